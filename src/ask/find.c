@@ -4,7 +4,10 @@
  * found in all memory that may be known; from then on only what a step touches can begin or end a match.  Of
  * most values the index tells in which chunks none can begin; they are passed over unless they change a match
  * that stands.  In the others a sieve passes over most accesses.  What is left is compared with the part of
- * the value that it overlaps; what agrees, or ends a match, is then looked at as the state has it.
+ * the value that it overlaps; what agrees, or ends a match, is then looked at in the sieve's mirror of memory,
+ * or as the state has it where the mirror could not follow.
+ *
+ * A row is told when no other can come before it and its end is known, which is looked for ahead of the pass.
  */
 #include "find.h"
 
@@ -13,6 +16,8 @@
 #include <string.h>
 
 #include "cells.h"
+#include "ends.h"
+#include "matches.h"
 #include "sieve.h"
 #include "src/query/scan.h"
 #include "src/query/values.h"
@@ -29,27 +34,11 @@
 #define PASSED_A_CHUNK 2048u
 #define WAITS_A_LOOK   8u
 
+/* Addresses around an access that are looked at together. */
+#define WINDOW 128u
+
 /* Pages that are looked through at once. */
 #define MAX_ADJOINING 16u
-
-#define NONE UINT32_MAX
-
-/* The value stands at @addr at positions [begin, end). */
-struct match {
-	uint64_t addr;
-	uint64_t begin, end; /* end: TS_NO_POS while it stands */
-};
-
-/* How many matches begin in blocks of so many bytes is counted, by a hash of the block. */
-#define BLOCK_LEN 64u
-#define N_BLOCKS  4096u
-
-/* Matches that stand, by address: ordinals in a hash table. */
-struct standing {
-	uint32_t *slots; /* owned; ordinal + 1, 0: empty, NONE: was removed */
-	size_t n_slots, n_used, n;
-	uint32_t in_block[N_BLOCKS];
-};
 
 struct find {
 	struct ts_rows rows;
@@ -57,9 +46,7 @@ struct find {
 	const struct ts_question *qn;
 	uint32_t process;
 	uint64_t first, last;  /* addresses */
-	struct match *items;   /* owned */
-	size_t n, cap;
-	struct standing standing;
+	struct ts_matches matches;
 	uint64_t *pages;       /* owned; those of which something may be known */
 	size_t n_pages;
 	bool has_pages;        /* they have been listed: a machine has millions */
@@ -73,127 +60,34 @@ struct find {
 	uint64_t start;        /* the position at which looking begins */
 	uint64_t pos;          /* the next step */
 	uint64_t n_looks;
-	bool is_over;          /* all steps have been looked at, and the matches are in order */
+	bool is_plain; /* the last step that passed: the mirror followed all that it did to memory */
+	bool is_over;  /* all steps have been looked at */
 	bool is_failed;
-	size_t at;
+	uint64_t n_told;     /* rows */
+	struct ts_ends ends; /* of the match that is the next row, ahead of the scan */
 };
-
-/* ------------------------------------------------------------------------------------- matches that stand */
-
-static size_t slot_of(const struct standing *st, uint64_t addr)
-{
-	return (size_t)((addr * UINT64_C(0x9e3779b97f4a7c15)) >> 20) & (st->n_slots - 1);
-}
-
-static uint32_t *block_of(struct find *f, uint64_t addr)
-{
-	return &f->standing.in_block[addr / BLOCK_LEN % N_BLOCKS];
-}
-
-/* Does a match stand that has a byte in [first, last]?  Perhaps not if true. */
-static bool may_overlap(struct find *f, uint64_t first, uint64_t last)
-{
-	uint64_t before = f->qn->value.len - 1;
-
-	first = first < before ? 0 : first - before;
-	if (!f->standing.n || (last - first) / BLOCK_LEN >= N_BLOCKS)
-		return f->standing.n;
-	for (uint64_t block = first / BLOCK_LEN; block <= last / BLOCK_LEN; block++) {
-		if (f->standing.in_block[block % N_BLOCKS])
-			return true;
-	}
-	return false;
-}
-
-static uint32_t *find_slot(const struct find *f, uint64_t addr)
-{
-	const struct standing *st = &f->standing;
-	size_t i;
-
-	if (!st->n)
-		return NULL;
-	for (i = slot_of(st, addr); st->slots[i]; i = (i + 1) & (st->n_slots - 1)) {
-		if (st->slots[i] != NONE && f->items[st->slots[i] - 1].addr == addr)
-			return &st->slots[i];
-	}
-	return NULL;
-}
-
-static void put_slot(struct find *f, uint32_t item)
-{
-	struct standing *st = &f->standing;
-	size_t i = slot_of(st, f->items[item].addr);
-
-	while (st->slots[i] && st->slots[i] != NONE)
-		i = (i + 1) & (st->n_slots - 1);
-	st->n_used += !st->slots[i];
-	st->slots[i] = item + 1;
-	st->n++;
-}
-
-static bool grow_standing(struct find *f)
-{
-	struct standing *st = &f->standing, old = *st;
-
-	if (st->n_used * 2 < st->n_slots)
-		return true;
-	st->n_slots = 64;
-	while (st->n_slots < 4 * (old.n + 1))
-		st->n_slots *= 2;
-	st->slots = calloc(st->n_slots, sizeof(*st->slots));
-	st->n = st->n_used = 0;
-	if (!st->slots) {
-		*st = old;
-		return false;
-	}
-	for (size_t i = 0; i < old.n_slots; i++) {
-		if (old.slots[i] && old.slots[i] != NONE)
-			put_slot(f, old.slots[i] - 1);
-	}
-	free(old.slots);
-	return true;
-}
 
 static void begin_match(struct find *f, uint64_t addr, uint64_t pos)
 {
-	if (f->n == f->cap) {
-		size_t cap = f->cap ? 2 * f->cap : 64;
-		struct match *items = realloc(f->items, cap * sizeof(*items));
+	size_t n = f->matches.n;
 
-		if (!items) {
-			f->is_failed = true;
-			return;
-		}
-		f->items = items;
-		f->cap = cap;
-	}
-	if (f->n >= NONE - 2 || !grow_standing(f) ||
-	    (f->probe && !ts_waits_add(&f->waits, 0, (uint32_t)f->n))) {
-		f->is_failed = true;
-		return;
-	}
-	f->items[f->n] = (struct match){ .addr = addr, .begin = pos, .end = TS_NO_POS };
-	put_slot(f, (uint32_t)f->n++);
-	++*block_of(f, addr);
-	f->n_looks += f->n % 32 == 0;
-}
-
-static void end_match(struct find *f, uint32_t *slot, uint64_t pos)
-{
-	f->items[*slot - 1].end = pos;
-	--*block_of(f, f->items[*slot - 1].addr);
-	*slot = NONE;
-	f->standing.n--;
+	f->is_failed |= !ts_matches_begin(&f->matches, addr, pos) ||
+			(f->probe && !ts_waits_add(&f->waits, 0, (uint32_t)n));
+	f->n_looks += n % 32 == 0;
 }
 
 /* ------------------------------------------------------------------------------------------- looking */
 
-static bool is_match(const struct ts_value *v, const uint8_t *data, const uint8_t *known)
+/* Does the value stand at @addr at @pos? */
+static bool stands_at(struct find *f, uint64_t addr, uint64_t pos, bool *stands, struct ts_error *err)
 {
-	for (uint32_t i = 0; i < v->len; i++) {
-		if (v->mask[i] && (!known[i] || data[i] != v->bytes[i]))
-			return false;
-	}
+	const struct ts_value *v = &f->qn->value;
+	uint8_t data[TS_MAX_VALUE], known[TS_MAX_VALUE];
+
+	f->n_looks++;
+	if (!ts_query_mem(f->ask->q, pos, f->process, addr, v->len, data, known, err))
+		return false;
+	*stands = ts_value_is(v, data, known);
 	return true;
 }
 
@@ -203,37 +97,31 @@ static bool is_match(const struct ts_value *v, const uint8_t *data, const uint8_
  */
 static bool note_match(struct find *f, uint64_t addr, uint64_t pos, struct ts_error *err)
 {
-	const struct ts_value *v = &f->qn->value;
-	uint8_t data[TS_MAX_VALUE], known[TS_MAX_VALUE];
 	bool stood = f->qn->from;
 
-	if (stood && pos > f->start) {
-		f->n_looks++;
-		if (!ts_query_mem(f->ask->q, pos - 1, f->process, addr, v->len, data, known, err))
-			return false;
-		stood = is_match(v, data, known);
-	}
+	if (stood && pos > f->start && !stands_at(f, addr, pos - 1, &stood, err))
+		return false;
 	begin_match(f, addr, stood ? f->start : pos);
 	return true;
 }
 
-/* Does the value stand at @addr at @pos?  What has changed since then is noted. */
+/* Does the value stand at @addr at @pos?  If that has changed it is noted. */
+static bool note(struct find *f, uint64_t addr, uint64_t pos, bool stands, struct ts_error *err)
+{
+	bool stood = ts_matches_stands(&f->matches, addr);
+
+	if (stands && !stood)
+		return note_match(f, addr, pos, err);
+	if (!stands && stood)
+		ts_matches_end(&f->matches, addr, pos);
+	return true;
+}
+
 static bool look(struct find *f, uint64_t addr, uint64_t pos, struct ts_error *err)
 {
-	const struct ts_value *v = &f->qn->value;
-	uint8_t data[TS_MAX_VALUE], known[TS_MAX_VALUE];
-	uint32_t *slot = find_slot(f, addr);
 	bool stands;
 
-	f->n_looks++;
-	if (!ts_query_mem(f->ask->q, pos, f->process, addr, v->len, data, known, err))
-		return false;
-	stands = is_match(v, data, known);
-	if (stands && !slot)
-		return note_match(f, addr, pos, err);
-	if (!stands && slot)
-		end_match(f, slot, pos);
-	return true;
+	return stands_at(f, addr, pos, &stands, err) && note(f, addr, pos, stands, err);
 }
 
 /*
@@ -281,7 +169,7 @@ static bool look_through(struct find *f, uint64_t first, uint64_t last, uint64_t
 	f->n_looks += len / 512;
 	done = ts_query_mem(f->ask->q, pos, f->process, first, len, data, data + len, err);
 	for (size_t i = 0; done && (i = skip_to(f, data, i, len)) < n && i + v->len <= len; i++) {
-		if (is_match(v, data + i, data + len + i) && !find_slot(f, first + i))
+		if (ts_value_is(v, data + i, data + len + i) && !ts_matches_stands(&f->matches, first + i))
 			done = note_match(f, first + i, pos, err);
 	}
 	free(data);
@@ -291,12 +179,12 @@ static bool look_through(struct find *f, uint64_t first, uint64_t last, uint64_t
 /* The matches that begin in [first, last], a part of a page: do they still stand at @pos? */
 static bool look_at_matches(struct find *f, uint64_t first, uint64_t last, uint64_t pos, struct ts_error *err)
 {
-	for (uint64_t i = 0; i <= last - first && f->standing.n; i++) {
+	for (uint64_t i = 0; i <= last - first && f->matches.standing.n; i++) {
 		uint64_t addr = first + i;
 
-		if (!*block_of(f, addr))
-			i += BLOCK_LEN - 1 - addr % BLOCK_LEN;
-		else if (find_slot(f, addr) && !look(f, addr, pos, err))
+		if (!ts_matches_has_block(&f->matches, addr))
+			i += TS_MATCH_BLOCK - 1 - addr % TS_MATCH_BLOCK;
+		else if (ts_matches_stands(&f->matches, addr) && !look(f, addr, pos, err))
 			return false;
 	}
 	return true;
@@ -397,20 +285,55 @@ struct touch {
 	const uint8_t *value; /* NULL: unknown */
 };
 
-/* Do the bytes of the value at @addr that the effect covers agree with it? */
-static bool agrees(const struct find *f, const struct touch *t, uint64_t addr)
-{
-	const struct ts_value *v = &f->qn->value;
-	uint64_t lo = t->first > addr ? t->first : addr, hi = addr + (v->len - 1);
+/* Memory at @pos at a few addresses. */
+struct window {
+	uint64_t addr;
+	size_t len; /* 0: it has not been read */
+	uint8_t data[WINDOW + TS_MAX_VALUE], known[WINDOW + TS_MAX_VALUE];
+};
 
-	if (hi > t->last)
-		hi = t->last;
-	for (uint64_t a = lo;; a++) {
-		if (v->mask[a - addr] && v->bytes[a - addr] != t->value[a - t->first])
+/* Read it as the mirror has it.  Returns false if that cannot be told; *w is as it was then. */
+static bool copy_window(struct find *f, struct window *w, uint64_t addr, size_t len, uint64_t pos, bool *done,
+			struct ts_error *err)
+{
+	const struct ts_steps *batch;
+
+	*done = false;
+	if (!ts_ask_step(f->ask, pos - 1, &batch, err))
+		return false;
+	for (size_t i = 0, n; i < len; i += n) {
+		struct ts_mirror_line *line = ts_mirror_find(&f->sieve.mirror, addr + i);
+		size_t at = (addr + i) % TS_MIRROR_LINE;
+
+		if (!line && !ts_sieve_line(&f->sieve, batch, pos - 1, addr + i, &line, err))
 			return false;
-		if (a == hi)
+		if (!line)
 			return true;
+		n = TS_MIRROR_LINE - at < len - i ? TS_MIRROR_LINE - at : len - i;
+		memcpy(w->data + i, line->data + at, n);
+		memcpy(w->known + i, line->known + at, n);
 	}
+	*done = true;
+	return true;
+}
+
+/*
+ * Read from @addr to @last or a window's length, for values that begin there.  After a plain step that the
+ * sieve took last the mirror has it.
+ */
+static bool read_window(struct find *f, struct window *w, uint64_t addr, uint64_t last, uint64_t pos,
+			struct ts_error *err)
+{
+	size_t len = last - addr < WINDOW ? (size_t)(last - addr) + 1 : WINDOW;
+	bool done = false;
+
+	len += f->qn->value.len - 1;
+	if (f->is_plain && !copy_window(f, w, addr, len, pos, &done, err))
+		return false;
+	f->n_looks += !done;
+	w->addr = addr;
+	w->len = len;
+	return done || ts_query_mem(f->ask->q, pos, f->process, addr, len, w->data, w->known, err);
 }
 
 /* The addresses at which the value may begin or end to stand at @pos. */
@@ -418,16 +341,27 @@ static bool look_at_touch(struct find *f, const struct touch *t, uint64_t pos, s
 {
 	uint64_t before = f->qn->value.len - 1;
 	uint64_t first = t->first - f->first < before ? f->first : t->first - before;
+	uint64_t last = f->last - t->last < before ? f->last - before : t->last;
+	struct window w;
 
-	for (uint64_t a = first; f->last - a >= before; a++) {
-		bool is_new = t->value && agrees(f, t, a), stands = find_slot(f, a) != NULL;
+	w.len = 0;
+	if (f->last - f->first < before || first > last)
+		return true;
+	for (uint64_t a = first;; a++) {
+		bool is_new = t->value && ts_value_agrees(&f->qn->value, a, t->value, t->first, t->last),
+		     stands = ts_matches_stands(&f->matches, a);
 
-		if ((!t->value || is_new != stands) && !look(f, a, pos, err))
-			return false;
-		if (a == t->last)
-			break;
+		if (!t->value || is_new != stands) {
+			if ((!w.len || a - w.addr > w.len - f->qn->value.len) &&
+			    !read_window(f, &w, a, last, pos, err))
+				return false;
+			stands = ts_value_is(&f->qn->value, w.data + (a - w.addr), w.known + (a - w.addr));
+			if (!note(f, a, pos, stands, err))
+				return false;
+		}
+		if (a == last)
+			return true;
 	}
-	return true;
 }
 
 /* What the effect of the step that begins or ends at @pos shows there. */
@@ -458,10 +392,13 @@ static bool look_at_effect(struct find *f, const struct ts_steps *batch, const s
 	return look_at_range(f, t.first, t.last, is_bare, pos, err);
 }
 
-/* Reads show what stood there before the step; then what all effects made of it. */
+/*
+ * Reads show what stood there before the step; then what all effects made of it.  Of a plain step only writes
+ * matter.
+ */
 static bool look_at_step(struct find *f, uint64_t pos, struct ts_error *err)
 {
-	for (unsigned pass = 0; pass < 2; pass++) {
+	for (unsigned pass = f->is_plain; pass < 2; pass++) {
 		const struct ts_steps *batch;
 		const struct ts_step *s = ts_ask_step(f->ask, pos, &batch, err);
 		uint32_t thread;
@@ -475,11 +412,34 @@ static bool look_at_step(struct find *f, uint64_t pos, struct ts_error *err)
 
 			if (e->kind == TS_FX_THREAD)
 				thread = e->item;
-			else if (is_mine && (pass || e->kind == TS_FX_READ) &&
+			else if (is_mine &&
+				 (f->is_plain ? e->kind == TS_FX_WRITE : pass || e->kind == TS_FX_READ) &&
 				 !look_at_effect(f, batch, e, pos + pass, err))
 				return false;
 		}
 	}
+	return true;
+}
+
+/* The mirror may not have followed what the effect did. */
+static void forget(struct find *f, const struct ts_effect *e)
+{
+	ts_mirror_forget(&f->sieve.mirror, e->addr, e->addr + (e->len - 1));
+	f->is_plain = false;
+}
+
+/* May the access end a match that it seems to overlap?  A read of what was there anyway does not. */
+static bool may_end(struct find *f, const struct ts_steps *batch, uint64_t pos, uint32_t i, bool *may,
+		    struct ts_error *err)
+{
+	const struct ts_effect *e = &batch->effects[batch->steps[pos % TS_CHUNK_STEPS].first + i];
+	bool is_same = false;
+
+	if (e->kind == TS_FX_READ && !ts_sieve_is_same(&f->sieve, batch, pos, i, &is_same, err))
+		return false;
+	if (e->kind == TS_FX_READ && !is_same)
+		forget(f, e);
+	*may |= !is_same;
 	return true;
 }
 
@@ -494,13 +454,17 @@ static bool may_matter(struct find *f, const struct ts_steps *batch, uint64_t po
 	if (last < f->first || e->addr > f->last || (e->kind == TS_FX_READ && e->data == TS_NO_DATA))
 		return true;
 	if ((e->kind != TS_FX_READ && e->kind != TS_FX_WRITE) || e->data == TS_NO_DATA) {
-		ts_mirror_forget(&f->sieve.mirror, e->addr, last);
+		forget(f, e);
 		*may = true;
 		return true;
 	}
 	if (!ts_sieve_take(&f->sieve, batch, pos, i, &sieved, err))
 		return false;
-	*may |= sieved == TS_SIEVED_MAY_BEGIN || (sieved == TS_SIEVED_OTHER && may_overlap(f, e->addr, last));
+	if (sieved == TS_SIEVED_OTHER && ts_matches_may_overlap(&f->matches, e->addr, last))
+		return may_end(f, batch, pos, i, may, err);
+	if (sieved == TS_SIEVED_MAY_BEGIN && e->kind == TS_FX_READ)
+		forget(f, e);
+	*may |= sieved == TS_SIEVED_MAY_BEGIN;
 	return true;
 }
 
@@ -512,6 +476,7 @@ static bool pass_step(struct find *f, const struct ts_steps *batch, uint64_t pos
 	bool is_mine = ts_query_process(f->ask->q, s->thread) == f->process;
 
 	*may = false;
+	f->is_plain = true;
 	for (uint32_t i = 0; i < s->n_effects; i++) {
 		const struct ts_effect *e = &batch->effects[s->first + i];
 
@@ -525,36 +490,6 @@ static bool pass_step(struct find *f, const struct ts_steps *batch, uint64_t pos
 }
 
 /* -------------------------------------------------------------------------------------------- the cursor */
-
-static int compare(const void *a, const void *b)
-{
-	const struct match *x = a;
-	const struct match *y = b;
-
-	if (x->begin != y->begin)
-		return x->begin < y->begin ? -1 : 1;
-	return x->addr < y->addr ? -1 : x->addr > y->addr;
-}
-
-static bool is_wanted(const struct find *f, const struct match *m)
-{
-	return m->begin >= f->qn->from && m->begin < f->qn->to;
-}
-
-static void put_in_order(struct find *f)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < f->n; i++) {
-		if (is_wanted(f, &f->items[i]) && f->items[i].begin != f->items[i].end)
-			f->items[n++] = f->items[i];
-	}
-	f->n = n;
-	f->standing.n = 0;
-	if (n)
-		qsort(f->items, n, sizeof(*f->items), compare);
-	f->is_over = true;
-}
 
 /* The budget that the looks since the last call used up. */
 static bool has_budget(struct find *f, struct ts_budget *budget)
@@ -619,7 +554,7 @@ static uint64_t next_end(struct find *f, uint64_t chunk)
 {
 	while (f->waits.n && f->waits.items[0].chunk <= chunk && f->n_looks < LOOKS_A_CHUNK) {
 		struct ts_wait w = ts_waits_take(&f->waits);
-		const struct match *m = &f->items[w.item];
+		const struct ts_match *m = &f->matches.items[w.item];
 		uint64_t next;
 
 		if (m->end != TS_NO_POS)
@@ -687,41 +622,45 @@ static enum ts_got need_sketches(struct find *f, struct ts_budget *budget, struc
 	return need == TS_NEED_MORE ? TS_GOT_PENDING : TS_GOT_FAIL;
 }
 
-/* Go on.  Returns TS_GOT_END when all steps have been looked at. */
-static enum ts_got scan(struct find *f, struct ts_budget *budget, struct ts_error *err)
+/* All steps have been looked at. */
+static enum ts_got end_scan(struct find *f, struct ts_error *err)
 {
-	enum ts_got sketched = need_sketches(f, budget, err);
-
-	if (sketched != TS_GOT_END)
-		return sketched;
-	if (!look_at_start(f, budget, err))
-		return TS_GOT_FAIL;
-	if (!f->is_started)
-		return TS_GOT_PENDING;
-	while (f->pos < f->ask->n_steps && (f->pos < f->qn->to || f->standing.n)) {
-		/*
-		 * looks are paid for first: with a budget of one a chunk is never begun without room for a
-		 * step
-		 */
-		bool may_go_on = has_budget(f, budget) && ts_budget_take(budget);
-		enum ts_got got = TS_GOT_END;
-
-		if (!may_go_on)
-			got = TS_GOT_PENDING;
-		else if (!f->probe || pass_over(f))
-			got = scan_chunk(f, budget, err);
-
-		f->rows.at = f->pos;
-		if (got != TS_GOT_END)
-			return got;
-	}
 	if (f->is_failed) {
 		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for all places of a value");
 		return TS_GOT_FAIL;
 	}
-	put_in_order(f);
+	if (f->rows.is_reverse)
+		ts_matches_sort(&f->matches, f->qn->from, f->qn->to);
+	f->is_over = true;
 	return TS_GOT_END;
 }
+
+/* Go on: with a page, a chunk, or some that are passed over.  Returns TS_GOT_END if that is done. */
+static enum ts_got scan(struct find *f, struct ts_budget *budget, struct ts_error *err)
+{
+	enum ts_got got = TS_GOT_END;
+
+	if (!f->is_started) {
+		if (!look_at_start(f, budget, err))
+			return TS_GOT_FAIL;
+		return f->is_started ? TS_GOT_END : TS_GOT_PENDING;
+	}
+	got = need_sketches(f, budget, err);
+	if (got != TS_GOT_END)
+		return got;
+	if (f->pos >= f->ask->n_steps || (f->pos >= f->qn->to && !f->matches.standing.n))
+		return end_scan(f, err);
+	/* looks are paid for first: with a budget of one a chunk is never begun without room for a step */
+	if (!has_budget(f, budget) || !ts_budget_take(budget))
+		return TS_GOT_PENDING;
+	f->ends.credit += LOOKS_A_CHUNK;
+	if (!f->probe || pass_over(f))
+		got = scan_chunk(f, budget, err);
+	f->rows.at = f->pos;
+	return got;
+}
+
+/* -------------------------------------------------------------------------------------------------- rows */
 
 /* What the step did to the bytes at @addr. */
 static const char *kind_of(const struct find *f, const struct ts_steps *batch, const struct ts_step *s,
@@ -747,14 +686,15 @@ static const char *kind_of(const struct find *f, const struct ts_steps *batch, c
 	return kind;
 }
 
-static bool put_row(const struct find *f, const struct match *m, struct ts_row *row, struct ts_error *err)
+static bool put_row(const struct find *f, const struct ts_match *m, uint64_t end, struct ts_row *row,
+		    struct ts_error *err)
 {
 	const struct ts_steps *batch;
 	const struct ts_step *s;
 
 	ts_row_number(row, 0, m->begin);
-	if (m->end != TS_NO_POS)
-		ts_row_number(row, 1, m->end);
+	if (end != TS_NO_POS)
+		ts_row_number(row, 1, end);
 	ts_row_addr(row, 2, m->addr);
 	ts_row_number(row, 3, f->qn->value.len);
 	if (!m->begin) {
@@ -772,26 +712,73 @@ static bool put_row(const struct find *f, const struct match *m, struct ts_row *
 	return true;
 }
 
+/* The match that is the next row, if it is known yet that none comes before it; else NULL. */
+static bool next_match(struct find *f, const struct ts_match **m)
+{
+	uint64_t settled = f->pos < f->qn->to && !f->is_over ? f->pos : f->qn->to;
+
+	*m = NULL;
+	if (!f->rows.is_reverse)
+		return ts_matches_next(&f->matches, f->qn->from, settled, m);
+	if (f->is_over && f->n_told < f->matches.n)
+		*m = &f->matches.items[f->matches.n - 1 - f->n_told];
+	return true;
+}
+
+/* The row of the match, if it is known when it ends.  Returns TS_GOT_END if it is not. */
+static enum ts_got take_match(struct find *f, const struct ts_match *m, struct ts_row *row,
+			      struct ts_budget *budget, struct ts_error *err)
+{
+	bool is_found = m->end != TS_NO_POS || f->is_over;
+	uint64_t end = m->end;
+
+	while (!is_found && f->ends.credit > 0) {
+		if (!has_budget(f, budget))
+			return TS_GOT_PENDING;
+		if (!ts_ends_look(&f->ends, m->addr, f->pos, &end, &is_found, err))
+			return TS_GOT_FAIL;
+		f->n_looks += f->ends.n_looks;
+		f->ends.n_looks = 0;
+	}
+	if (!is_found)
+		return TS_GOT_END;
+	if (!put_row(f, m, end, row, err))
+		return TS_GOT_FAIL;
+	f->n_told++;
+	if (!f->rows.is_reverse)
+		ts_matches_pass(&f->matches);
+	return TS_GOT_ROW;
+}
+
 static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
 			struct ts_error *err)
 {
 	struct find *f = (struct find *)rows;
-	enum ts_got got = f->is_over ? TS_GOT_END : scan(f, budget, err);
-	const struct match *m;
 
-	if (got != TS_GOT_END || f->at == f->n)
-		return got;
-	m = &f->items[rows->is_reverse ? f->n - 1 - f->at : f->at];
-	f->at++;
-	return put_row(f, m, row, err) ? TS_GOT_ROW : TS_GOT_FAIL;
+	for (;;) {
+		const struct ts_match *m;
+		enum ts_got got = TS_GOT_END;
+
+		if (!next_match(f, &m)) {
+			ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for all places of a value");
+			return TS_GOT_FAIL;
+		}
+		if (m)
+			got = take_match(f, m, row, budget, err);
+		else if (f->is_over)
+			return TS_GOT_END;
+		if (got == TS_GOT_END)
+			got = scan(f, budget, err);
+		if (got != TS_GOT_END)
+			return got;
+	}
 }
 
 static void close_find(struct ts_rows *rows)
 {
 	struct find *f = (struct find *)rows;
 
-	free(f->items);
-	free(f->standing.slots);
+	ts_matches_fini(&f->matches);
 	free(f->pages);
 	ts_sieve_fini(&f->sieve);
 	ts_query_probe_free(f->probe);
@@ -822,6 +809,8 @@ static struct ts_rows *open_find(struct ts_ask *ask, const struct ts_question *q
 	if (ts_query_facts(ask->q)->is_physical)
 		snprintf(f->rows.note, sizeof(f->rows.note), "addresses are physical");
 	f->is_started = qn->from;
+	f->matches.len = qn->value.len;
+	ts_ends_init(&f->ends, ask, &qn->value, f->process);
 	if (ts_sieve_init(&f->sieve, ask->q, &qn->value, f->process, err))
 		return &f->rows;
 	close_find(&f->rows);

@@ -3,11 +3,11 @@
 
 #include <string.h>
 
-/*
- * After so many effects of one step no line is loaded: what the step did before would have to be repeated on
- * it.
- */
+/* More effects of one step than this are not repeated on a line that is loaded. */
 #define MAX_REPEATED 32u
+
+/* For a longer read no lines are loaded. */
+#define MAX_LOADED 4096u
 
 /* An access: the bytes at [first, last]. */
 struct access {
@@ -39,37 +39,99 @@ void ts_sieve_fini(struct ts_sieve *s)
 
 /* ------------------------------------------------------------------------------------------------ lines */
 
-/*
- * The effects of the step before this one, on a line that is as the step found it.  Returns false if they
- * cannot be repeated.
- */
-static bool repeat_step(struct ts_mirror_line *line, const struct access *a)
+static bool is_read_there(const struct ts_effect *e, const struct ts_mirror_line *line)
 {
-	const struct ts_step *st = &a->batch->steps[a->pos % TS_CHUNK_STEPS];
+	return e->kind == TS_FX_READ && e->len && e->addr <= line->addr + (TS_MIRROR_LINE - 1) &&
+	       e->addr + (e->len - 1) >= line->addr;
+}
 
-	for (uint32_t i = 0; i < a->i; i++) {
-		const struct ts_effect *e = &a->batch->effects[st->first + i];
+/* Does the read show what the line has? */
+static bool shows(const struct ts_mirror_line *line, const struct ts_steps *batch, const struct ts_effect *e)
+{
+	const uint8_t *value = ts_effect_data(batch, e);
 
-		if (e->kind < TS_FX_WRITE || !e->len)
-			continue;
-		if ((e->kind != TS_FX_WRITE && e->kind != TS_FX_READ) || !ts_effect_data(a->batch, e))
+	for (size_t i = 0; value && i < TS_MIRROR_LINE; i++) {
+		uint64_t at = line->addr + i - e->addr;
+
+		if (at < e->len && (!line->known[i] || line->data[i] != value[at]))
 			return false;
-		ts_mirror_change_line(line, e->addr, e->addr + (e->len - 1), ts_effect_data(a->batch, e));
 	}
 	return true;
 }
 
-/* The line before the access; *line gets NULL if it cannot be told. */
+/*
+ * The first @n effects of step @pos, on a line that is as the step found it, or (@is_now) as the step before
+ * left it.  Returns false if they cannot be repeated.
+ */
+static bool repeat(const struct ts_sieve *s, struct ts_mirror_line *line, const struct ts_steps *batch,
+		   uint64_t pos, uint32_t n, bool is_now)
+{
+	const struct ts_step *st = &batch->steps[pos % TS_CHUNK_STEPS];
+
+	if (n > MAX_REPEATED)
+		return false;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct ts_effect *e = &batch->effects[st->first + i];
+
+		if (e->kind == TS_FX_THREAD)
+			return false;
+		if (e->kind < TS_FX_WRITE || !e->len ||
+		    ts_query_process(s->mirror.q, st->thread) != s->mirror.process)
+			continue;
+		if (is_read_there(e, line) && is_now && !shows(line, batch, e))
+			return false;
+		if (e->kind != TS_FX_READ && (e->kind != TS_FX_WRITE || !ts_effect_data(batch, e)))
+			return false;
+		if (e->kind == TS_FX_WRITE)
+			ts_mirror_change_line(line, e->addr, e->addr + (e->len - 1),
+					      ts_effect_data(batch, e));
+	}
+	return true;
+}
+
+/*
+ * The line was loaded as it is at the step.  What the step's reads show is told of it then, but not of the
+ * position before: would they find that it has changed?  Perhaps not if true.
+ */
+static bool may_differ(struct ts_sieve *s, const struct access *a, const struct ts_mirror_line *line,
+		       bool *may, struct ts_error *err)
+{
+	const struct ts_step *st = &a->batch->steps[a->pos % TS_CHUNK_STEPS];
+	uint8_t data[TS_MIRROR_LINE], known[TS_MIRROR_LINE];
+	bool has_read = false;
+
+	*may = false;
+	for (uint32_t i = 0; i < st->n_effects && !has_read; i++)
+		has_read = is_read_there(&a->batch->effects[st->first + i], line);
+	if (!has_read || !a->pos)
+		return true;
+	s->mirror.n_loads++;
+	if (!ts_query_mem(s->mirror.q, a->pos - 1, s->mirror.process, line->addr, TS_MIRROR_LINE, data, known,
+			  err))
+		return false;
+	*may = memcmp(data, line->data, sizeof(data)) || memcmp(known, line->known, sizeof(known));
+	return true;
+}
+
+/*
+ * The line before the access; *line gets NULL if it cannot be told.  It is that of the step before, which
+ * does not know what this step's reads show.
+ */
 static bool load_line(struct ts_sieve *s, const struct access *a, uint64_t addr, struct ts_mirror_line **line,
 		      struct ts_error *err)
 {
+	bool is_first = a->pos % TS_CHUNK_STEPS == 0, may = false;
+
 	*line = ts_mirror_find(&s->mirror, addr);
-	if (*line || a->i >= MAX_REPEATED)
+	if (*line || a->i > MAX_REPEATED)
 		return true;
-	*line = ts_mirror_load(&s->mirror, a->pos, addr, err);
-	if (!*line)
+	*line = ts_mirror_load(&s->mirror, is_first ? a->pos : a->pos - 1, addr, err);
+	if (!*line || (is_first && !may_differ(s, a, *line, &may, err)))
 		return false;
-	if (repeat_step(*line, a))
+	if (!may &&
+	    (is_first || repeat(s, *line, a->batch, a->pos - 1,
+				a->batch->steps[(a->pos - 1) % TS_CHUNK_STEPS].n_effects, false)) &&
+	    repeat(s, *line, a->batch, a->pos, a->i, true))
 		return true;
 	ts_mirror_forget(&s->mirror, addr, addr);
 	*line = NULL;
@@ -161,19 +223,69 @@ static bool look(struct ts_sieve *s, const struct access *a, bool *may, struct t
 	return true;
 }
 
+static struct access access_of(const struct ts_steps *batch, uint64_t pos, uint32_t i)
+{
+	const struct ts_effect *e = &batch->effects[batch->steps[pos % TS_CHUNK_STEPS].first + i];
+
+	return (struct access){ batch, pos, i, e->addr, e->addr + (e->len - 1), ts_effect_data(batch, e) };
+}
+
+/* As is_old(), of lines that are loaded for it. */
+static bool is_old_loaded(struct ts_sieve *s, const struct access *a, bool *is_same, struct ts_error *err)
+{
+	*is_same = false;
+	if (a->last - a->first >= MAX_LOADED)
+		return true;
+	for (uint64_t addr = a->first;; addr += TS_MIRROR_LINE) {
+		struct ts_mirror_line *line;
+
+		if (!load_line(s, a, addr < a->last ? addr : a->last, &line, err))
+			return false;
+		if (!line || addr >= a->last || a->last - addr < TS_MIRROR_LINE - addr % TS_MIRROR_LINE)
+			break;
+	}
+	*is_same = is_old(s, a);
+	return true;
+}
+
+bool ts_sieve_is_same(struct ts_sieve *s, const struct ts_steps *batch, uint64_t pos, uint32_t i,
+		      bool *is_same, struct ts_error *err)
+{
+	const struct access a = access_of(batch, pos, i);
+
+	return is_old_loaded(s, &a, is_same, err);
+}
+
 bool ts_sieve_take(struct ts_sieve *s, const struct ts_steps *batch, uint64_t pos, uint32_t i,
 		   enum ts_sieved *sieved, struct ts_error *err)
 {
-	const struct ts_effect *e = &batch->effects[batch->steps[pos % TS_CHUNK_STEPS].first + i];
-	const struct access a = { batch, pos, i, e->addr, e->addr + (e->len - 1), ts_effect_data(batch, e) };
-	bool may = false;
+	const struct access a = access_of(batch, pos, i);
+	bool is_read = batch->effects[batch->steps[pos % TS_CHUNK_STEPS].first + i].kind == TS_FX_READ;
+	bool agrees, is_same = is_old(s, &a), may = false;
 
 	*sieved = TS_SIEVED_SAME;
-	if (is_old(s, &a))
-		return true;
-	if (agrees_somewhere(s, &a) && !look(s, &a, &may, err))
+	agrees = !is_same && agrees_somewhere(s, &a);
+	if (agrees && is_read && !is_old_loaded(s, &a, &is_same, err))
 		return false;
-	ts_mirror_change(&s->mirror, a.first, a.last, a.value);
+	if (is_same)
+		return true;
+	if (agrees && !look(s, &a, &may, err))
+		return false;
+	/* what a read shows that memory did not hold may be what it held before the step wrote there */
+	if (is_read)
+		ts_mirror_forget(&s->mirror, a.first, a.last);
+	else
+		ts_mirror_change(&s->mirror, a.first, a.last, a.value);
 	*sieved = may ? TS_SIEVED_MAY_BEGIN : TS_SIEVED_OTHER;
 	return true;
+}
+
+bool ts_sieve_line(struct ts_sieve *s, const struct ts_steps *batch, uint64_t pos, uint64_t addr,
+		   struct ts_mirror_line **line, struct ts_error *err)
+{
+	const struct access after = { .batch = batch,
+				      .pos = pos,
+				      .i = batch->steps[pos % TS_CHUNK_STEPS].n_effects };
+
+	return load_line(s, &after, addr, line, err);
 }

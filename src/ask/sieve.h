@@ -46,4 +46,21 @@ void ts_sieve_fini(struct ts_sieve *s);
 bool ts_sieve_take(struct ts_sieve *s, const struct ts_steps *batch, uint64_t pos, uint32_t i,
 		   enum ts_sieved *sieved, struct ts_error *err);
 
+/*
+ * Of a read that was taken as TS_SIEVED_OTHER because the mirror does not have its lines: did memory hold
+ * these bytes anyway?  False of one that is too long to look.
+ *
+ * Returns false if the trace cannot be read.
+ */
+bool ts_sieve_is_same(struct ts_sieve *s, const struct ts_steps *batch, uint64_t pos, uint32_t i,
+		      bool *is_same, struct ts_error *err);
+
+/*
+ * The line with @addr after step @pos, all effects of which were taken; *line gets NULL if it cannot be told.
+ *
+ * Returns false if the trace cannot be read.
+ */
+bool ts_sieve_line(struct ts_sieve *s, const struct ts_steps *batch, uint64_t pos, uint64_t addr,
+		   struct ts_mirror_line **line, struct ts_error *err);
+
 #endif

@@ -233,3 +233,27 @@ size_t ts_value_parse(struct ts_value *v, const char *text, bool is_big_endian, 
 		return parse_float(v, text, n, bits, is_big_endian, err);
 	return parse_integer(v, text, n, kind == 'i', bits, is_big_endian, err);
 }
+
+bool ts_value_is(const struct ts_value *v, const uint8_t *data, const uint8_t *known)
+{
+	for (uint32_t i = 0; i < v->len; i++) {
+		if (v->mask[i] && (!known[i] || data[i] != v->bytes[i]))
+			return false;
+	}
+	return true;
+}
+
+bool ts_value_agrees(const struct ts_value *v, uint64_t addr, const uint8_t *data, uint64_t first,
+		     uint64_t last)
+{
+	uint64_t lo = first > addr ? first : addr, hi = addr + (v->len - 1);
+
+	if (hi > last)
+		hi = last;
+	for (uint64_t a = lo;; a++) {
+		if (v->mask[a - addr] && v->bytes[a - addr] != data[a - first])
+			return false;
+		if (a == hi)
+			return true;
+	}
+}

@@ -264,6 +264,10 @@ START_TEST(what_is_read_before_the_search_is_not_searched)
 	ask_text_init(&a, &s->rec);
 	answer = ts_answer_new(&a.ask, "find u32:0x01020304", TS_FORM_TSV, &a.err);
 	ck_assert_msg(answer, "%s", a.err.text);
+	/* what stands at position 0 is found before, by the index */
+	while (ts_answer_run(answer, 1, &a.out, &a.end, &a.err) == TS_GOT_PENDING &&
+	       !ts_answer_prepared(answer))
+		ck_assert_uint_eq(ts_answer_at(answer), 0);
 	while (ts_answer_run(answer, 1, &a.out, &a.end, &a.err) == TS_GOT_PENDING &&
 	       ts_answer_prepared(answer)) {
 		ck_assert_uint_gt(ts_answer_prepared(answer), prepared);
@@ -274,6 +278,52 @@ START_TEST(what_is_read_before_the_search_is_not_searched)
 	ck_assert_uint_gt(prepared, 0);
 	ck_assert_uint_eq(ts_answer_prepared(answer), 0);
 	ts_answer_free(answer);
+	ask_text_fini(&a);
+	script_free(s);
+}
+END_TEST
+
+/* An address whose byte is known at position 0, and stays the same for some chunks. */
+static bool choose_lasting(uint64_t *addr, uint8_t *value)
+{
+	uint64_t len;
+
+	for (unsigned i = 0; i < 1000; i++) {
+		script_range(&rnd, 1, addr, &len);
+		if (naive_mem(nv, 0, process, *addr, value) && naive_next_change(nv, 0, process, *addr) > 16)
+			return true;
+	}
+	return false;
+}
+
+START_TEST(what_stands_at_the_start_is_told_before_the_rest_is_searched)
+{
+	struct ts_answer *answer;
+	enum ts_got got = TS_GOT_PENDING;
+	char question[80];
+	uint64_t addr;
+	uint8_t value;
+
+	s = script_random_new(1, N_STEPS);
+	ck_assert_ptr_nonnull(s);
+	ask_text_init(&a, &s->rec);
+	nv = naive_new(s, false, false);
+	ck_assert_ptr_nonnull(nv);
+	n_steps = N_STEPS;
+	rnd.state = 1;
+	process = s->rec.threads[naive_thread(nv, 0)].process;
+	ck_assert(choose_lasting(&addr, &value));
+	snprintf(question, sizeof(question), "find %02x in memory 0x%" PRIx64 ":0x%" PRIx64 " at 0", value,
+		 addr, addr + 1);
+	answer = ts_answer_new(&a.ask, question, TS_FORM_TSV, &a.err);
+	ck_assert_msg(answer, "%s", a.err.text);
+	while (got == TS_GOT_PENDING && !ts_answer_n_rows(answer))
+		got = ts_answer_run(answer, 1, &a.out, &a.end, &a.err);
+	ck_assert_uint_eq(ts_answer_n_rows(answer), 1);
+	ck_assert_uint_eq(got, TS_GOT_PENDING);
+	ck_assert_uint_lt(ts_answer_at(answer), n_steps / 2);
+	ts_answer_free(answer);
+	naive_free(nv);
 	ask_text_fini(&a);
 	script_free(s);
 }
@@ -290,6 +340,7 @@ Suite *unit_suite(void)
 	tcase_add_loop_test(c, a_value_is_found_wherever_and_whenever_it_stands, 605, 606);
 	tcase_add_loop_test(c, a_value_is_found_wherever_and_whenever_it_stands, 308, 309);
 	tcase_add_test(c, what_is_read_before_the_search_is_not_searched);
+	tcase_add_test(c, what_stands_at_the_start_is_told_before_the_rest_is_searched);
 	suite_add_tcase(suite, c);
 	suite_add_tcase(suite, sample_case(a_value_of_a_sample_is_found));
 	return suite;

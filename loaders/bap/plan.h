@@ -148,12 +148,13 @@ static inline struct bap_plan_slot *bap_plans_at(const struct bap_plans *ps, uin
 static inline bool bap_plan_fits(const struct bap_plan *plan, const uint8_t *tail)
 {
 	const struct bap_plan_block *b = plan->blocks, *end = b + plan->n_blocks;
-	bap_plan_word differs = { 0 }, word[2];
+	bap_plan_word differs = { 0 }, one, other;
 
-	for (; b < end; b++, tail += sizeof(word)) {
-		memcpy(word, tail, sizeof(word));
-		differs |= (word[0] ^ b->want[0]) & b->mask[0];
-		differs |= (word[1] ^ b->want[1]) & b->mask[1];
+	for (; b < end; b++, tail += BAP_PLAN_BLOCK) {
+		memcpy(&one, tail, sizeof(one));
+		memcpy(&other, tail + sizeof(one), sizeof(other));
+		differs |= (one ^ b->want[0]) & b->mask[0];
+		differs |= (other ^ b->want[1]) & b->mask[1];
 	}
 	return !(differs[0] | differs[1]);
 }

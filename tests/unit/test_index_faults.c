@@ -434,13 +434,14 @@ START_TEST(a_refuge_may_fail_too)
 	for (uint64_t n = 0; n <= n_all; n++) {
 		if (!go_elsewhere(n, UINT64_MAX, 0, &n_all))
 			continue;
-		n_refuges++;
+		if (n_refuges++ % 4) /* the same calls follow each */
+			continue;
 		for (uint64_t then = n + 1; then < n + 16; then++)
 			n_failed += !go_elsewhere(n, then, errors[_i], &n_then);
 	}
 	has_refuge = false;
 	ck_assert_uint_gt(n_refuges, 2);
-	ck_assert_uint_gt(n_failed, n_refuges);
+	ck_assert_uint_gt(n_failed, n_refuges / 4);
 }
 END_TEST
 

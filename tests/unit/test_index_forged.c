@@ -205,6 +205,7 @@ START_TEST(a_record_whose_head_contradicts_itself_or_the_one_before_is_refused)
 		{ "no chunks", 0, "HEAD", 0, false, N_CHUNKS_AT, 8, 0 },
 		{ "a chunk too few", 0, "HEAD", 0, false, N_CHUNKS_AT, 8, 3 },
 		{ "a chunk too many", 0, "HEAD", 0, false, N_CHUNKS_AT, 8, 5 },
+		{ "no more chunks than before", 1, "HEAD", 0, false, N_CHUNKS_AT, 8, 4 },
 		{ "steps without chunks at the end", -1, "HEAD", 0, false, N_STEPS_AT, 8, 1 << 20 },
 		{ "no segment before the end", 0, "HEAD", 0, false, FLAGS_AT, 4, 0 },
 		{ "no segment, but steps, at the end", -1, "HEAD", 0, false, FLAGS_AT, 4, 0 },
@@ -221,6 +222,7 @@ START_TEST(a_record_whose_head_contradicts_itself_or_the_one_before_is_refused)
 		{ "a warning without its end", 0, "HEAD", 2, false, 0, 256, 'x' },
 		{ "a reason without its end", 0, "HEAD", 3, false, 0, 1, 'x' },
 		{ "no reason", 0, "HEAD", 3, true, 8, 8, 0 },
+		{ "a reason that is packed", 0, "HEAD", 3, true, 16, 8, UINT64_C(1) << 32 | 8 },
 	};
 
 	tell_each(&an_index, lies, sizeof(lies) / sizeof(lies[0]));
@@ -245,6 +247,7 @@ START_TEST(a_section_that_contradicts_itself_or_its_record_is_refused)
 		{ "an effect that is not noted", 0, "JRNL", 0, false, NOTE_KIND_AT, 4, TS_FX_WRITE },
 		{ "a part of a note", 0, "JRNL", 0, true, 8, 8, 8 },
 		{ "no decode points", 0, "PNTS", 0, true, 8, 8, 4 },
+		{ "a decode point too few", 0, "PNTS", 0, true, 8, 8, 16 },
 		{ "a part of a number", 0, "PNTS", 0, true, 8, 8, 7 },
 		{ "a part of a page that changed", 0, "SPCE", 0, true, 8, 8, 1 },
 		{ "a part of a page that was written", 0, "SPCE", 7, true, 8, 8, 1 },

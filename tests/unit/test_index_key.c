@@ -4,6 +4,10 @@
  */
 #include "unit.h"
 
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "src/index/index_key.h"
 
 START_TEST(the_key_of_a_trace_changes_with_its_bytes_and_its_meaning)
@@ -34,4 +38,47 @@ START_TEST(the_key_of_a_trace_changes_with_its_bytes_and_its_meaning)
 }
 END_TEST
 
-UNIT_SUITE("index_key", the_key_of_a_trace_changes_with_its_bytes_and_its_meaning)
+/* A source of zeros; one read of it fails. */
+static unsigned n_reads, bad_read;
+
+static bool read_zeros(const struct ts_source *src, uint64_t off, uint8_t *data, size_t len, size_t *got,
+		       struct ts_error *err)
+{
+	(void)src;
+	if (n_reads++ == bad_read)
+		return ts_fail(err, TS_EIO, off, "cannot read it: a test");
+	memset(data, 0, len);
+	*got = len;
+	return true;
+}
+
+static void close_zeros(struct ts_source *src)
+{
+	(void)src;
+}
+
+START_TEST(a_trace_of_which_a_part_cannot_be_read_has_no_key)
+{
+	static const struct ts_source_ops ops = { read_zeros, NULL, close_zeros };
+	struct ts_source *src = calloc(1, sizeof(*src));
+	struct ts_error err = { 0 };
+	struct ts_index_key key;
+	unsigned n_all;
+
+	ck_assert(src && ts_source_init(src, &ops, 300000, "zeros", &err));
+	bad_read = UINT_MAX;
+	ck_assert(ts_index_key(src, "v", "x", &key, &err));
+	n_all = n_reads;
+	ck_assert_uint_gt(n_all, 10);
+	for (bad_read = 0; bad_read < n_all; bad_read++) {
+		n_reads = 0;
+		ck_assert(!ts_index_key(src, "v", "x", &key, &err));
+		ck_assert_int_eq(err.code, TS_EIO);
+		ck_assert_uint_eq(n_reads, bad_read + 1);
+		ts_error_reset(&err);
+	}
+	ts_source_close(src);
+}
+END_TEST
+
+UNIT_SUITE("index_key", a_trace_of_which_a_part_cannot_be_read_has_no_key, the_key_of_a_trace_changes_with_its_bytes_and_its_meaning)

@@ -198,6 +198,10 @@ START_TEST(a_key_that_others_can_read_or_that_is_damaged_is_refused)
 	ck_assert(!ts_signer_open(&s, path, &err));
 	ck_assert_ptr_nonnull(strstr(err.text, "too long"));
 	ts_error_reset(&err);
+	ck_assert_int_eq(symlink("nowhere/at/all", "dangling"), 0);
+	ck_assert(!ts_signer_open(&s, "dangling/folder", &err));
+	ck_assert_ptr_nonnull(strstr(err.text, "cannot make it"));
+	ts_error_reset(&err);
 	close(open("file", O_CREAT | O_WRONLY, 0600));
 	ck_assert(!ts_signer_open(&s, "file/folder", &err));
 	ck_assert_ptr_nonnull(strchr(err.text, ' '));

@@ -273,12 +273,12 @@ START_TEST(loops_are_the_same_block_by_block)
 {
 	uint64_t n = 0;
 
-	for (uint32_t i = 0; i < 150; i++) {
+	for (uint32_t i = 0; i < 60; i++) {
 		seed = i;
 		write_loops(i % 2, 300, pick(3) ? 200 : 20);
 		n += compare();
 	}
-	ck_assert_uint_gt(n, 20000);
+	ck_assert_uint_gt(n, 8000);
 }
 END_TEST
 
@@ -295,7 +295,7 @@ END_TEST
 
 START_TEST(damaged_loops_are_the_same_block_by_block)
 {
-	for (uint32_t i = 0; i < 150; i++) {
+	for (uint32_t i = 0; i < 60; i++) {
 		size_t head;
 
 		seed = i;
@@ -342,7 +342,7 @@ START_TEST(damaged_traces_are_the_same_block_by_block)
 {
 	load_sample(samples[_i], 60000);
 	seed = (uint32_t)_i;
-	for (unsigned i = 0; i < 20; i++) {
+	for (unsigned i = 0; i < 8; i++) {
 		file.data[4000 + pick((uint32_t)file.len - 4000)] ^= (uint8_t)(1 + pick(255));
 		compare();
 	}

@@ -202,8 +202,10 @@ static bool group_some(struct coverage *c)
 {
 	const struct table *from = &c->addresses;
 
-	if (!has_functions(c) || (!c->next && !make_slots(&c->functions, from->n)))
+	if (!has_functions(c))
 		return false;
+	if (!c->next)
+		c->is_failed = !make_slots(&c->functions, from->n);
 	for (unsigned i = 0; i < ITEMS_A_CHUNK && c->next < from->n && !c->is_failed; i++, c->next++) {
 		const struct ts_covered *x = &from->items[c->next];
 		const struct ts_symbol *s = ts_symbols_function_at(c->ask->symbols, x->addr);

@@ -8,8 +8,8 @@
 #include "cells.h"
 #include "coverage_files.h"
 #include "src/base/atomic_file.h"
-#include "src/base/heap.h"
 #include "src/query/scan.h"
+#include "heap.h"
 #include "state.h"
 #include "symbols.h"
 

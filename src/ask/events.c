@@ -9,7 +9,7 @@
 #include "cells.h"
 #include "src/arch/signals.h"
 #include "src/arch/syscall_name.h"
-#include "src/base/heap.h"
+#include "heap.h"
 #include "verb.h"
 
 /* In the order in which the events of one step are listed. */

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "cells.h"
+#include "heap.h"
 #include "names.h"
-#include "src/base/heap.h"
 #include "state.h"
 #include "verb.h"
 

@@ -15,7 +15,7 @@
 #include "bits.h"
 #include "room.h"
 #include "src/index/index_blocks.h"
-#include "src/index/index_file.h"
+#include "src/index/index_write.h"
 
 enum event_kind {
 	EVENT_RETURN = TS_CALL_RETURN,

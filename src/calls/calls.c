@@ -7,7 +7,7 @@
 #include "call_block.h"
 #include "edges.h"
 #include "room.h"
-#include "src/index/index_file.h"
+#include "src/index/index_write.h"
 
 /* The end of a call that was sealed open. */
 struct late_end {

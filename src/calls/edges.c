@@ -9,7 +9,7 @@
 
 #include "room.h"
 #include "src/base/buf.h"
-#include "src/index/index_file.h"
+#include "src/index/index_write.h"
 
 void ts_call_edges_fini(struct ts_call_edges *s)
 {

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "src/base/buf.h"
-#include "src/index/index_file.h"
+#include "src/index/index_write.h"
 #include "tracker_parts.h"
 
 struct saved_tracker {

@@ -93,37 +93,6 @@ size_t ts_index_n_records(const struct ts_index_file *f);
 uint64_t ts_index_n_steps(const struct ts_index_file *f, size_t record);
 
 /*
- * Write a record: begin (with the number of its sections), then each section and its arrays, then commit.  A
- * failure to write is reported by ts_index_commit().
- */
-void ts_index_begin(struct ts_index_file *f, unsigned n_sections);
-void ts_index_section(struct ts_index_file *f, uint32_t kind, uint32_t owner);
-void ts_index_put(struct ts_index_file *f, const void *items, size_t n, size_t item_len);
-
-/*
- * The same for an array that grows with the recording, to be taken with ts_index_take_unread().  Pointers to it
- * stay valid as long as the file is open.
- */
-void ts_index_put_unread(struct ts_index_file *f, const void *items, size_t n, size_t item_len);
-
-/* The same for one that is packed, if that is a gain: what is unpacked is given back (ts_index_give_back()). */
-void ts_index_put_packed(struct ts_index_file *f, const void *items, size_t n, size_t item_len);
-
-/* ts_index_put() of the bytes of @b.  If memory ran out while they were collected, ts_index_commit() fails. */
-void ts_index_put_buf(struct ts_index_file *f, const struct ts_buf *b);
-
-/*
- * Complete the record, up to whose end the recording has @n_steps steps; @is_last: the file is also complete,
- * except for ts_index_publish().
- *
- * Returns false if it could not be written (TS_EIO); the file then is as it was before.
- */
-bool ts_index_commit(struct ts_index_file *f, uint64_t n_steps, bool is_last, struct ts_error *err);
-
-/* Discard the unfinished record. */
-void ts_index_abort(struct ts_index_file *f);
-
-/*
  * Sync a file whose last record was committed, and give it its name.  This may take seconds; another thread
  * may use the contents of the file meanwhile.
  *

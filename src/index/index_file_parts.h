@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What an index file is made of, for the files that are one: index_file.c, which reads and writes it, and
- * index_patch.c, which mends it.
+ * What an index file is made of, for the files that are one: index_file.c, which opens, creates and publishes it,
+ * index_write.c, which writes its records, and index_patch.c, which mends it.
  */
 #ifndef TS_INDEX_FILE_PARTS_H
 #define TS_INDEX_FILE_PARTS_H
@@ -67,5 +67,21 @@ bool ts_index_file_lock(struct ts_index_file *f, struct ts_error *err);
  * there is no good one.
  */
 bool ts_index_file_read_record(struct ts_index_file *f, uint64_t file_len, bool is_whole);
+
+/* Add the record of @len bytes at the file's end, mapped.  Returns false and errno if it cannot be mapped. */
+bool ts_index_file_map_record(struct ts_index_file *f, uint64_t len);
+
+/*
+ * Write to the unfinished file; on a full disk to its refuge, to which it is copied first.
+ *
+ * Returns false and @failure if that fails.
+ */
+bool ts_index_file_write(struct ts_index_file *f, const void *data, size_t len, uint64_t off);
+
+/* What a complete file ends with.  Returns false and @failure if it cannot be written. */
+bool ts_index_file_write_directory(struct ts_index_file *f);
+
+/* Is it the errno of a full disk? */
+bool ts_index_is_disk_full(int error);
 
 #endif

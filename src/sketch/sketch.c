@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "src/index/index_blocks.h"
-#include "src/index/index_file.h"
+#include "src/index/index_write.h"
 
 #define PLACE_RANGE 64u
 #define N_PLACES    128u

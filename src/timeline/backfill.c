@@ -5,6 +5,7 @@
 
 #include "builder.h"
 #include "src/base/log.h"
+#include "src/index/index_write.h"
 #include "src/trace/chunk.h"
 #include "src/trace/feed.h"
 

@@ -6,6 +6,7 @@
 #include "builder.h"
 #include "digests.h"
 #include "section.h"
+#include "src/index/index_write.h"
 
 static bool take(struct ts_timeline *tl, uint64_t pos, const struct ts_steps *chunk)
 {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "src/index/index_blocks.h"
-#include "src/index/index_file.h"
+#include "src/index/index_write.h"
 
 void ts_event_list_fini(struct ts_event_list *list)
 {

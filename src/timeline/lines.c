@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "src/index/index_blocks.h"
-#include "src/index/index_file.h"
+#include "src/index/index_write.h"
 
 bool ts_touches_add(struct ts_touches *t, uint32_t page, uint8_t line, uint16_t chunk, uint16_t bytes)
 {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/index/index_file.h"
+#include "src/index/index_write.h"
 
 /* How many of the newest modes are looked through for one that is the same. */
 #define RECENT 32

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "src/index/index_file.h"
+#include "src/index/index_write.h"
 
 void ts_points_fini(struct ts_points *p)
 {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "src/index/index_blocks.h"
-#include "src/index/index_file.h"
+#include "src/index/index_write.h"
 
 #define BLOCK_VALUES 64
 #define MAX_VARINT 5 /* bytes of a 32-bit number */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "src/index/index_blocks.h"
-#include "src/index/index_file.h"
+#include "src/index/index_write.h"
 
 /* Bytes of the longest run. */
 #define MAX_RUN_LEN (TS_MAX_RUN * (uint64_t)UINT8_MAX)

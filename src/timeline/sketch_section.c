@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "builder.h"
+#include "src/index/index_write.h"
 #include "src/sketch/sketch.h"
 #include "src/sketch/sketcher.h"
 

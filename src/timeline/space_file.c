@@ -8,7 +8,7 @@
 
 #include "space_parts.h"
 #include "src/base/buf.h"
-#include "src/index/index_file.h"
+#include "src/index/index_write.h"
 
 /* A page of a layer; so many lines follow each other in the array of lines. */
 struct saved_page {

@@ -29,6 +29,7 @@
 #include "section.h"
 #include "src/base/log.h"
 #include "src/index/index_place.h"
+#include "src/index/index_write.h"
 
 #define HEAD TS_SECTION_KIND('H', 'E', 'A', 'D')
 

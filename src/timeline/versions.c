@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "src/index/index_blocks.h"
-#include "src/index/index_file.h"
+#include "src/index/index_write.h"
 
 enum form {
 	FULL,    /* all bytes of the line are known: 16 bytes */

@@ -11,9 +11,10 @@
 #include "full_disk.h"
 #include "script.h"
 #include "src/index/index_place.h"
+#include "src/index/index_write.h"
 #include "src/query/query.h"
-#include "src/timeline/timeline.h"
 #include "src/timeline/backfill.h"
+#include "src/timeline/timeline.h"
 
 #include <stdio.h>
 #include <stdlib.h>

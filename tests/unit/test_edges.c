@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "src/calls/edges.h"
-#include "src/index/index_file.h"
+#include "src/index/index_write.h"
 
 #define PATH    "edges.tsindex"
 #define N_EDGES 3000u

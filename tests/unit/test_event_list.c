@@ -7,7 +7,7 @@
 
 #include "script.h"
 #include "src/index/index_blocks.h"
-#include "src/index/index_file.h"
+#include "src/index/index_write.h"
 #include "src/timeline/event_list.h"
 
 #include <stdio.h>

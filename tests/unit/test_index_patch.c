@@ -7,6 +7,7 @@
 
 #include "src/index/index_blocks.h"
 #include "src/index/index_patch.h"
+#include "src/index/index_write.h"
 
 #include <stdio.h>
 #include <stdlib.h>

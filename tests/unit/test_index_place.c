@@ -17,8 +17,8 @@
 #include "src/base/log.h"
 #include "src/index/index_arrays.h"
 #include "src/index/index_blocks.h"
-#include "src/index/index_file.h"
 #include "src/index/index_place.h"
+#include "src/index/index_write.h"
 #include "src/trace/pack.h"
 #include "src/trace/unpack.h"
 

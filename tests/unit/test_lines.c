@@ -6,7 +6,7 @@
 
 #include "script.h"
 #include "src/index/index_blocks.h"
-#include "src/index/index_file.h"
+#include "src/index/index_write.h"
 #include "src/timeline/lines.h"
 
 #include <stdio.h>

@@ -30,6 +30,9 @@
 #define MIN_LEFT 2048u
 _Static_assert(MIN_LEFT >= RVN_MAX_REG_LEN + 3, "a register's entry fits in");
 
+/* Entries of memory and of 14 registers fit in that have a short form, and a word more. */
+#define MIN_SHORT 256u
+
 #define OTHER_FOLLOWS 0xff
 #define EVENT_OTHER   0xff
 #define MORE          15
@@ -156,6 +159,30 @@ static bool read_contents(struct rvn_reader *r, uint64_t off, uint64_t addr, uin
 	return !len || ts_take(&r->c, len);
 }
 
+/*
+ * Nearly all entries: a word in the span that was written last.  Returns false, having done nothing, if it is
+ * another.
+ */
+static inline bool read_short_memory(struct rvn_reader *r)
+{
+	const struct rvn_span *s = r->span;
+	unsigned addr_len = r->rec->addr_len;
+	const uint8_t *p = r->c.p;
+	uint64_t addr, len;
+
+	if (!s || r->c.left < MIN_SHORT)
+		return false;
+	addr = rvn_le(p, addr_len);
+	len = p[addr_len];
+	if (len - 1 >= 8 || addr < s->first || addr > s->last || len - 1 > s->last - addr ||
+	    r->data_len > MAX_EVENT_DATA - 8)
+		return false;
+	r->data_len += len;
+	ts_steps_word(r->out, TS_FX_WRITE, addr, p + addr_len + 1, (uint32_t)len);
+	ts_take(&r->c, addr_len + 1 + len);
+	return true;
+}
+
 static inline bool read_memory(struct rvn_reader *r)
 {
 	unsigned addr_len = r->rec->addr_len;
@@ -164,6 +191,8 @@ static inline bool read_memory(struct rvn_reader *r)
 
 	if (!look_ahead(r))
 		return false;
+	if (__builtin_expect(read_short_memory(r), 1))
+		return true;
 	p = ts_take(&r->c, addr_len + 1u);
 	if (!p)
 		return false;
@@ -196,21 +225,38 @@ static inline uint8_t *kept_value(const struct rvn_reader *r, const struct rvn_r
 	return r->kept + reg->kept;
 }
 
-/* An operation on a register of @len bytes, a constant of at most 8. */
-static inline __attribute__((always_inline)) void operate_word(uint8_t *value, const struct rvn_op *op,
-							       unsigned len)
+/*
+ * Of the next @n registers those with a short form, up to the first without it.  Returns how many are left.
+ */
+static inline unsigned read_short_registers(struct rvn_reader *r, unsigned n)
 {
-	uint64_t word = 0, operand = 0;
+	const struct rvn *rec = r->rec;
+	const uint8_t *p = r->c.p;
 
-	memcpy(&word, value, len);
-	memcpy(&operand, op->operand, len);
-	switch ((enum rvn_op_kind)op->kind) {
-	case RVN_SET: word = operand; break;
-	case RVN_ADD: word = htole64(le64toh(word) + le64toh(operand)); break;
-	case RVN_AND: word &= operand; break;
-	case RVN_OR: word |= operand; break;
+	if (r->c.left < MIN_SHORT)
+		return n;
+	for (; n; n--) {
+		const struct rvn_short *s = &rec->shorts[*p];
+
+		if (s->way == RVN_NO_SHORT)
+			break;
+		p++;
+		if (s->way == RVN_TELL) {
+			ts_steps_word(r->out, TS_FX_REG_WRITE, s->off, p, s->len);
+		} else {
+			uint8_t *value = r->kept + s->kept;
+			uint64_t old = rvn_le(value, 8), made = ((old & s->keep) | s->set) + s->add;
+
+			made += rvn_le(p, 8) & s->take;
+			made = htole64((made & s->mask) | (old & ~s->mask));
+			memcpy(value, &made, 8);
+			if (s->way == RVN_KEEP_NOTE)
+				note_change(r, s->ordinal, &rec->regs[s->ordinal]);
+		}
+		p += s->len;
 	}
-	memcpy(value, &word, len);
+	ts_take(&r->c, (uint64_t)(p - r->c.p));
+	return n;
 }
 
 static void operate_bytes(uint8_t *value, const struct rvn_op *op, unsigned len)
@@ -231,21 +277,17 @@ static void operate_bytes(uint8_t *value, const struct rvn_op *op, unsigned len)
 	}
 }
 
-static inline void operate(struct rvn_reader *r, const struct rvn_op *op)
+static void operate(struct rvn_reader *r, const struct rvn_op *op)
 {
 	const struct rvn_reg *reg = &r->rec->regs[op->reg];
 	uint8_t *value = kept_value(r, reg);
 
-	if (reg->len == 8)
-		operate_word(value, op, 8);
-	else if (reg->len == 4)
-		operate_word(value, op, 4);
-	else
-		operate_bytes(value, op, reg->len);
+	operate_bytes(value, op, reg->len);
 	note_change(r, op->reg, reg);
 }
 
-static inline bool read_register(struct rvn_reader *r)
+/* Of any form. */
+static __attribute__((noinline)) bool read_register(struct rvn_reader *r)
 {
 	const struct rvn *rec = r->rec;
 	const struct rvn_reg *reg;
@@ -309,12 +351,19 @@ static __attribute__((noinline)) bool read_other(struct rvn_reader *r)
 
 static bool read_entries(struct rvn_reader *r, uint8_t diff)
 {
-	for (unsigned n = (diff & 15) == MORE ? 14 : diff & 15; n; n--)
+	unsigned n = (diff & 15) == MORE ? 14 : diff & 15;
+
+	for (; n; n--)
 		if (!read_memory(r))
 			return false;
-	for (unsigned n = diff >> 4 == MORE ? 14 : diff >> 4; n; n--)
+	n = diff >> 4 == MORE ? 14 : diff >> 4;
+	if (n && !look_ahead(r))
+		return false;
+	while ((n = read_short_registers(r, n)) > 0) {
 		if (!read_register(r))
 			return false;
+		n--;
+	}
 	return true;
 }
 
@@ -408,7 +457,7 @@ static enum ts_next end_of_bytes(struct rvn_reader *r)
 static enum ts_next next(struct ts_reader *base, struct ts_steps *out, struct ts_error *err)
 {
 	struct rvn_reader *r = (struct rvn_reader *)base;
-	uint64_t pc = pc_of(r), start = r->c.off, len;
+	uint64_t pc = r->base.end.pc, start = r->c.off, len;
 	bool is_other;
 
 	r->c.err = err;

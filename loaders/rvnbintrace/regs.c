@@ -286,6 +286,42 @@ static bool place_kept(struct rvn *rec, struct ts_error *err)
 	return rec->kept || ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no registers");
 }
 
+/* The short form of an entry of register @r, if it has one: the value, or operation @op if that is not NULL. */
+static void shorten(struct rvn_short *s, const struct rvn *rec, const struct rvn_reg *r, const struct rvn_op *op)
+{
+	uint64_t operand = op && r->len <= 8 ? rvn_le(op->operand, r->len) : 0;
+
+	if (!r->len || r->len > 8)
+		return;
+	s->ordinal = (uint16_t)(r - rec->regs);
+	s->off = r->off;
+	s->kept = r->kept;
+	s->len = op ? 0 : (uint8_t)r->len;
+	s->mask = UINT64_MAX >> (64 - 8 * r->len);
+	s->take = op ? 0 : s->mask;
+	s->keep = !op || op->kind == RVN_SET ? 0 : op->kind == RVN_AND ? operand : UINT64_MAX;
+	s->set = op && (op->kind == RVN_SET || op->kind == RVN_OR) ? operand : 0;
+	s->add = op && op->kind == RVN_ADD ? operand : 0;
+	if (r->role == RVN_PC)
+		s->way = RVN_KEEP;
+	else if (r->kept == RVN_NOT_KEPT && r->role == RVN_PLAIN && r->len == r->g_len)
+		s->way = RVN_TELL;
+	else if (r->kept != RVN_NOT_KEPT && r->role != RVN_X87)
+		s->way = RVN_KEEP_NOTE;
+}
+
+static void shorten_all(struct rvn *rec)
+{
+	for (unsigned id = 0; id < RVN_LONG_ID; id++) {
+		const struct rvn_op *op = &rec->ops[id];
+		uint16_t ordinal = op->reg != RVN_NO_REG ? op->reg : rec->reg_of_id[id];
+
+		if (ordinal != RVN_NO_REG)
+			shorten(&rec->shorts[id], rec, &rec->regs[ordinal],
+				op->reg != RVN_NO_REG ? op : NULL);
+	}
+}
+
 bool rvn_choose_registers(struct rvn *rec, struct ts_error *err)
 {
 	bool is_arm = !strcmp(rec->arch, "arm1");
@@ -302,7 +338,10 @@ bool rvn_choose_registers(struct rvn *rec, struct ts_error *err)
 	warn_of_missing(rec, rules);
 	st = ts_regset_find(&rec->base.regs, "st0");
 	rec->x87_off = st >= 0 ? rec->base.regs.regs[st].off : 0;
-	return place_kept(rec, err);
+	if (!place_kept(rec, err))
+		return false;
+	shorten_all(rec);
+	return true;
 }
 
 /* ------------------------------------------------------------------------------------------------ values */

@@ -32,7 +32,7 @@
 #define RVN_NOT_KEPT    UINT32_MAX
 #define RVN_MAX_TARGETS 255u
 
-/* So many bytes can be read after kept values. */
+/* So many bytes can be read, and written as they were, after kept values. */
 #define RVN_KEPT_PAD 8u
 
 /* How a register's value is used. */
@@ -84,6 +84,28 @@ struct rvn_op {
 	uint8_t kind;           /* enum rvn_op_kind */
 };
 
+/* What a reader does with the entry of an id at once (struct rvn_short). */
+enum rvn_way {
+	RVN_NO_SHORT, /* it has to look closer */
+	RVN_TELL,     /* an effect: the value that follows */
+	RVN_KEEP,     /* the kept value changes, */
+	RVN_KEEP_NOTE /* and that is told at the end of the event */
+};
+
+/*
+ * Entries of registers of at most eight bytes, nearly all, in one form, so that no branch depends on what they
+ * are.  The bits of mask in the kept value become those of ((kept & keep) | set) + add, and of the value, of len
+ * bytes, that follows, of which the bits of take count.
+ */
+struct rvn_short {
+	uint64_t keep, set, add, take, mask;
+	uint32_t kept;    /* where */
+	uint32_t off;     /* RVN_TELL: of the register in the 'g' layout */
+	uint16_t ordinal; /* of the register */
+	uint8_t len;
+	uint8_t way;      /* enum rvn_way */
+};
+
 /* Physical addresses first to last, both inclusive. */
 struct rvn_span {
 	uint64_t first, last;
@@ -108,6 +130,7 @@ struct rvn {
 	uint32_t n_regs;
 	uint16_t *reg_of_id;         /* owned; by id, ordinal in regs or RVN_NO_REG */
 	struct rvn_op ops[256];      /* by id */
+	struct rvn_short shorts[256]; /* by id; operations, too */
 	uint16_t pc;                 /* ordinal of the program counter */
 	uint16_t x87[RVN_N_X87];     /* ordinals, RVN_NO_REG for those that are not there */
 	uint32_t x87_off;            /* of st0; the other x87 registers follow it */

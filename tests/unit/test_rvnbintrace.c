@@ -285,6 +285,47 @@ START_TEST(operations_are_as_wide_as_their_register)
 }
 END_TEST
 
+/*
+ * The same where more bytes follow than entries with a short form have: the steps that are read with many bytes
+ * ahead, and the last ones, with few, are the same.  All lengths that registers have, next to each other in what
+ * is kept; changes must not reach the neighbours.
+ */
+START_TEST(operations_and_values_are_the_same_wherever_they_are)
+{
+	static const char events[] = "event *20 *23 *26\n"
+				     "event *21 *24 *27 rip=401000\n"
+				     "event *22 *25 *20 @1000=4243 rip=401000\n"
+				     "event cs=fffe ss=ff rbx=10 rdx=7 @1008=11223344 @100c=55 @1001=112233445566778899 @100e=aabbcc rip=401000\n"
+				     "event *20 *21 rdx=8 *23 rbx=1 @1000=0102030405060708 rip=401000\n"
+				     "event cs=1 ss=2 rbx=ffffffff00000000 rip=401000\n";
+	static const unsigned n_rounds = 12;
+	const char *first, *at;
+	size_t len;
+
+	rvn_add(&p, "register 3 cs/2=ffff\nregister 4 ss/2=0\nregister 6 rdx/8=5\n"
+		    "operation 20 cs + 1\noperation 21 cs & ff0f\noperation 22 cs = 1234\n"
+		    "operation 23 ss + ffff\noperation 24 ss | f0\noperation 25 ss & fff\n"
+		    "operation 26 rbx + ffffffffffffffff\noperation 27 rbx | 8000000000000000\n");
+	for (unsigned i = 0; i < n_rounds; i++)
+		rvn_add(&p, events);
+	first = read_steps();
+	first = strstr(first, "rbx=ffffffff00000000\n"); /* from here on all rounds begin with the same values */
+	ck_assert_ptr_nonnull(first);
+	first = strchr(first, '\n') + 1;
+	at = strstr(first, "rbx=ffffffff00000000\n");
+	ck_assert_ptr_nonnull(at);
+	len = (size_t)(strchr(at, '\n') + 1 - first);
+	ck_assert_uint_eq(strlen(first), len * (n_rounds - 1));
+	for (unsigned i = 1; i + 1 < n_rounds; i++)
+		ck_assert(!memcmp(first, first + i * len, len));
+	/* cs=1 ss=2: cs + 1, ss + ffff, rbx - 1 */
+	ck_assert_ptr_nonnull(strstr(first, "cs=2 ss=1 rbx=fffffffeffffffff\n"));
+	ck_assert_ptr_nonnull(strstr(first, "cs=2 ss=f1 rbx=fffffffeffffffff\n"));
+	ck_assert_ptr_nonnull(strstr(first, "W1000=4243 cs=1235 ss=f1\n"));
+	ck_assert_ptr_nonnull(strstr(first, "W1008=11223344 W100c=55 W1001=112233445566778899 W100e=aabb "));
+}
+END_TEST
+
 START_TEST(an_id_of_one_is_that_of_an_operation_before_that_of_a_register)
 {
 	events(1, "20 ff 0a00 ff 0b00");
@@ -704,6 +745,7 @@ UNIT_FIXTURE_SUITE(
 	memory_comes_before_registers, lengths_and_ids_have_two_forms,
 	an_event_goes_on_after_fourteen_entries, an_event_may_go_on_any_number_of_times,
 	operations_act_on_the_value_so_far, operations_are_as_wide_as_their_register,
+	operations_and_values_are_the_same_wherever_they_are,
 	an_id_of_one_is_that_of_an_operation_before_that_of_a_register,
 	a_register_may_have_the_id_that_says_that_two_bytes_follow, interrupts_are_positions_and_events,
 	long_descriptions_are_cut, an_error_code_that_the_recorder_makes_up_is_not_shown,

@@ -27,6 +27,7 @@ void ts_runs_builder_fini(struct ts_runs_builder *b)
 	drop_packed(b);
 	ts_pairs_fini(&b->pairs);
 	free(b->table);
+	free(b->after);
 	*b = (struct ts_runs_builder){ 0 };
 }
 
@@ -81,10 +82,16 @@ static bool grow_runs(struct ts_runs_builder *b)
 	struct ts_runs *r = b->runs;
 	uint32_t cap = b->cap ? b->cap * 2 : 512;
 	struct ts_run *runs = cap < UINT32_MAX / 2 ? realloc(r->runs, cap * sizeof(*runs)) : NULL;
+	uint32_t *after;
 
 	if (!runs)
 		return false;
 	r->runs = runs;
+	after = realloc(b->after, cap * sizeof(*after));
+	if (!after)
+		return false;
+	memset(after + b->cap, 0, (cap - b->cap) * sizeof(*after));
+	b->after = after;
 	b->cap = cap;
 	return true;
 }
@@ -113,7 +120,7 @@ static bool add_lens(struct ts_runs_builder *b, const uint8_t *lens, size_t n)
 }
 
 /* Ordinal of the open run, which is added if it is new; UINT32_MAX if memory is exhausted. */
-static uint32_t intern(struct ts_runs_builder *b)
+static uint32_t look_up(struct ts_runs_builder *b)
 {
 	struct ts_runs *r = b->runs;
 	const struct ts_open_run *o = &b->open;
@@ -134,6 +141,22 @@ static uint32_t intern(struct ts_runs_builder *b)
 	if (o->len > r->max_len)
 		r->max_len = o->len;
 	return r->n - 1;
+}
+
+/* The same.  Most runs are followed by the run that followed them the last time. */
+static uint32_t intern(struct ts_runs_builder *b)
+{
+	struct ts_runs *r = b->runs;
+	uint32_t run = r->n ? b->after[b->last] : 0;
+
+	if (!r->n || !is_run(r, run, &b->open))
+		run = look_up(b);
+	if (run == UINT32_MAX)
+		return run;
+	b->after[b->last] = run;
+	b->last = run;
+	__builtin_prefetch(&r->runs[b->after[run]]); /* long before it is compared */
+	return run;
 }
 
 bool ts_runs_flush(struct ts_runs_builder *b)

@@ -36,7 +36,9 @@ struct ts_packed_runs {
 struct ts_runs_builder {
 	struct ts_runs *runs;         /* borrowed; what is built */
 	struct ts_open_run open;
-	uint32_t cap;                 /* of runs */
+	uint32_t cap;                 /* of runs, and of after */
+	uint32_t *after;              /* owned; by run, which run followed it the last time */
+	uint32_t last;                /* the run that was added last */
 	uint32_t *table;              /* owned; hash table of ordinals + 1, a power of two */
 	size_t n_table;
 	size_t cap_lens;

@@ -58,6 +58,9 @@ struct ts_builder {
 	uint64_t fall_through;      /* address after the last instruction */
 	uint64_t n_steps, n_chunks; /* added; those of the timeline can be queried */
 	uint64_t n_sealed;          /* segments */
+	bool is_begun;              /* the first chunk was read, which has this number: */
+	uint64_t first_chunk;
+	uint64_t n_given;           /* steps that the optional sections have (optional.c) */
 	uint64_t next_copy;         /* number of chunks after which the existing part is published */
 	uint64_t last_note;         /* position of the last note that came from an index file */
 	struct ts_buf journal;      /* of the segment that is being read; empty without an index file */
@@ -81,6 +84,21 @@ void ts_builder_publish(struct ts_timeline *tl);
 
 /* Did memory run out while something was applied? */
 bool ts_builder_is_failed(const struct ts_timeline *tl);
+
+/* The first chunk is next: begin to give chunks to the optional sections. */
+void ts_builder_begin_giving(struct ts_timeline *tl);
+
+/*
+ * Threads that decode may give chunks of the segment that is read, if nobody asks the sections meanwhile; none of
+ * the next segment: this one is sealed before.
+ */
+void ts_builder_let_give(struct ts_timeline *tl);
+
+/* Reading ends at the last chunk although others follow: sections that were given these are of no use. */
+void ts_builder_stop_giving(struct ts_timeline *tl);
+
+/* Seal the optional sections, as their seal().  Returns false if memory is exhausted. */
+bool ts_builder_seal_optional(struct ts_timeline *tl, uint64_t segment, bool is_copy);
 
 /* The sections that every index file has. */
 extern const struct ts_section ts_points_section, ts_runs_section, ts_journal_section, ts_space_section,

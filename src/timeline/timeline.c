@@ -392,27 +392,6 @@ static bool end_chunk(struct ts_timeline *tl)
 	return done;
 }
 
-/* The optional sections learn from the chunk that begins at @pos. */
-static bool give_chunk(struct ts_timeline *tl, uint64_t pos, const struct ts_steps *chunk)
-{
-	for (unsigned i = 0; tl->sections[i]; i++) {
-		if (tl->sections[i]->take && ts_builder_n_owners(tl, i) &&
-		    !tl->sections[i]->take(tl, pos, chunk))
-			return false;
-	}
-	return true;
-}
-
-static bool seal_optional(struct ts_timeline *tl, uint64_t segment, bool is_copy)
-{
-	for (unsigned i = 0; tl->sections[i]; i++) {
-		if (tl->sections[i]->seal && ts_builder_n_owners(tl, i) &&
-		    !tl->sections[i]->seal(tl, segment, is_copy))
-			return false;
-	}
-	return true;
-}
-
 /* Add a chunk, of at least one step.  Returns false if memory is exhausted. */
 static bool take_in_chunk(struct ts_timeline *tl, struct ts_batch *batch)
 {
@@ -421,7 +400,7 @@ static bool take_in_chunk(struct ts_timeline *tl, struct ts_batch *batch)
 	const struct ts_step *last = &b->steps[b->n_steps - 1];
 	struct ts_buf here = bd->here;
 
-	if (!add_point(tl) || !give_chunk(tl, bd->n_steps, b) || !apply_steps(tl, bd->n_steps, b) ||
+	if (!add_point(tl) || !ts_feed_look(bd->feed) || !apply_steps(tl, bd->n_steps, b) ||
 	    !note_runs(tl, bd->n_steps, b))
 		return false;
 	bd->n_steps += b->n_steps;
@@ -577,7 +556,7 @@ static bool seal_segment(struct ts_timeline *tl)
 
 	for (uint32_t i = 0; i < tl->n_memory && done; i++)
 		done = ts_space_seal(bd->memory[i], segment);
-	done = done && seal_optional(tl, segment, false);
+	done = done && ts_builder_seal_optional(tl, segment, false);
 	if (done)
 		bd->n_sealed = segment + 1;
 	return done;
@@ -592,7 +571,7 @@ static bool copy_segment(struct ts_timeline *tl)
 	for (uint32_t i = 0; i < tl->n_memory && done; i++)
 		done = ts_space_seal_copy(bd->memory[i], segment);
 	bd->next_copy *= 2;
-	return done && seal_optional(tl, segment, true);
+	return done && ts_builder_seal_optional(tl, segment, true);
 }
 
 /* To the index file, if there is one that can still be written; else all stays in memory. */
@@ -648,6 +627,7 @@ static enum ts_grow end_stage(struct ts_timeline *tl, struct ts_error *err)
 			return no_memory(tl, err);
 		save(tl, false);
 		ts_builder_publish(tl);
+		ts_builder_let_give(tl);
 		break;
 	case TS_STAGE_LAST:
 		return seal_segment(tl) ? keep(tl) : no_memory(tl, err);
@@ -713,10 +693,13 @@ static enum ts_grow take_in(struct ts_timeline *tl, struct ts_batch *b, struct t
 	if (b->steps.n_steps && !take_in_chunk(tl, b))
 		return no_memory(tl, err);
 	if (b->next != TS_FAIL &&
-	    (!ts_image_check(&tl->rec->memory, &b->err) || !ts_image_check(tl->image, &b->err)))
+	    (!ts_image_check(&tl->rec->memory, &b->err) || !ts_image_check(tl->image, &b->err))) {
 		b->next = TS_FAIL;
+		ts_builder_stop_giving(tl);
+	}
 	if (b->next == TS_ITEM && is_too_large(tl)) {
 		b->next = TS_FAIL;
+		ts_builder_stop_giving(tl);
 		bd->is_at_limit = true;
 		ts_fail(&b->err, TS_ELIMIT, TS_NO_OFF,
 			"the index needs more memory than the limit (%" PRIu64 " bytes)", tl->max_memory);
@@ -734,6 +717,8 @@ static enum ts_grow grow(struct ts_timeline *tl, uint64_t n_steps, struct ts_err
 	enum ts_grow grown = bd ? TS_GROW_MORE : TS_GROW_DONE;
 	uint64_t start = ts_timeline_n_read(tl);
 
+	if (bd && !bd->is_begun)
+		ts_builder_begin_giving(tl);
 	while (grown == TS_GROW_MORE && (bd->stage != TS_STAGE_READ || bd->n_steps - start < n_steps)) {
 		struct ts_batch *b;
 

@@ -100,6 +100,14 @@ struct ts_feed {
 	bool is_to_rest;
 	bool is_lent;               /* the first batch that was not given back is the caller's */
 
+	bool (*look)(void *user, const struct ts_steps *steps); /* NULL: nobody looks */
+	void *look_user;
+	uint64_t look_at;           /* the stretch of the batch that is looked at next, and which of it that is */
+	unsigned look_i;
+	uint64_t n_looked, max_looked; /* batches: so far, and those at which a decoder may look */
+	bool is_looking;            /* somebody is, at that batch */
+	bool is_look_failed;        /* memory is exhausted */
+
 	struct decoder scout;       /* it decodes nothing; its reader is NULL: there is none */
 	bool is_scouting;           /* a decoder uses it */
 	bool is_scout_there;        /* it stands where stretch n_begun begins */
@@ -460,6 +468,95 @@ static bool work(struct ts_feed *f, struct decoder *d)
 	return true;
 }
 
+/* ------------------------------------------------------------------------------------------------ looking */
+
+/*
+ * Is the next batch there?  It cannot be dropped: looks pass on from a stretch that is over, so that they are never
+ * beyond the first one that is not settled.
+ */
+static bool has_look(struct ts_feed *f)
+{
+	return f->look_at < f->n_begun && f->look_i < stretch_at(f, f->look_at)->n_full;
+}
+
+/* Look at the next batch, which is there.  The lock, which is held, is not meanwhile. */
+static void look(struct ts_feed *f)
+{
+	const struct stretch *s = stretch_at(f, f->look_at);
+	const struct ts_batch *b = &s->batches[f->look_i];
+	bool done;
+
+	f->is_looking = true;
+	pthread_mutex_unlock(&f->lock);
+	done = !b->steps.n_steps || f->look(f->look_user, &b->steps);
+	pthread_mutex_lock(&f->lock);
+	f->is_looking = false;
+	f->is_look_failed |= !done;
+	f->n_looked++;
+	f->look_i++;
+	if (s->is_over && f->look_i == s->n_full) {
+		f->look_at++;
+		f->look_i = 0;
+	}
+}
+
+/* The same on a thread that decodes.  Returns false if there is nothing that it may look at now. */
+static bool look_ahead_of_caller(struct ts_feed *f)
+{
+	if (f->is_looking || f->n_looked >= f->max_looked || !has_look(f))
+		return false;
+	look(f);
+	pthread_cond_signal(&f->filled); /* the caller may wait for this one */
+	return true;
+}
+
+void ts_feed_set_look(struct ts_feed *f, bool (*do_look)(void *user, const struct ts_steps *steps), void *user)
+{
+	f->look = do_look;
+	f->look_user = user;
+}
+
+void ts_feed_let_look(struct ts_feed *f, uint64_t n)
+{
+	pthread_mutex_lock(&f->lock);
+	f->max_looked = n;
+	pthread_cond_broadcast(&f->changed);
+	pthread_mutex_unlock(&f->lock);
+}
+
+/* Was the batch looked at that the caller has? */
+static bool is_seen(const struct ts_feed *f)
+{
+	return f->look_at > f->n_freed ||
+	       f->look_i > f->stretches[f->n_freed % f->n_stretches].n_taken;
+}
+
+bool ts_feed_look(struct ts_feed *f)
+{
+	bool done;
+
+	pthread_mutex_lock(&f->lock);
+	while (!is_seen(f)) {
+		if (f->is_looking)
+			pthread_cond_wait(&f->filled, &f->lock);
+		else
+			look(f);
+	}
+	done = !f->is_look_failed;
+	pthread_mutex_unlock(&f->lock);
+	return done;
+}
+
+uint64_t ts_feed_n_looked(struct ts_feed *f)
+{
+	uint64_t n;
+
+	pthread_mutex_lock(&f->lock);
+	n = f->n_looked;
+	pthread_mutex_unlock(&f->lock);
+	return n;
+}
+
 /* -------------------------------------------------------------------------------------------- the threads */
 
 static void *decode_ahead(void *user)
@@ -469,7 +566,7 @@ static void *decode_ahead(void *user)
 
 	pthread_mutex_lock(&f->lock);
 	while (!f->is_to_rest) {
-		if (!work(f, d))
+		if (!work(f, d) && !look_ahead_of_caller(f))
 			pthread_cond_wait(&f->changed, &f->lock);
 	}
 	pthread_mutex_unlock(&f->lock);

@@ -78,6 +78,27 @@ bool ts_feed_go_ahead(struct ts_feed *f, struct ts_recording *twin, struct ts_er
  */
 struct ts_batch *ts_feed_next(struct ts_feed *f);
 
+/*
+ * Look at the steps of each batch once, in order, with @look, which changes nothing that the caller of this
+ * module uses meanwhile, and returns false if memory is exhausted.  It does not matter who does that: so a thread
+ * that decodes and has no room for more looks at what it has decoded, which lies in its processor's cache.  Must
+ * be called before the first batch.
+ */
+void ts_feed_set_look(struct ts_feed *f, bool (*look)(void *user, const struct ts_steps *steps), void *user);
+
+/* Those threads may look at the first @n batches; at no others. */
+void ts_feed_let_look(struct ts_feed *f, uint64_t n);
+
+/*
+ * Have looked at the batch that ts_feed_next() gave, and at all before it.
+ *
+ * Returns false if memory is exhausted.
+ */
+bool ts_feed_look(struct ts_feed *f);
+
+/* How many batches were looked at so far. */
+uint64_t ts_feed_n_looked(struct ts_feed *f);
+
 /* Stop the thread temporarily, as before a fork; the next ts_feed_next() restarts it.  Nothing is lost. */
 void ts_feed_rest(struct ts_feed *f);
 

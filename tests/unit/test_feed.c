@@ -8,6 +8,7 @@
 #include "src/timeline/lines.h"
 #include "src/trace/feed.h"
 
+#include <sched.h>
 #include <string.h>
 
 #define SEED 7
@@ -301,6 +302,94 @@ START_TEST(several_decoders_may_be_freed_at_any_time)
 }
 END_TEST
 
+/* ------------------------------------------------------------------------------------------------ looking */
+
+/* Steps that were looked at, one after the other, as many batches; the batch that fails, and any that is wrong. */
+static uint64_t look_pos, n_looks, bad_look;
+static bool is_look_wrong;
+
+static bool look(void *user, const struct ts_steps *steps)
+{
+	ck_assert_ptr_eq(user, &look_pos);
+	for (uint32_t i = 0; i < steps->n_steps; i++)
+		is_look_wrong |= steps->steps[i].pc != s->steps.steps[look_pos + i].pc;
+	look_pos += steps->n_steps;
+	return n_looks++ != bad_look;
+}
+
+static void begin_looking(unsigned n_jobs, uint64_t n)
+{
+	odd_every = 0;
+	begin_many(n_jobs);
+	look_pos = n_looks = 0;
+	bad_look = UINT64_MAX;
+	is_look_wrong = false;
+	ts_feed_set_look(f, look, &look_pos);
+	ts_feed_let_look(f, n);
+}
+
+static void wait_for_looks(uint64_t n)
+{
+	while (ts_feed_n_looked(f) < n)
+		sched_yield();
+}
+
+START_TEST(each_batch_is_looked_at_once_and_in_order)
+{
+	lie_every = (uint32_t)_i;
+	for (unsigned n_jobs = 1; n_jobs <= 9; n_jobs++) {
+		begin_looking(n_jobs, UINT64_MAX);
+		for (uint64_t n = 1; n <= N_MANY / TS_CHUNK_STEPS + 1; n++) {
+			next_batch();
+			ck_assert(ts_feed_look(f));
+			ck_assert_uint_ge(ts_feed_n_looked(f), n);
+			if (n_jobs % 2)
+				ts_feed_rest(f);
+		}
+		ts_feed_rest(f);
+		ck_assert_uint_eq(look_pos, N_MANY);
+		ck_assert_uint_eq(n_looks, N_MANY / TS_CHUNK_STEPS + 1);
+		ck_assert(!is_look_wrong);
+	}
+}
+END_TEST
+
+/* Nobody takes more than the first batch: so the ring becomes full, and all in it is looked at that may be. */
+START_TEST(threads_without_room_look_as_far_as_they_may)
+{
+	lie_every = 0;
+	begin_looking(2 + 2 * (unsigned)_i, 5);
+	next_batch();
+	wait_for_looks(5);
+	ts_feed_let_look(f, 9);
+	wait_for_looks(9);
+	ts_feed_rest(f);
+	ck_assert_uint_eq(ts_feed_n_looked(f), 9);
+	ck_assert_uint_eq(look_pos, 9 * TS_CHUNK_STEPS);
+	ck_assert(!is_look_wrong);
+}
+END_TEST
+
+START_TEST(a_look_that_fails_is_a_failure_of_its_batch)
+{
+	lie_every = 0;
+	begin_looking(_i ? 2 : 1, _i ? UINT64_MAX : 0);
+	bad_look = 3;
+	if (_i) {
+		next_batch();
+		wait_for_looks(4);
+		ck_assert(!ts_feed_look(f));
+		return;
+	}
+	for (unsigned i = 0; i < 3; i++) {
+		next_batch();
+		ck_assert(ts_feed_look(f));
+	}
+	next_batch();
+	ck_assert(!ts_feed_look(f));
+}
+END_TEST
+
 /* ----------------------------------------------------------------------------------------- what it learns */
 
 /* A recording that finds a thread and something odd in its second chunk. */
@@ -353,6 +442,9 @@ Suite *unit_suite(void)
 	tcase_add_loop_test(tc, wrong_guesses_are_dropped, 1, 4);
 	tcase_add_loop_test(tc, what_is_odd_is_counted_once, 0, 12);
 	tcase_add_loop_test(tc, several_decoders_may_be_freed_at_any_time, 0, 12);
+	tcase_add_loop_test(tc, each_batch_is_looked_at_once_and_in_order, 0, 4);
+	tcase_add_loop_test(tc, threads_without_room_look_as_far_as_they_may, 0, 4);
+	tcase_add_loop_test(tc, a_look_that_fails_is_a_failure_of_its_batch, 0, 2);
 	tcase_add_test(tc, a_thread_is_known_with_the_batch_in_which_it_appears);
 	suite_add_tcase(suite, tc);
 	return suite;

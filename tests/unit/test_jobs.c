@@ -85,6 +85,7 @@ static struct ts_model *open_model(unsigned n_jobs)
 		.max_memory = UINT64_MAX,
 		.n_jobs = n_jobs,
 		.is_whole = is_whole,
+		.is_compared = true,
 	};
 	struct ts_model *m = ts_model_new(&opt, &err);
 
@@ -182,6 +183,7 @@ START_TEST(where_threads_are_refused_the_others_build_the_same_bytes)
 		struct ts_buf got;
 
 		n_threads = 0;
+		is_whole = n_allowed % 2;
 		got = build(all_jobs[2 + _i]);
 		check_same(&got, &want, "threads refused", n_allowed);
 		ck_assert_uint_gt(n_threads, n_allowed);

@@ -11,9 +11,11 @@
 
 #include "naive.h"
 #include "script.h"
+#include "src/timeline/builder.h"
 #include "src/timeline/timeline.h"
 
 #include <inttypes.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -997,10 +999,45 @@ START_TEST(several_segments_answer_as_one)
 }
 END_TEST
 
+/* The index is looked at for the limit on its memory once in so many chunks. */
+#define N_LOOK 64
+
+/*
+ * The thread that decodes has given the calls what is beyond the chunk after which the limit on memory ends the
+ * reading: they are left out.
+ */
+START_TEST(calls_that_were_given_more_than_is_kept_are_left_out)
+{
+	struct script *s = script_random_new(5, (N_LOOK + 16) * TS_CHUNK_STEPS),
+		      *twin = script_random_new(5, (N_LOOK + 16) * TS_CHUNK_STEPS);
+	struct ts_error err = { 0 };
+	struct ts_timeline *tl = ts_timeline_new(&s->rec, NULL, &err);
+
+	ck_assert_ptr_nonnull(tl);
+	ts_timeline_read_whole(tl);
+	ck_assert(ts_timeline_read_ahead(tl, &twin->rec, &err));
+	ck_assert(ts_timeline_has(tl, &ts_calls_section));
+	while (ts_timeline_n_read(tl) < (N_LOOK - 1) * TS_CHUNK_STEPS)
+		ck_assert_int_eq(ts_timeline_grow(tl, 1, &err), TS_GROW_MORE);
+	while (TS_SEGMENT_CHUNKS > N_LOOK && ts_feed_n_looked(tl->builder->feed) <= N_LOOK)
+		sched_yield();
+	tl->max_memory = 1;
+	while (ts_timeline_grow(tl, 1, &err) == TS_GROW_MORE)
+		;
+	ck_assert_int_eq(tl->damage.code, TS_ELIMIT);
+	ck_assert_uint_eq(tl->n_steps, N_LOOK * TS_CHUNK_STEPS);
+	/* no segment is given to before the one before it is sealed: tiny ones end with what is kept */
+	ck_assert_int_eq(ts_timeline_has(tl, &ts_calls_section), TS_SEGMENT_CHUNKS <= N_LOOK);
+	ts_timeline_free(tl);
+	script_free(s);
+}
+END_TEST
+
 UNIT_SUITE("timeline", any_question_at_any_position_is_answered_like_the_twin_does,
 	   a_recording_may_end_or_break_anywhere_around_a_border, a_recording_without_a_step_is_refused,
 	   damage_before_the_first_step_is_what_one_hears_of,
 	   a_recording_that_names_its_first_thread_with_its_first_step_has_an_initial_state,
 	   a_trace_that_is_gone_for_a_while_is_an_error_and_then_right_again,
 	   a_trace_that_has_become_shorter_is_an_error,
-	   growing_by_any_amount_reads_whole_chunks_up_to_the_end, several_segments_answer_as_one)
+	   growing_by_any_amount_reads_whole_chunks_up_to_the_end, several_segments_answer_as_one,
+	   calls_that_were_given_more_than_is_kept_are_left_out)

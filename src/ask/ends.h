@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * When does a value end to stand at an address?  The index tells in which chunks its bytes are changed; these
+ * Until when does a value stand at an address?  The index tells in which chunks its bytes are changed; these
  * are looked at one after the other, however far ahead they are.
  *
  * Such looks have a credit, which the user raises with what it spends on a scan that will find the same: so a

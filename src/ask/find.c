@@ -336,7 +336,7 @@ static bool read_window(struct find *f, struct window *w, uint64_t addr, uint64_
 	return done || ts_query_mem(f->ask->q, pos, f->process, addr, len, w->data, w->known, err);
 }
 
-/* The addresses at which the value may begin or end to stand at @pos. */
+/* The addresses at which the value may begin to stand at @pos, or stand no longer. */
 static bool look_at_touch(struct find *f, const struct touch *t, uint64_t pos, struct ts_error *err)
 {
 	uint64_t before = f->qn->value.len - 1;

@@ -48,7 +48,7 @@ void ts_matches_fini(struct ts_matches *m);
 /* It begins to stand at @addr, where it does not, at @pos.  Returns false if memory is exhausted. */
 bool ts_matches_begin(struct ts_matches *m, uint64_t addr, uint64_t pos);
 
-/* It ends to stand at @addr, where it does, at @pos. */
+/* It stands at @addr, and no longer from @pos on. */
 void ts_matches_end(struct ts_matches *m, uint64_t addr, uint64_t pos);
 
 bool ts_matches_stands(const struct ts_matches *m, uint64_t addr);

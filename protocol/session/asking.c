@@ -22,8 +22,6 @@
 
 struct rsp_asking {
 	struct ts_ask ask;
-	struct ts_symbols *symbols; /* owned; NULL: not needed yet */
-	bool is_early;              /* they were found before the recording had been read to its end */
 	struct ts_marks *marks;     /* owned; NULL: none needed yet, or they cannot be kept */
 	struct ts_answer *answer;   /* owned; the job's */
 	bool is_announced;          /* it leads the session somewhere with its next resume, without a text */
@@ -35,7 +33,6 @@ void rsp_asking_free(struct rsp_asking *q)
 	if (!q)
 		return;
 	ts_answer_free(q->answer);
-	ts_symbols_free(q->symbols);
 	ts_marks_free(q->marks);
 	free(q->ask.shown);
 	free(q);
@@ -77,27 +74,20 @@ static bool find_symbols(const struct rsp_session *s, struct ts_symbols *symbols
 			       target->local, err);
 }
 
-/*
- * Found with the first question, and again when all has been read: modules that came later have symbols, too.
- */
-static bool need_symbols(struct rsp_session *s, struct ts_error *err)
+/* Found with the first question of any session, and again when all has been read. */
+static struct ts_symbols *need_symbols(const struct rsp_session *s, struct ts_error *err)
 {
-	struct rsp_asking *q = s->asking;
-	struct ts_symbols *symbols;
+	struct rsp_symbols *shared = s->target->symbols;
+	struct ts_symbols **table = rsp_is_complete(s) ? &shared->all : &shared->early;
+	struct ts_symbols *symbols = *table ? NULL : ts_symbols_new();
 
-	if (q->symbols && (!q->is_early || !rsp_is_complete(s)))
-		return true;
-	symbols = ts_symbols_new();
-	if (!symbols)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for symbols");
-	if (!find_symbols(s, symbols, err)) {
+	if (!*table && !symbols)
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for symbols");
+	else if (!*table && find_symbols(s, symbols, err))
+		*table = symbols;
+	else
 		ts_symbols_free(symbols);
-		return false;
-	}
-	ts_symbols_free(q->symbols);
-	q->symbols = symbols;
-	q->is_early = !rsp_is_complete(s);
-	return true;
+	return *table;
 }
 
 /* The state kept between questions.  Returns NULL if memory is exhausted. */
@@ -115,16 +105,17 @@ static struct rsp_asking *need_asking(struct rsp_session *s)
 static bool prepare(struct rsp_session *s, struct ts_error *err)
 {
 	struct rsp_asking *q = need_asking(s);
+	struct ts_symbols *symbols = q ? need_symbols(s, err) : NULL;
 
 	if (!q)
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
-	if (!need_symbols(s, err))
+	if (!symbols)
 		return false;
 	if (!q->marks && s->target->trace && !(q->marks = ts_marks_new(s->target->trace)))
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for marks");
 	q->ask.q = s->target->q;
 	q->ask.names = &s->target->names;
-	q->ask.symbols = q->symbols;
+	q->ask.symbols = symbols;
 	q->ask.marks = q->marks;
 	q->ask.n_steps = rsp_last(s);
 	q->ask.is_reading = !rsp_is_complete(s);

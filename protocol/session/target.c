@@ -188,10 +188,13 @@ bool rsp_target_init(struct rsp_target *target, struct ts_query *q, const char *
 	ts_buf_init(&target->target_xml);
 	for (unsigned i = 0; i < RSP_N_LAYOUTS; i++)
 		ts_buf_init(&target->layouts[i].target_xml);
-	if (rsp_table_init(&target->table, topics, sizeof(topics) / sizeof(topics[0]), err) &&
-	    ts_names_init(&target->names, q, err) && exec_init(target, exec, err) &&
-	    ts_tdesc_write(ts_query_regset(q), ts_query_facts(q)->osabi, &target->target_xml, err) &&
-	    layouts_init(target, err))
+	target->symbols = calloc(1, sizeof(*target->symbols));
+	if (!target->symbols)
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for symbols");
+	else if (rsp_table_init(&target->table, topics, sizeof(topics) / sizeof(topics[0]), err) &&
+		 ts_names_init(&target->names, q, err) && exec_init(target, exec, err) &&
+		 ts_tdesc_write(ts_query_regset(q), ts_query_facts(q)->osabi, &target->target_xml, err) &&
+		 layouts_init(target, err))
 		return true;
 	rsp_target_fini(target);
 	return false;
@@ -209,6 +212,11 @@ void rsp_target_fini(struct rsp_target *target)
 	if (target->local)
 		ts_local_files_fini(target->local);
 	free(target->local);
+	if (target->symbols) {
+		ts_symbols_free(target->symbols->early);
+		ts_symbols_free(target->symbols->all);
+	}
+	free(target->symbols);
 	ts_source_close(target->exec);
 	free(target->exec_path);
 	*target = (struct rsp_target){ 0 };

@@ -12,6 +12,7 @@
 #include "protocol/wire/table.h"
 #include "src/arch/regview.h"
 #include "src/ask/names.h"
+#include "src/ask/symbols.h"
 #include "src/base/buf.h"
 #include "src/query/locate.h"
 #include "src/query/query.h"
@@ -35,6 +36,12 @@ enum rsp_layout_kind {
 #define RSP_N_LAYOUTS (RSP_LAYOUT_FORCED + 1)
 
 /* State shared by all sessions of a server; constant while serving. */
+/* Names of addresses for the questions of all sessions.  A table that a session may use stays until the end. */
+struct rsp_symbols {
+	struct ts_symbols *early; /* owned; found before the recording had been read to its end, NULL: not needed */
+	struct ts_symbols *all;   /* owned; the same after that: modules that came later have symbols, too */
+};
+
 struct rsp_target {
 	struct ts_query *q;             /* borrowed */
 	struct rsp_table table;
@@ -58,6 +65,7 @@ struct rsp_target {
 	/* borrowed; files that were in memory, as the user says: questions know their symbols */
 	const struct ts_symbols_file *images;
 	size_t n_images;
+	struct rsp_symbols *symbols;    /* owned */
 	/* the recording of a machine in which the translation of addresses is known */
 	bool has_paging;
 };

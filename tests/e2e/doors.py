@@ -7,6 +7,7 @@ Rows of mcp are those of query's JSON Lines, TSV has the cells of them, and a mo
 on a terminal. What is not understood is refused by all, with the same sentence.
 """
 import json
+import os
 import pathlib
 import re
 import shutil
@@ -70,6 +71,13 @@ def the_symbols_of_an_image_are_known_to_all():
     with Server(walk.trace, "--image", walk.exec) as server, Rsp(server.address) as r:
         shown = monitor(r, question)
         assert [int(line.split()[1]) for line in shown.splitlines()[1:-1]] == positions, (shown, done)
+    shutil.copyfile(walk.exec, "image.elf")
+    with Server(walk.trace, "--image", "image.elf") as server:
+        with Rsp(server.address) as r:
+            assert monitor(r, question) == shown
+        os.remove("image.elf")
+        with Rsp(server.address) as r:
+            assert monitor(r, question) == shown, "each client reads them"
     with Server(walk.trace) as server, Rsp(server.address) as r:
         assert "'fib' is neither an address nor a known symbol" in monitor(r, question)
 

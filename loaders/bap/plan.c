@@ -244,8 +244,7 @@ static struct bap_plan *make(const struct bap_parser *in, const uint8_t *tail, u
 	return plan;
 }
 
-/* ----------------------------------------------------------------------------------------------- the table
- */
+/* ------------------------------------------------------------------------------------------ the table */
 
 /* Make the table larger, or begin again.  Returns false if memory is exhausted. */
 static bool make_room(struct bap_plans *ps)

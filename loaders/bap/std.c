@@ -206,8 +206,7 @@ static __attribute__((noinline)) bool read_any(struct bap_course *co, struct bap
 	return ts_ok(c);
 }
 
-/* ----------------------------------------------------------------------------------------------- by a plan
- */
+/* ------------------------------------------------------------------------------------------ by a plan */
 
 /* A frame that a plan fits, with the addresses of its memory operands. */
 struct planned {

@@ -32,8 +32,7 @@ uint64_t core_take(const struct core *core, struct ts_cursor *c, size_t len)
 	return p ? get(core, p, len) : 0;
 }
 
-/* ---------------------------------------------------------------------------------------------- the header
- */
+/* ----------------------------------------------------------------------------------------- the header */
 
 /* The processors whose recordings are known: their numbers of registers are in regs.c. */
 static const struct ts_arch *find_arch(unsigned machine, bool is_64, bool is_big_endian)

@@ -104,8 +104,7 @@ static bool take_thread(struct notes *n, const struct core_note *note)
 	return true;
 }
 
-/* ---------------------------------------------------------------------------------------------- other notes
- */
+/* ---------------------------------------------------------------------------------------- other notes */
 
 /* The program's name (16 bytes) and its arguments (80 bytes), as one text, are at the note's end. */
 static bool take_program(struct notes *n, const struct core_note *note)
@@ -194,8 +193,7 @@ static bool take_note(void *user, struct core_note *note)
 	return true;
 }
 
-/* ---------------------------------------------------------------------------------------------- the regions
- */
+/* ---------------------------------------------------------------------------------------- the regions */
 
 static const struct file *file_at(const struct notes *n, uint64_t i)
 {

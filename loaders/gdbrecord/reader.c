@@ -58,8 +58,7 @@ struct group {
 	bool has_result; /* the register of system calls' results was written */
 };
 
-/* ------------------------------------------------------------------------------------------------ registers
- */
+/* ------------------------------------------------------------------------------------------ registers */
 
 /* Keep what system calls and ARM's modes need. */
 static void keep_value(struct reader *r, const struct log_record *rec, unsigned kept, struct group *g)
@@ -104,8 +103,7 @@ static void put_register(struct reader *r, const struct log_record *rec, struct 
 		ts_steps_value(out, TS_FX_REG_WRITE, slot->off, rec->bytes, slot->len);
 }
 
-/* --------------------------------------------------------------------------------------------------- memory
- */
+/* --------------------------------------------------------------------------------------------- memory */
 
 /*
  * A region that the core file lacks was unmapped before it was made: gdb could not swap its records with
@@ -308,8 +306,7 @@ static void finish_other(struct reader *r, const struct group *g, const uint64_t
 		put_syscall(r, before, true, before[0], is_alone, r->values[r->rec->abi->result_at], out);
 }
 
-/* --------------------------------------------------------------------------------------------------- steps
- */
+/* ---------------------------------------------------------------------------------------------- steps */
 
 static bool read_records(struct reader *r, struct ts_cursor *c, struct group *g, struct ts_steps *out)
 {
@@ -382,8 +379,7 @@ static enum ts_next next(struct ts_reader *base, struct ts_steps *out, struct ts
 	return TS_ITEM;
 }
 
-/* --------------------------------------------------------------------------------------------- decode points
- */
+/* -------------------------------------------------------------------------------------- decode points */
 
 static void save(const struct ts_reader *base, struct ts_buf *point)
 {

@@ -8,8 +8,7 @@
 #include "loaders/kit/x87.h"
 #include "src/arch/tdesc.h"
 
-/* --------------------------------------------------------------------------------------------- the numbers
- */
+/* ---------------------------------------------------------------------------------------- the numbers */
 
 bool regs_set_init(struct ts_regset *set, const struct ts_arch *arch, struct ts_error *err)
 {
@@ -115,8 +114,7 @@ bool regs_describe(struct regs *regs, const struct ts_regset *set, const uint8_t
 	return true;
 }
 
-/* --------------------------------------------------------------------------------------- general registers
- */
+/* ---------------------------------------------------------------------------------- general registers */
 
 /* Where elf_prstatus has what, and its registers in the kernel's order; NULL ends them, "" is skipped. */
 struct prstatus {

@@ -24,8 +24,7 @@
 #include "src/base/error.h"
 #include "src/trace/reader.h"
 
-/* ------------------------------------------------------------------------------------------------- to save
- */
+/* -------------------------------------------------------------------------------------------- to save */
 
 void point_put(struct ts_buf *b, uint64_t n);
 
@@ -44,8 +43,7 @@ void point_put_change(struct ts_buf *b, const uint8_t *now, const uint8_t *base,
 /* The end of the recording, as far as the reader knows it. */
 void point_put_end(struct ts_buf *b, const struct ts_end *end);
 
-/* ----------------------------------------------------------------------------------------------- to resume
- */
+/* ------------------------------------------------------------------------------------------ to resume */
 
 struct point {
 	const uint8_t *p;     /* next byte; borrowed */

@@ -108,8 +108,7 @@ void regmap_add_set(struct regmap *t, const struct ts_regset *set);
 /* x86: eflags and its bits; al, ah, ax, eax and the like; ymm, as xmm and the part above it. */
 void regmap_add_x86(struct regmap *t, const struct ts_regset *set);
 
-/* ------------------------------------------------------------------------------------------- to look it up
- */
+/* -------------------------------------------------------------------------------------- to look it up */
 
 /* The features of the architecture (a bit each, by ordinal) that have a register with a name. */
 uint32_t regmap_features(const struct regmap *t);

@@ -25,8 +25,7 @@ void x64dbg_blocks_fini(struct x64dbg_blocks *bl)
 	ts_window_fini(&bl->ahead);
 }
 
-/* ------------------------------------------------------------------------------------------- plugins' blocks
- */
+/* ------------------------------------------------------------------------------------ plugins' blocks */
 
 /* The bytes at @off < bl->file_len: those in bl->window if it has them, else @w is moved. */
 static inline const uint8_t *bytes_at(struct x64dbg_blocks *bl, struct ts_window *w, uint64_t off,
@@ -73,8 +72,7 @@ static enum ts_next skip_user_blocks(struct x64dbg_blocks *bl, struct ts_window 
 	return *off < bl->file_len ? TS_ITEM : TS_END;
 }
 
-/* ------------------------------------------------------------------------------------------------ one block
- */
+/* ------------------------------------------------------------------------------------------ one block */
 
 static inline bool read_at(struct x64dbg_blocks *bl, struct ts_window *w, uint64_t off, bool is_shifted,
 			   struct x64dbg_block *b, struct ts_error *err)
@@ -99,8 +97,7 @@ static inline bool read_stop(struct x64dbg_blocks *bl, uint64_t off, bool is_shi
 	return true;
 }
 
-/* -------------------------------------------------------------------------------------------- looking ahead
- */
+/* -------------------------------------------------------------------------------------- looking ahead */
 
 /* Is the instruction as long as it says?  One that cannot be decoded has length 1. */
 static bool has_true_length(const struct x64dbg_blocks *bl, const struct x64dbg_block *b)
@@ -169,8 +166,7 @@ static bool looks_right(struct x64dbg_blocks *bl, uint64_t off, bool is_shifted,
 	       goes_on(bl, off + b->len, b->is_flagged, depth - 1);
 }
 
-/* --------------------------------------------------------------------------------------------------- repairs
- */
+/* -------------------------------------------------------------------------------------------- repairs */
 
 /*
  * Recorders until 2026 write a thread's id without the flag that says so: in the first block after a switch.

@@ -71,8 +71,7 @@ bool rsp_modules_have_changed(const struct rsp_session *s)
 	return false;
 }
 
-/* ----------------------------------------------------------------------------------------------- ELF's list
- */
+/* ----------------------------------------------------------------------------------------- ELF's list */
 
 /* Addresses of an ELF library. */
 struct place {
@@ -180,8 +179,7 @@ void rsp_modules_svr4_xml(const struct rsp_session *s, struct ts_buf *out)
 	ts_buf_puts(out, "</library-list-svr4>\n");
 }
 
-/* --------------------------------------------------------------------------------------------- other systems
- */
+/* -------------------------------------------------------------------------------------- other systems */
 
 void rsp_modules_any_xml(const struct rsp_session *s, struct ts_buf *out)
 {

@@ -73,8 +73,7 @@ unsigned ts_x86_length(const struct ts_x86 *x, const uint8_t *bytes, size_t len)
 		       : 0;
 }
 
-/* ----------------------------------------------------------------------------------------- memory operands
- */
+/* ------------------------------------------------------------------------------------ memory operands */
 
 /* Where a general register of any width is, TS_X86_NO_REG for others. */
 static uint16_t gpr_off(const struct decoded *d, ZydisRegister reg)

@@ -24,8 +24,7 @@ bool ts_inputs_has_operands(const struct ts_query *q)
 	return !strcmp(name, "x86_64") || !strcmp(name, "i386");
 }
 
-/* --------------------------------------------------------------------------------------------------- names
- */
+/* ---------------------------------------------------------------------------------------------- names */
 
 /* Parts of general registers, by the first letters of the 64-bit name. */
 static bool is_part(const struct ts_what *place, const char *name, size_t len, const struct ts_regset *set)
@@ -83,8 +82,7 @@ void ts_place_text(const struct ts_what *place, const struct ts_regset *set, cha
 	}
 }
 
-/* -------------------------------------------------------------------------------------------------- inputs
- */
+/* --------------------------------------------------------------------------------------------- inputs */
 
 static void add(struct ts_inputs *in, struct ts_what place, uint64_t constant)
 {
@@ -145,8 +143,7 @@ static void add_reads(struct ts_inputs *in, const struct ts_steps *b, const stru
 	in->is_known = in->n;
 }
 
-/* ----------------------------------------------------------------------------------------------------- x86
- */
+/* ------------------------------------------------------------------------------------------------ x86 */
 
 #define MAX_READS 4u
 

@@ -164,8 +164,7 @@ static bool pack_segment(struct ts_calls *c, struct segment *s)
 	return true;
 }
 
-/* ------------------------------------------------------------------------------------------------ segments
- */
+/* ------------------------------------------------------------------------------------------- segments */
 
 static bool add_refs(struct ts_calls *c, uint32_t segment)
 {
@@ -378,8 +377,7 @@ bool ts_calls_load(struct ts_calls *c, struct ts_index_arrays *a, bool in_place,
 	return true;
 }
 
-/* ----------------------------------------------------------------------------------------------- questions
- */
+/* ------------------------------------------------------------------------------------------ questions */
 
 /* If the call ended in a later segment, that segment says so. */
 static void find_end(const struct list *l, struct ts_call *x)

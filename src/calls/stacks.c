@@ -43,8 +43,7 @@ static uint64_t greater(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-/* --------------------------------------------------------------------------------------------------- calls
- */
+/* ---------------------------------------------------------------------------------------------- calls */
 
 /* Room for @n calls more.  Returns false if memory is exhausted. */
 static bool make_room(const struct ts_stacks *ss, struct ts_stack *s, uint32_t n)
@@ -133,8 +132,7 @@ uint32_t ts_stacks_n_kept_at(const struct ts_stacks *ss, uint64_t pc)
 	return n;
 }
 
-/* --------------------------------------------------------------------------------------------------- moves
- */
+/* ---------------------------------------------------------------------------------------------- moves */
 
 /* Whose address space a stack at @sp is in: the kernel's is part of all. */
 static uint64_t space_of(const struct ts_stacks *ss, uint64_t sp, uint64_t space)

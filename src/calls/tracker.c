@@ -93,8 +93,7 @@ struct ts_call_thread *ts_call_tracker_thread(struct ts_call_tracker *tr, uint32
 	return &p[id];
 }
 
-/* ------------------------------------------------------------------------------------------------ settling
- */
+/* ------------------------------------------------------------------------------------------- settling */
 
 /* The list notes that the thread is on another stack from the step before @pos on. */
 static void note_switch(struct ts_call_tracker *tr, struct ts_call_thread *t, uint64_t pos)
@@ -205,8 +204,7 @@ static void settle(struct ts_call_tracker *tr, struct ts_call_thread *t, uint64_
 		settle_call(tr, t, pc);
 }
 
-/* --------------------------------------------------------------------------------------------------- steps
- */
+/* ---------------------------------------------------------------------------------------------- steps */
 
 /* The same of registers of which the effect has a part only, or no value. */
 static void take_part(const struct ts_call_tracker *tr, struct ts_reg_range reg, const struct ts_effect *e,

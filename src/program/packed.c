@@ -26,8 +26,7 @@
 #define IMAGES         "image/"
 #define NO_MEMORY(err) ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted")
 
-/* ------------------------------------------------------------------------------------------------- opening
- */
+/* -------------------------------------------------------------------------------------------- opening */
 
 /* The contents of a member as text, which the caller frees. */
 static char *read_text(const struct ts_pack *p, const struct ts_pack_member *m, struct ts_error *err)
@@ -192,8 +191,7 @@ void ts_packed_files_fini(struct ts_packed_files *files)
 		free(files->images[--files->n_images]);
 }
 
-/* ------------------------------------------------------------------------------------------------- packing
- */
+/* -------------------------------------------------------------------------------------------- packing */
 
 static bool add_file(struct ts_pack_writer *w, const char *folder, const char *name, const char *path,
 		     struct ts_error *err)
@@ -376,8 +374,7 @@ enum ts_status ts_run_pack(struct ts_model *m, const struct ts_cli *cli)
 	return pack(m, cli, &err) ? TS_STATUS_OK : ts_report_failure(NULL, &err);
 }
 
-/* ----------------------------------------------------------------------------------------------- unpacking
- */
+/* ------------------------------------------------------------------------------------------ unpacking */
 
 /* The trace's time is restored, so that an index that was made of it is still its index. */
 static bool set_time(const char *path, uint64_t mtime, struct ts_error *err)

@@ -124,8 +124,7 @@ static const char *mem(uint64_t pos, uint64_t addr)
 	return text;
 }
 
-/* ----------------------------------------------------------------------------------- what no operand tells
- */
+/* ------------------------------------------------------------------------------ what no operand tells */
 
 START_TEST(x86_instructions_without_operands_write_what_their_encoding_says)
 {
@@ -488,8 +487,7 @@ START_TEST(the_number_of_a_system_call_is_in_the_register_of_its_machine)
 }
 END_TEST
 
-/* ------------------------------------------------------------------------------------------ contradictions
- */
+/* ------------------------------------------------------------------------------------- contradictions */
 
 START_TEST(a_value_that_contradicts_is_visible_before_its_instruction)
 {
@@ -524,8 +522,7 @@ START_TEST(arms_carry_before_an_instruction_may_be_its_result)
 }
 END_TEST
 
-/* --------------------------------------------------------------------------------------------- the recorder
- */
+/* --------------------------------------------------------------------------------------- the recorder */
 
 START_TEST(flags_of_an_unknown_recorder_are_kept)
 {
@@ -565,8 +562,7 @@ START_TEST(pins_old_recorder_lists_what_is_written_with_its_old_value)
 }
 END_TEST
 
-/* -------------------------------------------------------------------------------------------- the registers
- */
+/* -------------------------------------------------------------------------------------- the registers */
 
 static void many_steps(const char *header, unsigned n)
 {
@@ -617,8 +613,7 @@ START_TEST(registers_that_only_key_frames_have_are_there)
 }
 END_TEST
 
-/* ------------------------------------------------------------------------------------------------- the end
- */
+/* -------------------------------------------------------------------------------------------- the end */
 
 START_TEST(the_pc_at_the_end_is_assumed_where_the_last_instruction_may_lead_elsewhere)
 {
@@ -638,8 +633,7 @@ START_TEST(the_pc_at_the_end_is_assumed_where_the_last_instruction_may_lead_else
 }
 END_TEST
 
-/* -------------------------------------------------------------------------------------------------- limits
- */
+/* --------------------------------------------------------------------------------------------- limits */
 
 START_TEST(modules_have_a_limit)
 {
@@ -712,8 +706,7 @@ START_TEST(threads_have_a_limit)
 }
 END_TEST
 
-/* --------------------------------------------------------------------------------------------------- index
- */
+/* ---------------------------------------------------------------------------------------------- index */
 
 /* Damage in frame 70 of 200: the index leads on to frame 128, unless its entries do not ascend. */
 START_TEST(an_index_whose_entries_do_not_ascend_leads_nowhere)
@@ -745,8 +738,7 @@ START_TEST(an_index_whose_entries_do_not_ascend_leads_nowhere)
 }
 END_TEST
 
-/* ------------------------------------------------------------------------------------------- decode points
- */
+/* -------------------------------------------------------------------------------------- decode points */
 
 /* A reader of a trace with flags, calls and threads, and its decode point after @n steps. */
 static struct ts_reader *reader_after(unsigned n, struct ts_buf *point)

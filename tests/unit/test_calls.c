@@ -321,8 +321,7 @@ static void random_program(uint64_t seed, const struct kind_of_processor *cpu, u
 	end_program();
 }
 
-/* -------------------------------------------------------------------------------------------- the definition
- */
+/* ------------------------------------------------------------------------------------- the definition */
 
 struct naive_call {
 	uint64_t begin, end, pc, target, slot, ret;
@@ -398,8 +397,7 @@ static void find_calls(unsigned thread)
 	}
 }
 
-/* ------------------------------------------------------------------------------------------------- the test
- */
+/* ------------------------------------------------------------------------------------------- the test */
 
 /* What is shown before its segment is sealed is the same afterwards. */
 static void show_and_seal(struct ts_calls *out)

@@ -231,8 +231,7 @@ START_TEST(an_empty_write_is_nothing)
 }
 END_TEST
 
-/* -------------------------------------------------------------------------------- addresses
- */
+/* ------------------------------------------------------------------------------------------ addresses */
 
 START_TEST(jumps_set_the_address_and_lengths_move_it)
 {
@@ -293,8 +292,7 @@ START_TEST(an_access_past_the_end_of_32_bits_is_cut)
 }
 END_TEST
 
-/* -------------------------------------------------------------------------------- registers
- */
+/* ------------------------------------------------------------------------------------------ registers */
 
 START_TEST(special_registers_have_the_bytes_of_the_op)
 {
@@ -408,8 +406,7 @@ START_TEST(every_recorded_register_of_every_architecture_is_kept)
 }
 END_TEST
 
-/* -------------------------------------------------------------------------------- keyframes
- */
+/* ------------------------------------------------------------------------------------------ keyframes */
 
 START_TEST(the_first_keyframe_is_the_state_at_position_0)
 {
@@ -463,8 +460,7 @@ START_TEST(a_keyframe_of_the_specification_may_hold_other_ops)
 }
 END_TEST
 
-/* -------------------------------------------------------------------------------- processes
- */
+/* ------------------------------------------------------------------------------------------ processes */
 
 #define TWO "KEY 10 { REG 35 a } KEY 20 { REG 35 b } "
 
@@ -857,8 +853,7 @@ START_TEST(a_special_register_may_be_the_pc)
 }
 END_TEST
 
-/* -------------------------------------------------------------------------------- oddities
- */
+/* ------------------------------------------------------------------------------------------- oddities */
 
 START_TEST(odd_regions_are_warned_of)
 {
@@ -1061,8 +1056,7 @@ START_TEST(a_damaged_decode_point_is_refused_or_harmless)
 }
 END_TEST
 
-/* -------------------------------------------------------------------------------- registry
- */
+/* ------------------------------------------------------------------------------------------- registry */
 
 START_TEST(a_trace_is_recognised_by_its_first_bytes)
 {

@@ -585,8 +585,7 @@ START_TEST(a_read_of_the_program_that_fails_is_a_failure)
 }
 END_TEST
 
-/* -------------------------------------------------------------------------------- the stack
- */
+/* ------------------------------------------------------------------------------------------ the stack */
 
 /* argc 1, argv, NULL, one environment pointer, NULL, two auxv entries and AT_NULL, "ab", "c=d". */
 #define STACK(argc, argv, env, type)                                                         \

@@ -238,8 +238,7 @@ static void begin(void)
 		apply(&t.rec->initial, &t.rec->initial.effects[i]);
 }
 
-/* -------------------------------------------------------------------------------- the truth
- */
+/* ------------------------------------------------------------------------------------------ the truth */
 
 /* gdb's name for a register of the oracle. */
 static const char *gdb_name(const char *name)

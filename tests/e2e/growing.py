@@ -5,7 +5,7 @@ import os
 import re
 import time
 
-from _long import FRAMES, HOT, LOOPS, MARK, N, START, STEPS, TRACE, run_cases_on_long
+from _long import FRAMES, LOOPS, MARK, N, SLOW, SLOW_N, START, STEPS, TRACE, make_slow, run_cases_on_long
 from _rsp import Rsp
 from _server import Server
 from _tap import case
@@ -26,40 +26,40 @@ def position(r):
 
 @case
 def a_watchpoint_that_is_not_read_yet_is_waited_for():
-    with Server(TRACE, "--index", "none") as server, Rsp(server.address) as r:
+    with Server(SLOW, "--index", "none") as server, Rsp(server.address) as r:
         assert len(r.ask("g")) > 100
         assert r.ask(f"Z2,{MARK:x},8") == "OK"
         reply = r.ask("c")
         assert f"watch:{MARK:x};" in reply, reply
-        assert position(r) == (N, N)
+        assert position(r) == (SLOW_N, SLOW_N)
         assert r.ask("bc").startswith(f"T05watch:{MARK:x};")
-        assert position(r) == (N - 1, N)
+        assert position(r) == (SLOW_N - 1, SLOW_N)
         assert "replaylog:begin" in r.ask("bc")
 
 
 @case
 def a_run_that_waits_is_interrupted_and_goes_on():
-    with Server(TRACE, "--index", "none") as server, Rsp(server.address) as r:
+    with Server(SLOW, "--index", "none") as server, Rsp(server.address) as r:
         r.send("c")
         r.socket.sendall(b"\x03")
         while (reply := r.receive()).startswith("O"):
             pass
         assert reply.startswith("T02") or "replaylog:end" in reply, reply
         pos, last = position(r)
-        assert pos <= N and last in (None, N)
+        assert pos <= SLOW_N and last in (None, SLOW_N)
         assert "replaylog:end" in r.ask("c")
-        assert position(r) == (N, N)
+        assert position(r) == (SLOW_N, SLOW_N)
 
 
 @case
 def steps_go_over_the_edge():
-    with Server(TRACE, "--index", "none") as server, Rsp(server.address) as r:
+    with Server(SLOW, "--index", "none") as server, Rsp(server.address) as r:
         r.ask("qRcmd," + b"goto 1048570".hex())     # the first edge is at 2**20
         pos, _ = position(r)
         for i in range(1, 4):
             reply = r.ask("s")
             assert reply.startswith("T05"), reply
-            assert position(r)[0] == min(pos + i, N)
+            assert position(r)[0] == min(pos + i, SLOW_N)
         assert r.ask(f"vCont;r{START:x},{START + STEPS:x}:1;c").startswith("T05")
         assert r.ask("bs").startswith("T05")
 
@@ -91,24 +91,24 @@ def tracepoints_over_all_of_it_wait_until_it_has_been_read():
 
 @case
 def the_index_of_a_server_that_read_all_is_used_by_the_next():
-    with Server(TRACE) as server, Rsp(server.address) as r:
+    with Server(SLOW) as server, Rsp(server.address) as r:
         r.ask("c")
-        assert position(r) == (N, N)
-    assert os.path.exists(f"{TRACE}.tsindex")
-    with Server(TRACE) as server, Rsp(server.address) as r:
-        assert position(r) == (0, N), "nothing is left to be read"
+        assert position(r) == (SLOW_N, SLOW_N)
+    assert os.path.exists(f"{SLOW}.tsindex")
+    with Server(SLOW) as server, Rsp(server.address) as r:
+        assert position(r) == (0, SLOW_N), "nothing is left to be read"
 
 
 @case
 def a_server_that_ends_early_leaves_what_it_read():
-    os.remove(f"{TRACE}.tsindex")
-    with Server(TRACE) as server, Rsp(server.address) as r:
+    os.remove(f"{SLOW}.tsindex")
+    with Server(SLOW) as server, Rsp(server.address) as r:
         position(r)
-    left = [name for name in os.listdir(".") if name.startswith(f"{TRACE}.tsindex")]
+    left = [name for name in os.listdir(".") if name.startswith(f"{SLOW}.tsindex")]
     assert len(left) == 1, left
-    with Server(TRACE) as server, Rsp(server.address) as r:
+    with Server(SLOW) as server, Rsp(server.address) as r:
         r.ask("c")
-        assert position(r) == (N, N)
+        assert position(r) == (SLOW_N, SLOW_N)
 
 
-run_cases_on_long()
+run_cases_on_long(make_slow)

@@ -7,7 +7,7 @@ import signal
 import subprocess
 
 from _forms import LIMIT, cell, json_lines, query, query_text
-from _long import HOT, N, TRACE, run_cases_on_long
+from _long import HOT, N, SLOW, SLOW_N, TRACE, make_slow, run_cases_on_long
 from _tap import DATA, TRACESTUB, add_case, case
 
 TRACES = {
@@ -162,10 +162,10 @@ def marks_are_kept_beside_the_trace_by_two_at_once():
 
 @case
 def a_partial_answer_says_how_much_was_read():
-    """The question is answered from the part that was read first."""
-    done = query(TRACE, f"history {HOT},8 first 5", "--partial", "--index", "none", "--json")
+    """The question is answered from the part that was read first. TRACE begins as SLOW does."""
+    done = query(SLOW, f"history {HOT},8 first 5", "--partial", "--index", "none", "--json")
     rows, end = json_lines(done.stdout)
-    assert end["complete"] is False and end["stopped"] == "partial" and 0 < int(end["position"].text) < N, end
+    assert end["complete"] is False and end["stopped"] == "partial" and 0 < int(end["position"].text) < SLOW_N, end
     whole, _ = json_lines(query(TRACE, f"history {HOT},8 first 5", "--json").stdout)
     assert list(map(text_of, rows)) == list(map(text_of, whole)) and len(rows) == 5, (rows, whole)
 
@@ -186,4 +186,4 @@ def an_interrupt_ends_an_answer_with_what_there_is():
     assert 0 < len(rows) == int(end["rows"].text) < N, end
 
 
-run_cases_on_long()
+run_cases_on_long(make_slow)

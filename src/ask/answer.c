@@ -281,6 +281,14 @@ static unsigned percent_read(const struct ts_answer *a)
 	return ts_query_permille(a->ask->q) / 10;
 }
 
+/* The position up to which no row is missing. */
+static uint64_t complete_up_to(const struct ts_answer *a)
+{
+	uint64_t at = ts_answer_at(a);
+
+	return a->rows && a->rows->is_waiting && a->rows->waits_at < at ? a->rows->waits_at : at;
+}
+
 static void finish(struct ts_answer *a, enum ts_stopped stopped, struct ts_buf *out, struct ts_buf *end)
 {
 	struct ts_end_facts f = { .stopped = stopped, .note = a->rows ? a->rows->note : "" };
@@ -294,7 +302,7 @@ static void finish(struct ts_answer *a, enum ts_stopped stopped, struct ts_buf *
 	f.has_total = a->is_ended && stopped == TS_STOPPED_NOT;
 	f.total = a->n_found;
 	f.is_complete = f.has_total && f.total == f.n_rows;
-	f.position = stopped == TS_STOPPED_PARTIAL ? a->ask->n_steps : ts_answer_at(a);
+	f.position = stopped == TS_STOPPED_PARTIAL ? a->ask->n_steps : complete_up_to(a);
 	f.percent = percent_read(a);
 	a->go = a->rows ? a->rows->go : TS_NO_POS;
 	ts_form_end(a->form, &f, out, end);

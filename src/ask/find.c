@@ -763,6 +763,8 @@ static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budg
 			ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for all places of a value");
 			return TS_GOT_FAIL;
 		}
+		rows->is_waiting = m;
+		rows->waits_at = m ? m->begin : 0;
 		if (m)
 			got = take_match(f, m, row, budget, err);
 		else if (f->is_over)

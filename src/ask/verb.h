@@ -129,6 +129,8 @@ struct ts_rows_ops {
 struct ts_rows {
 	const struct ts_rows_ops *ops;
 	uint64_t at;          /* the position up to which has been searched, for progress and ^C */
+	bool is_waiting;      /* a row that was found is not told yet, since its end is not known: */
+	uint64_t waits_at;    /* its position, and if the answer is stopped, that up to which rows are complete */
 	uint64_t n_prepared;  /* positions that were read so far to prepare the search; 0: it has begun */
 	bool is_reverse;      /* rows come in the opposite order */
 	/* the rest of the rows is only to be counted: next() may leave them empty */

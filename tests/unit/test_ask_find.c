@@ -329,6 +329,80 @@ START_TEST(what_stands_at_the_start_is_told_before_the_rest_is_searched)
 }
 END_TEST
 
+static uint64_t number_after(const char *line, const char *name)
+{
+	const char *p = strstr(line, name);
+
+	ck_assert_ptr_nonnull(p);
+	return strtoull(p + strlen(name), NULL, 10);
+}
+
+/* The rows of an answer in JSON that begin before @pos. */
+static uint64_t rows_before(const char *text, uint64_t pos)
+{
+	uint64_t n = 0;
+
+	for (; !strncmp(text, "{\"begin\":", 9); text = strchr(text, '\n') + 1)
+		n += number_after(text, "\"begin\":") < pos;
+	return n;
+}
+
+/* Ask, and stop it after @n_turns.  Returns false if it was over before. */
+static bool is_stopped_with_all_before(const char *question, unsigned n_turns, const char *whole)
+{
+	struct ts_answer *answer = ts_answer_new(&a.ask, question, TS_FORM_JSON, &a.err);
+	enum ts_got got = TS_GOT_PENDING;
+	uint64_t pos, n_rows;
+	const char *end;
+
+	ck_assert_msg(answer, "%s", a.err.text);
+	ts_buf_reset(&a.out);
+	for (unsigned i = 0; i < n_turns && got == TS_GOT_PENDING; i++)
+		got = ts_answer_run(answer, 1, &a.out, &a.end, &a.err);
+	if (got == TS_GOT_PENDING) {
+		ts_answer_stop(answer, &a.out, &a.end);
+		ts_buf_put(&a.out, "", 1);
+		n_rows = ts_answer_n_rows(answer);
+		end = strstr((const char *)a.out.data, "\"stopped\"");
+		ck_assert_ptr_nonnull(end);
+		pos = number_after(end, "\"position\":");
+		ck_assert_msg(rows_before(whole, pos) <= n_rows, "%s: %" PRIu64 " rows up to %" PRIu64, question,
+			      n_rows, pos);
+	}
+	ts_answer_free(answer);
+	return got == TS_GOT_PENDING;
+}
+
+START_TEST(what_is_stopped_has_all_rows_before_the_place_that_it_says)
+{
+	char question[80], *whole;
+	uint64_t addr;
+	uint8_t value;
+
+	s = script_random_new((uint64_t)_i, N_STEPS);
+	ck_assert_ptr_nonnull(s);
+	ask_text_init(&a, &s->rec);
+	nv = naive_new(s, false, false);
+	ck_assert_ptr_nonnull(nv);
+	n_steps = N_STEPS;
+	rnd.state = (uint64_t)_i;
+	process = s->rec.threads[naive_thread(nv, 0)].process;
+	if (choose_lasting(&addr, &value)) {
+		snprintf(question, sizeof(question), "find %02x at 0", value);
+		ck_assert(ask_text(&a, TS_FORM_JSON, question));
+		ts_buf_put(&a.out, "", 1);
+		whole = strdup((const char *)a.out.data);
+		ck_assert_ptr_nonnull(whole);
+		for (unsigned turns = 1; is_stopped_with_all_before(question, turns, whole); turns += turns / 4 + 1)
+			continue;
+		free(whole);
+	}
+	naive_free(nv);
+	ask_text_fini(&a);
+	script_free(s);
+}
+END_TEST
+
 Suite *unit_suite(void)
 {
 	Suite *suite = suite_create("ask_find");
@@ -341,6 +415,7 @@ Suite *unit_suite(void)
 	tcase_add_loop_test(c, a_value_is_found_wherever_and_whenever_it_stands, 308, 309);
 	tcase_add_test(c, what_is_read_before_the_search_is_not_searched);
 	tcase_add_test(c, what_stands_at_the_start_is_told_before_the_rest_is_searched);
+	tcase_add_loop_test(c, what_is_stopped_has_all_rows_before_the_place_that_it_says, 1, 11);
 	suite_add_tcase(suite, c);
 	suite_add_tcase(suite, sample_case(a_value_of_a_sample_is_found));
 	return suite;

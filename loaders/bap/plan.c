@@ -2,8 +2,8 @@
 /*
  * Making plans.
  *
- * Only what makes no difference is planned: registers that the list before the instruction shows twice, or in
- * parts that overlap, and flags that a list has twice, need the general way, where their order counts.
+ * A frame whose operands must be read in order gets no plan: one that shows a register twice before the
+ * instruction, or parts of it that overlap, or has a flag twice in a list.
  */
 #include "plan.h"
 

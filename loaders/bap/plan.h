@@ -104,7 +104,7 @@ void bap_plans_fini(struct bap_plans *ps);
 
 /*
  * The frame with this tail was read in the general way, without damage: after some that begin alike, make a
- * plan.  If memory is exhausted there is none.
+ * plan.  If memory is exhausted, no plan is made.
  */
 void bap_plans_note(struct bap_plans *ps, const struct bap_parser *in, const struct bap_plan_frame *f);
 
@@ -144,7 +144,7 @@ static inline struct bap_plan_slot *bap_plans_at(const struct bap_plans *ps, uin
 	}
 }
 
-/* Has the tail the bytes of the plan? */
+/* Does the tail have the bytes of the plan? */
 static inline bool bap_plan_fits(const struct bap_plan *plan, const uint8_t *tail)
 {
 	const struct bap_plan_block *b = plan->blocks, *end = b + plan->n_blocks;
@@ -159,7 +159,7 @@ static inline bool bap_plan_fits(const struct bap_plan *plan, const uint8_t *tai
 	return !(differs[0] | differs[1]);
 }
 
-/* The plan for a frame whose bytes it has; NULL if there is none. */
+/* The plan that fits the frame, or NULL. */
 static inline const struct bap_plan *bap_plans_find(const struct bap_plans *ps,
 						    const struct bap_plan_frame *f)
 {

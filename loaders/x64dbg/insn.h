@@ -89,17 +89,17 @@ static inline void x64dbg_insn_tell(struct x64dbg_insn *insn, uint32_t window, s
 /* Can the next instruction of its thread be at @pc, if nothing else runs between them? */
 static inline bool x64dbg_insn_leads_to(const struct x64dbg_insn *insn, uint64_t pc)
 {
-	uint64_t behind = insn->x.pc + insn->len;
+	uint64_t after = insn->x.pc + insn->len;
 
 	if (__builtin_expect(insn->x.flow == TS_X86_NEXT, 1)) /* not by the switch's table of jumps */
-		return pc == behind;
+		return pc == after;
 	switch ((enum ts_x86_flow)insn->x.flow) {
-	case TS_X86_NEXT: return pc == behind;
-	case TS_X86_REPEAT: return pc == behind || pc == insn->x.pc;
-	case TS_X86_BRANCH: return pc == insn->x.target || pc == behind;
+	case TS_X86_NEXT: return pc == after;
+	case TS_X86_REPEAT: return pc == after || pc == insn->x.pc;
+	case TS_X86_BRANCH: return pc == insn->x.target || pc == after;
 	case TS_X86_JUMP:
 	case TS_X86_CALL: return pc == insn->x.target;
-	case TS_X86_CALL_ANY: return pc != behind;
+	case TS_X86_CALL_ANY: return pc != after;
 	case TS_X86_RETURN:
 	case TS_X86_ANY: break;
 	}

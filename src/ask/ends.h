@@ -19,8 +19,8 @@ struct ts_ends {
 	const struct ts_ask *ask;     /* borrowed */
 	const struct ts_value *value; /* borrowed */
 	uint32_t process;
-	uint64_t addr, chunk; /* that was looked for last, and below which chunk it has not been found; chunk
-				 0: none */
+	uint64_t addr;        /* of the last look */
+	uint64_t chunk;       /* the chunks before this one have been looked at for it; 0: none */
 	int64_t credit;       /* looks at memory that may still be spent */
 	uint64_t n;           /* questions to the index */
 	uint64_t n_looks;     /* that were spent; the user takes them off */

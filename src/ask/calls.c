@@ -2,6 +2,7 @@
 #include "calls.h"
 
 #include <fnmatch.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +21,9 @@
 
 /* Rows that are given in that time. */
 #define ROWS_A_CHUNK 64u
+
+/* Symbols whose names are matched in that time. */
+#define SYMBOLS_A_CHUNK 1024u
 
 enum column {
 	COL_POSITION,
@@ -101,6 +105,8 @@ struct calls {
 	uint32_t n_arguments, n_results; /* how many calls have them */
 	uint64_t got_chunk;              /* where the last of them came from */
 	uint32_t batch; /* how many are looked for */
+	bool has_row;
+	size_t n_matched; /* symbols that the pattern does not match, without a row */
 };
 
 static bool no_memory(struct ts_error *err)
@@ -188,6 +194,12 @@ static bool matches(const char *pattern, const char *name)
 	return !fnmatch(pattern, function, 0);
 }
 
+/* The same of a symbol's name, as it is in the file or demangled. */
+static bool is_named(const struct ts_symbol *s, const char *pattern)
+{
+	return matches(pattern, s->name) || matches(pattern, s->mangled);
+}
+
 /* Is it the callee that was asked for, and not too deep? */
 static bool is_wanted(const struct calls *x, const struct ts_call *call)
 {
@@ -202,7 +214,7 @@ static bool is_wanted(const struct calls *x, const struct ts_call *call)
 	if (!*qn->operand)
 		return true;
 	s = x->ask->symbols ? ts_symbols_function_at(x->ask->symbols, call->target) : NULL;
-	return s && (matches(qn->operand, s->name) || matches(qn->operand, s->mangled));
+	return s && is_named(s, qn->operand);
 }
 
 /* ----------------------------------------------------------------------------------------------- batches */
@@ -367,6 +379,30 @@ static void put_row(struct calls *x, const struct found *f, struct ts_row *row)
 	put_values(x, f, row);
 }
 
+/*
+ * Without a row: note it if the pattern matches no function.  Returns TS_GOT_END when that is known,
+ * TS_GOT_PENDING before.
+ */
+static enum ts_got explain_none(struct calls *x, struct ts_budget *budget)
+{
+	const char *pattern = x->qn->operand;
+	const struct ts_symbol *s;
+
+	if (x->has_row || !*pattern || x->qn->what.kind == TS_WHAT_MEM)
+		return TS_GOT_END;
+	while (x->ask->symbols && (s = ts_symbols_get(x->ask->symbols, x->n_matched))) {
+		if (s->is_function && is_named(s, pattern))
+			return TS_GOT_END;
+		if (++x->n_matched % SYMBOLS_A_CHUNK == 0 && !ts_budget_take(budget))
+			return TS_GOT_PENDING;
+	}
+	snprintf(x->rows.note, sizeof(x->rows.note),
+		 x->n_matched ? "the name of no known function matches '%.80s'"
+			      : "no functions are known, so none matches '%.80s'",
+		 pattern);
+	return TS_GOT_END;
+}
+
 static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
 			struct ts_error *err)
 {
@@ -385,7 +421,8 @@ static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budg
 	if (got == TS_GOT_ROW)
 		got = get_values(x, budget, err);
 	if (got != TS_GOT_ROW)
-		return got;
+		return got == TS_GOT_END ? explain_none(x, budget) : got;
+	x->has_row = true;
 	if (x->n_given % ROWS_A_CHUNK == ROWS_A_CHUNK - 1 && !ts_budget_take(budget))
 		return TS_GOT_PENDING;
 	put_row(x, &x->found[x->n_given++], row);

@@ -173,6 +173,25 @@ def a_function_of_a_library_is_called_by_the_name_without_plt():
 
 
 @case
+def a_pattern_that_matches_no_function_is_noted():
+    """Of a function that exists and was never called nothing is said but that there are no rows."""
+    program = Program("pie", "ucir")
+    names = subprocess.run(["nm", program.exec], capture_output=True, text=True, check=True).stdout
+    assert "transfer" not in names and " _fini\n" in names
+    words = [TRACESTUB, "query", "--index", "none", "--json", "--quiet"]
+
+    def end(trace, *rest):
+        got = subprocess.run([*words, trace, *rest], capture_output=True, text=True)
+        return json.loads(got.stdout.splitlines()[-1])
+
+    got = end(program.trace, "calls", "*transfer*", "--exec", program.exec)
+    assert got == {"complete": True, "rows": 0, "total": 0, "note": "the name of no known function matches '*transfer*'"}, got
+    assert end(program.trace, "calls", "_fin?", "in", "0:1", "--exec", program.exec) == {"complete": True, "rows": 0, "total": 0}
+    got = end(DATA / "x64dbg-samples/fib32.trace32.gz", "calls", "*fib*")
+    assert got["note"] == "no functions are known, so none matches '*fib*'", got
+
+
+@case
 def calls_from_the_end_are_the_same():
     rows = query("x64_lib", "calls")
     for n in 1, 5, 100, len(rows):

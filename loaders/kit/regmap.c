@@ -14,17 +14,8 @@ void regmap_init(struct regmap *t, const struct regmap_form *forms)
 	t->forms = forms ? forms : plain;
 }
 
-static void add_key(struct regmap *t, const char *name, const struct regmap_slot *slot)
+static void add_key(struct regmap *t, const uint64_t key[2], const struct regmap_slot *slot)
 {
-	uint8_t bytes[REGMAP_MAX_NAME] = { 0 };
-	size_t len = strlen(name);
-	uint64_t key[2];
-
-	if (len > REGMAP_MAX_NAME)
-		return;
-	/* NOLINTNEXTLINE(bugprone-not-null-terminated-result): bytes */
-	memcpy(bytes, name, len);
-	regmap_key(bytes, len, key);
 	for (uint32_t i = regmap_hash(key);; i++) {
 		struct regmap_slot *s = &t->slots[i % REGMAP_N_SLOTS];
 
@@ -32,7 +23,7 @@ static void add_key(struct regmap *t, const char *name, const struct regmap_slot
 			continue;
 		if (s->kind == REGMAP_NONE) {
 			*s = *slot;
-			memcpy(s->key, key, sizeof(key));
+			memcpy(s->key, key, 2 * sizeof(key[0]));
 		}
 		return;
 	}
@@ -40,11 +31,20 @@ static void add_key(struct regmap *t, const char *name, const struct regmap_slot
 
 void regmap_add(struct regmap *t, const char *name, const struct regmap_slot *slot)
 {
-	char text[32];
+	size_t len = strlen(name);
 
 	for (const struct regmap_form *f = t->forms; f->prefix; f++) {
-		snprintf(text, sizeof(text), "%s%s%s", f->prefix, name, f->suffix);
-		add_key(t, text, slot);
+		size_t before = strlen(f->prefix), after = strlen(f->suffix);
+		uint8_t text[REGMAP_MAX_NAME] = { 0 };
+		uint64_t key[2];
+
+		if (before + len + after > sizeof(text))
+			continue;
+		memcpy(text, f->prefix, before);
+		memcpy(text + before, name, len);
+		memcpy(text + before + len, f->suffix, after);
+		regmap_key(text, before + len + after, key);
+		add_key(t, key, slot);
 	}
 }
 

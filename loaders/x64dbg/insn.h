@@ -35,7 +35,10 @@ struct x64dbg_insn {
 _Static_assert(offsetof(struct x64dbg_insn, x.mem[1]) <= 2 * X64DBG_INSN_ALIGN,
 	       "an instruction of at most one operand is in two lines of the processor's cache");
 
+/* The fuzzers' build has fewer: each input opens a recording, and some evict instructions. */
+#ifndef X64DBG_INSN_BITS
 #define X64DBG_INSN_BITS 14
+#endif
 #define X64DBG_N_INSNS (1u << X64DBG_INSN_BITS)
 
 struct x64dbg_insns {

@@ -26,6 +26,11 @@ struct ts_loader_options {
 	const struct ts_source *const *threads;
 	size_t n_threads;
 	const char *arch; /* the architecture's name, for recordings that do not say it; NULL for none */
+	/*
+	 * the recording that the same loader opened over the same source with the same options before; what it
+	 * searched for need not be searched for again.  NULL for none; borrowed during open
+	 */
+	const struct ts_recording *like;
 };
 
 struct ts_loader {

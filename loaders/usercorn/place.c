@@ -452,10 +452,28 @@ static void settle(struct places *p)
 	}
 }
 
-bool ucir_place(struct usercorn *rec, const char *exec, struct ts_error *err)
+/* Do both begin with the same effects, but for where contents are? */
+static bool is_alike(const struct ts_steps *a, const struct ts_steps *b)
+{
+	if (a->n_effects != b->n_effects)
+		return false;
+	for (uint32_t i = 0; i < a->n_effects; i++)
+		if (a->effects[i].kind != b->effects[i].kind || a->effects[i].len != b->effects[i].len)
+			return false;
+	return true;
+}
+
+bool ucir_place(struct usercorn *rec, const struct usercorn *like, const char *exec, struct ts_error *err)
 {
 	struct places p = { .rec = rec, .thread = TS_NO_THREAD };
-	bool done = collect(&p, err) && (!exec || open_exec(&p, exec, err));
+	bool done;
+
+	if (like && is_alike(&rec->base.initial, &like->base.initial)) {
+		for (uint32_t i = 0; i < rec->base.initial.n_effects; i++)
+			rec->base.initial.effects[i].addr = like->base.initial.effects[i].addr;
+		return true;
+	}
+	done = collect(&p, err) && (!exec || open_exec(&p, exec, err));
 
 	for (size_t i = 0; done && i < p.n; i++)
 		if (p.items[i].data_len)

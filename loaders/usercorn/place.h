@@ -17,13 +17,13 @@
 
 /*
  * Move the contents in rec->base.initial.  @exec is the path of the program's file, NULL if it is not
- * available.
+ * available.  @like: the same recording, opened before, whose contents are in their places; NULL: none.
  *
  * Returns false if @exec or the trace cannot be read (TS_EIO) or memory is exhausted (TS_ENOMEM): continuing
  * would leave contents in wrong places for a temporary reason.  An @exec that is not an ELF file, or another
  * program than the recorded one, is a warning.
  */
-bool ucir_place(struct usercorn *rec, const char *exec, struct ts_error *err);
+bool ucir_place(struct usercorn *rec, const struct usercorn *like, const char *exec, struct ts_error *err);
 
 /*
  * Read the command line and the auxiliary vector from the initial stack of a Linux process into rec->base, if

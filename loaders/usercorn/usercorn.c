@@ -399,6 +399,7 @@ static bool find_exec_path(struct usercorn *rec, struct ts_error *err)
 static bool fill(struct ts_recording *base, const struct ts_source *src, const struct ts_loader_options *opt,
 		 struct ts_error *err)
 {
+	const struct usercorn *like = (const struct usercorn *)opt->like;
 	struct usercorn *rec = (struct usercorn *)base;
 	struct header h;
 
@@ -407,7 +408,7 @@ static bool fill(struct ts_recording *base, const struct ts_source *src, const s
 		return false;
 	take_header(rec, &h);
 	if (!find_stream(rec, src, err) || !check_layout(rec, err) || !read_state(rec, err) ||
-	    (rec->version < 2 && !ucir_place(rec, opt->exec, err)) || !ucir_index_contents(rec, err))
+	    (rec->version < 2 && !ucir_place(rec, like, opt->exec, err)) || !ucir_index_contents(rec, err))
 		return false;
 	rec->base.maps_are_modules = true;
 	rec->base.absent_events = 1u << TS_EV_INTERRUPT | (rec->version < 2 ? 1u << TS_EV_SIGNAL : 0);

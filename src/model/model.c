@@ -80,7 +80,7 @@ static void read_ahead(const struct ts_model *m, struct ts_timeline *tl)
 	ts_error_reset(&err);
 	n_twins = ts_timeline_n_twins(tl);
 	for (unsigned i = 0; i < n_twins && err.code == TS_OK; i++) {
-		twin = m->opt.load(m->opt.user, &err);
+		twin = m->opt.load(m->opt.user, m->rec, &err);
 		if (!twin || !ts_timeline_read_ahead(tl, twin, &err))
 			ts_log(TS_LOG_INFO, "%s: read without %s: %s", m->opt.trace,
 			       i ? "as many threads as it may be" : "a thread of its own", err.text);
@@ -139,7 +139,7 @@ static bool mend(void *user)
 		struct ts_recording *rec;
 
 		ts_error_reset(&err);
-		rec = m->opt.load(m->opt.user, &err);
+		rec = m->opt.load(m->opt.user, NULL, &err);
 		if (!rec)
 			break;
 		done = build_again(m, rec, max_segments[i], &err);
@@ -159,7 +159,7 @@ bool ts_model_open(struct ts_model *m, struct ts_source *src, struct ts_error *e
 		ts_source_allow_ahead(src);
 	for (unsigned tries = 0; is_bad_file && tries < 1 + TS_INDEX_MAX_PLACES && !m->tl; tries++) {
 		ts_recording_close(m->rec);
-		m->rec = m->opt.load(m->opt.user, err);
+		m->rec = m->opt.load(m->opt.user, NULL, err);
 		if (!m->rec)
 			return false;
 		m->rec->source = m->src;

@@ -34,8 +34,11 @@ struct ts_index_policy {
 /* All pointers are borrowed, and must outlive the model. */
 struct ts_model_options {
 	const char *trace;           /* the trace as the user named it: by its name the index file is found */
-	/* Opens a recording over the trace; it may be called several times.  Returns NULL on failure. */
-	struct ts_recording *(*load)(void *user, struct ts_error *err);
+	/*
+	 * Opens a recording over the trace; it may be called several times.  @like: one that it returned before, NULL:
+	 * none.  Returns NULL on failure.
+	 */
+	struct ts_recording *(*load)(void *user, const struct ts_recording *like, struct ts_error *err);
 	void *user;
 	const char *sysroot;         /* where files named by the trace are looked for; NULL: nowhere */
 	struct ts_index_policy index;

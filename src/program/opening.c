@@ -169,7 +169,7 @@ static bool check_processor(const struct ts_cli *cli, const struct ts_arch *reco
 }
 
 /* For the model: its recording. */
-static struct ts_recording *load(void *user, struct ts_error *err)
+static struct ts_recording *load(void *user, const struct ts_recording *like, struct ts_error *err)
 {
 	const struct ts_opened *o = user;
 	const struct ts_loader_options opt = {
@@ -178,6 +178,7 @@ static struct ts_recording *load(void *user, struct ts_error *err)
 		.threads = (const struct ts_source *const *)o->threads,
 		.n_threads = o->n_threads,
 		.arch = o->cli.arch,
+		.like = like,
 	};
 	const struct ts_error *damage = ts_source_damage(o->src);
 	struct ts_recording *rec = ts_loader_open(o->loader, o->src, &opt, err);

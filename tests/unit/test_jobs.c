@@ -67,9 +67,9 @@ static void open_sample(const char *name)
 	ck_assert_msg(src, "%s: %s", name, err.text);
 }
 
-static struct ts_recording *load(void *user, struct ts_error *why)
+static struct ts_recording *load(void *user, const struct ts_recording *like, struct ts_error *why)
 {
-	static const struct ts_loader_options options;
+	const struct ts_loader_options options = { .like = like };
 	const struct ts_loader *loader = ts_loader_probe(src, why);
 
 	(void)user;
@@ -225,7 +225,7 @@ START_TEST(skipping_leads_where_reading_does)
 	unsigned n_same = 0;
 
 	open_sample(names[_i]);
-	rec = load(NULL, &err);
+	rec = load(NULL, NULL, &err);
 	reads = rec->ops->reader(rec, &err);
 	skips = rec->ops->reader(rec, &err);
 	ck_assert(reads && skips);

@@ -28,9 +28,10 @@ static unsigned n_loads;
 static bool is_compared;
 static enum ts_next ending;
 
-static struct ts_recording *load(void *user, struct ts_error *load_err)
+static struct ts_recording *load(void *user, const struct ts_recording *like, struct ts_error *load_err)
 {
 	(void)user;
+	(void)like;
 	n_loads++;
 	ck_assert(ts_source_read_all(src, ts_source_len(src) - 1, bytes, 1, load_err));
 	if (ending == TS_ITEM) {

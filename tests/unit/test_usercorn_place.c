@@ -337,6 +337,55 @@ START_TEST(branches_of_x86_tell_where_the_code_is)
 }
 END_TEST
 
+#define CODE_AT(addr) "FRAME 0 { READ 0 1 JMP " addr " STEP 1 EXIT }"
+
+/* Open this text in place of the open one, which is said to be the same. */
+static void open_like_of(const char *text)
+{
+	struct ucir_trace first = t;
+	const struct ts_loader_options opt = { .like = first.rec };
+
+	t = (struct ucir_trace){ 0 };
+	ucir_encode(&t.bytes, &ucir_v1, text);
+	t.src = ts_source_from_memory(t.bytes.data, t.bytes.len, "test", &t.err);
+	ck_assert_ptr_nonnull(t.src);
+	t.rec = ts_loader_open(ts_loader_find("usercorn"), t.src, &opt, &t.err);
+	ck_assert_msg(t.rec, "%s", t.err.text);
+	ucir_close(&first);
+}
+
+#define SHELLCODE(bytes) \
+	"KEY 0 { MAP 9000 1000 5 shellcode - WRITE 9000 " bytes " } FRAME 0 { READ 0 1 JMP 9000 STEP 1 EXIT }"
+
+/* A recording whose contents were moved here, to where nothing else leads. */
+static void open_moved(void)
+{
+	struct ts_effect *e;
+
+	open_text(&ucir_v1, SHELLCODE("909090c3"), NULL);
+	ck_assert_uint_eq(address_of("\x90\x90", 2), 0x9000);
+	for (e = t.rec->initial.effects; e->kind != TS_FX_WRITE; e++)
+		;
+	e->addr = 0x9123;
+}
+
+START_TEST(the_same_recording_tells_where_they_were_when_it_was_opened_before)
+{
+	open_moved();
+	open_like_of(SHELLCODE("909090c3"));
+	ck_assert_uint_eq(address_of("\x90\x90", 2), 0x9123);
+}
+END_TEST
+
+/* As where the trace was written anew meanwhile. */
+START_TEST(another_recording_does_not)
+{
+	open_moved();
+	open_like_of(SHELLCODE("9090c3"));
+	ck_assert_uint_eq(address_of("\x90\x90", 2), 0x9000);
+}
+END_TEST
+
 /* The first instruction executed is the region's first byte. */
 START_TEST(code_that_is_executed_at_the_regions_start_begins_there)
 {
@@ -708,6 +757,8 @@ Suite *unit_suite(void)
 		the_place_that_fits_best_wins_over_some_that_do_not_fit,
 		branches_of_x86_tell_where_the_code_is,
 		code_that_is_executed_at_the_regions_start_begins_there,
+		the_same_recording_tells_where_they_were_when_it_was_opened_before,
+		another_recording_does_not,
 		the_programs_file_tells_where_its_bytes_are,
 		a_file_of_32_bits_and_the_other_byte_order_tells_it_too,
 		a_program_that_was_loaded_elsewhere_is_found_by_its_lowest_region,

@@ -172,6 +172,7 @@ struct ts_index_file *ts_index_file_new(const char *path, const struct ts_index_
 	if (f) {
 		f->key = *key;
 		f->fd = -1;
+		f->n_threads = 1;
 		ts_buf_init(&f->packed);
 		ts_buf_init(&f->apart);
 		ts_buf_init(&f->pending);
@@ -212,7 +213,7 @@ void ts_index_close(struct ts_index_file *f)
 	ts_buf_fini(&f->packed);
 	ts_buf_fini(&f->apart);
 	ts_buf_fini(&f->pending);
-	ts_index_packer_free(f->zstd);
+	ts_index_packer_free(f->packer);
 	free(f->sections);
 	free(f->arrays);
 	free(f->path);

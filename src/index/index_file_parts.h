@@ -41,7 +41,8 @@ struct ts_index_file {
 	unsigned n_sections, max_sections;
 	struct ts_index_new_array *arrays; /* owned */
 	uint32_t n_arrays, cap_arrays;
-	struct ZSTD_CCtx_s *zstd;       /* owned */
+	unsigned n_threads;             /* that may pack */
+	struct ts_index_packer *packer; /* owned; NULL before the first record */
 	struct ts_buf packed;  /* an array */
 	struct ts_buf apart;   /* arrays that grow with the recording; they follow the others */
 	struct ts_buf pending; /* bytes that follow what is in the file at @at */

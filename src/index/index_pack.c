@@ -2,20 +2,44 @@
 #include "index_pack.h"
 
 #include <endian.h>
+#include <stdlib.h>
 #include <string.h>
 #include <zstd.h>
+
+#include "src/base/thread.h"
 
 /* The fastest of zstd's levels: a higher one gains less than a tenth. */
 #define LEVEL 1
 
-struct ZSTD_CCtx_s *ts_index_packer_new(void)
+/* A thread has so many blocks or more to pack: to start one takes as long as to pack a few. */
+#ifndef TS_INDEX_BLOCKS_A_THREAD
+#define TS_INDEX_BLOCKS_A_THREAD 16u
+#endif
+
+struct ts_index_packer {
+	unsigned n;
+	ZSTD_CCtx *zstd[]; /* owned; one for each thread */
+};
+
+struct ts_index_packer *ts_index_packer_new(unsigned n_threads)
 {
-	return ZSTD_createCCtx();
+	struct ts_index_packer *p = calloc(1, sizeof(*p) + n_threads * sizeof(p->zstd[0]));
+
+	while (p && p->n < n_threads) {
+		p->zstd[p->n] = ZSTD_createCCtx();
+		if (!p->zstd[p->n++]) {
+			ts_index_packer_free(p);
+			return NULL;
+		}
+	}
+	return p;
 }
 
-void ts_index_packer_free(struct ZSTD_CCtx_s *zstd)
+void ts_index_packer_free(struct ts_index_packer *p)
 {
-	ZSTD_freeCCtx(zstd);
+	for (unsigned i = 0; p && i < p->n; i++)
+		ZSTD_freeCCtx(p->zstd[i]);
+	free(p);
 }
 
 struct ZSTD_DCtx_s *ts_index_unpacker_new(void)
@@ -55,9 +79,8 @@ static void unfilter(const uint8_t *bytes, size_t n, uint32_t item_len, uint8_t 
 	}
 }
 
-/* Append a block to @out, which has room for it.  Returns false if memory is exhausted. */
-static bool pack_block(ZSTD_CCtx *zstd, const uint8_t *items, size_t len, uint32_t item_len,
-		       struct ts_buf *out)
+/* Pack a block to @out, which has room for it.  Returns its length; 0 if memory is exhausted. */
+static size_t pack_block(ZSTD_CCtx *zstd, const uint8_t *items, size_t len, uint32_t item_len, uint8_t *out)
 {
 	uint8_t filtered[TS_INDEX_BLOCK_LEN];
 	size_t whole = len / item_len * item_len, n;
@@ -66,32 +89,100 @@ static bool pack_block(ZSTD_CCtx *zstd, const uint8_t *items, size_t len, uint32
 		filter(items, len / item_len, item_len, filtered);
 		memcpy(filtered + whole, items + whole, len - whole);
 	}
-	n = ZSTD_compressCCtx(zstd, out->data + out->len, ZSTD_compressBound(len),
-			      item_len > 1 ? filtered : items, len, LEVEL);
-	if (!ZSTD_isError(n) && n >= len) {
-		memcpy(out->data + out->len, items, len);
-		n = len;
-	}
-	out->len += ZSTD_isError(n) ? 0 : n;
-	return !ZSTD_isError(n);
+	n = ZSTD_compressCCtx(zstd, out, ZSTD_compressBound(len), item_len > 1 ? filtered : items, len, LEVEL);
+	if (ZSTD_isError(n))
+		return 0;
+	if (n < len)
+		return n;
+	memcpy(out, items, len);
+	return len;
 }
 
-bool ts_index_pack(ZSTD_CCtx *zstd, const uint8_t *items, size_t len, uint32_t item_len, struct ts_buf *out)
+/*
+ * An array that is packed: each thread packs a stretch of its blocks to where it would begin if nothing were
+ * gained.
+ */
+struct packing {
+	struct ts_index_packer *packer;
+	const uint8_t *items;
+	size_t len;
+	uint32_t item_len, n_blocks, n_stretches;
+	uint8_t *table;  /* gets the length of each block; 0: memory is exhausted */
+	uint8_t *blocks; /* a room of the same length for each */
+};
+
+static uint32_t first_block(const struct packing *k, uint32_t stretch)
 {
-	size_t table = (size_t)ts_index_pack_table_len(len), n;
-	uint32_t at;
+	return (uint32_t)((uint64_t)k->n_blocks * stretch / k->n_stretches);
+}
+
+static uint8_t *room_of(const struct packing *k, uint32_t block)
+{
+	return k->blocks + block * ZSTD_compressBound(TS_INDEX_BLOCK_LEN);
+}
+
+static void put_entry(const struct packing *k, uint32_t i, size_t n)
+{
+	uint32_t entry = htole32((uint32_t)n);
+
+	memcpy(k->table + i * sizeof(entry), &entry, sizeof(entry));
+}
+
+static void pack_stretch(void *user, uint32_t stretch)
+{
+	const struct packing *k = user;
+	uint32_t i = first_block(k, stretch), end = first_block(k, stretch + 1);
+	uint8_t *to = room_of(k, i);
+
+	for (; i < end; i++) {
+		size_t off = (size_t)i * TS_INDEX_BLOCK_LEN, left = k->len - off;
+		size_t n = pack_block(k->packer->zstd[stretch], k->items + off,
+				      left < TS_INDEX_BLOCK_LEN ? left : TS_INDEX_BLOCK_LEN, k->item_len, to);
+
+		put_entry(k, i, n);
+		to += n;
+	}
+}
+
+/* Let the stretches follow each other, and the table say where blocks are, from @out on. */
+static void join(const struct packing *k, struct ts_buf *out)
+{
+	uint32_t i = 0, len;
+
+	for (uint32_t stretch = 0; stretch < k->n_stretches; stretch++) {
+		const uint8_t *from = room_of(k, i);
+		size_t start = out->len;
+
+		for (; i < first_block(k, stretch + 1); i++) {
+			memcpy(&len, k->table + i * sizeof(len), sizeof(len));
+			put_entry(k, i, out->len);
+			out->len += le32toh(len);
+			out->is_failed |= !len;
+		}
+		memmove(out->data + start, from, out->len - start);
+	}
+	put_entry(k, i, out->len);
+}
+
+bool ts_index_pack(struct ts_index_packer *p, const uint8_t *items, size_t len, uint32_t item_len,
+		   struct ts_buf *out)
+{
+	size_t table = (size_t)ts_index_pack_table_len(len);
+	struct packing k = { .packer = p, .items = items, .len = len, .item_len = item_len };
+	uint32_t n_max;
 
 	ts_buf_reset(out);
 	if (!item_len || item_len > TS_INDEX_MAX_ITEM || len > UINT32_MAX / 2 ||
 	    !ts_buf_room(out, table + ts_index_blocks_n(len) * ZSTD_compressBound(TS_INDEX_BLOCK_LEN)))
 		return false;
 	out->len = table;
-	for (uint32_t i = 0; i * sizeof(at) < table; i++, items += n, len -= n) {
-		at = htole32((uint32_t)out->len);
-		memcpy(out->data + i * sizeof(at), &at, sizeof(at));
-		n = len < TS_INDEX_BLOCK_LEN ? len : TS_INDEX_BLOCK_LEN;
-		out->is_failed |= n && !pack_block(zstd, items, n, item_len, out);
-	}
+	k.table = out->data;
+	k.blocks = out->data + table;
+	k.n_blocks = (uint32_t)ts_index_blocks_n(len);
+	n_max = 1 + k.n_blocks / TS_INDEX_BLOCKS_A_THREAD;
+	k.n_stretches = p->n < n_max ? p->n : n_max;
+	ts_thread_each(k.n_stretches, k.n_stretches, pack_stretch, &k);
+	join(&k, out);
 	return !out->is_failed;
 }
 

@@ -23,6 +23,8 @@
 #include "index_blocks.h"
 #include "src/base/buf.h"
 
+struct ts_index_packer;
+
 /* The largest items that are filtered. */
 #define TS_INDEX_MAX_ITEM 256u
 
@@ -32,20 +34,23 @@ static inline uint64_t ts_index_pack_table_len(uint64_t len)
 	return ((len + TS_INDEX_BLOCK_LEN - 1) / TS_INDEX_BLOCK_LEN + 1) * sizeof(uint32_t);
 }
 
-/* What zstd needs to pack, and to unpack; NULL if memory is exhausted. */
-struct ZSTD_CCtx_s *ts_index_packer_new(void);
-void ts_index_packer_free(struct ZSTD_CCtx_s *zstd);
+/* What packs on up to @n_threads threads, of which the caller's is one.  NULL if memory is exhausted. */
+struct ts_index_packer *ts_index_packer_new(unsigned n_threads);
+void ts_index_packer_free(struct ts_index_packer *p);
+
+/* What zstd needs to unpack; NULL if memory is exhausted. */
 struct ZSTD_DCtx_s *ts_index_unpacker_new(void);
 void ts_index_unpacker_free(struct ZSTD_DCtx_s *zstd);
 
 /*
  * Pack the @len bytes of @items, of @item_len bytes each, to @out, which is emptied before.  Equal arrays
- * give equal bytes; they can be more than there were.
+ * give equal bytes, on any number of threads; they can be more than there were.
  *
  * Returns false if it cannot be packed: it has items, or a length, that are too large, or memory is exhausted
  * (ts_buf_ok() of @out).
  */
-bool ts_index_pack(struct ZSTD_CCtx_s *zstd, const uint8_t *items, size_t len, uint32_t item_len, struct ts_buf *out);
+bool ts_index_pack(struct ts_index_packer *p, const uint8_t *items, size_t len, uint32_t item_len,
+		   struct ts_buf *out);
 
 /*
  * Unpack the @packed_len bytes of a block, which come from a file, to the @len bytes at @out.

@@ -19,13 +19,18 @@
 #define TS_INDEX_MIN_PACKED 512u
 #endif
 
+void ts_index_use_threads(struct ts_index_file *f, unsigned n)
+{
+	f->n_threads = n;
+}
+
 void ts_index_begin(struct ts_index_file *f, unsigned n_sections)
 {
 	assert(f->part && !f->is_finished);
 	f->sections = calloc(n_sections + 1u, sizeof(*f->sections));
-	if (!f->zstd)
-		f->zstd = ts_index_packer_new();
-	f->failure = f->sections && f->zstd ? 0 : ENOMEM;
+	if (!f->packer)
+		f->packer = ts_index_packer_new(f->n_threads);
+	f->failure = f->sections && f->packer ? 0 : ENOMEM;
 	f->n_sections = f->n_arrays = 0;
 	f->max_sections = n_sections;
 	ts_buf_reset(&f->pending);
@@ -110,7 +115,7 @@ static void put_apart(struct ts_index_file *f, const void *items, size_t n, size
 	if (f->failure)
 		return;
 	is_packed = may_pack && array.len >= TS_INDEX_MIN_PACKED &&
-		    ts_index_pack(f->zstd, items, array.len, (uint32_t)item_len, &f->packed) &&
+		    ts_index_pack(f->packer, items, array.len, (uint32_t)item_len, &f->packed) &&
 		    f->packed.len < array.len;
 	if (is_packed) {
 		array.packed_len = (uint32_t)f->packed.len;

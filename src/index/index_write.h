@@ -8,6 +8,12 @@
 #include "index_file.h"
 
 /*
+ * Pack what is put on up to @n threads, not 0, of which the caller's is one; it is one by default.  Must be called
+ * before the first record.
+ */
+void ts_index_use_threads(struct ts_index_file *f, unsigned n);
+
+/*
  * Write a record: begin (with the number of its sections), then each section and its arrays, then commit.  A
  * failure to write is reported by ts_index_commit().
  */

@@ -474,25 +474,35 @@ static bool is_too_large(const struct ts_timeline *tl)
 
 /* ------------------------------------------------------------------------------------------------ stages */
 
+/* The segment of the chunk that was added last. */
+static uint64_t last_segment(const struct ts_builder *bd)
+{
+	return (bd->n_chunks - 1) / TS_SEGMENT_CHUNKS;
+}
+
 /*
- * Piece @i of packing: the parts of memory, which are the longest, then those of the registers, then the
- * runs.
+ * Piece @i of packing, the long ones first: the optional sections, the parts of memory, those of the
+ * registers, the runs.  Queries may read the optional sections meanwhile, unless all is read first: only then
+ * they are sealed here.
  */
+static bool do_piece(struct ts_timeline *tl, uint32_t i)
+{
+	struct ts_builder *bd = tl->builder;
+	uint32_t part = i - 1, space = part / TS_SPACE_PARTS;
+
+	if (!i)
+		return !tl->is_read_whole || ts_builder_seal_optional(tl, last_segment(bd), false);
+	if (space > tl->n_memory)
+		return ts_runs_pack(&bd->runs);
+	return ts_space_pack(space < tl->n_memory ? bd->memory[space] : &bd->regs, part % TS_SPACE_PARTS);
+}
+
 static void pack_piece(void *user, uint32_t i)
 {
 	struct ts_timeline *tl = user;
-	struct ts_builder *bd = tl->builder;
-	uint32_t space = i / TS_SPACE_PARTS;
-	bool done;
 
-	if (!atomic_load(&bd->is_done))
-		return;
-	if (space <= tl->n_memory)
-		done = ts_space_pack(space < tl->n_memory ? bd->memory[space] : &bd->regs, i % TS_SPACE_PARTS);
-	else
-		done = ts_runs_pack(&bd->runs);
-	if (!done)
-		atomic_store(&bd->is_done, false);
+	if (atomic_load(&tl->builder->is_done) && !do_piece(tl, i))
+		atomic_store(&tl->builder->is_done, false);
 }
 
 /* The long part of sealing.  Queries may be asked meanwhile. */
@@ -501,7 +511,7 @@ static void pack(void *user)
 	struct ts_timeline *tl = user;
 
 	atomic_store(&tl->builder->is_done, true);
-	ts_thread_each(tl->n_jobs, (tl->n_memory + 1) * TS_SPACE_PARTS + 1, pack_piece, tl);
+	ts_thread_each(tl->n_jobs, (tl->n_memory + 1) * TS_SPACE_PARTS + 2, pack_piece, tl);
 }
 
 static void sync_file(void *user)
@@ -551,12 +561,12 @@ static bool has_segment(const struct ts_builder *bd)
 static bool seal_segment(struct ts_timeline *tl)
 {
 	struct ts_builder *bd = tl->builder;
-	uint64_t segment = (bd->n_chunks - 1) / TS_SEGMENT_CHUNKS;
+	uint64_t segment = last_segment(bd);
 	bool done = bd->is_done && ts_space_seal(&bd->regs, segment) && ts_runs_seal(&bd->runs, bd->n_steps);
 
 	for (uint32_t i = 0; i < tl->n_memory && done; i++)
 		done = ts_space_seal(bd->memory[i], segment);
-	done = done && ts_builder_seal_optional(tl, segment, false);
+	done = done && (tl->is_read_whole || ts_builder_seal_optional(tl, segment, false));
 	if (done)
 		bd->n_sealed = segment + 1;
 	return done;
@@ -565,7 +575,7 @@ static bool seal_segment(struct ts_timeline *tl)
 static bool copy_segment(struct ts_timeline *tl)
 {
 	struct ts_builder *bd = tl->builder;
-	uint64_t segment = (bd->n_chunks - 1) / TS_SEGMENT_CHUNKS;
+	uint64_t segment = last_segment(bd);
 	bool done = bd->is_done && ts_space_seal_copy(&bd->regs, segment) && ts_runs_seal_copy(&bd->runs);
 
 	for (uint32_t i = 0; i < tl->n_memory && done; i++)

@@ -194,6 +194,7 @@ bool ts_builder_save(struct ts_timeline *tl, bool is_last, struct ts_error *err)
 
 	if (!ts_buf_ok(&bd->journal))
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the data to be written");
+	ts_index_use_threads(tl->file, tl->n_jobs);
 	ts_index_begin(tl->file, 1 + (has_segment ? n_sections(tl) : 0));
 	is_whole = save_head(tl, has_segment);
 	if (has_segment)

@@ -230,22 +230,22 @@ static uint8_t byte_of(unsigned array, size_t i)
 static size_t add_packed(struct packed_record *r, unsigned i, size_t at)
 {
 	size_t len = i == 0 ? ARRAY_LEN : TS_INDEX_PIECE_LEN / 2 + i;
-	struct ZSTD_CCtx_s *zstd = ts_index_packer_new();
+	struct ts_index_packer *packer = ts_index_packer_new(1);
 	uint8_t *items = malloc(len);
 	struct ts_buf out;
 
-	ck_assert(zstd && items);
+	ck_assert(packer && items);
 	for (size_t k = 0; k < len; k++)
 		items[k] = byte_of(i, k);
 	ts_buf_init(&out);
-	ck_assert(ts_index_pack(zstd, items, len, 1 + i, &out));
+	ck_assert(ts_index_pack(packer, items, len, 1 + i, &out));
 	memcpy(r->map + r->end, out.data, out.len);
 	r->arrays[i] = (struct ts_index_packed){ r->end, out.len, at, len, 1 + i };
 	r->end += out.len;
 	ck_assert_uint_le(r->end, FIRST_AT);
 	ts_buf_fini(&out);
 	free(items);
-	ts_index_packer_free(zstd);
+	ts_index_packer_free(packer);
 	return (at + len + TS_INDEX_PIECE_LEN - 1) / TS_INDEX_PIECE_LEN * TS_INDEX_PIECE_LEN;
 }
 

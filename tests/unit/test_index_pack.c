@@ -17,13 +17,13 @@
 
 static uint8_t items[MAX_LEN];
 static struct ts_buf packed;
-static struct ZSTD_CCtx_s *packer;
+static struct ts_index_packer *packer;
 static struct ZSTD_DCtx_s *unpacker;
 
 static void set_up(void)
 {
 	ts_buf_init(&packed);
-	packer = ts_index_packer_new();
+	packer = ts_index_packer_new(1);
 	unpacker = ts_index_unpacker_new();
 	ck_assert(packer && unpacker);
 }
@@ -82,6 +82,31 @@ START_TEST(what_is_packed_comes_back_whatever_the_length_of_its_items)
 				check_all(n * lens[k], lens[k]);
 		}
 	}
+}
+END_TEST
+
+START_TEST(any_number_of_threads_packs_to_the_same_bytes)
+{
+	static const unsigned n_threads[] = { 2, 3, 7 };
+	struct script_random r = { 4 };
+	struct ts_buf got;
+
+	ts_buf_init(&got);
+	for (size_t i = 0; i < MAX_LEN; i++)
+		items[i] = i / 700 % 2 ? (uint8_t)script_random(&r) : (uint8_t)(i / 40);
+	for (size_t k = 0; k < sizeof(n_threads) / sizeof(n_threads[0]); k++) {
+		struct ts_index_packer *other = ts_index_packer_new(n_threads[k]);
+
+		ck_assert(other);
+		for (size_t len = 0; len <= MAX_LEN; len += 77) {
+			ck_assert(ts_index_pack(packer, items, len, 4, &packed));
+			ck_assert(ts_index_pack(other, items, len, 4, &got));
+			ck_assert_uint_eq(got.len, packed.len);
+			ck_assert_mem_eq(got.data, packed.data, packed.len);
+		}
+		ts_index_packer_free(other);
+	}
+	ts_buf_fini(&got);
 }
 END_TEST
 
@@ -161,6 +186,6 @@ END_TEST
 
 UNIT_FIXTURE_SUITE("index_pack", set_up, tear_down,
 		   what_is_packed_comes_back_whatever_the_length_of_its_items,
-		   numbers_that_ascend_become_small, what_cannot_be_made_smaller_stays_as_it_is,
+		   any_number_of_threads_packs_to_the_same_bytes, numbers_that_ascend_become_small, what_cannot_be_made_smaller_stays_as_it_is,
 		   items_that_are_too_large_are_not_packed, a_block_of_another_length_is_refused,
 		   damaged_blocks_are_refused_or_unpacked_within_their_length)

@@ -237,9 +237,12 @@ static struct bap_plan *make(const struct bap_parser *in, const uint8_t *tail, u
 		return NULL;
 	}
 	for (uint32_t i = 0; i < n_blocks; i++) {
-		memcpy(plan->blocks[i].mask, d.mask + i * BAP_PLAN_BLOCK, BAP_PLAN_BLOCK);
-		memcpy(plan->blocks[i].want, tail + i * BAP_PLAN_BLOCK,
-		       BAP_PLAN_BLOCK); /* see TS_WINDOW_PAD */
+		struct bap_plan_block *b = &plan->blocks[i];
+
+		/* cppcheck-suppress bufferAccessOutOfBounds; there is room for n_blocks of them */
+		memcpy(b->mask, d.mask + i * BAP_PLAN_BLOCK, BAP_PLAN_BLOCK);
+		/* cppcheck-suppress bufferAccessOutOfBounds; the same */
+		memcpy(b->want, tail + i * BAP_PLAN_BLOCK, BAP_PLAN_BLOCK); /* see TS_WINDOW_PAD */
 	}
 	return plan;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "matches.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "src/trace/step.h"
@@ -124,6 +125,7 @@ void ts_matches_end(struct ts_matches *m, uint64_t addr, uint64_t pos)
 {
 	uint32_t *slot = find_slot(m, addr);
 
+	assert(slot);
 	m->items[*slot - 1].end = pos;
 	--*block_of(m, addr);
 	*slot = NONE;

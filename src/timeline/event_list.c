@@ -155,7 +155,7 @@ const struct ts_happening *ts_event_list_at(const struct ts_event_list *list, ui
 {
 	static const struct ts_happening nothing;
 	struct ts_event_piece piece = piece_of(list, i);
-	const struct ts_happening *h = &piece.items[i - piece.first];
+	const struct ts_happening *h = piece.items + (i - piece.first);
 
 	if (!piece.file)
 		return h;

@@ -120,6 +120,7 @@ START_TEST(bad_lines_are_refused_where_they_are)
 		{ "step 401000\nreg rdx 1 2\n", 22, "too many words" },
 		{ "step 401000\nreg rdx\n", 19, "a word is missing" },
 		{ "step 11112222333344445\n", 5, "not a number of 64 bits" },
+		{ "thread 18446744073709551616\n", 7, "not a number of 64 bits" },
 		{ "step 401000 0\n", 12, "not pairs of hex digits" },
 		{ "step 401000 9x\n", 12, "not pairs of hex digits" },
 		{ "step 401000 x9\n", 12, "not pairs of hex digits" },

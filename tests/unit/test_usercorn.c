@@ -327,6 +327,30 @@ START_TEST(big_endian_registers_are_in_target_order)
 }
 END_TEST
 
+/* The low part is at the end then. */
+START_TEST(a_big_endian_value_of_another_length_fills_the_low_part)
+{
+	const struct ucir_form form = {
+		.arch = "mips", .version = 1, .is_framed = true, .is_big_endian = true
+	};
+
+	expect_form(&form, "KEY 0 { } FRAME 0 { JMP 1000 SPREG 4 0011223344556677 STEP 4 }",
+		    "1000/4@0 r2=44556677\n");
+	ck_assert_uint_eq(ucir_warned(t.rec, "number 4 has 4 bytes"), 1);
+}
+END_TEST
+
+START_TEST(a_vector_register_may_be_recorded_in_part)
+{
+	expect(START "FRAME 0 { JMP 1000 SPREG 154 00112233445566778899aabbccddeeff STEP 2 SPREG 154 "
+		     "000102030405060708090a0b0c0d0e0f1011 STEP 2 }",
+	       "1000/2@0 xmm0=00112233445566778899aabbccddeeff\n"
+	       "1002/2@0 xmm0=000102030405060708090a0b0c0d0e0f ymm0h[0..1]=1011\n");
+	ck_assert_uint_eq(ucir_warned(t.rec, "has 32 bytes but was recorded with 16"), 1);
+	ck_assert_uint_eq(ucir_warned(t.rec, "has 32 bytes but was recorded with 18"), 1);
+}
+END_TEST
+
 START_TEST(unknown_and_partial_registers_are_counted_and_left_out)
 {
 	expect(START "FRAME 0 { JMP 1000 REG 3 1 REG 9999 1 SPREG 400 0102 REG 3 2 REG 35 2 STEP 2 }",
@@ -967,6 +991,8 @@ START_TEST(a_reader_resumed_at_any_step_goes_on_as_the_one_that_saved)
 		    "FRAME 20 { STEP 1 STEP 1 SYSCALL 60 0 1 { EXIT } STEP 1 } FRAME 20 { JMP 9 STEP 1 } "
 		    "FRAME 30 { STEP 1 EXIT }",
 		CODE "FRAME 0 { JMP 1004 STEP 2 JMP 1004 WRITE 10 06 EXIT STEP 2 }",
+		TWO "FRAME 20 { JMP 2000 STEP 1 } FRAME 10 { JMP 1000 SYSCALL 60 0 1 { EXIT } } FRAME 20 { STEP 1 } "
+		    "FRAME 10 { STEP 2 } FRAME 20 { STEP 1 EXIT }",
 	};
 	struct ucir_form form = { .version = 1, .is_framed = true };
 
@@ -1064,6 +1090,20 @@ START_TEST(a_trace_is_recognised_by_its_first_bytes)
 	t.src = ts_source_from_memory(t.bytes.data, t.bytes.len, "test", &t.err);
 	ck_assert_ptr_eq(ts_loader_probe(t.src, &t.err), ts_loader_find("usercorn"));
 	ck_assert_ptr_null(ts_loader_find("usercor"));
+}
+END_TEST
+
+/* So that it is refused for what is odd in it, and not as something unknown. */
+START_TEST(a_trace_of_an_unknown_version_or_without_one_is_recognised_too)
+{
+	static const char *const heads[] = { "UCIR", "UCIR\1\1\1\1 and more", "UCIR\0\0\0\3 and more" };
+
+	for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++) {
+		t.src = ts_source_from_memory(heads[i], i ? 17 : 4, "test", &t.err);
+		ck_assert_ptr_eq(ts_loader_probe(t.src, &t.err), ts_loader_find("usercorn"));
+		ts_source_close(t.src);
+	}
+	t.src = NULL;
 }
 END_TEST
 
@@ -1189,6 +1229,8 @@ Suite *unit_suite(void)
 		special_registers_have_the_bytes_of_the_op,
 		a_value_of_another_length_fills_the_low_part,
 		big_endian_registers_are_in_target_order,
+	a_big_endian_value_of_another_length_fills_the_low_part,
+	a_vector_register_may_be_recorded_in_part,
 		unknown_and_partial_registers_are_counted_and_left_out,
 		recorded_registers_are_zero_until_the_keyframe_says_otherwise_and_others_are_unknown,
 		a_register_that_is_wired_to_zero_is_known,
@@ -1235,6 +1277,7 @@ Suite *unit_suite(void)
 		a_group_that_stays_open_makes_no_long_decode_points,
 		a_damaged_decode_point_is_refused_or_harmless,
 		a_trace_is_recognised_by_its_first_bytes,
+		a_trace_of_an_unknown_version_or_without_one_is_recognised_too,
 		an_unknown_file_is_refused_with_its_first_bytes_and_the_known_formats,
 	};
 	Suite *suite = suite_create("usercorn");

@@ -157,6 +157,45 @@ START_TEST(contents_that_were_not_written_at_the_regions_start_are_right)
 }
 END_TEST
 
+/* What is written after a region's contents concerns them only if it lies in the region. */
+START_TEST(contents_beside_a_region_are_others)
+{
+	static const char *const others[] = { "WRITE f0000 11", "WRITE 101000 11" };
+	char text[200];
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		snprintf(text, sizeof(text), "KEY 0 { MAP 100000 1000 3 gdt - WRITE 100000 ffff97cf %s } " STEPS,
+			 others[i]);
+		open_text(&ucir_v1, text, NULL);
+		ck_assert_uint_eq(address_of("\xff\xff", 2), 0x100008);
+		ck_assert_uint_eq(t.rec->n_warnings, 0);
+		ucir_close(&t);
+		ts_buf_reset(&t.bytes);
+	}
+}
+END_TEST
+
+/* All registers that are recorded are named, so that nothing follows the contents. */
+START_TEST(contents_may_be_the_last_of_a_keyframe)
+{
+	open_text(&ucir_v1,
+		  "KEY 0 { REG 35 1 REG 36 1 REG 37 1 REG 38 1 REG 39 1 REG 40 1 REG 43 1 REG 44 1 REG 106 1 REG 107 1 "
+		  "REG 108 1 REG 109 1 REG 110 1 REG 111 1 REG 112 1 REG 113 1 MAP 100000 1000 3 gdt - "
+		  "WRITE 100000 ffff97cf } " STEPS, NULL);
+	ck_assert_uint_eq(t.rec->initial.effects[t.rec->initial.n_effects - 1].kind, TS_FX_WRITE);
+	ck_assert_uint_eq(address_of("\xff\xff", 2), 0x100008);
+}
+END_TEST
+
+/* So that is not what the tool saved of the region. */
+START_TEST(contents_longer_than_their_region_stay_where_they_were_written)
+{
+	open_text(&ucir_v1, "KEY 0 { MAP 9000 4 3 gdt - WRITE 9000 1122334455 } " STEPS, NULL);
+	ck_assert_uint_eq(address_of("\x11\x22", 2), 0x9000);
+	ck_assert_uint_eq(t.rec->n_warnings, 0);
+}
+END_TEST
+
 START_TEST(an_empty_region_needs_no_place)
 {
 	open_text(&ucir_v1, "KEY 0 { MAP 9000 1000 3 exe p WRITE 9000 - } " STEPS, NULL);
@@ -293,6 +332,42 @@ START_TEST(loads_from_a_region_that_was_replaced_tell_nothing)
 			"STEP 2 READ 9127 4 REG 38 88776655 STEP 2 STEP 1 EXIT }",
 		  NULL);
 	expect_uncertain(0x9000);
+}
+END_TEST
+
+START_TEST(a_load_that_passes_the_end_of_the_region_tells_nothing)
+{
+	open_text(&ucir_v1,
+		  VOTED "FRAME 0 { READ 0 1 JMP 1000 READ 9ffd 4 REG 35 44332211 STEP 2 READ 9ffc 4 REG 38 0 STEP 2 "
+			"STEP 1 EXIT }",
+		  NULL);
+	ck_assert_uint_eq(address_of("\x11\x22", 2), 0x9000);
+	expect_uncertain(0x9000);
+}
+END_TEST
+
+/* As many as are looked at; the next one stays where it was written, though loads show where it belongs. */
+START_TEST(no_more_than_32_regions_are_looked_for)
+{
+	for (unsigned n = 32; n <= 33; n++) {
+		struct ts_buf text;
+
+		ts_buf_init(&text);
+		ts_buf_puts(&text, "KEY 0 { ");
+		for (unsigned i = 0; i < n; i++)
+			ts_buf_printf(&text, "MAP %x 1000 3 exe p WRITE %x 1122334455667788%02x ", 0x100000 + i * 0x1000,
+				      0x100000 + i * 0x1000, i + 1);
+		ts_buf_printf(&text,
+			      "} FRAME 0 { READ 0 1 JMP 1000 READ %x 4 REG 35 44332211 STEP 2 READ %x 4 REG 38 88776655 "
+			      "STEP 2 STEP 1 EXIT }",
+			      0x100123 + (n - 1) * 0x1000, 0x100127 + (n - 1) * 0x1000);
+		ts_buf_reset(&t.bytes);
+		open_text(&ucir_v1, ts_buf_text(&text), NULL);
+		ts_buf_fini(&text);
+		ck_assert_uint_eq(address_of((const char[]){ 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, (char)0x88, (char)n }, 9),
+				  0x100000 + (n - 1) * 0x1000 + (n == 32 ? 0x123 : 0));
+		ucir_close(&t);
+	}
 }
 END_TEST
 
@@ -583,6 +658,84 @@ START_TEST(a_page_of_the_file_has_more_than_its_segment)
 }
 END_TEST
 
+/* The lower one of two bytes that are not zero counts, whichever segment has it, also where segments overlap. */
+START_TEST(the_lowest_byte_of_all_segments_tells_the_place)
+{
+	static const struct segment overlap[] = {
+		{ 0x402010, 1, "\xa1", 1, 0 }, { 0x402008, 10, "\0\0\0\0\0\0\0\0\xa1\xa2", 10, 0 },
+		{ 0x402800, 8, "\0\0\0\0\0\0\0", 8, 0 },
+	};
+
+	write_elf(true, false, overlap, 3);
+	open_text(&ucir_v1, "KEY 0 { MAP 402000 1000 5 exe p WRITE 402000 a1a2 } " STEPS, "prog");
+	ck_assert_uint_eq(address_of("\xa1\xa2", 2), 0x402010);
+	ck_assert_uint_eq(t.rec->n_warnings, 0);
+}
+END_TEST
+
+/* The region of 0x402000, of the file from @file_off on. */
+static void open_mapped(uint8_t file_off, const char *hex)
+{
+	char text[600];
+
+	snprintf(text, sizeof(text),
+		 "KEY 0 { MAP 401000 1000 5 exe p WRITE 401000 909192 "
+		 "RAW 090020400000000000001000000000000005%02x00000000000000000000000000000003000100" "65786570 "
+		 "WRITE 402000 %s } " STEPS, file_off, hex);
+	ts_buf_reset(&t.bytes);
+	open_text(&ucir_v1, text, "prog");
+}
+
+/* What the file has there is nothing, all zeros, or something else; with one byte more it is the contents. */
+START_TEST(a_page_of_the_file_that_has_other_bytes_tells_no_place)
+{
+	static const struct segment segments[] = {
+		program[0], { 0x500000, 16, "\0\0\xb1\xb2\xb3\0\0\0\0\0\0\0\0\0\0\0", 16, 0 }
+	};
+	const uint8_t start = 64 + 2 * 56 + 6, end = (uint8_t)(start + 16);
+	const struct {
+		uint8_t off;
+		const char *hex;
+		bool is_there;
+	} cases[] = {
+		{ start, "b1b2b3", true }, { start, "b1b2b4", false }, { start, "b1b2", false },
+		{ (uint8_t)(start + 5), "b1b2b3", false }, { end, "b1b2b3", false },
+	};
+
+	write_elf(true, false, segments, 2);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		open_mapped(cases[i].off, cases[i].hex);
+		ck_assert_uint_eq(address_of("\xb1\xb2", 2), cases[i].is_there ? 0x402002 : 0x402000);
+		ck_assert_uint_eq(ucir_warned(t.rec, "the region at 0x402000 differs"), !cases[i].is_there);
+		ucir_close(&t);
+	}
+	/* the region is of no file */
+	ts_buf_reset(&t.bytes);
+	open_text(&ucir_v1,
+		  "KEY 0 { MAP 401000 1000 5 exe p WRITE 401000 909192 MAP 402000 1000 5 exe - WRITE 402000 b1b2b3 } "
+		  STEPS, "prog");
+	ck_assert_uint_eq(ucir_warned(t.rec, "the region at 0x402000 differs"), 1);
+}
+END_TEST
+
+/* The last byte that the region has room for, and one that it has not. */
+START_TEST(a_place_from_which_the_contents_would_pass_the_region_is_none)
+{
+	static const struct segment last[] = { program[0], { 0x402ffd, 3, "\xa1\xa2\xa3", 3, 0 } };
+
+	write_elf(true, false, last, 2);
+	open_text(&ucir_v1, "KEY 0 { MAP 401000 1000 5 exe p WRITE 401000 909192 MAP 402000 1000 5 exe p WRITE 402000 "
+			    "a1a2a3 } " STEPS, "prog");
+	ck_assert_uint_eq(address_of("\xa1\xa2", 2), 0x402ffd);
+	ucir_close(&t);
+	ts_buf_reset(&t.bytes);
+	open_text(&ucir_v1, "KEY 0 { MAP 401000 1000 5 exe p WRITE 401000 909192 MAP 402000 1000 5 exe p WRITE 402000 "
+			    "a1a2a3a4 } " STEPS, "prog");
+	ck_assert_uint_eq(address_of("\xa1\xa2", 2), 0x402000);
+	ck_assert_uint_eq(ucir_warned(t.rec, "the region at 0x402000 differs"), 1);
+}
+END_TEST
+
 START_TEST(a_file_that_does_not_help_is_warned_of)
 {
 	FILE *f = fopen("text", "wb");
@@ -731,6 +884,39 @@ START_TEST(a_stack_ends_with_its_region)
 }
 END_TEST
 
+/* The region ends in the middle of the word that is read next: argc, argv, what ends it, and so on. */
+START_TEST(a_stack_may_end_within_a_word)
+{
+	static const char *const words[] = { "", "0070000000000000", "0000000000000000", "0000000000000000",
+					     "0600000000000000" };
+	char contents[200] = "0100000000000000", text[600];
+
+	for (unsigned i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		size_t len;
+
+		strcat(contents, words[i]);
+		len = strlen(contents);
+		while (!strncmp(contents + len - 2, "00", 2)) /* as the tool saves it */
+			len -= 2;
+		snprintf(text, sizeof(text), "KEY 0 { REG 44 7f00 MAP 7000 %x 7 stack - WRITE 7000 %.*s } " STEPS,
+			 0xf00 + 8 * (i + 1) + 4, (int)len, contents);
+		ts_buf_reset(&t.bytes);
+		open_text(&ucir_v1, text, NULL);
+		ck_assert_uint_eq(address_of("\x01", 1), 0x7f00);
+		ck_assert_uint_eq(t.rec->cmdline.len, 0);
+		ck_assert_ptr_null(t.rec->auxv);
+		ucir_close(&t);
+	}
+	/* with the rest of that word, and the two that end the vector */
+	snprintf(text, sizeof(text), "KEY 0 { REG 44 7f00 MAP 7000 %x 7 stack - WRITE 7000 %s0010 } " STEPS,
+		 0xf00 + 8 * 8, contents);
+	ts_buf_reset(&t.bytes);
+	open_text(&ucir_v1, text, NULL);
+	ck_assert_uint_eq(t.rec->cmdline.len, 1);
+	ck_assert_uint_eq(t.rec->auxv_len, 32);
+}
+END_TEST
+
 Suite *unit_suite(void)
 {
 	const TTest *const tests[] = {
@@ -742,6 +928,9 @@ Suite *unit_suite(void)
 		the_vsyscall_page_begins_with_its_first_entry,
 		contents_that_were_not_cut_are_right,
 		contents_that_were_not_written_at_the_regions_start_are_right,
+		contents_beside_a_region_are_others,
+		contents_may_be_the_last_of_a_keyframe,
+		contents_longer_than_their_region_stay_where_they_were_written,
 		an_empty_region_needs_no_place,
 		contents_of_which_nothing_tells_the_place_stay_and_are_said_to_be_uncertain,
 		each_process_has_its_own_stack_pointer,
@@ -753,6 +942,8 @@ Suite *unit_suite(void)
 		a_place_must_fit_better_than_any_other,
 		loads_of_what_was_written_before_tell_nothing,
 		loads_from_a_region_that_was_replaced_tell_nothing,
+	a_load_that_passes_the_end_of_the_region_tells_nothing,
+	no_more_than_32_regions_are_looked_for,
 		loads_that_do_more_tell_nothing,
 		the_place_that_fits_best_wins_over_some_that_do_not_fit,
 		branches_of_x86_tell_where_the_code_is,
@@ -765,9 +956,13 @@ Suite *unit_suite(void)
 		a_segment_that_begins_before_its_region_counts_from_there,
 		another_program_than_the_recorded_one_is_warned_of,
 		data_that_the_program_may_write_may_differ, a_page_of_the_file_has_more_than_its_segment,
+		the_lowest_byte_of_all_segments_tells_the_place,
+		a_page_of_the_file_that_has_other_bytes_tells_no_place,
+		a_place_from_which_the_contents_would_pass_the_region_is_none,
 		a_file_that_does_not_help_is_warned_of, a_read_of_the_program_that_fails_is_a_failure,
 		a_sane_stack_gives_arguments_and_auxiliary_vector,
 		a_stack_that_is_not_sane_gives_nothing, a_stack_ends_with_its_region,
+	a_stack_may_end_within_a_word,
 	};
 	Suite *suite = suite_create("usercorn_place");
 	TCase *tcase = tcase_create("usercorn_place");

@@ -242,6 +242,35 @@ START_TEST(a_group_that_is_open_while_others_run_is_put_together)
 }
 END_TEST
 
+/* What stands between the frames of a group: notes, steps, calls and signals of others, threads that begin. */
+START_TEST(a_group_goes_on_after_what_stands_between_its_frames)
+{
+	static const char text[] =
+		START SECOND
+		"FRAME 7:7 { STEP 2 WRITE 7000 01 } NOTE 9 =5 FRAME 7:7 { WRITE 7001 02 } "
+		"FRAME 7:8 { STEP 1 SYSCALL 1 2 3 { WRITE 7100 03 } SIGNAL 10 1 2 25 { REG 44 6f00 } } "
+		"KEY 7:9 { REG 44 5 SYSCALL 1 0 - { NOP } JMP 1900 } FRAME 7:9 { STEP 3 } NOTE 9 =6 "
+		"FRAME 7:7 { WRITE 7002 04 } FRAME 7:8 { JMP 1800 STEP 1 SYSCALL 1 2 3 { NOP } } FRAME 7:7 { STEP 2 }";
+
+	expect(text,
+	       "1000/2@0\n"
+	       "1800/1@1 syscall1(3)=2 W7100=03 signal30+/1@2 rsp=6f00! T2 rsp=5!\n"
+	       "1900/3@2\n"
+	       "1800/1@1 syscall1(3)=2\n"
+	       "1002/2@0 W7000=01 W7001=02 W7002=04\n");
+	ucir_close(&t);
+	open_text(&ucir_v2, text);
+	ucir_resume_everywhere(&t);
+}
+END_TEST
+
+START_TEST(a_jump_after_a_step_of_another_is_where_an_open_group_goes_on)
+{
+	expect(START SECOND "FRAME 7:8 { WRITE 7000 01 } FRAME 7:7 { STEP 2 } FRAME 7:8 { JMP 1900 STEP 1 }",
+	       "1000/2@0\n1900/1@1 W7000=01\n");
+}
+END_TEST
+
 /* -------------------------------------------------------------------------------- signals */
 
 START_TEST(a_signal_with_a_handler_arrives_after_its_step)
@@ -321,6 +350,16 @@ START_TEST(an_end_is_that_of_the_process_of_the_frame_before)
 }
 END_TEST
 
+/* It is told of the thread that the frame was of, where the one that ran last is gone. */
+START_TEST(an_end_is_told_of_a_thread_that_still_lives)
+{
+	expect(START SECOND "FRAME 7:8 { STEP 1 THREAD_END 0 } FRAME 7:7 { } END 0 3",
+	       "1800/1@1 threadend0 T0 exit3\n");
+	ucir_close(&t);
+	expect(START SECOND "FRAME 7:8 { STEP 1 } FRAME 7:7 { } END 0 3", "1800/1@1 exit3\n");
+}
+END_TEST
+
 START_TEST(exec_and_an_early_end_of_the_recorder_are_said)
 {
 	expect(START "FRAME 7:7 { STEP 2 SYSCALL 59 0 1 { EXIT } } NOTE 10 =/bin/true END 2 0",
@@ -331,6 +370,11 @@ START_TEST(exec_and_an_early_end_of_the_recorder_are_said)
 	ck_assert(!t.reader->end.has_exit);
 	ck_assert_uint_eq(ucir_warned(t.rec, "the recorder ended before the program"), 1);
 	ck_assert_uint_eq(t.rec->n_warnings, 1);
+	ucir_close(&t);
+	expect(START "FRAME 7:7 { STEP 2 JMP 1800 WRITE 7000 01 } END 3 0", "1000/2@0\n");
+	ck_assert(!t.reader->end.has_exit);
+	ck_assert_uint_eq(ucir_warned(t.rec, "the recorder ended before the program"), 1);
+	ck_assert_uint_eq(ucir_warned(t.rec, "the program ended inside an instruction"), 0);
 }
 END_TEST
 
@@ -370,6 +414,7 @@ START_TEST(the_first_program_and_the_first_arguments_count)
 	} cases[] = {
 		{ "NOTE 3 =/bin/a NOTE 3 =/bin/b NOTE 1 610062 NOTE 1 6300", "/bin/a", "a\0b\0", 4 }, /* its last end is added */
 		{ "NOTE 3 2f610062 NOTE 3 =/bin/b", "/bin/b", "", 0 },                          /* no path has a NUL */
+		{ "NOTE 3 - NOTE 3 =/bin/c NOTE 1 - NOTE 1 6400", "/bin/c", "d\0", 2 }, /* what is empty says nothing */
 		{ "NOTE 1 6100", "/bin/prog", "a\0", 2 }, /* the header's program */
 		{ "", "/bin/prog", "", 0 },
 	};
@@ -529,6 +574,8 @@ START_TEST(ops_where_they_may_not_stand_are_refused)
 	ucir_close(&t);
 	expect_error(GOOD "WRITE 7000 01 SIGNAL 10 0 0 1 { } STEP 2 }", "SIGNAL inside an instruction");
 	ucir_close(&t);
+	expect_error(START "FRAME 7:7 { SIGNAL 10 0 0 1 { } STEP 2 }", "SIGNAL inside an instruction");
+	ucir_close(&t);
 	expect_error(GOOD "WRITE 7000 01 THREAD_END 0 STEP 2 }", "THREAD_END inside the frame");
 	ucir_close(&t);
 	expect_error(GOOD "NOTE 1 =a }", "NOTE inside the frame");
@@ -543,11 +590,65 @@ START_TEST(ops_where_they_may_not_stand_are_refused)
 	ucir_close(&t);
 	expect_error(GOOD "SYSCALL 10 0 - { SIGNAL 1 0 0 0 { } } }", "SIGNAL inside the SYSCALL");
 	ucir_close(&t);
+	expect_error(GOOD "WRITE 7000 01 SIGNAL 10 0 0 1 { STEP 2 } STEP 2 }", "STEP inside the SIGNAL");
+	ucir_close(&t);
+	expect_error(GOOD "KEY 7:9 { } }", "KEYFRAME inside the frame");
+	ucir_close(&t);
+	expect_error(GOOD "} THREAD_END 0", "THREAD_END at stream level");
+	ucir_close(&t);
+	expect_error(GOOD "} JMP 1000", "JMP at stream level");
+	ucir_close(&t);
+	expect_error(START SECOND "FRAME 7:7 { STEP 2 } FRAME 7:8 { WRITE 7000 01 } FRAME 7:7 { STEP 1 } FRAME 7:8 { "
+				  "THREAD_END 0 }",
+		     "THREAD_END inside the frame");
+	ucir_close(&t);
+	expect_error(START SECOND "FRAME 7:7 { STEP 2 } FRAME 7:8 { WRITE 7000 01 } FRAME 7:7 { STEP 1 } FRAME 7:8 { "
+				  "SIGNAL 10 0 0 1 { } }",
+		     "SIGNAL inside an instruction");
+	ucir_close(&t);
 	expect_error(GOOD "} END 4 0", "unknown kind 4");
 	ucir_close(&t);
 	expect_error(GOOD "FORGET ffffffffffffffff 2 STEP 2 }", "FORGET of 0x2 bytes");
 	ucir_close(&t);
 	expect_error(GOOD "CHANGED ffffffffffffffff 0102 STEP 2 }", "CHANGED of 0x2 bytes");
+}
+END_TEST
+
+/* 32-bit processors end at 4 GiB. */
+START_TEST(an_address_that_the_processor_does_not_have_is_refused)
+{
+	const struct ucir_form form = { .arch = "arm", .version = 2, .is_framed = true };
+	static const char *const ops[] = { "FORGET 100000000 4", "FORGET fffffffe 3", "CHANGED 100000000 01" };
+	char text[200];
+
+	for (size_t i = 0; i < sizeof(ops) / sizeof(ops[0]); i++) {
+		snprintf(text, sizeof(text), "KEY 7:7 { JMP 1000 } FRAME 7:7 { STEP 4 %s STEP 4 }", ops[i]);
+		open_text(&form, text);
+		ck_assert_int_eq(ucir_read_all(&t, NULL), TS_FAIL);
+		ck_assert_int_eq(t.err.code, TS_ECORRUPT);
+		ck_assert_ptr_nonnull(strstr(t.err.text, "passes the end of the address space"));
+		ucir_close(&t);
+	}
+	expect_form(&form, "KEY 7:7 { JMP 1000 } FRAME 7:7 { STEP 4 FORGET fffffffe 2 STEP 4 }",
+		    "1000/4@0\n1004/4@0 Ffffffffe,2\n");
+}
+END_TEST
+
+START_TEST(too_many_threads_at_one_time_are_refused)
+{
+	struct ts_buf text;
+	unsigned n = 0;
+
+	ts_buf_init(&text);
+	for (unsigned i = 0; i < 4097; i++)
+		ts_buf_printf(&text, "FRAME 7:%u { JMP 1000 STEP 1 } ", i + 7);
+	open_text(&ucir_v2, ts_buf_text(&text));
+	ts_buf_fini(&text);
+	while (ts_reader_next(t.reader, &t.steps, &t.err) == TS_ITEM)
+		n++;
+	ck_assert_uint_eq(n, 4096);
+	ck_assert_int_eq(t.err.code, TS_ELIMIT);
+	ck_assert_ptr_nonnull(strstr(t.err.text, "more than 4096 threads at one time"));
 }
 END_TEST
 
@@ -828,18 +929,23 @@ UNIT_FIXTURE_SUITE(
 	threads_of_a_process_share_its_memory, an_ended_thread_and_a_later_one_of_its_number_are_two,
 	a_call_that_returns_after_steps_of_others_happens_there,
 	a_call_that_does_not_return_ends_nothing_by_itself, a_thread_ends_where_it_stands_though_it_never_ran,
-	a_group_that_is_open_while_others_run_is_put_together, a_signal_with_a_handler_arrives_after_its_step,
+	a_group_that_is_open_while_others_run_is_put_together,
+	a_group_goes_on_after_what_stands_between_its_frames,
+	a_jump_after_a_step_of_another_is_where_an_open_group_goes_on, a_signal_with_a_handler_arrives_after_its_step,
 	a_fault_that_is_caught_stops_at_its_instruction, what_is_not_known_of_a_signal_is_not_shown,
 	a_jump_may_have_been_written_before_the_signal_that_came_instead,
 	a_signal_for_another_thread_than_the_one_that_ran_is_its_own,
 	a_crash_ends_at_the_instruction_that_failed, a_crash_whose_instruction_has_a_step_is_a_fault_there,
 	a_signal_that_kills_is_told_once, an_end_is_that_of_the_process_of_the_frame_before,
+	an_end_is_told_of_a_thread_that_still_lives,
 	exec_and_an_early_end_of_the_recorder_are_said,
 	an_instruction_that_has_no_step_when_the_program_ends_is_left_out,
 	notes_before_the_first_frame_are_facts, the_first_program_and_the_first_arguments_count,
 	a_note_of_text_is_a_fact_up_to_its_first_nul, each_kind_of_note_on_the_way,
 	notes_on_the_way_are_warnings_once_each, many_children_leave_room_for_other_warnings,
 	every_register_of_every_new_architecture_is_kept, signals_have_the_numbers_of_their_processor,
-	ops_where_they_may_not_stand_are_refused, a_reader_resumed_at_any_step_goes_on_as_the_one_that_saved,
+	ops_where_they_may_not_stand_are_refused,
+	an_address_that_the_processor_does_not_have_is_refused,
+	too_many_threads_at_one_time_are_refused, a_reader_resumed_at_any_step_goes_on_as_the_one_that_saved,
 	a_file_that_is_truncated_anywhere_loads_up_to_its_last_step,
 	any_changed_byte_gives_steps_or_a_sentence, any_schedule_of_threads_gives_the_states_it_was_made_from)

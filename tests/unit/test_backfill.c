@@ -14,6 +14,7 @@
 #include "src/index/index_write.h"
 #include "src/query/query.h"
 #include "src/timeline/backfill.h"
+#include "src/timeline/builder.h"
 #include "src/timeline/timeline.h"
 
 #include <stdio.h>
@@ -362,9 +363,46 @@ START_TEST(a_backfill_that_is_given_up_leaves_nothing)
 	ck_assert_int_eq(ts_backfill_grow(b, N_STEPS / 2, &err), TS_GROW_MORE);
 	ts_backfill_free(b);
 	ck_assert(!ts_timeline_has(o.tl, &sums_section));
+	ck_assert_uint_eq(inode(SIBLING), 0);
+	ck_assert_uint_eq(inode(SIBLING ".part"), 0);
+	/* another one stays in memory */
+	sum = n_sums = 0;
+	while (ts_timeline_fill(o.tl, &sums_section, 100, &err) == TS_GROW_MORE)
+		continue;
+	ck_assert(ts_timeline_has(o.tl, &sums_section));
+	check_sums(o.s);
 	close_script(&o);
 	ck_assert_uint_eq(inode(SIBLING), 0);
 	ck_assert_uint_eq(inode(SIBLING ".part"), 0);
+}
+END_TEST
+
+/* Signed, finished, and of this recording, but with one segment alone. */
+START_TEST(a_file_of_a_section_that_lacks_segments_contradicts_its_index)
+{
+	struct ts_error err = { 0 };
+	struct ts_index_file *f;
+	struct opened o;
+
+	build(false);
+	reopen(&o, true);
+	f = ts_index_create_sibling(o.tl->file, sums_section.name, &err);
+	ck_assert_ptr_nonnull(f);
+	ts_index_begin(f, 1);
+	ts_builder_save_section(o.tl, &sums_section, 0, 0, f);
+	ck_assert(ts_index_commit(f, N_STEPS, true, &err));
+	ck_assert(ts_index_publish(f, &err));
+	ts_index_close(f);
+	close_script(&o);
+	ck_assert_uint_ne(inode(SIBLING), 0);
+
+	open_script(&o, true);
+	f = ts_index_open(PATH, &the_key, &err);
+	ck_assert_ptr_nonnull(f);
+	ck_assert(!ts_timeline_use_file(o.tl, f, &err));
+	ck_assert_ptr_nonnull(strstr(err.text, "its file of sums contradicts it"));
+	close_script(&o);
+	ck_assert_uint_eq(inode(SIBLING), 0);
 }
 END_TEST
 
@@ -440,6 +478,26 @@ START_TEST(on_a_full_disk_a_section_goes_to_the_refuge_of_its_index)
 }
 END_TEST
 
+/* Another process builds it already: that needs no second file elsewhere. */
+START_TEST(a_section_that_another_one_builds_takes_no_refuge)
+{
+	struct ts_error err = { 0 };
+	struct ts_index_file *first;
+	struct opened o;
+
+	build(false);
+	reopen_with(&o, true, REFUGE);
+	first = ts_index_create_sibling(o.tl->file, sums_section.name, &err);
+	ck_assert_ptr_nonnull(first);
+	ck_assert_ptr_null(ts_index_create_sibling(o.tl->file, sums_section.name, &err));
+	ck_assert_ptr_nonnull(strstr(err.text, "another tracestub is building it"));
+	ck_assert_uint_eq(inode(REFUGE ".sums.part"), 0);
+	ts_index_remove(first);
+	ts_index_close(first);
+	close_script(&o);
+}
+END_TEST
+
 START_TEST(without_a_refuge_a_section_stays_in_memory_on_a_full_disk)
 {
 	struct opened o;
@@ -491,6 +549,8 @@ UNIT_SUITE("backfill", an_optional_section_is_built_with_the_rest_and_loaded, an
 	   a_missing_optional_section_is_built_for_an_index_in_memory,
 	   who_asks_for_another_section_than_is_being_built_waits_for_that_first,
 	   a_trace_that_is_no_longer_what_it_was_ends_a_backfill, a_backfill_that_is_given_up_leaves_nothing,
+		   a_file_of_a_section_that_lacks_segments_contradicts_its_index,
 	   a_damaged_file_of_a_section_is_ignored, on_a_full_disk_a_section_goes_to_the_refuge_of_its_index,
+	a_section_that_another_one_builds_takes_no_refuge,
 	   without_a_refuge_a_section_stays_in_memory_on_a_full_disk,
 	   a_damaged_file_of_a_section_does_not_hide_that_in_the_refuge)

@@ -173,6 +173,110 @@ START_TEST(what_contradicts_the_records_is_not_believed)
 }
 END_TEST
 
+START_TEST(a_file_shorter_than_a_tail_has_no_directory)
+{
+	int fd = open(PATH, O_RDONLY);
+	size_t n = 1;
+
+	ck_assert_ptr_null(ts_index_directory_read(fd, 63, &forge_key, &n));
+	ck_assert_uint_eq(n, 0);
+	close(fd);
+}
+END_TEST
+
+/* Put a directory of these entries, signed, at @at: *len gets the length of the file that ends with it. */
+static void put_directory(const uint64_t (*entries)[4], size_t n, size_t at, size_t *len)
+{
+	uint8_t *header = file;
+
+	*len = at + n * 64 + 64;
+	file = calloc(1, *len);
+	ck_assert_ptr_nonnull(file);
+	memcpy(file, header, 88);
+	free(header);
+	for (size_t i = 0; i < n; i++) {
+		for (unsigned k = 0; k < 4; k++)
+			memcpy(file + at + i * 64 + k * 8, &(uint64_t){ htole64(entries[i][k]) }, 8);
+	}
+	memcpy(file + *len - 64, "index directory\n", 16);
+	memcpy(file + *len - 48, &(uint64_t){ htole64(at) }, 8);
+	memcpy(file + *len - 40, &(uint64_t){ htole64(n) }, 8);
+}
+
+/* Position, steps, offset, length; and where the directory begins. */
+START_TEST(records_follow_each_other_up_to_the_directory)
+{
+	static const struct {
+		uint64_t entries[2][4], at;
+		bool is_good;
+	} cases[] = {
+		{ { { 0, 10, 4096, 4096 }, { 10, 5, 8192, 100 } }, 12288, true },
+		{ { { 0, 10, 4096, 4096 }, { 10, UINT64_MAX - 10, 8192, 100 } }, 12288, true },
+		{ { { 0, 10, 4096, 4096 }, { 10, UINT64_MAX - 9, 8192, 100 } }, 12288, false }, /* too many steps */
+		{ { { 0, 10, 4096, 4096 }, { 10, 5, 8192, 87 } }, 12288, false }, /* no room for a head */
+		{ { { 0, 10, 4096, 4096 }, { 10, 5, 8192, 4097 } }, 12288, false }, /* after the directory's beginning */
+		{ { { 0, 10, 4096, 4196 }, { 10, 5, 12288, 88 } }, 8292, false }, /* begins after it */
+		{ { { 0, 10, 4096, 100 }, { 10, 5, 8192, 100 } }, 16384, false }, /* a record is missing */
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct ts_index_entry *entries;
+		size_t n;
+
+		put_directory(cases[i].entries, 2, cases[i].at, &file_len);
+		sign();
+		write_file(file_len);
+		entries = read_directory(&n);
+		ck_assert_msg(!entries == !cases[i].is_good, "case %zu", i);
+		free(entries);
+	}
+}
+END_TEST
+
+START_TEST(an_entry_fits_the_record_that_it_was_made_of)
+{
+	size_t n;
+	struct ts_index_entry *entries = read_directory(&n), e;
+	const struct ts_index_record r = { .map = file + 4096, .off = 4096, .len = entries[0].len };
+
+	ck_assert(ts_index_entry_fits(&entries[0], &r));
+	ck_assert(!ts_index_entry_fits(&entries[1], &r));
+	e = entries[0];
+	e.len++;
+	ck_assert(!ts_index_entry_fits(&e, &r));
+	e = entries[0];
+	e.n_steps++;
+	ck_assert(!ts_index_entry_fits(&e, &r));
+	e = entries[0];
+	e.signature[TS_SIGNATURE_LEN - 1] ^= 1;
+	ck_assert(!ts_index_entry_fits(&e, &r));
+	free(entries);
+}
+END_TEST
+
+/* The last record is left out, and the directory says so: what is left has no end. */
+START_TEST(a_directory_does_not_end_an_index_whose_last_record_is_missing)
+{
+	uint64_t n = get64(file + file_len - 40) - 1, old_at = get64(file + file_len - 48),
+		 at = get64(file + old_at + n * 64 + 16);
+	struct ts_index_entry *entries;
+	size_t n_read;
+
+	memmove(file + at, file + old_at, n * 64);
+	memmove(file + at + n * 64, file + file_len - 64, 64);
+	file_len = at + n * 64 + 64;
+	memcpy(file + file_len - 48, &(uint64_t){ htole64(at) }, 8);
+	memcpy(file + file_len - 40, &(uint64_t){ htole64(n) }, 8);
+	sign();
+	write_file(file_len);
+	entries = read_directory(&n_read);
+	ck_assert_ptr_nonnull(entries);
+	ck_assert_uint_eq(n_read, n);
+	free(entries);
+	ck_assert_int_eq(forge_ask(PATH, file, file_len, SEED), FORGED_REFUSED);
+}
+END_TEST
+
 /* What the tail says of how many there are, and where. */
 START_TEST(counts_and_places_that_lie_lead_nowhere)
 {
@@ -197,4 +301,8 @@ UNIT_FIXTURE_SUITE("index_directory", setup, teardown, a_reader_of_ranges_finds_
 		   a_directory_is_read_back,
 		   without_a_directory_or_with_a_part_of_it_records_are_found_by_their_heads,
 		   no_byte_of_a_directory_can_be_changed_unnoticed,
-		   what_contradicts_the_records_is_not_believed, counts_and_places_that_lie_lead_nowhere)
+		   what_contradicts_the_records_is_not_believed,
+	a_file_shorter_than_a_tail_has_no_directory,
+	records_follow_each_other_up_to_the_directory,
+	an_entry_fits_the_record_that_it_was_made_of,
+	a_directory_does_not_end_an_index_whose_last_record_is_missing, counts_and_places_that_lie_lead_nowhere)

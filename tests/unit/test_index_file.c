@@ -7,8 +7,12 @@
  */
 #include "unit.h"
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 #include "full_disk.h"
 #include "script.h"
+#include "src/index/index_write.h"
 #include "src/query/query.h"
 #include "src/timeline/timeline.h"
 
@@ -393,6 +397,131 @@ START_TEST(an_index_of_something_else_is_refused_with_the_reason)
 }
 END_TEST
 
+/* Whole, and by this user; but what a header has otherwise is not what this program knows. */
+START_TEST(a_header_of_another_layout_is_refused)
+{
+	struct ts_error why = { 0 };
+	uint8_t header[88];
+	uint64_t hash;
+	FILE *f;
+
+	build_and_close(7);
+	f = fopen(PATH, "r+b");
+	ck_assert(f && fread(header, 1, sizeof(header), f) == sizeof(header));
+	header[20]++;
+	hash = XXH3_64bits(header, 80);
+	memcpy(header + 80, &hash, sizeof(hash));
+	rewind(f);
+	ck_assert(fwrite(header, 1, sizeof(header), f) == sizeof(header) && !fclose(f));
+	ck_assert_ptr_null(ts_index_open(PATH, &the_key, &why));
+	ck_assert_ptr_nonnull(strstr(why.text, "its layout is that of another version"));
+}
+END_TEST
+
+START_TEST(an_index_knows_whether_the_end_is_a_guess)
+{
+	for (unsigned is_assumed = 0; is_assumed < 2; is_assumed++) {
+		struct ts_error err = { 0 };
+		struct ts_index_file *f;
+		struct opened o;
+
+		remove(PATH);
+		remove(PART);
+		for (unsigned again = 0; again < 2; again++) {
+			open_script(&o, 7);
+			o.s->end = (struct ts_end){ .pc = 0x1234, .has_pc = true, .is_assumed = is_assumed };
+			f = again ? ts_index_open(PATH, &the_key, &err) : ts_index_create(PATH, &the_key, &err);
+			ck_assert(f && ts_timeline_use_file(o.tl, f, &err));
+			finish(&o);
+			ck_assert_uint_eq(o.s->n_reads == 0, again);
+			ck_assert_uint_eq(ts_query_is_end_assumed(o.q), is_assumed);
+			close_script(&o);
+		}
+	}
+}
+END_TEST
+
+/* What is put at once is written at once: arrays longer than what is collected before a write. */
+static uint8_t long_array[(512u << 10) + 3];
+
+static struct ts_index_file *put_long_array(bool is_full)
+{
+	struct ts_error err = { 0 };
+	struct ts_index_file *f;
+
+	for (size_t i = 0; i < sizeof(long_array); i++)
+		long_array[i] = (uint8_t)(i * 7 + (i >> 10));
+	remove(PATH);
+	remove(PART);
+	f = ts_index_create(PATH, &the_key, &err);
+	ck_assert_ptr_nonnull(f);
+	if (is_full)
+		full_disk_start(PART, FULL_DISK_WRITES, 0);
+	ts_index_begin(f, 1);
+	ts_index_section(f, TS_SECTION_KIND('T', 'E', 'S', 'T'), 0);
+	ts_index_put(f, "before", 6, 1);
+	ts_index_put(f, long_array, sizeof(long_array), 1);
+	ts_index_put(f, "after", 5, 1);
+	return f;
+}
+
+START_TEST(an_array_longer_than_a_write_is_whole)
+{
+	struct ts_error err = { 0 };
+	struct ts_index_file *f = put_long_array(false);
+	struct ts_index_arrays a;
+	const uint8_t *p;
+	size_t n;
+
+	ck_assert(ts_index_commit(f, 1, true, &err) && ts_index_publish(f, &err));
+	ts_index_close(f);
+	f = ts_index_open(PATH, &the_key, &err);
+	ck_assert_ptr_nonnull(f);
+	a = ts_index_find(f, 0, TS_SECTION_KIND('T', 'E', 'S', 'T'), 0);
+	ck_assert_mem_eq(ts_index_take_n(&a, 1, 6), "before", 6);
+	p = ts_index_take(&a, 1, &n);
+	ck_assert_uint_eq(n, sizeof(long_array));
+	ck_assert_mem_eq(p, long_array, n);
+	ck_assert_mem_eq(ts_index_take_n(&a, 1, 5), "after", 5);
+	ts_index_close(f);
+}
+END_TEST
+
+START_TEST(a_long_array_after_a_failed_write_is_not_written)
+{
+	struct ts_error err = { 0 };
+	struct ts_index_file *f = put_long_array(true);
+	struct stat st;
+
+	ck_assert(!ts_index_commit(f, 1, true, &err));
+	full_disk_end();
+	ck_assert_ptr_nonnull(strstr(err.text, strerror(ENOSPC)));
+	ck_assert(stat(PART, &st) < 0 || st.st_size < (off_t)sizeof(long_array));
+	ts_index_remove(f);
+	ts_index_close(f);
+}
+END_TEST
+
+/* The directory is counted where there is one. */
+START_TEST(the_length_of_an_index_is_that_of_its_file)
+{
+	for (unsigned is_last = 0; is_last < 2; is_last++) {
+		struct ts_error err = { 0 };
+		struct ts_index_file *f = put_long_array(false);
+		struct stat st;
+
+		ck_assert(ts_index_commit(f, 1, is_last, &err));
+		ck_assert_int_eq(stat(PART, &st), 0);
+		if (is_last)
+			ck_assert_uint_eq(ts_index_len(f), (uint64_t)st.st_size);
+		else /* the next record begins at a page */
+			ck_assert_uint_eq(ts_index_len(f), ((uint64_t)st.st_size + 4095) / 4096 * 4096);
+		ts_index_remove(f);
+		ts_index_close(f);
+	}
+}
+END_TEST
+
 START_TEST(building_twice_gives_the_same_bytes)
 {
 	uint8_t *first, *second;
@@ -767,6 +896,11 @@ UNIT_SUITE("index_file", a_finished_index_answers_like_one_in_memory,
 	   an_index_that_is_damaged_anywhere_is_refused_or_answers_right_until_that_is_noticed,
 	   an_index_that_is_cut_anywhere_or_too_long_is_refused,
 	   an_index_of_something_else_is_refused_with_the_reason,
+	a_header_of_another_layout_is_refused,
+	an_index_knows_whether_the_end_is_a_guess,
+	an_array_longer_than_a_write_is_whole,
+	a_long_array_after_a_failed_write_is_not_written,
+	the_length_of_an_index_is_that_of_its_file,
 	   building_twice_gives_the_same_bytes,
 	   a_builder_that_is_killed_anywhere_leaves_a_good_beginning_or_nothing,
 	   a_builder_that_is_killed_again_and_again_gets_there, what_a_killed_builder_left_may_be_damaged_too,

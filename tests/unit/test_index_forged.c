@@ -219,6 +219,8 @@ START_TEST(a_record_whose_head_contradicts_itself_or_the_one_before_is_refused)
 		{ "no threads", 0, "HEAD", 1, true, 8, 8, 0 },
 		{ "a part of a thread", 0, "HEAD", 1, true, 8, 8, 1 },
 		{ "a part of a warning", 0, "HEAD", 2, true, 8, 8, 1 },
+		{ "more warnings than a recording has", 0, "HEAD", 2, true, 8, 8,
+		  (TS_MAX_WARNINGS + 1) * sizeof(struct ts_warning) },
 		{ "a warning without its end", 0, "HEAD", 2, false, 0, 256, 'x' },
 		{ "a reason without its end", 0, "HEAD", 3, false, 0, 1, 'x' },
 		{ "no reason", 0, "HEAD", 3, true, 8, 8, 0 },
@@ -230,7 +232,7 @@ START_TEST(a_record_whose_head_contradicts_itself_or_the_one_before_is_refused)
 END_TEST
 
 /* struct head (src/timeline/journal.c): pos, addr, len, thread, item, kind */
-enum { NOTE_THREAD_AT = 24, NOTE_KIND_AT = 32 };
+enum { NOTE_ADDR_AT = 8, NOTE_LEN_AT = 16, NOTE_THREAD_AT = 24, NOTE_KIND_AT = 32 };
 
 /* struct saved_page (src/timeline/space_file.c): page, layer, n_lines, lines */
 enum { PAGE_LAYER_AT = 8, PAGE_LINES_AT = 16 };
@@ -269,6 +271,127 @@ START_TEST(a_section_that_contradicts_itself_or_its_record_is_refused)
 }
 END_TEST
 
+/* Each alone would be noticed by another check. */
+START_TEST(numbers_that_are_false_together_are_refused)
+{
+	static const struct {
+		struct lie lies[3];
+	} cases[] = {
+		{ { { "processes that no thread has", 0, "HEAD", 0, false, N_PROCESSES_AT, 4, 1000 },
+		    { "a thread of one of them", 0, "HEAD", 1, false, 0, 4, 500 } } },
+		{ { { "something unmapped", 0, "JRNL", 0, false, NOTE_KIND_AT, 4, TS_FX_UNMAP },
+		    { "at the end of the space", 0, "JRNL", 0, false, NOTE_ADDR_AT, 8, UINT64_MAX },
+		    { "and after it", 0, "JRNL", 0, false, NOTE_LEN_AT, 8, 2 } } },
+	};
+	size_t len;
+	uint8_t *file = forge_original(PATH, 1, &len), *forged = malloc(len);
+
+	ck_assert_ptr_nonnull(forged);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		memcpy(forged, file, len);
+		for (unsigned k = 0; k < 3 && cases[i].lies[k].what; k++)
+			ck_assert_msg(tell(forged, len, &cases[i].lies[k]), "%s", cases[i].lies[k].what);
+		forge(forged, len, NULL, 0);
+		ck_assert_msg(forge_ask(PATH, forged, len, 1) == FORGED_REFUSED, "case %zu", i);
+	}
+	free(forged);
+	free(file);
+}
+END_TEST
+
+/* Where record @i is in a file that is as it was built, by the file's directory. */
+static uint8_t *record_at(uint8_t *file, size_t len, size_t i)
+{
+	uint64_t directory, off;
+
+	memcpy(&directory, file + len - 48, sizeof(directory));
+	memcpy(&off, file + directory + i * 64 + 16, sizeof(off));
+	return file + off;
+}
+
+/* In the head of record @i and in its section HEAD, which must be the same. */
+static void set_steps(uint8_t *file, size_t len, size_t i, uint64_t n_steps)
+{
+	memcpy(record_at(file, len, i) + 48, &n_steps, sizeof(n_steps));
+	memcpy(forge_find(file, len, (int)i, KIND("HEAD"), 0, 0).bytes + N_STEPS_AT, &n_steps, sizeof(n_steps));
+}
+
+/* What a record says of its steps is wrong in both places. */
+START_TEST(steps_that_do_not_go_on_are_refused)
+{
+	size_t len;
+	uint8_t *file = forge_original(PATH, 1, &len), *forged = malloc(len);
+	size_t last = forge_n_records(file, len) - 1;
+	uint64_t segment = TS_CHUNK_STEPS * TS_SEGMENT_CHUNKS;
+	uint32_t no_segment = 0;
+
+	ck_assert_ptr_nonnull(forged);
+	for (unsigned i = 0; i < 4; i++) {
+		memcpy(forged, file, len);
+		switch (i) {
+		case 0: break; /* as it was */
+		case 1: set_steps(forged, len, 0, segment - 1); break; /* its last chunk is not full */
+		case 2: set_steps(forged, len, 1, segment); break;     /* none are new */
+		case 3: /* none are new, but chunks, and it has no segment */
+			set_steps(forged, len, last, last * segment);
+			memcpy(forge_find(forged, len, -1, KIND("HEAD"), 0, 0).bytes + FLAGS_AT, &no_segment,
+			       sizeof(no_segment));
+			break;
+		}
+		forge(forged, len, NULL, 0);
+		ck_assert_msg(forge_ask(PATH, forged, len, 1) == (i ? FORGED_REFUSED : FORGED_BELIEVED), "case %u", i);
+	}
+	free(forged);
+	free(file);
+}
+END_TEST
+
+/* The second note of the first record becomes a stretch that begins where the first one does. */
+START_TEST(a_stretch_that_is_empty_is_refused)
+{
+	size_t len;
+	uint8_t *file = forge_original(PATH, 1, &len);
+	struct forge_array notes = forge_find(file, len, 0, KIND("JRNL"), 0, 0);
+	const uint32_t kind = TS_FX_THREAD;
+
+	ck_assert_uint_ge(notes.len, 80);
+	memset(notes.bytes + 40, 0, 40);
+	memcpy(notes.bytes + 40 + NOTE_KIND_AT, &kind, sizeof(kind));
+	forge(file, len, NULL, 0);
+	ck_assert_int_eq(forge_ask(PATH, file, len, 1), FORGED_REFUSED);
+	free(file);
+}
+END_TEST
+
+/* Arrays that say that all of the record is theirs: together they would need more memory than it is worth. */
+START_TEST(packed_arrays_that_are_more_than_their_record_are_refused)
+{
+	size_t len, n_told = 0;
+	uint8_t *file = forge_original(PATH, 1, &len), *head = record_at(file, len, 0);
+	uint64_t tables, off = 88;
+	uint32_t n_sections, n_arrays, packed_len;
+
+	memcpy(&tables, head + 24, sizeof(tables));
+	memcpy(&n_sections, head + 32, sizeof(n_sections));
+	memcpy(&n_arrays, head + 36, sizeof(n_arrays));
+	for (uint32_t i = 0; i < n_arrays && n_told < 2; i++) {
+		uint8_t *entry = head + tables + n_sections * 16 + i * 24;
+
+		memcpy(&packed_len, entry + 16, sizeof(packed_len));
+		if (!packed_len)
+			continue;
+		packed_len = (uint32_t)(tables - off);
+		memcpy(entry, &off, sizeof(off));
+		memcpy(entry + 16, &packed_len, sizeof(packed_len));
+		n_told++;
+	}
+	ck_assert_uint_eq(n_told, 2);
+	forge(file, len, NULL, 0);
+	ck_assert_int_eq(forge_ask(PATH, file, len, 1), FORGED_REFUSED);
+	free(file);
+}
+END_TEST
+
 START_TEST(tables_that_lead_out_of_their_record_are_refused)
 {
 	static const struct lie lies[] = {
@@ -299,5 +422,9 @@ END_TEST
 UNIT_SUITE("index_forged", a_file_that_is_signed_again_is_as_good_as_before, a_number_that_lies_leads_nowhere,
 	   several_numbers_that_lie_lead_nowhere, numbers_of_sketches_that_lie_lead_nowhere,
 	   a_record_whose_head_contradicts_itself_or_the_one_before_is_refused,
-	   a_section_that_contradicts_itself_or_its_record_is_refused, tables_that_lead_out_of_their_record_are_refused,
+	   a_section_that_contradicts_itself_or_its_record_is_refused,
+	steps_that_do_not_go_on_are_refused,
+	a_stretch_that_is_empty_is_refused,
+	packed_arrays_that_are_more_than_their_record_are_refused,
+	numbers_that_are_false_together_are_refused, tables_that_lead_out_of_their_record_are_refused,
 	   sketches_that_contradict_themselves_are_refused)

@@ -138,6 +138,7 @@ START_TEST(items_that_are_too_large_are_not_packed)
 {
 	ck_assert(!ts_index_pack(packer, items, MAX_LEN, TS_INDEX_MAX_ITEM + 1, &packed));
 	ck_assert(!ts_index_pack(packer, items, MAX_LEN, 0, &packed));
+	ck_assert(!ts_index_pack(packer, items, (size_t)UINT32_MAX / 2 + 1, 1, &packed)); /* they are not looked at */
 	ck_assert(ts_buf_ok(&packed));
 }
 END_TEST

@@ -19,8 +19,7 @@ struct ts_probe;
 /*
  * A probe for a value of @len bytes; bytes i with mask[i] 0 may be anything, known or not.
  *
- * Returns NULL if sketches cannot help to find this value (it has no four bytes in a row around each byte
- * that counts), or memory is exhausted.
+ * Returns NULL if sketches cannot help to find this value (no byte of it counts), or memory is exhausted.
  */
 struct ts_probe *ts_query_probe_new(const uint8_t *bytes, const uint8_t *mask, uint32_t len);
 void ts_query_probe_free(struct ts_probe *p);

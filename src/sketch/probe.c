@@ -6,6 +6,8 @@
 
 #include "sketch.h"
 
+#define N_WORDS ((TS_SEGMENT_CHUNKS + 63u) / 64u)
+
 /* A window of the value of which all bytes count. */
 struct window {
 	uint32_t hash;
@@ -14,13 +16,14 @@ struct window {
 
 struct ts_probe {
 	uint32_t len;
-	uint8_t *mask;           /* owned; of the value */
+	uint8_t *bytes, *mask;   /* owned, in one allocation; of the value */
 	struct window *windows;  /* owned; by hash */
 	uint32_t *hashes;        /* owned; of the windows */
 	uint64_t *groups;        /* owned; of the windows, in the segment that was asked last */
-	uint64_t *all;           /* owned; of each byte: the groups of all windows that have it */
+	uint64_t *all;           /* owned; of each byte: the groups of all pairs and windows that have it */
 	uint32_t n;
-	uint64_t segment, found; /* the last answer */
+	uint64_t segment;        /* that was asked last; the chunks of it that were found */
+	uint64_t found[N_WORDS];
 };
 
 static int compare(const void *a, const void *b)
@@ -30,62 +33,48 @@ static int compare(const void *a, const void *b)
 	return x->hash < y->hash ? -1 : x->hash > y->hash;
 }
 
-static bool counts(const uint8_t *mask, uint32_t len, uint32_t at)
+/* Do all @n bytes from ordinal @at on count? */
+static bool counts(const struct ts_probe *p, uint32_t at, uint32_t n)
 {
-	return at + TS_GRAM_LEN <= len && mask[at] && mask[at + 1] && mask[at + 2] && mask[at + 3];
+	return at + n <= p->len && !memchr(p->mask + at, 0, n);
 }
 
-static void gather(struct ts_probe *p, const uint8_t *bytes)
+static void gather(struct ts_probe *p)
 {
 	for (uint32_t at = 0; at < p->len; at++) {
-		uint32_t gram;
+		const uint8_t *b = p->bytes + at;
 
-		if (!counts(p->mask, p->len, at))
-			continue;
-		gram = bytes[at] | (uint32_t)bytes[at + 1] << 8 | (uint32_t)bytes[at + 2] << 16 |
-		       (uint32_t)bytes[at + 3] << 24;
-		p->windows[p->n++] = (struct window){ ts_gram_hash(gram), at };
+		if (counts(p, at, TS_GRAM_LEN))
+			p->windows[p->n++] = (struct window){
+				ts_gram_hash(b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 |
+					     (uint32_t)b[3] << 24),
+				at
+			};
 	}
 	qsort(p->windows, p->n, sizeof(*p->windows), compare);
 	for (uint32_t i = 0; i < p->n; i++)
 		p->hashes[i] = p->windows[i].hash;
 }
 
-/* Has each byte that counts a window? */
-static bool is_sharp(const struct ts_probe *p)
-{
-	bool is_some = false;
-
-	for (uint32_t i = 0; i < p->len; i++) {
-		bool has = !p->mask[i];
-
-		for (uint32_t at = i < TS_GRAM_LEN - 1 ? 0 : i - (TS_GRAM_LEN - 1); at <= i; at++)
-			has |= counts(p->mask, p->len, at);
-		if (!has)
-			return false;
-		is_some |= p->mask[i];
-	}
-	return is_some;
-}
-
 struct ts_probe *ts_probe_new(const uint8_t *bytes, const uint8_t *mask, uint32_t len)
 {
-	struct ts_probe *p = calloc(1, sizeof(*p));
+	struct ts_probe *p = memchr(mask, 1, len) ? calloc(1, sizeof(*p)) : NULL;
 
 	if (!p)
 		return NULL;
 	p->len = len;
 	p->segment = UINT64_MAX;
-	p->mask = calloc(len + 1u, 1);
-	p->windows = calloc(len + 1u, sizeof(*p->windows));
-	p->hashes = calloc(len + 1u, sizeof(*p->hashes));
-	p->groups = calloc(len + 1u, sizeof(*p->groups));
-	p->all = calloc(len + 1u, sizeof(*p->all));
-	if (p->mask && p->windows && p->hashes && p->groups && p->all) {
+	p->bytes = malloc(2 * (size_t)len);
+	p->windows = calloc(len, sizeof(*p->windows));
+	p->hashes = calloc(len, sizeof(*p->hashes));
+	p->groups = calloc(len, sizeof(*p->groups));
+	p->all = calloc(len, sizeof(*p->all));
+	if (p->bytes && p->windows && p->hashes && p->groups && p->all) {
+		p->mask = p->bytes + len;
+		memcpy(p->bytes, bytes, len);
 		memcpy(p->mask, mask, len);
-		gather(p, bytes);
-		if (is_sharp(p))
-			return p;
+		gather(p);
+		return p;
 	}
 	ts_probe_free(p);
 	return NULL;
@@ -95,7 +84,7 @@ void ts_probe_free(struct ts_probe *p)
 {
 	if (!p)
 		return;
-	free(p->mask);
+	free(p->bytes);
 	free(p->windows);
 	free(p->hashes);
 	free(p->groups);
@@ -103,24 +92,70 @@ void ts_probe_free(struct ts_probe *p)
 	free(p);
 }
 
-/*
- * The groups in which one of its bytes may have been the last to come: all windows that have it were noted
- * then.
- */
-static uint64_t groups_of(struct ts_probe *p, const struct ts_sketch *s)
+/* Only in @groups all @n bytes from ordinal @at on were left. */
+static void restrict_to(struct ts_probe *p, uint32_t at, uint32_t n, uint64_t groups)
 {
-	uint64_t found = 0;
+	for (uint32_t i = at; i < at + n; i++)
+		p->all[i] &= groups;
+}
 
-	ts_sketch_look_up(s, p->hashes, p->n, p->groups);
+/* The groups in which any of its bytes may have been the last to come. */
+static uint64_t any_group(const struct ts_probe *p)
+{
+	uint64_t any = 0;
+
+	for (uint32_t i = 0; i < p->len; i++)
+		any |= p->all[i];
+	return any;
+}
+
+/*
+ * For each byte the groups in which it may have been the last to come: all pairs and windows that have it
+ * were noted then.  Returns false if there are none.
+ */
+static bool find_groups(struct ts_probe *p, const struct ts_sketch *s)
+{
 	for (uint32_t i = 0; i < p->len; i++)
 		p->all[i] = p->mask[i] ? UINT64_MAX : 0;
-	for (uint32_t i = 0; i < p->n; i++) {
-		for (uint32_t k = 0; k < TS_GRAM_LEN; k++)
-			p->all[p->windows[i].at + k] &= p->groups[i];
+	for (uint32_t i = 0; i < p->len; i++) {
+		if (counts(p, i, 2))
+			restrict_to(p, i, 2, ts_sketch_pair_groups(s, ts_sketch_pair(p->bytes + i)));
 	}
+	if (!p->n || !any_group(p))
+		return any_group(p);
+	ts_sketch_look_up(s, p->hashes, p->n, p->groups);
+	for (uint32_t i = 0; i < p->n; i++)
+		restrict_to(p, p->windows[i].at, TS_GRAM_LEN, p->groups[i]);
+	return any_group(p);
+}
+
+/* The chunks of @groups that left byte @b, or (NULL) any byte, may have made it: @chunks of a sketch. */
+static void add_chunks(struct ts_probe *p, const uint8_t *chunks, uint64_t groups)
+{
+	for (; groups; groups &= groups - 1) {
+		unsigned first = (unsigned)__builtin_ctzll(groups) * TS_SKETCH_GROUP;
+
+		for (unsigned c = first; c < first + TS_SKETCH_GROUP && c < TS_SEGMENT_CHUNKS; c++) {
+			if (!chunks || chunks[c / 8] >> c % 8 & 1)
+				p->found[c / 64] |= UINT64_C(1) << c % 64;
+		}
+	}
+}
+
+/* The chunks in which one of its bytes may have been the last to come: it was left then. */
+static void find_chunks(struct ts_probe *p, const struct ts_sketch *s)
+{
+	uint64_t by_byte[256] = { 0 };
+
+	memset(p->found, 0, sizeof(p->found));
+	if (!find_groups(p, s))
+		return;
 	for (uint32_t i = 0; i < p->len; i++)
-		found |= p->all[i];
-	return found;
+		by_byte[p->bytes[i]] |= p->all[i];
+	for (unsigned b = 0; b < 256; b++) {
+		if (by_byte[b])
+			add_chunks(p, ts_sketch_chunks(s, (uint8_t)b), by_byte[b]);
+	}
 }
 
 static uint32_t next_wild(const struct ts_sketch *s, uint32_t chunk)
@@ -136,19 +171,23 @@ static uint32_t next_wild(const struct ts_sketch *s, uint32_t chunk)
 	return lo < s->n_wild ? s->wild[lo] : TS_SEGMENT_CHUNKS;
 }
 
+static uint32_t next_found(const struct ts_probe *p, uint32_t chunk)
+{
+	uint32_t word = chunk / 64;
+	uint64_t rest = p->found[word] >> chunk % 64 << chunk % 64;
+
+	while (!rest && ++word < N_WORDS)
+		rest = p->found[word];
+	return rest ? word * 64 + (uint32_t)__builtin_ctzll(rest) : TS_SEGMENT_CHUNKS;
+}
+
 uint32_t ts_probe_next(struct ts_probe *p, const struct ts_sketch *s, uint64_t segment, uint32_t chunk)
 {
 	uint32_t wild = next_wild(s, chunk), next;
-	unsigned group = chunk / TS_SKETCH_GROUP;
-	uint64_t rest;
 
 	if (p->segment != segment)
-		p->found = groups_of(p, s);
+		find_chunks(p, s);
 	p->segment = segment;
-	rest = p->found >> group << group;
-	if (!rest)
-		return wild;
-	next = (uint32_t)__builtin_ctzll(rest) * TS_SKETCH_GROUP;
-	next = next > chunk ? next : chunk;
+	next = next_found(p, chunk);
 	return next < wild ? next : wild;
 }

@@ -14,7 +14,7 @@ struct ts_sketch;
 /*
  * For a value of @len bytes; bytes i with mask[i] 0 may be anything, known or not.
  *
- * Returns NULL if sketches cannot help to find this value, or memory is exhausted.
+ * Returns NULL if no byte counts, or memory is exhausted.
  */
 struct ts_probe *ts_probe_new(const uint8_t *bytes, const uint8_t *mask, uint32_t len);
 void ts_probe_free(struct ts_probe *p);

@@ -37,6 +37,9 @@ void ts_sketch_fini(struct ts_sketch *s)
 	if (!s->file) {
 		free(s->keys);
 		free(s->places);
+		free(s->bytes);
+		free(s->pairs);
+		free(s->pair_groups);
 		free(s->wild);
 	}
 	*s = (struct ts_sketch){ 0 };
@@ -51,6 +54,9 @@ void ts_sketch_save(const struct ts_sketch *s, struct ts_index_file *f)
 	ts_index_put(f, head, 2, sizeof(head[0]));
 	ts_index_put_packed(f, s->keys, s->keys_len, 1);
 	ts_index_put_packed(f, s->places, s->n, 1);
+	ts_index_put_packed(f, s->bytes, s->bytes_len, 1);
+	ts_index_put_packed(f, s->pairs, s->n_pairs, sizeof(*s->pairs));
+	ts_index_put_packed(f, s->pair_groups, s->n_pairs, sizeof(*s->pair_groups));
 	ts_index_put(f, s->wild, s->n_wild, sizeof(*s->wild));
 }
 
@@ -60,6 +66,8 @@ static bool check(const struct ts_sketch *s)
 		if (s->wild[i] >= TS_SEGMENT_CHUNKS || (i && s->wild[i] <= s->wild[i - 1]))
 			return false;
 	}
+	if (s->bytes_len != (s->form == TS_SKETCH_NONE ? 0 : TS_SKETCH_BYTES_LEN))
+		return false;
 	switch (s->form) {
 	case TS_SKETCH_NONE:
 		return !s->keys_len && !s->n;
@@ -77,11 +85,15 @@ bool ts_sketch_load(struct ts_sketch *s, struct ts_index_arrays *a)
 {
 	struct ts_sketch m = { .file = a->blocks };
 	const uint32_t *head = ts_index_take_n(a, sizeof(*head), 2);
+	size_t n_groups;
 
 	m.keys = ts_index_take_unread(a, 1, &m.keys_len);
 	m.places = ts_index_take_unread(a, 1, &m.n);
+	m.bytes = ts_index_take_unread(a, 1, &m.bytes_len);
+	m.pairs = ts_index_take_unread(a, sizeof(*m.pairs), &m.n_pairs);
+	m.pair_groups = ts_index_take_unread(a, sizeof(*m.pair_groups), &n_groups);
 	m.wild = ts_index_take(a, sizeof(*m.wild), &m.n_wild);
-	if (!head || a->is_bad)
+	if (!head || a->is_bad || n_groups != m.n_pairs)
 		return false;
 	m.form = head[0];
 	m.n_bits = head[1];
@@ -133,4 +145,33 @@ void ts_sketch_look_up(const struct ts_sketch *s, const uint32_t *hashes, size_t
 
 		groups[i] = may ? UINT64_MAX : 0;
 	}
+}
+
+uint64_t ts_sketch_pair_groups(const struct ts_sketch *s, unsigned pair)
+{
+	size_t lo = 0, n = s->n_pairs;
+
+	if (s->form == TS_SKETCH_NONE)
+		return UINT64_MAX;
+	ts_index_blocks_use(s->file, s->pairs, s->n_pairs * sizeof(*s->pairs));
+	while (n) {
+		bool is_before = s->pairs[lo + n / 2] < pair;
+
+		lo += is_before ? n / 2 + 1 : 0;
+		n = is_before ? n - n / 2 - 1 : n / 2;
+	}
+	if (lo == s->n_pairs || s->pairs[lo] != pair)
+		return 0;
+	ts_index_blocks_use(s->file, &s->pair_groups[lo], sizeof(*s->pair_groups));
+	return s->pair_groups[lo];
+}
+
+const uint8_t *ts_sketch_chunks(const struct ts_sketch *s, uint8_t b)
+{
+	const uint8_t *chunks = s->bytes + b * TS_SKETCH_BYTE_LEN;
+
+	if (s->form == TS_SKETCH_NONE)
+		return NULL;
+	ts_index_blocks_use(s->file, chunks, TS_SKETCH_BYTE_LEN);
+	return chunks;
 }

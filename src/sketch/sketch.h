@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the changes of a segment may have made of memory: windows of four bytes, as hashes, each with the
- * chunks that may have left it; too many at most, never too few.
+ * What the changes of a segment may have made of memory: single bytes, pairs, and windows of four bytes, as
+ * hashes, each with the chunks that may have left it; too many at most, never too few.
  */
 #ifndef TS_SKETCH_H
 #define TS_SKETCH_H
@@ -22,6 +22,10 @@ struct ts_index_arrays;
 /* A segment's chunks are divided into groups, at most 64. */
 #define TS_SKETCH_GROUP ((TS_SEGMENT_CHUNKS + 63u) / 64u)
 
+/* Bytes that have a bit for each chunk of a segment; so many for each of the 256 values of a byte. */
+#define TS_SKETCH_BYTE_LEN  ((TS_SEGMENT_CHUNKS + 7u) / 8u)
+#define TS_SKETCH_BYTES_LEN (256u * TS_SKETCH_BYTE_LEN)
+
 enum ts_sketch_form {
 	TS_SKETCH_NONE,   /* nothing is known */
 	TS_SKETCH_LIST,   /* keys, and a place for each */
@@ -36,6 +40,12 @@ struct ts_sketch {
 	size_t keys_len;
 	uint8_t *places; /* owned; LIST: of each key */
 	size_t n;
+	/* owned; for each value of a byte bit c % 8 of its byte c / 8: chunk c of the segment left it */
+	uint8_t *bytes;
+	size_t bytes_len;
+	uint16_t *pairs;       /* owned; pairs of bytes (ts_sketch_pair()) that were left, ascending */
+	uint64_t *pair_groups; /* owned; of each: bit g for group g */
+	size_t n_pairs;
 	uint16_t *wild;  /* owned; chunks of the segment in which any value may begin to stand, ascending */
 	size_t n_wild;
 	struct ts_index_blocks *file; /* borrowed; the arrays are mapped from it; NULL: they are owned */
@@ -45,6 +55,12 @@ struct ts_sketch {
 static inline uint32_t ts_gram_hash(uint32_t gram)
 {
 	return gram * UINT32_C(0x9e3779b1);
+}
+
+/* The pair of the two bytes at @data. */
+static inline unsigned ts_sketch_pair(const uint8_t *data)
+{
+	return data[0] | (unsigned)data[1] << 8;
 }
 
 /*
@@ -66,5 +82,14 @@ bool ts_sketch_load(struct ts_sketch *s, struct ts_index_arrays *a);
  * The groups that may have noted each of the @n hashes, which ascend, to @groups: bit g for group g.
  */
 void ts_sketch_look_up(const struct ts_sketch *s, const uint32_t *hashes, size_t n, uint64_t *groups);
+
+/* The groups that may have left the pair. */
+uint64_t ts_sketch_pair_groups(const struct ts_sketch *s, unsigned pair);
+
+/*
+ * The chunks that may have left byte @b: TS_SKETCH_BYTE_LEN bytes as those of ts_sketch.bytes, borrowed; NULL:
+ * all.
+ */
+const uint8_t *ts_sketch_chunks(const struct ts_sketch *s, uint8_t b);
 
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "grams.h"
+#include "shorts.h"
 #include "src/base/buf.h"
 
 /* Bytes before and after a change that share a window with it. */
@@ -27,6 +28,7 @@ struct ts_sketcher {
 	const struct ts_recording *rec;  /* borrowed */
 	struct ts_blocks blocks;
 	struct ts_grams *grams;          /* owned */
+	struct ts_shorts shorts;
 	uint64_t n_steps;                /* of the segment */
 	struct ts_buf wild;              /* its wild chunks: uint16_t each */
 	/* of the chunk */
@@ -51,7 +53,7 @@ struct ts_sketcher *ts_sketcher_new(const struct ts_recording *rec, ts_blocks_re
 	sk->rec = rec;
 	ts_blocks_init(&sk->blocks, read, user);
 	sk->grams = ts_grams_new();
-	if (sk->grams)
+	if (ts_shorts_init(&sk->shorts) && sk->grams)
 		return sk;
 	ts_sketcher_free(sk);
 	return NULL;
@@ -63,6 +65,7 @@ void ts_sketcher_free(struct ts_sketcher *sk)
 		return;
 	ts_blocks_fini(&sk->blocks);
 	ts_grams_free(sk->grams);
+	ts_shorts_fini(&sk->shorts);
 	ts_buf_fini(&sk->wild);
 	free(sk);
 }
@@ -102,20 +105,26 @@ static __attribute__((noinline)) void note_partly(struct ts_sketcher *sk, uint32
 	for (unsigned i = 0; !sk->is_failed && i < len + REACH; i++) {
 		if (known[i] && known[i + 1] && known[i + 2] && known[i + 3])
 			ts_grams_note(sk->grams, data + i);
+		if (i >= REACH - 1 && known[i] && known[i + 1])
+			ts_shorts_note_pair(&sk->shorts, data + i);
 	}
 }
 
-/* Bytes [s, e] of the block were changed: note the windows that have one of them. */
+/* Bytes [s, e] of the block were changed: note them, and the windows that have one of them. */
 static inline void note(struct ts_sketcher *sk, const struct ts_block *b, unsigned s, unsigned e)
 {
 	unsigned len = e - s + 1;
 
+	for (unsigned i = s; i <= e; i++)
+		ts_shorts_note_byte(&sk->shorts, b->data[i]);
 	if (s < REACH || e + REACH >= TS_BLOCK_LEN || !ts_block_knows(b, s - REACH, len + 2 * REACH)) {
 		note_partly(sk, b->process, b->addr + s, len);
 		return;
 	}
 	for (unsigned i = s - REACH; i <= e; i++)
 		ts_grams_note(sk->grams, b->data + i);
+	for (unsigned i = s - 1; i <= e; i++)
+		ts_shorts_note_pair(&sk->shorts, b->data + i);
 }
 
 /* ------------------------------------------------------------------------------------------------ effects */
@@ -313,6 +322,7 @@ static void end_chunk(struct ts_sketcher *sk, uint64_t chunk)
 {
 	uint16_t number = (uint16_t)(chunk % TS_SEGMENT_CHUNKS);
 
+	ts_shorts_end_chunk(&sk->shorts, number);
 	if (sk->is_wild)
 		ts_buf_put(&sk->wild, &number, sizeof(number));
 	if (sk->n_drops > MAX_DROPS)
@@ -326,6 +336,7 @@ static void end_chunk(struct ts_sketcher *sk, uint64_t chunk)
 bool ts_sketcher_take(struct ts_sketcher *sk, uint64_t chunk, const struct ts_steps *b)
 {
 	ts_grams_begin_group(sk->grams, (unsigned)(chunk % TS_SEGMENT_CHUNKS / TS_SKETCH_GROUP));
+	ts_shorts_begin_chunk(&sk->shorts, (unsigned)(chunk % TS_SEGMENT_CHUNKS));
 	ts_blocks_begin_chunk(&sk->blocks, chunk);
 	sk->steps = b;
 	for (uint32_t i = 0; i < b->n_steps; i++) {
@@ -355,6 +366,10 @@ bool ts_sketcher_seal(struct ts_sketcher *sk, struct ts_sketch *s)
 {
 	if (!ts_buf_ok(&sk->wild) || !ts_grams_seal(sk->grams, sk->n_steps, s))
 		return false;
+	if (!ts_shorts_seal(&sk->shorts, s)) {
+		ts_sketch_fini(s);
+		return false;
+	}
 	s->wild = (uint16_t *)(void *)sk->wild.data;
 	s->n_wild = sk->wild.len / sizeof(*s->wild);
 	ts_buf_init(&sk->wild);

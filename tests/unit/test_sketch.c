@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sketches: a window that was noted is found in its group, whatever form the sketch has; the section in its
- * file.  That `find` misses nothing by them test_ask_find.c shows.
+ * Sketches: a byte that was noted is found in its chunk, a pair and a window in their group, whatever form the
+ * sketch has; the section in its file.  That `find` misses nothing by them test_ask_find.c shows.
  */
 #include "unit.h"
 
@@ -10,6 +10,7 @@
 #include "src/query/values.h"
 #include "src/sketch/grams.h"
 #include "src/sketch/probe.h"
+#include "src/sketch/shorts.h"
 #include "src/timeline/sketch_section.h"
 #include "src/timeline/timeline.h"
 
@@ -113,32 +114,82 @@ START_TEST(windows_with_like_hashes_take_no_longer)
 }
 END_TEST
 
-START_TEST(a_value_needs_four_bytes_in_a_row_around_each)
+START_TEST(a_value_needs_one_byte_that_counts)
 {
-	static const struct {
-		const char *mask;
-		bool is_sharp;
-	} values[] = {
-		{ "xxx", false }, { "xxxx", true }, { "xxxx.", true }, { "xxxx.x", false },
-		{ "xxxx.xxxx", true }, { "xx.xxxx", false }, { ".", false }, { "xxxxxxxx", true },
-	};
-	static const uint8_t bytes[16];
+	static const uint8_t bytes[3], some[] = { 0, 0, 1 }, none[3];
+	struct ts_probe *p = ts_probe_new(bytes, some, 3);
 
-	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
-		uint32_t len = (uint32_t)strlen(values[i].mask);
-		struct ts_probe *p;
-		uint8_t mask[16];
-
-		for (uint32_t k = 0; k < len; k++)
-			mask[k] = values[i].mask[k] == 'x';
-		p = ts_probe_new(bytes, mask, len);
-		ck_assert_msg(!p == !values[i].is_sharp, "%s", values[i].mask);
-		ts_probe_free(p);
-	}
+	ck_assert_ptr_nonnull(p);
+	ts_probe_free(p);
+	ck_assert_ptr_null(ts_probe_new(bytes, none, 3));
 }
 END_TEST
 
-/* "abcdefgh": its last byte came in group 5, another one's windows are spread over groups. */
+/* Chunk @chunk left @text: its bytes and pairs, and windows. */
+static void leave(struct ts_grams *g, struct ts_shorts *sh, unsigned chunk, const char *text)
+{
+	size_t len = strlen(text);
+
+	ts_grams_begin_group(g, chunk / TS_SKETCH_GROUP);
+	ts_shorts_begin_chunk(sh, chunk);
+	for (size_t i = 0; i < len; i++) {
+		ts_shorts_note_byte(sh, (uint8_t)text[i]);
+		if (i + 1 < len)
+			ts_shorts_note_pair(sh, (const uint8_t *)text + i);
+		if (i + TS_GRAM_LEN <= len)
+			ts_grams_note(g, (const uint8_t *)text + i);
+	}
+	ts_shorts_end_chunk(sh, chunk);
+}
+
+/* The first chunk in which @text, where a dot may be anything, may begin; TS_SEGMENT_CHUNKS: none. */
+static unsigned first_chunk(const struct ts_sketch *s, const char *text)
+{
+	uint32_t len = (uint32_t)strlen(text), next;
+	struct ts_probe *p;
+	uint8_t mask[16];
+
+	for (uint32_t i = 0; i < len; i++)
+		mask[i] = text[i] != '.';
+	p = ts_probe_new((const uint8_t *)text, mask, len);
+	next = ts_probe_next(p, s, 0, 0);
+	ts_probe_free(p);
+	return next;
+}
+
+START_TEST(short_values_are_found_in_the_chunks_that_left_them)
+{
+	static const struct {
+		const char *text;
+		bool is_there;
+	} values[] = {
+		{ "a", true }, { "x", false }, { "ab", true }, { "ba", false }, { "b.d", true },
+		{ "b.x", true }, /* of these two either may have come last */
+		{ "x.y", false }, { "bcd", true }, { "cbd", false }, { "..d", true }, { "abcd", true },
+		{ "abdc", false },
+	};
+	unsigned last = TS_SEGMENT_CHUNKS - 1;
+	struct ts_grams *g = ts_grams_new();
+	struct ts_shorts sh;
+
+	ck_assert(ts_shorts_init(&sh));
+	for (unsigned turn = 0; turn < 2; turn++) { /* the second time nothing is left of the first */
+		struct ts_sketch s;
+
+		leave(g, &sh, last, turn ? "abcd" : "xyba");
+		ck_assert(ts_grams_seal(g, 100, &s) && ts_shorts_seal(&sh, &s));
+		for (size_t i = 0; turn && i < sizeof(values) / sizeof(values[0]); i++)
+			ck_assert_msg(first_chunk(&s, values[i].text) ==
+					      (values[i].is_there ? last : TS_SEGMENT_CHUNKS),
+				      "%s", values[i].text);
+		ts_sketch_fini(&s);
+	}
+	ts_shorts_fini(&sh);
+	ts_grams_free(g);
+}
+END_TEST
+
+/* "abcdefgh": its last byte came in the last group, another one's windows are spread over groups. */
 START_TEST(all_windows_of_one_byte_are_needed_in_a_group)
 {
 	static const char *const notes[] = { "abcd", "bcde", "cdef", "defg" };
@@ -146,16 +197,15 @@ START_TEST(all_windows_of_one_byte_are_needed_in_a_group)
 	struct ts_probe *p = ts_probe_new((const uint8_t *)"abcdefgh", mask, 8);
 	struct ts_grams *g = ts_grams_new();
 	uint16_t wild[] = { 3 };
+	struct ts_shorts sh;
 	struct ts_sketch s;
 
-	for (unsigned i = 0; i < 4; i++) {
-		ts_grams_begin_group(g, i);
-		if (i)
-			ts_grams_note(g, (const uint8_t *)notes[i]);
-	}
-	ts_grams_begin_group(g, TS_SEGMENT_CHUNKS / TS_SKETCH_GROUP - 1);
-	ts_grams_note(g, (const uint8_t *)"efgh");
-	ck_assert(ts_grams_seal(g, 100, &s));
+	ck_assert(ts_shorts_init(&sh));
+	for (unsigned i = 1; i < 4 && i * TS_SKETCH_GROUP < TS_SEGMENT_CHUNKS - 1; i++)
+		leave(g, &sh, i * TS_SKETCH_GROUP, notes[i]);
+	leave(g, &sh, TS_SEGMENT_CHUNKS - 1, "efgh");
+	ck_assert(ts_grams_seal(g, 100, &s) && ts_shorts_seal(&sh, &s));
+	ts_shorts_fini(&sh);
 	ck_assert_uint_eq(ts_probe_next(p, &s, 0, 0), TS_SEGMENT_CHUNKS - 1); /* h: "efgh" alone has it */
 	s.wild = wild;
 	s.n_wild = 1;
@@ -267,13 +317,14 @@ START_TEST(a_value_that_begins_is_not_passed_over)
 		ck_assert(ts_query_mem(q, pos, 0, BASE, LEN, memory[pos], known[pos], &err));
 	for (unsigned pos = 1; pos <= N_CALM; pos++) {
 		for (unsigned i = 0; i < 60; i++) {
-			unsigned len = TS_GRAM_LEN + (unsigned)script_below(&rnd, MAX_LEN - TS_GRAM_LEN + 1);
+			unsigned len = 1 + (unsigned)script_below(&rnd, MAX_LEN), n_chunks;
 			unsigned at = (unsigned)script_below(&rnd, LEN - len);
 
 			if (!begins(pos, at, len))
 				continue;
-			n_may += check_value(q, pos, at, len);
-			n++;
+			n_chunks = check_value(q, pos, at, len);
+			n_may += len < TS_GRAM_LEN ? 0 : n_chunks;
+			n += len >= TS_GRAM_LEN;
 		}
 	}
 	ck_assert_uint_gt(n, 200);
@@ -474,7 +525,8 @@ Suite *unit_suite(void)
 	tcase_add_loop_test(c, a_window_is_found_in_the_group_that_noted_it, 0,
 			    sizeof(sizes) / sizeof(sizes[0]));
 	tcase_add_test(c, windows_with_like_hashes_take_no_longer);
-	tcase_add_test(c, a_value_needs_four_bytes_in_a_row_around_each);
+	tcase_add_test(c, a_value_needs_one_byte_that_counts);
+	tcase_add_test(c, short_values_are_found_in_the_chunks_that_left_them);
 	tcase_add_test(c, all_windows_of_one_byte_are_needed_in_a_group);
 	tcase_add_loop_test(c, a_value_that_begins_is_not_passed_over, 1, 61);
 	tcase_add_loop_test(c, what_a_later_read_shows_stood_since_it_was_written, 0, 4);

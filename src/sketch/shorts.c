@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+#include "shorts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define N_PAIRS 65536u
+
+bool ts_shorts_init(struct ts_shorts *s)
+{
+	*s = (struct ts_shorts){ .group = 1 };
+	s->chunks = calloc(1, TS_SKETCH_BYTES_LEN);
+	s->groups = calloc(N_PAIRS, sizeof(*s->groups));
+	return s->chunks && s->groups;
+}
+
+void ts_shorts_fini(struct ts_shorts *s)
+{
+	free(s->chunks);
+	free(s->groups);
+	*s = (struct ts_shorts){ 0 };
+}
+
+void ts_shorts_begin_chunk(struct ts_shorts *s, unsigned chunk)
+{
+	s->group = UINT64_C(1) << chunk / TS_SKETCH_GROUP;
+}
+
+void ts_shorts_end_chunk(struct ts_shorts *s, unsigned chunk)
+{
+	for (unsigned word = 0; word < 4; word++) {
+		for (uint64_t bits = s->bytes[word]; bits; bits &= bits - 1) {
+			unsigned b = word * 64 + (unsigned)__builtin_ctzll(bits);
+
+			s->chunks[b * TS_SKETCH_BYTE_LEN + chunk / 8] |= (uint8_t)(1u << chunk % 8);
+		}
+		s->bytes[word] = 0;
+	}
+}
+
+/* The pairs that there are. */
+static bool put_pairs(const struct ts_shorts *s, struct ts_sketch *sketch)
+{
+	size_t n = 0;
+
+	for (unsigned pair = 0; pair < N_PAIRS; pair++)
+		n += s->groups[pair] != 0;
+	sketch->pairs = malloc((n + 1) * sizeof(*sketch->pairs));
+	sketch->pair_groups = malloc((n + 1) * sizeof(*sketch->pair_groups));
+	if (!sketch->pairs || !sketch->pair_groups)
+		return false;
+	for (unsigned pair = 0; pair < N_PAIRS; pair++) {
+		if (!s->groups[pair])
+			continue;
+		sketch->pairs[sketch->n_pairs] = (uint16_t)pair;
+		sketch->pair_groups[sketch->n_pairs++] = s->groups[pair];
+	}
+	return true;
+}
+
+bool ts_shorts_seal(struct ts_shorts *s, struct ts_sketch *sketch)
+{
+	sketch->bytes = malloc(TS_SKETCH_BYTES_LEN);
+	if (!sketch->bytes || !put_pairs(s, sketch))
+		return false;
+	memcpy(sketch->bytes, s->chunks, TS_SKETCH_BYTES_LEN);
+	sketch->bytes_len = TS_SKETCH_BYTES_LEN;
+	memset(s->chunks, 0, TS_SKETCH_BYTES_LEN);
+	memset(s->groups, 0, N_PAIRS * sizeof(*s->groups));
+	return true;
+}

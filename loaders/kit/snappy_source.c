@@ -110,7 +110,7 @@ static void close_snappy(struct ts_source *src)
 
 struct ts_source *snappy_source_open(const struct snappy_frames *frames, struct ts_error *err)
 {
-	static const struct ts_source_ops ops = { read_snappy, dup_snappy, close_snappy };
+	static const struct ts_source_ops ops = { .read = read_snappy, .dup = dup_snappy, .close = close_snappy };
 	struct snappy_source *s = calloc(1, sizeof(*s));
 
 	if (!s) {

@@ -180,7 +180,7 @@ bool rsp_smaps_start(struct rsp_session *s, unsigned fd, unsigned reply_fd)
 	struct ts_error ignored = { 0 };
 
 	if (!m || !take_regions(s, m) || !rsp_bytes_init(&m->bytes, PAGE_LEN, &ignored) ||
-	    !ts_query_pages(s->target->q, rsp_process(s), 0, last, &m->pages, &m->n_pages)) {
+	    !ts_query_pages(s->target->q, false, rsp_process(s), 0, last, &m->pages, &m->n_pages)) {
 		smaps_free(m);
 		return false;
 	}

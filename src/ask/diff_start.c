@@ -74,7 +74,7 @@ enum ts_got ts_diff_run_start(struct ts_diff *d, struct ts_budget *budget, struc
 
 	for (; s->process < ts_query_n_processes(d->a) && s->process < ts_query_n_processes(d->b);
 	     s->process++) {
-		if (!s->has_pages && !ts_query_pages(d->a, s->process, 0, UINT64_MAX, &s->pages, &s->n)) {
+		if (!s->has_pages && !ts_query_pages(d->a, false, s->process, 0, UINT64_MAX, &s->pages, &s->n)) {
 			ts_diff_no_memory(err);
 			return TS_GOT_FAIL;
 		}

@@ -47,7 +47,7 @@ struct find {
 	uint32_t process;
 	uint64_t first, last;  /* addresses */
 	struct ts_matches matches;
-	uint64_t *pages;       /* owned; those of which something may be known */
+	uint64_t *pages;       /* owned; those that may hold the rare byte */
 	size_t n_pages;
 	bool has_pages;        /* they have been listed: a machine has millions */
 	struct ts_sieve sieve;
@@ -192,8 +192,11 @@ static bool look_at_matches(struct find *f, uint64_t first, uint64_t last, uint6
 
 static bool list_pages(struct find *f, struct ts_error *err)
 {
-	if (!f->has_pages &&
-	    !ts_query_pages(f->ask->q, f->process, f->first, f->last, &f->pages, &f->n_pages))
+	const struct ts_value *v = &f->qn->value;
+	bool is_nonzero = v->mask[f->rare] && v->bytes[f->rare];
+
+	if (!f->has_pages && !ts_query_pages(f->ask->q, is_nonzero, f->process, f->first, f->last, &f->pages,
+					     &f->n_pages))
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
 	f->has_pages = true;
 	return true;

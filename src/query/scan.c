@@ -80,7 +80,7 @@ bool ts_query_is_blank(const struct ts_query *q, uint32_t process, uint64_t firs
 struct pages {
 	uint64_t *items; /* owned */
 	size_t n, cap;
-	bool is_failed;
+	bool is_disordered, is_failed;
 };
 
 static void add_page(void *user, uint64_t page)
@@ -99,6 +99,7 @@ static void add_page(void *user, uint64_t page)
 		p->items = items;
 		p->cap = cap;
 	}
+	p->is_disordered |= p->n && p->items[p->n - 1] > page;
 	p->items[p->n++] = page;
 }
 
@@ -109,15 +110,15 @@ static int compare(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-bool ts_query_pages(const struct ts_query *q, uint32_t process, uint64_t first, uint64_t last,
+bool ts_query_pages(const struct ts_query *q, bool is_nonzero, uint32_t process, uint64_t first, uint64_t last,
 		    uint64_t **pages, size_t *n)
 {
 	struct pages p = { 0 };
 	size_t k = 0;
 
 	if (process < q->tl->n_memory)
-		ts_space_each_page(q->tl->memory[process], first, last, add_page, &p);
-	if (p.n)
+		ts_space_each_page(q->tl->memory[process], is_nonzero, first, last, add_page, &p);
+	if (p.is_disordered)
 		qsort(p.items, p.n, sizeof(*p.items), compare);
 	for (size_t i = 0; i < p.n; i++) {
 		if (!k || p.items[k - 1] != p.items[i])

@@ -92,11 +92,12 @@ bool ts_query_is_blank(const struct ts_query *q, uint32_t process, uint64_t firs
 
 /*
  * The numbers (address >> TS_SCAN_PAGE_BITS) of the pages of [@first, @last] of @process of which a byte may
- * be known at some position, ascending, to *pages, which the caller frees; *n gets how many.
+ * be known at some position, or (@is_nonzero) known not to be 0, ascending, to *pages, which the caller frees;
+ * *n gets how many.
  *
  * Returns false if memory is exhausted.
  */
-bool ts_query_pages(const struct ts_query *q, uint32_t process, uint64_t first, uint64_t last,
+bool ts_query_pages(const struct ts_query *q, bool is_nonzero, uint32_t process, uint64_t first, uint64_t last,
 		    uint64_t **pages, size_t *n);
 
 #endif

@@ -99,9 +99,9 @@ uint64_t ts_space_prev_fill(const struct ts_space *sp, uint64_t chunk, uint64_t 
 
 /*
  * Call @use with the numbers (address >> TS_PAGE_BITS) of the pages of [addr, last] of which a byte may be
- * known at some position; in no order, and perhaps several times.
+ * known at some position, or (@is_nonzero) known not to be 0; in no order, and perhaps several times.
  */
-void ts_space_each_page(const struct ts_space *sp, uint64_t addr, uint64_t last,
+void ts_space_each_page(const struct ts_space *sp, bool is_nonzero, uint64_t addr, uint64_t last,
 			void (*use)(void *user, uint64_t page), void *user);
 
 /*

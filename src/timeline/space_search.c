@@ -161,11 +161,31 @@ static void use_range(uint64_t addr, uint64_t last, uint64_t first, uint64_t end
 		use(user, page);
 }
 
-static void use_image(const struct ts_image *img, uint64_t addr, uint64_t last,
+/* What a file's range has, but for the parts of it that are known to be zeros. */
+static void use_data(const struct ts_image *img, const struct ts_image_range *r, uint64_t addr, uint64_t last,
+		     void (*use)(void *user, uint64_t page), void *user)
+{
+	uint64_t from = addr > r->first ? addr : r->first, end = last < r->last ? last : r->last, first, data_last;
+
+	while (from <= end && ts_image_next_data(img, r, from, &first, &data_last)) {
+		use_range(addr, last, first, data_last, use, user);
+		if (data_last >= end)
+			break;
+		from = data_last + 1;
+	}
+}
+
+static void use_image(const struct ts_image *img, bool is_nonzero, uint64_t addr, uint64_t last,
 		      void (*use)(void *user, uint64_t page), void *user)
 {
-	for (size_t i = 0; img && i < img->n_ranges; i++)
-		use_range(addr, last, img->ranges[i].first, img->ranges[i].last, use, user);
+	for (size_t i = 0; img && i < img->n_ranges; i++) {
+		const struct ts_image_range *r = &img->ranges[i];
+
+		if (is_nonzero)
+			use_data(img, r, addr, last, use, user);
+		else
+			use_range(addr, last, r->first, r->last, use, user);
+	}
 }
 
 static void use_page(uint64_t page, uint64_t addr, uint64_t last, void (*use)(void *user, uint64_t page),
@@ -175,11 +195,11 @@ static void use_page(uint64_t page, uint64_t addr, uint64_t last, void (*use)(vo
 		use(user, page);
 }
 
-void ts_space_each_page(const struct ts_space *sp, uint64_t addr, uint64_t last,
+void ts_space_each_page(const struct ts_space *sp, bool is_nonzero, uint64_t addr, uint64_t last,
 			void (*use)(void *user, uint64_t page), void *user)
 {
-	use_image(sp->recorded, addr, last, use, user);
-	use_image(sp->image, addr, last, use, user);
+	use_image(sp->recorded, is_nonzero, addr, last, use, user);
+	use_image(sp->image, is_nonzero, addr, last, use, user);
 	for (size_t i = 0; i < sp->base.n; i++)
 		use_page(sp->base.by_id[i]->page, addr, last, use, user);
 	for (size_t i = 0; i < sp->n_segments; i++) {
@@ -188,7 +208,7 @@ void ts_space_each_page(const struct ts_space *sp, uint64_t addr, uint64_t last,
 		for (size_t k = 0; k < lines->n_pages; k++)
 			use_page(ts_lines_page(lines, k), addr, last, use, user);
 	}
-	for (uint32_t i = 0; i < sp->layers.n; i++) {
+	for (uint32_t i = 0; !is_nonzero && i < sp->layers.n; i++) {
 		const struct ts_layer *l = &sp->layers.items[i];
 
 		uint64_t first = l->first > addr ? l->first : addr, end = l->last < last ? l->last : last;

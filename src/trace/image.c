@@ -230,3 +230,16 @@ void ts_image_fill(const struct ts_image *img, uint64_t map, uint64_t addr, size
 			fill_from(img, r, addr, len, data, known);
 	}
 }
+
+bool ts_image_next_data(const struct ts_image *img, const struct ts_image_range *r, uint64_t addr,
+			uint64_t *first, uint64_t *last)
+{
+	uint64_t off, end;
+
+	if (!ts_source_next_data(img->sources[r->source], r->off + (addr - r->first), &off, &end) ||
+	    off - r->off > r->last - r->first)
+		return false;
+	*first = r->first + (off - r->off);
+	*last = end - 1 - r->off < r->last - r->first ? r->first + (end - 1 - r->off) : r->last;
+	return true;
+}

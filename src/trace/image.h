@@ -93,6 +93,15 @@ void ts_image_fill(const struct ts_image *img, uint64_t map, uint64_t addr, size
 		   uint8_t *known);
 
 /*
+ * The next bytes of the range that may be other than zeros, without reading them: addresses [*first, *last],
+ * *first >= @addr, which is in the range.
+ *
+ * Returns false if there are none from @addr on.
+ */
+bool ts_image_next_data(const struct ts_image *img, const struct ts_image_range *r, uint64_t addr,
+			uint64_t *first, uint64_t *last);
+
+/*
  * Could all files be read since the last call?  What could not be read was taken for unknown.  @img may be
  * NULL.
  *

@@ -25,6 +25,17 @@ static struct ts_source *dup_part(const struct ts_source *src, struct ts_error *
 	return inner ? ts_part_open(inner, p->off, src->len, src->name, err) : NULL;
 }
 
+static bool next_data_of_part(const struct ts_source *src, uint64_t off, uint64_t *first, uint64_t *end)
+{
+	const struct part *p = (const struct part *)src;
+
+	if (!ts_source_next_data(p->src, p->off + off, first, end))
+		return false;
+	*first -= p->off;
+	*end -= p->off;
+	return true;
+}
+
 static void close_part(struct ts_source *src)
 {
 	ts_source_close(((struct part *)src)->src);
@@ -33,7 +44,8 @@ static void close_part(struct ts_source *src)
 struct ts_source *ts_part_open(struct ts_source *src, uint64_t off, uint64_t len, const char *name,
 			       struct ts_error *err)
 {
-	static const struct ts_source_ops ops = { read_part, dup_part, close_part };
+	static const struct ts_source_ops ops = { .read = read_part, .dup = dup_part, .close = close_part,
+						  .next_data = next_data_of_part };
 	struct part *p = calloc(1, sizeof(*p));
 
 	if (!p) {

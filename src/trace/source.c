@@ -68,7 +68,7 @@ static void close_memory(struct ts_source *src)
 
 struct ts_source *ts_source_from_memory(const void *data, size_t len, const char *name, struct ts_error *err)
 {
-	static const struct ts_source_ops ops = { read_memory, dup_memory, close_memory };
+	static const struct ts_source_ops ops = { .read = read_memory, .dup = dup_memory, .close = close_memory };
 	struct memory *m = calloc(1, sizeof(*m));
 
 	if (!m) {
@@ -140,9 +140,27 @@ static void close_file(struct ts_source *src)
 	close(((struct file *)src)->fd);
 }
 
+/* By the holes of the file.  Nobody uses the place in the file that this moves. */
+static bool next_data_of_file(const struct ts_source *src, uint64_t off, uint64_t *first, uint64_t *end)
+{
+	const struct file *f = (const struct file *)src;
+	off_t data = lseek(f->fd, (off_t)off, SEEK_DATA), hole;
+
+	*first = off;
+	*end = src->len;
+	if (data < 0)
+		return errno != ENXIO; /* only zeros follow; or the file system cannot tell */
+	hole = lseek(f->fd, data, SEEK_HOLE);
+	*first = (uint64_t)data;
+	if (hole > data)
+		*end = (uint64_t)hole;
+	return true;
+}
+
 static struct ts_source *file_new(int fd, const struct stat *st, const char *name, struct ts_error *err)
 {
-	static const struct ts_source_ops ops = { read_file, dup_file, close_file };
+	static const struct ts_source_ops ops = { .read = read_file, .dup = dup_file, .close = close_file,
+						  .next_data = next_data_of_file };
 	struct file *f = calloc(1, sizeof(*f));
 
 	if (!f) {
@@ -308,6 +326,16 @@ uint64_t ts_source_reached(const struct ts_source *src)
 void ts_source_restart(struct ts_source *src)
 {
 	atomic_store_explicit(&src->reached, 0, memory_order_relaxed);
+}
+
+bool ts_source_next_data(const struct ts_source *src, uint64_t off, uint64_t *first, uint64_t *end)
+{
+	*first = off;
+	*end = src->len;
+	if (off >= src->len || (src->ops->next_data && !src->ops->next_data(src, off, first, end)))
+		return false;
+	*end = *end < src->len ? *end : src->len;
+	return *first < *end;
 }
 
 bool ts_source_read(const struct ts_source *src, uint64_t off, void *data, size_t len, size_t *got,

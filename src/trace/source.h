@@ -113,6 +113,15 @@ bool ts_source_read(const struct ts_source *src, uint64_t off, void *data, size_
 bool ts_source_read_all(const struct ts_source *src, uint64_t off, void *data, size_t len,
 			struct ts_error *err);
 
+/*
+ * The next part that may hold other bytes than zeros, without reading it: *first gets the offset >= @off where
+ * it begins, *end the one after it, more than *first.  Where the file system, or the kind of source, does not
+ * tell which parts were never written it is all that is left.
+ *
+ * Returns false if there is none from @off on.
+ */
+bool ts_source_next_data(const struct ts_source *src, uint64_t off, uint64_t *first, uint64_t *end);
+
 /* ----------------------------------------------------------------------------------- for kinds of sources */
 
 struct ts_source_ops {
@@ -125,6 +134,12 @@ struct ts_source_ops {
 
 	/* Close and free it, except for the common part. */
 	void (*close)(struct ts_source *src);
+
+	/*
+	 * As ts_source_next_data(), of an @off before the end; what it gives may be too much, but not too little,
+	 * and reach beyond the end.  NULL: nobody knows.
+	 */
+	bool (*next_data)(const struct ts_source *src, uint64_t off, uint64_t *first, uint64_t *end);
 };
 
 /* Embedded as first member in the struct of a kind. */

@@ -303,7 +303,7 @@ static void close_seekable(struct ts_source *src)
 
 struct ts_source *ts_zstd_seek_open(struct ts_source *src, struct ts_error *err)
 {
-	static const struct ts_source_ops ops = { read_seekable, dup_seekable, close_seekable };
+	static const struct ts_source_ops ops = { .read = read_seekable, .dup = dup_seekable, .close = close_seekable };
 	struct seekable *s;
 	struct table t;
 

@@ -186,4 +186,25 @@ def an_interrupt_ends_an_answer_with_what_there_is():
     assert 0 < len(rows) == int(end["rows"].text) < N, end
 
 
+@case
+def what_stands_in_a_sparse_file_is_found_beside_its_holes_too():
+    base, text = 0x70000000, b"\0\0needle\0\0"
+    at = [0x100000 - 2, 0x100ffb, 0x2ffff6]  # at the beginning of what is not a hole, across its end, and at the end of all
+    with open("sparse", "wb") as f:
+        for off in at:
+            f.seek(off)
+            f.write(text)
+    with open("sparse", "rb") as f, open("dense", "wb") as g:
+        whole = f.read()
+        g.write(whole)
+    for value, pattern in ("00 00 6e ?? 65", b"\0\0n.e"), ('"needle"', b"needle"), ("6c 65 00 00", b"le\0\0"):
+        want = [hex(base + found.start()) for found in re.finditer(pattern, whole, re.S)]
+        assert want, value
+        for file in "sparse", "dense":
+            done = query(TRACES["usercorn"], f"find {value} in memory {base:#x}:{base + len(whole):#x}",
+                         "--image", f"{file}@{base:#x}")
+            rows = [line.split("\t") for line in done.stdout.splitlines()[1:]]
+            assert [row[2] for row in rows] == want, (file, value, want, done)
+
+
 run_cases_on_long(make_slow)

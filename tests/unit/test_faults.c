@@ -105,7 +105,7 @@ static void close_badly(struct ts_source *src)
 
 static struct ts_source *bad_source_new(uint64_t len, struct ts_error *err)
 {
-	static const struct ts_source_ops ops = { read_badly, dup_badly, close_badly };
+	static const struct ts_source_ops ops = { .read = read_badly, .dup = dup_badly, .close = close_badly };
 	struct bad_source *b = calloc(1, sizeof(*b));
 
 	if (!b) {

@@ -59,7 +59,7 @@ static void close_zeros(struct ts_source *src)
 
 START_TEST(a_trace_of_which_a_part_cannot_be_read_has_no_key)
 {
-	static const struct ts_source_ops ops = { read_zeros, NULL, close_zeros };
+	static const struct ts_source_ops ops = { .read = read_zeros, .close = close_zeros };
 	struct ts_source *src = calloc(1, sizeof(*src));
 	struct ts_error err = { 0 };
 	struct ts_index_key key;

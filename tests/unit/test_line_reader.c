@@ -142,7 +142,7 @@ static void close_counted(struct ts_source *self)
 
 START_TEST(a_long_line_takes_few_reads)
 {
-	static const struct ts_source_ops ops = { read_counted, NULL, close_counted };
+	static const struct ts_source_ops ops = { .read = read_counted, .close = close_counted };
 	struct ts_source *counted = calloc(1, sizeof(*counted));
 	struct ts_line_reader l;
 

@@ -314,7 +314,7 @@ static void close_none(struct ts_source *src)
 
 START_TEST(a_file_that_fails_leaves_nothing)
 {
-	static const struct ts_source_ops ops = { read_half, dup_none, close_none };
+	static const struct ts_source_ops ops = { .read = read_half, .dup = dup_none, .close = close_none };
 	struct ts_source *src = calloc(1, sizeof(*src));
 	const struct ts_pack_facts facts = { 0 };
 	struct ts_pack_writer w;

@@ -4,6 +4,7 @@
  */
 #include "unit.h"
 
+#include "src/trace/part.h"
 #include "src/trace/source.h"
 
 #include <fcntl.h>
@@ -207,9 +208,77 @@ START_TEST(nothing_lies_beside_memory)
 }
 END_TEST
 
+#define HOLE (UINT64_C(1) << 20)
+
+/* A megabyte that was never written, an x, two more megabytes. */
+static bool open_with_holes(void)
+{
+	int fd = open("holes", O_RDWR | O_CREAT | O_TRUNC, 0600);
+	struct stat st;
+
+	ck_assert(fd >= 0 && pwrite(fd, "x", 1, HOLE) == 1 && !ftruncate(fd, 3 * HOLE) && !fstat(fd, &st));
+	src = ts_source_from_fd(fd, "holes", &err);
+	ck_assert_ptr_nonnull(src);
+	return (uint64_t)st.st_blocks * 512 < HOLE; /* this file system has holes */
+}
+
+/* The parts from @off on that may hold other bytes than zeros: how long they are together; has one @wanted? */
+static uint64_t length_of_data(uint64_t off, uint64_t wanted, bool *has)
+{
+	uint64_t first, end, len = 0;
+
+	*has = false;
+	while (ts_source_next_data(src, off, &first, &end)) {
+		ck_assert(first >= off && end > first && end <= ts_source_len(src));
+		*has |= first <= wanted && wanted < end;
+		len += end - first;
+		off = end;
+	}
+	return len;
+}
+
+START_TEST(parts_that_were_never_written_are_no_data)
+{
+	bool has_holes = open_with_holes(), has;
+	uint64_t len = length_of_data(0, HOLE, &has);
+
+	ck_assert(has && (!has_holes || len < HOLE));
+	ck_assert_uint_eq(length_of_data(HOLE, HOLE, &has), has_holes ? len : 2 * HOLE);
+	ck_assert(has);
+	len = length_of_data(2 * HOLE, HOLE, &has);
+	ck_assert(!has && (!has_holes || !len));
+	ck_assert_uint_eq(length_of_data(3 * HOLE, HOLE, &has), 0);
+}
+END_TEST
+
+START_TEST(a_part_of_a_file_has_its_holes)
+{
+	bool has_holes = open_with_holes(), has;
+	uint64_t len;
+
+	src = ts_part_open(src, HOLE - 10, 20, "part", &err);
+	ck_assert_ptr_nonnull(src);
+	len = length_of_data(0, 10, &has);
+	ck_assert(has && len == (has_holes ? 10 : 20));
+}
+END_TEST
+
+START_TEST(of_memory_nobody_knows_what_are_zeros)
+{
+	bool has;
+
+	src = ts_source_from_memory(data, 10, "ten", &err);
+	ck_assert_uint_eq(length_of_data(0, 9, &has), 10);
+	ck_assert(has);
+	ck_assert_uint_eq(length_of_data(7, 9, &has), 3);
+}
+END_TEST
+
 UNIT_FIXTURE_SUITE("source", setup, teardown, a_file_is_read_up_to_its_end, memory_is_read_like_a_file,
 		   another_source_of_the_same_bytes_outlives_the_first, no_memory_at_all_is_an_empty_source,
 		   a_file_that_shrinks_fails_where_it_ends_now, a_file_that_grows_keeps_the_length_it_had,
 		   a_file_that_is_written_over_is_not_read_any_more,
 		   a_file_that_is_not_there_is_told_in_words, folders_and_pipes_are_no_traces,
-		   a_file_beside_another_is_a_plain_name_and_no_link, nothing_lies_beside_memory)
+		   a_file_beside_another_is_a_plain_name_and_no_link, nothing_lies_beside_memory,
+		   parts_that_were_never_written_are_no_data, a_part_of_a_file_has_its_holes,
+		   of_memory_nobody_knows_what_are_zeros)

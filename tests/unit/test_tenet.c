@@ -592,7 +592,7 @@ static void close_large(struct ts_source *src)
 
 START_TEST(offsets_beyond_4_gib_are_whole)
 {
-	static const struct ts_source_ops ops = { read_large, NULL, close_large };
+	static const struct ts_source_ops ops = { .read = read_large, .close = close_large };
 	static const struct ts_loader_options opt;
 	const uint64_t place[] = { 0, FAR_AT, 3, 0x2000, 0x7000, 3 }; /* part, offset, line, pc, sp, both are known */
 	const uint64_t next = FAR_AT + strlen(FAR);

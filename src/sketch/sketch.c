@@ -147,22 +147,32 @@ void ts_sketch_look_up(const struct ts_sketch *s, const uint32_t *hashes, size_t
 	}
 }
 
+/* All groups that a segment has. */
+#define ALL_GROUPS (UINT64_MAX >> (64 - (TS_SEGMENT_CHUNKS + TS_SKETCH_GROUP - 1) / TS_SKETCH_GROUP))
+
 uint64_t ts_sketch_pair_groups(const struct ts_sketch *s, unsigned pair)
 {
 	size_t lo = 0, n = s->n_pairs;
+	int below = -1, above = 65536;
 
 	if (s->form == TS_SKETCH_NONE)
 		return UINT64_MAX;
 	ts_index_blocks_use(s->file, s->pairs, s->n_pairs * sizeof(*s->pairs));
 	while (n) {
-		bool is_before = s->pairs[lo + n / 2] < pair;
+		int middle = s->pairs[lo + n / 2];
+		bool is_before = middle < (int)pair;
 
+		if (middle <= below || middle >= above)
+			ts_index_blocks_note_damage(s->file);
+		*(is_before ? &below : &above) = middle;
 		lo += is_before ? n / 2 + 1 : 0;
 		n = is_before ? n - n / 2 - 1 : n / 2;
 	}
 	if (lo == s->n_pairs || s->pairs[lo] != pair)
 		return 0;
 	ts_index_blocks_use(s->file, &s->pair_groups[lo], sizeof(*s->pair_groups));
+	if (!s->pair_groups[lo] || s->pair_groups[lo] & ~ALL_GROUPS)
+		ts_index_blocks_note_damage(s->file);
 	return s->pair_groups[lo];
 }
 

@@ -445,9 +445,9 @@ static void ask_sketches(const struct ts_query *q)
 	static const uint8_t mask[] = { 1, 1, 1, 1, 1 };
 	const uint64_t end = (ts_query_end(q) + TS_CHUNK_STEPS - 1) / TS_CHUNK_STEPS;
 
-	for (unsigned i = 0; i < 256; i++) {
+	for (unsigned i = 0; i < 1280; i += 5) {
 		const uint8_t bytes[] = { (uint8_t)i, (uint8_t)(i / 3), (uint8_t)(i % 7), 0, (uint8_t)i };
-		struct ts_probe *p = ts_query_probe_new(bytes, mask, sizeof(bytes));
+		struct ts_probe *p = ts_query_probe_new(bytes, mask, 1 + i / 256);
 
 		if (!p)
 			die("no memory");

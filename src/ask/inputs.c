@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/query/paging.h"
-
 #define READS (TS_X86_READ | TS_X86_IF_READ)
 
 /* Bits of eflags that have a name in questions. */
@@ -16,13 +14,6 @@ static const struct {
 	const char *name;
 	uint8_t bit;
 } flags[] = { { "CF", 0 }, { "PF", 2 }, { "AF", 4 }, { "ZF", 6 }, { "SF", 7 }, { "DF", 10 }, { "OF", 11 } };
-
-bool ts_inputs_has_operands(const struct ts_query *q)
-{
-	const char *name = ts_query_regset(q)->arch->name;
-
-	return !strcmp(name, "x86_64") || !strcmp(name, "i386");
-}
 
 /* ---------------------------------------------------------------------------------------------- names */
 
@@ -338,165 +329,6 @@ static void take_operands(struct ts_inputs *in, const struct step *s)
 	in->is_known = true;
 }
 
-bool ts_inputs_begin(struct ts_inputs_from *from, struct ts_query *q)
-{
-	*from = (struct ts_inputs_from){ .q = q };
-	if (!ts_inputs_has_operands(q))
-		return true;
-	ts_x86_init(&from->x86, ts_query_regset(q));
-	from->decoded = calloc(TS_N_DECODED, sizeof(*from->decoded));
-	return from->decoded != NULL;
-}
-
-void ts_inputs_end(struct ts_inputs_from *from)
-{
-	free(from->decoded);
-}
-
-/* The later of two chunks, of which TS_NO_CHUNK is none. */
-static uint64_t later(uint64_t a, uint64_t b)
-{
-	if (a == TS_NO_CHUNK || b == TS_NO_CHUNK)
-		return a == TS_NO_CHUNK ? b : a;
-	return a > b ? a : b;
-}
-
-/*
- * The last chunk up to @chunk in which one of @len bytes at @addr may have become another one; TS_NO_CHUNK if
- * there is none.
- */
-static uint64_t last_change(const struct ts_query *q, uint32_t process, uint64_t addr, unsigned len,
-			    uint64_t chunk)
-{
-	uint64_t last = addr > UINT64_MAX - len ? UINT64_MAX : addr + len - 1;
-
-	return later(ts_query_prev_access(q, TS_ACCESS_CHANGE, process, addr, last, chunk),
-		     ts_query_prev_access(q, TS_ACCESS_REPLACE, process, addr, last, chunk));
-}
-
-/* The first chunk >= @first from which on a machine's mode is the same to the end of @chunk; chunk + 1: none. */
-static uint64_t first_of_mode(const struct ts_query *q, uint64_t first, uint64_t chunk)
-{
-	uint64_t end = (chunk + 1) * TS_CHUNK_STEPS;
-
-	if (first <= chunk && ts_query_next_mode(q, first * TS_CHUNK_STEPS) < end)
-		first = ts_query_next_mode(q, chunk * TS_CHUNK_STEPS) < end ? chunk + 1 : chunk;
-	return first;
-}
-
-/*
- * From which chunk on the bytes at @pc are, to the end of @pos's chunk, what they are at @pos.  *first gets that,
- * or the chunk after that of @pos where nothing tells.  Of a machine the page tables and the mode must be the
- * same, too.
- *
- * Returns false if the trace cannot be read.
- */
-static bool find_first_chunk(struct ts_query *q, uint32_t process, uint64_t pc, uint64_t pos, uint64_t *first,
-			     struct ts_error *err)
-{
-	uint64_t chunk = pos / TS_CHUNK_STEPS, changed;
-	struct ts_translation t;
-
-	if (!ts_query_mode(q, pos)) {
-		changed = last_change(q, process, pc, TS_X86_MAX_INSN, chunk);
-		*first = changed == TS_NO_CHUNK ? 0 : changed + 1;
-		return true;
-	}
-	*first = chunk + 1;
-	if (!ts_translate_at(q, pos, process, pc, &t, err))
-		return false;
-	if (t.mapping != TS_MAPPED || (pc & (t.page_len - 1)) > t.page_len - TS_X86_MAX_INSN)
-		return true;
-	changed = last_change(q, process, t.phys, TS_X86_MAX_INSN, chunk);
-	for (unsigned i = 0; i < t.n_entries; i++)
-		changed = later(changed, last_change(q, process, t.entries[i].addr, t.entry_len, chunk));
-	*first = first_of_mode(q, changed == TS_NO_CHUNK ? 0 : changed + 1, chunk);
-	return true;
-}
-
-/* The bytes at the instruction in memory of position @at, as far as they are known, in the mode of step @pos. */
-static bool decode(struct ts_decoded *d, const struct ts_inputs_from *from, uint64_t pos, uint64_t at,
-		   struct ts_error *err)
-{
-	const struct ts_mode *mode = ts_query_mode(from->q, pos);
-	enum ts_code_size size = mode ? ts_mode_code_size(mode) : TS_CODE_UNKNOWN;
-	uint8_t known[TS_X86_MAX_INSN];
-
-	if (!ts_virtual_mem(from->q, at, d->process, d->pc, sizeof(d->bytes), d->bytes, known, err))
-		return false;
-	for (d->len = 0; d->len < sizeof(known) && known[d->len];)
-		d->len++;
-	d->x86 = from->x86;
-	if (size != TS_CODE_UNKNOWN)
-		d->x86.is_64 = size == TS_CODE_64;
-	d->is_insn = size != TS_CODE_16 && ts_x86_decode(&d->x86, d->pc, d->bytes, d->len, &d->insn) &&
-		     ts_x86_registers(&d->x86, d->bytes, d->len, &d->fields);
-	*d->text = 0;
-	return true;
-}
-
-static struct ts_decoded *find_room(const struct ts_inputs_from *from, uint64_t pc)
-{
-	return &from->decoded[(pc ^ pc >> 10) % TS_N_DECODED];
-}
-
-/*
- * The instruction of step @pos; d->is_insn is false if there is none, or one of 16-bit code.  What was
- * decoded before is used again where its bytes cannot have changed.  Memory at the beginning of a chunk is read without replaying steps of it.
- *
- * Returns NULL if the trace cannot be read.
- */
-static struct ts_decoded *find_insn(const struct ts_inputs_from *from, uint64_t pos, struct ts_error *err)
-{
-	uint64_t chunk = pos / TS_CHUNK_STEPS, first;
-	const struct ts_steps *b;
-	const struct ts_step *st = ts_query_step(from->q, pos, &b, err);
-	struct ts_decoded *d;
-	uint32_t process;
-
-	if (!st)
-		return NULL;
-	d = find_room(from, st->pc);
-	process = ts_query_process(from->q, st->thread);
-	if (d->pc == st->pc && d->process == process && chunk >= d->first_chunk && chunk < d->end_chunk)
-		return d;
-	d->pc = st->pc;
-	d->process = process;
-	d->first_chunk = d->end_chunk = 0;
-	if (!find_first_chunk(from->q, process, d->pc, pos, &first, err) ||
-	    !decode(d, from, pos, first <= chunk ? chunk * TS_CHUNK_STEPS : pos, err))
-		return NULL;
-	d->first_chunk = first;
-	d->end_chunk = chunk + 1;
-	return d;
-}
-
-/* The text of the instruction, "" if there is none. */
-static const char *text_of(struct ts_decoded *d)
-{
-	if (!*d->text &&
-	    (!d->is_insn || !ts_x86_text(&d->x86, d->pc, d->bytes, d->len, d->text, sizeof(d->text))))
-		*d->text = 0;
-	return d->text;
-}
-
-static void take_facts(struct ts_inputs *in, const struct ts_decoded *d)
-{
-	in->is_branch = d->insn.flow == TS_X86_BRANCH;
-	in->flags_written = d->fields.flags_written;
-}
-
-bool ts_inputs_glance(struct ts_inputs *in, const struct ts_inputs_from *from, uint64_t pos,
-		      struct ts_error *err)
-{
-	const struct ts_decoded *d = find_insn(from, pos, err);
-
-	*in = (struct ts_inputs){ 0 };
-	if (d && d->is_insn)
-		take_facts(in, d);
-	return d != NULL;
-}
-
 /* The recording says what was read. */
 static bool find_reads(struct ts_inputs *in, struct ts_query *q, uint64_t pos, struct ts_error *err)
 {
@@ -525,10 +357,9 @@ static bool list_reads(struct step *s, struct ts_query *q, uint64_t pos, struct 
 	return st != NULL;
 }
 
-bool ts_inputs_find(struct ts_inputs *in, const struct ts_inputs_from *from, uint64_t pos,
-		    const struct ts_what *place, struct ts_error *err)
+bool ts_inputs_find(struct ts_inputs *in, struct ts_query *q, uint64_t pos, const struct ts_what *place,
+		    struct ts_error *err)
 {
-	struct ts_query *q = from->q;
 	const struct ts_regset *set = ts_query_regset(q);
 	struct step s = { .set = set, .place = place };
 	struct ts_decoded *d;
@@ -536,10 +367,10 @@ bool ts_inputs_find(struct ts_inputs *in, const struct ts_inputs_from *from, uin
 	bool done;
 
 	*in = (struct ts_inputs){ 0 };
-	if (!ts_inputs_has_operands(q))
+	if (!ts_query_is_x86(q))
 		return find_reads(in, q, pos, err);
-	d = find_insn(from, pos, err);
-	if (!d || !*text_of(d))
+	d = ts_query_insn(q, pos, err);
+	if (!d || !*ts_decoded_text(d))
 		return d != NULL;
 	s.d = d;
 	memcpy(in->text, d->text, sizeof(in->text));
@@ -552,10 +383,8 @@ bool ts_inputs_find(struct ts_inputs *in, const struct ts_inputs_from *from, uin
 	in->is_syscall = !ts_query_facts(q)->is_physical &&
 			 (is_word(in->text, "syscall") || is_word(in->text, "sysenter") ||
 			  !strcmp(in->text, "int 0x80"));
-	if (done) {
-		take_facts(in, d);
+	if (done)
 		take_operands(in, &s);
-	}
 	free(g);
 	return done;
 }

@@ -8,6 +8,7 @@
 
 #include "cells.h"
 #include "inputs.h"
+#include "setter.h"
 #include "src/query/paging.h"
 #include "state.h"
 #include "verb.h"
@@ -30,11 +31,6 @@
 /* Places of a hash table of nodes: a power of two. */
 #define N_SLOTS (4 * 1024u)
 _Static_assert(MAX_NODES <= N_SLOTS / 2, "the table of nodes is never full");
-
-/*
- * Instructions that are looked at, on the way back to a branch or to who set a flag, for one of the budget.
- */
-#define STEPS_A_BUDGET 8u
 
 /* Turns of one loop that are counted. */
 #define MAX_TURNS 100000u
@@ -118,12 +114,9 @@ struct why {
 	struct ts_rows rows;
 	struct ts_ask *ask;
 	const struct ts_question *qn;
-	struct ts_inputs_from from;
 	struct trail *trails;    /* owned; N_TRAILS */
 	uint64_t n_used;
-	bool is_looking;         /* back from step to step, ... */
-	uint64_t look;           /* ... so far */
-	uint32_t n_looked;
+	struct ts_setter setter; /* of a flag, or the branch */
 	struct node *nodes;      /* owned */
 	uint32_t n_nodes;
 	uint32_t slots[N_SLOTS]; /* by place and position: the first node that shows that, plus 1; 0: none */
@@ -357,34 +350,14 @@ static enum ts_got find_writer(struct why *y, const struct task *task, struct wr
 	return got;
 }
 
-/*
- * Look back from @before for an instruction that writes one of the flags @bits, or (0) is a conditional
- * branch. TS_GOT_ROW: it is step y->look.
- */
-static enum ts_got look_back(struct why *y, uint64_t before, uint32_t bits, struct ts_budget *budget,
+/* The step before @before that does @does, to y->setter. */
+static enum ts_got find_back(struct why *y, uint64_t before, uint32_t does, struct ts_budget *budget,
 			     struct ts_error *err)
 {
-	if (!y->is_looking)
-		y->look = before;
-	y->is_looking = true;
-	while (y->look && y->look != TS_NO_POS) {
-		struct ts_inputs in;
+	enum ts_got got = ts_setter_find(&y->setter, y->ask->q, y->thread, before, does, budget, err);
 
-		if (y->n_looked++ % STEPS_A_BUDGET == 0 && !ts_budget_take(budget))
-			return TS_GOT_PENDING;
-		y->look = ts_query_prev_step(y->ask->q, y->thread, y->look - 1);
-		if (y->look == TS_NO_POS)
-			break;
-		y->rows.at = y->look;
-		if (!ts_inputs_glance(&in, &y->from, y->look, err))
-			return TS_GOT_FAIL;
-		if (bits ? (in.flags_written & bits) != 0 : in.is_branch) {
-			y->is_looking = false;
-			return TS_GOT_ROW;
-		}
-	}
-	y->is_looking = false;
-	return TS_GOT_END;
+	y->rows.at = y->setter.pos;
+	return got;
 }
 
 /* The instruction before @before that set the flags of @place; as find_writer(). */
@@ -394,17 +367,17 @@ static enum ts_got find_setter(struct why *y, uint64_t before, const struct ts_w
 	const struct ts_regset *set = ts_query_regset(y->ask->q);
 	uint32_t bits = place->is_flag
 				? UINT32_C(1) << (8 * (place->off - set->regs[set->flags].off) + place->bit)
-				: UINT32_MAX;
-	enum ts_got got = look_back(y, before, bits, budget, err);
+				: ~TS_FLAG_BRANCH;
+	enum ts_got got = find_back(y, before, bits, budget, err);
 	const struct ts_steps *b;
 	const struct ts_step *st;
 
 	if (got != TS_GOT_ROW)
 		return got;
-	st = ts_query_step(y->ask->q, y->look, &b, err);
+	st = ts_query_step(y->ask->q, y->setter.pos, &b, err);
 	if (!st)
 		return TS_GOT_FAIL;
-	w->pos = y->look;
+	w->pos = y->setter.pos;
 	w->pc = st->pc;
 	w->thread = y->thread;
 	strcpy(w->kind, is_input(y->ask->q, w->pos) ? "input" : "write");
@@ -417,7 +390,7 @@ static bool is_flags(const struct why *y, const struct ts_what *place)
 	const struct ts_reg *r = set->flags < 0 ? NULL : &set->regs[set->flags];
 
 	return r && place->kind == TS_WHAT_REG && place->off >= r->off && place->off < r->off + r->len &&
-	       ts_inputs_has_operands(y->ask->q);
+	       ts_query_is_x86(y->ask->q);
 }
 
 /* ------------------------------------------------------------------------------------------------- loops */
@@ -510,7 +483,7 @@ static bool take_writer(struct why *y, const struct task *t, struct writer *w, s
 	struct ts_inputs in;
 	struct node *n;
 
-	if (!ts_inputs_find(&in, &y->from, w->pos, &t->place, err))
+	if (!ts_inputs_find(&in, y->ask->q, w->pos, &t->place, err))
 		return false;
 	if (in.is_syscall && !strcmp(w->kind, "write"))
 		strcpy(w->kind, "input");
@@ -585,25 +558,25 @@ static enum ts_got begin_branch(struct why *y, struct ts_budget *budget, struct 
 	struct node *n;
 	enum ts_got got;
 
-	if (!ts_inputs_has_operands(y->ask->q)) {
+	if (!ts_query_is_x86(y->ask->q)) {
 		snprintf(y->rows.note, sizeof(y->rows.note), "branches of %s are not known",
 			 ts_query_regset(y->ask->q)->arch->name);
 		return TS_GOT_END;
 	}
-	got = look_back(y, y->qn->at, 0, budget, err);
+	got = find_back(y, y->qn->at, TS_FLAG_BRANCH, budget, err);
 	if (got != TS_GOT_ROW)
 		return got;
-	if (!ts_inputs_find(&in, &y->from, y->look, &none, err))
+	if (!ts_inputs_find(&in, y->ask->q, y->setter.pos, &none, err))
 		return TS_GOT_FAIL;
-	st = ts_query_step(y->ask->q, y->look, &b, err);
+	st = ts_query_step(y->ask->q, y->setter.pos, &b, err);
 	if (!st)
 		return TS_GOT_FAIL;
 	n = add_node(y, NO_NODE, 0, &none, "branch");
-	n->pos = y->look;
+	n->pos = y->setter.pos;
 	n->pc = st->pc;
 	n->thread = st->thread;
 	snprintf(n->text, sizeof(n->text), "%s", in.text);
-	expand(y, 0, y->look, &in);
+	expand(y, 0, y->setter.pos, &in);
 	return TS_GOT_END;
 }
 
@@ -741,7 +714,7 @@ static void close_why(struct ts_rows *rows)
 
 	for (unsigned i = 0; y->trails && i < N_TRAILS; i++)
 		ts_rows_close(y->trails[i].rows);
-	ts_inputs_end(&y->from);
+	ts_setter_fini(&y->setter);
 	free(y->trails);
 	free(y->nodes);
 	free(y->tasks);
@@ -760,7 +733,7 @@ static struct ts_rows *open_why(struct ts_ask *ask, const struct ts_question *qn
 		y->nodes = calloc(MAX_NODES, sizeof(*y->nodes));
 		y->trails = calloc(N_TRAILS, sizeof(*y->trails));
 	}
-	if (!y || !ts_inputs_begin(&y->from, ask->q) || !y->nodes || !y->trails) {
+	if (!y || !y->nodes || !y->trails) {
 		if (y)
 			close_why(&y->rows);
 		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
@@ -772,7 +745,7 @@ static struct ts_rows *open_why(struct ts_ask *ask, const struct ts_question *qn
 	y->qn = qn;
 	y->thread = ts_ask_thread(ask, qn);
 	y->max_depth = qn->depth == TS_NO_LIMIT ? DEFAULT_DEPTH : qn->depth;
-	if (!ts_inputs_has_operands(ask->q))
+	if (!ts_query_is_x86(ask->q))
 		snprintf(y->rows.note, sizeof(y->rows.note),
 			 "the operands of %s are not known: inputs are what the recording says was read",
 			 ts_query_regset(ask->q)->arch->name);

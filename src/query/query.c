@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "flag_runs.h"
+#include "insns.h"
 #include "snapshot.h"
 #include "replay.h"
 
@@ -76,6 +78,8 @@ void ts_query_free(struct ts_query *q)
 {
 	if (!q)
 		return;
+	ts_insns_free(q->insns);
+	ts_flag_runs_free(q->flag_runs);
 	for (unsigned i = 0; i < N_CACHED_CHUNKS; i++)
 		ts_steps_fini(&q->chunks[i].steps);
 	for (unsigned i = 0; i < N_CACHED_REGS; i++)
@@ -97,6 +101,9 @@ bool ts_query_refresh(struct ts_query *q)
 	for (unsigned i = 0; i < N_CACHED_REGS; i++)
 		q->regs[i].pos = TS_NO_POS; /* what was unknown may be known */
 	q->walk.pos = TS_NO_POS;
+	ts_insns_free(q->insns);
+	q->insns = NULL;
+	ts_flag_runs_refresh(q);
 	return true;
 }
 

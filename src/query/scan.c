@@ -61,6 +61,13 @@ void ts_query_each_start(const struct ts_query *q, uint32_t i, uint64_t from, ui
 		ts_runs_each_start(&q->tl->runs, i, from, to, use, user);
 }
 
+uint64_t ts_query_prev_start(const struct ts_query *q, uint32_t i, uint64_t pos, uint64_t from)
+{
+	if (!q->snap.n_steps)
+		return TS_NO_POS;
+	return ts_runs_prev_start(&q->tl->runs, i, pos < q->snap.n_steps ? pos : q->snap.n_steps - 1, from);
+}
+
 void ts_query_each_touch(const struct ts_query *q, bool is_read, uint32_t process, uint64_t from, uint64_t to,
 			 void (*use)(void *user, uint64_t addr, uint64_t chunk), void *user)
 {

@@ -62,6 +62,14 @@ bool ts_query_run(const struct ts_query *q, uint32_t i, struct ts_run_facts *run
 void ts_query_each_start(const struct ts_query *q, uint32_t i, uint64_t from, uint64_t to,
 			 void (*use)(void *user, uint64_t pos), void *user);
 
+/*
+ * The last position <= @pos at which run @i began.  One that is <= @from need not be found: with a later answer
+ * at hand, not all of the recording is searched for a rare run.
+ *
+ * Returns TS_NO_POS if there is none.
+ */
+uint64_t ts_query_prev_start(const struct ts_query *q, uint32_t i, uint64_t pos, uint64_t from);
+
 #define TS_TOUCHED_LEN 16u
 
 /*

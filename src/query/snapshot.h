@@ -56,6 +56,8 @@ struct ts_query {
 	struct cached_chunk chunks[N_CACHED_CHUNKS];
 	struct cached_regs regs[N_CACHED_REGS];
 	struct ts_call_window calls;  /* where the last question about calls looked */
+	struct ts_insns *insns;       /* owned; NULL: none was asked for */
+	struct ts_flag_runs *flag_runs; /* the same */
 	struct cached_regs walk;      /* those of the last question: who asks in order goes on from there */
 };
 

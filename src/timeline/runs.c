@@ -53,8 +53,8 @@ static uint64_t check_start(const struct ts_runs *r, size_t segment, uint32_t ru
 }
 
 /*
- * The position >= @pos (<= @pos) at which a run began.  One that is >= @until (<= @from) need not be found:
- * with a nearer answer at hand, not all segments are searched for a rare run.
+ * The position >= @pos at which a run began.  One that is >= @until need not be found: with a nearer answer at
+ * hand, not all segments are searched for a rare run.
  */
 static uint64_t next_start(const struct ts_runs *r, uint32_t run, uint64_t pos, uint64_t until)
 {
@@ -70,7 +70,7 @@ static uint64_t next_start(const struct ts_runs *r, uint32_t run, uint64_t pos, 
 	return TS_NO_POS;
 }
 
-static uint64_t prev_start(const struct ts_runs *r, uint32_t run, uint64_t pos, uint64_t from)
+uint64_t ts_runs_prev_start(const struct ts_runs *r, uint32_t run, uint64_t pos, uint64_t from)
 {
 	for (size_t s = segment_of(r, pos) + 1; s-- > 0;) {
 		const struct ts_runs_segment *seg = &r->segments[s];
@@ -147,7 +147,7 @@ static uint64_t next_in_run(const struct ts_runs *r, uint32_t run, uint64_t firs
 
 	if (first_insn(r, x, 0, first, last) < 0)
 		return TS_NO_POS;
-	start = prev_start(r, run, pos, pos > x->n ? pos - x->n : 0);
+	start = ts_runs_prev_start(r, run, pos, pos > x->n ? pos - x->n : 0);
 	if (start != TS_NO_POS && pos - start < x->n) {
 		i = first_insn(r, x, pos - start, first, last);
 		if (i >= 0)
@@ -166,13 +166,13 @@ static uint64_t prev_in_run(const struct ts_runs *r, uint32_t run, uint64_t firs
 
 	if (first_insn(r, x, 0, first, last) < 0)
 		return TS_NO_POS;
-	start = prev_start(r, run, pos, from);
+	start = ts_runs_prev_start(r, run, pos, from);
 	if (start == TS_NO_POS)
 		return TS_NO_POS;
 	i = last_insn(r, x, pos - start, first, last);
 	if (i >= 0)
 		return start + (unsigned)i;
-	start = start ? prev_start(r, run, start - 1, from) : TS_NO_POS;
+	start = start ? ts_runs_prev_start(r, run, start - 1, from) : TS_NO_POS;
 	return start == TS_NO_POS ? TS_NO_POS : start + (unsigned)last_insn(r, x, UINT64_MAX, first, last);
 }
 

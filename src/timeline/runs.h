@@ -101,6 +101,14 @@ bool ts_runs_each(const struct ts_runs *r, uint64_t from, uint64_t to, struct ts
 void ts_runs_each_start(const struct ts_runs *r, uint32_t run, uint64_t from, uint64_t to,
 			void (*use)(void *user, uint64_t pos), void *user);
 
+/*
+ * The last position <= @pos at which run @run began; one that is <= @from need not be found.  Sees sealed segments
+ * only.
+ *
+ * Returns it, TS_NO_POS if there is none.
+ */
+uint64_t ts_runs_prev_start(const struct ts_runs *r, uint32_t run, uint64_t pos, uint64_t from);
+
 /* Bytes of the sealed part, for `info` and the benchmark. */
 uint64_t ts_runs_mem(const struct ts_runs *r);
 

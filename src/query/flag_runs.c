@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: MIT */
+#include "flag_runs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "insns.h"
+#include "paging.h"
+#include "scan.h"
+#include "snapshot.h"
+
+/* A run whose code is another one more often may do anything. */
+#define MAX_VERSIONS 8u
+#define ANYTHING     UINT32_MAX
+
+/* What instructions do by their bytes: the same ones stand in many runs. */
+#define N_KNOWN 4096u /* a power of two */
+
+struct known_insn {
+	uint8_t bytes[TS_X86_MAX_INSN];
+	uint8_t len; /* 0: empty */
+	bool is_64;
+	uint32_t does;
+};
+
+struct ts_flag_runs {
+	struct ts_x86 x86;
+	uint32_t *does; /* owned; by run: what any of its instructions does */
+	uint32_t n, cap;
+	bool is_done;
+	struct known_insn known[N_KNOWN];
+};
+
+void ts_flag_runs_free(struct ts_flag_runs *f)
+{
+	if (f)
+		free(f->does);
+	free(f);
+}
+
+void ts_flag_runs_refresh(struct ts_query *q)
+{
+	if (!q->flag_runs || !q->flag_runs->is_done)
+		return;
+	ts_flag_runs_free(q->flag_runs);
+	q->flag_runs = NULL;
+}
+
+bool ts_query_has_flag_runs(const struct ts_query *q)
+{
+	return ts_query_is_x86(q) && (!ts_query_mode(q, 0) || ts_query_next_mode(q, 0) == TS_NO_POS);
+}
+
+/* -------------------------------------------------------------------------------------- what a run does */
+
+static uint32_t does_of(uint32_t flags_written, enum ts_x86_flow flow)
+{
+	return (flags_written & ~TS_FLAG_BRANCH) | (flow == TS_X86_BRANCH ? TS_FLAG_BRANCH : 0);
+}
+
+uint32_t ts_flags_of(const struct ts_decoded *d)
+{
+	return d->is_insn ? does_of(d->fields.flags_written, d->insn.flow) : 0;
+}
+
+static uint32_t hash(const uint8_t *bytes, size_t len)
+{
+	uint64_t h = len;
+
+	for (size_t i = 0; i < len; i++)
+		h = (h ^ bytes[i]) * UINT64_C(0x9e3779b97f4a7c15);
+	return (uint32_t)(h >> 40) % N_KNOWN;
+}
+
+/* What the instruction does; nothing if the bytes are none. */
+static uint32_t decode(struct ts_flag_runs *f, const uint8_t *bytes, size_t len)
+{
+	size_t n = len < TS_X86_MAX_INSN ? len : TS_X86_MAX_INSN;
+	struct known_insn *k = &f->known[hash(bytes, n)];
+	struct ts_x86_fields fields;
+	struct ts_x86_insn insn;
+
+	if (k->len == n && k->is_64 == f->x86.is_64 && !memcmp(k->bytes, bytes, n))
+		return k->does;
+	k->len = (uint8_t)n;
+	k->is_64 = f->x86.is_64;
+	memcpy(k->bytes, bytes, n);
+	k->does = ts_x86_decode(&f->x86, 0, bytes, n, &insn) && ts_x86_registers(&f->x86, bytes, n, &fields)
+			  ? does_of(fields.flags_written, insn.flow)
+			  : 0;
+	return k->does;
+}
+
+/* Bytes of the run, and of what its last instruction may have if its length is unknown. */
+static unsigned len_of(const struct ts_run_facts *run)
+{
+	uint8_t last = run->lens[run->n - 1];
+
+	return (unsigned)(run->last - run->first) + (last ? last : TS_X86_MAX_INSN);
+}
+
+/* What the run's instructions do as they stand in memory at @pos, the beginning of a chunk. */
+static bool take_version(struct ts_flag_runs *f, struct ts_query *q, const struct ts_run_facts *run,
+			 uint64_t pos, uint32_t *does, struct ts_error *err)
+{
+	uint8_t bytes[TS_MAX_RUN_LEN * UINT8_MAX], known[sizeof(bytes)];
+	unsigned len = len_of(run), at = 0;
+
+	if (!ts_virtual_mem(q, pos, run->process, run->first, len, bytes, known, err))
+		return false;
+	if (!ts_query_code_size(q, pos, &f->x86))
+		return true;
+	for (unsigned i = 0; i < run->n; at += run->lens[i++]) {
+		unsigned n = 0, most = run->lens[i] ? run->lens[i] : TS_X86_MAX_INSN;
+
+		while (n < most && known[at + n])
+			n++;
+		if (n)
+			*does |= decode(f, bytes + at, n);
+	}
+	return true;
+}
+
+/* The same of an execution, of which step @start is the first, each at its step: the code changes there. */
+static bool take_steps(struct ts_query *q, uint64_t start, uint64_t end, uint32_t *does, struct ts_error *err)
+{
+	for (uint64_t pos = start; pos < end; pos++) {
+		const struct ts_decoded *d = ts_query_insn(q, pos, err);
+
+		if (!d)
+			return false;
+		*does |= ts_flags_of(d);
+	}
+	return true;
+}
+
+static bool take_run(struct ts_flag_runs *f, struct ts_query *q, uint32_t i, const struct ts_run_facts *run,
+		     uint32_t *does, struct ts_error *err)
+{
+	uint64_t pos = q->snap.n_steps - 1, start, first;
+
+	for (unsigned n = 0; (start = ts_query_prev_start(q, i, pos, 0)) != TS_NO_POS; n++) {
+		uint64_t end = start + run->n <= pos ? start + run->n : pos + 1;
+
+		if (n == MAX_VERSIONS) {
+			*does = ANYTHING;
+			return true;
+		}
+		if (!ts_query_code_since(q, run->process, run->first, len_of(run), pos, &first, err))
+			return false;
+		if (first * TS_CHUNK_STEPS > start && end <= pos) {
+			pos = end - 1; /* it is not that code which was executed */
+			if (!ts_query_code_since(q, run->process, run->first, len_of(run), pos, &first, err))
+				return false;
+		}
+		if (first * TS_CHUNK_STEPS > start) {
+			first = start;
+			if (!take_steps(q, start, end, does, err))
+				return false;
+		} else {
+			first *= TS_CHUNK_STEPS;
+			if (!take_version(f, q, run, pos - pos % TS_CHUNK_STEPS, does, err))
+				return false;
+		}
+		if (!first)
+			break;
+		pos = first - 1;
+	}
+	return true;
+}
+
+static bool make_room(struct ts_flag_runs *f)
+{
+	uint32_t cap = f->cap ? 2 * f->cap : 1024;
+	uint32_t *does;
+
+	if (f->n < f->cap)
+		return true;
+	does = realloc(f->does, cap * sizeof(*does));
+	if (!does)
+		return false;
+	f->does = does;
+	f->cap = cap;
+	return true;
+}
+
+static struct ts_flag_runs *need_flag_runs(struct ts_query *q)
+{
+	if (!q->flag_runs && (q->flag_runs = calloc(1, sizeof(*q->flag_runs))))
+		ts_x86_init(&q->flag_runs->x86, ts_query_regset(q));
+	return q->flag_runs;
+}
+
+enum ts_need ts_query_need_flag_runs(struct ts_query *q, unsigned n_runs, struct ts_error *err)
+{
+	struct ts_flag_runs *f = need_flag_runs(q);
+	struct ts_run_facts run;
+
+	while (f && !f->is_done) {
+		uint32_t does = 0;
+
+		f->is_done = !ts_query_run(q, f->n, &run);
+		if (f->is_done)
+			break;
+		if (!n_runs--)
+			return TS_NEED_MORE;
+		if (!make_room(f))
+			f = NULL;
+		else if (!take_run(f, q, f->n, &run, &does, err))
+			return TS_NEED_FAILED;
+		else
+			f->does[f->n++] = does;
+	}
+	if (f)
+		return TS_NEED_DONE;
+	ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for what instructions do");
+	return TS_NEED_FAILED;
+}
+
+/* ----------------------------------------------------------------------------------------------- a search */
+
+bool ts_flag_search_init(struct ts_flag_search *s, const struct ts_query *q, uint32_t does,
+			 struct ts_error *err)
+{
+	const struct ts_flag_runs *f = q->flag_runs;
+
+	*s = (struct ts_flag_search){ .best = TS_NO_POS };
+	s->runs = malloc((f->n + 1) * sizeof(*s->runs));
+	if (!s->runs)
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for what instructions do");
+	for (uint32_t i = 0; i < f->n; i++) {
+		if (f->does[i] & does)
+			s->runs[s->n++] = (struct ts_flag_run){ .run = i, .start = TS_NO_POS };
+	}
+	return true;
+}
+
+void ts_flag_search_fini(struct ts_flag_search *s)
+{
+	free(s->runs);
+	*s = (struct ts_flag_search){ 0 };
+}
+
+static void take_best(struct ts_flag_search *s, const struct ts_flag_run *r)
+{
+	if (s->best != TS_NO_POS && r->start <= s->best)
+		return;
+	s->best = r->start;
+	s->best_run = r->run;
+}
+
+/* The last start that is known, at @pos or before. */
+static void take_known(struct ts_flag_search *s, uint64_t pos)
+{
+	s->best = TS_NO_POS;
+	for (size_t i = 0; i < s->n; i++) {
+		if (s->runs[i].is_exact && s->runs[i].start <= pos)
+			take_best(s, &s->runs[i]);
+	}
+}
+
+/*
+ * Look for the run's last start at @pos or before, if it can be after the best one so far.  Returns false if
+ * there is none at all.
+ */
+static bool look_up(struct ts_flag_search *s, struct ts_flag_run *r, const struct ts_query *q, uint64_t pos)
+{
+	uint64_t found = ts_query_prev_start(q, r->run, pos, s->best == TS_NO_POS ? 0 : s->best);
+
+	if (found == TS_NO_POS && s->best == TS_NO_POS)
+		return false;
+	r->is_exact = found != TS_NO_POS;
+	r->start = r->is_exact ? found : s->best;
+	if (r->is_exact)
+		take_best(s, r);
+	return true;
+}
+
+bool ts_flag_search_prev(struct ts_flag_search *s, const struct ts_query *q, uint64_t pos, unsigned n_looks,
+			 uint64_t *first, uint64_t *end)
+{
+	struct ts_run_facts run;
+
+	if (!s->at)
+		take_known(s, pos);
+	while (s->at < s->n) {
+		struct ts_flag_run *r = &s->runs[s->at];
+		uint64_t top = r->start < pos ? r->start : pos;
+
+		if ((r->is_exact && r->start <= pos) || (s->best != TS_NO_POS && top <= s->best)) {
+			s->at++;
+			continue;
+		}
+		if (!n_looks--)
+			return false;
+		if (look_up(s, r, q, top))
+			s->at++;
+		else
+			*r = s->runs[--s->n];
+	}
+	s->at = 0;
+	*first = s->best;
+	*end = s->best != TS_NO_POS && ts_query_run(q, s->best_run, &run) ? s->best + run.n : s->best;
+	return true;
+}

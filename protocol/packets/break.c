@@ -10,7 +10,7 @@
 #include "packets.h"
 #include "protocol/session/breaks.h"
 #include "protocol/session/session.h"
-#include "protocol/tracing/ax.h"
+#include "protocol/tracing/ax_packet.h"
 #include "protocol/wire/args.h"
 #include "src/base/log.h"
 
@@ -39,14 +39,14 @@ static struct ts_break break_at(const struct rsp_session *s, const struct place 
 
 /* Expressions of one breakpoint. */
 struct code {
-	struct rsp_ax **items; /* owned */
+	struct ts_ax **items; /* owned */
 	size_t n;
 };
 
 static void free_code(struct code *code)
 {
 	while (code->n)
-		rsp_ax_free(code->items[--code->n]);
+		ts_ax_free(code->items[--code->n]);
 	free(code->items);
 	code->items = NULL;
 }
@@ -69,22 +69,22 @@ static bool has_code(struct rsp_args *a, bool has_separators, size_t n_before)
  */
 static bool parse_code(struct rsp_args *a, bool has_separators, struct code *code, struct rsp_reply *r)
 {
-	enum rsp_ax_error error;
+	enum ts_ax_error error;
 
-	*code = (struct code){ calloc(MAX_CONDITIONS, sizeof(struct rsp_ax *)), 0 };
-	error = code->items ? RSP_AX_OK : RSP_AX_NO_MEMORY;
-	while (error == RSP_AX_OK && code->n < MAX_CONDITIONS && has_code(a, has_separators, code->n)) {
+	*code = (struct code){ calloc(MAX_CONDITIONS, sizeof(struct ts_ax *)), 0 };
+	error = code->items ? TS_AX_OK : TS_AX_NO_MEMORY;
+	while (error == TS_AX_OK && code->n < MAX_CONDITIONS && has_code(a, has_separators, code->n)) {
 		code->items[code->n] = rsp_ax_parse(a, &error);
 		code->n += code->items[code->n] != NULL;
 	}
-	if (error == RSP_AX_OK)
+	if (error == TS_AX_OK)
 		return true;
-	if (error == RSP_AX_SYNTAX) {
+	if (error == TS_AX_SYNTAX) {
 		rsp_args_fail(a);
 	} else {
 		/* gdb takes every refused breakpoint for unreadable memory, and shows no text */
-		ts_log(TS_LOG_WARN, "breakpoint refused: %s", rsp_ax_error_text(error));
-		rsp_reply_error_text(r, "breakpoint: %s", rsp_ax_error_text(error));
+		ts_log(TS_LOG_WARN, "breakpoint refused: %s", ts_ax_error_text(error));
+		rsp_reply_error_text(r, "breakpoint: %s", ts_ax_error_text(error));
 	}
 	free_code(code);
 	return false;

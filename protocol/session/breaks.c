@@ -4,17 +4,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "protocol/tracing/ax.h"
+#include "src/agent/ax.h"
 
 void rsp_breaks_init(struct rsp_breaks *b)
 {
 	*b = (struct rsp_breaks){ 0 };
 }
 
-static void free_code(struct rsp_ax **code, size_t n)
+static void free_code(struct ts_ax **code, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		rsp_ax_free(code[i]);
+		ts_ax_free(code[i]);
 	free(code);
 }
 
@@ -72,7 +72,7 @@ static bool grow(struct rsp_breaks *b)
 }
 
 bool rsp_breaks_insert(struct rsp_breaks *b, enum rsp_break_kind kind, struct ts_break at,
-		       struct rsp_ax **conditions, size_t n_conditions)
+		       struct ts_ax **conditions, size_t n_conditions)
 {
 	struct rsp_break *item = find(b, kind, at);
 
@@ -92,7 +92,7 @@ bool rsp_breaks_insert(struct rsp_breaks *b, enum rsp_break_kind kind, struct ts
 }
 
 void rsp_breaks_set_commands(struct rsp_breaks *b, enum rsp_break_kind kind, struct ts_break at,
-			     struct rsp_ax **commands, size_t n_commands)
+			     struct ts_ax **commands, size_t n_commands)
 {
 	struct rsp_break *item = find(b, kind, at);
 

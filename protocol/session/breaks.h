@@ -11,7 +11,7 @@
 
 #include "src/query/search.h"
 
-struct rsp_ax;
+struct ts_ax;
 
 /* Z0 and Z1 differ only for the client: neither changes the recording. */
 enum rsp_break_kind {
@@ -22,9 +22,9 @@ enum rsp_break_kind {
 struct rsp_break {
 	struct ts_break at;
 	enum rsp_break_kind kind;
-	struct rsp_ax **conditions; /* owned; stops if any is true, without conditions always */
+	struct ts_ax **conditions; /* owned; stops if any is true, without conditions always */
 	size_t n_conditions;
-	struct rsp_ax **commands;   /* owned; run at a hit, which then does not stop */
+	struct ts_ax **commands;   /* owned; run at a hit, which then does not stop */
 	size_t n_commands;
 };
 
@@ -52,11 +52,11 @@ void rsp_breaks_fini(struct rsp_breaks *b);
  * Returns false if memory is exhausted, or if there are RSP_MAX_BREAKS already.
  */
 bool rsp_breaks_insert(struct rsp_breaks *b, enum rsp_break_kind kind, struct ts_break at,
-		       struct rsp_ax **conditions, size_t n_conditions);
+		       struct ts_ax **conditions, size_t n_conditions);
 
 /* Set the commands of an inserted breakpoint; takes ownership of them. */
 void rsp_breaks_set_commands(struct rsp_breaks *b, enum rsp_break_kind kind, struct ts_break at,
-			     struct rsp_ax **commands, size_t n_commands);
+			     struct ts_ax **commands, size_t n_commands);
 
 /* Remove it if it is there. */
 void rsp_breaks_remove(struct rsp_breaks *b, enum rsp_break_kind kind, struct ts_break at);

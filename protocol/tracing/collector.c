@@ -7,21 +7,20 @@
 #include <string.h>
 #include <sys/time.h>
 
-#include "ax.h"
-#include "ax_state.h"
+#include "src/agent/ax_state.h"
 #include "src/base/buf.h"
 #include "src/base/clock.h"
 
 /* An action with its expression checked. */
 struct action {
 	const struct ts_action *def;
-	struct rsp_ax *ax; /* owned; NULL: not an expression */
+	struct ts_ax *ax; /* owned; NULL: not an expression */
 };
 
 /* A prepared tracepoint. */
 struct point {
 	struct ts_tracepoint *def;
-	struct rsp_ax *cond;    /* owned; NULL: none */
+	struct ts_ax *cond;    /* owned; NULL: none */
 	struct action *actions; /* owned; those at the hit, then those at each step */
 	size_t n_actions, n_at_hit;
 };
@@ -87,9 +86,9 @@ struct rsp_collector *rsp_collector_new(struct ts_query *q)
 static void free_points(struct rsp_collector *c)
 {
 	for (size_t i = 0; i < c->n_points; i++) {
-		rsp_ax_free(c->points[i].cond);
+		ts_ax_free(c->points[i].cond);
 		for (size_t j = 0; j < c->points[i].n_actions; j++)
-			rsp_ax_free(c->points[i].actions[j].ax);
+			ts_ax_free(c->points[i].actions[j].ax);
 		free(c->points[i].actions);
 	}
 	free(c->points);
@@ -160,14 +159,14 @@ static bool fail_at(const struct ts_tracepoint *tp, const char *what, struct ts_
 }
 
 /* An expression, checked; NULL with the reason. */
-static struct rsp_ax *prepare_ax(const struct ts_tracepoint *tp, const uint8_t *code, size_t len,
+static struct ts_ax *prepare_ax(const struct ts_tracepoint *tp, const uint8_t *code, size_t len,
 				 struct ts_error *err)
 {
-	enum rsp_ax_error error;
-	struct rsp_ax *ax = rsp_ax_new(code, len, &error);
+	enum ts_ax_error error;
+	struct ts_ax *ax = ts_ax_new(code, len, &error);
 
 	if (!ax)
-		fail_at(tp, rsp_ax_error_text(error), err);
+		fail_at(tp, ts_ax_error_text(error), err);
 	return ax;
 }
 
@@ -329,7 +328,7 @@ bool rsp_collector_var(const struct rsp_collector *c, uint32_t number, int64_t *
 
 /* An environment on the state that also collects. */
 struct look {
-	struct rsp_ax_state state; /* first member: the state's own functions get it */
+	struct ts_ax_state state; /* first member: the state's own functions get it */
 	struct rsp_collector *c;
 };
 
@@ -400,15 +399,15 @@ static void end_without_memory(struct rsp_collector *c, const struct point *p, b
 }
 
 /* An expression failed: this ends the run, unless the cause is unknown data. */
-static void note_error(const struct look *look, const struct point *p, enum rsp_ax_error error)
+static void note_error(const struct look *look, const struct point *p, enum ts_ax_error error)
 {
 	struct rsp_collector *c = look->c;
 	struct ts_buf text;
 
 	ts_buf_init(&text);
-	rsp_ax_state_put_error(&look->state, error, &text);
+	ts_ax_state_put_error(&look->state, error, &text);
 	snprintf(c->error, sizeof(c->error), "%s",
-		 ts_buf_ok(&text) ? ts_buf_text(&text) : rsp_ax_error_text(error));
+		 ts_buf_ok(&text) ? ts_buf_text(&text) : ts_ax_error_text(error));
 	ts_buf_fini(&text);
 	end_run(c, TS_RUN_ERROR, c->error, p->def->number);
 }
@@ -416,16 +415,16 @@ static void note_error(const struct look *look, const struct point *p, enum rsp_
 /* All expressions of a hit share its budget. */
 static uint32_t share_of_budget(const struct point *p)
 {
-	return (uint32_t)(RSP_AX_STATE_BUDGET / (p->n_actions + 1)) + 1;
+	return (uint32_t)(TS_AX_STATE_BUDGET / (p->n_actions + 1)) + 1;
 }
 
 static void look_init(struct look *look, struct rsp_collector *c, const struct point *p, uint32_t thread,
-		      struct rsp_ax_env *env)
+		      struct ts_ax_env *env)
 {
-	rsp_ax_state_init(&look->state, c->q, c->pos, thread, c->room);
+	ts_ax_state_init(&look->state, c->q, c->pos, thread, c->room);
 	look->state.is_physical = c->is_physical;
 	look->state.view = c->view;
-	rsp_ax_state_env(&look->state, env);
+	ts_ax_state_env(&look->state, env);
 	look->c = c;
 	env->budget = share_of_budget(p);
 	env->get_var = get_var;
@@ -435,9 +434,9 @@ static void look_init(struct look *look, struct rsp_collector *c, const struct p
 /* Is it a hit?  A condition that cannot be evaluated ends the run, and is not a hit. */
 static bool is_hit(struct rsp_collector *c, const struct point *p, uint32_t thread)
 {
-	struct rsp_ax_env env;
+	struct ts_ax_env env;
 	struct look look;
-	enum rsp_ax_error error;
+	enum ts_ax_error error;
 	uint64_t value = 0;
 
 	if (!p->def->is_enabled)
@@ -445,25 +444,25 @@ static bool is_hit(struct rsp_collector *c, const struct point *p, uint32_t thre
 	if (!p->cond)
 		return true;
 	look_init(&look, c, p, thread, &env);
-	error = rsp_ax_eval(p->cond, &env, &value);
+	error = ts_ax_eval(p->cond, &env, &value);
 	if (error)
 		note_error(&look, p, error);
 	return !error && value;
 }
 
 /* "M BASE,OFF,LEN"; nothing is collected if the base is unknown. */
-static enum rsp_ax_error collect_range(struct look *look, const struct ts_action *a)
+static enum ts_ax_error collect_range(struct look *look, const struct ts_action *a)
 {
 	uint64_t mask = ts_arch_addr_mask(ts_query_regset(look->c->q)->arch), base = 0;
 
-	if (a->base != TS_NO_BASE && !rsp_ax_state_reg(&look->state, (unsigned)a->base, &base))
-		return RSP_AX_UNKNOWN_REG;
+	if (a->base != TS_NO_BASE && !ts_ax_state_reg(&look->state, (unsigned)a->base, &base))
+		return TS_AX_UNKNOWN_REG;
 	look->state.failed_at = (base + a->addr) & mask;
-	return rsp_frame_store_range(&look->c->store, look->state.failed_at, a->len) ? RSP_AX_OK
-										     : RSP_AX_NOT_TRACED;
+	return rsp_frame_store_range(&look->c->store, look->state.failed_at, a->len) ? TS_AX_OK
+										     : TS_AX_NOT_TRACED;
 }
 
-static enum rsp_ax_error run_action(struct look *look, const struct rsp_ax_env *env,
+static enum ts_ax_error run_action(struct look *look, const struct ts_ax_env *env,
 				    const struct action *action)
 {
 	switch (action->def->kind) {
@@ -473,11 +472,11 @@ static enum rsp_ax_error run_action(struct look *look, const struct rsp_ax_env *
 	case TS_ACTION_MEM:
 		return collect_range(look, action->def);
 	case TS_ACTION_EXPR:
-		return rsp_ax_eval(action->ax, env, NULL);
+		return ts_ax_eval(action->ax, env, NULL);
 	case TS_ACTION_STATIC:
 		break; /* refused */
 	}
-	return RSP_AX_OK;
+	return TS_AX_OK;
 }
 
 /* Make a frame with what actions [first, end) collect. */
@@ -485,7 +484,7 @@ static void collect(struct rsp_collector *c, const struct point *p, uint32_t thr
 		    bool is_step)
 {
 	size_t first = is_step ? p->n_at_hit : 0, end = is_step ? p->n_actions : p->n_at_hit;
-	struct rsp_ax_env env;
+	struct ts_ax_env env;
 	struct look look;
 	uint64_t bytes;
 
@@ -497,11 +496,11 @@ static void collect(struct rsp_collector *c, const struct point *p, uint32_t thr
 	env.trace = trace;
 	env.trace_var = trace_var;
 	for (size_t i = first; i < end && !c->is_ending; i++) {
-		enum rsp_ax_error error = run_action(&look, &env, &p->actions[i]);
+		enum ts_ax_error error = run_action(&look, &env, &p->actions[i]);
 
 		if (error && rsp_frame_store_is_full(&c->store))
 			end_without_memory(c, p, true);
-		else if (error && !rsp_ax_is_unknown(error))
+		else if (error && !ts_ax_is_unknown(error))
 			note_error(&look, p, error);
 	}
 	if (rsp_frame_store_close(&c->store, &bytes))

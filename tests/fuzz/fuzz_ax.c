@@ -5,7 +5,7 @@
  */
 #include "fuzz.h"
 
-#include "protocol/tracing/ax.h"
+#include "protocol/tracing/ax_packet.h"
 #include "protocol/wire/args.h"
 
 #include <stdbool.h>
@@ -60,15 +60,15 @@ static void print(void *user, const char *text, size_t len)
 	static volatile uint8_t sum;
 
 	(void)user;
-	if (len > RSP_AX_MAX_TEXT)
+	if (len > TS_AX_MAX_TEXT)
 		abort();
 	while (len--)
 		sum = (uint8_t)(sum + (uint8_t)text[len]);
 }
 
-static void run(struct rsp_ax *ax, enum rsp_ax_error error)
+static void run(struct ts_ax *ax, enum ts_ax_error error)
 {
-	struct rsp_ax_env env = {
+	struct ts_ax_env env = {
 		.addr_mask = UINT64_MAX,
 		.budget = 2000,
 		.reg = get_reg,
@@ -81,22 +81,22 @@ static void run(struct rsp_ax *ax, enum rsp_ax_error error)
 	};
 	uint64_t result;
 
-	if (!ax != (error != RSP_AX_OK))
+	if (!ax != (error != TS_AX_OK))
 		abort();
 	if (!ax)
 		return;
-	rsp_ax_eval(ax, &env, &result);
-	rsp_ax_free(ax);
+	ts_ax_eval(ax, &env, &result);
+	ts_ax_free(ax);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 {
 	struct rsp_args a = rsp_args(bytes, len);
-	enum rsp_ax_error error;
-	struct rsp_ax *ax = rsp_ax_parse(&a, &error);
+	enum ts_ax_error error;
+	struct ts_ax *ax = rsp_ax_parse(&a, &error);
 
 	run(ax, error);
-	ax = rsp_ax_new(bytes, len, &error);
+	ax = ts_ax_new(bytes, len, &error);
 	run(ax, error);
 	return 0;
 }

@@ -13,7 +13,7 @@ import sys
 
 TOP = pathlib.Path(os.environ.get("TEST_SRCDIR", pathlib.Path(__file__).resolve().parents[2]))
 
-MODEL = "src/base src/arch src/trace src/frames src/query src/export"
+MODEL = "src/base src/arch src/trace src/frames src/query src/agent src/export"
 FORMAT = "loaders loaders/kit src/base src/arch src/trace"
 
 # room -> rooms whose headers its files may include, beside its own; bottom up
@@ -28,7 +28,8 @@ ROOMS = {
     "src/timeline": "src/base src/arch src/trace src/index src/calls src/sketch",
     "src/query": "src/base src/arch src/trace src/timeline src/calls src/sketch",
     "src/export": "src/base src/arch src/trace src/frames src/query",
-    "src/ask": "src/base src/arch src/trace src/frames src/query",
+    "src/agent": "src/base src/arch src/query",
+    "src/ask": "src/base src/arch src/trace src/frames src/query src/agent",
     "src/plot": "src/base src/arch src/trace src/query src/ask",
     "src/model": "src/base src/trace src/index src/timeline src/query",
     "src/mcp": "src/base src/query src/ask src/model",

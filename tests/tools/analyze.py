@@ -31,7 +31,7 @@ GCC_EXCEPT = [
 # Where gcc does not follow a condition.
 GCC_EXCEPT_IN = {
     # what an operation takes from the stack was counted when the expression was checked
-    "protocol/tracing/ax.c": ["use-of-uninitialized-value"],
+    "src/agent/ax.c": ["use-of-uninitialized-value"],
     # ucir_read() fills the members that an operation of its kind has
     "loaders/usercorn/effects.c": ["use-of-uninitialized-value"],
     "loaders/usercorn/group.c": ["use-of-uninitialized-value"],

@@ -5,7 +5,7 @@
  */
 #include "unit.h"
 
-#include "protocol/tracing/ax.h"
+#include "protocol/tracing/ax_packet.h"
 #include "protocol/wire/args.h"
 
 #include <stdio.h>
@@ -104,7 +104,7 @@ static void print(void *user, const char *text, size_t len)
 	note(copy);
 }
 
-static struct rsp_ax_env env = {
+static struct ts_ax_env env = {
 	.user = &world,
 	.addr_mask = UINT64_MAX,
 	.reg = get_reg,
@@ -136,55 +136,55 @@ static size_t decode(const char *hex, uint8_t *code, size_t max)
 }
 
 /* Copied into a block of its length, so that a sanitizer sees what is read beyond. */
-static struct rsp_ax *make(const char *hex, enum rsp_ax_error *error)
+static struct ts_ax *make(const char *hex, enum ts_ax_error *error)
 {
 	uint8_t code[1024];
 	size_t len = decode(hex, code, sizeof code);
 	uint8_t *block = malloc(len + !len);
-	struct rsp_ax *ax;
+	struct ts_ax *ax;
 
 	memcpy(block, code, len);
-	ax = rsp_ax_new(block, len, error);
+	ax = ts_ax_new(block, len, error);
 	free(block);
 	return ax;
 }
 
-static enum rsp_ax_error eval(const char *hex, uint64_t *result)
+static enum ts_ax_error eval(const char *hex, uint64_t *result)
 {
-	enum rsp_ax_error error;
-	struct rsp_ax *ax = make(hex, &error);
+	enum ts_ax_error error;
+	struct ts_ax *ax = make(hex, &error);
 
-	ck_assert_msg(ax, "%s: %s", hex, rsp_ax_error_text(error));
-	error = rsp_ax_eval(ax, &env, result);
-	rsp_ax_free(ax);
+	ck_assert_msg(ax, "%s: %s", hex, ts_ax_error_text(error));
+	error = ts_ax_eval(ax, &env, result);
+	ts_ax_free(ax);
 	return error;
 }
 
 static void expect(const char *hex, uint64_t value)
 {
 	uint64_t result = 0xbadbadbad;
-	enum rsp_ax_error error = eval(hex, &result);
+	enum ts_ax_error error = eval(hex, &result);
 
-	ck_assert_msg(!error, "%s: %s", hex, rsp_ax_error_text(error));
+	ck_assert_msg(!error, "%s: %s", hex, ts_ax_error_text(error));
 	ck_assert_msg(result == value, "%s: 0x%llx instead of 0x%llx", hex, (unsigned long long)result,
 		      (unsigned long long)value);
 }
 
-static void expect_error(const char *hex, enum rsp_ax_error expected)
+static void expect_error(const char *hex, enum ts_ax_error expected)
 {
 	uint64_t result = 0xbadbadbad;
-	enum rsp_ax_error error = eval(hex, &result);
+	enum ts_ax_error error = eval(hex, &result);
 
-	ck_assert_msg(error == expected, "%s: %s", hex, rsp_ax_error_text(error));
+	ck_assert_msg(error == expected, "%s: %s", hex, ts_ax_error_text(error));
 	ck_assert_uint_eq(result, 0xbadbadbad);
 }
 
-static void expect_refused(const char *hex, enum rsp_ax_error expected)
+static void expect_refused(const char *hex, enum ts_ax_error expected)
 {
-	enum rsp_ax_error error = RSP_AX_OK;
+	enum ts_ax_error error = TS_AX_OK;
 
 	ck_assert_msg(!make(hex, &error), "%s was taken", hex);
-	ck_assert_msg(error == expected, "%s: %s", hex, rsp_ax_error_text(error));
+	ck_assert_msg(error == expected, "%s: %s", hex, ts_ax_error_text(error));
 }
 
 #define M1 "25ffffffffffffffff" /* const64 -1 */
@@ -236,11 +236,11 @@ END_TEST
 
 START_TEST(division_by_zero_is_an_error)
 {
-	expect_error("22012200" "0527", RSP_AX_DIVIDE);
-	expect_error("22012200" "0627", RSP_AX_DIVIDE);
-	expect_error("22012200" "0727", RSP_AX_DIVIDE);
-	expect_error("22012200" "0827", RSP_AX_DIVIDE);
-	ck_assert(!rsp_ax_is_unknown(RSP_AX_DIVIDE));
+	expect_error("22012200" "0527", TS_AX_DIVIDE);
+	expect_error("22012200" "0627", TS_AX_DIVIDE);
+	expect_error("22012200" "0727", TS_AX_DIVIDE);
+	expect_error("22012200" "0827", TS_AX_DIVIDE);
+	ck_assert(!ts_ax_is_unknown(TS_AX_DIVIDE));
 }
 END_TEST
 
@@ -352,9 +352,9 @@ START_TEST(registers_are_read_by_their_number)
 {
 	expect("26123427", 0xfedcba9876543210);
 	expect("26000627", RBP);
-	expect_error("26000727", RSP_AX_UNKNOWN_REG);
-	expect_error("26ffff27", RSP_AX_UNKNOWN_REG);
-	ck_assert(rsp_ax_is_unknown(RSP_AX_UNKNOWN_REG));
+	expect_error("26000727", TS_AX_UNKNOWN_REG);
+	expect_error("26ffff27", TS_AX_UNKNOWN_REG);
+	ck_assert(ts_ax_is_unknown(TS_AX_UNKNOWN_REG));
 }
 END_TEST
 
@@ -376,12 +376,12 @@ END_TEST
 START_TEST(memory_that_is_unknown_in_part_is_unknown)
 {
 	expect("240040203f" "17" "27", 0);
-	expect_error("240040203f" "18" "27", RSP_AX_UNKNOWN_MEM);
-	expect_error("240040203d" "19" "27", RSP_AX_UNKNOWN_MEM);
-	expect_error("2400402039" "1a" "27", RSP_AX_UNKNOWN_MEM);
-	expect_error("2400402040" "17" "27", RSP_AX_UNKNOWN_MEM);
-	expect_error("2200" "17" "27", RSP_AX_UNKNOWN_MEM);
-	ck_assert(rsp_ax_is_unknown(RSP_AX_UNKNOWN_MEM));
+	expect_error("240040203f" "18" "27", TS_AX_UNKNOWN_MEM);
+	expect_error("240040203d" "19" "27", TS_AX_UNKNOWN_MEM);
+	expect_error("2400402039" "1a" "27", TS_AX_UNKNOWN_MEM);
+	expect_error("2400402040" "17" "27", TS_AX_UNKNOWN_MEM);
+	expect_error("2200" "17" "27", TS_AX_UNKNOWN_MEM);
+	ck_assert(ts_ax_is_unknown(TS_AX_UNKNOWN_MEM));
 }
 END_TEST
 
@@ -403,25 +403,25 @@ START_TEST(variables_are_read_and_set)
 	expect("2c000227", 3);
 	expect("2209" "2d0002" "27", 9); /* the value stays */
 	ck_assert_uint_eq(world.vars[2], 9);
-	expect_error("2c000027", RSP_AX_UNKNOWN_VAR);
-	expect_error("2209" "2d0001" "27", RSP_AX_NOT_SET);
-	ck_assert(rsp_ax_is_unknown(RSP_AX_UNKNOWN_VAR));
+	expect_error("2c000027", TS_AX_UNKNOWN_VAR);
+	expect_error("2209" "2d0001" "27", TS_AX_NOT_SET);
+	ck_assert(ts_ax_is_unknown(TS_AX_UNKNOWN_VAR));
 }
 END_TEST
 
 START_TEST(collections_name_address_and_length)
 {
-	ck_assert_int_eq(eval("2400402000" "2210" "0c" "27", NULL), RSP_AX_OK);
+	ck_assert_int_eq(eval("2400402000" "2210" "0c" "27", NULL), TS_AX_OK);
 	ck_assert_str_eq(world.log, "M402000,10 ");
 	world.log[0] = '\0';
 	expect("2400402000" "0d08" "27", 0x402000);
 	expect("2400402000" "300123" "27", 0x402000);
-	ck_assert_int_eq(eval("2e00022e000127", NULL), RSP_AX_OK);
+	ck_assert_int_eq(eval("2e00022e000127", NULL), TS_AX_OK);
 	ck_assert_str_eq(world.log, "M402000,8 M402000,123 V2 V1 ");
-	expect_error("230bad" "2201" "0c" "2201" "27", RSP_AX_NOT_TRACED);
-	expect_error("230bad" "0d01" "27", RSP_AX_NOT_TRACED);
-	expect_error("230bad" "300001" "27", RSP_AX_NOT_TRACED);
-	expect_error("2e0003" "2201" "27", RSP_AX_VAR_NOT_TRACED);
+	expect_error("230bad" "2201" "0c" "2201" "27", TS_AX_NOT_TRACED);
+	expect_error("230bad" "0d01" "27", TS_AX_NOT_TRACED);
+	expect_error("230bad" "300001" "27", TS_AX_NOT_TRACED);
+	expect_error("2e0003" "2201" "27", TS_AX_VAR_NOT_TRACED);
 }
 END_TEST
 
@@ -429,9 +429,9 @@ START_TEST(a_string_is_collected_with_its_end)
 {
 	memset(world.data, 'a', sizeof world.data);
 	world.data[5] = '\0';
-	ck_assert_int_eq(eval("2400402000" "2300c8" "2f" "27", NULL), RSP_AX_OK);
-	ck_assert_int_eq(eval("2400402000" "2204" "2f" "27", NULL), RSP_AX_OK);
-	ck_assert_int_eq(eval("2400402005" "2204" "2f" "27", NULL), RSP_AX_OK);
+	ck_assert_int_eq(eval("2400402000" "2300c8" "2f" "27", NULL), TS_AX_OK);
+	ck_assert_int_eq(eval("2400402000" "2204" "2f" "27", NULL), TS_AX_OK);
+	ck_assert_int_eq(eval("2400402005" "2204" "2f" "27", NULL), TS_AX_OK);
 	ck_assert_str_eq(world.log, "M402000,6 M402000,4 M402005,1 ");
 }
 END_TEST
@@ -439,11 +439,11 @@ END_TEST
 START_TEST(a_string_without_an_end_is_collected_as_far_as_it_is_known)
 {
 	memset(world.data, 'a', sizeof world.data);
-	ck_assert_int_eq(eval("2400402006" M1 "2f" "27", NULL), RSP_AX_OK);
+	ck_assert_int_eq(eval("2400402006" M1 "2f" "27", NULL), TS_AX_OK);
 	ck_assert_str_eq(world.log, "M402006,3a ");
 	world.log[0] = '\0';
-	ck_assert_int_eq(eval("2400500000" M1 "2f" "27", NULL), RSP_AX_OK);
-	ck_assert_int_eq(eval("2400402006" "2200" "2f" "27", NULL), RSP_AX_OK);
+	ck_assert_int_eq(eval("2400500000" M1 "2f" "27", NULL), TS_AX_OK);
+	ck_assert_int_eq(eval("2400402006" "2200" "2f" "27", NULL), TS_AX_OK);
 	ck_assert_str_eq(world.log, "");
 }
 END_TEST
@@ -457,37 +457,37 @@ static size_t get_mem_everywhere(void *user, uint64_t addr, uint8_t *bytes, size
 
 START_TEST(a_string_without_any_end_is_not_searched_forever)
 {
-	struct rsp_ax_env endless = env;
-	enum rsp_ax_error error;
-	struct rsp_ax *ax = make("2200" M1 "2f" "27", &error);
+	struct ts_ax_env endless = env;
+	enum ts_ax_error error;
+	struct ts_ax *ax = make("2200" M1 "2f" "27", &error);
 
 	ck_assert_ptr_nonnull(ax);
 	endless.mem = get_mem_everywhere;
-	ck_assert_int_eq(rsp_ax_eval(ax, &endless, NULL), RSP_AX_ENDLESS);
-	rsp_ax_free(ax);
+	ck_assert_int_eq(ts_ax_eval(ax, &endless, NULL), TS_AX_ENDLESS);
+	ts_ax_free(ax);
 }
 END_TEST
 
 START_TEST(without_callbacks_a_condition_collects_and_prints_nothing)
 {
-	struct rsp_ax_env bare = { .user = &world, .addr_mask = UINT64_MAX, .reg = get_reg, .mem = get_mem };
-	enum rsp_ax_error error;
+	struct ts_ax_env bare = { .user = &world, .addr_mask = UINT64_MAX, .reg = get_reg, .mem = get_mem };
+	enum ts_ax_error error;
 	uint64_t result = 0;
 	/* trace, trace_quick, trace16, tracenz, tracev, printf "a"; const8 7 */
-	struct rsp_ax *ax = make("22012201" "0c" "22010d0829" "220130000829" "220122012f" "2e0001"
+	struct ts_ax *ax = make("22012201" "0c" "22010d0829" "220130000829" "220122012f" "2e0001"
 				 "22002200" "340000026100" "2207" "27",
 				 &error);
 
 	ck_assert_ptr_nonnull(ax);
-	ck_assert_int_eq(rsp_ax_eval(ax, &bare, &result), RSP_AX_OK);
+	ck_assert_int_eq(ts_ax_eval(ax, &bare, &result), TS_AX_OK);
 	ck_assert_uint_eq(result, 7);
-	rsp_ax_free(ax);
+	ts_ax_free(ax);
 	ax = make("2c000127", &error);
-	ck_assert_int_eq(rsp_ax_eval(ax, &bare, &result), RSP_AX_UNKNOWN_VAR);
-	rsp_ax_free(ax);
+	ck_assert_int_eq(ts_ax_eval(ax, &bare, &result), TS_AX_UNKNOWN_VAR);
+	ts_ax_free(ax);
 	ax = make("22012d000127", &error);
-	ck_assert_int_eq(rsp_ax_eval(ax, &bare, &result), RSP_AX_NOT_SET);
-	rsp_ax_free(ax);
+	ck_assert_int_eq(ts_ax_eval(ax, &bare, &result), TS_AX_NOT_SET);
+	ts_ax_free(ax);
 	ck_assert_str_eq(world.log, "");
 }
 END_TEST
@@ -502,9 +502,9 @@ END_TEST
 
 START_TEST(a_value_is_wanted_only_by_conditions)
 {
-	ck_assert_int_eq(eval("27", NULL), RSP_AX_OK);
-	expect_error("27", RSP_AX_NO_VALUE);
-	expect_error("22012927", RSP_AX_NO_VALUE);
+	ck_assert_int_eq(eval("27", NULL), TS_AX_OK);
+	expect_error("27", TS_AX_NO_VALUE);
+	expect_error("22012927", TS_AX_NO_VALUE);
 }
 END_TEST
 
@@ -568,8 +568,8 @@ END_TEST
 /* teval $hits = $hits + 1: getv 2, const8 1, add, ext 64, setv 2, end */
 START_TEST(gdbs_count_in_a_state_variable)
 {
-	ck_assert_int_eq(eval("2c000222010216402d000227", NULL), RSP_AX_OK);
-	ck_assert_int_eq(eval("2c000222010216402d000227", NULL), RSP_AX_OK);
+	ck_assert_int_eq(eval("2c000222010216402d000227", NULL), TS_AX_OK);
+	ck_assert_int_eq(eval("2c000222010216402d000227", NULL), TS_AX_OK);
 	ck_assert_uint_eq(world.vars[2], 5);
 }
 END_TEST
@@ -577,11 +577,11 @@ END_TEST
 START_TEST(gdbs_collections)
 {
 	/* reg 6, const8 16, add, const8 220, ext 8, add, const8 4, trace, end */
-	ck_assert_int_eq(eval("26000622100222dc16080222040c27", NULL), RSP_AX_OK);
+	ck_assert_int_eq(eval("26000622100222dc16080222040c27", NULL), TS_AX_OK);
 	/* const32 0x402000, const8 16, trace, end */
-	ck_assert_int_eq(eval("240040200022100c27", NULL), RSP_AX_OK);
+	ck_assert_int_eq(eval("240040200022100c27", NULL), TS_AX_OK);
 	/* getv 2, tracev 2, pop, end */
-	ck_assert_int_eq(eval("2c00022e00022927", NULL), RSP_AX_OK);
+	ck_assert_int_eq(eval("2c00022e00022927", NULL), TS_AX_OK);
 	ck_assert_str_eq(world.log, "M7fffffffe67c,4 M402000,10 V2 ");
 }
 END_TEST
@@ -593,7 +593,7 @@ START_TEST(gdbs_collection_of_a_string)
 {
 	memcpy(world.stack + 24, "\x10\x20\x40\0\0\0\0\0", 8); /* p = 0x402010 */
 	memcpy(world.data + 16, "hello", 6);
-	ck_assert_int_eq(eval("26000622100222d81608020d081a2300c82f27", NULL), RSP_AX_OK);
+	ck_assert_int_eq(eval("26000622100222d81608020d081a2300c82f27", NULL), TS_AX_OK);
 	ck_assert_str_eq(world.log, "M7fffffffe678,8 M402010,6 ");
 }
 END_TEST
@@ -603,7 +603,7 @@ START_TEST(gdbs_dynamic_printf)
 {
 	world.stack[20] = 42;
 	ck_assert_int_eq(eval("26000622100222d4160802191620" "22002200" "340100076b3d25645c6e00" "27", NULL),
-			 RSP_AX_OK);
+			 TS_AX_OK);
 	ck_assert_str_eq(world.log, "<k=42\n>");
 }
 END_TEST
@@ -631,13 +631,13 @@ START_TEST(an_expression_cut_anywhere_is_refused)
 
 		for (size_t cut = 0; cut < len; cut++) {
 			uint8_t *block = malloc(cut + !cut);
-			enum rsp_ax_error error = RSP_AX_OK;
+			enum ts_ax_error error = TS_AX_OK;
 
 			memcpy(block, code, cut);
-			ck_assert_ptr_null(rsp_ax_new(block, cut, &error));
-			ck_assert_msg(error == RSP_AX_EMPTY || error == RSP_AX_TRUNCATED ||
-					      error == RSP_AX_NO_END || error == RSP_AX_BAD_JUMP,
-				      "%s cut to %zu: %s", from_gdb[i], cut, rsp_ax_error_text(error));
+			ck_assert_ptr_null(ts_ax_new(block, cut, &error));
+			ck_assert_msg(error == TS_AX_EMPTY || error == TS_AX_TRUNCATED ||
+					      error == TS_AX_NO_END || error == TS_AX_BAD_JUMP,
+				      "%s cut to %zu: %s", from_gdb[i], cut, ts_ax_error_text(error));
 			free(block);
 		}
 	}
@@ -646,7 +646,7 @@ END_TEST
 
 START_TEST(no_code_is_refused)
 {
-	expect_refused("", RSP_AX_EMPTY);
+	expect_refused("", TS_AX_EMPTY);
 }
 END_TEST
 
@@ -655,17 +655,17 @@ START_TEST(opcodes_that_are_none_are_refused)
 	static const char *const floats[] = { "01", "1b", "1c", "1d", "1e", "1f" };
 	char hex[32];
 
-	expect_refused("0027", RSP_AX_BAD_OPCODE);
-	expect_refused("3127", RSP_AX_BAD_OPCODE);
+	expect_refused("0027", TS_AX_BAD_OPCODE);
+	expect_refused("3127", TS_AX_BAD_OPCODE);
 	for (unsigned op = 0x35; op < 256; op++) {
 		snprintf(hex, sizeof hex, "%02x27", op);
-		expect_refused(hex, RSP_AX_BAD_OPCODE);
+		expect_refused(hex, TS_AX_BAD_OPCODE);
 	}
 	for (unsigned i = 0; i < 6; i++) {
 		snprintf(hex, sizeof hex, "2201%s27", floats[i]);
-		expect_refused(hex, RSP_AX_FLOAT);
+		expect_refused(hex, TS_AX_FLOAT);
 	}
-	expect_refused("2731", RSP_AX_BAD_OPCODE); /* even where nothing gets to it */
+	expect_refused("2731", TS_AX_BAD_OPCODE); /* even where nothing gets to it */
 }
 END_TEST
 
@@ -678,25 +678,25 @@ START_TEST(operands_must_lie_within)
 	};
 
 	for (unsigned i = 0; i < sizeof cut / sizeof cut[0]; i++)
-		expect_refused(cut[i], RSP_AX_TRUNCATED);
+		expect_refused(cut[i], TS_AX_TRUNCATED);
 }
 END_TEST
 
 START_TEST(jumps_must_lead_to_an_instruction)
 {
-	expect_refused("210004" "27", RSP_AX_BAD_JUMP);          /* behind the end */
-	expect_refused("21ffff" "27", RSP_AX_BAD_JUMP);
-	expect_refused("210001" "27", RSP_AX_BAD_JUMP);          /* into itself */
-	expect_refused("2201" "200006" "22" "2727", RSP_AX_BAD_JUMP); /* an operand that reads as end */
-	expect_refused("2201" "20ffff" "27", RSP_AX_BAD_JUMP);
+	expect_refused("210004" "27", TS_AX_BAD_JUMP);          /* behind the end */
+	expect_refused("21ffff" "27", TS_AX_BAD_JUMP);
+	expect_refused("210001" "27", TS_AX_BAD_JUMP);          /* into itself */
+	expect_refused("2201" "200006" "22" "2727", TS_AX_BAD_JUMP); /* an operand that reads as end */
+	expect_refused("2201" "20ffff" "27", TS_AX_BAD_JUMP);
 }
 END_TEST
 
 START_TEST(running_past_the_end_is_refused)
 {
-	expect_refused("2201", RSP_AX_NO_END);
-	expect_refused("2201" "200005", RSP_AX_NO_END);
-	expect_refused("2201" "200006" "27" "2201", RSP_AX_NO_END);
+	expect_refused("2201", TS_AX_NO_END);
+	expect_refused("2201" "200005", TS_AX_NO_END);
+	expect_refused("2201" "200006" "27" "2201", TS_AX_NO_END);
 }
 END_TEST
 
@@ -716,18 +716,18 @@ START_TEST(taking_more_than_there_is_is_refused)
 
 	for (unsigned i = 0; i < sizeof one / sizeof one[0]; i++) {
 		snprintf(hex, sizeof hex, "%s27", one[i]);
-		expect_refused(hex, RSP_AX_UNDERFLOW);
+		expect_refused(hex, TS_AX_UNDERFLOW);
 	}
 	for (unsigned i = 0; i < sizeof two / sizeof two[0]; i++) {
 		snprintf(hex, sizeof hex, "2201%s27", two[i]);
-		expect_refused(hex, RSP_AX_UNDERFLOW);
+		expect_refused(hex, TS_AX_UNDERFLOW);
 	}
 	for (unsigned i = 0; i < sizeof three / sizeof three[0]; i++) {
 		snprintf(hex, sizeof hex, "22012201%s27", three[i]);
-		expect_refused(hex, RSP_AX_UNDERFLOW);
+		expect_refused(hex, TS_AX_UNDERFLOW);
 	}
-	expect_refused("22ff" "32ff" "27", RSP_AX_UNDERFLOW);
-	expect_refused("22002200" "34ff000100" "27", RSP_AX_UNDERFLOW);
+	expect_refused("22ff" "32ff" "27", TS_AX_UNDERFLOW);
+	expect_refused("22002200" "34ff000100" "27", TS_AX_UNDERFLOW);
 }
 END_TEST
 
@@ -735,28 +735,28 @@ START_TEST(a_hundred_values_fit_and_one_more_does_not)
 {
 	char hex[512] = "";
 
-	for (int i = 0; i < RSP_AX_MAX_STACK; i++)
+	for (int i = 0; i < TS_AX_MAX_STACK; i++)
 		strcat(hex, "2201");
 	strcat(hex, "27");
 	expect(hex, 1);
-	strcpy(hex + 4 * RSP_AX_MAX_STACK, "2827");
-	expect_refused(hex, RSP_AX_OVERFLOW);
-	strcpy(hex + 4 * RSP_AX_MAX_STACK, "220127");
-	expect_refused(hex, RSP_AX_OVERFLOW);
+	strcpy(hex + 4 * TS_AX_MAX_STACK, "2827");
+	expect_refused(hex, TS_AX_OVERFLOW);
+	strcpy(hex + 4 * TS_AX_MAX_STACK, "220127");
+	expect_refused(hex, TS_AX_OVERFLOW);
 }
 END_TEST
 
 START_TEST(paths_that_meet_with_different_stacks_are_refused)
 {
 	/* 0 const8 1, 2 if_goto 7, 5 const8 2, 7 end */
-	expect_refused("2201" "200007" "2202" "27", RSP_AX_HEIGHT);
+	expect_refused("2201" "200007" "2202" "27", TS_AX_HEIGHT);
 	/* a loop that grows the stack: 0 const8 1, 2 goto 0 */
-	expect_refused("2201" "210000", RSP_AX_HEIGHT);
+	expect_refused("2201" "210000", TS_AX_HEIGHT);
 	/*
 	 * found by way of the branch that is followed later: 0 const8 1, 2 if_goto 6, 5 end, 6 const8 1, 8
 	 * goto 5
 	 */
-	expect_refused("2201" "200006" "27" "2201" "210005", RSP_AX_HEIGHT);
+	expect_refused("2201" "200006" "27" "2201" "210005", TS_AX_HEIGHT);
 }
 END_TEST
 
@@ -769,22 +769,22 @@ END_TEST
 
 START_TEST(formats_that_cannot_be_printed_are_refused)
 {
-	expect_refused("22002200" "34000000" "27", RSP_AX_BAD_FORMAT);         /* not even a NUL */
-	expect_refused("22002200" "3400000161" "27", RSP_AX_BAD_FORMAT);       /* no NUL at the end */
-	expect_refused("22002200" "340000020000" "27", RSP_AX_BAD_FORMAT);     /* one too early */
-	expect_refused("22002200" "34000003256400" "27", RSP_AX_BAD_FORMAT);   /* %d of nothing */
-	expect_refused("220022002200" "34010003256e00" "27", RSP_AX_BAD_FORMAT); /* %n */
-	expect_refused("220022002200" "34010003256600" "27", RSP_AX_FLOAT_FORMAT); /* %f */
-	expect_refused("220022002200" "340100062535244c6700" "27", RSP_AX_BAD_FORMAT); /* %5$Lg */
-	expect_refused("220022002200" "34010008256425352e4c6700" "27", RSP_AX_FLOAT_FORMAT); /* %d%5.Lg */
-	expect_refused("220022002200" "340100035c6700" "27", RSP_AX_BAD_FORMAT); /* an escape, not %g */
+	expect_refused("22002200" "34000000" "27", TS_AX_BAD_FORMAT);         /* not even a NUL */
+	expect_refused("22002200" "3400000161" "27", TS_AX_BAD_FORMAT);       /* no NUL at the end */
+	expect_refused("22002200" "340000020000" "27", TS_AX_BAD_FORMAT);     /* one too early */
+	expect_refused("22002200" "34000003256400" "27", TS_AX_BAD_FORMAT);   /* %d of nothing */
+	expect_refused("220022002200" "34010003256e00" "27", TS_AX_BAD_FORMAT); /* %n */
+	expect_refused("220022002200" "34010003256600" "27", TS_AX_FLOAT_FORMAT); /* %f */
+	expect_refused("220022002200" "340100062535244c6700" "27", TS_AX_BAD_FORMAT); /* %5$Lg */
+	expect_refused("220022002200" "34010008256425352e4c6700" "27", TS_AX_FLOAT_FORMAT); /* %d%5.Lg */
+	expect_refused("220022002200" "340100035c6700" "27", TS_AX_BAD_FORMAT); /* an escape, not %g */
 }
 END_TEST
 
 START_TEST(an_endless_loop_ends_with_the_budget)
 {
-	expect_error("210000", RSP_AX_ENDLESS);
-	expect_error("2201" "200000" "2201" "27", RSP_AX_ENDLESS);
+	expect_error("210000", TS_AX_ENDLESS);
+	expect_error("2201" "200000" "2201" "27", TS_AX_ENDLESS);
 }
 END_TEST
 
@@ -793,7 +793,7 @@ START_TEST(the_budget_counts_instructions)
 	env.budget = 3;
 	expect("2201" "0e" "27", 0);
 	env.budget = 2;
-	expect_error("2201" "0e" "27", RSP_AX_ENDLESS);
+	expect_error("2201" "0e" "27", TS_AX_ENDLESS);
 }
 END_TEST
 
@@ -801,21 +801,21 @@ START_TEST(a_packet_brings_length_and_code)
 {
 	static const char text[] = "X12,26000622100222dc16080219162022051327;cmds:0";
 	struct rsp_args a = rsp_args(text, sizeof text - 1);
-	enum rsp_ax_error error;
-	struct rsp_ax *ax = rsp_ax_parse(&a, &error);
+	enum ts_ax_error error;
+	struct ts_ax *ax = rsp_ax_parse(&a, &error);
 	const uint8_t *code;
 	size_t len;
 
 	ck_assert_ptr_nonnull(ax);
-	ck_assert_int_eq(error, RSP_AX_OK);
+	ck_assert_int_eq(error, TS_AX_OK);
 	ck_assert_int_eq(rsp_args_peek(&a), ';');
-	code = rsp_ax_code(ax, &len);
+	code = ts_ax_code(ax, &len);
 	ck_assert_uint_eq(len, 18);
 	ck_assert_mem_eq(code, "\x26\0\6\x22\x10\2\x22\xdc\x16\x08\2\x19\x16\x20\x22\5\x13\x27", 18);
-	rsp_ax_free(ax);
+	ts_ax_free(ax);
 	a = rsp_args("X00000002,222A", 14);
 	ck_assert_ptr_null(rsp_ax_parse(&a, &error));
-	ck_assert_int_eq(error, RSP_AX_NO_END);
+	ck_assert_int_eq(error, TS_AX_NO_END);
 	ck_assert(rsp_args_done(&a));
 }
 END_TEST
@@ -829,10 +829,10 @@ START_TEST(a_packet_whose_length_lies_is_refused)
 
 	for (unsigned i = 0; i < sizeof texts / sizeof texts[0]; i++) {
 		struct rsp_args a = rsp_args(texts[i], strlen(texts[i]));
-		enum rsp_ax_error error = RSP_AX_OK;
+		enum ts_ax_error error = TS_AX_OK;
 
 		ck_assert_ptr_null(rsp_ax_parse(&a, &error));
-		ck_assert_msg(error == RSP_AX_SYNTAX, "%s: %s", texts[i], rsp_ax_error_text(error));
+		ck_assert_msg(error == TS_AX_SYNTAX, "%s: %s", texts[i], ts_ax_error_text(error));
 		ck_assert(!rsp_args_ok(&a));
 	}
 }
@@ -841,19 +841,19 @@ END_TEST
 static void try_code(const uint8_t *code, size_t len)
 {
 	uint8_t *block = malloc(len + !len);
-	enum rsp_ax_error error;
-	struct rsp_ax *ax;
+	enum ts_ax_error error;
+	struct ts_ax *ax;
 	uint64_t result;
 
 	memcpy(block, code, len);
-	ax = rsp_ax_new(block, len, &error);
+	ax = ts_ax_new(block, len, &error);
 	free(block);
-	ck_assert(!ax == (error != RSP_AX_OK));
+	ck_assert(!ax == (error != TS_AX_OK));
 	if (!ax)
 		return;
-	error = rsp_ax_eval(ax, &env, &result);
-	ck_assert(error == RSP_AX_OK || error >= RSP_AX_NO_VALUE);
-	rsp_ax_free(ax);
+	error = ts_ax_eval(ax, &env, &result);
+	ck_assert(error == TS_AX_OK || error >= TS_AX_NO_VALUE);
+	ts_ax_free(ax);
 }
 
 START_TEST(every_program_of_one_or_two_bytes_is_safe)
@@ -933,7 +933,7 @@ static bool holds_on_a_walk(const uint8_t *code, size_t len)
 		if (height < (op == 0x32 ? code[pc + 1] + 1u : manual[op].takes))
 			return false;
 		height = height - manual[op].takes + manual[op].leaves;
-		if (height > RSP_AX_MAX_STACK)
+		if (height > TS_AX_MAX_STACK)
 			return false;
 		if (op == 0x27)
 			return true;
@@ -954,8 +954,8 @@ START_TEST(what_the_check_lets_through_holds_on_every_path)
 	for (int round = 0; round < 20000; round++) {
 		uint8_t code[40];
 		size_t len = random_code(code, 14 + random_below(26));
-		enum rsp_ax_error error;
-		struct rsp_ax *ax = rsp_ax_new(code, len, &error);
+		enum ts_ax_error error;
+		struct ts_ax *ax = ts_ax_new(code, len, &error);
 		uint64_t result;
 
 		world.log[0] = '\0';
@@ -964,8 +964,8 @@ START_TEST(what_the_check_lets_through_holds_on_every_path)
 		n_taken++;
 		for (int i = 0; i < 4; i++)
 			ck_assert(holds_on_a_walk(code, len));
-		rsp_ax_eval(ax, &env, &result);
-		rsp_ax_free(ax);
+		ts_ax_eval(ax, &env, &result);
+		ts_ax_free(ax);
 	}
 	ck_assert_uint_gt(n_taken, 500);
 }
@@ -973,10 +973,10 @@ END_TEST
 
 START_TEST(every_error_has_its_own_text)
 {
-	for (enum rsp_ax_error i = RSP_AX_OK; i <= RSP_AX_ENDLESS; i++) {
-		ck_assert_str_ne(rsp_ax_error_text(i), "unknown error");
-		for (enum rsp_ax_error j = RSP_AX_OK; j < i; j++)
-			ck_assert_str_ne(rsp_ax_error_text(i), rsp_ax_error_text(j));
+	for (enum ts_ax_error i = TS_AX_OK; i <= TS_AX_ENDLESS; i++) {
+		ck_assert_str_ne(ts_ax_error_text(i), "unknown error");
+		for (enum ts_ax_error j = TS_AX_OK; j < i; j++)
+			ck_assert_str_ne(ts_ax_error_text(i), ts_ax_error_text(j));
 	}
 }
 END_TEST

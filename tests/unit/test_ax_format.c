@@ -5,8 +5,8 @@
  */
 #include "unit.h"
 
-#include "protocol/tracing/ax.h"
-#include "protocol/tracing/ax_format.h"
+#include "src/agent/ax.h"
+#include "src/agent/ax_format.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@ static size_t get_mem(void *user, uint64_t addr, uint8_t *bytes, size_t len)
 	return len;
 }
 
-static struct rsp_ax_env env = { .addr_mask = UINT64_MAX, .mem = get_mem };
+static struct ts_ax_env env = { .addr_mask = UINT64_MAX, .mem = get_mem };
 
 static void setup(void)
 {
@@ -38,7 +38,7 @@ static void setup(void)
 
 static bool check_format(const char *format, unsigned n_args)
 {
-	return rsp_ax_format_check((const uint8_t *)format, strlen(format) + 1, n_args);
+	return ts_ax_format_check((const uint8_t *)format, strlen(format) + 1, n_args);
 }
 
 static void expect_n(const char *expected, const char *format, unsigned n_args, const uint64_t *args)
@@ -48,7 +48,7 @@ static void expect_n(const char *expected, const char *format, unsigned n_args, 
 
 	ck_assert_msg(check_format(format, n_args), "%s", format);
 	text[TEXT_MAX] = '!';
-	len = rsp_ax_format(&env, format, args, text, TEXT_MAX);
+	len = ts_ax_format(&env, format, args, text, TEXT_MAX);
 	ck_assert_int_eq(text[TEXT_MAX], '!');
 	ck_assert_uint_le(len, TEXT_MAX);
 	text[len] = '\0';
@@ -213,11 +213,11 @@ END_TEST
 
 START_TEST(a_format_must_end_with_its_only_nul)
 {
-	ck_assert(!rsp_ax_format_check((const uint8_t *)"", 0, 0));
-	ck_assert(rsp_ax_format_check((const uint8_t *)"", 1, 0));
-	ck_assert(!rsp_ax_format_check((const uint8_t *)"ab", 2, 0));
-	ck_assert(!rsp_ax_format_check((const uint8_t *)"a\0b", 4, 0));
-	ck_assert(!rsp_ax_format_check((const uint8_t *)"%\0d", 4, 1));
+	ck_assert(!ts_ax_format_check((const uint8_t *)"", 0, 0));
+	ck_assert(ts_ax_format_check((const uint8_t *)"", 1, 0));
+	ck_assert(!ts_ax_format_check((const uint8_t *)"ab", 2, 0));
+	ck_assert(!ts_ax_format_check((const uint8_t *)"a\0b", 4, 0));
+	ck_assert(!ts_ax_format_check((const uint8_t *)"%\0d", 4, 1));
 }
 END_TEST
 
@@ -254,11 +254,11 @@ static size_t get_mem_everywhere(void *user, uint64_t addr, uint8_t *bytes, size
 
 START_TEST(a_string_without_end_fills_the_text)
 {
-	struct rsp_ax_env endless = { .addr_mask = UINT64_MAX, .mem = get_mem_everywhere };
-	static char text[RSP_AX_MAX_TEXT];
+	struct ts_ax_env endless = { .addr_mask = UINT64_MAX, .mem = get_mem_everywhere };
+	static char text[TS_AX_MAX_TEXT];
 	uint64_t arg = 1;
 
-	ck_assert_uint_eq(rsp_ax_format(&endless, "%s", &arg, text, sizeof text), sizeof text);
+	ck_assert_uint_eq(ts_ax_format(&endless, "%s", &arg, text, sizeof text), sizeof text);
 	ck_assert_mem_eq(text + sizeof text - 4, "s...", 4);
 }
 END_TEST
@@ -277,7 +277,7 @@ START_TEST(every_short_format_is_safe)
 				for (const char *d = letters; *d; d++) {
 					snprintf(format, sizeof format, "%%%c%c%c%c", *a, *b, *c, *d);
 					if (check_format(format, 4))
-						rsp_ax_format(&env, format, args, text, sizeof text);
+						ts_ax_format(&env, format, args, text, sizeof text);
 				}
 			}
 		}

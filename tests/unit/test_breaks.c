@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "protocol/session/breaks.h"
-#include "protocol/tracing/ax.h"
+#include "protocol/tracing/ax_packet.h"
 #include "protocol/wire/args.h"
 
 static struct rsp_breaks breaks;
@@ -28,12 +28,12 @@ static struct ts_break at(uint64_t addr)
 }
 
 /* One condition, always true. */
-static struct rsp_ax **condition(void)
+static struct ts_ax **condition(void)
 {
 	static const char text[] = "X3,220127";
 	struct rsp_args a = rsp_args(text, sizeof(text) - 1);
-	struct rsp_ax **list = calloc(1, sizeof(struct rsp_ax *));
-	enum rsp_ax_error error;
+	struct ts_ax **list = calloc(1, sizeof(struct ts_ax *));
+	enum ts_ax_error error;
 
 	list[0] = rsp_ax_parse(&a, &error);
 	ck_assert_ptr_nonnull(list[0]);

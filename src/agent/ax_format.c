@@ -123,7 +123,7 @@ static struct piece next_piece(const char **p)
 	return (struct piece){ .kind = PIECE_CHAR, .c = c };
 }
 
-bool rsp_ax_format_check(const uint8_t *format, size_t len, unsigned n_args)
+bool ts_ax_format_check(const uint8_t *format, size_t len, unsigned n_args)
 {
 	const char *p = (const char *)format;
 	unsigned n_used = 0;
@@ -142,7 +142,7 @@ bool rsp_ax_format_check(const uint8_t *format, size_t len, unsigned n_args)
 	}
 }
 
-bool rsp_ax_format_has_float(const uint8_t *format, size_t len)
+bool ts_ax_format_has_float(const uint8_t *format, size_t len)
 {
 	const char *p = (const char *)format, *begin;
 	struct piece piece;
@@ -199,7 +199,7 @@ static void put_padded(struct text *t, const struct piece *piece, const char *ch
 }
 
 /* The argument truncated to the width of the conversion: long and pointers have the target's width. */
-static unsigned bits_of(const struct rsp_ax_env *env, const struct piece *piece)
+static unsigned bits_of(const struct ts_ax_env *env, const struct piece *piece)
 {
 	switch (piece->length) {
 	case LEN_CHAR: return 8;
@@ -212,7 +212,7 @@ static unsigned bits_of(const struct rsp_ax_env *env, const struct piece *piece)
 	return 64;
 }
 
-static void put_integer(struct text *t, const struct rsp_ax_env *env, const struct piece *piece,
+static void put_integer(struct text *t, const struct ts_ax_env *env, const struct piece *piece,
 			uint64_t value)
 {
 	unsigned shift = 64 - bits_of(env, piece);
@@ -232,7 +232,7 @@ static void put_integer(struct text *t, const struct rsp_ax_env *env, const stru
 	put(t, number, (size_t)n);
 }
 
-static void put_pointer(struct text *t, const struct rsp_ax_env *env, const struct piece *piece,
+static void put_pointer(struct text *t, const struct ts_ax_env *env, const struct piece *piece,
 			uint64_t value)
 {
 	char number[24];
@@ -245,7 +245,7 @@ static void put_pointer(struct text *t, const struct rsp_ax_env *env, const stru
 }
 
 /* Read a string of at most @max bytes; *is_known gets whether its end (or @max) was reached. */
-static size_t read_string(const struct rsp_ax_env *env, uint64_t addr, char *string, size_t max,
+static size_t read_string(const struct ts_ax_env *env, uint64_t addr, char *string, size_t max,
 			  bool *is_known)
 {
 	size_t len = 0;
@@ -268,11 +268,11 @@ static size_t read_string(const struct rsp_ax_env *env, uint64_t addr, char *str
 	return len;
 }
 
-static void put_string(struct text *t, const struct rsp_ax_env *env, const struct piece *piece, uint64_t addr)
+static void put_string(struct text *t, const struct ts_ax_env *env, const struct piece *piece, uint64_t addr)
 {
 	static const char unavailable[] = "<unavailable>";
-	char string[RSP_AX_MAX_TEXT + sizeof unavailable];
-	size_t max = RSP_AX_MAX_TEXT + 1; /* one too long, to be truncated */
+	char string[TS_AX_MAX_TEXT + sizeof unavailable];
+	size_t max = TS_AX_MAX_TEXT + 1; /* one too long, to be truncated */
 	size_t len;
 	bool is_known;
 
@@ -290,7 +290,7 @@ static void put_string(struct text *t, const struct rsp_ax_env *env, const struc
 	put_padded(t, piece, string, len);
 }
 
-static void put_argument(struct text *t, const struct rsp_ax_env *env, const struct piece *piece,
+static void put_argument(struct text *t, const struct ts_ax_env *env, const struct piece *piece,
 			 uint64_t value)
 {
 	char c = (char)value;
@@ -311,7 +311,7 @@ static void put_argument(struct text *t, const struct rsp_ax_env *env, const str
 	}
 }
 
-size_t rsp_ax_format(const struct rsp_ax_env *env, const char *format, const uint64_t *args, char *text,
+size_t ts_ax_format(const struct ts_ax_env *env, const char *format, const uint64_t *args, char *text,
 		     size_t max)
 {
 	struct text t = { text, 0, max, false };

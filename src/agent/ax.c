@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "ax_format.h"
-#include "protocol/wire/args.h"
 
 /*
  * The instructions, numbered as in gdb's manual, "The Agent Expression Mechanism".  Operands follow in the
@@ -127,7 +126,7 @@ static const struct shape shapes[N_OPCODES] = {
 	[OP_PRINTF] = { true, PRINTF_HEADER, 2, 0 }, /* and its arguments, and its format */
 };
 
-struct rsp_ax {
+struct ts_ax {
 	size_t len;
 	uint8_t code[]; /* checked */
 };
@@ -181,38 +180,38 @@ static bool is_float(uint8_t op)
 	return op == OP_FLOAT || (op >= OP_REF_FLOAT && op <= OP_D_TO_L);
 }
 
-static enum rsp_ax_error check_insn(const uint8_t *insn, size_t left)
+static enum ts_ax_error check_insn(const uint8_t *insn, size_t left)
 {
 	if (is_float(*insn))
-		return RSP_AX_FLOAT;
+		return TS_AX_FLOAT;
 	if (*insn >= N_OPCODES || !shapes[*insn].is_legal)
-		return RSP_AX_BAD_OPCODE;
+		return TS_AX_BAD_OPCODE;
 	if (left < 1 + (size_t)shapes[*insn].operands || left < insn_len(insn))
-		return RSP_AX_TRUNCATED;
+		return TS_AX_TRUNCATED;
 	if (*insn == OP_PRINTF &&
-	    !rsp_ax_format_check(insn + 1 + PRINTF_HEADER, operand16(insn + 2), insn[1]))
-		return rsp_ax_format_has_float(insn + 1 + PRINTF_HEADER, operand16(insn + 2))
-			       ? RSP_AX_FLOAT_FORMAT
-			       : RSP_AX_BAD_FORMAT;
-	return RSP_AX_OK;
+	    !ts_ax_format_check(insn + 1 + PRINTF_HEADER, operand16(insn + 2), insn[1]))
+		return ts_ax_format_has_float(insn + 1 + PRINTF_HEADER, operand16(insn + 2))
+			       ? TS_AX_FLOAT_FORMAT
+			       : TS_AX_BAD_FORMAT;
+	return TS_AX_OK;
 }
 
 /* From the first byte to the last, reached or not, so that each byte belongs to one instruction. */
-static enum rsp_ax_error check_insns(struct check *c)
+static enum ts_ax_error check_insns(struct check *c)
 {
 	memset(c->heights, HEIGHT_INSIDE, c->len);
 	for (size_t pc = 0; pc < c->len; pc += insn_len(c->code + pc)) {
-		enum rsp_ax_error error = check_insn(c->code + pc, c->len - pc);
+		enum ts_ax_error error = check_insn(c->code + pc, c->len - pc);
 
 		if (error)
 			return error;
 		c->heights[pc] = HEIGHT_UNSEEN;
 	}
-	return RSP_AX_OK;
+	return TS_AX_OK;
 }
 
 /* *height is the height of the stack before the instruction, and gets that after it. */
-static enum rsp_ax_error check_stack(const uint8_t *insn, unsigned *height)
+static enum ts_ax_error check_stack(const uint8_t *insn, unsigned *height)
 {
 	unsigned pops = shapes[*insn].pops;
 	unsigned needs = pops;
@@ -222,25 +221,25 @@ static enum rsp_ax_error check_stack(const uint8_t *insn, unsigned *height)
 	if (*insn == OP_PRINTF)
 		needs = pops += insn[1];
 	if (*height < needs)
-		return RSP_AX_UNDERFLOW;
+		return TS_AX_UNDERFLOW;
 	*height = *height - pops + shapes[*insn].pushes;
-	return *height > RSP_AX_MAX_STACK ? RSP_AX_OVERFLOW : RSP_AX_OK;
+	return *height > TS_AX_MAX_STACK ? TS_AX_OVERFLOW : TS_AX_OK;
 }
 
 /* Can the instruction at @target be reached with this height? */
-static enum rsp_ax_error check_target(const struct check *c, size_t target, unsigned height)
+static enum ts_ax_error check_target(const struct check *c, size_t target, unsigned height)
 {
 	if (target >= c->len || c->heights[target] == HEIGHT_INSIDE)
-		return RSP_AX_BAD_JUMP;
+		return TS_AX_BAD_JUMP;
 	if (c->heights[target] != HEIGHT_UNSEEN && c->heights[target] != height)
-		return RSP_AX_HEIGHT;
-	return RSP_AX_OK;
+		return TS_AX_HEIGHT;
+	return TS_AX_OK;
 }
 
 /* Follow the code from @pc on, to an end or to code already followed. */
-static enum rsp_ax_error check_path(struct check *c, size_t pc, unsigned height)
+static enum ts_ax_error check_path(struct check *c, size_t pc, unsigned height)
 {
-	enum rsp_ax_error error = RSP_AX_OK;
+	enum ts_ax_error error = TS_AX_OK;
 
 	while (!error && c->heights[pc] == HEIGHT_UNSEEN) {
 		const uint8_t *insn = c->code + pc;
@@ -257,15 +256,15 @@ static enum rsp_ax_error check_path(struct check *c, size_t pc, unsigned height)
 				(struct branch){ (uint16_t)operand16(insn + 1), (uint8_t)height };
 		}
 		if (*insn != OP_GOTO && pc == c->len)
-			return RSP_AX_NO_END;
+			return TS_AX_NO_END;
 		error = check_target(c, pc, height);
 	}
 	return error;
 }
 
-static enum rsp_ax_error check_paths(struct check *c)
+static enum ts_ax_error check_paths(struct check *c)
 {
-	enum rsp_ax_error error = check_path(c, 0, 0);
+	enum ts_ax_error error = check_path(c, 0, 0);
 
 	while (!error && c->n_pending) {
 		struct branch next = c->pending[--c->n_pending];
@@ -277,10 +276,10 @@ static enum rsp_ax_error check_paths(struct check *c)
 	return error;
 }
 
-static enum rsp_ax_error check(const uint8_t *code, size_t len)
+static enum ts_ax_error check(const uint8_t *code, size_t len)
 {
 	struct check c = { .code = code, .len = len };
-	enum rsp_ax_error error = RSP_AX_NO_MEMORY;
+	enum ts_ax_error error = TS_AX_NO_MEMORY;
 
 	c.heights = malloc(len);
 	c.pending = calloc(len / 3 + 1, sizeof *c.pending); /* an if_goto is 3 bytes */
@@ -294,16 +293,16 @@ static enum rsp_ax_error check(const uint8_t *code, size_t len)
 	return error;
 }
 
-struct rsp_ax *rsp_ax_new(const uint8_t *code, size_t len, enum rsp_ax_error *error)
+struct ts_ax *ts_ax_new(const uint8_t *code, size_t len, enum ts_ax_error *error)
 {
-	struct rsp_ax *ax;
+	struct ts_ax *ax;
 
-	*error = len ? check(code, len) : RSP_AX_EMPTY;
+	*error = len ? check(code, len) : TS_AX_EMPTY;
 	if (*error)
 		return NULL;
 	ax = malloc(sizeof *ax + len);
 	if (!ax) {
-		*error = RSP_AX_NO_MEMORY;
+		*error = TS_AX_NO_MEMORY;
 		return NULL;
 	}
 	ax->len = len;
@@ -311,45 +310,20 @@ struct rsp_ax *rsp_ax_new(const uint8_t *code, size_t len, enum rsp_ax_error *er
 	return ax;
 }
 
-void rsp_ax_free(struct rsp_ax *ax)
+void ts_ax_free(struct ts_ax *ax)
 {
 	free(ax);
 }
 
-const uint8_t *rsp_ax_code(const struct rsp_ax *ax, size_t *len)
+const uint8_t *ts_ax_code(const struct ts_ax *ax, size_t *len)
 {
 	*len = ax->len;
 	return ax->code;
 }
 
-struct rsp_ax *rsp_ax_parse(struct rsp_args *a, enum rsp_ax_error *error)
-{
-	struct rsp_ax *ax;
-	uint8_t *code;
-	uint64_t len;
-
-	rsp_args_expect(a, 'X');
-	len = rsp_args_u64(a);
-	rsp_args_expect(a, ',');
-	if (len != rsp_args_hex_len(a))
-		rsp_args_fail(a);
-	*error = RSP_AX_SYNTAX;
-	if (!rsp_args_ok(a))
-		return NULL;
-	code = malloc(len + 1);
-	if (!code) {
-		*error = RSP_AX_NO_MEMORY;
-		return NULL;
-	}
-	rsp_args_hex(a, code, len);
-	ax = rsp_args_ok(a) ? rsp_ax_new(code, len, error) : NULL;
-	free(code);
-	return ax;
-}
-
 /* The evaluation.  The code has been checked: only unknown data and bad numbers can make it fail. */
 struct machine {
-	const struct rsp_ax_env *env;
+	const struct ts_ax_env *env;
 	uint32_t budget; /* steps left */
 };
 
@@ -400,7 +374,7 @@ static uint64_t sign_extend(uint64_t value, unsigned bits)
 	return bits < 64 ? shift_right_signed(value << (64 - bits), 64 - bits) : value;
 }
 
-static enum rsp_ax_error fail_at(const struct rsp_ax_env *env, enum rsp_ax_error error, uint64_t what)
+static enum ts_ax_error fail_at(const struct ts_ax_env *env, enum ts_ax_error error, uint64_t what)
 {
 	if (env->failed_at)
 		*env->failed_at = what;
@@ -408,7 +382,7 @@ static enum rsp_ax_error fail_at(const struct rsp_ax_env *env, enum rsp_ax_error
 }
 
 /* *value is the address and gets the @len bytes there; after a failure it is the first unknown one's. */
-static bool load(const struct rsp_ax_env *env, uint64_t *value, unsigned len)
+static bool load(const struct ts_ax_env *env, uint64_t *value, unsigned len)
 {
 	uint8_t bytes[8];
 	uint64_t sum = 0;
@@ -424,19 +398,19 @@ static bool load(const struct rsp_ax_env *env, uint64_t *value, unsigned len)
 	return true;
 }
 
-static bool trace(const struct rsp_ax_env *env, uint64_t addr, uint64_t len)
+static bool trace(const struct ts_ax_env *env, uint64_t addr, uint64_t len)
 {
 	return !env->trace || env->trace(env->user, addr & env->addr_mask, len);
 }
 
 /* Collect a string with its NUL, @max bytes of it or as much as is known. */
-static enum rsp_ax_error trace_string(struct machine *m, uint64_t addr, uint64_t max)
+static enum ts_ax_error trace_string(struct machine *m, uint64_t addr, uint64_t max)
 {
 	uint64_t len = 0;
 	bool is_at_end = false;
 
 	if (!m->env->trace)
-		return RSP_AX_OK;
+		return TS_AX_OK;
 	while (!is_at_end && len < max) {
 		uint8_t block[64];
 		size_t want = max - len < sizeof block ? (size_t)(max - len) : sizeof block;
@@ -444,56 +418,56 @@ static enum rsp_ax_error trace_string(struct machine *m, uint64_t addr, uint64_t
 		const uint8_t *nul = memchr(block, '\0', got);
 
 		if (!spend_step(m))
-			return RSP_AX_ENDLESS;
+			return TS_AX_ENDLESS;
 		len += nul ? (size_t)(nul - block) + 1 : got;
 		is_at_end = nul || got < want;
 	}
 	if (!len || trace(m->env, addr, len))
-		return RSP_AX_OK;
-	return fail_at(m->env, RSP_AX_NOT_TRACED, addr & m->env->addr_mask);
+		return TS_AX_OK;
+	return fail_at(m->env, TS_AX_NOT_TRACED, addr & m->env->addr_mask);
 }
 
 /*
  * The first argument is below @top, then the second...; above it were channel and function, which do not
  * exist here.
  */
-static void print(const struct rsp_ax_env *env, const uint8_t *insn, const uint64_t *top)
+static void print(const struct ts_ax_env *env, const uint8_t *insn, const uint64_t *top)
 {
-	uint64_t args[RSP_AX_MAX_STACK];
-	char text[RSP_AX_MAX_TEXT];
+	uint64_t args[TS_AX_MAX_STACK];
+	char text[TS_AX_MAX_TEXT];
 	size_t len;
 
 	if (!env->print)
 		return;
 	for (unsigned i = 0; i < insn[1]; i++)
 		args[i] = *--top;
-	len = rsp_ax_format(env, (const char *)insn + 1 + PRINTF_HEADER, args, text, sizeof text);
+	len = ts_ax_format(env, (const char *)insn + 1 + PRINTF_HEADER, args, text, sizeof text);
 	env->print(env->user, text, len);
 }
 
-static bool get_var(const struct rsp_ax_env *env, unsigned var, uint64_t *value)
+static bool get_var(const struct ts_ax_env *env, unsigned var, uint64_t *value)
 {
 	return env->get_var && env->get_var(env->user, var, value);
 }
 
-static bool set_var(const struct rsp_ax_env *env, unsigned var, uint64_t value)
+static bool set_var(const struct ts_ax_env *env, unsigned var, uint64_t value)
 {
 	return env->set_var && env->set_var(env->user, var, value);
 }
 
-static bool trace_var(const struct rsp_ax_env *env, unsigned var)
+static bool trace_var(const struct ts_ax_env *env, unsigned var)
 {
 	return !env->trace_var || env->trace_var(env->user, var);
 }
 
 /* One case an instruction, in the manual's order.  @s points one past the stack's top, which is s[-1]. */
-enum rsp_ax_error rsp_ax_eval(const struct rsp_ax *ax, const struct rsp_ax_env *env, uint64_t *result)
+enum ts_ax_error ts_ax_eval(const struct ts_ax *ax, const struct ts_ax_env *env, uint64_t *result)
 {
-	struct machine m = { env, env->budget ? env->budget : RSP_AX_DEFAULT_BUDGET };
-	uint64_t stack[RSP_AX_MAX_STACK];
+	struct machine m = { env, env->budget ? env->budget : TS_AX_DEFAULT_BUDGET };
+	uint64_t stack[TS_AX_MAX_STACK];
 	uint64_t *s = stack;
 	uint64_t top;
-	enum rsp_ax_error error;
+	enum ts_ax_error error;
 	size_t pc = 0;
 
 	while (spend_step(&m)) {
@@ -507,25 +481,25 @@ enum rsp_ax_error rsp_ax_eval(const struct rsp_ax *ax, const struct rsp_ax_env *
 		case OP_DIV_SIGNED:
 			s--;
 			if (!s[0])
-				return RSP_AX_DIVIDE;
+				return TS_AX_DIVIDE;
 			s[-1] = div_signed(s[-1], s[0]);
 			break;
 		case OP_DIV_UNSIGNED:
 			s--;
 			if (!s[0])
-				return RSP_AX_DIVIDE;
+				return TS_AX_DIVIDE;
 			s[-1] /= s[0];
 			break;
 		case OP_REM_SIGNED:
 			s--;
 			if (!s[0])
-				return RSP_AX_DIVIDE;
+				return TS_AX_DIVIDE;
 			s[-1] = rem_signed(s[-1], s[0]);
 			break;
 		case OP_REM_UNSIGNED:
 			s--;
 			if (!s[0])
-				return RSP_AX_DIVIDE;
+				return TS_AX_DIVIDE;
 			s[-1] %= s[0];
 			break;
 		case OP_LSH: s--, s[-1] = shift_left(s[-1], s[0]); break;
@@ -534,12 +508,12 @@ enum rsp_ax_error rsp_ax_eval(const struct rsp_ax *ax, const struct rsp_ax_env *
 		case OP_TRACE:
 			s -= 2;
 			if (!trace(env, s[0], s[1]))
-				return fail_at(env, RSP_AX_NOT_TRACED, s[0] & env->addr_mask);
+				return fail_at(env, TS_AX_NOT_TRACED, s[0] & env->addr_mask);
 			break;
 		case OP_TRACE_QUICK:
 		case OP_TRACE16:
 			if (!trace(env, s[-1], operand(insn + 1, shapes[*insn].operands)))
-				return fail_at(env, RSP_AX_NOT_TRACED, s[-1] & env->addr_mask);
+				return fail_at(env, TS_AX_NOT_TRACED, s[-1] & env->addr_mask);
 			break;
 		case OP_TRACENZ:
 			s -= 2;
@@ -562,7 +536,7 @@ enum rsp_ax_error rsp_ax_eval(const struct rsp_ax *ax, const struct rsp_ax_env *
 		case OP_REF32:
 		case OP_REF64:
 			if (!load(env, &s[-1], 1u << (*insn - OP_REF8)))
-				return fail_at(env, RSP_AX_UNKNOWN_MEM, s[-1]);
+				return fail_at(env, TS_AX_UNKNOWN_MEM, s[-1]);
 			break;
 		case OP_IF_GOTO:
 			if (*--s)
@@ -575,14 +549,14 @@ enum rsp_ax_error rsp_ax_eval(const struct rsp_ax *ax, const struct rsp_ax_env *
 		case OP_CONST64: *s++ = operand(insn + 1, shapes[*insn].operands); break;
 		case OP_REG:
 			if (!env->reg(env->user, operand16(insn + 1), s++))
-				return fail_at(env, RSP_AX_UNKNOWN_REG, operand16(insn + 1));
+				return fail_at(env, TS_AX_UNKNOWN_REG, operand16(insn + 1));
 			break;
 		case OP_END:
 			if (result && s == stack)
-				return RSP_AX_NO_VALUE;
+				return TS_AX_NO_VALUE;
 			if (result)
 				*result = s[-1];
-			return RSP_AX_OK;
+			return TS_AX_OK;
 		case OP_DUP: s[0] = s[-1], s++; break;
 		case OP_POP: s--; break;
 		case OP_SWAP:
@@ -599,15 +573,15 @@ enum rsp_ax_error rsp_ax_eval(const struct rsp_ax *ax, const struct rsp_ax_env *
 			break;
 		case OP_GETV:
 			if (!get_var(env, operand16(insn + 1), s++))
-				return fail_at(env, RSP_AX_UNKNOWN_VAR, operand16(insn + 1));
+				return fail_at(env, TS_AX_UNKNOWN_VAR, operand16(insn + 1));
 			break;
 		case OP_SETV:
 			if (!set_var(env, operand16(insn + 1), s[-1]))
-				return fail_at(env, RSP_AX_NOT_SET, operand16(insn + 1));
+				return fail_at(env, TS_AX_NOT_SET, operand16(insn + 1));
 			break;
 		case OP_TRACEV:
 			if (!trace_var(env, operand16(insn + 1)))
-				return fail_at(env, RSP_AX_VAR_NOT_TRACED, operand16(insn + 1));
+				return fail_at(env, TS_AX_VAR_NOT_TRACED, operand16(insn + 1));
 			break;
 		case OP_PRINTF:
 			print(env, insn, s - 2);
@@ -621,41 +595,41 @@ enum rsp_ax_error rsp_ax_eval(const struct rsp_ax *ax, const struct rsp_ax_env *
 		case OP_D_TO_L: assert(!"a checked expression has none of them");
 		}
 	}
-	return RSP_AX_ENDLESS;
+	return TS_AX_ENDLESS;
 }
 
-bool rsp_ax_is_unknown(enum rsp_ax_error error)
+bool ts_ax_is_unknown(enum ts_ax_error error)
 {
-	return error == RSP_AX_UNKNOWN_REG || error == RSP_AX_UNKNOWN_MEM || error == RSP_AX_UNKNOWN_VAR;
+	return error == TS_AX_UNKNOWN_REG || error == TS_AX_UNKNOWN_MEM || error == TS_AX_UNKNOWN_VAR;
 }
 
-const char *rsp_ax_error_text(enum rsp_ax_error error)
+const char *ts_ax_error_text(enum ts_ax_error error)
 {
 	switch (error) {
-	case RSP_AX_OK: return "no error";
-	case RSP_AX_SYNTAX: return "the expression is not of the form Xlen,hex";
-	case RSP_AX_NO_MEMORY: return "no memory for the expression";
-	case RSP_AX_EMPTY: return "empty expression";
-	case RSP_AX_BAD_OPCODE: return "unrecognized opcode";
-	case RSP_AX_FLOAT: return "unhandled opcode: floating point";
-	case RSP_AX_TRUNCATED: return "the expression ends within an instruction";
-	case RSP_AX_BAD_JUMP: return "a jump does not lead to an instruction";
-	case RSP_AX_NO_END: return "the expression has no end";
-	case RSP_AX_UNDERFLOW: return "stack underflow";
-	case RSP_AX_OVERFLOW: return "stack overflow";
-	case RSP_AX_HEIGHT: return "paths meet with different stack heights";
-	case RSP_AX_BAD_FORMAT: return "a printf format cannot be printed";
-	case RSP_AX_FLOAT_FORMAT:
+	case TS_AX_OK: return "no error";
+	case TS_AX_SYNTAX: return "the expression is not of the form Xlen,hex";
+	case TS_AX_NO_MEMORY: return "no memory for the expression";
+	case TS_AX_EMPTY: return "empty expression";
+	case TS_AX_BAD_OPCODE: return "unrecognized opcode";
+	case TS_AX_FLOAT: return "unhandled opcode: floating point";
+	case TS_AX_TRUNCATED: return "the expression ends within an instruction";
+	case TS_AX_BAD_JUMP: return "a jump does not lead to an instruction";
+	case TS_AX_NO_END: return "the expression has no end";
+	case TS_AX_UNDERFLOW: return "stack underflow";
+	case TS_AX_OVERFLOW: return "stack overflow";
+	case TS_AX_HEIGHT: return "paths meet with different stack heights";
+	case TS_AX_BAD_FORMAT: return "a printf format cannot be printed";
+	case TS_AX_FLOAT_FORMAT:
 		return "floating-point numbers cannot be printed here; use \"set dprintf-style gdb\"";
-	case RSP_AX_NO_VALUE: return "empty stack";
-	case RSP_AX_DIVIDE: return "divide by zero";
-	case RSP_AX_UNKNOWN_REG: return "cannot read register";
-	case RSP_AX_UNKNOWN_MEM: return "cannot read memory";
-	case RSP_AX_UNKNOWN_VAR: return "cannot read trace state variable";
-	case RSP_AX_NOT_SET: return "cannot set trace state variable";
-	case RSP_AX_NOT_TRACED: return "cannot collect memory";
-	case RSP_AX_VAR_NOT_TRACED: return "cannot collect trace state variable";
-	case RSP_AX_ENDLESS: return "the expression never ends";
+	case TS_AX_NO_VALUE: return "empty stack";
+	case TS_AX_DIVIDE: return "divide by zero";
+	case TS_AX_UNKNOWN_REG: return "cannot read register";
+	case TS_AX_UNKNOWN_MEM: return "cannot read memory";
+	case TS_AX_UNKNOWN_VAR: return "cannot read trace state variable";
+	case TS_AX_NOT_SET: return "cannot set trace state variable";
+	case TS_AX_NOT_TRACED: return "cannot collect memory";
+	case TS_AX_VAR_NOT_TRACED: return "cannot collect trace state variable";
+	case TS_AX_ENDLESS: return "the expression never ends";
 	}
 	return "unknown error";
 }

@@ -2,15 +2,15 @@
 /*
  * The surroundings of an agent expression (ax.h) while it is evaluated.
  */
-#ifndef RSP_AX_ENV_H
-#define RSP_AX_ENV_H
+#ifndef TS_AX_ENV_H
+#define TS_AX_ENV_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#define RSP_AX_DEFAULT_BUDGET 100000
-#define RSP_AX_MAX_TEXT       4096 /* bytes that one printf prints; longer text is truncated */
+#define TS_AX_DEFAULT_BUDGET 100000
+#define TS_AX_MAX_TEXT       4096 /* bytes that one printf prints; longer text is truncated */
 
 /*
  * What an expression can read and do.  Every callback gets @user first.
@@ -19,11 +19,11 @@
  * trace, trace_var or print the instructions that would call them only take their operands: a condition
  * collects nothing.
  */
-struct rsp_ax_env {
+struct ts_ax_env {
 	void *user;
 	uint64_t addr_mask; /* significant bits of an address, ts_arch_addr_mask() */
 	bool is_big_endian; /* order of the bytes that mem gives */
-	uint32_t budget;    /* instructions that may run; 0: RSP_AX_DEFAULT_BUDGET */
+	uint32_t budget;    /* instructions that may run; 0: TS_AX_DEFAULT_BUDGET */
 
 	/*
 	 * *value gets the register with the protocol's number @regnum, zero-extended.  Returns false if
@@ -48,7 +48,7 @@ struct rsp_ax_env {
 	/* Receives the address, register or variable that a failing evaluation asked for; may be NULL. */
 	uint64_t *failed_at;
 
-	/* Print the text of a dynamic printf, at most RSP_AX_MAX_TEXT bytes. */
+	/* Print the text of a dynamic printf, at most TS_AX_MAX_TEXT bytes. */
 	void (*print)(void *user, const char *text, size_t len);
 };
 

@@ -10,10 +10,10 @@
 /* The number of memory reads allowed to the expressions of one hit. */
 #define MAX_LOOKS 256
 
-void rsp_ax_state_init(struct rsp_ax_state *state, struct ts_query *q, uint64_t pos, uint32_t thread,
-		       uint8_t *room)
+void ts_ax_state_init(struct ts_ax_state *state, struct ts_query *q, uint64_t pos, uint32_t thread,
+		      uint8_t *room)
 {
-	*state = (struct rsp_ax_state){
+	*state = (struct ts_ax_state){
 		.q = q,
 		.pos = pos,
 		.thread = thread,
@@ -22,12 +22,12 @@ void rsp_ax_state_init(struct rsp_ax_state *state, struct ts_query *q, uint64_t 
 	};
 }
 
-static const struct ts_regset *regset(const struct rsp_ax_state *state)
+static const struct ts_regset *regset(const struct ts_ax_state *state)
 {
 	return state->view ? &state->view->set : ts_query_regset(state->q);
 }
 
-bool rsp_ax_state_reg(struct rsp_ax_state *state, unsigned regnum, uint64_t *value)
+bool ts_ax_state_reg(struct ts_ax_state *state, unsigned regnum, uint64_t *value)
 {
 	const struct ts_regset *set = regset(state);
 	struct ts_error err = { 0 };
@@ -49,10 +49,10 @@ bool rsp_ax_state_reg(struct rsp_ax_state *state, unsigned regnum, uint64_t *val
 
 static bool see_reg(void *user, unsigned regnum, uint64_t *value)
 {
-	return rsp_ax_state_reg(user, regnum, value);
+	return ts_ax_state_reg(user, regnum, value);
 }
 
-static bool see_bytes(const struct rsp_ax_state *state, uint64_t addr, size_t len, uint8_t *bytes,
+static bool see_bytes(const struct ts_ax_state *state, uint64_t addr, size_t len, uint8_t *bytes,
 		      uint8_t *known, struct ts_error *err)
 {
 	uint32_t process = ts_query_process(state->q, state->thread);
@@ -64,7 +64,7 @@ static bool see_bytes(const struct rsp_ax_state *state, uint64_t addr, size_t le
 
 static size_t see_mem(void *user, uint64_t addr, uint8_t *bytes, size_t len)
 {
-	struct rsp_ax_state *state = user;
+	struct ts_ax_state *state = user;
 	struct ts_error err = { 0 };
 	size_t done = 0;
 
@@ -83,11 +83,11 @@ static size_t see_mem(void *user, uint64_t addr, uint8_t *bytes, size_t len)
 	return done;
 }
 
-void rsp_ax_state_env(struct rsp_ax_state *state, struct rsp_ax_env *env)
+void ts_ax_state_env(struct ts_ax_state *state, struct ts_ax_env *env)
 {
 	const struct ts_arch *arch = regset(state)->arch;
 
-	*env = (struct rsp_ax_env){
+	*env = (struct ts_ax_env){
 		.user = state,
 		.addr_mask = ts_arch_addr_mask(arch),
 		.is_big_endian = arch->is_big_endian,
@@ -97,7 +97,7 @@ void rsp_ax_state_env(struct rsp_ax_state *state, struct rsp_ax_env *env)
 	};
 }
 
-static void put_reg(const struct rsp_ax_state *state, struct ts_buf *out)
+static void put_reg(const struct ts_ax_state *state, struct ts_buf *out)
 {
 	int i = ts_regset_by_num(regset(state), (unsigned)state->failed_at);
 
@@ -107,20 +107,20 @@ static void put_reg(const struct rsp_ax_state *state, struct ts_buf *out)
 		ts_buf_printf(out, " %s", regset(state)->regs[i].name);
 }
 
-void rsp_ax_state_put_error(const struct rsp_ax_state *state, enum rsp_ax_error error, struct ts_buf *out)
+void ts_ax_state_put_error(const struct ts_ax_state *state, enum ts_ax_error error, struct ts_buf *out)
 {
-	ts_buf_puts(out, rsp_ax_error_text(error));
+	ts_buf_puts(out, ts_ax_error_text(error));
 	switch (error) {
-	case RSP_AX_UNKNOWN_MEM:
-	case RSP_AX_NOT_TRACED:
+	case TS_AX_UNKNOWN_MEM:
+	case TS_AX_NOT_TRACED:
 		ts_buf_printf(out, " at 0x%" PRIx64, state->failed_at);
 		break;
-	case RSP_AX_UNKNOWN_REG:
+	case TS_AX_UNKNOWN_REG:
 		put_reg(state, out);
 		break;
-	case RSP_AX_UNKNOWN_VAR:
-	case RSP_AX_NOT_SET:
-	case RSP_AX_VAR_NOT_TRACED:
+	case TS_AX_UNKNOWN_VAR:
+	case TS_AX_NOT_SET:
+	case TS_AX_VAR_NOT_TRACED:
 		ts_buf_printf(out, " %" PRIu64, state->failed_at);
 		break;
 	default:

@@ -91,9 +91,87 @@ define tracestub-refuse
     echo In this session gdb starts nothing on this machine: the recorded program may be malware.\n
     help tracestub-no-native
   end
+  if $_tracestub == 5
+    echo Without Python, gdb passes on at most twelve words: write conditions without blanks.\n
+    help tracestub-no-question
+  end
 end
 document tracestub-refuse
 Part of 'when' and 'goto': says why nothing was done.
+end
+
+# A condition with variables is for gdb, which compiles it when it inserts a breakpoint. The server knows it by the
+# number in front, and keeps it for the question that follows. gdb sends no condition where another breakpoint has
+# none at the same place, even a disabled one: then the server refuses the question. Without Python the condition
+# follows WHAT, a function, and ends the question.
+alias -- tracestub-offer = with breakpoint pending off -- with breakpoint always-inserted on -- with breakpoint condition-evaluation target -- pipe -d TRACESTUB thbreak
+define tracestub-compile
+  if $argc == 4
+    pipe -d TRACESTUB monitor condition $arg0 $arg1 $arg2 $arg3 TRACESTUB grep -q '^function'
+    if $_shell_exitcode == 0
+      tracestub-offer $arg1 if 0x74736966, $arg3 TRACESTUB grep -q .
+      delete $bpnum
+    end
+  end
+  if $argc == 5
+    pipe -d TRACESTUB monitor condition $arg0 $arg1 $arg2 $arg3 $arg4 TRACESTUB grep -q '^function'
+    if $_shell_exitcode == 0
+      tracestub-offer $arg1 if 0x74736966, $arg3 $arg4 TRACESTUB grep -q .
+      delete $bpnum
+    end
+  end
+  if $argc == 6
+    pipe -d TRACESTUB monitor condition $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 TRACESTUB grep -q '^function'
+    if $_shell_exitcode == 0
+      tracestub-offer $arg1 if 0x74736966, $arg3 $arg4 $arg5 TRACESTUB grep -q .
+      delete $bpnum
+    end
+  end
+  if $argc == 7
+    pipe -d TRACESTUB monitor condition $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 TRACESTUB grep -q '^function'
+    if $_shell_exitcode == 0
+      tracestub-offer $arg1 if 0x74736966, $arg3 $arg4 $arg5 $arg6 TRACESTUB grep -q .
+      delete $bpnum
+    end
+  end
+  if $argc == 8
+    pipe -d TRACESTUB monitor condition $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 TRACESTUB grep -q '^function'
+    if $_shell_exitcode == 0
+      tracestub-offer $arg1 if 0x74736966, $arg3 $arg4 $arg5 $arg6 $arg7 TRACESTUB grep -q .
+      delete $bpnum
+    end
+  end
+  if $argc == 9
+    pipe -d TRACESTUB monitor condition $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8 TRACESTUB grep -q '^function'
+    if $_shell_exitcode == 0
+      tracestub-offer $arg1 if 0x74736966, $arg3 $arg4 $arg5 $arg6 $arg7 $arg8 TRACESTUB grep -q .
+      delete $bpnum
+    end
+  end
+  if $argc == 10
+    pipe -d TRACESTUB monitor condition $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8 $arg9 TRACESTUB grep -q '^function'
+    if $_shell_exitcode == 0
+      tracestub-offer $arg1 if 0x74736966, $arg3 $arg4 $arg5 $arg6 $arg7 $arg8 $arg9 TRACESTUB grep -q .
+      delete $bpnum
+    end
+  end
+  if $argc == 11
+    pipe -d TRACESTUB monitor condition $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8 $arg9 $arg10 TRACESTUB grep -q '^function'
+    if $_shell_exitcode == 0
+      tracestub-offer $arg1 if 0x74736966, $arg3 $arg4 $arg5 $arg6 $arg7 $arg8 $arg9 $arg10 TRACESTUB grep -q .
+      delete $bpnum
+    end
+  end
+  if $argc == 12
+    pipe -d TRACESTUB monitor condition $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8 $arg9 $arg10 $arg11 TRACESTUB grep -q '^function'
+    if $_shell_exitcode == 0
+      tracestub-offer $arg1 if 0x74736966, $arg3 $arg4 $arg5 $arg6 $arg7 $arg8 $arg9 $arg10 $arg11 TRACESTUB grep -q .
+      delete $bpnum
+    end
+  end
+end
+document tracestub-compile
+Part of 'ts': compiles the condition of a question.
 end
 
 # A monitor command on behalf of 'when', 'goto' and 'ts', of at most twelve words.
@@ -108,30 +186,39 @@ define tracestub-monitor
     monitor $arg0 $arg1 $arg2
   end
   if $argc == 4
+    tracestub-compile $arg0 $arg1 $arg2 $arg3
     monitor $arg0 $arg1 $arg2 $arg3
   end
   if $argc == 5
+    tracestub-compile $arg0 $arg1 $arg2 $arg3 $arg4
     monitor $arg0 $arg1 $arg2 $arg3 $arg4
   end
   if $argc == 6
+    tracestub-compile $arg0 $arg1 $arg2 $arg3 $arg4 $arg5
     monitor $arg0 $arg1 $arg2 $arg3 $arg4 $arg5
   end
   if $argc == 7
+    tracestub-compile $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6
     monitor $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6
   end
   if $argc == 8
+    tracestub-compile $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7
     monitor $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7
   end
   if $argc == 9
+    tracestub-compile $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8
     monitor $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8
   end
   if $argc == 10
+    tracestub-compile $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8 $arg9
     monitor $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8 $arg9
   end
   if $argc == 11
+    tracestub-compile $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8 $arg9 $arg10
     monitor $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8 $arg9 $arg10
   end
   if $argc == 12
+    tracestub-compile $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8 $arg9 $arg10 $arg11
     monitor $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8 $arg9 $arg10 $arg11
   end
 end
@@ -334,6 +421,10 @@ define tracestub-ts
     if $argc == 12
       tracestub-monitor $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8 $arg9 $arg10 $arg11
     end
+    if $argc > 12
+      set $_tracestub = 5
+      tracestub-refuse
+    end
     tracestub-follow
   else
     tracestub-refuse
@@ -425,6 +516,11 @@ class TracestubMonitor(gdb.Command):
     """Part of 'when' and 'goto': asks the server, with what gdb knows how to read as address and size."""
 
     WITH_WHAT = re.compile(r"(history|accesses|executions|why|(last|next)-\w+)$")
+    WITH_STATE = "calls", "executions"
+    OPCODES = """float add sub mul div_signed div_unsigned rem_signed rem_unsigned lsh rsh_signed rsh_unsigned trace
+        trace_quick log_not bit_and bit_or bit_xor bit_not equal less_signed less_unsigned ext ref8 ref16 ref32 ref64
+        ref_float ref_double ref_long_double l_to_d d_to_l if_goto goto const8 const16 const32 const64 reg end dup pop
+        zero_ext swap getv setv tracev tracenz trace16 - pick rot printf""".split()
 
     def resolve(self, text):
         if re.match(r"[$0-9]", text) or ":" in text or "," in text:
@@ -437,11 +533,57 @@ class TracestubMonitor(gdb.Command):
         except (gdb.error, ValueError, OverflowError):
             return text
 
+    def assemble(self, text):
+        """What "maint agent-eval" prints, as conditions: "agent HEX@ADDR", joined by "||"."""
+        terms = []
+        for scope, listing in re.findall(r"^Scope: (0x[0-9a-f]+)\n((?:(?!Scope).*\n)*)", text, re.M):
+            insns = re.findall(r"^ *(\d+) +([a-z]\w*)(?: (-?\d+))?$", listing, re.M)
+            code = bytearray()
+            for (at, name, operand), (after, *_) in zip(insns, [*insns[1:], (int(insns[-1][0]) + 1,)]):
+                size = int(after) - int(at) - 1
+                code.append(self.OPCODES.index(name) + 1)
+                code += (int(operand or 0) % (1 << 8 * size)).to_bytes(size, "big")
+            terms.append("agent %s@%s" % (code.hex(), scope))
+        return " || ".join(terms)
+
+    def compile(self, verb, what, question):
+        """The question with its condition compiled by gdb, if the server says that it has variables."""
+        wanted = re.match(r"(\w+) (.*)", gdb.execute("monitor condition " + question, to_string=True))
+        if not wanted:
+            return question
+        place = what if wanted[1] == "function" else "*" + wanted[1]
+        if verb == "calls" and place != what:   # a call's arguments are in their places after the prologue
+            symbol = re.match(r"([^+]*) in section ", gdb.execute("info symbol " + place[1:], to_string=True))
+            place = symbol[1] if symbol else place
+        if place.startswith("*"):               # agent-eval has no addresses, breakpoints have
+            gdb.execute("tracestub-offer %s if 0x74736966, %s TRACESTUB grep -q ." % (place, wanted[2]))
+            gdb.execute("delete $bpnum")
+            return question
+        text = gdb.execute("maint agent-eval -at %s, %s" % (place, wanted[2]), to_string=True)
+        return re.sub(r"\bif\s+" + re.escape(wanted[2]), "if " + self.assemble(text), question, count=1)
+
     def invoke(self, argument, from_tty):
         words = argument.split(None, 2)
         if len(words) > 1 and self.WITH_WHAT.match(words[0]):
             words[1] = self.resolve(words[1])
-        tracestub_run("monitor " + " ".join(words))
+        question = " ".join(words)
+        if len(words) == 3 and words[0] in self.WITH_STATE and re.search(r"\bif\b", words[2]):
+            try:
+                question = self.compile(words[0], words[1], question)
+            except (gdb.error, ValueError) as e:
+                raise gdb.GdbError(str(e))
+        tracestub_run("monitor " + question)
+
+
+class TracestubTs(gdb.Command):
+    """Takes the place of 'tracestub-ts', which has room for twelve words."""
+
+    def invoke(self, argument, from_tty):
+        gdb.execute("tracestub-look")
+        if int(gdb.convenience_variable("_tracestub")) != 2:
+            gdb.execute("tracestub-refuse")
+        gdb.execute("tracestub-monitor " + (argument or "help"))
+        gdb.execute("tracestub-follow")
 
 
 class TracestubAlias(gdb.Command):
@@ -500,6 +642,7 @@ tracestub_help = gdb.execute("help tracestub-ts", to_string=True)
 for name, command in re.findall(r"^ *alias (\S+) = (.*)$", tracestub_help, re.M):
     TRACESTUB_VERBS.append(name)
     TracestubAlias(name, command, "Ask the recording: see \"help ts\".")
+TracestubTs("tracestub-ts", gdb.COMMAND_RUNNING)
 TracestubAlias("ts", "tracestub-ts", tracestub_help[tracestub_help.index("Ask the recording"):])
 TracestubAlias("goto", "tracestub-goto", gdb.execute("help tracestub-goto", to_string=True).split("\n", 1)[1])
   end

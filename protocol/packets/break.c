@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "packets.h"
+#include "protocol/session/asking.h"
 #include "protocol/session/breaks.h"
 #include "protocol/session/session.h"
 #include "protocol/tracing/ax_packet.h"
@@ -121,6 +122,8 @@ static enum rsp_done insert_break(struct rsp_session *s, struct rsp_args *a, str
 
 	if (!parse_all_code(a, &conditions, &commands, r))
 		return a->is_bad ? RSP_BAD : RSP_REPLIED;
+	for (size_t i = 0; i < conditions.n; i++)
+		rsp_asking_offer(s, p.addr, conditions.items[i]);
 	if (rsp_breaks_insert(&s->breaks, kind, break_at(s, &p), conditions.items, conditions.n)) {
 		rsp_breaks_set_commands(&s->breaks, kind, break_at(s, &p), commands.items, commands.n);
 		return RSP_OK;

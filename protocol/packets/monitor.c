@@ -428,6 +428,8 @@ static const struct rsp_command commands[] = {
 	  .run = rsp_asking_checkpoint },
 	{ "collect", "live|all|none", "tracepoints: where you go, everywhere at once (usual), or forget",
 	  .run = run_collect },
+	{ "condition", "VERB WHAT if COND", "part of gdbinit's `ts`: what gdb compiles of a question, and where",
+	  .start = rsp_asking_condition },
 	{ "direction", "reverse|forward", "where step and continue go, for clients that cannot go backwards",
 	  .run = run_direction },
 	{ "export", "FILE", "save the trace frames, in the folder of --export-dir", .start = start_export },

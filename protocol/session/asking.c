@@ -7,6 +7,7 @@
 
 #include "session.h"
 #include "wait.h"
+#include "src/agent/ax.h"
 #include "src/ask/answer.h"
 #include "src/ask/find_symbols.h"
 #include "src/ask/marks.h"
@@ -25,6 +26,11 @@ struct rsp_asking {
 	struct ts_marks *marks;     /* owned; NULL: none needed yet, or they cannot be kept */
 	struct ts_answer *answer;   /* owned; the job's */
 	bool is_announced;          /* it leads the session somewhere with its next resume, without a text */
+	struct ts_buf wanted;       /* the question of which gdb compiles the condition; empty: none */
+	size_t cond_at, cond_len;   /* where that is in it */
+	uint64_t first, last;       /* addresses of the function, or the one that it is about */
+	struct ts_buf offered;      /* it in the grammar's words, for each place where gdb has it */
+	bool is_offered;            /* one of these is the function or address of the question */
 	uint64_t back[MAX_BACK];    /* where goto left, oldest first; then, after back, where it came from */
 };
 
@@ -35,6 +41,8 @@ void rsp_asking_free(struct rsp_asking *q)
 	ts_answer_free(q->answer);
 	ts_marks_free(q->marks);
 	free(q->ask.shown);
+	ts_buf_fini(&q->wanted);
+	ts_buf_fini(&q->offered);
 	free(q);
 }
 
@@ -96,8 +104,11 @@ static struct rsp_asking *need_asking(struct rsp_session *s)
 	if (!s->asking) {
 		s->asking = calloc(1, sizeof(*s->asking));
 		s->free_asking = rsp_asking_free;
-		if (s->asking)
+		if (s->asking) {
 			s->asking->ask.back = s->asking->back;
+			ts_buf_init(&s->asking->wanted);
+			ts_buf_init(&s->asking->offered);
+		}
 	}
 	return s->asking;
 }
@@ -117,6 +128,7 @@ static bool prepare(struct rsp_session *s, struct ts_error *err)
 	q->ask.names = &s->target->names;
 	q->ask.symbols = symbols;
 	q->ask.marks = q->marks;
+	q->ask.view = s->layout ? &s->layout->regs : NULL;
 	q->ask.n_steps = rsp_last(s);
 	q->ask.is_reading = !rsp_is_complete(s);
 	q->ask.has_here = true;
@@ -179,6 +191,109 @@ bool rsp_asking_checkpoint(struct rsp_session *s, const char *text, struct ts_bu
 	}
 	ts_buf_puts(out, err.text);
 	return false;
+}
+
+/* ------------------------------------------------------------------------------ conditions that gdb compiles */
+
+/* The last address of the function that begins at @addr; @addr if none does. */
+static uint64_t last_of_function(const struct rsp_asking *q, uint64_t addr)
+{
+	const struct ts_symbol *f = ts_symbols_function_at(q->ask.symbols, addr);
+
+	return f && f->addr == addr && f->len ? addr + f->len - 1 : addr;
+}
+
+/* What gdb is to compile, with where; nothing if it is not for one address: variables move with the pc. */
+static void put_wanted(struct rsp_asking *q, const struct ts_question *qn, const char *question,
+		       struct ts_buf *out)
+{
+	const struct ts_what *what = &qn->what;
+
+	if (!qn->foreign || what->kind != TS_WHAT_MEM || (!what->is_function && what->addr != what->last))
+		return;
+	if (what->is_function)
+		ts_buf_puts(out, "function");
+	else
+		ts_buf_printf(out, "0x%" PRIx64, what->addr);
+	ts_buf_printf(out, " %.*s\n", (int)qn->foreign_len, qn->foreign);
+	ts_buf_puts(&q->wanted, question);
+	q->first = what->addr;
+	q->last = what->is_function ? what->last : last_of_function(q, what->addr);
+	q->cond_at = (size_t)(qn->foreign - question);
+	q->cond_len = qn->foreign_len;
+}
+
+enum rsp_command_end rsp_asking_condition(struct rsp_session *s, const char *question, struct ts_buf *out)
+{
+	struct ts_question qn;
+	struct ts_error err;
+
+	ts_error_reset(&err);
+	if (!strstr(question, "--partial") && !rsp_wait_until_complete(s))
+		return RSP_COMMAND_LATER;
+	if (!prepare(s, &err)) {
+		ts_buf_puts(out, err.text);
+		return RSP_COMMAND_REFUSED;
+	}
+	ts_buf_reset(&s->asking->wanted);
+	ts_buf_reset(&s->asking->offered);
+	s->asking->is_offered = false;
+	if (!ts_question_parse(&qn, &s->asking->ask, question, &err))
+		put_wanted(s->asking, &qn, question, out);
+	ts_question_fini(&qn);
+	return RSP_COMMAND_DONE;
+}
+
+/* Does the code begin with what gdb makes of "RSP_OFFERED_MARK,": const32, pop? */
+static bool is_marked(const uint8_t *code, size_t len)
+{
+	static const uint8_t mark[] = { 0x24, RSP_OFFERED_MARK >> 24, RSP_OFFERED_MARK >> 16 & 0xff,
+					RSP_OFFERED_MARK >> 8 & 0xff, RSP_OFFERED_MARK & 0xff, 0x29 };
+
+	return len > sizeof(mark) && !memcmp(code, mark, sizeof(mark));
+}
+
+void rsp_asking_offer(struct rsp_session *s, uint64_t addr, const struct ts_ax *condition)
+{
+	size_t len;
+	const uint8_t *code = ts_ax_code(condition, &len);
+	struct ts_buf *out;
+
+	if (!s->asking || !s->asking->wanted.len || !is_marked(code, len))
+		return;
+	out = &s->asking->offered;
+	ts_buf_puts(out, out->len ? " || agent " : "agent ");
+	ts_buf_hex(out, code, len);
+	ts_buf_printf(out, "@0x%" PRIx64, addr);
+	s->asking->is_offered |= addr >= s->asking->first && addr <= s->asking->last;
+}
+
+/*
+ * If the question in @line is the one whose condition gdb was to compile, what gdb has made of it takes the place
+ * of its text.  Returns false if gdb sent nothing for the function: it cannot evaluate that in a target.
+ */
+static bool put_offered(struct rsp_asking *q, struct ts_buf *line, struct ts_error *err)
+{
+	size_t end = q->cond_at + q->cond_len;
+	bool is_wanted = q->wanted.len && !strcmp(ts_buf_text(line), ts_buf_text(&q->wanted));
+	struct ts_buf question;
+
+	if (is_wanted && q->is_offered) {
+		ts_buf_init(&question);
+		ts_buf_put(&question, line->data, q->cond_at);
+		ts_buf_put(&question, q->offered.data, q->offered.len);
+		ts_buf_put(&question, line->data + end, line->len - end);
+		question.is_failed |= !ts_buf_ok(&q->offered);
+		ts_buf_fini(line);
+		*line = question;
+	} else if (is_wanted) {
+		ts_fail(err, TS_EUSAGE, TS_NO_OFF,
+			"'if %.*s': gdb sent nothing: it cannot compile calls, floating point and strings, nor where another breakpoint is",
+			(int)q->cond_len, ts_buf_text(&q->wanted) + q->cond_at);
+	}
+	ts_buf_reset(&q->wanted);
+	ts_buf_reset(&q->offered);
+	return !is_wanted || q->is_offered;
 }
 
 /* ------------------------------------------------------------------------------------------------ the job */
@@ -283,6 +398,10 @@ static bool parse(struct rsp_session *s, const char *verb, const char *words, st
 
 	ts_buf_init(&line);
 	ts_buf_printf(&line, "%s %s", verb, words);
+	if (!put_offered(s->asking, &line, err)) {
+		ts_buf_fini(&line);
+		return false;
+	}
 	done = ts_buf_ok(&line) || ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
 	if (done) {
 		s->asking->answer = ts_answer_new(&s->asking->ask, ts_buf_text(&line), TS_FORM_TEXT, err);

@@ -42,6 +42,24 @@ enum rsp_command_end rsp_asking_start(struct rsp_session *s, const char *verb, c
  */
 enum rsp_command_end rsp_asking_announce(struct rsp_session *s, const char *place, struct ts_error *err);
 
+/*
+ * The monitor command "condition VERB WORDS": if the question has a condition that only gdb can compile, and
+ * is about one address, the answer is where and what: "function n > 3", "0x401136 n > 3".  gdb then inserts a
+ * breakpoint there whose condition is "RSP_OFFERED_MARK, n > 3", and removes it; the same question is answered
+ * with what it sent.
+ *
+ * Returns RSP_COMMAND_DONE, RSP_COMMAND_LATER if the question needs more of the recording than has been read,
+ * RSP_COMMAND_REFUSED if memory is exhausted.
+ */
+enum rsp_command_end rsp_asking_condition(struct rsp_session *s, const char *question, struct ts_buf *out);
+
+#define RSP_OFFERED_MARK 0x74736966u
+
+struct ts_ax;
+
+/* A breakpoint at @addr was inserted with this condition: is it for the question that was announced? */
+void rsp_asking_offer(struct rsp_session *s, uint64_t addr, const struct ts_ax *condition);
+
 /* The session is about to leave its position for @pos: "back" comes back here. */
 void rsp_asking_note_left(struct rsp_session *s, uint64_t pos);
 

@@ -166,6 +166,7 @@ void ts_answer_free(struct ts_answer *a)
 		return;
 	ts_anchors_fini(&a->anchors);
 	ts_rows_close(a->rows);
+	ts_question_fini(&a->qn);
 	ts_form_free(a->form);
 	free(a->text);
 	for (size_t i = 0; i < a->cap_kept; i++)

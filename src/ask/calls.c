@@ -98,6 +98,7 @@ struct calls {
 	unsigned n_looked;
 	bool has_call; /* the condition of the call is to be judged */
 	struct ts_call call;
+	struct ts_judged judged;
 	struct found *found; /* owned; MAX_BATCH */
 	struct end *ends;    /* owned; MAX_BATCH; by position once the batch is found */
 	struct ts_buf texts;
@@ -254,6 +255,7 @@ static bool take_chunk(struct calls *x, uint64_t pos, struct ts_budget *budget)
 static enum ts_got look_at_next(struct calls *x, struct ts_budget *budget, struct ts_error *err)
 {
 	const struct ts_cond *cond = &x->qn->cond;
+	enum ts_got got = TS_GOT_ROW;
 	bool holds = true;
 
 	if (!x->has_call) {
@@ -266,14 +268,15 @@ static enum ts_got look_at_next(struct calls *x, struct ts_budget *budget, struc
 		if (!is_wanted(x, &x->call))
 			return TS_GOT_ROW;
 	}
-	x->has_call = cond->n && !take_chunk(x, x->call.pos + 1, budget);
-	if (x->has_call)
-		return TS_GOT_PENDING;
-	if (cond->n && !ts_state_holds(x->ask, cond, x->call.pos + 1, &holds, err))
-		return TS_GOT_FAIL;
-	if (holds)
+	if (cond->n && !take_chunk(x, x->call.pos + 1, budget))
+		got = TS_GOT_PENDING;
+	else if (cond->n)
+		got = ts_state_holds(x->ask, cond, x->call.pos + 1, x->call.thread, &x->judged,
+				     &holds, budget, err);
+	x->has_call = got == TS_GOT_PENDING;
+	if (got == TS_GOT_ROW && holds)
 		add_found(x, &x->call);
-	return TS_GOT_ROW;
+	return got;
 }
 
 /*

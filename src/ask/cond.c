@@ -2,9 +2,12 @@
 #include "cond.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "number.h"
+#include "src/agent/ax.h"
+#include "src/base/hex.h"
 
 /* What is left of the condition, and all of it for messages. */
 struct text {
@@ -135,10 +138,44 @@ static bool parse_memory(struct text *t, struct ts_term *term, const struct ts_r
 	return true;
 }
 
+/* What follows "agent": HEX, or HEX@ADDR */
+static bool parse_agent(struct text *t, struct ts_term *term, struct ts_error *err)
+{
+	enum ts_ax_error error = TS_AX_NO_MEMORY;
+	bool is_large;
+	uint8_t *code;
+	size_t n = 0;
+
+	skip_blanks(t);
+	while (t->p + n < t->end && isxdigit((unsigned char)t->p[n]))
+		n++;
+	code = malloc(n / 2 + 1);
+	for (size_t i = 0; code && i < n / 2; i++)
+		code[i] = (uint8_t)(ts_hex_digit((uint8_t)t->p[2 * i]) << 4 |
+				    ts_hex_digit((uint8_t)t->p[2 * i + 1]));
+	if (code)
+		term->agent = ts_ax_new(code, n / 2, &error);
+	free(code);
+	if (!term->agent || n % 2)
+		return misunderstood(t, n % 2 ? "a digit of the expression is missing" : ts_ax_error_text(error),
+				     err);
+	t->p += n;
+	term->kind = TS_TERM_AGENT;
+	term->has_addr = take(t, "@");
+	n = term->has_addr ? ts_number_take(t->p, (size_t)(t->end - t->p), TS_COMMAS_END, &term->addr,
+						&is_large) : 0;
+	if (term->has_addr && !n)
+		return misunderstood(t, "after '@' stands the address at which the expression is evaluated", err);
+	t->p += n;
+	return true;
+}
+
 static bool parse_term(struct text *t, struct ts_term *term, const struct ts_regset *regs,
 		       const struct ts_symbols *symbols, struct ts_error *err)
 {
 	skip_blanks(t);
+	if (name_len(t) == 5 && take(t, "agent"))
+		return parse_agent(t, term, err);
 	if (name_len(t) == 5 && take(t, "value")) {
 		term->kind = TS_TERM_VALUE;
 	} else if (take(t, "$")) {
@@ -148,10 +185,19 @@ static bool parse_term(struct text *t, struct ts_term *term, const struct ts_reg
 		if (!parse_memory(t, term, regs, symbols, err))
 			return false;
 	} else {
-		return misunderstood(t, "it compares value, $REG or *(TYPE *)ADDR with a number; variables are for gdb's own `break ... if`",
+		return misunderstood(t,
+				     "it compares value, $REG or *(TYPE *)ADDR with a number; variables are for "
+				     "gdb: ts calls FUNCTION if ...",
 				     err);
 	}
 	return parse_compare(t, term, err) && parse_number(t, term, err);
+}
+
+void ts_cond_fini(struct ts_cond *cond)
+{
+	for (unsigned i = 0; i < cond->n; i++)
+		ts_ax_free(cond->terms[i].agent);
+	cond->n = 0;
 }
 
 bool ts_cond_parse(struct ts_cond *cond, const char *text, size_t len, const struct ts_regset *regs,
@@ -160,16 +206,16 @@ bool ts_cond_parse(struct ts_cond *cond, const char *text, size_t len, const str
 	struct text t = { .p = text, .end = text + len, .all = text, .all_len = (int)len };
 	bool goes_on = true;
 
-	cond->n = 0;
+	*cond = (struct ts_cond){ 0 };
 	while (goes_on) {
 		struct ts_term *term = &cond->terms[cond->n];
 
 		if (cond->n == TS_MAX_TERMS)
 			return misunderstood(&t, "it is too long", err);
-		*term = (struct ts_term){ 0 };
+		cond->n++;
 		if (!parse_term(&t, term, regs, symbols, err))
 			return false;
-		cond->n++;
+		cond->has_addresses |= term->has_addr;
 		goes_on = take(&t, "&&");
 		if (!goes_on) {
 			term->ends_and = true;

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The condition of a question: `value == 5`, `$rax > 3 && *(u32 *)0x404010 != 0`.
+ *
+ * A condition on variables needs a debugger that knows where they are: it compiles the condition to an agent
+ * expression (src/agent), which is the term `agent HEX@ADDR`.  Where a variable is depends on the pc, so the
+ * expression is good for one address: there it is evaluated (activation.h).
  */
 #ifndef TS_ASK_COND_H
 #define TS_ASK_COND_H
@@ -11,6 +15,8 @@
 
 #include "src/base/error.h"
 #include "what.h"
+
+struct ts_ax;
 
 enum ts_compare {
 	TS_COMPARE_EQ,
@@ -25,6 +31,7 @@ enum ts_term_kind {
 	TS_TERM_VALUE, /* the row's `new` */
 	TS_TERM_REG,
 	TS_TERM_MEM,
+	TS_TERM_AGENT, /* holds where the expression is not 0 */
 };
 
 /* One comparison. */
@@ -34,6 +41,9 @@ struct ts_term {
 	bool is_signed;        /* the number has a minus, or the type is signed */
 	uint64_t number;       /* in two's complement */
 	struct ts_what place;  /* REG and MEM: 1, 2, 4 or 8 bytes of memory */
+	struct ts_ax *agent;   /* owned by the condition; AGENT */
+	uint64_t addr;         /* AGENT with has_addr: where the expression is evaluated */
+	bool has_addr;
 	bool ends_and;         /* "||" follows: the terms since the last such one are all to hold */
 };
 
@@ -44,15 +54,19 @@ struct ts_cond {
 	struct ts_term terms[TS_MAX_TERMS];
 	unsigned n;
 	bool is_about_value;   /* it has one term, about the row's value */
+	bool has_addresses;    /* a term has_addr */
 };
 
 /*
- * Parse a condition that is the @len bytes at @text.
+ * Parse a condition that is the @len bytes at @text, to be given back with ts_cond_fini(), also after a
+ * failure.
  *
  * Returns false if it is not understood (TS_EUSAGE): the sentence quotes it.
  */
 bool ts_cond_parse(struct ts_cond *cond, const char *text, size_t len, const struct ts_regset *regs,
 		   const struct ts_symbols *symbols, struct ts_error *err);
+
+void ts_cond_fini(struct ts_cond *cond);
 
 /* Does the number of @bits (1 to 64) bits satisfy the term? */
 bool ts_term_holds(const struct ts_term *term, uint64_t value, unsigned bits);

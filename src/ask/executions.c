@@ -18,6 +18,8 @@ struct executions {
 	uint64_t first, last;  /* addresses */
 	uint64_t from, to;     /* positions that are left to look at: from <= k < to */
 	unsigned n_lookups;
+	struct ts_judged judged;
+	uint64_t pos;          /* the hit that is being judged; TS_NO_POS: none is */
 	bool is_dense;         /* the last two hits were near each other */
 };
 
@@ -109,27 +111,35 @@ static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budg
 			struct ts_error *err)
 {
 	struct executions *x = (struct executions *)rows;
-	enum ts_got got = rows->is_counting ? TS_GOT_ROW : ts_ask_need_calls(x->ask, budget, err);
-	uint64_t pos;
-	bool holds;
+	bool needs_calls = !rows->is_counting || x->qn->cond.has_addresses, holds = true;
+	enum ts_got got = needs_calls ? ts_ask_need_calls(x->ask, budget, err) : TS_GOT_ROW;
 
-	if (got != TS_GOT_ROW)
-		return got;
-	for (;;) {
+	while (got == TS_GOT_ROW) {
+		uint64_t pos;
+
 		if (x->n_lookups++ % LOOKUPS_A_CHUNK == 0 && !ts_budget_take(budget)) {
 			x->n_lookups = 0;
 			return TS_GOT_PENDING;
 		}
-		pos = find(x);
-		if (pos == TS_NO_POS)
+		if (x->pos == TS_NO_POS)
+			x->pos = find(x);
+		if (x->pos == TS_NO_POS)
 			return TS_GOT_END;
-		if (x->qn->thread != TS_NO_THREAD && x->qn->thread != ts_query_thread(x->ask->q, pos))
+		pos = x->pos;
+		if (x->qn->thread != TS_NO_THREAD && x->qn->thread != ts_query_thread(x->ask->q, pos)) {
+			x->pos = TS_NO_POS;
 			continue;
-		if (!ts_state_holds(x->ask, &x->qn->cond, pos, &holds, err))
-			return TS_GOT_FAIL;
+		}
+		if (x->qn->cond.n)
+			got = ts_state_holds(x->ask, &x->qn->cond, pos, ts_query_thread(x->ask->q, pos),
+					     &x->judged, &holds, budget, err);
+		if (got != TS_GOT_ROW)
+			return got;
+		x->pos = TS_NO_POS;
 		if (holds)
 			return put_row(x, pos, row, err) ? TS_GOT_ROW : TS_GOT_FAIL;
 	}
+	return got;
 }
 
 static void close_executions(struct ts_rows *rows)
@@ -154,6 +164,7 @@ static struct ts_rows *open_executions(struct ts_ask *ask, const struct ts_quest
 	x->process = ts_ask_process(ask, qn);
 	x->first = qn->what.addr;
 	x->last = qn->what.is_function ? qn->what.addr : qn->what.last;
+	x->pos = TS_NO_POS;
 	x->from = qn->from;
 	x->to = qn->to < ask->n_steps ? qn->to : ask->n_steps;
 	return &x->rows;

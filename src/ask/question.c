@@ -127,7 +127,7 @@ static enum word find_word(const struct words *w)
 	return (enum word)i;
 }
 
-/* Is the next word an operand: does it exist, and is it no word of the grammar that this verb takes? */
+/* Does another word follow, which is no word of the grammar that this verb takes? */
 static bool has_operand(const struct words *w, const struct ts_verb *verb)
 {
 	enum word word = find_word(w);
@@ -375,15 +375,21 @@ static bool parse_cond(struct ts_question *qn, const struct ts_ask *ask, struct 
 {
 	const char *start = w->p, *end = start;
 
-	for (; w->len && find_word(w) == N_WORDS; next_word(w))
+	for (; has_operand(w, qn->verb); next_word(w))
 		end = w->p + w->len;
 	if (end == start)
 		return fail_word(w, "a condition is missing", err);
+	if (qn->verb->takes & TS_TAKES_STATE) {
+		qn->foreign = start;
+		qn->foreign_len = (size_t)(end - start);
+	}
 	if (!ts_cond_parse(&qn->cond, start, (size_t)(end - start), ts_query_regset(ask->q), ask->symbols,
 			   err))
 		return false;
-	if (qn->cond.is_about_value ? qn->verb->takes & TS_TAKES_COND : qn->verb->takes & TS_TAKES_STATE)
+	if (qn->cond.is_about_value ? qn->verb->takes & TS_TAKES_COND : qn->verb->takes & TS_TAKES_STATE) {
+		qn->foreign = NULL;
 		return true;
+	}
 	return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'if %.*s' is not about %s", (int)(end - start), start,
 		       qn->verb->takes & TS_TAKES_COND ? "value" : "registers or memory");
 }
@@ -608,4 +614,9 @@ bool ts_question_parse(struct ts_question *qn, struct ts_ask *ask, const char *t
 	if (qn->verb->takes & TS_TAKES_COUNT && !parse_count(qn, &w, err))
 		return false;
 	return parse_words(qn, ask, &w, err) && (!qn->has_range || parse_range(qn, ask, err));
+}
+
+void ts_question_fini(struct ts_question *qn)
+{
+	ts_cond_fini(&qn->cond);
 }

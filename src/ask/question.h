@@ -66,6 +66,9 @@ struct ts_question {
 	const char *range;            /* ... in these words, borrowed from the text of the question */
 	size_t range_len;
 	struct ts_cond cond;
+	/* `if COND` that a debugger may compile, borrowed from the text; NULL: it needs none, or there is none */
+	const char *foreign;
+	size_t foreign_len;
 	uint32_t thread;              /* ordinal; TS_NO_THREAD without one */
 	enum ts_bound bound;
 	uint64_t n_bound;             /* of first N and last N */
@@ -88,8 +91,11 @@ struct ts_question {
  * Parse @text, which must outlive @qn.
  *
  * On success @qn is filled, but for the positions that its anchors lead to.  Returns false if it is not
- * understood (TS_EUSAGE).
+ * understood (TS_EUSAGE); if that is for want of a debugger, @qn says so (foreign), and has its verb and WHAT.
+ * Either way it is to be given back with ts_question_fini().
  */
 bool ts_question_parse(struct ts_question *qn, struct ts_ask *ask, const char *text, struct ts_error *err);
+
+void ts_question_fini(struct ts_question *qn);
 
 #endif

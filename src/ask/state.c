@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/agent/ax_state.h"
 #include "src/query/call_list.h"
 #include "src/query/paging.h"
 
@@ -48,32 +49,64 @@ bool ts_value_holds(const struct ts_ask *ask, const struct ts_cond *cond, const 
 	       ts_term_holds(&cond->terms[0], number, is_bit ? 8 : (unsigned)len * 8);
 }
 
-/* Registers at a position, read when the first term needs them. */
+/* Registers of a thread at a position, read when the first term needs them. */
 struct registers {
 	uint8_t *data, *known; /* owned: one allocation */
+	uint64_t pos;          /* TS_NO_POS: not read yet */
+	uint32_t thread;
 };
 
-static bool read_registers(struct registers *r, struct ts_ask *ask, uint64_t pos, struct ts_error *err)
+static bool need_room(struct registers *r, const struct ts_ask *ask, struct ts_error *err)
 {
 	uint32_t len = ts_query_regset(ask->q)->g_len;
 
-	if (r->data)
-		return true;
-	r->data = malloc(2 * (size_t)len);
+	if (!r->data)
+		r->data = malloc(2 * (size_t)len);
 	if (!r->data)
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the registers");
 	r->known = r->data + len;
-	return ts_query_regs(ask->q, pos, ts_query_thread(ask->q, pos), r->data, r->known, err);
+	return true;
+}
+
+static bool read_registers(struct registers *r, struct ts_ask *ask, uint64_t pos, struct ts_error *err)
+{
+	if (r->pos == pos)
+		return true;
+	if (!need_room(r, ask, err))
+		return false;
+	r->pos = pos;
+	return ts_query_regs(ask->q, pos, r->thread, r->data, r->known, err);
+}
+
+/* What cannot be evaluated does not hold: unknown registers or memory, a division by zero. */
+static bool agent_holds(const struct ts_term *t, struct registers *r, const struct ts_ask *ask, uint64_t pos,
+			bool *holds, struct ts_error *err)
+{
+	struct ts_ax_state state;
+	struct ts_ax_env env;
+	uint64_t value = 0;
+
+	if (!need_room(r, ask, err))
+		return false;
+	r->pos = TS_NO_POS;
+	ts_ax_state_init(&state, ask->q, pos, r->thread, r->data);
+	state.view = ask->view;
+	ts_ax_state_env(&state, &env);
+	env.budget = TS_AX_STATE_BUDGET;
+	*holds = ts_ax_eval(t->agent, &env, &value) == TS_AX_OK && value;
+	return true;
 }
 
 static bool term_holds(const struct ts_term *t, struct registers *r, struct ts_ask *ask, uint64_t pos,
 		       bool *holds, struct ts_error *err)
 {
 	uint8_t data[8], known[8];
-	uint32_t process = ts_query_process(ask->q, ts_query_thread(ask->q, pos));
+	uint32_t process = ts_query_process(ask->q, r->thread);
 	size_t len = t->place.len;
 	uint64_t number;
 
+	if (t->kind == TS_TERM_AGENT)
+		return agent_holds(t, r, ask, pos, holds, err);
 	if (t->kind == TS_TERM_MEM) {
 		len = (size_t)(t->place.last - t->place.addr) + 1;
 		if (!ts_virtual_mem(ask->q, pos, process, t->place.addr, len, data, known, err))
@@ -90,18 +123,46 @@ static bool term_holds(const struct ts_term *t, struct registers *r, struct ts_a
 	return true;
 }
 
-bool ts_state_holds(struct ts_ask *ask, const struct ts_cond *cond, uint64_t pos, bool *holds,
-		    struct ts_error *err)
+/* Find where each term is judged. */
+static enum ts_got find_places(struct ts_judged *judged, const struct ts_ask *ask, const struct ts_cond *cond,
+			       uint64_t pos, uint32_t thread, struct ts_budget *budget, struct ts_error *err)
 {
-	struct registers r = { 0 };
+	for (; judged->n < cond->n; judged->n++) {
+		const struct ts_term *t = &cond->terms[judged->n];
+		uint64_t *at = &judged->at[judged->n];
+		enum ts_got got = TS_GOT_ROW;
+
+		*at = pos;
+		if (t->has_addr)
+			got = ts_activation_reaches(ask, pos, thread, t->addr, &judged->search, at, budget,
+						    err);
+		if (got == TS_GOT_PENDING || got == TS_GOT_FAIL)
+			return got;
+		if (got == TS_GOT_END)
+			*at = TS_NO_POS;
+		judged->search = (struct ts_activation_search){ 0 };
+	}
+	judged->n = 0;
+	return TS_GOT_ROW;
+}
+
+enum ts_got ts_state_holds(struct ts_ask *ask, const struct ts_cond *cond, uint64_t pos, uint32_t thread,
+			   struct ts_judged *judged, bool *holds, struct ts_budget *budget,
+			   struct ts_error *err)
+{
+	struct registers r = { .pos = TS_NO_POS, .thread = thread };
+	enum ts_got got = find_places(judged, ask, cond, pos, thread, budget, err);
 	bool is_done = true, all = true;
 
+	if (got != TS_GOT_ROW)
+		return got;
 	*holds = !cond->n;
 	for (unsigned i = 0; i < cond->n && is_done && !*holds; i++) {
 		const struct ts_term *t = &cond->terms[i];
 		bool term = false;
 
-		is_done = !all || term_holds(t, &r, ask, pos, &term, err);
+		if (all && judged->at[i] != TS_NO_POS)
+			is_done = term_holds(t, &r, ask, judged->at[i], &term, err);
 		all = all && term;
 		if (t->ends_and) {
 			*holds = all;
@@ -109,7 +170,7 @@ bool ts_state_holds(struct ts_ask *ask, const struct ts_cond *cond, uint64_t pos
 		}
 	}
 	free(r.data);
-	return is_done;
+	return is_done ? TS_GOT_ROW : TS_GOT_FAIL;
 }
 
 enum ts_got ts_ask_need_calls(struct ts_ask *ask, struct ts_budget *budget, struct ts_error *err)

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "activation.h"
 #include "verb.h"
 
 /*
@@ -26,14 +27,26 @@ uint32_t ts_ask_thread(const struct ts_ask *ask, const struct ts_question *qn);
 const struct ts_step *ts_ask_step(const struct ts_ask *ask, uint64_t pos, const struct ts_steps **batch,
 				  struct ts_error *err);
 
+/* Where the terms of a condition are judged: found in slices, for one position after the other. */
+struct ts_judged {
+	uint64_t at[TS_MAX_TERMS]; /* TS_NO_POS: nowhere, so the term does not hold */
+	unsigned n;                /* found so far */
+	struct ts_activation_search search; /* for that of the next one */
+};
+
 /*
- * Does the condition about registers and memory hold at @pos?  A comparison with an unknown value does not
- * hold.
+ * Does the condition about registers of @thread and memory hold at @pos?  A comparison with an unknown value does not
+ * hold, nor does an expression that cannot be evaluated.  A term with an address is judged where the
+ * activation in which the thread is reaches it, after ts_ask_need_calls().
  *
- * Returns false if the trace cannot be read.
+ * @judged is zero at first, and for the next position once this returns TS_GOT_ROW.
+ *
+ * Returns TS_GOT_ROW and *holds, TS_GOT_PENDING if the budget is used up, TS_GOT_FAIL if the trace cannot be
+ * read.
  */
-bool ts_state_holds(struct ts_ask *ask, const struct ts_cond *cond, uint64_t pos, bool *holds,
-		    struct ts_error *err);
+enum ts_got ts_state_holds(struct ts_ask *ask, const struct ts_cond *cond, uint64_t pos, uint32_t thread,
+			   struct ts_judged *judged, bool *holds, struct ts_budget *budget,
+			   struct ts_error *err);
 
 /* The same of a condition about the row's value: @len bytes, of a flag (@is_bit) the lowest bit. */
 bool ts_value_holds(const struct ts_ask *ask, const struct ts_cond *cond, const uint8_t *data,

@@ -21,6 +21,7 @@
 
 struct ts_marks;
 struct ts_names;
+struct ts_regview;
 struct ts_symbols;
 
 /*
@@ -32,6 +33,8 @@ struct ts_ask {
 	const struct ts_names *names; /* what clients call threads and processes */
 	struct ts_symbols *symbols; /* NULL: none are known */
 	struct ts_marks *marks;     /* NULL: none can be kept */
+	/* the register numbers of agent expressions, as the client has them; NULL: as recorded */
+	const struct ts_regview *view;
 	uint64_t n_steps;           /* N: the part of the recording that questions cover */
 	bool is_reading;            /* there is more that has not been read yet */
 	bool has_here;              /* a session: it has a position; else the verb's own default counts */

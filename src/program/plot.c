@@ -64,6 +64,8 @@ static bool find_range(const struct ts_cli *cli, struct ts_ask *ask, uint64_t *f
 		*to = qn->to;
 		ts_anchors_fini(&anchors);
 	}
+	if (qn)
+		ts_question_fini(qn);
 	free(qn);
 	return done;
 }

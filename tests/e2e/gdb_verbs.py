@@ -124,7 +124,7 @@ def words_verbs_symbols_and_marks_are_completed():
 def every_verb_is_a_command_but_gdbs_own():
     with session() as g:
         verbs = [line.split()[1] for line in g("monitor help").split("\n") if line.startswith("monitor ")]
-        own = {"announce", "checkpoint", "collect", "direction", "export", "filter", "help", "info", "physical",
+        own = {"announce", "checkpoint", "collect", "condition", "direction", "export", "filter", "help", "info", "physical",
                "translate", "wait"}
         for verb in set(verbs) - own:
             g(f"help {verb}")

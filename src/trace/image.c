@@ -21,6 +21,7 @@ void ts_image_fini(struct ts_image *img)
 		ts_source_close(img->sources[i]);
 	free(img->sources);
 	free(img->ranges);
+	free(img->real_sysroot);
 	ts_image_init(img);
 }
 
@@ -132,14 +133,26 @@ static uint32_t find_open(const struct ts_image *img, const char *name)
 	return UINT32_MAX;
 }
 
-/* The same, opened now if need be, as @path of the sysroot; UINT32_MAX when there is no such file. */
-static uint32_t find_source(struct ts_image *img, const char *path, const char *name)
+/* What is left of @path after the sysroot's own path; NULL if it does not begin so. */
+static const char *without_sysroot(const struct ts_image *img, const char *path)
 {
-	uint32_t source = find_open(img, name);
+	size_t len = img->real_sysroot ? strlen(img->real_sysroot) : 0;
+
+	return len && !strncmp(path, img->real_sysroot, len) && path[len] == '/' ? path + len : NULL;
+}
+
+/* The source of @path in the sysroot, opened now if need be; UINT32_MAX when there is no such file. */
+static uint32_t open_in_sysroot(struct ts_image *img, const char *path)
+{
+	char name[PATH_MAX];
+	uint32_t source;
 	struct ts_error err = { 0 };
 	struct ts_source *src;
 	int fd;
 
+	if (!beneath_sysroot(img, path, name))
+		return UINT32_MAX;
+	source = find_open(img, name);
 	if (source != UINT32_MAX)
 		return source;
 	fd = ts_rooted_open(img->sysroot, path);
@@ -147,31 +160,40 @@ static uint32_t find_source(struct ts_image *img, const char *path, const char *
 	return src ? ts_image_add_source(img, src) : UINT32_MAX;
 }
 
+static uint32_t find_source(struct ts_image *img, const char *path)
+{
+	uint32_t source = open_in_sysroot(img, path);
+
+	if (source != UINT32_MAX || !img->sysroot)
+		return source;
+	if (!img->real_sysroot)
+		img->real_sysroot = realpath(img->sysroot, NULL);
+	path = without_sysroot(img, path);
+	return path ? open_in_sysroot(img, path) : UINT32_MAX;
+}
+
 void ts_image_open(struct ts_image *img, const char *path)
 {
-	char name[PATH_MAX];
-
-	if (beneath_sysroot(img, path, name))
-		find_source(img, path, name);
+	find_source(img, path);
 }
 
 const struct ts_source *ts_image_find(const struct ts_image *img, const char *path)
 {
+	uint32_t source = UINT32_MAX;
 	char name[PATH_MAX];
-	uint32_t source = beneath_sysroot(img, path, name) ? find_open(img, name) : UINT32_MAX;
 
+	for (; path && source == UINT32_MAX; path = without_sysroot(img, path)) {
+		if (beneath_sysroot(img, path, name))
+			source = find_open(img, name);
+	}
 	return source == UINT32_MAX ? NULL : img->sources[source];
 }
 
 bool ts_image_map(struct ts_image *img, uint64_t map, uint64_t addr, uint64_t len, const char *path,
 		  uint64_t off, struct ts_error *err)
 {
-	char name[PATH_MAX];
-	uint32_t source;
+	uint32_t source = find_source(img, path);
 
-	if (!beneath_sysroot(img, path, name))
-		return true;
-	source = find_source(img, path, name);
 	return source == UINT32_MAX || ts_image_add(img, map, addr, len, source, off, err);
 }
 

@@ -32,6 +32,7 @@ struct ts_image {
 	uint32_t n_sources, cap_sources;
 	/* borrowed; the directory in which files named by a trace are searched, NULL: none */
 	const char *sysroot;
+	char *real_sysroot;     /* owned; its full path without links, NULL until it is needed */
 	atomic_bool has_failed; /* since it was last asked about: ts_image_check() */
 };
 
@@ -68,7 +69,8 @@ bool ts_image_add_file(struct ts_image *img, const char *path, const uint64_t *b
 
 /*
  * The trace's map @map puts @len bytes of the file called @path, from @off on, at @addr.  Does nothing if
- * there is no sysroot or no such file under it: the bytes stay unknown.
+ * there is no sysroot or no such file under it: the bytes stay unknown.  A path that begins with the sysroot's
+ * own is looked for without that, too: so an emulator that ran with the same sysroot has its files.
  *
  * Returns false if memory is exhausted (TS_ENOMEM).
  */

@@ -58,4 +58,24 @@ def breakpoints_are_set_when_their_library_appears_and_pending_before():
     assert stopped_in_library(again), said
 
 
+@case
+def a_recording_made_with_a_sysroot_is_opened_with_the_same():
+    """The emulator maps the libraries of the sysroot, and their full paths are recorded."""
+    emulator()
+    program = build("friends.c", "friends", "-O0 -g -w")
+    root = pathlib.Path("system").resolve()
+    linked = subprocess.run(["ldd", program], capture_output=True, text=True, check=True)
+    for path in re.findall(r"(/\S+) \(0x", linked.stdout):
+        copy = pathlib.Path(f"{root}/{path}")
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, copy)
+    done = record("with_root.ucir", program, options=["--sysroot", str(root)])
+    ask = [TRACESTUB, "query", "--quiet", "with_root.ucir"]
+    modules = subprocess.run([*ask, "modules", "in", "0:end"], capture_output=True, text=True, timeout=LIMIT).stdout
+    assert re.search(rf"\t{re.escape(str(root))}/\S*/libc\.so\.6$", modules, re.M), (done, modules)
+    said = subprocess.run([*ask, "executions", "__libc_start_main", "--sysroot", "system"], capture_output=True, text=True,
+                          timeout=LIMIT)
+    assert said.returncode == 0 and said.stderr == "1 row\n" and "\t__libc_start_main\t" in said.stdout, said
+
+
 run_cases()

@@ -6,6 +6,8 @@
 
 #include "src/trace/image.h"
 
+#include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -170,6 +172,29 @@ START_TEST(a_mapped_file_is_found_beneath_the_sysroot)
 }
 END_TEST
 
+/* As an emulator records them that ran with the same sysroot. */
+START_TEST(a_path_may_have_the_sysroot_in_front)
+{
+	char path[PATH_MAX + 8], real[PATH_MAX];
+
+	mkdir("root", 0777);
+	write_file("root/lib", "0123456789", 1);
+	ck_assert(symlink("root", "linked") == 0 || errno == EEXIST);
+	img.sysroot = "linked";
+	ck_assert_ptr_nonnull(realpath("root", real));
+	snprintf(path, sizeof(path), "%s/lib", real);
+	ck_assert(ts_image_map(&img, 1, 0x1000, 10, path, 0, &err));
+	ck_assert_str_eq(text_at(1, 0x1000, 10), "0123456789");
+	ck_assert(ts_image_map(&img, 2, 0x1000, 10, "/lib", 5, &err));
+	ck_assert_uint_eq(img.n_sources, 1);
+	ck_assert_ptr_eq(ts_image_find(&img, path), img.sources[0]);
+	ck_assert_ptr_eq(ts_image_find(&img, "/lib"), img.sources[0]);
+	snprintf(path, sizeof(path), "%sx/lib", real);
+	ts_image_open(&img, path);
+	ck_assert_ptr_null(ts_image_find(&img, path));
+}
+END_TEST
+
 START_TEST(paths_out_of_the_sysroot_and_missing_files_are_nothing)
 {
 	mkdir("root", 0777);
@@ -322,6 +347,7 @@ UNIT_FIXTURE_SUITE("image", setup, teardown, a_range_shows_its_part_of_the_file,
 		   known_bytes_are_left_alone, known_bytes_are_left_alone_in_a_long_range,
 		   of_two_ranges_the_later_one_wins, a_range_belongs_to_one_map,
 		   a_mapped_file_is_found_beneath_the_sysroot,
+		   a_path_may_have_the_sysroot_in_front,
 		   paths_out_of_the_sysroot_and_missing_files_are_nothing,
 		   a_file_that_shrinks_holds_what_is_left, a_read_that_fails_is_told_once,
 		   an_elf_file_lies_where_it_is_linked, an_elf_file_lies_where_the_user_says,

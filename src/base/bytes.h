@@ -9,6 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 /* The eight bytes at @p in the machine's own order. */
 static inline uint64_t ts_load(const void *p)
@@ -17,6 +20,31 @@ static inline uint64_t ts_load(const void *p)
 
 	memcpy(&word, p, sizeof(word));
 	return word;
+}
+
+/*
+ * Copy bytes that another processor reads next, past the caches of this one where it can.  It need not get
+ * the lines that it writes from the other's cache, which takes long where the two share none.
+ */
+static inline void ts_copy_away(void *to, const void *from, size_t len)
+{
+	uint8_t *t = to;
+	const uint8_t *f = from;
+#ifdef __SSE2__
+	size_t head = -(uintptr_t)t % sizeof(__m128i);
+
+	head = head < len ? head : len;
+	memcpy(t, f, head);
+	t += head;
+	f += head;
+	for (len -= head; len >= sizeof(__m128i); len -= sizeof(__m128i)) {
+		_mm_stream_si128((__m128i *)(void *)t, _mm_loadu_si128((const __m128i *)(const void *)f));
+		t += sizeof(__m128i);
+		f += sizeof(__m128i);
+	}
+	_mm_sfence();
+#endif
+	memcpy(t, f, len);
 }
 
 /* The number in @len bytes at @p, 0 to 8. */

@@ -4,6 +4,8 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "src/base/bytes.h"
+
 void ts_steps_init(struct ts_steps *b)
 {
 	*b = (struct ts_steps){ 0 };
@@ -72,6 +74,35 @@ bool ts_steps_grow_room(struct ts_steps *b, uint32_t n, size_t len)
 bool ts_steps_grow_steps(struct ts_steps *b)
 {
 	return grow(b, (void **)&b->steps, &b->cap_steps, (uint64_t)b->n_steps + 1, sizeof(*b->steps));
+}
+
+/* Make the @n @items an array of @to. */
+static bool copy(struct ts_steps *to, void **array, uint32_t *cap, const void *items, uint32_t n,
+		 size_t item_len)
+{
+	if (*cap < n && !grow(to, array, cap, n, item_len))
+		return false;
+	if (n)
+		ts_copy_away(*array, items, n * item_len);
+	return true;
+}
+
+#define COPY(name)                                                                        \
+	copy(to, (void **)&to->name, &to->cap_##name, from->name, from->n_##name, sizeof(*from->name))
+
+void ts_steps_copy(struct ts_steps *to, const struct ts_steps *from)
+{
+	ts_steps_reset(to);
+	to->is_failed = from->is_failed;
+	if (!COPY(steps) || !COPY(effects) || !COPY(data) || !COPY(maps) || !COPY(modules) || !COPY(events))
+		return;
+	to->n_steps = from->n_steps;
+	to->n_effects = from->n_effects;
+	to->n_data = from->n_data;
+	to->n_maps = from->n_maps;
+	to->n_modules = from->n_modules;
+	to->n_events = from->n_events;
+	to->n_closed = from->n_closed;
 }
 
 static uint32_t add_text(struct ts_steps *b, const char *text, size_t len)

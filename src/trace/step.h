@@ -159,6 +159,12 @@ struct ts_steps {
 void ts_steps_init(struct ts_steps *b);
 void ts_steps_fini(struct ts_steps *b);
 
+/*
+ * Make @to, whose memory is reused, a copy of @from, for another processor.  If memory is exhausted, is_failed
+ * holds of it, as it does if it held of @from.
+ */
+void ts_steps_copy(struct ts_steps *to, const struct ts_steps *from);
+
 /* Empty it, keep the memory. */
 void ts_steps_reset(struct ts_steps *b);
 

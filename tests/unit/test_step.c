@@ -4,6 +4,7 @@
  */
 #include "unit.h"
 
+#include "src/base/bytes.h"
 #include "src/trace/step.h"
 
 #include <string.h>
@@ -270,6 +271,59 @@ START_TEST(few_writes_stay_as_they_are)
 }
 END_TEST
 
+START_TEST(a_copy_has_all_that_the_batch_has_whatever_it_had_before)
+{
+	struct ts_steps to;
+
+	ts_steps_init(&to);
+	for (unsigned n = 0; n < 200; n += 7) {
+		ts_steps_reset(&b);
+		write_words(0x1000, n);
+		ts_steps_map(&b, 0x5000, 0x1000, "exe", 3, "/bin/true", 9);
+		ts_steps_load(&b, 0x5000, 0x1000, "/bin/false", 10);
+		ts_steps_event(&b, TS_EV_EXIT)->number = n;
+		close_step();
+		ts_steps_effect(&b, TS_FX_READ, 5, 1);
+		ts_steps_copy(&to, &b);
+		ck_assert_uint_eq(to.n_steps, 1);
+		ck_assert_uint_eq(to.n_effects, b.n_effects);
+		ck_assert_uint_eq(to.n_closed, b.n_closed);
+		ck_assert_mem_eq(to.steps, b.steps, sizeof(*b.steps));
+		ck_assert_mem_eq(to.effects, b.effects, b.n_effects * sizeof(*b.effects));
+		ck_assert_uint_eq(to.n_data, b.n_data);
+		ck_assert_mem_eq(to.data, b.data, b.n_data);
+		ck_assert_str_eq(ts_steps_text(&to, to.maps[0].file), "/bin/true");
+		ck_assert_str_eq(ts_steps_text(&to, to.modules[0].file), "/bin/false");
+		ck_assert_uint_eq(to.events[0].number, n);
+		ck_assert_uint_eq(to.n_maps + to.n_modules + to.n_events, 3);
+		ck_assert(!to.is_failed);
+	}
+	b.is_failed = true;
+	ts_steps_copy(&to, &b);
+	ck_assert(to.is_failed);
+	ts_steps_fini(&to);
+}
+END_TEST
+
+/* Sixteen bytes at once, but for those at both ends. */
+START_TEST(bytes_are_copied_away_to_any_place_and_no_other)
+{
+	uint8_t from[80], to[120];
+
+	for (size_t i = 0; i < sizeof(from); i++)
+		from[i] = (uint8_t)(i + 1);
+	for (size_t at = 0; at < 17; at++) {
+		for (size_t len = 0; len <= sizeof(from) - 3; len++) {
+			memset(to, 0xee, sizeof(to));
+			ts_copy_away(to + at, from + at % 3, len);
+			ck_assert_mem_eq(to + at, from + at % 3, len);
+			for (size_t i = 0; i < sizeof(to); i++)
+				ck_assert((i >= at && i < at + len) || to[i] == 0xee);
+		}
+	}
+}
+END_TEST
+
 UNIT_FIXTURE_SUITE("step", setup, teardown, each_step_has_the_effects_since_the_one_before,
 		   late_effects_are_those_of_the_last_step, values_stay_what_they_were_while_the_batch_grows,
 		   of_a_word_the_first_bytes_are_the_value, an_effect_without_a_value_has_no_data,
@@ -277,4 +331,6 @@ UNIT_FIXTURE_SUITE("step", setup, teardown, each_step_has_the_effects_since_the_
 		   a_rollback_drops_what_came_last, a_reset_batch_is_empty_and_good,
 		   a_batch_past_4_gib_is_refused_without_an_allocation,
 		   many_writes_that_go_on_are_one, what_was_hidden_is_no_part_of_what_was_not,
-		   what_is_put_where_room_was_made_is_a_word, few_writes_stay_as_they_are)
+		   what_is_put_where_room_was_made_is_a_word, few_writes_stay_as_they_are,
+		   a_copy_has_all_that_the_batch_has_whatever_it_had_before,
+		   bytes_are_copied_away_to_any_place_and_no_other)

@@ -49,15 +49,21 @@ static bool overlaps(uint32_t a, uint32_t a_len, uint32_t b, uint32_t b_len)
 	return a < b + b_len && b < a + a_len;
 }
 
+/* How many of the register's bytes are at its place; those of a vector register in two halves follow elsewhere. */
+static uint32_t low_len(const struct regmap_slot *s)
+{
+	return s->off_high ? 16 : s->len;
+}
+
 /* Has the register bytes among these @len at @off? */
 static bool has_bytes(const struct regmap_slot *s, uint32_t off, uint32_t len)
 {
-	return overlaps(s->off, s->len, off, len) || (s->off_high && overlaps(s->off_high, 16, off, len));
+	return overlaps(s->off, low_len(s), off, len) || (s->off_high && overlaps(s->off_high, 16, off, len));
 }
 
 static bool have_common_bytes(const struct regmap_slot *a, const struct regmap_slot *b)
 {
-	return has_bytes(a, b->off, b->len) || (b->off_high && has_bytes(a, b->off_high, 16));
+	return has_bytes(a, b->off, low_len(b)) || (b->off_high && has_bytes(a, b->off_high, 16));
 }
 
 /*

@@ -277,6 +277,14 @@ START_TEST(a_directory_does_not_end_an_index_whose_last_record_is_missing)
 }
 END_TEST
 
+/* The record is looked for by its head then, as if there were no directory. */
+START_TEST(a_record_shorter_than_its_head_is_not_read)
+{
+	memcpy(file + 4096 + 16, &(uint64_t){ htole64(87) }, 8);
+	ck_assert_int_eq(forge_ask(PATH, file, file_len, SEED), FORGED_REFUSED);
+}
+END_TEST
+
 /* What the tail says of how many there are, and where. */
 START_TEST(counts_and_places_that_lie_lead_nowhere)
 {
@@ -305,4 +313,5 @@ UNIT_FIXTURE_SUITE("index_directory", setup, teardown, a_reader_of_ranges_finds_
 	a_file_shorter_than_a_tail_has_no_directory,
 	records_follow_each_other_up_to_the_directory,
 	an_entry_fits_the_record_that_it_was_made_of,
-	a_directory_does_not_end_an_index_whose_last_record_is_missing, counts_and_places_that_lie_lead_nowhere)
+	a_directory_does_not_end_an_index_whose_last_record_is_missing,
+	a_record_shorter_than_its_head_is_not_read, counts_and_places_that_lie_lead_nowhere)

@@ -418,9 +418,16 @@ START_TEST(a_header_of_another_layout_is_refused)
 }
 END_TEST
 
-START_TEST(an_index_knows_whether_the_end_is_a_guess)
+/* Known, a guess, or not recorded: built, and loaded. */
+START_TEST(an_index_knows_what_is_known_of_the_end)
 {
-	for (unsigned is_assumed = 0; is_assumed < 2; is_assumed++) {
+	static const struct ts_end ends[] = {
+		{ .pc = 0x1234, .has_pc = true },
+		{ .pc = 0x1234, .has_pc = true, .is_assumed = true },
+		{ .pc = 0x1234, .has_pc = true, .is_absent = true },
+	};
+
+	for (unsigned i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
 		struct ts_error err = { 0 };
 		struct ts_index_file *f;
 		struct opened o;
@@ -429,12 +436,13 @@ START_TEST(an_index_knows_whether_the_end_is_a_guess)
 		remove(PART);
 		for (unsigned again = 0; again < 2; again++) {
 			open_script(&o, 7);
-			o.s->end = (struct ts_end){ .pc = 0x1234, .has_pc = true, .is_assumed = is_assumed };
+			o.s->end = ends[i];
 			f = again ? ts_index_open(PATH, &the_key, &err) : ts_index_create(PATH, &the_key, &err);
 			ck_assert(f && ts_timeline_use_file(o.tl, f, &err));
 			finish(&o);
 			ck_assert_uint_eq(o.s->n_reads == 0, again);
-			ck_assert_uint_eq(ts_query_is_end_assumed(o.q), is_assumed);
+			ck_assert(ts_query_is_end_assumed(o.q) == ends[i].is_assumed);
+			ck_assert(o.tl->has_end == !ends[i].is_absent);
 			close_script(&o);
 		}
 	}
@@ -897,7 +905,7 @@ UNIT_SUITE("index_file", a_finished_index_answers_like_one_in_memory,
 	   an_index_that_is_cut_anywhere_or_too_long_is_refused,
 	   an_index_of_something_else_is_refused_with_the_reason,
 	a_header_of_another_layout_is_refused,
-	an_index_knows_whether_the_end_is_a_guess,
+	an_index_knows_what_is_known_of_the_end,
 	an_array_longer_than_a_write_is_whole,
 	a_long_array_after_a_failed_write_is_not_written,
 	the_length_of_an_index_is_that_of_its_file,

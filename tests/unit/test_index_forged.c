@@ -231,8 +231,9 @@ START_TEST(a_record_whose_head_contradicts_itself_or_the_one_before_is_refused)
 }
 END_TEST
 
-/* struct head (src/timeline/journal.c): pos, addr, len, thread, item, kind */
-enum { NOTE_ADDR_AT = 8, NOTE_LEN_AT = 16, NOTE_THREAD_AT = 24, NOTE_KIND_AT = 32 };
+/* struct head (src/timeline/journal.c): pos, addr, len, thread, item, kind, size of what follows it */
+enum { NOTE_ADDR_AT = 8, NOTE_LEN_AT = 16, NOTE_THREAD_AT = 24, NOTE_KIND_AT = 32, NOTE_SIZE_AT = 36,
+       NOTE_LEN = 40 };
 
 /* struct saved_page (src/timeline/space_file.c): page, layer, n_lines, lines */
 enum { PAGE_LAYER_AT = 8, PAGE_LINES_AT = 16 };
@@ -354,9 +355,36 @@ START_TEST(a_stretch_that_is_empty_is_refused)
 	struct forge_array notes = forge_find(file, len, 0, KIND("JRNL"), 0, 0);
 	const uint32_t kind = TS_FX_THREAD;
 
-	ck_assert_uint_ge(notes.len, 80);
-	memset(notes.bytes + 40, 0, 40);
-	memcpy(notes.bytes + 40 + NOTE_KIND_AT, &kind, sizeof(kind));
+	ck_assert_uint_ge(notes.len, 2 * NOTE_LEN);
+	memset(notes.bytes + NOTE_LEN, 0, NOTE_LEN);
+	memcpy(notes.bytes + NOTE_LEN + NOTE_KIND_AT, &kind, sizeof(kind));
+	forge(file, len, NULL, 0);
+	ck_assert_int_eq(forge_ask(PATH, file, len, 1), FORGED_REFUSED);
+	free(file);
+}
+END_TEST
+
+/* The first one that a note of the journal maps. */
+START_TEST(a_region_of_no_bytes_is_refused)
+{
+	static const uint64_t no_len;
+	bool is_told = false;
+	size_t len;
+	uint8_t *file = forge_original(PATH, 1, &len);
+
+	for (size_t i = 0, n = forge_n_records(file, len); i < n && !is_told; i++) {
+		struct forge_array notes = forge_find(file, len, (int)i, KIND("JRNL"), 0, 0);
+		uint32_t kind, size;
+
+		for (size_t at = 0; at < notes.len && !is_told; at += NOTE_LEN + size) {
+			memcpy(&kind, notes.bytes + at + NOTE_KIND_AT, sizeof(kind));
+			memcpy(&size, notes.bytes + at + NOTE_SIZE_AT, sizeof(size));
+			is_told = kind == TS_FX_MAP;
+			if (is_told)
+				memcpy(notes.bytes + at + NOTE_LEN + offsetof(struct ts_map, len), &no_len, sizeof(no_len));
+		}
+	}
+	ck_assert(is_told);
 	forge(file, len, NULL, 0);
 	ck_assert_int_eq(forge_ask(PATH, file, len, 1), FORGED_REFUSED);
 	free(file);
@@ -425,6 +453,7 @@ UNIT_SUITE("index_forged", a_file_that_is_signed_again_is_as_good_as_before, a_n
 	   a_section_that_contradicts_itself_or_its_record_is_refused,
 	steps_that_do_not_go_on_are_refused,
 	a_stretch_that_is_empty_is_refused,
+	a_region_of_no_bytes_is_refused,
 	packed_arrays_that_are_more_than_their_record_are_refused,
 	numbers_that_are_false_together_are_refused, tables_that_lead_out_of_their_record_are_refused,
 	   sketches_that_contradict_themselves_are_refused)

@@ -69,8 +69,8 @@ static bool is_snapshot(const struct ts_steps *b, uint32_t i)
 	if (map->kind != TS_FX_MAP || write->kind != TS_FX_WRITE || write->addr != map->addr ||
 	    write->len > map->len)
 		return false;
-	return i + 1 == b->n_effects || after->kind != TS_FX_WRITE || after->addr < map->addr ||
-	       after->addr - map->addr >= map->len;
+	/* an address below the region is a huge number above it */
+	return i + 1 == b->n_effects || after->kind != TS_FX_WRITE || after->addr - map->addr >= map->len;
 }
 
 static bool collect(struct places *p, struct ts_error *err)

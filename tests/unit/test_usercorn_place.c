@@ -662,12 +662,14 @@ END_TEST
 START_TEST(the_lowest_byte_of_all_segments_tells_the_place)
 {
 	static const struct segment overlap[] = {
-		{ 0x402010, 1, "\xa1", 1, 0 }, { 0x402008, 10, "\0\0\0\0\0\0\0\0\xa1\xa2", 10, 0 },
-		{ 0x402800, 8, "\0\0\0\0\0\0\0", 8, 0 },
+		{ 0x402020, 1, "\xa3", 1, 0 }, { 0x402010, 1, "\xa1", 1, 0 },
+		{ 0x402008, 10, "\0\0\0\0\0\0\0\0\xa1\xa2", 10, 0 }, { 0x402800, 8, "\0\0\0\0\0\0\0", 8, 0 },
 	};
 
-	write_elf(true, false, overlap, 3);
-	open_text(&ucir_v1, "KEY 0 { MAP 402000 1000 5 exe p WRITE 402000 a1a2 } " STEPS, "prog");
+	write_elf(true, false, overlap, 4);
+	open_text(&ucir_v1, "KEY 0 { MAP 402000 1000 5 exe p WRITE 402000 a1a20000000000000000000000000000a3 } "
+		  STEPS,
+		  "prog");
 	ck_assert_uint_eq(address_of("\xa1\xa2", 2), 0x402010);
 	ck_assert_uint_eq(t.rec->n_warnings, 0);
 }

@@ -26,7 +26,7 @@ GROUPS = {
     "loaders": (95, "loaders/*"),
     "index reader": (95, "src/index/* src/timeline/timeline_file.c src/timeline/backfill.c src/timeline/journal.c "
                          "src/timeline/points.c src/timeline/space_file.c src/timeline/*_section.c"),
-    "protocol": (92, "protocol/*"),
+    "protocol": (92, "protocol/* src/agent/*"),
 }
 
 

@@ -8,6 +8,7 @@
 #include "cells.h"
 #include "coverage_files.h"
 #include "src/base/atomic_file.h"
+#include "src/base/give_back.h"
 #include "src/query/scan.h"
 #include "heap.h"
 #include "state.h"
@@ -33,6 +34,8 @@ enum stage {
 	COUNTING,
 	GROUPING, /* the addresses by function */
 	ORDERING,
+	WRITING, /* the files that the question names */
+	LEAVING, /* the tables, which are not needed for the rows */
 	LISTED,
 };
 
@@ -113,6 +116,23 @@ static struct ts_covered *find_item(struct table *t, uint64_t addr)
 		*slot = (uint32_t)t->n;
 	}
 	return &t->items[*slot - 1];
+}
+
+/* Give back some of the table's memory.  Returns false when none is left. */
+static bool give_back_some(struct table *t)
+{
+	size_t len = t->slots ? t->n_slots * sizeof(*t->slots) : t->cap * sizeof(*t->items);
+	void *memory = t->slots ? (void *)t->slots : t->items;
+	bool has_more = ts_give_back_some(&memory, &len);
+
+	if (t->slots) {
+		t->slots = memory;
+		t->n_slots = len / sizeof(*t->slots);
+		return true;
+	}
+	t->items = memory;
+	t->cap = len / sizeof(*t->items);
+	return has_more;
 }
 
 static void table_fini(struct table *t)
@@ -227,6 +247,11 @@ static bool order_some(struct coverage *c)
 	return c->next < from->n;
 }
 
+static bool leave_some(struct coverage *c)
+{
+	return give_back_some(&c->addresses) || give_back_some(&c->functions);
+}
+
 /* ------------------------------------------------------------------------------------------------- files */
 
 static bool write_file(const char *path, struct ts_buf *text, struct ts_error *err)
@@ -274,12 +299,15 @@ static enum ts_got list(struct coverage *c, struct ts_budget *budget, struct ts_
 {
 	static bool (*const some[])(struct coverage *) = {
 		[SIZING] = size_some, [COUNTING] = count_some, [GROUPING] = group_some, [ORDERING] = order_some,
+		[LEAVING] = leave_some,
 	};
 
 	while (c->stage < LISTED) {
 		if (!ts_budget_take(budget))
 			return TS_GOT_PENDING;
-		if (!some[c->stage](c)) {
+		if (c->stage == WRITING && !write_files(c, err))
+			return TS_GOT_FAIL;
+		if (c->stage == WRITING || !some[c->stage](c)) {
 			c->stage++;
 			c->next = 0;
 		}
@@ -307,20 +335,27 @@ static void put_row(const struct coverage *c, const struct ts_covered *x, struct
 	ts_cell_line(row, 4, c->ask, x->addr);
 }
 
+static enum ts_got end(struct coverage *c, struct ts_budget *budget)
+{
+	c->n_left = 0;
+	while (ts_heap_give_back_some(&c->order)) {
+		if (!ts_budget_take(budget))
+			return TS_GOT_PENDING;
+	}
+	return TS_GOT_END;
+}
+
 static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
 			struct ts_error *err)
 {
 	struct coverage *c = (struct coverage *)rows;
-	bool is_listed = c->stage == LISTED;
 	enum ts_got got = list(c, budget, err);
 	struct ts_covered x;
 
 	if (got != TS_GOT_END)
 		return got;
-	if (!is_listed && !write_files(c, err))
-		return TS_GOT_FAIL;
 	if (!c->n_left || !(rows->is_counting ? ts_heap_drop(&c->order) : ts_heap_take(&c->order, &x)))
-		return TS_GOT_END;
+		return end(c, budget);
 	c->n_left--;
 	if (!rows->is_counting)
 		put_row(c, &x, row);

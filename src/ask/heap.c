@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/give_back.h"
+
 void ts_heap_init(struct ts_heap *h, size_t item_len,
 		  bool (*is_before)(const void *user, const void *x, const void *y), const void *user)
 {
@@ -15,6 +17,16 @@ void ts_heap_fini(struct ts_heap *h)
 	free(h->items);
 	h->items = NULL;
 	h->n = h->cap = 0;
+}
+
+bool ts_heap_give_back_some(struct ts_heap *h)
+{
+	size_t len = h->cap * h->item_len;
+	bool has_more = ts_give_back_some(&h->items, &len);
+
+	h->n = 0;
+	h->cap = len / h->item_len;
+	return has_more;
 }
 
 static char *item_at(const struct ts_heap *h, size_t i)

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+#include "give_back.h"
+
+#include <stdlib.h>
+
+bool ts_give_back_some(void **memory, size_t *len)
+{
+	void *less = *len > TS_GIVE_BACK_LEN ? realloc(*memory, *len - TS_GIVE_BACK_LEN) : NULL;
+
+	if (less) {
+		*memory = less;
+		*len -= TS_GIVE_BACK_LEN;
+		return true;
+	}
+	free(*memory);
+	*memory = NULL;
+	*len = 0;
+	return false;
+}

@@ -357,6 +357,19 @@ static bool list_reads(struct step *s, struct ts_query *q, uint64_t pos, struct 
 	return st != NULL;
 }
 
+/* Do addresses of the instruction's operands depend on registers? */
+static bool needs_registers(const struct ts_x86_insn *insn)
+{
+	for (unsigned i = 0; i < insn->n_mem; i++) {
+		const struct ts_x86_mem *m = &insn->mem[i];
+
+		if (m->base != TS_X86_NO_REG || m->index != TS_X86_NO_REG || m->segment != TS_X86_FLAT ||
+		    m->place != TS_X86_PLAIN)
+			return true;
+	}
+	return false;
+}
+
 bool ts_inputs_find(struct ts_inputs *in, struct ts_query *q, uint64_t pos, const struct ts_what *place,
 		    struct ts_error *err)
 {
@@ -374,10 +387,12 @@ bool ts_inputs_find(struct ts_inputs *in, struct ts_query *q, uint64_t pos, cons
 		return d != NULL;
 	s.d = d;
 	memcpy(in->text, d->text, sizeof(in->text));
+	in->code_len = d->insn.len;
+	memcpy(in->code, d->bytes, d->insn.len);
 	g = malloc(2 * (size_t)set->g_len);
 	if (!g)
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the registers");
-	done = !d->insn.n_mem || (ts_query_regs(q, pos, ts_query_thread(q, pos), g, g + set->g_len, err) &&
+	done = !needs_registers(&d->insn) || (ts_query_regs(q, pos, ts_query_thread(q, pos), g, g + set->g_len, err) &&
 				  list_reads(&s, q, pos, err));
 	s.g = g;
 	in->is_syscall = !ts_query_facts(q)->is_physical &&

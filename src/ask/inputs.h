@@ -31,6 +31,8 @@ struct ts_inputs {
 	bool is_known;  /* false: nothing tells */
 	bool is_syscall; /* of a program: what it leaves comes from the system */
 	char text[TS_MAX_INSN_TEXT]; /* of the instruction, "" if unknown */
+	uint8_t code_len;            /* its bytes; 0 if unknown */
+	uint8_t code[TS_X86_MAX_INSN];
 };
 
 /*

@@ -16,7 +16,7 @@
 #define DEFAULT_DEPTH 8u
 
 /* The verbs that find writers: all of them, or the last one. */
-#define HISTORY "history"
+#define HISTORY    "history"
 #define LAST_WRITE "last-write"
 
 /* Places whose writers are followed at a time: those of a loop come again and again. */
@@ -64,6 +64,24 @@ static const struct ts_column columns[N_COLUMNS] = {
 	[COL_COUNT] = { .name = "count", .type = TS_COLUMN_NUMBER },
 };
 
+enum kind {
+	WRITE, /* the first three are those of history */
+	MAP,
+	UNEXPLAINED,
+	INPUT,
+	SEEN,
+	START,
+	CONSTANT,
+	UNKNOWN,
+	BRANCH,
+};
+
+static const char *const kind_names[] = {
+	[WRITE] = "write",       [MAP] = "map",         [UNEXPLAINED] = "unexplained",
+	[INPUT] = "input",       [SEEN] = "seen",       [START] = "start",
+	[CONSTANT] = "constant", [UNKNOWN] = "unknown", [BRANCH] = "branch",
+};
+
 /* A row in the making. */
 struct node {
 	struct ts_what place; /* TS_WHAT_NONE: a constant, or the branch */
@@ -72,11 +90,13 @@ struct node {
 	uint64_t count;
 	uint64_t constant;
 	uint32_t parent;
-	uint32_t order; /* among its parent's children */
+	uint32_t order;                     /* among its parent's children */
 	uint32_t first_child, next_sibling; /* NO_NODE: there is none */
 	uint32_t depth;
 	uint32_t thread;
-	char kind[12];
+	enum kind kind;
+	uint8_t code_len; /* of its instruction; 0: not known */
+	uint8_t code[TS_X86_MAX_INSN];
 	char text[TS_MAX_INSN_TEXT];
 };
 
@@ -95,7 +115,7 @@ struct task {
 struct writer {
 	uint64_t pos, pc;
 	uint32_t thread;
-	char kind[12];
+	enum kind kind;
 };
 
 /* The writers of a place, from the last to the first. */
@@ -107,21 +127,22 @@ struct trail {
 	struct writer writer; /* the last one before `before`, if has_writer; else none has been found yet */
 	uint64_t before;
 	bool has_writer, is_ended;
-	uint64_t used;        /* when */
+	uint64_t used; /* when */
 };
 
 struct why {
 	struct ts_rows rows;
 	struct ts_ask *ask;
 	const struct ts_question *qn;
-	struct trail *trails;    /* owned; N_TRAILS */
+	struct trail *trails; /* owned; N_TRAILS */
 	uint64_t n_used;
+	struct ts_row row;       /* of a trail, to be read */
 	struct ts_setter setter; /* of a flag, or the branch */
 	struct node *nodes;      /* owned */
 	uint32_t n_nodes;
 	uint32_t slots[N_SLOTS]; /* by place and position: the first node that shows that, plus 1; 0: none */
 	uint32_t told;           /* the node that was a row last; NO_NODE: none */
-	struct task *tasks; /* owned; a stack */
+	struct task *tasks;      /* owned; a stack */
 	uint32_t n_tasks, cap_tasks;
 	uint32_t thread; /* whose registers */
 	uint64_t max_depth;
@@ -171,7 +192,7 @@ static void link_node(struct why *y)
 }
 
 static struct node *add_node(struct why *y, uint32_t parent, uint32_t order, const struct ts_what *place,
-			     const char *kind)
+			     enum kind kind)
 {
 	struct node *n;
 
@@ -181,10 +202,11 @@ static struct node *add_node(struct why *y, uint32_t parent, uint32_t order, con
 		return NULL;
 	}
 	n = &y->nodes[y->n_nodes++];
-	*n = (struct node){ .place = *place, .pos = TS_NO_POS, .count = 1, .parent = parent, .order = order };
+	*n = (struct node){ .place = *place, .pos = TS_NO_POS, .count = 1, .kind = kind };
+	n->parent = parent;
+	n->order = order;
 	n->first_child = n->next_sibling = NO_NODE;
 	n->depth = parent == NO_NODE ? 0 : y->nodes[parent].depth + 1;
-	snprintf(n->kind, sizeof(n->kind), "%s", kind);
 	link_node(y);
 	return n;
 }
@@ -195,7 +217,7 @@ static void expand(struct why *y, uint32_t node, uint64_t pos, const struct ts_i
 	if (y->nodes[node].depth >= y->max_depth)
 		return;
 	if (!in->is_known)
-		add_node(y, node, 0, &(struct ts_what){ 0 }, "unknown");
+		add_node(y, node, 0, &(struct ts_what){ 0 }, UNKNOWN);
 	for (unsigned i = in->n; i-- > 0;) { /* the first one is on top then */
 		const struct task task = {
 			.place = in->items[i].place, .before = pos, .parent = node, .order = i
@@ -206,7 +228,8 @@ static void expand(struct why *y, uint32_t node, uint64_t pos, const struct ts_i
 			push_task(y, &task);
 			continue;
 		}
-		n = add_node(y, node, i, &(struct ts_what){ 0 }, in->items[i].is_unknown ? "unknown" : "constant");
+		n = add_node(y, node, i, &(struct ts_what){ 0 },
+			     in->items[i].is_unknown ? UNKNOWN : CONSTANT);
 		if (n && in->items[i].has_constant)
 			n->constant = in->items[i].constant;
 		else if (n)
@@ -301,30 +324,38 @@ static struct trail *find_trail(struct why *y, const struct ts_what *place, uint
 	return begin_trail(y, oldest, place, before, err) ? oldest : NULL;
 }
 
+static enum kind kind_of(const char *name)
+{
+	enum kind kind = WRITE;
+
+	while (kind < UNEXPLAINED && strcmp(kind_names[kind], name))
+		kind++;
+	return kind;
+}
+
 /* The trail's next writer. */
 static enum ts_got follow(struct why *y, struct trail *t, struct ts_budget *budget, struct ts_error *err)
 {
 	struct writer *w = &t->writer;
-	struct ts_row row;
+	struct ts_row *row = &y->row;
 	enum ts_got got;
 
-	ts_row_init(&row);
-	got = t->rows->ops->next(t->rows, &row, budget, err);
-	if (got == TS_GOT_ROW && !ts_buf_ok(&row.texts)) {
+	ts_row_reset(row);
+	got = t->rows->ops->next(t->rows, row, budget, err);
+	if (got == TS_GOT_ROW && !ts_buf_ok(&row->texts)) {
 		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a row");
 		got = TS_GOT_FAIL;
 	} else if (got == TS_GOT_ROW) {
 		if (t->has_writer)
 			t->before = w->pos;
 		t->has_writer = true;
-		w->pos = row.cells[0].number;
+		w->pos = row->cells[0].number;
 		w->thread = ts_query_thread(y->ask->q, w->pos);
-		w->pc = row.cells[2].kind == TS_CELL_ADDR ? row.cells[2].number : TS_NO_PC;
-		snprintf(w->kind, sizeof(w->kind), "%s", ts_row_get(&row, 6));
-		if (!strcmp(w->kind, "write") && is_input(y->ask->q, w->pos))
-			strcpy(w->kind, "input");
+		w->pc = row->cells[2].kind == TS_CELL_ADDR ? row->cells[2].number : TS_NO_PC;
+		w->kind = kind_of(ts_row_get(row, 6));
+		if (w->kind == WRITE && is_input(y->ask->q, w->pos))
+			w->kind = INPUT;
 	}
-	ts_row_fini(&row);
 	return got;
 }
 
@@ -380,7 +411,7 @@ static enum ts_got find_setter(struct why *y, uint64_t before, const struct ts_w
 	w->pos = y->setter.pos;
 	w->pc = st->pc;
 	w->thread = y->thread;
-	strcpy(w->kind, is_input(y->ask->q, w->pos) ? "input" : "write");
+	w->kind = is_input(y->ask->q, w->pos) ? INPUT : WRITE;
 	return TS_GOT_ROW;
 }
 
@@ -422,17 +453,11 @@ static bool goes_on(const struct why *y, const struct task *t, uint32_t node, co
 	return y->nodes[node].count < MAX_TURNS && has_input(in, &y->nodes[next_of_loop(y, t, node)].place);
 }
 
-/* The writer is another turn's of @node: count it, and follow the loop, or leave it. */
-static void turn(struct why *y, const struct task *t, uint32_t node, const struct writer *w,
-		 const struct ts_inputs *in)
+/* Follow the loop from @w, a turn of @node. */
+static void go_on(struct why *y, const struct task *t, uint32_t node, const struct writer *w)
 {
 	struct task next = *t;
 
-	y->nodes[node].count++;
-	if (!goes_on(y, t, node, in)) {
-		expand(y, node, w->pos, in);
-		return;
-	}
 	next.is_loop = true;
 	next.parent = node;
 	next.order = TS_MAX_INPUTS;
@@ -441,13 +466,50 @@ static void turn(struct why *y, const struct task *t, uint32_t node, const struc
 	push_task(y, &next);
 }
 
+/* The writer is another turn's of @node: count it, and follow the loop, or leave it. */
+static void turn(struct why *y, const struct task *t, uint32_t node, const struct writer *w,
+		 const struct ts_inputs *in)
+{
+	y->nodes[node].count++;
+	if (goes_on(y, t, node, in))
+		go_on(y, t, node, w);
+	else
+		expand(y, node, w->pos, in);
+}
+
+/*
+ * Is the writer the very instruction that @node shows, which the loop goes on from by a register?  Then its
+ * inputs need not be listed: registers are the same ones in each turn, only memory may be elsewhere.
+ */
+static bool is_turn_again(const struct why *y, const struct task *t, uint32_t node, const struct writer *w,
+			  bool *is_again, struct ts_error *err)
+{
+	const struct node *n = &y->nodes[node];
+	const struct ts_decoded *d;
+
+	*is_again = false;
+	if (w->kind != WRITE || n->pc != w->pc || !n->code_len || n->count + 1 >= MAX_TURNS ||
+	    y->nodes[next_of_loop(y, t, node)].place.kind != TS_WHAT_REG)
+		return true;
+	d = ts_query_insn(y->ask->q, w->pos, err);
+	*is_again = d && d->is_insn && d->insn.len == n->code_len && !memcmp(d->bytes, n->code, n->code_len);
+	return d != NULL;
+}
+
+/* Is the writer the same instruction as the node's: at its address, with the same bytes? */
+static bool is_same_insn(const struct node *n, const struct writer *w, const struct ts_inputs *in)
+{
+	return n->pc == w->pc && n->code_len == in->code_len && !memcmp(n->code, in->code, in->code_len);
+}
+
 /* The node from @parent up that is the same instruction for the same place; NO_NODE if there is none. */
-static uint32_t find_turn(const struct why *y, uint32_t parent, const struct ts_what *place, uint64_t pc)
+static uint32_t find_turn(const struct why *y, uint32_t parent, const struct ts_what *place,
+			  const struct writer *w, const struct ts_inputs *in)
 {
 	for (; parent != NO_NODE; parent = y->nodes[parent].parent) {
 		const struct node *n = &y->nodes[parent];
 
-		if (n->pos != TS_NO_POS && n->pc == pc && is_same_place(&n->place, place))
+		if (n->pos != TS_NO_POS && is_same_place(&n->place, place) && is_same_insn(n, w, in))
 			return parent;
 	}
 	return NO_NODE;
@@ -476,34 +538,44 @@ static bool is_known(struct why *y, const struct ts_what *place, uint64_t pos, s
 /* The writer becomes a node, whose inputs are the next tasks, or is one more turn of a loop. */
 static bool take_writer(struct why *y, const struct task *t, struct writer *w, struct ts_error *err)
 {
-	uint32_t at = t->is_loop ? next_of_loop(y, t, t->parent) : NO_NODE;
-	uint32_t *slot = find_slot(y, &t->place, w->pos);
-	bool is_write, seen = *slot;
+	uint32_t at = t->is_loop ? next_of_loop(y, t, t->parent) : NO_NODE, *slot;
+	bool is_write, seen, is_again = false;
 	struct task loop = *t;
 	struct ts_inputs in;
 	struct node *n;
 
+	if (at != NO_NODE && !is_turn_again(y, t, at, w, &is_again, err))
+		return false;
+	if (is_again) {
+		y->nodes[at].count++;
+		go_on(y, t, at, w);
+		return true;
+	}
 	if (!ts_inputs_find(&in, y->ask->q, w->pos, &t->place, err))
 		return false;
-	if (in.is_syscall && !strcmp(w->kind, "write"))
-		strcpy(w->kind, "input");
-	is_write = !strcmp(w->kind, "write");
-	if (at != NO_NODE && is_write && y->nodes[at].pc == w->pc) {
+	if (in.is_syscall && w->kind == WRITE)
+		w->kind = INPUT;
+	is_write = w->kind == WRITE;
+	if (at != NO_NODE && is_write && is_same_insn(&y->nodes[at], w, &in)) {
 		turn(y, t, at, w, &in);
 		return true;
 	}
-	loop.top = seen || !is_write ? NO_NODE : find_turn(y, t->parent, &t->place, w->pc);
+	slot = find_slot(y, &t->place, w->pos);
+	seen = *slot;
+	loop.top = seen || !is_write ? NO_NODE : find_turn(y, t->parent, &t->place, w, &in);
 	loop.bottom = t->parent;
 	if (loop.top != NO_NODE && goes_on(y, &loop, loop.top, &in)) {
 		turn(y, &loop, loop.top, w, &in);
 		return true;
 	}
-	n = add_node(y, t->parent, t->order, &t->place, seen ? "seen" : w->kind);
+	n = add_node(y, t->parent, t->order, &t->place, seen ? SEEN : w->kind);
 	if (!n)
 		return true;
 	n->pos = w->pos;
 	n->pc = w->pc;
 	n->thread = w->thread;
+	n->code_len = in.code_len;
+	memcpy(n->code, in.code, in.code_len);
 	snprintf(n->text, sizeof(n->text), "%s", in.text);
 	if (!seen)
 		*slot = (uint32_t)(n - y->nodes) + 1;
@@ -520,7 +592,7 @@ static bool take_start(struct why *y, const struct task *t, struct ts_error *err
 
 	if (!is_known(y, &t->place, t->before, NULL, &known, err))
 		return false;
-	n = add_node(y, t->parent, t->order, &t->place, known ? "start" : "unknown");
+	n = add_node(y, t->parent, t->order, &t->place, known ? START : UNKNOWN);
 	if (n)
 		n->before = t->before;
 	return true;
@@ -545,6 +617,20 @@ static enum ts_got run_task(struct why *y, struct ts_budget *budget, struct ts_e
 	return done ? TS_GOT_ROW : TS_GOT_FAIL;
 }
 
+/* Why there is no branch: where no code is known, none is. */
+static bool note_no_branch(struct why *y, struct ts_error *err)
+{
+	uint64_t pos = y->qn->at ? ts_query_prev_step(y->ask->q, y->thread, y->qn->at - 1) : TS_NO_POS;
+	const struct ts_decoded *d = pos == TS_NO_POS ? NULL : ts_query_insn(y->ask->q, pos, err);
+
+	if (d && !d->is_insn)
+		snprintf(y->rows.note, sizeof(y->rows.note),
+			 "the bytes of the instruction at 0x%" PRIx64
+			 " are not known: --exec or --image may have them",
+			 d->pc);
+	return d || pos == TS_NO_POS;
+}
+
 /*
  * The last conditional branch before the position becomes the first node.  Returns TS_GOT_END when that is
  * done.
@@ -564,6 +650,8 @@ static enum ts_got begin_branch(struct why *y, struct ts_budget *budget, struct 
 		return TS_GOT_END;
 	}
 	got = find_back(y, y->qn->at, TS_FLAG_BRANCH, budget, err);
+	if (got == TS_GOT_END && !note_no_branch(y, err))
+		return TS_GOT_FAIL;
 	if (got != TS_GOT_ROW)
 		return got;
 	if (!ts_inputs_find(&in, y->ask->q, y->setter.pos, &none, err))
@@ -571,7 +659,7 @@ static enum ts_got begin_branch(struct why *y, struct ts_budget *budget, struct 
 	st = ts_query_step(y->ask->q, y->setter.pos, &b, err);
 	if (!st)
 		return TS_GOT_FAIL;
-	n = add_node(y, NO_NODE, 0, &none, "branch");
+	n = add_node(y, NO_NODE, 0, &none, BRANCH);
 	n->pos = y->setter.pos;
 	n->pc = st->pc;
 	n->thread = st->thread;
@@ -636,12 +724,12 @@ static bool put_value(struct why *y, const struct node *n, struct ts_row *row, s
 	char text[32];
 	bool known;
 
-	if (!strcmp(n->kind, "constant") && !n->before) {
+	if (n->kind == CONSTANT && !n->before) {
 		snprintf(text, sizeof(text), "0x%" PRIx64, n->constant);
 		ts_row_text(row, COL_VALUE, text);
 		return true;
 	}
-	if (!strcmp(n->kind, "constant") && n->parent != NO_NODE)
+	if (n->kind == CONSTANT && n->parent != NO_NODE)
 		of = &y->nodes[n->parent];
 	if (of->place.kind == TS_WHAT_NONE)
 		return true;
@@ -660,7 +748,7 @@ static bool put_row(struct why *y, const struct node *n, struct ts_row *row, str
 		ts_cell_function(row, COL_FUNCTION, y->ask, n->pc);
 		ts_row_text(row, COL_INSTRUCTION, *n->text ? n->text : NULL);
 	}
-	ts_row_text(row, COL_KIND, n->kind);
+	ts_row_text(row, COL_KIND, kind_names[n->kind]);
 	if (n->place.kind != TS_WHAT_NONE) {
 		ts_place_text(&n->place, ts_query_regset(y->ask->q), text, sizeof(text));
 		ts_row_text(row, COL_PLACE, text);
@@ -715,6 +803,7 @@ static void close_why(struct ts_rows *rows)
 	for (unsigned i = 0; y->trails && i < N_TRAILS; i++)
 		ts_rows_close(y->trails[i].rows);
 	ts_setter_fini(&y->setter);
+	ts_row_fini(&y->row);
 	free(y->trails);
 	free(y->nodes);
 	free(y->tasks);
@@ -730,6 +819,7 @@ static struct ts_rows *open_why(struct ts_ask *ask, const struct ts_question *qn
 
 	(void)is_reverse;
 	if (y) {
+		ts_row_init(&y->row);
 		y->nodes = calloc(MAX_NODES, sizeof(*y->nodes));
 		y->trails = calloc(N_TRAILS, sizeof(*y->trails));
 	}

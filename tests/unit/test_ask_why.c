@@ -376,6 +376,31 @@ START_TEST(turns_of_a_loop_are_one_row_with_a_count)
 }
 END_TEST
 
+/* mov rax, rdx; its bytes become: add rax, rcx; and that is executed 20 times. */
+START_TEST(another_instruction_at_the_address_is_no_turn)
+{
+	char count[20];
+	uint64_t sum;
+
+	begin();
+	sum = p.now[2];
+	run(CODE, "\x48\x89\xd0", 3, 0, sum);
+	ts_steps_value(&p.s->steps, TS_FX_WRITE, CODE, "\x48\x01\xc8", 3);
+	run(CODE + 16, "\x90", 1, NO_PLACE, 0);
+	for (unsigned i = 0; i < 20; i++) {
+		sum += p.now[1];
+		close_step(&(struct made){ .writes = 0, .value = sum }, CODE, 3);
+	}
+	ask_text_init(&a, &p.s->rec);
+	ck_assert_str_eq(got("why $rax"), "0 21 write $rax 0x15016\n"
+					  "1  start $rcx 0x1001\n"
+					  "1 0 write $rax 0x1002\n"
+					  "2  start $rdx 0x1002\n");
+	ck_assert_str_eq(cell(strchr(ts_buf_text(&a.out), '\n') + 1, COUNT, count, sizeof(count)), "20");
+	finish();
+}
+END_TEST
+
 /* cmp rax, rcx; 10,000 times mov rdx, rdx; jne: further back than a chunk. */
 START_TEST(a_branch_has_the_instruction_that_set_its_condition_however_far_it_is)
 {
@@ -494,6 +519,10 @@ START_TEST(what_is_not_known_is_said)
 	ask_text_init(&a, &p.s->rec);
 	ck_assert_str_eq(got("why $rax"), "0 0 write $rax 0x5\n1  unknown $rsi \n");
 	ck_assert_str_eq(got("why $rcx"), "0 1 write $rcx 0x6\n1  unknown  \n");
+	ck_assert_str_eq(got("why branch at 2"), "");
+	ck_assert_ptr_nonnull(strstr(ts_buf_text(&a.end), "the bytes of the instruction at 0x900000 are not known: "));
+	ck_assert_str_eq(got("why branch at 1"), "");
+	ck_assert_ptr_null(strstr(ts_buf_text(&a.end), "not known"));
 	ck_assert_str_eq(got("why $rdx at 3"), "0 2 write $rdx 0x7\n1  unknown  \n");
 	ck_assert_str_eq(got("why $rdx"), "0 3 write $rdx 0x9\n1  start 0x7028,8 0x9\n");
 	ck_assert_str_eq(got("why $rbx"), "0 4 write $rbx 0x8\n1  unknown  \n");
@@ -623,6 +652,7 @@ END_TEST
 Suite *unit_suite(void)
 {
 	const TTest *const tests[] = { turns_of_a_loop_are_one_row_with_a_count,
+				       another_instruction_at_the_address_is_no_turn,
 				       a_branch_has_the_instruction_that_set_its_condition_however_far_it_is,
 				       an_instruction_is_that_which_stood_there_at_its_step,
 				       a_value_used_far_back_is_found_without_what_was_written_since,

@@ -516,7 +516,7 @@ static void measure(struct session *s, const struct bench_format *format, const 
 	measure_table(s, "coverage", "coverage", true);
 	if (is_measured("coverage")) {
 		ask_program(path);
-	measure_file(s, path, NULL, "drcov");
+		measure_file(s, path, NULL, "drcov");
 		measure_file(s, path, format->program ? bench_data(format->program) : NULL, "lcov");
 	}
 	if (is_measured("naive")) {

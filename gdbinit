@@ -523,15 +523,34 @@ class TracestubMonitor(gdb.Command):
         zero_ext swap getv setv tracev tracenz trace16 - pick rot printf""".split()
 
     def resolve(self, text):
+        """Where an lvalue is, "ADDR,LEN" or "$REG", and None; of other texts the same text, and gdb's reason."""
         if re.match(r"[$0-9]", text) or ":" in text or "," in text:
-            return text
+            return text, None
         try:
             value = gdb.parse_and_eval(text)
-            if value.type.code == gdb.TYPE_CODE_FUNC or value.address is None:
-                return text
-            return "0x%x,%d" % (int(value.address), value.type.sizeof)
-        except (gdb.error, ValueError, OverflowError):
-            return text
+            if value.type.code == gdb.TYPE_CODE_FUNC:
+                return text, None
+            return "0x%x,%d" % (int(gdb.parse_and_eval("&(%s)" % text)), value.type.sizeof), None
+        except (gdb.error, ValueError, OverflowError) as e:
+            register = re.match(r'Address requested for identifier "(.*)" which is in register \$(\w+)', str(e))
+            if register and register[1] == text:
+                return self.find_register(text, register[2]), None
+            return text, str(e)
+
+    def find_register(self, text, register):
+        """The register of a variable, or where a function that its function called has saved it."""
+        frame, place = gdb.selected_frame(), "$" + register
+        size, levels = frame.read_register(register).type.sizeof, 0
+        while frame.newer():
+            frame, levels = frame.newer(), levels + 1
+        for level in reversed(range(levels)):
+            saved = re.search(r"\b%s at (0x[0-9a-f]+)" % register,
+                              gdb.execute("info frame level %d" % level, to_string=True))
+            if saved:
+                place = "%s,%d" % (saved[1], size)
+                break
+        gdb.write("%s is in %s here.\n" % (text, place))
+        return place
 
     def assemble(self, text):
         """What "maint agent-eval" prints, as conditions: "agent HEX@ADDR", joined by "||"."""
@@ -563,16 +582,19 @@ class TracestubMonitor(gdb.Command):
         return re.sub(r"\bif\s+" + re.escape(wanted[2]), "if " + self.assemble(text), question, count=1)
 
     def invoke(self, argument, from_tty):
-        words = argument.split(None, 2)
+        words, reason = argument.split(None, 2), None
         if len(words) > 1 and self.WITH_WHAT.match(words[0]):
-            words[1] = self.resolve(words[1])
+            words[1], reason = self.resolve(words[1])
         question = " ".join(words)
         if len(words) == 3 and words[0] in self.WITH_STATE and re.search(r"\bif\b", words[2]):
             try:
                 question = self.compile(words[0], words[1], question)
             except (gdb.error, ValueError) as e:
                 raise gdb.GdbError(str(e))
-        tracestub_run("monitor " + question)
+        try:
+            tracestub_run("monitor " + question)
+        except gdb.GdbError as e:
+            raise gdb.GdbError("%s gdb says of '%s': %s" % (e, words[1], reason) if reason else str(e))
 
 
 class TracestubTs(gdb.Command):
@@ -581,8 +603,8 @@ class TracestubTs(gdb.Command):
     def invoke(self, argument, from_tty):
         gdb.execute("tracestub-look")
         if int(gdb.convenience_variable("_tracestub")) != 2:
-            gdb.execute("tracestub-refuse")
-        gdb.execute("tracestub-monitor " + (argument or "help"))
+            tracestub_run("tracestub-refuse")
+        tracestub_run("tracestub-monitor " + (argument or "help"))
         gdb.execute("tracestub-follow")
 
 

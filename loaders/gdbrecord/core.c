@@ -270,7 +270,7 @@ void core_fini(struct core *core)
 	free(core->notes);
 }
 
-const struct core_load *core_find(const struct core *core, uint64_t addr, uint64_t *next)
+const struct core_load *core_find(const struct core *core, uint64_t addr, uint64_t *room)
 {
 	size_t low = 0, high = core->n_loads;
 
@@ -283,10 +283,10 @@ const struct core_load *core_find(const struct core *core, uint64_t addr, uint64
 			high = mid;
 	}
 	if (low && addr - core->loads[low - 1].addr < core->loads[low - 1].mem_len) {
-		*next = core->loads[low - 1].addr + core->loads[low - 1].mem_len;
+		*room = core->loads[low - 1].mem_len - (addr - core->loads[low - 1].addr);
 		return &core->loads[low - 1];
 	}
-	*next = low < core->n_loads ? core->loads[low].addr : 0;
+	*room = low < core->n_loads ? core->loads[low].addr - addr : UINT64_MAX;
 	return NULL;
 }
 

@@ -73,10 +73,10 @@ bool core_each_note(const struct core *core, bool (*take)(void *user, struct cor
 		    struct ts_error *err);
 
 /*
- * The load that contains @addr, or NULL; *next gets the address at which that changes (the end of the
- * load, or the beginning of the next one; 0: never).
+ * The load that contains @addr, or NULL; *room gets for how many bytes that holds, at least one (to the end of
+ * the load, or to the beginning of the next one; UINT64_MAX: there is none).
  */
-const struct core_load *core_find(const struct core *core, uint64_t addr, uint64_t *next);
+const struct core_load *core_find(const struct core *core, uint64_t addr, uint64_t *room);
 
 /* A number of 1 to 8 bytes in the target's byte order; 0 after a failure. */
 uint64_t core_take(const struct core *core, struct ts_cursor *c, size_t len);

@@ -259,7 +259,7 @@ static void put_region(struct notes *n, uint64_t addr, uint64_t len, uint32_t pr
 static void put_regions(struct notes *n)
 {
 	const struct core *core = &n->rec->core;
-	uint64_t next;
+	uint64_t room;
 
 	for (size_t i = 0; i < core->n_loads; i++) {
 		const struct core_load *l = &core->loads[i];
@@ -269,9 +269,8 @@ static void put_regions(struct notes *n)
 	for (uint64_t i = 0; i < n->n_files; i++) {
 		const struct file *f = file_at(n, i);
 
-		if (!core_find(core, f->start, &next))
-			put_region(n, f->start, (next && next < f->end ? next : f->end) - f->start,
-				   TS_PROT_READ, f);
+		if (!core_find(core, f->start, &room))
+			put_region(n, f->start, room < f->end - f->start ? room : f->end - f->start, TS_PROT_READ, f);
 	}
 }
 
@@ -330,10 +329,10 @@ static unsigned probe(const uint8_t *head, size_t len, uint64_t file_len)
 static uint64_t find_constant(const struct core *core, uint64_t addr, uint64_t left,
 			      const struct core_load **load)
 {
-	uint64_t next, n, there;
+	uint64_t room, n, there;
 
-	*load = core_find(core, addr, &next);
-	n = next - addr < left ? next - addr : left;
+	*load = core_find(core, addr, &room);
+	n = room < left ? room : left;
 	if (!*load)
 		return n;
 	there = addr - (*load)->addr;

@@ -24,8 +24,8 @@ void insn_cache_init(struct insn_cache *cache)
 /* The bytes from @pc on that the core file has. */
 static bool read_bytes(struct insn *insn, const struct core *core, uint64_t pc, struct ts_error *err)
 {
-	uint64_t next, at;
-	const struct core_load *load = core_find(core, pc, &next);
+	uint64_t room, at;
+	const struct core_load *load = core_find(core, pc, &room);
 	size_t len;
 
 	if (!load || pc - load->addr >= load->file_len)
@@ -78,8 +78,8 @@ static void decode_arm(struct insn *insn, const struct core *core)
 
 void insn_note_write(struct insn_cache *cache, const struct insn_code *code, uint64_t addr, uint64_t len)
 {
-	uint64_t next;
-	const struct core_load *load = core_find(code->core, addr, &next);
+	uint64_t room;
+	const struct core_load *load = core_find(code->core, addr, &room);
 
 	if (!len || !load || !(load->prot & TS_PROT_EXEC))
 		return;

@@ -130,12 +130,11 @@ static void put_bytes(struct reader *r, struct ts_cursor *c, uint64_t addr, uint
 		      struct ts_steps *out)
 {
 	while (left && ts_ok(c)) {
-		uint64_t next, room;
-		bool is_there = core_find(&r->rec->core, addr, &next) != NULL;
+		uint64_t room;
+		bool is_there = core_find(&r->rec->core, addr, &room) != NULL;
 		uint32_t n = left < PIECE ? (uint32_t)left : PIECE;
 		const uint8_t *p;
 
-		room = next - addr; /* huge if it never ends */
 		if (room < n)
 			n = (uint32_t)room;
 		if (!ts_window_ahead(&r->window, c, n))

@@ -41,6 +41,7 @@ void regmap_add(struct regmap *t, const char *name, const struct regmap_slot *sl
 		if (before + len + after > sizeof(text))
 			continue;
 		memcpy(text, f->prefix, before);
+		/* NOLINTNEXTLINE(bugprone-not-null-terminated-result): bytes */
 		memcpy(text + before, name, len);
 		memcpy(text + before + len, f->suffix, after);
 		regmap_key(text, before + len + after, key);

@@ -23,6 +23,7 @@ struct ts_index_packer {
 
 struct ts_index_packer *ts_index_packer_new(unsigned n_threads)
 {
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): the array is one of pointers */
 	struct ts_index_packer *p = calloc(1, sizeof(*p) + n_threads * sizeof(p->zstd[0]));
 
 	while (p && p->n < n_threads) {

@@ -80,8 +80,10 @@ void ts_query_free(struct ts_query *q)
 		return;
 	ts_insns_free(q->insns);
 	ts_flag_runs_free(q->flag_runs);
-	for (unsigned i = 0; i < N_CACHED_CHUNKS; i++)
+	for (unsigned i = 0; i < N_CACHED_CHUNKS; i++) {
 		ts_steps_fini(&q->chunks[i].steps);
+		ts_chunk_lines_fini(&q->chunks[i].lines);
+	}
 	for (unsigned i = 0; i < N_CACHED_REGS; i++)
 		free(q->regs[i].data);
 	free(q->walk.data);
@@ -179,6 +181,7 @@ static struct cached_chunk *find_chunk(struct ts_query *q, uint64_t chunk)
 	c->chunk = chunk;
 	q->epoch++;
 	ts_steps_reset(&c->steps);
+	ts_chunk_lines_reset(&c->lines);
 	return c;
 }
 
@@ -692,6 +695,22 @@ static void settle_mem(struct ts_replay *v, const struct ts_steps *b, uint64_t p
 	settle_at_end(v->tl->memory[v->process], pos / TS_CHUNK_STEPS, v->addr, v->data, v->known, v->len);
 }
 
+/* So few steps are replayed in no time. */
+#define FEW_STEPS (TS_CHUNK_STEPS / 32)
+
+/* Carry the window from the chunk's start through its first @n steps. */
+static void replay(struct ts_query *q, struct ts_replay *v, uint64_t chunk, const struct ts_steps *b, uint32_t n)
+{
+	struct cached_chunk *c = find_chunk(q, chunk);
+
+	if (n > FEW_STEPS && b->n_steps == chunk_len(q, chunk) && ts_chunk_lines_know(&c->lines, b, v)) {
+		ts_chunk_lines_take(&c->lines, b, n, v);
+		return;
+	}
+	for (uint32_t i = 0; i < n; i++)
+		each_mem_effect(v, b, &b->steps[i], ts_replay_take);
+}
+
 static bool read_mem(struct ts_query *q, uint64_t pos, uint32_t process, uint64_t addr, size_t len,
 		     uint8_t *data, uint8_t *known, struct ts_error *err)
 {
@@ -719,8 +738,7 @@ static bool read_mem(struct ts_query *q, uint64_t pos, uint32_t process, uint64_
 	b = ts_query_chunk(q, chunk, (uint32_t)n + has_step, err);
 	if (!b)
 		return false;
-	for (uint64_t i = 0; i < n; i++)
-		each_mem_effect(&v, b, &b->steps[i], ts_replay_take);
+	replay(q, &v, chunk, b, (uint32_t)n);
 	if (has_step)
 		ts_replay_see(&v, b, &b->steps[n], &thread);
 	if (!memchr(v.known, TS_LOST, v.len))

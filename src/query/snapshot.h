@@ -7,6 +7,7 @@
 #ifndef TS_SNAPSHOT_H
 #define TS_SNAPSHOT_H
 
+#include "chunk_lines.h"
 #include "mapped.h"
 #include "query.h"
 #include "src/calls/calls.h"
@@ -19,6 +20,7 @@ struct cached_chunk {
 	uint64_t chunk; /* TS_NO_CHUNK: empty */
 	uint64_t used;  /* when */
 	struct ts_steps steps; /* the first of its steps */
+	struct ts_chunk_lines lines; /* of all of them */
 };
 
 /* Registers of a thread; going forward from there is cheap. */

@@ -37,6 +37,13 @@
 /* Addresses around an access that are looked at together. */
 #define WINDOW 128u
 
+/*
+ * Before the sketches are made so many chunks are passed over without them, for what comes early; then, while
+ * they are being made, with one part in so many of the work.
+ */
+#define PLAIN_CHUNKS 64u
+#define PLAIN_SHARE  4u
+
 /* Pages that are looked through at once. */
 #define MAX_ADJOINING 16u
 
@@ -63,17 +70,58 @@ struct find {
 	bool is_plain; /* the last step that passed: the mirror followed all that it did to memory */
 	bool is_over;  /* all steps have been looked at */
 	bool is_failed;
-	uint64_t n_told;     /* rows */
 	struct ts_ends ends; /* of the match that is the next row, ahead of the scan */
 };
 
-static void begin_match(struct find *f, uint64_t addr, uint64_t pos)
+/* What the step did to the bytes at @addr. */
+static enum ts_match_kind kind_of(const struct find *f, const struct ts_steps *batch, const struct ts_step *s,
+				  uint64_t addr)
 {
+	enum ts_match_kind kind = TS_MATCH_UNEXPLAINED;
+	uint32_t thread = s->thread;
+
+	for (uint32_t i = 0; i < s->n_effects; i++) {
+		const struct ts_effect *e = &batch->effects[s->first + i];
+
+		if (e->kind == TS_FX_THREAD)
+			thread = e->item;
+		if (e->kind < TS_FX_WRITE || e->kind > TS_FX_UNMAP || !e->len ||
+		    e->addr > addr + (f->qn->value.len - 1) || e->addr + (e->len - 1) < addr ||
+		    ts_query_process(f->ask->q, thread) != f->process)
+			continue;
+		if (e->kind == TS_FX_WRITE)
+			return TS_MATCH_WRITE;
+		if (e->kind != TS_FX_READ)
+			kind = TS_MATCH_MAP;
+	}
+	return kind;
+}
+
+/* The step that made it stand: its chunk is at hand. */
+static bool note_step(struct find *f, struct ts_match *m, struct ts_error *err)
+{
+	const struct ts_steps *batch;
+	const struct ts_step *s = ts_ask_step(f->ask, m->begin - 1, &batch, err);
+
+	if (!s)
+		return false;
+	m->kind = kind_of(f, batch, s, m->addr);
+	m->thread = s->thread;
+	m->pc = s->pc;
+	return true;
+}
+
+static bool begin_match(struct find *f, uint64_t addr, uint64_t pos, struct ts_error *err)
+{
+	struct ts_match m = { .addr = addr, .begin = pos, .end = TS_NO_POS };
 	size_t n = f->matches.n;
 
-	f->is_failed |= !ts_matches_begin(&f->matches, addr, pos) ||
-			(f->probe && !ts_waits_add(&f->waits, 0, (uint32_t)n));
+	/* what begins before it is asked for is no row */
+	if (pos && pos >= f->qn->from && !note_step(f, &m, err))
+		return false;
 	f->n_looks += n % 32 == 0;
+	return (ts_matches_begin(&f->matches, &m) && (!f->probe || ts_waits_add(&f->waits, 0, (uint32_t)n))) ||
+	       ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for all places of a value");
 }
 
 /* ------------------------------------------------------------------------------------------- looking */
@@ -101,8 +149,7 @@ static bool note_match(struct find *f, uint64_t addr, uint64_t pos, struct ts_er
 
 	if (stood && pos > f->start && !stands_at(f, addr, pos - 1, &stood, err))
 		return false;
-	begin_match(f, addr, stood ? f->start : pos);
-	return true;
+	return begin_match(f, addr, stood ? f->start : pos, err);
 }
 
 /* Does the value stand at @addr at @pos?  If that has changed it is noted. */
@@ -154,6 +201,30 @@ static size_t skip_to(const struct find *f, const uint8_t *data, size_t i, size_
 	return p ? (size_t)(p - data) - f->rare : n;
 }
 
+/* A range of memory as it was at the position before, read when it is needed. */
+struct before {
+	uint8_t *data; /* owned; NULL: it has not been read; then known flags */
+	size_t len;
+};
+
+/* As note_match(), of ordinal @i of a range that begins at @first. */
+static bool note_in_range(struct find *f, struct before *b, uint64_t first, size_t i, uint64_t pos,
+			  struct ts_error *err)
+{
+	bool stood = f->qn->from;
+
+	if (stood && pos > f->start && !b->data) {
+		b->data = malloc(2 * b->len);
+		if (!b->data)
+			return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a search");
+		if (!ts_query_mem(f->ask->q, pos - 1, f->process, first, b->len, b->data, b->data + b->len, err))
+			return false;
+	}
+	if (b->data)
+		stood = ts_value_is(&f->qn->value, b->data + i, b->data + b->len + i);
+	return begin_match(f, first + i, stood ? f->start : pos, err);
+}
+
 /* Look through [first, last] of memory at @pos for what begins there; it is known to be within one block. */
 static bool look_through(struct find *f, uint64_t first, uint64_t last, uint64_t pos,
 			 struct ts_error *err)
@@ -162,6 +233,7 @@ static bool look_through(struct find *f, uint64_t first, uint64_t last, uint64_t
 	uint64_t room = f->last - last;
 	size_t n = (size_t)(last - first) + 1, len = n + (room < v->len - 1 ? (size_t)room : v->len - 1);
 	uint8_t *data = malloc(2 * len);
+	struct before before = { NULL, len };
 	bool done;
 
 	if (!data)
@@ -170,8 +242,9 @@ static bool look_through(struct find *f, uint64_t first, uint64_t last, uint64_t
 	done = ts_query_mem(f->ask->q, pos, f->process, first, len, data, data + len, err);
 	for (size_t i = 0; done && (i = skip_to(f, data, i, len)) < n && i + v->len <= len; i++) {
 		if (ts_value_is(v, data + i, data + len + i) && !ts_matches_stands(&f->matches, first + i))
-			done = note_match(f, first + i, pos, err);
+			done = note_in_range(f, &before, first, i, pos, err);
 	}
+	free(before.data);
 	free(data);
 	return done;
 }
@@ -601,28 +674,28 @@ static bool is_worth_a_pass(const struct find *f)
 }
 
 /*
- * Before chunks are passed over: the first question that looks at all of a recording makes the sketches, for
- * all later ones.  Returns TS_GOT_END when that is done.
+ * The first question that looks at all of a recording makes the sketches, for all later ones.  Until they are
+ * there a part of the budget is left for the scan, which finds what comes early.  Returns false if the trace
+ * cannot be read.
  */
-static enum ts_got need_sketches(struct find *f, struct ts_budget *budget, struct ts_error *err)
+static bool need_sketches(struct find *f, struct ts_budget *budget, struct ts_error *err)
 {
 	struct ts_query *q = f->ask->q;
+	uint32_t share = budget->left - budget->left / PLAIN_SHARE;
 	enum ts_need need = TS_NEED_DONE;
 
-	if (f->is_sketched)
-		return TS_GOT_END;
+	if (f->is_sketched || (f->pos - f->start < PLAIN_CHUNKS * TS_CHUNK_STEPS && !ts_query_has_values(q)))
+		return true;
 	if (f->probe && (!ts_query_is_complete(q) || (!is_worth_a_pass(f) && !ts_query_has_values(q)))) {
 		ts_query_probe_free(f->probe);
 		f->probe = NULL;
 	}
-	if (f->probe)
-		need = ts_query_need_values(q, (uint64_t)budget->left * TS_CHUNK_STEPS, err);
-	f->is_sketched = need == TS_NEED_DONE;
+	if (f->probe && budget->left)
+		need = ts_query_need_values(q, (uint64_t)share * TS_CHUNK_STEPS, err);
+	f->is_sketched = need == TS_NEED_DONE && (budget->left || !f->probe);
 	f->rows.n_prepared = need == TS_NEED_MORE ? ts_query_n_values_read(q) : 0;
-	if (f->is_sketched)
-		return TS_GOT_END;
-	budget->left = 0;
-	return need == TS_NEED_MORE ? TS_GOT_PENDING : TS_GOT_FAIL;
+	budget->left -= need == TS_NEED_MORE ? share : 0;
+	return need != TS_NEED_FAILED;
 }
 
 /* All steps have been looked at. */
@@ -632,8 +705,6 @@ static enum ts_got end_scan(struct find *f, struct ts_error *err)
 		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for all places of a value");
 		return TS_GOT_FAIL;
 	}
-	if (f->rows.is_reverse)
-		ts_matches_sort(&f->matches, f->qn->from, f->qn->to);
 	f->is_over = true;
 	return TS_GOT_END;
 }
@@ -648,16 +719,15 @@ static enum ts_got scan(struct find *f, struct ts_budget *budget, struct ts_erro
 			return TS_GOT_FAIL;
 		return f->is_started ? TS_GOT_END : TS_GOT_PENDING;
 	}
-	got = need_sketches(f, budget, err);
-	if (got != TS_GOT_END)
-		return got;
+	if (!need_sketches(f, budget, err))
+		return TS_GOT_FAIL;
 	if (f->pos >= f->ask->n_steps || (f->pos >= f->qn->to && !f->matches.standing.n))
 		return end_scan(f, err);
 	/* looks are paid for first: with a budget of one a chunk is never begun without room for a step */
 	if (!has_budget(f, budget) || !ts_budget_take(budget))
 		return TS_GOT_PENDING;
-	f->ends.credit += LOOKS_A_CHUNK;
-	if (!f->probe || pass_over(f))
+	f->ends.credit += LOOKS_A_CHUNK / 4;
+	if (!f->probe || !f->is_sketched || pass_over(f))
 		got = scan_chunk(f, budget, err);
 	f->rows.at = f->pos;
 	return got;
@@ -665,54 +735,25 @@ static enum ts_got scan(struct find *f, struct ts_budget *budget, struct ts_erro
 
 /* -------------------------------------------------------------------------------------------------- rows */
 
-/* What the step did to the bytes at @addr. */
-static const char *kind_of(const struct find *f, const struct ts_steps *batch, const struct ts_step *s,
-			   uint64_t addr)
+static void put_row(const struct find *f, const struct ts_match *m, uint64_t end, struct ts_row *row)
 {
-	const char *kind = "unexplained";
-	uint32_t thread = s->thread;
-
-	for (uint32_t i = 0; i < s->n_effects; i++) {
-		const struct ts_effect *e = &batch->effects[s->first + i];
-
-		if (e->kind == TS_FX_THREAD)
-			thread = e->item;
-		if (e->kind < TS_FX_WRITE || e->kind > TS_FX_UNMAP || !e->len ||
-		    e->addr > addr + (f->qn->value.len - 1) || e->addr + (e->len - 1) < addr ||
-		    ts_query_process(f->ask->q, thread) != f->process)
-			continue;
-		if (e->kind == TS_FX_WRITE)
-			return "write";
-		if (e->kind != TS_FX_READ)
-			kind = "map";
-	}
-	return kind;
-}
-
-static bool put_row(const struct find *f, const struct ts_match *m, uint64_t end, struct ts_row *row,
-		    struct ts_error *err)
-{
-	const struct ts_steps *batch;
-	const struct ts_step *s;
+	static const char *const kinds[] = { [TS_MATCH_START] = "start",
+					     [TS_MATCH_WRITE] = "write",
+					     [TS_MATCH_MAP] = "map",
+					     [TS_MATCH_UNEXPLAINED] = "unexplained" };
 
 	ts_row_number(row, 0, m->begin);
 	if (end != TS_NO_POS)
 		ts_row_number(row, 1, end);
 	ts_row_addr(row, 2, m->addr);
 	ts_row_number(row, 3, f->qn->value.len);
-	if (!m->begin) {
-		ts_row_text(row, 4, "start");
-		return true;
-	}
-	s = ts_query_step(f->ask->q, m->begin - 1, &batch, err);
-	if (!s)
-		return false;
-	ts_row_text(row, 4, kind_of(f, batch, s, m->addr));
+	ts_row_text(row, 4, kinds[m->kind]);
+	if (m->kind == TS_MATCH_START)
+		return;
 	ts_row_number(row, 5, m->begin - 1);
-	ts_cell_thread(row, 6, f->ask, s->thread);
-	ts_row_pc(row, 7, s->pc);
-	ts_cell_function(row, 8, f->ask, s->pc);
-	return true;
+	ts_cell_thread(row, 6, f->ask, m->thread);
+	ts_row_pc(row, 7, m->pc);
+	ts_cell_function(row, 8, f->ask, m->pc);
 }
 
 /* The match that is the next row, if it is known yet that none comes before it; else NULL. */
@@ -720,12 +761,7 @@ static bool next_match(struct find *f, const struct ts_match **m)
 {
 	uint64_t settled = f->pos < f->qn->to && !f->is_over ? f->pos : f->qn->to;
 
-	*m = NULL;
-	if (!f->rows.is_reverse)
-		return ts_matches_next(&f->matches, f->qn->from, settled, m);
-	if (f->is_over && f->n_told < f->matches.n)
-		*m = &f->matches.items[f->matches.n - 1 - f->n_told];
-	return true;
+	return ts_matches_next(&f->matches, f->qn->from, settled, m);
 }
 
 /* The row of the match, if it is known when it ends.  Returns TS_GOT_END if it is not. */
@@ -745,11 +781,8 @@ static enum ts_got take_match(struct find *f, const struct ts_match *m, struct t
 	}
 	if (!is_found)
 		return TS_GOT_END;
-	if (!put_row(f, m, end, row, err))
-		return TS_GOT_FAIL;
-	f->n_told++;
-	if (!f->rows.is_reverse)
-		ts_matches_pass(&f->matches);
+	put_row(f, m, end, row);
+	ts_matches_pass(&f->matches);
 	return TS_GOT_ROW;
 }
 
@@ -802,7 +835,8 @@ static struct ts_rows *open_find(struct ts_ask *ask, const struct ts_question *q
 		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
 		return NULL;
 	}
-	f->rows = (struct ts_rows){ .ops = &ops, .is_reverse = is_reverse, .go = TS_NO_POS };
+	(void)is_reverse;
+	f->rows = (struct ts_rows){ .ops = &ops, .go = TS_NO_POS };
 	f->ask = ask;
 	f->qn = qn;
 	f->process = ts_ask_process(ask, qn);
@@ -839,6 +873,5 @@ const struct ts_verb ts_verb_find_value = {
 	.n_columns = sizeof(columns) / sizeof(columns[0]),
 	.operand = TS_OPERAND_VALUE,
 	.takes = TS_TAKES_RANGE | TS_TAKES_BOUND | TS_TAKES_AT | TS_TAKES_MEMORY | TS_TAKES_THREAD,
-	.is_reversible = true,
 	.open = open_find,
 };

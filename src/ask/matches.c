@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "matches.h"
 
-#include <assert.h>
 #include <stdlib.h>
 
 #include "src/trace/step.h"
@@ -111,13 +110,13 @@ static bool grow_items(struct ts_matches *m)
 	return true;
 }
 
-bool ts_matches_begin(struct ts_matches *m, uint64_t addr, uint64_t pos)
+bool ts_matches_begin(struct ts_matches *m, const struct ts_match *match)
 {
 	if (!grow_items(m) || !grow_standing(m))
 		return false;
-	m->items[m->n] = (struct ts_match){ .addr = addr, .begin = pos, .end = TS_NO_POS };
+	m->items[m->n] = *match;
 	put_slot(m, (uint32_t)m->n++);
-	++*block_of(m, addr);
+	++*block_of(m, match->addr);
 	return true;
 }
 
@@ -125,7 +124,6 @@ void ts_matches_end(struct ts_matches *m, uint64_t addr, uint64_t pos)
 {
 	uint32_t *slot = find_slot(m, addr);
 
-	assert(slot);
 	m->items[*slot - 1].end = pos;
 	--*block_of(m, addr);
 	*slot = NONE;
@@ -191,29 +189,4 @@ bool ts_matches_next(struct ts_matches *m, uint64_t from, uint64_t settled, cons
 void ts_matches_pass(struct ts_matches *m)
 {
 	m->at_run++;
-}
-
-static int compare(const void *a, const void *b)
-{
-	const struct ts_match *x = a, *y = b;
-
-	if (x->begin != y->begin)
-		return x->begin < y->begin ? -1 : 1;
-	return x->addr < y->addr ? -1 : x->addr > y->addr;
-}
-
-void ts_matches_sort(struct ts_matches *m, uint64_t from, uint64_t to)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < m->n; i++) {
-		const struct ts_match *item = &m->items[i];
-
-		if (item->begin >= from && item->begin < to && item->begin != item->end)
-			m->items[n++] = *item;
-	}
-	m->n = n;
-	m->standing.n = 0;
-	if (n)
-		qsort(m->items, n, sizeof(*m->items), compare);
 }

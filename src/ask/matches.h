@@ -10,10 +10,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* What made the value stand: the step before. */
+enum ts_match_kind {
+	TS_MATCH_START, /* nothing: it stood at position 0 */
+	TS_MATCH_WRITE,
+	TS_MATCH_MAP,
+	TS_MATCH_UNEXPLAINED,
+};
+
 /* The value stands at @addr at positions [begin, end). */
 struct ts_match {
 	uint64_t addr;
 	uint64_t begin, end; /* end: TS_NO_POS while it stands */
+	uint64_t pc;         /* of the step before */
+	uint32_t thread;     /* of the step before */
+	enum ts_match_kind kind;
 };
 
 /* How many matches begin in blocks of so many bytes is counted, by a hash of the block. */
@@ -45,8 +56,8 @@ struct ts_matches {
 
 void ts_matches_fini(struct ts_matches *m);
 
-/* It begins to stand at @addr, where it does not, at @pos.  Returns false if memory is exhausted. */
-bool ts_matches_begin(struct ts_matches *m, uint64_t addr, uint64_t pos);
+/* It begins to stand at match->addr, where it does not.  Returns false if memory is exhausted. */
+bool ts_matches_begin(struct ts_matches *m, const struct ts_match *match);
 
 /* It stands at @addr, and no longer from @pos on. */
 void ts_matches_end(struct ts_matches *m, uint64_t addr, uint64_t pos);
@@ -71,8 +82,5 @@ static inline bool ts_matches_has_block(const struct ts_matches *m, uint64_t add
  */
 bool ts_matches_next(struct ts_matches *m, uint64_t from, uint64_t settled, const struct ts_match **match);
 void ts_matches_pass(struct ts_matches *m);
-
-/* All have been found: put those that began at [@from, @to) in order, and forget the others. */
-void ts_matches_sort(struct ts_matches *m, uint64_t from, uint64_t to);
 
 #endif

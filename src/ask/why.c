@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "why.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -660,6 +661,7 @@ static enum ts_got begin_branch(struct why *y, struct ts_budget *budget, struct 
 	if (!st)
 		return TS_GOT_FAIL;
 	n = add_node(y, NO_NODE, 0, &none, BRANCH);
+	assert(n); /* the first one */
 	n->pos = y->setter.pos;
 	n->pc = st->pc;
 	n->thread = st->thread;

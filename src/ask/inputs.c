@@ -248,20 +248,70 @@ static bool is_word(const char *text, const char *word)
 	return !strncmp(text, word, len) && (text[len] == ' ' || !text[len]);
 }
 
-/* The stack pointer is no input of what goes to and from the stack. */
-static bool is_stack_only(const struct step *s, const char *text, uint32_t off)
+/* Numbers of general registers, in the processor's order. */
+enum gpr { RCX = 1, RSP = 4, RBP = 5, RSI = 6, RDI = 7 };
+
+static bool is_place(const struct step *s, enum gpr gpr)
+{
+	return overlaps(s->place, s->d->x86.gprs[gpr], 1);
+}
+
+/* Does it move the stack pointer on its way?  Not "pop rsp", which loads it. */
+static bool is_stack_insn(const char *text)
 {
 	static const char *const words[] = { "push",   "pop",   "call",   "ret",
 					     "pushfq", "popfq", "pushfd", "popfd" };
-	uint32_t sp = s->set->sp < 0 ? UINT32_MAX : s->set->regs[s->set->sp].off;
 
-	if (off != sp || overlaps(s->place, sp, 1))
-		return false;
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
 		if (is_word(text, words[i]))
+			return strcmp(text, "pop rsp") && strcmp(text, "pop esp");
+	}
+	return false;
+}
+
+/* A string instruction, which has no operands in its text, unlike those on vectors. */
+static bool is_string_insn(const char *text)
+{
+	static const char *const words[] = { "movs", "stos", "lods", "cmps", "scas", "ins", "outs" };
+	const char *last = strrchr(text, ' ');
+
+	text = !strncmp(text, "rep", 3) && last ? last + 1 : text;
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		size_t len = strlen(words[i]);
+
+		if (!strncmp(text, words[i], len) && text[len] && strchr("bwdq", text[len]) && !text[len + 1])
 			return true;
 	}
 	return false;
+}
+
+/*
+ * A pointer that an instruction moves on, or a count, is made of itself, whatever else the instruction
+ * carries: *gpr gets what the place is made of.
+ */
+static bool is_moved(const struct step *s, const char *text, enum gpr *gpr)
+{
+	static const enum gpr of_strings[] = { RCX, RSI, RDI };
+
+	*gpr = is_word(text, "leave") ? RBP : RSP;
+	if (is_place(s, RSP))
+		return *gpr == RBP || is_stack_insn(text);
+	for (size_t i = 0; i < 3 && is_string_insn(text); i++) {
+		*gpr = of_strings[i];
+		if (is_place(s, *gpr))
+			return true;
+	}
+	return false;
+}
+
+/* Pointers, and how often a string instruction is still repeated, are no inputs of what an instruction carries. */
+static bool is_aside(const struct step *s, const char *text, uint32_t off)
+{
+	bool is_leave = is_word(text, "leave");
+
+	return (off == s->d->x86.gprs[RSP] && (is_leave || is_stack_insn(text))) ||
+	       (off == s->d->x86.gprs[RBP] && is_leave) ||
+	       (off == s->d->x86.gprs[RCX] && s->d->insn.count_len && is_string_insn(text));
 }
 
 /* Operands that the text does not show: registers, memory. */
@@ -276,7 +326,7 @@ static void take_implicit(struct ts_inputs *in, const struct step *s, bool is_le
 		bool is_there = false;
 
 		if (!(f->access & READS) || (f->access & TS_X86_ADDRESS && !is_lea) ||
-		    is_stack_only(s, in->text, f->off))
+		    is_aside(s, in->text, f->off))
 			continue;
 		for (unsigned k = 0; k < in->n; k++)
 			is_there |= overlaps(&in->items[k].place, f->off, f->len);
@@ -304,7 +354,7 @@ static void drop_own(struct ts_inputs *in, const struct step *s)
 	}
 }
 
-static void take_operands(struct ts_inputs *in, const struct step *s)
+static void take_all(struct ts_inputs *in, const struct step *s)
 {
 	const char *p = strchr(in->text, ' ');
 	bool is_lea = is_word(in->text, "lea"),
@@ -323,8 +373,20 @@ static void take_operands(struct ts_inputs *in, const struct step *s)
 	take_implicit(in, s, is_lea, mem);
 	if (is_word(in->text, "xchg"))
 		drop_own(in, s);
-	add_flags(in, s->set, s->d->fields.flags_read & ~UINT32_C(0x3302)); /* those that systems use left out */
-	if (!in->n)                                                      /* xor eax, eax; a return address */
+}
+
+static void take_operands(struct ts_inputs *in, const struct step *s)
+{
+	uint32_t bits = s->d->fields.flags_read & ~UINT32_C(0x3302); /* those that systems use left out */
+	enum gpr gpr;
+
+	if (!is_moved(s, in->text, &gpr))
+		take_all(in, s);
+	else
+		add_reg(in, s->d->x86.gprs[gpr], s->d->x86.is_64 ? 8 : 4);
+	if (!is_place(s, RCX) || !is_string_insn(in->text))
+		add_flags(in, s->set, bits);
+	if (!in->n) /* xor eax, eax; a return address */
 		add(in, (struct ts_what){ .kind = TS_WHAT_NONE }, UINT64_MAX);
 	in->is_known = true;
 }

@@ -505,6 +505,39 @@ START_TEST(a_value_used_far_back_is_found_without_what_was_written_since)
 }
 END_TEST
 
+/* push rbx; pop rcx; rep stosb; leave. */
+START_TEST(a_pointer_that_an_instruction_moves_is_made_of_itself)
+{
+	static const uint8_t byte = 7;
+
+	begin();
+	put_reg(&p.s->rec.initial, "rsp", 0x7000);
+	put_reg(&p.s->rec.initial, "rbp", 0x6000);
+	put_reg(&p.s->rec.initial, "rdi", 0x6800);
+	put_reg(&p.s->steps, "rsp", 0x6ff8);
+	put_word(&p.s->steps, 0x6ff8, p.now[3]);
+	run(CODE, "\x53", 1, NO_PLACE, 0);
+	put_reg(&p.s->steps, "rsp", 0x7000);
+	run(CODE + 1, "\x59", 1, 1, p.now[3]);
+	put_reg(&p.s->steps, "rdi", 0x6801);
+	ts_steps_value(&p.s->steps, TS_FX_WRITE, 0x6800, &byte, 1);
+	run(CODE + 2, "\xf3\xaa", 2, 1, p.now[3] - 1);
+	put_reg(&p.s->steps, "rsp", 0x6008);
+	put_reg(&p.s->steps, "rbp", 0x5555);
+	run(CODE + 4, "\xc9", 1, NO_PLACE, 0);
+	ask_text_init(&a, &p.s->rec);
+	ck_assert_str_eq(got("why $rsp at 3"),
+			 "0 1 write $rsp 0x7000\n1 0 write $rsp 0x6ff8\n2  start $rsp 0x7000\n");
+	ck_assert_str_eq(got("why $rcx"), "0 2 write $rcx 0x1002\n1 1 write $rcx 0x1003\n"
+					  "2 0 write 0x6ff8,8 0x1003\n3  start $rbx 0x1003\n");
+	ck_assert_str_eq(got("why 0x6800"), "0 2 write 0x6800,1 0x7\n1  start $al 0x0\n1  unknown $DF \n");
+	ck_assert_str_eq(got("why $rdi"), "0 2 write $rdi 0x6801\n1  start $rdi 0x6800\n1  unknown $DF \n");
+	ck_assert_str_eq(got("why $rsp"), "0 3 write $rsp 0x6008\n1  start $rbp 0x6000\n");
+	ck_assert_str_eq(got("why $rbp"), "0 3 write $rbp 0x5555\n1  unknown 0x6000,8 \n");
+	finish();
+}
+END_TEST
+
 START_TEST(what_is_not_known_is_said)
 {
 	static const uint8_t eight[8] = { 9 };
@@ -656,6 +689,7 @@ Suite *unit_suite(void)
 				       a_branch_has_the_instruction_that_set_its_condition_however_far_it_is,
 				       an_instruction_is_that_which_stood_there_at_its_step,
 				       a_value_used_far_back_is_found_without_what_was_written_since,
+				       a_pointer_that_an_instruction_moves_is_made_of_itself,
 				       what_is_not_known_is_said,
 				       other_processors_have_what_the_recording_shows_read,
 				       addresses_of_a_machine_are_virtual,

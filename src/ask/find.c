@@ -38,11 +38,11 @@
 #define WINDOW 128u
 
 /*
- * Before the sketches are made so many chunks are passed over without them, for what comes early; then, while
- * they are being made, with one part in so many of the work.
+ * Before the sketches are made so many steps are looked at without them, for what comes early (64 chunks); then,
+ * while they are being made, with one part in so many of the work.
  */
-#define PLAIN_CHUNKS 64u
-#define PLAIN_SHARE  4u
+#define PLAIN_STEPS (TS_CHUNK_STEPS * TS_CHUNK_STEPS / 16)
+#define PLAIN_SHARE 4u
 
 /* Pages that are looked through at once. */
 #define MAX_ADJOINING 16u
@@ -61,6 +61,7 @@ struct find {
 	uint32_t rare;         /* ordinal of a byte of the value that memory is searched for */
 	struct ts_probe *probe; /* owned; NULL: no chunk is passed over */
 	bool is_sketched;      /* there is all that the probe needs, or there never will be */
+	unsigned n_turns;      /* in which sketches were made */
 	struct ts_waits waits;  /* matches that stand: for the chunk that changes their bytes; 0: not looked for yet */
 	bool is_started;       /* where the value stands at the start has been looked for, or is not asked for */
 	size_t at_page;        /* the first page that has not been looked through there */
@@ -681,17 +682,19 @@ static bool is_worth_a_pass(const struct find *f)
 static bool need_sketches(struct find *f, struct ts_budget *budget, struct ts_error *err)
 {
 	struct ts_query *q = f->ask->q;
-	uint32_t share = budget->left - budget->left / PLAIN_SHARE;
 	enum ts_need need = TS_NEED_DONE;
+	uint32_t share = 0;
 
-	if (f->is_sketched || (f->pos - f->start < PLAIN_CHUNKS * TS_CHUNK_STEPS && !ts_query_has_values(q)))
+	if (f->is_sketched || (f->pos - f->start < PLAIN_STEPS && !ts_query_has_values(q)))
 		return true;
 	if (f->probe && (!ts_query_is_complete(q) || (!is_worth_a_pass(f) && !ts_query_has_values(q)))) {
 		ts_query_probe_free(f->probe);
 		f->probe = NULL;
 	}
-	if (f->probe && budget->left)
+	if (f->probe && budget->left) {
+		share = budget->left - (budget->left + f->n_turns++ % PLAIN_SHARE) / PLAIN_SHARE;
 		need = ts_query_need_values(q, (uint64_t)share * TS_CHUNK_STEPS, err);
+	}
 	f->is_sketched = need == TS_NEED_DONE && (budget->left || !f->probe);
 	f->rows.n_prepared = need == TS_NEED_MORE ? ts_query_n_values_read(q) : 0;
 	budget->left -= need == TS_NEED_MORE ? share : 0;

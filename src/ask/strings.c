@@ -4,6 +4,10 @@
  * written piece by piece grows: it is noted when something else happens to it, so that each piece costs what
  * it is long.  What it was on the way there is noted too, but not shown unless it is read later, or stands at
  * the end.
+ *
+ * A row is told when no other can come before it: when no text grows that had begun before, and of no text that
+ * grew a beginning may still be shown.  The index tells until when that is so: a beginning can only stand again
+ * after a change of the text.
  */
 #include "strings.h"
 
@@ -12,8 +16,10 @@
 #include <string.h>
 
 #include "cells.h"
+#include "heap.h"
 #include "mirror.h"
 #include "state.h"
+#include "texts.h"
 
 #define MIN_CHARS 4u
 
@@ -23,24 +29,8 @@
 
 #define LOOKS_A_CHUNK 16u
 
-#define NO_ROOT UINT32_MAX
-
 /* A longer window is not taken from the mirror. */
 #define MAX_MIRRORED 4096u
-
-/* A text at an address. */
-struct text {
-	uint64_t addr;
-	uint64_t pos;       /* the first step that wrote or read one of its bytes when it stood there */
-	uint64_t hash;      /* of its address and its characters */
-	size_t off;         /* of its characters */
-	uint32_t root;      /* ordinal of the text of which it is the beginning, and whose characters it shares; or its own */
-	uint32_t n;         /* characters */
-	uint32_t next;      /* ordinal + 1 of the next one in its slot */
-	bool is_wide;       /* UTF-16LE */
-	bool is_read;       /* that step read it */
-	bool is_hidden;     /* it was only a beginning, on the way to its root */
-};
 
 /* How long a growing text was after a step. */
 struct point {
@@ -60,6 +50,16 @@ struct growth {
 };
 
 #define N_GROWTHS 8u
+
+/* A text that has not grown for so many chunks grows no more. */
+#define PAUSE_CHUNKS 64u
+
+/* Beginnings of a text that grew, which may still be shown. */
+struct doubt {
+	uint64_t pos;   /* of the first one */
+	uint64_t chunk; /* the last one that may decide it */
+	uint32_t root;  /* ordinal of the text */
+};
 
 /*
  * A growing text is looked at in one width only: in the other one its characters are no texts, if those are
@@ -82,11 +82,10 @@ struct strings {
 	const struct ts_question *qn;
 	uint32_t process;
 	uint64_t first, last, min; /* addresses; characters */
-	struct text *items;        /* owned */
-	size_t n, cap;
-	uint32_t *slots;           /* owned; by hash, a power of two */
-	size_t n_slots;
-	struct ts_buf chars, text;
+	struct ts_texts texts;
+	struct ts_buf text;
+	struct ts_heap ready;      /* ordinals of the texts that are rows and have not been told, in the table's order */
+	struct ts_heap doubts;     /* struct doubt; by position */
 	uint8_t *data;             /* owned; the window: values, then known flags */
 	size_t cap_data;
 	uint64_t addr;             /* of the window */
@@ -94,103 +93,13 @@ struct strings {
 	uint64_t pos, to;          /* the next step, and where they end */
 	uint64_t n_looks;
 	bool is_over, is_failed;
-	size_t at;
 };
 
 /* -------------------------------------------------------------------------------------------- the list */
 
-static uint64_t hash_start(uint64_t addr)
+static const char *chars_of(const struct strings *x, const struct ts_text *t)
 {
-	return addr * UINT64_C(0x9e3779b97f4a7c15);
-}
-
-static uint64_t hash_more(uint64_t hash, const char *chars, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		hash = (hash ^ (unsigned char)chars[i]) * UINT64_C(0x100000001b3);
-	return hash;
-}
-
-static size_t slot_of(uint64_t hash, size_t n_slots)
-{
-	return (size_t)(hash >> 24) & (n_slots - 1);
-}
-
-static void grow_slots(struct strings *x)
-{
-	size_t n = x->n_slots ? 2 * x->n_slots : 1024;
-	uint32_t *slots = calloc(n, sizeof(*slots));
-
-	if (!slots) {
-		x->is_failed = true;
-		return;
-	}
-	free(x->slots);
-	x->slots = slots;
-	x->n_slots = n;
-	for (size_t i = 0; i < x->n; i++) {
-		size_t slot = slot_of(x->items[i].hash, n);
-
-		x->items[i].next = slots[slot];
-		slots[slot] = (uint32_t)i + 1;
-	}
-}
-
-static const char *chars_of(const struct strings *x, const struct text *t)
-{
-	return (const char *)x->chars.data + t->off;
-}
-
-/* The text like @new, whose characters are @chars; NULL if there is none. */
-static struct text *find_text(struct strings *x, const char *chars, const struct text *new)
-{
-	for (uint32_t i = x->slots[slot_of(new->hash, x->n_slots)]; i; i = x->items[i - 1].next) {
-		struct text *t = &x->items[i - 1];
-
-		if (t->hash == new->hash && t->addr == new->addr && t->is_wide == new->is_wide &&
-		    t->n == new->n && (t->root == new->root || !memcmp(chars_of(x, t), chars, t->n)))
-			return t;
-	}
-	return NULL;
-}
-
-static bool grow_items(struct strings *x)
-{
-	size_t cap = x->cap ? 2 * x->cap : 256;
-	struct text *items;
-
-	if (x->n < x->cap)
-		return true;
-	items = cap < NO_ROOT ? realloc(x->items, cap * sizeof(*items)) : NULL;
-	if (!items)
-		return false;
-	x->items = items;
-	x->cap = cap;
-	return true;
-}
-
-/* Add a text that is not there; without a root it gets characters of its own. */
-static void add_text(struct strings *x, const char *chars, const struct text *new)
-{
-	struct text *t;
-	size_t slot;
-
-	if (x->n >= x->n_slots)
-		grow_slots(x);
-	x->is_failed |= !grow_items(x);
-	if (x->is_failed)
-		return;
-	slot = slot_of(new->hash, x->n_slots);
-	t = &x->items[x->n++];
-	*t = *new;
-	if (t->root == NO_ROOT) {
-		t->root = (uint32_t)(t - x->items);
-		t->off = x->chars.len;
-		ts_buf_put(&x->chars, chars, new->n);
-		x->is_failed |= !ts_buf_ok(&x->chars);
-	}
-	t->next = x->slots[slot];
-	x->slots[slot] = (uint32_t)x->n;
+	return ts_text_chars(&x->texts, t);
 }
 
 /* Is a part of the text in WHAT? */
@@ -199,53 +108,89 @@ static bool is_in_what(const struct strings *x, uint64_t addr, size_t n, bool is
 	return addr <= x->last && addr + (n << is_wide) - 1 >= x->first;
 }
 
+/* It is a row, if it is asked for. */
+static void show(struct strings *x, struct ts_text *t)
+{
+	uint32_t ordinal = ts_text_ordinal(&x->texts, t);
+
+	t->is_hidden = false;
+	if (t->pos >= x->qn->from && t->pos < x->qn->to)
+		x->is_failed |= !ts_heap_put(&x->ready, &ordinal);
+}
+
 /*
  * A text stands at @addr just after step @pos, which read or wrote a byte of it.  Returns NULL if it is not
  * in WHAT, or memory is exhausted.
  */
-static struct text *note(struct strings *x, uint64_t addr, uint64_t pos, const char *chars, size_t n,
-			 bool is_wide, bool is_read)
+static struct ts_text *note(struct strings *x, uint64_t addr, uint64_t pos, const char *chars, size_t n,
+			    bool is_wide, bool is_read)
 {
-	struct text new = { .addr = addr, .pos = pos, .n = (uint32_t)n, .root = NO_ROOT, .is_wide = is_wide,
-			    .is_read = is_read };
-	struct text *t;
+	struct ts_text new = { .addr = addr, .pos = pos, .n = (uint32_t)n, .root = TS_NO_ROOT, .is_wide = is_wide,
+			       .is_read = is_read, .is_hidden = true };
+	struct ts_text *t;
 
 	if (!is_in_what(x, addr, n, is_wide) || x->is_failed)
 		return NULL;
-	new.hash = hash_more(hash_start(addr), chars, n);
-	t = x->n_slots ? find_text(x, chars, &new) : NULL;
-	if (!t) {
-		add_text(x, chars, &new);
-		t = x->is_failed ? NULL : &x->items[x->n - 1];
-	}
+	new.hash = ts_text_hash_more(ts_text_hash(addr), chars, n);
+	t = ts_texts_find(&x->texts, chars, &new);
+	if (!t)
+		t = ts_texts_add(&x->texts, chars, &new);
+	x->is_failed |= !t;
 	if (!t)
 		return NULL;
-	t->is_hidden = false;
+	if (t->is_hidden)
+		show(x, t);
 	if (is_read && !is_wide && n >= MIN_RECENT)
-		x->recent[x->at_recent++ % N_RECENT] = (uint32_t)(t - x->items) + 1;
+		x->recent[x->at_recent++ % N_RECENT] = ts_text_ordinal(&x->texts, t) + 1;
 	return t;
 }
 
 /* ------------------------------------------------------------------------------------- texts that grow */
+
+/* The last chunk in which [@first, @last] is accessed so; 0 also if there is none. */
+static uint64_t last_access(const struct strings *x, enum ts_access access, uint64_t first, uint64_t last)
+{
+	uint64_t chunk = ts_query_prev_access(x->ask->q, access, x->process, first, last,
+					      (x->ask->n_steps - 1) / TS_CHUNK_STEPS);
+
+	return chunk == TS_NO_CHUNK ? 0 : chunk;
+}
+
+/* Until its text is changed for the last time nobody knows whether one of them stands again. */
+static void begin_doubt(struct strings *x, const struct ts_text *root, uint64_t pos)
+{
+	uint64_t last = root->addr + ((uint64_t)root->n << root->is_wide) - 1;
+	uint64_t change = last_access(x, TS_ACCESS_CHANGE, root->addr, last);
+	uint64_t replace = last_access(x, TS_ACCESS_REPLACE, root->addr, last);
+	struct doubt d = { .pos = pos, .chunk = change > replace ? change : replace,
+			   .root = ts_text_ordinal(&x->texts, root) };
+
+	if (d.chunk >= x->pos / TS_CHUNK_STEPS)
+		x->is_failed |= !ts_heap_put(&x->doubts, &d);
+}
 
 /* What the text was on the way.  @root: ordinal of the whole text. */
 static void note_beginnings(struct strings *x, const struct growth *g, uint32_t root)
 {
 	const struct point *points = (const struct point *)g->points.data;
 	const char *chars = (const char *)g->chars.data;
-	uint64_t hash = hash_start(g->addr);
+	uint64_t hash = ts_text_hash(g->addr), first = TS_NO_POS;
 	size_t n = 0;
 
 	for (size_t i = 0; i + 1 < g->points.len / sizeof(*points) && !x->is_failed; i++) {
-		struct text new = { .addr = g->addr, .pos = points[i].pos, .n = points[i].n, .root = root,
-				    .off = x->items[root].off, .is_wide = g->is_wide, .is_hidden = true };
+		struct ts_text new = { .addr = g->addr, .pos = points[i].pos, .n = points[i].n, .root = root,
+				       .off = x->texts.items[root].off, .is_wide = g->is_wide, .is_hidden = true };
 
-		hash = hash_more(hash, chars + n, points[i].n - n);
+		hash = ts_text_hash_more(hash, chars + n, points[i].n - n);
 		n = points[i].n;
 		new.hash = hash;
-		if (is_in_what(x, new.addr, n, new.is_wide) && !find_text(x, chars, &new))
-			add_text(x, chars, &new);
+		if (!is_in_what(x, new.addr, n, new.is_wide) || ts_texts_find(&x->texts, chars, &new))
+			continue;
+		x->is_failed |= !ts_texts_add(&x->texts, chars, &new);
+		first = first == TS_NO_POS ? new.pos : first;
 	}
+	if (first != TS_NO_POS && !x->is_failed)
+		begin_doubt(x, &x->texts.items[root], first);
 }
 
 /* It grows no more. */
@@ -253,7 +198,7 @@ static void end_growth(struct strings *x, struct growth *g)
 {
 	const struct point *points = (const struct point *)g->points.data;
 	size_t n = g->points.len / sizeof(*points);
-	struct text *t;
+	struct ts_text *t;
 
 	g->is_there = false;
 	x->is_failed |= !ts_buf_ok(&g->chars) || !ts_buf_ok(&g->points);
@@ -300,7 +245,7 @@ static void begin_growth(struct strings *x, uint64_t addr, const char *chars, si
 static bool is_recent(const struct strings *x, const struct ts_effect *e, const uint8_t *value)
 {
 	for (unsigned i = 0; i < N_RECENT; i++) {
-		const struct text *t = x->recent[i] ? &x->items[x->recent[i] - 1] : NULL;
+		const struct ts_text *t = x->recent[i] ? &x->texts.items[x->recent[i] - 1] : NULL;
 
 		if (t && e->addr >= t->addr && e->addr - t->addr < t->n &&
 		    e->len < t->n - (e->addr - t->addr) &&
@@ -314,7 +259,7 @@ static bool is_recent(const struct strings *x, const struct ts_effect *e, const 
 static void forget_recent(struct strings *x, const struct ts_effect *e)
 {
 	for (unsigned i = 0; i < N_RECENT; i++) {
-		const struct text *t = x->recent[i] ? &x->items[x->recent[i] - 1] : NULL;
+		const struct ts_text *t = x->recent[i] ? &x->texts.items[x->recent[i] - 1] : NULL;
 		uint64_t last = e->addr + (e->len - 1);
 
 		if (t && e->addr <= t->addr + t->n + 1 && last >= (t->addr > 2 ? t->addr - 2 : 0))
@@ -629,31 +574,40 @@ static bool look_at_step(struct strings *x, const struct ts_steps *batch, struct
 
 /* --------------------------------------------------------------------------------------------- the cursor */
 
-static int compare(const void *a, const void *b)
+static bool is_row_before(const void *user, const void *one, const void *other)
 {
-	const struct text *x = a;
-	const struct text *y = b;
+	const struct ts_texts *texts = user;
+	const struct ts_text *a = &texts->items[*(const uint32_t *)one], *b = &texts->items[*(const uint32_t *)other];
 
-	if (x->pos != y->pos)
-		return x->pos < y->pos ? -1 : 1;
-	if (x->addr != y->addr)
-		return x->addr < y->addr ? -1 : 1;
-	return x->is_wide - y->is_wide;
+	if (a->pos != b->pos)
+		return a->pos < b->pos;
+	return a->addr != b->addr ? a->addr < b->addr : a->is_wide < b->is_wide;
 }
 
-/*
- * How many characters of the text stand at the last position with a NUL after them; 0: none, or no NUL is
- * there.
- */
-static bool count_standing(struct strings *x, const struct text *t, uint32_t *n, struct ts_error *err)
+static bool is_doubt_before(const void *user, const void *one, const void *other)
+{
+	const struct doubt *a = one, *b = other;
+
+	(void)user;
+	return a->pos < b->pos;
+}
+
+/* How many characters of a text stand at the last position, and what comes after them. */
+struct standing {
+	uint32_t n;
+	bool has_end; /* what comes after is known, and is no character: they are a text */
+	bool has_nul; /* it is a NUL */
+};
+
+static bool look_at_end(struct strings *x, const struct ts_text *t, struct standing *st, struct ts_error *err)
 {
 	size_t width = t->is_wide ? 2 : 1, len = (t->n + (size_t)1) * width, i = 0;
 	uint8_t *data = malloc(2 * len), *known;
 
-	*n = 0;
 	if (!data)
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for texts");
 	known = data + len;
+	x->n_looks++;
 	if (!ts_query_mem(x->ask->q, x->ask->n_steps, x->process, t->addr, len, data, known, err)) {
 		free(data);
 		return false;
@@ -661,51 +615,103 @@ static bool count_standing(struct strings *x, const struct text *t, uint32_t *n,
 	while (i < t->n && known[i * width] && data[i * width] == (uint8_t)chars_of(x, t)[i] &&
 	       (!t->is_wide || (known[i * 2 + 1] && !data[i * 2 + 1])))
 		i++;
-	if (known[i * width] && !data[i * width] && (!t->is_wide || (known[i * 2 + 1] && !data[i * 2 + 1])))
-		*n = (uint32_t)i;
+	*st = (struct standing){ .n = (uint32_t)i };
+	st->has_nul = known[i * width] && !data[i * width] && (!t->is_wide || (known[i * 2 + 1] && !data[i * 2 + 1]));
+	st->has_end = !known[i * width] || !is_printable(data[i * width]) ||
+		      (t->is_wide && (!known[i * 2 + 1] || data[i * 2 + 1]));
 	free(data);
 	return true;
 }
 
-/* A beginning that stands at the end, with a NUL after it, is shown. */
-static bool show_standing(struct strings *x, struct ts_error *err)
+/* The beginning with @n characters of a text, if it was noted as one that is not shown; else NULL. */
+static struct ts_text *find_hidden(struct strings *x, const struct ts_text *root, uint32_t n)
 {
-	uint32_t root = NO_ROOT, n = 0;
+	struct ts_text like = { .addr = root->addr, .n = n, .root = root->root, .is_wide = root->is_wide };
+	struct ts_text *t;
 
-	for (size_t i = 0; i < x->n; i++) {
-		struct text *t = &x->items[i];
+	like.hash = ts_text_hash_more(ts_text_hash(root->addr), chars_of(x, root), n);
+	t = ts_texts_find(&x->texts, chars_of(x, root), &like);
+	return t && t->is_hidden ? t : NULL;
+}
 
-		if (!t->is_hidden)
-			continue;
-		if (t->root != root && !count_standing(x, &x->items[t->root], &n, err))
+/*
+ * The text changes no more: a beginning that stands with a NUL after it is shown, one with something else if
+ * it is read.  Returns false if the trace cannot be read, or memory is exhausted.
+ */
+static bool decide(struct strings *x, struct doubt d, struct ts_error *err)
+{
+	const struct ts_text *root = &x->texts.items[d.root];
+	struct standing st = { 0 };
+	struct ts_text *t;
+
+	if (!look_at_end(x, root, &st, err))
+		return false;
+	t = st.n < root->n ? find_hidden(x, root, st.n) : NULL;
+	if (t && st.has_nul) {
+		show(x, t);
+	} else if (t && st.has_end && !x->is_over) {
+		d.chunk = last_access(x, TS_ACCESS_READ, root->addr,
+				      root->addr + ((uint64_t)root->n << root->is_wide) - 1);
+		if (d.chunk >= x->pos / TS_CHUNK_STEPS)
+			x->is_failed |= !ts_heap_put(&x->doubts, &d);
+	}
+	return !x->is_failed || ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for texts");
+}
+
+/* It has been changed for the last time, and what is being written there is no beginning of it. */
+static bool is_decidable(const struct strings *x, const struct doubt *d)
+{
+	bool is_growing = false;
+
+	for (unsigned i = 0; i < N_GROWTHS; i++)
+		is_growing |= x->growths[i].is_there && x->growths[i].addr == x->texts.items[d->root].addr;
+	return x->is_over || (d->chunk < x->pos / TS_CHUNK_STEPS && !is_growing);
+}
+
+/* Decide what can be decided before the step that comes next. */
+static bool decide_all(struct strings *x, struct ts_error *err)
+{
+	const struct doubt *first;
+	struct doubt d;
+
+	while ((first = ts_heap_first(&x->doubts)) && is_decidable(x, first)) {
+		ts_heap_take(&x->doubts, &d);
+		if (!decide(x, d, err))
 			return false;
-		root = t->root;
-		t->is_hidden = t->n != n;
 	}
 	return true;
 }
 
-static bool put_in_order(struct strings *x, struct ts_error *err)
+/* No text that has not been told yet was first seen before this position. */
+static uint64_t settled(const struct strings *x)
 {
-	size_t n = 0;
+	const struct doubt *first = ts_heap_first(&x->doubts);
+	uint64_t pos = first && first->pos < x->pos ? first->pos : x->pos;
 
+	if (x->is_over)
+		return TS_NO_POS;
 	for (unsigned i = 0; i < N_GROWTHS; i++) {
-		if (x->growths[i].is_there)
-			end_growth(x, &x->growths[i]);
+		const struct growth *g = &x->growths[i];
+		const struct point *points = (const struct point *)g->points.data;
+
+		if (g->is_there && g->points.len && points->pos < pos)
+			pos = points->pos;
 	}
-	if (x->is_failed)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for texts");
-	if (!show_standing(x, err))
-		return false;
-	for (size_t i = 0; i < x->n; i++) {
-		if (!x->items[i].is_hidden && x->items[i].pos >= x->qn->from && x->items[i].pos < x->qn->to)
-			x->items[n++] = x->items[i];
+	return pos;
+}
+
+/* Texts that have not grown for long; all when it @is_end. */
+static void end_old_growths(struct strings *x, bool is_end)
+{
+	for (unsigned i = 0; i < N_GROWTHS; i++) {
+		struct growth *g = &x->growths[i];
+		const struct point *points = (const struct point *)g->points.data;
+		size_t n = g->points.len / sizeof(*points);
+
+		if (g->is_there &&
+		    (is_end || !n || x->pos - points[n - 1].pos > PAUSE_CHUNKS * TS_CHUNK_STEPS))
+			end_growth(x, g);
 	}
-	x->n = n;
-	if (n)
-		qsort(x->items, n, sizeof(*x->items), compare);
-	x->is_over = true;
-	return true;
 }
 
 static bool has_budget(struct strings *x, struct ts_budget *budget)
@@ -734,19 +740,33 @@ static enum ts_got scan_chunk(struct strings *x, struct ts_budget *budget, struc
 	return TS_GOT_END;
 }
 
-static enum ts_got scan(struct strings *x, struct ts_budget *budget, struct ts_error *err)
+/* All steps have been looked at. */
+static bool end_scan(struct strings *x, struct ts_error *err)
 {
-	while (x->pos < x->to) {
-		enum ts_got got = ts_budget_take(budget) ? scan_chunk(x, budget, err) : TS_GOT_PENDING;
-
-		x->rows.at = x->pos;
-		if (got != TS_GOT_END)
-			return got;
-	}
-	return put_in_order(x, err) ? TS_GOT_END : TS_GOT_FAIL;
+	end_old_growths(x, true);
+	x->is_over = true;
+	if (x->is_failed)
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for texts");
+	return decide_all(x, err);
 }
 
-static bool put_row(const struct strings *x, const struct text *t, struct ts_row *row, struct ts_error *err)
+/* A chunk, or the end.  Returns TS_GOT_END if that is done. */
+static enum ts_got scan(struct strings *x, struct ts_budget *budget, struct ts_error *err)
+{
+	enum ts_got got;
+
+	if (x->pos >= x->to)
+		return end_scan(x, err) ? TS_GOT_END : TS_GOT_FAIL;
+	if (!ts_budget_take(budget))
+		return TS_GOT_PENDING;
+	if (x->pos % TS_CHUNK_STEPS == 0)
+		end_old_growths(x, false);
+	got = scan_chunk(x, budget, err);
+	x->rows.at = x->pos;
+	return got != TS_GOT_END || decide_all(x, err) ? got : TS_GOT_FAIL;
+}
+
+static bool put_row(const struct strings *x, const struct ts_text *t, struct ts_row *row, struct ts_error *err)
 {
 	const struct ts_steps *batch;
 	const struct ts_step *s = ts_query_step(x->ask->q, t->pos, &batch, err);
@@ -769,14 +789,26 @@ static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budg
 			struct ts_error *err)
 {
 	struct strings *x = (struct strings *)rows;
-	enum ts_got got = x->is_over ? TS_GOT_END : scan(x, budget, err);
-	const struct text *t;
+	const uint32_t *first;
+	uint32_t ordinal;
 
-	if (got != TS_GOT_END || x->at == x->n)
-		return got;
-	t = &x->items[rows->is_reverse ? x->n - 1 - x->at : x->at];
-	x->at++;
-	return put_row(x, t, row, err) ? TS_GOT_ROW : TS_GOT_FAIL;
+	for (;;) {
+		uint64_t pos = settled(x);
+		enum ts_got got;
+
+		first = ts_heap_first(&x->ready);
+		if (first && x->texts.items[*first].pos < pos) {
+			ts_heap_take(&x->ready, &ordinal);
+			return put_row(x, &x->texts.items[ordinal], row, err) ? TS_GOT_ROW : TS_GOT_FAIL;
+		}
+		rows->is_waiting = pos < x->pos;
+		rows->waits_at = pos;
+		if (x->is_over)
+			return TS_GOT_END;
+		got = scan(x, budget, err);
+		if (got != TS_GOT_END)
+			return got;
+	}
 }
 
 static void close_strings(struct ts_rows *rows)
@@ -788,10 +820,10 @@ static void close_strings(struct ts_rows *rows)
 		ts_buf_fini(&x->growths[i].points);
 	}
 	ts_mirror_fini(&x->mirror);
-	ts_buf_fini(&x->chars);
+	ts_texts_fini(&x->texts);
+	ts_heap_fini(&x->ready);
+	ts_heap_fini(&x->doubts);
 	ts_buf_fini(&x->text);
-	free(x->items);
-	free(x->slots);
 	free(x->data);
 	free(x);
 }
@@ -803,6 +835,7 @@ static struct ts_rows *open_strings(struct ts_ask *ask, const struct ts_question
 {
 	struct strings *x;
 
+	(void)is_reverse;
 	if (!qn->min) {
 		ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'min 0' is not a length of a text");
 		return NULL;
@@ -812,7 +845,7 @@ static struct ts_rows *open_strings(struct ts_ask *ask, const struct ts_question
 		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
 		return NULL;
 	}
-	x->rows = (struct ts_rows){ .ops = &ops, .is_reverse = is_reverse, .go = TS_NO_POS };
+	x->rows = (struct ts_rows){ .ops = &ops, .go = TS_NO_POS };
 	x->ask = ask;
 	x->qn = qn;
 	x->process = ts_ask_process(ask, qn);
@@ -823,7 +856,9 @@ static struct ts_rows *open_strings(struct ts_ask *ask, const struct ts_question
 	}
 	x->min = qn->min == TS_NO_LIMIT ? MIN_CHARS : qn->min;
 	x->to = qn->to < ask->n_steps ? qn->to : ask->n_steps;
-	ts_buf_init(&x->chars);
+	ts_texts_init(&x->texts);
+	ts_heap_init(&x->ready, sizeof(uint32_t), is_row_before, &x->texts);
+	ts_heap_init(&x->doubts, sizeof(struct doubt), is_doubt_before, NULL);
 	ts_buf_init(&x->text);
 	for (unsigned i = 0; i < N_GROWTHS; i++) {
 		ts_buf_init(&x->growths[i].chars);
@@ -857,6 +892,5 @@ const struct ts_verb ts_verb_strings = {
 	.n_columns = sizeof(columns) / sizeof(columns[0]),
 	.operand = TS_OPERAND_MEMORY_OR_NONE,
 	.takes = TS_TAKES_RANGE | TS_TAKES_THREAD | TS_TAKES_BOUND | TS_TAKES_AT | TS_TAKES_MIN,
-	.is_reversible = true,
 	.open = open_strings,
 };

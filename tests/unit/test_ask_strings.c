@@ -422,6 +422,7 @@ static struct shown *shown_at(uint64_t addr, unsigned wide, const char *chars)
 static void check_sample_rows(const char *question, uint64_t from, uint64_t to)
 {
 	char *rest = strchr(ts_buf_text(&a.out), '\n') + 1, *line;
+	uint64_t before = 0;
 
 	while ((line = strsep(&rest, "\n")) && *line) {
 		char *cells[9], plain[MAX_CHARS];
@@ -443,7 +444,8 @@ static void check_sample_rows(const char *question, uint64_t from, uint64_t to)
 			      question, plain, cells[0], t->pos);
 		ck_assert_str_eq(cells[4], t->is_read ? "read" : "write");
 		ck_assert_uint_eq(strtoull(cells[6], NULL, 0), t->n * t->width);
-		ck_assert(t->n >= min_chars && t->pos >= from && t->pos < to);
+		ck_assert(t->n >= min_chars && t->pos >= from && t->pos < to && t->pos >= before);
+		before = t->pos;
 		t->is_row = true;
 	}
 	for (size_t i = 0; i < n_shown; i++) {
@@ -500,6 +502,86 @@ START_TEST(texts_of_a_sample_are_those_of_the_definition)
 }
 END_TEST
 
+#define N_QUIET (100 * TS_CHUNK_STEPS)
+
+/*
+ * A text is read, another one is written piece by piece, and long after that (@is_shortened) shortened: a
+ * beginning of it stands then.
+ */
+static struct script *early_texts(bool is_shortened)
+{
+	struct script *x = script_new("x86_64", 1, NULL);
+
+	ck_assert_ptr_nonnull(x);
+	ts_steps_value(&x->steps, TS_FX_READ, 0x2000, "early", 6);
+	ts_steps_close(&x->steps, 0x1000, 1, 0);
+	for (unsigned i = 0; i < 5; i++) {
+		ts_steps_value(&x->steps, TS_FX_WRITE, 0x3000 + i, "later" + i, 1);
+		ts_steps_close(&x->steps, 0x1000, 1, 0);
+	}
+	ts_steps_value(&x->steps, TS_FX_READ, 0x3000, "later", 5);
+	for (unsigned i = 0; i < N_QUIET; i++)
+		ts_steps_close(&x->steps, 0x1000, 1, 0);
+	if (is_shortened)
+		ts_steps_value(&x->steps, TS_FX_WRITE, 0x3004, "", 1);
+	ts_steps_close(&x->steps, 0x1000, 1, 0);
+	x->end = (struct ts_end){ .pc = 0x1000, .has_pc = true };
+	return x;
+}
+
+/* Where the search is when there are @n rows. */
+static uint64_t searched_for(struct ts_answer *answer, uint64_t n)
+{
+	while (ts_answer_n_rows(answer) < n &&
+	       ts_answer_run(answer, 1, &a.out, &a.end, &a.err) == TS_GOT_PENDING)
+		continue;
+	ck_assert_uint_ge(ts_answer_n_rows(answer), n);
+	return ts_answer_at(answer);
+}
+
+START_TEST(a_text_is_told_when_no_other_can_come_before_it)
+{
+	bool is_shortened = _i;
+	struct ts_answer *answer;
+
+	s = early_texts(is_shortened);
+	ask_text_init(&a, &s->rec);
+	answer = ts_answer_new(&a.ask, "strings", TS_FORM_JSON, &a.err);
+	ck_assert_msg(answer, "%s", a.err.text);
+	ck_assert_uint_le(searched_for(answer, 1), 2 * TS_CHUNK_STEPS);
+	if (is_shortened) { /* "late", which has only been a beginning, may become a row */
+		ck_assert_int_eq(ts_answer_run(answer, 2, &a.out, &a.end, &a.err), TS_GOT_PENDING);
+		ck_assert_uint_eq(ts_answer_n_rows(answer), 1);
+		ck_assert_uint_ge(searched_for(answer, 3), N_QUIET);
+	} else {
+		ck_assert_uint_le(searched_for(answer, 2), 3 * TS_CHUNK_STEPS);
+	}
+	ts_answer_free(answer);
+	ask_text_fini(&a);
+	script_free(s);
+}
+END_TEST
+
+START_TEST(an_answer_that_is_stopped_has_all_texts_before_its_position)
+{
+	struct ts_answer *answer;
+
+	s = early_texts(true);
+	ask_text_init(&a, &s->rec);
+	answer = ts_answer_new(&a.ask, _i ? "strings last 5" : "strings", TS_FORM_JSON, &a.err);
+	ck_assert_msg(answer, "%s", a.err.text);
+	while (ts_answer_at(answer) < N_QUIET / 2)
+		ck_assert_int_eq(ts_answer_run(answer, 1, &a.out, &a.end, &a.err), TS_GOT_PENDING);
+	ts_answer_stop(answer, &a.out, &a.end);
+	ts_buf_put(&a.out, "", 1);
+	ck_assert_uint_eq(ts_answer_n_rows(answer), 1);
+	ck_assert_msg(strstr((const char *)a.out.data, "\"position\":4,"), "%s", (const char *)a.out.data); /* of "late" */
+	ts_answer_free(answer);
+	ask_text_fini(&a);
+	script_free(s);
+}
+END_TEST
+
 #if TS_CHUNK_STEPS >= 1024 /* with small segments the index itself costs more, the longer the recording is */
 /* Processor seconds of the question about a text of @n characters, written one a step. */
 static double seconds_of(unsigned n)
@@ -539,6 +621,8 @@ Suite *unit_suite(void)
 
 	tcase_set_timeout(c, 120);
 	tcase_add_loop_test(c, texts_are_those_of_the_definition, 1, 60);
+	tcase_add_loop_test(c, a_text_is_told_when_no_other_can_come_before_it, 0, 2);
+	tcase_add_loop_test(c, an_answer_that_is_stopped_has_all_texts_before_its_position, 0, 2);
 #if TS_CHUNK_STEPS >= 1024
 	tcase_add_test(c, a_text_costs_what_it_is_long);
 #endif

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+#include "texts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void ts_texts_init(struct ts_texts *x)
+{
+	*x = (struct ts_texts){ 0 };
+	ts_buf_init(&x->chars);
+}
+
+void ts_texts_fini(struct ts_texts *x)
+{
+	free(x->items);
+	free(x->slots);
+	ts_buf_fini(&x->chars);
+}
+
+uint64_t ts_text_hash(uint64_t addr)
+{
+	return addr * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+uint64_t ts_text_hash_more(uint64_t hash, const char *chars, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		hash = (hash ^ (unsigned char)chars[i]) * UINT64_C(0x100000001b3);
+	return hash;
+}
+
+static size_t slot_of(uint64_t hash, size_t n_slots)
+{
+	return (size_t)(hash >> 24) & (n_slots - 1);
+}
+
+static bool grow_slots(struct ts_texts *x)
+{
+	size_t n = x->n_slots ? 2 * x->n_slots : 1024;
+	uint32_t *slots;
+
+	if (x->n < x->n_slots)
+		return true;
+	slots = calloc(n, sizeof(*slots));
+	if (!slots)
+		return false;
+	free(x->slots);
+	x->slots = slots;
+	x->n_slots = n;
+	for (size_t i = 0; i < x->n; i++) {
+		size_t slot = slot_of(x->items[i].hash, n);
+
+		x->items[i].next = slots[slot];
+		slots[slot] = (uint32_t)i + 1;
+	}
+	return true;
+}
+
+static bool grow_items(struct ts_texts *x)
+{
+	size_t cap = x->cap ? 2 * x->cap : 256;
+	struct ts_text *items;
+
+	if (x->n < x->cap)
+		return true;
+	items = cap < TS_NO_ROOT ? realloc(x->items, cap * sizeof(*items)) : NULL;
+	if (!items)
+		return false;
+	x->items = items;
+	x->cap = cap;
+	return true;
+}
+
+struct ts_text *ts_texts_find(struct ts_texts *x, const char *chars, const struct ts_text *new)
+{
+	if (!x->n_slots)
+		return NULL;
+	for (uint32_t i = x->slots[slot_of(new->hash, x->n_slots)]; i; i = x->items[i - 1].next) {
+		struct ts_text *t = &x->items[i - 1];
+
+		if (t->hash == new->hash && t->addr == new->addr && t->is_wide == new->is_wide &&
+		    t->n == new->n && (t->root == new->root || !memcmp(ts_text_chars(x, t), chars, t->n)))
+			return t;
+	}
+	return NULL;
+}
+
+struct ts_text *ts_texts_add(struct ts_texts *x, const char *chars, const struct ts_text *new)
+{
+	struct ts_text *t;
+	size_t slot;
+
+	x->is_failed |= !grow_slots(x) || !grow_items(x);
+	if (x->is_failed)
+		return NULL;
+	slot = slot_of(new->hash, x->n_slots);
+	t = &x->items[x->n++];
+	*t = *new;
+	if (t->root == TS_NO_ROOT) {
+		t->root = ts_text_ordinal(x, t);
+		t->off = x->chars.len;
+		ts_buf_put(&x->chars, chars, new->n);
+		x->is_failed |= !ts_buf_ok(&x->chars);
+	}
+	t->next = x->slots[slot];
+	x->slots[slot] = (uint32_t)x->n;
+	return x->is_failed ? NULL : t;
+}

@@ -151,10 +151,16 @@ static void join_apart(struct ts_index_file *f)
 	flush(f);
 }
 
+void ts_index_fail(struct ts_index_file *f)
+{
+	if (!f->failure)
+		f->failure = ENOMEM;
+}
+
 void ts_index_put_buf(struct ts_index_file *f, const struct ts_buf *b)
 {
-	if (!f->failure && !ts_buf_ok(b))
-		f->failure = ENOMEM;
+	if (!ts_buf_ok(b))
+		ts_index_fail(f);
 	ts_index_put(f, b->data, b->len, 1);
 }
 

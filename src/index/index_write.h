@@ -30,6 +30,9 @@ void ts_index_put_unread(struct ts_index_file *f, const void *items, size_t n, s
 /* The same for one that is packed, if that is a gain: what is unpacked is given back (ts_index_give_back()). */
 void ts_index_put_packed(struct ts_index_file *f, const void *items, size_t n, size_t item_len);
 
+/* Memory ran out while arrays were made: ts_index_commit() will fail. */
+void ts_index_fail(struct ts_index_file *f);
+
 /* ts_index_put() of the bytes of @b.  If memory ran out while they were collected, ts_index_commit() fails. */
 void ts_index_put_buf(struct ts_index_file *f, const struct ts_buf *b);
 

@@ -102,7 +102,7 @@ bool ts_builder_seal_optional(struct ts_timeline *tl, uint64_t segment, bool is_
 
 /* The sections that every index file has. */
 extern const struct ts_section ts_points_section, ts_runs_section, ts_journal_section, ts_space_section,
-	ts_mode_section;
+	ts_mode_section, ts_groups_section;
 
 void ts_sketches_free(struct ts_sketches *s);
 

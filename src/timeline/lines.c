@@ -261,9 +261,9 @@ bool ts_lines_has_page(const struct ts_lines *set, uint64_t page)
 	return i < set->n_pages && ts_lines_page(set, i) == page;
 }
 
-bool ts_lines_find(const struct ts_lines *set, uint64_t addr, uint32_t *ordinal)
+/* The line at @addr, if page @i is its page. */
+static bool find_in(const struct ts_lines *set, size_t i, uint64_t addr, uint32_t *ordinal)
 {
-	size_t i = page_lower_bound(set, addr >> TS_PAGE_BITS);
 	unsigned line = (unsigned)(addr >> TS_LINE_BITS) % TS_PAGE_LINES;
 
 	if (i == set->n_pages || ts_lines_page(set, i) != addr >> TS_PAGE_BITS ||
@@ -271,6 +271,18 @@ bool ts_lines_find(const struct ts_lines *set, uint64_t addr, uint32_t *ordinal)
 		return false;
 	*ordinal = line_ordinal(&set->pages[i], line);
 	return true;
+}
+
+bool ts_lines_find(const struct ts_lines *set, uint64_t addr, uint32_t *ordinal)
+{
+	return find_in(set, page_lower_bound(set, addr >> TS_PAGE_BITS), addr, ordinal);
+}
+
+bool ts_lines_find_near(const struct ts_lines *set, uint64_t addr, size_t *page, uint32_t *ordinal)
+{
+	if (*page >= set->n_pages || ts_lines_page(set, *page) != addr >> TS_PAGE_BITS)
+		*page = page_lower_bound(set, addr >> TS_PAGE_BITS);
+	return find_in(set, *page, addr, ordinal);
 }
 
 /* Ordinal of the first item of [first, end) whose chunk is not below @chunk, @end if there is none. */
@@ -471,6 +483,27 @@ void ts_lines_each(const struct ts_lines *set, void (*use)(void *user, uint64_t 
 			}
 			for (last_end = end; item < end; item++)
 				use(user, addr, ts_lines_chunk(set, item));
+		}
+	}
+}
+
+void ts_lines_each_line(const struct ts_lines *set, void (*use)(void *user, uint64_t addr, uint16_t bytes),
+			void *user)
+{
+	uint32_t line = 0;
+
+	for (size_t i = 0; i < set->n_pages; i++) {
+		const struct ts_line_page *p = page_at(set, i);
+
+		for (unsigned k = 0; k < TS_PAGE_LINES; k++) {
+			if (!has_bit(p->has, k))
+				continue;
+			if (line >= set->n_lines) {
+				ts_index_blocks_note_damage(set->file);
+				return;
+			}
+			ts_index_blocks_use(set->file, &set->touched[line], sizeof(*set->touched));
+			use(user, p->page << TS_PAGE_BITS | k << TS_LINE_BITS, set->touched[line++]);
 		}
 	}
 }

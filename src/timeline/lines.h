@@ -84,6 +84,9 @@ void ts_lines_fini(struct ts_lines *set);
 /* The ordinal of the line at @addr.  Returns false if it is not in the set. */
 bool ts_lines_find(const struct ts_lines *set, uint64_t addr, uint32_t *line);
 
+/* The same; *page is the ordinal of a page that is looked at first, and gets that of the line's. */
+bool ts_lines_find_near(const struct ts_lines *set, uint64_t addr, size_t *page, uint32_t *line);
+
 /*
  * The items of a line: [*first, *end).  Returns false if there are none, because the index file turns out to
  * be damaged.
@@ -113,6 +116,10 @@ uint32_t ts_lines_prev(const struct ts_lines *set, const uint16_t *exact, uint64
 /* Call @use with each line of the set (its address), by address, and each chunk that touched it, in order. */
 void ts_lines_each(const struct ts_lines *set, void (*use)(void *user, uint64_t addr, uint32_t chunk),
 		   void *user);
+
+/* The same with each line once, and the bytes of it that were touched in all. */
+void ts_lines_each_line(const struct ts_lines *set, void (*use)(void *user, uint64_t addr, uint16_t bytes),
+			void *user);
 
 /* Does the set have lines of the page (address >> TS_PAGE_BITS)? */
 bool ts_lines_has_page(const struct ts_lines *set, uint64_t page);

@@ -11,10 +11,39 @@ void ts_runs_fini(struct ts_runs *r)
 	for (size_t i = 0; i < r->n_segments; i++)
 		ts_postings_fini(&r->segments[i].postings);
 	free(r->segments);
+	free(r->groups); /* what is in them lies in the index file */
 	free(r->runs);
 	free(r->lens);
 	free(r->by_pc);
 	*r = (struct ts_runs){ 0 };
+}
+
+bool ts_runs_set_group(struct ts_runs *r, size_t group, const struct ts_run_group *g)
+{
+	if (group >= r->n_groups) {
+		struct ts_run_group *p = realloc(r->groups, (group + 1) * sizeof(*p));
+
+		if (!p)
+			return false;
+		memset(p + r->n_groups, 0, (group + 1 - r->n_groups) * sizeof(*p));
+		r->groups = p;
+		r->n_groups = group + 1;
+	}
+	r->groups[group] = *g;
+	return true;
+}
+
+/* The run whose beginnings are looked for. */
+struct hunt {
+	const struct ts_runs *r;
+	uint32_t run;
+};
+
+static uint64_t hunt_in(const void *user, size_t group)
+{
+	const struct hunt *h = user;
+
+	return group < h->r->n_groups ? ts_run_group_segments(&h->r->groups[group], h->run) : TS_GROUP_ALL;
 }
 
 /* Ordinal of the segment in which @pos lies; the last one if @pos is after all. */
@@ -58,7 +87,11 @@ static uint64_t check_start(const struct ts_runs *r, size_t segment, uint32_t ru
  */
 static uint64_t next_start(const struct ts_runs *r, uint32_t run, uint64_t pos, uint64_t until)
 {
-	for (size_t s = segment_of(r, pos); s < r->n_segments && r->segments[s].start < until; s++) {
+	const struct hunt h = { r, run };
+	size_t s = segment_of(r, pos);
+
+	for (; s < r->n_segments && r->segments[s].start < until;
+	     s = ts_groups_next(hunt_in, &h, s + 1, r->n_segments)) {
 		const struct ts_runs_segment *seg = &r->segments[s];
 		uint64_t rel = pos > seg->start ? pos - seg->start : 0;
 		uint32_t found = rel < UINT32_MAX ? ts_postings_next(&seg->postings, run, (uint32_t)rel)
@@ -70,9 +103,18 @@ static uint64_t next_start(const struct ts_runs *r, uint32_t run, uint64_t pos, 
 	return TS_NO_POS;
 }
 
+/* Does segment @s end before position @from?  The last one does not. */
+static bool ends_before(const struct ts_runs *r, size_t s, uint64_t from)
+{
+	return s + 1 < r->n_segments && r->segments[s + 1].start <= from;
+}
+
 uint64_t ts_runs_prev_start(const struct ts_runs *r, uint32_t run, uint64_t pos, uint64_t from)
 {
-	for (size_t s = segment_of(r, pos) + 1; s-- > 0;) {
+	const struct hunt h = { r, run };
+
+	for (size_t s = segment_of(r, pos); s != SIZE_MAX && !ends_before(r, s, from);
+	     s = ts_groups_prev(hunt_in, &h, s)) {
 		const struct ts_runs_segment *seg = &r->segments[s];
 		uint64_t rel = pos - seg->start;
 		uint32_t found = ts_postings_prev(&seg->postings, run,
@@ -80,8 +122,6 @@ uint64_t ts_runs_prev_start(const struct ts_runs *r, uint32_t run, uint64_t pos,
 
 		if (found != TS_NO_POSTING)
 			return check_start(r, s, run, found);
-		if (seg->start <= from)
-			break;
 	}
 	return TS_NO_POS;
 }

@@ -16,6 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "groups.h"
 #include "postings.h"
 #include "src/trace/step.h"
 
@@ -49,10 +50,15 @@ struct ts_runs {
 	/* owned; one more than were sealed while the last is a copy of what was noted so far */
 	struct ts_runs_segment *segments;
 	size_t n_segments;
+	struct ts_run_group *groups; /* owned; by number, as far as an index file has them */
+	size_t n_groups;
 	uint64_t end;            /* the position where the segments that were sealed end */
 };
 
 void ts_runs_fini(struct ts_runs *r);
+
+/* Group @group becomes *g.  Returns false if memory is exhausted. */
+bool ts_runs_set_group(struct ts_runs *r, size_t group, const struct ts_run_group *g);
 
 /*
  * The first position >= @pos (last position <= @pos) at which an instruction of @process with an address in

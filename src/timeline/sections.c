@@ -6,10 +6,13 @@
 #include "builder.h"
 #include "section.h"
 
-/* The journal comes before the spaces: it makes the layers in which their pages lie. */
+/*
+ * The journal comes before the spaces: it makes the layers in which their pages lie.  The groups are made of spaces
+ * and runs.
+ */
 #define SECTIONS \
 	&ts_points_section, &ts_runs_section, &ts_journal_section, &ts_space_section, &ts_mode_section, \
-		&ts_sketch_section, &ts_calls_section
+		&ts_groups_section, &ts_sketch_section, &ts_calls_section
 
 const struct ts_section *const ts_sections[] = { SECTIONS, NULL };
 const struct ts_section *const ts_sections_digested[] = { SECTIONS, &ts_digests_section, NULL };

@@ -56,6 +56,21 @@ void ts_space_drop_segment(struct ts_space_segment *seg)
 	ts_lines_fini(&seg->reads);
 }
 
+bool ts_space_set_group(struct ts_space *sp, size_t group, const struct ts_space_group *g)
+{
+	if (group >= sp->n_groups) {
+		struct ts_space_group *p = realloc(sp->groups, (group + 1) * sizeof(*p));
+
+		if (!p)
+			return false;
+		memset(p + sp->n_groups, 0, (group + 1 - sp->n_groups) * sizeof(*p));
+		sp->groups = p;
+		sp->n_groups = group + 1;
+	}
+	sp->groups[group] = *g;
+	return true;
+}
+
 void ts_space_free(struct ts_space *sp)
 {
 	if (!sp)
@@ -63,6 +78,7 @@ void ts_space_free(struct ts_space *sp)
 	for (size_t i = 0; i < sp->n_segments; i++)
 		ts_space_drop_segment(&sp->segments[i]);
 	free(sp->segments);
+	free(sp->groups); /* what is in them lies in the index file */
 	free(sp->starts);
 	ts_layers_fini(&sp->layers);
 	ts_pages_fini(&sp->base);
@@ -133,15 +149,16 @@ static void layer_bytes(const struct ts_space *sp, const struct ts_image *image,
 static void read_line(const struct ts_space *sp, uint64_t addr, uint64_t from, uint64_t until,
 		      struct ts_version *v)
 {
-	uint64_t seg = until ? (until - 1) / TS_SEGMENT_CHUNKS : 0;
+	const struct ts_hunt hunt = { sp, 1u << TS_SPACE_CHANGES, addr, addr + (TS_LINE_LEN - 1) };
+	size_t seg = until ? (size_t)((until - 1) / TS_SEGMENT_CHUNKS) : 0;
 
 	v->known = v->lost = 0;
 	if (until <= from || !sp->n_segments)
 		return;
 	if (seg >= sp->n_segments)
 		seg = sp->n_segments - 1;
-	for (;; seg--) {
-		uint64_t start = seg * TS_SEGMENT_CHUNKS;
+	for (; seg != SIZE_MAX; seg = ts_groups_prev(ts_space_hunt, &hunt, seg)) {
+		uint64_t start = (uint64_t)seg * TS_SEGMENT_CHUNKS;
 		uint64_t rel = until - start < TS_SEGMENT_CHUNKS ? until - start : TS_SEGMENT_CHUNKS;
 
 		if (ts_versions_read(&sp->segments[seg].versions, addr,

@@ -774,9 +774,9 @@ bool ts_space_pack(struct ts_space_builder *sb, unsigned part)
 
 	for (size_t i = 0; done && i < n_pages; i++)
 		page_addrs[i] = sb->now.by_id[i]->page;
-	if (done && part == 0)
+	if (done && part == TS_SPACE_CHANGES)
 		done = ts_versions_seal(&seg->versions, &sb->changes, page_addrs, n_pages);
-	else if (done && part == 1)
+	else if (done && part == TS_SPACE_SILENT)
 		done = ts_lines_seal(&seg->silent, &sb->silent, page_addrs, n_pages, NULL);
 	else if (done)
 		done = ts_lines_seal(&seg->reads, &sb->reads, page_addrs, n_pages, NULL);

@@ -48,6 +48,11 @@ struct ts_completion {
 };
 
 /* The changes, the writes without a change, the reads. */
+enum ts_space_part {
+	TS_SPACE_CHANGES,
+	TS_SPACE_SILENT,
+	TS_SPACE_READS,
+};
 #define TS_SPACE_PARTS 3
 
 struct ts_space_builder {

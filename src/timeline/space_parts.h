@@ -6,10 +6,16 @@
 #ifndef TS_SPACE_PARTS_H
 #define TS_SPACE_PARTS_H
 
+#include "groups.h"
 #include "layers.h"
 #include "pages.h"
 #include "space.h"
 #include "space_builder.h"
+
+/* What the segments of a group touch. */
+struct ts_space_group {
+	struct ts_group parts[TS_SPACE_PARTS];
+};
 
 struct ts_space {
 	const struct ts_image *recorded, *image; /* borrowed; may be NULL */
@@ -21,12 +27,27 @@ struct ts_space {
 	struct ts_pages base;              /* what layers are known to hold beyond their fill; keyed by layer */
 	struct ts_space_segment *segments; /* owned; by number */
 	size_t n_segments;
+	struct ts_space_group *groups;     /* owned; by number */
+	size_t n_groups;
 	uint64_t n_inferred, n_unexplained, n_pages; /* so far, as in struct ts_space_stats */
 	uint64_t n_divided; /* the same, since the space was made or loaded */
 };
 
 /* Free the arrays of a segment; it is empty then. */
 void ts_space_drop_segment(struct ts_space_segment *seg);
+
+/* Group @group becomes *g.  Returns false if memory is exhausted. */
+bool ts_space_set_group(struct ts_space *sp, size_t group, const struct ts_space_group *g);
+
+/* What is looked for in the segments of a space: touches of [addr, last]. */
+struct ts_hunt {
+	const struct ts_space *sp;
+	unsigned parts; /* of which kinds; bit i: enum ts_space_part */
+	uint64_t addr, last;
+};
+
+/* The segments of a group in which a struct ts_hunt may find some. */
+ts_group_bits ts_space_hunt;
 
 /* What the image calls a layer; not 0. */
 uint64_t ts_space_map_of_layer(const struct ts_space *sp, uint32_t layer);

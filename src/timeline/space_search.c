@@ -57,11 +57,47 @@ static uint32_t prev_of_segment(const struct ts_space *sp, uint64_t segment, enu
 	return silent + 1 > changed + 1 ? silent : changed; /* none + 1 is 0 */
 }
 
+uint64_t ts_space_hunt(const void *user, size_t group)
+{
+	const struct ts_hunt *h = user;
+	uint64_t bits = 0, addr = h->addr, last = h->last;
+
+	if (group >= h->sp->n_groups)
+		return TS_GROUP_ALL;
+	for (unsigned part = TS_SPACE_PARTS; part-- > 0;) {
+		if (part == TS_SPACE_CHANGES && h->parts >> TS_SPACE_SILENT & 1)
+			widen(h->sp, &addr, &last);
+		if (h->parts >> part & 1)
+			bits |= ts_group_segments(&h->sp->groups[group].parts[part], addr, last);
+	}
+	return bits;
+}
+
+static struct ts_hunt hunt(const struct ts_space *sp, enum deed deed, uint64_t addr, uint64_t last)
+{
+	static const unsigned parts[] = {
+		[CHANGE] = 1u << TS_SPACE_CHANGES,
+		[WRITE] = 1u << TS_SPACE_CHANGES | 1u << TS_SPACE_SILENT,
+		[READ] = 1u << TS_SPACE_READS,
+	};
+
+	return (struct ts_hunt){ sp, parts[deed], addr, last };
+}
+
+/* The segment of a chunk, at most @max. */
+static size_t segment_at(uint64_t chunk, size_t max)
+{
+	return chunk / TS_SEGMENT_CHUNKS < max ? (size_t)(chunk / TS_SEGMENT_CHUNKS) : max;
+}
+
 static uint64_t next_in(const struct ts_space *sp, enum deed deed, uint64_t chunk, uint64_t addr,
 			uint64_t last)
 {
-	for (uint64_t seg = chunk / TS_SEGMENT_CHUNKS; seg < sp->n_segments; seg++) {
-		uint64_t start = seg * TS_SEGMENT_CHUNKS;
+	const struct ts_hunt h = hunt(sp, deed, addr, last);
+	size_t seg = segment_at(chunk, sp->n_segments);
+
+	for (; seg < sp->n_segments; seg = ts_groups_next(ts_space_hunt, &h, seg + 1, sp->n_segments)) {
+		uint64_t start = (uint64_t)seg * TS_SEGMENT_CHUNKS;
 		uint32_t rel = chunk > start ? (uint32_t)(chunk - start) : 0;
 		uint32_t found = next_of_segment(sp, seg, deed, addr, last, rel);
 
@@ -74,12 +110,11 @@ static uint64_t next_in(const struct ts_space *sp, enum deed deed, uint64_t chun
 static uint64_t prev_in(const struct ts_space *sp, enum deed deed, uint64_t chunk, uint64_t addr,
 			uint64_t last)
 {
-	uint64_t seg = chunk / TS_SEGMENT_CHUNKS + 1;
+	const struct ts_hunt h = hunt(sp, deed, addr, last);
+	size_t seg = segment_at(chunk, sp->n_segments - 1);
 
-	if (seg > sp->n_segments)
-		seg = sp->n_segments;
-	while (seg-- > 0) {
-		uint64_t start = seg * TS_SEGMENT_CHUNKS;
+	for (; seg != SIZE_MAX && sp->n_segments; seg = ts_groups_prev(ts_space_hunt, &h, seg)) {
+		uint64_t start = (uint64_t)seg * TS_SEGMENT_CHUNKS;
 		uint32_t rel =
 			chunk - start < TS_SEGMENT_CHUNKS ? (uint32_t)(chunk - start) : TS_SEGMENT_CHUNKS - 1;
 		uint32_t found = prev_of_segment(sp, seg, deed, addr, last, rel);

@@ -11,6 +11,7 @@
  *   RUNS  where each run of instructions began, and the runs that are new (runs.c)
  *   SPCE  for the registers (owner 0) and each process (owner 1, 2, ...): lines and their versions, what is
  *         known of position 0 (space_file.c)
+ *   GRUP  of the last segment of a group: what its segments touch (groups_file.c)
  *   MODE  of a machine: modes of the processor (mode.c)
  *   JRNL  what changed threads, maps and modules (journal.c); the other events, by kind (event_list.c)
  *   CALL  optional: who called whom (calls_section.c)

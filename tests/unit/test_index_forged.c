@@ -264,6 +264,8 @@ START_TEST(a_section_that_contradicts_itself_or_its_record_is_refused)
 		{ "a completed line that does not begin where lines do", 0, "SPCE", -2, false, 0, 8, 1 },
 		{ "more bytes than a line has", 0, "SPCE", -2, false, 24, 8, 1 << 16 },
 		{ "no counts", 0, "SPCE", -1, true, 8, 8, 0 },
+		{ "a part of a page of a group", 3, "GRUP", 0, true, 8, 8, 1 },
+		{ "a part of a line of a group", 3, "GRUP", 1, true, 8, 8, 1 },
 		{ "a digest too few", 0, "DGST", 1, true, 8, 8, 8 },
 		{ "a part of a digest", 0, "DGST", 1, true, 8, 8, 1 },
 	};

@@ -242,6 +242,16 @@ bool ts_model_has_frames(const struct ts_model *m)
 	return m->rec->frames != NULL;
 }
 
+/* The path of the file that has the calls; NULL: the index has them, or there is none. */
+static const char *calls_path(const struct ts_timeline *tl)
+{
+	for (unsigned i = 0; tl->sections[i]; i++) {
+		if (tl->sections[i] == &ts_calls_section && tl->siblings[i])
+			return ts_index_path(tl->siblings[i]);
+	}
+	return NULL;
+}
+
 struct ts_index_facts ts_model_index(const struct ts_model *m)
 {
 	const struct ts_timeline *tl = m->tl;
@@ -251,6 +261,7 @@ struct ts_index_facts ts_model_index(const struct ts_model *m)
 		return (struct ts_index_facts){ 0 };
 	return (struct ts_index_facts){
 		.path = ts_index_path(tl->file),
+		.calls = calls_path(tl),
 		.error = tl->file_error.code == TS_OK ? NULL : &tl->file_error,
 		.len = ts_index_len(tl->file),
 		.n_steps = is_finished ? tl->n_steps : ts_index_n_records(tl->file) * TS_SEGMENT_CHUNKS * TS_CHUNK_STEPS,

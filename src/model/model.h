@@ -97,6 +97,7 @@ struct ts_query *ts_model_query(struct ts_model *m);
 struct ts_index_facts {
 	const char *path;              /* borrowed; NULL: the index is in memory */
 	const struct ts_error *error;  /* borrowed; why what was read since is not there; NULL: it is */
+	const char *calls;             /* borrowed; the file of the calls, if the index lacks them; NULL: there is none */
 	uint64_t len;                  /* bytes */
 	uint64_t n_steps;              /* instructions that it holds; the rest is read again by the next run */
 	bool is_finished;              /* it holds the whole recording */

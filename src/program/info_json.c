@@ -141,9 +141,10 @@ static json_t *index_figures(const struct ts_info *info)
 	const struct ts_index_stats *st = &info->stats;
 	uint64_t n = ts_query_end(info->q);
 
-	return json_pack("{s:I, s:o, s:I, s:I, s:I, s:I}",
+	return json_pack("{s:I, s:o, s:I, s:I, s:I, s:I, s:I}",
 			 "bytes", (json_int_t)ts_info_index_len(info),
 			 "bytes_per_step", n ? json_real((double)ts_info_index_len(info) / (double)n) : json_null(),
+			 "segments", (json_int_t)st->n_segments,
 			 "decode_points", (json_int_t)st->points_len,
 			 "registers", (json_int_t)st->regs_len,
 			 "memory", (json_int_t)st->memory_len,

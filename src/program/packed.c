@@ -225,18 +225,11 @@ static bool add_marks(struct ts_pack_writer *w, const char *trace, struct ts_err
 	return done;
 }
 
-/* The index at @path, and the section that an older one has in a file beside it. */
-static bool add_index(struct ts_pack_writer *w, const char *path, struct ts_error *err)
+/* The index, if it is finished, and the section that one of another version has in a file of its own. */
+static bool add_index(struct ts_pack_writer *w, const struct ts_index_facts *index, struct ts_error *err)
 {
-	char section[PATH_MAX];
-	struct stat st;
-
-	if (!add_file(w, "index", NULL, path, err))
-		return false;
-	if (snprintf(section, sizeof(section), "%s.calls", path) >= (int)sizeof(section) ||
-	    stat(section, &st) < 0)
-		return true;
-	return add_file(w, "index.calls", NULL, section, err);
+	return !index->is_finished || (add_file(w, "index", NULL, index->path, err) &&
+				       (!index->calls || add_file(w, "index.calls", NULL, index->calls, err)));
 }
 
 /* The other files of the recording: its threads', and what its loader opens beside the trace. */
@@ -269,13 +262,13 @@ static bool add_images(struct ts_pack_writer *w, const struct ts_cli *cli, struc
 }
 
 static bool add_all(struct ts_pack_writer *w, const struct ts_cli *cli, const struct ts_source *trace,
-		    const char *index, struct ts_error *err)
+		    const struct ts_index_facts *index, struct ts_error *err)
 {
 	return (ts_pack_writer_add(w, "trace/", cli->trace, trace, err) ||
 		ts_fail_prefix(err, "%s", cli->trace)) &&
 	       add_others(w, cli, err) &&
 	       (!cli->exec.path || add_file(w, "program/", cli->exec.path, cli->exec.path, err)) &&
-	       add_images(w, cli, err) && add_marks(w, cli->trace, err) && (!index || add_index(w, index, err));
+	       add_images(w, cli, err) && add_marks(w, cli->trace, err) && add_index(w, index, err);
 }
 
 /*
@@ -343,7 +336,6 @@ static bool pack(struct ts_model *m, const struct ts_cli *cli, struct ts_error *
 {
 	struct packing packing = { .n_bytes = file_len(cli->trace) + file_len(cli->exec.path) };
 	struct ts_index_facts index = ts_model_index(m);
-	const char *index_path = index.is_finished ? index.path : NULL;
 	struct ts_source *trace = ts_source_open(cli->trace, err);
 	struct ts_pack_facts facts = { .has_base = cli->exec.has_base, .base = cli->exec.base };
 	struct ts_pack_writer w;
@@ -352,15 +344,16 @@ static bool pack(struct ts_model *m, const struct ts_cli *cli, struct ts_error *
 	if (!trace)
 		return ts_fail_prefix(err, "%s", cli->trace);
 	facts.mtime = ts_source_mtime(trace);
-	packing.n_bytes += file_len(index_path);
+	if (index.is_finished)
+		packing.n_bytes += file_len(index.path) + file_len(index.calls);
 	ts_meter_init(&packing.meter, cli, cli->trace, "packing", "bytes");
 	done = find_base(ts_model_query(m), cli, &facts, err) & ts_pack_writer_init(&w, cli->output, &facts, err);
 	w.progress = show_packing;
 	w.user = &packing;
-	done = done && add_all(&w, cli, trace, index_path, err) && ts_pack_writer_finish(&w, err);
+	done = done && add_all(&w, cli, trace, &index, err) && ts_pack_writer_finish(&w, err);
 	ts_meter_clear(&packing.meter);
 	if (done)
-		show(&w, cli, ts_query_end(ts_model_query(m)), index_path != NULL);
+		show(&w, cli, ts_query_end(ts_model_query(m)), index.is_finished);
 	ts_pack_writer_fini(&w);
 	ts_source_close(trace);
 	return done;

@@ -159,7 +159,7 @@ const char *ts_query_warning(const struct ts_query *q, unsigned i, uint64_t *cou
 /* What the index costs, in bytes, and what it had to infer so far. */
 struct ts_index_stats {
 	uint64_t points_len, regs_len, memory_len, reads_len, runs_len;
-	uint64_t n_inferred, n_unexplained, n_pages, n_runs;
+	uint64_t n_inferred, n_unexplained, n_pages, n_runs, n_segments;
 };
 
 void ts_query_stats(const struct ts_query *q, struct ts_index_stats *stats);

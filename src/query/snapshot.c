@@ -168,5 +168,6 @@ void ts_query_stats(const struct ts_query *q, struct ts_index_stats *stats)
 		.n_unexplained = t.n_unexplained,
 		.n_pages = t.n_pages,
 		.n_runs = t.n_runs,
+		.n_segments = t.n_segments,
 	};
 }

@@ -855,6 +855,7 @@ void ts_timeline_stats(const struct ts_timeline *tl, struct ts_timeline_stats *s
 		.n_inferred = s.n_inferred,
 		.n_unexplained = s.n_unexplained,
 		.n_runs = tl->runs.n,
+		.n_segments = tl->n_points,
 	};
 	for (size_t i = 0; i < tl->n_points; i++)
 		stats->points_len += ts_points_mem(&tl->points[i]);

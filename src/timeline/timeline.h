@@ -195,7 +195,7 @@ static inline uint32_t ts_timeline_process(const struct ts_timeline *tl, uint32_
 struct ts_timeline_stats {
 	uint64_t points_len, regs_len, memory_len, reads_len, runs_len; /* bytes */
 	uint64_t single_regs_len; /* of regs_len, for searches for single registers; counted while it is built */
-	uint64_t n_inferred, n_unexplained, n_pages, n_runs;
+	uint64_t n_inferred, n_unexplained, n_pages, n_runs, n_segments;
 };
 
 void ts_timeline_stats(const struct ts_timeline *tl, struct ts_timeline_stats *stats);

@@ -258,6 +258,7 @@ def info_knows_what_is_known():
     text = [r for r in facts["regions"] if int(r["first"], 16) <= int(facts["pc_first"], 16) <= int(r["last"], 16)]
     assert len(text) == 1 and "x" in text[0]["prot"] and text[0]["file"].endswith("prog"), facts
     assert facts["index"]["bytes"] > 0 and 0 < facts["index"]["bytes_per_step"] < 100, facts
+    assert facts["positions"] < 1 << 22 and facts["index"]["segments"] == 1, facts
 
 
 @case

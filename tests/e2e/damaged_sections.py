@@ -3,9 +3,7 @@
 """Files of one section beside the index, TRACE.tsindex.find and TRACE.tsindex.calls, that are damaged: each interface answers
 as it does without, one line says that the file is not used, and it is made anew."""
 import json
-import os
 import pathlib
-import re
 import shutil
 import subprocess
 import tempfile
@@ -17,9 +15,9 @@ from _recording import Recording
 from _rsp import Rsp
 from _server import Server
 from _tap import SRCDIR, TRACESTUB, add_case, run_cases
+from _versions import program_of_another_version
 
 LIMIT = 60
-BUILDDIR = pathlib.Path(os.environ.get("TEST_BUILDDIR", SRCDIR)).resolve()
 WALK = Recording("x64_walk")
 VERBS = {"find": ("find", '"total" first 3'), "calls": ("calls", "fib first 3")}
 
@@ -30,24 +28,13 @@ def index(program, trace):
     return pathlib.Path(f"{trace}.tsindex")
 
 
-def program_of_another_version():
-    """It makes the same index, but for calls: of these, and of sketches, the version is another one."""
-    version = re.search(rb'ts_index_optional_sources\[\] = "(\w{64})"', (BUILDDIR / "src/index/sources.c").read_bytes())[1]
-    code = pathlib.Path(TRACESTUB).read_bytes()
-    assert code.count(version) == 1
-    program = pathlib.Path("another_version").absolute()
-    program.write_bytes(code.replace(version, version[::-1]))
-    program.chmod(0o755)
-    return program
-
-
 class Beside:
     """A trace beside which lie its index and the file of a section, and what each interface answers."""
     def __init__(self, section):
         self.verb, self.words = VERBS[section]
         self.trace = pathlib.Path(f"{section}.ucir").absolute()
         shutil.copy(WALK.trace, self.trace)
-        index(program_of_another_version() if section == "calls" else TRACESTUB, self.trace)
+        index(program_of_another_version(pathlib.Path.cwd()) if section == "calls" else TRACESTUB, self.trace)
         self.file = pathlib.Path(f"{self.trace}.tsindex.{section}")
         self.file.unlink(missing_ok=True)
         self.answers = {door: DOORS[door](self)[0] for door in DOORS}

@@ -11,6 +11,7 @@ import tarfile
 import tempfile
 
 from _tap import DATA, TRACESTUB, add_case, case, run_cases, skip
+from _versions import program_of_another_version
 
 SAMPLES = {
     "bap": "bap-samples/tw-arm.frames.gz",
@@ -40,9 +41,11 @@ class Desk:
     def __exit__(self, *_):
         shutil.rmtree(self.folder)
 
+    def env(self):
+        return {**os.environ, "XDG_CACHE_HOME": str(self.folder / self.user)}
+
     def run(self, *args, status=0):
-        env = {**os.environ, "XDG_CACHE_HOME": str(self.folder / self.user)}
-        done = subprocess.run([TRACESTUB, *map(str, args)], env=env, capture_output=True, text=True, timeout=LIMIT)
+        done = subprocess.run([TRACESTUB, *map(str, args)], env=self.env(), capture_output=True, text=True, timeout=LIMIT)
         assert done.returncode == status, (args, done)
         return done
 
@@ -123,6 +126,27 @@ def the_index_is_used_by_who_made_it_and_ignored_by_others():
         assert "made by another user or machine; ignored; rebuilding the index" in done.stderr, done
         assert mine.read_bytes() != made
         assert desk.run("query", desk.packed, "hot").stdout == wanted
+
+
+@case
+def calls_that_lie_in_the_cache_directory_come_along():
+    with Desk() as desk:
+        index = desk.folder / "trace.tsindex"
+        made = [program_of_another_version(desk.folder), "index", desk.trace, "--index", index]
+        desk.run("info", desk.trace)                                # which makes the key
+        subprocess.run(made, env=desk.env(), check=True, capture_output=True, timeout=LIMIT)
+        beside = desk.folder / "trace.tsindex.calls"
+        beside.mkdir()                                              # so that the calls go elsewhere
+        wanted = desk.run("query", desk.trace, "hot", "5").stdout
+        done = desk.run("query", desk.trace, "stack", "at", "50%")
+        calls, = (desk.folder / desk.user).rglob("*.calls")
+        beside.rmdir()
+        desk.run("pack", desk.trace, "-o", desk.packed)
+        files = desk.files()
+        assert files["index"] == index.read_bytes() and files["index.calls"] == calls.read_bytes(), (files.keys(), done)
+        calls.unlink()
+        assert desk.run("query", desk.packed, "hot", "5").stdout == wanted
+        assert desk.run("query", desk.packed, "stack", "at", "50%").stdout == done.stdout
 
 
 @case

@@ -76,13 +76,8 @@ static void decode_arm(struct insn *insn, const struct core *core)
 
 /* -------------------------------------------------------------------------------------------------- cache */
 
-void insn_note_write(struct insn_cache *cache, const struct insn_code *code, uint64_t addr, uint64_t len)
+void insn_note_write(struct insn_cache *cache, uint64_t addr, uint64_t len)
 {
-	uint64_t room;
-	const struct core_load *load = core_find(code->core, addr, &room);
-
-	if (!len || !load || !(load->prot & TS_PROT_EXEC))
-		return;
 	if (addr < cache->written.first)
 		cache->written.first = addr;
 	if (addr + (len - 1) > cache->written.last)

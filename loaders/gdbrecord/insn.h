@@ -48,8 +48,8 @@ struct insn_cache {
 /* Nothing is cached or written. */
 void insn_cache_init(struct insn_cache *cache);
 
-/* Memory [addr, addr + len) was written. */
-void insn_note_write(struct insn_cache *cache, const struct insn_code *code, uint64_t addr, uint64_t len);
+/* Code may lie in memory [addr, addr + len), which was written; @len is not 0. */
+void insn_note_write(struct insn_cache *cache, uint64_t addr, uint64_t len);
 
 /*
  * The instruction at @pc; @is_thumb is for ARM alone.  Valid until the next call.

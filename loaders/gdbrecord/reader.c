@@ -131,7 +131,7 @@ static void put_bytes(struct reader *r, struct ts_cursor *c, uint64_t addr, uint
 {
 	while (left && ts_ok(c)) {
 		uint64_t room;
-		bool is_there = core_find(&r->rec->core, addr, &room) != NULL;
+		const struct core_load *load = core_find(&r->rec->core, addr, &room);
 		uint32_t n = left < PIECE ? (uint32_t)left : PIECE;
 		const uint8_t *p;
 
@@ -141,7 +141,9 @@ static void put_bytes(struct reader *r, struct ts_cursor *c, uint64_t addr, uint
 			return;
 		p = ts_take(c, n);
 		if (p)
-			put_piece(r, addr, p, n, is_there, out);
+			put_piece(r, addr, p, n, load != NULL, out);
+		if (load && load->prot & TS_PROT_EXEC)
+			insn_note_write(r->code, addr, n);
 		addr += n;
 		left -= n;
 	}
@@ -159,7 +161,6 @@ static void put_memory(struct reader *r, struct ts_cursor *c, const struct log_r
 		log_skip(&r->window, c, rec->len);
 		return;
 	}
-	insn_note_write(r->code, &r->rec->code, rec->addr, rec->len);
 	put_bytes(r, c, rec->addr, rec->len, out);
 }
 

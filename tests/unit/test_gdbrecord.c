@@ -446,6 +446,17 @@ START_TEST(written_code_is_not_believed)
 }
 END_TEST
 
+START_TEST(code_that_a_write_reaches_into_is_not_believed)
+{
+	ts_buf_put(&c.code, "\x90\x90\x90", 3);
+	mem(0xffe, "wxyz");
+	step(0x1001);
+	step(0x1002);
+	ck_assert_int_eq(read_core(), TS_END);
+	ck_assert_str_eq(ts_buf_text(&steps), "1000/1@0 Wffe=7778 W1000=797a\n1001/0@0\n");
+}
+END_TEST
+
 START_TEST(damage_keeps_the_groups_before_it)
 {
 	step(0x1001);
@@ -627,6 +638,7 @@ UNIT_FIXTURE_SUITE("gdbrecord", setup, teardown, a_group_is_a_step,
 		   without_a_list_of_files_memory_outside_has_new_bytes,
 		   a_signal_is_an_event_and_its_frame_is_the_kernels,
 		   vector_registers_are_as_large_as_the_description_says, written_code_is_not_believed,
+		   code_that_a_write_reaches_into_is_not_believed,
 		   damage_keeps_the_groups_before_it, a_register_without_a_size_ends_the_log,
 		   a_log_that_passes_the_end_of_the_file_is_served_to_there,
 		   memory_beyond_the_last_address_is_ignored_and_said,

@@ -347,7 +347,8 @@ static bool pack(struct ts_model *m, const struct ts_cli *cli, struct ts_error *
 	if (index.is_finished)
 		packing.n_bytes += file_len(index.path) + file_len(index.calls);
 	ts_meter_init(&packing.meter, cli, cli->trace, "packing", "bytes");
-	done = find_base(ts_model_query(m), cli, &facts, err) & ts_pack_writer_init(&w, cli->output, &facts, err);
+	done = find_base(ts_model_query(m), cli, &facts, err);
+	done = ts_pack_writer_init(&w, cli->output, &facts, err) && done;
 	w.progress = show_packing;
 	w.user = &packing;
 	done = done && add_all(&w, cli, trace, &index, err) && ts_pack_writer_finish(&w, err);

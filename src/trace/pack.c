@@ -333,9 +333,11 @@ static bool add_facts(struct ts_pack_writer *w, const struct ts_pack_facts *fact
 bool ts_pack_writer_init(struct ts_pack_writer *w, const char *path, const struct ts_pack_facts *facts,
 			 struct ts_error *err)
 {
+	bool done;
+
 	*w = (struct ts_pack_writer){ 0 };
-	return ts_atomic_file_init(&w->file, path, err) & ts_zstd_writer_init(&w->zstd, &w->file, err) &&
-	       add_facts(w, facts, err);
+	done = ts_atomic_file_init(&w->file, path, err);
+	return ts_zstd_writer_init(&w->zstd, &w->file, err) && done && add_facts(w, facts, err);
 }
 
 void ts_pack_writer_fini(struct ts_pack_writer *w)

@@ -94,7 +94,7 @@ MOVES = ["goto 40", "goto 90", "back", "forward", "goto 25%", "goto next exec fi
 MARKS = ["mark here at 70 seen from there", "mark there at 50%", "marks", "unmark there", "marks"]
 GDBS_OWN = {"find"}
 # commands to a session that are no questions
-OF_MONITOR = set("announce checkpoint collect direction export filter help info physical translate wait".split())
+OF_MONITOR = set("announce checkpoint collect condition direction export filter help info physical translate wait".split())
 
 
 def cells_of(text):

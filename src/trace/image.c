@@ -163,11 +163,12 @@ static uint32_t open_in_sysroot(struct ts_image *img, const char *path)
 static uint32_t find_source(struct ts_image *img, const char *path)
 {
 	uint32_t source = open_in_sysroot(img, path);
+	char real[PATH_MAX];
 
 	if (source != UINT32_MAX || !img->sysroot)
 		return source;
-	if (!img->real_sysroot)
-		img->real_sysroot = realpath(img->sysroot, NULL);
+	if (!img->real_sysroot && realpath(img->sysroot, real))
+		img->real_sysroot = strdup(real);
 	path = without_sysroot(img, path);
 	return path ? open_in_sysroot(img, path) : UINT32_MAX;
 }

@@ -55,7 +55,8 @@ bool ts_index_blocks_set_packed(struct ts_index_blocks *b, const struct ts_index
 	b->n = ts_index_blocks_n(unpacked_end);
 	b->unpacked = n ? (size_t)packed[0].at / TS_INDEX_BLOCK_LEN : b->n;
 	b->states = calloc(b->n + 1, sizeof(*b->states));
-	b->has_piece = calloc(unpacked_end / TS_INDEX_PIECE_LEN + 1, sizeof(*b->has_piece));
+	b->n_pieces = unpacked_end / TS_INDEX_PIECE_LEN + 1;
+	b->has_piece = calloc(b->n_pieces, sizeof(*b->has_piece));
 	return b->states && b->has_piece;
 }
 
@@ -118,11 +119,10 @@ static void give_back(struct ts_index_blocks *b, size_t piece)
 		MADV_DONTNEED);
 }
 
-/* The file's piece of block @i is in memory now; the oldest one leaves if there are too many. */
-static void keep(struct ts_index_blocks *b, size_t i)
+/* A piece of the file is in memory now; the oldest one leaves if there are too many. */
+static void keep(struct ts_index_blocks *b, size_t piece)
 {
 	struct ts_index_pool *pool = b->pool;
-	size_t piece = i / PIECE_BLOCKS;
 
 	if (b->has_piece[piece])
 		return;
@@ -184,11 +184,16 @@ void ts_index_pool_give_back(struct ts_index_pool *pool)
 	pthread_mutex_unlock(&pool->lock);
 }
 
-static bool is_good(const struct ts_index_blocks *b, size_t i)
+/* Is block @i as it was written?  Its signature comes to memory, too. */
+static bool verify(struct ts_index_blocks *b, size_t i)
 {
 	struct iovec bytes = bytes_of(b->start, b->first, b->end, i);
+	const uint8_t *signature = b->signatures + i * TS_SIGNATURE_LEN;
+	size_t piece = ((uintptr_t)signature - (uintptr_t)b->start) / TS_INDEX_PIECE_LEN;
 
-	return ts_signer_check(b->pool->signer, &bytes, 1, b->signatures + i * TS_SIGNATURE_LEN);
+	if (piece < b->n_pieces)
+		keep(b, piece);
+	return ts_signer_check(b->pool->signer, &bytes, 1, signature);
 }
 
 /* A block of the file. */
@@ -196,11 +201,11 @@ static bool fetch(struct ts_index_blocks *b, size_t i)
 {
 	if (b->states[i] == READY)
 		return true;
-	if (b->states[i] == UNREAD && !is_good(b, i)) {
+	if (b->states[i] == UNREAD && !verify(b, i)) {
 		b->is_damaged = true;
 		return false;
 	}
-	keep(b, i);
+	keep(b, i / PIECE_BLOCKS);
 	atomic_store_explicit(&b->states[i], READY, memory_order_release);
 	return true;
 }

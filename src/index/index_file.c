@@ -245,7 +245,7 @@ static bool read_by_directory(struct ts_index_file *f, uint64_t file_len, bool i
 
 	while (i < n && entries && !f->is_finished && take_record(f, entries[i].len, is_whole) &&
 	       ts_index_entry_fits(&entries[i], &f->records[i]))
-		i++;
+		ts_index_let_go(f, i++);
 	free(entries);
 	return n && i == n && f->is_finished;
 }
@@ -256,7 +256,7 @@ static void read_records(struct ts_index_file *f, uint64_t file_len, bool is_who
 		return;
 	drop_records(f);
 	while (!f->is_finished && ts_index_file_read_record(f, file_len, is_whole))
-		continue;
+		ts_index_let_go(f, f->n_records - 1);
 }
 
 /*
@@ -616,6 +616,11 @@ bool ts_index_is_damaged(struct ts_index_file *f)
 void ts_index_give_back(struct ts_index_file *f)
 {
 	ts_index_pool_give_back(f->pool);
+}
+
+void ts_index_let_go(const struct ts_index_file *f, size_t record)
+{
+	ts_index_record_let_go(&f->records[record]);
 }
 
 void ts_index_set_mender(struct ts_index_file *f, bool (*mend)(void *user), void *user)

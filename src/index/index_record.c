@@ -112,6 +112,7 @@ static bool read_arrays(struct ts_index_record *r)
 
 static bool read_tables(struct ts_index_record *r)
 {
+	r->steps = ts_get64(r->map + 48);
 	r->tables = ts_get64(r->map + 24);
 	r->n_sections = ts_get32(r->map + 32);
 	r->n_arrays = ts_get32(r->map + 36);
@@ -194,23 +195,17 @@ static bool check_head(const struct ts_index_record *r, const struct ts_index_ke
 	return ts_signer_check(&key->signer, parts, 3, r->map + TS_INDEX_SIGNED_LEN);
 }
 
-static void let_go_of_tables(const struct ts_index_record *r)
+void ts_index_record_let_go(const struct ts_index_record *r)
 {
-	uint64_t start = ts_index_align(r->tables);
-
-	if (start < r->len)
-		madvise((uint8_t *)r->map + start, r->len - start, MADV_DONTNEED);
+	madvise((uint8_t *)r->map, r->len, MADV_DONTNEED);
 }
 
 bool ts_index_record_check(const struct ts_index_record *r, const struct ts_index_key *key, size_t number,
 			   bool is_whole)
 {
-	bool is_good = check_head(r, key, number) &&
-		       (!is_whole || ts_index_blocks_use(r->blocks, r->map + TS_INDEX_HEAD_LEN,
-							 r->tables - TS_INDEX_HEAD_LEN));
-
-	let_go_of_tables(r);
-	return is_good;
+	return check_head(r, key, number) &&
+	       (!is_whole || ts_index_blocks_use(r->blocks, r->map + TS_INDEX_HEAD_LEN,
+						 r->tables - TS_INDEX_HEAD_LEN));
 }
 
 /* A head's signature covers the tables, and these cover the blocks. */
@@ -226,7 +221,7 @@ bool ts_index_record_replace(struct ts_index_record *r, const struct ts_index_re
 
 uint64_t ts_index_record_steps(const struct ts_index_record *r)
 {
-	return ts_get64(r->map + 48);
+	return r->steps;
 }
 
 const uint8_t *ts_index_record_signature(const struct ts_index_record *r)

@@ -32,7 +32,7 @@ extern const char ts_index_record_magic[8];
 struct ts_index_record {
 	const uint8_t *map; /* owned; what is packed is unpacked to what follows the record in it */
 	uint64_t off;       /* in the file */
-	uint64_t len, tables;
+	uint64_t len, tables, steps;
 	uint64_t memory, map_len; /* for what is packed; of all that is mapped */
 	uint32_t n_sections, n_arrays;
 	struct ts_index_array *arrays;  /* owned */
@@ -63,12 +63,15 @@ void ts_index_record_unmap(struct ts_index_record *r);
 
 /*
  * Check head and tables of the record, which is number @number of the file of @key; with @is_whole also all
- * that it holds.  The tables do not stay in memory: what is needed again is read from the file.
+ * that it holds.
  *
  * Returns false if they are damaged.
  */
 bool ts_index_record_check(const struct ts_index_record *r, const struct ts_index_key *key, size_t number,
 			   bool is_whole);
+
+/* Give the record's pages back: Linux fetches many around its head, its tables and its small arrays. */
+void ts_index_record_let_go(const struct ts_index_record *r);
 
 /*
  * Put the bytes of @from, a record of file @fd, in place of those of @r.  Pointers into @r stay valid.

@@ -719,6 +719,7 @@ bool ts_timeline_use_file(struct ts_timeline *tl, struct ts_index_file *f, struc
 			return fail_record(tl, i, err);
 		}
 		ts_index_give_back(f);
+		ts_index_let_go(f, i);
 	}
 	tl->file = f;
 	if (!n)

@@ -237,7 +237,8 @@ START_TEST(an_entry_fits_the_record_that_it_was_made_of)
 {
 	size_t n;
 	struct ts_index_entry *entries = read_directory(&n), e;
-	const struct ts_index_record r = { .map = file + 4096, .off = 4096, .len = entries[0].len };
+	const struct ts_index_record r = { .map = file + 4096, .off = 4096, .len = entries[0].len,
+					   .steps = entries[0].n_steps };
 
 	ck_assert(ts_index_entry_fits(&entries[0], &r));
 	ck_assert(!ts_index_entry_fits(&entries[1], &r));

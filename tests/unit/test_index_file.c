@@ -900,7 +900,46 @@ START_TEST(an_index_is_kept_if_the_trace_itself_ends_it)
 }
 END_TEST
 
-UNIT_SUITE("index_file", a_finished_index_answers_like_one_in_memory,
+/* KiB of the file at PATH that are mapped and in memory. */
+static size_t resident(void)
+{
+	FILE *f = fopen("/proc/self/smaps", "r");
+	bool is_ours = false;
+	size_t sum = 0, n;
+	char line[4352];
+
+	ck_assert_ptr_nonnull(f);
+	while (fgets(line, sizeof(line), f)) {
+		if (sscanf(line, "%zx-", &n) == 1)
+			is_ours = strstr(line, "/" PATH "\n") != NULL;
+		if (is_ours && sscanf(line, "Rss: %zu kB", &n) == 1)
+			sum += n;
+	}
+	fclose(f);
+	return sum;
+}
+
+START_TEST(an_index_that_was_opened_does_not_stay_in_memory)
+{
+	struct ts_error err = { 0 };
+	struct ts_index_file *f;
+	struct opened o;
+
+	build_and_close(5);
+	open_script(&o, 5);
+	f = ts_index_open(PATH, &the_key, &err);
+	ck_assert_msg(f, "%s", err.text);
+	ck_assert_uint_eq(resident(), 0);
+	ck_assert_uint_gt(ts_index_len(f), 4 * 65536);
+	ck_assert(ts_timeline_use_file(o.tl, f, &err));
+	ck_assert_uint_le(resident(), 64); /* the end of loading looks at the last record again */
+	close_script(&o);
+	remove(PATH);
+}
+END_TEST
+
+UNIT_SUITE("index_file", an_index_that_was_opened_does_not_stay_in_memory,
+	   a_finished_index_answers_like_one_in_memory,
 	   an_index_that_is_damaged_anywhere_is_refused_or_answers_right_until_that_is_noticed,
 	   an_index_that_is_cut_anywhere_or_too_long_is_refused,
 	   an_index_of_something_else_is_refused_with_the_reason,

@@ -38,8 +38,8 @@
 #define WINDOW 128u
 
 /*
- * Before the sketches are made so many steps are looked at without them, for what comes early (64 chunks); then,
- * while they are being made, with one part in so many of the work.
+ * Before the sketches are made so many steps are looked at without them, for what comes early (64 chunks), if there
+ * are more; then, while they are being made, with one part in so many of the work.
  */
 #define PLAIN_STEPS (TS_CHUNK_STEPS * TS_CHUNK_STEPS / 16)
 #define PLAIN_SHARE 4u
@@ -685,7 +685,8 @@ static bool need_sketches(struct find *f, struct ts_budget *budget, struct ts_er
 	enum ts_need need = TS_NEED_DONE;
 	uint32_t share = 0;
 
-	if (f->is_sketched || (f->pos - f->start < PLAIN_STEPS && !ts_query_has_values(q)))
+	if (f->is_sketched || (f->pos - f->start < PLAIN_STEPS && f->ask->n_steps > PLAIN_STEPS &&
+			       !ts_query_has_values(q)))
 		return true;
 	if (f->probe && (!ts_query_is_complete(q) || (!is_worth_a_pass(f) && !ts_query_has_values(q)))) {
 		ts_query_probe_free(f->probe);

@@ -193,9 +193,10 @@ END_TEST
 
 START_TEST(help_has_a_line_for_each_command)
 {
-	static const char *const commands[] = { "announce", "checkpoint", "collect", "direction", "export", "filter",
-						"goto",	    "help",    "info",	    "maps",
-						"physical", "threads", "translate", "wait", "when" };
+	static const char *const commands[] = { "announce", "checkpoint", "collect", "condition", "direction",
+						"export",   "filter",	  "goto",    "help",	  "info",
+						"maps",	    "physical",	  "threads", "translate", "wait",
+						"when" };
 	const char *at = monitor("help");
 
 	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {

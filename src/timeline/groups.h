@@ -79,7 +79,7 @@ typedef uint64_t ts_group_bits(const void *user, size_t group);
 /*
  * The first segment >= @segment, of @n, whose bit is set; the last one below @end.
  *
- * Return it; @n, or SIZE_MAX, if there is none.
+ * Returns @n, or SIZE_MAX, if there is none.
  */
 size_t ts_groups_next(ts_group_bits *bits_of, const void *user, size_t segment, size_t n);
 size_t ts_groups_prev(ts_group_bits *bits_of, const void *user, size_t end);

@@ -349,7 +349,7 @@ static void measure_why(struct session *s, const char *verb, const char *questio
 	spread(s, verb, "an answer", answers, BENCH_NOTHING);
 	spread(s, verb, "a row of it", rows, BENCH_AT_MOST);
 	spread(s, verb, "a value followed", values, BENCH_AT_MOST);
-	figure(s, verb, "mean of a row, us", seconds / (double)(n_rows ? n_rows : 1) * 1e6, BENCH_AT_MOST,
+	figure(s, verb, "mean of a row, us", seconds / (double)(n_rows ? n_rows : N_WHYS) * 1e6, BENCH_AT_MOST,
 	       MAX_P99_US);
 }
 

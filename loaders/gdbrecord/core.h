@@ -74,7 +74,7 @@ bool core_each_note(const struct core *core, bool (*take)(void *user, struct cor
 
 /*
  * The load that contains @addr, or NULL; *room gets for how many bytes that holds, at least one (to the end of
- * the load, or to the beginning of the next one; UINT64_MAX: there is none).
+ * the load, or to the beginning of the next one; UINT64_MAX if no load follows).
  */
 const struct core_load *core_find(const struct core *core, uint64_t addr, uint64_t *room);
 

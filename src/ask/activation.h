@@ -27,7 +27,7 @@ struct ts_activation_search {
  *
  * @search is kept by the caller while TS_GOT_PENDING is returned.  Calls must be there (ts_ask_need_calls()).
  *
- * Returns TS_GOT_ROW and *at, TS_GOT_END if there is none, TS_GOT_PENDING if the budget is used up, TS_GOT_FAIL
+ * Returns TS_GOT_ROW and *at, TS_GOT_END if it never does, TS_GOT_PENDING if the budget is used up, TS_GOT_FAIL
  * if the trace cannot be read.
  */
 enum ts_got ts_activation_reaches(const struct ts_ask *ask, uint64_t pos, uint32_t thread, uint64_t addr,

@@ -117,7 +117,7 @@ static bool begin_match(struct find *f, uint64_t addr, uint64_t pos, struct ts_e
 	struct ts_match m = { .addr = addr, .begin = pos, .end = TS_NO_POS };
 	size_t n = f->matches.n;
 
-	/* what begins before it is asked for is no row */
+	/* a match that begins before the range of the question is not a row */
 	if (pos && pos >= f->qn->from && !note_step(f, &m, err))
 		return false;
 	f->n_looks += n % 32 == 0;

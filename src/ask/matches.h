@@ -64,7 +64,7 @@ void ts_matches_end(struct ts_matches *m, uint64_t addr, uint64_t pos);
 
 bool ts_matches_stands(const struct ts_matches *m, uint64_t addr);
 
-/* Does a match stand that has a byte in [first, last]?  May also return true if there is none. */
+/* Does a match stand that has a byte in [first, last]?  May return true although no match does. */
 bool ts_matches_may_overlap(const struct ts_matches *m, uint64_t first, uint64_t last);
 
 /* May a match stand that begins in the block with @addr? */

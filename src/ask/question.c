@@ -127,7 +127,7 @@ static enum word find_word(const struct words *w)
 	return (enum word)i;
 }
 
-/* Does another word follow, which is no word of the grammar that this verb takes? */
+/* Does a word follow that is not one of the grammar's words that this verb takes? */
 static bool has_operand(const struct words *w, const struct ts_verb *verb)
 {
 	enum word word = find_word(w);

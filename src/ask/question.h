@@ -66,7 +66,7 @@ struct ts_question {
 	const char *range;            /* ... in these words, borrowed from the text of the question */
 	size_t range_len;
 	struct ts_cond cond;
-	/* `if COND` that a debugger may compile, borrowed from the text; NULL: it needs none, or there is none */
+	/* COND that only a debugger can compile, borrowed from the text; NULL if the server understands it */
 	const char *foreign;
 	size_t foreign_len;
 	uint32_t thread;              /* ordinal; TS_NO_THREAD without one */

@@ -28,7 +28,7 @@ struct ts_setter {
  * The last step of @thread before @before that does @does: writes one of these flags, or (TS_FLAG_BRANCH) is
  * a conditional branch.  x86 only.
  *
- * Returns TS_GOT_ROW: it is s->pos; TS_GOT_END: there is none; TS_GOT_PENDING: the budget is used up, ask
+ * Returns TS_GOT_ROW: it is s->pos; TS_GOT_END: no step does; TS_GOT_PENDING: the budget is used up, ask
  * again for the same; TS_GOT_FAIL.
  */
 enum ts_got ts_setter_find(struct ts_setter *s, struct ts_query *q, uint32_t thread, uint64_t before,

@@ -147,7 +147,7 @@ static struct ts_text *note(struct strings *x, uint64_t addr, uint64_t pos, cons
 
 /* ------------------------------------------------------------------------------------- texts that grow */
 
-/* The last chunk in which [@first, @last] is accessed so; 0 also if there is none. */
+/* The last chunk in which [@first, @last] is accessed so; 0 also if no chunk does that. */
 static uint64_t last_access(const struct strings *x, enum ts_access access, uint64_t first, uint64_t last)
 {
 	uint64_t chunk = ts_query_prev_access(x->ask->q, access, x->process, first, last,

@@ -207,14 +207,16 @@ static bool ask_file(const struct ts_source *src, const char *path, struct told 
 	return done;
 }
 
-/* The index, and one that was not finished. */
+/* The index, one that was not finished, and the files of its sections: the key is that of any trace. */
 static void remove_index(const char *path)
 {
-	char part[80];
+	static const char *const ends[] = { "", ".part", ".calls", ".find" };
+	char name[80];
 
-	snprintf(part, sizeof(part), "%s.part", path);
-	remove(path);
-	remove(part);
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+		snprintf(name, sizeof(name), "%s%s", path, ends[i]);
+		remove(name);
+	}
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)

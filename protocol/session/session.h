@@ -184,12 +184,12 @@ static inline uint64_t rsp_last(const struct rsp_session *s)
 }
 
 /*
- * Does the client want to know when libraries appear and disappear?  gdb has a list for each process, and
- * reads that of the current one.
+ * Does the client want to know when libraries appear and disappear?  gdb and lldb do, once they have read the
+ * list.  gdb has a list for each process, and reads that of the current one.
  */
 static inline bool rsp_session_follows_modules(const struct rsp_session *s)
 {
-	return s->is_gdb && !s->is_lldb && s->modules_at != TS_NO_POS &&
+	return (s->is_gdb || s->is_lldb) && s->modules_at != TS_NO_POS &&
 	       ts_query_n_processes(s->target->q) == 1;
 }
 
@@ -201,6 +201,9 @@ static inline uint32_t rsp_process(const struct rsp_session *s)
 
 /* Move to a position: the thread that runs there becomes the current one, as after a stop. */
 void rsp_session_go(struct rsp_session *s, uint64_t pos);
+
+/* Make the next resume a stop at @d.  gdbinit resumes for the user; a user of lldb is told to do it. */
+void rsp_session_announce(struct rsp_session *s, const struct rsp_destination *d);
 
 /*
  * The registers of @thread at @pos as shown to a client: those of ts_query_regs(), with two exceptions for

@@ -101,7 +101,6 @@ static void put_registers(struct rsp_session *s, struct rsp_reply *r)
 	}
 }
 
-/* lldb resumes by itself after a stop without a reason. */
 static void put_moved(const struct rsp_session *s, struct rsp_reply *r)
 {
 	char text[64];
@@ -110,6 +109,22 @@ static void put_moved(const struct rsp_session *s, struct rsp_reply *r)
 	rsp_reply_puts(r, "05reason:exception;description:");
 	rsp_reply_hex_text(r, text);
 	rsp_reply_putc(r, ';');
+}
+
+/*
+ * lldb resumes by itself after a stop that has neither a signal nor a reason: so it goes on when it has read
+ * the list of libraries, but not where the session has moved.
+ */
+static void put_signal(const struct rsp_session *s, struct rsp_reply *r, uint8_t signal,
+		       const struct ts_found *found)
+{
+	if (s->is_lldb && found && found->kind == TS_STOP_MODULES)
+		signal = 0;
+	else if (s->is_lldb && !signal) {
+		put_moved(s, r);
+		return;
+	}
+	rsp_reply_hex(r, &signal, 1);
 }
 
 /*
@@ -140,10 +155,7 @@ void rsp_stop_reply(struct rsp_session *s, struct rsp_reply *r, uint8_t signal,
 {
 	s->reported_pos = s->pos;
 	rsp_reply_putc(r, 'T');
-	if (!signal && s->is_lldb)
-		put_moved(s, r);
-	else
-		rsp_reply_hex(r, &signal, 1);
+	put_signal(s, r, signal, found);
 	if (found)
 		put_reason(s, r, found);
 	put_registers(s, r);

@@ -5,25 +5,31 @@
 What it has to show comes from the oracle of the recording and from the program.
 """
 import os
+import pathlib
 import re
 import shutil
 import subprocess
 
 from _programs import Program
+from _record import build, emulator, record
 from _recording import RAW_NAMES, Recording
 from _server import Server
 from _tap import TRACESTUB, add_case, case, run_cases, skip
 
 
+def run(argv, *commands):
+    """lldb with the commands from a file: those of its options end at a stop that looks like a crash."""
+    pathlib.Path("commands").write_text("\n".join((*commands, "quit", "")))
+    env = {k: v for k, v in os.environ.items() if k not in ("PYTHONHOME", "PYTHONPATH")}
+    return subprocess.run([*argv, "--no-lldbinit", "--batch", "--source", "commands"], capture_output=True, text=True,
+                          timeout=300, env=env, stdin=subprocess.DEVNULL)
+
+
 def lldb(server, program, *commands):
     """What each command printed: {command: text}. A refused command does not end the others."""
     found = shutil.which("lldb") or skip("no lldb")
-    argv = [found, "--no-lldbinit", "--batch"]
-    for command in ("settings set interpreter.stop-command-source-on-error false", f"target create {program}",
-                    f"gdb-remote {server.address}", *commands, "quit"):
-        argv += ["-o", command]
-    env = {k: v for k, v in os.environ.items() if k not in ("PYTHONHOME", "PYTHONPATH")}
-    done = subprocess.run(argv, capture_output=True, text=True, timeout=300, env=env, stdin=subprocess.DEVNULL)
+    done = run([found], "settings set interpreter.stop-command-source-on-error false", f"target create {program}",
+               f"gdb-remote {server.address}", *commands)
     assert done.returncode >= 0, f"lldb died of signal {-done.returncode}: {done.stdout} {done.stderr}"
     assert server.is_alive(), server.said()
     text = done.stdout
@@ -110,8 +116,7 @@ def lldb_knows_the_memory_map_and_the_libraries():
 
 @case
 def lldb_goes_backwards():
-    """Its steps, continues and watchpoints after "monitor direction reverse". (A stop at the end of the recording would
-    end lldb's batch.)"""
+    """Its steps, continues and watchpoints after "monitor direction reverse"."""
     recording = Recording("x64_walk")
     pcs = recording.pcs()
     with Server(recording.trace) as server:
@@ -132,16 +137,35 @@ def lldb_goes_backwards():
 
 
 @case
+def lldb_follows_the_libraries():
+    """It sets its breakpoints in one that the program loads, and unwinds from there; backwards that is gone again."""
+    emulator()
+    record("friends.ucir", build("friends.c", "friends", "-O0 -g -w"))
+    with Server("friends.ucir", "--exec", "friends") as server:
+        said = lldb(server, "friends", "image list -f", "breakpoint set --name __libc_start_main", "continue",
+                    "target modules list -f", "process plugin packet monitor announce goto end", "process continue",
+                    "bt", "breakpoint delete 1", "process plugin packet monitor direction reverse", "thread continue",
+                    "image list --fullpath")
+    assert "libc.so.6" not in said["image list -f"], said
+    assert "stop reason = breakpoint 1.1" in said["continue"] and "`__libc_start_main" in said["continue"], said
+    assert "/libc.so.6" in said["target modules list -f"], said
+    assert "`print_friend" in said["bt"] and "libc.so.6`__libc_start_main" in said["bt"], said
+    assert "beginning of the recording" in said["thread continue"], said
+    assert "ld-linux" in said["image list --fullpath"] and "libc.so.6" not in said["image list --fullpath"], said
+
+
+@case
 def tracestub_lldb_starts_it_connected():
     shutil.which("lldb") or skip("no lldb")
     recording = Recording("x64_walk")
-    env = {k: v for k, v in os.environ.items() if k not in ("PYTHONHOME", "PYTHONPATH")}
-    done = subprocess.run([TRACESTUB, "lldb", recording.trace, recording.exec, "--", "--no-lldbinit", "--batch",
-                           "-o", "goto 1000", "-o", "when", "-o", "direction reverse", "-o", "thread step-inst", "-o", "when",
-                           "-o", "direction forward", "-o", "breakpoint set --name bump", "-o", "continue"],
-                          capture_output=True, text=True, timeout=300, env=env, stdin=subprocess.DEVNULL)
-    assert done.stdout.count("position 1000 of 7480") == 2 and "position 999 of 7480" in done.stdout, done
-    assert "stop reason = breakpoint 1.1" in done.stdout, done
+    done = run([TRACESTUB, "lldb", recording.trace, recording.exec, "--"], "goto 1000", "when", "continue", "when",
+               "direction reverse", "thread step-inst", "when", "direction forward", "breakpoint set --name bump",
+               "continue", "ts last-write total")
+    said = done.stdout
+    assert "The next step or continue stops at position 1000." in said, done
+    assert re.findall(r"^position (\d+) of 7480", said, re.M) == ["0", "1000", "999"], done
+    assert "stop reason = at position 1000" in said and "stop reason = breakpoint 1.1" in said, done
+    assert re.search(r"^#  position .*\n1 .*\n1 row$", said[said.index("(lldb) ts last-write"):], re.M), done
 
 
 @case

@@ -201,10 +201,15 @@ static struct script *make_one_process(void)
 	return s;
 }
 
-/* The stop reply's reason, and where the session stands. */
+/* The stop reply's signal and reason, and where the session stands. */
+static bool is_stop(const char *expected, const char *reply, uint64_t pos)
+{
+	return !strncmp(reply, expected, strlen(expected)) && fake.session.pos == pos;
+}
+
 static bool is_library_stop(const char *reply, uint64_t pos)
 {
-	return !strncmp(reply, "T05library:;", 12) && fake.session.pos == pos;
+	return is_stop("T05library:;", reply, pos);
 }
 
 START_TEST(gdb_is_told_of_libraries_before_it_goes_on_without_them)
@@ -225,16 +230,18 @@ START_TEST(gdb_is_told_of_libraries_before_it_goes_on_without_them)
 }
 END_TEST
 
-START_TEST(lldb_is_not_told_of_libraries)
+START_TEST(lldb_is_told_of_libraries_by_a_stop_without_a_signal)
 {
 	const struct fake_options options = { .make = make_one_process };
 
 	fake_again(&options);
+	fake_send("QThreadSuffixSupported");
 	fake_send("qSupported:xmlRegisters=i386");
-	fake.session.is_lldb = true;
-	fake_send("qXfer:libraries:read::0,1000");
-	fake_resume("c");
+	fake_resume("c"); /* it has read no list */
 	ck_assert_uint_eq(fake.session.pos, 4);
+	fake_send("qXfer:libraries:read::0,1000");
+	ck_assert(is_stop("T00library:;", fake_resume("bc"), 1));
+	ck_assert(is_stop("T05reason:exception;", fake_resume("bc"), 0));
 }
 END_TEST
 
@@ -390,7 +397,8 @@ FAKE_SUITE("pkt_xfer", the_target_description_is_whole_and_the_last_piece, piece
 	   beyond_the_end_is_an_empty_last_piece, threads_have_names_and_the_position,
 	   a_thread_list_is_frozen_between_its_pieces, another_document_in_between_is_no_piece_of_it,
 	   libraries_are_those_of_the_position_without_the_program,
-	   gdb_is_told_of_libraries_before_it_goes_on_without_them, lldb_is_not_told_of_libraries,
+	   gdb_is_told_of_libraries_before_it_goes_on_without_them,
+	   lldb_is_told_of_libraries_by_a_stop_without_a_signal,
 	   libraries_of_linux_are_those_whose_dynamic_section_is_known,
 	   a_library_beneath_the_sysroot_is_one_that_is_known,
 	   libraries_are_claimed_where_gdb_reads_such_a_list, relative_names_are_not_listed,

@@ -142,14 +142,6 @@ static enum rsp_command_end start_goto(struct rsp_session *s, const char *arg, s
 	return rsp_destination_parse(&d, arg, out) ? go(s, &d, out) : go_by_question(s, arg, out);
 }
 
-/* The next resume stops where @d is. */
-static enum rsp_command_end announce(struct rsp_session *s, const struct rsp_destination *d)
-{
-	s->announced = *d;
-	s->is_announcing = true;
-	return RSP_COMMAND_DONE;
-}
-
 /* A question that was not begun is refused for this reason. */
 static enum rsp_command_end give_reason(enum rsp_command_end end, const struct ts_error *err,
 					struct ts_buf *out)
@@ -179,7 +171,8 @@ static enum rsp_command_end announce_goto(struct rsp_session *s, const char *arg
 	case RSP_NOWHERE:
 		return RSP_COMMAND_REFUSED;
 	}
-	return announce(s, &d);
+	rsp_session_announce(s, &d);
+	return RSP_COMMAND_DONE;
 }
 
 /*
@@ -204,7 +197,8 @@ static enum rsp_command_end start_announce(struct rsp_session *s, const char *ar
 		ts_buf_puts(out, "announce takes goto and where to, moved, or nothing");
 		return RSP_COMMAND_REFUSED;
 	}
-	return announce(s, &(struct rsp_destination){ .kind = RSP_TO_POSITION, .pos = s->pos });
+	rsp_session_announce(s, &(struct rsp_destination){ .kind = RSP_TO_POSITION, .pos = s->pos });
+	return RSP_COMMAND_DONE;
 }
 
 /* For a script: answers when all background work is done. */

@@ -312,8 +312,7 @@ static void finish(struct rsp_session *s, struct rsp_reply *r)
 
 	ts_answer_keep_shown(q->answer, &q->ask);
 	if (pos != TS_NO_POS && q->is_announced) {
-		s->announced = (struct rsp_destination){ .kind = RSP_TO_POSITION, .pos = pos };
-		s->is_announcing = true;
+		rsp_session_announce(s, &(struct rsp_destination){ .kind = RSP_TO_POSITION, .pos = pos });
 	} else if (pos != TS_NO_POS) {
 		go(s, ts_answer_question(q->answer)->verb->name, pos);
 	}

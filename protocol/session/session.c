@@ -79,6 +79,17 @@ void rsp_session_go(struct rsp_session *s, uint64_t pos)
 	s->thread = ts_query_thread(s->target->q, pos);
 }
 
+void rsp_session_announce(struct rsp_session *s, const struct rsp_destination *d)
+{
+	s->announced = *d;
+	s->is_announcing = true;
+	if (s->is_lldb && d->kind == RSP_TO_POSITION)
+		ts_buf_printf(&s->console, "The next step or continue stops at position %" PRIu64 ".\n",
+			      d->pos);
+	else if (s->is_lldb)
+		ts_buf_puts(&s->console, "The next step or continue stops there.\n");
+}
+
 void rsp_session_shown(struct rsp_session *s)
 {
 	s->is_interrupt_pending = s->is_stop_unseen = s->has_ended = false;

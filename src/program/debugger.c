@@ -226,10 +226,15 @@ static size_t count(char **args)
  */
 static const char never_native[] = "set auto-connect-native-target off";
 
-/* lldb's commands for positions and directions; it has none of its own, and gdb's come with gdbinit. */
+/*
+ * lldb's commands for positions, directions and questions; it has none of its own, and gdb's come with
+ * gdbinit. It would show the old place after a move that it does not know of, so goto leaves the move to the
+ * next resume.
+ */
 static const char *const lldb_commands[] = {
 	"command regex when 's/^$/process plugin packet monitor when/'",
-	"command regex goto 's/^(.+)$/process plugin packet monitor goto %1/'",
+	"command regex goto 's/^(.+)$/process plugin packet monitor announce goto %1/'",
+	"command regex ts 's/^(.+)$/process plugin packet monitor %1/'",
 	"command regex direction 's/^(reverse|forward)$/process plugin packet monitor direction %1/'",
 };
 #define N_LLDB_COMMANDS (sizeof(lldb_commands) / sizeof(lldb_commands[0]))

@@ -302,6 +302,18 @@ START_TEST(announce_makes_the_next_resume_a_stop_of_signal_0_right_here)
 }
 END_TEST
 
+START_TEST(lldb_s_user_is_told_to_resume)
+{
+	fake_send("QThreadSuffixSupported");
+	fake_send(gdb);
+	fake_send_hex("qRcmd,%s", "announce goto 4");
+	ck_assert_str_eq(fake_console(), "The next step or continue stops at position 4.\n");
+	ck_assert_uint_eq(fake.session.pos, 0);
+	ck_assert_int_eq(strncmp(fake_resume("s"), "T05reason:exception;", 20), 0);
+	ck_assert_uint_eq(fake.session.pos, 4);
+}
+END_TEST
+
 START_TEST(announce_moved_announces_only_what_the_client_does_not_know)
 {
 	fake_send(gdb);
@@ -355,15 +367,13 @@ START_TEST(malformed_packets_are_errors)
 END_TEST
 
 FAKE_SUITE("pkt_monitor", a_trace_that_cannot_be_read_any_more_is_said_to_be_so,
-	   when_says_position_thread_and_pc_as_gdb_does,
-	   a_pc_that_nobody_knows_is_said_to_be_unknown, goto_moves_to_positions_and_shares_and_ends,
-	   goto_finds_events_in_both_directions,
+	   when_says_position_thread_and_pc_as_gdb_does, a_pc_that_nobody_knows_is_said_to_be_unknown,
+	   goto_moves_to_positions_and_shares_and_ends, goto_finds_events_in_both_directions,
 	   that_system_calls_were_not_recorded_is_not_that_there_are_none,
 	   goto_elsewhere_says_why_and_moves_nothing, a_client_that_reads_texts_of_errors_gets_one,
 	   lldb_shows_console_output_only, a_text_that_does_not_fit_goes_to_the_console,
 	   help_has_a_line_for_each_command, no_command_is_help, an_unknown_command_names_help,
 	   info_says_what_the_recording_is_and_what_is_odd, maps_are_those_of_the_position,
-	   threads_are_all_of_the_recording,
-	   announce_makes_the_next_resume_a_stop_of_signal_0_right_here,
-	   announce_moved_announces_only_what_the_client_does_not_know,
+	   threads_are_all_of_the_recording, announce_makes_the_next_resume_a_stop_of_signal_0_right_here,
+	   lldb_s_user_is_told_to_resume, announce_moved_announces_only_what_the_client_does_not_know,
 	   direction_reverse_turns_every_resume_but_bs_and_bc, malformed_packets_are_errors)

@@ -29,8 +29,8 @@ struct ts_space_stats {
 	uint64_t n_unexplained; /* reads that contradict what was known */
 	uint64_t n_pages;       /* pages touched by steps that were read here, not taken from an index file */
 	/*
-	 * of n_silent, those that only a space of divided lines has, in two bytes each; counted while it is
-	 * built
+	 * of n_silent, those of lines of which another part was changed, in two bytes each; counted while it
+	 * is built
 	 */
 	uint64_t n_divided;
 	uint64_t index_len;     /* bytes of the sealed part, reads left out */
@@ -47,10 +47,12 @@ struct ts_space *ts_space_new(const struct ts_image *recorded, const struct ts_i
 void ts_space_free(struct ts_space *sp);
 
 /*
- * Divide the lines of a new space into parts, which repeat every @stride bytes: bit i of @starts[k] (copied)
- * is 1 if a part begins at byte i of line k; a line after the first @n of a stride is one part.  A search for
- * writes then finds no chunk that only changed another part of the line; the index holds two bytes more for
- * each line of a chunk of which one part was changed, and another one written without a change.
+ * Divide the lines of a new space into other parts than halves.  They repeat every @stride bytes: bit i of
+ * @starts[k] (copied) is 1 if a part begins at byte i of line k; a line after the first @n of a stride is one
+ * part.
+ *
+ * A search for writes finds no chunk that only changed another part of the line.  For that the index holds two
+ * bytes more for each line of a chunk of which one part was changed, and another one written without a change.
  *
  * Returns false if memory is exhausted.
  */

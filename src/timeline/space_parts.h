@@ -20,7 +20,7 @@ struct ts_space_group {
 struct ts_space {
 	const struct ts_image *recorded, *image; /* borrowed; may be NULL */
 	uint32_t id;
-	uint16_t *starts;                  /* owned; of ts_space_divide(); NULL: a line is one part */
+	uint16_t *starts;                  /* owned; of ts_space_divide(); NULL: each half of a line is a part */
 	size_t n_starts;
 	uint64_t stride;
 	struct ts_layers layers;
@@ -60,7 +60,7 @@ static inline uint16_t ts_space_parts(const struct ts_space *sp, uint64_t addr, 
 {
 	if (__builtin_expect(sp->starts != NULL, 0))
 		return ts_space_divided_parts(sp, addr, bytes);
-	return bytes ? UINT16_MAX : 0;
+	return (uint16_t)((bytes & 0xff ? 0xff : 0) | (bytes & 0xff00 ? 0xff00 : 0));
 }
 
 /* How to paint bytes. */

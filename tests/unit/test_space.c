@@ -344,14 +344,15 @@ START_TEST(a_write_of_what_is_there_is_a_write_and_no_change)
 	ck_assert_uint_eq(ts_space_prev_change(sp, 1, 0x100, 0x103), 0);
 	ck_assert_uint_eq(ts_space_next_write(sp, 1, 0x100, 0x100), 1);
 	ck_assert_uint_eq(ts_space_prev_write(sp, 1, 0x103, 0x103), 1);
-	ck_assert_uint_eq(ts_space_prev_write(sp, 1, 0x10f, 0x10f), 0);
+	ck_assert_uint_eq(ts_space_prev_write(sp, 1, 0x107, 0x107), 0);
+	ck_assert_uint_eq(ts_space_prev_write(sp, 1, 0x108, 0x10f), TS_NO_CHUNK);
 	ck_assert_uint_eq(stats.n_versions, 2);
 	ck_assert_uint_eq(stats.n_silent, 1);
 	ck_assert_str_eq(text_at(2, 0x100, 5), "same.");
 }
 END_TEST
 
-START_TEST(a_change_is_found_by_its_bytes_and_a_write_by_all_of_its_line)
+START_TEST(a_change_is_found_by_its_bytes_and_a_write_by_its_half_of_the_line)
 {
 	write_text(0x100, "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef_");
 	end_chunk();
@@ -363,6 +364,29 @@ START_TEST(a_change_is_found_by_its_bytes_and_a_write_by_all_of_its_line)
 	ck_assert_uint_eq(ts_space_next_write(sp, 1, 0x13e, 0x13e), 1);
 	ck_assert_uint_eq(ts_space_next_write(sp, 1, 0x140, 0x140), 1);
 	ck_assert_uint_eq(ts_space_next_write(sp, 1, 0x120, 0x12f), TS_NO_CHUNK);
+	ck_assert_uint_eq(ts_space_next_write(sp, 1, 0x138, 0x138), 1);
+	ck_assert_uint_eq(ts_space_next_write(sp, 1, 0x130, 0x137), TS_NO_CHUNK);
+	ck_assert_uint_eq(ts_space_next_write(sp, 1, 0x148, 0x14f), TS_NO_CHUNK);
+}
+END_TEST
+
+START_TEST(a_write_is_found_in_one_half_of_a_line_while_the_other_changes)
+{
+	write_text(0x100, "0123456789abcdef");
+	end_chunk();
+	write_text(0x107, "x");
+	end_chunk();
+	write_text(0x107, "y");
+	write_text(0x10c, "c");
+	end_chunk();
+	write_text(0x108, "x");
+	write_text(0x100, "0");
+	end_recording();
+	ck_assert_uint_eq(ts_space_next_write(sp, 1, 0x10c, 0x10c), 2);
+	ck_assert_uint_eq(ts_space_prev_write(sp, 2, 0x108, 0x10b), 0);
+	ck_assert_uint_eq(ts_space_prev_write(sp, 3, 0x100, 0x100), 3);
+	ck_assert_uint_eq(ts_space_next_change(sp, 1, 0x10c, 0x10c), TS_NO_CHUNK);
+	ck_assert_uint_eq(stats.n_silent, 2);
 }
 END_TEST
 
@@ -572,7 +596,8 @@ UNIT_FIXTURE_SUITE("space", setup, teardown, a_write_shows_at_the_end_of_its_chu
 		   long_reads_of_the_same_memory_have_a_limit_of_bytes,
 		   reads_are_found_by_the_quarters_of_lines_that_they_overlap,
 		   a_write_of_what_is_there_is_a_write_and_no_change,
-		   a_change_is_found_by_its_bytes_and_a_write_by_all_of_its_line,
+		   a_change_is_found_by_its_bytes_and_a_write_by_its_half_of_the_line,
+		   a_write_is_found_in_one_half_of_a_line_while_the_other_changes,
 		   a_write_is_found_by_all_of_its_part_where_lines_are_divided, the_parts_of_lines_repeat,
 		   any_number_of_layers_side_by_side_is_painted,
 		   both_ends_of_the_space_hold_bytes_and_nothing_lies_beyond,

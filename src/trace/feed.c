@@ -428,15 +428,26 @@ static unsigned n_ready(struct ts_feed *f)
 	return f->n_freed < f->n_begun ? s->n_full - s->n_taken : 0;
 }
 
+/* Nothing follows what was decoded. */
+static bool is_ended(const struct ts_feed *f)
+{
+	return f->n_settled == f->n_begun && !f->has_start;
+}
+
 /*
  * So many that it is worth to wake who waits for them: to wake a thread takes as long as to decode a chunk.
+ * Where one thread decodes that is half of the ring, so that it has room for as long.
  */
 static bool has_enough(struct ts_feed *f)
 {
 	const struct stretch *s = stretch_at(f, f->n_freed);
 	unsigned n = n_ready(f);
 
-	return n && (s->is_over || n > f->len / 2);
+	if (!n)
+		return false;
+	if (f->n_decoders == 1)
+		return f->n_settled - f->n_freed >= f->n_stretches / 2 || is_ended(f);
+	return s->is_over || n > f->len / 2;
 }
 
 /*

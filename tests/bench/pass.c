@@ -10,9 +10,10 @@
 #include "loaders/loader.h"
 #include "src/base/thread.h"
 
-static struct ts_recording *load(const struct ts_source *src)
+/* The recording of @src; its twin, if @like is given. */
+static struct ts_recording *load(const struct ts_source *src, const struct ts_recording *like)
 {
-	static const struct ts_loader_options options;
+	const struct ts_loader_options options = { .like = like };
 	struct ts_error err = { 0 };
 	const struct ts_loader *loader = ts_loader_probe(src, &err);
 	struct ts_recording *rec;
@@ -29,7 +30,7 @@ void bench_open(struct bench_trace *t, const char *path)
 
 	*t = (struct bench_trace){ .src = ts_source_open(path, &err) };
 	bench_check(t->src, &err);
-	t->rec = load(t->src);
+	t->rec = load(t->src, NULL);
 }
 
 void bench_close(struct bench_trace *t)
@@ -101,7 +102,7 @@ static void read_ahead(struct bench_trace *t)
 	struct ts_error err = { 0 };
 
 	while (n_twins--)
-		bench_check(ts_timeline_read_ahead(t->tl, load(t->src), &err), &err);
+		bench_check(ts_timeline_read_ahead(t->tl, load(t->src, t->rec), &err), &err);
 }
 
 void bench_build(struct bench_trace *t, const char *path, enum bench_index how)

@@ -16,6 +16,7 @@
 
 #include "listen.h"
 #include "protocol/session/dispatch.h"
+#include "protocol/session/symbol_tables.h"
 #include "protocol/wire/framing.h"
 #include "src/base/clock.h"
 #include "src/base/log.h"
@@ -62,6 +63,8 @@ struct server {
 	struct ev_timer worker; /* fires at once while a connection has work to do */
 	uint64_t turns;
 	struct ev_signal interrupted, terminated;
+	struct ev_async symbols_read; /* sent by the thread that has read a table */
+	struct ev_timer teller; /* runs while a job is stuck, to tell its client the progress */
 	struct ev_idle grower; /* continues reading the recording when no client has work */
 	bool is_growing;
 	const struct rsp_server_options *opt;
@@ -315,9 +318,20 @@ static struct connection *whose_turn(const struct server *sv)
 	return first;
 }
 
+static bool has_stuck_job(const struct server *sv)
+{
+	for (const struct connection *c = sv->connections; c; c = c->next) {
+		if (rsp_job_is_stuck(&c->session.job, &c->session))
+			return true;
+	}
+	return false;
+}
+
 /* Schedule a turn if a connection has work. */
 static void wake(struct server *sv)
 {
+	if (!ev_is_active(&sv->teller) && has_stuck_job(sv))
+		ev_timer_again(sv->loop, &sv->teller);
 	if (!whose_turn(sv) || ev_is_active(&sv->worker))
 		return;
 	ev_timer_set(&sv->worker, 0., 0.);
@@ -625,6 +639,41 @@ static void tell(struct connection *c, int64_t now)
 		close_connection(c);
 }
 
+static void tell_all(struct server *sv)
+{
+	int64_t now = ts_now_ns();
+
+	for (struct connection *c = sv->connections, *next; c; c = next) {
+		next = c->next;
+		tell(c, now);
+	}
+}
+
+static void on_silent_job(struct ev_loop *loop, struct ev_timer *w, int events)
+{
+	struct server *sv = w->data;
+
+	(void)events;
+	tell_all(sv);
+	if (!has_stuck_job(sv))
+		ev_timer_stop(loop, w);
+}
+
+/* On any thread. */
+static void send_symbols_read(void *user)
+{
+	struct server *sv = user;
+
+	ev_async_send(sv->loop, &sv->symbols_read);
+}
+
+static void on_symbols_read(struct ev_loop *loop, struct ev_async *w, int events)
+{
+	(void)loop;
+	(void)events;
+	wake(w->data);
+}
+
 /* More has been read, or everything. */
 static void has_grown(struct server *sv)
 {
@@ -640,15 +689,10 @@ static void on_idle(struct ev_loop *loop, struct ev_idle *w, int events)
 {
 	struct server *sv = w->data;
 	uint64_t last = ts_query_end(sv->target.q);
-	int64_t end;
 
 	(void)events;
 	sv->is_growing = sv->opt->grow(sv->opt->grow_user);
-	end = ts_now_ns();
-	for (struct connection *c = sv->connections, *next; c; c = next) {
-		next = c->next;
-		tell(c, end);
-	}
+	tell_all(sv);
 	if (!sv->is_growing)
 		ev_idle_stop(loop, w);
 	if (last != ts_query_end(sv->target.q) || !sv->is_growing)
@@ -675,6 +719,11 @@ static bool start(struct server *sv, struct ts_error *err)
 	sv->grower.data = sv;
 	if (sv->is_growing)
 		ev_idle_start(sv->loop, &sv->grower);
+
+	ev_async_init(&sv->symbols_read, on_symbols_read);
+	sv->symbols_read.data = sv;
+	ev_async_start(sv->loop, &sv->symbols_read);
+	rsp_symbol_tables_notify(sv->target.symbols, send_symbols_read, sv);
 
 	signal(SIGPIPE, SIG_IGN);
 	ev_signal_init(&sv->interrupted, on_signal, SIGINT);
@@ -703,6 +752,8 @@ static void stop(struct server *sv)
 	while (sv->connections)
 		close_connection(sv->connections);
 	ev_timer_stop(sv->loop, &sv->worker);
+	ev_timer_stop(sv->loop, &sv->teller);
+	ev_async_stop(sv->loop, &sv->symbols_read);
 	ev_io_stop(sv->loop, &sv->acceptor);
 	if (sv->reserved_fd >= 0)
 		close(sv->reserved_fd);
@@ -752,7 +803,8 @@ bool rsp_server_run(struct ts_query *q, const struct rsp_server_options *opt, st
 	ev_set_syserr_cb(end_without);
 	sv.loop = ev_loop_new(EVFLAG_AUTO);
 	ev_timer_init(&sv.worker, on_turn, 0., 0.);
-	sv.worker.data = &sv;
+	ev_timer_init(&sv.teller, on_silent_job, 0., (double)RSP_NOTE_NS / 1e9);
+	sv.worker.data = sv.teller.data = &sv;
 	if (!sv.loop) {
 		ts_fail(err, TS_EIO, TS_NO_OFF, "libev has no usable way to wait for events");
 	} else {
@@ -763,9 +815,9 @@ bool rsp_server_run(struct ts_query *q, const struct rsp_server_options *opt, st
 			ev_run(sv.loop, 0);
 		stop(&sv);
 	}
+	rsp_collector_free(sv.kept);
+	rsp_target_fini(&sv.target); /* its thread uses the loop */
 	if (sv.loop)
 		ev_loop_destroy(sv.loop);
-	rsp_collector_free(sv.kept);
-	rsp_target_fini(&sv.target);
 	return done;
 }

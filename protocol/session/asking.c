@@ -9,11 +9,9 @@
 #include "wait.h"
 #include "src/agent/ax.h"
 #include "src/ask/answer.h"
-#include "src/ask/find_symbols.h"
 #include "src/ask/marks.h"
 #include "src/ask/symbols.h"
 #include "src/base/clock.h"
-#include "src/trace/source.h"
 
 /* Between two looks at the clock. */
 #define CHUNKS_A_TURN 4
@@ -69,35 +67,6 @@ void rsp_asking_help(const char *const *commands, size_t n, struct ts_buf *out)
 
 /* ------------------------------------------------------------------------------------------- one session */
 
-static bool find_symbols(const struct rsp_session *s, struct ts_symbols *symbols, struct ts_error *err)
-{
-	const struct rsp_target *target = s->target;
-	const uint64_t *base = target->located.by == TS_LOCATED_NOT ? NULL : &target->located.first;
-
-	for (size_t i = 0; i < target->n_images; i++) {
-		if (!ts_find_symbols_of_file(symbols, target->images[i].path, target->images[i].base, err))
-			return false;
-	}
-	return ts_find_symbols(symbols, target->q, target->exec ? ts_source_name(target->exec) : NULL, base,
-			       target->local, err);
-}
-
-/* Found with the first question of any session, and again when all has been read. */
-static struct ts_symbols *need_symbols(const struct rsp_session *s, struct ts_error *err)
-{
-	struct rsp_symbols *shared = s->target->symbols;
-	struct ts_symbols **table = rsp_is_complete(s) ? &shared->all : &shared->early;
-	struct ts_symbols *symbols = *table ? NULL : ts_symbols_new();
-
-	if (!*table && !symbols)
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for symbols");
-	else if (!*table && find_symbols(s, symbols, err))
-		*table = symbols;
-	else
-		ts_symbols_free(symbols);
-	return *table;
-}
-
 /* The state kept between questions.  Returns NULL if memory is exhausted. */
 static struct rsp_asking *need_asking(struct rsp_session *s)
 {
@@ -116,17 +85,13 @@ static struct rsp_asking *need_asking(struct rsp_session *s)
 static bool prepare(struct rsp_session *s, struct ts_error *err)
 {
 	struct rsp_asking *q = need_asking(s);
-	struct ts_symbols *symbols = q ? need_symbols(s, err) : NULL;
 
 	if (!q)
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
-	if (!symbols)
-		return false;
 	if (!q->marks && s->target->trace && !(q->marks = ts_marks_new(s->target->trace)))
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for marks");
 	q->ask.q = s->target->q;
 	q->ask.names = &s->target->names;
-	q->ask.symbols = symbols;
 	q->ask.marks = q->marks;
 	q->ask.view = s->layout ? &s->layout->regs : NULL;
 	q->ask.n_steps = rsp_last(s);
@@ -136,6 +101,25 @@ static bool prepare(struct rsp_session *s, struct ts_error *err)
 	q->ask.has_frame = rsp_tracing_is_looking(&s->tracing);
 	q->ask.frame = s->tracing.frame.pos;
 	return true;
+}
+
+/*
+ * All that a question needs, of which @words are a part.
+ *
+ * Returns RSP_COMMAND_DONE if it is there, RSP_COMMAND_LATER, or RSP_COMMAND_REFUSED with the reason.
+ */
+static enum rsp_command_end prepare_question(struct rsp_session *s, const char *words, struct ts_error *err)
+{
+	struct ts_symbols *symbols;
+
+	if (!strstr(words, "--partial") && !rsp_wait_until_complete(s))
+		return RSP_COMMAND_LATER;
+	if (!rsp_wait_until_symbols_read(s, &symbols, err))
+		return RSP_COMMAND_LATER;
+	if (!symbols || !prepare(s, err))
+		return RSP_COMMAND_REFUSED;
+	s->asking->ask.symbols = symbols;
+	return RSP_COMMAND_DONE;
 }
 
 /* Going somewhere else forgets the places for "forward". */
@@ -227,14 +211,14 @@ enum rsp_command_end rsp_asking_condition(struct rsp_session *s, const char *que
 {
 	struct ts_question qn;
 	struct ts_error err;
+	enum rsp_command_end end;
 
 	ts_error_reset(&err);
-	if (!strstr(question, "--partial") && !rsp_wait_until_complete(s))
-		return RSP_COMMAND_LATER;
-	if (!prepare(s, &err)) {
+	end = prepare_question(s, question, &err);
+	if (end == RSP_COMMAND_REFUSED)
 		ts_buf_puts(out, err.text);
-		return RSP_COMMAND_REFUSED;
-	}
+	if (end != RSP_COMMAND_DONE)
+		return end;
 	ts_buf_reset(&s->asking->wanted);
 	ts_buf_reset(&s->asking->offered);
 	s->asking->is_offered = false;
@@ -413,9 +397,11 @@ static bool parse(struct rsp_session *s, const char *verb, const char *words, st
 static enum rsp_command_end start(struct rsp_session *s, const char *verb, const char *words,
 				  bool is_announced, struct ts_error *err)
 {
-	if (!strstr(words, "--partial") && !rsp_wait_until_complete(s))
-		return RSP_COMMAND_LATER;
-	if (!prepare(s, err) || !parse(s, verb, words, err))
+	enum rsp_command_end end = prepare_question(s, words, err);
+
+	if (end != RSP_COMMAND_DONE)
+		return end;
+	if (!parse(s, verb, words, err))
 		return RSP_COMMAND_REFUSED;
 	s->asking->is_announced = is_announced;
 	rsp_job_start(&s->job, &ops, NULL);

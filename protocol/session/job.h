@@ -38,7 +38,7 @@ struct rsp_job_ops {
 	void (*interrupt)(struct rsp_session *s);
 	/* Drop the job and its resources: its reply is no longer wanted. */
 	void (*cancel)(struct rsp_session *s);
-	/* Can nothing be done until more of the recording has been read?  NULL: never. */
+	/* Can nothing be done until more of the recording, or a table of symbols, has been read?  NULL: never. */
 	bool (*is_stuck)(const struct rsp_session *s);
 	/* Append one line with the progress, or nothing.  NULL: nothing. */
 	void (*progress)(const struct rsp_session *s, struct ts_buf *out);
@@ -60,7 +60,7 @@ void rsp_job_cancel(struct rsp_job *job, struct rsp_session *s);
 /* Run the job of session @s for one slice, its progress goes to @console; returns as its slice() does. */
 bool rsp_job_run(struct rsp_job *job, struct rsp_session *s, struct ts_buf *console, struct rsp_reply *r);
 
-/* Is there a job that cannot continue until more has been read? */
+/* Is there a job that is stuck? */
 bool rsp_job_is_stuck(const struct rsp_job *job, const struct rsp_session *s);
 
 /* Append the job's progress to @console, if it is due. */

@@ -58,6 +58,7 @@ struct rsp_wait {
 	bool (*handle)(struct rsp_session *s, const uint8_t *payload, size_t len, struct rsp_reply *r);
 	enum rsp_wait_kind kind;
 	uint64_t pos;         /* it waits until this position has been read, TS_NO_POS: for any more */
+	bool is_for_symbols;  /* it waits for the table of symbols instead (symbol_tables.h) */
 	uint64_t tried;       /* the last position that was read when it was last run */
 	int64_t next_try;     /* it is not run again before this time, to limit the load */
 };

@@ -11,6 +11,7 @@
 #include "src/query/local_files.h"
 #include "src/query/paging.h"
 #include "src/trace/source.h"
+#include "symbol_tables.h"
 
 static const struct rsp_packets *const topics[] = {
 	&rsp_regs_packets,
@@ -131,6 +132,21 @@ void rsp_target_put_read(const struct rsp_target *target, struct ts_buf *out)
 		ts_buf_printf(out, "read so far: %u %%", share / 10);
 }
 
+struct ts_symbols *rsp_target_symbols(const struct rsp_target *target, struct ts_error *err)
+{
+	const bool is_located = target->located.by != TS_LOCATED_NOT;
+	const struct ts_symbols_places places = {
+		.images = target->images,
+		.n_images = target->n_images,
+		.exec = target->exec ? ts_source_name(target->exec) : NULL,
+		.base = is_located ? &target->located.first : NULL,
+		.is_located = is_located,
+		.local = target->local,
+	};
+
+	return rsp_symbol_tables_get(target->symbols, target->q, &places, err);
+}
+
 /* -------------------------------------------------------------------------------------------- layouts */
 
 static bool layout_init(struct rsp_target *target, enum rsp_layout_kind kind, const struct ts_arch *arch,
@@ -188,7 +204,7 @@ bool rsp_target_init(struct rsp_target *target, struct ts_query *q, const char *
 	ts_buf_init(&target->target_xml);
 	for (unsigned i = 0; i < RSP_N_LAYOUTS; i++)
 		ts_buf_init(&target->layouts[i].target_xml);
-	target->symbols = calloc(1, sizeof(*target->symbols));
+	target->symbols = rsp_symbol_tables_new();
 	if (!target->symbols)
 		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for symbols");
 	else if (rsp_table_init(&target->table, topics, sizeof(topics) / sizeof(topics[0]), err) &&
@@ -212,11 +228,7 @@ void rsp_target_fini(struct rsp_target *target)
 	if (target->local)
 		ts_local_files_fini(target->local);
 	free(target->local);
-	if (target->symbols) {
-		ts_symbols_free(target->symbols->early);
-		ts_symbols_free(target->symbols->all);
-	}
-	free(target->symbols);
+	rsp_symbol_tables_free(target->symbols);
 	ts_source_close(target->exec);
 	free(target->exec_path);
 	*target = (struct rsp_target){ 0 };

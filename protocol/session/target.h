@@ -12,13 +12,14 @@
 #include "protocol/wire/table.h"
 #include "src/arch/regview.h"
 #include "src/ask/names.h"
-#include "src/ask/symbols.h"
 #include "src/base/buf.h"
 #include "src/query/locate.h"
 #include "src/query/query.h"
 
 struct rsp_collector;
 struct rsp_frame_budget;
+struct rsp_symbol_tables;
+struct ts_symbols;
 struct ts_local_files;
 struct ts_symbols_file;
 
@@ -36,12 +37,6 @@ enum rsp_layout_kind {
 #define RSP_N_LAYOUTS (RSP_LAYOUT_FORCED + 1)
 
 /* State shared by all sessions of a server; constant while serving. */
-/* Names of addresses for the questions of all sessions.  A table that a session may use stays until the end. */
-struct rsp_symbols {
-	struct ts_symbols *early; /* owned; found before the recording had been read to its end, NULL: not needed */
-	struct ts_symbols *all;   /* owned; the same after that: modules that came later have symbols, too */
-};
-
 struct rsp_target {
 	struct ts_query *q;             /* borrowed */
 	struct rsp_table table;
@@ -65,7 +60,7 @@ struct rsp_target {
 	/* borrowed; files that were in memory, as the user says: questions know their symbols */
 	const struct ts_symbols_file *images;
 	size_t n_images;
-	struct rsp_symbols *symbols;    /* owned */
+	struct rsp_symbol_tables *symbols; /* owned */
 	/* the recording of a machine in which the translation of addresses is known */
 	bool has_paging;
 };
@@ -107,6 +102,9 @@ const struct ts_source *rsp_target_file(const struct rsp_target *target, const c
  * served.
  */
 const char *rsp_target_exec_path(const struct rsp_target *target);
+
+/* The table of symbols for a question at this time, as rsp_symbol_tables_get() gives it. */
+struct ts_symbols *rsp_target_symbols(const struct rsp_target *target, struct ts_error *err);
 
 /* More has been read: new threads get names.  Returns false if memory is exhausted. */
 bool rsp_target_grow(struct rsp_target *target);

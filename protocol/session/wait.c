@@ -5,6 +5,7 @@
 
 #include "src/base/clock.h"
 #include "stop.h"
+#include "symbol_tables.h"
 
 /* The minimal interval between two attempts of a packet that waits for any new data. */
 #define TRY_NS INT64_C(50000000)
@@ -15,7 +16,18 @@
 static bool wait_for(struct rsp_session *s, uint64_t pos)
 {
 	s->wait.pos = pos;
+	s->wait.is_for_symbols = false;
 	s->wait.kind = RSP_WAIT_QUERY;
+	return false;
+}
+
+bool rsp_wait_until_symbols_read(struct rsp_session *s, struct ts_symbols **symbols, struct ts_error *err)
+{
+	*symbols = rsp_target_symbols(s->target, err);
+	if (*symbols || err->code != TS_OK)
+		return true;
+	wait_for(s, TS_NO_POS);
+	s->wait.is_for_symbols = true;
 	return false;
 }
 
@@ -58,7 +70,11 @@ static bool is_stuck(const struct rsp_session *s)
 {
 	const struct rsp_wait *w = &s->wait;
 
-	if (s->job.is_interrupted || rsp_tracing_has_chores(&s->tracing) || rsp_is_complete(s))
+	if (s->job.is_interrupted || rsp_tracing_has_chores(&s->tracing))
+		return false;
+	if (w->is_for_symbols)
+		return rsp_symbol_tables_are_being_read(s->target->symbols);
+	if (rsp_is_complete(s))
 		return false;
 	if (w->pos != TS_NO_POS)
 		return rsp_last(s) < w->pos;
@@ -105,7 +121,9 @@ static void put_progress(const struct rsp_session *s, struct ts_buf *out)
 {
 	uint64_t pos, until;
 
-	if (!rsp_is_complete(s)) {
+	if (s->wait.is_for_symbols) {
+		ts_buf_puts(out, "reading symbols\n");
+	} else if (!rsp_is_complete(s)) {
 		rsp_target_put_read(s->target, out);
 		ts_buf_putc(out, '\n');
 	} else if (rsp_tracing_is_collecting(&s->tracing)) {

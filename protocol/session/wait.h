@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Packets that ask about something not available yet: a part of the recording that has not been read, or
- * frames that are being collected.
+ * Packets that ask about something not available yet: a part of the recording that has not been read, frames
+ * that are being collected, or the table of symbols.
  *
  * The handler of such a packet returns RSP_WAIT before it has changed anything; it is run again when more is
  * available, until it can answer or the client sends ^C.
@@ -14,6 +14,8 @@
 #include <stdint.h>
 
 #include "session.h"
+#include "src/ask/symbols.h"
+#include "src/base/error.h"
 
 /* Has @pos been read?  If not, the handler must return RSP_WAIT. */
 bool rsp_wait_until_read(struct rsp_session *s, uint64_t pos);
@@ -26,6 +28,12 @@ bool rsp_wait_until_more(struct rsp_session *s);
 
 /* Has the recording been read to its end?  If not, the handler must return RSP_WAIT. */
 bool rsp_wait_until_complete(struct rsp_session *s);
+
+/*
+ * Is the table of symbols there?  *symbols gets it (borrowed), or NULL with the reason if it cannot be had.  If
+ * this returns false, the handler must return RSP_WAIT.
+ */
+bool rsp_wait_until_symbols_read(struct rsp_session *s, struct ts_symbols **symbols, struct ts_error *err);
 
 /* Are all frames of the session available?  If not, the handler must return RSP_WAIT. */
 bool rsp_wait_until_collected(struct rsp_session *s);

@@ -48,24 +48,20 @@ void ts_code_lines_free(struct ts_code_lines *l)
 	free(l);
 }
 
-bool ts_code_lines_add_file(struct ts_code_lines *l, const struct ts_source *src, uint64_t bias,
-			    struct ts_error *err)
+bool ts_code_lines_add_file(struct ts_code_lines *l, struct ts_source *src, uint64_t bias)
 {
-	struct ts_source *dup;
-
 	if (l->n_files == l->cap_files) {
 		size_t cap = l->cap_files ? 2 * l->cap_files : 16;
 		struct file *files = realloc(l->files, cap * sizeof(*files));
 
-		if (!files)
-			return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for lines of the source");
+		if (!files) {
+			ts_source_close(src);
+			return false;
+		}
 		l->files = files;
 		l->cap_files = cap;
 	}
-	dup = ts_source_dup(src, err);
-	if (!dup)
-		return false;
-	l->files[l->n_files++] = (struct file){ dup, bias };
+	l->files[l->n_files++] = (struct file){ src, bias };
 	return true;
 }
 
@@ -149,10 +145,10 @@ static int by_address(const void *a, const void *b)
 	return x->addr < y->addr ? -1 : x->addr > y->addr;
 }
 
-static void read_files(struct ts_code_lines *l)
+bool ts_code_lines_read(struct ts_code_lines *l)
 {
 	if (!l->n_files)
-		return;
+		return !l->is_failed;
 	while (l->n_files) {
 		const struct file *f = &l->files[--l->n_files];
 
@@ -162,11 +158,12 @@ static void read_files(struct ts_code_lines *l)
 	}
 	if (l->n)
 		qsort(l->items, l->n, sizeof(*l->items), by_address);
+	return !l->is_failed;
 }
 
 const struct ts_code_line *ts_code_lines_all(struct ts_code_lines *l, size_t *n)
 {
-	read_files(l);
+	ts_code_lines_read(l);
 	*n = l->n;
 	return l->items;
 }
@@ -175,7 +172,7 @@ const struct ts_code_line *ts_code_lines_at(struct ts_code_lines *l, uint64_t ad
 {
 	size_t lo = 0, hi;
 
-	read_files(l);
+	ts_code_lines_read(l);
 	for (hi = l->n; lo < hi;) {
 		size_t mid = lo + (hi - lo) / 2;
 

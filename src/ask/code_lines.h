@@ -28,12 +28,15 @@ struct ts_code_lines *ts_code_lines_new(void);
 void ts_code_lines_free(struct ts_code_lines *l);
 
 /*
- * Note the file @src, which lies @bias bytes above where it is linked.  A file without lines has none.
+ * Note the file @src, which lies @bias bytes above where it is linked.  A file without lines has none.  The
+ * source is owned then, on failure too.
  *
- * Returns false if memory is exhausted (TS_ENOMEM), or it cannot be opened again (TS_EIO).
+ * Returns false if memory is exhausted.
  */
-bool ts_code_lines_add_file(struct ts_code_lines *l, const struct ts_source *src, uint64_t bias,
-			    struct ts_error *err);
+bool ts_code_lines_add_file(struct ts_code_lines *l, struct ts_source *src, uint64_t bias);
+
+/* Read the files that were noted.  Returns false if memory was exhausted: lines are missing. */
+bool ts_code_lines_read(struct ts_code_lines *l);
 
 /* The line that @addr is in, NULL if none is known. */
 const struct ts_code_line *ts_code_lines_at(struct ts_code_lines *l, uint64_t addr);

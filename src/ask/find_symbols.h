@@ -7,12 +7,14 @@
 #define TS_ASK_FIND_SYMBOLS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "src/base/error.h"
-#include "src/query/query.h"
 #include "src/query/local_files.h"
+#include "src/query/query.h"
 #include "symbols.h"
+#include "verb.h"
 
 /* A file that the user names. */
 struct ts_symbols_file {
@@ -20,23 +22,40 @@ struct ts_symbols_file {
 	const uint64_t *base; /* borrowed; address of its lowest page, NULL: where it is linked */
 };
 
-/*
- * Add those of the file at @path, of which the lowest page lies at *@base (NULL: where it is linked).  A file
- * that is neither an ELF nor a PE file has none.
- *
- * Returns false if it cannot be opened (TS_EIO), or memory is exhausted.
- */
-bool ts_find_symbols_of_file(struct ts_symbols *s, const char *path, const uint64_t *base,
-			     struct ts_error *err);
+/* Where symbols are looked for; all pointers are borrowed. */
+struct ts_symbols_places {
+	const struct ts_symbols_file *images; /* files that were in memory, as the user says */
+	size_t n_images;
+	const char *exec;            /* the program's file; NULL: none */
+	const uint64_t *base;        /* where it lies; NULL: wherever it lies in memory */
+	bool is_located;             /* base is what ts_locate() has found */
+	struct ts_local_files *local; /* files of this machine; NULL: only those under the sysroot are used */
+};
+
+/* A search for the files that have symbols. */
+struct ts_symbols_search {
+	struct ts_symbols *symbols;     /* borrowed; files are noted there */
+	struct ts_query *q;             /* borrowed */
+	struct ts_symbols_places places;
+	/* what has been looked at */
+	size_t n_images, n_modules, n_regions;
+	bool has_program;
+};
 
 /*
- * Add those of the program's file @exec (may be NULL), at *@base or (it is NULL) wherever it lies in memory;
- * and those of the modules and mapped files that are found under the sysroot, or that @local has: files of
- * this machine (NULL: none are used).
+ * Note the next file that is found at @f->places, of images, the program, modules and mapped files in turn.
  *
- * Returns false if the trace or @exec cannot be read (TS_EIO), or memory is exhausted.
+ * Returns TS_GOT_PENDING if there may be more, TS_GOT_END if not.  Returns TS_GOT_FAIL if an image, @exec or the
+ * trace cannot be read (TS_EIO), or memory is exhausted.
  */
-bool ts_find_symbols(struct ts_symbols *s, struct ts_query *q, const char *exec, const uint64_t *base,
-		     struct ts_local_files *local, struct ts_error *err);
+enum ts_got ts_symbols_search_next(struct ts_symbols_search *f, struct ts_error *err);
+
+/*
+ * Search, and read what is found.
+ *
+ * Returns false if a file or the trace cannot be read (TS_EIO), or memory is exhausted.
+ */
+bool ts_find_symbols(struct ts_symbols *s, struct ts_query *q, const struct ts_symbols_places *places,
+		     struct ts_error *err);
 
 #endif

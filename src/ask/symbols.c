@@ -19,7 +19,16 @@ struct entry {
 	bool is_function, is_demangled; /* has been tried */
 };
 
+/* A file that has not been read yet. */
+struct file {
+	struct ts_source *src; /* owned */
+	uint64_t base;
+	bool has_base;
+};
+
 struct ts_symbols {
+	struct file *files;   /* owned */
+	size_t n_files, cap_files;
 	struct entry *items;  /* owned; by address once sorted */
 	size_t n, cap;
 	uint32_t *by_name;    /* owned; ordinals by name */
@@ -50,6 +59,9 @@ void ts_symbols_free(struct ts_symbols *s)
 {
 	if (!s)
 		return;
+	for (size_t i = 0; i < s->n_files; i++)
+		ts_source_close(s->files[i].src);
+	free(s->files);
 	free(s->items);
 	free(s->by_name);
 	free(s->by_shown);
@@ -332,10 +344,48 @@ static uint64_t linked_base(const struct ts_source *src)
 bool ts_symbols_add_file(struct ts_symbols *s, const struct ts_source *src, const uint64_t *base,
 			 struct ts_error *err)
 {
-	struct adding a = { .symbols = s, .bias = base ? *base - linked_base(src) : 0 };
+	struct ts_source *dup;
 
-	ts_symtab_walk(src, add_one, &a);
-	if (a.is_failed)
+	if (s->n_files == s->cap_files) {
+		size_t cap = s->cap_files ? 2 * s->cap_files : 16;
+		struct file *files = realloc(s->files, cap * sizeof(*files));
+
+		if (!files)
+			return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for symbols");
+		s->files = files;
+		s->cap_files = cap;
+	}
+	dup = ts_source_dup(src, err);
+	if (!dup)
+		return false;
+	s->files[s->n_files++] = (struct file){ dup, base ? *base : 0, base != NULL };
+	return true;
+}
+
+/* Returns false if memory is exhausted. */
+static bool read_file(struct ts_symbols *s, const struct file *f)
+{
+	struct adding a = { .symbols = s, .bias = f->has_base ? f->base - linked_base(f->src) : 0 };
+
+	ts_symtab_walk(f->src, add_one, &a);
+	return ts_code_lines_add_file(s->lines, f->src, a.bias) && !a.is_failed;
+}
+
+bool ts_symbols_read(struct ts_symbols *s, struct ts_error *err)
+{
+	bool done = true;
+
+	for (size_t i = 0; i < s->n_files; i++)
+		done &= read_file(s, &s->files[i]);
+	s->n_files = 0;
+	return done || ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for symbols");
+}
+
+bool ts_symbols_read_all(struct ts_symbols *s, struct ts_error *err)
+{
+	if (!ts_symbols_read(s, err))
+		return false;
+	if ((s->n && (!sort(s) || !sort_shown(s))) || !ts_code_lines_read(s->lines))
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for symbols");
-	return ts_code_lines_add_file(s->lines, src, a.bias, err);
+	return true;
 }

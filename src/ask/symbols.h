@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Names of addresses: the functions and data of the files that are in memory, and their lines of the source.
+ *
+ * Files are noted first; ts_symbols_read() or ts_symbols_read_all() reads them before anything is asked.
  */
 #ifndef TS_ASK_SYMBOLS_H
 #define TS_ASK_SYMBOLS_H
@@ -31,13 +33,25 @@ struct ts_symbols *ts_symbols_new(void);
 void ts_symbols_free(struct ts_symbols *s);
 
 /*
- * Add the symbols and lines of the ELF or PE file @src, of which the lowest page lies at *@base; NULL: where
- * it is linked.  Nothing is added for a file that is neither.
+ * Note the ELF or PE file @src, of which the lowest page lies at *@base; NULL: where it is linked.  A file that
+ * is neither has no symbols.
  *
  * Returns false if memory is exhausted (TS_ENOMEM), or it cannot be opened again (TS_EIO).
  */
 bool ts_symbols_add_file(struct ts_symbols *s, const struct ts_source *src, const uint64_t *base,
 			 struct ts_error *err);
+
+/*
+ * Read the symbols of the files that were noted.  Returns false if memory is exhausted; the table is of no use
+ * then.
+ */
+bool ts_symbols_read(struct ts_symbols *s, struct ts_error *err);
+
+/*
+ * The same, with what is otherwise read when it is first asked for: lines, and names as people write them.
+ * No function below takes long then.  May be called on another thread than the others, before them.
+ */
+bool ts_symbols_read_all(struct ts_symbols *s, struct ts_error *err);
 
 /*
  * Add one; @name is copied.  With @len 0 it reaches up to the next one, over at most @room bytes.

@@ -78,6 +78,8 @@ static void *run(void *user)
 	t->is_done = true;
 	pthread_cond_signal(&t->changed);
 	pthread_mutex_unlock(&t->lock);
+	if (t->tell)
+		t->tell(t->tell_user);
 	return NULL;
 }
 
@@ -89,6 +91,16 @@ void ts_task_start(struct ts_task *t, void (*run_it)(void *user), void *user)
 	t->has_thread = ts_thread_start(&t->thread, run, t);
 	if (!t->has_thread)
 		run(t);
+}
+
+bool ts_task_is_done(struct ts_task *t)
+{
+	bool is_done;
+
+	pthread_mutex_lock(&t->lock);
+	is_done = t->is_done;
+	pthread_mutex_unlock(&t->lock);
+	return is_done;
 }
 
 bool ts_task_wait(struct ts_task *t)

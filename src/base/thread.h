@@ -32,6 +32,9 @@ struct ts_task {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	bool is_done;    /* guarded by the lock */
+	/* set by who wants it before the work starts: called after the work, on its thread; may be NULL */
+	void (*tell)(void *user);
+	void *tell_user;
 };
 
 void ts_task_init(struct ts_task *t);
@@ -44,6 +47,9 @@ void ts_task_fini(struct ts_task *t);
  * work at a time.
  */
 void ts_task_start(struct ts_task *t, void (*run)(void *user), void *user);
+
+/* Is the work done?  Not before it was started. */
+bool ts_task_is_done(struct ts_task *t);
 
 /* Wait for the work for TS_PATIENCE_MS.  Returns true if it is done. */
 bool ts_task_wait(struct ts_task *t);

@@ -9,15 +9,19 @@ static bool find_symbols(const struct ts_asker *a, struct ts_symbols *symbols, s
 			 struct ts_error *err)
 {
 	const struct ts_cli *cli = a->cli;
+	struct ts_symbols_file images[TS_MAX_IMAGES];
+	const struct ts_symbols_places places = {
+		.images = images,
+		.n_images = cli->n_images,
+		.exec = cli->exec.path,
+		.base = cli->exec.has_base ? &cli->exec.base : NULL,
+		.local = cli->sysroot ? NULL : local,
+	};
 
-	for (unsigned i = 0; i < cli->n_images; i++) {
-		const struct ts_file_option *o = &cli->images[i];
-
-		if (!ts_find_symbols_of_file(symbols, o->path, o->has_base ? &o->base : NULL, err))
-			return false;
-	}
-	return ts_find_symbols(symbols, a->ask.q, cli->exec.path, cli->exec.has_base ? &cli->exec.base : NULL,
-			       cli->sysroot ? NULL : local, err);
+	for (unsigned i = 0; i < cli->n_images; i++)
+		images[i] = (struct ts_symbols_file){ cli->images[i].path,
+						      cli->images[i].has_base ? &cli->images[i].base : NULL };
+	return ts_find_symbols(symbols, a->ask.q, &places, err);
 }
 
 bool ts_asker_init(struct ts_asker *a, struct ts_query *q, const struct ts_cli *cli, struct ts_error *err)

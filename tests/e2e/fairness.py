@@ -6,6 +6,7 @@ What is measured is the processor time of the server's event loop, from the pack
 not depend on what else the machine does.  The best of several tries counts, because caches and interrupts do matter.
 """
 import pathlib
+import struct
 
 from _raw import LONG_TRACE, Quiet, serve
 from _tap import TRACESTUB, add_case, run_cases
@@ -86,6 +87,48 @@ def is_fair(packets):
             assert best < limit, (packet[:80], best)
 
 
+N_SYMBOLS, IMAGE_ADDR = 200_000, 0x70000000
+
+
+def write_program(path):
+    """A program of nothing but N_SYMBOLS functions."""
+    names = b"\0" + b"".join(b"function_%d\0" % i for i in range(N_SYMBOLS))
+    symbols, at = [bytes(24)], 1
+    for i in range(N_SYMBOLS):
+        symbols.append(struct.pack("<IBBHQQ", at, 0x12, 0, 1, IMAGE_ADDR + 16 * (i * 7919 % N_SYMBOLS), 16))
+        at += len(b"function_%d\0" % i)
+    symbols = b"".join(symbols)
+    head = struct.pack("<16sHHIQQQIHHHHHH", b"\x7fELF\2\1\1", 2, 62, 1, IMAGE_ADDR, 64, 120 + len(symbols) + len(names),
+                       0, 64, 56, 1, 64, 3, 0)
+    segment = struct.pack("<IIQQQQQQ", 1, 5, 0, IMAGE_ADDR, IMAGE_ADDR, 4096, 16 * N_SYMBOLS, 4096)
+    sections = [bytes(64), struct.pack("<IIQQQQIIQQ", 0, 2, 0, 0, 120, len(symbols), 2, 1, 8, 24),
+                struct.pack("<IIQQQQIIQQ", 0, 3, 0, 0, 120 + len(symbols), len(names), 0, 0, 1, 0)]
+    path.write_bytes(head + segment + symbols + names + b"".join(sections))
+
+
+def time_of_first_question(question, program):
+    """Of the loop of a new server, until it has answered another client."""
+    with serve(LONG_TRACE, "--image", program) as server, Quiet(server.address) as client, Quiet(server.address) as other:
+        loop = Loop(server.pid)
+        begin = loop.now()
+        client.send(text(question))
+        other.ask("qC")
+        took = loop.now() - begin
+        assert finish(client) == "OK", question
+        return took
+
+
+def reads_symbols_aside():
+    """The first question with a name needs the names of all files."""
+    limit = LIMIT_MS * (20 if is_sanitized() else 1)
+    program = pathlib.Path("program.elf")
+    write_program(program)
+    for question in f"executions function_{N_SYMBOLS - 1} first 5", "history $rax first 5":
+        best = min(time_of_first_question(question, program) for _ in range(TRIES))
+        assert best < limit, (question, best)
+
+
+add_case("symbols", reads_symbols_aside)
 for topic, packets in PACKETS.items():
     add_case(topic, is_fair, packets)
 run_cases()

@@ -65,7 +65,10 @@ void fake_again(const struct fake_options *opt);
 /* Read on until more can be asked about.  Returns false if everything has been read. */
 bool fake_read_on(void);
 
-/* Send a packet; the reply as text, finished as a server does it, "(none)" if there is none. */
+/*
+ * Send a packet; the reply as text, finished as a server does it, "(none)" if there is none.  A question waits for
+ * symbols here.
+ */
 const char *fake_send(const char *packet);
 const char *fake_send_bytes(const void *packet, size_t len);
 

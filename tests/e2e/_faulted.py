@@ -17,6 +17,7 @@ from _tap import SRCDIR, TRACESTUB
 
 TOOL = pathlib.Path(os.environ.get("TEST_BUILDDIR", SRCDIR)).resolve() / "tests/tools/faults.so"
 IS_SANITIZED = b"__asan_init" in pathlib.Path(TRACESTUB).read_bytes()
+IS_MEASURED = b"__gcov_exit" in pathlib.Path(TRACESTUB).read_bytes()
 SANITIZER_STATUS = 77
 LIMIT = 120
 

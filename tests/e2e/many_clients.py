@@ -37,6 +37,8 @@ def ask_all(r, seed, name):
 def at_once(name):
     trace = TRACES[name][0]
     with serve(trace) as server:
+        with Quiet(server.address) as r:
+            r.ask("qRcmd," + b"wait".hex())     # until all is read, the answers to goto say how much is
         alone = []
         for seed in range(N_CLIENTS):
             with Quiet(server.address) as r:

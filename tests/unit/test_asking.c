@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "protocol/session/asking.h"
+#include "src/ask/find_symbols.h"
 
 #define MAX_BACK 64u
 
@@ -110,6 +111,137 @@ START_TEST(an_announced_goto_that_leads_nowhere_says_so)
 }
 END_TEST
 
+/* -------------------------------------------------------------------------- conditions that gdb compiles */
+
+/* Of x64_walk.elf, which is in memory then: fib has 59 bytes, of _start the size is not known. */
+#define FIB      "4013ef"
+#define IN_FIB   "4013f0"
+#define START    "401044"
+#define NOWHERE  "400000"
+#define COMPILED ";X9,247473696629220127" /* the mark, popped; 1 */
+
+static void use_program(void)
+{
+	static struct ts_symbols_file image;
+
+	image.path = unit_data_path("usercorn/x64_walk.elf");
+	fake.target.images = &image;
+	fake.target.n_images = 1;
+}
+
+/* What gdb is to compile of a question. */
+static const char *condition_of(const char *question)
+{
+	static char text[256];
+	enum rsp_command_end end;
+	struct ts_buf out;
+
+	ts_buf_init(&out);
+	do
+		end = rsp_asking_condition(s, question, &out);
+	while (end == RSP_COMMAND_LATER);
+	ck_assert_int_eq(end, RSP_COMMAND_DONE);
+	snprintf(text, sizeof(text), "%s", ts_buf_text(&out));
+	ts_buf_fini(&out);
+	return text;
+}
+
+/* The same, and gdb has inserted a breakpoint with that condition at @addr. */
+static void offer(const char *question, const char *addr)
+{
+	char packet[64];
+
+	condition_of(question);
+	snprintf(packet, sizeof(packet), "Z0,%s,1" COMPILED, addr);
+	ck_assert_str_eq(fake_send(packet), "OK");
+}
+
+static void expect(const char *question, const char *text)
+{
+	ask(question);
+	ck_assert_msg(strstr(fake_console(), text), "%s: %s", question, fake.text);
+}
+
+#define NOTHING_SENT "gdb sent nothing"
+
+START_TEST(gdb_compiles_a_condition_for_a_function_or_an_address)
+{
+	use_program();
+	ck_assert_str_eq(condition_of("executions fib if n == 1"), "function n == 1\n");
+	ck_assert_str_eq(condition_of("executions 0x" FIB " if n == 1"), "0x" FIB " n == 1\n");
+	ck_assert_str_eq(condition_of("executions 0x" FIB " if $rax == 1"), "");
+	ck_assert_str_eq(condition_of("executions 0x" FIB ",8 if n == 1"), "");
+	ck_assert_str_eq(condition_of("history $rax if n == 1"), "");
+}
+END_TEST
+
+START_TEST(what_gdb_has_compiled_for_the_function_takes_the_place_of_the_text)
+{
+	use_program();
+	offer("executions fib if n == 1", FIB);
+	expect("executions fib if n == 1", "no rows");
+	offer("executions fib if n == 1", IN_FIB);
+	expect("executions fib if n == 1", "no rows");
+	expect("executions fib if n == 1", "variables are for gdb"); /* it is for one question */
+}
+END_TEST
+
+START_TEST(what_gdb_has_compiled_for_other_places_only_does_not)
+{
+	use_program();
+	offer("executions fib if n == 1", START);
+	ck_assert_str_eq(fake_send("Z0,402000,1" COMPILED), "OK");
+	expect("executions fib if n == 1", NOTHING_SENT);
+}
+END_TEST
+
+/* Within the function that begins there, if its size is known. */
+START_TEST(a_condition_for_an_address_may_be_compiled_behind_the_prologue)
+{
+	static const struct {
+		const char *asked, *compiled;
+		bool is_it;
+	} cases[] = {
+		{ FIB, FIB, true },         { FIB, IN_FIB, true },        { IN_FIB, IN_FIB, true },
+		{ IN_FIB, FIB, false },     { START, START, true },       { START, "401045", false },
+		{ NOWHERE, NOWHERE, true }, { NOWHERE, "400001", false },
+	};
+
+	use_program();
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char question[64];
+
+		snprintf(question, sizeof(question), "executions 0x%s if n == 1", cases[i].asked);
+		offer(question, cases[i].compiled);
+		expect(question, cases[i].is_it ? "no rows" : NOTHING_SENT);
+	}
+}
+END_TEST
+
+START_TEST(other_conditions_of_breakpoints_are_no_answer)
+{
+	static const char *const others[] = { ";X3,220127", ";X9,240000000029220127" };
+
+	ck_assert_str_eq(fake_send("Z0," FIB ",1" COMPILED), "OK"); /* before the first question */
+	use_program();
+	ask("when");
+	ck_assert_str_eq(fake_send("Z0," FIB ",1" COMPILED), "OK");
+	for (unsigned i = 0; i < 2; i++) {
+		char packet[64];
+
+		condition_of("executions fib if n == 1");
+		snprintf(packet, sizeof(packet), "Z0," FIB ",1%s", others[i]);
+		ck_assert_str_eq(fake_send(packet), "OK");
+		expect("executions fib if n == 1", NOTHING_SENT);
+	}
+}
+END_TEST
+
 FAKE_SUITE("asking", one_goes_back_to_where_one_was_and_forward_again, the_last_places_are_kept,
 	   the_text_of_a_checkpoint_is_one_line, without_a_recordings_file_there_are_no_checkpoints,
-	   an_announced_goto_that_leads_nowhere_says_so)
+	   an_announced_goto_that_leads_nowhere_says_so,
+	   gdb_compiles_a_condition_for_a_function_or_an_address,
+	   what_gdb_has_compiled_for_the_function_takes_the_place_of_the_text,
+	   what_gdb_has_compiled_for_other_places_only_does_not,
+	   a_condition_for_an_address_may_be_compiled_behind_the_prologue,
+	   other_conditions_of_breakpoints_are_no_answer)

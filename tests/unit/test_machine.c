@@ -455,6 +455,7 @@ START_TEST(the_user_may_say_how_registers_are_shown)
 	fake_again(&options);
 	ck_assert(rsp_target_force_arch(&fake.target, ts_arch_find("i386"), &error));
 	ck_assert(!strncmp(connect_at(0), "<architecture>i386<", 19));
+	ck_assert_str_eq(fake_send_hex("qRcmd,%s", "history $eax first 1"), "OK");
 	fake_again(&options);
 	ck_assert(rsp_target_force_arch(&fake.target, ts_arch_find("x86_64"), &error));
 	ck_assert(!strncmp(connect_at(1), "<architecture>i386:x86-64<", 26));

@@ -8,6 +8,7 @@
  * memory, or as the state has it where the mirror could not follow.
  *
  * A row is told when no other can come before it and its end is known, which is looked for ahead of the pass.
+ * What a range of memory has too many of is not kept: it is found again when its rows are told.
  */
 #include "find.h"
 
@@ -20,12 +21,8 @@
 #include "src/query/values.h"
 #include "state.h"
 
-/*
- * So many chunks are passed over at the cost of one that is decoded, and so are so many looks for a match's
- * change.
- */
+/* So many chunks are passed over at the cost of one that is decoded. */
 #define PASSED_A_CHUNK 2048u
-#define WAITS_A_LOOK   8u
 
 /*
  * Before the sketches are made so many steps are looked at without them, for what comes early (64 chunks), if
@@ -54,7 +51,7 @@ static enum ts_got scan_chunk(struct ts_find *f, struct ts_budget *budget, struc
 	if (!ts_ask_step(f->ask, f->pos, &batch, err))
 		return TS_GOT_FAIL;
 	end = end < f->ask->n_steps ? end : f->ask->n_steps;
-	for (; f->pos < end; f->pos++) {
+	for (; f->pos < end && !f->n_ranges; f->pos++) {
 		bool may;
 
 		if (!ts_find_has_budget(f, budget))
@@ -80,7 +77,7 @@ static uint64_t next_end(struct ts_find *f, uint64_t chunk)
 			continue;
 		next = ts_query_next_access(f->ask->q, TS_ACCESS_CHANGE, f->process, m->addr,
 					    m->addr + (f->qn->value.len - 1), chunk);
-		f->n_looks += w.item % WAITS_A_LOOK == 0;
+		f->n_looks += w.item % TS_FIND_WAITS_A_LOOK == 0;
 		if (next == chunk) {
 			f->is_failed |= !ts_waits_add(&f->waits, 0, w.item);
 			return chunk;
@@ -160,10 +157,10 @@ static enum ts_got scan(struct ts_find *f, struct ts_budget *budget, struct ts_e
 {
 	enum ts_got got = TS_GOT_END;
 
-	if (!f->is_started) {
-		if (!ts_find_look_at_start(f, budget, err))
+	if (f->n_ranges) {
+		if (!ts_find_look_at_ranges(f, budget, err))
 			return TS_GOT_FAIL;
-		return f->is_started ? TS_GOT_END : TS_GOT_PENDING;
+		return f->n_ranges ? TS_GOT_PENDING : TS_GOT_END;
 	}
 	if (!need_sketches(f, budget, err))
 		return TS_GOT_FAIL;
@@ -202,34 +199,104 @@ static void put_row(const struct ts_find *f, const struct ts_match *m, uint64_t 
 	ts_cell_function(row, 8, f->ask, m->pc);
 }
 
-/* The match that is the next row, if it is known yet that none comes before it; else NULL. */
-static bool next_match(struct ts_find *f, const struct ts_match **m)
-{
-	uint64_t settled = f->pos < f->qn->to && !f->is_over ? f->pos : f->qn->to;
+/* The next row: of a match that is kept, of one that was found again, or of one that is both. */
+struct candidate {
+	const struct ts_match *kept, *again; /* NULL: not this one */
+};
 
-	return ts_matches_next(&f->matches, f->qn->from, settled, m);
+/* Does the match that is kept come before those of the rest? */
+static bool is_before(const struct ts_find *f, const struct ts_match *kept, const struct ts_find_rest *r)
+{
+	uint64_t first = r->is_over ? 0 : r->first;
+
+	if (f->at_again < f->n_again)
+		first = f->again[f->at_again].addr;
+	return kept->begin < r->pos || (kept->begin == r->pos && kept->addr < first);
 }
 
-/* The row of the match, if it is known when it ends.  Returns TS_GOT_END if it is not. */
-static enum ts_got take_match(struct ts_find *f, const struct ts_match *m, struct ts_row *row,
-			      struct ts_budget *budget, struct ts_error *err)
+/*
+ * The match that is the next row, if it is known yet that none comes before it.  Returns TS_GOT_END if it is
+ * not.
+ */
+static enum ts_got next_match(struct ts_find *f, struct candidate *c, struct ts_budget *budget,
+			      struct ts_error *err)
 {
-	bool is_found = m->end != TS_NO_POS || f->is_over;
-	uint64_t end = m->end;
+	uint64_t settled = f->pos < f->qn->to && !f->is_over ? f->pos : f->qn->to;
+	const struct ts_find_rest *r;
+	enum ts_got got;
 
-	while (!is_found && f->ends.credit > 0) {
+	*c = (struct candidate){ NULL, NULL };
+	if (!ts_matches_next(&f->matches, f->qn->from, settled, &c->kept)) {
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for all places of a value");
+		return TS_GOT_FAIL;
+	}
+	while ((r = ts_find_rest(f)) && !(c->kept && is_before(f, c->kept, r))) {
+		if (r->pos ? r->pos >= settled : f->n_ranges) {
+			c->kept = NULL;
+			return TS_GOT_END;
+		}
+		got = ts_find_some_again(f, budget, err);
+		if (got == TS_GOT_END)
+			continue;
+		if (got != TS_GOT_ROW)
+			return got;
+		if (c->kept && is_before(f, c->kept, r))
+			break;
+		c->again = &f->again[f->at_again];
+		if (c->kept && (c->kept->begin != r->pos || c->kept->addr != c->again->addr))
+			c->kept = NULL;
+		return TS_GOT_ROW;
+	}
+	return c->kept ? TS_GOT_ROW : TS_GOT_END;
+}
+
+/* The end of the match, if it is known, or is found before the scan comes to it.  Else *is_found is false. */
+static enum ts_got find_end(struct ts_find *f, const struct candidate *c, uint64_t *end, bool *is_found,
+			    struct ts_budget *budget, struct ts_error *err)
+{
+	const struct ts_match *m = c->kept ? c->kept : c->again;
+	uint64_t pos = m->begin;
+
+	/* what the step before did is not known yet if ranges have to be looked through */
+	if (c->kept && f->pos > m->begin)
+		pos = f->pos - (f->n_ranges > 0);
+	*end = m->end;
+	*is_found = m->end != TS_NO_POS || (c->kept && f->is_over);
+	while (!*is_found && (f->ends.credit > 0 || f->is_over)) {
 		if (!ts_find_has_budget(f, budget))
 			return TS_GOT_PENDING;
-		if (!ts_ends_look(&f->ends, m->addr, f->pos, &end, &is_found, err))
+		if (!ts_ends_look(&f->ends, m->addr, pos, end, is_found, err))
 			return TS_GOT_FAIL;
 		f->n_looks += f->ends.n_looks;
 		f->ends.n_looks = 0;
 	}
-	if (!is_found)
-		return TS_GOT_END;
-	put_row(f, m, end, row);
-	ts_matches_pass(&f->matches);
+	return TS_GOT_END;
+}
+
+/* The row of the match, if it is known when it ends.  Returns TS_GOT_END if it is not. */
+static enum ts_got take_match(struct ts_find *f, const struct candidate *c, struct ts_row *row,
+			      struct ts_budget *budget, struct ts_error *err)
+{
+	uint64_t end;
+	bool is_found;
+	enum ts_got got = find_end(f, c, &end, &is_found, budget, err);
+
+	if (got != TS_GOT_END || !is_found)
+		return got;
+	put_row(f, c->kept ? c->kept : c->again, end, row);
+	if (c->kept)
+		ts_matches_pass(&f->matches);
+	f->at_again += c->again != NULL;
 	return TS_GOT_ROW;
+}
+
+/* What has been found and is not told yet. */
+static void note_waiting(struct ts_find *f, const struct candidate *c)
+{
+	const struct ts_find_rest *r = ts_find_rest(f);
+
+	f->rows.is_waiting = c->kept || r;
+	f->rows.waits_at = r && (!c->kept || r->pos < c->kept->begin) ? r->pos : c->kept ? c->kept->begin : 0;
 }
 
 static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
@@ -238,19 +305,14 @@ static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budg
 	struct ts_find *f = (struct ts_find *)rows;
 
 	for (;;) {
-		const struct ts_match *m;
-		enum ts_got got = TS_GOT_END;
+		struct candidate c;
+		enum ts_got got = next_match(f, &c, budget, err);
 
-		if (!next_match(f, &m)) {
-			ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for all places of a value");
-			return TS_GOT_FAIL;
-		}
-		rows->is_waiting = m;
-		rows->waits_at = m ? m->begin : 0;
-		if (m)
-			got = take_match(f, m, row, budget, err);
-		else if (f->is_over)
-			return TS_GOT_END;
+		note_waiting(f, &c);
+		if (got == TS_GOT_ROW)
+			got = take_match(f, &c, row, budget, err);
+		else if (got != TS_GOT_END || f->is_over)
+			return got;
 		if (got == TS_GOT_END)
 			got = scan(f, budget, err);
 		if (got != TS_GOT_END)
@@ -264,6 +326,9 @@ static void close_find(struct ts_rows *rows)
 
 	ts_matches_fini(&f->matches);
 	free(f->pages);
+	free(f->ranges);
+	free(f->rests);
+	free(f->again);
 	ts_sieve_fini(&f->sieve);
 	ts_query_probe_free(f->probe);
 	ts_waits_fini(&f->waits);
@@ -293,10 +358,11 @@ static struct ts_rows *open_find(struct ts_ask *ask, const struct ts_question *q
 	f->probe = ts_query_probe_new(qn->value.bytes, qn->value.mask, qn->value.len);
 	if (ts_query_facts(ask->q)->is_physical)
 		snprintf(f->rows.note, sizeof(f->rows.note), "addresses are physical");
-	f->is_started = qn->from;
+	f->busy_pos = TS_NO_POS;
 	f->matches.len = qn->value.len;
 	ts_ends_init(&f->ends, ask, &qn->value, f->process);
-	if (ts_sieve_init(&f->sieve, ask->q, &qn->value, f->process, err))
+	if (ts_sieve_init(&f->sieve, ask->q, &qn->value, f->process, err) &&
+	    (qn->from || ts_find_add_range(f, f->first, f->last, false, err)))
 		return &f->rows;
 	close_find(&f->rows);
 	return NULL;

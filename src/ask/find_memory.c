@@ -13,6 +13,11 @@
 /* Pages that are looked through at once. */
 #define MAX_ADJOINING 16u
 
+#define PAGE_LEN (UINT64_C(1) << TS_SCAN_PAGE_BITS)
+
+/* Addresses that are asked about together: do many chunks change them? */
+#define LINE 16u
+
 /* What the step did to the bytes at @addr. */
 static enum ts_match_kind kind_of(const struct ts_find *f, const struct ts_steps *batch,
 				  const struct ts_step *s, uint64_t addr)
@@ -37,8 +42,7 @@ static enum ts_match_kind kind_of(const struct ts_find *f, const struct ts_steps
 	return kind;
 }
 
-/* The step that made it stand: its chunk is at hand. */
-static bool note_step(struct ts_find *f, struct ts_match *m, struct ts_error *err)
+bool ts_find_set_step(struct ts_find *f, struct ts_match *m, struct ts_error *err)
 {
 	const struct ts_steps *batch;
 	const struct ts_step *s = ts_ask_step(f->ask, m->begin - 1, &batch, err);
@@ -57,7 +61,7 @@ static bool begin_match(struct ts_find *f, uint64_t addr, uint64_t pos, struct t
 	size_t n = f->matches.n;
 
 	/* a match that begins before the range of the question is not a row */
-	if (pos && pos >= f->qn->from && !note_step(f, &m, err))
+	if (pos && pos >= f->qn->from && !ts_find_set_step(f, &m, err))
 		return false;
 	f->n_looks += n % 32 == 0;
 	return (ts_matches_begin(&f->matches, &m) &&
@@ -82,15 +86,15 @@ static bool stands_at(struct ts_find *f, uint64_t addr, uint64_t pos, bool *stan
 
 /*
  * The value stands at @addr at @pos, which was not known before: since when?  What stood when looking began
- * is not searched for if it is not asked for, and then it turns up here.
+ * is not searched for if it is not asked for, and then it turns up here; so does what was not kept.
  */
 static bool note_match(struct ts_find *f, uint64_t addr, uint64_t pos, struct ts_error *err)
 {
-	bool stood = f->qn->from;
+	bool stood = f->qn->from || f->n_rests;
 
 	if (stood && pos > f->start && !stands_at(f, addr, pos - 1, &stood, err))
 		return false;
-	return begin_match(f, addr, stood ? f->start : pos, err);
+	return (stood && !f->qn->from) || begin_match(f, addr, stood ? f->start : pos, err);
 }
 
 bool ts_find_note(struct ts_find *f, uint64_t addr, uint64_t pos, bool stands, struct ts_error *err)
@@ -122,11 +126,7 @@ uint32_t ts_find_rare(const struct ts_value *v)
 	return best;
 }
 
-/*
- * Returns the first offset from @i on at which the value may begin in @n bytes of data; @n if it begins
- * nowhere.
- */
-static size_t skip_to(const struct ts_find *f, const uint8_t *data, size_t i, size_t n)
+size_t ts_find_skip_to(const struct ts_find *f, const uint8_t *data, size_t i, size_t n)
 {
 	const struct ts_value *v = &f->qn->value;
 	const uint8_t *p;
@@ -147,7 +147,7 @@ struct before {
 static bool note_in_range(struct ts_find *f, struct before *b, uint64_t first, size_t i, uint64_t pos,
 			  struct ts_error *err)
 {
-	bool stood = f->qn->from;
+	bool stood = f->qn->from || (f->n_rests && pos > f->start);
 
 	if (stood && pos > f->start && !b->data) {
 		b->data = malloc(2 * b->len);
@@ -159,7 +159,35 @@ static bool note_in_range(struct ts_find *f, struct before *b, uint64_t first, s
 	}
 	if (b->data)
 		stood = ts_value_is(&f->qn->value, b->data + i, b->data + b->len + i);
-	return begin_match(f, first + i, stood ? f->start : pos, err);
+	return (stood && !f->qn->from) || begin_match(f, first + i, stood ? f->start : pos, err);
+}
+
+/* Do several chunks from @pos on change what the value would be made of at @addr, or near to it? */
+static bool is_busy(struct ts_find *f, uint64_t addr, uint64_t pos)
+{
+	uint64_t line = addr / LINE * LINE, last = line + (LINE - 1) + (f->qn->value.len - 1), chunk;
+
+	if (f->busy_pos == pos && f->busy_line == line)
+		return f->is_busy;
+	f->n_looks += line / LINE % TS_FIND_WAITS_A_LOOK == 0;
+	f->busy_pos = pos;
+	f->busy_line = line;
+	chunk = ts_query_next_access(f->ask->q, TS_ACCESS_CHANGE, f->process, line,
+				     last > line ? last : UINT64_MAX, pos / TS_CHUNK_STEPS);
+	f->is_busy = chunk != TS_NO_CHUNK &&
+		     ts_query_next_access(f->ask->q, TS_ACCESS_CHANGE, f->process, line,
+					  last > line ? last : UINT64_MAX, chunk + 1) != TS_NO_CHUNK;
+	return f->is_busy;
+}
+
+/* Is a match kept that is found at @addr at @pos in a range of memory? */
+static bool is_kept(struct ts_find *f, uint64_t addr, uint64_t pos)
+{
+	size_t n = f->matches.standing.n;
+
+	if (n < TS_FIND_KEPT && !ts_find_has_left(f, pos))
+		return true;
+	return n < TS_FIND_MAX_KEPT && is_busy(f, addr, pos);
 }
 
 /* Look through [first, last] of memory at @pos for what begins there; it is known to be within one block. */
@@ -176,9 +204,11 @@ static bool look_through(struct ts_find *f, uint64_t first, uint64_t last, uint6
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a search");
 	f->n_looks += len / 512;
 	done = ts_query_mem(f->ask->q, pos, f->process, first, len, data, data + len, err);
-	for (size_t i = 0; done && (i = skip_to(f, data, i, len)) < n && i + v->len <= len; i++) {
-		if (ts_value_is(v, data + i, data + len + i) && !ts_matches_stands(&f->matches, first + i))
-			done = note_in_range(f, &before, first, i, pos, err);
+	for (size_t i = 0; done && (i = ts_find_skip_to(f, data, i, len)) < n && i + v->len <= len; i++) {
+		if (!ts_value_is(v, data + i, data + len + i) || ts_matches_stands(&f->matches, first + i))
+			continue;
+		done = is_kept(f, first + i, pos) ? note_in_range(f, &before, first, i, pos, err)
+						  : ts_find_leave(f, first + i, pos, err);
 	}
 	free(before.data);
 	free(data);
@@ -212,8 +242,7 @@ static bool list_pages(struct ts_find *f, struct ts_error *err)
 	return true;
 }
 
-/* The first page that ends at @addr or later. */
-static size_t page_at(const struct ts_find *f, uint64_t addr)
+size_t ts_find_page_at(const struct ts_find *f, uint64_t addr)
 {
 	size_t lo = 0, n = f->n_pages;
 
@@ -256,57 +285,63 @@ static bool look_around(struct ts_find *f, uint64_t first, uint64_t last, const 
 	return first > last || look_through(f, first, last, pos, err);
 }
 
-bool ts_find_look_at_range(struct ts_find *f, uint64_t first, uint64_t last, bool is_bare, uint64_t pos,
-			   struct ts_error *err)
+bool ts_find_add_range(struct ts_find *f, uint64_t first, uint64_t last, bool is_bare, struct ts_error *err)
 {
-	const struct range bare = { first, last };
 	uint64_t before = f->qn->value.len - 1;
 
-	if (!list_pages(f, err))
-		return false;
-	first = first - f->first < before ? f->first : first - before;
-	for (size_t i = page_at(f, first), n; i < f->n_pages; i += n) {
-		uint64_t page_first = f->pages[i] << TS_SCAN_PAGE_BITS, page_last;
+	if (f->n_ranges == f->cap_ranges) {
+		size_t cap = f->cap_ranges ? 2 * f->cap_ranges : 8;
+		struct ts_find_range *ranges = realloc(f->ranges, cap * sizeof(*ranges));
 
-		n = n_adjoining(f, i);
-		page_last =
-			f->pages[i + n - 1] << TS_SCAN_PAGE_BITS | ((UINT64_C(1) << TS_SCAN_PAGE_BITS) - 1);
-
-		/* a value may begin before the page of which something is known */
-		page_first = page_first < before ? 0 : page_first - before;
-		if (page_first > last)
-			break;
-		page_first = page_first > first ? page_first : first;
-		page_last = page_last < last ? page_last : last;
-		if (!look_at_matches(f, page_first, page_last, pos, err) ||
-		    !(is_bare ? look_around(f, page_first, page_last, &bare, pos, err)
-			      : look_through(f, page_first, page_last, pos, err)))
-			return false;
+		if (!ranges)
+			return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a search");
+		f->ranges = ranges;
+		f->cap_ranges = cap;
 	}
+	f->ranges[f->n_ranges++] =
+		(struct ts_find_range){ first, last, is_bare,
+					first - f->first < before ? f->first : first - before };
 	return true;
 }
 
-bool ts_find_look_at_start(struct ts_find *f, struct ts_budget *budget, struct ts_error *err)
+/* Look through the pages of the range that come next.  *has_more: there are others. */
+static bool look_at_some(struct ts_find *f, struct ts_find_range *r, bool *has_more, struct ts_error *err)
 {
-	uint64_t before = f->qn->value.len - 1;
+	const struct range bare = { r->first, r->last };
+	uint64_t before = f->qn->value.len - 1, first, last;
+	size_t i = ts_find_page_at(f, r->at);
 
-	if (f->is_started)
+	*has_more = false;
+	if (i == f->n_pages)
 		return true;
+	first = f->pages[i] << TS_SCAN_PAGE_BITS;
+	last = f->pages[i + n_adjoining(f, i) - 1] << TS_SCAN_PAGE_BITS | (PAGE_LEN - 1);
+
+	/* a value may begin before the page of which something is known */
+	first = first < before ? 0 : first - before;
+	if (first > r->last)
+		return true;
+	first = first > r->at ? first : r->at;
+	last = last < r->last ? last : r->last;
+	*has_more = last < r->last;
+	r->at = last + 1;
+	return look_at_matches(f, first, last, f->pos, err) &&
+	       (r->is_bare ? look_around(f, first, last, &bare, f->pos, err)
+			   : look_through(f, first, last, f->pos, err));
+}
+
+bool ts_find_look_at_ranges(struct ts_find *f, struct ts_budget *budget, struct ts_error *err)
+{
 	if (!list_pages(f, err))
 		return false;
-	for (size_t n; f->at_page < f->n_pages && ts_find_has_budget(f, budget); f->at_page += n) {
-		uint64_t first = f->pages[f->at_page] << TS_SCAN_PAGE_BITS, last;
+	while (f->at_range < f->n_ranges && ts_find_has_budget(f, budget)) {
+		bool has_more;
 
-		n = n_adjoining(f, f->at_page);
-		last = f->pages[f->at_page + n - 1] << TS_SCAN_PAGE_BITS |
-		       ((UINT64_C(1) << TS_SCAN_PAGE_BITS) - 1);
-
-		first = first < before ? 0 : first - before;
-		first = first > f->first ? first : f->first;
-		last = last < f->last ? last : f->last;
-		if (first <= last && !look_through(f, first, last, f->start, err))
+		if (!look_at_some(f, &f->ranges[f->at_range], &has_more, err))
 			return false;
+		f->at_range += !has_more;
 	}
-	f->is_started = f->at_page == f->n_pages;
+	if (f->at_range == f->n_ranges)
+		f->n_ranges = f->at_range = 0;
 	return true;
 }

@@ -122,7 +122,7 @@ static bool look_at_effect(struct ts_find *f, const struct ts_steps *batch, cons
 		is_bare = f->qn->value.bytes[f->rare];
 	else
 		is_bare = ts_query_is_blank(f->ask->q, f->process, t.first, t.last, pos);
-	return ts_find_look_at_range(f, t.first, t.last, is_bare, pos, err);
+	return ts_find_add_range(f, t.first, t.last, is_bare, err);
 }
 
 /*

@@ -150,12 +150,21 @@ static bool send_other(const char *packet)
 	return send(&other, &other_reply, packet);
 }
 
+/* Where the thread is held, up to where all waits for it: finding the files may take several slices. */
 static bool ask_in(struct rsp_session *session, struct rsp_reply *r, const char *question)
 {
 	char packet[200];
+	bool has_reply;
 
 	snprintf(packet, sizeof(packet), "qRcmd,%s", fake_hex(question));
-	return send(session, r, packet);
+	has_reply = send(session, r, packet);
+	while (!has_reply && is_held && !rsp_job_is_stuck(&session->job, session)) {
+		rsp_reply_reset(r);
+		has_reply = rsp_session_run(session, r);
+		if (has_reply)
+			rsp_reply_finish(r);
+	}
+	return has_reply;
 }
 
 static bool ask(const char *question)

@@ -582,6 +582,49 @@ START_TEST(an_answer_that_is_stopped_has_all_texts_before_its_position)
 }
 END_TEST
 
+/*
+ * A text is written in two pieces, and another one is read; then the first piece is written again, and nothing
+ * changes it any more.
+ */
+static struct script *repeated_beginning(void)
+{
+	struct script *x = script_new("x86_64", 1, NULL);
+
+	ck_assert_ptr_nonnull(x);
+	ts_steps_value(&x->steps, TS_FX_WRITE, 0x3000, "begi", 4);
+	ts_steps_close(&x->steps, 0x1000, 1, 0);
+	ts_steps_value(&x->steps, TS_FX_WRITE, 0x3004, "nning", 5);
+	ts_steps_close(&x->steps, 0x1000, 1, 0);
+	ts_steps_value(&x->steps, TS_FX_WRITE, 0x3000, "\1\1\1\1\1\1\1\1\1", 9);
+	ts_steps_close(&x->steps, 0x1000, 1, 0);
+	ts_steps_value(&x->steps, TS_FX_READ, 0x2000, "early", 6);
+	ts_steps_close(&x->steps, 0x1000, 1, 0);
+	ts_steps_value(&x->steps, TS_FX_WRITE, 0x3000, "begi", 4);
+	for (unsigned i = 0; i < 10 * TS_CHUNK_STEPS; i++)
+		ts_steps_close(&x->steps, 0x1000, 1, 0);
+	x->end = (struct ts_end){ .pc = 0x1000, .has_pc = true };
+	return x;
+}
+
+/* The beginning stood first, and is a row only because of what is written last: until then no other is told. */
+START_TEST(a_beginning_that_is_written_again_is_told_before_later_texts)
+{
+	static const char *const texts_wanted[] = { "\tbegi\n", "\tbeginning\n", "\tearly\n" };
+	const char *at;
+
+	s = repeated_beginning();
+	ask_text_init(&a, &s->rec);
+	ck_assert_msg(ask_text(&a, TS_FORM_TSV, "strings"), "%s", a.err.text);
+	at = ts_buf_text(&a.out);
+	for (unsigned i = 0; i < sizeof(texts_wanted) / sizeof(texts_wanted[0]); i++) {
+		at = strstr(at, texts_wanted[i]);
+		ck_assert_msg(at, "no%safter those before: %s", texts_wanted[i], ts_buf_text(&a.out));
+	}
+	ask_text_fini(&a);
+	script_free(s);
+}
+END_TEST
+
 #if TS_CHUNK_STEPS >= 1024 /* with small segments the index itself costs more, the longer the recording is */
 /* Processor seconds of the question about a text of @n characters, written one a step. */
 static double seconds_of(unsigned n)
@@ -622,6 +665,7 @@ Suite *unit_suite(void)
 	tcase_set_timeout(c, 120);
 	tcase_add_loop_test(c, texts_are_those_of_the_definition, 1, 60);
 	tcase_add_loop_test(c, a_text_is_told_when_no_other_can_come_before_it, 0, 2);
+	tcase_add_test(c, a_beginning_that_is_written_again_is_told_before_later_texts);
 	tcase_add_loop_test(c, an_answer_that_is_stopped_has_all_texts_before_its_position, 0, 2);
 #if TS_CHUNK_STEPS >= 1024
 	tcase_add_test(c, a_text_costs_what_it_is_long);

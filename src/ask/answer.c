@@ -29,6 +29,7 @@ struct ts_answer {
 	size_t cap_shown;
 	unsigned position_column;  /* begin, or else position; n_columns: the rows have none */
 	bool is_ended;             /* the cursor has no more */
+	bool is_leaving;           /* no more rows are wanted: the cursor gives its memory back */
 	uint64_t go;
 	uint64_t first_at;         /* where the cursor began */
 	unsigned n_slice;          /* chunks of the last slice: they begin small, for what is found early to be told early */
@@ -309,6 +310,19 @@ static void finish(struct ts_answer *a, enum ts_stopped stopped, struct ts_buf *
 	ts_form_end(a->form, &f, out, end);
 }
 
+/* Returns false if there is more to give back. */
+static bool leave(struct ts_answer *a, struct ts_budget *budget)
+{
+	bool (*leave_some)(struct ts_rows *rows) = a->rows->ops->leave_some;
+
+	a->is_leaving = true;
+	while (leave_some && leave_some(a->rows)) {
+		if (!ts_budget_take(budget))
+			return false;
+	}
+	return true;
+}
+
 static unsigned begin_slice(struct ts_answer *a, unsigned n_chunks)
 {
 	a->n_slice = a->n_slice ? 2 * a->n_slice : 1;
@@ -328,7 +342,7 @@ enum ts_got ts_answer_run(struct ts_answer *a, unsigned n_chunks, struct ts_buf 
 	if (!a->is_begun)
 		ts_form_begin(a->form, out);
 	a->is_begun = true;
-	while (got == TS_GOT_ROW && a->err.code == TS_OK) {
+	while (got == TS_GOT_ROW && !a->is_leaving && a->err.code == TS_OK) {
 		ts_row_reset(&a->row);
 		got = a->rows->ops->next(a->rows, &a->row, &budget, err);
 		if (got != TS_GOT_FAIL && !ts_query_is_sound(a->ask->q, err))
@@ -345,7 +359,9 @@ enum ts_got ts_answer_run(struct ts_answer *a, unsigned n_chunks, struct ts_buf 
 	}
 	if (got == TS_GOT_PENDING || got == TS_GOT_FAIL)
 		return got;
-	a->is_ended = got == TS_GOT_END;
+	a->is_ended |= got == TS_GOT_END;
+	if (!leave(a, &budget))
+		return TS_GOT_PENDING;
 	finish(a, a->ask->is_reading ? TS_STOPPED_PARTIAL : TS_STOPPED_NOT, out, end);
 	return TS_GOT_END;
 }

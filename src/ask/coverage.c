@@ -335,16 +335,6 @@ static void put_row(const struct coverage *c, const struct ts_covered *x, struct
 	ts_cell_line(row, 4, c->ask, x->addr);
 }
 
-static enum ts_got end(struct coverage *c, struct ts_budget *budget)
-{
-	c->n_left = 0;
-	while (ts_heap_give_back_some(&c->order)) {
-		if (!ts_budget_take(budget))
-			return TS_GOT_PENDING;
-	}
-	return TS_GOT_END;
-}
-
 static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
 			struct ts_error *err)
 {
@@ -355,11 +345,18 @@ static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budg
 	if (got != TS_GOT_END)
 		return got;
 	if (!c->n_left || !(rows->is_counting ? ts_heap_drop(&c->order) : ts_heap_take(&c->order, &x)))
-		return end(c, budget);
+		return TS_GOT_END;
 	c->n_left--;
 	if (!rows->is_counting)
 		put_row(c, &x, row);
 	return TS_GOT_ROW;
+}
+
+static bool leave_some_rows(struct ts_rows *rows)
+{
+	struct coverage *c = (struct coverage *)rows;
+
+	return ts_heap_give_back_some(&c->order) || leave_some(c);
 }
 
 static void close_coverage(struct ts_rows *rows)
@@ -372,7 +369,7 @@ static void close_coverage(struct ts_rows *rows)
 	free(c);
 }
 
-static const struct ts_rows_ops ops = { .next = next, .close = close_coverage };
+static const struct ts_rows_ops ops = { .next = next, .leave_some = leave_some_rows, .close = close_coverage };
 
 static struct ts_rows *open_coverage(struct ts_ask *ask, const struct ts_question *qn, bool is_reverse,
 				     struct ts_error *err)

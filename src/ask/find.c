@@ -18,6 +18,7 @@
 
 #include "cells.h"
 #include "find_parts.h"
+#include "src/base/give_back.h"
 #include "src/query/values.h"
 #include "state.h"
 
@@ -320,6 +321,17 @@ static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budg
 	}
 }
 
+static bool leave_some(struct ts_rows *rows)
+{
+	struct ts_find *f = (struct ts_find *)rows;
+	void *pages = f->pages;
+	bool has_more = ts_matches_give_back_some(&f->matches) || ts_waits_give_back_some(&f->waits) ||
+			ts_give_back_items(&pages, &f->n_pages, sizeof(*f->pages));
+
+	f->pages = pages;
+	return has_more;
+}
+
 static void close_find(struct ts_rows *rows)
 {
 	struct ts_find *f = (struct ts_find *)rows;
@@ -335,7 +347,7 @@ static void close_find(struct ts_rows *rows)
 	free(f);
 }
 
-static const struct ts_rows_ops ops = { .next = next, .close = close_find };
+static const struct ts_rows_ops ops = { .next = next, .leave_some = leave_some, .close = close_find };
 
 static struct ts_rows *open_find(struct ts_ask *ask, const struct ts_question *qn, bool is_reverse,
 				 struct ts_error *err)

@@ -21,12 +21,8 @@ void ts_heap_fini(struct ts_heap *h)
 
 bool ts_heap_give_back_some(struct ts_heap *h)
 {
-	size_t len = h->cap * h->item_len;
-	bool has_more = ts_give_back_some(&h->items, &len);
-
 	h->n = 0;
-	h->cap = len / h->item_len;
-	return has_more;
+	return ts_give_back_items(&h->items, &h->cap, h->item_len);
 }
 
 static char *item_at(const struct ts_heap *h, size_t i)

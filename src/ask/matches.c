@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "src/base/give_back.h"
 #include "src/trace/step.h"
 
 #define NONE UINT32_MAX
@@ -13,6 +14,20 @@ void ts_matches_fini(struct ts_matches *m)
 	free(m->standing.slots);
 	free(m->run);
 	*m = (struct ts_matches){ 0 };
+}
+
+bool ts_matches_give_back_some(struct ts_matches *m)
+{
+	void *items = m->items, *slots = m->standing.slots, *run = m->run;
+	bool has_more = ts_give_back_items(&items, &m->cap, sizeof(*m->items)) ||
+			ts_give_back_items(&slots, &m->standing.n_slots, sizeof(*m->standing.slots)) ||
+			ts_give_back_items(&run, &m->cap_run, sizeof(*m->run));
+
+	m->items = items;
+	m->standing.slots = slots;
+	m->run = run;
+	m->n = m->n_run = m->standing.n = 0;
+	return has_more;
 }
 
 /* ------------------------------------------------------------------------------------- those that stand */

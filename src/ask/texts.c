@@ -4,10 +4,24 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/give_back.h"
+
 void ts_texts_init(struct ts_texts *x)
 {
 	*x = (struct ts_texts){ 0 };
 	ts_buf_init(&x->chars);
+}
+
+bool ts_texts_give_back_some(struct ts_texts *x)
+{
+	void *items = x->items, *slots = x->slots;
+	bool has_more = ts_give_back_items(&items, &x->cap, sizeof(*x->items)) ||
+			ts_give_back_items(&slots, &x->n_slots, sizeof(*x->slots));
+
+	x->items = items;
+	x->slots = slots;
+	x->n = 0;
+	return has_more;
 }
 
 void ts_texts_fini(struct ts_texts *x)

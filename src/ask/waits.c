@@ -3,10 +3,22 @@
 
 #include <stdlib.h>
 
+#include "src/base/give_back.h"
+
 void ts_waits_fini(struct ts_waits *w)
 {
 	free(w->items);
 	*w = (struct ts_waits){ 0 };
+}
+
+bool ts_waits_give_back_some(struct ts_waits *w)
+{
+	void *items = w->items;
+	bool has_more = ts_give_back_items(&items, &w->cap, sizeof(*w->items));
+
+	w->items = items;
+	w->n = 0;
+	return has_more;
 }
 
 bool ts_waits_add(struct ts_waits *w, uint64_t chunk, uint32_t item)

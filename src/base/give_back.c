@@ -17,3 +17,12 @@ bool ts_give_back_some(void **memory, size_t *len)
 	*len = 0;
 	return false;
 }
+
+bool ts_give_back_items(void **items, size_t *n, size_t item_len)
+{
+	size_t len = *n * item_len;
+	bool has_more = ts_give_back_some(items, &len);
+
+	*n = len / item_len;
+	return has_more;
+}

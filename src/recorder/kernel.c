@@ -8,10 +8,13 @@
 #include "maps.h"
 #include "qemu.h"
 #include "ring.h"
+#include "shadow.h"
 
 #define CLONE_THREAD 0x10000u
 #define CLONE_CHILD_CLEARTID 0x200000u
 #define MAX_TID_WORDS 1024u
+#define MAX_LEAVING 64u
+#define TID_LEN 4u
 #define MAX_SIGNAL 64
 #define FRAME_LEN (3u * 4096u) /* what a signal's frame can have, from the stack pointer on */
 #define MAX_FRAMES (64u * FRAME_LEN) /* farther away is another stack */
@@ -28,6 +31,13 @@ uint64_t ts_kernel_handlers;
 /* The words that clone was given to be cleared; stacks of threads are used again, so they are few. */
 static uint64_t tid_words[MAX_TID_WORDS];
 static unsigned n_tid_words;
+
+/* Threads that have ended, whose words QEMU has yet to clear; then their ends are written. */
+static struct leaving {
+	uint64_t pid, word;
+	struct ts_call call;
+} leaving[MAX_LEAVING];
+unsigned ts_kernel_n_leaving;
 
 static uint64_t addr_max(void)
 {
@@ -140,9 +150,9 @@ void ts_kernel_call(struct ts_task *t, int num, const uint64_t args[TS_N_ARGS])
 		note_exec(t->call.args[1]);
 }
 
-static void put_call(struct ts_task *t, const struct ts_piece *inner)
+static void put_call(uint64_t pid, const struct ts_call *c)
 {
-	const struct ts_call *c = &t->call;
+	const struct ts_piece *inner = &c->ops;
 	struct ts_piece piece = { 0 };
 	uint8_t *p = ts_piece_room(&piece, UCIR_PUT_SYSCALL_LEN + 8 * TS_N_ARGS + inner->len);
 
@@ -150,38 +160,116 @@ static void put_call(struct ts_task *t, const struct ts_piece *inner)
 		return;
 	p = ucir_put_syscall(p, (uint32_t)c->num, (uint64_t)c->ret, c->args, TS_N_ARGS, inner->n_ops);
 	ts_piece_done(&piece, ucir_put_bytes(p, inner->bytes, inner->len));
-	ts_out_piece(t->pid, UCIR_FRAME, &piece);
+	ts_out_piece(pid, UCIR_FRAME, &piece);
 	ts_piece_fini(&piece);
 }
 
-static void add_exit(struct ts_piece *piece)
+/* A call that does not return: what it has changed is in c->ops. */
+static void put_exit(uint64_t pid, struct ts_call *c)
 {
-	uint8_t *p = ts_piece_room(piece, 1);
+	uint8_t *p = ts_piece_room(&c->ops, 1);
 
+	if (p) {
+		*p = UCIR_EXIT;
+		ts_piece_done(&c->ops, p + 1);
+	}
+	c->ret = 0;
+	put_call(pid, c);
+}
+
+static bool is_tid(const uint8_t id[TID_LEN], uint64_t pid)
+{
+	uint32_t val = 0;
+
+	for (unsigned i = 0; i < TID_LEN; i++)
+		val |= (uint32_t)id[i] << 8 * (ts_guest->is_big_endian ? TID_LEN - 1 - i : i);
+	return val == (uint32_t)pid;
+}
+
+static void put_thread_end(struct leaving *l)
+{
+	uint8_t *p;
+
+	put_exit(l->pid, &l->call);
+	p = ts_out_room(l->pid, 5);
+	ts_out_publish(ucir_put_thread_end(p, (uint32_t)l->call.args[0] & 0xff), 1);
+	ts_piece_fini(&l->call.ops);
+}
+
+/* Is the word of the thread's id as it left it?  Its page may be unmapped meanwhile. */
+static bool is_leaving(const struct leaving *l)
+{
+	uint8_t id[TID_LEN];
+
+	return ts_maps_read(l->word, id, TID_LEN) && is_tid(id, l->pid);
+}
+
+/* The kernel's write is seen in memory by now. */
+static void add_cleared(struct leaving *l)
+{
+	static const uint8_t zero[TID_LEN];
+	uint8_t id[TID_LEN], *p;
+
+	if (!ts_maps_read(l->word, id, TID_LEN) || memcmp(id, zero, TID_LEN) != 0)
+		return;
+	p = ts_piece_room(&l->call.ops, UCIR_PUT_ACCESS_LEN + TID_LEN);
 	if (!p)
 		return;
-	*p = UCIR_EXIT;
-	ts_piece_done(piece, p + 1);
+	ts_piece_done(&l->call.ops, ucir_put_contents(p, UCIR_WRITE, l->word, zero, TID_LEN));
+	ts_shadow_set(l->word, zero, TID_LEN);
+}
+
+/* Write the ends of threads whose words are cleared, or with @is_last of all. */
+static void settle(bool is_last)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < ts_kernel_n_leaving; i++) {
+		if (!is_last && is_leaving(&leaving[i])) {
+			leaving[n++] = leaving[i];
+			continue;
+		}
+		add_cleared(&leaving[i]);
+		put_thread_end(&leaving[i]);
+	}
+	ts_kernel_n_leaving = n;
+}
+
+void ts_kernel_settle(void)
+{
+	settle(false);
 }
 
 void ts_kernel_exit(struct ts_task *t)
 {
+	settle(true);
 	ts_piece_reset(&t->call.ops);
-	add_exit(&t->call.ops);
-	t->call.ret = 0;
-	put_call(t, &t->call.ops);
+	put_exit(t->pid, &t->call);
+}
+
+/* The word of a thread's id that holds the id of this one; 0 if there is none.  Others may be unmapped. */
+static uint64_t tid_word(const struct ts_task *t)
+{
+	for (unsigned i = 0; i < n_tid_words; i++) {
+		const uint8_t *id =
+			ts_shadow_run(tid_words[i], TID_LEN) < TID_LEN ? NULL : ts_shadow_peek(tid_words[i]);
+
+		if (id && is_tid(id, t->pid))
+			return tid_words[i];
+	}
+	return 0;
 }
 
 void ts_kernel_thread_end(struct ts_task *t)
 {
-	uint8_t *p;
+	struct leaving l = { t->pid, tid_word(t), t->call };
 
-	ts_piece_reset(&t->call.ops);
-	add_exit(&t->call.ops);
-	t->call.ret = 0;
-	put_call(t, &t->call.ops);
-	p = ts_out_room(t->pid, 5);
-	ts_out_publish(ucir_put_thread_end(p, (uint32_t)t->call.args[0] & 0xff), 1);
+	t->call.ops = (struct ts_piece){ 0 };
+	ts_piece_reset(&l.call.ops);
+	if (l.word && ts_kernel_n_leaving < MAX_LEAVING)
+		leaving[ts_kernel_n_leaving++] = l;
+	else
+		put_thread_end(&l);
 }
 
 /* sigaction: the handler is the first word of the struct, the second on MIPS. */
@@ -230,6 +318,7 @@ void ts_kernel_returned(struct ts_task *t, int64_t ret)
 	struct ts_call *c = &t->call;
 	bool is_error = ret < 0 && ret > -4096;
 
+	settle(false);
 	c->ret = ret;
 	c->is_over = true;
 	t->is_stale = true;
@@ -257,7 +346,7 @@ void ts_kernel_write_call(struct ts_task *t, bool has_regs)
 {
 	if (has_regs)
 		add_regs(t, &t->call.ops, false);
-	put_call(t, &t->call.ops);
+	put_call(t->pid, &t->call);
 	t->call.is_over = false;
 }
 

@@ -25,13 +25,19 @@ void ts_kernel_returned(struct ts_task *t, int64_t ret);
 /* Write the call that has returned, with the registers it changed if @has_regs. */
 void ts_kernel_write_call(struct ts_task *t, bool has_regs);
 
-/* The thread's exit is done: write the call, and the end of the thread. */
+/*
+ * The thread ends.  The call and the end are written when QEMU has cleared the word of its id, which it does
+ * after its last callback for the thread.
+ */
 void ts_kernel_thread_end(struct ts_task *t);
 
-/*
- * Is [@addr, @addr + @len) in the word of a thread's id, which is cleared when the thread has ended?  QEMU
- * does that after its last callback for the thread, so that another one finds it.
- */
+/* How many threads have ended, but not in the recording. */
+extern unsigned ts_kernel_n_leaving;
+
+/* Write the ends of threads that are complete now. */
+void ts_kernel_settle(void);
+
+/* Is [@addr, @addr + @len) in the word of a thread's id, which is cleared when the thread has ended? */
 bool ts_kernel_is_tid_word(uint64_t addr, uint32_t len);
 
 /*

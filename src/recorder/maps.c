@@ -171,11 +171,16 @@ static void forget(struct ts_piece *p, uint64_t start, uint64_t end)
 
 /* -------------------------------------------------------------------------------- contents */
 
+bool ts_maps_read(uint64_t addr, void *to, size_t len)
+{
+	struct iovec here = { to, len }, there = { ts_host(addr), len };
+
+	return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == (ssize_t)len;
+}
+
 static bool read_page(uint64_t addr, uint8_t page[PAGE])
 {
-	struct iovec here = { page, PAGE }, there = { ts_host(addr), PAGE };
-
-	return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == PAGE;
+	return ts_maps_read(addr, page, PAGE);
 }
 
 static void write_op(struct ts_piece *p, uint64_t addr, const uint8_t *bytes, uint32_t len)

@@ -146,6 +146,8 @@ static void begin_insn(struct ts_task *t, uint64_t word, bool has_turn)
 
 	if (!has_turn)
 		take_turn(t);
+	if (ts_kernel_n_leaving)
+		ts_kernel_settle();
 	if (is_begun_again(t, pc))
 		return;
 	arrive(t, pc);

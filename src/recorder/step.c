@@ -83,6 +83,8 @@ static void check(struct ts_task *t, uint64_t addr, const uint8_t *found, uint32
 	if (ts_shadow_run(addr, len) < len || len > sizeof(t->accesses[0].bytes))
 		return;
 	shadow = ts_shadow_at(addr);
+	if (shadow && !is_same(shadow, found, len) && ts_kernel_n_leaving)
+		ts_kernel_settle();
 	if (shadow && !is_same(shadow, found, len))
 		correct(t, addr, found, len);
 }

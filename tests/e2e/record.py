@@ -136,6 +136,11 @@ def threads_share_memory_and_take_turns():
     assert len(r.thread_ends) == 4 and {t for t, _ in r.thread_ends} < names, r.thread_ends
     assert struct.unpack("<q", r.memory(symbol("total"), 8)) == (1000,)
     assert r.notes[11] == [b"0"], r.notes
+    # The words of the threads' ids, that CLONE_CHILD_CLEARTID names: exit (60) clears them.
+    exits = [c for s in r.all_steps for c in s.calls if c[0] == 60]
+    words = [c[2][3] for s in r.all_steps for c in s.calls if c[0] == 56 and c[1] > 0]
+    assert sorted(inner.writes for *_, inner in exits) == sorted([(word, bytes(4))] for word in words), (exits, words)
+    assert not any(s.changed for s in r.all_steps)
 
 
 @case

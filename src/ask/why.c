@@ -10,6 +10,7 @@
 #include "cells.h"
 #include "inputs.h"
 #include "setter.h"
+#include "src/query/loops.h"
 #include "src/query/paging.h"
 #include "state.h"
 #include "verb.h"
@@ -137,9 +138,11 @@ struct why {
 	const struct ts_question *qn;
 	struct trail *trails; /* owned; N_TRAILS */
 	uint64_t n_used;
-	struct ts_row row;       /* of a trail, to be read */
-	struct ts_setter setter; /* of a flag, or the branch */
-	struct node *nodes;      /* owned */
+	struct ts_row row;        /* of a trail, to be read */
+	struct ts_setter setter;  /* of a flag, or the branch */
+	struct ts_loop_walk loop; /* that is being followed */
+	uint32_t first;           /* the node by whose turns it is */
+	struct node *nodes;       /* owned */
 	uint32_t n_nodes;
 	uint32_t slots[N_SLOTS]; /* by place and position: the first node that shows that, plus 1; 0: none */
 	uint32_t told;           /* the node that was a row last; NO_NODE: none */
@@ -454,8 +457,71 @@ static bool goes_on(const struct why *y, const struct task *t, uint32_t node, co
 	return y->nodes[node].count < MAX_TURNS && has_input(in, &y->nodes[next_of_loop(y, t, node)].place);
 }
 
-/* Follow the loop from @w, a turn of @node. */
-static void go_on(struct why *y, const struct task *t, uint32_t node, const struct writer *w)
+/* Is @a the one of two nodes that tells its loop apart, whichever node is the top? */
+static bool is_first(const struct node *a, const struct node *b)
+{
+	if (a->pc != b->pc)
+		return a->pc < b->pc;
+	if (a->place.kind != b->place.kind)
+		return a->place.kind < b->place.kind;
+	return a->place.kind == TS_WHAT_MEM ? a->place.addr < b->place.addr : a->place.off < b->place.off;
+}
+
+static void put_key(struct ts_buf *key, const struct node *n)
+{
+	const struct ts_what *what = &n->place;
+	const uint64_t facts[] = { what->kind,    what->addr, what->last, what->off,  what->len,
+				   what->is_flag, what->bit,  n->pc,      n->code_len };
+
+	ts_buf_put(key, facts, sizeof(facts));
+	ts_buf_put(key, n->code, n->code_len);
+}
+
+/* A loop is told by its places and instructions: where its turns lead depends on nothing else. */
+static void enter_loop(struct why *y, const struct task *t)
+{
+	uint32_t first = t->top, at;
+	struct ts_buf key;
+
+	for (at = t->bottom; at != t->top; at = y->nodes[at].parent)
+		first = is_first(&y->nodes[at], &y->nodes[first]) ? at : first;
+	ts_buf_init(&key);
+	ts_buf_put(&key, &y->thread, sizeof(y->thread));
+	at = first;
+	do {
+		put_key(&key, &y->nodes[at]);
+		at = next_of_loop(y, t, at);
+	} while (at != first);
+	ts_loop_walk_end(&y->loop, y->ask->q);
+	if (ts_buf_ok(&key))
+		ts_loop_walk_begin(&y->loop, key.data, key.len);
+	y->first = first;
+	ts_buf_fini(&key);
+}
+
+/*
+ * The loop's first node has a turn at @pos: count those that were followed before.  Returns the position of
+ * the last of them.
+ */
+static uint64_t pass_turns(struct why *y, const struct task *t, uint64_t pos)
+{
+	uint64_t most = 0, n;
+	uint32_t at = y->first;
+
+	do {
+		most = y->nodes[at].count > most ? y->nodes[at].count : most;
+		at = next_of_loop(y, t, at);
+	} while (at != y->first);
+	pos = ts_loop_walk_turn(&y->loop, y->ask->q, pos, MAX_TURNS - 1 - most, &n);
+	do {
+		y->nodes[at].count += n;
+		at = next_of_loop(y, t, at);
+	} while (at != y->first);
+	return pos;
+}
+
+/* Follow the loop from the turn of @node at @pos. */
+static void go_on(struct why *y, const struct task *t, uint32_t node, uint64_t pos)
 {
 	struct task next = *t;
 
@@ -463,7 +529,7 @@ static void go_on(struct why *y, const struct task *t, uint32_t node, const stru
 	next.parent = node;
 	next.order = TS_MAX_INPUTS;
 	next.place = y->nodes[next_of_loop(y, t, node)].place;
-	next.before = w->pos;
+	next.before = node == y->first ? pass_turns(y, t, pos) : pos;
 	push_task(y, &next);
 }
 
@@ -473,7 +539,7 @@ static void turn(struct why *y, const struct task *t, uint32_t node, const struc
 {
 	y->nodes[node].count++;
 	if (goes_on(y, t, node, in))
-		go_on(y, t, node, w);
+		go_on(y, t, node, w->pos);
 	else
 		expand(y, node, w->pos, in);
 }
@@ -549,7 +615,7 @@ static bool take_writer(struct why *y, const struct task *t, struct writer *w, s
 		return false;
 	if (is_again) {
 		y->nodes[at].count++;
-		go_on(y, t, at, w);
+		go_on(y, t, at, w->pos);
 		return true;
 	}
 	if (!ts_inputs_find(&in, y->ask->q, w->pos, &t->place, err))
@@ -566,6 +632,7 @@ static bool take_writer(struct why *y, const struct task *t, struct writer *w, s
 	loop.top = seen || !is_write ? NO_NODE : find_turn(y, t->parent, &t->place, w, &in);
 	loop.bottom = t->parent;
 	if (loop.top != NO_NODE && goes_on(y, &loop, loop.top, &in)) {
+		enter_loop(y, &loop);
 		turn(y, &loop, loop.top, w, &in);
 		return true;
 	}
@@ -804,6 +871,7 @@ static void close_why(struct ts_rows *rows)
 
 	for (unsigned i = 0; y->trails && i < N_TRAILS; i++)
 		ts_rows_close(y->trails[i].rows);
+	ts_loop_walk_end(&y->loop, y->ask->q);
 	ts_setter_fini(&y->setter);
 	ts_row_fini(&y->row);
 	free(y->trails);

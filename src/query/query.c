@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "flag_runs.h"
+#include "loops.h"
 #include "insns.h"
 #include "snapshot.h"
 #include "replay.h"
@@ -80,6 +81,7 @@ void ts_query_free(struct ts_query *q)
 		return;
 	ts_insns_free(q->insns);
 	ts_flag_runs_free(q->flag_runs);
+	ts_loops_free(q->loops);
 	for (unsigned i = 0; i < N_CACHED_CHUNKS; i++) {
 		ts_steps_fini(&q->chunks[i].steps);
 		ts_chunk_lines_fini(&q->chunks[i].lines);

@@ -60,6 +60,7 @@ struct ts_query {
 	struct ts_call_window calls;  /* where the last question about calls looked */
 	struct ts_insns *insns;       /* owned; NULL: none was asked for */
 	struct ts_flag_runs *flag_runs; /* the same */
+	struct ts_loops *loops;         /* the same */
 	struct cached_regs walk;      /* those of the last question: who asks in order goes on from there */
 };
 

@@ -11,6 +11,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define CODE  UINT64_C(0x401000)
@@ -505,6 +506,223 @@ START_TEST(a_value_used_far_back_is_found_without_what_was_written_since)
 }
 END_TEST
 
+/* --------------------------------------------------------------------------------------- loops once more */
+
+/* The answer of a query object that was asked nothing before. */
+static const char *answer_of_new(const char *question)
+{
+	static char text[400000];
+	struct ts_query *q = a.ask.q;
+	struct ts_error err = { 0 };
+
+	a.ask.q = ts_query_new(a.tl, &err);
+	ck_assert_ptr_nonnull(a.ask.q);
+	ck_assert_msg(ask_text(&a, TS_FORM_TSV, question), "%s: %s", question, a.err.text);
+	snprintf(text, sizeof(text), "%s", ts_buf_text(&a.out));
+	ts_query_free(a.ask.q);
+	a.ask.q = q;
+	return text;
+}
+
+static void check_as_new(const char *question)
+{
+	const char *wanted = answer_of_new(question);
+
+	ck_assert_msg(ask_text(&a, TS_FORM_TSV, question), "%s: %s", question, a.err.text);
+	ck_assert_msg(!strcmp(ts_buf_text(&a.out), wanted), "%s: got\n%swanted\n%s", question,
+		      ts_buf_text(&a.out), wanted);
+}
+
+/* @n turns of: add rax, rcx; there is more of it than of other programs. */
+static void spin(unsigned n)
+{
+	put_code(CODE, "\x48\x01\xc8", 3);
+	for (unsigned i = 0; i < n; i++) {
+		p.now[0] += p.now[1];
+		put_reg(&p.s->steps, "rax", p.now[0]);
+		ts_steps_close(&p.s->steps, CODE, 3, 0);
+	}
+}
+
+START_TEST(a_loop_that_was_followed_is_not_followed_again)
+{
+	const unsigned n = 20 * TS_CHUNK_STEPS;
+	uint32_t first;
+
+	begin();
+	spin(n);
+	ask_text_init(&a, &p.s->rec);
+	first = cost_of("rax");
+	ck_assert_uint_ge(first, n);
+	ck_assert_uint_le(cost_of("rax"), 20);
+	check_as_new("why $rax");
+	finish();
+}
+END_TEST
+
+/* As far as a row counts, and further: from a turn that was followed, before it, and behind the last one. */
+START_TEST(turns_that_were_followed_are_counted_like_others)
+{
+	static const char *const questions[] = { "why $rax at 60000",  "why $rax at 60000",  "why $rax at 20000",
+						 "why $rax at 130000", "why $rax at 129999", "why $rax at 80000",
+						 "why $rax at 99999",  "why $rax at 100000", "why $rax at 100001",
+						 "why $rax at 139999", "why $rax at 65537",  "why $rax at 3" };
+
+	begin();
+	spin(140000);
+	ask_text_init(&a, &p.s->rec);
+	for (unsigned i = 0; i < sizeof(questions) / sizeof(questions[0]); i++)
+		check_as_new(questions[i]);
+	ck_assert_uint_le(cost_of("rax"), 2 * TS_CHUNK_STEPS);
+	finish();
+}
+END_TEST
+
+/* `why $rax`, which is asked beside another question. */
+struct counting {
+	struct ts_question qn;
+	struct ts_rows *rows;
+	uint64_t count; /* of the first row; 0: there is none yet */
+};
+
+static void begin_counting(struct counting *c, uint64_t at)
+{
+	struct ts_error err = { 0 };
+
+	*c = (struct counting){ .qn = { .verb = ts_verb_find("why", 3), .at = at, .thread = TS_NO_THREAD } };
+	c->qn.depth = TS_NO_LIMIT;
+	ck_assert(ts_what_register(&c->qn.what, "rax", 3, &p.s->rec.regs));
+	c->rows = c->qn.verb->open(&a.ask, &c->qn, false, &err);
+	ck_assert_ptr_nonnull(c->rows);
+}
+
+/* Returns false when it is over. */
+static bool count_more(struct counting *c, uint32_t n_units)
+{
+	struct ts_budget budget = { n_units };
+	struct ts_error err = { 0 };
+	struct ts_row row;
+	enum ts_got got;
+
+	ts_row_init(&row);
+	got = c->rows->ops->next(c->rows, &row, &budget, &err);
+	ck_assert_int_ne(got, TS_GOT_FAIL);
+	if (got == TS_GOT_ROW && !c->count)
+		c->count = row.cells[COUNT].number;
+	ts_row_fini(&row);
+	if (got == TS_GOT_END)
+		ts_rows_close(c->rows);
+	return got != TS_GOT_END;
+}
+
+/* Two questions follow the same loop by turns, from a part of it that was followed. */
+START_TEST(two_questions_may_follow_a_loop_at_a_time)
+{
+	const uint64_t n = 40 * TS_CHUNK_STEPS;
+	uint64_t ends[2] = { n, n - 3 * TS_CHUNK_STEPS - 5 };
+	struct counting c[2];
+	bool is_on[2] = { true, true };
+
+	begin();
+	spin((unsigned)n);
+	ask_text_init(&a, &p.s->rec);
+	for (unsigned k = 0; k < 3; k++) {
+		for (unsigned i = 0; i < 2; i++)
+			begin_counting(&c[i], ends[i]);
+		is_on[0] = is_on[1] = true;
+		while (is_on[0] || is_on[1]) {
+			for (unsigned i = 0; i < 2; i++)
+				is_on[i] = is_on[i] && count_more(&c[i], 70);
+		}
+		for (unsigned i = 0; i < 2; i++)
+			ck_assert_uint_eq(c[i].count, ends[i]);
+	}
+	finish();
+}
+END_TEST
+
+/* Count of the line of the last answer that has @text; 0: there is no such line. */
+static uint64_t count_of(const char *text)
+{
+	const char *line = strstr(ts_buf_text(&a.out), text);
+	char count[20];
+
+	while (line && line > ts_buf_text(&a.out) && line[-1] != '\n')
+		line--;
+	return line ? strtoull(cell(line, COUNT, count, sizeof(count)), NULL, 10) : 0;
+}
+
+/* 2,500 turns of: lea rax, [rbx+rcx]; mov rbx, rax; and 2,000 that have mov rcx, rax behind that. */
+START_TEST(two_loops_through_one_instruction_are_told_apart)
+{
+	begin();
+	for (unsigned i = 0; i < 4500; i++) {
+		run(CODE, "\x48\x8d\x04\x0b", 4, 0, i);
+		run(CODE + 4, "\x48\x89\xc3", 3, 3, i);
+		if (i >= 2500)
+			run(CODE + 7, "\x48\x89\xc1", 3, 1, i);
+	}
+	ask_text_init(&a, &p.s->rec);
+	for (unsigned i = 0; i < 2; i++) {
+		got("why $rcx");
+		ck_assert_uint_eq(count_of("mov rbx, rax"), 4499);
+		ck_assert_uint_eq(count_of("mov rcx, rax"), 2000);
+	}
+	finish();
+}
+END_TEST
+
+/* Bodies of loops, each at an address of its own: what they execute is the same each time. */
+#define N_BODIES 4u
+
+static void make_loops(struct script_random *rnd)
+{
+	struct script_random bodies[N_BODIES];
+	unsigned lens[N_BODIES];
+
+	for (unsigned i = 0; i < N_BODIES; i++) {
+		bodies[i].state = script_random(rnd) | 1;
+		lens[i] = 1 + (unsigned)script_below(rnd, 5);
+	}
+	for (unsigned i = 0; i < 6; i++) {
+		unsigned body = (unsigned)script_below(rnd, N_BODIES),
+			 turns = 1 + (unsigned)script_below(rnd, 40 + TS_CHUNK_STEPS / 2);
+
+		for (unsigned turn = 0; turn < turns; turn++) {
+			struct script_random same = bodies[body];
+			uint64_t pc = CODE + 0x100 * body;
+
+			for (unsigned k = 0; k < lens[body] && p.n < MAX_STEPS; k++)
+				pc += make_step(&same, pc);
+		}
+	}
+}
+
+#define N_LOOP_PROGRAMS  40
+#define N_LOOP_QUESTIONS 25
+
+START_TEST(what_was_asked_before_changes_no_answer)
+{
+	uint64_t n_programs = twins_n_questions() ? twins_n_questions() / N_LOOP_QUESTIONS + 1 : N_LOOP_PROGRAMS;
+
+	for (uint64_t program = 1; program <= n_programs; program++) {
+		struct script_random rnd = { twins_seed(program) };
+
+		begin();
+		make_loops(&rnd);
+		ask_text_init(&a, &p.s->rec);
+		for (unsigned i = 0; i < N_LOOP_QUESTIONS; i++) {
+			char question[100];
+
+			snprintf(question, sizeof(question), "why %s at %" PRIu64,
+				 name_of((unsigned)script_below(&rnd, N_PLACES)), script_below(&rnd, p.n + 1));
+			check_as_new(question);
+		}
+		finish();
+	}
+}
+END_TEST
+
 /* push rbx; pop rcx; rep stosb; leave. */
 START_TEST(a_pointer_that_an_instruction_moves_is_made_of_itself)
 {
@@ -689,6 +907,10 @@ Suite *unit_suite(void)
 				       a_branch_has_the_instruction_that_set_its_condition_however_far_it_is,
 				       an_instruction_is_that_which_stood_there_at_its_step,
 				       a_value_used_far_back_is_found_without_what_was_written_since,
+				       a_loop_that_was_followed_is_not_followed_again,
+				       turns_that_were_followed_are_counted_like_others,
+				       two_questions_may_follow_a_loop_at_a_time,
+				       two_loops_through_one_instruction_are_told_apart,
 				       a_pointer_that_an_instruction_moves_is_made_of_itself,
 				       what_is_not_known_is_said,
 				       other_processors_have_what_the_recording_shows_read,
@@ -698,6 +920,7 @@ Suite *unit_suite(void)
 	TCase *c = twins_case();
 
 	tcase_add_test(c, the_naive_twin_agrees);
+	tcase_add_test(c, what_was_asked_before_changes_no_answer);
 	suite_add_tcase(suite, c);
 	return suite;
 }

@@ -86,7 +86,7 @@ struct ts_index_blocks {
 	_Atomic uint8_t *states;    /* owned; enum state of index_blocks.c, one a block */
 	uint8_t *has_piece;         /* owned; is the piece in a ring of the pool? */
 	size_t n_pieces;
-	bool is_damaged;            /* one of them was not as it was written */
+	_Atomic bool is_damaged;    /* one of them was not as it was written */
 };
 
 /* The number of blocks, from the record's beginning on, if @end bytes of it are signed. */

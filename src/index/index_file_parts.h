@@ -32,6 +32,7 @@ struct ts_index_file {
 	uint64_t end; /* of the last record, aligned; in a finished file the directory follows */
 	bool is_finished; /* its last record is there */
 	bool is_patch;    /* the part is removed when it is closed (ts_index_create_patch()) */
+	size_t n_taken;   /* records of a patch that are those of the damaged file */
 	struct ts_index_pool *pool; /* owned */
 	bool is_removed;            /* because it is damaged */
 

@@ -28,6 +28,7 @@ static bool take_good_records(struct ts_index_file *patch, const struct ts_index
 		close(patch->fd);
 	patch->fd = part;
 	patch->is_finished = false;
+	patch->n_taken = patch->n_records;
 	return done;
 }
 
@@ -68,13 +69,19 @@ static void write_back(const struct ts_index_file *f, const struct ts_index_reco
 
 bool ts_index_mend(struct ts_index_file *f, const struct ts_index_file *patch)
 {
-	for (size_t i = 0; i < f->n_records; i++) {
+	for (size_t i = patch->n_taken; i < patch->n_records && i < f->n_records; i++) {
 		if (!f->records[i].blocks->is_damaged)
 			continue;
-		if (i >= patch->n_records ||
-		    !ts_index_record_replace(&f->records[i], &patch->records[i], patch->fd))
+		if (!ts_index_record_replace(&f->records[i], &patch->records[i], patch->fd))
 			return false;
 		write_back(f, &f->records[i]);
 	}
-	return true;
+	return ts_index_next_damaged(f, 0) == f->n_records;
+}
+
+size_t ts_index_next_damaged(const struct ts_index_file *f, size_t i)
+{
+	while (i < f->n_records && !f->records[i].blocks->is_damaged)
+		i++;
+	return i;
 }

@@ -9,18 +9,22 @@
 
 /*
  * A file that begins with the records of @f before the first one in which damage was found, at most @max of them,
- * to be continued with those that are built again; it is removed when it is closed.
+ * to be continued with those that are built again; it is removed when it is closed.  @f may be read, and mended, by
+ * another thread meanwhile.
  *
  * Returns NULL as ts_index_create() does.
  */
 struct ts_index_file *ts_index_create_patch(const struct ts_index_file *f, size_t max, struct ts_error *err);
 
 /*
- * Put the records of @patch in place of those of @f in which damage was found, in memory and on disk.  @patch
- * may be closed afterwards.
+ * Put the records of @patch that were built again in place of those of @f in which damage was found, in memory
+ * and on disk.  @patch may be closed afterwards.
  *
- * Returns true if they are all replaced; false if @patch does not have one yet, or not the same one.
+ * Returns true if no damage is left; false if @patch does not have a record yet, or not the same one.
  */
 bool ts_index_mend(struct ts_index_file *f, const struct ts_index_file *patch);
+
+/* The first record from @i on in which damage was found; the number of records if there is none. */
+size_t ts_index_next_damaged(const struct ts_index_file *f, size_t i);
 
 #endif

@@ -174,6 +174,31 @@ START_TEST(a_patch_from_the_beginning_on_will_do)
 }
 END_TEST
 
+START_TEST(what_is_found_damaged_later_is_left)
+{
+	size_t len;
+	uint8_t *original = copy_of_file(&len);
+
+	damage(2);
+	ck_assert(!is_right(2));
+	begin_patch(SIZE_MAX, 2);
+	put_record(patch, false);
+	damage(0);
+	ck_assert(!is_right(0));
+	ck_assert(!ts_index_mend(f, patch)); /* the patch has the damaged one, too */
+	ck_assert_uint_eq(ts_index_next_damaged(f, 0), 0);
+	ck_assert_uint_eq(ts_index_next_damaged(f, 1), N_RECORDS);
+	ck_assert(is_right(2));
+	ts_index_close(patch);
+	begin_patch(SIZE_MAX, 0);
+	put_record(patch, false);
+	ck_assert(ts_index_mend(f, patch));
+	ck_assert(is_right(0));
+	ck_assert(has_original_bytes(original, len));
+	free(original);
+}
+END_TEST
+
 START_TEST(what_is_not_the_same_replaces_nothing)
 {
 	size_t len;
@@ -220,6 +245,7 @@ Suite *unit_suite(void)
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_loop_test(t, a_damaged_record_gets_its_bytes_back, 0, N_RECORDS);
 	tcase_add_test(t, a_patch_from_the_beginning_on_will_do);
+	tcase_add_test(t, what_is_found_damaged_later_is_left);
 	tcase_add_test(t, what_is_not_the_same_replaces_nothing);
 	tcase_add_test(t, a_file_that_has_taken_its_place_is_not_written_to);
 	suite_add_tcase(s, t);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "aside.h"
 #include "src/base/log.h"
 #include "locate.h"
 #include "paging.h"
@@ -167,7 +168,7 @@ static struct ts_source *open_recorded(struct ts_local_files *files, const char 
 	return NULL;
 }
 
-const struct ts_source *ts_local_file(struct ts_local_files *files, const char *path)
+static const struct ts_source *find_file(struct ts_local_files *files, const char *path)
 {
 	struct ts_local_file *item;
 
@@ -192,4 +193,14 @@ const struct ts_source *ts_local_file(struct ts_local_files *files, const char *
 	item->src = open_recorded(files, path);
 	files->n++;
 	return item->src;
+}
+
+const struct ts_source *ts_local_file(struct ts_local_files *files, const char *path)
+{
+	const struct ts_source *src;
+
+	ts_query_begin_alone(files->q);
+	src = find_file(files, path);
+	ts_query_end_alone(files->q);
+	return src;
 }

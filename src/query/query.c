@@ -22,13 +22,46 @@ static bool alloc_regs(struct ts_query *q)
 	for (unsigned i = 0; i <= N_CACHED_REGS; i++) {
 		struct cached_regs *c = i < N_CACHED_REGS ? &q->regs[i] : &q->walk;
 
-		c->pos = TS_NO_POS;
 		c->data = malloc(2 * len + 1);
 		if (!c->data)
 			return false;
 		c->known = c->data + len;
 	}
 	return true;
+}
+
+bool ts_query_caches_init(struct ts_query *q, struct ts_error *err)
+{
+	q->reader = NULL;
+	q->read = NULL;
+	for (unsigned i = 0; i < N_CACHED_CHUNKS; i++) {
+		q->chunks[i] = (struct cached_chunk){ .chunk = TS_NO_CHUNK };
+		ts_steps_init(&q->chunks[i].steps);
+	}
+	for (unsigned i = 0; i < N_CACHED_REGS; i++)
+		q->regs[i] = (struct cached_regs){ .pos = TS_NO_POS };
+	q->walk = (struct cached_regs){ .pos = TS_NO_POS };
+	q->calls = (struct ts_call_window){ 0 };
+	q->insns = NULL;
+	q->flag_runs = NULL;
+	if (!alloc_regs(q))
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for queries");
+	q->reader = q->tl->rec->ops->reader(q->tl->rec, err);
+	return q->reader;
+}
+
+void ts_query_caches_fini(struct ts_query *q)
+{
+	ts_insns_free(q->insns);
+	ts_flag_runs_free(q->flag_runs);
+	for (unsigned i = 0; i < N_CACHED_CHUNKS; i++) {
+		ts_steps_fini(&q->chunks[i].steps);
+		ts_chunk_lines_fini(&q->chunks[i].lines);
+	}
+	for (unsigned i = 0; i < N_CACHED_REGS; i++)
+		free(q->regs[i].data);
+	free(q->walk.data);
+	ts_reader_close(q->reader);
 }
 
 /* If memory is exhausted the list stays as it was, and is rebuilt with the next snapshot. */
@@ -60,36 +93,18 @@ struct ts_query *ts_query_new(struct ts_timeline *tl, struct ts_error *err)
 		free(q);
 		return NULL;
 	}
-	for (unsigned i = 0; i < N_CACHED_CHUNKS; i++) {
-		q->chunks[i].chunk = TS_NO_CHUNK;
-		ts_steps_init(&q->chunks[i].steps);
-	}
-	if (!alloc_regs(q))
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for queries");
-	else
-		q->reader = tl->rec->ops->reader(tl->rec, err);
-	if (!q->reader) {
-		ts_query_free(q);
-		return NULL;
-	}
-	return q;
+	if (ts_query_caches_init(q, err))
+		return q;
+	ts_query_free(q);
+	return NULL;
 }
 
 void ts_query_free(struct ts_query *q)
 {
 	if (!q)
 		return;
-	ts_insns_free(q->insns);
-	ts_flag_runs_free(q->flag_runs);
+	ts_query_caches_fini(q);
 	ts_loops_free(q->loops);
-	for (unsigned i = 0; i < N_CACHED_CHUNKS; i++) {
-		ts_steps_fini(&q->chunks[i].steps);
-		ts_chunk_lines_fini(&q->chunks[i].lines);
-	}
-	for (unsigned i = 0; i < N_CACHED_REGS; i++)
-		free(q->regs[i].data);
-	free(q->walk.data);
-	ts_reader_close(q->reader);
 	ts_mapped_fini(&q->mapped);
 	free(q);
 }
@@ -118,7 +133,8 @@ bool ts_query_is_sound(const struct ts_query *q, struct ts_error *err)
 	if (!ts_image_check(&q->tl->rec->memory, err) || !ts_image_check(q->tl->image, err))
 		return false;
 	if (__builtin_expect(!ts_timeline_is_damaged(q->tl), 1)) {
-		ts_timeline_give_back(q->tl);
+		if (!q->n_aside)
+			ts_timeline_give_back(q->tl);
 		return true;
 	}
 	return ts_fail(err, TS_ECORRUPT, TS_NO_OFF,

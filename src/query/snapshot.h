@@ -62,7 +62,20 @@ struct ts_query {
 	struct ts_flag_runs *flag_runs; /* the same */
 	struct ts_loops *loops;         /* the same */
 	struct cached_regs walk;      /* those of the last question: who asks in order goes on from there */
+
+	/* see aside.h */
+	void (*serve)(void *user);
+	void *serve_user;
+	unsigned n_alone, n_aside;
 };
+
+/*
+ * All that is kept from question to question, empty; what was there before is overwritten (query.c).  Returns
+ * false if the recording cannot be read (TS_EIO) or memory is exhausted (TS_ENOMEM): it needs its fini all
+ * the same.
+ */
+bool ts_query_caches_init(struct ts_query *q, struct ts_error *err);
+void ts_query_caches_fini(struct ts_query *q);
 
 /* Take the snapshot (snapshot.c). */
 void ts_snapshot_take(struct ts_snapshot *snap, const struct ts_timeline *tl);

@@ -171,9 +171,13 @@ enum ts_grow ts_timeline_fill(struct ts_timeline *tl, const struct ts_section *s
 
 	if (ts_timeline_has(tl, s))
 		return TS_GROW_DONE;
+	if (tl->is_filling)
+		return TS_GROW_MORE;
+	tl->is_filling = true;
 	if (!tl->backfill) /* else one that others began, of this section or another one */
 		tl->backfill = ts_backfill_new(tl, s, err);
 	grown = tl->backfill ? ts_backfill_grow(tl->backfill, n_steps, err) : TS_GROW_FAILED;
+	tl->is_filling = false;
 	if (grown == TS_GROW_MORE)
 		return TS_GROW_MORE;
 	ts_backfill_free(tl->backfill);

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 
 #include "index_policy.h"
+#include "mend.h"
 #include "src/base/clock.h"
 #include "src/base/log.h"
 #include "src/base/thread.h"
-#include "src/index/index_patch.h"
 #include "src/index/index_place.h"
 #include "src/query/query.h"
 #include "src/timeline/timeline.h"
@@ -24,6 +24,7 @@ struct ts_model {
 	struct ts_query *q;       /* owned; NULL until something is published */
 	bool is_asked_for;        /* the user named a number of jobs, more than one */
 	bool is_ended;            /* grow() has said so */
+	struct ts_mender mender;
 };
 
 struct ts_model *ts_model_new(const struct ts_model_options *opt, struct ts_error *err)
@@ -87,67 +88,10 @@ static void read_ahead(const struct ts_model *m, struct ts_timeline *tl)
 	}
 }
 
-/* ----------------------------------------------------------------------------------- a damaged index file */
-
-/* Build the index until what is damaged is replaced by the same of @tl.  Returns false if that cannot be. */
-static bool build_until_mended(const struct ts_model *m, struct ts_timeline *tl, struct ts_error *err)
+static void mend_when_damaged(struct ts_model *m)
 {
-	enum ts_grow grow = TS_GROW_MORE;
-
-	while (tl->file && tl->file_error.code == TS_OK) {
-		if (ts_index_mend(m->tl->file, tl->file))
-			return true;
-		if (grow != TS_GROW_MORE)
-			return ts_fail(err, TS_ECORRUPT, TS_NO_OFF, "what was built again is not the same");
-		grow = ts_timeline_grow(tl, UINT64_C(1) << 16, err);
-	}
-	return ts_fail(err, TS_EIO, TS_NO_OFF, "%s", tl->file ? tl->file_error.text : "no file can be written");
-}
-
-/*
- * The damaged segment of the index over @rec, once more: from what the index has of at most @max segments before
- * it.  Returns false if that cannot be.
- */
-static bool build_again(const struct ts_model *m, struct ts_recording *rec, size_t max, struct ts_error *err)
-{
-	struct ts_model_options opt = m->opt;
-	struct ts_timeline *tl;
-	bool done;
-
-	opt.is_compared = ts_index_has(m->tl->file, 0, ts_digests_section.kind);
-	rec->source = m->src;
-	tl = ts_index_policy_again(rec, &opt, m->tl->file, max, err);
-	done = tl && build_until_mended(m, tl, err);
-	ts_timeline_free(tl);
-	return done;
-}
-
-/*
- * A block of the index file turned out to be damaged: the question that needs it waits here.  If what was built
- * from the segments before it has other bytes than the file had, all segments are built from the beginning on.
- */
-static bool mend(void *user)
-{
-	const struct ts_model *m = user;
-	const char *path = ts_index_path(m->tl->file);
-	const size_t max_segments[] = { SIZE_MAX, 0 };
-	struct ts_error err = { .code = TS_ECORRUPT };
-	bool done = false;
-
-	ts_log(TS_LOG_WARN, "%s: damaged; what a question needs of it is built again first", path);
-	for (unsigned i = 0; i < 2 && !done && err.code == TS_ECORRUPT; i++) {
-		struct ts_recording *rec;
-
-		ts_error_reset(&err);
-		rec = m->opt.load(m->opt.user, NULL, &err);
-		if (!rec)
-			break;
-		done = build_again(m, rec, max_segments[i], &err);
-		ts_recording_close(rec);
-	}
-	if (!done)
-		ts_log(TS_LOG_WARN, "%s: it cannot be built again: %s", path, err.text);
-	return done;
+	ts_mender_init(&m->mender, &m->opt, m->src, m->tl->file);
+	ts_index_set_mender(m->tl->file, ts_mender_run, &m->mender);
 }
 
 bool ts_model_open(struct ts_model *m, struct ts_source *src, struct ts_error *err)
@@ -171,7 +115,7 @@ bool ts_model_open(struct ts_model *m, struct ts_source *src, struct ts_error *e
 		return ts_fail_prefix(err, "%s", m->rec->format);
 	read_ahead(m, m->tl);
 	if (m->tl->file && !m->tl->builder)
-		ts_index_set_mender(m->tl->file, mend, m);
+		mend_when_damaged(m);
 	ts_source_restart(m->src); /* loaders look at the end of some traces */
 	return true;
 }
@@ -189,7 +133,7 @@ static bool publish(struct ts_model *m, struct ts_error *err)
 	if (m->q)
 		ts_query_refresh(m->q);
 	else if (is_ready(m))
-		m->q = ts_query_new(m->tl, err);
+		m->mender.q = m->q = ts_query_new(m->tl, err);
 	return m->q || err->code == TS_OK;
 }
 

@@ -70,9 +70,9 @@ struct ts_query {
 };
 
 /*
- * All that is kept from question to question, empty; what was there before is overwritten (query.c).  Returns
- * false if the recording cannot be read (TS_EIO) or memory is exhausted (TS_ENOMEM): it needs its fini all
- * the same.
+ * What a question stands on while it reads the timeline, empty: decoded chunks, registers, instructions, the
+ * reader; what was there before is overwritten (query.c).  Returns false if the recording cannot be read
+ * (TS_EIO) or memory is exhausted (TS_ENOMEM): it needs its fini all the same.
  */
 bool ts_query_caches_init(struct ts_query *q, struct ts_error *err);
 void ts_query_caches_fini(struct ts_query *q);

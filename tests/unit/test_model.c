@@ -11,6 +11,7 @@
 
 #include "script.h"
 #include "src/model/model.h"
+#include "src/query/aside.h"
 #include "src/query/query.h"
 #include "src/trace/source.h"
 
@@ -27,12 +28,25 @@ static struct script *newest; /* what load() made last; the model closes it */
 static unsigned n_loads;
 static bool is_compared;
 static enum ts_next ending;
+static bool has_clients; /* by open_model() */
+
+/* What is served while a question waits for a damaged index. */
+static struct ts_query *others;
+static uint64_t right_for_others;
+static _Atomic unsigned n_served;
+
+static void wait_for_others(void)
+{
+	while (others && n_served < 2)
+		usleep(100);
+}
 
 static struct ts_recording *load(void *user, const struct ts_recording *like, struct ts_error *load_err)
 {
 	(void)user;
 	(void)like;
 	n_loads++;
+	wait_for_others();
 	ck_assert(ts_source_read_all(src, ts_source_len(src) - 1, bytes, 1, load_err));
 	if (ending == TS_ITEM) {
 		ts_fail(load_err, TS_ECORRUPT, 16, "not a trace");
@@ -227,13 +241,14 @@ static uint64_t sum_of_answers(struct ts_query *q)
 /* A model that has read all, or taken it from the index file. */
 static void open_model(const char *index)
 {
-	make(index, false);
+	make(index, has_clients);
 	must(ts_model_open(m, src, &err));
 	ck_assert_int_eq(read_all(), TS_END);
 }
 
 static void close_model(void)
 {
+	others = NULL;
 	ts_model_free(m);
 	m = NULL;
 }
@@ -294,7 +309,22 @@ static unsigned open_damaged(long off)
 	return n_loads;
 }
 
-START_TEST(a_question_waits_until_what_it_needs_of_a_damaged_index_is_built_again)
+/* They ask all that there is, once. */
+static void serve(void *user)
+{
+	if (!n_served++)
+		ck_assert(sum_of_answers(user) == right_for_others);
+}
+
+static void have_others(uint64_t right)
+{
+	right_for_others = right;
+	n_served = 0;
+	others = ts_model_query(m);
+	ts_query_set_server(others, serve, others);
+}
+
+static void check_mending(bool has_others)
 {
 	unsigned n_mended = 0, n;
 	uint64_t right;
@@ -308,6 +338,8 @@ START_TEST(a_question_waits_until_what_it_needs_of_a_damaged_index_is_built_agai
 	len = flip(0);
 	for (unsigned i = 0; i < N_PLACES; i++) {
 		n = open_damaged(place(i, len));
+		if (has_others)
+			have_others(right);
 		ck_assert(sum_of_answers(ts_model_query(m)) == right);
 		if (n_loads > n) {
 			ck_assert_uint_eq(sum_of_index(), sum_of_good_index);
@@ -321,6 +353,18 @@ START_TEST(a_question_waits_until_what_it_needs_of_a_damaged_index_is_built_agai
 		close_model();
 	}
 	ck_assert_uint_gt(n_mended, 0); /* with such short segments most blocks are needed to open the file */
+}
+
+START_TEST(a_question_waits_until_what_it_needs_of_a_damaged_index_is_built_again)
+{
+	check_mending(false);
+}
+END_TEST
+
+START_TEST(others_ask_while_a_question_waits_and_all_are_answered)
+{
+	has_clients = true;
+	check_mending(true);
 }
 END_TEST
 
@@ -477,6 +521,7 @@ END_TEST
 UNIT_FIXTURE_SUITE("model", setup, teardown, a_model_is_asked_while_it_is_read,
 		   an_index_file_is_kept_and_spares_the_next_one_the_reading, a_damaged_index_file_is_rebuilt,
 		   a_question_waits_until_what_it_needs_of_a_damaged_index_is_built_again,
+		   others_ask_while_a_question_waits_and_all_are_answered,
 		   a_question_that_needs_what_cannot_be_built_again_is_refused,
 		   an_index_that_another_version_of_zstd_packed_is_used_and_rebuilt_if_it_is_damaged,
 		   a_served_trace_is_read_on_a_thread_of_its_own,

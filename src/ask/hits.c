@@ -443,6 +443,17 @@ static int compare(const void *a, const void *b)
 	return x->last < y->last ? -1 : x->last > y->last;
 }
 
+/* Nearly always they are: only what shows in a later step comes late. */
+static void put_in_order(struct ts_hits *h)
+{
+	for (size_t i = 1; i < h->n; i++) {
+		if (compare(&h->items[i - 1], &h->items[i]) > 0) {
+			qsort(h->items, h->n, sizeof(*h->items), compare);
+			return;
+		}
+	}
+}
+
 /* Reads of one part: what each of them showed. */
 static void join_reads(struct ts_hits *h, struct ts_hit *to, const struct ts_hit *from)
 {
@@ -642,8 +653,7 @@ bool ts_hits_take(struct ts_hits *h, uint64_t chunk, struct ts_error *err)
 			st.batch = NULL;
 		}
 	}
-	if (h->n)
-		qsort(h->items, h->n, sizeof(*h->items), compare);
+	put_in_order(h);
 	if (h->kinds >> TS_HIT_UNEXPLAINED & 1 && !drop_early(h, start, err))
 		return false;
 	join(h);

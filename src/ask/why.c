@@ -149,6 +149,7 @@ struct why {
 	struct task *tasks;      /* owned; a stack */
 	uint32_t n_tasks, cap_tasks;
 	uint32_t thread; /* whose registers */
+	uint64_t calm_first, calm_last; /* steps without a system call; none if the first is greater */
 	uint64_t max_depth;
 	bool is_begun;
 	bool is_failed; /* memory ran out */
@@ -243,11 +244,19 @@ static void expand(struct why *y, uint32_t node, uint64_t pos, const struct ts_i
 
 /* ------------------------------------------------------------------------------------------------ writers */
 
-static bool is_input(const struct ts_query *q, uint64_t pos)
+/* Did the system write what step @pos left?  The turns of a loop lie between the same system calls. */
+static bool is_input(struct why *y, uint64_t pos)
 {
-	const struct ts_happening *h = ts_query_next_event(q, TS_EV_SYSCALL, pos);
+	const struct ts_happening *h;
 
-	return h && h->step == pos;
+	if (pos >= y->calm_first && pos <= y->calm_last)
+		return false;
+	h = ts_query_prev_event(y->ask->q, TS_EV_SYSCALL, pos);
+	if (h && h->step == pos)
+		return true;
+	y->calm_first = h ? h->step + 1 : 0;
+	y->calm_last = pos;
+	return false;
 }
 
 /*
@@ -357,7 +366,7 @@ static enum ts_got follow(struct why *y, struct trail *t, struct ts_budget *budg
 		w->thread = ts_query_thread(y->ask->q, w->pos);
 		w->pc = row->cells[2].kind == TS_CELL_ADDR ? row->cells[2].number : TS_NO_PC;
 		w->kind = kind_of(ts_row_get(row, 6));
-		if (w->kind == WRITE && is_input(y->ask->q, w->pos))
+		if (w->kind == WRITE && is_input(y, w->pos))
 			w->kind = INPUT;
 	}
 	return got;
@@ -415,7 +424,7 @@ static enum ts_got find_setter(struct why *y, uint64_t before, const struct ts_w
 	w->pos = y->setter.pos;
 	w->pc = st->pc;
 	w->thread = y->thread;
-	w->kind = is_input(y->ask->q, w->pos) ? INPUT : WRITE;
+	w->kind = is_input(y, w->pos) ? INPUT : WRITE;
 	return TS_GOT_ROW;
 }
 
@@ -901,6 +910,7 @@ static struct ts_rows *open_why(struct ts_ask *ask, const struct ts_question *qn
 	}
 	y->rows = (struct ts_rows){ .ops = &ops, .go = TS_NO_POS };
 	y->told = NO_NODE;
+	y->calm_first = 1;
 	y->ask = ask;
 	y->qn = qn;
 	y->thread = ts_ask_thread(ask, qn);

@@ -756,6 +756,20 @@ START_TEST(a_pointer_that_an_instruction_moves_is_made_of_itself)
 }
 END_TEST
 
+/* nop, at which the recording has a system call; mov rcx, rax; mov rdx, rcx. */
+START_TEST(what_a_system_call_left_is_input_whatever_its_instruction_is)
+{
+	begin();
+	ts_steps_event(&p.s->steps, TS_EV_SYSCALL)->number = 0;
+	run(CODE, "\x90", 1, 0, 5);
+	run(CODE + 1, "\x48\x89\xc1", 3, 1, 5);
+	run(CODE + 4, "\x48\x89\xca", 3, 2, 5);
+	ask_text_init(&a, &p.s->rec);
+	ck_assert_str_eq(got("why $rdx"), "0 2 write $rdx 0x5\n1 1 write $rcx 0x5\n2 0 input $rax 0x5\n");
+	finish();
+}
+END_TEST
+
 START_TEST(what_is_not_known_is_said)
 {
 	static const uint8_t eight[8] = { 9 };
@@ -912,6 +926,7 @@ Suite *unit_suite(void)
 				       two_questions_may_follow_a_loop_at_a_time,
 				       two_loops_through_one_instruction_are_told_apart,
 				       a_pointer_that_an_instruction_moves_is_made_of_itself,
+				       what_a_system_call_left_is_input_whatever_its_instruction_is,
 				       what_is_not_known_is_said,
 				       other_processors_have_what_the_recording_shows_read,
 				       addresses_of_a_machine_are_virtual,

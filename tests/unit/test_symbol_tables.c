@@ -66,7 +66,7 @@ enum ts_got __wrap_ts_symbols_search_next(struct ts_symbols_search *f, struct ts
 	const int64_t end = ts_now_ns() + TS_SLICE_NS;
 
 	n_searches += !f->n_images;
-	while (is_search_slow && (fake_read_on() || ts_now_ns() < end))
+	while (is_search_slow && ((!ts_query_is_complete(fake.q) && fake_read_on()) || ts_now_ns() < end))
 		;
 	is_search_slow = false;
 	return __real_ts_symbols_search_next(f, err);
@@ -223,7 +223,7 @@ START_TEST(who_waits_is_told_that_symbols_are_read)
 
 	ts_buf_init(&out);
 	ck_assert(!ask(QUESTION));
-	rsp_job_tell(&s->job, s, &out, INT64_MAX);
+	rsp_job_tell(&s->job, s, &out, s->job.next_note);
 	ck_assert_str_eq(ts_buf_text(&out), "reading symbols\n");
 	ts_buf_fini(&out);
 }
@@ -368,10 +368,41 @@ START_TEST(a_recording_may_end_while_files_are_looked_for)
 }
 END_TEST
 
+START_TEST(files_are_looked_for_in_slices)
+{
+	hold(false);
+	n_searches = 0;
+	is_search_slow = true;
+	ck_assert(!ask(QUESTION));
+	check_known(finish(s, &fake.reply));
+	ck_assert_uint_eq(n_searches, 1);
+	ck_assert_uint_eq(n_read, 1);
+}
+END_TEST
+
+/* Where it is linked: that is known when a server begins, or is found with the first question. */
+START_TEST(the_program_has_symbols)
+{
+	struct ts_error err = { 0 };
+
+	for (unsigned is_located = 0; is_located < 2; is_located++) {
+		teardown();
+		begin(&(struct fake_options){ .exec = unit_data_path("usercorn/x64_walk.elf") });
+		hold(false);
+		fake.target.n_images = 0;
+		ck_assert(!is_located || rsp_target_locate(&fake.target, NULL, &err));
+		ck_assert_int_eq(fake.target.located.by, is_located ? TS_LOCATED_LINKED : TS_LOCATED_NOT);
+		ask(QUESTION);
+		check_known(finish(s, &fake.reply));
+	}
+}
+END_TEST
+
 UNIT_FIXTURE_SUITE("symbol_tables", setup, teardown, others_are_answered_while_symbols_are_read,
 		   who_waits_is_told_that_symbols_are_read, it_is_told_when_they_are_there,
 		   who_asks_later_waits_for_the_same_table, a_table_stays_for_others_if_its_client_goes,
 		   the_thread_may_run_when_all_are_gone, waiting_is_interrupted,
 		   a_failure_is_for_one_who_asked_and_the_next_tries_again,
 		   without_a_thread_they_are_read_at_once, a_file_that_cannot_be_opened_refuses_the_question,
-		   a_recording_may_end_while_symbols_are_read, a_recording_may_end_while_files_are_looked_for)
+		   a_recording_may_end_while_symbols_are_read, a_recording_may_end_while_files_are_looked_for,
+		   files_are_looked_for_in_slices, the_program_has_symbols)

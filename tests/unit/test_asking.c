@@ -172,6 +172,22 @@ START_TEST(gdb_compiles_a_condition_for_a_function_or_an_address)
 	ck_assert_str_eq(condition_of("executions 0x" FIB " if $rax == 1"), "");
 	ck_assert_str_eq(condition_of("executions 0x" FIB ",8 if n == 1"), "");
 	ck_assert_str_eq(condition_of("history $rax if n == 1"), "");
+	ck_assert_str_eq(condition_of("calls if n == 1"), "");
+	ck_assert_str_eq(condition_of("events if n == 1"), "");
+}
+END_TEST
+
+START_TEST(without_the_symbols_there_is_nothing_to_compile)
+{
+	static const struct ts_symbols_file absent = { "absent", NULL };
+	struct ts_buf out;
+
+	ts_buf_init(&out);
+	fake.target.images = &absent;
+	fake.target.n_images = 1;
+	ck_assert_int_eq(rsp_asking_condition(s, "executions fib if n == 1", &out), RSP_COMMAND_REFUSED);
+	ck_assert_ptr_nonnull(strstr(ts_buf_text(&out), "absent: cannot open it"));
+	ts_buf_fini(&out);
 }
 END_TEST
 
@@ -241,6 +257,7 @@ FAKE_SUITE("asking", one_goes_back_to_where_one_was_and_forward_again, the_last_
 	   the_text_of_a_checkpoint_is_one_line, without_a_recordings_file_there_are_no_checkpoints,
 	   an_announced_goto_that_leads_nowhere_says_so,
 	   gdb_compiles_a_condition_for_a_function_or_an_address,
+	   without_the_symbols_there_is_nothing_to_compile,
 	   what_gdb_has_compiled_for_the_function_takes_the_place_of_the_text,
 	   what_gdb_has_compiled_for_other_places_only_does_not,
 	   a_condition_for_an_address_may_be_compiled_behind_the_prologue,

@@ -113,20 +113,25 @@ END_TEST
 
 /* -------------------------------------------------------------------------- conditions that gdb compiles */
 
-/* Of x64_walk.elf, which is in memory then: fib has 59 bytes, of _start the size is not known. */
+/* Of x64_walk.elf, which is in memory then: fib has 59 bytes, _start is no function. */
 #define FIB      "4013ef"
 #define IN_FIB   "4013f0"
 #define START    "401044"
 #define NOWHERE  "400000"
 #define COMPILED ";X9,247473696629220127" /* the mark, popped; 1 */
 
-static void use_program(void)
+static void use_file(const char *name)
 {
 	static struct ts_symbols_file image;
 
-	image.path = unit_data_path("usercorn/x64_walk.elf");
+	image.path = unit_data_path(name);
 	fake.target.images = &image;
 	fake.target.n_images = 1;
+}
+
+static void use_program(void)
+{
+	use_file("usercorn/x64_walk.elf");
 }
 
 /* What gdb is to compile of a question. */
@@ -234,6 +239,16 @@ START_TEST(a_condition_for_an_address_may_be_compiled_behind_the_prologue)
 }
 END_TEST
 
+START_TEST(of_a_function_without_a_size_only_the_first_address_is_known)
+{
+	use_file("usercorn/x64_lib.elf"); /* with deregister_tm_clones */
+	offer("executions 0x401080 if n == 1", "401080");
+	expect("executions 0x401080 if n == 1", "no rows");
+	offer("executions 0x401080 if n == 1", "401081");
+	expect("executions 0x401080 if n == 1", NOTHING_SENT);
+}
+END_TEST
+
 START_TEST(other_conditions_of_breakpoints_are_no_answer)
 {
 	static const char *const others[] = { ";X3,220127", ";X9,240000000029220127" };
@@ -261,4 +276,5 @@ FAKE_SUITE("asking", one_goes_back_to_where_one_was_and_forward_again, the_last_
 	   what_gdb_has_compiled_for_the_function_takes_the_place_of_the_text,
 	   what_gdb_has_compiled_for_other_places_only_does_not,
 	   a_condition_for_an_address_may_be_compiled_behind_the_prologue,
+	   of_a_function_without_a_size_only_the_first_address_is_known,
 	   other_conditions_of_breakpoints_are_no_answer)

@@ -150,6 +150,8 @@ START_TEST(answers_say_that_they_are_not_final)
 	begin("'when");
 	ck_assert_ptr_nonnull(strstr(fake_console(), "read so far"));
 	ck_assert_ptr_null(strstr(fake.text, " of "));
+	begin("'announce goto next-syscall");
+	ck_assert_str_eq(fake_console(), "The next step or continue stops there.\n");
 	begin("'info");
 	snprintf(text, sizeof(text), "%s", fake_console());
 	ck_assert_msg(strstr(text, "none so far") && strstr(text, ", so far"), "%s", text);

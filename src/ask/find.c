@@ -173,7 +173,6 @@ static enum ts_got scan(struct ts_find *f, struct ts_budget *budget, struct ts_e
 	f->ends.credit += TS_FIND_LOOKS_A_CHUNK / 4;
 	if (!f->probe || !f->is_sketched || pass_over(f))
 		got = scan_chunk(f, budget, err);
-	f->rows.at = f->pos;
 	return got;
 }
 
@@ -291,11 +290,12 @@ static enum ts_got take_match(struct ts_find *f, const struct candidate *c, stru
 	return TS_GOT_ROW;
 }
 
-/* What has been found and is not told yet. */
+/* Up to where all has been found, and what of that is not told yet: before the scan goes on. */
 static void note_waiting(struct ts_find *f, const struct candidate *c)
 {
 	const struct ts_find_rest *r = ts_find_rest(f);
 
+	f->rows.at = f->pos;
 	f->rows.is_waiting = c->kept || r;
 	f->rows.waits_at = r && (!c->kept || r->pos < c->kept->begin) ? r->pos : c->kept ? c->kept->begin : 0;
 }

@@ -50,9 +50,9 @@ struct ts_index_file *ts_index_create_patch(const struct ts_index_file *f, size_
 }
 
 /*
- * Write a record that was built again to the file, in place of the same bytes as they were meant to be: who has
- * mapped the file sees no others, and a part of them is damaged no more than before.  Another file, which has
- * taken its place, has another head there.
+ * Write a record that was built again to the file, in place of the same bytes as they were meant to be: who
+ * has mapped the file sees no others, and a part of them is damaged no more than before.  Another file, which
+ * has taken its place, has another head there, as a record has that is not the same.
  */
 static void write_back(const struct ts_index_file *f, const struct ts_index_record *r)
 {
@@ -67,6 +67,14 @@ static void write_back(const struct ts_index_file *f, const struct ts_index_reco
 		close(fd);
 }
 
+void ts_index_write_back(const struct ts_index_file *f, const struct ts_index_file *patch)
+{
+	for (size_t i = patch->n_taken; i < patch->n_records && i < f->n_records; i++) {
+		if (f->records[i].blocks->is_damaged)
+			write_back(f, &patch->records[i]);
+	}
+}
+
 bool ts_index_mend(struct ts_index_file *f, const struct ts_index_file *patch)
 {
 	for (size_t i = patch->n_taken; i < patch->n_records && i < f->n_records; i++) {
@@ -74,7 +82,6 @@ bool ts_index_mend(struct ts_index_file *f, const struct ts_index_file *patch)
 			continue;
 		if (!ts_index_record_replace(&f->records[i], &patch->records[i], patch->fd))
 			return false;
-		write_back(f, &f->records[i]);
 	}
 	return ts_index_next_damaged(f, 0) == f->n_records;
 }

@@ -17,8 +17,14 @@
 struct ts_index_file *ts_index_create_patch(const struct ts_index_file *f, size_t max, struct ts_error *err);
 
 /*
- * Put the records of @patch that were built again in place of those of @f in which damage was found, in memory
- * and on disk.  @patch may be closed afterwards.
+ * Write the records of @patch that were built again over those of @f in which damage was found, on disk.  A
+ * record that is not the same is left, and what cannot be written; the log says so.  @f may be read by
+ * another thread meanwhile.
+ */
+void ts_index_write_back(const struct ts_index_file *f, const struct ts_index_file *patch);
+
+/*
+ * Put them in place of those of @f in memory.  @patch may be closed afterwards.
  *
  * Returns true if no damage is left; false if @patch does not have a record yet, or not the same one.
  */

@@ -49,8 +49,8 @@ static void build(void *user)
 		return;
 	x->rec->source = x->src;
 	x->tl = ts_index_policy_again(x->rec, &opt, x->file, x->max_segments, &x->err);
-	if (x->tl)
-		build_segment(x);
+	if (x->tl && build_segment(x))
+		ts_index_write_back(x->file, x->tl->file);
 }
 
 /* ------------------------------------------------------------------------------------------- of who asks */

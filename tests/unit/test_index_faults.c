@@ -151,6 +151,7 @@ static bool build_again(void *user)
 	}
 	if (patch && ts_timeline_use_file(tl, patch, &err)) {
 		do {
+			ts_index_write_back(f, tl->file);
 			done = ts_index_mend(f, tl->file);
 		} while (!done && ts_timeline_grow(tl, TS_CHUNK_STEPS, &err) == TS_GROW_MORE && tl->file);
 	}

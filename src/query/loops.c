@@ -96,13 +96,19 @@ static size_t find_turn(const struct ts_turns *turns, uint64_t pos)
 	return lo;
 }
 
+/* Does @pos lie among the loop's turns?  A program may execute one loop many times. */
+static bool may_have(const struct loop *l, uint64_t pos)
+{
+	return l->turns.n && pos <= l->turns.items[0].pos && pos >= l->turns.items[l->turns.n - 1].pos;
+}
+
 /* The loop that has a turn at @pos, and which one that is; NULL if none has. */
 static struct loop *find_loop(struct ts_loops *all, const struct ts_loop_walk *w, uint64_t pos, size_t *turn)
 {
 	for (unsigned i = 0; all && i < N_LOOPS; i++) {
 		struct loop *l = &all->items[i];
 
-		if (!l->serial || l->key_len != w->key_len || memcmp(l->key, w->key, w->key_len))
+		if (!may_have(l, pos) || l->key_len != w->key_len || memcmp(l->key, w->key, w->key_len))
 			continue;
 		*turn = find_turn(&l->turns, pos);
 		if (*turn < l->turns.n && l->turns.items[*turn].pos == pos)

@@ -9,6 +9,7 @@ wait for it.
 import functools
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -22,6 +23,7 @@ TOOL = os.environ.get("TEST_BUILDDIR", ".") + "/tests/tools/mending_server"
 TRACE = pathlib.Path("mending.ucir").resolve()
 INDEX = pathlib.Path(f"{TRACE}.tsindex")
 BLOCK, N_BLOCKS = 4096, 4
+PROGRESS = re.compile(r"^(reading symbols|(looked through|preparing: read) up to .*)\n", re.M)
 FOUND = "damaged; what a question needs of it is built again first"
 
 
@@ -90,11 +92,15 @@ class Asking(Rsp):
         self.send(start_of(question), question)
 
     def answer(self):
-        """The replies to both packets, with their console output."""
-        got = []
-        while len([reply for reply in got if not is_output(reply)]) < 2:
-            got.append(self.receive())
-        return got
+        """The replies to both packets, and their console output without the progress that is told once a second."""
+        replies, output = [], ""
+        while len(replies) < 2:
+            reply = self.receive()
+            if is_output(reply):
+                output += bytes.fromhex(reply[1:]).decode()
+            else:
+                replies.append(reply)
+        return replies, PROGRESS.sub("", output)
 
 
 def is_output(reply):
@@ -211,7 +217,7 @@ def what_cannot_be_built_again_is_refused_to_all():
         assert ask(server.address, "?") == good_answers()["?"]
         server.release("no")
         for client in clients:
-            reply = [r for r in client.answer() if not is_output(r)][-1]
+            (_, reply), _ = client.answer()
             assert reply.startswith("E"), reply
             client.close()
         with Rsp(server.address) as r:

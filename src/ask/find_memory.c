@@ -280,9 +280,11 @@ static bool look_around(struct ts_find *f, uint64_t first, uint64_t last, const 
 	if (first < bare->first &&
 	    !look_through(f, first, last < bare->first ? last : bare->first - 1, pos, err))
 		return false;
+	if (last <= bare->last - before)
+		return true;
 	if (first <= bare->last - before)
 		first = bare->last - before + 1;
-	return first > last || look_through(f, first, last, pos, err);
+	return look_through(f, first, last, pos, err);
 }
 
 bool ts_find_add_range(struct ts_find *f, uint64_t first, uint64_t last, bool is_bare, struct ts_error *err)

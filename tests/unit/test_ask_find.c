@@ -448,6 +448,8 @@ Suite *unit_suite(void)
 	tcase_add_test(c, what_stands_at_the_start_is_told_before_the_rest_is_searched);
 	tcase_add_loop_test(c, what_is_stopped_has_all_rows_before_the_place_that_it_says, 1, 11);
 	tcase_add_loop_test(c, what_is_stopped_has_all_rows_before_the_place_that_it_says, 105, 125);
+	/* what holds nothing of the value ends with the address space */
+	tcase_add_loop_test(c, what_is_stopped_has_all_rows_before_the_place_that_it_says, 186, 187);
 	suite_add_tcase(suite, c);
 	suite_add_tcase(suite, sample_case(a_value_of_a_sample_is_found));
 	return suite;

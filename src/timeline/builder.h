@@ -79,6 +79,9 @@ bool ts_builder_apply(struct ts_timeline *tl, struct ts_target *t, const struct 
 /* From position @pos on @thread runs. */
 void ts_builder_run(struct ts_timeline *tl, uint64_t pos, uint32_t thread);
 
+/* Make room for the points of one more segment.  Returns false if memory is exhausted. */
+bool ts_builder_room_for_points(struct ts_timeline *tl, size_t segment);
+
 /* Make the sealed part available to queries. */
 void ts_builder_publish(struct ts_timeline *tl);
 

@@ -347,8 +347,7 @@ static bool note_runs(struct ts_timeline *tl, uint64_t pos, const struct ts_step
 
 /* ------------------------------------------------------------------------------------ chunks and segments */
 
-/* Make room for the points of one more segment.  Returns false if memory is exhausted. */
-static bool room_for_points(struct ts_timeline *tl, size_t segment)
+bool ts_builder_room_for_points(struct ts_timeline *tl, size_t segment)
 {
 	if (segment >= tl->cap_points) {
 		size_t cap = tl->cap_points ? tl->cap_points * 2 : 8;
@@ -368,7 +367,7 @@ static bool add_point(struct ts_timeline *tl)
 {
 	size_t segment = (size_t)(tl->builder->n_chunks / TS_SEGMENT_CHUNKS);
 
-	return room_for_points(tl, segment) && ts_points_add(&tl->points[segment], &tl->builder->here);
+	return ts_builder_room_for_points(tl, segment) && ts_points_add(&tl->points[segment], &tl->builder->here);
 }
 
 void ts_builder_publish(struct ts_timeline *tl)

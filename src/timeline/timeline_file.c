@@ -351,14 +351,8 @@ static bool map_points(struct ts_timeline *tl, uint64_t segment, uint32_t owner,
 
 static bool load_points(struct ts_timeline *tl, uint64_t segment, uint32_t owner, struct ts_index_arrays *a)
 {
-	struct ts_points *p = realloc(tl->points, (size_t)(segment + 1) * sizeof(*p));
-
-	if (!p)
-		return false;
-	tl->points = p;
-	p[segment] = (struct ts_points){ 0 };
-	tl->n_points = tl->cap_points = (size_t)segment + 1;
-	return map_points(tl, segment, owner, a) && p[segment].n == n_chunks_of(tl, segment);
+	return ts_builder_room_for_points(tl, (size_t)segment) && map_points(tl, segment, owner, a) &&
+	       tl->points[segment].n == n_chunks_of(tl, segment);
 }
 
 static void save_runs(struct ts_timeline *tl, uint64_t segment, uint32_t owner, struct ts_index_file *f)

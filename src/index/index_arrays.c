@@ -21,9 +21,12 @@ void *ts_index_take_unread(struct ts_index_arrays *a, size_t item_len, size_t *n
 
 void *ts_index_take(struct ts_index_arrays *a, size_t item_len, size_t *n)
 {
-	bool is_packed = a->left && a->next->is_packed;
+	const struct ts_index_array *array = a->left ? a->next : NULL;
+	bool is_packed = array && array->is_packed;
 	void *items = ts_index_take_unread(a, item_len, n);
 
+	if (items && array->copy)
+		return (void *)array->copy;
 	if (!items || (!is_packed && ts_index_blocks_use(a->blocks, items, *n * item_len)))
 		return items;
 	*n = 0;

@@ -16,6 +16,7 @@ struct ts_index_blocks;
 struct ts_index_array {
 	uint64_t at, len; /* in the memory of its record; what is packed is there when it is used */
 	bool is_packed;
+	const uint8_t *copy; /* borrowed: its bytes, in the file's summary; NULL: they are in the record only */
 };
 
 /* A section's arrays, in the order in which they were put. */

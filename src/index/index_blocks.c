@@ -60,6 +60,12 @@ bool ts_index_blocks_set_packed(struct ts_index_blocks *b, const struct ts_index
 	return b->states && b->has_piece;
 }
 
+void ts_index_blocks_begin_with(struct ts_index_blocks *b, bool (*begin)(void *user), void *user)
+{
+	b->begin = begin;
+	b->user = user;
+}
+
 /* No ring has a piece of the blocks any more. */
 static void forget_pieces(const struct ts_index_blocks *b)
 {
@@ -79,7 +85,8 @@ void ts_index_blocks_free(struct ts_index_blocks *b)
 {
 	if (!b)
 		return;
-	forget_pieces(b);
+	if (!b->begin)
+		forget_pieces(b);
 	free(b->states);
 	free(b->has_piece);
 	free(b);
@@ -196,11 +203,29 @@ static bool verify(struct ts_index_blocks *b, size_t i)
 	return ts_signer_check(b->pool->signer, &bytes, 1, signature);
 }
 
+/* The record is about to be used for the first time: its head and its tables come to memory. */
+static bool begin(struct ts_index_blocks *b)
+{
+	size_t tables_end = (size_t)(b->signatures - b->start) + ts_index_blocks_n(b->end) * TS_SIGNATURE_LEN;
+
+	if (!b->begin(b->user)) {
+		b->is_damaged = !b->pool->is_exhausted;
+		return false;
+	}
+	b->begin = NULL;
+	keep(b, 0);
+	for (size_t i = b->end / TS_INDEX_PIECE_LEN; i * TS_INDEX_PIECE_LEN < tables_end && i < b->n_pieces; i++)
+		keep(b, i);
+	return true;
+}
+
 /* A block of the file. */
 static bool fetch(struct ts_index_blocks *b, size_t i)
 {
 	if (b->states[i] == READY)
 		return true;
+	if (b->begin && !begin(b))
+		return false;
 	if (b->states[i] == UNREAD && !verify(b, i)) {
 		b->is_damaged = true;
 		return false;
@@ -301,7 +326,7 @@ bool ts_index_blocks_fetch(struct ts_index_blocks *b, size_t first, size_t last)
 	struct ts_index_pool *pool = b->pool;
 
 	if (fetch_all(b, first, last) ||
-	    (!pool->is_damaged && pool->mend && pool->mend(pool->user) && fetch_all(b, first, last)))
+	    (!pool->is_damaged && !pool->is_exhausted && pool->mend && pool->mend(pool->user) && fetch_all(b, first, last)))
 		return true;
 	pool->is_damaged = true;
 	return false;
@@ -313,5 +338,6 @@ void ts_index_blocks_renew(struct ts_index_blocks *b)
 	for (size_t i = 0; i < ts_index_blocks_n(b->end); i++)
 		b->states[i] = UNREAD; /* what was unpacked is good */
 	b->is_damaged = false;
+	b->begin = NULL;
 	pthread_mutex_unlock(&b->pool->lock);
 }

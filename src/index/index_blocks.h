@@ -66,6 +66,7 @@ struct ts_index_pool {
 	bool (*mend)(void *user);
 	void *user;
 	_Atomic bool is_damaged;        /* a block was not as it was written, or something in it is wrong */
+	_Atomic bool is_exhausted;      /* a record could not be mapped, which says nothing about the file */
 	pthread_mutex_t lock;           /* of what follows, and of changes of blocks' states */
 	struct ts_index_piece pieces[TS_INDEX_MAX_PIECES]; /* of the file, in memory; a ring */
 	unsigned next;                  /* the place of the oldest piece */
@@ -87,6 +88,8 @@ struct ts_index_blocks {
 	uint8_t *has_piece;         /* owned; is the piece in a ring of the pool? */
 	size_t n_pieces;
 	_Atomic bool is_damaged;    /* one of them was not as it was written */
+	bool (*begin)(void *user);  /* NULL: it was called, or nothing is to be done */
+	void *user;
 };
 
 /* The number of blocks, from the record's beginning on, if @end bytes of it are signed. */
@@ -123,6 +126,12 @@ struct ts_index_blocks *ts_index_blocks_new(struct ts_index_pool *pool, const ui
 bool ts_index_blocks_set_packed(struct ts_index_blocks *b, const struct ts_index_packed *packed, size_t n,
 				size_t unpacked_end);
 void ts_index_blocks_free(struct ts_index_blocks *b);
+
+/*
+ * Call @begin before the first block is used; if it returns false, the block is damaged, unless the pool is
+ * exhausted.
+ */
+void ts_index_blocks_begin_with(struct ts_index_blocks *b, bool (*begin)(void *user), void *user);
 
 /* What lies at the record's place now is to be verified again: it was mapped anew. */
 void ts_index_blocks_renew(struct ts_index_blocks *b);

@@ -35,7 +35,7 @@ static void put_entry(struct ts_buf *out, const struct ts_index_record *r, uint6
 }
 
 void ts_index_directory_put(struct ts_buf *out, const struct ts_index_key *key,
-			    const struct ts_index_record *records, size_t n)
+			    const struct ts_index_record *records, size_t n, uint64_t at)
 {
 	uint8_t tail[TS_INDEX_TAIL_LEN] = { 0 }, header[TS_INDEX_HEADER_LEN];
 	size_t start = out->len;
@@ -49,7 +49,7 @@ void ts_index_directory_put(struct ts_buf *out, const struct ts_index_key *key,
 	if (!ts_buf_ok(out))
 		return;
 	memcpy(tail, magic, sizeof(magic));
-	ts_put64(tail + 16, ts_index_record_end(&records[n - 1]));
+	ts_put64(tail + 16, at);
 	ts_put64(tail + 24, n);
 	ts_index_header_make(key, header);
 	signed_parts(header, out->data + start, out->len - start, tail, parts);
@@ -95,7 +95,7 @@ static struct ts_index_entry get_entry(const uint8_t *p)
 	return e;
 }
 
-/* Do records follow each other from the header up to @end, and their segments from step 0 on? */
+/* Do records follow each other from the header on, none beyond @end, and their segments from step 0 on? */
 static bool get_entries(const uint8_t *bytes, size_t n, uint64_t end, struct ts_index_entry *entries)
 {
 	uint64_t pos = 0, off = TS_INDEX_ALIGN;
@@ -110,26 +110,25 @@ static bool get_entries(const uint8_t *bytes, size_t n, uint64_t end, struct ts_
 		off += ts_index_align(e.len);
 		entries[i] = e;
 	}
-	return off == end;
+	return off <= end;
 }
 
 struct ts_index_entry *ts_index_directory_read(int fd, uint64_t file_len, const struct ts_index_key *key,
-					       size_t *n)
+					       size_t *n, uint64_t *at)
 {
 	uint8_t tail[TS_INDEX_TAIL_LEN], *bytes;
 	struct ts_index_entry *entries;
-	uint64_t at;
 	bool done;
 
 	*n = read_tail(fd, file_len, tail);
 	if (!*n)
 		return NULL;
-	at = ts_get64(tail + 16);
+	*at = ts_get64(tail + 16);
 	bytes = malloc(*n * TS_INDEX_ENTRY_LEN);
 	entries = malloc(*n * sizeof(*entries));
 	done = bytes && entries &&
-	       ts_read_whole(fd, bytes, *n * TS_INDEX_ENTRY_LEN, at) == (ssize_t)(*n * TS_INDEX_ENTRY_LEN) &&
-	       is_signed(key, bytes, *n, tail) && get_entries(bytes, *n, at, entries);
+	       ts_read_whole(fd, bytes, *n * TS_INDEX_ENTRY_LEN, *at) == (ssize_t)(*n * TS_INDEX_ENTRY_LEN) &&
+	       is_signed(key, bytes, *n, tail) && get_entries(bytes, *n, *at, entries);
 	free(bytes);
 	if (done)
 		return entries;

@@ -34,21 +34,21 @@ static inline uint64_t ts_index_directory_len(size_t n)
 }
 
 /*
- * Append to @out the directory of the @n records of the file of @key, one or more, to be written after the
- * last one.  A failure stays in @out.
+ * Append to @out the directory of the @n records of the file of @key, one or more, to be written at @at, after the
+ * last one and the summary.  A failure stays in @out.
  */
 void ts_index_directory_put(struct ts_buf *out, const struct ts_index_key *key,
-			    const struct ts_index_record *records, size_t n);
+			    const struct ts_index_record *records, size_t n, uint64_t at);
 
 /*
- * The directory of the file @fd of @key, which has @file_len bytes.
+ * The directory of the file @fd of @key, which has @file_len bytes; *at gets where it begins.
  *
  * Returns its *n entries, to be freed by the caller: records follow each other in the file and their segments
- * in the recording.  Returns NULL if there is none, or if it is damaged or contradicts itself, or memory is
+ * in the recording; the last one may end before the directory begins.  Returns NULL if there is none, or if it is damaged or contradicts itself, or memory is
  * exhausted.
  */
 struct ts_index_entry *ts_index_directory_read(int fd, uint64_t file_len, const struct ts_index_key *key,
-					       size_t *n);
+					       size_t *n, uint64_t *at);
 
 /* Is @r the record that @entry is about? */
 bool ts_index_entry_fits(const struct ts_index_entry *entry, const struct ts_index_record *r);

@@ -24,7 +24,7 @@
  *     32   4  number of sections
  *     36   4  number of arrays
  *     40   4  1: the last record, the index is complete; else 0
- *     44   4  0
+ *     44   4  where the arrays begin that grow with the recording, a multiple of 8 (if it has 32 bits, else 88)
  *     48   8  steps of the recording up to the end of its segment
  *     56  28  signature of the header (88 bytes), the 56 bytes before, and the tables
  *     84   4  0
@@ -44,7 +44,14 @@
  *             shorter
  *                0 28  signature of its bytes; the head is left out of the first one
  *
- *   directory, at the multiple of 4,096 that follows the last record of a complete index
+ *   summary, at the multiple of 4,096 that follows the last record of a complete index
+ *      0   8  "summary\n"
+ *      8  28  signature of the header (88 bytes) and of what follows these 40 bytes
+ *     36   4  0
+ *     40      for each record its head, the tables of its sections and arrays, and its bytes from the head up to the
+ *             arrays that grow with the recording
+ *
+ *   directory, after it
  *      for each record
  *      0   8  the first step of its segment
  *      8   8  number of its steps; the last record may have none
@@ -61,10 +68,11 @@
  *
  * A record is written from its arrays to its head, so that one whose writer was killed has no head.  An index
  * is valid up to its first record that is not; only the last record of a finished one (the file that is not
- * called .part) says so.  What follows that one is the directory, or the rest of it: where it is absent or
- * damaged the records are found one after the other, by their heads.
+ * called .part) says so.  What follows that one is the summary and the directory, or the rest of them: where they are
+ * absent or damaged the records are found one after the other, by their heads.
  *
- * Heads and tables are checked when a file is opened, blocks when they are used.  A block's signature is part
+ * A file is opened by its summary, and heads and tables are checked when the record is used; without one they are
+ * checked when it is opened.  Blocks are checked when they are used.  A block's signature is part
  * of what its record's signature covers, and the header is, too: nothing can be moved from one place or file
  * to another.
  */
@@ -195,6 +203,7 @@ static void drop_records(struct ts_index_file *f)
 {
 	for (size_t i = 0; i < f->n_records; i++)
 		ts_index_record_unmap(&f->records[i]);
+	ts_index_summary_close(&f->summary);
 	f->n_records = 0;
 	f->end = TS_INDEX_ALIGN;
 	f->is_finished = false;
@@ -237,17 +246,45 @@ bool ts_index_file_look_at(int fd, uint64_t *len, struct ts_error *why)
 	return true;
 }
 
+/* The records that the directory has, by the summary.  Returns false if it is of no use. */
+static bool read_by_summary(struct ts_index_file *f, const struct ts_index_entry *entries, size_t n, uint64_t at)
+{
+	struct ts_index_record *records = calloc(n, sizeof(*records));
+
+	if (!records || !ts_index_summary_open(&f->summary, f->fd, &f->key, f->pool, entries, n, at, records)) {
+		free(records);
+		return false;
+	}
+	free(f->records);
+	f->records = records;
+	f->n_records = f->cap_records = n;
+	f->end = ts_index_record_end(&records[n - 1]);
+	f->is_finished = true;
+	return true;
+}
+
+/* One after the other.  Returns false if they are others. */
+static bool read_by_entries(struct ts_index_file *f, const struct ts_index_entry *entries, size_t n, bool is_whole)
+{
+	size_t i = 0;
+
+	while (i < n && !f->is_finished && take_record(f, entries[i].len, is_whole) &&
+	       ts_index_entry_fits(&entries[i], &f->records[i]))
+		ts_index_let_go(f, i++);
+	return i == n && f->is_finished;
+}
+
 /* The records that the directory has.  Returns false if it has none, or they are others. */
 static bool read_by_directory(struct ts_index_file *f, uint64_t file_len, bool is_whole)
 {
-	size_t n, i = 0;
-	struct ts_index_entry *entries = ts_index_directory_read(f->fd, file_len, &f->key, &n);
+	size_t n;
+	uint64_t at;
+	struct ts_index_entry *entries = ts_index_directory_read(f->fd, file_len, &f->key, &n, &at);
+	bool done = entries && ((!is_whole && read_by_summary(f, entries, n, at)) ||
+				read_by_entries(f, entries, n, is_whole));
 
-	while (i < n && entries && !f->is_finished && take_record(f, entries[i].len, is_whole) &&
-	       ts_index_entry_fits(&entries[i], &f->records[i]))
-		ts_index_let_go(f, i++);
 	free(entries);
-	return n && i == n && f->is_finished;
+	return done;
 }
 
 static void read_records(struct ts_index_file *f, uint64_t file_len, bool is_whole)
@@ -298,8 +335,6 @@ struct ts_index_file *ts_index_open(const char *path, const struct ts_index_key 
 			ts_fail_errno(why, "cannot open it");
 	} else if (read_file(f, key, false, &len, why)) {
 		if (f->is_finished && len <= ts_index_len(f)) {
-			close(f->fd);
-			f->fd = -1;
 			free(f->part);
 			f->part = NULL;
 			return f;
@@ -446,18 +481,19 @@ static bool take_refuge(struct ts_index_file *f)
 	return done;
 }
 
-/* What a complete file ends with.  Returns false if it cannot be written, and leaves the reason. */
+/* With what a complete file ends.  Returns false if it cannot be written, and leaves the reason. */
 bool ts_index_file_write_directory(struct ts_index_file *f)
 {
+	uint64_t at = ts_index_record_end(&f->records[f->n_records - 1]);
 	struct ts_buf b;
 	bool done;
 
 	ts_buf_init(&b);
-	ts_index_directory_put(&b, &f->key, f->records, f->n_records);
+	ts_index_summary_put(&b, &f->key, f->records, f->n_records);
+	ts_index_directory_put(&b, &f->key, f->records, f->n_records, at + b.len);
 	if (!ts_buf_ok(&b))
 		f->failure = ENOMEM;
-	done = ts_buf_ok(&b) &&
-	       ts_index_file_write(f, b.data, b.len, ts_index_record_end(&f->records[f->n_records - 1]));
+	done = ts_buf_ok(&b) && ts_index_file_write(f, b.data, b.len, at);
 	ts_buf_fini(&b);
 	return done;
 }
@@ -608,7 +644,8 @@ bool ts_index_is_damaged(struct ts_index_file *f)
 {
 	if (f->pool->is_damaged && !f->is_removed) {
 		f->is_removed = true;
-		ts_index_remove(f);
+		if (!f->pool->is_exhausted)
+			ts_index_remove(f);
 	}
 	return f->is_removed;
 }
@@ -621,6 +658,8 @@ void ts_index_give_back(struct ts_index_file *f)
 void ts_index_let_go(const struct ts_index_file *f, size_t record)
 {
 	ts_index_record_let_go(&f->records[record]);
+	if (record + 1 == f->n_records)
+		ts_index_summary_let_go(&f->summary);
 }
 
 void ts_index_set_mender(struct ts_index_file *f, bool (*mend)(void *user), void *user)
@@ -641,7 +680,9 @@ const char *ts_index_path(const struct ts_index_file *f)
 
 uint64_t ts_index_len(const struct ts_index_file *f)
 {
-	return f->end + (f->is_finished ? ts_index_directory_len(f->n_records) : 0);
+	if (!f->is_finished)
+		return f->end;
+	return f->end + ts_index_summary_len(f->records, f->n_records) + ts_index_directory_len(f->n_records);
 }
 
 size_t ts_index_n_records(const struct ts_index_file *f)

@@ -23,8 +23,8 @@
 struct ts_index_file;
 
 /*
- * Open the finished index @path, which must be that of @key.  The signatures of its heads are checked, and,
- * if it is not large, of all of it.
+ * Open the finished index @path, which must be that of @key.  The signature of its summary is checked, or those of
+ * its heads, and, if it is not large, of all of it.
  *
  * Returns NULL with @why->code TS_OK if there is none; NULL with the reason if there is one that cannot be
  * used: it is damaged, truncated, of another trace or version, made with other options or by another user, or

@@ -8,6 +8,7 @@
 
 #include "index_file.h"
 #include "index_record.h"
+#include "index_summary.h"
 
 /* Of the record that is being written. */
 struct ts_index_new_section {
@@ -23,13 +24,14 @@ struct ts_index_new_array {
 
 struct ts_index_file {
 	struct ts_index_key key;
-	int fd;       /* -1: it is mapped and needed no more */
+	int fd;       /* -1: it was published */
 	char *path;   /* owned; where it is, or will be, when it is finished */
 	char *part;   /* owned; where it is until then, NULL for a finished one */
 	char *refuge; /* owned; where it goes on if the disk becomes full, NULL: nowhere */
 	struct ts_index_record *records; /* owned */
 	size_t n_records, cap_records;
-	uint64_t end; /* of the last record, aligned; in a finished file the directory follows */
+	struct ts_index_summary summary; /* by which the records were opened */
+	uint64_t end; /* of the last record, aligned; in a finished file the summary and the directory follow */
 	bool is_finished; /* its last record is there */
 	bool is_patch;    /* the part is removed when it is closed (ts_index_create_patch()) */
 	size_t n_taken;   /* records of a patch that are those of the damaged file */
@@ -48,6 +50,7 @@ struct ts_index_file {
 	struct ts_buf apart;   /* arrays that grow with the recording; they follow the others */
 	struct ts_buf pending; /* bytes that follow what is in the file at @at */
 	uint64_t at;
+	uint32_t small_end;    /* where the arrays that were kept apart begin */
 	int failure;           /* errno of the first write that failed */
 };
 
@@ -80,7 +83,7 @@ bool ts_index_file_map_record(struct ts_index_file *f, uint64_t len);
  */
 bool ts_index_file_write(struct ts_index_file *f, const void *data, size_t len, uint64_t off);
 
-/* What a complete file ends with.  Returns false and @failure if it cannot be written. */
+/* The summary and the directory, with which a complete file ends.  Returns false and @failure if it cannot be written. */
 bool ts_index_file_write_directory(struct ts_index_file *f);
 
 /* Is it the errno of a full disk? */

@@ -2,7 +2,7 @@
 #include "index_patch.h"
 
 #include <fcntl.h>
-#include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "index_file_parts.h"
@@ -49,17 +49,22 @@ struct ts_index_file *ts_index_create_patch(const struct ts_index_file *f, size_
 	return NULL;
 }
 
+static bool is_same_file(int a, int b)
+{
+	struct stat x, y;
+
+	return !fstat(a, &x) && !fstat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
 /*
  * Write a record that was built again to the file, in place of the same bytes as they were meant to be: who
- * has mapped the file sees no others, and a part of them is damaged no more than before.  Another file, which
- * has taken its place, has another head there, as a record has that is not the same.
+ * has mapped the file sees no others, and a part of them is damaged no more than before.  Nothing is written
+ * to another file that has taken its place.
  */
 static void write_back(const struct ts_index_file *f, const struct ts_index_record *r)
 {
 	int fd = open(f->path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
-	uint8_t head[TS_INDEX_HEAD_LEN];
-	bool done = fd >= 0 && ts_read_whole(fd, head, sizeof(head), r->off) == sizeof(head) &&
-		    !memcmp(head, r->map, sizeof(head)) && ts_write_whole_at(fd, r->map, r->len, r->off);
+	bool done = fd >= 0 && is_same_file(fd, f->fd) && ts_write_whole_at(fd, r->map, r->len, r->off);
 
 	if (!done)
 		ts_log(TS_LOG_INFO, "%s: what was built again cannot be written to it", f->path);
@@ -70,7 +75,8 @@ static void write_back(const struct ts_index_file *f, const struct ts_index_reco
 void ts_index_write_back(const struct ts_index_file *f, const struct ts_index_file *patch)
 {
 	for (size_t i = patch->n_taken; i < patch->n_records && i < f->n_records; i++) {
-		if (f->records[i].blocks->is_damaged)
+		if (f->records[i].blocks->is_damaged &&
+		    ts_index_record_is_same(&f->records[i], &patch->records[i]))
 			write_back(f, &patch->records[i]);
 	}
 }

@@ -10,7 +10,7 @@ const char ts_index_record_magic[8] = "record\n";
 
 static const uint8_t *section_at(const struct ts_index_record *r, uint32_t i)
 {
-	return r->map + r->tables + (size_t)i * TS_INDEX_SECTION_LEN;
+	return r->entries + (size_t)i * TS_INDEX_SECTION_LEN;
 }
 
 static const uint8_t *array_at(const struct ts_index_record *r, uint32_t i)
@@ -18,10 +18,15 @@ static const uint8_t *array_at(const struct ts_index_record *r, uint32_t i)
 	return section_at(r, r->n_sections) + (size_t)i * TS_INDEX_ARRAY_LEN;
 }
 
+size_t ts_index_record_entries_len(const struct ts_index_record *r)
+{
+	return (size_t)r->n_sections * TS_INDEX_SECTION_LEN + (size_t)r->n_arrays * TS_INDEX_ARRAY_LEN;
+}
+
 /* Where the signatures of the blocks are. */
 static const uint8_t *signatures_of(const struct ts_index_record *r)
 {
-	return array_at(r, r->n_arrays);
+	return r->map + r->tables + ts_index_record_entries_len(r);
 }
 
 uint64_t ts_index_tables_len(uint32_t n_sections, uint32_t n_arrays, uint64_t tables)
@@ -70,11 +75,13 @@ static bool read_array(struct ts_index_record *r, uint32_t i, uint64_t at, struc
 	uint64_t off = ts_get64(array_at(r, i)), packed_len = ts_get32(array_at(r, i) + 16);
 	uint32_t item_len = ts_get32(array_at(r, i) + 20);
 
-	*a = (struct ts_index_array){ off, ts_get64(array_at(r, i) + 8), item_len };
+	*a = (struct ts_index_array){ .at = off, .len = ts_get64(array_at(r, i) + 8), .is_packed = item_len };
 	if (!item_len)
 		packed_len = a->len;
 	if (off < TS_INDEX_HEAD_LEN || off % 8 || off > r->tables || packed_len > r->tables - off)
 		return false;
+	if (!item_len && r->small && off + a->len <= r->small_end)
+		a->copy = r->small + (off - TS_INDEX_HEAD_LEN);
 	if (!item_len)
 		return true;
 	if (item_len > TS_INDEX_MAX_ITEM || a->len / TS_INDEX_BLOCK_LEN > packed_len ||
@@ -85,48 +92,67 @@ static bool read_array(struct ts_index_record *r, uint32_t i, uint64_t at, struc
 	return true;
 }
 
+static size_t count_packed(const struct ts_index_record *r)
+{
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < r->n_arrays; i++)
+		n += ts_get32(array_at(r, i) + 20) != 0;
+	return n;
+}
+
 /* The arrays.  Returns false if they cannot lie in the record, or memory is exhausted. */
 static bool read_arrays(struct ts_index_record *r)
 {
 	uint64_t packed_len = 0, end = align_piece(r->len);
 
 	r->arrays = calloc(r->n_arrays + (size_t)1, sizeof(*r->arrays));
-	r->packed = calloc(r->n_arrays + (size_t)1, sizeof(*r->packed));
+	r->packed = calloc(count_packed(r) + 1, sizeof(*r->packed));
 	for (uint32_t i = 0; r->arrays && r->packed && i < r->n_arrays; i++) {
-		struct ts_index_packed *p = &r->packed[r->n_packed];
+		struct ts_index_packed p;
 
-		if (!read_array(r, i, end, p))
+		if (!read_array(r, i, end, &p))
 			return false;
 		if (!r->arrays[i].is_packed)
 			continue;
-		packed_len += p->len;
+		packed_len += p.len;
 		if (packed_len >
 		    r->tables) /* so that no file claims more memory than a few thousand times its length */
 			return false;
-		end = align_piece(end + p->unpacked_len);
-		r->n_packed++;
+		end = align_piece(end + p.unpacked_len);
+		r->packed[r->n_packed++] = p;
 	}
 	r->memory = end - align_piece(r->len);
 	return r->arrays && r->packed && check_sections(r);
 }
 
+/* What the head says.  Returns false if it does not fit the record's length. */
+static bool read_head(struct ts_index_record *r)
+{
+	r->steps = ts_get64(r->head + 48);
+	r->tables = ts_get64(r->head + 24);
+	r->n_sections = ts_get32(r->head + 32);
+	r->n_arrays = ts_get32(r->head + 36);
+	r->small_end = ts_get32(r->head + 44);
+	return r->tables >= TS_INDEX_HEAD_LEN && r->tables <= r->len && !(r->tables % 8) &&
+	       r->small_end >= TS_INDEX_HEAD_LEN && r->small_end <= r->tables && !(r->small_end % 8) &&
+	       ts_index_tables_len(r->n_sections, r->n_arrays, r->tables) == r->len - r->tables;
+}
+
 static bool read_tables(struct ts_index_record *r)
 {
-	r->steps = ts_get64(r->map + 48);
-	r->tables = ts_get64(r->map + 24);
-	r->n_sections = ts_get32(r->map + 32);
-	r->n_arrays = ts_get32(r->map + 36);
-	return r->tables >= TS_INDEX_HEAD_LEN && r->tables <= r->len && !(r->tables % 8) &&
-	       ts_index_tables_len(r->n_sections, r->n_arrays, r->tables) == r->len - r->tables &&
-	       read_arrays(r);
+	r->head = r->map;
+	if (!read_head(r))
+		return false;
+	r->entries = r->map + r->tables;
+	return read_arrays(r);
 }
 
 /*
- * Memory that begins at a multiple of the pieces in which it is given back; @len is one, too.  Linux fetches the
- * pages around one that is touched, as many as a piece has and up to such a multiple: then they are all of the same
- * piece, and leave with it.  Returns MAP_FAILED on failure.
+ * Linux fetches the pages around one that is touched, as many as a piece has and up to a multiple of it: then they
+ * are all of the same piece, and leave with it.
  */
-static uint8_t *reserve(size_t len)
+uint8_t *ts_index_reserve(size_t len)
 {
 	uint8_t *p = mmap(NULL, len + TS_INDEX_PIECE_LEN, PROT_READ | PROT_WRITE,
 			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -143,13 +169,14 @@ static uint8_t *reserve(size_t len)
 /* Map the record where the memory for what is packed in it follows, instead of where it is. */
 static bool add_memory(struct ts_index_record *r, int fd)
 {
-	size_t len = (size_t)(align_piece(r->len) + r->memory);
-	uint8_t *p = reserve(len);
+	size_t len = (size_t)ts_index_record_memory(r);
+	uint8_t *p = ts_index_reserve(len);
 
 	if (p == MAP_FAILED)
 		return false;
 	munmap((uint8_t *)r->map, r->map_len);
-	r->map = p;
+	r->map = r->head = p;
+	r->entries = p + r->tables;
 	r->map_len = len;
 	return mmap(p, r->len, PROT_READ, MAP_PRIVATE | MAP_FIXED, fd, (off_t)r->off) != MAP_FAILED;
 }
@@ -166,7 +193,8 @@ void ts_index_record_unmap(struct ts_index_record *r)
 	ts_index_blocks_free(r->blocks);
 	free(r->arrays);
 	free(r->packed);
-	munmap((uint8_t *)r->map, r->map_len);
+	if (!r->is_placed)
+		munmap((uint8_t *)r->map, r->map_len);
 }
 
 bool ts_index_record_map(struct ts_index_record *r, struct ts_index_pool *pool, int fd, uint64_t off,
@@ -187,17 +215,80 @@ static bool check_head(const struct ts_index_record *r, const struct ts_index_ke
 	uint8_t header[TS_INDEX_HEADER_LEN];
 	struct iovec parts[3];
 
-	if (memcmp(r->map, ts_index_record_magic, sizeof(ts_index_record_magic)) ||
-	    ts_get64(r->map + 8) != number || ts_get32(r->map + 40) > 1)
+	if (!ts_index_record_is_number(r, number))
 		return false;
 	ts_index_header_make(key, header);
 	ts_index_signed_parts(header, r->map, r->map + r->tables, r->len - r->tables, parts);
 	return ts_signer_check(&key->signer, parts, 3, r->map + TS_INDEX_SIGNED_LEN);
 }
 
+bool ts_index_record_is_number(const struct ts_index_record *r, size_t number)
+{
+	return !memcmp(r->head, ts_index_record_magic, sizeof(ts_index_record_magic)) &&
+	       ts_get64(r->head + 8) == number && ts_get32(r->head + 40) <= 1;
+}
+
 void ts_index_record_let_go(const struct ts_index_record *r)
 {
-	madvise((uint8_t *)r->map, r->len, MADV_DONTNEED);
+	if (!r->is_placed)
+		madvise((uint8_t *)r->map, r->len, MADV_DONTNEED);
+}
+
+/* --------------------------------------------------------------------------------- read from a summary */
+
+bool ts_index_record_read(struct ts_index_record *r, uint64_t off, uint64_t len, const uint8_t *bytes,
+			  size_t n_bytes, size_t *used)
+{
+	uint64_t entries_len;
+
+	*r = (struct ts_index_record){ .off = off, .len = len, .is_placed = true };
+	r->head = bytes;
+	if (n_bytes < TS_INDEX_HEAD_LEN || !read_head(r))
+		return false;
+	entries_len = ts_index_record_entries_len(r);
+	if (entries_len > n_bytes - TS_INDEX_HEAD_LEN || r->small_end > n_bytes - entries_len)
+		return false;
+	r->entries = bytes + TS_INDEX_HEAD_LEN;
+	r->small = r->entries + entries_len;
+	*used = (size_t)(entries_len + r->small_end);
+	if (read_arrays(r))
+		return true;
+	free(r->arrays);
+	free(r->packed);
+	return false;
+}
+
+/* Map the record and check that it is the one of which the summary tells.  The pool notes if it cannot be mapped. */
+static bool begin(void *user)
+{
+	struct ts_index_record *r = user;
+	uint8_t *map = mmap((uint8_t *)r->map, r->len, PROT_READ, MAP_PRIVATE | MAP_FIXED, r->fd, (off_t)r->off);
+
+	if (map == MAP_FAILED) {
+		r->blocks->pool->is_exhausted = true;
+		return false;
+	}
+	return !memcmp(map, r->head, TS_INDEX_HEAD_LEN) &&
+	       !memcmp(map + r->tables, r->entries, ts_index_record_entries_len(r)) &&
+	       check_head(r, r->key, (size_t)ts_get64(r->head + 8));
+}
+
+bool ts_index_record_place(struct ts_index_record *r, struct ts_index_pool *pool, const struct ts_index_key *key,
+			   int fd, uint8_t *memory)
+{
+	r->map = memory;
+	r->map_len = ts_index_record_memory(r);
+	r->fd = fd;
+	r->key = key;
+	if (!add_blocks(r, pool))
+		return false;
+	ts_index_blocks_begin_with(r->blocks, begin, r);
+	return true;
+}
+
+uint64_t ts_index_record_memory(const struct ts_index_record *r)
+{
+	return align_piece(r->len) + r->memory;
 }
 
 bool ts_index_record_check(const struct ts_index_record *r, const struct ts_index_key *key, size_t number,
@@ -209,9 +300,15 @@ bool ts_index_record_check(const struct ts_index_record *r, const struct ts_inde
 }
 
 /* A head's signature covers the tables, and these cover the blocks. */
+bool ts_index_record_is_same(const struct ts_index_record *a, const struct ts_index_record *b)
+{
+	return a->len == b->len && !memcmp(a->head, b->head, TS_INDEX_HEAD_LEN) &&
+	       !memcmp(a->entries, b->entries, ts_index_record_entries_len(a));
+}
+
 bool ts_index_record_replace(struct ts_index_record *r, const struct ts_index_record *from, int fd)
 {
-	if (r->len != from->len || memcmp(r->map, from->map, TS_INDEX_HEAD_LEN) ||
+	if (!ts_index_record_is_same(r, from) ||
 	    mmap((uint8_t *)r->map, r->len, PROT_READ, MAP_PRIVATE | MAP_FIXED, fd, (off_t)from->off) ==
 		    MAP_FAILED)
 		return false;
@@ -226,12 +323,12 @@ uint64_t ts_index_record_steps(const struct ts_index_record *r)
 
 const uint8_t *ts_index_record_signature(const struct ts_index_record *r)
 {
-	return r->map + TS_INDEX_SIGNED_LEN;
+	return r->head + TS_INDEX_SIGNED_LEN;
 }
 
 bool ts_index_record_is_last(const struct ts_index_record *r)
 {
-	return ts_get32(r->map + 40);
+	return ts_get32(r->head + 40);
 }
 
 bool ts_index_record_has(const struct ts_index_record *r, uint32_t kind)

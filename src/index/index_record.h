@@ -30,7 +30,13 @@ static inline uint64_t ts_index_align(uint64_t off)
 extern const char ts_index_record_magic[8];
 
 struct ts_index_record {
-	const uint8_t *map; /* owned; what is packed is unpacked to what follows the record in it */
+	const uint8_t *map; /* owned, unless it is placed; what is packed is unpacked to what follows the record in it */
+	bool is_placed;     /* ts_index_record_place() */
+	int fd;                         /* if it is placed */
+	const struct ts_index_key *key; /* borrowed, if it is placed */
+	const uint8_t *head, *entries;  /* borrowed: its head, its sections and arrays; in its map, or in a summary */
+	const uint8_t *small;           /* borrowed from the summary: its bytes from the head to @small_end; NULL: none */
+	uint32_t small_end;             /* where the arrays begin that grow with the recording */
 	uint64_t off;       /* in the file */
 	uint64_t len, tables, steps;
 	uint64_t memory, map_len; /* for what is packed; of all that is mapped */
@@ -70,8 +76,42 @@ void ts_index_record_unmap(struct ts_index_record *r);
 bool ts_index_record_check(const struct ts_index_record *r, const struct ts_index_key *key, size_t number,
 			   bool is_whole);
 
+/* The bytes of its tables before the signatures of blocks. */
+size_t ts_index_record_entries_len(const struct ts_index_record *r);
+
+/* Does its head say that it is record @number? */
+bool ts_index_record_is_number(const struct ts_index_record *r, size_t number);
+
+/*
+ * The record of @len bytes at @off of a file, from the @n_bytes at @bytes of its summary (index_summary.h), of
+ * which *used are about it.  They stay in use.  Only what they say is read, and checked against @len.
+ *
+ * Returns false if they contradict each other, or memory is exhausted.
+ */
+bool ts_index_record_read(struct ts_index_record *r, uint64_t off, uint64_t len, const uint8_t *bytes,
+			  size_t n_bytes, size_t *used);
+
+/* How much memory it needs, what is unpacked included: a multiple of TS_INDEX_PIECE_LEN. */
+uint64_t ts_index_record_memory(const struct ts_index_record *r);
+
+/*
+ * Place the record, which was read from a summary of the file @fd of @key, in @memory.  It is mapped there, and its
+ * head and tables are checked, when one of its blocks is used for the first time.  @r must not move, nor @fd be
+ * closed, until it is unmapped, which leaves @memory as it is.
+ *
+ * Returns false if memory is exhausted.
+ */
+bool ts_index_record_place(struct ts_index_record *r, struct ts_index_pool *pool, const struct ts_index_key *key,
+			   int fd, uint8_t *memory);
+
+/* Memory of @len bytes, which begins at a multiple of TS_INDEX_PIECE_LEN as @len is one; MAP_FAILED on failure. */
+uint8_t *ts_index_reserve(size_t len);
+
 /* Give the record's pages back: Linux fetches many around its head, its tables and its small arrays. */
 void ts_index_record_let_go(const struct ts_index_record *r);
+
+/* Were they written with the same bytes? */
+bool ts_index_record_is_same(const struct ts_index_record *a, const struct ts_index_record *b);
 
 /*
  * Put the bytes of @from, a record of file @fd, in place of those of @r.  Pointers into @r stay valid.

@@ -142,6 +142,7 @@ void ts_index_put_packed(struct ts_index_file *f, const void *items, size_t n, s
 /* The arrays that were kept apart follow the others, which are all put. */
 static void join_apart(struct ts_index_file *f)
 {
+	f->small_end = here(f) <= UINT32_MAX ? (uint32_t)here(f) : TS_INDEX_HEAD_LEN;
 	for (uint32_t i = 0; i < f->n_arrays; i++) {
 		if (f->arrays[i].is_apart)
 			f->arrays[i].off += here(f);
@@ -207,6 +208,7 @@ static void make_head(const struct ts_index_file *f, bool is_last, uint64_t at, 
 	ts_put32(head + 32, f->n_sections);
 	ts_put32(head + 36, f->n_arrays);
 	ts_put32(head + 40, is_last);
+	ts_put32(head + 44, f->small_end);
 	ts_put64(head + 48, f->n_steps);
 	ts_index_header_make(&f->key, header);
 	ts_index_signed_parts(header, head, tables, len, parts);

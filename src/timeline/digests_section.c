@@ -30,7 +30,7 @@ static void save(struct ts_timeline *tl, uint64_t segment, uint32_t owner, struc
 	size_t first = (size_t)segment * TS_SEGMENT_CHUNKS;
 
 	(void)owner;
-	ts_index_put(f, tl->digests.items + first, tl->digests.n - first, sizeof(*tl->digests.items));
+	ts_index_put_unread(f, tl->digests.items + first, tl->digests.n - first, sizeof(*tl->digests.items));
 }
 
 static bool load(struct ts_timeline *tl, uint64_t segment, uint32_t owner, struct ts_index_arrays *a)

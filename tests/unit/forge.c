@@ -21,6 +21,7 @@
 #define ENTRY_LEN    64 /* of the directory, as its tail has */
 #define SECTION_LEN  16
 #define ARRAY_LEN    24
+#define SUMMARY_HEAD_LEN 40
 
 const struct ts_index_key forge_key = { 10, 20, 30, 40, 50, { .id = 60 } };
 
@@ -33,7 +34,8 @@ struct place {
 struct layout {
 	struct place arrays[MAX_ARRAYS], records[MAX_RECORDS];
 	size_t n_arrays, n_records;
-	struct place directory;
+	struct place summaries[MAX_RECORDS]; /* of each record, in the summary: what it has of the head and the tables */
+	struct place summary, directory;
 };
 
 static uint64_t get(const uint8_t *p, unsigned len)
@@ -74,6 +76,30 @@ static size_t lay_out_record(struct layout *l, const uint8_t *file, size_t off)
 	return off + (len + 4095) / 4096 * 4096;
 }
 
+/* Where the summary begins, by the last entry of the directory. */
+static size_t end_of_records(const uint8_t *directory, size_t len)
+{
+	const uint8_t *last = directory + len - 2 * ENTRY_LEN;
+
+	return get(last + 16, 8) + (get(last + 24, 8) + 4095) / 4096 * 4096;
+}
+
+static void lay_out_summary(struct layout *l, const uint8_t *file)
+{
+	const struct place *last = &l->records[l->n_records - 1];
+	size_t off = last->off + (last->len + 4095) / 4096 * 4096;
+
+	l->summary = (struct place){ off, l->directory.off - off };
+	off += SUMMARY_HEAD_LEN;
+	for (size_t i = 0; i < l->n_records; i++) {
+		const uint8_t *head = file + l->records[i].off;
+
+		l->summaries[i] = (struct place){ off, tables_of(head).len + get(head + 44, 4) };
+		off += l->summaries[i].len;
+	}
+	assert(off == l->directory.off);
+}
+
 /* Of a file that is as it was built. */
 static void lay_out(struct layout *l, const uint8_t *file, size_t len)
 {
@@ -81,8 +107,9 @@ static void lay_out(struct layout *l, const uint8_t *file, size_t len)
 
 	l->n_arrays = l->n_records = 0;
 	l->directory = (struct place){ directory, len - directory };
-	for (size_t off = 4096; off < directory;)
+	for (size_t off = 4096, end = end_of_records(file + directory, len - directory); off < end;)
 		off = lay_out_record(l, file, off);
+	lay_out_summary(l, file);
 }
 
 size_t forge_n_records(const uint8_t *file, size_t len)
@@ -137,14 +164,43 @@ static void sign_record(uint8_t *file, const struct place *r)
 	ts_signer_sign(s, parts, 3, head + SIGNED_LEN);
 }
 
-/* The directory says of each record what its head says, but for what was forged. */
-static void sign_directory(uint8_t *file, const struct layout *l)
+/*
+ * What was forged in the record is in its summary, too.  A head that leads elsewhere leaves the summary as it was, but
+ * for the head.
+ */
+static void copy_to_summary(uint8_t *file, const struct layout *l, size_t record)
 {
-	uint8_t *entry = file + l->directory.off, *tail = entry + l->n_records * ENTRY_LEN;
-	struct iovec parts[3] = { { file, HEADER_LEN }, { entry, l->directory.len - ENTRY_LEN }, { tail, 32 } };
+	const struct place *r = &l->records[record], *s = &l->summaries[record];
+	const uint8_t *head = file + r->off;
+	uint8_t *to = file + s->off;
+	struct place t = tables_of(head);
+	size_t small_end = get(head + 44, 4);
+
+	memcpy(to, head, HEAD_LEN);
+	if (small_end < HEAD_LEN || small_end + t.len != s->len || t.off > r->len || t.len > r->len - t.off)
+		return;
+	memcpy(to + HEAD_LEN, head + t.off, t.len);
+	memcpy(to + HEAD_LEN + t.len, head + HEAD_LEN, small_end - HEAD_LEN);
+}
+
+/* The directory says of each record what its head says, but for what was forged. */
+static void copy_to_directory(uint8_t *file, const struct layout *l)
+{
+	uint8_t *entry = file + l->directory.off;
 
 	for (size_t i = 0; i < l->n_records; i++, entry += ENTRY_LEN)
 		memcpy(entry + 32, file + l->records[i].off + SIGNED_LEN, TS_SIGNATURE_LEN);
+}
+
+static void sign_end(uint8_t *file, const struct layout *l)
+{
+	uint8_t *entry = file + l->directory.off, *tail = entry + l->n_records * ENTRY_LEN,
+		*summary = file + l->summary.off;
+	struct iovec parts[3] = { { file, HEADER_LEN }, { entry, l->directory.len - ENTRY_LEN }, { tail, 32 } };
+	struct iovec of_summary[2] = { { file, HEADER_LEN },
+				       { summary + SUMMARY_HEAD_LEN, l->summary.len - SUMMARY_HEAD_LEN } };
+
+	ts_signer_sign(&forge_key.signer, of_summary, 2, summary + 8);
 	ts_signer_sign(&forge_key.signer, parts, 3, tail + 32);
 }
 
@@ -163,24 +219,46 @@ static uint64_t other_number(uint64_t old, unsigned op, uint16_t operand)
 	}
 }
 
-/* Bytes of an edit: 2 the array, 2 the place in it, 1 the number's length, 1 the operation, 2 its operand.
+/* What an edit changes. */
+enum where {
+	BOTH,    /* a record, and its summary accordingly */
+	RECORD,  /* only a record */
+	SUMMARY, /* only a summary */
+};
+
+static enum where where_of(const uint8_t *e)
+{
+	static const enum where wheres[] = { BOTH, BOTH, RECORD, SUMMARY };
+
+	return wheres[e[5] >> 6];
+}
+
+/* What is edited: the array, head or tables @which, or the directory; in the summary, that of a record. */
+static struct place place_to_edit(const struct layout *l, const uint8_t *file, const uint8_t *e)
+{
+	size_t n = l->n_arrays + 2 * l->n_records, which = get(e, 2) % (n + 1);
+	struct place p, t;
+
+	if (where_of(e) == SUMMARY)
+		return l->summaries[get(e, 2) % l->n_records];
+	if (which < l->n_arrays || which == n)
+		return which == n ? l->directory : l->arrays[which];
+	p = l->records[(which - l->n_arrays) / 2];
+	if ((which - l->n_arrays) % 2 == 0)
+		return (struct place){ p.off, HEAD_LEN };
+	t = tables_of(file + p.off);
+	return t.off <= p.len && t.len <= p.len - t.off ? (struct place){ p.off + t.off, t.len } : p;
+}
+
+/* Bytes of an edit: 2 the array, 2 the place in it, 1 the number's length, 1 where and the operation, 2 its operand.
  */
 static void edit(const struct layout *l, uint8_t *file, const uint8_t *e)
 {
-	size_t n = l->n_arrays + 2 * l->n_records, which = get(e, 2) % (n + 1);
-	struct place p = which < l->n_arrays ? l->arrays[which] :
-			 which < n	      ? l->records[(which - l->n_arrays) / 2] :
-						l->directory, t;
+	struct place p = place_to_edit(l, file, e);
 	unsigned len = 1u << e[4] % 4;
 	uint64_t number;
 	uint8_t *at;
 
-	if (which >= l->n_arrays && which < n && (which - l->n_arrays) % 2) {
-		t = tables_of(file + p.off);
-		p = t.off <= p.len && t.len <= p.len - t.off ? (struct place){ p.off + t.off, t.len } : p;
-	} else if (which >= l->n_arrays && which < n) {
-		p.len = HEAD_LEN;
-	}
 	if (p.len < len)
 		return;
 	/* half of the places are near the beginning, where counts and first offsets are */
@@ -192,16 +270,29 @@ static void edit(const struct layout *l, uint8_t *file, const uint8_t *e)
 	memcpy(at, &number, len);
 }
 
+/* Make the edits there, and sign the records if they are changed. */
+static void edit_where(enum where where, const struct layout *l, uint8_t *file, const uint8_t *edits, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (where_of(edits + i * FORGE_EDIT_LEN) == where)
+			edit(l, file, edits + i * FORGE_EDIT_LEN);
+	}
+	for (size_t i = 0; i < l->n_records && where != SUMMARY; i++)
+		sign_record(file, &l->records[i]);
+}
+
 void forge(uint8_t *file, size_t len, const uint8_t *edits, size_t n)
 {
 	static struct layout l;
 
 	lay_out(&l, file, len);
-	for (size_t i = 0; i < n; i++)
-		edit(&l, file, edits + i * FORGE_EDIT_LEN);
+	edit_where(BOTH, &l, file, edits, n);
 	for (size_t i = 0; i < l.n_records; i++)
-		sign_record(file, &l.records[i]);
-	sign_directory(file, &l);
+		copy_to_summary(file, &l, i);
+	copy_to_directory(file, &l);
+	edit_where(RECORD, &l, file, edits, n);
+	edit_where(SUMMARY, &l, file, edits, n);
+	sign_end(file, &l);
 }
 
 /* ---------------------------------------------------------------------------------------------- asking */

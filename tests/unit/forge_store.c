@@ -10,6 +10,7 @@
 #include "src/index/index_directory.h"
 #include "src/index/index_pack.h"
 #include "src/index/index_record.h"
+#include "src/index/index_summary.h"
 
 static void pad(struct ts_buf *out, size_t to)
 {
@@ -57,19 +58,35 @@ static void put_array(struct ts_buf *out, size_t start, const uint8_t *head, uin
 	pad(out, 8);
 }
 
+/* The arrays of a record, those first that are in the summary, which end at *small_end. */
+static void put_arrays(struct ts_buf *out, const uint8_t *head, uint8_t *entries, uint64_t n, uint32_t *small_end)
+{
+	size_t start = out->len - TS_INDEX_HEAD_LEN;
+	const uint8_t *old = head + ts_get64(head + 24) + (uint64_t)ts_get32(head + 32) * TS_INDEX_SECTION_LEN;
+
+	for (unsigned is_large = 0; is_large < 2; is_large++) {
+		for (uint64_t i = 0; i < n * TS_INDEX_ARRAY_LEN; i += TS_INDEX_ARRAY_LEN) {
+			if (is_large == (ts_get64(old + i) >= ts_get32(head + 44)))
+				put_array(out, start, head, entries + i);
+		}
+		if (!is_large)
+			*small_end = (uint32_t)(out->len - start);
+	}
+}
+
 /* A record, without signatures. */
 static void put_record(struct ts_buf *out, const uint8_t *head)
 {
 	uint64_t n_sections = ts_get32(head + 32), n_arrays = ts_get32(head + 36), at;
 	size_t start = out->len, len = n_sections * TS_INDEX_SECTION_LEN + n_arrays * TS_INDEX_ARRAY_LEN, n;
 	uint8_t *tables = malloc(len), *signatures;
+	uint32_t small_end;
 
 	if (!tables)
 		abort();
 	memcpy(tables, head + ts_get64(head + 24), len);
 	ts_buf_put(out, head, TS_INDEX_HEAD_LEN);
-	for (uint64_t i = 0; i < n_arrays; i++)
-		put_array(out, start, head, tables + n_sections * TS_INDEX_SECTION_LEN + i * TS_INDEX_ARRAY_LEN);
+	put_arrays(out, head, tables + n_sections * TS_INDEX_SECTION_LEN, n_arrays, &small_end);
 	at = out->len - start;
 	ts_buf_put(out, tables, len);
 	n = ts_index_blocks_n(at) * TS_SIGNATURE_LEN;
@@ -79,6 +96,7 @@ static void put_record(struct ts_buf *out, const uint8_t *head)
 	ts_buf_put(out, signatures, n);
 	ts_put64(out->data + start + 16, at + len + n);
 	ts_put64(out->data + start + 24, at);
+	ts_put32(out->data + start + 44, small_end);
 	free(signatures);
 	free(tables);
 	pad(out, TS_INDEX_ALIGN);
@@ -97,6 +115,26 @@ static void put_records(struct ts_buf *out, const uint8_t *file, uint8_t *direct
 	}
 }
 
+/* The summary of these records, without its signature and what forge() copies to it. */
+static void put_summary(struct ts_buf *out, const uint8_t *directory, size_t n)
+{
+	uint8_t zeros[TS_INDEX_SUMMARY_HEAD_LEN] = { 0 };
+
+	memcpy(zeros, "summary\n", 8);
+	ts_buf_put(out, zeros, sizeof(zeros));
+	for (size_t i = 0; i < n; i++) {
+		const uint8_t *head = out->data + ts_get64(directory + i * TS_INDEX_ENTRY_LEN + 16);
+		size_t len = ts_get32(head + 44) + ts_get32(head + 32) * (size_t)TS_INDEX_SECTION_LEN +
+			     ts_get32(head + 36) * (size_t)TS_INDEX_ARRAY_LEN;
+		uint8_t *record = calloc(1, len);
+
+		if (!record)
+			abort();
+		ts_buf_put(out, record, len);
+		free(record);
+	}
+}
+
 uint8_t *forge_store(const uint8_t *file, size_t *len)
 {
 	uint64_t at = ts_get64(file + *len - TS_INDEX_TAIL_LEN + 16);
@@ -110,6 +148,7 @@ uint8_t *forge_store(const uint8_t *file, size_t *len)
 	memcpy(directory, file + at, directory_len);
 	ts_buf_put(&out, file, TS_INDEX_ALIGN);
 	put_records(&out, file, directory, ts_get64(tail + 24));
+	put_summary(&out, directory, ts_get64(tail + 24));
 	ts_put64(tail + 16, out.len);
 	ts_buf_put(&out, directory, directory_len);
 	if (!ts_buf_ok(&out))

@@ -242,7 +242,7 @@ static void change_version(void)
 {
 	size_t len = strlen(ts_index_optional_sources);
 	unsigned n_changed = 0;
-	uint8_t bytes[1 << 18];
+	static uint8_t bytes[1 << 19];
 	FILE *f = fopen(PATH, "r+b");
 	size_t n;
 
@@ -418,6 +418,8 @@ START_TEST(a_damaged_file_of_a_section_is_ignored)
 	f = fopen(SIBLING, "r+b");
 	ck_assert_ptr_nonnull(f);
 	fseek(f, 4096 + 50, SEEK_SET);
+	fputc(0xee, f);
+	fseek(f, -64, SEEK_END); /* without its directory heads are looked at when it is opened */
 	fputc(0xee, f);
 	fclose(f);
 	reopen(&o, true);

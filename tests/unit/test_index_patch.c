@@ -76,10 +76,9 @@ static uint8_t *read_file(size_t *len)
 	return bytes;
 }
 
-/* Change a byte in the arrays of a record, where it is mapped from. */
-static void damage(size_t record)
+/* Change byte @at of a record, where it is mapped from. */
+static void damage_at(size_t record, size_t at)
 {
-	struct ts_index_arrays a = ts_index_find(f, record, KIND, 0);
 	size_t off = 4096, len;
 	FILE *out = fopen(PATH, "r+b");
 	uint8_t *bytes = read_file(&len);
@@ -90,9 +89,15 @@ static void damage(size_t record)
 		memcpy(&record_len, bytes + off + 16, sizeof(record_len));
 		off += (record_len + 4095) / 4096 * 4096;
 	}
-	ck_assert_mem_eq(a.record, bytes + off, 88);
-	ck_assert(out && !fseek(out, (long)off + 300, SEEK_SET) && fputc(bytes[off + 300] ^ 4, out) != EOF &&
-		  !fclose(out));
+	ck_assert_mem_eq(bytes + off, "record\n", 8);
+	off += at;
+	ck_assert(out && !fseek(out, (long)off, SEEK_SET) && fputc(bytes[off] ^ 4, out) != EOF && !fclose(out));
+}
+
+/* In its arrays. */
+static void damage(size_t record)
+{
+	damage_at(record, 300);
 }
 
 /* Is all of a record as it was put? */
@@ -158,6 +163,34 @@ START_TEST(a_damaged_record_gets_its_bytes_back)
 	for (size_t i = 0; i < N_RECORDS; i++)
 		ck_assert(is_right(i));
 	ck_assert(has_original_bytes(original, len));
+	free(original);
+}
+END_TEST
+
+/* They are looked at when the record is used, not when the file is opened. */
+START_TEST(a_damaged_head_or_table_gets_its_bytes_back)
+{
+	static const size_t places[] = { 0, 8, 16, 48, 60, 84 };
+	size_t len, tables = 0;
+	uint8_t *original = copy_of_file(&len);
+
+	memcpy(&tables, original + 4096 + 24, 8);
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		size_t at = _i ? tables + places[i] : places[i];
+
+		ts_index_close(f);
+		f = ts_index_open(PATH, &the_key, &err);
+		ck_assert_ptr_nonnull(f);
+		damage_at(0, at);
+		ck_assert_msg(!is_right(0), "byte %zu", at);
+		begin_patch(SIZE_MAX, 0);
+		put_record(patch, false);
+		ck_assert(mend());
+		ts_index_close(patch);
+		patch = NULL;
+		ck_assert(is_right(0));
+		ck_assert(has_original_bytes(original, len));
+	}
 	free(original);
 }
 END_TEST
@@ -251,6 +284,7 @@ Suite *unit_suite(void)
 
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_loop_test(t, a_damaged_record_gets_its_bytes_back, 0, N_RECORDS);
+	tcase_add_loop_test(t, a_damaged_head_or_table_gets_its_bytes_back, 0, 2);
 	tcase_add_test(t, a_patch_from_the_beginning_on_will_do);
 	tcase_add_test(t, what_is_found_damaged_later_is_left);
 	tcase_add_test(t, what_is_not_the_same_replaces_nothing);

@@ -180,7 +180,6 @@ START_TEST(without_its_summary_a_file_is_as_good)
 		bytes[at] ^= 0x10;
 		write_file(bytes, len);
 		open_it();
-		ck_assert_msg(n_mapped() == N_RECORDS, "byte %zu", at - start);
 		ck_assert(is_right(at % N_RECORDS));
 		ts_index_close(f);
 		bytes[at] ^= 0x10;

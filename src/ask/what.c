@@ -264,3 +264,12 @@ bool ts_what_parse(struct ts_what *what, const char *text, size_t len, const str
 	return ts_what_register(what, text + 1, len - 1, regs) ||
 	       misunderstood(text, len, "is not a register of this recording", err);
 }
+
+bool ts_what_is_same(const struct ts_what *a, const struct ts_what *b)
+{
+	if (a->kind != b->kind || a->kind == TS_WHAT_NONE)
+		return false;
+	if (a->kind == TS_WHAT_MEM)
+		return a->addr == b->addr && a->last == b->last;
+	return a->off == b->off && a->len == b->len && a->is_flag == b->is_flag && a->bit == b->bit;
+}

@@ -9,23 +9,13 @@
 
 #include "cells.h"
 #include "inputs.h"
-#include "setter.h"
 #include "src/query/loops.h"
 #include "src/query/paging.h"
 #include "state.h"
 #include "verb.h"
+#include "writers.h"
 
 #define DEFAULT_DEPTH 8u
-
-/* The verbs that find writers: all of them, or the last one. */
-#define HISTORY    "history"
-#define LAST_WRITE "last-write"
-
-/* Places whose writers are followed at a time: those of a loop come again and again. */
-#define N_TRAILS 32u
-
-/* Up to so many bytes of memory have one row a step. */
-#define MAX_WHOLE 16u
 
 /* Answers do not grow beyond this. */
 #define MAX_NODES 2000u
@@ -67,10 +57,10 @@ static const struct ts_column columns[N_COLUMNS] = {
 };
 
 enum kind {
-	WRITE, /* the first three are those of history */
-	MAP,
-	UNEXPLAINED,
-	INPUT,
+	WRITE = TS_WRITER_STEP,
+	MAP = TS_WRITER_MAP,
+	UNEXPLAINED = TS_WRITER_UNEXPLAINED,
+	INPUT = TS_WRITER_INPUT,
 	SEEN,
 	START,
 	CONSTANT,
@@ -113,33 +103,11 @@ struct task {
 	uint32_t top, bottom;
 };
 
-/* What wrote a place. */
-struct writer {
-	uint64_t pos, pc;
-	uint32_t thread;
-	enum kind kind;
-};
-
-/* The writers of a place, from the last to the first. */
-struct trail {
-	struct ts_what place;
-	struct ts_question qn;
-	struct ts_rows *rows; /* owned; NULL: there is no trail */
-	uint32_t process;
-	struct writer writer; /* the last one before `before`, if has_writer; else none has been found yet */
-	uint64_t before;
-	bool has_writer, is_ended;
-	uint64_t used; /* when */
-};
-
 struct why {
 	struct ts_rows rows;
 	struct ts_ask *ask;
 	const struct ts_question *qn;
-	struct trail *trails; /* owned; N_TRAILS */
-	uint64_t n_used;
-	struct ts_row row;        /* of a trail, to be read */
-	struct ts_setter setter;  /* of a flag, or the branch */
+	struct ts_writers *writers; /* owned */
 	struct ts_loop_walk loop; /* that is being followed */
 	uint32_t first;           /* the node by whose turns it is */
 	struct node *nodes;       /* owned */
@@ -149,22 +117,12 @@ struct why {
 	struct task *tasks;      /* owned; a stack */
 	uint32_t n_tasks, cap_tasks;
 	uint32_t thread; /* whose registers */
-	uint64_t calm_first, calm_last; /* steps without a system call; none if the first is greater */
 	uint64_t max_depth;
 	bool is_begun;
 	bool is_failed; /* memory ran out */
 };
 
 /* -------------------------------------------------------------------------------------------------- nodes */
-
-static bool is_same_place(const struct ts_what *a, const struct ts_what *b)
-{
-	if (a->kind != b->kind || a->kind == TS_WHAT_NONE)
-		return false;
-	if (a->kind == TS_WHAT_MEM)
-		return a->addr == b->addr && a->last == b->last;
-	return a->off == b->off && a->len == b->len && a->is_flag == b->is_flag && a->bit == b->bit;
-}
 
 static void push_task(struct why *y, const struct task *task)
 {
@@ -242,201 +200,6 @@ static void expand(struct why *y, uint32_t node, uint64_t pos, const struct ts_i
 	}
 }
 
-/* ------------------------------------------------------------------------------------------------ writers */
-
-/* Did the system write what step @pos left?  The turns of a loop lie between the same system calls. */
-static bool is_input(struct why *y, uint64_t pos)
-{
-	const struct ts_happening *h;
-
-	if (pos >= y->calm_first && pos <= y->calm_last)
-		return false;
-	h = ts_query_prev_event(y->ask->q, TS_EV_SYSCALL, pos);
-	if (h && h->step == pos)
-		return true;
-	y->calm_first = h ? h->step + 1 : 0;
-	y->calm_last = pos;
-	return false;
-}
-
-/*
- * Can the writers before a position be found by going on from a later one?  The rows of a longer place come
- * by parts, and where there are page tables, an address is another place at another position.
- */
-static bool is_followed(const struct why *y, const struct ts_what *place)
-{
-	return place->kind == TS_WHAT_REG ||
-	       (place->last - place->addr < MAX_WHOLE && !ts_paging_is_known(y->ask->q));
-}
-
-static uint32_t process_at(const struct why *y, uint64_t pos)
-{
-	return ts_query_process(y->ask->q, ts_query_thread(y->ask->q, pos));
-}
-
-/* Is @before near where the trail has been followed to?  From far on, another one costs less. */
-static bool is_near(const struct trail *t, uint64_t before)
-{
-	uint64_t at = t->has_writer ? t->writer.pos : t->before;
-
-	return t->is_ended || at < before || at / TS_CHUNK_STEPS - before / TS_CHUNK_STEPS <= 1;
-}
-
-/* Does the trail tell who wrote the place before @before? */
-static bool leads_from(const struct why *y, const struct trail *t, const struct ts_what *place,
-		       uint64_t before)
-{
-	if (!t->rows || !is_same_place(&t->place, place) || before > t->before || !is_near(t, before))
-		return false;
-	if (before < t->before && !is_followed(y, place))
-		return false;
-	return place->kind == TS_WHAT_REG || process_at(y, before) == t->process;
-}
-
-static bool begin_trail(struct why *y, struct trail *t, const struct ts_what *place, uint64_t before,
-			struct ts_error *err)
-{
-	bool is_reverse = is_followed(y, place);
-	const char *name = is_reverse ? HISTORY : LAST_WRITE;
-	uint32_t thread = place->kind == TS_WHAT_REG ? y->thread : TS_NO_THREAD;
-
-	ts_rows_close(t->rows);
-	t->place = *place;
-	t->qn = (struct ts_question){ .verb = ts_verb_find(name, strlen(name)),
-				      .what = *place,
-				      .to = before,
-				      .thread = thread,
-				      .at = before,
-				      .depth = TS_NO_LIMIT,
-				      .min = TS_NO_LIMIT,
-				      .count = TS_NO_LIMIT };
-	t->before = before;
-	t->process = process_at(y, before);
-	t->has_writer = t->is_ended = false;
-	t->rows = t->qn.verb->open(y->ask, &t->qn, is_reverse, err);
-	if (t->rows)
-		t->rows->is_bare = true;
-	return t->rows != NULL;
-}
-
-/* The trail from @before on, or a new one in place of the one that was not used for the longest time. */
-static struct trail *find_trail(struct why *y, const struct ts_what *place, uint64_t before,
-				struct ts_error *err)
-{
-	struct trail *oldest = y->trails;
-
-	for (struct trail *t = y->trails; t < y->trails + N_TRAILS; t++) {
-		if (leads_from(y, t, place, before)) {
-			t->used = ++y->n_used;
-			return t;
-		}
-		if (t->used < oldest->used)
-			oldest = t;
-	}
-	oldest->used = ++y->n_used;
-	return begin_trail(y, oldest, place, before, err) ? oldest : NULL;
-}
-
-static enum kind kind_of(const char *name)
-{
-	enum kind kind = WRITE;
-
-	while (kind < UNEXPLAINED && strcmp(kind_names[kind], name))
-		kind++;
-	return kind;
-}
-
-/* The trail's next writer. */
-static enum ts_got follow(struct why *y, struct trail *t, struct ts_budget *budget, struct ts_error *err)
-{
-	struct writer *w = &t->writer;
-	struct ts_row *row = &y->row;
-	enum ts_got got;
-
-	ts_row_reset(row);
-	got = t->rows->ops->next(t->rows, row, budget, err);
-	if (got == TS_GOT_ROW && !ts_buf_ok(&row->texts)) {
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a row");
-		got = TS_GOT_FAIL;
-	} else if (got == TS_GOT_ROW) {
-		if (t->has_writer)
-			t->before = w->pos;
-		t->has_writer = true;
-		w->pos = row->cells[0].number;
-		w->thread = ts_query_thread(y->ask->q, w->pos);
-		w->pc = row->cells[2].kind == TS_CELL_ADDR ? row->cells[2].number : TS_NO_PC;
-		w->kind = kind_of(ts_row_get(row, 6));
-		if (w->kind == WRITE && is_input(y, w->pos))
-			w->kind = INPUT;
-	}
-	return got;
-}
-
-/* What wrote the task's place last.  TS_GOT_ROW: *w has it; TS_GOT_END: nothing wrote it. */
-static enum ts_got find_writer(struct why *y, const struct task *task, struct writer *w,
-			       struct ts_budget *budget, struct ts_error *err)
-{
-	struct trail *t = find_trail(y, &task->place, task->before, err);
-	enum ts_got got = t ? TS_GOT_ROW : TS_GOT_FAIL;
-
-	while (got == TS_GOT_ROW && !t->is_ended && (!t->has_writer || t->writer.pos >= task->before)) {
-		got = follow(y, t, budget, err);
-		if (got == TS_GOT_END) {
-			if (t->has_writer)
-				t->before = t->writer.pos;
-			t->is_ended = true;
-		}
-	}
-	if (got == TS_GOT_ROW && t->is_ended)
-		got = TS_GOT_END;
-	if (got == TS_GOT_ROW)
-		*w = t->writer;
-	return got;
-}
-
-/* The step before @before that does @does, to y->setter. */
-static enum ts_got find_back(struct why *y, uint64_t before, uint32_t does, struct ts_budget *budget,
-			     struct ts_error *err)
-{
-	enum ts_got got = ts_setter_find(&y->setter, y->ask->q, y->thread, before, does, budget, err);
-
-	y->rows.at = y->setter.pos;
-	return got;
-}
-
-/* The instruction before @before that set the flags of @place; as find_writer(). */
-static enum ts_got find_setter(struct why *y, uint64_t before, const struct ts_what *place, struct writer *w,
-			       struct ts_budget *budget, struct ts_error *err)
-{
-	const struct ts_regset *set = ts_query_regset(y->ask->q);
-	uint32_t bits = place->is_flag
-				? UINT32_C(1) << (8 * (place->off - set->regs[set->flags].off) + place->bit)
-				: ~TS_FLAG_BRANCH;
-	enum ts_got got = find_back(y, before, bits, budget, err);
-	const struct ts_steps *b;
-	const struct ts_step *st;
-
-	if (got != TS_GOT_ROW)
-		return got;
-	st = ts_query_step(y->ask->q, y->setter.pos, &b, err);
-	if (!st)
-		return TS_GOT_FAIL;
-	w->pos = y->setter.pos;
-	w->pc = st->pc;
-	w->thread = y->thread;
-	w->kind = is_input(y, w->pos) ? INPUT : WRITE;
-	return TS_GOT_ROW;
-}
-
-static bool is_flags(const struct why *y, const struct ts_what *place)
-{
-	const struct ts_regset *set = ts_query_regset(y->ask->q);
-	const struct ts_reg *r = set->flags < 0 ? NULL : &set->regs[set->flags];
-
-	return r && place->kind == TS_WHAT_REG && place->off >= r->off && place->off < r->off + r->len &&
-	       ts_query_is_x86(y->ask->q);
-}
-
 /* ------------------------------------------------------------------------------------------------- loops */
 
 /* The node after @node on the way from top to bottom, and from there back to the top. */
@@ -454,7 +217,7 @@ static uint32_t next_of_loop(const struct why *y, const struct task *t, uint32_t
 static bool has_input(const struct ts_inputs *in, const struct ts_what *place)
 {
 	for (unsigned i = 0; i < in->n; i++) {
-		if (is_same_place(&in->items[i].place, place))
+		if (ts_what_is_same(&in->items[i].place, place))
 			return true;
 	}
 	return false;
@@ -543,7 +306,7 @@ static void go_on(struct why *y, const struct task *t, uint32_t node, uint64_t p
 }
 
 /* The writer is another turn's of @node: count it, and follow the loop, or leave it. */
-static void turn(struct why *y, const struct task *t, uint32_t node, const struct writer *w,
+static void turn(struct why *y, const struct task *t, uint32_t node, const struct ts_writer *w,
 		 const struct ts_inputs *in)
 {
 	y->nodes[node].count++;
@@ -557,14 +320,14 @@ static void turn(struct why *y, const struct task *t, uint32_t node, const struc
  * Is the writer the very instruction that @node shows, which the loop goes on from by a register?  Then its
  * inputs need not be listed: registers are the same ones in each turn, only memory may be elsewhere.
  */
-static bool is_turn_again(const struct why *y, const struct task *t, uint32_t node, const struct writer *w,
+static bool is_turn_again(const struct why *y, const struct task *t, uint32_t node, const struct ts_writer *w,
 			  bool *is_again, struct ts_error *err)
 {
 	const struct node *n = &y->nodes[node];
 	const struct ts_decoded *d;
 
 	*is_again = false;
-	if (w->kind != WRITE || n->pc != w->pc || !n->code_len || n->count + 1 >= MAX_TURNS ||
+	if (w->kind != TS_WRITER_STEP || n->pc != w->pc || !n->code_len || n->count + 1 >= MAX_TURNS ||
 	    y->nodes[next_of_loop(y, t, node)].place.kind != TS_WHAT_REG)
 		return true;
 	d = ts_query_insn(y->ask->q, w->pos, err);
@@ -573,19 +336,19 @@ static bool is_turn_again(const struct why *y, const struct task *t, uint32_t no
 }
 
 /* Is the writer the same instruction as the node's: at its address, with the same bytes? */
-static bool is_same_insn(const struct node *n, const struct writer *w, const struct ts_inputs *in)
+static bool is_same_insn(const struct node *n, const struct ts_writer *w, const struct ts_inputs *in)
 {
 	return n->pc == w->pc && n->code_len == in->code_len && !memcmp(n->code, in->code, in->code_len);
 }
 
 /* The node from @parent up that is the same instruction for the same place; NO_NODE if there is none. */
 static uint32_t find_turn(const struct why *y, uint32_t parent, const struct ts_what *place,
-			  const struct writer *w, const struct ts_inputs *in)
+			  const struct ts_writer *w, const struct ts_inputs *in)
 {
 	for (; parent != NO_NODE; parent = y->nodes[parent].parent) {
 		const struct node *n = &y->nodes[parent];
 
-		if (n->pos != TS_NO_POS && is_same_place(&n->place, place) && is_same_insn(n, w, in))
+		if (n->pos != TS_NO_POS && ts_what_is_same(&n->place, place) && is_same_insn(n, w, in))
 			return parent;
 	}
 	return NO_NODE;
@@ -603,7 +366,7 @@ static uint32_t *find_slot(struct why *y, const struct ts_what *place, uint64_t 
 	for (;; i = (i + 1) % N_SLOTS) {
 		const struct node *n = y->slots[i] ? &y->nodes[y->slots[i] - 1] : NULL;
 
-		if (!n || (n->pos == pos && is_same_place(&n->place, place)))
+		if (!n || (n->pos == pos && ts_what_is_same(&n->place, place)))
 			return &y->slots[i];
 	}
 }
@@ -612,7 +375,7 @@ static bool is_known(struct why *y, const struct ts_what *place, uint64_t pos, s
 		     bool *known, struct ts_error *err);
 
 /* The writer becomes a node, whose inputs are the next tasks, or is one more turn of a loop. */
-static bool take_writer(struct why *y, const struct task *t, struct writer *w, struct ts_error *err)
+static bool take_writer(struct why *y, const struct task *t, struct ts_writer *w, struct ts_error *err)
 {
 	uint32_t at = t->is_loop ? next_of_loop(y, t, t->parent) : NO_NODE, *slot;
 	bool is_write, seen, is_again = false;
@@ -629,9 +392,9 @@ static bool take_writer(struct why *y, const struct task *t, struct writer *w, s
 	}
 	if (!ts_inputs_find(&in, y->ask->q, w->pos, &t->place, err))
 		return false;
-	if (in.is_syscall && w->kind == WRITE)
-		w->kind = INPUT;
-	is_write = w->kind == WRITE;
+	if (in.is_syscall && w->kind == TS_WRITER_STEP)
+		w->kind = TS_WRITER_INPUT;
+	is_write = w->kind == TS_WRITER_STEP;
 	if (at != NO_NODE && is_write && is_same_insn(&y->nodes[at], w, &in)) {
 		turn(y, t, at, w, &in);
 		return true;
@@ -645,7 +408,7 @@ static bool take_writer(struct why *y, const struct task *t, struct writer *w, s
 		turn(y, &loop, loop.top, w, &in);
 		return true;
 	}
-	n = add_node(y, t->parent, t->order, &t->place, seen ? SEEN : w->kind);
+	n = add_node(y, t->parent, t->order, &t->place, seen ? SEEN : (enum kind)w->kind);
 	if (!n)
 		return true;
 	n->pos = w->pos;
@@ -678,12 +441,10 @@ static bool take_start(struct why *y, const struct task *t, struct ts_error *err
 static enum ts_got run_task(struct why *y, struct ts_budget *budget, struct ts_error *err)
 {
 	struct task t = y->tasks[y->n_tasks - 1];
-	struct writer w = { .pos = TS_NO_POS };
-	enum ts_got got;
+	struct ts_writer w = { .pos = TS_NO_POS };
+	enum ts_got got = ts_writers_find(y->writers, &t.place, t.before, &w, &y->rows.at, budget, err);
 	bool done;
 
-	got = is_flags(y, &t.place) ? find_setter(y, t.before, &t.place, &w, budget, err)
-				    : find_writer(y, &t, &w, budget, err);
 	if (got == TS_GOT_PENDING || got == TS_GOT_FAIL)
 		return got;
 	y->n_tasks--;
@@ -715,9 +476,8 @@ static bool note_no_branch(struct why *y, struct ts_error *err)
 static enum ts_got begin_branch(struct why *y, struct ts_budget *budget, struct ts_error *err)
 {
 	const struct ts_what none = { 0 };
-	const struct ts_steps *b;
-	const struct ts_step *st;
 	struct ts_inputs in;
+	struct ts_writer w;
 	struct node *n;
 	enum ts_got got;
 
@@ -726,23 +486,20 @@ static enum ts_got begin_branch(struct why *y, struct ts_budget *budget, struct 
 			 ts_query_regset(y->ask->q)->arch->name);
 		return TS_GOT_END;
 	}
-	got = find_back(y, y->qn->at, TS_FLAG_BRANCH, budget, err);
+	got = ts_writers_find_branch(y->writers, y->qn->at, &w, &y->rows.at, budget, err);
 	if (got == TS_GOT_END && !note_no_branch(y, err))
 		return TS_GOT_FAIL;
 	if (got != TS_GOT_ROW)
 		return got;
-	if (!ts_inputs_find(&in, y->ask->q, y->setter.pos, &none, err))
-		return TS_GOT_FAIL;
-	st = ts_query_step(y->ask->q, y->setter.pos, &b, err);
-	if (!st)
+	if (!ts_inputs_find(&in, y->ask->q, w.pos, &none, err))
 		return TS_GOT_FAIL;
 	n = add_node(y, NO_NODE, 0, &none, BRANCH);
 	assert(n); /* the first one */
-	n->pos = y->setter.pos;
-	n->pc = st->pc;
-	n->thread = st->thread;
+	n->pos = w.pos;
+	n->pc = w.pc;
+	n->thread = w.thread;
 	snprintf(n->text, sizeof(n->text), "%s", in.text);
-	expand(y, 0, y->setter.pos, &in);
+	expand(y, 0, w.pos, &in);
 	return TS_GOT_END;
 }
 
@@ -878,12 +635,8 @@ static void close_why(struct ts_rows *rows)
 {
 	struct why *y = (struct why *)rows;
 
-	for (unsigned i = 0; y->trails && i < N_TRAILS; i++)
-		ts_rows_close(y->trails[i].rows);
 	ts_loop_walk_end(&y->loop, y->ask->q);
-	ts_setter_fini(&y->setter);
-	ts_row_fini(&y->row);
-	free(y->trails);
+	ts_writers_free(y->writers);
 	free(y->nodes);
 	free(y->tasks);
 	free(y);
@@ -898,11 +651,12 @@ static struct ts_rows *open_why(struct ts_ask *ask, const struct ts_question *qn
 
 	(void)is_reverse;
 	if (y) {
-		ts_row_init(&y->row);
+		y->ask = ask;
+		y->thread = ts_ask_thread(ask, qn);
 		y->nodes = calloc(MAX_NODES, sizeof(*y->nodes));
-		y->trails = calloc(N_TRAILS, sizeof(*y->trails));
+		y->writers = ts_writers_new(ask, y->thread);
 	}
-	if (!y || !y->nodes || !y->trails) {
+	if (!y || !y->nodes || !y->writers) {
 		if (y)
 			close_why(&y->rows);
 		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
@@ -910,10 +664,7 @@ static struct ts_rows *open_why(struct ts_ask *ask, const struct ts_question *qn
 	}
 	y->rows = (struct ts_rows){ .ops = &ops, .go = TS_NO_POS };
 	y->told = NO_NODE;
-	y->calm_first = 1;
-	y->ask = ask;
 	y->qn = qn;
-	y->thread = ts_ask_thread(ask, qn);
 	y->max_depth = qn->depth == TS_NO_LIMIT ? DEFAULT_DEPTH : qn->depth;
 	if (!ts_query_is_x86(ask->q))
 		snprintf(y->rows.note, sizeof(y->rows.note),

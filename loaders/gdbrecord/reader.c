@@ -164,8 +164,7 @@ static void put_memory(struct reader *r, struct ts_cursor *c, const struct log_r
 	put_bytes(r, c, rec->addr, rec->len, out);
 }
 
-/* ------------------------------------------------------------------------------------------ system calls,
- * rax */
+/* ---------------------------------------------------------------------------------------- system calls, rax */
 
 /* rax after an instruction that sets it to a constant, or to a register of the ABI; these set call numbers.
  */

@@ -229,8 +229,7 @@ uint64_t regs_pc(const struct core *core, const struct ts_regset *set, struct ts
 	return core_take(core, &note, core->word);
 }
 
-/* ------------------------------------------------------------------------------------ floating point,
- * vectors */
+/* ---------------------------------------------------------------------------------- floating point, vectors */
 
 #define FSAVE_LEN     108u
 #define FXSAVE_LEN    512u

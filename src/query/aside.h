@@ -27,8 +27,7 @@ void ts_query_set_server(struct ts_query *q, void (*serve)(void *user), void *us
 void ts_query_begin_alone(struct ts_query *q);
 void ts_query_end_alone(struct ts_query *q);
 
-/* ------------------------------------------------------------------------------------- for who lets it wait
- */
+/* ------------------------------------------------------------------------------------- for who lets it wait */
 
 struct ts_aside;
 

@@ -138,8 +138,7 @@ START_TEST(a_plain_stream_longer_than_a_window_is_read)
 }
 END_TEST
 
-/* ------------------------------------------------------------------------------------------------
- * attribution */
+/* ---------------------------------------------------------------------------------------------- attribution */
 
 START_TEST(what_stands_before_a_step_is_its_own)
 {
@@ -975,8 +974,7 @@ START_TEST(warnings_are_counted_once_however_often_the_ops_are_read)
 }
 END_TEST
 
-/* -------------------------------------------------------------------------------- decode
- * points */
+/* -------------------------------------------------------------------------------------------- decode points */
 
 START_TEST(a_reader_resumed_at_any_step_goes_on_as_the_one_that_saved)
 {

@@ -422,8 +422,7 @@ START_TEST(a_system_call_with_more_ops_than_its_count_goes_out_of_step)
 }
 END_TEST
 
-/* -------------------------------------------------------------------------------- nothing to
- * serve */
+/* ----------------------------------------------------------------------------------------- nothing to serve */
 
 static void expect_refused(const char *text, const char *word)
 {
@@ -445,8 +444,7 @@ START_TEST(traces_without_a_step_are_refused_by_what_they_hold)
 }
 END_TEST
 
-/* -------------------------------------------------------------------------------- old
- * layouts */
+/* ---------------------------------------------------------------------------------------------- old layouts */
 
 /* A keyframe with a MEM_MAP of these bytes and its MEM_WRITE. */
 static void expect_old_map(const char *map)

@@ -473,8 +473,7 @@ START_TEST(code_that_is_executed_at_the_regions_start_begins_there)
 }
 END_TEST
 
-/* -------------------------------------------------------------------------------- the
- * program's file */
+/* --------------------------------------------------------------------------------------- the program's file */
 
 struct segment {
 	uint64_t addr, mem_len;

@@ -71,8 +71,7 @@ static FILE *open_gz(const char *sample, const char *end)
 			ck_abort_msg("%s", #condition); \
 	} while (0)
 
-/* -------------------------------------------------------------------------------- plain
- * replay */
+/* --------------------------------------------------------------------------------------------- plain replay */
 
 struct page {
 	struct page *next;
@@ -507,8 +506,7 @@ START_TEST(blocks_without_instructions_are_refused)
 }
 END_TEST
 
-/* -------------------------------------------------------------------------------- decode
- * points */
+/* -------------------------------------------------------------------------------------------- decode points */
 
 /* Every step of a small recording, every 499th of the large one: one step read from there is the one that
  * came there. */

@@ -16,8 +16,7 @@ const struct ucir_form ucir_v1 = { .version = 1, .is_framed = true };
 const struct ucir_form ucir_v2 = { .version = 2, .is_framed = true };
 const struct ucir_form ucir_v0 = { .version = 0 };
 
-/* -------------------------------------------------------------------------------- text to
- * ops */
+/* ---------------------------------------------------------------------------------------------- text to ops */
 
 struct scan {
 	const char *p;
@@ -315,8 +314,7 @@ void ucir_encode_ops(struct ts_buf *out, const char *text, unsigned version)
 	ck_assert_msg(!*s.p, "a } too much before: %s", s.p);
 }
 
-/* -------------------------------------------------------------------------------- ops to
- * files */
+/* --------------------------------------------------------------------------------------------- ops to files */
 
 void ucir_encode_chunk(struct ts_buf *out, const uint8_t *data, size_t len, bool is_stored)
 {
@@ -376,8 +374,7 @@ void ucir_encode(struct ts_buf *out, const struct ucir_form *form, const char *t
 	ts_buf_fini(&ops);
 }
 
-/* -------------------------------------------------------------------------------- steps to
- * text */
+/* -------------------------------------------------------------------------------------------- steps to text */
 
 static void describe_reg(struct ts_buf *out, const struct ts_regset *set, const struct ts_effect *e,
 			 const uint8_t *data)

@@ -25,11 +25,55 @@ struct window {
 	uint8_t data[WINDOW + TS_MAX_VALUE], known[WINDOW + TS_MAX_VALUE];
 };
 
+/* Does the read show something else than the window has? */
+static bool contradicts(const struct window *w, const struct ts_effect *e, const uint8_t *value, uint64_t addr,
+			size_t len)
+{
+	for (uint32_t i = 0; i < e->len; i++) {
+		uint64_t at = e->addr + i - addr;
+
+		if (at < len && (!w->known[at] || w->data[at] != value[i]))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Has memory changed after the step before @pos, so that the reads of step @pos show something else?  It is so
+ * at @pos already.
+ */
+static bool is_outdated(struct ts_find *f, const struct window *w, uint64_t addr, size_t len, uint64_t pos,
+			bool *outdated, struct ts_error *err)
+{
+	const struct ts_steps *batch;
+	const struct ts_step *s;
+	bool is_mine;
+
+	*outdated = false;
+	if (pos >= ts_query_end(f->ask->q))
+		return true;
+	s = ts_ask_step(f->ask, pos, &batch, err);
+	if (!s)
+		return false;
+	is_mine = ts_query_process(f->ask->q, s->thread) == f->process;
+	for (uint32_t i = 0; i < s->n_effects && !*outdated; i++) {
+		const struct ts_effect *e = &batch->effects[s->first + i];
+		const uint8_t *value = ts_effect_data(batch, e);
+
+		if (e->kind == TS_FX_THREAD)
+			is_mine = ts_query_process(f->ask->q, e->item) == f->process;
+		else if (is_mine && e->kind == TS_FX_READ && value)
+			*outdated = contradicts(w, e, value, addr, len);
+	}
+	return true;
+}
+
 /* Read it as the mirror has it.  Returns false if that cannot be told; *w is as it was then. */
 static bool copy_window(struct ts_find *f, struct window *w, uint64_t addr, size_t len, uint64_t pos,
 			bool *done, struct ts_error *err)
 {
 	const struct ts_steps *batch;
+	bool outdated;
 
 	*done = false;
 	if (!ts_ask_step(f->ask, pos - 1, &batch, err))
@@ -46,7 +90,9 @@ static bool copy_window(struct ts_find *f, struct window *w, uint64_t addr, size
 		memcpy(w->data + i, line->data + at, n);
 		memcpy(w->known + i, line->known + at, n);
 	}
-	*done = true;
+	if (!is_outdated(f, w, addr, len, pos, &outdated, err))
+		return false;
+	*done = !outdated;
 	return true;
 }
 

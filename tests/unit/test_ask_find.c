@@ -443,6 +443,8 @@ Suite *unit_suite(void)
 	/* two reads in a step; zeros in a map of terabytes: few seeds have that */
 	tcase_add_loop_test(c, a_value_is_found_wherever_and_whenever_it_stands, 605, 606);
 	tcase_add_loop_test(c, a_value_is_found_wherever_and_whenever_it_stands, 308, 309);
+	/* a read contradicts what the step before wrote */
+	tcase_add_loop_test(c, a_value_is_found_wherever_and_whenever_it_stands, 2430, 2431);
 	tcase_add_test(c, matches_are_given_back_in_slices);
 	tcase_add_test(c, what_is_read_before_the_search_is_not_searched);
 	tcase_add_test(c, what_stands_at_the_start_is_told_before_the_rest_is_searched);

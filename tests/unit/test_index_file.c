@@ -950,10 +950,13 @@ static void check_resident(bool has_directory)
 	ck_assert_msg(f, "%s", err.text);
 	if (!has_directory)
 		ck_assert_uint_eq(resident(), 0);
-	ck_assert_uint_gt(ts_index_len(f), 4 * 65536);
+	ck_assert_uint_gt(ts_index_len(f), 6 * 65536);
 	ck_assert(ts_timeline_use_file(o.tl, f, &err));
-	/* the end of loading looks at the last record again, and at the summary */
-	ck_assert_uint_le(resident(), has_directory ? 128 : 64);
+	/*
+	 * The end of loading looks at the last record again, and at the summary.  A fault maps the 64 KiB around it,
+	 * and both may cross the border of such a piece.
+	 */
+	ck_assert_uint_le(resident(), has_directory ? 256 : 128);
 	close_script(&o);
 	remove(PATH);
 }

@@ -4,9 +4,13 @@
  *
  * Of a table: processor time up to the first row, rows a second to JSON, and million steps of the recording a
  * second where all of it is looked at.  Of a row: 1,000 random questions, the 99th percentile; those about
- * ANY take what random steps wrote.  `why` has a row for each value of a chain, and a row stands for all turns of
- * a loop, which are followed one by one before its count is known: it is told for the whole answer, for a row of
- * it, and for a value that was followed (a turn of a loop is one).
+ * ANY take what random steps wrote.
+ *
+ * `why` has a row for each value of a chain, and a row stands for all turns of a loop.  The turns are
+ * followed one by one before their count is known, and the chunks that they lie in are decoded: so answers
+ * with a loop are also told apart from those without.  Of the former, a row costs what its turns cost; what
+ * is told besides is a turn, a decoded chunk (the naive scan says what that costs at least), and a row when
+ * the same is asked once more.
  *
  * Beside them the naive scan, which decodes all steps for any question, and gdb doing the same by the clock:
  * from write to write by a watchpoint and reverse-continue, from call to call by a breakpoint and continue,
@@ -33,6 +37,7 @@
 #define N_QUESTIONS 1000
 #define N_WHYS      300
 #define N_SAMPLES   4096
+#define N_ELSEWHERE 64 /* more chunks than are kept */
 #define N_REVERSES  300
 #define N_STEPIS    2000
 #define N_REGISTERS 10 /* each costs gdb a stepi for every step between two writes */
@@ -66,6 +71,7 @@ struct answered {
 	double seconds, first_s, clock_s;
 	uint64_t n_rows;
 	uint64_t n_counted; /* the sum of the column `count` */
+	uint64_t n_chunks;  /* that were decoded */
 };
 
 /* The sum of the numbers "count" of the rows in @json. */
@@ -86,6 +92,7 @@ static struct answered ask(struct session *s, const char *question)
 	struct answered r = { 0 };
 	struct ts_error err = { 0 };
 	struct ts_buf out;
+	uint64_t epoch = ts_query_epoch(s->t.q);
 	double start = bench_cpu(), clock_start = bench_now();
 	struct ts_answer *a = ts_answer_new(&s->ask, question, TS_FORM_JSON, &err);
 	enum ts_got got = TS_GOT_PENDING;
@@ -104,6 +111,7 @@ static struct answered ask(struct session *s, const char *question)
 	r.seconds = bench_cpu() - start;
 	r.clock_s = bench_now() - clock_start;
 	r.n_rows = ts_answer_n_rows(a);
+	r.n_chunks = ts_query_epoch(s->t.q) - epoch;
 	ts_answer_free(a);
 	ts_buf_fini(&out);
 	return r;
@@ -282,17 +290,16 @@ static void put_what(const struct session *s, char *text, size_t size)
 }
 
 /* @question with * replaced by any WHAT, at a random position. */
-static struct answered ask_somewhere(struct session *s, const char *question)
+static void put_somewhere(const struct session *s, const char *question, char *text, size_t size)
 {
 	const char *star = strchr(question, '*');
-	char text[200], what[40] = "";
+	char what[40] = "";
 	int before = star ? (int)(star - question) : (int)strlen(question);
 
 	if (star)
 		put_what(s, what, sizeof(what));
-	snprintf(text, sizeof(text), "%.*s%s%s at %" PRIu64, before, question, what, star ? star + 1 : "",
+	snprintf(text, size, "%.*s%s%s at %" PRIu64, before, question, what, star ? star + 1 : "",
 		 random_below(s->ask.n_steps));
-	return ask(s, text);
 }
 
 /* Questions with one row. */
@@ -303,8 +310,11 @@ static void measure_row(struct session *s, const char *verb, const char *questio
 	if (!is_measured(verb))
 		return;
 	for (unsigned i = 0; i < N_QUESTIONS; i++) {
-		struct answered r = ask_somewhere(s, question);
+		char text[200];
+		struct answered r;
 
+		put_somewhere(s, question, text, sizeof(text));
+		r = ask(s, text);
 		times[i] = r.seconds;
 		clock_times[i] = r.clock_s;
 	}
@@ -314,43 +324,99 @@ static void measure_row(struct session *s, const char *verb, const char *questio
 	figure(s, verb, "p99 by the clock, us", clock_times[N_QUESTIONS * 99 / 100] * 1e6, BENCH_NOTHING, 0);
 }
 
-/* The median and the 99th percentile of the questions' seconds for one of @what. */
-static void spread(struct session *s, const char *verb, const char *what, double *times,
+/* Seconds of questions for one of something. */
+struct times {
+	double items[N_WHYS];
+	size_t n;
+};
+
+static void add_time(struct times *t, double seconds, uint64_t n)
+{
+	t->items[t->n++] = seconds / (double)(n ? n : 1);
+}
+
+/* The median and the 99th percentile. */
+static void spread(struct session *s, const char *verb, const char *what, struct times *t,
 		   enum bench_asked asked)
 {
 	char name[80];
 
-	qsort(times, N_WHYS, sizeof(times[0]), compare_times);
+	if (!t->n)
+		return;
+	qsort(t->items, t->n, sizeof(t->items[0]), compare_times);
 	snprintf(name, sizeof(name), "%s, p50, us", what);
-	figure(s, verb, name, times[N_WHYS / 2] * 1e6, BENCH_NOTHING, 0);
+	figure(s, verb, name, t->items[t->n / 2] * 1e6, BENCH_NOTHING, 0);
 	snprintf(name, sizeof(name), "%s, p99, us", what);
-	figure(s, verb, name, times[N_WHYS * 99 / 100] * 1e6, asked, MAX_P99_US);
+	figure(s, verb, name, t->items[t->n * 99 / 100] * 1e6, asked, MAX_P99_US);
+}
+
+/* What the last question decoded makes room for other chunks. */
+static void look_elsewhere(struct session *s)
+{
+	for (unsigned i = 0; i < N_ELSEWHERE; i++) {
+		struct ts_error err = { 0 };
+		const struct ts_steps *b;
+
+		bench_check(ts_query_step(s->t.q, random_below(s->ask.n_steps), &b, &err), &err);
+	}
+}
+
+/* What a verb's answers cost. */
+struct whys {
+	struct times answers, rows;
+	struct times plain_rows;        /* of answers without a loop */
+	struct times rows_again, turns; /* of answers with one */
+	struct times loop_rows;         /* the same, the first time */
+	double seconds, loop_seconds;
+	uint64_t n_rows, n_loop_chunks;
+};
+
+static void ask_why(struct session *s, struct whys *y, const char *question)
+{
+	struct answered r = ask(s, question);
+
+	add_time(&y->answers, r.seconds, 1);
+	add_time(&y->rows, r.seconds, r.n_rows);
+	y->seconds += r.seconds;
+	y->n_rows += r.n_rows;
+	if (r.n_counted <= r.n_rows) {
+		add_time(&y->plain_rows, r.seconds, r.n_rows);
+		return;
+	}
+	add_time(&y->loop_rows, r.seconds, r.n_rows);
+	add_time(&y->turns, r.seconds, r.n_counted);
+	y->loop_seconds += r.seconds;
+	y->n_loop_chunks += r.n_chunks;
+	look_elsewhere(s);
+	add_time(&y->rows_again, ask(s, question).seconds, r.n_rows);
 }
 
 static void measure_why(struct session *s, const char *verb, const char *question)
 {
-	static double answers[N_WHYS], rows[N_WHYS], values[N_WHYS];
-	double seconds = 0;
-	uint64_t n_rows = 0;
+	static struct whys y;
 
 	if (!is_measured(verb))
 		return;
+	y = (struct whys){ 0 };
 	s->has_counts = true;
 	for (unsigned i = 0; i < N_WHYS; i++) {
-		struct answered r = ask_somewhere(s, question);
+		char text[200];
 
-		answers[i] = r.seconds;
-		rows[i] = r.seconds / (double)(r.n_rows ? r.n_rows : 1);
-		values[i] = r.seconds / (double)(r.n_counted ? r.n_counted : 1);
-		seconds += r.seconds;
-		n_rows += r.n_rows;
+		put_somewhere(s, question, text, sizeof(text));
+		ask_why(s, &y, text);
 	}
 	s->has_counts = false;
-	spread(s, verb, "an answer", answers, BENCH_NOTHING);
-	spread(s, verb, "a row of it", rows, BENCH_AT_MOST);
-	spread(s, verb, "a value followed", values, BENCH_AT_MOST);
-	figure(s, verb, "mean of a row, us", seconds / (double)(n_rows ? n_rows : N_WHYS) * 1e6, BENCH_AT_MOST,
+	spread(s, verb, "an answer", &y.answers, BENCH_NOTHING);
+	spread(s, verb, "a row", &y.rows, BENCH_AT_MOST);
+	figure(s, verb, "a row, mean, us", y.seconds / (double)(y.n_rows ? y.n_rows : N_WHYS) * 1e6, BENCH_AT_MOST,
 	       MAX_P99_US);
+	spread(s, verb, "a row, no loop", &y.plain_rows, BENCH_AT_MOST);
+	spread(s, verb, "a row, loops", &y.loop_rows, BENCH_NOTHING);
+	spread(s, verb, "a row, loops, again", &y.rows_again, BENCH_AT_MOST);
+	spread(s, verb, "a turn", &y.turns, BENCH_AT_MOST);
+	if (y.n_loop_chunks)
+		figure(s, verb, "loops, a decoded chunk, us", y.loop_seconds / (double)y.n_loop_chunks * 1e6,
+		       BENCH_NOTHING, 0);
 }
 
 /*
@@ -442,6 +508,8 @@ static void measure_naive(struct session *s, const char *path)
 	figure(s, "naive scan", "million steps a second", (double)s->ask.n_steps / seconds / 1e6,
 	       BENCH_NOTHING, 0);
 	figure(s, "naive scan", "any question, ms", seconds * 1e3, BENCH_NOTHING, 0);
+	figure(s, "naive scan", "a chunk, us", seconds * TS_CHUNK_STEPS / (double)s->ask.n_steps * 1e6,
+	       BENCH_NOTHING, 0);
 }
 
 static void measure_rows(struct session *s)

@@ -7,7 +7,6 @@
 
 #include "cells.h"
 #include "coverage_files.h"
-#include "src/base/atomic_file.h"
 #include "src/base/give_back.h"
 #include "src/query/scan.h"
 #include "heap.h"
@@ -17,8 +16,9 @@
 #define N_HOT 20u
 
 /* Addresses, and runs, that take as long to look at as a chunk to decode. */
-#define ITEMS_A_CHUNK (TS_CHUNK_STEPS / 4)
-#define RUNS_A_CHUNK  TS_CHUNK_STEPS
+#define ITEMS_A_CHUNK  (TS_CHUNK_STEPS / 4)
+#define SORTED_A_CHUNK (TS_CHUNK_STEPS / 8) /* taken out of a heap */
+#define RUNS_A_CHUNK   TS_CHUNK_STEPS
 
 /* Addresses, or functions: each once. */
 struct table {
@@ -30,11 +30,13 @@ struct table {
 
 /* What is done next, before there are rows. */
 enum stage {
-	SIZING,   /* how many addresses there are at most: a table that grows is made anew in one piece */
+	SIZING, /* how many addresses there are at most: a table that grows is made anew in one piece */
 	COUNTING,
+	SORTING,  /* the addresses, for files: into a heap, */
+	SORTED,   /* and out of it */
+	WRITING,  /* the files that the question names */
 	GROUPING, /* the addresses by function */
 	ORDERING,
-	WRITING, /* the files that the question names */
 	LEAVING, /* the tables, which are not needed for the rows */
 	LISTED,
 };
@@ -45,12 +47,14 @@ struct coverage {
 	const struct ts_question *qn;
 	uint32_t process;
 	enum stage stage;
-	size_t next;     /* the ordinal of what is looked at next */
+	size_t next; /* the ordinal of what is looked at next */
 	size_t n_at_most;
 	struct ts_executed_at counted; /* how far what was executed has been counted */
 	struct table addresses, functions;
-	struct ts_heap order; /* what has not been shown yet */
-	uint64_t n_left;      /* so many rows of it are shown at most */
+	struct ts_heap sorted;         /* addresses, ascending, on their way to the files */
+	struct ts_coverage_file *file; /* owned; the one that is being written, or NULL */
+	struct ts_heap order;          /* what has not been shown yet */
+	uint64_t n_left;               /* so many rows of it are shown at most */
 	bool is_failed;
 };
 
@@ -190,6 +194,12 @@ static bool is_before(const void *user, const void *x, const void *y)
 	return c->rows.is_reverse ? order > 0 : order < 0;
 }
 
+static bool is_below(const void *user, const void *x, const void *y)
+{
+	(void)user;
+	return by_address(x, y) < 0;
+}
+
 /* Are functions shown in place of their instructions?  What is in none stays as it is. */
 static bool has_functions(const struct coverage *c)
 {
@@ -216,6 +226,32 @@ static bool size_some(struct coverage *c)
 static bool count_some(struct coverage *c)
 {
 	return ts_query_each_executed(c->ask->q, c->qn->from, c->qn->to, &c->counted, add, c);
+}
+
+static bool has_files(const struct coverage *c)
+{
+	return *c->qn->lcov || *c->qn->drcov;
+}
+
+static bool sort_some(struct coverage *c)
+{
+	const struct table *t = &c->addresses;
+
+	if (!has_files(c))
+		return false;
+	for (unsigned i = 0; i < ITEMS_A_CHUNK && c->next < t->n && !c->is_failed; i++)
+		c->is_failed = !ts_heap_put(&c->sorted, &t->items[c->next++]);
+	return c->next < t->n;
+}
+
+/* The table is searched no more: its items take the order of the addresses. */
+static bool take_some_sorted(struct coverage *c)
+{
+	struct ts_covered *items = c->addresses.items;
+
+	for (unsigned i = 0; i < SORTED_A_CHUNK && ts_heap_first(&c->sorted); i++)
+		ts_heap_take(&c->sorted, &items[c->next++]);
+	return ts_heap_first(&c->sorted) != NULL;
 }
 
 static bool group_some(struct coverage *c)
@@ -249,47 +285,32 @@ static bool order_some(struct coverage *c)
 
 static bool leave_some(struct coverage *c)
 {
-	return give_back_some(&c->addresses) || give_back_some(&c->functions);
+	return ts_heap_give_back_some(&c->sorted) || give_back_some(&c->addresses) ||
+	       give_back_some(&c->functions);
 }
 
 /* ------------------------------------------------------------------------------------------------- files */
 
-static bool write_file(const char *path, struct ts_buf *text, struct ts_error *err)
+/*
+ * A piece of the files that the question names, of the addresses in order: lcov's, then drcov's.  Returns
+ * TS_GOT_END when they are written.
+ */
+static enum ts_got write_some(struct coverage *c, struct ts_error *err)
 {
-	struct ts_atomic_file f;
-	bool done;
+	const struct ts_covered_list all = { c->ask, c->process, c->addresses.items, c->addresses.n };
+	enum ts_coverage_form form = c->next ? TS_COVERAGE_DRCOV : TS_COVERAGE_LCOV;
+	const char *path = c->next ? c->qn->drcov : c->qn->lcov;
+	enum ts_got got = TS_GOT_END;
 
-	if (!ts_buf_ok(text))
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a file of coverage");
-	done = ts_atomic_file_init(&f, path, err) && ts_atomic_file_write(&f, text->data, text->len, err) &&
-	       ts_atomic_file_finish(&f, err);
-	ts_atomic_file_fini(&f);
-	return done;
-}
-
-/* The files that the question names, of what was counted. */
-static bool write_files(struct coverage *c, struct ts_error *err)
-{
-	const struct ts_covered_list list = { c->ask, c->process, c->addresses.items, c->addresses.n };
-	struct ts_buf text;
-	bool done = true;
-
-	if (!*c->qn->lcov && !*c->qn->drcov)
-		return true;
-	if (list.n)
-		qsort(c->addresses.items, list.n, sizeof(*list.items), by_address);
-	ts_buf_init(&text);
-	if (*c->qn->lcov) {
-		ts_lcov_put(&list, &text);
-		done = write_file(c->qn->lcov, &text, err);
+	if (*path) {
+		c->file = c->file ? c->file : ts_coverage_file_new(&all, form, path, err);
+		got = c->file ? ts_coverage_file_some(c->file, err) : TS_GOT_FAIL;
+		if (got != TS_GOT_END)
+			return got;
+		ts_coverage_file_free(c->file);
+		c->file = NULL;
 	}
-	if (done && *c->qn->drcov) {
-		ts_buf_reset(&text);
-		ts_drcov_put(&list, &text);
-		done = write_file(c->qn->drcov, &text, err);
-	}
-	ts_buf_fini(&text);
-	return done;
+	return c->next++ ? TS_GOT_END : TS_GOT_PENDING;
 }
 
 /* -------------------------------------------------------------------------------------------------- rows */
@@ -298,16 +319,22 @@ static bool write_files(struct coverage *c, struct ts_error *err)
 static enum ts_got list(struct coverage *c, struct ts_budget *budget, struct ts_error *err)
 {
 	static bool (*const some[])(struct coverage *) = {
-		[SIZING] = size_some, [COUNTING] = count_some, [GROUPING] = group_some, [ORDERING] = order_some,
+		[SIZING] = size_some,        [COUNTING] = count_some, [SORTING] = sort_some,
+		[SORTED] = take_some_sorted, [GROUPING] = group_some, [ORDERING] = order_some,
 		[LEAVING] = leave_some,
 	};
+	enum ts_got got;
 
 	while (c->stage < LISTED) {
 		if (!ts_budget_take(budget))
 			return TS_GOT_PENDING;
-		if (c->stage == WRITING && !write_files(c, err))
-			return TS_GOT_FAIL;
-		if (c->stage == WRITING || !some[c->stage](c)) {
+		if (c->stage == WRITING)
+			got = write_some(c, err);
+		else
+			got = some[c->stage](c) ? TS_GOT_PENDING : TS_GOT_END;
+		if (got == TS_GOT_FAIL)
+			return got;
+		if (got == TS_GOT_END) {
 			c->stage++;
 			c->next = 0;
 		}
@@ -356,7 +383,7 @@ static bool leave_some_rows(struct ts_rows *rows)
 {
 	struct coverage *c = (struct coverage *)rows;
 
-	return ts_heap_give_back_some(&c->order) || leave_some(c);
+	return ts_coverage_file_leave_some(c->file) || ts_heap_give_back_some(&c->order) || leave_some(c);
 }
 
 static void close_coverage(struct ts_rows *rows)
@@ -365,11 +392,15 @@ static void close_coverage(struct ts_rows *rows)
 
 	table_fini(&c->addresses);
 	table_fini(&c->functions);
+	ts_coverage_file_free(c->file);
+	ts_heap_fini(&c->sorted);
 	ts_heap_fini(&c->order);
 	free(c);
 }
 
-static const struct ts_rows_ops ops = { .next = next, .leave_some = leave_some_rows, .close = close_coverage };
+static const struct ts_rows_ops ops = { .next = next,
+					.leave_some = leave_some_rows,
+					.close = close_coverage };
 
 static struct ts_rows *open_coverage(struct ts_ask *ask, const struct ts_question *qn, bool is_reverse,
 				     struct ts_error *err)
@@ -396,6 +427,7 @@ static struct ts_rows *open_coverage(struct ts_ask *ask, const struct ts_questio
 	c->n_left = UINT64_MAX;
 	if (is_hot(c) && qn->bound == TS_BOUND_NONE)
 		c->n_left = qn->count == TS_NO_LIMIT ? N_HOT : qn->count;
+	ts_heap_init(&c->sorted, sizeof(struct ts_covered), is_below, NULL);
 	ts_heap_init(&c->order, sizeof(struct ts_covered), is_before, c);
 	return &c->rows;
 }
@@ -420,9 +452,9 @@ const struct ts_verb ts_verb_hot = {
 };
 
 static const struct ts_column coverage_columns[] = {
-	{ .name = "address", .type = TS_COLUMN_ADDR },	{ .name = "length", .type = TS_COLUMN_NUMBER },
-	{ .name = "steps", .type = TS_COLUMN_NUMBER },	{ .name = "function", .type = TS_COLUMN_TEXT },
-	{ .name = "file", .type = TS_COLUMN_TEXT },	{ .name = "line", .type = TS_COLUMN_NUMBER },
+	{ .name = "address", .type = TS_COLUMN_ADDR }, { .name = "length", .type = TS_COLUMN_NUMBER },
+	{ .name = "steps", .type = TS_COLUMN_NUMBER }, { .name = "function", .type = TS_COLUMN_TEXT },
+	{ .name = "file", .type = TS_COLUMN_TEXT },    { .name = "line", .type = TS_COLUMN_NUMBER },
 };
 
 const struct ts_verb ts_verb_coverage = {

@@ -96,18 +96,28 @@ void ts_sync_folder_of(const char *path)
 	free(folder);
 }
 
-bool ts_atomic_file_finish(struct ts_atomic_file *f, struct ts_error *err)
+bool ts_atomic_file_place(struct ts_atomic_file *f, struct ts_error *err)
 {
 	if (!flush(f, err))
 		return false;
 	if (f->is_stdout)
 		return true;
-	if (fsync(f->fd) < 0)
-		return ts_fail_errno(err, "cannot write %s", f->part);
 	if (rename(f->part, f->path) < 0)
 		return ts_fail_errno(err, "cannot put %s in its place", f->path);
 	close(f->fd);
 	f->fd = -1;
-	ts_sync_folder_of(f->path);
+	return true;
+}
+
+bool ts_atomic_file_finish(struct ts_atomic_file *f, struct ts_error *err)
+{
+	if (!flush(f, err))
+		return false;
+	if (!f->is_stdout && fsync(f->fd) < 0)
+		return ts_fail_errno(err, "cannot write %s", f->part);
+	if (!ts_atomic_file_place(f, err))
+		return false;
+	if (!f->is_stdout)
+		ts_sync_folder_of(f->path);
 	return true;
 }

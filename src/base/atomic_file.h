@@ -50,6 +50,12 @@ bool ts_atomic_file_write(struct ts_atomic_file *f, const void *data, size_t len
  */
 void ts_sync_folder_of(const char *path);
 
+/*
+ * Everything is written: rename the file to its path, without waiting for the disk.  It is for a file that
+ * can be made again: if the machine fails it may be there without its data.
+ */
+bool ts_atomic_file_place(struct ts_atomic_file *f, struct ts_error *err);
+
 /* Everything is written: sync the file and rename it to its path. */
 bool ts_atomic_file_finish(struct ts_atomic_file *f, struct ts_error *err);
 

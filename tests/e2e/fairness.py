@@ -128,7 +128,35 @@ def reads_symbols_aside():
         assert best < limit, (question, best)
 
 
+def longest_wait(question):
+    """Of the loop's time, while the question is answered, between two answers to another client."""
+    options = "--no-sandbox", "--image", TRACESTUB  # else the server may write no file
+    with serve(LONG_TRACE, *options) as server, Quiet(server.address) as client, Quiet(server.address) as other:
+        for first in "goto end", "coverage first 1":  # the names of the files are there
+            client.send(text(first))
+            finish(client)
+        loop, longest = Loop(server.pid), 0
+        client.send(text(question))
+        while b"$OK#" not in client.data:
+            begin = loop.now()
+            other.ask("qC")
+            longest = max(longest, loop.now() - begin)
+            client.has_something(0.001)
+            assert b"$E" not in client.data, (question, client.data)
+        return longest
+
+
+def writes_files_in_slices():
+    """This program's own lines are many."""
+    limit = LIMIT_MS * (20 if is_sanitized() else 1)
+    waits = [limit]
+    while len(waits) <= 2 * TRIES and min(waits) >= limit:
+        waits.append(longest_wait("coverage --lcov out.info first 1"))
+    assert pathlib.Path("out.info").exists() and min(waits) < limit, waits
+
+
 add_case("symbols", reads_symbols_aside)
+add_case("files of coverage", writes_files_in_slices)
 for topic, packets in PACKETS.items():
     add_case(topic, is_fair, packets)
 run_cases()

@@ -587,6 +587,27 @@ START_TEST(what_was_executed_is_put_in_order_in_slices)
 }
 END_TEST
 
+/* Nor are they sorted and written to a file in one piece. */
+START_TEST(files_of_coverage_are_written_in_slices)
+{
+	enum { N_ADDRESSES = 20000, N_A_CHUNK = TS_CHUNK_STEPS / 4,
+	       N_TIMES = 5 }; /* sorted, in and out; strays, and twice the blocks */
+	struct script *made = script_new("x86_64", 1, NULL);
+	unsigned n_runs;
+
+	for (unsigned i = 0; i < N_ADDRESSES; i++)
+		ts_steps_close(&made->steps, 0x401000 + 8 * (uint64_t)(i * 7919 % N_ADDRESSES), 4, 0);
+	ask_text_init(&a, &made->rec);
+	ck_assert(ask_text(&a, TS_FORM_TSV, "coverage first 1"));
+	n_runs = a.n_runs;
+	ck_assert(ask_text(&a, TS_FORM_TSV, "coverage --drcov ask_walk.drcov first 1"));
+	ck_assert_uint_ge(a.n_runs, n_runs + N_TIMES * (N_ADDRESSES / N_A_CHUNK) / ASK_TEXT_CHUNKS);
+	ck_assert_int_eq(remove("ask_walk.drcov"), 0);
+	ask_text_fini(&a);
+	script_free(made);
+}
+END_TEST
+
 Suite *unit_suite(void)
 {
 	Suite *suite = suite_create("ask_walk");
@@ -596,6 +617,7 @@ Suite *unit_suite(void)
 	tcase_add_test(c, the_rows_of_calls_are_given_in_slices);
 	tcase_add_test(c, the_rows_of_events_are_given_in_slices);
 	tcase_add_test(c, what_was_executed_is_put_in_order_in_slices);
+	tcase_add_test(c, files_of_coverage_are_written_in_slices);
 	suite_add_tcase(suite, c);
 	return suite;
 }

@@ -477,6 +477,7 @@ static void set_positions(struct accesses *a)
 	if (a->is_next && at > a->from)
 		a->from = at;
 	a->rows.at = is_backward(a) ? a->to : a->from;
+	a->hits.end = a->to + 1; /* the step at a->to shows what the one before it changed */
 	a->chunk = TS_NO_CHUNK;
 	if (a->from < a->to)
 		/* a chunk further, for a change that shows in its first step */

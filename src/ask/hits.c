@@ -628,6 +628,7 @@ bool ts_hits_take(struct ts_hits *h, uint64_t chunk, struct ts_error *err)
 	struct step st = { 0 };
 
 	end = end < ts_query_end(h->q) ? end : ts_query_end(h->q);
+	end = end < h->end ? end : h->end;
 	h->n = 0;
 	ts_buf_reset(&h->bytes);
 	if (start >= end)

@@ -44,6 +44,7 @@ struct ts_hits {
 	struct ts_query *q;     /* borrowed */
 	const struct ts_what *what; /* borrowed */
 	uint64_t exec_first, exec_last; /* addresses of the executions that are wanted: virtual ones, of a machine too */
+	uint64_t end;           /* steps from here on are not looked at; what they show is not a hit then */
 	uint32_t process;       /* of memory */
 	uint32_t thread;        /* of registers */
 	unsigned kinds;         /* mask of 1 << enum ts_hit_kind */

@@ -9,9 +9,12 @@
 /* Loops that are kept; the one that was not used for the longest time makes room. */
 #define N_LOOPS 32u
 
-/* Turns of a loop that are kept: one a chunk.  What has fewer is followed again. */
+/*
+ * Turns of a loop that are kept: one a chunk.  What has fewer is followed again; the most are more than `why`
+ * counts for a row.
+ */
 #define MIN_TURNS 4u
-#define MAX_TURNS 65536u
+#define MAX_TURNS 131072u
 
 struct loop {
 	uint64_t serial; /* 0: there is none */

@@ -560,6 +560,24 @@ START_TEST(a_loop_that_was_followed_is_not_followed_again)
 }
 END_TEST
 
+/* More turns than most loops have, each in a chunk of its own. */
+START_TEST(a_loop_that_lasts_long_is_kept_as_a_whole)
+{
+	const unsigned n = 66000;
+
+	begin();
+	for (unsigned i = 0; i < n; i++) {
+		spin(1);
+		for (unsigned k = 1; k < TS_CHUNK_STEPS; k++)
+			ts_steps_close(&p.s->steps, CODE + 16, 1, 0);
+	}
+	ask_text_init(&a, &p.s->rec);
+	ck_assert_uint_ge(cost_of("rax"), n);
+	ck_assert_uint_le(cost_of("rax"), 20);
+	finish();
+}
+END_TEST
+
 /* As far as a row counts, and further: from a turn that was followed, before it, and behind the last one. */
 START_TEST(turns_that_were_followed_are_counted_like_others)
 {
@@ -922,6 +940,7 @@ Suite *unit_suite(void)
 				       an_instruction_is_that_which_stood_there_at_its_step,
 				       a_value_used_far_back_is_found_without_what_was_written_since,
 				       a_loop_that_was_followed_is_not_followed_again,
+				       a_loop_that_lasts_long_is_kept_as_a_whole,
 				       turns_that_were_followed_are_counted_like_others,
 				       two_questions_may_follow_a_loop_at_a_time,
 				       two_loops_through_one_instruction_are_told_apart,

@@ -6,7 +6,7 @@
 
 #include "src/trace/chunk.h"
 
-#define LAYOUT 7u
+#define LAYOUT 8u
 
 static const char magic[16] = { 't', 'r', 'a', 'c', 'e', 's', 't', 'u',
 				'b', ' ', 'i', 'n', 'd', 'e', 'x', '\n' };

@@ -280,13 +280,15 @@ static int compare_regions(const void *a, const void *b)
 size_t ts_query_regions(const struct ts_query *q, uint32_t process, uint64_t pos, struct ts_region_info *out,
 			size_t max)
 {
-	const struct ts_region *regions = q->tl->world.regions;
+	const struct ts_world *w = &q->tl->world;
 	size_t n = 0;
 
-	for (size_t i = 0; i < q->snap.n_regions; i++) {
-		const struct ts_region *r = &regions[i];
+	for (size_t i = 0; (i = ts_world_pass_regions(w, i, pos)) < q->snap.n_regions; i++) {
+		const struct ts_region *r = ts_world_region(w, i);
 
-		if (r->process != process || r->from > pos || pos >= r->until)
+		if (r->from > pos)
+			break;
+		if (r->process != process || pos >= r->until)
 			continue;
 		if (n < max)
 			fill_region(q, r, &out[n]);
@@ -301,13 +303,13 @@ bool ts_query_region(const struct ts_query *q, size_t i, struct ts_region_info *
 {
 	if (i >= q->snap.n_regions)
 		return false;
-	fill_region(q, &q->tl->world.regions[i], r);
+	fill_region(q, ts_world_region(&q->tl->world, i), r);
 	return true;
 }
 
 static bool listed_module(const struct ts_query *q, size_t i, struct ts_module_info *m)
 {
-	const struct ts_loaded *l = &q->tl->world.modules[i];
+	const struct ts_loaded *l = ts_world_module(&q->tl->world, i);
 
 	*m = (struct ts_module_info){
 		.from = l->from,

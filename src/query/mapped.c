@@ -150,67 +150,83 @@ static void extend(struct ts_mapped_module *all, size_t n, const struct ts_mappe
 	}
 }
 
-static size_t list_names(const struct ts_world *w, size_t n_regions, struct name *names)
+/* Those of the regions that have names. */
+static size_t list_named(const struct ts_world *w, size_t n_regions, const struct ts_region **named)
 {
+	const struct ts_region *r;
 	size_t n = 0;
 
-	for (size_t i = 0; i < n_regions; i++) {
-		if (is_named(w, &w->regions[i]))
-			names[n++] = (struct name){ ts_world_text(w, w->regions[i].file), w->regions[i].file,
-						    w->regions[i].prot & TS_PROT_EXEC };
+	for (size_t at = 0; (r = ts_world_next_with_file(w, n_regions, &at));) {
+		if (is_named(w, r))
+			named[n++] = r;
 	}
+	return n;
+}
+
+static void list_names(const struct ts_world *w, const struct ts_region *const *named, size_t n,
+		       struct name *names)
+{
+	for (size_t i = 0; i < n; i++)
+		names[i] = (struct name){ ts_world_text(w, named[i]->file), named[i]->file,
+					  named[i]->prot & TS_PROT_EXEC };
 	qsort(names, n, sizeof(*names), compare_names);
 	for (size_t i = 1, first = 0; i < n; i++) {
 		if (strcmp(names[first].text, names[i].text))
 			first = i;
 		names[first].is_code |= names[i].is_code;
 	}
-	return n;
 }
 
 /* Can a module begin with the region?  Caches and locales are mapped as well. */
 static bool is_beginning(const struct ts_world *w, const struct ts_region *r, const struct name *names,
-			 size_t n_names)
+			 size_t n)
 {
-	return is_named(w, r) && !r->file_off && first_of(names, n_names, ts_world_text(w, r->file))->is_code;
+	return !r->file_off && first_of(names, n, ts_world_text(w, r->file))->is_code;
 }
 
-/* Modules begin where a file is mapped from its beginning, and reach as far as the rest of it does. */
-static size_t list_modules(const struct ts_world *w, size_t n_regions, const struct name *names,
-			   size_t n_names, struct ts_mapped_module *all)
+/*
+ * Modules begin where a file is mapped from its beginning, and reach as far as the rest of it does.  @named
+ * are the @n regions that have @names.
+ */
+static size_t list_modules(const struct ts_world *w, const struct ts_region *const *named, size_t n,
+			   const struct name *names, struct ts_mapped_module *all)
 {
-	size_t n = 0;
+	size_t n_modules = 0;
 
-	for (size_t i = 0; i < n_regions; i++) {
-		if (is_beginning(w, &w->regions[i], names, n_names))
-			all[n++] = module_of(w, &w->regions[i], names, n_names);
+	for (size_t i = 0; i < n; i++) {
+		if (is_beginning(w, named[i], names, n))
+			all[n_modules++] = module_of(w, named[i], names, n);
 	}
-	qsort(all, n, sizeof(*all), compare_places);
-	n = merge(all, n);
-	for (size_t i = 0; i < n_regions; i++) {
-		if (is_named(w, &w->regions[i]) && w->regions[i].file_off) {
-			struct ts_mapped_module part = module_of(w, &w->regions[i], names, n_names);
+	qsort(all, n_modules, sizeof(*all), compare_places);
+	n_modules = merge(all, n_modules);
+	for (size_t i = 0; i < n; i++) {
+		if (named[i]->file_off) {
+			struct ts_mapped_module part = module_of(w, named[i], names, n);
 
-			extend(all, n, &part);
+			extend(all, n_modules, &part);
 		}
 	}
-	qsort(all, n, sizeof(*all), compare_times);
-	return n;
+	qsort(all, n_modules, sizeof(*all), compare_times);
+	return n_modules;
 }
 
 bool ts_mapped_build(struct ts_mapped *m, const struct ts_world *w, size_t n_regions)
 {
-	struct ts_mapped_module *all = malloc((n_regions + 1) * sizeof(*all));
-	struct name *names = malloc((n_regions + 1) * sizeof(*names));
+	const struct ts_region **named = malloc((n_regions + 1) * sizeof(const struct ts_region *));
+	size_t n = named ? list_named(w, n_regions, named) : 0;
+	struct ts_mapped_module *all = malloc((n + 1) * sizeof(*all));
+	struct name *names = malloc((n + 1) * sizeof(*names));
+	bool done = named && all && names;
 
-	if (!all || !names) {
-		free(all);
-		free(names);
-		return false;
+	if (done) {
+		list_names(w, named, n, names);
+		free(m->items);
+		m->items = all;
+		m->n = list_modules(w, named, n, names, all);
+		all = NULL;
 	}
-	free(m->items);
-	m->items = all;
-	m->n = list_modules(w, n_regions, names, list_names(w, n_regions, names), all);
+	free(all);
 	free(names);
-	return true;
+	free(named);
+	return done;
 }

@@ -11,7 +11,7 @@ static size_t count_regions(const struct ts_world *w, uint64_t end)
 {
 	size_t n = w->n_regions;
 
-	while (n && w->regions[n - 1].from > end)
+	while (n && ts_world_region(w, n - 1)->from > end)
 		n--;
 	return n;
 }
@@ -20,7 +20,7 @@ static size_t count_modules(const struct ts_world *w, uint64_t end)
 {
 	size_t n = w->n_modules;
 
-	while (n && w->modules[n - 1].from > end)
+	while (n && ts_world_module(w, n - 1)->from > end)
 		n--;
 	return n;
 }

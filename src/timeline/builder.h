@@ -34,6 +34,14 @@ enum ts_stage {
 	TS_STAGE_SYNC,    /* syncs the index file to disk */
 };
 
+/* A file that the step named, for the image; it goes to index files. */
+struct ts_named_file {
+	uint64_t map;            /* which maps it (ts_space_next_map()); 0: only its symbols are of use */
+	uint64_t addr, len, off; /* what is mapped */
+	uint32_t name;           /* in the world's texts */
+	uint32_t zero;
+};
+
 /* State that only building needs. */
 struct ts_builder {
 	enum ts_stage stage;
@@ -64,6 +72,9 @@ struct ts_builder {
 	uint64_t next_copy;         /* number of chunks after which the existing part is published */
 	uint64_t last_note;         /* position of the last note that came from an index file */
 	struct ts_buf journal;      /* of the segment that is being read; empty without an index file */
+	struct ts_buf files;        /* struct ts_named_file: those that steps named */
+	bool has_world;     /* what journals lead to is in the file's last record: they are not read */
+	uint32_t n_layered; /* spaces whose layers were taken from there */
 };
 
 /* The address space of a process, made when it is first needed.  Returns NULL if memory is exhausted. */
@@ -71,6 +82,9 @@ struct ts_space_builder *ts_builder_memory(struct ts_timeline *tl, uint32_t proc
 
 /* The effects that follow are those of @thread.  Returns false if memory is exhausted. */
 bool ts_builder_aim(struct ts_timeline *tl, struct ts_target *t, uint32_t thread);
+
+/* A file for the image, if there is one.  Returns false if memory is exhausted. */
+bool ts_builder_use_file(struct ts_timeline *tl, const struct ts_named_file *file, const char *name);
 
 /* Apply an effect.  Returns false if memory is exhausted. */
 bool ts_builder_apply(struct ts_timeline *tl, struct ts_target *t, const struct ts_steps *b,

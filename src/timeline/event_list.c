@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/buf.h"
 #include "src/index/index_blocks.h"
 #include "src/index/index_write.h"
 
@@ -201,6 +202,19 @@ bool ts_event_list_begin(struct ts_event_list *list)
 void ts_event_list_save(const struct ts_event_list *list, struct ts_index_file *f)
 {
 	ts_index_put_unread(f, list->items, list->n_items, sizeof(*list->items));
+}
+
+void ts_event_list_save_all(const struct ts_event_list *list, struct ts_index_file *f)
+{
+	struct ts_buf b;
+
+	ts_buf_init(&b);
+	for (uint64_t i = 0; i < list->n; i++)
+		ts_buf_put(&b, ts_event_list_at(list, i), sizeof(*list->items));
+	ts_index_put_unread(f, b.data, b.len / sizeof(*list->items), sizeof(*list->items));
+	if (!ts_buf_ok(&b))
+		ts_index_fail(f);
+	ts_buf_fini(&b);
 }
 
 bool ts_event_list_load(struct ts_event_list *list, struct ts_index_arrays *a, uint64_t end_step,

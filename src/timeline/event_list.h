@@ -59,6 +59,12 @@ bool ts_event_list_begin(struct ts_event_list *list);
 void ts_event_list_save(const struct ts_event_list *list, struct ts_index_file *f);
 
 /*
+ * Save all of a complete recording, those of before the first step too.  Such an array is loaded to a list
+ * that is empty.
+ */
+void ts_event_list_save_all(const struct ts_event_list *list, struct ts_index_file *f);
+
+/*
  * Take them from there, in place of those in memory if there are any.  @end_step: where the segment ends;
  * @n_threads: of the recording so far.  Returns false if the array is bad, or memory is exhausted.
  */

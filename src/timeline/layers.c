@@ -4,13 +4,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/index/index_blocks.h"
+#include "src/index/index_write.h"
+
 void ts_layers_fini(struct ts_layers *l)
 {
-	free(l->items);
-	for (unsigned i = 0; i < TS_LAYER_LEVELS; i++) {
+	for (unsigned i = 0; !l->file && i < TS_LAYER_LEVELS; i++) {
 		free(l->levels[i].extents);
 		free(l->levels[i].ends);
 	}
+	if (!l->file)
+		free(l->items);
 	*l = (struct ts_layers){ 0 };
 }
 
@@ -18,7 +22,7 @@ void ts_layers_fini(struct ts_layers *l)
 
 static size_t block_start(const struct ts_layer_level *level, size_t block)
 {
-	return block ? level->ends[block - 1] : 0;
+	return block ? (size_t)level->ends[block - 1] : 0;
 }
 
 /* Room for one more block of @n_extents extents. */
@@ -28,7 +32,7 @@ static bool room_for_block(struct ts_layer_level *level, size_t n_extents)
 
 	if (level->n_blocks == level->cap_blocks) {
 		size_t cap = level->cap_blocks ? level->cap_blocks * 2 : 8;
-		size_t *ends = realloc(level->ends, cap * sizeof(*ends));
+		uint64_t *ends = realloc(level->ends, cap * sizeof(*ends));
 
 		if (!ends)
 			return false;
@@ -74,7 +78,8 @@ static void close_block(struct ts_layer_level *level, size_t n)
 {
 	size_t start = block_start(level, level->n_blocks);
 
-	level->ends[level->n_blocks++] = start + join(level->extents + start, n);
+	level->n_extents = start + join(level->extents + start, n);
+	level->ends[level->n_blocks++] = level->n_extents;
 }
 
 /* The last TS_LAYER_FAN layers are a block. */
@@ -96,7 +101,7 @@ static bool add_lowest(struct ts_layers *l)
 static bool add_higher(struct ts_layer_level *level, const struct ts_layer_level *below)
 {
 	size_t start = block_start(below, below->n_blocks - TS_LAYER_FAN);
-	size_t n = below->ends[below->n_blocks - 1] - start;
+	size_t n = below->n_extents - start;
 
 	if (!room_for_block(level, n))
 		return false;
@@ -133,16 +138,38 @@ bool ts_layers_add(struct ts_layers *l, uint64_t pos, uint64_t first, uint64_t l
 		l->items = items;
 		l->cap = cap;
 	}
-	l->items[l->n++] = (struct ts_layer){ pos, first, last, fill };
+	l->items[l->n++] = (struct ts_layer){ pos, first, last, fill, 0 };
 	if (add_blocks(l))
 		return true;
 	l->n--;
-	for (size_t i = 0, n = l->n / TS_LAYER_FAN; i < TS_LAYER_LEVELS; i++, n /= TS_LAYER_FAN)
+	for (size_t i = 0, n = l->n / TS_LAYER_FAN; i < TS_LAYER_LEVELS; i++, n /= TS_LAYER_FAN) {
 		l->levels[i].n_blocks = n;
+		l->levels[i].n_extents = block_start(&l->levels[i], n);
+	}
 	return false;
 }
 
 /* --------------------------------------------------------------------------------------------- looking up */
+
+static const struct ts_layer whole_space = { .last = UINT64_MAX };
+
+/* The file contradicts itself. */
+static struct ts_layer damaged(const struct ts_layers *l)
+{
+	ts_index_blocks_note_damage(l->file);
+	return whole_space;
+}
+
+struct ts_layer ts_layers_at(const struct ts_layers *l, uint32_t i)
+{
+	const struct ts_layer *x = &l->items[i];
+
+	if (!l->file)
+		return *x;
+	if (!ts_index_blocks_use(l->file, x, sizeof(*x)))
+		return whole_space;
+	return x->first <= x->last && x->fill <= TS_FILL_ZERO && x->pos <= l->end ? *x : damaged(l);
+}
 
 uint32_t ts_layers_until(const struct ts_layers *l, uint64_t pos)
 {
@@ -151,7 +178,7 @@ uint32_t ts_layers_until(const struct ts_layers *l, uint64_t pos)
 	while (n) {
 		uint32_t half = n / 2;
 
-		if (l->items[lo + half].pos <= pos) {
+		if (ts_layers_at(l, lo + half).pos <= pos) {
 			lo += half + 1;
 			n -= half + 1;
 		} else {
@@ -161,46 +188,85 @@ uint32_t ts_layers_until(const struct ts_layers *l, uint64_t pos)
 	return lo;
 }
 
-/* Does a layer of the block overlap [first, last]? */
-static bool is_in_block(const struct ts_layer_level *level, size_t block, uint64_t first, uint64_t last)
+/* Where the extents of a block lie.  Returns false if they cannot be used. */
+static bool extents_of(const struct ts_layers *l, const struct ts_layer_level *level, size_t block,
+		       size_t *from, size_t *end)
 {
-	size_t lo = block_start(level, block), end = level->ends[block], n = end - lo;
+	size_t first = block ? block - 1 : 0;
 
+	if (!ts_index_blocks_use(l->file, &level->ends[first], (block - first + 1) * sizeof(*level->ends)))
+		return false;
+	*from = block_start(level, block);
+	*end = (size_t)level->ends[block];
+	if (!l->file || (*from <= *end && *end <= level->n_extents))
+		return true;
+	ts_index_blocks_note_damage(l->file);
+	return false;
+}
+
+static struct ts_extent extent_at(const struct ts_layers *l, const struct ts_layer_level *level, size_t i)
+{
+	if (!ts_index_blocks_use(l->file, &level->extents[i], sizeof(*level->extents)))
+		return (struct ts_extent){ 0, UINT64_MAX };
+	return level->extents[i];
+}
+
+/* Does a layer of the block overlap [first, last]? */
+static bool is_in_block(const struct ts_layers *l, unsigned level_i, size_t block, uint64_t first,
+			uint64_t last)
+{
+	const struct ts_layer_level *level = &l->levels[level_i];
+	size_t lo, end, n;
+
+	if (!extents_of(l, level, block, &lo, &end))
+		return true;
+	n = end - lo;
 	while (n) {
 		size_t half = n / 2;
 
-		if (level->extents[lo + half].last < first) {
+		if (extent_at(l, level, lo + half).last < first) {
 			lo += half + 1;
 			n -= half + 1;
 		} else {
 			n = half;
 		}
 	}
-	return lo < end && level->extents[lo].first <= last;
+	return lo < end && extent_at(l, level, lo).first <= last;
+}
+
+/* Layer @i, if it overlaps [first, last]. */
+static bool is_over(const struct ts_layers *l, uint32_t i, uint64_t first, uint64_t last,
+		    struct ts_layer *layer)
+{
+	*layer = ts_layers_at(l, i);
+	return layer->first <= last && layer->last >= first;
 }
 
 /* The newest layer of a block in which there is one. */
 static uint32_t newest_in_block(const struct ts_layers *l, unsigned level, size_t block, uint64_t first,
-				uint64_t last)
+				uint64_t last, struct ts_layer *layer)
 {
-	uint32_t i;
+	unsigned left = TS_LAYER_FAN;
 
-	while (level--) {
+	for (; level && left; level--) {
 		block = block * TS_LAYER_FAN + (TS_LAYER_FAN - 1);
-		while (!is_in_block(&l->levels[level], block, first, last))
+		for (left = TS_LAYER_FAN; left && !is_in_block(l, level - 1, block, first, last); left--)
 			block--;
 	}
-	i = (uint32_t)block * TS_LAYER_FAN + (TS_LAYER_FAN - 1);
-	while (l->items[i].first > last || l->items[i].last < first)
-		i--;
-	return i;
+	block = block * TS_LAYER_FAN + (TS_LAYER_FAN - 1);
+	for (unsigned i = 0; left && i < TS_LAYER_FAN; i++) {
+		if (is_over(l, (uint32_t)block - i, first, last, layer))
+			return (uint32_t)block - i;
+	}
+	*layer = damaged(l);
+	return 0;
 }
 
-uint32_t ts_layers_newest(const struct ts_layers *l, uint32_t n, uint64_t first, uint64_t last)
+uint32_t ts_layers_newest(const struct ts_layers *l, uint32_t n, uint64_t first, uint64_t last,
+			  struct ts_layer *layer)
 {
 	while (n % TS_LAYER_FAN) {
-		n--;
-		if (l->items[n].first <= last && l->items[n].last >= first)
+		if (is_over(l, --n, first, last, layer))
 			return n;
 	}
 	/* back over the largest blocks that end at n */
@@ -210,9 +276,50 @@ uint32_t ts_layers_newest(const struct ts_layers *l, uint32_t n, uint64_t first,
 
 		for (; block % TS_LAYER_FAN == 0; block /= TS_LAYER_FAN, len *= TS_LAYER_FAN)
 			level++;
-		if (is_in_block(&l->levels[level], block - 1, first, last))
-			return newest_in_block(l, level, block - 1, first, last);
+		if (is_in_block(l, level, block - 1, first, last))
+			return newest_in_block(l, level, block - 1, first, last, layer);
 		n -= (uint32_t)len;
 	}
-	return TS_NO_LAYER;
+	if (!l->file)
+		return TS_NO_LAYER;
+	*layer = damaged(l); /* layer 0 of a recording is everywhere */
+	return 0;
+}
+
+/* --------------------------------------------------------------------------------------------- index files */
+
+void ts_layers_save(const struct ts_layers *l, struct ts_index_file *f)
+{
+	ts_index_put_packed(f, l->items, l->n, sizeof(*l->items));
+	for (unsigned i = 0; i < TS_LAYER_LEVELS; i++) {
+		ts_index_put_packed(f, l->levels[i].extents, l->levels[i].n_extents,
+				    sizeof(struct ts_extent));
+		ts_index_put_packed(f, l->levels[i].ends, l->levels[i].n_blocks, sizeof(uint64_t));
+	}
+}
+
+bool ts_layers_load(struct ts_layers *l, struct ts_index_arrays *a, uint64_t n_steps)
+{
+	struct ts_layers loaded = { .file = a->blocks, .end = n_steps };
+	size_t n, n_blocks;
+
+	loaded.items = ts_index_take_unread(a, sizeof(*loaded.items), &n);
+	if (!n || n >= UINT32_MAX / 2)
+		return false;
+	loaded.n = (uint32_t)n;
+	n_blocks = n;
+	for (unsigned i = 0; i < TS_LAYER_LEVELS; i++) {
+		struct ts_layer_level *level = &loaded.levels[i];
+
+		level->extents = ts_index_take_unread(a, sizeof(*level->extents), &level->n_extents);
+		level->ends = ts_index_take_unread(a, sizeof(*level->ends), &level->n_blocks);
+		n_blocks /= TS_LAYER_FAN;
+		if (level->n_blocks != n_blocks)
+			return false;
+	}
+	if (a->is_bad)
+		return false;
+	ts_layers_fini(l);
+	*l = loaded;
+	return true;
 }

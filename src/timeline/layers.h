@@ -15,12 +15,17 @@
 
 #include "src/trace/step.h"
 
+struct ts_index_arrays;
+struct ts_index_blocks;
+struct ts_index_file;
+
 #define TS_NO_LAYER UINT32_MAX
 
 struct ts_layer {
 	uint64_t pos;
 	uint64_t first, last; /* addresses, both inclusive */
-	enum ts_fill fill;
+	uint32_t fill;        /* enum ts_fill */
+	uint32_t zero;        /* no padding: it goes to index files */
 };
 
 /* Addresses first to last, both inclusive. */
@@ -36,29 +41,47 @@ struct ts_extent {
 #define TS_LAYER_LEVELS 11u
 
 struct ts_layer_level {
-	struct ts_extent *extents; /* owned; ascending within a block */
-	size_t cap_extents;
-	size_t *ends;              /* owned; where each block's extents end */
+	struct ts_extent *extents; /* ascending within a block */
+	size_t n_extents, cap_extents;
+	uint64_t *ends; /* where each block's extents end */
 	size_t n_blocks, cap_blocks;
 };
 
+/* Arrays are owned, or lie in an index file, where any number may be wrong. */
 struct ts_layers {
-	struct ts_layer *items; /* owned; pos does not descend */
+	struct ts_layer *items; /* pos does not descend */
 	uint32_t n, cap;
 	struct ts_layer_level levels[TS_LAYER_LEVELS];
+	struct ts_index_blocks *file; /* borrowed; where the arrays lie; NULL: in memory, owned */
+	uint64_t end;                 /* of those in a file: no layer has a greater position */
 };
 
 /* Append a layer.  Returns false if memory is exhausted; nothing has changed then. */
 bool ts_layers_add(struct ts_layers *l, uint64_t pos, uint64_t first, uint64_t last, enum ts_fill fill);
 void ts_layers_fini(struct ts_layers *l);
 
+/* Layer @i; if it is damaged, the whole space at position 0. */
+struct ts_layer ts_layers_at(const struct ts_layers *l, uint32_t i);
+
 /* The number of layers up to and including position @pos. */
 uint32_t ts_layers_until(const struct ts_layers *l, uint64_t pos);
 
 /*
- * The newest of the first @n layers that overlaps [first, last].  Returns its ordinal, TS_NO_LAYER if none
- * does.
+ * The newest of the first @n layers that overlaps [first, last]: *layer gets it.  Returns its ordinal,
+ * TS_NO_LAYER if none does; 0, and the whole space, if a file is damaged.
  */
-uint32_t ts_layers_newest(const struct ts_layers *l, uint32_t n, uint64_t first, uint64_t last);
+uint32_t ts_layers_newest(const struct ts_layers *l, uint32_t n, uint64_t first, uint64_t last,
+			  struct ts_layer *layer);
+
+/* The layers as arrays of a section of an index file. */
+void ts_layers_save(const struct ts_layers *l, struct ts_index_file *f);
+
+/*
+ * The layers become those of the arrays, which stay in the file, of a recording of @n_steps steps.  What the
+ * items say is checked when they are used.
+ *
+ * Returns false if the arrays contradict each other.
+ */
+bool ts_layers_load(struct ts_layers *l, struct ts_index_arrays *a, uint64_t n_steps);
 
 #endif

@@ -115,11 +115,14 @@ static void page_bytes(const struct ts_page *pg, unsigned off, size_t n, uint8_t
 	}
 }
 
-/* What layer @layer holds in [first, last], which lies within it; @image (may be NULL) lies beneath it. */
+/*
+ * What layer @layer, which is *l, holds in [first, last], which lies within it; @image (may be NULL) lies
+ * beneath it.
+ */
 static void layer_bytes(const struct ts_space *sp, const struct ts_image *image, uint32_t layer,
-			uint64_t first, uint64_t last, uint8_t *data, uint8_t *known)
+			const struct ts_layer *l, uint64_t first, uint64_t last, uint8_t *data,
+			uint8_t *known)
 {
-	const struct ts_layer *l = &sp->layers.items[layer];
 	size_t len = (size_t)(last - first) + 1;
 
 	memset(data, 0, len);
@@ -193,17 +196,16 @@ static void overlay_versions(const struct ts_painting *p, uint64_t from, uint64_
 void ts_space_paint(const struct ts_painting *p, uint32_t n, uint64_t first, uint64_t last, uint8_t *data,
 		    uint8_t *known)
 {
-	const struct ts_layers *layers = &p->sp->layers;
-	uint32_t i = ts_layers_newest(layers, n, first, last);
-	const struct ts_layer *l = &layers->items[i];
-	uint64_t lo = first > l->first ? first : l->first;
-	uint64_t hi = last < l->last ? last : l->last;
+	struct ts_layer l = { 0 };
+	uint32_t i = ts_layers_newest(&p->sp->layers, n, first, last, &l);
+	uint64_t lo = first > l.first ? first : l.first;
+	uint64_t hi = last < l.last ? last : l.last;
 
 	assert(i != TS_NO_LAYER); /* layer 0 is everywhere */
 	if (first < lo)
 		ts_space_paint(p, i, first, lo - 1, data, known);
-	layer_bytes(p->sp, p->image, i, lo, hi, data + (lo - first), known + (lo - first));
-	overlay_versions(p, l->pos ? (l->pos - 1) / TS_CHUNK_STEPS : 0, lo, hi, data + (lo - first),
+	layer_bytes(p->sp, p->image, i, &l, lo, hi, data + (lo - first), known + (lo - first));
+	overlay_versions(p, l.pos ? (l.pos - 1) / TS_CHUNK_STEPS : 0, lo, hi, data + (lo - first),
 			 known + (lo - first));
 	if (hi < last)
 		ts_space_paint(p, i, hi + 1, last, data + (hi + 1 - first), known + (hi + 1 - first));
@@ -260,10 +262,10 @@ void ts_space_base(const struct ts_space *sp, uint32_t n_layers, uint64_t addr, 
 
 bool ts_space_is_blank(const struct ts_space *sp, uint64_t pos, uint64_t first, uint64_t last)
 {
-	uint32_t i = ts_layers_newest(&sp->layers, ts_space_n_layers(sp, pos), first, last);
-	const struct ts_layer *l = &sp->layers.items[i];
+	struct ts_layer l = { 0 };
+	uint32_t i = ts_layers_newest(&sp->layers, ts_space_n_layers(sp, pos), first, last, &l);
 
-	if (!l->pos || l->first > first || l->last < last || l->fill != TS_FILL_UNKNOWN ||
+	if (!l.pos || l.first > first || l.last < last || l.fill != TS_FILL_UNKNOWN ||
 	    (sp->image && sp->image->n_ranges) || (last - first) >> TS_PAGE_BITS >= MAX_BLANK_PAGES)
 		return false;
 	for (uint64_t page = first >> TS_PAGE_BITS; page <= last >> TS_PAGE_BITS; page++) {

@@ -359,8 +359,9 @@ static void infer(struct ts_space_builder *sb, uint32_t layer, uint64_t addr, co
 static uint32_t governing_layer(const struct ts_space_builder *sb, uint64_t addr)
 {
 	const struct ts_space *sp = sb->space;
+	struct ts_layer l;
 
-	return ts_layers_newest(&sp->layers, sp->layers.n, addr, addr);
+	return ts_layers_newest(&sp->layers, sp->layers.n, addr, addr, &l);
 }
 
 /* The bits of a line among those of its page. */
@@ -452,7 +453,7 @@ static uint64_t infer_piece(struct ts_space_builder *sb, const struct piece *p, 
 	struct ts_space *sp = sb->space;
 	uint64_t last = addr + (p->len - 1), unknown = p->bits & ~p->pg->known[p->word], sudden = 0;
 	uint64_t lost = p->pg->holes ? unknown & p->pg->holes->bits[p->word] : 0;
-	const struct ts_layer *l;
+	struct ts_layer l = { 0 };
 	uint32_t layer;
 
 	sp->n_inferred += (unsigned)__builtin_popcountll(unknown);
@@ -461,9 +462,8 @@ static uint64_t infer_piece(struct ts_space_builder *sb, const struct piece *p, 
 	unknown = (unknown & ~lost) >> p->off % 64;
 	if (!unknown)
 		return 0;
-	layer = ts_layers_newest(&sp->layers, sp->layers.n, addr, last);
-	l = &sp->layers.items[layer];
-	if (l->first <= addr && l->last >= last && unknown == p->bits >> p->off % 64 &&
+	layer = ts_layers_newest(&sp->layers, sp->layers.n, addr, last, &l);
+	if (l.first <= addr && l.last >= last && unknown == p->bits >> p->off % 64 &&
 	    !is_before_gap(sb, layer)) {
 		infer(sb, layer, addr, data, p->len);
 		return 0;
@@ -542,10 +542,10 @@ void ts_space_initial(struct ts_space_builder *sb, uint64_t addr, const uint8_t 
 	while (len && !sb->is_failed) {
 		uint64_t room = TS_PAGE_LEN - addr % TS_PAGE_LEN;
 		unsigned n = (unsigned)(len < room ? len : room);
-		uint32_t layer = ts_layers_newest(&sp->layers, sp->layers.n, addr, addr + (n - 1));
-		const struct ts_layer *l = &sp->layers.items[layer];
+		struct ts_layer l = { 0 };
+		uint32_t layer = ts_layers_newest(&sp->layers, sp->layers.n, addr, addr + (n - 1), &l);
 
-		if (l->first > addr || l->last < addr + (n - 1)) {
+		if (l.first > addr || l.last < addr + (n - 1)) {
 			n = 1;
 			layer = governing_layer(sb, addr);
 		}

@@ -165,10 +165,10 @@ uint64_t ts_space_next_fill(const struct ts_space *sp, uint64_t chunk, uint64_t 
 	if (chunk >= TS_NO_CHUNK / TS_CHUNK_STEPS)
 		return TS_NO_CHUNK;
 	for (uint32_t i = ts_layers_until(l, chunk * TS_CHUNK_STEPS); i < l->n; i++) {
-		const struct ts_layer *x = &l->items[i];
+		const struct ts_layer x = ts_layers_at(l, i);
 
-		if (x->first <= last && x->last >= addr)
-			return (x->pos - 1) / TS_CHUNK_STEPS;
+		if (x.pos > chunk * TS_CHUNK_STEPS && x.first <= last && x.last >= addr)
+			return (x.pos - 1) / TS_CHUNK_STEPS;
 	}
 	return TS_NO_CHUNK;
 }
@@ -177,9 +177,11 @@ uint64_t ts_space_prev_fill(const struct ts_space *sp, uint64_t chunk, uint64_t 
 {
 	const struct ts_layers *l = &sp->layers;
 	uint64_t end = chunk < TS_NO_CHUNK / TS_CHUNK_STEPS - 1 ? (chunk + 1) * TS_CHUNK_STEPS : UINT64_MAX;
-	uint32_t i = ts_layers_newest(l, ts_layers_until(l, end), addr, last);
+	struct ts_layer layer = { 0 };
+	uint32_t i = ts_layers_newest(l, ts_layers_until(l, end), addr, last, &layer);
 
-	return i == TS_NO_LAYER || !l->items[i].pos ? TS_NO_CHUNK : (l->items[i].pos - 1) / TS_CHUNK_STEPS;
+	return i == TS_NO_LAYER || !layer.pos || layer.pos > end ? TS_NO_CHUNK
+								 : (layer.pos - 1) / TS_CHUNK_STEPS;
 }
 
 /* Zeros that are mapped in larger pieces are not looked through. */
@@ -244,11 +246,10 @@ void ts_space_each_page(const struct ts_space *sp, bool is_nonzero, uint64_t add
 			use_page(ts_lines_page(lines, k), addr, last, use, user);
 	}
 	for (uint32_t i = 0; !is_nonzero && i < sp->layers.n; i++) {
-		const struct ts_layer *l = &sp->layers.items[i];
+		const struct ts_layer l = ts_layers_at(&sp->layers, i);
+		uint64_t first = l.first > addr ? l.first : addr, end = l.last < last ? l.last : last;
 
-		uint64_t first = l->first > addr ? l->first : addr, end = l->last < last ? l->last : last;
-
-		if (l->fill == TS_FILL_ZERO && first <= end && end - first < MAX_ZEROS)
+		if (l.fill == TS_FILL_ZERO && first <= end && end - first < MAX_ZEROS)
 			use_range(addr, last, first, end, use, user);
 	}
 }

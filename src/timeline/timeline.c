@@ -21,6 +21,7 @@ void ts_builder_free(struct ts_timeline *tl)
 	ts_feed_free(bd->feed);
 	ts_buf_fini(&bd->here);
 	ts_buf_fini(&bd->journal);
+	ts_buf_fini(&bd->files);
 	ts_world_builder_fini(&bd->world);
 	ts_runs_builder_fini(&bd->runs);
 	ts_space_builder_fini(&bd->regs);
@@ -159,21 +160,40 @@ static inline void apply_access(const struct ts_timeline *tl, const struct ts_ta
 		ts_space_see(t->memory, e->addr, data, e->len);
 }
 
+bool ts_builder_use_file(struct ts_timeline *tl, const struct ts_named_file *file, const char *name)
+{
+	struct ts_error err = { 0 };
+
+	if (tl->image && file->map)
+		return ts_image_map(tl->image, file->map, file->addr, file->len, name, file->off, &err);
+	if (tl->image)
+		ts_image_open(tl->image, name); /* for its symbols */
+	return true;
+}
+
+/* An effect names a file.  Those of the initial state are named each time when the recording is opened. */
+static bool name_file(struct ts_timeline *tl, const struct ts_target *t, struct ts_named_file *file,
+		      const char *name)
+{
+	if (!name)
+		return true;
+	file->name = ts_world_add_text(&tl->builder->world, name);
+	if (t->pos)
+		ts_buf_put(&tl->builder->files, file, sizeof(*file));
+	return ts_builder_use_file(tl, file, name);
+}
+
 static bool apply_map(struct ts_timeline *tl, const struct ts_target *t, const struct ts_steps *b,
 		      const struct ts_effect *e)
 {
 	const struct ts_map *m = &b->maps[e->item];
-	const char *file = ts_steps_text(b, m->file);
-	struct ts_error err = { 0 };
+	struct ts_named_file file = { .addr = m->addr, .len = m->len, .off = m->file_off };
 
-	if (tl->image && file && m->fill == TS_FILL_UNKNOWN &&
-	    !ts_image_map(tl->image, ts_space_next_map(t->memory), m->addr, m->len, file, m->file_off, &err))
-		return false;
-	if (tl->image && file && m->fill != TS_FILL_UNKNOWN)
-		ts_image_open(tl->image, file); /* for its symbols */
+	if (m->fill == TS_FILL_UNKNOWN)
+		file.map = ts_space_next_map(t->memory);
 	ts_space_fill(t->memory, t->pos, m->addr, m->len, m->fill);
 	ts_world_map(&tl->builder->world, t->pos, t->process, b, m);
-	return true;
+	return name_file(tl, t, &file, ts_steps_text(b, m->file));
 }
 
 /* Unseen code ran: it may have written to any address space. */
@@ -232,10 +252,9 @@ static bool apply_rare(struct ts_timeline *tl, struct ts_target *t, const struct
 	case TS_FX_THREAD:
 		return ts_builder_aim(tl, t, e->item);
 	case TS_FX_LOAD:
-		if (tl->image)
-			ts_image_open(tl->image, ts_steps_text(b, b->modules[e->item].file));
 		ts_world_load(&tl->builder->world, t->pos, t->process, b, &b->modules[e->item]);
-		break;
+		return name_file(tl, t, &(struct ts_named_file){ 0 },
+				 ts_steps_text(b, b->modules[e->item].file));
 	case TS_FX_UNLOAD:
 		ts_world_unload(&tl->builder->world, t->pos, t->process, e->addr, e->len);
 		break;
@@ -802,6 +821,8 @@ struct ts_timeline *ts_timeline_new(struct ts_recording *rec, struct ts_image *i
 		tl->lacks |= (uint32_t)ts_sections[i]->is_on_demand << i;
 	ts_task_init(&bd->task);
 	ts_buf_init(&bd->here);
+	ts_buf_init(&bd->journal);
+	ts_buf_init(&bd->files);
 	bd->last_thread = bd->target.thread = TS_NO_THREAD;
 	bd->next_copy = FIRST_COPY < TS_SEGMENT_CHUNKS ? FIRST_COPY : 1;
 	tl->max_memory = UINT64_MAX;

@@ -14,10 +14,15 @@
  *   GRUP  of the last segment of a group: what its segments touch (groups_file.c)
  *   MODE  of a machine: modes of the processor (mode.c)
  *   JRNL  what changed threads, maps and modules (journal.c); the other events, by kind (event_list.c)
- *   CALL  optional: who called whom (calls_section.c)
- *   DGST  optional: what chunks are compared by (digests_section.c)
+ *   WRLD  of the last record of a complete recording: what all journals lead to (world_file.c), the events
+ * that are in them, the files for the image LAYR  of the same record: the layers that they lead to
+ * (layers.c), with owners as SPCE CALL  optional: who called whom (calls_section.c) DGST  optional: what
+ * chunks are compared by (digests_section.c)
  *
- * The last record may be a HEAD alone.  Numbers and structs are as in memory of a little-endian machine; on
+ * A complete file is opened by WRLD and LAYR: then no journal is read, however long.  A file that is
+ * continued, or has none, is opened by applying the notes of all journals again.
+ *
+ * The last record may lack a segment.  Numbers and structs are as in memory of a little-endian machine; on
  * another no index file is used.
  */
 #include <errno.h>
@@ -28,11 +33,15 @@
 #include "builder.h"
 #include "journal.h"
 #include "section.h"
+#include "space_parts.h"
 #include "src/base/log.h"
+#include "src/index/index_blocks.h"
 #include "src/index/index_place.h"
 #include "src/index/index_write.h"
 
 #define HEAD TS_SECTION_KIND('H', 'E', 'A', 'D')
+#define WRLD TS_SECTION_KIND('W', 'R', 'L', 'D')
+#define LAYR TS_SECTION_KIND('L', 'A', 'Y', 'R')
 
 enum flag {
 	HAS_SEGMENT = 1,
@@ -55,6 +64,17 @@ struct saved_head {
 	uint32_t n_memory;          /* spaces beside that of the registers */
 	uint32_t flags;
 };
+
+/* Of the registers, and of each process. */
+static uint32_t n_spaces(const struct ts_timeline *tl)
+{
+	return tl->n_memory + 1;
+}
+
+static struct ts_space_builder *space(const struct ts_timeline *tl, uint32_t owner)
+{
+	return owner ? tl->builder->memory[owner - 1] : &tl->builder->regs;
+}
 
 /* ------------------------------------------------------------------------------------------------ saving */
 
@@ -169,6 +189,32 @@ static void save_segment(struct ts_timeline *tl, uint64_t segment)
 	}
 }
 
+static void save_world(const struct ts_timeline *tl)
+{
+	const struct ts_buf *files = &tl->builder->files;
+
+	ts_index_section(tl->file, WRLD, 0);
+	ts_world_save(&tl->world, tl->file);
+	for (unsigned kind = 0; kind < TS_N_EVENT_KINDS; kind++) {
+		if (ts_journal_has_event(kind))
+			ts_event_list_save_all(&tl->world.events[kind], tl->file);
+	}
+	ts_index_put_packed(tl->file, files->data, files->len / sizeof(struct ts_named_file),
+			    sizeof(struct ts_named_file));
+	if (!ts_buf_ok(files))
+		ts_index_fail(tl->file);
+}
+
+/* What only the last record of a complete recording has. */
+static void save_end(const struct ts_timeline *tl)
+{
+	save_world(tl);
+	for (uint32_t owner = 0; owner < n_spaces(tl); owner++) {
+		ts_index_section(tl->file, LAYR, owner);
+		ts_layers_save(&space(tl, owner)->space->layers, tl->file);
+	}
+}
+
 /* Take the segment's arrays from the record in which they were saved. */
 static bool map_segment(struct ts_timeline *tl, size_t record, uint64_t segment)
 {
@@ -196,10 +242,12 @@ bool ts_builder_save(struct ts_timeline *tl, bool is_last, struct ts_error *err)
 	if (!ts_buf_ok(&bd->journal))
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the data to be written");
 	ts_index_use_threads(tl->file, tl->n_jobs);
-	ts_index_begin(tl->file, 1 + (has_segment ? n_sections(tl) : 0));
+	ts_index_begin(tl->file, 1 + (has_segment ? n_sections(tl) : 0) + (is_last ? 1 + n_spaces(tl) : 0));
 	is_whole = save_head(tl, has_segment);
 	if (has_segment)
 		save_segment(tl, bd->n_sealed - 1);
+	if (is_last)
+		save_end(tl);
 	if (!is_whole) {
 		ts_index_abort(tl->file);
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the data to be written");
@@ -301,17 +349,7 @@ static bool load_head(struct ts_timeline *tl, const struct saved_head *head, str
 	return true;
 }
 
-/* What each section does with its arrays; first those of the registers and the processes. */
-
-static uint32_t n_spaces(const struct ts_timeline *tl)
-{
-	return tl->n_memory + 1;
-}
-
-static struct ts_space_builder *space(const struct ts_timeline *tl, uint32_t owner)
-{
-	return owner ? tl->builder->memory[owner - 1] : &tl->builder->regs;
-}
+/* What each section does with its arrays. */
 
 static void save_space(struct ts_timeline *tl, uint64_t segment, uint32_t owner, struct ts_index_file *f)
 {
@@ -380,7 +418,7 @@ static void save_journal(struct ts_timeline *tl, uint64_t segment, uint32_t owne
 {
 	(void)segment;
 	(void)owner;
-	ts_index_put(f, tl->builder->journal.data, tl->builder->journal.len, 1);
+	ts_index_put_packed(f, tl->builder->journal.data, tl->builder->journal.len, 1);
 	ts_buf_reset(&tl->builder->journal);
 	for (unsigned kind = 0; kind < TS_N_EVENT_KINDS; kind++) {
 		if (!ts_journal_has_event(kind))
@@ -436,11 +474,14 @@ static bool load_journal(struct ts_timeline *tl, uint64_t segment, uint32_t owne
 	struct ts_steps batch;
 	struct ts_note note;
 	size_t len;
-	const uint8_t *p = ts_index_take(a, 1, &len);
+	const uint8_t *p = ts_index_take_unread(a, 1, &len);
 	bool done = p != NULL;
 
 	(void)segment;
 	(void)owner;
+	if (tl->builder->has_world)
+		return done && load_events(tl, a);
+	done = done && ts_index_blocks_use(a->blocks, p, len);
 	ts_steps_init(&batch);
 	while (done && len)
 		done = ts_journal_next(&p, &len, &note, &batch) && load_note(tl, &note, &batch);
@@ -585,6 +626,83 @@ static bool load_sections(struct ts_timeline *tl, const struct ts_index_file *f,
 	return true;
 }
 
+/* ------------------------------------------------------------------------ what all journals lead to */
+
+/* A file that lies could name any range. */
+static bool is_good_file(const struct ts_timeline *tl, const struct ts_named_file *file)
+{
+	return file->name < tl->world.texts.len &&
+	       (!file->map || (file->len && file->addr <= UINT64_MAX - (file->len - 1)));
+}
+
+/* The files for the image that steps named.  They are read only if there can be any. */
+static bool use_files(struct ts_timeline *tl, struct ts_index_arrays *a)
+{
+	size_t n;
+	const struct ts_named_file *files = ts_index_take_unread(a, sizeof(*files), &n);
+
+	if (!files || !tl->image || !tl->image->sysroot)
+		return files;
+	if (!ts_index_blocks_use(a->blocks, files, n * sizeof(*files)))
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		if (!is_good_file(tl, &files[i]) ||
+		    !ts_builder_use_file(tl, &files[i], ts_world_text(&tl->world, files[i].name)))
+			return false;
+	}
+	return true;
+}
+
+/* The world, when all records are loaded. */
+static bool load_world(struct ts_timeline *tl, const struct ts_index_file *f)
+{
+	const struct ts_recording *rec = tl->rec;
+	uint64_t n_steps = tl->builder->n_steps;
+	struct ts_index_arrays a = ts_index_find(f, ts_index_n_records(f) - 1, WRLD, 0);
+
+	if (!ts_world_use_file(&tl->world, &a, n_steps, rec->n_threads, rec->n_processes))
+		return false;
+	for (unsigned kind = 0; kind < TS_N_EVENT_KINDS; kind++) {
+		struct ts_event_list *list = &tl->world.events[kind];
+
+		if (!ts_journal_has_event(kind))
+			continue;
+		ts_event_list_fini(list); /* those of the initial state are in the file, too */
+		if (!ts_event_list_load(list, &a, n_steps, rec->n_threads))
+			return false;
+	}
+	return use_files(tl, &a);
+}
+
+/* The layers of spaces [@from, @end), before their pages, which are theirs. */
+static bool load_layers(struct ts_timeline *tl, const struct ts_index_file *f, uint32_t from, uint32_t end)
+{
+	size_t last = ts_index_n_records(f) - 1;
+
+	for (uint32_t owner = from; owner < end; owner++) {
+		struct ts_index_arrays a = ts_index_find(f, last, LAYR, owner);
+
+		if (!ts_layers_load(&space(tl, owner)->space->layers, &a, ts_index_n_steps(f, last)))
+			return false;
+	}
+	return true;
+}
+
+/* ------------------------------------------------------------------------------------------ one record */
+
+/* The spaces that are there up to the end of the record. */
+static bool load_spaces(struct ts_timeline *tl, const struct ts_index_file *f, const struct saved_head *head)
+{
+	uint32_t from = tl->builder->n_layered;
+
+	if (head->n_memory && !ts_builder_memory(tl, head->n_memory - 1))
+		return false;
+	if (!tl->builder->has_world)
+		return true;
+	tl->builder->n_layered = n_spaces(tl);
+	return load_layers(tl, f, from, n_spaces(tl));
+}
+
 /* *point gets the rest of the head: where the reader goes on. */
 static bool load_record(struct ts_timeline *tl, const struct ts_index_file *f, size_t record,
 			struct ts_index_arrays *point)
@@ -601,10 +719,10 @@ static bool load_record(struct ts_timeline *tl, const struct ts_index_file *f, s
 	*point = a;
 	if (!(head->flags & HAS_SEGMENT))
 		return true;
-	if ((head->n_memory && !ts_builder_memory(tl, head->n_memory - 1)) || !load_sections(tl, f, record))
+	if (!load_spaces(tl, f, head) || !load_sections(tl, f, record))
 		return false;
 	tl->builder->n_sealed = record + 1;
-	return tl->world.n_slices; /* somebody executed the first step */
+	return tl->builder->has_world || tl->world.n_slices; /* somebody executed the first step */
 }
 
 /* ----------------------------------------------------------------------------------- files of one section */
@@ -706,6 +824,7 @@ bool ts_timeline_use_file(struct ts_timeline *tl, struct ts_index_file *f, struc
 		if (!ts_event_list_begin(&tl->world.events[kind]))
 			return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for events");
 	}
+	tl->builder->has_world = n && ts_index_is_finished(f) && ts_index_has(f, n - 1, WRLD);
 	for (size_t i = 0; i < n; i++) {
 		errno = 0; /* of allocations */
 		if (!load_record(tl, f, i, &point) || ts_index_is_damaged(f)) {
@@ -719,7 +838,8 @@ bool ts_timeline_use_file(struct ts_timeline *tl, struct ts_index_file *f, struc
 	if (!n)
 		return true;
 	errno = 0;
-	if (tl->builder->n_sealed && !ts_runs_end_load(&tl->builder->runs))
+	if ((tl->builder->n_sealed && !ts_runs_end_load(&tl->builder->runs)) ||
+	    (tl->builder->has_world && !load_world(tl, f)) || ts_index_is_damaged(f))
 		return fail_record(tl, n - 1, err);
 	ts_builder_publish(tl);
 	if (!ts_index_is_finished(f))

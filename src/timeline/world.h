@@ -18,6 +18,7 @@ struct ts_slice {
 	uint64_t pos;
 	uint64_t n_before; /* steps of the thread before it */
 	uint32_t thread;
+	uint32_t zero; /* no padding: it goes to index files */
 };
 
 /* A region as it was mapped from position @from until before position @until. */
@@ -40,27 +41,42 @@ struct ts_loaded {
 
 /* The slices of a thread: ordinals in slices. */
 struct ts_thread_slices {
-	uint32_t *items; /* owned; ascending */
+	uint32_t *items; /* ascending */
 	uint32_t n, cap;
 	uint64_t end_step; /* the first step that ended it since it ran last, UINT64_MAX if none did */
 };
 
-/* Made by struct ts_world_builder (world_builder.h). */
+/* So many regions are passed over together. */
+#define TS_REGION_GROUP 64u
+
+/*
+ * Made by struct ts_world_builder (world_builder.h), or taken from an index file: then the arrays of slices,
+ * of their ordinals, of regions and modules lie there, where any number may be wrong; else they are owned.
+ */
 struct ts_world {
-	struct ts_slice *slices; /* owned */
+	struct ts_slice *slices;
 	size_t n_slices;
 	struct ts_thread_slices *threads; /* owned; by thread ordinal */
 	uint32_t n_threads;
 	struct ts_event_list events[TS_N_EVENT_KINDS];
-	struct ts_region *regions; /* owned; in the order in which they began */
+	struct ts_region *regions; /* in the order in which they began */
 	size_t n_regions;
-	struct ts_loaded *modules; /* owned; in the order in which they appeared */
+	const uint64_t *latest; /* of each group of regions in a file, the greatest @until; NULL: in memory */
+	uint32_t *with_file; /* the ordinals of the regions that have a file */
+	size_t n_with_file;
+	struct ts_loaded *modules; /* in the order in which they appeared */
 	size_t n_modules;
-	struct ts_buf texts;
+	struct ts_buf texts;          /* each once */
+	struct ts_index_blocks *file; /* borrowed; where the arrays lie; NULL: in memory */
+	uint64_t n_steps;             /* of the recording whose index file it is */
+	uint32_t n_processes;         /* likewise, at least 1 */
 };
 
 void ts_world_init(struct ts_world *w);
 void ts_world_fini(struct ts_world *w);
+
+/* Free what the world owns, the events and texts left out. */
+void ts_world_drop_arrays(struct ts_world *w);
 
 /* The thread of step @pos, or of the last one if there are fewer.  There must be a step. */
 uint32_t ts_world_thread(const struct ts_world *w, uint64_t pos);
@@ -90,6 +106,23 @@ const struct ts_happening *ts_world_next_event(const struct ts_world *w, enum ts
 const struct ts_happening *ts_world_prev_event(const struct ts_world *w, enum ts_event_kind kind,
 					       uint64_t step);
 
+/* A region, a module; one that is damaged is never there. */
+const struct ts_region *ts_world_region(const struct ts_world *w, size_t i);
+const struct ts_loaded *ts_world_module(const struct ts_world *w, size_t i);
+
+/*
+ * The first region from ordinal @i on that may be there at @pos: those that are passed over are not.  Returns
+ * their number if there is none.
+ */
+size_t ts_world_pass_regions(const struct ts_world *w, size_t i, uint64_t pos);
+
+/*
+ * The next of the first @n regions that has a file, after the one before *at, which is 0 for the first call.
+ *
+ * Returns it (borrowed from the world), NULL after the last.
+ */
+const struct ts_region *ts_world_next_with_file(const struct ts_world *w, size_t n, size_t *at);
+
 /*
  * The regions of @process at position @pos, by address: up to @max go to @out (borrowed from the world).
  *
@@ -109,5 +142,17 @@ const struct ts_loaded *ts_world_next_module(const struct ts_world *w, uint32_t 
 
 /* A text of a region or a module, NULL for none. */
 const char *ts_world_text(const struct ts_world *w, uint32_t off);
+
+/* The world, but for the events, as arrays of a section of an index file. */
+void ts_world_save(const struct ts_world *w, struct ts_index_file *f);
+
+/*
+ * The world becomes that of the arrays, which stay in the file, of a recording of @n_steps steps by up to
+ * @n_threads threads of @n_processes processes.  What the items say is checked when they are used.
+ *
+ * Returns false if the arrays contradict each other, or memory is exhausted.
+ */
+bool ts_world_use_file(struct ts_world *w, struct ts_index_arrays *a, uint64_t n_steps, uint32_t n_threads,
+		       uint32_t n_processes);
 
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "world_builder.h"
 
+#include <search.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +15,7 @@ void ts_world_builder_fini(struct ts_world_builder *wb)
 {
 	ts_ranges_fini(&wb->live_regions);
 	ts_ranges_fini(&wb->live_modules);
+	tdestroy(wb->texts, free);
 	*wb = (struct ts_world_builder){ 0 };
 }
 
@@ -85,7 +88,7 @@ void ts_world_run(struct ts_world_builder *wb, uint64_t pos, uint32_t thread)
 		t->items = items;
 		t->cap = cap;
 	}
-	slices[w->n_slices] = (struct ts_slice){ pos, steps_so_far(w, t), thread };
+	slices[w->n_slices] = (struct ts_slice){ pos, steps_so_far(w, t), thread, 0 };
 	t->items[t->n++] = (uint32_t)w->n_slices++;
 }
 
@@ -107,6 +110,17 @@ void ts_world_event(struct ts_world_builder *wb, uint64_t step, uint32_t thread,
 		wb->is_failed = true;
 }
 
+static void add_with_file(struct ts_world_builder *wb, uint32_t region)
+{
+	struct ts_world *w = wb->world;
+	uint32_t *p = room(wb, w->with_file, w->n_with_file, &wb->cap_with_file, sizeof(*p));
+
+	if (!p)
+		return;
+	w->with_file = p;
+	p[w->n_with_file++] = region;
+}
+
 static void add_region(struct ts_world_builder *wb, const struct ts_region *r)
 {
 	struct ts_world *w = wb->world;
@@ -117,6 +131,8 @@ static void add_region(struct ts_world_builder *wb, const struct ts_region *r)
 		return;
 	w->regions = regions;
 	regions[w->n_regions++] = *r;
+	if (r->file != TS_NO_DATA)
+		add_with_file(wb, range.item);
 	if (!ts_ranges_add(&wb->live_regions, range))
 		wb->is_failed = true;
 }
@@ -167,19 +183,53 @@ static bool is_range(uint64_t addr, uint64_t len)
 	return len && addr <= UINT64_MAX - (len - 1);
 }
 
-static uint32_t add_text(struct ts_world_builder *wb, const char *text)
+/* A text of the world, and its offset there. */
+struct text {
+	uint32_t off;
+	char text[];
+};
+
+static int compare_texts(const void *a, const void *b)
+{
+	const struct text *x = a, *y = b;
+
+	return strcmp(x->text, y->text);
+}
+
+/* Returns NULL if memory is exhausted. */
+static struct text *new_text(const struct ts_world *w, const char *text)
+{
+	size_t len = strlen(text) + 1;
+	struct text *t = w->texts.len < TS_NO_DATA ? malloc(offsetof(struct text, text) + len) : NULL;
+
+	if (!t)
+		return NULL;
+	t->off = (uint32_t)w->texts.len;
+	memcpy(t->text, text, len);
+	return t;
+}
+
+uint32_t ts_world_add_text(struct ts_world_builder *wb, const char *text)
 {
 	struct ts_world *w = wb->world;
-	size_t off = w->texts.len;
+	struct text *t, *const *node;
 
 	if (!text)
 		return TS_NO_DATA;
-	ts_buf_put(&w->texts, text, strlen(text) + 1);
-	if (!ts_buf_ok(&w->texts) || off >= TS_NO_DATA) {
+	t = new_text(w, text);
+	node = t ? tsearch(t, &wb->texts, compare_texts) : NULL;
+	if (!node) {
+		free(t);
 		wb->is_failed = true;
 		return TS_NO_DATA;
 	}
-	return (uint32_t)off;
+	if (*node != t) {
+		free(t);
+		return (*node)->off;
+	}
+	ts_buf_put(&w->texts, text, strlen(text) + 1);
+	wb->is_failed |= !ts_buf_ok(&w->texts);
+	return t->off;
 }
 
 void ts_world_map(struct ts_world_builder *wb, uint64_t pos, uint32_t process, const struct ts_steps *b,
@@ -193,8 +243,8 @@ void ts_world_map(struct ts_world_builder *wb, uint64_t pos, uint32_t process, c
 		.file_off = m->file_off,
 		.process = process,
 		.prot = m->prot,
-		.desc = add_text(wb, ts_steps_text(b, m->desc)),
-		.file = add_text(wb, ts_steps_text(b, m->file)),
+		.desc = ts_world_add_text(wb, ts_steps_text(b, m->desc)),
+		.file = ts_world_add_text(wb, ts_steps_text(b, m->file)),
 	};
 
 	if (!is_range(m->addr, m->len))
@@ -248,7 +298,7 @@ void ts_world_load(struct ts_world_builder *wb, uint64_t pos, uint32_t process, 
 		.first = range.first,
 		.last = range.last,
 		.process = process,
-		.file = add_text(wb, ts_steps_text(b, m->file)),
+		.file = ts_world_add_text(wb, ts_steps_text(b, m->file)),
 	};
 	if (!ts_ranges_add(&wb->live_modules, range))
 		wb->is_failed = true;

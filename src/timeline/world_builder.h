@@ -10,8 +10,9 @@
 
 struct ts_world_builder {
 	struct ts_world *world; /* borrowed; what is built */
-	size_t cap_slices, cap_regions, cap_modules;
+	size_t cap_slices, cap_regions, cap_with_file, cap_modules;
 	struct ts_ranges live_regions, live_modules; /* those that stand at the end of what was read: ordinals */
+	void *texts;                                 /* owned; where each one is: a tree (tsearch(3)) */
 	bool is_failed; /* memory ran out */
 };
 
@@ -28,6 +29,9 @@ void ts_world_map(struct ts_world_builder *wb, uint64_t pos, uint32_t process, c
 void ts_world_unmap(struct ts_world_builder *wb, uint64_t pos, uint32_t process, uint64_t addr, uint64_t len);
 void ts_world_protect(struct ts_world_builder *wb, uint64_t pos, uint32_t process, uint64_t addr,
 		      uint64_t len, uint32_t prot);
+
+/* The offset of a text in the world, where each is once; TS_NO_DATA for NULL. */
+uint32_t ts_world_add_text(struct ts_world_builder *wb, const char *text);
 
 void ts_world_load(struct ts_world_builder *wb, uint64_t pos, uint32_t process, const struct ts_steps *b,
 		   const struct ts_module *m);

@@ -143,6 +143,22 @@ struct forge_array forge_find(uint8_t *file, size_t len, int record, uint32_t ki
 	return (struct forge_array){ 0 };
 }
 
+void forge_hide(uint8_t *file, size_t len, int record, uint32_t kind)
+{
+	static struct layout l;
+	uint8_t *head, *sections;
+
+	lay_out(&l, file, len);
+	if (record < 0)
+		record += (int)l.n_records;
+	head = file + l.records[record].off;
+	sections = head + get(head + 24, 8);
+	for (uint64_t i = 0, n = get(head + 32, 4); i < n; i++) {
+		if (get(sections + i * SECTION_LEN, 4) == kind)
+			memset(sections + i * SECTION_LEN, 'x', 4);
+	}
+}
+
 /* --------------------------------------------------------------------------------------------- forging */
 
 /*

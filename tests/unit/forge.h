@@ -37,6 +37,9 @@ struct forge_array {
  */
 struct forge_array forge_find(uint8_t *file, size_t len, int record, uint32_t kind, uint32_t owner, int ordinal);
 
+/* The sections of this kind of that record get another kind, which nobody knows. */
+void forge_hide(uint8_t *file, size_t len, int record, uint32_t kind);
+
 /* How many records a file that is as it was built has. */
 size_t forge_n_records(const uint8_t *file, size_t len);
 

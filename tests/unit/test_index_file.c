@@ -120,6 +120,12 @@ static void compare_worlds(const struct opened *a, const struct opened *b, uint6
 	const struct ts_world *v = &a->tl->world, *w = &b->tl->world;
 
 	ck_assert_uint_eq(ts_query_thread(a->q, pos), ts_query_thread(b->q, pos));
+	for (uint32_t t = 0; t < a->s->rec.n_threads; t++) {
+		ck_assert(ts_query_is_alive(a->q, t, pos) == ts_query_is_alive(b->q, t, pos));
+		ck_assert_uint_eq(ts_world_next_step(v, t, pos, N_STEPS), ts_world_next_step(w, t, pos, N_STEPS));
+		ck_assert_uint_eq(ts_world_prev_step(v, t, pos, N_STEPS), ts_world_prev_step(w, t, pos, N_STEPS));
+		ck_assert_uint_eq(ts_world_n_steps(v, t, pos), ts_world_n_steps(w, t, pos));
+	}
 	for (unsigned kind = 0; kind < TS_N_EVENT_KINDS; kind++) {
 		const struct ts_happening *x = ts_world_next_event(v, kind, pos),
 					  *y = ts_world_next_event(w, kind, pos);

@@ -8,7 +8,11 @@
 #include "forge.h"
 #include "forge_store.h"
 #include "script.h"
+#include "src/index/index_header.h"
+#include "src/index/index_pack.h"
+#include "src/timeline/layers.h"
 #include "src/timeline/section.h"
+#include "src/timeline/world.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -58,7 +62,29 @@ struct kind {
 	uint8_t *(*original)(const char *path, uint64_t seed, size_t *len);
 	enum forged (*ask)(const char *path, const uint8_t *file, size_t len, uint64_t seed);
 };
+/* An index whose arrays are stored, so that a number in them can be changed. */
+static uint8_t *stored_original(const char *path, uint64_t seed, size_t *len)
+{
+	uint8_t *file = forge_original(path, seed, len), *stored = forge_store(file, len);
+
+	free(file);
+	return stored;
+}
+
+#define KIND(text) TS_SECTION_KIND((text)[0], (text)[1], (text)[2], (text)[3])
+
+/* One without what the journals lead to, so that they are read. */
+static uint8_t *original_without_world(const char *path, uint64_t seed, size_t *len)
+{
+	uint8_t *file = stored_original(path, seed, len);
+
+	forge_hide(file, *len, -1, KIND("WRLD"));
+	return file;
+}
+
 static const struct kind an_index = { forge_original, forge_ask },
+			 a_stored_index = { stored_original, forge_ask },
+			 journals = { original_without_world, forge_ask },
 			 sketches = { forge_find_original, forge_find_ask };
 
 static uint8_t *make_original(const struct kind *kind, uint64_t seed, bool is_stored, size_t *len)
@@ -122,8 +148,6 @@ END_TEST
 
 /* ---------------------------------------------------------------------------------- one number, one refusal */
 
-#define KIND(text) TS_SECTION_KIND((text)[0], (text)[1], (text)[2], (text)[3])
-
 /* A number of an array (if it is longer than 8 bytes, each byte is the value), or, @is_entry, of what the tables say about it (index_record.h). */
 struct lie {
 	const char *what;
@@ -135,6 +159,15 @@ struct lie {
 	uint64_t value;
 };
 
+/* The items of an array that is not packed, or whose blocks are stored. */
+static uint8_t *items_of(const struct forge_array *a, size_t *len)
+{
+	size_t table_len = ts_get32(a->entry + 20) ? ts_index_pack_table_len(ts_get64(a->entry + 8)) : 0;
+
+	*len = a->len - table_len;
+	return a->bytes + table_len;
+}
+
 /*
  * The number is forged for the first owner in the record whose array has it.  Returns false if none has, or it is the
  * same.
@@ -143,12 +176,15 @@ static bool tell(uint8_t *file, size_t len, const struct lie *lie)
 {
 	for (uint32_t owner = 0; owner <= SCRIPT_MAX_PROCESSES; owner++) {
 		struct forge_array a = forge_find(file, len, lie->record, KIND(lie->kind), owner, lie->array);
+		uint8_t value[256], *at;
+		size_t items_len;
 
-		uint8_t *at = (lie->is_entry ? a.entry : a.bytes) + lie->off;
-		uint8_t value[256];
-
-		if (!a.entry || (!lie->is_entry && a.len < lie->off + lie->len))
+		if (!a.entry)
 			continue;
+		at = items_of(&a, &items_len);
+		if (!lie->is_entry && items_len < lie->off + lie->len)
+			continue;
+		at = (lie->is_entry ? a.entry : at) + lie->off;
 		memset(value, (int)lie->value, sizeof(value));
 		if (lie->len <= sizeof(lie->value))
 			memcpy(value, &lie->value, lie->len);
@@ -160,8 +196,12 @@ static bool tell(uint8_t *file, size_t len, const struct lie *lie)
 	return false;
 }
 
-/* Each lie alone is told in the file of @kind, in the first seed that has the place for it, and must be refused. */
-static void tell_each(const struct kind *kind, const struct lie *lies, size_t n)
+/*
+ * Each lie alone is told in the file of @kind, in the first seed that has the place for it, and must be
+ * refused, or
+ * @is_late: noticed when it is asked.
+ */
+static void tell_each_to(const struct kind *kind, const struct lie *lies, size_t n, bool is_late)
 {
 	bool is_told[64] = { false };
 	size_t len;
@@ -183,14 +223,20 @@ static void tell_each(const struct kind *kind, const struct lie *lies, size_t n)
 			if (!memcmp(forged, file, len))
 				continue;
 			forge(forged, len, NULL, 0);
-			if (kind->ask(PATH, forged, len, seed) != FORGED_REFUSED)
-				ck_abort_msg("seed %lu: %s: it is believed", (unsigned long)seed, lie.what);
+			if (kind->ask(PATH, forged, len, seed) != (is_late ? FORGED_NOTICED : FORGED_REFUSED))
+				ck_abort_msg("seed %lu: %s: it has another end", (unsigned long)seed,
+					     lie.what);
 		}
 		free(forged);
 		free(file);
 	}
 	for (size_t i = 0; i < n; i++)
 		ck_assert_msg(is_told[i], "no seed has a place for this: %s", lies[i].what);
+}
+
+static void tell_each(const struct kind *kind, const struct lie *lies, size_t n)
+{
+	tell_each_to(kind, lies, n, false);
 }
 
 /* struct saved_head (src/timeline/timeline_file.c) */
@@ -241,14 +287,6 @@ enum { PAGE_LAYER_AT = 8, PAGE_LINES_AT = 16 };
 START_TEST(a_section_that_contradicts_itself_or_its_record_is_refused)
 {
 	static const struct lie lies[] = {
-		{ "a thread that there is not", 0, "JRNL", 0, false, NOTE_THREAD_AT, 4, 1000 },
-		{ "a first stretch that is not at the start", 0, "JRNL", 0, false, 0, 8, 1 },
-		{ "a stretch that is not after the one before", 1, "JRNL", 0, false, 0, 8, 0 },
-		{ "a stretch after all steps", 0, "JRNL", 0, false, 0, 8, 32 },
-		{ "a note far after all steps", 0, "JRNL", 0, false, 0, 8, UINT64_MAX },
-		{ "something else at the start", 0, "JRNL", 0, false, NOTE_KIND_AT, 4, TS_FX_FORGET },
-		{ "an effect that is not noted", 0, "JRNL", 0, false, NOTE_KIND_AT, 4, TS_FX_WRITE },
-		{ "a part of a note", 0, "JRNL", 0, true, 8, 8, 8 },
 		{ "no decode points", 0, "PNTS", 0, true, 8, 8, 4 },
 		{ "a decode point too few", 0, "PNTS", 0, true, 8, 8, 16 },
 		{ "a part of a number", 0, "PNTS", 0, true, 8, 8, 7 },
@@ -274,6 +312,98 @@ START_TEST(a_section_that_contradicts_itself_or_its_record_is_refused)
 }
 END_TEST
 
+/* If what the journals lead to is not there, they are read. */
+START_TEST(an_index_without_the_world_after_all_steps_is_as_good)
+{
+	size_t len;
+
+	for (uint64_t seed = 1; seed <= N_SEEDS; seed++) {
+		uint8_t *file = original_without_world(PATH, seed, &len);
+
+		forge(file, len, NULL, 0);
+		ck_assert_int_eq(forge_ask(PATH, file, len, seed), FORGED_BELIEVED);
+		free(file);
+	}
+}
+END_TEST
+
+START_TEST(a_journal_that_contradicts_itself_or_its_record_is_refused)
+{
+	static const struct lie lies[] = {
+		{ "a thread that there is not", 0, "JRNL", 0, false, NOTE_THREAD_AT, 4, 1000 },
+		{ "a first stretch that is not at the start", 0, "JRNL", 0, false, 0, 8, 1 },
+		{ "a stretch that is not after the one before", 1, "JRNL", 0, false, 0, 8, 0 },
+		{ "a stretch after all steps", 0, "JRNL", 0, false, 0, 8, 32 },
+		{ "a note far after all steps", 0, "JRNL", 0, false, 0, 8, UINT64_MAX },
+		{ "something else at the start", 0, "JRNL", 0, false, NOTE_KIND_AT, 4, TS_FX_FORGET },
+		{ "an effect that is not noted", 0, "JRNL", 0, false, NOTE_KIND_AT, 4, TS_FX_WRITE },
+		{ "a part of a note", 0, "JRNL", 0, true, 8, 8, 8 },
+	};
+
+	tell_each(&journals, lies, sizeof(lies) / sizeof(lies[0]));
+}
+END_TEST
+
+/* struct saved_thread (src/timeline/world_file.c): end_step, n; the arrays of WRLD, and those of LAYR
+ * (layers.c) */
+enum { THREAD_N_AT = 8 };
+enum { THREADS, TEXTS, SLICES, ORDINALS, REGIONS, LATEST, WITH_FILE, MODULES };
+enum { LAYERS, EXTENTS, ENDS };
+
+START_TEST(a_world_that_contradicts_itself_is_refused)
+{
+	static const struct lie lies[] = {
+		{ "more slices of a thread than there are", -1, "WRLD", THREADS, false, THREAD_N_AT, 4,
+		  1 << 20 },
+		{ "slices of no thread", -1, "WRLD", THREADS, false, THREAD_N_AT, 4, 0 },
+		{ "more threads than there are", -1, "WRLD", THREADS, true, 8, 8, 4096 },
+		{ "a text without its end", -1, "WRLD", TEXTS, true, 8, 8, 1 },
+		{ "no slices", -1, "WRLD", SLICES, true, 8, 8, 0 },
+		{ "a part of a slice", -1, "WRLD", SLICES, true, 8, 8, 8 },
+		{ "no ordinals", -1, "WRLD", ORDINALS, true, 8, 8, 0 },
+		{ "no regions", -1, "WRLD", REGIONS, true, 8, 8, 0 },
+		{ "a part of a region", -1, "WRLD", REGIONS, true, 8, 8, 8 },
+		{ "no groups of regions", -1, "WRLD", LATEST, true, 8, 8, 0 },
+		{ "a part of a module", -1, "WRLD", MODULES, true, 8, 8, 8 },
+		{ "no layers", -1, "LAYR", LAYERS, true, 8, 8, 0 },
+		{ "a part of a layer", -1, "LAYR", LAYERS, true, 8, 8, 8 },
+		{ "a part of an extent", -1, "LAYR", EXTENTS, true, 8, 8, 8 },
+		{ "no ends of blocks", -1, "LAYR", ENDS, true, 8, 8, 0 },
+	};
+
+	tell_each(&an_index, lies, sizeof(lies) / sizeof(lies[0]));
+}
+END_TEST
+
+START_TEST(what_lies_in_the_world_is_noticed_when_it_is_asked)
+{
+	static const struct lie lies[] = {
+		{ "a thread that there is not", -1, "WRLD", SLICES, false, offsetof(struct ts_slice, thread),
+		  4, 1000 },
+		{ "a slice after all steps", -1, "WRLD", SLICES, false, sizeof(struct ts_slice), 8,
+		  UINT64_MAX },
+		{ "a slice that there is not", -1, "WRLD", ORDINALS, false, 0, 4, UINT32_MAX },
+		{ "a region without bytes", -1, "WRLD", REGIONS, false, offsetof(struct ts_region, first), 8,
+		  UINT64_MAX },
+		{ "a process that there is not", -1, "WRLD", REGIONS, false,
+		  offsetof(struct ts_region, process), 4, 1000 },
+		{ "a text that there is not", -1, "WRLD", REGIONS, false, offsetof(struct ts_region, desc), 4,
+		  1 << 30 },
+		{ "a file that there is not", -1, "WRLD", REGIONS, false, offsetof(struct ts_region, file), 4,
+		  1 << 30 },
+		{ "a module without bytes", -1, "WRLD", MODULES, false, offsetof(struct ts_loaded, first), 8,
+		  UINT64_MAX },
+		{ "a layer without bytes", -1, "LAYR", LAYERS, false, offsetof(struct ts_layer, first), 8,
+		  UINT64_MAX },
+		{ "a layer after all steps", -1, "LAYR", LAYERS, false, 0, 8, UINT64_MAX },
+		{ "a layer of something else", -1, "LAYR", LAYERS, false, offsetof(struct ts_layer, fill), 4,
+		  7 },
+	};
+
+	tell_each_to(&a_stored_index, lies, sizeof(lies) / sizeof(lies[0]), true);
+}
+END_TEST
+
 /* Each alone would be noticed by another check. */
 START_TEST(numbers_that_are_false_together_are_refused)
 {
@@ -287,7 +417,7 @@ START_TEST(numbers_that_are_false_together_are_refused)
 		    { "and after it", 0, "JRNL", 0, false, NOTE_LEN_AT, 8, 2 } } },
 	};
 	size_t len;
-	uint8_t *file = forge_original(PATH, 1, &len), *forged = malloc(len);
+	uint8_t *file = original_without_world(PATH, 1, &len), *forged = malloc(len);
 
 	ck_assert_ptr_nonnull(forged);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -353,13 +483,15 @@ END_TEST
 START_TEST(a_stretch_that_is_empty_is_refused)
 {
 	size_t len;
-	uint8_t *file = forge_original(PATH, 1, &len);
+	uint8_t *file = original_without_world(PATH, 1, &len);
 	struct forge_array notes = forge_find(file, len, 0, KIND("JRNL"), 0, 0);
 	const uint32_t kind = TS_FX_THREAD;
+	size_t notes_len;
+	uint8_t *p = items_of(&notes, &notes_len);
 
-	ck_assert_uint_ge(notes.len, 2 * NOTE_LEN);
-	memset(notes.bytes + NOTE_LEN, 0, NOTE_LEN);
-	memcpy(notes.bytes + NOTE_LEN + NOTE_KIND_AT, &kind, sizeof(kind));
+	ck_assert_uint_ge(notes_len, 2 * NOTE_LEN);
+	memset(p + NOTE_LEN, 0, NOTE_LEN);
+	memcpy(p + NOTE_LEN + NOTE_KIND_AT, &kind, sizeof(kind));
 	forge(file, len, NULL, 0);
 	ck_assert_int_eq(forge_ask(PATH, file, len, 1), FORGED_REFUSED);
 	free(file);
@@ -372,18 +504,21 @@ START_TEST(a_region_of_no_bytes_is_refused)
 	static const uint64_t no_len;
 	bool is_told = false;
 	size_t len;
-	uint8_t *file = forge_original(PATH, 1, &len);
+	uint8_t *file = original_without_world(PATH, 1, &len);
 
 	for (size_t i = 0, n = forge_n_records(file, len); i < n && !is_told; i++) {
 		struct forge_array notes = forge_find(file, len, (int)i, KIND("JRNL"), 0, 0);
+		size_t notes_len;
+		uint8_t *p = items_of(&notes, &notes_len);
 		uint32_t kind, size;
 
-		for (size_t at = 0; at < notes.len && !is_told; at += NOTE_LEN + size) {
-			memcpy(&kind, notes.bytes + at + NOTE_KIND_AT, sizeof(kind));
-			memcpy(&size, notes.bytes + at + NOTE_SIZE_AT, sizeof(size));
+		for (size_t at = 0; at < notes_len && !is_told; at += NOTE_LEN + size) {
+			memcpy(&kind, p + at + NOTE_KIND_AT, sizeof(kind));
+			memcpy(&size, p + at + NOTE_SIZE_AT, sizeof(size));
 			is_told = kind == TS_FX_MAP;
 			if (is_told)
-				memcpy(notes.bytes + at + NOTE_LEN + offsetof(struct ts_map, len), &no_len, sizeof(no_len));
+				memcpy(p + at + NOTE_LEN + offsetof(struct ts_map, len), &no_len,
+				       sizeof(no_len));
 		}
 	}
 	ck_assert(is_told);
@@ -452,10 +587,11 @@ END_TEST
 UNIT_SUITE("index_forged", a_file_that_is_signed_again_is_as_good_as_before, a_number_that_lies_leads_nowhere,
 	   several_numbers_that_lie_lead_nowhere, numbers_of_sketches_that_lie_lead_nowhere,
 	   a_record_whose_head_contradicts_itself_or_the_one_before_is_refused,
-	   a_section_that_contradicts_itself_or_its_record_is_refused,
-	steps_that_do_not_go_on_are_refused,
-	a_stretch_that_is_empty_is_refused,
-	a_region_of_no_bytes_is_refused,
-	packed_arrays_that_are_more_than_their_record_are_refused,
-	numbers_that_are_false_together_are_refused, tables_that_lead_out_of_their_record_are_refused,
+	   a_section_that_contradicts_itself_or_its_record_is_refused, steps_that_do_not_go_on_are_refused,
+	   an_index_without_the_world_after_all_steps_is_as_good,
+	   a_journal_that_contradicts_itself_or_its_record_is_refused,
+	   a_world_that_contradicts_itself_is_refused, what_lies_in_the_world_is_noticed_when_it_is_asked,
+	   a_stretch_that_is_empty_is_refused, a_region_of_no_bytes_is_refused,
+	   packed_arrays_that_are_more_than_their_record_are_refused,
+	   numbers_that_are_false_together_are_refused, tables_that_lead_out_of_their_record_are_refused,
 	   sketches_that_contradict_themselves_are_refused)

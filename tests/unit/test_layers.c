@@ -4,6 +4,8 @@
  */
 #include "unit.h"
 
+#include <string.h>
+
 #include "script.h"
 #include "src/timeline/layers.h"
 
@@ -22,6 +24,15 @@ static void teardown(void)
 static void add(uint64_t pos, uint64_t first, uint64_t last)
 {
 	ck_assert(ts_layers_add(&layers, pos, first, last, TS_FILL_ZERO));
+}
+
+static uint32_t newest(uint32_t n, uint64_t first, uint64_t last)
+{
+	struct ts_layer layer;
+	uint32_t i = ts_layers_newest(&layers, n, first, last, &layer);
+
+	ck_assert(i == TS_NO_LAYER || !memcmp(&layer, &layers.items[i], sizeof(layer)));
+	return i;
 }
 
 static uint32_t newest_by_walk(uint32_t n, uint64_t first, uint64_t last)
@@ -45,7 +56,7 @@ START_TEST(the_newest_of_any_number_of_layers_is_the_one_that_a_walk_finds)
 			uint32_t n = (uint32_t)script_below(&r, i + 2);
 			uint64_t a = script_below(&r, 100500), z = a + script_below(&r, 30);
 
-			if (ts_layers_newest(&layers, n, a, z) != newest_by_walk(n, a, z))
+			if (newest(n, a, z) != newest_by_walk(n, a, z))
 				ck_abort_msg("the newest of %u layers over %lu..%lu", n, (long)a, (long)z);
 		}
 	}
@@ -56,10 +67,10 @@ START_TEST(layers_reach_both_ends_of_the_address_space)
 {
 	add(0, UINT64_MAX, UINT64_MAX);
 	add(0, 0, 0);
-	ck_assert_uint_eq(ts_layers_newest(&layers, 2, 0, UINT64_MAX), 1);
-	ck_assert_uint_eq(ts_layers_newest(&layers, 2, 1, UINT64_MAX), 0);
-	ck_assert_uint_eq(ts_layers_newest(&layers, 2, 1, UINT64_MAX - 1), TS_NO_LAYER);
-	ck_assert_uint_eq(ts_layers_newest(&layers, 1, 0, 0), TS_NO_LAYER);
+	ck_assert_uint_eq(newest(2, 0, UINT64_MAX), 1);
+	ck_assert_uint_eq(newest(2, 1, UINT64_MAX), 0);
+	ck_assert_uint_eq(newest(2, 1, UINT64_MAX - 1), TS_NO_LAYER);
+	ck_assert_uint_eq(newest(1, 0, 0), TS_NO_LAYER);
 }
 END_TEST
 
@@ -68,8 +79,8 @@ START_TEST(adjacent_layers_at_the_top_join_without_a_wrap)
 	for (uint64_t i = 0; i < 64; i++)
 		add(0, UINT64_MAX - i, UINT64_MAX - i);
 	for (uint64_t i = 0; i < 64; i++)
-		ck_assert_uint_eq(ts_layers_newest(&layers, 64, UINT64_MAX - i, UINT64_MAX), i);
-	ck_assert_uint_eq(ts_layers_newest(&layers, 64, 0, UINT64_MAX - 64), TS_NO_LAYER);
+		ck_assert_uint_eq(newest(64, UINT64_MAX - i, UINT64_MAX), i);
+	ck_assert_uint_eq(newest(64, 0, UINT64_MAX - 64), TS_NO_LAYER);
 }
 END_TEST
 
@@ -89,7 +100,7 @@ END_TEST
 
 START_TEST(no_layers_have_no_newest)
 {
-	ck_assert_uint_eq(ts_layers_newest(&layers, 0, 0, UINT64_MAX), TS_NO_LAYER);
+	ck_assert_uint_eq(newest(0, 0, UINT64_MAX), TS_NO_LAYER);
 	ck_assert_uint_eq(ts_layers_until(&layers, 7), 0);
 }
 END_TEST

@@ -28,6 +28,7 @@ struct exam {
 	struct script_random rnd;
 	struct script *s;
 	struct naive *nv;
+	bool has_image, has_file; /* of the user, beneath the sysroot */
 	struct ts_image image;
 	struct script *again; /* the same recording, as another process opens it; NULL for none */
 	struct ts_timeline *tl;
@@ -64,6 +65,14 @@ static void lay_image(struct exam *x)
 		bytes[i] = naive_image_byte(i);
 	source = ts_image_add_source(&x->image, ts_source_from_memory(bytes, sizeof(bytes), "image", &err));
 	must(x, ts_image_add(&x->image, 0, NAIVE_IMAGE_ADDR, NAIVE_IMAGE_LEN, source, 0, &err), &err);
+}
+
+static void make_image(struct exam *x)
+{
+	ts_image_init(&x->image);
+	if (x->has_image)
+		lay_image(x);
+	x->image.sysroot = x->has_file ? "." : NULL;
 }
 
 static void write_mapped_file(void)
@@ -165,6 +174,8 @@ static void read_all(struct exam *x, enum place place)
 		grow(x, place == REOPENED ? UINT64_MAX : script_below(&x->rnd, x->n_steps + 1));
 		ts_timeline_free(x->tl);
 		s = x->again = open_again(x); /* by another process */
+		ts_image_fini(&x->image);
+		make_image(x);
 	}
 	open_timeline(x, s, place);
 	if (place == REOPENED && x->tl->builder)
@@ -230,19 +241,14 @@ static void check_damage(const struct exam *x)
 
 static void exam_init(struct exam *x, uint64_t seed, uint64_t n_steps, enum ts_next ending)
 {
-	bool has_image, has_file;
-
 	*x = (struct exam){ .seed = seed, .rnd = { ~seed }, .n_steps = n_steps };
 	x->s = script_random_new(seed, n_steps);
 	x->s->ending = ending;
 	x->s->damage = TS_ETRUNC;
-	has_image = script_chance(&x->rnd, 40);
-	has_file = script_chance(&x->rnd, 40);
-	ts_image_init(&x->image);
-	if (has_image)
-		lay_image(x);
-	x->image.sysroot = has_file ? "." : NULL;
-	x->nv = naive_new(x->s, has_image, has_file);
+	x->has_image = script_chance(&x->rnd, 40);
+	x->has_file = script_chance(&x->rnd, 40);
+	make_image(x);
+	x->nv = naive_new(x->s, x->has_image, x->has_file);
 	read_all(x, (enum place)script_below(&x->rnd, N_PLACES));
 	check_damage(x);
 }

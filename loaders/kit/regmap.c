@@ -10,23 +10,27 @@ void regmap_init(struct regmap *t, const struct regmap_form *forms)
 {
 	static const struct regmap_form plain[] = { { "", "" }, { NULL, NULL } };
 
-	memset(t, 0, sizeof(*t));
+	t->slots[0] = (struct regmap_slot){ .kind = REGMAP_NONE };
+	t->n_slots = 1;
+	t->n_flags = 0;
+	memset(t->places, 0, sizeof(t->places));
 	t->forms = forms ? forms : plain;
 }
 
 static void add_key(struct regmap *t, const uint64_t key[2], const struct regmap_slot *slot)
 {
-	for (uint32_t i = regmap_hash(key);; i++) {
-		struct regmap_slot *s = &t->slots[i % REGMAP_N_SLOTS];
+	uint32_t i = regmap_hash(key);
+	struct regmap_slot *s;
 
-		if (s->kind != REGMAP_NONE && (s->key[0] != key[0] || s->key[1] != key[1]))
-			continue;
-		if (s->kind == REGMAP_NONE) {
-			*s = *slot;
-			memcpy(s->key, key, 2 * sizeof(key[0]));
-		}
+	if (regmap_find_key(t, key)->kind != REGMAP_NONE)
 		return;
-	}
+	while (t->places[i % REGMAP_N_PLACES])
+		i++;
+	assert(t->n_slots < REGMAP_MAX_SLOTS);
+	t->places[i % REGMAP_N_PLACES] = (uint16_t)t->n_slots;
+	s = &t->slots[t->n_slots++];
+	*s = *slot;
+	memcpy(s->key, key, 2 * sizeof(key[0]));
 }
 
 void regmap_add(struct regmap *t, const char *name, const struct regmap_slot *slot)
@@ -49,16 +53,12 @@ void regmap_add(struct regmap *t, const char *name, const struct regmap_slot *sl
 	}
 }
 
-void regmap_add_part(struct regmap *t, const struct ts_regset *set, const char *name, const char *reg,
-		     uint16_t at, uint16_t len, uint16_t extend)
+/* regmap_add_part() of a register of the set. */
+static void add_bytes(struct regmap *t, const struct ts_regset *set, const char *name, const struct ts_reg *r,
+		      uint16_t at, uint16_t len, uint16_t extend)
 {
-	int i = ts_regset_find(set, reg);
 	struct regmap_slot slot = { .kind = REGMAP_REG, .len = len, .extend = extend };
-	const struct ts_reg *r;
 
-	if (i < 0)
-		return;
-	r = &set->regs[i];
 	if (!slot.len)
 		slot.len = r->len;
 	if (at + slot.len > r->len)
@@ -66,6 +66,15 @@ void regmap_add_part(struct regmap *t, const struct ts_regset *set, const char *
 	slot.off = r->off + (set->arch->is_big_endian ? r->len - at - slot.len : at);
 	slot.feature = r->feature;
 	regmap_add(t, name, &slot);
+}
+
+void regmap_add_part(struct regmap *t, const struct ts_regset *set, const char *name, const char *reg,
+		     uint16_t at, uint16_t len, uint16_t extend)
+{
+	int i = ts_regset_find(set, reg);
+
+	if (i >= 0)
+		add_bytes(t, set, name, &set->regs[i], at, len, extend);
 }
 
 void regmap_add_alias(struct regmap *t, const struct ts_regset *set, const char *name, const char *reg)
@@ -116,14 +125,14 @@ void regmap_add_group(struct regmap *t, const struct ts_regset *set, const char 
 void regmap_add_set(struct regmap *t, const struct ts_regset *set)
 {
 	for (unsigned i = 0; i < set->n_regs; i++)
-		regmap_add_alias(t, set, set->regs[i].name, set->regs[i].name);
+		add_bytes(t, set, set->regs[i].name, &set->regs[i], 0, 0, 0);
 }
 
 uint32_t regmap_features(const struct regmap *t)
 {
 	uint32_t mask = 0;
 
-	for (uint32_t i = 0; i < REGMAP_N_SLOTS; i++)
+	for (uint32_t i = 0; i < t->n_slots; i++)
 		if (t->slots[i].kind == REGMAP_REG || t->slots[i].kind == REGMAP_FLAGS)
 			mask |= 1u << t->slots[i].feature;
 	return mask;

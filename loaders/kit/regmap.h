@@ -54,7 +54,8 @@ struct regmap_flags {
 
 #define REGMAP_MAX_FLAGS 2
 #define REGMAP_MAX_NAME  16
-#define REGMAP_N_SLOTS   8192u
+#define REGMAP_MAX_SLOTS 1280u /* aarch64 has 1,064 in the spellings of BAP's recorders */
+#define REGMAP_N_PLACES  4096u
 
 /* A spelling of every name. */
 struct regmap_form {
@@ -62,7 +63,10 @@ struct regmap_form {
 };
 
 struct regmap {
-	struct regmap_slot slots[REGMAP_N_SLOTS];
+	struct regmap_slot slots[REGMAP_MAX_SLOTS]; /* as they were added; the first is of no name */
+	uint32_t n_slots;
+	uint16_t places[REGMAP_N_PLACES]; /* ordinals of slots, by the hash of the key or next to it; 0: free
+					   */
 	struct regmap_flags flags[REGMAP_MAX_FLAGS];
 	unsigned n_flags;
 	const struct regmap_form *forms; /* borrowed */
@@ -117,7 +121,7 @@ uint32_t regmap_features(const struct regmap *t);
 static inline uint32_t regmap_hash(const uint64_t key[2])
 {
 	return (uint32_t)((key[0] * UINT64_C(0x9e3779b97f4a7c15) ^ key[1] * UINT64_C(0xc2b2ae3d27d4eb4f)) >>
-			  51);
+			  52);
 }
 
 /*
@@ -139,7 +143,7 @@ static inline void regmap_key(const uint8_t *name, size_t len, uint64_t key[2])
 static inline const struct regmap_slot *regmap_find_key(const struct regmap *t, const uint64_t key[2])
 {
 	for (uint32_t i = regmap_hash(key);; i++) {
-		const struct regmap_slot *s = &t->slots[i % REGMAP_N_SLOTS];
+		const struct regmap_slot *s = &t->slots[t->places[i % REGMAP_N_PLACES]];
 
 		if (s->kind == REGMAP_NONE || (s->key[0] == key[0] && s->key[1] == key[1]))
 			return s;

@@ -106,7 +106,7 @@ static void tell_zeros(struct tenet *rec, uint32_t n)
 	static const uint8_t zero[8];
 	struct ts_steps *b = &rec->base.initial;
 
-	for (uint32_t i = 0; i < REGMAP_N_SLOTS; i++) {
+	for (uint32_t i = 0; i < rec->names.map.n_slots; i++) {
 		const struct regmap_slot *s = &rec->names.map.slots[i];
 
 		if (s->kind == REGMAP_REG && !is_listed(b, n, s->off))

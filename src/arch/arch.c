@@ -292,7 +292,7 @@ void ts_regset_fini(struct ts_regset *set)
 int ts_regset_find(const struct ts_regset *set, const char *name)
 {
 	for (unsigned i = 0; i < set->n_regs; i++)
-		if (strcmp(set->regs[i].name, name) == 0)
+		if (set->regs[i].name[0] == name[0] && strcmp(set->regs[i].name, name) == 0)
 			return (int)i;
 	return -1;
 }

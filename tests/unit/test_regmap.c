@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "loaders/kit/regmap.h"
+#include "loaders/bap/names.h"
 #include "src/base/error.h"
 
 static struct regmap map;
@@ -157,7 +157,28 @@ START_TEST(features_are_those_of_the_names)
 }
 END_TEST
 
+/* The recorders of one format have the most names. */
+START_TEST(each_machine_has_room_for_its_names)
+{
+	unsigned n;
+	const struct ts_arch *const *all = ts_arch_all(&n);
+	char name[32];
+
+	for (unsigned i = 0; i < n; i++) {
+		ts_regset_fini(&set);
+		ck_assert(ts_regset_init(&set, all[i], UINT32_MAX, &err));
+		bap_names_init(&map, &set, false);
+		ck_assert_uint_lt(map.n_slots, REGMAP_MAX_SLOTS);
+		for (unsigned j = 0; j < set.n_regs; j++) {
+			snprintf(name, sizeof(name), "R_%s_64", set.regs[j].name);
+			ck_assert_msg(strlen(name) > REGMAP_MAX_NAME || find(name)->kind != REGMAP_NONE,
+				      "%s: %s", all[i]->name, name);
+		}
+	}
+}
+END_TEST
+
 UNIT_FIXTURE_SUITE("regmap", setup, teardown, names_are_found_in_any_case, the_first_to_claim_a_name_has_it,
 		   names_have_spellings, x86_registers_have_parts, a_ymm_is_in_two_pieces,
 		   flags_are_bits_of_their_register, parts_are_counted_from_the_lowest_byte_in_any_order,
-		   features_are_those_of_the_names)
+		   features_are_those_of_the_names, each_machine_has_room_for_its_names)

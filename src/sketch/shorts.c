@@ -5,6 +5,8 @@
 #include <string.h>
 
 #define N_PAIRS 65536u
+/* Most pairs never occur: those that none of their neighbours has are skipped together. */
+#define BLOCK 64u
 
 bool ts_shorts_init(struct ts_shorts *s)
 {
@@ -38,22 +40,49 @@ void ts_shorts_end_chunk(struct ts_shorts *s, unsigned chunk)
 	}
 }
 
-/* The pairs that there are. */
-static bool put_pairs(const struct ts_shorts *s, struct ts_sketch *sketch)
+static bool is_empty(const uint64_t *block)
+{
+	static const uint64_t none[BLOCK];
+
+	return !memcmp(block, none, sizeof(none));
+}
+
+static size_t count_pairs(const struct ts_shorts *s)
 {
 	size_t n = 0;
 
-	for (unsigned pair = 0; pair < N_PAIRS; pair++)
-		n += s->groups[pair] != 0;
+	for (unsigned first = 0; first < N_PAIRS; first += BLOCK) {
+		if (is_empty(s->groups + first))
+			continue;
+		for (unsigned i = 0; i < BLOCK; i++)
+			n += s->groups[first + i] != 0;
+	}
+	return n;
+}
+
+/* Move the pairs of a block that there are. */
+static void move_pairs(uint64_t *groups, unsigned first, struct ts_sketch *sketch)
+{
+	for (unsigned i = 0; i < BLOCK; i++) {
+		if (!groups[first + i])
+			continue;
+		sketch->pairs[sketch->n_pairs] = (uint16_t)(first + i);
+		sketch->pair_groups[sketch->n_pairs++] = groups[first + i];
+		groups[first + i] = 0;
+	}
+}
+
+static bool put_pairs(struct ts_shorts *s, struct ts_sketch *sketch)
+{
+	size_t n = count_pairs(s);
+
 	sketch->pairs = malloc((n + 1) * sizeof(*sketch->pairs));
 	sketch->pair_groups = malloc((n + 1) * sizeof(*sketch->pair_groups));
 	if (!sketch->pairs || !sketch->pair_groups)
 		return false;
-	for (unsigned pair = 0; pair < N_PAIRS; pair++) {
-		if (!s->groups[pair])
-			continue;
-		sketch->pairs[sketch->n_pairs] = (uint16_t)pair;
-		sketch->pair_groups[sketch->n_pairs++] = s->groups[pair];
+	for (unsigned first = 0; first < N_PAIRS; first += BLOCK) {
+		if (!is_empty(s->groups + first))
+			move_pairs(s->groups, first, sketch);
 	}
 	return true;
 }
@@ -66,6 +95,5 @@ bool ts_shorts_seal(struct ts_shorts *s, struct ts_sketch *sketch)
 	memcpy(sketch->bytes, s->chunks, TS_SKETCH_BYTES_LEN);
 	sketch->bytes_len = TS_SKETCH_BYTES_LEN;
 	memset(s->chunks, 0, TS_SKETCH_BYTES_LEN);
-	memset(s->groups, 0, N_PAIRS * sizeof(*s->groups));
 	return true;
 }

@@ -203,11 +203,16 @@ static bool verify(struct ts_index_blocks *b, size_t i)
 	return ts_signer_check(b->pool->signer, &bytes, 1, signature);
 }
 
-/* The record is about to be used for the first time: its head and its tables come to memory. */
+/*
+ * The record is about to be used for the first time: its head and its tables come to memory.  One that is found
+ * damaged is not mapped again before it is renewed.
+ */
 static bool begin(struct ts_index_blocks *b)
 {
 	size_t tables_end = (size_t)(b->signatures - b->start) + ts_index_blocks_n(b->end) * TS_SIGNATURE_LEN;
 
+	if (b->is_damaged)
+		return false;
 	if (!b->begin(b->user)) {
 		b->is_damaged = !b->pool->is_exhausted;
 		return false;

@@ -230,6 +230,24 @@ START_TEST(a_record_whose_head_or_tables_are_damaged_is_refused_when_it_is_used)
 }
 END_TEST
 
+/* Each question about it would map it, and check it in vain. */
+START_TEST(a_record_that_was_refused_is_not_mapped_again)
+{
+	static uint8_t bytes[1 << 17];
+	size_t len = read_file(PATH, bytes), start = place_of(bytes, len, 3);
+
+	bytes[start] ^= 1;
+	write_file(bytes, len);
+	open_it();
+	ck_assert(!is_right(3));
+	bytes[start] ^= 1;
+	write_file(bytes, len);
+	ck_assert(!is_right(3));
+	ck_assert(is_right(2));
+}
+END_TEST
+
 UNIT_FIXTURE_SUITE("index_summary", setup, teardown, a_record_is_mapped_when_it_is_used,
 		   without_its_summary_a_file_is_as_good, another_record_is_not_taken_for_it,
-		   a_record_whose_head_or_tables_are_damaged_is_refused_when_it_is_used)
+		   a_record_whose_head_or_tables_are_damaged_is_refused_when_it_is_used,
+		   a_record_that_was_refused_is_not_mapped_again)

@@ -82,7 +82,10 @@ struct end {
  * decoded again for the next one.
  */
 #define FIRST_BATCH 4u
-#define MAX_BATCH   8192u
+#ifndef TS_CALLS_MAX_BATCH
+#define TS_CALLS_MAX_BATCH 8192u
+#endif
+#define MAX_BATCH   TS_CALLS_MAX_BATCH
 
 /*
  * Calls are found in batches: a first small one, then larger ones.  What their rows need of the trace is

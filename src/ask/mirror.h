@@ -14,7 +14,9 @@
 #include "src/query/query.h"
 
 #define TS_MIRROR_LINE    64u
+#ifndef TS_MIRROR_N_LINES
 #define TS_MIRROR_N_LINES 4096u
+#endif
 
 struct ts_mirror_line {
 	uint64_t addr; /* of its first byte; 1: there is none here */

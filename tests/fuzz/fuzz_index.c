@@ -17,6 +17,9 @@
 
 #define N_SEEDS 4
 
+/* Two groups of segments, and some that are in none. */
+#define N_STEPS 300
+
 static const struct kind {
 	uint8_t *(*original)(const char *path, uint64_t seed, size_t *len);
 	enum forged (*ask)(const char *path, const uint8_t *file, size_t len, uint64_t seed);
@@ -46,6 +49,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 	uint8_t *forged;
 
 	ts_log_set_level(TS_LOG_ERROR);
+	forge_n_steps = N_STEPS;
+	forge_share = FUZZ_SHARE;
+	forge_turn = fuzz_turn(bytes, len);
 	snprintf(path, sizeof(path), "fuzz.%d.%u.%u.tsindex", (int)getpid(), kind, which);
 	snprintf(sketches, sizeof(sketches), "%s.find", path);
 	if (!o->file)

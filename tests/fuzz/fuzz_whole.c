@@ -117,7 +117,7 @@ static void ask_text(struct ts_query *q, const char *question, struct told *told
 	ts_symbols_free(symbols);
 }
 
-static void ask(struct ts_timeline *tl, struct told *told)
+static void ask(struct ts_timeline *tl, unsigned turn, struct told *told)
 {
 	static const char *const questions[] = {
 		"threads",  "processes", "modules",       "maps",         "events last 20", "calls first 20",
@@ -128,13 +128,13 @@ static void ask(struct ts_timeline *tl, struct told *told)
 	struct ts_query *q = ts_query_new(tl, &err);
 
 	require(q);
-	for (uint64_t i = 0; i < N_POSITIONS; i++) {
+	for (uint64_t i = turn % FUZZ_SHARE; i < N_POSITIONS; i += FUZZ_SHARE) {
 		uint64_t pos = ts_query_end(q) * i / (N_POSITIONS - 1);
 
 		ask_registers(q, pos, told);
 		ask_memory(q, pos, told);
 	}
-	for (size_t i = 0; i < sizeof(questions) / sizeof(questions[0]); i++)
+	for (size_t i = turn % FUZZ_SHARE; i < sizeof(questions) / sizeof(questions[0]); i += FUZZ_SHARE)
 		ask_text(q, questions[i], told);
 	ts_query_free(q);
 }
@@ -187,7 +187,7 @@ static bool is_small(const struct ts_source *src)
 }
 
 /* The index of the trace in the file, which is made by the first call. */
-static bool ask_file(const struct ts_source *src, const char *path, struct told *told)
+static bool ask_file(const struct ts_source *src, const char *path, unsigned turn, struct told *told)
 {
 	const struct ts_index_key key = { .signer = { .id = 1 } };
 	struct ts_recording *rec = open_trace(src);
@@ -200,7 +200,7 @@ static bool ask_file(const struct ts_source *src, const char *path, struct told 
 		require(file && ts_timeline_use_file(tl, file, &err));
 		done = build(tl);
 		if (done)
-			ask(tl, told);
+			ask(tl, turn, told);
 	}
 	ts_timeline_free(tl);
 	ts_recording_close(rec);
@@ -223,6 +223,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 {
 	struct ts_error err = { 0 };
 	struct ts_source *src = ts_source_from_memory(bytes, len, "fuzz", &err);
+	unsigned turn = fuzz_turn(bytes, len);
 	struct told first, second;
 	char path[64];
 
@@ -232,8 +233,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 	remove_index(path);
 	ts_buf_init(&first.text);
 	ts_buf_init(&second.text);
-	if (is_small(src) && ask_file(src, path, &first)) {
-		require(ask_file(src, path, &second));
+	if (is_small(src) && ask_file(src, path, turn, &first)) {
+		require(ask_file(src, path, turn, &second));
 		require(first.text.len == second.text.len &&
 			!memcmp(first.text.data, second.text.data, first.text.len));
 	}

@@ -12,7 +12,6 @@
 #include "src/query/values.h"
 #include "src/timeline/timeline.h"
 
-#define N_STEPS      700
 #define MAX_ARRAYS   16384
 #define MAX_RECORDS  256
 #define HEADER_LEN   88
@@ -23,6 +22,8 @@
 #define ARRAY_LEN    24
 #define SUMMARY_HEAD_LEN 40
 
+uint64_t forge_n_steps = 700;
+unsigned forge_share = 1, forge_turn;
 const struct ts_index_key forge_key = { 10, 20, 30, 40, 50, { .id = 60 } };
 
 /* -------------------------------------------------------------------------------------------- the layout */
@@ -316,7 +317,7 @@ void forge(uint8_t *file, size_t len, const uint8_t *edits, size_t n)
 /* The made-up recording, whose loader had something to say. */
 static struct script *new_script(uint64_t seed)
 {
-	struct script *s = script_random_new(seed, N_STEPS);
+	struct script *s = script_random_new(seed, forge_n_steps);
 
 	ts_recording_warn(&s->rec, "a warning of the loader");
 	return s;
@@ -450,13 +451,13 @@ static bool ask(const struct script *s, struct ts_timeline *tl)
 
 	if (!q)
 		return false;
-	for (uint64_t i = 0; i <= 6; i++) {
+	for (uint64_t i = forge_turn % forge_share; i <= 6; i += forge_share) {
 		uint64_t pos = ts_query_end(q) / 6 * i;
 
 		if (pos > ts_query_end(q))
 			pos = ts_query_end(q);
 		done &= ask_state(q, pos);
-		ask_sets(q, pos, s->steps.steps[i * (N_STEPS / 7)].pc);
+		ask_sets(q, pos, s->steps.steps[i * (forge_n_steps / 7)].pc);
 		ask_world(q, pos);
 		ask_calls(tl, pos);
 	}
@@ -540,7 +541,7 @@ static void make_sketches(struct opened *o)
 	enum ts_need need;
 
 	do {
-		need = ts_query_need_values(o->q, N_STEPS, &err);
+		need = ts_query_need_values(o->q, forge_n_steps, &err);
 	} while (need == TS_NEED_MORE);
 	if (need != TS_NEED_DONE)
 		die("cannot make sketches");
@@ -552,7 +553,7 @@ static void ask_sketches(const struct ts_query *q)
 	static const uint8_t mask[] = { 1, 1, 1, 1, 1 };
 	const uint64_t end = (ts_query_end(q) + TS_CHUNK_STEPS - 1) / TS_CHUNK_STEPS;
 
-	for (unsigned i = 0; i < 1280; i += 5) {
+	for (unsigned i = 5 * (forge_turn % forge_share); i < 1280; i += 5 * forge_share) {
 		const uint8_t bytes[] = { (uint8_t)i, (uint8_t)(i / 3), (uint8_t)(i % 7), 0, (uint8_t)i };
 		struct ts_probe *p = ts_query_probe_new(bytes, mask, 1 + i / 256);
 

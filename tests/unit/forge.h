@@ -15,6 +15,12 @@
 /* The key of all files here, with the signer that is all zeros. */
 extern const struct ts_index_key forge_key;
 
+/* How long the made-up recordings are: 700 steps, unless a program sets it before it makes the first one. */
+extern uint64_t forge_n_steps;
+
+/* Of the places that are asked about, each so manieth, beginning with this one: all, unless a program sets them. */
+extern unsigned forge_share, forge_turn;
+
 /*
  * A change: in an array (all of a file's are counted, then the heads and tables of its records, then its
  * directory), where in it, what.

@@ -343,6 +343,10 @@ static bool walk_next(struct line_walk *w, uint32_t *ordinal, uint16_t *bytes)
 				continue;
 			if (addr > w->last)
 				return false;
+			if (addr < w->addr && w->addr - addr >= TS_LINE_LEN) { /* pages do not ascend */
+				ts_index_blocks_note_damage(w->set->file);
+				return false;
+			}
 			*ordinal = line_ordinal(p, w->line++);
 			*bytes = UINT16_MAX;
 			if (w->addr > addr)

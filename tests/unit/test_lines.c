@@ -219,8 +219,30 @@ START_TEST(a_line_of_which_other_bytes_were_touched_is_passed_without_unpacking)
 }
 END_TEST
 
+/* Only a file that lies has such pages: the second is the first one again, with a line before those asked for. */
+START_TEST(pages_that_do_not_ascend_do_not_lead_back)
+{
+	struct ts_line_page two[] = { { .page = 7, .has = { 1 << 4 } },
+				      { .page = 7, .has = { 1 }, .first = 1 } };
+	uint32_t first[] = { 0, 1, 2 };
+	uint16_t bytes[] = { UINT16_MAX, UINT16_MAX };
+	uint16_t items[] = { 0xf << TS_ITEM_CHUNK_BITS | 2, 0xf << TS_ITEM_CHUNK_BITS | 1 };
+	const struct ts_lines lies = { .pages = two,
+				       .n_pages = 2,
+				       .first = first,
+				       .n_lines = 2,
+				       .touched = bytes,
+				       .items = items,
+				       .n_items = 2 };
+	uint64_t addr = (7 << TS_PAGE_BITS) + 2 * TS_LINE_LEN;
+
+	ck_assert_uint_eq(ts_lines_next(&lies, NULL, addr, addr + 8 * TS_LINE_LEN, 0), 2);
+}
+END_TEST
+
 UNIT_FIXTURE_SUITE("lines", setup, teardown, next_and_previous_chunk_of_any_range_are_those_of_the_table,
 		   a_line_holds_its_chunks_in_order_and_each_touch_knows_its_slot,
 		   a_line_that_was_not_touched_is_not_found,
 		   the_item_before_a_chunk_is_the_newest_one_below_it, a_set_without_touches_holds_nothing,
-		   a_line_of_which_other_bytes_were_touched_is_passed_without_unpacking)
+		   a_line_of_which_other_bytes_were_touched_is_passed_without_unpacking,
+		   pages_that_do_not_ascend_do_not_lead_back)

@@ -119,20 +119,21 @@ _Static_assert(TS_FX_REG_WRITE < TS_FX_REG_READ && TS_FX_REG_READ < TS_FX_WRITE 
 
 static inline bool is_unknown_reg(const struct ts_effect *e)
 {
-	return __builtin_expect(e->data == TS_NO_DATA, 0) &&
-	       (e->kind == TS_FX_REG_WRITE || e->kind == TS_FX_FORGET_REGS);
+	return __builtin_expect(e->data == TS_NO_DATA && e->kind == TS_FX_REG_WRITE, 0) ||
+	       __builtin_expect(e->kind == TS_FX_FORGET_REGS, 0);
 }
 
 /* @turn: which of the effects it is; their order counts. */
 static inline uint64_t digest_effect(const struct ts_steps *b, const struct ts_effect *e, uint64_t turn)
 {
 	uint64_t what = e->addr ^ (e->len << 4 | (uint64_t)e->kind) << 44 ^ turn * KEY_B;
+	const uint8_t *value = ts_effect_data(b, e);
 
-	if (e->data == TS_NO_DATA)
-		return mix(what, e->item ^ KEY_A);
+	if (!value)
+		return mix(what, ts_effect_item(e) ^ KEY_A);
 	if (e->len > 8)
-		return digest_long(what, b->data + e->data, e->len);
-	return mix(what, load(b->data + e->data, e->len));
+		return digest_long(what, value, e->len);
+	return mix(what, load(value, e->len));
 }
 
 uint64_t ts_digest(const struct ts_steps *chunk)

@@ -105,7 +105,7 @@ bool ts_journal_has_event(enum ts_event_kind kind)
 void ts_journal_effect(struct ts_buf *out, uint64_t pos, uint32_t thread, const struct ts_steps *b,
 		       const struct ts_effect *e)
 {
-	struct head head = { pos, e->addr, e->len, thread, e->item, e->kind, 0 };
+	struct head head = { pos, e->addr, e->len, thread, ts_effect_item(e), e->kind, 0 };
 	size_t start = out->len;
 
 	ts_buf_put(out, &head, sizeof(head));
@@ -221,7 +221,7 @@ static bool take_effect(const struct head *head, const uint8_t *p, struct ts_ste
 		    (head->kind == TS_FX_PROTECT && head->item > PROT_ALL))
 			return false;
 		e = ts_steps_effect(b, head->kind, head->addr, head->len);
-		if (e)
+		if (e && head->kind == TS_FX_PROTECT)
 			e->item = head->item;
 		return e != NULL;
 	case TS_FX_REG_WRITE:

@@ -154,7 +154,8 @@ static void hash_effects(uint64_t *hash, const struct ts_steps *b)
 {
 	for (uint32_t i = 0; i < b->n_effects; i++) {
 		const struct ts_effect *e = &b->effects[i];
-		const uint64_t numbers[] = { e->addr, e->len, e->data, e->item, e->kind, e->is_hidden };
+		const uint32_t data = e->kind <= TS_FX_READ ? e->data : TS_NO_DATA;
+		const uint64_t numbers[] = { e->addr, e->len, data, ts_effect_item(e), e->kind, e->is_hidden };
 
 		*hash = XXH3_64bits_withSeed(numbers, sizeof(numbers), *hash);
 	}

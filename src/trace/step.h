@@ -30,8 +30,8 @@ struct ts_thread {
 };
 
 /*
- * What a step did; those from TS_FX_WRITE to TS_FX_FORGET concern a range of memory.  Registers are bytes of
- * the 'g' packet's layout (struct ts_regset), in target byte order.
+ * What a step did.  Those up to TS_FX_READ may have a value; those from TS_FX_WRITE to TS_FX_FORGET concern a
+ * range of memory.  Registers are bytes of the 'g' packet's layout (struct ts_regset), in target byte order.
  */
 enum ts_effect_kind {
 	TS_FX_REG_WRITE, /* registers [addr, addr + len) are now the data */
@@ -62,12 +62,15 @@ enum ts_prot {
 struct ts_effect {
 	uint64_t addr; /* memory: target address; registers: byte offset in the 'g' layout */
 	uint64_t len;  /* bytes; addr + len <= 2^64 (a region may end there) */
-	uint32_t data; /* offset of the value in the batch's data, TS_NO_DATA without one */
-	uint32_t item; /* see the kind */
-	enum ts_effect_kind kind;
+	union {
+		uint32_t data; /* the value's offset in the batch's data, TS_NO_DATA without one */
+		uint32_t item; /* of kinds that have no values: see there */
+	};
+	enum ts_effect_kind kind : 8;
 	/* a change that no instruction made (kernel, recorder): no watchpoint access, but state */
 	bool is_hidden;
 };
+_Static_assert(sizeof(struct ts_effect) == 24, "each byte is handed from one processor to another");
 
 /* What a new region holds. */
 enum ts_fill {
@@ -316,7 +319,28 @@ void ts_steps_rollback(struct ts_steps *b, uint32_t n);
 /* Value of an effect, NULL without one. */
 static inline const uint8_t *ts_effect_data(const struct ts_steps *b, const struct ts_effect *e)
 {
-	return e->data == TS_NO_DATA ? NULL : b->data + e->data;
+	return e->kind > TS_FX_READ || e->data == TS_NO_DATA ? NULL : b->data + e->data;
+}
+
+/* Item of an effect, 0 of a kind that has none. */
+static inline uint32_t ts_effect_item(const struct ts_effect *e)
+{
+	switch (e->kind) {
+	case TS_FX_MAP:
+	case TS_FX_PROTECT:
+	case TS_FX_EVENT:
+	case TS_FX_THREAD:
+	case TS_FX_LOAD: return e->item;
+	case TS_FX_REG_WRITE:
+	case TS_FX_REG_READ:
+	case TS_FX_WRITE:
+	case TS_FX_READ:
+	case TS_FX_UNMAP:
+	case TS_FX_FORGET:
+	case TS_FX_UNLOAD:
+	case TS_FX_FORGET_REGS: break;
+	}
+	return 0;
 }
 
 /* A string of a map, NULL for none. */

@@ -81,7 +81,8 @@ static void copy_effect(struct ts_steps *out, const struct ts_steps *from, const
 		copy = ts_steps_effect(out, e->kind, e->addr, e->len);
 	}
 	if (copy) {
-		copy->item = e->item;
+		if (!value)
+			copy->item = e->item;
 		copy->is_hidden = e->is_hidden;
 	}
 }

@@ -102,6 +102,25 @@ START_TEST(an_effect_without_a_value_has_no_data)
 }
 END_TEST
 
+START_TEST(an_effect_has_a_value_or_an_item)
+{
+	const struct ts_effect *e;
+
+	ts_steps_effect(&b, TS_FX_PROTECT, 0, 4096)->item = TS_PROT_READ;
+	e = &b.effects[0];
+	ck_assert_uint_eq(ts_effect_item(e), TS_PROT_READ);
+	ck_assert_ptr_null(ts_effect_data(&b, e));
+	e = ts_steps_value(&b, TS_FX_WRITE, 0, "abcd", 4);
+	ck_assert_uint_eq(ts_effect_item(e), 0);
+	ck_assert_mem_eq(ts_effect_data(&b, e), "abcd", 4);
+	e = ts_steps_value(&b, TS_FX_WRITE, 0, "efgh", 4);
+	ck_assert_uint_eq(ts_effect_item(e), 0);
+	e = ts_steps_effect(&b, TS_FX_UNMAP, 0, 4096);
+	ck_assert_uint_eq(ts_effect_item(e), 0);
+	ck_assert_ptr_null(ts_effect_data(&b, e));
+}
+END_TEST
+
 START_TEST(texts_of_maps_are_copied_and_terminated)
 {
 	char desc[] = "stackXX";
@@ -258,7 +277,7 @@ START_TEST(what_is_put_where_room_was_made_is_a_word)
 		ck_assert_uint_eq(e->addr, i / 2);
 		ck_assert_uint_eq(e->len, i % 2 ? 3 : 4);
 		ck_assert_mem_eq(ts_effect_data(&b, e), bytes + i % 2 * 4, e->len);
-		ck_assert(!e->is_hidden && !e->item);
+		ck_assert(!e->is_hidden);
 	}
 }
 END_TEST
@@ -327,7 +346,7 @@ END_TEST
 UNIT_FIXTURE_SUITE("step", setup, teardown, each_step_has_the_effects_since_the_one_before,
 		   late_effects_are_those_of_the_last_step, values_stay_what_they_were_while_the_batch_grows,
 		   of_a_word_the_first_bytes_are_the_value, an_effect_without_a_value_has_no_data,
-		   texts_of_maps_are_copied_and_terminated, an_effect_names_its_event,
+		   an_effect_has_a_value_or_an_item, texts_of_maps_are_copied_and_terminated, an_effect_names_its_event,
 		   a_rollback_drops_what_came_last, a_reset_batch_is_empty_and_good,
 		   a_batch_past_4_gib_is_refused_without_an_allocation,
 		   many_writes_that_go_on_are_one, what_was_hidden_is_no_part_of_what_was_not,

@@ -321,7 +321,7 @@ static bool read_linkage(struct linkage *l, struct ts_plt_slots *slots)
 			continue;
 		strings = section_at(w, s.link);
 		l->symbols = read_bytes(w->src, s.off, s.len);
-		l->texts = read_bytes(w->src, strings.off, strings.len);
+		l->texts = l->symbols ? read_bytes(w->src, strings.off, strings.len) : NULL;
 		l->n_symbols = s.len / (w->elf.is_64 ? 24 : 16);
 		l->texts_len = strings.len;
 		for (uint64_t k = 0; k < w->n_sections && done && n < MAX_PARTS; k++) {

@@ -328,10 +328,7 @@ static struct line_walk walk_start(const struct ts_lines *set, uint64_t addr, ui
 				   last };
 }
 
-/*
- * The next line: its ordinal, and which of its bytes are in the range.  A forged file may have pages in any order: what
- * lies before the range is skipped.
- */
+/* The next line: its ordinal, and which of its bytes are in the range. */
 static bool walk_next(struct line_walk *w, uint32_t *ordinal, uint16_t *bytes)
 {
 	for (; w->page < w->set->n_pages; w->page++, w->line = 0) {
@@ -342,7 +339,7 @@ static bool walk_next(struct line_walk *w, uint32_t *ordinal, uint16_t *bytes)
 		for (; w->line < TS_PAGE_LINES; w->line++) {
 			uint64_t addr = p->page << TS_PAGE_BITS | w->line << TS_LINE_BITS;
 
-			if (!has_bit(p->has, w->line) || addr + TS_LINE_LEN - 1 < w->addr)
+			if (!has_bit(p->has, w->line))
 				continue;
 			if (addr > w->last)
 				return false;

@@ -82,8 +82,9 @@ static bool has_random_end(const char *text, const char *prefix)
  */
 static bool is_aside(const char *name, const char *file, bool may_be_aside)
 {
-	static const char *const suffixes[] = { "",      ".part",     ".lock", ".calls", ".calls.part",
-						".find", ".find.part" };
+	static const char *const suffixes[] = { "",           ".part",       ".lock",
+						".calls",     ".calls.part", ".find",
+						".find.part", ".digests",    ".digests.part" };
 	size_t len = strlen(file), i = 0;
 
 	if (strncmp(name, file, len))

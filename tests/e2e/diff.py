@@ -78,6 +78,16 @@ def forms_are_those_of_questions():
 
 
 @case
+def an_index_made_for_other_commands_is_used():
+    """It lacks what chunks are compared by; nothing is to be said of that."""
+    trace = Program("pie", "ucir").trace
+    for command in ["info", trace], ["diff", trace, trace]:
+        done = subprocess.run([TRACESTUB, *command, "--index", "index"], capture_output=True, text=True, timeout=LIMIT)
+        assert done.returncode == 0 and "index.digests" not in done.stderr, done
+    assert os.path.getsize("index") > 0
+
+
+@case
 def trouble_is_status_2():
     walk, arm = DATA / "usercorn/x64_walk.ucir", DATA / "bap-samples/tw-arm.frames.gz"
     for a, b in (walk, "/nonexistent"), ("/nonexistent", walk), (walk, __file__), (walk, arm):

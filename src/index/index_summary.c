@@ -86,8 +86,9 @@ static bool is_in_place(const struct ts_index_record *r, size_t i, size_t n,
 	       ts_index_entry_fits(entry, r);
 }
 
-/* *n_read gets how many records there are to be unmapped.  Returns false if they are not those of the
- * entries. */
+/*
+ * *n_read gets how many records there are to be unmapped.  Returns false if they are not those of the entries.
+ */
 static bool read_records(const struct ts_index_summary *s, const struct ts_index_entry *entries, size_t n,
 			 struct ts_index_record *records, size_t *n_read)
 {

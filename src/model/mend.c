@@ -78,7 +78,6 @@ static bool is_built(struct ts_mender *x)
  */
 static void end(struct ts_mender *x)
 {
-
 	if (x->err.code == TS_OK && !ts_index_mend(x->file, x->tl->file) &&
 	    ts_index_next_damaged(x->file, x->segment) == x->segment)
 		ts_fail(&x->err, TS_ECORRUPT, TS_NO_OFF, "what was built again is not the same");

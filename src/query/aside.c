@@ -5,8 +5,7 @@
 
 #include "snapshot.h"
 
-/* The query object as it was.  The addresses of its members do not change, so that pointers to them stay
- * good. */
+/* The query object as it was.  Its members keep their addresses, so that pointers to them stay good. */
 struct ts_aside {
 	struct ts_query q;
 };

@@ -72,12 +72,14 @@ static uint64_t next_end(struct ts_find *f, uint64_t chunk)
 	while (f->waits.n && f->waits.items[0].chunk <= chunk && f->n_looks < TS_FIND_LOOKS_A_CHUNK) {
 		struct ts_wait w = ts_waits_take(&f->waits);
 		const struct ts_match *m = &f->matches.items[w.item];
-		uint64_t next;
+		uint64_t last = m->addr + (f->qn->value.len - 1), next, replaced;
 
 		if (m->end != TS_NO_POS)
 			continue;
-		next = ts_query_next_access(f->ask->q, TS_ACCESS_CHANGE, f->process, m->addr,
-					    m->addr + (f->qn->value.len - 1), chunk);
+		next = ts_query_next_access(f->ask->q, TS_ACCESS_CHANGE, f->process, m->addr, last, chunk);
+		replaced =
+			ts_query_next_access(f->ask->q, TS_ACCESS_REPLACE, f->process, m->addr, last, chunk);
+		next = next < replaced ? next : replaced;
 		f->n_looks += w.item % TS_FIND_WAITS_A_LOOK == 0;
 		if (next == chunk) {
 			f->is_failed |= !ts_waits_add(&f->waits, 0, w.item);

@@ -2,6 +2,7 @@
 #include "blocks.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* More are dropped before a chunk: 20 MB. */
 #define MAX_BLOCKS (1u << 16)
@@ -86,9 +87,9 @@ static void read_block(const struct ts_blocks *b, struct ts_block *item)
 	item->is_stale = false;
 }
 
-struct ts_block *ts_blocks_get(struct ts_blocks *b, uint32_t process, uint64_t addr)
+/* The block with @addr, which is stale if it is new.  Returns NULL if memory is exhausted. */
+static struct ts_block *find_block(struct ts_blocks *b, uint32_t process, uint64_t addr)
 {
-	struct ts_block *item;
 	uint32_t *slot;
 
 	if (!grow(b))
@@ -99,10 +100,39 @@ struct ts_block *ts_blocks_get(struct ts_blocks *b, uint32_t process, uint64_t a
 		b->items[b->n] = (struct ts_block){ .addr = addr, .process = process, .is_stale = true };
 		*slot = (uint32_t)++b->n;
 	}
-	item = &b->items[*slot - 1];
-	if (item->is_stale)
+	return &b->items[*slot - 1];
+}
+
+struct ts_block *ts_blocks_get(struct ts_blocks *b, uint32_t process, uint64_t addr)
+{
+	struct ts_block *item = find_block(b, process, addr);
+
+	if (item && item->is_stale)
 		read_block(b, item);
 	return item;
+}
+
+bool ts_blocks_clear(struct ts_blocks *b, uint32_t process, uint64_t first, uint64_t last, bool is_known)
+{
+	for (uint64_t left = last - first + 1; left;) {
+		unsigned off = (unsigned)(first % TS_BLOCK_LEN);
+		unsigned n = left < TS_BLOCK_LEN - off ? (unsigned)left : TS_BLOCK_LEN - off;
+		struct ts_block *item = find_block(b, process, first);
+
+		if (!item)
+			return false;
+		if (item->is_stale && n < TS_BLOCK_LEN)
+			read_block(b, item);
+		item->is_stale = false;
+		memset(item->data + off, 0, n);
+		if (is_known)
+			ts_block_know(item, off, off + n - 1);
+		else
+			ts_block_forget(item, off, off + n - 1);
+		first += n;
+		left -= n;
+	}
+	return true;
 }
 
 void ts_blocks_drop(struct ts_blocks *b, uint32_t process, uint64_t first, uint64_t last)

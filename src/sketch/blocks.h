@@ -15,7 +15,7 @@
 struct ts_block {
 	uint64_t addr; /* of its first byte */
 	uint32_t process;
-	bool is_stale; /* it is not what memory holds */
+	bool is_stale;                     /* it is not what memory holds */
 	uint64_t known[TS_BLOCK_LEN / 64]; /* bit i: byte i is known */
 	uint8_t data[TS_BLOCK_LEN];
 };
@@ -27,9 +27,9 @@ typedef void ts_blocks_read(void *user, uint32_t process, uint64_t chunk, uint64
 struct ts_blocks {
 	ts_blocks_read *read;
 	void *user;
-	uint64_t chunk;          /* that is being passed */
-	struct ts_block *items;  /* owned */
-	uint32_t *slots;         /* owned; a hash table: ordinal + 1, 0: empty */
+	uint64_t chunk;         /* that is being passed */
+	struct ts_block *items; /* owned */
+	uint32_t *slots;        /* owned; a hash table: ordinal + 1, 0: empty */
 	size_t n, cap, n_slots;
 };
 
@@ -52,6 +52,14 @@ static inline void ts_blocks_look_ahead(const struct ts_blocks *b, uint32_t proc
 /* The chunk is over: what [@first, @last] holds is not what its steps show. */
 void ts_blocks_drop(struct ts_blocks *b, uint32_t process, uint64_t first, uint64_t last);
 void ts_blocks_drop_all(struct ts_blocks *b);
+
+/*
+ * [@first, @last] holds zeros from now on, or (not @is_known) nothing that is known.  Blocks that lie in it
+ * as a whole are not read.
+ *
+ * Returns false if memory is exhausted.
+ */
+bool ts_blocks_clear(struct ts_blocks *b, uint32_t process, uint64_t first, uint64_t last, bool is_known);
 
 /* Bytes [@s, @e] of the block are known from now on, or not. */
 void ts_block_know(struct ts_block *b, unsigned s, unsigned e);

@@ -18,6 +18,9 @@
 #define LOSS_LEN   256u
 #define MAX_LOSSES 256u
 
+/* So many bytes of a chunk may be mapped or unmapped and are followed. */
+#define MAX_CLEARED (UINT64_C(1) << 18)
+
 /* It starts afresh, or unknown bytes were written there. */
 struct drop {
 	uint32_t process;
@@ -36,10 +39,11 @@ struct ts_sketcher {
 	struct drop drops[MAX_DROPS];    /* ranges of which the steps do not tell what they hold */
 	unsigned n_drops;                /* more than MAX_DROPS: all memory */
 	unsigned n_losses;               /* that have been looked for */
+	uint64_t n_cleared;              /* bytes that were mapped or unmapped and are followed */
 	const struct ts_steps *steps;    /* borrowed */
 	/* of the step */
 	uint32_t step, effect;           /* its ordinal in the chunk, and that of the effect in it */
-	bool has_written;
+	bool has_written, has_cleared;
 	uint64_t read_first, read_last;  /* around all that it read; first > last: nothing */
 	bool is_failed;
 };
@@ -297,7 +301,90 @@ static void lose(struct ts_sketcher *sk, uint32_t process, const struct ts_effec
 	}
 }
 
+/* ------------------------------------------------------------------------------------------------- maps */
+
+/* Is the range not too much to be followed, with those before it in the chunk? */
+static bool may_clear(struct ts_sketcher *sk, const struct ts_effect *e)
+{
+	if (sk->is_wild || e->len > MAX_CLEARED - sk->n_cleared)
+		return false;
+	sk->n_cleared += e->len;
+	return true;
+}
+
+/* Does an effect after the one that is being taken touch what it touches, up to the end of the chunk? */
+static bool is_touched_again(const struct ts_sketcher *sk, const struct ts_effect *e)
+{
+	const struct ts_steps *b = sk->steps;
+
+	for (uint32_t i = sk->step, k = sk->effect + 1; i < b->n_steps; i++, k = 0) {
+		for (; k < b->steps[i].n_effects; k++) {
+			const struct ts_effect *next = &b->effects[b->steps[i].first + k];
+
+			if (next->kind >= TS_FX_WRITE && next->kind <= TS_FX_FORGET && next->len &&
+			    next->addr <= e->addr + (e->len - 1) && next->addr + (next->len - 1) >= e->addr)
+				return true;
+		}
+	}
+	return false;
+}
+
+/* Is nothing of it known at the start of the next chunk? */
+static bool stays_unknown(const struct ts_sketcher *sk, uint32_t process, const struct ts_effect *e)
+{
+	uint8_t data[LOSS_LEN], known[LOSS_LEN];
+
+	for (uint64_t at = 0, n; at < e->len; at += n) {
+		n = e->len - at < LOSS_LEN ? e->len - at : LOSS_LEN;
+		ts_blocks_look_ahead(&sk->blocks, process, e->addr + at, (size_t)n, data, known);
+		if (memchr(known, 1, (size_t)n))
+			return false;
+	}
+	return true;
+}
+
+/* What is unmapped is unknown, unless it is seen later. */
+static void unmap(struct ts_sketcher *sk, uint32_t process, const struct ts_effect *e)
+{
+	if (!may_clear(sk, e))
+		drop(sk, process, e);
+	else if (is_touched_again(sk, e) || !stays_unknown(sk, process, e))
+		lose(sk, process, e);
+	else if (!ts_blocks_clear(&sk->blocks, process, e->addr, e->addr + (e->len - 1), false))
+		sk->is_failed = true;
+}
+
+/* All windows in what is zeros now are those at its ends. */
+static void map(struct ts_sketcher *sk, uint32_t process, const struct ts_effect *e)
+{
+	unsigned len = e->len < TS_BLOCK_LEN ? (unsigned)e->len : TS_BLOCK_LEN;
+
+	if (sk->steps->maps[e->item].fill != TS_FILL_ZERO || !may_clear(sk, e)) {
+		drop(sk, process, e);
+		return;
+	}
+	if (!ts_blocks_clear(&sk->blocks, process, e->addr, e->addr + (e->len - 1), true)) {
+		sk->is_failed = true;
+		return;
+	}
+	ts_shorts_note_byte(&sk->shorts, 0);
+	note_partly(sk, process, e->addr, len);
+	note_partly(sk, process, e->addr + (e->len - len), len);
+}
+
 /* ------------------------------------------------------------------------------------------------- chunks */
+
+static void take_other(struct ts_sketcher *sk, uint32_t process, const struct ts_effect *e)
+{
+	if (e->kind == TS_FX_WRITE)
+		lose(sk, process, e);
+	else if (e->kind == TS_FX_MAP)
+		map(sk, process, e);
+	else if (e->kind == TS_FX_UNMAP)
+		unmap(sk, process, e);
+	else
+		drop(sk, process, e);
+}
 
 static inline void take_effect(struct ts_sketcher *sk, uint32_t process, const struct ts_steps *b,
 			       const struct ts_effect *e)
@@ -310,8 +397,11 @@ static inline void take_effect(struct ts_sketcher *sk, uint32_t process, const s
 	if (data)
 		take_access(sk, process, e->addr, data, e->len, e->kind == TS_FX_READ);
 	else if (e->kind != TS_FX_READ)
-		e->kind == TS_FX_WRITE ? lose(sk, process, e) : drop(sk, process, e);
-	sk->has_written |= e->kind == TS_FX_WRITE;
+		take_other(sk, process, e);
+	sk->has_written |= e->kind != TS_FX_READ;
+	sk->has_cleared |= e->kind > TS_FX_READ;
+	/* what it shows stood there before the step, and no more */
+	sk->is_wild |= e->kind == TS_FX_READ && sk->has_cleared;
 	if (e->kind == TS_FX_READ && data) {
 		sk->read_first = e->addr < sk->read_first ? e->addr : sk->read_first;
 		sk->read_last = e->addr + (e->len - 1) > sk->read_last ? e->addr + (e->len - 1) : sk->read_last;
@@ -330,6 +420,7 @@ static void end_chunk(struct ts_sketcher *sk, uint64_t chunk)
 	for (unsigned i = 0; i < sk->n_drops && sk->n_drops <= MAX_DROPS; i++)
 		ts_blocks_drop(&sk->blocks, sk->drops[i].process, sk->drops[i].first, sk->drops[i].last);
 	sk->n_drops = sk->n_losses = 0;
+	sk->n_cleared = 0;
 	sk->is_wild = false;
 }
 
@@ -344,7 +435,7 @@ bool ts_sketcher_take(struct ts_sketcher *sk, uint64_t chunk, const struct ts_st
 		uint32_t process = sk->rec->threads[s->thread].process;
 
 		sk->step = i;
-		sk->has_written = false;
+		sk->has_written = sk->has_cleared = false;
 		sk->read_first = UINT64_MAX;
 		sk->read_last = 0;
 		for (uint32_t k = 0; k < s->n_effects; k++) {

@@ -285,6 +285,38 @@ START_TEST(what_is_read_before_the_search_is_not_searched)
 }
 END_TEST
 
+/* Chunks that unmap it, or map zeros there, are passed over, but not for a value that stands. */
+START_TEST(a_value_that_is_unmapped_begins_anew)
+{
+	static const char *const wants[] = { "\n1\t", "\n401\t", "\n801\t" };
+	const char *rows;
+
+	s = script_new("x86_64", 1, NULL);
+	ck_assert_ptr_nonnull(s);
+	for (unsigned i = 0; i < 1000; i++) {
+		if (i % 400 == 0)
+			ts_steps_value(&s->steps, TS_FX_WRITE, 0x5000, "wanted!!", 8);
+		if (i == 200)
+			ts_steps_effect(&s->steps, TS_FX_UNMAP, 0x5000, 8);
+		if (i == 600)
+			ts_steps_map(&s->steps, 0x5004, 4, NULL, 0, NULL, 0)->fill = TS_FILL_ZERO;
+		ts_steps_close(&s->steps, 0x401000, 1, 0);
+	}
+	ask_text_init(&a, &s->rec);
+	for (unsigned n = 0; n < 2; n++) { /* the second time there are sketches */
+		ck_assert(ask_text(&a, TS_FORM_TSV, "find \"wanted!!\""));
+		ck_assert_uint_eq(a.n_rows, sizeof(wants) / sizeof(wants[0]));
+		rows = ts_buf_text(&a.out);
+		for (unsigned i = 0; i < sizeof(wants) / sizeof(wants[0]); i++)
+			ck_assert_ptr_nonnull(strstr(rows, wants[i]));
+		ck_assert_ptr_nonnull(strstr(rows, "\t201\t0x5000\t8\twrite\t"));
+		ck_assert_ptr_nonnull(strstr(rows, "\t601\t0x5000\t8\twrite\t"));
+	}
+	ask_text_fini(&a);
+	script_free(s);
+}
+END_TEST
+
 /* An address whose byte is known at position 0, and stays the same for some chunks. */
 static bool choose_lasting(uint64_t *addr, uint8_t *value)
 {
@@ -457,6 +489,7 @@ Suite *unit_suite(void)
 	tcase_add_loop_test(c, a_value_is_found_wherever_and_whenever_it_stands, 308, 309);
 	/* a read contradicts what the step before wrote */
 	tcase_add_loop_test(c, a_value_is_found_wherever_and_whenever_it_stands, 2430, 2431);
+	tcase_add_test(c, a_value_that_is_unmapped_begins_anew);
 	tcase_add_test(c, matches_are_given_back_in_slices);
 	tcase_add_test(c, what_is_read_before_the_search_is_not_searched);
 	tcase_add_test(c, what_stands_at_the_start_is_told_before_the_rest_is_searched);

@@ -242,7 +242,12 @@ static void add_effect(struct script *s, uint8_t *is)
 
 	if (kind < 2) {
 		ts_steps_effect(&s->steps, TS_FX_FORGET, BASE + off, len);
-	} else if (kind < 8) {
+	} else if (kind < 4) {
+		ts_steps_effect(&s->steps, TS_FX_UNMAP, BASE + off, len);
+	} else if (kind < 6) {
+		ts_steps_map(&s->steps, BASE + off, len, NULL, 0, NULL, 0)->fill = TS_FILL_ZERO;
+		memset(is + off, 0, script_chance(&rnd, 80) ? len : 0);
+	} else if (kind < 10) {
 		ts_steps_effect(&s->steps, TS_FX_WRITE, BASE + off, len);
 	} else {
 		for (unsigned i = off; i < off + len && (kind < 60 || kind > 94); i++)
@@ -357,11 +362,11 @@ static struct script *told_later(uint64_t loss)
 	return s;
 }
 
-static bool may_begin_in_first_chunk(const struct ts_query *q, const char *text)
+static bool may_begin_in(const struct ts_query *q, const char *text, uint32_t len, uint64_t chunk)
 {
 	static const uint8_t mask[] = { 1, 1, 1, 1 };
-	struct ts_probe *p = ts_query_probe_new((const uint8_t *)text, mask, 4);
-	bool may = ts_query_next_begin(q, p, 0, 1) == 0;
+	struct ts_probe *p = ts_query_probe_new((const uint8_t *)text, mask, len);
+	bool may = p && ts_query_next_begin(q, p, chunk, chunk + 1) == chunk;
 
 	ts_query_probe_free(p);
 	return may;
@@ -383,8 +388,61 @@ START_TEST(what_a_later_read_shows_stood_since_it_was_written)
 	q = ts_query_new(tl, &err);
 	while (ts_query_need_values(q, UINT64_MAX, &err) == TS_NEED_MORE)
 		continue;
-	ck_assert(may_begin_in_first_chunk(q, "abcd"));
-	ck_assert(may_begin_in_first_chunk(q, "zzzz") != losses[_i].is_looked_for);
+	ck_assert(may_begin_in(q, "abcd", 4, 0));
+	ck_assert(may_begin_in(q, "zzzz", 4, 0) != losses[_i].is_looked_for);
+	ts_query_free(q);
+	ts_timeline_free(tl);
+	script_free(s);
+}
+END_TEST
+
+/*
+ * Memory is "abcdwxyz", and "ij" @len bytes behind the "d".  In the second chunk zeros are mapped between these,
+ * or it is unmapped and a later chunk reads "st" behind the "d".
+ */
+static struct script *mapped(bool is_unmap, uint64_t len)
+{
+	struct script *s = script_new("x86_64", 1, NULL);
+
+	ts_steps_value(&s->steps, TS_FX_WRITE, BASE, (const uint8_t *)"abcdwxyz", 8);
+	ts_steps_value(&s->steps, TS_FX_WRITE, BASE + 4 + len, (const uint8_t *)"ij", 2);
+	ts_steps_close(&s->steps, 0x4000, 1, 0);
+	for (unsigned i = 1; i < TS_CHUNK_STEPS; i++)
+		ts_steps_close(&s->steps, 0x4000 + i, 1, 0);
+	if (is_unmap)
+		ts_steps_effect(&s->steps, TS_FX_UNMAP, BASE + 4, len);
+	else
+		ts_steps_map(&s->steps, BASE + 4, len, NULL, 0, NULL, 0)->fill = TS_FILL_ZERO;
+	for (unsigned i = 0; i < 2 * TS_CHUNK_STEPS; i++)
+		ts_steps_close(&s->steps, 0x5000 + i, 1, 0);
+	if (is_unmap)
+		ts_steps_value(&s->steps, TS_FX_READ, BASE + 4, (const uint8_t *)"st", 2);
+	ts_steps_close(&s->steps, 0x6000, 1, 0);
+	s->end = (struct ts_end){ .pc = 0x4004, .has_pc = true };
+	return s;
+}
+
+/* Memory that starts afresh holds zeros, or what is seen there later, and nothing else. */
+START_TEST(what_is_mapped_is_known)
+{
+	static const struct {
+		bool is_unmap;
+		uint64_t len;
+		const char *value;
+	} starts[] = { { false, 60, "cd\0\0" }, { false, 4, "cd\0\0" }, { false, 200000, "\0\0\0\0" }, { true, 60, "cdst" } };
+	struct script *s = mapped(starts[_i].is_unmap, starts[_i].len);
+	struct ts_error err = { 0 };
+	struct ts_timeline *tl = ts_timeline_new(&s->rec, NULL, &err);
+	struct ts_query *q;
+
+	while (tl->builder)
+		ck_assert_int_ne(ts_timeline_grow(tl, UINT64_MAX, &err), TS_GROW_FAILED);
+	q = ts_query_new(tl, &err);
+	while (ts_query_need_values(q, UINT64_MAX, &err) == TS_NEED_MORE)
+		continue;
+	ck_assert(may_begin_in(q, starts[_i].value, 4, 1));
+	ck_assert(may_begin_in(q, "\0\0ij", 4, 1) != starts[_i].is_unmap);
+	ck_assert(!may_begin_in(q, "wxyz", 4, 1) && !may_begin_in(q, "zzzz", 4, 1));
 	ts_query_free(q);
 	ts_timeline_free(tl);
 	script_free(s);
@@ -530,6 +588,7 @@ Suite *unit_suite(void)
 	tcase_add_test(c, all_windows_of_one_byte_are_needed_in_a_group);
 	tcase_add_loop_test(c, a_value_that_begins_is_not_passed_over, 1, 61);
 	tcase_add_loop_test(c, what_a_later_read_shows_stood_since_it_was_written, 0, 4);
+	tcase_add_loop_test(c, what_is_mapped_is_known, 0, 4);
 	tcase_add_test(c, sketches_are_not_built_with_the_index_and_kept_when_they_are);
 	tcase_add_test(c, sketches_of_other_files_beneath_the_recording_are_made_anew);
 	suite_add_tcase(suite, c);

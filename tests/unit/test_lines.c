@@ -219,24 +219,38 @@ START_TEST(a_line_of_which_other_bytes_were_touched_is_passed_without_unpacking)
 }
 END_TEST
 
-/* Only a file that lies has such pages: the second is the first one again, with a line before those asked for. */
-START_TEST(pages_that_do_not_ascend_do_not_lead_back)
+/*
+ * Only a file that lies has such pages: the second is the first one again, with a line before those asked for.
+ * All its blocks are as they were written.
+ */
+START_TEST(pages_that_do_not_ascend_are_damage)
 {
-	struct ts_line_page two[] = { { .page = 7, .has = { 1 << 4 } },
-				      { .page = 7, .has = { 1 }, .first = 1 } };
-	uint32_t first[] = { 0, 1, 2 };
-	uint16_t bytes[] = { UINT16_MAX, UINT16_MAX };
-	uint16_t items[] = { 0xf << TS_ITEM_CHUNK_BITS | 2, 0xf << TS_ITEM_CHUNK_BITS | 1 };
-	const struct ts_lines lies = { .pages = two,
+	static struct {
+		struct ts_line_page pages[2];
+		uint32_t first[3];
+		uint16_t bytes[2], items[2];
+	} in_file = { .pages = { { .page = 7, .has = { 1 << 4 } }, { .page = 7, .has = { 1 }, .first = 1 } },
+		      .first = { 0, 1, 2 },
+		      .bytes = { UINT16_MAX, UINT16_MAX },
+		      .items = { 0xf << TS_ITEM_CHUNK_BITS | 2, 0xf << TS_ITEM_CHUNK_BITS | 1 } };
+	static struct ts_index_pool pool;
+	_Atomic uint8_t states[] = { TS_INDEX_BLOCK_IS_READY };
+	struct ts_index_blocks blocks = { .pool = &pool, .start = (const uint8_t *)&in_file, .states = states };
+	const struct ts_lines lies = { .file = &blocks,
+				       .n_chunks = 3,
+				       .pages = in_file.pages,
 				       .n_pages = 2,
-				       .first = first,
+				       .first = in_file.first,
 				       .n_lines = 2,
-				       .touched = bytes,
-				       .items = items,
+				       .touched = in_file.bytes,
+				       .items = in_file.items,
 				       .n_items = 2 };
 	uint64_t addr = (7 << TS_PAGE_BITS) + 2 * TS_LINE_LEN;
 
+	ck_assert_uint_eq(ts_lines_next(&lies, NULL, addr, addr + TS_LINE_LEN, 0), UINT32_MAX);
+	ck_assert(!pool.is_damaged);
 	ck_assert_uint_eq(ts_lines_next(&lies, NULL, addr, addr + 8 * TS_LINE_LEN, 0), 2);
+	ck_assert(pool.is_damaged);
 }
 END_TEST
 
@@ -245,4 +259,4 @@ UNIT_FIXTURE_SUITE("lines", setup, teardown, next_and_previous_chunk_of_any_rang
 		   a_line_that_was_not_touched_is_not_found,
 		   the_item_before_a_chunk_is_the_newest_one_below_it, a_set_without_touches_holds_nothing,
 		   a_line_of_which_other_bytes_were_touched_is_passed_without_unpacking,
-		   pages_that_do_not_ascend_do_not_lead_back)
+		   pages_that_do_not_ascend_are_damage)

@@ -235,7 +235,8 @@ static void lose_x86_unlogged(struct bap_known *k, struct bap_thread *t, uint64_
 		lose_x86_results(k, t, pc, raw);
 }
 
-/* ARM and Thumb: svc; registers of the system, of a coprocessor, of the floating-point unit to general ones.
+/*
+ * ARM and Thumb: svc; registers of the system, of a coprocessor, of the floating-point unit to general ones.
  */
 static void lose_arm_unlogged(struct bap_known *k, struct bap_thread *t, const struct pb_value *raw)
 {

@@ -108,8 +108,10 @@ void bap_plans_fini(struct bap_plans *ps);
  */
 void bap_plans_note(struct bap_plans *ps, const struct bap_parser *in, const struct bap_plan_frame *f);
 
-/* Parse the beginning of a std frame.  Returns false if it is not as recorders write it, or too long for a
- * plan. */
+/*
+ * Parse the beginning of a std frame.  Returns false if it is not as recorders write it, or too long for a
+ * plan.
+ */
 static inline bool bap_plan_split(const struct ts_cursor *body, struct bap_plan_frame *f)
 {
 	const uint8_t *p = body->p, *end = p + body->left;

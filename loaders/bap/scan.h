@@ -33,7 +33,8 @@ bool bap_scan_flags(struct bap *rec, struct ts_error *err);
  */
 bool bap_is_snapshot(struct bap *rec, bool *is_snapshot, struct ts_error *err);
 
-/* Among the first instructions, do more look like big-endian words of MIPS code than like little-endian ones?
+/*
+ * Among the first instructions, do more look like big-endian words of MIPS code than like little-endian ones?
  */
 bool bap_is_code_big_endian(struct bap *rec, bool *is_big, struct ts_error *err);
 

@@ -12,7 +12,8 @@
 void bap_op_see(struct bap_known *k, struct bap_thread *t, const struct bap_op *op);
 void bap_op_write(struct bap_known *k, struct bap_thread *t, const struct bap_op *op);
 
-/* The old recorder lists what is written, register or memory, with its old value: the new one is not there.
+/*
+ * The old recorder lists what is written, register or memory, with its old value: the new one is not there.
  */
 void bap_op_lose(struct bap_known *k, struct bap_thread *t, const struct bap_op *op);
 

@@ -166,7 +166,8 @@ static void put_memory(struct reader *r, struct ts_cursor *c, const struct log_r
 
 /* ---------------------------------------------------------------------------------------- system calls, rax */
 
-/* rax after an instruction that sets it to a constant, or to a register of the ABI; these set call numbers.
+/*
+ * rax after an instruction that sets it to a constant, or to a register of the ABI; these set call numbers.
  */
 static bool find_constant(const struct reader *r, const struct insn *insn, uint64_t *value)
 {
@@ -228,8 +229,10 @@ static void judge_rax(struct reader *r, const struct group *g, bool is_kept, str
 	set_rax(out, g->rax, r->has_number, r->number);
 }
 
-/* A system call without a record of rax: the result is what was logged before it, unless another call
- * follows. */
+/*
+ * A system call without a record of rax: the result is what was logged before it, unless another call
+ * follows.
+ */
 static void put_result(struct reader *r, bool is_kept, struct ts_steps *out)
 {
 	const struct regs_slot *slot = &r->rec->regs.slots[result_reg(r)];
@@ -297,7 +300,8 @@ static bool finish_x64(struct reader *r, const struct group *g, const uint64_t b
 static void finish_other(struct reader *r, const struct group *g, const uint64_t before[GDBRECORD_N_ABI],
 			 struct ts_steps *out)
 {
-	/* qemu-user's stub does the instruction after the call in the same step, which may change the result
+	/*
+	 * qemu-user's stub does the instruction after the call in the same step, which may change the result
 	 */
 	bool is_alone = g->pc == r->pc + g->insn->len;
 

@@ -82,7 +82,8 @@ void ucir_end_task(struct ucir_reader *r, struct ucir_task *t)
 
 /* -------------------------------------------------------------------------------- the open group */
 
-/* The ops since ucir_take_up() end before stream offset @end: keep their place, their effects are made later.
+/*
+ * The ops since ucir_take_up() end before stream offset @end: keep their place, their effects are made later.
  */
 static bool put_aside(struct ucir_reader *r, uint64_t end, struct ts_error *err)
 {

@@ -36,8 +36,10 @@ struct x64dbg_streak {
 	const uint8_t *ahead_p, *end;
 	struct x64dbg_insn *ahead;
 	const struct x64dbg_form *form;
-	/* does cur access memory, or show it; what it accesses, and the memory slots of its block: mine, or
-	 * the reader's at first */
+	/*
+	 * does cur access memory, or show it; what it accesses, and the memory slots of its block: mine, or
+	 * the reader's at first
+	 */
 	bool has_memory;
 	const struct x64dbg_accesses *accesses;
 	const struct x64dbg_block *slots;

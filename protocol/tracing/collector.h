@@ -69,8 +69,10 @@ void rsp_collector_bound(struct rsp_collector *c, struct rsp_frame_budget *budge
  */
 bool rsp_collector_start(struct rsp_collector *c, uint32_t process, struct ts_error *err);
 
-/* Collect at positions @from to @until, both inclusive, in the slices that follow.  A span that begins where
- * the last one ended continues its stepping. */
+/*
+ * Collect at positions @from to @until, both inclusive, in the slices that follow.  A span that begins where
+ * the last one ended continues its stepping.
+ */
 void rsp_collector_span(struct rsp_collector *c, uint64_t from, uint64_t until);
 
 /*

@@ -7,8 +7,10 @@
 
 #include "src/base/buf.h"
 
-/* Append @text, as an attribute's value or between tags.  It may contain anything; characters that XML does
- * not allow become '?'. */
+/*
+ * Append @text, as an attribute's value or between tags.  It may contain anything; characters that XML does
+ * not allow become '?'.
+ */
 void rsp_xml_text(const char *text, struct ts_buf *out);
 
 #endif

@@ -118,8 +118,10 @@ struct ts_regset {
 	unsigned n_regs;
 	uint32_t g_len;        /* bytes of a 'g' packet's registers */
 	int pc, sp, fp, flags; /* indices into regs, -1 where there is none (pc always is) */
-	/* A set that was read from a description (ts_tdesc_parse()) has features of its own instead of the
-	 * architecture's. */
+	/*
+	 * A set that was read from a description (ts_tdesc_parse()) has features of its own instead of the
+	 * architecture's.
+	 */
 	const struct ts_feature_def *own; /* NULL: the features of arch; else in the arena */
 	unsigned n_own;
 	const char *gdb_name;  /* for <architecture>: of arch, or what the description says */

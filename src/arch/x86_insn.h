@@ -25,7 +25,8 @@
 enum ts_x86_access {
 	TS_X86_READ = 1,
 	TS_X86_WRITE = 2,
-	/* under a condition, or a mask selects bytes: some or all of them may not be read, may not be written
+	/*
+	 * under a condition, or a mask selects bytes: some or all of them may not be read, may not be written
 	 */
 	TS_X86_IF_READ = 4,
 	TS_X86_IF_WRITE = 8,

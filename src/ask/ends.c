@@ -37,8 +37,10 @@ static bool may_break(const struct ts_ends *e, uint64_t addr, const struct ts_st
 	return !ts_value_agrees(e->value, addr, data, fx->addr, fx_last);
 }
 
-/* Step @pos may end it: does it not stand after that, or (a read shows) before?  If so its position goes to
- * *end. */
+/*
+ * Step @pos may end it: does it not stand after that, or (a read shows) before?  If so its position goes to
+ * *end.
+ */
 static bool look_at_step(struct ts_ends *e, uint64_t addr, const struct ts_steps *batch, uint64_t pos,
 			 uint64_t *end, struct ts_error *err)
 {

@@ -31,7 +31,8 @@ size_t ts_value_parse(struct ts_value *value, const char *text, bool is_big_endi
 /* Is it these bytes?  An unknown one is no byte of a value that counts. */
 bool ts_value_is(const struct ts_value *v, const uint8_t *data, const uint8_t *known);
 
-/* Do the bytes at [@first, @last], which are @data, agree with the value at @addr as far as it covers them?
+/*
+ * Do the bytes at [@first, @last], which are @data, agree with the value at @addr as far as it covers them?
  */
 bool ts_value_agrees(const struct ts_value *v, uint64_t addr, const uint8_t *data, uint64_t first,
 		     uint64_t last);

@@ -43,8 +43,10 @@ enum ts_got ts_writers_find(struct ts_writers *ws, const struct ts_what *place, 
 			    struct ts_writer *w, uint64_t *at, struct ts_budget *budget,
 			    struct ts_error *err);
 
-/* The last conditional branch before @before; x86 only.  Returns as ts_writers_find(); w->kind is of no
- * meaning. */
+/*
+ * The last conditional branch before @before; x86 only.  Returns as ts_writers_find(); w->kind is of no
+ * meaning.
+ */
 enum ts_got ts_writers_find_branch(struct ts_writers *ws, uint64_t before, struct ts_writer *w, uint64_t *at,
 				   struct ts_budget *budget, struct ts_error *err);
 

@@ -102,8 +102,10 @@ static inline bool ts_stacks_move_near(struct ts_stacks *ss, uint64_t sp)
 	return true;
 }
 
-/* A call is open on the current stack: slot, ret and ordinal of @call count.  Returns false if memory is
- * exhausted. */
+/*
+ * A call is open on the current stack: slot, ret and ordinal of @call count.  Returns false if memory is
+ * exhausted.
+ */
 bool ts_stacks_push(struct ts_stacks *ss, const struct ts_open_call *call);
 
 /* The innermost call of the current stack is over.  Returns it, borrowed until the next push. */

@@ -54,8 +54,10 @@ uint64_t ts_index_tables_len(uint32_t n_sections, uint32_t n_arrays, uint64_t ta
 void ts_index_signed_parts(const uint8_t *header, const uint8_t *head, const uint8_t *tables, size_t len,
 			   struct iovec parts[3]);
 
-/* Write an array's entry in the tables: where it is, its length, and how it is packed (@item_len 0: it is
- * not). */
+/*
+ * Write an array's entry in the tables: where it is, its length, and how it is packed (@item_len 0: it is
+ * not).
+ */
 void ts_index_put_entry(uint8_t *entry, uint64_t off, uint64_t len, uint32_t packed_len, uint32_t item_len);
 
 /*

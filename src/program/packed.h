@@ -32,8 +32,10 @@ void ts_packed_files_fini(struct ts_packed_files *files);
 /* Is it a folder, into which unpack writes all files? */
 bool ts_is_folder(const char *path);
 
-/* Pack the recording @m, which was read, with its index, its marks and --exec.  Returns the status to exit
- * with. */
+/*
+ * Pack the recording @m, which was read, with its index, its marks and --exec.  Returns the status to exit
+ * with.
+ */
 enum ts_status ts_run_pack(struct ts_model *m, const struct ts_cli *cli);
 
 /* Write the trace of a packed recording, and its marks.  Returns the status to exit with. */

@@ -49,7 +49,8 @@ static uint64_t last_change(const struct ts_query *q, uint32_t process, uint64_t
 		     ts_query_prev_access(q, TS_ACCESS_REPLACE, process, addr, last, chunk));
 }
 
-/* The first chunk >= @first from which on a machine's mode is the same to the end of @chunk; chunk + 1: none.
+/*
+ * The first chunk >= @first from which on a machine's mode is the same to the end of @chunk; chunk + 1: none.
  */
 static uint64_t first_of_mode(const struct ts_query *q, uint64_t first, uint64_t chunk)
 {
@@ -95,7 +96,8 @@ bool ts_query_code_size(const struct ts_query *q, uint64_t pos, struct ts_x86 *x
 	return size != TS_CODE_16;
 }
 
-/* The bytes at the instruction in memory of position @at, as far as they are known, in the mode of step @pos.
+/*
+ * The bytes at the instruction in memory of position @at, as far as they are known, in the mode of step @pos.
  */
 static bool decode(struct ts_decoded *d, struct ts_query *q, uint64_t pos, uint64_t at, struct ts_error *err)
 {

@@ -37,7 +37,8 @@ void ts_maps_compare_range(struct ts_piece *p, uint64_t addr, uint64_t len);
 /* Is this part of a file that was too large to be recorded, and has not been read since? */
 bool ts_maps_is_unknown(uint64_t addr);
 
-/* Copy @len bytes at @addr.  Returns false if they are not mapped: other threads may unmap them at any time.
+/*
+ * Copy @len bytes at @addr.  Returns false if they are not mapped: other threads may unmap them at any time.
  */
 bool ts_maps_read(uint64_t addr, void *to, size_t len);
 

@@ -16,8 +16,10 @@ struct bap_twins {
 	struct ts_recording *plain, *planned;
 };
 
-/* Open the trace at @bytes (borrowed; its frames may be changed later) twice.  Returns false if it is
- * refused. */
+/*
+ * Open the trace at @bytes (borrowed; its frames may be changed later) twice.  Returns false if it is
+ * refused.
+ */
 int bap_twins_open(struct bap_twins *w, const uint8_t *bytes, size_t len);
 void bap_twins_close(struct bap_twins *w);
 

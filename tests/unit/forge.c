@@ -267,7 +267,9 @@ static struct place place_to_edit(const struct layout *l, const uint8_t *file, c
 	return t.off <= p.len && t.len <= p.len - t.off ? (struct place){ p.off + t.off, t.len } : p;
 }
 
-/* Bytes of an edit: 2 the array, 2 the place in it, 1 the number's length, 1 where and the operation, 2 its operand.
+/*
+ * Bytes of an edit: 2 the array, 2 the place in it, 1 the number's length, 1 where and the operation, 2 its
+ * operand.
  */
 static void edit(const struct layout *l, uint8_t *file, const uint8_t *e)
 {

@@ -1470,7 +1470,8 @@ END_TEST
 #define LONG_EACH 5
 #define LONG_BAD  7
 
-/* Twenty instructions, each of which sets rax to its number and writes it to 0x5000; an index of every fifth.
+/*
+ * Twenty instructions, each of which sets rax to its number and writes it to 0x5000; an index of every fifth.
  */
 static struct ts_buf long_one(uint64_t offs[LONG_N + 1])
 {

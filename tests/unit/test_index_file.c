@@ -339,8 +339,10 @@ START_TEST(an_index_that_is_damaged_anywhere_is_refused_or_answers_right_until_t
 		bytes[len - 64] ^= i / 4 % 2;
 	}
 	ck_assert_uint_ge(n_refused, N_PLACES / 20);
-	/* the rest hit padding, or what only an interrupted build needs; of so short a recording most are
-	 * tables */
+	/*
+	 * the rest hit padding, or what only an interrupted build needs; of so short a recording most are
+	 * tables
+	 */
 	ck_assert_uint_ge(n_noticed, N_PLACES / 25);
 	close_script(&a);
 	free(bytes);

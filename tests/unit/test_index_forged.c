@@ -344,8 +344,10 @@ START_TEST(a_journal_that_contradicts_itself_or_its_record_is_refused)
 }
 END_TEST
 
-/* struct saved_thread (src/timeline/world_file.c): end_step, n; the arrays of WRLD, and those of LAYR
- * (layers.c) */
+/*
+ * struct saved_thread (src/timeline/world_file.c): end_step, n; the arrays of WRLD, and those of LAYR
+ * (layers.c)
+ */
 enum { THREAD_N_AT = 8 };
 enum { THREADS, TEXTS, SLICES, ORDINALS, REGIONS, LATEST, WITH_FILE, MODULES };
 enum { LAYERS, EXTENTS, ENDS };

@@ -26,7 +26,8 @@ static struct ts_buf written(const struct ts_regset *set, const char *osabi)
 	return xml;
 }
 
-/* The text is copied to a piece of the heap of its own length, so that a sanitizer sees a read past its end.
+/*
+ * The text is copied to a piece of the heap of its own length, so that a sanitizer sees a read past its end.
  */
 static bool parse(const char *xml, size_t len, bool is_big_endian, struct ts_regset *set)
 {
@@ -254,8 +255,10 @@ END_TEST
 
 START_TEST(a_description_that_gdb_saved_is_as_long_as_its_register_block)
 {
-	/* gdbserver 13's, from the tdesc lines of a trace file that says "R 970": so many bytes, in
-	 * hexadecimal. */
+	/*
+	 * gdbserver 13's, from the tdesc lines of a trace file that says "R 970": so many bytes, in
+	 * hexadecimal.
+	 */
 	size_t len;
 	uint8_t *xml = unit_data("tdesc/gdbserver-x86_64-avx512.xml", &len);
 	struct ts_regset set;

@@ -590,7 +590,8 @@ START_TEST(a_process_that_begins_between_steps_has_its_state_at_the_position_the
 }
 END_TEST
 
-/* The position before the step is over, so registers are seen (which holds for all time before), not written.
+/*
+ * The position before the step is over, so registers are seen (which holds for all time before), not written.
  */
 START_TEST(a_process_that_begins_in_an_open_group_has_its_state_in_the_next_step)
 {
@@ -772,8 +773,10 @@ START_TEST(an_exit_at_stream_level_may_stand_before_its_step)
 }
 END_TEST
 
-/* System call instructions of each architecture: with such code a bare EXIT is an exit, with other code a
- * fault. */
+/*
+ * System call instructions of each architecture: with such code a bare EXIT is an exit, with other code a
+ * fault.
+ */
 START_TEST(the_instruction_tells_an_exit_from_a_fault_on_each_architecture)
 {
 	static const struct {

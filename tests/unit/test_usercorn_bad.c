@@ -512,8 +512,10 @@ static void check_prefix(const char *whole)
 	ck_assert_msg(!len || strncmp(cut, whole, len - 1) == 0, "cut:\n%swhole:\n%s", cut, whole);
 }
 
-/* What every cut of @form must come to: refused without a state, or all steps up to the cut, and the sentence
- * says how many. */
+/*
+ * What every cut of @form must come to: refused without a state, or all steps up to the cut, and the sentence
+ * says how many.
+ */
 static void cut_everywhere(const struct ucir_form *form)
 {
 	size_t len, n_before = 0;
@@ -597,8 +599,10 @@ START_TEST(a_frame_that_lacks_ops_is_a_cut)
 }
 END_TEST
 
-/* As a killed recorder leaves it: whole chunks of 64 KiB, cut inside an op; and the same with a short last
- * chunk, which is damage. */
+/*
+ * As a killed recorder leaves it: whole chunks of 64 KiB, cut inside an op; and the same with a short last
+ * chunk, which is damage.
+ */
 START_TEST(a_stream_that_ends_inside_an_op_is_a_kill_unless_the_writer_had_closed_it)
 {
 	struct ts_buf ops;
@@ -685,7 +689,8 @@ static long peak_kib(void)
 #define MAX_GROWTH_KIB 32768
 #endif
 
-/* Read what is in @file with one bit changed, to its end, then once more from a decode point in the middle.
+/*
+ * Read what is in @file with one bit changed, to its end, then once more from a decode point in the middle.
  */
 static void read_flipped(const struct ts_buf *file, size_t bit)
 {
@@ -751,8 +756,10 @@ START_TEST(every_flipped_bit_of_a_recording_is_survived)
 }
 END_TEST
 
-/* Flips under a right checksum: the stream of a recording in stored chunks, which are made anew for each
- * flip. */
+/*
+ * Flips under a right checksum: the stream of a recording in stored chunks, which are made anew for each
+ * flip.
+ */
 static void flip_stream(const uint8_t *ops, size_t len, size_t from, size_t to)
 {
 	struct ucir_form form = { .version = 1, .is_framed = true, .is_stored = true };
@@ -767,8 +774,10 @@ static void flip_stream(const uint8_t *ops, size_t len, size_t from, size_t to)
 		copy[bit / 8] ^= (uint8_t)(1 << bit % 8);
 		ts_buf_init(&file);
 		ucir_encode_stream(&file, &form, copy, len);
-		/* the changed bit is in the file already: change the unused upper half of the header's name
-		 * instead */
+		/*
+		 * the changed bit is in the file already: change the unused upper half of the header's name
+		 * instead
+		 */
 		read_flipped(&file, 71 * 8);
 		ts_buf_fini(&file);
 		copy[bit / 8] ^= (uint8_t)(1 << bit % 8);

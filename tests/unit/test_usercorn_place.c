@@ -396,8 +396,10 @@ START_TEST(the_place_that_fits_best_wins_over_some_that_do_not_fit)
 }
 END_TEST
 
-/* Code at 9020: call 9040; at 9040: jmp 9030 (short); at 9030: jmp 9020 + 5 (near), all other bytes something
- * else. */
+/*
+ * Code at 9020: call 9040; at 9040: jmp 9030 (short); at 9030: jmp 9020 + 5 (near), all other bytes something
+ * else.
+ */
 START_TEST(branches_of_x86_tell_where_the_code_is)
 {
 	open_text(&ucir_v1,

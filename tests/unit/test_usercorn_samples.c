@@ -435,8 +435,10 @@ START_TEST(every_position_of_a_recording_agrees_with_the_emulator)
 }
 END_TEST
 
-/* Only x64_fpu has a region of which nothing but the program's file tells where its contents belong: floats
- * that no load shows. */
+/*
+ * Only x64_fpu has a region of which nothing but the program's file tells where its contents belong: floats
+ * that no load shows.
+ */
 START_TEST(a_recording_alone_tells_where_its_contents_belong)
 {
 	open_sample(samples[_i], false);
@@ -508,8 +510,10 @@ END_TEST
 
 /* -------------------------------------------------------------------------------------------- decode points */
 
-/* Every step of a small recording, every 499th of the large one: one step read from there is the one that
- * came there. */
+/*
+ * Every step of a small recording, every 499th of the large one: one step read from there is the one that
+ * came there.
+ */
 START_TEST(a_reader_resumed_anywhere_gives_the_step_that_comes_there)
 {
 	struct ts_buf points, lines, line;

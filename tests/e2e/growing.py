@@ -64,19 +64,33 @@ def steps_go_over_the_edge():
         assert r.ask("bs").startswith("T05")
 
 
+def ask_for_tracepoints(r):
+    r.ask("QTinit")
+    assert r.ask(f"QTDP:1:{START:x}:E:0:0-") == "OK"
+    assert r.ask("QTDP:-1:%x:RFFFFFF" % START) == "OK"
+    assert r.ask(f"QTBuffer:size:{1 << 40:x}") == "OK"
+
+
 @case
-def tracepoints_over_all_of_it_wait_until_it_has_been_read():
-    with Server(TRACE, "--index", "none") as server, Rsp(server.address) as r:
-        r.ask("QTinit")
-        assert r.ask(f"QTDP:1:{START:x}:E:0:0-") == "OK"
-        assert r.ask("QTDP:-1:%x:RFFFFFF" % START) == "OK"
-        assert r.ask(f"QTBuffer:size:{1 << 40:x}") == "OK"
+def tracepoints_that_wait_are_interrupted():
+    with Server(SLOW, "--index", "none") as server, Rsp(server.address) as r:
+        ask_for_tracepoints(r)
         r.send("QTStart")
         r.socket.sendall(b"\x03")
         r.send("qTStatus")
         assert r.receive() == "OK"
         status = r.receive()
         assert status.startswith("T0;tstop:") and "tframes:0;" in status, status
+        assert r.ask("QTStart") == "OK"
+        assert r.ask("qTStatus").startswith("T1;")
+        assert r.ask("QTStop") == "OK"
+        assert r.ask("qTStatus").startswith("T0;tstop:")
+
+
+@case
+def tracepoints_over_all_of_it_wait_until_it_has_been_read():
+    with Server(TRACE, "--index", "none") as server, Rsp(server.address) as r:
+        ask_for_tracepoints(r)
         assert r.ask("QTStart") == "OK"
         while "T0" not in (status := r.ask("qTStatus")):
             assert status.startswith("T1;"), status

@@ -301,7 +301,7 @@ static void finish_other(struct reader *r, const struct group *g, const uint64_t
 			 struct ts_steps *out)
 {
 	/*
-	 * qemu-user's stub does the instruction after the call in the same step, which may change the result
+	 * qemu-user's stub executes the instruction after the call in the same step; it may change the result
 	 */
 	bool is_alone = g->pc == r->pc + g->insn->len;
 

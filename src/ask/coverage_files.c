@@ -179,7 +179,10 @@ static void put_block(struct ts_coverage_file *f, uint32_t start, uint16_t len, 
 	ts_buf_put(&f->text, block, sizeof(block));
 }
 
-/* The block goes no further.  Where the format has no room for it, there is none. */
+/*
+ * Use the block, which is complete.  One that starts 4 GiB or more after its module is left out: the format
+ * has 32 bits for that.
+ */
 static void end_block(struct ts_coverage_file *f, block_fn *use)
 {
 	struct block *b = &f->block;

@@ -44,8 +44,8 @@ void ts_index_directory_put(struct ts_buf *out, const struct ts_index_key *key,
  * The directory of the file @fd of @key, which has @file_len bytes; *at gets where it begins.
  *
  * Returns its *n entries, to be freed by the caller: records follow each other in the file and their segments
- * in the recording; the last one may end before the directory begins.  Returns NULL if there is none, or if it
- * is damaged or contradicts itself, or memory is exhausted.
+ * in the recording; the last one may end before the directory begins.  Returns NULL if the file has no
+ * directory, if it is damaged or contradicts itself, or if memory is exhausted.
  */
 struct ts_index_entry *ts_index_directory_read(int fd, uint64_t file_len, const struct ts_index_key *key,
 					       size_t *n, uint64_t *at);

@@ -44,7 +44,7 @@ void ts_index_summary_put(struct ts_buf *out, const struct ts_index_key *key,
  * where the directory begins.  They go to @records, which has room for them and must not move; the file stays
  * open.
  *
- * Returns false if there is no summary, if it contradicts the entries or itself, or memory is exhausted.
+ * Returns false if the file has no summary, if it contradicts the entries or itself, or if memory is exhausted.
  */
 bool ts_index_summary_open(struct ts_index_summary *s, int fd, const struct ts_index_key *key,
 			   struct ts_index_pool *pool, const struct ts_index_entry *entries, size_t n,

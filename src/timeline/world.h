@@ -112,7 +112,7 @@ const struct ts_loaded *ts_world_module(const struct ts_world *w, size_t i);
 
 /*
  * The first region from ordinal @i on that may be there at @pos: those that are passed over are not.  Returns
- * their number if there is none.
+ * the number of regions if there is none.
  */
 size_t ts_world_pass_regions(const struct ts_world *w, size_t i, uint64_t pos);
 

@@ -113,7 +113,7 @@ END_TEST
 
 /* -------------------------------------------------------------------------- conditions that gdb compiles */
 
-/* Of x64_walk.elf, which is in memory then: fib has 59 bytes, _start is no function. */
+/* In x64_walk.elf, which is in memory at that position, fib has 59 bytes and _start is not a function. */
 #define FIB      "4013ef"
 #define IN_FIB   "4013f0"
 #define START    "401044"

@@ -372,6 +372,21 @@ static bool may_begin_in(const struct ts_query *q, const char *text, uint32_t le
 	return may;
 }
 
+/* The recording is read, and its sketches are made. */
+static struct ts_query *sketched(struct script *s, struct ts_timeline **tl)
+{
+	struct ts_error err = { 0 };
+	struct ts_query *q;
+
+	*tl = ts_timeline_new(&s->rec, NULL, &err);
+	while ((*tl)->builder)
+		ck_assert_int_ne(ts_timeline_grow(*tl, UINT64_MAX, &err), TS_GROW_FAILED);
+	q = ts_query_new(*tl, &err);
+	while (ts_query_need_values(q, UINT64_MAX, &err) == TS_NEED_MORE)
+		continue;
+	return q;
+}
+
 START_TEST(what_a_later_read_shows_stood_since_it_was_written)
 {
 	static const struct {
@@ -379,15 +394,9 @@ START_TEST(what_a_later_read_shows_stood_since_it_was_written)
 		bool is_looked_for;
 	} losses[] = { { 2, true }, { 300, true }, { 60000, true }, { 70000, false } };
 	struct script *s = told_later(losses[_i].len);
-	struct ts_error err = { 0 };
-	struct ts_timeline *tl = ts_timeline_new(&s->rec, NULL, &err);
-	struct ts_query *q;
+	struct ts_timeline *tl;
+	struct ts_query *q = sketched(s, &tl);
 
-	while (tl->builder)
-		ck_assert_int_ne(ts_timeline_grow(tl, UINT64_MAX, &err), TS_GROW_FAILED);
-	q = ts_query_new(tl, &err);
-	while (ts_query_need_values(q, UINT64_MAX, &err) == TS_NEED_MORE)
-		continue;
 	ck_assert(may_begin_in(q, "abcd", 4, 0));
 	ck_assert(may_begin_in(q, "zzzz", 4, 0) != losses[_i].is_looked_for);
 	ts_query_free(q);
@@ -397,8 +406,8 @@ START_TEST(what_a_later_read_shows_stood_since_it_was_written)
 END_TEST
 
 /*
- * Memory is "abcdwxyz", and "ij" @len bytes behind the "d".  In the second chunk zeros are mapped between these,
- * or it is unmapped and a later chunk reads "st" behind the "d".
+ * Memory holds "abcdwxyz", and "ij" @len bytes after the "d".  The second chunk maps zeros between "d" and "ij",
+ * or (@is_unmap) unmaps that range, and a later chunk reads "st" at its start.
  */
 static struct script *mapped(bool is_unmap, uint64_t len)
 {
@@ -431,15 +440,9 @@ START_TEST(what_is_mapped_is_known)
 		const char *value;
 	} starts[] = { { false, 60, "cd\0\0" }, { false, 4, "cd\0\0" }, { false, 200000, "\0\0\0\0" }, { true, 60, "cdst" } };
 	struct script *s = mapped(starts[_i].is_unmap, starts[_i].len);
-	struct ts_error err = { 0 };
-	struct ts_timeline *tl = ts_timeline_new(&s->rec, NULL, &err);
-	struct ts_query *q;
+	struct ts_timeline *tl;
+	struct ts_query *q = sketched(s, &tl);
 
-	while (tl->builder)
-		ck_assert_int_ne(ts_timeline_grow(tl, UINT64_MAX, &err), TS_GROW_FAILED);
-	q = ts_query_new(tl, &err);
-	while (ts_query_need_values(q, UINT64_MAX, &err) == TS_NEED_MORE)
-		continue;
 	ck_assert(may_begin_in(q, starts[_i].value, 4, 1));
 	ck_assert(may_begin_in(q, "\0\0ij", 4, 1) != starts[_i].is_unmap);
 	ck_assert(!may_begin_in(q, "wxyz", 4, 1) && !may_begin_in(q, "zzzz", 4, 1));

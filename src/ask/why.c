@@ -85,7 +85,8 @@ struct node {
 	uint32_t order;                     /* among its parent's children */
 	uint32_t first_child, next_sibling; /* NO_NODE: there is none */
 	uint32_t depth;
-	uint32_t thread;
+	uint32_t thread; /* of the step at pos */
+	uint32_t owner;  /* the thread whose register its place is */
 	enum kind kind;
 	uint8_t code_len; /* of its instruction; 0: not known */
 	uint8_t code[TS_X86_MAX_INSN];
@@ -95,6 +96,7 @@ struct node {
 /* A place whose writer is to be found. */
 struct task {
 	struct ts_what place;
+	uint32_t owner; /* the thread whose register it is */
 	uint64_t before;
 	uint32_t parent;
 	uint32_t order;
@@ -116,7 +118,7 @@ struct why {
 	uint32_t told;           /* the node that was a row last; NO_NODE: none */
 	struct task *tasks;      /* owned; a stack */
 	uint32_t n_tasks, cap_tasks;
-	uint32_t thread; /* whose registers */
+	uint32_t thread; /* that is asked about */
 	uint64_t max_depth;
 	bool is_begun;
 	bool is_failed; /* memory ran out */
@@ -168,22 +170,28 @@ static struct node *add_node(struct why *y, uint32_t parent, uint32_t order, con
 	*n = (struct node){ .place = *place, .pos = TS_NO_POS, .count = 1, .kind = kind };
 	n->parent = parent;
 	n->order = order;
+	n->owner = y->thread;
 	n->first_child = n->next_sibling = NO_NODE;
 	n->depth = parent == NO_NODE ? 0 : y->nodes[parent].depth + 1;
 	link_node(y);
 	return n;
 }
 
-/* The inputs of the step @pos, which wrote the node's place, become its children, in their order. */
+/*
+ * The inputs of the step @pos, which wrote the node's place, become its children, in their order.  Its
+ * registers are those of the thread that made the step.
+ */
 static void expand(struct why *y, uint32_t node, uint64_t pos, const struct ts_inputs *in)
 {
+	uint32_t thread = ts_query_thread(y->ask->q, pos);
+
 	if (y->nodes[node].depth >= y->max_depth)
 		return;
 	if (!in->is_known)
 		add_node(y, node, 0, &(struct ts_what){ 0 }, UNKNOWN);
 	for (unsigned i = in->n; i-- > 0;) { /* the first one is on top then */
 		const struct task task = {
-			.place = in->items[i].place, .before = pos, .parent = node, .order = i
+			.place = in->items[i].place, .owner = thread, .before = pos, .parent = node, .order = i
 		};
 		struct node *n;
 
@@ -249,7 +257,10 @@ static void put_key(struct ts_buf *key, const struct node *n)
 	ts_buf_put(key, n->code, n->code_len);
 }
 
-/* A loop is told by its places and instructions: where its turns lead depends on nothing else. */
+/*
+ * A loop is told by its places and instructions: where its turns lead depends on nothing else, for the
+ * registers of a turn are those of the thread that made it.
+ */
 static void enter_loop(struct why *y, const struct task *t)
 {
 	uint32_t first = t->top, at;
@@ -258,7 +269,6 @@ static void enter_loop(struct why *y, const struct task *t)
 	for (at = t->bottom; at != t->top; at = y->nodes[at].parent)
 		first = is_first(&y->nodes[at], &y->nodes[first]) ? at : first;
 	ts_buf_init(&key);
-	ts_buf_put(&key, &y->thread, sizeof(y->thread));
 	at = first;
 	do {
 		put_key(&key, &y->nodes[at]);
@@ -302,6 +312,7 @@ static void go_on(struct why *y, const struct task *t, uint32_t node, uint64_t p
 	next.order = TS_MAX_INPUTS;
 	next.place = y->nodes[next_of_loop(y, t, node)].place;
 	next.before = node == y->first ? pass_turns(y, t, pos) : pos;
+	next.owner = ts_query_thread(y->ask->q, next.before);
 	push_task(y, &next);
 }
 
@@ -356,9 +367,10 @@ static uint32_t find_turn(const struct why *y, uint32_t parent, const struct ts_
 
 /* ------------------------------------------------------------------------------------------------- tasks */
 
-/* Where the table has a node that shows what step @pos wrote to @place, or room for it. */
-static uint32_t *find_slot(struct why *y, const struct ts_what *place, uint64_t pos)
+/* Where the table has a node that shows what step @pos wrote to the task's place, or room for it. */
+static uint32_t *find_slot(struct why *y, const struct task *t, uint64_t pos)
 {
+	const struct ts_what *place = &t->place;
 	uint64_t key = (pos * 31 + (place->kind == TS_WHAT_MEM ? place->addr : place->off)) *
 		       UINT64_C(0x9e3779b97f4a7c15);
 	uint32_t i = (uint32_t)(key >> 32) % N_SLOTS;
@@ -366,13 +378,14 @@ static uint32_t *find_slot(struct why *y, const struct ts_what *place, uint64_t 
 	for (;; i = (i + 1) % N_SLOTS) {
 		const struct node *n = y->slots[i] ? &y->nodes[y->slots[i] - 1] : NULL;
 
-		if (!n || (n->pos == pos && ts_what_is_same(&n->place, place)))
+		if (!n || (n->pos == pos && ts_what_is_same(&n->place, place) &&
+			   (place->kind == TS_WHAT_MEM || n->owner == t->owner)))
 			return &y->slots[i];
 	}
 }
 
-static bool is_known(struct why *y, const struct ts_what *place, uint64_t pos, struct ts_row *row,
-		     bool *known, struct ts_error *err);
+static bool is_known(struct why *y, const struct ts_what *place, uint32_t owner, uint64_t pos,
+		     struct ts_row *row, bool *known, struct ts_error *err);
 
 /* The writer becomes a node, whose inputs are the next tasks, or is one more turn of a loop. */
 static bool take_writer(struct why *y, const struct task *t, struct ts_writer *w, struct ts_error *err)
@@ -399,7 +412,7 @@ static bool take_writer(struct why *y, const struct task *t, struct ts_writer *w
 		turn(y, t, at, w, &in);
 		return true;
 	}
-	slot = find_slot(y, &t->place, w->pos);
+	slot = find_slot(y, t, w->pos);
 	seen = *slot;
 	loop.top = seen || !is_write ? NO_NODE : find_turn(y, t->parent, &t->place, w, &in);
 	loop.bottom = t->parent;
@@ -414,6 +427,7 @@ static bool take_writer(struct why *y, const struct task *t, struct ts_writer *w
 	n->pos = w->pos;
 	n->pc = w->pc;
 	n->thread = w->thread;
+	n->owner = t->owner;
 	n->code_len = in.code_len;
 	memcpy(n->code, in.code, in.code_len);
 	snprintf(n->text, sizeof(n->text), "%s", in.text);
@@ -430,11 +444,13 @@ static bool take_start(struct why *y, const struct task *t, struct ts_error *err
 	bool known;
 	struct node *n;
 
-	if (!is_known(y, &t->place, t->before, NULL, &known, err))
+	if (!is_known(y, &t->place, t->owner, t->before, NULL, &known, err))
 		return false;
 	n = add_node(y, t->parent, t->order, &t->place, known ? START : UNKNOWN);
-	if (n)
+	if (n) {
 		n->before = t->before;
+		n->owner = t->owner;
+	}
 	return true;
 }
 
@@ -442,7 +458,8 @@ static enum ts_got run_task(struct why *y, struct ts_budget *budget, struct ts_e
 {
 	struct task t = y->tasks[y->n_tasks - 1];
 	struct ts_writer w = { .pos = TS_NO_POS };
-	enum ts_got got = ts_writers_find(y->writers, &t.place, t.before, &w, &y->rows.at, budget, err);
+	enum ts_got got =
+		ts_writers_find(y->writers, &t.place, t.owner, t.before, &w, &y->rows.at, budget, err);
 	bool done;
 
 	if (got == TS_GOT_PENDING || got == TS_GOT_FAIL)
@@ -486,7 +503,7 @@ static enum ts_got begin_branch(struct why *y, struct ts_budget *budget, struct 
 			 ts_query_regset(y->ask->q)->arch->name);
 		return TS_GOT_END;
 	}
-	got = ts_writers_find_branch(y->writers, y->qn->at, &w, &y->rows.at, budget, err);
+	got = ts_writers_find_branch(y->writers, y->thread, y->qn->at, &w, &y->rows.at, budget, err);
 	if (got == TS_GOT_END && !note_no_branch(y, err))
 		return TS_GOT_FAIL;
 	if (got != TS_GOT_ROW)
@@ -505,7 +522,9 @@ static enum ts_got begin_branch(struct why *y, struct ts_budget *budget, struct 
 
 static enum ts_got begin(struct why *y, struct ts_budget *budget, struct ts_error *err)
 {
-	const struct task task = { .place = y->qn->what, .before = y->qn->at, .parent = NO_NODE };
+	const struct task task = {
+		.place = y->qn->what, .owner = y->thread, .before = y->qn->at, .parent = NO_NODE
+	};
 	enum ts_got got = TS_GOT_END;
 
 	if (y->qn->is_branch)
@@ -519,11 +538,10 @@ static enum ts_got begin(struct why *y, struct ts_budget *budget, struct ts_erro
 /* --------------------------------------------------------------------------------------------------- rows */
 
 /* A place's value at @pos: is any of it known?  With @row it goes there. */
-static bool is_known(struct why *y, const struct ts_what *place, uint64_t pos, struct ts_row *row,
-		     bool *known, struct ts_error *err)
+static bool is_known(struct why *y, const struct ts_what *place, uint32_t owner, uint64_t pos,
+		     struct ts_row *row, bool *known, struct ts_error *err)
 {
 	const struct ts_regset *set = ts_query_regset(y->ask->q);
-	uint32_t thread = y->thread;
 	uint8_t *g = malloc(2 * (size_t)set->g_len + 1), data[65], mask[65];
 	bool is_mem = place->kind == TS_WHAT_MEM, done;
 	uint64_t len = is_mem ? place->last - place->addr + 1 : place->len;
@@ -533,10 +551,10 @@ static bool is_known(struct why *y, const struct ts_what *place, uint64_t pos, s
 	if (len > sizeof(data))
 		len = sizeof(data);
 	if (is_mem)
-		done = ts_virtual_mem(y->ask->q, pos, ts_query_process(y->ask->q, thread), place->addr,
+		done = ts_virtual_mem(y->ask->q, pos, ts_query_process(y->ask->q, owner), place->addr,
 				      (size_t)len, data, mask, err);
 	else
-		done = ts_query_regs(y->ask->q, pos, thread, g, g + set->g_len, err);
+		done = ts_query_regs(y->ask->q, pos, owner, g, g + set->g_len, err);
 	if (done && !is_mem) {
 		memcpy(data, g + place->off, (size_t)len);
 		memcpy(mask, g + set->g_len + place->off, (size_t)len);
@@ -568,7 +586,8 @@ static bool put_value(struct why *y, const struct node *n, struct ts_row *row, s
 		of = &y->nodes[n->parent];
 	if (of->place.kind == TS_WHAT_NONE)
 		return true;
-	return is_known(y, &of->place, of->pos == TS_NO_POS ? of->before : of->pos + 1, row, &known, err);
+	return is_known(y, &of->place, of->owner, of->pos == TS_NO_POS ? of->before : of->pos + 1, row,
+			&known, err);
 }
 
 static bool put_row(struct why *y, const struct node *n, struct ts_row *row, struct ts_error *err)
@@ -654,7 +673,7 @@ static struct ts_rows *open_why(struct ts_ask *ask, const struct ts_question *qn
 		y->ask = ask;
 		y->thread = ts_ask_thread(ask, qn);
 		y->nodes = calloc(MAX_NODES, sizeof(*y->nodes));
-		y->writers = ts_writers_new(ask, y->thread);
+		y->writers = ts_writers_new(ask);
 	}
 	if (!y || !y->nodes || !y->writers) {
 		if (y)

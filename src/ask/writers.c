@@ -21,6 +21,7 @@
 /* The writers of a place, from the last to the first. */
 struct trail {
 	struct ts_what place;
+	uint32_t owner; /* the thread whose register it is */
 	struct ts_question qn;
 	struct ts_rows *rows; /* owned; NULL: there is no trail */
 	uint32_t process;
@@ -33,7 +34,6 @@ struct trail {
 
 struct ts_writers {
 	struct ts_ask *ask;
-	uint32_t thread; /* whose registers */
 	struct trail trails[N_TRAILS];
 	uint64_t n_used;
 	struct ts_row row;              /* of a trail, to be read */
@@ -81,24 +81,25 @@ static bool is_near(const struct trail *t, uint64_t before)
 
 /* Does the trail tell who wrote the place before @before? */
 static bool leads_from(const struct ts_writers *ws, const struct trail *t, const struct ts_what *place,
-		       uint64_t before)
+		       uint32_t owner, uint64_t before)
 {
 	if (!t->rows || !ts_what_is_same(&t->place, place) || before > t->before || !is_near(t, before))
 		return false;
 	if (before < t->before && !is_followed(ws, place))
 		return false;
-	return place->kind == TS_WHAT_REG || process_at(ws, before) == t->process;
+	return place->kind == TS_WHAT_REG ? t->owner == owner : process_at(ws, before) == t->process;
 }
 
-static bool begin_trail(struct ts_writers *ws, struct trail *t, const struct ts_what *place, uint64_t before,
-			struct ts_error *err)
+static bool begin_trail(struct ts_writers *ws, struct trail *t, const struct ts_what *place, uint32_t owner,
+			uint64_t before, struct ts_error *err)
 {
 	bool is_reverse = is_followed(ws, place);
 	const char *name = is_reverse ? HISTORY : LAST_WRITE;
-	uint32_t thread = place->kind == TS_WHAT_REG ? ws->thread : TS_NO_THREAD;
+	uint32_t thread = place->kind == TS_WHAT_REG ? owner : TS_NO_THREAD;
 
 	ts_rows_close(t->rows);
 	t->place = *place;
+	t->owner = owner;
 	t->qn = (struct ts_question){ .verb = ts_verb_find(name, strlen(name)),
 				      .what = *place,
 				      .to = before,
@@ -117,13 +118,13 @@ static bool begin_trail(struct ts_writers *ws, struct trail *t, const struct ts_
 }
 
 /* The trail from @before on, or a new one in place of the one that was not used for the longest time. */
-static struct trail *find_trail(struct ts_writers *ws, const struct ts_what *place, uint64_t before,
-				struct ts_error *err)
+static struct trail *find_trail(struct ts_writers *ws, const struct ts_what *place, uint32_t owner,
+				uint64_t before, struct ts_error *err)
 {
 	struct trail *oldest = ws->trails;
 
 	for (struct trail *t = ws->trails; t < ws->trails + N_TRAILS; t++) {
-		if (leads_from(ws, t, place, before)) {
+		if (leads_from(ws, t, place, owner, before)) {
 			t->used = ++ws->n_used;
 			return t;
 		}
@@ -131,7 +132,7 @@ static struct trail *find_trail(struct ts_writers *ws, const struct ts_what *pla
 			oldest = t;
 	}
 	oldest->used = ++ws->n_used;
-	return begin_trail(ws, oldest, place, before, err) ? oldest : NULL;
+	return begin_trail(ws, oldest, place, owner, before, err) ? oldest : NULL;
 }
 
 /* Of a row of history. */
@@ -173,10 +174,11 @@ static enum ts_got follow(struct ts_writers *ws, struct trail *t, struct ts_budg
 }
 
 /* What wrote @place last before @before, by a trail. */
-static enum ts_got find_by_trail(struct ts_writers *ws, const struct ts_what *place, uint64_t before,
-				 struct ts_writer *w, struct ts_budget *budget, struct ts_error *err)
+static enum ts_got find_by_trail(struct ts_writers *ws, const struct ts_what *place, uint32_t owner,
+				 uint64_t before, struct ts_writer *w, struct ts_budget *budget,
+				 struct ts_error *err)
 {
-	struct trail *t = find_trail(ws, place, before, err);
+	struct trail *t = find_trail(ws, place, owner, before, err);
 	enum ts_got got = t ? TS_GOT_ROW : TS_GOT_FAIL;
 
 	while (got == TS_GOT_ROW && !t->is_ended && (!t->has_writer || t->writer.pos >= before)) {
@@ -194,11 +196,12 @@ static enum ts_got find_by_trail(struct ts_writers *ws, const struct ts_what *pl
 	return got;
 }
 
-/* The last step before @before that does @does (setter.h). */
-static enum ts_got find_setter(struct ts_writers *ws, uint32_t does, uint64_t before, struct ts_writer *w,
-			       uint64_t *at, struct ts_budget *budget, struct ts_error *err)
+/* The last step of @thread before @before that does @does (setter.h). */
+static enum ts_got find_setter(struct ts_writers *ws, uint32_t does, uint32_t thread, uint64_t before,
+			       struct ts_writer *w, uint64_t *at, struct ts_budget *budget,
+			       struct ts_error *err)
 {
-	enum ts_got got = ts_setter_find(&ws->setter, ws->ask->q, ws->thread, before, does, budget, err);
+	enum ts_got got = ts_setter_find(&ws->setter, ws->ask->q, thread, before, does, budget, err);
 	const struct ts_steps *b;
 	const struct ts_step *st;
 
@@ -210,7 +213,7 @@ static enum ts_got find_setter(struct ts_writers *ws, uint32_t does, uint64_t be
 		return TS_GOT_FAIL;
 	w->pos = ws->setter.pos;
 	w->pc = st->pc;
-	w->thread = ws->thread;
+	w->thread = thread;
 	w->kind = is_input(ws, w->pos) ? TS_WRITER_INPUT : TS_WRITER_STEP;
 	return TS_GOT_ROW;
 }
@@ -227,29 +230,30 @@ static uint32_t flags_in(const struct ts_writers *ws, const struct ts_what *plac
 	return place->is_flag ? UINT32_C(1) << (8 * (place->off - r->off) + place->bit) : ~TS_FLAG_BRANCH;
 }
 
-enum ts_got ts_writers_find(struct ts_writers *ws, const struct ts_what *place, uint64_t before,
-			    struct ts_writer *w, uint64_t *at, struct ts_budget *budget, struct ts_error *err)
+enum ts_got ts_writers_find(struct ts_writers *ws, const struct ts_what *place, uint32_t owner,
+			    uint64_t before, struct ts_writer *w, uint64_t *at, struct ts_budget *budget,
+			    struct ts_error *err)
 {
 	uint32_t flags = flags_in(ws, place);
 
-	return flags ? find_setter(ws, flags, before, w, at, budget, err)
-		     : find_by_trail(ws, place, before, w, budget, err);
+	return flags ? find_setter(ws, flags, owner, before, w, at, budget, err)
+		     : find_by_trail(ws, place, owner, before, w, budget, err);
 }
 
-enum ts_got ts_writers_find_branch(struct ts_writers *ws, uint64_t before, struct ts_writer *w, uint64_t *at,
-				   struct ts_budget *budget, struct ts_error *err)
+enum ts_got ts_writers_find_branch(struct ts_writers *ws, uint32_t thread, uint64_t before,
+				   struct ts_writer *w, uint64_t *at, struct ts_budget *budget,
+				   struct ts_error *err)
 {
-	return find_setter(ws, TS_FLAG_BRANCH, before, w, at, budget, err);
+	return find_setter(ws, TS_FLAG_BRANCH, thread, before, w, at, budget, err);
 }
 
-struct ts_writers *ts_writers_new(struct ts_ask *ask, uint32_t thread)
+struct ts_writers *ts_writers_new(struct ts_ask *ask)
 {
 	struct ts_writers *ws = calloc(1, sizeof(*ws));
 
 	if (!ws)
 		return NULL;
 	ws->ask = ask;
-	ws->thread = thread;
 	ws->calm_first = 1;
 	ts_row_init(&ws->row);
 	return ws;

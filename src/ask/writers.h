@@ -28,27 +28,28 @@ struct ts_writer {
 
 struct ts_writers;
 
-/* @thread: whose registers.  Returns NULL if memory is exhausted. */
-struct ts_writers *ts_writers_new(struct ts_ask *ask, uint32_t thread);
+/* Returns NULL if memory is exhausted. */
+struct ts_writers *ts_writers_new(struct ts_ask *ask);
 
 /*
- * What wrote @place last before @before.  Of x86's flags it is the last instruction that sets them, to
- * whatever value.
+ * What wrote @place last before @before; a register is that of the thread @owner.  Of x86's flags it is the
+ * last instruction that sets them, to whatever value.
  *
  * Returns TS_GOT_ROW: *w has it; TS_GOT_END: nothing wrote it; TS_GOT_PENDING: the budget is used up, ask
  * again for the same; TS_GOT_FAIL.  *at becomes the position up to which the flags' instructions have been
  * searched.
  */
-enum ts_got ts_writers_find(struct ts_writers *ws, const struct ts_what *place, uint64_t before,
-			    struct ts_writer *w, uint64_t *at, struct ts_budget *budget,
+enum ts_got ts_writers_find(struct ts_writers *ws, const struct ts_what *place, uint32_t owner,
+			    uint64_t before, struct ts_writer *w, uint64_t *at, struct ts_budget *budget,
 			    struct ts_error *err);
 
 /*
- * The last conditional branch before @before; x86 only.  Returns as ts_writers_find(); w->kind is of no
+ * The last conditional branch of @thread before @before; x86 only.  Returns as ts_writers_find(); w->kind is of no
  * meaning.
  */
-enum ts_got ts_writers_find_branch(struct ts_writers *ws, uint64_t before, struct ts_writer *w, uint64_t *at,
-				   struct ts_budget *budget, struct ts_error *err);
+enum ts_got ts_writers_find_branch(struct ts_writers *ws, uint32_t thread, uint64_t before,
+				   struct ts_writer *w, uint64_t *at, struct ts_budget *budget,
+				   struct ts_error *err);
 
 void ts_writers_free(struct ts_writers *ws);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * why, against a walk over all steps of random x86-64 programs of a few kinds of instructions; and by hand:
- * loops, flags, branches, system calls, the recording of a machine, other processors.
+ * why, against a walk over all steps of random x86-64 programs of a few kinds of instructions, by several
+ * threads; and by hand: loops, flags, branches, system calls, the recording of a machine, other processors.
  */
 #include "unit.h"
 
@@ -22,8 +22,10 @@
 
 static const char *const reg_names[N_REGS] = { "rax", "rcx", "rdx", "rbx" };
 
-/* Places: registers, then slots. */
-#define N_PLACES (N_REGS + N_SLOTS)
+#define N_THREADS 3u
+
+/* Places: registers of the first thread, then slots, then registers of the other threads. */
+#define N_PLACES (N_REGS + N_SLOTS + (N_THREADS - 1) * N_REGS)
 #define NO_PLACE N_PLACES
 
 /* ------------------------------------------------------------------------------------------- programs */
@@ -43,8 +45,10 @@ struct made {
 static struct {
 	struct script *s;
 	struct made steps[MAX_STEPS];
+	uint32_t threads[MAX_STEPS];
 	uint64_t n;
 	uint64_t now[N_PLACES];
+	uint32_t thread; /* that runs */
 } p;
 
 static struct ask_text a;
@@ -78,19 +82,38 @@ static uint64_t slot_addr(unsigned place)
 	return SLOTS + 8 * (place - N_REGS);
 }
 
+static bool is_slot(unsigned place)
+{
+	return place >= N_REGS && place < N_REGS + N_SLOTS;
+}
+
+/* The place of a register of the thread that runs. */
+static unsigned reg_place(unsigned reg)
+{
+	return p.thread ? N_SLOTS + N_REGS * p.thread + reg : reg;
+}
+
+static const char *reg_name(unsigned place)
+{
+	return reg_names[(place < N_REGS ? place : place - N_SLOTS) % N_REGS];
+}
+
 static void begin(void)
 {
 	memset(&p, 0, sizeof(p));
-	p.s = script_new("x86_64", 1, NULL);
+	p.s = script_new("x86_64", N_THREADS, NULL);
 	ck_assert_ptr_nonnull(p.s);
-	put_reg(&p.s->rec.initial, "r15", SLOTS);
-	for (unsigned i = 0; i < N_PLACES; i++) {
+	for (unsigned i = 0; i < N_PLACES; i++)
 		p.now[i] = 0x1000 + i;
-		if (i < N_REGS)
-			put_reg(&p.s->rec.initial, reg_names[i], p.now[i]);
-		else
-			put_word(&p.s->rec.initial, slot_addr(i), p.now[i]);
+	for (unsigned i = N_REGS; i < N_REGS + N_SLOTS; i++)
+		put_word(&p.s->rec.initial, slot_addr(i), p.now[i]);
+	for (p.thread = N_THREADS; p.thread-- > 0;) {
+		ts_steps_effect(&p.s->rec.initial, TS_FX_THREAD, 0, 0)->item = p.thread;
+		put_reg(&p.s->rec.initial, "r15", SLOTS);
+		for (unsigned reg = 0; reg < N_REGS; reg++)
+			put_reg(&p.s->rec.initial, reg_names[reg], p.now[reg_place(reg)]);
 	}
+	p.thread = 0;
 }
 
 static void finish(void)
@@ -103,18 +126,19 @@ static void finish(void)
 static void close_step(const struct made *m, uint64_t pc, unsigned len)
 {
 	p.steps[p.n] = *m;
-	if (m->writes < N_REGS) {
-		put_reg(&p.s->steps, reg_names[m->writes], m->value);
-	} else if (m->writes < NO_PLACE) {
+	p.threads[p.n] = p.thread;
+	if (is_slot(m->writes)) {
 		uint8_t bytes[8];
 
 		ts_arch_put(p.s->rec.regs.arch, bytes, 8, m->value);
 		ts_steps_value(&p.s->steps, TS_FX_WRITE, slot_addr(m->writes), bytes, 8)->is_hidden =
 			m->is_syscall;
+	} else if (m->writes < NO_PLACE) {
+		put_reg(&p.s->steps, reg_name(m->writes), m->value);
 	}
 	if (m->writes < NO_PLACE)
 		p.now[m->writes] = m->value;
-	ts_steps_close(&p.s->steps, pc, (uint16_t)len, 0);
+	ts_steps_close(&p.s->steps, pc, (uint16_t)len, p.thread);
 	p.n++;
 }
 
@@ -124,7 +148,8 @@ static unsigned make_step(struct script_random *rnd, uint64_t pc)
 	unsigned dst = (unsigned)script_below(rnd, N_REGS), src = (unsigned)script_below(rnd, N_REGS);
 	unsigned slot = N_REGS + (unsigned)script_below(rnd, N_SLOTS), at = 8 * (slot - N_REGS);
 	char where[24];
-	struct made m = { .writes = dst };
+	unsigned to = reg_place(dst), from = reg_place(src);
+	struct made m = { .writes = to };
 	uint8_t code[7] = { 0x48 };
 	unsigned len = 3;
 
@@ -143,23 +168,23 @@ static unsigned make_step(struct script_random *rnd, uint64_t pc)
 		len = 7;
 		break;
 	case 1: /* mov r, r */
-		m.inputs[m.n++] = src;
-		m.value = p.now[src];
+		m.inputs[m.n++] = from;
+		m.value = p.now[from];
 		code[1] = 0x89;
 		code[2] = (uint8_t)(0xc0 | src << 3 | dst);
 		break;
 	case 2: /* add r, r */
-		m.inputs[m.n++] = dst;
+		m.inputs[m.n++] = to;
 		if (src != dst)
-			m.inputs[m.n++] = src;
-		m.value = p.now[dst] + p.now[src];
+			m.inputs[m.n++] = from;
+		m.value = p.now[to] + p.now[from];
 		code[1] = 0x01;
 		code[2] = (uint8_t)(0xc0 | src << 3 | dst);
 		break;
 	case 3: /* mov [r15+d], r */
 		m.writes = slot;
-		m.inputs[m.n++] = src;
-		m.value = p.now[src];
+		m.inputs[m.n++] = from;
+		m.value = p.now[from];
 		code[0] = 0x49;
 		code[1] = 0x89;
 		code[2] = (uint8_t)(0x47 | src << 3);
@@ -222,11 +247,18 @@ static const char *name_of(unsigned place)
 {
 	static char name[32];
 
-	if (place < N_REGS)
-		snprintf(name, sizeof(name), "$%s", reg_names[place]);
-	else
+	if (is_slot(place))
 		snprintf(name, sizeof(name), "0x%" PRIx64 ",8", slot_addr(place));
+	else
+		snprintf(name, sizeof(name), "$%s", reg_name(place));
 	return name;
+}
+
+/* The place of the register or slot number @i that a question at @at is about. */
+static unsigned place_at(unsigned i, uint64_t at)
+{
+	p.thread = p.threads[at < p.n ? at : p.n - 1];
+	return i < N_REGS ? reg_place(i) : i;
 }
 
 /* "depth position kind place value" of the last writer, then of what it used. */
@@ -314,13 +346,16 @@ START_TEST(the_naive_twin_agrees)
 		uint64_t pc = CODE, n = 5 + script_below(&rnd, 200);
 
 		begin();
-		for (uint64_t i = 0; i < n; i++)
+		for (uint64_t i = 0; i < n; i++) {
+			if (script_chance(&rnd, program % 3 * 20))
+				p.thread = (uint32_t)script_below(&rnd, N_THREADS);
 			pc += make_step(&rnd, pc);
+		}
 		ask_text_init(&a, &p.s->rec);
 		for (unsigned i = 0; i < N_QUESTIONS; i++) {
-			unsigned place = (unsigned)script_below(&rnd, N_PLACES),
-				 depth = (unsigned)script_below(&rnd, 7);
 			uint64_t at = script_below(&rnd, n + 1);
+			unsigned place = place_at((unsigned)script_below(&rnd, N_REGS + N_SLOTS), at),
+				 depth = (unsigned)script_below(&rnd, 7);
 			char question[100];
 
 			snprintf(question, sizeof(question), "why %s at %" PRIu64 " depth %u", name_of(place),
@@ -333,7 +368,7 @@ START_TEST(the_naive_twin_agrees)
 		finish();
 	}
 	for (unsigned i = 0; i < 5; i++)
-		ck_assert_msg(n_kinds[i] > n_programs / 3, "%u: %u", i, n_kinds[i]);
+		ck_assert_msg(n_kinds[i] > n_programs / 5, "%u: %u", i, n_kinds[i]);
 }
 END_TEST
 
@@ -372,6 +407,41 @@ START_TEST(turns_of_a_loop_are_one_row_with_a_count)
 			line = strchr(line, '\n') + 1;
 			ck_assert_str_eq(cell(line, COUNT, count, sizeof(count)), i < 3 ? "41" : "1");
 		}
+	}
+	finish();
+}
+END_TEST
+
+/* The same by three threads in turn, and by one of them; the first one is asked about. */
+START_TEST(registers_of_a_turn_are_those_of_its_thread)
+{
+	uint64_t sum = 0x1000 + N_REGS;
+	char count[20];
+
+	begin();
+	p.thread = 2;
+	run(CODE + 9, "\x48\x89\xd1", 3, reg_place(1), p.now[reg_place(2)]);
+	for (unsigned i = 0; i < 42; i++) {
+		p.thread = i < 20 ? 2 : i % N_THREADS;
+		run(CODE, "\x49\x8b\x07", 3, reg_place(0), sum);
+		sum += p.now[reg_place(1)];
+		run(CODE + 3, "\x48\x01\xc8", 3, reg_place(0), sum);
+		run(CODE + 6, "\x49\x89\x07", 3, N_REGS, sum);
+	}
+	p.thread = 0;
+	run(CODE + 16, "\x90", 1, NO_PLACE, 0);
+	ask_text_init(&a, &p.s->rec);
+	for (unsigned i = 0; i < 2; i++) { /* the second time the loop is known */
+		char expected[400];
+
+		snprintf(expected, sizeof(expected),
+			 "0 126 write 0x5000,8 0x%" PRIx64 "\n1 125 write $rax 0x%" PRIx64
+			 "\n2 124 write $rax 0x%" PRIx64
+			 "\n3  start 0x5000,8 0x1004\n2 0 write $rcx 0x1010\n3  start $rdx 0x1010\n",
+			 sum, sum, sum - 0x1010);
+		ck_assert_str_eq(got("why 0x5000,8"), expected);
+		ck_assert_str_eq(cell(strchr(ts_buf_text(&a.out), '\n') + 1, COUNT, count, sizeof(count)),
+				 "42");
 	}
 	finish();
 }
@@ -712,6 +782,8 @@ static void make_loops(struct script_random *rnd)
 
 			for (unsigned k = 0; k < lens[body] && p.n < MAX_STEPS; k++)
 				pc += make_step(&same, pc);
+			if (script_chance(rnd, 5))
+				p.thread = (uint32_t)script_below(rnd, N_THREADS);
 		}
 	}
 }
@@ -733,7 +805,8 @@ START_TEST(what_was_asked_before_changes_no_answer)
 			char question[100];
 
 			snprintf(question, sizeof(question), "why %s at %" PRIu64,
-				 name_of((unsigned)script_below(&rnd, N_PLACES)), script_below(&rnd, p.n + 1));
+				 name_of((unsigned)script_below(&rnd, N_REGS + N_SLOTS)),
+				 script_below(&rnd, p.n + 1));
 			check_as_new(question);
 		}
 		finish();
@@ -935,6 +1008,7 @@ END_TEST
 Suite *unit_suite(void)
 {
 	const TTest *const tests[] = { turns_of_a_loop_are_one_row_with_a_count,
+				       registers_of_a_turn_are_those_of_its_thread,
 				       another_instruction_at_the_address_is_no_turn,
 				       a_branch_has_the_instruction_that_set_its_condition_however_far_it_is,
 				       an_instruction_is_that_which_stood_there_at_its_step,

@@ -7,6 +7,18 @@
 #define SEEDS_APART UINT64_C(1000000007)
 #define SHORT_S     120
 
+void __wrap__mark_point(const char *file, int line);
+
+/*
+ * In place of libcheck's, which writes the place of each assertion that holds to a file, for the message of a
+ * crash: twins check each cell of each row.
+ */
+void __wrap__mark_point(const char *file, int line)
+{
+	(void)file;
+	(void)line;
+}
+
 static uint64_t number_of(const char *name)
 {
 	const char *text = getenv(name);

@@ -57,5 +57,6 @@ bool ask_text(struct ask_text *a, enum ts_form_kind form, const char *question)
 	a->n_rows = ts_answer_n_rows(answer);
 	a->go = ts_answer_go(answer);
 	ts_answer_free(answer);
+	a->n_answers++;
 	return true;
 }

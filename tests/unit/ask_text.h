@@ -27,6 +27,7 @@ struct ask_text {
 	uint64_t most_rows; /* of one run of the last answer */
 	unsigned n_runs;    /* of the last answer */
 	uint64_t go;
+	uint64_t n_answers; /* to all questions */
 };
 
 /* Read all of @rec, which stays the caller's. */

@@ -2,6 +2,7 @@
 #include "sample.h"
 
 #include <check.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,6 +34,10 @@ const char *const sample_names[] = {
 };
 const int sample_n_names = sizeof(sample_names) / sizeof(sample_names[0]);
 
+/* The longest ranges of positions, each twice as long as the one before. */
+#define MIN_RANGE UINT64_C(4)
+#define N_RANGES  12u
+
 #define PRESENT  UINT64_C(1)
 #define LARGE    UINT64_C(0x80)
 #define ADDRESS  UINT64_C(0x000ffffffffff000)
@@ -59,12 +64,13 @@ bool sample_byte(const struct sample *x, uint64_t pos, uint32_t process, uint64_
 static uint64_t number_of(const struct sample *x, uint64_t pos, uint64_t phys)
 {
 	uint64_t number = 0;
+	uint8_t bytes[8] = { 0 }, known[8] = { 0 };
 
+	ts_image_fill(&x->s->rec.memory, 0, phys, sizeof(bytes), bytes, known);
 	for (unsigned i = 8; i-- > 0;) {
-		uint8_t value;
-
-		sample_byte(x, pos, 0, phys + i, &value);
-		number = number << 8 | value;
+		if (naive_is_tracked(x->nv, phys + i))
+			naive_mem(x->nv, pos, 0, phys + i, &bytes[i]);
+		number = number << 8 | bytes[i];
 	}
 	return number;
 }
@@ -195,6 +201,21 @@ unsigned sample_n_questions(int i, unsigned few)
 	for (int k = 0; k < sample_n_names; k++)
 		n += is_same_format(i, k);
 	return wanted ? (unsigned)(wanted / n + 1) : few;
+}
+
+void sample_range(struct script_random *r, uint64_t n_steps, uint64_t *from, uint64_t *to, char *words)
+{
+	uint64_t max;
+
+	*from = 0;
+	*to = n_steps;
+	if (script_chance(r, 10))
+		return;
+	max = MIN_RANGE << script_below(r, N_RANGES);
+	*from = script_below(r, n_steps);
+	max = max < n_steps - *from ? max : n_steps - *from;
+	*to = *from + 1 + script_below(r, max);
+	sprintf(words + strlen(words), " in %" PRIu64 ":%" PRIu64, *from, *to);
 }
 
 TCase *sample_case(const TTest *test)

@@ -44,6 +44,12 @@ unsigned sample_n_questions(int i, unsigned few);
 TCase *sample_case(const TTest *test);
 
 /*
+ * Positions of a question to @n_steps steps, and " in A:B" added to @words: few steps more often than many,
+ * as what an answer costs is mostly its rows.  Sometimes they are all, without words.
+ */
+void sample_range(struct script_random *r, uint64_t n_steps, uint64_t *from, uint64_t *to, char *words);
+
+/*
  * Of a machine: *virt gets an address at which the physical byte @phys is at position @pos; false if there is
  * none.  Of other recordings it is @phys.  *n_left gets how many bytes follow it that are its neighbours in
  * both, itself included.

@@ -461,21 +461,17 @@ static void check_sample_rows(const char *question, uint64_t from, uint64_t to)
 
 static void ask_sample(void)
 {
-	uint64_t n_steps = s->steps.n_steps, from = 0, to = n_steps, first = 0, last = UINT64_MAX, len;
+	uint64_t n_steps = s->steps.n_steps, from, to, first = 0, last = UINT64_MAX, len;
 	uint32_t thread = TS_NO_THREAD;
 	char question[200] = "strings";
 
 	min_chars = 1 + (unsigned)script_below(&rnd, 9);
-	if (script_chance(&rnd, 60)) {
+	if (script_chance(&rnd, 90)) {
 		script_bytes(s, &rnd, 80, &first, &len);
 		last = first + len - 1;
 		sprintf(question + strlen(question), " 0x%" PRIx64 ",%" PRIu64, first, len);
 	}
-	if (script_chance(&rnd, 40)) {
-		from = script_below(&rnd, n_steps);
-		to = from + 1 + script_below(&rnd, n_steps - from);
-		sprintf(question + strlen(question), " in %" PRIu64 ":%" PRIu64, from, to);
-	}
+	sample_range(&rnd, n_steps, &from, &to, question);
 	if (script_chance(&rnd, 20)) {
 		thread = (uint32_t)script_below(&rnd, s->n_threads);
 		sprintf(question + strlen(question), " thread %" PRId64, a.names.tids[thread]);

@@ -217,18 +217,6 @@ static uint64_t number(unsigned i)
 	return *cells[i] ? strtoull(cells[i], NULL, 0) : NO_POS;
 }
 
-/* " in A:B" in some cases. */
-static void any_range(char *words, uint64_t *from, uint64_t *to)
-{
-	*from = 0;
-	*to = n_steps;
-	if (!script_chance(&rnd, 60))
-		return;
-	*from = script_below(&rnd, n_steps);
-	*to = *from + 1 + script_below(&rnd, n_steps - *from);
-	sprintf(words + strlen(words), " in %" PRIu64 ":%" PRIu64, *from, *to);
-}
-
 static void ask_calls(void)
 {
 	uint64_t from, to, depth = UINT64_MAX, target = NO_POS;
@@ -238,7 +226,7 @@ static void ask_calls(void)
 		target = calls[script_below(&rnd, n_calls)].target;
 		sprintf(question + strlen(question), " 0x%" PRIx64, target);
 	}
-	any_range(question, &from, &to);
+	sample_range(&rnd, n_steps, &from, &to, question);
 	if (script_chance(&rnd, 30)) {
 		depth = 1 + script_below(&rnd, 6);
 		sprintf(question + strlen(question), " depth %" PRIu64, depth);
@@ -303,7 +291,7 @@ static void ask_executions(void)
 	if (pc == TS_NO_PC)
 		return;
 	sprintf(question, "executions 0x%" PRIx64 ",%" PRIu64, pc, len);
-	any_range(question, &from, &to);
+	sample_range(&rnd, n_steps, &from, &to, question);
 	rest = ask(question);
 	for (uint64_t k = from; k < to; k++) {
 		const struct ts_step *st = &s->steps.steps[k];
@@ -371,7 +359,7 @@ static void ask_counts(void)
 	size_t n;
 
 	ck_assert_ptr_nonnull(x);
-	any_range(words, &from, &to);
+	sample_range(&rnd, n_steps, &from, &to, words);
 	n = count_executed(from, to, x);
 	sprintf(question, "coverage%s", words);
 	rest = ask(question);
@@ -497,6 +485,9 @@ START_TEST(walks_say_the_same)
 		ask_counts();
 		ask_places();
 	}
+	free(places);
+	free(calls);
+	n_calls = 0;
 	ask_text_fini(&a);
 	sample_close(&sample);
 }

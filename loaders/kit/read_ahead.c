@@ -1,36 +1,60 @@
 /* SPDX-License-Identifier: MIT */
 #include "read_ahead.h"
 
-#include <assert.h>
 #include <stdlib.h>
 
 #include "src/base/thread.h"
 
-/* The thread alone uses the piece that it reads, while is_asked holds. */
-struct ts_read_ahead {
-	const struct ts_source *src; /* borrowed */
-	uint8_t *pieces[2];          /* owned; pieces[next] is read or was, the owner has the other one */
-	unsigned next;
-	uint64_t off;                /* of pieces[next] */
+/*
+ * Pieces: the owner has two, the others are read or were.  When all processors are busy, the thread may wait
+ * for one for some milliseconds, in which a loader decodes a few MiB.
+ */
+#define N_PIECES  8u
+#define MAX_AHEAD (N_PIECES - 2)
+
+struct piece {
+	uint8_t *bytes; /* owned */
 	size_t len;
-	bool has_piece;              /* it was begun, and not taken */
+	bool is_read; /* as a whole */
+};
+
+struct ts_read_ahead {
+	const struct ts_source *src;   /* borrowed */
+	struct piece pieces[N_PIECES]; /* a ring; the two before the first are the owner's */
 
 	pthread_t thread;
 	pthread_mutex_t lock;
-	pthread_cond_t changed;      /* one of these: */
-	bool is_asked;               /* until it has been read */
-	bool is_read;                /* as a whole */
+	pthread_cond_t changed; /* one of these: */
+	uint64_t off;           /* of the first piece, which is taken next */
+	unsigned first, n_full; /* pieces: the first, and how many have been read from there on */
+	uint64_t next, end;     /* what the thread reads: from next, up to end */
+	unsigned n_wanted;      /* so many are to be read before one is taken: more as reading goes on */
+	bool is_reading;        /* the thread alone uses the piece after the full ones */
 	bool is_to_end;
 };
 
-static bool read_piece(struct ts_read_ahead *ra)
+static bool has_work(const struct ts_read_ahead *ra)
 {
+	return ra->n_full < ra->n_wanted && ra->next < ra->end;
+}
+
+static void read_piece(struct ts_read_ahead *ra)
+{
+	struct piece *p = &ra->pieces[(ra->first + ra->n_full) % N_PIECES];
+	uint64_t off = ra->next, left = ra->end - off;
 	struct ts_error err = { 0 };
 	size_t got;
 
-	return ts_source_read(ra->src, ra->off, ra->pieces[ra->next] + TS_READ_AHEAD_ROOM, ra->len, &got,
-			      &err) &&
-	       got == ra->len;
+	p->len = left < TS_READ_AHEAD_LEN ? (size_t)left : TS_READ_AHEAD_LEN;
+	ra->is_reading = true;
+	pthread_mutex_unlock(&ra->lock);
+	p->is_read = ts_source_read(ra->src, off, p->bytes + TS_READ_AHEAD_ROOM, p->len, &got, &err) &&
+		     got == p->len;
+	pthread_mutex_lock(&ra->lock);
+	ra->is_reading = false;
+	ra->next = p->is_read ? off + p->len : ra->end; /* whoever takes this piece finds out why */
+	ra->n_full++;
+	pthread_cond_signal(&ra->changed);
 }
 
 static void *read_pieces(void *user)
@@ -39,66 +63,91 @@ static void *read_pieces(void *user)
 
 	pthread_mutex_lock(&ra->lock);
 	while (!ra->is_to_end) {
-		bool is_read;
-
-		if (!ra->is_asked) {
+		if (has_work(ra))
+			read_piece(ra);
+		else
 			pthread_cond_wait(&ra->changed, &ra->lock);
-			continue;
-		}
-		pthread_mutex_unlock(&ra->lock);
-		is_read = read_piece(ra);
-		pthread_mutex_lock(&ra->lock);
-		ra->is_read = is_read;
-		ra->is_asked = false;
-		pthread_cond_signal(&ra->changed);
 	}
 	pthread_mutex_unlock(&ra->lock);
 	return NULL;
 }
 
-static void wait_until_read(struct ts_read_ahead *ra)
+/* Is what was asked for what follows the pieces that were taken? */
+static bool goes_on(const struct ts_read_ahead *ra, uint64_t off, uint64_t end)
 {
-	while (ra->is_asked)
+	return ra->off == off && ra->end == end && (!ra->n_full || ra->pieces[ra->first].is_read);
+}
+
+void ts_read_ahead_begin(struct ts_read_ahead *ra, uint64_t off, uint64_t end)
+{
+	pthread_mutex_lock(&ra->lock);
+	if (!goes_on(ra, off, end)) {
+		while (ra->is_reading)
+			pthread_cond_wait(&ra->changed, &ra->lock);
+		ra->off = ra->next = off;
+		ra->end = end;
+		ra->n_full = 0;
+		ra->n_wanted = 1;
+		pthread_cond_signal(&ra->changed);
+	}
+	pthread_mutex_unlock(&ra->lock);
+}
+
+/* The first piece becomes the owner's: there is room for another one, often for two. */
+static uint8_t *pop(struct ts_read_ahead *ra, size_t *len)
+{
+	const struct piece *p = &ra->pieces[ra->first];
+
+	*len = p->len;
+	ra->off += p->len;
+	ra->first = (ra->first + 1) % N_PIECES;
+	ra->n_full--;
+	if (ra->n_wanted < MAX_AHEAD)
+		ra->n_wanted++;
+	if (ra->n_full <= ra->n_wanted / 2)
+		pthread_cond_signal(&ra->changed);
+	return p->bytes + TS_READ_AHEAD_ROOM;
+}
+
+/* Was the first piece read, and is it long enough? */
+static bool is_good(const struct ts_read_ahead *ra, uint64_t least)
+{
+	const struct piece *p = &ra->pieces[ra->first];
+
+	return ra->n_full && p->is_read && (p->len >= least || ra->off + p->len == ra->end);
+}
+
+uint8_t *ts_read_ahead_take(struct ts_read_ahead *ra, uint64_t off, uint64_t least, size_t *len)
+{
+	uint8_t *bytes = NULL;
+
+	pthread_mutex_lock(&ra->lock);
+	while (ra->off == off && !ra->n_full && (ra->is_reading || has_work(ra)))
 		pthread_cond_wait(&ra->changed, &ra->lock);
-}
-
-void ts_read_ahead_begin(struct ts_read_ahead *ra, uint64_t off, size_t len)
-{
-	assert(len <= TS_READ_AHEAD_LEN);
-	pthread_mutex_lock(&ra->lock);
-	wait_until_read(ra);
-	ra->off = off;
-	ra->len = len;
-	ra->has_piece = ra->is_asked = true;
-	pthread_cond_signal(&ra->changed);
+	if (ra->off == off && is_good(ra, least))
+		bytes = pop(ra, len);
 	pthread_mutex_unlock(&ra->lock);
-}
-
-uint8_t *ts_read_ahead_take(struct ts_read_ahead *ra, uint64_t off, size_t *len)
-{
-	uint8_t *piece;
-
-	if (!ra->has_piece || ra->off != off)
-		return NULL;
-	pthread_mutex_lock(&ra->lock);
-	wait_until_read(ra);
-	pthread_mutex_unlock(&ra->lock);
-	ra->has_piece = false;
-	if (!ra->is_read)
-		return NULL;
-	piece = ra->pieces[ra->next];
-	ra->next ^= 1;
-	*len = ra->len;
-	return piece + TS_READ_AHEAD_ROOM;
+	return bytes;
 }
 
 static void free_memory(struct ts_read_ahead *ra)
 {
 	pthread_cond_destroy(&ra->changed);
 	pthread_mutex_destroy(&ra->lock);
-	free(ra->pieces[0]);
-	free(ra->pieces[1]);
+	for (unsigned i = 0; i < N_PIECES; i++)
+		free(ra->pieces[i].bytes);
 	free(ra);
+}
+
+/* Returns false if memory is exhausted. */
+static bool make_pieces(struct ts_read_ahead *ra, size_t pad)
+{
+	for (unsigned i = 0; i < N_PIECES; i++) {
+		ra->pieces[i].bytes = calloc(1, TS_READ_AHEAD_ROOM + TS_READ_AHEAD_LEN + pad);
+		if (!ra->pieces[i].bytes)
+			return false;
+	}
+	return true;
 }
 
 struct ts_read_ahead *ts_read_ahead_new(const struct ts_source *src, size_t pad)
@@ -110,9 +159,7 @@ struct ts_read_ahead *ts_read_ahead_new(const struct ts_source *src, size_t pad)
 	ra->src = src;
 	pthread_mutex_init(&ra->lock, NULL);
 	pthread_cond_init(&ra->changed, NULL);
-	for (unsigned i = 0; i < 2; i++)
-		ra->pieces[i] = calloc(1, TS_READ_AHEAD_ROOM + TS_READ_AHEAD_LEN + pad);
-	if (ra->pieces[0] && ra->pieces[1] && ts_thread_start(&ra->thread, read_pieces, ra))
+	if (make_pieces(ra, pad) && ts_thread_start(&ra->thread, read_pieces, ra))
 		return ra;
 	free_memory(ra);
 	return NULL;

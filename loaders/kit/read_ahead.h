@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A thread that reads the piece of a source which comes next, while its owner uses the one before.
+ * A thread that reads the pieces of a source which come next, while its owner uses the one before.
  *
  * Copying a trace out of the page cache, or unpacking it, is a tenth to a third of decoding it.  A window
  * (window.h) that is read front to back gives this part to another processor.
@@ -15,7 +15,7 @@
 
 /* Bytes of a piece; a test chooses less.  The room before it. */
 #ifndef TS_READ_AHEAD_LEN
-#define TS_READ_AHEAD_LEN (1u << 20)
+#define TS_READ_AHEAD_LEN (512u << 10)
 #endif
 #define TS_READ_AHEAD_ROOM (64u << 10)
 
@@ -32,16 +32,21 @@ struct ts_read_ahead *ts_read_ahead_new(const struct ts_source *src, size_t pad)
 /* Waits for the read that is under way. */
 void ts_read_ahead_free(struct ts_read_ahead *ra);
 
-/* Begin to read the @len bytes at @off, at most TS_READ_AHEAD_LEN.  A piece that was not taken is dropped. */
-void ts_read_ahead_begin(struct ts_read_ahead *ra, uint64_t off, size_t len);
+/*
+ * Read the bytes from @off up to @end, piece by piece: one at first, up to several as they are taken. Nothing
+ * changes if that is what it does already and the next piece to be taken begins at @off; else pieces that
+ * were not taken are dropped.
+ */
+void ts_read_ahead_begin(struct ts_read_ahead *ra, uint64_t off, uint64_t end);
 
 /*
- * Wait for the piece at @off, and take it: *len bytes, valid until the next one is taken.  The
- * TS_READ_AHEAD_ROOM bytes before them are the caller's to write.
+ * Wait for the piece at @off, and take it: *len bytes, TS_READ_AHEAD_LEN or all up to the end.  It is valid
+ * until the piece after the next is taken: the end of one can be copied before the next, into the
+ * TS_READ_AHEAD_ROOM bytes there, which are the caller's to write.
  *
- * Returns NULL if another piece or none was begun, or if it could not be read as a whole: the owner, who
- * reads it by itself, finds out why.
+ * Returns NULL if another piece comes next or none, if it has less than @least bytes and is not the last one,
+ * or if it could not be read as a whole: the owner, who reads it by itself, finds out why.
  */
-uint8_t *ts_read_ahead_take(struct ts_read_ahead *ra, uint64_t off, size_t *len);
+uint8_t *ts_read_ahead_take(struct ts_read_ahead *ra, uint64_t off, uint64_t least, size_t *len);
 
 #endif

@@ -14,7 +14,7 @@
 #define TS_WINDOW_PIECE (16u << 10)
 #endif
 #define FIRST_PIECE TS_WINDOW_PIECE
-#define MAX_PIECE (16u * TS_WINDOW_PIECE)
+#define MAX_PIECE   (16u * TS_WINDOW_PIECE)
 
 void ts_window_init(struct ts_window *w, const struct ts_source *src, uint64_t end)
 {
@@ -79,13 +79,14 @@ static bool append(struct ts_window *w, size_t kept, size_t want, uint64_t len, 
  */
 static bool take_ahead(struct ts_window *w, uint64_t off, size_t kept, uint64_t len)
 {
+	uint64_t least = len > kept ? len - kept : 0;
 	size_t got;
 	uint8_t *piece;
 
 	if (!w->ahead || kept > TS_READ_AHEAD_ROOM)
 		return false;
-	piece = ts_read_ahead_take(w->ahead, off + kept, &got);
-	if (!piece || (kept + got < len && off + kept + got < w->end))
+	piece = ts_read_ahead_take(w->ahead, off + kept, least, &got);
+	if (!piece)
 		return false;
 	if (kept)
 		memcpy(piece - kept, w->buf + (off - w->off), kept);
@@ -95,18 +96,18 @@ static bool take_ahead(struct ts_window *w, uint64_t off, size_t kept, uint64_t 
 	return true;
 }
 
-/* Reading goes on: let the piece after the window be read meanwhile. */
+/* Reading goes on: let the pieces after the window be read meanwhile. */
 static void begin_ahead(struct ts_window *w)
 {
-	uint64_t off = w->off + w->len, left = w->end - off;
+	uint64_t off = w->off + w->len;
 
-	if (!w->src->is_read_ahead || w->is_alone || !left)
+	if (!w->src->is_read_ahead || w->is_alone || off == w->end)
 		return;
 	if (!w->ahead)
 		w->ahead = ts_read_ahead_new(w->src, TS_WINDOW_PAD);
 	w->is_alone = !w->ahead;
 	if (w->ahead)
-		ts_read_ahead_begin(w->ahead, off, left < TS_READ_AHEAD_LEN ? (size_t)left : TS_READ_AHEAD_LEN);
+		ts_read_ahead_begin(w->ahead, off, w->end);
 }
 
 /* Read on after the last @kept bytes, or elsewhere: enough for @len, and as many as are read at once. */

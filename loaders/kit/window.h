@@ -4,7 +4,7 @@
  *
  * Whoever decodes a record asks for the bytes at its offset and gets a pointer to them.  Little is read after
  * a jump, which may be for a few records only, and twice as much each time that reading goes on, up to a size
- * that stays in the processor's cache.  Then, if the source allows it, a thread reads the next piece
+ * that stays in the processor's cache.  Then, if the source allows it, a thread reads the next pieces
  * meanwhile (read_ahead.h).  Nothing is allocated for bytes that the trace does not have.
  */
 #ifndef LOADERS_KIT_WINDOW_H

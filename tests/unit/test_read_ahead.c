@@ -12,8 +12,8 @@
 #include "loaders/kit/read_ahead.h"
 #include "loaders/kit/window.h"
 
-#define LEN 2000000u
-#define PAD 64u
+#define LEN       (20 * TS_READ_AHEAD_LEN + 1000)
+#define PAD       64u
 #define FILE_NAME "bytes"
 
 static uint8_t *bytes;
@@ -52,7 +52,7 @@ static void teardown(void)
 static uint8_t *check_take(uint64_t off, size_t want)
 {
 	size_t len = 0;
-	uint8_t *p = ts_read_ahead_take(ra, off, &len);
+	uint8_t *p = ts_read_ahead_take(ra, off, want, &len);
 
 	ck_assert_ptr_nonnull(p);
 	ck_assert_uint_eq(len, want);
@@ -60,19 +60,45 @@ static uint8_t *check_take(uint64_t off, size_t want)
 	return p;
 }
 
+/* Pieces from @off up to @end; the one taken before stays as it is, though the thread reads on. */
+static void check_pieces(uint64_t off, uint64_t end)
+{
+	uint8_t *last = NULL;
+
+	ts_read_ahead_begin(ra, off, end);
+	while (off < end) {
+		size_t len = end - off < TS_READ_AHEAD_LEN ? (size_t)(end - off) : TS_READ_AHEAD_LEN;
+		uint8_t *p = check_take(off, len);
+
+		memset(p - TS_READ_AHEAD_ROOM, 1,
+		       TS_READ_AHEAD_ROOM); /* the taker's, while others are read */
+		if (last)
+			ck_assert_int_eq(memcmp(last, bytes + off - TS_READ_AHEAD_LEN, TS_READ_AHEAD_LEN), 0);
+		last = p;
+		off += len;
+		ts_read_ahead_begin(ra, off, end); /* as a window does */
+	}
+}
+
 START_TEST(pieces_come_one_after_the_other)
 {
-	uint64_t off = 5;
+	size_t len;
 
-	ts_read_ahead_begin(ra, off, 1000);
-	for (unsigned i = 0; i < 50; i++) {
-		uint8_t *p = check_take(off, 1000);
+	check_pieces(5, LEN - 7);
+	ck_assert_ptr_null(ts_read_ahead_take(ra, LEN - 7, 1, &len));
+	check_pieces(LEN - 20 * TS_READ_AHEAD_LEN, LEN); /* a whole number of them */
+}
+END_TEST
 
-		off += 1000;
-		ts_read_ahead_begin(ra, off, 1000);
-		memset(p - TS_READ_AHEAD_ROOM, 1, TS_READ_AHEAD_ROOM); /* the taker's, while the next one is read */
-		ck_assert_int_eq(memcmp(p, bytes + off - 1000, 1000), 0);
-	}
+START_TEST(one_that_is_too_short_is_given_only_as_the_last)
+{
+	size_t len;
+
+	ts_read_ahead_begin(ra, 0, TS_READ_AHEAD_LEN + 10);
+	ck_assert_ptr_null(ts_read_ahead_take(ra, 0, TS_READ_AHEAD_LEN + 1, &len));
+	check_take(0, TS_READ_AHEAD_LEN);
+	ck_assert_ptr_nonnull(ts_read_ahead_take(ra, TS_READ_AHEAD_LEN, 1000, &len));
+	ck_assert_uint_eq(len, 10);
 }
 END_TEST
 
@@ -80,11 +106,11 @@ START_TEST(one_that_was_not_begun_is_not_given)
 {
 	size_t len;
 
-	ck_assert_ptr_null(ts_read_ahead_take(ra, 0, &len));
-	ts_read_ahead_begin(ra, 100, 50);
-	ck_assert_ptr_null(ts_read_ahead_take(ra, 0, &len));
+	ck_assert_ptr_null(ts_read_ahead_take(ra, 0, 1, &len));
+	ts_read_ahead_begin(ra, 100, 150);
+	ck_assert_ptr_null(ts_read_ahead_take(ra, 0, 1, &len));
 	check_take(100, 50);
-	ck_assert_ptr_null(ts_read_ahead_take(ra, 100, &len));
+	ck_assert_ptr_null(ts_read_ahead_take(ra, 100, 1, &len));
 }
 END_TEST
 
@@ -93,8 +119,8 @@ START_TEST(the_last_one_begun_counts)
 	size_t len;
 
 	ts_read_ahead_begin(ra, 0, TS_READ_AHEAD_LEN);
-	ts_read_ahead_begin(ra, 7, 9);
-	ck_assert_ptr_null(ts_read_ahead_take(ra, 0, &len));
+	ts_read_ahead_begin(ra, 7, 16);
+	ck_assert_ptr_null(ts_read_ahead_take(ra, 0, 1, &len));
 	check_take(7, 9);
 }
 END_TEST
@@ -104,9 +130,9 @@ START_TEST(one_that_cannot_be_read_as_a_whole_is_not_given)
 	size_t len;
 
 	ck_assert_int_eq(truncate(FILE_NAME, 1500), 0);
-	ts_read_ahead_begin(ra, 1000, 501);
-	ck_assert_ptr_null(ts_read_ahead_take(ra, 1000, &len));
-	ts_read_ahead_begin(ra, 1000, 500);
+	ts_read_ahead_begin(ra, 1000, 1501);
+	ck_assert_ptr_null(ts_read_ahead_take(ra, 1000, 1, &len));
+	ts_read_ahead_begin(ra, 1000, 1500);
 	check_take(1000, 500);
 }
 END_TEST
@@ -153,6 +179,6 @@ START_TEST(a_file_that_becomes_shorter_is_the_same_error)
 END_TEST
 
 UNIT_FIXTURE_SUITE("read_ahead", setup, teardown, pieces_come_one_after_the_other,
-		   one_that_was_not_begun_is_not_given, the_last_one_begun_counts,
-		   one_that_cannot_be_read_as_a_whole_is_not_given, a_window_over_it_gives_every_byte,
-		   a_file_that_becomes_shorter_is_the_same_error)
+		   one_that_is_too_short_is_given_only_as_the_last, one_that_was_not_begun_is_not_given,
+		   the_last_one_begun_counts, one_that_cannot_be_read_as_a_whole_is_not_given,
+		   a_window_over_it_gives_every_byte, a_file_that_becomes_shorter_is_the_same_error)

@@ -107,9 +107,29 @@ static bool compare_regs(struct ts_diff *d, struct ts_diff_lane *l, unsigned n, 
 
 /* ------------------------------------------------------------------------------------------------- memory */
 
-static const struct ts_effect *effect(const struct ts_diff_acting *x, uint32_t i)
+/* What a step's own thread writes; effects of other threads in it are theirs. */
+struct own_writes {
+	const struct ts_diff_acting *x;
+	uint32_t i, whose; /* the next effect, and its thread */
+};
+
+static struct own_writes own_writes(const struct ts_diff_acting *x)
 {
-	return i < x->step->n_effects ? &x->batch->effects[x->step->first + i] : NULL;
+	return (struct own_writes){ x, 0, x->step->thread };
+}
+
+/* NULL after the last one, again and again. */
+static const struct ts_effect *next_write(struct own_writes *w)
+{
+	while (w->i < w->x->step->n_effects) {
+		const struct ts_effect *e = &w->x->batch->effects[w->x->step->first + w->i++];
+
+		if (e->kind == TS_FX_THREAD)
+			w->whose = e->item;
+		if (e->kind == TS_FX_WRITE && w->whose == w->x->step->thread)
+			return e;
+	}
+	return NULL;
 }
 
 static uint64_t addr_in_a(struct ts_diff *d, const struct ts_diff_acting *x, uint64_t addr)
@@ -121,15 +141,13 @@ static uint64_t addr_in_a(struct ts_diff *d, const struct ts_diff_acting *x, uin
 static void find_written(struct ts_diff *d, const struct ts_diff_acting *x, uint64_t addr, size_t len,
 			 uint8_t *wrote)
 {
+	struct own_writes writes = own_writes(x);
 	const struct ts_effect *e;
 
 	memset(wrote, 0, len);
-	for (uint32_t i = 0; (e = effect(x, i)) != NULL && e->kind != TS_FX_THREAD; i++) {
-		uint64_t first;
+	while ((e = next_write(&writes)) != NULL) {
+		uint64_t first = addr_in_a(d, x, e->addr);
 
-		if (e->kind != TS_FX_WRITE)
-			continue;
-		first = addr_in_a(d, x, e->addr);
 		for (size_t k = 0; k < len; k++) {
 			if (addr + k - first < e->len)
 				wrote[k] = 1;
@@ -137,16 +155,10 @@ static void find_written(struct ts_diff *d, const struct ts_diff_acting *x, uint
 	}
 }
 
-/* The other step's effect of the same ordinal, if it writes the same bytes: mostly it does. */
-static const struct ts_effect *find_twin(struct ts_diff *d, const struct ts_diff_acting *x, uint32_t i,
-					 const struct ts_diff_acting *other)
+/* Does write @e of A write the bytes that write @f of B writes? */
+static bool is_same_place(struct ts_diff *d, const struct ts_effect *e, const struct ts_effect *f)
 {
-	const struct ts_effect *e = effect(x, i), *f = effect(other, i);
-
-	return f && f->kind == TS_FX_WRITE && f->len == e->len &&
-			       addr_in_a(d, other, f->addr) == addr_in_a(d, x, e->addr)
-		       ? f
-		       : NULL;
+	return f->len == e->len && ts_diff_to_a(d, f->addr) == e->addr;
 }
 
 static void add_suspect(struct ts_diff *d, uint64_t addr, uint32_t len)
@@ -199,19 +211,23 @@ static void suspect_write(struct ts_diff *d, const struct ts_diff_acting *other,
 	}
 }
 
-/* Find writes of the steps that are not the same. */
+/* Find writes of the steps that are not the same.  Those of the same ordinal mostly are. */
 static void compare_writes(struct ts_diff *d, const struct ts_diff_acting *a, const struct ts_diff_acting *b)
 {
+	struct own_writes of_a = own_writes(a), of_b = own_writes(b);
 	const struct ts_effect *e, *f;
 
-	for (uint32_t i = 0; (e = effect(a, i)) != NULL && e->kind != TS_FX_THREAD; i++) {
-		if (e->kind == TS_FX_WRITE &&
-		    ((f = find_twin(d, a, i, b)) == NULL || !is_same_value(a, e, b, f)))
+	while ((e = next_write(&of_a)) != NULL) {
+		f = next_write(&of_b);
+		if (!f || !is_same_place(d, e, f) || !is_same_value(a, e, b, f))
 			suspect_write(d, b, e->addr, e->len, e->is_hidden, false);
 	}
-	for (uint32_t i = 0; (e = effect(b, i)) != NULL && e->kind != TS_FX_THREAD; i++) {
-		if (e->kind == TS_FX_WRITE && !find_twin(d, b, i, a))
-			suspect_write(d, a, ts_diff_to_a(d, e->addr), e->len, e->is_hidden, true);
+	of_a = own_writes(a);
+	of_b = own_writes(b);
+	while ((f = next_write(&of_b)) != NULL) {
+		e = next_write(&of_a);
+		if (!e || !is_same_place(d, e, f))
+			suspect_write(d, a, ts_diff_to_a(d, f->addr), f->len, f->is_hidden, true);
 	}
 }
 

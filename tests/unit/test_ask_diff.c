@@ -310,6 +310,35 @@ START_TEST(registers_are_those_that_other_threads_left)
 }
 END_TEST
 
+/* One step of thread 0, in which thread 1 writes a word, and thread 0 another one after that. */
+static void make_interrupted(struct opened *o, uint64_t others, uint64_t own)
+{
+	o->s = script_new("x86_64", 2, NULL);
+	ts_steps_effect(&o->s->steps, TS_FX_THREAD, 0, 0)->item = 1;
+	put_word(&o->s->steps, 0x5000, others);
+	ts_steps_effect(&o->s->steps, TS_FX_THREAD, 0, 0)->item = 0;
+	put_word(&o->s->steps, 0x6000, own);
+	ts_steps_close(&o->s->steps, 0x400000, 4, 0);
+	open_script(o);
+}
+
+START_TEST(what_a_thread_writes_after_another_one_did_is_compared)
+{
+	struct opened a = { 0 }, b = { 0 };
+	struct ts_error err = { 0 };
+	struct ts_rows *d;
+
+	make_interrupted(&a, 1, 3);
+	make_interrupted(&b, 2, 4);
+	d = ts_diff_open(a.q, b.q, false, &err);
+	ck_assert_str_eq(next(d), "0 1 0 1 memory 0x6000,8 0x3 0x4");
+	ck_assert_str_eq(next(d), "");
+	ts_rows_close(d);
+	fini(&a);
+	fini(&b);
+}
+END_TEST
+
 START_TEST(a_program_may_lie_elsewhere)
 {
 	struct opened a = { 0 }, b = { 0 };
@@ -589,17 +618,23 @@ static unsigned wrote(const struct half *h, uint64_t k, uint64_t addr)
 	const struct ts_steps *b = &h->o.s->steps;
 	const struct ts_step *st = &b->steps[k];
 	unsigned did = 0;
-	bool is_others = false; /* of another thread, which may have the same memory */
+	uint32_t process = h->o.s->process_of[st->thread];
+	uint32_t whose = st->thread;
 
 	for (uint32_t i = 0; i < st->n_effects; i++) {
 		const struct ts_effect *e = &b->effects[st->first + i];
 
-		is_others |= e->kind == TS_FX_THREAD;
+		if (e->kind == TS_FX_THREAD)
+			whose = e->item;
 		if ((e->kind == TS_FX_MAP || e->kind == TS_FX_UNMAP || e->kind == TS_FX_FORGET) &&
 		    addr - e->addr < e->len && did)
 			did |= WROTE_UNKNOWN;
-		if (e->kind == TS_FX_WRITE && !is_others && addr - e->addr < e->len)
+		if (e->kind != TS_FX_WRITE || addr - e->addr >= e->len)
+			continue;
+		if (whose == st->thread)
 			did |= WROTE | (e->data == TS_NO_DATA ? WROTE_UNKNOWN : 0) | (e->is_hidden ? WROTE_HIDDEN : 0);
+		else if (did && h->o.s->process_of[whose] == process) /* what it leaves is another thread's */
+			did |= WROTE_UNKNOWN;
 	}
 	return did;
 }
@@ -882,6 +917,7 @@ Suite *unit_suite(void)
 				       values_that_differ_are_rows,
 				       threads_may_take_other_turns,
 				       registers_are_those_that_other_threads_left,
+				       what_a_thread_writes_after_another_one_did_is_compared,
 				       a_program_may_lie_elsewhere,
 				       processors_must_be_the_same,
 				       what_one_step_writes_is_compared_with_what_stands_there,

@@ -163,6 +163,32 @@ static uint32_t pass(const struct ts_stacks *ss, const struct ts_stack *s, uint6
 	return n;
 }
 
+void ts_stacks_note_signal(struct ts_stacks *ss, uint64_t before)
+{
+	struct ts_stack *s = ts_stacks_current(ss);
+
+	while (s->n_signals && s->signals[s->n_signals - 1].low < before)
+		s->n_signals--; /* the thread has left that handler */
+	if (s->n_signals == TS_MAX_SIGNALS)
+		memmove(s->signals, s->signals + 1, --s->n_signals * sizeof(*s->signals));
+	s->signals[s->n_signals++] = (struct ts_signal_frame){ ss->at, before };
+}
+
+/*
+ * Where the frames end that a move up to @to passes, if the outermost call that it passes begins at
+ * @outermost: there, or above the frame of a signal whose handler made that call.
+ */
+static uint64_t passed_end(const struct ts_stack *s, uint64_t to, uint64_t outermost)
+{
+	uint64_t end = outermost;
+
+	for (uint32_t i = 0; i < s->n_signals; i++) {
+		if (s->signals[i].low > outermost && s->signals[i].high <= to)
+			end = greater(end, s->signals[i].high);
+	}
+	return end;
+}
+
 /*
  * Would that be a move to a frame?  It ends near the beginning of the outermost call that it passes.  With a
  * link register that call may have ended already, together with one that longjmp left: then it ends in one of
@@ -173,7 +199,7 @@ static bool is_frame(const struct ts_stacks *ss, const struct ts_stack *s, uint6
 	uint64_t limit = MAX_ARGUMENTS + ss->linkage->word, outermost;
 	uint32_t n = pass(ss, s, to, &outermost);
 
-	return n == s->n || to - outermost <= limit ||
+	return n == s->n || to - passed_end(s, to, outermost) <= limit ||
 	       (ss->linkage->is_link && n && to <= s->calls[n - 1].inner + limit);
 }
 
@@ -297,6 +323,7 @@ static uint32_t add_stack(struct ts_stacks *ss, uint64_t to, uint64_t space)
 	if (at == ss->n)
 		ss->items[ss->n++] = (struct ts_stack){ 0 };
 	ss->items[at].low = ss->items[at].high = to;
+	ss->items[at].n_signals = 0;
 	ss->items[at].space = space;
 	return at;
 }

@@ -17,6 +17,7 @@
 #define TS_MAX_STACKS 1024u
 #define TS_N_BUCKETS  256u
 #define TS_NEAR_MOVE  128u
+#define TS_MAX_SIGNALS 8u
 
 struct ts_open_call {
 	uint64_t slot;  /* where the return address lies; with a link register: the stack pointer at the
@@ -31,6 +32,11 @@ struct ts_open_call {
 			   */
 };
 
+/* What the system pushed for a signal: from the handler's stack pointer up to that of the interrupted frame. */
+struct ts_signal_frame {
+	uint64_t low, high;
+};
+
 struct ts_stack {
 	uint64_t low, high;         /* the stack pointer was there */
 	uint64_t left;              /* its value when the thread went elsewhere */
@@ -38,6 +44,8 @@ struct ts_stack {
 	uint64_t used;              /* when it was left */
 	struct ts_open_call *calls; /* owned; outermost first */
 	uint32_t n, cap;
+	struct ts_signal_frame signals[TS_MAX_SIGNALS]; /* the last n_signals, innermost last */
+	uint32_t n_signals;
 	uint32_t
 		*buckets; /* owned; with a link register: by return address, 1 + the index of the last call */
 };
@@ -64,6 +72,12 @@ void ts_stacks_fini(struct ts_stacks *ss);
  * Returns false if memory is exhausted.
  */
 bool ts_stacks_move(struct ts_stacks *ss, uint64_t sp, uint64_t space, bool is_loaded, bool *has_switched);
+
+/*
+ * The last move, from @before down on the current stack, was that of the system to the handler of a signal.
+ * longjmp may leave the handler: then it passes what the system pushed.
+ */
+void ts_stacks_note_signal(struct ts_stacks *ss, uint64_t before);
 
 /* Does a move between these values stay on its stack: is it one of pushes, or of a small frame? */
 static inline bool ts_stacks_is_near(uint64_t a, uint64_t b)

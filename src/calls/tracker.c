@@ -114,6 +114,7 @@ static void note_switch(struct ts_call_tracker *tr, struct ts_call_thread *t, ui
 /* The stack pointer moved; from position @pos on it is t->sp. */
 static inline void move(struct ts_call_tracker *tr, struct ts_call_thread *t, uint64_t pos)
 {
+	uint64_t before = t->stacks.at;
 	bool has_switched;
 
 	if (ts_stacks_move_near(&t->stacks, t->sp))
@@ -122,6 +123,8 @@ static inline void move(struct ts_call_tracker *tr, struct ts_call_thread *t, ui
 		tr->is_failed = true;
 	else if (has_switched)
 		note_switch(tr, t, pos);
+	else if (t->is_signal && t->sp < before)
+		ts_stacks_note_signal(&t->stacks, before);
 }
 
 /*
@@ -453,7 +456,7 @@ static struct ts_call_thread *take_step(struct ts_call_tracker *tr, struct ts_ca
 	const struct ts_effect *e = &b->effects[s->first], *end = e + s->n_effects, *write = NULL;
 	unsigned n_writes = 0;
 	uint64_t before = t->sp;
-	bool had_sp = t->has_sp, is_event = false, has_others = false;
+	bool had_sp = t->has_sp, is_event = false, is_signal = false, has_others = false;
 
 	for (; e < end; e++) {
 		if (e->kind <= TS_FX_REG_READ) {
@@ -464,6 +467,7 @@ static struct ts_call_thread *take_step(struct ts_call_tracker *tr, struct ts_ca
 			n_writes++;
 		} else if (e->kind == TS_FX_EVENT) {
 			is_event |= is_interruption(&b->events[e->item]);
+			is_signal |= b->events[e->item].kind == TS_EV_SIGNAL;
 		} else if (e->kind == TS_FX_THREAD) {
 			t = ts_call_tracker_thread(tr, e->item);
 			has_others = true;
@@ -482,9 +486,11 @@ static struct ts_call_thread *take_step(struct ts_call_tracker *tr, struct ts_ca
 	if (tr->is_before && !is_event && n_writes && !tr->linkage.is_link && !(t->todo & TS_TODO_CALL) &&
 	    t->has_sp)
 		look_for_late_call(tr, t, b, s);
-	if (t->todo & TS_TODO_MOVE && !move_at_once(tr, t))
+	if (t->todo & TS_TODO_MOVE && !move_at_once(tr, t)) {
+		t->is_signal = is_signal;
 		t->is_loaded = !ts_stacks_is_near(t->sp, before) &&
 			       ((is_event && tr->is_physical) || is_loaded(tr, t, b, s));
+	}
 	return t;
 }
 

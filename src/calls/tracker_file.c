@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A tracker's state in an index file, so that an interrupted build can go on: a head, and as many threads,
- * stacks and open calls, in their order.
+ * stacks, open calls and frames of signals, in their order.
  */
 #include "tracker.h"
 
@@ -30,11 +30,12 @@ enum {
 	IS_LOADED = 4,
 	IS_IN_SLOT = 8,
 	TOP_LEN_SHIFT = 4,
+	IS_SIGNAL = 256,
 };
 
 struct saved_stack {
 	uint64_t low, high, left, space, used;
-	uint32_t n, unused;
+	uint32_t n, n_signals;
 };
 
 static struct saved_thread save_thread(const struct ts_call_thread *t)
@@ -56,6 +57,7 @@ static struct saved_thread save_thread(const struct ts_call_thread *t)
 		.todo = t->todo,
 		.flags = (t->has_sp ? HAS_SP : 0) | (t->has_lr ? HAS_LR : 0) |
 			 (t->is_loaded ? IS_LOADED : 0) | (t->site.is_in_slot ? IS_IN_SLOT : 0) |
+			 (t->is_signal ? IS_SIGNAL : 0) |
 			 (uint32_t)t->top_len << TOP_LEN_SHIFT,
 		.n_stacks = t->stacks.n,
 		.current = t->stacks.current,
@@ -65,11 +67,12 @@ static struct saved_thread save_thread(const struct ts_call_thread *t)
 void ts_call_tracker_save(const struct ts_call_tracker *tr, struct ts_index_file *f)
 {
 	const struct saved_tracker head = { tr->space, tr->n_threads, tr->last };
-	struct ts_buf threads, stacks, calls;
+	struct ts_buf threads, stacks, calls, signals;
 
 	ts_buf_init(&threads);
 	ts_buf_init(&stacks);
 	ts_buf_init(&calls);
+	ts_buf_init(&signals);
 	for (uint32_t i = 0; i < tr->n_threads; i++) {
 		const struct ts_call_thread *t = &tr->threads[i];
 		const struct saved_thread saved = save_thread(t);
@@ -78,27 +81,31 @@ void ts_call_tracker_save(const struct ts_call_tracker *tr, struct ts_index_file
 		for (uint32_t j = 0; j < t->stacks.n; j++) {
 			const struct ts_stack *s = &t->stacks.items[j];
 			const struct saved_stack st = {
-				s->low, s->high, s->left, s->space, s->used, s->n, 0
+				s->low, s->high, s->left, s->space, s->used, s->n, s->n_signals
 			};
 
 			ts_buf_put(&stacks, &st, sizeof(st));
 			ts_buf_put(&calls, s->calls, s->n * sizeof(*s->calls));
+			ts_buf_put(&signals, s->signals, s->n_signals * sizeof(*s->signals));
 		}
 	}
 	ts_index_put(f, &head, 1, sizeof(head));
 	ts_index_put_buf(f, &threads);
 	ts_index_put_buf(f, &stacks);
 	ts_index_put_buf(f, &calls);
+	ts_index_put_buf(f, &signals);
 	ts_buf_fini(&threads);
 	ts_buf_fini(&stacks);
 	ts_buf_fini(&calls);
+	ts_buf_fini(&signals);
 }
 
 /* What is left of the arrays. */
 struct saved {
 	const struct saved_stack *stacks;
 	const struct ts_open_call *calls;
-	size_t n_stacks, n_calls;
+	const struct ts_signal_frame *signals;
+	size_t n_stacks, n_calls, n_signals;
 };
 
 static bool load_stack(const struct ts_call_thread *t, const struct ts_calls *out, struct ts_stack *s,
@@ -106,7 +113,8 @@ static bool load_stack(const struct ts_call_thread *t, const struct ts_calls *ou
 {
 	const struct saved_stack *st = in->stacks;
 
-	if (!in->n_stacks || st->n > in->n_calls)
+	if (!in->n_stacks || st->n > in->n_calls || st->n_signals > in->n_signals ||
+	    st->n_signals > TS_MAX_SIGNALS)
 		return false;
 	for (uint32_t i = 0; i < st->n; i++) {
 		if (in->calls[i].ordinal >= ts_calls_n(out, t->id))
@@ -118,13 +126,17 @@ static bool load_stack(const struct ts_call_thread *t, const struct ts_calls *ou
 		.left = st->left,
 		.space = st->space,
 		.used = st->used,
+		.n_signals = st->n_signals,
 	};
+	memcpy(s->signals, in->signals, st->n_signals * sizeof(*s->signals));
 	if (!ts_stacks_fill(&t->stacks, s, in->calls, st->n))
 		return false;
 	in->stacks++;
 	in->n_stacks--;
 	in->calls += st->n;
 	in->n_calls -= st->n;
+	in->signals += st->n_signals;
+	in->n_signals -= st->n_signals;
 	return true;
 }
 
@@ -159,6 +171,7 @@ static bool load_thread(const struct ts_call_tracker *tr, struct ts_call_thread 
 	t->has_sp = x->flags & HAS_SP;
 	t->has_lr = x->flags & HAS_LR;
 	t->is_loaded = x->flags & IS_LOADED;
+	t->is_signal = x->flags & IS_SIGNAL;
 	t->top_len = x->flags >> TOP_LEN_SHIFT & 15;
 	t->site = (struct ts_call_site){
 		.pos = x->site_pos,
@@ -182,6 +195,7 @@ bool ts_call_tracker_load(struct ts_call_tracker *tr, struct ts_index_arrays *a,
 	threads = ts_index_take_n(a, sizeof(*threads), head->n_threads);
 	in.stacks = ts_index_take(a, sizeof(*in.stacks), &in.n_stacks);
 	in.calls = ts_index_take(a, sizeof(*in.calls), &in.n_calls);
+	in.signals = ts_index_take(a, sizeof(*in.signals), &in.n_signals);
 	if (a->is_bad)
 		return false;
 	ts_call_tracker_reset(tr);

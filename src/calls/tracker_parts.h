@@ -33,6 +33,7 @@ struct ts_call_thread {
 	uint64_t sp, lr;
 	bool has_sp, has_lr;
 	bool is_loaded; /* the stack pointer's new value was read from memory, or an interrupt of a machine set it */
+	bool is_signal; /* the system set it, for the handler of a signal */
 	uint8_t top_len;       /* bytes of top_val; 0: nothing is known */
 	uint64_t top, top_val; /* where something was last written at the stack pointer, and what */
 	uint64_t pos;          /* of its last step */

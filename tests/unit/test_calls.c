@@ -254,8 +254,8 @@ static void switch_stack(unsigned thread)
 	step(thread, next, sp, t->lr, 0);
 }
 
-/* A signal's handler runs on the same stack and comes back; it calls nothing here. */
-static void handle_signal(unsigned thread)
+/* An interrupt's handler runs on the same stack and comes back; it calls nothing here. */
+static void handle_interrupt(unsigned thread)
 {
 	struct thread_of *t = &prog.threads[thread];
 	uint64_t sp = t->sp, lr = t->lr, back = t->pc + prog.cpu->insn;
@@ -268,6 +268,32 @@ static void handle_signal(unsigned thread)
 	step(thread, random_pc(), sp - 1024, lr, back);
 	t->places[t->n - 1].no_call = true;
 	plain(thread);
+	step(thread, back, sp, lr, 0);
+}
+
+/*
+ * What a signal's handler called is over when it returns; where calls push, also when longjmp leaves it for the
+ * frame that it interrupted.
+ */
+static void handle_signal(unsigned thread)
+{
+	struct thread_of *t = &prog.threads[thread];
+	uint64_t sp = t->sp, lr = t->lr, back = t->pc + prog.cpu->insn;
+	uint64_t handler = sp - 16 * (16 + script_below(&prog.rnd, 300));
+	unsigned depth = t->depth[t->stack], n = (unsigned)script_below(&prog.rnd, 4);
+
+	ts_steps_event(&prog.s->steps, TS_EV_SIGNAL);
+	ts_steps_effect(&prog.s->steps, TS_FX_EVENT, 0, 0)->item = prog.s->steps.n_events - 1;
+	step(thread, random_pc(), handler, lr, 0);
+	if (script_chance(&prog.rnd, 50))
+		step(thread, t->pc + prog.cpu->insn, t->sp - 16 * script_below(&prog.rnd, 300), lr, 0);
+	while (n--)
+		call(thread, false);
+	if (script_chance(&prog.rnd, 30))
+		handle_signal(thread);
+	while (t->depth[t->stack] > depth && (prog.cpu->link || script_chance(&prog.rnd, 50)))
+		ret(thread);
+	t->depth[t->stack] = depth;
 	step(thread, back, sp, lr, 0);
 }
 
@@ -313,7 +339,9 @@ static void random_program(uint64_t seed, const struct kind_of_processor *cpu, u
 			longjmp_out(thread);
 		else if (what < 68)
 			switch_stack(thread);
-		else if (what < 70)
+		else if (what < 69)
+			handle_interrupt(thread);
+		else if (what < 71)
 			handle_signal(thread);
 		else
 			plain(thread);

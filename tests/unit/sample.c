@@ -36,7 +36,7 @@ const int sample_n_names = sizeof(sample_names) / sizeof(sample_names[0]);
 
 /* The longest ranges of positions, each twice as long as the one before. */
 #define MIN_RANGE UINT64_C(4)
-#define N_RANGES  12u
+#define N_RANGES  10u
 
 #define PRESENT  UINT64_C(1)
 #define LARGE    UINT64_C(0x80)
@@ -209,10 +209,10 @@ void sample_range(struct script_random *r, uint64_t n_steps, uint64_t *from, uin
 
 	*from = 0;
 	*to = n_steps;
-	if (script_chance(r, 10))
+	if (script_chance(r, 4))
 		return;
 	max = MIN_RANGE << script_below(r, N_RANGES);
-	*from = script_below(r, n_steps);
+	*from = script_below(r, 1 + script_below(r, n_steps));
 	max = max < n_steps - *from ? max : n_steps - *from;
 	*to = *from + 1 + script_below(r, max);
 	sprintf(words + strlen(words), " in %" PRIu64 ":%" PRIu64, *from, *to);

@@ -45,7 +45,8 @@ TCase *sample_case(const TTest *test);
 
 /*
  * Positions of a question to @n_steps steps, and " in A:B" added to @words: few steps more often than many,
- * as what an answer costs is mostly its rows.  Sometimes they are all, without words.
+ * and nearer to the beginning more often, as what an answer costs is its rows, or what is before them.
+ * Sometimes they are all, without words.
  */
 void sample_range(struct script_random *r, uint64_t n_steps, uint64_t *from, uint64_t *to, char *words);
 

@@ -56,7 +56,7 @@ static void save_flags(const struct bap_course *co, const struct bap_thread *t, 
 
 static bool is_written(const struct bap_thread *t, const struct bap_extent *e)
 {
-	return !memchr(t->state + e->off, BAP_UNTOLD, e->len);
+	return e->len && !memchr(t->state + e->off, BAP_UNTOLD, e->len);
 }
 
 static void save_run(const struct bap_thread *t, uint32_t off, uint32_t len, struct ts_buf *b)
@@ -78,14 +78,19 @@ static void save_last(const struct bap_thread *t, struct ts_buf *b)
 			save_run(t, t->last[i].off, t->last[i].len, b);
 }
 
+static bool is_only_told(const struct bap_thread *t, uint32_t off)
+{
+	return t->state[off] == BAP_TOLD && !bap_is_written(t, off);
+}
+
 /* The other bytes that were told, as runs of offset, length and bytes; the last run is empty. */
 static void save_told(const struct bap_thread *t, uint32_t g_len, struct ts_buf *b)
 {
 	for (uint32_t i = 0, end; i < g_len; i = end) {
 		end = i + 1;
-		if (t->state[i] != BAP_TOLD)
+		if (!is_only_told(t, i))
 			continue;
-		while (end < g_len && t->state[end] == BAP_TOLD)
+		while (end < g_len && is_only_told(t, end))
 			end++;
 		save_run(t, i, end - i, b);
 	}
@@ -139,8 +144,7 @@ static void resume_flags(const struct bap_course *co, struct bap_thread *t, stru
 }
 
 /* A run of register bytes; its length, 0 also after a failure. */
-static uint32_t resume_run(struct bap_thread *t, uint32_t g_len, enum bap_byte state, uint32_t *off,
-			   struct point *p)
+static uint32_t resume_run(struct bap_thread *t, uint32_t g_len, uint32_t *off, struct point *p)
 {
 	const uint8_t *bytes;
 	size_t len;
@@ -150,7 +154,7 @@ static uint32_t resume_run(struct bap_thread *t, uint32_t g_len, enum bap_byte s
 	if (!bytes)
 		return 0;
 	memcpy(t->data + *off, bytes, len);
-	memset(t->state + *off, (int)state, len);
+	memset(t->state + *off, BAP_TOLD, len);
 	return (uint32_t)len;
 }
 
@@ -161,11 +165,11 @@ static void resume_thread(struct bap_course *co, struct bap_thread *t, bool has_
 	resume_flags(co, t, p);
 	t->n_last = (unsigned)point_get_count(p, BAP_MAX_LAST, 2);
 	for (unsigned i = 0; i < t->n_last; i++) {
-		uint32_t len = resume_run(t, g_len, BAP_WRITTEN, &off, p);
+		uint32_t len = resume_run(t, g_len, &off, p);
 
 		t->last[i] = (struct bap_extent){ off, len };
 	}
-	while (has_told && resume_run(t, g_len, BAP_TOLD, &off, p))
+	while (has_told && resume_run(t, g_len, &off, p))
 		;
 }
 

@@ -57,7 +57,7 @@ static void lose_one(struct bap_known *k, struct bap_thread *t, const char *name
 {
 	const struct regmap_slot *s = regmap_find(&k->rec->names, name, len);
 
-	if (s->kind == REGMAP_REG && t->state[s->off] != BAP_WRITTEN)
+	if (s->kind == REGMAP_REG && !bap_is_written(t, s->off))
 		bap_lose_reg(k, t, s->off, s->len);
 }
 

@@ -42,14 +42,21 @@ void bap_forget_flags(const struct regmap *names, struct bap_thread *t)
 	}
 }
 
+/* What stays told is marked by a bit, which then moves to where that of what was told is. */
+static void forget_told(struct bap_thread *t, uint32_t len)
+{
+	for (unsigned i = 0; i < t->n_last; i++)
+		for (uint32_t j = t->last[i].off; j < t->last[i].off + t->last[i].len; j++)
+			if (t->state[j] != BAP_UNTOLD)
+				t->state[j] = BAP_TOLD << 1;
+	for (uint32_t i = 0; i < len; i++)
+		t->state[i] >>= 1;
+}
+
 void bap_forget_told(struct bap_known *k)
 {
-	uint32_t len = k->rec->base.regs.g_len;
-
 	for (uint32_t i = 0; i < k->n_live; i++)
-		for (uint32_t j = 0; j < len; j++)
-			if (k->live[i]->state[j] == BAP_TOLD)
-				k->live[i]->state[j] = BAP_UNTOLD;
+		forget_told(k->live[i], k->rec->base.regs.g_len);
 	bap_shown_forget(k->shown);
 }
 
@@ -77,6 +84,33 @@ void bap_warn_contradiction(struct bap_known *k)
 		 "believed");
 }
 
+static bool is_in(const struct bap_extent *e, uint32_t off)
+{
+	return off - e->off < e->len;
+}
+
+bool bap_is_written(const struct bap_thread *t, uint32_t off)
+{
+	bool is_last = false;
+
+	for (unsigned i = 0; i < t->n_last && !is_last; i++)
+		is_last = is_in(&t->last[i], off);
+	return is_last && t->state[off] != BAP_UNTOLD;
+}
+
+/* Does the previous instruction's result differ in one of the @len bytes? */
+static __attribute__((noinline)) bool is_contradicted(const struct bap_thread *t, uint32_t off, uint64_t word,
+						      uint32_t len)
+{
+	uint8_t bytes[8];
+
+	memcpy(bytes, &word, sizeof(bytes));
+	for (uint32_t i = 0; i < len; i++)
+		if (bytes[i] != t->data[off + i] && bap_is_written(t, off + i))
+			return true;
+	return false;
+}
+
 /* Bytes that were not seen in this list.  The last instruction's result is believed more. */
 static inline void see_unseen(struct bap_known *k, struct bap_thread *t, uint32_t off, uint64_t word,
 			      uint32_t len)
@@ -87,7 +121,7 @@ static inline void see_unseen(struct bap_known *k, struct bap_thread *t, uint32_
 	bap_store(t->seen + off, k->serial * BAP_ONES, mask);
 	if (!differs && !(~state & BAP_ONES & mask))
 		return;
-	if (differs & spread(state >> 1)) {
+	if (differs & spread(state) && is_contradicted(t, off, word, len)) {
 		bap_warn_contradiction(k);
 		return;
 	}
@@ -140,11 +174,10 @@ void bap_see_reg(struct bap_known *k, struct bap_thread *t, uint32_t off, const 
 
 void bap_write_reg(struct bap_known *k, struct bap_thread *t, uint32_t off, const uint8_t *data, uint32_t len)
 {
-	enum bap_byte state = bap_note_last(t, off, len);
-
+	bap_note_last(t, off, len);
 	for (uint32_t i = 0, n; i < len; i += n) {
 		n = len - i < 8 ? len - i : 8;
-		bap_write_bytes(k, t, off + i, load_value(data + i, n), n, state);
+		bap_write_bytes(k, t, off + i, load_value(data + i, n), n);
 	}
 }
 
@@ -153,6 +186,9 @@ void bap_lose_reg(struct bap_known *k, struct bap_thread *t, uint32_t off, uint3
 	bap_shown_changed(k->shown, t, off, len);
 	ts_steps_effect(k->out, TS_FX_REG_WRITE, off, len);
 	memset(t->state + off, BAP_UNTOLD, len);
+	for (unsigned i = 0; i < t->n_last; i++) /* of those that are lost in part the state tells */
+		if (t->last[i].off >= off && t->last[i].off + t->last[i].len <= off + len)
+			t->last[i].len = 0;
 }
 
 void bap_switch_thread(struct bap_known *k, const struct bap_thread *t)
@@ -220,23 +256,14 @@ static inline uint32_t whole_bytes(uint32_t n)
 	return (n & UINT32_C(0x01010101)) * 0xff;
 }
 
-/*
- * Bytes @see of a flag register are seen.  Most were told with the same value, which needs nothing more.
- *
- * Returns the others.
- */
-static inline uint32_t see_told(const struct bap_known *k, struct bap_thread *t, unsigned group, uint32_t see)
+/* ff for each byte of a flag register that was not told, or with another value. */
+static inline uint32_t stale_bytes(const struct bap *rec, const struct bap_thread *t,
+				   const struct regmap_flags *def, uint32_t value)
 {
-	const struct regmap_flags *def = &k->rec->names.flags[group];
-	uint32_t data = flags_number(k->rec, def, ts_load(t->data + def->off));
-	uint32_t state = flags_number(k->rec, def, ts_load(t->state + def->off));
-	uint32_t told = (state & (uint32_t)BAP_ONES) * 0xff;
+	uint32_t data = flags_number(rec, def, ts_load(t->data + def->off));
+	uint32_t state = flags_number(rec, def, ts_load(t->state + def->off));
 
-	if (__builtin_expect(data != t->flags[group].value, 0))
-		told &= ~whole_bytes(data ^ t->flags[group].value);
-	see &= bytes_of(def);
-	bap_store(t->seen + def->off, k->serial * BAP_ONES, flags_word(k->rec, def, see & told));
-	return see & ~told;
+	return (whole_bytes(data ^ value) | ~((state & (uint32_t)BAP_ONES) * 0xff)) & bytes_of(def);
 }
 
 /* A bit that is seen before anything changes it had that value from the start. */
@@ -253,30 +280,44 @@ static void note_first(struct bap_known *k, const struct bap_thread *t, unsigned
 	first->open &= ~bits;
 }
 
+/* The byte from bit @shift on is seen, written, or written with a value that is unknown. */
+static __attribute__((noinline)) void tell_byte(struct bap_known *k, struct bap_thread *t, unsigned group,
+						unsigned shift, bool is_write, bool is_known)
+{
+	uint32_t off = flag_off(k->rec, &k->rec->names.flags[group], shift);
+	uint64_t byte = htole64(t->flags[group].value >> shift & 0xff);
+
+	if (!is_write)
+		bap_see_word(k, t, off, byte, 1);
+	else if (is_known)
+		bap_write_bytes(k, t, off, byte, 1);
+	else
+		bap_lose_reg(k, t, off, 1);
+}
+
 void bap_tell_flags(struct bap_known *k, struct bap_thread *t, unsigned group, uint32_t bits, bool is_write)
 {
 	const struct regmap_flags *def = &k->rec->names.flags[group];
 	const struct bap_flag_bits *f = &t->flags[group];
-	uint32_t touched = whole_bytes(bits), missing = def->need & ~f->known;
+	uint32_t touched = whole_bytes(bits) & bytes_of(def), missing = def->need & ~f->known;
 	uint32_t unknown = __builtin_expect(missing != 0, 0) ? whole_bytes(missing) : 0;
-	uint32_t unlogged = ~touched & ~whole_bytes(def->need); /* their bits are never logged */
-	uint32_t see = see_told(k, t, group, unlogged | (is_write ? 0 : touched & ~unknown));
-	uint32_t write = is_write ? touched : 0;
+	uint32_t unlogged =
+		~touched & ~whole_bytes(def->need) & bytes_of(def); /* their bits are never logged */
+	uint32_t see = unlogged | (is_write ? 0 : touched & ~unknown), write = is_write ? touched : 0;
+	uint32_t stale = stale_bytes(k->rec, t, def, f->value);
 
 	if (__builtin_expect(k->notes_first, 0))
 		note_first(k, t, group, bits, is_write);
-	for (uint32_t rest = (see | write) & bytes_of(def); rest;) {
+	bap_store(t->seen + def->off, k->serial * BAP_ONES, flags_word(k->rec, def, see & ~stale));
+	for (uint32_t rest = (see & stale) | write; rest;) {
 		unsigned shift = first_shift(k->rec, rest);
-		uint32_t off = flag_off(k->rec, def, shift), bit = UINT32_C(1) << shift;
-		uint64_t byte = htole64(f->value >> shift & 0xff);
+		uint32_t bit = UINT32_C(1) << shift;
 
 		rest &= ~(UINT32_C(0xff) << shift);
-		if (see & bit)
-			bap_see_word(k, t, off, byte, 1);
-		if (write & unknown & bit)
-			bap_lose_reg(k, t, off, 1);
-		else if (write & bit)
-			bap_write_word(k, t, off, byte, 1);
+		if (write & ~unknown & bit)
+			bap_note_last(t, flag_off(k->rec, def, shift), 1);
+		if ((stale | unknown) & bit)
+			tell_byte(k, t, group, shift, write & bit, !(unknown & bit));
 	}
 }
 

@@ -102,33 +102,35 @@ static inline void bap_tell_word(struct bap_known *k, enum ts_effect_kind kind, 
 }
 
 /* Remember that the instruction wrote there, while there is room for it. */
-static inline enum bap_byte bap_note_last(struct bap_thread *t, uint32_t off, uint32_t len)
+static inline void bap_note_last(struct bap_thread *t, uint32_t off, uint32_t len)
 {
-	if (t->n_last == BAP_MAX_LAST)
-		return BAP_TOLD;
-	t->last[t->n_last++] = (struct bap_extent){ off, len };
-	return BAP_WRITTEN;
+	if (t->n_last < BAP_MAX_LAST)
+		t->last[t->n_last++] = (struct bap_extent){ off, len };
 }
 
-/* What the same instruction wrote before stays written by it, though it may be remembered no second time. */
-static inline void bap_write_bytes(struct bap_known *k, struct bap_thread *t, uint32_t off, uint64_t word,
-				   uint32_t len, enum bap_byte state)
-{
-	uint64_t mask = bap_first_bytes(len), before = ts_load(t->state + off);
+/* Was the byte written by the thread's previous instruction, and not lost since? */
+bool bap_is_written(const struct bap_thread *t, uint32_t off);
 
-	if (((ts_load(t->data + off) ^ word) | (~before & BAP_ONES)) & mask) {
-		bap_shown_changed(k->shown, t, off, len);
-		bap_tell_word(k, TS_FX_REG_WRITE, off, word, len);
-		bap_store(t->data + off, word, mask);
-	}
-	bap_store(t->state + off, before | state * BAP_ONES, mask);
+/* The first @len bytes of a word are written, unless they are what was told already. */
+static inline void bap_write_bytes(struct bap_known *k, struct bap_thread *t, uint32_t off, uint64_t word,
+				   uint32_t len)
+{
+	uint64_t mask = bap_first_bytes(len), state = ts_load(t->state + off);
+
+	if (!(((ts_load(t->data + off) ^ word) | (~state & BAP_ONES)) & mask))
+		return;
+	bap_shown_changed(k->shown, t, off, len);
+	bap_tell_word(k, TS_FX_REG_WRITE, off, word, len);
+	bap_store(t->data + off, word, mask);
+	bap_store(t->state + off, BAP_ONES, mask);
 }
 
 /* bap_write_reg() for the first @len bytes, 1 to 8, of a word. */
 static inline void bap_write_word(struct bap_known *k, struct bap_thread *t, uint32_t off, uint64_t word,
 				  uint32_t len)
 {
-	bap_write_bytes(k, t, off, word, len, bap_note_last(t, off, len));
+	bap_note_last(t, off, len);
+	bap_write_bytes(k, t, off, word, len);
 }
 
 /* Registers got a value that is not logged. */
@@ -143,14 +145,6 @@ void bap_switch_thread(struct bap_known *k, const struct bap_thread *t);
 /* The thread's previous instruction is no longer the previous one. */
 static inline void bap_age_writes(struct bap_thread *t)
 {
-	for (unsigned i = 0; i < t->n_last; i++) {
-		const struct bap_extent *e = &t->last[i];
-
-		/* whole words: bytes after an extent are another extent's, or not BAP_WRITTEN */
-		for (uint32_t j = 0; j < e->len; j += 8)
-			bap_store(t->state + e->off + j, ts_load(t->state + e->off + j) & BAP_ONES,
-				  UINT64_MAX);
-	}
 	t->n_last = 0;
 	for (unsigned i = 0; i < REGMAP_MAX_FLAGS; i++)
 		t->flags[i].last = 0;

@@ -11,12 +11,10 @@
 
 #define BAP_MAX_LAST 16
 
-/* The state of a register byte: two bits. */
+/* The state of a register byte. */
 enum bap_byte {
 	BAP_UNTOLD = 0,
 	BAP_TOLD = 1,
-	BAP_WRITTEN =
-		3, /* told, and written by the thread's previous instruction, whose writes are all logged */
 };
 
 struct bap_extent {
@@ -29,7 +27,9 @@ struct bap_thread {
 	uint8_t *data;    /* owned; the registers in the 'g' layout; the two below follow it */
 	uint8_t *state;   /* enum bap_byte a byte */
 	uint8_t *seen;    /* the frame (reader's serial) in whose list before the instruction the byte was */
-	struct bap_extent last[BAP_MAX_LAST]; /* where BAP_WRITTEN is */
+	/* what the previous instruction wrote, whose writes are all logged; of it, what is untold was lost
+	 * since */
+	struct bap_extent last[BAP_MAX_LAST];
 	unsigned n_last;
 	struct bap_flag_bits {
 		uint32_t value, known;

@@ -29,6 +29,7 @@ void bap_plans_fini(struct bap_plans *ps)
 		free(ps->slots[i].plan);
 	free(ps->slots);
 	ps->slots = NULL;
+	ps->last = NULL;
 	ps->n = ps->cap = 0;
 }
 
@@ -38,7 +39,9 @@ void bap_plans_fini(struct bap_plans *ps)
 struct draft {
 	const struct bap_parser *in;
 	const uint8_t *tail;
-	struct bap_plan *plan;
+	struct bap_plan plan; /* without items, flags and blocks */
+	struct bap_plan_item items[BAP_PLAN_ITEMS];
+	struct bap_plan_flag flags[BAP_PLAN_FLAGS];
 	uint8_t mask[BAP_PLAN_MAX_LEN +
 		     BAP_PLAN_BLOCK];     /* the bits of the tail that are the same each time */
 	uint32_t whole[REGMAP_MAX_FLAGS]; /* bits of the list's operands that are whole flag registers */
@@ -74,13 +77,13 @@ static bool have_common_bytes(const struct regmap_slot *a, const struct regmap_s
 static bool check_shown(const struct draft *d, const struct bap_op *op, bool *is_new)
 {
 	*is_new = true;
-	for (unsigned i = 0; i < d->plan->n_items; i++) {
-		const struct bap_plan_item *item = &d->plan->items[i];
+	for (unsigned i = 0; i < d->plan.n_items; i++) {
+		const struct bap_plan_item *item = &d->items[i];
+		const struct regmap_slot *slot = &d->in->rec->names.slots[item->slot];
 
-		if (item->slot == op->slot && item->len == op->len)
+		if (slot == op->slot && item->len == op->len)
 			*is_new = false;
-		else if (item->slot && item->slot->kind == REGMAP_REG &&
-			 have_common_bytes(item->slot, op->slot))
+		else if (item->slot && slot->kind == REGMAP_REG && have_common_bytes(slot, op->slot))
 			return false;
 	}
 	return true;
@@ -90,11 +93,11 @@ static struct bap_plan_item *add_item(struct draft *d, const struct bap_op *op)
 {
 	struct bap_plan_item *item;
 
-	if (d->plan->n_items == BAP_PLAN_ITEMS)
+	if (d->plan.n_items == BAP_PLAN_ITEMS)
 		return NULL;
-	item = &d->plan->items[d->plan->n_items++];
+	item = &d->items[d->plan.n_items++];
 	*item = (struct bap_plan_item){
-		.slot = op->slot,
+		.slot = op->slot ? (uint16_t)(op->slot - d->in->rec->names.slots) : 0,
 		.value = (uint16_t)(op->value - d->tail),
 		.len = (uint16_t)op->len,
 		.bits = (uint16_t)op->bits,
@@ -108,9 +111,9 @@ static bool add_memory(struct draft *d, const uint8_t *p, const struct bap_op *o
 {
 	uint32_t at = (uint32_t)(p - d->tail) + 2 + BAP_OP_ADDRESS, end = at + p[5] - 1;
 
-	if (d->plan->n_memory == BAP_PLAN_MEMORY || !add_item(d, op))
+	if (d->plan.n_memory == BAP_PLAN_MEMORY || !add_item(d, op))
 		return false;
-	d->plan->memory[d->plan->n_memory++] =
+	d->plan.memory[d->plan.n_memory++] =
 		(struct bap_plan_address){ (uint16_t)at, (uint16_t)(op->len - 1) };
 	memset(d->mask + at, 0x80, end - at); /* as many bytes each time */
 	return true;
@@ -134,26 +137,28 @@ static bool add_register(struct draft *d, const struct bap_op *op, bool is_pre)
 	return true;
 }
 
-/* The list's single flags so far, by group; it has one more, or a whole register of them. */
-static uint32_t *note_flags(struct bap_plan *plan, bool is_pre)
+/* The list's single flags so far; it has one more, or a whole register of them. */
+static uint64_t *note_flags(struct bap_plan *plan, bool is_pre)
 {
 	if (is_pre)
 		plan->has_pre_flags = true;
 	else
 		plan->has_post_flags = true;
-	return is_pre ? plan->pre_mask : plan->post_mask;
+	return is_pre ? &plan->pre_mask : &plan->post_mask;
 }
 
 static bool add_flag(struct draft *d, const struct bap_op *op, bool is_pre)
 {
 	const struct regmap_slot *s = op->slot;
-	uint32_t *mask = &note_flags(d->plan, is_pre)[s->group];
+	uint64_t *mask = note_flags(&d->plan, is_pre);
 
-	if (d->plan->n_flags == BAP_PLAN_FLAGS || (*mask | d->whole[s->group]) & s->mask)
+	if (d->plan.n_flags == BAP_PLAN_FLAGS ||
+	    (bap_group_of(*mask, s->group) | d->whole[s->group]) & s->mask)
 		return false;
-	*mask |= s->mask;
-	d->plan->flags[d->plan->n_flags++] =
-		(struct bap_plan_flag){ (uint16_t)(op->value - d->tail), s->shift, s->group, s->mask };
+	*mask |= (uint64_t)s->mask << s->group * BAP_GROUP_BITS;
+	d->flags[d->plan.n_flags++] = (struct bap_plan_flag){ (uint16_t)(op->value - d->tail),
+							      (uint8_t)(s->shift + s->group * BAP_GROUP_BITS),
+							      (uint8_t)(s->mask >> s->shift) };
 	return true;
 }
 
@@ -162,7 +167,7 @@ static bool add_flags(struct draft *d, const struct bap_op *op, bool is_pre)
 {
 	uint8_t group = op->slot->group;
 
-	if (note_flags(d->plan, is_pre)[group] || d->whole[group])
+	if (bap_group_of(*note_flags(&d->plan, is_pre), group) || d->whole[group])
 		return false;
 	d->whole[group] = UINT32_MAX;
 	return add_item(d, op);
@@ -190,7 +195,7 @@ static bool add_list(struct draft *d, const struct pb_value *list, bool is_pre)
 	struct bap_op op;
 
 	memset(d->whole, 0, sizeof(d->whole));
-	d->plan->has_operands |= p != end;
+	d->plan.has_operands |= p != end;
 	for (; p != end; p += 2 + p[1]) {
 		if (end - p < 2 || p[0] != BAP_OP_KEY || p[1] >= 0x80 || p[1] > end - p - 2 ||
 		    !bap_op_usual(d->in, p + 2, p[1], &op) || !add_operand(d, p, &op, is_pre))
@@ -205,7 +210,7 @@ static bool fill(struct draft *d, const uint8_t *end)
 {
 	struct pb_message m = { 0 };
 	const struct pb_value *raw = &m.v[STD_RAWBYTES - 1];
-	struct bap_plan *plan = d->plan;
+	struct bap_plan *plan = &d->plan;
 	const uint8_t *p = d->tail;
 
 	for (unsigned i = STD_RAWBYTES; i <= STD_POST_LIST; i++) {
@@ -227,30 +232,40 @@ static bool fill(struct draft *d, const uint8_t *end)
 	return true;
 }
 
-static struct bap_plan *make(const struct bap_parser *in, const uint8_t *tail, uint32_t len)
+/* The finished plan: all of it in one piece of memory. */
+static struct bap_plan *pack(const struct draft *d)
 {
-	uint32_t n_blocks = (len + BAP_PLAN_BLOCK - 1) / BAP_PLAN_BLOCK;
-	struct bap_plan *plan = calloc(1, sizeof(*plan) + n_blocks * sizeof(plan->blocks[0]));
-	struct draft d = { .in = in, .tail = tail, .plan = plan };
+	uint32_t n_blocks = (d->plan.len + BAP_PLAN_BLOCK - 1) / BAP_PLAN_BLOCK;
+	size_t blocks_len = n_blocks * sizeof(struct bap_plan_block);
+	size_t items_len = d->plan.n_items * sizeof(d->items[0]);
+	size_t flags_len = d->plan.n_flags * sizeof(d->flags[0]);
+	struct bap_plan *plan = malloc(sizeof(*plan) + blocks_len + items_len + flags_len);
+	uint8_t *rest;
 
 	if (!plan)
 		return NULL;
-	plan->len = len;
-	plan->n_blocks = (uint16_t)n_blocks;
-	memset(d.mask, 0xff, len);
-	if (!fill(&d, tail + len)) {
-		free(plan);
-		return NULL;
-	}
+	*plan = d->plan;
+	plan->n_blocks = (uint8_t)n_blocks;
 	for (uint32_t i = 0; i < n_blocks; i++) {
 		struct bap_plan_block *b = &plan->blocks[i];
 
 		/* cppcheck-suppress bufferAccessOutOfBounds; there is room for n_blocks of them */
-		memcpy(b->mask, d.mask + i * BAP_PLAN_BLOCK, BAP_PLAN_BLOCK);
+		memcpy(b->mask, d->mask + i * BAP_PLAN_BLOCK, BAP_PLAN_BLOCK);
 		/* cppcheck-suppress bufferAccessOutOfBounds; the same */
-		memcpy(b->want, tail + i * BAP_PLAN_BLOCK, BAP_PLAN_BLOCK); /* see TS_WINDOW_PAD */
+		memcpy(b->want, d->tail + i * BAP_PLAN_BLOCK, BAP_PLAN_BLOCK); /* see TS_WINDOW_PAD */
 	}
+	rest = (uint8_t *)plan->blocks + blocks_len;
+	plan->items = memcpy(rest, d->items, items_len);
+	plan->flags = memcpy(rest + items_len, d->flags, flags_len);
 	return plan;
+}
+
+static struct bap_plan *make(const struct bap_parser *in, const uint8_t *tail, uint32_t len)
+{
+	struct draft d = { .in = in, .tail = tail, .plan = { .len = (uint16_t)len } };
+
+	memset(d.mask, 0xff, len);
+	return fill(&d, tail + len) ? pack(&d) : NULL;
 }
 
 /* ------------------------------------------------------------------------------------------ the table */
@@ -266,6 +281,7 @@ static bool make_room(struct bap_plans *ps)
 		return false;
 	if (ps->cap == MAX_SLOTS) {
 		bap_plans_fini(ps);
+		more.last = NULL;
 		more.n = 0;
 	}
 	for (uint32_t i = 0; i < ps->cap; i++)

@@ -17,6 +17,7 @@
 
 #include "insn.h"
 #include "operand.h"
+#include "word.h"
 
 /* A frame with more of these gets no plan. */
 #define BAP_PLAN_ITEMS   16u
@@ -39,45 +40,59 @@ typedef uint64_t bap_plan_word __attribute__((vector_size(16)));
 
 #define BAP_PLAN_BLOCK 32u
 
+/* Lines of 64 bytes of a plan that are fetched early. */
+#define BAP_PLAN_FETCH 9u
+
 /* An operand other than a flag. */
 struct bap_plan_item {
-	const struct regmap_slot *slot; /* NULL: memory */
-	uint32_t off;                   /* of a word, in the 'g' layout */
-	uint16_t value;                 /* where its value is in the tail */
-	uint16_t len;                   /* bytes of the value */
+	uint32_t off;   /* of a word, in the 'g' layout */
+	uint16_t slot;  /* ordinal in the map of names; 0: memory */
+	uint16_t value; /* where its value is in the tail */
+	uint16_t len;   /* bytes of the value */
 	uint16_t bits;
 	bool is_word; /* part of a register, of at most eight bytes: off and len say which */
 	bool is_read;
 };
 
-/* A flag: a byte of the tail, whose lowest bits go to those of @mask. */
+/* A flag: the bits of @mask of a byte of the tail, which go @shift bits up in the flags of all groups. */
 struct bap_plan_flag {
 	uint16_t value;
-	uint8_t shift, group;
-	uint32_t mask;
+	uint8_t shift, mask;
 };
 
+/* The flags of all groups are one number, which has so many bits for each; the first group's are the lowest. */
+#define BAP_GROUP_BITS 32u
+
+static inline uint32_t bap_group_of(uint64_t all, unsigned group)
+{
+	return (uint32_t)(all >> group * BAP_GROUP_BITS);
+}
+
+/* One piece of memory, and small: plans of a large program do not fit the nearest cache. */
 struct bap_plan {
-	uint32_t len; /* of the tail */
-	uint16_t n_blocks;
+	struct bap_plan *next; /* what was followed after it last; NULL: nothing yet */
+	uint16_t len;          /* of the tail */
+	uint8_t n_blocks;
 	uint8_t insn_len;
 	bool has_operands, has_pre_flags, has_post_flags; /* flags: single ones or whole registers */
-	enum bap_x86_loss loss;
+	uint8_t loss;                                     /* enum bap_x86_loss */
 	/* items and flags of the list before the instruction, then of the list after it: */
 	uint8_t n_pre_items, n_items, n_pre_flags, n_flags;
 	uint8_t n_memory;
+	uint64_t pre_mask, post_mask; /* all single flags of a list */
+	const struct bap_plan_item *items;
+	const struct bap_plan_flag *flags;
 	struct bap_plan_address {
 		uint16_t at;       /* where a memory operand's address is in the tail */
 		uint16_t room;     /* bytes of the value after the first one */
 	} memory[BAP_PLAN_MEMORY]; /* in the order of the items */
-	uint32_t pre_mask[REGMAP_MAX_FLAGS], post_mask[REGMAP_MAX_FLAGS]; /* all flags of a list, by group */
-	struct bap_plan_item items[BAP_PLAN_ITEMS];
-	struct bap_plan_flag flags[BAP_PLAN_FLAGS];
 	struct bap_plan_block {
 		bap_plan_word mask[2]; /* the bits that are the same each time, */
 		bap_plan_word want[2]; /* and what they are */
-	} blocks[]; /* of BAP_PLAN_BLOCK bytes of the tail each; the last one may pass its end */
+	} blocks[]; /* of BAP_PLAN_BLOCK bytes of the tail each, the last one may pass its end; items and
+		       flags follow them */
 };
+_Static_assert(REGMAP_MAX_FLAGS * BAP_GROUP_BITS <= 64, "pre_mask and post_mask have all groups");
 
 /* Plans by the first bytes of tails. */
 struct bap_plans {
@@ -87,8 +102,14 @@ struct bap_plans {
 		struct bap_plan *plan; /* owned; NULL: none yet, or none can be made */
 	} * slots;                     /* owned */
 	uint32_t n, cap;               /* cap: a power of two; 0 before the first tail */
+	struct bap_plan *last;         /* followed last; NULL: none */
 	uint32_t after;      /* of BAP_PLAN_AFTER; BAP_NO_PLANS: all frames are read in the general way */
 	uint64_t n_followed; /* frames that were read by a plan */
+	struct bap_plan_thread {
+		uint64_t id;
+		uint64_t word, mask; /* the bytes of the field, a word at most; no bit of it: none is known */
+		uint8_t len;
+	} thread; /* of the frame that was split last */
 };
 
 /* The beginning of a std frame, and its tail. */
@@ -108,20 +129,39 @@ void bap_plans_fini(struct bap_plans *ps);
  */
 void bap_plans_note(struct bap_plans *ps, const struct bap_parser *in, const struct bap_plan_frame *f);
 
+/* The field of the thread at @p.  Returns its end, which may be after @end; NULL if it is something else. */
+static inline const uint8_t *bap_plan_thread(struct bap_plan_thread *t, const uint8_t *p, const uint8_t *end)
+{
+	const uint8_t *after;
+
+	if (t->mask && !((ts_load(p) ^ t->word) & t->mask))
+		return p + t->len;
+	t->mask = 0;
+	if (end - p < 2 || *p != (2 << 3 | PB_VARINT))
+		return NULL;
+	after = pb_get_varint(p + 1, end, &t->id);
+	if (after && after - p <= 8) {
+		t->len = (uint8_t)(after - p);
+		t->word = ts_load(p);
+		t->mask = bap_first_bytes(t->len);
+	}
+	return after;
+}
+
 /*
  * Parse the beginning of a std frame.  Returns false if it is not as recorders write it, or too long for a
  * plan.
  */
-static inline bool bap_plan_split(const struct ts_cursor *body, struct bap_plan_frame *f)
+static inline bool bap_plan_split(struct bap_plans *ps, const struct ts_cursor *body,
+				  struct bap_plan_frame *f)
 {
 	const uint8_t *p = body->p, *end = p + body->left;
 
 	if (body->left < BAP_PLAN_MIN_LEN || *p != (1 << 3 | PB_VARINT))
 		return false;
 	p = pb_get_varint(p + 1, end, &f->pc);
-	if (!p || end - p < 2 || *p != (2 << 3 | PB_VARINT))
-		return false;
-	p = pb_get_varint(p + 1, end, &f->thread_id);
+	p = p ? bap_plan_thread(&ps->thread, p, end) : NULL;
+	f->thread_id = ps->thread.id;
 	if (!p || (size_t)(end - p) - BAP_PLAN_MIN_LEN > BAP_PLAN_MAX_LEN - BAP_PLAN_MIN_LEN)
 		return false;
 	f->tail = p;
@@ -161,16 +201,31 @@ static inline bool bap_plan_fits(const struct bap_plan *plan, const uint8_t *tai
 	return !(differs[0] | differs[1]);
 }
 
-/* The plan that fits the frame, or NULL. */
-static inline const struct bap_plan *bap_plans_find(const struct bap_plans *ps,
-						    const struct bap_plan_frame *f)
+static inline bool bap_plan_is_for(const struct bap_plan *plan, const struct bap_plan_frame *f)
 {
-	const struct bap_plan *plan;
+	return plan && plan->len == f->len && bap_plan_fits(plan, f->tail);
+}
 
-	if (!ps->cap)
-		return NULL;
-	plan = bap_plans_at(ps, bap_plan_tag(f->tail, f->len))->plan;
-	return plan && plan->len == f->len && bap_plan_fits(plan, f->tail) ? plan : NULL;
+/*
+ * The plan that fits the frame, or NULL.  Programs repeat themselves: most often it is the one that was
+ * followed after the last one before, so that it can be brought to the nearest cache a frame early.
+ */
+static inline const struct bap_plan *bap_plans_find(struct bap_plans *ps, const struct bap_plan_frame *f)
+{
+	struct bap_plan *last = ps->last, *plan = last ? last->next : NULL;
+
+	if (!bap_plan_is_for(plan, f)) {
+		plan = ps->cap ? bap_plans_at(ps, bap_plan_tag(f->tail, f->len))->plan : NULL;
+		if (!bap_plan_is_for(plan, f))
+			return NULL;
+		if (last)
+			last->next = plan;
+	}
+	ps->last = plan;
+	if (plan->next)
+		for (unsigned i = 0; i < BAP_PLAN_FETCH; i++)
+			__builtin_prefetch((const char *)plan->next + i * 64);
+	return plan;
 }
 
 #endif

@@ -141,14 +141,15 @@ static bool read_post_list(struct bap_course *co, struct bap_thread *t, const st
 	return ts_ok(frame);
 }
 
-static inline void see_code(struct bap_course *co, uint64_t pc, const struct pb_value *raw)
+static inline __attribute__((always_inline)) void see_code(struct bap_course *co, uint64_t pc,
+							   const struct pb_value *raw)
 {
 	struct ts_effect *e;
 
 	if (!raw->p || !raw->n || raw->n > 64 || raw->n - 1 > co->rec->addr_mask - pc)
 		return;
-	if (raw->n <= 8) /* as those of nearly all machines; more bytes can be read after them */
-		e = ts_steps_word(co->known.out, TS_FX_READ, pc, raw->p, (uint32_t)raw->n);
+	if (raw->n <= TS_X86_MAX_INSN) /* so many bytes can be read there: TS_WINDOW_PAD */
+		e = ts_steps_short(co->known.out, TS_FX_READ, pc, raw->p, (uint32_t)raw->n, TS_X86_MAX_INSN);
 	else
 		e = ts_steps_value(co->known.out, TS_FX_READ, pc, raw->p, (uint32_t)raw->n);
 	if (e)
@@ -212,6 +213,7 @@ static __attribute__((noinline)) bool read_any(struct bap_course *co, struct bap
 struct planned {
 	const struct bap_plan *plan;
 	const uint8_t *tail;
+	bool is_big_endian;
 	uint64_t addrs[BAP_PLAN_MEMORY];
 };
 
@@ -229,20 +231,19 @@ static inline bool read_addresses(const struct bap *rec, struct planned *f)
 	return true;
 }
 
-static inline uint64_t planned_word(const struct bap_course *co, const struct planned *f,
-				    const struct bap_plan_item *item)
+static inline uint64_t planned_word(const struct planned *f, const struct bap_plan_item *item)
 {
 	uint64_t word = ts_load(f->tail + item->value);
 
-	return co->rec->base.regs.arch->is_big_endian ? bap_reverse(word, item->len) : word;
+	return f->is_big_endian ? bap_reverse(word, item->len) : word;
 }
 
 /* An operand that is not a word, as the general way has it; memory takes the next address, *addr. */
-static inline struct bap_op planned_op(const struct planned *f, const struct bap_plan_item *item,
-				       const uint64_t **addr)
+static inline struct bap_op planned_op(const struct bap_course *co, const struct planned *f,
+				       const struct bap_plan_item *item, const uint64_t **addr)
 {
 	return (struct bap_op){
-		.slot = item->slot,
+		.slot = item->slot ? &co->rec->names.slots[item->slot] : NULL,
 		.addr = item->slot ? 0 : *(*addr)++,
 		.value = f->tail + item->value,
 		.len = item->len,
@@ -251,41 +252,42 @@ static inline struct bap_op planned_op(const struct planned *f, const struct bap
 	};
 }
 
-/* The flags from @i to @end, by group. */
-static inline void planned_flags(const struct planned *f, unsigned i, unsigned end,
-				 uint32_t values[REGMAP_MAX_FLAGS])
+/* The flags from @i to @end. */
+static inline uint64_t planned_flags(const struct planned *f, unsigned i, unsigned end)
 {
-	for (; i < end; i++) {
-		const struct bap_plan_flag *flag = &f->plan->flags[i];
+	const struct bap_plan_flag *flag = f->plan->flags + i, *last = f->plan->flags + end;
+	uint64_t all = 0;
 
-		values[flag->group] |= (uint32_t)f->tail[flag->value] << flag->shift & flag->mask;
-	}
+	for (; flag < last; flag++)
+		all |= (uint64_t)(f->tail[flag->value] & flag->mask) << flag->shift;
+	return all;
 }
 
 static inline void follow_pre_list(struct bap_course *co, struct bap_thread *t, const struct planned *f,
 				   const uint64_t **addr)
 {
 	const struct bap_plan *plan = f->plan;
-	uint32_t values[REGMAP_MAX_FLAGS] = { 0 };
+	uint64_t flags;
 
 	bap_start_list(&co->known);
 	for (unsigned i = 0; i < plan->n_pre_items; i++) {
 		const struct bap_plan_item *item = &plan->items[i];
 
 		if (item->is_word) {
-			bap_see_first(&co->known, t, item->off, planned_word(co, f, item), item->len);
+			bap_see_first(&co->known, t, item->off, planned_word(f, item), item->len);
 		} else {
-			struct bap_op op = planned_op(f, item, addr);
+			struct bap_op op = planned_op(co, f, item, addr);
 
 			see(co, t, &op);
 		}
 	}
 	if (!plan->has_pre_flags)
 		return;
-	planned_flags(f, 0, plan->n_pre_flags, values);
+	flags = planned_flags(f, 0, plan->n_pre_flags);
 	for (unsigned i = 0; i < REGMAP_MAX_FLAGS; i++)
-		if (plan->pre_mask[i])
-			bap_see_flags(&co->known, t, i, plan->pre_mask[i], values[i]);
+		if (bap_group_of(plan->pre_mask, i))
+			bap_see_flags(&co->known, t, i, bap_group_of(plan->pre_mask, i),
+				      bap_group_of(flags, i));
 	bap_see_all_flags(&co->known, t);
 }
 
@@ -293,25 +295,25 @@ static inline void follow_post_list(struct bap_course *co, struct bap_thread *t,
 				    const uint64_t **addr)
 {
 	const struct bap_plan *plan = f->plan;
-	uint32_t values[REGMAP_MAX_FLAGS] = { 0 };
+	uint64_t flags;
 
 	for (unsigned i = plan->n_pre_items; i < plan->n_items; i++) {
 		const struct bap_plan_item *item = &plan->items[i];
 
 		if (item->is_word) {
-			bap_write_word(&co->known, t, item->off, planned_word(co, f, item), item->len);
+			bap_write_word(&co->known, t, item->off, planned_word(f, item), item->len);
 		} else {
-			struct bap_op op = planned_op(f, item, addr);
+			struct bap_op op = planned_op(co, f, item, addr);
 
 			write(co, t, &op);
 		}
 	}
 	if (!plan->has_post_flags)
 		return;
-	planned_flags(f, plan->n_pre_flags, plan->n_flags, values);
+	flags = planned_flags(f, plan->n_pre_flags, plan->n_flags);
 	for (unsigned i = 0; i < REGMAP_MAX_FLAGS; i++)
-		if (plan->post_mask[i])
-			bap_write_flags(t, i, plan->post_mask[i], values[i]);
+		if (bap_group_of(plan->post_mask, i))
+			bap_write_flags(t, i, bap_group_of(plan->post_mask, i), bap_group_of(flags, i));
 	tell_written_flags(co, t);
 }
 
@@ -337,12 +339,13 @@ bool bap_read_std(struct bap_course *co, struct bap_stream *s, struct bap_thread
 {
 	struct planned f;
 	struct bap_plan_frame head;
-	bool has_head = bap_plan_split(&s->opened.body, &head);
+	bool has_head = bap_plan_split(&co->plans, &s->opened.body, &head);
 
 	f.plan = has_head && co->now && co->now->id == head.thread_id && !co->calls.n
 			 ? bap_plans_find(&co->plans, &head)
 			 : NULL;
 	f.tail = head.tail;
+	f.is_big_endian = co->rec->base.regs.arch->is_big_endian;
 	if (!f.plan || !read_addresses(co->rec, &f)) {
 		bool done = read_any(co, s, t, pc, insn_len);
 

@@ -5,6 +5,7 @@
  */
 #include "unit.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -229,7 +230,40 @@ START_TEST(so_many_plans_that_all_are_dropped)
 }
 END_TEST
 
+/* Each of three instructions comes after each other one, and after itself. */
+START_TEST(plans_are_followed_in_any_order)
+{
+	static const char order[] = "abcabcaabbccbacbacaab";
+	static const char *const from[] = { "rbx", "rcx", "rsi" }, *const to[] = { "rax", "rdx", "rdi" };
+	struct bap_twins w;
+
+	bap_text_line(&file, X64);
+	for (unsigned i = 0; order[i]; i++)
+		bap_text_line(&file, "step 401000 1 b8%02x %s=%x/8 > %s=%x/8", order[i], from[order[i] - 'a'], i,
+			      to[order[i] - 'a'], i * 2);
+	ck_assert(bap_twins_open(&w, file.data, file.len));
+	ck_assert_uint_eq(check_twins("order", &w), sizeof(order) - 1 - 3);
+	bap_twins_close(&w);
+}
+END_TEST
+
+/* Identifiers of one byte to ten, some of which begin as others do.  A thread's second frame has a plan. */
+START_TEST(threads_take_turns)
+{
+	static const uint64_t ids[] = { 1, 2, 1, 0x81, 0x4081, 0x81, 0x4081, UINT64_MAX, 0x4081, UINT64_MAX - 1 };
+	const unsigned n = sizeof(ids) / sizeof(ids[0]);
+	struct bap_twins w;
+
+	bap_text_line(&file, X64);
+	for (unsigned i = 0; i < 4 * n; i++)
+		bap_text_line(&file, "step 401000 %" PRIx64 " b801 rbx=%x/8 > rax=1/8", ids[i / 2 % n], i);
+	ck_assert(bap_twins_open(&w, file.data, file.len));
+	ck_assert_uint_eq(check_twins("threads", &w), 2 * n);
+	bap_twins_close(&w);
+}
+END_TEST
+
 UNIT_FIXTURE_SUITE("bap_plan", NULL, teardown, frames_that_repeat_are_read_by_plans,
 		   a_frame_that_differs_anywhere_says_what_it_says_in_the_general_way,
 		   a_length_may_have_more_bytes_than_it_needs, plans_are_kept_while_others_are_made,
-		   so_many_plans_that_all_are_dropped)
+		   so_many_plans_that_all_are_dropped, plans_are_followed_in_any_order, threads_take_turns)

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "stream.h"
 
+#include <endian.h>
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "schema.h"
+#include "src/base/bytes.h"
 
 void bap_stream_init(struct bap_stream *s, struct bap *rec)
 {
@@ -26,13 +28,6 @@ void bap_stream_seek(struct bap_stream *s, uint64_t off, uint64_t frame)
 	ts_error_reset(&s->failure);
 }
 
-static uint64_t le64(const uint8_t *p)
-{
-	struct ts_cursor c = ts_cursor(p, 8, 0, "", NULL);
-
-	return ts_u64le(&c);
-}
-
 static bool fail_cut(const struct bap_stream *s, uint64_t left, const char *what, struct ts_error *err)
 {
 	return ts_fail(err, TS_ETRUNC, s->off, "frame %" PRIu64 ": %s, but %" PRIu64 " bytes are left%s",
@@ -41,8 +36,7 @@ static bool fail_cut(const struct bap_stream *s, uint64_t left, const char *what
 }
 
 /* Why a length that @left bytes follow cannot be one. */
-static __attribute__((noinline)) enum ts_next fail_len(const struct bap_stream *s, uint64_t len,
-						       uint64_t left, struct ts_error *err)
+static enum ts_next fail_len(const struct bap_stream *s, uint64_t len, uint64_t left, struct ts_error *err)
 {
 	char text[64];
 
@@ -57,7 +51,7 @@ static __attribute__((noinline)) enum ts_next fail_len(const struct bap_stream *
 }
 
 /* Give @c the bytes of the next frame, without passing it.  Returns TS_END after the last frame. */
-static inline enum ts_next peek_frame(struct bap_stream *s, struct ts_cursor *c, struct ts_error *err)
+static enum ts_next peek_frame(struct bap_stream *s, struct ts_cursor *c, struct ts_error *err)
 {
 	uint64_t left = s->rec->end - s->off, len;
 	const uint8_t *p;
@@ -72,11 +66,11 @@ static inline enum ts_next peek_frame(struct bap_stream *s, struct ts_cursor *c,
 	p = ts_window_at(&s->window, s->off, BAP_LEN_LEN, &got, err);
 	if (!p)
 		return TS_FAIL;
-	len = le64(p);
+	len = le64toh(ts_load(p));
 	left -= BAP_LEN_LEN;
-	if (__builtin_expect(len - 1 >= BAP_MAX_FRAME || len > left, 0))
+	if (len - 1 >= BAP_MAX_FRAME || len > left)
 		return fail_len(s, len, left, err);
-	if (__builtin_expect(got - BAP_LEN_LEN < len, 0)) {
+	if (got - BAP_LEN_LEN < len) {
 		p = ts_window_need(&s->window, s->off, BAP_LEN_LEN + len, err);
 		if (!p)
 			return TS_FAIL;
@@ -96,8 +90,8 @@ static unsigned frame_kind(const struct pb_message *m)
 	return kind;
 }
 
-/* open_message() of any frame. */
-static __attribute__((noinline)) bool open_any(struct ts_cursor *c, unsigned *kind)
+/* From a frame @c to the message in it, whose kind goes to *kind. */
+static bool open_message(struct ts_cursor *c, unsigned *kind)
 {
 	struct ts_cursor frame = *c;
 	struct pb_message m;
@@ -110,25 +104,37 @@ static __attribute__((noinline)) bool open_any(struct ts_cursor *c, unsigned *ki
 	return true;
 }
 
-/* From a frame @c to the message in it, whose kind goes to *kind. */
-static inline bool open_message(struct ts_cursor *c, unsigned *kind)
+/*
+ * Open a frame as nearly all are: in the window as a whole, and one field, of an instruction.  Returns false
+ * for any other, or if it is damaged.
+ */
+static inline bool open_usual(struct bap_stream *s, struct ts_error *err)
 {
-	const uint8_t *p;
-	uint64_t n;
+	const struct ts_window *w = &s->window;
+	struct bap_opened *o = &s->opened;
+	uint64_t at = s->off - w->off, left = w->len - at, len, n;
+	const uint8_t *start, *p, *body;
 
-	/* nearly all are one field, of an instruction, and nothing else */
-	if (*c->p == (FRAME_STD << 3 | PB_BYTES)) {
-		p = pb_get_varint(c->p + 1, c->p + c->left, &n);
-		if (p && n == (size_t)(c->p + c->left - p)) {
-			ts_take(c, (uint64_t)(p - c->p));
-			*kind = FRAME_STD;
-			return true;
-		}
-	}
-	return open_any(c, kind);
+	if (at > w->len || left <= BAP_LEN_LEN)
+		return false;
+	start = w->buf + at;
+	p = start + BAP_LEN_LEN;
+	len = le64toh(ts_load(start));
+	if (len - 1 >= BAP_MAX_FRAME || len > left - BAP_LEN_LEN || *p != (FRAME_STD << 3 | PB_BYTES))
+		return false;
+	body = pb_get_varint(p + 1, p + len, &n);
+	if (!body || n != (size_t)(p + len - body))
+		return false;
+	s->look.off = o->off = s->off;
+	o->len = (size_t)len;
+	o->kind = FRAME_STD;
+	o->body = ts_cursor(body, (size_t)n, s->off + (uint64_t)(body - start), "frame", err);
+	o->has_std = false;
+	return true;
 }
 
-enum ts_next bap_stream_open_next(struct bap_stream *s, struct ts_error *err)
+/* Not in line: the usual way needs no stack. */
+static __attribute__((noinline)) enum ts_next open_any(struct bap_stream *s, struct ts_error *err)
 {
 	struct bap_opened *o = &s->opened;
 	enum ts_next next;
@@ -150,6 +156,11 @@ enum ts_next bap_stream_open_next(struct bap_stream *s, struct ts_error *err)
 	o->len = 0;
 	ts_fail_prefix(err, "frame %" PRIu64, s->n_frames);
 	return TS_FAIL;
+}
+
+enum ts_next bap_stream_open_next(struct bap_stream *s, struct ts_error *err)
+{
+	return s->failure.code == TS_OK && open_usual(s, err) ? TS_ITEM : open_any(s, err);
 }
 
 /* The bytes field at @p, which has this key; NULL if it is another, or damaged. */

@@ -16,6 +16,9 @@
  * from write to write by a watchpoint and reverse-continue, from call to call by a breakpoint and continue,
  * and counting by stepi.
  *
+ * `find` decodes the chunks that it cannot pass over: in some of them a match begins or ends.  Where rows come
+ * from each chunk no filter helps, and a row costs its share of a decoded chunk.
+ *
  * BENCH_SIZES and BENCH_FORMATS are those of bench_formats; without formats, the sizes are Usercorn's, and of
  * each other one a recording of a million steps is asked.  There is one recording at a time.  BENCH_VERBS="why
  * find" are the only verbs that are measured, with neither the naive scan nor gdb.
@@ -260,17 +263,24 @@ static void measure_table(struct session *s, const char *verb, const char *quest
 static void measure_find(struct session *s, const char *verb, const char *question)
 {
 	bool is_first = !ts_query_has_values(s->t.q);
-	double seconds, millions = (double)s->ask.n_steps / 1e6;
+	uint64_t n_chunks = (s->ask.n_steps - 1) / TS_CHUNK_STEPS + 1;
+	double millions = (double)s->ask.n_steps / 1e6;
+	struct answered r;
 
 	if (!is_measured(verb))
 		return;
-	seconds = ask(s, question).seconds;
+	r = ask(s, question);
 	if (is_first && ts_query_has_values(s->t.q))
-		figure(s, verb, "the first one, million steps a second", millions / seconds, BENCH_NOTHING,
+		figure(s, verb, "the first one, million steps a second", millions / r.seconds, BENCH_NOTHING,
 		       0);
-	seconds = ask(s, question).seconds;
-	figure(s, verb, "a later one, million steps a second", millions / seconds,
+	r = ask(s, question);
+	figure(s, verb, "a later one, million steps a second", millions / r.seconds,
 	       !strcmp(verb, "find") ? BENCH_AT_LEAST : BENCH_NOTHING, MIN_FIND_RATE);
+	figure(s, verb, "decoded chunks, %", 100.0 * (double)r.n_chunks / (double)n_chunks, BENCH_NOTHING, 0);
+	if (r.n_rows < 100)
+		return;
+	figure(s, verb, "rows a chunk", (double)r.n_rows / (double)n_chunks, BENCH_NOTHING, 0);
+	figure(s, verb, "a row, us", r.seconds / (double)r.n_rows * 1e6, BENCH_NOTHING, 0);
 }
 
 static int compare_times(const void *a, const void *b)
@@ -578,6 +588,8 @@ static void measure(struct session *s, const struct bench_format *format, const 
 		measure_find(s, "find bytes", "find 00 00 00 01");
 		measure_find(s, "find text", "find \"wanted text\"");
 		measure_find(s, "find two bytes", "find 12 34");
+		measure_find(s, "find three bytes", "find 7f 00 00");
+		measure_find(s, "find one byte", "find 0a");
 	}
 	measure_table(s, "strings", "strings", true);
 	measure_table(s, "hot", "hot", true);

@@ -49,6 +49,10 @@ class Questions:
         addr = max(0, int(rnd.choice(self.stack), 16) + rnd.randrange(-64, 64)) if rnd.random() < .7 else int(rnd.choice(self.pcs), 16)
         return rnd.choice([f"{addr:#x}", f"{addr:#x},{rnd.randrange(1, 40)}", f"{addr:#x}:{addr + 16:#x}"])
 
+    def area(self):
+        addr = int(self.rnd.choice(self.stack), 16)
+        return f"{addr:#x}:{addr + 4096:#x}"
+
     def what(self):
         return self.rnd.choice(REGS) if self.rnd.random() < .5 else self.memory()
 
@@ -78,28 +82,32 @@ class Questions:
             lambda: ("history", {"what": self.what(), **self.range(), **self.bound(), **self.at(), **self.value(),
                                  **self.thread(), **rnd.choice([{}, {"changes": True}])}),
             lambda: ("accesses", {"what": self.memory(), "kinds": rnd.choice(["r", "w", "x", "rwx"]), **self.range(), **self.bound(),
-                                  **self.at(), **self.thread()}),
+                                  **self.at(), **self.value(), **self.thread(), **rnd.choice([{}, {"changes": True}])}),
             lambda: (f"{near}-{rnd.choice(['write', 'change'])}", {"what": self.what(), **self.at()}),
             lambda: (f"{near}-{rnd.choice(['read', 'access', 'exec'])}", {"what": self.memory(), **self.at()}),
             lambda: ("executions", {"what": self.code(), **self.range(), **self.bound(), **self.at(), **self.thread(),
                                     **rnd.choice([{}, {"if": "$sp > 0x1000 && $al != 3"}])}),
-            lambda: ("calls", {**self.range(), **self.bound(), **self.thread(), **rnd.choice([{}, {"depth": 2}, {"what": self.code()}])}),
+            lambda: ("calls", {**self.range(), **self.bound(), **self.thread(), **rnd.choice([{}, {"depth": 2}, {"what": self.code()}]),
+                               **rnd.choice([{}, {"if": "$sp > 0x1000"}])}),
             lambda: ("stack", {**self.at(), **self.bound(), **self.thread()}),
             lambda: ("events", {**self.range(), **self.bound(), **rnd.choice([{}, {"what": "syscall"}, {"what": "exit"}])}),
             lambda: (rnd.choice(["threads", "processes", "modules", "maps"]), {**self.range(), **self.bound(), **self.at()}),
-            lambda: ("find", {"what": rnd.choice(["00 00 ?? 01", '"a"', "u32:1", "u8:7"]), **self.range(), **self.bound(), **self.at()}),
-            lambda: ("strings", {**self.range(), **self.bound(), "min": rnd.randrange(3, 9), **self.at()}),
+            lambda: ("find", {"what": rnd.choice(["00 00 ?? 01", '"a"', "u32:1", "u8:7"]), **self.range(), **self.bound(), **self.at(),
+                              **rnd.choice([{}, {"memory": self.area()}])}),
+            lambda: ("strings", {**rnd.choice([{}, {"what": self.memory()}]), **self.range(), **self.bound(), "min": rnd.randrange(3, 9),
+                                 **self.at()}),
             lambda: ("why", {"what": rnd.choice([self.what(), "branch"]), "depth": rnd.randrange(5), **self.at(), **self.bound()}),
             lambda: ("hot", {**self.range(), "first": rnd.randrange(1, 9), **self.at(), **rnd.choice([{}, {"by": "address"}])}),
             lambda: ("coverage", {**self.range(), **self.bound(), **self.at()}),
             lambda: ("when", self.at()),
+            lambda: ("goto", {"what": rnd.choice([str(self.position()), "begin", "end", f"{rnd.randrange(101)}%"])}),
             lambda: (rnd.choice(["history", "executions", "events", "why"]),
                      {"what": rnd.choice(["$nope", "nowhere", "0x10:0x5", "$pc+"]), **self.at()}),
         ])()
 
 
 # arguments, in the order in which words may stand, and the words
-WORDS = {"what": "", "kinds": "", "by": "by", "in": "in", "if": "if", "first": "first", "last": "last", "at": "at", "thread": "thread",
+WORDS = {"what": "", "kinds": "", "memory": "in memory", "by": "by", "in": "in", "if": "if", "first": "first", "last": "last", "at": "at", "thread": "thread",
          "depth": "depth", "min": "min"}
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The same questions through every interface: random ones through query's three forms, monitor commands, and mcp; one of
-each verb through gdb's commands, too.
+"""The same questions through every interface: random ones through query's three forms, monitor commands, and mcp, some of
+them through gdb's commands; one of each verb through gdb's commands, too.
 
 Rows of mcp are those of query's JSON Lines, TSV has the cells of them, and a monitor command prints what query prints
 on a terminal. What is not understood is refused by all, with the same sentence.
@@ -21,7 +21,7 @@ from _rsp import Rsp
 from _server import Server
 from _tap import SRCDIR, add_case, case, run_cases
 
-N_QUESTIONS, N_MORE = 45, 15
+N_QUESTIONS, N_MORE, N_IN_GDB = 45, 15, 12
 FIB = 0x4013ef     # of x64_walk.elf, by nm
 
 
@@ -41,6 +41,8 @@ def check_answered(question, trace, done, result, shown):
     tsv = query(trace, question).stdout.splitlines()
     assert tsv[1:] == ["\t".join(map(cell, row.values())) for row in rows], (question, tsv)
     assert not rows or tsv[0].split("\t") == list(rows[0]), (question, tsv)
+    if question.startswith("goto"):
+        shown = shown.split("\n")[0]     # a session goes there, and shows what is stopped for there, too
     assert shown.rstrip("\n") == query_text(trace, question)[0].rstrip("\n"), (question, shown)
 
 
@@ -119,6 +121,20 @@ def gdbs_commands_answer_as_query_does():
                 assert cells_of(shown) == wanted, (door + question, wanted, shown)
 
 
+def gdb_answers_as_query_does(trace, seed):
+    questions, walk = Questions(trace, seed), Recording("x64_walk")
+    walk.trace = str(trace)
+    with Gdb(walk, has_exec=False) as g:
+        g(f"source {SRCDIR / 'gdbinit'}")
+        for _ in range(N_IN_GDB):
+            verb, arguments = questions.next()
+            question = question_of(verb, arguments)
+            wanted, status = query_text(trace, question)
+            for door in commands_of(verb) if status in (0, 1) and verb != "goto" else []:
+                shown = g(door + question)
+                assert cells_of(shown) == cells_of(wanted), (door + question, wanted, shown)
+
+
 def copy_of(walk, name):
     copy = pathlib.Path(f"{name}.ucir").absolute()
     pathlib.Path(f"{copy}.tsmarks").unlink(missing_ok=True)
@@ -184,5 +200,8 @@ def every_verb_is_asked_through_all():
 for seed, (name, path) in enumerate((TRACES | MORE_TRACES).items(), 1):
     n_questions, n_verbs = (N_QUESTIONS, 12) if name in TRACES else (N_MORE, 3)
     add_case(f"all interfaces answer the same on {name}", the_doors_agree, path, seed, n_questions, n_verbs)
+
+for seed, (name, path) in enumerate(TRACES.items(), 1):
+    add_case(f"gdb answers as query does on {name}", gdb_answers_as_query_does, path, seed)
 
 run_cases()

@@ -10,11 +10,13 @@
 #include "script.h"
 #include "src/index/index_header.h"
 #include "src/index/index_pack.h"
+#include "src/timeline/builder.h"
 #include "src/timeline/layers.h"
 #include "src/timeline/section.h"
 #include "src/timeline/world.h"
 
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -586,6 +588,64 @@ START_TEST(sketches_that_contradict_themselves_are_refused)
 }
 END_TEST
 
+/* Is the file opened where files that the recording names are looked for? */
+static bool opens_with_sysroot(const uint8_t *file, size_t len)
+{
+	struct script *s = script_random_new(1, forge_n_steps);
+	struct ts_error err = { 0 };
+	struct ts_index_file *f;
+	struct ts_timeline *tl;
+	struct ts_image image;
+	FILE *out = fopen(PATH, "wb");
+	bool done;
+
+	ck_assert(out && fwrite(file, 1, len, out) == len && !fclose(out));
+	ts_image_init(&image);
+	image.sysroot = "no folder";
+	tl = ts_timeline_new(&s->rec, &image, &err);
+	ts_timeline_make_digests(tl);
+	f = ts_index_open(PATH, &forge_key, &err);
+	done = f && ts_timeline_use_file(tl, f, &err);
+	ck_assert(done || strchr(err.text, ' '));
+	ts_timeline_free(tl);
+	ts_image_fini(&image);
+	script_free(s);
+	return done;
+}
+
+START_TEST(files_that_no_step_can_have_named_are_refused)
+{
+	static const struct ts_named_file lies[] = {
+		{ .name = UINT32_MAX },
+		{ .map = 1 }, /* of no length */
+		{ .map = 1, .addr = UINT64_MAX, .len = 2 },
+	};
+	size_t len, items_len;
+	uint8_t *built = forge_original(PATH, 1, &len), *file = forge_store(built, &len),
+		*forged = malloc(len);
+	struct forge_array a;
+	uint8_t *p;
+
+	ck_assert_ptr_nonnull(forged);
+	ck_assert(opens_with_sysroot(file, len));
+	for (unsigned i = 0; i < 4; i++) {
+		memcpy(forged, file, len);
+		a = forge_find(forged, len, -1, KIND("WRLD"), 0, -1);
+		p = items_of(&a, &items_len);
+		ck_assert_uint_ge(items_len, sizeof(lies[0]));
+		if (i < 3)
+			memcpy(p, &lies[i], sizeof(lies[i]));
+		forge(forged, len, NULL, 0);
+		if (i == 3) /* damaged, and not signed */
+			*p ^= 1;
+		ck_assert_msg(!opens_with_sysroot(forged, len), "case %u", i);
+	}
+	free(forged);
+	free(file);
+	free(built);
+}
+END_TEST
+
 UNIT_SUITE("index_forged", a_file_that_is_signed_again_is_as_good_as_before, a_number_that_lies_leads_nowhere,
 	   several_numbers_that_lie_lead_nowhere, numbers_of_sketches_that_lie_lead_nowhere,
 	   a_record_whose_head_contradicts_itself_or_the_one_before_is_refused,
@@ -596,4 +656,5 @@ UNIT_SUITE("index_forged", a_file_that_is_signed_again_is_as_good_as_before, a_n
 	   a_stretch_that_is_empty_is_refused, a_region_of_no_bytes_is_refused,
 	   packed_arrays_that_are_more_than_their_record_are_refused,
 	   numbers_that_are_false_together_are_refused, tables_that_lead_out_of_their_record_are_refused,
-	   sketches_that_contradict_themselves_are_refused)
+	   sketches_that_contradict_themselves_are_refused,
+	   files_that_no_step_can_have_named_are_refused)

@@ -7,6 +7,8 @@
 
 #include "src/index/index_blocks.h"
 #include "src/index/index_file.h"
+#include "src/index/index_record.h"
+#include "src/index/index_summary.h"
 #include "src/index/index_write.h"
 
 #include <stdio.h>
@@ -247,7 +249,32 @@ START_TEST(a_record_that_was_refused_is_not_mapped_again)
 }
 END_TEST
 
+/* What is left of the summary of the first record when the rest of it is cut off. */
+START_TEST(a_summary_that_ends_within_a_record_is_refused)
+{
+	static uint8_t bytes[1 << 17];
+	size_t len = read_file(PATH, bytes), used, whole;
+	size_t at = place_of(bytes, len, N_RECORDS) + TS_INDEX_SUMMARY_HEAD_LEN,
+	       end = get64(bytes + len - 48);
+	uint64_t off = place_of(bytes, len, 0), record_len = get64(bytes + get64(bytes + len - 48) + 24);
+	struct ts_index_record r;
+
+	ck_assert(ts_index_record_read(&r, off, record_len, bytes + at, end - at, &whole));
+	free(r.arrays);
+	free(r.packed);
+	for (size_t n = 0; n <= whole; n++) {
+		ck_assert_msg(ts_index_record_read(&r, off, record_len, bytes + at, n, &used) == (n == whole),
+			      "%zu bytes", n);
+		if (n < whole)
+			continue;
+		free(r.arrays);
+		free(r.packed);
+	}
+}
+END_TEST
+
 UNIT_FIXTURE_SUITE("index_summary", setup, teardown, a_record_is_mapped_when_it_is_used,
 		   without_its_summary_a_file_is_as_good, another_record_is_not_taken_for_it,
 		   a_record_whose_head_or_tables_are_damaged_is_refused_when_it_is_used,
-		   a_record_that_was_refused_is_not_mapped_again)
+		   a_record_that_was_refused_is_not_mapped_again,
+		   a_summary_that_ends_within_a_record_is_refused)

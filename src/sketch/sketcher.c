@@ -43,7 +43,7 @@ struct ts_sketcher {
 	const struct ts_steps *steps;    /* borrowed */
 	/* of the step */
 	uint32_t step, effect;           /* its ordinal in the chunk, and that of the effect in it */
-	bool has_written, has_cleared;
+	bool has_written;
 	uint64_t read_first, read_last;  /* around all that it read; first > last: nothing */
 	bool is_failed;
 };
@@ -399,9 +399,6 @@ static inline void take_effect(struct ts_sketcher *sk, uint32_t process, const s
 	else if (e->kind != TS_FX_READ)
 		take_other(sk, process, e);
 	sk->has_written |= e->kind != TS_FX_READ;
-	sk->has_cleared |= e->kind > TS_FX_READ;
-	/* what it shows stood there before the step, and no more */
-	sk->is_wild |= e->kind == TS_FX_READ && sk->has_cleared;
 	if (e->kind == TS_FX_READ && data) {
 		sk->read_first = e->addr < sk->read_first ? e->addr : sk->read_first;
 		sk->read_last = e->addr + (e->len - 1) > sk->read_last ? e->addr + (e->len - 1) : sk->read_last;
@@ -435,7 +432,7 @@ bool ts_sketcher_take(struct ts_sketcher *sk, uint64_t chunk, const struct ts_st
 		uint32_t process = sk->rec->threads[s->thread].process;
 
 		sk->step = i;
-		sk->has_written = sk->has_cleared = false;
+		sk->has_written = false;
 		sk->read_first = UINT64_MAX;
 		sk->read_last = 0;
 		for (uint32_t k = 0; k < s->n_effects; k++) {

@@ -452,6 +452,51 @@ START_TEST(what_is_mapped_is_known)
 }
 END_TEST
 
+/*
+ * Memory is "ab".  A step maps zeros behind that, or (@is_unmap) unmaps what is there, and then reads @seen
+ * there; the next chunk reads "uv".
+ */
+static struct script *read_after_clearing(bool is_unmap, const char *seen)
+{
+	struct script *s = script_new("x86_64", 1, NULL);
+
+	ts_steps_value(&s->steps, TS_FX_WRITE, BASE, (const uint8_t *)"ab", 2);
+	ts_steps_close(&s->steps, 0x4000, 1, 0);
+	if (is_unmap)
+		ts_steps_effect(&s->steps, TS_FX_UNMAP, BASE + 2, 2);
+	else
+		ts_steps_map(&s->steps, BASE + 2, 2, NULL, 0, NULL, 0)->fill = TS_FILL_ZERO;
+	ts_steps_value(&s->steps, TS_FX_READ, BASE + 2, (const uint8_t *)seen, 2);
+	for (unsigned i = 1; i < TS_CHUNK_STEPS; i++)
+		ts_steps_close(&s->steps, 0x4000 + i, 1, 0);
+	ts_steps_value(&s->steps, TS_FX_READ, BASE + 2, (const uint8_t *)"uv", 2);
+	ts_steps_close(&s->steps, 0x5000, 1, 0);
+	s->end = (struct ts_end){ .pc = 0x5001, .has_pc = true };
+	return s;
+}
+
+START_TEST(what_is_read_in_the_step_that_maps_it_is_known)
+{
+	static const struct {
+		bool is_unmap;
+		const char *seen, *value;
+	} reads[] = { { true, "st", "abst" }, { false, "\0\0", "ab\0\0" } };
+	struct script *s = read_after_clearing(reads[_i].is_unmap, reads[_i].seen);
+	uint8_t data[4], is_known[4];
+	struct ts_error err = { 0 };
+	struct ts_timeline *tl;
+	struct ts_query *q = sketched(s, &tl);
+
+	ck_assert(ts_query_mem(q, 2, 0, BASE, 4, data, is_known, &err));
+	ck_assert_mem_eq(data, reads[_i].value, 4);
+	ck_assert(may_begin_in(q, reads[_i].value, 4, 0) && may_begin_in(q, "abuv", 4, 1));
+	ck_assert(!may_begin_in(q, "abuv", 4, 0) && !may_begin_in(q, "zzzz", 4, 0));
+	ts_query_free(q);
+	ts_timeline_free(tl);
+	script_free(s);
+}
+END_TEST
+
 /* ------------------------------------------------------------------------------------- the section's file */
 
 struct opened {
@@ -592,6 +637,7 @@ Suite *unit_suite(void)
 	tcase_add_loop_test(c, a_value_that_begins_is_not_passed_over, 1, 61);
 	tcase_add_loop_test(c, what_a_later_read_shows_stood_since_it_was_written, 0, 4);
 	tcase_add_loop_test(c, what_is_mapped_is_known, 0, 4);
+	tcase_add_loop_test(c, what_is_read_in_the_step_that_maps_it_is_known, 0, 2);
 	tcase_add_test(c, sketches_are_not_built_with_the_index_and_kept_when_they_are);
 	tcase_add_test(c, sketches_of_other_files_beneath_the_recording_are_made_anew);
 	suite_add_tcase(suite, c);

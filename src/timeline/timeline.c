@@ -555,6 +555,7 @@ static enum ts_grow begin_packing(struct ts_timeline *tl, enum ts_stage stage, s
 {
 	if (!ts_runs_flush(&tl->builder->runs))
 		return no_memory(tl, err);
+	ts_feed_let_far(tl->builder->feed);
 	begin_stage(tl, stage, pack);
 	return TS_GROW_MORE;
 }

@@ -45,11 +45,19 @@
 #define N_ALONE 6u
 
 /*
+ * While the caller seals a segment, which takes it about 10 ms, the decoder may go so far: as many stretches
+ * in the ring, as long as what they hold has at most so many bytes.
+ */
+#define N_FAR         40u
+#define MAX_FAR_BYTES (UINT64_C(48) << 20)
+
+/*
  * Steps may have any number of effects.  So many bytes end a stretch of one decoder before it has all its
  * batches; a batch with memory for more than so many does not keep it.
  */
 #define MAX_STRETCH_BYTES (UINT64_C(4) << 20)
 #define MAX_KEPT_BYTES    (UINT64_C(2) << 20)
+#define MAX_FAR_KEPT_BYTES (UINT64_C(512) << 10) /* of a batch that was decoded far ahead */
 
 /* After a guess that was wrong, or none, so many stretches are begun without one; each time double. */
 #define MAX_PAUSE 64u
@@ -89,6 +97,7 @@ struct ts_feed {
 	unsigned n_decoders;
 	struct stretch *stretches;  /* owned; a ring */
 	unsigned n_stretches, len;  /* in it, and batches in each of them */
+	unsigned n_near;            /* so many are used, but where the decoder goes far */
 	bool is_started;            /* threads were, as far as the system has them */
 	pthread_mutex_t lock;
 	pthread_cond_t filled;      /* batches can be lent */
@@ -96,6 +105,7 @@ struct ts_feed {
 
 	/* below the lock; numbers of stretches, of which number i is stretches[i % n_stretches]: */
 	uint64_t n_begun, n_settled, n_freed;
+	unsigned n_allowed;         /* so many may be begun and not freed: n_near to n_stretches */
 	bool has_start;             /* where stretch n_begun begins is known: */
 	struct ts_buf start;
 	uint64_t n_drops;
@@ -151,10 +161,10 @@ static uint64_t used_bytes(const struct ts_steps *b)
 	return bytes_of(b->n_steps, b->n_effects, b->n_data);
 }
 
-/* It was read: a batch of extraordinary steps gives its memory back. */
-static void empty(struct ts_steps *b)
+/* It was read: a batch of extraordinary steps, with memory for more than @max bytes, gives it back. */
+static void empty(struct ts_steps *b, uint64_t max)
 {
-	if (bytes_of(b->cap_steps, b->cap_effects, b->cap_data) > MAX_KEPT_BYTES)
+	if (bytes_of(b->cap_steps, b->cap_effects, b->cap_data) > max)
 		ts_steps_fini(b);
 }
 
@@ -196,7 +206,7 @@ static void decode_for_other(struct decoder *d, struct ts_batch *b)
 	if (ts_ways_is_second(&d->ways)) {
 		decode_steps(d->reader, b, &d->draft);
 		ts_steps_copy(&b->steps, &d->draft);
-		empty(&d->draft);
+		empty(&d->draft, MAX_KEPT_BYTES);
 	} else {
 		decode_steps(d->reader, b, &b->steps);
 	}
@@ -375,15 +385,32 @@ static void look_ahead(struct ts_feed *f, struct stretch *s)
 		pause_scout(f);
 }
 
+/* The bytes of all that was decoded ahead. */
+static uint64_t bytes_ahead(struct ts_feed *f)
+{
+	uint64_t n = 0;
+
+	for (uint64_t i = f->n_freed; i < f->n_begun; i++)
+		n += stretch_at(f, i)->n_bytes;
+	return n;
+}
+
+/* Is there room for one more stretch? */
+static bool has_room(struct ts_feed *f)
+{
+	uint64_t n = f->n_begun - f->n_freed;
+
+	return n < f->n_near || (n < f->n_allowed && bytes_ahead(f) <= MAX_FAR_BYTES);
+}
+
 /* Begin the next stretch, if that is possible, and @d may. */
 static struct stretch *begin(struct ts_feed *f, struct decoder *d)
 {
 	struct stretch *s = stretch_at(f, f->n_begun);
 	bool stands = !d->is_elsewhere && d->next == f->n_begun;
 
-	if (d->is_spoiled || (!d->is_elsewhere && d->next > f->n_settled) ||
-	    f->n_begun - f->n_freed == f->n_stretches || s->owner || !f->has_start || f->is_scouting ||
-	    (!stands && !ts_buf_ok(&f->start)) || !teach(f, d))
+	if (d->is_spoiled || (!d->is_elsewhere && d->next > f->n_settled) || !has_room(f) || s->owner ||
+	    !f->has_start || f->is_scouting || (!stands && !ts_buf_ok(&f->start)) || !teach(f, d))
 		return NULL;
 	s->n_full = s->n_taken = 0;
 	s->n_bytes = 0;
@@ -436,7 +463,7 @@ static bool is_ended(const struct ts_feed *f)
 
 /*
  * So many that it is worth to wake who waits for them: to wake a thread takes as long as to decode a chunk.
- * Where one thread decodes that is half of the ring, so that it has room for as long.
+ * Where one thread decodes that is half of what it may begin, so that it has room for as long.
  */
 static bool has_enough(struct ts_feed *f)
 {
@@ -446,7 +473,7 @@ static bool has_enough(struct ts_feed *f)
 	if (!n)
 		return false;
 	if (f->n_decoders == 1)
-		return f->n_settled - f->n_freed >= f->n_stretches / 2 || is_ended(f);
+		return f->n_settled - f->n_freed >= f->n_near / 2 || is_ended(f);
 	return s->is_over || n > f->len / 2;
 }
 
@@ -648,6 +675,27 @@ void ts_feed_rest(struct ts_feed *f)
 
 /* ----------------------------------------------------------------------------------------- who calls it */
 
+/*
+ * The first stretch is free.  It is used again before those that only a decoder which goes far uses: these
+ * need not be in a cache.
+ */
+static void free_first(struct ts_feed *f)
+{
+	struct stretch *s = stretch_at(f, f->n_freed), *next = stretch_at(f, f->n_freed + f->n_near);
+
+	if (f->n_begun <= f->n_freed + f->n_near && next != s) {
+		struct stretch other = *next;
+
+		*next = *s;
+		*s = other;
+	}
+	f->n_freed++;
+	/* the decoder goes back step by step: it is not to pause until the caller has taken all */
+	if (f->n_allowed > f->n_near && f->n_freed % 2 == 0)
+		f->n_allowed--;
+	pthread_cond_broadcast(&f->changed);
+}
+
 /* The batch that was lent may be filled again. */
 static void give_back(struct ts_feed *f)
 {
@@ -657,12 +705,11 @@ static void give_back(struct ts_feed *f)
 		return;
 	f->is_lent = false;
 	if (f->n_stretches > 1)
-		empty(&s->batches[s->n_taken].steps);
+		empty(&s->batches[s->n_taken].steps,
+		      f->n_allowed > f->n_near ? MAX_FAR_KEPT_BYTES : MAX_KEPT_BYTES);
 	s->n_taken++;
-	if (s->n_taken < s->n_full || !s->is_over)
-		return;
-	f->n_freed++;
-	pthread_cond_broadcast(&f->changed);
+	if (s->n_taken == s->n_full && s->is_over)
+		free_first(f);
 }
 
 /* Do what the decoders without a thread could do.  Returns false if that is nothing. */
@@ -712,6 +759,14 @@ struct ts_batch *ts_feed_next(struct ts_feed *f)
 	return b;
 }
 
+void ts_feed_let_far(struct ts_feed *f)
+{
+	pthread_mutex_lock(&f->lock);
+	f->n_allowed = f->n_stretches;
+	pthread_cond_broadcast(&f->changed);
+	pthread_mutex_unlock(&f->lock);
+}
+
 bool ts_feed_resume(struct ts_feed *f, const uint8_t *point, size_t len, const struct ts_end *end,
 		    struct ts_error *err)
 {
@@ -755,10 +810,10 @@ static bool init_stretch(struct stretch *s, unsigned len)
 }
 
 /*
- * A ring of @n stretches of @len batches, in place of the one that there is.  Returns false if memory is
- * exhausted.
+ * A ring of @n stretches of @len batches, of which @n_near are used as a rule, in place of the one that there
+ * is. Returns false if memory is exhausted.
  */
-static bool make_ring(struct ts_feed *f, unsigned n, unsigned len)
+static bool make_ring(struct ts_feed *f, unsigned n, unsigned n_near, unsigned len)
 {
 	struct stretch *stretches = calloc(n, sizeof(*stretches));
 	unsigned n_done = 0;
@@ -774,6 +829,7 @@ static bool make_ring(struct ts_feed *f, unsigned n, unsigned len)
 	free_ring(f);
 	f->stretches = stretches;
 	f->n_stretches = n;
+	f->n_near = f->n_allowed = n_near;
 	f->len = len;
 	return true;
 }
@@ -830,7 +886,7 @@ static bool add_decoder(struct ts_feed *f, struct ts_recording *twin, struct ts_
 	bool is_more = d == &f->decoders[f->n_decoders];
 	unsigned n = f->n_decoders + is_more;
 
-	if (!make_ring(f, n > 1 ? n + 2 : N_ALONE, n > 1 ? LEN_SHARED : LEN_ALONE))
+	if (!(n > 1 ? make_ring(f, n + 2, n + 2, LEN_SHARED) : make_ring(f, N_FAR, N_ALONE, LEN_ALONE)))
 		return false;
 	if (d == &f->decoders[0])
 		ts_reader_close(d->reader);
@@ -882,7 +938,7 @@ struct ts_feed *ts_feed_new(struct ts_recording *rec, struct ts_error *err)
 		return NULL;
 	}
 	init(f, rec);
-	if (make_ring(f, 1, LEN_HERE))
+	if (make_ring(f, 1, 1, LEN_HERE))
 		set_decoder(f, &f->decoders[0], NULL, rec->ops->reader(rec, err));
 	else
 		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to read it");

@@ -79,6 +79,12 @@ bool ts_feed_go_ahead(struct ts_feed *f, struct ts_recording *twin, struct ts_er
 struct ts_batch *ts_feed_next(struct ts_feed *f);
 
 /*
+ * The caller takes no batch for some milliseconds: meanwhile a thread that decodes alone may be further ahead
+ * than as a rule, within a limit on memory.
+ */
+void ts_feed_let_far(struct ts_feed *f);
+
+/*
  * Look at the steps of each batch once, in order, with @look, which changes nothing that the caller of this
  * module uses meanwhile, and returns false if memory is exhausted.  It does not matter who does that: so a thread
  * that decodes and has no room for more looks at what it has decoded, which lies in its processor's cache.  Must

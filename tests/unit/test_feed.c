@@ -150,6 +150,7 @@ END_TEST
 #define LARGE_LEN     ((UINT64_C(4) << 20) / TS_CHUNK_STEPS)
 #define N_LARGE       (40 * TS_CHUNK_STEPS)
 #define MAX_AHEAD_LEN (UINT64_C(28) << 20)
+#define MAX_FAR_LEN   (UINT64_C(56) << 20)
 
 static struct script *make_large(void)
 {
@@ -178,7 +179,7 @@ static void dwell(const struct ts_batch *b)
 	ck_assert_uint_eq(n_ones, 0);
 }
 
-START_TEST(what_is_decoded_ahead_is_bounded_in_bytes)
+static void check_bound(bool is_far, uint64_t max_len)
 {
 	struct script *large = make_large(), *twin = make_large();
 
@@ -190,15 +191,22 @@ START_TEST(what_is_decoded_ahead_is_bounded_in_bytes)
 
 		ck_assert_uint_eq(b->steps.n_steps, TS_CHUNK_STEPS);
 		ck_assert_uint_eq(b->steps.steps[0].pc, 0x1000 + end - TS_CHUNK_STEPS);
+		if (is_far)
+			ts_feed_let_far(f);
 		dwell(b);
 		if (end % (20 * TS_CHUNK_STEPS))
 			continue;
 		ts_feed_rest(f); /* the thread counts its steps */
-		ck_assert_uint_le((twin->n_reads - end) * LARGE_LEN, MAX_AHEAD_LEN);
+		ck_assert_uint_le((twin->n_reads - end) * LARGE_LEN, max_len);
 	}
 	ts_feed_free(f);
 	f = NULL;
 	script_free(large);
+}
+
+START_TEST(what_is_decoded_ahead_is_bounded_in_bytes)
+{
+	check_bound(_i, _i ? MAX_FAR_LEN : MAX_AHEAD_LEN);
 }
 END_TEST
 
@@ -317,15 +325,20 @@ static bool look(void *user, const struct ts_steps *steps)
 	return n_looks++ != bad_look;
 }
 
-static void begin_looking(unsigned n_jobs, uint64_t n)
+static void begin_looks(uint64_t n)
 {
-	odd_every = 0;
-	begin_many(n_jobs);
 	look_pos = n_looks = 0;
 	bad_look = UINT64_MAX;
 	is_look_wrong = false;
 	ts_feed_set_look(f, look, &look_pos);
 	ts_feed_let_look(f, n);
+}
+
+static void begin_looking(unsigned n_jobs, uint64_t n)
+{
+	odd_every = 0;
+	begin_many(n_jobs);
+	begin_looks(n);
 }
 
 static void wait_for_looks(uint64_t n)
@@ -366,6 +379,35 @@ START_TEST(threads_without_room_look_as_far_as_they_may)
 	ts_feed_rest(f);
 	ck_assert_uint_eq(ts_feed_n_looked(f), 9);
 	ck_assert_uint_eq(look_pos, 9 * TS_CHUNK_STEPS);
+	ck_assert(!is_look_wrong);
+}
+END_TEST
+
+/* More batches than a thread alone decodes ahead as a rule, and as it may: 72 and 480. */
+#define N_RULE 72u
+#define N_FAR  (N_RULE + 100)
+#define N_LONG (600 * TS_CHUNK_STEPS)
+
+/* Only a thread without room looks: what it has looked at, it has decoded. */
+START_TEST(a_thread_goes_far_when_it_may)
+{
+	struct script *x = script_random_new(SEED, N_LONG);
+
+	ts_feed_free(f);
+	script_free(s);
+	s = script_random_new(SEED, N_LONG);
+	f = ts_feed_new(&s->rec, &err);
+	ck_assert(ts_feed_go_ahead(f, &x->rec, &err));
+	begin_looks(UINT64_MAX);
+	for (uint64_t at = 0; at < N_LONG; at += TS_CHUNK_STEPS) {
+		ck_assert_uint_eq(next_batch()->steps.steps[0].pc, s->steps.steps[at].pc);
+		ck_assert(ts_feed_look(f));
+		if (at != 5 * TS_CHUNK_STEPS && at != 200 * TS_CHUNK_STEPS)
+			continue;
+		ts_feed_let_far(f);
+		wait_for_looks(at / TS_CHUNK_STEPS + N_FAR);
+	}
+	ck_assert_uint_eq(look_pos, N_LONG);
 	ck_assert(!is_look_wrong);
 }
 END_TEST
@@ -437,13 +479,14 @@ Suite *unit_suite(void)
 	tcase_add_loop_test(tc, it_may_be_freed_at_any_time, 0, 12);
 	tcase_add_loop_test(tc, the_point_behind_a_batch_is_where_the_next_begins, 0, 2);
 	tcase_add_test(tc, what_was_said_of_the_end_is_kept);
-	tcase_add_test(tc, what_is_decoded_ahead_is_bounded_in_bytes);
+	tcase_add_loop_test(tc, what_is_decoded_ahead_is_bounded_in_bytes, 0, 2);
 	tcase_add_test(tc, several_decoders_give_the_same_batches);
 	tcase_add_loop_test(tc, wrong_guesses_are_dropped, 1, 4);
 	tcase_add_loop_test(tc, what_is_odd_is_counted_once, 0, 12);
 	tcase_add_loop_test(tc, several_decoders_may_be_freed_at_any_time, 0, 12);
 	tcase_add_loop_test(tc, each_batch_is_looked_at_once_and_in_order, 0, 4);
 	tcase_add_loop_test(tc, threads_without_room_look_as_far_as_they_may, 0, 4);
+	tcase_add_test(tc, a_thread_goes_far_when_it_may);
 	tcase_add_loop_test(tc, a_look_that_fails_is_a_failure_of_its_batch, 0, 2);
 	tcase_add_test(tc, a_thread_is_known_with_the_batch_in_which_it_appears);
 	suite_add_tcase(suite, tc);

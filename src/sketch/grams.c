@@ -30,16 +30,16 @@ static void forget_recent(struct ts_grams *g)
 static void free_table(struct ts_gram_table *t)
 {
 	free(t->hashes);
-	free(t->spans);
+	free(t->groups);
 	*t = (struct ts_gram_table){ 0 };
 }
 
 static bool make_table(struct ts_gram_table *t, unsigned n_bits)
 {
 	t->hashes = malloc(sizeof(*t->hashes) << n_bits);
-	t->spans = calloc((size_t)1 << n_bits, sizeof(*t->spans));
+	t->groups = calloc((size_t)1 << n_bits, sizeof(*t->groups));
 	t->n_bits = n_bits;
-	if (t->hashes && t->spans)
+	if (t->hashes && t->groups)
 		return true;
 	free_table(t);
 	return false;
@@ -91,7 +91,7 @@ static size_t slot_of(const struct ts_gram_table *t, uint32_t hash)
 	size_t slot = hash >> (32 - t->n_bits);
 
 	for (unsigned i = 0; i < MAX_DISTANCE; i++, slot = (slot + 1) & (n_slots(t) - 1)) {
-		if (!t->spans[slot] || t->hashes[slot] == hash)
+		if (!t->groups[slot] || t->hashes[slot] == hash)
 			return slot;
 	}
 	return SIZE_MAX;
@@ -101,7 +101,7 @@ static void turn_into_bitmap(struct ts_grams *g)
 {
 	g->bitmap = calloc((size_t)1 << (MAX_BITMAP_BITS - 3), 1);
 	for (size_t i = 0; g->bitmap && i < n_slots(&g->table); i++) {
-		if (g->table.spans[i])
+		if (g->table.groups[i])
 			set_bit(g->bitmap, g->table.hashes[i] >> (32 - MAX_BITMAP_BITS));
 	}
 	g->is_failed |= !g->bitmap;
@@ -111,14 +111,14 @@ static void turn_into_bitmap(struct ts_grams *g)
 static bool copy_table(struct ts_gram_table *to, const struct ts_gram_table *from)
 {
 	for (size_t i = 0; i < n_slots(from); i++) {
-		size_t slot = from->spans[i] ? slot_of(to, from->hashes[i]) : 0;
+		size_t slot = from->groups[i] ? slot_of(to, from->hashes[i]) : 0;
 
 		if (slot == SIZE_MAX)
 			return false;
-		if (!from->spans[i])
+		if (!from->groups[i])
 			continue;
 		to->hashes[slot] = from->hashes[i];
-		to->spans[slot] = from->spans[i];
+		to->groups[slot] = from->groups[i];
 	}
 	return true;
 }
@@ -141,14 +141,12 @@ static void grow(struct ts_grams *g)
 static void add_to_table(struct ts_grams *g, uint32_t hash, size_t slot)
 {
 	struct ts_gram_table *t = &g->table;
-	unsigned first = t->spans[slot] & 0xff;
 
-	if (!t->spans[slot]) {
+	if (!t->groups[slot]) {
 		t->hashes[slot] = hash;
-		first = g->group;
 		g->n++;
 	}
-	t->spans[slot] = (uint16_t)(first | (g->group + 1) << 8);
+	t->groups[slot] |= UINT64_C(1) << g->group;
 	if (g->n > n_slots(t) / 2)
 		grow(g);
 }
@@ -186,20 +184,25 @@ static unsigned bitmap_bits(uint64_t n_steps)
 	return n_bits < MIN_BITMAP_BITS ? MIN_BITMAP_BITS : n_bits > MAX_BITMAP_BITS ? MAX_BITMAP_BITS : n_bits;
 }
 
-/* The hashes of the table in order, each with its span in the lowest 16 bits; the caller frees them. */
-static uint64_t *sorted(const struct ts_grams *g)
+struct item {
+	uint32_t hash;
+	uint64_t groups;
+};
+
+/* The hashes of the table in order, with their groups; the caller frees them. */
+static struct item *sorted(const struct ts_grams *g)
 {
-	uint64_t *items = malloc(((size_t)g->n + 1) * sizeof(*items));
+	struct item *items = malloc(((size_t)g->n + 1) * sizeof(*items));
 	size_t n = 0;
 
 	for (size_t i = 0; items && i < n_slots(&g->table); i++) {
-		uint64_t item = (uint64_t)g->table.hashes[i] << 16 | g->table.spans[i];
+		struct item item = { g->table.hashes[i], g->table.groups[i] };
 		size_t k = n;
 
-		if (!g->table.spans[i])
+		if (!item.groups)
 			continue;
 		/* slots are nearly in order: none is far from where it belongs */
-		for (; k && items[k - 1] > item; k--)
+		for (; k && items[k - 1].hash > item.hash; k--)
 			items[k] = items[k - 1];
 		items[k] = item;
 		n++;
@@ -214,25 +217,37 @@ static void put_key(struct ts_buf *keys, uint64_t difference)
 	ts_buf_putc(keys, (uint8_t)difference);
 }
 
-/* Hashes whose keys are the same become one. */
-static bool put_list(const struct ts_grams *g, unsigned n_bits, struct ts_buf *keys, struct ts_buf *places)
+/* A list that is being made: the arrays of a sketch. */
+struct list {
+	struct ts_buf keys, places, groups;
+};
+
+static void put_item(struct list *l, uint64_t difference, uint64_t groups)
 {
-	uint64_t *items = sorted(g), end = 0;
+	unsigned first = (unsigned)__builtin_ctzll(groups), last = 63 - (unsigned)__builtin_clzll(groups);
+
+	put_key(&l->keys, difference);
+	ts_buf_putc(&l->places, ts_sketch_place(first, last));
+	if (first != last)
+		ts_buf_put(&l->groups, &groups, sizeof(groups));
+}
+
+/* Hashes whose keys are the same become one.  Groups that would make it longer than @max bytes are left out. */
+static bool put_list(const struct ts_grams *g, unsigned n_bits, uint64_t max, struct list *l)
+{
+	struct item *items = sorted(g);
+	uint64_t end = 0;
 
 	for (size_t i = 0, next; items && i < g->n; i = next) {
-		uint64_t key = items[i] >> (48 - n_bits);
-		unsigned first = 63, last = 0;
+		uint64_t key = items[i].hash >> (32 - n_bits), groups = 0;
 
-		for (next = i; next < g->n && items[next] >> (48 - n_bits) == key; next++) {
-			unsigned from = items[next] & 0xff, to = (items[next] >> 8 & 0xff) - 1;
-
-			first = from < first ? from : first;
-			last = to > last ? to : last;
-		}
-		put_key(keys, key + 1 - end);
-		ts_buf_putc(places, ts_sketch_place(first, last));
+		for (next = i; next < g->n && items[next].hash >> (32 - n_bits) == key; next++)
+			groups |= items[next].groups;
+		put_item(l, key + 1 - end, groups);
 		end = key + 1;
 	}
+	if (l->keys.len + l->places.len + l->groups.len > max)
+		ts_buf_fini(&l->groups);
 	free(items);
 	return items;
 }
@@ -245,7 +260,7 @@ static void put_bitmap(const struct ts_grams *g, unsigned n_bits, struct ts_buf 
 		return;
 	memset(p, 0, (size_t)1 << (n_bits - 3));
 	for (uint32_t i = 0; !g->bitmap && i < n_slots(&g->table); i++) {
-		if (g->table.spans[i])
+		if (g->table.groups[i])
 			set_bit(p, g->table.hashes[i] >> (32 - n_bits));
 	}
 	for (uint32_t i = 0; g->bitmap && i < 1u << MAX_BITMAP_BITS; i++) {
@@ -269,31 +284,35 @@ static bool start_again(struct ts_grams *g)
 bool ts_grams_seal(struct ts_grams *g, uint64_t n_steps, struct ts_sketch *s)
 {
 	unsigned n_bits = bitmap_bits(n_steps);
-	struct ts_buf keys = { 0 }, places = { 0 };
+	uint64_t max = UINT64_C(1) << (n_bits - 3);
+	struct list l = { .keys = { 0 } };
 	/* a key takes a byte for its difference, or a few more, and one for its place */
-	bool is_list = !g->bitmap && (uint64_t)g->n * 9 / 4 <= UINT64_C(1) << (n_bits - 3),
-	     is_done = !g->is_failed;
+	bool is_list = !g->bitmap && (uint64_t)g->n * 9 / 4 <= max, is_done = !g->is_failed;
 
 	if (is_list)
 		n_bits = n_bits_of(g->n) + LISTED_GAP_BITS;
 	if (is_list && n_bits < MIN_LISTED_BITS)
 		n_bits = MIN_LISTED_BITS;
 	if (is_done && is_list)
-		is_done = put_list(g, n_bits, &keys, &places);
+		is_done = put_list(g, n_bits, max, &l);
 	else if (is_done)
-		put_bitmap(g, n_bits, &keys);
-	if (!start_again(g) || !is_done || !ts_buf_ok(&keys) || !ts_buf_ok(&places)) {
-		ts_buf_fini(&keys);
-		ts_buf_fini(&places);
+		put_bitmap(g, n_bits, &l.keys);
+	if (!start_again(g) || !is_done || !ts_buf_ok(&l.keys) || !ts_buf_ok(&l.places) ||
+	    !ts_buf_ok(&l.groups)) {
+		ts_buf_fini(&l.keys);
+		ts_buf_fini(&l.places);
+		ts_buf_fini(&l.groups);
 		return false;
 	}
 	*s = (struct ts_sketch){
 		.form = is_list ? TS_SKETCH_LIST : TS_SKETCH_BITMAP,
 		.n_bits = n_bits,
-		.keys = keys.data,
-		.keys_len = keys.len,
-		.places = places.data,
-		.n = places.len,
+		.keys = l.keys.data,
+		.keys_len = l.keys.len,
+		.places = l.places.data,
+		.n = l.places.len,
+		.groups = (uint64_t *)(void *)l.groups.data,
+		.n_groups = l.groups.len / sizeof(uint64_t),
 	};
 	return true;
 }

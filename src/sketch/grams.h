@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The windows of four bytes that the changes of a segment left in memory, each with the first and the last
- * group of chunks that left it, while the segment is read.
+ * The windows of four bytes that the changes of a segment left in memory, each with the groups of chunks that
+ * left it, while the segment is read.
  */
 #ifndef TS_GRAMS_H
 #define TS_GRAMS_H
@@ -17,7 +17,7 @@
 /* A hash table: the slot of a hash has the number that its highest bits are, or comes soon after it. */
 struct ts_gram_table {
 	uint32_t *hashes; /* owned */
-	uint16_t *spans;  /* owned; of each: the first group, and 256 times (the last one + 1); 0: an empty slot */
+	uint64_t *groups; /* owned; of each: bit g for group g; 0: an empty slot */
 	unsigned n_bits;  /* of a slot's number */
 };
 

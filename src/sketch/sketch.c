@@ -2,7 +2,8 @@
 /*
  * A list's keys ascend: a byte of the difference to the one before (the first to -1); a byte 0 is 255 of a
  * difference that goes on.  A place is the number of the only group, or PLACE_RANGE plus 8 times the eighth
- * of the groups where the key was noted first, plus that where it was noted last.
+ * of the groups where the key was noted first, plus that where it was noted last.  The groups of such a place
+ * follow in an array of their own; if this is not there, all between these two may be.
  */
 #include "sketch.h"
 
@@ -37,6 +38,7 @@ void ts_sketch_fini(struct ts_sketch *s)
 	if (!s->file) {
 		free(s->keys);
 		free(s->places);
+		free(s->groups);
 		free(s->bytes);
 		free(s->pairs);
 		free(s->pair_groups);
@@ -54,6 +56,7 @@ void ts_sketch_save(const struct ts_sketch *s, struct ts_index_file *f)
 	ts_index_put(f, head, 2, sizeof(head[0]));
 	ts_index_put_packed(f, s->keys, s->keys_len, 1);
 	ts_index_put_packed(f, s->places, s->n, 1);
+	ts_index_put_packed(f, s->groups, s->n_groups, sizeof(*s->groups));
 	ts_index_put_packed(f, s->bytes, s->bytes_len, 1);
 	ts_index_put_packed(f, s->pairs, s->n_pairs, sizeof(*s->pairs));
 	ts_index_put_packed(f, s->pair_groups, s->n_pairs, sizeof(*s->pair_groups));
@@ -66,6 +69,8 @@ static bool check(const struct ts_sketch *s)
 		if (s->wild[i] >= TS_SEGMENT_CHUNKS || (i && s->wild[i] <= s->wild[i - 1]))
 			return false;
 	}
+	if (s->n_groups && s->form != TS_SKETCH_LIST)
+		return false;
 	if (s->bytes_len != (s->form == TS_SKETCH_NONE ? 0 : TS_SKETCH_BYTES_LEN))
 		return false;
 	switch (s->form) {
@@ -85,15 +90,16 @@ bool ts_sketch_load(struct ts_sketch *s, struct ts_index_arrays *a)
 {
 	struct ts_sketch m = { .file = a->blocks };
 	const uint32_t *head = ts_index_take_n(a, sizeof(*head), 2);
-	size_t n_groups;
+	size_t n_pair_groups;
 
 	m.keys = ts_index_take_unread(a, 1, &m.keys_len);
 	m.places = ts_index_take_unread(a, 1, &m.n);
+	m.groups = ts_index_take_unread(a, sizeof(*m.groups), &m.n_groups);
 	m.bytes = ts_index_take_unread(a, 1, &m.bytes_len);
 	m.pairs = ts_index_take_unread(a, sizeof(*m.pairs), &m.n_pairs);
-	m.pair_groups = ts_index_take_unread(a, sizeof(*m.pair_groups), &n_groups);
+	m.pair_groups = ts_index_take_unread(a, sizeof(*m.pair_groups), &n_pair_groups);
 	m.wild = ts_index_take(a, sizeof(*m.wild), &m.n_wild);
-	if (!head || a->is_bad || n_groups != m.n_pairs)
+	if (!head || a->is_bad || n_pair_groups != m.n_pairs)
 		return false;
 	m.form = head[0];
 	m.n_bits = head[1];
@@ -106,11 +112,26 @@ bool ts_sketch_load(struct ts_sketch *s, struct ts_index_arrays *a)
 
 /* --------------------------------------------------------------------------------------------- looking up */
 
+/* The groups of a key, before which @n_before others have several. */
+static uint64_t groups_of(const struct ts_sketch *s, uint8_t place, size_t n_before)
+{
+	if (place < PLACE_RANGE || !s->n_groups)
+		return groups_at(place);
+	if (n_before >= s->n_groups) {
+		ts_index_blocks_note_damage(s->file);
+		return UINT64_MAX;
+	}
+	ts_index_blocks_use(s->file, &s->groups[n_before], sizeof(*s->groups));
+	if (!s->groups[n_before])
+		ts_index_blocks_note_damage(s->file);
+	return s->groups[n_before];
+}
+
 static void look_up_list(const struct ts_sketch *s, const uint32_t *hashes, size_t n, uint64_t *groups)
 {
 	unsigned shift = 32 - s->n_bits;
 	uint64_t key = UINT64_MAX;
-	size_t at = 0, k = 0;
+	size_t at = 0, k = 0, n_before = 0;
 
 	for (size_t i = 0; i < s->keys_len && k < n; i++) {
 		key += s->keys[i] ? s->keys[i] : 255;
@@ -123,8 +144,8 @@ static void look_up_list(const struct ts_sketch *s, const uint32_t *hashes, size
 		for (; k < n && hashes[k] >> shift < key; k++)
 			groups[k] = 0;
 		for (; k < n && hashes[k] >> shift == key; k++)
-			groups[k] = groups_at(s->places[at]);
-		at++;
+			groups[k] = groups_of(s, s->places[at], n_before);
+		n_before += s->places[at++] >= PLACE_RANGE;
 	}
 	for (; k < n; k++)
 		groups[k] = 0;

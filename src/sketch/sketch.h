@@ -40,6 +40,8 @@ struct ts_sketch {
 	size_t keys_len;
 	uint8_t *places; /* owned; LIST: of each key */
 	size_t n;
+	uint64_t *groups; /* owned; of each place with several groups: bit g for group g; or none: too many */
+	size_t n_groups;
 	/* owned; for each value of a byte bit c % 8 of its byte c / 8: chunk c of the segment left it */
 	uint8_t *bytes;
 	size_t bytes_len;

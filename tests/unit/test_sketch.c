@@ -98,6 +98,46 @@ START_TEST(a_window_is_found_in_the_group_that_noted_it)
 }
 END_TEST
 
+/* The two groups of window @i. */
+static uint64_t two_groups(uint32_t i)
+{
+	return UINT64_C(1) << 2 | UINT64_C(1) << (40 + i % 24);
+}
+
+/* Windows that two groups noted, as the sketch of a thousand steps. */
+static void note_twice(uint32_t n, struct ts_sketch *s)
+{
+	struct ts_grams *g = ts_grams_new();
+
+	for (unsigned group = 0; group < 64; group++) {
+		ts_grams_begin_group(g, group);
+		for (uint32_t i = 0; i < n; i++) {
+			if (two_groups(i) >> group & 1)
+				note(g, window(i));
+		}
+	}
+	ck_assert(ts_grams_seal(g, 1000, s));
+	ck_assert_uint_eq(s->form, TS_SKETCH_LIST);
+	ck_assert_uint_le(s->keys_len + s->n + s->n_groups * sizeof(*s->groups), 4096);
+	ts_grams_free(g);
+}
+
+START_TEST(a_window_is_found_in_no_group_between_those_that_noted_it)
+{
+	struct ts_sketch s;
+
+	note_twice(100, &s);
+	for (uint32_t i = 0; i < 100; i++)
+		ck_assert_uint_eq(look_up(&s, window(i)), two_groups(i));
+	ts_sketch_fini(&s);
+	note_twice(1000, &s); /* too many: only the first and the last one of each are kept */
+	ck_assert_uint_eq(s.n_groups, 0);
+	for (uint32_t i = 0; i < 1000; i++)
+		ck_assert_uint_eq(look_up(&s, window(i)) & two_groups(i), two_groups(i));
+	ts_sketch_fini(&s);
+}
+END_TEST
+
 /* As somebody would choose them who knows the hash: all in one slot of the table. */
 START_TEST(windows_with_like_hashes_take_no_longer)
 {
@@ -630,6 +670,7 @@ Suite *unit_suite(void)
 	tcase_set_timeout(c, 60);
 	tcase_add_loop_test(c, a_window_is_found_in_the_group_that_noted_it, 0,
 			    sizeof(sizes) / sizeof(sizes[0]));
+	tcase_add_test(c, a_window_is_found_in_no_group_between_those_that_noted_it);
 	tcase_add_test(c, windows_with_like_hashes_take_no_longer);
 	tcase_add_test(c, a_value_needs_one_byte_that_counts);
 	tcase_add_test(c, short_values_are_found_in_the_chunks_that_left_them);

@@ -184,6 +184,7 @@ static unsigned bitmap_bits(uint64_t n_steps)
 	return n_bits < MIN_BITMAP_BITS ? MIN_BITMAP_BITS : n_bits > MAX_BITMAP_BITS ? MAX_BITMAP_BITS : n_bits;
 }
 
+/* A hash of the table, and the groups that noted it. */
 struct item {
 	uint32_t hash;
 	uint64_t groups;
@@ -224,7 +225,8 @@ struct list {
 
 static void put_item(struct list *l, uint64_t difference, uint64_t groups)
 {
-	unsigned first = (unsigned)__builtin_ctzll(groups), last = 63 - (unsigned)__builtin_clzll(groups);
+	unsigned first = (unsigned)__builtin_ctzll(groups);
+	unsigned last = 63 - (unsigned)__builtin_clzll(groups);
 
 	put_key(&l->keys, difference);
 	ts_buf_putc(&l->places, ts_sketch_place(first, last));
@@ -232,7 +234,7 @@ static void put_item(struct list *l, uint64_t difference, uint64_t groups)
 		ts_buf_put(&l->groups, &groups, sizeof(groups));
 }
 
-/* Hashes whose keys are the same become one.  Groups that would make it longer than @max bytes are left out. */
+/* Hashes whose keys are the same become one.  Groups are left out if it is longer than @max bytes with them. */
 static bool put_list(const struct ts_grams *g, unsigned n_bits, uint64_t max, struct list *l)
 {
 	struct item *items = sorted(g);

@@ -76,7 +76,7 @@ static uint32_t entries_before(const struct naive_log *log, uint32_t seq)
 
 /*
  * What the recording shows of a byte before effect @seq.  Nothing since it started afresh: then what happens
- * to it next shows it, if that is a read.
+ * to it next shows it, if that is a read, and there was no gap in between.
  */
 static bool shown_before(const struct naive_log *log, uint32_t seq, uint8_t *value)
 {
@@ -88,7 +88,7 @@ static bool shown_before(const struct naive_log *log, uint32_t seq, uint8_t *val
 		return true;
 	}
 	*value = n < log->n ? log->items[n].value : 0;
-	return n < log->n && log->items[n].kind == NAIVE_SEEN;
+	return n < log->n && log->items[n].kind == NAIVE_SEEN && !log->items[n].is_sudden;
 }
 
 /*
@@ -142,6 +142,16 @@ static struct naive_log *log_of(const struct naive *nv, const struct ts_effect *
 	return mem_log(nv, nv->s->process_of[thread], e->addr + i);
 }
 
+/* Was there a gap since the byte started afresh?  Gaps leave registers alone. */
+static bool is_over_gap(const struct naive *nv, const struct ts_effect *e, const struct naive_log *log)
+{
+	const struct naive_entry *last = log->n ? &log->items[log->n - 1] : NULL;
+
+	if (e->kind != TS_FX_READ || (last && last->kind != NAIVE_UNKNOWN))
+		return false;
+	return last ? last->seq < nv->gap_seq : nv->gap_seq > 0;
+}
+
 /* A read that shows values: count what it infers, and whether it contradicts. */
 static void listen_see(struct naive *nv, const struct ts_effect *e, uint32_t seq, uint32_t thread,
 		       const uint8_t *value)
@@ -152,11 +162,13 @@ static void listen_see(struct naive *nv, const struct ts_effect *e, uint32_t seq
 		struct naive_log *log = log_of(nv, e, thread, i);
 		uint8_t before;
 
+		bool is_sudden = is_over_gap(nv, e, log);
+
 		if (!shown_before(log, seq, &before))
-			nv->n_inferred++;
+			nv->n_inferred += !is_sudden;
 		else if (before != value[i])
 			is_contradiction = true;
-		add_entry(log, seq, NAIVE_SEEN, value[i]);
+		add_entry(log, seq, NAIVE_SEEN, value[i])->is_sudden = is_sudden;
 	}
 	nv->n_unexplained += is_contradiction;
 }
@@ -268,6 +280,8 @@ static void listen(struct naive *nv, const struct ts_steps *b, const struct ts_e
 			      e->kind == TS_FX_LOAD ? ts_steps_text(b, b->modules[e->item].file) : NULL);
 	if (e->kind == TS_FX_FORGET_REGS)
 		forget_regs(nv, seq);
+	if (e->kind == TS_FX_EVENT && b->events[e->item].kind == TS_EV_GAP && nv->s->rec.is_kept_over_gaps)
+		nv->gap_seq = nv->step_seq;
 	if (e->kind < TS_FX_MAP || e->kind > TS_FX_FORGET)
 		return;
 	for (size_t i = 0; i < nv->s->n_bytes; i++) {
@@ -279,6 +293,7 @@ static void listen(struct naive *nv, const struct ts_steps *b, const struct ts_e
 static void listen_all(struct naive *nv, const struct ts_steps *b, uint32_t first, uint32_t n,
 		       uint32_t thread, uint32_t *seq, bool has_file)
 {
+	nv->step_seq = *seq;
 	for (uint32_t i = first; i < first + n; i++) {
 		if (b->effects[i].kind == TS_FX_THREAD)
 			thread = b->effects[i].item;

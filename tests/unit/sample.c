@@ -29,6 +29,7 @@ const char *const sample_names[] = {
 	"gdbrecord-samples/walk64.core.gz",
 	"gdbrecord-samples/list-aarch64.core.gz",
 	"tenet-samples/pin-walk64.log.gz",
+	"tenet-samples/pin-gap64.log.gz", /* with gaps */
 	"tfile-samples/work-mem.tf",
 	"tfile-samples/work-regs.tf",
 };

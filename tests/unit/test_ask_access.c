@@ -134,10 +134,11 @@ static bool is_same(const struct part *p)
 	return true;
 }
 
-static bool is_contradiction(const struct part *p)
+/* Other bytes are there, or some after a gap, which nothing shows to have been there before it. */
+static bool is_unexplained(const struct part *p)
 {
 	for (uint64_t i = 0; i <= p->last - p->first; i++) {
-		if (p->old_known[i] && p->new_known[i] && p->old[i] != p->new[i])
+		if (p->new_known[i] && (!p->old_known[i] || p->old[i] != p->new[i]))
 			return true;
 	}
 	return false;
@@ -262,7 +263,7 @@ static void walk_whole(uint64_t pos)
 	} else if (any(did[DID_MAP])) {
 		if (!is_same(&p))
 			put_row(pos, "map", &p);
-	} else if (any(did[DID_FORGET]) || is_contradiction(&p)) {
+	} else if (any(did[DID_FORGET]) || is_unexplained(&p)) {
 		put_row(pos, "unexplained", &p);
 	}
 }

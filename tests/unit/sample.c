@@ -20,6 +20,7 @@ const char *const sample_names[] = {
 	"usercorn/v2_threads.ucir",
 	"usercorn/x64_crash.ucir",
 	"rvnbintrace-samples/tiny-fib.bin.gz", /* a whole machine's */
+	"rvnbintrace-samples/edges.bin.gz", /* another one's, which maps memory at other addresses */
 	"bap-samples/tw-x86_64.frames.gz",
 	"bap-samples/tw-arm.frames.gz",
 	"bap-samples/tw-ppc.frames.gz",
@@ -28,6 +29,7 @@ const char *const sample_names[] = {
 	"x64dbg-samples/fib32.trace32.gz",
 	"gdbrecord-samples/walk64.core.gz",
 	"gdbrecord-samples/list-aarch64.core.gz",
+	"gdbrecord-samples/walk32.core.gz",
 	"tenet-samples/pin-walk64.log.gz",
 	"tenet-samples/pin-gap64.log.gz", /* with gaps */
 	"tfile-samples/work-mem.tf",

@@ -546,7 +546,7 @@ START_TEST(any_question_to_a_sample_is_answered_like_a_walk)
 		ask_sample_code();
 		ask_register();
 	}
-	ck_assert_msg(a.n_answers >= 10 * n, "%" PRIu64 " answers", a.n_answers); /* some places have no name */
+	ck_assert_msg(a.n_answers >= 4 * n, "%" PRIu64 " answers", a.n_answers); /* some places have no name */
 	finish_sample();
 }
 END_TEST

@@ -241,6 +241,8 @@ static bool may_matter(struct ts_find *f, const struct ts_steps *batch, uint64_t
 		return false;
 	if (sieved == TS_SIEVED_OTHER && ts_matches_may_overlap(&f->matches, e->addr, last))
 		return may_end(f, batch, pos, i, may, err);
+	if (sieved == TS_SIEVED_DIFFERS && ts_matches_may_overlap(&f->matches, e->addr, last))
+		sieved = TS_SIEVED_MAY_BEGIN;
 	if (sieved == TS_SIEVED_MAY_BEGIN && e->kind == TS_FX_READ)
 		forget(f, e);
 	*may |= sieved == TS_SIEVED_MAY_BEGIN;

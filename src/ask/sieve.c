@@ -60,6 +60,25 @@ static bool shows(const struct ts_mirror_line *line, const struct ts_steps *batc
 }
 
 /*
+ * Does an effect of the step before its effect @i do something to memory, or a read there touch the same bytes?
+ * Then what effect @i reads need not be what stood there when the step began.
+ */
+static bool is_touched_before(const struct ts_steps *batch, const struct ts_step *st, uint32_t i)
+{
+	const struct ts_effect *read = &batch->effects[st->first + i];
+
+	for (uint32_t k = 0; k < i; k++) {
+		const struct ts_effect *e = &batch->effects[st->first + k];
+
+		if (e->kind == TS_FX_THREAD || (e->kind >= TS_FX_WRITE && e->kind != TS_FX_READ) ||
+		    (e->kind == TS_FX_READ && e->len && e->addr <= read->addr + (read->len - 1) &&
+		     e->addr + (e->len - 1) >= read->addr))
+			return true;
+	}
+	return false;
+}
+
+/*
  * The first @n effects of step @pos, on a line that is as the step found it, or (@is_now) as the step before
  * left it.  Returns false if they cannot be repeated.
  */
@@ -78,8 +97,12 @@ static bool repeat(const struct ts_sieve *s, struct ts_mirror_line *line, const 
 		if (e->kind < TS_FX_WRITE || !e->len ||
 		    ts_query_process(s->mirror.q, st->thread) != s->mirror.process)
 			continue;
-		if (is_read_there(e, line) && is_now && !shows(line, batch, e))
-			return false;
+		if (is_read_there(e, line) && is_now && !shows(line, batch, e)) {
+			if (is_touched_before(batch, st, i) || !ts_effect_data(batch, e))
+				return false;
+			ts_mirror_change_line(line, e->addr, e->addr + (e->len - 1),
+					      ts_effect_data(batch, e));
+		}
 		if (e->kind != TS_FX_READ && (e->kind != TS_FX_WRITE || !ts_effect_data(batch, e)))
 			return false;
 		if (e->kind == TS_FX_WRITE)
@@ -261,7 +284,7 @@ bool ts_sieve_take(struct ts_sieve *s, const struct ts_steps *batch, uint64_t po
 {
 	const struct access a = access_of(batch, pos, i);
 	bool is_read = batch->effects[batch->steps[pos % TS_CHUNK_STEPS].first + i].kind == TS_FX_READ;
-	bool agrees, is_same = is_old(s, &a), may = false;
+	bool agrees, is_unsure, is_same = is_old(s, &a), may = false;
 
 	*sieved = TS_SIEVED_SAME;
 	agrees = !is_same && agrees_somewhere(s, &a);
@@ -272,11 +295,14 @@ bool ts_sieve_take(struct ts_sieve *s, const struct ts_steps *batch, uint64_t po
 	if (agrees && !look(s, &a, &may, err))
 		return false;
 	/* what a read shows that memory did not hold may be what it held before the step wrote there */
-	if (is_read)
+	is_unsure = is_read && (!agrees || is_touched_before(batch, &batch->steps[pos % TS_CHUNK_STEPS], i));
+	if (is_unsure)
 		ts_mirror_forget(&s->mirror, a.first, a.last);
 	else
 		ts_mirror_change(&s->mirror, a.first, a.last, a.value);
-	*sieved = may ? TS_SIEVED_MAY_BEGIN : TS_SIEVED_OTHER;
+	*sieved = is_read && !is_unsure ? TS_SIEVED_DIFFERS : TS_SIEVED_OTHER;
+	if (may)
+		*sieved = TS_SIEVED_MAY_BEGIN;
 	return true;
 }
 

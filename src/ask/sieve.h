@@ -19,6 +19,7 @@
 enum ts_sieved {
 	TS_SIEVED_SAME,      /* memory held these bytes anyway */
 	TS_SIEVED_OTHER,     /* the value begins to stand nowhere; it may end to */
+	TS_SIEVED_DIFFERS,   /* the same, and a read shows what memory did not hold; the mirror has it now */
 	TS_SIEVED_MAY_BEGIN, /* perhaps it begins to stand somewhere, and perhaps it does not */
 };
 

@@ -317,6 +317,41 @@ START_TEST(a_value_that_is_unmapped_begins_anew)
 }
 END_TEST
 
+/* The bytes that a read shows there agree with a part of the value, elsewhere. */
+START_TEST(a_value_ends_where_a_read_shows_something_else)
+{
+	const char *rows;
+
+	s = script_new("x86_64", 1, NULL);
+	ck_assert_ptr_nonnull(s);
+	for (unsigned i = 0; i < 40; i++) {
+		if (i == 3 || i == 20)
+			ts_steps_value(&s->steps, TS_FX_WRITE, 0x5000, "wxyz", 4);
+		if (i == 10)
+			ts_steps_value(&s->steps, TS_FX_READ, 0x5000, "!!!w", 4);
+		if (i == 12)
+			ts_steps_value(&s->steps, TS_FX_WRITE, 0x5004, "xyz", 3);
+		if (i == 30) {
+			ts_steps_value(&s->steps, TS_FX_READ, 0x5002, "yw", 2);
+			ts_steps_value(&s->steps, TS_FX_WRITE, 0x5000, "abyz", 4);
+		}
+		ts_steps_close(&s->steps, 0x401000, 1, 0);
+	}
+	ask_text_init(&a, &s->rec);
+	for (unsigned n = 0; n < 2; n++) { /* the second time there are sketches */
+		ck_assert(ask_text(&a, TS_FORM_TSV, "find \"wxyz\""));
+		rows = ts_buf_text(&a.out);
+		ck_assert_msg(a.n_rows == 4, "%s", rows);
+		ck_assert_ptr_nonnull(strstr(rows, "\n4\t10\t0x5000\t4\twrite\t"));
+		ck_assert_ptr_nonnull(strstr(rows, "\n13\t21\t0x5003\t4\twrite\t"));
+		ck_assert_ptr_nonnull(strstr(rows, "\n21\t30\t0x5000\t4\twrite\t"));
+		ck_assert_ptr_nonnull(strstr(rows, "\n30\t31\t0x5003\t4\tunexplained\t"));
+	}
+	ask_text_fini(&a);
+	script_free(s);
+}
+END_TEST
+
 /* An address whose byte is known at position 0, and stays the same for some chunks. */
 static bool choose_lasting(uint64_t *addr, uint8_t *value)
 {
@@ -490,6 +525,7 @@ Suite *unit_suite(void)
 	/* a read contradicts what the step before wrote */
 	tcase_add_loop_test(c, a_value_is_found_wherever_and_whenever_it_stands, 2430, 2431);
 	tcase_add_test(c, a_value_that_is_unmapped_begins_anew);
+	tcase_add_test(c, a_value_ends_where_a_read_shows_something_else);
 	tcase_add_test(c, matches_are_given_back_in_slices);
 	tcase_add_test(c, what_is_read_before_the_search_is_not_searched);
 	tcase_add_test(c, what_stands_at_the_start_is_told_before_the_rest_is_searched);

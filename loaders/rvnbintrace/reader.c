@@ -138,7 +138,9 @@ static bool fail_long(struct rvn_reader *r, uint64_t off, uint64_t addr, uint64_
 		       MAX_EVENT_DATA);
 }
 
-/* Memory's bytes, as many at a time as the window has. */
+/*
+ * Memory's bytes, MIN_LEFT at a time: the effects of an event are the same wherever the window happens to begin.
+ */
 static bool read_contents(struct rvn_reader *r, uint64_t off, uint64_t addr, uint64_t len)
 {
 	bool is_past = false; /* beyond the last address */
@@ -146,17 +148,19 @@ static bool read_contents(struct rvn_reader *r, uint64_t off, uint64_t addr, uin
 	if (len > r->rec->end - r->c.off || len > MAX_EVENT_DATA - r->data_len)
 		return fail_long(r, off, addr, len);
 	r->data_len += len;
-	while (len && look_ahead(r) && r->c.left) {
-		uint64_t n = len < r->c.left ? len : r->c.left;
+	while (len && look_ahead(r)) {
+		uint64_t n = len < MIN_LEFT ? len : MIN_LEFT;
 		const uint8_t *p = ts_take(&r->c, n);
 
+		if (!p)
+			return false;
 		if (!is_past)
 			write_piece(r, addr, p, n);
 		is_past |= n > UINT64_MAX - addr;
 		addr += n;
 		len -= n;
 	}
-	return !len || ts_take(&r->c, len);
+	return !len;
 }
 
 /*

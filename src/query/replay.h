@@ -13,19 +13,13 @@
 
 struct ts_timeline;
 
-/*
- * Of a byte in a window: something unknown was written in this chunk; if what comes next is a read, it shows
- * what.
- */
-#define TS_LOST 2
-
 /* addr + len does not pass the end of the address space, len is not 0, the process has run. */
 struct ts_replay {
 	const struct ts_timeline *tl; /* borrowed */
 	uint32_t process;
 	uint64_t addr;
 	size_t len;
-	uint8_t *data, *known; /* borrowed; the bytes before the next effect, each 0, 1, or TS_LOST */
+	uint8_t *data, *known; /* borrowed; the bytes before the next effect, each 0, 1, or TS_LOST (known.h) */
 	uint32_t n_layers;     /* of the process's space, before the next effect */
 };
 
@@ -68,6 +62,9 @@ void ts_replay_start(struct ts_replay *v, uint64_t chunk);
  */
 void ts_replay_take(struct ts_replay *v, const struct ts_steps *b, const struct ts_effect *e);
 
+/* Take the effects of a whole step in. */
+void ts_replay_step(struct ts_replay *v, const struct ts_steps *b, const struct ts_step *s);
+
 /*
  * The window stands before step @s: what the step saw before it wrote there was there when it began.  So a
  * value that contradicts what was known is visible at the step's own position.
@@ -76,5 +73,8 @@ void ts_replay_take(struct ts_replay *v, const struct ts_steps *b, const struct 
  */
 const struct ts_effect *ts_replay_see(struct ts_replay *v, const struct ts_steps *b, const struct ts_step *s,
 				    uint32_t *thread);
+
+/* Look ahead from position @pos to the chunk's end for the values of lost bytes. */
+void ts_replay_settle(struct ts_replay *v, const struct ts_steps *b, uint64_t pos);
 
 #endif

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "snapshot.h"
+#include "chunks.h"
 #include "replay.h"
 
 /* Breakpoints that can be looked up in the time that a chunk takes. */

@@ -5,7 +5,6 @@
 
 /* ------------------------------------------------------------------------------------------ taking it */
 
-/* How many of the events are at steps below @n_steps. */
 /* Regions and modules are in the order in which they began: the unpublished ones come last. */
 static size_t count_regions(const struct ts_world *w, uint64_t end)
 {
@@ -78,6 +77,20 @@ void ts_facts_take(struct ts_facts *facts, const struct ts_timeline *tl)
 }
 
 /* --------------------------------------------------------------------------------------- looking at it */
+
+bool ts_query_is_sound(const struct ts_query *q, struct ts_error *err)
+{
+	if (!ts_image_check(&q->tl->rec->memory, err) || !ts_image_check(q->tl->image, err))
+		return false;
+	if (__builtin_expect(!ts_timeline_is_damaged(q->tl), 1)) {
+		if (!q->n_aside)
+			ts_timeline_give_back(q->tl);
+		return true;
+	}
+	return ts_fail(err, TS_ECORRUPT, TS_NO_OFF,
+		       "the index file is damaged: it was removed, and will be rebuilt when the recording is opened "
+		       "again");
+}
 
 uint64_t ts_query_end(const struct ts_query *q)
 {

@@ -71,7 +71,7 @@ struct ts_query {
 
 /*
  * What a question stands on while it reads the timeline, empty: decoded chunks, registers, instructions, the
- * reader; what was there before is overwritten (query.c).  Returns false if the recording cannot be read
+ * reader; what was there before is overwritten (lifetime.c).  Returns false if the recording cannot be read
  * (TS_EIO) or memory is exhausted (TS_ENOMEM): it needs its fini all the same.
  */
 bool ts_query_caches_init(struct ts_query *q, struct ts_error *err);
@@ -87,15 +87,5 @@ static inline uint32_t ts_query_process_of(const struct ts_query *q, uint32_t th
 {
 	return q->tl->rec->threads[thread].process;
 }
-
-/*
- * The first @n_steps steps of a chunk, decoded, or all if it has fewer: step i is step chunk * TS_CHUNK_STEPS
- * + i of the recording.
- *
- * Returns the batch, which may hold more of them, borrowed until the next question; NULL if the trace cannot
- * be read any more.
- */
-const struct ts_steps *ts_query_chunk(struct ts_query *q, uint64_t chunk, uint32_t n_steps,
-				      struct ts_error *err);
 
 #endif

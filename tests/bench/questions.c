@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "bench.h"
+#include "src/query/chunks.h"
 #include "src/query/search.h"
-#include "src/query/snapshot.h"
 #include "src/timeline/timeline.h"
 
 #define N_SAMPLES 4096

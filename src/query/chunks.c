@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+#include "chunks.h"
+
+#include <assert.h>
+#include <inttypes.h>
+
+uint32_t ts_query_chunk_len(const struct ts_query *q, uint64_t chunk)
+{
+	uint64_t left = q->snap.n_indexed - chunk * TS_CHUNK_STEPS;
+
+	return left < TS_CHUNK_STEPS ? (uint32_t)left : TS_CHUNK_STEPS;
+}
+
+static bool start_chunk(struct ts_query *q, struct cached_chunk *c, struct ts_error *err)
+{
+	size_t len;
+	const uint8_t *point = ts_timeline_point(q->tl, c->chunk, &len);
+
+	ts_steps_reset(&c->steps);
+	if (!q->reader->ops->resume(q->reader, point, len, err))
+		return ts_fail_prefix(err, "step %" PRIu64, c->chunk * TS_CHUNK_STEPS);
+	q->read = c;
+	return true;
+}
+
+/* Decode on until the chunk's first @n steps are there. */
+static bool decode(struct ts_query *q, struct cached_chunk *c, uint32_t n, struct ts_error *err)
+{
+	struct ts_steps *b = &c->steps;
+
+	while (b->n_steps < n && !b->is_failed) {
+		enum ts_next next = ts_reader_next(q->reader, b, err);
+
+		if (next == TS_ITEM)
+			continue;
+		if (next == TS_END)
+			ts_fail(err, TS_ETRUNC, TS_NO_OFF,
+				"the trace has become shorter since it was opened");
+		return ts_fail_prefix(err, "step %" PRIu64, c->chunk * TS_CHUNK_STEPS + b->n_steps);
+	}
+	if (b->is_failed)
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the steps of a chunk");
+	return true;
+}
+
+struct cached_chunk *ts_query_cached_chunk(struct ts_query *q, uint64_t chunk)
+{
+	struct cached_chunk *c = q->chunks;
+
+	for (unsigned i = 0; i < N_CACHED_CHUNKS && c->chunk != chunk; i++) {
+		if (q->chunks[i].chunk == chunk || q->chunks[i].used < c->used)
+			c = &q->chunks[i];
+	}
+	c->used = ++q->clock;
+	if (c->chunk == chunk)
+		return c;
+	if (q->read == c)
+		q->read = NULL;
+	c->chunk = chunk;
+	q->epoch++;
+	ts_steps_reset(&c->steps);
+	ts_chunk_lines_reset(&c->lines);
+	return c;
+}
+
+uint64_t ts_query_epoch(const struct ts_query *q)
+{
+	return q->epoch;
+}
+
+const struct ts_steps *ts_query_chunk(struct ts_query *q, uint64_t chunk, uint32_t n_steps,
+				      struct ts_error *err)
+{
+	uint32_t len = ts_query_chunk_len(q, chunk);
+	struct cached_chunk *c = ts_query_cached_chunk(q, chunk);
+
+	assert(chunk * TS_CHUNK_STEPS < q->snap.n_indexed);
+	if (n_steps > len)
+		n_steps = len;
+	if (c->steps.n_steps >= n_steps)
+		return ts_query_is_sound(q, err) ? &c->steps : NULL;
+	if (q->read != c && c->steps.n_steps)
+		n_steps = len; /* chunks are read in turns: decode the rest at once, without a restart */
+	if ((q->read == c || start_chunk(q, c, err)) && ts_query_is_sound(q, err) &&
+	    decode(q, c, n_steps, err))
+		return &c->steps;
+	c->chunk = TS_NO_CHUNK;
+	c->used = 0;
+	q->read = NULL;
+	return NULL;
+}
+
+const struct ts_step *ts_query_step(struct ts_query *q, uint64_t pos, const struct ts_steps **batch,
+				    struct ts_error *err)
+{
+	const struct ts_steps *b;
+
+	assert(pos < q->snap.n_indexed);
+	b = ts_query_chunk(q, pos / TS_CHUNK_STEPS, pos % TS_CHUNK_STEPS + 1, err);
+	if (!b)
+		return NULL;
+	*batch = b;
+	return &b->steps[pos % TS_CHUNK_STEPS];
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A query object is made, takes a newer snapshot, and is freed.
+ */
+#include <stdlib.h>
+
+#include "flag_runs.h"
+#include "insns.h"
+#include "loops.h"
+#include "snapshot.h"
+
+static bool alloc_regs(struct ts_query *q)
+{
+	size_t len = q->tl->rec->regs.g_len;
+
+	for (unsigned i = 0; i <= N_CACHED_REGS; i++) {
+		struct cached_regs *c = i < N_CACHED_REGS ? &q->regs[i] : &q->walk;
+
+		c->data = malloc(2 * len + 1);
+		if (!c->data)
+			return false;
+		c->known = c->data + len;
+	}
+	return true;
+}
+
+bool ts_query_caches_init(struct ts_query *q, struct ts_error *err)
+{
+	q->reader = NULL;
+	q->read = NULL;
+	for (unsigned i = 0; i < N_CACHED_CHUNKS; i++) {
+		q->chunks[i] = (struct cached_chunk){ .chunk = TS_NO_CHUNK };
+		ts_steps_init(&q->chunks[i].steps);
+	}
+	for (unsigned i = 0; i < N_CACHED_REGS; i++)
+		q->regs[i] = (struct cached_regs){ .pos = TS_NO_POS };
+	q->walk = (struct cached_regs){ .pos = TS_NO_POS };
+	q->calls = (struct ts_call_window){ 0 };
+	q->insns = NULL;
+	q->flag_runs = NULL;
+	if (!alloc_regs(q))
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for queries");
+	q->reader = q->tl->rec->ops->reader(q->tl->rec, err);
+	return q->reader;
+}
+
+void ts_query_caches_fini(struct ts_query *q)
+{
+	ts_insns_free(q->insns);
+	ts_flag_runs_free(q->flag_runs);
+	for (unsigned i = 0; i < N_CACHED_CHUNKS; i++) {
+		ts_steps_fini(&q->chunks[i].steps);
+		ts_chunk_lines_fini(&q->chunks[i].lines);
+	}
+	for (unsigned i = 0; i < N_CACHED_REGS; i++)
+		free(q->regs[i].data);
+	free(q->walk.data);
+	ts_reader_close(q->reader);
+}
+
+/* If memory is exhausted the list stays as it was, and is rebuilt with the next snapshot. */
+static bool take_mapped(struct ts_query *q)
+{
+	if (!q->tl->rec->maps_are_modules ||
+	    (q->snap.n_regions == q->n_mapped && q->snap.is_complete == q->is_mapped_whole))
+		return true;
+	if (!ts_mapped_build(&q->mapped, &q->tl->world, q->snap.n_regions))
+		return false;
+	q->n_mapped = q->snap.n_regions;
+	q->is_mapped_whole = q->snap.is_complete;
+	return true;
+}
+
+struct ts_query *ts_query_new(struct ts_timeline *tl, struct ts_error *err)
+{
+	struct ts_query *q = calloc(1, sizeof(*q));
+
+	if (!q) {
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for queries");
+		return NULL;
+	}
+	q->tl = tl;
+	ts_facts_take(&q->facts, tl);
+	ts_query_refresh(q);
+	if (!take_mapped(q)) {
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the list of modules");
+		free(q);
+		return NULL;
+	}
+	if (ts_query_caches_init(q, err))
+		return q;
+	ts_query_free(q);
+	return NULL;
+}
+
+void ts_query_free(struct ts_query *q)
+{
+	if (!q)
+		return;
+	ts_query_caches_fini(q);
+	ts_loops_free(q->loops);
+	ts_mapped_fini(&q->mapped);
+	free(q);
+}
+
+bool ts_query_refresh(struct ts_query *q)
+{
+	struct ts_snapshot before = q->snap;
+
+	ts_snapshot_take(&q->snap, q->tl);
+	take_mapped(q);
+	if (q->snap.end == before.end && q->snap.is_complete == before.is_complete)
+		return false;
+	for (unsigned i = 0; i < N_CACHED_REGS; i++)
+		q->regs[i].pos = TS_NO_POS; /* what was unknown may be known */
+	q->walk.pos = TS_NO_POS;
+	ts_insns_free(q->insns);
+	q->insns = NULL;
+	ts_flag_runs_refresh(q);
+	return true;
+}

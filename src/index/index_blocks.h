@@ -7,7 +7,7 @@
  * So opening an index costs no more for a long recording, and what is never asked is never read.  Whoever
  * reads bytes that ts_index_take_unread() gave calls ts_index_blocks_use() before.  A block that is not as it
  * was written is replaced by whoever mends the file (mend.c), while the question waits.  If nobody can, its
- * file is marked as damaged: from then on no question is answered from it (query.c).
+ * file is marked as damaged: from then on no question is answered from it (ts_query_is_sound()).
  *
  * Blocks that were used are also what stays in memory, up to a limit for each file: then the pages that were
  * fetched first are given back.  Nothing in a record's memory is ever changed, so that they are read again

@@ -14,7 +14,9 @@
 
 struct ts_space;
 
-/* Beside 0 and 1: something unknown was written in this chunk; if what comes next is a read, it shows what. */
+/*
+ * Beside 0 and 1: something unknown was written in this chunk; if what comes next is a read, it shows what.
+ */
 #define TS_LOST 2
 
 /* The step writes @n bytes: what it sees of them later is its own. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The building of a timeline, private to the files that do it: timeline.c adds steps, timeline_file.c saves
- * segments in index files and loads them.
+ * The building of a timeline, private to the files that do it: growing.c adds chunks, effects.c applies what
+ * their steps do, stages.c seals segments, timeline_file.c saves segments in index files and loads them.
  */
 #ifndef TS_BUILDER_H
 #define TS_BUILDER_H
@@ -90,6 +90,12 @@ bool ts_builder_use_file(struct ts_timeline *tl, const struct ts_named_file *fil
 bool ts_builder_apply(struct ts_timeline *tl, struct ts_target *t, const struct ts_steps *b,
 		      const struct ts_effect *e);
 
+/* What the recording has at position 0.  Returns false if memory is exhausted. */
+bool ts_builder_apply_initial(struct ts_timeline *tl);
+
+/* What the steps of a chunk did; it begins at position @pos.  Returns false if memory is exhausted. */
+bool ts_builder_apply_steps(struct ts_timeline *tl, uint64_t pos, const struct ts_steps *b);
+
 /* From position @pos on @thread runs. */
 void ts_builder_run(struct ts_timeline *tl, uint64_t pos, uint32_t thread);
 
@@ -101,6 +107,9 @@ void ts_builder_publish(struct ts_timeline *tl);
 
 /* Did memory run out while something was applied? */
 bool ts_builder_is_failed(const struct ts_timeline *tl);
+
+/* Fills @err; returns TS_GROW_FAILED. */
+enum ts_grow ts_builder_no_memory(const struct ts_timeline *tl, struct ts_error *err);
 
 /* The first chunk is next: begin to give chunks to the optional sections. */
 void ts_builder_begin_giving(struct ts_timeline *tl);

@@ -15,16 +15,11 @@
 #include "lines.h"
 #include "pages.h"
 #include "space.h"
+#include "space_segment.h"
 #include "versions.h"
 
 struct ts_index_file;
 struct ts_index_arrays;
-
-struct ts_space_segment {
-	struct ts_versions versions; /* of the lines that were changed */
-	struct ts_lines silent;      /* of the lines of which a part was written, and not changed in the chunk */
-	struct ts_lines reads;
-};
 
 /* What the chunk that is being read did to a page, by bytes; in words as those of ts_page.known. */
 struct ts_marks {
@@ -39,21 +34,6 @@ struct ts_touched {
 	struct ts_page *page;   /* borrowed */
 	struct ts_marks *marks; /* owned, beyond n_touched too; all 0 there */
 };
-
-/* Lost bytes of a line in sealed segments that turned out to be those of data. */
-struct ts_completion {
-	uint64_t addr;
-	uint8_t data[TS_LINE_LEN];
-	uint64_t mask; /* bit i: byte i */
-};
-
-/* The changes, the writes without a change, the reads. */
-enum ts_space_part {
-	TS_SPACE_CHANGES,
-	TS_SPACE_SILENT,
-	TS_SPACE_READS,
-};
-#define TS_SPACE_PARTS 3
 
 struct ts_space_builder {
 	struct ts_space *space;   /* borrowed; what is built */
@@ -157,6 +137,9 @@ bool ts_space_seal(struct ts_space_builder *sb, uint64_t segment);
  * Returns false if memory is exhausted.
  */
 bool ts_space_seal_copy(struct ts_space_builder *sb, uint64_t segment);
+
+/* Make room for segments up to @segment; the new ones are empty.  Returns false if memory is exhausted. */
+bool ts_space_room(struct ts_space_builder *sb, uint64_t segment);
 
 /*
  * To an index file: segment @segment, which has been sealed, and what else was learned since the last call.

@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "space_builder.h"
 #include "space_parts.h"
 #include "src/base/buf.h"
 #include "src/index/index_write.h"

@@ -9,8 +9,7 @@
 #include "groups.h"
 #include "layers.h"
 #include "pages.h"
-#include "space.h"
-#include "space_builder.h"
+#include "space_segment.h"
 
 /* What the segments of a group touch. */
 struct ts_space_group {
@@ -32,9 +31,6 @@ struct ts_space {
 	uint64_t n_inferred, n_unexplained, n_pages; /* so far, as in struct ts_space_stats */
 	uint64_t n_divided; /* the same, since the space was made or loaded */
 };
-
-/* Free the arrays of a segment; it is empty then. */
-void ts_space_drop_segment(struct ts_space_segment *seg);
 
 /* Group @group becomes *g.  Returns false if memory is exhausted. */
 bool ts_space_set_group(struct ts_space *sp, size_t group, const struct ts_space_group *g);
@@ -84,7 +80,5 @@ void ts_space_paint(const struct ts_painting *p, uint32_t n, uint64_t first, uin
  */
 bool ts_space_complete(struct ts_space *sp, size_t n_segments, const struct ts_completion *c);
 
-/* Make room for segments up to @segment; the new ones are empty.  Returns false if memory is exhausted. */
-bool ts_space_room(struct ts_space_builder *sb, uint64_t segment);
 
 #endif

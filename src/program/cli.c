@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plot.h"
+#include "picture.h"
 #include "src/base/atomic_file.h"
 #include "src/base/similar.h"
 #include "src/trace/unpack.h"
@@ -391,7 +391,7 @@ static bool check_options(const struct ts_cli *cli, unsigned seen)
 	}
 	if (cli->command == TS_CMD_EXPORT && !cli->output)
 		return usage_error("'tracestub export' needs -o OUT.tf");
-	if (cli->command == TS_CMD_PLOT && (!cli->output || !ts_plot_is_output(cli->output)))
+	if (cli->command == TS_CMD_PLOT && (!cli->output || !ts_picture_is_name(cli->output)))
 		return usage_error("'tracestub plot' needs -o OUT.svg, or -o OUT.html for a page that zooms");
 	if ((cli->command == TS_CMD_PACK || cli->command == TS_CMD_UNPACK) && !cli->output)
 		return usage_error("'tracestub %s' needs -o %s", command, cli->command == TS_CMD_PACK ? "FILE" : "TRACE");

@@ -9,29 +9,13 @@
 #include "asker.h"
 #include "interrupt.h"
 #include "meter.h"
+#include "picture.h"
 #include "report.h"
 #include "src/ask/anchors.h"
 #include "src/ask/question.h"
 #include "src/base/atomic_file.h"
 #include "src/plot/html.h"
 #include "src/plot/svg.h"
-
-static bool has_suffix(const char *path, const char *suffix)
-{
-	size_t len = strlen(path), n = strlen(suffix);
-
-	return len > n && !strcmp(path + len - n, suffix);
-}
-
-static bool is_svg(const char *path)
-{
-	return has_suffix(path, ".svg");
-}
-
-bool ts_plot_is_output(const char *path)
-{
-	return is_svg(path) || has_suffix(path, ".html") || has_suffix(path, ".htm");
-}
 
 /* The range of --in, in the words of questions; without it all. */
 static bool find_range(const struct ts_cli *cli, struct ts_ask *ask, uint64_t *from, uint64_t *to,
@@ -87,7 +71,7 @@ static bool draw(const struct ts_cli *cli, const struct ts_plot *p, struct ts_er
 	bool done;
 
 	ts_buf_init(&out);
-	if (is_svg(cli->output))
+	if (ts_picture_is_svg(cli->output))
 		ts_svg_put(&out, p, title);
 	else
 		ts_html_put(&out, p, title);
@@ -117,7 +101,7 @@ static bool show_drawing(void *user, double share)
 static bool gather(struct ts_plot *p, struct ts_asker *a, const struct ts_cli *cli, uint64_t from,
 		   uint64_t to, struct ts_error *err)
 {
-	const struct ts_plot_bounds *bounds = is_svg(cli->output) ? &ts_svg_bounds : &ts_html_bounds;
+	const struct ts_plot_bounds *bounds = ts_picture_is_svg(cli->output) ? &ts_svg_bounds : &ts_html_bounds;
 	struct drawing d = { .n_positions = to - from };
 	const struct ts_plot_watcher watcher = { show_drawing, &d };
 	bool done;

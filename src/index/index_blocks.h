@@ -25,20 +25,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "index_block.h"
 #include "signer.h"
-
-/*
- * Bytes of a block.  Pages come to memory, and are given back, in pieces: as many bytes as Linux maps around
- * a page that is touched.  So many pieces stay in memory, of a file and of what was unpacked: 64 MiB each.
- * Tests have smaller numbers, to cross many boundaries, and keep only the last unpacked piece, so that
- * whoever holds a pointer for too long is found out.
- */
-#ifndef TS_INDEX_BLOCK_LEN
-#define TS_INDEX_BLOCK_LEN  4096u
-#define TS_INDEX_PIECE_LEN  65536u
-#define TS_INDEX_MAX_PIECES 1024u
-#define TS_INDEX_MAX_UNPACKED 1024u
-#endif
 
 struct ts_index_blocks;
 
@@ -91,12 +79,6 @@ struct ts_index_blocks {
 	bool (*begin)(void *user);  /* NULL: it was called, or nothing is to be done */
 	void *user;
 };
-
-/* The number of blocks, from the record's beginning on, if @end bytes of it are signed. */
-static inline size_t ts_index_blocks_n(size_t end)
-{
-	return (end + TS_INDEX_BLOCK_LEN - 1) / TS_INDEX_BLOCK_LEN;
-}
 
 /* Returns false if memory is exhausted; the pool is to be finished all the same. */
 bool ts_index_pool_init(struct ts_index_pool *pool, const struct ts_signer *signer);

@@ -76,7 +76,7 @@
  * of what its record's signature covers, and the header is, too: nothing can be moved from one place or file
  * to another.
  */
-#include "index_file_parts.h"
+#include "index_file.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -90,6 +90,7 @@
 #include <unistd.h>
 
 #include "index_directory.h"
+#include "index_file_parts.h"
 #include "index_pack.h"
 #include "src/base/atomic_file.h"
 #include "src/base/log.h"

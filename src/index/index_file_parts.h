@@ -6,9 +6,12 @@
 #ifndef TS_INDEX_FILE_PARTS_H
 #define TS_INDEX_FILE_PARTS_H
 
-#include "index_file.h"
+#include "index_blocks.h"
+#include "index_key.h"
 #include "index_record.h"
 #include "index_summary.h"
+#include "src/base/buf.h"
+#include "src/base/error.h"
 
 /* Of the record that is being written. */
 struct ts_index_new_section {

@@ -20,7 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "index_blocks.h"
+#include "index_block.h"
 #include "src/base/buf.h"
 
 struct ts_index_packer;

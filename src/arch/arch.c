@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Finding architectures, and laying out register sets as gdb does: registers in ascending order of their
- * numbers, packed without gaps.  The tables are in arch_<family>.c.
+ * numbers, packed without gaps.  The tables are in the files of the families (families.h).
  */
 #include "arch.h"
 
@@ -11,8 +11,10 @@
 #include <string.h>
 #include <strings.h>
 
+#include "families.h"
 #include "src/base/error.h"
-#include "tables.h"
+
+#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
 /* More than any machine has; a description with more is not one. */
 #define MAX_G_LEN (1u << 20)

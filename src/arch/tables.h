@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the tables of registers (arch_<family>.c) are written with, and where arch.c finds them.  Included by
- * nobody else.
+ * What the tables of registers (arm.c, x86.c, ...) are written with.  Included by nobody else.
  *
  * The tables say what gdb's own feature files say (gdb 13, gdb/features): each register's name, width, type,
  * number and order. A wrong line here shifts every register after it.  The first register of each feature
@@ -11,6 +10,7 @@
 #define TS_ARCH_TABLES_H
 
 #include "arch.h"
+#include "families.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -92,14 +92,5 @@
 /* The list of registers and of types of a feature. */
 #define WITH_REGS(table)  .regs = table, .n_regs = COUNT(table)
 #define WITH_TYPES(table) .types = table, .n_types = COUNT(table)
-
-extern const struct ts_arch ts_arch_x86_64, ts_arch_i386, ts_arch_i8086;
-extern const struct ts_arch ts_arch_arm, ts_arch_armeb, ts_arch_aarch64, ts_arch_aarch64_be;
-extern const struct ts_arch ts_arch_mips, ts_arch_mipsel, ts_arch_mips64, ts_arch_mips64el;
-extern const struct ts_arch ts_arch_sparc, ts_arch_sparc64;
-extern const struct ts_arch ts_arch_m68k;
-extern const struct ts_arch ts_arch_ppc, ts_arch_ppc64, ts_arch_ppc64le;
-extern const struct ts_arch ts_arch_riscv32, ts_arch_riscv64;
-extern const struct ts_arch ts_arch_s390, ts_arch_s390x;
 
 #endif

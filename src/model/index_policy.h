@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-#include "model.h"
+#include "options.h"
 #include "src/timeline/timeline.h"
 
 /*

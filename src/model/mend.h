@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "model.h"
+#include "options.h"
 #include "src/base/thread.h"
 #include "src/index/index_file.h"
 #include "src/trace/source.h"

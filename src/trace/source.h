@@ -28,6 +28,11 @@ struct ts_source;
 struct ts_source *ts_source_open(const char *path, struct ts_error *err);
 
 /*
+ * The same, but if the last part of @path is a symbolic link it cannot be opened.
+ */
+struct ts_source *ts_source_open_unlinked(const char *path, struct ts_error *err);
+
+/*
  * A source over the regular file that is open as @fd, called @name in messages.  The source owns @fd, on
  * failure too.
  *
@@ -56,15 +61,6 @@ void ts_source_close(struct ts_source *src);
  * Returns NULL on failure (TS_EIO, TS_ENOMEM).
  */
 struct ts_source *ts_source_dup(const struct ts_source *src, struct ts_error *err);
-
-/*
- * Open the file @file that lies beside @src, for recordings that are several files.  @file is a plain name;
- * it may come from the trace.  A symbolic link is not followed: nobody has named the file that it leads to.
- *
- * Returns NULL as ts_source_open() does, a symbolic link being one that cannot be opened, or if @file is not
- * a plain name (TS_ECORRUPT) or @src has no directory (TS_EUNSUPPORTED: memory, a pipe).
- */
-struct ts_source *ts_source_open_beside(const struct ts_source *src, const char *file, struct ts_error *err);
 
 /*
  * Its length in bytes and its time of modification (nanoseconds) when it was opened, and its name as given.

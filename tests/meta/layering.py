@@ -87,7 +87,7 @@ LIBRARIES = [
 ]
 
 # whose pairs of files include each other one way only
-WITHOUT_CIRCLES = "loaders", "protocol", "src/calls", "src/model", "src/arch", "src/index", "src/program", "src/query", "src/timeline"
+WITHOUT_CIRCLES = "loaders", "protocol", "src/calls", "src/trace", "src/model", "src/arch", "src/index", "src/program", "src/query", "src/timeline"
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.M)
 

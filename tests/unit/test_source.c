@@ -4,6 +4,7 @@
  */
 #include "unit.h"
 
+#include "src/trace/beside.h"
 #include "src/trace/part.h"
 #include "src/trace/source.h"
 

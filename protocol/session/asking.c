@@ -10,6 +10,7 @@
 #include "src/agent/ax.h"
 #include "src/ask/answer.h"
 #include "src/ask/marks.h"
+#include "src/ask/question.h"
 #include "src/ask/symbols.h"
 #include "src/base/clock.h"
 

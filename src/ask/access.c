@@ -9,6 +9,7 @@
 #include "cells.h"
 #include "hits.h"
 #include "src/query/paging.h"
+#include "question.h"
 #include "state.h"
 #include "verb.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "anchors.h"
+#include "question.h"
 
 void ts_anchors_init(struct ts_anchors *a, struct ts_ask *ask, struct ts_question *qn)
 {

@@ -10,7 +10,7 @@
 
 #include <stdbool.h>
 
-#include "place.h"
+#include "seek.h"
 #include "verb.h"
 
 struct ts_anchors {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "anchors.h"
+#include "question.h"
 
 /* Rows that take as long as a chunk that is decoded. */
 #define ROWS_A_CHUNK 16u

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "marks.h"
+#include "question.h"
 #include "verb.h"
 
 enum kind {

@@ -9,6 +9,7 @@
 #include "abi.h"
 #include "cells.h"
 #include "src/query/call_list.h"
+#include "question.h"
 #include "state.h"
 #include "symbols.h"
 #include "verb.h"

@@ -10,6 +10,7 @@
 #include "src/base/give_back.h"
 #include "src/query/scan.h"
 #include "heap.h"
+#include "question.h"
 #include "state.h"
 #include "symbols.h"
 

@@ -10,43 +10,19 @@
 #include "src/arch/signals.h"
 #include "src/arch/syscall_name.h"
 #include "heap.h"
+#include "listed.h"
+#include "question.h"
 #include "verb.h"
-
-/* In the order in which the events of one step are listed. */
-enum kind {
-	KIND_SYSCALL,
-	KIND_SIGNAL,
-	KIND_FAULT,
-	KIND_INTERRUPT,
-	KIND_THREAD_START,
-	KIND_THREAD_END,
-	KIND_MODULE,
-	KIND_MODULE_END,
-	KIND_MAP,
-	KIND_UNMAP,
-	KIND_GAP,
-	KIND_EXIT,
-	N_KINDS,
-};
-
-static const char *const names[N_KINDS] = {
-	[KIND_SYSCALL] = "syscall",	      [KIND_SIGNAL] = "signal",
-	[KIND_FAULT] = "fault",		      [KIND_INTERRUPT] = "interrupt",
-	[KIND_THREAD_START] = "thread-start", [KIND_THREAD_END] = "thread-end",
-	[KIND_MODULE] = "module",	      [KIND_MODULE_END] = "module",
-	[KIND_MAP] = "map",		      [KIND_UNMAP] = "unmap",
-	[KIND_GAP] = "gap",		      [KIND_EXIT] = "exit",
-};
 
 /* What the model calls those that it has events of; the others are made from threads, modules and regions. */
 static const struct {
-	enum kind kind;
+	enum ts_listed kind;
 	enum ts_event_kind event;
 } recorded[] = {
-	{ KIND_SYSCALL, TS_EV_SYSCALL },     { KIND_SIGNAL, TS_EV_SIGNAL },
-	{ KIND_FAULT, TS_EV_FAULT },	     { KIND_INTERRUPT, TS_EV_INTERRUPT },
-	{ KIND_THREAD_END, TS_EV_THREAD_END }, { KIND_GAP, TS_EV_GAP },
-	{ KIND_EXIT, TS_EV_EXIT },
+	{ TS_LISTED_SYSCALL, TS_EV_SYSCALL },     { TS_LISTED_SIGNAL, TS_EV_SIGNAL },
+	{ TS_LISTED_FAULT, TS_EV_FAULT },	     { TS_LISTED_INTERRUPT, TS_EV_INTERRUPT },
+	{ TS_LISTED_THREAD_END, TS_EV_THREAD_END }, { TS_LISTED_GAP, TS_EV_GAP },
+	{ TS_LISTED_EXIT, TS_EV_EXIT },
 };
 
 #define N_RECORDED (sizeof(recorded) / sizeof(recorded[0]))
@@ -60,7 +36,7 @@ static const struct {
 struct event {
 	uint64_t step;
 	uint64_t item; /* ordinal of what it is about, in the order of the model */
-	enum kind kind;
+	enum ts_listed kind;
 };
 
 /* What events are made from that the model has no list of by step. */
@@ -95,15 +71,6 @@ static const struct ts_column columns[] = {
 	{ .name = "text", .type = TS_COLUMN_TEXT },
 };
 
-bool ts_events_is_kind(const char *name, size_t len)
-{
-	for (unsigned i = 0; i < N_KINDS; i++) {
-		if (strlen(names[i]) == len && !memcmp(names[i], name, len))
-			return true;
-	}
-	return false;
-}
-
 /* ------------------------------------------------------------------------------------------------ order */
 
 static int compare(const struct event *x, const struct event *y)
@@ -123,21 +90,21 @@ static bool is_before(const void *user, const void *x, const void *y)
 	return e->rows.is_reverse ? compare(x, y) > 0 : compare(x, y) < 0;
 }
 
-static bool is_asked(const struct events *e, enum kind kind)
+static bool is_asked(const struct events *e, enum ts_listed kind)
 {
-	return !*e->qn->operand || !strcmp(e->qn->operand, names[kind]);
+	return !*e->qn->operand || !strcmp(e->qn->operand, ts_listed_names[kind]);
 }
 
 /* --------------------------------------------------------------------------------- events that are made */
 
-static void add(struct events *e, enum kind kind, uint64_t step, uint64_t item)
+static void add(struct events *e, enum ts_listed kind, uint64_t step, uint64_t item)
 {
 	if (step >= e->qn->from && step < e->qn->to && is_asked(e, kind))
 		e->is_failed |= !ts_heap_put(&e->made, &(struct event){ .step = step, .item = item, .kind = kind });
 }
 
 /* What begins at position k > 0 was begun by step k - 1; what is there at 0 was there before. */
-static void add_span(struct events *e, enum kind start, enum kind end, uint64_t from, uint64_t until,
+static void add_span(struct events *e, enum ts_listed start, enum ts_listed end, uint64_t from, uint64_t until,
 		     uint64_t item)
 {
 	if (from)
@@ -160,17 +127,17 @@ static bool make_next(struct events *e)
 			return false;
 		first = ts_query_next_step(q, (uint32_t)i, 0);
 		if (first && first != TS_NO_POS)
-			add(e, KIND_THREAD_START, first - 1, i);
+			add(e, TS_LISTED_THREAD_START, first - 1, i);
 		return true;
 	case MODULES:
 		if (!ts_query_module(q, i, &m))
 			return false;
-		add_span(e, KIND_MODULE, KIND_MODULE_END, m.from, m.until, i);
+		add_span(e, TS_LISTED_MODULE, TS_LISTED_MODULE_END, m.from, m.until, i);
 		return true;
 	case REGIONS:
 		if (!ts_query_region(q, i, &r))
 			return false;
-		add_span(e, KIND_MAP, KIND_UNMAP, r.from, r.until, i);
+		add_span(e, TS_LISTED_MAP, TS_LISTED_UNMAP, r.from, r.until, i);
 		return true;
 	case N_SOURCES:
 		break;
@@ -182,11 +149,11 @@ static bool is_source_asked(const struct events *e)
 {
 	switch ((enum source)e->source) {
 	case THREADS:
-		return is_asked(e, KIND_THREAD_START);
+		return is_asked(e, TS_LISTED_THREAD_START);
 	case MODULES:
-		return is_asked(e, KIND_MODULE);
+		return is_asked(e, TS_LISTED_MODULE);
 	case REGIONS:
-		return is_asked(e, KIND_MAP) || is_asked(e, KIND_UNMAP);
+		return is_asked(e, TS_LISTED_MAP) || is_asked(e, TS_LISTED_UNMAP);
 	case N_SOURCES:
 		break;
 	}
@@ -334,7 +301,7 @@ static void put_module(const struct ts_query *q, const struct event *e, struct t
 	ts_query_module(q, e->item, &m);
 	ts_row_text(row, 3, m.file);
 	snprintf(text, sizeof(text), "%s 0x%" PRIx64 ":0x%" PRIx64,
-		 e->kind == KIND_MODULE ? "loaded at" : "unloaded from", m.first, m.last + 1);
+		 e->kind == TS_LISTED_MODULE ? "loaded at" : "unloaded from", m.first, m.last + 1);
 	ts_row_text(row, 6, text);
 }
 
@@ -360,9 +327,9 @@ static uint32_t put_event(const struct events *x, const struct event *e, struct 
 		if (recorded[i].kind == e->kind)
 			return put_recorded(q, recorded[i].event, e->item, row);
 	}
-	if (e->kind == KIND_THREAD_START)
+	if (e->kind == TS_LISTED_THREAD_START)
 		return (uint32_t)e->item;
-	if (e->kind == KIND_MODULE || e->kind == KIND_MODULE_END)
+	if (e->kind == TS_LISTED_MODULE || e->kind == TS_LISTED_MODULE_END)
 		put_module(q, e, row);
 	else
 		put_region(q, e, row);
@@ -374,7 +341,7 @@ static void note_none(struct events *e)
 {
 	const struct ts_facts *facts = ts_query_facts(e->ask->q);
 
-	if (!e->is_any && is_asked(e, KIND_SYSCALL) && !facts->has_syscalls)
+	if (!e->is_any && is_asked(e, TS_LISTED_SYSCALL) && !facts->has_syscalls)
 		snprintf(e->rows.note, sizeof(e->rows.note), "the %s format does not record system calls",
 			 facts->format);
 }
@@ -404,7 +371,7 @@ static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budg
 			continue;
 		ts_row_number(row, 0, e.step);
 		ts_cell_thread(row, 1, x->ask, thread);
-		ts_row_text(row, 2, names[e.kind]);
+		ts_row_text(row, 2, ts_listed_names[e.kind]);
 		return TS_GOT_ROW;
 	}
 	note_none(x);
@@ -433,7 +400,7 @@ static struct ts_rows *open_events(struct ts_ask *ask, const struct ts_question 
 {
 	struct events *e;
 
-	if (*qn->operand && !ts_events_is_kind(qn->operand, strlen(qn->operand))) {
+	if (*qn->operand && !ts_listed_is_name(qn->operand, strlen(qn->operand))) {
 		unknown_kind(qn->operand, err);
 		return NULL;
 	}

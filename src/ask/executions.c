@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "cells.h"
+#include "question.h"
 #include "state.h"
 #include "verb.h"
 

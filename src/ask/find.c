@@ -20,6 +20,7 @@
 #include "find_parts.h"
 #include "src/base/give_back.h"
 #include "src/query/values.h"
+#include "question.h"
 #include "state.h"
 
 /* So many chunks are passed over at the cost of one that is decoded. */

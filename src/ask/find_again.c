@@ -5,6 +5,7 @@
  * not at the position before.
  */
 #include "find_parts.h"
+#include "question.h"
 
 #include <stdlib.h>
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "src/query/scan.h"
+#include "question.h"
 #include "state.h"
 
 /* Pages that are looked through at once. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "src/query/scan.h"
+#include "question.h"
 #include "state.h"
 
 /* Addresses around an access that are looked at together. */

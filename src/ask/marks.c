@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "marks.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -12,7 +13,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "place.h"
 #include "src/base/atomic_file.h"
 
 /* A larger file is not one of marks. */
@@ -31,6 +31,24 @@ struct ts_marks {
 	struct mark *items; /* owned; by position, then name */
 	size_t n, cap;
 };
+
+bool ts_marks_is_name(const char *text, size_t len)
+{
+	static const char *const grammar[] = { "begin", "start", "end",	    "last", "first", "frame",
+					       "next",	"previous", "in", "if",	  "at",	   "thread" };
+
+	if (!len || !(isalpha((unsigned char)*text) || *text == '_'))
+		return false;
+	for (size_t i = 0; i < len; i++) {
+		if (!isalnum((unsigned char)text[i]) && text[i] != '_' && text[i] != '-')
+			return false;
+	}
+	for (size_t i = 0; i < sizeof(grammar) / sizeof(grammar[0]); i++) {
+		if (strlen(grammar[i]) == len && !memcmp(grammar[i], text, len))
+			return false;
+	}
+	return true;
+}
 
 /* FNV-1a: a name for the cache directory that differs from trace to trace. */
 static uint64_t hash(const char *text)
@@ -164,7 +182,7 @@ static bool take_line(struct ts_marks *m, const char *line, size_t len)
 	text = memchr(name, ' ', (size_t)(end - name));
 	if (!text)
 		text = end;
-	return !ts_place_is_name(name, (size_t)(text - name)) ||
+	return !ts_marks_is_name(name, (size_t)(text - name)) ||
 	       put(m, pos, name, (size_t)(text - name), text + (text < end),
 		   (size_t)(end - text) - (text < end));
 }

@@ -24,6 +24,9 @@ struct ts_mark {
 	const char *name, *text; /* borrowed; valid until the next call */
 };
 
+/* Is it a valid name of a mark?  Words of the grammar are not. */
+bool ts_marks_is_name(const char *text, size_t len);
+
 /*
  * The marks of the trace at @trace.  Nothing is read or written yet.
  *

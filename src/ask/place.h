@@ -13,8 +13,6 @@
 #include "what.h"
 
 struct ts_ask;
-struct ts_budget;
-struct ts_rows;
 
 enum ts_place_kind {
 	TS_PLACE_POSITION,
@@ -42,29 +40,7 @@ struct ts_ask_place {
 bool ts_place_parse(struct ts_ask_place *place, struct ts_ask *ask, const char *text, size_t len,
 		    uint64_t here, struct ts_error *err);
 
-/* Is it a valid name of a mark?  Words of the grammar are not. */
-bool ts_place_is_name(const char *text, size_t len);
-
-/* A search for a place, in slices. */
-struct ts_seek {
-	const struct ts_ask_place *place; /* borrowed */
-	struct ts_ask *ask;           /* borrowed */
-	uint64_t here;
-	struct ts_question *qn;       /* owned; what the cursor answers */
-	struct ts_rows *rows;         /* owned; NULL: none is needed */
-	uint32_t thread;              /* previous switch: the next one whose steps are looked for ... */
-	uint64_t nearest;             /* ... and the last step of those before it, + 1 */
-};
-
-/* Returns false if the trace cannot be read, memory is exhausted, or it is not understood (TS_EUSAGE). */
-bool ts_seek_init(struct ts_seek *s, struct ts_ask *ask, const struct ts_ask_place *place, uint64_t here,
-		  struct ts_error *err);
-void ts_seek_fini(struct ts_seek *s);
-
-/*
- * Go on.  Returns true when it is over, or failed (@err tells): *pos gets where it is, TS_NO_POS if it is
- * nowhere.
- */
-bool ts_seek_run(struct ts_seek *s, struct ts_budget *budget, uint64_t *pos, struct ts_error *err);
+/* *pos gets the position @n away from @here.  Returns false if that is before the first. */
+bool ts_place_add_steps(uint64_t here, uint64_t n, bool is_back, uint64_t *pos);
 
 #endif

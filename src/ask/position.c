@@ -7,7 +7,8 @@
 
 #include "cells.h"
 #include "names.h"
-#include "place.h"
+#include "question.h"
+#include "seek.h"
 #include "verb.h"
 
 enum kind {

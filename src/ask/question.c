@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "marks.h"
 #include "names.h"
 #include "number.h"
 #include "src/base/similar.h"
@@ -296,7 +297,7 @@ static bool parse_operand(struct ts_question *qn, struct ts_ask *ask, struct wor
 	case TS_OPERAND_PLACE:
 		return parse_place(&qn->place, ask, w, here_of(ask, verb), err);
 	case TS_OPERAND_NAME:
-		if (w->len && !ts_place_is_name(w->p, w->len))
+		if (w->len && !ts_marks_is_name(w->p, w->len))
 			return fail_word(w, "cannot be the name of a mark", err);
 		return copy_word(qn->operand, w, err);
 	}

@@ -5,6 +5,7 @@
 
 #include "cells.h"
 #include "src/query/call_list.h"
+#include "question.h"
 #include "state.h"
 #include "verb.h"
 

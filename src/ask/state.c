@@ -7,6 +7,7 @@
 #include "src/agent/ax_state.h"
 #include "src/query/call_list.h"
 #include "src/query/paging.h"
+#include "question.h"
 
 uint32_t ts_ask_thread(const struct ts_ask *ask, const struct ts_question *qn)
 {

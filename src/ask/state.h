@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "activation.h"
+#include "cond.h"
 #include "verb.h"
 
 /*

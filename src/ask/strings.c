@@ -15,6 +15,7 @@
 #include <stdlib.h>
 
 #include "cells.h"
+#include "question.h"
 #include "state.h"
 #include "strings_parts.h"
 

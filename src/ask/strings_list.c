@@ -2,6 +2,7 @@
 /*
  * The texts that were noted: which are rows, and which were read lately.
  */
+#include "question.h"
 #include "strings_parts.h"
 
 #include <string.h>

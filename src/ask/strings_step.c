@@ -2,6 +2,7 @@
 /*
  * What a step reads and writes: the texts that stand there, and those that grow by it.
  */
+#include "question.h"
 #include "strings_parts.h"
 
 #include "state.h"

@@ -14,13 +14,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "question.h"
 #include "row.h"
 #include "src/base/error.h"
 #include "src/query/query.h"
 
 struct ts_marks;
 struct ts_names;
+struct ts_question;
 struct ts_regview;
 struct ts_symbols;
 

@@ -11,6 +11,7 @@
 #include "inputs.h"
 #include "src/query/loops.h"
 #include "src/query/paging.h"
+#include "question.h"
 #include "state.h"
 #include "verb.h"
 #include "writers.h"

@@ -8,6 +8,7 @@
 #include "cells.h"
 #include "heap.h"
 #include "names.h"
+#include "question.h"
 #include "state.h"
 #include "verb.h"
 

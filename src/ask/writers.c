@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "question.h"
 #include "setter.h"
 #include "src/query/paging.h"
 #include "state.h"

@@ -8,6 +8,7 @@
 #include "rpc.h"
 #include "src/ask/answer.h"
 #include "src/ask/diff.h"
+#include "src/ask/question.h"
 #include "src/base/json.h"
 #include "src/query/query.h"
 #include "tools.h"

@@ -10,6 +10,7 @@
 #include "interrupt.h"
 #include "meter.h"
 #include "report.h"
+#include "src/ask/question.h"
 #include "src/base/log.h"
 #include "src/export/export.h"
 #include "src/query/query.h"

@@ -16,6 +16,7 @@
 #include "recording.h"
 #include "src/ask/answer.h"
 #include "src/ask/diff.h"
+#include "src/ask/question.h"
 
 #define MAX_SIZES     8
 #define TABLE         "diff"

@@ -7,6 +7,7 @@
 
 #include "ask_text.h"
 #include "machine.h"
+#include "src/ask/question.h"
 #include "twins.h"
 
 #include <inttypes.h>

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The kinds of events that questions list: those of the model, and those that are made from threads, modules
+ * and regions.
+ */
+#ifndef TS_ASK_LISTED_H
+#define TS_ASK_LISTED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* In the order in which the events of one step are listed. */
+enum ts_listed {
+	TS_LISTED_SYSCALL,
+	TS_LISTED_SIGNAL,
+	TS_LISTED_FAULT,
+	TS_LISTED_INTERRUPT,
+	TS_LISTED_THREAD_START,
+	TS_LISTED_THREAD_END,
+	TS_LISTED_MODULE,
+	TS_LISTED_MODULE_END,
+	TS_LISTED_MAP,
+	TS_LISTED_UNMAP,
+	TS_LISTED_GAP,
+	TS_LISTED_EXIT,
+	TS_N_LISTED,
+};
+
+/* By kind; two of them may have the same name. */
+extern const char *const ts_listed_names[TS_N_LISTED];
+
+/* Is it the name of a kind of events? */
+bool ts_listed_is_name(const char *name, size_t len);
+
+#endif

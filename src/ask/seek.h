@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The search for the position that a PLACE means, in slices.
+ */
+#ifndef TS_ASK_SEEK_H
+#define TS_ASK_SEEK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "place.h"
+#include "src/base/error.h"
+
+struct ts_ask;
+struct ts_budget;
+struct ts_question;
+struct ts_rows;
+
+/* A search for a place, in slices. */
+struct ts_seek {
+	const struct ts_ask_place *place; /* borrowed */
+	struct ts_ask *ask;           /* borrowed */
+	uint64_t here;
+	struct ts_question *qn;       /* owned; what the cursor answers */
+	struct ts_rows *rows;         /* owned; NULL: none is needed */
+	uint32_t thread;              /* previous switch: the next one whose steps are looked for ... */
+	uint64_t nearest;             /* ... and the last step of those before it, + 1 */
+};
+
+/* Returns false if the trace cannot be read, memory is exhausted, or it is not understood (TS_EUSAGE). */
+bool ts_seek_init(struct ts_seek *s, struct ts_ask *ask, const struct ts_ask_place *place, uint64_t here,
+		  struct ts_error *err);
+void ts_seek_fini(struct ts_seek *s);
+
+/*
+ * Go on.  Returns true when it is over, or failed (@err tells): *pos gets where it is, TS_NO_POS if it is
+ * nowhere.
+ */
+bool ts_seek_run(struct ts_seek *s, struct ts_budget *budget, uint64_t *pos, struct ts_error *err);
+
+#endif

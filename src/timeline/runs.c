@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/room.h"
 #include "src/index/index_blocks.h"
 
 void ts_runs_fini(struct ts_runs *r)
@@ -20,15 +21,8 @@ void ts_runs_fini(struct ts_runs *r)
 
 bool ts_runs_set_group(struct ts_runs *r, size_t group, const struct ts_run_group *g)
 {
-	if (group >= r->n_groups) {
-		struct ts_run_group *p = realloc(r->groups, (group + 1) * sizeof(*p));
-
-		if (!p)
-			return false;
-		memset(p + r->n_groups, 0, (group + 1 - r->n_groups) * sizeof(*p));
-		r->groups = p;
-		r->n_groups = group + 1;
-	}
+	if (!ts_room_until(&r->groups, &r->n_groups, group, sizeof(*r->groups)))
+		return false;
 	r->groups[group] = *g;
 	return true;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "space_parts.h"
+#include "src/base/room.h"
 
 struct ts_space *ts_space_new(const struct ts_image *recorded, const struct ts_image *image, uint32_t id)
 {
@@ -58,15 +59,8 @@ void ts_space_drop_segment(struct ts_space_segment *seg)
 
 bool ts_space_set_group(struct ts_space *sp, size_t group, const struct ts_space_group *g)
 {
-	if (group >= sp->n_groups) {
-		struct ts_space_group *p = realloc(sp->groups, (group + 1) * sizeof(*p));
-
-		if (!p)
-			return false;
-		memset(p + sp->n_groups, 0, (group + 1 - sp->n_groups) * sizeof(*p));
-		sp->groups = p;
-		sp->n_groups = group + 1;
-	}
+	if (!ts_room_until(&sp->groups, &sp->n_groups, group, sizeof(*sp->groups)))
+		return false;
 	sp->groups[group] = *g;
 	return true;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "src/agent/ax.h"
+#include "src/base/room.h"
 
 void rsp_breaks_init(struct rsp_breaks *b)
 {
@@ -133,15 +134,8 @@ bool rsp_breaks_watch(struct rsp_breaks *b, const struct ts_watch *w)
 		return true;
 	if (b->n_watches == RSP_MAX_WATCHES || w->len > RSP_MAX_WATCHED - b->watched_len)
 		return false;
-	if (b->n_watches == b->cap_watches) {
-		size_t cap = b->cap_watches ? b->cap_watches * 2 : 8;
-		struct ts_watch *p = realloc(b->watches, cap * sizeof(*p));
-
-		if (!p)
-			return false;
-		b->watches = p;
-		b->cap_watches = cap;
-	}
+	if (!ts_room(&b->watches, b->n_watches, &b->cap_watches, 8, sizeof(*b->watches)))
+		return false;
 	b->watches[b->n_watches++] = *w;
 	b->watched_len += w->len;
 	return true;

@@ -94,6 +94,7 @@
 #include "index_pack.h"
 #include "src/base/atomic_file.h"
 #include "src/base/log.h"
+#include "src/base/room.h"
 #include "src/base/whole.h"
 #include "src/trace/chunk.h"
 
@@ -109,15 +110,8 @@
 
 static bool add_record(struct ts_index_file *f, const struct ts_index_record *r)
 {
-	if (f->n_records == f->cap_records) {
-		size_t cap = f->cap_records ? f->cap_records * 2 : 16;
-		struct ts_index_record *p = realloc(f->records, cap * sizeof(*p));
-
-		if (!p)
-			return false;
-		f->records = p;
-		f->cap_records = cap;
-	}
+	if (!ts_room(&f->records, f->n_records, &f->cap_records, 16, sizeof(*f->records)))
+		return false;
 	f->records[f->n_records++] = *r;
 	return true;
 }

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "src/base/room.h"
+
 void ts_moments_fini(struct ts_moments *m)
 {
 	free(m->items);
@@ -11,15 +13,8 @@ void ts_moments_fini(struct ts_moments *m)
 
 static bool add(struct ts_moments *m, const struct ts_moment *x)
 {
-	if (m->n == m->cap) {
-		size_t cap = m->cap ? 2 * m->cap : 4096;
-		struct ts_moment *items = realloc(m->items, cap * sizeof(*items));
-
-		if (!items)
-			return false;
-		m->items = items;
-		m->cap = cap;
-	}
+	if (!ts_room(&m->items, m->n, &m->cap, 4096, sizeof(*m->items)))
+		return false;
 	m->items[m->n++] = *x;
 	return true;
 }

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/room.h"
+
 /* More of them are not looked through. */
 #define MAX_OWNERS 4096u
 
@@ -17,15 +19,8 @@ static bool add(struct ts_owners *o, const struct ts_owner *x)
 {
 	if (!x->name || !*x->name || o->n == MAX_OWNERS)
 		return true;
-	if (o->n == o->cap) {
-		size_t cap = o->cap ? 2 * o->cap : 64;
-		struct ts_owner *items = realloc(o->items, cap * sizeof(*items));
-
-		if (!items)
-			return false;
-		o->items = items;
-		o->cap = cap;
-	}
+	if (!ts_room(&o->items, o->n, &o->cap, 64, sizeof(*o->items)))
+		return false;
 	o->items[o->n++] = *x;
 	return true;
 }

@@ -10,6 +10,7 @@
 #include "owners.h"
 #include "src/ask/cells.h"
 #include "src/ask/names.h"
+#include "src/base/room.h"
 #include "src/query/scan.h"
 
 /* A range of at most so many chunks is decoded. */
@@ -189,15 +190,8 @@ static void look_inside(void *user, uint64_t pos)
 
 static bool add_run(struct gathering *g, const struct run *x)
 {
-	if (g->n_runs == g->cap_runs) {
-		size_t cap = g->cap_runs ? 2 * g->cap_runs : 1024;
-		struct run *runs = realloc(g->runs, cap * sizeof(*runs));
-
-		if (!runs)
-			return false;
-		g->runs = runs;
-		g->cap_runs = cap;
-	}
+	if (!ts_room(&g->runs, g->n_runs, &g->cap_runs, 1024, sizeof(*g->runs)))
+		return false;
 	g->runs[g->n_runs++] = *x;
 	return true;
 }

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/room.h"
+
 #define PAGE_LEN UINT64_C(0x1000)
 #define IN_PAGE (PAGE_LEN - 1)
 
@@ -84,15 +86,8 @@ struct votes {
 
 static bool vote(struct votes *v, uint64_t moved)
 {
-	if (v->n == v->cap) {
-		size_t cap = v->cap ? v->cap * 2 : 1024;
-		uint64_t *items = realloc(v->items, cap * sizeof(*items));
-
-		if (!items)
-			return false;
-		v->items = items;
-		v->cap = cap;
-	}
+	if (!ts_room(&v->items, v->n, &v->cap, 1024, sizeof(*v->items)))
+		return false;
 	v->items[v->n++] = moved;
 	return true;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/room.h"
 #include "src/index/index_blocks.h"
 
 void ts_digests_fini(struct ts_digests *d)
@@ -58,15 +59,8 @@ bool ts_digests_add(struct ts_digests *d, const uint64_t *items, size_t n)
 
 bool ts_digests_add_unread(struct ts_digests *d, const uint64_t *items, size_t n, struct ts_index_blocks *blocks)
 {
-	if (d->n_unread == d->cap_unread) {
-		size_t cap = d->cap_unread ? 2 * d->cap_unread : 16;
-		struct ts_digests_part *p = realloc(d->unread, cap * sizeof(*p));
-
-		if (!p)
-			return false;
-		d->unread = p;
-		d->cap_unread = cap;
-	}
+	if (!ts_room(&d->unread, d->n_unread, &d->cap_unread, 16, sizeof(*d->unread)))
+		return false;
 	d->unread[d->n_unread++] = (struct ts_digests_part){ items, n, blocks };
 	d->n += n;
 	return true;

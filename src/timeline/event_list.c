@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "src/base/buf.h"
+#include "src/base/room.h"
 #include "src/index/index_blocks.h"
 #include "src/index/index_write.h"
 
@@ -58,15 +59,8 @@ bool ts_event_is_valid(const uint8_t *p)
 
 bool ts_event_list_add(struct ts_event_list *list, uint64_t step, uint32_t thread, const struct ts_event *ev)
 {
-	if (list->n_items == list->cap_items) {
-		size_t cap = list->cap_items ? list->cap_items * 2 : 16;
-		struct ts_happening *items = realloc(list->items, cap * sizeof(*items));
-
-		if (!items)
-			return false;
-		list->items = items;
-		list->cap_items = cap;
-	}
+	if (!ts_room(&list->items, list->n_items, &list->cap_items, 16, sizeof(*list->items)))
+		return false;
 	/* no padding: they go to index files */
 	memset(&list->items[list->n_items], 0, sizeof(*list->items));
 	list->items[list->n_items].step = step;
@@ -172,15 +166,8 @@ const struct ts_happening *ts_event_list_at(const struct ts_event_list *list, ui
 
 static bool add_piece(struct ts_event_list *list, const struct ts_event_piece *piece)
 {
-	if (list->n_pieces == list->cap_pieces) {
-		size_t cap = list->cap_pieces ? list->cap_pieces * 2 : 16;
-		struct ts_event_piece *pieces = realloc(list->pieces, cap * sizeof(*pieces));
-
-		if (!pieces)
-			return false;
-		list->pieces = pieces;
-		list->cap_pieces = cap;
-	}
+	if (!ts_room(&list->pieces, list->n_pieces, &list->cap_pieces, 16, sizeof(*list->pieces)))
+		return false;
 	list->pieces[list->n_pieces++] = *piece;
 	return true;
 }

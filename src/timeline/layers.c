@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/room.h"
 #include "src/index/index_blocks.h"
 #include "src/index/index_write.h"
 
@@ -30,15 +31,8 @@ static bool room_for_block(struct ts_layer_level *level, size_t n_extents)
 {
 	size_t need = block_start(level, level->n_blocks) + n_extents;
 
-	if (level->n_blocks == level->cap_blocks) {
-		size_t cap = level->cap_blocks ? level->cap_blocks * 2 : 8;
-		uint64_t *ends = realloc(level->ends, cap * sizeof(*ends));
-
-		if (!ends)
-			return false;
-		level->ends = ends;
-		level->cap_blocks = cap;
-	}
+	if (!ts_room(&level->ends, level->n_blocks, &level->cap_blocks, 8, sizeof(*level->ends)))
+		return false;
 	if (need > level->cap_extents) {
 		size_t cap = level->cap_extents * 2 > need ? level->cap_extents * 2 : need;
 		struct ts_extent *extents = realloc(level->extents, cap * sizeof(*extents));

@@ -16,19 +16,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/room.h"
+
 #define PAGE_MASK UINT64_C(0xfff)
 
 bool ts_plt_slots_add(struct ts_plt_slots *s, uint64_t addr, uint32_t symbol)
 {
-	if (s->n == s->cap) {
-		size_t cap = s->cap ? 2 * s->cap : 64;
-		struct ts_plt_slot *items = realloc(s->items, cap * sizeof(*items));
-
-		if (!items)
-			return false;
-		s->items = items;
-		s->cap = cap;
-	}
+	if (!ts_room(&s->items, s->n, &s->cap, 64, sizeof(*s->items)))
+		return false;
 	s->items[s->n++] = (struct ts_plt_slot){ addr, symbol };
 	return true;
 }

@@ -17,21 +17,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "batch.h"
 #include "reader.h"
 #include "src/base/buf.h"
 #include "src/base/error.h"
 #include "step.h"
-
-/* Up to TS_CHUNK_STEPS consecutive steps, fewer only at the end. */
-struct ts_batch {
-	struct ts_steps steps;
-	enum ts_next next;    /* what follows them; unless it is TS_ITEM this is the last batch */
-	struct ts_error err;  /* with TS_FAIL; TS_ENOMEM: the trace is not at fault */
-	struct ts_end end;    /* the recording's end as given by the reader */
-	struct ts_buf behind; /* the decode point after the steps */
-	struct ts_learned learned;
-	bool has_learned;     /* else the recording knows it all */
-};
 
 struct ts_feed;
 

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A chunk of a recording, decoded, with what its reader said of it.
+ */
+#ifndef TS_BATCH_H
+#define TS_BATCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "reader.h"
+#include "src/base/buf.h"
+#include "src/base/error.h"
+#include "src/base/next.h"
+#include "step.h"
+
+/* Up to TS_CHUNK_STEPS consecutive steps, fewer only at the end. */
+struct ts_batch {
+	struct ts_steps steps;
+	enum ts_next next;    /* what follows them; unless it is TS_ITEM this is the last batch */
+	struct ts_error err;  /* with TS_FAIL; TS_ENOMEM: the trace is not at fault */
+	struct ts_end end;    /* the recording's end as given by the reader */
+	struct ts_buf behind; /* the decode point after the steps */
+	struct ts_learned learned;
+	bool has_learned;     /* else the recording knows it all */
+};
+
+void ts_batch_init(struct ts_batch *b);
+void ts_batch_fini(struct ts_batch *b);
+
+/* The bytes of its steps. */
+uint64_t ts_batch_bytes(const struct ts_steps *steps);
+
+/* It was read: a batch of extraordinary steps, with memory for more than @max bytes, gives it back. */
+void ts_batch_give_back(struct ts_steps *steps, uint64_t max);
+
+/* There is no memory for it. */
+void ts_batch_fail_for_memory(struct ts_batch *b);
+
+#endif

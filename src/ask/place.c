@@ -141,6 +141,9 @@ static bool parse_nearest(struct ts_ask_place *place, struct ts_ask *ask, const 
 	for (size_t i = 0; i < sizeof(accesses) / sizeof(accesses[0]); i++) {
 		if (!is_text(accesses[i], word, len))
 			continue;
+		if (what == end)
+			return misunderstood(text, all, "is not a place: a register, an address or a symbol is missing",
+					     err);
 		set_word(place, TS_PLACE_ACCESS, word, len);
 		if (!ts_what_parse(&place->what, what, (size_t)(end - what), ts_query_regset(ask->q),
 				   ask->symbols, err))

@@ -248,6 +248,17 @@ START_TEST(what_is_not_understood_is_quoted_with_a_question_that_can_be_asked)
 }
 END_TEST
 
+START_TEST(a_place_without_what_is_quoted)
+{
+	ck_assert(!ask_text(&a, TS_FORM_TEXT, "goto next write"));
+	ck_assert_str_eq(a.err.text, "'next write' is not a place: a register, an address or a symbol is missing; "
+				     "example: goto 50%");
+	ck_assert(!ask_text(&a, TS_FORM_TEXT, "when at previous-exec"));
+	ck_assert_str_eq(a.err.text, "'previous-exec' is not a place: a register, an address or a symbol is missing; "
+				     "example: when at 50%");
+}
+END_TEST
+
 START_TEST(a_condition_on_a_variable_is_refused_with_what_is_taken)
 {
 	ck_assert(!ask_text(&a, TS_FORM_TEXT, "executions work if id == 1"));
@@ -328,4 +339,5 @@ UNIT_FIXTURE_SUITE("ask_words", setup, teardown, numbers_are_read_as_people_writ
 		   the_nearest_write_is_arrived_at_as_by_a_watchpoint,
 		   what_is_not_understood_is_quoted_with_a_question_that_can_be_asked,
 		   words_may_stand_in_any_order_after_what, rows_are_printed_as_text_tsv_and_json,
-		   a_condition_chooses_rows, a_condition_on_a_variable_is_refused_with_what_is_taken)
+		   a_condition_chooses_rows, a_condition_on_a_variable_is_refused_with_what_is_taken,
+		   a_place_without_what_is_quoted)

@@ -169,6 +169,32 @@ static bool parse_nearest(struct ts_ask_place *place, struct ts_ask *ask, const 
 			     err);
 }
 
+/* A mark may have a name like next-stop; next-syscall is the kind of event. */
+static bool is_mark(const struct ts_ask *ask, const char *text, size_t len)
+{
+	struct ts_error err;
+	uint64_t pos;
+
+	ts_error_reset(&err);
+	return ask->marks && ts_marks_is_name(text, len) &&
+	       ts_marks_find(ask->marks, text, len, &pos, &err) == TS_ITEM;
+}
+
+/* A word that begins with "next-" or "previous-", or several of which the first is next or previous. */
+static bool parse_direction(struct ts_ask_place *place, struct ts_ask *ask, const char *text, const char *word,
+			    const char *end, struct ts_error *err)
+{
+	size_t len = (size_t)(end - text);
+
+	if (parse_nearest(place, ask, text, word, end, err))
+		return true;
+	if (!is_mark(ask, text, len))
+		return false;
+	*place = (struct ts_ask_place){ 0 };
+	ts_error_reset(err);
+	return parse_name(place, ask, text, len, err);
+}
+
 bool ts_place_parse(struct ts_ask_place *place, struct ts_ask *ask, const char *text, size_t len,
 		    uint64_t here, struct ts_error *err)
 {
@@ -185,8 +211,8 @@ bool ts_place_parse(struct ts_ask_place *place, struct ts_ask *ask, const char *
 			const char *end = text + len;
 
 			place->is_reverse = i;
-			return parse_nearest(place, ask, text, text[n] == '-' ? text + n + 1 : skip_blanks(text + n, end),
-					     end, err);
+			return parse_direction(place, ask, text, text[n] == '-' ? text + n + 1 : skip_blanks(text + n, end),
+					       end, err);
 		}
 	}
 	if (ts_number_parse(text, len, TS_COMMAS_GROUP, &pos, &is_large) || is_large)

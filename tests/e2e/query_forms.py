@@ -161,6 +161,24 @@ def marks_are_kept_beside_the_trace_by_two_at_once():
 
 
 @case
+def a_mark_may_be_called_as_a_direction_begins():
+    """A NAME is letters, digits, _ and -; only `next-syscall` and its kin are places of their own."""
+    with open("directed.ucir", "wb") as f:
+        f.write(TRACES["usercorn"].read_bytes())
+    for at, name in enumerate(["next-stop", "previous-call-of-f", "next-", "next-write"], 5):
+        assert query("directed.ucir", f"mark {name} at {at}").returncode == 0, name
+        for question in f"goto {name}", f"when at {name}":
+            rows, _ = json_lines(query("directed.ucir", question, "--json").stdout)
+            assert [r["position"].text for r in rows] == [str(at)], (question, rows)
+        rows, _ = json_lines(query("directed.ucir", f"history $pc in {name}:end first 1", "--json").stdout)
+        assert rows[0]["position"].text == str(at), (name, rows)
+    exit_at = json_lines(query("directed.ucir", "events exit", "--json").stdout)[0][0]["position"].text
+    assert query("directed.ucir", "mark previous-exit at 9").returncode == 0
+    row = json_lines(query("directed.ucir", "goto previous-exit", "--json").stdout)[0][0]
+    assert row["position"].text == exit_at != "9", row
+
+
+@case
 def a_partial_answer_says_how_much_was_read():
     """The question is answered from the part that was read first. TRACE begins as SLOW does."""
     done = query(SLOW, f"history {HOT},8 first 5", "--partial", "--index", "none", "--json")

@@ -133,15 +133,6 @@ static enum rsp_command_end go(struct rsp_session *s, const struct rsp_destinati
 	return RSP_COMMAND_REFUSED;
 }
 
-static enum rsp_command_end go_by_question(struct rsp_session *s, const char *arg, struct ts_buf *out);
-
-static enum rsp_command_end start_goto(struct rsp_session *s, const char *arg, struct ts_buf *out)
-{
-	struct rsp_destination d;
-
-	return rsp_destination_parse(&d, arg, out) ? go(s, &d, out) : go_by_question(s, arg, out);
-}
-
 /* A question that was not begun is refused for this reason. */
 static enum rsp_command_end give_reason(enum rsp_command_end end, const struct ts_error *err,
 					struct ts_buf *out)
@@ -151,15 +142,30 @@ static enum rsp_command_end give_reason(enum rsp_command_end end, const struct t
 	return end;
 }
 
+static enum rsp_command_end ask(struct rsp_session *s, const char *name, const char *arg, struct ts_buf *out)
+{
+	struct ts_error err;
+
+	ts_error_reset(&err);
+	return give_reason(rsp_asking_start(s, name, arg, &err), &err, out);
+}
+
+/* Some places only src/ask supports: next write X, a mark, #R, +N. */
+static enum rsp_command_end start_goto(struct rsp_session *s, const char *arg, struct ts_buf *out)
+{
+	struct rsp_destination d;
+
+	return rsp_destination_parse(&d, arg) ? go(s, &d, out) : ask(s, "goto", arg, out);
+}
+
 static enum rsp_command_end announce_goto(struct rsp_session *s, const char *arg, struct ts_buf *out)
 {
 	struct rsp_destination d;
 	struct ts_error err;
 	uint64_t pos;
 
-	if (!rsp_destination_parse(&d, arg, out)) {
+	if (!rsp_destination_parse(&d, arg)) {
 		ts_error_reset(&err);
-		ts_buf_reset(out);
 		return give_reason(rsp_asking_announce(s, arg, &err), &err, out);
 	}
 	switch (rsp_reach(s, &d, &pos, out)) {
@@ -489,31 +495,6 @@ static bool is_question(const char *name, const char *arg)
 	return false;
 }
 
-static enum rsp_command_end ask(struct rsp_session *s, const char *name, const char *arg, struct ts_buf *out)
-{
-	struct ts_error err;
-
-	ts_error_reset(&err);
-	return give_reason(rsp_asking_start(s, name, arg, &err), &err, out);
-}
-
-/*
- * Places that only src/ask supports: next write X, a mark, #R, +N.  For what is not a place there, either,
- * @out already has the better reason.
- */
-static enum rsp_command_end go_by_question(struct rsp_session *s, const char *arg, struct ts_buf *out)
-{
-	enum rsp_command_end end;
-	struct ts_error err;
-
-	ts_error_reset(&err);
-	end = rsp_asking_start(s, "goto", arg, &err);
-	if (end == RSP_COMMAND_REFUSED && err.code == TS_EUSAGE)
-		return end;
-	ts_buf_reset(out);
-	return give_reason(end, &err, out);
-}
-
 static enum rsp_command_end run_line(struct rsp_session *s, char *line, struct ts_buf *out)
 {
 	char *name = line + strspn(line, " \t");
@@ -534,7 +515,7 @@ static enum rsp_command_end run_line(struct rsp_session *s, char *line, struct t
 		run_help(s, "", out);
 		return RSP_COMMAND_DONE;
 	}
-	ts_buf_printf(out, "no command \"%.64s\": \"monitor help\" lists the commands", name);
+	ts_buf_printf(out, "'%.64s' is neither a question nor a command (help lists them); example: events first 5", name);
 	return RSP_COMMAND_REFUSED;
 }
 

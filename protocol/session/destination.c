@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "src/base/buf.h"
-
 static const char *const event_names[TS_N_EVENT_KINDS] = {
 	[TS_EV_SYSCALL] = "syscall",	       [TS_EV_SIGNAL] = "signal", [TS_EV_FAULT] = "fault",
 	[TS_EV_EXIT] = "exit",		       [TS_EV_GAP] = "gap",	  [TS_EV_INTERRUPT] = "interrupt",
@@ -26,7 +24,7 @@ static bool take_number(const char **text, uint64_t *value)
 	return *text != start;
 }
 
-static bool parse_event(struct rsp_destination *d, const char *name, struct ts_buf *why)
+static bool parse_event(struct rsp_destination *d, const char *name)
 {
 	for (unsigned kind = 0; kind < TS_N_EVENT_KINDS; kind++) {
 		if (!strcmp(name, event_names[kind])) {
@@ -34,9 +32,6 @@ static bool parse_event(struct rsp_destination *d, const char *name, struct ts_b
 			return true;
 		}
 	}
-	ts_buf_puts(why, "the kinds of events are");
-	for (unsigned kind = 0; kind < TS_N_EVENT_KINDS; kind++)
-		ts_buf_printf(why, "%s %s", kind ? "," : "", event_names[kind]);
 	return false;
 }
 
@@ -59,26 +54,20 @@ static bool parse_position(struct rsp_destination *d, const char *arg)
 	return true;
 }
 
-bool rsp_destination_parse(struct rsp_destination *d, const char *arg, struct ts_buf *why)
+bool rsp_destination_parse(struct rsp_destination *d, const char *arg)
 {
 	static const char next[] = "next-", previous[] = "previous-";
 
 	*d = (struct rsp_destination){ 0 };
 	if (!strncmp(arg, next, sizeof(next) - 1)) {
 		d->kind = RSP_TO_NEXT;
-		return parse_event(d, arg + sizeof(next) - 1, why);
+		return parse_event(d, arg + sizeof(next) - 1);
 	}
 	if (!strncmp(arg, previous, sizeof(previous) - 1)) {
 		d->kind = RSP_TO_PREVIOUS;
-		return parse_event(d, arg + sizeof(previous) - 1, why);
+		return parse_event(d, arg + sizeof(previous) - 1);
 	}
-	if (parse_position(d, arg))
-		return true;
-	if (*arg)
-		ts_buf_printf(why, "'%.64s' is not a place in this recording: ", arg);
-	ts_buf_puts(why, "goto takes a position, a percentage (0% to 100%), begin, end, frame, next-EVENT or "
-			 "previous-EVENT");
-	return false;
+	return parse_position(d, arg);
 }
 
 const char *rsp_destination_event(enum ts_event_kind kind)

@@ -11,8 +11,6 @@
 #include "src/ask/number.h"
 #include "src/trace/step.h"
 
-struct ts_buf;
-
 enum rsp_destination_kind {
 	RSP_TO_POSITION,
 	RSP_TO_SHARE, /* of the whole recording */
@@ -28,8 +26,8 @@ struct rsp_destination {
 	enum ts_event_kind event; /* NEXT, PREVIOUS */
 };
 
-/* Returns false with one sentence in @why if @arg does not name a destination. */
-bool rsp_destination_parse(struct rsp_destination *d, const char *arg, struct ts_buf *why);
+/* Returns false if @arg does not name one of these destinations: it may be a place that questions know. */
+bool rsp_destination_parse(struct rsp_destination *d, const char *arg);
 
 /* The name of a kind of events in "next-EVENT". */
 const char *rsp_destination_event(enum ts_event_kind kind);

@@ -6,6 +6,9 @@
 #include "src/query/search.h"
 #include "wait.h"
 
+/* As at the other doors, what is refused is followed by what can be asked. */
+#define EXAMPLE "; example: goto 50%%"
+
 static const char *const event_plurals[TS_N_EVENT_KINDS] = {
 	[TS_EV_SYSCALL] = "system calls",
 	[TS_EV_SIGNAL] = "signals",
@@ -24,7 +27,8 @@ static enum rsp_reach find_position(struct rsp_session *s, uint64_t wanted, uint
 		*pos = wanted;
 		return RSP_REACHED;
 	}
-	ts_buf_printf(why, "there is no position %" PRIu64 ": the last one is %" PRIu64, wanted, rsp_last(s));
+	ts_buf_printf(why, "'%" PRIu64 "' is not a position: the last one is %" PRIu64 EXAMPLE, wanted,
+		      rsp_last(s));
 	return RSP_NOWHERE;
 }
 
@@ -42,7 +46,7 @@ static enum rsp_reach find_frame(const struct rsp_session *s, uint64_t *pos, str
 		*pos = s->tracing.frame.pos;
 		return RSP_REACHED;
 	}
-	ts_buf_puts(why, "no trace frame is selected");
+	ts_buf_printf(why, "'frame' is not a place: no trace frame is selected" EXAMPLE);
 	return RSP_NOWHERE;
 }
 

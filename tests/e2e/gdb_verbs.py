@@ -161,7 +161,7 @@ def a_refused_monitor_command_says_what_gdbs_error_means():
     means = "means: the command was refused, for the reason in the line above it"
     with session() as g:
         g("monitor goto 99999999")
-        g.expect("there is no position 99999999")
+        g.expect("'99999999' is not a position: the last one is")
         explained = "Protocol error" in g.text
         assert (means in g.text) == explained, g
         g("monitor when")

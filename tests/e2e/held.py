@@ -286,7 +286,7 @@ for commands, pattern in {
     ("goto end",): f"position {N} of {N} ",
     ("goto 50%",): f"position {N // 2} of {N} ",
     (f"goto {N}",): f"position {N} of {N} ",
-    (f"goto {N + 1}", "when"): f"there is no position {N + 1}: the last one is {N}\n[\\s\\S]*position 0 of {N}",
+    (f"goto {N + 1}", "when"): f"'{N + 1}' is not a position: the last one is {N}; example: goto 50%\n[\\s\\S]*position 0 of {N}",
     ("goto next-fault", "when"): "there is no fault after position 0\n",
     (f"tfind {N - 1}", "goto frame"): f"position {N - 1} of {N} ",
     (f"tfind pc 0x{LAST_PC:x}", "print $trace_frame"): f"= {N - 1}\n",

@@ -359,11 +359,26 @@ static void turn_step(struct accesses *a)
 	}
 }
 
+/* A condition never holds for what is shown as one value, if that is not as long as a number. */
+static bool note_not_compared(struct accesses *a)
+{
+	const struct ts_what *what = &a->qn->what;
+	uint64_t len = what->kind == TS_WHAT_MEM ? what->last - what->addr + 1 : what->len;
+
+	if (!a->qn->cond.n || !a->hits.is_whole || len == 1 || len == 2 || len == 4 || len == 8)
+		return false;
+	snprintf(a->rows.note, sizeof(a->rows.note),
+		 "value is compared where it has 1, 2, 4 or 8 bytes, and here it has %" PRIu64, len);
+	return true;
+}
+
 /* Why there is no row, if the question was about the whole recording. */
 static void note_none(struct accesses *a)
 {
 	const struct ts_question *qn = a->qn;
 
+	if (note_not_compared(a))
+		return;
 	if (a->n_rows || *a->rows.note || qn->cond.n || qn->thread != TS_NO_THREAD || a->from ||
 	    a->to < a->ask->n_steps || a->ask->is_reading)
 		return;

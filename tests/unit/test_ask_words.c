@@ -248,6 +248,20 @@ START_TEST(what_is_not_understood_is_quoted_with_a_question_that_can_be_asked)
 }
 END_TEST
 
+/* `value OP NUMBER` is for 1, 2, 4 or 8 bytes: that there can be no row is said. */
+START_TEST(what_no_condition_compares_is_noted)
+{
+	ck_assert(ask_text(&a, TS_FORM_JSON, "history counter,3 if value != 0"));
+	ck_assert_str_eq(ts_buf_text(&a.out), "{\"complete\":true,\"rows\":0,\"total\":0,\"note\":\"value is compared where "
+					      "it has 1, 2, 4 or 8 bytes, and here it has 3\"}\n");
+	ck_assert(ask_text(&a, TS_FORM_TEXT, "last-write $xmm0 if value == 0"));
+	ck_assert_str_eq(ts_buf_text(&a.end),
+			 "value is compared where it has 1, 2, 4 or 8 bytes, and here it has 16\nno rows\n");
+	ck_assert(ask_text(&a, TS_FORM_TEXT, "history counter if value == 99")); /* 8 bytes */
+	ck_assert_str_eq(ts_buf_text(&a.end), "no rows\n");
+}
+END_TEST
+
 START_TEST(a_place_without_what_is_quoted)
 {
 	ck_assert(!ask_text(&a, TS_FORM_TEXT, "goto next write"));
@@ -340,4 +354,4 @@ UNIT_FIXTURE_SUITE("ask_words", setup, teardown, numbers_are_read_as_people_writ
 		   what_is_not_understood_is_quoted_with_a_question_that_can_be_asked,
 		   words_may_stand_in_any_order_after_what, rows_are_printed_as_text_tsv_and_json,
 		   a_condition_chooses_rows, a_condition_on_a_variable_is_refused_with_what_is_taken,
-		   a_place_without_what_is_quoted)
+		   a_place_without_what_is_quoted, what_no_condition_compares_is_noted)

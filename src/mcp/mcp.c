@@ -19,14 +19,19 @@
 
 #define MAX_BACK ((size_t)1 << 16)
 
-/* Protocol versions that differ in nothing that is used here; the newest first. */
-static const char *const versions[] = { "2025-06-18", "2025-03-26", "2024-11-05" };
+/* Protocol versions, the newest first.  They differ in nothing that is used here but batches. */
+static const struct {
+	const char *name;
+	bool has_batches;
+} versions[] = { { "2025-06-18", false }, { "2025-03-26", true }, { "2024-11-05", true } };
 
 struct server {
 	struct ts_rpc rpc;
 	struct ts_mcp_recording *recordings; /* borrowed */
 	size_t n_recordings;
+	bool has_batches;      /* in the version that was agreed on */
 	json_t *waiting;       /* owned; requests that came while another one was answered */
+	json_t *rest;          /* borrowed; what is left of the batch that is being answered, NULL: none */
 	const json_t *running; /* borrowed; the id of the request that is being answered, NULL: none */
 	bool is_cancelled;     /* it is not to be answered any more */
 	bool is_broken;        /* the client cannot be written to */
@@ -41,20 +46,53 @@ static const char *method_of(const json_t *message)
 	return method ? method : "";
 }
 
-static void note_cancelled(struct server *sv, const json_t *message)
+/* Take a request out of a list of messages and batches.  Returns false if it is not there. */
+static bool remove_request(json_t *list, const json_t *request)
 {
-	const json_t *id = json_object_get(json_object_get(message, "params"), "requestId");
 	size_t i;
 	json_t *other;
 
-	if (sv->running && id && json_equal((json_t *)sv->running, (json_t *)id))
-		sv->is_cancelled = true;
-	json_array_foreach(sv->waiting, i, other) {
-		if (id && json_equal(json_object_get(other, "id"), (json_t *)id)) {
-			json_array_remove(sv->waiting, i);
-			return;
-		}
+	json_array_foreach(list, i, other) {
+		bool is_batch = json_is_array(other);
+
+		if (is_batch ? !remove_request(other, request)
+			     : !json_equal(json_object_get(other, "id"), (json_t *)request))
+			continue;
+		if (!json_array_size(other))
+			json_array_remove(list, i);
+		return true;
 	}
+	return false;
+}
+
+static void note_cancelled(struct server *sv, const json_t *message)
+{
+	const json_t *id = json_object_get(json_object_get(message, "params"), "requestId");
+
+	if (!id)
+		return;
+	if (sv->running && json_equal((json_t *)sv->running, (json_t *)id))
+		sv->is_cancelled = true;
+	remove_request(sv->waiting, id);
+	remove_request(sv->rest, id);
+}
+
+/* A message that came while a call runs. */
+static void take_in(struct server *sv, json_t *message)
+{
+	size_t i;
+	json_t *part;
+
+	json_array_foreach(message, i, part) {
+		if (!strcmp(method_of(part), "notifications/cancelled"))
+			note_cancelled(sv, part);
+	}
+	if (!strcmp(method_of(message), "notifications/cancelled"))
+		note_cancelled(sv, message);
+	else if (!strcmp(method_of(message), "ping") && json_object_get(message, "id"))
+		ts_rpc_reply_apart(&sv->rpc, json_object_get(message, "id"), "{}");
+	else
+		sv->is_broken |= json_array_append(sv->waiting, message) != 0;
 }
 
 /* While a call runs: take in what came.  Requests wait, but a ping is answered. */
@@ -63,12 +101,7 @@ static void look(struct server *sv)
 	json_t *message;
 
 	while (ts_rpc_read(&sv->rpc, 0, &message) == TS_RPC_MESSAGE) {
-		if (!strcmp(method_of(message), "notifications/cancelled"))
-			note_cancelled(sv, message);
-		else if (!strcmp(method_of(message), "ping") && json_object_get(message, "id"))
-			ts_rpc_reply(&sv->rpc, json_object_get(message, "id"), "{}");
-		else if (json_object_get(message, "id"))
-			sv->is_broken |= json_array_append(sv->waiting, message) != 0;
+		take_in(sv, message);
 		json_decref(message);
 	}
 }
@@ -457,20 +490,21 @@ static void call(struct server *sv, const json_t *params, const json_t *id)
 static void initialize(struct server *sv, const json_t *params, const json_t *id)
 {
 	const char *wanted = json_string_value(json_object_get(params, "protocolVersion"));
-	const char *version = versions[0];
+	size_t version = 0;
 
 	if (!wanted) {
 		fail(sv, id, TS_RPC_BAD_PARAMS, "protocolVersion is missing");
 		return;
 	}
 	for (size_t i = 0; i < sizeof(versions) / sizeof(versions[0]); i++) {
-		if (!strcmp(versions[i], wanted))
-			version = versions[i];
+		if (!strcmp(versions[i].name, wanted))
+			version = i;
 	}
+	sv->has_batches = versions[version].has_batches;
 	reply_json(
 		sv, id,
 		json_pack(
-			"{s:s, s:{s:{s:b}}, s:{s:s, s:s}, s:s}", "protocolVersion", version, "capabilities",
+			"{s:s, s:{s:{s:b}}, s:{s:s, s:s}, s:s}", "protocolVersion", versions[version].name, "capabilities",
 			"tools", "listChanged", 0, "serverInfo", "name", "tracestub", "version",
 			PACKAGE_VERSION, "instructions",
 			"Questions to recorded executions. Position k is the state before instruction k. A row's "
@@ -491,7 +525,9 @@ static void list_tools(struct server *sv, const json_t *params, const json_t *id
 
 static void handle_request(struct server *sv, const char *method, const json_t *params, const json_t *id)
 {
-	if (!strcmp(method, "initialize"))
+	if (!strcmp(method, "initialize") && sv->rest)
+		fail(sv, id, TS_RPC_INVALID, "initialize stands in no batch");
+	else if (!strcmp(method, "initialize"))
 		initialize(sv, params, id);
 	else if (!strcmp(method, "ping"))
 		reply(sv, id, "{}");
@@ -504,13 +540,17 @@ static void handle_request(struct server *sv, const char *method, const json_t *
 }
 
 /* A message of the client: a request, or a notification, which is never answered. */
-static void handle(struct server *sv, const json_t *message)
+static void handle_message(struct server *sv, const json_t *message)
 {
 	const json_t *id = json_object_get(message, "id");
 	const char *method = method_of(message),
 		   *version = json_string_value(json_object_get(message, "jsonrpc"));
 
-	if (!id) {
+	if (!json_is_object(message)) {
+		fail(sv, NULL, TS_RPC_INVALID, "a message is one JSON object");
+	} else if (!id && (!version || strcmp(version, "2.0") || !*method)) {
+		fail(sv, NULL, TS_RPC_INVALID, "the message is neither a request nor a notification");
+	} else if (!id) {
 		return;
 	} else if (!json_is_string(id) && !json_is_integer(id)) {
 		fail(sv, NULL, TS_RPC_INVALID, "an id is a string or an integer");
@@ -524,6 +564,30 @@ static void handle(struct server *sv, const json_t *message)
 	} else if (!json_object_get(message, "result") && !json_object_get(message, "error")) {
 		fail(sv, id, TS_RPC_INVALID, "the method is missing");
 	}
+}
+
+/* Messages are taken out of the batch before they are handled, so that what is cancelled meanwhile can be, too. */
+static void handle_batch(struct server *sv, json_t *batch)
+{
+	ts_rpc_begin_batch(&sv->rpc);
+	sv->rest = batch;
+	while (json_array_size(batch)) {
+		json_t *message = json_incref(json_array_get(batch, 0));
+
+		json_array_remove(batch, 0);
+		handle_message(sv, message);
+		json_decref(message);
+	}
+	sv->rest = NULL;
+	sv->is_broken |= !ts_rpc_end_batch(&sv->rpc);
+}
+
+static void handle(struct server *sv, json_t *message)
+{
+	if (json_is_array(message) && json_array_size(message) && sv->has_batches)
+		handle_batch(sv, message);
+	else
+		handle_message(sv, message);
 }
 
 /* Read on while the client wants nothing.  Returns false if there is nothing left to read. */

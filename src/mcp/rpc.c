@@ -15,37 +15,59 @@ void ts_rpc_init(struct ts_rpc *rpc, int in, int out)
 {
 	*rpc = (struct ts_rpc){ .in = in, .out = out };
 	ts_buf_init(&rpc->line);
+	ts_buf_init(&rpc->batch);
 }
 
 void ts_rpc_fini(struct ts_rpc *rpc)
 {
 	ts_buf_fini(&rpc->line);
+	ts_buf_fini(&rpc->batch);
 }
 
 /* ------------------------------------------------------------------------------------------------ output */
 
-static bool send_member(struct ts_rpc *rpc, const json_t *id, const char *name, const char *value)
+static void put_answer(struct ts_buf *out, const json_t *id, const char *name, const char *value)
+{
+	ts_buf_puts(out, "{\"jsonrpc\":\"2.0\",\"id\":");
+	if (id)
+		ts_json_put(out, id, JSON_COMPACT | JSON_ENCODE_ANY);
+	else
+		ts_buf_puts(out, "null");
+	ts_buf_printf(out, ",\"%s\":", name);
+	ts_buf_puts(out, value);
+	ts_buf_puts(out, "}");
+}
+
+static bool write_answer(struct ts_rpc *rpc, const json_t *id, const char *name, const char *value)
 {
 	struct ts_buf out;
 	bool done;
 
 	ts_buf_init(&out);
-	ts_buf_puts(&out, "{\"jsonrpc\":\"2.0\",\"id\":");
-	if (id)
-		ts_json_put(&out, id, JSON_COMPACT | JSON_ENCODE_ANY);
-	else
-		ts_buf_puts(&out, "null");
-	ts_buf_printf(&out, ",\"%s\":", name);
-	ts_buf_puts(&out, value);
-	ts_buf_puts(&out, "}\n");
+	put_answer(&out, id, name, value);
+	ts_buf_puts(&out, "\n");
 	done = ts_buf_ok(&out) && ts_write_whole(rpc->out, out.data, out.len);
 	ts_buf_fini(&out);
 	return done;
 }
 
+static bool send_member(struct ts_rpc *rpc, const json_t *id, const char *name, const char *value)
+{
+	if (!rpc->is_batch)
+		return write_answer(rpc, id, name, value);
+	ts_buf_puts(&rpc->batch, rpc->batch.len ? "," : "[");
+	put_answer(&rpc->batch, id, name, value);
+	return ts_buf_ok(&rpc->batch);
+}
+
 bool ts_rpc_reply(struct ts_rpc *rpc, const json_t *id, const char *result)
 {
 	return send_member(rpc, id, "result", result);
+}
+
+bool ts_rpc_reply_apart(struct ts_rpc *rpc, const json_t *id, const char *result)
+{
+	return write_answer(rpc, id, "result", result);
 }
 
 bool ts_rpc_fail(struct ts_rpc *rpc, const json_t *id, enum ts_rpc_error code, const char *text)
@@ -64,20 +86,50 @@ bool ts_rpc_fail(struct ts_rpc *rpc, const json_t *id, enum ts_rpc_error code, c
 	return done;
 }
 
+void ts_rpc_begin_batch(struct ts_rpc *rpc)
+{
+	ts_buf_reset(&rpc->batch);
+	rpc->is_batch = true;
+}
+
+bool ts_rpc_end_batch(struct ts_rpc *rpc)
+{
+	bool done = true;
+
+	rpc->is_batch = false;
+	if (rpc->batch.len || !ts_buf_ok(&rpc->batch)) {
+		ts_buf_puts(&rpc->batch, "]\n");
+		done = ts_buf_ok(&rpc->batch) && ts_write_whole(rpc->out, rpc->batch.data, rpc->batch.len);
+	}
+	ts_buf_fini(&rpc->batch);
+	ts_buf_init(&rpc->batch);
+	return done;
+}
+
 /* ------------------------------------------------------------------------------------------------- input */
+
+/* An error of a line of which no request is known: it is in no batch. */
+static void refuse(struct ts_rpc *rpc, enum ts_rpc_error code, const char *text)
+{
+	bool is_batch = rpc->is_batch;
+
+	rpc->is_batch = false;
+	ts_rpc_fail(rpc, NULL, code, text);
+	rpc->is_batch = is_batch;
+}
 
 /* The line up to its end at @len; NULL if it is no message, which is answered. */
 static json_t *parse(struct ts_rpc *rpc, const char *line, size_t len)
 {
 	json_error_t error;
-	json_t *message = json_loadb(line, len, JSON_REJECT_DUPLICATES, &error);
+	json_t *message = json_loadb(line, len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
 
-	if (!message)
-		ts_rpc_fail(rpc, NULL, TS_RPC_PARSE, *error.text ? "the line is not JSON" : "memory is exhausted");
-	else if (!json_is_object(message))
-		ts_rpc_fail(rpc, NULL, TS_RPC_INVALID, "a message is one JSON object");
-	if (json_is_object(message))
+	if (json_is_object(message) || json_is_array(message))
 		return message;
+	if (!message)
+		refuse(rpc, TS_RPC_PARSE, *error.text ? "the line is not JSON" : "memory is exhausted");
+	else
+		refuse(rpc, TS_RPC_INVALID, "a message is one JSON object");
 	json_decref(message);
 	return NULL;
 }
@@ -104,7 +156,7 @@ static void limit_line(struct ts_rpc *rpc)
 	if (rpc->line.len <= TS_RPC_MAX_LINE || memchr(rpc->line.data, '\n', rpc->line.len))
 		return;
 	if (!rpc->is_skipping)
-		ts_rpc_fail(rpc, NULL, TS_RPC_INVALID, "the message is too long");
+		refuse(rpc, TS_RPC_INVALID, "the message is too long");
 	rpc->is_skipping = true;
 	ts_buf_reset(&rpc->line);
 }
@@ -122,6 +174,8 @@ static bool fill(struct ts_rpc *rpc)
 		return false;
 	}
 	ts_buf_put(&rpc->line, bytes, (size_t)n);
+	if (!n && rpc->line.len)
+		ts_buf_putc(&rpc->line, '\n');
 	if (!ts_buf_ok(&rpc->line))
 		ts_log(TS_LOG_ERROR, "no memory for what the client says");
 	limit_line(rpc);

@@ -3,6 +3,7 @@
  * JSON-RPC 2.0 over two file descriptors, a message a line (Model Context Protocol 2025-06-18, "stdio").
  *
  * Messages are read without waiting, so that whoever answers one can see in between whether it was cancelled.
+ * A line may be a batch, an array of messages, whose answers are one line, too (version 2025-03-26).
  */
 #ifndef TS_RPC_H
 #define TS_RPC_H
@@ -28,6 +29,8 @@ enum ts_rpc_error {
 struct ts_rpc {
 	int in, out;         /* borrowed */
 	struct ts_buf line;  /* what was read and is not a message yet */
+	struct ts_buf batch; /* answers of the batch that is being answered */
+	bool is_batch;       /* answers go there */
 	bool is_skipping;    /* the rest of a line that was too long */
 	bool is_at_end;      /* there is no more input */
 };
@@ -42,8 +45,8 @@ enum ts_rpc_got {
 };
 
 /*
- * The next message, waiting up to @timeout_ms (-1: for ever).  A line that is no JSON object is answered with
- * an error here.
+ * The next message, waiting up to @timeout_ms (-1: for ever).  A line that is neither a JSON object nor an
+ * array is answered with an error here.  The last line needs no newline.
  *
  * Returns TS_RPC_MESSAGE and *message, which the caller gives back with json_decref().
  */
@@ -56,5 +59,12 @@ enum ts_rpc_got ts_rpc_read(struct ts_rpc *rpc, int timeout_ms, json_t **message
  */
 bool ts_rpc_reply(struct ts_rpc *rpc, const json_t *id, const char *result);
 bool ts_rpc_fail(struct ts_rpc *rpc, const json_t *id, enum ts_rpc_error code, const char *text);
+
+/* The same of a request that is not in the batch that is being answered. */
+bool ts_rpc_reply_apart(struct ts_rpc *rpc, const json_t *id, const char *result);
+
+/* Keep the answers from here on; write them as one array, or nothing if there are none. */
+void ts_rpc_begin_batch(struct ts_rpc *rpc);
+bool ts_rpc_end_batch(struct ts_rpc *rpc);
 
 #endif

@@ -55,8 +55,8 @@ class Client:
         self.write(json.dumps(message if params is None else {**message, "params": params}))
         return self.n
 
-    def message(self, timeout=LIMIT):
-        """The next message; None if none comes in time."""
+    def line(self, timeout=LIMIT):
+        """What the next line says; None if none comes in time."""
         end = time.monotonic() + timeout
         while b"\n" not in self.rest:
             if not select.select([self.proc.stdout], [], [], max(0, end - time.monotonic()))[0]:
@@ -65,8 +65,18 @@ class Client:
             assert piece, "the server has ended"
             self.rest += piece
         line, _, self.rest = self.rest.partition(b"\n")
-        found = json.loads(line)
-        assert found["jsonrpc"] == "2.0" and ("result" in found) != ("error" in found), found
+        return json.loads(line)
+
+    def message(self, timeout=LIMIT):
+        """The next message; None if none comes in time."""
+        found = self.line(timeout)
+        assert found is None or (found["jsonrpc"] == "2.0" and ("result" in found) != ("error" in found)), found
+        return found
+
+    def answers(self):
+        """The answers to a batch."""
+        found = self.line()
+        assert isinstance(found, list) and found, found
         return found
 
     def answer(self, method, params=None):

@@ -103,6 +103,60 @@ def messages_that_are_none_are_errors():
 
 
 @case
+def what_is_no_request_is_refused_without_an_id():
+    """The examples of JSON-RPC 2.0 are among them; a notification is never answered."""
+    with Client(WALK) as c:
+        for line in ('{"jsonrpc":"2.0","method":1,"params":"bar"}', "{}", "1", '"ping"', "null", "true", "[]", "[1]",
+                     '[{"jsonrpc":"2.0","id":1,"method":"ping"}]', '{"jsonrpc":"2.0"}', '{"method":"ping"}'):
+            c.write(line)
+            found = c.message()
+            assert found["error"]["code"] == -32600 and found["id"] is None, (line, found)
+        c.write('{"jsonrpc": "2.0", "method": "foobar, "params": "bar", "baz]')
+        assert c.message()["error"]["code"] == -32700
+        c.notify("foobar")
+        assert c.result("ping") == {}
+
+
+def batch(c, *messages):
+    """The answers to a batch by their ids; None is that of what is no request."""
+    c.write(json.dumps(messages))
+    found = c.answers()
+    assert found and all(f["jsonrpc"] == "2.0" and ("result" in f) != ("error" in f) for f in found), found
+    return {f["id"]: f for f in found}
+
+
+def request(number, method, **params):
+    return {"jsonrpc": "2.0", "id": number, "method": method, **({"params": params} if params else {})}
+
+
+@case
+def older_versions_have_batches():
+    """2025-03-26: "implementations MUST support receiving JSON-RPC batches"; 2025-06-18 took them out again."""
+    for version in "2025-03-26", "2024-11-05":
+        with Client(WALK, handshake=False) as c:
+            c.write(json.dumps([request(1, "ping")]))      # nothing is agreed on yet
+            assert c.message()["error"]["code"] == -32600
+            assert c.result("initialize", {**INFO, "protocolVersion": version})["protocolVersion"] == version
+            found = batch(c, request("a", "ping"), {"jsonrpc": "2.0", "method": "notifications/initialized"}, 5,
+                          request(7, "tools/call", name="when", arguments={}), request(8, "none"),
+                          request(9, "tools/call", name="when", arguments={"x": 1}), request(10, "initialize", **INFO))
+            assert set(found) == {"a", None, 7, 8, 9, 10}, found
+            assert found["a"]["result"] == {} and found[7]["result"]["structuredContent"]["rows"][0]["position"] == 0
+            assert [found[i]["error"]["code"] for i in (None, 8, 9, 10)] == [-32600, -32601, -32602, -32600], found
+            c.write(json.dumps([{"jsonrpc": "2.0", "method": "notifications/none"}]))       # no answer, no array
+            assert c.result("ping") == {}
+            c.write("[]")
+            assert c.message()["error"]["code"] == -32600
+
+
+@case
+def the_last_line_needs_no_newline():
+    done = subprocess.run([TRACESTUB, "mcp", "--quiet", WALK], input=json.dumps(request(1, "ping")), capture_output=True,
+                          text=True, timeout=LIMIT)
+    assert json.loads(done.stdout) == {"jsonrpc": "2.0", "id": 1, "result": {}} and done.returncode == 0, done
+
+
+@case
 def each_recording_has_its_own_position():
     pie = Program("pie", "ucir")
     with Client(WALK, pie.trace) as c:
@@ -177,6 +231,24 @@ def a_cancelled_call_that_waits_is_not_begun():
             c.notify("notifications/cancelled", requestId=second)
             c.notify("notifications/cancelled", requestId=first)
         assert c.result("ping") == {}
+        assert c.result("ping") == {}
+
+
+@case
+def a_request_of_a_batch_is_cancelled():
+    """The one that runs, one that waits in the batch, and one that waits in another; a ping from outside is answered."""
+    slow = {"name": "executions", "arguments": {"what": f"{START:#x},100", "if": "$rax == 1"}}
+    with Client(TRACE, "--index", "none", handshake=False) as c:
+        c.result("initialize", {**INFO, "protocolVersion": "2025-03-26"})
+        assert c.rows("when", at="end")[0][0]["positions"] == N     # has read all
+        with c.together():
+            c.write(json.dumps([request(100, "tools/call", **slow), request(101, "tools/list"), request(102, "ping")]))
+            c.write(json.dumps([request(103, "tools/call", **slow)]))
+            ping = c.ask("ping")
+            c.write(json.dumps([{"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": i}}
+                                for i in (101, 103, 100)]))
+        assert c.message()["id"] == ping
+        assert c.answers() == [{"jsonrpc": "2.0", "id": 102, "result": {}}]
         assert c.result("ping") == {}
 
 

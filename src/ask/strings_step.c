@@ -28,7 +28,8 @@ static void take_text(struct ts_strings *x, size_t i, size_t end, unsigned width
 	x->is_failed |= !ts_buf_ok(&x->text);
 	if (x->is_failed)
 		return;
-	if (!is_read && x->addr + end == last + 1 && x->min >= MIN_GROWING)
+	/* one that reaches the end of the address space cannot grow */
+	if (!is_read && last < UINT64_MAX && x->addr + end == last + 1 && x->min >= MIN_GROWING)
 		ts_strings_begin_growth(x, addr, (const char *)x->text.data, x->text.len, width == 2);
 	else
 		ts_strings_note(x, addr, x->pos, (const char *)x->text.data, x->text.len, width == 2,

@@ -103,6 +103,21 @@ for format_name, path in TRACES.items():
 
 
 @case
+def a_text_that_reaches_the_end_of_the_address_space():
+    """The last step but one writes its last byte, the last one reads it; before it stands another text."""
+    for arch, pc, top in ("x86_64", "rip", 1 << 64), ("i386", "eip", 1 << 32):
+        with open("top.text", "w") as f:
+            f.write(f"tracestub text 1 {arch}\nreg {pc} 401000\nmem {top - 8:x} 4142434445464700\n"
+                    f"step 401000 90\nmem {top - 1:x} 5a\nstep 401001 90\nread {top - 4:x} 45\nread {top - 1:x} 5a\n"
+                    f"step 401002 90\nmem {top - 16:x} 6162636465666768\nend 0\n")
+        rows, _ = json_lines(query("top.text", "strings", "--json").stdout)
+        found = [(int(r["position"].text), r["kind"], int(r["address"], 16), r["text"]) for r in rows]
+        assert found == [(0, "write", top - 8, "ABCDEFGZ"), (2, "write", top - 16, "abcdefghABCDEFGZ")], found
+        rows, _ = json_lines(query("top.text", 'find "Z"', "--json").stdout)
+        assert [int(r["address"], 16) for r in rows] == [top - 1], rows
+
+
+@case
 def the_monitor_says_what_the_terminal_shows():
     trace = TRACES["usercorn"]
     names = places(trace)

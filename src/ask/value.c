@@ -74,16 +74,35 @@ static size_t parse_bytes(struct ts_value *v, const char *text, struct ts_error 
 
 /* ------------------------------------------------------------------------------------------------ strings */
 
-/* A character or an escape.  Returns how many bytes of the text it is, 0 if it is badly formed. */
-static size_t take_char(const char *text, uint32_t *c)
+/* "\u00e9", "\U0001f600": @n digits of a code point. */
+static size_t take_code_point(const char *text, size_t n, uint32_t *c)
+{
+	*c = 0;
+	for (size_t i = 0; i < n; i++) {
+		if (hex_digit(text[2 + i]) < 0)
+			return 0;
+		*c = *c << 4 | (uint32_t)hex_digit(text[2 + i]);
+	}
+	return *c < 0xd800 || (*c >= 0xe000 && *c < 0x110000) ? n + 2 : 0;
+}
+
+/*
+ * A character or an escape.  Returns how many bytes of the text it is, 0 if it is badly formed; *is_code tells
+ * a code point from a byte.
+ */
+static size_t take_char(const char *text, uint32_t *c, bool *is_code)
 {
 	static const char names[] = "abefnrtv\\\"'?", codes[] = "\a\b\x1b\f\n\r\t\v\\\"'?";
 	const char *name;
 	size_t n = 1;
 
+	*is_code = false;
 	*c = (uint8_t)*text;
 	if (*text != '\\')
 		return *text != 0;
+	*is_code = text[1] == 'u' || text[1] == 'U';
+	if (*is_code)
+		return take_code_point(text, text[1] == 'u' ? 4 : 8, c);
 	name = text[1] ? strchr(names, text[1]) : NULL;
 	if (name) {
 		*c = (uint8_t)codes[name - names];
@@ -130,6 +149,24 @@ static bool put_utf16(struct ts_value *v, uint32_t c)
 	return put_unit(v, 0xd800 | c >> 10) && put_unit(v, 0xdc00 | (c & 0x3ff));
 }
 
+static bool put_utf8(struct ts_value *v, uint32_t c)
+{
+	unsigned n = c < 0x80 ? 0 : c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
+	static const uint8_t leads[] = { 0, 0xc0, 0xe0, 0xf0 };
+	bool done = put_byte(v, (uint8_t)(leads[n] | c >> 6 * n), 1);
+
+	while (done && n--)
+		done = put_byte(v, (uint8_t)(0x80 | (c >> 6 * n & 0x3f)), 1);
+	return done;
+}
+
+static bool put_char(struct ts_value *v, uint32_t c, bool is_code, bool is_utf16)
+{
+	if (is_utf16)
+		return put_utf16(v, c);
+	return is_code ? put_utf8(v, c) : put_byte(v, (uint8_t)c, 1);
+}
+
 /* From the opening quote at @text[@at]. */
 static size_t parse_string(struct ts_value *v, const char *text, size_t at, bool is_utf16,
 			   struct ts_error *err)
@@ -138,12 +175,13 @@ static size_t parse_string(struct ts_value *v, const char *text, size_t at, bool
 
 	while (*p != '"') {
 		uint32_t c;
-		size_t n = is_utf16 && (uint8_t)*p >= 0x80 ? take_utf8(p, &c) : take_char(p, &c);
+		bool is_code = false;
+		size_t n = is_utf16 && (uint8_t)*p >= 0x80 ? take_utf8(p, &c) : take_char(p, &c, &is_code);
 
 		if (!n)
 			return misunderstood(text, *p ? "has a character that is not understood"
 						      : "has no quote at its end", err);
-		if (!(is_utf16 ? put_utf16(v, c) : put_byte(v, (uint8_t)c, 1)))
+		if (!put_char(v, c, is_code, is_utf16))
 			return misunderstood(text, "begins a value that is too long", err);
 		p += n;
 	}
@@ -166,14 +204,19 @@ static size_t parse_float(struct ts_value *v, const char *text, size_t at, unsig
 	size_t len = word_len(text);
 	char *end;
 	double d;
-	float f;
+	float f = 0;
 	uint64_t raw = 0;
 
-	d = strtod(text + at, &end);
+	errno = 0;
+	if (bits == 32)
+		d = f = strtof(text + at, &end);
+	else
+		d = strtod(text + at, &end);
 	if (at == len || end != text + len)
 		return misunderstood(text, "has no floating-point number", err);
+	if (errno == ERANGE && (d > 1 || d < -1))
+		return misunderstood(text, "has a number that is too large", err);
 	if (bits == 32) {
-		f = strtof(text + at, &end);
 		memcpy(&raw, &f, sizeof(f));
 		raw = (uint32_t)(__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? raw >> 32 : raw);
 	} else {

@@ -138,6 +138,8 @@ START_TEST(a_value_is_bytes_a_text_or_a_number)
 		{ "\"hi\\n\\x41\\101\\\\\"", "hi\nAA\\", 6, false },
 		{ "u16\"hi\"", "h\0i\0", 4, false },
 		{ "u16\"\xc3\xa9\"", "\xe9\0", 2, false },
+		{ "\"\\u00e9\\u20ac\\U0001f600\\u0041\"", "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80" "A", 10, false },
+		{ "u16\"\\u00e9\\U0001f600\"", "\xe9\0\x3d\xd8\0\xde", 6, false },
 		{ "u32:0x1020304", "\4\3\2\1", 4, false },
 		{ "u32:0x1020304", "\1\2\3\4", 4, true },
 		{ "u16:1,000", "\xe8\3", 2, false },
@@ -145,9 +147,13 @@ START_TEST(a_value_is_bytes_a_text_or_a_number)
 		{ "i64:-2", "\xfe\xff\xff\xff\xff\xff\xff\xff", 8, false },
 		{ "f32:1", "\0\0\x80\x3f", 4, false },
 		{ "f64:-2", "\0\0\0\0\0\0\0\xc0", 8, false },
+		{ "f32:-inf", "\0\0\x80\xff", 4, false },
+		{ "f64:1e39", "\x1d\x4a\x9c\xf4\x87\x82\x07\x48", 8, false },
+		{ "f32:1e-50", "\0\0\0\0", 4, false },
 	};
 	static const char *const bad[] = { "",	   "4",	      "414",	"4141",	  "\"open", "\"\"", "\"a\"b", "u8:256", "i8:128",
-					   "i8:-129", "u24:1", "f32:x",	  "u8:-1",   "u16\"",   "?? ??", "\"\\q\"", "f16:1",  "zz" };
+					   "i8:-129", "u24:1", "f32:x",	  "u8:-1",   "u16\"",   "?? ??", "\"\\q\"", "f16:1",  "zz",
+					   "f32:1e39", "f32:-1e39", "f64:1e400", "\"\\u12\"", "\"\\ud800\"", "\"\\U00110000\"" };
 	struct ts_value v;
 
 	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {

@@ -137,6 +137,8 @@ static void advance(struct ts_diff_side *s)
 /* Where the lane stands among the positions of A. */
 static uint64_t stands_at(const struct ts_diff_lane *l)
 {
+	if (l->apart.is_there)
+		return l->apart.a;
 	return l->a.pos == TS_NO_POS ? l->a.end : l->a.pos;
 }
 
@@ -194,6 +196,10 @@ static bool run_lane(struct ts_diff *d, struct ts_diff_lane *l, struct ts_error 
 
 	if (!l->is_begun)
 		return begin(d, l, err);
+	if (l->apart.is_there) {
+		ts_diff_tell_apart(d, l);
+		return true;
+	}
 	if (l->a.pos == TS_NO_POS && l->b.pos == TS_NO_POS) {
 		l->is_over = true;
 		return true;
@@ -213,7 +219,7 @@ static bool run_lane(struct ts_diff *d, struct ts_diff_lane *l, struct ts_error 
 static bool skip(struct ts_diff *d, bool *is_skipped, struct ts_error *err)
 {
 	*is_skipped = false;
-	if (!d->digests.a || d->lane->a.pos % TS_CHUNK_STEPS || !d->lane->is_begun)
+	if (!d->digests.a || d->lane->a.pos % TS_CHUNK_STEPS || !d->lane->is_begun || d->lane->apart.is_there)
 		return true;
 	if (!ts_diff_skip(d, d->lane, is_skipped, err))
 		return false;

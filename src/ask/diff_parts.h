@@ -45,9 +45,16 @@ struct ts_diff_side {
 		*reg_at; /* borrowed; by byte of the 'g' layout: which of the registers of both, -1 none */
 };
 
+/* Steps of a thread of each that stand against each other, not told yet; steps of other threads lie between. */
+struct ts_diff_apart {
+	bool is_there;
+	uint64_t a, end_a, b, end_b;
+};
+
 /* Threads that are compared. */
 struct ts_diff_lane {
 	struct ts_diff_side a, b;
+	struct ts_diff_apart apart;
 	bool is_over;
 	bool is_begun;
 };
@@ -193,8 +200,12 @@ enum ts_got ts_diff_run_start(struct ts_diff *d, struct ts_budget *budget, struc
 /* The thread's step after @pos; TS_NO_POS if there is none. */
 uint64_t ts_diff_step_after(struct ts_diff_side *s, uint64_t pos);
 
+/* An item for the next piece of what is apart: no other thread runs in it. */
+void ts_diff_tell_apart(struct ts_diff *d, struct ts_diff_lane *l);
+
 /*
- * The executed addresses differ: an item for it, and both go to where they are the same again.
+ * The executed addresses differ: an item for it, and both go to where they are the same again.  apart is what
+ * this item does not tell.
  *
  * Returns false if a trace cannot be read, or memory is exhausted.
  */

@@ -89,14 +89,47 @@ static bool look_ahead(struct ts_diff *d, struct ts_diff_lane *l, size_t max, en
 	return done;
 }
 
-/* A row of what only one of them executed; nothing of one: where it stands. */
-static void put_path(struct ts_diff_item *x, uint64_t a, uint64_t b, const struct ts_diff_lane *l)
+/* What only one of them executed, from @a and @b on; nothing of one: where it stands. */
+static void put_apart(struct ts_diff_lane *l, uint64_t a, uint64_t b)
 {
-	*x = (struct ts_diff_item){ .is_path = true, .pos = a, .end = l->a.end, .pos2 = b, .end2 = l->b.end };
-	if (a == TS_NO_POS || x->end < a)
-		x->pos = x->end = a == TS_NO_POS ? l->a.end : a;
-	if (b == TS_NO_POS || x->end2 < b)
-		x->pos2 = x->end2 = b == TS_NO_POS ? l->b.end : b;
+	struct ts_diff_apart *x = &l->apart;
+
+	*x = (struct ts_diff_apart){ .is_there = true, a, l->a.end, b, l->b.end };
+	if (a == TS_NO_POS || x->end_a < a)
+		x->a = x->end_a = a == TS_NO_POS ? l->a.end : a;
+	if (b == TS_NO_POS || x->end_b < b)
+		x->b = x->end_b = b == TS_NO_POS ? l->b.end : b;
+}
+
+/* The end of the piece at @from, of those up to @end. */
+static uint64_t piece_end(const struct ts_diff_side *s, uint64_t from, uint64_t end)
+{
+	uint64_t slice_end = from < end ? ts_query_slice_end(s->q, from) : end;
+
+	return slice_end < end ? slice_end : end;
+}
+
+/* Where the thread's next piece begins; @end if there is none. */
+static uint64_t next_piece(const struct ts_diff_side *s, uint64_t from, uint64_t end)
+{
+	uint64_t next = from < end ? ts_query_next_step(s->q, s->thread, from) : end;
+
+	return next < end ? next : end;
+}
+
+void ts_diff_tell_apart(struct ts_diff *d, struct ts_diff_lane *l)
+{
+	struct ts_diff_apart *x = &l->apart;
+	uint64_t end_a = piece_end(&l->a, x->a, x->end_a), end_b = piece_end(&l->b, x->b, x->end_b);
+	struct ts_diff_item *item = ts_diff_add_item(d);
+
+	if (item)
+		*item = (struct ts_diff_item){
+			.is_path = true, .pos = x->a, .end = end_a, .pos2 = x->b, .end2 = end_b
+		};
+	x->a = next_piece(&l->a, end_a, x->end_a);
+	x->b = next_piece(&l->b, end_b, x->end_b);
+	x->is_there = x->a < x->end_a || x->b < x->end_b;
 }
 
 bool ts_diff_part(struct ts_diff *d, struct ts_diff_lane *l, struct ts_error *err)
@@ -104,7 +137,6 @@ bool ts_diff_part(struct ts_diff *d, struct ts_diff_lane *l, struct ts_error *er
 	uint64_t a = l->a.pos, b = l->b.pos;
 	enum ts_resync found = TS_RESYNC_NOT;
 	bool is_all = false;
-	struct ts_diff_item *x;
 
 	for (size_t max = FIRST_WINDOW; found == TS_RESYNC_NOT && !is_all && max <= LAST_WINDOW; max *= 16) {
 		if (!look_ahead(d, l, max, &found, &is_all, err))
@@ -114,8 +146,7 @@ bool ts_diff_part(struct ts_diff *d, struct ts_diff_lane *l, struct ts_error *er
 		go_to_end(&l->a);
 		go_to_end(&l->b);
 	}
-	x = ts_diff_add_item(d);
-	if (x)
-		put_path(x, a, b, l);
+	put_apart(l, a, b);
+	ts_diff_tell_apart(d, l);
 	return true;
 }

@@ -75,13 +75,13 @@ static bool bound_by_regs(struct ts_diff *d, struct ts_diff_lane *l, uint64_t ch
 	return true;
 }
 
-/* Of @n chunks, those that this lane can go over: it begins in none of them. */
+/* Of @n chunks, those that this lane can go over: it begins in none of them, and has told all before. */
 static bool bound_by_lane(struct ts_diff *d, struct ts_diff_lane *l, uint64_t chunk_a, uint64_t chunk_b,
 			  uint64_t *n, struct ts_error *err)
 {
 	uint64_t pos_a = chunk_a * TS_CHUNK_STEPS, pos_b = chunk_b * TS_CHUNK_STEPS;
 
-	if (!goes_on_at(&l->a, pos_a) || !goes_on_at(&l->b, pos_b))
+	if (l->apart.is_there || !goes_on_at(&l->a, pos_a) || !goes_on_at(&l->b, pos_b))
 		*n = 0;
 	if (!*n || l->a.pos == TS_NO_POS || l->b.pos == TS_NO_POS)
 		return true;

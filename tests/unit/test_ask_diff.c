@@ -272,6 +272,34 @@ START_TEST(threads_may_take_other_turns)
 }
 END_TEST
 
+/* Between two of the steps that A has alone thread 1 runs: its steps are in no row. */
+START_TEST(steps_of_one_only_are_a_row_for_each_turn)
+{
+	for (unsigned has_digests = 0; has_digests < 2; has_digests++) {
+		struct opened a = { .has_digests = has_digests }, b = { .has_digests = has_digests };
+		struct ts_error err = { 0 };
+		struct ts_rows *d;
+
+		make(&a, EDIT_NONE, 0, 0, 2, 10);
+		make(&b, EDIT_REMOVE, 308, 0, 2, 10);
+		d = ts_diff_open(a.q, b.q, false, &err);
+		ck_assert_ptr_nonnull(d);
+		ck_assert_str_eq(next(d), "608 610 618 618 path");
+		ck_assert_str_eq(next(d), "620 623 618 618 path");
+		ck_assert_str_eq(next(d), "");
+		ts_rows_close(d);
+		d = ts_diff_open(b.q, a.q, false, &err);
+		ck_assert_ptr_nonnull(d);
+		ck_assert_str_eq(next(d), "618 618 608 610 path");
+		ck_assert_str_eq(next(d), "618 618 620 623 path");
+		ck_assert_str_eq(next(d), "");
+		ts_rows_close(d);
+		fini(&a);
+		fini(&b);
+	}
+}
+END_TEST
+
 /* Thread 1 sets rbx of thread 0, which then, in a chunk that is the same in both, writes its lowest byte. */
 static void make_meddled(struct opened *o, uint64_t rbx)
 {
@@ -597,8 +625,8 @@ static size_t list_rows(struct half *a, struct half *b, struct shown **out)
 static void mark_alone(struct half *h, uint32_t thread, uint64_t from, uint64_t to)
 {
 	for (uint64_t k = from; k < to && k < h->n; k++) {
-		if (thread_of(h, k) == thread)
-			h->is_alone[k] = true;
+		ck_assert_uint_eq(thread_of(h, k), thread);
+		h->is_alone[k] = true;
 	}
 }
 
@@ -916,6 +944,7 @@ Suite *unit_suite(void)
 				       steps_of_one_only_are_one_row,
 				       values_that_differ_are_rows,
 				       threads_may_take_other_turns,
+				       steps_of_one_only_are_a_row_for_each_turn,
 				       registers_are_those_that_other_threads_left,
 				       what_a_thread_writes_after_another_one_did_is_compared,
 				       a_program_may_lie_elsewhere,

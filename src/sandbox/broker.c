@@ -120,8 +120,9 @@ static int open_by_rule(const struct ts_rule *rule, const char *path, int flags,
 		return open_image(path);
 	if (rule->kind == TS_RULE_ROOT && is_file)
 		return ts_rooted_open(rule->path, ts_sandbox_below(rule, path));
-	if (is_file && rule->kind != TS_RULE_READ && rule->kind != TS_RULE_WRITE)
-		flags |= O_NOFOLLOW;
+	if (is_file && rule->kind != TS_RULE_READ &&
+	    (rule->kind != TS_RULE_WRITE || strcmp(path, rule->path) != 0))
+		flags |= O_NOFOLLOW; /* the user did not name it */
 	flags &= ~O_PATH; /* such a descriptor cannot be handed over */
 	return open(path, flags | O_CLOEXEC, mode);
 }
@@ -159,35 +160,82 @@ static int64_t do_open(const struct call *c, const char *path, int flags, mode_t
 
 /* ----------------------------------------------------------------------------------------- other calls */
 
+/* A file that the process has open, of which the broker has a descriptor of its own: another thread may close
+ * that. */
+struct held {
+	int fd;
+	char self[32]; /* its name here */
+	struct stat st;
+};
+
+/* Returns 0, or a negative error number. */
+static int64_t hold(const struct call *c, unsigned fd, struct held *h)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%ld/fd/%u", (long)c->pid, fd);
+	h->fd = open(path, O_PATH | O_CLOEXEC);
+	if (h->fd < 0)
+		return -EBADF;
+	snprintf(h->self, sizeof(h->self), "/proc/self/fd/%d", h->fd);
+	if (!fstat(h->fd, &h->st) && S_ISREG(h->st.st_mode))
+		return 0;
+	close(h->fd);
+	return -EACCES;
+}
+
 static bool may_write(const struct call *c, const char *path)
 {
 	return ts_sandbox_find_rule(c->rules, path, TS_USE_WRITE) != NULL;
 }
 
+/* A symbolic link that got the name of a file which is followed would lead anywhere. */
+static bool is_regular(const char *path)
+{
+	struct stat st;
+
+	return !lstat(path, &st) && S_ISREG(st.st_mode);
+}
+
 static int64_t do_rename(const struct call *c, const char *from, const char *to)
 {
-	if (!may_write(c, from) || !may_write(c, to))
+	if (!may_write(c, from) || !may_write(c, to) || !is_regular(from))
 		return -EACCES;
 	return rename(from, to) ? -errno : 0;
 }
 
-/* A name for a file that the process has open, "/proc/self/fd/3", or for one that it may write. */
+/*
+ * A name for a file that the process has open, "/proc/self/fd/3", and that has none.  One that has a name it
+ * may have for reading only: by another name, which it may write, it would be written.
+ */
+static int64_t do_link_open(const struct call *c, unsigned fd, const char *to)
+{
+	struct held h;
+	int64_t got = hold(c, fd, &h);
+
+	if (got)
+		return got;
+	got = h.st.st_nlink ? -EACCES : 0;
+	if (!got && linkat(AT_FDCWD, h.self, AT_FDCWD, to, AT_SYMLINK_FOLLOW))
+		got = -errno;
+	close(h.fd);
+	return got;
+}
+
+/* One more name for a file that it may write. */
 static int64_t do_link(const struct call *c, const char *from, const char *to, int flags)
 {
-	char path[64];
 	unsigned fd;
 	int end = 0;
 
 	if (!may_write(c, to))
 		return -EACCES;
 	/* NOLINTNEXTLINE(cert-err34-c): nine digits fit */
-	if (sscanf(from, "/proc/self/fd/%9u%n", &fd, &end) == 1 && !from[end]) {
-		snprintf(path, sizeof(path), "/proc/%ld/fd/%u", (long)c->pid, fd);
-		from = path;
-	} else if (!may_write(c, from) || flags) {
+	if (sscanf(from, "/proc/self/fd/%9u%n", &fd, &end) == 1 && !from[end])
+		return do_link_open(c, fd, to);
+	if (!may_write(c, from) || flags || !is_regular(from))
 		return -EACCES;
-	}
-	return linkat(AT_FDCWD, from, AT_FDCWD, to, flags & AT_SYMLINK_FOLLOW) ? -errno : 0;
+	return linkat(AT_FDCWD, from, AT_FDCWD, to, 0) ? -errno : 0;
 }
 
 static int64_t do_unlink(const struct call *c, const char *path)
@@ -202,6 +250,58 @@ static int64_t do_mkdir(const struct call *c, const char *path, mode_t mode)
 	if (!ts_sandbox_find_rule(c->rules, path, TS_USE_MKDIR))
 		return -EACCES;
 	return mkdir(path, mode) ? -errno : 0;
+}
+
+/* May the process write the file by the name that it has? */
+static bool may_write_held(const struct call *c, const struct held *h)
+{
+	char path[PATH_MAX];
+	ssize_t len = readlink(h->self, path, sizeof(path) - 1);
+
+	if (len < 0)
+		return false;
+	path[len] = '\0';
+	return may_write(c, path);
+}
+
+/* Two times at @addr; 0: now.  Returns 0 or a negative error number. */
+static int64_t set_times(const struct call *c, uint64_t addr, const char *path)
+{
+	long v[4];
+	struct iovec to = { v, sizeof(v) }, from = { (void *)(uintptr_t)addr, sizeof(v) };
+	struct timespec times[2];
+
+	if (addr && process_vm_readv(c->pid, &to, 1, &from, 1, 0) != (ssize_t)sizeof(v))
+		return -EFAULT;
+	for (unsigned i = 0; i < 2; i++)
+		times[i] = (struct timespec){ .tv_sec = addr ? v[2 * i] : 0,
+					      .tv_nsec = addr ? v[2 * i + 1] : UTIME_NOW };
+	return utimensat(AT_FDCWD, path, times, 0) ? -errno : 0;
+}
+
+/*
+ * The mode or the times of an open file.  The kernel lets its owner change them through a descriptor that is
+ * only for reading: of the files of a user who runs hostile code in here, only those which it may write are
+ * changed.
+ */
+static int64_t do_attributes(const struct call *c)
+{
+	struct held h;
+	int64_t got;
+
+	if (c->nr == SCMP_SYS(fchmod) ? c->args[1] & ~UINT64_C(0777) : c->args[1] || c->args[3])
+		return -EACCES;
+	got = hold(c, (unsigned)c->args[0], &h);
+	if (got)
+		return got;
+	if (!may_write_held(c, &h))
+		got = -EACCES;
+	else if (c->nr == SCMP_SYS(fchmod))
+		got = chmod(h.self, (mode_t)c->args[1]) ? -errno : 0;
+	else
+		got = set_times(c, c->args[2], h.self);
+	close(h.fd);
+	return got;
 }
 
 static int64_t do_two_names(const struct call *c, const char *a, const char *b)
@@ -247,6 +347,8 @@ static int64_t do_call(const struct call *c)
 	int error;
 	size_t i = 0;
 
+	if (c->nr == SCMP_SYS(fchmod) || c->nr == SCMP_SYS(utimensat))
+		return do_attributes(c);
 	while (i < N_SHAPES && shapes[i].nr != c->nr)
 		i++;
 	if (i == N_SHAPES)

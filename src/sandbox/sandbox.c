@@ -65,15 +65,12 @@ static const int allowed[] = {
 	SCMP_SYS(dup),
 	SCMP_SYS(dup2),
 	SCMP_SYS(dup3),
-	SCMP_SYS(fcntl),
-	SCMP_SYS(fcntl64),
 	SCMP_SYS(flock),
 	SCMP_SYS(fsync),
 	SCMP_SYS(fdatasync),
 	SCMP_SYS(ftruncate),
 	SCMP_SYS(fallocate),
 	SCMP_SYS(fadvise64),
-	SCMP_SYS(fchmod),
 	SCMP_SYS(getdents64),
 	SCMP_SYS(fstat),
 	SCMP_SYS(fstatfs),
@@ -181,9 +178,9 @@ static const int allowed[] = {
 
 /* Calls that the broker makes. */
 static const int brokered[] = {
-	SCMP_SYS(open),     SCMP_SYS(openat), SCMP_SYS(creat),    SCMP_SYS(unlink),
-	SCMP_SYS(unlinkat), SCMP_SYS(rename), SCMP_SYS(renameat), SCMP_SYS(renameat2),
-	SCMP_SYS(link),     SCMP_SYS(linkat), SCMP_SYS(mkdir),    SCMP_SYS(mkdirat),
+	SCMP_SYS(open),   SCMP_SYS(openat),   SCMP_SYS(creat),     SCMP_SYS(unlink),    SCMP_SYS(unlinkat),
+	SCMP_SYS(rename), SCMP_SYS(renameat), SCMP_SYS(renameat2), SCMP_SYS(link),      SCMP_SYS(linkat),
+	SCMP_SYS(mkdir),  SCMP_SYS(mkdirat),  SCMP_SYS(fchmod),    SCMP_SYS(utimensat),
 };
 
 /* Calls that the C library, or ours, replaces by others when the kernel has them not. */
@@ -210,17 +207,22 @@ static bool add_if(scmp_filter_ctx ctx, int call, unsigned arg, uint64_t mask, u
 static bool add_conditional(scmp_filter_ctx ctx, pid_t process)
 {
 	static const int no_code[] = { SCMP_SYS(mmap), SCMP_SYS(mmap2), SCMP_SYS(mprotect) };
+	/* F_SETOWN would have the kernel send signals to others */
+	static const unsigned descriptor[] = { F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL,
+					       F_SETFL, F_GETLK,         F_SETLK, F_SETLKW };
 	static const unsigned terminal[] = { 0x5401 /* TCGETS */, 0x5413 /* TIOCGWINSZ */, FIONREAD, FIONBIO };
 	bool done = add_if(ctx, SCMP_SYS(clone), 0, CLONE_THREAD | CLONE_VM, CLONE_THREAD | CLONE_VM) &&
 		    add_if(ctx, SCMP_SYS(tgkill), 0, UINT32_MAX, (uint64_t)process) &&
 		    add_if(ctx, SCMP_SYS(kill), 0, UINT32_MAX, (uint64_t)process) &&
-		    add_if(ctx, SCMP_SYS(utimensat), 1, UINT64_MAX, 0) &&
 		    add_if(ctx, SCMP_SYS(prlimit64), 2, UINT64_MAX, 0) &&
 		    add_if(ctx, SCMP_SYS(prctl), 0, UINT32_MAX, PR_GET_SECCOMP) &&
 		    add_if(ctx, SCMP_SYS(prctl), 0, UINT32_MAX, PR_SET_NAME);
 
 	for (size_t i = 0; i < sizeof(no_code) / sizeof(no_code[0]); i++)
 		done = done && add_if(ctx, no_code[i], 2, PROT_EXEC, 0);
+	for (size_t i = 0; i < sizeof(descriptor) / sizeof(descriptor[0]); i++)
+		done = done && add_if(ctx, SCMP_SYS(fcntl), 1, UINT32_MAX, descriptor[i]) &&
+		       add_if(ctx, SCMP_SYS(fcntl64), 1, UINT32_MAX, descriptor[i]);
 	for (size_t i = 0; i < sizeof(terminal) / sizeof(terminal[0]); i++)
 		done = done && add_if(ctx, SCMP_SYS(ioctl), 1, UINT32_MAX, terminal[i]);
 	return done;

@@ -81,8 +81,12 @@ def all_refused(world):
 def command_is_confined(args, where):
     with World() as w:
         w.env["PROBE_DIR"] = str(w.trace.parent if where == "beside" else w.folder)
-        words = [{"TRACE": w.trace, "OTHER": w.other, "OUT": w.trace.with_name("out.tf"),
+        packed = w.trace.with_name("t.tspack")
+        words = [{"TRACE": w.trace, "OTHER": w.other, "OUT": w.trace.with_name("out.tf"), "PACKED": packed,
                   "PICTURE": w.trace.with_name("out.svg")}.get(a, a) for a in args]
+        if args[0] == "unpack":
+            subprocess.run([TRACESTUB, "pack", w.trace, "-o", packed], env={**w.env, "LD_PRELOAD": ""}, check=True,
+                           capture_output=True, timeout=LIMIT)
         proc = w.start(*words)
         out, err = proc.communicate("", LIMIT)
         assert proc.returncode in (0, 1), (proc.returncode, err)
@@ -96,7 +100,8 @@ def command_is_confined(args, where):
 
 COMMANDS = [("info", "TRACE"), ("info", "--json", "TRACE", "OTHER"), ("index", "TRACE"), ("query", "TRACE", "hot"),
             ("diff", "TRACE", "OTHER"), ("export", "TRACE", "-o", "OUT", "--positions", "1:20"), ("mcp", "TRACE"),
-            ("plot", "TRACE", "-o", "PICTURE"), ("serve", "-", "TRACE")]
+            ("plot", "TRACE", "-o", "PICTURE"), ("serve", "-", "TRACE"), ("pack", "TRACE", "-o", "PACKED"),
+            ("unpack", "PACKED", "-o", "OUT")]
 
 
 @case

@@ -4,11 +4,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -47,7 +49,7 @@ static void make_dir(void)
 
 static void remove_dir(void)
 {
-	static const char *const names[] = { "trace", "secret",  "image",   "alias",
+	static const char *const names[] = { "trace", "secret",  "image",   "alias",  "alias.part",
 					     "link",  "cache/a", "cache/b", "cache/c" };
 
 	ts_sandbox_rules_fini(&rules);
@@ -185,6 +187,78 @@ START_TEST(programs_of_this_machine_open_and_nothing_else_does)
 }
 END_TEST
 
+/*
+ * A program of this user, which is open for reading.  It keeps its mode, and gets no name by which it could
+ * be written; nor does the kernel send signals to others.
+ */
+static int use_image_as_owner(void)
+{
+	const struct timespec times[2] = { { .tv_nsec = UTIME_NOW }, { .tv_sec = 1 } };
+	char self[64];
+	int fd = open(in_dir("image"), O_RDONLY);
+
+	MUST(fd >= 0);
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
+	MUST(fails(linkat(AT_FDCWD, self, AT_FDCWD, in_dir("cache/a"), AT_SYMLINK_FOLLOW), EACCES));
+	MUST(fails(open(in_dir("cache/a"), O_RDWR), ENOENT));
+	MUST(fails(fchmod(fd, 0777), EACCES));
+	MUST(fails(futimens(fd, times), EACCES));
+	MUST(fails(futimens(fd, NULL), EACCES));
+	MUST(fails(fcntl(fd, F_SETOWN, getppid()), EPERM));
+	MUST(fails(fcntl(fd, F_SETSIG, SIGKILL), EPERM));
+	return 0;
+}
+
+START_TEST(a_file_that_is_only_read_stays_as_it_is)
+{
+	ts_sandbox_allow(&rules, TS_RULE_FOLDER, in_dir("cache"));
+	ts_sandbox_allow(&rules, TS_RULE_IMAGES, NULL);
+	run_inside(use_image_as_owner);
+}
+END_TEST
+
+static int use_attributes(void)
+{
+	const struct timespec times[2] = { { .tv_sec = 2, .tv_nsec = 3 }, { .tv_sec = 4, .tv_nsec = 5 } };
+	int fd = open(in_dir("cache/a"), O_RDWR | O_CREAT | O_EXCL, 0600);
+	struct stat st;
+
+	MUST(fd >= 0 && !fchmod(fd, 0640) && !futimens(fd, times) && !fstat(fd, &st));
+	MUST((st.st_mode & 07777) == 0640 && st.st_atim.tv_sec == 2 && st.st_atim.tv_nsec == 3);
+	MUST(st.st_mtim.tv_sec == 4 && st.st_mtim.tv_nsec == 5);
+	MUST(!futimens(fd, NULL) && !fstat(fd, &st) && st.st_mtim.tv_sec > 1000000000);
+	MUST(fails(syscall(SYS_utimensat, fd, NULL, 16L, 0), EFAULT));
+	MUST(fails(fchmod(fd, 04755), EACCES));
+	MUST(fails(fchmod(fd + 100, 0600), EBADF));
+	return 0;
+}
+
+START_TEST(a_file_that_is_written_gets_a_mode_and_times)
+{
+	ts_sandbox_allow(&rules, TS_RULE_FOLDER, in_dir("cache"));
+	run_inside(use_attributes);
+}
+END_TEST
+
+/* A link that lies in a folder for files does not get the name of a file that is followed. */
+static int move_links(void)
+{
+	MUST(fails(rename(in_dir("cache/b"), in_dir("alias")), EACCES));
+	MUST(fails(link(in_dir("cache/b"), in_dir("alias")), EACCES));
+	MUST(fails(open(in_dir("alias.part"), O_WRONLY), ELOOP));
+	MUST(fails(open(in_dir("cache/b"), O_WRONLY), ELOOP));
+	return 0;
+}
+
+START_TEST(a_link_is_not_moved_to_where_it_is_followed)
+{
+	ck_assert(!symlink("../secret", in_dir("cache/b")) && !symlink("secret", in_dir("alias.part")));
+	ts_sandbox_allow(&rules, TS_RULE_FOLDER, in_dir("cache"));
+	ts_sandbox_allow(&rules, TS_RULE_WRITE, in_dir("alias"));
+	run_inside(move_links);
+}
+END_TEST
+
 static int use_root(void)
 {
 	MUST(open(in_dir("secret"), O_RDONLY) >= 0);
@@ -261,5 +335,7 @@ END_TEST
 
 UNIT_FIXTURE_SUITE("sandbox", make_dir, remove_dir, only_files_of_rules_open,
 		   a_link_is_followed_only_if_the_user_named_it, a_folder_takes_all_that_a_cache_does,
-		   programs_of_this_machine_open_and_nothing_else_does, a_root_ends_where_it_ends,
+		   programs_of_this_machine_open_and_nothing_else_does,
+		   a_file_that_is_only_read_stays_as_it_is, a_file_that_is_written_gets_a_mode_and_times,
+		   a_link_is_not_moved_to_where_it_is_followed, a_root_ends_where_it_ends,
 		   a_name_is_read_as_the_kernel_reads_it, threads_are_made_and_processes_are_not)

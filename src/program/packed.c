@@ -403,28 +403,70 @@ bool ts_is_folder(const char *path)
 	return path && !stat(path, &st) && S_ISDIR(st.st_mode);
 }
 
-/* All files, each under its own name. */
-static bool write_files(const struct ts_pack *p, const char *folder, struct ts_error *err)
+/* Where a member goes, in the folder. */
+struct place {
+	const struct ts_pack_member *m;
+	bool is_trace;
+	char path[PATH_MAX];
+};
+
+static bool find_place(struct place *to, const char *folder, struct ts_error *err)
+{
+	const char *name = ts_pack_file_name(to->m);
+
+	if (!name)
+		return ts_fail(err, TS_ECORRUPT, to->m->off, "%s is not the name of a file", to->m->name);
+	return snprintf(to->path, sizeof(to->path), "%s/%s", folder, name) < (int)sizeof(to->path) ||
+	       ts_fail(err, TS_EIO, TS_NO_OFF, "the path of %s is too long", name);
+}
+
+static bool is_there(const char *path)
+{
+	struct stat st;
+
+	return !lstat(path, &st);
+}
+
+/* Before the first is written: the names are the archive's, and the user has not said which files may go. */
+static bool check_place(const struct ts_pack *p, const struct place *to, struct ts_error *err)
+{
+	(void)p;
+	return !is_there(to->path) ||
+	       ts_fail(err, TS_EIO, TS_NO_OFF, "%s exists already, and is not replaced: nothing was unpacked",
+		       to->path);
+}
+
+static bool write_place(const struct ts_pack *p, const struct place *to, struct ts_error *err)
+{
+	if (is_there(to->path))
+		return ts_fail(err, TS_ECORRUPT, to->m->off, "two of its files have the name %s",
+			       ts_pack_file_name(to->m));
+	if (!write_file(p, to->m, to->path, err))
+		return ts_fail_prefix(err, "%s", to->path);
+	return !to->is_trace || adopt_marks(p, to->path, err);
+}
+
+static bool for_each_place(const struct ts_pack *p, const char *folder,
+			   bool (*act)(const struct ts_pack *, const struct place *, struct ts_error *),
+			   struct ts_error *err)
 {
 	static const char *const kinds[] = { "trace/", "thread/", "beside/", "program/", IMAGES };
-	const struct ts_pack_member *m = NULL;
-	char path[PATH_MAX];
+	struct place to = { .m = NULL };
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		while ((m = ts_pack_next(p, m, kinds[i]))) {
-			const char *name = ts_pack_file_name(m);
-
-			if (!name)
-				return ts_fail(err, TS_ECORRUPT, m->off, "%s is not the name of a file", m->name);
-			if (snprintf(path, sizeof(path), "%s/%s", folder, name) >= (int)sizeof(path))
-				return ts_fail(err, TS_EIO, TS_NO_OFF, "the path of %s is too long", name);
-			if (!write_file(p, m, path, err))
-				return ts_fail_prefix(err, "%s", path);
-			if (i == 0 && !adopt_marks(p, path, err))
+		to.is_trace = i == 0;
+		while ((to.m = ts_pack_next(p, to.m, kinds[i]))) {
+			if (!find_place(&to, folder, err) || !act(p, &to, err))
 				return false;
 		}
 	}
 	return true;
+}
+
+/* All files, each under its own name. */
+static bool write_files(const struct ts_pack *p, const char *folder, struct ts_error *err)
+{
+	return for_each_place(p, folder, check_place, err) && for_each_place(p, folder, write_place, err);
 }
 
 static bool write_trace(const struct ts_pack *p, const char *path, struct ts_error *err)

@@ -234,31 +234,65 @@ def one_file_goes_into_a_folder_too():
         assert "as it was" in desk.run("query", back / "trace", "marks").stdout
 
 
+def write_packed(path, tar):
+    """The archive, as one frame: frames are found by the table at the end."""
+    frame = subprocess.run(["zstd", "-qc"], input=bytes(tar), check=True, capture_output=True).stdout
+    table = (0x184D2A5E).to_bytes(4, "little") + (8 + 9).to_bytes(4, "little") + len(frame).to_bytes(4, "little") \
+        + len(tar).to_bytes(4, "little") + (1).to_bytes(4, "little") + b"\0" + (0x8F92EAB1).to_bytes(4, "little")
+    path.write_bytes(frame + table)
+
+
+def rename_member(tar, name, other):
+    at = tar.index(name + b"\0")
+    header = bytearray(tar[at:at + 512])
+    header[:100] = other.ljust(100, b"\0")
+    header[148:156] = b" " * 8
+    header[148:155] = f"{sum(header):06o}\0".encode()
+    tar[at:at + 512] = header
+
+
 @case
 def a_name_does_not_lead_out_of_the_folder():
     if not shutil.which("zstd"):
         skip("zstd is not installed")
     with Desk() as desk:
         desk.run("pack", desk.trace, "-o", desk.packed)
-        tar = desk.folder / "archive.tar"
-        tar.write_bytes(subprocess.run(["zstd", "-dc", desk.packed], check=True, capture_output=True).stdout)
-        data = bytearray(tar.read_bytes())
-        at = data.index(b"trace/trace\0")
-        header = data[at:at + 512]
-        header[:12] = b"trace/../..\0"
-        header[148:156] = b" " * 8
-        header[148:155] = f"{sum(header):06o}\0".encode()
-        data[at:at + 512] = header
-        tar.write_bytes(data)
-        with Desk() as other:       # packed again, as it is: its frames are found by their magic numbers
-            frame = subprocess.run(["zstd", "-qc", tar], check=True, capture_output=True).stdout
-            table = (0x184D2A5E).to_bytes(4, "little") + (8 + 9).to_bytes(4, "little") + len(frame).to_bytes(4, "little") \
-                + len(data).to_bytes(4, "little") + (1).to_bytes(4, "little") + b"\0" + (0x8F92EAB1).to_bytes(4, "little")
-            other.packed.write_bytes(frame + table)
-            folder = other.folder / "in" / "back"
-            folder.mkdir(parents=True)
-            done = other.run("unpack", other.packed, "-o", folder, status=1)
-            assert "is not the name of a file" in done.stderr, done
+        data = bytearray(subprocess.run(["zstd", "-dc", desk.packed], check=True, capture_output=True).stdout)
+        rename_member(data, b"trace/trace", b"trace/../..")
+        write_packed(desk.packed, data)
+        folder = desk.folder / "in" / "back"
+        folder.mkdir(parents=True)
+        done = desk.run("unpack", desk.packed, "-o", folder, status=1)
+        assert "is not the name of a file" in done.stderr, done
+
+
+@case
+def no_file_is_replaced_in_a_folder():
+    """Its names are the archive's: -o ~ is no leave to write ~/.bashrc."""
+    if not shutil.which("zstd"):
+        skip("zstd is not installed")
+    with Desk() as desk:
+        program = desk.folder / "prog"
+        program.write_bytes(b"what lies beneath")
+        desk.run("pack", desk.trace, "--image", f"{program}@0x12345000", "-o", desk.packed)
+        data = bytearray(subprocess.run(["zstd", "-dc", desk.packed], check=True, capture_output=True).stdout)
+        home = desk.folder / "home"
+        home.mkdir()
+        for there, make in ((home / ".bashrc", lambda p: p.write_text("mine\n")),
+                            (home / ".profile", lambda p: p.symlink_to("nowhere"))):
+            make(there)
+            rename_member(data, next(m for m in (b"image/0x12345000/prog", b"image/.bashrc") if m + b"\0" in data),
+                          b"image/" + there.name.encode())
+            write_packed(desk.packed, data)
+            done = desk.run("unpack", desk.packed, "-o", home, status=1)
+            assert f"{there} exists already, and is not replaced" in done.stderr and done.stderr.count("\n") == 1, done
+            assert not (home / "trace").exists()
+        assert (home / ".bashrc").read_text() == "mine\n" and not (home / "nowhere").exists()
+        rename_member(data, b"image/.profile", b"image/trace")
+        write_packed(desk.packed, data)
+        done = desk.run("unpack", desk.packed, "-o", home, status=1)
+        assert "two of its files have the name trace" in done.stderr, done
+        assert (home / "trace").read_bytes() == desk.trace.read_bytes()
 
 
 @case

@@ -47,7 +47,6 @@ static void take_feature(struct rsp_session *s, struct rsp_args *a)
  */
 static bool is_claimed(const struct rsp_session *s, const char *feature)
 {
-	enum rsp_module_list modules = rsp_module_list(s->target);
 	const struct {
 		const char *name;
 		bool is_claimed;
@@ -56,8 +55,6 @@ static bool is_claimed(const struct rsp_session *s, const char *feature)
 		{ "swbreak+", s->has_swbreak },
 		{ "hwbreak+", s->has_hwbreak },
 		{ "QCatchSyscalls+", rsp_has_syscalls(s->target) },
-		{ "qXfer:libraries:read+", modules == RSP_MODULES_ANY },
-		{ "qXfer:libraries-svr4:read+", modules == RSP_MODULES_SVR4 },
 		{ "qXfer:siginfo:read+", s->claims_siginfo },
 		{ "qXfer:auxv:read+", ts_query_facts(s->target->q)->auxv && !s->is_lldb },
 		{ "qXfer:exec-file:read+", rsp_target_exec_path(s->target) },
@@ -67,6 +64,11 @@ static bool is_claimed(const struct rsp_session *s, const char *feature)
 		if (strcmp(rules[i].name, feature) == 0)
 			return rules[i].is_claimed;
 	}
+	/* asked last: it looks at libraries */
+	if (strcmp(feature, "qXfer:libraries:read+") == 0)
+		return rsp_module_list(s->target) == RSP_MODULES_ANY;
+	if (strcmp(feature, "qXfer:libraries-svr4:read+") == 0)
+		return rsp_module_list(s->target) == RSP_MODULES_SVR4;
 	return true;
 }
 

@@ -16,6 +16,12 @@
 /* The number of bytes at a library's beginning that are searched for its ELF headers. */
 #define ELF_HEADERS_LEN 0x1000u
 
+/*
+ * So many libraries are tried before the list is given up: a recording may name thousands that cannot be
+ * placed, and each takes the decode of a chunk, and a file that is opened.
+ */
+#define MAX_TRIED 16u
+
 #define PAGE_MASK (~UINT64_C(0xfff))
 
 static bool is_os(const struct rsp_target *target, const char *osabi)
@@ -127,24 +133,24 @@ static bool find_place(const struct rsp_target *target, const struct ts_module_i
 }
 
 /*
- * Can the list be claimed?  Not if libraries are known, but none can be placed at the position where it
- * appears; nor if none is known and the auxiliary vector shows that there was a dynamic linker: gdb then
- * looks for the link map in memory.
+ * Can the list be claimed?  Not if libraries are known, but none of the first ones can be placed at the
+ * position where it appears; nor if none is known and the auxiliary vector shows that there was a dynamic
+ * linker: gdb then looks for the link map in memory.
  */
 static bool can_list(const struct rsp_target *target)
 {
 	struct ts_module_info m;
-	bool has_library = false;
+	unsigned n_libraries = 0;
 	struct place p;
 
-	for (size_t i = 0; ts_query_module(target->q, i, &m); i++) {
+	for (size_t i = 0; ts_query_module(target->q, i, &m) && n_libraries < MAX_TRIED; i++) {
 		if (!is_library(target, &m))
 			continue;
-		has_library = true;
+		n_libraries++;
 		if (find_place(target, &m, m.from, &p))
 			return true;
 	}
-	return !has_library && !ts_has_interpreter(ts_query_facts(target->q));
+	return !n_libraries && !ts_has_interpreter(ts_query_facts(target->q));
 }
 
 bool rsp_modules_next_library(const struct rsp_session *s, size_t *at, struct rsp_library *library)

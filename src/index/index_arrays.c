@@ -21,8 +21,8 @@ void *ts_index_take_unread(struct ts_index_arrays *a, size_t item_len, size_t *n
 
 void *ts_index_take(struct ts_index_arrays *a, size_t item_len, size_t *n)
 {
-	const struct ts_index_array *array = a->left ? a->next : NULL;
-	bool is_packed = array && array->is_packed;
+	const struct ts_index_array *array = a->next; /* there is none if none is left */
+	bool is_packed = a->left && array->is_packed;
 	void *items = ts_index_take_unread(a, item_len, n);
 
 	if (items && array->copy)

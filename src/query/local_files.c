@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "aside.h"
 #include "src/base/log.h"
@@ -120,26 +121,23 @@ static bool is_recorded(struct ts_local_files *files, const struct ts_module_inf
 	return v == SAME_FILE;
 }
 
-/* Are these two names of one file on this machine? */
-static bool is_same_file(const char *a, const char *b)
-{
-	char *x, *y;
-	bool is_same;
-
-	if (strcmp(a, b) == 0)
-		return true;
-	x = realpath(a, NULL);
-	y = realpath(b, NULL);
-	is_same = x && y && strcmp(x, y) == 0;
-	free(x);
-	free(y);
-	return is_same;
-}
-
+/*
+ * The module that has this file, or another name of it on this machine.  A recording may have thousands: what
+ * the system has to say is asked only for names that no module has.
+ */
 static bool find_module(const struct ts_query *q, const char *path, struct ts_module_info *m)
 {
+	struct stat st, other;
+
 	for (size_t i = 0; ts_query_module(q, i, m); i++) {
-		if (m->file && *m->file == '/' && is_same_file(path, m->file))
+		if (m->file && strcmp(m->file, path) == 0)
+			return true;
+	}
+	if (stat(path, &st))
+		return false;
+	for (size_t i = 0; ts_query_module(q, i, m); i++) {
+		if (m->file && *m->file == '/' && !stat(m->file, &other) && st.st_dev == other.st_dev &&
+		    st.st_ino == other.st_ino)
 			return true;
 	}
 	return false;

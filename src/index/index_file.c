@@ -317,6 +317,15 @@ static bool read_file(struct ts_index_file *f, const struct ts_index_key *key, b
 	return true;
 }
 
+/* Why there is no descriptor.  A link that is not followed, and a socket, are no files, as a folder is none. */
+static void fail_open(struct ts_error *why)
+{
+	if (errno == ELOOP || errno == ENXIO)
+		ts_fail(why, TS_EUSAGE, TS_NO_OFF, "it is not a regular file");
+	else if (errno != ENOENT && errno != ENOTDIR)
+		ts_fail_errno(why, "cannot open it");
+}
+
 struct ts_index_file *ts_index_open(const char *path, const struct ts_index_key *key, struct ts_error *why)
 {
 	struct ts_index_file *f = ts_index_file_new(path, key, why);
@@ -326,8 +335,7 @@ struct ts_index_file *ts_index_open(const char *path, const struct ts_index_key 
 		return NULL;
 	f->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (f->fd < 0) {
-		if (errno != ENOENT && errno != ENOTDIR)
-			ts_fail_errno(why, "cannot open it");
+		fail_open(why);
 	} else if (read_file(f, key, false, &len, why)) {
 		if (f->is_finished && len <= ts_index_len(f)) {
 			free(f->part);

@@ -160,6 +160,16 @@ START_TEST(beside_what_cannot_be_written_it_goes_to_the_cache)
 }
 END_TEST
 
+/* Whoever sends a trace may put there what is no file: the sandbox does not follow links that nobody named. */
+START_TEST(beside_what_is_not_a_file_it_goes_to_the_cache)
+{
+	ck_assert(!symlink(INDEX, INDEX)); /* as a link that is not followed */
+	expect_at(NULL, cache);
+	ck_assert(!unlink(INDEX) && !mknod(INDEX, S_IFSOCK | 0600, 0));
+	expect_at(NULL, cache);
+}
+END_TEST
+
 START_TEST(without_a_cache_there_is_no_signer_and_one_place)
 {
 	struct ts_index_places p;
@@ -521,6 +531,7 @@ Suite *unit_suite(void)
 		an_index_lies_beside_its_trace,
 		or_where_the_user_says,
 		beside_what_cannot_be_written_it_goes_to_the_cache,
+		beside_what_is_not_a_file_it_goes_to_the_cache,
 		without_a_cache_there_is_no_signer_and_one_place,
 		a_path_that_is_too_long_is_not_a_place,
 		a_place_without_room_for_what_is_not_finished_cannot_be_used,

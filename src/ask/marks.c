@@ -203,10 +203,25 @@ static bool no_memory(struct ts_error *err)
 	return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for marks");
 }
 
-/* What is not there, or cannot be opened, or is a folder, has no marks. */
+/*
+ * NULL if there is no file.  Whoever sends a trace may put there a pipe, for which one would wait, or a link
+ * to a file of this user.
+ */
+static FILE *open_file(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+	struct stat st;
+	FILE *f = fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode) ? fdopen(fd, "r") : NULL;
+
+	if (!f && fd >= 0)
+		close(fd);
+	return f;
+}
+
+/* What is not there, or cannot be opened, or is not a file, has no marks. */
 static bool take_file(struct ts_marks *m, const char *path, struct ts_error *err)
 {
-	FILE *f = path ? fopen(path, "re") : NULL;
+	FILE *f = path ? open_file(path) : NULL;
 	char *text = NULL;
 	bool done;
 
@@ -216,8 +231,7 @@ static bool take_file(struct ts_marks *m, const char *path, struct ts_error *err
 	done = text || no_memory(err);
 	if (done) {
 		text[fread(text, 1, MAX_FILE, f)] = 0;
-		done = ferror(f) && errno != EISDIR ? ts_fail_errno(err, "%s", path)
-						    : take_text(m, text) || no_memory(err);
+		done = ferror(f) ? ts_fail_errno(err, "%s", path) : take_text(m, text) || no_memory(err);
 	}
 	(void)fclose(f);
 	free(text);
@@ -284,7 +298,7 @@ static int lock(const char *path, struct ts_error *err)
 	int fd;
 
 	snprintf(name, sizeof(name), "%s.lock", path);
-	fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+	fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
 	if (fd >= 0 && !flock(fd, LOCK_EX))
 		return fd;
 	ts_fail_errno(err, "%s", name);

@@ -257,6 +257,22 @@ def a_link_beside_a_trace_does_not_lead_to_a_file():
 os.environ["ASAN_OPTIONS"] = f"{os.environ.get('ASAN_OPTIONS', '')}:detect_leaks=0:verify_asan_link_order=0".lstrip(":")
 
 
+@case
+def a_pipe_or_a_link_in_place_of_the_marks_is_none():
+    """Without a sandbox, too; what is marked goes to the cache folder."""
+    for option in [], ["--no-sandbox"]:
+        with World() as w:
+            del w.env["LD_PRELOAD"]
+            marks = w.trace.with_name("t.ucir.tsmarks")
+            (w.folder / "secret").write_text("# tracestub marks\n7 leak text\n")
+            for make in os.mkfifo, lambda path: os.symlink(w.folder / "secret", path):
+                make(marks)
+                for words in (["mark", "here", "at", "5"], ["marks"]):
+                    out, err = w.start("query", w.trace, *words, *option).communicate(timeout=LIMIT)
+                    assert "\there" in out and "leak" not in out, (words, out, err)
+                marks.unlink()
+
+
 def has_sandbox():
     err = subprocess.run([TRACESTUB, "--log", "info", "info", DATA / "usercorn/x64_walk.ucir"], capture_output=True,
                          text=True).stderr

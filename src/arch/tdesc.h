@@ -37,8 +37,8 @@ bool ts_tdesc_write(const struct ts_regset *set, const char *osabi, struct ts_bu
  * What gdb does not need for a recording is dropped: save-restore, <compatible>, <description>.
  *
  * On success @set owns its memory, to be given back with ts_regset_fini().
- * Returns false with @set empty and a sentence that names the line: TS_ECORRUPT if @xml is no well-formed or
- * no sensible description, TS_EUNSUPPORTED if its architecture is none of ours or parts are in other files,
+ * Returns false with @set empty and a sentence that names the line: TS_ECORRUPT if @xml is not well-formed or
+ * makes no sense, TS_EUNSUPPORTED if its architecture is not known here or parts of it are in other files,
  * TS_ELIMIT if it is larger than any real one (a megabyte of text or of registers, elements nested deeply),
  * TS_ENOMEM.
  */

@@ -55,13 +55,14 @@ if !$_thread
   set may-write-memory off
 end
 
-# What is the target? $_tracestub: 0 none, 1 another one, 2 tracestub.
+# What is the target? $_tracestub: 0 none, 1 another one, 2 tracestub. cat reads what grep -q leaves: gdb fails if it
+# writes more than 4 KiB to a command that has ended.
 define tracestub-look
   set $_tracestub = 0
   if $_thread
     set $_tracestub = 1
     set $_shell_exitcode = 1
-    frame apply 1 -q -s pipe monitor help | grep -q '^monitor announce '
+    frame apply 1 -q -s pipe monitor help | grep -q '^monitor announce ' && cat >/dev/null
     if !$_isvoid($_shell_exitcode)
       if $_shell_exitcode == 0
         set $_tracestub = 2
@@ -264,7 +265,7 @@ end
 # that is a value of another time, and a change back to it would go unnoticed:
 # gdb takes a new look at a watchpoint that is enabled.
 define tracestub-refresh
-  pipe info watchpoints | grep -q '^[0-9]'
+  pipe info watchpoints | grep -q '^[0-9]' && cat >/dev/null
   if $_shell_exitcode == 0
     set $_tracestub_point = 1
     while $_tracestub_point <= $bpnum

@@ -16,11 +16,9 @@
 #include "protocol/session/command.h"
 #include "protocol/session/events.h"
 #include "protocol/session/machine.h"
-#include "protocol/session/proc.h"
 #include "protocol/session/reach.h"
 #include "protocol/session/save.h"
 #include "protocol/session/session.h"
-#include "protocol/session/threads.h"
 #include "protocol/session/wait.h"
 #include "src/base/utf8.h"
 
@@ -347,36 +345,6 @@ static bool run_info(struct rsp_session *s, const char *arg, struct ts_buf *out)
 	return true;
 }
 
-static bool run_maps(struct rsp_session *s, const char *arg, struct ts_buf *out)
-{
-	(void)arg;
-	rsp_proc_maps(s, rsp_process(s), out);
-	if (!ts_buf_ok(out) || out->len)
-		return true;
-	ts_buf_puts(out, "no mapped region is recorded at this position");
-	return false;
-}
-
-static bool run_threads(struct rsp_session *s, const char *arg, struct ts_buf *out)
-{
-	(void)arg;
-	for (uint32_t i = 0; i < ts_query_n_threads(s->target->q); i++) {
-		const char *name = ts_query_thread_facts(s->target->q, i)->name;
-
-		ts_buf_puts(out, "thread ");
-		put_thread(s, i, out);
-		if (*name)
-			ts_buf_printf(out, " \"%s\"", name);
-		ts_buf_puts(out, ": ");
-		if (rsp_thread_exists(s, i))
-			rsp_thread_text(s, i, out);
-		else
-			ts_buf_puts(out, "does not exist here");
-		ts_buf_putc(out, '\n');
-	}
-	return true;
-}
-
 /* --------------------------------------------------------------------------------------------- collecting */
 
 /* Set the mode of tstart; the client defines the tracepoints. */
@@ -440,10 +408,8 @@ static const struct rsp_command commands[] = {
 	  .start = start_goto },
 	{ "help", "", "list these commands", .run = run_help },
 	{ "info", "", "what the recording is, and its warnings", .run = run_info },
-	{ "maps", "", "the regions of memory at this position", .run = run_maps },
 	{ "physical", "on|off", "machine recordings: addresses are physical, not virtual",
 	  .run = rsp_machine_run_physical },
-	{ "threads", "", "all threads, and where they are", .run = run_threads },
 	{ "translate", "ADDR", "machine recordings: the physical address of a virtual one at this position",
 	  .run = rsp_machine_run_translate },
 	{ "wait", "", "answer when the recording has been read and the tracepoints of tstart have run",
@@ -483,18 +449,6 @@ static enum rsp_command_end run(struct rsp_session *s, const struct rsp_command 
 	return c->run(s, arg, out) ? RSP_COMMAND_DONE : RSP_COMMAND_REFUSED;
 }
 
-/* Without arguments these are commands; with arguments they are questions. */
-static bool is_question(const char *name, const char *arg)
-{
-	static const char *const both[] = { "maps", "threads", "when" };
-
-	for (unsigned i = 0; i < sizeof(both) / sizeof(both[0]); i++) {
-		if (*arg && !strcmp(name, both[i]))
-			return true;
-	}
-	return false;
-}
-
 static enum rsp_command_end run_line(struct rsp_session *s, char *line, struct ts_buf *out)
 {
 	char *name = line + strspn(line, " \t");
@@ -505,7 +459,10 @@ static enum rsp_command_end run_line(struct rsp_session *s, char *line, struct t
 	arg += strspn(arg, " \t");
 	for (size_t len = strlen(arg); len && strchr(" \t\n", arg[len - 1]); len--)
 		arg[len - 1] = '\0';
-	for (unsigned i = 0; i < N_COMMANDS && !is_question(name, arg); i++) {
+	/* `when at PLACE` is a question; `when` alone is answered while the recording is being read, too */
+	if (!strcmp(name, "when") && *arg)
+		return ask(s, name, arg, out);
+	for (unsigned i = 0; i < N_COMMANDS; i++) {
 		if (!strcmp(name, commands[i].name))
 			return run(s, &commands[i], arg, out);
 	}

@@ -70,7 +70,8 @@ void rsp_proc_put_region(const struct rsp_session *s, const struct ts_region_inf
 	ts_buf_putc(text, '\n');
 }
 
-void rsp_proc_maps(const struct rsp_session *s, uint32_t process, struct ts_buf *text)
+/* Append the regions of a process (ordinal) at the session's position, one line each as in /proc/PID/maps. */
+static void put_maps(const struct rsp_session *s, uint32_t process, struct ts_buf *text)
 {
 	size_t n = ts_query_regions(s->target->q, process, s->pos, NULL, 0);
 	struct ts_region_info *regions = calloc(n + 1, sizeof(*regions));
@@ -89,7 +90,7 @@ static enum rsp_proc read_maps(const struct rsp_session *s, const struct task *t
 {
 	if (!ts_query_regions(s->target->q, t->process, s->pos, NULL, 0))
 		return RSP_PROC_NONE;
-	rsp_proc_maps(s, t->process, text);
+	put_maps(s, t->process, text);
 	return RSP_PROC_FILE;
 }
 

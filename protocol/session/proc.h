@@ -30,9 +30,6 @@ enum rsp_proc {
  */
 enum rsp_proc rsp_proc_read(const struct rsp_session *s, const char *path, struct ts_buf *text);
 
-/* Append the regions of a process (ordinal) at the session's position, one line each as in /proc/PID/maps. */
-void rsp_proc_maps(const struct rsp_session *s, uint32_t process, struct ts_buf *text);
-
 /*
  * Append @region as a line of /proc/PID/maps.  One at the end of the address space is shown one byte too
  * short: there is no address after it.

@@ -119,6 +119,10 @@ def gdbs_commands_answer_as_query_does():
             for door in commands_of(question.split()[0]):
                 shown = g(door + question)
                 assert cells_of(shown) == wanted, (door + question, wanted, shown)
+        for verb in "threads", "processes", "modules", "maps":      # without a word: of where the session stands
+            wanted = cells_of(query_text(walk.trace, f"{verb} at 0 --exec {walk.exec}")[0])
+            for door in commands_of(verb):
+                assert cells_of(g(door + verb)) == wanted, (door + verb, wanted, str(g))
 
 
 def gdb_answers_as_query_does(trace, seed):

@@ -31,6 +31,27 @@ static void go(uint64_t pos)
 	ck_assert_uint_eq(s->pos, pos);
 }
 
+/* The fake: thread 1001 runs steps 3 to 5 and ends in the last one, 1002 is of another process; step 7 maps a page. */
+START_TEST(threads_and_maps_are_tables_of_what_is_here)
+{
+	go(4);
+	ck_assert_str_eq(ask("threads"), "OK");
+	ck_assert_str_eq(fake_console(), "#  thread  process  begin  end  steps\n"
+					 "1  1000    100      0      -    6\n"
+					 "2  1001    100      3      6    3\n"
+					 "2 rows\n");
+	ck_assert_str_eq(ask("maps"), "OK");
+	ck_assert_str_eq(fake_console(), "#  begin  address         length  kind  file\n"
+					 "1  0      0x401000        8192    r-x   /usr/bin/fake\n"
+					 "2  0      0x602000        4096    rw-   data\n"
+					 "3  0      0x7ffffffde000  135168  rw-   stack\n"
+					 "3 rows\n");
+	go(9);
+	ask("maps");
+	ck_assert_ptr_nonnull(strstr(fake_console(), "  0x700000  "));
+}
+END_TEST
+
 START_TEST(one_goes_back_to_where_one_was_and_forward_again)
 {
 	go(3);
@@ -268,7 +289,7 @@ START_TEST(other_conditions_of_breakpoints_are_no_answer)
 }
 END_TEST
 
-FAKE_SUITE("asking", one_goes_back_to_where_one_was_and_forward_again, the_last_places_are_kept,
+FAKE_SUITE("asking", threads_and_maps_are_tables_of_what_is_here, one_goes_back_to_where_one_was_and_forward_again, the_last_places_are_kept,
 	   the_text_of_a_checkpoint_is_one_line, without_a_recordings_file_there_are_no_checkpoints,
 	   an_announced_goto_that_leads_nowhere_says_so,
 	   gdb_compiles_a_condition_for_a_function_or_an_address,

@@ -189,8 +189,8 @@ START_TEST(a_text_that_does_not_fit_goes_to_the_console)
 	const struct fake_options small = { .packet_size = 64 };
 
 	fake_again(&small);
-	ck_assert_str_eq(fake_send_hex("qRcmd,%s", "maps"), "OK");
-	ck_assert_ptr_nonnull(strstr(fake_console(), "[stack]"));
+	ck_assert_str_eq(fake_send_hex("qRcmd,%s", "help"), "OK");
+	ck_assert_ptr_nonnull(strstr(fake_console(), "monitor goto"));
 }
 END_TEST
 
@@ -198,8 +198,7 @@ START_TEST(help_has_a_line_for_each_command)
 {
 	static const char *const commands[] = { "announce", "checkpoint", "collect", "condition", "direction",
 						"export",   "filter",	  "goto",    "help",	  "info",
-						"maps",	    "physical",	  "threads", "translate", "wait",
-						"when" };
+						"physical", "translate", "wait",	  "when" };
 	const char *at = monitor("help");
 
 	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
@@ -253,26 +252,6 @@ START_TEST(info_says_what_the_recording_is_and_what_is_odd)
 		"positions: 0 to 10\nthreads: 3\nmemory reads: not recorded\nsystem calls: recorded\n"
 		"unexplained changes: 0\nwarning: odd thing (2 times)\nwarning: another?\ndamage: 0x1f: cut "
 		"off\n");
-}
-END_TEST
-
-START_TEST(maps_are_those_of_the_position)
-{
-	ck_assert_ptr_null(strstr(monitor("maps"), "[heap]"));
-	rsp_session_go(&fake.session, 9);
-	ck_assert_ptr_nonnull(strstr(monitor("maps"), "[heap]"));
-	rsp_session_go(&fake.session, 8);
-	ck_assert_str_eq(monitor_fails("maps"), "no mapped region is recorded at this position\n");
-}
-END_TEST
-
-START_TEST(threads_are_all_of_the_recording)
-{
-	fake_send(gdb);
-	rsp_session_go(&fake.session, 4);
-	ck_assert_str_eq(monitor("threads"), "thread 100.1000: runs again at position 6\n"
-					     "thread 100.1001 \"w<&>\": position 4 of 10\n"
-					     "thread 101.1002: does not exist here\n");
 }
 END_TEST
 
@@ -376,7 +355,6 @@ FAKE_SUITE("pkt_monitor", a_trace_that_cannot_be_read_any_more_is_said_to_be_so,
 	   goto_elsewhere_says_why_and_moves_nothing, a_client_that_reads_texts_of_errors_gets_one,
 	   lldb_shows_console_output_only, a_text_that_does_not_fit_goes_to_the_console,
 	   help_has_a_line_for_each_command, no_command_is_help, an_unknown_command_names_help,
-	   info_says_what_the_recording_is_and_what_is_odd, maps_are_those_of_the_position,
-	   threads_are_all_of_the_recording, announce_makes_the_next_resume_a_stop_of_signal_0_right_here,
+	   info_says_what_the_recording_is_and_what_is_odd, announce_makes_the_next_resume_a_stop_of_signal_0_right_here,
 	   lldb_s_user_is_told_to_resume, announce_moved_announces_only_what_the_client_does_not_know,
 	   direction_reverse_turns_every_resume_but_bs_and_bc, malformed_packets_are_errors)

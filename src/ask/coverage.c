@@ -426,7 +426,7 @@ static struct ts_rows *open_coverage(struct ts_ask *ask, const struct ts_questio
 	c->qn = qn;
 	c->process = ts_ask_process(ask, qn);
 	c->n_left = UINT64_MAX;
-	if (is_hot(c) && qn->bound == TS_BOUND_NONE)
+	if (is_hot(c))
 		c->n_left = qn->count == TS_NO_LIMIT ? N_HOT : qn->count;
 	ts_heap_init(&c->sorted, sizeof(struct ts_covered), is_below, NULL);
 	ts_heap_init(&c->order, sizeof(struct ts_covered), is_before, c);
@@ -448,7 +448,6 @@ const struct ts_verb ts_verb_hot = {
 	.columns = hot_columns,
 	.n_columns = sizeof(hot_columns) / sizeof(hot_columns[0]),
 	.takes = TS_TAKES_RANGE | TS_TAKES_BOUND | TS_TAKES_AT | TS_TAKES_COUNT | TS_TAKES_BY,
-	.is_reversible = true,
 	.open = open_coverage,
 };
 

@@ -54,6 +54,8 @@ def a_tool_answers_what_query_answers():
                 ("events", {"what": "syscall"}, ["events", "syscall", "first", "100"]),
                 ("stack", {"at": 3000}, ["stack", "at", "3000"]),
                 ("stack", {"at": "50%"}, ["stack", "at", "50%"]),
+                ("hot", {"by": "address"}, ["hot", "by", "address"]),
+                ("hot", {"first": 30, "by": "address"}, ["hot", "30", "by", "address"]),
                 ("threads", {}, ["threads"])]:
             assert c.rows(tool, **arguments) == query(WALK, *words, "--exec", WALK_ELF), (tool, arguments)
 

@@ -118,6 +118,22 @@ def a_text_that_reaches_the_end_of_the_address_space():
 
 
 @case
+def first_and_last_are_those_of_the_hottest():
+    """`hot 30` is a table of 30 rows, `hot` one of 20: `first` and `last` take rows of it."""
+    for by in "", " by address":
+        every = [r["address"] for r in json_lines(query(TRACES["usercorn"], f"hot 1000{by}", "--json").stdout)[0]]
+        assert len(every) > 30, len(every)
+        for count, n in (" 30", 30), ("", 20), (" 5", 5):
+            for bound in "", " first 3", " last 3", " first 500", " last 500":
+                question = f"hot{count}{by}{bound}"
+                rows, end = json_lines(query(TRACES["usercorn"], question, "--json").stdout)
+                want = every[:n]
+                want = want[:int(bound[7:])] if "first" in bound else want[-int(bound[6:]):] if bound else want
+                assert [r["address"] for r in rows] == want, (question, rows)
+                assert end["complete"] is (len(want) == n), (question, end)
+
+
+@case
 def the_monitor_says_what_the_terminal_shows():
     trace = TRACES["usercorn"]
     names = places(trace)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/json.h"
 #include "src/base/utf8.h"
 #include "verb.h"
 
@@ -101,7 +102,7 @@ static void put_json_text(struct ts_buf *out, const char *text)
 		else if (!n)
 			ts_buf_puts(out, "\\ufffd");
 		else if (ts_utf8_is_control(c))
-			ts_buf_printf(out, "\\u%04x", (unsigned)c);
+			ts_json_put_escape(out, c);
 		else
 			ts_buf_put(out, p, n);
 		p += n ? n : 1;

@@ -17,4 +17,14 @@
  */
 void ts_json_put(struct ts_buf *out, const json_t *value, size_t flags);
 
+/* A character as JSON's escape: beyond 16 bits two of them (RFC 8259, section 7). */
+static inline void ts_json_put_escape(struct ts_buf *out, uint32_t c)
+{
+	if (c > 0xffff)
+		ts_buf_printf(out, "\\u%04x\\u%04x", (unsigned)(0xd800 + ((c - 0x10000) >> 10)),
+			      (unsigned)(0xdc00 + (c & 0x3ff)));
+	else
+		ts_buf_printf(out, "\\u%04x", (unsigned)c);
+}
+
 #endif

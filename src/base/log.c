@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "utf8.h"
+
 static const char *const level_names[] = { "error", "warn", "info", "debug", "trace" };
 
 static enum ts_level shown_level = TS_LOG_WARN;
@@ -40,6 +42,7 @@ void ts_log(enum ts_level level, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(line, sizeof(line), fmt, ap);
 	va_end(ap);
+	ts_utf8_make_shown(line, strlen(line), false); /* names are of a trace, or of whoever sent it */
 	if (level == TS_LOG_INFO)
 		fprintf(stderr, "tracestub: %s\n", line);
 	else

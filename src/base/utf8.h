@@ -20,7 +20,7 @@ size_t ts_utf8_take(const char *p, size_t len, uint32_t *c);
 /*
  * Does a terminal obey the character instead of showing it?  Controls of C0 and C1, DEL, separators of lines
  * and paragraphs, and what changes the direction of text (Unicode, general categories Cc, Zl, Zp, and UAX
- * #9).
+ * #9); and what nobody sees but a program reads, such as an agent: marks of format, and tags.
  */
 bool ts_utf8_is_control(uint32_t c);
 

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "src/base/json.h"
 #include "src/base/utf8.h"
 
 #define REPLACEMENT 0xfffdu
@@ -55,7 +56,7 @@ void ts_put_json(struct ts_buf *out, const char *text)
 		uint32_t c = take(&text);
 
 		if (ts_utf8_is_control(c) || c == '<' || c == '>' || c == '&' || c == '"' || c == '\\')
-			ts_buf_printf(out, "\\u%04x", (unsigned)c);
+			ts_json_put_escape(out, c);
 		else
 			put_utf8(out, c);
 	}

@@ -2,6 +2,7 @@
 #include "commands.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,6 +13,7 @@
 #include "report.h"
 #include "src/ask/question.h"
 #include "src/base/log.h"
+#include "src/base/utf8.h"
 #include "src/export/export.h"
 #include "src/query/query.h"
 
@@ -62,13 +64,16 @@ static bool show_index(struct ts_model *m, struct ts_error *err)
 	const struct ts_query *q = ts_model_query(m);
 	struct ts_index_facts index = ts_model_index(m);
 	uint64_t n = ts_query_end(q);
+	char path[PATH_MAX];
 
 	if (ts_query_facts(q)->frames)
 		return ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF,
 			       "trace files of gdb have no index: none is needed");
 	if (!index.path || !index.is_finished)
 		return ts_fail(err, TS_EIO, TS_NO_OFF, "it has no index file");
-	printf("%s: %" PRIu64 " instructions, %" PRIu64 " bytes, %.3f for each\n", index.path, n, index.len,
+	snprintf(path, sizeof(path), "%s", index.path);
+	ts_utf8_make_shown(path, strlen(path), false);
+	printf("%s: %" PRIu64 " instructions, %" PRIu64 " bytes, %.3f for each\n", path, n, index.len,
 	       (double)index.len / (double)n);
 	return flush_stdout(err);
 }

@@ -210,7 +210,8 @@ static json_t *all_facts(const struct ts_info *info)
 bool ts_info_json(const struct ts_info *info, struct ts_error *err)
 {
 	json_t *o = all_facts(info);
-	bool is_whole = o && !json_dumpf(o, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
+	bool is_whole =
+		o && !json_dumpf(o, stdout, JSON_INDENT(2) | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(6));
 
 	json_decref(o);
 	if (!is_whole && !ferror(stdout))

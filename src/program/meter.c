@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "src/base/clock.h"
+#include "src/base/utf8.h"
 
 #define NS_A_SECOND 1000000000
 
@@ -48,6 +49,7 @@ static void print(struct ts_meter *m, double share, uint64_t n, int64_t now)
 	ts_progress_put(&m->begun, share, n, m->unit, now, &line);
 	if (line.len < width)
 		width = line.len;
+	ts_utf8_make_shown((char *)line.data, line.len, false);
 	if (ts_buf_ok(&line))
 		fprintf(stderr, is_terminal ? "\r%.*s\033[K" : "%.*s\n", (int)width, ts_buf_text(&line));
 	m->is_shown = is_terminal;

@@ -11,8 +11,9 @@ from _rsp import Rsp
 from _server import Server
 from _tap import TRACESTUB, add_case, run_cases
 
-# what a terminal obeys: ESC, CSI as one byte and as U+009B, BEL, carriage return, backspace, right-to-left override
-EVIL = b"\x1b[2J\x9b2J\xc2\x9b31m\x07\r\x08\xe2\x80\xae</title>\"'\\]]>\n$x#00"
+# what a terminal obeys: ESC, CSI as one byte and as U+009B, BEL, carriage return, backspace, right-to-left override; nobody sees
+# U+E0041, which an agent reads
+EVIL = b"\x1b[2J\x9b2J\xc2\x9b31m\x07\r\x08\xe2\x80\xae\xf3\xa0\x81\x81</title>\"'\\]]>\n$x#00"
 FOLDER = pathlib.Path(tempfile.mkdtemp())
 
 
@@ -26,7 +27,7 @@ def trace():
 
 def is_safe(output, what):
     text = output.decode()          # it is UTF-8
-    odd = [c for c in text if c != "\n" and c != "\t" and (ord(c) < 32 or 0x7f <= ord(c) < 0xa0 or c in "\u202e\u2028\u2029")]
+    odd = [c for c in text if c != "\n" and c != "\t" and (ord(c) < 32 or 0x7f <= ord(c) < 0xa0 or c in "\u202e\u2028\u2029\U000e0041")]
     assert not odd, (what, odd)
     assert "2J" in text, (what, text)
     return text
@@ -46,6 +47,19 @@ def on_the_command_line():
     json.loads(is_safe(run("info", "--json", path).stdout, "info --json"))
     for line in is_safe(run("query", path, "maps", "at", "end", "--json").stdout, "--json").splitlines():
         json.loads(line)
+
+
+def of_the_trace_itself():
+    """A name that came out of an archive, and was completed by the shell."""
+    folder = FOLDER.joinpath("a\x1b[2J\x9b31m\u202e\U000e0041\r")
+    folder.mkdir()
+    path = folder / "t.ucir"
+    path.write_bytes(trace().read_bytes())
+    json.loads(is_safe(run("info", "--json", path).stdout, "info --json"))
+    for args in ("info", path), ("index", path), ("info", folder / "none"), ("query", path, "find", "u8:1", "--log", "info"), \
+            ("info", "--exec", folder / "none", path):
+        done = run(*args)
+        is_safe(done.stdout + done.stderr, args)
 
 
 def in_gdb_s_console():
@@ -80,6 +94,7 @@ def in_what_an_agent_reads():
 
 
 add_case("on the command line", on_the_command_line)
+add_case("of the trace itself", of_the_trace_itself)
 add_case("in gdb's console", in_gdb_s_console)
 add_case("in pictures", in_pictures)
 add_case("in what an agent reads", in_what_an_agent_reads)

@@ -50,10 +50,13 @@ START_TEST(a_line_goes_to_stderr_only_when_its_level_is_on)
 	ts_log_set_level(TS_LOG_ERROR);
 	ts_log(TS_LOG_WARN, "not shown");
 	ts_log(TS_LOG_ERROR, "chunk %d is odd", 7);
+	ts_log(TS_LOG_ERROR, "%s is a name", "\x1b[2J\xc2\x9b\n");
 	rewind(file);
 	ck_assert_ptr_nonnull(fgets(text, sizeof(text), file));
 	ck_assert_int_eq(strncmp(text, "tracestub: ", 11), 0);
 	ck_assert_ptr_nonnull(strstr(text, "chunk 7 is odd\n"));
+	ck_assert_ptr_nonnull(fgets(text, sizeof(text), file));
+	ck_assert_ptr_nonnull(strstr(text, "?[2J??? is a name\n"));
 	ck_assert_ptr_null(fgets(text, sizeof(text), file));
 }
 END_TEST

@@ -81,6 +81,10 @@ START_TEST(no_control_reaches_a_terminal)
 	ck_assert_str_eq(shown("a\xe2\x80\xae" "b\xe2\x81\xa6" "c"), "a???b???c"); /* right to left */
 	ck_assert_str_eq(shown("\xe2\x80\xa8\xe2\x80\xaf"), "???\xe2\x80\xaf");
 	ck_assert_str_eq(shown("a\nb\xe2\x82"), "a?b??");
+	ck_assert_str_eq(shown("a\xef\xbb\xbf" "b"), "a???b");         /* U+FEFF */
+	ck_assert_str_eq(shown("a\xf3\xa0\x81\x81" "b"), "a????b");    /* a tag, U+E0041 */
+	ck_assert_str_eq(shown("\xe2\x81\xa0\xef\xbf\xb9"), "??????"); /* U+2060, U+FFF9 */
+	ck_assert_str_eq(shown("\xe2\x80\x8d\xef\xbf\xbd"), "\xe2\x80\x8d\xef\xbf\xbd"); /* joins emoji; U+FFFD */
 }
 END_TEST
 

@@ -717,7 +717,7 @@ static uint64_t n_steps_of(uint64_t seed)
 START_TEST(any_question_at_any_position_is_answered_like_the_twin_does)
 {
 	uint64_t first = from_environment("TWIN_SEED", 1);
-	uint64_t n = getenv("TWIN_SEED") ? 1 : from_environment("TWIN_ROUNDS", 160);
+	uint64_t n = getenv("TWIN_SEED") ? 1 : from_environment("TWIN_ROUNDS", 80);
 
 	write_mapped_file();
 	for (uint64_t seed = first; seed < first + n; seed++)

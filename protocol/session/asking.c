@@ -310,10 +310,8 @@ static enum ts_got run(struct rsp_session *s, int64_t end_ns, struct ts_buf *out
 	struct rsp_asking *q = s->asking;
 	enum ts_got got;
 
-	if (s->job.is_interrupted) {
-		ts_answer_stop(q->answer, out, out);
-		return TS_GOT_END;
-	}
+	if (s->job.is_interrupted)
+		ts_answer_stop(q->answer);
 	do
 		got = ts_answer_run(q->answer, CHUNKS_A_TURN, out, out, err);
 	while (got == TS_GOT_PENDING && ts_now_ns() < end_ns);

@@ -5,10 +5,14 @@
 #include <string.h>
 
 #include "anchors.h"
+#include "kept.h"
 #include "question.h"
 
 /* Rows that take as long as a chunk that is decoded. */
 #define ROWS_A_CHUNK 16u
+
+/* So many are printed in a slice when none is looked for any more: about a millisecond. */
+#define ROWS_A_SLICE 256u
 
 struct ts_answer {
 	struct ts_ask *ask;        /* borrowed */
@@ -21,8 +25,7 @@ struct ts_answer {
 	bool is_reverse;           /* the cursor goes from the end, for last N */
 	bool is_begun;
 	struct ts_row row;
-	struct ts_row *kept;       /* owned; of last N: a ring of rows, or a list that grows */
-	size_t n_kept, cap_kept, at_kept;
+	struct ts_kept kept;       /* of last N */
 	uint64_t n_found;          /* rows that the cursor gave */
 	uint64_t n_shown;
 	uint64_t max;              /* so many at most are shown */
@@ -30,6 +33,8 @@ struct ts_answer {
 	size_t cap_shown;
 	unsigned position_column;  /* begin, or else position; n_columns: the rows have none */
 	bool is_ended;             /* the cursor has no more */
+	bool is_over;              /* no more rows are looked for; what is left is printed */
+	enum ts_stopped stopped;
 	bool is_leaving;           /* no more rows are wanted: the cursor gives its memory back */
 	uint64_t go;
 	uint64_t first_at;         /* where the cursor began */
@@ -171,9 +176,7 @@ void ts_answer_free(struct ts_answer *a)
 	ts_question_fini(&a->qn);
 	ts_form_free(a->form);
 	free(a->text);
-	for (size_t i = 0; i < a->cap_kept; i++)
-		ts_row_fini(&a->kept[i]);
-	free(a->kept);
+	ts_kept_fini(&a->kept);
 	free(a->shown);
 	ts_row_fini(&a->row);
 	free(a);
@@ -215,45 +218,14 @@ static void show(struct ts_answer *a, const struct ts_row *row, struct ts_buf *o
 	note_shown(a, row);
 }
 
-static bool grow_kept(struct ts_answer *a)
+/* Show at most @max of the rows that are kept.  Returns false if there are more. */
+static bool show_kept(struct ts_answer *a, unsigned max, struct ts_buf *out)
 {
-	size_t cap = a->cap_kept ? 2 * a->cap_kept : 64;
-	struct ts_row *kept;
+	const struct ts_row *row;
 
-	if (cap > a->qn.n_bound)
-		cap = (size_t)a->qn.n_bound;
-	kept = realloc(a->kept, cap * sizeof(*kept));
-	if (!kept)
-		return no_memory(a);
-	for (size_t i = a->cap_kept; i < cap; i++)
-		ts_row_init(&kept[i]);
-	a->kept = kept;
-	a->cap_kept = cap;
-	return true;
-}
-
-/* Keep the row, in place of the oldest if there are enough; what was there is empty now. */
-static void keep(struct ts_answer *a)
-{
-	struct ts_row *to;
-	struct ts_row row;
-
-	if (a->n_kept == a->cap_kept && a->n_kept < a->qn.n_bound && !grow_kept(a))
-		return;
-	to = &a->kept[a->n_kept < a->qn.n_bound ? a->n_kept++ : a->at_kept++ % a->qn.n_bound];
-	row = *to;
-	*to = a->row;
-	a->row = row;
-}
-
-static void show_kept(struct ts_answer *a, struct ts_buf *out)
-{
-	for (size_t i = 0; i < a->n_kept; i++) {
-		size_t at = a->is_reverse ? a->n_kept - 1 - i : (a->at_kept + i) % a->n_kept;
-
-		show(a, &a->kept[at], out);
-	}
-	a->n_kept = 0;
+	for (; max && (row = ts_kept_take(&a->kept, a->is_reverse)) != NULL; max--)
+		show(a, row, out);
+	return ts_kept_is_empty(&a->kept);
 }
 
 /* A row was found.  Returns false if no more is wanted. */
@@ -268,10 +240,10 @@ static bool take(struct ts_answer *a, struct ts_buf *out)
 		return is_counted;
 	if (qn->bound == TS_BOUND_LAST && a->is_reverse && a->n_found > qn->n_bound)
 		return false;
-	if (qn->bound == TS_BOUND_LAST)
-		keep(a);
-	else
+	if (qn->bound != TS_BOUND_LAST)
 		show(a, &a->row, out);
+	else if (!ts_kept_put(&a->kept, &a->row, qn->n_bound))
+		no_memory(a);
 	if (is_counted && qn->bound == TS_BOUND_FIRST && a->n_found == qn->n_bound)
 		a->rows->is_counting = true;
 	return true;
@@ -292,23 +264,26 @@ static uint64_t complete_up_to(const struct ts_answer *a)
 	return a->rows && a->rows->is_waiting && a->rows->waits_at < at ? a->rows->waits_at : at;
 }
 
-static void finish(struct ts_answer *a, enum ts_stopped stopped, struct ts_buf *out, struct ts_buf *end)
+/* Print a slice of what is left, and at last the end.  Returns false if more is left. */
+static bool finish(struct ts_answer *a, struct ts_buf *out, struct ts_buf *end)
 {
-	struct ts_end_facts f = { .stopped = stopped, .note = a->rows ? a->rows->note : "" };
+	struct ts_end_facts f = { .stopped = a->stopped, .note = a->rows ? a->rows->note : "" };
 
 	if (!a->is_begun)
 		ts_form_begin(a->form, out);
 	a->is_begun = true;
-	show_kept(a, out);
+	if (!show_kept(a, ROWS_A_SLICE, out) || !ts_form_print_waiting(a->form, ROWS_A_SLICE, out))
+		return false;
 	f.n_rows = a->n_shown;
 	f.is_last = a->qn.bound == TS_BOUND_LAST;
-	f.has_total = a->is_ended && stopped == TS_STOPPED_NOT;
+	f.has_total = a->is_ended && a->stopped == TS_STOPPED_NOT;
 	f.total = a->n_found;
 	f.is_complete = f.has_total && f.total == f.n_rows;
-	f.position = stopped == TS_STOPPED_PARTIAL ? a->ask->n_steps : complete_up_to(a);
+	f.position = a->stopped == TS_STOPPED_PARTIAL ? a->ask->n_steps : complete_up_to(a);
 	f.percent = percent_read(a);
 	a->go = a->rows ? a->rows->go : TS_NO_POS;
 	ts_form_end(a->form, &f, out, end);
+	return true;
 }
 
 /* Returns false if there is more to give back. */
@@ -332,8 +307,12 @@ static unsigned begin_slice(struct ts_answer *a, unsigned n_chunks)
 	return a->n_slice;
 }
 
-enum ts_got ts_answer_run(struct ts_answer *a, unsigned n_chunks, struct ts_buf *out, struct ts_buf *end,
-			  struct ts_error *err)
+/*
+ * Look for rows.
+ *
+ * Returns TS_GOT_END if no more are looked for, TS_GOT_PENDING and TS_GOT_FAIL as a cursor's next().
+ */
+static enum ts_got look(struct ts_answer *a, unsigned n_chunks, struct ts_buf *out, struct ts_error *err)
 {
 	struct ts_budget budget = { begin_slice(a, n_chunks) };
 	enum ts_got got = a->rows ? TS_GOT_ROW : open_rows(a, &budget, err);
@@ -354,22 +333,37 @@ enum ts_got ts_answer_run(struct ts_answer *a, unsigned n_chunks, struct ts_buf 
 		    (!ts_budget_take(&budget) || !budget.left))
 			got = TS_GOT_PENDING;
 	}
-	if (a->err.code != TS_OK) {
-		*err = a->err;
-		got = TS_GOT_FAIL;
-	}
-	if (got == TS_GOT_PENDING || got == TS_GOT_FAIL)
+	if (got == TS_GOT_PENDING || got == TS_GOT_FAIL || a->err.code != TS_OK)
 		return got;
 	a->is_ended |= got == TS_GOT_END;
-	if (!leave(a, &budget))
-		return TS_GOT_PENDING;
-	finish(a, a->ask->is_reading ? TS_STOPPED_PARTIAL : TS_STOPPED_NOT, out, end);
-	return TS_GOT_END;
+	return leave(a, &budget) ? TS_GOT_END : TS_GOT_PENDING;
 }
 
-void ts_answer_stop(struct ts_answer *a, struct ts_buf *out, struct ts_buf *end)
+enum ts_got ts_answer_run(struct ts_answer *a, unsigned n_chunks, struct ts_buf *out, struct ts_buf *end,
+			  struct ts_error *err)
 {
-	finish(a, TS_STOPPED_INTERRUPT, out, end);
+	enum ts_got got = a->is_over ? TS_GOT_END : look(a, n_chunks, out, err);
+
+	if (got == TS_GOT_END && !a->is_over && a->err.code == TS_OK) {
+		a->is_over = true;
+		a->stopped = a->ask->is_reading ? TS_STOPPED_PARTIAL : TS_STOPPED_NOT;
+	}
+	if (got == TS_GOT_END && a->err.code == TS_OK && !finish(a, out, end))
+		got = TS_GOT_PENDING;
+	if (a->err.code == TS_OK)
+		return got;
+	*err = a->err;
+	return TS_GOT_FAIL;
+}
+
+void ts_answer_stop(struct ts_answer *a)
+{
+	if (a->stopped == TS_STOPPED_INTERRUPT || (a->is_over && ts_kept_is_empty(&a->kept)))
+		return;
+	if (a->is_over)
+		ts_kept_forget(&a->kept);
+	a->is_over = true;
+	a->stopped = TS_STOPPED_INTERRUPT;
 }
 
 const struct ts_question *ts_answer_question(const struct ts_answer *a)

@@ -49,8 +49,11 @@ void ts_answer_bound(struct ts_answer *a, uint64_t max);
 enum ts_got ts_answer_run(struct ts_answer *a, unsigned n_chunks, struct ts_buf *out, struct ts_buf *end,
 			  struct ts_error *err);
 
-/* End it early, by ^C: appends the rows found, and an end that tells it. */
-void ts_answer_stop(struct ts_answer *a, struct ts_buf *out, struct ts_buf *end);
+/*
+ * End it early, by ^C: no more rows are looked for.  ts_answer_run() goes on with those that were found, and an
+ * end that tells it; rows of `last N` that were being printed already are left out.
+ */
+void ts_answer_stop(struct ts_answer *a);
 
 const struct ts_question *ts_answer_question(const struct ts_answer *a);
 

@@ -13,6 +13,9 @@
 /* So many rows of text wait until columns and their widths are chosen; the rest has the same. */
 #define MAX_WAITING 65536u
 
+/* After that each row prints so many of those that wait, not all of them at once: that would be some 100 ms. */
+#define ROWS_A_ROW 4u
+
 /* A wider cell does not make its column wider. */
 #define MAX_WIDTH 40u
 
@@ -23,8 +26,9 @@ struct ts_form {
 	struct ts_buf keys;                    /* before the cell of each column: {"position": and ,"end": */
 	size_t key_ends[TS_MAX_COLUMNS];
 	/* TEXT */
-	struct ts_buf waiting;  /* cells that wait, each terminated */
-	uint64_t n_waiting;     /* rows */
+	struct ts_buf waiting;  /* cells, each terminated; of rows that were printed, too, until none waits */
+	size_t printed;         /* where in it the rows begin that wait */
+	uint64_t n_first;       /* rows by which the columns are chosen */
 	bool is_chosen;
 	bool has_cells[TS_MAX_COLUMNS];
 	uint32_t widths[TS_MAX_COLUMNS];
@@ -243,17 +247,26 @@ static void put_line(struct ts_form *form, const char *number, const char **cell
 	}
 }
 
-static void put_cells(struct ts_form *form, const char **at, struct ts_buf *out)
+/* Print at most @max of the rows that wait.  Returns false if more do. */
+static bool put_waiting(struct ts_form *form, unsigned max, struct ts_buf *out)
 {
-	const char *cells[TS_MAX_COLUMNS];
+	const char *cells[TS_MAX_COLUMNS], *p = ts_buf_text(&form->waiting) + form->printed;
 	char number[24];
 
-	for (unsigned i = 0; i < form->verb->n_columns; i++) {
-		cells[i] = *at;
-		*at += strlen(*at) + 1;
+	for (; form->printed < form->waiting.len && max; max--) {
+		const char *row = p;
+
+		for (unsigned i = 0; i < form->verb->n_columns; i++, p += strlen(p) + 1)
+			cells[i] = p;
+		snprintf(number, sizeof(number), "%" PRIu64, ++form->n_rows);
+		put_line(form, number, cells, out);
+		form->printed += (size_t)(p - row);
 	}
-	snprintf(number, sizeof(number), "%" PRIu64, ++form->n_rows);
-	put_line(form, number, cells, out);
+	if (form->printed < form->waiting.len)
+		return false;
+	ts_buf_reset(&form->waiting);
+	form->printed = 0;
+	return true;
 }
 
 static void widen(uint32_t *width, size_t len)
@@ -262,56 +275,54 @@ static void widen(uint32_t *width, size_t len)
 		*width = (uint32_t)len;
 }
 
-/* Choose columns by the rows that wait, and write these. */
+/* The columns are as wide as the cells of the first rows, of which one begins at @start of those that wait. */
+static void note_widths(struct ts_form *form, size_t start)
+{
+	const char *p = ts_buf_text(&form->waiting) + start;
+
+	for (unsigned i = 0; i < form->verb->n_columns; i++, p += strlen(p) + 1) {
+		form->has_cells[i] |= *p != 0;
+		widen(&form->widths[i], strlen(p));
+	}
+	form->n_first++;
+}
+
+/* Choose columns by the first rows, and print their names.  @is_end: there are no others. */
 static void choose_columns(struct ts_form *form, bool is_end, struct ts_buf *out)
 {
 	unsigned n = form->verb->n_columns;
-	const char *at = ts_buf_text(&form->waiting), *end = at + form->waiting.len, *names[TS_MAX_COLUMNS];
+	const char *names[TS_MAX_COLUMNS];
 	char number[24];
 
-	if (!ts_buf_ok(&form->waiting)) { /* there are fewer cells than rows */
-		out->is_failed = true;
-		return;
-	}
 	form->is_chosen = true;
 	for (unsigned i = 0; i < n; i++) {
 		names[i] = form->verb->columns[i].name;
-		form->has_cells[i] = form->verb->columns[i].is_kept || !is_end;
+		form->has_cells[i] |= form->verb->columns[i].is_kept || !is_end;
 		widen(&form->widths[i], strlen(names[i]));
 	}
-	for (const char *p = at; p < end;) {
-		for (unsigned i = 0; i < n; i++, p += strlen(p) + 1) {
-			form->has_cells[i] |= *p != 0;
-			widen(&form->widths[i], strlen(p));
-		}
-	}
-	widen(&form->widths[n], (size_t)snprintf(number, sizeof(number), "%" PRIu64, form->n_waiting));
+	widen(&form->widths[n], (size_t)snprintf(number, sizeof(number), "%" PRIu64, form->n_first));
 	put_line(form, "#", names, out);
-	while (at < end)
-		put_cells(form, &at, out);
-	ts_buf_reset(&form->waiting);
-	form->n_waiting = 0;
 }
 
 static void text_row(struct ts_form *form, const struct ts_row *row, struct ts_buf *out)
 {
 	unsigned n = form->verb->n_columns;
-	const char *at;
+	size_t start = form->waiting.len;
 
 	for (unsigned i = 0; i < n; i++) {
 		put_plain_cell(&form->waiting, row, i, false, i + 1 == n);
 		ts_buf_putc(&form->waiting, 0);
 	}
-	form->n_waiting++;
-	if (!ts_buf_ok(&form->waiting)) {
+	if (!ts_buf_ok(&form->waiting)) { /* there are fewer cells than rows */
 		out->is_failed = true;
-	} else if (form->is_chosen) {
-		at = ts_buf_text(&form->waiting);
-		put_cells(form, &at, out);
-		ts_buf_reset(&form->waiting);
-	} else if (form->n_waiting == MAX_WAITING) {
-		choose_columns(form, false, out);
+		return;
 	}
+	if (!form->is_chosen)
+		note_widths(form, start);
+	if (form->n_first == MAX_WAITING && !form->is_chosen)
+		choose_columns(form, false, out);
+	if (form->is_chosen)
+		put_waiting(form, ROWS_A_ROW, out);
 }
 
 /*
@@ -430,11 +441,20 @@ static void text_end(const struct ts_end_facts *f, struct ts_buf *out)
 	ts_buf_putc(out, '\n');
 }
 
+bool ts_form_print_waiting(struct ts_form *form, unsigned max, struct ts_buf *out)
+{
+	if (!ts_buf_ok(&form->waiting)) {
+		out->is_failed = true;
+		return true;
+	}
+	if (form->n_first && !form->is_chosen)
+		choose_columns(form, true, out);
+	return put_waiting(form, max, out);
+}
+
 void ts_form_end(struct ts_form *form, const struct ts_end_facts *facts, struct ts_buf *out,
 		 struct ts_buf *end)
 {
-	if (form->n_waiting && !form->is_chosen)
-		choose_columns(form, true, out);
 	if (form->kind == TS_FORM_JSON)
 		json_end(facts, out);
 	else if (!form->verb->is_sentence || !facts->n_rows)

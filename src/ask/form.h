@@ -51,7 +51,10 @@ void ts_form_begin(struct ts_form *form, struct ts_buf *out);
 /* A row.  Text waits for more of them before it chooses the columns. */
 void ts_form_row(struct ts_form *form, const struct ts_row *row, struct ts_buf *out);
 
-/* Print pending rows to @out; then the end to @end. */
+/* After the last row: print at most @max of those that wait.  Returns false if more do. */
+bool ts_form_print_waiting(struct ts_form *form, unsigned max, struct ts_buf *out);
+
+/* When no row waits: print the end, of JSON to @out, else to @end. */
 void ts_form_end(struct ts_form *form, const struct ts_end_facts *facts, struct ts_buf *out,
 		 struct ts_buf *end);
 

@@ -62,12 +62,9 @@ bool ts_show_answer(struct ts_answer *a, const struct ts_cli *cli, const char *d
 	ts_buf_init(&end);
 	while (done && got == TS_GOT_PENDING) {
 		*is_stopped = ts_is_interrupted();
-		if (*is_stopped) {
-			ts_answer_stop(a, &out, &end);
-			got = TS_GOT_END;
-		} else {
-			got = ts_answer_run(a, CHUNKS_A_SLICE, &out, &end, err);
-		}
+		if (*is_stopped)
+			ts_answer_stop(a);
+		got = ts_answer_run(a, CHUNKS_A_SLICE, &out, &end, err);
 		if (out.len || end.len || got != TS_GOT_PENDING) {
 			ts_meter_clear(&preparing);
 			ts_meter_clear(&meter);

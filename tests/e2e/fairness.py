@@ -164,6 +164,16 @@ def writes_files_in_slices():
     assert pathlib.Path("out.info").exists() and min(waits) < limit, waits
 
 
+def prints_in_slices():
+    """Text waits until the columns are chosen, and `last` until the search is over: in one piece 200 ms."""
+    limit = 4 * LIMIT_MS * (20 if is_sanitized() else 1)  # two slices and what they send may lie between two answers
+    waits = [limit]
+    while len(waits) <= TRIES and min(waits) >= limit:
+        waits.append(longest_wait("history $rax last 50000"))
+    assert min(waits) < limit, waits
+
+
+add_case("long answers", prints_in_slices)
 add_case("thousands of libraries", thousands_of_libraries)
 add_case("symbols", reads_symbols_aside)
 add_case("files of coverage", writes_files_in_slices)

@@ -143,7 +143,8 @@ START_TEST(a_search_for_a_place_can_be_stopped)
 	ck_assert_uint_lt(ts_answer_at(answer), N_STEPS - 8 * TS_CHUNK_STEPS); /* it looks back */
 	ck_assert_uint_gt(ts_answer_at(answer), N_STEPS - 12 * TS_CHUNK_STEPS);
 	ck_assert_uint_eq(ts_answer_searched(answer, &all), 0);
-	ts_answer_stop(answer, &out, &out);
+	ts_answer_stop(answer);
+	ck_assert_int_eq(ts_answer_run(answer, 1, &out, &out, &err), TS_GOT_END);
 	ck_assert_ptr_nonnull(strstr(ts_buf_text(&out), "stopped by ^C"));
 	ts_answer_free(answer);
 }

@@ -442,7 +442,9 @@ static bool is_stopped_with_all_before(const char *question, uint64_t max, unsig
 	for (unsigned i = 0; i < n_turns && got == TS_GOT_PENDING; i++)
 		got = ts_answer_run(answer, 1, &a.out, &a.end, &a.err);
 	if (got == TS_GOT_PENDING) {
-		ts_answer_stop(answer, &a.out, &a.end);
+		ts_answer_stop(answer);
+		while (ts_answer_run(answer, 1, &a.out, &a.end, &a.err) == TS_GOT_PENDING)
+			;
 		ts_buf_put(&a.out, "", 1);
 		n_rows = ts_answer_n_rows(answer);
 		end = strstr((const char *)a.out.data, "\"stopped\"");

@@ -568,7 +568,8 @@ START_TEST(an_answer_that_is_stopped_has_all_texts_before_its_position)
 	ck_assert_msg(answer, "%s", a.err.text);
 	while (ts_answer_at(answer) < N_QUIET / 2)
 		ck_assert_int_eq(ts_answer_run(answer, 1, &a.out, &a.end, &a.err), TS_GOT_PENDING);
-	ts_answer_stop(answer, &a.out, &a.end);
+	ts_answer_stop(answer);
+	ck_assert_int_eq(ts_answer_run(answer, 1, &a.out, &a.end, &a.err), TS_GOT_END);
 	ts_buf_put(&a.out, "", 1);
 	ck_assert_uint_eq(ts_answer_n_rows(answer), 1);
 	ck_assert_msg(strstr((const char *)a.out.data, "\"position\":4,"), "%s", (const char *)a.out.data); /* of "late" */

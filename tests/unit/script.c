@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/room.h"
+
 const struct script_arena script_arenas[SCRIPT_N_ARENAS] = {
 	{ 0, 95 },
 	{ 0x1000 - 56, 0x1000 + 55 },
@@ -227,10 +229,13 @@ static int compare_addresses(const void *a, const void *b)
 
 static void add_bytes(struct script *s, uint64_t addr, uint64_t len)
 {
-	s->bytes = realloc(s->bytes, (s->n_bytes + len) * sizeof(*s->bytes));
-	assert(s->bytes);
-	for (uint64_t i = 0; i < len; i++)
+	for (uint64_t i = 0; i < len; i++) {
+		bool has_room = ts_room(&s->bytes, s->n_bytes, &s->cap_bytes, 1024, sizeof(*s->bytes));
+
+		assert(has_room);
+		(void)has_room;
 		s->bytes[s->n_bytes++] = addr + i;
+	}
 }
 
 static void sort_bytes(struct script *s)

@@ -53,7 +53,7 @@ struct script {
 	enum ts_code damage;
 	uint32_t process_of[SCRIPT_MAX_THREADS];
 	uint64_t *bytes;         /* owned; addresses that its effects may touch, ascending */
-	size_t n_bytes;
+	size_t n_bytes, cap_bytes;
 	uint32_t n_threads;      /* that it uses; the recording may learn of them while it is read */
 	uint64_t n_reads;        /* steps read so far, by all readers */
 	/* a reader that is to read this step finds the trace gone, whatever ending says */

@@ -51,7 +51,7 @@ struct ts_calls {
 	uint32_t n_lists;
 	struct ts_call_edges edges;
 	struct segment *segments; /* owned */
-	uint32_t n_segments;
+	uint32_t n_segments, cap_segments;
 	struct late_end *ends; /* owned; of calls of sealed segments, in the one that is being read */
 	uint32_t n_ends, cap_ends;
 	uint32_t version; /* of what is sealed: windows of another one are out of date */
@@ -256,14 +256,11 @@ static void drop_last(struct ts_calls *c)
 /* Takes @s over, on failure too. */
 static bool install(struct ts_calls *c, struct segment *s)
 {
-	struct segment *p = realloc(c->segments, (c->n_segments + 1) * sizeof(*p));
-
-	if (!p) {
+	if (!ts_calls_room(&c->segments, c->n_segments, &c->cap_segments, sizeof(*s))) {
 		free_segment(s);
 		return false;
 	}
-	c->segments = p;
-	p[c->n_segments++] = *s;
+	c->segments[c->n_segments++] = *s;
 	c->version++;
 	return add_refs(c, c->n_segments - 1) && add_ends(c, c->n_segments - 1);
 }

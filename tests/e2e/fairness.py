@@ -15,8 +15,9 @@ from _tap import TRACESTUB, add_case, run_cases
 LIMIT_MS, TRIES = 5, 5
 
 
-def is_sanitized():
-    return b"__asan_init" in pathlib.Path(TRACESTUB).read_bytes()
+def limit_ms():
+    """AddressSanitizer makes everything slower, and memory that is mapped and unmapped most of all."""
+    return LIMIT_MS * (60 if b"__asan_init" in pathlib.Path(TRACESTUB).read_bytes() else 1)
 
 
 def text(command):
@@ -71,7 +72,7 @@ def finish(client):
 
 
 def is_fair(packets, trace=LONG_TRACE):
-    limit = LIMIT_MS * (20 if is_sanitized() else 1)
+    limit = limit_ms()
     with serve(trace) as server, Quiet(server.address) as client, Quiet(server.address) as other:
         client.ask(text("goto end"))
         loop = Loop(server.pid)
@@ -129,7 +130,7 @@ def time_of_first_question(question, program):
 
 def reads_symbols_aside():
     """The first question with a name needs the names of all files."""
-    limit = LIMIT_MS * (20 if is_sanitized() else 1)
+    limit = limit_ms()
     program = pathlib.Path("program.elf")
     write_program(program)
     for question in f"executions function_{N_SYMBOLS - 1} first 5", "history $rax first 5":
@@ -157,7 +158,7 @@ def longest_wait(question):
 
 def writes_files_in_slices():
     """This program's own lines are many."""
-    limit = LIMIT_MS * (20 if is_sanitized() else 1)
+    limit = limit_ms()
     waits = [limit]
     while len(waits) <= 2 * TRIES and min(waits) >= limit:
         waits.append(longest_wait("coverage --lcov out.info first 1"))
@@ -166,7 +167,7 @@ def writes_files_in_slices():
 
 def prints_in_slices():
     """Text waits until the columns are chosen, and `last` until the search is over: in one piece 200 ms."""
-    limit = 4 * LIMIT_MS * (20 if is_sanitized() else 1)  # two slices and what they send may lie between two answers
+    limit = 4 * limit_ms()  # two slices and what they send may lie between two answers
     waits = [limit]
     while len(waits) <= TRIES and min(waits) >= limit:
         waits.append(longest_wait("history $rax last 50000"))

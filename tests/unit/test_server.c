@@ -121,8 +121,8 @@ static bool try_qc(struct client *c)
 	struct pollfd p = { c->fd, POLLIN, 0 };
 
 	strcpy(addr.sun_path, listener.address);
-	return !connect(c->fd, (struct sockaddr *)&addr, sizeof(addr)) && send(c->fd, "$qC#b4", 6, MSG_NOSIGNAL) == 6 &&
-	       poll(&p, 1, PATIENCE_MS) == 1;
+	return !connect(c->fd, (struct sockaddr *)&addr, sizeof(addr)) &&
+	       (send(c->fd, "$qC#b4", 6, MSG_NOSIGNAL) == 6 || errno == EPIPE) && poll(&p, 1, PATIENCE_MS) == 1;
 }
 
 static void dial(struct client *c)

@@ -13,16 +13,21 @@
  * BENCH_SIZES="1 10 100" are the sizes in millions of steps (1 and 10 by default), BENCH_LARGE=1 adds 1,000;
  * those beyond 15 have one run.  BENCH_FORMATS="bap tfile" are the formats, all by default.
  */
+#include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "bench.h"
 #include "pass.h"
 #include "questions.h"
 #include "recording.h"
+#include "src/base/thread.h"
 #include "src/calls/calls.h"
 #include "src/query/call_list.h"
 #include "rsp.h"
@@ -46,6 +51,7 @@
 #define MAX_MARK_US   5000
 #define MAX_FIRST_MS  1000
 #define MIN_OF_LIVE   5
+#define MAX_APART     16 /* processes */
 
 /* Of a recording in one size; seconds are the least of some runs. */
 struct result {
@@ -57,6 +63,7 @@ struct result {
 	double skip_s;                   /* 0: readers cannot skip */
 	double alone_s, ahead_s;         /* by the clock: one job, as many as there are processors */
 	double alone_cpu_s, ahead_cpu_s; /* the same, of all processors */
+	double apart_s;                  /* an index, where each processor makes one with one job */
 	struct ts_timeline_stats stats;
 	uint64_t index_len, no_reads_len, calls_len, n_calls;
 	bool has_file;                   /* the index is in a file */
@@ -156,7 +163,49 @@ static void time_jobs(const char *path, enum bench_index how, double *clock_s, d
 	bench_keep_least(cpu_s, bench_cpu() - cpu_start);
 }
 
-/* In turns: one job, and one for each processor. */
+/* A process that indexes the recording by another name, as its index has this name too. */
+static pid_t start_one_apart(const char *path, unsigned n)
+{
+	char name[PATH_MAX];
+	pid_t pid;
+
+	snprintf(name, sizeof(name), "%s.%u", path, n);
+	if (link(path, name) && errno != EEXIST)
+		bench_die("%s: cannot be linked", name);
+	pid = fork();
+	if (pid < 0)
+		bench_die("cannot start a process");
+	if (pid)
+		return pid;
+	bench_pass_index(name);
+	snprintf(name, sizeof(name), "%s.%u.tsindex", path, n);
+	unlink(name);
+	snprintf(name, sizeof(name), "%s.%u", path, n);
+	unlink(name);
+	_exit(0);
+}
+
+/*
+ * What the machine itself gains by all of its processors: nothing is shared, and nobody waits for another
+ * one.  Jobs cannot gain more.
+ */
+static void time_apart(struct result *r)
+{
+	unsigned n = ts_n_processors() < MAX_APART ? ts_n_processors() : MAX_APART;
+	double start = bench_now();
+	pid_t pids[MAX_APART];
+	int status;
+
+	for (unsigned i = 0; i < n; i++)
+		pids[i] = start_one_apart(r->path, i);
+	for (unsigned i = 0; i < n; i++) {
+		if (waitpid(pids[i], &status, 0) != pids[i] || status)
+			bench_die("%s: a process that indexes it failed", r->path);
+	}
+	bench_keep_least(&r->apart_s, (bench_now() - start) / n);
+}
+
+/* In turns: one job, one for each processor, and a process for each. */
 static void measure_ahead(void *arg)
 {
 	struct result *r = arg;
@@ -164,6 +213,7 @@ static void measure_ahead(void *arg)
 	for (unsigned i = 0; i < n_runs(r); i++) {
 		time_jobs(r->path, BENCH_TO_FILE, &r->alone_s, &r->alone_cpu_s);
 		time_jobs(r->path, BENCH_AHEAD, &r->ahead_s, &r->ahead_cpu_s);
+		time_apart(r);
 	}
 }
 
@@ -315,6 +365,7 @@ static void tell_speed(const struct result *r)
 	tell_plain(r, "indexing by all jobs, clock, ns a step", r->ahead_s / n * 1e9);
 	tell_plain(r, "indexing by all jobs, processors, ns a step", r->ahead_cpu_s / n * 1e9);
 	tell_plain(r, "indexing by all jobs, times faster than by one", r->alone_s / r->ahead_s);
+	tell_plain(r, "  one index a processor at once, times faster", r->alone_s / r->apart_s);
 	tell_parts(r);
 	if (r->library_s > 0) {
 		char name[128];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Room in arrays that grow.  @array is the address of a pointer to the items, of any type, which is owned, or NULL
- * as long as there are none.
+ * Room in arrays that grow.  @array is the address of a pointer to the items, of any type, owned by the caller; NULL
+ * while there are no items.
  */
 #ifndef TS_ROOM_H
 #define TS_ROOM_H

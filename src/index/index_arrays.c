@@ -21,7 +21,7 @@ void *ts_index_take_unread(struct ts_index_arrays *a, size_t item_len, size_t *n
 
 void *ts_index_take(struct ts_index_arrays *a, size_t item_len, size_t *n)
 {
-	const struct ts_index_array *array = a->next; /* there is none if none is left */
+	const struct ts_index_array *array = a->next; /* valid only while a->left != 0 */
 	bool is_packed = a->left && array->is_packed;
 	void *items = ts_index_take_unread(a, item_len, n);
 

@@ -9,14 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ucir2_case.h"
-
-static const char *initial(void)
-{
-	ts_buf_reset(&got);
-	ucir_describe_effects(&got, t.rec, &t.rec->initial, 0, t.rec->initial.n_effects);
-	return ts_buf_text(&got);
-}
+#include "script.h"
+#include "ucir_case.h"
 
 /* -------------------------------------------------------------------------------- the wire */
 
@@ -73,12 +67,12 @@ START_TEST(version_2_is_big_endian_in_the_header_and_always_framed)
 {
 	struct ucir_form form = { .version = 2, .is_framed = true, .is_version_le = true };
 
-	ucir_encode(&t.bytes, &form, START "FRAME 7:7 { STEP 2 }");
+	ucir_encode(&t.bytes, &form, START_V2 "FRAME 7:7 { STEP 2 }");
 	ck_assert(!ucir_open(&t, NULL));
 	ck_assert_ptr_nonnull(strstr(t.err.text, "02000000"));
 	ucir_close(&t);
 	form = (struct ucir_form){ .version = 2 };
-	ucir_encode(&t.bytes, &form, START "FRAME 7:7 { STEP 2 }");
+	ucir_encode(&t.bytes, &form, START_V2 "FRAME 7:7 { STEP 2 }");
 	ck_assert(!ucir_open(&t, NULL));
 }
 END_TEST
@@ -92,7 +86,7 @@ START_TEST(earlier_versions_have_none_of_its_ops_and_none_of_its_architectures)
 
 		snprintf(text, sizeof(text), "KEY 0 { } FRAME 0 { JMP 1000 STEP 2 } RAW %02x RAW 20*00",
 			 kind);
-		open_text(&form, text);
+		open_form(&form, text);
 		ck_assert_int_eq(ucir_read_all(&t, NULL), TS_FAIL);
 		snprintf(text, sizeof(text), "unknown op %u", kind);
 		ck_assert_ptr_nonnull(strstr(t.err.text, text));
@@ -109,7 +103,7 @@ END_TEST
 
 START_TEST(registers_that_a_keyframe_does_not_name_are_unknown)
 {
-	open_text(&ucir_v2, START "FRAME 7:7 { STEP 2 }");
+	open_form(&ucir_v2, START_V2 "FRAME 7:7 { STEP 2 }");
 	ck_assert_str_eq(initial(), " T0 rsp=7100 M1000,1000,5,exe,/bin/prog W1000=0f05 W1800=c3 "
 				    "M7000,1000,3,stack,- W7100=01");
 	ck_assert_uint_eq(t.rec->n_warnings, 0);
@@ -118,7 +112,7 @@ END_TEST
 
 START_TEST(what_a_keyframe_forgets_is_unknown_from_the_start)
 {
-	open_text(&ucir_v2, "KEY 7:7 { JMP 1000 MAP 9000 1000 5 - /big FORGET 9000 1000 WRITE 9004 05 } "
+	open_form(&ucir_v2, "KEY 7:7 { JMP 1000 MAP 9000 1000 5 - /big FORGET 9000 1000 WRITE 9004 05 } "
 			    "FRAME 7:7 { STEP 1 }");
 	ck_assert_str_eq(initial(), " T0 M9000,1000,5,-,/big F9000,1000 W9004=05");
 }
@@ -126,7 +120,7 @@ END_TEST
 
 START_TEST(a_jump_in_the_keyframe_is_where_the_thread_begins)
 {
-	expect(START "FRAME 7:7 { STEP 2 } " SECOND "FRAME 7:8 { STEP 1 } END 0 0",
+	expect_v2(START_V2 "FRAME 7:7 { STEP 2 } " SECOND "FRAME 7:8 { STEP 1 } END 0 0",
 	       "1000/2@0 T1 rsp=7800! rax=5!\n1800/1@1 exit0\n");
 }
 END_TEST
@@ -135,7 +129,7 @@ END_TEST
 
 START_TEST(threads_of_a_process_share_its_memory)
 {
-	open_text(&ucir_v2, START SECOND "KEY 9:9 { JMP 5 } FRAME 7:7 { STEP 2 }");
+	open_form(&ucir_v2, START_V2 SECOND "KEY 9:9 { JMP 5 } FRAME 7:7 { STEP 2 }");
 	ck_assert_uint_eq(t.rec->n_threads, 3);
 	ck_assert_uint_eq(t.rec->n_processes, 2);
 	ck_assert_uint_eq(t.rec->threads[0].process, 0);
@@ -149,7 +143,7 @@ END_TEST
 
 START_TEST(an_ended_thread_and_a_later_one_of_its_number_are_two)
 {
-	expect(START SECOND "FRAME 7:8 { STEP 1 THREAD_END 3 } " SECOND
+	expect_v2(START_V2 SECOND "FRAME 7:8 { STEP 1 THREAD_END 3 } " SECOND
 			    "FRAME 7:7 { STEP 2 } FRAME 7:8 { STEP 1 }",
 	       "1800/1@1 threadend3 T2 rsp=7800! rax=5!\n1000/2@0\n1800/1@2\n");
 	ck_assert_uint_eq(t.rec->threads[2].tid, 8);
@@ -159,7 +153,7 @@ END_TEST
 
 START_TEST(a_call_that_returns_after_steps_of_others_happens_there)
 {
-	expect(START SECOND
+	expect_v2(START_V2 SECOND
 	       "FRAME 7:7 { STEP 2 } FRAME 7:8 { STEP 1 STEP 1 } FRAME 7:7 { SYSCALL 0 1 3 { WRITE 7000 61 } JMP 1002 "
 	       "STEP 1 }",
 	       "1000/2@0\n1800/1@1\n1801/1@1 T0 syscall0(3)=1 W7000=61\n1002/1@0\n");
@@ -168,7 +162,7 @@ END_TEST
 
 START_TEST(a_call_that_does_not_return_ends_nothing_by_itself)
 {
-	expect(START SECOND "FRAME 7:8 { STEP 1 SYSCALL 60 0 0 { EXIT WRITE 7000 00 } THREAD_END 0 } "
+	expect_v2(START_V2 SECOND "FRAME 7:8 { STEP 1 SYSCALL 60 0 0 { EXIT WRITE 7000 00 } THREAD_END 0 } "
 			    "FRAME 7:7 { STEP 2 SYSCALL 231 0 15 { EXIT } } END 0 21",
 	       "1800/1@1 syscall60(0) W7000=00 threadend0\n1000/2@0 syscall231(15) exit21\n");
 	ck_assert(t.reader->end.has_exit);
@@ -177,14 +171,14 @@ END_TEST
 
 START_TEST(a_thread_ends_where_it_stands_though_it_never_ran)
 {
-	expect(START SECOND "FRAME 7:7 { STEP 2 } FRAME 7:8 { THREAD_END 9 } FRAME 7:7 { STEP 1 } END 0 0",
+	expect_v2(START_V2 SECOND "FRAME 7:7 { STEP 2 } FRAME 7:8 { THREAD_END 9 } FRAME 7:7 { STEP 1 } END 0 0",
 	       "1000/2@0 T1 threadend9\n1002/1@0 exit0\n");
 }
 END_TEST
 
 START_TEST(a_group_that_is_open_while_others_run_is_put_together)
 {
-	expect(START SECOND
+	expect_v2(START_V2 SECOND
 	       "FRAME 7:7 { WRITE 7000 01 } FRAME 7:8 { WRITE 7000 02 STEP 1 } FRAME 7:7 { REG 35 9 STEP 2 "
 	       "} END 0 0",
 	       "1800/1@1 W7000=02\n1000/2@0 W7000=01 rax=9 exit0\n");
@@ -195,27 +189,27 @@ END_TEST
 START_TEST(a_group_goes_on_after_what_stands_between_its_frames)
 {
 	static const char text[] =
-		START SECOND
+		START_V2 SECOND
 		"FRAME 7:7 { STEP 2 WRITE 7000 01 } NOTE 9 =5 FRAME 7:7 { WRITE 7001 02 } "
 		"FRAME 7:8 { STEP 1 SYSCALL 1 2 3 { WRITE 7100 03 } SIGNAL 10 1 2 25 { REG 44 6f00 } } "
 		"KEY 7:9 { REG 44 5 SYSCALL 1 0 - { NOP } JMP 1900 } FRAME 7:9 { STEP 3 } NOTE 9 =6 "
 		"FRAME 7:7 { WRITE 7002 04 } FRAME 7:8 { JMP 1800 STEP 1 SYSCALL 1 2 3 { NOP } } FRAME 7:7 { STEP 2 }";
 
-	expect(text,
+	expect_v2(text,
 	       "1000/2@0\n"
 	       "1800/1@1 syscall1(3)=2 W7100=03 signal30+/1@2 rsp=6f00! T2 rsp=5!\n"
 	       "1900/3@2\n"
 	       "1800/1@1 syscall1(3)=2\n"
 	       "1002/2@0 W7000=01 W7001=02 W7002=04\n");
 	ucir_close(&t);
-	open_text(&ucir_v2, text);
+	open_form(&ucir_v2, text);
 	ucir_resume_everywhere(&t);
 }
 END_TEST
 
 START_TEST(a_jump_after_a_step_of_another_is_where_an_open_group_goes_on)
 {
-	expect(START SECOND "FRAME 7:8 { WRITE 7000 01 } FRAME 7:7 { STEP 2 } FRAME 7:8 { JMP 1900 STEP 1 }",
+	expect_v2(START_V2 SECOND "FRAME 7:8 { WRITE 7000 01 } FRAME 7:7 { STEP 2 } FRAME 7:8 { JMP 1900 STEP 1 }",
 	       "1000/2@0\n1900/1@1 W7000=01\n");
 }
 END_TEST
@@ -420,7 +414,7 @@ START_TEST(any_schedule_of_threads_gives_the_states_it_was_made_from)
 		struct machine m = { 0 };
 
 		write_random(&w, seed);
-		open_text(&ucir_v2, ts_buf_text(&w.text));
+		open_form(&ucir_v2, ts_buf_text(&w.text));
 		for (unsigned i = 0; i < N_THREADS; i++) {
 			m.rax[i] = i;
 			m.lives[i] = true;
@@ -445,7 +439,7 @@ START_TEST(any_schedule_of_threads_gives_the_states_it_was_made_from)
 		}
 		ck_assert_int_eq(ts_reader_next(t.reader, &t.steps, &t.err), TS_END);
 		ucir_close(&t);
-		open_text(&ucir_v2, ts_buf_text(&w.text));
+		open_form(&ucir_v2, ts_buf_text(&w.text));
 		ucir_resume_everywhere(&t);
 		ucir_close(&t);
 		ts_buf_fini(&w.text);

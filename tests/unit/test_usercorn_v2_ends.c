@@ -8,11 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ucir2_case.h"
+#include "script.h"
+#include "ucir_case.h"
 
 static void expect_error(const char *text, const char *word)
 {
-	open_text(&ucir_v2, text);
+	open_form(&ucir_v2, text);
 	ck_assert_int_eq(ucir_read_all(&t, NULL), TS_FAIL);
 	ck_assert_int_eq(t.err.code, TS_ECORRUPT);
 	ck_assert_msg(strstr(t.err.text, word) != NULL, "no \"%s\" in: %s", word, t.err.text);
@@ -22,7 +23,7 @@ static void expect_error(const char *text, const char *word)
 
 START_TEST(a_signal_with_a_handler_arrives_after_its_step)
 {
-	expect(START
+	expect_v2(START_V2
 	       "FRAME 7:7 { STEP 2 SIGNAL 10 -6 63 25 { WRITE 6f00 0102 REG 44 6f00 REG 39 a } JMP 1800 STEP 1 } "
 	       "END 0 0",
 	       "1000/2@0 signal30+/-6@63 W6f00=0102! rsp=6f00! rdi=a!\n1800/1@0 exit0\n");
@@ -31,7 +32,7 @@ END_TEST
 
 START_TEST(a_fault_that_is_caught_stops_at_its_instruction)
 {
-	expect(START
+	expect_v2(START_V2
 	       "FRAME 7:7 { STEP 2 JMP 1800 STEP 1 SIGNAL 11 1 10 29 { REG 44 6f00 } JMP 1900 STEP 3 } END 0 0",
 	       "1000/2@0\n1800/1@0 signal11/1@10 rsp=6f00!\n1900/3@0 exit0\n");
 }
@@ -39,21 +40,21 @@ END_TEST
 
 START_TEST(what_is_not_known_of_a_signal_is_not_shown)
 {
-	expect(START "FRAME 7:7 { STEP 2 SIGNAL 14 5 77 1 { } STEP 1 } END 0 0",
+	expect_v2(START_V2 "FRAME 7:7 { STEP 2 SIGNAL 14 5 77 1 { } STEP 1 } END 0 0",
 	       "1000/2@0 signal14+\n1002/1@0 exit0\n");
 }
 END_TEST
 
 START_TEST(a_jump_may_have_been_written_before_the_signal_that_came_instead)
 {
-	expect(START "FRAME 7:7 { STEP 2 JMP 1400 SIGNAL 10 0 0 1 { REG 44 6f00 } JMP 1800 STEP 1 } END 0 0",
+	expect_v2(START_V2 "FRAME 7:7 { STEP 2 JMP 1400 SIGNAL 10 0 0 1 { REG 44 6f00 } JMP 1800 STEP 1 } END 0 0",
 	       "1000/2@0 signal30+ rsp=6f00!\n1800/1@0 exit0\n");
 }
 END_TEST
 
 START_TEST(a_signal_for_another_thread_than_the_one_that_ran_is_its_own)
 {
-	expect(START SECOND
+	expect_v2(START_V2 SECOND
 	       "FRAME 7:7 { STEP 2 } FRAME 7:8 { STEP 1 } FRAME 7:7 { SIGNAL 10 0 0 5 { REG 44 6f00 } JMP "
 	       "1800 STEP 1 } END 0 0",
 	       "1000/2@0\n1800/1@1 T0 signal30+ rsp=6f00!\n1800/1@0 exit0\n");
@@ -64,7 +65,7 @@ END_TEST
 
 START_TEST(a_crash_ends_at_the_instruction_that_failed)
 {
-	expect(START "FRAME 7:7 { STEP 2 JMP 1800 } END 1 11", "1000/2@0 signal11+ exit(by SIGSEGV)\n");
+	expect_v2(START_V2 "FRAME 7:7 { STEP 2 JMP 1800 } END 1 11", "1000/2@0 signal11+ exit(by SIGSEGV)\n");
 	ck_assert_uint_eq(t.reader->end.pc, 0x1800);
 	ck_assert(t.reader->end.has_pc && t.reader->end.has_exit && !t.reader->end.is_assumed &&
 		  !t.reader->end.is_fault);
@@ -74,7 +75,7 @@ END_TEST
 
 START_TEST(a_crash_whose_instruction_has_a_step_is_a_fault_there)
 {
-	expect(START "FRAME 7:7 { STEP 2 JMP 1800 STEP 1 SIGNAL 11 1 10 30 { } } END 1 11",
+	expect_v2(START_V2 "FRAME 7:7 { STEP 2 JMP 1800 STEP 1 SIGNAL 11 1 10 30 { } } END 1 11",
 	       "1000/2@0\n1800/1@0 fault10 exit(by SIGSEGV)\n");
 	ck_assert_uint_eq(t.reader->end.pc, 0x1800);
 	ck_assert(t.reader->end.is_fault && t.reader->end.has_exit);
@@ -83,14 +84,14 @@ END_TEST
 
 START_TEST(a_signal_that_kills_is_told_once)
 {
-	expect(START "FRAME 7:7 { STEP 2 SIGNAL 9 0 0 2 { } } END 1 9",
+	expect_v2(START_V2 "FRAME 7:7 { STEP 2 SIGNAL 9 0 0 2 { } } END 1 9",
 	       "1000/2@0 signal9+ exit(by SIGKILL)\n");
 }
 END_TEST
 
 START_TEST(an_end_is_that_of_the_process_of_the_frame_before)
 {
-	expect(START
+	expect_v2(START_V2
 	       "KEY 9:9 { JMP 5 } FRAME 9:9 { STEP 1 } FRAME 7:7 { STEP 2 } END 0 4 FRAME 9:9 { STEP 1 } END 0 5",
 	       "5/1@1\n1000/2@0 exit4\n6/1@1 exit5\n");
 	ck_assert(t.reader->end.has_exit);
@@ -100,25 +101,25 @@ END_TEST
 /* It is told of the thread that the frame was of, where the one that ran last is gone. */
 START_TEST(an_end_is_told_of_a_thread_that_still_lives)
 {
-	expect(START SECOND "FRAME 7:8 { STEP 1 THREAD_END 0 } FRAME 7:7 { } END 0 3",
+	expect_v2(START_V2 SECOND "FRAME 7:8 { STEP 1 THREAD_END 0 } FRAME 7:7 { } END 0 3",
 	       "1800/1@1 threadend0 T0 exit3\n");
 	ucir_close(&t);
-	expect(START SECOND "FRAME 7:8 { STEP 1 } FRAME 7:7 { } END 0 3", "1800/1@1 exit3\n");
+	expect_v2(START_V2 SECOND "FRAME 7:8 { STEP 1 } FRAME 7:7 { } END 0 3", "1800/1@1 exit3\n");
 }
 END_TEST
 
 START_TEST(exec_and_an_early_end_of_the_recorder_are_said)
 {
-	expect(START "FRAME 7:7 { STEP 2 SYSCALL 59 0 1 { EXIT } } NOTE 10 =/bin/true END 2 0",
+	expect_v2(START_V2 "FRAME 7:7 { STEP 2 SYSCALL 59 0 1 { EXIT } } NOTE 10 =/bin/true END 2 0",
 	       "1000/2@0 syscall59(1) exit(by exec of another program)\n");
 	ck_assert_uint_eq(ucir_warned(t.rec, "became /bin/true"), 1);
 	ucir_close(&t);
-	expect(START "FRAME 7:7 { STEP 2 } END 3 0", "1000/2@0\n");
+	expect_v2(START_V2 "FRAME 7:7 { STEP 2 } END 3 0", "1000/2@0\n");
 	ck_assert(!t.reader->end.has_exit);
 	ck_assert_uint_eq(ucir_warned(t.rec, "the recorder ended before the program"), 1);
 	ck_assert_uint_eq(t.rec->n_warnings, 1);
 	ucir_close(&t);
-	expect(START "FRAME 7:7 { STEP 2 JMP 1800 WRITE 7000 01 } END 3 0", "1000/2@0\n");
+	expect_v2(START_V2 "FRAME 7:7 { STEP 2 JMP 1800 WRITE 7000 01 } END 3 0", "1000/2@0\n");
 	ck_assert(!t.reader->end.has_exit);
 	ck_assert_uint_eq(ucir_warned(t.rec, "the recorder ended before the program"), 1);
 	ck_assert_uint_eq(ucir_warned(t.rec, "the program ended inside an instruction"), 0);
@@ -127,7 +128,7 @@ END_TEST
 
 START_TEST(an_instruction_that_has_no_step_when_the_program_ends_is_left_out)
 {
-	expect(START "FRAME 7:7 { STEP 2 JMP 1800 WRITE 7000 01 } END 1 9", "1000/2@0\n");
+	expect_v2(START_V2 "FRAME 7:7 { STEP 2 JMP 1800 WRITE 7000 01 } END 1 9", "1000/2@0\n");
 	ck_assert(t.reader->end.has_exit);
 	ck_assert_uint_eq(ucir_warned(t.rec, "inside an instruction"), 1);
 }
@@ -137,9 +138,9 @@ END_TEST
 
 START_TEST(notes_before_the_first_frame_are_facts)
 {
-	open_text(&ucir_v2,
+	open_form(&ucir_v2,
 		  "NOTE 1 2f61006200 NOTE 2 =/tmp NOTE 3 =/bin/a NOTE 4 00ff10 NOTE 5 =me NOTE 6 =qemu NOTE 7 =max "
-		  "NOTE 8 =xmm0 NOTE 99 =later " START "FRAME 7:7 { STEP 2 }");
+		  "NOTE 8 =xmm0 NOTE 99 =later " START_V2 "FRAME 7:7 { STEP 2 }");
 	ck_assert_str_eq(t.rec->exec_path, "/bin/a");
 	ck_assert_uint_eq(t.rec->cmdline.len, 5);
 	ck_assert_mem_eq(t.rec->cmdline.data, "/a\0b\0", 5);
@@ -171,8 +172,8 @@ START_TEST(the_first_program_and_the_first_arguments_count)
 
 		teardown();
 		setup();
-		snprintf(text, sizeof(text), "%s " START "FRAME 7:7 { STEP 2 }", cases[i].notes);
-		open_text(&ucir_v2, text);
+		snprintf(text, sizeof(text), "%s " START_V2 "FRAME 7:7 { STEP 2 }", cases[i].notes);
+		open_form(&ucir_v2, text);
 		ck_assert_str_eq(t.rec->exec_path, cases[i].program);
 		ck_assert_uint_eq(t.rec->cmdline.len, cases[i].args_len);
 		if (cases[i].args_len)
@@ -183,7 +184,7 @@ END_TEST
 
 START_TEST(a_note_of_text_is_a_fact_up_to_its_first_nul)
 {
-	open_text(&ucir_v2, "NOTE 12 68690078 " START "FRAME 7:7 { STEP 2 }");
+	open_form(&ucir_v2, "NOTE 12 68690078 " START_V2 "FRAME 7:7 { STEP 2 }");
 	ck_assert_uint_eq(t.rec->notes.len, 8);
 	ck_assert_mem_eq(t.rec->notes.data, "note\0hi\0", 8);
 }
@@ -209,9 +210,9 @@ START_TEST(each_kind_of_note_on_the_way)
 
 		teardown();
 		setup();
-		snprintf(text, sizeof(text), START "FRAME 7:7 { STEP 2 } %s FRAME 7:7 { STEP 1 } END 0 0",
+		snprintf(text, sizeof(text), START_V2 "FRAME 7:7 { STEP 2 } %s FRAME 7:7 { STEP 1 } END 0 0",
 			 cases[i].note);
-		open_text(&ucir_v2, text);
+		open_form(&ucir_v2, text);
 		ck_assert_int_eq(ucir_read_all(&t, NULL), TS_END);
 		ck_assert_msg(t.rec->n_warnings == (cases[i].warning != NULL), "%s: %u warnings",
 			      cases[i].note, t.rec->n_warnings);
@@ -224,7 +225,7 @@ END_TEST
 
 START_TEST(notes_on_the_way_are_warnings_once_each)
 {
-	open_text(&ucir_v2, START
+	open_form(&ucir_v2, START_V2
 		  "FRAME 7:7 { STEP 2 } NOTE 9 =123 FRAME 7:7 { STEP 1 } NOTE 11 =4 NOTE 12 =free NOTE 9 =124 "
 		  "END 0 0");
 	ck_assert_int_eq(ucir_read_all(&t, NULL), TS_END);
@@ -241,11 +242,11 @@ START_TEST(many_children_leave_room_for_other_warnings)
 	struct ts_buf text;
 
 	ts_buf_init(&text);
-	ts_buf_puts(&text, START "FRAME 7:7 { STEP 2 } ");
+	ts_buf_puts(&text, START_V2 "FRAME 7:7 { STEP 2 } ");
 	for (unsigned i = 0; i < 100; i++)
 		ts_buf_printf(&text, "NOTE 9 =%u ", 1000 + i);
 	ts_buf_puts(&text, "NOTE 12 =last END 0 0");
-	open_text(&ucir_v2, ts_buf_text(&text));
+	open_form(&ucir_v2, ts_buf_text(&text));
 	ts_buf_fini(&text);
 	ck_assert_int_eq(ucir_read_all(&t, NULL), TS_END);
 	ck_assert_uint_eq(ucir_warned(t.rec, "further child processes"), 100 - TS_MAX_WARNINGS / 2);
@@ -255,7 +256,7 @@ END_TEST
 
 /* -------------------------------------------------------------------------------- damage */
 
-#define GOOD START "FRAME 7:7 { STEP 2 "
+#define GOOD START_V2 "FRAME 7:7 { STEP 2 "
 
 START_TEST(ops_where_they_may_not_stand_are_refused)
 {
@@ -263,7 +264,7 @@ START_TEST(ops_where_they_may_not_stand_are_refused)
 	ucir_close(&t);
 	expect_error(GOOD "WRITE 7000 01 SIGNAL 10 0 0 1 { } STEP 2 }", "SIGNAL inside an instruction");
 	ucir_close(&t);
-	expect_error(START "FRAME 7:7 { SIGNAL 10 0 0 1 { } STEP 2 }", "SIGNAL inside an instruction");
+	expect_error(START_V2 "FRAME 7:7 { SIGNAL 10 0 0 1 { } STEP 2 }", "SIGNAL inside an instruction");
 	ucir_close(&t);
 	expect_error(GOOD "WRITE 7000 01 THREAD_END 0 STEP 2 }", "THREAD_END inside the frame");
 	ucir_close(&t);
@@ -287,11 +288,11 @@ START_TEST(ops_where_they_may_not_stand_are_refused)
 	ucir_close(&t);
 	expect_error(GOOD "} JMP 1000", "JMP at stream level");
 	ucir_close(&t);
-	expect_error(START SECOND "FRAME 7:7 { STEP 2 } FRAME 7:8 { WRITE 7000 01 } FRAME 7:7 { STEP 1 } FRAME 7:8 { "
+	expect_error(START_V2 SECOND "FRAME 7:7 { STEP 2 } FRAME 7:8 { WRITE 7000 01 } FRAME 7:7 { STEP 1 } FRAME 7:8 { "
 				  "THREAD_END 0 }",
 		     "THREAD_END inside the frame");
 	ucir_close(&t);
-	expect_error(START SECOND "FRAME 7:7 { STEP 2 } FRAME 7:8 { WRITE 7000 01 } FRAME 7:7 { STEP 1 } FRAME 7:8 { "
+	expect_error(START_V2 SECOND "FRAME 7:7 { STEP 2 } FRAME 7:8 { WRITE 7000 01 } FRAME 7:7 { STEP 1 } FRAME 7:8 { "
 				  "SIGNAL 10 0 0 1 { } }",
 		     "SIGNAL inside an instruction");
 	ucir_close(&t);
@@ -312,7 +313,7 @@ START_TEST(an_address_that_the_processor_does_not_have_is_refused)
 
 	for (size_t i = 0; i < sizeof(ops) / sizeof(ops[0]); i++) {
 		snprintf(text, sizeof(text), "KEY 7:7 { JMP 1000 } FRAME 7:7 { STEP 4 %s STEP 4 }", ops[i]);
-		open_text(&form, text);
+		open_form(&form, text);
 		ck_assert_int_eq(ucir_read_all(&t, NULL), TS_FAIL);
 		ck_assert_int_eq(t.err.code, TS_ECORRUPT);
 		ck_assert_ptr_nonnull(strstr(t.err.text, "passes the end of the address space"));
@@ -331,7 +332,7 @@ START_TEST(too_many_threads_at_one_time_are_refused)
 	ts_buf_init(&text);
 	for (unsigned i = 0; i < 4097; i++)
 		ts_buf_printf(&text, "FRAME 7:%u { JMP 1000 STEP 1 } ", i + 7);
-	open_text(&ucir_v2, ts_buf_text(&text));
+	open_form(&ucir_v2, ts_buf_text(&text));
 	ts_buf_fini(&text);
 	while (ts_reader_next(t.reader, &t.steps, &t.err) == TS_ITEM)
 		n++;
@@ -342,7 +343,7 @@ START_TEST(too_many_threads_at_one_time_are_refused)
 END_TEST
 
 #define WHOLE                                                                                                       \
-	"NOTE 2 =/tmp " START SECOND                                                                                \
+	"NOTE 2 =/tmp " START_V2 SECOND                                                                                \
 	"FRAME 7:7 { CHANGED 7000 05 FORGET 7010 4 STEP 2 SYSCALL 1 2 3 { WRITE 7100 0102 } SIGNAL 10 1 2 25 { REG 44 " \
 	"6f00 WRITE 6f00 0102 } JMP 1800 STEP 1 } FRAME 7:8 { WRITE 7200 09 } FRAME 7:7 { REG 35 7 STEP 1 } FRAME 7:8 { " \
 	"REG 35 8 STEP 1 SYSCALL 60 0 0 { EXIT } THREAD_END 0 } NOTE 9 =99 KEY 7:9 { REG 44 5 JMP 1900 } FRAME 7:9 { " \
@@ -353,7 +354,7 @@ START_TEST(a_reader_resumed_at_any_step_goes_on_as_the_one_that_saved)
 	struct ucir_form form = { .version = 2, .is_framed = true };
 
 	for (form.chunk = 3; form.chunk < 40; form.chunk += 6) {
-		open_text(&form, WHOLE);
+		open_form(&form, WHOLE);
 		ucir_resume_everywhere(&t);
 		ucir_close(&t);
 	}

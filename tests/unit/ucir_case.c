@@ -38,6 +38,11 @@ void expect(const char *text, const char *want)
 	expect_form(&ucir_v1, text, want);
 }
 
+void expect_v2(const char *text, const char *want)
+{
+	expect_form(&ucir_v2, text, want);
+}
+
 const char *initial(void)
 {
 	ts_buf_reset(&got);

@@ -22,9 +22,12 @@ int main(int argc, char **argv)
 	if (argc < 4)
 		return 2;
 	if (!xl_run(&run, argv[1], NULL, strcmp(argv[3], "64") == 0, era,
-		    argc > 4 ? strtoul(argv[4], NULL, 0) : 20000) ||
-	    run.n_stops < 10)
+		    argc > 4 ? strtoul(argv[4], NULL, 0) : 20000))
 		return 77;
+	if (run.n_stops < 10) {
+		xl_fini(&run);
+		return 77;
+	}
 	f = fopen(argv[2], "wb");
 	done = f && fwrite(run.w.file.data, 1, run.w.file.len, f) == run.w.file.len && fclose(f) == 0;
 	xl_fini(&run);

@@ -515,8 +515,11 @@ bool xl_run(struct xl_run *run, const char *program, void (*work)(void), bool is
 	must(t.pid >= 0);
 	if (!t.pid)
 		child(program, work);
-	if (waitpid(t.pid, &status, 0) != t.pid || !WIFSTOPPED(status))
+	if (waitpid(t.pid, &status, 0) != t.pid || !WIFSTOPPED(status)) {
+		fprintf(stderr, "the program did not start: wait status 0x%x\n", (unsigned)status);
+		xl_fini(run);
 		return false;
+	}
 	ptrace(PTRACE_SETOPTIONS, t.pid, NULL, PTRACE_O_TRACECLONE | PTRACE_O_EXITKILL);
 	snprintf(name, sizeof(name), "/proc/%d/mem", t.pid);
 	t.mem = open(name, O_RDONLY);

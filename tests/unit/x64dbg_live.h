@@ -40,11 +40,10 @@ struct xl_run {
 };
 
 /*
- * Run @program (a path), or, if it is NULL, @work in a child with threads whose turns change at random;
- * record it up to
- * @max_stops.
+ * Run @program (a path), or, if it is NULL, @work, in a child with threads whose turns change at random; record it
+ * up to @max_stops.
  *
- * Returns false if the system does not let itself be traced.
+ * Returns false, with the reason on stderr and nothing to free, if the program cannot be run or traced here.
  */
 bool xl_run(struct xl_run *run, const char *program, void (*work)(void), bool is_64, struct xw_era era,
 	    size_t max_stops);

@@ -121,7 +121,7 @@ END_TEST
 START_TEST(a_jump_in_the_keyframe_is_where_the_thread_begins)
 {
 	expect_v2(START_V2 "FRAME 7:7 { STEP 2 } " SECOND "FRAME 7:8 { STEP 1 } END 0 0",
-	       "1000/2@0 T1 rsp=7800! rax=5!\n1800/1@1 exit0\n");
+		  "1000/2@0 T1 rsp=7800! rax=5!\n1800/1@1 exit0\n");
 }
 END_TEST
 
@@ -144,8 +144,8 @@ END_TEST
 START_TEST(an_ended_thread_and_a_later_one_of_its_number_are_two)
 {
 	expect_v2(START_V2 SECOND "FRAME 7:8 { STEP 1 THREAD_END 3 } " SECOND
-			    "FRAME 7:7 { STEP 2 } FRAME 7:8 { STEP 1 }",
-	       "1800/1@1 threadend3 T2 rsp=7800! rax=5!\n1000/2@0\n1800/1@2\n");
+				  "FRAME 7:7 { STEP 2 } FRAME 7:8 { STEP 1 }",
+		  "1800/1@1 threadend3 T2 rsp=7800! rax=5!\n1000/2@0\n1800/1@2\n");
 	ck_assert_uint_eq(t.rec->threads[2].tid, 8);
 	ck_assert_uint_eq(t.rec->n_processes, 1);
 }
@@ -153,54 +153,54 @@ END_TEST
 
 START_TEST(a_call_that_returns_after_steps_of_others_happens_there)
 {
-	expect_v2(START_V2 SECOND
-	       "FRAME 7:7 { STEP 2 } FRAME 7:8 { STEP 1 STEP 1 } FRAME 7:7 { SYSCALL 0 1 3 { WRITE 7000 61 } JMP 1002 "
-	       "STEP 1 }",
-	       "1000/2@0\n1800/1@1\n1801/1@1 T0 syscall0(3)=1 W7000=61\n1002/1@0\n");
+	expect_v2(START_V2 SECOND "FRAME 7:7 { STEP 2 } FRAME 7:8 { STEP 1 STEP 1 } FRAME 7:7 { "
+				  "SYSCALL 0 1 3 { WRITE 7000 61 } JMP 1002 STEP 1 }",
+		  "1000/2@0\n1800/1@1\n1801/1@1 T0 syscall0(3)=1 W7000=61\n1002/1@0\n");
 }
 END_TEST
 
 START_TEST(a_call_that_does_not_return_ends_nothing_by_itself)
 {
 	expect_v2(START_V2 SECOND "FRAME 7:8 { STEP 1 SYSCALL 60 0 0 { EXIT WRITE 7000 00 } THREAD_END 0 } "
-			    "FRAME 7:7 { STEP 2 SYSCALL 231 0 15 { EXIT } } END 0 21",
-	       "1800/1@1 syscall60(0) W7000=00 threadend0\n1000/2@0 syscall231(15) exit21\n");
+				  "FRAME 7:7 { STEP 2 SYSCALL 231 0 15 { EXIT } } END 0 21",
+		  "1800/1@1 syscall60(0) W7000=00 threadend0\n1000/2@0 syscall231(15) exit21\n");
 	ck_assert(t.reader->end.has_exit);
 }
 END_TEST
 
 START_TEST(a_thread_ends_where_it_stands_though_it_never_ran)
 {
-	expect_v2(START_V2 SECOND "FRAME 7:7 { STEP 2 } FRAME 7:8 { THREAD_END 9 } FRAME 7:7 { STEP 1 } END 0 0",
-	       "1000/2@0 T1 threadend9\n1002/1@0 exit0\n");
+	expect_v2(START_V2 SECOND
+		  "FRAME 7:7 { STEP 2 } FRAME 7:8 { THREAD_END 9 } FRAME 7:7 { STEP 1 } END 0 0",
+		  "1000/2@0 T1 threadend9\n1002/1@0 exit0\n");
 }
 END_TEST
 
 START_TEST(a_group_that_is_open_while_others_run_is_put_together)
 {
-	expect_v2(START_V2 SECOND
-	       "FRAME 7:7 { WRITE 7000 01 } FRAME 7:8 { WRITE 7000 02 STEP 1 } FRAME 7:7 { REG 35 9 STEP 2 "
-	       "} END 0 0",
-	       "1800/1@1 W7000=02\n1000/2@0 W7000=01 rax=9 exit0\n");
+	expect_v2(
+		START_V2 SECOND
+		"FRAME 7:7 { WRITE 7000 01 } FRAME 7:8 { WRITE 7000 02 STEP 1 } FRAME 7:7 { REG 35 9 STEP 2 "
+		"} END 0 0",
+		"1800/1@1 W7000=02\n1000/2@0 W7000=01 rax=9 exit0\n");
 }
 END_TEST
 
 /* What stands between the frames of a group: notes, steps, calls and signals of others, threads that begin. */
 START_TEST(a_group_goes_on_after_what_stands_between_its_frames)
 {
-	static const char text[] =
-		START_V2 SECOND
+	static const char text[] = START_V2 SECOND
 		"FRAME 7:7 { STEP 2 WRITE 7000 01 } NOTE 9 =5 FRAME 7:7 { WRITE 7001 02 } "
 		"FRAME 7:8 { STEP 1 SYSCALL 1 2 3 { WRITE 7100 03 } SIGNAL 10 1 2 25 { REG 44 6f00 } } "
 		"KEY 7:9 { REG 44 5 SYSCALL 1 0 - { NOP } JMP 1900 } FRAME 7:9 { STEP 3 } NOTE 9 =6 "
-		"FRAME 7:7 { WRITE 7002 04 } FRAME 7:8 { JMP 1800 STEP 1 SYSCALL 1 2 3 { NOP } } FRAME 7:7 { STEP 2 }";
+		"FRAME 7:7 { WRITE 7002 04 } FRAME 7:8 { JMP 1800 STEP 1 SYSCALL 1 2 3 { NOP } } FRAME 7:7 { "
+		"STEP 2 }";
 
-	expect_v2(text,
-	       "1000/2@0\n"
-	       "1800/1@1 syscall1(3)=2 W7100=03 signal30+/1@2 rsp=6f00! T2 rsp=5!\n"
-	       "1900/3@2\n"
-	       "1800/1@1 syscall1(3)=2\n"
-	       "1002/2@0 W7000=01 W7001=02 W7002=04\n");
+	expect_v2(text, "1000/2@0\n"
+			"1800/1@1 syscall1(3)=2 W7100=03 signal30+/1@2 rsp=6f00! T2 rsp=5!\n"
+			"1900/3@2\n"
+			"1800/1@1 syscall1(3)=2\n"
+			"1002/2@0 W7000=01 W7001=02 W7002=04\n");
 	ucir_close(&t);
 	open_form(&ucir_v2, text);
 	ucir_resume_everywhere(&t);
@@ -209,8 +209,9 @@ END_TEST
 
 START_TEST(a_jump_after_a_step_of_another_is_where_an_open_group_goes_on)
 {
-	expect_v2(START_V2 SECOND "FRAME 7:8 { WRITE 7000 01 } FRAME 7:7 { STEP 2 } FRAME 7:8 { JMP 1900 STEP 1 }",
-	       "1000/2@0\n1900/1@1 W7000=01\n");
+	expect_v2(START_V2 SECOND
+		  "FRAME 7:8 { WRITE 7000 01 } FRAME 7:7 { STEP 2 } FRAME 7:8 { JMP 1900 STEP 1 }",
+		  "1000/2@0\n1900/1@1 W7000=01\n");
 }
 END_TEST
 

@@ -23,41 +23,42 @@ static void expect_error(const char *text, const char *word)
 
 START_TEST(a_signal_with_a_handler_arrives_after_its_step)
 {
-	expect_v2(START_V2
-	       "FRAME 7:7 { STEP 2 SIGNAL 10 -6 63 25 { WRITE 6f00 0102 REG 44 6f00 REG 39 a } JMP 1800 STEP 1 } "
-	       "END 0 0",
-	       "1000/2@0 signal30+/-6@63 W6f00=0102! rsp=6f00! rdi=a!\n1800/1@0 exit0\n");
+	expect_v2(START_V2 "FRAME 7:7 { STEP 2 SIGNAL 10 -6 63 25 { WRITE 6f00 0102 REG 44 6f00 REG 39 a } "
+			   "JMP 1800 STEP 1 } "
+			   "END 0 0",
+		  "1000/2@0 signal30+/-6@63 W6f00=0102! rsp=6f00! rdi=a!\n1800/1@0 exit0\n");
 }
 END_TEST
 
 START_TEST(a_fault_that_is_caught_stops_at_its_instruction)
 {
-	expect_v2(START_V2
-	       "FRAME 7:7 { STEP 2 JMP 1800 STEP 1 SIGNAL 11 1 10 29 { REG 44 6f00 } JMP 1900 STEP 3 } END 0 0",
-	       "1000/2@0\n1800/1@0 signal11/1@10 rsp=6f00!\n1900/3@0 exit0\n");
+	expect_v2(START_V2 "FRAME 7:7 { STEP 2 JMP 1800 STEP 1 SIGNAL 11 1 10 29 { REG 44 6f00 } JMP 1900 "
+			   "STEP 3 } END 0 0",
+		  "1000/2@0\n1800/1@0 signal11/1@10 rsp=6f00!\n1900/3@0 exit0\n");
 }
 END_TEST
 
 START_TEST(what_is_not_known_of_a_signal_is_not_shown)
 {
 	expect_v2(START_V2 "FRAME 7:7 { STEP 2 SIGNAL 14 5 77 1 { } STEP 1 } END 0 0",
-	       "1000/2@0 signal14+\n1002/1@0 exit0\n");
+		  "1000/2@0 signal14+\n1002/1@0 exit0\n");
 }
 END_TEST
 
 START_TEST(a_jump_may_have_been_written_before_the_signal_that_came_instead)
 {
-	expect_v2(START_V2 "FRAME 7:7 { STEP 2 JMP 1400 SIGNAL 10 0 0 1 { REG 44 6f00 } JMP 1800 STEP 1 } END 0 0",
-	       "1000/2@0 signal30+ rsp=6f00!\n1800/1@0 exit0\n");
+	expect_v2(START_V2
+		  "FRAME 7:7 { STEP 2 JMP 1400 SIGNAL 10 0 0 1 { REG 44 6f00 } JMP 1800 STEP 1 } END 0 0",
+		  "1000/2@0 signal30+ rsp=6f00!\n1800/1@0 exit0\n");
 }
 END_TEST
 
 START_TEST(a_signal_for_another_thread_than_the_one_that_ran_is_its_own)
 {
 	expect_v2(START_V2 SECOND
-	       "FRAME 7:7 { STEP 2 } FRAME 7:8 { STEP 1 } FRAME 7:7 { SIGNAL 10 0 0 5 { REG 44 6f00 } JMP "
-	       "1800 STEP 1 } END 0 0",
-	       "1000/2@0\n1800/1@1 T0 signal30+ rsp=6f00!\n1800/1@0 exit0\n");
+		  "FRAME 7:7 { STEP 2 } FRAME 7:8 { STEP 1 } FRAME 7:7 { SIGNAL 10 0 0 5 { REG 44 6f00 } JMP "
+		  "1800 STEP 1 } END 0 0",
+		  "1000/2@0\n1800/1@1 T0 signal30+ rsp=6f00!\n1800/1@0 exit0\n");
 }
 END_TEST
 
@@ -76,7 +77,7 @@ END_TEST
 START_TEST(a_crash_whose_instruction_has_a_step_is_a_fault_there)
 {
 	expect_v2(START_V2 "FRAME 7:7 { STEP 2 JMP 1800 STEP 1 SIGNAL 11 1 10 30 { } } END 1 11",
-	       "1000/2@0\n1800/1@0 fault10 exit(by SIGSEGV)\n");
+		  "1000/2@0\n1800/1@0 fault10 exit(by SIGSEGV)\n");
 	ck_assert_uint_eq(t.reader->end.pc, 0x1800);
 	ck_assert(t.reader->end.is_fault && t.reader->end.has_exit);
 }
@@ -85,15 +86,15 @@ END_TEST
 START_TEST(a_signal_that_kills_is_told_once)
 {
 	expect_v2(START_V2 "FRAME 7:7 { STEP 2 SIGNAL 9 0 0 2 { } } END 1 9",
-	       "1000/2@0 signal9+ exit(by SIGKILL)\n");
+		  "1000/2@0 signal9+ exit(by SIGKILL)\n");
 }
 END_TEST
 
 START_TEST(an_end_is_that_of_the_process_of_the_frame_before)
 {
-	expect_v2(START_V2
-	       "KEY 9:9 { JMP 5 } FRAME 9:9 { STEP 1 } FRAME 7:7 { STEP 2 } END 0 4 FRAME 9:9 { STEP 1 } END 0 5",
-	       "5/1@1\n1000/2@0 exit4\n6/1@1 exit5\n");
+	expect_v2(START_V2 "KEY 9:9 { JMP 5 } FRAME 9:9 { STEP 1 } FRAME 7:7 { STEP 2 } END 0 4 FRAME 9:9 { "
+			   "STEP 1 } END 0 5",
+		  "5/1@1\n1000/2@0 exit4\n6/1@1 exit5\n");
 	ck_assert(t.reader->end.has_exit);
 }
 END_TEST
@@ -102,7 +103,7 @@ END_TEST
 START_TEST(an_end_is_told_of_a_thread_that_still_lives)
 {
 	expect_v2(START_V2 SECOND "FRAME 7:8 { STEP 1 THREAD_END 0 } FRAME 7:7 { } END 0 3",
-	       "1800/1@1 threadend0 T0 exit3\n");
+		  "1800/1@1 threadend0 T0 exit3\n");
 	ucir_close(&t);
 	expect_v2(START_V2 SECOND "FRAME 7:8 { STEP 1 } FRAME 7:7 { } END 0 3", "1800/1@1 exit3\n");
 }
@@ -111,7 +112,7 @@ END_TEST
 START_TEST(exec_and_an_early_end_of_the_recorder_are_said)
 {
 	expect_v2(START_V2 "FRAME 7:7 { STEP 2 SYSCALL 59 0 1 { EXIT } } NOTE 10 =/bin/true END 2 0",
-	       "1000/2@0 syscall59(1) exit(by exec of another program)\n");
+		  "1000/2@0 syscall59(1) exit(by exec of another program)\n");
 	ck_assert_uint_eq(ucir_warned(t.rec, "became /bin/true"), 1);
 	ucir_close(&t);
 	expect_v2(START_V2 "FRAME 7:7 { STEP 2 } END 3 0", "1000/2@0\n");
@@ -138,9 +139,9 @@ END_TEST
 
 START_TEST(notes_before_the_first_frame_are_facts)
 {
-	open_form(&ucir_v2,
-		  "NOTE 1 2f61006200 NOTE 2 =/tmp NOTE 3 =/bin/a NOTE 4 00ff10 NOTE 5 =me NOTE 6 =qemu NOTE 7 =max "
-		  "NOTE 8 =xmm0 NOTE 99 =later " START_V2 "FRAME 7:7 { STEP 2 }");
+	open_form(&ucir_v2, "NOTE 1 2f61006200 NOTE 2 =/tmp NOTE 3 =/bin/a NOTE 4 00ff10 NOTE 5 =me NOTE 6 "
+			    "=qemu NOTE 7 =max "
+			    "NOTE 8 =xmm0 NOTE 99 =later " START_V2 "FRAME 7:7 { STEP 2 }");
 	ck_assert_str_eq(t.rec->exec_path, "/bin/a");
 	ck_assert_uint_eq(t.rec->cmdline.len, 5);
 	ck_assert_mem_eq(t.rec->cmdline.data, "/a\0b\0", 5);
@@ -225,9 +226,10 @@ END_TEST
 
 START_TEST(notes_on_the_way_are_warnings_once_each)
 {
-	open_form(&ucir_v2, START_V2
-		  "FRAME 7:7 { STEP 2 } NOTE 9 =123 FRAME 7:7 { STEP 1 } NOTE 11 =4 NOTE 12 =free NOTE 9 =124 "
-		  "END 0 0");
+	open_form(
+		&ucir_v2, START_V2
+		"FRAME 7:7 { STEP 2 } NOTE 9 =123 FRAME 7:7 { STEP 1 } NOTE 11 =4 NOTE 12 =free NOTE 9 =124 "
+		"END 0 0");
 	ck_assert_int_eq(ucir_read_all(&t, NULL), TS_END);
 	ck_assert_uint_eq(ucir_warned(t.rec, "child process 123"), 1);
 	ck_assert_uint_eq(ucir_warned(t.rec, "child process 124"), 1);
@@ -288,12 +290,14 @@ START_TEST(ops_where_they_may_not_stand_are_refused)
 	ucir_close(&t);
 	expect_error(GOOD "} JMP 1000", "JMP at stream level");
 	ucir_close(&t);
-	expect_error(START_V2 SECOND "FRAME 7:7 { STEP 2 } FRAME 7:8 { WRITE 7000 01 } FRAME 7:7 { STEP 1 } FRAME 7:8 { "
-				  "THREAD_END 0 }",
+	expect_error(START_V2 SECOND
+		     "FRAME 7:7 { STEP 2 } FRAME 7:8 { WRITE 7000 01 } FRAME 7:7 { STEP 1 } FRAME 7:8 { "
+		     "THREAD_END 0 }",
 		     "THREAD_END inside the frame");
 	ucir_close(&t);
-	expect_error(START_V2 SECOND "FRAME 7:7 { STEP 2 } FRAME 7:8 { WRITE 7000 01 } FRAME 7:7 { STEP 1 } FRAME 7:8 { "
-				  "SIGNAL 10 0 0 1 { } }",
+	expect_error(START_V2 SECOND
+		     "FRAME 7:7 { STEP 2 } FRAME 7:8 { WRITE 7000 01 } FRAME 7:7 { STEP 1 } FRAME 7:8 { "
+		     "SIGNAL 10 0 0 1 { } }",
 		     "SIGNAL inside an instruction");
 	ucir_close(&t);
 	expect_error(GOOD "} END 4 0", "unknown kind 4");
@@ -342,12 +346,15 @@ START_TEST(too_many_threads_at_one_time_are_refused)
 }
 END_TEST
 
-#define WHOLE                                                                                                       \
-	"NOTE 2 =/tmp " START_V2 SECOND                                                                                \
-	"FRAME 7:7 { CHANGED 7000 05 FORGET 7010 4 STEP 2 SYSCALL 1 2 3 { WRITE 7100 0102 } SIGNAL 10 1 2 25 { REG 44 " \
-	"6f00 WRITE 6f00 0102 } JMP 1800 STEP 1 } FRAME 7:8 { WRITE 7200 09 } FRAME 7:7 { REG 35 7 STEP 1 } FRAME 7:8 { " \
-	"REG 35 8 STEP 1 SYSCALL 60 0 0 { EXIT } THREAD_END 0 } NOTE 9 =99 KEY 7:9 { REG 44 5 JMP 1900 } FRAME 7:9 { " \
-	"STEP 3 JMP 1000 STEP 2 SIGNAL 11 1 10 29 { REG 44 4 } JMP 1c00 STEP 1 JMP 1d00 } NOTE 12 =x END 1 11"
+#define WHOLE                                                                                                \
+	"NOTE 2 =/tmp " START_V2 SECOND "FRAME 7:7 { CHANGED 7000 05 FORGET 7010 4 STEP 2 SYSCALL 1 2 3 { "  \
+					"WRITE 7100 0102 } SIGNAL 10 1 2 25 { REG 44 "                       \
+	"6f00 WRITE 6f00 0102 } JMP 1800 STEP 1 } FRAME 7:8 { WRITE 7200 09 } FRAME 7:7 { REG 35 7 STEP 1 "  \
+	"} FRAME 7:8 { "                                                                                     \
+	"REG 35 8 STEP 1 SYSCALL 60 0 0 { EXIT } THREAD_END 0 } NOTE 9 =99 KEY 7:9 { REG 44 5 JMP 1900 } "   \
+	"FRAME 7:9 { "                                                                                       \
+	"STEP 3 JMP 1000 STEP 2 SIGNAL 11 1 10 29 { REG 44 4 } JMP 1c00 STEP 1 JMP 1d00 } NOTE 12 =x END 1 " \
+	"11"
 
 START_TEST(a_reader_resumed_at_any_step_goes_on_as_the_one_that_saved)
 {

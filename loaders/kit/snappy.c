@@ -13,6 +13,13 @@
 #define HEADER_LEN 4
 #define CRC_LEN 4
 
+/*
+ * Where chunks are shorter than SHORT_CHUNK, reading WINDOW_LEN bytes takes less time than reading their headers one
+ * by one: 2.9 us each, and 10 bytes a nanosecond out of the page cache (virtual machine of 2026).
+ */
+#define WINDOW_LEN  (256u << 10)
+#define SHORT_CHUNK (24u << 10)
+
 enum chunk_type {
 	COMPRESSED = 0x00,
 	STORED = 0x01,
@@ -28,6 +35,14 @@ struct head {
 	uint8_t type;
 	uint8_t body[16];
 	size_t n_body; /* valid in body: as many as the chunk and the file have */
+};
+
+/* What is at hand of the file while its headers are scanned. */
+struct window {
+	uint8_t bytes[WINDOW_LEN];
+	uint64_t off; /* file offset of bytes */
+	size_t len;
+	bool is_next_short; /* the chunk before was short: read on beyond the next header */
 };
 
 static uint32_t tables[8][256];
@@ -143,25 +158,42 @@ uint32_t snappy_crc32c(const uint8_t *data, size_t len)
 	return snappy_crc32c_by_table(data, len);
 }
 
-/* Read the header at @off, which is not the end of the file. */
-static bool read_head(const struct snappy_frames *f, uint64_t off, struct head *h, struct ts_error *err)
+/* Read at least a header and its h->body at @off into the window, as far as the file goes. */
+static bool fill_window(struct window *w, const struct ts_source *src, uint64_t off, struct ts_error *err)
 {
-	uint8_t bytes[HEADER_LEN + sizeof(h->body)];
+	struct ts_error ignored = { 0 };
+
+	w->off = off;
+	if (w->is_next_short && ts_source_read(src, off, w->bytes, sizeof(w->bytes), &w->len, &ignored))
+		return true;
+	w->len = 0; /* what follows may be what cannot be read */
+	return ts_source_read(src, off, w->bytes, HEADER_LEN + sizeof(((struct head *)NULL)->body), &w->len, err);
+}
+
+/* Read the header at @off, which is not the end of the file. */
+static bool read_head(const struct snappy_frames *f, struct window *w, uint64_t off, struct head *h,
+		      struct ts_error *err)
+{
 	struct ts_cursor c;
 	size_t got;
 
-	if (!ts_source_read(f->src, off, bytes, sizeof(bytes), &got, err))
+	if ((off < w->off || off - w->off + HEADER_LEN + sizeof(h->body) > w->len) &&
+	    !fill_window(w, f->src, off, err))
 		return false;
+	got = w->len - (size_t)(off - w->off);
 	if (got < HEADER_LEN)
 		return ts_fail(err, TS_ETRUNC, off, "the file ends inside a snappy chunk header");
-	c = ts_cursor(bytes, got, off, "snappy chunk", err);
+	c = ts_cursor(w->bytes + (off - w->off), got, off, "snappy chunk", err);
 	h->off = off;
 	h->left = ts_source_len(f->src) - off - HEADER_LEN;
 	h->type = ts_u8(&c);
 	h->len = ts_u16le(&c);
 	h->len |= (uint32_t)ts_u8(&c) << 16;
 	h->n_body = c.left < h->len ? c.left : h->len;
+	if (h->n_body > sizeof(h->body))
+		h->n_body = sizeof(h->body);
 	memcpy(h->body, c.p, h->n_body);
+	w->is_next_short = h->len < SHORT_CHUNK;
 	return true;
 }
 
@@ -270,13 +302,13 @@ static bool scan_chunk(struct snappy_frames *f, const struct head *h, struct ts_
 }
 
 /* Read the identifier at *@off and move past it. */
-static bool scan_start(const struct snappy_frames *f, uint64_t *off, struct ts_error *err)
+static bool scan_start(const struct snappy_frames *f, struct window *w, uint64_t *off, struct ts_error *err)
 {
 	struct head h;
 
 	if (*off >= ts_source_len(f->src))
 		return ts_fail(err, TS_ETRUNC, *off, "the file ends before the snappy stream identifier");
-	if (!read_head(f, *off, &h, err))
+	if (!read_head(f, w, *off, &h, err))
 		return false;
 	if (h.type != IDENTIFIER)
 		return ts_fail(err, TS_ECORRUPT, *off,
@@ -289,17 +321,15 @@ static bool scan_start(const struct snappy_frames *f, uint64_t *off, struct ts_e
 	return true;
 }
 
-bool snappy_frames_scan(struct snappy_frames *f, const struct ts_source *src, uint64_t off,
-			struct ts_error *err)
+/* Enter all chunks; f->end gets why no more follow.  Returns false if there is not even a start. */
+static bool scan(struct snappy_frames *f, struct window *w, uint64_t off, struct ts_error *err)
 {
 	struct head h;
 
-	*f = (struct snappy_frames){ .src = src };
-	ts_error_reset(&f->end);
-	if (!scan_start(f, &off, err))
+	if (!scan_start(f, w, &off, err))
 		return false;
-	while (off < ts_source_len(src)) {
-		if (!read_head(f, off, &h, &f->end) || !scan_chunk(f, &h, &f->end))
+	while (off < ts_source_len(f->src)) {
+		if (!read_head(f, w, off, &h, &f->end) || !scan_chunk(f, &h, &f->end))
 			break;
 		off += HEADER_LEN + (uint64_t)h.len;
 	}
@@ -308,6 +338,24 @@ bool snappy_frames_scan(struct snappy_frames *f, const struct ts_source *src, ui
 	*err = f->end;
 	snappy_frames_fini(f);
 	return false;
+}
+
+bool snappy_frames_scan(struct snappy_frames *f, const struct ts_source *src, uint64_t off,
+			struct ts_error *err)
+{
+	struct window *w = malloc(sizeof(*w));
+	bool done;
+
+	*f = (struct snappy_frames){ .src = src };
+	ts_error_reset(&f->end);
+	if (!w)
+		return ts_fail(err, TS_ENOMEM, off, "no memory to scan snappy chunks");
+	w->off = 0;
+	w->len = 0;
+	w->is_next_short = false;
+	done = scan(f, w, off, err);
+	free(w);
+	return done;
 }
 
 void snappy_frames_fini(struct snappy_frames *f)

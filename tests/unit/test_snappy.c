@@ -397,6 +397,85 @@ START_TEST(a_file_cut_anywhere_in_a_chunk_keeps_the_chunks_before)
 }
 END_TEST
 
+/* Chunks until the file is nearly full, runs of short ones and of long ones: the table has to be what is put. */
+#define MAX_PUT 4096
+static struct snappy_chunk was_put[MAX_PUT];
+static size_t n_put;
+
+static void put_many(void)
+{
+	static uint8_t noise[60000];
+	uint64_t off = 0;
+	uint32_t random = 7;
+
+	for (size_t i = 0; i < sizeof(noise); i++)
+		noise[i] = (uint8_t)((random = random * 1664525u + 1013904223u) >> 24);
+	put_identifier();
+	for (n_put = 0; file_len < sizeof(file) - 2 * sizeof(noise); n_put++) {
+		size_t len = n_put / 40 % 3 == 0 ? 20 + n_put : n_put / 40 % 3 == 1 ? 9000 : 100;
+
+		if (n_put % 31 == 30)
+			len = sizeof(noise);
+		ck_assert_uint_lt(n_put, MAX_PUT);
+		was_put[n_put] = (struct snappy_chunk){ .file_off = file_len, .off = off };
+		put_stored(noise, len);
+		off += len;
+	}
+}
+
+static void expect_table(size_t n)
+{
+	ck_assert_uint_eq(frames.n, n);
+	for (size_t i = 0; i < n; i++) {
+		ck_assert_uint_eq(frames.chunks[i].file_off, was_put[i].file_off);
+		ck_assert_uint_eq(frames.chunks[i].off, was_put[i].off);
+	}
+}
+
+START_TEST(runs_of_short_and_of_long_chunks_are_all_in_the_table)
+{
+	put_many();
+	ck_assert_msg(scan_at(0), "%s", err.text);
+	ck_assert_int_eq(frames.end.code, TS_OK);
+	expect_table(n_put);
+}
+END_TEST
+
+/* A source over the file that cannot be read from bad_at on. */
+static uint64_t bad_at;
+
+static bool read_until_bad(const struct ts_source *s, uint64_t off, uint8_t *data, size_t len, size_t *got,
+			   struct ts_error *e)
+{
+	(void)s;
+	for (; *got < len && off + *got < bad_at; ++*got)
+		data[*got] = file[off + *got];
+	return *got == len || ts_fail(e, TS_ECORRUPT, bad_at, "damaged");
+}
+
+static void close_nothing(struct ts_source *s)
+{
+	(void)s;
+}
+
+START_TEST(chunks_before_what_cannot_be_read_are_in_the_table)
+{
+	static const struct ts_source_ops ops = { .read = read_until_bad, .close = close_nothing };
+
+	put_many();
+	for (size_t n = 1; n < n_put; n += 7) { /* header n cannot be read */
+		bad_at = was_put[n].file_off + 3;
+		src = calloc(1, sizeof(*src));
+		ck_assert(src && ts_source_init(src, &ops, file_len, "bytes", &err));
+		ck_assert_msg(snappy_frames_scan(&frames, src, 0, &err), "%s", err.text);
+		ck_assert_int_eq(frames.end.code, TS_ECORRUPT);
+		ck_assert_uint_eq(frames.end.off, bad_at);
+		expect_table(n);
+		teardown();
+	}
+}
+END_TEST
+
 /* A chunk that scans well and does not decode. */
 static void expect_bad_block(const void *block, size_t len)
 {
@@ -498,6 +577,8 @@ Suite *unit_suite(void)
 		a_compressed_chunk_without_a_block_ends_the_table,
 		a_chunk_of_no_bytes_is_not_in_the_table_but_its_checksum_is_looked_at,
 		a_file_cut_anywhere_in_a_chunk_keeps_the_chunks_before,
+		runs_of_short_and_of_long_chunks_are_all_in_the_table,
+		chunks_before_what_cannot_be_read_are_in_the_table,
 		a_literal_past_the_body_is_found,
 		a_literal_past_the_announced_length_is_found,
 		a_copy_of_offset_zero_is_found,

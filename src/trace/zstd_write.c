@@ -11,9 +11,12 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-/* A question decodes one or two frames: a larger one compresses little better and takes longer. */
-#define FRAME_LEN (256u << 10)
-#define LEVEL     9
+/*
+ * A question decodes one or two frames, 0.4 ms each for one of 1 MiB.  x64dbg (89 bytes a step): frames of 256 KiB
+ * are 5.4 bytes a step, of 1 MiB 3.6, of 2 MiB 3.0, of 4 MiB 2.6 (without the index).
+ */
+#define FRAME_LEN (2u << 20)
+#define LEVEL     12
 
 #define SKIPPABLE     UINT32_C(0x184d2a5e)
 #define SEEKABLE      UINT32_C(0x8f92eab1)

@@ -149,6 +149,26 @@ static bool check_folder(const char *path, struct ts_error *err)
 	return true;
 }
 
+/* The number of the file is its own as long as the socket is open. */
+static bool has_socket(const struct rsp_listener *l)
+{
+	struct stat st;
+
+	return !lstat(l->unix_path, &st) && st.st_dev == l->dev && st.st_ino == l->ino;
+}
+
+static bool remember_socket(struct rsp_listener *l, const char *path)
+{
+	struct stat st;
+
+	if (lstat(path, &st) < 0)
+		return false;
+	l->dev = st.st_dev;
+	l->ino = st.st_ino;
+	l->unix_path = strdup(path);
+	return l->unix_path != NULL;
+}
+
 static bool listen_unix(struct rsp_listener *l, const char *path, struct ts_error *err)
 {
 	struct sockaddr_un addr = { .sun_family = AF_UNIX };
@@ -169,8 +189,10 @@ static bool listen_unix(struct rsp_listener *l, const char *path, struct ts_erro
 	mask = umask(0177);
 	rc = bind(l->fd, (struct sockaddr *)&addr, sizeof(addr));
 	umask(mask);
-	if (rc == 0)
-		l->unix_path = strdup(path);
+	if (rc == 0 && !remember_socket(l, path)) {
+		rc = -1;
+		unlink(path);
+	}
 	if (rc < 0 || listen(l->fd, BACKLOG) < 0)
 		return ts_fail_errno(err, "cannot listen at '%s'", path);
 	snprintf(l->address, sizeof(l->address), "%s", path);
@@ -194,10 +216,10 @@ bool rsp_listen(struct rsp_listener *l, const char *comm, struct ts_error *err)
 
 void rsp_listener_fini(struct rsp_listener *l)
 {
+	if (l->unix_path && has_socket(l))
+		unlink(l->unix_path);
 	if (l->fd >= 0)
 		close(l->fd);
-	if (l->unix_path)
-		unlink(l->unix_path);
 	free(l->unix_path);
 	*l = (struct rsp_listener){ .fd = -1 };
 }

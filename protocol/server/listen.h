@@ -6,6 +6,7 @@
 #define RSP_LISTEN_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include "src/base/error.h"
 
@@ -13,6 +14,8 @@ struct rsp_listener {
 	int fd;             /* owned; -1 for stdio */
 	char address[300];  /* readable: "127.0.0.1:1234", "[::1]:1234", a path, "-" */
 	char *unix_path;    /* owned; removed at the end, NULL for none */
+	dev_t dev;          /* of the socket file: another file of that name is not removed */
+	ino_t ino;
 	bool is_stdio;
 };
 

@@ -254,6 +254,31 @@ START_TEST(a_link_to_a_socket_is_not_followed)
 }
 END_TEST
 
+/* The name is somebody else's by now. */
+START_TEST(what_has_taken_the_place_of_the_socket_stays)
+{
+	FILE *f;
+	int fd;
+
+	must_listen("./socket");
+	ck_assert_int_eq(unlink("socket"), 0);
+	other = l;
+	must_listen("./socket");
+	rsp_listener_fini(&other);
+	fd = connect_to("socket");
+	ck_assert_int_ge(fd, 0);
+	close(fd);
+
+	ck_assert_int_eq(unlink("socket"), 0);
+	f = fopen("socket", "w");
+	ck_assert_ptr_nonnull(f);
+	fclose(f);
+	rsp_listener_fini(&l);
+	ck_assert(is_there("socket"));
+	ck_assert_int_eq(unlink("socket"), 0);
+}
+END_TEST
+
 START_TEST(a_folder_that_is_not_there_is_no_place)
 {
 	refuses("./no/such/socket", TS_EIO);
@@ -343,6 +368,7 @@ UNIT_SUITE("listen", a_port_alone_is_of_the_loopback, the_address_is_the_one_tha
 	   a_unix_socket_is_for_its_owner_and_goes_with_the_server, a_stale_socket_is_replaced,
 	   a_socket_that_another_server_listens_at_is_not, a_server_too_busy_to_take_clients_keeps_its_socket,
 	   a_file_that_is_no_socket_is_not_touched, a_link_to_a_socket_is_not_followed,
-	   a_folder_that_is_not_there_is_no_place, a_socket_that_others_could_replace_is_refused,
+	   what_has_taken_the_place_of_the_socket_stays, a_folder_that_is_not_there_is_no_place,
+	   a_socket_that_others_could_replace_is_refused,
 	   an_address_is_written_as_it_is_given, every_call_may_fail,
 	   a_listener_that_never_listened_may_be_given_back)

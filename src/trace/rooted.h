@@ -17,7 +17,10 @@
  */
 int ts_rooted_open(const char *root, const char *path);
 
-/* The same without openat2(2), for kernels before 5.6.  The tree must not change meanwhile. */
+/*
+ * The same without openat2(2), for kernels before 5.6.  A tree that changes meanwhile may give another file of it, or
+ * none.
+ */
 int ts_rooted_open_by_steps(const char *root, const char *path);
 
 #endif

@@ -6,13 +6,20 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include "src/base/clock.h"
 #include "unit.h"
+
+/* How long links are swapped: a lookup that can be led astray is, within some hundred milliseconds. */
+#define SWAPPING_NS INT64_C(1000000000)
 
 static void write_file(const char *path, const char *text)
 {
@@ -110,6 +117,52 @@ START_TEST(a_missing_file_is_an_error)
 }
 END_TEST
 
+/* Another process puts the link @link, which leads out, in place of a folder and back, over and over. */
+static pid_t start_swapping(const char *folder, const char *link)
+{
+	pid_t pid = fork();
+
+	ck_assert_int_ge(pid, 0);
+	if (pid)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL); /* if the test fails */
+	while (!rename(folder, "aside") && !rename(link, folder) && !rename(folder, link) &&
+	       !rename("aside", folder))
+		continue;
+	_exit(1);
+}
+
+START_TEST(a_link_that_comes_meanwhile_does_not_lead_out)
+{
+	int (*const ways[])(const char *root, const char *path) = { ts_rooted_open, ts_rooted_open_by_steps };
+	unsigned n_inside = 0;
+	pid_t pid;
+
+	mkdir("outside", 0777);
+	write_file("outside/a.so", "outside");
+	ck_assert_int_eq(symlink("../../outside", "root/usr/away"), 0);
+	pid = start_swapping("root/usr/lib", "root/usr/away");
+	for (int64_t end = ts_now_ns() + SWAPPING_NS; ts_now_ns() < end;) {
+		for (int i = 0; i < 2; i++) {
+			char text[32] = "";
+			int fd = ways[i]("root", "/usr/lib/a.so");
+
+			if (fd < 0)
+				continue;
+			ck_assert_int_gt(read(fd, text, sizeof(text) - 1), 0);
+			close(fd);
+			ck_assert_str_eq(text, "inside");
+			n_inside++;
+		}
+	}
+	ck_assert_int_eq(waitpid(pid, NULL, WNOHANG), 0); /* it is still at it */
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	ck_assert_uint_gt(n_inside, 0);
+	ck_assert_int_eq(system("rm -r outside"), 0);
+}
+END_TEST
+
 Suite *unit_suite(void)
 {
 	Suite *s = suite_create("rooted");
@@ -121,6 +174,7 @@ Suite *unit_suite(void)
 	tcase_add_test(t, dot_dot_ends_at_the_root);
 	tcase_add_test(t, a_loop_of_links_is_an_error);
 	tcase_add_test(t, a_missing_file_is_an_error);
+	tcase_add_test(t, a_link_that_comes_meanwhile_does_not_lead_out);
 	suite_add_tcase(s, t);
 	return s;
 }

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "src/sandbox/sandbox.h"
+#include "src/trace/rooted.h"
 
 static struct ts_sandbox_rules rules;
 static char dir[64];
@@ -262,6 +263,8 @@ END_TEST
 static int use_root(void)
 {
 	MUST(open(in_dir("secret"), O_RDONLY) >= 0);
+	MUST(ts_rooted_open(dir, "/cache/a") >= 0); /* in a folder that does not open */
+	MUST(fails(ts_rooted_open(dir, "/cache/b"), ENOENT));
 	MUST(fails(open(in_dir("../../etc/passwd"), O_RDONLY), ENOENT)); /* ".." ends at the root */
 	MUST(fails(open("/etc/passwd", O_RDONLY), EACCES));
 	return 0;
@@ -269,6 +272,8 @@ static int use_root(void)
 
 START_TEST(a_root_ends_where_it_ends)
 {
+	write_file(in_dir("cache/a"), "a library");
+	ck_assert_int_eq(symlink("/etc/passwd", in_dir("cache/b")), 0);
 	ts_sandbox_allow(&rules, TS_RULE_ROOT, dir);
 	run_inside(use_root);
 }

@@ -14,6 +14,7 @@
 #include "protocol/session/proc.h"
 #include "protocol/session/session.h"
 #include "protocol/session/smaps.h"
+#include "src/base/utf8.h"
 #include "src/trace/source.h"
 
 /* Error numbers of the protocol. */
@@ -266,10 +267,12 @@ static enum rsp_done pkt_readlink(struct rsp_session *s, struct rsp_args *a, str
 	case RSP_PROC_NONE: fail(r, find_source(s->target, path) ? FILE_EINVAL : FILE_ENOENT); break;
 	case RSP_PROC_FILE: fail(r, FILE_EINVAL); break;
 	case RSP_PROC_LINK:
-		if (ts_buf_ok(&text))
+		if (ts_buf_ok(&text)) {
+			ts_utf8_make_shown((char *)text.data, text.len, false); /* gdb shows it as it is */
 			reply_binary(r, text.data, text.len);
-		else
+		} else {
 			fail(r, FILE_EUNKNOWN);
+		}
 		break;
 	}
 	ts_buf_fini(&text);

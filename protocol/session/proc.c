@@ -2,10 +2,12 @@
 #include "proc.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "session.h"
+#include "src/base/utf8.h"
 #include "threads.h"
 
 /* Linux truncates the name of a task to this length. */
@@ -33,14 +35,19 @@ static const char *kernel_name(const char *desc)
 	return strcmp(desc, "brk") == 0 ? "heap" : desc;
 }
 
-/* A path as the kernel shows it: without line ends. */
+/*
+ * A path as the kernel shows it, without line ends; and without what commands a terminal, for gdb shows it as it is.
+ */
 static void put_path(const char *path, struct ts_buf *text)
 {
-	for (; *path; path++) {
-		if (*path == '\n' || *path == '\\')
-			ts_buf_printf(text, "\\%03o", (unsigned)*path);
+	while (*path) {
+		size_t n = *path == '\\' ? 0 : ts_utf8_shown_len(path, strnlen(path, 4));
+
+		if (n)
+			ts_buf_put(text, path, n);
 		else
-			ts_buf_putc(text, (uint8_t)*path);
+			ts_buf_printf(text, "\\%03o", (unsigned)(uint8_t)*path);
+		path += n ? n : 1;
 	}
 }
 
@@ -104,6 +111,8 @@ static enum rsp_proc read_cmdline(const struct rsp_session *s, const struct task
 	if (!cmdline->len)
 		return RSP_PROC_NONE;
 	ts_buf_put(text, cmdline->data, cmdline->len);
+	for (size_t i = 0; ts_buf_ok(text) && i < text->len; i += strlen((char *)text->data + i) + 1)
+		ts_utf8_make_shown((char *)text->data + i, strlen((char *)text->data + i), false);
 	return RSP_PROC_FILE;
 }
 
@@ -140,13 +149,23 @@ static const char *task_name(const struct rsp_session *s, const struct task *t)
 	return strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
 }
 
+static void put_name(const char *name, struct ts_buf *text)
+{
+	char shown[MAX_COMM + 1];
+	int len = snprintf(shown, sizeof(shown), "%s", name);
+
+	ts_utf8_make_shown(shown, len < MAX_COMM ? (size_t)len : MAX_COMM, false);
+	ts_buf_puts(text, shown);
+}
+
 static enum rsp_proc read_comm(const struct rsp_session *s, const struct task *t, struct ts_buf *text)
 {
 	const char *name = task_name(s, t);
 
 	if (!name)
 		return RSP_PROC_NONE;
-	ts_buf_printf(text, "%.*s\n", MAX_COMM, name);
+	put_name(name, text);
+	ts_buf_putc(text, '\n');
 	return RSP_PROC_FILE;
 }
 
@@ -165,8 +184,11 @@ static enum rsp_proc read_status(const struct rsp_session *s, const struct task 
 {
 	const char *name = task_name(s, t);
 
-	if (name)
-		ts_buf_printf(text, "Name:\t%.*s\n", MAX_COMM, name);
+	if (name) {
+		ts_buf_puts(text, "Name:\t");
+		put_name(name, text);
+		ts_buf_putc(text, '\n');
+	}
 	ts_buf_puts(text, "State:\tt (tracing stop)\n");
 	ts_buf_printf(text, "Tgid:\t%" PRId64 "\n", s->target->names.pids[t->process]);
 	ts_buf_printf(text, "Pid:\t%" PRId64 "\n", t->id);
@@ -182,7 +204,9 @@ static enum rsp_proc read_stat(const struct rsp_session *s, const struct task *t
 {
 	const char *name = task_name(s, t);
 
-	ts_buf_printf(text, "%" PRId64 " (%.*s) t", t->id, MAX_COMM, name ? name : "");
+	ts_buf_printf(text, "%" PRId64 " (", t->id);
+	put_name(name ? name : "", text);
+	ts_buf_puts(text, ") t");
 	return RSP_PROC_FILE;
 }
 

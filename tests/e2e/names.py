@@ -3,6 +3,7 @@
 """Names in a recording are bytes of somebody else: none of them commands a terminal, a browser or a parser."""
 import json
 import pathlib
+import re
 import subprocess
 import tempfile
 
@@ -10,6 +11,7 @@ from _hostile import ucir_frame, ucir_head, ucir_jmp, ucir_map, ucir_step, ucir_
 from _rsp import Rsp
 from _server import Server
 from _tap import TRACESTUB, add_case, run_cases
+from _ucir2 import frame, jmp, keyframe, map_, note, step, ucir2, write
 
 # what a terminal obeys: ESC, CSI as one byte and as U+009B, BEL, carriage return, backspace, right-to-left override; nobody sees
 # U+E0041, which an agent reads
@@ -71,6 +73,30 @@ def in_gdb_s_console():
         is_safe(shown, "monitor maps")
 
 
+def in_what_gdb_shows_of_the_process():
+    """gdb prints what it reads in /proc as it is."""
+    path, name = FOLDER / "p.ucir", EVIL.replace(b"/", b"_")
+    path.write_bytes(ucir2("x86_64", note(3, b"/p" + EVIL), note(1, EVIL + b"\0b" + EVIL + b"\0"),
+                           keyframe(1, 1, map_(0x1000, 0x1000, 5), map_(0x5000, 0x1000, 5, b"", b"/x" + EVIL), map_(0x8000, 0x1000, 5, EVIL),
+                                    write(0x1000, b"\x90")), frame(1, 1, jmp(0x1000), step(1))))
+    with Server(path) as server:
+        done = subprocess.run(["gdb", "-nx", "-batch", "-ex", "set height 0", "-ex", f"target remote {server.address}",
+                               "-ex", "info proc all"], capture_output=True, timeout=60)
+        text = is_safe(done.stdout, "info proc")
+        for line in "cmdline = '", "exe = '/p", "0x5000 .* /x", r"0x8000 .* \[", "Name:\t":
+            assert re.search(line, text), (line, text)
+    path.write_bytes(ucir2("x86_64", note(3, b"/p/" + name), keyframe(1, 1, map_(0x1000, 0x1000, 5), write(0x1000, b"\x90")),
+                           frame(1, 1, jmp(0x1000), step(1))))
+    with Server(path) as server, Rsp(server.address) as r:
+        for file in b"comm", b"status", b"stat":
+            r.send("vFile:open:" + (b"/proc/1/" + file).hex() + ",0,0")
+            assert r.receive() == "F3"
+            r.send("vFile:pread:3,1000,0")
+            is_safe(r.receive().encode("latin-1"), file)
+            r.send("vFile:close:3")
+            r.receive()
+
+
 def in_pictures():
     path, page, svg = trace(), FOLDER / "p.html", FOLDER / "p.svg"
     run("plot", path, "-o", page)
@@ -96,6 +122,7 @@ def in_what_an_agent_reads():
 add_case("on the command line", on_the_command_line)
 add_case("of the trace itself", of_the_trace_itself)
 add_case("in gdb's console", in_gdb_s_console)
+add_case("in what gdb shows of the process", in_what_gdb_shows_of_the_process)
 add_case("in pictures", in_pictures)
 add_case("in what an agent reads", in_what_an_agent_reads)
 run_cases()

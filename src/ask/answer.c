@@ -194,16 +194,17 @@ void ts_answer_bound(struct ts_answer *a, uint64_t max)
 static void note_shown(struct ts_answer *a, const struct ts_row *row)
 {
 	const struct ts_cell *c = &row->cells[a->position_column];
-	uint64_t *shown = a->shown;
 
 	if (a->position_column < a->qn.verb->n_columns && a->n_shown == a->cap_shown) {
-		a->cap_shown = a->cap_shown ? 2 * a->cap_shown : 64;
-		shown = realloc(a->shown, a->cap_shown * sizeof(*shown));
+		size_t cap = a->cap_shown ? 2 * a->cap_shown : 64;
+		uint64_t *shown = realloc(a->shown, cap * sizeof(*shown));
+
 		if (!shown) {
 			no_memory(a);
 			return;
 		}
 		a->shown = shown;
+		a->cap_shown = cap; /* not before: further rows are shown after a failure */
 	}
 	if (a->position_column < a->qn.verb->n_columns)
 		a->shown[a->n_shown] = c->kind == TS_CELL_NUMBER ? c->number : TS_NO_POS;

@@ -89,14 +89,20 @@ static bool is_image(int fd)
 	       (!memcmp(magic, "\177ELF", 4) || !memcmp(magic, "MZ", 2));
 }
 
-/* -1 with errno. */
+/* -1 with errno.  What is no file is not opened to see that: with a device or a pipe that has effects. */
 static int open_image(const char *path)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat st;
+	int fd;
 
-	if (fd < 0 || is_image(fd))
-		return fd;
-	close(fd);
+	if (stat(path, &st))
+		return -1;
+	if (S_ISREG(st.st_mode)) {
+		fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+		if (fd < 0 || is_image(fd))
+			return fd;
+		close(fd);
+	}
 	errno = EACCES;
 	return -1;
 }

@@ -199,10 +199,20 @@ struct ts_source *ts_source_watched(int fd, const char *name, struct ts_error *e
 	return src;
 }
 
+/*
+ * The name may be of a trace's making.  What is no file is not opened to see that: a pipe's writer would wake, and a
+ * device may do anything.
+ */
 static struct ts_source *open_file(const char *path, int flags, struct ts_error *err)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | flags);
+	struct stat st;
+	int fd;
 
+	if (!stat(path, &st) && !S_ISREG(st.st_mode)) {
+		ts_fail(err, TS_EUSAGE, TS_NO_OFF, "not a regular file");
+		return NULL;
+	}
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | flags);
 	if (fd < 0) {
 		ts_fail_errno(err, "cannot open it");
 		return NULL;

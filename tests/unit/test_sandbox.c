@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -51,7 +52,7 @@ static void make_dir(void)
 static void remove_dir(void)
 {
 	static const char *const names[] = { "trace", "secret",  "image",   "alias",  "alias.part",
-					     "link",  "cache/a", "cache/b", "cache/c" };
+					     "link",  "cache/a", "cache/b", "cache/c", "pipe" };
 
 	ts_sandbox_rules_fini(&rules);
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
@@ -177,14 +178,23 @@ static int use_images(void)
 	MUST(fails(open(in_dir("secret"), O_RDONLY), EACCES));
 	MUST(fails(open("/dev/zero", O_RDONLY), EACCES));
 	MUST(fails(open(dir, O_RDONLY), EACCES));
+	MUST(fails(open(in_dir("pipe"), O_RDONLY), EACCES));
 	MUST(fails(open(in_dir("image"), O_RDWR), EACCES));
 	return 0;
 }
 
+/* Nor is a pipe opened to see that it is none: that would wake who writes to it. */
 START_TEST(programs_of_this_machine_open_and_nothing_else_does)
 {
+	struct inotify_event opened;
+	int watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+
+	ck_assert_int_eq(mkfifo(in_dir("pipe"), 0600), 0);
+	ck_assert_int_ge(inotify_add_watch(watch, in_dir("pipe"), IN_OPEN), 0);
 	ts_sandbox_allow(&rules, TS_RULE_IMAGES, NULL);
 	run_inside(use_images);
+	ck_assert_int_lt(read(watch, &opened, sizeof(opened)), 0);
+	close(watch);
 }
 END_TEST
 

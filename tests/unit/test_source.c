@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -175,6 +176,22 @@ START_TEST(folders_and_pipes_are_no_traces)
 }
 END_TEST
 
+/* A trace may name any file of this machine.  To open a pipe wakes who writes to it; a device may do anything. */
+START_TEST(what_is_no_file_is_not_opened_to_see_that)
+{
+	struct inotify_event opened;
+	int watch = inotify_init1(IN_NONBLOCK);
+
+	ck_assert_int_eq(mkfifo("watched", 0600), 0);
+	ck_assert_int_ge(inotify_add_watch(watch, "watched", IN_OPEN), 0);
+	ck_assert_ptr_null(ts_source_open("watched", &err));
+	ck_assert_ptr_nonnull(strstr(err.text, "not a regular file"));
+	ck_assert_int_lt(read(watch, &opened, sizeof(opened)), 0);
+	close(watch);
+	remove("watched");
+}
+END_TEST
+
 static bool open_beside(const char *name)
 {
 	struct ts_source *other;
@@ -280,6 +297,7 @@ UNIT_FIXTURE_SUITE("source", setup, teardown, a_file_is_read_up_to_its_end, memo
 		   a_file_that_shrinks_fails_where_it_ends_now, a_file_that_grows_keeps_the_length_it_had,
 		   a_file_that_is_written_over_is_not_read_any_more,
 		   a_file_that_is_not_there_is_told_in_words, folders_and_pipes_are_no_traces,
+	   what_is_no_file_is_not_opened_to_see_that,
 		   a_file_beside_another_is_a_plain_name_and_no_link, nothing_lies_beside_memory,
 		   parts_that_were_never_written_are_no_data, a_part_of_a_file_has_its_holes,
 		   of_memory_nobody_knows_what_are_zeros)

@@ -28,9 +28,11 @@ uint32_t ts_query_n_calls(struct ts_query *q, uint32_t thread)
 	return ts_query_n_calls_before(q, thread, q->snap.end);
 }
 
-/* What happens after the snapshot is not known yet. */
+/* What happens after the snapshot is not known yet.  Of calls before it an index that lies may say so, too. */
 static void clip(const struct ts_query *q, struct ts_call *call)
 {
+	if (call->pos >= q->snap.end)
+		call->kind = TS_CALL_SWITCH; /* no call */
 	if (call->kind == TS_CALL_SWITCH || call->end == TS_NO_END || call->end <= q->snap.end)
 		return;
 	call->end = TS_NO_END;

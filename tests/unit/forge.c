@@ -9,6 +9,7 @@
 #include "script.h"
 #include "src/calls/calls.h"
 #include "src/index/index_blocks.h"
+#include "src/query/call_list.h"
 #include "src/query/values.h"
 #include "src/timeline/timeline.h"
 
@@ -445,6 +446,26 @@ static void ask_calls(const struct ts_timeline *tl, uint64_t pos)
 	}
 }
 
+/* The lists of all calls. */
+static void ask_lists(struct ts_query *q, const struct ts_timeline *tl)
+{
+	struct ts_call calls[TS_CALL_BLOCK];
+
+	for (uint32_t t = 0; tl->calls && t < SCRIPT_MAX_THREADS; t++) {
+		uint32_t n = ts_query_n_calls_before(q, t, ts_query_end(q)), i = 0, n_block;
+
+		while (i < n && (n_block = ts_query_call_block(q, t, i, calls)) != 0) {
+			for (uint32_t k = 0; k < n_block; k++) {
+				if (calls[k].kind != TS_CALL_SWITCH && calls[k].pos >= ts_query_end(q))
+					die("a call after the end");
+			}
+			if (calls[0].ordinal + n_block <= i)
+				return; /* a list that lies may lead back */
+			i = calls[0].ordinal + n_block;
+		}
+	}
+}
+
 static bool ask(const struct script *s, struct ts_timeline *tl)
 {
 	struct ts_error err = { 0 };
@@ -463,6 +484,7 @@ static bool ask(const struct script *s, struct ts_timeline *tl)
 		ask_world(q, pos);
 		ask_calls(tl, pos);
 	}
+	ask_lists(q, tl);
 	ts_query_free(q);
 	return done;
 }

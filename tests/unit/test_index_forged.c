@@ -21,7 +21,7 @@
 #include <string.h>
 
 #define PATH     "forged.tsindex"
-#define N_SEEDS  6
+#define N_SEEDS  4
 #define N_FORGED 400 /* of each */
 
 /* So is one whose blocks are stored. */

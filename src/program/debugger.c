@@ -305,21 +305,29 @@ static int run_debugger(const struct ts_debugger_options *opt, const struct ts_a
 {
 	static const int passed[] = { SIGHUP, SIGTERM };
 	struct sigaction pass = { .sa_handler = pass_on }, old[2];
+	sigset_t held, before;
 	pid_t pid;
 
 	ignore_terminal(old);
+	sigemptyset(&held);
+	for (int i = 0; i < 2; i++)
+		sigaddset(&held, passed[i]);
+	sigprocmask(SIG_BLOCK, &held, &before); /* until there is who passes them on */
 	pid = fork();
 	if (pid < 0) {
+		sigprocmask(SIG_SETMASK, &before, NULL);
 		ts_fail_errno(err, "cannot start the debugger");
 		return -1;
 	}
 	if (!pid) {
+		sigprocmask(SIG_SETMASK, &before, NULL);
 		heed_terminal(old);
 		be_debugger(opt, arch, args);
 	}
 	debugger_pid = pid;
 	for (int i = 0; i < 2; i++)
 		sigaction(passed[i], &pass, NULL);
+	sigprocmask(SIG_SETMASK, &before, NULL);
 	return wait_for(pid);
 }
 

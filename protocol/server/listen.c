@@ -149,7 +149,7 @@ static bool check_folder(const char *path, struct ts_error *err)
 	return true;
 }
 
-/* The number of the file is its own as long as the socket is open. */
+/* Is the file at the path still this socket?  While the socket is open no other file can have its inode number. */
 static bool has_socket(const struct rsp_listener *l)
 {
 	struct stat st;

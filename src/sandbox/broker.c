@@ -89,7 +89,7 @@ static bool is_image(int fd)
 	       (!memcmp(magic, "\177ELF", 4) || !memcmp(magic, "MZ", 2));
 }
 
-/* -1 with errno.  What is no file is not opened to see that: with a device or a pipe that has effects. */
+/* Returns -1 with errno on failure.  The type is checked before open(): opening a device or a pipe has side effects. */
 static int open_image(const char *path)
 {
 	struct stat st;

@@ -200,8 +200,8 @@ struct ts_source *ts_source_watched(int fd, const char *name, struct ts_error *e
 }
 
 /*
- * The name may be of a trace's making.  What is no file is not opened to see that: a pipe's writer would wake, and a
- * device may do anything.
+ * The name may come from a trace.  The type is checked before open(): opening a pipe wakes its writer, and opening a
+ * device may have any effect.
  */
 static struct ts_source *open_file(const char *path, int flags, struct ts_error *err)
 {

@@ -183,7 +183,7 @@ static int use_images(void)
 	return 0;
 }
 
-/* Nor is a pipe opened to see that it is none: that would wake who writes to it. */
+/* A pipe is refused before it is opened: opening it would wake its writer. */
 START_TEST(programs_of_this_machine_open_and_nothing_else_does)
 {
 	struct inotify_event opened;

@@ -176,8 +176,8 @@ START_TEST(folders_and_pipes_are_no_traces)
 }
 END_TEST
 
-/* A trace may name any file of this machine.  To open a pipe wakes who writes to it; a device may do anything. */
-START_TEST(what_is_no_file_is_not_opened_to_see_that)
+/* A trace may name any file of this machine.  Opening a pipe wakes its writer; opening a device may have any effect. */
+START_TEST(the_type_of_a_file_is_checked_before_it_is_opened)
 {
 	struct inotify_event opened;
 	int watch = inotify_init1(IN_NONBLOCK);
@@ -297,7 +297,7 @@ UNIT_FIXTURE_SUITE("source", setup, teardown, a_file_is_read_up_to_its_end, memo
 		   a_file_that_shrinks_fails_where_it_ends_now, a_file_that_grows_keeps_the_length_it_had,
 		   a_file_that_is_written_over_is_not_read_any_more,
 		   a_file_that_is_not_there_is_told_in_words, folders_and_pipes_are_no_traces,
-	   what_is_no_file_is_not_opened_to_see_that,
+		   the_type_of_a_file_is_checked_before_it_is_opened,
 		   a_file_beside_another_is_a_plain_name_and_no_link, nothing_lies_beside_memory,
 		   parts_that_were_never_written_are_no_data, a_part_of_a_file_has_its_holes,
 		   of_memory_nobody_knows_what_are_zeros)

@@ -16,8 +16,7 @@
 	"KEY 0 { REG 44 7100 MAP 1000 1000 5 exe prog WRITE 1000 0f05 " \
 	"MAP 7000 1000 3 stack - WRITE 7000 - } "
 
-/* The same in version 2: process 7, whose thread 7 has the memory; SECOND is its thread 8, which begins
- * later. */
+/* The same in version 2: process 7, whose thread 7 has the memory.  SECOND is its thread 8, which starts later. */
 #define START_V2                                                                                      \
 	"KEY 7:7 { REG 44 7100 JMP 1000 MAP 1000 1000 5 exe /bin/prog WRITE 1000 0f05 WRITE 1800 c3 " \
 	"MAP 7000 1000 3 stack - WRITE 7100 01 } "

@@ -112,6 +112,15 @@ void ts_index_blocks_sign(const struct ts_signer *signer, const uint8_t *start, 
 	}
 }
 
+/* Nobody reads these bytes before they are fetched again. */
+static void forget(uint8_t *p, size_t len, bool is_unpacked)
+{
+	if (!TS_INDEX_POISON)
+		madvise(p, len, MADV_DONTNEED);
+	else if (is_unpacked)
+		memset(p, TS_INDEX_POISON, len);
+}
+
 /* Give the pages of a piece back.  Its blocks stay verified; what was unpacked to it is gone. */
 static void give_back(struct ts_index_blocks *b, size_t piece)
 {
@@ -122,8 +131,8 @@ static void give_back(struct ts_index_blocks *b, size_t piece)
 			b->states[i] = i < b->unpacked ? VERIFIED : UNREAD;
 	}
 	b->has_piece[piece] = false;
-	madvise((uint8_t *)b->start + piece * TS_INDEX_PIECE_LEN, (end - first) * TS_INDEX_BLOCK_LEN,
-		MADV_DONTNEED);
+	forget((uint8_t *)b->start + first * TS_INDEX_BLOCK_LEN, (end - first) * TS_INDEX_BLOCK_LEN,
+	       first >= b->unpacked);
 }
 
 /* A piece of the file is in memory now; the oldest one leaves if there are too many. */

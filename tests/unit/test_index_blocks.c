@@ -332,8 +332,8 @@ START_TEST(what_was_unpacked_stays_until_it_is_given_back_and_comes_again)
 		ts_index_pool_give_back(&r.pool);
 		ck_assert_uint_eq(r.pool.n_unpacked, TS_INDEX_MAX_UNPACKED);
 		/* of the second round the end is the oldest: it was there, and not unpacked again */
-		ck_assert_uint_eq(items_of(&r, 0)[9], 0);
-		ck_assert_int_eq(items_of(&r, 0)[ARRAY_LEN - 1] == 0, round == 1);
+		ck_assert_uint_eq(items_of(&r, 0)[9], TS_INDEX_POISON);
+		ck_assert_int_eq(items_of(&r, 0)[ARRAY_LEN - 1] == TS_INDEX_POISON, round == 1);
 		ts_index_pool_give_back(&r.pool);
 		ck_assert_uint_eq(r.pool.n_unpacked, TS_INDEX_MAX_UNPACKED);
 	}

@@ -145,20 +145,42 @@ struct forge_array forge_find(uint8_t *file, size_t len, int record, uint32_t ki
 	return (struct forge_array){ 0 };
 }
 
-void forge_hide(uint8_t *file, size_t len, int record, uint32_t kind)
+/* The sections of record @record, and their number. */
+static uint8_t *sections_of(uint8_t *file, size_t len, int record, uint64_t *n)
 {
 	static struct layout l;
-	uint8_t *head, *sections;
+	uint8_t *head;
 
 	lay_out(&l, file, len);
 	if (record < 0)
 		record += (int)l.n_records;
 	head = file + l.records[record].off;
-	sections = head + get(head + 24, 8);
-	for (uint64_t i = 0, n = get(head + 32, 4); i < n; i++) {
+	*n = get(head + 32, 4);
+	return head + get(head + 24, 8);
+}
+
+void forge_hide(uint8_t *file, size_t len, int record, uint32_t kind)
+{
+	uint64_t n;
+	uint8_t *sections = sections_of(file, len, record, &n);
+
+	for (uint64_t i = 0; i < n; i++) {
 		if (get(sections + i * SECTION_LEN, 4) == kind)
 			memset(sections + i * SECTION_LEN, 'x', 4);
 	}
+}
+
+bool forge_shorten(uint8_t *file, size_t len, int record, uint64_t i)
+{
+	uint64_t n;
+	uint8_t *sections = sections_of(file, len, record, &n);
+	uint32_t n_arrays;
+
+	if (i >= n)
+		return false;
+	n_arrays = (uint32_t)get(sections + i * SECTION_LEN + 12, 4) - 1;
+	memcpy(sections + i * SECTION_LEN + 12, &n_arrays, sizeof(n_arrays));
+	return true;
 }
 
 /* --------------------------------------------------------------------------------------------- forging */

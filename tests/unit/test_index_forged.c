@@ -314,6 +314,30 @@ START_TEST(a_section_that_contradicts_itself_or_its_record_is_refused)
 }
 END_TEST
 
+START_TEST(a_section_that_lacks_an_array_is_refused)
+{
+	static const int records[] = { 0, 1, -1 };
+	size_t len;
+	uint8_t *file = forge_original(PATH, 1, &len), *forged = malloc(len);
+	enum forged as;
+
+	ck_assert_ptr_nonnull(forged);
+	for (unsigned i = 0; i < sizeof(records) / sizeof(records[0]); i++) {
+		/* the last array of a head, where the reader goes on, is not asked for: the file is finished */
+		for (unsigned j = 1;; j++) {
+			memcpy(forged, file, len);
+			if (!forge_shorten(forged, len, records[i], j))
+				break;
+			forge(forged, len, NULL, 0);
+			as = forge_ask(PATH, forged, len, 1);
+			ck_assert_msg(as == FORGED_REFUSED, "record %d, section %u: %d", records[i], j, as);
+		}
+	}
+	free(forged);
+	free(file);
+}
+END_TEST
+
 /* If what the journals lead to is not there, they are read. */
 START_TEST(an_index_without_the_world_after_all_steps_is_as_good)
 {
@@ -649,7 +673,8 @@ END_TEST
 UNIT_SUITE("index_forged", a_file_that_is_signed_again_is_as_good_as_before, a_number_that_lies_leads_nowhere,
 	   several_numbers_that_lie_lead_nowhere, numbers_of_sketches_that_lie_lead_nowhere,
 	   a_record_whose_head_contradicts_itself_or_the_one_before_is_refused,
-	   a_section_that_contradicts_itself_or_its_record_is_refused, steps_that_do_not_go_on_are_refused,
+	   a_section_that_contradicts_itself_or_its_record_is_refused, a_section_that_lacks_an_array_is_refused,
+	   steps_that_do_not_go_on_are_refused,
 	   an_index_without_the_world_after_all_steps_is_as_good,
 	   a_journal_that_contradicts_itself_or_its_record_is_refused,
 	   a_world_that_contradicts_itself_is_refused, what_lies_in_the_world_is_noticed_when_it_is_asked,

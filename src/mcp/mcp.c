@@ -275,13 +275,16 @@ static bool take_news(struct ts_mcp_recording *r, struct ts_error *err)
  */
 static bool read_rest(struct server *sv, struct ts_mcp_recording *r, struct ts_error *err)
 {
-	bool is_new = r->ask->is_reading;
+	bool is_new = r->ask->is_reading, is_left = is_new;
 
-	while (r->ask->is_reading && !sv->is_cancelled) {
-		r->ask->is_reading = ts_model_grow_for(r->model, READ_NS) == TS_ITEM;
+	while (is_left && !sv->is_cancelled) {
+		is_left = ts_model_grow_for(r->model, READ_NS) == TS_ITEM;
 		look(sv);
 	}
-	return !sv->is_cancelled && (!is_new || take_news(r, err)) && !ts_query_is_abandoned(r->ask->q, err);
+	/* also if the call was cancelled just then: the next one does not wait */
+	if (is_new && !is_left && !take_news(r, err))
+		return false;
+	return !sv->is_cancelled && !ts_query_is_abandoned(r->ask->q, err);
 }
 
 /* Where goto has led; back and forward go through the positions that it left. */
@@ -598,8 +601,7 @@ static bool read_on(struct server *sv, struct ts_error *err)
 
 		if (!r->ask->is_reading)
 			continue;
-		r->ask->is_reading = ts_model_grow_for(r->model, READ_NS) == TS_ITEM;
-		return r->ask->is_reading || take_news(r, err);
+		return ts_model_grow_for(r->model, READ_NS) == TS_ITEM || take_news(r, err);
 	}
 	return false;
 }

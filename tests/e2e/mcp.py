@@ -225,6 +225,25 @@ def a_call_that_runs_is_cancelled():
 
 
 @case
+def a_call_is_cancelled_when_the_last_step_has_been_read():
+    """Each call waits for the rest of the recording and is cancelled after some milliseconds of that: one of them just then."""
+    events = {"name": "events", "arguments": {}}
+    with Client(TRACE, "--index", "none") as c:
+        call, is_answered = c.ask("tools/call", events), False
+        while not is_answered:
+            with c.together():
+                c.notify("notifications/cancelled", requestId=call)
+                tools, follow = c.ask("tools/list"), c.ask("tools/call", events)
+            found = c.message()["id"]
+            if found == call:
+                is_answered, found = True, c.message()["id"]
+            assert found == tools
+            call = follow
+        assert c.message()["id"] == call
+        assert c.rows("when", at="end")[0][0]["positions"] == N
+
+
+@case
 def a_cancelled_call_that_waits_is_not_begun():
     with Client(TRACE, "--index", "none") as c:
         with c.together():

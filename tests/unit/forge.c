@@ -170,16 +170,14 @@ void forge_hide(uint8_t *file, size_t len, int record, uint32_t kind)
 	}
 }
 
-bool forge_shorten(uint8_t *file, size_t len, int record, uint64_t i)
+bool forge_shorten(uint8_t *file, size_t len, int record, uint64_t i, uint32_t n)
 {
-	uint64_t n;
-	uint8_t *sections = sections_of(file, len, record, &n);
-	uint32_t n_arrays;
+	uint64_t n_sections;
+	uint8_t *sections = sections_of(file, len, record, &n_sections), *n_arrays = sections + i * SECTION_LEN + 12;
 
-	if (i >= n)
+	if (i >= n_sections || n >= get(n_arrays, 4))
 		return false;
-	n_arrays = (uint32_t)get(sections + i * SECTION_LEN + 12, 4) - 1;
-	memcpy(sections + i * SECTION_LEN + 12, &n_arrays, sizeof(n_arrays));
+	memcpy(n_arrays, &n, sizeof(n));
 	return true;
 }
 

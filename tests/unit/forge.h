@@ -47,8 +47,8 @@ struct forge_array forge_find(uint8_t *file, size_t len, int record, uint32_t ki
 /* The sections of this kind of that record get another kind, which nobody knows. */
 void forge_hide(uint8_t *file, size_t len, int record, uint32_t kind);
 
-/* Section @i of that record loses its last array.  Returns false if there is no such section. */
-bool forge_shorten(uint8_t *file, size_t len, int record, uint64_t i);
+/* Section @i of that record keeps its first @n arrays.  Returns false if it is not there, or has no more. */
+bool forge_shorten(uint8_t *file, size_t len, int record, uint64_t i, uint32_t n);
 
 /* How many records a file that is as it was built has. */
 size_t forge_n_records(const uint8_t *file, size_t len);

@@ -27,6 +27,7 @@ static bool add_block(struct ts_kept *k)
 {
 	struct ts_row *block;
 
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
 	if (!ts_room(&k->blocks, k->n_blocks, &k->cap_blocks, 16, sizeof(*k->blocks)))
 		return false;
 	block = malloc(ROWS_A_BLOCK * sizeof(*block));

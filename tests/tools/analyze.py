@@ -32,6 +32,8 @@ GCC_EXCEPT = [
 GCC_EXCEPT_IN = {
     # what an operation takes from the stack was counted when the expression was checked
     "src/agent/ax.c": ["use-of-uninitialized-value"],
+    # read_head() fills all of a head; gcc forgets it at the copy of as many bytes as the chunk has
+    "loaders/kit/snappy.c": ["use-of-uninitialized-value"],
     # ucir_read() fills the members that an operation of its kind has
     "loaders/usercorn/effects.c": ["use-of-uninitialized-value"],
     "loaders/usercorn/group.c": ["use-of-uninitialized-value"],

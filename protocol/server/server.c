@@ -773,7 +773,7 @@ static bool start(struct server *sv, struct ts_error *err)
 	ev_io_init(&sv->acceptor, on_connect, sv->opt->listener->fd, EV_READ);
 	sv->acceptor.data = sv;
 	/* closed connections are handled before new ones, which may inherit their run */
-	ev_set_priority(&sv->acceptor, EV_MINPRI);
+	ev_set_priority(&sv->acceptor, EV_MINPRI + 1);
 	ev_io_start(sv->loop, &sv->acceptor);
 	return true;
 }
@@ -838,6 +838,7 @@ bool rsp_server_run(struct ts_query *q, const struct rsp_server_options *opt, st
 	ev_set_syserr_cb(end_without);
 	sv.loop = ev_loop_new(EVFLAG_AUTO);
 	ev_timer_init(&sv.worker, on_turn, 0., 0.);
+	ev_set_priority(&sv.worker, EV_MINPRI); /* what came in during a turn is read before the next */
 	ev_timer_init(&sv.teller, on_silent_job, 0., (double)RSP_NOTE_NS / 1e9);
 	sv.worker.data = sv.teller.data = &sv;
 	if (!sv.loop) {

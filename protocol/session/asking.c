@@ -17,6 +17,9 @@
 /* Between two looks at the clock. */
 #define CHUNKS_A_TURN 4
 
+/* A turn with that much text is over: to encode and to frame it takes longer than to print it. */
+#define MAX_TEXT_A_TURN 65536u
+
 /* The number of places that "back" remembers. */
 #define MAX_BACK 64u
 
@@ -314,7 +317,7 @@ static enum ts_got run(struct rsp_session *s, int64_t end_ns, struct ts_buf *out
 		ts_answer_stop(q->answer);
 	do
 		got = ts_answer_run(q->answer, CHUNKS_A_TURN, out, out, err);
-	while (got == TS_GOT_PENDING && ts_now_ns() < end_ns);
+	while (got == TS_GOT_PENDING && out->len < MAX_TEXT_A_TURN && ts_now_ns() < end_ns);
 	return got;
 }
 

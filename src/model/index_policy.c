@@ -98,19 +98,23 @@ static struct ts_timeline *new_timeline(struct ts_recording *rec, struct ts_imag
 	return tl;
 }
 
+bool ts_index_policy_keeps(const struct ts_model_options *opt)
+{
+	return !opt->index.path || strcmp(opt->index.path, "none");
+}
+
 struct ts_timeline *ts_index_policy_timeline(struct ts_recording *rec, struct ts_image *image,
 				     const struct ts_source *src, const struct ts_model_options *opt,
 				     bool *is_bad_file, struct ts_error *err)
 {
 	struct ts_timeline *tl = new_timeline(rec, image, opt, err);
-	bool is_kept = !opt->index.path || strcmp(opt->index.path, "none");
 	struct ts_index_file *f = NULL;
 	struct ts_index_key key;
 
 	*is_bad_file = false;
 	if (!tl)
 		return NULL;
-	if (is_kept && !rec->frames) { /* frames are in the trace and not in its index */
+	if (ts_index_policy_keeps(opt) && !rec->frames) { /* frames are in the trace and not in its index */
 		if (!make_key(rec, src, opt, &key, err)) {
 			ts_timeline_free(tl);
 			return NULL;

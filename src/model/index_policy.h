@@ -10,6 +10,9 @@
 #include "options.h"
 #include "src/timeline/timeline.h"
 
+/* May files be kept beside the trace? */
+bool ts_index_policy_keeps(const struct ts_model_options *opt);
+
 /*
  * A timeline over @rec, a recording of the trace @src.  What an index file already has need not be read;
  * what is missing goes to one, if the trace is large or @opt asks for it.  The log says what is wrong with

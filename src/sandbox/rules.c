@@ -84,7 +84,8 @@ static bool is_aside(const char *name, const char *file, bool may_be_aside)
 {
 	static const char *const suffixes[] = { "",           ".part",       ".lock",
 						".calls",     ".calls.part", ".find",
-						".find.part", ".digests",    ".digests.part" };
+						".find.part", ".digests",    ".digests.part",
+						".layout",    ".layout.part" };
 	size_t len = strlen(file), i = 0;
 
 	if (strncmp(name, file, len))

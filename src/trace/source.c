@@ -23,6 +23,7 @@ bool ts_source_init(struct ts_source *src, const struct ts_source_ops *ops, uint
 	src->is_fleeting = false;
 	src->is_read_ahead = false;
 	ts_error_reset(&src->damage);
+	src->keeper = NULL;
 	src->name = malloc(strlen(name) + 1); /* not strdup(): tests let allocations fail */
 	if (src->name)
 		strcpy(src->name, name);
@@ -37,6 +38,22 @@ void ts_source_close(struct ts_source *src)
 	ts_source_close(src->archive);
 	free(src->name);
 	free(src);
+}
+
+void ts_source_set_keeper(struct ts_source *src, const struct ts_source_keeper *keeper)
+{
+	src->keeper = keeper;
+}
+
+bool ts_source_recall(const struct ts_source *src, struct ts_buf *out)
+{
+	return src->keeper && src->keeper->recall(src->keeper->user, out) && ts_buf_ok(out);
+}
+
+void ts_source_keep(const struct ts_source *src, const struct ts_buf *bytes)
+{
+	if (src->keeper && ts_buf_ok(bytes))
+		src->keeper->keep(src->keeper->user, bytes);
 }
 
 /* ------------------------------------------------------------------------------------------------ memory */

@@ -15,9 +15,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "src/base/buf.h"
 #include "src/base/error.h"
 
 struct ts_source;
+
+/*
+ * Keeps for later processes what a loader learnt of the layout of a source from a pass over all of it: bytes
+ * that mean something to that loader only.
+ */
+struct ts_source_keeper {
+	/* Append what was kept to @out.  Returns false if there is nothing that can be used. */
+	bool (*recall)(void *user, struct ts_buf *out);
+	/* Keep @bytes, if that can be done: nothing depends on it. */
+	void (*keep)(void *user, const struct ts_buf *bytes);
+	void *user;
+};
 
 /*
  * Open the regular file @path for reading.
@@ -81,6 +94,21 @@ void ts_source_restart(struct ts_source *src);
  * sources that are opened over it or beside it afterwards.
  */
 void ts_source_allow_ahead(struct ts_source *src);
+
+/*
+ * From now on @keeper (borrowed until close; NULL: nobody, as at first) keeps what loaders learn from @src.
+ * Not inherited by sources that are opened over it or beside it.
+ */
+void ts_source_set_keeper(struct ts_source *src, const struct ts_source_keeper *keeper);
+
+/*
+ * What a loader kept of @src before, appended to @out.  Returns false if that is not known; the caller then
+ * learns it anew.  It is no more to be believed than @src itself.
+ */
+bool ts_source_recall(const struct ts_source *src, struct ts_buf *out);
+
+/* Have @bytes kept; nothing, if memory was exhausted when they were made. */
+void ts_source_keep(const struct ts_source *src, const struct ts_buf *bytes);
 
 /* Is it lost when it is closed, like data from a pipe?  Then an index file is of no use. */
 bool ts_source_is_fleeting(const struct ts_source *src);
@@ -148,6 +176,7 @@ struct ts_source {
 	bool is_fleeting;
 	bool is_read_ahead;     /* who reads it front to back may have a thread read the next piece meanwhile */
 	struct ts_error damage;
+	const struct ts_source_keeper *keeper; /* borrowed; NULL: nobody */
 	struct ts_source *archive; /* owned; the archive of the packed recording that it comes from (pack.h), or NULL */
 };
 

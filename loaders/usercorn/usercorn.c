@@ -25,6 +25,7 @@
 #include <string.h>
 
 #include "contents.h"
+#include "loaders/kit/snappy_table.h"
 #include "loaders/loader.h"
 #include "ops.h"
 #include "place.h"
@@ -179,7 +180,8 @@ static void take_header(struct usercorn *rec, const struct header *h)
 }
 
 /* Find the op stream: framed if its first byte cannot be an op, or if it must be. */
-static bool find_stream(struct usercorn *rec, const struct ts_source *src, struct ts_error *err)
+static bool find_stream(struct usercorn *rec, const struct ts_source *src, const struct usercorn *like,
+			struct ts_error *err)
 {
 	uint64_t len = ts_source_len(src);
 	uint8_t first = 0;
@@ -196,7 +198,8 @@ static bool find_stream(struct usercorn *rec, const struct ts_source *src, struc
 	rec->bytes.end = len;
 	rec->bytes.is_framed = rec->version || first == 0xff;
 	if (rec->bytes.is_framed) {
-		if (!snappy_frames_scan(&rec->bytes.frames, src, HEADER_LEN, err)) {
+		if (!snappy_table_open(&rec->bytes.frames, src, HEADER_LEN, like ? &like->bytes.frames : NULL,
+				       err)) {
 			rec->bytes.is_framed = false;
 			return false;
 		}
@@ -407,7 +410,7 @@ static bool fill(struct ts_recording *base, const struct ts_source *src, const s
 	if (!read_header(&h, src, err))
 		return false;
 	take_header(rec, &h);
-	if (!find_stream(rec, src, err) || !check_layout(rec, err) || !read_state(rec, err) ||
+	if (!find_stream(rec, src, like, err) || !check_layout(rec, err) || !read_state(rec, err) ||
 	    (rec->version < 2 && !ucir_place(rec, like, opt->exec, err)) || !ucir_index_contents(rec, err))
 		return false;
 	rec->base.maps_are_modules = true;

@@ -68,12 +68,19 @@ def keyframe(process, thread, *ops):
 
 # ------------------------------------------------------------------------------------------------------ file
 
+def crc_of_byte(crc):
+    for _ in range(8):
+        crc = crc >> 1 ^ (0x82f63b78 if crc & 1 else 0)
+    return crc
+
+
+CRCS = [crc_of_byte(byte) for byte in range(256)]
+
+
 def crc32c(data):
     crc = 0xffffffff
     for byte in data:
-        crc ^= byte
-        for _ in range(8):
-            crc = crc >> 1 ^ (0x82f63b78 if crc & 1 else 0)
+        crc = crc >> 8 ^ CRCS[(crc ^ byte) & 0xff]
     return crc ^ 0xffffffff
 
 

@@ -9,13 +9,16 @@ import signal
 import subprocess
 import time
 
+from _naive_ucir2 import unframe
 from _rsp import Rsp
 from _server import Server
 from _tap import DATA, SRCDIR, TRACESTUB, case, run_cases, skip
+from _ucir2 import HEAD, chunk
 
 TRACE = DATA / "usercorn/x64_walk.ucir"
 FAULTS = pathlib.Path(os.environ.get("TEST_BUILDDIR", SRCDIR)).resolve() / "tests/tools/faults.so"
 LIMIT = 60
+UCIR_HEAD = 74  # then the stream's identifier, HEAD
 
 
 def run(*args, **options):
@@ -50,6 +53,49 @@ def index_says_where_it_is_and_the_next_run_reads_nothing():
     assert run("index", trace).stdout == first.stdout
     assert os.stat(f"{trace}.tsindex").st_ino == before.st_ino
     assert facts(trace) == facts("--index", "none", trace)
+
+
+def copy_in_chunks(name, length):
+    """A folder with a long trace in chunks of so many bytes, each stored; and where they begin."""
+    os.makedirs(name)
+    long_trace = (DATA / "usercorn/x64_lib.ucir").read_bytes()
+    stream, data, starts = unframe(long_trace[UCIR_HEAD:]), bytearray(long_trace[:UCIR_HEAD] + HEAD), []
+    for at in range(0, len(stream), length):
+        starts.append(len(data))
+        data += chunk(stream[at:at + length])
+    pathlib.Path(f"{name}/trace").write_bytes(data)
+    return f"{name}/trace", starts
+
+
+@case
+def the_chunks_of_a_compressed_trace_are_looked_for_once():
+    trace, starts = copy_in_chunks("chunks", 1024)
+    last = "query", trace, "history", "$rsp", "last", "5"
+    unkept = run("--index", "none", *last).stdout
+    run("index", trace)
+    assert sorted(os.listdir("chunks")) == ["trace", "trace.tsindex", "trace.tsindex.layout"], os.listdir("chunks")
+    layout = pathlib.Path(f"{trace}.tsindex.layout")
+    kept, right = layout.read_bytes(), facts(trace)
+    assert run(*last).stdout == unkept
+
+    # a header that no question needs is not looked at any more, even if it changed and nobody can tell
+    times = os.stat(trace)
+    with open(trace, "r+b") as f:
+        f.seek(starts[700])
+        f.write(b"\2")
+    os.utime(trace, ns=(times.st_atime_ns, times.st_mtime_ns))
+    assert run(*last).stdout == unkept and facts(trace) == right
+    layout.unlink()
+    assert "reserved type 0x02" in run("info", "--index", "none", trace).stdout
+    with open(trace, "r+b") as f:
+        f.seek(starts[700])
+        f.write(b"\1")
+    os.utime(trace, ns=(times.st_atime_ns, times.st_mtime_ns))
+
+    # one that is damaged, or somebody else's, is made anew
+    for bad in kept[:len(kept) // 2], kept[:9000] + b"x" + kept[9001:], b"":
+        layout.write_bytes(bad)
+        assert run(*last).stdout == unkept and layout.read_bytes() == kept
 
 
 @case

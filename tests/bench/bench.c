@@ -99,15 +99,21 @@ char *bench_temp(const char *name)
 	return path;
 }
 
-void bench_remove(const char *path)
+void bench_remove_index(const char *path)
 {
-	static const char *const suffixes[] = { "", ".tsindex", ".tsindex.part", ".tsindex.find" };
+	static const char *const suffixes[] = { ".tsindex", ".tsindex.part", ".tsindex.find", ".tsindex.layout" };
 	char name[4096];
 
 	for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
 		snprintf(name, sizeof(name), "%s%s", path, suffixes[i]);
 		unlink(name);
 	}
+}
+
+void bench_remove(const char *path)
+{
+	bench_remove_index(path);
+	unlink(path);
 }
 
 const char *bench_data(const char *name)

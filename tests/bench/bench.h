@@ -42,6 +42,9 @@ void bench_in_child(void (*f)(void *arg), void *arg);
 char *bench_temp(const char *name);
 void bench_remove(const char *path);
 
+/* Remove what is kept of the recording @path beside it. */
+void bench_remove_index(const char *path);
+
 /* Path of @name in tests/data (a string that stays until the next call). */
 const char *bench_data(const char *name);
 

@@ -178,10 +178,7 @@ static pid_t start_one_apart(const char *path, unsigned n)
 	if (pid)
 		return pid;
 	bench_pass_index(name);
-	snprintf(name, sizeof(name), "%s.%u.tsindex", path, n);
-	unlink(name);
-	snprintf(name, sizeof(name), "%s.%u", path, n);
-	unlink(name);
+	bench_remove(name);
 	_exit(0);
 }
 

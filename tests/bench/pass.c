@@ -24,17 +24,25 @@ static struct ts_recording *load(const struct ts_source *src, const struct ts_re
 	return rec;
 }
 
-void bench_open(struct bench_trace *t, const char *path)
+static void open_trace(struct bench_trace *t, const char *path, bool is_kept)
 {
 	struct ts_error err = { 0 };
 
 	*t = (struct bench_trace){ .src = ts_source_open(path, &err) };
 	bench_check(t->src, &err);
+	if (is_kept)
+		ts_index_keeper_init(&t->keeper, t->src, path, NULL);
 	t->rec = load(t->src, NULL);
+}
+
+void bench_open(struct bench_trace *t, const char *path)
+{
+	open_trace(t, path, false);
 }
 
 void bench_close(struct bench_trace *t)
 {
+	ts_index_keeper_fini(&t->keeper);
 	ts_query_free(t->q);
 	ts_timeline_free(t->tl);
 	ts_recording_close(t->rec);
@@ -62,7 +70,7 @@ static void begin(struct bench_trace *t, const char *path, enum bench_index how,
 	struct ts_index_file *f;
 	struct ts_index_key key;
 
-	bench_open(t, path);
+	open_trace(t, path, how != BENCH_IN_MEMORY);
 	if (how == BENCH_AHEAD)
 		ts_source_allow_ahead(t->src);
 	t->tl = ts_timeline_new(t->rec, NULL, &err);
@@ -110,7 +118,7 @@ void bench_build(struct bench_trace *t, const char *path, enum bench_index how)
 	struct ts_error err = { 0 };
 	enum ts_grow grown;
 
-	unlink(index_path(path));
+	bench_remove_index(path);
 	begin(t, path, how, true);
 	if (how == BENCH_AHEAD && !t->rec->frames)
 		read_ahead(t);

@@ -31,10 +31,17 @@ static bool is_os(const struct rsp_target *target, const char *osabi)
 	return recorded && strcmp(recorded, osabi) == 0;
 }
 
-/* "/lib/x.so" or "C:\\x.dll".  gdb would look for a relative name in its own working directory. */
-static bool is_absolute(const char *file)
+/*
+ * "/lib/x.so", or in Windows "C:\\x.dll".  gdb looks for any other name in its own working directory, where
+ * whoever made the recording may have put a file; for it a drive is the beginning of a relative name in all
+ * other systems.
+ */
+static bool is_absolute(const struct rsp_target *target, const char *file)
 {
-	return file && (*file == '/' || (isalpha((unsigned char)*file) && file[1] == ':'));
+	if (!file || *file == '/')
+		return file;
+	return is_os(target, "Windows") && isalpha((unsigned char)file[0]) && file[1] == ':' &&
+	       (file[2] == '\\' || file[2] == '/');
 }
 
 /* Is it the program, by one of its names or by its address? */
@@ -49,7 +56,7 @@ static bool is_program(const struct rsp_target *target, const struct ts_module_i
 
 static bool is_library(const struct rsp_target *target, const struct ts_module_info *m)
 {
-	return is_absolute(m->file) && !is_program(target, m);
+	return is_absolute(target, m->file) && !is_program(target, m);
 }
 
 /* The next library after *at; returns false after the last. */

@@ -7,6 +7,7 @@ import re
 import subprocess
 import tempfile
 
+import _frames
 from _hostile import ucir_frame, ucir_head, ucir_jmp, ucir_map, ucir_step, ucir_write
 from _rsp import Rsp
 from _server import Server
@@ -97,6 +98,31 @@ def in_what_gdb_shows_of_the_process():
             r.receive()
 
 
+def where_gdb_looks_for_libraries():
+    """A name that is not absolute, or that is for another system only, would open a file that came with the recording."""
+    source, folder = FOLDER / "e.c", FOLDER / "cwd"
+    folder.mkdir()
+    source.write_text("int planted(void) { return 1; }\n")
+    library = folder / "lib.so"
+    subprocess.run(["gcc", "-shared", "-fPIC", "-o", library, source], check=True)
+    head = library.read_bytes()[:4096]
+    for name, is_opened in (library, True), ("lib.so", False), ("./lib.so", False), ("C:lib.so", False), (r"C:\lib.so", False), \
+            ("C:/lib.so", False), (r"\\lib.so", False), ("", False):
+        if name and name != library and not name.startswith("C:/"):
+            folder.joinpath(name).write_bytes(library.read_bytes())
+        file = _frames.Frames(3, 9, 64, ("Pin", "1.0"))
+        file.modload(str(name), 0x50000000, 0x50003fff)
+        headers = [_frames.mem(0x50000000 + at, head[at:at + 8]) for at in range(0, len(head), 8)]
+        file.std(0x1000, 1, b"\x90", headers, [])
+        file.std(0x1001, 1, b"\x90", headers, [])
+        path = FOLDER / "t.frames"
+        path.write_bytes(file.close())
+        with Server(path) as server:
+            done = subprocess.run(["gdb", "-nx", "-batch", "-ex", f"target remote {server.address}", "-ex", "info sharedlibrary",
+                                   "-ex", "info functions planted", "/bin/true"], capture_output=True, cwd=folder, timeout=60)
+        assert (b" planted" in done.stdout.partition(b"debugging symbols")[2]) == is_opened, (name, done.stdout)
+
+
 def in_pictures():
     path, page, svg = trace(), FOLDER / "p.html", FOLDER / "p.svg"
     run("plot", path, "-o", page)
@@ -123,6 +149,7 @@ add_case("on the command line", on_the_command_line)
 add_case("of the trace itself", of_the_trace_itself)
 add_case("in gdb's console", in_gdb_s_console)
 add_case("in what gdb shows of the process", in_what_gdb_shows_of_the_process)
+add_case("where gdb looks for libraries", where_gdb_looks_for_libraries)
 add_case("in pictures", in_pictures)
 add_case("in what an agent reads", in_what_an_agent_reads)
 run_cases()

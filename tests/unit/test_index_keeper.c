@@ -15,6 +15,7 @@
 
 #include "bad_calls.h"
 #include "src/index/index_keeper.h"
+#include "src/index/index_write.h"
 
 #define LAYOUT "trace.tsindex.layout"
 
@@ -150,6 +151,79 @@ START_TEST(a_file_that_was_changed_is_not_used)
 }
 END_TEST
 
+/* Make the file by hand: @n_records records of a section @kind with @len bytes. */
+static void write_layout(unsigned n_records, uint32_t kind, size_t len)
+{
+	struct ts_source *src = ts_source_open("trace", &err);
+	struct ts_index_key key;
+	struct ts_index_file *f;
+
+	ck_assert(ts_index_key(src, ts_index_sources, "layout", &key, &err) &&
+		  ts_index_signer(&key.signer, &err));
+	f = ts_index_create(LAYOUT, &key, &err);
+	ck_assert_ptr_nonnull(f);
+	for (unsigned i = 0; i < n_records; i++) {
+		ts_index_begin(f, 1);
+		ts_index_section(f, kind, 0);
+		ts_index_put_unread(f, bytes, len, 1);
+		ck_assert(ts_index_commit(f, 0, i + 1 == n_records, &err));
+	}
+	ck_assert(ts_index_publish(f, &err));
+	ts_index_close(f);
+	ts_source_close(src);
+}
+
+START_TEST(a_file_that_holds_something_else_is_not_used)
+{
+	const uint32_t kind = 0x4f59414c; /* "LAYO" */
+
+	write_layout(1, kind, LEN);
+	ck_assert(is_recalled(NULL));
+	write_layout(2, kind, LEN);
+	ck_assert(!is_recalled(NULL));
+	write_layout(1, kind, 0);
+	ck_assert(!is_recalled(NULL));
+	write_layout(1, kind + 1, LEN);
+	ck_assert(!is_recalled(NULL));
+	keep(NULL);
+	ck_assert(is_recalled(NULL));
+}
+END_TEST
+
+START_TEST(a_writer_that_was_killed_before_the_file_had_its_name_has_written_it)
+{
+	keep(NULL);
+	ck_assert_int_eq(rename(LAYOUT, LAYOUT ".part"), 0);
+	ck_assert(!is_recalled(NULL));
+	keep(NULL);
+	ck_assert(is_recalled(NULL) && !is_there(LAYOUT ".part"));
+}
+END_TEST
+
+START_TEST(of_what_is_lost_when_it_is_closed_nothing_is_kept_unless_the_user_says_where)
+{
+	struct ts_source *src = ts_source_open("trace", &err);
+	struct ts_index_keeper k;
+	struct ts_buf b;
+
+	src->is_fleeting = true;
+	ts_buf_init(&b);
+	ts_buf_put(&b, bytes, LEN);
+	ts_index_keeper_init(&k, src, "trace", NULL);
+	ts_source_keep(src, &b);
+	ts_index_keeper_fini(&k);
+	ck_assert(!is_there(LAYOUT));
+	ts_index_keeper_init(&k, src, "trace", "trace.mine");
+	ck_assert(!ts_source_recall(src, &b));
+	ts_source_keep(src, &b);
+	ts_buf_reset(&b);
+	ck_assert(ts_source_recall(src, &b) && b.len == LEN);
+	ts_index_keeper_fini(&k);
+	ts_buf_fini(&b);
+	ts_source_close(src);
+}
+END_TEST
+
 START_TEST(a_small_trace_leaves_none)
 {
 	ck_assert_int_eq(truncate("trace", 4000000), 0);
@@ -206,6 +280,9 @@ START_TEST(where_a_call_fails_nothing_wrong_is_recalled)
 END_TEST
 
 UNIT_FIXTURE_SUITE("index_keeper", setup, NULL, what_is_kept_is_found_again,
+		   a_file_that_holds_something_else_is_not_used,
+		   a_writer_that_was_killed_before_the_file_had_its_name_has_written_it,
+		   of_what_is_lost_when_it_is_closed_nothing_is_kept_unless_the_user_says_where,
 		   it_lies_beside_the_index_that_the_user_chose, it_is_for_one_trace_and_one_user,
 		   a_file_that_was_changed_is_not_used, a_small_trace_leaves_none,
 		   where_a_call_fails_nothing_is_left_half_done, where_a_call_fails_nothing_wrong_is_recalled)

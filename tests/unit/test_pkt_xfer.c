@@ -147,7 +147,17 @@ static void add_relative_modules(struct ts_recording *rec)
 	ts_steps_load(&rec->initial, 0x7000000, 0x1000, "a.so", 4);
 	ts_steps_load(&rec->initial, 0x7100000, 0x1000, "../b.so", 7);
 	ts_steps_load(&rec->initial, 0x7200000, 0x2000, "C:\\c.dll", 8);
+	ts_steps_load(&rec->initial, 0x7300000, 0x2000, "C:d.dll", 7);
+	ts_steps_load(&rec->initial, 0x7400000, 0x2000, "1:\\e.dll", 8);
+	ts_steps_load(&rec->initial, 0x7500000, 0x2000, "z:/f.dll", 8);
 	rec->osabi = "Windows";
+}
+
+/* For gdb a drive means nothing there. */
+static void add_modules_of_an_unknown_system(struct ts_recording *rec)
+{
+	add_relative_modules(rec);
+	rec->osabi = NULL;
 }
 
 START_TEST(relative_names_are_not_listed)
@@ -158,7 +168,17 @@ START_TEST(relative_names_are_not_listed)
 	ck_assert_str_eq(fake_send("qXfer:libraries:read::0,1000"),
 			 "l<library-list>\n"
 			 "<library name=\"C:\\c.dll\"><segment address=\"0x7201000\"/></library>\n"
+			 "<library name=\"z:/f.dll\"><segment address=\"0x7501000\"/></library>\n"
 			 "</library-list>\n");
+}
+END_TEST
+
+START_TEST(names_with_a_drive_are_listed_in_windows_only)
+{
+	const struct fake_options unknown = { .change = add_modules_of_an_unknown_system };
+
+	fake_again(&unknown);
+	ck_assert_str_eq(fake_send("qXfer:libraries:read::0,1000"), "l<library-list>\n</library-list>\n");
 }
 END_TEST
 
@@ -402,6 +422,7 @@ FAKE_SUITE("pkt_xfer", the_target_description_is_whole_and_the_last_piece, piece
 	   libraries_of_linux_are_those_whose_dynamic_section_is_known,
 	   a_library_beneath_the_sysroot_is_one_that_is_known,
 	   libraries_are_claimed_where_gdb_reads_such_a_list, relative_names_are_not_listed,
+	   names_with_a_drive_are_listed_in_windows_only,
 	   the_auxiliary_vector_is_as_recorded, the_program_is_the_one_given_if_one_is,
 	   a_wrong_annex_is_error_0, malformed_packets_are_errors,
 	   a_siginfo_that_was_claimed_is_an_error_where_there_is_none,

@@ -12,10 +12,9 @@
 #define SNAPPY_TABLE_MIN_KEPT 4096u
 
 /*
- * As snappy_frames_scan().  @like is the table of another recording, NULL if there is none; it is copied if
- * it is of
- * @src, too.  A table that the keeper had is believed as far as its chunks lie one after the other within the
- * file.
+ * As snappy_frames_scan().  @like is the table of another recording, NULL if there is none; if it is of the same
+ * source it is copied.  A table that the keeper had is believed as far as its chunks lie one after the other
+ * within the file.
  */
 bool snappy_table_open(struct snappy_frames *f, const struct ts_source *src, uint64_t off,
 		       const struct snappy_frames *like, struct ts_error *err);

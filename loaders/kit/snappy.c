@@ -10,9 +10,6 @@
 
 #include "src/base/cursor.h"
 
-#define HEADER_LEN 4
-#define CRC_LEN 4
-
 /*
  * Where chunks are shorter than SHORT_CHUNK, reading WINDOW_LEN bytes takes less time than reading their headers one
  * by one: a read costs 2.9 us, and the page cache gives 10 bytes a nanosecond (measured on a virtual machine).
@@ -167,7 +164,8 @@ static bool fill_window(struct window *w, const struct ts_source *src, uint64_t 
 	if (w->is_next_short && ts_source_read(src, off, w->bytes, sizeof(w->bytes), &w->len, &ignored))
 		return true;
 	w->len = 0; /* what follows may be what cannot be read */
-	return ts_source_read(src, off, w->bytes, HEADER_LEN + sizeof(((struct head *)NULL)->body), &w->len, err);
+	return ts_source_read(src, off, w->bytes, SNAPPY_HEADER_LEN + sizeof(((struct head *)NULL)->body), &w->len,
+			      err);
 }
 
 /* Read the header at @off, which is not the end of the file. */
@@ -177,15 +175,15 @@ static bool read_head(const struct snappy_frames *f, struct window *w, uint64_t 
 	struct ts_cursor c;
 	size_t got;
 
-	if ((off < w->off || off - w->off + HEADER_LEN + sizeof(h->body) > w->len) &&
+	if ((off < w->off || off - w->off + SNAPPY_HEADER_LEN + sizeof(h->body) > w->len) &&
 	    !fill_window(w, f->src, off, err))
 		return false;
 	got = w->len - (size_t)(off - w->off);
-	if (got < HEADER_LEN)
+	if (got < SNAPPY_HEADER_LEN)
 		return ts_fail(err, TS_ETRUNC, off, "the file ends inside a snappy chunk header");
 	c = ts_cursor(w->bytes + (off - w->off), got, off, "snappy chunk", err);
 	h->off = off;
-	h->left = ts_source_len(f->src) - off - HEADER_LEN;
+	h->left = ts_source_len(f->src) - off - SNAPPY_HEADER_LEN;
 	h->type = ts_u8(&c);
 	h->len = ts_u16le(&c);
 	h->len |= (uint32_t)ts_u8(&c) << 16;
@@ -199,10 +197,10 @@ static bool read_head(const struct snappy_frames *f, struct window *w, uint64_t 
 
 static bool check_identifier(const struct head *h, struct ts_error *err)
 {
-	if (h->len != SNAPPY_IDENTIFIER_LEN - HEADER_LEN)
+	if (h->len != SNAPPY_IDENTIFIER_LEN - SNAPPY_HEADER_LEN)
 		return ts_fail(err, TS_ECORRUPT, h->off, "snappy stream identifier of %" PRIu32 " bytes",
 			       h->len);
-	if (h->n_body == h->len && memcmp(h->body, &SNAPPY_IDENTIFIER[HEADER_LEN], h->len) != 0)
+	if (h->n_body == h->len && memcmp(h->body, &SNAPPY_IDENTIFIER[SNAPPY_HEADER_LEN], h->len) != 0)
 		return ts_fail(err, TS_ECORRUPT, h->off,
 			       "snappy stream identifier with other bytes than sNaPpY");
 	return true;
@@ -212,19 +210,19 @@ static bool check_identifier(const struct head *h, struct ts_error *err)
 static bool block_len(const struct head *h, uint64_t *len, struct ts_error *err)
 {
 	*len = 0;
-	for (size_t i = 0; i < 5 && CRC_LEN + i < h->n_body; i++) {
-		*len |= (uint64_t)(h->body[CRC_LEN + i] & 0x7f) << 7 * i;
-		if (!(h->body[CRC_LEN + i] & 0x80))
+	for (size_t i = 0; i < 5 && SNAPPY_CRC_LEN + i < h->n_body; i++) {
+		*len |= (uint64_t)(h->body[SNAPPY_CRC_LEN + i] & 0x7f) << 7 * i;
+		if (!(h->body[SNAPPY_CRC_LEN + i] & 0x80))
 			return true;
 	}
-	if (h->n_body < h->len && h->n_body < CRC_LEN + 5)
+	if (h->n_body < h->len && h->n_body < SNAPPY_CRC_LEN + 5)
 		return true; /* truncated by the end of the file, which is reported as that */
 	return ts_fail(err, TS_ECORRUPT, h->off, "snappy block without a length");
 }
 
 static bool check_data(const struct head *h, uint64_t *decoded_len, struct ts_error *err)
 {
-	if (h->len < CRC_LEN)
+	if (h->len < SNAPPY_CRC_LEN)
 		return ts_fail(err, TS_ECORRUPT, h->off,
 			       "snappy data chunk of %" PRIu32 " bytes has no checksum", h->len);
 	if (h->len > SNAPPY_MAX_BODY)
@@ -232,7 +230,7 @@ static bool check_data(const struct head *h, uint64_t *decoded_len, struct ts_er
 			       "snappy data chunk of %" PRIu32 " bytes, at most %u are legal", h->len,
 			       SNAPPY_MAX_BODY);
 	if (h->type == STORED)
-		*decoded_len = h->len - CRC_LEN;
+		*decoded_len = h->len - SNAPPY_CRC_LEN;
 	else if (!block_len(h, decoded_len, err))
 		return false;
 	if (*decoded_len > SNAPPY_MAX_DECODED)
@@ -269,9 +267,9 @@ static bool check_empty(const struct head *h, struct ts_error *err)
 {
 	uint32_t stored = load_u32le(h->body), crc = snappy_mask_crc(snappy_crc32c(NULL, 0));
 
-	if (h->type == COMPRESSED && h->len != CRC_LEN + 1)
+	if (h->type == COMPRESSED && h->len != SNAPPY_CRC_LEN + 1)
 		return ts_fail(err, TS_ECORRUPT, h->off, "snappy block of no bytes has %" PRIu32 " bytes",
-			       h->len - CRC_LEN);
+			       h->len - SNAPPY_CRC_LEN);
 	if (stored != crc)
 		return ts_fail(err, TS_ECORRUPT, h->off,
 			       "snappy chunk's checksum is 0x%08" PRIx32 ", its bytes give 0x%08" PRIx32,
@@ -331,7 +329,7 @@ static bool scan(struct snappy_frames *f, struct window *w, uint64_t off, struct
 	while (off < ts_source_len(f->src)) {
 		if (!read_head(f, w, off, &h, &f->end) || !scan_chunk(f, &h, &f->end))
 			break;
-		off += HEADER_LEN + (uint64_t)h.len;
+		off += SNAPPY_HEADER_LEN + (uint64_t)h.len;
 	}
 	if (f->end.code == TS_OK || f->end.code == TS_ETRUNC || f->end.code == TS_ECORRUPT)
 		return true;
@@ -411,11 +409,11 @@ bool snappy_frames_decode(const struct snappy_frames *f, size_t i, uint8_t *out,
 	uint32_t out_len = snappy_frames_decoded_len(f, i);
 	uint32_t stored, crc;
 
-	if (!ts_source_read_all(f->src, chunk->file_off + HEADER_LEN, scratch, chunk->body_len, err))
+	if (!ts_source_read_all(f->src, chunk->file_off + SNAPPY_HEADER_LEN, scratch, chunk->body_len, err))
 		return false;
 	if (chunk->is_stored)
-		memcpy(out, scratch + CRC_LEN, out_len);
-	else if (!decode_block(chunk, scratch + CRC_LEN, chunk->body_len - CRC_LEN, out, out_len, err))
+		memcpy(out, scratch + SNAPPY_CRC_LEN, out_len);
+	else if (!decode_block(chunk, scratch + SNAPPY_CRC_LEN, chunk->body_len - SNAPPY_CRC_LEN, out, out_len, err))
 		return false;
 	stored = load_u32le(scratch);
 	crc = snappy_mask_crc(snappy_crc32c(out, out_len));

@@ -22,6 +22,10 @@
 #define SNAPPY_IDENTIFIER "\xff\x06\x00\x00sNaPpY"
 #define SNAPPY_IDENTIFIER_LEN 10
 
+/* Type and length of a chunk; the checksum that begins the body of a data chunk. */
+#define SNAPPY_HEADER_LEN 4
+#define SNAPPY_CRC_LEN    4
+
 /* The largest decoded length of a data chunk, and of its body: CRC and a block of incompressible bytes. */
 #define SNAPPY_MAX_DECODED 65536u
 #define SNAPPY_MAX_BODY (4 + 76490u)

@@ -15,10 +15,8 @@
  *        4   4  length of its body; bit 31: it is stored
  *        8   4  length of what it decodes to
  */
-#define CHUNK_LEN  12
-#define STORED     (UINT32_C(1) << 31)
-#define HEADER_LEN 4
-#define CRC_LEN    4
+#define CHUNK_LEN 12
+#define STORED    (UINT32_C(1) << 31)
 
 static bool copy(struct snappy_frames *f, const struct snappy_frames *like, struct ts_error *err)
 {
@@ -62,7 +60,7 @@ static void keep(const struct snappy_frames *f, uint64_t start)
 		put_u32(&b, (uint32_t)(c->file_off - end));
 		put_u32(&b, c->body_len | (c->is_stored ? STORED : 0));
 		put_u32(&b, snappy_frames_decoded_len(f, i));
-		end = c->file_off + HEADER_LEN + c->body_len;
+		end = c->file_off + SNAPPY_HEADER_LEN + c->body_len;
 	}
 	ts_source_keep(f->src, &b);
 	ts_buf_fini(&b);
@@ -77,9 +75,9 @@ static bool take_chunk(struct snappy_frames *f, struct ts_cursor *c, uint64_t *e
 	const uint32_t body = ts_u32le(c), body_len = body & ~STORED, len = ts_u32le(c);
 	const uint64_t left = ts_source_len(f->src) - *end;
 
-	if (len > SNAPPY_MAX_DECODED || !len || body_len > SNAPPY_MAX_BODY || body_len < CRC_LEN ||
-	    (body & STORED && len != body_len - CRC_LEN) || gap > left ||
-	    HEADER_LEN + (uint64_t)body_len > left - gap)
+	if (len > SNAPPY_MAX_DECODED || !len || body_len > SNAPPY_MAX_BODY || body_len < SNAPPY_CRC_LEN ||
+	    (body & STORED && len != body_len - SNAPPY_CRC_LEN) || gap > left ||
+	    SNAPPY_HEADER_LEN + (uint64_t)body_len > left - gap)
 		return false;
 	f->chunks[f->n++] = (struct snappy_chunk){
 		.file_off = *end + gap,
@@ -88,7 +86,7 @@ static bool take_chunk(struct snappy_frames *f, struct ts_cursor *c, uint64_t *e
 		.is_stored = (body & STORED) != 0,
 	};
 	f->len += len;
-	*end += gap + HEADER_LEN + body_len;
+	*end += gap + SNAPPY_HEADER_LEN + body_len;
 	return true;
 }
 

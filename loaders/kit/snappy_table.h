@@ -12,9 +12,9 @@
 #define SNAPPY_TABLE_MIN_KEPT 4096u
 
 /*
- * As snappy_frames_scan().  @like is the table of another recording, NULL if there is none; if it is of the same
- * source it is copied.  A table that the keeper had is believed as far as its chunks lie one after the other
- * within the file.
+ * As snappy_frames_scan().  @like is the table of another recording, or NULL; it is copied if its source is
+ * @src. A table from the keeper is used only if its chunks follow each other and lie within the file;
+ * otherwise the headers are scanned.
  */
 bool snappy_table_open(struct snappy_frames *f, const struct ts_source *src, uint64_t off,
 		       const struct snappy_frames *like, struct ts_error *err);

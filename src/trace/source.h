@@ -102,8 +102,8 @@ void ts_source_allow_ahead(struct ts_source *src);
 void ts_source_set_keeper(struct ts_source *src, const struct ts_source_keeper *keeper);
 
 /*
- * What a loader kept of @src before, appended to @out.  Returns false if that is not known; the caller then
- * learns it anew.  It is no more to be believed than @src itself.
+ * Append to @out what a loader kept of @src before.  Returns false if nothing usable was kept; the caller then
+ * scans @src.  The bytes must be checked like those of @src itself.
  */
 bool ts_source_recall(const struct ts_source *src, struct ts_buf *out);
 

@@ -236,7 +236,7 @@ START_TEST(a_kept_table_that_leads_out_of_its_file_is_scanned_anew)
 
 	open_table();
 	expect_refused(0, 0, UINT32_MAX);
-	expect_refused(N_CHUNKS - 1, 0, 20); /* behind the end */
+	expect_refused(N_CHUNKS - 1, 0, 20); /* beyond the end of the file */
 	expect_refused(0, 4, stored | 3);    /* shorter than its checksum */
 	expect_refused(0, 4, stored | 6);    /* its length is not that of what it decodes to */
 	expect_refused(1, 4, SNAPPY_MAX_BODY + 1);

@@ -4,6 +4,7 @@
     with Server("TRACE", "--exec", "PROG") as server:
         server.address      "127.0.0.1:40123", a port that the system chose
 """
+import os
 import re
 import signal
 import subprocess
@@ -24,8 +25,8 @@ class Server:
         self.pid = self.proc.pid
 
     def said(self):
-        self.err.seek(0)
-        return self.err.read().decode(errors="replace")
+        """All that it has printed.  Read by place: the server writes where the file's offset is, which both share."""
+        return os.pread(self.err.fileno(), os.fstat(self.err.fileno()).st_size, 0).decode(errors="replace")
 
     def wait_until_it_listens(self, comm):
         pattern = re.compile(r"(\d+\.\d+\.\d+\.\d+:[1-9]\d*)" if ":" in comm else f"({re.escape(comm)})")

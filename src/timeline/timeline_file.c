@@ -327,6 +327,7 @@ static bool load_head(struct ts_timeline *tl, const struct saved_head *head, str
 		return false;
 	text = ts_index_take(a, 1, &text_len);
 	if (!text || !text_len || text[text_len - 1] || head->damage_code > TS_EUSAGE ||
+	    (head->damage_code != TS_OK && !text[0]) ||
 	    head->n_memory > (tl->rec->n_processes ? tl->rec->n_processes : 1))
 		return false;
 	bd->n_steps = head->n_steps;

@@ -259,6 +259,7 @@ START_TEST(a_record_whose_head_contradicts_itself_or_the_one_before_is_refused)
 		{ "no segment, but steps, at the end", -1, "HEAD", 0, false, FLAGS_AT, 4, 0 },
 		{ "without reads", 0, "HEAD", 0, false, FLAGS_AT, 4, 1 | 16 },
 		{ "an error that there is not", 0, "HEAD", 0, false, DAMAGE_AT, 4, 1000 },
+		{ "damage without a reason", 0, "HEAD", 0, false, DAMAGE_AT, 4, TS_ECORRUPT },
 		{ "more processes than threads name", 0, "HEAD", 0, false, N_PROCESSES_AT, 4, 1000 },
 		{ "more spaces than processes", 0, "HEAD", 0, false, N_MEMORY_AT, 4, 1000 },
 		{ "no numbers", 0, "HEAD", 0, true, 8, 8, 0 },

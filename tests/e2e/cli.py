@@ -166,6 +166,14 @@ def a_file_of_the_user_that_is_bad_is_named():
 
 
 @case
+def a_folder_for_the_output_that_is_not_there_is_said_to_be_missing():
+    open("a_file", "w").close()
+    for command in "export", "pack", "plot":
+        check_refused([command, TRACE, "-o", "absent/out.svg"], 1, "absent/out.svg: No such file or directory")
+        check_refused([command, TRACE, "-o", "a_file/out.svg"], 1, "a_file/out.svg: Not a directory")
+
+
+@case
 def an_image_fills_memory_that_the_trace_leaves_unknown():
     with open("raw", "w") as f:
         f.write("raw bytes")

@@ -105,6 +105,16 @@ START_TEST(a_file_to_write_has_names_aside)
 }
 END_TEST
 
+START_TEST(a_folder_that_is_not_there_is_only_what_it_is_called)
+{
+	ts_sandbox_allow(&rules, TS_RULE_WRITE, in_dir("nowhere/t.tf"));
+	allows(in_dir("nowhere/t.tf.aZ09bc"), TS_USE_WRITE);
+	forbids(in_dir("./nowhere/t.tf.aZ09bc"), TS_USE_WRITE);
+	forbids(in_dir("elsewhere/t.tf.aZ09bc"), TS_USE_WRITE);
+	forbids(in_dir("nowhere/other"), TS_USE_WRITE);
+}
+END_TEST
+
 START_TEST(a_folder_allows_the_files_directly_in_it)
 {
 	ts_sandbox_allow(&rules, TS_RULE_FOLDER, dir);
@@ -163,6 +173,7 @@ END_TEST
 
 UNIT_FIXTURE_SUITE("rules", make_dir, remove_dir, without_rules_nothing_is_allowed,
 		   a_file_to_read_is_that_file_by_any_name, a_file_that_nobody_named_is_read_only,
-		   a_file_to_write_has_names_aside, a_folder_allows_the_files_directly_in_it,
+		   a_file_to_write_has_names_aside, a_folder_that_is_not_there_is_only_what_it_is_called,
+		   a_folder_allows_the_files_directly_in_it,
 		   a_link_in_the_middle_leads_where_it_leads, a_temporary_folder_gives_no_names,
 		   a_root_and_images_are_for_reading)

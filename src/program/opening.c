@@ -55,6 +55,13 @@ static void show_unpacking(void *user, const struct ts_unpacking *at)
 			      at->n_out);
 }
 
+/* What is packed already is not packed again: a packed recording in a packed recording is not opened. */
+static bool check_unpacked(const struct ts_opened *o, const struct ts_source *src, struct ts_error *err)
+{
+	return o->cli.command != TS_CMD_PACK || !ts_source_archive(src) ||
+	       ts_fail(err, TS_EUSAGE, TS_NO_OFF, "it is a packed recording already");
+}
+
 /* A file of another thread, which is taken: its format must be the same. */
 static bool add_thread(struct ts_opened *o, struct ts_source *src, struct ts_error *err)
 {
@@ -65,7 +72,7 @@ static bool add_thread(struct ts_opened *o, struct ts_source *src, struct ts_err
 		o->threads = threads;
 	if (src && !threads)
 		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no room for %zu files", o->n_threads + 1);
-	if (src && threads && !o->cli.format)
+	if (src && threads && check_unpacked(o, src, err) && !o->cli.format)
 		loader = ts_loader_probe(src, err);
 	if (err->code == TS_OK && loader != o->loader)
 		ts_fail(err, TS_EUSAGE, TS_NO_OFF, "its format is %s, not %s", loader->name, o->loader->name);
@@ -130,7 +137,8 @@ static bool open_source(struct ts_opened *o, struct ts_error *err)
 	};
 
 	o->src = ts_trace_open(o->cli.trace, &opt, err);
-	if (o->src && (!ts_packed_adopt(&o->cli, o->src, &o->packed, err) || !add_packed_images(o, err)))
+	if (o->src && (!check_unpacked(o, o->src, err) || !ts_packed_adopt(&o->cli, o->src, &o->packed, err) ||
+		       !add_packed_images(o, err)))
 		return false;
 	if (o->src)
 		o->loader = o->cli.format ? ts_loader_find(o->cli.format) : ts_loader_probe(o->src, err);

@@ -455,7 +455,7 @@ static struct ts_source *unpack_source(const struct ts_source *packed, enum ts_c
 	return src;
 }
 
-static struct ts_source *open_file(struct ts_source *file, const struct ts_unpack_options *opt,
+static struct ts_source *open_file(struct ts_source *file, bool is_member, const struct ts_unpack_options *opt,
 				   struct ts_error *err);
 
 /* The trace in a packed recording, whose archive is taken. */
@@ -467,7 +467,7 @@ static struct ts_source *open_packed(struct ts_source *archive, const struct ts_
 
 	if (ts_pack_init(&p, archive, err))
 		src = ts_trace_open_packed(&p, ts_pack_find(&p, "trace/"), opt, err);
-	if (src && !src->archive)
+	if (src)
 		src->archive = archive;
 	else
 		ts_source_close(archive);
@@ -475,8 +475,11 @@ static struct ts_source *open_packed(struct ts_source *archive, const struct ts_
 	return src;
 }
 
-/* A source, which is taken: as it is, or what is packed in it. */
-static struct ts_source *open_file(struct ts_source *file, const struct ts_unpack_options *opt,
+/*
+ * A source, which is taken: as it is, or what is packed in it.  A member of a packed recording is none itself: each
+ * takes memory, and a small file could have any number of them, one in the other.
+ */
+static struct ts_source *open_file(struct ts_source *file, bool is_member, const struct ts_unpack_options *opt,
 				   struct ts_error *err)
 {
 	uint8_t head[TS_CODEC_HEAD];
@@ -492,6 +495,12 @@ static struct ts_source *open_file(struct ts_source *file, const struct ts_unpac
 	if (kind == TS_CODEC_NONE)
 		return file;
 	src = kind == TS_CODEC_ZSTD ? ts_zstd_seek_open(file, err) : NULL;
+	if (src && is_member && ts_pack_is(src)) {
+		ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF,
+			"a packed recording in a packed recording: `tracestub unpack` takes it out");
+		ts_source_close(src);
+		return NULL;
+	}
 	if (src)
 		return ts_pack_is(src) ? open_packed(src, opt, err) : src;
 	if (err->code != TS_OK) {
@@ -508,7 +517,7 @@ struct ts_source *ts_trace_open_packed(const struct ts_pack *p, const struct ts_
 {
 	struct ts_source *src = ts_pack_open(p, m, err);
 
-	return src ? open_file(src, opt, err) : NULL;
+	return src ? open_file(src, true, opt, err) : NULL;
 }
 
 static struct ts_source *spool_pipe(int fd, const char *name, const struct ts_unpack_options *opt,
@@ -556,7 +565,7 @@ struct ts_source *ts_trace_open(const char *path, const struct ts_unpack_options
 		src = ts_source_watched(fd, path, err);
 		if (src)
 			src->is_fleeting = ts_is_stdin(path);
-		return src ? open_file(src, opt, err) : NULL;
+		return src ? open_file(src, false, opt, err) : NULL;
 	}
 	src = NULL;
 	if (S_ISFIFO(st.st_mode) || (ts_is_stdin(path) && S_ISSOCK(st.st_mode)))

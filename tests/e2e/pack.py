@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """`tracestub pack` and `unpack`: one file that every command opens, here and on somebody else's machine."""
 import gzip
+import io
 import json
 import os
 import pathlib
@@ -10,7 +11,7 @@ import subprocess
 import tarfile
 import tempfile
 
-from _tap import DATA, TRACESTUB, add_case, case, run_cases, skip
+from _tap import DATA, TRACESTUB, add_case, case, run_cases
 from _versions import program_of_another_version
 
 SAMPLES = {
@@ -51,8 +52,6 @@ class Desk:
 
     def files(self):
         """The packed files, as tar(1) and zstd(1) have them."""
-        if not shutil.which("zstd"):
-            skip("zstd is not installed")
         tar = self.folder / "archive.tar"
         with open(tar, "wb") as out:
             subprocess.run(["zstd", "-dc", self.packed], stdout=out, check=True)
@@ -251,10 +250,34 @@ def rename_member(tar, name, other):
     tar[at:at + 512] = header
 
 
+def archive_of(members):
+    """A tar archive of these names and contents, which a packed recording may be."""
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w", format=tarfile.USTAR_FORMAT) as archive:
+        for name, data in [("tracestub-pack", b"version 1\nmtime 0\n"), *members]:
+            member = tarfile.TarInfo(name)
+            member.size = len(data)
+            archive.addfile(member, io.BytesIO(data))
+    return out.getvalue()
+
+
+@case
+def a_packed_recording_in_another_is_not_opened_and_not_made():
+    """One in the other took 11 MB of memory each, and 80 bytes of the file."""
+    with Desk() as desk:
+        desk.run("pack", desk.trace, "-o", desk.packed)
+        done = desk.run("pack", desk.packed, "-o", desk.folder / "twice", status=1)
+        assert f"{desk.packed}: it is a packed recording already" in done.stderr and not (desk.folder / "twice").exists(), done
+        nested = desk.folder / "nested"
+        write_packed(nested, archive_of([("trace/inner", desk.packed.read_bytes())]))
+        done = desk.run("info", nested, status=1)
+        assert done.stderr.startswith(f"{nested}: a packed recording in a packed recording"), done
+        desk.run("unpack", nested, "-o", desk.folder / "inner")
+        assert (desk.folder / "inner").read_bytes() == desk.packed.read_bytes()
+
+
 @case
 def a_name_does_not_lead_out_of_the_folder():
-    if not shutil.which("zstd"):
-        skip("zstd is not installed")
     with Desk() as desk:
         desk.run("pack", desk.trace, "-o", desk.packed)
         data = bytearray(subprocess.run(["zstd", "-dc", desk.packed], check=True, capture_output=True).stdout)
@@ -269,8 +292,6 @@ def a_name_does_not_lead_out_of_the_folder():
 @case
 def no_file_is_replaced_in_a_folder():
     """Its names are the archive's: -o ~ is no leave to write ~/.bashrc."""
-    if not shutil.which("zstd"):
-        skip("zstd is not installed")
     with Desk() as desk:
         program = desk.folder / "prog"
         program.write_bytes(b"what lies beneath")

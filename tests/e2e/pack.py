@@ -277,6 +277,22 @@ def a_packed_recording_in_another_is_not_opened_and_not_made():
 
 
 @case
+def many_threads_of_a_packed_recording_share_what_is_unpacked_of_it():
+    """A file of 2 KB, whose one frame is 16 MiB long, and which has 300 threads: a frame for each was 5 GB."""
+    n, most = 300, 16 << 20
+    with Desk("tenet") as desk:
+        log = b"rax=0x1,rsp=0x7ffe00001000,rip=0x401000\nrax=0x2,rip=0x401001\n"
+        tar = archive_of([("trace/t.0.log", log), *((f"thread/t.{i}.log", log) for i in range(1, n))])
+        write_packed(desk.packed, tar.ljust(most, b"\0"))
+        with open(desk.folder / "out", "w+") as out:
+            command = subprocess.Popen([TRACESTUB, "info", desk.packed, "--quiet", "--index", "none"], env=desk.env(), stdout=out)
+            _, status, usage = os.wait4(command.pid, 0)
+            command.returncode = os.waitstatus_to_exitcode(status)
+        assert command.returncode == 0 and f"threads       {n}\n" in (desk.folder / "out").read_text()
+        assert usage.ru_maxrss < (256 << 10) * (8 if b"__asan_init" in pathlib.Path(TRACESTUB).read_bytes() else 1), usage
+
+
+@case
 def a_name_does_not_lead_out_of_the_folder():
     with Desk() as desk:
         desk.run("pack", desk.trace, "-o", desk.packed)

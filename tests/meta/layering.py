@@ -82,7 +82,7 @@ LIBRARIES = [
     (re.compile(r"Zydis/.*"), re.compile(r"src/arch/x86_insn\.c")),
     (re.compile(r"seccomp\.h"), re.compile(r"src/arch/syscall_name\.c|src/sandbox/.*\.c")),
     (re.compile(r"(zlib|lzma|zstd_errors)\.h"), re.compile(r"src/trace/codec\.c")),
-    (re.compile(r"zstd\.h"), re.compile(r"src/(trace/(codec|zstd_seek|zstd_write)|index/index_pack)\.c")),
+    (re.compile(r"zstd\.h"), re.compile(r"src/(trace/(codec|zstd_frames|zstd_write)|index/index_pack)\.c")),
     (re.compile(r"check\.h"), None),
 ]
 

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,9 @@
 
 /* So much of a file system is left free for others. */
 #define RESERVE (UINT64_C(64) << 20)
+
+/* What all spools that became sources have in memory.  It is not given back: a process opens few recordings. */
+static atomic_uint_least64_t all_in_memory;
 
 static bool write_all(int fd, const uint8_t *data, size_t len, struct ts_error *err)
 {
@@ -111,9 +115,14 @@ static bool move_to_folder(struct ts_spool *s, struct ts_error *err)
 	return true;
 }
 
+static bool fits_in_memory(uint64_t len)
+{
+	return len <= TS_SPOOL_IN_MEMORY && atomic_load(&all_in_memory) + len <= TS_SPOOLS_IN_MEMORY;
+}
+
 bool ts_spool_write(struct ts_spool *s, const void *data, size_t len, struct ts_error *err)
 {
-	if (s->is_in_memory && s->len + len > TS_SPOOL_IN_MEMORY && !move_to_folder(s, err))
+	if (s->is_in_memory && !fits_in_memory(s->len + len) && !move_to_folder(s, err))
 		return false;
 	if (len > s->max_len || s->len > s->max_len - len)
 		return ts_fail(err, TS_ELIMIT, TS_NO_OFF, "it has more than %" PRIu64 " bytes unpacked%s%s",
@@ -145,6 +154,8 @@ struct ts_source *ts_spool_take(struct ts_spool *s, const char *name, struct ts_
 {
 	int fd = s->fd;
 
+	if (s->is_in_memory)
+		atomic_fetch_add(&all_in_memory, s->len);
 	s->fd = -1;
 	return ts_source_from_fd(fd, name, err);
 }

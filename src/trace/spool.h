@@ -2,8 +2,8 @@
 /*
  * A file that is written once, front to back, and then read as a source.
  *
- * It begins in memory and moves to a directory when it grows.  There it has no name until it is kept, so that
- * it disappears if the program ends before.
+ * It begins in memory and moves to a directory when it grows, or others have grown.  There it has no name until
+ * it is kept, so that it disappears if the program ends before.
  */
 #ifndef TS_SPOOL_H
 #define TS_SPOOL_H
@@ -14,8 +14,12 @@
 
 #include "source.h"
 
-/* A spool of up to this many bytes stays in memory. */
-#define TS_SPOOL_IN_MEMORY (UINT64_C(4) << 20)
+/*
+ * A spool of up to this many bytes stays in memory, as long as all of them together have no more than the second
+ * number: how many there are is chosen by a packed recording, which has the logs of any number of threads.
+ */
+#define TS_SPOOL_IN_MEMORY  (UINT64_C(4) << 20)
+#define TS_SPOOLS_IN_MEMORY (UINT64_C(64) << 20)
 
 struct ts_spool {
 	const char *dir;  /* borrowed; its directory, NULL: the one for temporary files */

@@ -355,10 +355,30 @@ START_TEST(folders_and_devices_are_refused)
 }
 END_TEST
 
+/* The last one: what is in memory is counted for the whole process. */
+START_TEST(many_are_unpacked_in_memory_only_up_to_a_limit)
+{
+	const uint64_t len = 3 * TS_SPOOL_IN_MEMORY / 4, n = TS_SPOOLS_IN_MEMORY / len;
+
+	for (uint64_t i = 0; i < n + 3; i++) {
+		struct ts_spool spool;
+
+		ck_assert(ts_spool_init(&spool, "cache", UINT64_MAX, &err));
+		ck_assert(ts_spool_write(&spool, plain, len, &err));
+		ck_assert_int_eq(spool.is_in_memory, i < n);
+		src = ts_spool_take(&spool, "trace", &err);
+		check_bytes(len);
+		ts_spool_fini(&spool);
+		close_it();
+	}
+}
+END_TEST
+
 UNIT_FIXTURE_SUITE("unpack", setup, teardown, a_plain_file_is_itself, little_is_unpacked_in_memory,
 		   much_is_unpacked_once, a_file_that_changed_is_unpacked_again,
 		   another_source_of_it_is_as_long, a_kept_file_that_is_not_whole_is_made_again,
 		   truncated_data_is_served_as_far_as_it_is_good,
 		   more_than_the_limit_is_refused_and_leaves_nothing,
 		   what_does_not_look_like_a_trace_is_refused_at_once, without_a_cache_folder_nothing_is_kept,
-		   a_pipe_is_spooled, folders_and_devices_are_refused)
+		   a_pipe_is_spooled, folders_and_devices_are_refused,
+		   many_are_unpacked_in_memory_only_up_to_a_limit)

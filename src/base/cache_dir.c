@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "cache_dir.h"
 
+#include <dirent.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 bool ts_cache_dir(char dir[PATH_MAX])
 {
@@ -27,4 +30,75 @@ void ts_cache_dir_make(const char *dir)
 		*p = '/';
 	}
 	mkdir(path, 0700);
+}
+
+/* --------------------------------------------------------------------------------------------- its bound */
+
+struct kept {
+	char name[NAME_MAX + 1];
+	uint64_t len;
+	struct timespec used;
+};
+
+static int compare_used(const void *a, const void *b)
+{
+	const struct kept *x = a, *y = b;
+
+	if (x->used.tv_sec != y->used.tv_sec)
+		return x->used.tv_sec < y->used.tv_sec ? -1 : 1;
+	return (x->used.tv_nsec > y->used.tv_nsec) - (x->used.tv_nsec < y->used.tv_nsec);
+}
+
+/* The files whose names end in @suffix; the caller frees them.  *n gets how many. */
+static struct kept *list_kept(int dir_fd, const char *suffix, size_t *n)
+{
+	DIR *dir = fdopendir(dir_fd);
+	struct kept *list = NULL, *p;
+	struct dirent *e;
+	struct stat st;
+
+	*n = 0;
+	while (dir && (e = readdir(dir))) {
+		size_t len = strlen(e->d_name);
+
+		if (len <= strlen(suffix) || strcmp(e->d_name + len - strlen(suffix), suffix) ||
+		    fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode))
+			continue;
+		p = realloc(list, (*n + 1) * sizeof(*list));
+		if (!p)
+			break;
+		list = p;
+		memcpy(list[*n].name, e->d_name, len + 1);
+		list[*n].len = (uint64_t)st.st_size;
+		list[(*n)++].used = st.st_mtim;
+	}
+	if (dir)
+		closedir(dir);
+	else
+		close(dir_fd);
+	return list;
+}
+
+void ts_cache_dir_bound(const char *dir, const char *suffix, uint64_t max)
+{
+	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int list_fd = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	struct kept *list;
+	uint64_t total = 0;
+	size_t n;
+
+	if (list_fd >= 0) {
+		list = list_kept(list_fd, suffix, &n);
+		for (size_t i = 0; i < n; i++)
+			total += list[i].len;
+		if (n)
+			qsort(list, n, sizeof(*list), compare_used);
+		for (size_t i = 0; i + 1 < n && total > max; i++) { /* the newest stays */
+			unlinkat(fd, list[i].name, 0);
+			total -= list[i].len;
+		}
+		free(list);
+	}
+	if (fd >= 0)
+		close(fd);
 }

@@ -7,6 +7,7 @@
 
 #include <limits.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 /*
  * The path of the directory: $XDG_CACHE_HOME/tracestub, or ~/.cache/tracestub.  It may not exist yet.
@@ -17,5 +18,11 @@ bool ts_cache_dir(char dir[PATH_MAX]);
 
 /* Create the directory and its parents if they do not exist.  A failure shows when it is used. */
 void ts_cache_dir_make(const char *dir);
+
+/*
+ * Remove the files in @dir whose names end in @suffix that were not used for longest, until the others take no more
+ * than @max bytes together.  The one that was used last stays.
+ */
+void ts_cache_dir_bound(const char *dir, const char *suffix, uint64_t max);
 
 #endif

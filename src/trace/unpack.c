@@ -8,7 +8,6 @@
  */
 #include "unpack.h"
 
-#include <dirent.h>
 #include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -335,78 +334,6 @@ static bool put_trailer(struct unpacking *u, const struct key *key, struct ts_er
 	return done;
 }
 
-/* -------------------------------------------------------------------------------------- the cache's bound */
-
-struct kept {
-	char name[NAME_MAX + 1];
-	uint64_t len;
-	struct timespec used;
-};
-
-static int compare_used(const void *a, const void *b)
-{
-	const struct kept *x = a, *y = b;
-
-	if (x->used.tv_sec != y->used.tv_sec)
-		return x->used.tv_sec < y->used.tv_sec ? -1 : 1;
-	return (x->used.tv_nsec > y->used.tv_nsec) - (x->used.tv_nsec < y->used.tv_nsec);
-}
-
-/* The kept files; the caller frees them.  *n gets how many. */
-static struct kept *list_kept(int dir_fd, size_t *n)
-{
-	DIR *dir = fdopendir(dir_fd);
-	struct kept *list = NULL, *p;
-	struct dirent *e;
-	struct stat st;
-
-	*n = 0;
-	while (dir && (e = readdir(dir))) {
-		size_t len = strlen(e->d_name);
-
-		if (len <= strlen(SUFFIX) || strcmp(e->d_name + len - strlen(SUFFIX), SUFFIX) ||
-		    fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode))
-			continue;
-		p = realloc(list, (*n + 1) * sizeof(*list));
-		if (!p)
-			break;
-		list = p;
-		memcpy(list[*n].name, e->d_name, len + 1);
-		list[*n].len = (uint64_t)st.st_size;
-		list[(*n)++].used = st.st_mtim;
-	}
-	if (dir)
-		closedir(dir);
-	else
-		close(dir_fd);
-	return list;
-}
-
-/* Remove the files that were not used for longest until the others take no more than @max bytes together. */
-static void bound_kept(const char *dir, uint64_t max)
-{
-	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	int list_fd = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 0);
-	struct kept *list;
-	uint64_t total = 0;
-	size_t n;
-
-	if (list_fd >= 0) {
-		list = list_kept(list_fd, &n);
-		for (size_t i = 0; i < n; i++)
-			total += list[i].len;
-		if (n)
-			qsort(list, n, sizeof(*list), compare_used);
-		for (size_t i = 0; i + 1 < n && total > max; i++) { /* the newest stays */
-			unlinkat(fd, list[i].name, 0);
-			total -= list[i].len;
-		}
-		free(list);
-	}
-	if (fd >= 0)
-		close(fd);
-}
-
 /* ------------------------------------------------------------------------------------------------ opening */
 
 /* Finish the spool: keep it if it may be found again, and make it the source. */
@@ -418,7 +345,7 @@ static struct ts_source *finish(struct unpacking *u, const struct key *key, stru
 
 	if (key && !u->spool.is_in_memory && u->spool.dir == u->opt->dir &&
 	    kept_path(u->opt->dir, key, path) && put_trailer(u, key, err) && ts_spool_keep(&u->spool, path))
-		bound_kept(u->opt->dir, u->spool.max_len / KEPT_PART);
+		ts_cache_dir_bound(u->opt->dir, SUFFIX, u->spool.max_len / KEPT_PART);
 	ts_error_reset(err);
 	src = ts_spool_take(&u->spool, u->name, err);
 	if (!src)

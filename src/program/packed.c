@@ -22,7 +22,18 @@
 #include "src/trace/object.h"
 #include "src/trace/pack.h"
 
-#define MAX_MARKS      (4u << 20)
+#define MAX_MARKS (4u << 20)
+
+/*
+ * The copies of a packed recording's files have no more bytes than the first number and, for each byte of the
+ * packed file, the second: zstd makes 10,000 zeros of less than one byte, and a few bytes must not fill the
+ * disk.  Copies of all recordings stay until they have more than the third together.
+ */
+#define COPIES_LEN     (UINT64_C(1) << 30)
+#define COPIES_A_BYTE  64u
+#define MAX_COPIES_LEN (UINT64_C(4) << 30)
+
+#define COPY_SUFFIX    ".program"
 #define IMAGES         "image/"
 #define NO_MEMORY(err) ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted")
 
@@ -84,7 +95,7 @@ static bool name_copy(const struct ts_pack *p, const struct ts_pack_member *m, c
 	if (done) {
 		h = XXH3_128bits_digest(hash);
 		ts_cache_dir_make(folder);
-		done = snprintf(path, PATH_MAX, "%s/%016" PRIx64 "%016" PRIx64 ".program", folder, h.high64,
+		done = snprintf(path, PATH_MAX, "%s/%016" PRIx64 "%016" PRIx64 COPY_SUFFIX, folder, h.high64,
 				h.low64) < PATH_MAX ||
 		       ts_fail(err, TS_EIO, TS_NO_OFF, "the path of the cache directory is too long");
 	}
@@ -100,25 +111,52 @@ static bool copy_program(const struct ts_pack *p, const struct ts_pack_member *m
 	struct stat st;
 	bool done;
 
-	if (!lstat(path, &st) && S_ISREG(st.st_mode) && (uint64_t)st.st_size == m->len)
+	if (!lstat(path, &st) && S_ISREG(st.st_mode) && (uint64_t)st.st_size == m->len) {
+		utimensat(AT_FDCWD, path, NULL, 0); /* it was used now */
 		return true;
+	}
 	done = ts_atomic_file_init(&f, path, err) && ts_pack_copy(p, m, &f, err) &&
 	       ts_atomic_file_finish(&f, err);
 	ts_atomic_file_fini(&f);
 	return done;
 }
 
+static uint64_t file_len(const char *path)
+{
+	struct stat st;
+
+	return path && !stat(path, &st) ? (uint64_t)st.st_size : 0;
+}
+
+/* Count a copy of the member; false if the copies would be too long. */
+static bool count_copy(struct ts_packed_files *files, const struct ts_pack_member *m, const char *trace,
+		       struct ts_error *err)
+{
+	uint64_t max = COPIES_LEN + COPIES_A_BYTE * file_len(trace);
+
+	if (files->len > max || m->len > max - files->len)
+		return ts_fail(err, TS_EIO, m->off,
+			       "it has %" PRIu64
+			       " bytes unpacked, more than there may be in a file of that length",
+			       m->len);
+	files->len += m->len;
+	return true;
+}
+
 /*
  * *path gets that of the member's copy in the cache directory (owned); NULL, and a warning, if it cannot be
  * written.
  */
-static bool copy_member(const struct ts_pack *p, const struct ts_pack_member *m, const char *trace, char **path,
-			struct ts_error *err)
+static bool copy_member(const struct ts_pack *p, const struct ts_pack_member *m, const char *trace,
+			struct ts_packed_files *files, char **path, struct ts_error *err)
 {
-	char to[PATH_MAX];
+	char to[PATH_MAX], folder[PATH_MAX];
 
 	*path = NULL;
-	if (name_copy(p, m, to, err) && copy_program(p, m, to, err)) {
+	if (count_copy(files, m, trace, err) && name_copy(p, m, to, err) && copy_program(p, m, to, err)) {
+		if (ts_cache_dir(folder))
+			ts_cache_dir_bound(folder, COPY_SUFFIX,
+					   files->len > MAX_COPIES_LEN ? files->len : MAX_COPIES_LEN);
 		*path = strdup(to);
 		return *path || NO_MEMORY(err);
 	}
@@ -136,7 +174,7 @@ static bool adopt_program(const struct ts_pack *p, struct ts_cli *cli, struct ts
 
 	if (!m || cli->exec.path)
 		return true;
-	if (!copy_member(p, m, cli->trace, &files->exec, err))
+	if (!copy_member(p, m, cli->trace, files, &files->exec, err))
 		return false;
 	if (files->exec)
 		cli->exec = (struct ts_file_option){ .path = files->exec,
@@ -157,7 +195,7 @@ static bool adopt_images(const struct ts_pack *p, struct ts_cli *cli, struct ts_
 		struct ts_file_option *image = &cli->images[cli->n_images];
 		char *end;
 
-		if (!copy_member(p, m, cli->trace, &files->images[files->n_images], err))
+		if (!copy_member(p, m, cli->trace, files, &files->images[files->n_images], err))
 			return false;
 		if (!files->images[files->n_images])
 			continue;
@@ -228,8 +266,9 @@ static bool add_marks(struct ts_pack_writer *w, const char *trace, struct ts_err
 /* The index, if it is finished, and the section that one of another version has in a file of its own. */
 static bool add_index(struct ts_pack_writer *w, const struct ts_index_facts *index, struct ts_error *err)
 {
-	return !index->is_finished || (add_file(w, "index", NULL, index->path, err) &&
-				       (!index->calls || add_file(w, "index.calls", NULL, index->calls, err)));
+	return !index->is_finished ||
+	       (add_file(w, "index", NULL, index->path, err) &&
+		(!index->calls || add_file(w, "index.calls", NULL, index->calls, err)));
 }
 
 /* The other files of the recording: its threads', and what its loader opens beside the trace. */
@@ -303,8 +342,9 @@ static void show(const struct ts_pack_writer *w, const struct ts_cli *cli, uint6
 	printf("%s: the trace", cli->output);
 	if (cli->n_threads)
 		printf(" of %zu files", cli->n_threads + 1);
-	printf("%s%s%s; %" PRIu64 " bytes", has_index ? ", its index" : "", cli->exec.path ? ", the program" : "",
-	       cli->n_images ? ", the files beneath it" : "", w->zstd.n_out);
+	printf("%s%s%s; %" PRIu64 " bytes", has_index ? ", its index" : "",
+	       cli->exec.path ? ", the program" : "", cli->n_images ? ", the files beneath it" : "",
+	       w->zstd.n_out);
 	if (n_steps)
 		printf(", %.3f for each of %" PRIu64 " instructions", (double)w->zstd.n_out / (double)n_steps,
 		       n_steps);
@@ -316,13 +356,6 @@ struct packing {
 	struct ts_meter meter;
 	uint64_t n_bytes; /* of all that is packed */
 };
-
-static uint64_t file_len(const char *path)
-{
-	struct stat st;
-
-	return path && !stat(path, &st) ? (uint64_t)st.st_size : 0;
-}
 
 static void show_packing(void *user, uint64_t n_bytes)
 {
@@ -482,8 +515,8 @@ static bool unpack(const struct ts_cli *cli, struct ts_error *err)
 	struct ts_source *archive = ts_pack_open_archive(cli->trace, err);
 	struct ts_pack p = { 0 };
 	bool done = archive && ts_pack_init(&p, archive, err) &&
-		    (ts_is_folder(cli->output) ? write_files(&p, cli->output, err) :
-						 write_trace(&p, cli->output, err));
+		    (ts_is_folder(cli->output) ? write_files(&p, cli->output, err)
+					       : write_trace(&p, cli->output, err));
 
 	ts_pack_fini(&p);
 	ts_source_close(archive);

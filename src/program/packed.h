@@ -15,6 +15,7 @@ struct ts_packed_files {
 	char *exec;                  /* owned; NULL: the program is not one */
 	char *images[TS_MAX_IMAGES]; /* owned */
 	unsigned n_images;
+	uint64_t len;                /* bytes of all of them */
 };
 
 /*
@@ -23,7 +24,7 @@ struct ts_packed_files {
  * the copies to which @cli then points; it needs ts_packed_files_fini() either way.
  *
  * Returns false if the packed recording is damaged (TS_ECORRUPT, TS_ETRUNC, TS_EIO), or memory is exhausted.
- * A copy that cannot be written is a warning.
+ * A copy that cannot be written, or is longer than it may be, is a warning.
  */
 bool ts_packed_adopt(struct ts_cli *cli, const struct ts_source *src, struct ts_packed_files *files,
 		     struct ts_error *err);

@@ -233,12 +233,22 @@ def one_file_goes_into_a_folder_too():
         assert "as it was" in desk.run("query", back / "trace", "marks").stdout
 
 
+def compress(data):
+    return subprocess.run(["zstd", "-qc"], input=bytes(data), check=True, capture_output=True).stdout
+
+
+def write_frames(path, frames):
+    """Frames, each with the length of what it decodes to, and the table by which they are found."""
+    table = (0x184D2A5E).to_bytes(4, "little") + (8 * len(frames) + 9).to_bytes(4, "little")
+    for frame, length in frames:
+        table += len(frame).to_bytes(4, "little") + length.to_bytes(4, "little")
+    table += len(frames).to_bytes(4, "little") + b"\0" + (0x8F92EAB1).to_bytes(4, "little")
+    path.write_bytes(b"".join(frame for frame, _ in frames) + table)
+
+
 def write_packed(path, tar):
-    """The archive, as one frame: frames are found by the table at the end."""
-    frame = subprocess.run(["zstd", "-qc"], input=bytes(tar), check=True, capture_output=True).stdout
-    table = (0x184D2A5E).to_bytes(4, "little") + (8 + 9).to_bytes(4, "little") + len(frame).to_bytes(4, "little") \
-        + len(tar).to_bytes(4, "little") + (1).to_bytes(4, "little") + b"\0" + (0x8F92EAB1).to_bytes(4, "little")
-    path.write_bytes(frame + table)
+    """The archive, as one frame."""
+    write_frames(path, [(compress(tar), len(tar))])
 
 
 def rename_member(tar, name, other):
@@ -290,6 +300,22 @@ def many_threads_of_a_packed_recording_share_what_is_unpacked_of_it():
             command.returncode = os.waitstatus_to_exitcode(status)
         assert command.returncode == 0 and f"threads       {n}\n" in (desk.folder / "out").read_text()
         assert usage.ru_maxrss < (256 << 10) * (8 if b"__asan_init" in pathlib.Path(TRACESTUB).read_bytes() else 1), usage
+
+
+@case
+def a_program_of_zeros_does_not_fill_the_cache_directory():
+    """A file of 40 KB with a program of more than a gigabyte: it was copied, and the copy stayed."""
+    piece = 16 << 20
+    with Desk() as desk:
+        header = tarfile.TarInfo("program/zeros")
+        header.size = 66 * piece
+        start = archive_of([("trace/trace", desk.trace.read_bytes())]).rstrip(b"\0")
+        start = start.ljust(-(-len(start) // 512) * 512, b"\0") + header.tobuf(tarfile.USTAR_FORMAT)
+        end = bytes(1024)
+        write_frames(desk.packed, [(compress(start), len(start)), *[(compress(bytes(piece)), piece)] * 66, (compress(end), len(end))])
+        done = desk.run("query", desk.packed, "when")
+        assert "program/zeros in it is not used: it has 1107296256 bytes unpacked" in done.stderr, done
+        assert "7480" in done.stdout and not list((desk.folder / desk.user).rglob("*.program")), done
 
 
 @case

@@ -17,6 +17,7 @@
 
 #include "insn.h"
 #include "operand.h"
+#include "src/base/hash.h"
 #include "word.h"
 
 /* A frame with more of these gets no plan. */
@@ -172,7 +173,7 @@ static inline bool bap_plan_split(struct bap_plans *ps, const struct ts_cursor *
 /* The same for tails that begin alike, and have the same length. */
 static inline uint32_t bap_plan_tag(const uint8_t *tail, uint32_t len)
 {
-	return (uint32_t)((ts_load(tail) ^ (uint64_t)len << 56) * UINT64_C(0x9e3779b97f4a7c15) >> 32);
+	return (uint32_t)ts_hash(ts_load(tail), len);
 }
 
 /* Where tails with this tag are counted, or an empty slot: the table is never full. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "shown.h"
+#include "src/base/hash.h"
 
 #define MAX_THREADS 4096
 
@@ -13,7 +14,7 @@
 /* Where the id is, or an empty place for it. */
 static struct bap_id *place_of(const struct bap_ids *ids, uint64_t id)
 {
-	for (uint64_t i = id * UINT64_C(0x9e3779b97f4a7c15) >> 32;; i++) {
+	for (uint64_t i = ts_hash(id, 0) >> 32;; i++) {
 		struct bap_id *p = &ids->items[i % ids->cap];
 
 		if (p->ordinal == TS_NO_THREAD || p->id == id)

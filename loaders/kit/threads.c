@@ -4,6 +4,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "src/base/hash.h"
+
 #define MIN_SLOTS 64u
 
 void threads_fini(struct threads *t)
@@ -15,9 +17,7 @@ void threads_fini(struct threads *t)
 /* Where the thread's slots begin. */
 static uint32_t hash(const struct threads *t, uint32_t process, uint64_t tid)
 {
-	uint64_t h = (tid ^ (uint64_t)process << 40) * UINT64_C(0x9e3779b97f4a7c15);
-
-	return (uint32_t)(h >> 32) & (t->n_slots - 1);
+	return (uint32_t)ts_hash(tid, process) & (t->n_slots - 1);
 }
 
 /* The slot of the thread, or the free one where it belongs. */

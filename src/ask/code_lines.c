@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "src/base/buf.h"
+#include "src/base/hash.h"
 #include "src/trace/linetab.h"
 
 struct file {
@@ -69,10 +70,8 @@ bool ts_code_lines_add_file(struct ts_code_lines *l, struct ts_source *src, uint
 
 static char **slot_of(char **names, size_t cap, const char *name)
 {
-	size_t hash = 5381;
+	size_t hash = (size_t)ts_hash_bytes(name, strlen(name));
 
-	for (const char *p = name; *p; p++)
-		hash = hash * 33 + (unsigned char)*p;
 	while (names[hash & (cap - 1)] && strcmp(names[hash & (cap - 1)], name))
 		hash++;
 	return &names[hash & (cap - 1)];

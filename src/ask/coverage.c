@@ -8,6 +8,7 @@
 #include "cells.h"
 #include "coverage_files.h"
 #include "src/base/give_back.h"
+#include "src/base/hash.h"
 #include "src/query/scan.h"
 #include "heap.h"
 #include "question.h"
@@ -64,7 +65,7 @@ struct coverage {
 /* The slot of the item with this address, or where it belongs. */
 static uint32_t *find_slot(const struct table *t, uint64_t addr)
 {
-	size_t i = (size_t)(addr * UINT64_C(0x9e3779b97f4a7c15) >> 32);
+	size_t i = (size_t)ts_hash(addr, 0);
 
 	while (t->slots[i & (t->n_slots - 1)] && t->items[t->slots[i & (t->n_slots - 1)] - 1].addr != addr)
 		i++;

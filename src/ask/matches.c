@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "src/base/give_back.h"
+#include "src/base/hash.h"
 #include "src/trace/step.h"
 
 #define NONE UINT32_MAX
@@ -34,7 +35,7 @@ bool ts_matches_give_back_some(struct ts_matches *m)
 
 static size_t slot_of(const struct ts_standing *st, uint64_t addr)
 {
-	return (size_t)((addr * UINT64_C(0x9e3779b97f4a7c15)) >> 20) & (st->n_slots - 1);
+	return (size_t)ts_hash(addr, 0) & (st->n_slots - 1);
 }
 
 static uint32_t *block_of(struct ts_matches *m, uint64_t addr)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "src/base/give_back.h"
+#include "src/base/hash.h"
 
 void ts_texts_init(struct ts_texts *x)
 {
@@ -33,7 +34,7 @@ void ts_texts_fini(struct ts_texts *x)
 
 uint64_t ts_text_hash(uint64_t addr)
 {
-	return addr * UINT64_C(0x9e3779b97f4a7c15);
+	return ts_hash(addr, 0);
 }
 
 uint64_t ts_text_hash_more(uint64_t hash, const char *chars, size_t n)

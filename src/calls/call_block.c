@@ -14,6 +14,7 @@
 
 #include "bits.h"
 #include "room.h"
+#include "src/base/hash.h"
 #include "src/index/index_blocks.h"
 #include "src/index/index_write.h"
 
@@ -84,9 +85,7 @@ static bool room(struct ts_call_packer *p, void *array, uint32_t n, uint32_t *ca
 
 static uint32_t hash(uint32_t edge, uint32_t what, unsigned code)
 {
-	uint64_t h = ((uint64_t)edge << 32 | what) * UINT64_C(0x9e3779b97f4a7c15) + code;
-
-	return (uint32_t)(h >> 32 ^ h >> 11);
+	return (uint32_t)ts_hash((uint64_t)edge << 32 | what, code);
 }
 
 static uint32_t add_entry(struct ts_call_packer *p, uint32_t edge, uint32_t what, unsigned code)

@@ -9,6 +9,7 @@
 
 #include "room.h"
 #include "src/base/buf.h"
+#include "src/base/hash.h"
 #include "src/index/index_write.h"
 
 void ts_call_edges_fini(struct ts_call_edges *s)
@@ -17,16 +18,9 @@ void ts_call_edges_fini(struct ts_call_edges *s)
 	free(s->table);
 }
 
-static uint32_t hash(uint64_t pc, uint64_t target)
-{
-	uint64_t h = pc * UINT64_C(0x9e3779b97f4a7c15) ^ target * UINT64_C(0xd6e8feb86659fd93);
-
-	return (uint32_t)(h ^ h >> 32);
-}
-
 static void put_in_table(struct ts_call_edges *s, uint32_t edge)
 {
-	uint32_t at = hash(s->items[edge].pc, s->items[edge].target) & (s->n_table - 1);
+	uint32_t at = (uint32_t)ts_hash(s->items[edge].pc, s->items[edge].target) & (s->n_table - 1);
 
 	while (s->table[at])
 		at = (at + 1) & (s->n_table - 1);
@@ -65,7 +59,7 @@ uint32_t ts_call_edges_number(struct ts_call_edges *s, uint64_t pc, uint64_t tar
 
 	if (2 * s->n >= s->n_table && !grow_table(s))
 		return TS_NO_EDGE;
-	at = hash(pc, target) & (s->n_table - 1);
+	at = (uint32_t)ts_hash(pc, target) & (s->n_table - 1);
 	for (; s->table[at]; at = (at + 1) & (s->n_table - 1)) {
 		const struct ts_call_edge *x = &s->items[s->table[at] - 1];
 

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/hash.h"
+
 /* More are dropped before a chunk: 20 MB. */
 #define MAX_BLOCKS (1u << 16)
 
@@ -37,8 +39,7 @@ void ts_blocks_begin_chunk(struct ts_blocks *b, uint64_t chunk)
 
 static uint32_t *slot_of(const struct ts_blocks *b, uint32_t process, uint64_t addr)
 {
-	uint64_t hash = (addr / TS_BLOCK_LEN + ((uint64_t)process << 56)) * UINT64_C(0x9e3779b97f4a7c15);
-	size_t i = (size_t)(hash >> 32) & (b->n_slots - 1);
+	size_t i = (size_t)ts_hash(addr, process) & (b->n_slots - 1);
 
 	for (; b->slots[i]; i = (i + 1) & (b->n_slots - 1)) {
 		const struct ts_block *item = &b->items[b->slots[i] - 1];

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "src/base/hash.h"
+
 void ts_pages_fini(struct ts_pages *p)
 {
 	for (size_t i = 0; i < p->n; i++) {
@@ -14,17 +16,10 @@ void ts_pages_fini(struct ts_pages *p)
 	*p = (struct ts_pages){ 0 };
 }
 
-static size_t hash(uint64_t page, uint32_t layer)
-{
-	uint64_t h = (page ^ (uint64_t)layer << 40) * UINT64_C(0x9e3779b97f4a7c15);
-
-	return (size_t)(h ^ h >> 29);
-}
-
 /* The slot that holds the page, or the free one where it belongs. */
 static struct ts_page **find_slot(const struct ts_pages *p, uint64_t page, uint32_t layer)
 {
-	size_t i = hash(page, layer) & (p->n_slots - 1);
+	size_t i = (size_t)ts_hash(page, layer) & (p->n_slots - 1);
 
 	while (p->slots[i] && (p->slots[i]->page != page || p->slots[i]->layer != layer))
 		i = (i + 1) & (p->n_slots - 1);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/hash.h"
 #include "src/index/index_blocks.h"
 #include "src/index/index_write.h"
 
@@ -33,15 +34,15 @@ void ts_runs_builder_fini(struct ts_runs_builder *b)
 
 static uint64_t hash_run(uint64_t pc, uint32_t process, uint32_t n, const uint8_t *lens)
 {
-	uint64_t h = (pc + process * UINT64_C(0xd6e8feb86659fd93)) * UINT64_C(0x9e3779b97f4a7c15) + n;
+	uint64_t h = ts_hash(pc, (uint64_t)process << 32 | n);
 
-	for (uint32_t i = 0; i + 8 <= n; i += 8) {
-		uint64_t w;
+	for (uint32_t i = 0; i < n; i += 8) {
+		uint64_t w = 0;
 
-		memcpy(&w, lens + i, 8);
-		h = (h ^ w) * UINT64_C(0xff51afd7ed558ccd);
+		memcpy(&w, lens + i, n - i < 8 ? n - i : 8);
+		h = ts_hash_fold(h ^ w, ts_hash_key[1]);
 	}
-	return h ^ h >> 32;
+	return h;
 }
 
 static bool is_run(const struct ts_runs *r, uint32_t i, const struct ts_open_run *o)

@@ -3,16 +3,139 @@
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
+#include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "src/base/bytes.h"
+#include "src/base/cursor.h"
 
 /* A larger file is not read. */
 #define MAX_FILE (UINT64_C(2) << 30)
 
+/*
+ * What may be made of a file of @len bytes.  Compressed sections are unpacked at once; a byte of a line
+ * program may make a row, which takes libdw 72 bytes; units may share a program; and a look at an attribute
+ * passes those before it, which take no room in a unit.  So a small file could fill the memory, or take for
+ * ever.  In real files a byte of line programs comes with ten others, and sections are compressed to a third.
+ */
+#define MAX_UNPACKED    (UINT64_C(2) << 30)
+#define UNPACKED(len)   ((UINT64_C(64) << 20) + 16 * (len))
+#define PROGRAMS(len)   ((UINT64_C(64) << 20) + 2 * (len))
+#define ATTRIBUTES(len) ((UINT64_C(1) << 20) + (len))
+#define ROWS(len)       ((UINT64_C(1) << 20) + (len) / 4)
+#define MAX_ROWS        (UINT64_C(1) << 26)
+
+/* The line program of a unit is left out if it is longer.  After so many bytes libdw is made to forget. */
+#define MAX_PROGRAM (UINT64_C(8) << 20)
+
 struct walk {
 	void (*use)(void *user, const struct ts_linetab_entry *e);
 	void *user;
+	Elf *elf;
+	const Elf_Data *programs; /* .debug_line, unpacked */
+	bool is_big_endian;
+	uint64_t n_attributes, n_rows, n_bytes; /* of line programs: that may still be looked at */
+	uint64_t n_held;                        /* bytes of programs that libdw has made rows of and holds */
 };
+
+/* ------------------------------------------------------------------------------------------ what it takes */
+
+static bool is_named(Elf *elf, const GElf_Shdr *h, const char *start)
+{
+	size_t names;
+	const char *name = elf_getshdrstrndx(elf, &names) ? NULL : elf_strptr(elf, names, h->sh_name);
+
+	return name && !strncmp(name, start, strlen(start));
+}
+
+/* The bytes that a section has unpacked; 0 if it is not compressed. */
+static uint64_t unpacked_len(Elf *elf, Elf_Scn *scn, const GElf_Shdr *h)
+{
+	Elf_Data *data;
+	GElf_Chdr head;
+
+	if (h->sh_flags & SHF_COMPRESSED)
+		return gelf_getchdr(scn, &head) ? head.ch_size : 0;
+	data = is_named(elf, h, ".zdebug") ? elf_rawdata(scn, NULL) : NULL; /* "ZLIB", u64 big-endian */
+	if (!data || !data->d_buf || data->d_size < 12)
+		return 0;
+	return ts_number((const uint8_t *)data->d_buf + 4, 8, true);
+}
+
+/* Have all compressed sections together a length that @len bytes of a file may have? */
+static bool may_be_unpacked(Elf *elf, uint64_t len)
+{
+	uint64_t left = UNPACKED(len) < MAX_UNPACKED ? UNPACKED(len) : MAX_UNPACKED;
+	Elf_Scn *scn = NULL;
+	GElf_Shdr h;
+
+	while ((scn = elf_nextscn(elf, scn))) {
+		uint64_t n = gelf_getshdr(scn, &h) ? unpacked_len(elf, scn, &h) : 0;
+
+		if (n > left)
+			return false;
+		left -= n;
+	}
+	return true;
+}
+
+/* The bytes of .debug_line, which libdw has unpacked; NULL if there are none. */
+static const Elf_Data *find_programs(Elf *elf)
+{
+	const Elf_Data *data;
+	Elf_Scn *scn = NULL;
+	GElf_Shdr h;
+
+	while ((scn = elf_nextscn(elf, scn))) {
+		if (gelf_getshdr(scn, &h) &&
+		    (is_named(elf, &h, ".debug_line") || is_named(elf, &h, ".zdebug_line")) &&
+		    !is_named(elf, &h, ".debug_line_str"))
+			break;
+	}
+	data = scn ? elf_getdata(scn, NULL) : NULL;
+	return data && data->d_buf ? data : NULL;
+}
+
+/* The length that the line program at @off says it has; UINT64_MAX if there is none. */
+static uint64_t read_program_len(const Elf_Data *data, uint64_t off, bool is_big)
+{
+	const uint8_t *bytes = data->d_buf;
+	struct ts_error ignored = { 0 };
+	struct ts_cursor c = ts_cursor(bytes + off, data->d_size - off, off, "line program", &ignored);
+	const uint8_t *p = ts_take(&c, 4);
+	uint64_t len = p ? ts_number(p, 4, is_big) : UINT64_MAX;
+
+	if (len != UINT32_MAX)
+		return len;
+	p = ts_take(&c, 8); /* of the 64-bit format */
+	return p ? ts_number(p, 8, is_big) : UINT64_MAX;
+}
+
+/* What the attributes of a unit say. */
+struct unit {
+	struct walk *w;
+	uint64_t len; /* of the line program; UINT64_MAX: there is none */
+	const char *folder;
+};
+
+static int look_at_attribute(Dwarf_Attribute *at, void *user)
+{
+	struct unit *u = user;
+	const Elf_Data *programs = u->w->programs;
+	Dwarf_Word off;
+
+	if (!u->w->n_attributes)
+		return DWARF_CB_ABORT;
+	u->w->n_attributes--;
+	if (dwarf_whatattr(at) == DW_AT_comp_dir)
+		u->folder = dwarf_formstring(at);
+	if (dwarf_whatattr(at) == DW_AT_stmt_list && !dwarf_formudata(at, &off) && off <= programs->d_size)
+		u->len = read_program_len(programs, off, u->w->is_big_endian);
+	return DWARF_CB_OK;
+}
+
+/* ----------------------------------------------------------------------------------------------- the walk */
 
 /* The range of row @i of a unit; the next row ends it. */
 static void use_row(const struct walk *w, Dwarf_Lines *lines, size_t i, const char *folder)
@@ -33,28 +156,53 @@ static void use_row(const struct walk *w, Dwarf_Lines *lines, size_t i, const ch
 	w->use(w->user, &e);
 }
 
-static void use_unit(const struct walk *w, Dwarf_Die *unit)
+static void use_unit(struct walk *w, Dwarf_Die *die)
 {
-	Dwarf_Attribute folder;
-	const char *name = dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &folder));
+	struct unit u = { .w = w, .len = UINT64_MAX };
 	Dwarf_Lines *lines;
 	size_t n;
 
-	if (dwarf_getsrclines(unit, &lines, &n))
+	if (dwarf_getattrs(die, look_at_attribute, &u, 0) != 1 || u.len > MAX_PROGRAM)
 		return;
-	for (size_t i = 0; i + 1 < n; i++)
-		use_row(w, lines, i, name);
+	w->n_held += u.len;
+	w->n_bytes = u.len < w->n_bytes ? w->n_bytes - u.len : 0;
+	if (!w->n_bytes || dwarf_getsrclines(die, &lines, &n))
+		return;
+	for (size_t i = 0; i + 1 < n && w->n_rows; i++, w->n_rows--)
+		use_row(w, lines, i, u.folder);
 }
 
-static void walk_elf(const struct walk *w, Elf *elf)
+/* Begin anew, with nothing in memory, after the unit of @die.  Returns NULL on failure. */
+static Dwarf *forget(struct walk *w, Dwarf *dwarf, Dwarf_Die *die, Dwarf_CU **unit)
 {
-	Dwarf *dwarf = dwarf_begin_elf(elf, DWARF_C_READ, NULL);
+	Dwarf_Off off = dwarf_dieoffset(die);
+
+	dwarf_end(dwarf);
+	w->n_held = 0;
+	dwarf = dwarf_begin_elf(w->elf, DWARF_C_READ, NULL);
+	if (dwarf && dwarf_offdie(dwarf, off, die)) {
+		*unit = die->cu;
+		return dwarf;
+	}
+	dwarf_end(dwarf);
+	return NULL;
+}
+
+static void walk_elf(struct walk *w)
+{
+	const char *ident = elf_getident(w->elf, NULL);
+	Dwarf *dwarf = dwarf_begin_elf(w->elf, DWARF_C_READ, NULL);
 	Dwarf_CU *unit = NULL;
 	Dwarf_Die die;
 
-	while (dwarf && !dwarf_get_units(dwarf, unit, &unit, NULL, NULL, &die, NULL)) {
+	w->programs = find_programs(w->elf);
+	w->is_big_endian = ident && ident[EI_DATA] == ELFDATA2MSB;
+	while (dwarf && w->programs && w->n_attributes && w->n_rows && w->n_bytes &&
+	       !dwarf_get_units(dwarf, unit, &unit, NULL, NULL, &die, NULL)) {
 		if (dwarf_tag(&die) == DW_TAG_compile_unit || dwarf_tag(&die) == DW_TAG_skeleton_unit)
 			use_unit(w, &die);
+		if (w->n_held > MAX_PROGRAM)
+			dwarf = forget(w, dwarf, &die, &unit);
 	}
 	dwarf_end(dwarf);
 }
@@ -62,18 +210,21 @@ static void walk_elf(const struct walk *w, Elf *elf)
 void ts_linetab_walk(const struct ts_source *src, void (*use)(void *user, const struct ts_linetab_entry *e),
 		     void *user)
 {
-	const struct walk w = { use, user };
 	uint64_t len = ts_source_len(src);
+	struct walk w = { .use = use,
+			  .user = user,
+			  .n_attributes = ATTRIBUTES(len),
+			  .n_rows = ROWS(len) < MAX_ROWS ? ROWS(len) : MAX_ROWS,
+			  .n_bytes = PROGRAMS(len) };
 	char *bytes = len && len <= MAX_FILE ? malloc((size_t)len) : NULL;
 	struct ts_error ignored;
-	Elf *elf = NULL;
 
 	ts_error_reset(&ignored);
 	elf_version(EV_CURRENT);
 	if (bytes && ts_source_read_all(src, 0, bytes, (size_t)len, &ignored))
-		elf = elf_memory(bytes, (size_t)len);
-	if (elf && elf_kind(elf) == ELF_K_ELF)
-		walk_elf(&w, elf);
-	elf_end(elf);
+		w.elf = elf_memory(bytes, (size_t)len);
+	if (w.elf && elf_kind(w.elf) == ELF_K_ELF && may_be_unpacked(w.elf, len))
+		walk_elf(&w);
+	elf_end(w.elf);
 	free(bytes);
 }

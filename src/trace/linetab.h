@@ -20,7 +20,8 @@ struct ts_linetab_entry {
 
 /*
  * Call @use with each range of addresses that has a line; strings are borrowed until it returns.  Of a file
- * that is damaged, of another kind or unreadable, only those found before that are reported.
+ * that is damaged, of another kind or unreadable, only those found before that are reported; and of one whose
+ * lines would take many times the memory of the file itself (see linetab.c).
  */
 void ts_linetab_walk(const struct ts_source *src, void (*use)(void *user, const struct ts_linetab_entry *e),
 		     void *user);

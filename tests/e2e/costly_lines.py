@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Programs whose tables of lines would take many times their own size: what a question takes has a bound, and its other columns are right."""
+import os
+import pathlib
+import resource
+import struct
+import subprocess
+import zlib
+
+from _tap import TRACESTUB, case, run_cases
+
+LIMIT = 60      # seconds of the processor
+MOST = (400 << 20) * (4 if b"__asan_init" in pathlib.Path(TRACESTUB).read_bytes() else 1)
+
+PROGRAM = """
+.globl _start
+_start: mov $60,%eax
+xor %edi,%edi
+syscall
+"""
+HEADER = """
+.section .debug_line,"",@progbits
+.long Le-Lb
+Lb: .short 4
+.long Lh-Lc
+Lc: .byte 1,1,1,-5,14,13
+.byte 0,1,1,1,1,0,0,0,1,0,0,1
+.byte 0
+.asciz "a.c"
+.byte 0,0,0,0
+Lh: .byte 0,9,2
+.quad _start
+"""
+UNIT = ".long 12\n.short 4\n.long 0\n.byte 8\n.uleb128 1\n.long 0\n"
+
+
+def make(name, n_units, n_rows, n_attributes=0):
+    """A program with so many units that share a line program, each after so many attributes that take no room in it."""
+    flags = "".join(f".uleb128 {0x2000 + i % 0x1000}\n.uleb128 0x19\n" for i in range(n_attributes))
+    source = f"""{PROGRAM}
+.section .debug_abbrev,"",@progbits
+.uleb128 1
+.uleb128 0x11
+.byte 0
+{flags}.uleb128 0x10
+.uleb128 0x17
+.byte 0,0,0
+.section .debug_info,"",@progbits
+.rept {n_units}
+{UNIT}.endr
+{HEADER}.fill {n_rows},1,0x4b
+.byte 0,1,1
+Le:
+"""
+    subprocess.run(["gcc", "-nostdlib", "-static", "-x", "assembler", "-o", name, "-"], input=source, text=True, check=True)
+    subprocess.run([TRACESTUB, "record", "-o", f"{name}.ucir", "--", f"./{name}"], check=True, capture_output=True)
+
+
+def coverage(name):
+    """Its instructions, each with file and line, and how much memory it took to find them."""
+    argv = [TRACESTUB, "query", f"{name}.ucir", "coverage", "--exec", name, "--index", "none", "--quiet"]
+    with open("out", "w+") as out:
+        command = subprocess.Popen(argv, stdout=out, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (LIMIT, LIMIT)))
+        _, status, usage = os.wait4(command.pid, 0)
+        command.returncode = os.waitstatus_to_exitcode(status)
+    rows = [line.split("\t") for line in pathlib.Path("out").read_text().splitlines()[1:]]
+    assert command.returncode == 0 and [row[0] for row in rows] == ["0x401000", "0x401005", "0x401007"], (command.returncode, rows)
+    return [row[4:6] for row in rows], usage.ru_maxrss << 10
+
+
+def compress(name, section, n_zeros):
+    """The section is compressed, with so many zeros after what it had."""
+    elf = bytearray(pathlib.Path(name).read_bytes())
+    at, = struct.unpack_from("<Q", elf, 0x28)
+    n, names = struct.unpack_from("<HH", elf, 0x3C)
+    headers = [list(struct.unpack_from("<IIQQQQIIQQ", elf, at + 64 * i)) for i in range(n)]
+    for i, h in enumerate(headers):
+        start = headers[names][4] + h[0]
+        if elf[start:elf.index(0, start)] == section.encode():
+            plain = bytes(elf[h[4]:h[4] + h[5]]) + bytes(n_zeros)
+            packed = struct.pack("<IIQQ", 1, 0, len(plain), 1) + zlib.compress(plain)
+            h[2], h[4], h[5] = h[2] | 0x800, len(elf), len(packed)
+            struct.pack_into("<IIQQQQIIQQ", elf, at + 64 * i, *h)
+            elf += packed
+            break
+    else:
+        raise AssertionError(section)
+    pathlib.Path(name).write_bytes(elf)
+
+
+FOUND = [["a.c", "2"]] * 2
+NONE = [["", ""]] * 2
+
+
+@case
+def lines_are_found():
+    make("plain", 1, 3)
+    assert coverage("plain")[0][1:] == FOUND
+    compress("plain", ".debug_info", 0)
+    compress("plain", ".debug_line", 1000)
+    assert coverage("plain")[0][1:] == FOUND
+
+
+@case
+def units_that_share_a_line_program():
+    """20,000 of 20,000 rows, in a file of 345 KB: they took 17 GB."""
+    make("shared", 20000, 20000)
+    lines, peak = coverage("shared")
+    assert lines[1:] == FOUND and peak < MOST, (lines, peak)
+
+
+@case
+def attributes_that_take_no_room():
+    """60,000 in each of 300,000 units, in a file of 5 MB: they took minutes."""
+    make("many", 300000, 10, 60000)
+    coverage("many")
+
+
+@case
+def sections_of_zeros_that_are_compressed():
+    """Half a gigabyte in a file of 500 KB."""
+    for section in ".debug_info", ".debug_line", ".debug_abbrev":
+        make("zeros", 1, 3)
+        compress("zeros", section, 512 << 20)
+        lines, peak = coverage("zeros")
+        assert lines[1:] == NONE and peak < MOST, (section, lines, peak)
+
+
+run_cases()

@@ -26,7 +26,7 @@
 
 /*
  * The copies of a packed recording's files have no more bytes than the first number and, for each byte of the
- * packed file, the second: zstd makes 10,000 zeros of less than one byte, and a few bytes must not fill the
+ * packed file, the second: zstd needs less than a byte for 10,000 zeros, and a few bytes must not fill the
  * disk.  Copies of all recordings stay until they have more than the third together.
  */
 #define COPIES_LEN     (UINT64_C(1) << 30)

@@ -24,18 +24,19 @@ struct mark {
 	uint64_t pos;
 	char *name; /* owned; the text is in the same allocation */
 	char *text;
+	size_t order; /* in which it was read */
 };
 
 struct ts_marks {
-	char *paths[2]; /* owned; beside the trace, and in the cache directory; NULL: not available */
+	char *paths[2];     /* owned; beside the trace, and in the cache directory; NULL: not available */
 	struct mark *items; /* owned; by position, then name */
 	size_t n, cap;
 };
 
 bool ts_marks_is_name(const char *text, size_t len)
 {
-	static const char *const grammar[] = { "begin", "start", "end",	    "last", "first", "frame",
-					       "next",	"previous", "in", "if",	  "at",	   "thread" };
+	static const char *const grammar[] = { "begin", "start",    "end", "last", "first", "frame",
+					       "next",  "previous", "in",  "if",   "at",    "thread" };
 
 	if (!len || !(isalpha((unsigned char)*text) || *text == '_'))
 		return false;
@@ -123,25 +124,15 @@ static size_t find(const struct ts_marks *m, const char *name, size_t len)
 	return i;
 }
 
-static bool is_before(const struct mark *a, uint64_t pos, const char *name)
+/* Append one; they are not in order then.  Returns false if memory is exhausted. */
+static bool append(struct ts_marks *m, uint64_t pos, const char *name, size_t name_len, const char *text,
+		   size_t len)
 {
-	return a->pos != pos ? a->pos < pos : strcmp(a->name, name) < 0;
-}
+	struct mark mark = { .pos = pos, .name = malloc(name_len + len + 2), .order = m->n };
 
-/* Put one in its place, instead of one of the same name.  Returns false if memory is exhausted. */
-static bool put(struct ts_marks *m, uint64_t pos, const char *name, size_t name_len, const char *text,
-		size_t len)
-{
-	struct mark mark = { .pos = pos, .name = malloc(name_len + len + 2) };
-	size_t i = find(m, name, name_len);
-
-	if (!mark.name)
-		return false;
-	if (i < m->n)
-		drop(m, i);
 	if (m->n == m->cap) {
 		size_t cap = m->cap ? 2 * m->cap : 16;
-		struct mark *items = realloc(m->items, cap * sizeof(*items));
+		struct mark *items = mark.name ? realloc(m->items, cap * sizeof(*items)) : NULL;
 
 		if (!items) {
 			free(mark.name);
@@ -150,29 +141,82 @@ static bool put(struct ts_marks *m, uint64_t pos, const char *name, size_t name_
 		m->items = items;
 		m->cap = cap;
 	}
+	if (!mark.name)
+		return false;
 	memcpy(mark.name, name, name_len);
 	mark.name[name_len] = 0;
 	mark.text = mark.name + name_len + 1;
 	memcpy(mark.text, text, len);
 	mark.text[len] = 0;
-	for (i = 0; i < m->n && is_before(&m->items[i], pos, mark.name);)
-		i++;
-	memmove(&m->items[i + 1], &m->items[i], (m->n - i) * sizeof(*m->items));
-	m->items[i] = mark;
-	m->n++;
+	m->items[m->n++] = mark;
+	return true;
+}
+
+/* Those of one name beside each other, the one that was read last first. */
+static int by_name(const void *a, const void *b)
+{
+	const struct mark *x = a, *y = b;
+	int order = strcmp(x->name, y->name);
+
+	return order ? order : x->order < y->order ? 1 : -1;
+}
+
+static int by_position(const void *a, const void *b)
+{
+	const struct mark *x = a, *y = b;
+
+	return x->pos != y->pos ? (x->pos < y->pos ? -1 : 1) : strcmp(x->name, y->name);
+}
+
+/* In order again, and of those of one name the one that was appended last. */
+static void settle(struct ts_marks *m)
+{
+	size_t n = 0;
+
+	if (!m->n)
+		return;
+	qsort(m->items, m->n, sizeof(*m->items), by_name);
+	for (size_t i = 0; i < m->n; i++) {
+		if (n && !strcmp(m->items[n - 1].name, m->items[i].name))
+			free(m->items[i].name);
+		else
+			m->items[n++] = m->items[i];
+	}
+	m->n = n;
+	qsort(m->items, m->n, sizeof(*m->items), by_position);
+	for (size_t i = 0; i < m->n; i++)
+		m->items[i].order = i;
+}
+
+static bool no_memory(struct ts_error *err)
+{
+	return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for marks");
+}
+
+/* Put one in its place, instead of one of the same name. */
+static bool put(struct ts_marks *m, uint64_t pos, const char *name, const char *text, struct ts_error *err)
+{
+	if (m->n >= TS_MAX_MARKS && find(m, name, strlen(name)) == m->n)
+		return ts_fail(err, TS_ELIMIT, TS_NO_OFF, "a recording has at most %u marks", TS_MAX_MARKS);
+	if (!append(m, pos, name, strlen(name), text, strlen(text)))
+		return no_memory(err);
+	settle(m);
 	return true;
 }
 
 /* --------------------------------------------------------------------------------------------- the file */
 
-/* "POSITION NAME TEXT"; malformed lines are ignored.  Returns false if memory is exhausted. */
+/*
+ * "POSITION NAME TEXT"; malformed lines are ignored, and those beyond the limit.  Returns false if memory is
+ * exhausted.
+ */
 static bool take_line(struct ts_marks *m, const char *line, size_t len)
 {
 	const char *end = line + len, *name, *text;
 	char *after;
 	uint64_t pos;
 
-	if (!len || *line < '0' || *line > '9')
+	if (m->n == TS_MAX_MARKS || !len || *line < '0' || *line > '9')
 		return true;
 	errno = 0;
 	pos = strtoull(line, &after, 10);
@@ -183,8 +227,8 @@ static bool take_line(struct ts_marks *m, const char *line, size_t len)
 	if (!text)
 		text = end;
 	return !ts_marks_is_name(name, (size_t)(text - name)) ||
-	       put(m, pos, name, (size_t)(text - name), text + (text < end),
-		   (size_t)(end - text) - (text < end));
+	       append(m, pos, name, (size_t)(text - name), text + (text < end),
+		      (size_t)(end - text) - (text < end));
 }
 
 static bool take_text(struct ts_marks *m, const char *text)
@@ -196,11 +240,6 @@ static bool take_text(struct ts_marks *m, const char *text)
 		done = take_line(m, line, (size_t)(end - line));
 	}
 	return done;
-}
-
-static bool no_memory(struct ts_error *err)
-{
-	return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for marks");
 }
 
 /*
@@ -244,6 +283,7 @@ bool ts_marks_read(struct ts_marks *m, size_t *n, struct ts_error *err)
 
 	drop_all(m);
 	done = take_file(m, m->paths[1], err) && take_file(m, m->paths[0], err);
+	settle(m);
 	*n = m->n;
 	return done;
 }
@@ -308,8 +348,9 @@ static int lock(const char *path, struct ts_error *err)
 }
 
 /* A change to what the files hold, under the lock, written to the first place that can be. */
-static bool change(struct ts_marks *m, bool (*apply)(struct ts_marks *m, const void *user), const void *user,
-		   struct ts_error *err)
+static bool change(struct ts_marks *m,
+		   bool (*apply)(struct ts_marks *m, const void *user, struct ts_error *err),
+		   const void *user, struct ts_error *err)
 {
 	struct ts_error first;
 	bool done = false;
@@ -325,7 +366,7 @@ static bool change(struct ts_marks *m, bool (*apply)(struct ts_marks *m, const v
 			make_folder(m->paths[i]);
 		fd = lock(m->paths[i], &here);
 		if (fd >= 0) {
-			done = ts_marks_read(m, &n, &here) && (apply(m, user) || no_memory(&here)) &&
+			done = ts_marks_read(m, &n, &here) && apply(m, user, &here) &&
 			       write_file(m, m->paths[i], &here);
 			close(fd);
 		}
@@ -342,11 +383,11 @@ struct setting {
 	const char *name, *text;
 };
 
-static bool apply_set(struct ts_marks *m, const void *user)
+static bool apply_set(struct ts_marks *m, const void *user, struct ts_error *err)
 {
 	const struct setting *s = user;
 
-	return put(m, s->pos, s->name, strlen(s->name), s->text, strlen(s->text));
+	return put(m, s->pos, s->name, s->text, err);
 }
 
 bool ts_marks_set(struct ts_marks *m, const char *name, uint64_t pos, const char *text, struct ts_error *err)
@@ -362,9 +403,14 @@ static bool has_file(const struct ts_marks *m)
 	return !access(m->paths[0], F_OK) || (m->paths[1] && !access(m->paths[1], F_OK));
 }
 
-static bool apply_adopt(struct ts_marks *m, const void *user)
+static bool apply_adopt(struct ts_marks *m, const void *user, struct ts_error *err)
 {
-	return m->n || take_text(m, user);
+	if (m->n)
+		return true;
+	if (!take_text(m, user))
+		return no_memory(err);
+	settle(m);
+	return true;
 }
 
 bool ts_marks_adopt(struct ts_marks *m, const char *text, struct ts_error *err)
@@ -383,22 +429,41 @@ struct adding {
 	unsigned *number;
 };
 
-static bool apply_add(struct ts_marks *m, const void *user)
+/* The lowest number, from 1, that no mark with this prefix has; 0 if memory is exhausted. */
+static unsigned free_number(const struct ts_marks *m, const char *prefix)
+{
+	bool *used = calloc(m->n + 2, sizeof(*used));
+	unsigned number = 1;
+
+	if (!used)
+		return 0;
+	for (size_t i = 0; i < m->n; i++) {
+		const char *digits = m->items[i].name + strlen(prefix);
+		unsigned long n;
+		char *end;
+
+		if (strncmp(m->items[i].name, prefix, strlen(prefix)) || *digits < '1' || *digits > '9')
+			continue;
+		n = strtoul(digits, &end, 10);
+		if (!*end && n <= m->n)
+			used[n] = true;
+	}
+	while (used[number])
+		number++;
+	free(used);
+	return number;
+}
+
+static bool apply_add(struct ts_marks *m, const void *user, struct ts_error *err)
 {
 	const struct adding *a = user;
-	bool done = false;
 	char *name;
-	int len;
+	bool done;
 
-	for (*a->number = 1;; ++*a->number) {
-		len = asprintf(&name, "%s%u", a->prefix, *a->number);
-		if (len < 0)
-			return false;
-		if (find(m, name, (size_t)len) == m->n)
-			break;
-		free(name);
-	}
-	done = put(m, a->pos, name, (size_t)len, a->text, strlen(a->text));
+	*a->number = free_number(m, a->prefix);
+	if (!*a->number || asprintf(&name, "%s%u", a->prefix, *a->number) < 0)
+		return no_memory(err);
+	done = put(m, a->pos, name, a->text, err);
 	free(name);
 	return done;
 }
@@ -411,10 +476,11 @@ bool ts_marks_add(struct ts_marks *m, const char *prefix, uint64_t pos, const ch
 	return change(m, apply_add, &a, err);
 }
 
-static bool apply_remove(struct ts_marks *m, const void *user)
+static bool apply_remove(struct ts_marks *m, const void *user, struct ts_error *err)
 {
 	size_t i = find(m, user, strlen(user));
 
+	(void)err;
 	if (i < m->n)
 		drop(m, i);
 	return true;

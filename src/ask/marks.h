@@ -17,6 +17,9 @@
 #include "src/base/error.h"
 #include "src/base/next.h"
 
+/* No more are read: those of a file that come after them are ignored. */
+#define TS_MAX_MARKS 10000u
+
 struct ts_marks;
 
 struct ts_mark {
@@ -46,7 +49,8 @@ enum ts_next ts_marks_find(struct ts_marks *m, const char *name, size_t len, uin
 /*
  * Set a mark, in place of one of the same name.
  *
- * Returns false if no file can be written (TS_EIO), or memory is exhausted.
+ * Returns false if there are TS_MAX_MARKS already (TS_ELIMIT), no file can be written (TS_EIO), or memory is
+ * exhausted.
  */
 bool ts_marks_set(struct ts_marks *m, const char *name, uint64_t pos, const char *text, struct ts_error *err);
 

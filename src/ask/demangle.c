@@ -42,12 +42,16 @@ static bool is_cplus(const char *name, struct room *room)
 	return cplus_demangle_v3_callback(name, DMGL_ANSI, take, room) && room->n;
 }
 
+bool ts_is_mangled(const char *name)
+{
+	return name[0] == '_' && (name[1] == 'Z' || name[1] == 'R');
+}
+
 bool ts_demangle(const char *name, char *text)
 {
 	struct room room;
 
-	if (name[0] != '_' || (name[1] != 'Z' && name[1] != 'R') ||
-	    strnlen(name, MAX_MANGLED + 1) > MAX_MANGLED)
+	if (!ts_is_mangled(name) || strnlen(name, MAX_MANGLED + 1) > MAX_MANGLED)
 		return false;
 	room.text = text;
 	if (setjmp(room.full) || !(is_rust(name, &room) || is_cplus(name, &room)))

@@ -12,6 +12,9 @@
 
 #define TS_MAX_DEMANGLED 2048u
 
+/* Does @name begin as the mangled ones of C++ and Rust do? */
+bool ts_is_mangled(const char *name);
+
 /*
  * @text, of TS_MAX_DEMANGLED bytes, gets the name without its parameters, terminated.
  *

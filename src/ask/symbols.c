@@ -10,6 +10,14 @@
 #include "src/trace/object.h"
 #include "src/trace/symtab.h"
 
+/*
+ * Bytes of all names, and of all names as they are shown, where one that cannot be shown counts as the longest: any
+ * number of symbols may have one string of a table for their names, and it may take long to find that it is too long.
+ * Those beyond are left out, or shown as they are in the file.
+ */
+#define MAX_NAMES (UINT64_C(256) << 20)
+#define MAX_SHOWN (UINT64_C(128) << 20)
+
 /* As kept: the name is an offset, since the texts move while they grow. */
 struct entry {
 	uint64_t addr, len, room;
@@ -35,6 +43,7 @@ struct ts_symbols {
 	uint32_t *by_shown;   /* owned; of those with demangled names, by these, n_shown of them; NULL: not needed yet */
 	size_t n_shown;
 	struct ts_arena shown;
+	uint64_t shown_len;   /* bytes that count for MAX_SHOWN */
 	struct ts_buf names;
 	bool is_sorted;
 	struct ts_symbol found;
@@ -79,8 +88,8 @@ struct ts_code_lines *ts_symbols_lines(struct ts_symbols *s)
 bool ts_symbols_add(struct ts_symbols *s, uint64_t addr, uint64_t len, uint64_t room, const char *name,
 		    bool is_function)
 {
-	if (s->n == UINT32_MAX)
-		return false;
+	if (s->n == UINT32_MAX || s->names.len + strlen(name) >= MAX_NAMES)
+		return true;
 	if (s->n == s->cap) {
 		size_t cap = s->cap ? 2 * s->cap : 256;
 		struct entry *items = realloc(s->items, cap * sizeof(*items));
@@ -152,11 +161,18 @@ static bool sort(struct ts_symbols *s)
 /* The name as people write it; NULL if it is not another one than in the file. */
 static const char *demangled(struct ts_symbols *s, struct entry *e)
 {
+	const char *name = (const char *)s->names.data + e->name;
 	char text[TS_MAX_DEMANGLED];
 
-	if (!e->is_demangled && ts_demangle((const char *)s->names.data + e->name, text))
-		e->shown = ts_arena_text(&s->shown, text, strlen(text));
+	if (e->is_demangled || s->shown_len >= MAX_SHOWN)
+		return e->shown;
 	e->is_demangled = true;
+	if (ts_demangle(name, text)) {
+		e->shown = ts_arena_text(&s->shown, text, strlen(text));
+		s->shown_len += strlen(text);
+	} else if (ts_is_mangled(name)) {
+		s->shown_len += TS_MAX_DEMANGLED;
+	}
 	return e->shown;
 }
 

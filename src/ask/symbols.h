@@ -54,7 +54,8 @@ bool ts_symbols_read(struct ts_symbols *s, struct ts_error *err);
 bool ts_symbols_read_all(struct ts_symbols *s, struct ts_error *err);
 
 /*
- * Add one; @name is copied.  With @len 0 it reaches up to the next one, over at most @room bytes.
+ * Add one; @name is copied.  With @len 0 it reaches up to the next one, over at most @room bytes.  It is left out if
+ * names have 256 MiB without it.
  *
  * Returns false if memory is exhausted.
  */

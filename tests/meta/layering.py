@@ -76,7 +76,7 @@ LIBRARIES = [
     (re.compile(r"ev\.h"), re.compile(r"protocol/server/server\.c")),
     (re.compile(r"nettle/.*"), re.compile(r"src/index/signer\.c")),
     (re.compile(r"jansson\.h"), re.compile(r"src/base/json\.h|src/mcp/.*\.[ch]|src/program/info_json\.c|loaders/.*\.c|protocol/packets/lldb\.c")),
-    (re.compile(r"(g|lib)elf\.h"), re.compile(r"src/trace/elf\.c")),
+    (re.compile(r"(g|lib)elf\.h"), re.compile(r"src/trace/(elf|linetab)\.c")),
     (re.compile(r"libxml/.*"), re.compile(r"src/arch/tdesc\.c")),
     (re.compile(r"snappy.*\.h"), re.compile(r"loaders/.*\.c")),
     (re.compile(r"Zydis/.*"), re.compile(r"src/arch/x86_insn\.c")),

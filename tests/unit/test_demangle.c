@@ -8,6 +8,7 @@
 #include "src/ask/symbols.h"
 #include "src/base/buf.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* By the rules of the Itanium C++ ABI, 5.1, and of Rust's RFC 2603. */
@@ -147,6 +148,54 @@ START_TEST(symbols_are_found_by_either_name)
 }
 END_TEST
 
+/* A table of symbols can name one string any number of times. */
+START_TEST(names_have_a_bound_together)
+{
+	const size_t len = 1 << 20;
+	struct ts_symbols *s = ts_symbols_new();
+	char *name = malloc(len);
+	size_t n = 0;
+
+	ck_assert(s && name);
+	memset(name, 'x', len - 1);
+	name[len - 1] = 0;
+	for (uint64_t i = 0; i < 300; i++)
+		ck_assert(ts_symbols_add(s, 0x1000 * i, 16, 0, name, true));
+	while (ts_symbols_get(s, n))
+		n++;
+	ck_assert_uint_eq(n, 256); /* a MiB each, with its end */
+	ts_symbols_free(s);
+	free(name);
+}
+END_TEST
+
+/* Shown it has 1,060 characters: A<A<...>, A<...> >, five levels deep, and f<> around it. */
+#define LONG "_Z1fI1AIiiES0_IS1_S1_ES0_IS2_S2_ES0_IS3_S3_ES0_IS4_S4_ES0_IS5_S5_EEvv"
+
+START_TEST(names_that_are_shown_have_a_bound_together)
+{
+	const uint64_t n = 140000; /* 148 MB */
+	struct ts_symbols *s = ts_symbols_new();
+	uint64_t len = 0;
+
+	ck_assert_ptr_nonnull(s);
+	for (uint64_t i = 0; i < n; i++)
+		ck_assert(ts_symbols_add(s, 0x1000 * i, 16, 0, LONG, true));
+	ck_assert_ptr_null(ts_symbols_find(s, "nowhere", 7)); /* for which all are demangled */
+	ck_assert_str_ne(ts_symbols_get(s, 0)->name, LONG);
+	ck_assert_str_eq(ts_symbols_get(s, n - 1)->name, LONG);
+	for (uint64_t i = 0; i < n; i++) {
+		const struct ts_symbol *symbol = ts_symbols_get(s, i);
+
+		len += symbol->name == symbol->mangled ? 0 : strlen(symbol->name);
+	}
+	ck_assert_uint_ge(len, 128 << 20);
+	ck_assert_uint_lt(len, (128 << 20) + TS_MAX_DEMANGLED);
+	ts_symbols_free(s);
+}
+END_TEST
+
 UNIT_SUITE("demangle", names_have_no_parameters, other_names_are_left_alone,
 	   a_short_name_of_gigabytes_keeps_its_form, deep_names_do_not_exhaust_the_stack,
-	   symbols_are_found_by_either_name)
+	   symbols_are_found_by_either_name, names_have_a_bound_together,
+	   names_that_are_shown_have_a_bound_together)

@@ -28,6 +28,13 @@
 /* A table of symbols or their texts that is longer is not read. */
 #define MAX_TABLE (UINT64_C(256) << 20)
 
+/*
+ * Only the first ones of a file's tables of symbols and of its segments are looked at: real files have two
+ * and a dozen, and thousands of them, which may be all of the same bytes, would take hours.
+ */
+#define MAX_TABLES   8u
+#define MAX_SEGMENTS 96u
+
 /* What a walk is about. */
 struct walk {
 	const struct ts_source *src;
@@ -103,7 +110,7 @@ static struct section section_at(const struct walk *w, uint64_t i)
 /* Bytes from @addr to the end of its segment. */
 static uint64_t room_in_elf(const struct ts_elf *elf, uint64_t addr)
 {
-	for (size_t i = 0; i < elf->n_loads; i++) {
+	for (size_t i = 0; i < elf->n_loads && i < MAX_SEGMENTS; i++) {
 		if (addr - elf->loads[i].addr < elf->loads[i].mem_len)
 			return elf->loads[i].mem_len - (addr - elf->loads[i].addr);
 	}
@@ -126,7 +133,7 @@ static uint64_t room_at(const struct walk *w, uint16_t section, uint64_t addr)
 
 static uint64_t room_in_pe(const struct ts_pe *pe, uint64_t addr)
 {
-	for (size_t i = 0; i < pe->n_sections; i++) {
+	for (size_t i = 0; i < pe->n_sections && i < MAX_SEGMENTS; i++) {
 		if (addr - pe->sections[i].addr < pe->sections[i].file_len)
 			return pe->sections[i].file_len - (addr - pe->sections[i].addr);
 	}
@@ -139,7 +146,8 @@ static uint64_t room_in_pe(const struct ts_pe *pe, uint64_t addr)
  */
 static uint64_t find_code(const struct walk *w, uint16_t section, uint64_t addr)
 {
-	struct section s = section < w->n_sections ? section_at(w, section) : (struct section){ .flags = SHF_EXECINSTR };
+	struct section s =
+		section < w->n_sections ? section_at(w, section) : (struct section){ .flags = SHF_EXECINSTR };
 	uint8_t *word;
 	uint64_t code;
 
@@ -213,11 +221,14 @@ static void read_sections(struct walk *w)
 /* .symtab has what .dynsym has and more: both are walked, equal names at equal places do no harm. */
 static void walk_tables(const struct walk *w)
 {
-	for (uint64_t i = 0; i < w->n_sections; i++) {
+	unsigned n = 0;
+
+	for (uint64_t i = 0; i < w->n_sections && n < MAX_TABLES; i++) {
 		struct section table = section_at(w, i), strings;
 
 		if ((table.type != SHT_SYMTAB && table.type != SHT_DYNSYM) || table.link >= w->n_sections)
 			continue;
+		n++;
 		strings = section_at(w, table.link);
 		use_table(w, &table, &strings);
 	}
@@ -242,7 +253,9 @@ static void use_entry(void *user, uint64_t addr, uint64_t len, uint32_t symbol)
 	const struct linkage *l = user;
 	const struct ts_elf *elf = &l->walk->elf;
 	char name[MAX_PLT_NAME + sizeof("@plt")];
-	struct ts_symtab_entry e = { .addr = addr, .len = len, .room = len, .name = name, .is_function = true };
+	struct ts_symtab_entry e = {
+		.addr = addr, .len = len, .room = len, .name = name, .is_function = true
+	};
 	uint64_t text;
 
 	if (symbol >= l->n_symbols)
@@ -292,8 +305,12 @@ static void walk_linkage(struct linkage *l, struct ts_plt_slots *slots, const ch
 
 	for (uint64_t i = 0; i < w->n_sections && n < MAX_PARTS; i++) {
 		struct section s = section_at(w, i);
-		struct ts_plt t = { .machine = w->elf.machine, .addr = s.addr, .len = s.len, .slots = *slots,
-				    .entry_len = s.entry_len, .got = got };
+		struct ts_plt t = { .machine = w->elf.machine,
+				    .addr = s.addr,
+				    .len = s.len,
+				    .slots = *slots,
+				    .entry_len = s.entry_len,
+				    .got = got };
 		uint8_t *bytes;
 
 		if (s.type != SHT_PROGBITS || s.name >= names_len || strncmp(names + s.name, ".plt", 4))
@@ -307,34 +324,44 @@ static void walk_linkage(struct linkage *l, struct ts_plt_slots *slots, const ch
 	}
 }
 
-/* The dynamic symbols, and the words that are theirs. */
-static bool read_linkage(struct linkage *l, struct ts_plt_slots *slots)
+/* The words that belong to the dynamic symbols of section @dynsym.  Returns false if memory is exhausted. */
+static bool read_slots(const struct walk *w, uint64_t dynsym, struct ts_plt_slots *slots)
 {
-	const struct walk *w = l->walk;
 	bool done = true;
 	unsigned n = 0;
 
-	for (uint64_t i = 0; i < w->n_sections; i++) {
-		struct section s = section_at(w, i), strings;
+	for (uint64_t i = 0; i < w->n_sections && done && n < MAX_PARTS; i++) {
+		struct section relocs = section_at(w, i);
 
-		if (s.type != SHT_DYNSYM || s.link >= w->n_sections || l->symbols)
+		if ((relocs.type != SHT_RELA && relocs.type != SHT_REL) || relocs.link != dynsym)
 			continue;
-		strings = section_at(w, s.link);
-		l->symbols = read_bytes(w->src, s.off, s.len);
-		l->texts = l->symbols ? read_bytes(w->src, strings.off, strings.len) : NULL;
-		l->n_symbols = s.len / (w->elf.is_64 ? 24 : 16);
-		l->texts_len = strings.len;
-		for (uint64_t k = 0; k < w->n_sections && done && n < MAX_PARTS; k++) {
-			struct section relocs = section_at(w, k);
-
-			if ((relocs.type != SHT_RELA && relocs.type != SHT_REL) || relocs.link != i)
-				continue;
-			n++;
-			done = add_slots(w, &relocs, slots);
-		}
+		n++;
+		done = add_slots(w, &relocs, slots);
 	}
 	ts_plt_slots_sort(slots);
-	return done && l->symbols && l->texts;
+	return done;
+}
+
+/* The dynamic symbols, which are in one section, and the words that are theirs. */
+static bool read_linkage(struct linkage *l, struct ts_plt_slots *slots)
+{
+	const struct walk *w = l->walk;
+	struct section s, strings;
+	uint64_t i = 0;
+
+	while (i < w->n_sections && section_at(w, i).type != SHT_DYNSYM)
+		i++;
+	if (i == w->n_sections)
+		return false;
+	s = section_at(w, i);
+	if (s.link >= w->n_sections)
+		return false;
+	strings = section_at(w, s.link);
+	l->symbols = read_bytes(w->src, s.off, s.len);
+	l->texts = l->symbols ? read_bytes(w->src, strings.off, strings.len) : NULL;
+	l->n_symbols = s.len / (w->elf.is_64 ? 24 : 16);
+	l->texts_len = strings.len;
+	return l->texts && read_slots(w, i, slots);
 }
 
 static void walk_plts(const struct walk *w)

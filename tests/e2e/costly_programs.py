@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Programs whose tables of lines would take many times their own size: what a question takes has a bound, and its other columns are right."""
+"""Programs whose tables of lines or symbols would take many times their own size: what a question takes has a bound, and the rest of
+its answer is right."""
 import os
 import pathlib
 import resource
@@ -69,24 +70,51 @@ def coverage(name):
     return [row[4:6] for row in rows], usage.ru_maxrss << 10
 
 
+class Elf:
+    """A program whose headers are changed."""
+
+    def __init__(self, name):
+        self.path = pathlib.Path(name)
+        self.bytes = bytearray(self.path.read_bytes())
+        at, = struct.unpack_from("<Q", self.bytes, 0x28)
+        n, self.names = struct.unpack_from("<HH", self.bytes, 0x3C)
+        self.sections = [list(struct.unpack_from("<IIQQQQIIQQ", self.bytes, at + 64 * i)) for i in range(n)]
+
+    def append(self, data):
+        at = len(self.bytes)
+        self.bytes += data
+        return at
+
+    def find(self, name):
+        for h in self.sections:
+            start = self.sections[self.names][4] + h[0]
+            if self.bytes[start:self.bytes.index(0, start)] == name.encode():
+                return h
+        raise AssertionError(name)
+
+    def write(self):
+        at = self.append(b"".join(struct.pack("<IIQQQQIIQQ", *h) for h in self.sections))
+        struct.pack_into("<Q", self.bytes, 0x28, at)
+        struct.pack_into("<H", self.bytes, 0x3C, len(self.sections))
+        self.path.write_bytes(self.bytes)
+
+
 def compress(name, section, n_zeros):
     """The section is compressed, with so many zeros after what it had."""
-    elf = bytearray(pathlib.Path(name).read_bytes())
-    at, = struct.unpack_from("<Q", elf, 0x28)
-    n, names = struct.unpack_from("<HH", elf, 0x3C)
-    headers = [list(struct.unpack_from("<IIQQQQIIQQ", elf, at + 64 * i)) for i in range(n)]
-    for i, h in enumerate(headers):
-        start = headers[names][4] + h[0]
-        if elf[start:elf.index(0, start)] == section.encode():
-            plain = bytes(elf[h[4]:h[4] + h[5]]) + bytes(n_zeros)
-            packed = struct.pack("<IIQQ", 1, 0, len(plain), 1) + zlib.compress(plain)
-            h[2], h[4], h[5] = h[2] | 0x800, len(elf), len(packed)
-            struct.pack_into("<IIQQQQIIQQ", elf, at + 64 * i, *h)
-            elf += packed
-            break
-    else:
-        raise AssertionError(section)
-    pathlib.Path(name).write_bytes(elf)
+    elf = Elf(name)
+    h = elf.find(section)
+    plain = bytes(elf.bytes[h[4]:h[4] + h[5]]) + bytes(n_zeros)
+    packed = struct.pack("<IIQQ", 1, 0, len(plain), 1) + zlib.compress(plain)
+    h[2], h[4], h[5] = h[2] | 0x800, elf.append(packed), len(packed)
+    elf.write()
+
+
+def symbols(elf, n, kind=2, addr=0x401000):
+    """The header of a section with so many functions, all called "_start" and at one address."""
+    strtab = elf.find(".strtab")
+    name = elf.bytes.index(b"_start", strtab[4]) - strtab[4]
+    at = elf.append(bytes(24) + struct.pack("<IBBHQQ", name, 0x12, 0, 1, addr, 0) * n)
+    return [0, kind, 0, 0, at, 24 * (n + 1), elf.sections.index(strtab), 1, 8, 24]
 
 
 FOUND = [["a.c", "2"]] * 2
@@ -125,6 +153,41 @@ def sections_of_zeros_that_are_compressed():
         compress("zeros", section, 512 << 20)
         lines, peak = coverage("zeros")
         assert lines[1:] == NONE and peak < MOST, (section, lines, peak)
+
+
+@case
+def many_tables_of_the_same_symbols():
+    make("tables", 1, 3)
+    elf = Elf("tables")
+    elf.sections += [symbols(elf, 500000)] * 8000
+    elf.write()
+    coverage("tables")
+
+
+@case
+def many_tables_of_dynamic_symbols_that_are_not_there():
+    make("dynamic", 1, 3)
+    elf = Elf("dynamic")
+    header = symbols(elf, 0, 11)
+    header[5] = 1 << 40
+    elf.sections += [header] * 65000
+    elf.write()
+    coverage("dynamic")
+
+
+@case
+def many_segments_and_symbols():
+    make("segments", 1, 3)
+    elf = Elf("segments")
+    at, = struct.unpack_from("<Q", elf.bytes, 0x20)
+    n, = struct.unpack_from("<H", elf.bytes, 0x38)
+    real = elf.bytes[at:at + 56 * n]
+    at = elf.append(real + struct.pack("<IIQQQQQQ", 1, 4, 0, 0x10000000, 0, 1, 1, 1) * 60000)
+    struct.pack_into("<Q", elf.bytes, 0x20, at)
+    struct.pack_into("<H", elf.bytes, 0x38, 60000 + n)
+    elf.find(".symtab")[:] = symbols(elf, 3000000, addr=0x900000)
+    elf.write()
+    coverage("segments")
 
 
 run_cases()

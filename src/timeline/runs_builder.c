@@ -32,17 +32,26 @@ void ts_runs_builder_fini(struct ts_runs_builder *b)
 	*b = (struct ts_runs_builder){ 0 };
 }
 
+/* One to eight bytes as a number, another one for others of as many: each byte is in it. */
+static uint64_t bytes_of(const uint8_t *p, uint32_t n)
+{
+	uint32_t first, last;
+
+	if (n < 4)
+		return (uint64_t)p[0] | (uint64_t)p[n / 2] << 8 | (uint64_t)p[n - 1] << 16;
+	memcpy(&first, p, 4);
+	memcpy(&last, p + n - 4, 4);
+	return (uint64_t)last << 32 | first;
+}
+
+/* Of a run of at least one step. */
 static uint64_t hash_run(uint64_t pc, uint32_t process, uint32_t n, const uint8_t *lens)
 {
-	uint64_t h = ts_hash(pc, (uint64_t)process << 32 | n);
+	uint64_t h = ts_hash_begin(pc, (uint64_t)process << 32 | n);
 
-	for (uint32_t i = 0; i < n; i += 8) {
-		uint64_t w = 0;
-
-		memcpy(&w, lens + i, n - i < 8 ? n - i : 8);
-		h = ts_hash_fold(h ^ w, ts_hash_key[1]);
-	}
-	return h;
+	for (; n > 8; n -= 8, lens += 8)
+		h = ts_hash_add(h, bytes_of(lens, 8));
+	return ts_hash_end(h ^ bytes_of(lens, n));
 }
 
 static bool is_run(const struct ts_runs *r, uint32_t i, const struct ts_open_run *o)

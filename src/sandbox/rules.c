@@ -57,7 +57,7 @@ static bool split(const char *path, char folder[PATH_MAX], const char **name)
 	return true;
 }
 
-/* By one name it is the same even where there is none, so that the call itself says what is wrong with it. */
+/* Equal names are the same folder even if it does not exist: the call that uses it then reports why. */
 static bool is_same_folder(const char *a, const char *b)
 {
 	struct stat x, y;

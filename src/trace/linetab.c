@@ -16,8 +16,8 @@
 /*
  * What may be made of a file of @len bytes.  Compressed sections are unpacked at once; a byte of a line
  * program may make a row, which takes libdw 72 bytes; units may share a program; and a look at an attribute
- * passes those before it, which take no room in a unit.  So a small file could fill the memory, or take for
- * ever.  In real files a byte of line programs comes with ten others, and sections are compressed to a third.
+ * passes those before it, which take no room in a unit.  So a small file could fill the memory, or take
+ * hours.  In real files a byte of line programs comes with ten others, and sections are compressed to a third.
  */
 #define MAX_UNPACKED    (UINT64_C(2) << 30)
 #define UNPACKED(len)   ((UINT64_C(64) << 20) + 16 * (len))
@@ -80,7 +80,7 @@ static bool may_be_unpacked(Elf *elf, uint64_t len)
 	return true;
 }
 
-/* The bytes of .debug_line, which libdw has unpacked; NULL if there are none. */
+/* The contents of .debug_line, decompressed by libdw; NULL if the section is missing or empty. */
 static const Elf_Data *find_programs(Elf *elf)
 {
 	const Elf_Data *data;
@@ -97,7 +97,7 @@ static const Elf_Data *find_programs(Elf *elf)
 	return data && data->d_buf ? data : NULL;
 }
 
-/* The length that the line program at @off says it has; UINT64_MAX if there is none. */
+/* The length in the header of the line program at @off; UINT64_MAX if the header is truncated. */
 static uint64_t read_program_len(const Elf_Data *data, uint64_t off, bool is_big)
 {
 	const uint8_t *bytes = data->d_buf;
@@ -115,7 +115,7 @@ static uint64_t read_program_len(const Elf_Data *data, uint64_t off, bool is_big
 /* What the attributes of a unit say. */
 struct unit {
 	struct walk *w;
-	uint64_t len; /* of the line program; UINT64_MAX: there is none */
+	uint64_t len; /* of the line program; UINT64_MAX if the unit has none */
 	const char *folder;
 };
 

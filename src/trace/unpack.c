@@ -403,8 +403,8 @@ static struct ts_source *open_packed(struct ts_source *archive, const struct ts_
 }
 
 /*
- * A source, which is taken: as it is, or what is packed in it.  A member of a packed recording is none itself: each
- * takes memory, and a small file could have any number of them, one in the other.
+ * Open what @file holds: @file itself if it is not compressed.  @file is taken.  A packed recording inside a packed
+ * recording is refused: each level takes memory, and a small file could nest any number of them.
  */
 static struct ts_source *open_file(struct ts_source *file, bool is_member, const struct ts_unpack_options *opt,
 				   struct ts_error *err)

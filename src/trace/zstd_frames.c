@@ -283,7 +283,7 @@ static void drop(struct ts_zstd_frames *f, struct kept *k)
 	k->bytes = NULL;
 }
 
-/* The one that was not used for longest, of those that nobody copies from; NULL: there is none. */
+/* The least recently used frame that no reader is copying from; NULL if there is none. */
 static struct kept *find_oldest(struct ts_zstd_frames *f)
 {
 	struct kept *oldest = NULL;
@@ -306,7 +306,7 @@ static struct kept *find_free(struct ts_zstd_frames *f)
 	return k < f->kept + TS_ZSTD_MAX_KEPT ? k : NULL;
 }
 
-/* A place for a frame of @len bytes; NULL if there is none. */
+/* A free slot for a frame of @len bytes, after dropping old frames; NULL if all are being read. */
 static struct kept *make_room(struct ts_zstd_frames *f, size_t len)
 {
 	struct kept *to = find_free(f), *oldest;
@@ -349,8 +349,8 @@ static void close_kept(struct ts_zstd_frames *f, struct kept *k)
 }
 
 /*
- * Keep the bytes of a frame, which are taken unless there is no room, and begin to copy from it.  Returns
- * NULL if there is none.  Another thread may have decoded it meanwhile: its bytes stay.
+ * Keep the decoded bytes of a frame, and begin to copy from it.  Takes @bytes on success; if another thread has
+ * decoded the frame meanwhile, its bytes are used.  Returns NULL, and @bytes stay the caller's, if there is no room.
  */
 static struct kept *keep(struct ts_zstd_frames *f, uint64_t frame, uint8_t *bytes)
 {

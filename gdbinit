@@ -518,6 +518,7 @@ class TracestubMonitor(gdb.Command):
 
     WITH_WHAT = re.compile(r"(history|accesses|executions|why|(last|next)-\w+)$")
     WITH_STATE = "calls", "executions"
+    OFFER = {"breakpoint always-inserted": "on", "breakpoint condition-evaluation": "target"}
     OPCODES = """float add sub mul div_signed div_unsigned rem_signed rem_unsigned lsh rsh_signed rsh_unsigned trace
         trace_quick log_not bit_and bit_or bit_xor bit_not equal less_signed less_unsigned ext ref8 ref16 ref32 ref64
         ref_float ref_double ref_long_double l_to_d d_to_l if_goto goto const8 const16 const32 const64 reg end dup pop
@@ -566,21 +567,46 @@ class TracestubMonitor(gdb.Command):
             terms.append("agent %s@%s" % (code.hex(), scope))
         return " || ".join(terms)
 
+    def function_at(self, addr):
+        """The name of the function that begins at the address, None without debug information about one."""
+        try:
+            block = gdb.block_for_pc(addr)
+        except RuntimeError:
+            return None
+        while block and not block.function:
+            block = block.superblock
+        return block.function.name if block and block.start == addr else None
+
+    def offer(self, place, condition):
+        """Let gdb compile the condition for a breakpoint, which sends it to the server. No text of the program and none
+        of the server is part of a command or an expression: a symbol may be called "*$_shell(...)"."""
+        saved = [(name, gdb.parameter(name)) for name in self.OFFER]
+        kind = getattr(gdb, "BP_HARDWARE_BREAKPOINT", gdb.BP_BREAKPOINT)
+        breakpoint = gdb.Breakpoint(type=kind, internal=True, **place)
+        try:
+            breakpoint.enabled = False
+            breakpoint.condition = "0x74736966, " + condition
+            for name, value in self.OFFER.items():
+                gdb.execute("set %s %s" % (name, value))
+            breakpoint.enabled = True
+        finally:
+            breakpoint.delete()
+            for name, value in saved:
+                gdb.execute("set %s %s" % (name, {True: "on", False: "off"}.get(value, value)))
+
     def compile(self, verb, what, question):
         """The question with its condition compiled by gdb, if the server says that it has variables."""
-        wanted = re.match(r"(\w+) (.*)", gdb.execute("monitor condition " + question, to_string=True))
-        if not wanted:
+        wanted = re.match(r"(function|0x[0-9a-f]{1,16}) (.*)", gdb.execute("monitor condition " + question, to_string=True))
+        typed = wanted and re.search(r"\bif\s+" + re.escape(wanted[2]), question)
+        if not typed:                           # only what the user has typed is compiled, whatever the server answers
             return question
-        place = what if wanted[1] == "function" else "*" + wanted[1]
-        if verb == "calls" and place != what:   # a call's arguments are in their places after the prologue
-            symbol = re.match(r"([^+]*) in section ", gdb.execute("info symbol " + place[1:], to_string=True))
-            place = symbol[1] if symbol else place
-        if place.startswith("*"):               # agent-eval has no addresses, breakpoints have
-            gdb.execute("tracestub-offer %s if 0x74736966, %s TRACESTUB grep -q ." % (place, wanted[2]))
-            gdb.execute("delete $bpnum")
+        if wanted[1] != "function":             # agent-eval has no addresses, breakpoints have
+            function = self.function_at(int(wanted[1], 16)) if verb == "calls" else None
+            # a call's arguments are in their places after the prologue
+            self.offer({"function": function} if function else {"spec": "*" + wanted[1]}, wanted[2])
             return question
-        text = gdb.execute("maint agent-eval -at %s, %s" % (place, wanted[2]), to_string=True)
-        return re.sub(r"\bif\s+" + re.escape(wanted[2]), "if " + self.assemble(text), question, count=1)
+        text = gdb.execute("maint agent-eval -at %s, %s" % (what, wanted[2]), to_string=True)
+        return question[:typed.start()] + "if " + self.assemble(text) + question[typed.end():]
 
     def invoke(self, argument, from_tty):
         words, reason = argument.split(None, 2), None

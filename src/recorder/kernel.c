@@ -8,7 +8,7 @@
 #include "maps.h"
 #include "qemu.h"
 #include "ring.h"
-#include "shadow.h"
+#include "src/record/shadow.h"
 
 #define CLONE_THREAD 0x10000u
 #define CLONE_CHILD_CLEARTID 0x200000u

@@ -11,7 +11,7 @@
 
 #include "loaders/usercorn/op_write.h"
 #include "qemu.h"
-#include "shadow.h"
+#include "src/record/shadow.h"
 
 #define PAGE 4096u
 #define MAX_FILE (UINT64_C(64) << 20)     /* contents of a larger file mapping are unknown */

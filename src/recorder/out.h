@@ -13,20 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Ops that are put together before they are sent. */
-struct ts_piece {
-	uint8_t *bytes; /* owned */
-	size_t len, cap;
-	uint32_t n_ops; /* direct children */
-};
-
-/* Room for @len more bytes at the end.  Returns NULL if memory is exhausted; the piece is then as before. */
-uint8_t *ts_piece_room(struct ts_piece *p, size_t len);
-
-/* What was written there ends at @end, and is one more op. */
-void ts_piece_done(struct ts_piece *p, const uint8_t *end);
-void ts_piece_reset(struct ts_piece *p);
-void ts_piece_fini(struct ts_piece *p);
+#include "src/record/piece.h"
 
 /*
  * Use the shared memory at descriptor @fd, @size bytes, which process @reader reads.  Returns false if it

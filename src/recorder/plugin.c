@@ -21,7 +21,7 @@
 #include "loaders/usercorn/op_write.h"
 #include "qemu.h"
 #include "ring.h"
-#include "shadow.h"
+#include "src/record/shadow.h"
 #include "step.h"
 #include "thread.h"
 

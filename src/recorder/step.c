@@ -8,7 +8,7 @@
 #include "maps.h"
 #include "qemu.h"
 #include "ring.h"
-#include "shadow.h"
+#include "src/record/shadow.h"
 
 #define MAX_ACCESS_LEN 16u /* of one that a callback shows */
 #define MAX_ZERO_LEN 2048u /* of AArch64's dc zva: what DCZID_EL0 can say */

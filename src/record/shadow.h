@@ -5,8 +5,8 @@
  * What a load finds is compared with it, so that nothing the recording misses stays unnoticed.  It lies in
  * windows of 1 GiB that the kernel fills with zeros when they are touched.
  */
-#ifndef TS_RECORDER_SHADOW_H
-#define TS_RECORDER_SHADOW_H
+#ifndef TS_RECORD_SHADOW_H
+#define TS_RECORD_SHADOW_H
 
 #include <stdbool.h>
 #include <stddef.h>

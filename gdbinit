@@ -261,6 +261,38 @@ define target hook-native
   tracestub-refuse
 end
 
+# After "thread 2", "reverse-stepi" steps thread 2 back, but gdb names it to the server only if the others are locked.
+# 114 is the 'r' of "replay", the setting by default.
+define hook-reverse-stepi
+  with language c -- set $_tracestub_locking = $_gdb_setting_str("scheduler-locking")[0] == 114
+  if $_tracestub_locking
+    set scheduler-locking step
+  end
+end
+define hookpost-reverse-stepi
+  if $_tracestub_locking
+    set scheduler-locking replay
+  end
+end
+define hook-reverse-nexti
+  hook-reverse-stepi
+end
+define hookpost-reverse-nexti
+  hookpost-reverse-stepi
+end
+define hook-reverse-step
+  hook-reverse-stepi
+end
+define hookpost-reverse-step
+  hookpost-reverse-stepi
+end
+define hook-reverse-next
+  hook-reverse-stepi
+end
+define hookpost-reverse-next
+  hookpost-reverse-stepi
+end
+
 # gdb compares what a watchpoint watches with what it saw last. After a jump
 # that is a value of another time, and a change back to it would go unnoticed:
 # gdb takes a new look at a watchpoint that is enabled.

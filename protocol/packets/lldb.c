@@ -106,7 +106,7 @@ static json_t *thread_json(const struct rsp_session *s, uint32_t thread)
 {
 	const char *name = ts_query_thread_facts(s->target->q, thread)->name;
 	json_t *t = json_pack("{s:I, s:s}", "tid", (json_int_t)rsp_session_tid(s, thread).tid, "reason",
-			      thread == s->thread ? "trace" : "none");
+			      thread == s->stopped ? "trace" : "none");
 
 	if (t && *name)
 		json_object_set_new(t, "name", json_string(name));

@@ -47,13 +47,13 @@ static bool put_pc(const struct rsp_session *s, struct ts_buf *out)
 	uint64_t pc;
 	bool has_pc;
 
-	if (!ts_query_pc(s->target->q, s->pos, s->thread, &pc, &has_pc, &err)) {
+	if (!ts_query_pc(s->target->q, s->pos, s->stopped, &pc, &has_pc, &err)) {
 		ts_buf_reset(out);
 		ts_buf_puts(out, err.text);
 		return false;
 	}
 	if (has_pc && s->pos == ts_query_end(s->target->q) &&
-	    s->thread == ts_query_thread(s->target->q, s->pos) && ts_query_is_end_assumed(s->target->q))
+	    s->stopped == ts_query_thread(s->target->q, s->pos) && ts_query_is_end_assumed(s->target->q))
 		ts_buf_printf(out,
 			      "pc 0x%" PRIx64 " (assumed: the recording does not show where the last "
 			      "instruction led)\n",
@@ -88,7 +88,7 @@ static bool run_when(struct rsp_session *s, const char *arg, struct ts_buf *out)
 	(void)arg;
 	put_position(s, out);
 	ts_buf_puts(out, ", thread ");
-	put_thread(s, s->thread, out);
+	put_thread(s, s->stopped, out);
 	ts_buf_puts(out, ", ");
 	if (!put_pc(s, out))
 		return false;
@@ -101,13 +101,14 @@ static bool run_when(struct rsp_session *s, const char *arg, struct ts_buf *out)
 static enum rsp_command_end move(struct rsp_session *s, uint64_t pos, struct ts_buf *out)
 {
 	uint64_t left = s->pos;
-	uint32_t thread = s->thread;
+	uint32_t thread = s->thread, stopped = s->stopped;
 	bool is_said;
 
 	rsp_session_go(s, pos);
 	is_said = run_when(s, "", out) && ts_buf_ok(out);
 	s->pos = left;
 	s->thread = thread;
+	s->stopped = stopped;
 	if (!is_said)
 		return RSP_COMMAND_REFUSED;
 	rsp_asking_note_left(s, pos);

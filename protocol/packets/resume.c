@@ -20,7 +20,7 @@
 /* The thread for s and bs. */
 static uint32_t stepping_thread(const struct rsp_session *s)
 {
-	return s->step_thread != TS_NO_THREAD ? s->step_thread : s->thread;
+	return s->step_thread != TS_NO_THREAD ? s->step_thread : s->stopped;
 }
 
 /*
@@ -146,10 +146,12 @@ static enum rsp_done pkt_bc(struct rsp_session *s, struct rsp_args *a, struct rs
 static enum rsp_done pkt_stop_reason(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
 	(void)a;
-	if (s->is_away)
+	if (s->is_away) {
 		rsp_reply_puts(r, "W00");
-	else
-		rsp_stop_reply(s, r, 5, NULL);
+		return RSP_REPLIED;
+	}
+	rsp_session_stop_in(s, s->stopped);
+	rsp_stop_reply(s, r, 5, NULL);
 	return RSP_REPLIED;
 }
 
@@ -195,7 +197,7 @@ static bool parse_action(const struct rsp_session *s, struct rsp_args *a, struct
 static enum rsp_done run_action(struct rsp_session *s, struct rsp_reply *r, const struct action *act,
 				bool is_only)
 {
-	uint32_t thread = act->thread != TS_NO_THREAD ? act->thread : s->thread;
+	uint32_t thread = act->thread != TS_NO_THREAD ? act->thread : s->stopped;
 
 	if (s->is_announcing)
 		return announce(s, r);
@@ -209,6 +211,7 @@ static enum rsp_done run_action(struct rsp_session *s, struct rsp_reply *r, cons
 	case 's':
 		return begun(r, rsp_resume_step(s, thread, s->is_backwards));
 	case 't':
+		rsp_session_stop_in(s, s->stopped);
 		rsp_stop_reply(s, r, 0, NULL);
 		return RSP_REPLIED;
 	default:

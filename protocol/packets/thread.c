@@ -10,16 +10,13 @@
 #include "protocol/session/session.h"
 #include "protocol/session/threads.h"
 
-/*
- * Take a thread as the only argument; returns TS_NO_THREAD (and @a is bad) if it does not exist at this
- * position.
- */
+/* Take a thread as the only argument; returns TS_NO_THREAD (and @a is bad) if it is not listed here. */
 static uint32_t take_thread(const struct rsp_session *s, struct rsp_args *a)
 {
 	struct rsp_tid tid = rsp_args_tid(a);
 	uint32_t thread = rsp_args_done(a) ? rsp_session_find_thread(s, tid) : TS_NO_THREAD;
 
-	if (thread != TS_NO_THREAD && rsp_thread_exists(s, thread))
+	if (thread != TS_NO_THREAD && rsp_thread_is_listed(s, thread))
 		return thread;
 	rsp_args_fail(a);
 	return TS_NO_THREAD;
@@ -78,12 +75,13 @@ static void build_list(struct rsp_session *s)
 	struct ts_buf *text = &s->document.text;
 
 	rsp_session_shown(s);
+	rsp_threads_note_all(s);
 	ts_buf_reset(text);
 	snprintf(s->document.name, sizeof(s->document.name), "%s", list_name);
 	for (uint32_t i = 0; i < ts_query_n_threads(s->target->q); i++) {
 		struct rsp_tid tid = rsp_session_tid(s, i);
 
-		if (!rsp_thread_exists(s, i))
+		if (!rsp_thread_is_listed(s, i))
 			continue;
 		if (text->len)
 			ts_buf_putc(text, ',');

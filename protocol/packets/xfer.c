@@ -102,8 +102,10 @@ static enum rsp_done pkt_threads(struct rsp_session *s, struct rsp_args *a, stru
 
 	if (!take_request(a, &q))
 		return RSP_BAD;
-	if (!q.off)
+	if (!q.off) {
 		rsp_session_shown(s);
+		rsp_threads_note_all(s);
+	}
 	return reply_document(s, &q, "threads", rsp_threads_xml, r);
 }
 

@@ -217,9 +217,9 @@ static void stop(struct rsp_session *s, struct rsp_reply *r, const struct ts_fou
 	s->is_stop_unseen = true;
 	rsp_session_go(s, found->kind == TS_STOP_WATCH ? watch_position(s, found, is_reverse) : found->pos);
 	if (found->kind == TS_STOP_STEP || is_over)
-		s->thread = stepped;
+		rsp_session_stop_in(s, stepped);
 	else if (found->kind != TS_STOP_BREAK)
-		s->thread = found->thread;
+		rsp_session_stop_in(s, found->thread);
 	if (found->kind == TS_STOP_MODULES)
 		s->modules_at = s->pos;
 	if (found->kind == TS_STOP_EXIT)

@@ -56,6 +56,9 @@ void rsp_session_reset(struct rsp_session *s)
 	s->filter = (struct ts_filter){ 0 };
 	s->has_multiprocess = s->has_swbreak = s->has_hwbreak = false;
 	s->step_thread = TS_NO_THREAD;
+	free(s->told_threads);
+	s->told_threads = NULL;
+	s->n_told_threads = 0;
 	s->alone = TS_NO_THREAD;
 	s->has_stepped_over = false;
 	s->modules_at = TS_NO_POS;
@@ -76,7 +79,7 @@ void rsp_session_fini(struct rsp_session *s)
 void rsp_session_go(struct rsp_session *s, uint64_t pos)
 {
 	s->pos = pos;
-	s->thread = ts_query_thread(s->target->q, pos);
+	rsp_session_stop_in(s, ts_query_thread(s->target->q, pos));
 }
 
 void rsp_session_announce(struct rsp_session *s, const struct rsp_destination *d)
@@ -116,6 +119,13 @@ struct rsp_tid rsp_session_tid(const struct rsp_session *s, uint32_t thread)
 		.tid = names->tids[thread],
 		.has_pid = s->has_multiprocess,
 	};
+}
+
+bool rsp_session_begins_later(const struct rsp_session *s, uint32_t thread)
+{
+	uint64_t first = ts_query_next_step(s->target->q, thread, 0);
+
+	return first != TS_NO_POS && first > s->pos && !ts_query_is_alive(s->target->q, thread, s->pos);
 }
 
 static bool is_meant(const struct rsp_session *s, uint32_t thread, struct rsp_tid tid)
@@ -176,6 +186,11 @@ bool rsp_session_regs(const struct rsp_session *s, uint64_t pos, uint32_t thread
 	uint32_t len = ts_query_regset(s->target->q)->g_len;
 	uint8_t *all = s->scratch + 2 * (size_t)len;
 
+	if (pos == s->pos && rsp_session_begins_later(s, thread)) { /* not even what its first step will show */
+		memset(known, 0, rsp_regset(s)->g_len);
+		memset(data, 0, rsp_regset(s)->g_len);
+		return true;
+	}
 	if (s->layout) {
 		if (!ts_query_regs(s->target->q, pos, thread, all, all + len, err))
 			return false;

@@ -67,9 +67,12 @@ struct rsp_session {
 	const struct rsp_target *target; /* borrowed */
 	uint64_t pos;                /* the position; 0..N */
 	uint32_t thread;             /* ordinal: of registers and memory (H g), of the last stop otherwise */
+	uint32_t stopped;            /* ordinal: the thread of the last stop, whichever ones were looked at since */
 	const struct rsp_layout *layout; /* the view of the registers, NULL: as recorded; borrowed */
-	uint32_t step_thread;        /* ordinal: for s, bs (H c); TS_NO_THREAD: the one that runs */
+	uint32_t step_thread;        /* ordinal: for s, bs (H c); TS_NO_THREAD: the one that stopped last */
 	uint64_t reported_pos;       /* the position of the last stop reply: where the client believes to be */
+	uint8_t *told_threads;       /* owned; a bit a thread: it has been in a list or a stop that the client got */
+	uint32_t n_told_threads;     /* bits of told_threads */
 	bool is_backwards;           /* s, c and vCont go backwards: "monitor direction" */
 
 	/* the client's features and settings */
@@ -203,8 +206,21 @@ static inline uint32_t rsp_process(const struct rsp_session *s)
 /* Move to a position: the thread that runs there becomes the current one, as after a stop. */
 void rsp_session_go(struct rsp_session *s, uint64_t pos);
 
+/*
+ * The session stops in @thread (ordinal): it is the current one, and the one that steps if the client names
+ * none.  A thread that is only looked at ("Hg") is not: gdb selects each one that it lists, and does not select
+ * the stopped one again before it steps.
+ */
+static inline void rsp_session_stop_in(struct rsp_session *s, uint32_t thread)
+{
+	s->thread = s->stopped = thread;
+}
+
 /* Make the next resume a stop at @d.  gdbinit resumes for the user; a user of lldb is told to do it. */
 void rsp_session_announce(struct rsp_session *s, const struct rsp_destination *d);
+
+/* Does @thread (ordinal) begin after the session's position? */
+bool rsp_session_begins_later(const struct rsp_session *s, uint32_t thread);
 
 /*
  * The registers of @thread at @pos as shown to a client: those of ts_query_regs(), with two exceptions for

@@ -154,6 +154,7 @@ void rsp_stop_reply(struct rsp_session *s, struct rsp_reply *r, uint8_t signal,
 			    const struct ts_found *found)
 {
 	s->reported_pos = s->pos;
+	rsp_threads_note(s, s->thread);
 	rsp_reply_putc(r, 'T');
 	put_signal(s, r, signal, found);
 	if (found)

@@ -2,6 +2,8 @@
 #include "threads.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "protocol/wire/xml.h"
 #include "session.h"
@@ -12,6 +14,40 @@ bool rsp_thread_exists(const struct rsp_session *s, uint32_t thread)
 		return false;
 	return thread == ts_query_thread(s->target->q, s->pos) ||
 	       ts_query_is_alive(s->target->q, thread, s->pos);
+}
+
+void rsp_threads_note(struct rsp_session *s, uint32_t thread)
+{
+	uint32_t n = thread + 1 > ts_query_n_threads(s->target->q) ? thread + 1 : ts_query_n_threads(s->target->q);
+	uint8_t *told = s->told_threads;
+
+	if (thread >= s->n_told_threads) {
+		told = realloc(told, n / 8 + 1);
+		if (!told)
+			return;
+		memset(told + (s->n_told_threads + 7) / 8, 0, n / 8 + 1 - (s->n_told_threads + 7) / 8);
+		s->told_threads = told;
+		s->n_told_threads = n;
+	}
+	told[thread / 8] |= (uint8_t)(1 << thread % 8);
+}
+
+void rsp_threads_note_all(struct rsp_session *s)
+{
+	for (uint32_t i = 0; i < ts_query_n_threads(s->target->q); i++) {
+		if (rsp_thread_exists(s, i))
+			rsp_threads_note(s, i);
+	}
+}
+
+/* gdb would add another process for a thread of one that does not exist yet. */
+bool rsp_thread_is_listed(const struct rsp_session *s, uint32_t thread)
+{
+	bool is_told = thread < s->n_told_threads && (s->told_threads[thread / 8] >> thread % 8 & 1);
+
+	return rsp_thread_exists(s, thread) ||
+	       (is_told && s->is_gdb && !s->is_away && ts_query_n_processes(s->target->q) == 1 &&
+		rsp_session_begins_later(s, thread));
 }
 
 void rsp_thread_text(const struct rsp_session *s, uint32_t thread, struct ts_buf *out)
@@ -25,7 +61,9 @@ void rsp_thread_text(const struct rsp_session *s, uint32_t thread, struct ts_buf
 		return;
 	}
 	next = ts_query_next_step(s->target->q, thread, s->pos);
-	if (next == TS_NO_POS && !rsp_is_complete(s))
+	if (rsp_session_begins_later(s, thread))
+		ts_buf_printf(out, "begins at position %" PRIu64, next);
+	else if (next == TS_NO_POS && !rsp_is_complete(s))
 		ts_buf_puts(out, "does not run again in what has been read so far");
 	else if (next == TS_NO_POS)
 		ts_buf_puts(out, "does not run again");
@@ -42,7 +80,7 @@ bool rsp_threads_hold_alone(struct rsp_session *s)
 		return false;
 	ts_buf_printf(&s->console, "This thread was to step, but thread %" PRId64 " runs and stops here.\n",
 		      tid.tid);
-	s->thread = s->alone;
+	rsp_session_stop_in(s, s->alone);
 	return true;
 }
 
@@ -72,7 +110,7 @@ void rsp_threads_xml(const struct rsp_session *s, struct ts_buf *out)
 {
 	ts_buf_puts(out, "<?xml version=\"1.0\"?>\n<threads>\n");
 	for (uint32_t i = 0; i < ts_query_n_threads(s->target->q); i++) {
-		if (rsp_thread_exists(s, i))
+		if (rsp_thread_is_listed(s, i))
 			put_thread(s, i, out);
 	}
 	ts_buf_puts(out, "</threads>\n");

@@ -14,10 +14,24 @@ struct ts_buf;
 /* Does the thread (ordinal) exist at the session's position?  The one that runs there always exists. */
 bool rsp_thread_exists(const struct rsp_session *s, uint32_t thread);
 
-/* Append the thread's position, for users: "position 5 of 100" for the one that runs. */
+/*
+ * Is the thread in the list that the client gets?  Those that exist are, and for gdb also those that begin
+ * later, if gdb has been told of them before: it deletes the breakpoints of a thread that is no longer listed,
+ * and gives it another number when it is listed again.
+ */
+bool rsp_thread_is_listed(const struct rsp_session *s, uint32_t thread);
+
+/* Append the position of a listed thread, for users: "position 5 of 100" for the one that runs. */
 void rsp_thread_text(const struct rsp_session *s, uint32_t thread, struct ts_buf *out);
 
-/* Append the document that qXfer:threads:read serves: the threads that exist. */
+/*
+ * The client is told of a thread, or of all that exist, in a list or in a stop.  If memory is exhausted, a
+ * thread is not noted, and not listed before it begins.
+ */
+void rsp_threads_note(struct rsp_session *s, uint32_t thread);
+void rsp_threads_note_all(struct rsp_session *s);
+
+/* Append the document that qXfer:threads:read serves: the listed threads. */
 void rsp_threads_xml(const struct rsp_session *s, struct ts_buf *out);
 
 /*

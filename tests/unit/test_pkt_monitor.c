@@ -51,8 +51,11 @@ END_TEST
 START_TEST(a_pc_that_nobody_knows_is_said_to_be_unknown)
 {
 	rsp_session_go(&fake.session, 9);
-	fake_send("Hg3ea");
+	rsp_session_stop_in(&fake.session, 2);
 	ck_assert_str_eq(monitor("when"), "position 9 of 10 (90.00%), thread 101.1002, pc unknown\n");
+	rsp_session_go(&fake.session, 9);
+	fake_send("Hg3ea"); /* looked at, no more */
+	ck_assert_str_eq(monitor("when"), "position 9 of 10 (90.00%), thread 100.1000, pc 0x401005\n");
 }
 END_TEST
 

@@ -77,6 +77,24 @@ START_TEST(selecting_a_thread_for_registers_leaves_the_one_to_step)
 }
 END_TEST
 
+/* Thread 1 has run steps 3 and 4 of its three; thread 0's step before is 2. */
+START_TEST(a_thread_that_was_only_looked_at_does_not_step)
+{
+	static const char *const steps[][2] = { { "bs", "3e9" }, { "s", "3e9" }, { "vCont;s", "3e9" } };
+
+	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+		rsp_session_go(&fake.session, 4);
+		ck_assert_str_eq(fake_send("Hc0"), "OK");
+		ck_assert_str_eq(fake_send("Hg3e8"), "OK");
+		ck_assert_ptr_nonnull(strstr(fake_send(steps[i][0]), "thread:3e9;"));
+		ck_assert_uint_eq(fake.session.pos, i ? 5 : 3);
+	}
+	rsp_session_go(&fake.session, 4);
+	ck_assert_str_eq(fake_send("Hg3e8"), "OK");
+	ck_assert_ptr_nonnull(strstr(fake_send("?"), "thread:3e9;"));
+}
+END_TEST
+
 START_TEST(stepping_any_or_all_threads_is_left_to_the_recording)
 {
 	static const char *const packets[] = { "Hc0", "Hc-1", "Hcp0.0", "Hcp64.0", "Hcp64.-1", "Hcp-1.-1" };
@@ -152,6 +170,7 @@ FAKE_SUITE("pkt_thread", only_threads_that_exist_are_listed, ids_have_processes_
 	   a_list_that_does_not_fit_comes_in_pieces_of_whole_ids,
 	   a_thread_is_alive_from_its_first_step_to_its_end,
 	   selecting_a_thread_for_registers_leaves_the_one_to_step,
+	   a_thread_that_was_only_looked_at_does_not_step,
 	   stepping_any_or_all_threads_is_left_to_the_recording,
 	   a_thread_that_does_not_exist_cannot_be_selected, the_text_of_a_thread_says_where_it_is,
 	   malformed_packets_are_errors, a_list_goes_on_only_where_it_began)

@@ -510,7 +510,9 @@ alias -- forward = tracestub-ts forward
 # and Tab completes.
 if !$_isvoid($_streq)
   python
+import os
 import re
+import sys
 
 
 def tracestub_run(command):
@@ -716,6 +718,40 @@ if int(re.match(r"[^0-9]*(\d+)", gdb.VERSION)[1]) < 16:
     gdb.execute("define hook-monitor\nset $_tracestub_monitor = 1\nend")
     gdb.execute("define hookpost-monitor\nset $_tracestub_monitor = 0\nend")
     gdb.events.before_prompt.connect(tracestub_explain)
+# "gdb -i dap" is an adapter for editors, with a registry of requests; no version has the buttons for backwards.
+def tracestub_add_to_dap():
+    from gdb.dap import events, startup, state
+    from gdb.dap.server import _commands as requests, capability, request
+
+    def run_back(thread, is_single, command):
+        state.set_thread(thread)
+        startup.exec_and_log("set scheduler-locking " + ("on" if is_single else "step"))
+        getattr(events, "exec_and_expect_stop", startup.exec_and_log)(command)
+
+    @capability("supportsStepBack")
+    @request("stepBack", response=False)
+    def step_back(*, threadId: int, singleThread: bool = False, granularity: str = "statement", **args):
+        run_back(threadId, singleThread, "reverse-stepi" if granularity == "instruction" else "reverse-next")
+
+    @request("reverseContinue", response=False)
+    def reverse_continue(*, threadId: int, singleThread: bool = False, **args):
+        run_back(threadId, singleThread, "reverse-continue")
+
+    def attach_here(attach):
+        def attach_or_here(**args):
+            if not args.get("pid") and not args.get("target") and not args.get("coreFile"):
+                args["target"] = os.environ["TRACESTUB_SOCKET"]
+            return attach(**args)
+        return attach_or_here
+
+    # "tracestub dap" has a server of its own. An editor that would start the program gets the recording of it.
+    if "TRACESTUB_SOCKET" in os.environ:
+        requests["attach"] = attach_here(requests["attach"])
+        requests["launch"] = lambda program=None, **args: requests["attach"](program=program)
+
+
+if "gdb.dap" in sys.modules:
+    tracestub_add_to_dap()
 TracestubRefuse("tracestub-refuse", gdb.COMMAND_RUNNING)
 TracestubMonitor("tracestub-monitor", gdb.COMMAND_RUNNING)
 TRACESTUB_VERBS = ["find", "goto", "when"]

@@ -17,7 +17,7 @@
 #include "protocol/session/threads.h"
 #include "protocol/wire/args.h"
 
-/* The thread for s and bs. */
+/* The thread for s and bs, and for the actions of vCont that name none. */
 static uint32_t stepping_thread(const struct rsp_session *s)
 {
 	return s->step_thread != TS_NO_THREAD ? s->step_thread : s->stopped;
@@ -197,7 +197,7 @@ static bool parse_action(const struct rsp_session *s, struct rsp_args *a, struct
 static enum rsp_done run_action(struct rsp_session *s, struct rsp_reply *r, const struct action *act,
 				bool is_only)
 {
-	uint32_t thread = act->thread != TS_NO_THREAD ? act->thread : s->stopped;
+	uint32_t thread = act->thread != TS_NO_THREAD ? act->thread : stepping_thread(s);
 
 	if (s->is_announcing)
 		return announce(s, r);

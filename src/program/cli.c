@@ -16,7 +16,7 @@
 #include "src/trace/unpack.h"
 
 #define ON(command) (1u << TS_CMD_##command)
-#define ON_ALL (ON(SERVE) | ON(GDB) | ON(LLDB) | ON(INFO) | ON(INDEX) | ON(EXPORT) | ON(QUERY) | ON(DIFF) | ON(MCP) | ON(PLOT) | ON(PACK))
+#define ON_ALL (ON(SERVE) | ON(GDB) | ON(LLDB) | ON(DAP) | ON(INFO) | ON(INDEX) | ON(EXPORT) | ON(QUERY) | ON(DIFF) | ON(MCP) | ON(PLOT) | ON(PACK))
 
 enum option_id {
 	OPT_ARCH,
@@ -83,7 +83,7 @@ static const unsigned option_commands[N_OPTIONS] = {
 	[OPT_AT] = ON(EXPORT),
 	[OPT_COLLECT] = ON(EXPORT),
 	[OPT_CPU] = ON(RECORD),
-	[OPT_EXPORT_DIR] = ON(SERVE) | ON(GDB) | ON(LLDB),
+	[OPT_EXPORT_DIR] = ON(SERVE) | ON(GDB) | ON(LLDB) | ON(DAP),
 	[OPT_IN] = ON(PLOT),
 	[OPT_JSON] = ON(INFO) | ON(QUERY) | ON(DIFF),
 	[OPT_LIMIT] = ON(RECORD),
@@ -106,6 +106,7 @@ static const struct command {
 	[TS_CMD_SERVE] = { "serve", "COMM TRACE", 2 },
 	[TS_CMD_GDB] = { "gdb", "TRACE [PROG] [-- GDB-ARGS...]", 1, 1 },
 	[TS_CMD_LLDB] = { "lldb", "TRACE [PROG] [-- LLDB-ARGS...]", 1, 1 },
+	[TS_CMD_DAP] = { "dap", "TRACE [PROG] [-- GDB-ARGS...]", 1, 1 },
 	[TS_CMD_INFO] = { "info", "TRACE...", 1, INT_MAX },
 	[TS_CMD_INDEX] = { "index", "TRACE", 1 },
 	[TS_CMD_EXPORT] = { "export", "TRACE -o OUT.tf", 1 },
@@ -350,7 +351,7 @@ static bool find_command(struct ts_cli *cli, const char *name)
 					   commands[i].name);
 	}
 	return usage_error(
-		"'%s' is not a command; the commands are serve, gdb, lldb, info, index, export, query, diff, plot, mcp and record",
+		"'%s' is not a command; the commands are serve, gdb, lldb, dap, info, index, export, query, diff, plot, mcp and record",
 		name);
 }
 
@@ -470,7 +471,7 @@ static bool set_question(struct ts_cli *cli, int n, char **operands)
 
 static bool is_debugger(const struct ts_cli *cli)
 {
-	return cli->command == TS_CMD_GDB || cli->command == TS_CMD_LLDB;
+	return cli->command == TS_CMD_GDB || cli->command == TS_CMD_LLDB || cli->command == TS_CMD_DAP;
 }
 
 /* A trace that comes through the standard input must have it for itself. */
@@ -709,7 +710,7 @@ bool ts_cli_parse(struct ts_cli *cli, int argc, char **argv, enum ts_status *sta
 	operands = argv + optind;
 	n = (sorted < argc ? argc : separator) - optind;
 	if (!n) {
-		fputs("usage: tracestub gdb|lldb|serve|info|index|export|query|diff|plot|mcp|record TRACE [option]...\n"
+		fputs("usage: tracestub gdb|lldb|dap|serve|info|index|export|query|diff|plot|mcp|record TRACE [option]...\n"
 		      "'tracestub --help' explains\n",
 		      stderr);
 		return false;

@@ -17,6 +17,7 @@ enum ts_command {
 	TS_CMD_SERVE,
 	TS_CMD_GDB,
 	TS_CMD_LLDB,
+	TS_CMD_DAP,
 	TS_CMD_INFO,
 	TS_CMD_INDEX,
 	TS_CMD_EXPORT,
@@ -113,7 +114,7 @@ size_t ts_cli_count_threads(char **operands, size_t n);
 static inline bool ts_cli_is_server(const struct ts_cli *cli)
 {
 	return cli->command == TS_CMD_SERVE || cli->command == TS_CMD_GDB || cli->command == TS_CMD_LLDB ||
-	       cli->command == TS_CMD_MCP;
+	       cli->command == TS_CMD_DAP || cli->command == TS_CMD_MCP;
 }
 
 /* The page of --help (cli_help.c). */

@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "adapter.h"
 #include "src/base/log.h"
 #include "src/base/whole.h"
 
@@ -179,8 +180,8 @@ static const char *find_gdbinit(char *path, size_t len)
 	return access(PKGDATADIR "/gdbinit", R_OK) ? NULL : PKGDATADIR "/gdbinit";
 }
 
-/* Try the programs in turn; @variable names another one instead. */
-static _Noreturn void be_one_of(const char **candidates, const char *variable, const char **args)
+/* The candidates: @variable names another one instead. */
+static void choose_own(const char **candidates, const char *variable)
 {
 	const char *own = getenv(variable);
 
@@ -188,6 +189,30 @@ static _Noreturn void be_one_of(const char **candidates, const char *variable, c
 		candidates[0] = own;
 		candidates[1] = NULL;
 	}
+}
+
+/* Only the candidates that have an adapter are left; without one, the process ends. */
+static void keep_adapters(const char **candidates)
+{
+	const char *first = candidates[0], **kept = candidates;
+
+	for (const char **c = candidates; *c; c++) {
+		if (ts_adapter_is_in(*c))
+			*kept++ = *c;
+	}
+	*kept = NULL;
+	if (kept != candidates)
+		return;
+	fprintf(stderr,
+		"tracestub: %s has no adapter for editors: that needs gdb 14 or later, built with Python "
+		"(the variable TRACESTUB_GDB may name another one)\n",
+		first);
+	_exit(EXIT_FAILURE);
+}
+
+/* Try the programs in turn. */
+static _Noreturn void be_one_of(const char **candidates, const char *variable, const char **args)
+{
 	for (const char **c = candidates; *c; c++) {
 		args[0] = *c;
 		execvp(*c, (char *const *)args);
@@ -206,8 +231,13 @@ static _Noreturn void be_debugger(const struct ts_debugger_options *opt, const s
 	const char *gdbs[] = { first, strcmp(first, "gdb") ? "gdb" : "gdb-multiarch", NULL };
 	const char *lldbs[] = { "lldb", NULL };
 
-	if (opt->is_lldb)
+	if (opt->kind == TS_DEBUGGER_LLDB) {
+		choose_own(lldbs, "TRACESTUB_LLDB");
 		be_one_of(lldbs, "TRACESTUB_LLDB", args);
+	}
+	choose_own(gdbs, "TRACESTUB_GDB");
+	if (opt->kind == TS_DEBUGGER_DAP)
+		keep_adapters(gdbs);
 	be_one_of(gdbs, "TRACESTUB_GDB", args);
 }
 
@@ -268,11 +298,15 @@ static const char **make_args(const struct ts_debugger_options *opt, const struc
 			      const char *gdbinit, const char *connect)
 {
 	size_t n_user = count(opt->args), n = 1;
-	const char **args = calloc(n_user + 16, sizeof(*args));
+	const char **args = calloc(n_user + 18, sizeof(*args));
 
 	if (!args)
 		return NULL;
 	args[n++] = "-q";
+	if (opt->kind == TS_DEBUGGER_DAP) {
+		args[n++] = "-i";
+		args[n++] = "dap";
+	}
 	args[n++] = "-iex";
 	args[n++] = never_native;
 	if (gdbinit) {
@@ -286,8 +320,10 @@ static const char **make_args(const struct ts_debugger_options *opt, const struc
 		args[n++] = "-ex";
 		args[n++] = "set endian big";
 	}
-	args[n++] = "-ex";
-	args[n++] = connect;
+	if (opt->kind != TS_DEBUGGER_DAP) { /* its client attaches */
+		args[n++] = "-ex";
+		args[n++] = connect;
+	}
 	memcpy(args + n, opt->args, n_user * sizeof(*args));
 	return args;
 }
@@ -346,7 +382,9 @@ static int run_connected(const struct ts_debugger_options *opt, const struct ts_
 	const char **args;
 	int status;
 
-	if (opt->is_lldb) {
+	if (opt->kind == TS_DEBUGGER_DAP)
+		setenv("TRACESTUB_SOCKET", m->socket, 1); /* for gdbinit */
+	if (opt->kind == TS_DEBUGGER_LLDB) {
 		snprintf(connect, sizeof(connect), "process connect --plugin gdb-remote unix-connect://%s",
 			 m->socket);
 		args = make_lldb_args(opt, connect);

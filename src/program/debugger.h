@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * `tracestub gdb` and `tracestub lldb`: a server of its own in a child process, and the debugger connected to
+ * `tracestub gdb`, `tracestub lldb` and `tracestub dap`: a server of its own in a child process, and the debugger connected to
  * it.
  *
  * They connect by a unix socket in a private directory; both are removed at the end.  The child alone reads
@@ -15,8 +15,14 @@
 #include "src/arch/arch.h"
 #include "src/base/error.h"
 
+enum ts_debugger_kind {
+	TS_DEBUGGER_GDB,
+	TS_DEBUGGER_LLDB,
+	TS_DEBUGGER_DAP, /* gdb as an adapter for editors: it speaks the Debug Adapter Protocol over stdio */
+};
+
 struct ts_debugger_options {
-	bool is_lldb;               /* else gdb */
+	enum ts_debugger_kind kind;
 	const char *exec;           /* the program's file, NULL for none */
 	char **args;                /* more for the debugger, NULL-terminated */
 
@@ -33,7 +39,8 @@ struct ts_debugger_options {
 /*
  * Run the debugger to its end.
  *
- * Returns its exit status (128 + signal if one killed it), or that of a server that did not come up.
+ * Returns its exit status (128 + signal if one killed it), or that of a server that did not come up; 1 if
+ * gdb has no adapter, which was said on stderr.
  * Returns -1 and fills @err if the system refuses (TS_EIO) or memory is exhausted (TS_ENOMEM).
  */
 int ts_debugger_run(const struct ts_debugger_options *opt, struct ts_error *err);

@@ -49,6 +49,7 @@ static int run_command(struct ts_model *m, const struct ts_cli *cli, struct ts_s
 	case TS_CMD_SERVE:
 	case TS_CMD_GDB:
 	case TS_CMD_LLDB:
+	case TS_CMD_DAP:
 		return ts_service_run(service, m, cli);
 	case TS_CMD_INFO:
 		return ts_run_info(m, cli);
@@ -171,7 +172,8 @@ static int serve_debugger(void *user, const char *path,
 static int run_debugger(struct ts_cli *cli)
 {
 	const struct ts_debugger_options opt = {
-		.is_lldb = cli->command == TS_CMD_LLDB,
+		.kind = cli->command == TS_CMD_LLDB ? TS_DEBUGGER_LLDB
+			: cli->command == TS_CMD_DAP ? TS_DEBUGGER_DAP : TS_DEBUGGER_GDB,
 		.exec = cli->exec.path,
 		.args = cli->gdb_args,
 		.serve = serve_debugger,
@@ -204,6 +206,7 @@ static int run(struct ts_cli *cli)
 		return serve(cli, &(struct ts_service_options){ .comm = cli->comm });
 	case TS_CMD_GDB:
 	case TS_CMD_LLDB:
+	case TS_CMD_DAP:
 		return run_debugger(cli);
 	default:
 		return run_confined(cli);

@@ -2,7 +2,7 @@
 #
 # Completion for bash: commands, options, what they take, verbs of questions, and names of marks.
 
-_tracestub_commands="gdb lldb serve record info index query diff mcp export plot pack unpack help"
+_tracestub_commands="gdb lldb dap serve record info index query diff mcp export plot pack unpack help"
 _tracestub_options="--arch --cpu --exec --format --image --index --index-reads --jobs --limit --log --max-memory --quiet
   --rebase --in --max-clients --no-sandbox --sysroot --json --positions --at --collect --export-dir --once --help --version"
 _tracestub_formats="bap gdbrecord rvnbintrace tenet text tfile usercorn x64dbg"

@@ -48,6 +48,9 @@ def check_line(line):
     elif argv[:2] == [TRACESTUB, "info"]:
         done = subprocess.run(argv, capture_output=True, text=True, timeout=LIMIT)
         assert done.returncode == 0 and "usercorn" in done.stdout, done
+    elif argv[:2] == [TRACESTUB, "dap"]:        # e2e/dap_gdb; gdb may be too old for it
+        done = subprocess.run(argv, capture_output=True, text=True, timeout=LIMIT, stdin=subprocess.DEVNULL)
+        assert done.returncode == 0 or "needs gdb 14 or later" in done.stderr, done
     elif argv[:2] == [TRACESTUB, "index"]:
         done = subprocess.run([*argv, "--index", "here"], capture_output=True, text=True, timeout=LIMIT)
         assert done.returncode == 0 and os.path.isfile("here"), done

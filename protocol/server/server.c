@@ -20,7 +20,6 @@
 #include "protocol/wire/framing.h"
 #include "src/base/clock.h"
 #include "src/base/log.h"
-#include "src/query/aside.h"
 
 #define READ_LEN 65536
 
@@ -48,7 +47,6 @@ struct connection {
 	bool has_lost_text;    /* memory was exhausted for console output */
 	bool is_eof;           /* no more input: what was received is answered */
 	uint64_t turn;         /* when it had its last turn */
-	bool is_held;          /* its turn is not over: its question waits while others are served */
 };
 
 struct waiting_packet {
@@ -71,7 +69,6 @@ struct server {
 	bool is_growing;
 	const struct rsp_server_options *opt;
 	struct connection *connections; /* owned */
-	struct connection *current;     /* whose turn it is, NULL: nobody's */
 	struct rsp_frame_budget budget; /* of all clients' trace frames */
 	struct rsp_collector *kept; /* owned; the run of a client that has gone */
 	bool is_once;
@@ -266,7 +263,6 @@ static void work(struct connection *c)
 	int64_t end = ts_now_ns() + TS_SLICE_NS;
 	size_t off = 0;
 
-	c->server->current = c;
 	if (rsp_session_is_running(&c->session) && !is_clogged(c)) {
 		rsp_reply_reset(&c->reply);
 		if (rsp_session_run(&c->session, &c->reply))
@@ -279,7 +275,6 @@ static void work(struct connection *c)
 	ts_buf_consume(&c->waiting, off);
 	if (has_chores(c))
 		rsp_session_do_chores(&c->session);
-	c->server->current = NULL;
 }
 
 static void add_waiting(struct connection *c, bool is_oversize)
@@ -325,7 +320,7 @@ static struct connection *whose_turn(const struct server *sv)
 	struct connection *first = NULL;
 
 	for (struct connection *c = sv->connections; c; c = c->next) {
-		if (!c->is_held && (has_work(c) || has_chores(c)) && (!first || c->turn < first->turn))
+		if ((has_work(c) || has_chores(c)) && (!first || c->turn < first->turn))
 			first = c;
 	}
 	return first;
@@ -334,7 +329,7 @@ static struct connection *whose_turn(const struct server *sv)
 static bool has_stuck_job(const struct server *sv)
 {
 	for (const struct connection *c = sv->connections; c; c = c->next) {
-		if (!c->is_held && rsp_job_is_stuck(&c->session.job, &c->session))
+		if (rsp_job_is_stuck(&c->session.job, &c->session))
 			return true;
 	}
 	return false;
@@ -642,7 +637,7 @@ static void on_signal(struct ev_loop *loop, struct ev_signal *w, int events)
 /* Tell waiting clients the progress. */
 static void tell(struct connection *c, int64_t now)
 {
-	if (c->is_held || !rsp_job_is_stuck(&c->session.job, &c->session) || is_clogged(c))
+	if (!rsp_job_is_stuck(&c->session.job, &c->session) || is_clogged(c))
 		return;
 	rsp_job_tell(&c->session.job, &c->session, &c->session.console, now);
 	if (!c->session.console.len)
@@ -711,27 +706,6 @@ static void on_idle(struct ev_loop *loop, struct ev_idle *w, int events)
 	if (last != ts_query_end(sv->target.q) || !sv->is_growing)
 		has_grown(sv);
 	wake(sv); /* because more has been read, or a client has waited long enough */
-}
-
-/*
- * The question of the current client waits in the middle of its turn: what the others have sent is answered.
- * Its connection is let alone until its turn is over, when settle() watches it again.
- */
-static void serve_others(void *user)
-{
-	struct server *sv = user;
-	struct connection *c = sv->current;
-
-	if (!c || sv->is_growing || sv->is_ending)
-		return;
-	ev_io_stop(sv->loop, &c->reader);
-	ev_io_stop(sv->loop, &c->writer);
-	c->is_held = true;
-	sv->current = NULL;
-	wake(sv);
-	ev_run(sv->loop, EVRUN_NOWAIT);
-	sv->current = c;
-	c->is_held = false;
 }
 
 static bool serve_stdio(struct server *sv, struct ts_error *err)
@@ -847,10 +821,8 @@ bool rsp_server_run(struct ts_query *q, const struct rsp_server_options *opt, st
 		done = start(&sv, err);
 		if (done && opt->ready) /* from here on a signal ends it cleanly */
 			opt->ready(opt->user, opt->listener->address);
-		ts_query_set_server(q, serve_others, &sv);
 		if (done)
 			ev_run(sv.loop, 0);
-		ts_query_set_server(q, NULL, NULL);
 		stop(&sv);
 	}
 	rsp_collector_free(sv.kept);

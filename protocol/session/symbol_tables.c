@@ -13,7 +13,6 @@ struct rsp_symbol_tables {
 	struct ts_symbols *next; /* owned; the one that is being made, NULL: none */
 	bool is_all;             /* it is to be "all" */
 	struct ts_symbols_search search;
-	bool is_searching; /* somebody is in it, and waits (src/query/aside.h) */
 	bool is_found; /* the search for it is over: the task reads what was found */
 	struct ts_task task;
 	/* the task's result */
@@ -85,11 +84,9 @@ static bool search(struct rsp_symbol_tables *t, struct ts_error *err)
 	const int64_t end = ts_now_ns() + TS_SLICE_NS;
 	enum ts_got got;
 
-	t->is_searching = true;
 	do
 		got = ts_symbols_search_next(&t->search, err);
 	while (got == TS_GOT_PENDING && ts_now_ns() < end);
-	t->is_searching = false;
 	if (got == TS_GOT_FAIL) {
 		drop(t);
 		return false;
@@ -125,7 +122,7 @@ struct ts_symbols *rsp_symbol_tables_get(struct rsp_symbol_tables *t, struct ts_
 	const bool is_all = ts_query_is_complete(q);
 	struct ts_symbols *const *table = is_all ? &t->all : &t->early;
 
-	if (*table || t->is_searching)
+	if (*table)
 		return *table;
 	if (is_outdated(t, is_all))
 		drop(t);

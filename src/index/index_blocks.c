@@ -213,8 +213,8 @@ static bool verify(struct ts_index_blocks *b, size_t i)
 }
 
 /*
- * The record is about to be used for the first time: its head and its tables come to memory.  One that is found
- * damaged is not mapped again before it is renewed.
+ * The record is about to be used for the first time: its head and its tables come to memory.  A damaged one is not
+ * mapped again.
  */
 static bool begin(struct ts_index_blocks *b)
 {
@@ -240,10 +240,8 @@ static bool fetch(struct ts_index_blocks *b, size_t i)
 		return true;
 	if (b->begin && !begin(b))
 		return false;
-	if (b->states[i] == UNREAD && !verify(b, i)) {
-		b->is_damaged = true;
+	if (b->states[i] == UNREAD && !verify(b, i))
 		return false;
-	}
 	keep(b, i / PIECE_BLOCKS);
 	atomic_store_explicit(&b->states[i], READY, memory_order_release);
 	return true;
@@ -339,19 +337,8 @@ bool ts_index_blocks_fetch(struct ts_index_blocks *b, size_t first, size_t last)
 {
 	struct ts_index_pool *pool = b->pool;
 
-	if (fetch_all(b, first, last) ||
-	    (!pool->is_damaged && !pool->is_exhausted && pool->mend && pool->mend(pool->user) && fetch_all(b, first, last)))
+	if (fetch_all(b, first, last))
 		return true;
 	pool->is_damaged = true;
 	return false;
-}
-
-void ts_index_blocks_renew(struct ts_index_blocks *b)
-{
-	pthread_mutex_lock(&b->pool->lock);
-	for (size_t i = 0; i < ts_index_blocks_n(b->end); i++)
-		b->states[i] = UNREAD; /* what was unpacked is good */
-	b->is_damaged = false;
-	b->begin = NULL;
-	pthread_mutex_unlock(&b->pool->lock);
 }

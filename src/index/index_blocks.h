@@ -6,8 +6,8 @@
  *
  * So opening an index costs no more for a long recording, and what is never asked is never read.  Whoever
  * reads bytes that ts_index_take_unread() gave calls ts_index_blocks_use() before.  A block that is not as it
- * was written is replaced by whoever mends the file (mend.c), while the question waits.  If nobody can, its
- * file is marked as damaged: from then on no question is answered from it (ts_query_is_sound()).
+ * was written marks its file as damaged: from then on no question is answered from it (ts_query_is_sound()), and
+ * the next start rebuilds it.
  *
  * Blocks that were used are also what stays in memory, up to a limit for each file: then the pages that were
  * fetched first are given back.  Nothing in a record's memory is ever changed, so that they are read again
@@ -47,12 +47,6 @@ struct ts_index_piece {
 /* What the blocks of all records of a file have in common. */
 struct ts_index_pool {
 	const struct ts_signer *signer; /* borrowed */
-	/*
-	 * Asked for a block that is not as it was written, by the thread that uses it, which waits.  Returns
-	 * true if the blocks that are damaged have been replaced.  NULL: nobody does that.
-	 */
-	bool (*mend)(void *user);
-	void *user;
 	_Atomic bool is_damaged;        /* a block was not as it was written, or something in it is wrong */
 	_Atomic bool is_exhausted;      /* a record could not be mapped, which says nothing about the file */
 	pthread_mutex_t lock;           /* of what follows, and of changes of blocks' states */
@@ -75,7 +69,7 @@ struct ts_index_blocks {
 	_Atomic uint8_t *states;    /* owned; enum state of index_blocks.c, one a block */
 	uint8_t *has_piece;         /* owned; is the piece in a ring of the pool? */
 	size_t n_pieces;
-	_Atomic bool is_damaged;    /* one of them was not as it was written */
+	bool is_damaged;            /* its head or tables are not as they were written */
 	bool (*begin)(void *user);  /* NULL: it was called, or nothing is to be done */
 	void *user;
 };
@@ -115,9 +109,6 @@ void ts_index_blocks_free(struct ts_index_blocks *b);
  */
 void ts_index_blocks_begin_with(struct ts_index_blocks *b, bool (*begin)(void *user), void *user);
 
-/* What lies at the record's place now is to be verified again: it was mapped anew. */
-void ts_index_blocks_renew(struct ts_index_blocks *b);
-
 /* Sign the blocks of bytes [@first, @end) of the record at @start. */
 void ts_index_blocks_sign(const struct ts_signer *signer, const uint8_t *start, size_t first, size_t end,
 		    uint8_t *signatures);
@@ -131,8 +122,7 @@ bool ts_index_blocks_fetch(struct ts_index_blocks *b, size_t first, size_t last)
  * The @len bytes at @p, which lie in the blocks, are about to be read, until the pool gives back.  @b is NULL
  * for bytes that are in no file.
  *
- * Returns false if they are not as they were written and cannot be replaced; the file is then marked as
- * damaged.
+ * Returns false if they are not as they were written; the file is then marked as damaged.
  */
 static inline bool ts_index_blocks_use(struct ts_index_blocks *b, const void *p, size_t len)
 {

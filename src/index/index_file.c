@@ -210,8 +210,6 @@ void ts_index_close(struct ts_index_file *f)
 		return;
 	drop_records(f);
 	free(f->records);
-	if (f->is_patch)
-		unlink(f->part);
 	if (f->fd >= 0)
 		close(f->fd);
 	ts_buf_fini(&f->packed);
@@ -504,8 +502,6 @@ bool ts_index_file_write_directory(struct ts_index_file *f)
 bool ts_index_publish(struct ts_index_file *f, struct ts_error *err)
 {
 	assert(f->is_finished);
-	if (f->is_patch)
-		return true;
 	if (fsync(f->fd) < 0 || rename(f->part, f->path) < 0) {
 		f->failure = errno;
 		return ts_fail_errno(err, "cannot finish it");
@@ -663,12 +659,6 @@ void ts_index_let_go(const struct ts_index_file *f, size_t record)
 	ts_index_record_let_go(&f->records[record]);
 	if (record + 1 == f->n_records)
 		ts_index_summary_let_go(&f->summary);
-}
-
-void ts_index_set_mender(struct ts_index_file *f, bool (*mend)(void *user), void *user)
-{
-	f->pool->mend = mend;
-	f->pool->user = user;
 }
 
 bool ts_index_is_finished(const struct ts_index_file *f)

@@ -84,9 +84,6 @@ void ts_index_give_back(struct ts_index_file *f);
 /* Of a record that was loaded nothing needs to stay in memory; what is used is read again. */
 void ts_index_let_go(const struct ts_index_file *f, size_t record);
 
-/* Call @mend with @user for blocks of the file that are not as they were written (struct ts_index_pool). */
-void ts_index_set_mender(struct ts_index_file *f, bool (*mend)(void *user), void *user);
-
 bool ts_index_is_finished(const struct ts_index_file *f);
 const char *ts_index_path(const struct ts_index_file *f);
 uint64_t ts_index_len(const struct ts_index_file *f); /* bytes on disk */

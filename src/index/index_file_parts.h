@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What an index file is made of, for the files that are one: index_file.c, which opens, creates and publishes it,
- * index_write.c, which writes its records, and index_patch.c, which mends it.
+ * The parts of an index file, for the two files that share them: index_file.c opens, creates and publishes an index
+ * file, and index_write.c writes its records.
  */
 #ifndef TS_INDEX_FILE_PARTS_H
 #define TS_INDEX_FILE_PARTS_H
@@ -36,8 +36,6 @@ struct ts_index_file {
 	struct ts_index_summary summary; /* by which the records were opened */
 	uint64_t end; /* of the last record, aligned; in a finished file the summary and the directory follow */
 	bool is_finished; /* its last record is there */
-	bool is_patch;    /* the part is removed when it is closed (ts_index_create_patch()) */
-	size_t n_taken;   /* records of a patch that are those of the damaged file */
 	struct ts_index_pool *pool; /* owned */
 	bool is_removed;            /* because it is damaged */
 

@@ -299,23 +299,6 @@ bool ts_index_record_check(const struct ts_index_record *r, const struct ts_inde
 						 r->tables - TS_INDEX_HEAD_LEN));
 }
 
-/* A head's signature covers the tables, and these cover the blocks. */
-bool ts_index_record_is_same(const struct ts_index_record *a, const struct ts_index_record *b)
-{
-	return a->len == b->len && !memcmp(a->head, b->head, TS_INDEX_HEAD_LEN) &&
-	       !memcmp(a->entries, b->entries, ts_index_record_entries_len(a));
-}
-
-bool ts_index_record_replace(struct ts_index_record *r, const struct ts_index_record *from, int fd)
-{
-	if (!ts_index_record_is_same(r, from) ||
-	    mmap((uint8_t *)r->map, r->len, PROT_READ, MAP_PRIVATE | MAP_FIXED, fd, (off_t)from->off) ==
-		    MAP_FAILED)
-		return false;
-	ts_index_blocks_renew(r->blocks);
-	return true;
-}
-
 uint64_t ts_index_record_steps(const struct ts_index_record *r)
 {
 	return r->steps;

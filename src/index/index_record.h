@@ -112,16 +112,6 @@ uint8_t *ts_index_reserve(size_t len);
 /* Give the record's pages back: Linux fetches many around its head, its tables and its small arrays. */
 void ts_index_record_let_go(const struct ts_index_record *r);
 
-/* Were they written with the same bytes? */
-bool ts_index_record_is_same(const struct ts_index_record *a, const struct ts_index_record *b);
-
-/*
- * Put the bytes of @from, a record of file @fd, in place of those of @r.  Pointers into @r stay valid.
- *
- * Returns false if the records are not equal, or that one cannot be mapped.
- */
-bool ts_index_record_replace(struct ts_index_record *r, const struct ts_index_record *from, int fd);
-
 /* Where the next one begins. */
 static inline uint64_t ts_index_record_end(const struct ts_index_record *r)
 {

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "src/base/log.h"
-#include "src/index/index_patch.h"
 #include "src/index/index_place.h"
 #include "src/trace/source.h"
 
@@ -122,18 +121,6 @@ struct ts_timeline *ts_index_policy_timeline(struct ts_recording *rec, struct ts
 		f = find_file(src, opt, &key);
 	}
 	if (!f || use_file(tl, f, is_bad_file, err))
-		return tl;
-	ts_timeline_free(tl);
-	return NULL;
-}
-
-struct ts_timeline *ts_index_policy_again(struct ts_recording *rec, const struct ts_model_options *opt,
-					  const struct ts_index_file *f, size_t max, struct ts_error *err)
-{
-	struct ts_timeline *tl = new_timeline(rec, NULL, opt, err);
-	struct ts_index_file *patch = tl ? ts_index_create_patch(f, max, err) : NULL;
-
-	if (patch && ts_timeline_use_file(tl, patch, err))
 		return tl;
 	ts_timeline_free(tl);
 	return NULL;

@@ -25,13 +25,4 @@ struct ts_timeline *ts_index_policy_timeline(struct ts_recording *rec, struct ts
 				     const struct ts_source *src, const struct ts_model_options *opt,
 				     bool *is_bad_file, struct ts_error *err);
 
-/*
- * A timeline over @rec that has read what the damaged index file @f has before the damage, at most @max of its
- * records, and builds the rest again, into a file for ts_index_mend().  Files beneath the recording are not part of it.
- *
- * Returns NULL on failure.
- */
-struct ts_timeline *ts_index_policy_again(struct ts_recording *rec, const struct ts_model_options *opt,
-					  const struct ts_index_file *f, size_t max, struct ts_error *err);
-
 #endif

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "index_policy.h"
-#include "mend.h"
 #include "src/base/clock.h"
 #include "src/base/log.h"
 #include "src/base/thread.h"
@@ -25,7 +24,6 @@ struct ts_model {
 	struct ts_query *q;       /* owned; NULL until something is published */
 	bool is_asked_for;        /* the user named a number of jobs, more than one */
 	bool is_ended;            /* grow() has said so */
-	struct ts_mender mender;
 };
 
 struct ts_model *ts_model_new(const struct ts_model_options *opt, struct ts_error *err)
@@ -90,12 +88,6 @@ static void read_ahead(const struct ts_model *m, struct ts_timeline *tl)
 	}
 }
 
-static void mend_when_damaged(struct ts_model *m)
-{
-	ts_mender_init(&m->mender, &m->opt, m->src, m->tl->file);
-	ts_index_set_mender(m->tl->file, ts_mender_run, &m->mender);
-}
-
 bool ts_model_open(struct ts_model *m, struct ts_source *src, struct ts_error *err)
 {
 	bool is_bad_file = true;
@@ -118,8 +110,6 @@ bool ts_model_open(struct ts_model *m, struct ts_source *src, struct ts_error *e
 	if (!m->tl)
 		return ts_fail_prefix(err, "%s", m->rec->format);
 	read_ahead(m, m->tl);
-	if (m->tl->file && !m->tl->builder)
-		mend_when_damaged(m);
 	ts_source_restart(m->src); /* loaders look at the end of some traces */
 	return true;
 }
@@ -137,7 +127,7 @@ static bool publish(struct ts_model *m, struct ts_error *err)
 	if (m->q)
 		ts_query_refresh(m->q);
 	else if (is_ready(m))
-		m->mender.q = m->q = ts_query_new(m->tl, err);
+		m->q = ts_query_new(m->tl, err);
 	return m->q || err->code == TS_OK;
 }
 

@@ -5,7 +5,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "aside.h"
 #include "src/base/log.h"
 #include "locate.h"
 #include "paging.h"
@@ -195,10 +194,5 @@ static const struct ts_source *find_file(struct ts_local_files *files, const cha
 
 const struct ts_source *ts_local_file(struct ts_local_files *files, const char *path)
 {
-	const struct ts_source *src;
-
-	ts_query_begin_alone(files->q);
-	src = find_file(files, path);
-	ts_query_end_alone(files->q);
-	return src;
+	return find_file(files, path);
 }

@@ -83,8 +83,7 @@ bool ts_query_is_sound(const struct ts_query *q, struct ts_error *err)
 	if (!ts_image_check(&q->tl->rec->memory, err) || !ts_image_check(q->tl->image, err))
 		return false;
 	if (__builtin_expect(!ts_timeline_is_damaged(q->tl), 1)) {
-		if (!q->n_aside)
-			ts_timeline_give_back(q->tl);
+		ts_timeline_give_back(q->tl);
 		return true;
 	}
 	return ts_fail(err, TS_ECORRUPT, TS_NO_OFF,

@@ -62,11 +62,6 @@ struct ts_query {
 	struct ts_flag_runs *flag_runs; /* the same */
 	struct ts_loops *loops;         /* the same */
 	struct cached_regs walk;      /* those of the last question: who asks in order goes on from there */
-
-	/* see aside.h */
-	void (*serve)(void *user);
-	void *serve_user;
-	unsigned n_alone, n_aside;
 };
 
 /*

@@ -83,61 +83,6 @@ START_TEST(a_changed_byte_is_found_by_those_who_use_its_block_and_by_nobody_else
 }
 END_TEST
 
-struct mender {
-	struct record *r;
-	bool can;
-	unsigned n_calls;
-};
-
-static bool mend(void *user)
-{
-	struct mender *x = user;
-
-	x->n_calls++;
-	if (x->can) {
-		x->r->file[LEN / 2] ^= 4;
-		ts_index_blocks_renew(x->r->blocks);
-	}
-	return x->can;
-}
-
-/* A record with a damaged block, which @x may replace. */
-static void open_damaged(struct record *r, struct mender *x)
-{
-	open_record(r);
-	x->r = r;
-	r->pool.mend = mend;
-	r->pool.user = x;
-	r->file[LEN / 2] ^= 4;
-}
-
-START_TEST(who_uses_a_damaged_block_waits_for_whoever_replaces_it)
-{
-	struct mender x = { .can = true };
-	struct record r;
-
-	open_damaged(&r, &x);
-	ck_assert(ts_index_blocks_use(r.blocks, r.map + FIRST, LEN - FIRST));
-	ck_assert(!r.pool.is_damaged && !r.blocks->is_damaged);
-	ck_assert_uint_eq(x.n_calls, 1);
-	close_record(&r);
-}
-END_TEST
-
-START_TEST(what_cannot_be_replaced_is_damaged_and_not_tried_again)
-{
-	struct mender x = { 0 };
-	struct record r;
-
-	open_damaged(&r, &x);
-	for (unsigned i = 0; i < 2; i++)
-		ck_assert(!ts_index_blocks_use(r.blocks, r.map + LEN / 2, 1));
-	ck_assert(r.pool.is_damaged && r.blocks->is_damaged);
-	ck_assert_uint_eq(x.n_calls, 1);
-	close_record(&r);
-}
-END_TEST
-
 static void *use_all(void *user)
 {
 	struct record *r = user;
@@ -373,29 +318,6 @@ START_TEST(blocks_that_are_freed_leave_nothing_to_be_given_back)
 }
 END_TEST
 
-static bool mend_nothing(void *user)
-{
-	++*(unsigned *)user;
-	return true;
-}
-
-START_TEST(what_is_damaged_after_it_was_replaced_is_not_tried_again)
-{
-	struct packed_record r;
-	unsigned n = 0;
-
-	open_packed(&r);
-	r.pool.mend = mend_nothing;
-	r.pool.user = &n;
-	r.map[r.arrays[0].off + 1000] ^= 4;
-	for (unsigned i = 0; i < 2; i++)
-		ck_assert(!use_array(&r, 0));
-	ck_assert(r.pool.is_damaged);
-	ck_assert_uint_eq(n, 1);
-	close_packed(&r);
-}
-END_TEST
-
 START_TEST(a_changed_byte_of_what_is_packed_is_found)
 {
 	for (unsigned i = 0; i < N_ARRAYS; i++) {
@@ -404,32 +326,9 @@ START_TEST(a_changed_byte_of_what_is_packed_is_found)
 		open_packed(&r);
 		r.map[r.arrays[i].off + r.arrays[i].len - 1] ^= 4;
 		ck_assert(!use_array(&r, i));
-		ck_assert(r.pool.is_damaged && r.blocks->is_damaged);
+		ck_assert(r.pool.is_damaged);
 		close_packed(&r);
 	}
-}
-END_TEST
-
-static bool mend_packed(void *user)
-{
-	struct packed_record *r = user;
-
-	r->map[r->arrays[0].off + 1000] ^= 4;
-	ts_index_blocks_renew(r->blocks);
-	return true;
-}
-
-START_TEST(who_unpacks_a_damaged_block_waits_for_whoever_replaces_it)
-{
-	struct packed_record r;
-
-	open_packed(&r);
-	r.pool.mend = mend_packed;
-	r.pool.user = &r;
-	r.map[r.arrays[0].off + 1000] ^= 4;
-	ck_assert(use_array(&r, 0) && is_there(&r, 0));
-	ck_assert(!r.pool.is_damaged && !r.blocks->is_damaged);
-	close_packed(&r);
 }
 END_TEST
 
@@ -448,8 +347,7 @@ START_TEST(a_block_that_does_not_lie_in_its_array_is_noted)
 			memcpy(r.map + r.arrays[1].off + entry * sizeof(lie), &lie, sizeof(lie));
 			sign(&r);
 			ck_assert(!use_array(&r, 1));
-			ck_assert(r.pool.is_damaged &&
-				  !r.blocks->is_damaged); /* nobody can replace it by a better one */
+			ck_assert(r.pool.is_damaged);
 			ck_assert(use_array(&r, 2));
 			close_packed(&r);
 			n++;
@@ -460,14 +358,12 @@ START_TEST(a_block_that_does_not_lie_in_its_array_is_noted)
 END_TEST
 
 UNIT_SUITE("index_blocks", a_changed_byte_is_found_by_those_who_use_its_block_and_by_nobody_else,
-	   who_uses_a_damaged_block_waits_for_whoever_replaces_it,
-	   what_cannot_be_replaced_is_damaged_and_not_tried_again, threads_use_blocks_at_the_same_time,
+	   threads_use_blocks_at_the_same_time,
 	   what_is_in_no_block_is_not_signed,
 	   pages_are_given_back_and_come_again_without_a_second_verification,
 	   a_packed_array_is_there_where_it_is_used_and_nowhere_else,
 	   what_was_unpacked_stays_until_it_is_given_back_and_comes_again,
 	   what_lies_between_packed_arrays_is_not_read,
 	   blocks_that_are_freed_leave_nothing_to_be_given_back,
-	   what_is_damaged_after_it_was_replaced_is_not_tried_again, a_changed_byte_of_what_is_packed_is_found,
-	   who_unpacks_a_damaged_block_waits_for_whoever_replaces_it,
+	   a_changed_byte_of_what_is_packed_is_found,
 	   a_block_that_does_not_lie_in_its_array_is_noted)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory, reads and writes that fail while an index is built, loaded, continued, mended, or completed by a section:
+ * Memory, reads and writes that fail while an index is built, loaded, continued, or completed by a section:
  * the result is the one without failures, or an error with a sentence; and what is on the disk is whole, or can be
  * continued, so that the next one has the result without failures.
  *
@@ -18,7 +18,6 @@
 #include "no_memory.h"
 #include "script.h"
 #include "src/base/log.h"
-#include "src/index/index_patch.h"
 #include "src/query/query.h"
 #include "src/query/values.h"
 #include "src/timeline/timeline.h"
@@ -133,54 +132,6 @@ static void complete(struct script *s, struct result *out)
 	ts_timeline_free(tl);
 }
 
-/* The recording once more, from which a damaged segment is built again; it allocates nothing then. */
-static struct script *spare;
-static unsigned n_mended;
-
-/* As src/model does it. */
-static bool build_again(void *user)
-{
-	struct ts_index_file *f = user, *patch = NULL;
-	struct ts_error err = { 0 };
-	struct ts_timeline *tl = ts_timeline_new(&spare->rec, NULL, &err);
-	bool done = false;
-
-	if (tl) {
-		ts_timeline_make_digests(tl);
-		patch = ts_index_create_patch(f, SIZE_MAX, &err);
-	}
-	if (patch && ts_timeline_use_file(tl, patch, &err)) {
-		do {
-			ts_index_write_back(f, tl->file);
-			done = ts_index_mend(f, tl->file);
-		} while (!done && ts_timeline_grow(tl, TS_CHUNK_STEPS, &err) == TS_GROW_MORE && tl->file);
-	}
-	ts_timeline_free(tl);
-	n_mended += done;
-	return done;
-}
-
-/* Ask an index in which a block is damaged. */
-static void mend(struct script *s, struct result *out)
-{
-	struct ts_timeline *tl = ts_timeline_new(&s->rec, NULL, &out->err);
-	struct ts_index_file *f = NULL;
-	struct ts_query *q = NULL;
-
-	if (tl) {
-		ts_timeline_make_digests(tl);
-		f = ts_index_open(PATH, &the_key, &out->err);
-	}
-	if (f && ts_timeline_use_file(tl, f, &out->err)) {
-		ts_index_set_mender(f, build_again, f);
-		q = ts_query_new(tl, &out->err);
-	}
-	if (q && ask(q, out))
-		ts_query_is_sound(q, &out->err);
-	ts_query_free(q);
-	ts_timeline_free(tl);
-}
-
 /* --------------------------------------------------------------------------------------------- the judgement */
 
 struct bytes {
@@ -219,33 +170,19 @@ static void expect_file(const char *path, const struct bytes *want, const char *
 	free(got.p);
 }
 
-/* Change a byte of a file in place. */
-static void flip(const char *path, long off)
-{
-	FILE *f = fopen(path, "r+b");
-	int c;
-
-	ck_assert(f && fseek(f, off, SEEK_SET) == 0);
-	c = fgetc(f);
-	ck_assert(c != EOF && fseek(f, off, SEEK_SET) == 0 && fputc(c ^ 1, f) != EOF);
-	ck_assert_int_eq(fclose(f), 0);
-}
-
 struct scene {
 	void (*act)(struct script *s, struct result *out);
-	bool is_begun, is_there, is_damaged; /* half of the index; the index; a byte of it */
+	bool is_begun, is_there; /* half of the index; the index */
 };
 static const struct scene scenes[] = {
 	{ .act = use },
 	{ .act = use, .is_begun = true },
 	{ .act = use, .is_there = true },
 	{ .act = complete, .is_there = true },
-	{ .act = mend, .is_there = true, .is_damaged = true },
 };
 #define N_SCENES ((int)(sizeof(scenes) / sizeof(scenes[0])))
 
 static struct bytes whole, half, found;
-static size_t damaged_at; /* a byte of the index that is needed by ask(), and not to open it */
 
 /* The files as the scene finds them. */
 static void set(const struct scene *scene)
@@ -258,21 +195,6 @@ static void set(const struct scene *scene)
 		write_file(PART, &half);
 	if (scene->is_there)
 		write_file(PATH, &whole);
-	if (scene->is_damaged)
-		flip(PATH, (long)damaged_at);
-}
-
-/* The recording, of which nothing was read. */
-static struct script *new_script(void)
-{
-	spare = script_random_new(SEED, N_STEPS);
-	return script_random_new(SEED, N_STEPS);
-}
-
-static void free_script(struct script *s)
-{
-	script_free(spare);
-	script_free(s);
 }
 
 static void act(const struct scene *scene, struct script *s, struct result *out)
@@ -289,7 +211,7 @@ static bool is_good(void)
 /* Without failures the result is the good one.  Returns how many steps were read from the recording. */
 static uint64_t try_again(const struct scene *scene, const char *what, uint64_t n)
 {
-	struct script *s = new_script();
+	struct script *s = script_random_new(SEED, N_STEPS);
 	uint64_t n_reads;
 
 	act(scene, s, &now);
@@ -297,7 +219,7 @@ static uint64_t try_again(const struct scene *scene, const char *what, uint64_t 
 		ck_abort_msg("%s %lu: afterwards another result, and %s: %s", what, (unsigned long)n,
 			     ts_code_name(now.err.code), now.err.text);
 	n_reads = s->n_reads;
-	free_script(s);
+	script_free(s);
 	return n_reads;
 }
 
@@ -309,36 +231,14 @@ static void judge(const struct scene *scene, const char *what, uint64_t n)
 		ck_abort_msg("%s %lu: another result without an error", what, (unsigned long)n);
 	if (!is_good() && !strchr(now.err.text, ' '))
 		ck_abort_msg("%s %lu: no sentence: %s", what, (unsigned long)n, now.err.text);
-	if (scene->act != mend)
-		try_again(scene, what, n);
-	else if (access(PATH, F_OK) == 0) /* not yet mended, nor removed */
-		try_again(scene, what, n);
-	else
-		try_again(&scenes[2], what, n);
+	try_again(scene, what, n);
 	expect_file(PATH, &whole, what, n);
 	ck_assert_uint_eq(try_again(&scenes[2], what, n), 0);
 	if (scene->act == complete)
 		expect_file(FOUND, &found, what, n);
 }
 
-/* A damaged byte for mend(): each is tried until one is found by who asks. */
-static void choose_damage(void)
-{
-	for (damaged_at = 4096; damaged_at < whole.len; damaged_at += 16) {
-		struct script *s = new_script();
-
-		n_mended = 0;
-		set(&scenes[4]);
-		act(&scenes[4], s, &now);
-		free_script(s);
-		if (n_mended && now.err.code == TS_OK && is_good())
-			break;
-	}
-	ck_assert_msg(damaged_at < whole.len, "no byte is read by ask() alone");
-	expect_file(PATH, &whole, "mended at byte", damaged_at);
-}
-
-static void prepare(bool is_damaged)
+static void prepare(void)
 {
 	struct script *s = script_random_new(SEED, N_STEPS);
 
@@ -355,8 +255,6 @@ static void prepare(bool is_damaged)
 	ck_assert_uint_gt(found.len, 4096);
 	half = (struct bytes){ whole.p, whole.len / 2 };
 	script_free(s);
-	if (is_damaged)
-		choose_damage();
 }
 
 START_TEST(every_allocation_may_fail)
@@ -365,17 +263,16 @@ START_TEST(every_allocation_may_fail)
 	uint64_t n_all = 1;
 	int64_t n_lost;
 
-	prepare(scene->is_damaged);
+	prepare();
 	for (uint64_t n = 0; n <= n_all; n++) {
-		struct script *s = new_script();
+		struct script *s = script_random_new(SEED, N_STEPS);
 
 		set(scene);
 		no_memory_start(n, n + 1);
 		act(scene, s, &now);
 		n_all = no_memory_end(&n_lost);
-		free_script(s);
-		/* what could not be mended is damaged */
-		ck_assert(now.err.code == TS_OK || now.err.code == TS_ENOMEM || scene->is_damaged);
+		script_free(s);
+		ck_assert(now.err.code == TS_OK || now.err.code == TS_ENOMEM);
 		judge(scene, "allocation", n);
 	}
 	ck_assert_uint_gt(n_all, 20);
@@ -388,15 +285,15 @@ START_TEST(every_call_may_fail)
 	const struct scene *scene = &scenes[_i / 2];
 	uint64_t n_all = 1;
 
-	prepare(scene->is_damaged);
+	prepare();
 	for (uint64_t n = 0; n <= n_all; n++) {
-		struct script *s = new_script();
+		struct script *s = script_random_new(SEED, N_STEPS);
 
 		set(scene);
 		bad_calls_start(n, errors[_i % 2]);
 		act(scene, s, &now);
 		n_all = bad_calls_end();
-		free_script(s);
+		script_free(s);
 		judge(scene, strerror(errors[_i % 2]), n);
 	}
 	ck_assert_uint_gt(n_all, 5);
@@ -406,14 +303,14 @@ END_TEST
 /* The disk is full at call @n, and call @then fails with @error.  Returns whether the index went to its refuge. */
 static bool go_elsewhere(uint64_t n, uint64_t then, int error, uint64_t *n_all)
 {
-	struct script *s = new_script();
+	struct script *s = script_random_new(SEED, N_STEPS);
 	bool is_elsewhere;
 
 	set(&scenes[0]);
 	bad_calls_start_two(n, ENOSPC, then, error);
 	act(&scenes[0], s, &now);
 	*n_all = bad_calls_end();
-	free_script(s);
+	script_free(s);
 	is_elsewhere = access(REFUGE, F_OK) == 0;
 	if (is_elsewhere)
 		expect_file(REFUGE, &whole, "full disk, then failure", then);
@@ -430,7 +327,7 @@ START_TEST(a_refuge_may_fail_too)
 	uint64_t n_all = 1, n_then;
 	unsigned n_refuges = 0, n_failed = 0;
 
-	prepare(false);
+	prepare();
 	has_refuge = true;
 	for (uint64_t n = 0; n <= n_all; n++) {
 		if (!go_elsewhere(n, UINT64_MAX, 0, &n_all))

@@ -87,6 +87,7 @@ static struct ts_answer *new_answer(struct ts_ask *ask, struct ts_error *err)
 		return NULL;
 	}
 	a->ask = ask;
+	ts_anchors_init(&a->anchors, ask, &a->qn);
 	a->go = TS_NO_POS;
 	a->max = TS_NO_LIMIT;
 	ts_row_init(&a->row);
@@ -127,24 +128,41 @@ static enum ts_got open_rows(struct ts_answer *a, struct ts_budget *budget, stru
 	return rows ? TS_GOT_ROW : TS_GOT_FAIL;
 }
 
+/* With a question that was understood.  Otherwise, and if it makes no sense here, @a is freed, and NULL returned. */
+static struct ts_answer *start(struct ts_answer *a, bool is_understood, enum ts_form_kind form,
+			       struct ts_error *err)
+{
+	struct ts_budget none = { 0 };
+
+	if (is_understood && take_form(a, form, err) && open_rows(a, &none, err) != TS_GOT_FAIL)
+		return a;
+	add_example(err, a->qn.verb);
+	ts_answer_free(a);
+	return NULL;
+}
+
 struct ts_answer *ts_answer_new(struct ts_ask *ask, const char *text, enum ts_form_kind form,
 				struct ts_error *err)
 {
 	struct ts_answer *a = new_answer(ask, err);
-	struct ts_budget none = { 0 };
 	bool done;
 
 	if (!a)
 		return NULL;
 	a->text = strdup(text);
 	done = a->text || ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for an answer");
-	ts_anchors_init(&a->anchors, ask, &a->qn);
-	done = done && ts_question_parse(&a->qn, ask, a->text, err) && take_form(a, form, err);
-	if (done && open_rows(a, &none, err) != TS_GOT_FAIL)
-		return a;
-	add_example(err, a->qn.verb);
-	ts_answer_free(a);
-	return NULL;
+	return start(a, done && ts_question_parse(&a->qn, ask, a->text, err), form, err);
+}
+
+struct ts_answer *ts_answer_new_arguments(struct ts_ask *ask, const struct ts_verb *verb,
+					  const struct ts_argument *arguments, size_t n, enum ts_form_kind form,
+					  struct ts_error *err)
+{
+	struct ts_answer *a = new_answer(ask, err);
+
+	if (!a)
+		return NULL;
+	return start(a, ts_question_parse_arguments(&a->qn, ask, verb, arguments, n, err), form, err);
 }
 
 struct ts_answer *ts_answer_of_rows(struct ts_ask *ask, const struct ts_verb *verb, struct ts_rows *rows,

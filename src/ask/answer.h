@@ -17,6 +17,7 @@
 #include "verb.h"
 
 struct ts_answer;
+struct ts_argument;
 
 /*
  * Begin to answer @text in the form @form.
@@ -26,6 +27,14 @@ struct ts_answer;
  */
 struct ts_answer *ts_answer_new(struct ts_ask *ask, const char *text, enum ts_form_kind form,
 				struct ts_error *err);
+/*
+ * Begin to answer a question about @verb that is given in @n arguments, whose texts must outlive the answer.
+ *
+ * Results are those of ts_answer_new().
+ */
+struct ts_answer *ts_answer_new_arguments(struct ts_ask *ask, const struct ts_verb *verb,
+					  const struct ts_argument *arguments, size_t n, enum ts_form_kind form,
+					  struct ts_error *err);
 void ts_answer_free(struct ts_answer *a);
 
 /*

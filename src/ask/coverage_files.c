@@ -7,6 +7,7 @@
 
 #include "heap.h"
 #include "src/base/atomic_file.h"
+#include "src/base/utf8.h"
 #include "symbols.h"
 
 /* What takes as long as a chunk to decode: an address is compared with so many modules. */
@@ -234,8 +235,10 @@ static bool put_modules(struct ts_coverage_file *f)
 	for (; f->next < f->n_modules && !is_piece_done(f); f->next++, f->work += WORK_AN_ITEM) {
 		const struct module *m = &f->modules[f->next];
 
-		ts_buf_printf(&f->text, "%3zu, 0x%" PRIx64 ", 0x%" PRIx64 ", 0x%016x, %s\n", f->next,
-			      m->first, m->last + 1, 0, m->file);
+		ts_buf_printf(&f->text, "%3zu, 0x%" PRIx64 ", 0x%" PRIx64 ", 0x%016x, ", f->next, m->first,
+			      m->last + 1, 0);
+		ts_utf8_put_shown(&f->text, m->file);
+		ts_buf_putc(&f->text, '\n');
 	}
 	if (f->next < f->n_modules)
 		return true;
@@ -332,8 +335,11 @@ static bool put_lines(struct ts_coverage_file *f)
 			end_line(f, !is_same_file);
 		if (!has_more)
 			return false;
-		if (!is_same_file)
-			ts_buf_printf(&f->text, "SF:%s\n", x.file);
+		if (!is_same_file) {
+			ts_buf_puts(&f->text, "SF:");
+			ts_utf8_put_shown(&f->text, x.file);
+			ts_buf_putc(&f->text, '\n');
+		}
 		f->line = x;
 	}
 	return true;

@@ -17,6 +17,7 @@ struct words {
 	const char *p; /* at the next word, or at the end */
 	size_t len;    /* of the next word; 0 at the end */
 	unsigned seen; /* which words were given */
+	bool is_value; /* the value of one argument: it has no words of the grammar */
 };
 
 /* The words of the grammar, and what a verb must take to have them. */
@@ -102,6 +103,11 @@ static bool fail_word(const struct words *w, const char *why, struct ts_error *e
 	return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%.*s' %s", (int)(w->len < 200 ? w->len : 200), w->p, why);
 }
 
+static bool refuse_word(const struct ts_verb *verb, const char *word, size_t len, struct ts_error *err)
+{
+	return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%s' takes no '%.*s'", verb->name, (int)len, word);
+}
+
 static bool fail_verb(const struct words *w, struct ts_error *err)
 {
 	const struct ts_verb *const *verbs;
@@ -119,13 +125,18 @@ static bool fail_verb(const struct words *w, struct ts_error *err)
 	return fail_word(w, w->len ? "is not a question" : "a verb is missing", err);
 }
 
-static enum word find_word(const struct words *w)
+static enum word find_word_called(const char *text, size_t len)
 {
 	unsigned i = 0;
 
-	while (i < N_WORDS && !is_word(w, words_of_grammar[i].text))
+	while (i < N_WORDS && (strlen(words_of_grammar[i].text) != len || memcmp(words_of_grammar[i].text, text, len)))
 		i++;
 	return (enum word)i;
+}
+
+static enum word find_word(const struct words *w)
+{
+	return w->is_value ? N_WORDS : find_word_called(w->p, w->len);
 }
 
 /* Does a word follow that is not one of the grammar's words that this verb takes? */
@@ -400,7 +411,6 @@ static bool parse_memory_range(struct ts_question *qn, const struct ts_ask *ask,
 {
 	struct ts_what what;
 
-	next_word(w);
 	if (!w->len)
 		return fail_word(w, "a range of memory is missing", err);
 	if (qn->has_memory)
@@ -504,6 +514,13 @@ static bool parse_at(struct ts_question *qn, struct ts_ask *ask, struct words *w
 	return true;
 }
 
+/* Clients of a server name no files that it would write. */
+static bool parse_file(char *to, const struct ts_ask *ask, struct words *w, struct ts_error *err)
+{
+	return ask->may_write_files ? copy_word(to, w, err) :
+	       ts_fail(err, TS_EUSAGE, TS_NO_OFF, "only the command tracestub query writes files of coverage");
+}
+
 static bool parse_word(struct ts_question *qn, struct ts_ask *ask, enum word word, struct words *w,
 		       struct ts_error *err)
 {
@@ -527,9 +544,9 @@ static bool parse_word(struct ts_question *qn, struct ts_ask *ask, enum word wor
 	case WORD_BY:
 		return parse_by(qn, w, err);
 	case WORD_LCOV:
-		return copy_word(qn->lcov, w, err);
+		return parse_file(qn->lcov, ask, w, err);
 	case WORD_DRCOV:
-		return copy_word(qn->drcov, w, err);
+		return parse_file(qn->drcov, ask, w, err);
 	case WORD_CHANGES:
 		qn->only_changes = true;
 		return true;
@@ -554,6 +571,8 @@ static bool take_text(struct ts_question *qn, struct words *w, struct ts_error *
 		len--;
 	if (len >= sizeof(qn->text))
 		return fail_word(w, "begins a text that is too long", err);
+	if (memchr(w->p, '\n', len) || memchr(w->p, '\r', len))
+		return fail_word(w, "begins a text of several lines", err);
 	memcpy(qn->text, w->p, len);
 	qn->text[len] = 0;
 	go_to(w, w->p + strlen(w->p));
@@ -574,11 +593,11 @@ static bool parse_words(struct ts_question *qn, struct ts_ask *ask, struct words
 		if (word == N_WORDS)
 			return fail_word(w, "is not understood here", err);
 		if (takes && !(takes & verb->takes))
-			return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%s' takes no '%.*s'", verb->name,
-				       (int)w->len, w->p);
+			return refuse_word(verb, w->p, w->len, err);
 		next_word(&memory);
 		if (word == WORD_IN && verb->takes & TS_TAKES_MEMORY && is_word(&memory, "memory")) {
 			*w = memory;
+			next_word(w);
 			if (!parse_memory_range(qn, ask, w, err))
 				return false;
 			continue;
@@ -593,15 +612,22 @@ static bool parse_words(struct ts_question *qn, struct ts_ask *ask, struct words
 	return true;
 }
 
-bool ts_question_parse(struct ts_question *qn, struct ts_ask *ask, const char *text, struct ts_error *err)
+/* A question about @verb (NULL: not known yet) with none of its words. */
+static void init(struct ts_question *qn, const struct ts_ask *ask, const struct ts_verb *verb)
 {
-	struct words w = { 0 };
-
-	*qn = (struct ts_question){ .thread = TS_NO_THREAD,
+	*qn = (struct ts_question){ .verb = verb,
+				    .thread = TS_NO_THREAD,
 				    .to = ask->n_steps + 1,
 				    .depth = TS_NO_LIMIT,
 				    .min = TS_NO_LIMIT,
 				    .count = TS_NO_LIMIT };
+}
+
+bool ts_question_parse(struct ts_question *qn, struct ts_ask *ask, const char *text, struct ts_error *err)
+{
+	struct words w = { 0 };
+
+	init(qn, ask, NULL);
 	go_to(&w, text);
 	qn->verb = ts_verb_find(w.p, w.len);
 	if (!qn->verb)
@@ -615,6 +641,69 @@ bool ts_question_parse(struct ts_question *qn, struct ts_ask *ask, const char *t
 	if (qn->verb->takes & TS_TAKES_COUNT && !parse_count(qn, &w, err))
 		return false;
 	return parse_words(qn, ask, &w, err) && (!qn->has_range || parse_range(qn, ask, err));
+}
+
+/* -------------------------------------------------------------------------------------------- arguments */
+
+/* A word of the grammar that the verb takes, and what follows it. */
+static bool parse_named(struct ts_question *qn, struct ts_ask *ask, const char *name, struct words *w,
+			struct ts_error *err)
+{
+	enum word word = find_word_called(name, strlen(name));
+
+	if (word == N_WORDS || (words_of_grammar[word].takes && !(words_of_grammar[word].takes & qn->verb->takes)))
+		return refuse_word(qn->verb, name, strlen(name), err);
+	return parse_word(qn, ask, word, w, err);
+}
+
+static bool parse_argument(struct ts_question *qn, struct ts_ask *ask, const struct ts_argument *a,
+			   struct words *w, struct ts_error *err)
+{
+	switch (a->kind) {
+	case TS_ARGUMENT_OPERAND:
+		return parse_operand(qn, ask, w, err);
+	case TS_ARGUMENT_KINDS:
+		parse_kinds(qn, w);
+		return true;
+	case TS_ARGUMENT_COUNT:
+		return parse_count(qn, w, err);
+	case TS_ARGUMENT_MEMORY:
+		return parse_memory_range(qn, ask, w, err);
+	case TS_ARGUMENT_TEXT:
+		return take_text(qn, w, err);
+	case TS_ARGUMENT_WORD:
+		return parse_named(qn, ask, a->word, w, err);
+	}
+	return false;
+}
+
+static bool parse_whole(struct ts_question *qn, struct ts_ask *ask, const struct ts_argument *a,
+			struct ts_error *err)
+{
+	struct words w = { .is_value = true };
+
+	go_to(&w, a->value);
+	return parse_argument(qn, ask, a, &w, err) && (!w.len || fail_word(&w, "is not understood here", err));
+}
+
+bool ts_question_parse_arguments(struct ts_question *qn, struct ts_ask *ask, const struct ts_verb *verb,
+				 const struct ts_argument *arguments, size_t n, struct ts_error *err)
+{
+	struct ts_argument operand = { .kind = TS_ARGUMENT_OPERAND, .value = "" };
+
+	init(qn, ask, verb);
+	qn->at = here_of(ask, verb);
+	for (size_t i = 0; i < n; i++) {
+		if (arguments[i].kind == TS_ARGUMENT_OPERAND)
+			operand = arguments[i];
+	}
+	if (!parse_whole(qn, ask, &operand, err))
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		if (arguments[i].kind != TS_ARGUMENT_OPERAND && !parse_whole(qn, ask, &arguments[i], err))
+			return false;
+	}
+	return !qn->has_range || parse_range(qn, ask, err);
 }
 
 void ts_question_fini(struct ts_question *qn)

@@ -87,6 +87,23 @@ struct ts_question {
 	char lcov[TS_MAX_WORD], drcov[TS_MAX_WORD]; /* paths of coverage, "" without one */
 };
 
+/* The part of a question that a value is. */
+enum ts_argument_kind {
+	TS_ARGUMENT_OPERAND, /* what follows the verb */
+	TS_ARGUMENT_KINDS,   /* [r][w][x] */
+	TS_ARGUMENT_COUNT,   /* a bare N */
+	TS_ARGUMENT_MEMORY,  /* in memory ADDR:END */
+	TS_ARGUMENT_TEXT,    /* of a mark */
+	TS_ARGUMENT_WORD,    /* what follows a word of the grammar, or such a word alone */
+};
+
+/* One part of a question that is given in parts. */
+struct ts_argument {
+	enum ts_argument_kind kind;
+	const char *word;  /* borrowed; for TS_ARGUMENT_WORD */
+	const char *value; /* borrowed; "" if the word takes none */
+};
+
 /*
  * Parse @text, which must outlive @qn.
  *
@@ -95,6 +112,15 @@ struct ts_question {
  * Either way it is to be given back with ts_question_fini().
  */
 bool ts_question_parse(struct ts_question *qn, struct ts_ask *ask, const char *text, struct ts_error *err);
+
+/*
+ * Parse a question about @verb that consists of @n arguments, whose texts must outlive @qn.  A value is parsed
+ * as the argument that it was given for, and as a whole: words in it are never words of the grammar.
+ *
+ * Results are those of ts_question_parse().
+ */
+bool ts_question_parse_arguments(struct ts_question *qn, struct ts_ask *ask, const struct ts_verb *verb,
+				 const struct ts_argument *arguments, size_t n, struct ts_error *err);
 
 void ts_question_fini(struct ts_question *qn);
 

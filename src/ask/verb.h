@@ -33,6 +33,7 @@ struct ts_ask {
 	const struct ts_names *names; /* what clients call threads and processes */
 	struct ts_symbols *symbols; /* NULL: none are known */
 	struct ts_marks *marks;     /* NULL: none can be kept */
+	bool may_write_files;       /* the question comes from the command line: it may name files to write */
 	/* the register numbers of agent expressions, as the client has them; NULL: as recorded */
 	const struct ts_regview *view;
 	uint64_t n_steps;           /* N: the part of the recording that questions cover */

@@ -10,7 +10,7 @@
 #include "buf.h"
 
 /*
- * Append the text of @value, NULL after a failed allocation; @flags are those of json_dumps().  That function
+ * Append the text of @value, in which characters that a terminal obeys are escaped, NULL after a failed allocation; @flags are those of json_dumps().  That function
  * may leave out a key when memory is short, and say nothing.
  *
  * The buffer has failed if memory is exhausted or the value cannot be written.

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "utf8.h"
 
+#include <string.h>
+
 /* How many bytes follow a first byte; -1: it is not one. */
 static int n_following(uint8_t first)
 {
@@ -59,5 +61,18 @@ void ts_utf8_make_shown(char *text, size_t len, bool has_lines)
 		if (!n && !(has_lines && text[i] == '\n'))
 			text[i] = '?';
 		i += n ? n : 1;
+	}
+}
+
+void ts_utf8_put_shown(struct ts_buf *out, const char *text)
+{
+	while (*text) {
+		size_t n = ts_utf8_shown_len(text, strnlen(text, 4));
+
+		if (n)
+			ts_buf_put(out, text, n);
+		else
+			ts_buf_printf(out, "\\x%02x", (uint8_t)*text);
+		text += n ? n : 1;
 	}
 }

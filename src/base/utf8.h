@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "buf.h"
+
 /*
  * The character at @p, of @len bytes, more than 0; *c gets its code.  Overlong forms, surrogates and what is
  * beyond Unicode are not characters (RFC 3629, section 3).
@@ -26,6 +28,12 @@ bool ts_utf8_is_control(uint32_t c);
 
 /* The length of the character at @p if it can be shown as it is; 0: its first byte must be escaped. */
 size_t ts_utf8_shown_len(const char *p, size_t len);
+
+/*
+ * Append @text as a part of one line: bytes that cannot be shown as they are become \\xNN.  A backslash of the
+ * text stays as it is, so the text cannot be restored for certain.
+ */
+void ts_utf8_put_shown(struct ts_buf *out, const char *text);
 
 /* Replace each byte of @text that cannot be shown as it is by '?', except for ends of lines if @has_lines. */
 void ts_utf8_make_shown(char *text, size_t len, bool has_lines);

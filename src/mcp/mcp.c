@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "requests.h"
 #include "rpc.h"
 #include "src/ask/answer.h"
 #include "src/ask/diff.h"
@@ -30,8 +31,8 @@ struct server {
 	struct ts_mcp_recording *recordings; /* borrowed */
 	size_t n_recordings;
 	bool has_batches;      /* in the version that was agreed on */
-	json_t *waiting;       /* owned; requests that came while another one was answered */
-	json_t *rest;          /* borrowed; what is left of the batch that is being answered, NULL: none */
+	struct ts_requests requests; /* those that came while another one was answered */
+	bool is_in_batch;      /* a batch is being answered */
 	const json_t *running; /* borrowed; the id of the request that is being answered, NULL: none */
 	bool is_cancelled;     /* it is not to be answered any more */
 	bool is_broken;        /* the client cannot be written to */
@@ -46,25 +47,6 @@ static const char *method_of(const json_t *message)
 	return method ? method : "";
 }
 
-/* Take a request out of a list of messages and batches.  Returns false if it is not there. */
-static bool remove_request(json_t *list, const json_t *request)
-{
-	size_t i;
-	json_t *other;
-
-	json_array_foreach(list, i, other) {
-		bool is_batch = json_is_array(other);
-
-		if (is_batch ? !remove_request(other, request)
-			     : !json_equal(json_object_get(other, "id"), (json_t *)request))
-			continue;
-		if (!json_array_size(other))
-			json_array_remove(list, i);
-		return true;
-	}
-	return false;
-}
-
 static void note_cancelled(struct server *sv, const json_t *message)
 {
 	const json_t *id = json_object_get(json_object_get(message, "params"), "requestId");
@@ -73,8 +55,7 @@ static void note_cancelled(struct server *sv, const json_t *message)
 		return;
 	if (sv->running && json_equal((json_t *)sv->running, (json_t *)id))
 		sv->is_cancelled = true;
-	remove_request(sv->waiting, id);
-	remove_request(sv->rest, id);
+	ts_requests_cancel(&sv->requests, id);
 }
 
 /* A message that came while a call runs. */
@@ -92,7 +73,7 @@ static void take_in(struct server *sv, json_t *message)
 	else if (!strcmp(method_of(message), "ping") && json_object_get(message, "id"))
 		ts_rpc_reply_apart(&sv->rpc, json_object_get(message, "id"), "{}");
 	else
-		sv->is_broken |= json_array_append(sv->waiting, message) != 0;
+		sv->is_broken |= !ts_requests_put(&sv->requests, message);
 }
 
 /* While a call runs: take in what came.  Requests wait, but a ping is answered. */
@@ -344,41 +325,35 @@ static void reply_answer(struct server *sv, struct ts_mcp_recording *r, struct t
 	ts_buf_fini(&lines);
 }
 
-static void answer(struct server *sv, struct ts_mcp_recording *r, const char *question, bool is_partial,
-		   const json_t *id)
+static void answer(struct server *sv, struct ts_mcp_recording *r, const struct ts_verb *verb,
+		   const struct ts_mcp_question *qn, bool is_partial, const json_t *id)
 {
 	struct ts_error err = { 0 };
 	struct ts_answer *a = NULL;
 
 	if (is_partial || read_rest(sv, r, &err))
-		a = ts_answer_new(r->ask, question, TS_FORM_JSON, &err);
+		a = ts_answer_new_arguments(r->ask, verb, qn->arguments, qn->n, TS_FORM_JSON, &err);
 	reply_answer(sv, r, a, &err, id);
 }
 
 static void call_verb(struct server *sv, const struct ts_verb *verb, const json_t *arguments,
 		      const json_t *id)
 {
+	struct ts_mcp_question qn;
 	struct ts_mcp_recording *r;
-	struct ts_buf text;
+	struct ts_buf sentence;
 
-	ts_buf_init(&text);
-	if (!ts_mcp_question(verb, arguments, sv->n_recordings > 1, &text)) {
-		fail(sv, id, TS_RPC_BAD_PARAMS, ts_buf_text(&text));
-	} else if (!ts_buf_ok(&text)) {
-		fail(sv, id, TS_RPC_INTERNAL, "memory is exhausted");
+	ts_buf_init(&sentence);
+	if (!ts_mcp_question(&qn, verb, arguments, sv->n_recordings > 1, &sentence)) {
+		fail(sv, id, TS_RPC_BAD_PARAMS, ts_buf_text(&sentence));
 	} else {
-		struct ts_buf sentence;
-
-		ts_buf_init(&sentence);
 		r = find_recording(sv, ts_mcp_recording(arguments), &sentence);
 		if (r)
-			answer(sv, r, ts_buf_text(&text), json_is_true(json_object_get(arguments, "partial")),
-			       id);
+			answer(sv, r, verb, &qn, json_is_true(json_object_get(arguments, "partial")), id);
 		else
 			reply_error(sv, id, ts_buf_text(&sentence));
-		ts_buf_fini(&sentence);
 	}
-	ts_buf_fini(&text);
+	ts_buf_fini(&sentence);
 }
 
 /* A recording that an argument names, read to its end; NULL: the call has been answered, or cancelled. */
@@ -528,7 +503,7 @@ static void list_tools(struct server *sv, const json_t *params, const json_t *id
 
 static void handle_request(struct server *sv, const char *method, const json_t *params, const json_t *id)
 {
-	if (!strcmp(method, "initialize") && sv->rest)
+	if (!strcmp(method, "initialize") && sv->is_in_batch)
 		fail(sv, id, TS_RPC_INVALID, "initialize stands in no batch");
 	else if (!strcmp(method, "initialize"))
 		initialize(sv, params, id);
@@ -559,6 +534,8 @@ static void handle_message(struct server *sv, const json_t *message)
 		fail(sv, NULL, TS_RPC_INVALID, "an id is a string or an integer");
 	} else if (!version || strcmp(version, "2.0")) {
 		fail(sv, id, TS_RPC_INVALID, "jsonrpc is not \"2.0\"");
+	} else if (!ts_requests_begin(&sv->requests, id)) {
+		return;
 	} else if (*method) {
 		sv->running = id;
 		sv->is_cancelled = false;
@@ -569,19 +546,17 @@ static void handle_message(struct server *sv, const json_t *message)
 	}
 }
 
-/* Messages are taken out of the batch before they are handled, so that what is cancelled meanwhile can be, too. */
 static void handle_batch(struct server *sv, json_t *batch)
 {
-	ts_rpc_begin_batch(&sv->rpc);
-	sv->rest = batch;
-	while (json_array_size(batch)) {
-		json_t *message = json_incref(json_array_get(batch, 0));
+	size_t i;
+	json_t *message;
 
-		json_array_remove(batch, 0);
+	ts_rpc_begin_batch(&sv->rpc);
+	sv->is_in_batch = true;
+	sv->is_broken |= !ts_requests_expect(&sv->requests, batch);
+	json_array_foreach(batch, i, message)
 		handle_message(sv, message);
-		json_decref(message);
-	}
-	sv->rest = NULL;
+	sv->is_in_batch = false;
 	sv->is_broken |= !ts_rpc_end_batch(&sv->rpc);
 }
 
@@ -611,11 +586,9 @@ static enum ts_rpc_got next(struct server *sv, json_t **message, struct ts_error
 {
 	enum ts_rpc_got got;
 
-	if (json_array_size(sv->waiting)) {
-		*message = json_incref(json_array_get(sv->waiting, 0));
-		json_array_remove(sv->waiting, 0);
+	*message = ts_requests_take(&sv->requests);
+	if (*message)
 		return TS_RPC_MESSAGE;
-	}
 	do {
 		got = ts_rpc_read(&sv->rpc, 0, message);
 	} while (got == TS_RPC_NOTHING && read_on(sv, err));
@@ -624,19 +597,21 @@ static enum ts_rpc_got next(struct server *sv, json_t **message, struct ts_error
 
 bool ts_mcp_serve(struct ts_mcp_recording *recordings, size_t n, int in, int out, struct ts_error *err)
 {
-	struct server sv = { .recordings = recordings, .n_recordings = n, .waiting = json_array() };
+	struct server sv = { .recordings = recordings, .n_recordings = n };
 	json_t *message;
 
 	ts_error_reset(err);
-	if (!sv.waiting)
+	if (!ts_requests_init(&sv.requests)) {
+		ts_requests_fini(&sv.requests);
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for requests");
+	}
 	ts_rpc_init(&sv.rpc, in, out);
 	while (!sv.is_broken && next(&sv, &message, err) == TS_RPC_MESSAGE) {
 		handle(&sv, message);
 		json_decref(message);
 	}
 	ts_rpc_fini(&sv.rpc);
-	json_decref(sv.waiting);
+	ts_requests_fini(&sv.requests);
 	if (sv.is_broken)
 		ts_fail(err, TS_EIO, TS_NO_OFF, "the client cannot be written to");
 	return err->code == TS_OK;

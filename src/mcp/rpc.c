@@ -137,17 +137,18 @@ static json_t *parse(struct ts_rpc *rpc, const char *line, size_t len)
 /* Take the first whole line, if there is one; *message gets what it says, NULL for nothing. */
 static bool take_line(struct ts_rpc *rpc, json_t **message)
 {
-	const uint8_t *end = rpc->line.len ? memchr(rpc->line.data, '\n', rpc->line.len) : NULL;
-	size_t len;
+	size_t n = rpc->line.len - rpc->n_taken, len;
+	const char *line = n ? (const char *)rpc->line.data + rpc->n_taken : NULL;
+	const char *end = n ? memchr(line, '\n', n) : NULL;
 
 	*message = NULL;
 	if (!end)
 		return false;
-	len = (size_t)(end - rpc->line.data);
-	if (!rpc->is_skipping && strspn((const char *)rpc->line.data, " \t\r") < len)
-		*message = parse(rpc, (const char *)rpc->line.data, len);
+	len = (size_t)(end - line);
+	if (!rpc->is_skipping && strspn(line, " \t\r") < len)
+		*message = parse(rpc, line, len);
 	rpc->is_skipping = false;
-	ts_buf_consume(&rpc->line, len + 1);
+	rpc->n_taken += len + 1;
 	return true;
 }
 
@@ -173,6 +174,8 @@ static bool fill(struct ts_rpc *rpc)
 		ts_log(TS_LOG_ERROR, "cannot read what the client says: %s", strerror(errno));
 		return false;
 	}
+	ts_buf_consume(&rpc->line, rpc->n_taken);
+	rpc->n_taken = 0;
 	ts_buf_put(&rpc->line, bytes, (size_t)n);
 	if (!n && rpc->line.len)
 		ts_buf_putc(&rpc->line, '\n');

@@ -29,6 +29,7 @@ enum ts_rpc_error {
 struct ts_rpc {
 	int in, out;         /* borrowed */
 	struct ts_buf line;  /* what was read and is not a message yet */
+	size_t n_taken;      /* bytes of it that belong to lines that were taken */
 	struct ts_buf batch; /* answers of the batch that is being answered */
 	bool is_batch;       /* answers go there */
 	bool is_skipping;    /* the rest of a line that was too long */

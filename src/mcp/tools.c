@@ -2,6 +2,7 @@
 #include "tools.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,38 +20,46 @@ struct arg {
 	const char *name;
 	enum arg_type type;
 	unsigned takes;    /* any of these; 0: see needs_what() and all verbs */
-	const char *word;  /* before the value; of a boolean, the word itself; NULL: none */
+	enum ts_argument_kind kind;
+	const char *word;  /* for TS_ARGUMENT_WORD: that of the grammar */
 	const char *description;
 };
 
 static const struct arg args[] = {
-	{ "recording", ARG_STRING, 0, NULL, "Which recording: its file name or path." },
-	{ "what", ARG_STRING, 0, NULL, NULL },
-	{ "kinds", ARG_STRING, TS_TAKES_KINDS, NULL, "Kinds of accesses: a string of r, w and x; default rw." },
-	{ "memory", ARG_STRING, TS_TAKES_MEMORY, "in memory", "Look only in this memory: ADDR:END." },
-	{ "by", ARG_STRING, TS_TAKES_BY, "by", "address: count instructions instead of functions." },
-	{ "in", ARG_STRING, TS_TAKES_RANGE, "in", "Only rows whose position k has A <= k < B: \"A:B\"; A or B may be left out." },
-	{ "if", ARG_STRING, TS_TAKES_COND | TS_TAKES_STATE, "if",
+	{ "recording", ARG_STRING, 0, TS_ARGUMENT_WORD, NULL, "Which recording: its file name or path." },
+	{ "what", ARG_STRING, 0, TS_ARGUMENT_OPERAND, NULL, NULL },
+	{ "kinds", ARG_STRING, TS_TAKES_KINDS, TS_ARGUMENT_KINDS, NULL, "Kinds of accesses: a string of r, w and x; default rw." },
+	{ "memory", ARG_STRING, TS_TAKES_MEMORY, TS_ARGUMENT_MEMORY, NULL, "Look only in this memory: ADDR:END." },
+	{ "by", ARG_STRING, TS_TAKES_BY, TS_ARGUMENT_WORD, "by", "address: count instructions instead of functions." },
+	{ "in", ARG_STRING, TS_TAKES_RANGE, TS_ARGUMENT_WORD, "in", "Only rows whose position k has A <= k < B: \"A:B\"; A or B may be left out." },
+	{ "if", ARG_STRING, TS_TAKES_COND | TS_TAKES_STATE, TS_ARGUMENT_WORD, "if",
 	  "Only rows for which this holds: \"value == 5\", or registers and memory: \"$rdi > 3 && *(u32 *)0x404000 != 0\"." },
-	{ "thread", ARG_INTEGER, TS_TAKES_THREAD, "thread", "Only this thread, by its number in the column thread." },
-	{ "first", ARG_INTEGER, TS_TAKES_BOUND | TS_TAKES_COUNT, "first", "Only the first so many rows; default 100, at most 10000." },
-	{ "last", ARG_INTEGER, TS_TAKES_BOUND, "last", "Only the last so many rows; at most 10000." },
-	{ "at", ARG_PLACE, TS_TAKES_AT, "at", "The PLACE that is asked from: a position, 50%, begin, end, a mark." },
-	{ "depth", ARG_INTEGER, TS_TAKES_DEPTH, "depth", "At most so deep." },
-	{ "min", ARG_INTEGER, TS_TAKES_MIN, "min", "At least so many characters." },
-	{ "changes", ARG_BOOLEAN, TS_TAKES_CHANGES, "--changes", "Leave out writes of the value that was there." },
-	{ "partial", ARG_BOOLEAN, 0, "--partial", "Answer from what has been read so far; do not wait for the rest." },
+	{ "thread", ARG_INTEGER, TS_TAKES_THREAD, TS_ARGUMENT_WORD, "thread", "Only this thread, by its number in the column thread." },
+	{ "first", ARG_INTEGER, TS_TAKES_BOUND | TS_TAKES_COUNT, TS_ARGUMENT_WORD, "first", "Only the first so many rows; default 100, at most 10000." },
+	{ "last", ARG_INTEGER, TS_TAKES_BOUND, TS_ARGUMENT_WORD, "last", "Only the last so many rows; at most 10000." },
+	{ "at", ARG_PLACE, TS_TAKES_AT, TS_ARGUMENT_WORD, "at", "The PLACE that is asked from: a position, 50%, begin, end, a mark." },
+	{ "depth", ARG_INTEGER, TS_TAKES_DEPTH, TS_ARGUMENT_WORD, "depth", "At most so deep." },
+	{ "min", ARG_INTEGER, TS_TAKES_MIN, TS_ARGUMENT_WORD, "min", "At least so many characters." },
+	{ "changes", ARG_BOOLEAN, TS_TAKES_CHANGES, TS_ARGUMENT_WORD, "--changes", "Leave out writes of the value that was there." },
+	{ "text", ARG_STRING, TS_TAKES_REST, TS_ARGUMENT_TEXT, NULL, "The text of the mark: one line." },
+	{ "partial", ARG_BOOLEAN, 0, TS_ARGUMENT_WORD, "--partial", "Answer from what has been read so far; do not wait for the rest." },
 };
 #define N_ARGS (sizeof(args) / sizeof(args[0]))
 
 /* Those of diff, which is about two recordings. */
 static const struct arg diff_args[] = {
-	{ "a", ARG_STRING, 0, NULL, "A recording: its file name or path." },
-	{ "b", ARG_STRING, 0, NULL, "The recording that it is compared with." },
-	{ "rebase", ARG_BOOLEAN, 0, NULL, "Modules, regions and the stack may lie at other addresses in b." },
-	{ "first", ARG_INTEGER, 0, NULL, "Only the first so many rows; default 100, at most 10000." },
+	{ "a", ARG_STRING, 0, TS_ARGUMENT_WORD, NULL, "A recording: its file name or path." },
+	{ "b", ARG_STRING, 0, TS_ARGUMENT_WORD, NULL, "The recording that it is compared with." },
+	{ "rebase", ARG_BOOLEAN, 0, TS_ARGUMENT_WORD, NULL, "Modules, regions and the stack may lie at other addresses in b." },
+	{ "first", ARG_INTEGER, 0, TS_ARGUMENT_WORD, NULL, "Only the first so many rows; default 100, at most 10000." },
 };
 #define N_DIFF_ARGS (sizeof(diff_args) / sizeof(diff_args[0]))
+
+_Static_assert(N_ARGS <= TS_MCP_MAX_ARGUMENTS, "the table and the rows that are shown by default fit");
+
+#define TEXT_OF(x) #x
+#define TEXT_OF_MACRO(x) TEXT_OF(x)
+static const char default_rows[] = TEXT_OF_MACRO(TS_MCP_ROWS);
 
 /* What the argument "what" is, NULL if the verb has no operand. */
 static const char *describe_what(const struct ts_verb *verb)
@@ -283,42 +292,43 @@ bool ts_mcp_check_diff(const json_t *arguments, struct ts_buf *out)
 }
 
 /* Of `hot N`, N follows the verb. */
-static bool is_count(const struct ts_verb *verb, const struct arg *a)
+static enum ts_argument_kind kind_of(const struct ts_verb *verb, const struct arg *a)
 {
-	return !strcmp(a->name, "first") && verb->takes & TS_TAKES_COUNT;
+	return a->kind == TS_ARGUMENT_WORD && !strcmp(a->name, "first") && verb->takes & TS_TAKES_COUNT
+		       ? TS_ARGUMENT_COUNT
+		       : a->kind;
 }
 
-static void put_arg(struct ts_buf *out, const struct ts_verb *verb, const struct arg *a, const json_t *value)
+static void add(struct ts_mcp_question *qn, enum ts_argument_kind kind, const char *word, const json_t *value)
 {
-	if (a->type == ARG_BOOLEAN && !json_boolean_value(value))
-		return;
-	if (a->word && !is_count(verb, a))
-		ts_buf_printf(out, " %s", a->word);
-	if (json_is_string(value)) {
-		ts_buf_putc(out, ' ');
-		ts_buf_puts(out, json_string_value(value));
-	} else if (json_is_integer(value)) {
-		ts_buf_printf(out, " %" PRId64, (int64_t)json_integer_value(value));
+	struct ts_argument *a = &qn->arguments[qn->n];
+	char *number = qn->numbers[qn->n];
+
+	*a = (struct ts_argument){ kind, word, "" };
+	if (json_is_integer(value)) {
+		snprintf(number, sizeof(qn->numbers[0]), "%" PRId64, (int64_t)json_integer_value(value));
+		a->value = number;
+	} else if (json_is_string(value)) {
+		a->value = json_string_value(value);
 	}
+	qn->n += !json_is_false(value);
 }
 
-bool ts_mcp_question(const struct ts_verb *verb, const json_t *arguments, bool has_several,
-		     struct ts_buf *out)
+bool ts_mcp_question(struct ts_mcp_question *qn, const struct ts_verb *verb, const json_t *arguments,
+		     bool has_several, struct ts_buf *out)
 {
+	qn->n = 0;
 	if (!check(verb, arguments, has_several, out))
 		return false;
-	ts_buf_puts(out, verb->name);
-	for (unsigned turn = 0; turn < 2; turn++) {
-		for (size_t i = 1; i < N_ARGS; i++) { /* but "recording" */
-			const json_t *value = json_object_get(arguments, args[i].name);
+	for (size_t i = 1; i < N_ARGS; i++) { /* but "recording" */
+		const json_t *value = json_object_get(arguments, args[i].name);
 
-			if (value && is_count(verb, &args[i]) == !turn)
-				put_arg(out, verb, &args[i], value);
-		}
+		if (value)
+			add(qn, kind_of(verb, &args[i]), args[i].word, value);
 	}
 	if (verb->takes & TS_TAKES_BOUND && !json_object_get(arguments, "first") &&
 	    !json_object_get(arguments, "last"))
-		ts_buf_printf(out, " first %d", TS_MCP_ROWS);
+		qn->arguments[qn->n++] = (struct ts_argument){ TS_ARGUMENT_WORD, "first", default_rows };
 	return true;
 }
 

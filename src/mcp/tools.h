@@ -3,8 +3,8 @@
  * Verbs as tools of the Model Context Protocol: their descriptions, and from a call's arguments to a
  * question.
  *
- * A tool is called as its verb with '_' for '-'.  Arguments are the words of the question (queries.md, part
- * 3).
+ * A tool is called as its verb with '_' for '-'.  Each argument is one argument of the question: its value never
+ * becomes another part of it.
  */
 #ifndef TS_MCP_TOOLS_H
 #define TS_MCP_TOOLS_H
@@ -12,6 +12,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 
+#include "src/ask/question.h"
 #include "src/ask/verb.h"
 #include "src/base/buf.h"
 
@@ -37,14 +38,25 @@ const struct ts_verb *ts_mcp_verb(const char *tool);
  */
 bool ts_mcp_check_diff(const json_t *arguments, struct ts_buf *out);
 
+/* A verb has at most as many arguments. */
+#define TS_MCP_MAX_ARGUMENTS 16
+
+/* The arguments of a call as those of a question.  Strings are borrowed from the call. */
+struct ts_mcp_question {
+	struct ts_argument arguments[TS_MCP_MAX_ARGUMENTS];
+	size_t n;
+	char numbers[TS_MCP_MAX_ARGUMENTS][24]; /* the text of a number; borrowed by the argument of the same index */
+};
+
 /*
- * Append the question that a call of @verb with @arguments (an object or NULL) asks.
+ * Set *qn to what a call of @verb with @arguments (an object or NULL) asks.  *qn borrows from @arguments and
+ * points into itself: it cannot be copied.
  *
  * Returns false if an argument is missing, not declared, or of another type: @out gets a sentence that says
  * which.
  */
-bool ts_mcp_question(const struct ts_verb *verb, const json_t *arguments, bool has_several,
-		     struct ts_buf *out);
+bool ts_mcp_question(struct ts_mcp_question *qn, const struct ts_verb *verb, const json_t *arguments,
+		     bool has_several, struct ts_buf *out);
 
 /* The value of "recording", NULL if it was not given. */
 const char *ts_mcp_recording(const json_t *arguments);

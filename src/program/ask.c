@@ -22,8 +22,10 @@ int ts_ask_run(struct ts_query *q, const struct ts_cli *cli)
 	int status;
 
 	ts_error_reset(&err);
-	if (ts_asker_init(&asker, q, cli, &err))
+	if (ts_asker_init(&asker, q, cli, &err)) {
+		asker.ask.may_write_files = true;
 		answer = ts_answer_new(&asker.ask, cli->question, form, &err);
+	}
 	if (answer && ts_show_answer(answer, cli, "searching", &is_stopped, &err))
 		status = ts_answer_n_rows(answer) ? TS_STATUS_OK : TS_STATUS_NO_ROWS;
 	else

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "message.h"
 #include "src/query/local_files.h"
 #include "src/trace/source.h"
 #include "src/trace/unpack.h"
@@ -95,8 +96,8 @@ char *ts_beside_find(struct ts_cli *cli, struct ts_query *q)
 		return NULL;
 	cli->exec.path = found;
 	if (!cli->is_quiet)
-		fprintf(stderr,
-			"tracestub: %s: the recorded program, by its contents; --exec names another one\n",
-			found);
+		ts_message(stderr,
+			   "tracestub: %s: the recorded program, by its contents; --exec names another one",
+			   found);
 	return found;
 }

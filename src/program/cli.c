@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "picture.h"
+#include "message.h"
 #include "src/base/atomic_file.h"
 #include "src/base/similar.h"
 #include "src/trace/unpack.h"
@@ -124,13 +125,14 @@ static bool usage_error(const char *fmt, ...) __attribute__((format(printf, 1, 2
 
 static bool usage_error(const char *fmt, ...)
 {
+	char text[1024];
 	va_list ap;
 
-	fputs("tracestub: ", stderr);
 	va_start(ap, fmt);
-	vfprintf(stderr, fmt, ap);
+	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	fputs("\n'tracestub --help' explains\n", stderr);
+	ts_message(stderr, "tracestub: %s", text);
+	fputs("'tracestub --help' explains\n", stderr);
 	return false;
 }
 

@@ -10,6 +10,7 @@
 #include "info.h"
 #include "interrupt.h"
 #include "meter.h"
+#include "message.h"
 #include "report.h"
 #include "src/ask/question.h"
 #include "src/base/log.h"
@@ -64,17 +65,14 @@ static bool show_index(struct ts_model *m, struct ts_error *err)
 	const struct ts_query *q = ts_model_query(m);
 	struct ts_index_facts index = ts_model_index(m);
 	uint64_t n = ts_query_end(q);
-	char path[PATH_MAX];
 
 	if (ts_query_facts(q)->frames)
 		return ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF,
 			       "trace files of gdb have no index: none is needed");
 	if (!index.path || !index.is_finished)
 		return ts_fail(err, TS_EIO, TS_NO_OFF, "it has no index file");
-	snprintf(path, sizeof(path), "%s", index.path);
-	ts_utf8_make_shown(path, strlen(path), false);
-	printf("%s: %" PRIu64 " instructions, %" PRIu64 " bytes, %.3f for each\n", path, n, index.len,
-	       (double)index.len / (double)n);
+	ts_message(stdout, "%s: %" PRIu64 " instructions, %" PRIu64 " bytes, %.3f for each", index.path,
+		   n, index.len, (double)index.len / (double)n);
 	return flush_stdout(err);
 }
 
@@ -130,9 +128,9 @@ static bool write_frames(struct ts_query *q, struct ts_selection *s, const struc
 		warn_of_registers(e);
 	ts_export_free(e);
 	if (next == TS_ITEM) {
-		fprintf(stderr,
-			"tracestub: %s: interrupted; it was not written, and --positions A:B exports a part\n",
-			cli->output);
+		ts_message(stderr,
+			   "tracestub: %s: interrupted; it was not written, and --positions A:B exports a part",
+			   cli->output);
 		ts_interrupt_end();
 	}
 	ts_interrupt_release();
@@ -219,8 +217,8 @@ enum ts_status ts_run_export(struct ts_model *m, const struct ts_cli *cli)
 		return ts_report_failure(cli->trace, &err);
 	}
 	if (write_frames(q, &s, cli, &err) && !cli->is_quiet)
-		fprintf(strcmp(cli->output, "-") ? stdout : stderr, "%s: %" PRIu64 " frames\n", cli->output,
-			s.frames.n_frames);
+		ts_message(strcmp(cli->output, "-") ? stdout : stderr, "%s: %" PRIu64 " frames",
+			   cli->output, s.frames.n_frames);
 	ts_selection_fini(&s);
 	return err.code == TS_OK ? TS_STATUS_OK : ts_report_failure(NULL, &err);
 }

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "adapter.h"
+#include "message.h"
 #include "src/base/log.h"
 #include "src/base/whole.h"
 
@@ -219,8 +220,8 @@ static _Noreturn void be_one_of(const char **candidates, const char *variable, c
 		if (errno != ENOENT)
 			break;
 	}
-	fprintf(stderr, "tracestub: cannot start %s: %s (the variable %s may name another one)\n",
-		candidates[0], strerror(errno), variable);
+	ts_message(stderr, "tracestub: cannot start %s: %s (the variable %s may name another one)",
+		   candidates[0], strerror(errno), variable);
 	_exit(EXIT_FAILURE);
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "emulator.h"
+#include "message.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -60,7 +61,7 @@ static bool look_up(const char *name, char path[PATH_MAX])
 
 static int fail(int status, const char *name, const char *why)
 {
-	fprintf(stderr, "tracestub: %s: %s\n", name, why);
+	ts_message(stderr, "tracestub: %s: %s", name, why);
 	return status;
 }
 
@@ -172,9 +173,9 @@ static int find_emulator(struct ts_program *p)
 	if (is_there && !is_static(p->emulator))
 		return 0;
 	snprintf(other, sizeof(other), "%s-static", name);
-	fprintf(stderr,
-		"tracestub: recording needs %s of Debian 12's package qemu-user%s: apt-get install qemu-user\n",
-		name, is_there || look_up(other, path) ? " (the static one cannot load plugins)" : "");
+	ts_message(stderr,
+		   "tracestub: recording needs %s of Debian 12's package qemu-user%s: apt-get install qemu-user",
+		   name, is_there || look_up(other, path) ? " (the static one cannot load plugins)" : "");
 	return 1;
 }
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
+#include "message.h"
 #include "report.h"
 #include "src/arch/arch.h"
 #include "src/trace/source.h"
@@ -11,15 +12,17 @@
 bool ts_files_is_arch(const char *name)
 {
 	const struct ts_arch *const *all;
+	struct ts_buf line;
 	unsigned n;
 
 	if (!name || ts_arch_find(name))
 		return true;
 	all = ts_arch_all(&n);
-	fprintf(stderr, "tracestub: --arch %s: the architectures are", name);
+	ts_buf_init(&line);
 	for (unsigned i = 0; i < n; i++)
-		fprintf(stderr, "%s %s", i ? "," : "", all[i]->name);
-	fputc('\n', stderr);
+		ts_buf_printf(&line, "%s %s", i ? "," : "", all[i]->name);
+	ts_message(stderr, "tracestub: --arch %s: the architectures are%s", name, ts_buf_text(&line));
+	ts_buf_fini(&line);
 	return false;
 }
 

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "report.h"
+#include "src/base/json.h"
 #include "src/query/paging.h"
 
 static json_t *text(const char *s)
@@ -210,12 +211,16 @@ static json_t *all_facts(const struct ts_info *info)
 bool ts_info_json(const struct ts_info *info, struct ts_error *err)
 {
 	json_t *o = all_facts(info);
-	bool is_whole =
-		o && !json_dumpf(o, stdout, JSON_INDENT(2) | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(6));
+	struct ts_buf text;
+	bool is_whole;
 
+	ts_buf_init(&text);
+	ts_json_put(&text, o, JSON_INDENT(2) | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(6));
+	ts_buf_putc(&text, '\n');
 	json_decref(o);
-	if (!is_whole && !ferror(stdout))
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the answer");
-	putchar('\n');
-	return true; /* the caller looks whether it was written */
+	is_whole = ts_buf_ok(&text) || ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the answer");
+	if (is_whole)
+		fwrite(text.data, 1, text.len, stdout); /* the caller looks whether it was written */
+	ts_buf_fini(&text);
+	return is_whole;
 }

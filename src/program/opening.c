@@ -9,6 +9,7 @@
 #include "files.h"
 #include "guard.h"
 #include "loaders/loader.h"
+#include "message.h"
 #include "report.h"
 #include "src/base/cache_dir.h"
 #include "src/base/log.h"
@@ -19,13 +20,15 @@
 bool ts_opening_knows_format(const struct ts_cli *cli)
 {
 	const char *name = cli->format;
+	struct ts_buf line;
 
 	if (!name || ts_loader_find(name))
 		return true;
-	fprintf(stderr, "tracestub: --format %s: the formats are", name);
+	ts_buf_init(&line);
 	for (const struct ts_loader *const *l = ts_loaders; *l; l++)
-		fprintf(stderr, "%s %s", l == ts_loaders ? "" : ",", (*l)->name);
-	fputc('\n', stderr);
+		ts_buf_printf(&line, "%s %s", l == ts_loaders ? "" : ",", (*l)->name);
+	ts_message(stderr, "tracestub: --format %s: the formats are%s", name, ts_buf_text(&line));
+	ts_buf_fini(&line);
 	return false;
 }
 

@@ -14,6 +14,7 @@
 #include <xxhash.h>
 
 #include "meter.h"
+#include "message.h"
 #include "report.h"
 #include "src/ask/marks.h"
 #include "src/base/cache_dir.h"
@@ -337,18 +338,23 @@ static bool find_base(struct ts_query *q, const struct ts_cli *cli, struct ts_pa
 /* What was packed, what it costs. */
 static void show(const struct ts_pack_writer *w, const struct ts_cli *cli, uint64_t n_steps, bool has_index)
 {
+	struct ts_buf line;
+
 	if (cli->is_quiet)
 		return;
-	printf("%s: the trace", cli->output);
+	ts_buf_init(&line);
+	ts_buf_printf(&line, "%s: the trace", cli->output);
 	if (cli->n_threads)
-		printf(" of %zu files", cli->n_threads + 1);
-	printf("%s%s%s; %" PRIu64 " bytes", has_index ? ", its index" : "",
+		ts_buf_printf(&line, " of %zu files", cli->n_threads + 1);
+	ts_buf_printf(&line, "%s%s%s; %" PRIu64 " bytes", has_index ? ", its index" : "",
 	       cli->exec.path ? ", the program" : "", cli->n_images ? ", the files beneath it" : "",
 	       w->zstd.n_out);
 	if (n_steps)
-		printf(", %.3f for each of %" PRIu64 " instructions", (double)w->zstd.n_out / (double)n_steps,
+		ts_buf_printf(&line, ", %.3f for each of %" PRIu64 " instructions", (double)w->zstd.n_out / (double)n_steps,
 		       n_steps);
-	printf("; %" PRIu64 " bytes unpacked\n", w->zstd.n_in);
+	ts_buf_printf(&line, "; %" PRIu64 " bytes unpacked", w->zstd.n_in);
+	ts_message(stdout, "%s", ts_buf_ok(&line) ? ts_buf_text(&line) : "packed");
+	ts_buf_fini(&line);
 }
 
 /* How far packing is. */

@@ -10,6 +10,7 @@
 #include "interrupt.h"
 #include "meter.h"
 #include "picture.h"
+#include "message.h"
 #include "report.h"
 #include "src/ask/anchors.h"
 #include "src/ask/question.h"
@@ -78,8 +79,8 @@ static bool draw(const struct ts_cli *cli, const struct ts_plot *p, struct ts_er
 	done = ts_buf_ok(&out) ? write_file(cli->output, &out, err) :
 				 ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a picture");
 	if (done && !cli->is_quiet)
-		printf("%s: positions %" PRIu64 " to %" PRIu64 ", %zu bytes\n", cli->output, p->from, p->to,
-		       out.len);
+		ts_message(stdout, "%s: positions %" PRIu64 " to %" PRIu64 ", %zu bytes", cli->output,
+			   p->from, p->to, out.len);
 	ts_buf_fini(&out);
 	return done;
 }
@@ -111,8 +112,9 @@ static bool gather(struct ts_plot *p, struct ts_asker *a, const struct ts_cli *c
 	done = ts_plot_init(p, &a->ask, from, to, bounds, &watcher, err);
 	ts_meter_clear(&d.meter);
 	if (!done && err->code == TS_OK) {
-		fprintf(stderr, "tracestub: %s: interrupted; it was not written, and --in A:B draws a part\n",
-			cli->output);
+		ts_message(stderr,
+			   "tracestub: %s: interrupted; it was not written, and --in A:B draws a part",
+			   cli->output);
 		ts_interrupt_end();
 	}
 	ts_interrupt_release();

@@ -6,6 +6,7 @@
 
 #include "interrupt.h"
 #include "meter.h"
+#include "message.h"
 #include "report.h"
 #include "src/base/clock.h"
 #include "src/base/log.h"
@@ -45,11 +46,12 @@ static _Noreturn void end_reading(struct ts_model *m, const struct ts_cli *cli)
 	struct ts_index_facts index = ts_model_index(m);
 
 	if (index.path && index.n_steps)
-		fprintf(stderr, "tracestub: %s: interrupted; %s.part keeps the first %" PRIu64
-			" instructions, from where the next run goes on\n", cli->trace, index.path, index.n_steps);
+		ts_message(stderr,
+			   "tracestub: %s: interrupted; %s.part keeps the first %" PRIu64 " instructions, from where the next run goes on",
+			   cli->trace, index.path, index.n_steps);
 	else
-		fprintf(stderr, "tracestub: %s: interrupted; nothing is kept%s\n", cli->trace,
-			index.path ? " yet: the next run begins again" : ": the index is in memory");
+		ts_message(stderr, "tracestub: %s: interrupted; nothing is kept%s", cli->trace,
+			   index.path ? " yet: the next run begins again" : ": the index is in memory");
 	ts_interrupt_end();
 }
 

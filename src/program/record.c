@@ -19,6 +19,7 @@
 #include "emulator.h"
 #include "loaders/usercorn/op_write.h"
 #include "loaders/usercorn/write.h"
+#include "message.h"
 #include "report.h"
 #include "src/recorder/ring.h"
 
@@ -274,7 +275,7 @@ static _Noreturn void be_emulator(const struct recorder *r, pid_t reader)
 	args[k++] = r->program.path;
 	memcpy(args + k, r->program.argv + 1, n * sizeof(*args));
 	execv(r->program.emulator, (char *const *)args);
-	fprintf(stderr, "tracestub: cannot start %s: %s\n", r->program.emulator, strerror(errno));
+	ts_message(stderr, "tracestub: cannot start %s: %s", r->program.emulator, strerror(errno));
 	_exit(127);
 }
 
@@ -471,23 +472,22 @@ static void summarize(const struct recorder *r)
 
 	if (r->cli->is_quiet)
 		return;
-	fprintf(stderr,
-		"tracestub: %s: %" PRIu64 " instructions in %" PRIu64
-		" bytes (%.1f each), unexplained %" PRIu64 "\n",
-		r->out, n, r->writer->n_file, n ? (double)r->writer->n_file / (double)n : 0.0,
-		atomic_load(&r->ring->n_unexplained));
+	ts_message(stderr,
+		   "tracestub: %s: %" PRIu64 " instructions in %" PRIu64 " bytes (%.1f each), unexplained %" PRIu64 "",
+		   r->out, n, r->writer->n_file, n ? (double)r->writer->n_file / (double)n : 0.0,
+		   atomic_load(&r->ring->n_unexplained));
 	if (r->is_cut)
 		fputs("tracestub: the recording ended at --limit, the program did not\n", stderr);
 	if (WIFSIGNALED(r->status) && WTERMSIG(r->status) == SIGINT)
-		fprintf(stderr,
-			"tracestub: the program was interrupted; what it did until then is recorded: tracestub gdb %s\n",
-			r->out);
+		ts_message(stderr,
+			   "tracestub: the program was interrupted; what it did until then is recorded: tracestub gdb %s",
+			   r->out);
 	if (n_children)
-		fprintf(stderr, "tracestub: %u child process%s not recorded\n", n_children,
-			n_children == 1 ? " was" : "es were");
+		ts_message(stderr, "tracestub: %u child process%s not recorded", n_children,
+			   n_children == 1 ? " was" : "es were");
 	if (is_in_exec(r))
-		fprintf(stderr, "tracestub: the program became %s, which was not recorded\n",
-			r->ring->exec_path);
+		ts_message(stderr, "tracestub: the program became %s, which was not recorded",
+			   r->ring->exec_path);
 }
 
 /* As the program ended, so does this process. */

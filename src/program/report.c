@@ -3,18 +3,16 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
+#include "message.h"
 #include "src/base/log.h"
-#include "src/base/utf8.h"
 
 enum ts_status ts_report_failure(const char *file, const struct ts_error *err)
 {
 	char text[TS_WARNING_LINE_LEN];
 
 	ts_error_format(err, file, text, sizeof(text));
-	ts_utf8_make_shown(text, strlen(text), false); /* the file's name, too */
-	fprintf(stderr, "%s%s\n", file ? "" : "tracestub: ", text);
+	ts_message(stderr, "%s%s", file ? "" : "tracestub: ", text); /* the file's name has any bytes, too */
 	return !file && err->code == TS_EUSAGE ? TS_STATUS_USAGE : TS_STATUS_FAILED;
 }
 

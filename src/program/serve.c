@@ -8,6 +8,7 @@
 #include "protocol/server/listen.h"
 #include "protocol/server/server.h"
 #include "reading.h"
+#include "message.h"
 #include "report.h"
 #include "src/ask/find_symbols.h"
 #include "src/query/query.h"
@@ -65,7 +66,7 @@ static void say_ready(void *user, const char *address)
 	if (s->opt.ready)
 		s->opt.ready(s->opt.user, ts_query_regset(ts_model_query(s->model))->arch);
 	else if (strcmp(address, "-"))
-		fprintf(stderr, "Listening on %s\n", address);
+		ts_message(stderr, "Listening on %s", address);
 }
 
 int ts_service_run(struct ts_service *s, struct ts_model *m, const struct ts_cli *cli)

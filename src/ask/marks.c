@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "src/base/atomic_file.h"
+#include "src/base/cache_dir.h"
 
 /* A larger file is not one of marks. */
 #define MAX_FILE (4u << 20)
@@ -51,26 +52,11 @@ bool ts_marks_is_name(const char *text, size_t len)
 	return true;
 }
 
-/* FNV-1a: a name for the cache directory that differs from trace to trace. */
-static uint64_t hash(const char *text)
-{
-	uint64_t h = UINT64_C(0xcbf29ce484222325);
-
-	for (; *text; text++)
-		h = (h ^ (uint8_t)*text) * UINT64_C(0x100000001b3);
-	return h;
-}
-
 static char *cache_path(const char *trace)
 {
-	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME"), *base = strrchr(trace, '/');
-	char full[PATH_MAX], *path = NULL;
-	bool is_cache = cache && *cache == '/';
+	char name[PATH_MAX], *path = NULL;
 
-	if (!realpath(trace, full) || (!is_cache && !(home && *home == '/')))
-		return NULL;
-	if (asprintf(&path, "%s%s/tracestub/%s-%016" PRIx64 ".tsmarks", is_cache ? cache : home,
-		     is_cache ? "" : "/.cache", base ? base + 1 : trace, hash(full)) < 0)
+	if (!ts_cache_dir_name(trace, false, name) || asprintf(&path, "%s.tsmarks", name) < 0)
 		return NULL;
 	return path;
 }
@@ -324,8 +310,7 @@ static bool make_folder(const char *path)
 		if (*p != '/')
 			continue;
 		*p = 0;
-		if (mkdir(folder, 0777) < 0 && errno != EEXIST)
-			return false;
+		mkdir(folder, 0777); /* a failure shows when it is used */
 		*p = '/';
 	}
 	return true;

@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,27 @@ bool ts_cache_dir(char dir[PATH_MAX])
 	if (cache && *cache == '/')
 		return snprintf(dir, PATH_MAX, "%s/tracestub", cache) < PATH_MAX;
 	return home && *home == '/' && snprintf(dir, PATH_MAX, "%s/.cache/tracestub", home) < PATH_MAX;
+}
+
+/* FNV-1a: distinguishes traces of the same name. */
+static uint64_t hash_path(const char *path)
+{
+	uint64_t h = UINT64_C(0xcbf29ce484222325);
+
+	for (; *path; path++)
+		h = (h ^ (uint8_t)*path) * UINT64_C(0x100000001b3);
+	return h;
+}
+
+bool ts_cache_dir_name(const char *trace, bool is_real, char path[PATH_MAX])
+{
+	char dir[PATH_MAX], real[PATH_MAX];
+	const char *slash;
+
+	if (!realpath(trace, real) || !ts_cache_dir(dir))
+		return false;
+	slash = strrchr(is_real ? real : trace, '/');
+	return snprintf(path, PATH_MAX, "%s/%s-%016" PRIx64, dir, slash ? slash + 1 : trace, hash_path(real)) < PATH_MAX;
 }
 
 void ts_cache_dir_make(const char *dir)

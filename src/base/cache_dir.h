@@ -16,6 +16,14 @@
  */
 bool ts_cache_dir(char dir[PATH_MAX]);
 
+/*
+ * The path in it, without a suffix, of a file that belongs to the trace @trace.  Its name is that of the trace, or, if
+ * @is_real, that of the file which a symbolic link leads to, and a hash of the file's whole path.
+ *
+ * Returns false if the trace does not exist, if there is no directory, or if the path is too long.
+ */
+bool ts_cache_dir_name(const char *trace, bool is_real, char path[PATH_MAX]);
+
 /* Create the directory and its parents if they do not exist.  A failure shows when it is used. */
 void ts_cache_dir_make(const char *dir);
 

@@ -15,7 +15,7 @@ static bool has_key(struct ts_index_keeper *k, struct ts_error *err)
 {
 	if (!k->has_key)
 		k->has_key = ts_index_key(k->src, ts_index_sources, "layout", &k->key, err) &&
-			     ts_index_signer(&k->key.signer, err);
+			     ts_index_signer(&k->key.signer, k->trace, err);
 	return k->has_key;
 }
 
@@ -98,7 +98,7 @@ static bool name_places(struct ts_index_places *p)
 void ts_index_keeper_init(struct ts_index_keeper *k, struct ts_source *src, const char *trace,
 			  const char *index)
 {
-	*k = (struct ts_index_keeper){ .base = { recall, keep, k }, .src = src };
+	*k = (struct ts_index_keeper){ .base = { recall, keep, k }, .src = src, .trace = trace };
 	if (ts_source_is_fleeting(src) && !index)
 		return;
 	if (ts_index_places_init(&k->places, trace, index) && name_places(&k->places))

@@ -18,13 +18,14 @@
 struct ts_index_keeper {
 	struct ts_source_keeper base;
 	struct ts_source *src;         /* borrowed */
+	const char *trace;             /* borrowed */
 	struct ts_index_places places; /* of the file */
 	struct ts_index_key key;
 	bool has_key; /* it was made, when it was needed first */
 };
 
 /*
- * Keep what is learnt from @src (borrowed until fini), the trace @trace, beside its index; @index as in
+ * Keep what is learnt from @src, the trace @trace (both borrowed until fini), beside its index; @index as in
  * ts_index_places_init().  Nothing is kept if memory is exhausted, or of what is lost when it is closed.
  */
 void ts_index_keeper_init(struct ts_index_keeper *k, struct ts_source *src, const char *trace,

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "trace_keys.h"
 #include "src/base/atomic_file.h"
 #include "src/base/cache_dir.h"
 #include "src/base/log.h"
@@ -35,23 +36,11 @@ static bool add_place(struct ts_index_places *p, const char *fmt, ...)
 	return p->paths[p->n] && ++p->n;
 }
 
-/* FNV-1a: distinguishes traces of the same name in the cache directory. */
-static uint64_t hash_path(const char *path)
-{
-	uint64_t h = UINT64_C(0xcbf29ce484222325);
-
-	for (; *path; path++)
-		h = (h ^ (uint8_t)*path) * UINT64_C(0x100000001b3);
-	return h;
-}
-
 static bool add_cached(struct ts_index_places *p, const char *trace)
 {
-	char folder[PATH_MAX], real[PATH_MAX];
+	char path[PATH_MAX];
 
-	if (!realpath(trace, real) || !ts_cache_dir(folder))
-		return true;
-	return add_place(p, "%s/%s-%016" PRIx64 SUFFIX, folder, strrchr(real, '/') + 1, hash_path(real));
+	return !ts_cache_dir_name(trace, true, path) || add_place(p, "%s" SUFFIX, path);
 }
 
 bool ts_index_places_init(struct ts_index_places *p, const char *trace, const char *wanted)
@@ -79,15 +68,14 @@ bool ts_index_places_have_any(const struct ts_index_places *p)
 	return false;
 }
 
-bool ts_index_signer(struct ts_signer *s, struct ts_error *err)
+bool ts_index_signer(struct ts_signer *s, const char *trace, struct ts_error *err)
 {
-	char folder[PATH_MAX];
+	struct ts_trace_keys keys;
 
-	if (!ts_cache_dir(folder))
-		return ts_fail(err, TS_EIO, TS_NO_OFF,
-			       "there is no cache directory for the key that signs index files: neither "
-			       "XDG_CACHE_HOME nor HOME is an absolute path");
-	return ts_signer_open(s, folder, err) || ts_fail_prefix(err, "%s", folder);
+	if (!ts_trace_keys(trace, &keys, err))
+		return false;
+	*s = keys.signer;
+	return true;
 }
 
 /* Does an index of other options, finished or not, have this name? */

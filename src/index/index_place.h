@@ -32,12 +32,11 @@ void ts_index_places_fini(struct ts_index_places *p);
 bool ts_index_places_have_any(const struct ts_index_places *p);
 
 /*
- * This user's signer, whose secret is in the user's cache directory.
+ * The signer of the trace @trace (trace_keys.h).
  *
- * Returns false if there is no such directory or the secret cannot be read or made (TS_EIO): no index file
- * can be used or made then.
+ * Returns false if its keys cannot be made: no index file can be used or made then.
  */
-bool ts_index_signer(struct ts_signer *s, struct ts_error *err);
+bool ts_index_signer(struct ts_signer *s, const char *trace, struct ts_error *err);
 
 /* A hash of the sources that decide what an index holds; made by the Makefile. */
 extern const char ts_index_sources[];

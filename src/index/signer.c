@@ -24,14 +24,15 @@ _Static_assert(TS_SIGNATURE_LEN <= SHA256_DIGEST_SIZE, "a signature is the begin
 
 /* -------------------------------------------------------------------------------------- the signature */
 
-static void hmac(const uint8_t key[32], const struct iovec *parts, size_t n, uint8_t *code, size_t len)
+void ts_secret_derive(const uint8_t secret[TS_SECRET_LEN], const struct iovec *parts, size_t n, uint8_t *key, size_t len)
 {
 	struct hmac_sha256_ctx mac;
 
-	hmac_sha256_set_key(&mac, 32, key);
+	hmac_sha256_set_key(&mac, TS_SECRET_LEN, secret);
 	for (size_t i = 0; i < n; i++)
 		hmac_sha256_update(&mac, parts[i].iov_len, parts[i].iov_base);
-	hmac_sha256_digest(&mac, len, code);
+	hmac_sha256_digest(&mac, len, key);
+	explicit_bzero(&mac, sizeof(mac));
 }
 
 /*
@@ -121,7 +122,7 @@ static void derive(const uint8_t secret[TS_SECRET_LEN], const char *use, uint8_t
 	char text[] = "tracestub index: ";
 	const struct iovec parts[] = { { text, strlen(text) }, { (char *)use, strlen(use) } };
 
-	hmac(secret, parts, 2, key, len);
+	ts_secret_derive(secret, parts, 2, key, len);
 }
 
 void ts_signer_init(struct ts_signer *s, const uint8_t secret[TS_SECRET_LEN])
@@ -147,12 +148,13 @@ static bool make_folders(char *path, struct ts_error *err)
 static bool write_secret(int fd, struct ts_error *err)
 {
 	uint8_t secret[TS_SECRET_LEN];
+	bool done;
 
 	if (getrandom(secret, sizeof(secret), 0) != sizeof(secret))
 		return ts_fail_errno(err, "no random numbers");
-	if (!ts_write_whole(fd, secret, sizeof(secret)) || fsync(fd) < 0)
-		return ts_fail_errno(err, "cannot write a key");
-	return true;
+	done = ts_write_whole(fd, secret, sizeof(secret)) && fsync(fd) == 0;
+	explicit_bzero(secret, sizeof(secret));
+	return done || ts_fail_errno(err, "cannot write a key");
 }
 
 /* Make the key in a file aside, which then gets its name, unless another process was faster. */
@@ -193,9 +195,8 @@ static bool read_key(int fd, uint8_t secret[TS_SECRET_LEN], struct ts_error *err
 	return true;
 }
 
-bool ts_signer_open(struct ts_signer *s, const char *folder, struct ts_error *err)
+bool ts_secret_open(uint8_t secret[TS_SECRET_LEN], const char *folder, struct ts_error *err)
 {
-	uint8_t secret[TS_SECRET_LEN];
 	char path[PATH_MAX];
 	bool done;
 	int fd;
@@ -212,7 +213,5 @@ bool ts_signer_open(struct ts_signer *s, const char *folder, struct ts_error *er
 		return ts_fail_errno(err, "cannot read its key");
 	done = read_key(fd, secret, err);
 	close(fd);
-	if (done)
-		ts_signer_init(s, secret);
 	return done;
 }

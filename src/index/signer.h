@@ -41,12 +41,15 @@ struct ts_signer {
 void ts_signer_init(struct ts_signer *s, const uint8_t secret[TS_SECRET_LEN]);
 
 /*
- * The signer of the secret in @folder/key.  If it does not exist, the directory and a new secret are made; of
- * two processes that do so at once both get the same.
+ * Read the secret in @folder/key.  If it does not exist, the directory and a new secret are made; of two processes
+ * that do so at once both get the same.
  *
  * Returns false if it cannot be read or made (TS_EIO), or is not a file that this user alone can read.
  */
-bool ts_signer_open(struct ts_signer *s, const char *folder, struct ts_error *err);
+bool ts_secret_open(uint8_t secret[TS_SECRET_LEN], const char *folder, struct ts_error *err);
+
+/* Derive a key of @len bytes, at most 32, from the secret and the concatenation of @n parts: an HMAC-SHA-256. */
+void ts_secret_derive(const uint8_t secret[TS_SECRET_LEN], const struct iovec *parts, size_t n, uint8_t *key, size_t len);
 
 /* Sign the concatenation of @n parts. */
 void ts_signer_sign(const struct ts_signer *s, const struct iovec *parts, size_t n,

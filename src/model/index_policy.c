@@ -46,7 +46,7 @@ static struct ts_index_file *find_file(const struct ts_source *src, const struct
 		ts_index_places_fini(&places);
 		return NULL;
 	}
-	if (!ts_index_signer(&key->signer, &err)) {
+	if (!ts_index_signer(&key->signer, opt->trace, &err)) {
 		ts_log(is_asked_for ? TS_LOG_WARN : TS_LOG_INFO, "%s; the index is kept in memory", err.text);
 		ts_index_places_fini(&places);
 		return NULL;

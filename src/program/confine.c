@@ -8,6 +8,7 @@
 #include "packed.h"
 #include "src/base/cache_dir.h"
 #include "src/base/log.h"
+#include "src/index/trace_keys.h"
 #include "src/sandbox/sandbox.h"
 
 /* A file beside a trace, by its suffix. */
@@ -69,10 +70,77 @@ static void allow_written(struct ts_sandbox_rules *rules, const char *question)
 	free(words);
 }
 
+/* A file in the cache directory, by the beginning of its name. */
+static void allow_kept(struct ts_sandbox_rules *rules, const char *folder, const char *prefix)
+{
+	char *path;
+
+	if (asprintf(&path, "%s/%s", folder, prefix) < 0) {
+		rules->is_failed = true;
+		return;
+	}
+	ts_sandbox_allow(rules, TS_RULE_KEPT, path);
+	free(path);
+}
+
+/* The index and the marks of the trace, where they cannot lie beside it. */
+static void allow_cached(struct ts_sandbox_rules *rules, const char *trace, bool is_real)
+{
+	char path[PATH_MAX];
+
+	if (!ts_cache_dir_name(trace, is_real, path))
+		return;
+	allow_beside(rules, path, ".tsindex");
+	allow_beside(rules, path, ".tsmarks");
+}
+
+/* What this trace has in the cache directory; what others have there may be removed if it is not used for longest. */
+static void allow_cache_of(struct ts_sandbox_rules *rules, const char *folder, const char *trace)
+{
+	struct ts_trace_keys keys;
+	struct ts_error ignored = { 0 };
+
+	allow_cached(rules, trace, true);
+	allow_cached(rules, trace, false);
+	if (ts_trace_keys(trace, &keys, &ignored))
+		allow_kept(rules, folder, keys.tag);
+	explicit_bzero(&keys, sizeof(keys));
+}
+
+static void allow_spare(struct ts_sandbox_rules *rules, const char *folder)
+{
+	static const char *const suffixes[] = { ".unpacked", ".program", ".origin" };
+
+	for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
+		char *path;
+
+		if (asprintf(&path, "%s/%s", folder, suffixes[i]) < 0) {
+			rules->is_failed = true;
+			return;
+		}
+		ts_sandbox_allow(rules, TS_RULE_SPARE, path);
+		free(path);
+	}
+}
+
+static void allow_cache(struct ts_sandbox_rules *rules, const struct ts_cli *cli)
+{
+	char folder[PATH_MAX];
+
+	if (!ts_cache_dir(folder))
+		return;
+	allow_cache_of(rules, folder, cli->trace);
+	for (size_t i = 1; i < cli->n_traces; i++)
+		allow_cache_of(rules, folder, cli->traces[i]);
+	if (cli->trace2)
+		allow_cache_of(rules, folder, cli->trace2);
+	allow_spare(rules, folder);
+	ts_sandbox_allow(rules, TS_RULE_TEMPORARY, folder);
+}
+
 static void allow_files(struct ts_sandbox_rules *rules, const struct ts_cli *cli)
 {
 	const char *tmp = getenv("TMPDIR");
-	char cache[PATH_MAX];
 
 	allow_traces(rules, cli);
 	ts_sandbox_allow(rules, TS_RULE_READ, cli->exec.path);
@@ -87,11 +155,22 @@ static void allow_files(struct ts_sandbox_rules *rules, const struct ts_cli *cli
 	if (cli->command == TS_CMD_UNPACK)
 		allow_beside(rules, cli->output, ".tsmarks");
 	allow_written(rules, cli->question);
-	if (ts_cache_dir(cache))
-		ts_sandbox_allow(rules, TS_RULE_FOLDER, cache);
+	allow_cache(rules, cli);
 	ts_sandbox_allow(rules, TS_RULE_FOLDER, cli->export_dir);
 	ts_sandbox_allow(rules, TS_RULE_TEMPORARY, tmp && *tmp == '/' ? tmp : "/tmp");
 	ts_sandbox_allow(rules, cli->sysroot ? TS_RULE_ROOT : TS_RULE_IMAGES, cli->sysroot);
+}
+
+/* What needs the user's secret, and the directory, which cannot be made inside. */
+static void make_cache(struct ts_sandbox_rules *rules, const struct ts_cli *cli)
+{
+	const char *const others[] = { cli->trace, cli->trace2 };
+	char folder[PATH_MAX];
+
+	if (ts_cache_dir(folder))
+		ts_cache_dir_make(folder);
+	if (!ts_trace_keys_prepare(others, 2) || !ts_trace_keys_prepare((const char *const *)cli->traces, cli->n_traces))
+		rules->is_failed = true;
 }
 
 bool ts_confine(const struct ts_cli *cli, const char *socket)
@@ -106,8 +185,9 @@ bool ts_confine(const struct ts_cli *cli, const char *socket)
 		return true;
 	}
 	ts_error_reset(&err);
+	make_cache(&rules, cli);
 	allow_files(&rules, cli);
-	ts_sandbox_allow(&rules, TS_RULE_WRITE, socket);
+	ts_sandbox_allow(&rules, TS_RULE_REMOVE, socket);
 	done = ts_sandbox_enter(&rules, &has_landlock, &err);
 	ts_sandbox_rules_fini(&rules);
 	if (done)

@@ -13,6 +13,7 @@
 #include "report.h"
 #include "src/base/cache_dir.h"
 #include "src/base/log.h"
+#include "src/index/trace_keys.h"
 #include "src/trace/elf.h"
 #include "src/trace/pack.h"
 #include "src/trace/unpack.h"
@@ -132,8 +133,12 @@ static bool add_packed_images(struct ts_opened *o, struct ts_error *err)
 static bool open_source(struct ts_opened *o, struct ts_error *err)
 {
 	char dir[PATH_MAX];
+	struct ts_trace_keys keys;
+	struct ts_error no_keys = { 0 };
+	bool is_kept = ts_cache_dir(dir) && ts_trace_keys(o->cli.trace, &keys, &no_keys);
 	const struct ts_unpack_options opt = {
-		.dir = ts_cache_dir(dir) ? dir : NULL,
+		.dir = is_kept ? dir : NULL,
+		.tag = is_kept ? keys.tag : NULL,
 		.check = check_head,
 		.progress = show_unpacking,
 		.user = o,

@@ -19,6 +19,8 @@
 #include "src/ask/marks.h"
 #include "src/base/cache_dir.h"
 #include "src/base/log.h"
+#include "src/base/whole.h"
+#include "src/index/trace_keys.h"
 #include "src/query/locate.h"
 #include "src/trace/object.h"
 #include "src/trace/pack.h"
@@ -73,16 +75,18 @@ static bool adopt_marks(const struct ts_pack *p, const char *trace, struct ts_er
 	return done;
 }
 
-/* A name in the cache directory that differs for another program. */
-static bool name_copy(const struct ts_pack *p, const struct ts_pack_member *m, char path[PATH_MAX],
+/* A name in the cache directory that differs for another program, and for the same one in another recording. */
+static bool name_copy(const struct ts_pack *p, const struct ts_pack_member *m, const char *trace, char path[PATH_MAX],
 		      struct ts_error *err)
 {
+	struct ts_trace_keys keys;
 	XXH3_state_t *hash = XXH3_createState();
 	char folder[PATH_MAX];
 	uint8_t bytes[4096];
 	XXH128_hash_t h;
 	bool done = (hash || NO_MEMORY(err)) &&
-		    (ts_cache_dir(folder) || ts_fail(err, TS_EIO, TS_NO_OFF, "there is no cache directory"));
+		    (ts_cache_dir(folder) || ts_fail(err, TS_EIO, TS_NO_OFF, "there is no cache directory")) &&
+		    ts_trace_keys(trace, &keys, err);
 
 	if (done)
 		XXH3_128bits_reset(hash);
@@ -96,12 +100,43 @@ static bool name_copy(const struct ts_pack *p, const struct ts_pack_member *m, c
 	if (done) {
 		h = XXH3_128bits_digest(hash);
 		ts_cache_dir_make(folder);
-		done = snprintf(path, PATH_MAX, "%s/%016" PRIx64 "%016" PRIx64 COPY_SUFFIX, folder, h.high64,
-				h.low64) < PATH_MAX ||
+		done = snprintf(path, PATH_MAX, "%s/%s%016" PRIx64 "%016" PRIx64 COPY_SUFFIX, folder, keys.tag,
+				h.high64, h.low64) < PATH_MAX ||
 		       ts_fail(err, TS_EIO, TS_NO_OFF, "the path of the cache directory is too long");
 	}
 	XXH3_freeState(hash);
 	return done;
+}
+
+/* Has the open file the bytes of the member? */
+static bool has_bytes(int fd, const struct ts_pack *p, const struct ts_pack_member *m)
+{
+	uint8_t kept[4096], packed[4096];
+	struct ts_error ignored = { 0 };
+
+	for (uint64_t off = 0; off < m->len; off += sizeof(kept)) {
+		size_t n = m->len - off < sizeof(kept) ? (size_t)(m->len - off) : sizeof(kept);
+
+		if (ts_read_whole(fd, kept, n, off) != (ssize_t)n ||
+		    !ts_source_read_all(p->src, m->off + off, packed, n, &ignored) || memcmp(kept, packed, n) != 0)
+			return false;
+	}
+	return true;
+}
+
+/* Is the copy there, and good?  It was used now then. */
+static bool is_copied(const struct ts_pack *p, const struct ts_pack_member *m, const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	struct stat st;
+	bool is_good = fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode) && (uint64_t)st.st_size == m->len &&
+		       has_bytes(fd, p, m);
+
+	if (is_good)
+		futimens(fd, NULL);
+	if (fd >= 0)
+		close(fd);
+	return is_good;
 }
 
 /* Make the copy, unless it is there. */
@@ -109,13 +144,10 @@ static bool copy_program(const struct ts_pack *p, const struct ts_pack_member *m
 			 struct ts_error *err)
 {
 	struct ts_atomic_file f;
-	struct stat st;
 	bool done;
 
-	if (!lstat(path, &st) && S_ISREG(st.st_mode) && (uint64_t)st.st_size == m->len) {
-		utimensat(AT_FDCWD, path, NULL, 0); /* it was used now */
+	if (is_copied(p, m, path))
 		return true;
-	}
 	done = ts_atomic_file_init(&f, path, err) && ts_pack_copy(p, m, &f, err) &&
 	       ts_atomic_file_finish(&f, err);
 	ts_atomic_file_fini(&f);
@@ -154,7 +186,7 @@ static bool copy_member(const struct ts_pack *p, const struct ts_pack_member *m,
 	char to[PATH_MAX], folder[PATH_MAX];
 
 	*path = NULL;
-	if (count_copy(files, m, trace, err) && name_copy(p, m, to, err) && copy_program(p, m, to, err)) {
+	if (count_copy(files, m, trace, err) && name_copy(p, m, trace, to, err) && copy_program(p, m, to, err)) {
 		if (ts_cache_dir(folder))
 			ts_cache_dir_bound(folder, COPY_SUFFIX,
 					   files->len > MAX_COPIES_LEN ? files->len : MAX_COPIES_LEN);
@@ -371,6 +403,16 @@ static void show_packing(void *user, uint64_t n_bytes)
 	ts_meter_show(&p->meter, share < 1 ? share : 1, n_bytes);
 }
 
+/* So that the packed recording has the keys with which its index is signed. */
+static void keep_origin(const struct ts_cli *cli)
+{
+	struct ts_error err;
+
+	ts_error_reset(&err);
+	if (!ts_trace_keys_keep_origin(cli->trace, cli->output, &err))
+		ts_log(TS_LOG_WARN, "%s: the index in it will not be used: %s", cli->output, err.text);
+}
+
 static bool pack(struct ts_model *m, const struct ts_cli *cli, struct ts_error *err)
 {
 	struct packing packing = { .n_bytes = file_len(cli->trace) + file_len(cli->exec.path) };
@@ -392,6 +434,8 @@ static bool pack(struct ts_model *m, const struct ts_cli *cli, struct ts_error *
 	w.user = &packing;
 	done = done && add_all(&w, cli, trace, &index, err) && ts_pack_writer_finish(&w, err);
 	ts_meter_clear(&packing.meter);
+	if (done && index.is_finished)
+		keep_origin(cli);
 	if (done)
 		show(&w, cli, ts_query_end(ts_model_query(m)), index.is_finished);
 	ts_pack_writer_fini(&w);

@@ -2,13 +2,32 @@
 #include "rules.h"
 
 #include <ctype.h>
-#include <stdio.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
+
+/* Is the rule one for all files of a folder? */
+static bool is_of_folder(enum ts_rule_kind kind)
+{
+	return kind == TS_RULE_FOLDER || kind == TS_RULE_TEMPORARY || kind == TS_RULE_ROOT;
+}
+
+static const char *name_in(enum ts_rule_kind kind, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	if (is_of_folder(kind))
+		return path + strlen(path);
+	return slash ? slash + 1 : path;
+}
 
 void ts_sandbox_allow(struct ts_sandbox_rules *rules, enum ts_rule_kind kind, const char *path)
 {
+	char *copy;
+
 	if (kind == TS_RULE_IMAGES)
 		path = "";
 	if (!path)
@@ -24,66 +43,99 @@ void ts_sandbox_allow(struct ts_sandbox_rules *rules, enum ts_rule_kind kind, co
 		rules->items = items;
 		rules->cap = cap;
 	}
-	rules->items[rules->n] = (struct ts_rule){ kind, strdup(path) };
-	if (rules->items[rules->n].path)
-		rules->n++;
-	else
+	copy = strdup(path);
+	if (!copy) {
 		rules->is_failed = true;
+		return;
+	}
+	rules->items[rules->n++] = (struct ts_rule){ .kind = kind, .path = copy, .name = name_in(kind, copy), .dir = -1 };
 }
 
 void ts_sandbox_rules_fini(struct ts_sandbox_rules *rules)
 {
-	while (rules->n)
-		free(rules->items[--rules->n].path);
+	while (rules->n) {
+		struct ts_rule *rule = &rules->items[--rules->n];
+
+		if (rule->dir >= 0 && !rule->is_shared)
+			close(rule->dir);
+		free(rule->path);
+	}
 	free(rules->items);
 	*rules = (struct ts_sandbox_rules){ 0 };
 }
 
-/* ---------------------------------------------------------------------------------------------- names */
+/* --------------------------------------------------------------------------------------------- folders */
 
-/* The folder of a path, and the name in it.  Returns false for a name that cannot be a file's. */
-static bool split(const char *path, char folder[PATH_MAX], const char **name)
+/* Returns false, with errno, if there are too many open files. */
+static bool open_rule(struct ts_rule *rule)
 {
-	const char *slash = strrchr(path, '/');
-	size_t len = slash ? (size_t)(slash - path) : 0;
+	struct ts_place place;
 
-	*name = slash ? slash + 1 : path;
-	if (len >= PATH_MAX || !**name || !strcmp(*name, ".") || !strcmp(*name, ".."))
-		return false;
-	memcpy(folder, path, len);
-	folder[len] = '\0';
-	if (!len)
-		strcpy(folder, slash ? "/" : ".");
+	if (rule->kind == TS_RULE_IMAGES)
+		return true;
+	rule->error = ENAMETOOLONG;
+	if (strlen(rule->path) >= sizeof(place.path))
+		return true;
+	strcpy(place.path, rule->path);
+	ts_place_open(&place, AT_FDCWD, is_of_folder(rule->kind));
+	rule->dir = place.dir;
+	rule->error = place.error;
+	rule->dev = place.dev;
+	rule->ino = place.ino;
+	errno = place.error;
+	return place.dir >= 0 || (place.error != EMFILE && place.error != ENFILE);
+}
+
+static bool is_same_folder(const struct ts_rule *a, const struct ts_rule *b)
+{
+	return a->dir >= 0 && b->dir >= 0 && a->dev == b->dev && a->ino == b->ino;
+}
+
+/* Rules of the same folder share a descriptor: a command may have thousands of traces. */
+static void share_folder(const struct ts_sandbox_rules *rules, struct ts_rule *rule)
+{
+	for (const struct ts_rule *other = rules->items; other < rule; other++) {
+		if (!is_same_folder(other, rule))
+			continue;
+		close(rule->dir);
+		rule->dir = other->dir;
+		rule->is_shared = true;
+		return;
+	}
+}
+
+bool ts_sandbox_rules_open(struct ts_sandbox_rules *rules)
+{
+	for (size_t i = 0; i < rules->n; i++) {
+		if (!open_rule(&rules->items[i]))
+			return false;
+		share_folder(rules, &rules->items[i]);
+	}
 	return true;
 }
 
-/* Equal names are the same folder even if it does not exist: the call that uses it then reports why. */
-static bool is_same_folder(const char *a, const char *b)
-{
-	struct stat x, y;
+/* ----------------------------------------------------------------------------------------------- names */
 
-	if (!strcmp(a, b))
-		return true;
-	return !stat(a, &x) && !stat(b, &y) && S_ISDIR(x.st_mode) && x.st_dev == y.st_dev &&
-	       x.st_ino == y.st_ino;
+static bool is_text_of(const char *text, size_t len, int (*is_one)(int c))
+{
+	size_t n = 0;
+
+	while (is_one((unsigned char)text[n]))
+		n++;
+	return n == len && !text[len];
 }
 
 static bool has_random_end(const char *text, const char *prefix)
 {
-	size_t len = strlen(prefix), n = 0;
+	size_t len = strlen(prefix);
 
-	if (strncmp(text, prefix, len))
-		return false;
-	while (isalnum((unsigned char)text[len + n]))
-		n++;
-	return n == 6 && !text[len + n];
+	return !strncmp(text, prefix, len) && is_text_of(text + len, 6, isalnum);
 }
 
 /*
- * Is @name that of a file, or of one that is written aside, or of a section of an index that has its own
- * file?
+ * Is @name that of a file that is written aside of @file, or of a section of an index that has its own file?
  */
-static bool is_aside(const char *name, const char *file, bool may_be_aside)
+static bool is_aside(const char *name, const char *file)
 {
 	static const char *const suffixes[] = { "",           ".part",       ".lock",
 						".calls",     ".calls.part", ".find",
@@ -93,116 +145,135 @@ static bool is_aside(const char *name, const char *file, bool may_be_aside)
 
 	if (strncmp(name, file, len))
 		return false;
-	if (name[len] == '-' && may_be_aside) { /* an index of other options: -XXXXXXXX */
+	if (name[len] == '-') { /* an index of other options: -XXXXXXXX */
 		while (i < 8 && isxdigit((unsigned char)name[len + 1 + i]))
 			i++;
 		len += i == 8 ? 9 : 0;
 	}
-	for (i = 0; i < (may_be_aside ? sizeof(suffixes) / sizeof(suffixes[0]) : 1); i++) {
+	for (i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
 		if (!strcmp(name + len, suffixes[i]))
 			return true;
 	}
-	return may_be_aside && has_random_end(name + len, ".");
+	return has_random_end(name + len, ".");
 }
 
-/* Is @path the file that the rule names, or aside of it? */
-static bool names_file(const struct ts_rule *rule, const char *path, bool may_be_aside)
+static bool ends_in(const char *name, const char *suffix)
 {
-	char folder[PATH_MAX], other[PATH_MAX];
-	const char *name, *file;
+	size_t len = strlen(name), n = strlen(suffix);
 
-	if (!strcmp(path, rule->path))
+	return len > n && !strcmp(name + len - n, suffix);
+}
+
+/* Equal paths are the same folder even if it could not be opened: the call then reports why. */
+static bool is_in_folder(const struct ts_rule *rule, const struct ts_place *place)
+{
+	if (place->dir >= 0 && rule->dir >= 0)
+		return place->dev == rule->dev && place->ino == rule->ino;
+	return !place->is_relative && rule->dir < 0 && rule->name - rule->path == place->name - place->path &&
+	       !strncmp(place->path, rule->path, (size_t)(rule->name - rule->path));
+}
+
+bool ts_rule_is_named(const struct ts_rule *rule, const struct ts_place *place)
+{
+	if (!place->is_relative && !strcmp(place->path, rule->path))
 		return true;
-	return split(path, folder, &name) && split(rule->path, other, &file) &&
-	       is_aside(name, file, may_be_aside) && is_same_folder(folder, other);
+	return !strcmp(place->name, rule->name) && is_in_folder(rule, place);
 }
 
-static bool is_in_folder(const char *path, const char *of)
-{
-	char folder[PATH_MAX];
-	const char *name;
-
-	return split(path, folder, &name) && is_same_folder(folder, of);
-}
-
-static bool is_folder_of(const struct ts_rule *rule, const char *path)
-{
-	char folder[PATH_MAX];
-	const char *name;
-
-	return split(rule->path, folder, &name) && is_same_folder(folder, path);
-}
-
-const char *ts_sandbox_below(const struct ts_rule *root, const char *path)
+const char *ts_sandbox_below(const struct ts_rule *root, const struct ts_place *place)
 {
 	size_t len = strlen(root->path);
 
+	if (place->is_relative)
+		return place->dir >= 0 && is_in_folder(root, place) ? place->path : NULL;
 	while (len > 1 && root->path[len - 1] == '/')
 		len--;
-	return !strncmp(path, root->path, len) && (path[len] == '/' || (len == 1 && *path == '/')) ? path + len : NULL;
+	if (strncmp(place->path, root->path, len))
+		return NULL;
+	return place->path[len] == '/' || (len == 1 && *place->path == '/') ? place->path + len : NULL;
 }
 
-/* The folder itself, or one that it lies in. */
-static bool is_on_way(const char *path, const char *folder)
+/* ----------------------------------------------------------------------------------------------- rules */
+
+bool ts_use_is_of_folder(enum ts_use use)
 {
-	size_t len = strlen(path);
-
-	return len && !strncmp(path, folder, len) && (!folder[len] || folder[len] == '/');
+	return use == TS_USE_FOLDER || use == TS_USE_UNNAMED;
 }
 
-/* ---------------------------------------------------------------------------------------------- rules */
-
-static bool allows_folder(const struct ts_rule *rule, const char *path, enum ts_use use)
+static bool allows_aside(const struct ts_rule *rule, const struct ts_place *place, enum ts_use use)
 {
-	char folder[PATH_MAX];
-	const char *name;
-
-	switch (use) {
-	case TS_USE_READ:
-	case TS_USE_WRITE:
-		if (rule->kind == TS_RULE_FOLDER)
-			return is_in_folder(path, rule->path);
-		return split(path, folder, &name) && has_random_end(name, "unpacking-") &&
-		       is_same_folder(folder, rule->path);
-	case TS_USE_UNNAMED:
-		return is_same_folder(path, rule->path);
-	case TS_USE_FOLDER:
-		return rule->kind == TS_RULE_FOLDER && is_same_folder(path, rule->path);
-	case TS_USE_MKDIR:
-		return rule->kind == TS_RULE_FOLDER && is_on_way(path, rule->path);
-	}
-	return false;
+	if (use == TS_USE_UNNAMED)
+		return false;
+	return is_in_folder(rule, place) && (use == TS_USE_FOLDER || is_aside(place->name, rule->name));
 }
 
-static bool allows(const struct ts_rule *rule, const char *path, enum ts_use use)
+/* Any of these names; one that begins with a dot would be read by other programs of the user. */
+static bool allows_in_folder(const struct ts_rule *rule, const struct ts_place *place)
+{
+	return *place->name != '.' && is_in_folder(rule, place);
+}
+
+static bool allows_temporary(const struct ts_rule *rule, const struct ts_place *place, enum ts_use use)
+{
+	if (use == TS_USE_UNNAMED)
+		return is_in_folder(rule, place);
+	return (use == TS_USE_CREATE || use == TS_USE_REMOVE) && has_random_end(place->name, "unpacking-") &&
+	       is_in_folder(rule, place);
+}
+
+static bool allows_spare(const struct ts_rule *rule, const struct ts_place *place, enum ts_use use)
+{
+	if (use != TS_USE_REMOVE)
+		return use == TS_USE_FOLDER && is_in_folder(rule, place);
+	return ends_in(place->name, rule->name) && is_in_folder(rule, place);
+}
+
+static bool allows_kept(const struct ts_rule *rule, const struct ts_place *place, enum ts_use use)
+{
+	if (ts_use_is_of_folder(use))
+		return is_in_folder(rule, place);
+	return !strncmp(place->name, rule->name, strlen(rule->name)) && is_in_folder(rule, place);
+}
+
+static bool allows_root(const struct ts_rule *rule, const struct ts_place *place, enum ts_use use)
+{
+	if (use == TS_USE_FOLDER)
+		return is_in_folder(rule, place);
+	return use == TS_USE_READ && ts_sandbox_below(rule, place);
+}
+
+static bool allows(const struct ts_rule *rule, const struct ts_place *place, enum ts_use use)
 {
 	switch (rule->kind) {
 	case TS_RULE_READ:
 	case TS_RULE_SEE:
-		return use == TS_USE_READ && names_file(rule, path, false);
+		return use == TS_USE_READ && ts_rule_is_named(rule, place);
 	case TS_RULE_WRITE:
 	case TS_RULE_BESIDE:
-		if (use == TS_USE_FOLDER)
-			return is_folder_of(rule, path);
-		return (use == TS_USE_READ || use == TS_USE_WRITE) && names_file(rule, path, true);
+		return allows_aside(rule, place, use);
+	case TS_RULE_REMOVE:
+		return use == TS_USE_REMOVE && ts_rule_is_named(rule, place);
 	case TS_RULE_FOLDER:
+		return allows_in_folder(rule, place);
+	case TS_RULE_KEPT:
+		return allows_kept(rule, place, use);
+	case TS_RULE_SPARE:
+		return allows_spare(rule, place, use);
 	case TS_RULE_TEMPORARY:
-		return allows_folder(rule, path, use);
+		return allows_temporary(rule, place, use);
 	case TS_RULE_ROOT:
-		if (use == TS_USE_FOLDER)
-			return is_same_folder(path, rule->path);
-		return use == TS_USE_READ && ts_sandbox_below(rule, path);
+		return allows_root(rule, place, use);
 	case TS_RULE_IMAGES:
-		return use == TS_USE_READ && *path == '/';
+		return use == TS_USE_READ && !place->is_relative && *place->path == '/';
 	}
 	return false;
 }
 
-const struct ts_rule *ts_sandbox_find_rule(const struct ts_sandbox_rules *rules, const char *path,
+const struct ts_rule *ts_sandbox_find_rule(const struct ts_sandbox_rules *rules, const struct ts_place *place,
 					   enum ts_use use)
 {
 	for (size_t i = 0; i < rules->n; i++) {
-		if (allows(&rules->items[i], path, use))
+		if (allows(&rules->items[i], place, use))
 			return &rules->items[i];
 	}
 	return NULL;

@@ -2,30 +2,42 @@
 /*
  * Which files a command may use, by name.
  *
- * A folder is compared by what it is, not by its name: "./x", "x" and a path through a link are the same
- * file.
+ * The folder of a rule is opened once, before the process in the sandbox can ask for anything.  A request names a
+ * file by the descriptor of a folder and a name in it (place.h): the folders are compared by what they are, and
+ * the descriptor that was compared is the one that is used.
  */
 #ifndef TS_SANDBOX_RULES_H
 #define TS_SANDBOX_RULES_H
 
-#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
+
+#include "place.h"
 
 enum ts_rule_kind {
 	TS_RULE_READ,	   /* this file, named by the user, for reading */
 	TS_RULE_SEE,	   /* the same, not named by the user: never through a symbolic link */
 	TS_RULE_WRITE,	   /* this file, named by the user, and what is written aside: NAME.part, .lock, .XXXXXX */
 	TS_RULE_BESIDE,	   /* the same, not named by the user: never through a symbolic link */
-	TS_RULE_FOLDER,	   /* any file in this folder, and the folder itself */
-	TS_RULE_TEMPORARY, /* files without a name in this folder */
+	TS_RULE_REMOVE,	   /* this file may be removed */
+	TS_RULE_FOLDER,	   /* the files in this folder whose names do not begin with a dot, and the folder itself */
+	TS_RULE_KEPT,	   /* the files FOLDER/PREFIX*: its path is FOLDER/PREFIX */
+	TS_RULE_SPARE,	   /* the files FOLDER/x*SUFFIX may be removed, and the folder listed: FOLDER/SUFFIX */
+	TS_RULE_TEMPORARY, /* new files in this folder, without a name or with one that is unpacking-XXXXXX */
 	TS_RULE_ROOT,	   /* files in the system with this root, for reading */
 	TS_RULE_IMAGES,	   /* ELF and PE files, for reading; its path is not used */
 };
 
 struct ts_rule {
 	enum ts_rule_kind kind;
-	char *path; /* owned */
+	char *path;	  /* owned */
+	const char *name; /* in path: the name in the folder; "" of a rule for a whole folder */
+	int dir;	  /* owned; the folder, opened with O_PATH; -1: it could not be opened, or has not been */
+	bool is_shared;	  /* dir is an earlier rule's */
+	int error;	  /* why not */
+	dev_t dev;	  /* what the folder is */
+	ino_t ino;
 };
 
 /* All zero: no file. */
@@ -37,22 +49,37 @@ struct ts_sandbox_rules {
 
 /* Add a rule; a NULL @path adds none, unless the kind has no path. */
 void ts_sandbox_allow(struct ts_sandbox_rules *rules, enum ts_rule_kind kind, const char *path);
+
+/*
+ * Open the folders of the rules.  A folder that cannot be opened is noted in its rule.
+ *
+ * Returns false, with errno, if the process or the system has too many open files.
+ */
+bool ts_sandbox_rules_open(struct ts_sandbox_rules *rules);
+
 void ts_sandbox_rules_fini(struct ts_sandbox_rules *rules);
 
-/* What a process wants to do with a name. */
+/* What a process wants to do with a file. */
 enum ts_use {
-	TS_USE_READ,	  /* open it for reading */
-	TS_USE_FOLDER, /* open a folder, to sync or to list it */
+	TS_USE_READ,	/* open it for reading */
+	TS_USE_FOLDER,	/* open a folder, to sync or to list it */
 	TS_USE_UNNAMED, /* make a file without a name in it */
-	TS_USE_WRITE,  /* open it for writing, create, rename, link or remove it */
-	TS_USE_MKDIR,
+	TS_USE_CREATE,	/* make it: it does not exist yet */
+	TS_USE_WRITE,	/* open it for writing, rename or link it */
+	TS_USE_REMOVE,
 };
 
+/* Does the use concern the folder that @path names, and not a file in it? */
+bool ts_use_is_of_folder(enum ts_use use);
+
 /* The rule that allows it, the first one in their order; NULL if none does. */
-const struct ts_rule *ts_sandbox_find_rule(const struct ts_sandbox_rules *rules, const char *path,
+const struct ts_rule *ts_sandbox_find_rule(const struct ts_sandbox_rules *rules, const struct ts_place *place,
 					   enum ts_use use);
 
-/* The part of @path below the root of a rule of that kind, "/lib/x.so". */
-const char *ts_sandbox_below(const struct ts_rule *root, const char *path);
+/* Is @place the file that the rule is called after, which the user has named? */
+bool ts_rule_is_named(const struct ts_rule *rule, const struct ts_place *place);
+
+/* The part of the place's path that is below the root of a rule of that kind, "/lib/x.so"; NULL if it is outside. */
+const char *ts_sandbox_below(const struct ts_rule *root, const struct ts_place *place);
 
 #endif

@@ -3,24 +3,21 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/filter.h>
 #include <linux/seccomp.h>
-#include <seccomp.h>
-#include <sched.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <unistd.h>
 
 #include "broker.h"
+#include "filter.h"
 #include "src/base/whole.h"
 
 #if defined(__SANITIZE_THREAD__) || defined(TS_NO_SANDBOX)
@@ -48,246 +45,8 @@ bool ts_sandbox_is_built(void)
 
 /* ------------------------------------------------------------------------------------------- the filter */
 
-/* Calls on what the process has already, and questions about names. */
-static const int allowed[] = {
-	/* descriptors */
-	SCMP_SYS(read),
-	SCMP_SYS(write),
-	SCMP_SYS(readv),
-	SCMP_SYS(writev),
-	SCMP_SYS(pread64),
-	SCMP_SYS(pwrite64),
-	SCMP_SYS(preadv),
-	SCMP_SYS(pwritev),
-	SCMP_SYS(lseek),
-	SCMP_SYS(close),
-	SCMP_SYS(close_range),
-	SCMP_SYS(dup),
-	SCMP_SYS(dup2),
-	SCMP_SYS(dup3),
-	SCMP_SYS(flock),
-	SCMP_SYS(fsync),
-	SCMP_SYS(fdatasync),
-	SCMP_SYS(ftruncate),
-	SCMP_SYS(fallocate),
-	SCMP_SYS(fadvise64),
-	SCMP_SYS(getdents64),
-	SCMP_SYS(fstat),
-	SCMP_SYS(fstatfs),
-	SCMP_SYS(copy_file_range),
-	SCMP_SYS(sendfile),
-	SCMP_SYS(readahead),
-	SCMP_SYS(sync_file_range),
-	SCMP_SYS(_llseek),
-	SCMP_SYS(fstat64),
-	SCMP_SYS(fstatfs64),
-	SCMP_SYS(pipe),
-	SCMP_SYS(pipe2),
-	SCMP_SYS(memfd_create),
-	/* names */
-	SCMP_SYS(stat),
-	SCMP_SYS(lstat),
-	SCMP_SYS(newfstatat),
-	SCMP_SYS(fstatat64),
-	SCMP_SYS(statx),
-	SCMP_SYS(access),
-	SCMP_SYS(faccessat),
-	SCMP_SYS(faccessat2),
-	SCMP_SYS(readlink),
-	SCMP_SYS(readlinkat),
-	SCMP_SYS(getcwd),
-	SCMP_SYS(statfs),
-	/* memory */
-	SCMP_SYS(brk),
-	SCMP_SYS(munmap),
-	SCMP_SYS(mremap),
-	SCMP_SYS(madvise),
-	SCMP_SYS(msync),
-	SCMP_SYS(mincore),
-	SCMP_SYS(membarrier),
-	/* threads and signals of this process */
-	SCMP_SYS(futex),
-	SCMP_SYS(set_robust_list),
-	SCMP_SYS(rseq),
-	SCMP_SYS(set_tid_address),
-	SCMP_SYS(exit),
-	SCMP_SYS(exit_group),
-	SCMP_SYS(sched_yield),
-	SCMP_SYS(sched_getaffinity),
-	SCMP_SYS(gettid),
-	SCMP_SYS(getpid),
-	SCMP_SYS(getppid),
-	SCMP_SYS(getuid),
-	SCMP_SYS(geteuid),
-	SCMP_SYS(getgid),
-	SCMP_SYS(getegid),
-	SCMP_SYS(rt_sigaction),
-	SCMP_SYS(rt_sigprocmask),
-	SCMP_SYS(rt_sigreturn),
-	SCMP_SYS(sigreturn),
-	SCMP_SYS(sigaltstack),
-	SCMP_SYS(restart_syscall),
-	SCMP_SYS(umask),
-	SCMP_SYS(getrlimit),
-	SCMP_SYS(getrusage),
-	SCMP_SYS(ugetrlimit),
-	SCMP_SYS(sysinfo),
-	SCMP_SYS(uname),
-	SCMP_SYS(getrandom),
-	SCMP_SYS(setsid),
-	/* time and waiting */
-	SCMP_SYS(clock_gettime),
-	SCMP_SYS(clock_getres),
-	SCMP_SYS(clock_nanosleep),
-	SCMP_SYS(nanosleep),
-	SCMP_SYS(gettimeofday),
-	SCMP_SYS(time),
-	SCMP_SYS(poll),
-	SCMP_SYS(ppoll),
-	SCMP_SYS(select),
-	SCMP_SYS(pselect6),
-	SCMP_SYS(epoll_create1),
-	SCMP_SYS(epoll_create),
-	SCMP_SYS(epoll_ctl),
-	SCMP_SYS(epoll_wait),
-	SCMP_SYS(epoll_pwait),
-	SCMP_SYS(eventfd2),
-	SCMP_SYS(timerfd_create),
-	SCMP_SYS(timerfd_settime),
-	SCMP_SYS(signalfd4),
-	SCMP_SYS(clock_gettime64),
-	SCMP_SYS(futex_time64),
-	SCMP_SYS(ppoll_time64),
-	SCMP_SYS(clock_nanosleep_time64),
-	/* sockets that it has, and their clients */
-	SCMP_SYS(accept4),
-	SCMP_SYS(accept),
-	SCMP_SYS(recvfrom),
-	SCMP_SYS(sendto),
-	SCMP_SYS(recvmsg),
-	SCMP_SYS(sendmsg),
-	SCMP_SYS(shutdown),
-	SCMP_SYS(getsockname),
-	SCMP_SYS(getpeername),
-	SCMP_SYS(getsockopt),
-	SCMP_SYS(setsockopt),
-	/* less still */
-	SCMP_SYS(landlock_create_ruleset),
-	SCMP_SYS(landlock_restrict_self),
-};
-
-/* Calls that the broker makes. */
-static const int brokered[] = {
-	SCMP_SYS(open),   SCMP_SYS(openat),   SCMP_SYS(creat),     SCMP_SYS(unlink),    SCMP_SYS(unlinkat),
-	SCMP_SYS(rename), SCMP_SYS(renameat), SCMP_SYS(renameat2), SCMP_SYS(link),      SCMP_SYS(linkat),
-	SCMP_SYS(mkdir),  SCMP_SYS(mkdirat),  SCMP_SYS(fchmod),    SCMP_SYS(utimensat),
-};
-
-/* Calls that the C library, or ours, replaces by others when the kernel has them not. */
-static const int unknown[] = { SCMP_SYS(clone3), SCMP_SYS(openat2), SCMP_SYS(io_uring_setup) };
-
-static bool add_all(scmp_filter_ctx ctx, uint32_t action, const int *calls, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		if (seccomp_rule_add(ctx, action, calls[i], 0))
-			return false;
-	}
-	return true;
-}
-
-/* Allow @call if its argument @arg, masked, is @value. */
-static bool add_if(scmp_filter_ctx ctx, int call, unsigned arg, uint64_t mask, uint64_t value)
-{
-	const struct scmp_arg_cmp cmp = { arg, SCMP_CMP_MASKED_EQ, mask, value };
-
-	return !seccomp_rule_add_array(ctx, SCMP_ACT_ALLOW, call, 1, &cmp);
-}
-
-/* What depends on arguments: threads but no processes, no new code, signals to this process alone. */
-static bool add_conditional(scmp_filter_ctx ctx, pid_t process)
-{
-	static const int no_code[] = { SCMP_SYS(mmap), SCMP_SYS(mmap2), SCMP_SYS(mprotect) };
-	/* F_SETOWN would have the kernel send signals to others */
-	static const unsigned descriptor[] = { F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL,
-					       F_SETFL, F_GETLK,         F_SETLK, F_SETLKW };
-	static const unsigned terminal[] = { 0x5401 /* TCGETS */, 0x5413 /* TIOCGWINSZ */, FIONREAD, FIONBIO };
-	bool done = add_if(ctx, SCMP_SYS(clone), 0, CLONE_THREAD | CLONE_VM, CLONE_THREAD | CLONE_VM) &&
-		    add_if(ctx, SCMP_SYS(tgkill), 0, UINT32_MAX, (uint64_t)process) &&
-		    add_if(ctx, SCMP_SYS(kill), 0, UINT32_MAX, (uint64_t)process) &&
-		    add_if(ctx, SCMP_SYS(prlimit64), 2, UINT64_MAX, 0) &&
-		    add_if(ctx, SCMP_SYS(prctl), 0, UINT32_MAX, PR_GET_SECCOMP) &&
-		    add_if(ctx, SCMP_SYS(prctl), 0, UINT32_MAX, PR_SET_NAME);
-
-	for (size_t i = 0; i < sizeof(no_code) / sizeof(no_code[0]); i++)
-		done = done && add_if(ctx, no_code[i], 2, PROT_EXEC, 0);
-	for (size_t i = 0; i < sizeof(descriptor) / sizeof(descriptor[0]); i++)
-		done = done && add_if(ctx, SCMP_SYS(fcntl), 1, UINT32_MAX, descriptor[i]) &&
-		       add_if(ctx, SCMP_SYS(fcntl64), 1, UINT32_MAX, descriptor[i]);
-	for (size_t i = 0; i < sizeof(terminal) / sizeof(terminal[0]); i++)
-		done = done && add_if(ctx, SCMP_SYS(ioctl), 1, UINT32_MAX, terminal[i]);
-	return done;
-}
-
-#define ADD_ALL(ctx, action, calls) add_all(ctx, action, calls, sizeof(calls) / sizeof((calls)[0]))
-
-/* NULL if memory is exhausted, or if libseccomp is too old for the kernel. */
-static scmp_filter_ctx make_rules(pid_t process)
-{
-	scmp_filter_ctx ctx = seccomp_init(SCMP_ACT_ERRNO(EPERM));
-
-	if (!ctx)
-		return NULL;
-	seccomp_attr_set(ctx, SCMP_FLTATR_CTL_OPTIMIZE, 2); /* a tree: fewer comparisons for each call */
-	if (ADD_ALL(ctx, SCMP_ACT_ALLOW, allowed) && ADD_ALL(ctx, SCMP_ACT_NOTIFY, brokered) &&
-	    ADD_ALL(ctx, SCMP_ACT_ERRNO(ENOSYS), unknown) && add_conditional(ctx, process))
-		return ctx;
-	seccomp_release(ctx);
-	return NULL;
-}
-
-/* A filter as the kernel takes it. */
-struct filter {
-	uint32_t len; /* bytes */
-	struct sock_filter code[BPF_MAXINSNS];
-};
-
-static bool export_filter(scmp_filter_ctx ctx, struct filter *f)
-{
-	int fd = memfd_create("filter", MFD_CLOEXEC);
-	bool done = fd >= 0 && !seccomp_export_bpf(ctx, fd);
-	off_t len = done ? lseek(fd, 0, SEEK_END) : 0;
-
-	done = len > 0 && (size_t)len <= sizeof(f->code) && ts_read_whole(fd, f->code, (size_t)len, 0) == len;
-	f->len = (uint32_t)len;
-	if (fd >= 0)
-		close(fd);
-	return done;
-}
-
-static bool make_filter(struct filter *f, pid_t process)
-{
-	scmp_filter_ctx ctx = make_rules(process);
-	bool done = ctx && export_filter(ctx, f);
-
-	if (ctx)
-		seccomp_release(ctx);
-	return done;
-}
-
-/*
- * The filter for @process.  Where its own memory is short libseccomp leaves rules out, or crashes: therefore
- * it works twice, in a process that does nothing else, and only what it says twice is believed.
- */
-static bool make_checked_filter(struct filter *f, pid_t process)
-{
-	static struct filter again;
-
-	return make_filter(f, process) && make_filter(&again, process) && f->len == again.len &&
-	       !memcmp(f->code, again.code, f->len);
-}
-
 /* Returns the descriptor of the notifications; -1 with errno. */
-static int install(struct filter *f)
+static int install(struct ts_filter *f)
 {
 	struct sock_fprog program = { (unsigned short)(f->len / sizeof(f->code[0])), f->code };
 	const unsigned flags = SECCOMP_FILTER_FLAG_NEW_LISTENER | /* the process runs no code of others: */
@@ -389,6 +148,17 @@ static void close_others(int keep)
 	close_range((unsigned)keep + 1, ~0u, 0);
 }
 
+/* A folder stays open for each rule. */
+static void allow_files(void)
+{
+	struct rlimit limit;
+
+	if (!getrlimit(RLIMIT_NOFILE, &limit)) {
+		limit.rlim_cur = limit.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
+}
+
 /* A process, or files, that the system has not got now. */
 static void fail_for_want(struct ts_error *err)
 {
@@ -403,22 +173,25 @@ static void fail_for_want(struct ts_error *err)
 
 /* What the broker says first. */
 enum hello {
-	HELLO_FILTER,	 /* a struct filter follows */
+	HELLO_FILTER,	 /* a struct ts_filter follows */
 	HELLO_FORBIDDEN, /* the system does not let it read the process's memory */
+	HELLO_FILES,	 /* it cannot open all the folders at once */
 };
 
-static bool greet(int socket, pid_t process)
+static bool greet(int socket, pid_t process, struct ts_sandbox_rules *rules)
 {
-	static struct filter filter;
+	static struct ts_filter filter;
 	uint8_t hello = ts_broker_can_read(process) ? HELLO_FILTER : HELLO_FORBIDDEN;
 
-	if (hello == HELLO_FILTER && !make_checked_filter(&filter, process))
+	if (hello == HELLO_FILTER && !ts_sandbox_rules_open(rules))
+		hello = HELLO_FILES;
+	if (hello == HELLO_FILTER && !ts_filter_make(&filter, process))
 		return false;
 	return ts_write_whole(socket, &hello, 1) && hello == HELLO_FILTER &&
-	       ts_write_whole(socket, &filter, offsetof(struct filter, code) + filter.len);
+	       ts_write_whole(socket, &filter, offsetof(struct ts_filter, code) + filter.len);
 }
 
-static _Noreturn void be_broker(int socket, pid_t process, const struct ts_sandbox_rules *rules)
+static _Noreturn void be_broker(int socket, pid_t process, struct ts_sandbox_rules rules)
 {
 	static const int ignored[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGPIPE };
 	int fd;
@@ -427,18 +200,20 @@ static _Noreturn void be_broker(int socket, pid_t process, const struct ts_sandb
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	for (size_t i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
 		signal(ignored[i], SIG_IGN);
-	if (!names_descriptor(rules))
+	socket = fcntl(socket, F_DUPFD_CLOEXEC, 3); /* the first three may have been closed when the program started */
+	if (!names_descriptor(&rules))
 		close_others(socket);
+	allow_files();
 	signal(SIGVTALRM, SIG_DFL);
 	/* libseccomp may not come to an end where its memory is short */
 	setitimer(ITIMER_VIRTUAL, &(struct itimerval){ .it_value.tv_sec = GREETING_S }, NULL);
-	if (getppid() != process || !greet(socket, process))
+	if (getppid() != process || !greet(socket, process, &rules))
 		_exit(1);
 	setitimer(ITIMER_VIRTUAL, &(struct itimerval){ 0 }, NULL);
 	fd = receive_fd(socket);
 	close(socket);
 	if (fd >= 0)
-		ts_broker_run(fd, rules);
+		ts_broker_run(fd, &rules);
 	_exit(0);
 }
 
@@ -448,12 +223,16 @@ static bool receive(int socket, void *to, size_t len)
 }
 
 /* What the broker says: takes its filter, of whole instructions. */
-static bool take_filter(int socket, struct filter *f, struct ts_error *err)
+static bool take_filter(int socket, struct ts_filter *f, struct ts_error *err)
 {
 	uint8_t hello;
 
-	if (receive(socket, &hello, 1) && hello == HELLO_FORBIDDEN)
+	if (!receive(socket, &hello, 1))
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for its rules");
+	if (hello == HELLO_FORBIDDEN)
 		return ts_fail(err, TS_EIO, TS_NO_OFF, "the system does not let a process open files for it");
+	if (hello == HELLO_FILES)
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "too few files may be open for its rules");
 	if (receive(socket, &f->len, sizeof(f->len)) && f->len <= sizeof(f->code) &&
 	    f->len % sizeof(f->code[0]) == 0 && receive(socket, f->code, f->len))
 		return true;
@@ -461,7 +240,7 @@ static bool take_filter(int socket, struct filter *f, struct ts_error *err)
 }
 
 /* Returns the socket to a broker that can do its work, and its filter; -1 with @err. */
-static int start_broker(const struct ts_sandbox_rules *rules, struct filter *f, struct ts_error *err)
+static int start_broker(const struct ts_sandbox_rules *rules, struct ts_filter *f, struct ts_error *err)
 {
 	pid_t process = getpid(), broker;
 	int ends[2];
@@ -473,7 +252,7 @@ static int start_broker(const struct ts_sandbox_rules *rules, struct filter *f, 
 	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY); /* until the broker is known; no effect without Yama */
 	broker = fork();
 	if (!broker)
-		be_broker(ends[1], process, rules);
+		be_broker(ends[1], process, *rules);
 	if (broker < 0)
 		fail_for_want(err);
 	close(ends[1]);
@@ -487,20 +266,26 @@ static int start_broker(const struct ts_sandbox_rules *rules, struct filter *f, 
 
 /* ------------------------------------------------------------------------------------------- the sandbox */
 
-static bool load(struct filter *f, int socket)
+/* Hand the notifications to the broker.  Without it nothing could be opened any more. */
+static bool hand_over(int fd, int socket, struct ts_error *err)
 {
-	int fd = install(f);
-	bool done = fd >= 0 && send_fd(socket, fd);
+	bool done = send_fd(socket, fd);
 
-	if (fd >= 0)
-		close(fd); /* who has it answers for the broker */
-	return done;
+	close(fd); /* who has it answers for the broker */
+	return done || ts_fail(err, TS_ENOMEM, TS_NO_OFF, "its broker has ended");
+}
+
+static bool finish(bool *has_landlock, struct ts_error *err)
+{
+	*has_landlock = enter_landlock();
+	return ts_filter_finish() ||
+	       ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for its last filter: %s", strerror(errno));
 }
 
 bool ts_sandbox_enter(const struct ts_sandbox_rules *rules, bool *has_landlock, struct ts_error *err)
 {
-	static struct filter filter;
-	int socket;
+	static struct ts_filter filter;
+	int socket, fd;
 	bool done;
 
 	if (!ts_sandbox_is_built())
@@ -511,9 +296,11 @@ bool ts_sandbox_enter(const struct ts_sandbox_rules *rules, bool *has_landlock, 
 	if (socket < 0)
 		return false;
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-	done = load(&filter, socket) ||
-	       ts_fail_errno(err, "the system does not allow a filter of system calls");
+	fd = install(&filter);
+	if (fd < 0)
+		done = ts_fail_errno(err, "the system does not allow a filter of system calls");
+	else
+		done = hand_over(fd, socket, err) && finish(has_landlock, err);
 	close(socket);
-	*has_landlock = done && enter_landlock();
 	return done;
 }

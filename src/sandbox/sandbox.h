@@ -16,9 +16,11 @@
  *
  * Sets *has_landlock to whether the kernel has landlock (landlock(7)).  @rules are copied.
  *
- * Returns true on success.  Returns false, and the process is not in a sandbox, if this build
- * has none (TS_EUNSUPPORTED), if the system forbids one (TS_EIO), or if memory, processes or open files are
- * exhausted (TS_ENOMEM).
+ * Returns true on success.
+ * Returns false if this build has none (TS_EUNSUPPORTED), or if the system forbids one (TS_EIO): the process is
+ * as it was.
+ * Returns false if memory, processes or open files are exhausted (TS_ENOMEM): the process may be unable to open
+ * files, and should end.
  */
 bool ts_sandbox_enter(const struct ts_sandbox_rules *rules, bool *has_landlock, struct ts_error *err);
 

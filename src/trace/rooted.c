@@ -5,11 +5,9 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/openat2.h>
-#include <linux/seccomp.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -25,25 +23,15 @@ static int fail(int error)
 	return -1;
 }
 
-int ts_rooted_open(const char *root, const char *path)
+static int close_and_fail(int fd, int error)
 {
-	struct open_how how = { .flags = OPEN_FLAGS, .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
-	int dir = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC), error;
-	long fd;
-
-	if (dir < 0)
-		return -1;
-	fd = syscall(SYS_openat2, dir, path, &how, sizeof(how));
-	error = errno;
-	close(dir);
-	if (fd < 0 && (error == ENOSYS || error == EPERM)) /* some sandboxes answer so to calls that they do not know */
-		return ts_rooted_open_by_steps(root, path);
-	return fd < 0 ? fail(error) : (int)fd;
+	close(fd);
+	return fail(error);
 }
 
 /* A path that is being resolved. */
 struct walk {
-	const char *root;
+	int dir;	     /* the root */
 	char done[PATH_MAX]; /* relative to the root, without links: "/usr/lib"; "" is the root */
 	char rest[PATH_MAX]; /* what is left to do */
 	unsigned n_links;
@@ -75,20 +63,18 @@ static void leave(struct walk *w)
 /* Take the component @name, which is not "." or "..". */
 static bool enter(struct walk *w, const char *name)
 {
-	char full[2 * PATH_MAX], target[PATH_MAX];
+	char target[PATH_MAX];
 	size_t len = strlen(w->done);
 	struct stat st;
 	ssize_t n;
 
 	if ((size_t)snprintf(w->done + len, sizeof(w->done) - len, "/%s", name) >= sizeof(w->done) - len)
 		return fail(ENAMETOOLONG) == 0;
-	if ((size_t)snprintf(full, sizeof(full), "%s%s", w->root, w->done) >= sizeof(full))
-		return fail(ENAMETOOLONG) == 0;
-	if (lstat(full, &st) < 0)
+	if (fstatat(w->dir, w->done + 1, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return false;
 	if (!S_ISLNK(st.st_mode))
 		return true;
-	n = readlink(full, target, sizeof(target) - 1);
+	n = readlinkat(w->dir, w->done + 1, target, sizeof(target) - 1);
 	if (n < 0)
 		return false;
 	target[n] = '\0';
@@ -118,17 +104,15 @@ static bool step(struct walk *w)
  * Open @path, which is absolute beneath the root, or "", and had no links when it was looked at: if one has taken the
  * place of a folder since then, it is not followed.
  */
-static int open_without_links(const char *root, char *path)
+static int open_without_links(int root, char *path)
 {
-	int dir = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC), inner, fd, error;
+	int dir = openat(root, ".", O_PATH | O_DIRECTORY | O_CLOEXEC), inner, fd;
 	char *slash;
 
 	while (dir >= 0 && *path && (slash = strchr(path + 1, '/')) != NULL) {
 		*slash = '\0';
 		inner = openat(dir, path + 1, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-		error = errno;
-		close(dir);
-		errno = error;
+		close_and_fail(dir, errno);
 		dir = inner;
 		*slash = '/';
 		path = slash;
@@ -136,27 +120,13 @@ static int open_without_links(const char *root, char *path)
 	if (dir < 0)
 		return -1;
 	fd = openat(dir, *path ? path + 1 : ".", OPEN_FLAGS | O_NOFOLLOW);
-	error = errno;
-	close(dir);
-	return fd < 0 ? fail(error) : fd;
+	close_and_fail(dir, errno);
+	return fd;
 }
 
-/* In our sandbox no folder opens: the broker is given the whole name, which it opens beneath the root by itself. */
-static int open_by_broker(const char *root, const char *path)
+static int open_by_steps(int dir, const char *path)
 {
-	char full[2 * PATH_MAX];
-
-	if (prctl(PR_GET_SECCOMP) != SECCOMP_MODE_FILTER)
-		return fail(EACCES);
-	if ((size_t)snprintf(full, sizeof(full), "%s%s", root, path) >= sizeof(full))
-		return fail(ENAMETOOLONG);
-	return open(full, OPEN_FLAGS | O_NOFOLLOW);
-}
-
-int ts_rooted_open_by_steps(const char *root, const char *path)
-{
-	struct walk w = { .root = root };
-	int fd;
+	struct walk w = { .dir = dir };
 
 	if ((size_t)snprintf(w.rest, sizeof(w.rest), "%s", path) >= sizeof(w.rest))
 		return fail(ENAMETOOLONG);
@@ -164,6 +134,37 @@ int ts_rooted_open_by_steps(const char *root, const char *path)
 		if (!step(&w))
 			return -1;
 	}
-	fd = open_without_links(root, w.done);
-	return fd < 0 && errno == EACCES ? open_by_broker(root, w.done) : fd;
+	return open_without_links(dir, w.done);
+}
+
+int ts_rooted_open_at(int root, const char *path)
+{
+	struct open_how how = { .flags = OPEN_FLAGS, .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
+	long fd;
+
+	fd = syscall(SYS_openat2, root, path, &how, sizeof(how));
+	if (fd < 0 && (errno == ENOSYS || errno == EPERM)) /* some sandboxes answer so to calls that they do not know */
+		return open_by_steps(root, path);
+	return (int)fd;
+}
+
+static int open_in(const char *root, const char *path, int (*open_at)(int dir, const char *path))
+{
+	int dir = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC), fd;
+
+	if (dir < 0)
+		return -1;
+	fd = open_at(dir, path);
+	close_and_fail(dir, errno);
+	return fd;
+}
+
+int ts_rooted_open(const char *root, const char *path)
+{
+	return open_in(root, path, ts_rooted_open_at);
+}
+
+int ts_rooted_open_by_steps(const char *root, const char *path)
+{
+	return open_in(root, path, open_by_steps);
 }

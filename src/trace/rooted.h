@@ -17,6 +17,9 @@
  */
 int ts_rooted_open(const char *root, const char *path);
 
+/* The same; @root is a descriptor of the directory, O_PATH or not. */
+int ts_rooted_open_at(int root, const char *path);
+
 /*
  * The same without openat2(2), for kernels before 5.6.  A tree that changes meanwhile may give another file of it, or
  * none.

@@ -255,13 +255,13 @@ static bool make_key(const struct ts_source *src, struct key *key, struct ts_err
 	return done;
 }
 
-static bool kept_path(const char *dir, const struct key *key, char path[PATH_MAX])
+static bool kept_path(const struct ts_unpack_options *opt, const struct key *key, char path[PATH_MAX])
 {
 	char hex[33];
 
 	for (unsigned i = 0; i < 16; i++)
 		snprintf(hex + 2 * i, 3, "%02x", key->hash[i]);
-	return snprintf(path, PATH_MAX, "%s/%s" SUFFIX, dir, hex) < PATH_MAX;
+	return snprintf(path, PATH_MAX, "%s/%s%s" SUFFIX, opt->dir, opt->tag ? opt->tag : "", hex) < PATH_MAX;
 }
 
 /* Read and check the trailer; the source becomes what stands before it. */
@@ -344,7 +344,7 @@ static struct ts_source *finish(struct unpacking *u, const struct key *key, stru
 	char path[PATH_MAX];
 
 	if (key && !u->spool.is_in_memory && u->spool.dir == u->opt->dir &&
-	    kept_path(u->opt->dir, key, path) && put_trailer(u, key, err) && ts_spool_keep(&u->spool, path))
+	    kept_path(u->opt, key, path) && put_trailer(u, key, err) && ts_spool_keep(&u->spool, path))
 		ts_cache_dir_bound(u->opt->dir, SUFFIX, u->spool.max_len / KEPT_PART);
 	ts_error_reset(err);
 	src = ts_spool_take(&u->spool, u->name, err);
@@ -365,7 +365,7 @@ static struct ts_source *unpack_source(const struct ts_source *packed, enum ts_c
 
 	if (!make_key(packed, &key, err))
 		return NULL;
-	if (opt->dir && kept_path(opt->dir, &key, path))
+	if (opt->dir && kept_path(opt, &key, path))
 		src = open_kept(path, &key, ts_source_name(packed));
 	if (!src && unpacking_init(&u, ts_source_name(packed), opt, err)) {
 		u.in.src = packed;

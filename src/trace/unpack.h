@@ -29,6 +29,7 @@ struct ts_unpacking {
 
 struct ts_unpack_options {
 	const char *dir;     /* the cache directory; NULL: there is none, nothing is kept */
+	const char *tag;     /* the names of kept files begin so; NULL: with nothing */
 	uint64_t max_len;    /* more bytes are refused; 0: as many as there is room for */
 
 	/*

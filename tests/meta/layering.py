@@ -36,7 +36,7 @@ ROOMS = {
     "src/record": "src/base loaders/usercorn",
     "src/recorder": "loaders/usercorn src/record",
     "src/sandbox": "src/base src/trace",
-    "src/program": f"{MODEL} src/ask src/plot src/model src/mcp src/sandbox",
+    "src/program": f"{MODEL} src/ask src/plot src/index src/model src/mcp src/sandbox",
     "loaders": "src/base src/trace",
     "loaders/kit": "src/base src/arch src/trace",
     "loaders/bap": FORMAT,

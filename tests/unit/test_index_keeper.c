@@ -159,7 +159,7 @@ static void write_layout(unsigned n_records, uint32_t kind, size_t len)
 	struct ts_index_file *f;
 
 	ck_assert(ts_index_key(src, ts_index_sources, "layout", &key, &err) &&
-		  ts_index_signer(&key.signer, &err));
+		  ts_index_signer(&key.signer, "trace", &err));
 	f = ts_index_create(LAYOUT, &key, &err);
 	ck_assert_ptr_nonnull(f);
 	for (unsigned i = 0; i < n_records; i++) {

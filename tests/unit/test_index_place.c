@@ -102,7 +102,7 @@ static struct ts_index_file *open_or_make(const char *wanted)
 	struct ts_index_file *f = NULL;
 
 	ts_error_reset(&err);
-	if (!ts_index_signer(&key.signer, &err))
+	if (!ts_index_signer(&key.signer, "trace", &err))
 		return NULL;
 	if (!ts_index_places_init(&places, "trace", wanted)) {
 		ts_fail(&err, TS_ENOMEM, TS_NO_OFF, "no places");
@@ -176,7 +176,7 @@ START_TEST(without_a_cache_there_is_no_signer_and_one_place)
 
 	unsetenv("XDG_CACHE_HOME");
 	setenv("HOME", "not/absolute", 1);
-	ck_assert(!ts_index_signer(&key.signer, &err));
+	ck_assert(!ts_index_signer(&key.signer, "trace", &err));
 	ck_assert_int_eq(err.code, TS_EIO);
 	ck_assert_ptr_nonnull(strstr(err.text, "XDG_CACHE_HOME"));
 	ck_assert(ts_index_places_init(&p, "trace", NULL));
@@ -236,7 +236,7 @@ END_TEST
 START_TEST(a_cache_that_is_not_a_folder_has_no_key)
 {
 	make_file(cache, "not a folder");
-	ck_assert(!ts_index_signer(&key.signer, &err));
+	ck_assert(!ts_index_signer(&key.signer, "trace", &err));
 	ck_assert_int_eq(err.code, TS_EIO);
 	ck_assert_ptr_nonnull(strstr(err.text, cache));
 }
@@ -272,7 +272,7 @@ START_TEST(an_index_that_is_not_finished_keeps_its_name_too)
 	struct ts_index_places p;
 	struct ts_index_file *f;
 
-	ck_assert(ts_index_signer(&key.signer, &err));
+	ck_assert(ts_index_signer(&key.signer, "trace", &err));
 	ck_assert(ts_index_places_init(&p, "trace", NULL));
 	f = ts_index_places_create(&p, &key, &err);
 	ck_assert_ptr_nonnull(f);
@@ -309,7 +309,7 @@ START_TEST(while_one_is_built_no_second_one_is)
 	struct ts_index_places p;
 	struct ts_index_file *f;
 
-	ck_assert(ts_index_signer(&key.signer, &err));
+	ck_assert(ts_index_signer(&key.signer, "trace", &err));
 	ck_assert(ts_index_places_init(&p, "trace", NULL));
 	f = ts_index_places_create(&p, &key, &err);
 	ck_assert_ptr_null(ts_index_places_create(&p, &key, &err));

@@ -38,6 +38,15 @@ static void write_file(const char *path, const char *text)
 	ck_assert(f && fputs(text, f) >= 0 && !fclose(f));
 }
 
+/* A file that begins as an ELF file of this type does. */
+static void write_elf(const char *name, char type)
+{
+	const char head[64] = { 0x7f, 'E', 'L', 'F', 2, 1, 1, [16] = type };
+	int fd = open(in_dir(name), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+
+	ck_assert(fd >= 0 && write(fd, head, sizeof(head)) == (ssize_t)sizeof(head) && !close(fd));
+}
+
 static void make_dir(void)
 {
 	ck_assert(!setenv("ASAN_OPTIONS", "detect_leaks=0", 1)); /* of this process, too: the sandbox looks for it */
@@ -46,12 +55,13 @@ static void make_dir(void)
 	ck_assert_int_eq(mkdir(in_dir("cache"), 0700), 0);
 	write_file(in_dir("trace"), "trace");
 	write_file(in_dir("secret"), "secret");
-	write_file(in_dir("image"), "\177ELF and so on");
+	write_elf("image", 3 /* ET_DYN */);
+	write_elf("core", 4 /* ET_CORE */);
 }
 
 static void remove_dir(void)
 {
-	static const char *const names[] = { "trace", "secret",  "image",   "alias",  "alias.part",
+	static const char *const names[] = { "trace", "secret",  "image",   "core",    "alias", "alias.part",
 					     "link",  "cache/a", "cache/b", "cache/c", "pipe" };
 
 	ts_sandbox_rules_fini(&rules);
@@ -75,7 +85,7 @@ static void run_inside(int (*act)(void))
 		if (ts_sandbox_enter(&rules, &has_landlock, &err))
 			_exit(act() ? 1 : 0);
 		fprintf(stderr, "%s\n", err.text);
-		_exit(77);
+		_exit(err.code == TS_ENOMEM ? 78 : 77);
 	}
 	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
@@ -110,7 +120,7 @@ static int use_files(void)
 	MUST(fails(rename(in_dir("secret"), in_dir("cache/a")), EACCES));
 	MUST(fails(rename(in_dir("trace"), in_dir("secret")), EACCES));
 	MUST(fails(link(in_dir("secret"), in_dir("cache/a")), EACCES));
-	MUST(fails(mkdir(in_dir("folder"), 0700), EACCES));
+	MUST(fails(mkdir(in_dir("folder"), 0700), EPERM));
 	MUST(fails(symlink("x", in_dir("link")), EPERM));
 	MUST(fails(open("/proc/self/status", O_RDONLY), EACCES));
 	return 0;
@@ -174,7 +184,11 @@ END_TEST
 static int use_images(void)
 {
 	MUST(open(in_dir("image"), O_RDONLY) >= 0);
-	MUST(open("/proc/self/exe", O_RDONLY) >= 0); /* the broker's own program: an ELF file */
+	MUST(fails(open(in_dir("core"), O_RDONLY), EACCES)); /* the memory of a process */
+	MUST(fails(open("/proc/self/exe", O_RDONLY), ELOOP));
+	MUST(fails(open("/proc/self/root/bin/true", O_RDONLY), ELOOP));
+	MUST(fails(open("/proc/version", O_RDONLY), EACCES));
+	MUST(fails(open("/sys/kernel/notes", O_RDONLY), EACCES));
 	MUST(fails(open(in_dir("secret"), O_RDONLY), EACCES));
 	MUST(fails(open("/dev/zero", O_RDONLY), EACCES));
 	MUST(fails(open(dir, O_RDONLY), EACCES));
@@ -240,6 +254,9 @@ static int use_attributes(void)
 	MUST(!futimens(fd, NULL) && !fstat(fd, &st) && st.st_mtim.tv_sec > 1000000000);
 	MUST(fails(syscall(SYS_utimensat, fd, NULL, 16L, 0), EFAULT));
 	MUST(fails(fchmod(fd, 04755), EACCES));
+	close(fd);
+	fd = open(in_dir("cache/b"), O_RDWR | O_CREAT | O_EXCL, 06777); /* it runs as nobody else */
+	MUST(fd >= 0 && !fstat(fd, &st) && !(st.st_mode & 07000));
 	MUST(fails(fchmod(fd + 100, 0600), EBADF));
 	return 0;
 }

@@ -24,6 +24,16 @@ static struct ts_signer signer(void)
 	return s;
 }
 
+static bool open_signer(struct ts_signer *s, const char *folder, struct ts_error *err)
+{
+	uint8_t read_secret[TS_SECRET_LEN];
+
+	if (!ts_secret_open(read_secret, folder, err))
+		return false;
+	ts_signer_init(s, read_secret);
+	return true;
+}
+
 START_TEST(a_signature_depends_on_every_bit_of_the_message)
 {
 	struct ts_signer s = signer();
@@ -135,7 +145,7 @@ START_TEST(processes_that_begin_together_get_one_key)
 
 		ck_assert_int_ge(pid, 0);
 		if (!pid) {
-			bool done = ts_signer_open(&s, "cache/tracestub", &err) &&
+			bool done = open_signer(&s, "cache/tracestub", &err) &&
 				    write(pipes[1], &s.id, sizeof(s.id)) == sizeof(s.id);
 
 			_exit(!done);
@@ -147,7 +157,7 @@ START_TEST(processes_that_begin_together_get_one_key)
 		ck_assert_int_gt(wait(&status), 0);
 		ck_assert_int_eq(status, 0);
 	}
-	ck_assert(ts_signer_open(&s, "cache/tracestub", &err));
+	ck_assert(open_signer(&s, "cache/tracestub", &err));
 	for (unsigned i = 0; i < 8; i++) {
 		uint64_t id;
 
@@ -168,42 +178,42 @@ START_TEST(a_key_that_others_can_read_or_that_is_damaged_is_refused)
 	struct ts_error err = { 0 };
 	struct ts_signer s;
 
-	ck_assert(ts_signer_open(&s, "folder", &err));
+	ck_assert(open_signer(&s, "folder", &err));
 	ck_assert_int_eq(chmod("folder/key", 0640), 0);
-	ck_assert(!ts_signer_open(&s, "folder", &err));
+	ck_assert(!open_signer(&s, "folder", &err));
 	ck_assert_ptr_nonnull(strstr(err.text, "this user alone"));
 	ck_assert_int_eq(chmod("folder/key", 0600), 0);
 	ck_assert_int_eq(truncate("folder/key", 31), 0);
 	ts_error_reset(&err);
-	ck_assert(!ts_signer_open(&s, "folder", &err));
+	ck_assert(!open_signer(&s, "folder", &err));
 	ck_assert_ptr_nonnull(strstr(err.text, "damaged"));
 	ck_assert_int_eq(unlink("folder/key"), 0);
 	ck_assert_int_eq(symlink("elsewhere", "folder/key"), 0);
 	ts_error_reset(&err);
-	ck_assert(!ts_signer_open(&s, "folder", &err));
+	ck_assert(!open_signer(&s, "folder", &err));
 	ts_error_reset(&err);
 	ck_assert_int_eq(unlink("folder/key"), 0);
 	ck_assert_int_eq(mkfifo("folder/key", 0600), 0);
-	ck_assert(!ts_signer_open(&s, "folder", &err));
+	ck_assert(!open_signer(&s, "folder", &err));
 	ck_assert_ptr_nonnull(strstr(err.text, "this user alone"));
 	ts_error_reset(&err);
 	if (geteuid() == 0) {
-		ck_assert(ts_signer_open(&s, "another", &err));
+		ck_assert(open_signer(&s, "another", &err));
 		ck_assert_int_eq(chown("another/key", 12345, (gid_t)-1), 0);
-		ck_assert(!ts_signer_open(&s, "another", &err));
+		ck_assert(!open_signer(&s, "another", &err));
 		ck_assert_ptr_nonnull(strstr(err.text, "this user alone"));
 		ts_error_reset(&err);
 	}
 	memset(path, 'x', sizeof(path) - 1);
-	ck_assert(!ts_signer_open(&s, path, &err));
+	ck_assert(!open_signer(&s, path, &err));
 	ck_assert_ptr_nonnull(strstr(err.text, "too long"));
 	ts_error_reset(&err);
 	ck_assert_int_eq(symlink("nowhere/at/all", "dangling"), 0);
-	ck_assert(!ts_signer_open(&s, "dangling/folder", &err));
+	ck_assert(!open_signer(&s, "dangling/folder", &err));
 	ck_assert_ptr_nonnull(strstr(err.text, "cannot make it"));
 	ts_error_reset(&err);
 	close(open("file", O_CREAT | O_WRONLY, 0600));
-	ck_assert(!ts_signer_open(&s, "file/folder", &err));
+	ck_assert(!open_signer(&s, "file/folder", &err));
 	ck_assert_ptr_nonnull(strchr(err.text, ' '));
 }
 END_TEST

@@ -486,6 +486,8 @@ alias -- threads = tracestub-ts threads
 alias -- processes = tracestub-ts processes
 alias -- modules = tracestub-ts modules
 alias -- maps = tracestub-ts maps
+alias -- memory = tracestub-ts memory
+alias -- registers = tracestub-ts registers
 alias -- strings = tracestub-ts strings
 alias -- hot = tracestub-ts hot
 alias -- coverage = tracestub-ts coverage
@@ -550,7 +552,7 @@ class TracestubRefuse(gdb.Command):
 class TracestubMonitor(gdb.Command):
     """Part of 'when' and 'goto': asks the server, with what gdb knows how to read as address and size."""
 
-    WITH_WHAT = re.compile(r"(history|accesses|executions|why|(last|next)-\w+)$")
+    WITH_WHAT = re.compile(r"(history|accesses|executions|memory|why|(last|next)-\w+)$")
     WITH_STATE = "calls", "executions"
     OFFER = {"breakpoint always-inserted": "on", "breakpoint condition-evaluation": "target"}
     OPCODES = """float add sub mul div_signed div_unsigned rem_signed rem_unsigned lsh rsh_signed rsh_unsigned trace

@@ -272,6 +272,28 @@ static bool parse_callee(struct ts_question *qn, const struct ts_ask *ask, struc
 	return parse_what(qn, ask, w, err);
 }
 
+/* Names of registers, with or without '$': without it, and a blank apart, to the operand. */
+static bool parse_registers(struct ts_question *qn, const struct ts_ask *ask, struct words *w, struct ts_error *err)
+{
+	size_t len = 0;
+
+	while (has_operand(w, qn->verb)) {
+		bool has_sigil = *w->p == '$';
+		const char *name = w->p + has_sigil;
+		size_t n = w->len - has_sigil;
+		struct ts_what what;
+
+		if (!ts_what_register(&what, name, n, ts_query_regset(ask->q)))
+			return fail_word(w, "is not a register", err);
+		if (len + n + 2 > sizeof(qn->operand))
+			return fail_word(w, "is one register too many", err);
+		len += (size_t)snprintf(qn->operand + len, sizeof(qn->operand) - len, "%s%.*s", len ? " " : "", (int)n,
+					name);
+		next_word(w);
+	}
+	return true;
+}
+
 static bool parse_operand(struct ts_question *qn, struct ts_ask *ask, struct words *w, struct ts_error *err)
 {
 	const struct ts_verb *verb = qn->verb;
@@ -293,6 +315,8 @@ static bool parse_operand(struct ts_question *qn, struct ts_ask *ask, struct wor
 	case TS_OPERAND_WHAT:
 	case TS_OPERAND_MEMORY:
 		return parse_what(qn, ask, w, err);
+	case TS_OPERAND_REGISTERS_OR_NONE:
+		return parse_registers(qn, ask, w, err);
 	case TS_OPERAND_CALLEE_OR_NONE:
 		if (!has_operand(w, verb))
 			return true;

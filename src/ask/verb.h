@@ -96,6 +96,7 @@ enum ts_operand {
 	TS_OPERAND_KIND_OR_NONE,  /* of events */
 	TS_OPERAND_PLACE,
 	TS_OPERAND_NAME,          /* of a mark */
+	TS_OPERAND_REGISTERS_OR_NONE, /* names of registers, with or without '$' */
 	TS_OPERAND_CALLEE_OR_NONE, /* a WHAT, or a PATTERN: then what.kind is TS_WHAT_NONE and operand has it */
 };
 

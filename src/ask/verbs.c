@@ -7,6 +7,7 @@
 #include "access.h"
 #include "bookmarks.h"
 #include "calls.h"
+#include "contents.h"
 #include "coverage.h"
 #include "events.h"
 #include "executions.h"
@@ -40,6 +41,8 @@ static const struct ts_verb *const verbs[] = {
 	&ts_verb_processes,
 	&ts_verb_modules,
 	&ts_verb_maps,
+	&ts_verb_memory,
+	&ts_verb_registers,
 	&ts_verb_find_value,
 	&ts_verb_strings,
 	&ts_verb_hot,

@@ -73,6 +73,8 @@ static const char *describe_what(const struct ts_verb *verb)
 	case TS_OPERAND_MEMORY:
 	case TS_OPERAND_MEMORY_OR_NONE:
 		return "Memory or code: ADDR, ADDR,LEN, ADDR:END, SYMBOL, SYMBOL+OFF,LEN.";
+	case TS_OPERAND_REGISTERS_OR_NONE:
+		return "Names of registers, separated by blanks; all registers without it.";
 	case TS_OPERAND_CALLEE_OR_NONE:
 		return "The function that is called: ADDR, SYMBOL, or a PATTERN with * and ?.";
 	case TS_OPERAND_VALUE:

@@ -7,7 +7,8 @@ _tracestub_options="--arch --cpu --exec --format --image --index --index-reads -
   --rebase --in --max-clients --no-sandbox --sysroot --json --positions --at --collect --export-dir --once --help --version"
 _tracestub_formats="bap gdbrecord rvnbintrace tenet text tfile usercorn x64dbg"
 _tracestub_verbs="history accesses last-write last-read last-access last-change last-exec next-write next-read
-  next-access next-change next-exec executions calls stack why events threads processes modules maps find strings
+  next-access next-change next-exec executions calls stack why events threads processes modules maps
+  memory registers find strings
   hot coverage when goto mark marks unmark"
 _tracestub_words="in if thread first last at --changes --partial --json"
 _tracestub_places="begin end next previous"

@@ -23,7 +23,8 @@ QUESTIONS = [
     "when", "when at 50%", "history $pc first 5", "history $sp last 3", "last-write $sp", "next-write $sp",
     "next-change $sp if value > 0", "executions {pc}", "executions {pc},16 last 2", "accesses {sp},64 rwx first 9",
     "history {sp},8", "last-access {sp},8", "next-exec {pc}", "events", "events exit", "threads in 0:end",
-    "processes in 0:end", "modules in 0:end", "maps at 0", "hot 3", "hot 4 by address", "coverage first 6",
+    "processes in 0:end", "modules in 0:end", "maps at 0", "memory {pc},40 at end", "memory {sp},64 at 50%",
+    "registers at 7", "registers pc sp at 3", "hot 3", "hot 4 by address", "coverage first 6",
     "strings first 5", "find 00 00 00 01 first 3", "marks", "history $pc in 2:5", "executions {pc} if $sp > 0 first 2",
     "goto next exec {pc}", "history 0x10 --changes",
 ]

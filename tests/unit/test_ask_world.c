@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * threads, processes, modules, maps and events against the naive twin, on random recordings and on those of
+ * threads, processes, modules, maps, memory, registers and events against the naive twin, on random recordings and on those of
  * each format: what is there at a position, and since when and until when, by a look at each position.
  */
 #include "unit.h"
@@ -290,6 +290,94 @@ static void check_events(const char *name, enum ts_event_kind kind)
 	ck_assert_uint_eq(row, n_rows);
 }
 
+/* ---------------------------------------------------------------------------------- memory and registers */
+
+/* Byte @i of a value cell, which is a number ("0x12f", of @len bytes) or bytes ("2f ?? 01").  Returns false if it is unknown. */
+static bool byte_of(const char *cell, size_t i, size_t len, uint8_t *value)
+{
+	bool is_number = !strncmp(cell, "0x", 2), is_big_endian = ts_query_regset(a.q)->arch->is_big_endian;
+	size_t digits = strlen(cell), from_end = 2 * (is_big_endian ? len - 1 - i : i);
+	char pair[3] = "00";
+
+	if (!digits) /* no byte of it is known */
+		return false;
+	if (!is_number) {
+		ck_assert_msg(digits == 3 * len - 1, "%s", cell);
+		memcpy(pair, cell + 3 * i, 2);
+	} else {
+		for (unsigned k = 0; k < 2; k++) {
+			if (from_end + k + 2 < digits)
+				pair[1 - k] = cell[digits - 1 - from_end - k];
+		}
+	}
+	*value = (uint8_t)strtoul(pair, NULL, 16);
+	return strcmp(pair, "??") != 0;
+}
+
+/* Of the row with the byte at @addr: whether it is known, and what it is. */
+static bool shown_byte(uint64_t addr, uint8_t *value)
+{
+	for (unsigned row = 0; row < n_rows; row++) {
+		if (addr - number(row, 0) < number(row, 1))
+			return byte_of(cells[row][2], addr - number(row, 0), number(row, 1), value);
+	}
+	return false;
+}
+
+static void check_memory(void)
+{
+	uint64_t pos = script_below(&rnd, n_steps + 1), addr = s->bytes[script_below(&rnd, s->n_bytes)];
+	uint64_t last = s->bytes[s->n_bytes - 1], len = 1 + script_below(&rnd, last - addr < 70 ? last - addr + 1 : 70);
+	uint32_t process = s->rec.threads[naive_thread(nv, pos)].process;
+	char question[100];
+
+	if (ts_query_facts(a.q)->is_physical) /* the twin knows no page tables */
+		return;
+	sprintf(question, "memory 0x%" PRIx64 ",%" PRIu64 " at %" PRIu64, addr, len, pos);
+	if (!ask_text(&a, TS_FORM_TSV, question)) {
+		ck_assert_msg(strstr(a.err.text, "passes the end of the address space"), "%s", a.err.text);
+		ts_error_reset(&a.err);
+		return;
+	}
+	ask(question);
+	for (uint64_t i = 0; i < len; i++) {
+		uint8_t want = 0, got = 0;
+		bool is_known;
+
+		if (!naive_is_tracked(nv, addr + i))
+			continue;
+		is_known = naive_mem(nv, pos, process, addr + i, &want);
+		ck_assert_msg(shown_byte(addr + i, &got) == is_known, "%s: byte %" PRIu64, question, i);
+		ck_assert_msg(!is_known || got == want, "%s: byte %" PRIu64, question, i);
+	}
+}
+
+static void check_registers(void)
+{
+	const struct ts_regset *regs = ts_query_regset(a.q);
+	uint64_t pos = script_below(&rnd, n_steps + 1);
+	uint32_t thread = naive_thread(nv, pos);
+	char question[100];
+
+	sprintf(question, "registers at %" PRIu64, pos);
+	ask(question);
+	ck_assert_uint_eq(n_rows, regs->n_regs);
+	for (unsigned row = 0; row < n_rows; row++) {
+		const struct ts_reg *r = &regs->regs[row];
+
+		ck_assert_str_eq(cells[row][0], r->name);
+		ck_assert_uint_eq(number(row, 1), r->len);
+		for (uint32_t i = 0; (int)row != regs->pc && i < r->len; i++) {
+			uint8_t want = 0, got = 0;
+			bool is_known = naive_reg(nv, pos, thread, r->off + i, &want);
+
+			ck_assert_msg(byte_of(cells[row][2], i, r->len, &got) == is_known, "%s: %s %s", question,
+				      r->name, cells[row][2]);
+			ck_assert_msg(!is_known || got == want, "%s: %s %s", question, r->name, cells[row][2]);
+		}
+	}
+}
+
 /* ------------------------------------------------------------------------------------- events, one by one */
 
 static const char *const event_names[TS_N_EVENT_KINDS] = {
@@ -365,6 +453,23 @@ static void finish(void)
 	script_free(s);
 }
 
+START_TEST(registers_that_are_named_come_in_the_order_of_the_names)
+{
+	char question[100];
+
+	begin(1);
+	ask("registers sp $pc at 3");
+	ck_assert_uint_eq(n_rows, 2);
+	ck_assert_str_eq(cells[0][0], "sp");
+	ck_assert_str_eq(cells[1][0], "pc");
+	ck_assert_str_eq(cells[1][2], (sprintf(question, "0x%" PRIx64, s->steps.steps[3].pc), question));
+	ck_assert(!ask_text(&a, TS_FORM_TSV, "registers nope"));
+	ck_assert_ptr_nonnull(strstr(a.err.text, "'nope' is not a register"));
+	ck_assert(!ask_text(&a, TS_FORM_TSV, "memory $sp"));
+	finish();
+}
+END_TEST
+
 static void check_all_events(void)
 {
 	check_events("syscall", TS_EV_SYSCALL);
@@ -384,6 +489,8 @@ START_TEST(the_world_is_that_of_the_twin)
 		check_threads();
 		check_modules();
 		check_maps(s->n_bytes);
+		check_memory();
+		check_registers();
 	}
 	check_processes();
 	check_all_events();
@@ -421,6 +528,8 @@ START_TEST(the_world_of_a_sample_is_that_of_the_twin)
 		check_threads();
 		check_modules();
 		check_maps(30);
+		check_memory();
+		check_registers();
 		check_listed_events();
 	}
 	ask_text_fini(&a);
@@ -548,6 +657,7 @@ Suite *unit_suite(void)
 	tcase_set_timeout(c, 120);
 	tcase_add_loop_test(c, the_world_is_that_of_the_twin, 1, 40);
 	tcase_add_loop_test(c, threads_end_where_the_twin_says, 1, 200);
+	tcase_add_test(c, registers_that_are_named_come_in_the_order_of_the_names);
 	tcase_add_test(c, a_process_is_called_by_its_first_thread_with_a_name);
 	tcase_add_test(c, what_is_there_is_listed_in_slices);
 	tcase_add_test(c, events_of_all_kinds_come_in_order);

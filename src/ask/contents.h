@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The verbs memory and registers: what memory and registers hold at a position.
+ */
+#ifndef TS_ASK_CONTENTS_H
+#define TS_ASK_CONTENTS_H
+
+struct ts_verb;
+
+extern const struct ts_verb ts_verb_memory;
+extern const struct ts_verb ts_verb_registers;
+
+#endif

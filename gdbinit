@@ -53,6 +53,16 @@ set auto-connect-native-target off
 if !$_thread
   set may-write-registers off
   set may-write-memory off
+
+  # "tracestub gdb": gdb opens libraries itself, and so loads their pretty printers, which it does for no file that it
+  # gets from a server. The server names only those that it has compared with the recording. 116: "target:", by default.
+  shell test -n "$TRACESTUB_LOCAL_FILES"
+  if $_shell_exitcode == 0
+    with language c -- set $_tracestub_sysroot = $_gdb_setting_str("sysroot")[0]
+    if $_tracestub_sysroot == 116
+      set sysroot /
+    end
+  end
 end
 
 # What is the target? $_tracestub: 0 none, 1 another one, 2 tracestub. cat reads what grep -q leaves: gdb fails if it

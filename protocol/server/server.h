@@ -22,6 +22,11 @@ struct rsp_server_options {
 	size_t n_images;
 	/* libraries of this machine are used if they are the recorded ones */
 	bool has_local_files;
+	/*
+	 * the client is on this machine, and opens the files that it is told of itself ("set sysroot /"), without
+	 * vFile
+	 */
+	bool is_client_local;
 	/* how registers are shown, NULL: as recorded, or as the code of a machine needs them */
 	const struct ts_arch *arch;
 	const char *trace;      /* the recording's file, NULL: none */

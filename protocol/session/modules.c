@@ -174,6 +174,17 @@ bool rsp_modules_next_library(const struct rsp_session *s, size_t *at, struct rs
 	return false;
 }
 
+/*
+ * The library's name.  A client that opens files itself must not find another file than the recorded one
+ * there: that is not the name of a file.
+ */
+static void put_name(const struct rsp_session *s, const char *file, struct ts_buf *out)
+{
+	rsp_xml_text(file, out);
+	if (s->target->is_client_local && !rsp_target_file(s->target, file))
+		ts_buf_puts(out, " (not the recorded file)");
+}
+
 /* gdb distinguishes libraries by the address of their link map; the library's own address serves as one. */
 void rsp_modules_svr4_xml(const struct rsp_session *s, struct ts_buf *out)
 {
@@ -183,7 +194,7 @@ void rsp_modules_svr4_xml(const struct rsp_session *s, struct ts_buf *out)
 	ts_buf_puts(out, "<library-list-svr4 version=\"1.0\">\n");
 	while (rsp_modules_next_library(s, &at, &library)) {
 		ts_buf_puts(out, "<library name=\"");
-		rsp_xml_text(library.file, out);
+		put_name(s, library.file, out);
 		ts_buf_printf(out,
 			      "\" lm=\"0x%" PRIx64 "\" l_addr=\"0x%" PRIx64 "\" l_ld=\"0x%" PRIx64
 			      "\" lmid=\"0x0\"/>\n",
@@ -203,7 +214,7 @@ void rsp_modules_any_xml(const struct rsp_session *s, struct ts_buf *out)
 	ts_buf_puts(out, "<library-list>\n");
 	while (next_library(s, &at, &m)) {
 		ts_buf_puts(out, "<library name=\"");
-		rsp_xml_text(m.file, out);
+		put_name(s, m.file, out);
 		ts_buf_printf(out, "\"><segment address=\"0x%" PRIx64 "\"/></library>\n", m.first + headers);
 	}
 	ts_buf_puts(out, "</library-list>\n");

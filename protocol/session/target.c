@@ -8,6 +8,7 @@
 #include "protocol/packets/packets.h"
 #include "src/arch/tdesc.h"
 #include "src/base/log.h"
+#include "src/query/file_match.h"
 #include "src/query/local_files.h"
 #include "src/query/paging.h"
 #include "src/trace/source.h"
@@ -65,17 +66,17 @@ static bool exec_init(struct rsp_target *target, const char *exec, struct ts_err
 }
 
 /* Log how the program's address was found if that is unreliable. */
-static void say_located(const struct rsp_target *target)
+static void say_located(const struct rsp_target *target, bool begins_as_file)
 {
 	const struct ts_located *at = &target->located;
 
 	if (at->by == TS_LOCATED_NOT)
 		ts_log(TS_LOG_WARN, "%s: position-independent, and %s; --exec FILE@BASE says where it lies",
 		       target->exec_path, ts_located_text(at->by));
-	else if (at->n_samples && !at->match.n_same && !at->match.n_different)
+	else if (at->n_samples && !at->match.n_same && !at->match.n_different && ts_query_is_complete(target->q))
 		ts_log(TS_LOG_WARN, "%s: at 0x%" PRIx64 ", %s, but none of its code was executed there",
 		       target->exec_path, at->first, ts_located_text(at->by));
-	else if (at->match.n_different && !ts_code_is_match(&at->match))
+	else if (at->match.n_different && !ts_code_is_match(&at->match) && !begins_as_file)
 		ts_log(TS_LOG_WARN,
 		       "%s: not the recorded program: its code differs in %zu of %zu places that were "
 		       "executed",
@@ -89,14 +90,16 @@ bool rsp_target_locate(struct rsp_target *target, const uint64_t *base, struct t
 {
 	uint32_t process = ts_query_process(target->q, ts_query_thread(target->q, 0));
 	struct ts_error other = { 0 };
+	struct ts_file_match match;
 	struct ts_object object;
 	bool done;
 
 	if (!target->exec || !ts_query_n_steps(target->q) || !ts_object_init(&object, target->exec, &other))
 		return true; /* not an object file: gdb reports that better */
 	done = ts_locate(target->q, target->exec, &object, process, base, &target->located, err);
+	done = done && ts_file_match(target->q, target->exec, &object, process, target->located.moved, &match, err);
 	if (done)
-		say_located(target);
+		say_located(target, match.n_same && !match.n_different);
 	ts_object_fini(&object);
 	return done;
 }

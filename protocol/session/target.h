@@ -57,6 +57,7 @@ struct rsp_target {
 	struct ts_located located;      /* where the program lies */
 	/* owned; files of this machine that the recording names; NULL: none are used */
 	struct ts_local_files *local;
+	bool is_client_local;           /* the client opens the files of libraries itself, without vFile */
 	/* borrowed; files that were in memory, as the user says: questions know their symbols */
 	const struct ts_symbols_file *images;
 	size_t n_images;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "beside.h"
 
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +9,10 @@
 #include <unistd.h>
 
 #include "message.h"
+#include "src/base/log.h"
+#include "src/query/file_match.h"
 #include "src/query/local_files.h"
+#include "src/query/locate.h"
 #include "src/trace/source.h"
 #include "src/trace/unpack.h"
 
@@ -43,12 +47,32 @@ static int stem_len(const char *name)
 	return dot && dot > name ? (int)(dot - name) : 0;
 }
 
+/* As far as the recording shows it. */
+static bool compare(struct ts_query *q, const uint64_t *base, const struct ts_source *src,
+		    struct ts_file_match *match)
+{
+	uint32_t process = ts_query_process(q, ts_query_thread(q, 0));
+	struct ts_error ignored = { 0 };
+	struct ts_located at;
+	struct ts_object o;
+	bool done;
+
+	if (!ts_object_init(&o, src, &ignored))
+		return false;
+	done = ts_locate(q, src, &o, process, base, &at, &ignored) &&
+	       at.by != TS_LOCATED_NOT && ts_file_match(q, src, &o, process, at.moved, match, &ignored);
+	ts_object_fini(&o);
+	return done;
+}
+
 /* Returns a copy of @path, if the file there is the recorded program. */
 static char *try_file(struct ts_query *q, const char *path)
 {
 	struct ts_error ignored = { 0 };
 	struct ts_source *src = ts_source_open(path, &ignored);
-	bool is_it = src && ts_local_file_is_program(q, src);
+	struct ts_file_match match;
+	bool is_it = src && (ts_local_file_is_program(q, src) || /* its code may not have been read yet */
+			     (compare(q, NULL, src, &match) && match.build == TS_BUILD_SAME && !match.n_different));
 
 	ts_source_close(src);
 	return is_it ? strdup(path) : NULL;
@@ -79,12 +103,34 @@ static char *try_folder(const struct ts_cli *cli, struct ts_query *q, const char
 	return found;
 }
 
+void ts_beside_check(struct ts_cli *cli, struct ts_query *q)
+{
+	const char *path = cli->exec.path;
+	struct ts_error ignored = { 0 };
+	struct ts_source *src = path ? ts_source_open(path, &ignored) : NULL;
+	struct ts_file_match match;
+
+	if (src && compare(q, cli->exec.has_base ? &cli->exec.base : NULL, src, &match)) {
+		if (match.build == TS_BUILD_OTHER)
+			ts_log(TS_LOG_WARN, "%s: not the recorded program: its build-id differs; ignored", path);
+		else if (match.n_different)
+			ts_log(TS_LOG_WARN,
+			       "%s: not the recorded program: its code differs in %" PRIu64 " of %" PRIu64
+			       " bytes, the first at 0x%" PRIx64 "%s",
+			       path, match.n_different, match.n_different + match.n_same, match.first_different,
+			       ts_file_is_other(&match) ? "; ignored" : "");
+		if (ts_file_is_other(&match))
+			cli->exec = (struct ts_file_option){ 0 };
+	}
+	ts_source_close(src);
+}
+
 char *ts_beside_find(struct ts_cli *cli, struct ts_query *q)
 {
 	int folder_len = (int)(last_part(cli->trace) - cli->trace);
 	char here[PATH_MAX], folder[2 * PATH_MAX], *found;
 
-	if (cli->exec.path || cli->sysroot || !ts_query_n_steps(q) || !getcwd(here, sizeof(here)))
+	if (cli->exec.path || cli->sysroot || !getcwd(here, sizeof(here)))
 		return NULL;
 	/* a path from the root: the sandbox opens no others that the command line does not name */
 	snprintf(folder, sizeof(folder), "%s/%.*s", *cli->trace == '/' ? "" : here, folder_len, cli->trace);

@@ -13,6 +13,13 @@
 #include "src/query/query.h"
 
 /*
+ * Is the program that the command line names the recorded one?  If it is certain that it is another build, a
+ * warning says so and cli->exec names none: its lines would be shown for other code.  A warning also says if some
+ * of its code differs.
+ */
+void ts_beside_check(struct ts_cli *cli, struct ts_query *q);
+
+/*
  * Look for the program of the recording @q, as far as it has been read, if @cli names neither it nor a
  * sysroot. On success cli->exec names it, and one line on stderr says so; @cli borrows the path.
  *

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "newest.h"
 #include "picture.h"
 #include "message.h"
 #include "src/base/atomic_file.h"
@@ -105,9 +106,9 @@ static const struct command {
 	int n_optional; /* operands that may follow those; INT_MAX: any number */
 } commands[] = {
 	[TS_CMD_SERVE] = { "serve", "COMM TRACE", 2 },
-	[TS_CMD_GDB] = { "gdb", "TRACE [PROG] [-- GDB-ARGS...]", 1, 1 },
-	[TS_CMD_LLDB] = { "lldb", "TRACE [PROG] [-- LLDB-ARGS...]", 1, 1 },
-	[TS_CMD_DAP] = { "dap", "TRACE [PROG] [-- GDB-ARGS...]", 1, 1 },
+	[TS_CMD_GDB] = { "gdb", "[TRACE [PROG]] [-- GDB-ARGS...]", 0, 2 },
+	[TS_CMD_LLDB] = { "lldb", "[TRACE [PROG]] [-- LLDB-ARGS...]", 0, 2 },
+	[TS_CMD_DAP] = { "dap", "[TRACE [PROG]] [-- GDB-ARGS...]", 0, 2 },
 	[TS_CMD_INFO] = { "info", "TRACE...", 1, INT_MAX },
 	[TS_CMD_INDEX] = { "index", "TRACE", 1 },
 	[TS_CMD_EXPORT] = { "export", "TRACE -o OUT.tf", 1 },
@@ -511,6 +512,19 @@ static bool set_program(struct ts_cli *cli, const char *prog)
 	return parse_file(&cli->exec, "PROG", prog);
 }
 
+/* Of the debuggers' commands. */
+static bool set_newest(struct ts_cli *cli)
+{
+	cli->newest = ts_newest_recording();
+	if (!cli->newest)
+		return usage_error("there is no recording (NAME.ucir) in this folder: usage: tracestub %s %s",
+				   commands[cli->command].name, commands[cli->command].synopsis);
+	cli->trace = cli->newest;
+	if (!cli->is_quiet)
+		fprintf(stderr, "tracestub: %s: the newest recording in this folder\n", cli->newest);
+	return true;
+}
+
 static bool set_operands(struct ts_cli *cli, int n, char **operands)
 {
 	const struct command *c = &commands[cli->command];
@@ -519,6 +533,8 @@ static bool set_operands(struct ts_cli *cli, int n, char **operands)
 
 	if (cli->command == TS_CMD_QUERY)
 		return set_question(cli, n, operands);
+	if (is_debugger(cli) && !n)
+		return set_newest(cli);
 	if (n > first && cli->command != TS_CMD_DIFF && c->n_optional != INT_MAX)
 		n_threads = set_threads(cli, n - first, operands + first);
 	if (n < c->n_operands || n - n_threads - c->n_operands > c->n_optional)
@@ -740,6 +756,8 @@ void ts_cli_fini(struct ts_cli *cli)
 	for (unsigned i = 0; i < cli->n_images; i++)
 		free(cli->images[i].path);
 	cli->n_images = 0;
+	free(cli->newest);
+	cli->newest = NULL;
 	free(cli->exec.path);
 	cli->exec.path = NULL;
 	free(cli->question);

@@ -50,6 +50,7 @@ struct ts_cli {
 	enum ts_command command;
 	const char *comm;  /* serve */
 	const char *trace;
+	char *newest;       /* owned; trace, if the command line names none; else NULL */
 	const char *trace2; /* diff: the other one */
 	char **threads;    /* of trace: files of its other threads, which follow it on the command line */
 	size_t n_threads;

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "adapter.h"
+#include "installed.h"
 #include "message.h"
 #include "src/base/log.h"
 #include "src/base/whole.h"
@@ -48,12 +49,13 @@ static void meeting_close(const struct meeting *m)
 /* ----------------------------------------------------------------------------------------- the server */
 
 /* From here on ^C is for the debugger; before, it ends the reading. */
-static void tell_parent(void *user, const struct ts_arch *arch)
+static void tell_parent(void *user, const struct ts_arch *arch, const char *exec)
 {
 	const int *fd = user;
 
 	setsid();
-	if (!ts_write_whole(*fd, arch->name, strlen(arch->name))) {
+	if (!ts_write_whole(*fd, arch->name, strlen(arch->name) + 1) ||
+	    (exec && !ts_write_whole(*fd, exec, strlen(exec)))) {
 		ts_log(TS_LOG_ERROR, "cannot tell the debugger that the recording is read: %s",
 		       strerror(errno));
 		_exit(EXIT_FAILURE);
@@ -81,19 +83,27 @@ static int wait_for(pid_t pid)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* The name that the server writes when it is ready; NULL if it ended before. */
-static const struct ts_arch *read_arch(int fd)
+/* What the server says when it is ready. */
+struct served {
+	const struct ts_arch *arch; /* NULL: it has ended before */
+	char exec[PATH_MAX];        /* the program's file, empty: none was found */
+};
+
+static void read_served(int fd, struct served *served)
 {
-	char name[64];
-	size_t len = 0;
+	char text[64 + PATH_MAX];
+	size_t len = 0, name_len;
 	ssize_t got;
 
 	do {
-		got = read(fd, name + len, sizeof(name) - 1 - len);
+		got = read(fd, text + len, sizeof(text) - 1 - len);
 		len += got > 0 ? (size_t)got : 0;
 	} while (got > 0 || (got < 0 && errno == EINTR));
-	name[len] = '\0';
-	return len ? ts_arch_find(name) : NULL;
+	text[len] = '\0';
+	name_len = strlen(text);
+	*served = (struct served){ .arch = len ? ts_arch_find(text) : NULL };
+	if (name_len < len)
+		snprintf(served->exec, sizeof(served->exec), "%s", text + name_len + 1);
 }
 
 static const int from_terminal[] = { SIGINT, SIGQUIT };
@@ -114,11 +124,11 @@ static void heed_terminal(const struct sigaction old[2])
 }
 
 /*
- * Returns the server's pid when it is ready, and the recording's *arch; 0 when it ended before, *status is
- * its own; -1 with @err.
+ * Returns the server's pid when it is ready, and what it said; 0 when it ended before, *status is its own; -1
+ * with @err.
  */
 static pid_t start_server(const struct ts_debugger_options *opt, const struct meeting *m,
-			  const struct ts_arch **arch, int *status, struct ts_error *err)
+			  struct served *served, int *status, struct ts_error *err)
 {
 	pid_t pid, parent = getpid();
 	struct sigaction old[2];
@@ -134,10 +144,10 @@ static pid_t start_server(const struct ts_debugger_options *opt, const struct me
 	}
 	ignore_terminal(old);
 	close(ends[1]);
-	*arch = read_arch(ends[0]);
+	read_served(ends[0], served);
 	close(ends[0]);
 	heed_terminal(old);
-	if (*arch)
+	if (served->arch)
 		return pid;
 	*status = wait_for(pid);
 	return 0;
@@ -161,24 +171,6 @@ static bool is_native(const struct ts_arch *arch)
 			return true;
 	}
 	return false;
-}
-
-/* tracestub's commands for gdb: beside the program in a build directory, else where they were installed. */
-static const char *find_gdbinit(char *path, size_t len)
-{
-	ssize_t n = readlink("/proc/self/exe", path, len);
-	char *slash;
-
-	if (n > 0 && (size_t)n < len) {
-		path[n] = '\0';
-		slash = strrchr(path, '/');
-		if (slash && (size_t)(slash - path) + sizeof("/src/gdbinit") <= len) {
-			strcpy(slash, "/src/gdbinit");
-			if (!access(path, R_OK))
-				return path;
-		}
-	}
-	return access(PKGDATADIR "/gdbinit", R_OK) ? NULL : PKGDATADIR "/gdbinit";
 }
 
 /* The candidates: @variable names another one instead. */
@@ -271,7 +263,8 @@ static const char *const lldb_commands[] = {
 #define N_LLDB_COMMANDS (sizeof(lldb_commands) / sizeof(lldb_commands[0]))
 
 /* lldb's arguments, as make_args(). */
-static const char **make_lldb_args(const struct ts_debugger_options *opt, const char *connect)
+static const char **make_lldb_args(const struct ts_debugger_options *opt, const struct served *served,
+				   const char *connect)
 {
 	size_t n_user = count(opt->args), n = 1;
 	const char **args = calloc(n_user + 2 * N_LLDB_COMMANDS + 6, sizeof(*args));
@@ -286,8 +279,8 @@ static const char **make_lldb_args(const struct ts_debugger_options *opt, const 
 	args[n++] = connect;
 	memcpy(args + n, opt->args, n_user * sizeof(*args));
 	n += n_user;
-	if (opt->exec)
-		args[n++] = opt->exec;
+	if (*served->exec)
+		args[n++] = served->exec;
 	return args;
 }
 
@@ -295,7 +288,7 @@ static const char **make_lldb_args(const struct ts_debugger_options *opt, const 
  * gdb's arguments; args[0] is filled later.  The strings are the caller's.  Returns NULL if memory is
  * exhausted.
  */
-static const char **make_args(const struct ts_debugger_options *opt, const struct ts_arch *arch,
+static const char **make_args(const struct ts_debugger_options *opt, const struct served *served,
 			      const char *gdbinit, const char *connect)
 {
 	size_t n_user = count(opt->args), n = 1;
@@ -314,10 +307,10 @@ static const char **make_args(const struct ts_debugger_options *opt, const struc
 		args[n++] = "-x";
 		args[n++] = gdbinit;
 	}
-	if (opt->exec) {
+	if (*served->exec) {
 		args[n++] = "-se";
-		args[n++] = opt->exec;
-	} else if (arch->is_big_endian) {
+		args[n++] = served->exec;
+	} else if (served->arch->is_big_endian) {
 		args[n++] = "-ex";
 		args[n++] = "set endian big";
 	}
@@ -368,52 +361,56 @@ static int run_debugger(const struct ts_debugger_options *opt, const struct ts_a
 	return wait_for(pid);
 }
 
-static const char **args_of_gdb(const struct ts_debugger_options *opt, const struct ts_arch *arch,
+static const char **args_of_gdb(const struct ts_debugger_options *opt, const struct served *served,
 				const char *gdbinit, const char *connect)
 {
 	if (!gdbinit)
 		ts_log(TS_LOG_WARN, "gdb has no 'when' and 'goto': " PKGDATADIR "/gdbinit does not exist");
-	return make_args(opt, arch, gdbinit, connect);
+	return make_args(opt, served, gdbinit, connect);
 }
 
-static int run_connected(const struct ts_debugger_options *opt, const struct ts_arch *arch,
+static int run_connected(const struct ts_debugger_options *opt, const struct served *served,
 			 const struct meeting *m, struct ts_error *err)
 {
 	char path[PATH_MAX], connect[sizeof(m->socket) + 64];
 	const char **args;
+	bool is_found;
 	int status;
 
 	if (opt->kind == TS_DEBUGGER_DAP)
 		setenv("TRACESTUB_SOCKET", m->socket, 1); /* for gdbinit */
+	if (!opt->has_sysroot)
+		setenv("TRACESTUB_LOCAL_FILES", "1", 1); /* for gdbinit */
 	if (opt->kind == TS_DEBUGGER_LLDB) {
 		snprintf(connect, sizeof(connect), "process connect --plugin gdb-remote unix-connect://%s",
 			 m->socket);
-		args = make_lldb_args(opt, connect);
+		args = make_lldb_args(opt, served, connect);
 	} else {
 		snprintf(connect, sizeof(connect), "target extended-remote %s", m->socket);
-		args = args_of_gdb(opt, arch, find_gdbinit(path, sizeof(path)), connect);
+		is_found = ts_installed_find("src/gdbinit", PKGDATADIR "/gdbinit", path, sizeof(path));
+		args = args_of_gdb(opt, served, is_found ? path : NULL, connect);
 	}
 	if (!args) {
 		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the debugger's arguments");
 		return -1;
 	}
-	status = run_debugger(opt, arch, args, err);
+	status = run_debugger(opt, served->arch, args, err);
 	free(args);
 	return status;
 }
 
 int ts_debugger_run(const struct ts_debugger_options *opt, struct ts_error *err)
 {
-	const struct ts_arch *arch;
+	struct served served;
 	struct meeting m;
 	int status = -1;
 	pid_t server;
 
 	if (!meeting_open(&m, err))
 		return -1;
-	server = start_server(opt, &m, &arch, &status, err);
+	server = start_server(opt, &m, &served, &status, err);
 	if (server > 0) {
-		status = run_connected(opt, arch, &m, err);
+		status = run_connected(opt, &served, &m, err);
 		kill(server, SIGTERM);
 		wait_for(server);
 	}

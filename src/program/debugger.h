@@ -23,16 +23,17 @@ enum ts_debugger_kind {
 
 struct ts_debugger_options {
 	enum ts_debugger_kind kind;
-	const char *exec;           /* the program's file, NULL for none */
+	bool has_sysroot;           /* files come from the server: those of this machine are not the recorded ones */
 	char **args;                /* more for the debugger, NULL-terminated */
 
 	/*
 	 * Called in the child: open the recording, serve it at the unix socket @path until SIGTERM, and call
-	 * ready(ready_user, its architecture) as soon as clients are served.  Returns the child's exit
-	 * status; it has said on stderr what went wrong.
+	 * ready(ready_user, its architecture, the program's file or NULL) as soon as clients are served.
+	 * Returns the child's exit status; it has said on stderr what went wrong.
 	 */
 	int (*serve)(void *user, const char *path,
-		     void (*ready)(void *ready_user, const struct ts_arch *arch), void *ready_user);
+		     void (*ready)(void *ready_user, const struct ts_arch *arch, const char *exec),
+		     void *ready_user);
 	void *user;
 };
 

@@ -109,6 +109,7 @@ static int run_on_trace(const struct ts_cli *cli, struct ts_service *service)
 	int result;
 
 	if (ts_opened_init(&o, cli, &status) && ts_read_recording(o.model, cli, &status)) {
+		ts_beside_check(&o.cli, ts_model_query(o.model));
 		if (needs_program(cli))
 			program = ts_beside_find(&o.cli, ts_model_query(o.model));
 		result = check_reading(o.model, cli, run_command(o.model, &o.cli, service));
@@ -164,7 +165,8 @@ static int serve(const struct ts_cli *cli, const struct ts_service_options *opt)
 }
 
 static int serve_debugger(void *user, const char *path,
-			  void (*ready)(void *ready_user, const struct ts_arch *arch), void *ready_user)
+			  void (*ready)(void *ready_user, const struct ts_arch *arch, const char *exec),
+			  void *ready_user)
 {
 	return serve(user, &(struct ts_service_options){ path, ready, ready_user });
 }
@@ -174,7 +176,7 @@ static int run_debugger(struct ts_cli *cli)
 	const struct ts_debugger_options opt = {
 		.kind = cli->command == TS_CMD_LLDB ? TS_DEBUGGER_LLDB
 			: cli->command == TS_CMD_DAP ? TS_DEBUGGER_DAP : TS_DEBUGGER_GDB,
-		.exec = cli->exec.path,
+		.has_sysroot = cli->sysroot != NULL,
 		.args = cli->gdb_args,
 		.serve = serve_debugger,
 		.user = cli,

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "emulator.h"
+#include "installed.h"
 #include "loaders/usercorn/op_write.h"
 #include "loaders/usercorn/write.h"
 #include "message.h"
@@ -99,40 +100,49 @@ static bool check_version(struct recorder *r)
 static bool find_plugin(struct recorder *r)
 {
 	const char *name = r->is_new ? PLUGIN_9 : PLUGIN_7;
-	ssize_t n = readlink("/proc/self/exe", r->plugin, sizeof(r->plugin));
-	char *slash;
+	const char *fixed = r->is_new ? PKGLIBDIR "/" PLUGIN_9 : PKGLIBDIR "/" PLUGIN_7;
 
-	if (n > 0 && (size_t)n < sizeof(r->plugin)) {
-		r->plugin[n] = '\0';
-		slash = strrchr(r->plugin, '/');
-		if (slash && (size_t)(slash + 1 - r->plugin) + strlen(name) < sizeof(r->plugin)) {
-			strcpy(slash + 1, name);
-			if (!access(r->plugin, R_OK))
-				return true;
-		}
-	}
-	snprintf(r->plugin, sizeof(r->plugin), "%s/%s", PKGLIBDIR, name);
-	if (!access(r->plugin, R_OK))
+	if (ts_installed_find(name, fixed, r->plugin, sizeof(r->plugin)))
 		return true;
 	return ts_fail(&r->err, TS_EIO, TS_NO_OFF, "%s is missing: tracestub was not installed as a whole",
 		       r->plugin);
 }
 
-static void name_output(struct recorder *r)
-{
-	const char *name = strrchr(r->cli->program[0], '/');
+/* There are so many names for the recordings of one program. */
+#define MAX_RUNS 100000u
 
-	if (r->cli->output)
-		snprintf(r->out, sizeof(r->out), "%s", r->cli->output);
-	else
-		snprintf(r->out, sizeof(r->out), "%s.ucir", name ? name + 1 : r->cli->program[0]);
+/*
+ * PROGRAM.ucir, where that exists PROGRAM.1.ucir, and so on: the recording that shows a rare bug is not lost by
+ * the next try.
+ */
+static int open_next(struct recorder *r)
+{
+	const char *slash = strrchr(r->cli->program[0], '/'), *name = slash ? slash + 1 : r->cli->program[0];
+	int fd = -1;
+
+	for (unsigned i = 0; fd < 0 && i < MAX_RUNS; i++) {
+		if (i)
+			snprintf(r->out, sizeof(r->out), "%s.%u.ucir", name, i);
+		else
+			snprintf(r->out, sizeof(r->out), "%s.ucir", name);
+		fd = open(r->out, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+		if (fd < 0 && errno != EEXIST)
+			break;
+	}
+	return fd;
+}
+
+/* What -o names is replaced. */
+static int open_named(struct recorder *r)
+{
+	snprintf(r->out, sizeof(r->out), "%s", r->cli->output);
+	return open(r->out, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 }
 
 /* It holds all the program's memory: for its owner only. */
 static bool open_output(struct recorder *r)
 {
-	name_output(r);
-	r->out_fd = open(r->out, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	r->out_fd = r->cli->output ? open_named(r) : open_next(r);
 	if (r->out_fd < 0)
 		return ts_fail_errno(&r->err, "cannot be written");
 	if (fchmod(r->out_fd, 0600) < 0 && errno != EPERM && errno != EINVAL)

@@ -64,7 +64,7 @@ static void say_ready(void *user, const char *address)
 	const struct ts_service *s = user;
 
 	if (s->opt.ready)
-		s->opt.ready(s->opt.user, ts_query_regset(ts_model_query(s->model))->arch);
+		s->opt.ready(s->opt.user, ts_query_regset(ts_model_query(s->model))->arch, s->cli->exec.path);
 	else if (strcmp(address, "-"))
 		ts_message(stderr, "Listening on %s", address);
 }
@@ -79,6 +79,7 @@ int ts_service_run(struct ts_service *s, struct ts_model *m, const struct ts_cli
 		.images = images,
 		.n_images = cli->n_images,
 		.has_local_files = !cli->sysroot,
+		.is_client_local = s->opt.ready && !cli->sysroot,
 		.exec_base = cli->exec.has_base ? &cli->exec.base : NULL,
 		.arch = cli->arch ? ts_arch_find(cli->arch) : NULL,
 		.trace = cli->trace,

@@ -11,10 +11,14 @@
 
 struct ts_service;
 
-/* What listens, and is told the recording's architecture when clients are served. */
+/*
+ * What listens, and is told, when clients are served, the recording's architecture and the program's file (NULL:
+ * none was found).
+ */
 struct ts_service_options {
 	const char *comm;
-	void (*ready)(void *user, const struct ts_arch *arch); /* NULL: stderr says where it listens */
+	/* NULL: stderr says where it listens; else the client is a debugger on this machine */
+	void (*ready)(void *user, const struct ts_arch *arch, const char *exec);
 	void *user;
 };
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/bytes.h"
 #include "src/base/room.h"
 
 #define PAGE_LEN UINT64_C(0x1000)
@@ -44,7 +45,29 @@ static size_t overlap(const struct code *c, const struct ts_code_sample *s, uint
 	return c->len - off < s->len ? (size_t)(c->len - off) : s->len;
 }
 
-static void compare(const struct code *c, const struct ts_code_samples *samples, uint64_t moved,
+bool ts_is_moved_word(const uint8_t *file, const uint8_t *data, size_t len, size_t at, uint64_t moved)
+{
+	for (size_t k = at < 3 ? 0 : at - 3; k <= at && k + 4 <= len; k++) {
+		uint64_t by = ts_number(data + k, 4, false) - ts_number(file + k, 4, false);
+
+		if ((uint32_t)by == (uint32_t)moved)
+			return true;
+	}
+	return false;
+}
+
+static bool is_same(const uint8_t *file, const uint8_t *data, size_t len, bool has_words, uint64_t moved)
+{
+	if (!has_words)
+		return !memcmp(file, data, len);
+	for (size_t i = 0; i < len; i++) {
+		if (file[i] != data[i] && !ts_is_moved_word(file, data, len, i, moved))
+			return false;
+	}
+	return true;
+}
+
+static void compare(const struct code *c, const struct ts_code_samples *samples, bool has_words, uint64_t moved,
 		    struct ts_code_match *match)
 {
 	for (size_t i = 0; i < samples->n; i++) {
@@ -53,10 +76,10 @@ static void compare(const struct code *c, const struct ts_code_samples *samples,
 
 		if (off >= c->len)
 			continue;
-		if (memcmp(c->bytes + off, s->bytes, overlap(c, s, off)))
-			match->n_different++;
-		else
+		if (is_same(c->bytes + off, s->bytes, overlap(c, s, off), has_words, moved))
 			match->n_same++;
+		else
+			match->n_different++;
 	}
 }
 
@@ -72,7 +95,7 @@ bool ts_code_match(const struct ts_code_samples *samples, const struct ts_source
 			continue;
 		if (!code_init(&c, src, &o->loads[i], err))
 			return false;
-		compare(&c, samples, moved, match);
+		compare(&c, samples, o->is_pe && moved, moved, match);
 		free(c.bytes);
 	}
 	return true;

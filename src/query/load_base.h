@@ -22,7 +22,14 @@ struct ts_code_match {
 };
 
 /*
+ * Is the byte at @at of @data (@len bytes of memory), which differs from that of @file, in a word that the loader
+ * of a PE file has moved by @moved?
+ */
+bool ts_is_moved_word(const uint8_t *file, const uint8_t *data, size_t len, size_t at, uint64_t moved);
+
+/*
  * Compare @samples with the executable parts of @o, the headers of @src, moved by @moved.
+ * Words that the loader of a PE file has moved are the same.
  *
  * Returns false if @src cannot be read (TS_EIO, TS_ETRUNC) or memory is exhausted (TS_ENOMEM).
  */

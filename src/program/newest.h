@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The recording that `record` made last, for a command line that names none.
+ */
+#ifndef TS_NEWEST_H
+#define TS_NEWEST_H
+
+/*
+ * The name of the newest file NAME.ucir in the current folder, by the time of its last change; to be freed.
+ *
+ * Returns NULL if there is none, or if memory is exhausted.
+ */
+char *ts_newest_recording(void);
+
+#endif

@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What a developer meets first: recordings are not overwritten, the newest is opened, pretty printers load, libraries are
+read without a word, and an installed tree can be moved."""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import time
+
+from _record import LIMIT, SOURCES, build, emulator
+from _tap import SRCDIR, TRACESTUB, case, run_cases, skip
+
+ENV = {k: v for k, v in os.environ.items() if k != "DEBUGINFOD_URLS"}
+
+
+def run(*argv, **more):
+    return subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=LIMIT,
+                          stdin=subprocess.DEVNULL, **{"env": ENV, **more})
+
+
+def gdb(*argv, commands, **more):
+    shutil.which("gdb") or skip("no gdb")
+    return run(TRACESTUB, "gdb", *argv, "--", "-nx", "-batch", *(a for c in commands for a in ("-ex", c)), **more).stdout
+
+
+def folder(name):
+    path = pathlib.Path(name).resolve()
+    shutil.rmtree(path, ignore_errors=True)
+    path.mkdir()
+    return path
+
+
+@case
+def a_recording_is_not_overwritten_and_the_newest_is_opened():
+    emulator()
+    program, here = build("errno.c", "again"), folder("again-here")
+    for _ in range(3):
+        run(TRACESTUB, "record", program, cwd=here)
+    assert sorted(p.name for p in here.iterdir()) == ["again.1.ucir", "again.2.ucir", "again.ucir"]
+    os.utime(here / "again.1.ucir", (time.time() + 10,) * 2)
+    said = gdb(commands=["when"], cwd=here)
+    assert "tracestub: again.1.ucir: the newest recording in this folder" in said and "position 0 of" in said, said
+
+
+@case
+def a_name_that_is_given_is_replaced():
+    emulator()
+    program, here = build("errno.c", "named"), folder("named-here")
+    for _ in range(2):
+        assert "again" not in run(TRACESTUB, "record", "-o", "it.ucir", program, cwd=here).stdout
+    assert [p.name for p in here.iterdir()] == ["it.ucir"]
+
+
+@case
+def without_a_recording_the_command_line_is_wrong():
+    done = run(TRACESTUB, "gdb", cwd=folder("nothing-here"))
+    assert done.returncode == 2 and "there is no recording (NAME.ucir) in this folder" in done.stdout, done
+
+
+@case
+def pretty_printers_load_and_no_file_is_read_from_the_server():
+    emulator()
+    shutil.which("g++") or skip("no g++")
+    list(pathlib.Path("/usr/share/gdb/auto-load/usr/lib").glob("**/libstdc++*-gdb.py")) or skip("no printers of libstdc++")
+    subprocess.run(["g++", "-g", "-O0", "-o", "texts", str(SOURCES / "texts.cpp")], check=True, timeout=LIMIT)
+    run(TRACESTUB, "record", "-o", "texts.ucir", "./texts")
+    # the safe path of gdb's own is that of Debian's
+    said = gdb("texts.ucir", commands=["break total", "continue", "print text", "print numbers"])
+    assert '= "a text that is long enough for the heap"' in said, said
+    assert "std::vector of length 3, capacity 3 = {3, 1, 4}" in said, said
+    assert "from remote target" not in said and "target:" not in said, said
+
+
+@case
+def another_library_is_not_believed():
+    """In the place of the recorded one: gdb opens libraries itself, so the server names it otherwise."""
+    emulator()
+    here = folder("library")
+    for value in 1, 2:
+        (here / "lib.c").write_text(f"int value(int n) {{ return n + {value}; }}\n")
+        run("gcc", "-g", "-O0", "-shared", "-fPIC", "-o", "libvalue.so", "lib.c", cwd=here)
+        if value == 1:
+            (here / "main.c").write_text("int value(int n);\nint main(int argc, char **argv) { return value(argc); }\n")
+            run("gcc", "-g", "-o", "main", "main.c", "-L.", "-lvalue", f"-Wl,-rpath,{here}", cwd=here)
+            run(TRACESTUB, "record", "./main", cwd=here)
+            said = gdb("main.ucir", commands=["break main", "continue", "info sharedlibrary"], cwd=here)
+            assert re.search(rf"Yes +{here}/libvalue.so$", said, re.M), said
+    said = gdb("main.ucir", commands=["break main", "continue", "info sharedlibrary"], cwd=here)
+    assert re.search(rf"No +{here}/libvalue.so \(not the recorded file\)$", said, re.M), said
+
+
+@case
+def an_installed_tree_can_be_moved():
+    emulator()
+    builddir = pathlib.Path(os.environ.get("TEST_BUILDDIR", SRCDIR))
+    made = run("make", "-C", str(builddir), "install", f"DESTDIR={pathlib.Path('staged').resolve()}")
+    assert made.returncode == 0, made.stdout[-2000:]
+    prefix, = (p.parent.parent for p in pathlib.Path("staged").glob("**/bin/tracestub"))
+    moved = pathlib.Path("moved").resolve()
+    shutil.rmtree(moved, ignore_errors=True)
+    shutil.move(prefix, moved)
+    program = build("errno.c", "moving")
+    said = run(str(moved / "bin/tracestub"), "record", "-o", "moved.ucir", program).stdout
+    assert "instructions in" in said, said
+    shutil.which("gdb") or skip("no gdb")
+    said = run(str(moved / "bin/tracestub"), "gdb", "moved.ucir", "--", "-nx", "-batch", "-ex", "when").stdout
+    assert "position 0 of" in said, said
+
+
+run_cases()

@@ -41,6 +41,7 @@ void bap_calls_take(struct bap_calls *calls, struct bap_known *k, const struct b
 			ev->n_args = (uint8_t)c->n_args;
 			memcpy(ev->args, c->args, sizeof(ev->args));
 		}
+		ts_steps_effect(k->out, TS_FX_UNSEEN, 0, 0);
 		memmove(c, c + 1, (--calls->n - i) * sizeof(*c));
 		return;
 	}

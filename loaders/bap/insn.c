@@ -9,6 +9,7 @@
 
 #include "results.h"
 #include "schema.h"
+#include "src/arch/traps.h"
 
 #define ARM_IT   UINT32_C(0x0600fc00)
 #define ARM_GE   UINT32_C(0x000f0000)
@@ -223,20 +224,17 @@ static void lose_x86_results(struct bap_known *k, struct bap_thread *t, uint64_t
 	lose_flags(k, t, (f->flags_written | f->flags_undefined) & X86_LOGGED);
 }
 
-static void lose_x86_unlogged(struct bap_known *k, struct bap_thread *t, uint64_t pc,
-			      const struct pb_value *raw)
+/* The kernel returns to the user of sysenter with the address in edx and the stack pointer in ecx. */
+static void lose_x86_call(struct bap_known *k, struct bap_thread *t, const struct pb_value *raw)
 {
-	bool is_64 = k->rec->addr_mask == UINT64_MAX;
-
-	if (!raw->n || is_insn(raw, "\x0f\x05", 2) || /* syscall */
-	    is_insn(raw, "\xcd\x80", 2))              /* int $0x80 */
-		lose_named(k, t, is_64 ? "rax\0rcx\0r11\0" : "eax\0");
+	if (k->rec->addr_mask == UINT64_MAX)
+		lose_named(k, t, "rax\0rcx\0r11\0");
 	else
-		lose_x86_results(k, t, pc, raw);
+		lose_named(k, t, is_insn(raw, "\x0f\x34", 2) ? "eax\0ecx\0edx\0" : "eax\0");
 }
 
 /*
- * ARM and Thumb: svc; registers of the system, of a coprocessor, of the floating-point unit to general ones.
+ * ARM and Thumb: registers of the system, of a coprocessor, of the floating-point unit to general ones.
  */
 static void lose_arm_unlogged(struct bap_known *k, struct bap_thread *t, const struct pb_value *raw)
 {
@@ -245,9 +243,7 @@ static void lose_arm_unlogged(struct bap_known *k, struct bap_thread *t, const s
 
 	if (is_thumb)
 		w = w << 16 | w >> 16, to = w >> 12 & 15;
-	if ((raw->n == 2 && raw->p[1] == 0xdf) || (!is_thumb && (w & 0x0f000000) == 0x0f000000)) {
-		lose_named(k, t, "r0\0");
-	} else if ((w & 0x0f100010) == 0x0e100010) { /* mrc, vmov, vmrs */
+	if ((w & 0x0f100010) == 0x0e100010) { /* mrc, vmov, vmrs */
 		if (to == 15)
 			lose_flags(k, t, ARM_NZCV);
 		else
@@ -260,16 +256,14 @@ static void lose_arm_unlogged(struct bap_known *k, struct bap_thread *t, const s
 	}
 }
 
-/* AArch64: svc; mrs; what goes from vector to general registers; comparisons of floating-point numbers. */
+/* AArch64: mrs; what goes from vector to general registers; comparisons of floating-point numbers. */
 static void lose_aarch64_unlogged(struct bap_known *k, struct bap_thread *t, const struct pb_value *raw)
 {
 	uint32_t w = insn_word(k, raw), op = w >> 16 & 7;
 
 	if (k->rec->base.regs.arch->is_big_endian) /* instructions are little-endian in both byte orders */
 		w = __builtin_bswap32(w), op = w >> 16 & 7;
-	if ((w & 0xffe0001f) == 0xd4000001)
-		lose_named(k, t, "x0\0");
-	else if ((w & 0xff20fc07) == 0x1e202000 || (w & 0xff200c00) == 0x1e200400)
+	if ((w & 0xff20fc07) == 0x1e202000 || (w & 0xff200c00) == 0x1e200400)
 		lose_flags(k, t, A64_NZCV);
 	else if (((w & 0xfff00000) == 0xd5300000 || (w & 0xbfe0ec00) == 0x0e002c00 ||
 		  ((w & 0x7f20fc00) == 0x1e200000 && op != 2 && op != 3 && op != 7)) &&
@@ -277,13 +271,11 @@ static void lose_aarch64_unlogged(struct bap_known *k, struct bap_thread *t, con
 		lose_numbered(k, t, 'x', w & 31);
 }
 
-/* PowerPC: sc; mfspr, mftb, mfcr, mfmsr. */
+/* PowerPC: mfspr, mftb, mfcr, mfmsr. */
 static void lose_ppc_unlogged(struct bap_known *k, struct bap_thread *t, const struct pb_value *raw)
 {
 	uint32_t w = insn_word(k, raw);
 
-	if (is_insn(raw, "\x44\0\0\x02", 4) || is_insn(raw, "\x02\0\0\x44", 4))
-		lose_named(k, t, "r3\0");
 	switch (w & 0xfc0007fe) {
 	case 0x7c0002a6:
 	case 0x7c0002e6:
@@ -293,22 +285,49 @@ static void lose_ppc_unlogged(struct bap_known *k, struct bap_thread *t, const s
 	}
 }
 
-/* MIPS: syscall; rdhwr, and what comes from coprocessors 0 and 1. */
+/* MIPS: rdhwr, and what comes from coprocessors 0 and 1. */
 static void lose_mips_unlogged(struct bap_known *k, struct bap_thread *t, const struct pb_value *raw)
 {
 	uint32_t w = insn_word(k, raw);
 
-	if (w == 0x0000000c || w == 0x0c000000)
-		lose_named(k, t, "v0\0a3\0");
-	else if ((w & 0xffe0003f) == 0x7c00003b || (w & 0xff8007f8) == 0x40000000 ||
+	if ((w & 0xffe0003f) == 0x7c00003b || (w & 0xff8007f8) == 0x40000000 ||
 		 (w & 0xff8007ff) == 0x44000000)
 		lose_numbered(k, t, 'r', w >> 16 & 31);
 }
 
-void bap_lose_unlogged(struct bap_known *k, struct bap_thread *t, uint64_t pc, const struct pb_value *raw)
+static enum ts_trap trap_of(const struct bap *rec, const struct bap_thread *t, const struct pb_value *raw)
+{
+	bool is_thumb = rec->arch == BAP_ARCH_ARM && t->flags[0].value & BAP_ARM_T;
+
+	return ts_insn_trap(rec->base.regs.arch, is_thumb, raw->p, raw->n);
+}
+
+bool bap_is_trap(const struct bap *rec, const struct bap_thread *t, const struct pb_value *raw)
+{
+	return trap_of(rec, t, raw) != TS_TRAP_NONE;
+}
+
+/* What a system call may change. */
+static void lose_call(struct bap_known *k, struct bap_thread *t, const struct pb_value *raw)
 {
 	switch (k->rec->arch) {
-	case BAP_ARCH_X86: lose_x86_unlogged(k, t, pc, raw); break;
+	case BAP_ARCH_X86: lose_x86_call(k, t, raw); break;
+	case BAP_ARCH_ARM: lose_named(k, t, "r0\0"); break;
+	case BAP_ARCH_AARCH64: lose_named(k, t, "x0\0"); break;
+	case BAP_ARCH_POWERPC: lose_named(k, t, "r3\0"); break;
+	case BAP_ARCH_MIPS: lose_named(k, t, "v0\0a3\0"); break;
+	default: break;
+	}
+}
+
+void bap_lose_unlogged(struct bap_known *k, struct bap_thread *t, uint64_t pc, const struct pb_value *raw)
+{
+	if (trap_of(k->rec, t, raw) == TS_TRAP_SYSCALL || (!raw->n && k->rec->arch == BAP_ARCH_X86)) {
+		lose_call(k, t, raw);
+		return;
+	}
+	switch (k->rec->arch) {
+	case BAP_ARCH_X86: lose_x86_results(k, t, pc, raw); break;
 	case BAP_ARCH_ARM: lose_arm_unlogged(k, t, raw); break;
 	case BAP_ARCH_AARCH64: lose_aarch64_unlogged(k, t, raw); break;
 	case BAP_ARCH_POWERPC: lose_ppc_unlogged(k, t, raw); break;

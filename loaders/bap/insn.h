@@ -41,6 +41,9 @@ void bap_lose_x86(struct bap_known *k, struct bap_thread *t, enum bap_x86_loss l
 /* After an instruction whose frame has operands, but lacks those that an emulator's helper writes. */
 void bap_lose_helpers(struct bap_known *k, struct bap_thread *t, const struct pb_value *raw);
 
+/* Does the kernel run during the instruction of the thread with these bytes?  It may write to memory. */
+bool bap_is_trap(const struct bap *rec, const struct bap_thread *t, const struct pb_value *raw);
+
 /*
  * After one at @pc without any operand: a system call, or one that a helper of the emulator executes.  The
  * registers that it writes by its encoding become unknown.

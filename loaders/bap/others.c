@@ -2,6 +2,7 @@
 #include "others.h"
 
 #include "schema.h"
+#include "src/arch/signals.h"
 #include "threads.h"
 #include "value.h"
 
@@ -34,22 +35,20 @@ static bool read_syscall(struct bap_course *co, struct ts_cursor *c)
 }
 
 /* gdb's number for what a recorder calls an exception: a signal of Linux, or a code of Windows. */
-static uint64_t gdb_signal(uint64_t number)
+static uint64_t gdb_signal(const struct ts_arch *arch, uint64_t number)
 {
 	static const struct {
 		uint32_t number;
 		uint8_t gdb;
-	} others[] = {
-		{ 7, 10 },          { 10, 30 },        { 12, 31 },         { 17, 20 },
-		{ 18, 19 },         { 19, 17 },        { 20, 18 },         { 23, 16 },
+	} codes[] = {
 		{ 0xc0000005, 11 }, { 0xc000001d, 4 }, { 0x80000003, 5 },  { 0x80000004, 5 },
 		{ 0xc0000094, 8 },  { 0xc0000096, 4 }, { 0xc00000fd, 11 }, { 0x80000002, 10 },
 	};
 
-	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
-		if (others[i].number == number)
-			return others[i].gdb;
-	return number && number <= 15 ? number : 143; /* unknown */
+	for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++)
+		if (codes[i].number == number)
+			return codes[i].gdb;
+	return number <= UINT32_MAX ? ts_signal_from_linux(arch, (uint32_t)number) : TS_SIGNAL_UNKNOWN;
 }
 
 static bool read_exception(struct bap_course *co, struct ts_cursor *c)
@@ -61,10 +60,11 @@ static bool read_exception(struct bap_course *co, struct ts_cursor *c)
 		return false;
 	ev = ts_steps_event(co->known.out, TS_EV_SIGNAL);
 	if (ev) {
-		ev->number = gdb_signal(m.v[EXCEPTION_NUMBER - 1].n);
+		ev->number = gdb_signal(co->rec->base.regs.arch, m.v[EXCEPTION_NUMBER - 1].n);
 		ev->has_addr = pb_has(&m, EXCEPTION_FROM);
 		ev->addr = m.v[EXCEPTION_FROM - 1].n & co->rec->addr_mask;
 	}
+	ts_steps_effect(co->known.out, TS_FX_UNSEEN, 0, 0);
 	return true;
 }
 

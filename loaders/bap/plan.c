@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "schema.h"
+#include "src/arch/traps.h"
 
 /* Slots at first, and at the most: then all plans are dropped, and those that are still needed made again. */
 #define MIN_SLOTS 256u
@@ -223,6 +224,7 @@ static bool fill(struct draft *d, const uint8_t *end)
 		return false;
 	plan->insn_len = (uint8_t)raw->n;
 	plan->loss = bap_x86_loss(d->in->rec, raw);
+	plan->is_trap = ts_insn_trap(d->in->rec->base.regs.arch, false, raw->p, raw->n) != TS_TRAP_NONE;
 	plan->n_pre_items = plan->n_items;
 	plan->n_pre_flags = plan->n_flags;
 	if (!add_list(d, &m.v[STD_POST_LIST - 1], false))

@@ -76,6 +76,7 @@ struct bap_plan {
 	uint8_t n_blocks;
 	uint8_t insn_len;
 	bool has_operands, has_pre_flags, has_post_flags; /* flags: single ones or whole registers */
+	bool is_trap;                                     /* bap_is_trap() */
 	uint8_t loss;                                     /* enum bap_x86_loss */
 	/* items and flags of the list before the instruction, then of the list after it: */
 	uint8_t n_pre_items, n_items, n_pre_flags, n_flags;

@@ -204,6 +204,8 @@ static __attribute__((noinline)) bool read_any(struct bap_course *co, struct bap
 		bap_lose_helpers(&co->known, *t, raw);
 	if (is_arm)
 		bap_step_it(&co->known, *t, raw);
+	if ((!raw->n && !has_operands) || bap_is_trap(co->rec, *t, raw))
+		ts_steps_effect(co->known.out, TS_FX_UNSEEN, 0, 0);
 	return ts_ok(c);
 }
 
@@ -331,6 +333,8 @@ static inline void follow(struct bap_course *co, struct bap_thread *t, const str
 		bap_lose_unlogged(&co->known, t, pc, &raw);
 	else if (f->plan->loss)
 		bap_lose_x86(&co->known, t, f->plan->loss);
+	if (f->plan->is_trap)
+		ts_steps_effect(co->known.out, TS_FX_UNSEEN, 0, 0);
 	co->plans.n_followed++;
 }
 

@@ -71,6 +71,16 @@ static void add_x86(struct tenet_names *n, const struct ts_regset *set, char siz
 	}
 }
 
+/* Which registers tell of a system call: the number's, or rcx; and up to three that it changes. */
+static void add_call(struct tenet_names *n, const struct ts_regset *set, const char *call,
+		     const char *const results[3])
+{
+	n->results = 0;
+	n->call_off = set->regs[ts_regset_find(set, call)].off;
+	for (unsigned i = 0; i < 3 && results[i]; i++)
+		n->results |= tenet_bit(n, set->regs[ts_regset_find(set, results[i])].off);
+}
+
 void tenet_names_init(struct tenet_names *n, const struct ts_regset *set)
 {
 	static const char *const arm64[][2] = {
@@ -88,18 +98,22 @@ void tenet_names_init(struct tenet_names *n, const struct ts_regset *set)
 		add_x86(n, set, 'r');
 		add_range(n, set, "r", 8, 15);
 		regmap_add_other(&n->map, "rip", REGMAP_PC);
+		add_call(n, set, "rcx", (const char *const[3]){ "rax", "rcx", "r11" });
 	} else if (!strcmp(arch, "i386")) {
 		add_x86(n, set, 'e');
 		regmap_add_other(&n->map, "eip", REGMAP_PC);
+		add_call(n, set, "eax", (const char *const[3]){ "eax" });
 	} else if (!strcmp(arch, "aarch64")) {
 		add_range(n, set, "x", 0, 30);
 		add_names(n, set, arm64);
 		regmap_add_other(&n->map, "pc", REGMAP_PC);
+		add_call(n, set, "x8", (const char *const[3]){ "x0" });
 	} else {
 		add_range(n, set, "r", 0, 12);
 		add_names(n, set, arm);
 		regmap_add_other(&n->map, "pc", REGMAP_PC);
 		regmap_add_other(&n->map, "r15", REGMAP_PC);
+		add_call(n, set, "r7", (const char *const[3]){ "r0" });
 	}
 	regmap_add_other(&n->map, "asid", REGMAP_IGNORE);
 	regmap_add_other(&n->map, "kernel", REGMAP_IGNORE);
@@ -213,7 +227,7 @@ static inline void take_pc(struct scan *s)
 /* Is the register, or what follows it, to be taken? */
 static inline bool is_wanted(struct scan *s, const struct regmap_slot *slot)
 {
-	uint64_t bit = UINT64_C(1) << slot->off / s->names->word % 64;
+	uint64_t bit = tenet_bit(s->names, slot->off);
 
 	if (s->what == TENET_ALL)
 		return true;
@@ -237,12 +251,17 @@ static inline void take_register(struct scan *s, const struct regmap_slot *slot)
 		l->has_sp = is_good;
 		l->is_sp_bad = !is_good;
 	}
+	if (slot->off == s->names->call_off) {
+		l->call = value;
+		l->has_call = true; /* a bad value is none of a system call */
+	}
 	if (__builtin_expect(!is_good, 0)) {
 		damaged(s, TENET_BAD_REGISTER, at);
 		skip_item(s);
 	}
 	if (!is_wanted(s, slot))
 		return;
+	l->registers |= tenet_bit(s->names, slot->off);
 	l->has_zero |= is_good && !value;
 	bytes = htole64(value);
 	if (is_good)

@@ -25,6 +25,12 @@ struct tenet_names {
 	struct regmap map;
 	uint32_t sp_off; /* in the 'g' layout */
 	uint8_t word;    /* bytes of a register */
+	/*
+	 * A system call: the register that tells one, in the 'g' layout, and the ones that it may change, a bit
+	 * each (tenet_bit()).  x86_64: rcx, which is the address after it; else its number.
+	 */
+	uint32_t call_off;
+	uint64_t results;
 	bool is_pc_last; /* the program counter comes after the registers of its position */
 };
 
@@ -64,15 +70,23 @@ enum tenet_what {
 };
 
 struct tenet_line {
-	uint64_t pc, sp;
+	uint64_t pc, sp, call; /* call: of the register that tells a system call */
+	uint64_t registers; /* those that were taken, a bit each */
 	uint32_t n_regs;    /* listed, without the program counter */
 	uint32_t n_accesses;
 	bool has_pc, is_pc_bad;
 	bool has_sp, is_sp_bad;
+	bool has_call;
 	bool has_zero;      /* a register is listed as 0 */
 	bool has_reg_after; /* a register stands after the program counter */
 	bool is_lost;       /* nothing of it can be used */
 };
+
+/* The bit of the register at @off of the 'g' layout. */
+static inline uint64_t tenet_bit(const struct tenet_names *names, uint32_t off)
+{
+	return UINT64_C(1) << off / names->word % 64;
+}
 
 /*
  * Names of x86_64, i386, aarch64 or arm registers of @set.

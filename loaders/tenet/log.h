@@ -23,7 +23,8 @@ struct tenet_place {
 	uint64_t number; /* of that line, from 1 */
 	uint64_t pc;     /* of the position */
 	uint64_t sp;     /* there */
-	bool has_pc, has_sp;
+	uint64_t call;   /* of the register that tells a system call, there */
+	bool has_pc, has_sp, has_call;
 };
 
 /* A file: the log of a thread. */

@@ -22,6 +22,9 @@
  *        such code up in one line.
  * What such a line says of memory is how it is there, not what an instruction did.
  *
+ * What the kernel writes is not in a log.  A step that may be a system call, by its code where --exec shows
+ * that, else by what it did to registers, is therefore one in which memory may have changed unseen.
+ *
  * A decode point is a struct tenet_place, and the file that it is in.
  */
 #include "reader.h"
@@ -32,6 +35,7 @@
 #include <string.h>
 
 #include "loaders/kit/point.h"
+#include "src/arch/traps.h"
 
 /* A return address lies at most this far after the call. */
 #define MAX_CALL_LEN 16u
@@ -54,6 +58,7 @@ struct reader {
 struct group {
 	struct tenet_line last; /* the line of the position */
 	uint64_t last_off;
+	uint64_t registers;
 	uint32_t n_regs, n_accesses;
 };
 
@@ -110,6 +115,10 @@ static inline bool arrive(struct tenet_place *at, const struct tenet_line *l)
 		at->has_sp = true;
 	}
 	at->has_sp &= !l->is_sp_bad;
+	if (l->has_call || l->is_lost) {
+		at->call = l->call;
+		at->has_call = l->has_call;
+	}
 	return is_position && !l->is_lost;
 }
 
@@ -119,6 +128,7 @@ static enum ts_next read_group(struct reader *r, enum tenet_what what, struct gr
 {
 	bool is_position;
 
+	g->registers = 0;
 	g->n_regs = g->n_accesses = 0;
 	do {
 		enum ts_next next;
@@ -129,6 +139,7 @@ static enum ts_next read_group(struct reader *r, enum tenet_what what, struct gr
 			return next;
 		if (g->last.is_lost && what != TENET_STEP)
 			ts_steps_effect(out, TS_FX_REG_WRITE, 0, r->rec->base.regs.g_len);
+		g->registers |= g->last.registers;
 		g->n_regs += g->last.n_regs;
 		g->n_accesses += g->last.n_accesses;
 		is_position = arrive(&r->at, &g->last);
@@ -199,6 +210,61 @@ static void tell_gap(struct ts_steps *out)
 	ev = ts_steps_event(out, TS_EV_GAP);
 	if (ev)
 		snprintf(ev->text, sizeof(ev->text), "code that is not listed");
+	ts_steps_effect(out, TS_FX_UNSEEN, 0, 0);
+}
+
+/* ------------------------------------------------------------------------------------------- system calls */
+
+/* Linux's numbers are below this one, on all these processors. */
+#define MAX_CALLS 600u
+#define I386_READ 3u
+
+/* What the code says, if it is known.  Returns false if it is not. */
+static bool judge_code(const struct reader *r, uint64_t pc, uint64_t len, bool *is_trap)
+{
+	const struct ts_image *code = &r->rec->base.memory;
+	uint8_t bytes[4] = { 0 }, known[4] = { 0 };
+
+	if (!code->n_ranges)
+		return false;
+	ts_image_fill(code, 0, pc, (size_t)len, bytes, known);
+	if (memchr(known, 0, (size_t)len))
+		return false;
+	*is_trap = ts_insn_trap(r->rec->names.arch, len == 2, bytes, (size_t)len) != TS_TRAP_NONE;
+	return true;
+}
+
+/*
+ * May the instruction at @from, which accessed no memory and is @len bytes long, have been a system call by
+ * what it did to the @registers, a bit each?  On x86_64 it leaves the next address in rcx.  Elsewhere its
+ * number is in a register: of i386 it is the one of the result, too.
+ */
+static bool looks_like_call(const struct reader *r, const struct tenet_place *from, uint64_t registers)
+{
+	const struct tenet_names *names = &r->rec->names;
+
+	if (registers & ~names->results)
+		return false;
+	if (names->word == 8 && names->arch->min_insn_len == 1)
+		return r->at.has_call && r->at.call == r->at.pc;
+	if (!from->has_call || !from->call || from->call >= MAX_CALLS)
+		return false;
+	return registers || names->arch->min_insn_len > 1 || from->call == I386_READ;
+}
+
+/*
+ * May the kernel have run during the step from the instruction at @from, which accessed no memory, to the
+ * position where the reader stands now?
+ */
+static inline bool is_call(const struct reader *r, const struct tenet_place *from, uint64_t registers)
+{
+	const struct ts_arch *arch = r->rec->names.arch;
+	uint64_t len = r->at.pc - from->pc;
+	bool is_trap;
+
+	if (len != (arch->min_insn_len == 4 ? 4 : 2) && !(arch->has_thumb && len == 4))
+		return false;
+	return judge_code(r, from->pc, len, &is_trap) ? is_trap : looks_like_call(r, from, registers);
 }
 
 /* ----------------------------------------------------------------------------------------------- accesses */
@@ -378,6 +444,8 @@ static enum ts_next step(struct reader *r, struct ts_steps *out, struct ts_error
 		tell_gap(out);
 	else if (!w->is_true && g.n_accesses > 1)
 		tell_fetched(out);
+	if (!(w->is_own ? own.n_accesses : g.n_accesses) && is_call(r, &from, own.registers | g.registers))
+		ts_steps_effect(out, TS_FX_UNSEEN, 0, 0);
 	if (!end_file(r, out, err))
 		return TS_FAIL;
 	ts_steps_close(out, from.pc,
@@ -424,6 +492,7 @@ static enum ts_next next(struct ts_reader *base, struct ts_steps *out, struct ts
 enum flag {
 	HAS_PC = 1,
 	HAS_SP = 2,
+	HAS_CALL = 4,
 };
 
 static void save(const struct ts_reader *base, struct ts_buf *b)
@@ -435,7 +504,9 @@ static void save(const struct ts_reader *base, struct ts_buf *b)
 	point_put(b, r->at.number);
 	point_put(b, r->at.pc);
 	point_put(b, r->at.sp);
-	point_put(b, (r->at.has_pc ? HAS_PC : 0) | (r->at.has_sp ? HAS_SP : 0));
+	point_put(b, r->at.call);
+	point_put(b, (r->at.has_pc ? HAS_PC : 0) | (r->at.has_sp ? HAS_SP : 0) |
+			     (r->at.has_call ? HAS_CALL : 0));
 	point_put_end(b, &r->base.end);
 }
 
@@ -451,9 +522,11 @@ static bool resume(struct ts_reader *base, const uint8_t *point, size_t len, str
 	at.number = point_get(&p, UINT64_MAX);
 	at.pc = point_get(&p, UINT64_MAX);
 	at.sp = point_get(&p, UINT64_MAX);
-	flags = point_get(&p, HAS_PC | HAS_SP);
+	at.call = point_get(&p, UINT64_MAX);
+	flags = point_get(&p, HAS_PC | HAS_SP | HAS_CALL);
 	at.has_pc = flags & HAS_PC;
 	at.has_sp = flags & HAS_SP;
+	at.has_call = flags & HAS_CALL;
 	point_get_end(&p, &end);
 	if (!point_close(&p))
 		return false;

@@ -211,7 +211,7 @@ static void learn(struct x64dbg_blocks *bl, const struct x64dbg_stop *s)
 		if (x64dbg_form_is(&s->insn->form, p))
 			s->insn->other = was;
 	}
-	if (bl->insn && bl->insn->next != s->insn) {
+	if (bl->insn && bl->insn->next != s->insn && !x64dbg_insn_is_near_call(bl->insn, s->pc)) {
 		bl->insn->other_next = bl->insn->next;
 		bl->insn->next = s->insn;
 	}

@@ -3,10 +3,12 @@
 
 #include <stdlib.h>
 
+#include "src/arch/traps.h"
+
 bool x64dbg_insns_init(struct x64dbg_insns *c, const struct x64dbg_layout *layout,
 		       const struct ts_regset *set)
 {
-	*c = (struct x64dbg_insns){ .layout = layout };
+	*c = (struct x64dbg_insns){ .layout = layout, .arch = set->arch };
 	ts_x86_init(&c->x, set);
 	c->memory = calloc(X64DBG_N_INSNS + 2, sizeof(*c->items)); /* pages that are not there until needed */
 	c->items = (struct x64dbg_insn *)(((uintptr_t)c->memory + X64DBG_INSN_ALIGN - 1) &
@@ -42,6 +44,7 @@ static void decode(struct x64dbg_insns *c, struct x64dbg_insn *insn, uint64_t pc
 	if (ts_x86_decode(&c->x, pc, bytes, len, &insn->x) && insn->x.len != len)
 		insn->x = (struct ts_x86_insn){ .pc = pc, .flow = TS_X86_ANY };
 	insn->is_simple = is_simple(c, &insn->x);
+	insn->is_trap = ts_insn_trap(c->arch, false, bytes, len) != TS_TRAP_NONE;
 }
 
 /* Where the instruction at @pc goes: to where it was, else to a place that is free, else to either. */

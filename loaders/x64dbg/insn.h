@@ -25,6 +25,7 @@ struct x64dbg_insn {
 	uint32_t told;        /* when its bytes were told to the model last: the reader's number */
 	uint8_t len;          /* as recorded; 0: an empty entry */
 	uint8_t n_seen;       /* how many of its bytes lie in the address space */
+	bool is_trap;         /* the kernel runs during it, and may write to memory */
 	bool is_simple;       /* it accesses all of its only operand, which is in one word, and once */
 	uint8_t bytes[16];    /* zeros after it */
 	struct ts_x86_insn x; /* no instruction has another length than the recorded one */
@@ -44,6 +45,7 @@ _Static_assert(offsetof(struct x64dbg_insn, x.mem[1]) <= 2 * X64DBG_INSN_ALIGN,
 struct x64dbg_insns {
 	struct ts_x86 x;
 	const struct x64dbg_layout *layout; /* borrowed */
+	const struct ts_arch *arch; /* borrowed */
 	void *memory; /* owned; holds the items */
 	/*
 	 * In the order in which they were decoded first: those that run together lie together. Number 0 is
@@ -87,6 +89,24 @@ static inline void x64dbg_insn_tell(struct x64dbg_insn *insn, uint32_t window, s
 	insn->told = window;
 	if (e)
 		e->is_hidden = true;
+}
+
+/* What it may have done to memory that the trace does not show. */
+static inline void x64dbg_insn_tell_unseen(const struct x64dbg_insn *insn, struct ts_steps *out)
+{
+	if (__builtin_expect(insn->is_trap, 0))
+		ts_steps_effect(out, TS_FX_UNSEEN, 0, 0);
+}
+
+/*
+ * After an indirect call to a place so near after it, the instruction at @pc may be one that follows the return
+ * of a call that was stepped over: only the stack pointer tells.
+ */
+#define X64DBG_NEAR_CALL 256u
+
+static inline bool x64dbg_insn_is_near_call(const struct x64dbg_insn *insn, uint64_t pc)
+{
+	return insn->x.flow == TS_X86_CALL_ANY && pc - insn->x.pc < X64DBG_NEAR_CALL;
 }
 
 /* Can the next instruction of its thread be at @pc, if nothing else runs between them? */

@@ -109,20 +109,6 @@ struct reader {
 
 /* ------------------------------------------------------------------------------------ from block to block */
 
-/* Can the block after @s follow its instruction? */
-static enum gap gap_behind(const struct stage *s, const struct x64dbg_insn *insn, const struct stage *after)
-{
-	uint64_t next = after->at.pc;
-
-	if (after->at.is_session)
-		return GAP_SESSION;
-	if (after->at.tid != s->at.tid || x64dbg_insn_leads_to(insn, next))
-			return GAP_NONE;
-	if ((insn->x.flow == TS_X86_CALL || insn->x.flow == TS_X86_CALL_ANY) && next == s->at.pc + insn->len)
-			return GAP_OVER;
-	return next == s->at.pc ? GAP_RETRY : GAP_BREAK;
-}
-
 static uint32_t get32(const uint8_t *p)
 {
 	return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
@@ -131,6 +117,47 @@ static uint32_t get32(const uint8_t *p)
 static uint64_t get_word(const uint8_t *p, unsigned width)
 {
 	return width == 8 ? get32(p) | (uint64_t)get32(p + 4) << 32 : get32(p);
+}
+
+/* A register slot of a block, if it is listed. */
+static bool find_slot(const struct x64dbg_block *b, unsigned slot, unsigned width, uint64_t *value)
+{
+	for (unsigned i = 0; i < b->n_regs; i++) {
+		if (b->slots[i] == slot) {
+			*value = get_word(b->values + i * width, width);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Did a call, before which the registers were read, leave a return address, so that @after is what it called? */
+static bool has_called(const struct reader *r, const struct stage *after)
+{
+	const struct x64dbg_layout *l = &r->rec->layout;
+	const struct ts_regset *set = &r->rec->base.regs;
+	uint64_t sp = get_word(r->regs.g + set->regs[set->sp].off, l->width), now = sp;
+
+	find_slot(&after->at.b, l->sp, l->width, &now);
+	sp -= now;
+	return (sp & l->word_mask) == l->width || (sp & l->word_mask) == 2 * l->width; /* a far one: cs, too */
+}
+
+/* Can the block after @s follow its instruction? */
+static enum gap gap_after(const struct reader *r, const struct stage *s, const struct x64dbg_insn *insn,
+			  const struct stage *after)
+{
+	uint64_t next = after->at.pc;
+
+	if (after->at.is_session)
+		return GAP_SESSION;
+	if (after->at.tid != s->at.tid)
+		return GAP_NONE;
+	if (x64dbg_insn_leads_to(insn, next))
+		return x64dbg_insn_is_near_call(insn, next) && !has_called(r, after) ? GAP_OVER : GAP_NONE;
+	if ((insn->x.flow == TS_X86_CALL || insn->x.flow == TS_X86_CALL_ANY) && next == s->at.pc + insn->len)
+		return GAP_OVER;
+	return next == s->at.pc ? GAP_RETRY : GAP_BREAK;
 }
 
 /* A thread that has run for the first time gets the name that it is known to have. */
@@ -266,7 +293,7 @@ static bool arrive(struct reader *r, struct stage *s, const struct stage *before
 	insn = x64dbg_stop_insn(&s->at, &r->insns);
 	s->insn = insn;
 	x64dbg_access_find(&s->accesses, &s->at.b, insn, &r->insns, r->regs.g);
-	s->gap = after ? gap_behind(s, insn, after) : GAP_NONE;
+	s->gap = after ? gap_after(r, s, insn, after) : GAP_NONE;
 	if (s->gap == GAP_BREAK || s->gap == GAP_RETRY)
 		x64dbg_access_cancel(&s->accesses, &s->at.b);
 	s->count_mask = 0;
@@ -276,18 +303,6 @@ static bool arrive(struct reader *r, struct stage *s, const struct stage *before
 }
 
 /* ------------------------------------------------------------------------------------------------ steps */
-
-/* A register slot of a block, if it is listed. */
-static bool find_slot(const struct x64dbg_block *b, unsigned slot, unsigned width, uint64_t *value)
-{
-	for (unsigned i = 0; i < b->n_regs; i++) {
-		if (b->slots[i] == slot) {
-			*value = get_word(b->values + i * width, width);
-			return true;
-		}
-	}
-	return false;
-}
 
 /* A repeated instruction that was not stepped into: the iterations after the first. */
 static __attribute__((noinline)) void tell_repeats(const struct reader *r, const struct stage *s,
@@ -328,6 +343,7 @@ static __attribute__((noinline)) void tell_gap(struct reader *r, const struct st
 	if (s->gap == GAP_RETRY)
 		return;
 	ts_steps_event(out, TS_EV_GAP);
+	ts_steps_effect(out, TS_FX_UNSEEN, 0, 0);
 	if (s->gap == GAP_OVER)
 		return;
 	r->window++; /* code is told anew */
@@ -483,6 +499,7 @@ static enum ts_next next_any(struct reader *r, struct ts_steps *out, struct ts_e
 	}
 	if (state != TS_ITEM && !is_step(r, r->ahead)) /* there is no later step that could show it */
 		tell_before(r, r->ahead, out);
+	x64dbg_insn_tell_unseen(r->cur->insn, out);
 	ts_steps_close(out, r->cur->at.pc, r->cur->at.b.n_opcode, r->cur->thread);
 	r->base.end.pc = r->ahead->at.pc;
 	r->base.end.has_pc = true;

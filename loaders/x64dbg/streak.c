@@ -107,6 +107,7 @@ bool x64dbg_streak_step(struct x64dbg_streak *k, struct ts_steps *out)
 	}
 	take_regs(k, out);
 	find_accesses(k);
+	x64dbg_insn_tell_unseen(cur, out);
 	ts_steps_close(out, cur->x.pc, cur->len, k->thread);
 	k->cur_p = k->ahead_p;
 	k->cur = ahead;

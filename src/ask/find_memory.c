@@ -35,9 +35,9 @@ static enum ts_match_kind kind_of(const struct ts_find *f, const struct ts_steps
 		    e->addr > addr + (f->qn->value.len - 1) || e->addr + (e->len - 1) < addr ||
 		    ts_query_process(f->ask->q, thread) != f->process)
 			continue;
-		if (e->kind == TS_FX_WRITE)
+		if (e->kind == TS_FX_WRITE && !e->is_inferred)
 			return TS_MATCH_WRITE;
-		if (e->kind != TS_FX_READ)
+		if (e->kind != TS_FX_READ && e->kind != TS_FX_WRITE)
 			kind = TS_MATCH_MAP;
 	}
 	return kind;

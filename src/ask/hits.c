@@ -355,8 +355,10 @@ static void take_memory(struct ts_hits *h, struct step *st, const struct ts_effe
 	if (e->kind == TS_FX_READ) {
 		take_read(h, st, e, first, last);
 	} else if (e->kind == TS_FX_WRITE) {
-		if (wants(h, TS_HIT_WRITE))
-			add(h, st, TS_HIT_WRITE, first, last);
+		enum ts_hit_kind kind = e->is_inferred ? TS_HIT_UNEXPLAINED : TS_HIT_WRITE;
+
+		if (wants(h, kind))
+			add(h, st, kind, first, last);
 		carry(h, value ? value + (first - e->addr) : NULL, first, last);
 	} else {
 		if (wants(h, TS_HIT_MAP))

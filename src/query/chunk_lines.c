@@ -67,6 +67,8 @@ static void add_range(struct ts_chunk_lines *t, const struct ts_effect *e, uint3
 
 static void add_effect(struct ts_chunk_lines *t, const struct ts_effect *e, struct ts_line_effect item)
 {
+	t->has_unseen |= e->kind == TS_FX_UNSEEN;
+	t->has_unknown |= e->kind == TS_FX_WRITE && e->data == TS_NO_DATA;
 	if (e->kind < TS_FX_WRITE || e->kind > TS_FX_FORGET || e->kind == TS_FX_PROTECT || !e->len)
 		return;
 	if (e->kind > TS_FX_READ || e->len > MAX_LEN) {
@@ -101,7 +103,7 @@ static void list(struct ts_chunk_lines *t, const struct ts_timeline *tl, const s
 {
 	t->n_steps = steps->n_steps;
 	t->n = t->n_ranges = 0;
-	t->is_failed = false;
+	t->is_failed = t->has_unseen = t->has_unknown = false;
 	for (uint32_t step = 0; step < steps->n_steps && !t->is_failed; step++)
 		add_step(t, tl, steps, step);
 	memset(t->slots, 0, sizeof(t->slots));
@@ -129,7 +131,7 @@ bool ts_chunk_lines_know(struct ts_chunk_lines *t, const struct ts_steps *steps,
 		if (r->first <= last && r->last >= v->addr && r->process == v->process)
 			return false;
 	}
-	return !t->is_failed;
+	return !t->is_failed && !(t->has_unseen && t->has_unknown);
 }
 
 /* The part of the window that lies in the line. */

@@ -33,6 +33,8 @@ struct ts_chunk_lines {
 	uint32_t n_steps; /* of the chunk that it is about; 0: nothing has been listed */
 	unsigned n_asked; /* questions about a chunk of which nothing has been listed */
 	bool is_failed;   /* memory was exhausted: nothing may be asked */
+	/* unseen changes, and writes of unknown values: both together need the order of all effects */
+	bool has_unseen, has_unknown;
 	struct ts_line_effect *items; /* owned; in the order in which they came */
 	size_t n, cap;
 	struct ts_range_effect *ranges; /* owned */

@@ -23,16 +23,85 @@ static bool start_chunk(struct ts_query *q, struct cached_chunk *c, struct ts_er
 	return true;
 }
 
+/* ------------------------------------------------------------------------------------------------- sights */
+
+static uint64_t count_sights(const struct ts_query *q)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < q->tl->n_memory; i++)
+		n += ts_space_n_sights(q->tl->memory[i]);
+	return n;
+}
+
+static bool has_sights(const struct ts_query *q, uint64_t chunk)
+{
+	for (uint32_t i = 0; i < q->tl->n_memory; i++) {
+		if (ts_space_has_sights(q->tl->memory[i], chunk * TS_CHUNK_STEPS + 1,
+					(chunk + 1) * TS_CHUNK_STEPS))
+			return true;
+	}
+	return false;
+}
+
+/* The process whose effects would follow in the last step. */
+static uint32_t last_process(const struct ts_query *q, const struct ts_steps *b)
+{
+	const struct ts_step *s = &b->steps[b->n_steps - 1];
+
+	for (uint32_t i = b->n_effects; i-- > s->first;) {
+		if (b->effects[i].kind == TS_FX_THREAD)
+			return ts_timeline_process(q->tl, b->effects[i].item);
+	}
+	return ts_timeline_process(q->tl, s->thread);
+}
+
+/* The effects that follow are of a thread of @process. */
+static void turn_to(const struct ts_query *q, struct ts_steps *b, uint32_t process)
+{
+	uint32_t thread = 0;
+	struct ts_effect *e;
+
+	while (ts_timeline_process(q->tl, thread) != process)
+		thread++;
+	e = ts_steps_effect(b, TS_FX_THREAD, 0, 0);
+	if (e)
+		e->item = thread;
+}
+
+/*
+ * What is known of memory only since position @pos shows as hidden writes of the last step of @b, which leads
+ * there.
+ */
+static void add_sights(const struct ts_query *q, struct ts_steps *b, uint64_t pos)
+{
+	for (uint32_t i = 0; i < q->tl->n_memory; i++) {
+		if (!ts_space_has_sights(q->tl->memory[i], pos, pos))
+			continue;
+		if (last_process(q, b) != i)
+			turn_to(q, b, i);
+		ts_space_show_sights(q->tl->memory[i], pos, b);
+	}
+	if (b->n_effects > b->n_closed)
+		ts_steps_extend_last(b);
+}
+
+/* ------------------------------------------------------------------------------------------------- chunks */
+
 /* Decode on until the chunk's first @n steps are there. */
 static bool decode(struct ts_query *q, struct cached_chunk *c, uint32_t n, struct ts_error *err)
 {
 	struct ts_steps *b = &c->steps;
+	bool is_sighted = has_sights(q, c->chunk);
 
 	while (b->n_steps < n && !b->is_failed) {
 		enum ts_next next = ts_reader_next(q->reader, b, err);
 
-		if (next == TS_ITEM)
+		if (next == TS_ITEM) {
+			if (is_sighted)
+				add_sights(q, b, c->chunk * TS_CHUNK_STEPS + b->n_steps);
 			continue;
+		}
 		if (next == TS_END)
 			ts_fail(err, TS_ETRUNC, TS_NO_OFF,
 				"the trace has become shorter since it was opened");
@@ -46,17 +115,19 @@ static bool decode(struct ts_query *q, struct cached_chunk *c, uint32_t n, struc
 struct cached_chunk *ts_query_cached_chunk(struct ts_query *q, uint64_t chunk)
 {
 	struct cached_chunk *c = q->chunks;
+	uint64_t n_sights = count_sights(q); /* reading on may find some of a chunk that was decoded */
 
 	for (unsigned i = 0; i < N_CACHED_CHUNKS && c->chunk != chunk; i++) {
 		if (q->chunks[i].chunk == chunk || q->chunks[i].used < c->used)
 			c = &q->chunks[i];
 	}
 	c->used = ++q->clock;
-	if (c->chunk == chunk)
+	if (c->chunk == chunk && c->n_sights == n_sights)
 		return c;
 	if (q->read == c)
 		q->read = NULL;
 	c->chunk = chunk;
+	c->n_sights = n_sights;
 	q->epoch++;
 	ts_steps_reset(&c->steps);
 	ts_chunk_lines_reset(&c->lines);

@@ -27,6 +27,8 @@ void ts_replay_take(struct ts_replay *v, const struct ts_steps *b, const struct 
 	size_t at, n;
 
 	v->n_layers += is_fill(e);
+	if (e->kind == TS_FX_UNSEEN)
+		ts_known_settle(v->data, v->known, v->len, NULL);
 	if (!ts_replay_overlap(v, e, &lo, &hi))
 		return;
 	at = (size_t)(lo - v->addr);
@@ -54,7 +56,7 @@ static void each_mem_effect(struct ts_replay *v, const struct ts_steps *b, const
 
 		if (e->kind == TS_FX_THREAD)
 			process = ts_timeline_process(v->tl, e->item);
-		else if (process == v->process)
+		else if (process == v->process || e->kind == TS_FX_UNSEEN)
 			use(v, b, e);
 	}
 }
@@ -118,6 +120,8 @@ static void settle_by_effect(struct ts_replay *v, const struct ts_steps *b, cons
 	const uint8_t *value = ts_effect_data(b, e);
 	uint64_t lo, hi;
 
+	if (e->kind == TS_FX_UNSEEN)
+		ts_known_settle(v->data, v->known, v->len, NULL);
 	if (!ts_replay_overlap(v, e, &lo, &hi) || e->kind == TS_FX_PROTECT ||
 	    (e->kind == TS_FX_READ && !value))
 		return;

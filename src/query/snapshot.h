@@ -20,6 +20,7 @@ struct cached_chunk {
 	uint64_t chunk; /* TS_NO_CHUNK: empty */
 	uint64_t used;  /* when */
 	struct ts_steps steps; /* the first of its steps */
+	uint64_t n_sights;     /* of the timeline when they were decoded */
 	struct ts_chunk_lines lines; /* of all of them */
 };
 

@@ -33,7 +33,9 @@ static bool add_memory(struct ts_timeline *tl)
 		return false;
 	}
 	ts_space_builder_init(sb, sp);
-	ts_space_gap(sb, tl->builder->gap);
+	sb->world = &tl->builder->world;
+	if (tl->n_memory)
+		ts_space_gap(sb, tl->builder->memory[0]->gap);
 	tl->memory[tl->n_memory] = sp;
 	tl->builder->memory[tl->n_memory++] = sb;
 	return true;

@@ -19,6 +19,8 @@
 /* The destination of the effects of a step. */
 struct ts_target {
 	uint64_t pos;            /* the position that the step leads to; 0 for the initial state */
+	uint64_t pc;             /* of the step */
+	bool is_unseen;          /* TS_FX_UNSEEN: memory may have changed when the step ends */
 	uint32_t thread;
 	uint32_t process;
 	struct ts_space_builder *memory; /* NULL: no thread yet */
@@ -62,7 +64,6 @@ struct ts_builder {
 	struct ts_space_builder **memory; /* owned; of the spaces in the timeline's memory */
 	struct ts_target target;
 	uint32_t last_thread;
-	uint64_t gap;               /* position of the last one over which memory is kept, 0: none */
 	uint64_t fall_through;      /* address after the last instruction */
 	uint64_t n_steps, n_chunks; /* added; those of the timeline can be queried */
 	uint64_t n_sealed;          /* segments */

@@ -48,7 +48,9 @@ static inline void apply_access(const struct ts_timeline *tl, const struct ts_ta
 	}
 	if (!e->is_hidden && !tl->has_no_reads)
 		ts_space_note_read(t->memory, e->addr, e->len);
-	if (data)
+	if (data && e->is_hidden && e->addr == t->pc)
+		ts_space_see_code(t->memory, e->addr, data, e->len);
+	else if (data)
 		ts_space_see(t->memory, e->addr, data, e->len);
 }
 
@@ -88,10 +90,9 @@ static bool apply_map(struct ts_timeline *tl, const struct ts_target *t, const s
 	return name_file(tl, t, &file, ts_steps_text(b, m->file));
 }
 
-/* Unseen code ran: it may have written to any address space. */
-static void apply_gap(struct ts_timeline *tl, uint64_t pos)
+/* The step is over in which any address space may have been written unseen. */
+static __attribute__((noinline)) void apply_gap(struct ts_timeline *tl, uint64_t pos)
 {
-	tl->builder->gap = pos;
 	for (uint32_t i = 0; i < tl->n_memory; i++)
 		ts_space_gap(tl->builder->memory[i], pos);
 }
@@ -100,8 +101,6 @@ static void apply_event(struct ts_timeline *tl, const struct ts_target *t, const
 {
 	uint64_t step = t->pos ? t->pos - 1 : 0;
 
-	if (ev->kind == TS_EV_GAP && tl->rec->is_kept_over_gaps)
-		apply_gap(tl, t->pos);
 	ts_world_event(&tl->builder->world, step, t->thread, ev);
 	if (ev->kind == TS_EV_THREAD_END)
 		ts_world_end_thread(&tl->builder->world, step, t->thread);
@@ -113,7 +112,9 @@ static void apply_event(struct ts_timeline *tl, const struct ts_target *t, const
 
 static bool is_noted(const struct ts_steps *b, const struct ts_effect *e)
 {
-	return e->kind == TS_FX_EVENT ? ts_journal_has_event(b->events[e->item].kind) : e->kind != TS_FX_THREAD;
+	if (e->kind == TS_FX_EVENT)
+		return ts_journal_has_event(b->events[e->item].kind);
+	return e->kind != TS_FX_THREAD && e->kind != TS_FX_UNSEEN;
 }
 
 /* The effects that are neither values nor accesses: few. */
@@ -147,6 +148,9 @@ static bool apply_rare(struct ts_timeline *tl, struct ts_target *t, const struct
 		ts_world_load(&tl->builder->world, t->pos, t->process, b, &b->modules[e->item]);
 		return name_file(tl, t, &(struct ts_named_file){ 0 },
 				 ts_steps_text(b, b->modules[e->item].file));
+	case TS_FX_UNSEEN:
+		t->is_unseen = true;
+		break;
 	case TS_FX_UNLOAD:
 		ts_world_unload(&tl->builder->world, t->pos, t->process, e->addr, e->len);
 		break;
@@ -224,9 +228,14 @@ bool ts_builder_apply_steps(struct ts_timeline *tl, uint64_t pos, const struct t
 		    !begin_turn(tl, pos, s->thread))
 			return false;
 		t->pos = pos + 1;
+		t->pc = s->pc;
 		for (const struct ts_effect *e_end = e + s->n_effects; e < e_end; e++) {
 			if (!apply(tl, t, false, b, e))
 				return false;
+		}
+		if (__builtin_expect(t->is_unseen, 0)) {
+			t->is_unseen = false;
+			apply_gap(tl, t->pos);
 		}
 	}
 	return true;

@@ -84,6 +84,7 @@ static void put_item(struct ts_buf *out, const struct ts_steps *b, const struct 
 	case TS_FX_THREAD:
 	case TS_FX_UNLOAD:
 	case TS_FX_FORGET_REGS:
+	case TS_FX_UNSEEN:
 		break;
 	}
 }
@@ -228,6 +229,7 @@ static bool take_effect(const struct head *head, const uint8_t *p, struct ts_ste
 	case TS_FX_REG_READ:
 	case TS_FX_WRITE:
 	case TS_FX_READ:
+	case TS_FX_UNSEEN:
 		break;
 	}
 	return false;

@@ -20,6 +20,7 @@ struct ts_marks;
  */
 struct ts_holes {
 	uint64_t bits[64];   /* bit i: byte i is lost; known bytes are not */
+	uint64_t old[64];    /* the user's: of the lost ones, those that were so at the last gap */
 	uint32_t chain[256]; /* by line; the user's */
 };
 
@@ -32,6 +33,7 @@ struct ts_page {
 	uint64_t dirty[4];      /* the user's, as is is_dirty: bit i: line i has changed since it was saved */
 	bool is_dirty;
 	bool is_fresh;          /* the user's: it may hold something since all was forgotten */
+	bool is_holed;          /* the user's: bytes may have been lost since the last gap */
 	uint64_t known[64];     /* bit i: byte i is known */
 	uint8_t data[TS_PAGE_LEN];
 };

@@ -14,6 +14,7 @@ struct ts_range {
 	uint64_t first, last; /* addresses, both inclusive */
 	uint32_t process;
 	uint32_t item;        /* the ordinal */
+	uint64_t since;       /* the user's */
 };
 
 /* All zero is an empty set. */

@@ -76,6 +76,7 @@ void ts_space_free(struct ts_space *sp)
 	free(sp->starts);
 	ts_layers_fini(&sp->layers);
 	ts_pages_fini(&sp->base);
+	ts_sights_fini(&sp->sights);
 	free(sp);
 }
 
@@ -109,28 +110,38 @@ static void page_bytes(const struct ts_page *pg, unsigned off, size_t n, uint8_t
 	}
 }
 
-/*
- * What layer @layer, which is *l, holds in [first, last], which lies within it; @image (may be NULL) lies
- * beneath it.
- */
-static void layer_bytes(const struct ts_space *sp, const struct ts_image *image, uint32_t layer,
-			const struct ts_layer *l, uint64_t first, uint64_t last, uint8_t *data,
-			uint8_t *known)
+/* What the pages of layer @layer hold in @len bytes from @first on, at position @pos. */
+static void base_bytes(const struct ts_space *sp, uint32_t layer, uint64_t pos, uint64_t first, size_t len,
+		       uint8_t *data, uint8_t *known)
 {
-	size_t len = (size_t)(last - first) + 1;
-
-	memset(data, 0, len);
-	memset(known, l->fill == TS_FILL_ZERO, len);
 	for (size_t i = 0; i < len;) {
 		uint64_t addr = first + i;
 		unsigned off = (unsigned)(addr % TS_PAGE_LEN);
 		size_t n = TS_PAGE_LEN - off < len - i ? TS_PAGE_LEN - off : len - i;
 		const struct ts_page *pg = ts_pages_find(&sp->base, addr >> TS_PAGE_BITS, layer);
 
-		if (pg)
+		if (pg) {
 			page_bytes(pg, off, n, data + i, known + i);
+			ts_sights_hide(&sp->sights, layer, pos, addr, n, data + i, known + i);
+		}
 		i += n;
 	}
+}
+
+/*
+ * What layer @layer, which is *l, holds in [first, last], which lies within it; the image, if there is one,
+ * lies beneath it.
+ */
+static void layer_bytes(const struct ts_painting *p, uint32_t layer, const struct ts_layer *l, uint64_t first,
+			uint64_t last, uint8_t *data, uint8_t *known)
+{
+	const struct ts_space *sp = p->sp;
+	const struct ts_image *image = p->image;
+	size_t len = (size_t)(last - first) + 1;
+
+	memset(data, 0, len);
+	memset(known, l->fill == TS_FILL_ZERO, len);
+	base_bytes(sp, layer, p->pos, first, len, data, known);
 	if (sp->recorded && l->fill == TS_FILL_UNKNOWN && !l->pos)
 		ts_image_fill(sp->recorded, 0, first, len, data, known);
 	if (image && l->fill == TS_FILL_UNKNOWN)
@@ -198,7 +209,7 @@ void ts_space_paint(const struct ts_painting *p, uint32_t n, uint64_t first, uin
 	assert(i != TS_NO_LAYER); /* layer 0 is everywhere */
 	if (first < lo)
 		ts_space_paint(p, i, first, lo - 1, data, known);
-	layer_bytes(p->sp, p->image, i, &l, lo, hi, data + (lo - first), known + (lo - first));
+	layer_bytes(p, i, &l, lo, hi, data + (lo - first), known + (lo - first));
 	overlay_versions(p, l.pos ? (l.pos - 1) / TS_CHUNK_STEPS : 0, lo, hi, data + (lo - first),
 			 known + (lo - first));
 	if (hi < last)
@@ -233,7 +244,7 @@ static void paint_pages(const struct ts_painting *p, uint32_t n_layers, uint64_t
 void ts_space_at(const struct ts_space *sp, uint64_t chunk, uint64_t addr, size_t len, uint8_t *data,
 		 uint8_t *known)
 {
-	struct ts_painting p = { sp, sp->image, chunk, 0 };
+	struct ts_painting p = { sp, sp->image, chunk, chunk * TS_CHUNK_STEPS, 0 };
 
 	paint_pages(&p, ts_space_n_layers(sp, chunk * TS_CHUNK_STEPS), addr, len, data, known);
 }
@@ -246,7 +257,7 @@ uint32_t ts_space_n_layers(const struct ts_space *sp, uint64_t pos)
 void ts_space_base(const struct ts_space *sp, uint32_t n_layers, uint64_t addr, size_t len, uint8_t *data,
 		   uint8_t *known)
 {
-	struct ts_painting p = { sp, sp->image, 0, 0 };
+	struct ts_painting p = { sp, sp->image, 0, n_layers ? ts_layers_at(&sp->layers, n_layers - 1).pos : 0, 0 };
 
 	paint_pages(&p, n_layers, addr, len, data, known);
 }
@@ -267,6 +278,43 @@ bool ts_space_is_blank(const struct ts_space *sp, uint64_t pos, uint64_t first, 
 			return false;
 	}
 	return true;
+}
+
+/* ------------------------------------------------------------------------------------------------- sights */
+
+size_t ts_space_n_sights(const struct ts_space *sp)
+{
+	return sp->sights.n;
+}
+
+uint64_t ts_space_next_sight(const struct ts_space *sp, uint64_t chunk)
+{
+	size_t i = chunk < TS_NO_CHUNK / TS_CHUNK_STEPS ? ts_sights_from(&sp->sights, chunk * TS_CHUNK_STEPS + 1)
+							 : sp->sights.n;
+
+	return i < sp->sights.n ? (sp->sights.items[i].pos - 1) / TS_CHUNK_STEPS : TS_NO_CHUNK;
+}
+
+bool ts_space_has_sights(const struct ts_space *sp, uint64_t from, uint64_t until)
+{
+	size_t i = ts_sights_from(&sp->sights, from);
+
+	return i < sp->sights.n && sp->sights.items[i].pos <= until;
+}
+
+void ts_space_show_sights(const struct ts_space *sp, uint64_t pos, struct ts_steps *b)
+{
+	const struct ts_sights *s = &sp->sights;
+
+	for (size_t i = ts_sights_from(s, pos); i < s->n && s->items[i].pos == pos; i++) {
+		const struct ts_sight *x = &s->items[i];
+		const struct ts_page *pg = ts_pages_find(&sp->base, x->addr >> TS_PAGE_BITS, x->layer);
+		struct ts_effect *e = ts_steps_value(b, TS_FX_WRITE, x->addr, pg->data + x->addr % TS_PAGE_LEN,
+						     x->len);
+
+		if (e)
+			e->is_hidden = e->is_inferred = true;
+	}
 }
 
 /* ------------------------------------------------------------------------------------------------ figures */

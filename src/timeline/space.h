@@ -113,6 +113,21 @@ void ts_space_each_page(const struct ts_space *sp, bool is_nonzero, uint64_t add
 void ts_space_each_touch(const struct ts_space *sp, bool is_read, uint64_t chunk, uint64_t end,
 			 void (*use)(void *user, uint64_t addr, uint64_t chunk), void *user);
 
+/* The number of stretches of bytes that are known only since a position that is not the start of their layer. */
+size_t ts_space_n_sights(const struct ts_space *sp);
+
+/* The first chunk >= @chunk whose steps lead to such a position, TS_NO_CHUNK if there is none. */
+uint64_t ts_space_next_sight(const struct ts_space *sp, uint64_t chunk);
+
+/* Are there any of them since a position of [@from, @until]? */
+bool ts_space_has_sights(const struct ts_space *sp, uint64_t from, uint64_t until);
+
+/*
+ * Append those since position @pos to the open step of @b, as hidden writes that are inferred.  If memory is
+ * exhausted, is_failed holds of @b.
+ */
+void ts_space_show_sights(const struct ts_space *sp, uint64_t pos, struct ts_steps *b);
+
 void ts_space_stats(const struct ts_space *sp, struct ts_space_stats *stats);
 
 #endif

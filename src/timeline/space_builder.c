@@ -10,6 +10,8 @@
 #endif
 
 #include "space_parts.h"
+#include "src/base/room.h"
+#include "world_builder.h"
 
 void ts_space_builder_init(struct ts_space_builder *sb, struct ts_space *sp)
 {
@@ -28,6 +30,7 @@ void ts_space_builder_fini(struct ts_space_builder *sb)
 		free(sb->touched[i].marks);
 	free(sb->touched);
 	free(sb->fresh);
+	free(sb->holed);
 	free(sb->dirty);
 	free(sb->completions);
 	ts_space_drop_segment(&sb->packed);
@@ -121,13 +124,28 @@ static uint64_t bits_of(const uint8_t *known, uint8_t value)
 	return bits;
 }
 
+/* Bytes of a word of the page are lost.  Returns false if memory is exhausted. */
+static bool lose(struct ts_space_builder *sb, struct ts_page *pg, unsigned word, uint64_t bits)
+{
+	if (!pg->is_holed) {
+		if (!ts_room(&sb->holed, sb->n_holed, &sb->cap_holed, 16, sizeof(struct ts_page *)))
+			return false;
+		sb->holed[sb->n_holed++] = pg;
+		pg->is_holed = true;
+	}
+	if (!ts_page_lose(pg, word, bits))
+		return false;
+	pg->holes->old[word] &= ~bits;
+	return true;
+}
+
 /*
  * The page @pg, which is new, holds what its layers hold, and what an index file says of the chunks before.
  * Without the image: a value seen that differs from a file's completes the past, it contradicts nothing.
  */
 static bool paint_page(struct ts_space_builder *sb, struct ts_page *pg)
 {
-	struct ts_painting p = { sb->space, NULL, sb->resumed, LOST };
+	struct ts_painting p = { sb->space, NULL, sb->resumed, UINT64_MAX, LOST };
 	uint64_t first = pg->page << TS_PAGE_BITS;
 	uint8_t known[TS_PAGE_LEN];
 
@@ -135,8 +153,10 @@ static bool paint_page(struct ts_space_builder *sb, struct ts_page *pg)
 	for (unsigned word = 0; word < TS_PAGE_LEN / 64; word++) {
 		uint64_t lost = bits_of(known + word * 64, LOST);
 
-		if (lost && !ts_page_lose(pg, word, lost))
+		if (lost && !lose(sb, pg, word, lost))
 			return false;
+		if (lost && sb->gap)
+			pg->holes->old[word] |= lost;
 		pg->known[word] |= bits_of(known + word * 64, 1);
 	}
 	return true;
@@ -435,49 +455,59 @@ static void complete_piece(struct ts_space_builder *sb, const struct piece *p, c
 	}
 }
 
-/* Did something unseen happen since the layer began? */
+/* May something unseen have changed bytes since the layer began, if they are no code? */
 static bool is_before_gap(const struct ts_space_builder *sb, uint32_t layer)
 {
 	return sb->space->layers.items[layer].pos < sb->gap;
+}
+
+/* Bytes within one page, all of @layer: they were so since it began, or since the last gap after that. */
+static void infer_since(struct ts_space_builder *sb, uint32_t layer, bool is_code, uint64_t addr,
+			const uint8_t *data, unsigned len)
+{
+	uint64_t pos = sb->space->layers.items[layer].pos;
+	struct ts_sight sight = { sb->gap, addr, len, layer };
+
+	infer(sb, layer, addr, data, len);
+	if (is_before_gap(sb, layer) && !is_code &&
+	    !(sb->world && ts_world_is_constant(sb->world, sb->space->id, pos, addr)) &&
+	    !ts_sights_add(&sb->space->sights, &sight))
+		sb->is_failed = true;
 }
 
 /*
  * Infer the past of the unknown bytes of a piece: of all together where one layer governs them and none is
  * known or lost.
  *
- * Returns those of p->bits whose past is not known: they may have changed in a gap.
+ * Returns those of p->bits whose past is not known: they were lost, and may have changed in a gap since then.
  */
-static uint64_t infer_piece(struct ts_space_builder *sb, const struct piece *p, uint64_t addr,
+static uint64_t infer_piece(struct ts_space_builder *sb, const struct piece *p, bool is_code, uint64_t addr,
 			    const uint8_t *data)
 {
 	struct ts_space *sp = sb->space;
-	uint64_t last = addr + (p->len - 1), unknown = p->bits & ~p->pg->known[p->word], sudden = 0;
+	uint64_t last = addr + (p->len - 1), unknown = p->bits & ~p->pg->known[p->word];
 	uint64_t lost = p->pg->holes ? unknown & p->pg->holes->bits[p->word] : 0;
+	uint64_t sudden = lost ? lost & p->pg->holes->old[p->word] : 0;
 	struct ts_layer l = { 0 };
 	uint32_t layer;
 
-	sp->n_inferred += (unsigned)__builtin_popcountll(unknown);
-	if (lost)
-		complete_piece(sb, p, data, lost);
+	sp->n_inferred += (unsigned)__builtin_popcountll(unknown & ~sudden);
+	if (lost & ~sudden)
+		complete_piece(sb, p, data, lost & ~sudden);
 	unknown = (unknown & ~lost) >> p->off % 64;
 	if (!unknown)
-		return 0;
+		return sudden;
 	layer = ts_layers_newest(&sp->layers, sp->layers.n, addr, last, &l);
 	if (l.first <= addr && l.last >= last && unknown == p->bits >> p->off % 64 &&
-	    !is_before_gap(sb, layer)) {
-		infer(sb, layer, addr, data, p->len);
-		return 0;
+	    (is_code || !is_before_gap(sb, layer))) {
+		infer_since(sb, layer, is_code, addr, data, p->len);
+		return sudden;
 	}
 	for (; unknown; unknown &= unknown - 1) {
 		unsigned i = (unsigned)__builtin_ctzll(unknown);
 
-		layer = governing_layer(sb, addr + i);
-		if (is_before_gap(sb, layer))
-			sudden |= UINT64_C(1) << (p->off % 64 + i);
-		else
-			infer(sb, layer, addr + i, data + i, 1);
+		infer_since(sb, governing_layer(sb, addr + i), is_code, addr + i, data + i, 1);
 	}
-	sp->n_inferred -= (unsigned)__builtin_popcountll(sudden);
 	return sudden;
 }
 
@@ -507,7 +537,7 @@ static inline bool is_known(struct ts_space_builder *sb, uint64_t addr, const ui
 	return (pg->known[off / 64] & bits) == bits && !differ(pg->data + off, data, (unsigned)len);
 }
 
-static __attribute__((noinline)) void see_pieces(struct ts_space_builder *sb, uint64_t addr,
+static __attribute__((noinline)) void see_pieces(struct ts_space_builder *sb, bool is_code, uint64_t addr,
 						 const uint8_t *data, uint64_t len)
 {
 	bool is_contradiction = false;
@@ -517,7 +547,7 @@ static __attribute__((noinline)) void see_pieces(struct ts_space_builder *sb, ui
 		uint64_t *known = &p.pg->known[p.word], changed, sudden = 0;
 
 		if (__builtin_expect((*known & p.bits) != p.bits, 0))
-			sudden = infer_piece(sb, &p, addr, data);
+			sudden = infer_piece(sb, &p, is_code, addr, data);
 		changed = copy_changes(p.pg->data + p.off, data, p.len) << p.off % 64 & *known;
 		ts_page_know_word(p.pg, p.word, p.bits);
 		is_contradiction |= changed != 0;
@@ -532,7 +562,13 @@ static __attribute__((noinline)) void see_pieces(struct ts_space_builder *sb, ui
 void ts_space_see(struct ts_space_builder *sb, uint64_t addr, const uint8_t *data, uint64_t len)
 {
 	if (!is_known(sb, addr, data, len))
-		see_pieces(sb, addr, data, len);
+		see_pieces(sb, false, addr, data, len);
+}
+
+void ts_space_see_code(struct ts_space_builder *sb, uint64_t addr, const uint8_t *data, uint64_t len)
+{
+	if (!is_known(sb, addr, data, len))
+		see_pieces(sb, true, addr, data, len);
 }
 
 void ts_space_initial(struct ts_space_builder *sb, uint64_t addr, const uint8_t *data, uint64_t len)
@@ -629,6 +665,12 @@ void ts_space_fill(struct ts_space_builder *sb, uint64_t pos, uint64_t addr, uin
 void ts_space_gap(struct ts_space_builder *sb, uint64_t pos)
 {
 	sb->gap = pos;
+	for (; sb->n_holed; sb->n_holed--) {
+		struct ts_page *pg = sb->holed[sb->n_holed - 1];
+
+		pg->is_holed = false;
+		memcpy(pg->holes->old, pg->holes->bits, sizeof(pg->holes->old));
+	}
 }
 
 void ts_space_lose(struct ts_space_builder *sb, uint64_t addr, uint64_t len)
@@ -636,7 +678,7 @@ void ts_space_lose(struct ts_space_builder *sb, uint64_t addr, uint64_t len)
 	struct piece p;
 
 	for (; len && take_piece(sb, addr, len, &p); addr += p.len, len -= p.len) {
-		if (!ts_page_lose(p.pg, p.word, p.bits))
+		if (!lose(sb, p.pg, p.word, p.bits))
 			sb->is_failed = true;
 		p.pg->marks->lost[p.word] |= p.bits;
 		mark_write(&p, p.bits);

@@ -19,6 +19,7 @@
 #include "versions.h"
 
 struct ts_index_file;
+struct ts_world_builder;
 struct ts_index_arrays;
 
 /* What the chunk that is being read did to a page, by bytes; in words as those of ts_page.known. */
@@ -49,10 +50,14 @@ struct ts_space_builder {
 	uint64_t fresh_left;      /* and pages that they may be the first to touch */
 	uint64_t n_left_out;      /* bytes of long reads that were not noted */
 	uint64_t gap;             /* position of the last ts_space_gap(), 0: none */
+	struct ts_page **holed;   /* owned; those of now that may have lost bytes since then */
+	size_t n_holed, cap_holed;
+	const struct ts_world_builder *world; /* borrowed; the regions of the space; NULL: it has none */
 	uint64_t resumed;         /* the first chunk that was read here and not taken from an index file */
 	/* owned; ordinals of the space's base pages that changed since it was saved */
 	uint32_t *dirty;
 	size_t n_dirty, cap_dirty;
+	size_t n_saved_sights;    /* of the space */
 	struct ts_completion *completions; /* owned; since the space was saved, of sealed segments */
 	size_t n_completions, cap_completions;
 	size_t cap_segments;      /* of the space */
@@ -83,9 +88,9 @@ void ts_space_lose(struct ts_space_builder *sb, uint64_t addr, uint64_t len);
 void ts_space_fill(struct ts_space_builder *sb, uint64_t pos, uint64_t addr, uint64_t len, enum ts_fill fill);
 
 /*
- * At position @pos anything may have been written unseen.  Bytes that are known stay so, until something else
- * is seen; of those that are not, a first sight tells nothing of the time before it, unless their range
- * starts afresh after @pos.
+ * Up to position @pos anything may have been written unseen.  Bytes that are known stay so, until something
+ * else is seen; of those that are not, a first sight tells the time from @pos on, unless their range starts
+ * afresh after it.  Of a byte that was lost before, it tells nothing of the time before the sight.
  */
 void ts_space_gap(struct ts_space_builder *sb, uint64_t pos);
 
@@ -94,6 +99,9 @@ uint64_t ts_space_next_map(const struct ts_space_builder *sb);
 
 /* A value was seen: infer the past of unknown bytes, take a contradiction as an unexplained change. */
 void ts_space_see(struct ts_space_builder *sb, uint64_t addr, const uint8_t *data, uint64_t len);
+
+/* The same of bytes that were executed as code: gaps are taken not to change them. */
+void ts_space_see_code(struct ts_space_builder *sb, uint64_t addr, const uint8_t *data, uint64_t len);
 
 /*
  * An instruction read the range.  A trace can list a read of gigabytes, which a system call may do, in a few

@@ -2,7 +2,7 @@
 /*
  * A space to an index file and back.  Its arrays: the segment (changed lines, silent ones, read ones), then
  * what was learned of the layers' own contents (pages and lines that are not as they were), completed
- * versions of segments before, counts.
+ * versions of segments before, since when bytes of layers are known, counts.
  */
 #include <string.h>
 
@@ -26,6 +26,7 @@ struct saved_line {
 
 struct saved_counts {
 	uint64_t n_inferred, n_unexplained;
+	uint64_t gap; /* the position of the last one */
 };
 
 /* ------------------------------------------------------------------------------------------------ saving */
@@ -72,6 +73,38 @@ static void save_base(struct ts_space_builder *sb, struct ts_index_file *f)
 	ts_buf_fini(&lines);
 }
 
+/* Those that were added; the last one that was saved may have grown, and comes again. */
+static void save_sights(struct ts_space_builder *sb, struct ts_index_file *f)
+{
+	const struct ts_sights *s = &sb->space->sights;
+	size_t from = sb->n_saved_sights ? sb->n_saved_sights - 1 : 0;
+
+	ts_index_put(f, s->items + from, s->n - from, sizeof(*s->items));
+	sb->n_saved_sights = s->n;
+}
+
+static bool load_sights(struct ts_space_builder *sb, struct ts_index_arrays *a)
+{
+	struct ts_sights *s = &sb->space->sights;
+	size_t n;
+	const struct ts_sight *items = ts_index_take(a, sizeof(*items), &n);
+
+	for (size_t i = 0; i < n; i++) {
+		const struct ts_sight *x = &items[i], *last = s->n ? &s->items[s->n - 1] : NULL;
+
+		if (!x->pos || !x->len || x->len > TS_PAGE_LEN - x->addr % TS_PAGE_LEN ||
+		    x->layer >= sb->space->layers.n || (last && x->pos < last->pos) ||
+		    !ts_pages_find(&sb->space->base, x->addr >> TS_PAGE_BITS, x->layer))
+			return false;
+		if (i == 0 && last && last->pos == x->pos && last->addr == x->addr && x->len >= last->len)
+			s->items[s->n - 1].len = x->len;
+		else if (!ts_sights_add(s, x))
+			return false;
+	}
+	sb->n_saved_sights = s->n;
+	return !a->is_bad;
+}
+
 void ts_space_set_clean(struct ts_space_builder *sb)
 {
 	for (size_t i = 0; i < sb->n_dirty; i++) {
@@ -87,13 +120,14 @@ void ts_space_save(struct ts_space_builder *sb, uint64_t segment, struct ts_inde
 {
 	struct ts_space *sp = sb->space;
 	struct ts_space_segment *seg = &sp->segments[segment];
-	struct saved_counts counts = { sp->n_inferred, sp->n_unexplained };
+	struct saved_counts counts = { sp->n_inferred, sp->n_unexplained, sb->gap };
 
 	ts_versions_save(&seg->versions, f);
 	ts_lines_save(&seg->silent, f);
 	ts_lines_save(&seg->reads, f);
 	save_base(sb, f);
 	ts_index_put(f, sb->completions, sb->n_completions, sizeof(*sb->completions));
+	save_sights(sb, f);
 	ts_index_put(f, &counts, 1, sizeof(counts));
 	ts_space_set_clean(sb);
 }
@@ -170,6 +204,8 @@ bool ts_space_load_state(struct ts_space_builder *sb, uint64_t segment, struct t
 	if (sb->is_failed || !load_base(sb, a))
 		return false;
 	completions = ts_index_take(a, sizeof(*completions), &n);
+	if (!load_sights(sb, a))
+		return false;
 	counts = ts_index_take_n(a, sizeof(*counts), 1);
 	if (!counts)
 		return false;
@@ -180,6 +216,7 @@ bool ts_space_load_state(struct ts_space_builder *sb, uint64_t segment, struct t
 	}
 	sp->n_inferred = counts->n_inferred;
 	sp->n_unexplained = counts->n_unexplained;
+	sb->gap = counts->gap;
 	return true;
 }
 

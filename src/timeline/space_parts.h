@@ -9,6 +9,7 @@
 #include "groups.h"
 #include "layers.h"
 #include "pages.h"
+#include "sights.h"
 #include "space_segment.h"
 
 /* What the segments of a group touch. */
@@ -24,6 +25,7 @@ struct ts_space {
 	uint64_t stride;
 	struct ts_layers layers;
 	struct ts_pages base;              /* what layers are known to hold beyond their fill; keyed by layer */
+	struct ts_sights sights;           /* the bytes of base that are known only since a later position */
 	struct ts_space_segment *segments; /* owned; by number */
 	size_t n_segments;
 	struct ts_space_group *groups;     /* owned; by number */
@@ -64,6 +66,7 @@ struct ts_painting {
 	const struct ts_space *sp;
 	const struct ts_image *image; /* below all layers; NULL: only what the recording shows */
 	uint64_t until;               /* versions of chunks below this one count */
+	uint64_t pos;                 /* what layers are known to hold at this position */
 	uint8_t lost;                 /* what known gets for lost bytes */
 };
 

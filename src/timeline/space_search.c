@@ -126,24 +126,61 @@ static uint64_t prev_in(const struct ts_space *sp, enum deed deed, uint64_t chun
 	return TS_NO_CHUNK;
 }
 
+/*
+ * The first chunk >= @chunk whose steps lead to a position from which on a byte is known, not before it;
+ * bytes that are read from a position on are those of the step before it.
+ */
+static uint64_t next_sight(const struct ts_space *sp, uint64_t chunk, uint64_t addr, uint64_t last)
+{
+	uint64_t pos = UINT64_MAX;
+
+	if (sp->sights.n && chunk < TS_NO_CHUNK / TS_CHUNK_STEPS)
+		pos = ts_sights_next(&sp->sights, chunk * TS_CHUNK_STEPS + 1, addr, last);
+	return pos == UINT64_MAX ? TS_NO_CHUNK : (pos - 1) / TS_CHUNK_STEPS;
+}
+
+static uint64_t prev_sight(const struct ts_space *sp, uint64_t chunk, uint64_t addr, uint64_t last)
+{
+	uint64_t end = chunk < TS_NO_CHUNK / TS_CHUNK_STEPS - 1 ? (chunk + 1) * TS_CHUNK_STEPS : UINT64_MAX;
+	uint64_t pos = sp->sights.n ? ts_sights_prev(&sp->sights, end, addr, last) : UINT64_MAX;
+
+	return pos == UINT64_MAX ? TS_NO_CHUNK : (pos - 1) / TS_CHUNK_STEPS;
+}
+
+static uint64_t next_written(const struct ts_space *sp, enum deed deed, uint64_t chunk, uint64_t addr,
+			     uint64_t last)
+{
+	uint64_t found = next_in(sp, deed, chunk, addr, last), sight = next_sight(sp, chunk, addr, last);
+
+	return sight < found ? sight : found; /* none is the greatest number */
+}
+
+static uint64_t prev_written(const struct ts_space *sp, enum deed deed, uint64_t chunk, uint64_t addr,
+			     uint64_t last)
+{
+	uint64_t found = prev_in(sp, deed, chunk, addr, last), sight = prev_sight(sp, chunk, addr, last);
+
+	return sight + 1 > found + 1 ? sight : found; /* none + 1 is 0 */
+}
+
 uint64_t ts_space_next_change(const struct ts_space *sp, uint64_t chunk, uint64_t addr, uint64_t last)
 {
-	return next_in(sp, CHANGE, chunk, addr, last);
+	return next_written(sp, CHANGE, chunk, addr, last);
 }
 
 uint64_t ts_space_prev_change(const struct ts_space *sp, uint64_t chunk, uint64_t addr, uint64_t last)
 {
-	return prev_in(sp, CHANGE, chunk, addr, last);
+	return prev_written(sp, CHANGE, chunk, addr, last);
 }
 
 uint64_t ts_space_next_write(const struct ts_space *sp, uint64_t chunk, uint64_t addr, uint64_t last)
 {
-	return next_in(sp, WRITE, chunk, addr, last);
+	return next_written(sp, WRITE, chunk, addr, last);
 }
 
 uint64_t ts_space_prev_write(const struct ts_space *sp, uint64_t chunk, uint64_t addr, uint64_t last)
 {
-	return prev_in(sp, WRITE, chunk, addr, last);
+	return prev_written(sp, WRITE, chunk, addr, last);
 }
 
 uint64_t ts_space_next_read(const struct ts_space *sp, uint64_t chunk, uint64_t addr, uint64_t last)

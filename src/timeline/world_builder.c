@@ -121,11 +121,12 @@ static void add_with_file(struct ts_world_builder *wb, uint32_t region)
 	p[w->n_with_file++] = region;
 }
 
-static void add_region(struct ts_world_builder *wb, const struct ts_region *r)
+/* @since: the position since which it has been there, as a part of larger ones too, with its protection. */
+static void add_region(struct ts_world_builder *wb, const struct ts_region *r, uint64_t since)
 {
 	struct ts_world *w = wb->world;
 	struct ts_region *regions = room(wb, w->regions, w->n_regions, &wb->cap_regions, sizeof(*regions));
-	struct ts_range range = { r->first, r->last, r->process, (uint32_t)w->n_regions };
+	struct ts_range range = { r->first, r->last, r->process, (uint32_t)w->n_regions, since };
 
 	if (!regions)
 		return;
@@ -138,14 +139,14 @@ static void add_region(struct ts_world_builder *wb, const struct ts_region *r)
 }
 
 /* The part [first, last] of @r goes on as a region of its own from @pos. */
-static void keep_part(struct ts_world_builder *wb, struct ts_region r, uint64_t pos, uint64_t first,
-		      uint64_t last)
+static void keep_part(struct ts_world_builder *wb, struct ts_region r, uint64_t since, uint64_t pos,
+		      uint64_t first, uint64_t last)
 {
 	r.file_off += first - r.first;
 	r.from = pos;
 	r.first = first;
 	r.last = last;
-	add_region(wb, &r);
+	add_region(wb, &r, since);
 }
 
 /*
@@ -159,17 +160,18 @@ static void cut(struct ts_world_builder *wb, uint64_t pos, uint32_t process, uin
 
 	while (!wb->is_failed && (live = ts_ranges_find(&wb->live_regions, process, first, last))) {
 		struct ts_region *gone = &wb->world->regions[live->item], r = *gone;
+		uint64_t since = live->since;
 		uint64_t lo = first > r.first ? first : r.first, hi = last < r.last ? last : r.last;
 
 		ts_ranges_remove(&wb->live_regions, live);
 		gone->until = pos;
 		if (r.first < lo)
-			keep_part(wb, r, pos, r.first, lo - 1);
+			keep_part(wb, r, since, pos, r.first, lo - 1);
 		if (hi < r.last)
-			keep_part(wb, r, pos, hi + 1, r.last);
+			keep_part(wb, r, since, pos, hi + 1, r.last);
 		if (prot >= 0) {
 			r.prot = (uint32_t)prot;
-			keep_part(wb, r, pos, lo, hi);
+			keep_part(wb, r, pos, pos, lo, hi);
 		}
 		if (hi == last)
 			return;
@@ -250,7 +252,7 @@ void ts_world_map(struct ts_world_builder *wb, uint64_t pos, uint32_t process, c
 	if (!is_range(m->addr, m->len))
 		return;
 	cut(wb, pos, process, r.first, r.last, -1);
-	add_region(wb, &r);
+	add_region(wb, &r, pos);
 }
 
 void ts_world_unmap(struct ts_world_builder *wb, uint64_t pos, uint32_t process, uint64_t addr, uint64_t len)
@@ -282,7 +284,7 @@ void ts_world_load(struct ts_world_builder *wb, uint64_t pos, uint32_t process, 
 		   const struct ts_module *m)
 {
 	struct ts_world *w = wb->world;
-	struct ts_range range = { m->addr, m->addr + (m->len - 1), process, (uint32_t)w->n_modules };
+	struct ts_range range = { m->addr, m->addr + (m->len - 1), process, (uint32_t)w->n_modules, 0 };
 	struct ts_loaded *modules;
 
 	if (!is_range(m->addr, m->len))
@@ -302,4 +304,12 @@ void ts_world_load(struct ts_world_builder *wb, uint64_t pos, uint32_t process, 
 	};
 	if (!ts_ranges_add(&wb->live_modules, range))
 		wb->is_failed = true;
+}
+
+bool ts_world_is_constant(const struct ts_world_builder *wb, uint32_t process, uint64_t pos, uint64_t addr)
+{
+	const struct ts_range *live = ts_ranges_find(&wb->live_regions, process, addr, addr);
+	const struct ts_region *r = live ? &wb->world->regions[live->item] : NULL;
+
+	return r && !(r->prot & TS_PROT_WRITE) && live->since <= pos;
 }

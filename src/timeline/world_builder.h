@@ -30,6 +30,12 @@ void ts_world_unmap(struct ts_world_builder *wb, uint64_t pos, uint32_t process,
 void ts_world_protect(struct ts_world_builder *wb, uint64_t pos, uint32_t process, uint64_t addr,
 		      uint64_t len, uint32_t prot);
 
+/*
+ * Does the byte lie in a region that cannot be written, and has been there, with that protection, since position
+ * @pos?
+ */
+bool ts_world_is_constant(const struct ts_world_builder *wb, uint32_t process, uint64_t pos, uint64_t addr);
+
 /* The offset of a text in the world, where each is once; TS_NO_DATA for NULL. */
 uint32_t ts_world_add_text(struct ts_world_builder *wb, const char *text);
 

@@ -135,11 +135,6 @@ struct ts_recording {
 	bool has_reads;            /* the format records memory reads, so that rwatch and awatch can work */
 	/* registers are recorded before instructions only: a waiting thread is where its last one is */
 	bool is_before;
-	/*
-	 * What was known of memory before a gap (TS_EV_GAP) is shown after it too, until something else is
-	 * seen: readers of others forget at gaps.  Of such a recording all writes have values.
-	 */
-	bool is_kept_over_gaps;
 	bool has_syscalls;         /* system calls are events of this recording */
 	uint32_t absent_events;    /* kinds of events that the format cannot record: bits 1 << ts_event_kind */
 	/* the format lists no modules, but names the files of its maps: these are the modules */

@@ -51,6 +51,12 @@ enum ts_effect_kind {
 	TS_FX_UNLOAD,    /* the modules that overlap [addr, addr + len) are unloaded */
 	/* the registers of all threads are unknown from here: [0, len), all bytes of the layout */
 	TS_FX_FORGET_REGS,
+	/*
+	 * During the step, after all else that it did, memory may have been written by something unseen: a
+	 * system call whose effects the format does not record, code that was not recorded.  What is known of
+	 * memory stays known; nothing that is seen later tells what was there before.  [0, 0)
+	 */
+	TS_FX_UNSEEN,
 };
 
 enum ts_prot {
@@ -69,6 +75,8 @@ struct ts_effect {
 	enum ts_effect_kind kind : 8;
 	/* a change that no instruction made (kernel, recorder): no watchpoint access, but state */
 	bool is_hidden;
+	/* a hidden write that a later sight shows: it may have happened any time since TS_FX_UNSEEN here */
+	bool is_inferred;
 };
 _Static_assert(sizeof(struct ts_effect) == 24, "each byte is handed from one processor to another");
 
@@ -338,7 +346,8 @@ static inline uint32_t ts_effect_item(const struct ts_effect *e)
 	case TS_FX_UNMAP:
 	case TS_FX_FORGET:
 	case TS_FX_UNLOAD:
-	case TS_FX_FORGET_REGS: break;
+	case TS_FX_FORGET_REGS:
+	case TS_FX_UNSEEN: break;
 	}
 	return 0;
 }

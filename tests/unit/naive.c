@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "settle.h"
+
 uint8_t naive_image_byte(uint64_t off)
 {
 	return (uint8_t)(100 + off);
@@ -142,14 +144,13 @@ static struct naive_log *log_of(const struct naive *nv, const struct ts_effect *
 	return mem_log(nv, nv->s->process_of[thread], e->addr + i);
 }
 
-/* Was there a gap since the byte started afresh?  Gaps leave registers alone. */
+/* Were there unseen changes since something unknown was written to the byte?  They leave registers alone. */
 static bool is_over_gap(const struct naive *nv, const struct ts_effect *e, const struct naive_log *log)
 {
 	const struct naive_entry *last = log->n ? &log->items[log->n - 1] : NULL;
 
-	if (e->kind != TS_FX_READ || (last && last->kind != NAIVE_UNKNOWN))
-		return false;
-	return last ? last->seq < nv->gap_seq : nv->gap_seq > 0;
+	return e->kind == TS_FX_READ && last && last->kind == NAIVE_UNKNOWN && last->is_lost &&
+	       last->seq < nv->gap_seq;
 }
 
 /* A read that shows values: count what it infers, and whether it contradicts. */
@@ -181,8 +182,12 @@ static void listen_access(struct naive *nv, const struct ts_effect *e, uint32_t 
 
 	if (!is_write && value)
 		listen_see(nv, e, seq, thread, value);
-	for (uint64_t i = 0; is_write && i < e->len; i++)
-		add_entry(log_of(nv, e, thread, i), seq, value ? NAIVE_WRITTEN : NAIVE_UNKNOWN, value ? value[i] : 0);
+	for (uint64_t i = 0; is_write && i < e->len; i++) {
+		struct naive_entry *entry = add_entry(log_of(nv, e, thread, i), seq,
+						      value ? NAIVE_WRITTEN : NAIVE_UNKNOWN, value ? value[i] : 0);
+
+		entry->is_lost = !value;
+	}
 }
 
 static void add_mapping(struct naive_mappings *list, const struct naive_mapping *m)
@@ -280,8 +285,6 @@ static void listen(struct naive *nv, const struct ts_steps *b, const struct ts_e
 			      e->kind == TS_FX_LOAD ? ts_steps_text(b, b->modules[e->item].file) : NULL);
 	if (e->kind == TS_FX_FORGET_REGS)
 		forget_regs(nv, seq);
-	if (e->kind == TS_FX_EVENT && b->events[e->item].kind == TS_EV_GAP && nv->s->rec.is_kept_over_gaps)
-		nv->gap_seq = nv->step_seq;
 	if (e->kind < TS_FX_MAP || e->kind > TS_FX_FORGET)
 		return;
 	for (size_t i = 0; i < nv->s->n_bytes; i++) {
@@ -293,12 +296,16 @@ static void listen(struct naive *nv, const struct ts_steps *b, const struct ts_e
 static void listen_all(struct naive *nv, const struct ts_steps *b, uint32_t first, uint32_t n,
 		       uint32_t thread, uint32_t *seq, bool has_file)
 {
-	nv->step_seq = *seq;
+	bool is_unseen = false;
+
 	for (uint32_t i = first; i < first + n; i++) {
+		is_unseen |= b->effects[i].kind == TS_FX_UNSEEN;
 		if (b->effects[i].kind == TS_FX_THREAD)
 			thread = b->effects[i].item;
 		listen(nv, b, &b->effects[i], (*seq)++, thread, has_file);
 	}
+	if (is_unseen)
+		nv->gap_seq = *seq;
 }
 
 /* Bytes that are left in the trace are known from position 0 on, where nothing else is said of them. */
@@ -328,6 +335,7 @@ struct naive *naive_new(const struct script *s, bool has_image, bool has_file)
 	uint32_t seq = 0;
 
 	nv->s = s;
+	nv->n_inferred = settle(s, &nv->steps);
 	nv->n_steps = s->steps.n_steps;
 	nv->has_image = has_image;
 	nv->first_seq = zeroed(nv->n_steps + 1, sizeof(*nv->first_seq));
@@ -337,10 +345,10 @@ struct naive *naive_new(const struct script *s, bool has_image, bool has_file)
 	listen_all(nv, &s->rec.initial, 0, s->rec.initial.n_effects, 0, &seq, has_file);
 	listen_memory(nv, seq++);
 	nv->first_seq[0] = seq;
-	for (uint32_t i = 0; i < s->steps.n_steps; i++) {
-		const struct ts_step *st = &s->steps.steps[i];
+	for (uint32_t i = 0; i < nv->steps.n_steps; i++) {
+		const struct ts_step *st = &nv->steps.steps[i];
 
-		listen_all(nv, &s->steps, st->first, st->n_effects, st->thread, &seq, has_file);
+		listen_all(nv, &nv->steps, st->first, st->n_effects, st->thread, &seq, has_file);
 		nv->first_seq[i + 1] = seq;
 	}
 	return nv;
@@ -359,6 +367,7 @@ void naive_free(struct naive *nv)
 	free(nv->mappings);
 	free(nv->modules);
 	free(nv->first_seq);
+	ts_steps_fini(&nv->steps);
 	free(nv);
 }
 
@@ -423,7 +432,7 @@ bool naive_reg(const struct naive *nv, uint64_t pos, uint32_t thread, uint32_t o
 
 static const struct ts_step *step_at(const struct naive *nv, uint64_t pos)
 {
-	return &nv->s->steps.steps[pos];
+	return &nv->steps.steps[pos];
 }
 
 uint32_t naive_thread(const struct naive *nv, uint64_t pos)
@@ -465,15 +474,15 @@ static bool is_end_of(const struct naive *nv, uint64_t step, uint32_t thread)
 	uint32_t whose = st->thread;
 
 	for (uint32_t i = st->first; i < st->first + st->n_effects; i++) {
-		const struct ts_effect *e = &nv->s->steps.effects[i];
+		const struct ts_effect *e = &nv->steps.effects[i];
 
 		if (e->kind == TS_FX_THREAD)
 			whose = e->item;
 		if (e->kind != TS_FX_EVENT)
 			continue;
-		if (nv->s->steps.events[e->item].kind == TS_EV_THREAD_END && whose == thread)
+		if (nv->steps.events[e->item].kind == TS_EV_THREAD_END && whose == thread)
 			return true;
-		if (nv->s->steps.events[e->item].kind == TS_EV_EXIT &&
+		if (nv->steps.events[e->item].kind == TS_EV_EXIT &&
 		    nv->s->process_of[whose] == nv->s->process_of[thread])
 			return true;
 	}
@@ -578,8 +587,8 @@ static const struct ts_event *event_of(const struct naive *nv, uint64_t step, en
 	uint32_t whose = st->thread;
 
 	for (uint32_t i = st->first; i < st->first + st->n_effects; i++) {
-		const struct ts_effect *e = &nv->s->steps.effects[i];
-		const struct ts_event *ev = &nv->s->steps.events[e->item];
+		const struct ts_effect *e = &nv->steps.effects[i];
+		const struct ts_event *ev = &nv->steps.events[e->item];
 
 		if (e->kind == TS_FX_THREAD)
 			whose = e->item;
@@ -652,7 +661,7 @@ static bool changes(const struct naive *nv, uint32_t process, const struct ts_ef
 static bool triggers(const struct naive *nv, const struct ts_watch *w, const struct ts_effect *e,
 		     uint64_t step, uint32_t seq, uint64_t lo, uint64_t hi)
 {
-	const uint8_t *value = ts_effect_data(&nv->s->steps, e);
+	const uint8_t *value = ts_effect_data(&nv->steps, e);
 	bool is_access = !e->is_hidden && (e->kind == TS_FX_READ || w->kind == TS_WATCH_ACCESS);
 
 	if (w->kind != TS_WATCH_WRITE && is_access)
@@ -668,7 +677,7 @@ static bool triggers(const struct naive *nv, const struct ts_watch *w, const str
 static bool shows_change(const struct naive *nv, const struct ts_watch *w, const struct ts_effect *e,
 			 uint64_t step, uint32_t seq, uint64_t lo, uint64_t hi)
 {
-	const uint8_t *value = ts_effect_data(&nv->s->steps, e);
+	const uint8_t *value = ts_effect_data(&nv->steps, e);
 
 	return w->kind != TS_WATCH_READ && value &&
 	       changes(nv, w->process, e, value, step, seq, lo, hi, true);
@@ -684,7 +693,7 @@ static bool watch_effects(const struct naive *nv, const struct ts_stops *stops, 
 	uint32_t thread = st->thread;
 
 	for (uint32_t i = 0; i < st->n_effects; i++) {
-		const struct ts_effect *e = &nv->s->steps.effects[st->first + i];
+		const struct ts_effect *e = &nv->steps.effects[st->first + i];
 
 		if (e->kind == TS_FX_THREAD)
 			thread = e->item;

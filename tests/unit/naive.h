@@ -30,7 +30,8 @@ struct naive_entry {
 	uint8_t value;
 	bool has_file;  /* UNKNOWN: but a file says file_value */
 	uint8_t file_value;
-	bool is_sudden; /* SEEN: something unseen may have written it in a gap since it started afresh */
+	bool is_lost;   /* UNKNOWN: it was written, and did not start afresh */
+	bool is_sudden; /* SEEN: something unseen may have written it since it was lost */
 };
 
 struct naive_log {
@@ -62,6 +63,7 @@ struct naive_module {
 
 struct naive {
 	const struct script *s; /* borrowed */
+	struct ts_steps steps;  /* owned; its steps, see settle.h */
 	uint64_t n_steps;
 	uint32_t *first_seq;    /* owned; of each step, and one more */
 	struct naive_log *mem;  /* owned; by process, then byte of the script */
@@ -69,8 +71,7 @@ struct naive {
 	struct naive_mappings *mappings; /* owned; as mem */
 	struct naive_module *modules;    /* owned; in the order in which they appeared */
 	uint32_t n_modules, cap_modules;
-	uint32_t step_seq;      /* of the first effect of the step that is listened to */
-	uint32_t gap_seq;       /* that of the last step with a gap; 0: none, or readers forget at gaps */
+	uint32_t gap_seq;       /* of the end of the last step with unseen changes; 0: none */
 	uint64_t n_unexplained; /* reads that contradict */
 	uint64_t n_inferred;    /* bytes */
 	bool has_image;         /* under everything lies naive_image_byte() */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "settle.h"
 #include "src/base/room.h"
 
 const struct script_arena script_arenas[SCRIPT_N_ARENAS] = {
@@ -316,6 +317,7 @@ struct script *script_read(struct ts_recording *rec)
 {
 	static const struct ts_recording_ops ops = { open_reader, close_copy };
 	struct script *s = calloc(1, sizeof(*s));
+	struct ts_steps settled;
 	struct ts_error err;
 	struct ts_reader *r;
 
@@ -345,6 +347,10 @@ struct script *script_read(struct ts_recording *rec)
 	add_touched(s, &s->steps);
 	while (s->bytes[s->n_bytes - 1] > ts_arch_addr_mask(rec->regs.arch)) /* beside the last byte */
 		s->n_bytes--;
+	ts_steps_init(&settled);
+	settle(s, &settled);
+	ts_steps_fini(&s->steps);
+	s->steps = settled;
 	return s;
 }
 
@@ -388,7 +394,7 @@ struct maker {
 	struct now_byte regs[SCRIPT_MAX_THREADS][1024];
 	uint32_t thread; /* whose effects are made */
 	/* the recording's temper, in percent */
-	unsigned switches, jumps, busy, fills, unknowns, lies, n_values;
+	unsigned switches, jumps, busy, fills, unknowns, lies, n_values, unseen;
 };
 
 static struct now_byte *now_at(struct maker *m, uint64_t addr)
@@ -601,6 +607,8 @@ static void make_code(struct maker *m)
 		make_block(m, &m->blocks[i], starts[i]);
 }
 
+bool script_has_no_unseen;
+
 static void make_step(struct maker *m, uint32_t thread)
 {
 	struct block *b;
@@ -618,6 +626,8 @@ static void make_step(struct maker *m, uint32_t thread)
 	m->thread = thread;
 	while (script_chance(&m->rnd, m->busy))
 		make_effect(m);
+	if (!script_has_no_unseen && script_chance(&m->rnd, m->unseen))
+		ts_steps_effect(m->out, TS_FX_UNSEEN, 0, 0);
 	ts_steps_close(&m->s->steps, b->pc[i], b->len[i], thread);
 }
 
@@ -637,6 +647,7 @@ static void choose_temper(struct maker *m)
 	m->unknowns = one_of(m, 0, 4, 30);
 	m->lies = one_of(m, 0, 0, 2);
 	m->n_values = one_of(m, 2, 4, 256);
+	m->unseen = script_has_no_unseen ? 0 : one_of(m, 0, 1, 5);
 }
 
 static void make_initial(struct maker *m)

@@ -70,6 +70,9 @@ struct script *script_new(const char *arch, uint32_t n_threads, const uint32_t *
 /* A random recording of @n_steps steps, and anything in it. */
 struct script *script_random_new(uint64_t seed, uint64_t n_steps);
 
+/* If true, nothing changes memory unseen in the random recordings that are made from now on. */
+extern bool script_has_no_unseen;
+
 /*
  * The steps of a recording that a loader opened, all in one batch: for a walk over them, not to be read.  Its
  * rec is a copy of the recording's facts, which stay the caller's.

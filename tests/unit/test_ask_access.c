@@ -204,7 +204,7 @@ static void look_at_step(uint64_t pos, bool did[N_DID][MAX_LEN])
 		else if (e->kind == TS_FX_READ)
 			how = e->is_hidden ? -1 : DID_READ;
 		else if (e->kind == TS_FX_WRITE)
-			how = DID_WRITE;
+			how = e->is_inferred ? DID_FORGET : DID_WRITE; /* known from here on: nobody knows why */
 		else if (e->kind == TS_FX_MAP || e->kind == TS_FX_UNMAP)
 			how = DID_MAP;
 		else if (e->kind == TS_FX_FORGET)

@@ -60,7 +60,7 @@ static const char *kind_of(uint64_t step, uint64_t addr)
 			thread = e->item;
 		if (!is_over || s->rec.threads[thread].process != process)
 			continue;
-		if (e->kind == TS_FX_WRITE)
+		if (e->kind == TS_FX_WRITE && !e->is_inferred)
 			return "write";
 		if (e->kind == TS_FX_MAP || e->kind == TS_FX_UNMAP)
 			kind = "map";

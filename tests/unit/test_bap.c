@@ -397,10 +397,14 @@ START_TEST(exceptions_have_the_numbers_of_gdbs_signals)
 	static const struct {
 		uint64_t number, gdb;
 	} signals[] = {
-		{ 0, 143 }, { 11, 11 }, { 15, 15 }, { 16, 143 }, { 64, 143 }, /* unknown */
+		{ 0, 143 }, { 11, 11 }, { 15, 15 }, { 16, 143 }, { 1000, 143 }, /* unknown */
 		{ 7, 10 },                                                    /* SIGBUS */
 		{ 10, 30 },                                                   /* SIGUSR1 */
 		{ 17, 20 },                                                   /* SIGCHLD */
+		{ 24, 24 }, { 27, 27 }, { 28, 28 }, /* SIGXCPU, SIGPROF, SIGWINCH */
+		{ 29, 23 }, { 30, 32 }, { 31, 12 }, /* SIGIO, SIGPWR, SIGSYS */
+		{ 34, 46 }, { 64, 78 },             /* real-time signals */
+		{ UINT64_C(1) << 32 | 11, 143 },
 		{ 0xc0000005, 11 },                                           /* an access violation */
 		{ 0x80000003, 5 },                                            /* a breakpoint */
 	};

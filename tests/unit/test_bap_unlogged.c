@@ -32,6 +32,25 @@ START_TEST(x86_instructions_without_operands_write_what_their_encoding_says)
 }
 END_TEST
 
+START_TEST(the_kernel_may_change_registers_and_memory)
+{
+	load_text(I386 "step 1000 1 90 eax=14/4 ebx=4/4 ecx=5/4\n"
+		       "step 1001 1 0f34\n" /* sysenter */
+		       "step 1003 1 90\n");
+	ck_assert_str_eq(reg(2, "eax"), "?");
+	ck_assert_str_eq(reg(2, "ecx"), "?");
+	ck_assert_str_eq(reg(2, "ebx"), "4");
+	load_text(X64 "step 1000 1 90 @3000=42\n"
+		      "step 1001 1 0f05\n" /* syscall */
+		      "step 1003 1 8a03 @2000=41\n"
+		      "step 1005 1 90\n");
+	ck_assert_str_eq(mem(1, 0x2000), "........");
+	ck_assert_str_eq(mem(2, 0x2000), "41......"); /* known back to the system call */
+	ck_assert_str_eq(mem(0, 0x1003), "8a0390.."); /* code is taken to have been there */
+	ck_assert_str_eq(mem(3, 0x3000), "42......"); /* what is known stays so */
+}
+END_TEST
+
 START_TEST(flags_of_an_unlogged_comparison_are_unknown)
 {
 	load_text(X64 "step 1000 1 90 > cf=1/1.1 pf=0/1.1 af=0/1.1 zf=1/1.1 sf=0/1.1 of=0/1.1\n"
@@ -407,7 +426,7 @@ START_TEST(arms_carry_before_an_instruction_may_be_its_result)
 END_TEST
 
 UNIT_FIXTURE_SUITE("bap_unlogged", setup, teardown,
-		   x86_instructions_without_operands_write_what_their_encoding_says,
+		   the_kernel_may_change_registers_and_memory, x86_instructions_without_operands_write_what_their_encoding_says,
 		   flags_of_an_unlogged_comparison_are_unknown,
 		   a_flag_that_nothing_wrote_had_the_value_that_is_seen_later_from_the_start,
 		   the_flags_of_another_thread_tell_nothing_of_the_first_ones,

@@ -63,6 +63,7 @@ static void pair_init(struct pair *p, uint64_t seed, uint64_t n_steps)
 	struct ts_error err = { 0 };
 
 	*p = (struct pair){ .seed = seed, .n_steps = n_steps, .rnd = { ~seed } };
+	script_has_no_unseen = true; /* what changed unseen is learned later, from what is read then */
 	p->s = script_random_new(seed, n_steps);
 	p->twin = script_random_new(seed, n_steps);
 	p->tl = ts_timeline_new(&p->s->rec, NULL, &err);

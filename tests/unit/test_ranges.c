@@ -51,7 +51,7 @@ START_TEST(the_lowest_range_that_overlaps_is_found)
 {
 	for (uint32_t item = 0; item < 20000; item++) {
 		uint64_t first = below(N_BYTES), room = N_BYTES - first;
-		struct ts_range r = { first, first + below(room < 8 ? (uint32_t)room : 8), below(N_PROCESSES), item };
+		struct ts_range r = { first, first + below(room < 8 ? (uint32_t)room : 8), below(N_PROCESSES), item, 0 };
 		const struct ts_range *found = ts_ranges_find(&rs, r.process, r.first, r.last);
 
 		ck_assert_uint_eq(found ? found->item : NONE, lowest_owner(r.process, r.first, r.last));

@@ -543,7 +543,7 @@ START_TEST(bytes_left_in_the_trace_end_where_a_range_starts_afresh)
 }
 END_TEST
 
-START_TEST(what_is_first_seen_after_a_gap_was_not_so_before)
+START_TEST(what_is_first_seen_after_a_gap_was_so_since_the_gap)
 {
 	write_text(0x1000, "kept");
 	see_text(0x1010, "seen");
@@ -557,13 +557,16 @@ START_TEST(what_is_first_seen_after_a_gap_was_not_so_before)
 	see_text(0x2000, "afresh");
 	end_recording();
 	ck_assert_str_eq(text_at(0, 0x1010, 4), "seen");
-	ck_assert_str_eq(text_at(2, 0x1000, 8), "kept....");
+	ck_assert_str_eq(text_at(1, 0x1000, 8), "kept....");
+	ck_assert_str_eq(text_at(2, 0x1000, 8), "keptnew.");
 	ck_assert_str_eq(text_at(2, 0x1010, 4), "seen");
+	ck_assert_uint_eq(ts_space_next_change(sp, 0, 0x1004, 0x1006), 1);
+	ck_assert_uint_eq(ts_space_prev_change(sp, 4, 0x1006, 0x100f), 1);
 	ck_assert_str_eq(text_at(3, 0x1000, 8), "keptnew.");
 	ck_assert_str_eq(text_at(3, 0x1010, 4), "SEEN");
 	ck_assert_str_eq(text_at(3, 0x2000, 6), "afresh"); /* its range began after the gap */
 	ck_assert_str_eq(text_at(4, 0x1000, 8), "keptnew.");
-	ck_assert_uint_eq(stats.n_inferred, 4 + 6);
+	ck_assert_uint_eq(stats.n_inferred, 4 + 4 + 6);
 	ck_assert_uint_eq(stats.n_unexplained, 1);
 }
 END_TEST
@@ -605,5 +608,5 @@ UNIT_FIXTURE_SUITE("space", setup, teardown, a_write_shows_at_the_end_of_its_chu
 		   a_mapped_file_lies_under_its_map_and_nothing_after_it,
 		   a_file_of_one_space_is_not_in_another, bytes_left_in_the_trace_are_known_from_the_start,
 		   bytes_left_in_the_trace_end_where_a_range_starts_afresh,
-		   what_is_first_seen_after_a_gap_was_not_so_before,
+		   what_is_first_seen_after_a_gap_was_so_since_the_gap,
 		   a_space_that_came_late_has_nothing_before)

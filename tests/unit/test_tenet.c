@@ -301,7 +301,7 @@ END_TEST
 START_TEST(a_return_from_code_that_is_not_listed_is_a_gap)
 {
 	expect(FIRST "rax=0x9,rip=0x1005,mr=0x6ff8:0510000000000000,mw=0x5000:01\nrip=0x1006\n",
-	       "1000/5@0 rax=9 W6ff8=0510000000000000! W5000=01! gap(code that is not listed)\n1005/1@0\n");
+	       "1000/5@0 rax=9 W6ff8=0510000000000000! W5000=01! gap(code that is not listed) unseen\n1005/1@0\n");
 }
 END_TEST
 
@@ -322,7 +322,7 @@ END_TEST
 START_TEST(a_call_from_code_that_is_not_listed_is_a_gap)
 {
 	expect(FIRST "rsp=0x6ff8,rip=0x3000,mw=0x6ff8:0580000000000000\nrip=0x3001\n",
-	       "1000/0@0 rsp=6ff8 W6ff8=0580000000000000! gap(code that is not listed)\n3000/1@0\n");
+	       "1000/0@0 rsp=6ff8 W6ff8=0580000000000000! gap(code that is not listed) unseen\n3000/1@0\n");
 	again();
 	expect(FIRST "rsp=0x6ff8,rip=0x3000,mw=0x6ff8:0510000000000000\nrip=0x3001\n",
 	       "1000/0@0 rsp=6ff8 W6ff8=0510000000000000\n3000/1@0\n");
@@ -332,7 +332,25 @@ END_TEST
 START_TEST(a_sorted_line_sums_code_up_that_is_not_listed)
 {
 	expect(FIRST "rax=0x9,rip=0x9000,rsp=0x6ff0,mr=0x5000:01\nrip=0x1005\n",
-	       "1000/0@0 rax=9 rsp=6ff0 W5000=01! gap(code that is not listed)\n9000/0@0\n");
+	       "1000/0@0 rax=9 rsp=6ff0 W5000=01! gap(code that is not listed) unseen\n9000/0@0\n");
+}
+END_TEST
+
+/* ------------------------------------------------------------------------------------------- system calls */
+
+/* A log has no code: what an instruction did to the registers tells whether it may have been a system call. */
+START_TEST(a_system_call_may_have_written_to_memory)
+{
+	expect("rax=0x0,rcx=0x9,rsp=0x7000,rip=0x1000\nrax=0x4,rcx=0x1002,r11=0x246,rip=0x1002\n"
+	       "rax=0x5,rip=0x1004\nrbx=0x7,rcx=0x1006,rip=0x1006\n",
+	       "1000/2@0 rax=4 rcx=1002 r11=246 unseen\n1002/2@0 rax=5\n1004/2@0 rbx=7 rcx=1006\n");
+	again(); /* int $0x80: read(2) returns 4, and 3, which is its number */
+	expect("eax=0x3,ecx=0x9,esp=0x7000,eip=0x1000\neax=0x4,eip=0x1002\neax=0x3,eip=0x1007\neip=0x1009\n"
+	       "eax=0x12345678,eip=0x100e\neax=0x1,eip=0x1010\n",
+	       "1000/2@0 eax=4 unseen\n1002/5@0 eax=3\n1007/2@0 unseen\n1009/5@0 eax=12345678\n100e/2@0 eax=1\n");
+	again();
+	expect("x0=0x0,x8=0x3f,sp=0x7000,pc=0x1000\nx0=0x4,pc=0x1004\nx1=0x4,pc=0x1008\n",
+	       "1000/4@0 x0=4 unseen\n1004/4@0 x1=4\n");
 }
 END_TEST
 
@@ -356,7 +374,7 @@ START_TEST(damage_is_found_item_by_item)
 		{ "rip=0x1001,mr=0x5000", "1000/1@0\n1001/1@0\n", "an access cannot be read" },
 		{ "rax=01,rip=0x1001", "1000/1@0 rax=1\n1001/1@0\n", NULL },
 		{ "rax=0X1f,rip=0x1001", "1000/1@0 rax=1f\n1001/1@0\n", NULL },
-		{ "rip=0x1001,rax=0x", "1000/1@0 rax= gap(code that is not listed)\n1001/1@0\n", "a register's value cannot be read" },
+		{ "rip=0x1001,rax=0x", "1000/1@0 rax= gap(code that is not listed) unseen\n1001/1@0\n", "a register's value cannot be read" },
 		{ "foo=1,rip=0x1001", "1000/1@0\n1001/1@0\n", "a name is unknown" },
 		{ "m=1,rip=0x1001", "1000/1@0\n1001/1@0\n", "a name is unknown" },
 		{ "mz=1,rip=0x1001", "1000/1@0\n1001/1@0\n", "a name is unknown" },
@@ -594,7 +612,7 @@ START_TEST(offsets_beyond_4_gib_are_whole)
 {
 	static const struct ts_source_ops ops = { .read = read_large, .close = close_large };
 	static const struct ts_loader_options opt;
-	const uint64_t place[] = { 0, FAR_AT, 3, 0x2000, 0x7000, 3 }; /* part, offset, line, pc, sp, both are known */
+	const uint64_t place[] = { 0, FAR_AT, 3, 0x2000, 0x7000, 0, 3 }; /* part, offset, line, pc, sp, rcx, the first two are known */
 	const uint64_t next = FAR_AT + strlen(FAR);
 	struct ts_end end = { .pc = 0x2000, .has_pc = true };
 	struct ts_buf point;
@@ -640,7 +658,7 @@ UNIT_FIXTURE_SUITE("tenet", setup, teardown, a_step_is_what_the_next_line_lists,
 		   registers_before_any_pc_count_for_the_first, registers_that_the_first_line_leaves_out,
 		   blanks_comments_and_line_ends_say_nothing, lengths_are_known_where_the_next_address_tells,
 		   a_return_from_code_that_is_not_listed_is_a_gap, a_return_to_the_code_after_it_is_none,
-		   a_call_from_code_that_is_not_listed_is_a_gap,
+		   a_call_from_code_that_is_not_listed_is_a_gap, a_system_call_may_have_written_to_memory,
 		   a_sorted_line_sums_code_up_that_is_not_listed, damage_is_found_item_by_item,
 		   a_kind_of_damage_is_one_warning_with_its_first_place, a_nul_byte_loses_the_line,
 		   a_last_line_without_an_end_is_dropped, a_line_of_more_than_a_mebibyte_is_passed_over,

@@ -453,6 +453,45 @@ START_TEST(what_others_wrote_is_no_access)
 }
 END_TEST
 
+/* What is read after a system call may have come from there. */
+START_TEST(what_the_kernel_may_have_written_was_not_there_before)
+{
+	load_text("x64\n"
+		  "full 1000 90 sp=9000 bx=2000\n"
+		  "step 1001 0f05\n"            /* syscall */
+		  "step 1003 8a03 @2000=41\n"   /* mov (%rbx),%al */
+		  "step 1005 8a03 ax=41 @2000=41\n"
+		  "step 1007 90\n");
+	ck_assert_str_eq(mem(0, 0x2000, 1), "..");
+	ck_assert_str_eq(mem(1, 0x2000, 1), "..");
+	ck_assert_str_eq(mem(2, 0x2000, 1), "41"); /* known back to the system call */
+	ck_assert_str_eq(mem(0, 0x1000, 5), "900f058a03"); /* code is taken to have been there */
+}
+END_TEST
+
+START_TEST(an_indirect_call_that_was_stepped_over_is_a_gap)
+{
+	load_text("x64\n"
+		  "full 1000 ff1500200000 sp=9000 bx=2000 @3006=0\n" /* call *0x2000(%rip) */
+		  "step 1009 8a03 @2000=41\n"  /* two instructions on, and the stack pointer is where it was */
+		  "step 100b 90\n");
+	ck_assert(has_gap(0));
+	ck_assert_str_eq(mem(0, 0x2000, 1), "..");
+	ck_assert_str_eq(mem(1, 0x2000, 1), "41");
+}
+END_TEST
+
+START_TEST(an_indirect_call_to_code_near_it_is_none)
+{
+	load_text("x64\n"
+		  "full 1000 ff1500200000 sp=9000 bx=2000 @3006=0\n"
+		  "step 1009 8a03 sp=8ff8 @2000=41\n" /* this one was called */
+		  "step 100b 90\n");
+	ck_assert(!has_gap(0));
+	ck_assert_str_eq(mem(0, 0x2000, 1), "41");
+}
+END_TEST
+
 START_TEST(an_operand_may_reach_the_end_of_memory)
 {
 	load_text("x64\n"
@@ -463,7 +502,9 @@ START_TEST(an_operand_may_reach_the_end_of_memory)
 }
 END_TEST
 
-UNIT_FIXTURE_SUITE("x64dbg", setup, teardown, values_are_those_before_the_instruction,
+UNIT_FIXTURE_SUITE("x64dbg", setup, teardown, what_the_kernel_may_have_written_was_not_there_before,
+		   an_indirect_call_that_was_stepped_over_is_a_gap, an_indirect_call_to_code_near_it_is_none,
+		   values_are_those_before_the_instruction,
 		   one_block_is_one_position_and_one_that_knows_memory_only, instructions_are_memory,
 		   instructions_that_share_a_place_are_themselves, code_that_changed_unseen_is_what_ran_last,
 		   the_words_of_32_bits_have_4_bytes, a_tag_word_of_two_bits_a_register_is_taken_as_it_is,

@@ -471,6 +471,9 @@ static void describe_effect(struct ts_buf *out, const struct ts_recording *rec, 
 	case TS_FX_FORGET_REGS:
 		ts_buf_printf(out, "Fregs");
 		break;
+	case TS_FX_UNSEEN:
+		ts_buf_printf(out, "unseen");
+		break;
 	case TS_FX_EVENT:
 		describe_event(out, &b->events[e->item]);
 		break;

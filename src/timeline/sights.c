@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT */
+#include "sights.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lines.h"
+#include "src/base/hash.h"
+#include "src/base/room.h"
+
+void ts_sights_fini(struct ts_sights *s)
+{
+	for (size_t i = 0; i < s->n_pages; i++)
+		free(s->pages[i].items);
+	free(s->pages);
+	free(s->items);
+	free(s->slots);
+	*s = (struct ts_sights){ 0 };
+}
+
+/* ------------------------------------------------------------------------------------------------- pages */
+
+/* The slot that has the page, or the free one where it belongs. */
+static uint32_t *find_slot(const struct ts_sights *s, uint64_t page)
+{
+	size_t i = (size_t)ts_hash(page, 0) & (s->n_slots - 1);
+
+	while (s->slots[i] && s->pages[s->slots[i] - 1].page != page)
+		i = (i + 1) & (s->n_slots - 1);
+	return &s->slots[i];
+}
+
+static const struct ts_sight_page *find_page(const struct ts_sights *s, uint64_t page)
+{
+	uint32_t slot = s->n_slots ? *find_slot(s, page) : 0;
+
+	return slot ? &s->pages[slot - 1] : NULL;
+}
+
+static bool grow_slots(struct ts_sights *s)
+{
+	size_t n = s->n_slots ? s->n_slots * 2 : 64;
+	uint32_t *slots = calloc(n, sizeof(*slots));
+
+	if (!slots)
+		return false;
+	free(s->slots);
+	s->slots = slots;
+	s->n_slots = n;
+	for (size_t i = 0; i < s->n_pages; i++)
+		*find_slot(s, s->pages[i].page) = (uint32_t)i + 1;
+	return true;
+}
+
+/* The page, added if it is new.  Returns NULL if memory is exhausted. */
+static struct ts_sight_page *get_page(struct ts_sights *s, uint64_t page)
+{
+	uint32_t *slot;
+
+	if (2 * s->n_pages >= s->n_slots && !grow_slots(s))
+		return NULL;
+	slot = find_slot(s, page);
+	if (!*slot) {
+		if (!ts_room(&s->pages, s->n_pages, &s->cap_pages, 16, sizeof(*s->pages)))
+			return NULL;
+		s->pages[s->n_pages++] = (struct ts_sight_page){ .page = page };
+		*slot = (uint32_t)s->n_pages;
+	}
+	return &s->pages[*slot - 1];
+}
+
+static bool room_in_page(struct ts_sight_page *pg)
+{
+	uint32_t cap = pg->cap ? pg->cap * 2 : 4;
+	uint32_t *items;
+
+	if (pg->n < pg->cap)
+		return true;
+	items = realloc(pg->items, cap * sizeof(*items));
+	if (!items)
+		return false;
+	pg->items = items;
+	pg->cap = cap;
+	return true;
+}
+
+/* ---------------------------------------------------------------------------------------------- building */
+
+/* Does it begin where the last one ends, and is it of the same kind? */
+static bool continues(const struct ts_sights *s, const struct ts_sight *sight)
+{
+	const struct ts_sight *last = s->n ? &s->items[s->n - 1] : NULL;
+
+	return last && last->pos == sight->pos && last->layer == sight->layer &&
+	       last->addr + last->len == sight->addr &&
+	       last->addr >> TS_PAGE_BITS == sight->addr >> TS_PAGE_BITS;
+}
+
+bool ts_sights_add(struct ts_sights *s, const struct ts_sight *sight)
+{
+	struct ts_sight_page *pg;
+
+	if (continues(s, sight)) {
+		s->items[s->n - 1].len += sight->len;
+		return true;
+	}
+	if (s->n >= UINT32_MAX || !ts_room(&s->items, s->n, &s->cap, 64, sizeof(*s->items)))
+		return false;
+	pg = get_page(s, sight->addr >> TS_PAGE_BITS);
+	if (!pg || !room_in_page(pg))
+		return false;
+	pg->items[pg->n++] = (uint32_t)s->n;
+	s->items[s->n++] = *sight;
+	return true;
+}
+
+/* ------------------------------------------------------------------------------------------------ asking */
+
+size_t ts_sights_from(const struct ts_sights *s, uint64_t pos)
+{
+	size_t lo = 0, n = s->n;
+
+	while (n) {
+		size_t half = n / 2;
+
+		if (s->items[lo + half].pos < pos) {
+			lo += half + 1;
+			n -= half + 1;
+		} else {
+			n = half;
+		}
+	}
+	return lo;
+}
+
+/* How many of the page's sights are of a position below @pos. */
+static uint32_t count_below(const struct ts_sights *s, const struct ts_sight_page *pg, uint64_t pos)
+{
+	uint32_t lo = 0, n = pg->n;
+
+	while (n) {
+		uint32_t half = n / 2;
+
+		if (s->items[pg->items[lo + half]].pos < pos) {
+			lo += half + 1;
+			n -= half + 1;
+		} else {
+			n = half;
+		}
+	}
+	return lo;
+}
+
+static bool overlaps(const struct ts_sight *x, uint64_t addr, uint64_t last)
+{
+	return x->addr <= last && x->addr + (x->len - 1) >= addr;
+}
+
+/* The same within a page. */
+static uint64_t next_of_page(const struct ts_sights *s, const struct ts_sight_page *pg, uint64_t pos,
+			     uint64_t addr, uint64_t last)
+{
+	for (uint32_t i = count_below(s, pg, pos); i < pg->n; i++) {
+		const struct ts_sight *x = &s->items[pg->items[i]];
+
+		if (overlaps(x, addr, last))
+			return x->pos;
+	}
+	return UINT64_MAX;
+}
+
+static uint64_t prev_of_page(const struct ts_sights *s, const struct ts_sight_page *pg, uint64_t pos,
+			     uint64_t addr, uint64_t last)
+{
+	uint32_t i = pos < UINT64_MAX ? count_below(s, pg, pos + 1) : pg->n;
+
+	while (i-- > 0) {
+		const struct ts_sight *x = &s->items[pg->items[i]];
+
+		if (overlaps(x, addr, last))
+			return x->pos;
+	}
+	return UINT64_MAX;
+}
+
+/* The page after *at among those of [addr, last] that have sights; *at is 0 at first.  NULL after the last. */
+static const struct ts_sight_page *each_page(const struct ts_sights *s, uint64_t addr, uint64_t last,
+					     uint64_t *at)
+{
+	uint64_t first = addr >> TS_PAGE_BITS, n_range = (last >> TS_PAGE_BITS) - first + 1;
+	bool is_few = n_range < s->n_pages;
+
+	while (*at < (is_few ? n_range : s->n_pages)) {
+		const struct ts_sight_page *pg = is_few ? find_page(s, first + *at) : &s->pages[*at];
+
+		++*at;
+		if (pg && pg->page >= first && pg->page <= last >> TS_PAGE_BITS)
+			return pg;
+	}
+	return NULL;
+}
+
+uint64_t ts_sights_next(const struct ts_sights *s, uint64_t pos, uint64_t addr, uint64_t last)
+{
+	const struct ts_sight_page *pg;
+	uint64_t best = UINT64_MAX, at = 0;
+
+	while (s->n && (pg = each_page(s, addr, last, &at)) != NULL) {
+		uint64_t found = next_of_page(s, pg, pos, addr, last);
+
+		best = found < best ? found : best;
+	}
+	return best;
+}
+
+uint64_t ts_sights_prev(const struct ts_sights *s, uint64_t pos, uint64_t addr, uint64_t last)
+{
+	const struct ts_sight_page *pg;
+	uint64_t best = UINT64_MAX, at = 0;
+
+	while (s->n && (pg = each_page(s, addr, last, &at)) != NULL) {
+		uint64_t found = prev_of_page(s, pg, pos, addr, last);
+
+		best = found + 1 > best + 1 ? found : best; /* none + 1 is 0 */
+	}
+	return best;
+}
+
+static void hide(const struct ts_sight *x, uint64_t addr, size_t n, uint8_t *data, uint8_t *known)
+{
+	uint64_t first = x->addr > addr ? x->addr : addr;
+	uint64_t end = x->addr + (x->len - 1) < addr + (n - 1) ? x->addr + (x->len - 1) : addr + (n - 1);
+
+	if (first > end)
+		return;
+	memset(data + (first - addr), 0, (size_t)(end - first) + 1);
+	memset(known + (first - addr), 0, (size_t)(end - first) + 1);
+}
+
+void ts_sights_hide(const struct ts_sights *s, uint32_t layer, uint64_t pos, uint64_t addr, size_t n,
+		    uint8_t *data, uint8_t *known)
+{
+	const struct ts_sight_page *pg = s->n ? find_page(s, addr >> TS_PAGE_BITS) : NULL;
+
+	for (uint32_t i = pg ? pg->n : 0; i-- > 0;) {
+		const struct ts_sight *x = &s->items[pg->items[i]];
+
+		if (x->pos <= pos)
+			return;
+		if (x->layer == layer)
+			hide(x, addr, n, data, known);
+	}
+}

@@ -35,7 +35,8 @@
 #include "reader.h"
 #include "regs.h"
 
-static const uint8_t magic[8] = "srnibnvr", old_magic[8] = "crsrnibr";
+static const uint8_t magic[8] = { 's', 'r', 'n', 'i', 'b', 'n', 'v', 'r' };
+static const uint8_t old_magic[8] = { 'c', 'r', 's', 'r', 'n', 'i', 'b', 'r' };
 
 #define TYPE_TRACE 1
 #define TYPE_CACHE 2

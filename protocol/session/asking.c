@@ -321,6 +321,18 @@ static enum ts_got run(struct rsp_session *s, int64_t end_ns, struct ts_buf *out
 	return got;
 }
 
+/* The first line of a text, without its end. */
+static const char *first_line(struct ts_buf *text)
+{
+	uint8_t *end = ts_buf_ok(text) && text->len ? memchr(text->data, '\n', text->len) : NULL;
+
+	if (!ts_buf_ok(text))
+		return "no memory";
+	if (end)
+		*end = '\0';
+	return ts_buf_text(text);
+}
+
 /* Where an announced goto leads is told by the client's next stop; that it leads nowhere is told here. */
 static enum ts_got run_announced(struct rsp_session *s, int64_t end_ns, struct rsp_reply *r,
 				 struct ts_error *err)
@@ -331,11 +343,8 @@ static enum ts_got run_announced(struct rsp_session *s, int64_t end_ns, struct r
 	ts_buf_init(&text);
 	got = run(s, end_ns, &text, err);
 	if (got == TS_GOT_END && ts_answer_go(s->asking->answer) == TS_NO_POS) {
-		const char *why = ts_buf_ok(&text) ? ts_buf_text(&text) : "no memory";
-		char *end = strchr(why, '\n');
+		const char *why = first_line(&text);
 
-		if (end)
-			*end = 0;
 		rsp_session_refuse(s, r, *why ? why : "there is no such place", true);
 	}
 	ts_buf_fini(&text);

@@ -603,8 +603,15 @@ static xmlEntityPtr on_entity(void *to, const xmlChar *name)
 	return NULL;
 }
 
+/* libxml2 2.12 made the error of a handler const. */
+#if LIBXML_VERSION >= 21200
+typedef const xmlError *reported_error;
+#else
+typedef xmlErrorPtr reported_error;
+#endif
+
 /* The parser's own complaints: the first fatal one becomes ours. */
-static void on_error(void *to, xmlErrorPtr e)
+static void on_error(void *to, reported_error e)
 {
 	struct parse *p = to;
 	char text[160];

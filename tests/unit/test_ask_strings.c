@@ -206,9 +206,17 @@ static bool may_be_left_out(const struct text *t)
 	return !t->was_read && !stands && is_beginning;
 }
 
+/* The rows of the answer, after the names of its columns. */
+static char *rows(void)
+{
+	size_t len = strcspn(ts_buf_text(&a.out), "\n");
+
+	return (char *)a.out.data + len + 1;
+}
+
 static void check_rows(void)
 {
-	char *rest = strchr(ts_buf_text(&a.out), '\n') + 1, *line;
+	char *rest = rows(), *line;
 	uint64_t before = 0;
 
 	while ((line = strsep(&rest, "\n")) && *line) {
@@ -421,7 +429,7 @@ static struct shown *shown_at(uint64_t addr, unsigned wide, const char *chars)
 
 static void check_sample_rows(const char *question, uint64_t from, uint64_t to)
 {
-	char *rest = strchr(ts_buf_text(&a.out), '\n') + 1, *line;
+	char *rest = rows(), *line;
 	uint64_t before = 0;
 
 	while ((line = strsep(&rest, "\n")) && *line) {

@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static const uint8_t secret[TS_SECRET_LEN] = "thirty-two bytes that are secret";
+static const uint8_t secret[TS_SECRET_LEN + 1] = "thirty-two bytes that are secret";
 
 static struct ts_signer signer(void)
 {

@@ -530,11 +530,12 @@ import sys
 def tracestub_run(command):
     try:
         gdb.execute(command)
-    except gdb.error as e:      # gdb before 16 says no more than "Protocol error with Rcmd"; the server said why
+    except gdb.error as e:      # gdb before 16 has no reason after "Rcmd": the server has printed it
         gdb.set_convenience_variable("_tracestub_monitor", None)
-        if "Rcmd" not in str(e):
+        refusal = re.match(r"Protocol error with Rcmd(?:: (.*)\.)?", str(e), re.S)
+        if not refusal:
             raise gdb.GdbError(str(e))
-        raise gdb.GdbError("Nothing was done.")
+        raise gdb.GdbError(refusal[1] or "Nothing was done.")
 
 
 # gdb before 16 ends a refused "monitor" in an error that sounds like a defect, and has no way to replace it.
@@ -723,7 +724,7 @@ class TracestubAlias(gdb.Command):
         if self.name != "ts":
             typed.insert(0, self.name)
         words = self.words(typed, last) if typed else TRACESTUB_VERBS
-        return [w[len(last) - len(word):] for w in words if w.startswith(last)]
+        return [w[len(last) - len(word or ""):] for w in words if w.startswith(last)]
 
 
 if int(re.match(r"[^0-9]*(\d+)", gdb.VERSION)[1]) < 16:

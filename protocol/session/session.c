@@ -217,12 +217,15 @@ bool rsp_session_mem(const struct rsp_session *s, uint64_t pos, uint32_t process
 
 void rsp_session_refuse(struct rsp_session *s, struct rsp_reply *r, const char *text, bool is_command)
 {
-	if (s->has_error_message || !is_command) {
+	if (!is_command || (s->has_error_message && rsp_reply_is_plain(text))) {
 		rsp_reply_error_text(r, "%s", text);
 		return;
 	}
 	ts_buf_printf(&s->console, "%s\n", text);
-	rsp_reply_error(r, RSP_ERROR_PLAIN);
+	if (s->has_error_message)
+		rsp_reply_error_text(r, "Nothing was done");
+	else
+		rsp_reply_error(r, RSP_ERROR_PLAIN);
 }
 
 void rsp_reply_failure(struct rsp_reply *r, const char *file, const struct ts_error *err)

@@ -258,8 +258,9 @@ struct rsp_tid rsp_session_tid(const struct rsp_session *s, uint32_t thread);
 uint32_t rsp_session_find_thread(const struct rsp_session *s, struct rsp_tid tid);
 
 /*
- * Make an error reply with the reason why something was not done.  A gdb that cannot show the error text of a
- * monitor command (@is_command) gets it as console output.
+ * Make an error reply with the reason why something was not done.  The reason why a monitor command was refused
+ * (@is_command) is console output if the client cannot show it in an error: a gdb before 16 shows no such text,
+ * later ones show no '$', '#', '}' and '*' in it.
  */
 void rsp_session_refuse(struct rsp_session *s, struct rsp_reply *r, const char *text, bool is_command);
 

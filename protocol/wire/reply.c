@@ -240,11 +240,29 @@ void rsp_reply_error(struct rsp_reply *r, uint8_t number)
 	r->kind = RSP_REPLY_ERROR;
 }
 
+static bool is_shown(char c)
+{
+	return c >= ' ' && c <= '~';
+}
+
 /* gdb shows the text as received: it must have neither escapes nor control characters. */
-static void clean(char *text)
+static bool is_plain(char c)
+{
+	return is_shown(c) && !rsp_is_escaped((uint8_t)c);
+}
+
+bool rsp_reply_is_plain(const char *text)
+{
+	while (is_plain(*text))
+		text++;
+	return !*text;
+}
+
+/* Replace the characters that the client would not show as they are. */
+static void clean(char *text, enum rsp_error_style style)
 {
 	for (; *text; text++) {
-		if (rsp_is_escaped((uint8_t)*text) || *text < ' ' || *text > '~')
+		if (style == RSP_ERROR_HEX ? !is_shown(*text) : !is_plain(*text))
 			*text = '?';
 	}
 }
@@ -264,7 +282,7 @@ void rsp_reply_error_text(struct rsp_reply *r, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof text, fmt, ap);
 	va_end(ap);
-	clean(text);
+	clean(text, r->error_style);
 
 	rsp_reply_reset(r);
 	switch (r->error_style) {

@@ -99,10 +99,14 @@ size_t rsp_reply_binary(struct rsp_reply *r, const void *bytes, size_t len);
  *
  * rsp_reply_error() is "Enn" for every client: the only form that gdb treats as an error in the replies to m,
  * g and p, where it parses anything else as data.  The text is one sentence without a full stop; characters
- * that a client would show escaped become '?'; a client that does not accept a text gets the number alone.
+ * that the client would not show as they are become '?'; a client that does not accept a text gets the number
+ * alone.
  */
 void rsp_reply_error(struct rsp_reply *r, uint8_t number);
 void rsp_reply_error_text(struct rsp_reply *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* Does gdb show all characters of this text as they are, if it is an error's ("E.text")? */
+bool rsp_reply_is_plain(const char *text);
 
 /* Call before sending: turns a reply that did not fit into an error. */
 void rsp_reply_finish(struct rsp_reply *r);

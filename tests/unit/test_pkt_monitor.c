@@ -179,6 +179,14 @@ START_TEST(a_client_that_reads_texts_of_errors_gets_one)
 }
 END_TEST
 
+START_TEST(a_reason_that_no_error_text_can_have_goes_to_the_console)
+{
+	fake_send("qSupported:error-message+");
+	ck_assert_str_eq(fake_send_hex("qRcmd,%s", "history $nope"), "E.Nothing was done");
+	ck_assert_ptr_nonnull(strstr(fake_console(), "$nope"));
+}
+END_TEST
+
 START_TEST(lldb_shows_console_output_only)
 {
 	fake.session.is_lldb = true;
@@ -356,6 +364,7 @@ FAKE_SUITE("pkt_monitor", a_trace_that_cannot_be_read_any_more_is_said_to_be_so,
 	   goto_moves_to_positions_and_shares_and_ends, goto_finds_events_in_both_directions,
 	   that_system_calls_were_not_recorded_is_not_that_there_are_none,
 	   goto_elsewhere_says_why_and_moves_nothing, a_client_that_reads_texts_of_errors_gets_one,
+	   a_reason_that_no_error_text_can_have_goes_to_the_console,
 	   lldb_shows_console_output_only, a_text_that_does_not_fit_goes_to_the_console,
 	   help_has_a_line_for_each_command, no_command_is_help, an_unknown_command_names_help,
 	   info_says_what_the_recording_is_and_what_is_odd, announce_makes_the_next_resume_a_stop_of_signal_0_right_here,

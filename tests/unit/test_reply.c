@@ -168,6 +168,12 @@ START_TEST(an_error_text_has_no_character_that_is_escaped)
 	reply.error_style = RSP_ERROR_TEXT;
 	rsp_reply_error_text(&reply, "a#b$c}d*e\nf\xffg");
 	expect(RSP_REPLY_ERROR, "E.a?b?c?d?e?f?g");
+	reply.error_style = RSP_ERROR_HEX;
+	rsp_reply_error_text(&reply, "#$}*\n");
+	expect(RSP_REPLY_ERROR, "E01;23247d2a3f");
+	ck_assert(rsp_reply_is_plain("'rax' is 7, [0x10,4] + 3 = ~{"));
+	for (const char *c = "#$}*\n\xff"; *c; c++)
+		ck_assert(!rsp_reply_is_plain((char[]){ 'a', *c, '\0' }));
 }
 END_TEST
 

@@ -6,9 +6,10 @@
 /* So many bytes of the log are looked at; rax is written every few instructions. */
 #define MAX_AHEAD (UINT64_C(1) << 20)
 
-void ahead_init(struct ahead *a, const struct regs *regs, const struct ts_source *src, uint64_t log_end)
+void ahead_init(struct ahead *a, const struct regs *regs, const struct ts_source *src, uint64_t log_end,
+		bool is_18)
 {
-	*a = (struct ahead){ .regs = regs, .from = UINT64_MAX };
+	*a = (struct ahead){ .regs = regs, .is_18 = is_18, .from = UINT64_MAX };
 	ts_window_init(&a->window, src, log_end);
 }
 
@@ -20,11 +21,12 @@ void ahead_fini(struct ahead *a)
 /* One group; @c moves past it.  Returns false where the log ends. */
 static bool look_at_group(struct ahead *a, struct ts_cursor *c, struct ahead_group *g)
 {
+	struct log_place at = { .is_18 = a->is_18 };
 	struct log_record rec;
 
 	*g = (struct ahead_group){ 0 };
 	do {
-		if (!log_take(&a->window, c, a->regs, &rec))
+		if (!log_take(&a->window, c, a->regs, &at, &rec))
 			return false;
 		if (rec.kind == LOG_REG)
 			ahead_note(g, rec.number, rec.bytes);

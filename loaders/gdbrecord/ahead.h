@@ -9,6 +9,7 @@
 #define GDBRECORD_AHEAD_H
 
 #include <endian.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -23,12 +24,14 @@ enum ahead_rax {
 
 struct ahead {
 	const struct regs *regs; /* borrowed */
+	bool is_18;              /* the log is that of gdb 18 */
 	struct ts_window window;
 	uint64_t from, until; /* the last look: groups [from, until) decide nothing, the one at until does */
 	enum ahead_rax found;
 };
 
-void ahead_init(struct ahead *a, const struct regs *regs, const struct ts_source *src, uint64_t log_end);
+void ahead_init(struct ahead *a, const struct regs *regs, const struct ts_source *src, uint64_t log_end,
+		bool is_18);
 void ahead_fini(struct ahead *a);
 
 /*

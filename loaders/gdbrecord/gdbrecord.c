@@ -403,6 +403,7 @@ static bool find_log(struct gdbrecord *rec, uint32_t *count, struct ts_error *er
 	struct ts_window w;
 	struct ts_cursor c;
 	struct log_record r = { .kind = LOG_REG };
+	struct log_place at = { 0 };
 	uint32_t magic;
 
 	ts_window_init(&w, rec->core.src, rec->core.log_end);
@@ -412,12 +413,14 @@ static bool find_log(struct gdbrecord *rec, uint32_t *count, struct ts_error *er
 	if (ts_ok(&c) && magic == LOG_OLD_MAGIC)
 		ts_fail(err, TS_EUNSUPPORTED, rec->core.log_off,
 			"a log of gdb's development version of 2009-08-29, which was never released");
-	else if (ts_ok(&c) && magic != LOG_MAGIC)
+	else if (ts_ok(&c) && magic != LOG_MAGIC && magic != LOG_18_MAGIC)
 		ts_fail(err, TS_ECORRUPT, rec->core.log_off,
-			"the log begins with 0x%08" PRIx32 ", not 0x%08x", magic, LOG_MAGIC);
+			"the log begins with 0x%08" PRIx32 ", not 0x%08x or 0x%08x (gdb 18)", magic, LOG_MAGIC,
+			LOG_18_MAGIC);
+	rec->is_18 = at.is_18 = magic == LOG_18_MAGIC;
 	rec->first = c.off;
 	while (ts_ok(&c) && r.kind != LOG_END) {
-		if (log_take(&w, &c, &rec->regs, &r) && r.kind == LOG_MEM)
+		if (log_take(&w, &c, &rec->regs, &at, &r) && r.kind == LOG_MEM)
 			log_skip(&w, &c, r.len);
 	}
 	*count = ts_ok(&c) ? r.count : 0;
@@ -434,7 +437,7 @@ static bool judge_number(struct gdbrecord *rec, struct ts_error *err)
 	bool done = true;
 
 	if (rec->abi->is_result_unlogged) {
-		ahead_init(&a, &rec->regs, rec->core.src, rec->core.log_end);
+		ahead_init(&a, &rec->regs, rec->core.src, rec->core.log_end, rec->is_18);
 		done = ahead_look(&a, rec->first, &found, err);
 		ahead_fini(&a);
 	}
@@ -499,8 +502,8 @@ static bool fill(struct ts_recording *base, const struct ts_source *src, const s
 	if (rec->core.is_load_short)
 		ts_recording_warn(&rec->base,
 				  "the file ends before its memory does: the missing bytes are unknown");
-	snprintf(rec->base.variant, sizeof(rec->base.variant), "record full, gdb's counts begin at %" PRIu32,
-		 count);
+	snprintf(rec->base.variant, sizeof(rec->base.variant), "record full%s, gdb's counts begin at %" PRIu32,
+		 rec->is_18 ? " of gdb 18" : "", count);
 	return !rec->base.initial.is_failed || no_memory(err);
 }
 

@@ -41,6 +41,7 @@ struct gdbrecord {
 	uint64_t values[GDBRECORD_N_ABI]; /* of the ABI's registers there */
 	uint64_t status;                  /* ARM: cpsr there */
 	bool has_number;                  /* values[0] is not the result of a system call that comes later */
+	bool is_18;                       /* the log is that of gdb 18 */
 	bool has_files; /* it lists mapped files: regions that the core does not have were unmapped */
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "log.h"
 
-/* The longest record but for its memory or value. */
-#define MAX_HEAD 13u
+/* The longest record but for its memory or value, and the head of a group of gdb 18's. */
+#define MAX_HEAD 18u
 
 static bool take_end(struct ts_cursor *c, struct log_record *rec)
 {
@@ -43,11 +43,58 @@ static bool take_memory(struct ts_window *w, struct ts_cursor *c, struct log_rec
 		       rec->len, (unsigned long long)(w->end - c->off));
 }
 
-bool log_take_any(struct ts_window *w, struct ts_cursor *c, const struct regs *regs, struct log_record *rec)
+/* The head of a group: its record of the pc. */
+static bool take_head(struct ts_window *w, struct ts_cursor *c, const struct regs *regs, struct log_place *at,
+		      struct log_record *rec)
+{
+	uint64_t off = c->off;
+
+	at->signal = ts_u8(c);
+	at->n_left = ts_u32be(c);
+	at->count = ts_u32be(c);
+	rec->kind = LOG_REG;
+	if (!ts_ok(c) || !take_register(w, c, regs, rec))
+		return false;
+	if (rec->number != regs->pc)
+		return ts_fail(c->err, TS_ECORRUPT, off, "register %u is not the pc, which a group begins with",
+			       rec->number);
+	at->is_in = true;
+	return true;
+}
+
+static bool take_18(struct ts_window *w, struct ts_cursor *c, const struct regs *regs, struct log_place *at,
+		    struct log_record *rec)
 {
 	uint64_t off = c->off;
 	uint8_t kind;
 
+	if (at->is_in && !at->n_left) {
+		*rec = (struct log_record){ .kind = LOG_END, .number = at->signal, .count = at->count };
+		*at = (struct log_place){ .is_18 = true };
+		return true;
+	}
+	if (!ts_window_ahead(w, c, MAX_HEAD))
+		return false;
+	if (!at->is_in)
+		return take_head(w, c, regs, at, rec);
+	at->n_left--;
+	kind = ts_u8(c);
+	rec->kind = kind ? LOG_MEM : LOG_REG;
+	switch (kind) {
+	case 0: return take_register(w, c, regs, rec);
+	case 1: return take_memory(w, c, rec);
+	default: return ts_ok(c) && ts_fail(c->err, TS_ECORRUPT, off, "a record of type %u", kind);
+	}
+}
+
+bool log_take_any(struct ts_window *w, struct ts_cursor *c, const struct regs *regs, struct log_place *at,
+		  struct log_record *rec)
+{
+	uint64_t off = c->off;
+	uint8_t kind;
+
+	if (at->is_18)
+		return take_18(w, c, regs, at, rec);
 	if (!ts_window_ahead(w, c, MAX_HEAD))
 		return false;
 	kind = ts_u8(c);

@@ -313,10 +313,11 @@ static void finish_other(struct reader *r, const struct group *g, const uint64_t
 
 static bool read_records(struct reader *r, struct ts_cursor *c, struct group *g, struct ts_steps *out)
 {
+	struct log_place at = { .is_18 = r->rec->is_18 };
 	struct log_record rec;
 
 	do {
-		if (!log_take(&r->window, c, &r->rec->regs, &rec))
+		if (!log_take(&r->window, c, &r->rec->regs, &at, &rec))
 			return false;
 		switch (rec.kind) {
 		case LOG_REG: put_register(r, &rec, g, out); break;
@@ -465,7 +466,7 @@ struct ts_reader *gdbrecord_reader(struct ts_recording *base, struct ts_error *e
 	r->number = rec->values[0];
 	r->has_number = rec->has_number;
 	ts_window_init(&r->window, rec->core.src, rec->core.log_end);
-	ahead_init(&r->ahead, &rec->regs, rec->core.src, rec->core.log_end);
+	ahead_init(&r->ahead, &rec->regs, rec->core.src, rec->core.log_end, rec->is_18);
 	insn_cache_init(r->code);
 	return &r->base;
 }

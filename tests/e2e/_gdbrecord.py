@@ -62,8 +62,30 @@ class Core:
         load, off = self.find(addr)
         return self.data[off:off + min(length, load.addr + load.file_len - addr)] if load else b""
 
+    def be(self, at, length):
+        return int.from_bytes(self.data[at:at + length], "big")
+
+    def groups_of_18(self, at, last):
+        while at + 13 < last:
+            signal, n, count, number = self.data[at], self.be(at + 1, 4), self.be(at + 5, 4), self.be(at + 9, 4)
+            at += 13 + self.sizes[number]
+            regs, memory = {number: self.data[at - self.sizes[number]:at]}, []
+            for _ in range(n):
+                if self.data[at] == 0:
+                    number = self.be(at + 1, 4)
+                    at += 5 + self.sizes[number]
+                    regs[number] = self.data[at - self.sizes[number]:at]
+                else:
+                    length, addr = self.be(at + 1, 4), self.be(at + 5, 8)
+                    at += 13 + length
+                    memory.append((addr, self.data[at - length:at]))
+            yield Group(regs, memory, signal, count, at)
+
     def groups(self):
         """Whole groups, as far as the file has them."""
+        if self.be(self.log.off, 4) == 0x20260415:
+            yield from self.groups_of_18(self.log.off + 4, self.log.off + self.log.file_len)
+            return
         at, last = self.log.off + 4, min(self.log.off + self.log.file_len, len(self.data))
         regs, memory = {}, []
         while at < last:

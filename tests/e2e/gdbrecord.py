@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 
+from _gdbrecord import Core
 from _server import Server
 from _tap import DATA, TRACESTUB, case, run_cases, skip
 
@@ -105,6 +106,31 @@ def a_core_file_without_a_recording_is_refused_by_that_name():
     pathlib.Path("plain.core").write_bytes(data)
     done = subprocess.run([TRACESTUB, "info", "plain.core"], capture_output=True, text=True, timeout=LIMIT)
     assert done.returncode == 1 and "a core file without a recording" in done.stderr, done
+
+
+@case
+def a_log_of_gdb_18_is_served_up_to_its_damage():
+    data = sample("gdb18-walk64").read_bytes()
+    core, path = Core(data), pathlib.Path("damaged.core")
+    ends = [group.end for group in core.groups()]
+
+    def info(changed):
+        path.write_bytes(changed)
+        done = subprocess.run([TRACESTUB, "info", path, "--index", "none"], capture_output=True, text=True, timeout=LIMIT)
+        found = re.search(r"^positions +0\.\.(\d+)", done.stdout, re.M)
+        return int(found[1]) if found else None, done
+
+    assert info(data)[0] == len(ends) == 2301
+    for k in 1, 2, 1000, 2300:
+        for cut in ends[k - 1], ends[k - 1] + 1, ends[k - 1] + 13, ends[k] - 1:
+            n, done = info(data[:cut])
+            assert n == k and done.returncode == 0, (k, cut, done)
+    for at, byte, reason in (ends[999] + 21, 7, "a record of type 7"), (ends[999] + 12, 200, "register 200 has no known size"), \
+            (ends[999] + 12, 3, "register 3 is not the pc"):
+        n, done = info(data[:at] + bytes([byte]) + data[at + 1:])
+        assert n == 1000 and reason in done.stdout + done.stderr and done.returncode == 0, (at, done)
+    n, done = info(data[:core.log.off + 10])
+    assert n is None and done.returncode == 1 and "no whole instruction is recorded" in done.stderr, done
 
 
 @case

@@ -17,7 +17,7 @@ from _tap import DATA, TRACESTUB, add_case, case, run_cases
 
 TOOL = os.environ.get("TEST_BUILDDIR", ".") + "/tests/tools/states"
 SAMPLES = DATA / "gdbrecord-samples"
-NAMES = "dyn64", "list-aarch64", "list-arm", "ring64", "sys64", "threads64", "walk32", "walk64"
+NAMES = "dyn64", "gdb18-sys64", "gdb18-walk64", "list-aarch64", "list-arm", "ring64", "sys64", "threads64", "walk32", "walk64"
 PC = {"list-aarch64": "pc", "list-arm": "pc", "walk32": "eip"}
 RAX, RCX, RIP = 0, 2, 16
 LARGE = 4096

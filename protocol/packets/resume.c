@@ -152,6 +152,9 @@ static enum rsp_done pkt_stop_reason(struct rsp_session *s, struct rsp_args *a, 
 	}
 	rsp_session_stop_in(s, s->stopped);
 	rsp_stop_reply(s, r, 5, NULL);
+	/* lldb 19 reads the list of libraries only when it is told that it has changed */
+	if (s->is_lldb && r->kind == RSP_REPLY_DATA && rsp_module_list(s->target) != RSP_MODULES_NONE)
+		rsp_reply_puts(r, "library:;");
 	return RSP_REPLIED;
 }
 

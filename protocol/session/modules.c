@@ -185,13 +185,34 @@ static void put_name(const struct rsp_session *s, const char *file, struct ts_bu
 		ts_buf_puts(out, " (not the recorded file)");
 }
 
-/* gdb distinguishes libraries by the address of their link map; the library's own address serves as one. */
+/* Where the program lies at the session's position; 0 if it is not known. */
+static uint64_t program_address(const struct rsp_session *s)
+{
+	struct ts_module_info m;
+
+	if (s->target->located.by != TS_LOCATED_NOT)
+		return s->target->located.first;
+	for (size_t at = 0; ts_query_next_module(s->target->q, rsp_process(s), s->pos, &at, &m);) {
+		if (m.file && is_program(s->target, &m))
+			return m.first;
+	}
+	return 0;
+}
+
+/*
+ * gdb distinguishes libraries by the address of their link map; the library's own address serves as one.  gdb 17
+ * looks for thread-local storage only if the program has one (main-lm) too.
+ */
 void rsp_modules_svr4_xml(const struct rsp_session *s, struct ts_buf *out)
 {
+	const uint64_t program = program_address(s);
 	struct rsp_library library;
 	size_t at = 0;
 
-	ts_buf_puts(out, "<library-list-svr4 version=\"1.0\">\n");
+	ts_buf_puts(out, "<library-list-svr4 version=\"1.0\"");
+	if (program)
+		ts_buf_printf(out, " main-lm=\"0x%" PRIx64 "\"", program);
+	ts_buf_puts(out, ">\n");
 	while (rsp_modules_next_library(s, &at, &library)) {
 		ts_buf_puts(out, "<library name=\"");
 		put_name(s, library.file, out);

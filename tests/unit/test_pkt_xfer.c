@@ -292,7 +292,7 @@ START_TEST(libraries_of_linux_are_those_whose_dynamic_section_is_known)
 	fake_again(&with_headers);
 	ck_assert_ptr_nonnull(strstr(fake_send("qSupported"), "qXfer:libraries-svr4:read+"));
 	ck_assert_str_eq(fake_send("qXfer:libraries-svr4:read::0,1000"),
-			 "l<library-list-svr4 version=\"1.0\">\n"
+			 "l<library-list-svr4 version=\"1.0\" main-lm=\"0x400000\">\n"
 			 "<library name=\"/lib/&lt;a&gt;.so\" lm=\"0x7000000\" l_addr=\"0x6ffe000\" "
 			 "l_ld=\"0x7000e10\" lmid=\"0x0\"/>\n"
 			 "</library-list-svr4>\n");

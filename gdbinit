@@ -49,9 +49,10 @@ if $_isvoid($_tracestub)
 set auto-connect-native-target off
 
 # A recording cannot be changed: gdb says so itself, where a target's refusal to write memory is only "Cannot
-# access memory". gdb takes these settings only before it is connected.
+# access memory". gdb takes this setting only before it is connected. The same for registers would break "run":
+# to resume, gdb writes a register that tells Linux not to restart a system call. tracestub refuses all other
+# writes, and gdb shows why.
 if !$_thread
-  set may-write-registers off
   set may-write-memory off
 
   # "tracestub gdb": gdb opens libraries itself, and so loads their pretty printers, which it does for no file that it
@@ -63,6 +64,12 @@ if !$_thread
       set sysroot /
     end
   end
+end
+
+# gdb 16 finds the dynamic linker's probes in today's C library. With them it follows the linker instead of
+# reading the list of libraries again, and after a jump it has another time's list.
+if $_gdb_major >= 16
+  pipe maintenance ignore-probes rtld | grep -q .
 end
 
 # What is the target? $_tracestub: 0 none, 1 another one, 2 tracestub. cat reads what grep -q leaves: gdb fails if it

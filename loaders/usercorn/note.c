@@ -32,16 +32,13 @@ static bool no_memory(struct ts_error *err)
 	return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the notes of the trace");
 }
 
-static bool take_program(struct usercorn *rec, const struct ucir_op *op, struct ts_error *err)
+/* The first note of a path counts. */
+static bool take_path(char **path, const struct ucir_op *op, struct ts_error *err)
 {
-	if (rec->base.exec_path || !op->len || memchr(op->bytes, 0, (size_t)op->len))
+	if (*path || !op->len || memchr(op->bytes, 0, (size_t)op->len))
 		return true;
-	rec->base.exec_path = malloc((size_t)op->len + 1);
-	if (!rec->base.exec_path)
-		return no_memory(err);
-	memcpy(rec->base.exec_path, op->bytes, (size_t)op->len);
-	rec->base.exec_path[op->len] = '\0';
-	return true;
+	*path = strndup((const char *)op->bytes, (size_t)op->len);
+	return *path || no_memory(err);
 }
 
 static bool take_arguments(struct usercorn *rec, const struct ucir_op *op, struct ts_error *err)
@@ -61,7 +58,9 @@ bool ucir_note_fact(struct usercorn *rec, const struct ucir_op *op, struct ts_er
 	struct ts_buf *notes = &rec->base.notes;
 
 	if (op->num == UCIR_NOTE_PROGRAM)
-		return take_program(rec, op, err);
+		return take_path(&rec->base.exec_path, op, err);
+	if (op->num == UCIR_NOTE_FOLDER && !take_path(&rec->base.folder, op, err))
+		return false;
 	if (op->num == UCIR_NOTE_ARGUMENTS)
 		return take_arguments(rec, op, err);
 	if (!label)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "environ.h"
 #include "session.h"
 #include "src/base/utf8.h"
 #include "threads.h"
@@ -103,6 +104,13 @@ static enum rsp_proc read_maps(const struct rsp_session *s, const struct task *t
 
 /* --------------------------------------------------------------------------------------------- the others */
 
+/* gdb shows the words, each terminated by NUL, as they are. */
+static void make_words_shown(struct ts_buf *words)
+{
+	for (size_t i = 0; ts_buf_ok(words) && i < words->len; i += strlen((char *)words->data + i) + 1)
+		ts_utf8_make_shown((char *)words->data + i, strlen((char *)words->data + i), false);
+}
+
 static enum rsp_proc read_cmdline(const struct rsp_session *s, const struct task *t, struct ts_buf *text)
 {
 	const struct ts_buf *cmdline = ts_query_facts(s->target->q)->cmdline;
@@ -111,9 +119,28 @@ static enum rsp_proc read_cmdline(const struct rsp_session *s, const struct task
 	if (!cmdline->len)
 		return RSP_PROC_NONE;
 	ts_buf_put(text, cmdline->data, cmdline->len);
-	for (size_t i = 0; ts_buf_ok(text) && i < text->len; i += strlen((char *)text->data + i) + 1)
-		ts_utf8_make_shown((char *)text->data + i, strlen((char *)text->data + i), false);
+	make_words_shown(text);
 	return RSP_PROC_FILE;
+}
+
+static enum rsp_proc read_environ(const struct rsp_session *s, const struct task *t, struct ts_buf *text)
+{
+	if (!rsp_environ_put(s, t->process, text))
+		return RSP_PROC_NONE;
+	make_words_shown(text);
+	return RSP_PROC_FILE;
+}
+
+/* The working directory in which the recording began. */
+static enum rsp_proc read_cwd(const struct rsp_session *s, const struct task *t, struct ts_buf *text)
+{
+	const char *folder = ts_query_facts(s->target->q)->folder;
+
+	(void)t;
+	if (!folder)
+		return RSP_PROC_NONE;
+	ts_buf_puts(text, folder);
+	return RSP_PROC_LINK;
 }
 
 static enum rsp_proc read_exe(const struct rsp_session *s, const struct task *t, struct ts_buf *text)
@@ -216,8 +243,9 @@ static const struct {
 	const char *name;
 	enum rsp_proc (*read)(const struct rsp_session *s, const struct task *t, struct ts_buf *text);
 } files[] = {
-	{ "auxv", read_auxv }, { "cmdline", read_cmdline }, { "comm", read_comm }, { "exe", read_exe },
-	{ "maps", read_maps }, { "stat", read_stat },       { "status", read_status },
+	{ "auxv", read_auxv },       { "cmdline", read_cmdline }, { "comm", read_comm },
+	{ "cwd", read_cwd },         { "environ", read_environ }, { "exe", read_exe },
+	{ "maps", read_maps },       { "stat", read_stat },       { "status", read_status },
 };
 
 /* Take "PREFIX" and a number, in decimal as in a file name. */

@@ -135,6 +135,7 @@ struct ts_facts {
 	const uint8_t *auxv;           /* the auxiliary vector at position 0, NULL if unknown */
 	size_t auxv_len;
 	const char *exec_path;         /* the program as recorded, NULL if unknown */
+	const char *folder;            /* the working directory at the beginning, NULL if unknown */
 	const struct ts_buf *cmdline;  /* arguments, each terminated by NUL; empty if unknown */
 	const struct ts_buf *notes;    /* more facts for people: names and texts in turn, each terminated by NUL */
 	/* of the run of tracepoints that made the recording; NULL: none did */

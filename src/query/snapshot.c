@@ -69,6 +69,7 @@ void ts_facts_take(struct ts_facts *facts, const struct ts_timeline *tl)
 		.auxv = rec->auxv,
 		.auxv_len = rec->auxv_len,
 		.exec_path = rec->exec_path,
+		.folder = rec->folder,
 		.cmdline = &rec->cmdline,
 		.notes = &rec->notes,
 		.tracing = rec->tracing,

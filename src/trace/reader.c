@@ -28,6 +28,7 @@ void ts_recording_fini(struct ts_recording *rec)
 	free(rec->threads);
 	free(rec->auxv);
 	free(rec->exec_path);
+	free(rec->folder);
 }
 
 static struct ts_thread *add_thread(struct ts_recording *rec)

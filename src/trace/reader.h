@@ -143,6 +143,7 @@ struct ts_recording {
 	uint8_t *auxv;
 	size_t auxv_len;
 	char *exec_path;           /* owned; the program as recorded, NULL if unknown */
+	char *folder;              /* owned; the working directory at the beginning, NULL if unknown */
 	struct ts_buf cmdline;     /* owned; arguments, each terminated by NUL; empty if unknown */
 	/* owned; more facts for people: names and texts in turn, each terminated by NUL */
 	struct ts_buf notes;

@@ -240,6 +240,48 @@ START_TEST(what_is_known_of_a_process_is_in_its_files)
 }
 END_TEST
 
+#define ENV_SP UINT64_C(0x7ffffffff000)
+
+/* The stack of a program that begins with one argument and two variables, and the folder in which it does. */
+static void add_beginning(struct ts_recording *rec)
+{
+	static const char strings[] = "fake\0HOME=/h\0A=\0332";
+	const uint64_t text = ENV_SP + 8 * 8;
+	uint64_t words[8] = { 1, text, 0, text + 5, text + 13, 0 };
+	const struct ts_reg *sp = &rec->regs.regs[rec->regs.sp];
+	uint8_t bytes[8];
+
+	memcpy(words + 6, rec->auxv, 16);
+	ts_arch_put(rec->regs.arch, bytes, sizeof(bytes), ENV_SP);
+	ts_steps_value(&rec->initial, TS_FX_REG_WRITE, sp->off, bytes, sizeof(bytes));
+	ts_steps_value(&rec->initial, TS_FX_WRITE, ENV_SP, (const uint8_t *)words, sizeof(words));
+	ts_steps_value(&rec->initial, TS_FX_WRITE, text, (const uint8_t *)strings, sizeof(strings));
+	rec->folder = strdup("/home/me");
+}
+
+/* As above, but the program does not begin there: another vector follows the variables. */
+static void add_later_stack(struct ts_recording *rec)
+{
+	add_beginning(rec);
+	ts_steps_value(&rec->initial, TS_FX_WRITE, ENV_SP + 6 * 8, (const uint8_t *)"\7", 1);
+}
+
+START_TEST(environment_and_folder_are_those_of_the_beginning)
+{
+	const struct fake_options begins = { .change = add_beginning }, later = { .change = add_later_stack };
+
+	fake_again(&begins);
+	rsp_session_go(&fake.session, 7);
+	ck_assert_str_eq(fake_send_hex("vFile:open:%s,0,0", "/proc/100/environ"), "F3");
+	fake_send("vFile:pread:3,100,0");
+	ck_assert_mem_eq(fake.text, "Fd;HOME=/h\0A=?2", 3 + 13);
+	ck_assert_str_eq(fake_send_hex("vFile:open:%s,0,0", "/proc/101/environ"), ENOENT_REPLY);
+	ck_assert_str_eq(fake_send_hex("vFile:readlink:%s", "/proc/100/cwd"), "F8;/home/me");
+	fake_again(&later);
+	ck_assert_str_eq(fake_send_hex("vFile:open:%s,0,0", "/proc/100/environ"), ENOENT_REPLY);
+}
+END_TEST
+
 static void know_nothing(struct ts_recording *rec)
 {
 	free(rec->exec_path);
@@ -253,7 +295,7 @@ static void know_nothing(struct ts_recording *rec)
 START_TEST(what_is_not_known_is_not_there)
 {
 	static const char *const paths[] = { "/proc/100/cmdline", "/proc/100/exe", "/proc/100/auxv",
-					     "/proc/100/comm" };
+					     "/proc/100/comm", "/proc/100/cwd", "/proc/100/environ" };
 	const struct fake_options poor = { .change = know_nothing };
 
 	fake_again(&poor);
@@ -363,7 +405,8 @@ FAKE_SUITE("pkt_file", regions_that_have_no_name_and_odd_ones_have_a_line_too,
 	   reading_stops_at_the_end, a_piece_fits_into_a_packet_with_its_escapes,
 	   maps_are_those_of_the_position_as_the_kernel_writes_them,
 	   a_process_without_known_regions_has_no_maps, a_file_is_frozen_when_it_is_opened,
-	   what_is_known_of_a_process_is_in_its_files, what_is_not_known_is_not_there,
+	   what_is_known_of_a_process_is_in_its_files, environment_and_folder_are_those_of_the_beginning,
+	   what_is_not_known_is_not_there,
 	   exe_is_a_link_and_nothing_else_is, stat_has_the_length_in_big_endian, so_many_files_may_be_open,
 	   nothing_can_be_changed, malformed_packets_are_errors,
 	   there_is_one_file_system_and_no_other_operation)

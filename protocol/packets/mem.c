@@ -86,6 +86,7 @@ static void put_binary(struct rsp_reply *r, const uint8_t *data, size_t len)
 {
 	rsp_reply_putc(r, 'b');
 	rsp_reply_binary(r, data, len);
+	r->is_binary = false; /* gdb 16 and lldb 20, the first that send x, take run lengths here too */
 }
 
 static enum rsp_done pkt_m(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)

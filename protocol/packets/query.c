@@ -12,6 +12,7 @@
 #include "protocol/session/events.h"
 #include "protocol/session/session.h"
 #include "protocol/session/stop.h"
+#include "src/base/utf8.h"
 
 /* ----------------------------------------------------------------------------------------------- features */
 
@@ -26,6 +27,7 @@ static void take_feature(struct rsp_session *s, struct rsp_args *a)
 		{ "swbreak+", &s->has_swbreak },
 		{ "hwbreak+", &s->has_hwbreak },
 		{ "error-message+", &s->has_error_message },
+		{ "multi-wp-addr+", &s->has_watches },
 	};
 	static const char xml_registers[] = "xmlRegisters=";
 	size_t len;
@@ -85,6 +87,7 @@ static enum rsp_done pkt_supported(struct rsp_session *s, struct rsp_args *a, st
 	s->is_gdb = false;
 	s->claims_siginfo = rsp_events_may_have_siginfo(s);
 	s->has_multiprocess = s->has_swbreak = s->has_hwbreak = s->has_error_message = false;
+	s->has_watches = false;
 	while (a->left) {
 		take_feature(s, a);
 		rsp_args_accept(a, ';');
@@ -309,6 +312,69 @@ static enum rsp_done pkt_symbol(struct rsp_session *s, struct rsp_args *a, struc
 	return rsp_args_ok(a) ? RSP_OK : RSP_BAD;
 }
 
+/*
+ * A word of the command line as gdb's "set args" takes it; in quotes if a shell would not leave it as it is.
+ */
+static void put_argument(const char *word, struct ts_buf *out)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789%+,-./:=@_^";
+	bool is_plain = *word && strspn(word, plain) == strlen(word);
+
+	if (is_plain) {
+		ts_buf_puts(out, word);
+		return;
+	}
+	ts_buf_putc(out, '\'');
+	for (; *word; word++) {
+		if (*word == '\'')
+			ts_buf_puts(out, "'\\''");
+		else
+			ts_buf_putc(out, *word);
+	}
+	ts_buf_putc(out, '\'');
+}
+
+/* The arguments after the program's name, in one line.  gdb shows them as they are. */
+static void put_arguments(const struct ts_buf *cmdline, struct ts_buf *out)
+{
+	size_t at = cmdline->len ? strlen((const char *)cmdline->data) + 1 : 0;
+
+	while (at < cmdline->len) {
+		const char *word = (const char *)cmdline->data + at;
+
+		if (out->len)
+			ts_buf_putc(out, ' ');
+		put_argument(word, out);
+		at += strlen(word) + 1;
+	}
+	if (ts_buf_ok(out))
+		ts_utf8_make_shown((char *)out->data, out->len, false);
+}
+
+/* "S;PROGRAM;ARGUMENTS;" in hex, or "U": gdb then keeps its own. */
+static enum rsp_done pkt_exec_and_args(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	const struct ts_buf *cmdline = ts_query_facts(s->target->q)->cmdline;
+	const char *path = rsp_target_exec_path(s->target);
+	struct ts_buf args;
+
+	(void)a;
+	ts_buf_init(&args);
+	put_arguments(cmdline, &args);
+	if (path && cmdline->len && ts_buf_ok(&args) &&
+	    args.len + strlen(path) <= (rsp_reply_room(r) - strlen("S;;;")) / 2) {
+		rsp_reply_puts(r, "S;");
+		rsp_reply_hex_text(r, path);
+		rsp_reply_putc(r, ';');
+		rsp_reply_hex(r, args.data, args.len);
+		rsp_reply_putc(r, ';');
+	} else {
+		rsp_reply_putc(r, 'U');
+	}
+	ts_buf_fini(&args);
+	return RSP_REPLIED;
+}
+
 /* -------------------------------------------------------------------------------------- beginning and end */
 
 /*
@@ -430,6 +496,7 @@ static const struct rsp_packet packets[] = {
 	{ "qAttached", RSP_ARGS, pkt_attached, NULL },
 	{ "qOffsets", RSP_EXACT, pkt_offsets, NULL },
 	{ "qSymbol", RSP_ARGS, pkt_symbol, NULL },
+	{ "qExecAndArgs", RSP_EXACT, pkt_exec_and_args, NULL },
 
 	{ "D", RSP_ARGS, pkt_detach, NULL },
 	{ "k", RSP_EXACT, pkt_kill, NULL },

@@ -233,6 +233,8 @@ static void stop(struct rsp_session *s, struct rsp_reply *r, const struct ts_fou
 		rsp_stop_reply(s, r, 0, NULL);
 	else
 		rsp_stop_reply(s, r, signal_of(s, found), found);
+	if (!is_held)
+		rsp_stop_put_watches(s, r, found, is_reverse);
 	if (r->kind != RSP_REPLY_ERROR)
 		s->has_ended = is_end;
 }

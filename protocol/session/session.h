@@ -78,6 +78,7 @@ struct rsp_session {
 	/* the client's features and settings */
 	bool is_greeted;             /* its qSupported was received */
 	bool has_multiprocess, has_swbreak, has_hwbreak, has_error_message;
+	bool has_watches;            /* multi-wp-addr+: a stop may name several watchpoints */
 	bool claims_siginfo;         /* qXfer:siginfo:read was claimed: it is then never refused as unknown */
 	bool is_lldb;
 	bool lists_threads;          /* stop replies name the threads (QListThreadsInStopReply) */

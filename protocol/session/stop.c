@@ -5,9 +5,22 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "machine.h"
 #include "session.h"
+#include "src/arch/signals.h"
 #include "src/query/thumb.h"
 #include "threads.h"
+
+/* One step is in one chunk. */
+#define CHUNKS_A_TURN 4
+
+/* A reason of lldb's that is text only. */
+static void put_exception(struct rsp_reply *r, const char *text)
+{
+	rsp_reply_puts(r, "reason:exception;description:");
+	rsp_reply_hex_text(r, text);
+	rsp_reply_putc(r, ';');
+}
 
 /*
  * An end of the recording.  lldb before 20 has no stop reason for it, and repeats a step that did not move
@@ -15,21 +28,41 @@
  */
 static void put_limit(const struct rsp_session *s, struct rsp_reply *r, bool is_end)
 {
-	if (s->is_lldb) {
-		rsp_reply_puts(r, "reason:exception;description:");
-		rsp_reply_hex_text(r, is_end ? "end of the recording" : "beginning of the recording");
-		rsp_reply_putc(r, ';');
-	}
+	if (s->is_lldb)
+		put_exception(r, is_end ? "end of the recording" : "beginning of the recording");
 	rsp_reply_printf(r, "replaylog:%s;", is_end ? "end" : "begin");
 }
 
-static void put_reason(const struct rsp_session *s, struct rsp_reply *r, const struct ts_found *f)
+/*
+ * lldb 21, which can go backwards, does not do so from a stop by a signal: it would deliver it.  lldb 20 is the
+ * first that sends swbreak+.
+ */
+static void put_recorded_signal(const struct rsp_session *s, struct rsp_reply *r, uint64_t number)
 {
-	static const char *const watch_names[] = {
+	char text[64];
+
+	if (!s->is_lldb || !s->has_swbreak)
+		return;
+	if (ts_signal_name(number))
+		snprintf(text, sizeof(text), "signal %s", ts_signal_name(number));
+	else
+		snprintf(text, sizeof(text), "signal %" PRIu64 " of gdb's", number);
+	put_exception(r, text);
+}
+
+static void put_watch(struct rsp_reply *r, const struct ts_watch *watch, uint64_t addr)
+{
+	static const char *const names[] = {
 		[TS_WATCH_WRITE] = "watch",
 		[TS_WATCH_READ] = "rwatch",
 		[TS_WATCH_ACCESS] = "awatch",
 	};
+
+	rsp_reply_printf(r, "%s:%" PRIx64 ";", names[watch->kind], addr);
+}
+
+static void put_reason(const struct rsp_session *s, struct rsp_reply *r, const struct ts_found *f)
+{
 	struct ts_break at = { ts_query_process(s->target->q, s->thread), 0 };
 	struct ts_error err = { 0 };
 	bool has_pc, is_soft;
@@ -49,8 +82,7 @@ static void put_reason(const struct rsp_session *s, struct rsp_reply *r, const s
 			rsp_reply_puts(r, is_soft ? "swbreak:;" : "hwbreak:;");
 		break;
 	case TS_STOP_WATCH:
-		rsp_reply_printf(r, "%s:%" PRIx64 ";", watch_names[s->breaks.watches[f->watch].kind],
-				 f->addr);
+		put_watch(r, &s->breaks.watches[f->watch], f->addr);
 		break;
 	case TS_STOP_SYSCALL_ENTRY:
 		rsp_reply_printf(r, "syscall_entry:%" PRIx64 ";", f->number);
@@ -62,6 +94,8 @@ static void put_reason(const struct rsp_session *s, struct rsp_reply *r, const s
 		rsp_reply_puts(r, "library:;");
 		break;
 	case TS_STOP_SIGNAL: /* the signal number tells it */
+		put_recorded_signal(s, r, f->number);
+		break;
 	case TS_STOP_STEP:
 	case TS_STOP_INTERRUPT:
 		break;
@@ -106,9 +140,8 @@ static void put_moved(const struct rsp_session *s, struct rsp_reply *r)
 	char text[64];
 
 	snprintf(text, sizeof(text), "at position %" PRIu64, s->pos);
-	rsp_reply_puts(r, "05reason:exception;description:");
-	rsp_reply_hex_text(r, text);
-	rsp_reply_putc(r, ';');
+	rsp_reply_puts(r, "05");
+	put_exception(r, text);
 }
 
 /*
@@ -165,4 +198,40 @@ void rsp_stop_reply(struct rsp_session *s, struct rsp_reply *r, uint8_t signal,
 	rsp_reply_putc(r, ';');
 	if (s->lists_threads)
 		put_threads(s, r);
+}
+
+/* Does the step between these neighbouring positions trigger the watchpoint?  Fills @found. */
+static bool triggers(struct rsp_session *s, const struct ts_watch *watch, uint64_t from, uint64_t to,
+		     struct ts_found *found)
+{
+	const struct ts_stops stops = {
+		.watches = watch,
+		.n_watches = 1,
+		.is_virtual = rsp_machine_is_virtual(s),
+	};
+	struct ts_error ignored = { 0 };
+	enum ts_next next = TS_FAIL;
+	struct ts_search search;
+
+	if (!ts_search_init(&search, s->target->q, &stops, from, to, &ignored))
+		return false;
+	do
+		next = ts_search_run(&search, CHUNKS_A_TURN, found, &ignored);
+	while (next == TS_END);
+	ts_search_fini(&search);
+	return next == TS_ITEM && found->kind == TS_STOP_WATCH;
+}
+
+void rsp_stop_put_watches(struct rsp_session *s, struct rsp_reply *r, const struct ts_found *found,
+			  bool is_reverse)
+{
+	const uint64_t from = is_reverse ? found->pos + 1 : found->pos - 1;
+	struct ts_found other;
+
+	if (found->kind != TS_STOP_WATCH || !s->has_watches || r->kind != RSP_REPLY_DATA)
+		return;
+	for (size_t i = 0; i < s->breaks.n_watches; i++) {
+		if (i != found->watch && triggers(s, &s->breaks.watches[i], from, found->pos, &other))
+			put_watch(r, &s->breaks.watches[i], other.addr);
+	}
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "fake_session.h"
 
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,6 +97,32 @@ START_TEST(the_path_of_the_program_is_told_if_its_file_is_there)
 	fake_again(&with_exec);
 	fake_send(gdb_13);
 	ck_assert(is_claimed("qXfer:exec-file:read+"));
+}
+END_TEST
+
+static void add_arguments(struct ts_recording *rec)
+{
+	static const char more[] = "a b\0it's\0\0\033";
+
+	ts_buf_put(&rec->cmdline, more, sizeof(more));
+}
+
+START_TEST(the_command_line_is_told_as_gdb_takes_it)
+{
+	const struct fake_options options = { .exec = "/bin/sh", .change = add_arguments };
+	char path[PATH_MAX], expected[2 * PATH_MAX] = "S;";
+	static const char args[] = "-v 'a b' 'it'\\''s' '' '?'";
+
+	ck_assert_str_eq(fake_send("qExecAndArgs"), "U"); /* "/usr/bin/fake" is not here */
+	fake_again(&options);
+	ck_assert_ptr_nonnull(realpath("/bin/sh", path));
+	for (const char *c = path; *c; c++)
+		sprintf(expected + strlen(expected), "%02x", (unsigned)*c);
+	strcat(expected, ";");
+	for (const char *c = args; *c; c++)
+		sprintf(expected + strlen(expected), "%02x", (unsigned)*c);
+	strcat(expected, ";");
+	ck_assert_str_eq(fake_send("qExecAndArgs"), expected);
 }
 END_TEST
 
@@ -363,7 +391,8 @@ END_TEST
 FAKE_SUITE("pkt_query", gdb_is_told_the_packet_size_and_the_features, what_no_recording_can_do_is_not_claimed,
 	   features_of_the_client_are_claimed_only_if_it_has_them,
 	   features_of_the_recording_are_claimed_only_if_it_has_them,
-	   the_path_of_the_program_is_told_if_its_file_is_there, lldb_is_known_by_the_order_of_its_packets,
+	   the_path_of_the_program_is_told_if_its_file_is_there,
+	   the_command_line_is_told_as_gdb_takes_it, lldb_is_known_by_the_order_of_its_packets,
 	   lldb_is_known_by_a_packet_of_its_own, gdb_is_not_taken_for_lldb,
 	   a_client_that_introduces_itself_finds_nothing_but_the_position,
 	   errors_are_numbers_texts_or_hex_texts, what_must_be_unknown_is,

@@ -228,6 +228,34 @@ START_TEST(a_step_tells_of_the_watchpoint_that_it_triggers)
 }
 END_TEST
 
+/* Step 1 writes the four bytes at 0x602000. */
+static void set_three_watchpoints(const char *features)
+{
+	fake_send(features);
+	set("Z2,602000,2");
+	set("Z2,602003,1");
+	set("Z2,602010,4");
+}
+
+START_TEST(a_stop_names_all_watchpoints_that_the_step_triggers)
+{
+	set_three_watchpoints("qSupported:multi-wp-addr+");
+	for (unsigned is_back = 0; is_back < 2; is_back++) {
+		check_stop(is_back ? FAKE_N_STEPS : 0, is_back ? "bc" : "c", "T05watch:602000;", is_back ? 1 : 2);
+		ck_assert_ptr_nonnull(strstr(fake.text, ";watch:602003;"));
+		ck_assert_ptr_null(strstr(fake.text, "watch:60201"));
+	}
+}
+END_TEST
+
+START_TEST(a_client_that_takes_one_watchpoint_gets_one)
+{
+	set_three_watchpoints("qSupported:xmlRegisters=i386");
+	check_stop(0, "c", "T05watch:602000;", 2);
+	ck_assert_ptr_null(strstr(fake.text, "watch:602003"));
+}
+END_TEST
+
 START_TEST(one_action_that_steps_decides_what_vCont_does)
 {
 	check_stop(3, "vCont;c:" T0 ";s:" T1, "T05", 4);
@@ -668,7 +696,9 @@ FAKE_SUITE("run", a_step_back_undoes_a_step_everywhere, while_one_thread_steps_t
 	   a_step_stops_at_a_breakpoint_of_a_thread_that_passes,
 	   a_thread_that_steps_alone_for_gdb_is_the_one_that_stops,
 	   a_step_that_arrives_at_a_breakpoint_has_just_stepped,
-	   a_step_tells_of_the_watchpoint_that_it_triggers, one_action_that_steps_decides_what_vCont_does,
+	   a_step_tells_of_the_watchpoint_that_it_triggers,
+	   a_stop_names_all_watchpoints_that_the_step_triggers, a_client_that_takes_one_watchpoint_gets_one,
+	   one_action_that_steps_decides_what_vCont_does,
 	   malformed_resumes_do_not_move, a_breakpoint_where_one_stands_is_not_reported,
 	   a_client_that_knows_no_swbreak_gets_none, a_watchpoint_comes_before_a_breakpoint,
 	   a_breakpoint_comes_before_the_end, the_other_process_has_its_own_addresses,

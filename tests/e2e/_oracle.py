@@ -10,6 +10,7 @@ import random
 
 from _gdb import Gdb
 from _recording import recordings
+from _sentences import END_OF_HISTORY
 from _tap import add_case, run_cases, skip_all
 
 LONG = int(os.environ.get("TEST_WALK", 20000))
@@ -35,10 +36,10 @@ def walk(g, command, first, last):
 def walk_everything(g, last):
     walk(g, "stepi", 0, last)
     g("stepi")
-    g.expect("No more reverse-execution history")
+    g.expect(END_OF_HISTORY)
     walk(g, "reverse-stepi", last, 0)
     g("reverse-stepi")
-    g.expect("No more reverse-execution history")
+    g.expect(END_OF_HISTORY)
 
 
 def walk_samples(g, last):

@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: MIT
 """Programs for tests of `tracestub record`: their compilers and emulators, and how they are recorded."""
+import functools
 import os
+import re
 import shutil
 import subprocess
 
-from _tap import DATA, TRACESTUB, skip
+from _tap import DATA, TRACESTUB, Skip, skip, skip_all
 
 SOURCES = DATA / "record"
 LIMIT = 60
+IMPOSSIBLE = re.compile(r"recording needs [^\n\\]*")    # what the program says where it lacks what it records with
 
 # QEMU's name -> compiler, options for programs without a library
 COMPILERS = {
@@ -21,8 +24,31 @@ COMPILERS = {
 }
 
 
+@functools.cache
+def has_plugins(qemu):
+    """Was this QEMU built with plugins? One that was not does not know the option."""
+    said = subprocess.run([qemu, "-plugin", "/no/such/plugin.so", "/bin/true"], capture_output=True, text=True, timeout=LIMIT,
+                          stdin=subprocess.DEVNULL)
+    return "unknown option" not in said.stdout + said.stderr
+
+
 def emulator(target="x86_64"):
-    return shutil.which(f"qemu-{target}") or skip(f"no qemu-{target}: Debian's package is qemu-user")
+    """A QEMU that loads plugins."""
+    found = shutil.which(f"qemu-{target}") or skip(f"no qemu-{target}: Debian's package is qemu-user")
+    return found if has_plugins(found) else skip(f"{found} was built without plugins")
+
+
+def need_emulator():
+    """Skips all cases where there is none."""
+    try:
+        emulator()
+    except Skip as why:
+        skip_all(why)
+
+
+def recorder():
+    """Skips a case where nothing can be recorded."""
+    record("recorder.ucir", "/bin/true")
 
 
 def compiler(target="x86_64"):
@@ -47,6 +73,9 @@ def build_bare(target, more=""):
 
 
 def record(out, *argv, options=(), **more):
-    """The finished process; its output as text."""
+    """The finished process; its output as text. Skips a case whose program cannot be recorded here."""
     more = {"capture_output": True, "text": True, "timeout": LIMIT, **more}
-    return subprocess.run([TRACESTUB, "record", "-o", out, *options, "--", *argv], **more)
+    done = subprocess.run([TRACESTUB, "record", "-o", out, *options, "--", *argv], **more)
+    if done.returncode == 1 and done.stderr and (why := IMPOSSIBLE.search(str(done.stderr))):
+        skip(why[0])
+    return done

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """catch syscall: entry and return, by name and any, forwards and backwards."""
 from _gdb import Gdb
+from _sentences import END_OF_HISTORY
 from _tap import case, run_cases
 
 # The program grows its heap twice, writes five strings and exits.
@@ -24,7 +25,7 @@ def any_system_call_forwards():
                 assert g.expect(RETURN)[1] == name
                 assert g.position() == entry + 1
         g("continue")
-        g.expect("No more reverse-execution history")
+        g.expect(END_OF_HISTORY)
 
 
 @case
@@ -40,7 +41,7 @@ def by_name_backwards():
             assert g.expect(ENTRY)[1] == "write"
             assert g.position() == done - 1
         g("reverse-continue")
-        g.expect("No more reverse-execution history")
+        g.expect(END_OF_HISTORY)
 
 
 @case

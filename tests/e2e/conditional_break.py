@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Breakpoint conditions, evaluated in the server over all hits."""
 from _gdb import Gdb
+from _sentences import END_OF_HISTORY
 from _tap import case, run_cases
 
 CALLS_OF_FIB_5 = 5      # fib(9) calls fib(k) F(10 - k) times
@@ -16,7 +17,7 @@ def the_condition_goes_to_the_server_and_only_true_hits_come_back():
             g("continue")
             g.expect(r"Breakpoint 1, fib \(n=5\)")
         g("continue")
-        g.expect("No more reverse-execution history")
+        g.expect(END_OF_HISTORY)
         g("info breakpoints")
         g.expect(rf"stop only if n == 5 \(target evals\)\n\s+breakpoint already hit {CALLS_OF_FIB_5} times")
         assert all(";X" in p for p in g.packets("Z0")), g.packets("Z0")
@@ -32,7 +33,7 @@ def the_same_backwards():
             g("reverse-continue")
             g.expect(r"Breakpoint 1, fib \(n=5\)")
         g("reverse-continue")
-        g.expect("No more reverse-execution history")
+        g.expect(END_OF_HISTORY)
         assert len(g.packets("bc")) == CALLS_OF_FIB_5 + 1
 
 
@@ -46,7 +47,7 @@ def gdb_can_evaluate_it_as_well():
         g.expect(r"Breakpoint 1, fib \(n=5\)")
         last = g.position()
         g("continue")
-        g.expect("No more reverse-execution history")
+        g.expect(END_OF_HISTORY)
         assert not any(";X" in p for p in g.packets("Z0"))
         g("set breakpoint condition-evaluation target")
         g("reverse-continue")

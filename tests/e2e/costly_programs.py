@@ -9,6 +9,7 @@ import struct
 import subprocess
 import zlib
 
+from _record import record
 from _tap import TRACESTUB, case, run_cases
 
 LIMIT = 60      # seconds of the processor
@@ -55,7 +56,8 @@ def make(name, n_units, n_rows, n_attributes=0):
 Le:
 """
     subprocess.run(["gcc", "-nostdlib", "-static", "-x", "assembler", "-o", name, "-"], input=source, text=True, check=True)
-    subprocess.run([TRACESTUB, "record", "-o", f"{name}.ucir", "--", f"./{name}"], check=True, capture_output=True)
+    done = record(f"{name}.ucir", f"./{name}")
+    assert done.returncode == 0, done
 
 
 def coverage(name):

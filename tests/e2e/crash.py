@@ -6,6 +6,7 @@ x64_crash ends with a store to address 0x10 (prog.c: `int *w = (int *)0x10; ... 
 """
 from _gdb import Gdb
 from _rsp import Rsp
+from _sentences import END_OF_HISTORY
 from _tap import case, run_cases
 
 PC, ADDR = 0x4012fc, 0x10
@@ -24,9 +25,9 @@ def continue_stops_with_the_signal_where_the_instruction_failed():
         g("monitor when")
         g.expect("^fault: the last instruction did not complete, address 0x10$")
         g("continue")
-        g.expect("No more reverse-execution history")
+        g.expect(END_OF_HISTORY)
         g("stepi")
-        g.expect("No more reverse-execution history")
+        g.expect(END_OF_HISTORY)
         g("reverse-stepi")
         assert g.address("$pc") == PC, "the instruction that failed is the last one"
         g("stepi")
@@ -52,13 +53,13 @@ def catch_signal_and_handle_do_what_they_say():
         g("handle SIGSEGV nostop print")
         g("continue")
         g.expect("SIGSEGV")
-        g.expect("No more reverse-execution history")
+        g.expect(END_OF_HISTORY)
         g("monitor goto begin")
         g("maintenance flush register-cache")
         g("handle SIGSEGV nostop noprint pass")
         g("continue")
         g.expect_not("SIGSEGV")
-        g.expect("No more reverse-execution history")
+        g.expect(END_OF_HISTORY)
         assert "b" in g.packets("QPassSignals")[-1].split(":")[1].split(";"), "the server was told"
 
 
@@ -79,7 +80,7 @@ def an_exit_is_told_and_the_process_stays():
     with Gdb("x64_walk") as g:
         g("continue")
         g.expect("^exit: the process has ended, status 21$")    # total & 0x3f, as rt_main returns it
-        g.expect("No more reverse-execution history")
+        g.expect(END_OF_HISTORY)
         g("reverse-stepi")
         g.expect_not("exited")
         g.position()

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """hbreak stops like break; tbreak and thbreak stop once, backwards too."""
 from _gdb import Gdb
+from _sentences import END_OF_HISTORY
 from _tap import case, run_cases
 
 
@@ -28,7 +29,7 @@ def tbreak_is_gone_after_one_hit():
         g("info breakpoints")
         g.expect("No breakpoints")
         g("continue")
-        g.expect("No more reverse-execution history")
+        g.expect(END_OF_HISTORY)
         g("thbreak *fib")
         g("reverse-continue")
         g.expect("Temporary breakpoint 2, fib")
@@ -40,7 +41,7 @@ def breakpoint_commands_run_at_each_hit():
     with Gdb("x64_walk") as g:
         g("break *fib\ncommands\nsilent\nset $calls = $calls + 1\ncontinue\nend\nset $calls = 0")
         g("continue")
-        g.expect("No more reverse-execution history")
+        g.expect(END_OF_HISTORY)
         assert g.value("$calls") == 109
         g("dprintf bump,\"by %d\\n\", by")
         g("delete 1")

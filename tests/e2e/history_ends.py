@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Both ends of the recording: gdb says so, stays where it is and goes on."""
-from _gdb import Gdb
-from _tap import case, run_cases
+import re
 
-END = "No more reverse-execution history"
+from _gdb import Gdb
+from _sentences import END_OF_HISTORY
+from _tap import case, run_cases
 
 
 @case
@@ -12,13 +13,13 @@ def the_beginning():
     with Gdb("x64_walk") as g:
         for command in "reverse-continue", "reverse-stepi", "reverse-step", "reverse-next":
             g(command)
-            g.expect(END)
+            g.expect(END_OF_HISTORY)
             assert g.position() == 0, command
         g("stepi")
-        g.expect_not(END)
+        g.expect_not(END_OF_HISTORY)
         assert g.position() == 1
         g("reverse-stepi")
-        g.expect_not(END)
+        g.expect_not(END_OF_HISTORY)
         assert g.position() == 0
         g("info registers rsp")
         g.expect("0xbffffe80")
@@ -30,15 +31,15 @@ def the_end():
         last = len(g.recording.pcs()) - 1
         for command in "continue", "continue", "stepi", "step", "next":
             g(command)
-            g.expect(END)
+            g.expect(END_OF_HISTORY)
             assert g.position() == last, command
         g("info threads")
         g.expect(r"\* 1 ")
         g("reverse-stepi")
-        g.expect_not(END)
+        g.expect_not(END_OF_HISTORY)
         assert g.position() == last - 1
         g("stepi")
-        g.expect_not(END)
+        g.expect_not(END_OF_HISTORY)
         assert g.position() == last
 
 
@@ -58,7 +59,7 @@ def a_breakpoint_at_the_end_does_not_hold_gdb_up():
             assert g.position() == last, command
         g("delete")
         g("reverse-continue")
-        g.expect(END)
+        g.expect(END_OF_HISTORY)
         assert g.position() == 0
 
 
@@ -67,7 +68,7 @@ def nor_does_one_that_is_set_there():
     with Gdb("x64_walk") as g:
         last = len(g.recording.pcs()) - 1
         g("continue")
-        g.expect(END)
+        g.expect(END_OF_HISTORY)
         g("break *$pc")
         for command in "continue", "stepi", "continue":
             g(command)
@@ -82,7 +83,7 @@ def nor_does_one_that_is_set_there():
             assert g.position() == last, command
         g("delete")
         g("stepi")
-        g.expect(END)
+        g.expect(END_OF_HISTORY)
         g("reverse-stepi")
         assert g.position() == last - 1
 
@@ -92,11 +93,11 @@ def a_step_of_more_instructions_than_there_are_ends_at_the_end():
     with Gdb("x64_walk") as g:
         g("stepi 100")
         g("reverse-stepi 1000")
-        assert g.text.count(END) == 1, g.text
+        assert len(re.findall(END_OF_HISTORY, g.text)) == 1, g.text
         assert g.position() == 0
         last = len(g.recording.pcs()) - 1
         g(f"stepi {last + 1000}")
-        assert g.text.count(END) == 1, g.text
+        assert len(re.findall(END_OF_HISTORY, g.text)) == 1, g.text
         assert g.position() == last
 
 

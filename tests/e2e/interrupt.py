@@ -4,6 +4,7 @@
 import time
 
 from _gdb import Gdb
+from _sentences import END_OF_HISTORY
 from _tap import case, run_cases
 
 # Never true, and long to compute: many reads of memory for each of 200,000 hits.
@@ -39,7 +40,7 @@ def a_condition_that_is_never_true():
         assert any(";X" in p for p in g.packets("Z0")), "gdb evaluates the condition itself"
         where = g.position()
         interrupted(g, "reverse-continue")
-        g.expect("Program received signal SIGINT|No more reverse-execution history")
+        g.expect(f"Program received signal SIGINT|{END_OF_HISTORY}")
         back = g.position()
         assert back <= where, (where, back)
         g("delete")

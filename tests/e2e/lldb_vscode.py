@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""lldb-vscode of Debian's lldb, which editors talk to by the Debug Adapter Protocol, on a recording.
+"""lldb-dap of Debian's lldb (lldb-vscode before LLVM 18), which editors talk to by the Debug Adapter Protocol, on a recording.
 
 It has no buttons for backwards; "monitor direction reverse" in its console turns the others round. Positions come from
 the recording's oracle, lines from walk.c.
@@ -14,7 +14,8 @@ from _recording import Recording
 from _server import Server
 from _tap import case, run_cases, skip_all
 
-ADAPTER = shutil.which("lldb-vscode") or shutil.which("lldb-vscode-14") or skip_all("no lldb-vscode")
+ADAPTER = next((path for name in ("lldb-dap", "lldb-vscode", *(f"lldb-dap-{n}" for n in range(30, 17, -1)), "lldb-vscode-14")
+                if (path := shutil.which(name))), None) or skip_all("no lldb-dap, which was called lldb-vscode before LLVM 18")
 WALK = Recording("x64_walk")
 WALK.copy_sources(pathlib.Path())
 SOURCE = pathlib.Path("walk.c").resolve()

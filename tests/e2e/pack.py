@@ -11,6 +11,7 @@ import subprocess
 import tarfile
 import tempfile
 
+from _record import record
 from _tap import DATA, TRACESTUB, add_case, case, run_cases
 from _versions import program_of_another_version
 
@@ -154,7 +155,7 @@ def the_program_comes_along():
         source, program = desk.folder / "p.c", desk.folder / "prog"
         source.write_text("int twice(int x) { return 2 * x; }\nint main(void) { return twice(21); }\n")
         subprocess.run(["gcc", "-g", "-O0", "-static", "-o", program, source], check=True)
-        done = subprocess.run([TRACESTUB, "record", "-o", desk.trace, program], capture_output=True, text=True)
+        done = record(desk.trace, program)
         assert done.returncode == 42, done
         desk.run("pack", desk.trace, "-o", desk.packed, "--exec", program)
         assert desk.files()["program/prog"] == program.read_bytes()

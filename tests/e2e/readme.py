@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 
+from _record import recorder
 from _tap import DATA, SRCDIR, TRACESTUB, add_case, case, run_cases, skip
 
 README = (SRCDIR / "README").read_text()
@@ -66,7 +67,7 @@ def check_line(line):
     elif argv[:2] == [TRACESTUB, "gdb"]:
         check_session(argv)
     elif argv[:2] == [TRACESTUB, "record"]:
-        shutil.which("qemu-x86_64") or skip("no qemu-x86_64: Debian's package is qemu-user")
+        recorder()
         done = subprocess.run([{"PROGRAM": "/bin/echo"}.get(a, a) for a in line_words(line)], capture_output=True, text=True,
                               timeout=LIMIT)
         assert done.returncode == 0 and done.stdout == "ARGS\n" and os.path.getsize("OUT"), done
@@ -156,7 +157,7 @@ def check_output(command, lines, text):
 @case
 def a_crash_is_recorded_and_explained_as_it_is_told():
     shutil.which("gdb") or skip("no gdb")
-    shutil.which("qemu-x86_64") or skip("no qemu-x86_64: Debian's package is qemu-user")
+    recorder()
     told = sessions("Your own crash")
     (_, compile_line, _), (_, record_line, said), (_, debug_line, _) = [t for t in told if t[0] == "$"]
     questions = [t for t in told if t[0] == "(gdb)"]
@@ -181,7 +182,7 @@ def a_crash_is_recorded_and_explained_as_it_is_told():
 @case
 def the_two_commands_at_its_beginning():
     shutil.which("gdb") or skip("no gdb")
-    shutil.which("qemu-x86_64") or skip("no qemu-x86_64: Debian's package is qemu-user")
+    recorder()
     record, debug = re.search(r"^Two commands:\n\n    (.*)\n    (.*)\n", README, re.M).groups()
     shutil.copy("/bin/true", "prog")
     subprocess.run(words(record), check=True, capture_output=True, timeout=LIMIT)

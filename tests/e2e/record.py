@@ -5,18 +5,16 @@ import os
 import pathlib
 import re
 import resource
-import shutil
 import signal
 import stat
 import struct
 import subprocess
 
-from _record import LIMIT, build, compiler, emulator, record
-from _tap import TRACESTUB, add_case, case, run_cases, skip, skip_all
+from _record import LIMIT, build, compiler, emulator, need_emulator, record, recorder
+from _tap import TRACESTUB, add_case, case, run_cases, skip
 from _naive_ucir2 import Ucir2
 
-if not shutil.which("qemu-x86_64"):
-    skip_all("no qemu-x86_64: Debian's package is qemu-user")
+need_emulator()
 resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 SUBJECT = build("subject.c", "subject", "-O1 -g -static -no-pie -pthread -w")
 HANDLED, UNFINISHED, HAS_CODE, HAS_ADDR = 1, 4, 8, 16
@@ -200,6 +198,7 @@ def is_waiting(pid):
 
 @case
 def the_limit_holds_when_the_reader_of_the_ring_is_slow():
+    emulator()
     done = subprocess.Popen([TRACESTUB, "record", "-o", "slow.ucir", "--limit", "500K", SUBJECT, "20"], stderr=subprocess.DEVNULL)
     while not (emulator_pid := emulator_of(done.pid)):
         assert done.poll() is None
@@ -307,6 +306,7 @@ def a_newer_emulator_records_by_its_own_interface():
 
 def start(*argv):
     """A program that waits for a signal. A shell's background job ignores SIGINT, and so would the program."""
+    recorder()
     process = subprocess.Popen([TRACESTUB, "record", "-o", "wait.ucir", "--", SUBJECT, "wait", *argv], text=True,
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
                                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))

@@ -7,16 +7,14 @@ import os
 import pathlib
 import pty
 import re
-import shutil
 import signal
 import subprocess
 
-from _record import LIMIT, build, compiler, record
-from _tap import TRACESTUB, case, run_cases, skip_all
+from _record import LIMIT, build, compiler, need_emulator, record, recorder
+from _tap import TRACESTUB, case, run_cases
 from _naive_ucir2 import Ucir2
 
-if not shutil.which("qemu-x86_64"):
-    skip_all("no qemu-x86_64: Debian's package is qemu-user")
+need_emulator()
 
 
 def gdb(trace, *commands):
@@ -50,6 +48,7 @@ def a_static_position_independent_program_is_found_by_its_names():
 @case
 def a_program_has_its_terminal():
     """It sees one on all three streams, of the right size, and reads from it."""
+    recorder()
     pid, terminal = pty.fork()
     if not pid:
         script = "test -t 0 && test -t 1 && test -t 2 && stty rows 33 columns 44 && stty size && read word && echo got $word && exit 5"

@@ -15,6 +15,7 @@ from _raw import Raw
 from _record import LIMIT, emulator, record
 from _recording import Recording
 from _rsp import Rsp
+from _sentences import END_OF_HISTORY
 from _server import Server
 from _tap import TRACESTUB, case, run_cases
 
@@ -198,7 +199,7 @@ def check_the_only_position(g, server):
         g("monitor when")
         g.expect(r"position 0 of 0 \(100.00%\), thread 1.1, pc unknown")
         g("stepi")
-        g.expect("No more reverse-execution history")
+        g.expect(END_OF_HISTORY)
     g("monitor info")
     g.expect("pc: not recorded at this position; gdb is given all ones")
     g("print $pc")
@@ -467,7 +468,7 @@ def a_dynamic_printf_of_a_floating_point_variable_is_not_sent_by_gdb():
         said = subprocess.run([TRACESTUB, "gdb", "float.ucir", "--exec", "float", "--", "-nx", "-batch",
                                *(a for c in commands for a in ("-ex", c))], capture_output=True, text=True, timeout=LIMIT,
                               stdin=subprocess.DEVNULL, env={k: v for k, v in os.environ.items() if k != "DEBUGINFOD_URLS"})
-        assert re.findall("^d .*", said.stdout, re.M) == printed and "No more reverse" in said.stdout, said
+        assert re.findall("^d .*", said.stdout, re.M) == printed and re.search(END_OF_HISTORY, said.stdout), said
 
 
 run_cases()

@@ -13,8 +13,8 @@ def reverse_step_enters_called_functions_at_their_ends():
         g("reverse-step")
         g.expect(r"bump \(by=34\) at walk.c:20")
         g("reverse-step")
-        g.expect(r"^20\s+static void bump")
-        g("reverse-step")
+        if "static void bump" in g.text:    # gdb before 16 stops at the beginning of the line too
+            g("reverse-step")
         g.expect(r"fib \(n=1\) at walk.c:19")      # the last call that returned on the way to fib(9)'s result
         g("reverse-finish")
         g.expect(r"fib \(n=3\)")

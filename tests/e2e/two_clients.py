@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from _gdb import Gdb
 from _recording import Recording
 from _rsp import Rsp
+from _sentences import END_OF_HISTORY
 from _server import Server
 from _tap import case, run_cases
 
@@ -18,14 +19,14 @@ def two_gdbs_do_not_disturb_each_other():
     with Server(recording.trace) as server, Gdb("x64_walk", server=server) as a, Gdb("x64_walk", server=server) as b:
         a("break bump")
         b("continue")
-        b.expect("No more reverse-execution history")
+        b.expect(END_OF_HISTORY)
         assert a.position() == 0
         a("continue")
         a.expect(r"Breakpoint 1, bump \(by=34\)")
         at = a.position()
         assert b.position() == len(recording.pcs()) - 1
         b("reverse-continue")                   # a's breakpoint is not b's
-        b.expect("No more reverse-execution history")
+        b.expect(END_OF_HISTORY)
         assert b.position() == 0
         for k in range(1, 20):
             b("stepi")

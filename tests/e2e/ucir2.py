@@ -28,6 +28,7 @@ import json
 import pathlib
 
 from _gdb import Gdb
+from _sentences import END_OF_HISTORY
 from _tap import SRCDIR, TRACESTUB, add_case, case, run_cases, skip
 from _ucir2 import elf, end, exit_, frame, jmp, keyframe, map_, note, reg, read, signal, step, syscall, thread_end, ucir2, write
 
@@ -310,7 +311,7 @@ def a_crash_is_a_stop_at_the_instruction_that_failed(m):
         g.expect("^exit: the process has ended, by SIGSEGV$")
         g.expect_not("assumed")
         g("continue")
-        g.expect("No more reverse-execution history")
+        g.expect(END_OF_HISTORY)
 
 
 def questions_have_the_same_answers(m):

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """watch: who wrote a global, forwards and backwards, with the values before and after."""
 from _gdb import Gdb
+from _sentences import END_OF_HISTORY
 from _tap import case, run_cases
 
 
@@ -32,14 +33,14 @@ def continue_finds_each_writer():
             g.expect(rf"Old value = {old}\nNew value = {new}\n(0x[0-9a-f]+ in )?{function} ")
             old = new
         g("continue")
-        g.expect("No more reverse-execution history")
+        g.expect(END_OF_HISTORY)
 
 
 @case
 def reverse_continue_finds_each_writer():
     with Gdb("x64_walk") as g:
         g("continue")
-        g.expect("No more reverse-execution history")
+        g.expect(END_OF_HISTORY)
         assert g.value("total") == LAST
         g("watch total")
         values = [0] + [v for _, v in WRITERS]
@@ -49,7 +50,7 @@ def reverse_continue_finds_each_writer():
             g("x/i $pc")
             g.expect(r"mov.*<total>")       # about to be executed: that is the instruction that wrote it
         g("reverse-continue")
-        g.expect("No more reverse-execution history")
+        g.expect(END_OF_HISTORY)
 
 
 @case

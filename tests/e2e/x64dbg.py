@@ -9,6 +9,7 @@ import subprocess
 import tempfile
 
 from _gdb import Gdb
+from _sentences import END_OF_HISTORY
 from _tap import DATA, case, run_cases, skip
 
 BUILD = pathlib.Path(os.environ.get("TEST_BUILDDIR", "."))
@@ -45,7 +46,7 @@ def gdb_on(name, bits, *options):
 def look_for_the_writer(name, bits):
     with gdb_on(name, bits) as g:
         g("continue")
-        g.expect("No more reverse-execution history")
+        g.expect(END_OF_HISTORY)
         g("watch total")
         g.expect("Hardware watchpoint 1: total")
         g("reverse-continue")
@@ -56,7 +57,7 @@ def look_for_the_writer(name, bits):
         g.expect(r"Old value = 69\nNew value = 35\n(0x[0-9a-f]+ in )?bump ")
         g("delete")
         g("reverse-continue")
-        g.expect("No more reverse-execution history")
+        g.expect(END_OF_HISTORY)
 
 
 @case

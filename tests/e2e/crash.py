@@ -5,8 +5,10 @@
 x64_crash ends with a store to address 0x10 (prog.c: `int *w = (int *)0x10; ... *w = s`), at 0x4012fc by the oracle.
 """
 from _gdb import Gdb
+from _recording import Recording
 from _rsp import Rsp
 from _sentences import END_OF_HISTORY
+from _server import Server
 from _tap import case, run_cases
 
 PC, ADDR = 0x4012fc, 0x10
@@ -32,6 +34,19 @@ def continue_stops_with_the_signal_where_the_instruction_failed():
         assert g.address("$pc") == PC, "the instruction that failed is the last one"
         g("stepi")
         g.expect("SIGSEGV")
+
+
+@case
+def for_an_lldb_that_goes_backwards_the_signal_is_a_text():
+    """lldb 21 refuses to go backwards from a stop by a signal; lldb 20 is the first that sends swbreak+."""
+    text = "signal SIGSEGV".encode().hex()
+    for features, is_text in (("swbreak+", True), ("xmlRegisters=i386", False)):
+        with Server(Recording("x64_crash").trace) as server, Rsp(server.address) as r:     # greets as lldb does
+            r.ask(f"qSupported:{features}")
+            stop = r.ask("c")
+            assert stop.startswith("T0b") and (f"reason:exception;description:{text};" in stop) == is_text, stop
+            back = r.ask("bc")
+            assert "replaylog:begin" in back, back
 
 
 @case

@@ -162,7 +162,7 @@ def a_refused_monitor_command_says_what_gdbs_error_means():
     with session() as g:
         g("monitor goto 99999999")
         g.expect("'99999999' is not a position: the last one is")
-        explained = "Protocol error" in g.text
+        explained = "Protocol error with Rcmd: " not in g.text
         assert (means in g.text) == explained, g
         g("monitor when")
         g.expect_not(means)

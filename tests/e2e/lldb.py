@@ -75,7 +75,9 @@ def lldb_looks_around(name):
     check_registers(recording, said["register read"], before[1])
     sp = next(before[1][sp] for sp in ("sp", "rsp", "esp") if sp in before[1])
     assert f"{sp:#x}: " in said["memory read --size 1 --count 16 --format x $sp"], said
-    assert f"0x{before[0]:x}" in said["disassemble --pc --count 2"].replace("0x0000", "0x"), said
+    code = said["disassemble --pc --count 2"].replace("0x0000", "0x")
+    if "can't be resolved" not in code:     # what lldb 19 and later say of a program for MIPS
+        assert f"0x{before[0]:x}" in code, said
     assert "stop reason = instruction step into" in said["thread step-inst"], said
     assert after[0] in numbers(said["register read pc"]).values(), (hex(after[0]), said)
     assert "0x00000010:" not in said["memory read --size 1 --count 16 0x10"], said
@@ -134,6 +136,27 @@ def lldb_goes_backwards():
     write = max(k for k in recording.positions(at) if k < recording.positions(entry)[0])
     after = int(re.search(r"frame #0: (0x[0-9a-f]+)", said["thread step-inst --count 1"])[1], 16)
     assert after == pcs[write + 1], (hex(after), hex(pcs[write + 1]), said)
+
+
+@case
+def an_lldb_with_reverse_goes_backwards_from_a_crash():
+    recording = Recording("x64_crash")
+    with Server(recording.trace) as server:
+        said = lldb(server, recording.exec, "help process continue", "process continue", "process continue --reverse",
+                    "process continue --forward")
+    if "--reverse" not in said["help process continue"]:
+        skip("this lldb has no process continue --reverse")
+    assert "stop reason = signal SIGSEGV" in said["process continue"], said
+    assert "stop reason = beginning of the recording" in said["process continue --reverse"], said
+    assert "stop reason = signal SIGSEGV" in said["process continue --forward"], said
+
+
+@case
+def lldb_lists_the_libraries_of_the_first_position():
+    program = Program("pie", "ucir")
+    with Server(program.trace, "--exec", program.exec) as server:
+        said = lldb(server, program.exec, "image list -f")
+    assert "/libc.so.6" in said["image list -f"] and "ld-linux" in said["image list -f"], said
 
 
 @case

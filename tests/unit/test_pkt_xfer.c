@@ -301,6 +301,18 @@ START_TEST(libraries_of_linux_are_those_whose_dynamic_section_is_known)
 }
 END_TEST
 
+START_TEST(lldb_is_told_by_its_first_stop_that_there_are_libraries)
+{
+	const struct fake_options with_headers = { .change = add_modules_with_headers };
+
+	fake_again(&with_headers);
+	ck_assert_ptr_null(strstr(fake_send("?"), "library:"));
+	fake_send("QThreadSuffixSupported");
+	ck_assert_ptr_nonnull(strstr(fake_send("?"), ";library:;"));
+	ck_assert_int_eq(strncmp(fake.text, "T05", 3), 0);
+}
+END_TEST
+
 START_TEST(a_library_beneath_the_sysroot_is_one_that_is_known)
 {
 	const struct fake_options with_file = { .change = add_modules, .sysroot = "root" };
@@ -420,6 +432,7 @@ FAKE_SUITE("pkt_xfer", the_target_description_is_whole_and_the_last_piece, piece
 	   gdb_is_told_of_libraries_before_it_goes_on_without_them,
 	   lldb_is_told_of_libraries_by_a_stop_without_a_signal,
 	   libraries_of_linux_are_those_whose_dynamic_section_is_known,
+	   lldb_is_told_by_its_first_stop_that_there_are_libraries,
 	   a_library_beneath_the_sysroot_is_one_that_is_known,
 	   libraries_are_claimed_where_gdb_reads_such_a_list, relative_names_are_not_listed,
 	   names_with_a_drive_are_listed_in_windows_only,

@@ -10,7 +10,7 @@ from _tap import case, run_cases
 def mappings_have_the_program_and_its_stack():
     with Gdb("x64_walk", "--exec", Recording("x64_walk").exec) as g:
         g("info proc mappings")
-        g.expect(r"^\s+0x401000\s+0x402000\s+0x1000\s+0x1000\s+r-xp\s+\./prog\s*$")
+        g.expect(r"^\s*0x0*401000\s+0x0*402000\s+0x1000\s+0x1000\s+r-xp\s+\./prog\s*$")
         g.expect(r"\[stack\]\s*$")
 
 

@@ -84,7 +84,7 @@ def in_what_gdb_shows_of_the_process():
         done = subprocess.run(["gdb", "-nx", "-batch", "-ex", "set height 0", "-ex", f"target remote {server.address}",
                                "-ex", "info proc all"], capture_output=True, timeout=60)
         text = is_safe(done.stdout, "info proc")
-        for line in "cmdline = '", "exe = '/p", "0x5000 .* /x", r"0x8000 .* \[", "Name:\t":
+        for line in "cmdline = '", "exe = '/p", "0x0*5000 .* /x", r"0x0*8000 .* \[", "Name:\t":
             assert re.search(line, text), (line, text)
     path.write_bytes(ucir2("x86_64", note(3, b"/p/" + name), keyframe(1, 1, map_(0x1000, 0x1000, 5), write(0x1000, b"\x90")),
                            frame(1, 1, jmp(0x1000), step(1))))

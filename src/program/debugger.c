@@ -15,6 +15,7 @@
 #include "adapter.h"
 #include "installed.h"
 #include "message.h"
+#include "relay.h"
 #include "src/base/log.h"
 #include "src/base/whole.h"
 
@@ -23,7 +24,8 @@
 
 struct meeting {
 	char folder[MAX_TMPDIR_LEN + 32];
-	char socket[MAX_TMPDIR_LEN + 48];
+	char socket[MAX_TMPDIR_LEN + 48]; /* for the debugger: the relay's */
+	char server[MAX_TMPDIR_LEN + 48];
 };
 
 static bool meeting_open(struct meeting *m, struct ts_error *err)
@@ -37,12 +39,13 @@ static bool meeting_open(struct meeting *m, struct ts_error *err)
 	if (!mkdtemp(m->folder))
 		return ts_fail_errno(err, "cannot create a directory in %s", tmp);
 	snprintf(m->socket, sizeof(m->socket), "%s/gdb", m->folder);
+	snprintf(m->server, sizeof(m->server), "%s/server", m->folder);
 	return true;
 }
 
 static void meeting_close(const struct meeting *m)
 {
-	unlink(m->socket);
+	unlink(m->server);
 	rmdir(m->folder);
 }
 
@@ -69,7 +72,12 @@ static _Noreturn void be_server(const struct ts_debugger_options *opt, const str
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (getppid() != parent)
 		_exit(EXIT_FAILURE);
-	_exit(opt->serve(opt->user, m->socket, tell_parent, &ready_fd));
+	_exit(opt->serve(opt->user, m->server, tell_parent, &ready_fd));
+}
+
+static int exit_status(int status)
+{
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 static int wait_for(pid_t pid)
@@ -80,7 +88,7 @@ static int wait_for(pid_t pid)
 		if (errno != EINTR)
 			return EXIT_FAILURE;
 	}
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+	return exit_status(status);
 }
 
 /* What the server says when it is ready. */
@@ -329,36 +337,63 @@ static void pass_on(int sig)
 	kill((pid_t)debugger_pid, sig);
 }
 
-/* What is sent to us alone is passed on. */
-static int run_debugger(const struct ts_debugger_options *opt, const struct ts_arch *arch, const char **args,
-			struct ts_error *err)
+/* It interrupts the relay. */
+static void note_child(int sig)
 {
-	static const int passed[] = { SIGHUP, SIGTERM };
-	struct sigaction pass = { .sa_handler = pass_on }, old[2];
-	sigset_t held, before;
+	(void)sig;
+}
+
+/* Signals that are taken while the relay waits. */
+static const int taken[] = { SIGHUP, SIGTERM, SIGCHLD };
+#define N_TAKEN (sizeof(taken) / sizeof(taken[0]))
+
+/* Block the signals, *before being what was blocked. */
+static void block_taken(sigset_t *before)
+{
+	sigset_t held;
+
+	sigemptyset(&held);
+	for (size_t i = 0; i < N_TAKEN; i++)
+		sigaddset(&held, taken[i]);
+	sigprocmask(SIG_BLOCK, &held, before);
+}
+
+/* What is sent to us alone is passed on to the debugger @pid. */
+static int relay_for(struct ts_relay *relay, pid_t pid, const sigset_t *before)
+{
+	struct sigaction pass = { .sa_handler = pass_on }, note = { .sa_handler = note_child };
+	sigset_t waiting = *before;
+
+	debugger_pid = pid;
+	for (size_t i = 0; i < N_TAKEN; i++) {
+		sigaction(taken[i], taken[i] == SIGCHLD ? &note : &pass, NULL);
+		sigdelset(&waiting, taken[i]);
+	}
+	return exit_status(ts_relay_run(relay, pid, &waiting));
+}
+
+static int run_debugger(const struct ts_debugger_options *opt, const struct ts_arch *arch, const char **args,
+			struct ts_relay *relay, struct ts_error *err)
+{
+	struct sigaction old[2];
+	sigset_t before;
+	int status = -1;
 	pid_t pid;
 
 	ignore_terminal(old);
-	sigemptyset(&held);
-	for (int i = 0; i < 2; i++)
-		sigaddset(&held, passed[i]);
-	sigprocmask(SIG_BLOCK, &held, &before); /* until there is who passes them on */
+	block_taken(&before); /* until there is somebody to pass them on to */
 	pid = fork();
-	if (pid < 0) {
-		sigprocmask(SIG_SETMASK, &before, NULL);
-		ts_fail_errno(err, "cannot start the debugger");
-		return -1;
-	}
 	if (!pid) {
 		sigprocmask(SIG_SETMASK, &before, NULL);
 		heed_terminal(old);
 		be_debugger(opt, arch, args);
 	}
-	debugger_pid = pid;
-	for (int i = 0; i < 2; i++)
-		sigaction(passed[i], &pass, NULL);
+	if (pid < 0)
+		ts_fail_errno(err, "cannot start the debugger");
+	else
+		status = relay_for(relay, pid, &before);
 	sigprocmask(SIG_SETMASK, &before, NULL);
-	return wait_for(pid);
+	return status;
 }
 
 static const char **args_of_gdb(const struct ts_debugger_options *opt, const struct served *served,
@@ -373,9 +408,13 @@ static int run_connected(const struct ts_debugger_options *opt, const struct ser
 			 const struct meeting *m, struct ts_error *err)
 {
 	char path[PATH_MAX], connect[sizeof(m->socket) + 64];
+	struct ts_relay *relay = ts_relay_new(m->socket, m->server, err);
 	const char **args;
 	bool is_found;
-	int status;
+	int status = -1;
+
+	if (!relay)
+		return -1;
 
 	if (opt->kind == TS_DEBUGGER_DAP)
 		setenv("TRACESTUB_SOCKET", m->socket, 1); /* for gdbinit */
@@ -390,12 +429,12 @@ static int run_connected(const struct ts_debugger_options *opt, const struct ser
 		is_found = ts_installed_find("src/gdbinit", PKGDATADIR "/gdbinit", path, sizeof(path));
 		args = args_of_gdb(opt, served, is_found ? path : NULL, connect);
 	}
-	if (!args) {
+	if (args)
+		status = run_debugger(opt, served->arch, args, relay, err);
+	else
 		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the debugger's arguments");
-		return -1;
-	}
-	status = run_debugger(opt, served->arch, args, err);
 	free(args);
+	ts_relay_free(relay);
 	return status;
 }
 

@@ -13,6 +13,7 @@ import time
 
 from _tap import DATA, SRCDIR, TRACESTUB, case, add_case, run_cases, skip, skip_all
 
+FILEIO = pathlib.Path(os.environ.get("TEST_BUILDDIR", SRCDIR)) / "tests/tools/fileio_probe.so"
 PROBE = pathlib.Path(os.environ.get("TEST_BUILDDIR", SRCDIR)) / "tests/tools/sandbox_probe.so"
 FORBIDDEN = ("read write unlink truncate chmod create mkdir symlink proc chdir socket unix-socket connect bind "
              "kill ptrace fork mmap-code execve").split()
@@ -139,6 +140,42 @@ def the_debugger_is_outside_and_its_server_inside():
         finally:
             proc.terminate()
             proc.communicate(timeout=LIMIT)
+
+
+def asking_for_files(world):
+    """The debugger is gdb, and its server asks it to write a file, which is returned."""
+    victim, gdb = world.folder / "written", world.folder.parent / "gdb"
+    gdb.write_text('#!/bin/sh\nunset LD_PRELOAD VICTIM\nexec gdb -nx "$@"\n')
+    gdb.chmod(0o755)
+    world.env.update(LD_PRELOAD=str(FILEIO), VICTIM=str(victim), TRACESTUB_GDB=str(gdb))
+    return victim, gdb
+
+
+@case
+def the_server_of_tracestub_gdb_cannot_use_gdbs_files():
+    if not shutil.which("gdb") or b"__asan_init" in pathlib.Path(TRACESTUB).read_bytes():
+        skip("no gdb, or a server with AddressSanitizer")
+    with World() as w:
+        victim, _ = asking_for_files(w)
+        out, err = w.start("gdb", w.trace, "--", "-batch", "-ex", "stepi", "-ex", "stepi").communicate("", LIMIT)
+        assert not victim.exists(), victim.read_text()
+        assert "the server sent a request to use files of the debugger" in err, (out, err)
+
+
+@case
+def without_the_relay_gdb_obeys_its_server():
+    """The same attack on a gdb that is connected to `tracestub serve`: it does what it is asked to."""
+    if not shutil.which("gdb") or b"__asan_init" in pathlib.Path(TRACESTUB).read_bytes():
+        skip("no gdb, or a server with AddressSanitizer")
+    with World() as w:
+        victim, gdb = asking_for_files(w)
+        proc = w.start("serve", "127.0.0.1:0", w.trace)
+        port = re.search(r":(\d+)$", proc.stderr.readline())[1]
+        subprocess.run([gdb, "-q", "-batch", "-ex", f"target remote 127.0.0.1:{port}", "-ex", "stepi"], env=w.env,
+                       stdin=subprocess.DEVNULL, capture_output=True, timeout=LIMIT)
+        proc.kill()
+        proc.communicate(timeout=LIMIT)
+        assert victim.read_text() == "written by the debugger\n"
 
 
 @case

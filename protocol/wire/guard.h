@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a server sends to a debugger, without the requests to use the debugger's files.
+ *
+ * gdb opens, writes, renames and removes files of its user when its server asks for it: a packet "Fopen,...".  The server of
+ * `tracestub gdb` reads a recording in a sandbox, and never asks.  Only what is certainly read by the debugger as it is
+ * read here is passed on: acknowledgements, and whole packets and notifications.  Answers to the debugger's own file
+ * requests, "F" and a number, pass.
+ */
+#ifndef RSP_GUARD_H
+#define RSP_GUARD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The beginning of a packet that is an answer: "$F", a sign, digits. */
+#define RSP_GUARD_HEAD 24
+
+/* All zero: between packets. */
+struct rsp_guard {
+	enum {
+		RSP_GUARD_BETWEEN,
+		RSP_GUARD_FIRST,	  /* after "$": the first byte decides */
+		RSP_GUARD_ANSWER,  /* after "F": digits, or it is a request */
+		RSP_GUARD_BODY,
+		RSP_GUARD_COUNT,	  /* after "*": how often the byte before is repeated */
+		RSP_GUARD_CHECK_1, /* after "#": two digits */
+		RSP_GUARD_CHECK_2,
+		RSP_GUARD_BAD,
+	} state;
+	uint8_t head[RSP_GUARD_HEAD]; /* held back until it is known that it may pass */
+	unsigned n_head;
+	const char *why; /* of RSP_GUARD_BAD */
+};
+
+/*
+ * Take the @len bytes at @from, and put at @to, which has room for len + RSP_GUARD_HEAD, what may pass of them and of what
+ * was held back.  *n gets the number.
+ *
+ * Returns true if the stream goes on.  Returns false if it has a request, or bytes that are no packet, after what was put;
+ * guard->why says which, and nothing passes any more.
+ */
+bool rsp_guard_take(struct rsp_guard *guard, const uint8_t *from, size_t len, uint8_t *to, size_t *n);
+
+#endif

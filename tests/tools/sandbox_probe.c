@@ -52,6 +52,21 @@ static void try_files(const char *folder)
 	say("chdir", chdir("/"));
 }
 
+/* The secret that signs indexes, and the copies that other recordings use. */
+static void try_cache(void)
+{
+	char path[4096];
+
+	snprintf(path, sizeof(path), "%s/tracestub/key", getenv("XDG_CACHE_HOME"));
+	say("key-read", open(path, O_RDONLY));
+	say("key-write", open(path, O_WRONLY | O_TRUNC));
+	say("key-remove", unlink(path));
+	snprintf(path, sizeof(path), "%s/tracestub/evil.program", getenv("XDG_CACHE_HOME"));
+	say("copy", open(path, O_WRONLY | O_CREAT, 0755));
+	snprintf(path, sizeof(path), "/proc/%ld/fd/%d/new", (long)getpid(), open(getenv("PROBE_DIR"), O_RDONLY | O_DIRECTORY));
+	say("by-descriptor", open(path, O_WRONLY | O_CREAT, 0600));
+}
+
 static void try_processes(void)
 {
 	char *const args[] = { (char *)"/bin/true", NULL };
@@ -74,6 +89,8 @@ static void try_sockets(void)
 	say("socket", socket(AF_INET, SOCK_STREAM, 0));
 	say("unix-socket", socket(AF_UNIX, SOCK_STREAM, 0));
 	say("connect", connect(early_socket, (struct sockaddr *)&addr, sizeof(addr)));
+	say("fastopen", sendto(early_socket, "x", 1, MSG_FASTOPEN | MSG_NOSIGNAL, (struct sockaddr *)&addr, sizeof(addr)));
+	say("shutdown", shutdown(early_socket, SHUT_RDWR));
 	say("bind", bind(early_socket, (struct sockaddr *)&addr, sizeof(addr)));
 }
 
@@ -137,5 +154,6 @@ __attribute__((destructor)) static void end(void)
 	if (!is_inside) /* the rest would be done */
 		return;
 	try_files(folder);
+	try_cache();
 	try_processes(); /* execve comes last */
 }

@@ -38,26 +38,33 @@ bool rsp_target_grow(struct rsp_target *target)
 
 /* -------------------------------------------------------------------------------------------- the program */
 
+/* The file that the user gave: the client is told its path. */
+static bool open_exec(struct rsp_target *target, const char *exec, struct ts_error *err)
+{
+	target->exec = ts_source_open(exec, err);
+	if (!target->exec)
+		return ts_fail_prefix(err, "%s", exec);
+	target->exec_path = realpath(exec, NULL);
+	return target->exec_path || ts_fail_errno(err, "%s", exec);
+}
+
 /*
- * The client is told the path of the file that the user gave, or of the one under the sysroot; without
- * either, the recorder's path.
+ * Without a file of the user's the program is the one under the sysroot, if it is there.  It was found beneath that root
+ * and is not opened again by its path, where a link would lead elsewhere.  The client is told the recorded path.
  */
 static bool exec_init(struct rsp_target *target, const char *exec, struct ts_error *err)
 {
 	const char *recorded = ts_query_facts(target->q)->exec_path;
-	const struct ts_source *mapped =
-		ts_query_file(target->q, recorded);
+	const struct ts_source *mapped = ts_query_file(target->q, recorded);
 
-	if (!exec && mapped)
-		exec = ts_source_name(mapped);
-	if (exec) {
-		target->exec = ts_source_open(exec, err);
+	if (exec)
+		return open_exec(target, exec, err);
+	if (mapped) {
+		target->exec = ts_source_dup(mapped, err);
 		if (!target->exec)
-			return ts_fail_prefix(err, "%s", exec);
-		target->exec_path = realpath(exec, NULL);
-		if (!target->exec_path)
-			return ts_fail_errno(err, "%s", exec);
-	} else if (recorded) {
+			return ts_fail_prefix(err, "%s", ts_source_name(mapped));
+	}
+	if (recorded) {
 		target->exec_path = strdup(recorded);
 		if (!target->exec_path)
 			return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the program's name");
@@ -141,7 +148,7 @@ struct ts_symbols *rsp_target_symbols(const struct rsp_target *target, struct ts
 	const struct ts_symbols_places places = {
 		.images = target->images,
 		.n_images = target->n_images,
-		.exec = target->exec ? ts_source_name(target->exec) : NULL,
+		.program = target->exec,
 		.base = is_located ? &target->located.first : NULL,
 		.is_located = is_located,
 		.local = target->local,

@@ -34,9 +34,15 @@ static bool add_located(const struct ts_symbols_search *f, const struct ts_sourc
 
 static bool add_program(const struct ts_symbols_search *f, struct ts_error *err)
 {
-	struct ts_source *src = f->places.exec ? ts_source_open(f->places.exec, err) : NULL;
-	bool done = !f->places.exec || (src && add_located(f, src, err));
+	struct ts_source *src = NULL;
+	bool done;
 
+	if (f->places.program)
+		return add_located(f, f->places.program, err);
+	if (!f->places.exec)
+		return true;
+	src = ts_source_open(f->places.exec, err);
+	done = src && add_located(f, src, err);
 	ts_source_close(src);
 	return done;
 }

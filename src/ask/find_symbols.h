@@ -27,6 +27,7 @@ struct ts_symbols_places {
 	const struct ts_symbols_file *images; /* files that were in memory, as the user says */
 	size_t n_images;
 	const char *exec;            /* the program's file; NULL: none */
+	const struct ts_source *program; /* the same, if it is open already; NULL: it is not */
 	const uint64_t *base;        /* where it lies; NULL: wherever it lies in memory */
 	bool is_located;             /* base is what ts_locate() has found */
 	struct ts_local_files *local; /* files of this machine; NULL: only those under the sysroot are used */

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* Three threads; the third is of process 1, the others of process 0. */
 static void name(struct ts_recording *rec, uint64_t pid0, uint64_t pid1, uint64_t tid0, uint64_t tid1,
@@ -96,20 +97,24 @@ START_TEST(a_program_that_cannot_be_opened_is_said_to_be_so)
 }
 END_TEST
 
+/* Links are followed as in the other system, and the client is told the name that was recorded. */
 START_TEST(a_program_beneath_the_sysroot_is_found)
 {
 	const struct fake_options with_sysroot = { .sysroot = "root" };
-	size_t len;
+	struct ts_error err = { 0 };
+	char bytes[6];
 	FILE *file;
 
-	ck_assert(!mkdir("root", 0777) && !mkdir("root/usr", 0777) && !mkdir("root/usr/bin", 0777));
-	file = fopen("root/usr/bin/fake", "wb");
-	ck_assert(file && !fclose(file));
+	ck_assert(!mkdir("root", 0777) && !mkdir("root/usr", 0777) && !mkdir("root/usr/bin", 0777) && !mkdir("root/etc", 0777));
+	file = fopen("root/etc/passwd", "wb");
+	ck_assert(file && fputs("inside", file) >= 0 && !fclose(file));
+	ck_assert_int_eq(symlink("/etc/passwd", "root/usr/bin/fake"), 0);
 	fake_again(&with_sysroot);
 	ck_assert_ptr_nonnull(fake.target.exec);
-	len = strlen(fake.target.exec_path);
-	ck_assert_int_eq(fake.target.exec_path[0], '/');
-	ck_assert_str_eq(fake.target.exec_path + len - 18, "/root/usr/bin/fake");
+	ck_assert_uint_eq(ts_source_len(fake.target.exec), sizeof(bytes));
+	ck_assert(ts_source_read_all(fake.target.exec, 0, bytes, sizeof(bytes), &err));
+	ck_assert_int_eq(memcmp(bytes, "inside", sizeof(bytes)), 0);
+	ck_assert_str_eq(fake.target.exec_path, "/usr/bin/fake");
 }
 END_TEST
 

@@ -2,6 +2,8 @@
 /*
  * The program: parses the command line, opens the trace, and runs one command.
  */
+#include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -227,12 +229,32 @@ static int finish(const struct ts_cli *cli, int result)
 	return unreadable(cli, ts_report_failure(NULL, &err));
 }
 
+/*
+ * A descriptor that was closed when the program started would be given to a file, and what is written to stdout would
+ * go there.  One of the wrong direction takes its place: reading or writing fails, as it would have.
+ */
+static void open_standard(void)
+{
+	for (int fd = 0; fd < 3; fd++) {
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd ? O_RDONLY : O_WRONLY) < 0)
+			return; /* the lowest that is free is fd */
+	}
+}
+
+/* A file that may not get longer (ulimit -f) is an error like a full disk.  Programs that are started do not inherit it. */
+static void on_long_file(int sig)
+{
+	(void)sig;
+}
+
 int main(int argc, char **argv)
 {
 	enum ts_status status;
 	struct ts_cli cli;
 	int result;
 
+	open_standard();
+	signal(SIGXFSZ, on_long_file);
 	if (ts_cli_parse(&cli, argc, argv, &status) && ts_opening_knows_format(&cli) &&
 	    ts_files_is_arch(cli.arch)) {
 		ts_log_set_level(cli.level);

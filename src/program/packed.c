@@ -499,6 +499,10 @@ static bool find_place(struct place *to, const char *folder, struct ts_error *er
 
 	if (!name)
 		return ts_fail(err, TS_ECORRUPT, to->m->off, "%s is not the name of a file", to->m->name);
+	if (*name == '.') /* a program of the user's might read it: .bashrc, .gdbinit */
+		return ts_fail(err, TS_EUSAGE, to->m->off,
+			       "a file that is called %s is not written into a directory; -o FILE writes the trace alone",
+			       name);
 	return snprintf(to->path, sizeof(to->path), "%s/%s", folder, name) < (int)sizeof(to->path) ||
 	       ts_fail(err, TS_EIO, TS_NO_OFF, "the path of %s is too long", name);
 }

@@ -147,6 +147,8 @@ static bool open_output(struct recorder *r)
 		return ts_fail_errno(&r->err, "cannot be written");
 	if (fchmod(r->out_fd, 0600) < 0 && errno != EPERM && errno != EINVAL)
 		return ts_fail_errno(&r->err, "its mode cannot be changed");
+	/* of a file that becomes shorter the length tells: nothing is written after a hole */
+	fcntl(r->out_fd, F_SETFL, fcntl(r->out_fd, F_GETFL) | O_APPEND);
 	r->writer = calloc(1, sizeof(*r->writer));
 	if (!r->writer)
 		return ts_fail(&r->err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted");
@@ -475,6 +477,21 @@ static void finish_stream(struct recorder *r)
 
 /* -------------------------------------------------------------------------------- after it ran */
 
+/* Is the file as it was written?  The program may have truncated or removed it. */
+static bool check_output(struct recorder *r)
+{
+	struct stat st;
+
+	if (r->err.code != TS_OK || fstat(r->writer->fd, &st) || !S_ISREG(st.st_mode))
+		return true;
+	if (!st.st_nlink)
+		return ts_fail(&r->err, TS_EIO, TS_NO_OFF, "it was removed while it was written: there is no recording");
+	return (uint64_t)st.st_size == r->writer->n_file ||
+	       ts_fail(&r->err, TS_EIO, TS_NO_OFF,
+		       "it was changed while it was written: it has %" PRIu64 " bytes instead of %" PRIu64,
+		       (uint64_t)st.st_size, r->writer->n_file);
+}
+
 static void summarize(const struct recorder *r)
 {
 	uint64_t n = atomic_load(&r->ring->n_steps);
@@ -520,6 +537,8 @@ static int end_alike(int status)
 
 static int finish(struct recorder *r)
 {
+	bool is_there;
+
 	if (!atomic_load(&r->ring->is_started))
 		unlink(r->out);
 	if (atomic_load(&r->ring->is_refused)) {
@@ -529,9 +548,11 @@ static int finish(struct recorder *r)
 	if (!atomic_load(&r->ring->is_started))
 		return end_alike(r->status); /* QEMU has said why */
 	finish_stream(r);
+	is_there = check_output(r);
 	if (r->err.code != TS_OK)
 		ts_report_failure(r->out, &r->err);
-	summarize(r);
+	if (is_there)
+		summarize(r);
 	return end_alike(r->status);
 }
 

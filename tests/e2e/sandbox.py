@@ -15,7 +15,8 @@ from _tap import DATA, SRCDIR, TRACESTUB, case, add_case, run_cases, skip, skip_
 
 FILEIO = pathlib.Path(os.environ.get("TEST_BUILDDIR", SRCDIR)) / "tests/tools/fileio_probe.so"
 PROBE = pathlib.Path(os.environ.get("TEST_BUILDDIR", SRCDIR)) / "tests/tools/sandbox_probe.so"
-FORBIDDEN = ("read write unlink truncate chmod create mkdir symlink proc chdir socket unix-socket connect bind "
+FORBIDDEN = ("read write unlink truncate chmod create mkdir symlink proc chdir socket unix-socket connect fastopen shutdown bind key-read "
+             "key-write key-remove copy by-descriptor "
              "kill ptrace fork mmap-code execve").split()
 REFUSED = {"EPERM", "EACCES", "ENOSYS"}
 LIMIT = 60
@@ -262,6 +263,18 @@ def info_says_whether_there_is_landlock():
     with World() as w:
         out = subprocess.run([TRACESTUB, "--log", "info", "info", w.trace], capture_output=True, text=True)
         assert re.search(r"in a sandbox: seccomp( and landlock|; this kernel has no landlock)", out.stderr), out.stderr
+
+
+@case
+def a_closed_stdin_or_a_limit_of_files_is_no_reason_to_fail():
+    with World() as w:
+        del w.env["LD_PRELOAD"]
+        for shell, ok in ('exec "$@" <&-', 0), ('exec "$@" <&- 2>&-', 0), ('exec "$@" <&- >&-', 1), ('ulimit -f 0; exec "$@"', 0):
+            done = subprocess.run(["sh", "-c", shell, "sh", TRACESTUB, "info", w.trace], env=w.env, capture_output=True,
+                                  text=True, timeout=LIMIT)
+            assert done.returncode == ok and "no sandbox" not in done.stderr, (shell, done)
+        assert "cannot write to stdout" in subprocess.run(["sh", "-c", 'exec "$@" <&- >&-', "sh", TRACESTUB, "info", w.trace],
+                                                          env=w.env, stderr=subprocess.PIPE, text=True).stderr
 
 
 @case

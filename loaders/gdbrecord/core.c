@@ -180,10 +180,21 @@ static void add_load(struct core *core, const struct segment *s)
 		.addr = s->addr, .mem_len = s->mem_len, .off = s->off, .prot = prot_of(s->flags)
 	};
 	l->file_len = s->file_len < s->mem_len ? s->file_len : s->mem_len;
-	if (clip(core, l->off, l->file_len) < l->file_len)
+	if (clip(core, s->off, s->file_len) < s->file_len)
 		core->is_load_short = true;
 	l->file_len = clip(core, l->off, l->file_len);
 	core->n_loads++;
+}
+
+/* Segments of notes follow each other in the file: so all notes together are no longer than the file. */
+static void add_notes(struct core *core, uint64_t off, uint64_t len)
+{
+	const struct core_notes *last = core->n_notes ? &core->notes[core->n_notes - 1] : NULL;
+
+	if (last && off < last->off + last->len)
+		core->n_notes_ignored++;
+	else
+		core->notes[core->n_notes++] = (struct core_notes){ off, len };
 }
 
 static void add_segment(struct core *core, const struct segment *s)
@@ -191,7 +202,7 @@ static void add_segment(struct core *core, const struct segment *s)
 	if (s->type == PT_LOAD)
 		add_load(core, s);
 	if (s->type == PT_NOTE && clip(core, s->off, s->file_len))
-		core->notes[core->n_notes++] = (struct core_notes){ s->off, clip(core, s->off, s->file_len) };
+		add_notes(core, s->off, clip(core, s->off, s->file_len));
 	if (s->type == PT_NULL && s->file_len && !core->log_off) {
 		core->log_off = s->off;
 		core->log_end = s->off + clip(core, s->off, s->file_len);

@@ -41,6 +41,7 @@ struct core {
 	size_t n_loads;
 	struct core_notes *notes; /* owned */
 	size_t n_notes;
+	size_t n_notes_ignored; /* PT_NOTE segments that overlap the one before them, or lie before it */
 	uint64_t log_off, log_end; /* of the log, in the file; log_end is at most the file's length */
 	bool is_log_short;         /* the file ends before the log does */
 	bool is_load_short;        /* the same of some load: its missing bytes are unknown */

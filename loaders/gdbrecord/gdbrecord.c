@@ -37,6 +37,7 @@ struct notes {
 	struct ts_error *err;
 	struct ts_buf files, names; /* owned; struct file, and their names, each terminated */
 	uint64_t n_files;
+	uint64_t n_lists;   /* of mapped files */
 	uint64_t n_threads; /* so far; the notes after a thread are about it */
 };
 
@@ -148,6 +149,8 @@ static bool take_files(struct notes *n, const struct core_note *note)
 	uint64_t count = core_take(core, &c, core->word), page = core_take(core, &c, core->word);
 	struct ts_cursor names;
 
+	if (n->n_lists++)
+		return true;
 	count = ts_count(&c, count, 3u * core->word + 1);
 	names = c;
 	ts_take(&names, count * 3 * core->word);
@@ -457,6 +460,13 @@ static bool read_notes(struct gdbrecord *rec, struct ts_error *err)
 	ts_buf_init(&n.files);
 	ts_buf_init(&n.names);
 	done = core_each_note(&rec->core, take_note, &n, err);
+	if (rec->core.n_notes_ignored)
+		ts_recording_warn(&rec->base,
+				  "%zu segments of notes overlap others or lie before them: they are ignored",
+				  rec->core.n_notes_ignored);
+	if (n.n_lists > 1)
+		ts_recording_warn(&rec->base, "%" PRIu64 " lists of mapped files: the first one counts",
+				  n.n_lists);
 	if (done && !n.n_threads)
 		done = ts_fail(err, TS_ECORRUPT, 0, "the core file has no thread (no PRSTATUS note)");
 	if (n.n_threads > 1)

@@ -9,6 +9,7 @@
 
 /* Bytes to read of an instruction whose length is not recorded. */
 #define LONGEST_INSN 16u
+#define LONG_ACCESS  4096u
 
 /* A longer range is a mistake. */
 #define MAX_RANGE (UINT64_C(1) << 24)
@@ -196,10 +197,25 @@ static bool add_next(struct ts_selection *s, uint64_t pos, struct ts_frame *out,
 	return true;
 }
 
+/* An access of a step.  Long ones take of *@left. */
+static void add_access(struct ts_selection *s, struct ts_frame *out, const struct ts_effect *e,
+		       uint64_t *left)
+{
+	uint64_t len = e->len;
+
+	if (len > LONG_ACCESS) {
+		len = len < *left ? len : *left;
+		*left -= len;
+		s->is_cut |= len < e->len;
+	}
+	add_range(s, out, e->addr, len);
+}
+
 /* What the instruction at @pos is, and what it accesses. */
 static bool add_step(struct ts_selection *s, uint64_t pos, struct ts_frame *out, struct ts_error *err)
 {
 	bool has_accessed = s->opt.collect.has_accessed && !ts_query_facts(s->q)->is_physical;
+	uint64_t left = TS_MAX_ACCESSED;
 	const struct ts_steps *b;
 	const struct ts_step *st;
 
@@ -214,7 +230,7 @@ static bool add_step(struct ts_selection *s, uint64_t pos, struct ts_frame *out,
 		const struct ts_effect *e = &b->effects[st->first + i];
 
 		if ((e->kind == TS_FX_READ || e->kind == TS_FX_WRITE) && !e->is_hidden)
-			add_range(s, out, e->addr, e->len);
+			add_access(s, out, e, &left);
 	}
 	return true;
 }

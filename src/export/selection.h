@@ -61,7 +61,11 @@ struct ts_selection {
 	struct ts_hit *hits;      /* owned; NULL: every position from opt.first on */
 	struct ts_frames *base;   /* borrowed; the recording's own frames; NULL: they are made here */
 	uint8_t *regs, *known;    /* owned; of one position; one allocation, at regs */
+	bool is_cut;              /* bytes that were accessed are in no frame: TS_MAX_ACCESSED */
 };
+
+/* A frame has at most so many bytes of accesses that are longer than a page: a step can list gigabytes. */
+#define TS_MAX_ACCESSED (UINT64_C(1) << 20)
 
 /*
  * Select from a recording.

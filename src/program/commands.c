@@ -126,6 +126,11 @@ static bool write_frames(struct ts_query *q, struct ts_selection *s, const struc
 	ts_meter_clear(&meter);
 	if (next == TS_END)
 		warn_of_registers(e);
+	if (next == TS_END && s->is_cut)
+		ts_log(TS_LOG_WARN,
+		       "some steps access more memory than is exported: a frame has at most %" PRIu64
+		       " bytes of accesses that are longer than a page",
+		       TS_MAX_ACCESSED);
 	ts_export_free(e);
 	if (next == TS_ITEM) {
 		ts_message(stderr,

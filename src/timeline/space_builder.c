@@ -17,7 +17,8 @@ void ts_space_builder_init(struct ts_space_builder *sb, struct ts_space *sp)
 {
 	*sb = (struct ts_space_builder){ .space = sp,
 					 .long_left = TS_LONG_READS,
-					 .fresh_left = TS_FRESH_READS };
+					 .fresh_left = TS_FRESH_READS,
+					 .skipped_left = TS_SKIPPED_READS };
 }
 
 void ts_space_builder_fini(struct ts_space_builder *sb)
@@ -308,8 +309,10 @@ static bool may_note(struct ts_space_builder *sb, uint64_t addr, uint64_t len)
 	if (sb->long_left < len)
 		return false;
 	if (!ts_pages_get(&sb->now, addr >> TS_PAGE_BITS, 0)) {
-		if (!sb->fresh_left)
+		if (!sb->fresh_left) {
+			sb->skipped_left--;
 			return false;
+		}
 		sb->fresh_left--;
 	}
 	sb->long_left -= len;
@@ -318,7 +321,7 @@ static bool may_note(struct ts_space_builder *sb, uint64_t addr, uint64_t len)
 
 static __attribute__((noinline)) void note_long_read(struct ts_space_builder *sb, uint64_t addr, uint64_t len)
 {
-	while (len && sb->long_left >= TS_PAGE_LEN) {
+	while (len && sb->long_left >= TS_PAGE_LEN && sb->skipped_left) {
 		uint64_t room = TS_PAGE_LEN - addr % TS_PAGE_LEN, n = len < room ? len : room;
 
 		if (may_note(sb, addr, n))
@@ -774,6 +777,7 @@ bool ts_space_end_chunk(struct ts_space_builder *sb, uint64_t chunk)
 	sb->n_touched = 0;
 	sb->long_left += TS_LONG_READS_MORE;
 	sb->fresh_left += TS_FRESH_READS_MORE;
+	sb->skipped_left += TS_SKIPPED_READS_MORE;
 	return !sb->is_failed;
 }
 

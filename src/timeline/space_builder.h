@@ -48,6 +48,7 @@ struct ts_space_builder {
 	bool is_failed;           /* memory ran out */
 	uint64_t long_left;       /* bytes of long reads that may still be noted (ts_space_note_read()), */
 	uint64_t fresh_left;      /* and pages that they may be the first to touch */
+	uint64_t skipped_left;    /* pages that they may pass over, since nothing has touched them */
 	uint64_t n_left_out;      /* bytes of long reads that were not noted */
 	uint64_t gap;             /* position of the last ts_space_gap(), 0: none */
 	struct ts_page **holed;   /* owned; those of now that may have lost bytes since then */
@@ -106,13 +107,15 @@ void ts_space_see_code(struct ts_space_builder *sb, uint64_t addr, const uint8_t
 /*
  * An instruction read the range.  A trace can list a read of gigabytes, which a system call may do, in a few
  * bytes.  So reads of more than a page have limits, which grow with the chunks that were read: on their
- * bytes, and on the pages that nothing else has touched.  What is beyond them is not noted, and counted in
- * n_left_out.
+ * bytes, on the pages that nothing else has touched, and on pages that are looked for in vain.  What is beyond
+ * them is not noted, and counted in n_left_out.
  */
-#define TS_LONG_READS       (UINT64_C(1) << 30)
-#define TS_LONG_READS_MORE  (UINT64_C(64) << 20) /* for each chunk */
-#define TS_FRESH_READS      4096u
-#define TS_FRESH_READS_MORE 64u
+#define TS_LONG_READS         (UINT64_C(1) << 30)
+#define TS_LONG_READS_MORE    (UINT64_C(16) << 20) /* for each chunk */
+#define TS_FRESH_READS        4096u
+#define TS_FRESH_READS_MORE   64u
+#define TS_SKIPPED_READS      (1u << 20)
+#define TS_SKIPPED_READS_MORE 1024u
 void ts_space_note_read(struct ts_space_builder *sb, uint64_t addr, uint64_t len);
 
 /*

@@ -370,8 +370,9 @@ def tenet_damage(n):
 # ------------------------------------------------------------------------------------------- gdb's recordings
 
 
-def gdb_core(loads, files, groups):
-    """A core file with one-page regions, mapped files of a page, and groups of the log: [(address, new pc)]."""
+def gdb_core(loads, files, groups, n_notes=1):
+    """A core file with one-page regions, mapped files of a page, and groups of the log: [(address, new pc)].  Each of
+    @n_notes headers is about the same notes."""
     def note(kind, desc):
         return struct.pack("<III", 5, len(desc), kind) + b"CORE\0\0\0\0" + desc + bytes(-len(desc) % 4)
 
@@ -384,9 +385,9 @@ def gdb_core(loads, files, groups):
     log = struct.pack(">I", 0x20091016) + b"".join(
         b"\2" + struct.pack(">IQ", 1, addr) + b"x" + b"\1" + struct.pack(">I", 16) + struct.pack("<Q", pc) + b"\0" +
         struct.pack(">II", 0, 1) for addr, pc in groups)
-    heads, at = [], 64 + 56 * (2 + len(loads))
+    heads, at = [], 64 + 56 * (1 + n_notes + len(loads))
     for kind, addr, data, size in ((0, 0, log, 0), (4, 0, notes, 0), *((1, addr, b"", 4096) for addr in loads)):
-        heads.append(struct.pack("<IIQQQQQQ", kind, 6, at, addr, 0, len(data), size, 1))
+        heads.extend([struct.pack("<IIQQQQQQ", kind, 6, at, addr, 0, len(data), size, 1)] * (n_notes if kind == 4 else 1))
         at += len(data)
     ident = b"\x7fELF\2\1\1" + bytes(9)
     head = ident + struct.pack("<HHIQQQIHHHHHH", 4, 62, 1, 0, 64, 0, 0, 64, 56, len(heads), 0, 0, 0)

@@ -314,6 +314,28 @@ START_TEST(a_long_read_touches_no_more_memory_than_its_limits)
 }
 END_TEST
 
+/* A read of 4 GiB is a byte or two of a file: it must not look at a million pages. */
+START_TEST(reads_of_memory_that_nothing_touches_have_a_limit_of_pages)
+{
+	const uint64_t gib = UINT64_C(1) << 30;
+	uint64_t left;
+
+	ts_space_note_read(&sb, 0, 4 * gib - 1);
+	ck_assert_uint_eq(sb.skipped_left, TS_SKIPPED_READS - ((4 * gib) / 4096 - TS_FRESH_READS));
+	for (unsigned i = 1; i < 1000; i++)
+		ts_space_note_read(&sb, 4 * gib * i, 4 * gib - 1);
+	ck_assert_uint_eq(sb.skipped_left, 0);
+	ck_assert_uint_eq(n_pages(), TS_FRESH_READS);
+	ck_assert_uint_eq(sb.n_left_out, 1000 * (4 * gib - 1) - TS_FRESH_READS * UINT64_C(4096));
+	left = sb.n_left_out;
+	ts_space_note_read(&sb, 0, 4096); /* what an instruction may read has no limit */
+	ck_assert_uint_eq(sb.n_left_out, left);
+	end_chunk();
+	ck_assert_uint_eq(sb.skipped_left, TS_SKIPPED_READS_MORE);
+	end_recording();
+}
+END_TEST
+
 START_TEST(long_reads_of_the_same_memory_have_a_limit_of_bytes)
 {
 	const uint64_t mib = UINT64_C(1) << 20;
@@ -597,6 +619,7 @@ UNIT_FIXTURE_SUITE("space", setup, teardown, a_write_shows_at_the_end_of_its_chu
 		   a_byte_that_starts_afresh_is_lost_no_more,
 		   a_long_read_touches_no_more_memory_than_its_limits,
 		   long_reads_of_the_same_memory_have_a_limit_of_bytes,
+		   reads_of_memory_that_nothing_touches_have_a_limit_of_pages,
 		   reads_are_found_by_the_quarters_of_lines_that_they_overlap,
 		   a_write_of_what_is_there_is_a_write_and_no_change,
 		   a_change_is_found_by_its_bytes_and_a_write_by_its_half_of_the_line,

@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Costs that are products of two numbers of a file, or of a client: the processor's time and the memory of a command grow
+with the length of the file, and not with the product."""
+import os
+import pathlib
+import subprocess
+import tempfile
+
+import _hostile
+import _ucir2
+from _tap import DATA, TRACESTUB, case, run_cases
+
+FOLDER = pathlib.Path(tempfile.mkdtemp())
+LIMIT = 120
+
+
+def cost(path, *argv):
+    """The processor's time and the most memory (KiB) of a command about @path, and what it said."""
+    out = FOLDER / "said"
+    with open(out, "wb") as f:
+        proc = subprocess.Popen([TRACESTUB, argv[0], path, "--index", "none", *argv[1:]], stdout=f, stderr=f)
+        status, usage = os.wait4(proc.pid, 0)[1:]
+    proc.returncode = os.waitstatus_to_exitcode(status)
+    assert proc.returncode == 0, (argv, out.read_bytes()[-500:])
+    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss, out.read_text(errors="replace")
+
+
+def long_reads(path, n, length):
+    """One step with @n reads of @length bytes each."""
+    path.write_bytes(_ucir2.ucir2(
+        "x86_64", _ucir2.keyframe(1, 1, _ucir2.map_(0x1000, 0x1000, 5), _ucir2.write(0x1000, b"\x90" * 64)),
+        _ucir2.frame(1, 1, _ucir2.jmp(0x1000), *[_ucir2.step(1)] * 10,
+                     *[_ucir2.read((i << 32) & (1 << 64) - 1, length) for i in range(n)], _ucir2.step(1), _ucir2.step(1))))
+    return path
+
+
+@case
+def reads_times_their_length():
+    """2,000 reads of 4 GiB looked at two milliards of pages: 40 s."""
+    for n in 500, 2000:
+        seconds, memory, said = cost(long_reads(FOLDER / "r.ucir", n, 0xffffffff), "info")
+        assert seconds < 5 and memory < 400 << 10 and "do not count as read" in said, (n, seconds, memory, said[-300:])
+
+
+@case
+def exported_frames_times_the_length_of_reads():
+    seconds, memory, said = cost(long_reads(FOLDER / "r.ucir", 50, 0xffffffff), "export", "-o", FOLDER / "r.tf")
+    assert seconds < 10 and memory < 400 << 10 and "more memory than is exported" in said, (seconds, memory, said[-300:])
+
+
+@case
+def headers_of_a_core_file_times_its_notes():
+    """1,600 headers about the same 400 KB of notes took 1.6 GB and 17 s."""
+    files = [0x3000 + 0x4000 * i for i in range(15000)]
+    for n in 1, 1600:
+        path = FOLDER / "core"
+        path.write_bytes(b"".join(_hostile.gdb_core([0x1000], files, [(0x1000, 0x1001)], n)))
+        seconds, memory, said = cost(path, "info")
+        assert seconds < 5 and memory < 100 << 10, (n, seconds, memory)
+        assert (f"{n - 1} segments of notes" in said) == (n > 1), said
+
+
+@case
+def marks_are_removed_from_both_places():
+    """A mark that was kept in the cache directory, because the trace's folder could not be written then."""
+    trace, cache = FOLDER / "t.ucir", FOLDER / "cache"
+    trace.write_bytes((DATA / "usercorn/x64_walk.ucir").read_bytes())
+    (cache / "tracestub").mkdir(parents=True)
+    number = 0xcbf29ce484222325
+    for byte in os.path.realpath(trace).encode():
+        number = (number ^ byte) * 0x100000001b3 & (1 << 64) - 1
+    kept = cache / "tracestub" / f"t.ucir-{number:016x}.tsmarks"
+
+    def ask(*question):
+        return subprocess.run([TRACESTUB, "query", "--quiet", "--index", "none", trace, *question], capture_output=True, text=True,
+                              timeout=LIMIT, env={**os.environ, "XDG_CACHE_HOME": str(cache)})
+
+    kept.write_text("# tracestub marks\n100 here some text\n150 there\n")
+    assert "100\there" in ask("marks").stdout
+    assert ask("unmark", "here").returncode == 0
+    left = ask("marks").stdout
+    assert "here\t" not in left.replace("there", "") and "150\tthere" in left, left
+    beside = FOLDER / "t.ucir.tsmarks"
+    for bad in b"#\n" * 3000000, b"5 a\0\n6 b\n":
+        beside.write_bytes(bad)
+        for question in ("marks",), ("mark", "x", "at", "3"):
+            done = ask(*question)
+            assert done.returncode == 3 and "marks" in done.stderr, done
+        assert beside.read_bytes() == bad
+
+
+@case
+def bytes_that_are_no_utf_8_are_refused():
+    trace = DATA / "usercorn/x64_walk.ucir"
+    for text in b"\xe0\x80\xb1", b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"\xf5\x80\x80\x80", b"\xc0\xb1":
+        done = subprocess.run([TRACESTUB, "query", "--quiet", "--index", "none", trace, b'find u16"' + text + b'"'], capture_output=True,
+                              timeout=LIMIT)
+        assert done.returncode == 2, (text, done)
+    done = subprocess.run([TRACESTUB, "query", "--quiet", "--index", "none", trace, 'find u16"\u00e4\U0001f600"'], capture_output=True,
+                          timeout=LIMIT)
+    assert done.returncode in (0, 1), done
+
+
+run_cases()

@@ -14,6 +14,7 @@
 #include "protocol/tracing/ax_packet.h"
 #include "protocol/wire/args.h"
 #include "src/base/log.h"
+#include "src/base/room.h"
 
 /* The longest list of conditions that one breakpoint may have. */
 #define MAX_CONDITIONS 64
@@ -40,8 +41,8 @@ static struct ts_break break_at(const struct rsp_session *s, const struct place 
 
 /* Expressions of one breakpoint. */
 struct code {
-	struct ts_ax **items; /* owned */
-	size_t n;
+	struct ts_ax **items; /* owned; NULL: none */
+	size_t n, cap;
 };
 
 static void free_code(struct code *code)
@@ -72,9 +73,13 @@ static bool parse_code(struct rsp_args *a, bool has_separators, struct code *cod
 {
 	enum ts_ax_error error;
 
-	*code = (struct code){ calloc(MAX_CONDITIONS, sizeof(struct ts_ax *)), 0 };
-	error = code->items ? TS_AX_OK : TS_AX_NO_MEMORY;
+	*code = (struct code){ 0 };
+	error = TS_AX_OK;
 	while (error == TS_AX_OK && code->n < MAX_CONDITIONS && has_code(a, has_separators, code->n)) {
+		if (!ts_room(&code->items, code->n, &code->cap, 1, sizeof(struct ts_ax *))) {
+			error = TS_AX_NO_MEMORY;
+			break;
+		}
 		code->items[code->n] = rsp_ax_parse(a, &error);
 		code->n += code->items[code->n] != NULL;
 	}
@@ -125,10 +130,12 @@ static enum rsp_done insert_break(struct rsp_session *s, struct rsp_args *a, str
 	for (size_t i = 0; i < conditions.n; i++)
 		rsp_asking_offer(s, p.addr, conditions.items[i]);
 	if (rsp_breaks_insert(&s->breaks, kind, break_at(s, &p), conditions.items, conditions.n)) {
-		rsp_breaks_set_commands(&s->breaks, kind, break_at(s, &p), commands.items, commands.n);
-		return RSP_OK;
+		if (rsp_breaks_set_commands(&s->breaks, kind, break_at(s, &p), commands.items, commands.n))
+			return RSP_OK;
+		rsp_breaks_remove(&s->breaks, kind, break_at(s, &p));
+	} else {
+		free_code(&commands);
 	}
-	free_code(&commands);
 	rsp_reply_error_text(r, "no room for another breakpoint");
 	return RSP_REPLIED;
 }
@@ -170,7 +177,7 @@ static enum rsp_done insert_watch(struct rsp_session *s, struct rsp_args *a, str
 	if (!parse_watch(s, a, r, kind, &w))
 		return r->kind == RSP_REPLY_ERROR ? RSP_REPLIED : RSP_BAD;
 	if (kind != TS_WATCH_WRITE && !ts_query_facts(s->target->q)->has_reads)
-		return RSP_UNSUPPORTED; /* if if if accepted, it would never fire */
+		return RSP_UNSUPPORTED; /* the format records no reads: the watchpoint would never trigger */
 	if (rsp_breaks_watch(&s->breaks, &w))
 		return RSP_OK;
 	rsp_reply_error_text(r, "no room for another watchpoint");

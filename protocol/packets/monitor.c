@@ -27,9 +27,7 @@
 /* In hundredths of a percent, rounded down: only the last position is 100%. */
 static unsigned percent(uint64_t pos, uint64_t n_steps)
 {
-	unsigned share = n_steps ? (unsigned)((double)pos * 10000 / (double)n_steps) : 10000;
-
-	return pos < n_steps && share == 10000 ? 9999 : share;
+	return n_steps ? (unsigned)((unsigned __int128)pos * 10000 / n_steps) : 10000;
 }
 
 /* A thread as `when`, `back` and all other answers have it, whether or not the client knows processes: P.T. */

@@ -46,9 +46,10 @@ static struct ts_tracing *own_tracing(struct rsp_session *s, struct rsp_reply *r
 		if (s->tracing.collector)
 			rsp_collector_bound(s->tracing.collector, s->target->budget);
 	}
-	if (s->tracing.collector)
+	if (s->tracing.collector && rsp_collector_may_define(s->tracing.collector))
 		return rsp_collector_tracing(s->tracing.collector);
-	rsp_reply_error_text(r, "no memory for tracepoints");
+	rsp_reply_error_text(r, s->tracing.collector ? "tracepoints and variables take more memory than they may"
+						     : "no memory for tracepoints");
 	return NULL;
 }
 
@@ -240,34 +241,32 @@ static enum rsp_done pkt_buffer(struct rsp_session *s, struct rsp_args *a, struc
 	return RSP_OK;
 }
 
-/* A text in hex, in the run's own memory; NULL with the arguments bad. */
-static const char *take_text(struct ts_tracing *t, struct rsp_args *a)
+/* A text in hex, which becomes the one of the run unless it @is_ignored; without one the arguments are bad. */
+static void take_text(struct rsp_collector *c, enum rsp_run_text which, bool is_ignored, struct rsp_args *a)
 {
 	char text[MAX_NOTE];
 	size_t n = rsp_args_hex(a, (uint8_t *)text, sizeof(text));
-	const char *copy = rsp_args_ok(a) && !memchr(text, 0, n) ? ts_arena_text(&t->arena, text, n) : NULL;
 
-	if (!copy)
+	if (!rsp_args_ok(a) || memchr(text, 0, n) ||
+	    (!is_ignored && !rsp_collector_set_text(c, which, text, n)))
 		rsp_args_fail(a);
-	return copy;
 }
 
 /* "user:HEX;notes:HEX;tstop:HEX;", any of them. */
 static enum rsp_done pkt_notes(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
 	struct ts_tracing *t = own_tracing(s, r);
+	struct rsp_collector *c = s->tracing.collector;
 
 	if (!t)
 		return RSP_REPLIED;
 	while (a->left) {
 		if (rsp_args_accept_word(a, "user:"))
-			t->status.user = take_text(t, a);
+			take_text(c, RSP_RUN_USER, false, a);
 		else if (rsp_args_accept_word(a, "notes:"))
-			t->status.notes = take_text(t, a);
-		else if (rsp_args_accept_word(a, "tstop:") && t->status.end == TS_RUN_STOPPED)
-			t->status.text = take_text(t, a);
-		else if (t->status.end != TS_RUN_STOPPED)
-			take_text(t, a);
+			take_text(c, RSP_RUN_NOTES, false, a);
+		else if (rsp_args_accept_word(a, "tstop:") || t->status.end != TS_RUN_STOPPED)
+			take_text(c, RSP_RUN_STOPPED, t->status.end != TS_RUN_STOPPED, a);
 		if (a->left)
 			rsp_args_expect(a, ';');
 	}

@@ -20,6 +20,9 @@
 /* A turn with that much text is over: to encode and to frame it takes longer than to print it. */
 #define MAX_TEXT_A_TURN 65536u
 
+/* What gdb makes of one condition, for all the places where it has it: not much longer than a packet. */
+#define MAX_OFFERED (size_t)65536
+
 /* The number of places that "back" remembers. */
 #define MAX_BACK 64u
 
@@ -32,6 +35,7 @@ struct rsp_asking {
 	size_t cond_at, cond_len;   /* where that is in it */
 	uint64_t first, last;       /* addresses of the function, or the one that it is about */
 	struct ts_buf offered;      /* it in the grammar's words, for each place where gdb has it */
+	bool is_cut;                /* there are more places than that has room for */
 	bool is_offered;            /* one of these is the function or address of the question */
 	uint64_t back[MAX_BACK];    /* where goto left, oldest first; then, after back, where it came from */
 };
@@ -225,7 +229,7 @@ enum rsp_command_end rsp_asking_condition(struct rsp_session *s, const char *que
 		return end;
 	ts_buf_reset(&s->asking->wanted);
 	ts_buf_reset(&s->asking->offered);
-	s->asking->is_offered = false;
+	s->asking->is_offered = s->asking->is_cut = false;
 	if (!ts_question_parse(&qn, &s->asking->ask, question, &err))
 		put_wanted(s->asking, &qn, question, out);
 	ts_question_fini(&qn);
@@ -245,14 +249,25 @@ void rsp_asking_offer(struct rsp_session *s, uint64_t addr, const struct ts_ax *
 {
 	size_t len;
 	const uint8_t *code = ts_ax_code(condition, &len);
-	struct ts_buf *out;
+	struct ts_buf term, *out;
+	bool is_new;
 
 	if (!s->asking || !s->asking->wanted.len || !is_marked(code, len))
 		return;
+	ts_buf_init(&term);
+	ts_buf_puts(&term, "agent ");
+	ts_buf_hex(&term, code, len);
+	ts_buf_printf(&term, "@0x%" PRIx64, addr);
 	out = &s->asking->offered;
-	ts_buf_puts(out, out->len ? " || agent " : "agent ");
-	ts_buf_hex(out, code, len);
-	ts_buf_printf(out, "@0x%" PRIx64, addr);
+	is_new = !out->len || !strstr(ts_buf_text(out), ts_buf_text(&term));
+	if (is_new && out->len + term.len > MAX_OFFERED) {
+		s->asking->is_cut = true;
+	} else if (is_new) {
+		ts_buf_puts(out, out->len ? " || " : "");
+		ts_buf_put(out, term.data, term.len);
+	}
+	out->is_failed |= !ts_buf_ok(&term);
+	ts_buf_fini(&term);
 	s->asking->is_offered |= addr >= s->asking->first && addr <= s->asking->last;
 }
 
@@ -266,7 +281,10 @@ static bool put_offered(struct rsp_asking *q, struct ts_buf *line, struct ts_err
 	bool is_wanted = q->wanted.len && !strcmp(ts_buf_text(line), ts_buf_text(&q->wanted));
 	struct ts_buf question;
 
-	if (is_wanted && q->is_offered) {
+	if (is_wanted && q->is_cut) {
+		ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'if %.*s': gdb has it at more places than can be asked about",
+			(int)q->cond_len, ts_buf_text(&q->wanted) + q->cond_at);
+	} else if (is_wanted && q->is_offered) {
 		ts_buf_init(&question);
 		ts_buf_put(&question, line->data, q->cond_at);
 		ts_buf_put(&question, q->offered.data, q->offered.len);
@@ -281,7 +299,7 @@ static bool put_offered(struct rsp_asking *q, struct ts_buf *line, struct ts_err
 	}
 	ts_buf_reset(&q->wanted);
 	ts_buf_reset(&q->offered);
-	return !is_wanted || q->is_offered;
+	return !is_wanted || (q->is_offered && !q->is_cut);
 }
 
 /* ------------------------------------------------------------------------------------------------ the job */

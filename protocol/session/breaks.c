@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "protocol/tracing/frame_store.h"
 #include "src/agent/ax.h"
 #include "src/base/room.h"
 
@@ -19,20 +20,61 @@ static void free_code(struct ts_ax **code, size_t n)
 	free(code);
 }
 
-static void free_break(struct rsp_break *item)
+/* An expression has a struct beside its code. */
+#define AX_MEM 128u
+
+static uint64_t mem_of(struct ts_ax *const *code, size_t n)
 {
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		size_t len;
+
+		ts_ax_code(code[i], &len);
+		sum += len + AX_MEM;
+	}
+	return sum;
+}
+
+/* Count @mem bytes more.  Returns false, having counted nothing, if that is more than there may be. */
+static bool count(struct rsp_breaks *b, uint64_t mem)
+{
+	if (!mem)
+		return true;
+	if (mem > RSP_MAX_CODE - b->mem || (b->budget && b->budget->used > b->budget->max / 2))
+		return false;
+	b->mem += mem;
+	if (b->budget)
+		b->budget->used += mem;
+	return true;
+}
+
+static void uncount(struct rsp_breaks *b, uint64_t mem)
+{
+	b->mem -= mem;
+	if (b->budget)
+		b->budget->used -= mem;
+}
+
+static void free_break(struct rsp_breaks *b, struct rsp_break *item)
+{
+	uncount(b, item->mem);
 	free_code(item->conditions, item->n_conditions);
 	free_code(item->commands, item->n_commands);
 }
 
 void rsp_breaks_fini(struct rsp_breaks *b)
 {
+	struct rsp_frame_budget *budget = b->budget;
+
 	for (size_t i = 0; i < b->n_items; i++)
-		free_break(&b->items[i]);
+		free_break(b, &b->items[i]);
 	free(b->items);
+	free(b->heads);
 	free(b->places);
 	free(b->watches);
 	rsp_breaks_init(b);
+	b->budget = budget;
 }
 
 static bool is_same_place(struct ts_break a, struct ts_break b)
@@ -40,13 +82,21 @@ static bool is_same_place(struct ts_break a, struct ts_break b)
 	return a.process == b.process && a.addr == b.addr;
 }
 
+/* Where the list of those with the same hash begins.  There is room for at least one. */
+static uint32_t *head_of(const struct rsp_breaks *b, enum rsp_break_kind kind, struct ts_break at)
+{
+	uint64_t hash = (at.addr ^ (uint64_t)at.process << 32 ^ (uint64_t)kind << 63) * UINT64_C(0x9e3779b97f4a7c15);
+
+	return &b->heads[(hash >> 32) & (b->cap_items - 1)];
+}
+
 static struct rsp_break *find(const struct rsp_breaks *b, enum rsp_break_kind kind, struct ts_break at)
 {
-	for (size_t i = 0; i < b->n_items; i++) {
-		if (b->items[i].kind == kind && is_same_place(b->items[i].at, at))
-			return &b->items[i];
-	}
-	return NULL;
+	uint32_t i = b->cap_items ? *head_of(b, kind, at) : 0;
+
+	while (i && !(b->items[i - 1].kind == kind && is_same_place(b->items[i - 1].at, at)))
+		i = b->items[i - 1].next;
+	return i ? &b->items[i - 1] : NULL;
 }
 
 const struct rsp_break *rsp_breaks_at(const struct rsp_breaks *b, enum rsp_break_kind kind,
@@ -55,11 +105,32 @@ const struct rsp_break *rsp_breaks_at(const struct rsp_breaks *b, enum rsp_break
 	return find(b, kind, at);
 }
 
+/* Put the @i-th breakpoint into its list. */
+static void link_item(struct rsp_breaks *b, size_t i)
+{
+	uint32_t *head = head_of(b, b->items[i].kind, b->items[i].at);
+
+	b->items[i].next = *head;
+	*head = (uint32_t)i + 1;
+}
+
+/* What points at the @i-th breakpoint points at @to instead: an ordinal and 1, or 0. */
+static void relink(struct rsp_breaks *b, size_t i, uint32_t to)
+{
+	uint32_t *link = head_of(b, b->items[i].kind, b->items[i].at);
+
+	while (*link != i + 1)
+		link = &b->items[*link - 1].next;
+	*link = to;
+}
+
+/* The capacity is a power of two. */
 static bool grow(struct rsp_breaks *b)
 {
 	size_t cap = b->cap_items ? b->cap_items * 2 : 8;
 	struct rsp_break *items = realloc(b->items, cap * sizeof(*items));
 	struct ts_break *places;
+	uint32_t *heads;
 
 	if (!items)
 		return false;
@@ -68,7 +139,14 @@ static bool grow(struct rsp_breaks *b)
 	if (!places)
 		return false;
 	b->places = places;
+	heads = calloc(cap, sizeof(*heads));
+	if (!heads)
+		return false;
+	free(b->heads);
+	b->heads = heads;
 	b->cap_items = cap;
+	for (size_t i = 0; i < b->n_items; i++)
+		link_item(b, i);
 	return true;
 }
 
@@ -76,45 +154,68 @@ bool rsp_breaks_insert(struct rsp_breaks *b, enum rsp_break_kind kind, struct ts
 		       struct ts_ax **conditions, size_t n_conditions)
 {
 	struct rsp_break *item = find(b, kind, at);
+	uint64_t mem = mem_of(conditions, n_conditions);
 
-	if (item) {
-		free_break(item);
-	} else if (b->n_items == RSP_MAX_BREAKS || (b->n_items == b->cap_items && !grow(b))) {
+	if ((!item && (b->n_items == RSP_MAX_BREAKS || (b->n_items == b->cap_items && !grow(b)))) ||
+	    !count(b, mem)) {
 		free_code(conditions, n_conditions);
 		return false;
+	}
+	if (item) {
+		free_break(b, item);
 	} else {
 		b->places[b->n_items] = at;
 		item = &b->items[b->n_items++];
+		item->at = at;
+		item->kind = kind;
+		link_item(b, b->n_items - 1);
 	}
-	*item = (struct rsp_break){
-		.at = at, .kind = kind, .conditions = conditions, .n_conditions = n_conditions
-	};
+	item->conditions = conditions;
+	item->n_conditions = n_conditions;
+	item->commands = NULL;
+	item->n_commands = 0;
+	item->mem = mem;
 	return true;
 }
 
-void rsp_breaks_set_commands(struct rsp_breaks *b, enum rsp_break_kind kind, struct ts_break at,
+bool rsp_breaks_set_commands(struct rsp_breaks *b, enum rsp_break_kind kind, struct ts_break at,
 			     struct ts_ax **commands, size_t n_commands)
 {
 	struct rsp_break *item = find(b, kind, at);
+	uint64_t mem = mem_of(commands, n_commands), was = item ? mem_of(item->commands, item->n_commands) : 0;
 
-	if (!item) {
-		free_code(commands, n_commands);
-		return;
+	if (item) {
+		free_code(item->commands, item->n_commands);
+		item->commands = NULL;
+		item->n_commands = 0;
+		item->mem -= was;
+		uncount(b, was);
 	}
-	free_code(item->commands, item->n_commands);
+	if (!item || !count(b, mem)) {
+		free_code(commands, n_commands);
+		return !item;
+	}
 	item->commands = commands;
 	item->n_commands = n_commands;
+	item->mem += mem;
+	return true;
 }
 
 void rsp_breaks_remove(struct rsp_breaks *b, enum rsp_break_kind kind, struct ts_break at)
 {
 	struct rsp_break *item = find(b, kind, at);
+	size_t i = item ? (size_t)(item - b->items) : 0, last = b->n_items - 1;
 
 	if (!item)
 		return;
-	free_break(item);
-	*item = b->items[--b->n_items];
-	b->places[item - b->items] = b->places[b->n_items];
+	free_break(b, item);
+	relink(b, i, item->next);
+	if (i != last) {
+		relink(b, last, (uint32_t)i + 1);
+		*item = b->items[last];
+		b->places[i] = b->places[last];
+	}
+	b->n_items--;
 }
 
 static struct ts_watch *find_watch(const struct rsp_breaks *b, const struct ts_watch *w)

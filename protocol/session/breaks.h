@@ -11,6 +11,7 @@
 
 #include "src/query/search.h"
 
+struct rsp_frame_budget;
 struct ts_ax;
 
 /* Z0 and Z1 differ only for the client: neither changes the recording. */
@@ -26,6 +27,8 @@ struct rsp_break {
 	size_t n_conditions;
 	struct ts_ax **commands;   /* owned; run at a hit, which then does not stop */
 	size_t n_commands;
+	uint64_t mem;              /* bytes that the expressions take */
+	uint32_t next;             /* the ordinal of the next one with the same hash, and 1; 0: none */
 };
 
 /* Limits on the breakpoints and watchpoints of a client, and on all the bytes that it watches. */
@@ -33,10 +36,16 @@ struct rsp_break {
 #define RSP_MAX_WATCHES 256u
 #define RSP_MAX_WATCHED (UINT64_C(4) << 20)
 
+/* Limit on the memory of the expressions of a client's breakpoints, in bytes. */
+#define RSP_MAX_CODE (UINT64_C(16) << 20)
+
 struct rsp_breaks {
 	struct rsp_break *items; /* owned */
 	struct ts_break *places; /* owned; items[i].at, in the form that the search takes */
 	size_t n_items, cap_items;
+	uint32_t *heads;         /* owned; cap_items of them: by hash, the ordinal of the first one, and 1; 0: none */
+	uint64_t mem;            /* bytes that all expressions take */
+	struct rsp_frame_budget *budget; /* borrowed; counts them, too; NULL: none */
 	struct ts_watch *watches; /* owned */
 	size_t n_watches, cap_watches;
 	uint64_t watched_len;
@@ -49,13 +58,18 @@ void rsp_breaks_fini(struct rsp_breaks *b);
  * Insert a breakpoint without commands; one of the same kind at the same place is replaced.  Takes ownership
  * of @conditions, on failure too.
  *
- * Returns false if memory is exhausted, or if there are RSP_MAX_BREAKS already.
+ * Returns false if memory is exhausted, if there are RSP_MAX_BREAKS already, or if the expressions of all take
+ * more memory than they may.
  */
 bool rsp_breaks_insert(struct rsp_breaks *b, enum rsp_break_kind kind, struct ts_break at,
 		       struct ts_ax **conditions, size_t n_conditions);
 
-/* Set the commands of an inserted breakpoint; takes ownership of them. */
-void rsp_breaks_set_commands(struct rsp_breaks *b, enum rsp_break_kind kind, struct ts_break at,
+/*
+ * Set the commands of an inserted breakpoint; takes ownership of them.
+ *
+ * Returns false if the expressions of all take more memory than they may: it has no commands then.
+ */
+bool rsp_breaks_set_commands(struct rsp_breaks *b, enum rsp_break_kind kind, struct ts_break at,
 			     struct ts_ax **commands, size_t n_commands);
 
 /* Remove it if it is there. */

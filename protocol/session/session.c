@@ -22,6 +22,7 @@ bool rsp_session_init(struct rsp_session *s, const struct rsp_target *target, st
 		return false;
 	}
 	rsp_breaks_init(&s->breaks);
+	s->breaks.budget = target->budget;
 	ts_buf_init(&s->console);
 	ts_buf_init(&s->wait.packet);
 	ts_buf_init(&s->document.text);

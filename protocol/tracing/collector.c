@@ -45,6 +45,9 @@ struct var {
 #define HIT_ORDER (UINT64_C(1) << 63)
 #define MIN_HEAP  16u
 
+/* Bytes that the definitions of one run may take: 4,096 tracepoints with 4 KiB each. */
+#define MAX_DEFINED (UINT64_C(16) << 20)
+
 struct rsp_collector {
 	struct rsp_frame_store store;
 	struct ts_query *q; /* borrowed */
@@ -64,6 +67,8 @@ struct rsp_collector {
 	bool has_begun;
 	bool is_busy;
 	char error[160];      /* why the run ended, where an expression failed */
+	char *texts[RSP_N_RUN_TEXTS]; /* owned; of the status */
+	uint64_t n_counted;   /* bytes of definitions that the budget has */
 	bool is_ending;       /* the run ends after this position: end and number are already set */
 };
 
@@ -100,6 +105,10 @@ void rsp_collector_free(struct rsp_collector *c)
 {
 	if (!c)
 		return;
+	if (c->store.budget)
+		c->store.budget->used -= c->n_counted;
+	for (unsigned i = 0; i < RSP_N_RUN_TEXTS; i++)
+		free(c->texts[i]);
 	free_points(c);
 	rsp_frame_store_fini(&c->store);
 	ts_tracing_fini(&c->tracing);
@@ -279,6 +288,30 @@ void rsp_collector_see(struct rsp_collector *c, const struct ts_regview *view, b
 void rsp_collector_bound(struct rsp_collector *c, struct rsp_frame_budget *budget)
 {
 	rsp_frame_store_bound(&c->store, budget);
+}
+
+bool rsp_collector_may_define(struct rsp_collector *c)
+{
+	struct rsp_frame_budget *budget = c->store.budget;
+
+	if (budget)
+		budget->used += c->tracing.arena.total - c->n_counted;
+	c->n_counted = c->tracing.arena.total;
+	return c->n_counted <= MAX_DEFINED && (!budget || budget->used <= budget->max / 2);
+}
+
+bool rsp_collector_set_text(struct rsp_collector *c, enum rsp_run_text which, const char *text, size_t len)
+{
+	struct ts_run_status *status = &c->tracing.status;
+	const char **to[] = { &status->user, &status->notes, &status->text };
+	char *copy = strndup(text, len);
+
+	if (!copy)
+		return false;
+	free(c->texts[which]);
+	c->texts[which] = copy;
+	*to[which] = copy;
+	return true;
 }
 
 bool rsp_collector_start(struct rsp_collector *c, uint32_t process, struct ts_error *err)

@@ -62,6 +62,24 @@ void rsp_collector_see(struct rsp_collector *c, const struct ts_regview *view, b
 void rsp_collector_bound(struct rsp_collector *c, struct rsp_frame_budget *budget);
 
 /*
+ * To be called before the client defines anything: count what it has defined against the budget.
+ *
+ * Returns false if the definitions of one run, or all that the budget counts, take more memory than they may.
+ */
+bool rsp_collector_may_define(struct rsp_collector *c);
+
+/* The texts of a run's status. */
+enum rsp_run_text {
+	RSP_RUN_USER,
+	RSP_RUN_NOTES,
+	RSP_RUN_STOPPED, /* why the user stopped it */
+	RSP_N_RUN_TEXTS,
+};
+
+/* Set one, in place of the one before.  Returns false if memory is exhausted. */
+bool rsp_collector_set_text(struct rsp_collector *c, enum rsp_run_text which, const char *text, size_t len);
+
+/*
  * Begin a run of the tracepoints of @process; drops the frames of the previous run.  It collects nothing
  * until it gets a span.
  *

@@ -224,6 +224,18 @@ static void put_progress(const struct rsp_tracing *t, const char *own, struct ts
 	ts_buf_printf(notes, "collecting, position %" PRIu64 " of %" PRIu64, pos, until);
 }
 
+/* Settings that the client has made for the run that it will start. */
+static void put_settings(const struct rsp_tracing *t, struct ts_run_status *status)
+{
+	const struct ts_run_status *own = &rsp_collector_tracing(t->collector)->status;
+
+	status->is_circular |= own->is_circular;
+	status->is_disconnected |= own->is_disconnected;
+	status->n_bytes = own->n_bytes != TS_NO_COUNT ? own->n_bytes : status->n_bytes;
+	status->user = own->user ? own->user : status->user;
+	status->notes = own->notes ? own->notes : status->notes;
+}
+
 void rsp_tracing_status(const struct rsp_tracing *t, struct ts_run_status *status, struct ts_buf *notes)
 {
 	struct rsp_collector *c = own_run(t);
@@ -232,6 +244,8 @@ void rsp_tracing_status(const struct rsp_tracing *t, struct ts_run_status *statu
 	/* one that was saved while it ran: it no longer runs, and gdb selects no frame of a running one */
 	if (!c)
 		status->is_running = false;
+	if (!c && t->collector)
+		put_settings(t, status);
 	if (is_provisional(t))
 		status->n_frames = status->n_created = TS_NO_COUNT;
 	else if (!rsp_tracing_is_collecting(t))

@@ -26,7 +26,7 @@ void ts_arena_fini(struct ts_arena *a)
 		a->blocks = b->next;
 		free(b);
 	}
-	a->used = 0;
+	a->used = a->total = 0;
 }
 
 void *ts_arena_alloc(struct ts_arena *a, size_t len)
@@ -47,6 +47,7 @@ void *ts_arena_alloc(struct ts_arena *a, size_t len)
 		b->next = a->blocks;
 		a->blocks = b;
 		a->used = 0;
+		a->total += sizeof(*b) + cap;
 	}
 	piece = a->blocks->data + a->used;
 	a->used += len;

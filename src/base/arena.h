@@ -14,6 +14,7 @@ struct ts_arena_block;
 struct ts_arena {
 	struct ts_arena_block *blocks; /* owned; newest first */
 	size_t used;                   /* bytes of the newest block */
+	size_t total;                  /* bytes of all blocks */
 };
 
 /* An arena of all zero bytes is empty and good; no other preparation is needed. */

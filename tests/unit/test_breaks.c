@@ -6,6 +6,7 @@
 
 #include "protocol/session/breaks.h"
 #include "protocol/tracing/ax_packet.h"
+#include "protocol/tracing/frame_store.h"
 #include "protocol/wire/args.h"
 
 static struct rsp_breaks breaks;
@@ -138,21 +139,38 @@ END_TEST
 
 START_TEST(their_number_is_limited)
 {
-	/* As if there were so many: to insert them takes a while. */
-	size_t n;
-
-	ck_assert(insert(RSP_BREAK_SOFT, 0x1000));
-	n = breaks.n_items;
-	breaks.items = realloc(breaks.items, RSP_MAX_BREAKS * sizeof(*breaks.items));
-	breaks.places = realloc(breaks.places, RSP_MAX_BREAKS * sizeof(*breaks.places));
-	for (size_t i = n; i < RSP_MAX_BREAKS; i++)
-		breaks.items[i] = (struct rsp_break){ .at = at(0x1000 + i), .kind = RSP_BREAK_SOFT };
-	breaks.n_items = breaks.cap_items = RSP_MAX_BREAKS;
+	for (uint64_t i = 0; i < RSP_MAX_BREAKS; i++)
+		ck_assert(insert(RSP_BREAK_SOFT, 0x1000 + i));
 	ck_assert(!insert(RSP_BREAK_SOFT, 0));
 	ck_assert(!rsp_breaks_insert(&breaks, RSP_BREAK_SOFT, at(0), condition(), 1));
 	ck_assert(insert(RSP_BREAK_SOFT, 0x1000));
 	rsp_breaks_remove(&breaks, RSP_BREAK_SOFT, at(0x1000));
 	ck_assert(insert(RSP_BREAK_SOFT, 0));
+	for (uint64_t i = 1; i < RSP_MAX_BREAKS; i += 2)
+		rsp_breaks_remove(&breaks, RSP_BREAK_SOFT, at(0x1000 + i));
+	for (uint64_t i = 1; i < RSP_MAX_BREAKS; i++)
+		ck_assert_int_eq(rsp_breaks_at(&breaks, RSP_BREAK_SOFT, at(0x1000 + i)) != NULL, i % 2 == 0);
+}
+END_TEST
+
+/* Conditions are memory that a client fills: they have a limit of their own, and count as trace frames do. */
+START_TEST(their_expressions_are_bounded_and_counted)
+{
+	struct rsp_frame_budget budget = { .max = 2000 };
+	uint64_t i = 0;
+
+	breaks.budget = &budget;
+	while (rsp_breaks_insert(&breaks, RSP_BREAK_SOFT, at(i), condition(), 1))
+		i++;
+	ck_assert_uint_gt(i, 5);
+	ck_assert_uint_le(i, 10);
+	ck_assert_uint_eq(budget.used, breaks.mem);
+	ck_assert(insert(RSP_BREAK_SOFT, i)); /* without an expression */
+	ck_assert(!rsp_breaks_set_commands(&breaks, RSP_BREAK_SOFT, at(i), condition(), 1));
+	ck_assert(insert(RSP_BREAK_SOFT, 0)); /* replaces its condition */
+	ck_assert(rsp_breaks_set_commands(&breaks, RSP_BREAK_SOFT, at(i), condition(), 1));
+	rsp_breaks_fini(&breaks);
+	ck_assert_uint_eq(budget.used, 0);
 }
 END_TEST
 
@@ -218,6 +236,7 @@ Suite *unit_suite(void)
 		the_conditions_are_those_of_the_last_insertion,
 		each_of_many_is_found_until_it_is_removed,
 		their_number_is_limited,
+		their_expressions_are_bounded_and_counted,
 		a_watchpoint_is_there_once,
 		watchpoints_differ_in_address_length_kind_and_process,
 		what_is_watched_in_all_is_limited,

@@ -600,6 +600,39 @@ START_TEST(expressions_that_cannot_work_are_refused_when_they_come)
 }
 END_TEST
 
+/* Before tstart the settings are those that the client has made. */
+START_TEST(settings_show_before_the_run_begins)
+{
+	begin();
+	ck_assert_str_eq(fake_send("QTBuffer:circular:1"), "OK");
+	ck_assert_str_eq(fake_send("QTBuffer:size:1000"), "OK");
+	ck_assert_str_eq(fake_send("QTNotes:user:6d65;notes:78;"), "OK");
+	ck_assert_str_eq(fake_send("QTNotes:user:796f75;"), "OK");
+	ck_assert_str_eq(status(), "T0;tstop::0;tframes:21;tcreated:21;tsize:1000;circular:1;disconn:1");
+	fake_send("qTStatus");
+	ck_assert_ptr_nonnull(strstr(fake.text, ";username:796f75;notes:78"));
+}
+END_TEST
+
+/* Each definition is memory of the server until the run is forgotten. */
+START_TEST(definitions_are_bounded)
+{
+	char packet[4200];
+	unsigned n = 0;
+
+	begin();
+	memset(packet, '4', sizeof(packet));
+	memcpy(packet, "QTDV:5:0:0:", 11);
+	packet[4001] = '\0';
+	while (n < 20000 && !strcmp(fake_send(packet), "OK"))
+		n++;
+	ck_assert_uint_gt(n, 1000);
+	ck_assert_uint_lt(n, 16000);
+	ck_assert_str_eq(fake_send("QTinit"), "OK");
+	ck_assert_str_eq(fake_send(packet), "OK");
+}
+END_TEST
+
 /* The frames of the recording stay until a run of the client's own has begun. */
 START_TEST(a_refused_start_leaves_the_frames_of_the_recording)
 {
@@ -784,6 +817,8 @@ FAKE_SUITE("tracing", a_recording_is_a_run_that_has_stopped, frame_k_is_position
 	   live_steps_go_on_from_one_move_to_the_next, live_steps_end_with_a_jump,
 	   malformed_definitions_are_errors, too_many_read_only_ranges_are_refused,
 	   the_notes_of_a_run_are_kept, expressions_that_cannot_work_are_refused_when_they_come,
+	   settings_show_before_the_run_begins,
+	   definitions_are_bounded,
 	   a_refused_start_leaves_the_frames_of_the_recording,
 	   a_loop_without_end_ends_the_run_and_not_the_server, a_run_is_not_changed_while_it_runs,
 	   all_frames_are_one_sequence_of_bytes,

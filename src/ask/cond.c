@@ -100,7 +100,7 @@ static bool parse_register(struct text *t, struct ts_term *term, const struct ts
 
 /* What follows "*(": TYPE *)ADDR */
 static bool parse_memory(struct text *t, struct ts_term *term, const struct ts_regset *regs,
-			 const struct ts_symbols *symbols, struct ts_error *err)
+			 struct ts_symbols *symbols, struct ts_error *err)
 {
 	static const struct {
 		const char *word;
@@ -171,7 +171,7 @@ static bool parse_agent(struct text *t, struct ts_term *term, struct ts_error *e
 }
 
 static bool parse_term(struct text *t, struct ts_term *term, const struct ts_regset *regs,
-		       const struct ts_symbols *symbols, struct ts_error *err)
+		       struct ts_symbols *symbols, struct ts_error *err)
 {
 	skip_blanks(t);
 	if (name_len(t) == 5 && take(t, "agent"))
@@ -201,7 +201,7 @@ void ts_cond_fini(struct ts_cond *cond)
 }
 
 bool ts_cond_parse(struct ts_cond *cond, const char *text, size_t len, const struct ts_regset *regs,
-		   const struct ts_symbols *symbols, struct ts_error *err)
+		   struct ts_symbols *symbols, struct ts_error *err)
 {
 	struct text t = { .p = text, .end = text + len, .all = text, .all_len = (int)len };
 	bool goes_on = true;

@@ -64,7 +64,7 @@ struct ts_cond {
  * Returns false if it is not understood (TS_EUSAGE): the sentence quotes it.
  */
 bool ts_cond_parse(struct ts_cond *cond, const char *text, size_t len, const struct ts_regset *regs,
-		   const struct ts_symbols *symbols, struct ts_error *err);
+		   struct ts_symbols *symbols, struct ts_error *err);
 
 void ts_cond_fini(struct ts_cond *cond);
 

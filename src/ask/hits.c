@@ -27,9 +27,11 @@ bool ts_hits_init(struct ts_hits *h, struct ts_error *err)
 	if (!len || len > MAX_CARRIED)
 		return true;
 	h->data = malloc(2 * ((size_t)len + g_len));
+	if (!h->data)
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
 	h->known = h->data + len;
 	h->regs = h->known + len;
-	return h->data || ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
+	return true;
 }
 
 void ts_hits_fini(struct ts_hits *h)

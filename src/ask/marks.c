@@ -16,7 +16,7 @@
 #include "src/base/atomic_file.h"
 #include "src/base/cache_dir.h"
 
-/* A larger file is not one of marks. */
+/* A larger file is not one of marks: it is refused, and never replaced. */
 #define MAX_FILE (4u << 20)
 
 #define HEAD "# tracestub marks\n"
@@ -243,20 +243,33 @@ static FILE *open_file(const char *path)
 	return f;
 }
 
+/* The text of a file of @n bytes, with a terminating null byte.  What is no file of marks is refused whole. */
+static bool take_whole(struct ts_marks *m, const char *path, const char *text, size_t n, struct ts_error *err)
+{
+	if (n > MAX_FILE)
+		return ts_fail(err, TS_ELIMIT, TS_NO_OFF, "%s: a file of marks has at most %u bytes", path,
+			       MAX_FILE);
+	if (strlen(text) < n)
+		return ts_fail(err, TS_ECORRUPT, TS_NO_OFF, "%s: byte %zu of the marks is zero", path,
+			       strlen(text));
+	return take_text(m, text) || no_memory(err);
+}
+
 /* What is not there, or cannot be opened, or is not a file, has no marks. */
 static bool take_file(struct ts_marks *m, const char *path, struct ts_error *err)
 {
 	FILE *f = path ? open_file(path) : NULL;
-	char *text = NULL;
+	char *text = f ? malloc(MAX_FILE + 2) : NULL;
 	bool done;
 
 	if (!f)
 		return true;
-	text = malloc(MAX_FILE + 1);
 	done = text || no_memory(err);
 	if (done) {
-		text[fread(text, 1, MAX_FILE, f)] = 0;
-		done = ferror(f) ? ts_fail_errno(err, "%s", path) : take_text(m, text) || no_memory(err);
+		size_t n = fread(text, 1, MAX_FILE + 1, f);
+
+		text[n] = 0;
+		done = ferror(f) ? ts_fail_errno(err, "%s", path) : take_whole(m, path, text, n, err);
 	}
 	(void)fclose(f);
 	free(text);
@@ -322,7 +335,10 @@ static int lock(const char *path, struct ts_error *err)
 	char name[PATH_MAX];
 	int fd;
 
-	snprintf(name, sizeof(name), "%s.lock", path);
+	if (snprintf(name, sizeof(name), "%s.lock", path) >= (int)sizeof(name)) {
+		ts_fail(err, TS_EIO, TS_NO_OFF, "the name of the marks' file is too long: %.200s...", path);
+		return -1;
+	}
 	fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
 	if (fd >= 0 && !flock(fd, LOCK_EX))
 		return fd;
@@ -332,10 +348,47 @@ static int lock(const char *path, struct ts_error *err)
 	return -1;
 }
 
-/* A change to what the files hold, under the lock, written to the first place that can be. */
-static bool change(struct ts_marks *m,
-		   bool (*apply)(struct ts_marks *m, const void *user, struct ts_error *err),
-		   const void *user, struct ts_error *err)
+typedef bool apply_fn(struct ts_marks *m, const void *user, struct ts_error *err);
+
+/* Is there a second file, in the cache directory? */
+static bool has_second(const struct ts_marks *m)
+{
+	return m->paths[1] && !access(m->paths[1], F_OK);
+}
+
+static bool empty_second(const struct ts_marks *m, struct ts_error *err)
+{
+	const struct ts_marks none = { 0 };
+
+	return write_file(&none, m->paths[1], err);
+}
+
+/*
+ * Apply the change to what both files hold, and write that to one of them, under its lock.  If that is the
+ * one beside the trace, the one in the cache directory holds nothing afterwards.
+ */
+static bool change_file(struct ts_marks *m, unsigned which, apply_fn *apply, const void *user,
+			struct ts_error *err)
+{
+	int fd = lock(m->paths[which], err), second = -1;
+	bool is_merged = !which && has_second(m), done = fd >= 0;
+	size_t n;
+
+	if (done && is_merged) {
+		second = lock(m->paths[1], err);
+		done = second >= 0;
+	}
+	done = done && ts_marks_read(m, &n, err) && apply(m, user, err) && write_file(m, m->paths[which], err) &&
+	       (!is_merged || empty_second(m, err));
+	if (second >= 0)
+		close(second);
+	if (fd >= 0)
+		close(fd);
+	return done;
+}
+
+/* A change, written to the first place that can be. */
+static bool change(struct ts_marks *m, apply_fn *apply, const void *user, struct ts_error *err)
 {
 	struct ts_error first;
 	bool done = false;
@@ -343,18 +396,11 @@ static bool change(struct ts_marks *m,
 	ts_error_reset(&first);
 	for (unsigned i = 0; i < 2 && m->paths[i] && !done; i++) {
 		struct ts_error here;
-		size_t n;
-		int fd;
 
 		ts_error_reset(&here);
 		if (i)
 			make_folder(m->paths[i]);
-		fd = lock(m->paths[i], &here);
-		if (fd >= 0) {
-			done = ts_marks_read(m, &n, &here) && apply(m, user, &here) &&
-			       write_file(m, m->paths[i], &here);
-			close(fd);
-		}
+		done = change_file(m, i, apply, user, &here);
 		if (!done && first.code == TS_OK)
 			first = here;
 	}
@@ -477,7 +523,13 @@ bool ts_marks_remove(struct ts_marks *m, const char *name, bool *found, struct t
 	enum ts_next there = ts_marks_find(m, name, strlen(name), &pos, err);
 
 	*found = there == TS_ITEM;
-	return there == TS_END || (*found && change(m, apply_remove, name, err));
+	if (there != TS_ITEM)
+		return there == TS_END;
+	if (!change(m, apply_remove, name, err))
+		return false;
+	there = ts_marks_find(m, name, strlen(name), &pos, err);
+	return there == TS_END || (there == TS_ITEM && ts_fail(err, TS_EIO, TS_NO_OFF,
+							       "%s cannot be written: the mark is still there", m->paths[0]));
 }
 
 enum ts_next ts_marks_find(struct ts_marks *m, const char *name, size_t len, uint64_t *pos,

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "number.h"
+#include "src/base/utf8.h"
 
 static size_t word_len(const char *text)
 {
@@ -119,23 +120,6 @@ static size_t take_char(const char *text, uint32_t *c, bool *is_code)
 	return n > 1 && *c < 256 ? n : 0;
 }
 
-/* A character in UTF-8 as a code point.  Returns its bytes, 0 if it is badly formed. */
-static size_t take_utf8(const char *text, uint32_t *c)
-{
-	const uint8_t *p = (const uint8_t *)text;
-	size_t n = p[0] >= 0xf0 ? 4 : p[0] >= 0xe0 ? 3 : 2;
-
-	if (p[0] < 0xc2 || p[0] > 0xf4)
-		return 0;
-	*c = p[0] & (0x7fu >> n);
-	for (size_t i = 1; i < n; i++) {
-		if ((p[i] & 0xc0) != 0x80)
-			return 0;
-		*c = *c << 6 | (p[i] & 0x3f);
-	}
-	return n;
-}
-
 static bool put_unit(struct ts_value *v, uint32_t unit)
 {
 	return put_byte(v, (uint8_t)unit, 1) && put_byte(v, (uint8_t)(unit >> 8), 1);
@@ -176,7 +160,7 @@ static size_t parse_string(struct ts_value *v, const char *text, size_t at, bool
 	while (*p != '"') {
 		uint32_t c;
 		bool is_code = false;
-		size_t n = is_utf16 && (uint8_t)*p >= 0x80 ? take_utf8(p, &c) : take_char(p, &c, &is_code);
+		size_t n = is_utf16 && (uint8_t)*p >= 0x80 ? ts_utf8_take(p, strnlen(p, 4), &c) : take_char(p, &c, &is_code);
 
 		if (!n)
 			return misunderstood(text, *p ? "has a character that is not understood"

@@ -143,7 +143,7 @@ static bool misunderstood(const char *text, size_t len, const char *why, struct 
  * SYMBOL or SYMBOL+OFF, up to the first of ",:".  Returns how long it is, 0 and an error if it is not known.
  */
 static size_t take_symbol(struct ts_what *what, const char *text, size_t len,
-			  const struct ts_symbols *symbols, struct ts_error *err)
+			  struct ts_symbols *symbols, struct ts_error *err)
 {
 	size_t n = 0, name_len, digits;
 	const struct ts_symbol *s;
@@ -158,13 +158,13 @@ static size_t take_symbol(struct ts_what *what, const char *text, size_t len,
 		if (text[i] == '+' && i + 1 < n && text[i + 1] >= '0' && text[i + 1] <= '9')
 			name_len = i;
 	}
-	s = symbols && name_len ? ts_symbols_find((struct ts_symbols *)symbols, text, name_len) : NULL;
+	s = symbols && name_len ? ts_symbols_find(symbols, text, name_len) : NULL;
 	if (!s) {
 		misunderstood(text, n, symbols ? "is neither an address nor a known symbol"
 					       : "is not an address, and no symbols are known", err);
 		return 0;
 	}
-	if (ts_symbols_is_overloaded((struct ts_symbols *)symbols, text, name_len)) {
+	if (ts_symbols_is_overloaded(symbols, text, name_len)) {
 		misunderstood(text, n,
 			      "is the name of several functions: calls takes it, others take a mangled name",
 			      err);
@@ -204,7 +204,7 @@ static bool set_length(struct ts_what *what, const char *text, size_t len, const
 
 /* The end of a range: an address, or a symbol. */
 static bool set_end(struct ts_what *what, const char *text, size_t len, const char *all, size_t all_len,
-		    const struct ts_symbols *symbols, struct ts_error *err)
+		    struct ts_symbols *symbols, struct ts_error *err)
 {
 	struct ts_what end = { 0 };
 	bool is_large;
@@ -226,7 +226,7 @@ static bool set_end(struct ts_what *what, const char *text, size_t len, const ch
 }
 
 static bool parse_memory(struct ts_what *what, const char *text, size_t len, const struct ts_regset *regs,
-			 const struct ts_symbols *symbols, struct ts_error *err)
+			 struct ts_symbols *symbols, struct ts_error *err)
 {
 	bool is_large;
 	size_t n = ts_number_take(text, len, TS_COMMAS_END, &what->addr, &is_large);
@@ -256,7 +256,7 @@ static bool parse_memory(struct ts_what *what, const char *text, size_t len, con
 }
 
 bool ts_what_parse(struct ts_what *what, const char *text, size_t len, const struct ts_regset *regs,
-		   const struct ts_symbols *symbols, struct ts_error *err)
+		   struct ts_symbols *symbols, struct ts_error *err)
 {
 	*what = (struct ts_what){ 0 };
 	if (!len || *text != '$')

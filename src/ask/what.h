@@ -41,7 +41,7 @@ struct ts_what {
  * Returns false if it is not understood (TS_EUSAGE): the sentence quotes it.
  */
 bool ts_what_parse(struct ts_what *what, const char *text, size_t len, const struct ts_regset *regs,
-		   const struct ts_symbols *symbols, struct ts_error *err);
+		   struct ts_symbols *symbols, struct ts_error *err);
 
 /*
  * The register NAME (without the '$'), a part of one, or a flag.  Returns false if there is no such register.

@@ -30,12 +30,21 @@ bool ts_atomic_file_is_same(const char *a, const char *b)
 	return !stat(a, &x) && !stat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
+/*
+ * The mask of new files, read before there are threads: umask() tells it by changing it, and a file that another
+ * thread makes meanwhile could be written by everybody.
+ */
+static mode_t file_mask;
+
+__attribute__((constructor)) static void note_file_mask(void)
+{
+	file_mask = umask(0);
+	umask(file_mask);
+}
+
 bool ts_atomic_file_init(struct ts_atomic_file *f, const char *path, struct ts_error *err)
 {
 	size_t len = strlen(path) + sizeof(".XXXXXX");
-	mode_t mask = umask(0);
-
-	umask(mask);
 	*f = (struct ts_atomic_file){ .fd = -1, .path = strdup(path), .part = malloc(len) };
 	ts_buf_init(&f->wait);
 	if (!f->path || !f->part)
@@ -50,7 +59,7 @@ bool ts_atomic_file_init(struct ts_atomic_file *f, const char *path, struct ts_e
 		return false;
 	snprintf(f->part, len, "%s.XXXXXX", path);
 	f->fd = mkstemp(f->part);
-	if (f->fd < 0 || fchmod(f->fd, 0666 & ~mask) < 0)
+	if (f->fd < 0 || fchmod(f->fd, 0666 & ~file_mask) < 0)
 		return ts_fail_errno(err, "cannot make a file beside %s", path);
 	return true;
 }

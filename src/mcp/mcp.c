@@ -18,7 +18,7 @@
 #define CHUNKS_A_SLICE 4
 #define READ_NS INT64_C(5000000)
 
-#define MAX_BACK ((size_t)1 << 16)
+#define MAX_BACK ((size_t)1024)
 
 /* Protocol versions, the newest first.  They differ in nothing that is used here but batches. */
 static const struct {
@@ -275,6 +275,10 @@ static void move(struct ts_ask *ask, const struct ts_verb *verb, uint64_t to)
 
 	if (to == TS_NO_POS)
 		return;
+	if (ask->at_back == MAX_BACK && strcmp(verb->name, "back") && strcmp(verb->name, "forward")) {
+		memmove(ask->back, ask->back + 1, ask->at_back * sizeof(*back)); /* the oldest place is forgotten */
+		ask->at_back--;
+	}
 	if (!strcmp(verb->name, "back") && ask->at_back) {
 		ask->at_back--;
 	} else if (!strcmp(verb->name, "forward") && ask->at_back + 1 < ask->n_back) {

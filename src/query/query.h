@@ -344,9 +344,10 @@ struct ts_region_info {
 };
 
 /*
- * The regions of @process at position @pos, by address: up to @max go to @out.
+ * The regions of @process at position @pos.  At most @max of them go to @out, sorted by address: if there are
+ * more, the @max that began first.
  *
- * Returns how many there are.
+ * Returns how many regions there are, which may be more than @max.
  */
 size_t ts_query_regions(const struct ts_query *q, uint32_t process, uint64_t pos, struct ts_region_info *out,
 			size_t max);

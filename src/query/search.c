@@ -120,18 +120,35 @@ static uint64_t first_event(const struct ts_search *s, enum ts_event_kind kind, 
 	return ts_query_n_events_below(s->q, kind, from < UINT64_MAX ? from + 1 : from) - 1;
 }
 
-static void offer_syscalls(struct ts_search *s)
+/*
+ * Look at events of the kind from the @first one on, in the direction of the search, while @look returns true.
+ * Each takes one off *left.  Returns false if nothing was left.
+ */
+static bool look_at_events(struct ts_search *s, enum ts_event_kind kind, uint64_t first,
+			   bool (*look)(struct ts_search *s, const struct ts_happening *h), uint64_t *left)
 {
-	uint64_t n = ts_query_n_events(s->q, TS_EV_SYSCALL);
+	uint64_t n = ts_query_n_events(s->q, kind);
 
-	for (uint64_t i = first_event(s, TS_EV_SYSCALL, s->from); i < n; i += s->is_reverse ? -1 : 1) {
-		const struct ts_happening *h = ts_query_event(s->q, TS_EV_SYSCALL, i);
-
-		if (is_beaten(s, h->step))
-			return;
-		if (is_caught(s->stops, h->event.number))
-			offer_syscall(s, h);
+	if (!s->is_walking)
+		s->event = first;
+	s->is_walking = true;
+	for (; s->event < n; s->event += s->is_reverse ? -1 : 1, --*left) {
+		if (!*left)
+			return false;
+		if (!look(s, ts_query_event(s->q, kind, s->event)))
+			break;
 	}
+	s->is_walking = false;
+	return true;
+}
+
+static bool look_at_syscall(struct ts_search *s, const struct ts_happening *h)
+{
+	if (is_beaten(s, h->step))
+		return false;
+	if (is_caught(s->stops, h->event.number))
+		offer_syscall(s, h);
+	return true;
 }
 
 static bool is_passed(const struct ts_stops *stops, uint64_t signal)
@@ -151,36 +168,75 @@ static uint64_t first_arrival(const struct ts_search *s, enum ts_event_kind kind
 	return s->from > delta ? first_event(s, kind, s->from - 1 - delta) : UINT64_MAX;
 }
 
-/* Look for the nearest signal, fault or exit. */
-static void offer_events(struct ts_search *s, enum ts_event_kind kind)
+/* A signal, a fault or the exit. */
+static bool look_at_event(struct ts_search *s, const struct ts_happening *h)
 {
-	uint64_t n = ts_query_n_events(s->q, kind);
+	uint64_t pos = ts_event_position(h);
 
-	for (uint64_t i = first_arrival(s, kind); i < n; i += s->is_reverse ? -1 : 1) {
-		const struct ts_happening *h = ts_query_event(s->q, kind, i);
-		uint64_t pos = ts_event_position(h);
+	if (s->is_reverse ? pos < s->best.pos : pos > s->best.pos)
+		return false;
+	if (s->is_reverse ? pos >= s->from : pos <= s->from)
+		return true;
+	if (h->event.kind == TS_EV_EXIT)
+		offer(s, pos, TS_STOP_EXIT, h->thread, 0);
+	else if (!is_passed(s->stops, ts_event_signal(h)))
+		offer(s, pos, TS_STOP_SIGNAL, h->thread, ts_event_signal(h));
+	return true;
+}
 
-		if (s->is_reverse ? pos < s->best.pos : pos > s->best.pos)
-			return;
-		if (s->is_reverse ? pos >= s->from : pos <= s->from)
-			continue;
-		if (kind == TS_EV_EXIT)
-			offer(s, pos, TS_STOP_EXIT, h->thread, 0);
-		else if (!is_passed(s->stops, ts_event_signal(h)))
-			offer(s, pos, TS_STOP_SIGNAL, h->thread, ts_event_signal(h));
+static bool offer_events(struct ts_search *s, enum ts_event_kind kind, uint64_t *left)
+{
+	return !s->stops->has_signals ||
+	       look_at_events(s, kind, first_arrival(s, kind), look_at_event, left);
+}
+
+static bool offer_faults(struct ts_search *s, uint64_t *left)
+{
+	return offer_events(s, TS_EV_FAULT, left);
+}
+
+static bool offer_signals(struct ts_search *s, uint64_t *left)
+{
+	return offer_events(s, TS_EV_SIGNAL, left);
+}
+
+static bool offer_exits(struct ts_search *s, uint64_t *left)
+{
+	return offer_events(s, TS_EV_EXIT, left);
+}
+
+static bool offer_breaks(struct ts_search *s, uint64_t *left)
+{
+	for (; s->n_offered < s->stops->n_breaks; --*left) {
+		if (!*left)
+			return false;
+		s->n_offered += offer_break(s, &s->stops->breaks[s->n_offered]);
 	}
+	return true;
+}
+
+static bool offer_syscalls(struct ts_search *s, uint64_t *left)
+{
+	return !s->stops->has_syscalls ||
+	       look_at_events(s, TS_EV_SYSCALL, first_event(s, TS_EV_SYSCALL, s->from),
+			      look_at_syscall, left);
 }
 
 /*
  * Look for the nearest position at which other modules are there; what else is at that position comes first.
  */
-static void offer_modules(struct ts_search *s)
+static bool offer_modules(struct ts_search *s, uint64_t *left)
 {
 	struct ts_module_info m;
 
-	for (size_t i = 0; ts_query_module(s->q, i, &m); i++) {
+	if (!s->is_walking)
+		s->event = 0;
+	s->is_walking = true;
+	for (; s->stops->has_modules && ts_query_module(s->q, (size_t)s->event, &m); s->event++, --*left) {
 		uint64_t edges[] = { m.from, m.until };
 
+		if (!*left)
+			return false;
 		for (unsigned k = 0; k < 2 && m.process == s->stops->process; k++) {
 			uint64_t pos = edges[k] - s->is_reverse;
 
@@ -188,14 +244,15 @@ static void offer_modules(struct ts_search *s)
 				offer(s, pos, TS_STOP_MODULES, ts_query_thread(s->q, pos), 0);
 		}
 	}
+	s->is_walking = false;
+	return true;
 }
 
 /* Signals come before what else is at their position: it is still there when the program goes on. */
-static void offer_signals(struct ts_search *s)
-{
-	offer_events(s, TS_EV_FAULT);
-	offer_events(s, TS_EV_SIGNAL);
-}
+static bool (*const stages[])(struct ts_search *s, uint64_t *left) = {
+	offer_faults, offer_signals, offer_breaks, offer_syscalls, offer_exits, offer_modules,
+};
+#define N_STAGES (sizeof(stages) / sizeof(stages[0]))
 
 /*
  * Look for the nearest stop that is not a watchpoint.  Returns false if that takes longer than @n_chunks
@@ -203,17 +260,12 @@ static void offer_signals(struct ts_search *s)
  */
 static bool offer_all(struct ts_search *s, unsigned n_chunks)
 {
-	for (uint64_t n = (uint64_t)n_chunks * LOOKS_A_CHUNK; s->n_offered < s->stops->n_breaks; n--) {
-		if (!n)
+	uint64_t left = (uint64_t)n_chunks * LOOKS_A_CHUNK;
+
+	for (; !s->is_offered && s->stage < N_STAGES; s->stage++) {
+		if (!stages[s->stage](s, &left))
 			return false;
-		s->n_offered += offer_break(s, &s->stops->breaks[s->n_offered]);
 	}
-	if (!s->is_offered && s->stops->has_syscalls)
-		offer_syscalls(s);
-	if (!s->is_offered && s->stops->has_signals)
-		offer_events(s, TS_EV_EXIT);
-	if (!s->is_offered && s->stops->has_modules)
-		offer_modules(s);
 	s->is_offered = true;
 	return true;
 }
@@ -538,9 +590,6 @@ bool ts_search_init(struct ts_search *s, struct ts_query *q, const struct ts_sto
 	s->chunk = TS_NO_CHUNK;
 	s->break_from = TS_NO_POS;
 	s->is_offered = pos == limit;
-	s->n_offered = s->is_offered ? stops->n_breaks : 0;
-	if (!s->is_offered && stops->has_signals)
-		offer_signals(s);
 	if (!has_more(s) || start_span(s, err))
 		return true;
 	ts_search_fini(s);

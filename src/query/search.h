@@ -78,6 +78,9 @@ struct ts_search {
 	bool is_reverse;
 	bool is_offered;              /* best is final but for watchpoints */
 	size_t n_offered;             /* breakpoints that have been looked up */
+	unsigned stage;               /* of the stops that are looked up: the place in search.c's list */
+	uint64_t event;               /* the ordinal of the next event or module to look at, while one stage lasts */
+	bool is_walking;              /* event is valid */
 	uint64_t break_from;          /* where to look for the next one, TS_NO_POS: at the start */
 	struct ts_found best;         /* the nearest stop that is no watchpoint */
 	/* the steps from the start to here have been looked through for watchpoints */

@@ -104,7 +104,7 @@ static bool read_headers(struct ts_elf *elf, uint8_t *bytes, size_t len, uint64_
 	Elf *e = open_head(bytes, len, &header, err);
 	bool done = e != NULL;
 
-	for (int i = 0; i < header.e_phnum && done; i++) {
+	for (int i = 0; done && i < header.e_phnum; i++) {
 		GElf_Phdr h;
 		uint64_t at = header.e_phoff + (uint64_t)i * header.e_phentsize;
 

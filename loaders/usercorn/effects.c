@@ -384,6 +384,15 @@ void ucir_add_exit(struct ts_steps *to, const uint64_t *status)
 	}
 }
 
+/*
+ * What QEMU's calls return when the program sees no result of them: the call will be made again (ERESTARTSYS), or
+ * it was sigreturn, which gives back the registers that a signal interrupted.
+ */
+static bool is_no_result(uint64_t result)
+{
+	return (int32_t)result == -512 || (int32_t)result == -513;
+}
+
 static void put_syscall(const struct ucir_walk *w, const struct ucir_op *op, struct ts_steps *to)
 {
 	struct ts_event *ev = ts_steps_event(to, TS_EV_SYSCALL);
@@ -394,7 +403,7 @@ static void put_syscall(const struct ucir_walk *w, const struct ucir_op *op, str
 		return;
 	ev->number = op->num;
 	ev->ret = op->val & w->rec->addr_mask;
-	ev->has_ret = true;
+	ev->has_ret = w->rec->version < 2 || !is_no_result(op->val);
 	ev->n_args = op->n_args < TS_MAX_SYSCALL_ARGS ? op->n_args : TS_MAX_SYSCALL_ARGS;
 	for (unsigned i = 0; i < ev->n_args; i++)
 		ev->args[i] = ts_u64le(&c) & w->rec->addr_mask;
@@ -474,8 +483,8 @@ bool ucir_apply_syscall(struct ucir_walk *w, struct ucir_task *t, const struct u
 	return true;
 }
 
-static void put_signal(const struct ucir_walk *w, const struct ucir_op *op, unsigned flags,
-		       struct ts_steps *to)
+static void put_signal(const struct ucir_walk *w, const struct ucir_task *t, const struct ucir_op *op,
+		       unsigned flags, struct ts_steps *to)
 {
 	bool is_fault = flags & UCIR_SIGNAL_FAULT;
 	struct ts_event *ev =
@@ -487,6 +496,10 @@ static void put_signal(const struct ucir_walk *w, const struct ucir_op *op, unsi
 	ev->is_after = !is_fault;
 	ev->has_addr = flags & UCIR_SIGNAL_HAS_ADDR;
 	ev->addr = ev->has_addr ? op->addr & w->rec->addr_mask : 0;
+	if (flags & UCIR_SIGNAL_AT_PC && t->has_pc) {
+		ev->has_addr = true;
+		ev->addr = t->pc;
+	}
 	ev->has_ret = flags & UCIR_SIGNAL_HAS_CODE;
 	ev->ret = ev->has_ret ? (uint64_t)(int64_t)op->code : 0;
 	ev->args[0] = op->num;
@@ -500,7 +513,7 @@ bool ucir_apply_signal(struct ucir_walk *w, struct ucir_task *t, const struct uc
 	bool has_exit;
 
 	if (to)
-		put_signal(w, op, flags, to);
+		put_signal(w, t, op, flags, to);
 	if (!apply_inner(w, t, op, to, &has_exit, err))
 		return false;
 	for (uint32_t i = first; to && i < to->n_effects; i++)

@@ -35,6 +35,7 @@ struct ucir_reader {
 	/* The tail of the last step, while it is read. */
 	bool has_signal;        /* a SIGNAL was in it, */
 	bool is_killed;         /* one that ended the process */
+	char became[36];        /* the path of the program that an exec started; terminated */
 	struct ts_error failed; /* the error with which next() failed */
 	/* Instructions that x87.c has no part in, by their addresses: an address and its task's key. */
 	uint64_t others[UCIR_N_OTHERS];
@@ -63,6 +64,17 @@ static inline void ucir_jump(struct ucir_reader *r, struct ucir_task *t, uint64_
 		r->base.end.pc = pc;
 		r->base.end.is_assumed = false;
 	}
+}
+
+/* Nothing more comes of @t: the recording keeps where it is. */
+static inline void ucir_note_end_pc(struct ucir_reader *r, const struct ucir_task *t)
+{
+	struct ts_thread *thread = &r->w.rec->base.threads[t->thread];
+
+	if (!t->has_pc || thread->end_pc == t->pc)
+		return;
+	thread->end_pc = t->pc;
+	r->w.rec->base.n_learned++;
 }
 
 /* The group of the current task continues, or begins, here. */

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/cursor.h"
+
 /* As much of a note as a warning or a line of `info` shows. */
 #define MAX_TEXT 1024u
 #define MAX_WARNED 120
@@ -74,6 +76,40 @@ bool ucir_note_fact(struct usercorn *rec, const struct ucir_op *op, struct ts_er
 	return ts_buf_ok(notes) || no_memory(err);
 }
 
+/* The thread that has the id now; NULL: the recording has none. */
+static struct ts_thread *find_thread(struct usercorn *rec, uint64_t pid)
+{
+	const uint64_t process = ucir_process_id(rec, pid);
+
+	for (uint32_t i = rec->base.n_threads; i-- > 0;) {
+		if (rec->base.threads[i].pid == process && rec->base.threads[i].tid == (pid & UINT32_MAX))
+			return &rec->base.threads[i];
+	}
+	return NULL;
+}
+
+/*
+ * The last name counts.  Notes are read again by questions about earlier positions, which change nothing: an
+ * index has brought the name back, or the note lies before the last one that was read.
+ */
+static void take_thread_name(struct usercorn *rec, const struct ucir_op *op)
+{
+	struct ts_error err = { 0 };
+	struct ts_cursor c = ts_cursor(op->bytes, (size_t)op->len, 0, "a thread's name", &err);
+	const uint64_t pid = ts_u64le(&c);
+	struct ts_thread *t = err.code == TS_OK ? find_thread(rec, pid) : NULL;
+	size_t len;
+
+	if (!t || op->off <= rec->last_name || (*t->name && !rec->last_name))
+		return;
+	rec->last_name = op->off;
+	len = strnlen((const char *)op->bytes + 8, (size_t)op->len - 8);
+	len = len < sizeof(t->name) - 1 ? len : sizeof(t->name) - 1;
+	memset(t->name, 0, sizeof(t->name));
+	memcpy(t->name, op->bytes + 8, len);
+	rec->base.n_learned++;
+}
+
 void ucir_note(const struct ucir_walk *w, const struct ucir_op *op)
 {
 	const char *text = (const char *)op->bytes;
@@ -98,6 +134,9 @@ void ucir_note(const struct ucir_walk *w, const struct ucir_op *op)
 		break;
 	case UCIR_NOTE_UNRECORDED:
 		ucir_warn(w, op->off, "registers that are not recorded: %.*s", len, text);
+		break;
+	case UCIR_NOTE_THREAD_NAME:
+		take_thread_name(w->rec, op);
 		break;
 	case UCIR_NOTE_TEXT:
 		ucir_warn(w, op->off, "%.*s", len, text);

@@ -20,6 +20,7 @@ enum ucir_note_key {
 	UCIR_NOTE_BECAME,        /* path */
 	UCIR_NOTE_UNEXPLAINED,   /* how many CHANGED, in decimal */
 	UCIR_NOTE_TEXT,
+	UCIR_NOTE_THREAD_NAME,   /* process << 32 | thread, u64; the name */
 };
 
 /*

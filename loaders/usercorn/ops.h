@@ -70,6 +70,7 @@ enum ucir_signal_flag {
 	UCIR_SIGNAL_FAULT = 4,    /* the STEP before did not complete */
 	UCIR_SIGNAL_HAS_CODE = 8,
 	UCIR_SIGNAL_HAS_ADDR = 16,
+	UCIR_SIGNAL_AT_PC = 32,   /* its address is that of the instruction that the thread is at */
 };
 
 /* How a process ended: op->flags of END. */

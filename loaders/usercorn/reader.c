@@ -103,8 +103,10 @@ static void end_here(struct ucir_reader *r)
 		r->base.end.pc = t->pc;
 		r->base.end.is_assumed = false;
 	}
-	for (uint32_t i = 0; i < r->tasks.n; i++)
+	for (uint32_t i = 0; i < r->tasks.n; i++) {
 		is_over &= r->tasks.items[i]->is_exiting;
+		ucir_note_end_pc(r, r->tasks.items[i]);
+	}
 	r->base.end.has_exit = is_over && r->n_processes;
 }
 

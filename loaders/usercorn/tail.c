@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "keyframe.h"
 #include "note.h"
@@ -121,8 +122,10 @@ static void end_process(struct ucir_reader *r)
 	const uint64_t process = ucir_process_id(r->w.rec, r->pid);
 
 	for (uint32_t i = r->tasks.n; i-- > 0;)
-		if (ucir_process_id(r->w.rec, r->tasks.items[i]->pid) == process)
+		if (ucir_process_id(r->w.rec, r->tasks.items[i]->pid) == process) {
+			ucir_note_end_pc(r, r->tasks.items[i]);
 			ucir_end_task(r, r->tasks.items[i]);
+		}
 	r->base.end.has_exit = r->tasks.n == 0;
 }
 
@@ -146,7 +149,7 @@ static void put_end(const struct ucir_reader *r, const struct ucir_op *op, struc
 		ev->number = op->val;
 		ev->has_ret = true;
 	} else if (op->flags == UCIR_END_EXEC) {
-		snprintf(ev->text, sizeof(ev->text), "by exec of another program");
+		snprintf(ev->text, sizeof(ev->text), "by exec of %s", *r->became ? r->became : "another program");
 	} else if (name) {
 		snprintf(ev->text, sizeof(ev->text), "by %s", name);
 	} else {
@@ -197,6 +200,15 @@ bool ucir_end_early(struct ucir_reader *r, const struct ucir_op *op, struct ts_s
 
 /* -------------------------------------------------------------------------------- all of them */
 
+/* The program that an exec started: for the END that follows. */
+static void note_became(struct ucir_reader *r, const struct ucir_op *op)
+{
+	size_t len = op->len < sizeof(r->became) ? (size_t)op->len : sizeof(r->became) - 1;
+
+	memset(r->became, 0, sizeof(r->became));
+	memcpy(r->became, op->bytes, len);
+}
+
 /* Take @op, after a step, if it belongs to that. */
 static bool take(struct ucir_reader *r, const struct ucir_op *op, struct ts_steps *out, struct ts_error *err)
 {
@@ -215,6 +227,8 @@ static bool take(struct ucir_reader *r, const struct ucir_op *op, struct ts_step
 	case UCIR_END: return !is_inside && take_end(r, op, out);
 	case UCIR_NOTE:
 		ucir_note(&r->w, op);
+		if (op->num == UCIR_NOTE_BECAME)
+			note_became(r, op);
 		return !is_inside;
 	case UCIR_JMP:
 		if (r->w.rec->version < 2 || !is_inside || !is_after_step(r))

@@ -35,6 +35,7 @@ struct usercorn {
 	struct ts_x86 x86; /* if there are any */
 	struct ts_warner warner; /* by stream offsets */
 	bool is_cut;        /* the recorder said that it ended before the program */
+	uint64_t last_name; /* the stream offset of the last NOTE of a thread's name that was taken, 0: none was */
 	/* Made when the initial state is complete. */
 	struct ucir_content *contents; /* owned; by thread and address */
 	uint32_t n_contents;

@@ -248,11 +248,11 @@ static const char *process_name(const struct ts_ask *ask, const struct item *it)
 {
 	const char *path = ts_query_facts(ask->q)->exec_path;
 
+	if (path && ts_query_n_processes(ask->q) == 1)
+		return strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
 	if (it->named != TS_NO_THREAD)
 		return ts_query_thread_facts(ask->q, it->named)->name;
-	if (!path || ts_query_n_processes(ask->q) != 1)
-		return NULL;
-	return strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+	return NULL;
 }
 
 static void put_row(const struct world *w, const struct item *it, struct ts_row *row)
@@ -261,6 +261,7 @@ static void put_row(const struct world *w, const struct item *it, struct ts_row 
 	struct ts_module_info m;
 	struct ts_region_info r;
 	char prot[4] = "---";
+	const char *name;
 
 	switch (w->kind) {
 	case THREADS:
@@ -268,6 +269,8 @@ static void put_row(const struct world *w, const struct item *it, struct ts_row 
 		ts_cell_process(row, 1, ask, ts_query_process(ask->q, (uint32_t)it->i));
 		put_span(it, 2, row);
 		ts_row_number(row, 4, it->steps);
+		name = ts_query_thread_facts(ask->q, (uint32_t)it->i)->name;
+		ts_row_text(row, 5, *name ? name : NULL);
 		break;
 	case PROCESSES:
 		ts_cell_process(row, 0, ask, (uint32_t)it->i);
@@ -388,7 +391,7 @@ static struct ts_rows *open_world(struct ts_ask *ask, const struct ts_question *
 static const struct ts_column thread_columns[] = {
 	{ .name = "thread", .type = TS_COLUMN_NUMBER }, { .name = "process", .type = TS_COLUMN_NUMBER },
 	{ .name = "begin", .type = TS_COLUMN_NUMBER },	{ .name = "end", .type = TS_COLUMN_NUMBER },
-	{ .name = "steps", .type = TS_COLUMN_NUMBER },
+	{ .name = "steps", .type = TS_COLUMN_NUMBER },	{ .name = "name", .type = TS_COLUMN_TEXT },
 };
 
 const struct ts_verb ts_verb_threads = {

@@ -23,6 +23,7 @@
 #include "message.h"
 #include "report.h"
 #include "src/recorder/ring.h"
+#include "unfinished.h"
 
 #define RING_LEN (UINT64_C(8) << 20)
 #define MIN_RING_LEN (UINT64_C(64) << 10)
@@ -469,6 +470,8 @@ static void finish_stream(struct recorder *r)
 {
 	if (r->is_cut || complete_frame(r)) {
 		add_open_frame(r);
+		if (!r->is_cut)
+			ts_unfinished_add(r->writer, r->ring, r->program.emulated, r->status, &r->err);
 		add_end(r);
 	}
 	if (r->err.code == TS_OK)

@@ -218,9 +218,36 @@ uint32_t ts_query_thread(const struct ts_query *q, uint64_t pos)
 	return ts_world_thread(&q->tl->world, pos < q->snap.n_indexed ? pos : q->snap.n_indexed - 1);
 }
 
+/* Does step @step end the thread alone? */
+static bool is_own_end(const struct ts_query *q, uint32_t thread, uint64_t step)
+{
+	uint64_t i = ts_query_n_events_below(q, TS_EV_THREAD_END, step);
+	const struct ts_happening *h;
+
+	for (; (h = ts_query_event(q, TS_EV_THREAD_END, i)) && h->step == step; i++) {
+		if (h->thread == thread)
+			return true;
+	}
+	return false;
+}
+
+/* The last step ended the process of the thread: all that were there then are there at the end. */
+static bool is_there_at_end(const struct ts_query *q, uint32_t thread, uint64_t pos)
+{
+	uint64_t i;
+	const struct ts_happening *h;
+
+	if (!pos || pos != q->snap.n_steps || !ts_world_is_alive(&q->tl->world, thread, pos - 1) ||
+	    is_own_end(q, thread, pos - 1))
+		return false;
+	i = ts_query_n_events_below(q, TS_EV_EXIT, pos - 1);
+	h = ts_query_event(q, TS_EV_EXIT, i);
+	return h && ts_query_process(q, h->thread) == ts_query_process(q, thread);
+}
+
 bool ts_query_is_alive(const struct ts_query *q, uint32_t thread, uint64_t pos)
 {
-	return ts_world_is_alive(&q->tl->world, thread, pos);
+	return ts_world_is_alive(&q->tl->world, thread, pos) || is_there_at_end(q, thread, pos);
 }
 
 uint64_t ts_query_next_step(const struct ts_query *q, uint32_t thread, uint64_t pos)

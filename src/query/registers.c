@@ -22,6 +22,16 @@ static uint64_t pc_step(const struct ts_query *q, uint64_t pos, uint32_t thread)
 	return step == TS_NO_POS ? ts_world_next_step(w, thread, pos, q->snap.n_indexed) : step;
 }
 
+/* Where a thread is that does not run again; TS_NO_PC if that is not known. */
+static uint64_t last_pc(const struct ts_query *q, uint32_t thread)
+{
+	if (!q->snap.has_end_pc)
+		return TS_NO_PC;
+	if (thread == ts_query_thread(q, q->snap.end))
+		return q->snap.end_pc;
+	return ts_query_thread_facts(q, thread)->end_pc;
+}
+
 bool ts_query_pc(struct ts_query *q, uint64_t pos, uint32_t thread, uint64_t *pc, bool *has_pc,
 		 struct ts_error *err)
 {
@@ -29,15 +39,15 @@ bool ts_query_pc(struct ts_query *q, uint64_t pos, uint32_t thread, uint64_t *pc
 	const struct ts_steps *b;
 	const struct ts_step *s;
 
-	*pc = q->snap.end_pc;
 	if (step != TS_NO_POS) {
 		s = ts_query_step(q, step, &b, err);
 		if (!s)
 			return false;
 		*pc = s->pc;
+	} else {
+		*pc = last_pc(q, thread);
 	}
-	*has_pc = *pc != TS_NO_PC && (step != TS_NO_POS || (q->snap.has_end_pc &&
-							    thread == ts_query_thread(q, q->snap.end)));
+	*has_pc = *pc != TS_NO_PC;
 	return true;
 }
 

@@ -6,9 +6,12 @@
 
 #include "loaders/usercorn/op_write.h"
 #include "maps.h"
+#include "names.h"
 #include "qemu.h"
 #include "ring.h"
+#include "siginfo.h"
 #include "src/record/shadow.h"
+#include "written.h"
 
 #define CLONE_THREAD 0x10000u
 #define CLONE_CHILD_CLEARTID 0x200000u
@@ -93,6 +96,8 @@ void ts_kernel_begin(struct ts_task *t, uint64_t pc, bool is_first)
 		ts_maps_update(&piece, 0, 0, addr_max(), ts_regs_get(t->cpu, ts_guest->sp));
 	ts_out_piece(t->pid, UCIR_KEYFRAME, &piece);
 	ts_piece_fini(&piece);
+	ts_siginfo_begin_thread();
+	ts_names_begin(t);
 	t->at = pc;
 	t->is_new = false;
 }
@@ -135,6 +140,34 @@ static void take_tid_word(const struct ts_call *c)
 		tid_words[n_tid_words++] = addr;
 }
 
+/*
+ * The call goes into the ring: if it never returns, the command finds it there.  With all entries in use it is
+ * not recorded unless it returns.
+ */
+static void begin_flight(struct ts_task *t)
+{
+	struct ts_ring *r = ts_out_ring();
+
+	for (unsigned i = 0; i < TS_RING_MAX_CALLS; i++) {
+		struct ts_ring_call *c = &r->calls[i];
+
+		if (atomic_load_explicit(&c->pid, memory_order_relaxed))
+			continue;
+		c->num = (uint32_t)t->call.num;
+		memcpy(c->args, t->call.args, sizeof(c->args));
+		atomic_store(&c->pid, t->pid);
+		t->in_flight = c;
+		return;
+	}
+}
+
+static void end_flight(struct ts_task *t)
+{
+	if (t->in_flight)
+		atomic_store(&t->in_flight->pid, 0);
+	t->in_flight = NULL;
+}
+
 void ts_kernel_call(struct ts_task *t, int num, const uint64_t args[TS_N_ARGS])
 {
 	const struct ts_calls *calls = ts_guest->calls;
@@ -148,6 +181,9 @@ void ts_kernel_call(struct ts_task *t, int num, const uint64_t args[TS_N_ARGS])
 		note_exec(t->call.args[0]);
 	else if (num == calls->execveat)
 		note_exec(t->call.args[1]);
+	end_flight(t);
+	if (!ts_kernel_is_exit(num))
+		begin_flight(t);
 }
 
 static void put_call(uint64_t pid, const struct ts_call *c)
@@ -330,6 +366,8 @@ void ts_kernel_returned(struct ts_task *t, int64_t ret)
 
 		ts_maps_update(&c->ops, start, is_new ? c->args[1] : 0, addr_max(), 0);
 	}
+	if (!is_error)
+		ts_written_add(c);
 	if (is_in(calls->silent, c->num)) {
 		ts_maps_compare_shared(&c->ops);
 	} else if (!ts_maps_compare(&c->ops)) {
@@ -338,8 +376,11 @@ void ts_kernel_returned(struct ts_task *t, int64_t ret)
 	}
 	if (c->num == calls->rt_sigaction || c->num == calls->sigaction)
 		take_handler(c);
+	if (c->num == calls->rt_sigaction || c->num == calls->sigaction)
+		ts_siginfo_watch();
 	if (c->num == calls->fork || c->num == calls->vfork || c->num == calls->clone)
 		note_child(c);
+	ts_names_returned(t);
 }
 
 void ts_kernel_write_call(struct ts_task *t, bool has_regs)
@@ -347,6 +388,7 @@ void ts_kernel_write_call(struct ts_task *t, bool has_regs)
 	if (has_regs)
 		add_regs(t, &t->call.ops, false);
 	put_call(t->pid, &t->call);
+	end_flight(t);
 	t->call.is_over = false;
 }
 

@@ -222,18 +222,27 @@ static bool is_resident(uint64_t entry)
 
 typedef void visitor(struct ts_piece *p, uint64_t page);
 
+#define N_ENTRIES 512u
+
+/* The entries of @n pages at @at, a place in this process.  Those that cannot be read are said to be resident. */
+static void read_entries(int fd, const uint8_t *at, uint64_t n, uint64_t entries[N_ENTRIES])
+{
+	off_t off = (off_t)((uintptr_t)at / PAGE * 8);
+
+	if (fd < 0 || pread(fd, entries, n * 8, off) != (ssize_t)(n * 8))
+		memset(entries, 0xff, N_ENTRIES * sizeof(*entries));
+}
+
 /* Visit those pages of [@start, @end) that can hold something: all of them if @is_all. */
 static uint64_t visit_pages(struct ts_piece *p, uint64_t start, uint64_t end, bool is_all, visitor *visit)
 {
 	int fd = is_all ? -1 : open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
-	uint64_t entries[512], n_resident = 0;
+	uint64_t entries[N_ENTRIES], n_resident = 0;
 
-	for (uint64_t addr = start; addr < end; addr += PAGE * 512) {
-		uint64_t left = (end - addr) / PAGE, n = left < 512 ? left : 512;
-		off_t off = (off_t)((uintptr_t)ts_host(addr) / PAGE * 8);
+	for (uint64_t addr = start; addr < end; addr += PAGE * N_ENTRIES) {
+		uint64_t left = (end - addr) / PAGE, n = left < N_ENTRIES ? left : N_ENTRIES;
 
-		if (fd < 0 || pread(fd, entries, n * 8, off) != (ssize_t)(n * 8))
-			memset(entries, 0xff, sizeof(entries));
+		read_entries(fd, ts_host(addr), n, entries);
 		for (uint64_t i = 0; i < n; i++) {
 			if (!is_resident(entries[i]))
 				continue;
@@ -259,6 +268,47 @@ static void visit_new_page(struct ts_piece *p, uint64_t addr)
 static void visit_old_page(struct ts_piece *p, uint64_t addr)
 {
 	write_differences(p, addr, ts_host(addr), PAGE);
+}
+
+/*
+ * Compare pages that the recording has something of, and the program does not: the kernel took them away
+ * (MADV_DONTNEED, a hole in a file), and they hold zeros or what the file has.
+ */
+static void compare_gone(struct ts_piece *p, uint64_t addr, uint64_t n, const uint64_t *entries, int fd)
+{
+	const uint8_t *shadow = ts_shadow_peek(addr);
+	uint64_t of_shadow[N_ENTRIES];
+
+	if (!shadow)
+		return;
+	read_entries(fd, shadow, n, of_shadow);
+	for (uint64_t i = 0; i < n; i++) {
+		if (!is_resident(entries[i]) && is_resident(of_shadow[i]))
+			visit_new_page(p, addr + i * PAGE);
+	}
+}
+
+/* Add a WRITE for each piece of [@start, @end), pages of one region, that differs from the shadow. */
+static void compare_pages(struct ts_piece *p, uint64_t start, uint64_t end)
+{
+	int fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+	uint64_t entries[N_ENTRIES], n;
+
+	for (uint64_t addr = start; addr < end; addr += n * PAGE) {
+		n = ts_shadow_run(addr, end - addr) / PAGE;
+		n = n < N_ENTRIES ? n : N_ENTRIES;
+		read_entries(fd, ts_host(addr), n, entries);
+		for (uint64_t i = 0; i < n && fd >= 0; i++) {
+			if (is_resident(entries[i]))
+				visit_old_page(p, addr + i * PAGE);
+		}
+		if (fd >= 0)
+			compare_gone(p, addr, n, entries, fd);
+	}
+	if (fd >= 0)
+		close(fd);
+	else
+		visit_pages(p, start, end, true, visit_new_page);
 }
 
 /* -------------------------------------------------------------------------------- changes of maps */
@@ -398,7 +448,12 @@ static uint64_t n_resident_pages(void)
 	return n;
 }
 
-void ts_maps_compare_range(struct ts_piece *p, uint64_t addr, uint64_t len)
+static bool is_readable(const struct region *r)
+{
+	return r->prot & QEMU_PAGE_R && !ts_maps_is_unknown(r->start);
+}
+
+static void compare_range(struct ts_piece *p, uint64_t addr, uint64_t len, bool is_looked_at(const struct region *r))
 {
 	uint64_t start = addr & ~(uint64_t)(PAGE - 1), end = (addr + len + PAGE - 1) & ~(uint64_t)(PAGE - 1);
 
@@ -406,9 +461,19 @@ void ts_maps_compare_range(struct ts_piece *p, uint64_t addr, uint64_t len)
 		const struct region *r = &now.regions[i];
 		uint64_t from = start > r->start ? start : r->start, to = min(end, r->end);
 
-		if (is_compared(r) && from < to)
-			visit_pages(p, from, to, false, visit_old_page);
+		if (is_looked_at(r) && from < to)
+			compare_pages(p, from, to);
 	}
+}
+
+void ts_maps_compare_range(struct ts_piece *p, uint64_t addr, uint64_t len)
+{
+	compare_range(p, addr, len, is_compared);
+}
+
+void ts_maps_compare_readable(struct ts_piece *p, uint64_t addr, uint64_t len)
+{
+	compare_range(p, addr, len, is_readable);
 }
 
 bool ts_maps_compare(struct ts_piece *p)
@@ -417,7 +482,7 @@ bool ts_maps_compare(struct ts_piece *p)
 		return false;
 	for (size_t i = 0; i < now.n; i++) {
 		if (is_compared(&now.regions[i]))
-			visit_pages(p, now.regions[i].start, now.regions[i].end, false, visit_old_page);
+			compare_pages(p, now.regions[i].start, now.regions[i].end);
 	}
 	return true;
 }
@@ -426,8 +491,63 @@ void ts_maps_compare_shared(struct ts_piece *p)
 {
 	for (size_t i = 0; i < now.n; i++) {
 		if (now.regions[i].is_shared && is_compared(&now.regions[i]))
-			visit_pages(p, now.regions[i].start, now.regions[i].end, false, visit_old_page);
+			compare_pages(p, now.regions[i].start, now.regions[i].end);
 	}
+}
+
+void ts_maps_compare_file(struct ts_piece *p, int fd)
+{
+	char link[32], path[4096];
+	ssize_t n;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	n = readlink(link, path, sizeof(path) - 1);
+	if (n <= 0 || *path != '/')
+		return;
+	path[n] = '\0';
+	for (size_t i = 0; i < now.n; i++) {
+		const struct region *r = &now.regions[i];
+
+		if (is_readable(r) && strcmp(r->file, path) == 0)
+			visit_pages(p, r->start, r->end, true, visit_new_page);
+	}
+}
+
+/* The part of [@addr, @addr + @len) that is in one region and one window of the shadow; 0: it is not mapped. */
+static uint64_t piece_len(uint64_t addr, uint64_t len)
+{
+	for (size_t i = 0; i < now.n; i++) {
+		const struct region *r = &now.regions[i];
+
+		if (addr >= r->start && addr < r->end)
+			return is_readable(r) ? ts_shadow_run(addr, min(len, r->end - addr)) : 0;
+	}
+	return 0;
+}
+
+void ts_maps_note_written(struct ts_piece *p, uint64_t addr, uint64_t len)
+{
+	uint8_t bytes[PAGE];
+
+	while (len) {
+		uint64_t n = piece_len(addr, min(len, PAGE - addr % PAGE));
+
+		if (!n || !ts_maps_read(addr, bytes, n))
+			return;
+		write_op(p, addr, bytes, (uint32_t)n);
+		ts_shadow_set(addr, bytes, n);
+		addr += n;
+		len -= n;
+	}
+}
+
+bool ts_maps_is_mapped(uint64_t addr)
+{
+	for (size_t i = 0; i < now.n; i++) {
+		if (addr >= now.regions[i].start && addr < now.regions[i].end)
+			return true;
+	}
+	return false;
 }
 
 bool ts_maps_is_readable(uint64_t addr, uint64_t len)

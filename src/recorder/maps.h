@@ -34,6 +34,18 @@ void ts_maps_compare_shared(struct ts_piece *p);
 /* The same for [@addr, @addr + @len) as far as it is mapped. */
 void ts_maps_compare_range(struct ts_piece *p, uint64_t addr, uint64_t len);
 
+/* The same, with what the program can only read. */
+void ts_maps_compare_readable(struct ts_piece *p, uint64_t addr, uint64_t len);
+
+/* The same for all mappings of the file that @fd is open on, private ones too: their untouched pages are the file's. */
+void ts_maps_compare_file(struct ts_piece *p, int fd);
+
+/*
+ * The kernel wrote [@addr, @addr + @len): add a WRITE of it, also where it holds what it held before, and bring
+ * the shadow up to date.
+ */
+void ts_maps_note_written(struct ts_piece *p, uint64_t addr, uint64_t len);
+
 /* Is this part of a file that was too large to be recorded, and has not been read since? */
 bool ts_maps_is_unknown(uint64_t addr);
 
@@ -42,7 +54,10 @@ bool ts_maps_is_unknown(uint64_t addr);
  */
 bool ts_maps_read(uint64_t addr, void *to, size_t len);
 
-/* Can @len bytes at @addr be read? */
+/* Is there a mapping of the program at @addr? */
+bool ts_maps_is_mapped(uint64_t addr);
+
+/* Can [@addr, @addr + @len) be read? */
 bool ts_maps_is_readable(uint64_t addr, uint64_t len);
 
 #endif

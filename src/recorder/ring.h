@@ -21,6 +21,24 @@
 #define TS_RING_OPEN_CAP 65536u
 #define TS_RING_MAX_CHILDREN 64u
 #define TS_RING_TEXT 4096u
+#define TS_RING_MAX_CALLS 1024u
+#define TS_RING_N_ARGS 6u
+
+/* A system call that has begun and is not in the stream. */
+struct ts_ring_call {
+	_Atomic uint64_t pid; /* process << 32 | thread; 0: the entry is free */
+	uint32_t num;
+	uint64_t args[TS_RING_N_ARGS];
+};
+
+/* The last signal that the host delivered to the emulator: the one that ends the program may be this one. */
+struct ts_ring_signal {
+	uint64_t pid;    /* of the thread that took it; 0: it is not recorded */
+	uint64_t addr;   /* the program's address, or the process id of the sender */
+	uint64_t n_steps;
+	int32_t num, code; /* the host's; 0: there was none */
+	bool is_fault;   /* addr is the address of an access */
+};
 
 struct ts_ring {
 	uint64_t len;              /* bytes of data; constant */
@@ -39,6 +57,8 @@ struct ts_ring {
 	uint32_t children[TS_RING_MAX_CHILDREN];
 	_Atomic uint32_t is_in_exec; /* inside a call of execve, of this file */
 	char exec_path[TS_RING_TEXT];
+	struct ts_ring_call calls[TS_RING_MAX_CALLS];
+	struct ts_ring_signal signal;
 	_Atomic uint32_t is_refused; /* the plugin cannot record, for this reason */
 	char refusal[512];
 

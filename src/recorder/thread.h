@@ -12,6 +12,7 @@
 #include "guest.h"
 #include "out.h"
 #include "regs.h"
+#include "ring.h"
 #include "turn.h"
 
 #define TS_MAX_ACCESSES 512u
@@ -50,6 +51,7 @@ struct ts_task {
 	bool is_stale; /* all registers are to be compared */
 	bool is_exiting;
 	struct ts_call call;
+	struct ts_ring_call *in_flight; /* the call's entry in the ring; NULL: it has none */
 };
 
 /* What is recorded; constant after the first instruction. */

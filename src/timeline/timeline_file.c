@@ -90,6 +90,7 @@ static bool put_threads(const struct ts_recording *rec, struct ts_index_file *f)
 		clean[i].process = rec->threads[i].process;
 		clean[i].pid = rec->threads[i].pid;
 		clean[i].tid = rec->threads[i].tid;
+		clean[i].end_pc = rec->threads[i].end_pc;
 		memcpy(clean[i].name, rec->threads[i].name,
 		       strnlen(rec->threads[i].name, sizeof(clean[i].name) - 1));
 	}

@@ -60,7 +60,7 @@ uint32_t ts_recording_add_thread(struct ts_recording *rec, uint32_t process, uin
 
 	if (!t)
 		return TS_NO_THREAD;
-	*t = (struct ts_thread){ .process = process, .pid = pid, .tid = tid };
+	*t = (struct ts_thread){ .process = process, .pid = pid, .tid = tid, .end_pc = TS_NO_PC };
 	rec->n_learned++;
 	if (process >= rec->n_processes)
 		rec->n_processes = process + 1;

@@ -27,6 +27,8 @@ struct ts_thread {
 	uint64_t pid;     /* as recorded, for people and gdb; not unique over time */
 	uint64_t tid;
 	char name[32];    /* "" for none */
+	/* where it is after its last step, once the recording has been read; TS_NO_PC: unknown */
+	uint64_t end_pc;
 };
 
 /*

@@ -59,6 +59,8 @@ JOINTS = {
     "src/program/opening.c": "loaders",
     "src/program/serve.c": "protocol/server",
     "src/program/record.c": "src/recorder loaders/usercorn",
+    "src/program/unfinished.c": "src/recorder loaders/usercorn",
+    "src/program/unfinished.h": "src/recorder loaders/usercorn",
 }
 
 # room -> its headers that other rooms may include; a room that is not here shows all.  Whoever asks about a

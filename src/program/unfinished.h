@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the program was in when it ended: system calls that never returned, and the signal that killed it.
+ */
+#ifndef TS_UNFINISHED_H
+#define TS_UNFINISHED_H
+
+#include <stdbool.h>
+
+#include "emulator.h"
+#include "loaders/usercorn/write.h"
+#include "src/base/error.h"
+#include "src/recorder/ring.h"
+
+/*
+ * The program has ended with @status of waitpid() and its last frame is written: write a frame for each call that
+ * has not returned, then one for the signal, if the ring tells what it was.
+ *
+ * Returns false if the file cannot be written (TS_EIO).
+ */
+bool ts_unfinished_add(struct ucir_writer *w, const struct ts_ring *ring, const struct ts_emulated *e, int status,
+		       struct ts_error *err);
+
+#endif

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+#include "siginfo.h"
+
+#include <signal.h>
+#include <stdint.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "maps.h"
+#include "out.h"
+#include "qemu.h"
+#include "ring.h"
+
+#define N_SIGNALS 65
+
+typedef void handler(int sig, siginfo_t *info, void *context);
+
+static handler *of_qemu[N_SIGNALS];
+
+static __thread bool is_recorded __attribute__((tls_model("initial-exec")));
+
+void ts_siginfo_begin_thread(void)
+{
+	is_recorded = true;
+}
+
+static bool is_access(const siginfo_t *info)
+{
+	return (info->si_signo == SIGSEGV || info->si_signo == SIGBUS) && info->si_code > 0;
+}
+
+/* The host knows a reserved page that the program has not mapped as one of no rights. */
+static int code_of(const siginfo_t *info, uint64_t addr)
+{
+	if (info->si_signo == SIGSEGV && info->si_code == SEGV_ACCERR && !ts_maps_is_mapped(addr))
+		return SEGV_MAPERR;
+	return info->si_code;
+}
+
+static void keep(const siginfo_t *info)
+{
+	struct ts_ring *r = ts_out_ring();
+	uint64_t addr = (uintptr_t)info->si_addr - (info->si_code == SI_KERNEL ? 0 : *ts_guest_base);
+	bool is_fault = is_access(info);
+
+	r->signal = (struct ts_ring_signal){
+		.pid = is_recorded ? (uint64_t)getpid() << 32 | (uint32_t)syscall(SYS_gettid) : 0,
+		.addr = is_fault ? addr : (uint32_t)info->si_pid,
+		.n_steps = atomic_load(&r->n_steps),
+		.num = info->si_signo,
+		.code = is_fault ? code_of(info, addr) : info->si_code,
+		.is_fault = is_fault,
+	};
+}
+
+static void on_signal(int sig, siginfo_t *info, void *context)
+{
+	if (ts_out_is_on())
+		keep(info);
+	of_qemu[sig](sig, info, context);
+}
+
+void ts_siginfo_watch(void)
+{
+	for (int sig = 1; sig < N_SIGNALS; sig++) {
+		struct sigaction act;
+
+		if (sigaction(sig, NULL, &act) || act.sa_handler == SIG_DFL || act.sa_handler == SIG_IGN ||
+		    act.sa_sigaction == on_signal || !(act.sa_flags & SA_SIGINFO))
+			continue;
+		of_qemu[sig] = act.sa_sigaction;
+		act.sa_sigaction = on_signal;
+		sigaction(sig, &act, NULL);
+	}
+}

@@ -8,6 +8,7 @@
 
 #include "abi.h"
 #include "cells.h"
+#include "entries.h"
 #include "src/query/call_list.h"
 #include "question.h"
 #include "state.h"
@@ -23,8 +24,9 @@
 /* Rows that are given in that time. */
 #define ROWS_A_CHUNK 64u
 
-/* Symbols whose names are matched in that time. */
+/* Symbols whose names are matched in that time, or whose first execution is looked up. */
 #define SYMBOLS_A_CHUNK 1024u
+#define FUNCTIONS_A_CHUNK 32u
 
 enum column {
 	COL_POSITION,
@@ -65,9 +67,20 @@ struct list {
 	const struct ts_call *next; /* in block; NULL: not looked for yet */
 };
 
+/* What a row is called. */
+enum shown {
+	SHOWN_RETURN = TS_CALL_RETURN,
+	SHOWN_UNWOUND = TS_CALL_UNWOUND,
+	SHOWN_OPEN = TS_CALL_OPEN,
+	SHOWN_TAIL,
+	SHOWN_HANDLER,
+	SHOWN_FIRST, /* nothing called: the thread begins there */
+};
+
 /* A call that is a row, and where in the batch's texts its cells are. */
 struct found {
 	struct ts_call call;
+	enum shown shown;
 	size_t arguments, result;
 	bool has_result;
 };
@@ -99,9 +112,16 @@ struct calls {
 	struct ts_abi abi;
 	struct list *lists; /* owned; by thread; NULL: not begun */
 	uint32_t n_lists;
+	struct ts_entries entries; /* of functions, by other ways than calls */
+	struct ts_entry entry;     /* has_entry: the next one */
+	bool has_entry, has_no_entries;
+	bool is_entry;             /* the call is one */
+	size_t n_symbols;          /* that were looked at for entries */
+	uint64_t last_function;    /* the address of the last one that was added */
 	unsigned n_looked;
 	bool has_call; /* the condition of the call is to be judged */
 	struct ts_call call;
+	enum shown shown;
 	struct ts_judged judged;
 	struct found *found; /* owned; MAX_BATCH */
 	struct end *ends;    /* owned; MAX_BATCH; by position once the batch is found */
@@ -117,6 +137,20 @@ struct calls {
 static bool no_memory(struct ts_error *err)
 {
 	return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the calls of all threads");
+}
+
+/* Is WHAT one function, or one address that may be that of a function? */
+static bool is_of_one(const struct calls *x)
+{
+	const struct ts_what *what = &x->qn->what;
+
+	return what->kind == TS_WHAT_MEM && (what->is_function || what->addr == what->last);
+}
+
+static void begin_entries(struct calls *x)
+{
+	ts_entries_init(&x->entries, x->ask, ts_ask_process(x->ask, x->qn), x->qn->thread, x->qn->from, x->qn->to,
+			x->rows.is_reverse, is_of_one(x));
 }
 
 static bool begin(struct calls *x, struct ts_error *err)
@@ -140,6 +174,7 @@ static bool begin(struct calls *x, struct ts_error *err)
 		if (l->from < l->to && !l->block)
 			return no_memory(err);
 	}
+	begin_entries(x);
 	return true;
 }
 
@@ -166,7 +201,28 @@ static const struct ts_call *look(const struct calls *x, uint32_t thread)
 	return l->next;
 }
 
-/* The next call of all lists. */
+static enum shown shown_as(const struct ts_entry *e)
+{
+	switch (e->kind) {
+	case TS_ENTRY_TAIL: return SHOWN_TAIL;
+	case TS_ENTRY_HANDLER: return SHOWN_HANDLER;
+	case TS_ENTRY_FIRST: return SHOWN_FIRST;
+	case TS_ENTRY_LINKED: break;
+	}
+	return (enum shown)e->call.kind;
+}
+
+/* Does the entry that was found come before the call, if there is one? */
+static bool is_entry_next(const struct calls *x, const struct list *best)
+{
+	if (!x->has_entry || !best)
+		return x->has_entry;
+	if (x->entry.call.pos != best->next->pos)
+		return (x->entry.call.pos < best->next->pos) == !x->rows.is_reverse;
+	return x->rows.is_reverse; /* the step called a linkage table's entry */
+}
+
+/* The next call of all lists, or entry. */
 static bool find(struct calls *x, struct ts_call *call)
 {
 	struct list *best = NULL;
@@ -177,9 +233,18 @@ static bool find(struct calls *x, struct ts_call *call)
 		if (look(x, i) && (!best || (l->next->pos < best->next->pos) == !x->rows.is_reverse))
 			best = l;
 	}
+	if (is_entry_next(x, best)) {
+		*call = x->entry.call;
+		x->shown = shown_as(&x->entry);
+		x->is_entry = true;
+		x->has_entry = false;
+		return true;
+	}
 	if (!best)
 		return false;
 	*call = *best->next;
+	x->shown = (enum shown)call->kind;
+	x->is_entry = false;
 	best->next = NULL;
 	return true;
 }
@@ -222,6 +287,63 @@ static bool is_wanted(const struct calls *x, const struct ts_call *call)
 	return s && is_named(s, qn->operand);
 }
 
+/* ----------------------------------------------------------------------------------------------- entries */
+
+/* Are the entries of the function asked for?  Those of linkage tables only lead to functions. */
+static bool is_entered(const struct calls *x, const struct ts_symbol *s)
+{
+	const struct ts_what *what = &x->qn->what;
+	size_t len = strlen(s->mangled), n = strlen(TS_LINKED);
+
+	if (!s->is_function || s->addr == x->last_function || (len > n && !strcmp(s->mangled + len - n, TS_LINKED)))
+		return false;
+	if (what->kind == TS_WHAT_MEM)
+		return s->addr >= what->addr && s->addr <= what->last;
+	return !*x->qn->operand || is_named(s, x->qn->operand);
+}
+
+/* Find the functions whose entries are asked for.  Returns TS_GOT_ROW when all are there. */
+static enum ts_got gather_functions(struct calls *x, struct ts_budget *budget, struct ts_error *err)
+{
+	const struct ts_symbol *s;
+
+	if (is_of_one(x)) {
+		if (!x->n_symbols++ && !ts_entries_add(&x->entries, x->qn->what.addr))
+			goto out_of_memory;
+		return TS_GOT_ROW;
+	}
+	while (x->ask->symbols && (s = ts_symbols_get(x->ask->symbols, x->n_symbols))) {
+		if (x->n_symbols % FUNCTIONS_A_CHUNK == 0 && !ts_budget_take(budget))
+			return TS_GOT_PENDING;
+		x->n_symbols++;
+		if (!is_entered(x, s))
+			continue;
+		x->last_function = s->addr;
+		if (!ts_entries_add(&x->entries, s->addr))
+			goto out_of_memory;
+	}
+	return TS_GOT_ROW;
+
+out_of_memory:
+	no_memory(err);
+	return TS_GOT_FAIL;
+}
+
+/* Have the next entry ready.  Returns TS_GOT_ROW when it is there, or there are no more. */
+static enum ts_got look_for_entry(struct calls *x, struct ts_budget *budget, struct ts_error *err)
+{
+	enum ts_got got = TS_GOT_ROW;
+
+	if (x->has_entry || x->has_no_entries)
+		return got;
+	got = gather_functions(x, budget, err);
+	if (got == TS_GOT_ROW)
+		got = ts_entries_next(&x->entries, &x->entry, budget, err);
+	x->has_entry = got == TS_GOT_ROW;
+	x->has_no_entries = got == TS_GOT_END;
+	return got == TS_GOT_END ? TS_GOT_ROW : got;
+}
+
 /* ----------------------------------------------------------------------------------------------- batches */
 
 static int compare_ends(const void *a, const void *b)
@@ -235,7 +357,7 @@ static void add_found(struct calls *x, const struct ts_call *call)
 {
 	uint32_t i = x->n_found++;
 
-	x->found[i] = (struct found){ .call = *call };
+	x->found[i] = (struct found){ .call = *call, .shown = x->shown };
 	if (call->kind == TS_CALL_RETURN)
 		x->ends[x->n_ends++] = (struct end){ .pos = call->end, .found = i };
 }
@@ -265,11 +387,14 @@ static enum ts_got look_at_next(struct calls *x, struct ts_budget *budget, struc
 	if (!x->has_call) {
 		if (x->n_looked % CALLS_A_CHUNK == 0 && !ts_budget_take(budget))
 			return TS_GOT_PENDING;
+		got = look_for_entry(x, budget, err);
+		if (got != TS_GOT_ROW)
+			return got;
 		x->n_looked++;
 		if (!find(x, &x->call))
 			return TS_GOT_END;
 		x->rows.at = x->call.pos;
-		if (!is_wanted(x, &x->call))
+		if (x->is_entry ? x->call.depth > x->qn->depth : !is_wanted(x, &x->call))
 			return TS_GOT_ROW;
 	}
 	if (cond->n && !take_chunk(x, x->call.pos + 1, budget))
@@ -302,6 +427,11 @@ static enum ts_got find_batch(struct calls *x, struct ts_budget *budget, struct 
 	return x->n_found && got != TS_GOT_FAIL ? TS_GOT_ROW : got;
 }
 
+static uint64_t begin_of(const struct found *f)
+{
+	return f->call.pos + (f->shown != SHOWN_FIRST);
+}
+
 /* The next call without arguments, by position; NULL if all have them. */
 static struct found *next_begin(const struct calls *x)
 {
@@ -314,7 +444,7 @@ static bool get_arguments(struct calls *x, struct found *f, struct ts_error *err
 {
 	f->arguments = x->texts.len;
 	x->n_arguments++;
-	return ts_abi_arguments(&x->abi, x->ask, f->call.pos + 1, f->call.thread, x->rows.is_for_people,
+	return ts_abi_arguments(&x->abi, x->ask, begin_of(f), f->call.thread, x->rows.is_for_people,
 				&x->texts, err);
 }
 
@@ -364,23 +494,26 @@ static void put_values(const struct calls *x, const struct found *f, struct ts_r
 
 static void put_row(struct calls *x, const struct found *f, struct ts_row *row)
 {
-	static const char *const kinds[] = { "return", "unwound", "open" };
+	static const char *const kinds[] = { "return", "unwound", "open", [SHOWN_TAIL] = "tail",
+					     [SHOWN_HANDLER] = "handler", [SHOWN_FIRST] = "open" };
 	const struct ts_call *call = &f->call;
 
 	x->rows.at = call->pos;
 	ts_row_number(row, COL_POSITION, call->pos);
-	ts_row_number(row, COL_BEGIN, call->pos + 1);
+	ts_row_number(row, COL_BEGIN, begin_of(f));
 	if (call->end != TS_NO_END)
 		ts_row_number(row, COL_END, call->end);
 	if (x->rows.is_counting)
 		return;
-	ts_row_text(row, COL_KIND, kinds[call->kind]);
+	ts_row_text(row, COL_KIND, kinds[f->shown]);
 	if (x->rows.is_bare)
 		return;
 	ts_cell_thread(row, COL_THREAD, x->ask, call->thread);
 	ts_row_number(row, COL_DEPTH, call->depth);
-	ts_row_addr(row, COL_PC, call->pc);
-	ts_cell_function(row, COL_CALLER, x->ask, call->pc);
+	if (f->shown != SHOWN_FIRST) {
+		ts_row_addr(row, COL_PC, call->pc);
+		ts_cell_function(row, COL_CALLER, x->ask, call->pc);
+	}
 	ts_row_addr(row, COL_ADDRESS, call->target);
 	ts_cell_function(row, COL_CALLEE, x->ask, call->target);
 	put_values(x, f, row);
@@ -445,6 +578,7 @@ static void close_calls(struct ts_rows *rows)
 	free(x->lists);
 	free(x->found);
 	free(x->ends);
+	ts_entries_fini(&x->entries);
 	ts_buf_fini(&x->texts);
 	ts_abi_fini(&x->abi);
 	free(x);

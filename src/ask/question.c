@@ -242,18 +242,13 @@ static bool is_overloaded(const struct ts_ask *ask, const struct words *w)
 	return ask->symbols && ts_symbols_is_overloaded(ask->symbols, w->p, w->len);
 }
 
-/*
- * Is the function also called by way of a procedure linkage table, or is that all that is known of it?  calls
- * takes both: @name gets its name as in the file.
- */
+/* Is an entry of a procedure linkage table all that is known of the function?  @name gets its name. */
 static bool is_linked(const struct ts_ask *ask, const struct words *w, char name[TS_MAX_WORD])
 {
-	const struct ts_symbol *s = ask->symbols ? ts_symbols_find(ask->symbols, w->p, w->len) : NULL;
-	int len = s ? snprintf(name, TS_MAX_WORD, "%s", s->mangled)
-		    : snprintf(name, TS_MAX_WORD, "%.*s", (int)w->len, w->p);
+	int len = snprintf(name, TS_MAX_WORD, "%.*s", (int)w->len, w->p);
 	char linked[TS_MAX_WORD + sizeof(TS_LINKED)];
 
-	if (!ask->symbols || (s && !s->is_function) || len >= TS_MAX_WORD)
+	if (!ask->symbols || ts_symbols_find(ask->symbols, w->p, w->len) || len >= TS_MAX_WORD)
 		return false;
 	len = snprintf(linked, sizeof(linked), "%s%s", name, TS_LINKED);
 	return ts_symbols_find(ask->symbols, linked, (size_t)len) != NULL;

@@ -236,23 +236,45 @@ static int compare_name(const char *text, const char *name, size_t len)
 	return order ? order : text[len] != 0;
 }
 
-static const struct ts_symbol *find_in_file(struct ts_symbols *s, const char *name, size_t len)
+static const char *name_of(const struct ts_symbols *s, size_t i)
+{
+	return (const char *)s->names.data + s->items[s->by_name[i]].name;
+}
+
+/* The first of those with this name, in by_name; n if there is none. */
+static size_t find_name(const struct ts_symbols *s, const char *name, size_t len)
 {
 	size_t lo = 0, hi = s->n;
 
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
-		const char *text = (const char *)s->names.data + s->items[s->by_name[mid]].name;
 
-		if (compare_name(text, name, len) < 0)
+		if (compare_name(name_of(s, mid), name, len) < 0)
 			lo = mid + 1;
 		else
 			hi = mid;
 	}
-	if (lo == s->n ||
-	    compare_name((const char *)s->names.data + s->items[s->by_name[lo]].name, name, len))
-		return NULL;
-	return show(s, s->by_name[lo]);
+	return lo < s->n && !compare_name(name_of(s, lo), name, len) ? lo : s->n;
+}
+
+static const struct ts_symbol *find_in_file(struct ts_symbols *s, const char *name, size_t len)
+{
+	size_t i = find_name(s, name, len);
+
+	return i < s->n ? show(s, s->by_name[i]) : NULL;
+}
+
+bool ts_symbols_is_at(struct ts_symbols *s, const char *name, uint64_t addr)
+{
+	size_t len = strlen(name);
+
+	if (!sort(s))
+		return false;
+	for (size_t i = find_name(s, name, len); i < s->n && !compare_name(name_of(s, i), name, len); i++) {
+		if (s->items[s->by_name[i]].addr == addr)
+			return true;
+	}
+	return false;
 }
 
 static int by_shown(const void *a, const void *b, void *user)

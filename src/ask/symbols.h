@@ -71,6 +71,9 @@ const struct ts_symbol *ts_symbols_function_at(struct ts_symbols *s, uint64_t ad
  */
 const struct ts_symbol *ts_symbols_find(struct ts_symbols *s, const char *name, size_t len);
 
+/* Is there a symbol called @name, as in the file, at @addr? */
+bool ts_symbols_is_at(struct ts_symbols *s, const char *name, uint64_t addr);
+
 /* Is @name a demangled one that symbols at several addresses have: functions with different parameters? */
 bool ts_symbols_is_overloaded(struct ts_symbols *s, const char *name, size_t len);
 

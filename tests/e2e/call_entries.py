@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Every entry of a function is a row of calls: calls F, executions F and gdb's count of a breakpoint at F agree for every function
+of optimized programs, whichever way it was entered; stack in a signal's handler has what it interrupted."""
+import json
+import re
+import subprocess
+
+from _record import LIMIT, build, record
+from _tap import TRACESTUB, add_case, case, run_cases
+
+PROGRAMS = {
+    "entries.c": "-O2 -g -w",
+    "leaps.c": "-O2 -g -w -no-pie",
+    "shapes.cc": "-O2 -g -w -pthread -Wl,--no-as-needed -lstdc++",
+    "subject.c": "-O2 -g -w -static",
+}
+OWN = {"_init", "_fini", "_start", "deregister_tm_clones", "register_tm_clones", "frame_dummy", "__do_global_dtors_aux"}
+
+
+def ask(out, *words):
+    done = subprocess.run([TRACESTUB, "query", out, *words, "--json"], capture_output=True, text=True, timeout=LIMIT)
+    assert done.returncode in (0, 1), done
+    return [json.loads(line) for line in done.stdout.splitlines()][:-1]
+
+
+def gdb(out, *commands):
+    argv = [TRACESTUB, "gdb", out, "--", "-batch"] + [word for c in commands for word in ("-ex", c)]
+    return subprocess.run(argv, capture_output=True, text=True, timeout=2 * LIMIT).stdout
+
+
+def functions(source, path):
+    """Those of the source and, of others, a few that programs call in many ways: name -> address in the file."""
+    text = subprocess.run(["nm", path], capture_output=True, text=True, check=True).stdout
+    found = {name: int(addr, 16) for addr, kind, name in re.findall(r"^(\w+) ([TtWw]) (\S+)$", text, re.M)}
+    lines = subprocess.run(["addr2line", "-e", path, *(hex(a) for a in found.values())], capture_output=True, text=True,
+                           check=True).stdout.splitlines()
+    return {name: addr for (name, addr), line in zip(found.items(), lines)
+            if f"/{source}:" in line and name not in OWN and ".cold" not in name}
+
+
+def entries(source, options):
+    path = build(source, source.replace(".", "_"), options)
+    out = f"{source}.ucir"
+    done = record(out, path)
+    assert "unexplained" in done.stderr, done
+    found = functions(source, path)
+    assert len(found) > 3, found
+    base = 0 if "-static" in options or "-no-pie" in options else 0x4000000000
+    names = [f"*{base + addr:#x}" for addr in found.values()]
+    shown = gdb(out, "handle all nostop noprint pass", *(c for n in names for c in (f"break {n}", "ignore $bpnum 1000000")), "continue", "info breakpoints")
+    hits = dict.fromkeys(range(1, len(names) + 1), 0)
+    for number, count in re.findall(r"^(\d+) +breakpoint .*(?:\n\t(?!break).*)*\n\tbreakpoint already hit (\d+) time", shown, re.M):
+        hits[int(number)] = int(count)
+    assert sum(hits.values()) > 3, shown
+    for i, name in enumerate(found):
+        calls = ask(out, "calls", name)
+        begins = sorted(c["begin"] for c in calls)
+        executions = ask(out, "executions", name)
+        assert (len(calls), len(executions)) == (hits[i + 1],) * 2, (name, len(calls), len(executions), hits[i + 1])
+        assert {c["kind"] for c in calls} <= {"return", "unwound", "open", "tail", "handler"}, calls
+        assert all(b <= e["position"] for b, e in zip(begins, executions)), (name, begins)
+
+
+for source, options in PROGRAMS.items():
+    add_case(f"entries of {source}", entries, source, options)
+
+
+@case
+def kinds_and_callers():
+    record("kinds.ucir", build("entries.c", "kinds", "-O2 -g -w"))
+    tails = [c for c in ask("kinds.ucir", "calls", "leaf") if c["kind"] == "tail"]
+    assert {c["caller"] for c in tails} >= {"middle", "outer"}, tails
+    assert all(c["end"] and c["result"] for c in tails if c["caller"] == "middle"), tails
+    handlers = {name: ask("kinds.ucir", "calls", name) for name in ("handler", "inner_handler", "other_handler")}
+    assert {n: [c["kind"] for c in rows] for n, rows in handlers.items()} == {
+        "handler": ["handler"] * 2, "inner_handler": ["handler"] * 2, "other_handler": ["handler"]}, handlers
+    assert all(c["end"] for rows in handlers.values() for c in rows), handlers
+    assert [c["arguments"][0] for c in handlers["other_handler"]] == ["0xe"]
+
+
+@case
+def a_handler_s_stack_has_what_was_interrupted():
+    record("kinds.ucir", build("entries.c", "kinds", "-O2 -g -w"))
+    for name, chain in {"leaf": ("inner_handler", "signal", "handler", "signal", "signals", "main"),
+                        "outer": ("other_handler", "signal", "signals", "main")}.items():
+        at = [e["position"] for e in ask("kinds.ucir", "executions", name)
+              if "signal" in [r["function"] for r in ask("kinds.ucir", "stack", "at", str(e["position"]))]]
+        rows = [r["function"] for r in ask("kinds.ucir", "stack", "at", str(at[0]))]
+        rest = iter(rows)
+        assert all(f in rest for f in chain), rows
+
+
+run_cases()

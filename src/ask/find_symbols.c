@@ -75,6 +75,7 @@ enum ts_got ts_symbols_search_next(struct ts_symbols_search *f, struct ts_error 
 	} else if (!f->has_program) {
 		f->has_program = true;
 		done = add_program(f, err);
+		ts_symbols_end_own(f->symbols);
 	} else if (ts_query_module(f->q, f->n_modules, &m)) {
 		f->n_modules++;
 		done = add_module(f, &m, err);

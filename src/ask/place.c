@@ -145,7 +145,7 @@ static bool parse_nearest(struct ts_ask_place *place, struct ts_ask *ask, const 
 			return misunderstood(text, all, "is not a place: a register, an address or a symbol is missing",
 					     err);
 		set_word(place, TS_PLACE_ACCESS, word, len);
-		if (!ts_what_parse(&place->what, what, (size_t)(end - what), ts_query_regset(ask->q),
+		if (!(is_text("exec", word, len) ? ts_what_parse_code : ts_what_parse)(&place->what, what, (size_t)(end - what), ts_query_regset(ask->q),
 				   ask->symbols, err))
 			return false;
 		if (place->what.kind == TS_WHAT_REG && strcmp(place->word, "write") &&

@@ -160,13 +160,20 @@ static bool copy_word(char *to, struct words *w, struct ts_error *err)
 	return true;
 }
 
+static bool is_about_code(const struct ts_verb *verb)
+{
+	return !strcmp(verb->name, "executions") || !strcmp(verb->name, "calls") || !strcmp(verb->name, "next-exec") ||
+	       !strcmp(verb->name, "last-exec") || !strcmp(verb->name, "steps") || !strcmp(verb->name, "compares");
+}
+
 static bool parse_what(struct ts_question *qn, const struct ts_ask *ask, struct words *w,
 		       struct ts_error *err)
 {
 	if (!has_operand(w, qn->verb))
 		return fail_word(w, w->len ? "stands where a register, an address or a symbol is expected"
 					   : "a register, an address or a symbol is expected", err);
-	if (!ts_what_parse(&qn->what, w->p, w->len, ts_query_regset(ask->q), ask->symbols, err))
+	if (!(is_about_code(qn->verb) ? ts_what_parse_code : ts_what_parse)(&qn->what, w->p, w->len,
+									    ts_query_regset(ask->q), ask->symbols, err))
 		return false;
 	if (qn->what.kind == TS_WHAT_REG && (qn->verb->operand == TS_OPERAND_MEMORY ||
 					     qn->verb->operand == TS_OPERAND_MEMORY_OR_NONE))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "symbols.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,14 +25,16 @@ struct entry {
 	uint64_t name;
 	const char *shown; /* in the arena: demangled; NULL: not yet, or it is not mangled */
 	uint64_t order; /* in which they were added: of several at one address, the first one names it */
+	uint64_t file;  /* 1 + the offset of the source file's name that it is local to; 0: none */
 	bool is_function, is_demangled; /* has been tried */
+	bool is_own;    /* of the program, or a file that the user names */
 };
 
 /* A file that has not been read yet. */
 struct file {
 	struct ts_source *src; /* owned */
 	uint64_t base;
-	bool has_base;
+	bool has_base, is_own;
 };
 
 struct ts_symbols {
@@ -45,7 +48,10 @@ struct ts_symbols {
 	struct ts_arena shown;
 	uint64_t shown_len;   /* bytes that count for MAX_SHOWN */
 	struct ts_buf names;
+	uint64_t last_file;   /* 1 + the offset of the last source file's name; 0: none */
 	bool is_sorted;
+	bool is_own_over;     /* files that are noted now are not the program's own */
+	bool is_adding_other; /* symbols that are added now are not */
 	struct ts_symbol found;
 	struct ts_code_lines *lines; /* owned */
 };
@@ -106,11 +112,29 @@ bool ts_symbols_add(struct ts_symbols *s, uint64_t addr, uint64_t len, uint64_t 
 					 .room = room,
 					 .name = s->names.len,
 					 .order = s->n,
-					 .is_function = is_function };
+					 .is_function = is_function,
+					 .is_own = !s->is_adding_other };
 	s->n++;
 	s->is_sorted = false;
 	ts_buf_put(&s->names, name, strlen(name) + 1);
 	return ts_buf_ok(&s->names);
+}
+
+bool ts_symbols_set_file(struct ts_symbols *s, const char *file)
+{
+	if (!s->n || s->names.len + strlen(file) >= MAX_NAMES)
+		return true;
+	if (!s->last_file || strcmp((const char *)s->names.data + s->last_file - 1, file) != 0) {
+		s->last_file = s->names.len + 1;
+		ts_buf_put(&s->names, file, strlen(file) + 1);
+	}
+	s->items[s->n - 1].file = s->last_file;
+	return ts_buf_ok(&s->names);
+}
+
+void ts_symbols_end_own(struct ts_symbols *s)
+{
+	s->is_own_over = true;
 }
 
 static int by_addr(const void *a, const void *b)
@@ -134,6 +158,8 @@ static int by_name(const void *a, const void *b, void *user)
 
 	if (order)
 		return order;
+	if (s->items[i].is_own != s->items[j].is_own)
+		return s->items[i].is_own ? -1 : 1;
 	if (s->items[i].is_function != s->items[j].is_function)
 		return s->items[i].is_function ? -1 : 1;
 	return s->items[i].order < s->items[j].order ? -1 : 1;
@@ -264,6 +290,121 @@ static const struct ts_symbol *find_in_file(struct ts_symbols *s, const char *na
 	return i < s->n ? show(s, s->by_name[i]) : NULL;
 }
 
+/* NAME, FILE::NAME, 'FILE'::NAME or ::NAME in parts. */
+struct parts {
+	const char *file, *name;
+	size_t file_len, name_len;
+};
+
+static struct parts split(const char *text, size_t len)
+{
+	struct parts p = { NULL, text, 0, len };
+
+	for (size_t i = 0; i + 1 < len; i++) {
+		if (text[i] == ':' && text[i + 1] == ':')
+			p = (struct parts){ text, text + i + 2, i, len - i - 2 };
+	}
+	if (p.file_len > 1 && *p.file == '\'' && p.file[p.file_len - 1] == '\'') {
+		p.file++;
+		p.file_len -= 2;
+	}
+	return p;
+}
+
+/* Is the symbol local to the file, or is none asked for? */
+static bool is_of_file(const struct ts_symbols *s, const struct entry *e, const struct parts *p)
+{
+	const char *file = e->file ? (const char *)s->names.data + e->file - 1 : "";
+
+	return !p->file_len || (strlen(file) == p->file_len && !memcmp(file, p->file, p->file_len));
+}
+
+/* The next one of by_name from *i on with that name, and of that file; NULL after the last. */
+static const struct entry *next_named(const struct ts_symbols *s, const struct parts *p, size_t *i)
+{
+	while (*i < s->n && !compare_name(name_of(s, *i), p->name, p->name_len)) {
+		const struct entry *e = &s->items[s->by_name[(*i)++]];
+
+		if (is_of_file(s, e, p))
+			return e;
+	}
+	return NULL;
+}
+
+/* The first of the kind that goes first; *first: where its name begins in by_name. */
+static const struct entry *find_best(const struct ts_symbols *s, const struct parts *p, bool is_code, size_t *first)
+{
+	const struct entry *best = NULL, *e;
+	size_t i = *first = find_name(s, p->name, p->name_len);
+
+	while ((e = next_named(s, p, &i))) {
+		if (!best || (e->is_own == best->is_own && e->is_function == is_code && best->is_function != is_code))
+			best = e;
+	}
+	return best;
+}
+
+/* Is it another one of the program's own, of the same kind, at another address than those before it? */
+static bool is_other(const struct ts_symbols *s, const struct parts *p, const struct entry *best, size_t first,
+		     const struct entry *e)
+{
+	const struct entry *before;
+
+	if (!best->is_own || !e->is_own || e->is_function != best->is_function)
+		return false;
+	while ((before = next_named(s, p, &first)) != e) {
+		if (before->addr == e->addr && before->is_function == e->is_function)
+			return false;
+	}
+	return true;
+}
+
+static struct parts parts_of(struct ts_symbols *s, const char *name, size_t len)
+{
+	struct parts whole = { NULL, name, 0, len };
+
+	return find_name(s, name, len) < s->n ? whole : split(name, len);
+}
+
+const struct ts_symbol *ts_symbols_find_for(struct ts_symbols *s, const char *name, size_t len, bool is_code,
+					    unsigned *others)
+{
+	const struct entry *best, *e;
+	struct parts p;
+	size_t first, i;
+
+	*others = 0;
+	if (!sort(s))
+		return NULL;
+	p = parts_of(s, name, len);
+	best = find_best(s, &p, is_code, &first);
+	for (i = first; best && (e = next_named(s, &p, &i));)
+		*others += is_other(s, &p, best, first, e);
+	if (*others > 1)
+		return NULL;
+	return best ? show(s, (size_t)(best - s->items)) : ts_symbols_find(s, name, len);
+}
+
+bool ts_symbols_get_other(struct ts_symbols *s, const char *name, size_t len, bool is_code, unsigned i,
+			  char text[256], uint64_t *addr)
+{
+	const struct parts p = parts_of(s, name, len);
+	const struct entry *best, *e;
+	size_t first, at;
+
+	best = find_best(s, &p, is_code, &first);
+	at = first;
+	while (best && (e = next_named(s, &p, &at))) {
+		if (!is_other(s, &p, best, first, e) || i--)
+			continue;
+		snprintf(text, 256, "%s%s%.*s", e->file ? (const char *)s->names.data + e->file - 1 : "",
+			 e->file ? "::" : "", (int)p.name_len, p.name);
+		*addr = e->addr;
+		return true;
+	}
+	return false;
+}
+
 bool ts_symbols_is_at(struct ts_symbols *s, const char *name, uint64_t addr)
 {
 	size_t len = strlen(name);
@@ -362,7 +503,8 @@ static void add_one(void *user, const struct ts_symtab_entry *e)
 	struct adding *a = user;
 
 	a->is_failed |=
-		!ts_symbols_add(a->symbols, e->addr + a->bias, e->len, e->room, e->name, e->is_function);
+		!ts_symbols_add(a->symbols, e->addr + a->bias, e->len, e->room, e->name, e->is_function) ||
+		(e->file && !ts_symbols_set_file(a->symbols, e->file));
 }
 
 /* 0 for a file that is no object file. */
@@ -396,7 +538,7 @@ bool ts_symbols_add_file(struct ts_symbols *s, const struct ts_source *src, cons
 	dup = ts_source_dup(src, err);
 	if (!dup)
 		return false;
-	s->files[s->n_files++] = (struct file){ dup, base ? *base : 0, base != NULL };
+	s->files[s->n_files++] = (struct file){ dup, base ? *base : 0, base != NULL, !s->is_own_over };
 	return true;
 }
 
@@ -405,7 +547,9 @@ static bool read_file(struct ts_symbols *s, const struct file *f)
 {
 	struct adding a = { .symbols = s, .bias = f->has_base ? f->base - linked_base(f->src) : 0 };
 
+	s->is_adding_other = !f->is_own;
 	ts_symtab_walk(f->src, add_one, &a);
+	s->is_adding_other = false;
 	return ts_code_lines_add_file(s->lines, f->src, a.bias) && !a.is_failed;
 }
 

@@ -62,6 +62,15 @@ bool ts_symbols_read_all(struct ts_symbols *s, struct ts_error *err);
 bool ts_symbols_add(struct ts_symbols *s, uint64_t addr, uint64_t len, uint64_t room, const char *name,
 		    bool is_function);
 
+/* The symbol that was added last is local to source file @file, which is copied.  Returns false if memory is exhausted. */
+bool ts_symbols_set_file(struct ts_symbols *s, const char *file);
+
+/*
+ * The files that were noted so far are the program's own, and those that the user names: their symbols come before those
+ * of the files that follow.
+ */
+void ts_symbols_end_own(struct ts_symbols *s);
+
 /* The function that @addr is in, NULL if none is known. */
 const struct ts_symbol *ts_symbols_function_at(struct ts_symbols *s, uint64_t addr);
 
@@ -70,6 +79,23 @@ const struct ts_symbol *ts_symbols_function_at(struct ts_symbols *s, uint64_t ad
  * goes before data.
  */
 const struct ts_symbol *ts_symbols_find(struct ts_symbols *s, const char *name, size_t len);
+
+/*
+ * The same for a question about memory, or about code if @is_code: of the program's own symbols, then of the others, data
+ * goes before functions, or functions before data.  Also takes FILE::NAME, with FILE in single quotes or not, of what is
+ * local to a source file, and ::NAME.
+ *
+ * Returns NULL if there is none; or several of the program's own have the name: then *others gets how many, else 1 or 0.
+ */
+const struct ts_symbol *ts_symbols_find_for(struct ts_symbols *s, const char *name, size_t len, bool is_code,
+					    unsigned *others);
+
+/*
+ * The @i-th of those several as they may be told apart, FILE::NAME or NAME, in @text; its address.  Returns false after
+ * the last one.
+ */
+bool ts_symbols_get_other(struct ts_symbols *s, const char *name, size_t len, bool is_code, unsigned i,
+			  char text[256], uint64_t *addr);
 
 /* Is there a symbol called @name, as in the file, at @addr? */
 bool ts_symbols_is_at(struct ts_symbols *s, const char *name, uint64_t addr);

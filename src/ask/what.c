@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "what.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -139,6 +141,18 @@ static bool misunderstood(const char *text, size_t len, const char *why, struct 
 	return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%.*s' %s", (int)len, text, why);
 }
 
+/* The name stands for several things: say which, and how each is asked about. */
+static void list_meanings(struct ts_symbols *symbols, const char *name, size_t len, bool is_code, struct ts_error *err)
+{
+	char list[400] = "", text[256];
+	size_t n = 0;
+	uint64_t addr;
+
+	for (unsigned i = 0; n < 200 && ts_symbols_get_other(symbols, name, len, is_code, i, text, &addr); i++)
+		n += (size_t)snprintf(list + n, sizeof(list) - n, "%s%.100s (0x%" PRIx64 ")", i ? ", " : "", text, addr);
+	ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%.*s' is more than one thing: %s", (int)(len < 100 ? len : 100), name, list);
+}
+
 /*
  * SYMBOL or SYMBOL+OFF, up to the first of ",:".  Returns how long it is, 0 and an error if it is not known.
  */
@@ -148,7 +162,8 @@ static size_t take_symbol(struct ts_what *what, const char *text, size_t len,
 	size_t n = 0, name_len, digits;
 	const struct ts_symbol *s;
 	uint64_t off;
-	bool is_large;
+	bool is_large, is_code = what->is_code;
+	unsigned n_meanings = 0;
 
 	while (n < len && text[n] != ',' && (text[n] != ':' || (n + 1 < len && text[n + 1] == ':') ||
 					     (n && text[n - 1] == ':')))
@@ -158,7 +173,13 @@ static size_t take_symbol(struct ts_what *what, const char *text, size_t len,
 		if (text[i] == '+' && i + 1 < n && text[i + 1] >= '0' && text[i + 1] <= '9')
 			name_len = i;
 	}
-	s = symbols && name_len ? ts_symbols_find(symbols, text, name_len) : NULL;
+	s = symbols && name_len ?
+		    ts_symbols_find_for(symbols, text, name_len, is_code, &n_meanings) :
+		    NULL;
+	if (n_meanings > 1) {
+		list_meanings(symbols, text, name_len, is_code, err);
+		return 0;
+	}
 	if (!s) {
 		misunderstood(text, n, symbols ? "is neither an address nor a known symbol"
 					       : "is not an address, and no symbols are known", err);
@@ -255,14 +276,27 @@ static bool parse_memory(struct ts_what *what, const char *text, size_t len, con
 	return true;
 }
 
-bool ts_what_parse(struct ts_what *what, const char *text, size_t len, const struct ts_regset *regs,
-		   struct ts_symbols *symbols, struct ts_error *err)
+static bool parse(struct ts_what *what, const char *text, size_t len, const struct ts_regset *regs,
+		  struct ts_symbols *symbols, struct ts_error *err)
 {
-	*what = (struct ts_what){ 0 };
 	if (!len || *text != '$')
 		return parse_memory(what, text, len, regs, symbols, err);
 	return ts_what_register(what, text + 1, len - 1, regs) ||
 	       misunderstood(text, len, "is not a register of this recording", err);
+}
+
+bool ts_what_parse(struct ts_what *what, const char *text, size_t len, const struct ts_regset *regs,
+		   struct ts_symbols *symbols, struct ts_error *err)
+{
+	*what = (struct ts_what){ 0 };
+	return parse(what, text, len, regs, symbols, err);
+}
+
+bool ts_what_parse_code(struct ts_what *what, const char *text, size_t len, const struct ts_regset *regs,
+			struct ts_symbols *symbols, struct ts_error *err)
+{
+	*what = (struct ts_what){ .is_code = true };
+	return parse(what, text, len, regs, symbols, err);
 }
 
 bool ts_what_is_same(const struct ts_what *a, const struct ts_what *b)

@@ -32,6 +32,7 @@ struct ts_what {
 	bool is_pc;           /* the register is the program counter, or a part of it */
 	/* MEM: addresses, both inclusive */
 	uint64_t addr, last;
+	bool is_code;         /* while it is parsed: names mean functions first */
 	bool is_function;     /* the symbol of a function, as a whole: executions are those of its first byte */
 };
 
@@ -42,6 +43,10 @@ struct ts_what {
  */
 bool ts_what_parse(struct ts_what *what, const char *text, size_t len, const struct ts_regset *regs,
 		   struct ts_symbols *symbols, struct ts_error *err);
+
+/* The same for a question about code: a name means a function before it means data. */
+bool ts_what_parse_code(struct ts_what *what, const char *text, size_t len, const struct ts_regset *regs,
+			struct ts_symbols *symbols, struct ts_error *err);
 
 /*
  * The register NAME (without the '$'), a part of one, or a flag.  Returns false if there is no such register.

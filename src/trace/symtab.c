@@ -44,6 +44,7 @@ struct walk {
 	uint8_t *sections; /* owned; n_sections headers of section_len bytes */
 	uint64_t n_sections, section_len;
 	uint32_t names; /* the section with their names */
+	const char *file; /* of the local symbols that follow it in the table; NULL: unknown */
 };
 
 /* Bytes of the file, with a NUL after them; to be freed.  NULL if they are not there. */
@@ -160,7 +161,7 @@ static uint64_t find_code(const struct walk *w, uint16_t section, uint64_t addr)
 }
 
 /* The symbol at @p, whose texts are the @texts_len bytes at @texts. */
-static void use_symbol(const struct walk *w, const uint8_t *p, const char *texts, uint64_t texts_len)
+static void use_symbol(struct walk *w, const uint8_t *p, const char *texts, uint64_t texts_len)
 {
 	const struct ts_elf *elf = &w->elf;
 	uint32_t name = (uint32_t)number(elf, p, 4);
@@ -172,8 +173,11 @@ static void use_symbol(const struct walk *w, const uint8_t *p, const char *texts
 		.is_function = type == STT_FUNC || type == STT_GNU_IFUNC,
 	};
 
+	if (type == STT_FILE)
+		w->file = name < texts_len && texts[name] ? texts + name : NULL;
 	if (section == SHN_UNDEF || section == SHN_ABS || name >= texts_len || !texts[name])
 		return;
+	e.file = info >> 4 == STB_LOCAL ? w->file : NULL;
 	if (!e.is_function && type != STT_OBJECT && type != STT_NOTYPE)
 		return;
 	if (elf->machine == EM_ARM && texts[name] == '$')
@@ -187,7 +191,7 @@ static void use_symbol(const struct walk *w, const uint8_t *p, const char *texts
 	w->use(w->user, &e);
 }
 
-static void use_table(const struct walk *w, const struct section *table, const struct section *strings)
+static void use_table(struct walk *w, const struct section *table, const struct section *strings)
 {
 	uint64_t entry_len = w->elf.is_64 ? 24 : 16;
 	uint8_t *symbols = read_bytes(w->src, table->off, table->len);
@@ -195,6 +199,7 @@ static void use_table(const struct walk *w, const struct section *table, const s
 
 	for (uint64_t at = entry_len; symbols && texts && at + entry_len <= table->len; at += entry_len)
 		use_symbol(w, symbols + at, (const char *)texts, strings->len);
+	w->file = NULL;
 	free(symbols);
 	free(texts);
 }
@@ -219,7 +224,7 @@ static void read_sections(struct walk *w)
 }
 
 /* .symtab has what .dynsym has and more: both are walked, equal names at equal places do no harm. */
-static void walk_tables(const struct walk *w)
+static void walk_tables(struct walk *w)
 {
 	unsigned n = 0;
 

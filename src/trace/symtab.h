@@ -16,6 +16,7 @@ struct ts_symtab_entry {
 	uint64_t len;  /* bytes, 0 if unknown */
 	uint64_t room; /* bytes to the end of its section, or of its segment, 0 if it is in none */
 	const char *name;
+	const char *file; /* the source file that it is local to; NULL: it is global, or that is not known */
 	bool is_function;
 };
 

@@ -14,6 +14,9 @@
 #include "question.h"
 #include "verb.h"
 
+/* Results from -4095 to -1 are errors. */
+#define MAX_ERROR 4096u
+
 /* What the model calls those that it has events of; the others are made from threads, modules and regions. */
 static const struct {
 	enum ts_listed kind;
@@ -68,8 +71,19 @@ static const struct ts_column columns[] = {
 	{ .name = "position", .type = TS_COLUMN_NUMBER }, { .name = "thread", .type = TS_COLUMN_NUMBER },
 	{ .name = "kind", .type = TS_COLUMN_TEXT },	  { .name = "name", .type = TS_COLUMN_TEXT },
 	{ .name = "arguments", .type = TS_COLUMN_LIST },  { .name = "result", .type = TS_COLUMN_VALUE },
-	{ .name = "text", .type = TS_COLUMN_TEXT },
+	{ .name = "error", .type = TS_COLUMN_TEXT },	  { .name = "text", .type = TS_COLUMN_TEXT },
 };
+
+enum {
+	COL_NAME = 3,
+	COL_ARGUMENTS,
+	COL_RESULT,
+	COL_ERROR,
+	COL_TEXT,
+};
+
+/* The word that stands for system calls that failed. */
+#define FAILED "failed"
 
 /* ------------------------------------------------------------------------------------------------ order */
 
@@ -92,6 +106,8 @@ static bool is_before(const void *user, const void *x, const void *y)
 
 static bool is_asked(const struct events *e, enum ts_listed kind)
 {
+	if (!strcmp(e->qn->operand, FAILED))
+		return kind == TS_LISTED_SYSCALL;
 	return !*e->qn->operand || !strcmp(e->qn->operand, ts_listed_names[kind]);
 }
 
@@ -249,19 +265,53 @@ static const char *syscall_name(const struct ts_facts *facts, uint64_t number, c
 	return name;
 }
 
+/* The number of the error that the call returned; 0: it returned none. */
+static unsigned error_of(const struct ts_facts *facts, const struct ts_event *ev)
+{
+	const struct ts_arch *arch = facts->regs->arch;
+	uint64_t error = (0 - ev->ret) & ts_arch_addr_mask(arch);
+
+	return !strcmp(facts->os, "linux") && ev->has_ret && error < MAX_ERROR ? (unsigned)error : 0;
+}
+
+/* Errors have the same numbers on all processors up to this one; then those of MIPS and SPARC differ. */
+static bool is_common(const struct ts_arch *arch, unsigned error)
+{
+	return error <= 34 || (strncmp(arch->name, "mips", 4) != 0 && strncmp(arch->name, "sparc", 5) != 0);
+}
+
+static void put_error(const struct ts_facts *facts, const struct ts_event *ev, struct ts_row *row)
+{
+	unsigned error = error_of(facts, ev);
+	const char *name = is_common(facts->regs->arch, error) ? strerrorname_np((int)error) : NULL;
+	char text[32];
+
+	if (!error)
+		return;
+	snprintf(text, sizeof(text), "error %u", error);
+	ts_row_text(row, COL_ERROR, name ? name : text);
+}
+
 static void put_syscall(const struct ts_facts *facts, const struct ts_event *ev, struct ts_row *row)
 {
 	char text[32];
 
-	ts_row_text(row, 3, syscall_name(facts, ev->number, text, sizeof(text)));
-	ts_row_list(row, 4);
+	ts_row_text(row, COL_NAME, syscall_name(facts, ev->number, text, sizeof(text)));
+	ts_row_list(row, COL_ARGUMENTS);
 	for (unsigned i = 0; i < ev->n_args && i < 6; i++) {
 		snprintf(text, sizeof(text), "0x%" PRIx64, ev->args[i]);
-		ts_row_list_add(row, 4, text);
+		ts_row_list_add(row, COL_ARGUMENTS, text);
 	}
 	snprintf(text, sizeof(text), "0x%" PRIx64, ev->ret);
 	if (ev->has_ret)
-		ts_row_text(row, 5, text);
+		ts_row_text(row, COL_RESULT, text);
+	put_error(facts, ev, row);
+}
+
+/* SIGBUS or SIGSEGV, by gdb's numbers, of an access; one that was sent has a code that is not positive. */
+static bool is_of_access(const struct ts_event *ev)
+{
+	return ev->has_addr && ev->has_ret && (int32_t)ev->ret > 0 && (ev->number == 10 || ev->number == 11);
 }
 
 static void put_text(const struct ts_event *ev, struct ts_row *row)
@@ -271,7 +321,9 @@ static void put_text(const struct ts_event *ev, struct ts_row *row)
 	const char *space = n ? " " : "";
 	size_t left = sizeof(text) - (size_t)n;
 
-	if (ev->kind == TS_EV_SIGNAL && ts_signal_name(ev->number))
+	if (ev->kind == TS_EV_SIGNAL && ts_signal_name(ev->number) && is_of_access(ev))
+		snprintf(text + n, left, "%s%s at 0x%" PRIx64, space, ts_signal_name(ev->number), ev->addr);
+	else if (ev->kind == TS_EV_SIGNAL && ts_signal_name(ev->number))
 		snprintf(text + n, left, "%s%s", space, ts_signal_name(ev->number));
 	else if (ev->kind == TS_EV_SIGNAL)
 		snprintf(text + n, left, "%ssignal %" PRIu64, space, ev->number);
@@ -279,7 +331,7 @@ static void put_text(const struct ts_event *ev, struct ts_row *row)
 		snprintf(text + n, left, "%sstatus %" PRIu64, space, ev->number);
 	else if (ev->kind == TS_EV_FAULT && ev->has_addr)
 		snprintf(text + n, left, "%sat 0x%" PRIx64, space, ev->addr);
-	ts_row_text(row, 6, *text ? text : NULL);
+	ts_row_text(row, COL_TEXT, *text ? text : NULL);
 }
 
 static uint32_t put_recorded(const struct ts_query *q, enum ts_event_kind kind, uint64_t item,
@@ -299,10 +351,10 @@ static void put_module(const struct ts_query *q, const struct event *e, struct t
 	char text[64];
 
 	ts_query_module(q, e->item, &m);
-	ts_row_text(row, 3, m.file);
+	ts_row_text(row, COL_NAME, m.file);
 	snprintf(text, sizeof(text), "%s 0x%" PRIx64 ":0x%" PRIx64,
 		 e->kind == TS_LISTED_MODULE ? "loaded at" : "unloaded from", m.first, m.last + 1);
-	ts_row_text(row, 6, text);
+	ts_row_text(row, COL_TEXT, text);
 }
 
 static void put_region(const struct ts_query *q, const struct event *e, struct ts_row *row)
@@ -311,11 +363,11 @@ static void put_region(const struct ts_query *q, const struct event *e, struct t
 	char text[64];
 
 	ts_query_region(q, e->item, &r);
-	ts_row_text(row, 3, r.file ? r.file : r.desc);
+	ts_row_text(row, COL_NAME, r.file ? r.file : r.desc);
 	snprintf(text, sizeof(text), "0x%" PRIx64 ":0x%" PRIx64 " %c%c%c", r.first, r.last + 1,
 		 r.prot & TS_PROT_READ ? 'r' : '-', r.prot & TS_PROT_WRITE ? 'w' : '-',
 		 r.prot & TS_PROT_EXEC ? 'x' : '-');
-	ts_row_text(row, 6, text);
+	ts_row_text(row, COL_TEXT, text);
 }
 
 /* Returns the thread whose event it is. */
@@ -334,6 +386,15 @@ static uint32_t put_event(const struct events *x, const struct event *e, struct 
 	else
 		put_region(q, e, row);
 	return ts_query_thread(q, e->step);
+}
+
+/* Only calls that failed are asked for, and it is another one. */
+static bool is_passed(const struct events *x, const struct event *e)
+{
+	const struct ts_query *q = x->ask->q;
+
+	return !strcmp(x->qn->operand, FAILED) &&
+	       !error_of(ts_query_facts(q), &ts_query_event(q, TS_EV_SYSCALL, e->item)->event);
 }
 
 /* Why there is no event at all. */
@@ -367,7 +428,7 @@ static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budg
 		x->is_any = true;
 		rows->at = e.step;
 		thread = put_event(x, &e, row);
-		if (x->qn->thread != TS_NO_THREAD && x->qn->thread != thread)
+		if ((x->qn->thread != TS_NO_THREAD && x->qn->thread != thread) || is_passed(x, &e))
 			continue;
 		ts_row_number(row, 0, e.step);
 		ts_cell_thread(row, 1, x->ask, thread);
@@ -392,7 +453,7 @@ static void unknown_kind(const char *kind, struct ts_error *err)
 {
 	ts_fail(err, TS_EUSAGE, TS_NO_OFF,
 		"'%.100s' is not a kind of event: syscall signal fault interrupt thread-start thread-end module map unmap "
-		"gap exit", kind);
+		"gap exit, or failed for the system calls that failed", kind);
 }
 
 static struct ts_rows *open_events(struct ts_ask *ask, const struct ts_question *qn, bool is_reverse,
@@ -400,7 +461,7 @@ static struct ts_rows *open_events(struct ts_ask *ask, const struct ts_question 
 {
 	struct events *e;
 
-	if (*qn->operand && !ts_listed_is_name(qn->operand, strlen(qn->operand))) {
+	if (*qn->operand && strcmp(qn->operand, FAILED) != 0 && !ts_listed_is_name(qn->operand, strlen(qn->operand))) {
 		unknown_kind(qn->operand, err);
 		return NULL;
 	}
@@ -419,8 +480,9 @@ static struct ts_rows *open_events(struct ts_ask *ask, const struct ts_question 
 
 const struct ts_verb ts_verb_events = {
 	.name = "events",
-	.synopsis = "[KIND]",
-	.help = "List system calls, signals, faults, interrupts, threads, modules, maps, gaps and exits.",
+	.synopsis = "[KIND|failed]",
+	.help = "List system calls, signals, faults, interrupts, threads, modules, maps, gaps and exits; those of a KIND; "
+		"or the system calls that failed.",
 	.example = "events syscall first 10",
 	.columns = columns,
 	.n_columns = sizeof(columns) / sizeof(columns[0]),

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "handlers.h"
-#include "src/query/call_list.h"
 #include "symbols.h"
 
 /* Of a function: where it is executed next. */
@@ -143,7 +142,7 @@ static bool look(const struct ts_entries *e, const struct item *it, struct ts_en
 					      .depth = 1, .kind = TS_CALL_OPEN },
 				    .kind = from == TS_NO_POS ? TS_ENTRY_FIRST : TS_ENTRY_TAIL };
 	if (from == TS_NO_POS)
-		return it->pos >= e->from && it->pos < e->to;
+		return e->has_linked && it->pos >= e->from && it->pos < e->to;
 	has_call = ts_query_innermost_call(q, thread, from + 1, &call);
 	if (has_call)
 		entry->call = call;

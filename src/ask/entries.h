@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "heap.h"
-#include "src/calls/call.h"
+#include "src/query/call_list.h"
 #include "verb.h"
 
 enum ts_entry_kind {
@@ -36,7 +36,7 @@ struct ts_entries {
 
 /*
  * Begin with no functions.  @from, @to: the steps that may lead to an entry.  @has_linked: calls through linkage tables
- * are told.  @e stays where it is until ts_entries_fini().
+ * and the first instructions of threads are told: the caller does not list calls of all functions.  @e stays where it is until ts_entries_fini().
  */
 void ts_entries_init(struct ts_entries *e, struct ts_ask *ask, uint32_t process, uint32_t thread, uint64_t from,
 		     uint64_t to, bool is_reverse, bool has_linked);

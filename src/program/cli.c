@@ -42,10 +42,12 @@ enum option_id {
 	OPT_NO_SANDBOX,
 	OPT_ONCE,
 	OPT_POSITIONS,
+	OPT_QEMU,
 	OPT_QUIET,
 	OPT_REBASE,
 	OPT_SYSROOT,
 	OPT_VERSION,
+	OPT_WITH,
 	N_LONG_OPTIONS,
 	OPT_OUTPUT = N_LONG_OPTIONS, /* -o */
 	N_OPTIONS,
@@ -73,10 +75,12 @@ static const struct option long_options[] = {
 	[OPT_NO_SANDBOX] = { "no-sandbox", no_argument, NULL, OPT_NO_SANDBOX },
 	[OPT_ONCE] = { "once", no_argument, NULL, OPT_ONCE },
 	[OPT_POSITIONS] = { "positions", required_argument, NULL, OPT_POSITIONS },
+	[OPT_QEMU] = { "qemu", required_argument, NULL, OPT_QEMU },
 	[OPT_QUIET] = { "quiet", no_argument, NULL, OPT_QUIET },
 	[OPT_REBASE] = { "rebase", no_argument, NULL, OPT_REBASE },
 	[OPT_SYSROOT] = { "sysroot", required_argument, NULL, OPT_SYSROOT },
 	[OPT_VERSION] = { "version", no_argument, NULL, OPT_VERSION },
+	[OPT_WITH] = { "with", required_argument, NULL, OPT_WITH },
 	[N_LONG_OPTIONS] = { NULL, 0, NULL, 0 },
 };
 
@@ -94,9 +98,11 @@ static const unsigned option_commands[N_OPTIONS] = {
 	[OPT_ONCE] = ON(SERVE),
 	[OPT_OUTPUT] = ON(EXPORT) | ON(PACK) | ON(PLOT) | ON(RECORD) | ON(UNPACK),
 	[OPT_POSITIONS] = ON(EXPORT),
+	[OPT_QEMU] = ON(RECORD),
 	[OPT_QUIET] = ON_ALL | ON(RECORD) | ON(UNPACK),
 	[OPT_REBASE] = ON(DIFF),
 	[OPT_SYSROOT] = ON_ALL | ON(RECORD),
+	[OPT_WITH] = ON(RECORD),
 };
 
 static const struct command {
@@ -257,6 +263,17 @@ static bool select_frames(struct ts_cli *cli, int id)
 	return err.code == TS_OK || usage_error("--%s: %s", long_options[id].name, err.text);
 }
 
+static bool set_with(struct ts_cli *cli, const char *name)
+{
+	if (!strcmp(name, "qemu"))
+		cli->with = TS_WITH_QEMU;
+	else if (!strcmp(name, "valgrind"))
+		cli->with = TS_WITH_VALGRIND;
+	else
+		return usage_error("--with %s: the engines are qemu and valgrind", name);
+	return true;
+}
+
 static bool set_option(struct ts_cli *cli, int id)
 {
 	switch (id) {
@@ -316,6 +333,11 @@ static bool set_option(struct ts_cli *cli, int id)
 	case OPT_OUTPUT:
 		cli->output = optarg;
 		break;
+	case OPT_QEMU:
+		cli->qemu = optarg;
+		break;
+	case OPT_WITH:
+		return set_with(cli, optarg);
 	case OPT_REBASE: cli->is_rebased = true; break;
 	case OPT_QUIET:
 		cli->is_quiet = true;

@@ -46,6 +46,9 @@ struct ts_file_option {
 	bool has_base;
 };
 
+/* The engine that runs a program to record it. */
+enum ts_with { TS_WITH_DEFAULT, TS_WITH_QEMU, TS_WITH_VALGRIND };
+
 struct ts_cli {
 	enum ts_command command;
 	const char *comm;  /* serve */
@@ -72,6 +75,8 @@ struct ts_cli {
 	const char *output; /* export, plot, record */
 	const char *range;  /* plot: A:B; NULL when not given */
 	char **program;     /* record: it and its arguments, NULL-terminated */
+	enum ts_with with;  /* record: the engine */
+	const char *qemu;   /* record: QEMU's file or name; NULL when not given */
 	const char *cpu;    /* record: the processor's model; NULL when not given */
 	uint64_t limit;     /* record: bytes; UINT64_MAX without --limit */
 	struct ts_selection_options selection; /* export */

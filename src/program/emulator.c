@@ -15,19 +15,26 @@
 
 #define HEAD_LEN 256 /* of a file, as much as the kernel looks at for "#!" */
 
+/* Valgrind's name of the processor, if this program was built for it, too. */
+#ifdef __x86_64__
+#define VG_X86_64 "amd64"
+#else
+#define VG_X86_64 NULL
+#endif
+
 /*
  * SVE and SME loads and stores are not shown to plugins of QEMU 7.2, so a model without them is the default.
  */
 static const struct ts_emulated emulated[] = {
-	{ 62, true, false, "qemu-x86_64", "x86_64", NULL },
-	{ 3, false, false, "qemu-i386", "x86", NULL },
-	{ 183, true, false, "qemu-aarch64", "arm64", "max,sve=off,sme=off" },
-	{ 40, false, false, "qemu-arm", "arm", NULL },
-	{ 243, true, false, "qemu-riscv64", "riscv64", NULL },
-	{ 8, false, true, "qemu-mips", "mips", NULL },
-	{ 8, false, false, "qemu-mipsel", "mips", NULL },
-	{ 21, true, true, "qemu-ppc64", "ppc64", NULL },
-	{ 21, true, false, "qemu-ppc64le", "ppc64", NULL },
+	{ 62, true, false, "qemu-x86_64", "x86_64", NULL, VG_X86_64 },
+	{ 3, false, false, "qemu-i386", "x86", NULL, NULL },
+	{ 183, true, false, "qemu-aarch64", "arm64", "max,sve=off,sme=off", NULL },
+	{ 40, false, false, "qemu-arm", "arm", NULL, NULL },
+	{ 243, true, false, "qemu-riscv64", "riscv64", NULL, NULL },
+	{ 8, false, true, "qemu-mips", "mips", NULL, NULL },
+	{ 8, false, false, "qemu-mipsel", "mips", NULL, NULL },
+	{ 21, true, true, "qemu-ppc64", "ppc64", NULL, NULL },
+	{ 21, true, false, "qemu-ppc64le", "ppc64", NULL, NULL },
 };
 #define N_EMULATED (sizeof(emulated) / sizeof(emulated[0]))
 
@@ -164,12 +171,19 @@ static bool is_static(const char *path)
 	return true;
 }
 
-static int find_emulator(struct ts_program *p)
+bool ts_program_has_emulator(struct ts_program *p)
+{
+	return look_up(p->emulated->qemu, p->emulator) && !is_static(p->emulator);
+}
+
+int ts_program_find_emulator(struct ts_program *p, const char *path_of_it)
 {
 	const char *name = p->emulated->qemu;
 	char other[64], path[PATH_MAX];
-	bool is_there = look_up(name, p->emulator);
+	bool is_there = look_up(path_of_it ? path_of_it : name, p->emulator);
 
+	if (is_there && path_of_it && !is_executable(p->emulator))
+		return fail(1, path_of_it, strerror(errno));
 	if (is_there && !is_static(p->emulator))
 		return 0;
 	snprintf(other, sizeof(other), "%s-static", name);
@@ -202,7 +216,7 @@ int ts_program_find(struct ts_program *p, char **argv)
 	}
 	if (!status)
 		status = find_emulated(p, (const uint8_t *)head);
-	return status ? status : find_emulator(p);
+	return status;
 }
 
 void ts_program_fini(struct ts_program *p)

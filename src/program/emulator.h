@@ -19,6 +19,7 @@ struct ts_emulated {
 	const char *qemu;  /* the emulator's file name */
 	const char *arch;  /* name in a recording */
 	const char *model; /* -cpu; NULL: QEMU's default */
+	const char *vg_arch; /* Valgrind's name of it; NULL if it is not this machine's own processor */
 };
 
 struct ts_program {
@@ -32,12 +33,23 @@ struct ts_program {
 };
 
 /*
- * Look up @argv[0], and the emulator for it.
+ * Look up @argv[0], and its processor.
  *
  * Returns 0 on success; @p then needs ts_program_fini().  Otherwise why was said on stderr, and this is the
  * status to exit with: 127 if there is no such program, 126 if it cannot be run, 1 if it cannot be recorded.
  */
 int ts_program_find(struct ts_program *p, char **argv);
+
+/*
+ * Look for QEMU for the program: at @path, a file or a name in PATH, or by its own name if @path is NULL.
+ *
+ * Returns 0 with p->emulator.  Otherwise why was said on stderr, and this is the status to exit with.
+ */
+int ts_program_find_emulator(struct ts_program *p, const char *path);
+
+/* Is there a QEMU for the program in PATH that may load plugins?  Sets p->emulator. */
+bool ts_program_has_emulator(struct ts_program *p);
+
 void ts_program_fini(struct ts_program *p);
 
 /* The number that signal @sig of this machine has on the processor. */

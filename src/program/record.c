@@ -10,103 +10,27 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "emulator.h"
 #include "installed.h"
 #include "loaders/usercorn/op_write.h"
-#include "loaders/usercorn/write.h"
 #include "message.h"
+#include "recorder.h"
 #include "report.h"
-#include "src/recorder/ring.h"
-#include "unfinished.h"
-
-#define RING_LEN (UINT64_C(8) << 20)
-#define MIN_RING_LEN (UINT64_C(64) << 10)
-
-/* The plugin is built for two interfaces of QEMU. */
-#define PLUGIN_7 "tracestub-record.so"
-#define PLUGIN_9 "tracestub-record9.so"
-
-struct recorder {
-	const struct ts_cli *cli;
-	struct ts_program program;
-	char out[PATH_MAX];
-	char plugin[PATH_MAX];
-	char version[64]; /* of QEMU */
-	bool is_new;      /* it is 9.2 or later */
-	struct ucir_writer *writer; /* owned */
-	int out_fd, memory_fd;
-	struct ts_ring *ring; /* mapped */
-	uint64_t ring_len; /* TRACESTUB_RING, for tests of a ring that is full all the time */
-	struct ts_error err;
-	bool is_cut;      /* --limit was reached; what follows after stream byte cut_at is dropped */
-	uint64_t cut_at;
-	pid_t pid;
-	int status; /* of waitpid(), when is_dead */
-	_Atomic bool is_dead;
-};
 
 /* -------------------------------------------------------------------------------- before it runs */
 
-/* "7.2.22": what the plugins use is there in 7, and from 9.2 on. */
-static bool take_version(struct recorder *r, const char *line)
+bool ts_recorder_find_file(struct ts_recorder *r, const char *name, char path[PATH_MAX])
 {
-	const char *at = strstr(line, "version ");
-	unsigned long major = 0, minor = 0;
-	char *end;
+	char fixed[PATH_MAX];
 
-	if (at && sscanf(at, "version %63[0-9.]", r->version) == 1) {
-		major = strtoul(r->version, &end, 10);
-		minor = *end == '.' ? strtoul(end + 1, NULL, 10) : 0;
-	}
-	r->is_new = major > 9 || (major == 9 && minor >= 2);
-	if (major == 7 || r->is_new)
+	snprintf(fixed, sizeof(fixed), "%s/%s", PKGLIBDIR, name);
+	if (ts_installed_find(name, fixed, path, PATH_MAX))
 		return true;
-	return ts_fail(&r->err, TS_EUNSUPPORTED, TS_NO_OFF,
-		       "%s is version %s: recording works with QEMU 7.2, that of Debian 12, and with 9.2 or later",
-		       r->program.emulator, *r->version ? r->version : "unknown");
-}
-
-/* "qemu-x86_64 version 7.2.22 (Debian ...)" */
-static bool check_version(struct recorder *r)
-{
-	char line[256] = "";
-	int ends[2];
-	pid_t pid;
-	FILE *f;
-
-	if (pipe2(ends, O_CLOEXEC) < 0 || (pid = fork()) < 0)
-		return ts_fail_errno(&r->err, "cannot start %s", r->program.emulator);
-	if (!pid) {
-		dup2(ends[1], STDOUT_FILENO);
-		execl(r->program.emulator, r->program.emulator, "--version", (char *)NULL);
-		_exit(127);
-	}
-	close(ends[1]);
-	f = fdopen(ends[0], "r");
-	if (!f || !fgets(line, sizeof(line), f))
-		line[0] = '\0';
-	if (f)
-		(void)fclose(f);
-	waitpid(pid, NULL, 0);
-	return take_version(r, line);
-}
-
-/* The plugin lies beside the program in a build directory, else where it was installed. */
-static bool find_plugin(struct recorder *r)
-{
-	const char *name = r->is_new ? PLUGIN_9 : PLUGIN_7;
-	const char *fixed = r->is_new ? PKGLIBDIR "/" PLUGIN_9 : PKGLIBDIR "/" PLUGIN_7;
-
-	if (ts_installed_find(name, fixed, r->plugin, sizeof(r->plugin)))
-		return true;
-	return ts_fail(&r->err, TS_EIO, TS_NO_OFF, "%s is missing: tracestub was not installed as a whole",
-		       r->plugin);
+	return ts_fail(&r->err, TS_EIO, TS_NO_OFF, "%s is missing: tracestub was not installed as a whole", path);
 }
 
 /* There are so many names for the recordings of one program. */
@@ -116,7 +40,7 @@ static bool find_plugin(struct recorder *r)
  * PROGRAM.ucir, where that exists PROGRAM.1.ucir, and so on: the recording that shows a rare bug is not lost by
  * the next try.
  */
-static int open_next(struct recorder *r)
+static int open_next(struct ts_recorder *r)
 {
 	const char *slash = strrchr(r->cli->program[0], '/'), *name = slash ? slash + 1 : r->cli->program[0];
 	int fd = -1;
@@ -134,14 +58,14 @@ static int open_next(struct recorder *r)
 }
 
 /* What -o names is replaced. */
-static int open_named(struct recorder *r)
+static int open_named(struct ts_recorder *r)
 {
 	snprintf(r->out, sizeof(r->out), "%s", r->cli->output);
 	return open(r->out, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 }
 
 /* It holds all the program's memory: for its owner only. */
-static bool open_output(struct recorder *r)
+static bool open_output(struct ts_recorder *r)
 {
 	r->out_fd = r->cli->output ? open_named(r) : open_next(r);
 	if (r->out_fd < 0)
@@ -157,39 +81,7 @@ static bool open_output(struct recorder *r)
 				 r->program.emulated->is_big_endian, &r->err);
 }
 
-/*
- * What is in the ring when --limit is reached is still written: the ring is at most an eighth of the limit.
- */
-static uint64_t choose_ring_len(uint64_t limit)
-{
-	uint64_t len = RING_LEN;
-
-	while (len > MIN_RING_LEN && len > limit / 8)
-		len /= 2;
-	return len;
-}
-
-/* Not closed at exec: the emulator inherits it, and the plugin closes it before the program begins. */
-static bool open_ring(struct recorder *r)
-{
-	const char *len = getenv("TRACESTUB_RING");
-	void *at;
-
-	r->ring_len = len ? strtoull(len, NULL, 10) : 0;
-	if (r->ring_len < 4096)
-		r->ring_len = choose_ring_len(r->cli->limit);
-	r->memory_fd = memfd_create("tracestub", 0);
-	if (r->memory_fd < 0 || ftruncate(r->memory_fd, (off_t)ts_ring_size(r->ring_len)) < 0)
-		return ts_fail_errno(&r->err, "cannot create shared memory");
-	at = mmap(NULL, ts_ring_size(r->ring_len), PROT_READ | PROT_WRITE, MAP_SHARED, r->memory_fd, 0);
-	if (at == MAP_FAILED)
-		return ts_fail_errno(&r->err, "cannot map shared memory");
-	r->ring = at;
-	r->ring->len = r->ring_len;
-	return true;
-}
-
-static bool add_note(struct recorder *r, uint8_t key, const void *bytes, size_t len)
+static bool add_note(struct ts_recorder *r, uint8_t key, const void *bytes, size_t len)
 {
 	uint8_t head[UCIR_PUT_NOTE_LEN];
 
@@ -199,12 +91,12 @@ static bool add_note(struct recorder *r, uint8_t key, const void *bytes, size_t 
 	       ucir_writer_add(r->writer, bytes, len, &r->err);
 }
 
-static bool add_text(struct recorder *r, uint8_t key, const char *text)
+bool ts_recorder_add_text(struct ts_recorder *r, uint8_t key, const char *text)
 {
 	return add_note(r, key, text, strlen(text));
 }
 
-static bool add_arguments(struct recorder *r)
+static bool add_arguments(struct ts_recorder *r)
 {
 	size_t len = 0, at = 0;
 	char *text;
@@ -224,73 +116,18 @@ static bool add_arguments(struct recorder *r)
 	return is_added;
 }
 
-static const char *model(const struct recorder *r)
+static bool add_facts(struct ts_recorder *r)
 {
-	return r->cli->cpu ? r->cli->cpu : r->program.emulated->model;
-}
+	char folder[PATH_MAX], path[PATH_MAX];
 
-static bool add_facts(struct recorder *r)
-{
-	char folder[PATH_MAX], path[PATH_MAX], emulator[128];
-
-	snprintf(emulator, sizeof(emulator), "%s %s", r->program.emulated->qemu, r->version);
 	return add_arguments(r) &&
-	       (!getcwd(folder, sizeof(folder)) || add_text(r, UCIR_NOTE_FOLDER, folder)) &&
-	       add_text(r, UCIR_NOTE_PROGRAM, realpath(r->program.path, path) ? path : r->program.path) &&
-	       add_text(r, UCIR_NOTE_RECORDER, "tracestub record " PACKAGE_VERSION) &&
-	       add_text(r, UCIR_NOTE_EMULATOR, emulator) &&
-	       (!model(r) || add_text(r, UCIR_NOTE_PROCESSOR, model(r)));
+	       (!getcwd(folder, sizeof(folder)) || ts_recorder_add_text(r, UCIR_NOTE_FOLDER, folder)) &&
+	       ts_recorder_add_text(r, UCIR_NOTE_PROGRAM, realpath(r->program.path, path) ? path : r->program.path) &&
+	       ts_recorder_add_text(r, UCIR_NOTE_RECORDER, "tracestub record " PACKAGE_VERSION) &&
+	       r->engine->add_facts(r);
 }
 
 /* -------------------------------------------------------------------------------- running it */
-
-/* The plugin's path in an option of QEMU: a comma is doubled. */
-static void quote(char *to, size_t cap, const char *path)
-{
-	size_t n = 0;
-
-	for (; *path && n + 2 < cap; path++) {
-		to[n++] = *path;
-		if (*path == ',')
-			to[n++] = ',';
-	}
-	to[n] = '\0';
-}
-
-static _Noreturn void be_emulator(const struct recorder *r, pid_t reader)
-{
-	char plugin[2 * PATH_MAX], option[2 * PATH_MAX + 128];
-	const char **args;
-	size_t n = 0, k = 0;
-
-	while (r->program.argv[n])
-		n++;
-	args = calloc(n + 16, sizeof(*args));
-	if (!args)
-		_exit(EXIT_FAILURE);
-	quote(plugin, sizeof(plugin), r->plugin);
-	snprintf(option, sizeof(option), "%s,fd=%d,size=%zu,reader=%d", plugin, r->memory_fd,
-		 ts_ring_size(r->ring_len), (int)reader);
-	args[k++] = r->program.emulated->qemu;
-	args[k++] = r->is_new ? "-one-insn-per-tb" : "-singlestep";
-	if (model(r)) {
-		args[k++] = "-cpu";
-		args[k++] = model(r);
-	}
-	if (r->cli->sysroot) {
-		args[k++] = "-L";
-		args[k++] = r->cli->sysroot;
-	}
-	args[k++] = "-0";
-	args[k++] = r->program.argv[0];
-	args[k++] = "-plugin";
-	args[k++] = option;
-	args[k++] = r->program.path;
-	memcpy(args + k, r->program.argv + 1, n * sizeof(*args));
-	execv(r->program.emulator, (char *const *)args);
-	ts_message(stderr, "tracestub: cannot start %s: %s", r->program.emulator, strerror(errno));
-	_exit(127);
-}
 
 static volatile sig_atomic_t program_pid;
 
@@ -307,7 +144,7 @@ static const int passed[] = { SIGHUP, SIGTERM, SIGUSR1, SIGUSR2 };
 #define N_IGNORED (sizeof(ignored) / sizeof(ignored[0]))
 #define N_PASSED (sizeof(passed) / sizeof(passed[0]))
 
-static bool start(struct recorder *r)
+static bool start(struct ts_recorder *r)
 {
 	struct sigaction ignore = { .sa_handler = SIG_IGN }, old[N_IGNORED];
 	struct sigaction pass = { .sa_sigaction = pass_on, .sa_flags = SA_SIGINFO | SA_RESTART }, was;
@@ -317,11 +154,11 @@ static bool start(struct recorder *r)
 		sigaction(ignored[i], &ignore, &old[i]);
 	r->pid = fork();
 	if (r->pid < 0)
-		return ts_fail_errno(&r->err, "cannot start the emulator");
+		return ts_fail_errno(&r->err, "cannot start %s", r->engine->name);
 	if (!r->pid) {
 		for (size_t i = 0; i < N_IGNORED; i++)
 			sigaction(ignored[i], &old[i], NULL);
-		be_emulator(r, reader);
+		r->engine->become(r, reader);
 	}
 	program_pid = r->pid;
 	for (size_t i = 0; i < N_PASSED; i++) {
@@ -329,6 +166,7 @@ static bool start(struct recorder *r)
 			sigaction(passed[i], &pass, NULL);
 	}
 	close(r->memory_fd);
+	r->memory_fd = -1;
 	return true;
 }
 
@@ -337,7 +175,7 @@ static bool start(struct recorder *r)
  */
 static void *wait_for_end(void *user)
 {
-	struct recorder *r = user;
+	struct ts_recorder *r = user;
 	int status = 0;
 
 	for (;;) {
@@ -352,86 +190,24 @@ static void *wait_for_end(void *user)
 	}
 	r->status = status;
 	atomic_store(&r->is_dead, true);
-	ts_ring_wake(r->ring);
+	r->engine->wake(r);
 	return NULL;
 }
 
 /* -------------------------------------------------------------------------------- the stream */
 
-/*
- * With --limit: the stream ends after the frame in which the file gets too long.
- *
- * To be called when bytes have come: the frame before them has been sealed then, which it may not have been
- * when its last byte was taken.
- */
-static void limit(struct recorder *r)
-{
-	if (r->is_cut || r->writer->n_file < r->cli->limit ||
-	    atomic_load(&r->ring->tail) > atomic_load(&r->ring->boundary))
-		return;
-	r->is_cut = true;
-	r->cut_at = atomic_load(&r->ring->boundary);
-	atomic_store(&r->ring->is_stopped, 1);
-}
-
-/* Write what came.  A file that cannot be written ends the recording, not the program. */
-static void take(struct recorder *r, const uint8_t *bytes, size_t len)
-{
-	uint64_t at = atomic_load(&r->ring->tail);
-	size_t n = len;
-
-	limit(r);
-	if (r->is_cut)
-		n = at >= r->cut_at ? 0 : at + len > r->cut_at ? (size_t)(r->cut_at - at) : len;
-	if (r->err.code == TS_OK && !ucir_writer_add(r->writer, bytes, n, &r->err))
-		atomic_store(&r->ring->is_stopped, 1);
-	ts_ring_take(r->ring, len);
-}
-
-static void read_stream(struct recorder *r)
-{
-	for (;;) {
-		bool is_dead = atomic_load(&r->is_dead);
-		const uint8_t *bytes;
-		size_t n = ts_ring_peek(r->ring, &bytes, !is_dead);
-
-		if (n)
-			take(r, bytes, n);
-		else if (is_dead)
-			return;
-	}
-}
-
-/* The frame that was open when the program died. */
-static void add_open_frame(struct recorder *r)
-{
-	uint64_t state = atomic_load(&r->ring->open_state);
-	uint8_t head[UCIR_PUT_FRAME_LEN];
-
-	if (r->is_cut || !state || r->ring->open_base != r->ring->head || (state >> 32) > TS_RING_OPEN_CAP)
-		return;
-	ucir_put_frame(head, UCIR_FRAME, r->ring->open_pid, (uint32_t)state);
-	if (ucir_writer_add(r->writer, head, sizeof(head), &r->err))
-		ucir_writer_add(r->writer, r->ring->open, state >> 32, &r->err);
-}
-
-static bool is_in_exec(const struct recorder *r)
-{
-	return atomic_load(&r->ring->is_in_exec) != 0;
-}
-
-static void add_end(struct recorder *r)
+static void add_end(struct ts_recorder *r)
 {
 	uint8_t op[UCIR_PUT_END_LEN];
 	char number[24];
 
-	if (is_in_exec(r))
-		add_text(r, UCIR_NOTE_BECAME, r->ring->exec_path);
-	snprintf(number, sizeof(number), "%" PRIu64, atomic_load(&r->ring->n_unexplained));
-	add_text(r, UCIR_NOTE_UNEXPLAINED, number);
+	if (r->counts.exec_path)
+		ts_recorder_add_text(r, UCIR_NOTE_BECAME, r->counts.exec_path);
+	snprintf(number, sizeof(number), "%" PRIu64, r->counts.n_unexplained);
+	ts_recorder_add_text(r, UCIR_NOTE_UNEXPLAINED, number);
 	if (r->is_cut)
 		ucir_put_end(op, UCIR_END_CUT, 0);
-	else if (is_in_exec(r))
+	else if (r->counts.exec_path)
 		ucir_put_end(op, UCIR_END_EXEC, 0);
 	else if (WIFSIGNALED(r->status))
 		ucir_put_end(op, UCIR_END_SIGNAL,
@@ -441,39 +217,10 @@ static void add_end(struct recorder *r)
 	ucir_writer_add(r->writer, op, sizeof(op), &r->err);
 }
 
-/*
- * The program was killed while its plugin put something into the ring.  If that is the open frame, which is
- * still there as a whole, the rest of it is written; else the file ends inside of a long frame.
- *
- * Returns whether the stream ends after a frame.
- */
-static bool complete_frame(struct recorder *r)
+static void finish_stream(struct ts_recorder *r)
 {
-	uint64_t boundary = atomic_load(&r->ring->boundary), n_put = atomic_load(&r->ring->head) - boundary;
-	uint64_t state = atomic_load(&r->ring->open_state), len = state >> 32;
-	uint8_t head[UCIR_PUT_FRAME_LEN];
-
-	if (!n_put)
-		return true;
-	if (!state || r->ring->open_base != boundary || len > TS_RING_OPEN_CAP || n_put > sizeof(head) + len)
-		return false;
-	ucir_put_frame(head, UCIR_FRAME, r->ring->open_pid, (uint32_t)state);
-	if (n_put < sizeof(head)) {
-		ucir_writer_add(r->writer, head + n_put, sizeof(head) - n_put, &r->err);
-		n_put = sizeof(head);
-	}
-	return ucir_writer_add(r->writer, r->ring->open + (n_put - sizeof(head)), sizeof(head) + len - n_put,
-			       &r->err);
-}
-
-static void finish_stream(struct recorder *r)
-{
-	if (r->is_cut || complete_frame(r)) {
-		add_open_frame(r);
-		if (!r->is_cut)
-			ts_unfinished_add(r->writer, r->ring, r->program.emulated, r->status, &r->err);
+	if (r->engine->finish(r))
 		add_end(r);
-	}
 	if (r->err.code == TS_OK)
 		ucir_writer_flush(r->writer, &r->err);
 }
@@ -481,7 +228,7 @@ static void finish_stream(struct recorder *r)
 /* -------------------------------------------------------------------------------- after it ran */
 
 /* Is the file as it was written?  The program may have truncated or removed it. */
-static bool check_output(struct recorder *r)
+static bool check_output(struct ts_recorder *r)
 {
 	struct stat st;
 
@@ -495,29 +242,29 @@ static bool check_output(struct recorder *r)
 		       (uint64_t)st.st_size, r->writer->n_file);
 }
 
-static void summarize(const struct recorder *r)
+static void summarize(const struct ts_recorder *r)
 {
-	uint64_t n = atomic_load(&r->ring->n_steps);
-	unsigned n_children = atomic_load(&r->ring->n_children);
+	uint64_t n = r->counts.n_steps;
+	unsigned n_children = r->counts.n_children;
 
 	if (r->cli->is_quiet)
 		return;
 	ts_message(stderr,
 		   "tracestub: %s: %" PRIu64 " instructions in %" PRIu64 " bytes (%.1f each), unexplained %" PRIu64 "",
 		   r->out, n, r->writer->n_file, n ? (double)r->writer->n_file / (double)n : 0.0,
-		   atomic_load(&r->ring->n_unexplained));
+		r->counts.n_unexplained);
 	if (r->is_cut)
 		fputs("tracestub: the recording ended at --limit, the program did not\n", stderr);
 	if (WIFSIGNALED(r->status) && WTERMSIG(r->status) == SIGINT)
 		ts_message(stderr,
-			   "tracestub: the program was interrupted; what it did until then is recorded: tracestub gdb %s",
-			   r->out);
+			"tracestub: the program was interrupted; what it did until then is recorded: tracestub gdb %s\n",
+			r->out);
 	if (n_children)
 		ts_message(stderr, "tracestub: %u child process%s not recorded", n_children,
-			   n_children == 1 ? " was" : "es were");
-	if (is_in_exec(r))
+			n_children == 1 ? " was" : "es were");
+	if (r->counts.exec_path)
 		ts_message(stderr, "tracestub: the program became %s, which was not recorded",
-			   r->ring->exec_path);
+			r->counts.exec_path);
 }
 
 /* As the program ended, so does this process. */
@@ -538,18 +285,20 @@ static int end_alike(int status)
 	return 128 + WTERMSIG(status);
 }
 
-static int finish(struct recorder *r)
+static int finish(struct ts_recorder *r)
 {
 	bool is_there;
+	bool is_started = r->engine->is_started(r);
+	const char *refusal = r->engine->refusal(r);
 
-	if (!atomic_load(&r->ring->is_started))
+	if (!is_started)
 		unlink(r->out);
-	if (atomic_load(&r->ring->is_refused)) {
-		ts_fail(&r->err, TS_EUNSUPPORTED, TS_NO_OFF, "%s", r->ring->refusal);
+	if (refusal) {
+		ts_fail(&r->err, TS_EUNSUPPORTED, TS_NO_OFF, "%s", refusal);
 		return (int)ts_report_failure(r->program.path, &r->err);
 	}
-	if (!atomic_load(&r->ring->is_started))
-		return end_alike(r->status); /* QEMU has said why */
+	if (!is_started)
+		return end_alike(r->status); /* the engine has said why */
 	finish_stream(r);
 	is_there = check_output(r);
 	if (r->err.code != TS_OK)
@@ -559,16 +308,16 @@ static int finish(struct recorder *r)
 	return end_alike(r->status);
 }
 
-static bool prepare(struct recorder *r, const char **file)
+static bool prepare(struct ts_recorder *r, const char **file)
 {
 	*file = NULL;
-	if (!check_version(r) || !find_plugin(r))
+	if (!r->engine->find(r))
 		return false;
 	*file = r->out;
-	return open_output(r) && open_ring(r) && add_facts(r);
+	return open_output(r) && r->engine->open(r) && add_facts(r);
 }
 
-static int run(struct recorder *r)
+static int run(struct ts_recorder *r)
 {
 	pthread_t waiter;
 	const char *file;
@@ -579,20 +328,54 @@ static int run(struct recorder *r)
 	} else {
 		if (pthread_create(&waiter, NULL, wait_for_end, r) != 0)
 			abort();
-		read_stream(r);
+		r->engine->read(r);
 		pthread_join(waiter, NULL);
 		return finish(r);
 	}
 	return status;
 }
 
+/* Can the tool of Valgrind record the program? */
+static bool has_valgrind(const struct ts_recorder *r)
+{
+	return HAVE_VALGRIND && r->program.emulated->vg_arch && !r->cli->qemu && !r->cli->cpu && !r->cli->sysroot;
+}
+
+static int refuse(struct ts_recorder *r, const char *why)
+{
+	ts_fail(&r->err, TS_EUNSUPPORTED, TS_NO_OFF, "%s", why);
+	return (int)ts_report_failure(r->program.path, &r->err);
+}
+
+/*
+ * QEMU where it is there, else Valgrind for programs of this machine's own processor.  Returns the status to
+ * exit with, or 0.
+ */
+static int choose_engine(struct ts_recorder *r)
+{
+	bool wants_valgrind = r->cli->with == TS_WITH_VALGRIND;
+
+	r->engine = &ts_record_valgrind;
+	if (wants_valgrind && !HAVE_VALGRIND)
+		return refuse(r, "tracestub was built without Valgrind: install Debian's package valgrind, and build it again");
+	if (wants_valgrind && !has_valgrind(r))
+		return refuse(r, "Valgrind runs programs of this machine's own processor, without --cpu, --qemu and --sysroot");
+	if (wants_valgrind || (r->cli->with == TS_WITH_DEFAULT && has_valgrind(r) && !ts_program_has_emulator(&r->program)))
+		return 0;
+	r->engine = &ts_record_qemu;
+	return ts_program_find_emulator(&r->program, r->cli->qemu);
+}
+
 int ts_run_record(const struct ts_cli *cli)
 {
-	struct recorder r = { .cli = cli, .out_fd = -1 };
+	struct ts_recorder r = { .cli = cli, .out_fd = -1, .memory_fd = -1 };
 	int status = ts_program_find(&r.program, cli->program);
 
 	if (!status)
+		status = choose_engine(&r);
+	if (!status)
 		status = run(&r);
+	free(r.log);
 	free(r.writer);
 	ts_program_fini(&r.program);
 	return status;

@@ -91,7 +91,7 @@ void ts_shadow_clear(uint64_t addr, uint64_t len)
 {
 	while (len) {
 		uint64_t n = ts_shadow_run(addr, len);
-		uint8_t *at = ts_shadow_at(addr);
+		uint8_t *at = ts_shadow_peek(addr) ? ts_shadow_at(addr) : NULL; /* without a copy it is zero */
 
 		if (at && !((addr | n) & 4095))
 			madvise(at, n, MADV_DONTNEED);

@@ -68,9 +68,9 @@ static bool is_in(const int *list, int num)
 	return false;
 }
 
-static void add_regs(struct ts_task *t, struct ts_piece *piece, bool is_all)
+static void add_regs(struct ts_task *t, struct ts_op_piece *piece, bool is_all)
 {
-	uint8_t *p = ts_piece_room(piece, TS_REGS_ROOM);
+	uint8_t *p = ts_op_piece_room(piece, TS_REGS_ROOM);
 	uint32_t n = 0;
 
 	if (!p)
@@ -85,17 +85,17 @@ static void add_regs(struct ts_task *t, struct ts_piece *piece, bool is_all)
 
 void ts_kernel_begin(struct ts_task *t, uint64_t pc, bool is_first)
 {
-	struct ts_piece piece = { 0 };
+	struct ts_op_piece piece = { 0 };
 	uint8_t *p;
 
 	add_regs(t, &piece, true);
-	p = ts_piece_room(&piece, UCIR_PUT_JMP_LEN);
+	p = ts_op_piece_room(&piece, UCIR_PUT_JMP_LEN);
 	if (p)
-		ts_piece_done(&piece, ucir_put_jmp(p, pc));
+		ts_op_piece_done(&piece, ucir_put_jmp(p, pc));
 	if (is_first)
 		ts_maps_update(&piece, 0, 0, addr_max(), ts_regs_get(t->cpu, ts_guest->sp));
 	ts_out_piece(t->pid, UCIR_KEYFRAME, &piece);
-	ts_piece_fini(&piece);
+	ts_op_piece_fini(&piece);
 	ts_siginfo_begin_thread();
 	ts_names_begin(t);
 	t->at = pc;
@@ -188,26 +188,26 @@ void ts_kernel_call(struct ts_task *t, int num, const uint64_t args[TS_N_ARGS])
 
 static void put_call(uint64_t pid, const struct ts_call *c)
 {
-	const struct ts_piece *inner = &c->ops;
-	struct ts_piece piece = { 0 };
-	uint8_t *p = ts_piece_room(&piece, UCIR_PUT_SYSCALL_LEN + 8 * TS_N_ARGS + inner->len);
+	const struct ts_op_piece *inner = &c->ops;
+	struct ts_op_piece piece = { 0 };
+	uint8_t *p = ts_op_piece_room(&piece, UCIR_PUT_SYSCALL_LEN + 8 * TS_N_ARGS + inner->len);
 
 	if (!p)
 		return;
 	p = ucir_put_syscall(p, (uint32_t)c->num, (uint64_t)c->ret, c->args, TS_N_ARGS, inner->n_ops);
-	ts_piece_done(&piece, ucir_put_bytes(p, inner->bytes, inner->len));
+	ts_op_piece_done(&piece, ucir_put_bytes(p, inner->bytes, inner->len));
 	ts_out_piece(pid, UCIR_FRAME, &piece);
-	ts_piece_fini(&piece);
+	ts_op_piece_fini(&piece);
 }
 
 /* A call that does not return: what it has changed is in c->ops. */
 static void put_exit(uint64_t pid, struct ts_call *c)
 {
-	uint8_t *p = ts_piece_room(&c->ops, 1);
+	uint8_t *p = ts_op_piece_room(&c->ops, 1);
 
 	if (p) {
 		*p = UCIR_EXIT;
-		ts_piece_done(&c->ops, p + 1);
+		ts_op_piece_done(&c->ops, p + 1);
 	}
 	c->ret = 0;
 	put_call(pid, c);
@@ -229,7 +229,7 @@ static void put_thread_end(struct leaving *l)
 	put_exit(l->pid, &l->call);
 	p = ts_out_room(l->pid, 5);
 	ts_out_publish(ucir_put_thread_end(p, (uint32_t)l->call.args[0] & 0xff), 1);
-	ts_piece_fini(&l->call.ops);
+	ts_op_piece_fini(&l->call.ops);
 }
 
 /* Is the word of the thread's id as it left it?  Its page may be unmapped meanwhile. */
@@ -248,10 +248,10 @@ static void add_cleared(struct leaving *l)
 
 	if (!ts_maps_read(l->word, id, TID_LEN) || memcmp(id, zero, TID_LEN) != 0)
 		return;
-	p = ts_piece_room(&l->call.ops, UCIR_PUT_ACCESS_LEN + TID_LEN);
+	p = ts_op_piece_room(&l->call.ops, UCIR_PUT_ACCESS_LEN + TID_LEN);
 	if (!p)
 		return;
-	ts_piece_done(&l->call.ops, ucir_put_contents(p, UCIR_WRITE, l->word, zero, TID_LEN));
+	ts_op_piece_done(&l->call.ops, ucir_put_contents(p, UCIR_WRITE, l->word, zero, TID_LEN));
 	ts_shadow_set(l->word, zero, TID_LEN);
 }
 
@@ -279,7 +279,7 @@ void ts_kernel_settle(void)
 void ts_kernel_exit(struct ts_task *t)
 {
 	settle(true);
-	ts_piece_reset(&t->call.ops);
+	ts_op_piece_reset(&t->call.ops);
 	put_exit(t->pid, &t->call);
 }
 
@@ -300,8 +300,8 @@ void ts_kernel_thread_end(struct ts_task *t)
 {
 	struct leaving l = { t->pid, tid_word(t), t->call };
 
-	t->call.ops = (struct ts_piece){ 0 };
-	ts_piece_reset(&l.call.ops);
+	t->call.ops = (struct ts_op_piece){ 0 };
+	ts_op_piece_reset(&l.call.ops);
 	if (l.word && ts_kernel_n_leaving < MAX_LEAVING)
 		leaving[ts_kernel_n_leaving++] = l;
 	else
@@ -339,7 +339,7 @@ static void note_child(const struct ts_call *c)
 }
 
 /* What @addr points to and, as in the structs of readv and recvmsg, what the words there point to. */
-static void compare_pointed(struct ts_piece *p, uint64_t addr, unsigned depth)
+static void compare_pointed(struct ts_op_piece *p, uint64_t addr, unsigned depth)
 {
 	if (!ts_maps_is_readable(addr, 1))
 		return;
@@ -359,7 +359,7 @@ void ts_kernel_returned(struct ts_task *t, int64_t ret)
 	c->is_over = true;
 	t->is_stale = true;
 	ts_out_ring()->is_in_exec = 0;
-	ts_piece_reset(&c->ops);
+	ts_op_piece_reset(&c->ops);
 	if (is_in(calls->maps, c->num) && !is_error) {
 		bool is_new = c->num == calls->mmap[0] || c->num == calls->mmap[1];
 		uint64_t start = ts_guest->word == 4 ? (uint32_t)ret : (uint64_t)ret;
@@ -457,7 +457,7 @@ static uint8_t read_info(const struct ts_task *t, int num, uint64_t sp, int32_t 
  * The frame, and those of signals that came with this one, whose handlers are yet to begin: they end near the
  * last stack pointer.  On another stack their number is not known.
  */
-static void compare_frames(struct ts_piece *p, const struct ts_task *t, uint64_t sp)
+static void compare_frames(struct ts_op_piece *p, const struct ts_task *t, uint64_t sp)
 {
 	uint64_t moved = ts_regs_last(&t->values, ts_guest->sp) - sp;
 
@@ -470,7 +470,7 @@ static void compare_frames(struct ts_piece *p, const struct ts_task *t, uint64_t
 void ts_kernel_write_signal(struct ts_task *t, int num, bool is_step)
 {
 	uint64_t sp = ts_regs_get(t->cpu, ts_guest->sp), addr = 0;
-	struct ts_piece piece = { 0 }, inner = { 0 };
+	struct ts_op_piece piece = { 0 }, inner = { 0 };
 	uint8_t flags = UCIR_SIGNAL_HANDLER, *p;
 	int32_t code = 0;
 
@@ -480,12 +480,12 @@ void ts_kernel_write_signal(struct ts_task *t, int num, bool is_step)
 		flags |= UCIR_SIGNAL_FAULT;
 	compare_frames(&inner, t, sp);
 	add_regs(t, &inner, false);
-	p = ts_piece_room(&piece, UCIR_PUT_SIGNAL_LEN + inner.len);
+	p = ts_op_piece_room(&piece, UCIR_PUT_SIGNAL_LEN + inner.len);
 	if (p) {
 		p = ucir_put_signal(p, (uint16_t)num, code, addr, flags, inner.n_ops);
-		ts_piece_done(&piece, ucir_put_bytes(p, inner.bytes, inner.len));
+		ts_op_piece_done(&piece, ucir_put_bytes(p, inner.bytes, inner.len));
 		ts_out_piece(t->pid, UCIR_FRAME, &piece);
 	}
-	ts_piece_fini(&piece);
-	ts_piece_fini(&inner);
+	ts_op_piece_fini(&piece);
+	ts_op_piece_fini(&inner);
 }

@@ -157,12 +157,12 @@ bool ts_maps_is_unknown(uint64_t addr)
 	return false;
 }
 
-static void forget(struct ts_piece *p, uint64_t start, uint64_t end)
+static void forget(struct ts_op_piece *p, uint64_t start, uint64_t end)
 {
-	uint8_t *at = ts_piece_room(p, 17);
+	uint8_t *at = ts_op_piece_room(p, 17);
 
 	if (at)
-		ts_piece_done(p, ucir_put_range(at, UCIR_FORGET, start, end - start));
+		ts_op_piece_done(p, ucir_put_range(at, UCIR_FORGET, start, end - start));
 	if (n_unknown < sizeof(unknown) / sizeof(unknown[0])) {
 		unknown[n_unknown].start = start;
 		unknown[n_unknown++].end = end;
@@ -183,18 +183,18 @@ static bool read_page(uint64_t addr, uint8_t page[PAGE])
 	return ts_maps_read(addr, page, PAGE);
 }
 
-static void write_op(struct ts_piece *p, uint64_t addr, const uint8_t *bytes, uint32_t len)
+static void write_op(struct ts_op_piece *p, uint64_t addr, const uint8_t *bytes, uint32_t len)
 {
-	uint8_t *at = ts_piece_room(p, UCIR_PUT_ACCESS_LEN + len);
+	uint8_t *at = ts_op_piece_room(p, UCIR_PUT_ACCESS_LEN + len);
 
 	if (at)
-		ts_piece_done(p, ucir_put_contents(at, UCIR_WRITE, addr, bytes, len));
+		ts_op_piece_done(p, ucir_put_contents(at, UCIR_WRITE, addr, bytes, len));
 }
 
 /*
  * The pieces of @len bytes (a multiple of the granule) that differ from the shadow; @len stays in a window.
  */
-static void write_differences(struct ts_piece *p, uint64_t addr, const uint8_t *bytes, uint32_t len)
+static void write_differences(struct ts_op_piece *p, uint64_t addr, const uint8_t *bytes, uint32_t len)
 {
 	uint8_t *shadow = ts_shadow_at(addr);
 	uint32_t i = 0;
@@ -220,7 +220,7 @@ static bool is_resident(uint64_t entry)
 	return entry >> 62 != 0;
 }
 
-typedef void visitor(struct ts_piece *p, uint64_t page);
+typedef void visitor(struct ts_op_piece *p, uint64_t page);
 
 #define N_ENTRIES 512u
 
@@ -234,7 +234,7 @@ static void read_entries(int fd, const uint8_t *at, uint64_t n, uint64_t entries
 }
 
 /* Visit those pages of [@start, @end) that can hold something: all of them if @is_all. */
-static uint64_t visit_pages(struct ts_piece *p, uint64_t start, uint64_t end, bool is_all, visitor *visit)
+static uint64_t visit_pages(struct ts_op_piece *p, uint64_t start, uint64_t end, bool is_all, visitor *visit)
 {
 	int fd = is_all ? -1 : open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
 	uint64_t entries[N_ENTRIES], n_resident = 0;
@@ -256,7 +256,7 @@ static uint64_t visit_pages(struct ts_piece *p, uint64_t start, uint64_t end, bo
 	return n_resident;
 }
 
-static void visit_new_page(struct ts_piece *p, uint64_t addr)
+static void visit_new_page(struct ts_op_piece *p, uint64_t addr)
 {
 	uint8_t page[PAGE];
 
@@ -265,7 +265,7 @@ static void visit_new_page(struct ts_piece *p, uint64_t addr)
 }
 
 /* It is resident, so it can be read here. */
-static void visit_old_page(struct ts_piece *p, uint64_t addr)
+static void visit_old_page(struct ts_op_piece *p, uint64_t addr)
 {
 	write_differences(p, addr, ts_host(addr), PAGE);
 }
@@ -274,7 +274,7 @@ static void visit_old_page(struct ts_piece *p, uint64_t addr)
  * Compare pages that the recording has something of, and the program does not: the kernel took them away
  * (MADV_DONTNEED, a hole in a file), and they hold zeros or what the file has.
  */
-static void compare_gone(struct ts_piece *p, uint64_t addr, uint64_t n, const uint64_t *entries, int fd)
+static void compare_gone(struct ts_op_piece *p, uint64_t addr, uint64_t n, const uint64_t *entries, int fd)
 {
 	const uint8_t *shadow = ts_shadow_peek(addr);
 	uint64_t of_shadow[N_ENTRIES];
@@ -289,7 +289,7 @@ static void compare_gone(struct ts_piece *p, uint64_t addr, uint64_t n, const ui
 }
 
 /* Add a WRITE for each piece of [@start, @end), pages of one region, that differs from the shadow. */
-static void compare_pages(struct ts_piece *p, uint64_t start, uint64_t end)
+static void compare_pages(struct ts_op_piece *p, uint64_t start, uint64_t end)
 {
 	int fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
 	uint64_t entries[N_ENTRIES], n;
@@ -318,7 +318,7 @@ static const char *description(const struct region *r, uint64_t sp)
 	return sp >= r->start && sp < r->end && !*r->file ? "stack" : "";
 }
 
-static void add_contents(struct ts_piece *p, const struct region *r, uint64_t start, uint64_t end)
+static void add_contents(struct ts_op_piece *p, const struct region *r, uint64_t start, uint64_t end)
 {
 	ts_shadow_clear(start, end - start);
 	if (!(r->prot & QEMU_PAGE_R))
@@ -329,35 +329,35 @@ static void add_contents(struct ts_piece *p, const struct region *r, uint64_t st
 		visit_pages(p, start, end, *r->file, visit_new_page);
 }
 
-static void add_map(struct ts_piece *p, const struct region *r, uint64_t start, uint64_t end, uint64_t sp)
+static void add_map(struct ts_op_piece *p, const struct region *r, uint64_t start, uint64_t end, uint64_t sp)
 {
 	const char *desc = description(r, sp);
 	size_t n_desc = strlen(desc), n_file = strlen(r->file);
 	uint64_t off = *r->file ? r->file_off + (start - r->start) : 0;
-	uint8_t *at = ts_piece_room(p, UCIR_PUT_MAP_LEN + n_desc + n_file);
+	uint8_t *at = ts_op_piece_room(p, UCIR_PUT_MAP_LEN + n_desc + n_file);
 
 	if (at)
-		ts_piece_done(p, ucir_put_map(at, start, end - start, r->prot, off, *r->file ? end - start : 0, desc,
+		ts_op_piece_done(p, ucir_put_map(at, start, end - start, r->prot, off, *r->file ? end - start : 0, desc,
 					      (uint16_t)n_desc, r->file, (uint16_t)n_file));
 	add_contents(p, r, start, end);
 }
 
-static void add_unmap(struct ts_piece *p, uint64_t start, uint64_t end)
+static void add_unmap(struct ts_op_piece *p, uint64_t start, uint64_t end)
 {
-	uint8_t *at = ts_piece_room(p, 17);
+	uint8_t *at = ts_op_piece_room(p, 17);
 
 	if (at)
-		ts_piece_done(p, ucir_put_range(at, UCIR_UNMAP, start, end - start));
+		ts_op_piece_done(p, ucir_put_range(at, UCIR_UNMAP, start, end - start));
 	ts_shadow_clear(start, end - start);
 }
 
-static void add_prot(struct ts_piece *p, const struct region *r, const struct region *old, uint64_t start,
+static void add_prot(struct ts_op_piece *p, const struct region *r, const struct region *old, uint64_t start,
 		     uint64_t end)
 {
-	uint8_t *at = ts_piece_room(p, 18);
+	uint8_t *at = ts_op_piece_room(p, 18);
 
 	if (at)
-		ts_piece_done(p, ucir_put_prot(at, start, end - start, r->prot));
+		ts_op_piece_done(p, ucir_put_prot(at, start, end - start, r->prot));
 	if (r->prot & QEMU_PAGE_R && !(old->prot & QEMU_PAGE_R))
 		add_contents(p, r, start, end);
 }
@@ -369,7 +369,7 @@ static bool is_same_object(const struct region *a, const struct region *b)
 }
 
 /* What became of [@start, @end), which lies in @old and @r or in neither (NULL). */
-static void change(struct ts_piece *p, const struct region *old, const struct region *r, bool is_fresh,
+static void change(struct ts_op_piece *p, const struct region *old, const struct region *r, bool is_fresh,
 		   uint64_t start, uint64_t end, uint64_t sp)
 {
 	if (!r && old)
@@ -400,7 +400,7 @@ static const struct region *region_at(const struct maps *m, size_t *i, uint64_t 
 	return *i < m->n && m->regions[*i].start <= addr ? &m->regions[*i] : NULL;
 }
 
-void ts_maps_update(struct ts_piece *p, uint64_t fresh, uint64_t len, uint64_t addr_max, uint64_t sp)
+void ts_maps_update(struct ts_op_piece *p, uint64_t fresh, uint64_t len, uint64_t addr_max, uint64_t sp)
 {
 	uint64_t addr = 0, fresh_end = (fresh + len + PAGE - 1) & ~(uint64_t)(PAGE - 1), end;
 	struct maps old = now;
@@ -453,7 +453,7 @@ static bool is_readable(const struct region *r)
 	return r->prot & QEMU_PAGE_R && !ts_maps_is_unknown(r->start);
 }
 
-static void compare_range(struct ts_piece *p, uint64_t addr, uint64_t len, bool is_looked_at(const struct region *r))
+static void compare_range(struct ts_op_piece *p, uint64_t addr, uint64_t len, bool is_looked_at(const struct region *r))
 {
 	uint64_t start = addr & ~(uint64_t)(PAGE - 1), end = (addr + len + PAGE - 1) & ~(uint64_t)(PAGE - 1);
 
@@ -466,17 +466,17 @@ static void compare_range(struct ts_piece *p, uint64_t addr, uint64_t len, bool 
 	}
 }
 
-void ts_maps_compare_range(struct ts_piece *p, uint64_t addr, uint64_t len)
+void ts_maps_compare_range(struct ts_op_piece *p, uint64_t addr, uint64_t len)
 {
 	compare_range(p, addr, len, is_compared);
 }
 
-void ts_maps_compare_readable(struct ts_piece *p, uint64_t addr, uint64_t len)
+void ts_maps_compare_readable(struct ts_op_piece *p, uint64_t addr, uint64_t len)
 {
 	compare_range(p, addr, len, is_readable);
 }
 
-bool ts_maps_compare(struct ts_piece *p)
+bool ts_maps_compare(struct ts_op_piece *p)
 {
 	if (n_resident_pages() > MAX_COMPARED / PAGE)
 		return false;
@@ -487,7 +487,7 @@ bool ts_maps_compare(struct ts_piece *p)
 	return true;
 }
 
-void ts_maps_compare_shared(struct ts_piece *p)
+void ts_maps_compare_shared(struct ts_op_piece *p)
 {
 	for (size_t i = 0; i < now.n; i++) {
 		if (now.regions[i].is_shared && is_compared(&now.regions[i]))
@@ -495,7 +495,7 @@ void ts_maps_compare_shared(struct ts_piece *p)
 	}
 }
 
-void ts_maps_compare_file(struct ts_piece *p, int fd)
+void ts_maps_compare_file(struct ts_op_piece *p, int fd)
 {
 	char link[32], path[4096];
 	ssize_t n;
@@ -525,7 +525,7 @@ static uint64_t piece_len(uint64_t addr, uint64_t len)
 	return 0;
 }
 
-void ts_maps_note_written(struct ts_piece *p, uint64_t addr, uint64_t len)
+void ts_maps_note_written(struct ts_op_piece *p, uint64_t addr, uint64_t len)
 {
 	uint8_t bytes[PAGE];
 

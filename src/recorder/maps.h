@@ -17,34 +17,34 @@
  * Read the maps, and add what is new, gone and different to @p as ops, with the contents of what is new.
  * [@fresh, @fresh + @len) is new even where nothing seems changed.  @addr_max: the guest's last address.
  */
-void ts_maps_update(struct ts_piece *p, uint64_t fresh, uint64_t len, uint64_t addr_max, uint64_t sp);
+void ts_maps_update(struct ts_op_piece *p, uint64_t fresh, uint64_t len, uint64_t addr_max, uint64_t sp);
 
 /*
  * Add a WRITE for each piece of writable memory that differs from the shadow, and bring that up to date.
  *
  * Returns false, and does nothing, if so much memory is resident (256 MiB) that this would take too long.
  */
-bool ts_maps_compare(struct ts_piece *p);
+bool ts_maps_compare(struct ts_op_piece *p);
 
 /*
  * The same for files that are mapped shared, however large they are: a call that writes a file changes them.
  */
-void ts_maps_compare_shared(struct ts_piece *p);
+void ts_maps_compare_shared(struct ts_op_piece *p);
 
 /* The same for [@addr, @addr + @len) as far as it is mapped. */
-void ts_maps_compare_range(struct ts_piece *p, uint64_t addr, uint64_t len);
+void ts_maps_compare_range(struct ts_op_piece *p, uint64_t addr, uint64_t len);
 
 /* The same, with what the program can only read. */
-void ts_maps_compare_readable(struct ts_piece *p, uint64_t addr, uint64_t len);
+void ts_maps_compare_readable(struct ts_op_piece *p, uint64_t addr, uint64_t len);
 
 /* The same for all mappings of the file that @fd is open on, private ones too: their untouched pages are the file's. */
-void ts_maps_compare_file(struct ts_piece *p, int fd);
+void ts_maps_compare_file(struct ts_op_piece *p, int fd);
 
 /*
  * The kernel wrote [@addr, @addr + @len): add a WRITE of it, also where it holds what it held before, and bring
  * the shadow up to date.
  */
-void ts_maps_note_written(struct ts_piece *p, uint64_t addr, uint64_t len);
+void ts_maps_note_written(struct ts_op_piece *p, uint64_t addr, uint64_t len);
 
 /* Is this part of a file that was too large to be recorded, and has not been read since? */
 bool ts_maps_is_unknown(uint64_t addr);

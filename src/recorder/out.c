@@ -98,7 +98,7 @@ static void put_apart(const uint8_t *head, size_t n_head, const uint8_t *bytes, 
 	atomic_store(&ring->open_base, atomic_load(&ring->head));
 }
 
-void ts_out_piece(uint64_t pid, uint8_t kind, const struct ts_piece *p)
+void ts_out_piece(uint64_t pid, uint8_t kind, const struct ts_op_piece *p)
 {
 	uint8_t head[UCIR_PUT_FRAME_LEN];
 

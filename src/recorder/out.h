@@ -3,7 +3,7 @@
  * The plugin's end of the ring: ops into frames.
  *
  * What belongs to a step is written with ts_out_room() and ts_out_publish(), and becomes visible at once.
- * Longer pieces (keyframes, system calls) are put together in a struct ts_piece first.  The caller has the
+ * Longer pieces (keyframes, system calls) are put together in a struct ts_op_piece first.  The caller has the
  * turn.
  */
 #ifndef TS_RECORDER_OUT_H
@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "src/record/piece.h"
+#include "src/record/op_piece.h"
 
 /*
  * Use the shared memory at descriptor @fd, @size bytes, which process @reader reads.  Returns false if it
@@ -37,7 +37,7 @@ uint8_t *ts_out_room(uint64_t pid, size_t len);
 void ts_out_publish(const uint8_t *end, uint32_t n_ops);
 
 /* The ops of @p as a frame of @kind (FRAME, KEYFRAME), or in the open one if they fit. */
-void ts_out_piece(uint64_t pid, uint8_t kind, const struct ts_piece *p);
+void ts_out_piece(uint64_t pid, uint8_t kind, const struct ts_op_piece *p);
 
 void ts_out_note(uint8_t key, const void *bytes, uint32_t len);
 

@@ -266,7 +266,7 @@ static void on_thread_exit(qemu_plugin_id_t id, unsigned vcpu)
 	give_up(t);
 	n_threads--;
 	self = NULL;
-	ts_piece_fini(&t->call.ops);
+	ts_op_piece_fini(&t->call.ops);
 	free(t);
 }
 

@@ -29,7 +29,7 @@ struct ts_call {
 	int num;
 	uint64_t args[TS_N_ARGS];
 	int64_t ret;
-	struct ts_piece ops; /* what it changed in memory */
+	struct ts_op_piece ops; /* what it changed in memory */
 	bool is_over;        /* it has returned, but is not written yet: its registers change until the next instruction */
 };
 

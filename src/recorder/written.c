@@ -73,7 +73,7 @@ static uint64_t word_at(uint64_t addr)
 }
 
 /* @len bytes were written to the buffers of @n iovecs at @addr, one after the other. */
-static void add_vector(struct ts_piece *p, uint64_t addr, uint64_t n, uint64_t len)
+static void add_vector(struct ts_op_piece *p, uint64_t addr, uint64_t n, uint64_t len)
 {
 	unsigned word = ts_guest->word;
 

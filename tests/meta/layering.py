@@ -35,6 +35,7 @@ ROOMS = {
     "src/mcp": "src/base src/query src/ask src/model",
     "src/record": "src/base loaders/usercorn",
     "src/recorder": "loaders/usercorn src/record",
+    "src/recorder-vg": "src/record",
     "src/sandbox": "src/base src/trace",
     "src/program": f"{MODEL} src/ask src/plot src/index src/model src/mcp src/sandbox",
     "loaders": "src/base src/trace",
@@ -58,9 +59,12 @@ JOINTS = {
     "protocol/tracing/tracing.c": "protocol/session",
     "src/program/opening.c": "loaders",
     "src/program/serve.c": "protocol/server",
-    "src/program/record.c": "src/recorder loaders/usercorn",
     "src/program/unfinished.c": "src/recorder loaders/usercorn",
     "src/program/unfinished.h": "src/recorder loaders/usercorn",
+    "src/program/record.c": "loaders/usercorn",
+    "src/program/record_qemu.c": "src/recorder loaders/usercorn",
+    "src/program/record_vg.c": "src/record loaders/usercorn",
+    "src/program/recorder.h": "loaders/usercorn",
 }
 
 # room -> its headers that other rooms may include; a room that is not here shows all.  Whoever asks about a
@@ -86,6 +90,7 @@ LIBRARIES = [
     (re.compile(r"seccomp\.h"), re.compile(r"src/arch/syscall_name\.c|src/sandbox/.*\.c")),
     (re.compile(r"(zlib|lzma|zstd_errors)\.h"), re.compile(r"src/trace/codec\.c")),
     (re.compile(r"zstd\.h"), re.compile(r"src/(trace/(codec|zstd_frames|zstd_write)|index/index_pack)\.c")),
+    (re.compile(r"(pub_tool_|libvex).*\.h"), re.compile(r"src/recorder-vg/.*\.[ch]")),
     (re.compile(r"check\.h"), None),
 ]
 

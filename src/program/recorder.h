@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What `tracestub record` and its two engines share: QEMU with a plugin, and a tool of Valgrind.
+ */
+#ifndef TS_RECORDER_H
+#define TS_RECORDER_H
+
+#include <limits.h>
+#include <stdatomic.h>
+#include <sys/types.h>
+
+#include "cli.h"
+#include "emulator.h"
+#include "loaders/usercorn/write.h"
+#include "src/base/error.h"
+
+struct ts_recorder;
+
+/* How a program is run and what it does comes to the file. */
+struct ts_record_engine {
+	const char *name; /* for messages */
+
+	/* Look for what the engine needs, before the output is opened.  Returns false with r->err. */
+	bool (*find)(struct ts_recorder *r);
+
+	/* Create the memory that is shared with the program's process.  Returns false with r->err. */
+	bool (*open)(struct ts_recorder *r);
+
+	/* Add the NOTEs of the engine.  Returns false with r->err. */
+	bool (*add_facts)(struct ts_recorder *r);
+
+	/* In the child: become the engine that runs the program, for the recorder of process @reader.  Does not return. */
+	void (*become)(const struct ts_recorder *r, pid_t reader);
+
+	/* The program has ended: in another thread than read(), which is to see it. */
+	void (*wake)(struct ts_recorder *r);
+
+	/* Write what comes until the program has ended. */
+	void (*read)(struct ts_recorder *r);
+
+	/* Was an instruction executed? */
+	bool (*is_started)(const struct ts_recorder *r);
+
+	/* Why the engine does not record; NULL if it does. */
+	const char *(*refusal)(const struct ts_recorder *r);
+
+	/* Write the rest and fill r->counts.  Returns whether the stream is complete, so that an END can follow. */
+	bool (*finish)(struct ts_recorder *r);
+};
+
+extern const struct ts_record_engine ts_record_qemu, ts_record_valgrind;
+
+struct ts_record_counts {
+	uint64_t n_steps, n_unexplained;
+	unsigned n_children;
+	const char *exec_path; /* the program that an exec started; NULL if none did */
+};
+
+struct ts_recorder {
+	const struct ts_cli *cli;
+	const struct ts_record_engine *engine;
+	struct ts_program program;
+	char out[PATH_MAX];
+	struct ucir_writer *writer; /* owned */
+	int out_fd, memory_fd;
+	struct ts_error err;
+	bool is_cut; /* --limit was reached */
+	pid_t pid;
+	int status; /* of waitpid(), when is_dead */
+	_Atomic bool is_dead;
+	struct ts_record_counts counts; /* after finish() */
+
+	/* QEMU */
+	char plugin[PATH_MAX];
+	char version[64];
+	bool is_new;       /* it is 9.2 or later */
+	struct ts_ring *ring; /* mapped */
+	uint64_t ring_len; /* TRACESTUB_RING, for tests of a ring that is full all the time */
+	uint64_t cut_at;   /* with is_cut: what follows after this byte of the stream is dropped */
+
+	/* Valgrind */
+	struct ts_record_log *log; /* owned */
+};
+
+/* A NOTE of text.  Returns false with r->err if it cannot be written. */
+bool ts_recorder_add_text(struct ts_recorder *r, uint8_t key, const char *text);
+
+/*
+ * The path of an installed file of tracestub: beside the program in a build directory, else where it was
+ * installed.
+ *
+ * Returns false with r->err if it is at neither place.
+ */
+bool ts_recorder_find_file(struct ts_recorder *r, const char *name, char path[PATH_MAX]);
+
+#endif

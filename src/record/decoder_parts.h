@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the decoder's files share: records.c reads records, execute.c executions of blocks, kernel_ops.c the
+ * kernel's.
+ */
+#ifndef TS_RECORD_DECODER_PARTS_H
+#define TS_RECORD_DECODER_PARTS_H
+
+#include "code.h"
+#include "decoder.h"
+
+#define TS_MAX_THREADS 4096u
+#define TS_MAX_UNKNOWN 64u
+
+struct ts_call_begun {
+	bool is_open;
+	uint32_t num;
+	uint64_t args[TS_LOG_N_ARGS];
+	struct ts_op_piece ops; /* owned */
+};
+
+struct ts_log_task {
+	uint64_t pid;       /* process << 32 | thread */
+	bool is_known;      /* its KEYFRAME is written */
+	uint64_t at;        /* the pc that the recording has for it */
+	uint64_t last_step; /* pc of its last STEP */
+	uint64_t tid_word;  /* cleared when the thread ends; 0: none */
+	struct ts_call_begun call;
+	bool has_signal;    /* a handler is to begin */
+	struct ts_log_signal signal;
+	/* An execution that was not left: until it is known at which instruction. */
+	const struct ts_log_code *open;
+	uint8_t *open_record; /* owned; TS_LOG_MAX_BLOCK bytes */
+	uint8_t state[TS_LOG_MAX_STATE + 32];
+};
+
+struct ts_decoder {
+	const struct ts_log_guest *guest;
+	uint32_t process;
+	struct ts_op_frames *frames; /* borrowed */
+	struct ts_log_code *blocks;  /* owned; by number */
+	uint32_t n_blocks, cap_blocks;
+	struct ts_log_task *tasks[TS_MAX_THREADS]; /* owned; by Valgrind's number */
+	struct ts_log_task *now;  /* the thread that runs */
+	struct ts_op_piece loose;    /* what the kernel changed, for which call is not known yet */
+	bool is_begun;            /* the first KEYFRAME is written */
+	bool is_exiting;          /* a thread called exit_group */
+	uint64_t stack_low, stack_high, stack_min; /* the main stack; it may grow down to stack_min */
+	struct {
+		uint64_t start, end;
+	} unknown[TS_MAX_UNKNOWN];
+	unsigned n_unknown;
+	struct ts_decoder_counts counts;
+	char exec_path[4096];
+	uint64_t last_exec;
+	struct {
+		uint16_t num;
+		int32_t code;
+		uint64_t addr;
+		uint8_t flags;
+	} fatal;
+	struct ts_log_task *dead; /* the thread that a fatal signal ended */
+};
+
+/* -------------------------------------------------------------------------------- execute.c */
+
+/* Execution @record of @b, left by exit @exit (0: at its end), which is none of the block's if it is too large. */
+bool ts_execute(struct ts_decoder *d, struct ts_log_task *t, const struct ts_log_code *b, const uint8_t *record,
+		uint32_t exit);
+
+/* The same of one that was not left: the instructions before @pc. */
+void ts_execute_until(struct ts_decoder *d, struct ts_log_task *t, uint64_t pc);
+
+/* -------------------------------------------------------------------------------- kernel_ops.c */
+
+const char *ts_decode_map(struct ts_decoder *d, uint32_t kind, const uint8_t *bytes, size_t len);
+const char *ts_decode_memory(struct ts_decoder *d, uint32_t kind, const uint8_t *bytes, size_t len);
+
+/* Registers of @t that differ from the new state, as ops of @p; the new state is the thread's then. */
+void ts_decode_registers(struct ts_decoder *d, struct ts_log_task *t, struct ts_op_piece *p, const uint8_t *state,
+			 bool is_all);
+void ts_decode_call(struct ts_decoder *d, struct ts_log_task *t, const struct ts_log_call *c);
+void ts_decode_return(struct ts_decoder *d, struct ts_log_task *t, const struct ts_log_call *c, const uint8_t *state);
+
+/* Write the call as one that does not return. */
+void ts_decode_put_exit(struct ts_decoder *d, struct ts_log_task *t);
+void ts_decode_thread_end(struct ts_decoder *d, struct ts_log_task *t);
+void ts_decode_signal_state(struct ts_decoder *d, struct ts_log_task *t, const uint8_t *state, uint64_t pc);
+
+/* The loose changes belong to thread @t. */
+void ts_decode_settle(struct ts_decoder *d, struct ts_log_task *t);
+
+/* Append the pieces of @len bytes at @addr that differ from the shadow as WRITEs, and change the shadow. */
+void ts_decode_differences(struct ts_op_piece *p, uint64_t addr, const uint8_t *bytes, uint64_t len);
+
+static inline bool ts_decoder_is_unknown(const struct ts_decoder *d, uint64_t addr)
+{
+	for (unsigned i = 0; i < d->n_unknown; i++) {
+		if (addr >= d->unknown[i].start && addr < d->unknown[i].end)
+			return true;
+	}
+	return false;
+}
+
+#endif

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Executions of blocks into ops.  The block was checked: what it says of the record's places is right.  What
+ * the record holds is not: addresses and values are the program's.
+ */
+#include <string.h>
+
+#include "decoder_parts.h"
+#include "loaders/usercorn/op_write.h"
+#include "shadow.h"
+
+/* Where the ops of an instruction go. */
+struct sink {
+	uint8_t *start, *p;
+	uint32_t n_ops;
+};
+
+static uint64_t u64_at(const uint8_t *p)
+{
+	uint64_t val;
+
+	memcpy(&val, p, sizeof(val));
+	return val;
+}
+
+static uint64_t address(const struct ts_decoder *d, const struct ts_log_code_event *e, const uint8_t *record)
+{
+	uint32_t half;
+
+	if (e->flags & TS_LOG_CONST_ADDR)
+		return e->addr;
+	if (d->guest->word == 8)
+		return u64_at(record + e->addr);
+	memcpy(&half, record + e->addr, sizeof(half));
+	return half;
+}
+
+static const uint8_t *value(const struct ts_log_code_event *e, const uint8_t *record)
+{
+	static const uint8_t zeros[32];
+
+	if (!(e->flags & TS_LOG_CONST_VALUE))
+		return record + e->value;
+	return e->len <= 8 ? (const uint8_t *)&e->value : zeros;
+}
+
+/* -------------------------------------------------------------------------------- memory */
+
+/* Something that stands before the instruction's accesses. */
+static void insert(struct sink *s, const uint8_t *op, size_t len)
+{
+	memmove(s->start + len, s->start, (size_t)(s->p - s->start));
+	memcpy(s->start, op, len);
+	s->p += len;
+	s->n_ops++;
+}
+
+/* The main stack grows without a word. */
+static void grow_stack(struct ts_decoder *d, struct sink *s, uint64_t addr)
+{
+	uint64_t start = addr & ~UINT64_C(4095);
+	uint8_t op[UCIR_PUT_MAP_LEN + 8];
+	uint8_t *end = ucir_put_map(op, start, d->stack_low - start, 3, 0, 0, "stack", 5, "", 0);
+
+	insert(s, op, (size_t)(end - op));
+	d->stack_low = start;
+}
+
+static bool is_in_growth(const struct ts_decoder *d, uint64_t addr)
+{
+	return addr - d->stack_min < d->stack_low - d->stack_min;
+}
+
+static bool is_same(const uint8_t *a, const uint8_t *b, uint32_t len)
+{
+	switch (len) {
+	case 8:
+		return memcmp(a, b, 8) == 0;
+	case 4:
+		return memcmp(a, b, 4) == 0;
+	case 1:
+		return *a == *b;
+	default:
+		return memcmp(a, b, len) == 0;
+	}
+}
+
+static void correct(struct ts_decoder *d, struct sink *s, uint64_t addr, const uint8_t *found, uint32_t len)
+{
+	uint8_t op[UCIR_PUT_ACCESS_LEN + 2048];
+
+	ucir_put_contents(op, UCIR_CHANGED, addr, found, len);
+	insert(s, op, UCIR_PUT_ACCESS_LEN + len);
+	ts_shadow_set(addr, found, len);
+	if (!ts_decoder_is_unknown(d, addr))
+		d->counts.n_unexplained++;
+}
+
+/* An access across two windows of the shadow is in two parts. */
+static void check(struct ts_decoder *d, struct sink *s, uint64_t addr, const uint8_t *found, uint32_t len)
+{
+	uint32_t n = (uint32_t)ts_shadow_run(addr, len);
+	const uint8_t *shadow = ts_shadow_at(addr);
+
+	if (shadow && !is_same(shadow, found, n))
+		correct(d, s, addr, found, n);
+	if (n < len) {
+		shadow = ts_shadow_at(addr + n);
+		if (shadow && memcmp(shadow, found + n, len - n) != 0)
+			correct(d, s, addr + n, found + n, len - n);
+	}
+}
+
+static void load(struct ts_decoder *d, struct sink *s, const struct ts_log_code_event *e, const uint8_t *record)
+{
+	uint64_t addr = address(d, e, record);
+
+	if (is_in_growth(d, addr))
+		grow_stack(d, s, addr);
+	check(d, s, addr, value(e, record), e->len);
+	s->p = ucir_put_access(s->p, UCIR_READ, addr, e->len);
+	s->n_ops++;
+}
+
+static void store(struct ts_decoder *d, struct sink *s, const struct ts_log_code_event *e, const uint8_t *record)
+{
+	uint64_t addr = address(d, e, record);
+	const uint8_t *from = value(e, record);
+	uint8_t *shadow;
+
+	if (is_in_growth(d, addr))
+		grow_stack(d, s, addr);
+	shadow = ts_shadow_run(addr, e->len) == e->len ? ts_shadow_at(addr) : NULL;
+	s->p = ucir_put_access(s->p, UCIR_WRITE, addr, e->len);
+	s->n_ops++;
+	if (shadow && e->len == 8) {
+		memcpy(shadow, from, 8);
+		memcpy(s->p, from, 8);
+	} else {
+		ts_shadow_set(addr, from, e->len);
+		memcpy(s->p, from, e->len);
+	}
+	s->p += e->len;
+}
+
+/* -------------------------------------------------------------------------------- events */
+
+static void put_element(struct ts_log_task *t, const struct ts_log_code_event *e, const uint8_t *record)
+{
+	uint32_t index, at;
+
+	memcpy(&index, record + e->addr, sizeof(index));
+	at = (index + (uint32_t)e->bias) % e->n_elements;
+	memcpy(t->state + e->off + at * e->len, value(e, record), e->len);
+}
+
+static void apply(struct ts_decoder *d, struct ts_log_task *t, struct sink *s, const struct ts_log_code_event *e,
+		  const uint8_t *record)
+{
+	if (e->kind == TS_CODE_PUT_WORD) {
+		memcpy(t->state + e->off, record + e->value, 8);
+		return;
+	}
+	if (e->kind == TS_CODE_PUT_CONST) {
+		memcpy(t->state + e->off, &e->value, 8);
+		return;
+	}
+	if (e->flags & TS_LOG_GUARDED && !record[e->guard])
+		return;
+	switch (e->kind) {
+	case TS_CODE_PUTI:
+		put_element(t, e, record);
+		break;
+	case TS_CODE_LOAD:
+		load(d, s, e, record);
+		break;
+	case TS_CODE_STORE:
+		store(d, s, e, record);
+		break;
+	default:
+		memcpy(t->state + e->off, value(e, record), e->len);
+	}
+}
+
+/* The registers that the events before @end write, also those whose value stays. */
+static void put_registers(const struct ts_decoder *d, const struct ts_log_task *t, struct sink *s,
+			  const struct ts_log_code *b, const struct ts_log_code_insn *insn, uint32_t end)
+{
+	for (uint32_t i = insn->writes; i < insn->end_writes && b->writes[i].event < end; i++) {
+		const struct ts_guest_reg *r = &d->guest->regs[b->writes[i].reg];
+
+		if (r->kind == TS_GUEST_PLAIN) {
+			s->p = ucir_put_reg(s->p, r->num, u64_at(t->state + r->off));
+			s->n_ops++;
+		} else {
+			s->p = ts_log_guest_put(d->guest, r, t->state, s->p, &s->n_ops);
+		}
+	}
+}
+
+/* One instruction of which the events before @end happened. */
+static void step(struct ts_decoder *d, struct ts_log_task *t, const struct ts_log_code *b, const struct ts_log_code_insn *insn,
+		 const uint8_t *record, uint32_t end)
+{
+	struct sink s = { .p = ts_op_frames_room(d->frames, t->pid, insn->room) };
+
+	s.start = s.p;
+	for (uint32_t i = insn->events; i < end; i++)
+		apply(d, t, &s, &b->events[i], record);
+	put_registers(d, t, &s, b, insn, end);
+	s.p = ucir_put_step(s.p, insn->len);
+	ts_op_frames_done(d->frames, s.p, s.n_ops + 1);
+	d->counts.n_steps++;
+	d->counts.has_x87 |= insn->flags & TS_LOG_INSN_X87;
+	t->last_step = insn->pc;
+	t->at = insn->pc + insn->len;
+}
+
+static void jump(struct ts_decoder *d, struct ts_log_task *t, uint64_t pc)
+{
+	uint8_t *p;
+
+	if (pc == t->at)
+		return;
+	p = ts_op_frames_room(d->frames, t->pid, UCIR_PUT_JMP_LEN);
+	ts_op_frames_done(d->frames, ucir_put_jmp(p, pc), 1);
+	t->at = pc;
+}
+
+static void steps(struct ts_decoder *d, struct ts_log_task *t, const struct ts_log_code *b, const uint8_t *record,
+		  uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		step(d, t, b, &b->insns[i], record, b->insns[i].end_events);
+}
+
+/*
+ * The pass of a repeated string instruction that finds the count zero: after iterations it is no step of the
+ * processor.
+ */
+static bool is_no_step(const struct ts_log_task *t, const struct ts_log_code_insn *insn, uint32_t exit)
+{
+	return insn->flags & TS_LOG_INSN_REP && exit - 1 == insn->first_exit && t->last_step == insn->pc;
+}
+
+bool ts_execute(struct ts_decoder *d, struct ts_log_task *t, const struct ts_log_code *b, const uint8_t *record,
+		uint32_t exit)
+{
+	const struct ts_log_code_insn *last = &b->insns[b->n_insns - 1];
+	const struct ts_log_exit *e;
+
+	if (exit > b->n_exits)
+		return false;
+	jump(d, t, b->addr);
+	if (!exit) {
+		bool is_fault = last->flags & TS_LOG_INSN_FAULT;
+
+		steps(d, t, b, record, b->n_insns - is_fault);
+		return true;
+	}
+	e = &b->exits[exit - 1];
+	last = &b->insns[e->insn];
+	steps(d, t, b, record, e->insn);
+	if (!e->is_fault && !is_no_step(t, last, exit))
+		step(d, t, b, last, record, e->n_events);
+	return true;
+}
+
+void ts_execute_until(struct ts_decoder *d, struct ts_log_task *t, uint64_t pc)
+{
+	const struct ts_log_code *b = t->open;
+	uint32_t n = 0;
+
+	if (!b)
+		return;
+	t->open = NULL;
+	while (n < b->n_insns && b->insns[n].pc != pc)
+		n++;
+	if (n == b->n_insns)
+		return;
+	jump(d, t, b->addr);
+	steps(d, t, b, t->open_record, n);
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The registers of a processor in Valgrind's guest state, and as a recording has them.
+ *
+ * The offsets are those of Valgrind's published structs, which have been the same since 3.19.
+ */
+#ifndef TS_RECORD_GUEST_H
+#define TS_RECORD_GUEST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "log.h"
+
+#define TS_GUEST_MAX_PUT 48u /* bytes of a register as an op; of ts_guest_put() for the x87 unit: TS_GUEST_X87_PUT */
+#define TS_GUEST_X87_PUT 192u
+#define TS_GUEST_NO_REG 255u
+
+enum ts_guest_reg_kind {
+	TS_GUEST_PLAIN, /* REG of the bytes there */
+	TS_GUEST_FLAGS,
+	TS_GUEST_MXCSR,
+	TS_GUEST_XMM,
+	TS_GUEST_YMM,
+	TS_GUEST_X87, /* the whole unit */
+};
+
+struct ts_guest_reg {
+	uint8_t kind; /* enum ts_guest_reg_kind */
+	uint8_t n;    /* of its kind */
+	uint16_t num; /* in a recording */
+	uint16_t off; /* in the guest state */
+};
+
+struct ts_log_guest {
+	const char *arch; /* in a recording */
+	unsigned word;    /* bytes */
+	uint32_t n_state; /* bytes of the guest state that are used */
+	uint16_t sp;      /* offset of the stack pointer */
+	uint16_t result;  /* offset of a system call's result */
+	uint16_t arg[2];  /* offsets of a signal handler's first arguments; 0: on the stack */
+	const struct ts_guest_reg *regs;
+	unsigned n_regs;
+	struct {
+		uint32_t execve, execveat, exit, exit_group, clone, clone3, fork, vfork, set_tid_address;
+		unsigned clone_tid; /* the argument of clone for the child's id */
+	} calls;
+};
+
+/* Returns NULL if @arch is none that Valgrind's tool records. */
+const struct ts_log_guest *ts_log_guest_find(const char *arch);
+
+/*
+ * The register that bytes [@off, @off + @len) of the guest state belong to.
+ *
+ * Returns TS_GUEST_NO_REG if no recorded register is there, else its place in @g->regs.
+ */
+unsigned ts_log_guest_reg(const struct ts_log_guest *g, unsigned off, unsigned len);
+
+/* Append register @r of @state as ops at @p; returns the byte after them and adds their number to *n_ops. */
+uint8_t *ts_log_guest_put(const struct ts_log_guest *g, const struct ts_guest_reg *r, const uint8_t *state, uint8_t *p,
+			  uint32_t *n_ops);
+
+/* Constants that the guest state does not have: segments. */
+uint8_t *ts_log_guest_put_constants(const struct ts_log_guest *g, uint8_t *p, uint32_t *n_ops);
+
+/* Does register @r differ between the two states? */
+bool ts_log_guest_differs(const struct ts_log_guest *g, const struct ts_guest_reg *r, const uint8_t *a, const uint8_t *b);
+
+#endif

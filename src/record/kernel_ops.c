@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the kernel does to the program, into ops: maps, memory, system calls, signals, ends of threads.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "decoder_parts.h"
+#include "loaders/usercorn/op_write.h"
+#include "shadow.h"
+
+#define PAGE 4096u
+#define GRANULE 8u
+#define MAX_PATH_LEN 4096u
+#define MAX_STACK (UINT64_C(8) << 20)
+#define MAX_ADDR (UINT64_C(1) << 47)
+#define MAX_ZERO (UINT64_C(64) << 20)
+#define CLONE_THREAD 0x10000u
+#define CLONE_CHILD_CLEARTID 0x200000u
+#define RESTARTED ((uint64_t)-512) /* the kernel's ERESTARTSYS: a signal came first */
+
+/* -------------------------------------------------------------------------------- maps */
+
+static void put_range(struct ts_op_piece *p, uint8_t kind, const struct ts_log_map *m)
+{
+	uint8_t *at = ts_op_piece_room(p, 17);
+
+	if (at)
+		ts_op_piece_done(p, ucir_put_range(at, kind, m->addr, m->len));
+}
+
+static void put_prot(struct ts_op_piece *p, const struct ts_log_map *m)
+{
+	uint8_t *at = ts_op_piece_room(p, 18);
+
+	if (at)
+		ts_op_piece_done(p, ucir_put_prot(at, m->addr, m->len, m->prot & 7));
+}
+
+static void put_map(struct ts_decoder *d, const struct ts_log_map *m, const char *file, size_t n_file)
+{
+	const char *desc = m->is_stack ? "stack" : "";
+	uint16_t n_desc = (uint16_t)strlen(desc);
+	uint8_t *at = ts_op_piece_room(&d->loose, UCIR_PUT_MAP_LEN + n_desc + n_file);
+
+	if (at)
+		ts_op_piece_done(&d->loose,
+			      ucir_put_map(at, m->addr, m->len, m->prot & 7, m->file_off, n_file ? m->len : 0, desc, n_desc,
+					   file, (uint16_t)n_file));
+	ts_shadow_clear(m->addr, m->len);
+	if (m->is_stack) {
+		d->stack_low = m->addr;
+		d->stack_high = m->addr + m->len;
+		d->stack_min = d->stack_high > MAX_STACK ? d->stack_high - MAX_STACK : 0;
+	}
+}
+
+static void forget(struct ts_decoder *d, const struct ts_log_map *m)
+{
+	put_range(&d->loose, UCIR_FORGET, m);
+	if (d->n_unknown == TS_MAX_UNKNOWN)
+		return;
+	d->unknown[d->n_unknown].start = m->addr;
+	d->unknown[d->n_unknown++].end = m->addr + m->len;
+}
+
+/* Pages that are not zero in the shadow become zero; what they hold now follows. */
+static void zero(struct ts_decoder *d, const struct ts_log_map *m)
+{
+	static const uint8_t page[PAGE];
+
+	for (uint64_t i = 0; i < m->len && m->len <= MAX_ZERO; i += PAGE) {
+		if (ts_shadow_peek(m->addr + i))
+			ts_decode_differences(&d->loose, m->addr + i, page, PAGE);
+	}
+}
+
+const char *ts_decode_map(struct ts_decoder *d, uint32_t kind, const uint8_t *bytes, size_t len)
+{
+	struct ts_log_map m;
+	size_t n_file;
+
+	if (len < sizeof(m))
+		return "a mapping is cut short";
+	memcpy(&m, bytes, sizeof(m));
+	n_file = strnlen((const char *)bytes + sizeof(m), len - sizeof(m));
+	if (!m.len || m.addr > MAX_ADDR || m.len > MAX_ADDR || (m.addr | m.len) & (PAGE - 1) || n_file > MAX_PATH_LEN)
+		return "a mapping cannot be";
+	switch (kind) {
+	case TS_LOG_MAP:
+		put_map(d, &m, (const char *)bytes + sizeof(m), n_file);
+		break;
+	case TS_LOG_UNMAP:
+		put_range(&d->loose, UCIR_UNMAP, &m);
+		ts_shadow_clear(m.addr, m.len);
+		break;
+	case TS_LOG_PROTECT:
+		put_prot(&d->loose, &m);
+		break;
+	case TS_LOG_FORGET:
+		forget(d, &m);
+		break;
+	default:
+		zero(d, &m);
+	}
+	return NULL;
+}
+
+/* -------------------------------------------------------------------------------- memory */
+
+static void put_write(struct ts_op_piece *p, uint64_t addr, const uint8_t *bytes, uint32_t len)
+{
+	uint8_t *at = ts_op_piece_room(p, UCIR_PUT_ACCESS_LEN + len);
+
+	if (at)
+		ts_op_piece_done(p, ucir_put_contents(at, UCIR_WRITE, addr, bytes, len));
+	ts_shadow_set(addr, bytes, len);
+}
+
+void ts_decode_differences(struct ts_op_piece *p, uint64_t addr, const uint8_t *bytes, uint64_t len)
+{
+	for (uint64_t i = 0; i < len;) {
+		uint64_t n = ts_shadow_run(addr + i, len - i < GRANULE ? len - i : GRANULE), from = i;
+		const uint8_t *shadow = ts_shadow_at(addr + i);
+
+		while (shadow && n && memcmp(shadow, bytes + i, n) != 0) {
+			i += n;
+			n = i < len ? ts_shadow_run(addr + i, len - i < GRANULE ? len - i : GRANULE) : 0;
+			shadow = n ? ts_shadow_at(addr + i) : NULL;
+		}
+		if (i > from)
+			put_write(p, addr + from, bytes + from, (uint32_t)(i - from));
+		i += n;
+	}
+}
+
+const char *ts_decode_memory(struct ts_decoder *d, uint32_t kind, const uint8_t *bytes, size_t len)
+{
+	struct ts_log_memory m;
+
+	if (len < sizeof(m))
+		return "memory is cut short";
+	memcpy(&m, bytes, sizeof(m));
+	if (m.len > len - sizeof(m) || m.addr > MAX_ADDR)
+		return "memory cannot be";
+	if (kind == TS_LOG_MEMORY && m.len)
+		put_write(&d->loose, m.addr, bytes + sizeof(m), (uint32_t)m.len);
+	else
+		ts_decode_differences(&d->loose, m.addr, bytes + sizeof(m), m.len);
+	return NULL;
+}
+
+/* Append @from to @to, and empty it. */
+static void move_piece(struct ts_op_piece *to, struct ts_op_piece *from)
+{
+	uint8_t *at = from->len ? ts_op_piece_room(to, from->len) : NULL;
+
+	if (at) {
+		memcpy(at, from->bytes, from->len);
+		to->len += from->len;
+		to->n_ops += from->n_ops;
+	}
+	ts_op_piece_reset(from);
+}
+
+void ts_decode_settle(struct ts_decoder *d, struct ts_log_task *t)
+{
+	if (!d->loose.n_ops || !d->is_begun)
+		return;
+	if (t && t->call.is_open)
+		move_piece(&t->call.ops, &d->loose);
+	else if (t && t->is_known)
+		ts_op_frames_piece(d->frames, t->pid, UCIR_FRAME, &d->loose);
+	ts_op_piece_reset(&d->loose);
+}
+
+/* -------------------------------------------------------------------------------- registers */
+
+void ts_decode_registers(struct ts_decoder *d, struct ts_log_task *t, struct ts_op_piece *p, const uint8_t *state,
+			 bool is_all)
+{
+	const struct ts_log_guest *g = d->guest;
+
+	for (unsigned i = 0; i < g->n_regs; i++) {
+		const struct ts_guest_reg *r = &g->regs[i];
+		uint8_t *at;
+
+		if (r->kind == TS_GUEST_XMM || (!is_all && !ts_log_guest_differs(g, r, t->state, state)))
+			continue;
+		at = ts_op_piece_room(p, TS_GUEST_X87_PUT);
+		if (at)
+			p->len = (size_t)(ts_log_guest_put(g, r, state, at, &p->n_ops) - p->bytes);
+	}
+	memcpy(t->state, state, g->n_state);
+}
+
+static uint64_t word_of(const struct ts_log_guest *g, const uint8_t *state, unsigned off)
+{
+	uint64_t val = 0;
+
+	memcpy(&val, state + off, g->word);
+	return val;
+}
+
+/* -------------------------------------------------------------------------------- system calls */
+
+static void put_call(struct ts_decoder *d, struct ts_log_task *t, uint64_t ret)
+{
+	struct ts_call_begun *c = &t->call;
+	struct ts_op_piece piece = { 0 };
+	uint8_t *p = ts_op_piece_room(&piece, UCIR_PUT_SYSCALL_LEN + 8 * TS_LOG_N_ARGS + c->ops.len);
+
+	c->is_open = false;
+	if (!p)
+		return;
+	p = ucir_put_syscall(p, c->num, ret, c->args, TS_LOG_N_ARGS, c->ops.n_ops);
+	ts_op_piece_done(&piece, ucir_put_bytes(p, c->ops.bytes, c->ops.len));
+	ts_op_frames_piece(d->frames, t->pid, UCIR_FRAME, &piece);
+	ts_op_piece_fini(&piece);
+	ts_op_piece_reset(&c->ops);
+}
+
+void ts_decode_put_exit(struct ts_decoder *d, struct ts_log_task *t)
+{
+	uint8_t *p;
+
+	ts_decode_settle(d, t);
+	p = ts_op_piece_room(&t->call.ops, 1);
+	if (p) {
+		*p = UCIR_EXIT;
+		ts_op_piece_done(&t->call.ops, p + 1);
+	}
+	put_call(d, t, 0);
+}
+
+/* A text of the program, as far as the shadow has it. */
+static void copy_text(char *to, size_t cap, uint64_t addr)
+{
+	size_t n = 0;
+
+	for (; n + 1 < cap; n++) {
+		const uint8_t *at = ts_shadow_peek(addr + n);
+
+		if (!at || !*at)
+			break;
+		to[n] = (char)*at;
+	}
+	to[n] = '\0';
+}
+
+static void begin_exec(struct ts_decoder *d, const struct ts_log_call *c)
+{
+	bool has_folder = c->num == d->guest->calls.execveat;
+
+	copy_text(d->exec_path, sizeof(d->exec_path), c->args[has_folder]);
+	d->counts.exec_path = d->exec_path;
+}
+
+void ts_decode_call(struct ts_decoder *d, struct ts_log_task *t, const struct ts_log_call *c)
+{
+	if (t->call.is_open)
+		put_call(d, t, RESTARTED);
+	ts_decode_settle(d, d->now);
+	t->call.is_open = true;
+	t->call.num = c->num;
+	memcpy(t->call.args, c->args, sizeof(t->call.args));
+	ts_op_piece_reset(&t->call.ops);
+	if (c->num == d->guest->calls.execve || c->num == d->guest->calls.execveat)
+		begin_exec(d, c);
+	if (c->num == d->guest->calls.set_tid_address)
+		t->tid_word = c->args[0];
+	d->is_exiting |= c->num == d->guest->calls.exit_group;
+}
+
+static void note_child(struct ts_decoder *d, const struct ts_log_call *c)
+{
+	bool is_clone = c->num == d->guest->calls.clone, is_fork = c->num == d->guest->calls.fork || c->num == d->guest->calls.vfork;
+	char text[16];
+
+	if ((int64_t)c->ret <= 0 || !(is_fork || (is_clone && !(c->args[0] & CLONE_THREAD))))
+		return;
+	d->counts.n_children++;
+	ts_op_frames_note(d->frames, UCIR_NOTE_CHILD, text, (uint32_t)snprintf(text, sizeof(text), "%u", (unsigned)c->ret));
+}
+
+void ts_decode_return(struct ts_decoder *d, struct ts_log_task *t, const struct ts_log_call *c, const uint8_t *state)
+{
+	bool does_return = c->num != d->guest->calls.exit && c->num != d->guest->calls.exit_group;
+
+	d->counts.exec_path = NULL;
+	if (!t->call.is_open || !does_return)
+		return;
+	ts_decode_settle(d, t);
+	ts_decode_registers(d, t, &t->call.ops, state, false);
+	put_call(d, t, c->ret);
+	note_child(d, c);
+}
+
+/* The kernel clears the word of the thread's id. */
+void ts_decode_thread_end(struct ts_decoder *d, struct ts_log_task *t)
+{
+	static const uint8_t none[4];
+	uint64_t status = t->call.args[0] & 0xff;
+	uint8_t *p;
+
+	ts_decode_settle(d, t);
+	if (t->tid_word)
+		put_write(&t->call.ops, t->tid_word, none, sizeof(none));
+	ts_decode_put_exit(d, t);
+	p = ts_op_frames_room(d->frames, t->pid, 5);
+	ts_op_frames_done(d->frames, ucir_put_thread_end(p, (uint32_t)status), 1);
+}
+
+/* -------------------------------------------------------------------------------- signals */
+
+static uint64_t shadow_number(uint64_t addr, unsigned len)
+{
+	uint64_t val = 0;
+
+	for (unsigned i = 0; i < len; i++) {
+		const uint8_t *at = ts_shadow_peek(addr + i);
+
+		val |= at ? (uint64_t)*at << 8 * i : 0;
+	}
+	return val;
+}
+
+/* SIGILL SIGTRAP SIGBUS SIGFPE SIGSEGV */
+static bool is_fault(uint32_t num)
+{
+	return num == 4 || num == 5 || num == 7 || num == 8 || num == 11;
+}
+
+/* The second argument of the handler, in registers or on the stack, is the siginfo, if it begins with the number. */
+static uint8_t read_info(const struct ts_decoder *d, const uint8_t *state, uint32_t num, int32_t *code, uint64_t *addr)
+{
+	const struct ts_log_guest *g = d->guest;
+	uint64_t sp = word_of(g, state, g->sp), info = g->arg[0] ? word_of(g, state, g->arg[1]) : shadow_number(sp + 8, 4);
+
+	if (shadow_number(info, 4) != num)
+		return 0;
+	*code = (int32_t)shadow_number(info + 8, 4);
+	*addr = shadow_number(info + (g->word == 8 ? 16 : 12), is_fault(num) && *code > 0 ? g->word : 4);
+	return UCIR_SIGNAL_HAS_CODE | UCIR_SIGNAL_HAS_ADDR;
+}
+
+void ts_decode_signal_state(struct ts_decoder *d, struct ts_log_task *t, const uint8_t *state, uint64_t pc)
+{
+	struct ts_op_piece inner = { 0 }, piece = { 0 };
+	bool was_fault = t->signal.pc != t->at && is_fault(t->signal.num);
+	uint8_t flags = UCIR_SIGNAL_HANDLER | (was_fault ? UCIR_SIGNAL_FAULT : 0), *p;
+	uint64_t addr = 0;
+	int32_t code = 0;
+
+	move_piece(&inner, &d->loose);
+	ts_decode_registers(d, t, &inner, state, false);
+	flags |= read_info(d, state, t->signal.num, &code, &addr);
+	p = ts_op_piece_room(&piece, UCIR_PUT_SIGNAL_LEN + inner.len);
+	if (p) {
+		p = ucir_put_signal(p, (uint16_t)t->signal.num, code, addr, flags, inner.n_ops);
+		ts_op_piece_done(&piece, ucir_put_bytes(p, inner.bytes, inner.len));
+		ts_op_frames_piece(d->frames, t->pid, UCIR_FRAME, &piece);
+	}
+	p = ts_op_frames_room(d->frames, t->pid, UCIR_PUT_JMP_LEN);
+	ts_op_frames_done(d->frames, ucir_put_jmp(p, pc), 1);
+	t->at = pc;
+	t->has_signal = false;
+	ts_op_piece_fini(&inner);
+	ts_op_piece_fini(&piece);
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Ops into frames: what one thread does goes into a frame until another thread's op comes or it is full.
+ */
+#ifndef TS_RECORD_OP_FRAMES_H
+#define TS_RECORD_OP_FRAMES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "op_piece.h"
+
+#define TS_OP_FRAMES_CAP 131072u
+
+struct ts_op_frames {
+	/* Takes bytes of the stream; returns false if no more are wanted. */
+	bool (*put)(void *user, const uint8_t *bytes, size_t len);
+	void *user;
+	bool is_ended; /* put() returned false */
+	uint64_t pid;  /* of the open frame */
+	uint32_t n_ops;
+	size_t len;
+	uint8_t ops[TS_OP_FRAMES_CAP];
+};
+
+/* Room for @len bytes of ops (at most TS_OP_FRAMES_CAP) of thread @pid in its open frame. */
+uint8_t *ts_op_frames_room(struct ts_op_frames *f, uint64_t pid, size_t len);
+
+/* What was written there ends at @end and is @n_ops ops. */
+void ts_op_frames_done(struct ts_op_frames *f, const uint8_t *end, uint32_t n_ops);
+
+/* The ops of @p as a frame of @kind (FRAME, KEYFRAME), or in the open one if they fit. */
+void ts_op_frames_piece(struct ts_op_frames *f, uint64_t pid, uint8_t kind, const struct ts_op_piece *p);
+
+void ts_op_frames_note(struct ts_op_frames *f, uint8_t key, const void *bytes, uint32_t len);
+
+/* Send the open frame. */
+void ts_op_frames_close(struct ts_op_frames *f);
+
+#endif

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * x86's flags from what Valgrind keeps instead of them: the last operation that set them, and its operands.
+ */
+#ifndef TS_RECORD_VEX_FLAGS_H
+#define TS_RECORD_VEX_FLAGS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define TS_VEX_N_OPS_64 65u /* operations of 64-bit programs */
+
+/* OF SF ZF AF PF CF of operation @op, less than TS_VEX_N_OPS_64, on its operands. */
+uint64_t ts_vex_flags(uint64_t op, uint64_t dep1, uint64_t dep2, uint64_t ndep);
+
+#endif

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the kernel and the scheduler do: threads, system calls, signals.
+ */
+#include "tool.h"
+
+#include <pub_tool_libcassert.h>
+#include <pub_tool_libcbase.h>
+#include <pub_tool_libcproc.h>
+#include <pub_tool_machine.h>
+#include <pub_tool_threadstate.h>
+#include <pub_tool_transtab.h>
+
+#define MAX_THREADS 65536u
+#define MAX_FRAME 65536u /* bytes of a signal's frame */
+
+static struct {
+	Bool is_known;      /* its registers are in the log */
+	Bool has_signal;    /* a handler is to run */
+} threads[MAX_THREADS];
+static ThreadId running;
+static Addr frame_start, frame_end; /* what Valgrind wrote of a signal's frame */
+
+static struct ts_log_thread thread(ThreadId tid)
+{
+	return (struct ts_log_thread){ tid, (UInt)VG_(gettid)(), VG_(get_IP)(tid) };
+}
+
+static void log_thread(enum ts_log_kind kind, ThreadId tid)
+{
+	struct ts_log_thread t = thread(tid);
+	void *to = ts_log_room(kind, sizeof(t));
+
+	if (to)
+		VG_(memcpy)(to, &t, sizeof(t));
+}
+
+static void log_state(ThreadId tid)
+{
+	struct ts_log_thread t = thread(tid);
+	UChar *to = ts_log_room(TS_LOG_STATE, sizeof(t) + TS_STATE_LEN);
+
+	if (!to)
+		return;
+	VG_(memcpy)(to, &t, sizeof(t));
+	VG_(get_shadow_regs_area)(tid, to + sizeof(t), 0, 0, TS_STATE_LEN);
+}
+
+/* -------------------------------------------------------------------------------- running */
+
+static void log_signal_frame(ThreadId tid)
+{
+	Addr sp = VG_(get_SP)(tid);
+
+	if (frame_end > frame_start && frame_start - sp < MAX_FRAME && frame_end - sp < MAX_FRAME)
+		ts_memory_log(TS_LOG_COMPARE, sp, frame_end - sp);
+	else
+		ts_memory_log(TS_LOG_COMPARE, sp, 4096);
+	threads[tid].has_signal = False;
+	frame_start = frame_end = 0;
+	log_state(tid);
+}
+
+static void begin(ThreadId tid)
+{
+	Addr sp = VG_(get_SP)(tid);
+
+	ts_clean_environment(sp);
+	ts_guest_log_flags();
+	ts_memory_log_all(sp);
+	ts_log->is_started = 1;
+}
+
+/* Here translations can be discarded. */
+static void on_start(ThreadId tid, ULong n_blocks)
+{
+	(void)n_blocks;
+	tl_assert(tid < MAX_THREADS);
+	if (!ts_log->is_started)
+		begin(tid);
+	if (ts_log_must_stop()) {
+		ts_log_stop();
+		VG_(discard_translations_safely)(0, ~(SizeT)0 >> 1, "tracestub");
+	}
+	if (!ts_is_on)
+		return;
+	if (threads[tid].has_signal)
+		log_signal_frame(tid);
+	else if (!threads[tid].is_known)
+		log_state(tid);
+	else if (tid != running)
+		log_thread(TS_LOG_SWITCH, tid);
+	threads[tid].is_known = True;
+	running = tid;
+}
+
+/* -------------------------------------------------------------------------------- system calls */
+
+static struct ts_log_call call(ThreadId tid, UInt num, const UWord *args, UInt n_args)
+{
+	struct ts_log_call c = { .tid = tid, .num = num, .pc = VG_(get_IP)(tid) };
+
+	for (UInt i = 0; i < n_args && i < TS_LOG_N_ARGS; i++)
+		c.args[i] = args[i];
+	return c;
+}
+
+static void before_call(ThreadId tid, UInt num, UWord *args, UInt n_args)
+{
+	struct ts_log_call c = call(tid, num, args, n_args);
+	void *to = ts_log_room(TS_LOG_CALL, sizeof(c));
+
+	if (to)
+		VG_(memcpy)(to, &c, sizeof(c));
+}
+
+static void after_call(ThreadId tid, UInt num, UWord *args, UInt n_args, SysRes res)
+{
+	struct ts_log_call c = call(tid, num, args, n_args);
+	UChar *to;
+
+	if (!ts_is_on)
+		return;
+	c.ret = sr_isError(res) ? (ULong) - (Long)sr_Err(res) : sr_Res(res);
+	ts_memory_after_call(num, args, n_args, sr_isError(res), sr_isError(res) ? 0 : sr_Res(res));
+	to = ts_log_room(TS_LOG_RETURN, sizeof(c) + TS_STATE_LEN);
+	if (!to)
+		return;
+	VG_(memcpy)(to, &c, sizeof(c));
+	VG_(get_shadow_regs_area)(tid, to + sizeof(c), 0, 0, TS_STATE_LEN);
+}
+
+/* -------------------------------------------------------------------------------- signals */
+
+static void before_signal(ThreadId tid, Int num, Bool is_alternate)
+{
+	struct ts_log_signal s = { tid, (UInt)num, VG_(get_IP)(tid) };
+	void *to;
+
+	(void)is_alternate;
+	if (tid < MAX_THREADS && threads[tid].has_signal)
+		log_signal_frame(tid); /* another one before the handler of the last has begun */
+	to = ts_log_room(TS_LOG_SIGNAL, sizeof(s));
+	if (to)
+		VG_(memcpy)(to, &s, sizeof(s));
+	threads[tid].has_signal = True;
+	frame_start = frame_end = 0;
+}
+
+static void after_write(CorePart part, ThreadId tid, Addr addr, SizeT len)
+{
+	(void)tid;
+	if (!ts_is_on || !len)
+		return;
+	if (part == Vg_CoreSysCall) {
+		ts_memory_log(TS_LOG_MEMORY, addr, len);
+	} else if (part == Vg_CoreSignal) {
+		if (!frame_end || addr < frame_start)
+			frame_start = addr;
+		if (addr + len > frame_end)
+			frame_end = addr + len;
+	}
+}
+
+/* -------------------------------------------------------------------------------- threads and processes */
+
+static void before_thread(ThreadId tid, ThreadId child)
+{
+	struct ts_log_thread t = { tid, 0, child };
+	void *to;
+
+	if (!ts_log->is_started)
+		return; /* the first thread */
+	threads[child].is_known = threads[child].has_signal = False;
+	to = ts_log_room(TS_LOG_NEW_THREAD, sizeof(t));
+	if (to)
+		VG_(memcpy)(to, &t, sizeof(t));
+}
+
+static void before_thread_end(ThreadId tid)
+{
+	log_thread(TS_LOG_THREAD_END, tid);
+	threads[tid].is_known = threads[tid].has_signal = False;
+	running = VG_INVALID_THREADID;
+}
+
+static void in_child(ThreadId tid)
+{
+	(void)tid;
+	ts_log_detach();
+}
+
+void ts_kernel_track(void)
+{
+	VG_(needs_syscall_wrapper)(before_call, after_call);
+	VG_(track_start_client_code)(on_start);
+	VG_(track_pre_deliver_signal)(before_signal);
+	VG_(track_post_mem_write)(after_write);
+	VG_(track_pre_thread_ll_create)(before_thread);
+	VG_(track_pre_thread_ll_exit)(before_thread_end);
+	VG_(atfork)(NULL, NULL, in_child);
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+#include "tool.h"
+
+#include <pub_tool_aspacemgr.h>
+#include <pub_tool_libcassert.h>
+#include <pub_tool_libcbase.h>
+#include <pub_tool_libcfile.h>
+#include <pub_tool_libcprint.h>
+#include <pub_tool_libcproc.h>
+#include <pub_tool_vkiscnums.h>
+
+#define FUTEX_WAIT 0
+#define FUTEX_WAKE 1
+
+struct ts_log *ts_log;
+Bool ts_is_on;
+
+static SizeT log_len;
+
+#if defined(VGA_amd64)
+Long ts_syscall(Long num, Long a, Long b, Long c, Long d, Long e, Long f)
+{
+	register Long r10 __asm__("r10") = d;
+	register Long r8 __asm__("r8") = e;
+	register Long r9 __asm__("r9") = f;
+	Long ret;
+
+	__asm__ volatile("syscall"
+			 : "=a"(ret)
+			 : "a"(num), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+			 : "rcx", "r11", "memory");
+	return ret;
+}
+#else
+#error no system call for this processor
+#endif
+
+static void *shadow_result(void *at)
+{
+	return at;
+}
+
+static void *shadow_sysres(SysRes res)
+{
+	return sr_isError(res) ? NULL : (void *)sr_Res(res);
+}
+
+/* Room in Valgrind's part of the address space, which the program cannot map: 3.24 changed what it returns. */
+static void *reserve(SizeT len)
+{
+	return _Generic(VG_(am_shadow_alloc)(0), void *: shadow_result, SysRes: shadow_sysres)(VG_(am_shadow_alloc)(len));
+}
+
+static Bool map_at(void *at, SizeT len, Int flags, Int fd)
+{
+	return ts_syscall(__NR_mmap, (Long)at, (Long)len, VKI_PROT_READ | VKI_PROT_WRITE, flags | VKI_MAP_FIXED, fd,
+			  0) == (Long)at;
+}
+
+static Addr chunk_at(UInt i)
+{
+	return (Addr)ts_log + TS_LOG_HEAD_LEN + (Addr)(i % ts_log->n_chunks) * ts_log->chunk_len;
+}
+
+static void use_chunk(UInt i)
+{
+	ts_log->limit = chunk_at(i) + ts_log->chunk_len - TS_LOG_MAX_BLOCK;
+	ts_log->cur = chunk_at(i);
+}
+
+void ts_log_open(Int fd)
+{
+	struct vg_stat st;
+	void *at;
+
+	if (VG_(fstat)(fd, &st) != 0 || st.size < TS_LOG_HEAD_LEN + TS_LOG_MIN_CHUNK)
+		VG_(tool_panic)("tracestub: no shared memory");
+	log_len = (SizeT)st.size;
+	at = reserve(log_len);
+	if (!at || !map_at(at, log_len, VKI_MAP_SHARED, fd))
+		VG_(tool_panic)("tracestub: the shared memory cannot be mapped");
+	VG_(close)(fd);
+	ts_log = at;
+	ts_log->base = (Addr)at;
+	use_chunk(0);
+	ts_is_on = True; /* the first block is translated before anything else is called */
+}
+
+void ts_log_detach(void)
+{
+	struct ts_log old;
+
+	if (!ts_log)
+		return;
+	VG_(memcpy)(&old, ts_log, sizeof(old));
+	ts_is_on = False;
+	if (!map_at(ts_log, log_len, VKI_MAP_PRIVATE | VKI_MAP_ANONYMOUS, -1))
+		VG_(tool_panic)("tracestub: memory is exhausted");
+	VG_(memcpy)(ts_log, &old, sizeof(old));
+	ts_log->is_stopped = 1;
+	use_chunk(0);
+}
+
+static void futex(volatile UInt *word, Int op, UInt val, Long ms)
+{
+	struct {
+		Long s, ns;
+	} limit = { ms / 1000, ms % 1000 * 1000000 };
+
+	ts_syscall(__NR_futex, (Long)word, op, val, (Long)&limit, 0, 0);
+}
+
+/* Returns False if nobody reads any more. */
+static Bool wait_for_room(void)
+{
+	for (;;) {
+		UInt taken = __atomic_load_n(&ts_log->n_taken, __ATOMIC_ACQUIRE);
+
+		if (ts_log->is_stopped || VG_(getppid)() != ts_log->reader)
+			return False;
+		if (ts_log->n_filled - taken < ts_log->n_chunks)
+			return True;
+		futex(&ts_log->n_taken, FUTEX_WAIT, taken, 100);
+	}
+}
+
+/* Translated code may be running, which cannot be discarded here: on_start() in kernel.c does. */
+static Bool is_to_stop;
+
+Bool ts_log_must_stop(void)
+{
+	return ts_is_on && (is_to_stop || ts_log->is_stopped);
+}
+
+void ts_log_stop(void)
+{
+	ts_is_on = False;
+	ts_log->is_stopped = 1;
+}
+
+void ts_log_next_chunk(void)
+{
+	UInt i = ts_log->n_filled;
+
+	if (!ts_is_on) {
+		use_chunk(0);
+		return;
+	}
+	ts_log->used[i % ts_log->n_chunks] = (UInt)(ts_log->cur - chunk_at(i));
+	__atomic_store_n(&ts_log->n_filled, i + 1, __ATOMIC_RELEASE);
+	futex(&ts_log->n_filled, FUTEX_WAKE, 1, 0);
+	if (wait_for_room()) {
+		use_chunk(i + 1);
+		return;
+	}
+	is_to_stop = True;
+	use_chunk(i + 1);
+}
+
+void *ts_log_room(enum ts_log_kind kind, SizeT len)
+{
+	SizeT all = (8 + len + 7) & ~(SizeT)7;
+	Addr end;
+	UInt *head;
+
+	if (!ts_is_on || is_to_stop)
+		return NULL;
+	tl_assert(all <= TS_LOG_MAX_CONTROL);
+	end = chunk_at(ts_log->n_filled) + ts_log->chunk_len;
+	if (end - ts_log->cur < all) {
+		ts_log_next_chunk();
+		if (is_to_stop)
+			return NULL;
+	}
+	head = (UInt *)(Addr)ts_log->cur;
+	((ULong *)head)[all / 8 - 1] = 0;
+	head[0] = TS_LOG_CONTROL | kind;
+	head[1] = (UInt)all;
+	__atomic_store_n(&ts_log->cur, (Addr)head + all, __ATOMIC_RELEASE);
+	return head + 2;
+}

@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What is mapped, and memory that changes without an instruction.
+ */
+#include "tool.h"
+
+#include <pub_tool_aspacemgr.h>
+#include <pub_tool_libcassert.h>
+#include <pub_tool_libcbase.h>
+#include <pub_tool_libcfile.h>
+#include <pub_tool_libcproc.h>
+#include <pub_tool_mallocfree.h>
+#include <pub_tool_vkiscnums.h>
+
+#define PAGE 4096u
+#define MAX_FILE (64ul << 20)    /* bytes of a mapping whose contents are logged at once */
+#define MAX_SHARED 64u
+#define MAX_SHARED_LEN (16ul << 20)
+
+typedef struct {
+	Addr base;
+	SizeT len;
+} Iovec;
+
+SizeT ts_memory_read(Addr addr, void *to, SizeT len)
+{
+	Iovec here = { (Addr)to, len }, there = { addr, len };
+	Long n = ts_syscall(__NR_process_vm_readv, VG_(getpid)(), (Long)&here, 1, (Long)&there, 1, 0);
+
+	return n < 0 ? 0 : (SizeT)n;
+}
+
+void ts_memory_log(enum ts_log_kind kind, Addr addr, SizeT len)
+{
+	while (len && ts_is_on) {
+		SizeT n = len < TS_LOG_MAX_PIECE ? len : TS_LOG_MAX_PIECE, got;
+		struct ts_log_memory *m;
+
+		m = ts_log_room(kind, sizeof(*m) + n);
+		if (!m)
+			return;
+		got = ts_memory_read(addr, m + 1, n);
+		VG_(memset)((UChar *)(m + 1) + got, 0, n - got);
+		m->addr = addr;
+		m->len = got;
+		if (got < n)
+			return;
+		addr += n;
+		len -= n;
+	}
+}
+
+static void log_range(enum ts_log_kind kind, Addr addr, SizeT len, UInt prot)
+{
+	struct ts_log_map *m = ts_log_room(kind, sizeof(*m));
+
+	if (m)
+		*m = (struct ts_log_map){ .addr = addr, .len = len, .prot = prot };
+}
+
+/* -------------------------------------------------------------------------------- contents */
+
+static Bool is_zero(const UChar *page)
+{
+	const ULong *words = (const ULong *)page;
+
+	for (UInt i = 0; i < PAGE / 8; i++) {
+		if (words[i])
+			return False;
+	}
+	return True;
+}
+
+/* The pages of [@addr, @addr + @len) that are not zero. */
+static void log_contents(Addr addr, SizeT len)
+{
+	static UChar pages[16 * PAGE] __attribute__((aligned(8)));
+
+	for (SizeT i = 0; i < len; i += sizeof(pages)) {
+		SizeT n = len - i < sizeof(pages) ? len - i : sizeof(pages);
+		SizeT got = ts_memory_read(addr + i, pages, n) & ~(SizeT)(PAGE - 1);
+
+		for (SizeT k = 0; k < got; k += PAGE) {
+			if (!is_zero(pages + k))
+				ts_memory_log(TS_LOG_COMPARE, addr + i + k, PAGE);
+		}
+	}
+}
+
+static UInt prot_of(Bool r, Bool w, Bool x)
+{
+	return (r ? 1u : 0) | (w ? 2u : 0) | (x ? 4u : 0);
+}
+
+/* A mapping as it is now, with its contents if @has_contents. */
+static void log_map(const NSegment *seg, Addr addr, SizeT len, Bool is_stack, Bool has_contents)
+{
+	const HChar *file = seg->kind == SkFileC ? VG_(am_get_filename)(seg) : NULL;
+	SizeT n_file = file ? VG_(strlen)(file) : 0;
+	struct ts_log_map *m = ts_log_room(TS_LOG_MAP, sizeof(*m) + n_file);
+
+	if (!m)
+		return;
+	*m = (struct ts_log_map){ addr, len, file ? (ULong)seg->offset + (addr - seg->start) : 0,
+				  prot_of(seg->hasR, seg->hasW, seg->hasX), is_stack };
+	VG_(memcpy)(m + 1, file, n_file);
+	if (!seg->hasR || !has_contents)
+		return;
+	if (len > MAX_FILE && seg->kind != SkAnonC)
+		log_range(TS_LOG_FORGET, addr, len, 0);
+	else
+		log_contents(addr, len);
+}
+
+/* The addresses where mappings of @kinds begin; the caller frees them. */
+static Addr *find_segments(UInt kinds, Int *n)
+{
+	Int cap = 256;
+	Addr *starts = NULL;
+
+	do {
+		VG_(free)(starts);
+		starts = VG_(malloc)("tracestub", (SizeT)cap * sizeof(*starts));
+		*n = VG_(am_get_segment_starts)(kinds, starts, cap);
+		cap = *n < 0 ? -*n : cap;
+	} while (*n < 0);
+	return starts;
+}
+
+void ts_memory_log_all(Addr sp)
+{
+	Int n;
+	Addr *starts = find_segments(SkFileC | SkAnonC | SkShmC, &n);
+
+	for (Int i = 0; i < n; i++) {
+		const NSegment *seg = VG_(am_find_nsegment)(starts[i]);
+
+		if (seg)
+			log_map(seg, seg->start, seg->end + 1 - seg->start, sp >= seg->start && sp <= seg->end, True);
+	}
+	VG_(free)(starts);
+}
+
+/* -------------------------------------------------------------------------------- shared mappings */
+
+/* Others may write them; they are looked at after each system call. */
+static struct {
+	Addr addr;
+	SizeT len;
+	ULong *sums; /* of pages */
+} shared[MAX_SHARED];
+static UInt n_shared;
+static SizeT shared_len;
+
+static void watch_shared(Addr addr, SizeT len)
+{
+	if (n_shared == MAX_SHARED || shared_len + len > MAX_SHARED_LEN)
+		return;
+	shared[n_shared].addr = addr;
+	shared[n_shared].len = len;
+	shared[n_shared++].sums = VG_(calloc)("tracestub", len / PAGE + 1, sizeof(ULong));
+	shared_len += len;
+}
+
+static void forget_shared(Addr addr, SizeT len)
+{
+	for (UInt i = 0; i < n_shared; i++) {
+		if (addr >= shared[i].addr + shared[i].len || addr + len <= shared[i].addr)
+			continue;
+		shared_len -= shared[i].len;
+		VG_(free)(shared[i].sums);
+		shared[i--] = shared[--n_shared];
+	}
+}
+
+static ULong sum_of(const UChar *page)
+{
+	const ULong *words = (const ULong *)page;
+	ULong sum = 0x9e3779b97f4a7c15u;
+
+	for (UInt i = 0; i < PAGE / 8; i++)
+		sum = (sum ^ words[i]) * 0x100000001b3u + (sum >> 29);
+	return sum;
+}
+
+static void compare_shared(void)
+{
+	static UChar page[PAGE] __attribute__((aligned(8)));
+
+	for (UInt i = 0; i < n_shared; i++) {
+		for (SizeT k = 0; k < shared[i].len; k += PAGE) {
+			ULong sum;
+
+			if (ts_memory_read(shared[i].addr + k, page, PAGE) < PAGE)
+				continue;
+			sum = sum_of(page);
+			if (sum != shared[i].sums[k / PAGE])
+				ts_memory_log(TS_LOG_COMPARE, shared[i].addr + k, PAGE);
+			shared[i].sums[k / PAGE] = sum;
+		}
+	}
+}
+
+/* -------------------------------------------------------------------------------- callbacks */
+
+static void on_map(Addr addr, SizeT len, Bool r, Bool w, Bool x, ULong handle)
+{
+	const NSegment *seg = VG_(am_find_nsegment)(addr);
+
+	(void)r;
+	(void)w;
+	(void)x;
+	(void)handle;
+	if (!ts_is_on || !seg)
+		return;
+	len = (len + PAGE - 1) & ~(SizeT)(PAGE - 1);
+	forget_shared(addr, len);
+	log_map(seg, addr, len, False, seg->kind != SkAnonC);
+}
+
+static void on_unmap(Addr addr, SizeT len)
+{
+	forget_shared(addr, len);
+	log_range(TS_LOG_UNMAP, addr, (len + PAGE - 1) & ~(SizeT)(PAGE - 1), 0);
+}
+
+static void on_protect(Addr addr, SizeT len, Bool r, Bool w, Bool x)
+{
+	log_range(TS_LOG_PROTECT, addr, (len + PAGE - 1) & ~(SizeT)(PAGE - 1), prot_of(r, w, x));
+}
+
+static void on_move(Addr from, Addr to, SizeT len)
+{
+	const NSegment *seg = VG_(am_find_nsegment)(to);
+
+	(void)from;
+	if (ts_is_on && seg)
+		log_map(seg, to, (len + PAGE - 1) & ~(SizeT)(PAGE - 1), False, True);
+}
+
+static Addr page_up(Addr addr)
+{
+	return (addr + PAGE - 1) & ~(Addr)(PAGE - 1);
+}
+
+/* The break need not lie between pages. */
+static void on_brk(Addr addr, SizeT len, ThreadId tid)
+{
+	Addr start = page_up(addr), end = page_up(addr + len);
+	const NSegment *seg = VG_(am_find_nsegment)(start);
+
+	(void)tid;
+	if (ts_is_on && end > start && seg)
+		log_map(seg, start, end - start, False, False);
+}
+
+static void on_brk_down(Addr addr, SizeT len)
+{
+	Addr start = page_up(addr), end = page_up(addr + len);
+
+	if (end > start)
+		log_range(TS_LOG_UNMAP, start, end - start, 0);
+}
+
+void ts_memory_track(void)
+{
+	VG_(track_new_mem_mmap)(on_map);
+	VG_(track_die_mem_munmap)(on_unmap);
+	VG_(track_change_mem_mprotect)(on_protect);
+	VG_(track_copy_mem_remap)(on_move);
+	VG_(track_new_mem_brk)(on_brk);
+	VG_(track_die_mem_brk)(on_brk_down);
+}
+
+/* -------------------------------------------------------------------------------- after system calls */
+
+/* A range as it is now, whatever it was. */
+static void log_again(Addr addr, SizeT len)
+{
+	Addr start = addr & ~(Addr)(PAGE - 1), end = page_up(addr + len);
+
+	if (end - start > MAX_FILE) {
+		log_range(TS_LOG_FORGET, start, end - start, 0);
+		return;
+	}
+	log_range(TS_LOG_ZERO, start, end - start, 0);
+	log_contents(start, end - start);
+}
+
+/* A call changed the file at @fd: its mappings, too. */
+static void compare_file(Int fd)
+{
+	struct vg_stat st;
+	Addr *starts;
+	Int n;
+
+	if (VG_(fstat)(fd, &st) != 0 || !VKI_S_ISREG(st.mode))
+		return;
+	starts = find_segments(SkFileC, &n);
+	for (Int i = 0; i < n; i++) {
+		const NSegment *seg = VG_(am_find_nsegment)(starts[i]);
+
+		if (seg && seg->dev == st.dev && seg->ino == st.ino && seg->hasR)
+			log_again(seg->start, seg->end + 1 - seg->start);
+	}
+	VG_(free)(starts);
+}
+
+static void after_advice(const UWord *args)
+{
+	enum { DONTNEED = 4, FREE = 8, REMOVE = 9, DONTNEED_LOCKED = 24 };
+
+	if (args[2] == DONTNEED || args[2] == REMOVE || args[2] == DONTNEED_LOCKED)
+		log_again(args[0], args[1]);
+	else if (args[2] == FREE)
+		log_range(TS_LOG_FORGET, args[0] & ~(Addr)(PAGE - 1), page_up(args[1]), 0);
+}
+
+void ts_memory_after_call(UInt num, const UWord *args, UWord n_args, Bool is_error, UWord ret)
+{
+	if (is_error || n_args < 3)
+		return;
+	switch (num) {
+	case __NR_mmap:
+		if (args[3] & VKI_MAP_SHARED)
+			watch_shared(ret, page_up(args[1]));
+		break;
+	case __NR_shmat: {
+		const NSegment *seg = VG_(am_find_nsegment)(ret);
+
+		if (seg)
+			watch_shared(ret, seg->end + 1 - ret);
+		break;
+	}
+	case __NR_madvise:
+		after_advice(args);
+		break;
+	case __NR_write:
+	case __NR_pwrite64:
+	case __NR_writev:
+	case __NR_pwritev:
+	case __NR_sendfile:
+	case __NR_ftruncate:
+	case __NR_fallocate:
+		compare_file((Int)args[0]);
+		break;
+	case __NR_splice:
+	case 326: /* copy_file_range */
+		compare_file((Int)args[2]);
+		break;
+	case __NR_readlink:
+		ts_memory_log(TS_LOG_COMPARE, args[1], args[2] < PAGE ? args[2] : PAGE);
+		break;
+	case __NR_readlinkat:
+		if (n_args > 3)
+			ts_memory_log(TS_LOG_COMPARE, args[2], args[3] < PAGE ? args[3] : PAGE);
+		break;
+	default:
+		break;
+	}
+	if (n_shared)
+		compare_shared();
+}

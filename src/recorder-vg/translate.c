@@ -1,0 +1,512 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A block of the program, and what logs its execution.
+ *
+ * The block is described once.  Each execution stores only what the description does not say: the values of
+ * temporaries, each once, which do not change as VEX's temporaries are assigned once.
+ */
+#include "tool.h"
+
+#include <pub_tool_libcassert.h>
+#include <pub_tool_libcbase.h>
+#include <pub_tool_libcprint.h>
+#include <pub_tool_machine.h>
+
+#define MAX_EVENTS 4096u
+#define MAX_EXITS 512u
+#define MAX_TEMPS 16384u
+#define HEAD_LEN 8u
+
+static struct {
+	IRSB *out;
+	IRTemp base;            /* address of this execution's record */
+	UInt len;               /* bytes of the record so far */
+	UShort at[MAX_TEMPS];   /* where the record has a temporary; 0: it has not */
+	Int ip_off;             /* of the program counter in the guest state */
+	struct ts_log_block block;
+	struct ts_log_insn insns[TS_LOG_MAX_INSNS];
+	struct ts_log_exit exits[MAX_EXITS];
+	struct ts_log_event events[MAX_EVENTS];
+	UInt n_events;
+	Addr pc;
+} b;
+
+static UInt n_blocks;
+
+/* -------------------------------------------------------------------------------- values */
+
+static IRExpr *number(Addr val)
+{
+	return IRExpr_Const(IRConst_U64(val));
+}
+
+static IRExpr *assign(IRType type, IRExpr *what)
+{
+	IRTemp to = newIRTemp(b.out->tyenv, type);
+
+	addStmtToIRSB(b.out, IRStmt_WrTmp(to, what));
+	return IRExpr_RdTmp(to);
+}
+
+static void store(UInt off, IRExpr *atom)
+{
+	IRExpr *at = assign(Ity_I64, IRExpr_Binop(Iop_Add64, IRExpr_RdTmp(b.base), number(off)));
+
+	addStmtToIRSB(b.out, IRStmt_Store(Iend_LE, at, atom));
+}
+
+/* Room for @len bytes in the record. */
+static UShort room(UInt len)
+{
+	UInt at = b.len;
+
+	b.len += len;
+	if (b.len > TS_LOG_MAX_BLOCK - 64)
+		VG_(tool_panic)("tracestub: a block changes too much");
+	return (UShort)at;
+}
+
+/* Where the record has the value of @atom. */
+static UShort place_of(IRExpr *atom)
+{
+	IRType type = typeOfIRExpr(b.out->tyenv, atom);
+	IRTemp temp = atom->tag == Iex_RdTmp ? atom->Iex.RdTmp.tmp : IRTemp_INVALID;
+	UShort at;
+
+	if (temp != IRTemp_INVALID && temp < MAX_TEMPS && b.at[temp])
+		return b.at[temp];
+	if (type == Ity_I1) {
+		atom = assign(Ity_I8, IRExpr_Unop(Iop_1Uto8, atom));
+		type = Ity_I8;
+	}
+	at = room((UInt)sizeofIRType(type));
+	store(at, atom);
+	if (temp != IRTemp_INVALID && temp < MAX_TEMPS)
+		b.at[temp] = at;
+	return at;
+}
+
+static Bool const_bits(const IRConst *c, ULong *bits)
+{
+	switch (c->tag) {
+	case Ico_U1:
+		*bits = c->Ico.U1;
+		return True;
+	case Ico_U8:
+		*bits = c->Ico.U8;
+		return True;
+	case Ico_U16:
+		*bits = c->Ico.U16;
+		return True;
+	case Ico_U32:
+		*bits = c->Ico.U32;
+		return True;
+	case Ico_U64:
+		*bits = c->Ico.U64;
+		return True;
+	case Ico_F64i:
+		*bits = c->Ico.F64i;
+		return True;
+	case Ico_V128:
+		*bits = 0;
+		return c->Ico.V128 == 0;
+	case Ico_V256:
+		*bits = 0;
+		return c->Ico.V256 == 0;
+	default:
+		return False;
+	}
+}
+
+static ULong value_of(IRExpr *atom, UChar is_const, UChar *flags)
+{
+	ULong bits;
+
+	if (atom->tag == Iex_Const && const_bits(atom->Iex.Const.con, &bits)) {
+		*flags |= is_const;
+		return bits;
+	}
+	return place_of(atom);
+}
+
+/* -------------------------------------------------------------------------------- events */
+
+static struct ts_log_event *new_event(UChar kind, UInt len)
+{
+	struct ts_log_event *e = &b.events[b.n_events++];
+
+	if (b.n_events == MAX_EVENTS)
+		VG_(tool_panic)("tracestub: a block has too many events");
+	*e = (struct ts_log_event){ .kind = kind, .len = (UShort)len };
+	b.insns[b.block.n_insns - 1].n_events++;
+	return e;
+}
+
+static void set_guard(struct ts_log_event *e, IRExpr *guard)
+{
+	if (!guard || (guard->tag == Iex_Const && guard->Iex.Const.con->Ico.U1))
+		return;
+	e->flags |= TS_LOG_GUARDED;
+	e->guard = place_of(guard);
+}
+
+static struct ts_log_event *access(UChar kind, IRExpr *addr, UInt len, IRExpr *guard)
+{
+	struct ts_log_event *e = new_event(kind, len);
+
+	e->addr = value_of(addr, TS_LOG_CONST_ADDR, &e->flags);
+	set_guard(e, guard);
+	return e;
+}
+
+static void set_value(struct ts_log_event *e, IRExpr *atom)
+{
+	e->value = value_of(atom, TS_LOG_CONST_VALUE, &e->flags);
+}
+
+static UInt size_of(IRExpr *atom)
+{
+	IRType type = typeOfIRExpr(b.out->tyenv, atom);
+
+	return type == Ity_I1 ? 1 : (UInt)sizeofIRType(type);
+}
+
+/* Does the decoder know this part of the guest state? */
+static Bool is_recorded(Int off)
+{
+	return off >= 16 && off != b.ip_off && (UInt)off < TS_STATE_LEN;
+}
+
+static void log_put(Int off, IRExpr *atom)
+{
+	struct ts_log_event *e;
+
+	if (!is_recorded(off))
+		return;
+	e = new_event(TS_LOG_PUT, size_of(atom));
+	e->off = (UShort)off;
+	set_value(e, atom);
+}
+
+static void log_puti(const IRPutI *p)
+{
+	struct ts_log_event *e = new_event(TS_LOG_PUTI, size_of(p->data));
+
+	e->off = (UShort)p->descr->base;
+	e->n_elements = (UInt)p->descr->nElems;
+	e->bias = p->bias;
+	e->addr = place_of(p->ix);
+	set_value(e, p->data);
+}
+
+static void add(IRStmt *st)
+{
+	addStmtToIRSB(b.out, st);
+}
+
+static void on_assign(IRStmt *st)
+{
+	IRExpr *from = st->Ist.WrTmp.data;
+	struct ts_log_event *e;
+
+	if (from->tag != Iex_Load) {
+		add(st);
+		return;
+	}
+	e = access(TS_LOG_LOAD, from->Iex.Load.addr, (UInt)sizeofIRType(from->Iex.Load.ty), NULL);
+	add(st);
+	set_value(e, IRExpr_RdTmp(st->Ist.WrTmp.tmp));
+}
+
+static void on_guarded_load(IRStmt *st)
+{
+	IRLoadG *l = st->Ist.LoadG.details;
+	IRType result, loaded;
+	struct ts_log_event *e;
+
+	typeOfIRLoadGOp(l->cvt, &result, &loaded);
+	e = access(TS_LOG_LOAD, l->addr, (UInt)sizeofIRType(loaded), l->guard);
+	add(st);
+	set_value(e, IRExpr_RdTmp(l->dst));
+}
+
+static void on_store(IRStmt *st, IRExpr *addr, IRExpr *data, IRExpr *guard)
+{
+	set_value(access(TS_LOG_STORE, addr, size_of(data), guard), data);
+	add(st);
+}
+
+static IRExpr *is_equal(IRExpr *x, IRExpr *y)
+{
+	static const IROp ops[] = { [1] = Iop_CmpEQ8, [2] = Iop_CmpEQ16, [4] = Iop_CmpEQ32, [8] = Iop_CmpEQ64 };
+	IRExpr *is = assign(Ity_I1, IRExpr_Binop(ops[size_of(x)], x, y));
+
+	return assign(Ity_I8, IRExpr_Unop(Iop_1Uto8, is));
+}
+
+/* Both halves of a pair are stored, or none. */
+static void on_cas(IRStmt *st)
+{
+	IRCAS *cas = st->Ist.CAS.details;
+	Bool is_pair = cas->expdHi != NULL;
+	UInt len = size_of(cas->dataLo);
+	IRExpr *high = is_pair ? assign(Ity_I64, IRExpr_Binop(Iop_Add64, cas->addr, number(len))) : NULL;
+	IRExpr *old = IRExpr_RdTmp(cas->oldLo), *done;
+	struct ts_log_event *low_load = access(TS_LOG_LOAD, cas->addr, len, NULL), *high_load = NULL, *e;
+
+	if (is_pair)
+		high_load = access(TS_LOG_LOAD, high, len, NULL);
+	add(st);
+	set_value(low_load, old);
+	done = is_equal(old, cas->expdLo);
+	if (is_pair) {
+		set_value(high_load, IRExpr_RdTmp(cas->oldHi));
+		done = assign(Ity_I8, IRExpr_Binop(Iop_And8, done, is_equal(IRExpr_RdTmp(cas->oldHi), cas->expdHi)));
+	}
+	e = access(TS_LOG_STORE, cas->addr, len, done);
+	set_value(e, cas->dataLo);
+	if (is_pair)
+		set_value(access(TS_LOG_STORE, high, len, done), cas->dataHi);
+}
+
+/* -------------------------------------------------------------------------------- helpers of VEX */
+
+/* Called by translated code: memory that a helper reads, or has written, into the record. */
+static VG_REGPARM(3) void copy_memory(Addr to, Addr from, HWord len)
+{
+	VG_(memcpy)((void *)to, (const void *)from, len);
+}
+
+static void copy_after(const IRDirty *d, UShort at)
+{
+	IRExpr *to = assign(Ity_I64, IRExpr_Binop(Iop_Add64, IRExpr_RdTmp(b.base), number(at)));
+	IRDirty *copy = unsafeIRDirty_0_N(3, "copy_memory", VG_(fnptr_to_fnentry)(copy_memory),
+					  mkIRExprVec_3(to, d->mAddr, number((Addr)d->mSize)));
+
+	copy->guard = d->guard;
+	copy->mFx = Ifx_Read;
+	copy->mAddr = d->mAddr;
+	copy->mSize = d->mSize;
+	add(IRStmt_Dirty(copy));
+}
+
+static void log_helper_memory(const IRDirty *d, UChar kind)
+{
+	struct ts_log_event *e = access(kind, d->mAddr, (UInt)d->mSize, d->guard);
+
+	e->value = room((UInt)d->mSize);
+	copy_after(d, (UShort)e->value);
+}
+
+/* What the helper put into the guest state, in pieces that have a type. */
+static void log_helper_state(Int off, Int len)
+{
+	while (len > 0) {
+		IRType type = len >= 32 ? Ity_V256 : len >= 16 ? Ity_V128 : len >= 8 ? Ity_I64 : len >= 4 ? Ity_I32 :
+			      len >= 2 ? Ity_I16 : Ity_I8;
+
+		log_put(off, assign(type, IRExpr_Get(off, type)));
+		off += sizeofIRType(type);
+		len -= sizeofIRType(type);
+	}
+}
+
+static void on_dirty(IRStmt *st)
+{
+	const IRDirty *d = st->Ist.Dirty.details;
+
+	if (d->mFx == Ifx_Read || d->mFx == Ifx_Modify)
+		log_helper_memory(d, TS_LOG_LOAD);
+	add(st);
+	if (d->mFx == Ifx_Write || d->mFx == Ifx_Modify)
+		log_helper_memory(d, TS_LOG_STORE);
+	for (Int i = 0; i < d->nFxState; i++) {
+		for (Int k = 0; d->fxState[i].fx != Ifx_Read && k <= d->fxState[i].nRepeats; k++)
+			log_helper_state(d->fxState[i].offset + k * d->fxState[i].repeatLen, d->fxState[i].size);
+	}
+}
+
+/* -------------------------------------------------------------------------------- instructions */
+
+static Bool is_fault(IRJumpKind kind)
+{
+	return kind == Ijk_NoDecode || kind == Ijk_SigILL || kind == Ijk_SigSEGV || kind == Ijk_SigBUS ||
+	       kind == Ijk_SigFPE || kind == Ijk_SigFPE_IntDiv || kind == Ijk_SigFPE_IntOvf || kind == Ijk_EmFail ||
+	       kind == Ijk_MapFail;
+}
+
+/* x86: what the bytes of an instruction say that its IR does not. */
+static UChar classify(const UChar *insn, UInt len)
+{
+	Bool is_rep = False;
+	UInt i = 0;
+
+	for (; i < len; i++) {
+		UChar c = insn[i];
+
+		is_rep |= c == 0xf2 || c == 0xf3;
+		if (c != 0x66 && c != 0xf2 && c != 0xf3 && c != 0x2e && c != 0x36 && c != 0x3e && c != 0x26 &&
+		    c != 0x64 && c != 0x65 && c != 0x67 && (c & 0xf0) != 0x40)
+			break;
+	}
+	if (i == len)
+		return 0;
+	if (is_rep && ((insn[i] >= 0xa4 && insn[i] <= 0xa7) || (insn[i] >= 0xaa && insn[i] <= 0xaf) ||
+		       (insn[i] >= 0x6c && insn[i] <= 0x6f)))
+		return TS_LOG_INSN_REP;
+	return insn[i] >= 0xd8 && insn[i] <= 0xdf ? TS_LOG_INSN_X87 : 0;
+}
+
+static void on_insn(IRStmt *st)
+{
+	struct ts_log_insn *insn = &b.insns[b.block.n_insns++];
+	UInt len = st->Ist.IMark.len;
+
+	if (b.block.n_insns > TS_LOG_MAX_INSNS)
+		VG_(tool_panic)("tracestub: a block has too many instructions");
+	b.pc = st->Ist.IMark.addr + st->Ist.IMark.delta;
+	*insn = (struct ts_log_insn){ .off = (UShort)(b.pc - b.block.addr), .len = (UChar)len };
+	insn->flags = len ? classify((const UChar *)b.pc, len) : TS_LOG_INSN_FAULT;
+	add(st);
+}
+
+static void on_exit(IRStmt *st)
+{
+	struct ts_log_exit *e = &b.exits[b.block.n_exits++];
+
+	if (b.block.n_exits == MAX_EXITS)
+		VG_(tool_panic)("tracestub: a block has too many exits");
+	e->insn = (UShort)(b.block.n_insns - 1);
+	e->n_events = b.n_events;
+	e->is_fault = is_fault(st->Ist.Exit.jk) && st->Ist.Exit.dst->Ico.U64 == b.pc;
+	store(4, IRExpr_Const(IRConst_U32(b.block.n_exits)));
+	add(st);
+}
+
+static void on_statement(IRStmt *st)
+{
+	switch (st->tag) {
+	case Ist_IMark:
+		on_insn(st);
+		break;
+	case Ist_Put:
+		log_put(st->Ist.Put.offset, st->Ist.Put.data);
+		add(st);
+		break;
+	case Ist_PutI:
+		log_puti(st->Ist.PutI.details);
+		add(st);
+		break;
+	case Ist_WrTmp:
+		on_assign(st);
+		break;
+	case Ist_Store:
+		on_store(st, st->Ist.Store.addr, st->Ist.Store.data, NULL);
+		break;
+	case Ist_StoreG:
+		on_store(st, st->Ist.StoreG.details->addr, st->Ist.StoreG.details->data,
+			 st->Ist.StoreG.details->guard);
+		break;
+	case Ist_LoadG:
+		on_guarded_load(st);
+		break;
+	case Ist_CAS:
+		on_cas(st);
+		break;
+	case Ist_Dirty:
+		on_dirty(st);
+		break;
+	case Ist_Exit:
+		on_exit(st);
+		break;
+	case Ist_LLSC:
+		VG_(tool_panic)("tracestub: load-linked is not recorded");
+	default:
+		add(st);
+	}
+}
+
+/* -------------------------------------------------------------------------------- the block */
+
+/* Take room for the record: its length is filled in when it is known. */
+static IRConst *begin_record(void)
+{
+	IRConst *len = IRConst_U64(0);
+	IRExpr *cur_at = number((Addr)&ts_log->cur), *cur, *limit, *is_full, *after;
+	IRDirty *next = unsafeIRDirty_0_N(0, "ts_log_next_chunk", VG_(fnptr_to_fnentry)(ts_log_next_chunk),
+					  mkIRExprVec_0());
+
+	cur = assign(Ity_I64, IRExpr_Load(Iend_LE, Ity_I64, cur_at));
+	limit = assign(Ity_I64, IRExpr_Load(Iend_LE, Ity_I64, number((Addr)&ts_log->limit)));
+	is_full = assign(Ity_I1, IRExpr_Binop(Iop_CmpLT64U, limit, cur));
+	next->guard = is_full;
+	next->mFx = Ifx_Modify;
+	next->mAddr = cur_at;
+	next->mSize = 16;
+	add(IRStmt_Dirty(next));
+	b.base = newIRTemp(b.out->tyenv, Ity_I64);
+	add(IRStmt_WrTmp(b.base, IRExpr_Load(Iend_LE, Ity_I64, cur_at)));
+	add(IRStmt_Store(Iend_LE, IRExpr_RdTmp(b.base),
+			 number((Addr)TS_LOG_IN_BLOCK << 32 | b.block.num)));
+	after = assign(Ity_I64, IRExpr_Binop(Iop_Add64, IRExpr_RdTmp(b.base), IRExpr_Const(len)));
+	add(IRStmt_Store(Iend_LE, cur_at, after));
+	return len;
+}
+
+static void describe(void)
+{
+	SizeT n_insns = b.block.n_insns * sizeof(b.insns[0]), n_exits = b.block.n_exits * sizeof(b.exits[0]);
+	SizeT n_events = b.n_events * sizeof(b.events[0]);
+	UChar *to = ts_log_room(TS_LOG_DESCRIBE, sizeof(b.block) + n_insns + n_exits + n_events);
+
+	if (!to)
+		return;
+	VG_(memcpy)(to, &b.block, sizeof(b.block));
+	VG_(memcpy)(to + sizeof(b.block), b.insns, n_insns);
+	VG_(memcpy)(to + sizeof(b.block) + n_insns, b.exits, n_exits);
+	VG_(memcpy)(to + sizeof(b.block) + n_insns + n_exits, b.events, n_events);
+}
+
+static void end_record(const IRSB *in, IRConst *len)
+{
+	struct ts_log_insn *last = &b.insns[b.block.n_insns - 1];
+
+	store(4, IRExpr_Const(IRConst_U32(0)));
+	if (is_fault(in->jumpkind) && in->next->tag == Iex_Const && in->next->Iex.Const.con->Ico.U64 == b.pc)
+		last->flags |= TS_LOG_INSN_FAULT;
+	b.block.len = (b.len + 7) & ~7u;
+	b.block.n_events = b.n_events;
+	len->Ico.U64 = b.block.len;
+	describe();
+}
+
+/* The guest's registers are described by the layout; where the log does not run there is nothing to add. */
+IRSB *ts_translate(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *layout, const VexGuestExtents *extents,
+		   const VexArchInfo *host, IRType guest_word, IRType host_word)
+{
+	IRConst *len;
+	Int i = 0;
+
+	(void)closure;
+	(void)extents;
+	(void)host;
+	if (!ts_is_on)
+		return in;
+	tl_assert(guest_word == host_word);
+	VG_(memset)(b.at, 0, sizeof(b.at));
+	b.out = deepCopyIRSBExceptStmts(in);
+	b.ip_off = layout->offset_IP;
+	b.len = HEAD_LEN;
+	b.n_events = 0;
+	for (; i < in->stmts_used && in->stmts[i]->tag != Ist_IMark; i++)
+		add(in->stmts[i]);
+	if (i == in->stmts_used)
+		return in;
+	b.block = (struct ts_log_block){ .num = ++n_blocks,
+					 .addr = in->stmts[i]->Ist.IMark.addr + in->stmts[i]->Ist.IMark.delta };
+	len = begin_record();
+	for (; i < in->stmts_used; i++)
+		on_statement(in->stmts[i]);
+	end_record(in, len);
+	return b.out;
+}

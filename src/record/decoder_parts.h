@@ -11,6 +11,7 @@
 
 #define TS_MAX_THREADS 4096u
 #define TS_MAX_UNKNOWN 64u
+#define TS_MAX_TID_WORDS 64u
 
 struct ts_call_begun {
 	bool is_open;
@@ -42,6 +43,7 @@ struct ts_decoder {
 	uint32_t n_blocks, cap_blocks;
 	struct ts_log_task *tasks[TS_MAX_THREADS]; /* owned; by Valgrind's number */
 	struct ts_log_task *now;  /* the thread that runs */
+	uint8_t *scratch;         /* owned; a description, as it was when it was checked */
 	struct ts_op_piece loose;    /* what the kernel changed, for which call is not known yet */
 	bool is_begun;            /* the first KEYFRAME is written */
 	bool is_exiting;          /* a thread called exit_group */
@@ -50,6 +52,8 @@ struct ts_decoder {
 		uint64_t start, end;
 	} unknown[TS_MAX_UNKNOWN];
 	unsigned n_unknown;
+	uint64_t tid_words[TS_MAX_TID_WORDS]; /* of threads that ended last: the kernel clears them a little later */
+	unsigned n_tid_words;
 	struct ts_decoder_counts counts;
 	char exec_path[4096];
 	uint64_t last_exec;
@@ -92,6 +96,15 @@ void ts_decode_settle(struct ts_decoder *d, struct ts_log_task *t);
 
 /* Append the pieces of @len bytes at @addr that differ from the shadow as WRITEs, and change the shadow. */
 void ts_decode_differences(struct ts_op_piece *p, uint64_t addr, const uint8_t *bytes, uint64_t len);
+
+static inline bool ts_decoder_is_tid_word(const struct ts_decoder *d, uint64_t addr, uint32_t len)
+{
+	for (unsigned i = 0; i < TS_MAX_TID_WORDS && i < d->n_tid_words; i++) {
+		if (addr - d->tid_words[i] < 4 && len <= 4)
+			return true;
+	}
+	return false;
+}
 
 static inline bool ts_decoder_is_unknown(const struct ts_decoder *d, uint64_t addr)
 {

@@ -92,7 +92,7 @@ static void correct(struct ts_decoder *d, struct sink *s, uint64_t addr, const u
 	ucir_put_contents(op, UCIR_CHANGED, addr, found, len);
 	insert(s, op, UCIR_PUT_ACCESS_LEN + len);
 	ts_shadow_set(addr, found, len);
-	if (!ts_decoder_is_unknown(d, addr))
+	if (!ts_decoder_is_unknown(d, addr) && !ts_decoder_is_tid_word(d, addr, len))
 		d->counts.n_unexplained++;
 }
 

@@ -204,6 +204,11 @@ static uint64_t word_of(const struct ts_log_guest *g, const uint8_t *state, unsi
 
 /* -------------------------------------------------------------------------------- system calls */
 
+static uint8_t *put_ops(uint8_t *p, const struct ts_op_piece *ops)
+{
+	return ops->len ? ucir_put_bytes(p, ops->bytes, ops->len) : p;
+}
+
 static void put_call(struct ts_decoder *d, struct ts_log_task *t, uint64_t ret)
 {
 	struct ts_call_begun *c = &t->call;
@@ -214,7 +219,7 @@ static void put_call(struct ts_decoder *d, struct ts_log_task *t, uint64_t ret)
 	if (!p)
 		return;
 	p = ucir_put_syscall(p, c->num, ret, c->args, TS_LOG_N_ARGS, c->ops.n_ops);
-	ts_op_piece_done(&piece, ucir_put_bytes(p, c->ops.bytes, c->ops.len));
+	ts_op_piece_done(&piece, put_ops(p, &c->ops));
 	ts_op_frames_piece(d->frames, t->pid, UCIR_FRAME, &piece);
 	ts_op_piece_fini(&piece);
 	ts_op_piece_reset(&c->ops);
@@ -304,8 +309,10 @@ void ts_decode_thread_end(struct ts_decoder *d, struct ts_log_task *t)
 	uint8_t *p;
 
 	ts_decode_settle(d, t);
-	if (t->tid_word)
+	if (t->tid_word) {
 		put_write(&t->call.ops, t->tid_word, none, sizeof(none));
+		d->tid_words[d->n_tid_words++ % TS_MAX_TID_WORDS] = t->tid_word;
+	}
 	ts_decode_put_exit(d, t);
 	p = ts_op_frames_room(d->frames, t->pid, 5);
 	ts_op_frames_done(d->frames, ucir_put_thread_end(p, (uint32_t)status), 1);
@@ -358,7 +365,7 @@ void ts_decode_signal_state(struct ts_decoder *d, struct ts_log_task *t, const u
 	p = ts_op_piece_room(&piece, UCIR_PUT_SIGNAL_LEN + inner.len);
 	if (p) {
 		p = ucir_put_signal(p, (uint16_t)t->signal.num, code, addr, flags, inner.n_ops);
-		ts_op_piece_done(&piece, ucir_put_bytes(p, inner.bytes, inner.len));
+		ts_op_piece_done(&piece, put_ops(p, &inner));
 		ts_op_frames_piece(d->frames, t->pid, UCIR_FRAME, &piece);
 	}
 	p = ts_op_frames_room(d->frames, t->pid, UCIR_PUT_JMP_LEN);

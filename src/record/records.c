@@ -7,6 +7,7 @@
 #include "decoder_parts.h"
 #include "vex_flags.h"
 #include "loaders/usercorn/op_write.h"
+#include "shadow.h"
 
 #define MAX_BLOCKS (UINT32_C(1) << 22)
 
@@ -41,6 +42,8 @@ void ts_decoder_free(struct ts_decoder *d)
 	for (unsigned i = 0; i < TS_MAX_THREADS; i++)
 		free_task(d->tasks[i]);
 	ts_op_piece_fini(&d->loose);
+	ts_shadow_fini();
+	free(d->scratch);
 	free(d->blocks);
 	free(d);
 }
@@ -64,7 +67,14 @@ static const char *describe(struct ts_decoder *d, const uint8_t *bytes, size_t l
 		d->blocks = blocks;
 		d->cap_blocks = cap;
 	}
-	if (!ts_log_code_take(&d->blocks[d->n_blocks], d->guest, bytes, len))
+	if (!d->scratch)
+		d->scratch = malloc(TS_LOG_MAX_CONTROL);
+	if (!d->scratch)
+		return "memory is exhausted";
+	if (len > TS_LOG_MAX_CONTROL)
+		return "the description of a block is too long";
+	memcpy(d->scratch, bytes, len); /* the program could change it meanwhile */
+	if (!ts_log_code_take(&d->blocks[d->n_blocks], d->guest, d->scratch, len))
 		return "the description of a block is malformed";
 	if (d->blocks[d->n_blocks].num != d->n_blocks + 1) {
 		ts_log_code_fini(&d->blocks[d->n_blocks]);

@@ -101,3 +101,13 @@ void ts_shadow_clear(uint64_t addr, uint64_t len)
 		len -= n;
 	}
 }
+
+void ts_shadow_fini(void)
+{
+	for (unsigned i = 0; i < n_windows; i++)
+		munmap(places[i], TS_SHADOW_MASK + 1);
+	memset(windows, 0, sizeof(windows));
+	n_windows = 0;
+	ts_shadow_last_key = UINT64_MAX;
+	ts_shadow_last = NULL;
+}

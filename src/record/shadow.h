@@ -52,6 +52,9 @@ static inline uint64_t ts_shadow_run(uint64_t addr, uint64_t len)
 /* Copy @len bytes, which may lie in several windows. */
 void ts_shadow_set(uint64_t addr, const uint8_t *bytes, uint64_t len);
 
+/* Give all copies back. */
+void ts_shadow_fini(void);
+
 /* Make @len bytes zero, and give their memory back. */
 void ts_shadow_clear(uint64_t addr, uint64_t len);
 

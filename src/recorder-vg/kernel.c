@@ -17,6 +17,7 @@
 static struct {
 	Bool is_known;      /* its registers are in the log */
 	Bool has_signal;    /* a handler is to run */
+	Addr interrupted;   /* the stack pointer when it came */
 } threads[MAX_THREADS];
 static ThreadId running;
 static Addr frame_start, frame_end; /* what Valgrind wrote of a signal's frame */
@@ -50,9 +51,11 @@ static void log_state(ThreadId tid)
 
 static void log_signal_frame(ThreadId tid)
 {
-	Addr sp = VG_(get_SP)(tid);
+	Addr sp = VG_(get_SP)(tid), old = threads[tid].interrupted;
 
-	if (frame_end > frame_start && frame_start - sp < MAX_FRAME && frame_end - sp < MAX_FRAME)
+	if (old - sp < MAX_FRAME)
+		ts_memory_log(TS_LOG_COMPARE, sp, old - sp);
+	else if (frame_end > frame_start && frame_start - sp < MAX_FRAME && frame_end - sp < MAX_FRAME)
 		ts_memory_log(TS_LOG_COMPARE, sp, frame_end - sp);
 	else
 		ts_memory_log(TS_LOG_COMPARE, sp, 4096);
@@ -144,6 +147,7 @@ static void before_signal(ThreadId tid, Int num, Bool is_alternate)
 	if (to)
 		VG_(memcpy)(to, &s, sizeof(s));
 	threads[tid].has_signal = True;
+	threads[tid].interrupted = VG_(get_SP)(tid);
 	frame_start = frame_end = 0;
 }
 

@@ -316,6 +316,80 @@ static void after_advice(const UWord *args)
 		log_range(TS_LOG_FORGET, args[0] & ~(Addr)(PAGE - 1), page_up(args[1]), 0);
 }
 
+/* What a word of the program's memory points to; 0 if it cannot be read. */
+static UWord word_at(Addr addr)
+{
+	UWord val;
+
+	return ts_memory_read(addr, &val, sizeof(val)) == sizeof(val) ? val : 0;
+}
+
+static void compare(Addr addr, SizeT len)
+{
+	if (addr)
+		ts_memory_log(TS_LOG_COMPARE, addr, len < TS_LOG_MAX_PIECE ? len : TS_LOG_MAX_PIECE);
+}
+
+static void compare_sets(const UWord *args)
+{
+	SizeT len = (args[0] + 63) / 64 * 8;
+
+	for (UInt i = 1; i <= 3; i++)
+		compare(args[i], len < 1024 ? len : 1024);
+	compare(args[4], 16);
+}
+
+static void compare_message(Addr header)
+{
+	compare(header, 56);
+	compare(word_at(header + 32), word_at(header + 40));
+}
+
+/*
+ * Memory that calls write without a callback of Valgrind's.  Such that differs from what is recorded was
+ * written.
+ */
+static void compare_results(UInt num, const UWord *args, UWord n_args)
+{
+	switch (num) {
+	case __NR_select:
+	case __NR_pselect6:
+		if (n_args > 4)
+			compare_sets(args);
+		break;
+	case __NR_ppoll:
+		compare(args[2], 16);
+		break;
+	case __NR_recvmsg:
+		compare_message(args[1]);
+		break;
+	case __NR_fcntl:
+		if (args[2] > PAGE)
+			compare(args[2], 32);
+		break;
+	case __NR_ioctl:
+		if (args[2] > PAGE)
+			compare(args[2], 256);
+		break;
+	case __NR_splice:
+	case 326: /* copy_file_range */
+		compare(args[1], 8);
+		compare(args[3], 8);
+		break;
+	case __NR_sendfile:
+		compare(args[2], 8);
+		break;
+	case __NR_readlink:
+		compare(args[1], args[2] < PAGE ? args[2] : PAGE);
+		break;
+	case __NR_readlinkat:
+		compare(args[2], n_args > 3 && args[3] < PAGE ? args[3] : PAGE);
+		break;
+	default:
+		break;
+	}
+}
+
 void ts_memory_after_call(UInt num, const UWord *args, UWord n_args, Bool is_error, UWord ret)
 {
 	if (is_error || n_args < 3)
@@ -348,16 +422,10 @@ void ts_memory_after_call(UInt num, const UWord *args, UWord n_args, Bool is_err
 	case 326: /* copy_file_range */
 		compare_file((Int)args[2]);
 		break;
-	case __NR_readlink:
-		ts_memory_log(TS_LOG_COMPARE, args[1], args[2] < PAGE ? args[2] : PAGE);
-		break;
-	case __NR_readlinkat:
-		if (n_args > 3)
-			ts_memory_log(TS_LOG_COMPARE, args[2], args[3] < PAGE ? args[3] : PAGE);
-		break;
 	default:
 		break;
 	}
+	compare_results(num, args, n_args);
 	if (n_shared)
 		compare_shared();
 }

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A log of the Valgrind tool, as a recorded program could write it into the shared memory.
+ */
+#include "fuzz.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/record/decoder.h"
+
+struct sink {
+	size_t len, cap;
+	uint8_t *bytes;
+};
+
+static bool put(void *user, const uint8_t *bytes, size_t len)
+{
+	struct sink *s = user;
+
+	if (s->cap - s->len < len) {
+		s->cap = 2 * (s->len + len);
+		s->bytes = realloc(s->bytes, s->cap);
+		if (!s->bytes)
+			abort();
+	}
+	memcpy(s->bytes + s->len, bytes, len);
+	s->len += len;
+	return s->len < 64u << 20;
+}
+
+static void decode(const uint8_t *bytes, size_t len, struct sink *s)
+{
+	struct ts_op_frames *frames = calloc(1, sizeof(*frames));
+	struct ts_decoder *d;
+	uint8_t *log = malloc(len + 8);
+
+	if (!frames || !log)
+		abort();
+	frames->put = put;
+	frames->user = s;
+	d = ts_decoder_new("x86_64", 1, frames);
+	if (!d)
+		abort();
+	memcpy(log, bytes, len);
+	ts_decoder_set_fatal(d, 11, 1, 0x10, 0);
+	ts_decoder_take(d, log, len);
+	ts_op_frames_close(frames);
+	ts_decoder_finish(d);
+	ts_decoder_free(d);
+	free(log);
+	free(frames);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
+{
+	struct sink whole = { 0 };
+
+	decode(bytes, len, &whole);
+	free(whole.bytes);
+	return 0;
+}

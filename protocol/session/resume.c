@@ -49,6 +49,7 @@ static struct rsp_resume *begin(struct rsp_session *s, uint32_t thread, bool is_
 	stops->syscalls = s->syscalls;
 	stops->n_syscalls = s->n_syscalls;
 	stops->has_signals = true;
+	stops->has_maps = true;
 	stops->passed_signals = s->passed_signals;
 	stops->is_virtual = rsp_machine_is_virtual(s);
 	stops->filter = rsp_machine_filter(s);

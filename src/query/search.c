@@ -248,9 +248,85 @@ static bool offer_modules(struct ts_search *s, uint64_t *left)
 	return true;
 }
 
+/* The part of a region that is watched: the first watchpoint that overlaps it, NULL for none. */
+static const struct ts_watch *find_watch(const struct ts_stops *stops, const struct ts_region_info *r)
+{
+	for (size_t i = 0; i < stops->n_watches; i++) {
+		const struct ts_watch *w = &stops->watches[i];
+
+		if (w->process == r->process && w->kind != TS_WATCH_READ && w->addr <= r->last &&
+		    w->addr + (w->len - 1) >= r->first)
+			return w;
+	}
+	return NULL;
+}
+
+static bool is_same_file(const struct ts_region_info *a, const struct ts_region_info *b)
+{
+	return a->file && b->file ? !strcmp(a->file, b->file) && a->file_off - a->first == b->file_off - b->first
+				  : !a->file && !b->file;
+}
+
+/* Is the region only given other rights at @edge, where it ends (@is_end) or begins?  Its bytes stay there. */
+static bool is_protection(const struct ts_search *s, const struct ts_region_info *r, uint64_t edge, bool is_end,
+			  const struct ts_watch *w)
+{
+	struct ts_region_info other;
+
+	for (size_t i = 0; ts_query_region(s->q, i, &other); i++) {
+		if (other.process == r->process && (is_end ? other.from : other.until) == edge &&
+		    other.prot != r->prot && is_same_file(&other, r) && other.first <= w->addr &&
+		    w->addr + (w->len - 1) <= other.last)
+			return true;
+	}
+	return false;
+}
+
+/* Regions are compared with all others only for so many edges. */
+#define MAX_COMPARED 64u
+
+/* What one edge of region @r, at which the watched bytes go away or come, is worth as a stop. */
+static void offer_edge(struct ts_search *s, const struct ts_region_info *r, const struct ts_watch *w, uint64_t edge)
+{
+	uint64_t pos = edge - s->is_reverse;
+
+	if (!edge || edge == TS_NO_POS ||
+	    (s->is_reverse ? pos >= s->from || pos < s->best.pos : pos <= s->from || pos > s->best.pos) ||
+	    (s->n_compared++ < MAX_COMPARED && is_protection(s, r, edge, edge == r->until, w)))
+		return;
+	offer(s, pos, TS_STOP_WATCH, ts_query_thread(s->q, edge - 1), 0);
+	if (s->best.pos == pos && s->best.kind == TS_STOP_WATCH) {
+		s->best.watch = (size_t)(w - s->stops->watches);
+		s->best.addr = w->addr > r->first ? w->addr : r->first;
+	}
+}
+
+/* The value of a watched range goes away where it is unmapped or mapped over, and comes where it is mapped. */
+static bool offer_maps(struct ts_search *s, uint64_t *left)
+{
+	bool has_maps = s->stops->has_maps && !s->stops->is_virtual;
+	struct ts_region_info r;
+
+	if (!s->is_walking)
+		s->event = 0;
+	s->is_walking = true;
+	for (; has_maps && ts_query_region(s->q, (size_t)s->event, &r); s->event++, --*left) {
+		const struct ts_watch *w = find_watch(s->stops, &r);
+
+		if (!*left)
+			return false;
+		if (!w)
+			continue;
+		offer_edge(s, &r, w, r.from);
+		offer_edge(s, &r, w, r.until);
+	}
+	s->is_walking = false;
+	return true;
+}
+
 /* Signals come before what else is at their position: it is still there when the program goes on. */
 static bool (*const stages[])(struct ts_search *s, uint64_t *left) = {
-	offer_faults, offer_signals, offer_breaks, offer_syscalls, offer_exits, offer_modules,
+	offer_faults, offer_signals, offer_breaks, offer_syscalls, offer_exits, offer_modules, offer_maps,
 };
 #define N_STAGES (sizeof(stages) / sizeof(stages[0]))
 

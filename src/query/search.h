@@ -29,6 +29,7 @@ struct ts_stops {
 	size_t n_breaks;
 	const struct ts_watch *watches;
 	size_t n_watches;
+	bool has_maps; /* stop where bytes of a watchpoint (not of reads) are mapped or unmapped */
 	/* the watchpoints' addresses are virtual; the recording is that of a machine */
 	bool is_virtual;
 	/*
@@ -81,6 +82,7 @@ struct ts_search {
 	unsigned stage;               /* of the stops that are looked up: the place in search.c's list */
 	uint64_t event;               /* the ordinal of the next event or module to look at, while one stage lasts */
 	bool is_walking;              /* event is valid */
+	unsigned n_compared;          /* edges of regions that were compared with other regions */
 	uint64_t break_from;          /* where to look for the next one, TS_NO_POS: at the start */
 	struct ts_found best;         /* the nearest stop that is no watchpoint */
 	/* the steps from the start to here have been looked through for watchpoints */

@@ -203,7 +203,8 @@ def compare(name, votes, is_all=True):
     info = tool("info", path)
     assert votes in info and "warning" not in info and "damage" not in info, info
     compare_registers(name, path, truth)
-    compare_memory(name, path, truth, is_all)
+    has_calls = any("syscall" in row for row in truth.rows)    # what is seen after one is unknown before it
+    compare_memory(name, path, truth, is_all and not has_calls)
     compare_accesses(name, path, truth, is_all)
 
 
@@ -248,13 +249,14 @@ def white_listed(truth, unlisted):
     return "".join(lines), where, gaps
 
 
-def shown(text, gaps):
+def shown(text, gaps, calls):
     """What a log tells of each byte: {address: [(from which position, value)]}.
 
     An instruction read what was there when it began, unless it wrote there too. Before its first sight a byte was so from the start,
-    unless that is a write, or a gap is before it. After a gap nobody knows when the bytes of its line became so.
+    unless that is a write; but from the last gap or system call on (calls: the positions after one) if there was one before it.
+    After a gap nobody knows when the bytes of its line became so.
     """
-    told = {}
+    told, moments = {}, sorted({*gaps, *calls})
     for k, line in enumerate(text.splitlines()):
         items = [item.split("=") for item in line.split(",") if item[0] == "m"]
         accesses = [(kind, int(v.split(":")[0], 16), bytes.fromhex(v.split(":")[1])) for kind, v in items]
@@ -262,8 +264,8 @@ def shown(text, gaps):
         for _, addr, data in accesses:
             for a, byte in enumerate(data, addr):
                 since = k if a in written or k in gaps or not k else k - 1
-                if a not in told and a not in written and not any(g <= k for g in gaps):
-                    since = 0
+                if a not in told and a not in written and k not in gaps:
+                    since = max((m for m in moments if m < k), default=0)
                 told.setdefault(a, []).append((since, byte))
     return told
 
@@ -274,7 +276,8 @@ def compare_white_list(unlisted):
     text, where, gaps = white_listed(truth, unlisted)
     path = pathlib.Path(tempfile.mkdtemp()) / "white-list.log"
     path.write_text(text)
-    told, ranges, known, n_old = shown(text, gaps), truth.ranges(), {}, 0
+    calls = {k + 1 for k, t in enumerate(where) if "syscall" in truth.rows[t]}
+    told, ranges, known, n_old = shown(text, gaps, calls), truth.ranges(), {}, 0
     for a, sights in told.items():
         for since, byte in sights:
             known.setdefault(since, {})[a] = byte

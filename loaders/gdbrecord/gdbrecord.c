@@ -107,7 +107,10 @@ static bool take_thread(struct notes *n, const struct core_note *note)
 
 /* ---------------------------------------------------------------------------------------- other notes */
 
-/* The program's name (16 bytes) and its arguments (80 bytes), as one text, are at the note's end. */
+/*
+ * The program's name (16 bytes) and its arguments (80 bytes) are at the note's end.  The arguments are one text,
+ * cut at its length, with blanks between them: blanks within one are taken for such.
+ */
 static bool take_program(struct notes *n, const struct core_note *note)
 {
 	struct ts_recording *base = &n->rec->base;
@@ -118,12 +121,15 @@ static bool take_program(struct notes *n, const struct core_note *note)
 		return true;
 	args = (const char *)note->desc.p + note->desc.left - 80;
 	len = strnlen(args, 80);
-	while (len && args[len - 1] == ' ')
-		len--;
 	ts_buf_reset(&base->cmdline);
-	ts_buf_put(&base->cmdline, args, len);
-	if (len)
+	for (size_t i = 0, word; i < len; i += word + 1) {
+		for (word = 0; i + word < len && args[i + word] != ' ';)
+			word++;
+		if (!word)
+			continue;
+		ts_buf_put(&base->cmdline, args + i, word);
 		ts_buf_putc(&base->cmdline, '\0');
+	}
 	return ts_buf_ok(&base->cmdline) || no_memory(n->err);
 }
 

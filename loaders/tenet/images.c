@@ -22,8 +22,11 @@ static const char *base_name(const char *path)
 /* "NAME.log" of the thread's log "NAME.NUMBER.log".  Returns false if it has no such name. */
 static bool name_list(const char *log, char name[256])
 {
-	const char *base = base_name(log), *end = strstr(base, ".log"), *number = end;
+	const char *base = base_name(log), *end = strstr(base, ".log"), *number;
 
+	for (const char *p = end; p; p = strstr(p + 1, ".log")) /* the last one */
+		end = p;
+	number = end;
 	while (number && number > base && number[-1] >= '0' && number[-1] <= '9')
 		number--;
 	if (!number || number == end || number <= base + 1 || number[-1] != '.' || number - base > 200)

@@ -70,6 +70,8 @@ static enum ts_next pass_long_line(struct reader *r, struct tenet_line *line, st
 
 	ts_error_reset(err);
 	next = ts_line_reader_pass(&r->lines, err);
+	if (next == TS_END)
+		tenet_damaged(&r->rec->damages, TENET_OPEN_LINE, r->part, r->at.number, off);
 	if (next != TS_ITEM)
 		return next;
 	tenet_damaged(&r->rec->damages, TENET_LONG_LINE, r->part, r->at.number, off);

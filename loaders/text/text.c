@@ -286,13 +286,13 @@ static enum ts_next read_effects(struct text_reader *r, struct ts_steps *out, st
 		next = next_line(&r->lines, &w, err);
 		if (next != TS_ITEM)
 			return next;
-		if (is_bounds(&w)) {
-			r->lines.off = w.left.off;
-			return TS_ITEM;
-		}
 		if (r->base.end.has_exit) {
 			fail(&w, "nothing may follow the end");
 			return TS_FAIL;
+		}
+		if (is_bounds(&w)) {
+			r->lines.off = w.left.off;
+			return TS_ITEM;
 		}
 		if (!put_effect(r->rec, &w, out, &r->base.end))
 			return TS_FAIL;

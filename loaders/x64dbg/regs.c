@@ -26,8 +26,6 @@
 
 #include "loaders/kit/x87.h"
 
-#include "loaders/kit/x87.h"
-
 /* ------------------------------------------------------------------------------------------------ layout */
 
 /* Bytes of the record that are bytes of a register. */

@@ -737,12 +737,12 @@ START_TEST(a_short_note_of_registers_is_refused)
 }
 END_TEST
 
-START_TEST(arguments_end_with_their_last_word)
+START_TEST(arguments_are_the_words_of_a_text)
 {
 	static const struct {
 		const char *text;
 		size_t len; /* with the zero after them */
-	} cases[] = { { "/bin/ls -l", 11 }, { "/bin/ls -l  ", 11 }, { "   ", 0 }, { "", 0 } };
+	} cases[] = { { "/bin/ls -l", 11 }, { "/bin/ls  -l  ", 11 }, { "   ", 0 }, { "", 0 } };
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		char d[136] = { 0 };
@@ -754,7 +754,7 @@ START_TEST(arguments_end_with_their_last_word)
 		read_core();
 		ck_assert_uint_eq(t.rec->cmdline.len, cases[i].len);
 		if (cases[i].len)
-			ck_assert_mem_eq(t.rec->cmdline.data, "/bin/ls -l", 11);
+			ck_assert_mem_eq(t.rec->cmdline.data, "/bin/ls\0-l", 11);
 	}
 	again();
 	note("CORE", NT_PRPSINFO, "short", 6);
@@ -826,5 +826,5 @@ UNIT_FIXTURE_SUITE("gdbrecord_core", setup, teardown, i386, arm, thumb, arm_and_
 		   memory_that_the_file_does_not_have_is_told, fxsave_of_both_widths, fsave_of_i386,
 		   xsave_says_which_parts_are_in_use, xsave_of_i386_has_eight_halves,
 		   floating_point_notes_of_other_lengths_are_told, vectors_of_aarch64,
-		   a_short_note_of_registers_is_refused, arguments_end_with_their_last_word,
+		   a_short_note_of_registers_is_refused, arguments_are_the_words_of_a_text,
 		   the_first_auxiliary_vector_counts, lists_of_files_that_cannot_be_are_refused)

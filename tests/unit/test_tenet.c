@@ -458,6 +458,12 @@ START_TEST(a_line_of_more_than_a_mebibyte_is_passed_over)
 	ck_assert_int_eq(ucir_read_all(&t, &steps), TS_END);
 	ck_assert_uint_eq(ucir_warned(t.rec, "more than 1 MiB"), 1);
 	ck_assert_msg(strstr(ts_buf_text(&steps), "1002/1@0\n"), "%s", ts_buf_text(&steps));
+	again();
+	ts_buf_puts(&t.bytes, FIRST "rip=0x1001\nrip=0x");
+	put_many('0', 3 << 20);
+	ck_assert(ucir_open(&t, NULL));
+	ck_assert_int_eq(ucir_read_all(&t, &steps), TS_END);
+	ck_assert_uint_eq(ucir_warned(t.rec, "the last line has no line end"), 1);
 }
 END_TEST
 

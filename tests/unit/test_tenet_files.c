@@ -225,12 +225,14 @@ START_TEST(the_list_of_images_is_found_by_the_logs_name)
 	} cases[] = {
 		{ "prog.12.log", 1 }, { "prog.x.1.log", 0 }, { "prog.log", 0 }, { "prog12.log", 0 }, { ".12.log", 0 },
 		{ "12.log", 0 }, { "prog.12x.log", 0 }, { "prog.12.txt", 0 }, { "prog..log", 0 },
+		{ "my.login.0.log", 1 },
 	};
 	const struct ts_loader_options opt = { 0 };
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		write_list("prog.log", "Loaded image: 0x1000:0x1fff -> /bin/prog\n");
 		write_list(".log", "Loaded image: 0x1000:0x1fff -> /bin/prog\n");
+		write_list("my.login.log", "Loaded image: 0x1000:0x1fff -> /bin/prog\n");
 		if (strcmp(cases[i].log, "prog.log") != 0)
 			open_beside(cases[i].log, &opt);
 		else

@@ -127,6 +127,7 @@ START_TEST(bad_lines_are_refused_where_they_are)
 		{ "step 401000 000102030405060708090a0b0c0d0e0f10\n", 46, "not one instruction" },
 		{ "step 1\nmem ffffffffffffffff 0001\n", 32, "beyond the last address" },
 		{ "step 1\nend\nreg rax 1\n", 11, "nothing may follow the end" },
+		{ "step 1\nend\nstep 2\n", 11, "nothing may follow the end" },
 		{ "thread x\n", 7, "not a number" },
 		{ "thread a\n", 7, "not a number" },
 		{ "thread 1\nreg rax 1\n", 9, "a step must come before" },

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* What the decoders of the families share.  Included by operands*.c only. */
+#ifndef TS_OPERANDS_PARTS_H
+#define TS_OPERANDS_PARTS_H
+
+#include "operands.h"
+#include "x86_insn.h"
+
+#define TS_N_X87 8u
+
+struct ts_decoder {
+	const struct ts_regset *set;
+	uint16_t flags_off;
+	/* NULL: instructions of this processor are not decoded */
+	bool (*decode)(struct ts_decoder *d, struct ts_op_mode mode, uint64_t pc, const uint8_t *bytes,
+		       size_t len, struct ts_operands *ops);
+	bool (*text)(struct ts_decoder *d, struct ts_op_mode mode, uint64_t pc, const uint8_t *bytes,
+		     size_t len, char *buf, size_t size);
+	struct ts_x86 x86;
+	uint16_t st[TS_N_X87], fctrl, fstat;
+};
+
+/* @d is of an x86 processor. */
+void ts_operands_x86_init(struct ts_decoder *d);
+
+static inline struct ts_op_place ts_op_reg(uint16_t off, unsigned len)
+{
+	return (struct ts_op_place){ .kind = TS_AT_REG, .off = off, .len = (uint16_t)len };
+}
+
+static inline struct ts_op_place ts_op_flags(uint32_t flags)
+{
+	return (struct ts_op_place){ .kind = TS_AT_FLAGS, .flags = flags };
+}
+
+static inline struct ts_op_place ts_op_nowhere(void)
+{
+	return (struct ts_op_place){ .kind = TS_AT_NOWHERE };
+}
+
+static inline struct ts_op_place ts_op_pc(void)
+{
+	return (struct ts_op_place){ .kind = TS_AT_PC };
+}
+
+#endif

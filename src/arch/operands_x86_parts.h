@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of the x86 decoder share.  Included by operands_x86*.c only. */
+#ifndef TS_OPERANDS_X86_PARTS_H
+#define TS_OPERANDS_X86_PARTS_H
+
+#include <Zydis/Zydis.h>
+
+#include "operands_parts.h"
+
+/* An operand: at most two places, the second one of which follows the first in the register. */
+struct ts_x86_operand {
+	struct ts_op_place piece[2];
+	uint8_t n;       /* pieces; 0: not in the layout */
+	uint16_t size;   /* bytes */
+	uint8_t order;
+	bool is_read, is_written, is_constant;
+	bool is_implicit; /* not in the text */
+	uint64_t constant;
+};
+
+/* An instruction that is being decoded. */
+struct ts_x86_work {
+	const struct ts_decoder *d;
+	struct ts_operands *ops;
+	uint64_t pc;
+	bool is_64;
+	ZydisDecodedInstruction insn;
+	ZydisDecodedOperand raw[ZYDIS_MAX_OPERAND_COUNT];
+	struct ts_x86_operand op[ZYDIS_MAX_OPERAND_COUNT];
+	unsigned n; /* operands, without those that are registers of the program counter and flags */
+	uint32_t tested, written, zeroed; /* flags */
+};
+
+/* Flags that a program sees: CF PF AF ZF SF DF OF. */
+#define TS_X86_STATUS_FLAGS UINT32_C(0xcd5)
+
+/* The processor's numbers of registers. */
+enum { TS_X86_AX = 0, TS_X86_SP = 4 };
+
+/* What a rule of a mnemonic does. */
+struct ts_x86_rule {
+	const char *name; /* of the mnemonic; vector instructions without their "v" */
+	void (*make)(struct ts_x86_work *w, unsigned arg);
+	unsigned arg;
+};
+
+/* General instructions (operands_x86_rules.c). */
+extern const struct ts_x86_rule ts_x86_rules[];
+extern const size_t ts_n_x86_rules;
+
+/* Vectors (operands_x86_vector.c) and the x87 stack (operands_x87.c).  Sorted by name. */
+extern const struct ts_x86_rule ts_x86_vector_rules[];
+extern const size_t ts_n_x86_vector_rules;
+extern const struct ts_x86_rule ts_x87_rules[];
+extern const size_t ts_n_x87_rules;
+
+/* Bytes [@to_at, @to_at + @len) of @to are made of [@from_at, ...) of @from, which are as many, or (MIX) @from_len. */
+void ts_x86_carry(struct ts_x86_work *w, const struct ts_x86_operand *to, unsigned to_at, unsigned len,
+		  const struct ts_x86_operand *from, unsigned from_at, unsigned from_len, enum ts_way way);
+
+/* Bytes of @to are zeros, or made of something else that has no place. */
+void ts_x86_fill(struct ts_x86_work *w, const struct ts_x86_operand *to, unsigned at, unsigned len,
+		 enum ts_way way);
+
+/* What the processor clears above the operand that is written. */
+void ts_x86_clear_above(struct ts_x86_work *w, const struct ts_x86_operand *to);
+
+/* @to is made of all of each operand that is read. */
+void ts_x86_mix_into(struct ts_x86_work *w, const struct ts_x86_operand *to);
+
+/* Everything that is written is made of everything that is read. */
+void ts_x86_mix(struct ts_x86_work *w, unsigned arg);
+
+/* The flags are. */
+void ts_x86_mix_flags(struct ts_x86_work *w);
+
+/* The immediate operand; 0 if there is none. */
+uint64_t ts_x86_immediate(const struct ts_x86_work *w);
+
+/* Append a transfer; @order is the operand's place among those of the instruction. */
+struct ts_transfer *ts_x86_add(struct ts_x86_work *w, struct ts_op_place to, struct ts_op_place from,
+			       enum ts_way way, unsigned order);
+
+/* The flags that are read are made part of @to. */
+void ts_x86_mix_tested(struct ts_x86_work *w, struct ts_op_place to);
+
+/* Where a general register lies and its bytes; TS_NO_OFF16 if it is another one. */
+uint16_t ts_x86_off_of(struct ts_x86_work *w, ZydisRegister reg, uint8_t *len);
+
+/* Jumps: the next address is made of the target, or of the flags and registers that decide. */
+void ts_x86_jump(struct ts_x86_work *w, unsigned arg);
+
+#endif

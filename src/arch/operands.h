@@ -20,9 +20,9 @@
 #include "arch.h"
 #include "src/base/error.h"
 
-#define TS_MAX_TRANSFERS  96u
+#define TS_MAX_TRANSFERS  48u
 #define TS_MAX_OP_MEM     4u
-#define TS_MAX_INSN       16u /* bytes of an instruction */
+#define TS_MAX_INSN       15u /* bytes of an instruction */
 #define TS_MAX_OP_TEXT    96u
 #define TS_NO_OFF16       UINT16_MAX
 
@@ -77,6 +77,7 @@ enum ts_op_mem_special {
 	TS_MEM_PUSHED, /* the operand lies `size` bytes below */
 	TS_MEM_BIT,    /* a bit number in register `extra` moves it */
 	TS_MEM_TABLE,  /* the byte in register `extra` moves it */
+	TS_MEM_UNPLACED, /* its segment's base is no register of the layout */
 };
 
 /* A memory operand.  Registers are offsets in the layout, TS_NO_OFF16 for none. */

@@ -302,7 +302,12 @@ static void place_special(struct ts_x86_work *w, struct ts_op_mem *m, const Zydi
 {
 	const ZydisDecodedOperand *second = w->insn.operand_count > 1 ? &w->raw[1] : NULL;
 	bool is_stack = m->base == w->d->x86.gprs[TS_X86_SP];
+	bool has_base = o->mem.segment == ZYDIS_REGISTER_FS || o->mem.segment == ZYDIS_REGISTER_GS;
 
+	if (has_base && m->segment == TS_NO_OFF16) {
+		m->special = TS_MEM_UNPLACED;
+		return;
+	}
 	if (o->visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN && is_stack &&
 	    o->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) {
 		m->special = TS_MEM_PUSHED;

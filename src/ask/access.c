@@ -19,6 +19,9 @@
 /* What of a longer part is read for its row: a value is not shown further. */
 #define MAX_SHOWN 65u
 
+/* Runs of instructions that are decoded for one of the budget. */
+#define RUNS_A_BUDGET 4u
+
 #define CHANGES (1u << TS_HIT_WRITE | 1u << TS_HIT_MAP | 1u << TS_HIT_UNEXPLAINED)
 
 /* What verbs of this file differ in; it is their arg. */
@@ -294,6 +297,22 @@ static bool is_backward(const struct accesses *a)
 	return a->rows.is_reverse || a->is_last;
 }
 
+/* What runs write, to be found out in pieces.  Returns false, and *got, if there is more to do, or that fails. */
+static bool need_runs(struct accesses *a, struct ts_budget *budget, enum ts_got *got, struct ts_error *err)
+{
+	while (ts_reg_chunks_want_runs(&a->hits.reg_chunks, a->ask->q)) {
+		enum ts_need need = ts_query_need_write_runs(a->ask->q, RUNS_A_BUDGET, err);
+
+		if (need == TS_NEED_DONE) {
+			a->hits.reg_chunks.is_ready = true;
+		} else if (need == TS_NEED_FAILED || !ts_budget_take(budget)) {
+			*got = need == TS_NEED_FAILED ? TS_GOT_FAIL : TS_GOT_PENDING;
+			return false;
+		}
+	}
+	return true;
+}
+
 /* Look into the next chunk.  Returns false, and *got, if there is none, or it has to wait. */
 static bool next_chunk(struct accesses *a, struct ts_budget *budget, enum ts_got *got, struct ts_error *err)
 {
@@ -301,7 +320,7 @@ static bool next_chunk(struct accesses *a, struct ts_budget *budget, enum ts_got
 	uint64_t chunk;
 
 	*got = TS_GOT_END;
-	if (a->chunk == TS_NO_CHUNK)
+	if (a->chunk == TS_NO_CHUNK || !need_runs(a, budget, got, err))
 		return false;
 	chunk = (is_back ? ts_hits_prev_chunk : ts_hits_next_chunk)(&a->hits, a->chunk);
 	/* an unexplained change of a chunk's first step is the row of the step before */

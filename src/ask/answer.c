@@ -297,7 +297,7 @@ static bool finish(struct ts_answer *a, struct ts_buf *out, struct ts_buf *end)
 	f.is_last = a->qn.bound == TS_BOUND_LAST;
 	f.has_total = a->is_ended && a->stopped == TS_STOPPED_NOT;
 	f.total = a->n_found;
-	f.is_complete = f.has_total && f.total == f.n_rows;
+	f.is_complete = f.has_total && f.total == f.n_rows && !(a->rows && a->rows->is_cut);
 	f.position = a->stopped == TS_STOPPED_PARTIAL ? a->ask->n_steps : complete_up_to(a);
 	f.percent = percent_read(a);
 	a->go = a->rows ? a->rows->go : TS_NO_POS;

@@ -429,8 +429,10 @@ static void text_end(const struct ts_end_facts *f, struct ts_buf *out)
 		ts_buf_puts(out, " so far\n");
 		return;
 	}
-	if (f->is_complete) {
+	if (f->is_complete || (f->has_total && f->total == f->n_rows)) {
 		put_count(out, f->n_rows);
+		if (!f->is_complete)
+			ts_buf_puts(out, "; there is more");
 	} else {
 		ts_buf_puts(out, f->is_last ? "last " : "first ");
 		put_count(out, f->n_rows);

@@ -4,6 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "places.h"
+#include "src/search/writes.h"
+
 /* The contents of a longer WHAT are not carried along: each read is compared with the state instead. */
 #define MAX_CARRIED 4096u
 
@@ -23,6 +26,8 @@ bool ts_hits_init(struct ts_hits *h, struct ts_error *err)
 	size_t g_len = is_memory ? 0 : ts_query_regset(h->q)->g_len;
 
 	ts_buf_init(&h->bytes);
+	if (!is_memory && !h->what->is_pc)
+		h->loc = ts_what_register_location(h->what, ts_query_regset(h->q), h->thread);
 	h->base = is_memory ? h->what->addr : h->what->off;
 	if (!len || len > MAX_CARRIED)
 		return true;
@@ -39,6 +44,7 @@ void ts_hits_fini(struct ts_hits *h)
 	free(h->items);
 	free(h->data);
 	ts_buf_fini(&h->bytes);
+	ts_reg_chunks_fini(&h->reg_chunks);
 }
 
 static bool wants(const struct ts_hits *h, enum ts_hit_kind kind)
@@ -143,13 +149,23 @@ static uint64_t find_memory(struct ts_hits *h, uint64_t chunk, bool is_reverse)
 	return best;
 }
 
+/* An instruction that writes the register need not change it; where its value is not known, it may. */
+static uint64_t find_by_operands(struct ts_hits *h, uint64_t chunk, bool is_reverse)
+{
+	if (!ts_query_has_operands(h->q) || chunk == TS_NO_CHUNK || chunk * TS_CHUNK_STEPS >= ts_query_n_steps(h->q) ||
+	    (h->only_changes && is_settled(h, chunk * TS_CHUNK_STEPS)))
+		return TS_NO_CHUNK;
+	return ts_reg_chunks_find(&h->reg_chunks, h->q, &h->loc, chunk, is_reverse);
+}
+
 static uint64_t find_register(struct ts_hits *h, uint64_t chunk, bool is_reverse)
 {
 	uint64_t pos = chunk * TS_CHUNK_STEPS + (is_reverse ? TS_CHUNK_STEPS - 1 : 0);
 
 	if (!h->what->is_pc)
-		return nearer(find_write(h, chunk, is_reverse),
-			      find_written(h, TS_ACCESS_REPLACE, chunk, is_reverse), is_reverse);
+		return nearer(nearer(find_write(h, chunk, is_reverse),
+				     find_written(h, TS_ACCESS_REPLACE, chunk, is_reverse), is_reverse),
+			      find_by_operands(h, chunk, is_reverse), is_reverse);
 	pos = (is_reverse ? ts_query_prev_step : ts_query_next_step)(h->q, h->thread, pos);
 	return pos == TS_NO_POS ? TS_NO_CHUNK : pos / TS_CHUNK_STEPS;
 }
@@ -173,6 +189,8 @@ struct step {
 	uint64_t pos;
 	size_t first;      /* its first hit */
 	bool is_replaced;  /* a range of WHAT started afresh */
+	const struct ts_decoded *d; /* its instruction, of a question about a register */
+	uint64_t by_operands;       /* what that writes of the register */
 };
 
 static struct ts_hit *add(struct ts_hits *h, const struct step *st, enum ts_hit_kind kind, uint64_t first,
@@ -370,7 +388,62 @@ static void take_memory(struct ts_hits *h, struct step *st, const struct ts_effe
 	}
 }
 
-static void take_register(struct ts_hits *h, const struct step *st, const struct ts_effect *e)
+/* The bytes (or flags) [@first, @last] that have other values than before, as far as those are known. */
+static uint64_t find_differences(const struct ts_hits *h, const uint8_t *value, uint64_t first, uint64_t last)
+{
+	uint64_t mask = 0;
+
+	if (!value)
+		return h->loc.kind == TS_IN_FLAGS ? h->loc.mask : ts_mask(first - h->base, last - first + 1);
+	for (uint64_t i = first - h->base; i <= last - h->base; i++) {
+		uint8_t diff = h->known[i] ? h->data[i] ^ value[i - (first - h->base)] : 0;
+		uint64_t byte = h->loc.kind == TS_IN_FLAGS ? h->base + i - ts_what_flags_off(h->what, ts_query_regset(h->q)) : i;
+
+		mask |= h->loc.kind == TS_IN_FLAGS ? (uint64_t)diff << 8 * byte : (uint64_t)(diff != 0) << byte;
+	}
+	return mask & h->loc.mask;
+}
+
+/*
+ * The recording says that registers were written: all of one, as a rule, also where the instruction writes a
+ * part.  What the instruction's operands write is a hit already.
+ */
+static void take_register_write(struct ts_hits *h, const struct step *st, uint32_t thread, const uint8_t *value,
+				uint64_t first, uint64_t last)
+{
+	enum ts_writer_kind kind = TS_WRITER_STEP;
+	struct ts_hit *hit = NULL;
+	uint64_t mask = 0;
+
+	if (st->d)
+		kind = ts_step_other_writer(h->q, st->batch, st->s, st->d, h->thread);
+	if (st->d && st->d->is_insn && kind != TS_WRITER_INPUT)
+		mask = find_differences(h, value, first, last) & ~st->by_operands;
+	if (!st->d || !st->d->is_insn || kind == TS_WRITER_INPUT)
+		add(h, st, TS_HIT_WRITE, first, last);
+	else if (mask)
+		hit = add(h, st, kind == TS_WRITER_UNEXPLAINED ? TS_HIT_UNEXPLAINED : TS_HIT_WRITE, first, last);
+	if (hit && thread != st->s->thread)
+		hit->thread = thread;
+	carry(h, value, first, last);
+}
+
+/* What the instruction writes, whether it changes or not. */
+static void take_operands(struct ts_hits *h, const struct step *st)
+{
+	unsigned first, len;
+
+	if (!st->by_operands)
+		return;
+	if (h->loc.kind == TS_IN_FLAGS || h->is_whole) {
+		add(h, st, TS_HIT_WRITE, h->base, h->base + h->what->len - 1);
+		return;
+	}
+	for (unsigned at = 0; ts_mask_run(st->by_operands, at, &first, &len); at = first + len)
+		add(h, st, TS_HIT_WRITE, h->base + first, h->base + first + len - 1);
+}
+
+static void take_register(struct ts_hits *h, const struct step *st, const struct ts_effect *e, uint32_t thread)
 {
 	uint64_t first = h->what->off, last = first + h->what->len - 1, e_last = e->addr + (e->len - 1);
 	const uint8_t *value = ts_effect_data(st->batch, e);
@@ -386,12 +459,10 @@ static void take_register(struct ts_hits *h, const struct step *st, const struct
 	first = e->addr > first ? e->addr : first;
 	last = e_last < last ? e_last : last;
 	value = value ? value + (first - e->addr) : NULL;
-	if (e->kind == TS_FX_REG_READ) {
+	if (e->kind == TS_FX_REG_READ)
 		take_sight(h, st, value, first, last);
-		return;
-	}
-	add(h, st, TS_HIT_WRITE, first, last);
-	carry(h, value, first, last);
+	else
+		take_register_write(h, st, thread, value, first, last);
 }
 
 static void take_step(struct ts_hits *h, struct step *st)
@@ -404,6 +475,7 @@ static void take_step(struct ts_hits *h, struct step *st)
 	if (wants(h, TS_HIT_EXEC) && ts_query_process(h->q, thread) == h->process && st->s->pc != TS_NO_PC &&
 	    st->s->pc >= h->exec_first && st->s->pc <= h->exec_last)
 		add(h, st, TS_HIT_EXEC, st->s->pc, st->s->pc);
+	take_operands(h, st);
 	for (uint32_t i = 0; i < st->s->n_effects && !h->what->is_pc; i++) {
 		const struct ts_effect *e = &st->batch->effects[st->s->first + i];
 
@@ -412,8 +484,26 @@ static void take_step(struct ts_hits *h, struct step *st)
 		else if (is_memory && ts_query_process(h->q, thread) == h->process)
 			take_memory(h, st, e);
 		else if (!is_memory && (thread == h->thread || e->kind == TS_FX_FORGET_REGS))
-			take_register(h, st, e);
+			take_register(h, st, e, thread);
 	}
+}
+
+/*
+ * Find out what the step's instruction writes of the register that is asked about.
+ *
+ * Returns false if the trace cannot be read, or memory is exhausted.
+ */
+static bool find_operands(struct ts_hits *h, struct step *st, struct ts_error *err)
+{
+	st->d = NULL;
+	st->by_operands = 0;
+	if (h->what->kind == TS_WHAT_MEM || h->what->is_pc || !ts_query_has_operands(h->q))
+		return true;
+	st->d = ts_query_insn(h->q, st->pos, err);
+	if (!st->d)
+		return false;
+	return st->s->thread != h->thread || !st->d->is_insn ||
+	       ts_writes_by_operands(h->q, st->pos, st->d, &h->loc, &st->by_operands, err);
 }
 
 /* May the step be, or do, something to WHAT?  Most steps of a chunk do not. */
@@ -545,6 +635,9 @@ static bool drop_early(struct ts_hits *h, uint64_t start, struct ts_error *err)
 	if (!h->n || h->items[0].pos >= start)
 		return true;
 	st.s = ts_query_step(h->q, start - 1, &st.batch, err);
+	if (!st.s || !find_operands(h, &st, err))
+		return false;
+	st.s = ts_query_step(h->q, start - 1, &st.batch, err);
 	if (!st.s)
 		return false;
 	n = h->n;
@@ -644,7 +737,10 @@ bool ts_hits_take(struct ts_hits *h, uint64_t chunk, struct ts_error *err)
 		if (!st.batch && !ts_query_step(h->q, end - 1, &st.batch, err))
 			return false;
 		st.s = &st.batch->steps[st.pos - start];
-		if (!touches(h, &st))
+		if (!find_operands(h, &st, err) || !ts_query_step(h->q, end - 1, &st.batch, err))
+			return false;
+		st.s = &st.batch->steps[st.pos - start];
+		if (!st.by_operands && !touches(h, &st))
 			continue;
 		st.first = h->n;
 		st.is_replaced = false;

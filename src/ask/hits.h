@@ -11,6 +11,7 @@
 
 #include "src/base/buf.h"
 #include "src/query/query.h"
+#include "src/search/reg_chunks.h"
 #include "what.h"
 
 /* In the order in which they come within a step. */
@@ -56,6 +57,8 @@ struct ts_hits {
 	uint64_t base;          /* the first address of WHAT, or its first byte of the 'g' layout */
 	uint8_t *data, *known;  /* owned; WHAT as the steps so far left it; NULL: it is too long for that */
 	uint8_t *regs;          /* in the same allocation: room for all registers */
+	struct ts_location loc; /* WHAT, if it is a register other than the pc */
+	struct ts_reg_chunks reg_chunks; /* where instructions may write it */
 	bool is_failed;         /* memory ran out */
 };
 

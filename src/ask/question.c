@@ -31,6 +31,8 @@ enum word {
 	WORD_DEPTH,
 	WORD_MIN,
 	WORD_BY,
+	WORD_INPUTS,
+	WORD_ADDRESSES,
 	WORD_CHANGES,
 	WORD_PARTIAL,
 	WORD_GO,
@@ -52,6 +54,8 @@ static const struct {
 	[WORD_DEPTH] = { "depth", TS_TAKES_DEPTH },
 	[WORD_MIN] = { "min", TS_TAKES_MIN },
 	[WORD_BY] = { "by", TS_TAKES_BY },
+	[WORD_INPUTS] = { "inputs", TS_TAKES_BRANCH },
+	[WORD_ADDRESSES] = { "addresses", TS_TAKES_BRANCH },
 	[WORD_CHANGES] = { "--changes", TS_TAKES_CHANGES },
 	[WORD_PARTIAL] = { "--partial", 0 },
 	[WORD_GO] = { "-go", TS_TAKES_GO },
@@ -573,6 +577,12 @@ static bool parse_word(struct ts_question *qn, struct ts_ask *ask, enum word wor
 		return parse_file(qn->lcov, ask, w, err);
 	case WORD_DRCOV:
 		return parse_file(qn->drcov, ask, w, err);
+	case WORD_INPUTS:
+		qn->only_inputs = true;
+		return true;
+	case WORD_ADDRESSES:
+		qn->with_addresses = true;
+		return true;
 	case WORD_CHANGES:
 		qn->only_changes = true;
 		return true;

@@ -81,6 +81,8 @@ struct ts_question {
 	uint64_t min;                 /* min N; TS_NO_LIMIT without one */
 	bool by_address;              /* hot by address */
 	bool is_branch;               /* why branch */
+	bool only_inputs;             /* why ... inputs */
+	bool with_addresses;          /* why ... addresses */
 	uint64_t count;               /* hot N; TS_NO_LIMIT without one */
 	bool has_memory;              /* find ... in memory ADDR:END */
 	uint64_t memory_first, memory_last;

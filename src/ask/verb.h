@@ -17,6 +17,7 @@
 #include "row.h"
 #include "src/base/error.h"
 #include "src/query/query.h"
+#include "src/search/budget.h"
 
 struct ts_marks;
 struct ts_names;
@@ -81,7 +82,7 @@ enum ts_takes {
 	TS_TAKES_MEMORY = 1 << 12,  /* in memory ADDR:END */
 	TS_TAKES_FILES = 1 << 13,   /* --lcov FILE, --drcov FILE */
 	TS_TAKES_COUNT = 1 << 14,   /* a bare N */
-	TS_TAKES_BRANCH = 1 << 15,  /* the word branch in place of WHAT */
+	TS_TAKES_BRANCH = 1 << 15,  /* the word branch in place of WHAT, inputs, addresses */
 	TS_TAKES_REST = 1 << 16,    /* a text up to the end */
 };
 
@@ -99,27 +100,6 @@ enum ts_operand {
 	TS_OPERAND_REGISTERS_OR_NONE, /* names of registers, with or without '$' */
 	TS_OPERAND_CALLEE_OR_NONE, /* a WHAT, or a PATTERN: then what.kind is TS_WHAT_NONE and operand has it */
 };
-
-enum ts_got {
-	TS_GOT_ROW,
-	TS_GOT_END,     /* there are no more */
-	TS_GOT_PENDING, /* the budget is used up; call again */
-	TS_GOT_FAIL,    /* the trace cannot be read, or memory is exhausted: @err tells */
-};
-
-/*
- * The work that a cursor may still do before it returns: about one for each decoded chunk, or 10 us of other
- * work.
- */
-struct ts_budget {
-	uint32_t left;
-};
-
-/* Take one off.  Returns false if nothing is left: then return TS_GOT_PENDING. */
-static inline bool ts_budget_take(struct ts_budget *b)
-{
-	return b->left && b->left--;
-}
 
 struct ts_rows;
 
@@ -143,6 +123,7 @@ struct ts_rows {
 	uint64_t waits_at;    /* its position, and if the answer is stopped, that up to which rows are complete */
 	uint64_t n_prepared;  /* positions that were read so far to prepare the search; 0: it has begun */
 	bool is_reverse;      /* rows come in the opposite order */
+	bool is_cut;          /* the answer has more than its rows show */
 	/* the rest of the rows is only to be counted: next() may leave them empty */
 	bool is_counting;
 	bool is_bare;         /* cells that cost a decode may be left empty */

@@ -2,8 +2,7 @@
 /*
  * The verbs why: where a value came from, step by step backwards.
  *
- * Each place is looked up with last-write; the inputs of the instruction that wrote it (inputs.h) are the
- * next places.  A loop that hands a value on from turn to turn is one turn of it, with a count.
+ * src/search/cause finds the tree; a node is a row, or one for each range of memory that it has.
  */
 #ifndef TS_ASK_WHY_H
 #define TS_ASK_WHY_H

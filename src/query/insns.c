@@ -7,14 +7,15 @@
 #include "paging.h"
 #include "snapshot.h"
 
-#define N_DECODED 1024u /* a power of two */
+#define N_DECODED 2048u /* a power of two */
 
 struct ts_insns {
-	struct ts_x86 x86;                    /* where the registers lie */
+	struct ts_decoder *decoder;           /* owned */
+	uint8_t *g;                           /* owned; registers and their known flags */
 	struct ts_decoded decoded[N_DECODED]; /* by pc: a loop has the same instructions again and again */
 };
 
-bool ts_query_is_x86(const struct ts_query *q)
+bool ts_query_has_operands(const struct ts_query *q)
 {
 	const char *name = ts_query_regset(q)->arch->name;
 
@@ -23,6 +24,10 @@ bool ts_query_is_x86(const struct ts_query *q)
 
 void ts_insns_free(struct ts_insns *x)
 {
+	if (!x)
+		return;
+	ts_decoder_free(x->decoder);
+	free(x->g);
 	free(x);
 }
 
@@ -86,14 +91,70 @@ bool ts_query_code_since(struct ts_query *q, uint32_t process, uint64_t pc, unsi
 
 /* ------------------------------------------------------------------------------------------- instructions */
 
-bool ts_query_code_size(const struct ts_query *q, uint64_t pos, struct ts_x86 *x)
+bool ts_query_op_mode(struct ts_query *q, uint64_t pos, struct ts_op_mode *op_mode)
 {
 	const struct ts_mode *mode = ts_query_mode(q, pos);
 	enum ts_code_size size = mode ? ts_mode_code_size(mode) : TS_CODE_UNKNOWN;
 
+	*op_mode = (struct ts_op_mode){ .is_64 = ts_query_regset(q)->arch->addr_bits == 64 };
 	if (size != TS_CODE_UNKNOWN)
-		x->is_64 = size == TS_CODE_64;
+		op_mode->is_64 = size == TS_CODE_64;
 	return size != TS_CODE_16;
+}
+
+static bool need_insns(struct ts_query *q, struct ts_error *err)
+{
+	struct ts_insns *x = q->insns;
+
+	if (x)
+		return true;
+	x = calloc(1, sizeof(*x));
+	if (!x)
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory exhausted: instructions");
+	x->g = malloc(2 * (size_t)ts_query_regset(q)->g_len + 1);
+	x->decoder = ts_decoder_new(ts_query_regset(q), err);
+	if (x->g && x->decoder) {
+		q->insns = x;
+		return true;
+	}
+	ts_insns_free(x);
+	return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory exhausted: instructions");
+}
+
+bool ts_query_decode(struct ts_query *q, struct ts_op_mode mode, uint64_t pc, const uint8_t *bytes, size_t len,
+		     struct ts_operands *ops)
+{
+	struct ts_error ignored = { 0 };
+
+	return need_insns(q, &ignored) && ts_decoder_decode(q->insns->decoder, mode, pc, bytes, len, ops);
+}
+
+bool ts_query_op_state(struct ts_query *q, uint64_t pos, uint32_t thread, struct ts_op_state *state,
+		       struct ts_error *err)
+{
+	const struct ts_regset *set = ts_query_regset(q);
+	uint8_t *g;
+
+	if (!need_insns(q, err))
+		return false;
+	g = q->insns->g;
+	*state = (struct ts_op_state){ .arch = set->arch, .g = g, .known = g + set->g_len };
+	state->flags_off = set->flags < 0 ? TS_NO_OFF16 : (uint16_t)set->regs[set->flags].off;
+	return ts_query_regs(q, pos, thread, g, g + set->g_len, err);
+}
+
+bool ts_query_happens(struct ts_query *q, uint64_t pos, const struct ts_decoded *d,
+		      enum ts_op_happens *happens, struct ts_error *err)
+{
+	struct ts_op_state state;
+
+	*happens = TS_HAPPENS;
+	if (d->ops.condition == TS_IF_ALWAYS)
+		return true;
+	if (!ts_query_op_state(q, pos, ts_query_thread(q, pos), &state, err))
+		return false;
+	*happens = ts_operands_happen(&d->ops, &state);
+	return true;
 }
 
 /*
@@ -101,26 +162,15 @@ bool ts_query_code_size(const struct ts_query *q, uint64_t pos, struct ts_x86 *x
  */
 static bool decode(struct ts_decoded *d, struct ts_query *q, uint64_t pos, uint64_t at, struct ts_error *err)
 {
-	uint8_t known[TS_X86_MAX_INSN];
+	uint8_t known[TS_MAX_INSN];
 
 	if (!ts_virtual_mem(q, at, d->process, d->pc, sizeof(d->bytes), d->bytes, known, err))
 		return false;
 	for (d->len = 0; d->len < sizeof(known) && known[d->len];)
 		d->len++;
-	d->x86 = q->insns->x86;
-	d->is_insn = ts_query_code_size(q, pos, &d->x86) &&
-		     ts_x86_decode(&d->x86, d->pc, d->bytes, d->len, &d->insn) &&
-		     ts_x86_registers(&d->x86, d->bytes, d->len, &d->fields);
+	d->is_insn = ts_query_op_mode(q, pos, &d->mode) &&
+		     ts_query_decode(q, d->mode, d->pc, d->bytes, d->len, &d->ops);
 	*d->text = 0;
-	return true;
-}
-
-static bool make_insns(struct ts_query *q, struct ts_error *err)
-{
-	q->insns = calloc(1, sizeof(*q->insns));
-	if (!q->insns)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for instructions");
-	ts_x86_init(&q->insns->x86, ts_query_regset(q));
 	return true;
 }
 
@@ -136,7 +186,7 @@ struct ts_decoded *ts_query_insn(struct ts_query *q, uint64_t pos, struct ts_err
 	struct ts_decoded *d;
 	uint32_t process;
 
-	if (!st || (!q->insns && !make_insns(q, err)))
+	if (!st || !need_insns(q, err))
 		return NULL;
 	d = &q->insns->decoded[(st->pc ^ st->pc >> 10) % N_DECODED];
 	process = ts_query_process(q, st->thread);
@@ -145,7 +195,7 @@ struct ts_decoded *ts_query_insn(struct ts_query *q, uint64_t pos, struct ts_err
 	d->pc = st->pc;
 	d->process = process;
 	d->first_chunk = d->end_chunk = 0;
-	if (!ts_query_code_since(q, process, d->pc, TS_X86_MAX_INSN, pos, &first, err) ||
+	if (!ts_query_code_since(q, process, d->pc, TS_MAX_INSN, pos, &first, err) ||
 	    !decode(d, q, pos, first <= chunk ? chunk * TS_CHUNK_STEPS : pos, err))
 		return NULL;
 	d->first_chunk = first;
@@ -153,10 +203,10 @@ struct ts_decoded *ts_query_insn(struct ts_query *q, uint64_t pos, struct ts_err
 	return d;
 }
 
-const char *ts_decoded_text(struct ts_decoded *d)
+const char *ts_decoded_text(struct ts_query *q, struct ts_decoded *d)
 {
-	if (!*d->text &&
-	    (!d->is_insn || !ts_x86_text(&d->x86, d->pc, d->bytes, d->len, d->text, sizeof(d->text))))
+	if (!*d->text && (!d->is_insn || !ts_decoder_text(q->insns->decoder, d->mode, d->pc, d->bytes, d->len,
+							  d->text, sizeof(d->text))))
 		*d->text = 0;
 	return d->text;
 }

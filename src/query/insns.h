@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The x86 instructions that steps executed, each decoded once where its bytes do not change.
+ * The instructions that steps executed, each decoded once where its bytes do not change.
  *
  * A query object keeps those that were asked for last; they go when the recording has grown.
  */
@@ -12,9 +12,7 @@
 #include <stdint.h>
 
 #include "query.h"
-#include "src/arch/x86_insn.h"
-
-#define TS_MAX_INSN_TEXT 96u
+#include "src/arch/operands.h"
 
 /* An instruction that was decoded, and the chunks in which it has these bytes. */
 struct ts_decoded {
@@ -22,16 +20,15 @@ struct ts_decoded {
 	uint32_t process;
 	uint64_t first_chunk, end_chunk; /* from the first on, below the end; 0 and 0: there is none */
 	bool is_insn;                    /* these bytes are one */
-	struct ts_x86 x86;
-	struct ts_x86_insn insn;
-	struct ts_x86_fields fields;
-	char text[TS_MAX_INSN_TEXT]; /* "": not made yet */
-	uint8_t bytes[TS_X86_MAX_INSN];
-	size_t len;
+	struct ts_op_mode mode;
+	struct ts_operands ops;
+	char text[TS_MAX_OP_TEXT]; /* "": not made yet */
+	uint8_t bytes[TS_MAX_INSN];
+	size_t len; /* bytes that are known; those of the instruction are ops.len */
 };
 
-/* Has the recording an x86 processor?  Only then may the others be asked. */
-bool ts_query_is_x86(const struct ts_query *q);
+/* Are the instructions of the recording's processor decoded? */
+bool ts_query_has_operands(const struct ts_query *q);
 
 /*
  * The instruction of step @pos; ->is_insn is false if its bytes are not known, are no instruction, or are one
@@ -42,14 +39,30 @@ bool ts_query_is_x86(const struct ts_query *q);
 struct ts_decoded *ts_query_insn(struct ts_query *q, uint64_t pos, struct ts_error *err);
 
 /* The instruction's text, "" if there is none. */
-const char *ts_decoded_text(struct ts_decoded *d);
+const char *ts_decoded_text(struct ts_query *q, struct ts_decoded *d);
 
 /*
- * The code of step @pos has 32 or 64 bits: x->is_64 gets that, if the recording tells.
+ * How the processor reads the code of step @pos: *mode gets that, as far as the recording tells.
  *
  * Returns false for 16-bit code, which is not decoded.
  */
-bool ts_query_code_size(const struct ts_query *q, uint64_t pos, struct ts_x86 *x);
+bool ts_query_op_mode(struct ts_query *q, uint64_t pos, struct ts_op_mode *mode);
+
+/* Decode bytes as ts_decoder_decode() does, with the query object's decoder. */
+bool ts_query_decode(struct ts_query *q, struct ts_op_mode mode, uint64_t pc, const uint8_t *bytes, size_t len,
+		     struct ts_operands *ops);
+
+/*
+ * The registers of @thread before step @pos, for ts_operands_addr(); valid until the next call.
+ *
+ * Returns false if the trace cannot be read, or memory is exhausted.
+ */
+bool ts_query_op_state(struct ts_query *q, uint64_t pos, uint32_t thread, struct ts_op_state *state,
+		       struct ts_error *err);
+
+/* Do the conditional transfers of the instruction of step @pos happen?  Returns false as the above. */
+bool ts_query_happens(struct ts_query *q, uint64_t pos, const struct ts_decoded *d,
+		      enum ts_op_happens *happens, struct ts_error *err);
 
 /*
  * From which chunk on the @len bytes of code at @pc are, to the end of @pos's chunk, what they are at @pos:

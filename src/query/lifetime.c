@@ -4,10 +4,9 @@
  */
 #include <stdlib.h>
 
-#include "flag_runs.h"
 #include "insns.h"
-#include "loops.h"
 #include "snapshot.h"
+#include "write_runs.h"
 
 static bool alloc_regs(struct ts_query *q)
 {
@@ -37,7 +36,8 @@ bool ts_query_caches_init(struct ts_query *q, struct ts_error *err)
 	q->walk = (struct cached_regs){ .pos = TS_NO_POS };
 	q->calls = (struct ts_call_window){ 0 };
 	q->insns = NULL;
-	q->flag_runs = NULL;
+	q->write_runs = NULL;
+	q->kept = NULL;
 	if (!alloc_regs(q))
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for queries");
 	q->reader = q->tl->rec->ops->reader(q->tl->rec, err);
@@ -46,8 +46,9 @@ bool ts_query_caches_init(struct ts_query *q, struct ts_error *err)
 
 void ts_query_caches_fini(struct ts_query *q)
 {
+	ts_query_keep(q, NULL, NULL);
 	ts_insns_free(q->insns);
-	ts_flag_runs_free(q->flag_runs);
+	ts_write_runs_free(q->write_runs);
 	for (unsigned i = 0; i < N_CACHED_CHUNKS; i++) {
 		ts_steps_fini(&q->chunks[i].steps);
 		ts_chunk_lines_fini(&q->chunks[i].lines);
@@ -69,6 +70,19 @@ static bool take_mapped(struct ts_query *q)
 	q->n_mapped = q->snap.n_regions;
 	q->is_mapped_whole = q->snap.is_complete;
 	return true;
+}
+
+void ts_query_keep(struct ts_query *q, void *data, void (*free_data)(void *data))
+{
+	if (q->kept)
+		q->free_kept(q->kept);
+	q->kept = data;
+	q->free_kept = free_data;
+}
+
+void *ts_query_kept(const struct ts_query *q)
+{
+	return q->kept;
 }
 
 struct ts_query *ts_query_new(struct ts_timeline *tl, struct ts_error *err)
@@ -98,7 +112,6 @@ void ts_query_free(struct ts_query *q)
 	if (!q)
 		return;
 	ts_query_caches_fini(q);
-	ts_loops_free(q->loops);
 	ts_mapped_fini(&q->mapped);
 	free(q);
 }
@@ -114,8 +127,9 @@ bool ts_query_refresh(struct ts_query *q)
 	for (unsigned i = 0; i < N_CACHED_REGS; i++)
 		q->regs[i].pos = TS_NO_POS; /* what was unknown may be known */
 	q->walk.pos = TS_NO_POS;
+	ts_query_keep(q, NULL, NULL);
 	ts_insns_free(q->insns);
 	q->insns = NULL;
-	ts_flag_runs_refresh(q);
+	ts_write_runs_refresh(q);
 	return true;
 }

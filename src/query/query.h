@@ -329,6 +329,17 @@ uint64_t ts_query_n_steps_of(const struct ts_query *q, uint32_t thread, uint64_t
 /* The first step at which another thread runs than at step @pos; the end if there is none. */
 uint64_t ts_query_slice_end(const struct ts_query *q, uint64_t pos);
 
+/* ------------------------------------------------------------------------------- what searches keep here */
+
+/*
+ * Keep @data, which @free_data frees, in place of what was kept before.  It goes when the recording has grown,
+ * and with the query object.
+ */
+void ts_query_keep(struct ts_query *q, void *data, void (*free_data)(void *data));
+
+/* What is kept; NULL: nothing. */
+void *ts_query_kept(const struct ts_query *q);
+
 /* ----------------------------------------------------------------------------------- regions and modules */
 
 /* A region of memory, mapped from position @from until before position @until. */

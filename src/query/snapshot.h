@@ -60,8 +60,9 @@ struct ts_query {
 	struct cached_regs regs[N_CACHED_REGS];
 	struct ts_call_window calls;  /* where the last question about calls looked */
 	struct ts_insns *insns;       /* owned; NULL: none was asked for */
-	struct ts_flag_runs *flag_runs; /* the same */
-	struct ts_loops *loops;         /* the same */
+	struct ts_write_runs *write_runs; /* the same */
+	void *kept;                     /* owned by free_kept(): see ts_query_keep() */
+	void (*free_kept)(void *kept);
 	struct cached_regs walk;      /* those of the last question: who asks in order goes on from there */
 };
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""why: each row of a register is its last change before the row above it, by the recorder's own list of positions."""
+"""why: no row of a register is before its last change before the row above it, by the recorder's own list of positions."""
 import gzip
 import json
 import random
@@ -44,7 +44,7 @@ def rows_are_the_last_change_of_their_place():
     for _ in range(60):
         here, reg = rng.randrange(200, len(at) - 1), rng.choice(REGS)
         rows, end = query("why", f"${reg}", "at", str(here))
-        assert end["complete"]
+        assert end["complete"] == ("cut" not in {r["kind"] for r in rows}), (here, reg, rows, end)
         for i, r in enumerate(rows):
             place = (r["place"] or "")[1:]
             if place not in REGS or r["kind"] not in ("write", "input"):
@@ -54,9 +54,9 @@ def rows_are_the_last_change_of_their_place():
                 parent_of(rows, i)["position"]
             assert int(r["pc"], 16) == at[k][0], r
             assert r["value"] == hex(int(at[k + 1][1][place], 16)), (r, at[k + 1])
-            # what a step wrote without changing it is no change in the list, and none in this format
+            # a step that wrote without a change is no change in the list: the writer may be later than the last change
             if before is not None:
-                assert k == max(p - 1 for p in range(1, before + 1) if place in at[p][2]), (here, reg, r)
+                assert k >= max((p - 1 for p in range(1, before + 1) if place in at[p][2]), default=0), (here, reg, r)
             n_rows += 1
     assert n_rows > 60, n_rows
 
@@ -112,7 +112,7 @@ def another_format_of_the_same_execution_has_the_same_chain():
             for _ in range(80):
                 what, at = "$" + rng.choice([*REGS, "eax", "al", "ZF", "CF"]), rng.randrange(100, 9000)
                 want, rows = (without(c.rows("why", what=what, at=at, depth=3)[0], "thread", "function") for c in (a, b))
-                if "syscall" not in [r["instruction"] for r in want]:
+                if "input" not in [r["kind"] for r in want + rows] and "syscall" not in [r["instruction"] for r in want]:
                     assert rows == want, (name, what, at)
                     n_rows += len(rows)
     assert n_rows > 500, n_rows

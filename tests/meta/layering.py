@@ -29,10 +29,11 @@ ROOMS = {
     "src/query": "src/base src/arch src/trace src/timeline src/calls src/sketch",
     "src/export": "src/base src/arch src/trace src/frames src/query",
     "src/agent": "src/base src/arch src/query",
-    "src/ask": "src/base src/arch src/trace src/frames src/query src/agent",
-    "src/plot": "src/base src/arch src/trace src/query src/ask",
+    "src/search": "src/base src/arch src/trace src/query",
+    "src/ask": "src/base src/arch src/trace src/frames src/query src/agent src/search",
+    "src/plot": "src/base src/arch src/trace src/query src/search src/ask",
     "src/model": "src/base src/trace src/index src/timeline src/query",
-    "src/mcp": "src/base src/query src/ask src/model",
+    "src/mcp": "src/base src/query src/search src/ask src/model",
     "src/record": "src/base loaders/usercorn",
     "src/recorder": "loaders/usercorn src/record",
     "src/recorder-vg": "src/record",
@@ -70,7 +71,7 @@ JOINTS = {
 # room -> its headers that other rooms may include; a room that is not here shows all.  Whoever asks about a
 # recording asks query.h and what stands on it: the timeline and the loaders' interface are the model's own.
 DOORS = {
-    "src/query": "query.h call_list.h scan.h values.h search.h places.h paging.h thumb.h tls.h walk.h locate.h load_base.h code_samples.h file_match.h local_files.h insns.h flag_runs.h loops.h",
+    "src/query": "query.h call_list.h scan.h values.h search.h places.h paging.h thumb.h tls.h walk.h locate.h load_base.h code_samples.h file_match.h local_files.h insns.h write_runs.h",
     "src/model": "model.h",
     "src/timeline": "timeline.h world.h backfill.h sketch_section.h",
     "src/trace": "chunk.h elf.h linetab.h object.h pack.h pe.h rooted.h source.h step.h symtab.h unpack.h",

@@ -8,6 +8,8 @@
 #include "ask_text.h"
 #include "naive.h"
 #include "sample.h"
+#include "src/ask/places.h"
+#include "src/search/writes.h"
 #include "twins.h"
 
 #include <inttypes.h>
@@ -138,7 +140,7 @@ static bool is_same(const struct part *p)
 static bool is_unexplained(const struct part *p)
 {
 	for (uint64_t i = 0; i <= p->last - p->first; i++) {
-		if (p->new_known[i] && (!p->old_known[i] || p->old[i] != p->new[i]))
+		if (p->new_known[i] && (!p->old_known[i] ? !what.is_reg : p->old[i] != p->new[i]))
 			return true;
 	}
 	return false;
@@ -182,13 +184,42 @@ enum did {
 	N_DID,
 };
 
+/*
+ * Does the step write the register by its instruction's operands?  What these are is tested by test_operands and
+ * by the slicer, which has a decoder of its own.
+ */
+static bool writes_register(uint64_t pos, bool *is_decoded, bool *is_unexplained)
+{
+	const struct ts_decoded *d;
+	struct ts_written w;
+	struct ts_what of;
+	struct ts_location loc;
+	struct ts_error err = { 0 };
+
+	d = ts_query_insn(a.q, pos, &err);
+	ck_assert_ptr_nonnull(d);
+	*is_decoded = d->is_insn;
+	if (!d->is_insn)
+		return false;
+	of = (struct ts_what){ .kind = TS_WHAT_REG, .off = (uint32_t)what.addr, .len = (uint32_t)what.len };
+	loc = ts_what_register_location(&of, &s->rec.regs, what.thread);
+	ck_assert(ts_step_writes(a.q, pos, &loc, false, &w, &err));
+	*is_unexplained = w.mask && w.kind == TS_WRITER_UNEXPLAINED;
+	return w.mask && !*is_unexplained;
+}
+
 /* Which bytes of WHAT a step touched, and how. */
 static void look_at_step(uint64_t pos, bool did[N_DID][MAX_LEN])
 {
 	const struct ts_step *st = &s->steps.steps[pos];
 	uint32_t thread = st->thread;
+	bool is_decoded = false, is_changed = false;
 
 	memset(did, 0, N_DID * sizeof(did[0]));
+	if (what.is_reg && writes_register(pos, &is_decoded, &is_changed))
+		memset(did[DID_WRITE], 1, what.len);
+	if (is_changed)
+		memset(did[DID_FORGET], 1, what.len);
 	for (uint32_t i = 0; i < st->n_effects; i++) {
 		const struct ts_effect *e = &s->steps.effects[st->first + i];
 		int how = -1;
@@ -198,7 +229,7 @@ static void look_at_step(uint64_t pos, bool did[N_DID][MAX_LEN])
 		if (what.is_reg && e->kind == TS_FX_FORGET_REGS)
 			memset(did[DID_FORGET], 1, what.len);
 		else if (what.is_reg)
-			how = thread == what.thread && e->kind == TS_FX_REG_WRITE ? DID_WRITE : -1;
+			how = !is_decoded && thread == what.thread && e->kind == TS_FX_REG_WRITE ? DID_WRITE : -1;
 		else if (s->rec.threads[thread].process != what.process)
 			how = -1;
 		else if (e->kind == TS_FX_READ)
@@ -218,6 +249,8 @@ static bool touches(uint64_t pos)
 {
 	const struct ts_step *st = &s->steps.steps[pos];
 
+	if (what.is_reg && ts_query_has_operands(a.q))
+		return true;
 	for (uint32_t i = 0; i < st->n_effects; i++) {
 		const struct ts_effect *e = &s->steps.effects[st->first + i];
 
@@ -484,6 +517,9 @@ static void ask_register(void)
 	char name[64];
 
 	if (r == &set->regs[set->pc] || r->len > MAX_LEN)
+		return;
+	/* random bytes of memory are instructions, too, but no step does what they say; samples are asked this */
+	if (!sample.s && ts_query_has_operands(a.q))
 		return;
 	what.addr = r->off + (is_part ? parts[i].off : 0);
 	what.len = is_part ? parts[i].len : r->len;

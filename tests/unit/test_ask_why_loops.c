@@ -69,7 +69,8 @@ START_TEST(registers_of_a_turn_are_those_of_its_thread)
 		snprintf(expected, sizeof(expected),
 			 "0 126 write 0x5000,8 0x%" PRIx64 "\n1 125 write $rax 0x%" PRIx64
 			 "\n2 124 write $rax 0x%" PRIx64
-			 "\n3  start 0x5000,8 0x1004\n2 0 write $rcx 0x1010\n3  start $rdx 0x1010\n",
+			 "\n3  start 0x5000,8 0x1004\n2 0 write $rcx 0x1010\n3  start $rdx 0x1010\n"
+			 "2  start $rcx 0x1001\n2  start $rcx 0x100b\n",
 			 sum, sum, sum - 0x1010);
 		ck_assert_str_eq(got("why 0x5000,8"), expected);
 		ck_assert_str_eq(cell(strchr(ts_buf_text(&a.out), '\n') + 1, COUNT, count, sizeof(count)),
@@ -96,9 +97,9 @@ START_TEST(another_instruction_at_the_address_is_no_turn)
 	}
 	ask_text_init(&a, &p.s->rec);
 	ck_assert_str_eq(got("why $rax"), "0 21 write $rax 0x15016\n"
-					  "1  start $rcx 0x1001\n"
 					  "1 0 write $rax 0x1002\n"
-					  "2  start $rdx 0x1002\n");
+					  "2  start $rdx 0x1002\n"
+					  "1  start $rcx 0x1001\n");
 	ck_assert_str_eq(cell(strchr(ts_buf_text(&a.out), '\n') + 1, COUNT, count, sizeof(count)), "20");
 	finish();
 }
@@ -152,42 +153,6 @@ START_TEST(a_loop_that_was_followed_is_not_followed_again)
 	ck_assert_uint_ge(first, n);
 	ck_assert_uint_le(cost_of("rax"), 20);
 	check_as_new("why $rax");
-	finish();
-}
-END_TEST
-
-/* More turns than most loops have, each in a chunk of its own. */
-START_TEST(a_loop_that_lasts_long_is_kept_as_a_whole)
-{
-	const unsigned n = 66000;
-
-	begin();
-	for (unsigned i = 0; i < n; i++) {
-		spin(1);
-		for (unsigned k = 1; k < TS_CHUNK_STEPS; k++)
-			ts_steps_close(&p.s->steps, CODE + 16, 1, 0);
-	}
-	ask_text_init(&a, &p.s->rec);
-	ck_assert_uint_ge(cost_of("rax"), n);
-	ck_assert_uint_le(cost_of("rax"), 20);
-	finish();
-}
-END_TEST
-
-/* As far as a row counts, and further: from a turn that was followed, before it, and behind the last one. */
-START_TEST(turns_that_were_followed_are_counted_like_others)
-{
-	static const char *const questions[] = { "why $rax at 60000",  "why $rax at 60000",  "why $rax at 20000",
-						 "why $rax at 130000", "why $rax at 129999", "why $rax at 80000",
-						 "why $rax at 99999",  "why $rax at 100000", "why $rax at 100001",
-						 "why $rax at 139999", "why $rax at 65537",  "why $rax at 3" };
-
-	begin();
-	spin(140000);
-	ask_text_init(&a, &p.s->rec);
-	for (unsigned i = 0; i < sizeof(questions) / sizeof(questions[0]); i++)
-		check_as_new(questions[i]);
-	ck_assert_uint_le(cost_of("rax"), 2 * TS_CHUNK_STEPS);
 	finish();
 }
 END_TEST
@@ -346,8 +311,6 @@ Suite *unit_suite(void)
 				       registers_of_a_turn_are_those_of_its_thread,
 				       another_instruction_at_the_address_is_no_turn,
 				       a_loop_that_was_followed_is_not_followed_again,
-				       a_loop_that_lasts_long_is_kept_as_a_whole,
-				       turns_that_were_followed_are_counted_like_others,
 				       two_questions_may_follow_a_loop_at_a_time,
 				       two_loops_through_one_instruction_are_told_apart };
 	Suite *suite = unit_suite_of("ask_why_loops", NULL, NULL, tests, sizeof(tests) / sizeof(tests[0]));

@@ -62,10 +62,15 @@ static void walk(unsigned place, uint64_t before, unsigned depth, unsigned max_d
 		}
 	}
 	ck_assert_uint_lt(n_shown, 2000);
-	shown[n_shown].place = place;
-	shown[n_shown++].pos = k;
-	put_want("%u %" PRIu64 " %s %s 0x%" PRIx64 "\n", depth, k, m->is_syscall ? "input" : "write", name_of(place),
-		 m->value);
+	if (!m->is_syscall && depth < max_depth) {
+		shown[n_shown].place = place;
+		shown[n_shown++].pos = k;
+	}
+	put_want("%u %" PRIu64 " %s %s 0x%" PRIx64 "\n", depth, k,
+		 m->is_syscall	       ? "input"
+		 : depth == max_depth ? "cut"
+				       : "write",
+		 name_of(place), m->value);
 	n_kinds[m->is_syscall ? 2 : 3]++;
 	if (depth == max_depth || m->is_syscall)
 		return;

@@ -78,7 +78,7 @@ void run(uint64_t pc, const void *code, unsigned len, unsigned writes, uint64_t 
 /* The place as a question names it. */
 const char *name_of(unsigned place);
 
-enum { DEPTH, POSITION, THREAD, PC, FUNCTION, INSTRUCTION, KIND, PLACE, VALUE, COUNT };
+enum { DEPTH, POSITION, THREAD, PC, FUNCTION, FILE_NAME, LINE, INSTRUCTION, KIND, PLACE, VALUE, COUNT };
 
 /* Cell @i of a line of TSV. */
 const char *cell(const char *line, unsigned i, char *out, size_t size);

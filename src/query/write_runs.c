@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "flag_runs.h"
+#include "write_runs.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,56 +11,108 @@
 
 /* A run whose code is another one more often may do anything. */
 #define MAX_VERSIONS 8u
-#define ANYTHING     UINT32_MAX
+static const struct ts_does anything = { UINT64_MAX, UINT32_MAX, true };
 
 /* What instructions do by their bytes: the same ones stand in many runs. */
 #define N_KNOWN 4096u /* a power of two */
 
 struct known_insn {
-	uint8_t bytes[TS_X86_MAX_INSN];
+	uint8_t bytes[TS_MAX_INSN];
 	uint8_t len; /* 0: empty */
-	bool is_64;
-	uint32_t does;
+	struct ts_op_mode mode;
+	struct ts_does does;
 };
 
-struct ts_flag_runs {
-	struct ts_x86 x86;
-	uint32_t *does; /* owned; by run: what any of its instructions does */
+struct ts_write_runs {
+	struct ts_operands ops; /* of the instruction that is looked at */
+	struct ts_does *does;   /* owned; by run: what any of its instructions does */
 	uint32_t n, cap;
 	bool is_done;
 	struct known_insn known[N_KNOWN];
 };
 
-void ts_flag_runs_free(struct ts_flag_runs *f)
+void ts_write_runs_free(struct ts_write_runs *f)
 {
 	if (f)
 		free(f->does);
 	free(f);
 }
 
-void ts_flag_runs_refresh(struct ts_query *q)
+void ts_write_runs_refresh(struct ts_query *q)
 {
-	if (!q->flag_runs || !q->flag_runs->is_done)
+	if (!q->write_runs || !q->write_runs->is_done)
 		return;
-	ts_flag_runs_free(q->flag_runs);
-	q->flag_runs = NULL;
+	ts_write_runs_free(q->write_runs);
+	q->write_runs = NULL;
 }
 
-bool ts_query_has_flag_runs(const struct ts_query *q)
+bool ts_query_has_write_runs(const struct ts_query *q)
 {
-	return ts_query_is_x86(q) && (!ts_query_mode(q, 0) || ts_query_next_mode(q, 0) == TS_NO_POS);
+	return ts_query_has_operands(q) && (!ts_query_mode(q, 0) || ts_query_next_mode(q, 0) == TS_NO_POS);
 }
 
 /* -------------------------------------------------------------------------------------- what a run does */
 
-static uint32_t does_of(uint32_t flags_written, enum ts_x86_flow flow)
+static void join(struct ts_does *to, const struct ts_does *more)
 {
-	return (flags_written & ~TS_FLAG_BRANCH) | (flow == TS_X86_BRANCH ? TS_FLAG_BRANCH : 0);
+	to->regs |= more->regs;
+	to->flags |= more->flags;
+	to->is_branch |= more->is_branch;
 }
 
-uint32_t ts_flags_of(const struct ts_decoded *d)
+static bool shares(const struct ts_does *a, const struct ts_does *b)
 {
-	return d->is_insn ? does_of(d->fields.flags_written, d->insn.flow) : 0;
+	return a->regs & b->regs || a->flags & b->flags || (a->is_branch && b->is_branch);
+}
+
+/* The registers with a byte in [@off, @off + @len). */
+static uint64_t regs_in(const struct ts_regset *set, uint64_t off, uint64_t len)
+{
+	uint64_t mask = 0;
+
+	for (unsigned i = 0; i < set->n_regs; i++) {
+		if (set->regs[i].off < off + len && off < (uint64_t)set->regs[i].off + set->regs[i].len)
+			mask |= UINT64_C(1) << i % 64;
+	}
+	return mask;
+}
+
+static struct ts_does does_of(const struct ts_regset *set, const struct ts_operands *ops)
+{
+	struct ts_does does = { 0 };
+
+	for (unsigned i = 0; i < ops->n; i++) {
+		const struct ts_op_place *to = &ops->transfers[i].to;
+
+		if (to->kind == TS_AT_REG)
+			does.regs |= regs_in(set, to->off, to->len);
+		else if (to->kind == TS_AT_FLAGS)
+			does.flags |= to->flags;
+	}
+	does.is_branch = ops->flow == TS_OP_BRANCH || ops->flow == TS_OP_JUMP_INDIRECT ||
+			 ops->flow == TS_OP_CALL_INDIRECT || ops->flow == TS_OP_RETURN;
+	return does;
+}
+
+struct ts_does ts_does_of(const struct ts_query *q, const struct ts_decoded *d)
+{
+	return d->is_insn ? does_of(ts_query_regset(q), &d->ops) : (struct ts_does){ 0 };
+}
+
+struct ts_does ts_does_of_location(const struct ts_query *q, bool is_regs, uint64_t base, uint64_t mask)
+{
+	struct ts_does does = { 0 };
+
+	if (!is_regs) {
+		does.flags = (uint32_t)mask;
+		does.is_branch = !mask;
+		return does;
+	}
+	for (unsigned i = 0; i < 64; i++) {
+		if (mask >> i & 1)
+			does.regs |= regs_in(ts_query_regset(q), base + i, 1);
+	}
+	return does;
 }
 
 static uint32_t hash(const uint8_t *bytes, size_t len)
@@ -73,21 +125,21 @@ static uint32_t hash(const uint8_t *bytes, size_t len)
 }
 
 /* What the instruction does; nothing if the bytes are none. */
-static uint32_t decode(struct ts_flag_runs *f, const uint8_t *bytes, size_t len)
+static struct ts_does decode(struct ts_write_runs *f, struct ts_query *q, struct ts_op_mode mode,
+			     const uint8_t *bytes, size_t len)
 {
-	size_t n = len < TS_X86_MAX_INSN ? len : TS_X86_MAX_INSN;
+	size_t n = len < TS_MAX_INSN ? len : TS_MAX_INSN;
 	struct known_insn *k = &f->known[hash(bytes, n)];
-	struct ts_x86_fields fields;
-	struct ts_x86_insn insn;
 
-	if (k->len == n && k->is_64 == f->x86.is_64 && !memcmp(k->bytes, bytes, n))
+	if (k->len == n && k->mode.is_64 == mode.is_64 && k->mode.is_thumb == mode.is_thumb &&
+	    !memcmp(k->bytes, bytes, n))
 		return k->does;
 	k->len = (uint8_t)n;
-	k->is_64 = f->x86.is_64;
+	k->mode = mode;
 	memcpy(k->bytes, bytes, n);
-	k->does = ts_x86_decode(&f->x86, 0, bytes, n, &insn) && ts_x86_registers(&f->x86, bytes, n, &fields)
-			  ? does_of(fields.flags_written, insn.flow)
-			  : 0;
+	k->does = (struct ts_does){ 0 };
+	if (ts_query_decode(q, mode, 0, bytes, n, &f->ops))
+		k->does = does_of(ts_query_regset(q), &f->ops);
 	return k->does;
 }
 
@@ -96,46 +148,53 @@ static unsigned len_of(const struct ts_run_facts *run)
 {
 	uint8_t last = run->lens[run->n - 1];
 
-	return (unsigned)(run->last - run->first) + (last ? last : TS_X86_MAX_INSN);
+	return (unsigned)(run->last - run->first) + (last ? last : TS_MAX_INSN);
 }
 
 /* What the run's instructions do as they stand in memory at @pos, the beginning of a chunk. */
-static bool take_version(struct ts_flag_runs *f, struct ts_query *q, const struct ts_run_facts *run,
-			 uint64_t pos, uint32_t *does, struct ts_error *err)
+static bool take_version(struct ts_write_runs *f, struct ts_query *q, const struct ts_run_facts *run,
+			 uint64_t pos, struct ts_does *does, struct ts_error *err)
 {
 	uint8_t bytes[TS_MAX_RUN_LEN * UINT8_MAX], known[sizeof(bytes)];
 	unsigned len = len_of(run), at = 0;
+	struct ts_op_mode mode;
 
 	if (!ts_virtual_mem(q, pos, run->process, run->first, len, bytes, known, err))
 		return false;
-	if (!ts_query_code_size(q, pos, &f->x86))
+	if (!ts_query_op_mode(q, pos, &mode))
 		return true;
 	for (unsigned i = 0; i < run->n; at += run->lens[i++]) {
-		unsigned n = 0, most = run->lens[i] ? run->lens[i] : TS_X86_MAX_INSN;
+		unsigned n = 0, most = run->lens[i] ? run->lens[i] : TS_MAX_INSN;
 
 		while (n < most && known[at + n])
 			n++;
 		if (n)
-			*does |= decode(f, bytes + at, n);
+			{
+			const struct ts_does more = decode(f, q, mode, bytes + at, n);
+
+			join(does, &more);
+		}
 	}
 	return true;
 }
 
 /* The same of an execution, of which step @start is the first, each at its step: the code changes there. */
-static bool take_steps(struct ts_query *q, uint64_t start, uint64_t end, uint32_t *does, struct ts_error *err)
+static bool take_steps(struct ts_query *q, uint64_t start, uint64_t end, struct ts_does *does, struct ts_error *err)
 {
 	for (uint64_t pos = start; pos < end; pos++) {
 		const struct ts_decoded *d = ts_query_insn(q, pos, err);
+		struct ts_does more;
 
 		if (!d)
 			return false;
-		*does |= ts_flags_of(d);
+		more = ts_does_of(q, d);
+		join(does, &more);
 	}
 	return true;
 }
 
-static bool take_run(struct ts_flag_runs *f, struct ts_query *q, uint32_t i, const struct ts_run_facts *run,
-		     uint32_t *does, struct ts_error *err)
+static bool take_run(struct ts_write_runs *f, struct ts_query *q, uint32_t i, const struct ts_run_facts *run,
+		     struct ts_does *does, struct ts_error *err)
 {
 	uint64_t pos = q->snap.n_steps - 1, start, first;
 
@@ -143,7 +202,7 @@ static bool take_run(struct ts_flag_runs *f, struct ts_query *q, uint32_t i, con
 		uint64_t end = start + run->n <= pos ? start + run->n : pos + 1;
 
 		if (n == MAX_VERSIONS) {
-			*does = ANYTHING;
+			*does = anything;
 			return true;
 		}
 		if (!ts_query_code_since(q, run->process, run->first, len_of(run), pos, &first, err))
@@ -169,10 +228,10 @@ static bool take_run(struct ts_flag_runs *f, struct ts_query *q, uint32_t i, con
 	return true;
 }
 
-static bool make_room(struct ts_flag_runs *f)
+static bool make_room(struct ts_write_runs *f)
 {
 	uint32_t cap = f->cap ? 2 * f->cap : 1024;
-	uint32_t *does;
+	struct ts_does *does;
 
 	if (f->n < f->cap)
 		return true;
@@ -184,20 +243,20 @@ static bool make_room(struct ts_flag_runs *f)
 	return true;
 }
 
-static struct ts_flag_runs *need_flag_runs(struct ts_query *q)
+static struct ts_write_runs *need_write_runs(struct ts_query *q)
 {
-	if (!q->flag_runs && (q->flag_runs = calloc(1, sizeof(*q->flag_runs))))
-		ts_x86_init(&q->flag_runs->x86, ts_query_regset(q));
-	return q->flag_runs;
+	if (!q->write_runs)
+		q->write_runs = calloc(1, sizeof(*q->write_runs));
+	return q->write_runs;
 }
 
-enum ts_need ts_query_need_flag_runs(struct ts_query *q, unsigned n_runs, struct ts_error *err)
+enum ts_need ts_query_need_write_runs(struct ts_query *q, unsigned n_runs, struct ts_error *err)
 {
-	struct ts_flag_runs *f = need_flag_runs(q);
+	struct ts_write_runs *f = need_write_runs(q);
 	struct ts_run_facts run;
 
 	while (f && !f->is_done) {
-		uint32_t does = 0;
+		struct ts_does does = { 0 };
 
 		f->is_done = !ts_query_run(q, f->n, &run);
 		if (f->is_done)
@@ -217,31 +276,38 @@ enum ts_need ts_query_need_flag_runs(struct ts_query *q, unsigned n_runs, struct
 	return TS_NEED_FAILED;
 }
 
+bool ts_query_run_may(const struct ts_query *q, uint32_t i, const struct ts_does *does)
+{
+	const struct ts_write_runs *f = q->write_runs;
+
+	return !f || i >= f->n || shares(&f->does[i], does);
+}
+
 /* ----------------------------------------------------------------------------------------------- a search */
 
-bool ts_flag_search_init(struct ts_flag_search *s, const struct ts_query *q, uint32_t does,
-			 struct ts_error *err)
+bool ts_run_search_init(struct ts_run_search *s, const struct ts_query *q, const struct ts_does *does,
+			struct ts_error *err)
 {
-	const struct ts_flag_runs *f = q->flag_runs;
+	const struct ts_write_runs *f = q->write_runs;
 
-	*s = (struct ts_flag_search){ .best = TS_NO_POS };
+	*s = (struct ts_run_search){ .best = TS_NO_POS };
 	s->runs = malloc((f->n + 1) * sizeof(*s->runs));
 	if (!s->runs)
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for what instructions do");
 	for (uint32_t i = 0; i < f->n; i++) {
-		if (f->does[i] & does)
-			s->runs[s->n++] = (struct ts_flag_run){ .run = i, .start = TS_NO_POS };
+		if (shares(&f->does[i], does))
+			s->runs[s->n++] = (struct ts_write_run){ .run = i, .start = TS_NO_POS };
 	}
 	return true;
 }
 
-void ts_flag_search_fini(struct ts_flag_search *s)
+void ts_run_search_fini(struct ts_run_search *s)
 {
 	free(s->runs);
-	*s = (struct ts_flag_search){ 0 };
+	*s = (struct ts_run_search){ 0 };
 }
 
-static void take_best(struct ts_flag_search *s, const struct ts_flag_run *r)
+static void take_best(struct ts_run_search *s, const struct ts_write_run *r)
 {
 	if (s->best != TS_NO_POS && r->start <= s->best)
 		return;
@@ -250,7 +316,7 @@ static void take_best(struct ts_flag_search *s, const struct ts_flag_run *r)
 }
 
 /* The last start that is known, at @pos or before. */
-static void take_known(struct ts_flag_search *s, uint64_t pos)
+static void take_known(struct ts_run_search *s, uint64_t pos)
 {
 	s->best = TS_NO_POS;
 	for (size_t i = 0; i < s->n; i++) {
@@ -263,7 +329,7 @@ static void take_known(struct ts_flag_search *s, uint64_t pos)
  * Look for the run's last start at @pos or before, if it can be after the best one so far.  Returns false if
  * there is none at all.
  */
-static bool look_up(struct ts_flag_search *s, struct ts_flag_run *r, const struct ts_query *q, uint64_t pos)
+static bool look_up(struct ts_run_search *s, struct ts_write_run *r, const struct ts_query *q, uint64_t pos)
 {
 	uint64_t found = ts_query_prev_start(q, r->run, pos, s->best == TS_NO_POS ? 0 : s->best);
 
@@ -276,7 +342,7 @@ static bool look_up(struct ts_flag_search *s, struct ts_flag_run *r, const struc
 	return true;
 }
 
-bool ts_flag_search_prev(struct ts_flag_search *s, const struct ts_query *q, uint64_t pos, unsigned n_looks,
+bool ts_run_search_prev(struct ts_run_search *s, const struct ts_query *q, uint64_t pos, unsigned n_looks,
 			 uint64_t *first, uint64_t *end)
 {
 	struct ts_run_facts run;
@@ -284,7 +350,7 @@ bool ts_flag_search_prev(struct ts_flag_search *s, const struct ts_query *q, uin
 	if (!s->at)
 		take_known(s, pos);
 	while (s->at < s->n) {
-		struct ts_flag_run *r = &s->runs[s->at];
+		struct ts_write_run *r = &s->runs[s->at];
 		uint64_t top = r->start < pos ? r->start : pos;
 
 		if ((r->is_exact && r->start <= pos) || (s->best != TS_NO_POS && top <= s->best)) {

@@ -115,7 +115,7 @@ bool ts_operands_addr(const struct ts_operands *ops, unsigned i, const struct ts
 	uint64_t base, index, segment, extra;
 	unsigned word = state->arch->addr_bits / 8;
 
-	if (!get(state, m->base, m->base_len, &base) || !get(state, m->index, m->index_len, &index) ||
+	if (m->special == TS_MEM_UNPLACED || !get(state, m->base, m->base_len, &base) || !get(state, m->index, m->index_len, &index) ||
 	    !get(state, m->segment, word, &segment) || !get(state, m->extra, m->extra_len, &extra))
 		return false;
 	*addr = base + index_of(m, index) * m->scale + (uint64_t)m->disp;
@@ -124,6 +124,7 @@ bool ts_operands_addr(const struct ts_operands *ops, unsigned i, const struct ts
 	case TS_MEM_PUSHED: *addr -= m->size; break;
 	case TS_MEM_BIT: *addr += m->size ? bit_move(m, extra) : 0; break;
 	case TS_MEM_TABLE: *addr += extra; break;
+	case TS_MEM_UNPLACED: return false;
 	}
 	*addr = (*addr & ops->addr_mask) + segment;
 	*addr &= ts_arch_addr_mask(state->arch);

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of the search for causes share.  Included by cause*.c only. */
+#ifndef TS_SEARCH_CAUSE_PARTS_H
+#define TS_SEARCH_CAUSE_PARTS_H
+
+#include "cause.h"
+
+/* A place whose writer is to be found. */
+struct ts_cause_task {
+	struct ts_location loc;
+	uint64_t before;
+	uint32_t parent;
+	uint8_t order;
+};
+
+/* Which bytes of what a step wrote have been followed. */
+struct ts_cause_done {
+	uint64_t pos; /* plus 1; 0: empty */
+	uint64_t base;
+	uint64_t mask;
+	uint32_t owner;
+	enum ts_location_kind kind;
+};
+
+/* The answer of a search: between the writer and @before nothing writes the location. */
+struct ts_cause_found {
+	struct ts_location loc;
+	uint64_t before; /* 0: empty */
+	bool has_writer;
+	struct ts_writer writer;
+};
+
+#define TS_N_CAUSE_FOUND 256u /* a power of two */
+
+struct ts_cause {
+	unsigned refs;
+	struct ts_query *q; /* borrowed */
+	struct ts_cause_question question;
+	struct ts_location *what; /* owned; the question's */
+	struct ts_cause_found found[TS_N_CAUSE_FOUND]; /* by location: those of a loop are asked for again and again */
+	bool has_paging;
+	struct ts_writer_search search;
+	struct ts_cause_node *nodes; /* owned */
+	uint32_t n_nodes, cap_nodes;
+	uint32_t root;               /* the first node without a parent */
+	struct ts_cause_task *tasks; /* owned; a stack */
+	uint32_t n_tasks, cap_tasks;
+	struct ts_cause_done *done;  /* owned; a hash table */
+	size_t n_done, cap_done;
+	struct ts_sources sources;
+	uint64_t asked_at;
+	uint32_t n_looked_up;
+	bool is_begun, is_cut, is_failed, is_kept;
+	/* the branch that is looked at: a return, whose address may be that of its call */
+	struct ts_writer_search return_search;
+	struct ts_writer branch;
+	struct ts_location return_loc;
+	uint64_t return_before;
+	unsigned n_hops;
+	bool has_branch;
+};
+
+/* A node without a place; NULL, and the answer is cut, if there are too many. */
+struct ts_cause_node *ts_cause_add_node(struct ts_cause *c, uint32_t parent, enum ts_cause_kind kind,
+					unsigned order);
+
+/* Bytes of memory belong to the node. */
+void ts_cause_add_range(struct ts_cause *c, struct ts_cause_node *n, const struct ts_location *loc);
+
+/* What goes no further, below @parent: something without a place that takes part in step @pos ... */
+void ts_cause_add_leaf(struct ts_cause *c, uint32_t parent, enum ts_cause_kind kind, unsigned order,
+		       uint64_t pos, uint64_t constant);
+
+/* ... or a place, which @w (pos TS_NO_POS: nothing) wrote.  Equal ones are joined. */
+void ts_cause_add_place(struct ts_cause *c, uint32_t parent, enum ts_cause_kind kind, unsigned order,
+			const struct ts_writer *w, const struct ts_location *loc);
+
+/* The bytes of @loc that belong to the register of its first byte. */
+uint64_t ts_cause_of_one_register(const struct ts_cause *c, const struct ts_location *loc);
+
+/* Something below the node is left out. */
+void ts_cause_cut(struct ts_cause *c, uint32_t node);
+
+/* Which bytes of @loc, as step @pos wrote it, have been followed; NULL if memory is exhausted. */
+uint64_t *ts_cause_done(struct ts_cause *c, uint64_t pos, const struct ts_location *loc);
+
+/* Which bytes of @loc are known at @pos. */
+bool ts_cause_known(struct ts_cause *c, const struct ts_location *loc, uint64_t pos, uint64_t *known,
+		    struct ts_error *err);
+
+/* The last branch before the position that was asked from (cause_branch.c). */
+enum ts_got ts_cause_find_branch(struct ts_cause *c, struct ts_writer *w, struct ts_budget *budget, uint64_t *at,
+				 struct ts_error *err);
+
+#endif

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+#include "reg_chunks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/query/scan.h"
+
+/* So many chunks are looked into one by one, before it is found out what runs write. */
+#define N_UNASKED 4u
+
+/* Windows grow: a register that is written everywhere is found in the first one. */
+#define MAX_WIDTH 4096u
+
+void ts_reg_chunks_fini(struct ts_reg_chunks *c)
+{
+	free(c->runs);
+	free(c->bits);
+	*c = (struct ts_reg_chunks){ 0 };
+}
+
+bool ts_reg_chunks_want_runs(const struct ts_reg_chunks *c, const struct ts_query *q)
+{
+	return !c->is_ready && c->n_asked > N_UNASKED && ts_query_has_write_runs(q);
+}
+
+static bool list_runs(struct ts_reg_chunks *c, const struct ts_query *q, const struct ts_location *loc)
+{
+	struct ts_does does = ts_does_of_location(q, loc->kind == TS_IN_REGS, loc->base, loc->mask);
+	struct ts_run_facts run;
+	uint32_t n = 0;
+
+	c->n_runs = 0;
+	c->first = c->end = 0;
+	while (ts_query_run(q, n, &run))
+		n++;
+	free(c->runs);
+	c->runs = malloc((n + 1) * sizeof(*c->runs));
+	if (!c->bits)
+		c->bits = malloc(MAX_WIDTH / 8);
+	if (!c->runs || !c->bits)
+		return false;
+	for (uint32_t i = 0; i < n; i++) {
+		if (ts_query_run_may(q, i, &does))
+			c->runs[c->n_runs++] = i;
+	}
+	c->n_steps = ts_query_n_steps(q);
+	c->width = 1;
+	return true;
+}
+
+struct marking {
+	struct ts_reg_chunks *c;
+	uint32_t n; /* instructions of the run */
+};
+
+static void mark(void *user, uint64_t pos)
+{
+	const struct marking *m = user;
+	struct ts_reg_chunks *c = m->c;
+
+	for (uint64_t chunk = pos / TS_CHUNK_STEPS; chunk <= (pos + m->n - 1) / TS_CHUNK_STEPS; chunk++) {
+		if (chunk >= c->first && chunk < c->end)
+			c->bits[(chunk - c->first) / 64] |= UINT64_C(1) << (chunk - c->first) % 64;
+	}
+}
+
+/* A window that has @chunk at its beginning, or at its end. */
+static void fill_window(struct ts_reg_chunks *c, const struct ts_query *q, uint64_t chunk, bool is_reverse)
+{
+	struct ts_run_facts run;
+
+	c->first = !is_reverse ? chunk : chunk + 1 > c->width ? chunk + 1 - c->width : 0;
+	c->end = is_reverse ? chunk + 1 : chunk + c->width;
+	c->width = c->width * 8 < MAX_WIDTH ? c->width * 8 : MAX_WIDTH;
+	memset(c->bits, 0, MAX_WIDTH / 8);
+	for (size_t i = 0; i < c->n_runs; i++) {
+		struct marking m = { .c = c };
+
+		if (!ts_query_run(q, c->runs[i], &run))
+			continue;
+		m.n = run.n;
+		ts_query_each_start(q, c->runs[i], c->first * TS_CHUNK_STEPS, c->end * TS_CHUNK_STEPS, mark, &m);
+	}
+}
+
+static bool find_in_window(const struct ts_reg_chunks *c, uint64_t *chunk, bool is_reverse)
+{
+	while (*chunk >= c->first && *chunk < c->end) {
+		uint64_t i = *chunk - c->first;
+
+		if (c->bits[i / 64] >> i % 64 & 1)
+			return true;
+		if (is_reverse && !*chunk) {
+			*chunk = TS_NO_CHUNK;
+			return false;
+		}
+		*chunk += is_reverse ? UINT64_MAX : 1;
+	}
+	return false;
+}
+
+uint64_t ts_reg_chunks_find(struct ts_reg_chunks *c, struct ts_query *q, const struct ts_location *loc,
+			    uint64_t chunk, bool is_reverse)
+{
+	uint64_t n = ts_query_n_steps(q);
+
+	if (!n || chunk == TS_NO_CHUNK || (!is_reverse && chunk * TS_CHUNK_STEPS >= n))
+		return TS_NO_CHUNK;
+	if (is_reverse && chunk > (n - 1) / TS_CHUNK_STEPS)
+		chunk = (n - 1) / TS_CHUNK_STEPS;
+	if (!c->is_ready || c->is_failed) {
+		c->n_asked++;
+		return chunk;
+	}
+	if (c->n_steps != n)
+		c->is_failed = !list_runs(c, q, loc);
+	while (!c->is_failed && chunk != TS_NO_CHUNK && chunk * TS_CHUNK_STEPS < n) {
+		if (find_in_window(c, &chunk, is_reverse))
+			return chunk;
+		if (chunk != TS_NO_CHUNK && chunk * TS_CHUNK_STEPS < n)
+			fill_window(c, q, chunk, is_reverse);
+	}
+	return c->is_failed ? chunk : TS_NO_CHUNK;
+}

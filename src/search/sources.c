@@ -1,0 +1,475 @@
+/* SPDX-License-Identifier: MIT */
+#include "sources.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/query/paging.h"
+
+/* Orders after those of all operands. */
+#define ADDRESS_ORDER 100u
+
+/* A step whose sources are looked for. */
+struct work {
+	struct ts_sources *out;
+	struct ts_query *q;
+	uint64_t pos;
+	uint32_t thread, process;
+	const struct ts_decoded *d;
+	const struct ts_location *loc;
+	struct ts_op_state state;
+	uint64_t addr[TS_MAX_OP_MEM]; /* of memory operands, as registers and the recording tell */
+	bool has_addr[TS_MAX_OP_MEM];
+	bool is_used[TS_MAX_OP_MEM];  /* it takes part */
+	uint64_t n_turns;             /* of a repeated instruction */
+	bool is_down;                 /* it goes from higher to lower addresses */
+	bool has_zero;
+};
+
+/* ------------------------------------------------------------------------------------------------- the list */
+
+static struct ts_source *add(struct work *w, enum ts_source_kind kind, unsigned order)
+{
+	struct ts_sources *s = w->out;
+
+	if (s->n == TS_MAX_SOURCES) {
+		s->is_truncated = true;
+		return NULL;
+	}
+	s->items[s->n] = (struct ts_source){ .kind = kind, .order = (uint8_t)order };
+	return &s->items[s->n++];
+}
+
+/* Join it to a source of the same operand that lies near. */
+static bool join(struct work *w, const struct ts_location *loc, unsigned order, bool is_copy)
+{
+	for (unsigned i = 0; i < w->out->n; i++) {
+		struct ts_source *s = &w->out->items[i];
+		uint64_t base, top;
+
+		if (s->kind != TS_FROM_PLACE || s->order != order || s->loc.kind != loc->kind ||
+		    s->is_copy != is_copy)
+			continue;
+		if (loc->kind == TS_IN_FLAGS) {
+			s->loc.mask |= loc->mask;
+			return true;
+		}
+		base = s->loc.base < loc->base ? s->loc.base : loc->base;
+		top = s->loc.base + 63 - (unsigned)__builtin_clzll(s->loc.mask);
+		if (loc->base + 63 - (unsigned)__builtin_clzll(loc->mask) > top)
+			top = loc->base + 63 - (unsigned)__builtin_clzll(loc->mask);
+		if (top - base >= 32)
+			continue;
+		s->loc.mask = s->loc.mask << (s->loc.base - base) | loc->mask << (loc->base - base);
+		s->loc.base = base;
+		return true;
+	}
+	return false;
+}
+
+static void add_place(struct work *w, struct ts_location loc, unsigned order, bool is_copy)
+{
+	struct ts_source *s;
+
+	if (!loc.mask)
+		return;
+	if (loc.kind != TS_IN_FLAGS) {
+		unsigned low = (unsigned)__builtin_ctzll(loc.mask);
+
+		loc.base += low;
+		loc.mask >>= low;
+	}
+	if (join(w, &loc, order, is_copy))
+		return;
+	s = add(w, TS_FROM_PLACE, order);
+	if (s) {
+		s->loc = loc;
+		s->is_copy = is_copy;
+	}
+}
+
+/* Bytes [@first, @first + @len) of memory or registers, in pieces. */
+static void add_range(struct work *w, enum ts_location_kind kind, uint64_t first, uint64_t len, unsigned order)
+{
+	for (uint64_t n; len; first += n, len -= n) {
+		struct ts_location loc = { .kind = kind, .base = first };
+
+		n = len < 32 ? len : 32;
+		loc.owner = kind == TS_IN_MEMORY ? w->process : w->thread;
+		loc.mask = ts_mask(0, n);
+		add_place(w, loc, order, false);
+	}
+}
+
+static void add_constant(struct work *w, uint64_t constant, unsigned order)
+{
+	struct ts_source *s;
+
+	for (unsigned i = 0; i < w->out->n; i++) {
+		if (w->out->items[i].kind == TS_FROM_CONSTANT && w->out->items[i].constant == constant &&
+		    w->out->items[i].order == order)
+			return;
+	}
+	s = add(w, TS_FROM_CONSTANT, order);
+	if (s)
+		s->constant = constant;
+}
+
+static void add_other(struct work *w, enum ts_source_kind kind, unsigned order)
+{
+	for (unsigned i = 0; i < w->out->n; i++) {
+		if (w->out->items[i].kind == kind)
+			return;
+	}
+	add(w, kind, order);
+}
+
+/* ------------------------------------------------------------------------------------------------ addresses */
+
+/* The recording's own access of @len bytes: where it was.  Returns false if there is none, or several. */
+static bool find_recorded(struct work *w, unsigned len, bool is_write, uint64_t *addr, struct ts_error *err)
+{
+	const struct ts_steps *b;
+	const struct ts_step *st = ts_query_step(w->q, w->pos, &b, err);
+	unsigned n = 0;
+
+	for (uint32_t i = 0; st && i < st->n_effects; i++) {
+		const struct ts_effect *e = &b->effects[st->first + i];
+
+		if (e->kind == TS_FX_THREAD || ts_query_facts(w->q)->is_physical)
+			break;
+		if (e->kind != (is_write ? TS_FX_WRITE : TS_FX_READ) || e->is_hidden || e->len != len ||
+		    (!is_write && st->pc - e->addr < e->len))
+			continue;
+		n += !n || e->addr != *addr;
+		*addr = e->addr;
+	}
+	return n == 1;
+}
+
+static void find_addresses(struct work *w, struct ts_error *err)
+{
+	const struct ts_operands *ops = &w->d->ops;
+
+	for (unsigned i = 0; i < ops->n_mem; i++) {
+		bool is_write = false;
+
+		for (unsigned k = 0; k < ops->n; k++)
+			is_write |= ops->transfers[k].to.kind == TS_AT_MEM && ops->transfers[k].to.mem == i;
+		w->has_addr[i] = ts_operands_addr(ops, i, &w->state, &w->addr[i]);
+		if (!w->has_addr[i])
+			w->has_addr[i] = find_recorded(w, ops->mem[i].size, is_write, &w->addr[i], err);
+	}
+}
+
+/* How often a repeated instruction ran in this step: by how much the count went down. */
+static bool count_turns(struct work *w, struct ts_error *err)
+{
+	const struct ts_operands *ops = &w->d->ops;
+	const struct ts_regset *set = ts_query_regset(w->q);
+	struct ts_op_state after;
+	uint64_t before;
+	unsigned len = ops->cond_len < 8 ? ops->cond_len : 8;
+
+	w->n_turns = 1;
+	if (!ops->is_repeated)
+		return true;
+	before = ts_arch_get(set->arch, w->state.g + ops->cond_off, len);
+	if (memchr(w->state.known + ops->cond_off, 0, len))
+		return true;
+	w->is_down = w->state.flags_off != TS_NO_OFF16 && w->state.known[w->state.flags_off + 1] &&
+		     w->state.g[w->state.flags_off + 1] >> 2 & 1;
+	if (!ts_query_op_state(w->q, w->pos + 1, w->thread, &after, err))
+		return false;
+	if (!memchr(after.known + ops->cond_off, 0, len))
+		w->n_turns = before - ts_arch_get(set->arch, after.g + ops->cond_off, len);
+	if (!w->n_turns || w->n_turns > before)
+		w->n_turns = 1;
+	return ts_query_op_state(w->q, w->pos, w->thread, &w->state, err);
+}
+
+/* ---------------------------------------------------------------------------------------- from one transfer */
+
+/* Which bytes of the location the destination has; *start gets the first byte of the destination. */
+static uint64_t find_written(const struct work *w, const struct ts_transfer *t, uint64_t *start)
+{
+	const struct ts_op_place *to = &t->to;
+	uint64_t len = to->len;
+
+	*start = 0;
+	if (w->loc->kind == TS_IN_PC)
+		return to->kind == TS_AT_PC ? w->loc->mask : 0;
+	if (w->loc->kind == TS_IN_FLAGS)
+		return to->kind == TS_AT_FLAGS ? w->loc->mask & to->flags : 0;
+	if (w->loc->kind == TS_IN_REGS) {
+		*start = to->off;
+		return to->kind == TS_AT_REG ? ts_location_overlap(w->loc, to->off, to->len) : 0;
+	}
+	if (to->kind != TS_AT_MEM)
+		return 0;
+	if (!w->has_addr[to->mem])
+		return w->loc->mask; /* nobody knows where it wrote: it may be there */
+	*start = w->addr[to->mem] + to->off;
+	if (w->d->ops.is_repeated)
+		return w->loc->mask;
+	return ts_location_overlap(w->loc, *start, len);
+}
+
+/* Source bytes: @mask of the destination's bytes from @first on, and the source's byte for the first of these. */
+static void add_bytes(struct work *w, const struct ts_transfer *t, uint64_t first, uint64_t mask)
+{
+	struct ts_location loc = { .owner = w->thread, .kind = TS_IN_REGS, .base = t->from.off + first, .mask = mask };
+
+	if (t->from.kind == TS_AT_MEM) {
+		if (!w->has_addr[t->from.mem]) {
+			add_other(w, TS_FROM_UNKNOWN, t->order);
+			return;
+		}
+		w->is_used[t->from.mem] = true;
+		loc.kind = TS_IN_MEMORY;
+		loc.owner = w->process;
+		loc.base += w->addr[t->from.mem];
+	}
+	add_place(w, loc, t->order, true);
+}
+
+static void add_whole(struct work *w, const struct ts_transfer *t)
+{
+	const struct ts_op_place *from = &t->from;
+	uint64_t size;
+
+	if (from->kind == TS_AT_FLAGS) {
+		add_place(w, (struct ts_location){ TS_IN_FLAGS, w->thread, 0, from->flags }, t->order, false);
+	} else if (from->kind == TS_AT_REG) {
+		add_range(w, TS_IN_REGS, from->off, from->len, t->order);
+	} else if (from->kind == TS_AT_MEM && w->has_addr[from->mem]) {
+		w->is_used[from->mem] = true;
+		size = w->d->ops.mem[from->mem].size;
+		if (w->d->ops.is_repeated)
+			add_range(w, TS_IN_MEMORY,
+				  w->addr[from->mem] - (w->is_down ? (w->n_turns - 1) * size : 0),
+				  w->n_turns * size, t->order);
+		else
+			add_range(w, TS_IN_MEMORY, w->addr[from->mem] + from->off, from->len, t->order);
+	} else {
+		add_other(w, TS_FROM_UNKNOWN, t->order);
+	}
+}
+
+/* A string that was moved: a byte came from as far from its source as it is from the destination. */
+static void add_string_byte(struct work *w, const struct ts_transfer *t, uint64_t addr)
+{
+	uint64_t to = w->addr[t->to.mem], size = w->d->ops.mem[t->to.mem].size;
+	uint64_t at = addr - to, from, back;
+
+	if (t->from.kind != TS_AT_MEM) { /* stos */
+		struct ts_location loc = { TS_IN_REGS, w->thread, t->from.off + (at & (size - 1)), 1 };
+
+		add_place(w, loc, t->order, true);
+		return;
+	}
+	if (!w->has_addr[t->from.mem]) {
+		add_other(w, TS_FROM_UNKNOWN, t->order);
+		return;
+	}
+	from = w->addr[t->from.mem];
+	back = to - from;
+	w->is_used[t->from.mem] = true;
+	/* what the instruction wrote in an earlier turn came from its own source */
+	if (!w->is_down && back && back < w->n_turns * size && at >= back && back >= size)
+		at %= back;
+	add_place(w, (struct ts_location){ TS_IN_MEMORY, w->process, from + at, 1 }, t->order, true);
+}
+
+static uint64_t lanes_of(uint64_t mask, unsigned unit, unsigned len)
+{
+	uint64_t lanes = 0;
+
+	for (unsigned i = 0; i < 64 && i < len; i++) {
+		if (mask >> i & 1)
+			lanes |= ts_mask(i / unit * unit, unit);
+	}
+	return lanes & ts_mask(0, len);
+}
+
+static void add_part(struct work *w, const struct ts_transfer *t, uint64_t first, uint64_t mask)
+{
+	unsigned len = 64 - (unsigned)__builtin_clzll(mask);
+	uint64_t value = t->unit + first < 8 ? t->constant >> 8 * (t->unit + first) : 0;
+
+	if (t->to.kind == TS_AT_REG && ts_query_regset(w->q)->arch->is_big_endian)
+		value = t->constant; /* bytes count from the other end: the constant as a whole */
+	else if (len < 8)
+		value &= UINT64_MAX >> (64 - 8 * len);
+	add_constant(w, value, t->order);
+}
+
+static void add_moved(struct work *w, const struct ts_transfer *t, uint64_t start, uint64_t written)
+{
+	unsigned low = (unsigned)__builtin_ctzll(written);
+	uint64_t first = w->loc->base + low - start, mask = written >> low; /* bytes of the destination */
+
+	switch ((enum ts_way)t->way) {
+	case TS_WAY_COPY: add_bytes(w, t, first, mask); break;
+	case TS_WAY_PART: add_part(w, t, first, mask); break;
+	case TS_WAY_REVERSE:
+		for (unsigned i = 0; i < 64 && i + first < t->from.len; i++) {
+			if (mask >> i & 1)
+				add_bytes(w, t, t->from.len - 1 - (first + i), 1);
+		}
+		break;
+	default:
+		add_bytes(w, t, 0, lanes_of(first < 64 ? mask << first : 0, t->unit ? t->unit : 1, t->from.len));
+		break;
+	}
+}
+
+static void take_transfer(struct work *w, const struct ts_transfer *t)
+{
+	uint64_t start, written = find_written(w, t, &start);
+	bool is_exact = w->loc->kind == TS_IN_REGS || w->loc->kind == TS_IN_MEMORY;
+
+	if (!written)
+		return;
+	if (t->to.kind == TS_AT_MEM)
+		w->is_used[t->to.mem] = true;
+	switch ((enum ts_way)t->way) {
+	case TS_WAY_CONSTANT: add_constant(w, t->constant, t->order); return;
+	case TS_WAY_ZERO: w->has_zero = true; return;
+	case TS_WAY_PROCESSOR: add_other(w, TS_FROM_PROCESSOR, t->order); return;
+	case TS_WAY_SYSTEM: add_other(w, TS_FROM_SYSTEM, t->order); return;
+	case TS_WAY_UNKNOWN: add_other(w, TS_FROM_UNKNOWN, t->order); return;
+	case TS_WAY_MIX: add_whole(w, t); return;
+	default: break;
+	}
+	if (!is_exact || (t->to.kind == TS_AT_MEM && !w->has_addr[t->to.mem])) {
+		if (t->way == TS_WAY_PART)
+			add_constant(w, t->constant, t->order);
+		else
+			add_whole(w, t);
+	} else if (w->d->ops.is_repeated && t->to.kind == TS_AT_MEM) {
+		for (unsigned i = 0; i < 64; i++) {
+			if (written >> i & 1)
+				add_string_byte(w, t, w->loc->base + i);
+		}
+	} else {
+		add_moved(w, t, start, written);
+	}
+}
+
+static void add_address_register(struct work *w, uint16_t off, unsigned len)
+{
+	if (off != TS_NO_OFF16)
+		add_range(w, TS_IN_REGS, off, len, ADDRESS_ORDER);
+}
+
+static void take_addresses(struct work *w)
+{
+	for (unsigned i = 0; i < w->d->ops.n_mem; i++) {
+		const struct ts_op_mem *m = &w->d->ops.mem[i];
+
+		if (!w->is_used[i])
+			continue;
+		add_address_register(w, m->base, m->base_len);
+		add_address_register(w, m->index, m->index_len);
+		add_address_register(w, m->extra, m->extra_len);
+	}
+}
+
+/* ------------------------------------------------------------------------------------ without an instruction */
+
+/* Is the value that was read what the register has after the step, as far as both are long? */
+static bool is_loaded(struct work *w, const uint8_t *value, uint64_t len, bool *is_it, struct ts_error *err)
+{
+	struct ts_op_state after;
+	bool is_big = ts_query_regset(w->q)->arch->is_big_endian;
+	unsigned low = (unsigned)__builtin_ctzll(w->loc->mask);
+	unsigned n = 64 - (unsigned)__builtin_clzll(w->loc->mask) - low;
+	unsigned common = len < n ? (unsigned)len : n;
+
+	*is_it = false;
+	if (w->loc->kind != TS_IN_REGS)
+		return true;
+	if (!ts_query_op_state(w->q, w->pos + 1, w->thread, &after, err))
+		return false;
+	*is_it = !memcmp(after.g + w->loc->base + low + (is_big ? n - common : 0), value + (is_big ? len - common : 0),
+			 common);
+	return true;
+}
+
+/* What the recording says was read: it is a source of what holds the same value after the step. */
+static bool take_reads(struct work *w, struct ts_error *err)
+{
+	const struct ts_steps *b;
+	const struct ts_step *st = ts_query_step(w->q, w->pos, &b, err);
+
+	for (uint32_t i = 0; st && i < st->n_effects; i++) {
+		const struct ts_effect *e = &b->effects[st->first + i];
+		const uint8_t *value = ts_effect_data(b, e);
+		uint8_t copy[16];
+		bool is_it;
+
+		if (e->kind == TS_FX_THREAD)
+			break;
+		if (e->kind != TS_FX_READ || e->is_hidden || !value || e->len > sizeof(copy) ||
+		    (e->addr <= st->pc && st->pc - e->addr < e->len))
+			continue;
+		memcpy(copy, value, e->len);
+		if (!is_loaded(w, copy, e->len, &is_it, err))
+			return false;
+		st = ts_query_step(w->q, w->pos, &b, err);
+		if (st && is_it)
+			add_range(w, TS_IN_MEMORY, b->effects[st->first + i].addr, e->len, 0);
+	}
+	if (!w->out->n)
+		add_other(w, TS_FROM_UNKNOWN, 0);
+	return st != NULL;
+}
+
+/* ------------------------------------------------------------------------------------------------- sources */
+
+/* In the order of the operands; sources of one operand stay as they came. */
+static void put_in_order(struct ts_sources *s)
+{
+	for (unsigned i = 1; i < s->n; i++) {
+		for (unsigned k = i; k && s->items[k].order < s->items[k - 1].order; k--) {
+			struct ts_source x = s->items[k];
+
+			s->items[k] = s->items[k - 1];
+			s->items[k - 1] = x;
+		}
+	}
+}
+
+bool ts_sources_find(struct ts_sources *s, struct ts_query *q, uint64_t pos, const struct ts_location *loc,
+		     bool with_addresses, struct ts_error *err)
+{
+	struct work w = { .out = s, .q = q, .pos = pos, .loc = loc, .thread = ts_query_thread(q, pos) };
+
+	s->n = 0;
+	s->is_truncated = false;
+	w.process = ts_query_process(q, w.thread);
+	w.d = ts_query_insn(q, pos, err);
+	if (!w.d)
+		return false;
+	if (!w.d->is_insn)
+		return take_reads(&w, err);
+	if (w.d->ops.n_mem || w.d->ops.is_repeated) {
+		if (!ts_query_op_state(q, pos, w.thread, &w.state, err) || !count_turns(&w, err))
+			return false;
+		w.d = ts_query_insn(q, pos, err);
+		if (!w.d)
+			return false;
+		find_addresses(&w, err);
+	}
+	for (unsigned i = 0; i < w.d->ops.n; i++)
+		take_transfer(&w, &w.d->ops.transfers[i]);
+	if (with_addresses)
+		take_addresses(&w);
+	if (!s->n && w.has_zero)
+		add_constant(&w, 0, 0);
+	if (!s->n)
+		add_other(&w, TS_FROM_UNKNOWN, 0);
+	put_in_order(s);
+	return true;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the bytes that a step wrote are made of: other places as they were before the step, constants, and
+ * what has no place.
+ */
+#ifndef TS_SEARCH_SOURCES_H
+#define TS_SEARCH_SOURCES_H
+
+#include "location.h"
+#include "src/base/error.h"
+#include "src/query/insns.h"
+
+#define TS_MAX_SOURCES 64u
+
+enum ts_source_kind {
+	TS_FROM_PLACE,
+	TS_FROM_CONSTANT,
+	TS_FROM_PROCESSOR, /* clock, random number, identification, port */
+	TS_FROM_SYSTEM,    /* a system call */
+	TS_FROM_UNKNOWN,
+};
+
+struct ts_source {
+	enum ts_source_kind kind;
+	struct ts_location loc; /* PLACE; addresses of memory are virtual */
+	uint64_t constant;      /* CONSTANT */
+	uint8_t order;          /* the operand's place among those of the instruction */
+	bool is_copy;           /* PLACE: the bytes themselves were moved */
+};
+
+struct ts_sources {
+	struct ts_source items[TS_MAX_SOURCES];
+	unsigned n;
+	bool is_truncated; /* there are more than can be listed */
+};
+
+/*
+ * The sources of @loc, which step @pos wrote, or (TS_IN_PC) of where it led.  @with_addresses: the registers of
+ * addresses of memory that takes part are sources, too.
+ *
+ * Returns false if the trace cannot be read, or memory is exhausted.
+ */
+bool ts_sources_find(struct ts_sources *s, struct ts_query *q, uint64_t pos, const struct ts_location *loc,
+		     bool with_addresses, struct ts_error *err);
+
+#endif

@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: MIT */
+#include "writer.h"
+
+#include "src/query/paging.h"
+
+/* So far back all steps are looked at; where runs have been searched for the same before, fewer. */
+#define N_NEAR    1024u
+#define N_NEAREST 64u
+
+/* What one of the budget allows: steps that are looked at, runs that are decoded, runs that are looked up. */
+#define STEPS_A_BUDGET 128u
+#define RUNS_A_BUDGET  4u
+#define LOOKS_A_BUDGET 64u
+
+static void end_search(struct ts_writer_search *s)
+{
+	s->is_begun = false;
+}
+
+static void end_runs(struct ts_writer_runs *r)
+{
+	if (r->is_used)
+		ts_run_search_fini(&r->search);
+	r->is_used = false;
+}
+
+void ts_writer_search_fini(struct ts_writer_search *s)
+{
+	end_search(s);
+	for (unsigned i = 0; i < TS_N_WRITER_RUNS; i++)
+		end_runs(&s->runs[i]);
+}
+
+/* The search among runs that can go on from @pos; NULL if there is none. */
+static struct ts_writer_runs *find_runs(struct ts_writer_search *s, const struct ts_query *q, uint64_t pos)
+{
+	for (unsigned i = 0; i < TS_N_WRITER_RUNS; i++) {
+		struct ts_writer_runs *r = &s->runs[i];
+
+		if (r->is_used && r->pos >= pos && r->does.regs == s->does.regs &&
+		    r->does.flags == s->does.flags && r->does.is_branch == s->does.is_branch &&
+		    r->n_steps == ts_query_n_steps(q))
+			return r;
+	}
+	return NULL;
+}
+
+/* A new one in place of that which was not used for the longest time. */
+static struct ts_writer_runs *begin_runs(struct ts_writer_search *s, struct ts_query *q, struct ts_error *err)
+{
+	struct ts_writer_runs *r = s->runs;
+
+	for (unsigned i = 1; i < TS_N_WRITER_RUNS; i++)
+		r = s->runs[i].used < r->used ? &s->runs[i] : r;
+	end_runs(r);
+	r->is_used = true;
+	r->does = s->does;
+	r->n_steps = ts_query_n_steps(q);
+	return ts_run_search_init(&r->search, q, &s->does, err) ? r : NULL;
+}
+
+static void begin_search(struct ts_writer_search *s, struct ts_query *q, const struct ts_location *loc,
+			 uint64_t before, uint64_t stop)
+{
+	uint64_t near;
+
+	s->stop = stop;
+	s->is_begun = true;
+	s->pos = before;
+	s->loc = *loc;
+	s->may_contradict = ts_writes_may_contradict(q);
+	s->among = NULL;
+	s->chunk = before ? (before - 1) / TS_CHUNK_STEPS : TS_NO_CHUNK;
+	s->does = ts_does_of_location(q, loc->kind == TS_IN_REGS, loc->base, loc->kind == TS_IN_PC ? 0 : loc->mask);
+	near = loc->kind != TS_IN_MEMORY && find_runs(s, q, before) ? N_NEAREST : N_NEAR;
+	s->first = before > near ? before - near : 0;
+}
+
+static uint64_t later(uint64_t a, uint64_t b)
+{
+	if (a == TS_NO_CHUNK || b == TS_NO_CHUNK)
+		return a == TS_NO_CHUNK ? b : a;
+	return a > b ? a : b;
+}
+
+/* ----------------------------------------------------------------------------------------------- registers */
+
+/* The last chunk up to @chunk in which the recording shows that the registers changed. */
+static uint64_t last_change(const struct ts_writer_search *s, const struct ts_query *q, uint64_t chunk)
+{
+	const struct ts_regset *set = ts_query_regset(q);
+	uint64_t first = s->loc.base, last = first + 63;
+
+	if (s->loc.kind == TS_IN_PC)
+		return TS_NO_CHUNK;
+	if (s->loc.kind == TS_IN_FLAGS) {
+		first = set->regs[set->flags].off;
+		last = first + 3;
+	} else {
+		first += (unsigned)__builtin_ctzll(s->loc.mask);
+		last = s->loc.base + 63 - (unsigned)__builtin_clzll(s->loc.mask);
+	}
+	return later(ts_query_prev_register(q, TS_ACCESS_CHANGE, s->loc.owner, (uint32_t)first,
+					    (uint32_t)last, chunk),
+		     ts_query_prev_register(q, TS_ACCESS_REPLACE, s->loc.owner, (uint32_t)first,
+					    (uint32_t)last, chunk));
+}
+
+/*
+ * Runs of instructions that may write it: the last one up to step @pos, *first and *end of its steps, *first
+ * is TS_NO_POS if there is none.
+ */
+static enum ts_got find_run(struct ts_writer_search *s, struct ts_query *q, uint64_t pos, uint64_t *first,
+			    uint64_t *end, struct ts_budget *budget, struct ts_error *err)
+{
+	enum ts_need need = TS_NEED_MORE;
+
+	while ((need = ts_query_need_write_runs(q, RUNS_A_BUDGET, err)) == TS_NEED_MORE) {
+		if (!ts_budget_take(budget))
+			return TS_GOT_PENDING;
+	}
+	if (need == TS_NEED_FAILED)
+		return TS_GOT_FAIL;
+	if (!s->among)
+		s->among = find_runs(s, q, pos);
+	if (!s->among && !(s->among = begin_runs(s, q, err)))
+		return TS_GOT_FAIL;
+	s->among->used = ++s->clock;
+	s->among->pos = pos;
+	while (!ts_run_search_prev(&s->among->search, q, pos, LOOKS_A_BUDGET, first, end)) {
+		if (!ts_budget_take(budget))
+			return TS_GOT_PENDING;
+	}
+	return TS_GOT_ROW;
+}
+
+/*
+ * From step @pos back to the last one that may write it.  TS_GOT_ROW: go on from s->pos down to s->first.
+ */
+static enum ts_got skip(struct ts_writer_search *s, struct ts_query *q, uint64_t pos, struct ts_budget *budget,
+			struct ts_error *err)
+{
+	uint64_t first = TS_NO_POS, end = 0, chunk, start = TS_NO_POS, stop = 0;
+	enum ts_got got;
+
+	if (!ts_query_has_write_runs(q)) {
+		s->first = 0;
+		return TS_GOT_ROW;
+	}
+	got = find_run(s, q, pos, &first, &end, budget, err);
+	if (got != TS_GOT_ROW)
+		return got;
+	chunk = last_change(s, q, pos / TS_CHUNK_STEPS);
+	if (chunk != TS_NO_CHUNK) {
+		start = chunk ? chunk * TS_CHUNK_STEPS - 1 : 0;
+		stop = (chunk + 1) * TS_CHUNK_STEPS;
+	}
+	if (first == TS_NO_POS && start == TS_NO_POS)
+		return TS_GOT_END;
+	if (first == TS_NO_POS || (start != TS_NO_POS && stop > end)) {
+		first = first == TS_NO_POS || start > end ? start : first < start ? first : start;
+		end = stop;
+	}
+	s->first = first;
+	if (end <= pos)
+		s->pos = end;
+	return TS_GOT_ROW;
+}
+
+static bool is_branch(const struct ts_decoded *d)
+{
+	if (!d->is_insn)
+		return false;
+	switch (d->ops.flow) {
+	case TS_OP_BRANCH:
+	case TS_OP_JUMP_INDIRECT:
+	case TS_OP_CALL_INDIRECT:
+	case TS_OP_RETURN: return true;
+	default: return false;
+	}
+}
+
+static bool look(struct ts_writer_search *s, struct ts_query *q, struct ts_written *written,
+		 struct ts_error *err)
+{
+	const struct ts_decoded *d;
+
+	if (s->loc.kind != TS_IN_PC)
+		return ts_step_writes(q, s->pos, &s->loc, s->may_contradict, written, err);
+	d = ts_query_insn(q, s->pos, err);
+	written->mask = d && is_branch(d);
+	return d != NULL;
+}
+
+/* Look at the step before s->pos, or pass over those that cannot be. */
+static enum ts_got look_back(struct ts_writer_search *s, struct ts_query *q, struct ts_written *written,
+			     struct ts_budget *budget, struct ts_error *err)
+{
+	uint64_t pos = s->pos ? ts_query_prev_step(q, s->loc.owner, s->pos - 1) : TS_NO_POS;
+
+	written->mask = 0;
+	if (pos == TS_NO_POS || pos < s->stop)
+		return TS_GOT_END;
+	if (pos < s->first)
+		return skip(s, q, pos, budget, err);
+	s->pos = pos;
+	return look(s, q, written, err) ? TS_GOT_ROW : TS_GOT_FAIL;
+}
+
+static enum ts_got find_register(struct ts_writer_search *s, struct ts_query *q, struct ts_written *written,
+				 struct ts_budget *budget, struct ts_error *err)
+{
+	enum ts_got got;
+
+	do {
+		if (s->n_looked++ % STEPS_A_BUDGET == 0 && !ts_budget_take(budget))
+			return TS_GOT_PENDING;
+		got = look_back(s, q, written, budget, err);
+	} while (got == TS_GOT_ROW && !written->mask);
+	return got;
+}
+
+/* -------------------------------------------------------------------------------------------------- memory */
+
+static uint64_t last_access(const struct ts_writer_search *s, const struct ts_query *q, uint64_t chunk)
+{
+	static const enum ts_access accesses[] = { TS_ACCESS_WRITE, TS_ACCESS_REPLACE, TS_ACCESS_CHANGE };
+	uint64_t first = s->loc.base + (unsigned)__builtin_ctzll(s->loc.mask);
+	uint64_t last = s->loc.base + 63 - (unsigned)__builtin_clzll(s->loc.mask);
+	uint64_t best = TS_NO_CHUNK;
+
+	for (unsigned i = 0; i < (s->may_contradict ? 3 : 2); i++)
+		best = later(best, ts_query_prev_access(q, accesses[i], s->loc.owner, first, last, chunk));
+	return best;
+}
+
+/* Does an effect of the step, or of the next one, touch the location?  Most steps of a chunk do not. */
+static bool touches(const struct ts_writer_search *s, const struct ts_steps *b, const struct ts_step *st)
+{
+	for (uint32_t i = 0; i < st->n_effects; i++) {
+		const struct ts_effect *e = &b->effects[st->first + i];
+
+		if (e->kind >= TS_FX_WRITE && e->kind <= TS_FX_FORGET &&
+		    ts_location_overlap(&s->loc, e->addr, e->len))
+			return true;
+	}
+	return false;
+}
+
+/* Steps of the chunk, from the one before s->pos back. */
+static enum ts_got find_in_chunk(struct ts_writer_search *s, struct ts_query *q, struct ts_written *written,
+				 struct ts_error *err)
+{
+	uint64_t start = s->chunk * TS_CHUNK_STEPS, last = s->pos - 1, end = ts_query_n_steps(q) - 1;
+	const struct ts_steps *b;
+
+	if (last > (s->chunk + 1) * TS_CHUNK_STEPS - 1)
+		last = (s->chunk + 1) * TS_CHUNK_STEPS - 1;
+	end = end < start + TS_CHUNK_STEPS ? end : start + TS_CHUNK_STEPS - 1;
+	if (!ts_query_step(q, end, &b, err))
+		return TS_GOT_FAIL;
+	for (uint64_t pos = last + 1; pos-- > (s->stop > start ? s->stop : start);) {
+		const struct ts_step *st = &b->steps[pos - start];
+
+		if (!touches(s, b, st) && !(s->may_contradict && (pos == end || touches(s, b, st + 1))))
+			continue;
+		if (!ts_step_writes(q, pos, &s->loc, s->may_contradict, written, err))
+			return TS_GOT_FAIL;
+		s->pos = pos;
+		if (written->mask)
+			return TS_GOT_ROW;
+		if (!ts_query_step(q, end, &b, err))
+			return TS_GOT_FAIL;
+	}
+	s->pos = start;
+	/* what the chunk's first step contradicts is a change of the step before */
+	if (!s->may_contradict || start <= s->stop || !touches(s, b, &b->steps[0]))
+		return TS_GOT_ROW;
+	s->pos = start - 1;
+	return ts_step_writes(q, start - 1, &s->loc, true, written, err) ? TS_GOT_ROW : TS_GOT_FAIL;
+}
+
+static enum ts_got find_memory(struct ts_writer_search *s, struct ts_query *q, struct ts_written *written,
+			       struct ts_budget *budget, struct ts_error *err)
+{
+	written->mask = 0;
+	while (!written->mask) {
+		uint64_t chunk = s->chunk == TS_NO_CHUNK || !s->pos ? TS_NO_CHUNK : last_access(s, q, s->chunk);
+		enum ts_got got;
+
+		if (chunk == TS_NO_CHUNK || (chunk + 1) * TS_CHUNK_STEPS <= s->stop)
+			return TS_GOT_END;
+		if (!ts_budget_take(budget))
+			return TS_GOT_PENDING;
+		s->chunk = chunk;
+		got = find_in_chunk(s, q, written, err);
+		if (got != TS_GOT_ROW)
+			return got;
+		if (!written->mask)
+			s->chunk = chunk ? chunk - 1 : TS_NO_CHUNK;
+	}
+	return TS_GOT_ROW;
+}
+
+/* The location as effects have it.  *is_mapped is false if it stands for no memory. */
+static bool translate(struct ts_writer_search *s, struct ts_query *q, uint64_t before, bool *is_mapped,
+		      struct ts_error *err)
+{
+	struct ts_translation t;
+
+	*is_mapped = true;
+	if (s->loc.kind != TS_IN_MEMORY || !ts_paging_is_known(q))
+		return true;
+	if (!ts_translate_at(q, before, s->loc.owner, s->loc.base, &t, err))
+		return false;
+	*is_mapped = t.mapping == TS_MAPPED;
+	s->loc.base = t.phys;
+	return true;
+}
+
+/* -------------------------------------------------------------------------------------------------- search */
+
+static enum ts_got finish(struct ts_writer_search *s, struct ts_query *q, const struct ts_written *written,
+			  struct ts_writer *w, struct ts_error *err)
+{
+	const struct ts_steps *b;
+	const struct ts_step *st = ts_query_step(q, s->pos, &b, err);
+
+	if (!st)
+		return TS_GOT_FAIL;
+	*w = (struct ts_writer){
+		.pos = s->pos, .pc = st->pc, .thread = st->thread, .kind = written->kind, .mask = written->mask
+	};
+	return TS_GOT_ROW;
+}
+
+enum ts_got ts_writer_find(struct ts_writer_search *s, struct ts_query *q, const struct ts_location *loc,
+			   uint64_t before, uint64_t stop, struct ts_writer *w, struct ts_budget *budget,
+			   struct ts_error *err)
+{
+	struct ts_written written = { 0 };
+	bool is_mapped = true;
+	enum ts_got got;
+
+	if (!s->is_begun) {
+		begin_search(s, q, loc, before, stop);
+		if (!translate(s, q, before, &is_mapped, err)) {
+			end_search(s);
+			return TS_GOT_FAIL;
+		}
+	}
+	if (!is_mapped)
+		got = TS_GOT_END;
+	else
+		got = (loc->kind == TS_IN_MEMORY ? find_memory : find_register)(s, q, &written, budget, err);
+	if (got != TS_GOT_PENDING)
+		end_search(s);
+	return got == TS_GOT_ROW ? finish(s, q, &written, w, err) : got;
+}
+
+enum ts_got ts_writer_find_branch(struct ts_writer_search *s, struct ts_query *q, uint32_t thread,
+				  uint64_t before, struct ts_writer *w, struct ts_budget *budget,
+				  struct ts_error *err)
+{
+	const struct ts_location pc = { .kind = TS_IN_PC, .owner = thread, .mask = 1 };
+
+	return ts_writer_find(s, q, &pc, before, 0, w, budget, err);
+}

@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: MIT */
+#include "writes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool ts_step_has_event(const struct ts_steps *b, const struct ts_step *st, uint32_t kinds)
+{
+	for (uint32_t i = 0; i < st->n_effects; i++) {
+		const struct ts_effect *e = &b->effects[st->first + i];
+
+		if (e->kind == TS_FX_EVENT && kinds >> b->events[e->item].kind & 1)
+			return true;
+	}
+	return false;
+}
+
+bool ts_step_is_syscall(const struct ts_query *q, const struct ts_steps *b, const struct ts_step *st,
+			const struct ts_decoded *d)
+{
+	if (ts_query_facts(q)->is_physical)
+		return false;
+	return (d && d->is_insn && d->ops.flow == TS_OP_SYSCALL) ||
+	       ts_step_has_event(b, st, 1u << TS_EV_SYSCALL);
+}
+
+/* -------------------------------------------------------------------------------------------- by operands */
+
+static uint64_t overlap(const struct ts_location *loc, const struct ts_op_place *to)
+{
+	if (loc->kind == TS_IN_FLAGS)
+		return to->kind == TS_AT_FLAGS ? loc->mask & to->flags : 0;
+	if (loc->kind == TS_IN_PC)
+		return to->kind == TS_AT_PC ? loc->mask : 0;
+	return to->kind == TS_AT_REG ? ts_location_overlap(loc, to->off, to->len) : 0;
+}
+
+bool ts_writes_by_operands(struct ts_query *q, uint64_t pos, const struct ts_decoded *d,
+			   const struct ts_location *loc, uint64_t *mask, struct ts_error *err)
+{
+	bool is_physical = ts_query_facts(q)->is_physical;
+	enum ts_op_happens happens;
+	uint64_t maybe = 0;
+
+	*mask = 0;
+	for (unsigned i = 0; i < d->ops.n; i++) {
+		const struct ts_transfer *t = &d->ops.transfers[i];
+
+		if (t->way == TS_WAY_SYSTEM && is_physical)
+			continue;
+		*(t->is_conditional ? &maybe : mask) |= overlap(loc, &t->to);
+	}
+	if (!(maybe & ~*mask))
+		return true;
+	if (!ts_query_happens(q, pos, d, &happens, err))
+		return false;
+	if (happens != TS_HAPPENS_NOT)
+		*mask |= maybe;
+	return true;
+}
+
+/* ----------------------------------------------------------------------------------------------- registers */
+
+/* The flags register as bytes. */
+static struct ts_location as_bytes(const struct ts_query *q, const struct ts_location *loc)
+{
+	const struct ts_regset *set = ts_query_regset(q);
+	struct ts_location bytes = *loc;
+
+	if (loc->kind != TS_IN_FLAGS)
+		return bytes;
+	bytes.kind = TS_IN_REGS;
+	bytes.base = set->regs[set->flags].off;
+	bytes.mask = 0;
+	for (unsigned i = 0; i < 4; i++) {
+		unsigned byte = set->arch->is_big_endian ? 3 - i : i;
+
+		bytes.mask |= (uint64_t)(loc->mask >> 8 * i & 255 ? 1 : 0) << byte;
+	}
+	return bytes;
+}
+
+/*
+ * What the step's own effects say: bytes that it wrote, those of them whose value it does not show, and
+ * whether all registers became unknown.
+ */
+static uint64_t effects_on(const struct ts_steps *b, const struct ts_step *st, const struct ts_location *loc,
+			   uint64_t *unseen, bool *is_lost)
+{
+	uint32_t thread = st->thread;
+	uint64_t mask = 0;
+
+	for (uint32_t i = 0; i < st->n_effects; i++) {
+		const struct ts_effect *e = &b->effects[st->first + i];
+
+		if (e->kind == TS_FX_THREAD)
+			thread = e->item;
+		else if (e->kind == TS_FX_FORGET_REGS)
+			*is_lost = true;
+		else if (e->kind == TS_FX_REG_WRITE && thread == loc->owner) {
+			uint64_t more = ts_location_overlap(loc, e->addr, e->len);
+
+			mask |= more;
+			*unseen = ts_effect_data(b, e) ? *unseen & ~more : *unseen | more;
+		}
+	}
+	return mask;
+}
+
+static bool reads_register(const struct ts_steps *b, const struct ts_step *st, const struct ts_location *loc)
+{
+	uint32_t thread = st->thread;
+
+	for (uint32_t i = 0; i < st->n_effects; i++) {
+		const struct ts_effect *e = &b->effects[st->first + i];
+
+		if (e->kind == TS_FX_THREAD)
+			thread = e->item;
+		else if (e->kind == TS_FX_REG_READ && thread == loc->owner &&
+			 ts_location_overlap(loc, e->addr, e->len))
+			return true;
+	}
+	return false;
+}
+
+/* Which bytes (or flags) have another value at @pos + 1 than at @pos.  Those of which one is unknown do not count. */
+static bool find_changed(struct ts_query *q, uint64_t pos, const struct ts_location *loc, uint64_t *mask,
+			 struct ts_error *err)
+{
+	struct ts_location bytes = as_bytes(q, loc);
+	size_t g_len = ts_query_regset(q)->g_len;
+	uint8_t *old = malloc(4 * g_len), *new = old + 2 * g_len;
+	bool done;
+
+	*mask = 0;
+	if (!old)
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory exhausted: registers");
+	done = ts_query_regs(q, pos, loc->owner, old, old + g_len, err) &&
+	       ts_query_regs(q, pos + 1, loc->owner, new, new + g_len, err);
+	for (unsigned i = 0; done && i < 64; i++) {
+		uint64_t at = bytes.base + i;
+		uint8_t diff;
+
+		if (!(bytes.mask >> i & 1))
+			continue;
+		diff = old[g_len + at] && new[g_len + at] ? old[at] ^ new[at] : 0;
+		if (loc->kind == TS_IN_FLAGS)
+			*mask |= (uint64_t)diff << 8 * i & loc->mask;
+		else if (diff)
+			*mask |= UINT64_C(1) << i;
+	}
+	free(old);
+	return done;
+}
+
+enum ts_writer_kind ts_step_other_writer(const struct ts_query *q, const struct ts_steps *b,
+					 const struct ts_step *st, const struct ts_decoded *d, uint32_t owner)
+{
+	if (ts_step_is_syscall(q, b, st, d))
+		return TS_WRITER_INPUT;
+	if (st->thread != owner || ts_step_has_event(b, st, 1u << TS_EV_GAP))
+		return TS_WRITER_UNEXPLAINED;
+	if (!d->is_insn || !d->ops.is_complete || ts_query_facts(q)->is_physical ||
+	    ts_step_has_event(b, st, ~(1u << TS_EV_GAP)))
+		return TS_WRITER_STEP;
+	return TS_WRITER_UNEXPLAINED;
+}
+
+bool ts_writes_may_contradict(const struct ts_query *q)
+{
+	struct ts_index_stats stats;
+
+	ts_query_stats(q, &stats);
+	return stats.n_unexplained;
+}
+
+static bool next_reads(struct ts_query *q, uint64_t pos, const struct ts_location *loc, bool *reads,
+		       struct ts_error *err)
+{
+	const struct ts_steps *b;
+	const struct ts_step *st;
+
+	*reads = false;
+	if (pos + 1 >= ts_query_n_steps(q))
+		return true;
+	st = ts_query_step(q, pos + 1, &b, err);
+	*reads = st && reads_register(b, st, loc);
+	return st != NULL;
+}
+
+/* A step of which one asks, and its instruction. */
+struct view {
+	const struct ts_steps *b;
+	const struct ts_step *st;
+	struct ts_decoded *d;
+};
+
+static bool look(struct ts_query *q, uint64_t pos, struct view *v, struct ts_error *err)
+{
+	v->d = ts_query_insn(q, pos, err);
+	v->st = v->d ? ts_query_step(q, pos, &v->b, err) : NULL;
+	return v->st != NULL;
+}
+
+/* What changed beside what the operands write: by an effect of the step, or seen by the next one. */
+static bool add_changes(struct ts_query *q, uint64_t pos, const struct ts_location *loc, bool is_effect,
+			struct ts_written *w, struct ts_error *err)
+{
+	struct view v;
+	uint64_t changed;
+
+	if (!find_changed(q, pos, loc, &changed, err) || !look(q, pos, &v, err))
+		return false;
+	if (!(changed & ~w->mask))
+		return true;
+	if (!w->mask)
+		w->kind = is_effect ? ts_step_other_writer(q, v.b, v.st, v.d, loc->owner) : TS_WRITER_UNEXPLAINED;
+	w->mask |= changed;
+	return true;
+}
+
+static bool register_writes(struct ts_query *q, uint64_t pos, const struct ts_location *loc,
+			    bool may_contradict, struct ts_written *w, struct ts_error *err)
+{
+	struct ts_location bytes = as_bytes(q, loc);
+	bool is_lost = false, reads = false, is_own;
+	uint64_t by_effects, unseen = 0;
+	struct view v;
+
+	*w = (struct ts_written){ .mask = 0 };
+	if (!look(q, pos, &v, err))
+		return false;
+	by_effects = effects_on(v.b, v.st, &bytes, &unseen, &is_lost);
+	is_own = v.st->thread == loc->owner;
+	w->kind = ts_step_is_syscall(q, v.b, v.st, v.d) ? TS_WRITER_INPUT : TS_WRITER_STEP;
+	if (is_lost) {
+		*w = (struct ts_written){ loc->mask, TS_WRITER_UNEXPLAINED };
+		return true;
+	}
+	if (is_own && v.d->is_insn && !ts_writes_by_operands(q, pos, v.d, loc, &w->mask, err))
+		return false;
+	if (by_effects && (!v.d->is_insn || (is_own && w->kind == TS_WRITER_INPUT))) {
+		w->mask |= loc->kind == TS_IN_FLAGS ? loc->mask : by_effects;
+		return true;
+	}
+	if (unseen && !w->mask)
+		w->kind = ts_step_other_writer(q, v.b, v.st, v.d, loc->owner);
+	w->mask |= loc->kind == TS_IN_FLAGS && unseen ? loc->mask : unseen;
+	if (!(loc->mask & ~w->mask))
+		return true;
+	if (!by_effects && may_contradict && !next_reads(q, pos, &bytes, &reads, err))
+		return false;
+	return (!by_effects && !reads) || add_changes(q, pos, loc, by_effects, w, err);
+}
+
+/* -------------------------------------------------------------------------------------------------- memory */
+
+/* What the effects of step @st do to memory; those of one step count from the last one on. */
+static void memory_writes(struct ts_query *q, const struct ts_steps *b, const struct ts_step *st,
+			  const struct ts_location *loc, struct ts_written *w)
+{
+	uint32_t thread = st->thread;
+
+	for (uint32_t i = 0; i < st->n_effects; i++) {
+		const struct ts_effect *e = &b->effects[st->first + i];
+		enum ts_writer_kind kind;
+		uint64_t mask;
+
+		if (e->kind == TS_FX_THREAD)
+			thread = e->item;
+		if (e->kind < TS_FX_WRITE || e->kind > TS_FX_FORGET || e->kind == TS_FX_READ ||
+		    e->kind == TS_FX_PROTECT || ts_query_process(q, thread) != loc->owner)
+			continue;
+		mask = ts_location_overlap(loc, e->addr, e->len);
+		if (!mask)
+			continue;
+		kind = e->kind == TS_FX_FORGET	? TS_WRITER_UNEXPLAINED
+		       : e->kind != TS_FX_WRITE ? TS_WRITER_MAP
+		       : e->is_hidden		? TS_WRITER_INPUT
+						: TS_WRITER_STEP;
+		if (w->mask && w->kind != kind && w->mask & ~mask)
+			w->mask = 0;
+		w->mask |= mask;
+		w->kind = kind;
+	}
+	if (w->mask && w->kind == TS_WRITER_STEP && ts_step_is_syscall(q, b, st, NULL))
+		w->kind = TS_WRITER_INPUT;
+}
+
+/* Does the step show other bytes than those that were known, though nothing wrote them? */
+static bool contradicts(struct ts_query *q, const struct ts_steps *b, const struct ts_step *st,
+			const struct ts_location *loc)
+{
+	uint32_t thread = st->thread;
+
+	for (uint32_t i = 0; i < st->n_effects; i++) {
+		const struct ts_effect *e = &b->effects[st->first + i];
+
+		if (e->kind == TS_FX_THREAD)
+			thread = e->item;
+		else if (e->kind == TS_FX_READ && ts_effect_data(b, e) &&
+			 ts_query_process(q, thread) == loc->owner &&
+			 ts_location_overlap(loc, e->addr, e->len))
+			return true;
+	}
+	return false;
+}
+
+static bool find_changed_memory(struct ts_query *q, uint64_t pos, const struct ts_location *loc,
+				uint64_t *mask, struct ts_error *err)
+{
+	uint8_t old[2][64], new[2][64];
+
+	*mask = 0;
+	if (!ts_query_mem(q, pos, loc->owner, loc->base, 64, old[0], old[1], err) ||
+	    !ts_query_mem(q, pos + 1, loc->owner, loc->base, 64, new[0], new[1], err))
+		return false;
+	for (unsigned i = 0; i < 64; i++) {
+		if (new[1][i] && (!old[1][i] || old[0][i] != new[0][i]))
+			*mask |= UINT64_C(1) << i & loc->mask;
+	}
+	return true;
+}
+
+static bool all_memory_writes(struct ts_query *q, uint64_t pos, const struct ts_location *loc,
+			      bool may_contradict, struct ts_written *w, struct ts_error *err)
+{
+	const struct ts_steps *b;
+	const struct ts_step *st = ts_query_step(q, pos, &b, err);
+
+	*w = (struct ts_written){ .mask = 0 };
+	if (!st)
+		return false;
+	memory_writes(q, b, st, loc, w);
+	if (w->mask || !may_contradict || pos + 1 >= ts_query_n_steps(q))
+		return true;
+	st = ts_query_step(q, pos + 1, &b, err);
+	if (!st)
+		return false;
+	if (!contradicts(q, b, st, loc))
+		return true;
+	w->kind = TS_WRITER_UNEXPLAINED;
+	return find_changed_memory(q, pos, loc, &w->mask, err);
+}
+
+bool ts_step_writes(struct ts_query *q, uint64_t pos, const struct ts_location *loc, bool may_contradict,
+		    struct ts_written *w, struct ts_error *err)
+{
+	return (loc->kind == TS_IN_MEMORY ? all_memory_writes : register_writes)(q, pos, loc, may_contradict, w,
+										 err);
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which bytes of a location one step wrote.
+ *
+ * Registers and flags are written by what the instruction's operands say (src/arch/operands.h), whether their
+ * value changes or not, and by whatever the recording shows to have changed besides.  Where the instruction is
+ * not known, the recording alone counts.  Memory is written where the recording says so.
+ */
+#ifndef TS_SEARCH_WRITES_H
+#define TS_SEARCH_WRITES_H
+
+#include "location.h"
+#include "src/base/error.h"
+#include "src/query/insns.h"
+#include "src/query/query.h"
+
+enum ts_writer_kind {
+	TS_WRITER_STEP,        /* the instruction */
+	TS_WRITER_MAP,         /* a region was mapped or unmapped there */
+	TS_WRITER_UNEXPLAINED, /* something that the recording does not show */
+	TS_WRITER_INPUT,       /* the system */
+};
+
+struct ts_written {
+	uint64_t mask; /* bytes of the location, or flags */
+	enum ts_writer_kind kind;
+};
+
+/* The bytes of @loc (registers, flags, or the pc) that the operands of the instruction of step @pos write. */
+bool ts_writes_by_operands(struct ts_query *q, uint64_t pos, const struct ts_decoded *d,
+			   const struct ts_location *loc, uint64_t *mask, struct ts_error *err);
+
+/* Does the recording contradict itself anywhere?  Else no step needs to be compared with the next one. */
+bool ts_writes_may_contradict(const struct ts_query *q);
+
+/*
+ * What step @pos wrote of @loc; @may_contradict is the answer of the above.  w->mask is 0 if nothing.  Of several kinds the one that came last counts, for the
+ * bytes of that kind.  Memory of a machine has physical addresses here.
+ *
+ * Returns false if the trace cannot be read, or memory is exhausted.
+ */
+bool ts_step_writes(struct ts_query *q, uint64_t pos, const struct ts_location *loc, bool may_contradict,
+		    struct ts_written *w, struct ts_error *err);
+
+/* Does the step have an event of a kind of the mask (1 << enum ts_event_kind)? */
+bool ts_step_has_event(const struct ts_steps *b, const struct ts_step *st, uint32_t kinds);
+
+/* Is what the step leaves the result of a system call? */
+bool ts_step_is_syscall(const struct ts_query *q, const struct ts_steps *b, const struct ts_step *st,
+			const struct ts_decoded *d);
+
+/*
+ * What wrote registers of @owner in step @st, if its instruction's operands (@d) did not.
+ */
+enum ts_writer_kind ts_step_other_writer(const struct ts_query *q, const struct ts_steps *b,
+					 const struct ts_step *st, const struct ts_decoded *d, uint32_t owner);
+
+#endif

@@ -461,16 +461,16 @@ static bool trace_var(const struct ts_ax_env *env, unsigned var)
 }
 
 /* One case an instruction, in the manual's order.  @s points one past the stack's top, which is s[-1]. */
-enum ts_ax_error ts_ax_eval(const struct ts_ax *ax, const struct ts_ax_env *env, uint64_t *result)
+static enum ts_ax_error run(const struct ts_ax *ax, struct machine *m, uint64_t *result)
 {
-	struct machine m = { env, env->budget ? env->budget : TS_AX_DEFAULT_BUDGET };
+	const struct ts_ax_env *env = m->env;
 	uint64_t stack[TS_AX_MAX_STACK];
 	uint64_t *s = stack;
 	uint64_t top;
 	enum ts_ax_error error;
 	size_t pc = 0;
 
-	while (spend_step(&m)) {
+	while (spend_step(m)) {
 		const uint8_t *insn = ax->code + pc;
 
 		pc += insn_len(insn);
@@ -517,7 +517,7 @@ enum ts_ax_error ts_ax_eval(const struct ts_ax *ax, const struct ts_ax_env *env,
 			break;
 		case OP_TRACENZ:
 			s -= 2;
-			error = trace_string(&m, s[0], s[1]);
+			error = trace_string(m, s[0], s[1]);
 			if (error)
 				return error;
 			break;
@@ -596,6 +596,17 @@ enum ts_ax_error ts_ax_eval(const struct ts_ax *ax, const struct ts_ax_env *env,
 		}
 	}
 	return TS_AX_ENDLESS;
+}
+
+enum ts_ax_error ts_ax_eval(const struct ts_ax *ax, const struct ts_ax_env *env, uint64_t *result)
+{
+	const uint32_t budget = env->budget ? env->budget : TS_AX_DEFAULT_BUDGET;
+	struct machine m = { env, budget };
+	enum ts_ax_error error = run(ax, &m, result);
+
+	if (env->n_run)
+		*env->n_run = budget - m.budget;
+	return error;
 }
 
 bool ts_ax_is_unknown(enum ts_ax_error error)

@@ -24,6 +24,7 @@ struct ts_ax_env {
 	uint64_t addr_mask; /* significant bits of an address, ts_arch_addr_mask() */
 	bool is_big_endian; /* order of the bytes that mem gives */
 	uint32_t budget;    /* instructions that may run; 0: TS_AX_DEFAULT_BUDGET */
+	uint32_t *n_run;    /* gets how many instructions ran; NULL: it is not needed */
 
 	/*
 	 * *value gets the register with the protocol's number @regnum, zero-extended.  Returns false if

@@ -55,6 +55,8 @@ struct registers {
 	uint8_t *data, *known; /* owned: one allocation */
 	uint64_t pos;          /* TS_NO_POS: not read yet */
 	uint32_t thread;
+	uint32_t n_run;        /* instructions of expressions */
+	unsigned n_looks;      /* at memory, by expressions */
 };
 
 static bool need_room(struct registers *r, const struct ts_ask *ask, struct ts_error *err)
@@ -79,22 +81,30 @@ static bool read_registers(struct registers *r, struct ts_ask *ask, uint64_t pos
 	return ts_query_regs(ask->q, pos, r->thread, r->data, r->known, err);
 }
 
-/* What cannot be evaluated does not hold: unknown registers or memory, a division by zero. */
+/*
+ * What cannot be evaluated does not hold: unknown registers or memory, a division by zero.  All expressions of a
+ * position share the instructions and looks at memory that one may have.
+ */
 static bool agent_holds(const struct ts_term *t, struct registers *r, const struct ts_ask *ask, uint64_t pos,
 			bool *holds, struct ts_error *err)
 {
 	struct ts_ax_state state;
 	struct ts_ax_env env;
 	uint64_t value = 0;
+	uint32_t n_run = 0;
 
 	if (!need_room(r, ask, err))
 		return false;
 	r->pos = TS_NO_POS;
 	ts_ax_state_init(&state, ask->q, pos, r->thread, r->data);
 	state.view = ask->view;
+	state.n_looks = r->n_looks;
 	ts_ax_state_env(&state, &env);
-	env.budget = TS_AX_STATE_BUDGET;
-	*holds = ts_ax_eval(t->agent, &env, &value) == TS_AX_OK && value;
+	env.budget = TS_AX_STATE_BUDGET - r->n_run;
+	env.n_run = &n_run;
+	*holds = r->n_run < TS_AX_STATE_BUDGET && ts_ax_eval(t->agent, &env, &value) == TS_AX_OK && value;
+	r->n_run += n_run;
+	r->n_looks = state.n_looks;
 	return true;
 }
 
@@ -147,16 +157,31 @@ static enum ts_got find_places(struct ts_judged *judged, const struct ts_ask *as
 	return TS_GOT_ROW;
 }
 
+/* Work of expressions that takes as long as a chunk that is decoded: in instructions; a look is that of so many. */
+#define WORK_A_CHUNK 4096u
+#define WORK_A_LOOK  256u
+
+/* What the expressions of a position took comes off the budget. */
+static void charge(struct ts_judged *judged, const struct registers *r, struct ts_budget *budget)
+{
+	judged->work += r->n_run + r->n_looks * WORK_A_LOOK;
+	for (; judged->work >= WORK_A_CHUNK; judged->work -= WORK_A_CHUNK)
+		judged->is_overdrawn |= !ts_budget_take(budget);
+}
+
 enum ts_got ts_state_holds(struct ts_ask *ask, const struct ts_cond *cond, uint64_t pos, uint32_t thread,
 			   struct ts_judged *judged, bool *holds, struct ts_budget *budget,
 			   struct ts_error *err)
 {
 	struct registers r = { .pos = TS_NO_POS, .thread = thread };
-	enum ts_got got = find_places(judged, ask, cond, pos, thread, budget, err);
+	enum ts_got got = TS_GOT_PENDING;
 	bool is_done = true, all = true;
 
+	if (!judged->is_overdrawn || ts_budget_take(budget))
+		got = find_places(judged, ask, cond, pos, thread, budget, err);
 	if (got != TS_GOT_ROW)
 		return got;
+	judged->is_overdrawn = false;
 	*holds = !cond->n;
 	for (unsigned i = 0; i < cond->n && is_done && !*holds; i++) {
 		const struct ts_term *t = &cond->terms[i];
@@ -171,6 +196,7 @@ enum ts_got ts_state_holds(struct ts_ask *ask, const struct ts_cond *cond, uint6
 		}
 	}
 	free(r.data);
+	charge(judged, &r, budget);
 	return is_done ? TS_GOT_ROW : TS_GOT_FAIL;
 }
 

@@ -33,6 +33,8 @@ struct ts_judged {
 	uint64_t at[TS_MAX_TERMS]; /* TS_NO_POS: nowhere, so the term does not hold */
 	unsigned n;                /* found so far */
 	struct ts_activation_search search; /* for that of the next one */
+	unsigned work;             /* of expressions, that the budget has not been charged with */
+	bool is_overdrawn;         /* the last position took more than was left: the next one waits for a new slice */
 };
 
 /*
@@ -40,7 +42,8 @@ struct ts_judged {
  * hold, nor does an expression that cannot be evaluated.  A term with an address is judged where the
  * activation in which the thread is reaches it, after ts_ask_need_calls().
  *
- * @judged is zero at first, and for the next position once this returns TS_GOT_ROW.
+ * @judged is zero at first, and ready for the next position once this returns TS_GOT_ROW.  What expressions take
+ * is charged to the budget.
  *
  * Returns TS_GOT_ROW and *holds, TS_GOT_PENDING if the budget is used up, TS_GOT_FAIL if the trace cannot be
  * read.

@@ -19,7 +19,7 @@ void ask_text_init(struct ask_text *a, struct ts_recording *rec)
 	a->symbols = ts_symbols_new();
 	ck_assert_ptr_nonnull(a->symbols);
 	a->ask = (struct ts_ask){ .q = a->q, .names = &a->names, .symbols = a->symbols,
-				  .n_steps = ts_query_end(a->q) };
+				  .may_write_files = true, .n_steps = ts_query_end(a->q) };
 }
 
 void ask_text_fini(struct ask_text *a)

@@ -599,6 +599,33 @@ START_TEST(files_of_coverage_are_written_in_slices)
 }
 END_TEST
 
+/* What expressions take is charged to the slice, and all those of one position have one budget. */
+START_TEST(positions_with_long_expressions_are_judged_in_slices)
+{
+	enum { N_STEPS = 500, N_TERMS = 8 };
+	struct script *made = script_new("x86_64", 1, NULL);
+	char question[1024] = "executions 0x401000,8 if agent 210000";
+	unsigned n_one, n_more;
+
+	for (unsigned i = 0; i < N_STEPS; i++)
+		ts_steps_close(&made->steps, 0x401000, 4, 0);
+	ask_text_init(&a, &made->rec);
+	ck_assert(ask_text(&a, TS_FORM_TSV, "executions 0x401000,8 if agent 220027"));
+	ck_assert_uint_lt(a.n_runs, N_STEPS / 4);
+	ck_assert(ask_text(&a, TS_FORM_TSV, question));
+	n_one = a.n_runs;
+	ck_assert_uint_ge(n_one, N_STEPS * 4 / ASK_TEXT_CHUNKS / 2); /* 16,384 instructions each */
+	for (unsigned i = 1; i < N_TERMS; i++)
+		strcat(question, " || agent 210000");
+	ck_assert(ask_text(&a, TS_FORM_TSV, question));
+	n_more = a.n_runs;
+	ck_assert_uint_ge(n_more, n_one * 9 / 10);
+	ck_assert_uint_le(n_more, n_one * 11 / 10);
+	ask_text_fini(&a);
+	script_free(made);
+}
+END_TEST
+
 Suite *unit_suite(void)
 {
 	Suite *suite = suite_create("ask_walk");
@@ -609,6 +636,7 @@ Suite *unit_suite(void)
 	tcase_add_test(c, the_rows_of_events_are_given_in_slices);
 	tcase_add_test(c, what_was_executed_is_put_in_order_in_slices);
 	tcase_add_test(c, files_of_coverage_are_written_in_slices);
+	tcase_add_test(c, positions_with_long_expressions_are_judged_in_slices);
 	suite_add_tcase(suite, c);
 	return suite;
 }

@@ -439,10 +439,16 @@ END_TEST
 
 START_TEST(the_budget_counts_instructions)
 {
+	uint32_t n_run = 0;
+
+	env.n_run = &n_run;
 	env.budget = 3;
 	expect("2201" "0e" "27", 0);
+	ck_assert_uint_eq(n_run, 3);
 	env.budget = 2;
 	expect_error("2201" "0e" "27", TS_AX_ENDLESS);
+	ck_assert_uint_eq(n_run, 2);
+	env.n_run = NULL;
 }
 END_TEST
 

@@ -15,8 +15,8 @@
 #include "loaders/usercorn/op_write.h"
 #include "message.h"
 #include "recorder.h"
-#include "unfinished.h"
 #include "src/recorder/ring.h"
+#include "unfinished.h"
 
 #define RING_LEN (UINT64_C(8) << 20)
 #define MIN_RING_LEN (UINT64_C(64) << 10)

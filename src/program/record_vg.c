@@ -39,7 +39,7 @@ struct ts_record_log {
 	const char *fault;  /* of the log */
 	char exec_path[4096];
 	char text[MAX_TEXT];
-	struct ts_decoder *decoder; /* owned */
+	struct ts_log_decoder *decoder; /* owned */
 	struct ts_op_frames frames;
 	struct ts_press press;
 };
@@ -150,7 +150,7 @@ static bool begin(struct ts_recorder *r)
 
 	l->frames.put = put;
 	l->frames.user = r;
-	l->decoder = ts_decoder_new(r->program.emulated->arch, (uint32_t)r->pid, &l->frames);
+	l->decoder = ts_log_decoder_new(r->program.emulated->arch, (uint32_t)r->pid, &l->frames);
 	l->is_begun = l->decoder && ts_press_begin(&l->press, r->writer);
 	return l->is_begun ? true : ts_fail(&r->err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted");
 }
@@ -168,7 +168,7 @@ static void decode(struct ts_recorder *r, uint32_t n, uint64_t len)
 
 	if (l->fault || r->is_cut)
 		return;
-	l->fault = len > l->chunk_len ? "a chunk's length is wrong" : ts_decoder_take(l->decoder, chunk, len);
+	l->fault = len > l->chunk_len ? "a chunk's length is wrong" : ts_log_decoder_take(l->decoder, chunk, len);
 	r->is_cut = atomic_load(&l->press.n_file) >= r->cli->limit;
 	if (l->fault || r->is_cut || l->frames.is_ended)
 		stop(r);
@@ -272,7 +272,7 @@ static void tell_fatal(struct ts_recorder *r)
 		}
 		break;
 	}
-	ts_decoder_set_fatal(r->log->decoder, (uint16_t)WTERMSIG(r->status), code, addr, flags);
+	ts_log_decoder_set_fatal(r->log->decoder, (uint16_t)WTERMSIG(r->status), code, addr, flags);
 }
 
 static void explain(const struct ts_recorder *r)
@@ -293,9 +293,9 @@ static void explain(const struct ts_recorder *r)
 static void count(struct ts_recorder *r)
 {
 	struct ts_record_log *l = r->log;
-	struct ts_decoder_counts counts;
+	struct ts_log_decoder_counts counts;
 
-	ts_decoder_count(l->decoder, &counts);
+	ts_log_decoder_count(l->decoder, &counts);
 	r->counts.n_steps = counts.n_steps;
 	r->counts.n_unexplained = counts.n_unexplained;
 	r->counts.n_children = counts.n_children;
@@ -318,13 +318,13 @@ static bool finish(struct ts_recorder *r)
 	take_rest(r);
 	tell_fatal(r);
 	if (!r->is_cut && !l->fault)
-		ts_decoder_finish(l->decoder);
+		ts_log_decoder_finish(l->decoder);
 	ts_press_end(&l->press, &r->err);
 	if (l->fault)
 		ts_fail(&r->err, TS_ECORRUPT, TS_NO_OFF, "the recording ends early: the engine's log is damaged (%s)", l->fault);
 	explain(r);
 	count(r);
-	ts_decoder_free(l->decoder);
+	ts_log_decoder_free(l->decoder);
 	l->decoder = NULL;
 	return true;
 }

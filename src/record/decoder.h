@@ -14,9 +14,9 @@
 
 #include "op_frames.h"
 
-struct ts_decoder;
+struct ts_log_decoder;
 
-struct ts_decoder_counts {
+struct ts_log_decoder_counts {
 	uint64_t n_steps, n_unexplained;
 	uint32_t n_children;
 	bool has_x87;               /* x87 arithmetic was executed */
@@ -28,25 +28,25 @@ struct ts_decoder_counts {
  *
  * Returns NULL if @arch is none that is decoded or memory is exhausted.
  */
-struct ts_decoder *ts_decoder_new(const char *arch, uint32_t process, struct ts_op_frames *frames);
-void ts_decoder_free(struct ts_decoder *d);
+struct ts_log_decoder *ts_log_decoder_new(const char *arch, uint32_t process, struct ts_op_frames *frames);
+void ts_log_decoder_free(struct ts_log_decoder *d);
 
 /*
  * Decode the @len bytes of a chunk.
  *
  * Returns NULL, or what is wrong with the log; then nothing more can be decoded.
  */
-const char *ts_decoder_take(struct ts_decoder *d, const uint8_t *bytes, size_t len);
+const char *ts_log_decoder_take(struct ts_log_decoder *d, const uint8_t *bytes, size_t len);
 
 /*
  * A fatal signal, as the engine reported it: written where the thread died.  @flags: UCIR_SIGNAL_HAS_CODE,
  * _HAS_ADDR as far as they are known.
  */
-void ts_decoder_set_fatal(struct ts_decoder *d, uint16_t num, int32_t code, uint64_t addr, uint8_t flags);
+void ts_log_decoder_set_fatal(struct ts_log_decoder *d, uint16_t num, int32_t code, uint64_t addr, uint8_t flags);
 
 /* The program has ended: write the system calls in which threads ended, and where they are. */
-void ts_decoder_finish(struct ts_decoder *d);
+void ts_log_decoder_finish(struct ts_log_decoder *d);
 
-void ts_decoder_count(const struct ts_decoder *d, struct ts_decoder_counts *counts);
+void ts_log_decoder_count(const struct ts_log_decoder *d, struct ts_log_decoder_counts *counts);
 
 #endif

@@ -35,7 +35,7 @@ struct ts_log_task {
 	uint8_t state[TS_LOG_MAX_STATE + 32];
 };
 
-struct ts_decoder {
+struct ts_log_decoder {
 	const struct ts_log_guest *guest;
 	uint32_t process;
 	struct ts_op_frames *frames; /* borrowed */
@@ -54,7 +54,7 @@ struct ts_decoder {
 	unsigned n_unknown;
 	uint64_t tid_words[TS_MAX_TID_WORDS]; /* of threads that ended last: the kernel clears them a little later */
 	unsigned n_tid_words;
-	struct ts_decoder_counts counts;
+	struct ts_log_decoder_counts counts;
 	char exec_path[4096];
 	uint64_t last_exec;
 	struct {
@@ -69,35 +69,35 @@ struct ts_decoder {
 /* -------------------------------------------------------------------------------- execute.c */
 
 /* Execution @record of @b, left by exit @exit (0: at its end), which is none of the block's if it is too large. */
-bool ts_execute(struct ts_decoder *d, struct ts_log_task *t, const struct ts_log_code *b, const uint8_t *record,
+bool ts_execute(struct ts_log_decoder *d, struct ts_log_task *t, const struct ts_log_code *b, const uint8_t *record,
 		uint32_t exit);
 
 /* The same of one that was not left: the instructions before @pc. */
-void ts_execute_until(struct ts_decoder *d, struct ts_log_task *t, uint64_t pc);
+void ts_execute_until(struct ts_log_decoder *d, struct ts_log_task *t, uint64_t pc);
 
 /* -------------------------------------------------------------------------------- kernel_ops.c */
 
-const char *ts_decode_map(struct ts_decoder *d, uint32_t kind, const uint8_t *bytes, size_t len);
-const char *ts_decode_memory(struct ts_decoder *d, uint32_t kind, const uint8_t *bytes, size_t len);
+const char *ts_decode_map(struct ts_log_decoder *d, uint32_t kind, const uint8_t *bytes, size_t len);
+const char *ts_decode_memory(struct ts_log_decoder *d, uint32_t kind, const uint8_t *bytes, size_t len);
 
 /* Registers of @t that differ from the new state, as ops of @p; the new state is the thread's then. */
-void ts_decode_registers(struct ts_decoder *d, struct ts_log_task *t, struct ts_op_piece *p, const uint8_t *state,
+void ts_decode_registers(struct ts_log_decoder *d, struct ts_log_task *t, struct ts_op_piece *p, const uint8_t *state,
 			 bool is_all);
-void ts_decode_call(struct ts_decoder *d, struct ts_log_task *t, const struct ts_log_call *c);
-void ts_decode_return(struct ts_decoder *d, struct ts_log_task *t, const struct ts_log_call *c, const uint8_t *state);
+void ts_decode_call(struct ts_log_decoder *d, struct ts_log_task *t, const struct ts_log_call *c);
+void ts_decode_return(struct ts_log_decoder *d, struct ts_log_task *t, const struct ts_log_call *c, const uint8_t *state);
 
 /* Write the call as one that does not return. */
-void ts_decode_put_exit(struct ts_decoder *d, struct ts_log_task *t);
-void ts_decode_thread_end(struct ts_decoder *d, struct ts_log_task *t);
-void ts_decode_signal_state(struct ts_decoder *d, struct ts_log_task *t, const uint8_t *state, uint64_t pc);
+void ts_decode_put_exit(struct ts_log_decoder *d, struct ts_log_task *t);
+void ts_decode_thread_end(struct ts_log_decoder *d, struct ts_log_task *t);
+void ts_decode_signal_state(struct ts_log_decoder *d, struct ts_log_task *t, const uint8_t *state, uint64_t pc);
 
 /* The loose changes belong to thread @t. */
-void ts_decode_settle(struct ts_decoder *d, struct ts_log_task *t);
+void ts_decode_settle(struct ts_log_decoder *d, struct ts_log_task *t);
 
 /* Append the pieces of @len bytes at @addr that differ from the shadow as WRITEs, and change the shadow. */
 void ts_decode_differences(struct ts_op_piece *p, uint64_t addr, const uint8_t *bytes, uint64_t len);
 
-static inline bool ts_decoder_is_tid_word(const struct ts_decoder *d, uint64_t addr, uint32_t len)
+static inline bool ts_log_decoder_is_tid_word(const struct ts_log_decoder *d, uint64_t addr, uint32_t len)
 {
 	for (unsigned i = 0; i < TS_MAX_TID_WORDS && i < d->n_tid_words; i++) {
 		if (addr - d->tid_words[i] < 4 && len <= 4)
@@ -106,7 +106,7 @@ static inline bool ts_decoder_is_tid_word(const struct ts_decoder *d, uint64_t a
 	return false;
 }
 
-static inline bool ts_decoder_is_unknown(const struct ts_decoder *d, uint64_t addr)
+static inline bool ts_log_decoder_is_unknown(const struct ts_log_decoder *d, uint64_t addr)
 {
 	for (unsigned i = 0; i < d->n_unknown; i++) {
 		if (addr >= d->unknown[i].start && addr < d->unknown[i].end)

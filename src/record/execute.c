@@ -23,7 +23,7 @@ static uint64_t u64_at(const uint8_t *p)
 	return val;
 }
 
-static uint64_t address(const struct ts_decoder *d, const struct ts_log_code_event *e, const uint8_t *record)
+static uint64_t address(const struct ts_log_decoder *d, const struct ts_log_code_event *e, const uint8_t *record)
 {
 	uint32_t half;
 
@@ -56,7 +56,7 @@ static void insert(struct sink *s, const uint8_t *op, size_t len)
 }
 
 /* The main stack grows without a word. */
-static void grow_stack(struct ts_decoder *d, struct sink *s, uint64_t addr)
+static void grow_stack(struct ts_log_decoder *d, struct sink *s, uint64_t addr)
 {
 	uint64_t start = addr & ~UINT64_C(4095);
 	uint8_t op[UCIR_PUT_MAP_LEN + 8];
@@ -66,7 +66,7 @@ static void grow_stack(struct ts_decoder *d, struct sink *s, uint64_t addr)
 	d->stack_low = start;
 }
 
-static bool is_in_growth(const struct ts_decoder *d, uint64_t addr)
+static bool is_in_growth(const struct ts_log_decoder *d, uint64_t addr)
 {
 	return addr - d->stack_min < d->stack_low - d->stack_min;
 }
@@ -85,19 +85,19 @@ static bool is_same(const uint8_t *a, const uint8_t *b, uint32_t len)
 	}
 }
 
-static void correct(struct ts_decoder *d, struct sink *s, uint64_t addr, const uint8_t *found, uint32_t len)
+static void correct(struct ts_log_decoder *d, struct sink *s, uint64_t addr, const uint8_t *found, uint32_t len)
 {
 	uint8_t op[UCIR_PUT_ACCESS_LEN + 2048];
 
 	ucir_put_contents(op, UCIR_CHANGED, addr, found, len);
 	insert(s, op, UCIR_PUT_ACCESS_LEN + len);
 	ts_shadow_set(addr, found, len);
-	if (!ts_decoder_is_unknown(d, addr) && !ts_decoder_is_tid_word(d, addr, len))
+	if (!ts_log_decoder_is_unknown(d, addr) && !ts_log_decoder_is_tid_word(d, addr, len))
 		d->counts.n_unexplained++;
 }
 
 /* An access across two windows of the shadow is in two parts. */
-static void check(struct ts_decoder *d, struct sink *s, uint64_t addr, const uint8_t *found, uint32_t len)
+static void check(struct ts_log_decoder *d, struct sink *s, uint64_t addr, const uint8_t *found, uint32_t len)
 {
 	uint32_t n = (uint32_t)ts_shadow_run(addr, len);
 	const uint8_t *shadow = ts_shadow_at(addr);
@@ -111,7 +111,7 @@ static void check(struct ts_decoder *d, struct sink *s, uint64_t addr, const uin
 	}
 }
 
-static void load(struct ts_decoder *d, struct sink *s, const struct ts_log_code_event *e, const uint8_t *record)
+static void load(struct ts_log_decoder *d, struct sink *s, const struct ts_log_code_event *e, const uint8_t *record)
 {
 	uint64_t addr = address(d, e, record);
 
@@ -122,7 +122,7 @@ static void load(struct ts_decoder *d, struct sink *s, const struct ts_log_code_
 	s->n_ops++;
 }
 
-static void store(struct ts_decoder *d, struct sink *s, const struct ts_log_code_event *e, const uint8_t *record)
+static void store(struct ts_log_decoder *d, struct sink *s, const struct ts_log_code_event *e, const uint8_t *record)
 {
 	uint64_t addr = address(d, e, record);
 	const uint8_t *from = value(e, record);
@@ -154,7 +154,7 @@ static void put_element(struct ts_log_task *t, const struct ts_log_code_event *e
 	memcpy(t->state + e->off + at * e->len, value(e, record), e->len);
 }
 
-static void apply(struct ts_decoder *d, struct ts_log_task *t, struct sink *s, const struct ts_log_code_event *e,
+static void apply(struct ts_log_decoder *d, struct ts_log_task *t, struct sink *s, const struct ts_log_code_event *e,
 		  const uint8_t *record)
 {
 	if (e->kind == TS_CODE_PUT_WORD) {
@@ -183,7 +183,7 @@ static void apply(struct ts_decoder *d, struct ts_log_task *t, struct sink *s, c
 }
 
 /* The registers that the events before @end write, also those whose value stays. */
-static void put_registers(const struct ts_decoder *d, const struct ts_log_task *t, struct sink *s,
+static void put_registers(const struct ts_log_decoder *d, const struct ts_log_task *t, struct sink *s,
 			  const struct ts_log_code *b, const struct ts_log_code_insn *insn, uint32_t end)
 {
 	for (uint32_t i = insn->writes; i < insn->end_writes && b->writes[i].event < end; i++) {
@@ -199,7 +199,7 @@ static void put_registers(const struct ts_decoder *d, const struct ts_log_task *
 }
 
 /* One instruction of which the events before @end happened. */
-static void step(struct ts_decoder *d, struct ts_log_task *t, const struct ts_log_code *b, const struct ts_log_code_insn *insn,
+static void step(struct ts_log_decoder *d, struct ts_log_task *t, const struct ts_log_code *b, const struct ts_log_code_insn *insn,
 		 const uint8_t *record, uint32_t end)
 {
 	struct sink s = { .p = ts_op_frames_room(d->frames, t->pid, insn->room) };
@@ -216,7 +216,7 @@ static void step(struct ts_decoder *d, struct ts_log_task *t, const struct ts_lo
 	t->at = insn->pc + insn->len;
 }
 
-static void jump(struct ts_decoder *d, struct ts_log_task *t, uint64_t pc)
+static void jump(struct ts_log_decoder *d, struct ts_log_task *t, uint64_t pc)
 {
 	uint8_t *p;
 
@@ -227,7 +227,7 @@ static void jump(struct ts_decoder *d, struct ts_log_task *t, uint64_t pc)
 	t->at = pc;
 }
 
-static void steps(struct ts_decoder *d, struct ts_log_task *t, const struct ts_log_code *b, const uint8_t *record,
+static void steps(struct ts_log_decoder *d, struct ts_log_task *t, const struct ts_log_code *b, const uint8_t *record,
 		  uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++)
@@ -243,7 +243,7 @@ static bool is_no_step(const struct ts_log_task *t, const struct ts_log_code_ins
 	return insn->flags & TS_LOG_INSN_REP && exit - 1 == insn->first_exit && t->last_step == insn->pc;
 }
 
-bool ts_execute(struct ts_decoder *d, struct ts_log_task *t, const struct ts_log_code *b, const uint8_t *record,
+bool ts_execute(struct ts_log_decoder *d, struct ts_log_task *t, const struct ts_log_code *b, const uint8_t *record,
 		uint32_t exit)
 {
 	const struct ts_log_code_insn *last = &b->insns[b->n_insns - 1];
@@ -266,7 +266,7 @@ bool ts_execute(struct ts_decoder *d, struct ts_log_task *t, const struct ts_log
 	return true;
 }
 
-void ts_execute_until(struct ts_decoder *d, struct ts_log_task *t, uint64_t pc)
+void ts_execute_until(struct ts_log_decoder *d, struct ts_log_task *t, uint64_t pc)
 {
 	const struct ts_log_code *b = t->open;
 	uint32_t n = 0;

@@ -37,7 +37,7 @@ static void put_prot(struct ts_op_piece *p, const struct ts_log_map *m)
 		ts_op_piece_done(p, ucir_put_prot(at, m->addr, m->len, m->prot & 7));
 }
 
-static void put_map(struct ts_decoder *d, const struct ts_log_map *m, const char *file, size_t n_file)
+static void put_map(struct ts_log_decoder *d, const struct ts_log_map *m, const char *file, size_t n_file)
 {
 	const char *desc = m->is_stack ? "stack" : "";
 	uint16_t n_desc = (uint16_t)strlen(desc);
@@ -55,7 +55,7 @@ static void put_map(struct ts_decoder *d, const struct ts_log_map *m, const char
 	}
 }
 
-static void forget(struct ts_decoder *d, const struct ts_log_map *m)
+static void forget(struct ts_log_decoder *d, const struct ts_log_map *m)
 {
 	put_range(&d->loose, UCIR_FORGET, m);
 	if (d->n_unknown == TS_MAX_UNKNOWN)
@@ -65,7 +65,7 @@ static void forget(struct ts_decoder *d, const struct ts_log_map *m)
 }
 
 /* Pages that are not zero in the shadow become zero; what they hold now follows. */
-static void zero(struct ts_decoder *d, const struct ts_log_map *m)
+static void zero(struct ts_log_decoder *d, const struct ts_log_map *m)
 {
 	static const uint8_t page[PAGE];
 
@@ -75,7 +75,7 @@ static void zero(struct ts_decoder *d, const struct ts_log_map *m)
 	}
 }
 
-const char *ts_decode_map(struct ts_decoder *d, uint32_t kind, const uint8_t *bytes, size_t len)
+const char *ts_decode_map(struct ts_log_decoder *d, uint32_t kind, const uint8_t *bytes, size_t len)
 {
 	struct ts_log_map m;
 	size_t n_file;
@@ -134,7 +134,7 @@ void ts_decode_differences(struct ts_op_piece *p, uint64_t addr, const uint8_t *
 	}
 }
 
-const char *ts_decode_memory(struct ts_decoder *d, uint32_t kind, const uint8_t *bytes, size_t len)
+const char *ts_decode_memory(struct ts_log_decoder *d, uint32_t kind, const uint8_t *bytes, size_t len)
 {
 	struct ts_log_memory m;
 
@@ -163,7 +163,7 @@ static void move_piece(struct ts_op_piece *to, struct ts_op_piece *from)
 	ts_op_piece_reset(from);
 }
 
-void ts_decode_settle(struct ts_decoder *d, struct ts_log_task *t)
+void ts_decode_settle(struct ts_log_decoder *d, struct ts_log_task *t)
 {
 	if (!d->loose.n_ops || !d->is_begun)
 		return;
@@ -176,7 +176,7 @@ void ts_decode_settle(struct ts_decoder *d, struct ts_log_task *t)
 
 /* -------------------------------------------------------------------------------- registers */
 
-void ts_decode_registers(struct ts_decoder *d, struct ts_log_task *t, struct ts_op_piece *p, const uint8_t *state,
+void ts_decode_registers(struct ts_log_decoder *d, struct ts_log_task *t, struct ts_op_piece *p, const uint8_t *state,
 			 bool is_all)
 {
 	const struct ts_log_guest *g = d->guest;
@@ -209,7 +209,7 @@ static uint8_t *put_ops(uint8_t *p, const struct ts_op_piece *ops)
 	return ops->len ? ucir_put_bytes(p, ops->bytes, ops->len) : p;
 }
 
-static void put_call(struct ts_decoder *d, struct ts_log_task *t, uint64_t ret)
+static void put_call(struct ts_log_decoder *d, struct ts_log_task *t, uint64_t ret)
 {
 	struct ts_call_begun *c = &t->call;
 	struct ts_op_piece piece = { 0 };
@@ -225,7 +225,7 @@ static void put_call(struct ts_decoder *d, struct ts_log_task *t, uint64_t ret)
 	ts_op_piece_reset(&c->ops);
 }
 
-void ts_decode_put_exit(struct ts_decoder *d, struct ts_log_task *t)
+void ts_decode_put_exit(struct ts_log_decoder *d, struct ts_log_task *t)
 {
 	uint8_t *p;
 
@@ -253,7 +253,7 @@ static void copy_text(char *to, size_t cap, uint64_t addr)
 	to[n] = '\0';
 }
 
-static void begin_exec(struct ts_decoder *d, const struct ts_log_call *c)
+static void begin_exec(struct ts_log_decoder *d, const struct ts_log_call *c)
 {
 	bool has_folder = c->num == d->guest->calls.execveat;
 
@@ -261,7 +261,7 @@ static void begin_exec(struct ts_decoder *d, const struct ts_log_call *c)
 	d->counts.exec_path = d->exec_path;
 }
 
-void ts_decode_call(struct ts_decoder *d, struct ts_log_task *t, const struct ts_log_call *c)
+void ts_decode_call(struct ts_log_decoder *d, struct ts_log_task *t, const struct ts_log_call *c)
 {
 	if (t->call.is_open)
 		put_call(d, t, RESTARTED);
@@ -277,7 +277,7 @@ void ts_decode_call(struct ts_decoder *d, struct ts_log_task *t, const struct ts
 	d->is_exiting |= c->num == d->guest->calls.exit_group;
 }
 
-static void note_child(struct ts_decoder *d, const struct ts_log_call *c)
+static void note_child(struct ts_log_decoder *d, const struct ts_log_call *c)
 {
 	bool is_clone = c->num == d->guest->calls.clone, is_fork = c->num == d->guest->calls.fork || c->num == d->guest->calls.vfork;
 	char text[16];
@@ -288,7 +288,7 @@ static void note_child(struct ts_decoder *d, const struct ts_log_call *c)
 	ts_op_frames_note(d->frames, UCIR_NOTE_CHILD, text, (uint32_t)snprintf(text, sizeof(text), "%u", (unsigned)c->ret));
 }
 
-void ts_decode_return(struct ts_decoder *d, struct ts_log_task *t, const struct ts_log_call *c, const uint8_t *state)
+void ts_decode_return(struct ts_log_decoder *d, struct ts_log_task *t, const struct ts_log_call *c, const uint8_t *state)
 {
 	bool does_return = c->num != d->guest->calls.exit && c->num != d->guest->calls.exit_group;
 
@@ -302,7 +302,7 @@ void ts_decode_return(struct ts_decoder *d, struct ts_log_task *t, const struct 
 }
 
 /* The kernel clears the word of the thread's id. */
-void ts_decode_thread_end(struct ts_decoder *d, struct ts_log_task *t)
+void ts_decode_thread_end(struct ts_log_decoder *d, struct ts_log_task *t)
 {
 	static const uint8_t none[4];
 	uint64_t status = t->call.args[0] & 0xff;
@@ -339,7 +339,7 @@ static bool is_fault(uint32_t num)
 }
 
 /* The second argument of the handler, in registers or on the stack, is the siginfo, if it begins with the number. */
-static uint8_t read_info(const struct ts_decoder *d, const uint8_t *state, uint32_t num, int32_t *code, uint64_t *addr)
+static uint8_t read_info(const struct ts_log_decoder *d, const uint8_t *state, uint32_t num, int32_t *code, uint64_t *addr)
 {
 	const struct ts_log_guest *g = d->guest;
 	uint64_t sp = word_of(g, state, g->sp), info = g->arg[0] ? word_of(g, state, g->arg[1]) : shadow_number(sp + 8, 4);
@@ -351,7 +351,7 @@ static uint8_t read_info(const struct ts_decoder *d, const uint8_t *state, uint3
 	return UCIR_SIGNAL_HAS_CODE | UCIR_SIGNAL_HAS_ADDR;
 }
 
-void ts_decode_signal_state(struct ts_decoder *d, struct ts_log_task *t, const uint8_t *state, uint64_t pc)
+void ts_decode_signal_state(struct ts_log_decoder *d, struct ts_log_task *t, const uint8_t *state, uint64_t pc)
 {
 	struct ts_op_piece inner = { 0 }, piece = { 0 };
 	bool was_fault = t->signal.pc != t->at && is_fault(t->signal.num);

@@ -11,10 +11,10 @@
 
 #define MAX_BLOCKS (UINT32_C(1) << 22)
 
-struct ts_decoder *ts_decoder_new(const char *arch, uint32_t process, struct ts_op_frames *frames)
+struct ts_log_decoder *ts_log_decoder_new(const char *arch, uint32_t process, struct ts_op_frames *frames)
 {
 	const struct ts_log_guest *guest = ts_log_guest_find(arch);
-	struct ts_decoder *d = guest ? calloc(1, sizeof(*d)) : NULL;
+	struct ts_log_decoder *d = guest ? calloc(1, sizeof(*d)) : NULL;
 
 	if (!d)
 		return NULL;
@@ -33,7 +33,7 @@ static void free_task(struct ts_log_task *t)
 	free(t);
 }
 
-void ts_decoder_free(struct ts_decoder *d)
+void ts_log_decoder_free(struct ts_log_decoder *d)
 {
 	if (!d)
 		return;
@@ -51,7 +51,7 @@ void ts_decoder_free(struct ts_decoder *d)
 /* -------------------------------------------------------------------------------- blocks */
 
 /* Numbers go up by one. */
-static const char *describe(struct ts_decoder *d, const uint8_t *bytes, size_t len)
+static const char *describe(struct ts_log_decoder *d, const uint8_t *bytes, size_t len)
 {
 	if (d->n_blocks == d->cap_blocks) {
 		uint32_t cap = d->cap_blocks ? 2 * d->cap_blocks : 4096;
@@ -96,7 +96,7 @@ static const char *keep_open(struct ts_log_task *t, const struct ts_log_code *b,
 }
 
 /* Returns what is wrong; *len is the record's length. */
-static const char *execution(struct ts_decoder *d, uint32_t num, uint32_t exit, const uint8_t *record, size_t left,
+static const char *execution(struct ts_log_decoder *d, uint32_t num, uint32_t exit, const uint8_t *record, size_t left,
 			     size_t *len)
 {
 	struct ts_log_task *t = d->now;
@@ -120,7 +120,7 @@ static const char *execution(struct ts_decoder *d, uint32_t num, uint32_t exit, 
 
 /* -------------------------------------------------------------------------------- threads */
 
-static struct ts_log_task *task(struct ts_decoder *d, uint32_t tid)
+static struct ts_log_task *task(struct ts_log_decoder *d, uint32_t tid)
 {
 	if (!tid || tid >= TS_MAX_THREADS)
 		return NULL;
@@ -130,7 +130,7 @@ static struct ts_log_task *task(struct ts_decoder *d, uint32_t tid)
 }
 
 /* The KEYFRAME of a thread; the first has all memory. */
-static void begin_thread(struct ts_decoder *d, struct ts_log_task *t, const struct ts_log_thread *th,
+static void begin_thread(struct ts_log_decoder *d, struct ts_log_task *t, const struct ts_log_thread *th,
 			 const uint8_t *state)
 {
 	struct ts_op_piece piece = { 0 };
@@ -161,7 +161,7 @@ static void begin_thread(struct ts_decoder *d, struct ts_log_task *t, const stru
 }
 
 /* Registers that changed for no recorded reason. */
-static void correct_registers(struct ts_decoder *d, struct ts_log_task *t, const uint8_t *state)
+static void correct_registers(struct ts_log_decoder *d, struct ts_log_task *t, const uint8_t *state)
 {
 	struct ts_op_piece piece = { 0 };
 
@@ -171,7 +171,7 @@ static void correct_registers(struct ts_decoder *d, struct ts_log_task *t, const
 	ts_op_piece_fini(&piece);
 }
 
-static const char *run_thread(struct ts_decoder *d, uint32_t kind, const uint8_t *bytes, size_t len)
+static const char *run_thread(struct ts_log_decoder *d, uint32_t kind, const uint8_t *bytes, size_t len)
 {
 	struct ts_log_thread th;
 	struct ts_log_task *t;
@@ -198,7 +198,7 @@ static const char *run_thread(struct ts_decoder *d, uint32_t kind, const uint8_t
 	return NULL;
 }
 
-static const char *new_thread(struct ts_decoder *d, const uint8_t *bytes, size_t len)
+static const char *new_thread(struct ts_log_decoder *d, const uint8_t *bytes, size_t len)
 {
 	struct ts_log_task *parent, *child;
 	struct ts_log_thread th;
@@ -218,7 +218,7 @@ static const char *new_thread(struct ts_decoder *d, const uint8_t *bytes, size_t
 	return NULL;
 }
 
-static const char *end_thread(struct ts_decoder *d, const uint8_t *bytes, size_t len)
+static const char *end_thread(struct ts_log_decoder *d, const uint8_t *bytes, size_t len)
 {
 	struct ts_log_thread th;
 	struct ts_log_task *t;
@@ -248,7 +248,7 @@ static const char *end_thread(struct ts_decoder *d, const uint8_t *bytes, size_t
 
 /* -------------------------------------------------------------------------------- the kernel */
 
-static const char *system_call(struct ts_decoder *d, uint32_t kind, const uint8_t *bytes, size_t len)
+static const char *system_call(struct ts_log_decoder *d, uint32_t kind, const uint8_t *bytes, size_t len)
 {
 	struct ts_log_task *t;
 	struct ts_log_call c;
@@ -266,7 +266,7 @@ static const char *system_call(struct ts_decoder *d, uint32_t kind, const uint8_
 	return NULL;
 }
 
-static const char *signal_comes(struct ts_decoder *d, const uint8_t *bytes, size_t len)
+static const char *signal_comes(struct ts_log_decoder *d, const uint8_t *bytes, size_t len)
 {
 	struct ts_log_signal s;
 	struct ts_log_task *t;
@@ -296,7 +296,7 @@ static const char *check_flags(const uint8_t *bytes, size_t len)
 	return NULL;
 }
 
-static const char *control(struct ts_decoder *d, uint32_t kind, const uint8_t *bytes, size_t len)
+static const char *control(struct ts_log_decoder *d, uint32_t kind, const uint8_t *bytes, size_t len)
 {
 	switch (kind) {
 	case TS_LOG_DESCRIBE:
@@ -329,7 +329,7 @@ static const char *control(struct ts_decoder *d, uint32_t kind, const uint8_t *b
 	}
 }
 
-const char *ts_decoder_take(struct ts_decoder *d, const uint8_t *bytes, size_t len)
+const char *ts_log_decoder_take(struct ts_log_decoder *d, const uint8_t *bytes, size_t len)
 {
 	while (len >= 8) {
 		const char *why;
@@ -355,7 +355,7 @@ const char *ts_decoder_take(struct ts_decoder *d, const uint8_t *bytes, size_t l
 
 /* -------------------------------------------------------------------------------- the end */
 
-void ts_decoder_set_fatal(struct ts_decoder *d, uint16_t num, int32_t code, uint64_t addr, uint8_t flags)
+void ts_log_decoder_set_fatal(struct ts_log_decoder *d, uint16_t num, int32_t code, uint64_t addr, uint8_t flags)
 {
 	d->fatal.num = num;
 	d->fatal.code = code;
@@ -364,7 +364,7 @@ void ts_decoder_set_fatal(struct ts_decoder *d, uint16_t num, int32_t code, uint
 }
 
 /* The thread that the signal killed stands at the instruction that failed. */
-static void put_fatal(struct ts_decoder *d, struct ts_log_task *t)
+static void put_fatal(struct ts_log_decoder *d, struct ts_log_task *t)
 {
 	uint8_t *p = ts_op_frames_room(d->frames, t->pid, UCIR_PUT_SIGNAL_LEN + UCIR_PUT_JMP_LEN), *end = p;
 	uint32_t n = 0;
@@ -382,7 +382,7 @@ static void put_fatal(struct ts_decoder *d, struct ts_log_task *t)
 		ts_op_frames_done(d->frames, end, n);
 }
 
-void ts_decoder_finish(struct ts_decoder *d)
+void ts_log_decoder_finish(struct ts_log_decoder *d)
 {
 	if (!d->is_begun)
 		return;
@@ -398,7 +398,7 @@ void ts_decoder_finish(struct ts_decoder *d)
 	ts_op_frames_close(d->frames);
 }
 
-void ts_decoder_count(const struct ts_decoder *d, struct ts_decoder_counts *counts)
+void ts_log_decoder_count(const struct ts_log_decoder *d, struct ts_log_decoder_counts *counts)
 {
 	*counts = d->counts;
 }

@@ -334,7 +334,7 @@ def a_name_does_not_lead_out_of_the_folder():
 
 @case
 def no_file_is_replaced_in_a_folder():
-    """Its names are the archive's: -o ~ is no leave to write ~/.bashrc."""
+    """Its names are the archive's: -o ~ is no leave to replace what is there."""
     with Desk() as desk:
         program = desk.folder / "prog"
         program.write_bytes(b"what lies beneath")
@@ -342,17 +342,22 @@ def no_file_is_replaced_in_a_folder():
         data = bytearray(subprocess.run(["zstd", "-dc", desk.packed], check=True, capture_output=True).stdout)
         home = desk.folder / "home"
         home.mkdir()
-        for there, make in ((home / ".bashrc", lambda p: p.write_text("mine\n")),
-                            (home / ".profile", lambda p: p.symlink_to("nowhere"))):
+        for there, make in ((home / "notes", lambda p: p.write_text("mine\n")),
+                            (home / "plans", lambda p: p.symlink_to("nowhere"))):
             make(there)
-            rename_member(data, next(m for m in (b"image/0x12345000/prog", b"image/.bashrc") if m + b"\0" in data),
+            rename_member(data, next(m for m in (b"image/0x12345000/prog", b"image/notes") if m + b"\0" in data),
                           b"image/" + there.name.encode())
             write_packed(desk.packed, data)
             done = desk.run("unpack", desk.packed, "-o", home, status=1)
             assert f"{there} exists already, and is not replaced" in done.stderr and done.stderr.count("\n") == 1, done
             assert not (home / "trace").exists()
-        assert (home / ".bashrc").read_text() == "mine\n" and not (home / "nowhere").exists()
-        rename_member(data, b"image/.profile", b"image/trace")
+        assert (home / "notes").read_text() == "mine\n" and not (home / "nowhere").exists()
+        rename_member(data, b"image/plans", b"image/.bashrc")
+        write_packed(desk.packed, data)
+        done = desk.run("unpack", desk.packed, "-o", home, status=1)
+        assert "called .bashrc is not written into a directory" in done.stderr, done
+        assert sorted(os.listdir(home)) == ["notes", "plans"]
+        rename_member(data, b"image/.bashrc", b"image/trace")
         write_packed(desk.packed, data)
         done = desk.run("unpack", desk.packed, "-o", home, status=1)
         assert "two of its files have the name trace" in done.stderr, done

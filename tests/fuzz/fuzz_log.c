@@ -33,22 +33,22 @@ static bool put(void *user, const uint8_t *bytes, size_t len)
 static void decode(const uint8_t *bytes, size_t len, struct sink *s)
 {
 	struct ts_op_frames *frames = calloc(1, sizeof(*frames));
-	struct ts_decoder *d;
+	struct ts_log_decoder *d;
 	uint8_t *log = malloc(len + 8);
 
 	if (!frames || !log)
 		abort();
 	frames->put = put;
 	frames->user = s;
-	d = ts_decoder_new("x86_64", 1, frames);
+	d = ts_log_decoder_new("x86_64", 1, frames);
 	if (!d)
 		abort();
 	memcpy(log, bytes, len);
-	ts_decoder_set_fatal(d, 11, 1, 0x10, 0);
-	ts_decoder_take(d, log, len);
+	ts_log_decoder_set_fatal(d, 11, 1, 0x10, 0);
+	ts_log_decoder_take(d, log, len);
 	ts_op_frames_close(frames);
-	ts_decoder_finish(d);
-	ts_decoder_free(d);
+	ts_log_decoder_finish(d);
+	ts_log_decoder_free(d);
 	free(log);
 	free(frames);
 }

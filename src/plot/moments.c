@@ -31,8 +31,8 @@ static bool add_step(struct ts_moments *m, const struct ts_query *q, uint64_t po
 
 		if (fx->kind == TS_FX_THREAD)
 			x.process = ts_query_process(q, fx->item);
-		/* what no instruction read is not an access; what none wrote is a change all the same */
-		if ((fx->kind != TS_FX_WRITE && (fx->kind != TS_FX_READ || fx->is_hidden)) || !fx->len)
+		/* what no instruction read is not an access; what none wrote is a change all the same, if it was seen */
+		if ((fx->kind != TS_FX_WRITE && (fx->kind != TS_FX_READ || fx->is_hidden)) || fx->is_inferred || !fx->len)
 			continue;
 		x.kind = fx->kind == TS_FX_WRITE ? TS_MOMENT_WRITE : TS_MOMENT_READ;
 		x.first = fx->addr;

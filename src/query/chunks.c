@@ -82,7 +82,7 @@ static void add_sights(const struct ts_query *q, struct ts_steps *b, uint64_t po
 			turn_to(q, b, i);
 		ts_space_show_sights(q->tl->memory[i], pos, b);
 	}
-	if (b->n_effects > b->n_closed)
+	if (!b->is_failed && b->n_effects > b->n_closed)
 		ts_steps_extend_last(b);
 }
 

@@ -36,9 +36,9 @@ START_TEST(threads_and_maps_are_tables_of_what_is_here)
 {
 	go(4);
 	ck_assert_str_eq(ask("threads"), "OK");
-	ck_assert_str_eq(fake_console(), "#  thread  process  begin  end  steps\n"
-					 "1  1000    100      0      -    6\n"
-					 "2  1001    100      3      6    3\n"
+	ck_assert_str_eq(fake_console(), "#  thread  process  begin  end  steps  name\n"
+					 "1  1000    100      0      -    6      -\n"
+					 "2  1001    100      3      6    3      w<&>\n"
 					 "2 rows\n");
 	ck_assert_str_eq(ask("maps"), "OK");
 	ck_assert_str_eq(fake_console(), "#  begin  address         length  kind  file\n"

@@ -21,7 +21,7 @@
 #include <string.h>
 
 #define PATH     "forged.tsindex"
-#define N_SEEDS  4
+#define N_SEEDS   8
 #define N_FORGED 400 /* of each */
 
 /* So is one whose blocks are stored. */
@@ -296,14 +296,14 @@ START_TEST(a_section_that_contradicts_itself_or_its_record_is_refused)
 		{ "a part of a page that changed", 0, "SPCE", 0, true, 8, 8, 1 },
 		{ "a part of a page that was written", 0, "SPCE", 7, true, 8, 8, 1 },
 		{ "a part of a page that was read", 0, "SPCE", 10, true, 8, 8, 1 },
-		{ "a layer that there is not", 0, "SPCE", -4, false, PAGE_LAYER_AT, 4, 1 << 20 },
-		{ "a page after the end of the space", 0, "SPCE", -4, false, 0, 8, UINT64_MAX },
-		{ "more lines than there are", 0, "SPCE", -4, false, PAGE_LINES_AT, 8, UINT64_MAX },
-		{ "lines that no page has", 0, "SPCE", -4, true, 8, 8, 0 },
-		{ "a part of a page", 0, "SPCE", -4, true, 8, 8, 1 },
-		{ "a part of a line", 0, "SPCE", -3, true, 8, 8, 1 },
-		{ "a completed line that does not begin where lines do", 0, "SPCE", -2, false, 0, 8, 1 },
-		{ "more bytes than a line has", 0, "SPCE", -2, false, 24, 8, 1 << 16 },
+		{ "a layer that there is not", 0, "SPCE", -5, false, PAGE_LAYER_AT, 4, 1 << 20 },
+		{ "a page after the end of the space", 0, "SPCE", -5, false, 0, 8, UINT64_MAX },
+		{ "more lines than there are", 0, "SPCE", -5, false, PAGE_LINES_AT, 8, UINT64_MAX },
+		{ "lines that no page has", 0, "SPCE", -5, true, 8, 8, 0 },
+		{ "a part of a page", 0, "SPCE", -5, true, 8, 8, 1 },
+		{ "a part of a line", 0, "SPCE", -4, true, 8, 8, 1 },
+		{ "a completed line that does not begin where lines do", 0, "SPCE", -3, false, 0, 8, 1 },
+		{ "more bytes than a line has", 0, "SPCE", -3, false, 24, 8, 1 << 16 },
 		{ "no counts", 0, "SPCE", -1, true, 8, 8, 0 },
 		{ "a part of a page of a group", 3, "GRUP", 0, true, 8, 8, 1 },
 		{ "a part of a line of a group", 3, "GRUP", 1, true, 8, 8, 1 },

@@ -71,8 +71,8 @@ END_TEST
 
 START_TEST(ranges_reach_both_ends_of_the_address_space)
 {
-	ck_assert(ts_ranges_add(&rs, (struct ts_range){ 0, 0, 1, 5 }));
-	ck_assert(ts_ranges_add(&rs, (struct ts_range){ UINT64_MAX, UINT64_MAX, 1, 6 }));
+	ck_assert(ts_ranges_add(&rs, (struct ts_range){ 0, 0, 1, 5, 0 }));
+	ck_assert(ts_ranges_add(&rs, (struct ts_range){ UINT64_MAX, UINT64_MAX, 1, 6, 0 }));
 	ck_assert_uint_eq(ts_ranges_find(&rs, 1, 0, UINT64_MAX)->item, 5);
 	ck_assert_uint_eq(ts_ranges_find(&rs, 1, 1, UINT64_MAX)->item, 6);
 	ck_assert_ptr_null(ts_ranges_find(&rs, 1, 1, UINT64_MAX - 1));

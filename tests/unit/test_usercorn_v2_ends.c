@@ -112,7 +112,7 @@ END_TEST
 START_TEST(exec_and_an_early_end_of_the_recorder_are_said)
 {
 	expect_v2(START_V2 "FRAME 7:7 { STEP 2 SYSCALL 59 0 1 { EXIT } } NOTE 10 =/bin/true END 2 0",
-		  "1000/2@0 syscall59(1) exit(by exec of another program)\n");
+		  "1000/2@0 syscall59(1) exit(by exec of /bin/true)\n");
 	ck_assert_uint_eq(ucir_warned(t.rec, "became /bin/true"), 1);
 	ucir_close(&t);
 	expect_v2(START_V2 "FRAME 7:7 { STEP 2 } END 3 0", "1000/2@0\n");

@@ -96,7 +96,7 @@ class Recorded:
         pre = [self.read_reg(k, n, before[n], size) for n in self.random.sample(some, self.random.choice((0, 1, 1, 3)))]
         if not raw or not pre:
             pre.append(self.read_reg(k, some[0], before[some[0]], size))
-        self.memory.see_bytes(k, pc, raw)
+        self.memory.see_code(k, pc, raw)
         for kind, addr, value in accesses:
             if kind == "R":
                 value = e.bytes(k, addr, len(value))

@@ -197,15 +197,21 @@ class Known:
         return events[0][1] if events[0][2] else None
 
 
+# System calls: x86's syscall, int 0x80 and sysenter, ARM's and Thumb's svc, Power's sc; their effects on memory are in no frame.
+SYSTEM_CALLS = {bytes.fromhex(code) for code in ("0f05", "cd80", "0f34", "000000ef", "00df", "44000002")}
+
+
 class Memory(Known):
-    """The bytes that the instructions of a file show."""
+    """The bytes that the instructions of a file show. Code is so from the start; what is seen as data for the first time is so
+    from the last system call on."""
 
     def __init__(self, frames=()):
         super().__init__()
-        self.n_steps = 0
+        self.n_steps = self.last_call = 0
+        self.since = {}
         for k, (pc, raw, before, after) in enumerate(frames):
             seen = set()
-            self.see_bytes(k, pc, raw)
+            self.see_code(k, pc, raw)
             for addr, value in before:
                 if (addr, len(value)) not in seen:
                     seen.add((addr, len(value)))
@@ -214,9 +220,20 @@ class Memory(Known):
                 self.write_bytes(k + 1, addr, value)
             self.n_steps = k + 1
 
+    def see_code(self, pos, addr, raw):
+        for i, byte in enumerate(raw):
+            self.see(pos, addr + i, byte)
+        if bytes(raw) in SYSTEM_CALLS:
+            self.last_call = pos + 1
+
     def see_bytes(self, pos, addr, value):
         for i, byte in enumerate(value):
+            if addr + i not in self.events:
+                self.since[addr + i] = self.last_call if self.last_call <= pos else 0
             self.see(pos, addr + i, byte)
+
+    def at(self, pos, thing):
+        return None if pos < self.since.get(thing, 0) else super().at(pos, thing)
 
     def write_bytes(self, pos, addr, value):
         for i, byte in enumerate(value):

@@ -15,6 +15,7 @@ PROGRAMS = {
     "shapes.cc": "-O2 -g -w -pthread -Wl,--no-as-needed -lstdc++",
     "subject.c": "-O2 -g -w -static",
 }
+ARGUMENTS = {"subject.c": ["signals"]}
 OWN = {"_init", "_fini", "_start", "deregister_tm_clones", "register_tm_clones", "frame_dummy", "__do_global_dtors_aux"}
 
 
@@ -42,7 +43,7 @@ def functions(source, path):
 def entries(source, options):
     path = build(source, source.replace(".", "_"), options)
     out = f"{source}.ucir"
-    done = record(out, path)
+    done = record(out, path, *ARGUMENTS.get(source, ()))
     assert "unexplained" in done.stderr, done
     found = functions(source, path)
     assert len(found) > 3, found

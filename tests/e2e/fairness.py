@@ -146,8 +146,7 @@ def reads_symbols_aside():
 
 def longest_wait(question):
     """Of the loop's time, while the question is answered, between two answers to another client."""
-    options = "--no-sandbox", "--image", TRACESTUB  # else the server may write no file
-    with serve(LONG_TRACE, *options) as server, Quiet(server.address) as client, Quiet(server.address) as other:
+    with serve(LONG_TRACE, "--image", TRACESTUB) as server, Quiet(server.address) as client, Quiet(server.address) as other:
         for first in "goto end", "coverage first 1":  # the names of the files are there
             client.send(text(first))
             finish(client)
@@ -162,15 +161,6 @@ def longest_wait(question):
         return longest
 
 
-def writes_files_in_slices():
-    """This program's own lines are many."""
-    limit = limit_ms()
-    waits = [limit]
-    while len(waits) <= 2 * TRIES and min(waits) >= limit:
-        waits.append(longest_wait("coverage --lcov out.info first 1"))
-    assert pathlib.Path("out.info").exists() and min(waits) < limit, waits
-
-
 def prints_in_slices():
     """Text waits until the columns are chosen, and `last` until the search is over: in one piece 200 ms."""
     limit = 2 * limit_ms()  # two slices and what they send may lie between two answers
@@ -183,7 +173,6 @@ def prints_in_slices():
 add_case("long answers", prints_in_slices)
 add_case("thousands of libraries", thousands_of_libraries)
 add_case("symbols", reads_symbols_aside)
-add_case("files of coverage", writes_files_in_slices)
 for topic, packets in PACKETS.items():
     add_case(topic, is_fair, packets)
 run_cases()

@@ -66,7 +66,7 @@ def the_auxiliary_vector_and_the_command_line():
 def what_is_not_recorded_is_refused_and_the_session_goes_on():
     with Gdb("x64_walk") as g:
         g("stepi 5")
-        for name in "environ", "exe", "status/x":
+        for name in "io", "exe", "status/x":
             g(f"remote get /proc/1/{name} {g.folder}/x")
             g.expect("Remote I/O error")
         g("python print(gdb.selected_frame().read_register('eflags'))")

@@ -4,7 +4,7 @@
  * nothing is decoded.
  *
  * Steps that do the same leave no difference, but where they write a part of a register of which the rest
- * differs.
+ * differs.  Chunks with inferred writes are not passed over: steps of later chunks decide what those wrote.
  */
 #include "diff_parts.h"
 
@@ -104,12 +104,13 @@ static bool go_to(struct ts_diff_side *s, uint64_t pos, struct ts_error *err)
 bool ts_diff_skip(struct ts_diff *d, const struct ts_diff_lane *l, bool *is_skipped, struct ts_error *err)
 {
 	const struct ts_diff_digests *x = &d->digests;
-	uint64_t a = l->a.pos / TS_CHUNK_STEPS, b = l->b.pos / TS_CHUNK_STEPS, n = 0;
+	uint64_t a = l->a.pos / TS_CHUNK_STEPS, b = l->b.pos / TS_CHUNK_STEPS, n = 0, n_plain;
 
 	*is_skipped = false;
 	if (!x->a || l->a.pos % TS_CHUNK_STEPS || l->b.pos % TS_CHUNK_STEPS)
 		return true;
-	while (a + n < x->n_a && b + n < x->n_b && x->a[a + n] && x->a[a + n] == x->b[b + n])
+	n_plain = least(ts_query_next_sight(d->a, a) - a, ts_query_next_sight(d->b, b) - b);
+	while (n < n_plain && a + n < x->n_a && b + n < x->n_b && x->a[a + n] && x->a[a + n] == x->b[b + n])
 		n++;
 	for (uint32_t i = 0; i < d->n_lanes && n; i++) {
 		if (!bound_by_lane(d, &d->lanes[i], a, b, &n, err))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "values.h"
 
+#include "scan.h"
 #include "snapshot.h"
 #include "src/sketch/probe.h"
 #include "src/timeline/backfill.h"
@@ -43,12 +44,7 @@ uint64_t ts_query_n_values_read(const struct ts_query *q)
 uint64_t ts_query_next_begin(const struct ts_query *q, struct ts_probe *p, uint64_t chunk, uint64_t end)
 {
 	uint64_t found = ts_sketches_next(q->tl, p, chunk, end);
+	uint64_t sight = ts_query_next_sight(q, chunk); /* the sketches are of the trace's effects alone */
 
-	/* what is inferred is no effect of the trace, of which the sketches are */
-	for (uint32_t i = 0; i < q->tl->n_memory; i++) {
-		uint64_t sight = ts_space_next_sight(q->tl->memory[i], chunk);
-
-		found = sight < found ? sight : found;
-	}
-	return found;
+	return sight < found ? sight : found;
 }

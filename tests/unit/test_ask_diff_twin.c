@@ -364,9 +364,10 @@ static void check_digests(uint64_t seed, const struct shown *rows, size_t n)
 	half_fini(&b);
 }
 
-/* How many rows, of all pairs, were of which kind. */
+/* Of all pairs. */
 struct counts {
-	unsigned n_bytes, n_paths, n_values;
+	unsigned n_paths, n_values; /* rows of these kinds */
+	unsigned n_bytes; /* pairs whose steps write different bytes: few of the pairs have most of those bytes */
 };
 
 /* Mark what only one of them executed, check the other rows. */
@@ -395,6 +396,7 @@ static void check_twins(uint64_t seed, struct counts *counts)
 	struct script_random edits = { seed };
 	struct half a, b;
 	struct shown *rows;
+	unsigned n_bytes = 0;
 	size_t n;
 
 	asked_seed = seed;
@@ -406,11 +408,12 @@ static void check_twins(uint64_t seed, struct counts *counts)
 		uint64_t k = next_paired(&a, t, 0), k2 = next_paired(&b, t, 0);
 
 		for (; k < a.n && k2 < b.n; k = next_paired(&a, t, k + 1), k2 = next_paired(&b, t, k2 + 1)) {
-			check_pair(&a, k, &b, k2, rows, n, &counts->n_bytes);
+			check_pair(&a, k, &b, k2, rows, n, &n_bytes);
 			check_regs(&a, k, &b, k2, rows, n);
 		}
 		ck_assert(k == a.n && k2 == b.n);
 	}
+	counts->n_bytes += n_bytes > 0;
 	check_digests(seed, rows, drop_contradicted(&a, &b, rows, n));
 	free(rows);
 	half_fini(&a);
@@ -425,7 +428,7 @@ START_TEST(the_naive_twin_agrees)
 
 	for (uint64_t i = 1; i <= n; i++)
 		check_twins(twins_seed(i), &counts);
-	ck_assert_msg(counts.n_bytes > n / 3 && counts.n_paths > n / 3 && counts.n_values > n / 3, "%u %u %u",
+	ck_assert_msg(counts.n_bytes > n / 20 && counts.n_paths > n / 3 && counts.n_values > n / 3, "%u %u %u",
 		      counts.n_bytes, counts.n_paths, counts.n_values);
 }
 END_TEST

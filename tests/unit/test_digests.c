@@ -162,50 +162,45 @@ static void remove_files(void)
 	remove(PATH ".part");
 }
 
+/* What one program after another does with a recording: none knows which threads the one before it found. */
+static void use_new(uint64_t seed, bool makes_digests, bool has_digests, bool is_finished, uint64_t n_steps)
+{
+	struct script *s = script_random_new(seed, 500);
+	struct ts_timeline *tl = open_timeline(s, makes_digests, is_finished);
+
+	if (is_finished) {
+		ck_assert_ptr_null(tl->builder);
+		ck_assert_uint_eq(tl->digests.n_read, 0); /* opening costs no more for more of them */
+	} else {
+		grow(tl, n_steps);
+	}
+	if (n_steps == UINT64_MAX)
+		check_timeline(s, tl, has_digests);
+	ts_timeline_free(tl);
+	script_free(s);
+}
+
 START_TEST(an_index_file_brings_them_back)
 {
 	struct script_random rnd = { (uint64_t)_i };
-	struct script *s = script_random_new((uint64_t)_i + 40, 500);
-	struct ts_timeline *tl;
+	uint64_t seed = (uint64_t)_i + 40;
 
 	remove_files();
-	for (unsigned i = 0; i < 3; i++) { /* interrupted twice */
-		tl = open_timeline(s, true, false);
-		grow(tl, i == 2 ? UINT64_MAX : script_below(&rnd, 200));
-		if (i == 2)
-			check_timeline(s, tl, true);
-		ts_timeline_free(tl);
-	}
-	for (unsigned has_digests = 0; has_digests < 2; has_digests++) {
-		tl = open_timeline(s, has_digests, true);
-		ck_assert_ptr_null(tl->builder);
-		ck_assert_uint_eq(tl->digests.n_read, 0); /* opening costs no more for more of them */
-		check_timeline(s, tl, has_digests);
-		ts_timeline_free(tl);
-	}
+	for (unsigned i = 0; i < 3; i++) /* interrupted twice */
+		use_new(seed, true, true, false, i == 2 ? UINT64_MAX : script_below(&rnd, 200));
+	for (unsigned has_digests = 0; has_digests < 2; has_digests++)
+		use_new(seed, has_digests, has_digests, true, UINT64_MAX);
 	remove_files();
-	script_free(s);
 }
 END_TEST
 
 START_TEST(one_that_was_built_without_them_has_none)
 {
-	struct script *s = script_random_new(7, 500);
-	struct ts_timeline *tl;
-
 	remove_files();
-	tl = open_timeline(s, false, false);
-	grow(tl, 150);
-	ts_timeline_free(tl);
-	tl = open_timeline(s, true, false); /* goes on with what has none */
-	grow(tl, UINT64_MAX);
-	check_timeline(s, tl, false);
-	ts_timeline_free(tl);
-	tl = open_timeline(s, true, true);
-	check_timeline(s, tl, false);
-	ts_timeline_free(tl);
+	use_new(7, false, false, false, 150);
+	use_new(7, true, false, false, UINT64_MAX); /* goes on with what has none */
+	use_new(7, true, false, true, UINT64_MAX);
 	remove_files();
-	script_free(s);
 }
 END_TEST
 

@@ -194,6 +194,15 @@ static bool load_base(struct ts_space_builder *sb, struct ts_index_arrays *a)
 	return !a->is_bad && !n_lines;
 }
 
+/* The last gap lies in segment @segment or before, and not before the gaps that are known already. */
+static bool is_good_gap(const struct ts_space_builder *sb, uint64_t segment, uint64_t gap)
+{
+	const struct ts_sights *s = &sb->space->sights;
+
+	return gap <= (segment + 1) * TS_SEGMENT_CHUNKS * TS_CHUNK_STEPS && gap >= sb->gap &&
+	       (!s->n || s->items[s->n - 1].pos <= gap);
+}
+
 bool ts_space_load_state(struct ts_space_builder *sb, uint64_t segment, struct ts_index_arrays *a)
 {
 	struct ts_space *sp = sb->space;
@@ -207,7 +216,7 @@ bool ts_space_load_state(struct ts_space_builder *sb, uint64_t segment, struct t
 	if (!load_sights(sb, a))
 		return false;
 	counts = ts_index_take_n(a, sizeof(*counts), 1);
-	if (!counts)
+	if (!counts || !is_good_gap(sb, segment, counts->gap))
 		return false;
 	for (size_t i = 0; i < n; i++) {
 		if (completions[i].addr % TS_LINE_LEN || completions[i].mask > UINT16_MAX ||

@@ -556,7 +556,7 @@ def a_document_ends_where_it_ends():
 def files_of_the_host_are_not_served():
     secrets = ["/etc/passwd", "etc/passwd", "../../../../etc/passwd", "/proc/self/environ",
                "/proc/self/maps", "/proc/self/mem", "/proc/self/exe", "/proc/self/../../etc/passwd",
-               "/proc/1/../../etc/passwd", "/proc/1/environ", "/proc/1/root/etc/passwd", "/proc/1/cwd/x",
+               "/proc/1/../../etc/passwd", "/proc/1/io", "/proc/1/root/etc/passwd", "/proc/1/cwd/x",
                "/proc/1/fd/0", "/proc/thread-self/maps", "/proc/1/maps/../environ", "/proc//1//environ",
                "/dev/zero", "/", ".", "..", "", "/proc", "/proc/1", "//etc//passwd", "/etc/passwd\0",
                PROGRAM + "/../../../../../../../../etc/passwd"]

@@ -91,7 +91,7 @@ def a_32_bit_program_that_was_moved_has_its_exports():
     name_at = max(called, key=lambda at: len(called[at]))
     assert len(called[name_at]) > 5 and base < min(pcs) and max(pcs) < base + 0x3000, called
     with Server(str(trace)) as server, Rsp(server.address) as r:
-        r.ask("qRcmd," + b"wait".hex())
+        r.ask("qRcmd," + b"goto end".hex())
         shown = r.ask_all([f"m{at:x},1" for at in range(base + 0x1000, max(pcs) + 16)])
     code = bytes(0 if byte.startswith("E") else int(byte, 16) for byte in shown)
     program = pathlib.Path("moved.exe").resolve()

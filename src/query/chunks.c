@@ -71,11 +71,11 @@ static void turn_to(const struct ts_query *q, struct ts_steps *b, uint32_t proce
 
 /*
  * What is known of memory only since position @pos shows as hidden writes of the last step of @b, which leads
- * there.
+ * there.  Does nothing if memory is exhausted: then the batch may have no steps.
  */
 static void add_sights(const struct ts_query *q, struct ts_steps *b, uint64_t pos)
 {
-	for (uint32_t i = 0; i < q->tl->n_memory; i++) {
+	for (uint32_t i = 0; i < q->tl->n_memory && !b->is_failed; i++) {
 		if (!ts_space_has_sights(q->tl->memory[i], pos, pos))
 			continue;
 		if (last_process(q, b) != i)

@@ -48,7 +48,10 @@ static bool take_first(struct rsp_guard *g, uint8_t c)
 	return hold(g, c);
 }
 
-/* "F", perhaps a sign, hexadecimal digits, also repeated ones: it is an answer when something else follows them. */
+/*
+ * "F", perhaps a sign, hexadecimal digits, also repeated ones: it is an answer when something else follows them, "T" in
+ * the answer to QTFrame.
+ */
 static bool take_answer(struct rsp_guard *g, uint8_t c)
 {
 	uint8_t last = g->head[g->n_head - 1];
@@ -56,7 +59,7 @@ static bool take_answer(struct rsp_guard *g, uint8_t c)
 
 	if (is_digit)
 		return hold(g, c);
-	if (g->n_head > 2 && isxdigit(last) && (c == ',' || c == ';' || c == '#' || c == '*'))
+	if (g->n_head > 2 && isxdigit(last) && (c == ',' || c == ';' || c == '#' || c == '*' || c == 'T'))
 		return take_body(g, c);
 	return refuse(g, "a request to use files of the debugger");
 }

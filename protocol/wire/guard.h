@@ -5,7 +5,7 @@
  * gdb opens, writes, renames and removes files of its user when its server asks for it: a packet "Fopen,...".  The server of
  * `tracestub gdb` reads a recording in a sandbox, and never asks.  Only what is certainly read by the debugger as it is
  * read here is passed on: acknowledgements, and whole packets and notifications.  Answers to the debugger's own file
- * requests, "F" and a number, pass.
+ * requests and to QTFrame, "F" and a number, pass.
  */
 #ifndef RSP_GUARD_H
 #define RSP_GUARD_H

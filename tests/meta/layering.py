@@ -59,6 +59,7 @@ ROOMS = {
 JOINTS = {
     "protocol/tracing/tracing.c": "protocol/session",
     "src/program/opening.c": "loaders",
+    "src/program/relay.c": "protocol/wire",
     "src/program/serve.c": "protocol/server",
     "src/program/unfinished.c": "src/recorder loaders/usercorn",
     "src/program/unfinished.h": "src/recorder loaders/usercorn",

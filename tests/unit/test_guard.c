@@ -62,6 +62,8 @@ START_TEST(answers_to_the_debuggers_own_requests_pass)
 {
 	passes("$F0#76");
 	passes("$F-1,2#00");
+	passes("$F-1#00");
+	passes("$F4d2T1#00"); /* of QTFrame */
 	passes("$F1a;abc}\004#00");
 	passes("$F0,0;#00");
 	passes("$F1000* ;#00"); /* three digits more */

@@ -59,7 +59,7 @@ static bool is_of_glibc(const char *path)
  */
 static struct ts_tls_object object_of(const struct rsp_session *s, uint64_t map, struct ts_tls_facts *facts)
 {
-	bool is_program = !map || map == s->target->located.first;
+	bool is_program = !map || map == rsp_modules_program(s);
 	struct ts_tls_object object = { .is_program = is_program, .link_map = map };
 	struct rsp_library library;
 	size_t at = 0;
@@ -91,7 +91,7 @@ static bool program_by_abi(const struct rsp_session *s, uint32_t thread, uint64_
 	return true;
 }
 
-/* "thread,offset,link map".  gdb has no link map for the program: 0. */
+/* "thread,offset,link map".  gdb before 17 has no link map for the program: 0; later ones have its main-lm. */
 static enum rsp_done pkt_tls(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
 	struct rsp_tid tid = rsp_args_tid(a);

@@ -185,8 +185,7 @@ static void put_name(const struct rsp_session *s, const char *file, struct ts_bu
 		ts_buf_puts(out, " (not the recorded file)");
 }
 
-/* Where the program lies at the session's position; 0 if it is not known. */
-static uint64_t program_address(const struct rsp_session *s)
+uint64_t rsp_modules_program(const struct rsp_session *s)
 {
 	struct ts_module_info m;
 
@@ -205,7 +204,7 @@ static uint64_t program_address(const struct rsp_session *s)
  */
 void rsp_modules_svr4_xml(const struct rsp_session *s, struct ts_buf *out)
 {
-	const uint64_t program = program_address(s);
+	const uint64_t program = rsp_modules_program(s);
 	struct rsp_library library;
 	size_t at = 0;
 

@@ -36,6 +36,9 @@ bool rsp_modules_have_changed(const struct rsp_session *s);
 /* Append the lists: the libraries of the current process at the session's position, without the program. */
 void rsp_modules_any_xml(const struct rsp_session *s, struct ts_buf *out);
 
+/* The program's address at the session's position, which is its main-lm for gdb; 0 if it is not known. */
+uint64_t rsp_modules_program(const struct rsp_session *s);
+
 /*
  * On GNU/Linux the list holds the libraries whose dynamic section is known, either from the ELF headers in
  * memory at the position (recorded, or from a file that the user gave) or from those of their file under the

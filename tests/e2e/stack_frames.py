@@ -98,7 +98,10 @@ def gdbs_frames(program, trace, positions):
 
 
 def is_same(rows, frames):
-    """Where gdb returns to is shortly after the call."""
+    """Where gdb returns to is shortly after the call. A signal is a frame of both; the interrupted instruction is no call."""
+    signals = [k for k, r in enumerate(rows) if r["function"] == "signal"]
+    if signals:
+        return len(rows) == len(frames) and rows[0]["pc"] == hex(frames[0][0])
     pcs = [int(r["pc"], 16) for r in rows]
     return len(pcs) == len(frames) and pcs[0] == frames[0][0] and \
         all(0 < pc - call <= CALL_LEN for call, (pc, _) in zip(pcs[1:], frames[1:]))

@@ -241,7 +241,8 @@ def an_output_that_cannot_be_written_is_said_before_the_program_runs():
 @case
 def without_the_emulator_the_package_is_named():
     os.makedirs("bin", exist_ok=True)
-    done = record("none.ucir", "/bin/true", options=("--with", "qemu"), env={"PATH": os.path.abspath("bin")})
+    done = subprocess.run([TRACESTUB, "record", "-o", "none.ucir", "--with", "qemu", "--", "/bin/true"],
+                          env={"PATH": os.path.abspath("bin")}, capture_output=True, text=True, timeout=LIMIT)
     assert done.returncode == 1 and done.stderr.count("\n") == 1 and "apt-get install qemu-user" in done.stderr, done
 
 

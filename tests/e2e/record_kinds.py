@@ -86,7 +86,8 @@ def a_library_that_is_missing_is_told_as_without_recording():
 
 
 def refused(path):
-    done = record("none.ucir", "/bin/true", options=("--with", "qemu"), env={"PATH": path})
+    done = subprocess.run([TRACESTUB, "record", "-o", "none.ucir", "--with", "qemu", "--", "/bin/true"], env={"PATH": path},
+                          capture_output=True, text=True, timeout=LIMIT)
     assert done.returncode == 1 and done.stderr.count("\n") == 1 and not os.path.exists("none.ucir"), done
     assert "static" in done.stderr and "apt-get install qemu-user" in done.stderr, done
 

@@ -98,11 +98,9 @@ def gdbs_frames(program, trace, positions):
 
 
 def is_same(rows, frames):
-    """Where gdb returns to is shortly after the call. A signal is a frame of both; the interrupted instruction is no call."""
-    signals = [k for k, r in enumerate(rows) if r["function"] == "signal"]
-    if signals:
-        return len(rows) == len(frames) and rows[0]["pc"] == hex(frames[0][0])
-    pcs = [int(r["pc"], 16) for r in rows]
+    """Where gdb returns to is shortly after the call. A signal and what it interrupted are two rows, and none of these frames."""
+    signals = {k for k, r in enumerate(rows) if r["function"] == "signal"}
+    pcs = [int(r["pc"], 16) for k, r in enumerate(rows) if k not in signals and k - 1 not in signals]
     return len(pcs) == len(frames) and pcs[0] == frames[0][0] and \
         all(0 < pc - call <= CALL_LEN for call, (pc, _) in zip(pcs[1:], frames[1:]))
 

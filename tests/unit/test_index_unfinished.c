@@ -103,7 +103,8 @@ START_TEST(a_builder_that_is_killed_again_and_again_gets_there)
 	open_script(&a, 9);
 	finish(&a);
 	remove(PATH);
-	for (uint64_t at = 0; at < len; at += len / 30)
+	/* a file that was continued may be some bytes shorter */
+	for (uint64_t at = 0; at < len - len / 60; at += len / 30)
 		build_and_die(9, at);
 	build(&b, 9);
 	compare(&a, &b, 20);

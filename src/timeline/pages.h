@@ -21,6 +21,7 @@ struct ts_marks;
 struct ts_holes {
 	uint64_t bits[64];   /* bit i: byte i is lost; known bytes are not */
 	uint64_t old[64];    /* the user's: of the lost ones, those that were so at the last gap */
+	uint64_t saved[64];  /* the user's: of the others, those that an index file has as such */
 	uint32_t chain[256]; /* by line; the user's */
 };
 

@@ -32,6 +32,7 @@ void ts_space_builder_fini(struct ts_space_builder *sb)
 	free(sb->touched);
 	free(sb->fresh);
 	free(sb->holed);
+	free(sb->lost);
 	free(sb->dirty);
 	free(sb->completions);
 	ts_space_drop_segment(&sb->packed);
@@ -140,6 +141,27 @@ static bool lose(struct ts_space_builder *sb, struct ts_page *pg, unsigned word,
 	return true;
 }
 
+/* Of the word at @addr, the bytes that were lost since the last gap, as an index file says. */
+static uint64_t lost_since_gap(const struct ts_space_builder *sb, uint64_t addr)
+{
+	size_t lo = 0, n = sb->n_lost;
+	uint64_t bytes = 0;
+
+	while (n) {
+		size_t half = n / 2;
+
+		if (sb->lost[lo + half].addr < addr) {
+			lo += half + 1;
+			n -= half + 1;
+		} else {
+			n = half;
+		}
+	}
+	for (; lo < sb->n_lost && sb->lost[lo].addr == addr; lo++)
+		bytes |= sb->lost[lo].bytes;
+	return bytes;
+}
+
 /*
  * The page @pg, which is new, holds what its layers hold, and what an index file says of the chunks before.
  * Without the image: a value seen that differs from a file's completes the past, it contradicts nothing.
@@ -156,8 +178,10 @@ static bool paint_page(struct ts_space_builder *sb, struct ts_page *pg)
 
 		if (lost && !lose(sb, pg, word, lost))
 			return false;
-		if (lost && sb->gap)
-			pg->holes->old[word] |= lost;
+		if (lost && sb->gap) {
+			pg->holes->saved[word] = lost & lost_since_gap(sb, first + word * 64);
+			pg->holes->old[word] |= lost & ~pg->holes->saved[word];
+		}
 		pg->known[word] |= bits_of(known + word * 64, 1);
 	}
 	return true;
@@ -668,11 +692,13 @@ void ts_space_fill(struct ts_space_builder *sb, uint64_t pos, uint64_t addr, uin
 void ts_space_gap(struct ts_space_builder *sb, uint64_t pos)
 {
 	sb->gap = pos;
+	sb->n_lost = 0;
 	for (; sb->n_holed; sb->n_holed--) {
 		struct ts_page *pg = sb->holed[sb->n_holed - 1];
 
 		pg->is_holed = false;
 		memcpy(pg->holes->old, pg->holes->bits, sizeof(pg->holes->old));
+		memset(pg->holes->saved, 0, sizeof(pg->holes->saved));
 	}
 }
 

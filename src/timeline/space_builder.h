@@ -36,6 +36,12 @@ struct ts_touched {
 	struct ts_marks *marks; /* owned, beyond n_touched too; all 0 there */
 };
 
+/* Bytes of a word of 64 that were lost since the last gap. */
+struct ts_lost_word {
+	uint64_t addr;  /* a multiple of 64 */
+	uint64_t bytes; /* bit i: byte i */
+};
+
 struct ts_space_builder {
 	struct ts_space *space;   /* borrowed; what is built */
 	struct ts_pages now;      /* current contents of the pages that steps touched */
@@ -53,6 +59,8 @@ struct ts_space_builder {
 	uint64_t gap;             /* position of the last ts_space_gap(), 0: none */
 	struct ts_page **holed;   /* owned; those of now that may have lost bytes since then */
 	size_t n_holed, cap_holed;
+	struct ts_lost_word *lost; /* owned; what an index file says of those, by address from ts_space_resume() on */
+	size_t n_lost, cap_lost;
 	const struct ts_world_builder *world; /* borrowed; the regions of the space; NULL: it has none */
 	uint64_t resumed;         /* the first chunk that was read here and not taken from an index file */
 	/* owned; ordinals of the space's base pages that changed since it was saved */

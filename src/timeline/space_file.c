@@ -2,13 +2,16 @@
 /*
  * A space to an index file and back.  Its arrays: the segment (changed lines, silent ones, read ones), then
  * what was learned of the layers' own contents (pages and lines that are not as they were), completed
- * versions of segments before, since when bytes of layers are known, counts.
+ * versions of segments before, since when bytes of layers are known, which bytes were lost
+ * since the last gap, counts.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "space_builder.h"
 #include "space_parts.h"
 #include "src/base/buf.h"
+#include "src/base/room.h"
 #include "src/index/index_write.h"
 
 /* A page of a layer; so many lines follow each other in the array of lines. */
@@ -105,6 +108,50 @@ static bool load_sights(struct ts_space_builder *sb, struct ts_index_arrays *a)
 	return !a->is_bad;
 }
 
+/* Bytes that were lost since the last gap; those that were saved before are left out. */
+static void save_lost(struct ts_space_builder *sb, struct ts_index_file *f)
+{
+	struct ts_buf out;
+
+	ts_buf_init(&out);
+	for (size_t i = 0; sb->gap && i < sb->n_holed; i++) {
+		const struct ts_page *pg = sb->holed[i];
+		struct ts_holes *h = pg->holes;
+
+		for (unsigned word = 0; word < TS_PAGE_LEN / 64; word++) {
+			struct ts_lost_word w = { (pg->page << TS_PAGE_BITS) + word * 64,
+						  h->bits[word] & ~h->old[word] & ~h->saved[word] };
+
+			if (w.bytes)
+				ts_buf_put(&out, &w, sizeof(w));
+			h->saved[word] |= w.bytes;
+		}
+	}
+	ts_index_put_buf(f, &out);
+	ts_buf_fini(&out);
+}
+
+/* Returns false if the words contradict themselves, or memory is exhausted. */
+static bool load_lost(struct ts_space_builder *sb, const struct ts_lost_word *words, size_t n, uint64_t gap)
+{
+	if (gap != sb->gap)
+		sb->n_lost = 0;
+	for (size_t i = 0; i < n; i++) {
+		if (words[i].addr % 64 || !gap ||
+		    !ts_room(&sb->lost, sb->n_lost, &sb->cap_lost, 16, sizeof(*sb->lost)))
+			return false;
+		sb->lost[sb->n_lost++] = words[i];
+	}
+	return true;
+}
+
+static int compare_lost(const void *a, const void *b)
+{
+	uint64_t x = ((const struct ts_lost_word *)a)->addr, y = ((const struct ts_lost_word *)b)->addr;
+
+	return x < y ? -1 : x > y;
+}
+
 void ts_space_set_clean(struct ts_space_builder *sb)
 {
 	for (size_t i = 0; i < sb->n_dirty; i++) {
@@ -128,6 +175,7 @@ void ts_space_save(struct ts_space_builder *sb, uint64_t segment, struct ts_inde
 	save_base(sb, f);
 	ts_index_put(f, sb->completions, sb->n_completions, sizeof(*sb->completions));
 	save_sights(sb, f);
+	save_lost(sb, f);
 	ts_index_put(f, &counts, 1, sizeof(counts));
 	ts_space_set_clean(sb);
 }
@@ -208,15 +256,17 @@ bool ts_space_load_state(struct ts_space_builder *sb, uint64_t segment, struct t
 	struct ts_space *sp = sb->space;
 	const struct ts_completion *completions;
 	const struct saved_counts *counts;
-	size_t n;
+	const struct ts_lost_word *lost;
+	size_t n, n_lost;
 
 	if (sb->is_failed || !load_base(sb, a))
 		return false;
 	completions = ts_index_take(a, sizeof(*completions), &n);
 	if (!load_sights(sb, a))
 		return false;
+	lost = ts_index_take(a, sizeof(*lost), &n_lost);
 	counts = ts_index_take_n(a, sizeof(*counts), 1);
-	if (!counts || !is_good_gap(sb, segment, counts->gap))
+	if (!counts || !is_good_gap(sb, segment, counts->gap) || !load_lost(sb, lost, n_lost, counts->gap))
 		return false;
 	for (size_t i = 0; i < n; i++) {
 		if (completions[i].addr % TS_LINE_LEN || completions[i].mask > UINT16_MAX ||
@@ -232,4 +282,6 @@ bool ts_space_load_state(struct ts_space_builder *sb, uint64_t segment, struct t
 void ts_space_resume(struct ts_space_builder *sb, uint64_t chunk)
 {
 	sb->resumed = chunk;
+	if (sb->n_lost)
+		qsort(sb->lost, sb->n_lost, sizeof(*sb->lost), compare_lost);
 }

@@ -253,7 +253,7 @@ static inline void take_register(struct scan *s, const struct regmap_slot *slot)
 	}
 	if (slot->off == s->names->call_off) {
 		l->call = value;
-		l->has_call = true; /* a bad value is none of a system call */
+		l->has_call = true; /* a bad value does not come from a system call */
 	}
 	if (__builtin_expect(!is_good, 0)) {
 		damaged(s, TENET_BAD_REGISTER, at);

@@ -125,7 +125,7 @@ static bool classify(const struct ts_entries *e, uint64_t pos, uint64_t from, ui
 	return true;
 }
 
-/* Returns false if it is none, or the trace cannot be read: *err tells. */
+/* Returns false if @it is not an entry, or if the trace cannot be read: then err->code is set. */
 static bool look(const struct ts_entries *e, const struct item *it, struct ts_entry *entry, struct ts_error *err)
 {
 	struct ts_query *q = e->ask->q;

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/ask/cells.h"
-#include "src/ask/names.h"
+#include "src/ask/verbs/cells.h"
+#include "src/symbols/names.h"
 #include "src/query/call_list.h"
 
 #define STEPS_A_TURN 1000000u

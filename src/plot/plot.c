@@ -8,8 +8,8 @@
 
 #include "moments.h"
 #include "owners.h"
-#include "src/ask/cells.h"
-#include "src/ask/names.h"
+#include "src/ask/verbs/cells.h"
+#include "src/symbols/names.h"
 #include "src/base/room.h"
 #include "src/query/scan.h"
 

@@ -8,7 +8,7 @@
 
 #include "src/arch/signals.h"
 #include "src/arch/syscall_name.h"
-#include "src/ask/names.h"
+#include "src/symbols/names.h"
 #include "src/query/query.h"
 
 static const char *const kind_names[TS_N_MARK_KINDS] = {

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "src/ask/find_symbols.h"
+#include "src/symbols/find_symbols.h"
 
 static bool find_symbols(const struct ts_asker *a, struct ts_symbols *symbols, struct ts_local_files *local,
 			 struct ts_error *err)

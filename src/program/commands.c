@@ -12,7 +12,7 @@
 #include "meter.h"
 #include "message.h"
 #include "report.h"
-#include "src/ask/question.h"
+#include "src/ask/grammar/question.h"
 #include "src/base/log.h"
 #include "src/base/utf8.h"
 #include "src/export/export.h"

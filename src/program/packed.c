@@ -16,7 +16,7 @@
 #include "meter.h"
 #include "message.h"
 #include "report.h"
-#include "src/ask/marks.h"
+#include "src/ask/grammar/marks.h"
 #include "src/base/cache_dir.h"
 #include "src/base/log.h"
 #include "src/base/whole.h"

@@ -10,7 +10,7 @@
 #include "reading.h"
 #include "message.h"
 #include "report.h"
-#include "src/ask/find_symbols.h"
+#include "src/symbols/find_symbols.h"
 #include "src/query/query.h"
 
 /* Debuggers begin at once. */

@@ -14,6 +14,8 @@ import sys
 TOP = pathlib.Path(os.environ.get("TEST_SRCDIR", pathlib.Path(__file__).resolve().parents[2]))
 
 MODEL = "src/base src/arch src/trace src/frames src/query src/agent src/export"
+ASK = "src/base src/arch src/trace src/frames src/query src/search src/symbols"
+ASKED = "src/symbols src/ask src/ask/grammar src/ask/output src/ask/verbs src/ask/diff"
 FORMAT = "loaders loaders/kit src/base src/arch src/trace"
 
 # room -> rooms whose headers its files may include, beside its own; bottom up
@@ -30,15 +32,23 @@ ROOMS = {
     "src/export": "src/base src/arch src/trace src/frames src/query",
     "src/agent": "src/base src/arch src/query",
     "src/search": "src/base src/arch src/trace src/query",
-    "src/ask": "src/base src/arch src/trace src/frames src/query src/agent src/search",
-    "src/plot": "src/base src/arch src/trace src/query src/search src/ask",
+    "src/symbols": "src/base src/trace src/query src/search",
+    "src/ask": "src/base src/trace src/query src/search",
+    "src/ask/grammar": f"{ASK} src/agent src/ask",
+    "src/ask/output": f"{ASK} src/ask src/ask/grammar",
+    "src/ask/verbs": f"{ASK} src/ask src/ask/grammar src/ask/calls src/ask/find src/ask/strings",
+    "src/ask/calls": f"{ASK} src/ask src/ask/grammar src/ask/verbs",
+    "src/ask/find": f"{ASK} src/ask src/ask/grammar src/ask/verbs",
+    "src/ask/strings": f"{ASK} src/ask src/ask/grammar src/ask/verbs src/ask/find",
+    "src/ask/diff": f"{ASK} src/ask src/ask/grammar",
+    "src/plot": f"src/base src/arch src/trace src/query src/search {ASKED}",
     "src/model": "src/base src/trace src/index src/timeline src/query",
-    "src/mcp": "src/base src/query src/search src/ask src/model",
+    "src/mcp": f"src/base src/query src/search {ASKED} src/model",
     "src/record": "src/base loaders/usercorn",
     "src/recorder": "loaders/usercorn src/record",
     "src/recorder-vg": "src/record",
     "src/sandbox": "src/base src/trace",
-    "src/program": f"{MODEL} src/ask src/plot src/index src/model src/mcp src/sandbox",
+    "src/program": f"{MODEL} {ASKED} src/plot src/index src/model src/mcp src/sandbox",
     "loaders": "src/base src/trace",
     "loaders/kit": "src/base src/arch src/trace",
     "loaders/bap": FORMAT,
@@ -51,7 +61,7 @@ ROOMS = {
     "loaders/x64dbg": FORMAT,
     "protocol/wire": "src/base",
     "protocol/tracing": f"{MODEL} protocol/wire",
-    "protocol/session": f"{MODEL} src/ask protocol/wire protocol/tracing protocol/packets",
+    "protocol/session": f"{MODEL} {ASKED} protocol/wire protocol/tracing protocol/packets",
     "protocol/packets": f"{MODEL} protocol/wire protocol/tracing protocol/session",
     "protocol/server": f"{MODEL} protocol/wire protocol/session",
 }

@@ -6,9 +6,9 @@
 #include "unit.h"
 
 #include "ask_text.h"
-#include "src/ask/number.h"
-#include "src/ask/place.h"
-#include "src/ask/value.h"
+#include "src/ask/grammar/number.h"
+#include "src/ask/grammar/place.h"
+#include "src/ask/grammar/value.h"
 
 #include <stdio.h>
 #include <string.h>

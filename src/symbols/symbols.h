@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Names of addresses: the functions and data of the files that are in memory, and their lines of the source.
+ *
+ * Files are noted first; ts_symbols_read() or ts_symbols_read_all() reads them before anything is asked.
+ */
+#ifndef TS_SYMBOLS_SYMBOLS_H
+#define TS_SYMBOLS_SYMBOLS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "code_lines.h"
+#include "src/base/error.h"
+#include "src/trace/source.h"
+
+struct ts_symbol {
+	uint64_t addr;
+	uint64_t len;     /* bytes; 0: not known, it reaches up to the next one, or the end of its segment */
+	const char *name; /* borrowed from the table; of C++ and Rust without parameters: ns::fn */
+	const char *mangled; /* borrowed; the same as in the file, mostly the same as name */
+	bool is_function;
+};
+
+/* How the name of an entry of a procedure linkage table ends: that of the function stands before it. */
+#define TS_LINKED "@plt"
+
+struct ts_symbols;
+
+/* An empty table; NULL if memory is exhausted. */
+struct ts_symbols *ts_symbols_new(void);
+void ts_symbols_free(struct ts_symbols *s);
+
+/*
+ * Note the ELF or PE file @src, of which the lowest page lies at *@base; NULL: where it is linked.  A file that
+ * is neither has no symbols.
+ *
+ * Returns false if memory is exhausted (TS_ENOMEM), or it cannot be opened again (TS_EIO).
+ */
+bool ts_symbols_add_file(struct ts_symbols *s, const struct ts_source *src, const uint64_t *base,
+			 struct ts_error *err);
+
+/*
+ * Read the symbols of the files that were noted.  Returns false if memory is exhausted; the table is of no use
+ * then.
+ */
+bool ts_symbols_read(struct ts_symbols *s, struct ts_error *err);
+
+/*
+ * The same, with what is otherwise read when it is first asked for: lines, and names as people write them.
+ * No function below takes long then.  May be called on another thread than the others, before them.
+ */
+bool ts_symbols_read_all(struct ts_symbols *s, struct ts_error *err);
+
+/*
+ * Add one; @name is copied.  With @len 0 it reaches up to the next one, over at most @room bytes.  It is left out if
+ * names have 256 MiB without it.
+ *
+ * Returns false if memory is exhausted.
+ */
+bool ts_symbols_add(struct ts_symbols *s, uint64_t addr, uint64_t len, uint64_t room, const char *name,
+		    bool is_function);
+
+/* The symbol that was added last is local to source file @file, which is copied.  Returns false if memory is exhausted. */
+bool ts_symbols_set_file(struct ts_symbols *s, const char *file);
+
+/*
+ * The files that were noted so far are the program's own, and those that the user names: their symbols come before those
+ * of the files that follow.
+ */
+void ts_symbols_end_own(struct ts_symbols *s);
+
+/* The function that @addr is in, NULL if none is known. */
+const struct ts_symbol *ts_symbols_function_at(struct ts_symbols *s, uint64_t addr);
+
+/*
+ * The symbol called @name (of @len bytes), as in the file or demangled; NULL if there is none.  A function
+ * goes before data.
+ */
+const struct ts_symbol *ts_symbols_find(struct ts_symbols *s, const char *name, size_t len);
+
+/*
+ * The same for a question about memory, or about code if @is_code: of the program's own symbols, then of the others, data
+ * goes before functions, or functions before data.  Also takes FILE::NAME, with FILE in single quotes or not, of what is
+ * local to a source file, and ::NAME.
+ *
+ * Returns NULL if there is none; or several of the program's own have the name: then *others gets how many, else 1 or 0.
+ */
+const struct ts_symbol *ts_symbols_find_for(struct ts_symbols *s, const char *name, size_t len, bool is_code,
+					    unsigned *others);
+
+/*
+ * The @i-th of those several as they may be told apart, FILE::NAME or NAME, in @text; its address.  Returns false after
+ * the last one.
+ */
+bool ts_symbols_get_other(struct ts_symbols *s, const char *name, size_t len, bool is_code, unsigned i,
+			  char text[256], uint64_t *addr);
+
+/* Is there a symbol called @name, as in the file, at @addr? */
+bool ts_symbols_is_at(struct ts_symbols *s, const char *name, uint64_t addr);
+
+/* Is @name a demangled one that symbols at several addresses have: functions with different parameters? */
+bool ts_symbols_is_overloaded(struct ts_symbols *s, const char *name, size_t len);
+
+/* The lines of the files; borrowed. */
+struct ts_code_lines *ts_symbols_lines(struct ts_symbols *s);
+
+/* The @i-th symbol by address, NULL after the last. */
+const struct ts_symbol *ts_symbols_get(struct ts_symbols *s, size_t i);
+
+#endif

@@ -545,7 +545,7 @@ static void close_reader(struct ts_reader *base)
 	free(r);
 }
 
-struct ts_reader *tenet_reader_new(struct tenet *rec, struct ts_error *err)
+static struct reader *make_reader(struct tenet *rec, struct ts_error *err)
 {
 	static const struct ts_reader_ops ops = {
 		.next = next, .save = save, .resume = resume, .close = close_reader
@@ -559,14 +559,21 @@ struct ts_reader *tenet_reader_new(struct tenet *rec, struct ts_error *err)
 	r->base.ops = &ops;
 	r->rec = rec;
 	go_to(r, 0, &rec->parts[0].start);
-	return &r->base;
+	return r;
+}
+
+struct ts_reader *tenet_reader_new(struct tenet *rec, struct ts_error *err)
+{
+	struct reader *r = make_reader(rec, err);
+
+	return r ? &r->base : NULL;
 }
 
 /* ---------------------------------------------------------------------------------------------- the start */
 
 bool tenet_read_start(struct tenet *rec, uint32_t i, struct ts_steps *initial, struct ts_error *err)
 {
-	struct reader *r = (struct reader *)tenet_reader_new(rec, err);
+	struct reader *r = make_reader(rec, err);
 	struct tenet_place *start = &rec->parts[i].start;
 	struct tenet_place before = { .number = 1 };
 	enum tenet_what what = rec->writer.is_own ? TENET_POSITION : TENET_ALL;

@@ -740,7 +740,7 @@ if int(re.match(r"[^0-9]*(\d+)", gdb.VERSION)[1]) < 16:
     gdb.events.before_prompt.connect(tracestub_explain)
 # "gdb -i dap" is an adapter for editors, with a registry of requests; no version has the buttons for backwards.
 def tracestub_add_to_dap():
-    from gdb.dap import events, startup, state
+    from gdb.dap import events, startup, state, threads
     from gdb.dap.server import _commands as requests, capability, request
 
     def run_back(thread, is_single, command):
@@ -763,6 +763,14 @@ def tracestub_add_to_dap():
                 args["target"] = os.environ["TRACESTUB_SOCKET"]
             return attach(**args)
         return attach_or_here
+
+    # The editor's list of threads says where each of them is; since gdb 17 that is in ptid_string.
+    def describe(thread):
+        where = thread.details or thread.ptid_string
+        return f"{thread.name} ({where})" if thread.name else where
+
+    if hasattr(threads, "_thread_name"):
+        threads._thread_name = describe
 
     # "tracestub dap" has a server of its own. An editor that would start the program gets the recording of it.
     if "TRACESTUB_SOCKET" in os.environ:

@@ -91,19 +91,27 @@ static void put_id(struct rsp_tid tid, struct ts_buf *out)
 	ts_buf_printf(out, "%" PRIx64, (uint64_t)tid.tid);
 }
 
+/*
+ * gdb 17 and later print id_str, the text with the number, wherever they name the thread; the description would
+ * repeat it.  Of these versions the client says multi-wp-addr+.
+ */
 static void put_thread(const struct rsp_session *s, uint32_t thread, struct ts_buf *out)
 {
 	const char *name = ts_query_thread_facts(s->target->q, thread)->name;
+	struct rsp_tid tid = rsp_session_tid(s, thread);
 
 	ts_buf_puts(out, "<thread id=\"");
-	put_id(rsp_session_tid(s, thread), out);
+	put_id(tid, out);
 	if (*name) {
 		ts_buf_puts(out, "\" name=\"");
 		rsp_xml_text(name, out);
 	}
-	ts_buf_puts(out, "\">");
+	if (s->has_watches)
+		ts_buf_printf(out, "\" id_str=\"Thread %" PRId64 ", ", tid.tid);
+	else
+		ts_buf_puts(out, "\">");
 	rsp_thread_text(s, thread, out);
-	ts_buf_puts(out, "</thread>\n");
+	ts_buf_puts(out, s->has_watches ? "\"/>\n" : "</thread>\n");
 }
 
 void rsp_threads_xml(const struct rsp_session *s, struct ts_buf *out)

@@ -265,6 +265,24 @@ START_TEST(gdb_is_told_of_libraries_before_it_goes_on_without_them)
 }
 END_TEST
 
+/* It would say so again wherever the library appears. */
+START_TEST(gdb_is_told_once_of_a_library_whose_file_is_not_here)
+{
+	const struct fake_options options = { .make = make_one_process };
+
+	fake_again(&options);
+	fake_send("qSupported:xmlRegisters=i386");
+	fake_send("qXfer:libraries:read::0,1000");
+	ck_assert(is_library_stop(fake_resume("c"), 2));
+	fake_send("qXfer:libraries:read::0,1000");
+	ck_assert_str_eq(fake_send("vFile:open:2f6c69622f622e736f,0,0"), "F-1,2"); /* /lib/b.so */
+	ck_assert(!is_library_stop(fake_resume("bc"), 0));
+	ck_assert(!is_library_stop(fake_resume("c"), 4));
+	fake_send("qXfer:libraries:read::0,1000");
+	ck_assert_ptr_nonnull(strstr(fake.text, "b.so"));
+}
+END_TEST
+
 START_TEST(lldb_is_told_of_libraries_by_a_stop_without_a_signal)
 {
 	const struct fake_options options = { .make = make_one_process };
@@ -446,6 +464,7 @@ FAKE_SUITE("pkt_xfer", the_target_description_is_whole_and_the_last_piece, piece
 	   a_thread_list_is_frozen_between_its_pieces, another_document_in_between_is_no_piece_of_it,
 	   libraries_are_those_of_the_position_without_the_program,
 	   gdb_is_told_of_libraries_before_it_goes_on_without_them,
+	   gdb_is_told_once_of_a_library_whose_file_is_not_here,
 	   lldb_is_told_of_libraries_by_a_stop_without_a_signal,
 	   libraries_of_linux_are_those_whose_dynamic_section_is_known,
 	   lldb_is_told_by_its_first_stop_that_there_are_libraries,

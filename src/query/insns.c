@@ -203,6 +203,20 @@ struct ts_decoded *ts_query_insn(struct ts_query *q, uint64_t pos, struct ts_err
 	return d;
 }
 
+bool ts_query_insn_len(struct ts_query *q, uint64_t pos, uint16_t recorded, uint16_t *len, struct ts_error *err)
+{
+	const struct ts_decoded *d;
+
+	*len = recorded;
+	if (!ts_query_facts(q)->guesses_lengths || !ts_query_has_operands(q))
+		return true;
+	d = ts_query_insn(q, pos, err);
+	if (!d)
+		return false;
+	*len = d->is_insn ? d->ops.len : 0;
+	return true;
+}
+
 const char *ts_decoded_text(struct ts_query *q, struct ts_decoded *d)
 {
 	if (!*d->text && (!d->is_insn || !ts_decoder_text(q->insns->decoder, d->mode, d->pc, d->bytes, d->len,

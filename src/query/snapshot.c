@@ -66,6 +66,7 @@ void ts_facts_take(struct ts_facts *facts, const struct ts_timeline *tl)
 		.has_syscalls = rec->has_syscalls,
 		.absent_events = rec->absent_events,
 		.is_before = rec->is_before,
+		.guesses_lengths = rec->guesses_lengths,
 		.auxv = rec->auxv,
 		.auxv_len = rec->auxv_len,
 		.exec_path = rec->exec_path,

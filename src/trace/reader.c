@@ -195,6 +195,7 @@ uint64_t ts_recording_hash_start(const struct ts_recording *rec)
 	hash_number(&hash, rec->n_processes);
 	hash_number(&hash, rec->is_physical);
 	hash_number(&hash, rec->is_before);
+	hash_number(&hash, rec->guesses_lengths);
 	if (rec->other_files)
 		hash_number(&hash, rec->other_files);
 	return hash;

@@ -135,6 +135,8 @@ struct ts_recording {
 	bool has_reads;            /* the format records memory reads, so that rwatch and awatch can work */
 	/* registers are recorded before instructions only: a waiting thread is where its last one is */
 	bool is_before;
+	/* the format has no lengths of instructions: those of x86 steps are how far the next address is */
+	bool guesses_lengths;
 	bool has_syscalls;         /* system calls are events of this recording */
 	uint32_t absent_events;    /* kinds of events that the format cannot record: bits 1 << ts_event_kind */
 	/* the format lists no modules, but names the files of its maps: these are the modules */

@@ -8,6 +8,7 @@
 
 #include "cells.h"
 #include "hits.h"
+#include "src/query/insns.h"
 #include "src/query/paging.h"
 #include "src/ask/grammar/question.h"
 #include "src/ask/grammar/state.h"
@@ -200,13 +201,15 @@ static void put_value(const struct accesses *a, struct ts_row *row, unsigned i, 
 
 /* ------------------------------------------------------------------------------------------------- rows */
 
-static void put_step(const struct accesses *a, struct ts_row *row, const struct ts_hit *hit)
+static bool put_step(const struct accesses *a, struct ts_row *row, const struct ts_hit *hit, struct ts_error *err)
 {
+	uint16_t len = 0;
+
 	ts_row_number(row, POSITION, hit->pos);
 	ts_row_pc(row, PC, hit->pc);
 	ts_row_text(row, KIND, kind_names[hit->kind]);
 	if (a->rows.is_bare)
-		return;
+		return true;
 	ts_cell_thread(row, THREAD, a->ask, hit->thread);
 	ts_cell_function(row, FUNCTION, a->ask, hit->pc);
 	ts_cell_line(row, FILE_NAME, a->ask, hit->pc);
@@ -214,8 +217,11 @@ static void put_step(const struct accesses *a, struct ts_row *row, const struct 
 		ts_row_addr(row, ADDRESS, hit->kind == TS_HIT_EXEC ? hit->first : hit->first + a->moved);
 	if (hit->kind != TS_HIT_EXEC)
 		ts_row_number(row, LENGTH, hit->last - hit->first + 1);
-	else if (hit->insn_len)
-		ts_row_number(row, LENGTH, hit->insn_len);
+	else if (!ts_query_insn_len(a->ask->q, hit->pos, hit->insn_len, &len, err))
+		return false;
+	if (len)
+		ts_row_number(row, LENGTH, len);
+	return true;
 }
 
 /*
@@ -272,7 +278,8 @@ static bool put_row(struct accesses *a, struct ts_row *row, const struct ts_hit 
 	}
 	if (!*has_row)
 		return true;
-	put_step(a, row, hit);
+	if (!put_step(a, row, hit, err))
+		return false;
 	if (hit->kind != TS_HIT_EXEC && !a->rows.is_bare) {
 		put_value(a, row, OLD, hit, &old);
 		put_value(a, row, NEW, hit, &new);

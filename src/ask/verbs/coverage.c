@@ -9,6 +9,7 @@
 #include "coverage_files.h"
 #include "src/base/give_back.h"
 #include "src/base/hash.h"
+#include "src/query/insns.h"
 #include "src/query/scan.h"
 #include "src/base/heap.h"
 #include "src/ask/grammar/question.h"
@@ -34,6 +35,7 @@ struct table {
 enum stage {
 	SIZING, /* how many addresses there are at most: a table that grows is made anew in one piece */
 	COUNTING,
+	MEASURING, /* how long the instructions are, where the format does not tell */
 	SORTING,  /* the addresses, for files: into a heap, */
 	SORTED,   /* and out of it */
 	WRITING,  /* the files that the question names */
@@ -230,6 +232,28 @@ static bool count_some(struct coverage *c)
 	return ts_query_each_executed(c->ask->q, c->qn->from, c->qn->to, &c->counted, add, c);
 }
 
+/*
+ * The length of the next instruction, by its code.  The addresses are in the order in which they ran first, more or less,
+ * so that most of the code is at hand.  Returns TS_GOT_END after the last one.
+ */
+static enum ts_got measure_one(struct coverage *c, struct ts_error *err)
+{
+	struct ts_query *q = c->ask->q;
+	struct ts_covered *item;
+	uint64_t pos;
+	uint16_t len;
+
+	if (!ts_query_facts(q)->guesses_lengths || is_hot(c) || c->next == c->addresses.n)
+		return TS_GOT_END;
+	item = &c->addresses.items[c->next++];
+	pos = ts_query_next_execution(q, c->process, item->addr, item->addr, c->qn->from);
+	len = item->len;
+	if (pos != TS_NO_POS && !ts_query_insn_len(q, pos, len, &len, err))
+		return TS_GOT_FAIL;
+	item->len = (uint8_t)len;
+	return TS_GOT_PENDING;
+}
+
 static bool has_files(const struct coverage *c)
 {
 	return *c->qn->lcov || *c->qn->drcov;
@@ -332,6 +356,8 @@ static enum ts_got list(struct coverage *c, struct ts_budget *budget, struct ts_
 			return TS_GOT_PENDING;
 		if (c->stage == WRITING)
 			got = write_some(c, err);
+		else if (c->stage == MEASURING)
+			got = measure_one(c, err);
 		else
 			got = some[c->stage](c) ? TS_GOT_PENDING : TS_GOT_END;
 		if (got == TS_GOT_FAIL)

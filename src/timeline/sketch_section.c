@@ -51,6 +51,8 @@ static void mix_source(uint64_t *hash, const struct ts_source *src)
 	mix(hash, key.trace_len);
 	mix(hash, key.trace_mtime);
 	mix(hash, key.content);
+	mix(hash, key.trace_inode);
+	mix(hash, key.trace_ctime);
 }
 
 static uint64_t identity(const struct ts_image *img)

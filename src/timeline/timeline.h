@@ -69,6 +69,8 @@ struct ts_timeline {
 	/* owned; files of one optional section each, by its ordinal in sections; NULL: none */
 	struct ts_index_file *siblings[TS_MAX_SECTIONS];
 	struct ts_backfill *backfill;  /* owned; of ts_timeline_fill() */
+	bool is_unverified;            /* the file may be of another trace: nothing counts as complete */
+	bool is_foreign;               /* it is: no question is answered */
 	bool is_filling;               /* one is in it, and waits; another one cannot go on */
 	bool has_no_reads;             /* memory reads are not noted */
 	bool is_read_whole;            /* ts_timeline_read_whole() */

@@ -93,6 +93,7 @@ void ts_builder_free(struct ts_timeline *tl)
 	ts_task_fini(&bd->task);
 	ts_feed_free(bd->feed);
 	ts_buf_fini(&bd->here);
+	ts_points_packer_fini(&bd->packer);
 	ts_buf_fini(&bd->journal);
 	ts_buf_fini(&bd->files);
 	ts_world_builder_fini(&bd->world);

@@ -181,10 +181,11 @@ unsigned ts_timeline_permille(const struct ts_timeline *tl);
 /* The number of steps that have been read, including those that cannot be queried yet. */
 uint64_t ts_timeline_n_read(const struct ts_timeline *tl);
 
-/* The decode point of a chunk; *len gets its length. */
-static inline const uint8_t *ts_timeline_point(const struct ts_timeline *tl, uint64_t chunk, size_t *len)
+/* The decode point of a chunk, as ts_points_get() gives it; *len gets its length. */
+static inline const uint8_t *ts_timeline_point(const struct ts_timeline *tl, uint64_t chunk,
+					       struct ts_points_unpacker *u, size_t *len)
 {
-	return ts_points_get(&tl->points[chunk / TS_SEGMENT_CHUNKS], (size_t)(chunk % TS_SEGMENT_CHUNKS),
+	return ts_points_get(&tl->points[chunk / TS_SEGMENT_CHUNKS], (size_t)(chunk % TS_SEGMENT_CHUNKS), chunk, u,
 			     len);
 }
 

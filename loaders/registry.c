@@ -8,16 +8,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-extern const struct ts_loader bap_loader, gdbrecord_loader, rvnbintrace_loader, tenet_loader, text_loader,
-	tfile_loader, usercorn_loader, x64dbg_loader;
+extern const struct ts_loader bap_loader, cv32e40p_loader, cva6_loader, execlog_loader,
+	gdbrecord_loader, grammar_loader, gumtrace_loader, ibex_loader, qbdi_loader, qemu_loader,
+	rvnbintrace_loader, spike_loader, spike_list_loader, tarmac_loader, tenet_loader, tenetpp_loader,
+	text_loader, tfile_loader, unidbg_loader, usercorn_loader, x64dbg_loader;
 
 const struct ts_loader *const ts_loaders[] = {
 	&bap_loader,
+	&cv32e40p_loader,
+	&cva6_loader,
+	&execlog_loader,
 	&gdbrecord_loader,
+	&grammar_loader,
+	&gumtrace_loader,
+	&ibex_loader,
+	&qbdi_loader,
+	&qemu_loader,
 	&rvnbintrace_loader,
+	&spike_loader,
+	&spike_list_loader,
+	&tarmac_loader,
 	&tenet_loader,
+	&tenetpp_loader,
 	&text_loader,
 	&tfile_loader,
+	&unidbg_loader,
 	&usercorn_loader,
 	&x64dbg_loader,
 	NULL,
@@ -84,7 +99,7 @@ static const char *find_compressor(const uint8_t *head, size_t len)
 static void fail_unknown(const uint8_t *head, size_t len, struct ts_error *err)
 {
 	const char *compressor = find_compressor(head, len);
-	char names[200] = "", bytes[96];
+	char names[400] = "", bytes[96];
 	size_t at = 0;
 
 	if (compressor) {

@@ -54,6 +54,7 @@ ROOMS = {
     "loaders/bap": FORMAT,
     "loaders/rvnbintrace": FORMAT,
     "loaders/gdbrecord": FORMAT,
+    "loaders/grammar": FORMAT,
     "loaders/tenet": FORMAT,
     "loaders/text": FORMAT,
     "loaders/tfile": f"{FORMAT} src/frames",

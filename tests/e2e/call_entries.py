@@ -40,6 +40,11 @@ def functions(source, path):
             if f"/{source}:" in line and name not in OWN and ".cold" not in name}
 
 
+def base_of(out, path):
+    """Where its lowest page lies."""
+    return min(int(row["address"], 16) for row in ask(out, "modules", "in", "0:end") if row["file"] == path)
+
+
 def entries(source, options):
     path = build(source, source.replace(".", "_"), options)
     out = f"{source}.ucir"
@@ -47,7 +52,7 @@ def entries(source, options):
     assert "unexplained" in done.stderr, done
     found = functions(source, path)
     assert len(found) > 3, found
-    base = 0 if "-static" in options or "-no-pie" in options else 0x4000000000
+    base = 0 if "-static" in options or "-no-pie" in options else base_of(out, path)
     names = [f"*{base + addr:#x}" for addr in found.values()]
     shown = gdb(out, "handle all nostop noprint pass", *(c for n in names for c in (f"break {n}", "ignore $bpnum 1000000")), "continue", "info breakpoints")
     hits = dict.fromkeys(range(1, len(names) + 1), 0)

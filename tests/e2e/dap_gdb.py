@@ -127,7 +127,9 @@ def the_console_takes_what_gdb_takes():
     """bump() adds fib(9), 34, to the sum of the keys, 35."""
     with dap(WALK.exec) as d:
         d.start()
-        d.console("watch total if total == 69")
+        d.console("tbreak bump")
+        d.stop("continue", threadId=1)
+        d.console("watch total")
         d.stop("continue", threadId=1)
         after = d.position()
         assert d.console("print total").endswith("= 69\n")
@@ -159,7 +161,9 @@ def libraries_and_errno_are_there_in_an_editor():
         d("configurationDone")
         d.event("stopped")
         for number in printed:
-            d.stop("continue", threadId=1)
+            d.events.clear()
+            d("continue", threadId=1)
+            d("stackTrace", threadId=d.event("stopped")["threadId"])        # the console looks at that thread then
             d.console("up")
             assert d.console("print (int) errno").endswith(f"= {number}\n"), number
         assert re.search(r"Yes.*/libc\.so\.6", d.console("info sharedlibrary"))

@@ -24,7 +24,7 @@ FLAGS = 1 << 15         # its flags follow its registers
 REGISTER = re.compile(r'<reg name="([^"]+)"[^>]*?bitsize="(\d+)"[^>]*?>')
 
 
-def objdump(program, options, codes, slot=32, nop=b"\x90"):
+def objdump(program, options, codes, slot=32, nop=b"\x90", comment="#"):
     """(text, length) of the instruction that each of @codes begins with; None if it is none."""
     blob, starts, found = b"", {}, dict.fromkeys(codes)
     for code in codes:
@@ -41,7 +41,7 @@ def objdump(program, options, codes, slot=32, nop=b"\x90"):
             continue
         code = starts.get(int(parts[0].strip()[:-1], 16))
         if code is not None:
-            text = re.split(r"\s+[#;<]|\s+//", " ".join(parts[2:]))[0].strip()
+            text = re.split(rf"\s+(?:{comment}|<)", " ".join(parts[2:]))[0].strip()
             found[code] = text, len(parts[1].replace(" ", "")) // 2
     return found
 
@@ -176,6 +176,7 @@ class Slicer:
         self.k, self.base = 0, 0
         self.numbers = {}
         self.unknown = collections.Counter()
+        self.lost = set()       # memory that a store wrote which the recording lacks: tracewrap leaves out those of vectors
 
     def enter(self, k):
         """The step from position k on is looked at."""
@@ -230,8 +231,9 @@ class Slicer:
         k, r = self.k, self.r
         is_call = k in r.calls
         seen = {p for first, length in r.writes.get(k, ()) for p in range(first, first + length)}
-        if r.writes and any(p >= 0 and p not in seen for p in self.new):
-            self.unknown["stores that the recording lacks"] += 1
+        lost = {p for p in self.new if p >= 0 and p not in seen} if r.writes else set()
+        self.lost |= lost
+        self.unknown["stores that the recording lacks"] += bool(lost)
         for place, (sets, is_certain) in self.new.items():
             is_certain &= place < 0 or place in seen or not r.writes
             self.shadow[place], self.writer[place] = sets, k if is_certain else None

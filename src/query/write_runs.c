@@ -143,6 +143,20 @@ static struct ts_does decode(struct ts_write_runs *f, struct ts_query *q, struct
 	return k->does;
 }
 
+/* The same of ARM, in both of its modes: which one it was, the bytes do not tell. */
+static void take_insn(struct ts_write_runs *f, struct ts_query *q, struct ts_op_mode mode, const uint8_t *bytes,
+		      size_t len, struct ts_does *does)
+{
+	struct ts_does more = decode(f, q, mode, bytes, len);
+
+	join(does, &more);
+	if (!ts_query_regset(q)->arch->has_thumb)
+		return;
+	mode.is_thumb = true;
+	more = decode(f, q, mode, bytes, len);
+	join(does, &more);
+}
+
 /* Bytes of the run, and of what its last instruction may have if its length is unknown. */
 static unsigned len_of(const struct ts_run_facts *run)
 {
@@ -169,11 +183,7 @@ static bool take_version(struct ts_write_runs *f, struct ts_query *q, const stru
 		while (n < most && known[at + n])
 			n++;
 		if (n)
-			{
-			const struct ts_does more = decode(f, q, mode, bytes + at, n);
-
-			join(does, &more);
-		}
+			take_insn(f, q, mode, bytes + at, n, does);
 	}
 	return true;
 }

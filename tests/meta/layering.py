@@ -99,6 +99,7 @@ LIBRARIES = [
     (re.compile(r"(g|lib)elf\.h"), re.compile(r"src/trace/(build_id|elf|linetab)\.c")),
     (re.compile(r"libxml/.*"), re.compile(r"src/arch/tdesc\.c")),
     (re.compile(r"snappy.*\.h"), re.compile(r"loaders/.*\.c")),
+    (re.compile(r"capstone/.*"), re.compile(r"src/arch/operands_cs\.h")),
     (re.compile(r"Zydis/.*"), re.compile(r"src/arch/(x86_insn\.c|operands_x86_parts\.h)")),
     (re.compile(r"seccomp\.h"), re.compile(r"src/arch/syscall_name\.c|src/sandbox/.*\.c")),
     (re.compile(r"(zlib|lzma|zstd_errors)\.h"), re.compile(r"src/trace/codec\.c")),

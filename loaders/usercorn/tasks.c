@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "src/base/vec.h"
 
 enum task_flag {
 	HAS_PC = 1,
@@ -52,16 +53,7 @@ struct ucir_task *ucir_tasks_add(struct ucir_tasks *tasks, uint64_t pid, uint32_
 {
 	struct ucir_task *t = calloc(1, sizeof(*t));
 
-	if (t && tasks->n == tasks->cap) {
-		uint32_t cap = tasks->cap ? tasks->cap * 2 : 4;
-		struct ucir_task **p = realloc(tasks->items, cap * sizeof(struct ucir_task *));
-
-		if (p) {
-			tasks->items = p;
-			tasks->cap = cap;
-		}
-	}
-	if (!t || tasks->n == tasks->cap) {
+	if (!t || !ts_vec_reserve(&tasks->items, tasks->n, &tasks->cap, 1, sizeof(struct ucir_task *))) {
 		free(t);
 		no_memory(err);
 		return NULL;
@@ -85,15 +77,8 @@ void ucir_tasks_remove(struct ucir_tasks *tasks, struct ucir_task *t)
 
 bool ucir_parts_add(struct ucir_parts *p, const struct ucir_part *part, struct ts_error *err)
 {
-	if (p->n == p->cap) {
-		uint32_t cap = p->cap ? p->cap * 2 : 4;
-		struct ucir_part *items = realloc(p->items, cap * sizeof(*items));
-
-		if (!items)
-			return no_memory(err);
-		p->items = items;
-		p->cap = cap;
-	}
+	if (!ts_vec_reserve(&p->items, p->n, &p->cap, 1, sizeof(*p->items)))
+		return no_memory(err);
 	p->items[p->n++] = *part;
 	return true;
 }

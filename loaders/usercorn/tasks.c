@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "src/base/hash.h"
+#include "src/base/vec.h"
 
 enum task_flag {
 	HAS_PC = 1,
@@ -141,15 +142,8 @@ void ucir_tasks_remove(struct ucir_tasks *tasks, struct ucir_task *t)
 
 bool ucir_parts_add(struct ucir_parts *p, const struct ucir_part *part, struct ts_error *err)
 {
-	if (p->n == p->cap) {
-		uint32_t cap = p->cap ? p->cap * 2 : 4;
-		struct ucir_part *items = realloc(p->items, cap * sizeof(*items));
-
-		if (!items)
-			return no_memory(err);
-		p->items = items;
-		p->cap = cap;
-	}
+	if (!ts_vec_reserve(&p->items, p->n, &p->cap, 1, sizeof(*p->items)))
+		return no_memory(err);
 	p->items[p->n++] = *part;
 	return true;
 }

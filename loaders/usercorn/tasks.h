@@ -27,7 +27,8 @@ struct ucir_part {
  */
 struct ucir_parts {
 	struct ucir_part *items; /* owned */
-	uint32_t n, cap;
+	uint32_t n;
+	size_t cap;
 	bool is_sought;          /* first has not been searched for yet */
 	struct ucir_part first;  /* if is_sought */
 };
@@ -61,7 +62,8 @@ static inline bool ucir_parts_any(const struct ucir_parts *p)
 /* Live processes, the oldest first. */
 struct ucir_tasks {
 	struct ucir_task **items; /* owned, each too: their addresses stay */
-	uint32_t n, cap;
+	uint32_t n;
+	size_t cap;
 	struct ucir_task **of_pid, **of_thread; /* owned; chains by hash, cap of each */
 };
 

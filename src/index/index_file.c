@@ -103,7 +103,7 @@
 #include "index_pack.h"
 #include "src/base/atomic_file.h"
 #include "src/base/log.h"
-#include "src/base/room.h"
+#include "src/base/vec.h"
 #include "src/base/whole.h"
 #include "src/trace/chunk.h"
 
@@ -119,7 +119,7 @@
 
 static bool add_record(struct ts_index_file *f, const struct ts_index_record *r)
 {
-	if (!ts_room(&f->records, f->n_records, &f->cap_records, 16, sizeof(*f->records)))
+	if (!ts_vec_reserve(&f->records, f->n_records, &f->cap_records, 1, sizeof(*f->records)))
 		return false;
 	f->records[f->n_records++] = *r;
 	return true;

@@ -5,7 +5,7 @@
 #ifndef LOADERS_GRAMMAR_PUT_H
 #define LOADERS_GRAMMAR_PUT_H
 
-#include "match.h"
+#include "matcher.h"
 
 /* The register called as m->name says, with the letter @prefix (0: none) before it. */
 const struct regmap_slot *grammar_find_register(const struct grammar_matcher *m, char prefix);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "loaders/kit/point.h"
+#include "src/base/vec.h"
 
 void grammar_files_init(struct grammar_files *f, const struct ts_regset *set)
 {
@@ -41,15 +42,8 @@ static struct grammar_file *get(struct grammar_files *f, uint32_t thread, bool *
 {
 	if (!make_room(f))
 		return NULL;
-	if (thread >= f->n) {
-		struct grammar_file *files = realloc(f->files, (thread + 1) * sizeof(*files));
-
-		if (!files)
-			return NULL;
-		memset(files + f->n, 0, (thread + 1 - f->n) * sizeof(*files));
-		f->files = files;
-		f->n = thread + 1;
-	}
+	if (!ts_vec_extend(&f->files, &f->n, thread, sizeof(*f->files)))
+		return NULL;
 	*is_new = !f->files[thread].g;
 	if (*is_new)
 		f->files[thread].g = calloc(2, f->g_len);

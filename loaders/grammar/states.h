@@ -22,7 +22,7 @@ struct grammar_file {
 
 struct grammar_files {
 	struct grammar_file *files; /* owned; by the ordinals of threads */
-	uint32_t n;
+	size_t n;
 	uint8_t *listed;            /* owned; of the state that is compared: 1 for each byte that it lists */
 	uint8_t *zeros;             /* owned; as long as the registers of a thread */
 	uint32_t g_len;

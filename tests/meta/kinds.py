@@ -19,7 +19,7 @@ KINDS = {
     "growable array (base/vec, base/buf)": (
         r"\brealloc\(",
         "src/base/vec.c src/base/buf.c src/base/give_back.c",
-        "loaders/kit/window.c protocol/server/server.c protocol/session/breaks.c protocol/session/threads.c " \
+        "loaders/kit/window.c loaders/usercorn/tasks.c protocol/server/server.c protocol/session/breaks.c protocol/session/threads.c " \
         "protocol/tracing/collector.c src/base/cache_dir.c src/calls/tracker.c src/index/trace_keys.c " \
         "src/mcp/mcp.c src/program/opening.c src/record/op_piece.c src/record/records.c " \
         "src/search/cause_nodes.c src/sketch/blocks.c src/symbols/names.c src/symbols/symbols.c " \
@@ -28,14 +28,14 @@ KINDS = {
     "event names (ask/grammar/listed)": (
         r'"thread-start"', "src/ask/grammar/listed.c", ""),
     "monotonic clock (base/clock)": (
-        r"\bclock_gettime\(", "src/base/clock.h src/base/thread.c", ""),
+        r"\bclock_gettime\(CLOCK_MONOTONIC", "src/base/clock.h src/base/thread.c", ""),
     "UTF-8 (base/utf8)": (
         r"0xd800|0x10ffff", "src/base/utf8.c src/base/json.h src/ask/grammar/value.c", ""),
     "JSON text (base/json)": (
         r"\bjson_(dumps|dumpb)\(", "src/base/json.h", ""),
     "numbers in texts (base/cursor, ask/grammar/number)": (
         r"\bstrtou?ll?\(", "", "loaders/x64dbg/facts.c protocol/server/listen.c protocol/session/machine.c protocol/session/proc.c " \
-        "src/arch/tdesc.c src/ask/grammar/marks.c src/ask/grammar/value.c src/export/selection.c " \
+        "src/arch/operands_arm.c src/arch/tdesc.c src/ask/grammar/marks.c src/ask/grammar/value.c src/export/selection.c " \
         "src/program/cli.c src/program/info_text.c src/program/meter.c src/program/packed.c " \
         "src/program/record_qemu.c src/program/record_vg.c src/trace/pack.c"),
     "helper threads (base/thread)": (

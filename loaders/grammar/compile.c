@@ -83,6 +83,16 @@ static bool take_lists(struct grammar *g, struct grammar_scan *s)
 	return done;
 }
 
+static bool take_changes(struct grammar *g, struct grammar_scan *s)
+{
+	static const char *const words[] = { "some", "all", NULL };
+	uint8_t choice = 0;
+	bool done = take_choice(s, words, &choice);
+
+	g->has_all_changes = choice == 1;
+	return done;
+}
+
 static bool take_last(struct grammar *g, struct grammar_scan *s)
 {
 	static const char *const words[] = { "closed", "open", NULL };
@@ -210,7 +220,7 @@ static const struct {
 	bool (*take)(struct grammar *g, struct grammar_scan *s);
 } settings[] = {
 	{ "arch", take_archs },	  { "begin", take_begin },  { "ignore", take_ignore },   { "items", take_items }, { "lacks", take_lacks },
-	{ "last-line", take_last }, { "lists", take_lists }, { "missing", take_missing }, { "name", take_name },	{ "probe", take_probe },
+	{ "changes", take_changes }, { "last-line", take_last }, { "lists", take_lists }, { "missing", take_missing }, { "name", take_name },	{ "probe", take_probe },
 	{ "refusal", take_refusal }, { "sign", take_sign }, { "size", take_size },	  { "summary", take_summary }, { "thread", take_thread },
 };
 

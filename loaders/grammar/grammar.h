@@ -154,6 +154,7 @@ struct grammar {
 	bool is_state;            /* lines are states, not steps */
 	bool is_open_end;         /* the last line has no line end */
 	bool is_complete;         /* the writer lists every instruction that runs */
+	bool has_all_changes;     /* every register that an instruction changes is listed */
 	bool is_sized_by_insn;    /* accesses have the size of the instruction's */
 	bool has_registers;
 	bool has_reads;

@@ -284,10 +284,17 @@ static void look_riscv_short(const struct regmap *map, uint32_t code, bool is_64
 
 /* ------------------------------------------------------------------------------------------------- looking */
 
-void grammar_insn_look(const struct ts_arch *arch, const struct regmap *map, const struct grammar_line *line,
+enum grammar_family grammar_family_of(const struct ts_arch *arch)
+{
+	if (!strcmp(arch->name, "aarch64"))
+		return GRAMMAR_AARCH64;
+	return !strncmp(arch->name, "riscv", 5) ? GRAMMAR_RISCV : GRAMMAR_OTHER;
+}
+
+void grammar_insn_look(const struct ts_arch *arch, enum grammar_family family, const struct regmap *map, const struct grammar_line *line,
 		       struct grammar_insn *insn)
 {
-	bool is_aarch64 = !strcmp(arch->name, "aarch64"), is_riscv = !strncmp(arch->name, "riscv", 5);
+	bool is_aarch64 = family == GRAMMAR_AARCH64, is_riscv = family == GRAMMAR_RISCV;
 	bool is_whole = line->n_code && !line->is_head;
 
 	*insn = (struct grammar_insn){ .len = is_whole ? line->n_code : 0 };

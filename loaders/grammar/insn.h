@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "loaders/kit/regmap.h"
-#include "match.h"
+#include "line.h"
 #include "src/arch/arch.h"
 #include "src/trace/step.h"
 
@@ -25,6 +25,15 @@ enum grammar_flow {
 	GRAMMAR_FLOW_ANY,
 	GRAMMAR_FLOW_SYSCALL,
 };
+
+/* Processors whose instructions are looked at here. */
+enum grammar_family {
+	GRAMMAR_OTHER,
+	GRAMMAR_AARCH64,
+	GRAMMAR_RISCV,
+};
+
+enum grammar_family grammar_family_of(const struct ts_arch *arch);
 
 /* An instruction that a line shows. */
 struct grammar_insn {
@@ -45,7 +54,7 @@ struct grammar_insn {
 /*
  * Look at the instruction of a line: at its code, or, where it has none, at its disassembly.
  */
-void grammar_insn_look(const struct ts_arch *arch, const struct regmap *map, const struct grammar_line *line,
+void grammar_insn_look(const struct ts_arch *arch, enum grammar_family family, const struct regmap *map, const struct grammar_line *line,
 		       struct grammar_insn *insn);
 
 /* Can the instruction at @pc lead to @next? */

@@ -221,7 +221,10 @@ static void keep_module(struct grammar_head *head, const struct grammar_span *mo
 
 	while (len && module->text[len - 1] == ' ')
 		len--;
-	snprintf(head->module, sizeof(head->module), "%.*s", len < GRAMMAR_MAX_PATH ? (int)len : 0, module->text);
+	if (len >= GRAMMAR_MAX_PATH)
+		len = 0;
+	memcpy(head->module, module->text, len);
+	head->module[len] = 0;
 }
 
 /* Code that is a number of two halfwords, the first one above. */
@@ -249,7 +252,7 @@ static void keep_head(struct grammar_lines *l, struct grammar_head *head)
 	swap_halves(&head->line);
 	if (l->log->g.is_state)
 		return;
-	grammar_insn_look(l->log->base.regs.arch, &l->log->map, line, &head->insn);
+	grammar_insn_look(l->log->base.regs.arch, l->log->family, &l->log->map, line, &head->insn);
 	if (l->log->g.is_sized_by_insn)
 		grammar_insn_complete(l->log->base.regs.arch, &head->insn, &head->fx, 0);
 }

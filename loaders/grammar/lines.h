@@ -8,6 +8,7 @@
 
 #include "loaders/kit/line_reader.h"
 #include "log.h"
+#include "match.h"
 
 /* A line that begins a step or a state, with its effects in a batch of its own. */
 struct grammar_head {

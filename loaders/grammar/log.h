@@ -13,7 +13,7 @@
 #include "insn.h"
 #include "loaders/kit/regmap.h"
 #include "loaders/kit/warn.h"
-#include "match.h"
+#include "line.h"
 #include "states.h"
 #include "src/trace/reader.h"
 #include "src/trace/source.h"
@@ -66,6 +66,7 @@ struct grammar_log {
 	struct regmap map;
 	struct grammar_damages damages;
 	uint64_t first;              /* file offset of the line that a new reader begins with */
+	enum grammar_family family;
 	bool has_registers;          /* the head lists some */
 	struct grammar_place start;  /* of states: position 0 */
 	struct grammar_files files;  /* of states: registers at position 0 */

@@ -60,19 +60,49 @@ static inline bool take_dec(struct grammar_matcher *m, uint64_t *n)
 	return m->p > first && m->p - first < 19;
 }
 
-/* The digits of a value: hex ones, and those that stand for unknown ones. */
-static inline bool take_digits(struct grammar_matcher *m, struct grammar_span *span)
+/* Digits that are separated, or stand for unknown ones. */
+static __attribute__((noinline)) void take_odd_digits(struct grammar_matcher *m)
 {
-	skip_prefix(m);
-	span->text = m->p;
+	const char *first = m->p;
+
 	while (m->p < m->end && (digits[(uint8_t)*m->p] || *m->p == '_'))
 		m->p++;
-	if (__builtin_expect(m->p == span->text, 0)) {
-		while (m->p < m->end && strchr("xX-.#?", *m->p))
-			m->p++;
+	while (m->p == first && m->p < m->end && strchr("xX-.#?", *m->p))
+		first = ++m->p;
+}
+
+/* The digits of a value: hex ones, and those that stand for unknown ones. */
+static inline bool take_digits(struct grammar_matcher *m, struct grammar_digits *d)
+{
+	const char *p, *first;
+	uint64_t v = 0;
+
+	skip_prefix(m);
+	first = p = m->p;
+	while (p < m->end && digits[(uint8_t)*p])
+		v = v << 4 | (digits[(uint8_t)*p++] & 15);
+	m->p = p;
+	d->is_plain = p > first && p - first <= 16;
+	if (__builtin_expect(p == first || (p < m->end && *p == '_'), 0)) {
+		d->is_plain = false;
+		take_odd_digits(m);
 	}
-	span->len = (size_t)(m->p - span->text);
-	return span->len;
+	d->number = v;
+	d->span = (struct grammar_span){ first, (size_t)(m->p - first) };
+	return d->span.len;
+}
+
+static inline bool is_literal(const struct grammar_matcher *m, const struct grammar_part *e)
+{
+	const char *text = m->g->texts + e->at;
+
+	if ((size_t)(m->end - m->p) < e->n || *m->p != *text)
+		return false;
+	for (unsigned i = 1; i < e->n; i++) {
+		if (m->p[i] != text[i])
+			return false;
+	}
+	return true;
 }
 
 static inline bool take_blanks(struct grammar_matcher *m)
@@ -172,7 +202,7 @@ static bool take_text(struct grammar_matcher *m, const struct grammar_part *e, s
 /* Groups of digits with a blank between them: 31 ed, f7ff ffc5. */
 static bool take_code(struct grammar_matcher *m, const struct grammar_part *e)
 {
-	struct grammar_span group;
+	struct grammar_digits group;
 	size_t len = 0;
 
 	m->line->n_code = 0;
@@ -182,12 +212,12 @@ static bool take_code(struct grammar_matcher *m, const struct grammar_part *e)
 
 		if (len)
 			m->p++; /* the blank */
-		if (!take_digits(m, &group) || (len && (group.len != len || (m->p < m->end && is_name(*m->p)))) ||
+		if (!take_digits(m, &group) || (len && (group.span.len != len || (m->p < m->end && is_name(*m->p)))) ||
 		    !grammar_put_code(m, e->arg, &group)) {
 			m->p = before;
 			return len;
 		}
-		len = group.len;
+		len = group.span.len;
 		if (m->p == m->end || *m->p != ' ' || len > 4)
 			return true;
 	}
@@ -335,11 +365,11 @@ static bool match_run(struct grammar_matcher *m, const struct grammar_part *e, c
 
 		switch (e->kind) {
 		case EL_LITERAL:
-			done = (size_t)(m->end - m->p) >= e->n && !memcmp(m->p, m->g->texts + e->at, e->n);
+			done = is_literal(m, e);
 			m->p += done ? e->n : 0;
 			break;
 		case EL_AHEAD:
-			done = (size_t)(m->end - m->p) >= e->n && !memcmp(m->p, m->g->texts + e->at, e->n);
+			done = is_literal(m, e);
 			break;
 		case EL_BLANKS: done = take_blanks(m); break;
 		case EL_OPTION:

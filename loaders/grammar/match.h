@@ -3,12 +3,12 @@
  * A line of a text trace against the patterns of its grammar: the part that runs for every line.
  *
  * Time is linear in the line's length but for optional groups, which are bounded by the grammar.  Values and
- * accesses are appended to a batch as effects of a step that is not closed yet.
+ * accesses are appended to a batch as effects, before which nobody has closed a step.
  */
 #ifndef LOADERS_GRAMMAR_MATCH_H
 #define LOADERS_GRAMMAR_MATCH_H
 
-#include "matcher.h"
+#include "line.h"
 
 void grammar_matcher_init(struct grammar_matcher *m, const struct grammar *g, const struct regmap *map,
 			  const struct ts_regset *set);

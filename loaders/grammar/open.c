@@ -11,6 +11,7 @@
 #include "loaders/kit/program.h"
 #include "loaders/loader.h"
 #include "log.h"
+#include "match.h"
 #include "names.h"
 #include "src/trace/elf.h"
 
@@ -34,6 +35,7 @@ struct votes {
 	struct ts_steps fx;
 	unsigned n_heads;   /* lines that begin a step or a state, and those that may join one */
 	unsigned n_refused;
+	unsigned n_joins;   /* of the heads */
 	uint32_t features;  /* that have registers which are listed */
 	unsigned n_noise;
 	unsigned n_regs, n_unknown, n_bad;
@@ -59,6 +61,7 @@ static bool vote(void *user, const char *text, size_t len)
 	grammar_match(&v->matcher, text, len, &line, &v->fx);
 	v->n_heads += line.kind == GRAMMAR_STEP || line.kind == GRAMMAR_STATE || line.kind == GRAMMAR_JOIN;
 	v->n_refused += line.kind == GRAMMAR_REFUSE;
+	v->n_joins += line.kind == GRAMMAR_JOIN;
 	for (uint32_t i = 0; i < v->fx.n_effects; i++)
 		v->features |= features_of(v->matcher.set, &v->fx.effects[i]);
 	v->n_noise += line.kind == GRAMMAR_NOISE && len;
@@ -280,9 +283,10 @@ static bool read_head(struct grammar_log *log, const struct ts_loader_options *o
 	if (!arch || !count_votes(&log->g, arch, head, len, &v, err))
 		return false;
 	log->has_registers = v.n_regs;
-	if (v.n_refused > v.n_heads)
+	log->family = grammar_family_of(arch);
+	if (v.n_refused > v.n_heads - v.n_joins)
 		return ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF, "%s (%u of the first %u)", log->g.refusal, v.n_refused,
-			       v.n_refused + v.n_heads);
+			       v.n_refused + v.n_heads - v.n_joins);
 	return ts_regset_init(&log->base.regs, arch, v.features | wanted_features(arch), err) &&
 	       grammar_names(&log->map, &log->g, &log->base.regs, err);
 }

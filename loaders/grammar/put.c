@@ -35,10 +35,16 @@ const struct regmap_slot *grammar_find_register(const struct grammar_matcher *m,
  * The number with these digits as @len bytes, the lowest first.  Returns false if a digit is none, or the number
  * does not fit.
  */
-static bool read_number(const struct grammar_span *span, uint8_t bytes[MAX_VALUE], size_t len)
+static bool read_number(const struct grammar_digits *d, uint8_t bytes[MAX_VALUE], size_t len)
 {
+	const struct grammar_span *span = &d->span;
+	const uint64_t number = htole64(d->number);
 	size_t at = 0;
 
+	if (__builtin_expect(d->is_plain && len <= 8, 1)) {
+		memcpy(bytes, &number, sizeof(number));
+		return len == 8 || !(d->number >> 8 * len);
+	}
 	memset(bytes, 0, len);
 	for (size_t i = span->len; i-- > 0;) {
 		int digit = ts_hex_digit((uint8_t)span->text[i]);
@@ -64,8 +70,9 @@ static void reverse(uint8_t *bytes, size_t len)
 	}
 }
 
-static size_t count_digits(const struct grammar_span *span)
+static size_t count_digits(const struct grammar_digits *d)
 {
+	const struct grammar_span *span = &d->span;
 	size_t n = 0;
 
 	for (size_t i = 0; i < span->len; i++)
@@ -74,9 +81,9 @@ static size_t count_digits(const struct grammar_span *span)
 }
 
 /* Are the digits those of a value, and not those that writers put for an unknown one? */
-static bool digits_are_hex(const struct grammar_span *span)
+static bool digits_are_hex(const struct grammar_digits *d)
 {
-	return ts_hex_digit((uint8_t)span->text[0]) >= 0;
+	return ts_hex_digit((uint8_t)d->span.text[0]) >= 0;
 }
 
 /* A register whose value is not known from here. */
@@ -119,7 +126,7 @@ static void put_register(struct grammar_matcher *m)
 			return;
 		memcpy(&m->line->pc, bytes, 8);
 		m->line->pc = le64toh(m->line->pc) & m->mask;
-		m->line->pc_digits = (uint8_t)m->value.len;
+		m->line->pc_digits = (uint8_t)m->value.span.len;
 		m->line->has |= HAS_PC;
 		return;
 	}
@@ -131,7 +138,7 @@ static void put_register(struct grammar_matcher *m)
 		return;
 	}
 	/* a single-precision number in a register that has room for a double */
-	if (slot->feature == m->narrow && len == 8 && m->value.len == 8) {
+	if (slot->feature == m->narrow && len == 8 && m->value.span.len == 8) {
 		put_unknown(m, slot);
 		len = 4;
 	}
@@ -164,11 +171,11 @@ static void put_access(struct grammar_matcher *m, const uint8_t *bytes, uint64_t
 /* Bytes in the order of memory, of any number. */
 static void put_bytes(struct grammar_matcher *m)
 {
-	size_t len = m->bytes.len / 2;
+	size_t len = m->bytes.span.len / 2;
 	struct ts_effect *e;
 	uint8_t *to;
 
-	if (m->bytes.len % 2 || !len || len - 1 > m->mask - m->address || m->address > m->mask) {
+	if (m->bytes.span.len % 2 || !len || len - 1 > m->mask - m->address || m->address > m->mask) {
 		m->line->n_bad++;
 		return;
 	}
@@ -176,8 +183,8 @@ static void put_bytes(struct grammar_matcher *m)
 		return;
 	to = m->out->data + m->out->n_data;
 	for (size_t i = 0; i < len; i++) {
-		int high = ts_hex_digit((uint8_t)m->bytes.text[2 * i]),
-		    low = ts_hex_digit((uint8_t)m->bytes.text[2 * i + 1]);
+		int high = ts_hex_digit((uint8_t)m->bytes.span.text[2 * i]),
+		    low = ts_hex_digit((uint8_t)m->bytes.span.text[2 * i + 1]);
 
 		if (high < 0 || low < 0) {
 			m->line->n_bad += digits_are_hex(&m->bytes);
@@ -235,14 +242,14 @@ bool grammar_take_picture(struct grammar_matcher *m)
 		m->p++;
 	if (!take_address(m))
 		return false;
-	m->bytes.text = m->p;
+	m->bytes.span.text = m->p;
 	while (m->p < m->end && n < 32) {
 		if (*m->p != ' ' && *m->p != '_' && ts_hex_digit((uint8_t)*m->p) < 0 && *m->p != '.' && *m->p != '#')
 			return false;
 		n += *m->p != ' ' && *m->p != '_';
 		m->p++;
 	}
-	m->bytes.len = (size_t)(m->p - m->bytes.text);
+	m->bytes.span.len = (size_t)(m->p - m->bytes.span.text);
 	return n == 32;
 }
 
@@ -271,7 +278,7 @@ static void put_picture(struct grammar_matcher *m)
 		int high, low;
 		uint8_t byte;
 
-		picture_byte(&m->bytes, i, pair);
+		picture_byte(&m->bytes.span, i, pair);
 		if (pair[0] == '.')
 			continue;
 		high = ts_hex_digit((uint8_t)pair[0]);
@@ -306,16 +313,18 @@ void grammar_put_item(struct grammar_matcher *m)
 
 /* --------------------------------------------------------------------------------------------------- code */
 
-bool grammar_put_code(struct grammar_matcher *m, uint8_t order, const struct grammar_span *group)
+bool grammar_put_code(struct grammar_matcher *m, uint8_t order, const struct grammar_digits *group)
 {
 	struct grammar_line *l = m->line;
-	size_t len = (group->len + 1) / 2;
+	size_t len = (group->span.len + 1) / 2;
 	uint8_t bytes[MAX_VALUE];
 
+	if (order == GRAMMAR_HEAD && group->is_plain && !group->number)
+		return true; /* nothing is known of it */
 	if (order == GRAMMAR_HEAD && m->set->arch->is_fixed_insn) {
 		len = m->set->arch->min_insn_len;
 		l->is_head = false;
-	} else if (order != GRAMMAR_HEAD && group->len % 2) {
+	} else if (order != GRAMMAR_HEAD && group->span.len % 2) {
 		return false;
 	}
 	if (len > GRAMMAR_MAX_CODE - l->n_code || !read_number(group, bytes, len))

@@ -5,7 +5,7 @@
 #ifndef LOADERS_GRAMMAR_PUT_H
 #define LOADERS_GRAMMAR_PUT_H
 
-#include "matcher.h"
+#include "line.h"
 
 /* The register called as m->name says, with the letter @prefix (0: none) before it. */
 const struct regmap_slot *grammar_find_register(const struct grammar_matcher *m, char prefix);
@@ -16,7 +16,7 @@ void grammar_put_item(struct grammar_matcher *m);
 /*
  * Add a group of code digits to the line's code.  Returns false if they are not whole bytes, or too many.
  */
-bool grammar_put_code(struct grammar_matcher *m, uint8_t order, const struct grammar_span *group);
+bool grammar_put_code(struct grammar_matcher *m, uint8_t order, const struct grammar_digits *group);
 
 /* "ADDRESS" and four words that show 16 bytes, at m->p.  Returns false if they are not there. */
 bool grammar_take_picture(struct grammar_matcher *m);

@@ -43,7 +43,7 @@ static bool find_thread(struct reader *r, const struct grammar_head *head, uint3
 	uint64_t tid = head->line.has & HAS_THREAD ? head->line.thread : 0;
 	uint32_t n = rec->n_threads;
 
-	if (!(head->line.has & HAS_THREAD) && n) {
+	if (n && (!(head->line.has & HAS_THREAD) || (r->thread < n && rec->threads[r->thread].tid == tid + 1))) {
 		*thread = r->thread;
 		return true;
 	}
@@ -191,7 +191,7 @@ static void tell_unseen(struct reader *r, const struct grammar_head *head, struc
 		tell_event(out, TS_EV_GAP, "code that is not listed");
 	if (is_gap || (is_call && !r->log->g.is_complete))
 		ts_steps_effect(out, TS_FX_UNSEEN, 0, 0);
-	if (is_call && !is_gap && !r->log->g.is_complete)
+	if (is_call && !is_gap && !r->log->g.is_complete && !r->log->g.has_all_changes)
 		grammar_insn_return(&r->log->base.regs, &head->fx, out);
 	if (is_gap)
 		ts_steps_effect(out, TS_FX_REG_WRITE, 0, r->log->base.regs.g_len);
@@ -209,7 +209,8 @@ static enum ts_next next_step(struct reader *r, struct ts_steps *out, struct ts_
 	tell_effects(head, true, out);
 	if (!(head->line.says & (GRAMMAR_NO_EFFECT | GRAMMAR_TRAP))) {
 		tell_effects(head, false, out);
-		grammar_insn_write(r->log->base.regs.arch, &head->insn, head->line.pc, &head->fx, out);
+		if (!r->log->g.has_all_changes)
+			grammar_insn_write(r->log->base.regs.arch, &head->insn, head->line.pc, &head->fx, out);
 	}
 	tell_sizes(out, r->lines.matcher.mask);
 	if (head->line.says & GRAMMAR_TRAP || r->lines.has_event)

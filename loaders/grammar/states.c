@@ -94,6 +94,21 @@ static void tell_missing(const struct grammar_files *f, struct grammar_file *fil
 	}
 }
 
+/* Does the state list a register that is zero?  Then its writer lists all that it knows. */
+static bool lists_zero(const struct ts_steps *state)
+{
+	static const uint8_t zeros[16];
+
+	for (uint32_t i = 0; i < state->n_effects; i++) {
+		const struct ts_effect *e = &state->effects[i];
+
+		if (e->kind == TS_FX_REG_WRITE && e->data != TS_NO_DATA && e->len <= sizeof(zeros) &&
+		    !memcmp(state->data + e->data, zeros, e->len))
+			return true;
+	}
+	return false;
+}
+
 /* General registers, those before the program counter, that a first state leaves out: inferred to be zero. */
 static void tell_zeros(const struct grammar_files *f, const struct ts_regset *set, struct grammar_file *file,
 		       struct ts_steps *out)
@@ -129,7 +144,7 @@ bool grammar_files_change(struct grammar_files *f, const struct grammar *g, cons
 	}
 	if (g->missing == GRAMMAR_UNKNOWN)
 		tell_missing(f, file, out, is_hidden);
-	if (g->missing == GRAMMAR_ZERO && is_new)
+	if (g->missing == GRAMMAR_ZERO && is_new && !lists_zero(state))
 		tell_zeros(f, set, file, out);
 	return true;
 }

@@ -139,7 +139,7 @@ def the_console_takes_what_gdb_takes():
         assert any(int(first, 16) <= WALK.pcs()[0] < int(end, 16) for first, end in mapped), mapped
         here = d.position()
         d.console("tfind 1000")
-        assert int(d.console("print $pc").split()[2], 16) == WALK.pcs()[1000]
+        assert int(d.console("print/x $pc").split()[2], 16) == WALK.pcs()[1000]
         d.console("tfind none")
         assert d.position() == here
         assert re.search(rf"^\* 1 .*position {here} of", d.console("info threads"), re.M)

@@ -19,8 +19,8 @@ from _tap import TRACESTUB, case, run_cases, skip_all
 
 TMUX = shutil.which("tmux") or skip_all("no tmux")
 WALK = Recording("x64_walk")
-STYLE = r"(?:\x1b\[[\d;]*m)*"           # gdb 16 dims the numbers of lines
-MARKED = re.compile(rf"> *{STYLE}(\d+){STYLE} +{STYLE}\x1b\[7m(.*?)\x1b\[")     # the current line, in reverse video
+STYLE = r"(?:\x1b\[[\d;]*m| )*"         # and blanks; gdb 16 dims the numbers of lines
+MARKED = re.compile(rf">{STYLE}(\d+){STYLE}\x1b\[(?:\d+;)*7m(.*?)\x1b\[")        # the current line, in reverse video
 
 
 class Screen:

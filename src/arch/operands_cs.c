@@ -116,7 +116,7 @@ bool ts_cs_place(const struct ts_regset *set, const char *name, unsigned len, st
 		return false;
 	reg->whole = (uint8_t)set->regs[i].len;
 	reg->len = (uint8_t)(len < reg->whole ? len : reg->whole);
-	reg->off = (uint16_t)(set->regs[i].off + (set->arch->is_big_endian ? reg->whole - reg->len : 0u));
+	reg->off = (uint16_t)(set->regs[i].off + (set->arch->is_big_endian ? reg->whole - reg->len : 0));
 	return true;
 }
 

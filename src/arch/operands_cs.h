@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What the decoders share that take instructions apart with libcapstone: registers by name, and transfers
- * between operands.  Included by operands_cs*.c, operands_a64*.c, operands_arm.c and operands_mips.c only.
+ * between operands.  Included by operands_cs.c, operands_decoder.c and the families' files only.
  *
  * Capstone's own word on which operands are read and written is wrong for many instructions of version 4
  * (comparisons, stores): the families' files say it by the mnemonic.
@@ -95,5 +95,6 @@ bool ts_cs_is_one_of(const struct ts_cs_work *w, const char *words);
 bool ts_operands_a64_init(struct ts_decoder *d);
 bool ts_operands_arm_init(struct ts_decoder *d);
 bool ts_operands_mips_init(struct ts_decoder *d);
+bool ts_operands_riscv_init(struct ts_decoder *d);
 
 #endif

@@ -18,6 +18,10 @@ static bool init_family(struct ts_decoder *d)
 		return ts_operands_a64_init(d);
 	else if (!strcmp(name, "arm"))
 		return ts_operands_arm_init(d);
+	else if (!strncmp(name, "mips", 4))
+		return ts_operands_mips_init(d);
+	else if (!strncmp(name, "riscv", 5))
+		return ts_operands_riscv_init(d);
 	return true;
 }
 
@@ -29,7 +33,7 @@ bool ts_decoder_knows(const struct ts_arch *arch)
 		if (!strcmp(arch->name, names[i]))
 			return true;
 	}
-	return false;
+	return !strncmp(arch->name, "mips", 4) || !strncmp(arch->name, "riscv", 5);
 }
 
 struct ts_decoder *ts_decoder_new(const struct ts_regset *set, struct ts_error *err)

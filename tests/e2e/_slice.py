@@ -21,7 +21,7 @@ from _tap import TRACESTUB
 INPUT, START, MAPPED, ANY = "input", "start", "map", "any"
 THREAD = 1 << 16        # places of a thread's registers
 FLAGS = 1 << 15         # its flags follow its registers
-REGISTER = re.compile(r'<reg name="([^"]+)"[^>]*?bitsize="(\d+)"[^>]*?>')
+REGISTER = re.compile(r'<reg name="([^"]+)"([^>]*)>')
 
 
 def objdump(program, options, codes, slot=32, nop=b"\x90", comment="#"):
@@ -51,23 +51,34 @@ class Recorded:
 
     def __init__(self, trace, *options, n_max=None):
         self.trace, self.options = trace, ("--index", "none", *options)
+        info = subprocess.run([TRACESTUB, "info", trace, *options], capture_output=True, text=True).stdout
         self.server = Server(trace, *self.options, "--quiet")
         self.rsp = Rsp(self.server.address)
         self.rsp.ask("qSupported:swbreak+;hwbreak+;xmlRegisters=i386")
         xml = self.description("target.xml")
-        self.registers, off = {}, 0
-        for name, bits in REGISTER.findall(xml):
-            self.registers[name] = (off, int(bits) // 8)
-            off += int(bits) // 8
+        self.registers = self.place(xml)
         self.architecture = re.search("<architecture>([^<]*)", xml)[1]
         self.pc = self.registers[next(n for n in ("rip", "eip", "pc") if n in self.registers)]
-        self.is_big = False
+        self.is_big = "big-endian" in info
         self.states, self.threads = [], []
         self.read_states(n_max)
         self.n = len(self.states) - 1
         self.code = {}
         self.writes, self.maps, self.calls = collections.defaultdict(list), collections.defaultdict(list), set()
         self.read_events()
+
+    @staticmethod
+    def place(xml):
+        """Offset in the 'g' packet and bytes of each register: they lie there in the order of their numbers."""
+        found, number, off, places = [], -1, 0, {}
+        for name, rest in REGISTER.findall(xml):
+            given = re.search(r'regnum="(\d+)"', rest)
+            number = int(given[1]) if given else number + 1
+            found.append((number, name, int(re.search(r'bitsize="(\d+)"', rest)[1]) // 8))
+        for number, name, size in sorted(found):
+            places[name] = off, size
+            off += size
+        return places
 
     def description(self, name):
         text, at = "", 0

@@ -11,7 +11,7 @@ NZCV = (N, Z, C, V)
 class Risc(Slicer):
     """Processors whose instructions name their destination first."""
 
-    width = 4
+    width, comment = 4, "//|;|@"
     nop = b"\x00\x00\x00\x00"
 
     def __init__(self, recorded):
@@ -29,7 +29,7 @@ class Risc(Slicer):
                 at[self.key(k, pc)] = r.code_at(k, self.width)
         for options, keys in self.kinds(at):
             codes = sorted({at[key] for key in keys if at[key]})
-            texts = objdump(self.program, options, codes, 32, self.nop, "//|;|@") if codes else {}
+            texts = objdump(self.program, options, codes, 32, self.nop, self.comment) if codes else {}
             for key in keys:
                 text, length = texts.get(at[key]) or ("", 0)
                 self.insns[key] = self.parse(text, length) if text and "undefined" not in text and text[0] != "." else None

@@ -14,6 +14,7 @@
 #include "src/search/cause.h"
 #include "src/ask/grammar/state.h"
 #include "src/ask/verb.h"
+#include "unmapped.h"
 
 #define DEFAULT_DEPTH 8u
 
@@ -205,6 +206,9 @@ static void set_note(struct why *y)
 	if (ts_cause_is_cut(y->cause) && !*y->rows.note)
 		snprintf(y->rows.note, sizeof(y->rows.note), "more takes part than is shown: see rows of kind cut; depth N goes further");
 	y->rows.is_cut = ts_cause_is_cut(y->cause);
+	if (!*y->rows.note && !y->qn->is_branch)
+		ts_note_unmapped(y->ask->q, &y->qn->what, ts_query_process(y->ask->q, y->thread), y->rows.note,
+				 sizeof(y->rows.note));
 }
 
 /* Why there is no branch: where no code is known, none is. */

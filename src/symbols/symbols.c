@@ -418,6 +418,40 @@ bool ts_symbols_is_at(struct ts_symbols *s, const char *name, uint64_t addr)
 	return false;
 }
 
+/* The first symbol with an address that is not below @addr; n if there is none. */
+static size_t find_addr(const struct ts_symbols *s, uint64_t addr)
+{
+	size_t lo = 0, hi = s->n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (s->items[mid].addr < addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+bool ts_symbols_get_link(struct ts_symbols *s, uint64_t addr, unsigned i, uint64_t *link)
+{
+	char name[256];
+
+	for (size_t at = sort(s) ? find_addr(s, addr) : s->n; at < s->n && s->items[at].addr == addr; at++) {
+		int len = snprintf(name, sizeof(name), "%s" TS_LINKED, (const char *)s->names.data + s->items[at].name);
+		size_t k = (size_t)len < sizeof(name) ? find_name(s, name, (size_t)len) : s->n;
+
+		for (; k < s->n && !compare_name(name_of(s, k), name, (size_t)len); k++) {
+			if (i--)
+				continue;
+			*link = s->items[s->by_name[k]].addr;
+			return true;
+		}
+	}
+	return false;
+}
+
 static int by_shown(const void *a, const void *b, void *user)
 {
 	const struct ts_symbols *s = user;

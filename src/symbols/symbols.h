@@ -100,6 +100,12 @@ bool ts_symbols_get_other(struct ts_symbols *s, const char *name, size_t len, bo
 /* Is there a symbol called @name, as in the file, at @addr? */
 bool ts_symbols_is_at(struct ts_symbols *s, const char *name, uint64_t addr);
 
+/*
+ * The @i-th of the entries of linkage tables that are called like a function at @addr: *link gets its address.  Returns
+ * false after the last.
+ */
+bool ts_symbols_get_link(struct ts_symbols *s, uint64_t addr, unsigned i, uint64_t *link);
+
 /* Is @name a demangled one that symbols at several addresses have: functions with different parameters? */
 bool ts_symbols_is_overloaded(struct ts_symbols *s, const char *name, size_t len);
 

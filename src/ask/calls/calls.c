@@ -101,6 +101,9 @@ struct end {
 #endif
 #define MAX_BATCH   TS_CALLS_MAX_BATCH
 
+/* Entries of linkage tables that lead to one function: each module that calls it has one. */
+#define MAX_LINKS 256u
+
 /*
  * Calls are found in batches: a first small one, then larger ones.  What their rows need of the trace is
  * asked for in the order of positions, so that a chunk is decoded once for all of them.
@@ -116,6 +119,8 @@ struct calls {
 	struct ts_entry entry;     /* has_entry: the next one */
 	bool has_entry, has_no_entries;
 	bool is_entry;             /* the call is one */
+	uint64_t links[MAX_LINKS]; /* entries of linkage tables by which the function is called */
+	unsigned n_links;
 	size_t n_symbols;          /* that were looked at for entries */
 	uint64_t last_function;    /* the address of the last one that was added */
 	unsigned n_looked;
@@ -147,10 +152,12 @@ static bool is_of_one(const struct calls *x)
 	return what->kind == TS_WHAT_MEM && (what->is_function || what->addr == what->last);
 }
 
-static void begin_entries(struct calls *x)
+/* Note the entries of linkage tables that may lead to the one function that is asked for. */
+static void find_links(struct calls *x)
 {
-	ts_entries_init(&x->entries, x->ask, ts_ask_process(x->ask, x->qn), x->qn->thread, x->qn->from, x->qn->to,
-			x->rows.is_reverse, is_of_one(x));
+	while (is_of_one(x) && x->ask->symbols && x->n_links < MAX_LINKS &&
+	       ts_symbols_get_link(x->ask->symbols, x->qn->what.addr, x->n_links, &x->links[x->n_links]))
+		x->n_links++;
 }
 
 static bool begin(struct calls *x, struct ts_error *err)
@@ -174,8 +181,10 @@ static bool begin(struct calls *x, struct ts_error *err)
 		if (l->from < l->to && !l->block)
 			return no_memory(err);
 	}
-	begin_entries(x);
-	return true;
+	find_links(x);
+	return ts_entries_init(&x->entries, x->ask, ts_ask_process(x->ask, x->qn), x->qn->thread, x->qn->from, x->qn->to,
+			       x->rows.is_reverse, is_of_one(x)) ||
+	       no_memory(err);
 }
 
 /* A call or switch of the list. */
@@ -206,10 +215,9 @@ static enum shown shown_as(const struct ts_entry *e)
 	switch (e->kind) {
 	case TS_ENTRY_TAIL: return SHOWN_TAIL;
 	case TS_ENTRY_HANDLER: return SHOWN_HANDLER;
-	case TS_ENTRY_FIRST: return SHOWN_FIRST;
-	case TS_ENTRY_LINKED: break;
+	case TS_ENTRY_FIRST: break;
 	}
-	return (enum shown)e->call.kind;
+	return SHOWN_FIRST;
 }
 
 /* Does the entry that was found come before the call, if there is one? */
@@ -219,7 +227,7 @@ static bool is_entry_next(const struct calls *x, const struct list *best)
 		return x->has_entry;
 	if (x->entry.call.pos != best->next->pos)
 		return (x->entry.call.pos < best->next->pos) == !x->rows.is_reverse;
-	return x->rows.is_reverse; /* the step called a linkage table's entry */
+	return x->rows.is_reverse;
 }
 
 /* The next call of all lists, or entry. */
@@ -270,14 +278,28 @@ static bool is_named(const struct ts_symbol *s, const char *pattern)
 	return matches(pattern, s->name) || matches(pattern, s->mangled);
 }
 
+/* Does the call lead to the one function through an entry of a linkage table?  Its target is then the function. */
+static bool is_linked(const struct calls *x, struct ts_call *call)
+{
+	for (unsigned i = 0; i < x->n_links; i++) {
+		if (call->target != x->links[i] || !ts_entries_is_link(x->ask, call, x->qn->what.addr))
+			continue;
+		call->target = x->qn->what.addr;
+		return true;
+	}
+	return false;
+}
+
 /* Is it the callee that was asked for, and not too deep? */
-static bool is_wanted(const struct calls *x, const struct ts_call *call)
+static bool is_wanted(const struct calls *x, struct ts_call *call)
 {
 	const struct ts_question *qn = x->qn;
 	const struct ts_symbol *s;
 
 	if (call->depth > qn->depth)
 		return false;
+	if (is_linked(x, call))
+		return true;
 	if (qn->what.kind == TS_WHAT_MEM)
 		return qn->what.is_function ? call->target == qn->what.addr
 					    : call->target >= qn->what.addr && call->target <= qn->what.last;
@@ -440,12 +462,26 @@ static struct found *next_begin(const struct calls *x)
 	return &x->found[x->rows.is_reverse ? x->n_found - 1 - x->n_arguments : x->n_arguments];
 }
 
+/* The pc of the step that led to an entry. */
+static bool get_pc(struct calls *x, struct found *f, struct ts_error *err)
+{
+	const struct ts_steps *batch;
+	const struct ts_step *s;
+
+	if (f->call.pc != TS_NO_PC || f->shown == SHOWN_FIRST)
+		return true;
+	s = ts_query_step(x->ask->q, f->call.pos, &batch, err);
+	if (s)
+		f->call.pc = s->pc;
+	return s;
+}
+
 static bool get_arguments(struct calls *x, struct found *f, struct ts_error *err)
 {
 	f->arguments = x->texts.len;
 	x->n_arguments++;
-	return ts_abi_arguments(&x->abi, x->ask, begin_of(f), f->call.thread, x->rows.is_for_people,
-				&x->texts, err);
+	return get_pc(x, f, err) && ts_abi_arguments(&x->abi, x->ask, begin_of(f), f->call.thread,
+						     x->rows.is_for_people, &x->texts, err);
 }
 
 static bool get_result(struct calls *x, struct found *f, struct ts_error *err)

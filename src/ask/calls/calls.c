@@ -41,6 +41,7 @@ enum column {
 	COL_CALLEE,
 	COL_ARGUMENTS,
 	COL_RESULT,
+	COL_TEXTS,
 	N_COLUMNS,
 };
 
@@ -57,6 +58,7 @@ static const struct ts_column columns[N_COLUMNS] = {
 	[COL_CALLEE] = { .name = "callee", .type = TS_COLUMN_TEXT },
 	[COL_ARGUMENTS] = { .name = "arguments", .type = TS_COLUMN_LIST },
 	[COL_RESULT] = { .name = "result", .type = TS_COLUMN_VALUE },
+	[COL_TEXTS] = { .name = "texts", .type = TS_COLUMN_LIST },
 };
 
 /* What is left of a thread's list: [from, to). */
@@ -421,7 +423,8 @@ static enum ts_got look_at_next(struct calls *x, struct ts_budget *budget, struc
 	}
 	if (cond->n && !take_chunk(x, x->call.pos + 1, budget))
 		got = TS_GOT_PENDING;
-	else if (cond->n)
+	x->judged.result_at = x->call.kind == TS_CALL_RETURN ? x->call.end : TS_NO_POS;
+	if (cond->n && got == TS_GOT_ROW)
 		got = ts_state_holds(x->ask, cond, x->call.pos + 1, x->call.thread, &x->judged,
 				     &holds, budget, err);
 	x->has_call = got == TS_GOT_PENDING;
@@ -516,6 +519,35 @@ static enum ts_got get_values(struct calls *x, struct ts_budget *budget, struct 
 	return TS_GOT_FAIL;
 }
 
+/* The text that follows a value; empty if none does. */
+static const char *text_of(const char *value)
+{
+	const char *text = strchr(value, TS_ROW_ASIDE);
+
+	return text ? text + 1 : "";
+}
+
+/* The texts to which the arguments and the result point, one for each; null if there are none. */
+static void put_texts(const struct calls *x, const struct found *f, struct ts_row *row)
+{
+	const char *value = (const char *)x->texts.data + f->arguments;
+	const char *result = f->has_result ? text_of((const char *)x->texts.data + f->result) : "";
+	const char *texts[TS_MAX_ARGUMENTS];
+	unsigned n = ts_abi_n_arguments(&x->abi);
+	bool has_text = *result;
+
+	for (unsigned i = 0; i < n; i++, value += strlen(value) + 1) {
+		texts[i] = text_of(value);
+		has_text |= *texts[i];
+	}
+	if (!has_text)
+		return;
+	ts_row_list(row, COL_TEXTS);
+	for (unsigned i = 0; i < n; i++)
+		ts_row_list_add(row, COL_TEXTS, texts[i]);
+	ts_row_list_add(row, COL_TEXTS, result);
+}
+
 static void put_values(const struct calls *x, const struct found *f, struct ts_row *row)
 {
 	const char *text = (const char *)x->texts.data + f->arguments;
@@ -526,6 +558,8 @@ static void put_values(const struct calls *x, const struct found *f, struct ts_r
 	text = (const char *)x->texts.data + f->result;
 	if (f->has_result && *text)
 		ts_row_text(row, COL_RESULT, text);
+	if (!x->rows.is_for_people)
+		put_texts(x, f, row);
 }
 
 static void put_row(struct calls *x, const struct found *f, struct ts_row *row)
@@ -636,6 +670,7 @@ static struct ts_rows *open_calls(struct ts_ask *ask, const struct ts_question *
 	x->ask = ask;
 	x->qn = qn;
 	x->batch = FIRST_BATCH;
+	x->judged.result = ts_abi_result_place(&x->abi, ts_query_regset(ask->q));
 	ts_buf_init(&x->texts);
 	return &x->rows;
 }
@@ -649,7 +684,7 @@ const struct ts_verb ts_verb_calls = {
 	.n_columns = N_COLUMNS,
 	.operand = TS_OPERAND_CALLEE_OR_NONE,
 	.takes = TS_TAKES_RANGE | TS_TAKES_STATE | TS_TAKES_THREAD | TS_TAKES_BOUND | TS_TAKES_AT |
-		 TS_TAKES_DEPTH,
+		 TS_TAKES_DEPTH | TS_TAKES_RESULT,
 	.is_reversible = true,
 	.open = open_calls,
 };

@@ -81,6 +81,19 @@ def kinds_and_callers():
 
 
 @case
+def an_indirect_function_is_the_one_that_runs():
+    done = record("chosen.ucir", build("chosen.c", "chosen", "-O1 -g -fno-builtin"))
+    for name, addr, least in zip(("strlen", "memcpy"), done.stdout.split(), (31, 11)):
+        executions = ask("chosen.ucir", "executions", name)
+        assert {e["pc"] for e in executions} == {addr} and len(executions) >= least, (name, addr, executions)
+        calls = ask("chosen.ucir", "calls", name)
+        assert len(calls) == len(executions) and {c["address"] for c in calls} == {addr}, (name, calls)
+        assert sum(c["caller"] == "main" for c in calls) == least, (name, calls)
+    shown = gdb("chosen.ucir", "ts executions strlen first 1")
+    assert "IFUNC" in shown and done.stdout.split()[0] in shown, shown
+
+
+@case
 def conditions_on_results_and_through_pointers():
     record("kinds.ucir", build("entries.c", "kinds", "-O2 -g -w"))
     rows = ask("kinds.ucir", "calls", "leaf")

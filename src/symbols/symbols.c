@@ -28,6 +28,7 @@ struct entry {
 	uint64_t file;  /* 1 + the offset of the source file's name that it is local to; 0: none */
 	bool is_function, is_demangled; /* has been tried */
 	bool is_own;    /* of the program, or a file that the user names */
+	bool is_indirect;
 };
 
 /* A file that has not been read yet. */
@@ -132,6 +133,12 @@ bool ts_symbols_set_file(struct ts_symbols *s, const char *file)
 	return ts_buf_ok(&s->names);
 }
 
+void ts_symbols_set_indirect(struct ts_symbols *s)
+{
+	if (s->n)
+		s->items[s->n - 1].is_indirect = true;
+}
+
 void ts_symbols_end_own(struct ts_symbols *s)
 {
 	s->is_own_over = true;
@@ -208,6 +215,7 @@ static const struct ts_symbol *show(struct ts_symbols *s, size_t i)
 	const char *mangled = (const char *)s->names.data + e->name, *name = demangled(s, e);
 
 	s->found = (struct ts_symbol){ .addr = e->addr, .len = e->len, .is_function = e->is_function,
+				       .is_indirect = e->is_indirect,
 				       .name = name ? name : mangled, .mangled = mangled };
 	return &s->found;
 }
@@ -535,10 +543,14 @@ struct adding {
 static void add_one(void *user, const struct ts_symtab_entry *e)
 {
 	struct adding *a = user;
+	size_t n = a->symbols->n;
 
-	a->is_failed |=
-		!ts_symbols_add(a->symbols, e->addr + a->bias, e->len, e->room, e->name, e->is_function) ||
-		(e->file && !ts_symbols_set_file(a->symbols, e->file));
+	a->is_failed |= !ts_symbols_add(a->symbols, e->addr + a->bias, e->len, e->room, e->name, e->is_function);
+	if (a->symbols->n == n)
+		return;
+	if (e->is_indirect)
+		ts_symbols_set_indirect(a->symbols);
+	a->is_failed |= e->file && !ts_symbols_set_file(a->symbols, e->file);
 }
 
 /* 0 for a file that is no object file. */

@@ -21,6 +21,7 @@ struct ts_symbol {
 	const char *name; /* borrowed from the table; of C++ and Rust without parameters: ns::fn */
 	const char *mangled; /* borrowed; the same as in the file, mostly the same as name */
 	bool is_function;
+	bool is_indirect; /* addr is that of its resolver (STT_GNU_IFUNC) */
 };
 
 /* How the name of an entry of a procedure linkage table ends: that of the function stands before it. */
@@ -64,6 +65,9 @@ bool ts_symbols_add(struct ts_symbols *s, uint64_t addr, uint64_t len, uint64_t 
 
 /* The symbol that was added last is local to source file @file, which is copied.  Returns false if memory is exhausted. */
 bool ts_symbols_set_file(struct ts_symbols *s, const char *file);
+
+/* The symbol that was added last is that of an indirect function. */
+void ts_symbols_set_indirect(struct ts_symbols *s);
 
 /*
  * The files that were noted so far are the program's own, and those that the user names: their symbols come before those

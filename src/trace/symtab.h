@@ -18,6 +18,7 @@ struct ts_symtab_entry {
 	const char *name;
 	const char *file; /* the source file that it is local to; NULL: it is global, or that is not known */
 	bool is_function;
+	bool is_indirect; /* a function whose address is that of its resolver (STT_GNU_IFUNC) */
 };
 
 /*

@@ -40,11 +40,6 @@ def functions(source, path):
             if f"/{source}:" in line and name not in OWN and ".cold" not in name}
 
 
-def base_of(out, path):
-    """Where its lowest page lies."""
-    return min(int(row["address"], 16) for row in ask(out, "modules", "in", "0:end") if row["file"] == path)
-
-
 def entries(source, options):
     path = build(source, source.replace(".", "_"), options)
     out = f"{source}.ucir"
@@ -52,7 +47,7 @@ def entries(source, options):
     assert "unexplained" in done.stderr, done
     found = functions(source, path)
     assert len(found) > 3, found
-    base = 0 if "-static" in options or "-no-pie" in options else base_of(out, path)
+    base = 0 if "-static" in options or "-no-pie" in options else 0x4000000000
     names = [f"*{base + addr:#x}" for addr in found.values()]
     shown = gdb(out, "handle all nostop noprint pass", *(c for n in names for c in (f"break {n}", "ignore $bpnum 1000000")), "continue", "info breakpoints")
     hits = dict.fromkeys(range(1, len(names) + 1), 0)
@@ -83,6 +78,19 @@ def kinds_and_callers():
         "handler": ["handler"] * 2, "inner_handler": ["handler"] * 2, "other_handler": ["handler"]}, handlers
     assert all(c["end"] for rows in handlers.values() for c in rows), handlers
     assert [c["arguments"][0] for c in handlers["other_handler"]] == ["0xe"]
+
+
+@case
+def an_indirect_function_is_the_one_that_runs():
+    done = record("chosen.ucir", build("chosen.c", "chosen", "-O1 -g -fno-builtin"))
+    for name, addr, least in zip(("strlen", "memcpy"), done.stdout.split(), (31, 11)):
+        executions = ask("chosen.ucir", "executions", name)
+        assert {e["pc"] for e in executions} == {addr} and len(executions) >= least, (name, addr, executions)
+        calls = ask("chosen.ucir", "calls", name)
+        assert len(calls) == len(executions) and {c["address"] for c in calls} == {addr}, (name, calls)
+        assert sum(c["caller"] == "main" for c in calls) == least, (name, calls)
+    shown = gdb("chosen.ucir", "ts executions strlen first 1")
+    assert "IFUNC" in shown and done.stdout.split()[0] in shown, shown
 
 
 @case

@@ -220,14 +220,21 @@ bool ts_abi_arguments(const struct ts_abi *abi, struct ts_ask *ask, uint64_t pos
 	return true;
 }
 
+bool ts_abi_result_value(const struct ts_abi *abi, struct ts_ask *ask, uint64_t pos, uint32_t thread, uint64_t *value,
+			 bool *has_value, struct ts_error *err)
+{
+	if (!ts_query_first_regs(ask->q, pos, thread, abi->len, abi->data, abi->known, err))
+		return false;
+	*has_value = value_of(abi, ts_query_regset(ask->q), abi->result, value);
+	return true;
+}
+
 bool ts_abi_result(const struct ts_abi *abi, struct ts_ask *ask, uint64_t pos, uint32_t thread,
 		   bool is_for_people, struct ts_buf *out, struct ts_error *err)
 {
 	uint64_t value = 0;
 	bool has_value;
 
-	if (!ts_query_first_regs(ask->q, pos, thread, abi->len, abi->data, abi->known, err))
-		return false;
-	has_value = value_of(abi, ts_query_regset(ask->q), abi->result, &value);
-	return put_value(out, ask, pos, thread, value, has_value, is_for_people, err);
+	return ts_abi_result_value(abi, ask, pos, thread, &value, &has_value, err) &&
+	       put_value(out, ask, pos, thread, value, has_value, is_for_people, err);
 }

@@ -49,4 +49,8 @@ bool ts_abi_arguments(const struct ts_abi *abi, struct ts_ask *ask, uint64_t pos
 bool ts_abi_result(const struct ts_abi *abi, struct ts_ask *ask, uint64_t pos, uint32_t thread,
 		   bool is_for_people, struct ts_buf *out, struct ts_error *err);
 
+/* The same as a number; *has_value is false if it is not known. */
+bool ts_abi_result_value(const struct ts_abi *abi, struct ts_ask *ask, uint64_t pos, uint32_t thread, uint64_t *value,
+			 bool *has_value, struct ts_error *err);
+
 #endif

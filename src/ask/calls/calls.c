@@ -9,6 +9,7 @@
 #include "abi.h"
 #include "src/ask/verbs/cells.h"
 #include "entries.h"
+#include "ifunc.h"
 #include "src/query/call_list.h"
 #include "src/ask/grammar/question.h"
 #include "src/ask/grammar/state.h"
@@ -114,6 +115,7 @@ struct calls {
 	struct ts_rows rows;
 	struct ts_ask *ask;
 	const struct ts_question *qn;
+	struct ts_what what; /* of the question, or the function that runs under its name */
 	struct ts_abi abi;
 	struct list *lists; /* owned; by thread; NULL: not begun */
 	uint32_t n_lists;
@@ -149,7 +151,7 @@ static bool no_memory(struct ts_error *err)
 /* Is WHAT one function, or one address that may be that of a function? */
 static bool is_of_one(const struct calls *x)
 {
-	const struct ts_what *what = &x->qn->what;
+	const struct ts_what *what = &x->what;
 
 	return what->kind == TS_WHAT_MEM && (what->is_function || what->addr == what->last);
 }
@@ -158,7 +160,7 @@ static bool is_of_one(const struct calls *x)
 static void find_links(struct calls *x)
 {
 	while (is_of_one(x) && x->ask->symbols && x->n_links < MAX_LINKS &&
-	       ts_symbols_get_link(x->ask->symbols, x->qn->what.addr, x->n_links, &x->links[x->n_links]))
+	       ts_symbols_get_link(x->ask->symbols, x->what.addr, x->n_links, &x->links[x->n_links]))
 		x->n_links++;
 }
 
@@ -284,9 +286,9 @@ static bool is_named(const struct ts_symbol *s, const char *pattern)
 static bool is_linked(const struct calls *x, struct ts_call *call)
 {
 	for (unsigned i = 0; i < x->n_links; i++) {
-		if (call->target != x->links[i] || !ts_entries_is_link(x->ask, call, x->qn->what.addr))
+		if (call->target != x->links[i] || !ts_entries_is_link(x->ask, call, x->what.addr))
 			continue;
-		call->target = x->qn->what.addr;
+		call->target = x->what.addr;
 		return true;
 	}
 	return false;
@@ -302,9 +304,9 @@ static bool is_wanted(const struct calls *x, struct ts_call *call)
 		return false;
 	if (is_linked(x, call))
 		return true;
-	if (qn->what.kind == TS_WHAT_MEM)
-		return qn->what.is_function ? call->target == qn->what.addr
-					    : call->target >= qn->what.addr && call->target <= qn->what.last;
+	if (x->what.kind == TS_WHAT_MEM)
+		return x->what.is_function ? call->target == x->what.addr
+					    : call->target >= x->what.addr && call->target <= x->what.last;
 	if (!*qn->operand)
 		return true;
 	s = x->ask->symbols ? ts_symbols_function_at(x->ask->symbols, call->target) : NULL;
@@ -316,7 +318,7 @@ static bool is_wanted(const struct calls *x, struct ts_call *call)
 /* Are the entries of the function asked for?  Those of linkage tables only lead to functions. */
 static bool is_entered(const struct calls *x, const struct ts_symbol *s)
 {
-	const struct ts_what *what = &x->qn->what;
+	const struct ts_what *what = &x->what;
 	size_t len = strlen(s->mangled), n = strlen(TS_LINKED);
 
 	if (!s->is_function || s->addr == x->last_function || (len > n && !strcmp(s->mangled + len - n, TS_LINKED)))
@@ -332,7 +334,7 @@ static enum ts_got gather_functions(struct calls *x, struct ts_budget *budget, s
 	const struct ts_symbol *s;
 
 	if (is_of_one(x)) {
-		if (!x->n_symbols++ && !ts_entries_add(&x->entries, x->qn->what.addr))
+		if (!x->n_symbols++ && !ts_entries_add(&x->entries, x->what.addr))
 			goto out_of_memory;
 		return TS_GOT_ROW;
 	}
@@ -598,7 +600,7 @@ static enum ts_got explain_none(struct calls *x, struct ts_budget *budget)
 	const char *pattern = x->qn->operand;
 	const struct ts_symbol *s;
 
-	if (x->has_row || !*pattern || x->qn->what.kind == TS_WHAT_MEM)
+	if (x->has_row || !*pattern || x->what.kind == TS_WHAT_MEM)
 		return TS_GOT_END;
 	while (x->ask->symbols && (s = ts_symbols_get(x->ask->symbols, x->n_matched))) {
 		if (s->is_function && is_named(s, pattern))
@@ -620,8 +622,9 @@ static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budg
 	enum ts_got got = TS_GOT_ROW;
 
 	if (!x->lists) {
-		got = ts_ask_need_calls(x->ask, budget, err);
-		if (got != TS_GOT_ROW)
+		got = x->what.is_indirect ? ts_ifunc_resolve(x->ask, &x->what, x->rows.note, budget, err)
+					  : ts_ask_need_calls(x->ask, budget, err);
+		if (got == TS_GOT_PENDING || got == TS_GOT_FAIL)
 			return got;
 		if (!begin(x, err))
 			return TS_GOT_FAIL;
@@ -669,6 +672,7 @@ static struct ts_rows *open_calls(struct ts_ask *ask, const struct ts_question *
 	x->rows = (struct ts_rows){ .ops = &ops, .is_reverse = is_reverse, .go = TS_NO_POS };
 	x->ask = ask;
 	x->qn = qn;
+	x->what = qn->what;
 	x->batch = FIRST_BATCH;
 	x->judged.result = ts_abi_result_place(&x->abi, ts_query_regset(ask->q));
 	ts_buf_init(&x->texts);

@@ -194,6 +194,7 @@ static size_t take_symbol(struct ts_what *what, const char *text, size_t len,
 	what->addr = s->addr;
 	what->last = s->addr + (s->len ? s->len - 1 : 0);
 	what->is_function = s->is_function;
+	what->is_indirect = s->is_indirect;
 	if (name_len == n)
 		return n;
 	digits = ts_number_take(text + name_len + 1, n - name_len - 1, TS_COMMAS_END, &off, &is_large);
@@ -202,7 +203,7 @@ static size_t take_symbol(struct ts_what *what, const char *text, size_t len,
 		return 0;
 	}
 	what->last = what->addr;
-	what->is_function = false;
+	what->is_function = what->is_indirect = false;
 	return n;
 }
 
@@ -217,7 +218,7 @@ static bool set_length(struct ts_what *what, const char *text, size_t len, const
 							    : "has a length that is not a number", err);
 	if (!n)
 		return misunderstood(all, all_len, "is an empty range", err);
-	what->is_function = false;
+	what->is_function = what->is_indirect = false;
 	if (!ts_add(what->addr, n - 1, &what->last))
 		return misunderstood(all, all_len, "passes the end of the address space", err);
 	return true;
@@ -238,7 +239,7 @@ static bool set_end(struct ts_what *what, const char *text, size_t len, const ch
 		if (take_symbol(&end, text, len, symbols, err) != len)
 			return misunderstood(all, all_len, "is not a range", err);
 	}
-	what->is_function = false;
+	what->is_function = what->is_indirect = false;
 	if (end.addr <= what->addr)
 		return misunderstood(all, all_len, end.addr < what->addr ? "is a reversed range"
 									 : "is an empty range", err);

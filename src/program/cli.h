@@ -64,6 +64,8 @@ struct ts_cli {
 	struct ts_file_option exec;
 	struct ts_file_option images[TS_MAX_IMAGES];
 	unsigned n_images;
+	struct ts_packed_library *libraries; /* borrowed; those that were packed with the trace */
+	size_t n_libraries;
 	bool is_quiet, is_once, is_json, is_rebased;
 	bool *has_shown;     /* borrowed; info of several: has one been printed?  NULL: it is the only one */
 	bool has_no_sandbox; /* --no-sandbox */

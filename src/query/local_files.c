@@ -143,6 +143,22 @@ static bool find_module(const struct ts_query *q, const char *path, struct ts_mo
 	return false;
 }
 
+/* The copy of the module that came with the recording; NULL if there is none, or it is another file. */
+static struct ts_source *open_packed(struct ts_local_files *files, const struct ts_module_info *m)
+{
+	struct ts_error ignored = { 0 };
+	struct ts_source *src = NULL;
+
+	for (size_t i = 0; i < files->n_packed && !src; i++) {
+		if (files->packed[i].first == m->first)
+			src = ts_source_open(files->packed[i].path, &ignored);
+	}
+	if (src && is_recorded(files, m, src))
+		return src;
+	ts_source_close(src);
+	return NULL;
+}
+
 static struct ts_source *open_recorded(struct ts_local_files *files, const char *path)
 {
 	struct ts_error err = { 0 };
@@ -151,6 +167,9 @@ static struct ts_source *open_recorded(struct ts_local_files *files, const char 
 
 	if (*path != '/' || !find_module(files->q, path, &m))
 		return NULL;
+	src = open_packed(files, &m);
+	if (src)
+		return src;
 	src = ts_source_open(path, &err);
 	if (!src) {
 		ts_log(TS_LOG_INFO, "%s: %s", path, err.text);

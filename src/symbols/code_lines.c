@@ -167,3 +167,41 @@ const struct ts_code_line *ts_code_lines_at(struct ts_code_lines *l, uint64_t ad
 	}
 	return lo && addr - l->items[lo - 1].addr < l->items[lo - 1].len ? &l->items[lo - 1] : NULL;
 }
+
+/* Is it the path, or the end of it after a slash? */
+static bool is_called(const char *path, const char *name, size_t len)
+{
+	size_t n = strlen(path);
+
+	return n >= len && !memcmp(path + n - len, name, len) && (n == len || path[n - len - 1] == '/');
+}
+
+size_t ts_code_lines_find(struct ts_code_lines *l, const char *name, size_t len, uint32_t line, uint64_t *addrs,
+			  uint64_t *lens, size_t cap, bool *is_file)
+{
+	const char *file = NULL; /* the one that was compared last: they are the same pointers */
+	bool is_same = false;
+	uint64_t end = 0;
+	size_t n = 0;
+
+	*is_file = false;
+	ts_code_lines_read(l);
+	for (size_t i = 0; i < l->n; i++) {
+		const struct ts_code_line *x = &l->items[i];
+
+		if (x->file != file)
+			is_same = is_called(x->file, name, len);
+		file = x->file;
+		*is_file |= is_same;
+		if (!is_same || x->line != line)
+			continue;
+		if (n && x->addr == end && n <= cap) {
+			lens[n - 1] += x->len;
+		} else if (n++ < cap) {
+			addrs[n - 1] = x->addr;
+			lens[n - 1] = x->len;
+		}
+		end = x->addr + x->len;
+	}
+	return n;
+}

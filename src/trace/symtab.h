@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The symbols of a file: functions and data of an ELF file's .symtab and .dynsym, entries of its linkage
- * tables (puts@plt), exports of a PE file.
+ * tables (puts@plt), exports and imports of a PE file (pe_symbols.h).
  */
 #ifndef TS_SYMTAB_H
 #define TS_SYMTAB_H
@@ -19,6 +19,7 @@ struct ts_symtab_entry {
 	const char *file; /* the source file that it is local to; NULL: it is global, or that is not known */
 	bool is_function;
 	bool is_indirect; /* a function whose address is that of its resolver (STT_GNU_IFUNC) */
+	bool is_open; /* where it ends is not known: code after it, up to the next symbol, may not be its own */
 };
 
 /*

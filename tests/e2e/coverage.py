@@ -169,6 +169,23 @@ def drcov_covers_what_was_executed(trace):
     assert set(counted(rows)) <= covered
 
 
+def drcov_has_the_program_where_it_lies(suffix):
+    """A reader takes a block's offset for one from where the image begins: the page of the lowest segment."""
+    p = Program("static", suffix)
+    query(p.trace, "--exec", p.exec, "coverage", "--drcov", "out.log")
+    modules, blocks = read_drcov("out.log")
+    with open("out.log", "rb") as f:
+        path = f.read().split(b"\n")[4].split(b", ", 4)[4].decode()
+    text = subprocess.run(["readelf", "-lW", p.exec], capture_output=True, text=True, check=True, timeout=LIMIT).stdout
+    lowest = min(int(line.split()[2], 16) for line in text.splitlines() if line.strip().startswith("LOAD "))
+    executed = set(counted(query(p.trace, "coverage")))
+    assert modules[0][0] == lowest & ~0xfff and path.endswith("prog"), (modules, path)
+    assert {lowest + start for start, _, number in blocks if number == 0} <= executed and len(blocks) > 10
+
+
+for suffix_of in "ucir", "frames", "bin", "trace64":
+    add_case(f"drcov has the program where it lies: {suffix_of}", drcov_has_the_program_where_it_lies, suffix_of)
+
 for format_name, format_trace in TRACES.items():
     add_case(f"steps are counted: {format_name}", steps_are_counted, format_trace)
     add_case(f"drcov covers what was executed: {format_name}", drcov_covers_what_was_executed, format_trace)

@@ -282,7 +282,7 @@ static bool group_some(struct coverage *c)
 	for (unsigned i = 0; i < ITEMS_A_CHUNK && c->next < from->n && !c->is_failed; i++, c->next++) {
 		const struct ts_covered *x = &from->items[c->next];
 		const struct ts_symbol *s = ts_symbols_function_at(c->ask->symbols, x->addr);
-		struct ts_covered *item = find_item(&c->functions, s ? s->addr : x->addr);
+		struct ts_covered *item = find_item(&c->functions, s && !s->is_open ? s->addr : x->addr);
 
 		c->is_failed = !item;
 		if (item)

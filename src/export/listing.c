@@ -12,6 +12,7 @@
 
 #include "src/base/atomic_file.h"
 #include "src/base/buf.h"
+#include "src/base/vec.h"
 
 /* Lines are written when so much has come together. */
 #define MAX_WAITING (1u << 16)
@@ -33,7 +34,7 @@ struct ts_listing {
 	struct ts_buf text;
 	uint64_t pos, last, n_steps, n_left_out, n_forgotten;
 	struct line_thread *threads; /* owned */
-	uint32_t n_threads;
+	size_t n_threads;
 	uint8_t *g, *known;        /* owned, one block: of the position */
 };
 
@@ -102,19 +103,14 @@ static bool keep_registers(struct ts_listing *l, struct line_thread *t, struct t
 
 static struct line_thread *thread_of(struct ts_listing *l, uint32_t thread, struct ts_error *err)
 {
-	if (thread >= l->n_threads) {
-		struct line_thread *threads = realloc(l->threads, (thread + 1) * sizeof(*threads));
+	size_t old = l->n_threads;
 
-		if (!threads) {
-			ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: nothing is exported");
-			return NULL;
-		}
-		l->threads = threads;
-		for (; l->n_threads <= thread; l->n_threads++) {
-			threads[l->n_threads] = (struct line_thread){ 0 };
-			ts_buf_init(&threads[l->n_threads].accesses);
-		}
+	if (!ts_vec_extend(&l->threads, &l->n_threads, thread, sizeof(*l->threads))) {
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: nothing is exported");
+		return NULL;
 	}
+	for (size_t i = old; i < l->n_threads; i++)
+		ts_buf_init(&l->threads[i].accesses);
 	return &l->threads[thread];
 }
 
@@ -387,7 +383,7 @@ struct ts_listing *ts_listing_new(struct ts_query *q, enum ts_listing_form form,
 
 void ts_listing_free(struct ts_listing *l)
 {
-	for (uint32_t i = 0; i < l->n_threads; i++) {
+	for (size_t i = 0; i < l->n_threads; i++) {
 		free(l->threads[i].g);
 		ts_buf_fini(&l->threads[i].accesses);
 	}

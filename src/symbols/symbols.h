@@ -15,16 +15,7 @@
 #include "loaded_files.h"
 #include "src/base/error.h"
 #include "src/trace/source.h"
-
-struct ts_symbol {
-	uint64_t addr;
-	uint64_t len;     /* bytes; 0: not known, it reaches up to the next one, or the end of its segment */
-	const char *name; /* borrowed from the table; of C++ and Rust without parameters: ns::fn */
-	const char *mangled; /* borrowed; the same as in the file, mostly the same as name */
-	bool is_function;
-	bool is_indirect; /* addr is that of its resolver (STT_GNU_IFUNC) */
-	bool is_open; /* where it ends is not known: see ts_symbols_function_at() */
-};
+#include "symbol.h"
 
 /* How the name of an entry of a procedure linkage table ends: that of the function stands before it. */
 #define TS_LINKED "@plt"

@@ -8,7 +8,10 @@
 #include "loaded_files.h"
 #include "src/base/arena.h"
 #include "src/base/buf.h"
-#include "symbols.h"
+#include "symbol.h"
+
+struct ts_code_lines;
+struct ts_source;
 
 /* As kept: the name is an offset, since the texts move while they grow. */
 struct ts_symbols_entry {

@@ -87,6 +87,7 @@ static bool count_votes(const struct grammar *g, const struct ts_arch *arch, con
 	if (done && grammar_names(map, g, &set, err)) {
 		grammar_matcher_init(&v->matcher, g, map, &set);
 		each_line(head, len, vote, v);
+		done = !v->fx.is_failed || ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no names");
 	} else {
 		done = false;
 	}

@@ -199,12 +199,17 @@ static void tell_unseen(struct reader *r, const struct grammar_head *head, struc
 
 static enum ts_next next_step(struct reader *r, struct ts_steps *out, struct ts_error *err)
 {
+	const uint64_t off = grammar_lines_off(&r->lines);
 	enum ts_next next = grammar_lines_next(&r->lines, out, err);
 	const struct grammar_head *head = r->lines.group;
 	uint32_t thread;
 
-	if (next != TS_ITEM || !find_thread(r, head, &thread, err))
-		return next == TS_ITEM ? TS_FAIL : next;
+	if (next != TS_ITEM)
+		return next;
+	if (!find_thread(r, head, &thread, err)) {
+		grammar_lines_go(&r->lines, off);
+		return TS_FAIL;
+	}
 	tell_code(&head->line, head->insn.is_expanded, out);
 	tell_effects(head, true, out);
 	if (!(head->line.says & (GRAMMAR_NO_EFFECT | GRAMMAR_TRAP))) {
@@ -259,7 +264,8 @@ static bool tell_state(struct reader *r, const struct grammar_head *head, uint32
 		if (e->kind != TS_FX_READ && e->kind != TS_FX_WRITE)
 			continue;
 		grammar_append(out, &head->fx, e);
-		out->effects[out->n_effects - 1].is_hidden |= is_hidden;
+		if (!out->is_failed)
+			out->effects[out->n_effects - 1].is_hidden |= is_hidden;
 	}
 	tell_fetched(out, n);
 	if (r->is_lost) {
@@ -273,14 +279,16 @@ static bool tell_state(struct reader *r, const struct grammar_head *head, uint32
 /* The state of the next group; one without a program counter is none. */
 static enum ts_next next_group(struct reader *r, struct ts_steps *out, uint32_t *thread, struct ts_error *err)
 {
+	const uint64_t off = grammar_lines_off(&r->lines);
 	enum ts_next next;
 
 	do
 		next = grammar_lines_next(&r->lines, out, err);
 	while (next == TS_ITEM && !(r->lines.group->line.has & HAS_PC));
-	if (next == TS_ITEM && !find_thread(r, r->lines.group, thread, err))
-		return TS_FAIL;
-	return next;
+	if (next != TS_ITEM || find_thread(r, r->lines.group, thread, err))
+		return next;
+	grammar_lines_go(&r->lines, off);
+	return TS_FAIL;
 }
 
 static uint16_t code_len(const struct ts_arch *arch)

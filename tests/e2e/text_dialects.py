@@ -169,7 +169,7 @@ def compare(name, truth, least_regs, least_memory=None, is_all=False, unlisted=(
 
 CASES = [
     ("Spike --log-commits -l: with the instruction that traps", "both-rv64fd.log", "rv64fd", 500),
-    ("CVA6", "cva6.dasm", "walk-riscv64", 1400, 0.3, True),
+    ("CVA6", "cva6.dasm", "walk-riscv64", 2000, 0.3, True),
     ("Ibex", "ibex.log", "walk-riscv32", 2000, 0.5, True),
     ("CV32E40P", "cv32e40p.log", "walk-rv32im", 2000, 0.3, True),
     ("execlog, AArch64", "made-aarch64.log", "walk-aarch64", 2000, 0.1, True),

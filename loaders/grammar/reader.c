@@ -254,6 +254,14 @@ static void tell_fetched(struct ts_steps *out, uint32_t n)
 	}
 }
 
+/* Where blocks of instructions are listed, bytes are what is there now, and nobody's access. */
+static void tell_access(struct ts_effect *e, bool is_hidden, bool is_blocks)
+{
+	e->is_hidden |= is_hidden;
+	if (is_blocks && e->data != TS_NO_DATA)
+		e->kind = TS_FX_WRITE;
+}
+
 /* What a state says of the instruction before it. */
 static bool tell_state(struct reader *r, const struct grammar_head *head, uint32_t thread, bool is_hidden,
 		       struct ts_steps *out)
@@ -267,7 +275,7 @@ static bool tell_state(struct reader *r, const struct grammar_head *head, uint32
 			continue;
 		grammar_append(out, &head->fx, e);
 		if (!out->is_failed)
-			out->effects[out->n_effects - 1].is_hidden |= is_hidden;
+			tell_access(&out->effects[out->n_effects - 1], is_hidden, r->log->is_blocks);
 	}
 	tell_fetched(out, n);
 	if (r->is_lost) {
@@ -313,7 +321,7 @@ static enum ts_next next_state(struct reader *r, struct ts_steps *out, struct ts
 	is_other = thread != was.thread;
 	if (is_other)
 		tell_thread(out, thread);
-	if (!tell_state(r, r->lines.group, thread, is_other, out)) {
+	if (!tell_state(r, r->lines.group, thread, is_other || r->log->is_blocks, out)) {
 		grammar_lines_go(&r->lines, off);
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no step"), TS_FAIL;
 	}

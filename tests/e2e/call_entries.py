@@ -117,6 +117,18 @@ def conditions_on_results_and_through_pointers():
 
 
 @case
+def a_tree_is_indented():
+    record("kinds.ucir", build("entries.c", "kinds", "-O2 -g -w"))
+    rows = [c for c in ask("kinds.ucir", "calls", "tree") if c["callee"] in ("main", "outer", "signals", "handler", "inner_handler")]
+    shown = gdb("kinds.ucir", "ts calls tree")
+    for c in rows:
+        [line] = re.findall(rf"^\d+ +{c['position']} .*$", shown, re.M)
+        bars = re.search(rf" ((?:\| )*){c['callee']} ", line)
+        assert bars and bars[1].count("|") == c["depth"] - 1, (c, line)
+    assert len(rows) > 8 and max(c["depth"] for c in rows) > 3, rows
+
+
+@case
 def every_door_has_the_texts_of_arguments():
     record("kinds.ucir", build("entries.c", "kinds", "-O2 -g -w"))
     [said] = ask("kinds.ucir", "calls", "say")

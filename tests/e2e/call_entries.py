@@ -27,7 +27,7 @@ def ask(out, *words):
 
 def gdb(out, *commands):
     argv = [TRACESTUB, "gdb", out, "--", "-batch"] + [word for c in commands for word in ("-ex", c)]
-    return subprocess.run(argv, capture_output=True, text=True, timeout=2 * LIMIT).stdout
+    return subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=2 * LIMIT).stdout
 
 
 def functions(source, path):

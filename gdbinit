@@ -580,8 +580,9 @@ class TracestubMonitor(gdb.Command):
 
     def resolve(self, text):
         """Where an lvalue is, "ADDR,LEN" or "$REG", and None; of other texts the same text, and gdb's reason."""
-        if re.match(r"[$0-9]", text) or ":" in text or "," in text:
+        if re.match(r"[$0-9]", text) or "!" in text or "," in text or re.search(r"(?<!:):(?!:)", text):
             return text, None
+        text = re.sub(r"^&(?!&)", "", text)         # where it is, is what is asked for
         try:
             value = gdb.parse_and_eval(text)
             if value.type.code == gdb.TYPE_CODE_FUNC:

@@ -14,8 +14,9 @@
  *                                               to step k too
  *
  * Code that the writer left out ("unlisted") has run between two lines
- *      - where the line's pc was read as a return address, and lies just after the previous line's
- *        instruction: that was a call, for a return would have moved the stack pointer;
+ *      - where the line's pc was read as a return address from where a call would have pushed it, and lies just
+ *        after the previous line's instruction: that was a call.  The stack pointer is where it was before it,
+ *        or above that by what the called code removed (stdcall);
  *      - where a return address was pushed that does not lie just after the previous line's instruction
  *      (x86);
  *      - where registers stand after the program counter in a log that lists them before it: a writer sums
@@ -40,6 +41,9 @@
 /* A return address lies at most this far after the call. */
 #define MAX_CALL_LEN 16u
 #define MAX_X86_LEN  15u
+
+/* Called code removes at most so many words of arguments. */
+#define MAX_REMOVED 64u
 
 /* Of a step with more accesses, which share bytes is not looked up. */
 #define MAX_COMPARED 64u
@@ -188,8 +192,9 @@ static inline bool is_gap(const struct reader *r, const struct group *g, const s
 	if (!g->n_accesses || !r->at.has_sp)
 		return false;
 	if (is_after_call(r->at.pc, from->pc))
-		return (!from->has_sp || from->sp == r->at.sp) &&
-		       find_word(out, TS_FX_READ, r->at.sp - names->word, names->word, &value) &&
+		return (!from->has_sp || r->at.sp - from->sp <= MAX_REMOVED * names->word) &&
+		       find_word(out, TS_FX_READ, (from->has_sp ? from->sp : r->at.sp) - names->word, names->word,
+				 &value) &&
 		       value == r->at.pc;
 	return names->arch->min_insn_len == 1 && find_word(out, TS_FX_WRITE, r->at.sp, names->word, &value) &&
 	       r->at.pc != from->pc && !is_after_call(value, from->pc);

@@ -41,6 +41,15 @@ bool ts_code_lines_read(struct ts_code_lines *l);
 /* The line that @addr is in, NULL if none is known. */
 const struct ts_code_line *ts_code_lines_at(struct ts_code_lines *l, uint64_t addr);
 
+/*
+ * Where a debugger would stop for line @line of the source file @name (@len bytes: a path, or the end of one): the first
+ * address of each contiguous range of it.  At most @cap of them are put in @addrs, and the bytes of each in @lens.
+ *
+ * Returns how many there are; 0: none.  *is_file gets whether there is such a source file.
+ */
+size_t ts_code_lines_find(struct ts_code_lines *l, const char *name, size_t len, uint32_t line, uint64_t *addrs,
+			  uint64_t *lens, size_t cap, bool *is_file);
+
 /* All of them, by address; *n gets how many. */
 const struct ts_code_line *ts_code_lines_all(struct ts_code_lines *l, size_t *n);
 

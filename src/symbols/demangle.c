@@ -36,10 +36,10 @@ static bool is_rust(const char *name, struct room *room)
 	return rust_demangle_callback(name, DMGL_RUST, take, room) && room->n;
 }
 
-static bool is_cplus(const char *name, struct room *room)
+static bool is_cplus(const char *name, int options, struct room *room)
 {
 	room->n = 0;
-	return cplus_demangle_v3_callback(name, DMGL_ANSI, take, room) && room->n;
+	return cplus_demangle_v3_callback(name, options, take, room) && room->n;
 }
 
 bool ts_is_mangled(const char *name)
@@ -47,15 +47,25 @@ bool ts_is_mangled(const char *name)
 	return name[0] == '_' && (name[1] == 'Z' || name[1] == 'R');
 }
 
-bool ts_demangle(const char *name, char *text)
+static bool demangle(const char *name, int options, char *text)
 {
 	struct room room;
 
 	if (!ts_is_mangled(name) || strnlen(name, MAX_MANGLED + 1) > MAX_MANGLED)
 		return false;
 	room.text = text;
-	if (setjmp(room.full) || !(is_rust(name, &room) || is_cplus(name, &room)))
+	if (setjmp(room.full) || !(is_rust(name, &room) || is_cplus(name, options, &room)))
 		return false;
 	text[room.n] = 0;
 	return true;
+}
+
+bool ts_demangle(const char *name, char *text)
+{
+	return demangle(name, DMGL_ANSI, text);
+}
+
+bool ts_demangle_whole(const char *name, char *text)
+{
+	return demangle(name, DMGL_ANSI | DMGL_PARAMS, text);
 }

@@ -22,4 +22,7 @@ bool ts_is_mangled(const char *name);
  */
 bool ts_demangle(const char *name, char *text);
 
+/* The same with its parameters, ns::fn(int). */
+bool ts_demangle_whole(const char *name, char *text);
+
 #endif

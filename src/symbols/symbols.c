@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 #include "symbols.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "debug_file.h"
 #include "demangle.h"
-#include "src/base/arena.h"
-#include "src/base/buf.h"
+#include "src/base/vec.h"
 #include "src/trace/object.h"
 #include "src/trace/symtab.h"
+#include "symbols_parts.h"
 
 /*
  * Bytes of all names, and of all names as they are shown, where one that cannot be shown counts as the longest: any
@@ -19,43 +21,7 @@
 #define MAX_NAMES (UINT64_C(256) << 20)
 #define MAX_SHOWN (UINT64_C(128) << 20)
 
-/* As kept: the name is an offset, since the texts move while they grow. */
-struct entry {
-	uint64_t addr, len, room;
-	uint64_t name;
-	const char *shown; /* in the arena: demangled; NULL: not yet, or it is not mangled */
-	uint64_t order; /* in which they were added: of several at one address, the first one names it */
-	uint64_t file;  /* 1 + the offset of the source file's name that it is local to; 0: none */
-	bool is_function, is_demangled; /* has been tried */
-	bool is_own;    /* of the program, or a file that the user names */
-	bool is_indirect;
-};
-
-/* A file that has not been read yet. */
-struct file {
-	struct ts_source *src; /* owned */
-	uint64_t base;
-	bool has_base, is_own;
-};
-
-struct ts_symbols {
-	struct file *files;   /* owned */
-	size_t n_files, cap_files;
-	struct entry *items;  /* owned; by address once sorted */
-	size_t n, cap;
-	uint32_t *by_name;    /* owned; ordinals by name */
-	uint32_t *by_shown;   /* owned; of those with demangled names, by these, n_shown of them; NULL: not needed yet */
-	size_t n_shown;
-	struct ts_arena shown;
-	uint64_t shown_len;   /* bytes that count for MAX_SHOWN */
-	struct ts_buf names;
-	uint64_t last_file;   /* 1 + the offset of the last source file's name; 0: none */
-	bool is_sorted;
-	bool is_own_over;     /* files that are noted now are not the program's own */
-	bool is_adding_other; /* symbols that are added now are not */
-	struct ts_symbol found;
-	struct ts_code_lines *lines; /* owned */
-};
+#define PAGE_LEN UINT64_C(4096)
 
 struct ts_symbols *ts_symbols_new(void)
 {
@@ -75,8 +41,11 @@ void ts_symbols_free(struct ts_symbols *s)
 {
 	if (!s)
 		return;
-	for (size_t i = 0; i < s->n_files; i++)
+	for (size_t i = 0; i < s->n_files; i++) {
 		ts_source_close(s->files[i].src);
+		free(s->files[i].path);
+	}
+	ts_loaded_fini(&s->loaded);
 	free(s->files);
 	free(s->items);
 	free(s->by_name);
@@ -99,7 +68,7 @@ bool ts_symbols_add(struct ts_symbols *s, uint64_t addr, uint64_t len, uint64_t 
 		return true;
 	if (s->n == s->cap) {
 		size_t cap = s->cap ? 2 * s->cap : 256;
-		struct entry *items = realloc(s->items, cap * sizeof(*items));
+		struct ts_symbols_entry *items = realloc(s->items, cap * sizeof(*items));
 
 		if (!items)
 			return false;
@@ -108,7 +77,7 @@ bool ts_symbols_add(struct ts_symbols *s, uint64_t addr, uint64_t len, uint64_t 
 	}
 	if (len && len - 1 > UINT64_MAX - addr)
 		len = 0;
-	s->items[s->n] = (struct entry){ .addr = addr,
+	s->items[s->n] = (struct ts_symbols_entry){ .addr = addr,
 					 .len = len,
 					 .room = room,
 					 .name = s->names.len,
@@ -139,6 +108,12 @@ void ts_symbols_set_indirect(struct ts_symbols *s)
 		s->items[s->n - 1].is_indirect = true;
 }
 
+void ts_symbols_set_open(struct ts_symbols *s)
+{
+	if (s->n)
+		s->items[s->n - 1].is_open = true;
+}
+
 void ts_symbols_end_own(struct ts_symbols *s)
 {
 	s->is_own_over = true;
@@ -146,8 +121,8 @@ void ts_symbols_end_own(struct ts_symbols *s)
 
 static int by_addr(const void *a, const void *b)
 {
-	const struct entry *x = a;
-	const struct entry *y = b;
+	const struct ts_symbols_entry *x = a;
+	const struct ts_symbols_entry *y = b;
 
 	if (x->addr != y->addr)
 		return x->addr < y->addr ? -1 : 1;
@@ -192,7 +167,7 @@ static bool sort(struct ts_symbols *s)
 }
 
 /* The name as people write it; NULL if it is not another one than in the file. */
-static const char *demangled(struct ts_symbols *s, struct entry *e)
+static const char *demangled(struct ts_symbols *s, struct ts_symbols_entry *e)
 {
 	const char *name = (const char *)s->names.data + e->name;
 	char text[TS_MAX_DEMANGLED];
@@ -211,11 +186,11 @@ static const char *demangled(struct ts_symbols *s, struct entry *e)
 
 static const struct ts_symbol *show(struct ts_symbols *s, size_t i)
 {
-	struct entry *e = &s->items[i];
+	struct ts_symbols_entry *e = &s->items[i];
 	const char *mangled = (const char *)s->names.data + e->name, *name = demangled(s, e);
 
 	s->found = (struct ts_symbol){ .addr = e->addr, .len = e->len, .is_function = e->is_function,
-				       .is_indirect = e->is_indirect,
+				       .is_indirect = e->is_indirect, .is_open = e->is_open,
 				       .name = name ? name : mangled, .mangled = mangled };
 	return &s->found;
 }
@@ -229,13 +204,24 @@ const struct ts_symbol *ts_symbols_get(struct ts_symbols *s, size_t i)
  * Does the function hold the address?  One of unknown size reaches up to the next symbol of code, but not out
  * of its segment.
  */
-static bool has_addr(const struct entry *e, uint64_t addr)
+static bool has_addr(const struct ts_symbols_entry *e, uint64_t addr)
 {
 	return e->is_function && e->addr <= addr && addr - e->addr < (e->len ? e->len : e->room);
 }
 
 /* Functions may lie inside of others; so many are looked at before it is given up. */
 #define MAX_BACK 64u
+
+/* The function with the address, as its name is shown there. */
+static const struct ts_symbol *show_at(struct ts_symbols *s, size_t i, uint64_t addr)
+{
+	show(s, i);
+	if (s->found.is_open && addr != s->found.addr) {
+		snprintf(s->inside, sizeof(s->inside), "%.256s+0x%" PRIx64, s->found.name, addr - s->found.addr);
+		s->found.name = s->inside;
+	}
+	return &s->found;
+}
 
 const struct ts_symbol *ts_symbols_function_at(struct ts_symbols *s, uint64_t addr)
 {
@@ -257,7 +243,7 @@ const struct ts_symbol *ts_symbols_function_at(struct ts_symbols *s, uint64_t ad
 			continue;
 		while (i && s->items[i - 1].addr == s->items[i].addr && has_addr(&s->items[i - 1], addr))
 			i--;
-		return show(s, i);
+		return show_at(s, i, addr);
 	}
 	return NULL;
 }
@@ -296,121 +282,6 @@ static const struct ts_symbol *find_in_file(struct ts_symbols *s, const char *na
 	size_t i = find_name(s, name, len);
 
 	return i < s->n ? show(s, s->by_name[i]) : NULL;
-}
-
-/* NAME, FILE::NAME, 'FILE'::NAME or ::NAME in parts. */
-struct parts {
-	const char *file, *name;
-	size_t file_len, name_len;
-};
-
-static struct parts split(const char *text, size_t len)
-{
-	struct parts p = { NULL, text, 0, len };
-
-	for (size_t i = 0; i + 1 < len; i++) {
-		if (text[i] == ':' && text[i + 1] == ':')
-			p = (struct parts){ text, text + i + 2, i, len - i - 2 };
-	}
-	if (p.file_len > 1 && *p.file == '\'' && p.file[p.file_len - 1] == '\'') {
-		p.file++;
-		p.file_len -= 2;
-	}
-	return p;
-}
-
-/* Is the symbol local to the file, or is none asked for? */
-static bool is_of_file(const struct ts_symbols *s, const struct entry *e, const struct parts *p)
-{
-	const char *file = e->file ? (const char *)s->names.data + e->file - 1 : "";
-
-	return !p->file_len || (strlen(file) == p->file_len && !memcmp(file, p->file, p->file_len));
-}
-
-/* The next one of by_name from *i on with that name, and of that file; NULL after the last. */
-static const struct entry *next_named(const struct ts_symbols *s, const struct parts *p, size_t *i)
-{
-	while (*i < s->n && !compare_name(name_of(s, *i), p->name, p->name_len)) {
-		const struct entry *e = &s->items[s->by_name[(*i)++]];
-
-		if (is_of_file(s, e, p))
-			return e;
-	}
-	return NULL;
-}
-
-/* The first of the kind that goes first; *first: where its name begins in by_name. */
-static const struct entry *find_best(const struct ts_symbols *s, const struct parts *p, bool is_code, size_t *first)
-{
-	const struct entry *best = NULL, *e;
-	size_t i = *first = find_name(s, p->name, p->name_len);
-
-	while ((e = next_named(s, p, &i))) {
-		if (!best || (e->is_own == best->is_own && e->is_function == is_code && best->is_function != is_code))
-			best = e;
-	}
-	return best;
-}
-
-/* Is it another one of the program's own, of the same kind, at another address than those before it? */
-static bool is_other(const struct ts_symbols *s, const struct parts *p, const struct entry *best, size_t first,
-		     const struct entry *e)
-{
-	const struct entry *before;
-
-	if (!best->is_own || !e->is_own || e->is_function != best->is_function)
-		return false;
-	while ((before = next_named(s, p, &first)) != e) {
-		if (before->addr == e->addr && before->is_function == e->is_function)
-			return false;
-	}
-	return true;
-}
-
-static struct parts parts_of(struct ts_symbols *s, const char *name, size_t len)
-{
-	struct parts whole = { NULL, name, 0, len };
-
-	return find_name(s, name, len) < s->n ? whole : split(name, len);
-}
-
-const struct ts_symbol *ts_symbols_find_for(struct ts_symbols *s, const char *name, size_t len, bool is_code,
-					    unsigned *others)
-{
-	const struct entry *best, *e;
-	struct parts p;
-	size_t first, i;
-
-	*others = 0;
-	if (!sort(s))
-		return NULL;
-	p = parts_of(s, name, len);
-	best = find_best(s, &p, is_code, &first);
-	for (i = first; best && (e = next_named(s, &p, &i));)
-		*others += is_other(s, &p, best, first, e);
-	if (*others > 1)
-		return NULL;
-	return best ? show(s, (size_t)(best - s->items)) : ts_symbols_find(s, name, len);
-}
-
-bool ts_symbols_get_other(struct ts_symbols *s, const char *name, size_t len, bool is_code, unsigned i,
-			  char text[256], uint64_t *addr)
-{
-	const struct parts p = parts_of(s, name, len);
-	const struct entry *best, *e;
-	size_t first, at;
-
-	best = find_best(s, &p, is_code, &first);
-	at = first;
-	while (best && (e = next_named(s, &p, &at))) {
-		if (!is_other(s, &p, best, first, e) || i--)
-			continue;
-		snprintf(text, 256, "%s%s%.*s", e->file ? (const char *)s->names.data + e->file - 1 : "",
-			 e->file ? "::" : "", (int)p.name_len, p.name);
-		*addr = e->addr;
-		return true;
-	}
-	return false;
 }
 
 bool ts_symbols_is_at(struct ts_symbols *s, const char *name, uint64_t addr)
@@ -482,7 +353,7 @@ bool ts_symbols_get_version(struct ts_symbols *s, uint64_t addr, unsigned i, uin
 static int by_shown(const void *a, const void *b, void *user)
 {
 	const struct ts_symbols *s = user;
-	const struct entry *x = &s->items[*(const uint32_t *)a], *y = &s->items[*(const uint32_t *)b];
+	const struct ts_symbols_entry *x = &s->items[*(const uint32_t *)a], *y = &s->items[*(const uint32_t *)b];
 	int order = strcmp(x->shown, y->shown);
 
 	if (order)
@@ -570,51 +441,86 @@ static void add_one(void *user, const struct ts_symtab_entry *e)
 	if (e->is_indirect)
 		ts_symbols_set_indirect(a->symbols);
 	a->is_failed |= e->file && !ts_symbols_set_file(a->symbols, e->file);
+	if (e->is_open)
+		ts_symbols_set_open(a->symbols);
 }
 
-/* 0 for a file that is no object file. */
-static uint64_t linked_base(const struct ts_source *src)
+/* How far the file at @base is moved; it is a module of the table from now on.  Returns false if memory is exhausted. */
+static bool place_file(struct ts_symbols *s, const struct ts_symbols_noted *f, uint64_t *bias)
 {
+	struct ts_loaded_file m = { .path = f->path, .is_own = f->is_own };
 	struct ts_error ignored = { 0 };
-	struct ts_object object;
-	uint64_t first;
+	struct ts_object o;
+	bool done = true;
 
-	if (!ts_object_init(&object, src, &ignored))
-		return 0;
-	first = object.first;
-	ts_object_fini(&object);
-	return first;
+	*bias = f->has_base ? f->base : 0;
+	if (!ts_object_init(&o, f->src, &ignored))
+		return true;
+	*bias = f->has_base ? f->base - o.first : 0;
+	m.is_pe = o.is_pe;
+	m.first = m.last = o.first + *bias;
+	for (size_t i = 0; i < o.n_loads; i++) {
+		uint64_t last = o.loads[i].addr + *bias + (o.loads[i].mem_len ? o.loads[i].mem_len - 1 : 0);
+
+		m.last = last > m.last ? last : m.last;
+	}
+	m.last |= PAGE_LEN - 1;
+	if (o.n_loads)
+		done = ts_loaded_add(&s->loaded, &m);
+	ts_object_fini(&o);
+	return done;
 }
 
-bool ts_symbols_add_file(struct ts_symbols *s, const struct ts_source *src, const uint64_t *base,
+/* Is it the program, which a recording may list among its modules, too? */
+static bool is_own_file(const struct ts_symbols *s, const struct ts_source *src, const uint64_t *base)
+{
+	for (size_t i = 0; base && i < s->n_files && s->files[i].is_own; i++) {
+		const struct ts_symbols_noted *f = &s->files[i];
+
+		if (f->has_base && f->base == *base && ts_source_len(f->src) == ts_source_len(src))
+			return true;
+	}
+	return false;
+}
+
+bool ts_symbols_add_file(struct ts_symbols *s, const struct ts_source *src, const char *path, const uint64_t *base,
 			 struct ts_error *err)
 {
 	struct ts_source *dup;
+	char *name;
 
-	if (s->n_files == s->cap_files) {
-		size_t cap = s->cap_files ? 2 * s->cap_files : 16;
-		struct file *files = realloc(s->files, cap * sizeof(*files));
-
-		if (!files)
-			return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for symbols");
-		s->files = files;
-		s->cap_files = cap;
-	}
+	if (is_own_file(s, src, base))
+		return true;
+	if (!ts_vec_reserve(&s->files, s->n_files, &s->cap_files, 1, sizeof(*s->files)))
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for symbols");
 	dup = ts_source_dup(src, err);
 	if (!dup)
 		return false;
-	s->files[s->n_files++] = (struct file){ dup, base ? *base : 0, base != NULL, !s->is_own_over };
+	name = strdup(path ? path : ts_source_name(src));
+	if (!name) {
+		ts_source_close(dup);
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for symbols");
+	}
+	s->files[s->n_files++] =
+		(struct ts_symbols_noted){ dup, base ? *base : 0, base != NULL, !s->is_own_over, name };
 	return true;
 }
 
 /* Returns false if memory is exhausted. */
-static bool read_file(struct ts_symbols *s, const struct file *f)
+static bool read_file(struct ts_symbols *s, struct ts_symbols_noted *f)
 {
-	struct adding a = { .symbols = s, .bias = f->has_base ? f->base - linked_base(f->src) : 0 };
+	struct ts_source *debug = ts_debug_file_open(f->src, TS_DEBUG_FOLDER);
+	struct adding a = { .symbols = s };
 
+	a.is_failed = !place_file(s, f, &a.bias);
+	free(f->path);
 	s->is_adding_other = !f->is_own;
 	ts_symtab_walk(f->src, add_one, &a);
+	if (debug)
+		ts_symtab_walk(debug, add_one, &a);
 	s->is_adding_other = false;
+	if (debug && !ts_code_lines_add_file(s->lines, debug, a.bias))
+		a.is_failed = true;
 	return ts_code_lines_add_file(s->lines, f->src, a.bias) && !a.is_failed;
 }
 
@@ -635,4 +541,45 @@ bool ts_symbols_read_all(struct ts_symbols *s, struct ts_error *err)
 	if ((s->n && (!sort(s) || !sort_shown(s))) || !ts_code_lines_read(s->lines))
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for symbols");
 	return true;
+}
+
+/* --------------------------------------------------------------------------------- for meanings of names */
+
+bool ts_symbols_sort(struct ts_symbols *s)
+{
+	return sort(s);
+}
+
+struct ts_symbols_entry *ts_symbols_next_named(struct ts_symbols *s, const char *name, size_t len, size_t *i)
+{
+	size_t at = find_name(s, name, len);
+
+	if (at < s->n) {
+		at += (*i)++;
+		return at < s->n && !compare_name(name_of(s, at), name, len) ? &s->items[s->by_name[at]] : NULL;
+	}
+	at = find_shown(s, name, len) + (*i)++;
+	return at < s->n_shown && !compare_name(s->items[s->by_shown[at]].shown, name, len) ?
+		       &s->items[s->by_shown[at]] :
+		       NULL;
+}
+
+struct ts_symbols_entry *ts_symbols_demangled(struct ts_symbols *s, size_t i)
+{
+	return sort_shown(s) && i < s->n_shown ? &s->items[s->by_shown[i]] : NULL;
+}
+
+const struct ts_symbol *ts_symbols_show(struct ts_symbols *s, const struct ts_symbols_entry *e)
+{
+	return show(s, (size_t)(e - s->items));
+}
+
+bool ts_symbols_add_module(struct ts_symbols *s, const struct ts_loaded_file *module)
+{
+	return ts_loaded_add(&s->loaded, module);
+}
+
+struct ts_loaded_files *ts_symbols_loaded(struct ts_symbols *s)
+{
+	return &s->loaded;
 }

@@ -12,17 +12,10 @@
 #include <stdint.h>
 
 #include "code_lines.h"
+#include "loaded_files.h"
 #include "src/base/error.h"
 #include "src/trace/source.h"
-
-struct ts_symbol {
-	uint64_t addr;
-	uint64_t len;     /* bytes; 0: not known, it reaches up to the next one, or the end of its segment */
-	const char *name; /* borrowed from the table; of C++ and Rust without parameters: ns::fn */
-	const char *mangled; /* borrowed; the same as in the file, mostly the same as name */
-	bool is_function;
-	bool is_indirect; /* addr is that of its resolver (STT_GNU_IFUNC) */
-};
+#include "symbol.h"
 
 /* How the name of an entry of a procedure linkage table ends: that of the function stands before it. */
 #define TS_LINKED "@plt"
@@ -35,12 +28,18 @@ void ts_symbols_free(struct ts_symbols *s);
 
 /*
  * Note the ELF or PE file @src, of which the lowest page lies at *@base; NULL: where it is linked.  A file that
- * is neither has no symbols.
+ * is neither has no symbols, nor has one that is noted already as the program's own.  @path is what the recording calls it; NULL: as the source does.
  *
  * Returns false if memory is exhausted (TS_ENOMEM), or it cannot be opened again (TS_EIO).
  */
-bool ts_symbols_add_file(struct ts_symbols *s, const struct ts_source *src, const uint64_t *base,
+bool ts_symbols_add_file(struct ts_symbols *s, const struct ts_source *src, const char *path, const uint64_t *base,
 			 struct ts_error *err);
+
+/* Add a module of which no file is there.  Returns false if memory is exhausted. */
+bool ts_symbols_add_module(struct ts_symbols *s, const struct ts_loaded_file *module);
+
+/* The files in memory, noted ones after they were read, and other modules; borrowed. */
+struct ts_loaded_files *ts_symbols_loaded(struct ts_symbols *s);
 
 /*
  * Read the symbols of the files that were noted.  Returns false if memory is exhausted; the table is of no use
@@ -69,13 +68,19 @@ bool ts_symbols_set_file(struct ts_symbols *s, const char *file);
 /* The symbol that was added last is that of an indirect function. */
 void ts_symbols_set_indirect(struct ts_symbols *s);
 
+/* Where the symbol that was added last ends is not known. */
+void ts_symbols_set_open(struct ts_symbols *s);
+
 /*
  * The files that were noted so far are the program's own, and those that the user names: their symbols come before those
  * of the files that follow.
  */
 void ts_symbols_end_own(struct ts_symbols *s);
 
-/* The function that @addr is in, NULL if none is known. */
+/*
+ * The function that @addr is in, NULL if none is known.  After the first byte of an open one, which may have ended before,
+ * its name is NAME+0x30.
+ */
 const struct ts_symbol *ts_symbols_function_at(struct ts_symbols *s, uint64_t addr);
 
 /*
@@ -83,23 +88,6 @@ const struct ts_symbol *ts_symbols_function_at(struct ts_symbols *s, uint64_t ad
  * goes before data.
  */
 const struct ts_symbol *ts_symbols_find(struct ts_symbols *s, const char *name, size_t len);
-
-/*
- * The same for a question about memory, or about code if @is_code: of the program's own symbols, then of the others, data
- * goes before functions, or functions before data.  Also takes FILE::NAME, with FILE in single quotes or not, of what is
- * local to a source file, and ::NAME.
- *
- * Returns NULL if there is none; or several of the program's own have the name: then *others gets how many, else 1 or 0.
- */
-const struct ts_symbol *ts_symbols_find_for(struct ts_symbols *s, const char *name, size_t len, bool is_code,
-					    unsigned *others);
-
-/*
- * The @i-th of those several as they may be told apart, FILE::NAME or NAME, in @text; its address.  Returns false after
- * the last one.
- */
-bool ts_symbols_get_other(struct ts_symbols *s, const char *name, size_t len, bool is_code, unsigned i,
-			  char text[256], uint64_t *addr);
 
 /* Is there a symbol called @name, as in the file, at @addr? */
 bool ts_symbols_is_at(struct ts_symbols *s, const char *name, uint64_t addr);

@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "src/query/paging.h"
+#include "src/symbols/symbols.h"
 
 /* By the beginning of the architecture's name; the first line that fits. */
 static const struct {
@@ -60,14 +61,27 @@ static void need(struct ts_abi *abi, const struct ts_regset *set, int reg)
 		abi->len = end;
 }
 
-bool ts_abi_init(struct ts_abi *abi, const struct ts_query *q)
+/* Is the program, as the user names it or as it was found, a PE file? */
+static bool has_pe_program(const struct ts_ask *ask)
 {
+	const struct ts_loaded_file *m;
+
+	for (size_t i = 0; ask->symbols && (m = ts_loaded_get(ts_symbols_loaded(ask->symbols), i)); i++) {
+		if (m->is_own && m->is_pe)
+			return true;
+	}
+	return false;
+}
+
+bool ts_abi_init(struct ts_abi *abi, const struct ts_ask *ask)
+{
+	const struct ts_query *q = ask->q;
 	const struct ts_regset *set = ts_query_regset(q);
 	const struct ts_facts *facts = ts_query_facts(q);
 	/* x64dbg runs on nothing else, and its traces do not say so */
 	bool is_windows = !strcmp(facts->format, "x64dbg") ||
 			  (facts->osabi && !strcasecmp(facts->osabi, "Windows")) ||
-			  !strncasecmp(facts->os, "win", 3);
+			  !strncasecmp(facts->os, "win", 3) || has_pe_program(ask);
 
 	*abi = (struct ts_abi){ .result = -1, .data = malloc(2 * (size_t)set->g_len + 1) };
 	if (!abi->data)

@@ -23,8 +23,11 @@ struct ts_abi {
 	uint8_t *data, *known; /* owned, one allocation: these bytes at a position */
 };
 
-/* The convention of a recording.  Returns false if memory is exhausted. */
-bool ts_abi_init(struct ts_abi *abi, const struct ts_query *q);
+/*
+ * The convention of a recording: of Windows where the format, the recording or the program's file (PE) says so.  Returns
+ * false if memory is exhausted.
+ */
+bool ts_abi_init(struct ts_abi *abi, const struct ts_ask *ask);
 void ts_abi_fini(struct ts_abi *abi);
 
 static inline unsigned ts_abi_n_arguments(const struct ts_abi *abi)

@@ -687,7 +687,7 @@ static struct ts_rows *open_calls(struct ts_ask *ask, const struct ts_question *
 {
 	struct calls *x = calloc(1, sizeof(*x));
 
-	if (!x || !ts_abi_init(&x->abi, ask->q)) {
+	if (!x || !ts_abi_init(&x->abi, ask)) {
 		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
 		free(x);
 		return NULL;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "src/arch/arch.h"
+#include "src/base/vec.h"
 #include "src/query/call_list.h"
 
 /* Blocks of calls that are counted in the time of a chunk that is decoded. */
@@ -23,15 +24,8 @@ void ts_entry_counts_fini(struct ts_entry_counts *c)
 
 bool ts_entry_counts_add(struct ts_entry_counts *c, uint64_t addr)
 {
-	if (c->n == c->cap) {
-		size_t cap = c->cap ? 2 * c->cap : 64;
-		struct ts_entry_count *items = realloc(c->items, cap * sizeof(*items));
-
-		if (!items)
-			return false;
-		c->items = items;
-		c->cap = cap;
-	}
+	if (!ts_vec_reserve(&c->items, c->n, &c->cap, 1, sizeof(*c->items)))
+		return false;
 	c->items[c->n++] = (struct ts_entry_count){ .addr = addr };
 	return true;
 }

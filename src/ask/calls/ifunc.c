@@ -30,7 +30,7 @@ static bool get_target(struct ts_ask *ask, const struct ts_call *call, uint64_t 
 	struct ts_abi abi;
 	bool is_done;
 
-	if (!ts_abi_init(&abi, ask->q))
+	if (!ts_abi_init(&abi, ask))
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
 	is_done = ts_abi_result_value(&abi, ask, call->end, call->thread, target, has_target, err);
 	ts_abi_fini(&abi);

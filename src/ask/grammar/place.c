@@ -85,6 +85,24 @@ static bool parse_row(struct ts_ask_place *place, const struct ts_ask *ask, cons
 	return set_position(place, ask, ask->shown[row - 1], text, len, err);
 }
 
+/* A name that is no mark: of a function, or FILE:LINE. */
+static bool parse_code(struct ts_ask_place *place, const struct ts_ask *ask, const char *text, size_t len,
+		       struct ts_error *err)
+{
+	struct ts_error why;
+
+	ts_error_reset(&why);
+	place->kind = TS_PLACE_FIRST;
+	if (ask->symbols && len && *text != '$' && !isdigit((unsigned char)*text) &&
+	    ts_what_parse_code(&place->what, text, len, ts_query_regset(ask->q), ask->symbols, &why))
+		return true;
+	if (why.code != TS_OK && !strstr(why.text, "is neither"))
+		*err = why; /* it is several things, or a line without code */
+	else
+		misunderstood(text, len, "is not a place, and no mark has this name", err);
+	return false;
+}
+
 static bool parse_name(struct ts_ask_place *place, const struct ts_ask *ask, const char *text, size_t len,
 		       struct ts_error *err)
 {
@@ -102,7 +120,7 @@ static bool parse_name(struct ts_ask_place *place, const struct ts_ask *ask, con
 	if (ask->marks && ts_marks_is_name(text, len))
 		mark = ts_marks_find(ask->marks, text, len, &pos, err);
 	if (mark == TS_END)
-		return misunderstood(text, len, "is not a place, and no mark has this name", err);
+		return parse_code(place, ask, text, len, err);
 	return mark == TS_ITEM && set_position(place, ask, pos, text, len, err);
 }
 

@@ -17,6 +17,7 @@ struct ts_ask;
 enum ts_place_kind {
 	TS_PLACE_POSITION,
 	TS_PLACE_RELATIVE, /* positions from where it is seen from, which was not known yet */
+	TS_PLACE_FIRST,  /* the first execution of a function or of a line of the source */
 	TS_PLACE_ACCESS, /* next or previous write, read, access, change, exec */
 	TS_PLACE_EVENT,
 	TS_PLACE_CALL,
@@ -29,7 +30,7 @@ struct ts_ask_place {
 	uint64_t pos;          /* POSITION; RELATIVE: how many */
 	bool is_reverse;       /* RELATIVE: back; the others: previous */
 	char word[16];         /* ACCESS: "write", ...; EVENT: its kind */
-	struct ts_what what;   /* ACCESS */
+	struct ts_what what;   /* ACCESS, FIRST */
 };
 
 /*

@@ -172,12 +172,27 @@ static bool is_about_code(const struct ts_verb *verb)
 	       !strcmp(verb->name, "last-exec") || !strcmp(verb->name, "steps") || !strcmp(verb->name, "compares");
 }
 
+/* The blanks in f(int, char) do not end the word. */
+static void join_parameters(struct words *w)
+{
+	unsigned depth = 0;
+	size_t i = 0;
+
+	for (; w->p[i] && (depth || i < w->len); i++) {
+		depth += w->p[i] == '(';
+		depth -= depth && w->p[i] == ')';
+	}
+	if (!depth)
+		w->len = i;
+}
+
 static bool parse_what(struct ts_question *qn, const struct ts_ask *ask, struct words *w,
 		       struct ts_error *err)
 {
 	if (!has_operand(w, qn->verb))
 		return fail_word(w, w->len ? "stands where a register, an address or a symbol is expected"
 					   : "a register, an address or a symbol is expected", err);
+	join_parameters(w);
 	if (!(is_about_code(qn->verb) ? ts_what_parse_code : ts_what_parse)(&qn->what, w->p, w->len,
 									    ts_query_regset(ask->q), ask->symbols, err))
 		return false;

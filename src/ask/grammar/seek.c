@@ -31,6 +31,9 @@ static const char *make_question(struct ts_seek *s, char *name, size_t len)
 		snprintf(name, len, "%s-%s", place->is_reverse ? "last" : "next", place->word);
 		qn->what = place->what;
 		return name;
+	case TS_PLACE_FIRST:
+		qn->what = place->what;
+		return "executions";
 	case TS_PLACE_EVENT:
 		strcpy(qn->operand, place->word);
 		set_bounds(s);

@@ -8,7 +8,7 @@
 
 #include "number.h"
 #include "src/base/cursor.h"
-#include "src/symbols/symbols.h"
+#include "src/symbols/meanings.h"
 
 /* ---------------------------------------------------------------------------------------------- registers */
 
@@ -142,66 +142,137 @@ static bool misunderstood(const char *text, size_t len, const char *why, struct 
 }
 
 /* The name stands for several things: say which, and how each is asked about. */
-static void list_meanings(struct ts_symbols *symbols, const char *name, size_t len, bool is_code, struct ts_error *err)
+static size_t list_meanings(const struct ts_meanings *all, const char *name, size_t len, struct ts_error *err)
 {
-	char list[400] = "", text[256];
+	char list[400] = "";
 	size_t n = 0;
-	uint64_t addr;
+	unsigned i = 0;
 
-	for (unsigned i = 0; n < 200 && ts_symbols_get_other(symbols, name, len, is_code, i, text, &addr); i++)
-		n += (size_t)snprintf(list + n, sizeof(list) - n, "%s%.100s (0x%" PRIx64 ")", i ? ", " : "", text, addr);
-	ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%.*s' is more than one thing: %s", (int)(len < 100 ? len : 100), name, list);
+	for (; i < all->n && i < TS_MAX_MEANINGS && n < 200; i++)
+		n += (size_t)snprintf(list + n, sizeof(list) - n, "%s%.100s (0x%" PRIx64 ")", i ? ", " : "",
+				      all->items[i].text, all->items[i].addr);
+	ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%.*s' is more than one thing: %s%s", (int)(len < 100 ? len : 100), name,
+		list, i < all->n ? ", ..." : "");
+	return 0;
+}
+
+static size_t unknown(const char *text, size_t len, const char *why, struct ts_error *err)
+{
+	misunderstood(text, len, why, err);
+	return 0;
 }
 
 /*
- * SYMBOL or SYMBOL+OFF, up to the first of ",:".  Returns how long it is, 0 and an error if it is not known.
+ * Where a name ends: at a comma, or a colon that stands alone, outside of quotes and parentheses, and with @has_angles of
+ * angle brackets; 0 if one of these is left open.
+ */
+static size_t name_len(const char *text, size_t len, bool has_angles)
+{
+	unsigned depth = 0;
+	bool is_quoted = false;
+	size_t n = 0;
+
+	for (; n < len; n++) {
+		bool is_colon = text[n] == ':' && !(n + 1 < len && text[n + 1] == ':') && !(n && text[n - 1] == ':');
+
+		is_quoted ^= text[n] == '\'';
+		if (is_quoted)
+			continue;
+		if (!depth && (text[n] == ',' || is_colon))
+			break;
+		depth += text[n] == '(' || (has_angles && text[n] == '<');
+		depth -= depth && (text[n] == ')' || (has_angles && text[n] == '>'));
+	}
+	return depth || is_quoted ? 0 : n;
+}
+
+/* FILE:LINE, the first instructions of a line of the source.  Returns its length, 0 without an error if it is none. */
+static size_t take_line(struct ts_what *what, const char *text, size_t len, size_t file_len,
+			struct ts_symbols *symbols, struct ts_error *err)
+{
+	uint64_t line, addrs[TS_MAX_MEANINGS], lens[TS_MAX_MEANINGS];
+	struct ts_meanings all = { 0 };
+	bool is_large, is_file;
+	size_t digits;
+
+	if (!symbols || !file_len || file_len + 1 >= len || text[file_len] != ':')
+		return 0;
+	digits = ts_number_take(text + file_len + 1, len - file_len - 1, TS_COMMAS_END, &line, &is_large);
+	if (!digits || is_large || line > UINT32_MAX)
+		return 0;
+	all.n = (unsigned)ts_code_lines_find(ts_symbols_lines(symbols), text, file_len, (uint32_t)line, addrs, lens,
+					     TS_MAX_MEANINGS, &is_file);
+	if (!is_file)
+		return 0;
+	if (!all.n)
+		return unknown(text, file_len + 1 + digits, "is a line without code", err);
+	for (unsigned i = 0; i < all.n && i < TS_MAX_MEANINGS; i++)
+		all.items[i].addr = addrs[i];
+	if (all.n > 1)
+		return list_meanings(&all, text, file_len + 1 + digits, err);
+	what->addr = addrs[0];
+	what->last = addrs[0] + lens[0] - 1;
+	what->is_function = true;
+	return file_len + 1 + digits;
+}
+
+/* What a name stands for: a symbol, or with an offset a module, too. */
+static bool find_name(struct ts_what *what, const char *text, size_t len, bool has_offset, struct ts_symbols *symbols,
+		      struct ts_error *err)
+{
+	struct ts_meanings all;
+	const struct ts_symbol *s = ts_symbols_mean(symbols, text, len, what->is_code, &all);
+	const struct ts_loaded_file *m;
+
+	if (s) {
+		what->addr = s->addr;
+		what->last = s->addr + (s->len ? s->len - 1 : 0);
+		what->is_function = s->is_function;
+		what->is_indirect = s->is_indirect;
+		return true;
+	}
+	if (all.n < 2 && has_offset) {
+		m = ts_symbols_mean_module(symbols, text, len, &all);
+		what->addr = what->last = m ? m->first : 0;
+		what->is_function = what->is_indirect = false;
+		if (m)
+			return true;
+	}
+	if (all.n > 1)
+		list_meanings(&all, text, len, err);
+	return false;
+}
+
+/*
+ * SYMBOL, SYMBOL+OFF, MODULE+OFF or FILE:LINE.  Returns how long it is, 0 and an error if it is not known.
  */
 static size_t take_symbol(struct ts_what *what, const char *text, size_t len,
 			  struct ts_symbols *symbols, struct ts_error *err)
 {
-	size_t n = 0, name_len, digits;
-	const struct ts_symbol *s;
+	size_t n = name_len(text, len, true), end, digits, line;
 	uint64_t off;
-	bool is_large, is_code = what->is_code;
-	unsigned n_meanings = 0;
+	bool is_large;
 
-	while (n < len && text[n] != ',' && (text[n] != ':' || (n + 1 < len && text[n + 1] == ':') ||
-					     (n && text[n - 1] == ':')))
-		n++;
-	name_len = n;
-	for (size_t i = 0; i < n; i++) {
-		if (text[i] == '+' && i + 1 < n && text[i + 1] >= '0' && text[i + 1] <= '9')
-			name_len = i;
+	if (!n)
+		n = name_len(text, len, false);
+	line = take_line(what, text, len, n, symbols, err);
+	if (line || err->code != TS_OK)
+		return line;
+	end = n;
+	for (size_t i = 0; i + 1 < n; i++) {
+		if (text[i] == '+' && text[i + 1] >= '0' && text[i + 1] <= '9')
+			end = i;
 	}
-	s = symbols && name_len ?
-		    ts_symbols_find_for(symbols, text, name_len, is_code, &n_meanings) :
-		    NULL;
-	if (n_meanings > 1) {
-		list_meanings(symbols, text, name_len, is_code, err);
-		return 0;
-	}
-	if (!s) {
-		misunderstood(text, n, symbols ? "is neither an address nor a known symbol"
-					       : "is not an address, and no symbols are known", err);
-		return 0;
-	}
-	if (ts_symbols_is_overloaded(symbols, text, name_len)) {
-		misunderstood(text, n,
-			      "is the name of several functions: calls takes it, others take a mangled name",
-			      err);
-		return 0;
-	}
-	what->addr = s->addr;
-	what->last = s->addr + (s->len ? s->len - 1 : 0);
-	what->is_function = s->is_function;
-	what->is_indirect = s->is_indirect;
-	if (name_len == n)
+	if (!symbols || !end || !find_name(what, text, end, end < n, symbols, err))
+		return err->code != TS_OK ? 0 :
+					    unknown(text, n, symbols ? "is neither an address nor a known symbol" :
+								       "is not an address, and no symbols are known",
+						    err);
+	if (end == n)
 		return n;
-	digits = ts_number_take(text + name_len + 1, n - name_len - 1, TS_COMMAS_END, &off, &is_large);
-	if (digits != n - name_len - 1 || !ts_add(s->addr, off, &what->addr)) {
-		misunderstood(text, n, "has an offset that is not a number", err);
-		return 0;
-	}
+	digits = ts_number_take(text + end + 1, n - end - 1, TS_COMMAS_END, &off, &is_large);
+	if (digits != n - end - 1 || !ts_add(what->addr, off, &what->addr))
+		return unknown(text, n, "has an offset that is not a number", err);
 	what->last = what->addr;
 	what->is_function = what->is_indirect = false;
 	return n;

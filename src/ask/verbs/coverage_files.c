@@ -70,6 +70,36 @@ static bool is_piece_done(const struct ts_coverage_file *f)
 
 /* ------------------------------------------------------------------------------------------------- drcov */
 
+/* The ordinal of the first module that has the address; n_modules if none has. */
+static size_t module_of(struct ts_coverage_file *f, uint64_t addr)
+{
+	size_t i = 0;
+
+	while (i < f->n_modules && (addr < f->modules[i].first || addr > f->modules[i].last))
+		i++;
+	f->work += (unsigned)i;
+	return i;
+}
+
+/*
+ * The program, and other files that the user names, where they lie: only these say where an image begins if the recording
+ * lists no modules, as x64dbg, Tenet and rvnbintrace do not.
+ */
+static bool list_own(struct ts_coverage_file *f)
+{
+	const struct ts_loaded_file *m = NULL;
+	struct ts_symbols *symbols = f->list.ask->symbols;
+
+	for (; symbols && !is_piece_done(f); f->next++, f->work += WORK_AN_ITEM) {
+		m = f->n_modules == MAX_MODULES ? NULL : ts_loaded_get(ts_symbols_loaded(symbols), f->next);
+		if (!m)
+			return false;
+		if (m->is_own && !m->is_part)
+			f->modules[f->n_modules++] = (struct module){ m->first, m->last, m->path };
+	}
+	return symbols != NULL;
+}
+
 static bool list_modules(struct ts_coverage_file *f)
 {
 	struct ts_module_info m;
@@ -77,7 +107,7 @@ static bool list_modules(struct ts_coverage_file *f)
 	for (; !is_piece_done(f); f->next++, f->work += WORK_AN_ITEM) {
 		if (f->n_modules == MAX_MODULES || !ts_query_module(f->list.ask->q, f->next, &m))
 			return false;
-		if (m.process == f->list.process)
+		if (m.process == f->list.process && module_of(f, m.first) == f->n_modules)
 			f->modules[f->n_modules++] =
 				(struct module){ m.first, m.last, m.file ? m.file : "?" };
 	}
@@ -119,17 +149,6 @@ static bool list_regions(struct ts_coverage_file *f)
 			add_region(f, &r);
 	}
 	return true;
-}
-
-/* The ordinal of the first module that has the address; n_modules if none has. */
-static size_t module_of(struct ts_coverage_file *f, uint64_t addr)
-{
-	size_t i = 0;
-
-	while (i < f->n_modules && (addr < f->modules[i].first || addr > f->modules[i].last))
-		i++;
-	f->work += (unsigned)i;
-	return i;
 }
 
 static void add_stray(struct ts_coverage_file *f, uint64_t page)
@@ -246,7 +265,7 @@ static bool put_modules(struct ts_coverage_file *f)
 	return false;
 }
 
-static some_fn *const drcov[] = { list_modules, list_regions, add_strays, count_blocks,
+static some_fn *const drcov[] = { list_own,     list_modules, list_regions, add_strays, count_blocks,
 				  put_modules,  put_blocks,   NULL };
 
 /* -------------------------------------------------------------------------------------------------- lcov */

@@ -314,7 +314,7 @@ static size_t find_addr(const struct ts_symbols *s, uint64_t addr)
 }
 
 /* The @i-th symbol that is called like one at @addr with @suffix; NULL after the last. */
-static const struct entry *find_kin(struct ts_symbols *s, uint64_t addr, const char *suffix, bool is_indirect, unsigned i)
+static const struct ts_symbols_entry *find_kin(struct ts_symbols *s, uint64_t addr, const char *suffix, bool is_indirect, unsigned i)
 {
 	char name[256];
 
@@ -323,7 +323,7 @@ static const struct entry *find_kin(struct ts_symbols *s, uint64_t addr, const c
 		size_t k = (size_t)len < sizeof(name) ? find_name(s, name, (size_t)len) : s->n;
 
 		for (; k < s->n && !compare_name(name_of(s, k), name, (size_t)len); k++) {
-			const struct entry *e = &s->items[s->by_name[k]];
+			const struct ts_symbols_entry *e = &s->items[s->by_name[k]];
 
 			if (e->is_indirect >= is_indirect && !i--)
 				return e;
@@ -334,7 +334,7 @@ static const struct entry *find_kin(struct ts_symbols *s, uint64_t addr, const c
 
 bool ts_symbols_get_link(struct ts_symbols *s, uint64_t addr, unsigned i, uint64_t *link)
 {
-	const struct entry *e = find_kin(s, addr, TS_LINKED, false, i);
+	const struct ts_symbols_entry *e = find_kin(s, addr, TS_LINKED, false, i);
 
 	if (e)
 		*link = e->addr;
@@ -343,7 +343,7 @@ bool ts_symbols_get_link(struct ts_symbols *s, uint64_t addr, unsigned i, uint64
 
 bool ts_symbols_get_version(struct ts_symbols *s, uint64_t addr, unsigned i, uint64_t *other)
 {
-	const struct entry *e = find_kin(s, addr, "", true, i);
+	const struct ts_symbols_entry *e = find_kin(s, addr, "", true, i);
 
 	if (e)
 		*other = e->addr;

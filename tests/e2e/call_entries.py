@@ -83,7 +83,7 @@ def kinds_and_callers():
 @case
 def an_indirect_function_is_the_one_that_runs():
     done = record("chosen.ucir", build("chosen.c", "chosen", "-O1 -g -fno-builtin"))
-    for name, addr, least in zip(("strlen", "memcpy"), done.stdout.split(), (31, 11)):
+    for name, addr, least in zip(("strlen", "strcasecmp"), done.stdout.split(), (31, 11)):
         executions = ask("chosen.ucir", "executions", name)
         assert {e["pc"] for e in executions} == {addr} and len(executions) >= least, (name, addr, executions)
         calls = ask("chosen.ucir", "calls", name)

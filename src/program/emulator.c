@@ -176,21 +176,40 @@ bool ts_program_has_emulator(struct ts_program *p)
 	return look_up(p->emulated->qemu, p->emulator) && !is_static(p->emulator);
 }
 
+/* There is no QEMU that loads plugins: Debian 12's package has them, later ones are linked statically. */
+static int miss_emulator(const struct ts_program *p, const char *found)
+{
+	const char *name = p->emulated->qemu;
+	const char *or_valgrind = p->emulated->vg_arch && !HAVE_VALGRIND ?
+					  "; or build tracestub where Debian's package valgrind is installed" : "";
+
+	if (found)
+		ts_message(stderr,
+			   "tracestub: recording needs a %s that loads plugins, and %s is a static one, which cannot: name another one with --qemu FILE%s",
+			   name, found, or_valgrind);
+	else
+		ts_message(stderr,
+			   "tracestub: recording needs a %s that loads plugins, as Debian 12's has: apt-get install qemu-user there, or name one with --qemu FILE%s",
+			   name, or_valgrind);
+	return 1;
+}
+
 int ts_program_find_emulator(struct ts_program *p, const char *path_of_it)
 {
 	const char *name = p->emulated->qemu;
 	char other[64], path[PATH_MAX];
 	bool is_there = look_up(path_of_it ? path_of_it : name, p->emulator);
 
-	if (is_there && path_of_it && !is_executable(p->emulator))
+	if (path_of_it && !is_there)
+		return fail(1, path_of_it, "there is no such program");
+	if (path_of_it && !is_executable(p->emulator))
 		return fail(1, path_of_it, strerror(errno));
 	if (is_there && !is_static(p->emulator))
 		return 0;
 	snprintf(other, sizeof(other), "%s-static", name);
-	ts_message(stderr,
-		   "tracestub: recording needs %s of Debian 12's package qemu-user%s: apt-get install qemu-user",
-		   name, is_there || look_up(other, path) ? " (the static one cannot load plugins)" : "");
-	return 1;
+	if (!is_there && look_up(other, path))
+		return miss_emulator(p, path);
+	return miss_emulator(p, is_there ? p->emulator : NULL);
 }
 
 int ts_program_find(struct ts_program *p, char **argv)

@@ -60,10 +60,13 @@ struct ts_cli {
 	size_t n_threads;
 	char **traces;     /* of commands that take several; trace is the first */
 	size_t n_traces;
+	const char *grammar; /* a file; NULL when not given */
 	const char *format, *arch, *sysroot, *index; /* NULL when not given */
 	struct ts_file_option exec;
 	struct ts_file_option images[TS_MAX_IMAGES];
 	unsigned n_images;
+	struct ts_packed_library *libraries; /* borrowed; those that were packed with the trace */
+	size_t n_libraries;
 	bool is_quiet, is_once, is_json, is_rebased;
 	bool *has_shown;     /* borrowed; info of several: has one been printed?  NULL: it is the only one */
 	bool has_no_sandbox; /* --no-sandbox */
@@ -74,6 +77,7 @@ struct ts_cli {
 	enum ts_level level; /* what the log shows */
 	const char *export_dir; /* serve, gdb; NULL when not given */
 	const char *output; /* export, plot, record */
+	const char *form;   /* export: --as; NULL when not given */
 	const char *range;  /* plot: A:B; NULL when not given */
 	char **program;     /* record: it and its arguments, NULL-terminated */
 	enum ts_with with;  /* record: the engine */

@@ -176,21 +176,22 @@ bool ts_program_has_emulator(struct ts_program *p)
 	return look_up(p->emulated->qemu, p->emulator) && !is_static(p->emulator);
 }
 
-/* There is no QEMU that loads plugins: Debian 12's package has them, later ones are linked statically. */
-static int miss_emulator(const struct ts_program *p, const char *found)
+/* What records a program of @e without QEMU, as the end of a sentence. */
+static const char *other_engine(const struct ts_emulated *e)
 {
-	const char *name = p->emulated->qemu;
-	const char *or_valgrind = p->emulated->vg_arch && !HAVE_VALGRIND ?
-					  "; or build tracestub where Debian's package valgrind is installed" : "";
+	if (!e->vg_arch)
+		return "";
+	return HAVE_VALGRIND ? ", and --with valgrind needs none" :
+			       ", and tracestub built with Debian's package valgrind needs none";
+}
 
-	if (found)
-		ts_message(stderr,
-			   "tracestub: recording needs a %s that loads plugins, and %s is a static one, which cannot: name another one with --qemu FILE%s",
-			   name, found, or_valgrind);
-	else
-		ts_message(stderr,
-			   "tracestub: recording needs a %s that loads plugins, as Debian 12's has: apt-get install qemu-user there, or name one with --qemu FILE%s",
-			   name, or_valgrind);
+/* @found: a QEMU that is static; NULL: there is none. */
+static int refuse_emulator(const struct ts_emulated *e, const char *found)
+{
+	ts_message(stderr,
+		   "tracestub: recording needs a %s that loads plugins%s%s%s: apt-get install qemu-user on Debian 12; "
+		   "Debian 13 and later have none, but --qemu FILE takes another%s",
+		   e->qemu, found ? " (" : "", found ? found : "", found ? " is static and loads none)" : "", other_engine(e));
 	return 1;
 }
 
@@ -207,9 +208,9 @@ int ts_program_find_emulator(struct ts_program *p, const char *path_of_it)
 	if (is_there && !is_static(p->emulator))
 		return 0;
 	snprintf(other, sizeof(other), "%s-static", name);
-	if (!is_there && look_up(other, path))
-		return miss_emulator(p, path);
-	return miss_emulator(p, is_there ? p->emulator : NULL);
+	if (is_there)
+		return refuse_emulator(p->emulated, p->emulator);
+	return refuse_emulator(p->emulated, look_up(other, path) ? path : NULL);
 }
 
 int ts_program_find(struct ts_program *p, char **argv)

@@ -4,10 +4,11 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
 
-#define PERIOD_NS 50000000 /* a program that fills memory as fast as it can gets 100 MB meanwhile */
+#include "src/base/thread.h"
+
+#define PERIOD_MS 50 /* a program that fills memory as fast as it can gets 100 MB meanwhile */
 
 /* Resident bytes of a process; 0 if it is gone. */
 static uint64_t resident(pid_t pid)
@@ -44,13 +45,9 @@ uint64_t ts_memory_cap_default(void)
 /* Returns true when the watch is to end. */
 static bool wait_period(struct ts_memory_cap *cap)
 {
-	struct timespec until;
+	struct timespec until = ts_deadline(PERIOD_MS);
 	bool is_ending;
 
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_nsec += PERIOD_NS;
-	until.tv_sec += until.tv_nsec / 1000000000;
-	until.tv_nsec %= 1000000000;
 	pthread_mutex_lock(&cap->lock);
 	if (!cap->is_ending)
 		pthread_cond_timedwait(&cap->changed, &cap->lock, &until);
@@ -75,15 +72,10 @@ static void *watch(void *user)
 
 bool ts_memory_cap_begin(struct ts_memory_cap *cap, pid_t pid, uint64_t max)
 {
-	pthread_condattr_t attr;
-
 	*cap = (struct ts_memory_cap){ .max = max, .pid = pid };
 	pthread_mutex_init(&cap->lock, NULL);
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&cap->changed, &attr);
-	pthread_condattr_destroy(&attr);
-	return pthread_create(&cap->thread, NULL, watch, cap) == 0;
+	ts_cond_init(&cap->changed);
+	return ts_thread_start(&cap->thread, watch, cap);
 }
 
 bool ts_memory_cap_end(struct ts_memory_cap *cap)

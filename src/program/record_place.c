@@ -2,9 +2,17 @@
 #include "record_place.h"
 
 #include <ctype.h>
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "src/ask/grammar/number.h"
+
+/* A whole number that is not 0. */
+static bool parse_number(const char *text, size_t len, uint64_t *n)
+{
+	bool is_large;
+
+	return ts_number_parse(text, len, TS_COMMAS_END, n, &is_large) && !is_large && *n;
+}
 
 /*
  * The number after the last colon of the first *len characters; they end before the colon then.  Returns false if
@@ -16,11 +24,7 @@ static bool cut_number(const char *text, size_t *len, uint64_t *n)
 
 	while (at && isdigit((unsigned char)text[at - 1]))
 		at--;
-	if (at < 2 || at == *len || text[at - 1] != ':' || text[at - 2] == ':')
-		return false;
-	errno = 0;
-	*n = strtoull(text + at, NULL, 10);
-	if (errno || !*n)
+	if (at < 2 || at == *len || text[at - 1] != ':' || text[at - 2] == ':' || !parse_number(text + at, *len - at, n))
 		return false;
 	*len = at - 1;
 	return true;
@@ -60,16 +64,10 @@ static bool parse_name(struct ts_record_place *p, const char *text)
 
 static bool parse_address(struct ts_record_place *p, const char *text)
 {
-	char *end;
+	size_t len = strlen(text);
 
 	p->kind = TS_AT_ADDRESS;
-	errno = 0;
-	p->addr = strtoull(text, &end, 16);
-	if (errno || end == text + 2)
-		return false;
-	if (*end == ':' && isdigit((unsigned char)end[1]))
-		p->count = strtoull(end + 1, &end, 10);
-	return !errno && !*end && p->count;
+	return (!strchr(text, ':') || cut_number(text, &len, &p->count)) && parse_number(text, len, &p->addr);
 }
 
 bool ts_record_place_parse(struct ts_record_place *place, const char *text)

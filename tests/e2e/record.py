@@ -255,6 +255,7 @@ def without_the_emulator_the_package_is_named():
     done = subprocess.run([TRACESTUB, "record", "-o", "none.ucir", "--with", "qemu", "--", "/bin/true"],
                           env={"PATH": os.path.abspath("bin")}, capture_output=True, text=True, timeout=LIMIT)
     assert done.returncode == 1 and done.stderr.count("\n") == 1 and "apt-get install qemu-user" in done.stderr, done
+    assert "Debian 13 and later have none" in done.stderr and "valgrind" in done.stderr, done
 
 
 def fake_qemu(folder, text):

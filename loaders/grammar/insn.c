@@ -288,6 +288,8 @@ enum grammar_family grammar_family_of(const struct ts_arch *arch)
 {
 	if (!strcmp(arch->name, "aarch64"))
 		return GRAMMAR_AARCH64;
+	if (!strcmp(arch->name, "x86_64") || !strcmp(arch->name, "i386"))
+		return GRAMMAR_X86;
 	return !strncmp(arch->name, "riscv", 5) ? GRAMMAR_RISCV : GRAMMAR_OTHER;
 }
 
@@ -422,6 +424,18 @@ static void fill_value(const struct grammar_insn *insn, struct ts_steps *out, ui
 	out->n_data += (uint32_t)len;
 }
 
+/* The address that a call pushes. */
+static void fill_pushed(const struct ts_arch *arch, const struct grammar_insn *insn, struct ts_steps *out, uint32_t at)
+{
+	uint64_t len = out->effects[at].len;
+
+	if (out->effects[at].kind != TS_FX_WRITE || len != arch->addr_bits / 8u || !ts_steps_room(out, 0, 8))
+		return;
+	ts_arch_put(arch, out->data + out->n_data, len, insn->pushed);
+	out->effects[at].data = out->n_data;
+	out->n_data += (uint32_t)len;
+}
+
 /* An access of a pair at one address is two, one after the other. */
 static void add_second(const struct grammar_insn *insn, struct ts_steps *out, uint32_t n, uint32_t at,
 		       uint32_t n_accesses)
@@ -462,6 +476,8 @@ void grammar_insn_complete(const struct ts_arch *arch, const struct grammar_insn
 			e->len = insn->size;
 		if (e->data == TS_NO_DATA && ordinal < insn->n_values && !(is_atomic && !is_read))
 			fill_value(insn, out, n, i, ordinal);
+		if (insn->is_push && e->data == TS_NO_DATA)
+			fill_pushed(arch, insn, out, i);
 		ordinal++;
 		if (!is_atomic)
 			add_second(insn, out, n, i, n_accesses);

@@ -29,6 +29,7 @@ enum grammar_flow {
 /* Processors whose instructions are looked at here. */
 enum grammar_family {
 	GRAMMAR_OTHER,
+	GRAMMAR_X86, /* by decoder.h */
 	GRAMMAR_AARCH64,
 	GRAMMAR_RISCV,
 };
@@ -41,6 +42,8 @@ struct grammar_insn {
 	bool is_expanded; /* the line shows what the instruction expands to, not its bytes */
 	uint8_t flow; /* enum grammar_flow */
 	uint64_t target;
+	bool is_push;     /* a call that pushes the address @pushed */
+	uint64_t pushed;
 	uint8_t size;     /* of each access, 0: unknown, or it has none */
 	uint8_t n_values; /* registers that are stored or loaded, one an access */
 	bool is_store, is_load;

@@ -6,6 +6,7 @@
 #ifndef LOADERS_GRAMMAR_LINES_H
 #define LOADERS_GRAMMAR_LINES_H
 
+#include "decoder.h"
 #include "loaders/kit/line_reader.h"
 #include "log.h"
 #include "match.h"
@@ -28,6 +29,7 @@ struct grammar_lines {
 	struct grammar_head heads[2];
 	struct grammar_head *group; /* with the effects of all of its lines */
 	struct grammar_head *ahead; /* the line that begins the next group, if it is there */
+	struct grammar_decoder *decoder; /* borrowed; of x86, else NULL */
 	bool is_lost;              /* a line of the group was lost: no register is known before what it lists */
 	bool has_gap;              /* code that is not listed ran after the group */
 	bool has_event;            /* an exception or an interrupt came after it */

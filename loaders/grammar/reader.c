@@ -25,6 +25,7 @@ struct reader {
 	struct ts_reader base;
 	struct grammar_log *log; /* borrowed */
 	struct grammar_lines lines;
+	struct grammar_decoder *decoder; /* owned; of x86 with steps, else NULL */
 	struct threads threads;
 	struct grammar_files files;
 	struct grammar_place at; /* of states: the position where the reader is */
@@ -395,6 +396,7 @@ static void close_reader(struct ts_reader *base)
 	struct reader *r = (struct reader *)base;
 
 	grammar_lines_fini(&r->lines);
+	grammar_decoder_free(r->decoder);
 	grammar_files_fini(&r->files);
 	threads_fini(&r->threads);
 	free(r);
@@ -413,7 +415,13 @@ static struct reader *reader_at(struct grammar_log *log, uint64_t off, struct ts
 	r->log = log;
 	grammar_lines_init(&r->lines, log, off);
 	grammar_files_init(&r->files, &log->base.regs);
-	return r;
+	if (log->g.is_state || log->family != GRAMMAR_X86)
+		return r;
+	r->lines.decoder = r->decoder = grammar_decoder_new(&log->base.regs, &log->base.memory, err);
+	if (r->decoder)
+		return r;
+	close_reader(&r->base);
+	return NULL;
 }
 
 struct ts_reader *grammar_reader_new(struct grammar_log *log, struct ts_error *err)

@@ -38,6 +38,7 @@ static const struct sample {
 	{ "tenet", "tenet/damage", NULL },
 	{ "tenet", "tenet/gaps", NULL },
 	{ "tenet", "tenet/overlaps", NULL },
+	{ "execlog", "grammar/execlog", NULL },
 	{ "qemu", "grammar/qemu-riscv64", NULL },
 	{ "tenetpp", "grammar/tenetpp", NULL },
 	{ "unidbg", "grammar/unidbg", NULL },

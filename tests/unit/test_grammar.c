@@ -120,9 +120,18 @@ START_TEST(registers_and_accesses_are_those_of_the_line)
 	       "0, 0x401000, 0x53, \"push rbx\", store, 0x7000, rsp -> 0x0000000000007000\n"
 	       "0, 0x401001, 0x8b, \"\", load, 0x7010, eax -> 0x12345678\n"
 	       "0, 0x401003, 0x90, \"\"\n",
-	       "401000/0@0 R401000,1=! W7000,1 rsp=7000 F7001,3f\n"
+	       "401000/1@0 R401000,1=! W7000,8 rsp=7000\n"
 	       "401001/0@0 R401001,1=! R7010,1 rax=12345678\n"
-	       "401003/0@0 R401003,1=!\n");
+	       "401003/1@0 R401003,1=!\n");
+}
+END_TEST
+
+/* The line of "call rax" leaves out what it pushes: the address after it. */
+START_TEST(what_a_call_pushes_is_known)
+{
+	expect("execlog",
+	       "0, 0x1000, 0xd0ff, \"\", store, 0x7000, rsp -> 0x0000000000007000\n0, 0x2000, 0x90, \"\"\n",
+	       "1000/2@0 R1000,2=! W7000=0210000000000000 rsp=7000\n2000/1@0 R2000,1=!\n");
 }
 END_TEST
 
@@ -147,8 +156,8 @@ END_TEST
 /* A line that cannot be read may have written any register. */
 START_TEST(a_lost_step_forgets_registers)
 {
-	expect("execlog", "0, 0x1000, 0x90, \"\", rax -> 0x1\n0, 0xzz, 0x90\n0, 0x1002, 0x90, \"\"\n",
-	       "1000/0@0 R1000,1=! rax=1 Fregs\n1002/0@0 R1002,1=!\n");
+	expect("execlog", "0, 0x1000, 0x90, \"\", rax -> 0x1\n0, 0xzz, 0x90\n0, 0x1001, 0x90, \"\"\n",
+	       "1000/1@0 R1000,1=! rax=1 Fregs\n1001/1@0 R1001,1=!\n");
 	ck_assert_uint_eq(ucir_warned(t.rec, "begins as an instruction does"), 1);
 }
 END_TEST
@@ -157,7 +166,7 @@ START_TEST(a_bad_value_is_unknown)
 {
 	read_text("execlog", "0, 0x1000, 0x90, \"\", rax -> 0x1\n0, 0x1001, 0x90, \"\", rax -> 0x11112222333344445\n"
 			     "0, 0x1002, 0x90, \"\"\n");
-	ck_assert(strstr(ts_buf_text(&steps), "1001/0@0 R1001,1=! rax="));
+	ck_assert(strstr(ts_buf_text(&steps), "1001/1@0 R1001,1=! rax="));
 	ck_assert_uint_eq(ucir_warned(t.rec, "a value or an access cannot be read"), 1);
 }
 END_TEST
@@ -178,10 +187,10 @@ START_TEST(a_line_of_many_megabytes_is_passed_over)
 	t.format = "execlog";
 	ts_buf_puts(&t.bytes, "0, 0x1000, 0x90, \"\", rax -> 0x1\n");
 	ts_buf_puts(&t.bytes, junk);
-	ts_buf_puts(&t.bytes, "\n0, 0x1002, 0x90, \"\", rbx -> 0x1\n");
+	ts_buf_puts(&t.bytes, "\n0, 0x1001, 0x90, \"\", rbx -> 0x1\n");
 	ck_assert_msg(ucir_open(&t, NULL), "%s", t.err.text);
 	ck_assert_int_eq(ucir_read_all(&t, &steps), TS_END);
-	ck_assert_str_eq(ts_buf_text(&steps), "1000/0@0 R1000,1=! rax=1 Fregs\n1002/0@0 R1002,1=! rbx=1\n");
+	ck_assert_str_eq(ts_buf_text(&steps), "1000/1@0 R1000,1=! rax=1 Fregs\n1001/1@0 R1001,1=! rbx=1\n");
 	ck_assert_uint_eq(ucir_warned(t.rec, "more than 1 MiB"), 1);
 }
 END_TEST
@@ -253,6 +262,6 @@ END_TEST
 
 UNIT_FIXTURE_SUITE("grammar", setup, teardown, grammars_that_are_built_in_compile,
 		   bad_grammars_are_refused_where_they_are_bad, registers_and_accesses_are_those_of_the_line,
-		   threads_count_from_zero, junk_is_counted_and_says_where_it_is, a_lost_step_forgets_registers,
+		   what_a_call_pushes_is_known, threads_count_from_zero, junk_is_counted_and_says_where_it_is, a_lost_step_forgets_registers,
 		   a_bad_value_is_unknown, a_line_without_end_is_half_a_line, a_line_of_many_megabytes_is_passed_over,
 		   no_registers_no_processor, readers_go_on_where_one_was_saved, dialects_are_told_apart)

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * x86 instructions of a line: by its code, or by that of the program, decoded by src/arch/operands.
+ */
+#ifndef LOADERS_GRAMMAR_DECODER_H
+#define LOADERS_GRAMMAR_DECODER_H
+
+#include "insn.h"
+#include "src/trace/image.h"
+
+struct grammar_decoder;
+
+/*
+ * A decoder for the registers of @set and the code that @memory holds, both borrowed.
+ *
+ * Returns NULL if memory is exhausted (TS_ENOMEM).
+ */
+struct grammar_decoder *grammar_decoder_new(const struct ts_regset *set, const struct ts_image *memory,
+					    struct ts_error *err);
+void grammar_decoder_free(struct grammar_decoder *d);
+
+/* What the line's instruction is; @insn stays as it is if its code is not known. */
+void grammar_decoder_look(struct grammar_decoder *d, const struct grammar_line *line, struct grammar_insn *insn);
+
+#endif

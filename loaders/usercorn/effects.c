@@ -506,9 +506,18 @@ static void put_signal(const struct ucir_walk *w, const struct ucir_task *t, con
 	ev->n_args = 1;
 }
 
-/* Did the signal's frame, effects from @first on, set registers: does a handler begin? */
+/*
+ * Did the signal's frame, effects from @first on, set registers of the thread of the step: does its handler begin there?
+ * Those of the step before @first name another thread if it is not the same one.
+ */
 static bool has_handler(const struct ts_steps *to, uint32_t first)
 {
+	const struct ts_step *last = to->n_steps ? &to->steps[to->n_steps - 1] : NULL;
+
+	for (uint32_t i = last ? last->first + last->n_effects : 0; i < first; i++) {
+		if (to->effects[i].kind == TS_FX_THREAD)
+			return false;
+	}
 	for (uint32_t i = first; i < to->n_effects; i++) {
 		if (to->effects[i].kind == TS_FX_REG_WRITE)
 			return true;
@@ -518,7 +527,8 @@ static bool has_handler(const struct ts_steps *to, uint32_t first)
 
 /*
  * A signal whose handler begins after the step is delivered at the step: the position after it is the handler's first
- * instruction, and no position between them has the state that was interrupted.
+ * instruction, and no position between them has the state that was interrupted.  Of a thread that does not run at the step
+ * no position before the handler has the pc: its signal is after the step.
  */
 bool ucir_apply_signal(struct ucir_walk *w, struct ucir_task *t, const struct ucir_op *op, unsigned flags,
 		       struct ts_steps *to, struct ts_error *err)

@@ -59,7 +59,7 @@ START_TEST(a_signal_for_another_thread_than_the_one_that_ran_is_its_own)
 	expect_v2(START_V2 SECOND
 		  "FRAME 7:7 { STEP 2 } FRAME 7:8 { STEP 1 } FRAME 7:7 { SIGNAL 10 0 0 5 { REG 44 6f00 } JMP "
 		  "1800 STEP 1 } END 0 0",
-		  "1000/2@0\n1800/1@1 T0 signal30 rsp=6f00!\n1800/1@0 exit0\n");
+		  "1000/2@0\n1800/1@1 T0 signal30+ rsp=6f00!\n1800/1@0 exit0\n");
 }
 END_TEST
 

@@ -649,6 +649,13 @@ class TracestubMonitor(gdb.Command):
             for name, value in saved:
                 gdb.execute("set %s %s" % (name, {True: "on", False: "off"}.get(value, value)))
 
+    def result(self, question):
+        """The question with what a call's result is compared with as a number: gdb reads the expression here."""
+        found = re.search(r"(\bif\s+result\s*[=!<>]=?\s*)([^=!<>&|].*?)((\s+(first|last|in|at|thread)\s.*)?)$", question)
+        if not found or re.match(r"-?\d[\w,]*$", found[2]):
+            return question
+        return question[:found.end(1)] + str(int(gdb.parse_and_eval(found[2]))) + found[3]
+
     def compile(self, verb, what, question):
         """The question with its condition compiled by gdb, if the server says that it has variables."""
         wanted = re.match(r"(function|0x[0-9a-f]{1,16}) (.*)", gdb.execute("monitor condition " + question, to_string=True))
@@ -670,7 +677,7 @@ class TracestubMonitor(gdb.Command):
         question = " ".join(words)
         if len(words) == 3 and words[0] in self.WITH_STATE and re.search(r"\bif\b", words[2]):
             try:
-                question = self.compile(words[0], words[1], question)
+                question = self.compile(words[0], words[1], self.result(question))
             except (gdb.error, ValueError) as e:
                 raise gdb.GdbError(str(e))
         try:

@@ -91,6 +91,15 @@ static void put_id(struct rsp_tid tid, struct ts_buf *out)
 	ts_buf_printf(out, "%" PRIx64, (uint64_t)tid.tid);
 }
 
+/* As gdb names it: "Thread 100.101", or "Thread 101" for a client that knows no processes. */
+static void put_decimal_id(struct rsp_tid tid, struct ts_buf *out)
+{
+	ts_buf_puts(out, "Thread ");
+	if (tid.has_pid)
+		ts_buf_printf(out, "%" PRId64 ".", tid.pid);
+	ts_buf_printf(out, "%" PRId64, tid.tid);
+}
+
 /*
  * gdb 17 and later print id_str, the text with the number, wherever they name the thread; the description would
  * repeat it.  Of these versions the client says multi-wp-addr+.
@@ -106,10 +115,11 @@ static void put_thread(const struct rsp_session *s, uint32_t thread, struct ts_b
 		ts_buf_puts(out, "\" name=\"");
 		rsp_xml_text(name, out);
 	}
-	if (s->has_watches)
-		ts_buf_printf(out, "\" id_str=\"Thread %" PRId64 ", ", tid.tid);
-	else
-		ts_buf_puts(out, "\">");
+	ts_buf_puts(out, s->has_watches ? "\" id_str=\"" : "\">");
+	if (s->has_watches) {
+		put_decimal_id(tid, out);
+		ts_buf_puts(out, ", ");
+	}
 	rsp_thread_text(s, thread, out);
 	ts_buf_puts(out, s->has_watches ? "\"/>\n" : "</thread>\n");
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "src/base/give_back.h"
+#include "src/base/vec.h"
 
 void ts_heap_init(struct ts_heap *h, size_t item_len,
 		  bool (*is_before)(const void *user, const void *x, const void *y), const void *user)
@@ -30,26 +31,11 @@ static char *item_at(const struct ts_heap *h, size_t i)
 	return (char *)h->items + i * h->item_len;
 }
 
-static bool make_room(struct ts_heap *h)
-{
-	size_t cap = h->cap ? 2 * h->cap : 64;
-	void *items;
-
-	if (h->n < h->cap)
-		return true;
-	items = realloc(h->items, cap * h->item_len);
-	if (!items)
-		return false;
-	h->items = items;
-	h->cap = cap;
-	return true;
-}
-
 bool ts_heap_put(struct ts_heap *h, const void *item)
 {
 	size_t i = h->n;
 
-	if (!make_room(h))
+	if (!ts_vec_reserve(&h->items, h->n, &h->cap, 1, h->item_len))
 		return false;
 	h->n++;
 	while (i && h->is_before(h->user, item, item_at(h, (i - 1) / 2))) {

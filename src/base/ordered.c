@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "room.h"
+#include "vec.h"
 
 #define BLOCK_LEN 256u
 
@@ -56,7 +56,7 @@ static unsigned find_key(const struct ts_ordered_block *b, uint64_t key)
 /* An empty block in place @at. */
 static struct ts_ordered_block *add_block(struct ts_ordered *o, size_t at)
 {
-	struct ts_ordered_block *b = ts_room(&o->blocks, o->n, &o->cap, 16, sizeof(struct ts_ordered_block *))
+	struct ts_ordered_block *b = ts_vec_reserve(&o->blocks, o->n, &o->cap, 1, sizeof(struct ts_ordered_block *))
 					     ? malloc(sizeof(*b)) : NULL;
 
 	if (!b)

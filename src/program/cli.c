@@ -22,12 +22,14 @@
 
 enum option_id {
 	OPT_ARCH,
+	OPT_AS,
 	OPT_AT,
 	OPT_COLLECT,
 	OPT_CPU,
 	OPT_EXEC,
 	OPT_EXPORT_DIR,
 	OPT_FORMAT,
+	OPT_GRAMMAR,
 	OPT_HELP,
 	OPT_IMAGE,
 	OPT_IN,
@@ -55,12 +57,14 @@ enum option_id {
 
 static const struct option long_options[] = {
 	[OPT_ARCH] = { "arch", required_argument, NULL, OPT_ARCH },
+	[OPT_AS] = { "as", required_argument, NULL, OPT_AS },
 	[OPT_AT] = { "at", required_argument, NULL, OPT_AT },
 	[OPT_COLLECT] = { "collect", required_argument, NULL, OPT_COLLECT },
 	[OPT_CPU] = { "cpu", required_argument, NULL, OPT_CPU },
 	[OPT_EXEC] = { "exec", required_argument, NULL, OPT_EXEC },
 	[OPT_EXPORT_DIR] = { "export-dir", required_argument, NULL, OPT_EXPORT_DIR },
 	[OPT_FORMAT] = { "format", required_argument, NULL, OPT_FORMAT },
+	[OPT_GRAMMAR] = { "grammar", required_argument, NULL, OPT_GRAMMAR },
 	[OPT_HELP] = { "help", no_argument, NULL, OPT_HELP },
 	[OPT_IMAGE] = { "image", required_argument, NULL, OPT_IMAGE },
 	[OPT_IN] = { "in", required_argument, NULL, OPT_IN },
@@ -86,6 +90,7 @@ static const struct option long_options[] = {
 
 /* Which commands take an option; those that all commands on a trace take have no line. */
 static const unsigned option_commands[N_OPTIONS] = {
+	[OPT_AS] = ON(EXPORT),
 	[OPT_AT] = ON(EXPORT),
 	[OPT_COLLECT] = ON(EXPORT),
 	[OPT_CPU] = ON(RECORD),
@@ -117,7 +122,7 @@ static const struct command {
 	[TS_CMD_DAP] = { "dap", "[TRACE [PROG]] [-- GDB-ARGS...]", 0, 2 },
 	[TS_CMD_INFO] = { "info", "TRACE...", 1, INT_MAX },
 	[TS_CMD_INDEX] = { "index", "TRACE", 1 },
-	[TS_CMD_EXPORT] = { "export", "TRACE -o OUT.tf", 1 },
+	[TS_CMD_EXPORT] = { "export", "TRACE -o OUT [--as FORM]", 1 },
 	[TS_CMD_QUERY] = { "query", "TRACE VERB ...", 2 },
 	[TS_CMD_DIFF] = { "diff", "TRACE TRACE2 [--rebase] [--json]", 2 },
 	[TS_CMD_PLOT] = { "plot", "TRACE -o OUT.svg|OUT.html [--in A:B]", 1 },
@@ -280,6 +285,9 @@ static bool set_option(struct ts_cli *cli, int id)
 	case OPT_ARCH:
 		cli->arch = optarg;
 		break;
+	case OPT_AS:
+		cli->form = optarg;
+		break;
 	case OPT_AT:
 	case OPT_COLLECT:
 	case OPT_POSITIONS:
@@ -296,6 +304,11 @@ static bool set_option(struct ts_cli *cli, int id)
 		break;
 	case OPT_FORMAT:
 		cli->format = optarg;
+		break;
+	case OPT_GRAMMAR:
+		if (ts_is_stdin(optarg))
+			return usage_error("--grammar -: save it in a file");
+		cli->grammar = optarg;
 		break;
 	case OPT_IMAGE:
 		return add_image(cli, optarg);
@@ -416,7 +429,9 @@ static bool check_options(const struct ts_cli *cli, unsigned seen)
 					   i == OPT_OUTPUT ? "-o" : long_options[i].name);
 	}
 	if (cli->command == TS_CMD_EXPORT && !cli->output)
-		return usage_error("'tracestub export' needs -o OUT.tf");
+		return usage_error("'tracestub export' needs -o OUT.tf, or -o OUT.tenet or --as FORM for lines of text");
+	if (cli->grammar && cli->format)
+		return usage_error("--grammar names the format: --format says nothing beside it");
 	if (cli->command == TS_CMD_PLOT && (!cli->output || !ts_picture_is_name(cli->output)))
 		return usage_error("'tracestub plot' needs -o OUT.svg, or -o OUT.html for a page that zooms");
 	if ((cli->command == TS_CMD_PACK || cli->command == TS_CMD_UNPACK) && !cli->output)

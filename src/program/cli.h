@@ -59,6 +59,7 @@ struct ts_cli {
 	size_t n_threads;
 	char **traces;     /* of commands that take several; trace is the first */
 	size_t n_traces;
+	const char *grammar; /* a file; NULL when not given */
 	const char *format, *arch, *sysroot, *index; /* NULL when not given */
 	struct ts_file_option exec;
 	struct ts_file_option images[TS_MAX_IMAGES];
@@ -75,6 +76,7 @@ struct ts_cli {
 	enum ts_level level; /* what the log shows */
 	const char *export_dir; /* serve, gdb; NULL when not given */
 	const char *output; /* export, plot, record */
+	const char *form;   /* export: --as; NULL when not given */
 	const char *range;  /* plot: A:B; NULL when not given */
 	char **program;     /* record: it and its arguments, NULL-terminated */
 	enum ts_with with;  /* record: the engine */

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "src/base/log.h"
+#include "src/base/vec.h"
 #include "locate.h"
 #include "paging.h"
 
@@ -192,16 +193,8 @@ static const struct ts_source *find_file(struct ts_local_files *files, const cha
 		if (strcmp(files->items[i].path, path) == 0)
 			return files->items[i].src;
 	}
-	if (files->n == files->cap) {
-		size_t cap = files->cap ? 2 * files->cap : 16;
-		struct ts_local_file *items =
-			files->n < MAX_FILES ? realloc(files->items, cap * sizeof(*items)) : NULL;
-
-		if (!items)
-			return NULL;
-		files->items = items;
-		files->cap = cap;
-	}
+	if (files->n >= MAX_FILES || !ts_vec_reserve(&files->items, files->n, &files->cap, 1, sizeof(*files->items)))
+		return NULL;
 	item = &files->items[files->n];
 	item->path = strdup(path);
 	if (!item->path)

@@ -27,7 +27,7 @@ static size_t count_modules(const struct ts_world *w, uint64_t end)
 void ts_snapshot_take(struct ts_snapshot *snap, const struct ts_timeline *tl)
 {
 	const struct ts_world *w = &tl->world;
-	bool is_complete = tl->builder == NULL;
+	bool is_complete = !tl->builder && !tl->is_unverified;
 
 	*snap = (struct ts_snapshot){
 		.end = tl->n_steps,
@@ -88,6 +88,10 @@ bool ts_query_is_sound(const struct ts_query *q, struct ts_error *err)
 		ts_timeline_give_back(q->tl);
 		return true;
 	}
+	if (q->tl->is_foreign)
+		return ts_fail(err, TS_ECORRUPT, TS_NO_OFF,
+			       "the trace has changed since its index was made: the index was removed, and will be "
+			       "rebuilt when the recording is opened again");
 	return ts_fail(err, TS_ECORRUPT, TS_NO_OFF,
 		       "the index file is damaged: it was removed, and will be rebuilt when the recording is opened "
 		       "again");

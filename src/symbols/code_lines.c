@@ -6,6 +6,7 @@
 
 #include "src/base/buf.h"
 #include "src/base/hash.h"
+#include "src/base/vec.h"
 #include "src/trace/linetab.h"
 
 struct file {
@@ -51,16 +52,9 @@ void ts_code_lines_free(struct ts_code_lines *l)
 
 bool ts_code_lines_add_file(struct ts_code_lines *l, struct ts_source *src, uint64_t bias)
 {
-	if (l->n_files == l->cap_files) {
-		size_t cap = l->cap_files ? 2 * l->cap_files : 16;
-		struct file *files = realloc(l->files, cap * sizeof(*files));
-
-		if (!files) {
-			ts_source_close(src);
-			return false;
-		}
-		l->files = files;
-		l->cap_files = cap;
+	if (!ts_vec_reserve(&l->files, l->n_files, &l->cap_files, 1, sizeof(*l->files))) {
+		ts_source_close(src);
+		return false;
 	}
 	l->files[l->n_files++] = (struct file){ src, bias };
 	return true;
@@ -120,16 +114,7 @@ static void add(void *user, const struct ts_linetab_entry *e)
 	struct ts_code_lines *l = user;
 	const char *file = l->is_failed ? NULL : name_of(l, e);
 
-	if (file && l->n == l->cap) {
-		size_t cap = l->cap ? 2 * l->cap : 1024;
-		struct ts_code_line *items = realloc(l->items, cap * sizeof(*items));
-
-		if (items) {
-			l->items = items;
-			l->cap = cap;
-		}
-	}
-	l->is_failed |= !file || l->n == l->cap;
+	l->is_failed |= !file || !ts_vec_reserve(&l->items, l->n, &l->cap, 1, sizeof(*l->items));
 	if (!l->is_failed)
 		l->items[l->n++] = (struct ts_code_line){
 			.addr = e->addr + l->bias, .len = e->len, .file = file, .line = e->line

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "src/base/room.h"
+#include "src/base/vec.h"
 
 /* Modules may overlap: at most this many before an address are looked at. */
 #define MAX_BACK 64u
@@ -22,7 +22,7 @@ bool ts_loaded_add(struct ts_loaded_files *m, const struct ts_loaded_file *modul
 {
 	char *path = strdup(module->path);
 
-	if (!path || !ts_room(&m->items, m->n, &m->cap, 16, sizeof(*m->items))) {
+	if (!path || !ts_vec_reserve(&m->items, m->n, &m->cap, 1, sizeof(*m->items))) {
 		free(path);
 		return false;
 	}

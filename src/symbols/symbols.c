@@ -8,7 +8,7 @@
 
 #include "debug_file.h"
 #include "demangle.h"
-#include "src/base/room.h"
+#include "src/base/vec.h"
 #include "src/trace/object.h"
 #include "src/trace/symtab.h"
 #include "symbols_parts.h"
@@ -102,6 +102,12 @@ bool ts_symbols_set_file(struct ts_symbols *s, const char *file)
 	return ts_buf_ok(&s->names);
 }
 
+void ts_symbols_set_indirect(struct ts_symbols *s)
+{
+	if (s->n)
+		s->items[s->n - 1].is_indirect = true;
+}
+
 void ts_symbols_set_open(struct ts_symbols *s)
 {
 	if (s->n)
@@ -184,7 +190,8 @@ static const struct ts_symbol *show(struct ts_symbols *s, size_t i)
 	const char *mangled = (const char *)s->names.data + e->name, *name = demangled(s, e);
 
 	s->found = (struct ts_symbol){ .addr = e->addr, .len = e->len, .is_function = e->is_function,
-				       .name = name ? name : mangled, .mangled = mangled, .is_open = e->is_open };
+				       .is_indirect = e->is_indirect, .is_open = e->is_open,
+				       .name = name ? name : mangled, .mangled = mangled };
 	return &s->found;
 }
 
@@ -290,6 +297,40 @@ bool ts_symbols_is_at(struct ts_symbols *s, const char *name, uint64_t addr)
 	return false;
 }
 
+/* The first symbol with an address that is not below @addr; n if there is none. */
+static size_t find_addr(const struct ts_symbols *s, uint64_t addr)
+{
+	size_t lo = 0, hi = s->n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (s->items[mid].addr < addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+bool ts_symbols_get_link(struct ts_symbols *s, uint64_t addr, unsigned i, uint64_t *link)
+{
+	char name[256];
+
+	for (size_t at = sort(s) ? find_addr(s, addr) : s->n; at < s->n && s->items[at].addr == addr; at++) {
+		int len = snprintf(name, sizeof(name), "%s" TS_LINKED, (const char *)s->names.data + s->items[at].name);
+		size_t k = (size_t)len < sizeof(name) ? find_name(s, name, (size_t)len) : s->n;
+
+		for (; k < s->n && !compare_name(name_of(s, k), name, (size_t)len); k++) {
+			if (i--)
+				continue;
+			*link = s->items[s->by_name[k]].addr;
+			return true;
+		}
+	}
+	return false;
+}
+
 static int by_shown(const void *a, const void *b, void *user)
 {
 	const struct ts_symbols *s = user;
@@ -373,10 +414,14 @@ struct adding {
 static void add_one(void *user, const struct ts_symtab_entry *e)
 {
 	struct adding *a = user;
+	size_t n = a->symbols->n;
 
-	a->is_failed |=
-		!ts_symbols_add(a->symbols, e->addr + a->bias, e->len, e->room, e->name, e->is_function) ||
-		(e->file && !ts_symbols_set_file(a->symbols, e->file));
+	a->is_failed |= !ts_symbols_add(a->symbols, e->addr + a->bias, e->len, e->room, e->name, e->is_function);
+	if (a->symbols->n == n)
+		return;
+	if (e->is_indirect)
+		ts_symbols_set_indirect(a->symbols);
+	a->is_failed |= e->file && !ts_symbols_set_file(a->symbols, e->file);
 	if (e->is_open)
 		ts_symbols_set_open(a->symbols);
 }
@@ -427,7 +472,7 @@ bool ts_symbols_add_file(struct ts_symbols *s, const struct ts_source *src, cons
 
 	if (is_own_file(s, src, base))
 		return true;
-	if (!ts_room(&s->files, s->n_files, &s->cap_files, 16, sizeof(*s->files)))
+	if (!ts_vec_reserve(&s->files, s->n_files, &s->cap_files, 1, sizeof(*s->files)))
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for symbols");
 	dup = ts_source_dup(src, err);
 	if (!dup)

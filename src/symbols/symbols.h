@@ -15,15 +15,7 @@
 #include "loaded_files.h"
 #include "src/base/error.h"
 #include "src/trace/source.h"
-
-struct ts_symbol {
-	uint64_t addr;
-	uint64_t len;     /* bytes; 0: not known, it reaches up to the next one, or the end of its segment */
-	const char *name; /* borrowed from the table; of C++ and Rust without parameters: ns::fn */
-	const char *mangled; /* borrowed; the same as in the file, mostly the same as name */
-	bool is_function;
-	bool is_open; /* where it ends is not known: see ts_symbols_function_at() */
-};
+#include "symbol.h"
 
 /* How the name of an entry of a procedure linkage table ends: that of the function stands before it. */
 #define TS_LINKED "@plt"
@@ -73,6 +65,9 @@ bool ts_symbols_add(struct ts_symbols *s, uint64_t addr, uint64_t len, uint64_t 
 /* The symbol that was added last is local to source file @file, which is copied.  Returns false if memory is exhausted. */
 bool ts_symbols_set_file(struct ts_symbols *s, const char *file);
 
+/* The symbol that was added last is that of an indirect function. */
+void ts_symbols_set_indirect(struct ts_symbols *s);
+
 /* Where the symbol that was added last ends is not known. */
 void ts_symbols_set_open(struct ts_symbols *s);
 
@@ -96,6 +91,12 @@ const struct ts_symbol *ts_symbols_find(struct ts_symbols *s, const char *name, 
 
 /* Is there a symbol called @name, as in the file, at @addr? */
 bool ts_symbols_is_at(struct ts_symbols *s, const char *name, uint64_t addr);
+
+/*
+ * The @i-th of the entries of linkage tables that are called like a function at @addr: *link gets its address.  Returns
+ * false after the last.
+ */
+bool ts_symbols_get_link(struct ts_symbols *s, uint64_t addr, unsigned i, uint64_t *link);
 
 /* Is @name a demangled one that symbols at several addresses have: functions with different parameters? */
 bool ts_symbols_is_overloaded(struct ts_symbols *s, const char *name, size_t len);

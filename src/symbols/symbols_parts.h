@@ -8,7 +8,10 @@
 #include "loaded_files.h"
 #include "src/base/arena.h"
 #include "src/base/buf.h"
-#include "symbols.h"
+#include "symbol.h"
+
+struct ts_code_lines;
+struct ts_source;
 
 /* As kept: the name is an offset, since the texts move while they grow. */
 struct ts_symbols_entry {
@@ -19,6 +22,7 @@ struct ts_symbols_entry {
 	uint64_t file;  /* 1 + the offset of the source file's name that it is local to; 0: none */
 	bool is_function, is_demangled; /* has been tried */
 	bool is_open;
+	bool is_indirect;
 	bool is_own;    /* of the program, or a file that the user names */
 };
 

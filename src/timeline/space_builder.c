@@ -10,7 +10,7 @@
 #endif
 
 #include "space_parts.h"
-#include "src/base/room.h"
+#include "src/base/vec.h"
 #include "world_builder.h"
 
 void ts_space_builder_init(struct ts_space_builder *sb, struct ts_space *sp)
@@ -131,7 +131,7 @@ static uint64_t bits_of(const uint8_t *known, uint8_t value)
 static bool lose(struct ts_space_builder *sb, struct ts_page *pg, unsigned word, uint64_t bits)
 {
 	if (!pg->is_holed) {
-		if (!ts_room(&sb->holed, sb->n_holed, &sb->cap_holed, 16, sizeof(struct ts_page *)))
+		if (!ts_vec_reserve(&sb->holed, sb->n_holed, &sb->cap_holed, 1, sizeof(struct ts_page *)))
 			return false;
 		sb->holed[sb->n_holed++] = pg;
 		pg->is_holed = true;

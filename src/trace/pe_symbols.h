@@ -6,7 +6,7 @@
 #define TS_PE_SYMBOLS_H
 
 #include "pe.h"
-#include "symtab.h"
+#include "symtab_entry.h"
 
 /*
  * Call @use with each export, in the order of the file: of x86-64 the table of functions (.pdata) tells where many of them

@@ -126,7 +126,8 @@ struct ts_recording {
 	/* owned; more of position 0: memory whose bytes stay in the trace, ranges of map 0 */
 	struct ts_image memory;
 	struct ts_thread *threads; /* owned */
-	uint32_t n_threads, cap_threads;
+	uint32_t n_threads;
+	size_t cap_threads;
 	uint32_t n_processes;
 	/* a whole machine's memory: accesses have physical addresses, instructions virtual ones */
 	bool is_physical;
@@ -185,7 +186,8 @@ void ts_recording_warn(struct ts_recording *rec, const char *fmt, ...) __attribu
 /* What a recording learned while it was read. */
 struct ts_learned {
 	struct ts_thread *threads; /* owned */
-	uint32_t n_threads, cap_threads;
+	uint32_t n_threads;
+	size_t cap_threads;
 	uint32_t n_processes;
 	struct ts_warning warnings[TS_MAX_WARNINGS];
 	unsigned n_warnings;

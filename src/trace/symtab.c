@@ -155,6 +155,7 @@ static void use_symbol(struct walk *w, const uint8_t *p, const char *texts, uint
 		.addr = number(elf, p + (elf->is_64 ? 8 : 4), elf->is_64 ? 8 : 4),
 		.len = number(elf, p + (elf->is_64 ? 16 : 8), elf->is_64 ? 8 : 4),
 		.is_function = type == STT_FUNC || type == STT_GNU_IFUNC,
+		.is_indirect = type == STT_GNU_IFUNC,
 	};
 
 	if (type == STT_FILE)

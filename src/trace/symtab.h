@@ -10,16 +10,7 @@
 #include <stdint.h>
 
 #include "source.h"
-
-struct ts_symtab_entry {
-	uint64_t addr; /* as linked */
-	uint64_t len;  /* bytes, 0 if unknown */
-	uint64_t room; /* bytes to the end of its section, or of its segment, 0 if it is in none */
-	const char *name;
-	const char *file; /* the source file that it is local to; NULL: it is global, or that is not known */
-	bool is_function;
-	bool is_open; /* where it ends is not known: code after it, up to the next symbol, may not be its own */
-};
+#include "symtab_entry.h"
 
 /*
  * Call @use with each symbol that has a name and an address, in the order of the file.  For a file that is

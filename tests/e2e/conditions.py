@@ -10,6 +10,7 @@ import subprocess
 
 from _gdb import Gdb
 from _record import LIMIT, build, record, recorder
+from _sentences import NO_BREAKPOINTS
 from _tap import SRCDIR, TRACESTUB, add_case, run_cases
 
 INIT = SRCDIR / "gdbinit"
@@ -112,7 +113,7 @@ def what_is_not_judged_is_not_shown(g, has_python):
         g.expect_not(r"rows?$")
     g("delete")
     g("info breakpoints")
-    g.expect("No breakpoints or watchpoints")
+    g.expect(NO_BREAKPOINTS)
 
 
 def words_may_stand_anywhere(g, program):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The tables of clients and features in tests/e2e/README name tests that exist, and leave out no client and no feature."""
+"""The tables of clients and features in tracestub-frontends(7) name tests that exist, and leave out no client and no feature."""
 import os
 import pathlib
 import re
@@ -8,7 +8,8 @@ import sys
 
 TOP = pathlib.Path(os.environ.get("TEST_SRCDIR", pathlib.Path(__file__).resolve().parents[2]))
 E2E = TOP / "tests/e2e"
-README = (E2E / "README").read_text()
+PAGE = (TOP / "src/program/tracestub-frontends.7").read_text().replace("\\-", "-")
+SECTION = re.search(r"^\.SH VERSIONS\n(.*?)^\.SH ", PAGE, re.M | re.S)[1]
 FEATURES = ["connect", "step", "back", "continue both ways", "watch both ways", "libraries", "errno", "threads", "info proc",
             "tfind", "questions", "completion", "disconnect"]
 VERSIONS = {"gdb": ["13.1", "16.3", "18.1"], "lldb": ["14", "19", "21", "23"], "gdb DAP": ["16.3", "18.1"]}
@@ -17,7 +18,7 @@ VERSIONS = {"gdb": ["13.1", "16.3", "18.1"], "lldb": ["14", "19", "21", "23"], "
 def tables():
     """{client: (versions, {feature: cells})}"""
     found = {}
-    for block in re.findall(r"(?:^    \S.*\n)+", README, re.M):
+    for block in re.search(r"^\.nf\n\.RS\n(.*?)^\.RE\n", SECTION, re.M | re.S)[1].split("\n\n"):
         header, *rows = [re.split(r" {2,}", line.strip()) for line in block.splitlines()]
         found[header[0]] = (header[1:], {row[0]: row[1:] for row in rows})
     return found
@@ -53,7 +54,7 @@ def wrong_versions():
 
 def unexplained():
     return [(client, feature) for client, (_, rows) in tables().items() for feature, cells in rows.items()
-            if "-" in cells and not re.search(rf"^{client}, {feature}: \w", README, re.M)]
+            if "-" in cells and not re.search(rf"^\.B {client}, {feature}\n\w", SECTION, re.M)]
 
 
 CASES = {

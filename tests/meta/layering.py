@@ -54,6 +54,7 @@ ROOMS = {
     "loaders/bap": FORMAT,
     "loaders/rvnbintrace": FORMAT,
     "loaders/gdbrecord": FORMAT,
+    "loaders/grammar": FORMAT,
     "loaders/tenet": FORMAT,
     "loaders/text": FORMAT,
     "loaders/tfile": f"{FORMAT} src/frames",
@@ -85,7 +86,7 @@ DOORS = {
     "src/query": "query.h call_list.h scan.h values.h search.h places.h paging.h thumb.h tls.h walk.h locate.h load_base.h code_samples.h file_match.h local_files.h insns.h write_runs.h",
     "src/model": "model.h",
     "src/timeline": "timeline.h world.h backfill.h sketch_section.h",
-    "src/trace": "chunk.h elf.h linetab.h object.h pack.h pe.h rooted.h source.h step.h symtab.h unpack.h",
+    "src/trace": "build_id.h chunk.h elf.h linetab.h object.h pack.h pe.h pe_symbols.h rooted.h section.h source.h step.h symtab.h unpack.h",
 }
 # rooms that build the model or feed it, and see all of src/trace
 BUILDERS = re.compile(r"src/(trace|index|sketch|timeline|query|model)|loaders(/.*)?")
@@ -98,10 +99,11 @@ LIBRARIES = [
     (re.compile(r"(g|lib)elf\.h"), re.compile(r"src/trace/(build_id|elf|linetab)\.c")),
     (re.compile(r"libxml/.*"), re.compile(r"src/arch/tdesc\.c")),
     (re.compile(r"snappy.*\.h"), re.compile(r"loaders/.*\.c")),
+    (re.compile(r"capstone/.*"), re.compile(r"src/arch/operands_cs\.h")),
     (re.compile(r"Zydis/.*"), re.compile(r"src/arch/(x86_insn\.c|operands_x86_parts\.h)")),
     (re.compile(r"seccomp\.h"), re.compile(r"src/arch/syscall_name\.c|src/sandbox/.*\.c")),
-    (re.compile(r"(zlib|lzma|zstd_errors)\.h"), re.compile(r"src/trace/codec\.c")),
-    (re.compile(r"zstd\.h"), re.compile(r"src/(trace/(codec|zstd_frames|zstd_write)|index/index_pack)\.c")),
+    (re.compile(r"(zlib|lzma|zstd_errors)\.h"), re.compile(r"src/(trace/codec|symbols/debug_file)\.c")),
+    (re.compile(r"zstd\.h"), re.compile(r"src/(trace/(codec|zstd_frames|zstd_write)|index/index_pack|timeline/points)\.c")),
     (re.compile(r"(pub_tool_|libvex).*\.h"), re.compile(r"src/recorder-vg/.*\.[ch]")),
     (re.compile(r"check\.h"), None),
 ]

@@ -105,11 +105,11 @@ START_TEST(gdb_17_gets_the_position_in_the_name_of_a_thread)
 	rsp_session_go(&fake.session, 4);
 	ck_assert_str_eq(fake_send("qXfer:threads:read::0,1000"),
 			 "l<?xml version=\"1.0\"?>\n<threads>\n"
-			 "<thread id=\"p64.3e8\" id_str=\"Thread 1000, runs again at position 6\"/>\n"
-			 "<thread id=\"p64.3e9\" name=\"w&lt;&amp;&gt;\" id_str=\"Thread 1001, position 4 of 10\"/>\n"
+			 "<thread id=\"p64.3e8\" id_str=\"Thread 100.1000, runs again at position 6\"/>\n"
+			 "<thread id=\"p64.3e9\" name=\"w&lt;&amp;&gt;\" id_str=\"Thread 100.1001, position 4 of 10\"/>\n"
 			 "</threads>\n");
 	rsp_session_go(&fake.session, 9);
-	ck_assert_ptr_nonnull(strstr(fake_send("qXfer:threads:read::0,1000"), "\"Thread 1002, does not run again\""));
+	ck_assert_ptr_nonnull(strstr(fake_send("qXfer:threads:read::0,1000"), "\"Thread 100.1002, does not run again\""));
 }
 END_TEST
 

@@ -105,6 +105,15 @@ bool ts_abi_init(struct ts_abi *abi, const struct ts_ask *ask)
 	return true;
 }
 
+struct ts_what ts_abi_result_place(const struct ts_abi *abi, const struct ts_regset *set)
+{
+	const struct ts_reg *reg = abi->result < 0 ? NULL : &set->regs[abi->result];
+
+	if (!reg || reg->len > 8)
+		return (struct ts_what){ .kind = TS_WHAT_NONE };
+	return (struct ts_what){ .kind = TS_WHAT_REG, .off = reg->off, .len = reg->len };
+}
+
 void ts_abi_fini(struct ts_abi *abi)
 {
 	free(abi->data);
@@ -112,9 +121,15 @@ void ts_abi_fini(struct ts_abi *abi)
 
 /* -------------------------------------------------------------------------------------------------- texts */
 
-static void put_text(struct ts_buf *out, const uint8_t *data, size_t len, bool is_cut)
+static void put_plain(struct ts_buf *out, const uint8_t *data, size_t len, bool is_cut)
 {
-	ts_buf_putc(out, TS_ROW_ASIDE);
+	ts_buf_put(out, data, len);
+	if (is_cut)
+		ts_buf_puts(out, "...");
+}
+
+static void put_quoted(struct ts_buf *out, const uint8_t *data, size_t len, bool is_cut)
+{
 	ts_buf_putc(out, '"');
 	for (size_t i = 0; i < len; i++) {
 		if (data[i] == '"' || data[i] == '\\')
@@ -131,7 +146,7 @@ static void put_text(struct ts_buf *out, const uint8_t *data, size_t len, bool i
 
 /* If text lies at @addr at @pos, append it. */
 static bool add_text(struct ts_buf *out, struct ts_ask *ask, uint64_t pos, uint32_t thread, uint64_t addr,
-		     struct ts_error *err)
+		     bool is_for_people, struct ts_error *err)
 {
 	uint8_t data[MAX_TEXT + 1], known[MAX_TEXT + 1];
 	size_t n = 0;
@@ -144,8 +159,10 @@ static bool add_text(struct ts_buf *out, struct ts_ask *ask, uint64_t pos, uint3
 	while (n < MAX_TEXT && known[n] &&
 	       ((data[n] >= 0x20 && data[n] < 0x7f) || data[n] == '\n' || data[n] == '\t'))
 		n++;
-	if (n && ((known[n] && !data[n]) || n >= MIN_TEXT))
-		put_text(out, data, n, !known[n] || data[n]);
+	if (!n || ((!known[n] || data[n]) && n < MIN_TEXT))
+		return true;
+	ts_buf_putc(out, TS_ROW_ASIDE);
+	(is_for_people ? put_quoted : put_plain)(out, data, n, !known[n] || data[n]);
 	return true;
 }
 
@@ -185,20 +202,20 @@ static bool word_of(const struct ts_abi *abi, struct ts_ask *ask, uint64_t pos, 
 
 /* The value as the row has it, nothing if it is unknown, and the NUL. */
 static bool put_value(struct ts_buf *out, struct ts_ask *ask, uint64_t pos, uint32_t thread, uint64_t value,
-		      bool has_value, bool has_texts, struct ts_error *err)
+		      bool has_value, bool is_for_people, struct ts_error *err)
 {
 	bool is_done = true;
 
 	if (has_value)
 		ts_put_hex(out, value);
-	if (has_value && has_texts)
-		is_done = add_text(out, ask, pos, thread, value, err);
+	if (has_value)
+		is_done = add_text(out, ask, pos, thread, value, is_for_people, err);
 	ts_buf_putc(out, 0);
 	return is_done;
 }
 
 bool ts_abi_arguments(const struct ts_abi *abi, struct ts_ask *ask, uint64_t pos, uint32_t thread,
-		      bool has_texts, struct ts_buf *out, struct ts_error *err)
+		      bool is_for_people, struct ts_buf *out, struct ts_error *err)
 {
 	const struct ts_regset *set = ts_query_regset(ask->q);
 
@@ -211,20 +228,27 @@ bool ts_abi_arguments(const struct ts_abi *abi, struct ts_ask *ask, uint64_t pos
 		if (i >= abi->n_regs &&
 		    !word_of(abi, ask, pos, thread, i - abi->n_regs, &value, &has_value, err))
 			return false;
-		if (!put_value(out, ask, pos, thread, value, has_value, has_texts, err))
+		if (!put_value(out, ask, pos, thread, value, has_value, is_for_people, err))
 			return false;
 	}
 	return true;
 }
 
+bool ts_abi_result_value(const struct ts_abi *abi, struct ts_ask *ask, uint64_t pos, uint32_t thread, uint64_t *value,
+			 bool *has_value, struct ts_error *err)
+{
+	if (!ts_query_first_regs(ask->q, pos, thread, abi->len, abi->data, abi->known, err))
+		return false;
+	*has_value = value_of(abi, ts_query_regset(ask->q), abi->result, value);
+	return true;
+}
+
 bool ts_abi_result(const struct ts_abi *abi, struct ts_ask *ask, uint64_t pos, uint32_t thread,
-		   bool has_texts, struct ts_buf *out, struct ts_error *err)
+		   bool is_for_people, struct ts_buf *out, struct ts_error *err)
 {
 	uint64_t value = 0;
 	bool has_value;
 
-	if (!ts_query_first_regs(ask->q, pos, thread, abi->len, abi->data, abi->known, err))
-		return false;
-	has_value = value_of(abi, ts_query_regset(ask->q), abi->result, &value);
-	return put_value(out, ask, pos, thread, value, has_value, has_texts, err);
+	return ts_abi_result_value(abi, ask, pos, thread, &value, &has_value, err) &&
+	       put_value(out, ask, pos, thread, value, has_value, is_for_people, err);
 }

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "src/ask/grammar/what.h"
 #include "src/ask/verb.h"
 
 #define TS_MAX_ARGUMENTS 8u
@@ -34,17 +35,25 @@ static inline unsigned ts_abi_n_arguments(const struct ts_abi *abi)
 	return abi->n_regs + abi->n_words;
 }
 
+/* Where the result is; of kind TS_WHAT_NONE if that is not known. */
+struct ts_what ts_abi_result_place(const struct ts_abi *abi, const struct ts_regset *set);
+
 /*
  * Append the arguments of the call that begins at @pos on @thread to @out, each as a text with its NUL; an
- * unknown one is empty.  @has_texts: with the string that one points to, for people.
+ * unknown one is empty.  The string that one points to follows after TS_ROW_ASIDE: as it is, or in quotes if
+ * @is_for_people.
  *
  * Returns false if the trace cannot be read.
  */
 bool ts_abi_arguments(const struct ts_abi *abi, struct ts_ask *ask, uint64_t pos, uint32_t thread,
-		      bool has_texts, struct ts_buf *out, struct ts_error *err);
+		      bool is_for_people, struct ts_buf *out, struct ts_error *err);
 
 /* The same of the one result of a call that returned to @pos. */
 bool ts_abi_result(const struct ts_abi *abi, struct ts_ask *ask, uint64_t pos, uint32_t thread,
-		   bool has_texts, struct ts_buf *out, struct ts_error *err);
+		   bool is_for_people, struct ts_buf *out, struct ts_error *err);
+
+/* The same as a number; *has_value is false if it is not known. */
+bool ts_abi_result_value(const struct ts_abi *abi, struct ts_ask *ask, uint64_t pos, uint32_t thread, uint64_t *value,
+			 bool *has_value, struct ts_error *err);
 
 #endif

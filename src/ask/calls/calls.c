@@ -9,6 +9,7 @@
 #include "abi.h"
 #include "src/ask/verbs/cells.h"
 #include "entries.h"
+#include "ifunc.h"
 #include "src/query/call_list.h"
 #include "src/ask/grammar/question.h"
 #include "src/ask/grammar/state.h"
@@ -41,6 +42,7 @@ enum column {
 	COL_CALLEE,
 	COL_ARGUMENTS,
 	COL_RESULT,
+	COL_TEXTS,
 	N_COLUMNS,
 };
 
@@ -57,6 +59,7 @@ static const struct ts_column columns[N_COLUMNS] = {
 	[COL_CALLEE] = { .name = "callee", .type = TS_COLUMN_TEXT },
 	[COL_ARGUMENTS] = { .name = "arguments", .type = TS_COLUMN_LIST },
 	[COL_RESULT] = { .name = "result", .type = TS_COLUMN_VALUE },
+	[COL_TEXTS] = { .name = "texts", .type = TS_COLUMN_LIST },
 };
 
 /* What is left of a thread's list: [from, to). */
@@ -101,6 +104,9 @@ struct end {
 #endif
 #define MAX_BATCH   TS_CALLS_MAX_BATCH
 
+/* Entries of linkage tables that lead to one function: each module that calls it has one. */
+#define MAX_LINKS 256u
+
 /*
  * Calls are found in batches: a first small one, then larger ones.  What their rows need of the trace is
  * asked for in the order of positions, so that a chunk is decoded once for all of them.
@@ -109,6 +115,7 @@ struct calls {
 	struct ts_rows rows;
 	struct ts_ask *ask;
 	const struct ts_question *qn;
+	struct ts_what what; /* of the question, or the function that runs under its name */
 	struct ts_abi abi;
 	struct list *lists; /* owned; by thread; NULL: not begun */
 	uint32_t n_lists;
@@ -116,6 +123,8 @@ struct calls {
 	struct ts_entry entry;     /* has_entry: the next one */
 	bool has_entry, has_no_entries;
 	bool is_entry;             /* the call is one */
+	uint64_t links[MAX_LINKS]; /* entries of linkage tables by which the function is called */
+	unsigned n_links;
 	size_t n_symbols;          /* that were looked at for entries */
 	uint64_t last_function;    /* the address of the last one that was added */
 	unsigned n_looked;
@@ -142,15 +151,17 @@ static bool no_memory(struct ts_error *err)
 /* Is WHAT one function, or one address that may be that of a function? */
 static bool is_of_one(const struct calls *x)
 {
-	const struct ts_what *what = &x->qn->what;
+	const struct ts_what *what = &x->what;
 
 	return what->kind == TS_WHAT_MEM && (what->is_function || what->addr == what->last);
 }
 
-static void begin_entries(struct calls *x)
+/* Note the entries of linkage tables that may lead to the one function that is asked for. */
+static void find_links(struct calls *x)
 {
-	ts_entries_init(&x->entries, x->ask, ts_ask_process(x->ask, x->qn), x->qn->thread, x->qn->from, x->qn->to,
-			x->rows.is_reverse, is_of_one(x));
+	while (is_of_one(x) && x->ask->symbols && x->n_links < MAX_LINKS &&
+	       ts_symbols_get_link(x->ask->symbols, x->what.addr, x->n_links, &x->links[x->n_links]))
+		x->n_links++;
 }
 
 static bool begin(struct calls *x, struct ts_error *err)
@@ -174,8 +185,10 @@ static bool begin(struct calls *x, struct ts_error *err)
 		if (l->from < l->to && !l->block)
 			return no_memory(err);
 	}
-	begin_entries(x);
-	return true;
+	find_links(x);
+	return ts_entries_init(&x->entries, x->ask, ts_ask_process(x->ask, x->qn), x->qn->thread, x->qn->from, x->qn->to,
+			       x->rows.is_reverse, is_of_one(x)) ||
+	       no_memory(err);
 }
 
 /* A call or switch of the list. */
@@ -206,10 +219,9 @@ static enum shown shown_as(const struct ts_entry *e)
 	switch (e->kind) {
 	case TS_ENTRY_TAIL: return SHOWN_TAIL;
 	case TS_ENTRY_HANDLER: return SHOWN_HANDLER;
-	case TS_ENTRY_FIRST: return SHOWN_FIRST;
-	case TS_ENTRY_LINKED: break;
+	case TS_ENTRY_FIRST: break;
 	}
-	return (enum shown)e->call.kind;
+	return SHOWN_FIRST;
 }
 
 /* Does the entry that was found come before the call, if there is one? */
@@ -219,7 +231,7 @@ static bool is_entry_next(const struct calls *x, const struct list *best)
 		return x->has_entry;
 	if (x->entry.call.pos != best->next->pos)
 		return (x->entry.call.pos < best->next->pos) == !x->rows.is_reverse;
-	return x->rows.is_reverse; /* the step called a linkage table's entry */
+	return x->rows.is_reverse;
 }
 
 /* The next call of all lists, or entry. */
@@ -270,17 +282,31 @@ static bool is_named(const struct ts_symbol *s, const char *pattern)
 	return matches(pattern, s->name) || matches(pattern, s->mangled);
 }
 
+/* Does the call lead to the one function through an entry of a linkage table?  Its target is then the function. */
+static bool is_linked(const struct calls *x, struct ts_call *call)
+{
+	for (unsigned i = 0; i < x->n_links; i++) {
+		if (call->target != x->links[i] || !ts_entries_is_link(x->ask, call, x->what.addr))
+			continue;
+		call->target = x->what.addr;
+		return true;
+	}
+	return false;
+}
+
 /* Is it the callee that was asked for, and not too deep? */
-static bool is_wanted(const struct calls *x, const struct ts_call *call)
+static bool is_wanted(const struct calls *x, struct ts_call *call)
 {
 	const struct ts_question *qn = x->qn;
 	const struct ts_symbol *s;
 
 	if (call->depth > qn->depth)
 		return false;
-	if (qn->what.kind == TS_WHAT_MEM)
-		return qn->what.is_function ? call->target == qn->what.addr
-					    : call->target >= qn->what.addr && call->target <= qn->what.last;
+	if (is_linked(x, call))
+		return true;
+	if (x->what.kind == TS_WHAT_MEM)
+		return x->what.is_function ? call->target == x->what.addr
+					    : call->target >= x->what.addr && call->target <= x->what.last;
 	if (!*qn->operand)
 		return true;
 	s = x->ask->symbols ? ts_symbols_function_at(x->ask->symbols, call->target) : NULL;
@@ -292,7 +318,7 @@ static bool is_wanted(const struct calls *x, const struct ts_call *call)
 /* Are the entries of the function asked for?  Those of linkage tables only lead to functions. */
 static bool is_entered(const struct calls *x, const struct ts_symbol *s)
 {
-	const struct ts_what *what = &x->qn->what;
+	const struct ts_what *what = &x->what;
 	size_t len = strlen(s->mangled), n = strlen(TS_LINKED);
 
 	if (!s->is_function || s->addr == x->last_function || (len > n && !strcmp(s->mangled + len - n, TS_LINKED)))
@@ -308,7 +334,7 @@ static enum ts_got gather_functions(struct calls *x, struct ts_budget *budget, s
 	const struct ts_symbol *s;
 
 	if (is_of_one(x)) {
-		if (!x->n_symbols++ && !ts_entries_add(&x->entries, x->qn->what.addr))
+		if (!x->n_symbols++ && !ts_entries_add(&x->entries, x->what.addr))
 			goto out_of_memory;
 		return TS_GOT_ROW;
 	}
@@ -399,7 +425,8 @@ static enum ts_got look_at_next(struct calls *x, struct ts_budget *budget, struc
 	}
 	if (cond->n && !take_chunk(x, x->call.pos + 1, budget))
 		got = TS_GOT_PENDING;
-	else if (cond->n)
+	x->judged.result_at = x->call.kind == TS_CALL_RETURN ? x->call.end : TS_NO_POS;
+	if (cond->n && got == TS_GOT_ROW)
 		got = ts_state_holds(x->ask, cond, x->call.pos + 1, x->call.thread, &x->judged,
 				     &holds, budget, err);
 	x->has_call = got == TS_GOT_PENDING;
@@ -440,12 +467,26 @@ static struct found *next_begin(const struct calls *x)
 	return &x->found[x->rows.is_reverse ? x->n_found - 1 - x->n_arguments : x->n_arguments];
 }
 
+/* The pc of the step that led to an entry. */
+static bool get_pc(struct calls *x, struct found *f, struct ts_error *err)
+{
+	const struct ts_steps *batch;
+	const struct ts_step *s;
+
+	if (f->call.pc != TS_NO_PC || f->shown == SHOWN_FIRST)
+		return true;
+	s = ts_query_step(x->ask->q, f->call.pos, &batch, err);
+	if (s)
+		f->call.pc = s->pc;
+	return s;
+}
+
 static bool get_arguments(struct calls *x, struct found *f, struct ts_error *err)
 {
 	f->arguments = x->texts.len;
 	x->n_arguments++;
-	return ts_abi_arguments(&x->abi, x->ask, begin_of(f), f->call.thread, x->rows.is_for_people,
-				&x->texts, err);
+	return get_pc(x, f, err) && ts_abi_arguments(&x->abi, x->ask, begin_of(f), f->call.thread,
+						     x->rows.is_for_people, &x->texts, err);
 }
 
 static bool get_result(struct calls *x, struct found *f, struct ts_error *err)
@@ -480,6 +521,35 @@ static enum ts_got get_values(struct calls *x, struct ts_budget *budget, struct 
 	return TS_GOT_FAIL;
 }
 
+/* The text that follows a value; empty if none does. */
+static const char *text_of(const char *value)
+{
+	const char *text = strchr(value, TS_ROW_ASIDE);
+
+	return text ? text + 1 : "";
+}
+
+/* The texts to which the arguments and the result point, one for each; null if there are none. */
+static void put_texts(const struct calls *x, const struct found *f, struct ts_row *row)
+{
+	const char *value = (const char *)x->texts.data + f->arguments;
+	const char *result = f->has_result ? text_of((const char *)x->texts.data + f->result) : "";
+	const char *texts[TS_MAX_ARGUMENTS];
+	unsigned n = ts_abi_n_arguments(&x->abi);
+	bool has_text = *result;
+
+	for (unsigned i = 0; i < n; i++, value += strlen(value) + 1) {
+		texts[i] = text_of(value);
+		has_text |= *texts[i];
+	}
+	if (!has_text)
+		return;
+	ts_row_list(row, COL_TEXTS);
+	for (unsigned i = 0; i < n; i++)
+		ts_row_list_add(row, COL_TEXTS, texts[i]);
+	ts_row_list_add(row, COL_TEXTS, result);
+}
+
 static void put_values(const struct calls *x, const struct found *f, struct ts_row *row)
 {
 	const char *text = (const char *)x->texts.data + f->arguments;
@@ -490,6 +560,8 @@ static void put_values(const struct calls *x, const struct found *f, struct ts_r
 	text = (const char *)x->texts.data + f->result;
 	if (f->has_result && *text)
 		ts_row_text(row, COL_RESULT, text);
+	if (!x->rows.is_for_people)
+		put_texts(x, f, row);
 }
 
 static void put_row(struct calls *x, const struct found *f, struct ts_row *row)
@@ -528,7 +600,7 @@ static enum ts_got explain_none(struct calls *x, struct ts_budget *budget)
 	const char *pattern = x->qn->operand;
 	const struct ts_symbol *s;
 
-	if (x->has_row || !*pattern || x->qn->what.kind == TS_WHAT_MEM)
+	if (x->has_row || !*pattern || x->what.kind == TS_WHAT_MEM)
 		return TS_GOT_END;
 	while (x->ask->symbols && (s = ts_symbols_get(x->ask->symbols, x->n_matched))) {
 		if (s->is_function && is_named(s, pattern))
@@ -550,8 +622,9 @@ static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budg
 	enum ts_got got = TS_GOT_ROW;
 
 	if (!x->lists) {
-		got = ts_ask_need_calls(x->ask, budget, err);
-		if (got != TS_GOT_ROW)
+		got = x->what.is_indirect ? ts_ifunc_resolve(x->ask, &x->what, x->rows.note, budget, err)
+					  : ts_ask_need_calls(x->ask, budget, err);
+		if (got == TS_GOT_PENDING || got == TS_GOT_FAIL)
 			return got;
 		if (!begin(x, err))
 			return TS_GOT_FAIL;
@@ -599,7 +672,9 @@ static struct ts_rows *open_calls(struct ts_ask *ask, const struct ts_question *
 	x->rows = (struct ts_rows){ .ops = &ops, .is_reverse = is_reverse, .go = TS_NO_POS };
 	x->ask = ask;
 	x->qn = qn;
+	x->what = qn->what;
 	x->batch = FIRST_BATCH;
+	x->judged.result = ts_abi_result_place(&x->abi, ts_query_regset(ask->q));
 	ts_buf_init(&x->texts);
 	return &x->rows;
 }
@@ -613,7 +688,7 @@ const struct ts_verb ts_verb_calls = {
 	.n_columns = N_COLUMNS,
 	.operand = TS_OPERAND_CALLEE_OR_NONE,
 	.takes = TS_TAKES_RANGE | TS_TAKES_STATE | TS_TAKES_THREAD | TS_TAKES_BOUND | TS_TAKES_AT |
-		 TS_TAKES_DEPTH,
+		 TS_TAKES_DEPTH | TS_TAKES_RESULT,
 	.is_reversible = true,
 	.open = open_calls,
 };

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "ifunc.h"
 #include "src/ask/verbs/cells.h"
 #include "src/ask/grammar/question.h"
 #include "src/ask/grammar/state.h"
@@ -16,6 +17,7 @@ struct executions {
 	struct ts_ask *ask;
 	const struct ts_question *qn;
 	uint32_t process;
+	struct ts_what what;   /* an indirect function that is to be resolved */
 	uint64_t first, last;  /* addresses */
 	uint64_t from, to;     /* positions that are left to look at: from <= k < to */
 	unsigned n_lookups;
@@ -108,12 +110,28 @@ static uint64_t find(struct executions *x)
 	return pos;
 }
 
+/* The executions of an indirect function are those of the function that runs. */
+static enum ts_got resolve(struct executions *x, struct ts_budget *budget, struct ts_error *err)
+{
+	enum ts_got got = ts_ifunc_resolve(x->ask, &x->what, x->rows.note, budget, err);
+
+	if (got == TS_GOT_PENDING || got == TS_GOT_FAIL)
+		return got;
+	x->what.is_indirect = false;
+	x->first = x->last = x->what.addr;
+	return TS_GOT_ROW;
+}
+
 static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
 			struct ts_error *err)
 {
 	struct executions *x = (struct executions *)rows;
 	bool needs_calls = !rows->is_counting || x->qn->cond.has_addresses, holds = true;
-	enum ts_got got = needs_calls ? ts_ask_need_calls(x->ask, budget, err) : TS_GOT_ROW;
+	enum ts_got got = x->what.is_indirect ? resolve(x, budget, err) : TS_GOT_ROW;
+
+	if (got != TS_GOT_ROW)
+		return got;
+	got = needs_calls ? ts_ask_need_calls(x->ask, budget, err) : TS_GOT_ROW;
 
 	while (got == TS_GOT_ROW) {
 		uint64_t pos;
@@ -163,6 +181,7 @@ static struct ts_rows *open_executions(struct ts_ask *ask, const struct ts_quest
 	x->ask = ask;
 	x->qn = qn;
 	x->process = ts_ask_process(ask, qn);
+	x->what = qn->what;
 	x->first = qn->what.addr;
 	x->last = qn->what.is_function ? qn->what.addr : qn->what.last;
 	x->pos = TS_NO_POS;

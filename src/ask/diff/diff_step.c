@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "src/base/vec.h"
 
 static struct ts_diff_values values_of(const struct ts_diff_lane *l, const struct ts_diff_reg *r)
 {
@@ -163,16 +164,9 @@ static bool is_same_place(struct ts_diff *d, const struct ts_effect *e, const st
 
 static void add_suspect(struct ts_diff *d, uint64_t addr, uint32_t len)
 {
-	if (d->n_suspects == d->cap_suspects) {
-		size_t cap = d->cap_suspects ? 2 * d->cap_suspects : 8;
-		struct ts_diff_suspect *p = realloc(d->suspects, cap * sizeof(*p));
-
-		if (!p) {
-			d->is_failed = true;
-			return;
-		}
-		d->suspects = p;
-		d->cap_suspects = cap;
+	if (!ts_vec_reserve(&d->suspects, d->n_suspects, &d->cap_suspects, 1, sizeof(*d->suspects))) {
+		d->is_failed = true;
+		return;
 	}
 	d->suspects[d->n_suspects++] = (struct ts_diff_suspect){ addr, len };
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "src/base/vec.h"
 
 /* Are the bytes from @at on an address, the same one? */
 static bool is_same_address(struct ts_diff *d, const struct ts_diff_values *v, size_t at, size_t word)
@@ -35,16 +36,9 @@ size_t ts_diff_next_difference(struct ts_diff *d, const struct ts_diff_values *v
 
 struct ts_diff_item *ts_diff_add_item(struct ts_diff *d)
 {
-	if (d->n == d->cap) {
-		size_t cap = d->cap ? 2 * d->cap : 8;
-		struct ts_diff_item *p = realloc(d->items, cap * sizeof(*p));
-
-		if (!p) {
-			d->is_failed = true;
-			return NULL;
-		}
-		d->items = p;
-		d->cap = cap;
+	if (!ts_vec_reserve(&d->items, d->n, &d->cap, 1, sizeof(*d->items))) {
+		d->is_failed = true;
+		return NULL;
 	}
 	d->items[d->n] = (struct ts_diff_item){ 0 };
 	return &d->items[d->n++];

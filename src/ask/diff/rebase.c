@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "src/base/vec.h"
 
 /*
  * Without a list of modules: the program lies this near to its first pc, its stack this near to its first sp.
@@ -22,15 +23,8 @@ static bool no_memory(struct ts_error *err)
 
 static bool add(struct ts_rebase *r, uint64_t first, uint64_t last, uint64_t delta, struct ts_error *err)
 {
-	if (r->n == r->cap) {
-		size_t cap = r->cap ? 2 * r->cap : 16;
-		struct ts_shift *p = realloc(r->shifts, cap * sizeof(*p));
-
-		if (!p)
-			return no_memory(err);
-		r->shifts = p;
-		r->cap = cap;
-	}
+	if (!ts_vec_reserve(&r->shifts, r->n, &r->cap, 1, sizeof(*r->shifts)))
+		return no_memory(err);
 	r->shifts[r->n++] = (struct ts_shift){ first, last, delta };
 	return true;
 }
@@ -64,15 +58,8 @@ static bool add_named(struct names *list, const char *file, const char *desc, ui
 {
 	const char *name = file && *file ? base_name(file) : desc ? desc : "";
 
-	if (list->n == list->cap) {
-		size_t cap = list->cap ? 2 * list->cap : 64;
-		struct named *p = realloc(list->items, cap * sizeof(*p));
-
-		if (!p)
-			return no_memory(err);
-		list->items = p;
-		list->cap = cap;
-	}
+	if (!ts_vec_reserve(&list->items, list->n, &list->cap, 1, sizeof(*list->items)))
+		return no_memory(err);
 	list->items[list->n] = (struct named){ name, file_off, *name ? 0 : last - first, process, list->n, first, last };
 	list->n++;
 	return true;

@@ -9,6 +9,7 @@
 
 #include <stdlib.h>
 
+#include "src/base/vec.h"
 #include "src/query/scan.h"
 
 /* Matches whose step is looked at at the cost of a look at memory. */
@@ -25,15 +26,8 @@ bool ts_find_leave(struct ts_find *f, uint64_t addr, uint64_t pos, struct ts_err
 		r->last = addr > r->last ? addr : r->last;
 		return true;
 	}
-	if (f->n_rests == f->cap_rests) {
-		size_t cap = f->cap_rests ? 2 * f->cap_rests : 8;
-
-		r = realloc(f->rests, cap * sizeof(*r));
-		if (!r)
-			return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a search");
-		f->rests = r;
-		f->cap_rests = cap;
-	}
+	if (!ts_vec_reserve(&f->rests, f->n_rests, &f->cap_rests, 1, sizeof(*f->rests)))
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a search");
 	f->rests[f->n_rests++] = (struct ts_find_rest){ .pos = pos, .first = addr, .last = addr };
 	return true;
 }
@@ -42,15 +36,8 @@ static bool add(struct ts_find *f, uint64_t addr, uint64_t pos, struct ts_error 
 {
 	struct ts_match *m;
 
-	if (f->n_again == f->cap_again) {
-		size_t cap = f->cap_again ? 2 * f->cap_again : 64;
-
-		m = realloc(f->again, cap * sizeof(*m));
-		if (!m)
-			return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a search");
-		f->again = m;
-		f->cap_again = cap;
-	}
+	if (!ts_vec_reserve(&f->again, f->n_again, &f->cap_again, 1, sizeof(*f->again)))
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a search");
 	m = &f->again[f->n_again];
 	*m = (struct ts_match){ .addr = addr, .begin = pos, .end = TS_NO_POS };
 	f->n_looks += f->n_again++ % STEPS_A_LOOK == 0;

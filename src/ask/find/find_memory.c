@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/vec.h"
 #include "src/query/scan.h"
 #include "src/ask/grammar/question.h"
 #include "src/ask/grammar/state.h"
@@ -292,15 +293,8 @@ bool ts_find_add_range(struct ts_find *f, uint64_t first, uint64_t last, bool is
 {
 	uint64_t before = f->qn->value.len - 1;
 
-	if (f->n_ranges == f->cap_ranges) {
-		size_t cap = f->cap_ranges ? 2 * f->cap_ranges : 8;
-		struct ts_find_range *ranges = realloc(f->ranges, cap * sizeof(*ranges));
-
-		if (!ranges)
-			return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a search");
-		f->ranges = ranges;
-		f->cap_ranges = cap;
-	}
+	if (!ts_vec_reserve(&f->ranges, f->n_ranges, &f->cap_ranges, 1, sizeof(*f->ranges)))
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a search");
 	f->ranges[f->n_ranges++] =
 		(struct ts_find_range){ first, last, is_bare,
 					first - f->first < before ? f->first : first - before };

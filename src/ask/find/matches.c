@@ -5,6 +5,7 @@
 
 #include "src/base/give_back.h"
 #include "src/base/hash.h"
+#include "src/base/vec.h"
 #include "src/trace/step.h"
 
 #define NONE UINT32_MAX
@@ -113,17 +114,7 @@ static bool grow_standing(struct ts_matches *m)
 
 static bool grow_items(struct ts_matches *m)
 {
-	size_t cap = m->cap ? 2 * m->cap : 64;
-	struct ts_match *items;
-
-	if (m->n < m->cap)
-		return true;
-	items = m->n < NONE - 2 ? realloc(m->items, cap * sizeof(*items)) : NULL;
-	if (!items)
-		return false;
-	m->items = items;
-	m->cap = cap;
-	return true;
+	return m->n < NONE - 2 && ts_vec_reserve(&m->items, m->n, &m->cap, 1, sizeof(*m->items));
 }
 
 bool ts_matches_begin(struct ts_matches *m, const struct ts_match *match)
@@ -157,15 +148,8 @@ static int compare_keys(const void *a, const void *b)
 
 static bool add_to_run(struct ts_matches *m, size_t item)
 {
-	if (m->n_run == m->cap_run) {
-		size_t cap = m->cap_run ? 2 * m->cap_run : 64;
-		struct ts_match_key *run = realloc(m->run, cap * sizeof(*run));
-
-		if (!run)
-			return false;
-		m->run = run;
-		m->cap_run = cap;
-	}
+	if (!ts_vec_reserve(&m->run, m->n_run, &m->cap_run, 1, sizeof(*m->run)))
+		return false;
 	m->run[m->n_run++] = (struct ts_match_key){ m->items[item].addr, (uint32_t)item };
 	return true;
 }

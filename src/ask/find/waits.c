@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "src/base/give_back.h"
+#include "src/base/vec.h"
 
 void ts_waits_fini(struct ts_waits *w)
 {
@@ -25,15 +26,8 @@ bool ts_waits_add(struct ts_waits *w, uint64_t chunk, uint32_t item)
 {
 	size_t i = w->n;
 
-	if (w->n == w->cap) {
-		size_t cap = w->cap ? 2 * w->cap : 64;
-		struct ts_wait *items = realloc(w->items, cap * sizeof(*items));
-
-		if (!items)
-			return false;
-		w->items = items;
-		w->cap = cap;
-	}
+	if (!ts_vec_reserve(&w->items, w->n, &w->cap, 1, sizeof(*w->items)))
+		return false;
 	w->n++;
 	for (; i && w->items[(i - 1) / 2].chunk > chunk; i = (i - 1) / 2)
 		w->items[i] = w->items[(i - 1) / 2];

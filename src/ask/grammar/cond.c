@@ -98,6 +98,43 @@ static bool parse_register(struct text *t, struct ts_term *term, const struct ts
 	return true;
 }
 
+/* An address, up to a blank or a comparison. */
+static size_t address_len(const struct text *t)
+{
+	size_t n = 0;
+
+	while (t->p + n < t->end && !isspace((unsigned char)t->p[n]) && !strchr("=!<>&|", t->p[n]))
+		n++;
+	return n;
+}
+
+/* $REG, or in parentheses $REG + NUMBER: the address of @len bytes. */
+static bool parse_base(struct text *t, struct ts_term *term, unsigned len, const struct ts_regset *regs,
+		       struct ts_error *err)
+{
+	bool has_parentheses = take(t, "("), is_negative = false, is_large;
+	uint64_t offset = 0;
+	size_t n;
+
+	if (!take(t, "$") || !parse_register(t, term, regs, err))
+		return false;
+	term->base = term->place;
+	if (has_parentheses && (take(t, "+") || (is_negative = take(t, "-")))) {
+		skip_blanks(t);
+		n = ts_number_take(t->p, (size_t)(t->end - t->p), TS_COMMAS_GROUP, &offset, &is_large);
+		if (!n)
+			return misunderstood(t, "a number is missing", err);
+		t->p += n;
+	}
+	if (term->base.is_flag || (has_parentheses && !take(t, ")")))
+		return misunderstood(t, "memory is *(TYPE *)ADDR, *(TYPE *)$REG or *(TYPE *)($REG + N)", err);
+	offset = is_negative ? 0 - offset : offset;
+	term->place = (struct ts_what){ .kind = TS_WHAT_MEM, .addr = offset, .last = offset + len - 1 };
+	term->has_base = true;
+	term->kind = TS_TERM_MEM;
+	return true;
+}
+
 /* What follows "*(": TYPE *)ADDR */
 static bool parse_memory(struct text *t, struct ts_term *term, const struct ts_regset *regs,
 			 struct ts_symbols *symbols, struct ts_error *err)
@@ -125,9 +162,9 @@ static bool parse_memory(struct text *t, struct ts_term *term, const struct ts_r
 	if (!take(t, "*") || !take(t, ")"))
 		return misunderstood(t, "memory is *(TYPE *)ADDR", err);
 	skip_blanks(t);
-	n = 0;
-	while (t->p + n < t->end && !isspace((unsigned char)t->p[n]) && !strchr("=!<>&|", t->p[n]))
-		n++;
+	if (t->p < t->end && (*t->p == '$' || *t->p == '('))
+		return parse_base(t, term, len, regs, err);
+	n = address_len(t);
 	if (!ts_what_parse(&term->place, t->p, n, regs, symbols, err))
 		return false;
 	if (term->place.kind != TS_WHAT_MEM || memchr(t->p, ',', n) || memchr(t->p, ':', n) ||
@@ -178,6 +215,8 @@ static bool parse_term(struct text *t, struct ts_term *term, const struct ts_reg
 		return parse_agent(t, term, err);
 	if (name_len(t) == 5 && take(t, "value")) {
 		term->kind = TS_TERM_VALUE;
+	} else if (name_len(t) == 6 && take(t, "result")) {
+		term->kind = TS_TERM_RESULT;
 	} else if (take(t, "$")) {
 		if (!parse_register(t, term, regs, err))
 			return false;
@@ -186,8 +225,8 @@ static bool parse_term(struct text *t, struct ts_term *term, const struct ts_reg
 			return false;
 	} else {
 		return misunderstood(t,
-				     "it compares value, $REG or *(TYPE *)ADDR with a number; variables are for "
-				     "gdb: ts calls FUNCTION if ...",
+				     "it compares value, result, $REG or *(TYPE *)ADDR with a number; variables are "
+				     "for gdb: ts calls FUNCTION if ...",
 				     err);
 	}
 	return parse_compare(t, term, err) && parse_number(t, term, err);
@@ -216,6 +255,7 @@ bool ts_cond_parse(struct ts_cond *cond, const char *text, size_t len, const str
 		if (!parse_term(&t, term, regs, symbols, err))
 			return false;
 		cond->has_addresses |= term->has_addr;
+		cond->has_result |= term->kind == TS_TERM_RESULT;
 		goes_on = take(&t, "&&");
 		if (!goes_on) {
 			term->ends_and = true;
@@ -256,8 +296,11 @@ static bool compares(enum ts_compare compare, bool is_less, bool is_same)
 bool ts_term_holds(const struct ts_term *term, uint64_t value, unsigned bits)
 {
 	unsigned shift = 64 - bits;
-	int64_t extended = (int64_t)(value << shift) >> shift;
+	int64_t extended;
 
+	if (term->kind == TS_TERM_RESULT && term->number > INT64_MAX && bits == 64 && value <= UINT32_MAX)
+		shift = 32;
+	extended = (int64_t)(value << shift) >> shift;
 	if (!term->is_signed)
 		return compares(term->compare, value < term->number, value == term->number);
 	return compares(term->compare, extended < (int64_t)term->number, extended == (int64_t)term->number);

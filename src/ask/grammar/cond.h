@@ -28,7 +28,8 @@ enum ts_compare {
 };
 
 enum ts_term_kind {
-	TS_TERM_VALUE, /* the row's `new` */
+	TS_TERM_VALUE,  /* the row's `new` */
+	TS_TERM_RESULT, /* of a call */
 	TS_TERM_REG,
 	TS_TERM_MEM,
 	TS_TERM_AGENT, /* holds where the expression is not 0 */
@@ -41,6 +42,8 @@ struct ts_term {
 	bool is_signed;        /* the number has a minus, or the type is signed */
 	uint64_t number;       /* in two's complement */
 	struct ts_what place;  /* REG and MEM: 1, 2, 4 or 8 bytes of memory */
+	bool has_base;         /* MEM: the addresses of place are to be added to the register base */
+	struct ts_what base;
 	struct ts_ax *agent;   /* owned by the condition; AGENT */
 	uint64_t addr;         /* AGENT with has_addr: where the expression is evaluated */
 	bool has_addr;
@@ -55,6 +58,7 @@ struct ts_cond {
 	unsigned n;
 	bool is_about_value;   /* it has one term, about the row's value */
 	bool has_addresses;    /* a term has_addr */
+	bool has_result;       /* a term is about the result of a call */
 };
 
 /*
@@ -68,7 +72,10 @@ bool ts_cond_parse(struct ts_cond *cond, const char *text, size_t len, const str
 
 void ts_cond_fini(struct ts_cond *cond);
 
-/* Does the number of @bits (1 to 64) bits satisfy the term? */
+/*
+ * Does the number of @bits (1 to 64) bits satisfy the term?  Compared with a negative number, the result of a call that
+ * fills the lower half of its register only is a number of that length.
+ */
 bool ts_term_holds(const struct ts_term *term, uint64_t value, unsigned bits);
 
 #endif

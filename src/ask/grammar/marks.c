@@ -15,6 +15,7 @@
 
 #include "src/base/atomic_file.h"
 #include "src/base/cache_dir.h"
+#include "src/base/vec.h"
 
 /* A larger file is not one of marks: it is refused, and never replaced. */
 #define MAX_FILE (4u << 20)
@@ -116,19 +117,10 @@ static bool append(struct ts_marks *m, uint64_t pos, const char *name, size_t na
 {
 	struct mark mark = { .pos = pos, .name = malloc(name_len + len + 2), .order = m->n };
 
-	if (m->n == m->cap) {
-		size_t cap = m->cap ? 2 * m->cap : 16;
-		struct mark *items = mark.name ? realloc(m->items, cap * sizeof(*items)) : NULL;
-
-		if (!items) {
-			free(mark.name);
-			return false;
-		}
-		m->items = items;
-		m->cap = cap;
-	}
-	if (!mark.name)
+	if (!mark.name || !ts_vec_reserve(&m->items, m->n, &m->cap, 1, sizeof(*m->items))) {
+		free(mark.name);
 		return false;
+	}
 	memcpy(mark.name, name, name_len);
 	mark.name[name_len] = 0;
 	mark.text = mark.name + name_len + 1;

@@ -443,6 +443,9 @@ static bool parse_cond(struct ts_question *qn, const struct ts_ask *ask, struct 
 	if (!ts_cond_parse(&qn->cond, start, (size_t)(end - start), ts_query_regset(ask->q), ask->symbols,
 			   err))
 		return false;
+	if (qn->cond.has_result && !(qn->verb->takes & TS_TAKES_RESULT))
+		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'if %.*s': only calls have a result; example: calls if result == 0",
+			       (int)(end - start), start);
 	if (qn->cond.is_about_value ? qn->verb->takes & TS_TAKES_COND : qn->verb->takes & TS_TAKES_STATE) {
 		qn->foreign = NULL;
 		return true;

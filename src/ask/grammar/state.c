@@ -108,29 +108,72 @@ static bool agent_holds(const struct ts_term *t, struct registers *r, const stru
 	return true;
 }
 
-static bool term_holds(const struct ts_term *t, struct registers *r, struct ts_ask *ask, uint64_t pos,
-		       bool *holds, struct ts_error *err)
+/* The bytes of a register or flag at @pos. */
+static bool read_register(const struct ts_what *place, struct registers *r, struct ts_ask *ask, uint64_t pos,
+			  uint8_t data[8], uint8_t known[8], struct ts_error *err)
+{
+	if (!read_registers(r, ask, pos, err))
+		return false;
+	memcpy(data, r->data + place->off, place->len);
+	memcpy(known, r->known + place->off, place->len);
+	if (place->is_flag)
+		data[0] = data[0] >> place->bit & 1;
+	return true;
+}
+
+/* The address of a term about memory at @pos; *has_addr: the register that it is relative to is known. */
+static bool find_address(const struct ts_term *t, struct registers *r, struct ts_ask *ask, uint64_t pos,
+			 uint64_t *addr, bool *has_addr, struct ts_error *err)
 {
 	uint8_t data[8], known[8];
+
+	*addr = t->place.addr;
+	*has_addr = true;
+	if (!t->has_base)
+		return true;
+	if (!read_register(&t->base, r, ask, pos, data, known, err))
+		return false;
+	*has_addr = number_of(ask, data, known, t->base.len, addr);
+	*addr = (*addr + t->place.addr) & ts_arch_addr_mask(ts_query_regset(ask->q)->arch);
+	return true;
+}
+
+static bool memory_holds(const struct ts_term *t, struct registers *r, struct ts_ask *ask, uint64_t pos,
+			 bool *holds, struct ts_error *err)
+{
 	uint32_t process = ts_query_process(ask->q, r->thread);
-	size_t len = t->place.len;
+	size_t len = (size_t)(t->place.last - t->place.addr) + 1;
+	uint64_t addr, number;
+	uint8_t data[8], known[8];
+	bool has_addr;
+
+	if (!find_address(t, r, ask, pos, &addr, &has_addr, err))
+		return false;
+	if (!has_addr)
+		return true;
+	if (!ts_virtual_mem(ask->q, pos, process, addr, len, data, known, err))
+		return false;
+	*holds = number_of(ask, data, known, len, &number) && ts_term_holds(t, number, (unsigned)len * 8);
+	return true;
+}
+
+static bool term_holds(const struct ts_term *t, const struct ts_judged *judged, struct registers *r,
+		       struct ts_ask *ask, uint64_t pos, bool *holds, struct ts_error *err)
+{
+	const struct ts_what *place = t->kind == TS_TERM_RESULT ? &judged->result : &t->place;
+	uint8_t data[8], known[8];
 	uint64_t number;
 
 	if (t->kind == TS_TERM_AGENT)
 		return agent_holds(t, r, ask, pos, holds, err);
-	if (t->kind == TS_TERM_MEM) {
-		len = (size_t)(t->place.last - t->place.addr) + 1;
-		if (!ts_virtual_mem(ask->q, pos, process, t->place.addr, len, data, known, err))
-			return false;
-	} else {
-		if (!read_registers(r, ask, pos, err))
-			return false;
-		memcpy(data, r->data + t->place.off, len);
-		memcpy(known, r->known + t->place.off, len);
-		if (t->place.is_flag)
-			data[0] = data[0] >> t->place.bit & 1;
-	}
-	*holds = number_of(ask, data, known, len, &number) && ts_term_holds(t, number, (unsigned)len * 8);
+	if (t->kind == TS_TERM_MEM)
+		return memory_holds(t, r, ask, pos, holds, err);
+	if (place->kind == TS_WHAT_NONE)
+		return true;
+	if (!read_register(place, r, ask, pos, data, known, err))
+		return false;
+	*holds = number_of(ask, data, known, place->len, &number) &&
+		 ts_term_holds(t, number, (unsigned)place->len * 8);
 	return true;
 }
 
@@ -143,7 +186,7 @@ static enum ts_got find_places(struct ts_judged *judged, const struct ts_ask *as
 		uint64_t *at = &judged->at[judged->n];
 		enum ts_got got = TS_GOT_ROW;
 
-		*at = pos;
+		*at = t->kind == TS_TERM_RESULT ? judged->result_at : pos;
 		if (t->has_addr)
 			got = ts_activation_reaches(ask, pos, thread, t->addr, &judged->search, at, budget,
 						    err);
@@ -188,7 +231,7 @@ enum ts_got ts_state_holds(struct ts_ask *ask, const struct ts_cond *cond, uint6
 		bool term = false;
 
 		if (all && judged->at[i] != TS_NO_POS)
-			is_done = term_holds(t, &r, ask, judged->at[i], &term, err);
+			is_done = term_holds(t, judged, &r, ask, judged->at[i], &term, err);
 		all = all && term;
 		if (t->ends_and) {
 			*holds = all;

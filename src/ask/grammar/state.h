@@ -32,6 +32,8 @@ const struct ts_step *ts_ask_step(const struct ts_ask *ask, uint64_t pos, const 
 struct ts_judged {
 	uint64_t at[TS_MAX_TERMS]; /* TS_NO_POS: nowhere, so the term does not hold */
 	unsigned n;                /* found so far */
+	uint64_t result_at;        /* of a condition about a call: where it returned, TS_NO_POS: it did not; */
+	struct ts_what result;     /* and where its result is, TS_WHAT_NONE: not known */
 	struct ts_activation_search search; /* for that of the next one */
 	unsigned work;             /* of expressions, that the budget has not been charged with */
 	bool is_overdrawn;         /* the last position took more than was left: the next one waits for a new slice */

@@ -228,12 +228,13 @@ static bool find_name(struct ts_what *what, const char *text, size_t len, bool h
 		what->addr = s->addr;
 		what->last = s->addr + (s->len ? s->len - 1 : 0);
 		what->is_function = s->is_function;
+		what->is_indirect = s->is_indirect;
 		return true;
 	}
 	if (all.n < 2 && has_offset) {
 		m = ts_symbols_mean_module(symbols, text, len, &all);
 		what->addr = what->last = m ? m->first : 0;
-		what->is_function = false;
+		what->is_function = what->is_indirect = false;
 		if (m)
 			return true;
 	}
@@ -273,7 +274,7 @@ static size_t take_symbol(struct ts_what *what, const char *text, size_t len,
 	if (digits != n - end - 1 || !ts_add(what->addr, off, &what->addr))
 		return unknown(text, n, "has an offset that is not a number", err);
 	what->last = what->addr;
-	what->is_function = false;
+	what->is_function = what->is_indirect = false;
 	return n;
 }
 
@@ -288,7 +289,7 @@ static bool set_length(struct ts_what *what, const char *text, size_t len, const
 							    : "has a length that is not a number", err);
 	if (!n)
 		return misunderstood(all, all_len, "is an empty range", err);
-	what->is_function = false;
+	what->is_function = what->is_indirect = false;
 	if (!ts_add(what->addr, n - 1, &what->last))
 		return misunderstood(all, all_len, "passes the end of the address space", err);
 	return true;
@@ -309,7 +310,7 @@ static bool set_end(struct ts_what *what, const char *text, size_t len, const ch
 		if (take_symbol(&end, text, len, symbols, err) != len)
 			return misunderstood(all, all_len, "is not a range", err);
 	}
-	what->is_function = false;
+	what->is_function = what->is_indirect = false;
 	if (end.addr <= what->addr)
 		return misunderstood(all, all_len, end.addr < what->addr ? "is a reversed range"
 									 : "is an empty range", err);

@@ -7,6 +7,7 @@
 #include "src/ask/grammar/anchors.h"
 #include "kept.h"
 #include "src/ask/grammar/question.h"
+#include "src/base/vec.h"
 
 /* Rows that take as long as a chunk that is decoded. */
 #define ROWS_A_CHUNK 16u
@@ -213,16 +214,10 @@ static void note_shown(struct ts_answer *a, const struct ts_row *row)
 {
 	const struct ts_cell *c = &row->cells[a->position_column];
 
-	if (a->position_column < a->qn.verb->n_columns && a->n_shown == a->cap_shown) {
-		size_t cap = a->cap_shown ? 2 * a->cap_shown : 64;
-		uint64_t *shown = realloc(a->shown, cap * sizeof(*shown));
-
-		if (!shown) {
-			no_memory(a);
-			return;
-		}
-		a->shown = shown;
-		a->cap_shown = cap; /* not before: further rows are shown after a failure */
+	if (a->position_column < a->qn.verb->n_columns &&
+	    !ts_vec_reserve(&a->shown, a->n_shown, &a->cap_shown, 1, sizeof(*a->shown))) {
+		no_memory(a);
+		return;
 	}
 	if (a->position_column < a->qn.verb->n_columns)
 		a->shown[a->n_shown] = c->kind == TS_CELL_NUMBER ? c->number : TS_NO_POS;

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "src/base/room.h"
+#include "src/base/vec.h"
 
 #define ROWS_A_BLOCK 256u
 
@@ -28,7 +28,7 @@ static bool add_block(struct ts_kept *k)
 	struct ts_row *block;
 
 	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
-	if (!ts_room(&k->blocks, k->n_blocks, &k->cap_blocks, 16, sizeof(*k->blocks)))
+	if (!ts_vec_reserve(&k->blocks, k->n_blocks, &k->cap_blocks, 1, sizeof(*k->blocks)))
 		return false;
 	block = malloc(ROWS_A_BLOCK * sizeof(*block));
 	if (!block)

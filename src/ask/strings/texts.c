@@ -6,6 +6,7 @@
 
 #include "src/base/give_back.h"
 #include "src/base/hash.h"
+#include "src/base/vec.h"
 
 void ts_texts_init(struct ts_texts *x)
 {
@@ -73,17 +74,7 @@ static bool grow_slots(struct ts_texts *x)
 
 static bool grow_items(struct ts_texts *x)
 {
-	size_t cap = x->cap ? 2 * x->cap : 256;
-	struct ts_text *items;
-
-	if (x->n < x->cap)
-		return true;
-	items = cap < TS_NO_ROOT ? realloc(x->items, cap * sizeof(*items)) : NULL;
-	if (!items)
-		return false;
-	x->items = items;
-	x->cap = cap;
-	return true;
+	return x->n < TS_NO_ROOT - 1 && ts_vec_reserve(&x->items, x->n, &x->cap, 1, sizeof(*x->items));
 }
 
 struct ts_text *ts_texts_find(struct ts_texts *x, const char *chars, const struct ts_text *new)

@@ -13,6 +13,7 @@
 #include "src/ask/grammar/question.h"
 #include "src/ask/grammar/state.h"
 #include "src/ask/verb.h"
+#include "unmapped.h"
 
 /* Up to so many bytes WHAT is one thing, of which a row shows all. */
 #define MAX_WHOLE 16u
@@ -407,6 +408,8 @@ static void note_none(struct accesses *a)
 		return;
 	if (a->n_rows || *a->rows.note || qn->cond.n || qn->thread != TS_NO_THREAD || a->from ||
 	    a->to < a->ask->n_steps || a->ask->is_reading)
+		return;
+	if (ts_note_unmapped(a->ask->q, &qn->what, a->hits.process, a->rows.note, sizeof(a->rows.note)))
 		return;
 	snprintf(a->rows.note, sizeof(a->rows.note), "never %s in this recording",
 		 a->hits.kinds == 1u << TS_HIT_EXEC ? "executed" :

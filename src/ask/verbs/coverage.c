@@ -9,6 +9,7 @@
 #include "coverage_files.h"
 #include "src/base/give_back.h"
 #include "src/base/hash.h"
+#include "src/base/vec.h"
 #include "src/query/insns.h"
 #include "src/query/scan.h"
 #include "src/base/heap.h"
@@ -96,19 +97,9 @@ static bool make_slots(struct table *t, size_t n)
 /* Make room for another item, and keep half of the slots free. */
 static bool make_room(struct table *t)
 {
-	size_t cap = t->cap ? 2 * t->cap : 1024;
-	struct ts_covered *items;
-
 	if (2 * (t->n + 1) > t->n_slots && !make_slots(t, 2 * (t->n + 1)))
 		return false;
-	if (t->n < t->cap)
-		return true;
-	items = realloc(t->items, cap * sizeof(*items));
-	if (!items)
-		return false;
-	t->items = items;
-	t->cap = cap;
-	return true;
+	return ts_vec_reserve(&t->items, t->n, &t->cap, 1, sizeof(*t->items));
 }
 
 /* The item with that address, which is made if it is not there; NULL if memory is exhausted. */

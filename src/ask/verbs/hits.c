@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "places.h"
+#include "src/base/vec.h"
 #include "src/search/writes.h"
 
 /* The contents of a longer WHAT are not carried along: each read is compared with the state instead. */
@@ -198,16 +199,9 @@ static struct ts_hit *add(struct ts_hits *h, const struct step *st, enum ts_hit_
 {
 	struct ts_hit *hit;
 
-	if (h->n == h->cap) {
-		size_t cap = h->cap ? 2 * h->cap : 64;
-		struct ts_hit *items = realloc(h->items, cap * sizeof(*items));
-
-		if (!items) {
-			h->is_failed = true;
-			return NULL;
-		}
-		h->items = items;
-		h->cap = cap;
+	if (!ts_vec_reserve(&h->items, h->n, &h->cap, 1, sizeof(*h->items))) {
+		h->is_failed = true;
+		return NULL;
 	}
 	hit = &h->items[h->n++];
 	*hit = (struct ts_hit){ .pos = st->pos, .first = first, .last = last, .kind = kind };

@@ -7,13 +7,14 @@
 #include <string.h>
 
 #include "cells.h"
+#include "input_text.h"
 #include "places.h"
 #include "src/ask/grammar/question.h"
-#include "src/arch/syscall_name.h"
 #include "src/query/paging.h"
 #include "src/search/cause.h"
 #include "src/ask/grammar/state.h"
 #include "src/ask/verb.h"
+#include "unmapped.h"
 
 #define DEFAULT_DEPTH 8u
 
@@ -72,43 +73,24 @@ struct why {
 
 /* ---------------------------------------------------------------------------------------------------- input */
 
-static const struct ts_event *syscall_at(const struct why *y, uint64_t pos)
+/* What the system did; of bytes that are unknown before it, that it may have written them. */
+static bool put_input(const struct why *y, struct ts_row *row, const struct ts_cause_node *n,
+		      const struct ts_cause_range *r, struct ts_error *err)
 {
-	const struct ts_happening *h = ts_query_prev_event(y->ask->q, TS_EV_SYSCALL, pos);
-
-	return h && h->step == pos ? &h->event : NULL;
-}
-
-/*
- * What the system did: "read(0x0, 0x404060, 0x10) = 0x8, bytes 0 to 3": the bytes are those of the buffer at the
- * second argument, as the calls have it that read.
- */
-static void put_input(const struct why *y, struct ts_row *row, uint64_t pos, const struct ts_cause_range *r,
-		      bool is_mem)
-{
-	const struct ts_event *e = syscall_at(y, pos);
-	char name[64];
-	const char *known;
+	bool is_memory = n->has_place && n->loc.kind == TS_IN_MEMORY, done;
 	struct ts_buf text;
+	size_t begin;
 
-	if (!e)
-		return;
-	known = ts_syscall_name(ts_query_regset(y->ask->q)->arch, e->number, name, sizeof(name));
 	ts_buf_init(&text);
-	if (known)
-		ts_buf_printf(&text, "%s(", known);
-	else
-		ts_buf_printf(&text, "#%" PRIu64 "(", e->number);
-	for (unsigned i = 0; i < e->n_args && i < 3; i++)
-		ts_buf_printf(&text, "%s0x%" PRIx64, i ? ", " : "", e->args[i]);
-	ts_buf_puts(&text, ")");
-	if (e->has_ret)
-		ts_buf_printf(&text, " = 0x%" PRIx64, e->ret);
-	if (is_mem && e->n_args > 1 && e->has_ret && r->first >= e->args[1] && r->first - e->args[1] < e->ret)
-		ts_buf_printf(&text, ", bytes %" PRIu64 " to %" PRIu64, r->first - e->args[1], r->last - e->args[1]);
-	if (ts_buf_ok(&text))
+	if (n->kind == TS_CAUSE_UNKNOWN)
+		ts_buf_puts(&text, "known only since ");
+	begin = text.len;
+	done = ts_input_text(y->ask->q, n->pos, n->loc.owner, is_memory && n->kind == TS_CAUSE_INPUT, r->first, r->last, &text,
+			     err);
+	if (done && ts_buf_ok(&text) && text.len > begin)
 		ts_row_text_len(row, COL_INSTRUCTION, (const char *)text.data, text.len);
 	ts_buf_fini(&text);
+	return done;
 }
 
 /* ---------------------------------------------------------------------------------------------------- value */
@@ -205,8 +187,9 @@ static bool put_row(struct why *y, const struct ts_cause_node *n, const struct t
 	ts_row_number(row, COL_DEPTH, n->depth);
 	if (n->pos != TS_NO_POS && !put_step(y, n, row, err))
 		return false;
-	if (n->kind == TS_CAUSE_INPUT)
-		put_input(y, row, n->pos, r, n->has_place && n->loc.kind == TS_IN_MEMORY);
+	if ((n->kind == TS_CAUSE_INPUT || (n->kind == TS_CAUSE_UNKNOWN && n->pos != TS_NO_POS)) &&
+	    !put_input(y, row, n, r, err))
+		return false;
 	ts_row_text(row, COL_KIND, kind_names[n->kind]);
 	ts_row_number(row, COL_COUNT, n->count);
 	if (n->has_place)
@@ -223,6 +206,9 @@ static void set_note(struct why *y)
 	if (ts_cause_is_cut(y->cause) && !*y->rows.note)
 		snprintf(y->rows.note, sizeof(y->rows.note), "more takes part than is shown: see rows of kind cut; depth N goes further");
 	y->rows.is_cut = ts_cause_is_cut(y->cause);
+	if (!*y->rows.note && !y->qn->is_branch)
+		ts_note_unmapped(y->ask->q, &y->qn->what, ts_query_process(y->ask->q, y->thread), y->rows.note,
+				 sizeof(y->rows.note));
 }
 
 /* Why there is no branch: where no code is known, none is. */

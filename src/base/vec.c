@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "room.h"
+#include "vec.h"
 
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define MIN_ITEMS 4
 
 /* The array gets room for @cap items.  Returns false if memory is exhausted. */
 static bool resize(void *array, size_t cap, size_t item_len)
@@ -21,17 +23,20 @@ static bool resize(void *array, size_t cap, size_t item_len)
 	return true;
 }
 
-bool ts_room_double(void *array, size_t *cap, size_t first, size_t item_len)
+bool ts_vec_grow(void *array, size_t n, size_t *cap, size_t more, size_t item_len)
 {
-	size_t more = *cap ? *cap * 2 : first;
+	size_t want = *cap > MIN_ITEMS / 2 ? *cap : MIN_ITEMS / 2;
 
-	if (more <= *cap || !resize(array, more, item_len))
+	if (more > SIZE_MAX - n || want > SIZE_MAX / 2)
 		return false;
-	*cap = more;
+	want = 2 * want > n + more ? 2 * want : n + more;
+	if (!resize(array, want, item_len))
+		return false;
+	*cap = want;
 	return true;
 }
 
-bool ts_room_until(void *array, size_t *n, size_t i, size_t item_len)
+bool ts_vec_extend(void *array, size_t *n, size_t i, size_t item_len)
 {
 	char *items;
 

@@ -26,10 +26,10 @@ typedef bool kit_program_compare(void *user, uint64_t addr, uint64_t len, const 
 				 uint64_t off, bool *is_same, struct ts_error *err);
 
 /*
- * The segments of the ELF file @path (NULL: none) that a program cannot write are memory at position 0, added
+ * The segments of the ELF or PE file @path (NULL: none) that a program cannot write are memory at position 0, added
  * to @memory: with the lowest page at *@base, else with the entry point at *@entry (both NULL if not known),
- * else where they are linked.  A position-independent file of which neither is known, and a file that is not
- * an ELF file, add nothing.  Nor does a file of which @compare (may be NULL), which is asked before anything
+ * else where they are linked.  A position-independent file of which neither is known, a PE file that lies elsewhere than where
+ * it is linked, and other files add nothing.  Nor does a file of which @compare (may be NULL), which is asked before anything
  * is added, says that a segment is not the program's.
  *
  * Returns false if the file cannot be read (TS_EIO, TS_ETRUNC) or memory is exhausted (TS_ENOMEM).

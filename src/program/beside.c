@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "beside.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -65,15 +66,24 @@ static bool compare(struct ts_query *q, const uint64_t *base, const struct ts_so
 	return done;
 }
 
+/* Did the system fail to open the file, which may be there?  Others are missing, or not for us. */
+static bool has_system_failed(int number)
+{
+	return number == EMFILE || number == ENFILE || number == ENOMEM || number == EIO;
+}
+
 /* Returns a copy of @path, if the file there is the recorded program. */
 static char *try_file(struct ts_query *q, const char *path)
 {
 	struct ts_error ignored = { 0 };
 	struct ts_source *src = ts_source_open(path, &ignored);
+	bool has_failed = !src && has_system_failed(errno);
 	struct ts_file_match match;
 	bool is_it = src && (ts_local_file_is_program(q, src) || /* its code may not have been read yet */
 			     (compare(q, NULL, src, &match) && match.build == TS_BUILD_SAME && !match.n_different));
 
+	if (has_failed)
+		ts_log(TS_LOG_WARN, "%s: %s; whether it is the recorded program is not known", path, ignored.text);
 	ts_source_close(src);
 	return is_it ? strdup(path) : NULL;
 }

@@ -150,6 +150,23 @@ def an_import_names_where_its_slot_leads_and_arguments_are_those_of_windows():
         assert row["callee"] == "CloseHandle" and row["arguments"] == "0x11, 0x22, 0x33, 0x44", row
 
 
+@case
+def the_program_has_the_code_that_a_log_lacks():
+    """mov rbx, rax; nop; ret, where the file is linked: Tenet logs have no code.  A file that may lie anywhere says nothing."""
+    made = make_image(0x1000, b"\x48\x89\xc3\x90\xc3", {"start": 0x1000})
+    fixed = bytearray(made)
+    fixed[64 + 22] |= 1         # there are no relocations
+    pathlib.Path("code.log").write_text(
+        f"rax=0x5,rbx=0x2,rsp=0x7000,rip={BASE + 0x1000:#x}\nrbx=0x5,rip={BASE + 0x1003:#x}\nrip={BASE + 0x1004:#x}\n"
+        f"rsp=0x7008,rip={BASE + 0x1009:#x},mr=0x7000:{(BASE + 0x1009).to_bytes(8, 'little').hex()}\nrax=0x7,rip={BASE + 0x100a:#x}\n",
+        encoding="ascii")
+    for name, image, wanted in ("fixed.exe", bytes(fixed), ["3", "1", "1"]), ("moves.exe", made, ["", "", ""]):
+        pathlib.Path(name).write_bytes(image)
+        done = subprocess.run([TRACESTUB, "query", "code.log", "coverage", "first", "3", "--exec", name, "--quiet"],
+                              capture_output=True, text=True)
+        assert [line.split("\t")[1] for line in done.stdout.splitlines()[1:]] == wanted, (name, done)
+
+
 for format_suffix in "bin", "trace64":
     add_case(f"gdb has its exports where it ran: {format_suffix}", gdb_has_its_exports_where_it_ran, format_suffix)
     add_case(f"questions have its exports: {format_suffix}", questions_have_its_exports, format_suffix)

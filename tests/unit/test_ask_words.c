@@ -173,6 +173,26 @@ START_TEST(a_value_is_bytes_a_text_or_a_number)
 }
 END_TEST
 
+/* Patterns are pasted in several forms. */
+START_TEST(a_value_that_is_not_understood_is_told_in_the_form_that_would_do)
+{
+	static const struct {
+		const char *text, *form;
+	} cases[] = { { "61626364", "61 62 63 64;" },   { "0x64636261", "u32:0x64636261" }, { "0x7", "u8:0x7" },
+		      { "0x123", "u16:0x123" },         { "0x1234567890", "u64:0x1234567890" },
+		      { "abcdefgh", "\"ab\"" },         { "abc", "u32:97" },
+		      { "6162636465666768", "61 62 63 64 65 66 67 68;" } };
+	struct ts_error err;
+	struct ts_value v;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		ts_error_reset(&err);
+		ck_assert(!ts_value_parse(&v, cases[i].text, false, &err));
+		ck_assert_msg(strstr(err.text, cases[i].form), "%s: %s", cases[i].text, err.text);
+	}
+}
+END_TEST
+
 /* ------------------------------------------------------------------------------------------------- PLACE */
 
 START_TEST(a_place_is_a_position_or_stands_for_one)
@@ -355,7 +375,7 @@ END_TEST
 
 UNIT_FIXTURE_SUITE("ask_words", setup, teardown, numbers_are_read_as_people_write_them,
 		   what_is_a_register_a_part_of_one_or_memory, a_value_is_bytes_a_text_or_a_number,
-		   a_place_is_a_position_or_stands_for_one,
+		   a_value_that_is_not_understood_is_told_in_the_form_that_would_do, a_place_is_a_position_or_stands_for_one,
 		   the_nearest_write_is_arrived_at_as_by_a_watchpoint,
 		   what_is_not_understood_is_quoted_with_a_question_that_can_be_asked,
 		   words_may_stand_in_any_order_after_what, rows_are_printed_as_text_tsv_and_json,

@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,6 +51,30 @@ static bool is_byte(const char *text)
 	return word_len(text) == 2 && (is_any || (hex_digit(text[0]) >= 0 && hex_digit(text[1]) >= 0));
 }
 
+/* How what was typed can be asked for: bytes one by one, a number with its type, a text in quotation marks. */
+static size_t suggest(const char *text, struct ts_error *err)
+{
+	bool has_prefix = text[0] == '0' && (text[1] | 0x20) == 'x';
+	const char *digits = text + (has_prefix ? 2 : 0);
+	size_t len = word_len(digits), n = 0;
+	char apart[3 * 8 + 1] = "";
+
+	while (n < len && hex_digit(digits[n]) >= 0)
+		n++;
+	if (len && n == len && len <= 16 && has_prefix)
+		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%.*s' is not a value: a number has its type, u%u:0x%.*s",
+			       (int)word_len(text), text, len <= 2 ? 8 : len <= 4 ? 16 : len <= 8 ? 32 : 64, (int)len, digits);
+	if (len > 2 && n == len && !(len & 1) && len <= 16) {
+		for (size_t i = 0; i < len; i += 2)
+			snprintf(apart + 3 * i / 2, 4, "%.2s%s", digits + i, i + 2 < len ? " " : "");
+		return ts_fail(err, TS_EUSAGE, TS_NO_OFF,
+			       "'%.*s' is not a value: bytes in hex have two digits each, %s; a text has quotation marks",
+			       (int)len, text, apart);
+	}
+	return misunderstood(text, "is not a value: bytes in hex have two digits each, 61 62; a number has its type, "
+				   "u32:97; a text has quotation marks, \"ab\"", err);
+}
+
 static size_t parse_bytes(struct ts_value *v, const char *text, struct ts_error *err)
 {
 	const char *p = text;
@@ -69,7 +94,7 @@ static size_t parse_bytes(struct ts_value *v, const char *text, struct ts_error 
 			p++;
 	}
 	if (!n)
-		return misunderstood(text, "is not a value: bytes in hex have two digits each", err);
+		return suggest(text, err);
 	return has_known ? n : misunderstood(text, "is any byte: a value has at least one that is known", err);
 }
 

@@ -35,18 +35,39 @@ static uint64_t overlap(const struct ts_location *loc, const struct ts_op_place 
 	return to->kind == TS_AT_REG ? ts_location_overlap(loc, to->off, to->len) : 0;
 }
 
+/*
+ * In a machine's recording: did the system call run in the machine?  Its next step is in the kernel then; else it is the
+ * instruction after the call, with the result.  The last step of a chunk is taken for one that did: the callers' steps
+ * stay only while no other chunk is looked at.
+ */
+static bool is_inside(struct ts_query *q, uint64_t pos, const struct ts_decoded *d, bool *is_it, struct ts_error *err)
+{
+	const struct ts_steps *b;
+	const struct ts_step *st;
+
+	*is_it = true;
+	if (pos + 1 >= ts_query_n_steps(q) || (pos + 1) % TS_CHUNK_STEPS == 0)
+		return true;
+	st = ts_query_step(q, pos + 1, &b, err);
+	if (st)
+		*is_it = st->pc != d->pc + d->ops.len;
+	return st != NULL;
+}
+
 bool ts_writes_by_operands(struct ts_query *q, uint64_t pos, const struct ts_decoded *d,
 			   const struct ts_location *loc, uint64_t *mask, struct ts_error *err)
 {
-	bool is_physical = ts_query_facts(q)->is_physical;
+	bool is_physical = ts_query_facts(q)->is_physical, is_kernels = false;
 	enum ts_op_happens happens;
 	uint64_t maybe = 0;
 
 	*mask = 0;
+	if (is_physical && d->ops.flow == TS_OP_SYSCALL && !is_inside(q, pos, d, &is_kernels, err))
+		return false;
 	for (unsigned i = 0; i < d->ops.n; i++) {
 		const struct ts_transfer *t = &d->ops.transfers[i];
 
-		if (t->way == TS_WAY_SYSTEM && is_physical)
+		if (t->way == TS_WAY_SYSTEM && is_kernels)
 			continue;
 		*(t->is_conditional ? &maybe : mask) |= overlap(loc, &t->to);
 	}

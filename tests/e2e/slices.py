@@ -115,7 +115,7 @@ def check_why(slicer, rows, wanted, asked):
 
 def check_writer(slicer, rows, writers):
     """The last step that wrote any of the places."""
-    if any(w is None for w in writers):
+    if any(w is None for w in writers) or any(row.get("kind") == "unexplained" for row in rows):
         return None
     last = max(writers)
     got = max((int(row["position"]) for row in rows if row.get("position", "-") != "-"), default=-1)

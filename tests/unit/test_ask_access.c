@@ -341,10 +341,15 @@ static void read_seen(struct part *p, uint64_t pos)
 	memcpy(p->new_known, p->old_known, sizeof(p->old_known));
 }
 
-/* The addresses of instructions are virtual. */
+/*
+ * The addresses of instructions are virtual.  Where the format has no lengths, they are those of the code, which a walk over
+ * the steps does not have: e2e/code_lengths compares them with objdump's.
+ */
 static void walk_exec(uint64_t pos)
 {
 	const struct ts_step *st = &s->steps.steps[pos];
+	struct ts_error err = { 0 };
+	uint16_t len;
 
 	if (s->rec.threads[st->thread].process != what.process || st->pc == TS_NO_PC || st->pc < what.virt ||
 	    st->pc - what.virt >= what.len)
@@ -352,8 +357,9 @@ static void walk_exec(uint64_t pos)
 	add_row();
 	ts_buf_printf(&wanted, "%" PRIu64 "\t%" PRId64 "\t0x%" PRIx64 "\t\t\t\texec\t0x%" PRIx64 "\t", pos,
 		      a.names.tids[st->thread], st->pc, st->pc);
-	if (st->insn_len)
-		ts_buf_printf(&wanted, "%u", st->insn_len);
+	ck_assert_msg(ts_query_insn_len(a.q, pos, st->insn_len, &len, &err), "%s", err.text);
+	if (len)
+		ts_buf_printf(&wanted, "%u", len);
 	ts_buf_puts(&wanted, "\t\t\n");
 }
 

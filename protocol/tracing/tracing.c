@@ -11,8 +11,8 @@
 #include "src/export/frame_bytes.h"
 
 /* How long a packet may search for an offset in the bytes of all frames. */
-#define MAX_SEARCH_NS   INT64_C(15000000)
-#define MIN_FRAMES_READ 64
+#define MAX_SEARCH_NS	INT64_C(3000000)
+#define MIN_FRAMES_READ 2 /* that in which the last piece ended, and the next one */
 
 /* Counts are int in gdb. */
 #define MAX_COUNT INT32_MAX
@@ -131,7 +131,7 @@ void rsp_tracing_reset(struct rsp_tracing *t)
 	t->n_readonly = 0;
 	t->selected = TS_NO_FRAME;
 	t->is_unread = false;
-	t->raw = (struct rsp_raw_cursor){ 0 };
+	t->raw = t->raw_end = (struct rsp_raw_cursor){ 0 };
 	t->piece = (struct rsp_piece_cursor){ 0 };
 }
 
@@ -179,13 +179,24 @@ bool rsp_tracing_has_run(const struct rsp_tracing *t)
 	return own_run(t) != NULL;
 }
 
-struct ts_frames *rsp_tracing_frames(const struct rsp_tracing *t)
+/* The frames of the client's own run, or those that the recording consists of; NULL: one for each position. */
+static struct ts_frames *collected_frames(const struct rsp_tracing *t)
 {
-	if (own_run(t))
-		return rsp_collector_frames(own_run(t));
-	if (ts_query_facts(t->target->q)->frames)
-		return ts_query_facts(t->target->q)->frames;
-	return (struct ts_frames *)&t->steps;
+	return own_run(t) ? rsp_collector_frames(own_run(t)) : ts_query_facts(t->target->q)->frames;
+}
+
+struct ts_frames *rsp_tracing_frames(struct rsp_tracing *t)
+{
+	struct ts_frames *collected = collected_frames(t);
+
+	return collected ? collected : &t->steps;
+}
+
+static const struct ts_frames *shown_frames(const struct rsp_tracing *t)
+{
+	const struct ts_frames *collected = collected_frames(t);
+
+	return collected ? collected : &t->steps;
 }
 
 const struct ts_tracing *rsp_tracing_shown(const struct rsp_tracing *t)
@@ -268,7 +279,7 @@ uint64_t rsp_tracing_next(const struct rsp_tracing *t)
 {
 	uint64_t from = rsp_tracing_is_looking(t) ? t->selected + 1 : 0;
 
-	return from < rsp_tracing_frames(t)->n_frames ? from : TS_NO_FRAME;
+	return from < shown_frames(t)->n_frames ? from : TS_NO_FRAME;
 }
 
 /* The first position >= @pos whose pc is in [first, last], in any process. */
@@ -330,11 +341,11 @@ uint64_t rsp_tracing_find_pc(const struct rsp_tracing *t, uint64_t first, uint64
 		return TS_NO_FRAME;
 	if (own_run(t))
 		return rsp_collector_next_pc(own_run(t), first, last, is_outside, from);
-	return find_pc_in(t->target->q, rsp_tracing_frames(t), first, last, is_outside, from);
+	return find_pc_in(t->target->q, shown_frames(t), first, last, is_outside, from);
 }
 
 /* The bytes of frame @n. */
-static bool frame_bytes(const struct rsp_tracing *t, uint64_t n, struct ts_buf *out, struct ts_error *err)
+static bool frame_bytes(struct rsp_tracing *t, uint64_t n, struct ts_buf *out, struct ts_error *err)
 {
 	struct ts_frame f;
 	bool done;
@@ -354,30 +365,48 @@ static bool has_time(unsigned n_read, int64_t begin)
 	return n_read < MIN_FRAMES_READ || ts_now_ns() - begin < MAX_SEARCH_NS;
 }
 
-/* Clients read from the beginning to the end, so the search for a piece starts where the last one began. */
+/*
+ * Where the search for offset @off begins.  Clients read from the beginning to the end, and ask again for a piece that was
+ * lost.
+ */
+static struct rsp_raw_cursor raw_start(const struct rsp_tracing *t, uint64_t off)
+{
+	if (off >= t->raw_end.off)
+		return t->raw_end;
+	return off >= t->raw.off ? t->raw : (struct rsp_raw_cursor){ 0 };
+}
+
+/* Frame @n was appended to @out, which begins at @at, and before which it had @had bytes. */
+static void pass_frame(struct rsp_tracing *t, struct rsp_raw_cursor *at, uint64_t n, size_t had, uint64_t off,
+		       struct ts_buf *out)
+{
+	t->raw_end = (struct rsp_raw_cursor){ n, at->off + had };
+	if (at->off + out->len > off)
+		return;
+	*at = t->raw_end = (struct rsp_raw_cursor){ n + 1, at->off + out->len };
+	ts_buf_reset(out);
+}
+
 bool rsp_tracing_raw(struct rsp_tracing *t, uint64_t off, size_t len, struct ts_buf *out,
 		     struct ts_error *err)
 {
-	struct rsp_raw_cursor *at = &t->raw;
-	uint64_t n_frames = rsp_tracing_frames(t)->n_frames, n;
+	struct rsp_raw_cursor at = raw_start(t, off);
+	uint64_t n_frames = shown_frames(t)->n_frames, n;
 	int64_t begin = ts_now_ns();
 	unsigned n_read = 0;
 
-	if (off < at->off)
-		*at = (struct rsp_raw_cursor){ 0 };
-	for (n = at->frame; n < n_frames && at->off + out->len < off + len && has_time(n_read, begin);
-	     n++, n_read++) {
+	for (n = at.frame; n < n_frames && at.off + out->len < off + len && has_time(n_read, begin); n++, n_read++) {
+		size_t had = out->len;
+
 		if (!frame_bytes(t, n, out, err))
 			return false;
-		if (at->off + out->len <= off) {
-			*at = (struct rsp_raw_cursor){ n + 1, at->off + out->len };
-			ts_buf_reset(out);
-		}
+		pass_frame(t, &at, n, had, off, out);
 	}
-	if (off > at->off + out->len || (off == at->off + out->len && n < n_frames))
+	t->raw = at;
+	if (off > at.off + out->len || (off == at.off + out->len && n < n_frames))
 		return ts_fail(err, TS_EUSAGE, TS_NO_OFF,
 			       n < n_frames ? "frames are read in order" : "there are no more frames");
-	ts_buf_consume(out, (size_t)(off - at->off));
+	ts_buf_consume(out, (size_t)(off - at.off));
 	if (out->len > len)
 		out->len = len;
 	return true;
@@ -391,7 +420,7 @@ bool rsp_tracing_start(struct rsp_tracing *t, uint32_t process, const struct ts_
 	if (!t->collector)
 		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "no tracepoints are defined");
 	t->selected = TS_NO_FRAME;
-	t->raw = (struct rsp_raw_cursor){ 0 };
+	t->raw = t->raw_end = (struct rsp_raw_cursor){ 0 };
 	rsp_collector_see(t->collector, view, is_physical);
 	if (!rsp_collector_start(t->collector, process, err))
 		return false;

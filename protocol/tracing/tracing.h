@@ -52,7 +52,7 @@ struct rsp_tracing {
 	struct ts_frame frame;           /* the selected one */
 	bool was_listed;                 /* the client has asked once for the existing tracepoints */
 	struct rsp_piece_cursor piece;
-	struct rsp_raw_cursor raw;
+	struct rsp_raw_cursor raw, raw_end; /* the frames in which the piece that was read last begins and ends */
 	int64_t deadline;                /* for the answer to QTStart */
 	struct ts_found found;           /* the stop of a run that is followed by collecting */
 };
@@ -83,7 +83,7 @@ bool rsp_tracing_has_run(const struct rsp_tracing *t);
  * The frames of the shown run, and its definition: the client's own run once it has started; before that, and
  * after a refused start, the recording's.
  */
-struct ts_frames *rsp_tracing_frames(const struct rsp_tracing *t);
+struct ts_frames *rsp_tracing_frames(struct rsp_tracing *t);
 const struct ts_tracing *rsp_tracing_shown(const struct rsp_tracing *t);
 
 /*

@@ -3,10 +3,14 @@
 
 #include <errno.h>
 #include <linux/futex.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+
+#define WAIT_MS	   100  /* of one look at the reader */
+#define STOPPED_MS 1000 /* after which a reader that makes no room is continued */
 
 /* Not private: the two sides are different processes. */
 static void futex_wait(_Atomic uint32_t *word, uint32_t seen, long ms)
@@ -32,18 +36,25 @@ static uint64_t room(const struct ts_ring *r)
 	return r->len - (atomic_load(&r->head) - atomic_load(&r->tail));
 }
 
-/* Wait until there is room.  Returns false if nobody will make any. */
+/*
+ * Wait until there is room.  Returns false if nobody will make any.
+ *
+ * The reader is the parent of the recorded program, which may have stopped it: then both would wait for ever.  A reader
+ * that makes no room for a second is continued; a reader that runs ignores the signal.
+ */
 static bool wait_for_room(struct ts_ring *r, pid_t reader)
 {
-	while (!room(r)) {
+	for (unsigned n = 1; !room(r); n++) {
 		uint32_t seen = atomic_load(&r->taken);
 
 		if (atomic_load(&r->is_stopped) || getppid() != reader)
 			return false;
 		atomic_store(&r->is_writer_waiting, 1);
 		if (!room(r))
-			futex_wait(&r->taken, seen, 100);
+			futex_wait(&r->taken, seen, WAIT_MS);
 		atomic_store(&r->is_writer_waiting, 0);
+		if (n % (STOPPED_MS / WAIT_MS) == 0)
+			kill(reader, SIGCONT);
 	}
 	return true;
 }

@@ -8,8 +8,11 @@ import subprocess
 import tempfile
 
 import _hostile
+import _pairs
 import _ucir2
-from _tap import DATA, TRACESTUB, case, run_cases
+from _rsp import Rsp
+from _server import Server
+from _tap import DATA, TRACESTUB, add_case, case, run_cases
 
 FOLDER = pathlib.Path(tempfile.mkdtemp())
 LIMIT = 120
@@ -59,6 +62,46 @@ def headers_of_a_core_file_times_its_notes():
         seconds, memory, said = cost(path, "info")
         assert seconds < 5 and memory < 100 << 10, (n, seconds, memory)
         assert (f"{n - 1} segments of notes" in said) == (n > 1), said
+
+
+def grows_with_both(what, at, slack):
+    """at(4, 4) is that of a sum of two costs, not that of their product, which would be twice as much."""
+    first, second, both = at[4, 1] - at[1, 1], at[1, 4] - at[1, 1], at[4, 4] - at[1, 1]
+    assert both <= 1.5 * (max(first, 0) + max(second, 0)) + slack, (what, at)
+
+
+def family(name):
+    path, (a, b) = FOLDER / "pair", _pairs.FAMILIES[name]
+    seconds, memory = {}, {}
+    for times in (1, 1), (4, 1), (1, 4), (4, 4):
+        _pairs.write(name, a * times[0], b * times[1], path)
+        seconds[times], memory[times], _ = cost(path, "info", "--jobs", "1")
+    grows_with_both((name, "seconds"), seconds, 0.3)
+    grows_with_both((name, "KiB"), memory, 20 << 10)
+
+
+for _name in _pairs.FAMILIES:
+    add_case(f"a sum and no product: {_name}", family, _name)
+
+
+@case
+def sessions_times_threads():
+    """Each client has its place and its stop; what a recording has once is not there for each client."""
+    memory = {}
+    for times in (1, 1), (4, 1), (1, 4), (4, 4):
+        path = FOLDER / "threads.ucir"
+        _pairs.write("threads_turns", 1000 * times[0], 10000, path)
+        with Server(path, "--index", "none") as server:
+            clients = [Rsp(server.address) for _ in range(8 * times[1])]
+            for r in clients:
+                r.ask("qXfer:threads:read::0,ffff")
+                r.ask("qfThreadInfo")
+                r.ask("QTinit")
+            status = pathlib.Path(f"/proc/{server.pid}/status").read_text()
+            memory[times] = int(status.split("VmHWM:")[1].split()[0])
+            for r in clients:
+                r.close()
+    grows_with_both("KiB", memory, 20 << 10)
 
 
 @case

@@ -46,6 +46,14 @@ def a_static_position_independent_program_is_found_by_its_names():
 
 
 @case
+def a_program_that_stops_its_parent_does_not_stop_its_recording():
+    """Both waited for ever: the program for room, the recorder for SIGCONT."""
+    done = record("stop.ucir", build("stop_parent.c", "stop_parent", "-O1 -w"))
+    assert done.returncode == 42, done
+    assert int(re.search(r"(\d+) instructions", done.stderr)[1]) > 1000000, done
+
+
+@case
 def a_program_has_its_terminal():
     """It sees one on all three streams, of the right size, and reads from it."""
     recorder()

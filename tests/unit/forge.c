@@ -25,7 +25,7 @@
 
 uint64_t forge_n_steps = 700;
 unsigned forge_share = 1, forge_turn;
-const struct ts_index_key forge_key = { 10, 20, 30, 40, 50, { .id = 60 } };
+const struct ts_index_key forge_key = { 10, 20, 30, 40, 50, { .id = 60 }, 0, 0 };
 
 /* -------------------------------------------------------------------------------------------- the layout */
 

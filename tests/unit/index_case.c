@@ -6,7 +6,7 @@
 
 #include "unit.h"
 
-const struct ts_index_key the_key = { 10, 20, 30, 40, 50, { .id = 60 } };
+const struct ts_index_key the_key = { 10, 20, 30, 40, 50, { .id = 60 }, 0, 0 };
 
 void open_script(struct opened *o, uint64_t seed)
 {

@@ -31,7 +31,7 @@
 #define SEGMENT_STEPS (TS_CHUNK_STEPS * TS_SEGMENT_CHUNKS)
 #define MAX_SEGMENTS  (N_STEPS / SEGMENT_STEPS + 1)
 
-static const struct ts_index_key the_key = { 10, 20, 30, 40, 50, { .id = 60 } }; /* forge.h signs with it */
+static const struct ts_index_key the_key = { 10, 20, 30, 40, 50, { .id = 60 }, 0, 0 }; /* forge.h signs with it */
 
 /* ----------------------------------------------------------------------------- the made-up section */
 

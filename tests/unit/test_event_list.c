@@ -20,7 +20,7 @@
 #define MAX_EVENTS 400u
 #define N_THREADS  3u
 
-static const struct ts_index_key the_key = { 10, 20, 30, 40, 50, { .id = 60 } };
+static const struct ts_index_key the_key = { 10, 20, 30, 40, 50, { .id = 60 }, 0, 0 };
 
 static struct ts_error err;
 static struct ts_event_list list;

@@ -107,7 +107,7 @@ END_TEST
 
 START_TEST(a_group_of_an_index_file_says_the_same)
 {
-	static const struct ts_index_key key = { 10, 20, 30, 40, 50, { .id = 60 } };
+	static const struct ts_index_key key = { 10, 20, 30, 40, 50, { .id = 60 }, 0, 0 };
 	struct script_random r = { 6 };
 	struct ts_error err = { 0 };
 	struct ts_index_file *f = ts_index_create("groups.tsindex", &key, &err);

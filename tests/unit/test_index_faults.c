@@ -29,7 +29,7 @@
 #define SEED    5
 #define N_STEPS 80
 
-static const struct ts_index_key the_key = { 10, 20, 30, 40, 50, { .id = 60 } };
+static const struct ts_index_key the_key = { 10, 20, 30, 40, 50, { .id = 60 }, 0, 0 };
 
 /* ------------------------------------------------------------------------------------------ what is tried */
 

@@ -220,16 +220,16 @@ START_TEST(an_index_of_something_else_is_refused_with_the_reason)
 		struct ts_index_key key;
 		const char *text;
 	} others[] = {
-		{ { 11, 20, 30, 40, 50, { .id = 60 } }, "the trace is not the one" },
-		{ { 10, 21, 30, 40, 50, { .id = 60 } }, "the trace is not the one" },
-		{ { 10, 20, 31, 40, 50, { .id = 60 } }, "the trace is not the one" },
-		{ { 10, 20, 30, 40, 50, { .id = 60 }, .trace_inode = 1 }, "the file of the trace is not the one" },
-		{ { 10, 20, 30, 40, 50, { .id = 60 }, .trace_ctime = 1 }, "the file of the trace is not the one" },
-		{ { 10, 20, 30, 41, 50, { .id = 60 } }, "made with other options" },
-		{ { 10, 20, 30, 40, 51, { .id = 60 } }, "made by another version" },
-		{ { 10, 20, 30, 40, 50, { .id = 61 } }, "made by another user or machine" },
+		{ { 11, 20, 30, 40, 50, { .id = 60 }, 0, 0 }, "the trace is not the one" },
+		{ { 10, 21, 30, 40, 50, { .id = 60 }, 0, 0 }, "the trace is not the one" },
+		{ { 10, 20, 31, 40, 50, { .id = 60 }, 0, 0 }, "the trace is not the one" },
+		{ { 10, 20, 30, 40, 50, { .id = 60 }, 1, 0 }, "the file of the trace is not the one" },
+		{ { 10, 20, 30, 40, 50, { .id = 60 }, 0, 1 }, "the file of the trace is not the one" },
+		{ { 10, 20, 30, 41, 50, { .id = 60 }, 0, 0 }, "made with other options" },
+		{ { 10, 20, 30, 40, 51, { .id = 60 }, 0, 0 }, "made by another version" },
+		{ { 10, 20, 30, 40, 50, { .id = 61 }, 0, 0 }, "made by another user or machine" },
 		/* one that claims to be of this user */
-		{ { 10, 20, 30, 40, 50, { .id = 60, .mac_key = { 1 } } }, "damaged" },
+		{ { 10, 20, 30, 40, 50, { .id = 60, .mac_key = { 1 } }, 0, 0 }, "damaged" },
 	};
 	struct ts_error why;
 	FILE *f;

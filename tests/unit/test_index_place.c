@@ -26,7 +26,7 @@
 #define N_ITEMS 3000u
 #define INDEX   "trace.tsindex"
 
-static struct ts_index_key key = { 10, 20, 30, 40, 50, { .id = 60 } };
+static struct ts_index_key key = { 10, 20, 30, 40, 50, { .id = 60 }, 0, 0 };
 static char cache[PATH_MAX];
 static struct ts_error err;
 static uint32_t items[N_ITEMS];

@@ -21,7 +21,7 @@
 #define N_RECORDS 5u
 #define N_ITEMS   1000u
 
-static const struct ts_index_key the_key = { 10, 20, 30, 40, 50, { .id = 60 } };
+static const struct ts_index_key the_key = { 10, 20, 30, 40, 50, { .id = 60 }, 0, 0 };
 
 static struct ts_error err;
 static struct ts_index_file *f;

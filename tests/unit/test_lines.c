@@ -179,7 +179,7 @@ END_TEST
 /* The set, from an index file of one record. */
 static struct ts_index_file *save_and_load(struct ts_lines *loaded, struct ts_index_pool **pool)
 {
-	static const struct ts_index_key key = { 10, 20, 30, 40, 50, { .id = 60 } };
+	static const struct ts_index_key key = { 10, 20, 30, 40, 50, { .id = 60 }, 0, 0 };
 	struct ts_error err = { 0 };
 	struct ts_index_file *f = ts_index_create("lines.tsindex", &key, &err);
 	struct ts_index_arrays a;

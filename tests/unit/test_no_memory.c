@@ -213,7 +213,7 @@ END_TEST
 #define INDEX_PATH "trace.tsindex"
 #define N_PLACES   7
 
-static const struct ts_index_key index_key = { 1, 2, 3, 4, 5, { .id = 6 } };
+static const struct ts_index_key index_key = { 1, 2, 3, 4, 5, { .id = 6 }, 0, 0 };
 
 /* What is asked of a timeline, and what it answers. */
 struct answers {

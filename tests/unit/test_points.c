@@ -5,6 +5,7 @@
  */
 #include "unit.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -19,7 +20,7 @@
 #define N_TASKS	 1000u
 #define TASK_LEN 14u
 
-static const struct ts_index_key the_key = { 10, 20, 30, 40, 50, { .id = 60 } };
+static const struct ts_index_key the_key = { 10, 20, 30, 40, 50, { .id = 60 }, 0, 0 };
 
 static struct ts_points points;
 static struct ts_points_packer packer;

@@ -748,6 +748,32 @@ START_TEST(all_frames_are_one_sequence_of_bytes)
 }
 END_TEST
 
+/* A client reads them from the beginning to the end, in pieces of any length, and asks again for one that was lost. */
+START_TEST(frames_are_read_in_pieces)
+{
+	char all[512];
+
+	RUN("QTDP:1:0000000000401002:E:0:2-", "QTDP:-1:0000000000401002:M-1,602000,1M-1,602001,1");
+	snprintf(all, sizeof(all), "%s", fake_send("qTBuffer:0,7d0"));
+	ck_assert_uint_eq(strlen(all), 120);
+	for (unsigned len = 1; len <= 61; len++) {
+		for (unsigned off = 0; off < 60; off += len) {
+			char packet[64];
+			size_t n = 60 - off < len ? 60 - off : len;
+
+			snprintf(packet, sizeof(packet), "qTBuffer:%x,%x", off, len);
+			for (unsigned again = 0; again < 2; again++) {
+				const char *piece = fake_send(packet);
+
+				ck_assert_uint_eq(strlen(piece), 2 * n);
+				ck_assert(!strncmp(piece, all + 2 * (size_t)off, 2 * n));
+			}
+		}
+	}
+	ck_assert_int_eq(fake_send("qTBuffer:1e,2")[0], '0');
+}
+END_TEST
+
 /* Two frames that a recording was saved with, of position 2; the first has what is at 0x602000. */
 static bool get_saved(struct ts_frames *f, uint64_t n, struct ts_frame *out, struct ts_error *err)
 {
@@ -821,5 +847,5 @@ FAKE_SUITE("tracing", a_recording_is_a_run_that_has_stopped, frame_k_is_position
 	   definitions_are_bounded,
 	   a_refused_start_leaves_the_frames_of_the_recording,
 	   a_loop_without_end_ends_the_run_and_not_the_server, a_run_is_not_changed_while_it_runs,
-	   all_frames_are_one_sequence_of_bytes,
+	   all_frames_are_one_sequence_of_bytes, frames_are_read_in_pieces,
 	   a_saved_frame_has_what_was_collected_and_what_cannot_change)

@@ -84,6 +84,9 @@ START_TEST(no_control_reaches_a_terminal)
 	ck_assert_str_eq(shown("a\xef\xbb\xbf" "b"), "a???b");         /* U+FEFF */
 	ck_assert_str_eq(shown("a\xf3\xa0\x81\x81" "b"), "a????b");    /* a tag, U+E0041 */
 	ck_assert_str_eq(shown("\xe2\x81\xa0\xef\xbf\xb9"), "??????"); /* U+2060, U+FFF9 */
+	/* nobody sees U+00AD, U+115F, U+180E, U+200B, U+3164, U+FFA0; writing needs U+200C and U+200D */
+	ck_assert_str_eq(shown("\xc2\xad\xe1\x85\x9f\xe1\xa0\x8e\xe2\x80\x8b\xe3\x85\xa4\xef\xbe\xa0"), "?????????????????");
+	ck_assert_str_eq(shown("\xe2\x80\x8c\xe2\x80\x8d"), "\xe2\x80\x8c\xe2\x80\x8d");
 	ck_assert_str_eq(shown("\xe2\x80\x8d\xef\xbf\xbd"), "\xe2\x80\x8d\xef\xbf\xbd"); /* joins emoji; U+FFFD */
 }
 END_TEST

@@ -17,7 +17,7 @@
 #define N_THREADS 4u
 #define N_PLACES  400u
 
-static const struct ts_index_key the_key = { 10, 20, 30, 40, 50, { .id = 60 } };
+static const struct ts_index_key the_key = { 10, 20, 30, 40, 50, { .id = 60 }, 0, 0 };
 
 static struct ts_error err;
 static struct ts_world made, loaded;

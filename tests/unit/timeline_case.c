@@ -61,7 +61,7 @@ void write_mapped_file(void)
 
 #define INDEX_PATH "twin.tsindex"
 
-static const struct ts_index_key index_key = { 1, 2, 3, 4, 5, { .id = 6 } };
+static const struct ts_index_key index_key = { 1, 2, 3, 4, 5, { .id = 6 }, 0, 0 };
 
 /* The same recording, opened again. */
 static struct script *open_again(const struct exam *x)

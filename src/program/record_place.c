@@ -35,6 +35,16 @@ static bool is_file(const char *text, size_t len)
 	return memchr(text, '.', len) || memchr(text, '/', len);
 }
 
+/* Colons come in pairs in the name of a function. */
+static bool has_lone_colon(const char *text, size_t len)
+{
+	for (size_t i = 0; i < len; i++) {
+		if (text[i] == ':' && (i + 1 == len || text[++i] != ':'))
+			return true;
+	}
+	return false;
+}
+
 /* FILE:LINE:N, FILE:LINE, FUNC:N or FUNC. */
 static bool parse_name(struct ts_record_place *p, const char *text)
 {
@@ -59,7 +69,7 @@ static bool parse_name(struct ts_record_place *p, const char *text)
 	p->name = text;
 	p->n_name = (int)len;
 	return len && len < 4096 && p->line <= UINT32_MAX && (!isdigit((unsigned char)*text) || p->kind == TS_AT_LINE) &&
-	       text[len - 1] != ':';
+	       !has_lone_colon(text, len);
 }
 
 static bool parse_address(struct ts_record_place *p, const char *text)

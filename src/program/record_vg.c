@@ -406,7 +406,7 @@ static const char *nothing(struct ts_recorder *r)
 	if (r->log->log->is_begun)
 		return NULL;
 	if (from->kind == TS_AT_SIGNAL)
-		snprintf(r->log->note, sizeof(r->log->note), "SIGUSR1 did not come");
+		snprintf(r->log->note, sizeof(r->log->note), "no SIGUSR1 began it");
 	else
 		snprintf(r->log->note, sizeof(r->log->note), "%.180s was not executed%s", from->text,
 			 from->count > 1 ? " so many times" : "");

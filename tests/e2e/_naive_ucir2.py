@@ -117,6 +117,7 @@ class Ucir2:
                     group = Step(pid, None)
                     self.keyframes.append(group)
                     self._groups[pid] = group
+                    self._last[pid] = group     # for the call in which a thread was when the recording began
                 for _ in range(n):
                     self._op(pid)
                 if op == 2:
@@ -200,6 +201,8 @@ class Ucir2:
         regs = {k.thread: {} for k in self.keyframes}
         for k in self.keyframes:
             update(regs[k.thread], k.regs)
+            for *_, inner in k.calls:
+                update(regs[k.thread], inner.regs)
         for step in self.all_steps:
             mine = regs[step.thread]
             yield step, mine

@@ -7,6 +7,7 @@ Addresses of the stack are others in Valgrind, by the same distance everywhere.
 """
 import os
 import pathlib
+import resource
 import signal
 import struct
 import subprocess
@@ -185,8 +186,8 @@ def threads_that_wait_when_it_begins_are_in_the_recording():
     parts()
     _, r = part("--from", "report:3")
     assert len(r.keyframes) == 2 and len({s.thread for s in r.all_steps}) == 2, r.keyframes
-    waited = [c for s in r.all_steps for c in s.calls if c[0] == 202 and c[1] == 0]
-    assert waited, "the call in which the other thread waited has returned"
+    waited = [c for k in r.keyframes for c in k.calls if c[0] == 202 and c[1] == 0]
+    assert len(waited) == 1, "the call in which the other thread waited has returned"
 
 
 @case
@@ -215,6 +216,8 @@ def a_signal_begins_and_ends_the_recording():
                                        "__attribute__((noinline)) void tick(int i) { printf(\"%d\\n\", i); fflush(stdout); }\n"
                                        "int main(void) { for (int i = 0; access(\"stop\", 0); i++) tick(i); return 3; }\n")
     subprocess.run(["gcc", "-g", "-O1", "-o", "ticks", "ticks.c"], check=True)
+    for name in "stop", "ticks.ucir":
+        pathlib.Path(name).unlink(missing_ok=True)
     process = subprocess.Popen([TRACESTUB, "record", *WITH, "-o", "ticks.ucir", "--from", "SIGUSR1", "./ticks"],
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     before = await_line(process)
@@ -269,9 +272,8 @@ def x87_and_avx512_are_explained():
 @case
 def a_full_disk_is_said():
     """A bound on the length of files is such an error, too; the program itself writes none."""
-    limits = __import__("resource")
-    done = record("full.ucir", "ls", "/", options=WITH,
-                  preexec_fn=lambda: limits.setrlimit(limits.RLIMIT_FSIZE, (1 << 20, 1 << 20)))
+    done = record("full.ucir", "ls", "/", options=WITH, env={**os.environ, "TRACESTUB_RING": str(2 << 20)},
+                  preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (3 << 20, 3 << 20)))
     assert done.returncode == 0 and "full.ucir is cut: it holds what came first" in done.stderr, done
     assert done.stdout == subprocess.run(["ls", "/"], capture_output=True, text=True).stdout
     info = subprocess.run([TRACESTUB, "info", "full.ucir"], capture_output=True, text=True)

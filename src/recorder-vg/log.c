@@ -109,10 +109,10 @@ static void futex(volatile UInt *word, Int op, UInt val, Long ms)
 	ts_syscall(__NR_futex, (Long)word, op, val, (Long)&limit, 0, 0);
 }
 
-/* Returns False if nobody reads any more. */
+/* Returns False if nobody reads any more.  A reader that was stopped is continued (src/recorder/ring.c says why). */
 static Bool wait_for_room(void)
 {
-	for (;;) {
+	for (UInt n = 1;; n++) {
 		UInt taken = __atomic_load_n(&ts_log->n_taken, __ATOMIC_ACQUIRE);
 
 		if (ts_log->is_stopped || VG_(getppid)() != ts_log->reader)
@@ -120,6 +120,8 @@ static Bool wait_for_room(void)
 		if (ts_log->n_filled - taken < ts_log->n_chunks)
 			return True;
 		futex(&ts_log->n_taken, FUTEX_WAIT, taken, 100);
+		if (n % 10 == 0)
+			ts_syscall(__NR_kill, (Long)ts_log->reader, VKI_SIGCONT, 0, 0, 0, 0);
 	}
 }
 

@@ -208,7 +208,7 @@ def is_waiting(pid):
         return False
 
 
-@case
+@qemu_case
 def the_limit_holds_when_the_reader_of_the_ring_is_slow():
     done = subprocess.Popen([TRACESTUB, "record", *with_engine(), "-o", "slow.ucir", "--limit", "500K", SUBJECT, "20"], stderr=subprocess.DEVNULL)
     while not (emulator_pid := emulator_of(done.pid)):
@@ -358,7 +358,7 @@ def is_beyond(path, size):
         return False
 
 
-@case
+@qemu_case
 def a_program_that_is_killed_at_work_leaves_all_frames():
     """Often the plugin is just putting a frame into the ring; the first keyframe is in the file before."""
     assert record("whole.ucir", SUBJECT, "1").returncode == 7
@@ -393,7 +393,7 @@ def a_program_that_stops_stops_the_recorder_too():
     assert process.returncode == 0 and out == "signal 2\n", out
 
 
-@case
+@qemu_case
 def the_program_outlives_a_recorder_that_is_killed():
     process = start("handled")
     child = child_of(process)

@@ -266,19 +266,16 @@ static void swap(struct grammar_lines *l)
 	l->ahead->is_there = false;
 }
 
-enum ts_next grammar_lines_next(struct grammar_lines *l, struct ts_steps *out, struct ts_error *err)
+/* As grammar_lines_next(), without going back after a failure. */
+static enum ts_next next_group(struct grammar_lines *l, struct ts_steps *out, struct ts_error *err)
 {
-	uint64_t off = grammar_lines_off(l);
-	enum ts_next next = TS_ITEM;
-
 	l->is_lost = l->has_gap = l->has_event = false;
 	swap(l);
 	for (;;) {
-		next = next_line(l, l->ahead, out, err);
-		if (next == TS_FAIL) {
-			grammar_lines_go(l, off);
+		enum ts_next next = next_line(l, l->ahead, out, err);
+
+		if (next == TS_FAIL)
 			return next;
-		}
 		if (next == TS_END)
 			return l->group->is_there ? TS_ITEM : TS_END;
 		if (!is_head(l, &l->ahead->line)) {
@@ -290,4 +287,18 @@ enum ts_next grammar_lines_next(struct grammar_lines *l, struct ts_steps *out, s
 			return TS_ITEM;
 		swap(l);
 	}
+}
+
+enum ts_next grammar_lines_next(struct grammar_lines *l, struct ts_steps *out, struct ts_error *err)
+{
+	uint64_t off = grammar_lines_off(l);
+	enum ts_next next = next_group(l, out, err);
+
+	if (next != TS_FAIL && (l->group->fx.is_failed || l->ahead->fx.is_failed)) {
+		ts_fail(err, TS_ENOMEM, off, "memory is exhausted: no step");
+		next = TS_FAIL;
+	}
+	if (next == TS_FAIL)
+		grammar_lines_go(l, off);
+	return next;
 }

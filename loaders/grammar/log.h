@@ -67,6 +67,7 @@ struct grammar_log {
 	struct grammar_damages damages;
 	uint64_t first;              /* file offset of the line that a new reader begins with */
 	enum grammar_family family;
+	bool is_blocks;              /* of states: several instructions run from one to the next */
 	bool has_registers;          /* the head lists some */
 	struct grammar_place start;  /* of states: position 0 */
 	struct grammar_files files;  /* of states: registers at position 0 */

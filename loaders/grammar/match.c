@@ -465,5 +465,9 @@ void grammar_match(struct grammar_matcher *m, const char *text, size_t len, stru
 			return;
 	}
 	reset_line(line, 0);
+	m->p = text;
+	take_blanks(m);
+	if (m->p == m->end)
+		line->kind = GRAMMAR_NOTE; /* it is empty */
 	line->is_damaged = is_damaged || memchr(text, 0, (size_t)(m->end - text));
 }

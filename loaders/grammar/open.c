@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "blocks.h"
 #include "dialects.h"
 #include "loaders/kit/line_reader.h"
 #include "loaders/kit/program.h"
@@ -87,6 +88,7 @@ static bool count_votes(const struct grammar *g, const struct ts_arch *arch, con
 	if (done && grammar_names(map, g, &set, err)) {
 		grammar_matcher_init(&v->matcher, g, map, &set);
 		each_line(head, len, vote, v);
+		done = !v->fx.is_failed || ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no names");
 	} else {
 		done = false;
 	}
@@ -331,14 +333,17 @@ static void describe(struct grammar_log *log)
 	struct ts_recording *rec = &log->base;
 	const struct grammar *g = &log->g;
 
-	snprintf(rec->variant, sizeof(rec->variant), "%.63s", g->summary);
+	snprintf(rec->variant, sizeof(rec->variant), "%.*s%s", log->is_blocks ? 40 : 63, g->summary,
+		 log->is_blocks ? ", a line a block" : "");
+	if (log->is_blocks)
+		add_note(rec, "granularity", "a step is the rest of a block, and shows no accesses but what memory holds after it");
 	if (g->lacks[0])
 		add_note(rec, "not recorded", g->lacks);
 	if (!log->has_registers)
 		ts_recording_warn(rec, "this is %s %s trace without registers: stepping and coverage work",
 				  strchr("aeiouAEIOU", g->name[0]) ? "an" : "a", g->name);
 	rec->is_before = g->is_state && g->has_thread;
-	rec->has_reads = g->has_reads;
+	rec->has_reads = g->has_reads && !log->is_blocks;
 	rec->absent_events = 1u << TS_EV_SYSCALL | 1u << TS_EV_SIGNAL | 1u << TS_EV_FAULT | 1u << TS_EV_EXIT |
 			     1u << TS_EV_THREAD_END;
 }
@@ -376,6 +381,8 @@ bool grammar_fill(struct ts_recording *base, const struct ts_source *src, const 
 	log->src = src;
 	grammar_damages_init(&log->damages, base);
 	if (!take_grammar(log, opt, err) || !read_head(log, opt, err) || !grammar_read_start(log, err))
+		return false;
+	if (log->g.is_state && log->base.initial.n_modules && !grammar_find_blocks(log, err))
 		return false;
 	mix_hash(log);
 	if (!add_program(log, opt, err))

@@ -176,9 +176,11 @@ static void tell_unseen(struct reader *r, const struct grammar_head *head, struc
 {
 	const struct grammar_head *ahead = r->lines.ahead;
 	bool is_same = !(ahead->line.has & HAS_THREAD) || ahead->line.thread == head->line.thread;
-	bool is_call = head->insn.flow == GRAMMAR_FLOW_SYSCALL && !(head->line.says & GRAMMAR_TRAP);
-	/* where every instruction is listed a call leads to its handler */
-	bool is_away = r->log->g.is_complete && is_call && ahead->is_there && ahead->line.pc == head->line.pc + head->insn.len;
+	bool is_trap = head->line.says & GRAMMAR_TRAP;
+	bool is_call = head->insn.flow == GRAMMAR_FLOW_SYSCALL && !is_trap;
+	/* where every instruction is listed, a call or a trap leads to its handler */
+	bool is_away = r->log->g.is_complete && (is_call || is_trap) && ahead->is_there &&
+		       ahead->line.pc == head->line.pc + head->insn.len;
 	bool is_gap = r->lines.has_gap || is_away || (ahead->is_there && is_same && !(head->line.says & GRAMMAR_TRAP) &&
 					   !(ahead->line.says & GRAMMAR_INTERRUPT) &&
 					   !grammar_insn_leads(&head->insn, head->line.pc, ahead->line.pc));
@@ -199,12 +201,17 @@ static void tell_unseen(struct reader *r, const struct grammar_head *head, struc
 
 static enum ts_next next_step(struct reader *r, struct ts_steps *out, struct ts_error *err)
 {
+	const uint64_t off = grammar_lines_off(&r->lines);
 	enum ts_next next = grammar_lines_next(&r->lines, out, err);
 	const struct grammar_head *head = r->lines.group;
 	uint32_t thread;
 
-	if (next != TS_ITEM || !find_thread(r, head, &thread, err))
-		return next == TS_ITEM ? TS_FAIL : next;
+	if (next != TS_ITEM)
+		return next;
+	if (!find_thread(r, head, &thread, err)) {
+		grammar_lines_go(&r->lines, off);
+		return TS_FAIL;
+	}
 	tell_code(&head->line, head->insn.is_expanded, out);
 	tell_effects(head, true, out);
 	if (!(head->line.says & (GRAMMAR_NO_EFFECT | GRAMMAR_TRAP))) {
@@ -247,6 +254,14 @@ static void tell_fetched(struct ts_steps *out, uint32_t n)
 	}
 }
 
+/* Where blocks of instructions are listed, bytes are what is there now, and nobody's access. */
+static void tell_access(struct ts_effect *e, bool is_hidden, bool is_blocks)
+{
+	e->is_hidden |= is_hidden;
+	if (is_blocks && e->data != TS_NO_DATA)
+		e->kind = TS_FX_WRITE;
+}
+
 /* What a state says of the instruction before it. */
 static bool tell_state(struct reader *r, const struct grammar_head *head, uint32_t thread, bool is_hidden,
 		       struct ts_steps *out)
@@ -259,7 +274,8 @@ static bool tell_state(struct reader *r, const struct grammar_head *head, uint32
 		if (e->kind != TS_FX_READ && e->kind != TS_FX_WRITE)
 			continue;
 		grammar_append(out, &head->fx, e);
-		out->effects[out->n_effects - 1].is_hidden |= is_hidden;
+		if (!out->is_failed)
+			tell_access(&out->effects[out->n_effects - 1], is_hidden, r->log->is_blocks);
 	}
 	tell_fetched(out, n);
 	if (r->is_lost) {
@@ -273,14 +289,16 @@ static bool tell_state(struct reader *r, const struct grammar_head *head, uint32
 /* The state of the next group; one without a program counter is none. */
 static enum ts_next next_group(struct reader *r, struct ts_steps *out, uint32_t *thread, struct ts_error *err)
 {
+	const uint64_t off = grammar_lines_off(&r->lines);
 	enum ts_next next;
 
 	do
 		next = grammar_lines_next(&r->lines, out, err);
 	while (next == TS_ITEM && !(r->lines.group->line.has & HAS_PC));
-	if (next == TS_ITEM && !find_thread(r, r->lines.group, thread, err))
-		return TS_FAIL;
-	return next;
+	if (next != TS_ITEM || find_thread(r, r->lines.group, thread, err))
+		return next;
+	grammar_lines_go(&r->lines, off);
+	return TS_FAIL;
 }
 
 static uint16_t code_len(const struct ts_arch *arch)
@@ -303,7 +321,7 @@ static enum ts_next next_state(struct reader *r, struct ts_steps *out, struct ts
 	is_other = thread != was.thread;
 	if (is_other)
 		tell_thread(out, thread);
-	if (!tell_state(r, r->lines.group, thread, is_other, out)) {
+	if (!tell_state(r, r->lines.group, thread, is_other || r->log->is_blocks, out)) {
 		grammar_lines_go(&r->lines, off);
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no step"), TS_FAIL;
 	}

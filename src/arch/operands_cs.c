@@ -114,6 +114,7 @@ bool ts_cs_place(const struct ts_regset *set, const char *name, unsigned len, st
 
 	if (i < 0)
 		return false;
+	reg->is_zero = false;
 	reg->whole = (uint8_t)set->regs[i].len;
 	reg->len = (uint8_t)(len < reg->whole ? len : reg->whole);
 	reg->off = (uint16_t)(set->regs[i].off + (set->arch->is_big_endian ? reg->whole - reg->len : 0));

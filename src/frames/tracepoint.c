@@ -31,6 +31,14 @@ void ts_tracing_fini(struct ts_tracing *t)
 	ts_tracing_init(t);
 }
 
+void ts_tracing_drop_points(struct ts_tracing *t)
+{
+	t->points = NULL;
+	t->points_end = &t->points;
+	t->n_points = 0;
+	memset(t->chains, 0, sizeof(t->chains));
+}
+
 static unsigned chain_of(uint32_t number, uint64_t addr)
 {
 	return (unsigned)(ts_hash(addr, number) % TS_N_CHAINS);

@@ -125,6 +125,9 @@ struct ts_tracing {
 void ts_tracing_init(struct ts_tracing *t);
 void ts_tracing_fini(struct ts_tracing *t);
 
+/* Forget all tracepoints; their memory is freed with the rest. */
+void ts_tracing_drop_points(struct ts_tracing *t);
+
 /*
  * The location @number at @addr, the first one of @number, and the variable @number; NULL if there is none.
  */

@@ -29,6 +29,7 @@ enum option_id {
 	OPT_EXEC,
 	OPT_EXPORT_DIR,
 	OPT_FORMAT,
+	OPT_FROM,
 	OPT_GRAMMAR,
 	OPT_HELP,
 	OPT_IMAGE,
@@ -48,6 +49,7 @@ enum option_id {
 	OPT_QUIET,
 	OPT_REBASE,
 	OPT_SYSROOT,
+	OPT_UNTIL,
 	OPT_VERSION,
 	OPT_WITH,
 	N_LONG_OPTIONS,
@@ -64,6 +66,7 @@ static const struct option long_options[] = {
 	[OPT_EXEC] = { "exec", required_argument, NULL, OPT_EXEC },
 	[OPT_EXPORT_DIR] = { "export-dir", required_argument, NULL, OPT_EXPORT_DIR },
 	[OPT_FORMAT] = { "format", required_argument, NULL, OPT_FORMAT },
+	[OPT_FROM] = { "from", required_argument, NULL, OPT_FROM },
 	[OPT_GRAMMAR] = { "grammar", required_argument, NULL, OPT_GRAMMAR },
 	[OPT_HELP] = { "help", no_argument, NULL, OPT_HELP },
 	[OPT_IMAGE] = { "image", required_argument, NULL, OPT_IMAGE },
@@ -83,6 +86,7 @@ static const struct option long_options[] = {
 	[OPT_QUIET] = { "quiet", no_argument, NULL, OPT_QUIET },
 	[OPT_REBASE] = { "rebase", no_argument, NULL, OPT_REBASE },
 	[OPT_SYSROOT] = { "sysroot", required_argument, NULL, OPT_SYSROOT },
+	[OPT_UNTIL] = { "until", required_argument, NULL, OPT_UNTIL },
 	[OPT_VERSION] = { "version", no_argument, NULL, OPT_VERSION },
 	[OPT_WITH] = { "with", required_argument, NULL, OPT_WITH },
 	[N_LONG_OPTIONS] = { NULL, 0, NULL, 0 },
@@ -95,11 +99,13 @@ static const unsigned option_commands[N_OPTIONS] = {
 	[OPT_COLLECT] = ON(EXPORT),
 	[OPT_CPU] = ON(RECORD),
 	[OPT_EXPORT_DIR] = ON(SERVE) | ON(GDB) | ON(LLDB) | ON(DAP),
+	[OPT_FROM] = ON(RECORD),
 	[OPT_IN] = ON(PLOT),
 	[OPT_JSON] = ON(INFO) | ON(QUERY) | ON(DIFF),
 	[OPT_LIMIT] = ON(RECORD),
 	[OPT_LOG] = ON_ALL | ON(RECORD) | ON(UNPACK),
 	[OPT_MAX_CLIENTS] = ON(SERVE),
+	[OPT_MAX_MEMORY] = ON_ALL | ON(RECORD),
 	[OPT_ONCE] = ON(SERVE),
 	[OPT_OUTPUT] = ON(EXPORT) | ON(PACK) | ON(PLOT) | ON(RECORD) | ON(UNPACK),
 	[OPT_POSITIONS] = ON(EXPORT),
@@ -107,6 +113,7 @@ static const unsigned option_commands[N_OPTIONS] = {
 	[OPT_QUIET] = ON_ALL | ON(RECORD) | ON(UNPACK),
 	[OPT_REBASE] = ON(DIFF),
 	[OPT_SYSROOT] = ON_ALL | ON(RECORD),
+	[OPT_UNTIL] = ON(RECORD),
 	[OPT_WITH] = ON(RECORD),
 };
 
@@ -268,6 +275,14 @@ static bool select_frames(struct ts_cli *cli, int id)
 	return err.code == TS_OK || usage_error("--%s: %s", long_options[id].name, err.text);
 }
 
+static bool set_place(struct ts_record_place *place, const char *option, const char *arg)
+{
+	if (ts_record_place_parse(place, arg))
+		return true;
+	return usage_error("%s %s: a place is FUNC, FILE:LINE, an address (0x...) or SIGUSR1, then perhaps :N for the N-th time",
+			   option, arg);
+}
+
 static bool set_with(struct ts_cli *cli, const char *name)
 {
 	if (!strcmp(name, "qemu"))
@@ -331,6 +346,10 @@ static bool set_option(struct ts_cli *cli, int id)
 	case OPT_JSON:
 		cli->is_json = true;
 		break;
+	case OPT_FROM:
+		return set_place(&cli->from, "--from", optarg);
+	case OPT_UNTIL:
+		return set_place(&cli->until, "--until", optarg);
 	case OPT_LIMIT:
 		return set_size(&cli->limit, "--limit", optarg);
 	case OPT_LOG:

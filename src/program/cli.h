@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "record_place.h"
 #include "src/base/log.h"
 #include "src/export/selection.h"
 
@@ -83,6 +84,7 @@ struct ts_cli {
 	const char *qemu;   /* record: QEMU's file or name; NULL when not given */
 	const char *cpu;    /* record: the processor's model; NULL when not given */
 	uint64_t limit;     /* record: bytes; UINT64_MAX without --limit */
+	struct ts_record_place from, until; /* record: where it begins and ends */
 	struct ts_selection_options selection; /* export */
 	const char *at_symbols[TS_MAX_SELECTED]; /* export: what --at names by symbols; n_at_symbols of them */
 	unsigned n_at_symbols;

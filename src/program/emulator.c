@@ -201,7 +201,9 @@ int ts_program_find_emulator(struct ts_program *p, const char *path_of_it)
 	char other[64], path[PATH_MAX];
 	bool is_there = look_up(path_of_it ? path_of_it : name, p->emulator);
 
-	if (is_there && path_of_it && !is_executable(p->emulator))
+	if (path_of_it && !is_there)
+		return fail(1, path_of_it, "there is no such program");
+	if (path_of_it && !is_executable(p->emulator))
 		return fail(1, path_of_it, strerror(errno));
 	if (is_there && !is_static(p->emulator))
 		return 0;

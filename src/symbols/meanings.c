@@ -137,10 +137,13 @@ static const struct ts_symbols_entry *next_match(struct ts_symbols *s, const str
 	return NULL;
 }
 
-/* How well it answers a question about code, or about memory. */
+/*
+ * How well it answers a question about code, or about memory.  An indirect function of a library is the one that programs
+ * call by its name: ld.so has functions of its own with names of libc's.
+ */
 static int rank(const struct ts_symbols_entry *e, bool is_code)
 {
-	return 2 * e->is_own + (e->is_function == is_code);
+	return 4 * e->is_own + 2 * (e->is_function == is_code) + (is_code && e->is_indirect);
 }
 
 /* The first of those that answer best. */

@@ -313,22 +313,41 @@ static size_t find_addr(const struct ts_symbols *s, uint64_t addr)
 	return lo;
 }
 
-bool ts_symbols_get_link(struct ts_symbols *s, uint64_t addr, unsigned i, uint64_t *link)
+/* The @i-th symbol that is called like one at @addr with @suffix; NULL after the last. */
+static const struct ts_symbols_entry *find_kin(struct ts_symbols *s, uint64_t addr, const char *suffix, bool is_indirect, unsigned i)
 {
 	char name[256];
 
 	for (size_t at = sort(s) ? find_addr(s, addr) : s->n; at < s->n && s->items[at].addr == addr; at++) {
-		int len = snprintf(name, sizeof(name), "%s" TS_LINKED, (const char *)s->names.data + s->items[at].name);
+		int len = snprintf(name, sizeof(name), "%s%s", (const char *)s->names.data + s->items[at].name, suffix);
 		size_t k = (size_t)len < sizeof(name) ? find_name(s, name, (size_t)len) : s->n;
 
 		for (; k < s->n && !compare_name(name_of(s, k), name, (size_t)len); k++) {
-			if (i--)
-				continue;
-			*link = s->items[s->by_name[k]].addr;
-			return true;
+			const struct ts_symbols_entry *e = &s->items[s->by_name[k]];
+
+			if (e->is_indirect >= is_indirect && !i--)
+				return e;
 		}
 	}
-	return false;
+	return NULL;
+}
+
+bool ts_symbols_get_link(struct ts_symbols *s, uint64_t addr, unsigned i, uint64_t *link)
+{
+	const struct ts_symbols_entry *e = find_kin(s, addr, TS_LINKED, false, i);
+
+	if (e)
+		*link = e->addr;
+	return e;
+}
+
+bool ts_symbols_get_version(struct ts_symbols *s, uint64_t addr, unsigned i, uint64_t *other)
+{
+	const struct ts_symbols_entry *e = find_kin(s, addr, "", true, i);
+
+	if (e)
+		*other = e->addr;
+	return e;
 }
 
 static int by_shown(const void *a, const void *b, void *user)

@@ -98,6 +98,12 @@ bool ts_symbols_is_at(struct ts_symbols *s, const char *name, uint64_t addr);
  */
 bool ts_symbols_get_link(struct ts_symbols *s, uint64_t addr, unsigned i, uint64_t *link);
 
+/*
+ * The @i-th indirect function that has a name of the one at @addr: versions of one symbol have the same name.  Returns
+ * false after the last.
+ */
+bool ts_symbols_get_version(struct ts_symbols *s, uint64_t addr, unsigned i, uint64_t *other);
+
 /* Is @name a demangled one that symbols at several addresses have: functions with different parameters? */
 bool ts_symbols_is_overloaded(struct ts_symbols *s, const char *name, size_t len);
 

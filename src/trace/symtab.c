@@ -28,6 +28,13 @@
 #define MAX_TABLES   8u
 #define MAX_SEGMENTS 96u
 
+/* What a search for names is about. */
+struct mention {
+	const char *const *names;
+	unsigned n;
+	const char *found;
+};
+
 /* What a walk is about. */
 struct walk {
 	const struct ts_source *src;
@@ -38,6 +45,7 @@ struct walk {
 	uint64_t n_sections, section_len;
 	uint32_t names; /* the section with their names */
 	const char *file; /* of the local symbols that follow it in the table; NULL: unknown */
+	struct mention *mention; /* borrowed; NULL: all symbols are wanted */
 };
 
 /* Bytes of the file, with a NUL after them; to be freed.  NULL if they are not there. */
@@ -176,14 +184,28 @@ static void use_symbol(struct walk *w, const uint8_t *p, const char *texts, uint
 	w->use(w->user, &e);
 }
 
+static void look_for(struct mention *m, const char *name)
+{
+	for (unsigned i = 0; !m->found && i < m->n; i++) {
+		if (!strcmp(name, m->names[i]))
+			m->found = m->names[i];
+	}
+}
+
 static void use_table(struct walk *w, const struct section *table, const struct section *strings)
 {
 	uint64_t entry_len = w->elf.is_64 ? 24 : 16;
 	uint8_t *symbols = read_bytes(w->src, table->off, table->len);
 	uint8_t *texts = read_bytes(w->src, strings->off, strings->len);
 
-	for (uint64_t at = entry_len; symbols && texts && at + entry_len <= table->len; at += entry_len)
-		use_symbol(w, symbols + at, (const char *)texts, strings->len);
+	for (uint64_t at = entry_len; symbols && texts && at + entry_len <= table->len; at += entry_len) {
+		uint32_t name = (uint32_t)number(&w->elf, symbols + at, 4);
+
+		if (!w->mention)
+			use_symbol(w, symbols + at, (const char *)texts, strings->len);
+		else if (name < strings->len)
+			look_for(w->mention, (const char *)texts + name);
+	}
 	w->file = NULL;
 	free(symbols);
 	free(texts);
@@ -401,4 +423,20 @@ void ts_symtab_walk(const struct ts_source *src, void (*use)(void *user, const s
 		ts_pe_symbols_walk(src, &pe, use, user);
 		ts_pe_fini(&pe);
 	}
+}
+
+const char *ts_symtab_mentions(const struct ts_source *src, const char *const *names, unsigned n)
+{
+	struct mention m = { .names = names, .n = n };
+	struct walk w = { .src = src, .mention = &m };
+	struct ts_error err;
+
+	ts_error_reset(&err);
+	if (!ts_elf_init(&w.elf, src, &err))
+		return NULL;
+	read_sections(&w);
+	walk_tables(&w);
+	free(w.sections);
+	ts_elf_fini(&w.elf);
+	return m.found;
 }

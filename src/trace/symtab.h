@@ -19,4 +19,11 @@
 void ts_symtab_walk(const struct ts_source *src, void (*use)(void *user, const struct ts_symtab_entry *e),
 		    void *user);
 
+/*
+ * Which of the @n @names an ELF file has as a symbol, defined there or needed from elsewhere.
+ *
+ * Returns the first name that is found; NULL if there is none, or the file is of another kind or damaged.
+ */
+const char *ts_symtab_mentions(const struct ts_source *src, const char *const *names, unsigned n);
+
 #endif

@@ -10,9 +10,11 @@ import shutil
 import subprocess
 from collections import Counter
 
-from _record import COMPILERS, LIMIT, build, emulator, record
+from _record import COMPILERS, LIMIT, build, emulator, record, use_engine
 from _tap import TRACESTUB, add_case, case, run_cases
 from _naive_ucir2 import Ucir2
+
+use_engine("qemu")
 
 STACK_POINTER = {"x86_64": 44, "i386": 30, "aarch64": 4, "arm": 12, "riscv64": 3, "mips": 31, "ppc64": 3}
 SIGALRM, SIGCHLD = 14, {"mips": 18}

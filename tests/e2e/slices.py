@@ -39,10 +39,11 @@ OTHERS = ("usercorn/arm64_walk.ucir", "gdbrecord-samples/list-aarch64.core.gz", 
 
 def cells(text):
     """Rows of a table as text."""
-    lines = text.splitlines()
-    names = lines[0].split() if lines and lines[0].startswith("#") else []
-    for line in lines[1:]:
-        if re.match(r"\d+  ", line) and names:
+    names = []
+    for line in text.splitlines():      # lines of progress may come first
+        if line.startswith("#"):
+            names = line.split()
+        elif re.match(r"\d+  ", line) and names:
             yield dict(zip(names, re.split(r"\s{2,}", line.strip())))
 
 
@@ -92,7 +93,7 @@ def check_why(slicer, rows, wanted, asked):
     for row in rows:
         at = place_of(slicer, row.get("place", "-"))
         kind = row["kind"]
-        if kind == "cut" or (kind == "unknown" and not at):
+        if kind == "cut" or (kind == "unknown" and (not at or not slicer.lost.isdisjoint(at))):
             is_open = True
         elif kind == "unknown" or kind == "map":
             everywhere.update(at)

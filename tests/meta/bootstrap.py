@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """bootstrap asks each system for packages by that system's names; what installs them is played by scripts."""
+import functools
 import os
 import pathlib
 import re
@@ -16,6 +17,7 @@ TOOLS = "awk cat cut dirname env grep printf sed sh"
 DEBIAN_12, DEBIAN_13, SID = "ID=debian\nVERSION_ID=12\n", "ID=debian\nVERSION_ID=13\n", "ID=debian\nVERSION_CODENAME=forky\n"
 
 
+@functools.cache
 def bootstrap(release, *argv, **commands):
     """The finished process on a system with this os-release; @commands are other scripts, None: there is no such command."""
     with tempfile.TemporaryDirectory() as name:
@@ -96,10 +98,11 @@ def another_system_is_told_what_is_needed():
 
 def configure_refuses_another_system_than_linux_in_one_sentence():
     with tempfile.TemporaryDirectory() as folder:
+        # a tree that is configured cannot be another build's source
         shutil.copy(TOP / "configure", folder)
         shutil.copytree(TOP / "build-aux", f"{folder}/build-aux")
-        os.makedirs(f"{folder}/src/program")
-        shutil.copy(TOP / "src/program/main.c", f"{folder}/src/program")
+        pathlib.Path(folder, "src/program").mkdir(parents=True)
+        pathlib.Path(folder, "src/program/main.c").touch()
         done = subprocess.run(["./configure", "CPPFLAGS=-U__linux__"], cwd=folder, capture_output=True, text=True, timeout=300)
     assert done.returncode and "configure: error: tracestub runs on Linux only: " in done.stderr, done
 

@@ -109,7 +109,7 @@ START_TEST(gdb_17_gets_the_position_in_the_name_of_a_thread)
 			 "<thread id=\"p64.3e9\" name=\"w&lt;&amp;&gt;\" id_str=\"Thread 100.1001, position 4 of 10\"/>\n"
 			 "</threads>\n");
 	rsp_session_go(&fake.session, 9);
-	ck_assert_ptr_nonnull(strstr(fake_send("qXfer:threads:read::0,1000"), "\"Thread 100.1002, does not run again\""));
+	ck_assert_ptr_nonnull(strstr(fake_send("qXfer:threads:read::0,1000"), "\"Thread 101.1002, does not run again\""));
 }
 END_TEST
 

@@ -317,7 +317,7 @@ END_TEST
 START_TEST(a_listed_return_over_a_few_bytes_is_none)
 {
 	expect(FIRST "rsp=0x7018,rip=0x1006,mr=0x7000:0610000000000000\nrip=0x1007\n",
-	       "1000/6@0 rsp=7018 r7000=0610000000000000\n1006/1@0\n");
+	       "1000/6@0 rsp=7018 R7000,8=\n1006/1@0\n");
 }
 END_TEST
 

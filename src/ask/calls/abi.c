@@ -144,20 +144,31 @@ static void put_quoted(struct ts_buf *out, const uint8_t *data, size_t len, bool
 	ts_buf_puts(out, is_cut ? "\"..." : "\"");
 }
 
-/* If text lies at @addr at @pos, append it. */
+static bool is_text(uint8_t c)
+{
+	return (c >= 0x20 && c < 0x7f) || c == '\n' || c == '\t';
+}
+
+/*
+ * If text lies at @addr at @pos, append it.  Most values point to none: the first byte, which tells so, costs a fraction of
+ * the others.
+ */
 static bool add_text(struct ts_buf *out, struct ts_ask *ask, uint64_t pos, uint32_t thread, uint64_t addr,
 		     bool is_for_people, struct ts_error *err)
 {
+	uint32_t process = ts_query_process(ask->q, thread);
 	uint8_t data[MAX_TEXT + 1], known[MAX_TEXT + 1];
 	size_t n = 0;
 
 	if (addr < 4096)
 		return true;
-	if (!ts_virtual_mem(ask->q, pos, ts_query_process(ask->q, thread), addr, sizeof(data), data, known,
-			    err))
+	if (!ts_virtual_mem(ask->q, pos, process, addr, 1, data, known, err))
 		return false;
-	while (n < MAX_TEXT && known[n] &&
-	       ((data[n] >= 0x20 && data[n] < 0x7f) || data[n] == '\n' || data[n] == '\t'))
+	if (!*known || !is_text(*data))
+		return true;
+	if (!ts_virtual_mem(ask->q, pos, process, addr, sizeof(data), data, known, err))
+		return false;
+	while (n < MAX_TEXT && known[n] && is_text(data[n]))
 		n++;
 	if (!n || ((!known[n] || data[n]) && n < MIN_TEXT))
 		return true;

@@ -2,6 +2,7 @@
 #include "calls.h"
 
 #include <fnmatch.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -103,6 +104,9 @@ struct end {
 #define TS_CALLS_MAX_BATCH 8192u
 #endif
 #define MAX_BATCH   TS_CALLS_MAX_BATCH
+
+/* Calls of a tree are indented by up to so many others. */
+#define MAX_INDENT 64u
 
 /* Entries of linkage tables that lead to one function: each module that calls it has one. */
 #define MAX_LINKS 256u
@@ -564,6 +568,22 @@ static void put_values(const struct calls *x, const struct found *f, struct ts_r
 		put_texts(x, f, row);
 }
 
+/* The callee, after a bar for each call around it. */
+static void put_indented(const struct calls *x, const struct ts_call *call, struct ts_row *row)
+{
+	const char *name = ts_ask_function(x->ask, call->target);
+	char text[2 * MAX_INDENT + 200];
+	int n = 0;
+
+	for (uint32_t i = 1; i < call->depth && i <= MAX_INDENT; i++)
+		n += snprintf(text + n, sizeof(text) - (size_t)n, "| ");
+	if (name)
+		snprintf(text + n, sizeof(text) - (size_t)n, "%s", name);
+	else
+		snprintf(text + n, sizeof(text) - (size_t)n, "0x%" PRIx64, call->target);
+	ts_row_text(row, COL_CALLEE, text);
+}
+
 static void put_row(struct calls *x, const struct found *f, struct ts_row *row)
 {
 	static const char *const kinds[] = { "return", "unwound", "open", [SHOWN_TAIL] = "tail",
@@ -587,7 +607,10 @@ static void put_row(struct calls *x, const struct found *f, struct ts_row *row)
 		ts_cell_function(row, COL_CALLER, x->ask, call->pc);
 	}
 	ts_row_addr(row, COL_ADDRESS, call->target);
-	ts_cell_function(row, COL_CALLEE, x->ask, call->target);
+	if (x->qn->is_tree && x->rows.is_for_people)
+		put_indented(x, call, row);
+	else
+		ts_cell_function(row, COL_CALLEE, x->ask, call->target);
 	put_values(x, f, row);
 }
 
@@ -681,14 +704,14 @@ static struct ts_rows *open_calls(struct ts_ask *ask, const struct ts_question *
 
 const struct ts_verb ts_verb_calls = {
 	.name = "calls",
-	.synopsis = "[WHAT|PATTERN] [depth N]",
+	.synopsis = "[WHAT|PATTERN] [depth N] [tree]",
 	.help = "List calls, with arguments and results; WHAT or PATTERN is the callee.",
 	.example = "calls first 10",
 	.columns = columns,
 	.n_columns = N_COLUMNS,
 	.operand = TS_OPERAND_CALLEE_OR_NONE,
 	.takes = TS_TAKES_RANGE | TS_TAKES_STATE | TS_TAKES_THREAD | TS_TAKES_BOUND | TS_TAKES_AT |
-		 TS_TAKES_DEPTH | TS_TAKES_RESULT,
+		 TS_TAKES_DEPTH | TS_TAKES_RESULT | TS_TAKES_TREE,
 	.is_reversible = true,
 	.open = open_calls,
 };

@@ -269,7 +269,11 @@ static bool is_worth_counting(const struct ts_entries *e)
 	return e->n_looked >= n_calls / CALLS_A_LOOK;
 }
 
-/* Leave out the functions that are entered by calls alone.  Returns false if the budget is used up. */
+/*
+ * Leave out the functions that are entered by calls alone.
+ *
+ * Returns TS_GOT_ROW when that is done, TS_GOT_PENDING if the budget is used up, TS_GOT_FAIL if memory is exhausted.
+ */
 static enum ts_got leave_out(struct ts_entries *e, struct ts_budget *budget)
 {
 	struct ts_heap kept;

@@ -29,6 +29,7 @@ enum word {
 	WORD_FIRST,
 	WORD_LAST,
 	WORD_DEPTH,
+	WORD_TREE,
 	WORD_MIN,
 	WORD_BY,
 	WORD_INPUTS,
@@ -52,6 +53,7 @@ static const struct {
 	[WORD_FIRST] = { "first", TS_TAKES_BOUND },
 	[WORD_LAST] = { "last", TS_TAKES_BOUND },
 	[WORD_DEPTH] = { "depth", TS_TAKES_DEPTH },
+	[WORD_TREE] = { "tree", TS_TAKES_TREE },
 	[WORD_MIN] = { "min", TS_TAKES_MIN },
 	[WORD_BY] = { "by", TS_TAKES_BY },
 	[WORD_INPUTS] = { "inputs", TS_TAKES_BRANCH },
@@ -587,6 +589,9 @@ static bool parse_word(struct ts_question *qn, struct ts_ask *ask, enum word wor
 		return parse_bound(qn, w, TS_BOUND_LAST, err);
 	case WORD_DEPTH:
 		return parse_number(w, &qn->depth, err);
+	case WORD_TREE:
+		qn->is_tree = true;
+		return true;
 	case WORD_MIN:
 		return parse_number(w, &qn->min, err);
 	case WORD_BY:

@@ -80,6 +80,7 @@ struct ts_question {
 	uint64_t depth;               /* depth N; TS_NO_LIMIT without one */
 	uint64_t min;                 /* min N; TS_NO_LIMIT without one */
 	bool by_address;              /* hot by address */
+	bool is_tree;                 /* calls tree: for people, callees are indented by depth */
 	bool is_branch;               /* why branch */
 	bool only_inputs;             /* why ... inputs */
 	bool with_addresses;          /* why ... addresses */

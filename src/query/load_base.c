@@ -56,12 +56,37 @@ bool ts_is_moved_word(const uint8_t *file, const uint8_t *data, size_t len, size
 	return false;
 }
 
-static bool is_same(const uint8_t *file, const uint8_t *data, size_t len, bool has_words, uint64_t moved)
+/*
+ * Are the bytes of @data, which lie at @off of the segment, those of the word at @at + @off there, moved?  The word may
+ * begin before the data, or end after it.
+ */
+static bool is_moved_word_at(const struct code *c, uint64_t off, const uint8_t *data, size_t len, size_t at, uint64_t moved)
+{
+	uint32_t word = (uint32_t)(ts_number(c->bytes + at, 4, false) + moved);
+
+	for (unsigned i = 0; i < 4; i++) {
+		if (at + i >= off && at + i < off + len && data[at + i - off] != (uint8_t)(word >> 8 * i))
+			return false;
+	}
+	return true;
+}
+
+/* Is the byte at @i of @data part of a word that was moved? */
+static bool is_moved(const struct code *c, uint64_t off, const uint8_t *data, size_t len, size_t i, uint64_t moved)
+{
+	for (uint64_t k = 0; k < 4 && k <= off + i; k++) {
+		if (off + i - k + 4 <= c->len && is_moved_word_at(c, off, data, len, off + i - k, moved))
+			return true;
+	}
+	return false;
+}
+
+static bool is_same(const struct code *c, uint64_t off, const uint8_t *data, size_t len, bool has_words, uint64_t moved)
 {
 	if (!has_words)
-		return !memcmp(file, data, len);
+		return !memcmp(c->bytes + off, data, len);
 	for (size_t i = 0; i < len; i++) {
-		if (file[i] != data[i] && !ts_is_moved_word(file, data, len, i, moved))
+		if (c->bytes[off + i] != data[i] && !is_moved(c, off, data, len, i, moved))
 			return false;
 	}
 	return true;
@@ -76,7 +101,7 @@ static void compare(const struct code *c, const struct ts_code_samples *samples,
 
 		if (off >= c->len)
 			continue;
-		if (is_same(c->bytes + off, s->bytes, overlap(c, s, off), has_words, moved))
+		if (is_same(c, off, s->bytes, overlap(c, s, off), has_words, moved))
 			match->n_same++;
 		else
 			match->n_different++;

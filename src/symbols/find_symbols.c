@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "src/base/bytes.h"
+#include "src/base/log.h"
 #include "src/query/locate.h"
 #include "src/query/paging.h"
 #include "src/trace/object.h"
@@ -88,6 +89,10 @@ static bool add_located(const struct ts_symbols_search *f, const struct ts_sourc
 		       (!p->base || add_imports(f, src, *p->base, err));
 	done = ts_locate(f->q, src, &object, process, p->base, &at, err);
 	ts_object_fini(&object);
+	if (done && at.by == TS_LOCATED_NOT && ts_query_n_steps(f->q))
+		ts_log(TS_LOG_WARN,
+		       "%s: position-independent, and it was not found in the recording; --exec FILE@BASE says where it lies",
+		       ts_source_name(src));
 	return done && ts_symbols_add_file(f->symbols, src, NULL, &at.first, err) &&
 	       add_imports(f, src, at.first, err);
 }

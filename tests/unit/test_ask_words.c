@@ -182,7 +182,6 @@ START_TEST(a_value_that_is_not_understood_is_told_in_the_form_that_would_do)
 		      { "0x123", "u16:0x123" },         { "0x1234567890", "u64:0x1234567890" },
 		      { "abcdefgh", "\"ab\"" },         { "abc", "u32:97" },
 		      { "6162636465666768", "61 62 63 64 65 66 67 68;" } };
-	struct ts_error err;
 	struct ts_value v;
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

@@ -6,22 +6,16 @@
 #include "cells.h"
 #include "question.h"
 #include "state.h"
+#include "step_walk.h"
 #include "verb.h"
-
-/* Look-ups in the index that take as long as a chunk that is decoded. */
-#define LOOKUPS_A_CHUNK 32u
 
 struct executions {
 	struct ts_rows rows;
 	struct ts_ask *ask;
 	const struct ts_question *qn;
-	uint32_t process;
-	uint64_t first, last;  /* addresses */
-	uint64_t from, to;     /* positions that are left to look at: from <= k < to */
-	unsigned n_lookups;
+	struct ts_step_walk walk;
 	struct ts_judged judged;
 	uint64_t pos;          /* the hit that is being judged; TS_NO_POS: none is */
-	bool is_dense;         /* the last two hits were near each other */
 };
 
 static const struct ts_column columns[] = {
@@ -48,66 +42,6 @@ static bool put_row(const struct executions *x, uint64_t pos, struct ts_row *row
 	return true;
 }
 
-/*
- * After a hit so many steps are looked at before the index is asked again: of a wide range most steps are
- * hits.
- */
-#define NEAR_STEPS 16u
-
-/*
- * The nearest hit among the next few steps; TS_NO_POS: none of them is one, or the index is to be asked
- * anyway.
- */
-static uint64_t find_near(const struct executions *x)
-{
-	const struct ts_query *q = x->ask->q;
-	uint64_t n = x->to - x->from < NEAR_STEPS ? x->to - x->from : NEAR_STEPS;
-	const struct ts_steps *batch;
-	struct ts_error ignored;
-
-	ts_error_reset(&ignored);
-	for (uint64_t i = 0; x->is_dense && i < n; i++) {
-		uint64_t pos = x->rows.is_reverse ? x->to - 1 - i : x->from + i;
-		const struct ts_step *s = ts_query_step(x->ask->q, pos, &batch, &ignored);
-
-		if (!s)
-			return TS_NO_POS;
-		if (s->pc != TS_NO_PC && s->pc >= x->first && s->pc <= x->last &&
-		    ts_query_process(q, s->thread) == x->process)
-			return pos;
-	}
-	return TS_NO_POS;
-}
-
-/* The next position in the direction of the cursor, TS_NO_POS after the last. */
-static uint64_t find(struct executions *x)
-{
-	uint64_t pos, from = x->from, to = x->to;
-
-	if (x->from >= x->to)
-		return TS_NO_POS;
-	pos = find_near(x);
-	if (pos != TS_NO_POS) {
-		*(x->rows.is_reverse ? &x->to : &x->from) = x->rows.is_reverse ? pos : pos + 1;
-		x->rows.at = pos;
-		return pos;
-	}
-	if (!x->rows.is_reverse) {
-		pos = ts_query_next_execution(x->ask->q, x->process, x->first, x->last, x->from);
-		if (pos >= x->to)
-			return TS_NO_POS;
-		x->from = pos + 1;
-	} else {
-		pos = ts_query_prev_execution(x->ask->q, x->process, x->first, x->last, x->to - 1);
-		if (pos == TS_NO_POS || pos < x->from)
-			return TS_NO_POS;
-		x->to = pos;
-	}
-	x->is_dense = x->rows.is_reverse ? to - pos <= NEAR_STEPS : pos - from < NEAR_STEPS;
-	x->rows.at = pos;
-	return pos;
-}
-
 static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
 			struct ts_error *err)
 {
@@ -118,19 +52,12 @@ static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budg
 	while (got == TS_GOT_ROW) {
 		uint64_t pos;
 
-		if (x->n_lookups++ % LOOKUPS_A_CHUNK == 0 && !ts_budget_take(budget)) {
-			x->n_lookups = 0;
-			return TS_GOT_PENDING;
-		}
 		if (x->pos == TS_NO_POS)
-			x->pos = find(x);
-		if (x->pos == TS_NO_POS)
-			return TS_GOT_END;
+			got = ts_step_walk_next(&x->walk, &x->pos, budget);
+		if (got != TS_GOT_ROW)
+			return got;
 		pos = x->pos;
-		if (x->qn->thread != TS_NO_THREAD && x->qn->thread != ts_query_thread(x->ask->q, pos)) {
-			x->pos = TS_NO_POS;
-			continue;
-		}
+		rows->at = pos;
 		if (x->qn->cond.n)
 			got = ts_state_holds(x->ask, &x->qn->cond, pos, ts_query_thread(x->ask->q, pos),
 					     &x->judged, &holds, budget, err);
@@ -162,12 +89,10 @@ static struct ts_rows *open_executions(struct ts_ask *ask, const struct ts_quest
 	x->rows = (struct ts_rows){ .ops = &ops, .is_reverse = is_reverse, .go = TS_NO_POS };
 	x->ask = ask;
 	x->qn = qn;
-	x->process = ts_ask_process(ask, qn);
-	x->first = qn->what.addr;
-	x->last = qn->what.is_function ? qn->what.addr : qn->what.last;
 	x->pos = TS_NO_POS;
-	x->from = qn->from;
-	x->to = qn->to < ask->n_steps ? qn->to : ask->n_steps;
+	ts_step_walk_init(&x->walk, ask, qn, is_reverse);
+	if (qn->what.is_function)
+		x->walk.last = qn->what.addr;
 	return &x->rows;
 }
 

@@ -84,6 +84,7 @@ enum ts_takes {
 	TS_TAKES_COUNT = 1 << 14,   /* a bare N */
 	TS_TAKES_BRANCH = 1 << 15,  /* the word branch in place of WHAT, inputs, addresses */
 	TS_TAKES_REST = 1 << 16,    /* a text up to the end */
+	TS_TAKES_EQUAL = 1 << 17,   /* == N */
 };
 
 /* What follows the verb. */
@@ -127,6 +128,7 @@ struct ts_rows {
 	/* the rest of the rows is only to be counted: next() may leave them empty */
 	bool is_counting;
 	bool is_bare;         /* cells that cost a decode may be left empty */
+	uint32_t unwanted;    /* bit i: the cells of column i may be left empty */
 	bool is_for_people;   /* text for users only may be added (TS_ROW_ASIDE) */
 	char note[200];       /* a sentence that is due: why there can be none, what is left out; "" for none */
 	/* where -go, goto, back and forward lead; TS_NO_POS: nowhere */

@@ -7,6 +7,7 @@
 #include "access.h"
 #include "bookmarks.h"
 #include "calls.h"
+#include "compares.h"
 #include "contents.h"
 #include "coverage.h"
 #include "events.h"
@@ -14,7 +15,9 @@
 #include "find.h"
 #include "position.h"
 #include "stack.h"
+#include "steps.h"
 #include "strings.h"
+#include "unexplained.h"
 #include "verb.h"
 #include "why.h"
 #include "world.h"
@@ -41,8 +44,11 @@ static const struct ts_verb *const verbs[] = {
 	&ts_verb_processes,
 	&ts_verb_modules,
 	&ts_verb_maps,
+	&ts_verb_steps,
+	&ts_verb_compares,
 	&ts_verb_memory,
 	&ts_verb_registers,
+	&ts_verb_unexplained,
 	&ts_verb_find_value,
 	&ts_verb_strings,
 	&ts_verb_hot,

@@ -580,8 +580,9 @@ class TracestubMonitor(gdb.Command):
 
     def resolve(self, text):
         """Where an lvalue is, "ADDR,LEN" or "$REG", and None; of other texts the same text, and gdb's reason."""
-        if re.match(r"[$0-9]", text) or ":" in text or "," in text:
+        if re.match(r"[$0-9]", text) or "!" in text or "," in text or re.search(r"(?<!:):(?!:)", text):
             return text, None
+        text = re.sub(r"^&(?!&)", "", text)         # where it is, is what is asked for
         try:
             value = gdb.parse_and_eval(text)
             if value.type.code == gdb.TYPE_CODE_FUNC:
@@ -648,6 +649,13 @@ class TracestubMonitor(gdb.Command):
             for name, value in saved:
                 gdb.execute("set %s %s" % (name, {True: "on", False: "off"}.get(value, value)))
 
+    def result(self, question):
+        """The question with what a call's result is compared with as a number: gdb reads the expression here."""
+        found = re.search(r"(\bif\s+result\s*[=!<>]=?\s*)([^=!<>&|].*?)((\s+(first|last|in|at|thread)\s.*)?)$", question)
+        if not found or re.match(r"-?\d[\w,]*$", found[2]):
+            return question
+        return question[:found.end(1)] + str(int(gdb.parse_and_eval(found[2]))) + found[3]
+
     def compile(self, verb, what, question):
         """The question with its condition compiled by gdb, if the server says that it has variables."""
         wanted = re.match(r"(function|0x[0-9a-f]{1,16}) (.*)", gdb.execute("monitor condition " + question, to_string=True))
@@ -669,7 +677,7 @@ class TracestubMonitor(gdb.Command):
         question = " ".join(words)
         if len(words) == 3 and words[0] in self.WITH_STATE and re.search(r"\bif\b", words[2]):
             try:
-                question = self.compile(words[0], words[1], question)
+                question = self.compile(words[0], words[1], self.result(question))
             except (gdb.error, ValueError) as e:
                 raise gdb.GdbError(str(e))
         try:
@@ -740,7 +748,7 @@ if int(re.match(r"[^0-9]*(\d+)", gdb.VERSION)[1]) < 16:
     gdb.events.before_prompt.connect(tracestub_explain)
 # "gdb -i dap" is an adapter for editors, with a registry of requests; no version has the buttons for backwards.
 def tracestub_add_to_dap():
-    from gdb.dap import events, startup, state
+    from gdb.dap import events, startup, state, threads
     from gdb.dap.server import _commands as requests, capability, request
 
     def run_back(thread, is_single, command):
@@ -763,6 +771,14 @@ def tracestub_add_to_dap():
                 args["target"] = os.environ["TRACESTUB_SOCKET"]
             return attach(**args)
         return attach_or_here
+
+    # The editor's list of threads says where each of them is; since gdb 17 that is in ptid_string.
+    def describe(thread):
+        where = thread.details or thread.ptid_string
+        return f"{thread.name} ({where})" if thread.name else where
+
+    if hasattr(threads, "_thread_name"):
+        threads._thread_name = describe
 
     # "tracestub dap" has a server of its own. An editor that would start the program gets the recording of it.
     if "TRACESTUB_SOCKET" in os.environ:

@@ -25,6 +25,7 @@ struct ts_loader_options {
 	 */
 	const struct ts_source *const *threads;
 	size_t n_threads;
+	const struct ts_source *grammar; /* of --grammar, NULL for none; borrowed during open */
 	const char *arch; /* the architecture's name, for recordings that do not say it; NULL for none */
 	/*
 	 * the recording that the same loader opened over the same source with the same options before; what it

@@ -8,16 +8,33 @@
 #include <stdlib.h>
 #include <string.h>
 
-extern const struct ts_loader bap_loader, gdbrecord_loader, rvnbintrace_loader, tenet_loader, text_loader,
-	tfile_loader, usercorn_loader, x64dbg_loader;
+#include "unread.h"
+
+extern const struct ts_loader bap_loader, cv32e40p_loader, cva6_loader, execlog_loader,
+	gdbrecord_loader, grammar_loader, gumtrace_loader, ibex_loader, qbdi_loader, qemu_loader,
+	rvnbintrace_loader, spike_loader, spike_list_loader, tarmac_loader, tenet_loader, tenetpp_loader,
+	text_loader, tfile_loader, unidbg_loader, usercorn_loader, x64dbg_loader;
 
 const struct ts_loader *const ts_loaders[] = {
 	&bap_loader,
+	&cv32e40p_loader,
+	&cva6_loader,
+	&execlog_loader,
 	&gdbrecord_loader,
+	&grammar_loader,
+	&gumtrace_loader,
+	&ibex_loader,
+	&qbdi_loader,
+	&qemu_loader,
 	&rvnbintrace_loader,
+	&spike_loader,
+	&spike_list_loader,
+	&tarmac_loader,
 	&tenet_loader,
+	&tenetpp_loader,
 	&text_loader,
 	&tfile_loader,
+	&unidbg_loader,
 	&usercorn_loader,
 	&x64dbg_loader,
 	NULL,
@@ -81,12 +98,17 @@ static const char *find_compressor(const uint8_t *head, size_t len)
 	return NULL;
 }
 
-static void fail_unknown(const uint8_t *head, size_t len, struct ts_error *err)
+static void fail_unknown(const uint8_t *head, size_t len, const char *file, struct ts_error *err)
 {
+	const char *unread = loaders_unread(head, len, file);
 	const char *compressor = find_compressor(head, len);
-	char names[200] = "", bytes[96];
+	char names[400] = "", bytes[96];
 	size_t at = 0;
 
+	if (unread) {
+		ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF, "%s", unread);
+		return;
+	}
 	if (compressor) {
 		ts_fail(err, TS_EUNSUPPORTED, 0, "the file is compressed with %s: unpack it first",
 			compressor);
@@ -121,6 +143,6 @@ const struct ts_loader *ts_loader_probe(const struct ts_source *src, struct ts_e
 		}
 	}
 	if (!best)
-		fail_unknown(head, len, err);
+		fail_unknown(head, len, ts_source_name(src), err);
 	return best;
 }

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "src/arch/traps.h"
 #include "src/trace/step.h"
 
 void insn_code_init(struct insn_code *code, const struct core *core, const struct ts_regset *set)
@@ -38,40 +39,22 @@ static bool read_bytes(struct insn *insn, const struct core *core, uint64_t pc, 
 	return true;
 }
 
-/* syscall, sysenter, int $0x80 */
-static void decode_x86(struct insn *insn, const struct insn_code *code)
+/* Of Thumb code it has two bytes or four. */
+static unsigned length(const struct insn *insn, const struct insn_code *code, bool is_thumb)
 {
-	const uint8_t *b = insn->bytes;
-
-	insn->len = (uint8_t)ts_x86_length(&code->x86, b, insn->n_bytes);
-	insn->is_syscall = insn->len == 2 && ((b[0] == 0x0f && (b[1] == 0x05 || b[1] == 0x34)) ||
-					      (b[0] == 0xcd && b[1] == 0x80));
-}
-
-static void decode_thumb(struct insn *insn, const struct core *core)
-{
-	unsigned half;
-
+	if (code->is_x86)
+		return ts_x86_length(&code->x86, insn->bytes, insn->n_bytes);
+	if (!is_thumb)
+		return insn->n_bytes < 4 ? 0 : 4;
 	if (insn->n_bytes < 2)
-		return;
-	half = (unsigned)ts_arch_get(core->arch, insn->bytes, 2);
-	insn->len = half >> 11 >= 0x1d ? 4 : 2;
-	insn->is_syscall = half >> 8 == 0xdf;
+		return 0;
+	return ts_arch_get(code->core->arch, insn->bytes, 2) >> 11 >= 0x1d ? 4 : 2;
 }
 
-/* svc */
-static void decode_arm(struct insn *insn, const struct core *core)
+static void decode(struct insn *insn, const struct insn_code *code, bool is_thumb)
 {
-	uint32_t word;
-
-	if (insn->n_bytes < 4)
-		return;
-	word = (uint32_t)ts_arch_get(core->arch, insn->bytes, 4);
-	insn->len = 4;
-	if (core->word == 8)
-		insn->is_syscall = (word & 0xffe0001f) == 0xd4000001;
-	else
-		insn->is_syscall = (word & 0x0f000000) == 0x0f000000;
+	insn->len = (uint8_t)length(insn, code, is_thumb);
+	insn->is_syscall = insn->len && ts_insn_trap(code->core->arch, is_thumb, insn->bytes, insn->len) == TS_TRAP_SYSCALL;
 }
 
 /* -------------------------------------------------------------------------------------------------- cache */
@@ -107,11 +90,6 @@ const struct insn *insn_at(struct insn_cache *cache, const struct insn_code *cod
 		insn->mode = 0;
 		return NULL;
 	}
-	if (code->is_x86)
-		decode_x86(insn, code);
-	else if (is_thumb)
-		decode_thumb(insn, code->core);
-	else
-		decode_arm(insn, code->core);
+	decode(insn, code, is_thumb);
 	return insn;
 }

@@ -8,8 +8,7 @@
 
 #define PAGE_MASK UINT64_C(0xfff)
 
-/* How far the file is moved from where it is linked, so that the page of its lowest segment is at @base. */
-static uint64_t moved_to(const struct ts_elf *elf, uint64_t base)
+uint64_t kit_program_moved(const struct ts_elf *elf, uint64_t base)
 {
 	uint64_t lowest = UINT64_MAX;
 
@@ -47,7 +46,7 @@ static bool add_segments(struct ts_image *memory, struct ts_source *src, const s
 static bool find_move(const struct ts_elf *elf, const uint64_t *base, const uint64_t *entry, uint64_t *moved)
 {
 	if (base)
-		*moved = moved_to(elf, *base);
+		*moved = kit_program_moved(elf, *base);
 	else if (entry)
 		*moved = *entry - elf->entry;
 	else

@@ -9,8 +9,12 @@
 #include <stdint.h>
 
 #include "src/base/error.h"
+#include "src/trace/elf.h"
 #include "src/trace/image.h"
 #include "src/trace/source.h"
+
+/* How far the file @elf is moved from where it is linked if its lowest page lies at @base. */
+uint64_t kit_program_moved(const struct ts_elf *elf, uint64_t base);
 
 /*
  * Compare @len bytes of the file @src from @off on, a segment that would lie at @addr, with what is known of

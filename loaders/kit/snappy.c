@@ -9,6 +9,7 @@
 #include <threads.h>
 
 #include "src/base/cursor.h"
+#include "src/base/vec.h"
 
 /*
  * Where chunks are shorter than SHORT_CHUNK, reading WINDOW_LEN bytes takes less time than reading their headers one
@@ -243,15 +244,8 @@ static bool check_data(const struct head *h, uint64_t *decoded_len, struct ts_er
 static bool add_chunk(struct snappy_frames *f, const struct head *h, uint64_t decoded_len,
 		      struct ts_error *err)
 {
-	if (f->n == f->cap) {
-		size_t cap = f->cap ? f->cap * 2 : 16;
-		struct snappy_chunk *p = realloc(f->chunks, cap * sizeof(*p));
-
-		if (!p)
-			return ts_fail(err, TS_ENOMEM, h->off, "no memory for the table of snappy chunks");
-		f->chunks = p;
-		f->cap = cap;
-	}
+	if (!ts_vec_reserve(&f->chunks, f->n, &f->cap, 1, sizeof(*f->chunks)))
+		return ts_fail(err, TS_ENOMEM, h->off, "no memory for the table of snappy chunks");
 	f->chunks[f->n++] = (struct snappy_chunk){
 		.file_off = h->off,
 		.off = f->len,

@@ -14,7 +14,7 @@
  *
  * The recorders do not record the lengths of instructions.  Where rip grows by at most the length of the
  * longest instruction, the difference is used: to the model a length only means that the next address
- * follows.
+ * follows.  Questions take the length from the code (guesses_lengths).
  */
 #include "reader.h"
 

@@ -419,6 +419,7 @@ static bool fill(struct ts_recording *base, const struct ts_source *src, const s
 	ts_warner_init(&rec->warner, base);
 	rec->src = src;
 	rec->base.is_physical = true;
+	rec->base.guesses_lengths = true;
 	rec->base.absent_events = 1u << TS_EV_SYSCALL | 1u << TS_EV_SIGNAL | 1u << TS_EV_FAULT |
 				  1u << TS_EV_EXIT;
 	if (ts_recording_thread(&rec->base, 0, 1, 1) == TS_NO_THREAD)

@@ -49,6 +49,21 @@ static struct word digits_of(const char *p, const char *end)
 	return w;
 }
 
+/* The letter and a number up to @last? */
+static bool is_numbered(const struct word *w, char letter, unsigned last)
+{
+	unsigned n = 0;
+
+	if (w->len < 2 || w->len > 3 || (w->text[0] | 0x20) != letter || (w->len == 3 && w->text[1] == '0'))
+		return false;
+	for (size_t i = 1; i < w->len; i++) {
+		if (!isdigit((unsigned char)w->text[i]))
+			return false;
+		n = 10 * n + (unsigned)(w->text[i] - '0');
+	}
+	return n <= last;
+}
+
 /* What a register's name tells. */
 static void note_name(struct tenet_head *h, const struct word *name, const struct word *value)
 {
@@ -57,12 +72,13 @@ static void note_name(struct tenet_head *h, const struct word *name, const struc
 	} counters[] = { { "rip", "x86_64" }, { "eip", "i386" }, { "pc", NULL }, { "r15", NULL } };
 	size_t zeros = 0;
 
-	if (is(name, "x0") || is(name, "x1") || is(name, "x8") || is(name, "x29"))
+	if (is_numbered(name, 'x', 30))
 		h->arch = "aarch64";
-	else if (!h->arch && (is(name, "r0") || is(name, "r1") || is(name, "r7") || is(name, "r11")))
+	else if (!h->arch && is_numbered(name, 'r', 7)) /* x86-64 has r8 to r15, too */
 		h->arch = "arm";
+	h->has_high |= is_numbered(name, 'r', 12);
 	for (size_t i = 0; i < sizeof(counters) / sizeof(counters[0]); i++) {
-		if (!is(name, counters[i].name) || (i == 3 && h->arch && strcmp(h->arch, "arm")))
+		if (!is(name, counters[i].name))
 			continue;
 		if (counters[i].arch)
 			h->arch = counters[i].arch;
@@ -70,6 +86,7 @@ static void note_name(struct tenet_head *h, const struct word *name, const struc
 			zeros++;
 		h->is_pc_wide |= value->len - zeros > 8;
 		h->has_pc |= i < 3;
+		h->has_r15 |= i == 3;
 	}
 }
 
@@ -116,6 +133,7 @@ void tenet_head_scan(struct tenet_head *h, const uint8_t *bytes, size_t len)
 	const char *p = (const char *)bytes, *end = p + len;
 
 	*h = (struct tenet_head){ 0 };
+	p += tenet_mark_len(bytes, len);
 	h->is_utf16 = len >= 2 && ((bytes[0] == 0xff && bytes[1] == 0xfe) ||
 				   (bytes[0] == 0xfe && bytes[1] == 0xff) || !bytes[0] != !bytes[1]);
 	for (unsigned i = 0; i < MAX_LINES; i++) {
@@ -126,8 +144,15 @@ void tenet_head_scan(struct tenet_head *h, const uint8_t *bytes, size_t len)
 		scan_line(h, p, line_end);
 		p = line_end + 1;
 	}
-	if (h->has_pc && !h->arch && h->is_pc_wide)
-		h->arch = "aarch64";
+	if (h->has_pc && !h->arch)
+		h->arch = h->is_pc_wide ? "aarch64" : h->has_high ? "arm" : NULL;
+	if (!h->has_pc && h->has_r15 && h->arch && !strcmp(h->arch, "arm"))
+		h->has_pc = true;
+}
+
+size_t tenet_mark_len(const uint8_t *bytes, size_t len)
+{
+	return len >= 3 && bytes[0] == 0xef && bytes[1] == 0xbb && bytes[2] == 0xbf ? 3 : 0;
 }
 
 bool tenet_head_is_log(const struct tenet_head *h)

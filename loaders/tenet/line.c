@@ -5,6 +5,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
+
+#include "head.h"
 
 /* ------------------------------------------------------------------------------------------------ damage */
 
@@ -26,6 +29,7 @@ void tenet_damaged(struct tenet_damages *d, enum tenet_damage kind, uint32_t par
 		[TENET_LOST_LINE] = "the line is damaged: it is ignored, all registers are unknown until they are listed again",
 		[TENET_LONG_LINE] = "the line has more than 1 MiB: it is ignored, all registers are unknown until they are listed again",
 		[TENET_OPEN_LINE] = "the last line has no line end: it is ignored",
+		[TENET_OTHER_SPACE] = "the line is of another address space (asid): memory and registers of all are shown as one program's",
 	};
 
 	if (!d)
@@ -359,10 +363,28 @@ static inline unsigned find_access(const uint8_t *name, size_t len)
 	return (name[1] | 0x20) == 'r' ? ACCESS_READ : (name[1] | 0x20) == 'w' ? ACCESS_WRITE : 0;
 }
 
-static void take_unknown(struct scan *s, const struct regmap_slot *slot, const uint8_t *name)
+/* The address space that the line is of: that of the first line is the recording's. */
+static void take_space(struct scan *s)
+{
+	const uint8_t *at = s->p;
+	uint64_t space;
+
+	if (!s->damages || !take_number(s, 64, &space))
+		return;
+	if (!s->damages->has_space && s->number == 1 && !s->part) {
+		s->damages->has_space = true;
+		s->damages->space = space;
+	}
+	if (s->damages->has_space && space != s->damages->space)
+		damaged(s, TENET_OTHER_SPACE, at);
+}
+
+static void take_unknown(struct scan *s, const struct regmap_slot *slot, const uint8_t *name, size_t len)
 {
 	if (slot->kind == REGMAP_NONE)
 		damaged(s, TENET_UNKNOWN_NAME, name);
+	else if (len == 4 && !strncasecmp((const char *)name, "asid", 4))
+		take_space(s);
 	skip_item(s);
 }
 
@@ -399,7 +421,7 @@ static inline bool take_item(struct scan *s)
 	else if (slot->kind == REGMAP_PC)
 		take_pc(s);
 	else
-		take_unknown(s, slot, name);
+		take_unknown(s, slot, name, len);
 	return true;
 }
 
@@ -414,6 +436,8 @@ void tenet_line_parse(const struct tenet_names *names, const struct ts_text_line
 	bool is_good = true;
 
 	*line = (struct tenet_line){ 0 };
+	if (__builtin_expect(!text->off, 0))
+		s.p += tenet_mark_len(bytes, text->len);
 	skip_blanks(&s);
 	if (s.p < s.end && *s.p == '#')
 		return;

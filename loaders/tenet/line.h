@@ -42,6 +42,7 @@ enum tenet_damage {
 	TENET_LOST_LINE,
 	TENET_LONG_LINE,
 	TENET_OPEN_LINE,
+	TENET_OTHER_SPACE,
 	TENET_N_DAMAGES,
 };
 
@@ -50,6 +51,8 @@ struct tenet_damages {
 	struct ts_warner warners[TENET_N_DAMAGES];
 	uint64_t first_line[TENET_N_DAMAGES], first_off[TENET_N_DAMAGES];
 	bool is_seen[TENET_N_DAMAGES];
+	bool has_space; /* the first line has an address space (asid) */
+	uint64_t space;
 };
 
 void tenet_damages_init(struct tenet_damages *d, struct ts_recording *rec);

@@ -14,8 +14,9 @@
  *                                               to step k too
  *
  * Code that the writer left out ("unlisted") has run between two lines
- *      - where the line's pc was read as a return address, and lies just after the previous line's
- *        instruction: that was a call, for a return would have moved the stack pointer;
+ *      - where the line's pc was read as a return address from where a call would have pushed it, and lies just
+ *        after the previous line's instruction: that was a call.  The stack pointer is where it was before it,
+ *        or above that by what the called code removed (stdcall);
  *      - where a return address was pushed that does not lie just after the previous line's instruction
  *      (x86);
  *      - where registers stand after the program counter in a log that lists them before it: a writer sums
@@ -40,6 +41,9 @@
 /* A return address lies at most this far after the call. */
 #define MAX_CALL_LEN 16u
 #define MAX_X86_LEN  15u
+
+/* Called code removes at most so many words of arguments. */
+#define MAX_REMOVED 64u
 
 /* Of a step with more accesses, which share bytes is not looked up. */
 #define MAX_COMPARED 64u
@@ -188,8 +192,9 @@ static inline bool is_gap(const struct reader *r, const struct group *g, const s
 	if (!g->n_accesses || !r->at.has_sp)
 		return false;
 	if (is_after_call(r->at.pc, from->pc))
-		return (!from->has_sp || from->sp == r->at.sp) &&
-		       find_word(out, TS_FX_READ, r->at.sp - names->word, names->word, &value) &&
+		return (!from->has_sp || r->at.sp - from->sp <= MAX_REMOVED * names->word) &&
+		       find_word(out, TS_FX_READ, (from->has_sp ? from->sp : r->at.sp) - names->word, names->word,
+				 &value) &&
 		       value == r->at.pc;
 	return names->arch->min_insn_len == 1 && find_word(out, TS_FX_WRITE, r->at.sp, names->word, &value) &&
 	       r->at.pc != from->pc && !is_after_call(value, from->pc);
@@ -545,7 +550,7 @@ static void close_reader(struct ts_reader *base)
 	free(r);
 }
 
-struct ts_reader *tenet_reader_new(struct tenet *rec, struct ts_error *err)
+static struct reader *make_reader(struct tenet *rec, struct ts_error *err)
 {
 	static const struct ts_reader_ops ops = {
 		.next = next, .save = save, .resume = resume, .close = close_reader
@@ -559,14 +564,21 @@ struct ts_reader *tenet_reader_new(struct tenet *rec, struct ts_error *err)
 	r->base.ops = &ops;
 	r->rec = rec;
 	go_to(r, 0, &rec->parts[0].start);
-	return &r->base;
+	return r;
+}
+
+struct ts_reader *tenet_reader_new(struct tenet *rec, struct ts_error *err)
+{
+	struct reader *r = make_reader(rec, err);
+
+	return r ? &r->base : NULL;
 }
 
 /* ---------------------------------------------------------------------------------------------- the start */
 
 bool tenet_read_start(struct tenet *rec, uint32_t i, struct ts_steps *initial, struct ts_error *err)
 {
-	struct reader *r = (struct reader *)tenet_reader_new(rec, err);
+	struct reader *r = make_reader(rec, err);
 	struct tenet_place *start = &rec->parts[i].start;
 	struct tenet_place before = { .number = 1 };
 	enum tenet_what what = rec->writer.is_own ? TENET_POSITION : TENET_ALL;

@@ -209,6 +209,7 @@ static bool fill(struct ts_recording *base, const struct ts_source *src, const s
 		return false;
 	describe(rec);
 	rec->base.is_before = rec->n_parts > 1;
+	rec->base.guesses_lengths = true;
 	rec->base.has_reads = rec->writer.has_reads;
 	rec->base.absent_events = 1u << TS_EV_SYSCALL | 1u << TS_EV_SIGNAL | 1u << TS_EV_FAULT |
 				  1u << TS_EV_EXIT | 1u << TS_EV_INTERRUPT;

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "src/base/bytes.h"
+#include "src/base/vec.h"
 
 /* ---------------------------------------------------------------------------------------- numbers, memory */
 
@@ -25,17 +26,10 @@ static uint64_t take_number(struct ts_cursor *c, size_t len, bool is_big_endian)
 /* Room for one more item; NULL without memory. */
 static void *grow(void *items, size_t n, size_t *cap, size_t item_len, struct ts_error *err)
 {
-	size_t want = *cap ? 2 * *cap : 16;
-	void *p = items;
-
-	if (n == *cap) {
-		p = want < SIZE_MAX / 2 / item_len ? realloc(items, want * item_len) : NULL;
-		if (p)
-			*cap = want;
-		else
-			ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no frames");
-	}
-	return p;
+	if (ts_vec_reserve(&items, n, cap, 1, item_len))
+		return items;
+	ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no frames");
+	return NULL;
 }
 
 /* ------------------------------------------------------------------------------------------------ places */

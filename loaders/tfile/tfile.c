@@ -30,6 +30,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "loaders/kit/program.h"
 #include "loaders/loader.h"
 #include "src/arch/tdesc.h"
 #include "src/trace/elf.h"
@@ -200,28 +201,31 @@ static bool find_frames(struct tfile *t, struct ts_error *err)
 }
 
 /* Append a segment of the program that the program cannot write. */
-static bool put_segment(struct tfile *t, const struct ts_source *src, const struct ts_elf_load *load,
+static bool put_segment(struct tfile *t, const struct ts_source *src, const struct ts_elf_load *load, uint64_t moved,
 			struct ts_error *err)
 {
 	struct ts_steps *out = &t->base.initial;
 	uint64_t len = load->file_len < MAX_SEGMENT ? load->file_len : MAX_SEGMENT;
 	uint8_t *bytes = len && !(load->prot & TS_PROT_WRITE) ? malloc((size_t)len) : NULL;
 	bool done = !bytes || ts_source_read_all(src, load->file_off, bytes, (size_t)len, err);
-	struct ts_map *m = bytes && done ? ts_steps_map(out, load->addr, len, "exe", 3, NULL, 0) : NULL;
-	struct ts_effect *e = m ? ts_steps_value(out, TS_FX_WRITE, load->addr, bytes, (uint32_t)len) : NULL;
+	struct ts_map *m = bytes && done ? ts_steps_map(out, load->addr + moved, len, "exe", 3, NULL, 0) : NULL;
+	struct ts_effect *e = m ? ts_steps_value(out, TS_FX_WRITE, load->addr + moved, bytes, (uint32_t)len) : NULL;
 
 	if (e) {
 		m->prot = load->prot;
 		e->is_hidden = true;
 	}
+	if (bytes && len < load->file_len)
+		ts_recording_warn(&t->base, "a segment of the program is longer than 64 MiB: the rest of it is not used");
 	free(bytes);
 	return done;
 }
 
 /*
- * As gdb does: the program's own bytes where it cannot have changed them.  One that was moved says nothing.
+ * As gdb does: the program's own bytes where it cannot have changed them, with the lowest page at *@base, else (NULL) where
+ * it is linked.  A position-independent program says nothing without a base.
  */
-static bool put_program(struct tfile *t, const char *path, struct ts_error *err)
+static bool put_program(struct tfile *t, const char *path, const uint64_t *base, struct ts_error *err)
 {
 	struct ts_source *src = path ? ts_source_open(path, err) : NULL;
 	struct ts_elf elf = { 0 };
@@ -230,8 +234,10 @@ static bool put_program(struct tfile *t, const char *path, struct ts_error *err)
 
 	ts_error_reset(&odd);
 	if (src && ts_elf_init(&elf, src, &odd)) {
-		for (size_t i = 0; done && elf.type == ET_EXEC && i < elf.n_loads; i++)
-			done = put_segment(t, src, &elf.loads[i], err);
+		uint64_t moved = base ? kit_program_moved(&elf, *base) : 0;
+
+		for (size_t i = 0; done && (base || elf.type == ET_EXEC) && i < elf.n_loads; i++)
+			done = put_segment(t, src, &elf.loads[i], moved, err);
 		ts_elf_fini(&elf);
 	}
 	t->n_program = t->base.initial.n_effects;
@@ -275,7 +281,7 @@ static bool fill(struct ts_recording *base, const struct ts_source *src, const s
 	tfile_init_frames(t);
 	t->base.tracing = &t->tracing;
 	t->base.frames = &t->frames;
-	return put_program(t, opt->exec, err) && put_first_frame(t, err);
+	return put_program(t, opt->exec, opt->exec_base, err) && put_first_frame(t, err);
 }
 
 static void close_recording(struct ts_recording *rec)

@@ -162,81 +162,25 @@ static const struct ucir_reg_range s390x_regs[] = {
 };
 
 /* The first @n (2 or 4) bytes as a number; 0, which is no system call anywhere, if there are fewer. */
-static uint32_t opcode(const uint8_t *insn, size_t have, size_t n, bool is_big_endian)
-{
-	uint32_t v = 0;
-
-	if (have < n)
-		return 0;
-	for (size_t i = 0; i < n; i++)
-		v |= (uint32_t)insn[i] << 8 * (is_big_endian ? n - 1 - i : i);
-	return v;
-}
-
-/* syscall, sysenter, int N */
-static bool x86_is_syscall(const uint8_t *insn, size_t n, size_t insn_len, bool is_big_endian)
-{
-	(void)insn_len;
-	(void)is_big_endian;
-	return n >= 2 && (insn[0] == 0xcd || (insn[0] == 0x0f && (insn[1] == 0x05 || insn[1] == 0x34)));
-}
-
-/* svc, in A32 and in Thumb */
-static bool arm_is_syscall(const uint8_t *insn, size_t n, size_t insn_len, bool is_big_endian)
-{
-	if (insn_len == 2)
-		return (opcode(insn, n, 2, is_big_endian) & 0xff00) == 0xdf00;
-	return (opcode(insn, n, 4, is_big_endian) & 0x0f000000) == 0x0f000000;
-}
-
-/* svc */
-static bool arm64_is_syscall(const uint8_t *insn, size_t n, size_t insn_len, bool is_big_endian)
-{
-	(void)insn_len;
-	(void)is_big_endian; /* instructions are little-endian in either order */
-	return (opcode(insn, n, 4, false) & 0xffe0001f) == 0xd4000001;
-}
-
-/* syscall */
-static bool mips_is_syscall(const uint8_t *insn, size_t n, size_t insn_len, bool is_big_endian)
-{
-	(void)insn_len;
-	return (opcode(insn, n, 4, is_big_endian) & 0xfc00003f) == 0x0000000c;
-}
-
-/* Ticc */
-static bool sparc_is_syscall(const uint8_t *insn, size_t n, size_t insn_len, bool is_big_endian)
-{
-	(void)insn_len;
-	return (opcode(insn, n, 4, is_big_endian) & 0xc1f80000) == 0x81d00000;
-}
-
-/* trap */
-static bool m68k_is_syscall(const uint8_t *insn, size_t n, size_t insn_len, bool is_big_endian)
-{
-	(void)insn_len;
-	return (opcode(insn, n, 2, is_big_endian) & 0xfff0) == 0x4e40;
-}
-
 #define REGS(table) .regs = (table), .n_regs = COUNT(table)
 
 static const struct ucir_arch archs[] = {
 	{ .name = "x86_64", .model = "x86_64", .is_one_order = true, REGS(x86_64_regs), .pc = 41,
-	  .max_insn_len = 15, .exits = { 60, 231 }, .is_syscall = x86_is_syscall },
+	  .max_insn_len = 15, .exits = { 60, 231 } },
 	{ .name = "x86", .model = "i386", .is_one_order = true, REGS(x86_regs), .pc = 26,
-	  .max_insn_len = 15, .exits = { 1, 252 }, .is_syscall = x86_is_syscall },
+	  .max_insn_len = 15, .exits = { 1, 252 } },
 	{ .name = "x86_16", .model = "i8086", .is_one_order = true, REGS(x86_16_regs), .pc = 34,
-	  .max_insn_len = 15, .is_syscall = x86_is_syscall },
+	  .max_insn_len = 15 },
 	{ .name = "arm", .model = "arm", REGS(arm_regs), .pc = 11,
-	  .max_insn_len = 4, .exits = { 1, 248 }, .is_syscall = arm_is_syscall },
+	  .max_insn_len = 4, .exits = { 1, 248 } },
 	{ .name = "arm64", .model = "aarch64", REGS(arm64_regs), .pc = 260,
-	  .max_insn_len = 4, .exits = { 93, 94 }, .is_syscall = arm64_is_syscall },
+	  .max_insn_len = 4, .exits = { 93, 94 } },
 	{ .name = "mips", .model = "mips", REGS(mips_regs), .pc = 1, .zero = "r0",
-	  .max_insn_len = 4, .exits = { 4001, 4246 }, .is_syscall = mips_is_syscall },
+	  .max_insn_len = 4, .exits = { 4001, 4246 } },
 	{ .name = "sparc", .model = "sparc", .is_one_order = true, REGS(sparc_regs), .pc = 88, .zero = "g0",
-	  .max_insn_len = 4, .exits = { 1, 188 }, .is_syscall = sparc_is_syscall },
+	  .max_insn_len = 4, .exits = { 1, 188 } },
 	{ .name = "m68k", .model = "m68k", .is_one_order = true, REGS(m68k_regs), .pc = 18,
-	  .max_insn_len = 22, .exits = { 1, 247 }, .is_syscall = m68k_is_syscall },
+	  .max_insn_len = 22, .exits = { 1, 247 } },
 	{ .name = "riscv32", .model = "riscv32", .is_one_order = true, REGS(riscv_regs), .pc = 190, .zero = "zero",
 	  .max_insn_len = 4, .since = 2 },
 	{ .name = "riscv64", .model = "riscv64", .is_one_order = true, REGS(riscv_regs), .pc = 190, .zero = "zero",

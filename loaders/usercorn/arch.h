@@ -40,11 +40,6 @@ struct ucir_arch {
 	uint8_t max_insn_len;
 	uint8_t since;     /* the first version that has it */
 	uint32_t exits[2]; /* Linux's numbers of exit and exit_group; before version 2 */
-	/*
-	 * Do the first bytes of an instruction of @insn_len bytes (@n of them at hand) ask the kernel for
-	 * something?  Before version 2.
-	 */
-	bool (*is_syscall)(const uint8_t *insn, size_t n, size_t insn_len, bool is_big_endian);
 };
 
 /* The architecture that a header of @version calls @name, NULL for an unknown one. */

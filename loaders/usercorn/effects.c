@@ -506,16 +506,32 @@ static void put_signal(const struct ucir_walk *w, const struct ucir_task *t, con
 	ev->n_args = 1;
 }
 
+/* Did the signal's frame, effects from @first on, set registers: does a handler begin? */
+static bool has_handler(const struct ts_steps *to, uint32_t first)
+{
+	for (uint32_t i = first; i < to->n_effects; i++) {
+		if (to->effects[i].kind == TS_FX_REG_WRITE)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * A signal whose handler begins after the step is delivered at the step: the position after it is the handler's first
+ * instruction, and no position between them has the state that was interrupted.
+ */
 bool ucir_apply_signal(struct ucir_walk *w, struct ucir_task *t, const struct ucir_op *op, unsigned flags,
 		       struct ts_steps *to, struct ts_error *err)
 {
-	uint32_t first = to ? to->n_effects : 0;
+	uint32_t first = to ? to->n_effects : 0, event = to ? to->n_events : 0;
 	bool has_exit;
 
 	if (to)
 		put_signal(w, t, op, flags, to);
 	if (!apply_inner(w, t, op, to, &has_exit, err))
 		return false;
+	if (to && event < to->n_events && has_handler(to, first))
+		to->events[event].is_after = false;
 	for (uint32_t i = first; to && i < to->n_effects; i++)
 		to->effects[i].is_hidden = to->effects[i].kind != TS_FX_EVENT;
 	return true;

@@ -4,9 +4,18 @@
 #include <string.h>
 
 #include "contents.h"
+#include "src/arch/traps.h"
 
 /* The "length" of an undefined instruction. */
 #define UNDEFINED_INSN 241
+
+/* The processor with the byte order of its instructions. */
+static const struct ts_arch *code_arch(const struct usercorn *rec)
+{
+	return rec->model->is_big_endian == rec->is_code_big_endian ? rec->model
+								    : ts_arch_in_order(rec->model,
+										       rec->is_code_big_endian);
+}
 
 /*
  * A process that ends with a bare EXIT made a system call that was not traced, or its last instruction
@@ -22,7 +31,7 @@ static bool is_fault(const struct ucir_reader *r, uint64_t insn_len, const struc
 	if (insn_len == UNDEFINED_INSN)
 		return true;
 	if (insn)
-		return !rec->arch->is_syscall(insn, n, (size_t)insn_len, rec->is_code_big_endian);
+		return ts_insn_trap(code_arch(rec), insn_len == 2, insn, n) != TS_TRAP_SYSCALL;
 	for (uint32_t i = r->exit_effects; i < out->n_effects; i++)
 		if (out->effects[i].kind == TS_FX_REG_WRITE)
 			return false;

@@ -43,7 +43,7 @@ static bool add_thread(struct ucir_reader *r, uint64_t pid)
 
 	if (r->w.rec->version < 2)
 		return ts_recording_add_thread(rec, r->n_processes, pid, pid) != TS_NO_THREAD;
-	for (uint32_t i = 0; i < r->tasks.n; i++) {
+	for (uint32_t i = r->tasks.n; i-- > 0;) { /* most often the newest is one */
 		const struct ucir_task *t = r->tasks.items[i];
 
 		if (ucir_process_id(r->w.rec, t->pid) == id)

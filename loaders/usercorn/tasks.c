@@ -4,6 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/hash.h"
+#include "src/base/vec.h"
+
 enum task_flag {
 	HAS_PC = 1,
 	HAD_PC = 2,
@@ -28,23 +31,84 @@ void ucir_tasks_fini(struct ucir_tasks *tasks)
 	for (uint32_t i = 0; i < tasks->n; i++)
 		free_task(tasks->items[i]);
 	free(tasks->items);
+	free(tasks->of_pid);
+	free(tasks->of_thread);
 	*tasks = (struct ucir_tasks){ 0 };
+}
+
+/* The chains in which the tasks of @pid, and of @thread, are; there are some (cap is a power of two). */
+static struct ucir_task **pid_chain(const struct ucir_tasks *tasks, uint64_t pid)
+{
+	return &tasks->of_pid[ts_hash(pid, 0) & (tasks->cap - 1)];
+}
+
+static struct ucir_task **thread_chain(const struct ucir_tasks *tasks, uint32_t thread)
+{
+	return &tasks->of_thread[ts_hash(thread, 1) & (tasks->cap - 1)];
+}
+
+static void chain(struct ucir_tasks *tasks, struct ucir_task *t)
+{
+	struct ucir_task **of_pid = pid_chain(tasks, t->pid), **of_thread = thread_chain(tasks, t->thread);
+
+	t->next_of_pid = *of_pid;
+	t->next_of_thread = *of_thread;
+	*of_pid = *of_thread = t;
+}
+
+static void unchain(struct ucir_tasks *tasks, const struct ucir_task *t)
+{
+	struct ucir_task **p = pid_chain(tasks, t->pid);
+
+	while (*p != t)
+		p = &(*p)->next_of_pid;
+	*p = t->next_of_pid;
+	p = thread_chain(tasks, t->thread);
+	while (*p != t)
+		p = &(*p)->next_of_thread;
+	*p = t->next_of_thread;
 }
 
 struct ucir_task *ucir_tasks_find(const struct ucir_tasks *tasks, uint64_t pid)
 {
-	for (uint32_t i = 0; i < tasks->n; i++)
-		if (tasks->items[i]->pid == pid)
-			return tasks->items[i];
-	return NULL;
+	struct ucir_task *t = tasks->n ? *pid_chain(tasks, pid) : NULL;
+
+	while (t && t->pid != pid)
+		t = t->next_of_pid;
+	return t;
 }
 
 struct ucir_task *ucir_tasks_by_thread(const struct ucir_tasks *tasks, uint32_t thread)
 {
+	struct ucir_task *t = tasks->n ? *thread_chain(tasks, thread) : NULL;
+
+	while (t && t->thread != thread)
+		t = t->next_of_thread;
+	return t;
+}
+
+/* Twice as many chains, and as much room.  Returns false if memory is exhausted. */
+static bool grow(struct ucir_tasks *tasks)
+{
+	uint32_t cap = tasks->cap ? tasks->cap * 2 : 4;
+	struct ucir_task **items = realloc(tasks->items, cap * sizeof(*items)), **of_pid, **of_thread;
+
+	tasks->items = items ? items : tasks->items;
+	of_pid = calloc(cap, sizeof(*of_pid));
+	of_thread = calloc(cap, sizeof(*of_thread));
+	if (!items || !of_pid || !of_thread) {
+		free(of_pid);
+		free(of_thread);
+		return false;
+	}
+	free(tasks->of_pid);
+	free(tasks->of_thread);
+	tasks->of_pid = of_pid;
+	tasks->of_thread = of_thread;
+	tasks->cap = cap;
 	for (uint32_t i = 0; i < tasks->n; i++)
-		if (tasks->items[i]->thread == thread)
-			return tasks->items[i];
-	return NULL;
+		chain(tasks, tasks->items[i]);
+	return true;
 }
 
 struct ucir_task *ucir_tasks_add(struct ucir_tasks *tasks, uint64_t pid, uint32_t thread,
@@ -52,16 +116,7 @@ struct ucir_task *ucir_tasks_add(struct ucir_tasks *tasks, uint64_t pid, uint32_
 {
 	struct ucir_task *t = calloc(1, sizeof(*t));
 
-	if (t && tasks->n == tasks->cap) {
-		uint32_t cap = tasks->cap ? tasks->cap * 2 : 4;
-		struct ucir_task **p = realloc(tasks->items, cap * sizeof(struct ucir_task *));
-
-		if (p) {
-			tasks->items = p;
-			tasks->cap = cap;
-		}
-	}
-	if (!t || tasks->n == tasks->cap) {
+	if (!t || (tasks->n == tasks->cap && !grow(tasks))) {
 		free(t);
 		no_memory(err);
 		return NULL;
@@ -69,6 +124,7 @@ struct ucir_task *ucir_tasks_add(struct ucir_tasks *tasks, uint64_t pid, uint32_
 	t->pid = pid;
 	t->thread = thread;
 	t->pc_key = (uint64_t)thread << 52;
+	chain(tasks, t);
 	tasks->items[tasks->n++] = t;
 	return t;
 }
@@ -77,6 +133,7 @@ void ucir_tasks_remove(struct ucir_tasks *tasks, struct ucir_task *t)
 {
 	uint32_t i = 0;
 
+	unchain(tasks, t);
 	while (tasks->items[i] != t)
 		i++;
 	memmove(tasks->items + i, tasks->items + i + 1, (--tasks->n - i) * sizeof(struct ucir_task *));
@@ -85,15 +142,8 @@ void ucir_tasks_remove(struct ucir_tasks *tasks, struct ucir_task *t)
 
 bool ucir_parts_add(struct ucir_parts *p, const struct ucir_part *part, struct ts_error *err)
 {
-	if (p->n == p->cap) {
-		uint32_t cap = p->cap ? p->cap * 2 : 4;
-		struct ucir_part *items = realloc(p->items, cap * sizeof(*items));
-
-		if (!items)
-			return no_memory(err);
-		p->items = items;
-		p->cap = cap;
-	}
+	if (!ts_vec_reserve(&p->items, p->n, &p->cap, 1, sizeof(*p->items)))
+		return no_memory(err);
 	p->items[p->n++] = *part;
 	return true;
 }

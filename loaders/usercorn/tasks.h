@@ -27,7 +27,8 @@ struct ucir_part {
  */
 struct ucir_parts {
 	struct ucir_part *items; /* owned */
-	uint32_t n, cap;
+	uint32_t n;
+	size_t cap;
 	bool is_sought;          /* first has not been searched for yet */
 	struct ucir_part first;  /* if is_sought */
 };
@@ -47,6 +48,7 @@ struct ucir_task {
 	bool has_state; /* a keyframe was applied */
 	bool has_stepped;
 	bool is_exiting; /* EXIT was seen, its STEP not yet */
+	struct ucir_task *next_of_pid, *next_of_thread; /* in the chains of struct ucir_tasks */
 	struct ucir_parts parts;
 	uint64_t gprs[1 + UCIR_MAX_GPRS]; /* as the trace was read last; the first holds all other registers */
 };
@@ -60,7 +62,9 @@ static inline bool ucir_parts_any(const struct ucir_parts *p)
 /* Live processes, the oldest first. */
 struct ucir_tasks {
 	struct ucir_task **items; /* owned, each too: their addresses stay */
-	uint32_t n, cap;
+	uint32_t n;
+	size_t cap;
+	struct ucir_task **of_pid, **of_thread; /* owned; chains by hash, cap of each */
 };
 
 /* Free all of them. */

@@ -82,6 +82,45 @@ static void find_ranges(struct x64dbg_accesses *a, const struct x64dbg_block *b,
 		add_range(a, c, addr, based->size, is_idle ? 0 : based->access);
 }
 
+/* The old byte at @addr as a slot shows it; -1 if none does. */
+static int old_byte(const struct x64dbg_block *b, uint64_t addr, unsigned width)
+{
+	for (unsigned i = 0; i < b->n_mem; i++) {
+		if (addr - b->mem[i].addr < width)
+			return b->mem[i].old >> 8 * (addr - b->mem[i].addr) & 0xff;
+	}
+	return -1;
+}
+
+/* Byte @i of what compare-and-exchange compares its operand of @len bytes with: rax, or rdx and rax in halves. */
+static uint8_t compared_byte(const struct x64dbg_insns *c, const uint8_t *g, unsigned i, unsigned len, bool is_pair)
+{
+	enum { RAX = 0, RDX = 2 };
+	unsigned half = is_pair ? len / 2 : len;
+
+	return g[c->x.gprs[i < half ? RAX : RDX] + i % half];
+}
+
+/*
+ * Compare-and-exchange writes its whole operand if it held what is expected, else nothing of it.  Left open where the
+ * slots do not show all of it.
+ */
+static void decide_exchange(struct x64dbg_accesses *a, const struct x64dbg_block *b, const struct x64dbg_insn *insn,
+			    const struct x64dbg_insns *c, const uint8_t *g)
+{
+	struct x64dbg_range *r = &a->ranges[0];
+	bool is_equal = true, is_pair = insn->x.exchange == TS_X86_EXCHANGE_PAIR;
+
+	for (unsigned i = 0; i < r->len; i++) {
+		int byte = old_byte(b, r->addr + i, c->layout->width);
+
+		if (byte < 0)
+			return;
+		is_equal &= byte == compared_byte(c, g, i, r->len, is_pair);
+	}
+	r->access &= (uint8_t)~(is_equal ? TS_X86_IF_WRITE : TS_X86_WRITE | TS_X86_IF_WRITE);
+}
+
 /* What is written that no operand says. */
 static void find_lost(struct x64dbg_accesses *a, const struct x64dbg_insn *insn, const struct x64dbg_insns *c)
 {
@@ -185,6 +224,8 @@ void x64dbg_access_find_some(struct x64dbg_accesses *a, const struct x64dbg_bloc
 	uint64_t pushed;
 
 	find_ranges(a, b, insn, c, g);
+	if (insn->x.exchange && a->n_ranges)
+		decide_exchange(a, b, insn, c, g);
 	find_lost(a, insn, c);
 	pushed = pushed_slot(insn, c, g, &is_push);
 	for (unsigned i = 0; i < b->n_mem; i++)

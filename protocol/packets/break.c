@@ -14,7 +14,7 @@
 #include "protocol/tracing/ax_packet.h"
 #include "protocol/wire/args.h"
 #include "src/base/log.h"
-#include "src/base/room.h"
+#include "src/base/vec.h"
 
 /* The longest list of conditions that one breakpoint may have. */
 #define MAX_CONDITIONS 64
@@ -76,7 +76,7 @@ static bool parse_code(struct rsp_args *a, bool has_separators, struct code *cod
 	*code = (struct code){ 0 };
 	error = TS_AX_OK;
 	while (error == TS_AX_OK && code->n < MAX_CONDITIONS && has_code(a, has_separators, code->n)) {
-		if (!ts_room(&code->items, code->n, &code->cap, 1, sizeof(struct ts_ax *))) {
+		if (!ts_vec_reserve(&code->items, code->n, &code->cap, 1, sizeof(struct ts_ax *))) {
 			error = TS_AX_NO_MEMORY;
 			break;
 		}

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "protocol/session/modules.h"
 #include "protocol/session/proc.h"
 #include "protocol/session/session.h"
 #include "protocol/session/smaps.h"
@@ -172,6 +173,8 @@ static enum rsp_done pkt_open(struct rsp_session *s, struct rsp_args *a, struct 
 	if (rsp_proc_is_smaps(s, path))
 		return rsp_smaps_start(s, fd, FIRST_FD + fd) ? RSP_DEFERRED : fail(r, FILE_EUNKNOWN);
 	number = load_file(s, path, &s->files[fd]);
+	if (number == FILE_ENOENT)
+		rsp_modules_are_missing(s, path);
 	if (number)
 		return fail(r, number);
 	s->files[fd].is_open = true;

@@ -113,8 +113,10 @@ static enum rsp_done reply_libraries(struct rsp_session *s, const struct request
 				     void (*write)(const struct rsp_session *s, struct ts_buf *out),
 				     struct rsp_reply *r)
 {
-	if (!q->off)
+	if (!q->off) {
 		s->modules_at = s->pos;
+		rsp_modules_are_missing(s, NULL);
+	}
 	return reply_document(s, q, name, write, r);
 }
 

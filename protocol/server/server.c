@@ -803,6 +803,10 @@ bool rsp_server_run(struct ts_query *q, const struct rsp_server_options *opt, st
 		return false;
 	}
 	sv.target.trace = opt->trace;
+	if (sv.target.local) {
+		sv.target.local->packed = opt->libraries;
+		sv.target.local->n_packed = opt->n_libraries;
+	}
 	sv.target.is_client_local = opt->is_client_local;
 	sv.target.budget = &sv.budget;
 	sv.target.export_dir = opt->export_dir;

@@ -22,6 +22,8 @@ struct rsp_server_options {
 	size_t n_images;
 	/* libraries of this machine are used if they are the recorded ones */
 	bool has_local_files;
+	const struct ts_packed_library *libraries; /* borrowed; packed with the trace: they come before local files */
+	size_t n_libraries;
 	/*
 	 * the client is on this machine, and opens the files that it is told of itself ("set sysroot /"), without
 	 * vFile

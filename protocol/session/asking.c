@@ -8,10 +8,10 @@
 #include "session.h"
 #include "wait.h"
 #include "src/agent/ax.h"
-#include "src/ask/answer.h"
-#include "src/ask/marks.h"
-#include "src/ask/question.h"
-#include "src/ask/symbols.h"
+#include "src/ask/output/answer.h"
+#include "src/ask/grammar/marks.h"
+#include "src/ask/grammar/question.h"
+#include "src/symbols/symbols.h"
 #include "src/base/clock.h"
 
 /* Between two looks at the clock. */

@@ -6,7 +6,7 @@
 
 #include "protocol/tracing/frame_store.h"
 #include "src/agent/ax.h"
-#include "src/base/room.h"
+#include "src/base/vec.h"
 
 void rsp_breaks_init(struct rsp_breaks *b)
 {
@@ -235,7 +235,7 @@ bool rsp_breaks_watch(struct rsp_breaks *b, const struct ts_watch *w)
 		return true;
 	if (b->n_watches == RSP_MAX_WATCHES || w->len > RSP_MAX_WATCHED - b->watched_len)
 		return false;
-	if (!ts_room(&b->watches, b->n_watches, &b->cap_watches, 8, sizeof(*b->watches)))
+	if (!ts_vec_reserve(&b->watches, b->n_watches, &b->cap_watches, 1, sizeof(*b->watches)))
 		return false;
 	b->watches[b->n_watches++] = *w;
 	b->watched_len += w->len;

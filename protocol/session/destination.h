@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "src/ask/number.h"
+#include "src/ask/grammar/number.h"
 #include "src/trace/step.h"
 
 enum rsp_destination_kind {

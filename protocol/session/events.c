@@ -2,6 +2,7 @@
 #include "events.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "session.h"
@@ -91,6 +92,53 @@ void rsp_events_text(const struct rsp_session *s, struct ts_buf *out)
 #define CODE_OFF    8
 #define SI_KERNEL   0x80 /* sent by the kernel, for an unknown reason */
 
+/* The register that has the address of the siginfo when a handler begins, by the beginning of the processor's name. */
+static const struct {
+	const char *arch, *reg;
+} handler_args[] = {
+	{ "x86_64", "rsi" }, { "aarch64", "x1" }, { "arm", "r1" }, { "riscv", "a1" }, { "ppc", "r4" }, { "mips", "r5" },
+};
+
+/* Returns false if the register is not known at @pos. */
+static bool handler_arg(const struct rsp_session *s, uint64_t pos, uint32_t thread, uint64_t *addr)
+{
+	const struct ts_regset *set = rsp_regset(s);
+	uint8_t *data = malloc(2 * (size_t)set->g_len);
+	struct ts_error ignored = { 0 };
+	bool is_known = false;
+	int reg = -1;
+
+	for (size_t i = 0; i < sizeof(handler_args) / sizeof(handler_args[0]) && reg < 0; i++) {
+		if (!strncmp(set->arch->name, handler_args[i].arch, strlen(handler_args[i].arch)))
+			reg = ts_regset_find(set, handler_args[i].reg);
+	}
+	if (data && reg >= 0 && set->regs[reg].len <= 8 &&
+	    ts_query_regs(s->target->q, pos, thread, data, data + set->g_len, &ignored)) {
+		is_known = !memchr(data + set->g_len + set->regs[reg].off, 0, set->regs[reg].len);
+		*addr = ts_arch_get(set->arch, data + set->regs[reg].off, set->regs[reg].len);
+	}
+	free(data);
+	return is_known;
+}
+
+/* The siginfo that the handler got which begins after @h: the frame holds it, if it is that of this signal. */
+static bool put_handlers_siginfo(const struct rsp_session *s, const struct ts_happening *h, struct ts_buf *out)
+{
+	struct ts_query *q = s->target->q;
+	const struct ts_arch *arch = rsp_regset(s)->arch;
+	uint8_t bytes[SIGINFO_LEN], known[SIGINFO_LEN];
+	struct ts_error ignored = { 0 };
+	uint64_t addr;
+
+	if (h->event.is_after || !handler_arg(s, h->step + 1, h->thread, &addr) ||
+	    !ts_query_mem(q, h->step + 1, ts_query_process(q, h->thread), addr, sizeof(bytes), bytes, known, &ignored) ||
+	    memchr(known, 0, sizeof(known)) ||
+	    ts_arch_get(arch, bytes, 4) != ts_signal_to_linux(arch, (uint32_t)ts_event_signal(h)))
+		return false;
+	ts_buf_put(out, bytes, sizeof(bytes));
+	return true;
+}
+
 bool rsp_events_siginfo(const struct rsp_session *s, struct ts_buf *out)
 {
 	const struct ts_happening *h = event_here(s, TS_EV_FAULT);
@@ -102,6 +150,8 @@ bool rsp_events_siginfo(const struct rsp_session *s, struct ts_buf *out)
 	if (!h)
 		h = event_here(s, TS_EV_SIGNAL);
 	signal = h ? ts_event_signal(h) : 0;
+	if (h && h->event.kind == TS_EV_SIGNAL && put_handlers_siginfo(s, h, out))
+		return true;
 	/* what is not recorded must not show as zero */
 	if (!h || !h->event.has_addr || (!h->event.has_ret && !has_fault_addr(signal)))
 		return false;

@@ -69,6 +69,37 @@ static bool next_library(const struct rsp_session *s, size_t *at, struct ts_modu
 	return false;
 }
 
+static bool is_noted(const struct rsp_session *s, size_t i)
+{
+	return i / 8 < s->missing.len && (s->missing.data[i / 8] >> i % 8 & 1);
+}
+
+static void note(struct rsp_session *s, size_t i)
+{
+	while (s->missing.len <= i / 8 && ts_buf_ok(&s->missing))
+		ts_buf_putc(&s->missing, 0);
+	if (ts_buf_ok(&s->missing))
+		s->missing.data[i / 8] |= (uint8_t)(1 << i % 8);
+}
+
+/* A client that opens files itself must not find another file than the recorded one. */
+static bool is_named_missing(const struct rsp_session *s, const char *file)
+{
+	return s->target->is_client_local && !rsp_target_file(s->target, file);
+}
+
+void rsp_modules_are_missing(struct rsp_session *s, const char *path)
+{
+	struct ts_module_info m;
+
+	if (!s->is_gdb)
+		return;
+	for (size_t at = 0; ts_query_next_module(s->target->q, rsp_process(s), s->pos, &at, &m);) {
+		if (is_library(s->target, &m) && (path ? !strcmp(m.file, path) : is_named_missing(s, m.file)))
+			note(s, at - 1);
+	}
+}
+
 bool rsp_modules_have_changed(const struct rsp_session *s)
 {
 	struct ts_module_info m;
@@ -78,7 +109,7 @@ bool rsp_modules_have_changed(const struct rsp_session *s)
 	for (size_t i = 0; ts_query_module(s->target->q, i, &m); i++) {
 		bool was_there = m.from <= s->modules_at && s->modules_at < m.until;
 
-		if (m.process == rsp_process(s) && was_there != (m.from <= s->pos && s->pos < m.until))
+		if (m.process == rsp_process(s) && !is_noted(s, i) && was_there != (m.from <= s->pos && s->pos < m.until))
 			return true;
 	}
 	return false;
@@ -174,14 +205,11 @@ bool rsp_modules_next_library(const struct rsp_session *s, size_t *at, struct rs
 	return false;
 }
 
-/*
- * The library's name.  A client that opens files itself must not find another file than the recorded one
- * there: that is not the name of a file.
- */
+/* The library's name; of one that is missing it is not the name of a file. */
 static void put_name(const struct rsp_session *s, const char *file, struct ts_buf *out)
 {
 	rsp_xml_text(file, out);
-	if (s->target->is_client_local && !rsp_target_file(s->target, file))
+	if (is_named_missing(s, file))
 		ts_buf_puts(out, " (not the recorded file)");
 }
 

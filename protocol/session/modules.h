@@ -33,6 +33,14 @@ enum rsp_module_list rsp_module_list(const struct rsp_target *target);
  */
 bool rsp_modules_have_changed(const struct rsp_session *s);
 
+/*
+ * gdb is told that the recorded file of libraries at the session's position is not here: of those at @path, or,
+ * if that is NULL, of all whose name in the list says so.  It prints two to four lines for each, and again
+ * wherever they appear once more; from now on their coming and going changes nothing for the client, which has
+ * no symbols of them.  Does nothing for other clients, and if memory is exhausted.
+ */
+void rsp_modules_are_missing(struct rsp_session *s, const char *path);
+
 /* Append the lists: the libraries of the current process at the session's position, without the program. */
 void rsp_modules_any_xml(const struct rsp_session *s, struct ts_buf *out);
 

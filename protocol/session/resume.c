@@ -54,6 +54,8 @@ static struct rsp_resume *begin(struct rsp_session *s, uint32_t thread, bool is_
 	stops->is_virtual = rsp_machine_is_virtual(s);
 	stops->filter = rsp_machine_filter(s);
 	stops->has_modules = rsp_session_follows_modules(s);
+	stops->passed_modules = s->missing.data;
+	stops->n_passed_modules = 8 * s->missing.len;
 	stops->process = rsp_process(s);
 	return run;
 }

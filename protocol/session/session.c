@@ -24,6 +24,7 @@ bool rsp_session_init(struct rsp_session *s, const struct rsp_target *target, st
 	rsp_breaks_init(&s->breaks);
 	s->breaks.budget = target->budget;
 	ts_buf_init(&s->console);
+	ts_buf_init(&s->missing);
 	ts_buf_init(&s->wait.packet);
 	ts_buf_init(&s->document.text);
 	for (unsigned i = 0; i < RSP_MAX_FILES; i++)
@@ -63,6 +64,7 @@ void rsp_session_reset(struct rsp_session *s)
 	s->alone = TS_NO_THREAD;
 	s->has_stepped_over = false;
 	s->modules_at = TS_NO_POS;
+	ts_buf_reset(&s->missing);
 }
 
 void rsp_session_fini(struct rsp_session *s)
@@ -72,6 +74,7 @@ void rsp_session_fini(struct rsp_session *s)
 	rsp_tracing_fini(&s->tracing);
 	ts_buf_fini(&s->document.text);
 	ts_buf_fini(&s->console);
+	ts_buf_fini(&s->missing);
 	free(s->scratch);
 	if (s->asking)
 		s->free_asking(s->asking);

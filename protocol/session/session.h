@@ -104,6 +104,7 @@ struct rsp_session {
 	void (*free_asking)(struct rsp_asking *asking); /* set with it */
 	struct rsp_wait wait;
 	uint64_t modules_at;         /* the position whose list of libraries the client has; TS_NO_POS: none */
+	struct ts_buf missing;       /* a bit a module: gdb listed it, and was told that its file is not here */
 	bool is_stop_unseen;         /* the last job was a run whose stop the client has not shown yet */
 	bool has_ended;              /* that stop was an end of the recording */
 	bool is_interrupt_pending;   /* a ^C arrived between two runs: it applies to the next one */

@@ -11,8 +11,8 @@
 
 #include <stdbool.h>
 
-#include "src/ask/find_symbols.h"
-#include "src/ask/symbols.h"
+#include "src/symbols/find_symbols.h"
+#include "src/symbols/symbols.h"
 #include "src/base/error.h"
 #include "src/query/query.h"
 

@@ -11,7 +11,7 @@
 
 #include "protocol/wire/table.h"
 #include "src/arch/regview.h"
-#include "src/ask/names.h"
+#include "src/symbols/names.h"
 #include "src/base/buf.h"
 #include "src/query/locate.h"
 #include "src/query/query.h"

@@ -91,19 +91,37 @@ static void put_id(struct rsp_tid tid, struct ts_buf *out)
 	ts_buf_printf(out, "%" PRIx64, (uint64_t)tid.tid);
 }
 
+/* As gdb names it: "Thread 100.101", or "Thread 101" for a client that knows no processes. */
+static void put_decimal_id(struct rsp_tid tid, struct ts_buf *out)
+{
+	ts_buf_puts(out, "Thread ");
+	if (tid.has_pid)
+		ts_buf_printf(out, "%" PRId64 ".", tid.pid);
+	ts_buf_printf(out, "%" PRId64, tid.tid);
+}
+
+/*
+ * gdb 17 and later print id_str, the text with the number, wherever they name the thread; the description would
+ * repeat it.  Of these versions the client says multi-wp-addr+.
+ */
 static void put_thread(const struct rsp_session *s, uint32_t thread, struct ts_buf *out)
 {
 	const char *name = ts_query_thread_facts(s->target->q, thread)->name;
+	struct rsp_tid tid = rsp_session_tid(s, thread);
 
 	ts_buf_puts(out, "<thread id=\"");
-	put_id(rsp_session_tid(s, thread), out);
+	put_id(tid, out);
 	if (*name) {
 		ts_buf_puts(out, "\" name=\"");
 		rsp_xml_text(name, out);
 	}
-	ts_buf_puts(out, "\">");
+	ts_buf_puts(out, s->has_watches ? "\" id_str=\"" : "\">");
+	if (s->has_watches) {
+		put_decimal_id(tid, out);
+		ts_buf_puts(out, ", ");
+	}
 	rsp_thread_text(s, thread, out);
-	ts_buf_puts(out, "</thread>\n");
+	ts_buf_puts(out, s->has_watches ? "\"/>\n" : "</thread>\n");
 }
 
 void rsp_threads_xml(const struct rsp_session *s, struct ts_buf *out)

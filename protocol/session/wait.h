@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "session.h"
-#include "src/ask/symbols.h"
+#include "src/symbols/symbols.h"
 #include "src/base/error.h"
 
 /* Has @pos been read?  If not, the handler must return RSP_WAIT. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/vec.h"
 #include "src/frames/tracepoint.h"
 
 /* Limit on the memory of a run. */
@@ -68,15 +69,8 @@ static struct rsp_frame_set *get_set(struct rsp_frame_sets *sets, uint64_t key)
 	sets->last = at;
 	if (at < sets->n && sets->items[at].key == key)
 		return &sets->items[at];
-	if (sets->n == sets->cap) {
-		size_t cap = sets->cap ? 2 * sets->cap : 8;
-		struct rsp_frame_set *p = realloc(sets->items, cap * sizeof(*p));
-
-		if (!p)
-			return NULL;
-		sets->items = p;
-		sets->cap = cap;
-	}
+	if (!ts_vec_reserve(&sets->items, sets->n, &sets->cap, 1, sizeof(*sets->items)))
+		return NULL;
 	memmove(sets->items + at + 1, sets->items + at, (sets->n - at) * sizeof(*sets->items));
 	sets->items[at] = (struct rsp_frame_set){ .key = key };
 	sets->n++;
@@ -87,15 +81,8 @@ static bool add_to_set(struct rsp_frame_sets *sets, uint64_t key, uint64_t id)
 {
 	struct rsp_frame_set *set = get_set(sets, key);
 
-	if (set && set->n == set->cap) {
-		uint32_t cap = set->cap ? 2 * set->cap : 8;
-		uint32_t *p = realloc(set->ids, cap * sizeof(*p));
-
-		if (!p)
-			return false;
-		set->ids = p;
-		set->cap = cap;
-	}
+	if (set && !ts_vec_reserve(&set->ids, set->n, &set->cap, 1, sizeof(*set->ids)))
+		return false;
 	if (set)
 		set->ids[set->n++] = (uint32_t)id;
 	return set != NULL;
@@ -324,15 +311,7 @@ static struct stored_frame *open_frame(struct rsp_frame_store *st)
  */
 static void *grow(void *items, size_t n, size_t *cap, size_t item_len)
 {
-	size_t want = *cap ? 2 * *cap : 64;
-	void *p;
-
-	if (n < *cap)
-		return items;
-	p = realloc(items, want * item_len);
-	if (p)
-		*cap = want;
-	return p;
+	return ts_vec_reserve(&items, n, cap, 1, item_len) ? items : NULL;
 }
 
 bool rsp_frame_store_open(struct rsp_frame_store *st, uint64_t pos, uint64_t pc, uint32_t number,

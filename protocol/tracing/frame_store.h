@@ -28,7 +28,8 @@ struct stored_item;
 struct rsp_frame_set {
 	uint64_t key;
 	uint32_t *ids; /* owned; ascending, frames counted from the first ever made */
-	uint32_t n, cap;
+	uint32_t n;
+	size_t cap;
 };
 
 struct rsp_frame_sets {

@@ -72,9 +72,7 @@ bool rsp_tracing_imply(struct rsp_tracing *t, struct ts_error *err)
 	if (ts_query_pc(t->target->q, 0, ts_query_thread(t->target->q, 0), &pc, &has_pc, err) &&
 	    define_implied(implied, pc, ts_query_end(t->target->q), err))
 		return true;
-	implied->points = NULL; /* not a part of it */
-	implied->points_end = &implied->points;
-	implied->n_points = 0;
+	ts_tracing_drop_points(implied); /* not a part of it */
 	return false;
 }
 

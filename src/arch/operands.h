@@ -140,11 +140,13 @@ void ts_decoder_free(struct ts_decoder *d);
 
 /* Are instructions of this processor decoded at all? */
 bool ts_decoder_is_able(const struct ts_decoder *d);
+bool ts_decoder_knows(const struct ts_arch *arch);
 
 /* How the processor reads code. */
 struct ts_op_mode {
 	bool is_64;    /* x86: 64-bit code */
 	bool is_thumb; /* ARM */
+	uint8_t it;    /* ARM: 1 more than the condition that an IT instruction before it gives it; 0: none does */
 };
 
 /* The mode that the register set itself tells. */

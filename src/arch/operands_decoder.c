@@ -4,7 +4,37 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "operands_cs.h"
 #include "operands_parts.h"
+
+/* Returns false if memory is exhausted. */
+static bool init_family(struct ts_decoder *d)
+{
+	const char *name = d->set->arch->name;
+
+	if (!strcmp(name, "x86_64") || !strcmp(name, "i386"))
+		ts_operands_x86_init(d);
+	else if (!strcmp(name, "aarch64"))
+		return ts_operands_a64_init(d);
+	else if (!strcmp(name, "arm"))
+		return ts_operands_arm_init(d);
+	else if (!strncmp(name, "mips", 4))
+		return ts_operands_mips_init(d);
+	else if (!strncmp(name, "riscv", 5))
+		return ts_operands_riscv_init(d);
+	return true;
+}
+
+bool ts_decoder_knows(const struct ts_arch *arch)
+{
+	static const char *const names[] = { "x86_64", "i386", "aarch64", "arm" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (!strcmp(arch->name, names[i]))
+			return true;
+	}
+	return !strncmp(arch->name, "mips", 4) || !strncmp(arch->name, "riscv", 5);
+}
 
 struct ts_decoder *ts_decoder_new(const struct ts_regset *set, struct ts_error *err)
 {
@@ -16,13 +46,17 @@ struct ts_decoder *ts_decoder_new(const struct ts_regset *set, struct ts_error *
 	}
 	d->set = set;
 	d->flags_off = set->flags < 0 ? TS_NO_OFF16 : (uint16_t)set->regs[set->flags].off;
-	if (!strcmp(set->arch->name, "x86_64") || !strcmp(set->arch->name, "i386"))
-		ts_operands_x86_init(d);
-	return d;
+	if (init_family(d))
+		return d;
+	ts_decoder_free(d);
+	ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory exhausted: decoder of instructions");
+	return NULL;
 }
 
 void ts_decoder_free(struct ts_decoder *d)
 {
+	if (d)
+		ts_cs_free(d->cs);
 	free(d);
 }
 

@@ -8,6 +8,9 @@
 
 #define TS_N_X87 8u
 
+/* The library that takes instructions of other processors apart (operands_cs.h). */
+struct ts_capstone;
+
 struct ts_decoder {
 	const struct ts_regset *set;
 	uint16_t flags_off;
@@ -16,6 +19,7 @@ struct ts_decoder {
 		       size_t len, struct ts_operands *ops);
 	bool (*text)(struct ts_decoder *d, struct ts_op_mode mode, uint64_t pc, const uint8_t *bytes,
 		     size_t len, char *buf, size_t size);
+	struct ts_capstone *cs; /* owned; NULL for x86 */
 	struct ts_x86 x86;
 	uint16_t st[TS_N_X87], fctrl, fstat;
 };

@@ -288,6 +288,16 @@ static uint8_t flow_of(const struct decoded *d, struct ts_x86_insn *insn)
 	}
 }
 
+static enum ts_x86_exchange exchange_of(const ZydisDecodedInstruction *insn)
+{
+	switch (insn->mnemonic) {
+	case ZYDIS_MNEMONIC_CMPXCHG: return TS_X86_EXCHANGE;
+	case ZYDIS_MNEMONIC_CMPXCHG8B:
+	case ZYDIS_MNEMONIC_CMPXCHG16B: return TS_X86_EXCHANGE_PAIR;
+	default: return TS_X86_NO_EXCHANGE;
+	}
+}
+
 bool ts_x86_decode(const struct ts_x86 *x, uint64_t pc, const uint8_t *bytes, size_t len,
 		   struct ts_x86_insn *insn)
 {
@@ -304,6 +314,7 @@ bool ts_x86_decode(const struct ts_x86 *x, uint64_t pc, const uint8_t *bytes, si
 		insn->count_len = d.insn.address_width / 8;
 	insn->is_xsave = d.insn.meta.category == ZYDIS_CATEGORY_XSAVE ||
 			 d.insn.meta.category == ZYDIS_CATEGORY_XSAVEOPT;
+	insn->exchange = exchange_of(&d.insn);
 	for (unsigned i = 0; i < d.insn.operand_count && insn->n_mem < TS_X86_MAX_MEM; i++) {
 		if (d.ops[i].type == ZYDIS_OPERAND_TYPE_MEMORY)
 			add_memory(&d, insn, &d.ops[i]);

@@ -61,6 +61,13 @@ struct ts_x86_mem {
 	uint8_t segment; /* enum ts_x86_segment */
 };
 
+/* Compare-and-exchange writes its whole memory operand if that equals a register, else none of it. */
+enum ts_x86_exchange {
+	TS_X86_NO_EXCHANGE,
+	TS_X86_EXCHANGE,      /* cmpxchg: compared with al, ax, eax, rax */
+	TS_X86_EXCHANGE_PAIR, /* cmpxchg8b, cmpxchg16b: with edx:eax, rdx:rax */
+};
+
 /* Where the next instruction can be. */
 enum ts_x86_flow {
 	TS_X86_NEXT,     /* after it */
@@ -83,6 +90,7 @@ struct ts_x86_insn {
 	uint8_t count_len; /* bytes of the register (cx, ecx, rcx) that counts repetitions; 0: not repeated */
 	bool is_scatter;   /* it writes at addresses that a vector holds; they are not in mem */
 	bool is_xsave;     /* it may write more than its operand's size */
+	uint8_t exchange;  /* enum ts_x86_exchange */
 	struct ts_x86_mem mem[TS_X86_MAX_MEM];
 };
 

@@ -84,7 +84,9 @@ enum ts_takes {
 	TS_TAKES_COUNT = 1 << 14,   /* a bare N */
 	TS_TAKES_BRANCH = 1 << 15,  /* the word branch in place of WHAT, inputs, addresses */
 	TS_TAKES_REST = 1 << 16,    /* a text up to the end */
-	TS_TAKES_EQUAL = 1 << 17,   /* == N */
+	TS_TAKES_RESULT = 1 << 17,  /* if COND may be about the result of a call */
+	TS_TAKES_TREE = 1 << 18,    /* the word tree */
+	TS_TAKES_EQUAL = 1 << 19,   /* == N */
 };
 
 /* What follows the verb. */

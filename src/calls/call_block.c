@@ -13,8 +13,8 @@
 #include <string.h>
 
 #include "bits.h"
-#include "room.h"
 #include "src/base/hash.h"
+#include "src/base/vec.h"
 #include "src/index/index_blocks.h"
 #include "src/index/index_write.h"
 
@@ -64,7 +64,8 @@ struct ts_call_packer {
 	struct event *events; /* owned */
 	struct entry *entries; /* owned; the first ones are those of rare events, by code and kind */
 	uint32_t *table; /* owned; hash table of ordinals of entries + 1; its length is a power of two */
-	uint32_t n_blocks, cap_blocks, n_entries, cap_entries, n_table;
+	uint32_t n_blocks, n_entries, n_table;
+	size_t cap_blocks, cap_entries;
 	size_t n_events, cap_events;
 	bool is_failed; /* memory is exhausted */
 
@@ -75,9 +76,9 @@ struct ts_call_packer {
 };
 
 /* Room for one more item in *@array. */
-static bool room(struct ts_call_packer *p, void *array, uint32_t n, uint32_t *cap, size_t item_len)
+static bool room(struct ts_call_packer *p, void *array, uint32_t n, size_t *cap, size_t item_len)
 {
-	p->is_failed = p->is_failed || !ts_calls_room(array, n, cap, item_len);
+	p->is_failed = p->is_failed || !ts_vec_reserve(array, n, cap, 1, item_len);
 	return !p->is_failed;
 }
 
@@ -243,20 +244,9 @@ static void begin(struct ts_call_packer *p, const struct ts_call *x)
 
 static bool make_room_for_events(struct ts_call_packer *p, unsigned n_calls)
 {
-	size_t cap = p->cap_events ? p->cap_events : 4 * MAX_EVENTS * TS_CALL_BLOCK;
-	struct event *events;
-
-	if (p->n_events + MAX_EVENTS * n_calls <= p->cap_events)
-		return true;
-	if (p->cap_events)
-		cap *= 2;
-	events = cap < UINT32_MAX ? realloc(p->events, cap * sizeof(*events)) : NULL;
-	p->is_failed = p->is_failed || !events;
-	if (!events)
-		return false;
-	p->events = events;
-	p->cap_events = cap;
-	return true;
+	p->is_failed = p->is_failed ||
+		       !ts_vec_reserve(&p->events, p->n_events, &p->cap_events, MAX_EVENTS * n_calls, sizeof(*p->events));
+	return !p->is_failed;
 }
 
 void ts_call_packer_add(struct ts_call_packer *p, const struct ts_call *calls, unsigned n)

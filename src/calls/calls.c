@@ -6,7 +6,7 @@
 
 #include "call_block.h"
 #include "edges.h"
-#include "room.h"
+#include "src/base/vec.h"
 #include "src/index/index_write.h"
 
 /* The end of a call that was sealed open. */
@@ -36,24 +36,29 @@ struct ref {
 
 struct list {
 	struct ref *refs; /* owned; what questions see */
-	uint32_t n_refs, cap_refs;
+	uint32_t n_refs;
+	size_t cap_refs;
 	uint32_t n_sealed; /* calls in them */
 	struct late_end *ends; /* owned; by ordinal */
-	uint32_t n_ends, cap_ends;
+	uint32_t n_ends;
+	size_t cap_ends;
 	uint32_t n_sorted; /* ends that are in order; those that follow were added last */
 	struct ts_call *calls; /* owned; of the segment that is being read */
-	uint32_t n_calls, cap_calls;
+	uint32_t n_calls;
+	size_t cap_calls;
 	uint32_t first; /* ordinal of calls[0] */
 };
 
 struct ts_calls {
 	struct list *lists; /* owned; by thread */
-	uint32_t n_lists;
+	size_t n_lists;
 	struct ts_call_edges edges;
 	struct segment *segments; /* owned */
-	uint32_t n_segments, cap_segments;
+	uint32_t n_segments;
+	size_t cap_segments;
 	struct late_end *ends; /* owned; of calls of sealed segments, in the one that is being read */
-	uint32_t n_ends, cap_ends;
+	uint32_t n_ends;
+	size_t cap_ends;
 	uint32_t version; /* of what is sealed: windows of another one are out of date */
 };
 
@@ -88,17 +93,7 @@ void ts_calls_free(struct ts_calls *c)
 
 static struct list *list_of(struct ts_calls *c, uint32_t thread)
 {
-	struct list *p;
-
-	if (thread < c->n_lists)
-		return &c->lists[thread];
-	p = realloc(c->lists, ((size_t)thread + 1) * sizeof(*p));
-	if (!p)
-		return NULL;
-	c->lists = p;
-	memset(p + c->n_lists, 0, (thread + 1 - c->n_lists) * sizeof(*p));
-	c->n_lists = thread + 1;
-	return &p[thread];
+	return ts_vec_extend(&c->lists, &c->n_lists, thread, sizeof(*c->lists)) ? &c->lists[thread] : NULL;
 }
 
 /* ----------------------------------------------------------------------------------------------- building */
@@ -109,7 +104,7 @@ uint32_t ts_calls_add(struct ts_calls *c, const struct ts_call *call)
 	struct ts_call *x;
 
 	if (!l || l->n_calls >= TS_NO_CALL - 1 - l->first ||
-	    !ts_calls_room(&l->calls, l->n_calls, &l->cap_calls, sizeof(*l->calls)))
+	    !ts_vec_reserve(&l->calls, l->n_calls, &l->cap_calls, 1, sizeof(*l->calls)))
 		return TS_NO_CALL;
 	x = &l->calls[l->n_calls];
 	*x = *call;
@@ -129,7 +124,7 @@ bool ts_calls_end(struct ts_calls *c, uint32_t thread, uint32_t ordinal, uint64_
 		l->calls[ordinal - l->first].kind = kind;
 		return true;
 	}
-	if (!ts_calls_room(&c->ends, c->n_ends, &c->cap_ends, sizeof(*c->ends)))
+	if (!ts_vec_reserve(&c->ends, c->n_ends, &c->cap_ends, 1, sizeof(*c->ends)))
 		return false;
 	c->ends[c->n_ends++] = (struct late_end){ end, thread, ordinal, kind, 0 };
 	return true;
@@ -174,7 +169,7 @@ static bool add_refs(struct ts_calls *c, uint32_t segment)
 		const struct ts_call_block *b = &s->pack.blocks[i];
 		struct list *l = list_of(c, b->thread);
 
-		if (!l || !ts_calls_room(&l->refs, l->n_refs, &l->cap_refs, sizeof(*l->refs)))
+		if (!l || !ts_vec_reserve(&l->refs, l->n_refs, &l->cap_refs, 1, sizeof(*l->refs)))
 			return false;
 		l->refs[l->n_refs++] = (struct ref){ b->pos, b->ordinal, segment, i };
 		l->n_sealed = b->ordinal + b->n;
@@ -220,7 +215,7 @@ static bool add_ends(struct ts_calls *c, uint32_t segment)
 	for (size_t i = 0; i < s->n_ends; i++) {
 		struct list *l = list_of(c, s->ends[i].thread);
 
-		if (!l || !ts_calls_room(&l->ends, l->n_ends, &l->cap_ends, sizeof(*l->ends)))
+		if (!l || !ts_vec_reserve(&l->ends, l->n_ends, &l->cap_ends, 1, sizeof(*l->ends)))
 			return false;
 		l->ends[l->n_ends] = s->ends[i];
 		l->ends[l->n_ends++].segment = segment;
@@ -256,7 +251,7 @@ static void drop_last(struct ts_calls *c)
 /* Takes @s over, on failure too. */
 static bool install(struct ts_calls *c, struct segment *s)
 {
-	if (!ts_calls_room(&c->segments, c->n_segments, &c->cap_segments, sizeof(*s))) {
+	if (!ts_vec_reserve(&c->segments, c->n_segments, &c->cap_segments, 1, sizeof(*s))) {
 		free_segment(s);
 		return false;
 	}
@@ -305,7 +300,7 @@ bool ts_calls_show(struct ts_calls *c)
 		struct list *l = &c->lists[i];
 
 		for (uint32_t k = 0; k < l->n_calls; k += TS_CALL_BLOCK) {
-			if (!ts_calls_room(&l->refs, l->n_refs, &l->cap_refs, sizeof(*l->refs)))
+			if (!ts_vec_reserve(&l->refs, l->n_refs, &l->cap_refs, 1, sizeof(*l->refs)))
 				return false;
 			l->refs[l->n_refs++] =
 				(struct ref){ l->calls[k].pos, l->first + k, PLAIN, k / TS_CALL_BLOCK };

@@ -7,9 +7,9 @@
 
 #include <stdlib.h>
 
-#include "room.h"
 #include "src/base/buf.h"
 #include "src/base/hash.h"
+#include "src/base/vec.h"
 #include "src/index/index_write.h"
 
 void ts_call_edges_fini(struct ts_call_edges *s)
@@ -47,7 +47,7 @@ static bool grow_table(struct ts_call_edges *s)
 
 static bool add(struct ts_call_edges *s, uint64_t pc, uint64_t target)
 {
-	if (!ts_calls_room(&s->items, s->n, &s->cap, sizeof(*s->items)))
+	if (!ts_vec_reserve(&s->items, s->n, &s->cap, 1, sizeof(*s->items)))
 		return false;
 	s->items[s->n++] = (struct ts_call_edge){ pc, target };
 	return true;

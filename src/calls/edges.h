@@ -22,7 +22,8 @@ struct ts_call_edge {
 /* All zero: there are none. */
 struct ts_call_edges {
 	struct ts_call_edge *items; /* owned; by number */
-	uint32_t n, cap;
+	uint32_t n;
+	size_t cap;
 	uint32_t *table; /* owned; hash table of numbers + 1; its length is a power of two */
 	uint32_t n_table;
 	uint32_t n_saved;

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/vec.h"
+
 /* Moves that are not near leave the stack, unless they go to a frame's beginning: no frame is that large. */
 #define MAX_FRAME_DOWN (UINT64_C(256) << 10)
 #define MAX_FRAME_UP   (UINT64_C(1) << 20)
@@ -48,23 +50,11 @@ static uint64_t greater(uint64_t a, uint64_t b)
 /* Room for @n calls more.  Returns false if memory is exhausted. */
 static bool make_room(const struct ts_stacks *ss, struct ts_stack *s, uint32_t n)
 {
-	uint32_t cap = s->cap ? s->cap : 16;
-	struct ts_open_call *p;
-
 	if (ss->linkage->is_link && !s->buckets)
 		s->buckets = calloc(TS_N_BUCKETS, sizeof(*s->buckets));
 	if (ss->linkage->is_link && !s->buckets)
 		return false;
-	if (n <= s->cap - s->n)
-		return true;
-	while (cap - s->n < n)
-		cap *= 2;
-	p = realloc(s->calls, cap * sizeof(*p));
-	if (!p)
-		return false;
-	s->calls = p;
-	s->cap = cap;
-	return true;
+	return ts_vec_reserve(&s->calls, s->n, &s->cap, n, sizeof(*s->calls));
 }
 
 static void push(struct ts_stack *s, const struct ts_open_call *call)
@@ -311,14 +301,8 @@ static uint32_t add_stack(struct ts_stacks *ss, uint64_t to, uint64_t space)
 
 	if (at == TS_MAX_STACKS) {
 		at = drop_oldest(ss);
-	} else if (at == ss->cap) {
-		uint32_t cap = ss->cap ? ss->cap * 2 : 4;
-		struct ts_stack *p = realloc(ss->items, cap * sizeof(*p));
-
-		if (!p)
-			return NO_STACK;
-		ss->items = p;
-		ss->cap = cap;
+	} else if (!ts_vec_reserve(&ss->items, ss->n, &ss->cap, 1, sizeof(*ss->items))) {
+		return NO_STACK;
 	}
 	if (at == ss->n)
 		ss->items[ss->n++] = (struct ts_stack){ 0 };

@@ -43,7 +43,8 @@ struct ts_stack {
 	uint64_t space;             /* of a machine: whose address space it is, 0 the kernel's */
 	uint64_t used;              /* when it was left */
 	struct ts_open_call *calls; /* owned; outermost first */
-	uint32_t n, cap;
+	uint32_t n;
+	size_t cap;
 	struct ts_signal_frame signals[TS_MAX_SIGNALS]; /* the last n_signals, innermost last */
 	uint32_t n_signals;
 	uint32_t
@@ -53,7 +54,8 @@ struct ts_stack {
 struct ts_stacks {
 	const struct ts_linkage *linkage; /* borrowed */
 	struct ts_stack *items;           /* owned */
-	uint32_t n, cap;
+	uint32_t n;
+	size_t cap;
 	uint32_t current;
 	uint64_t at;      /* the stack pointer */
 	uint64_t barrier; /* the lowest slot above the stack pointer of a call of the other stacks */

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/vec.h"
+
 /* Bytes to read of an instruction whose length is not recorded. */
 #define LONGEST_INSN 16u
 #define LONG_ACCESS  4096u
@@ -268,16 +270,8 @@ struct hits {
 
 static bool add_hit(struct hits *h, uint64_t pos, uint32_t tracepoint, struct ts_error *err)
 {
-	size_t cap = h->cap ? 2 * h->cap : 64;
-	struct ts_hit *p;
-
-	if (h->n == h->cap) {
-		p = cap < SIZE_MAX / 2 / sizeof(*p) ? realloc(h->items, cap * sizeof(*p)) : NULL;
-		if (!p)
-			return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for %zu frames", h->n);
-		h->items = p;
-		h->cap = cap;
-	}
+	if (!ts_vec_reserve(&h->items, h->n, &h->cap, 1, sizeof(*h->items)))
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for %zu frames", h->n);
 	h->items[h->n++] = (struct ts_hit){ pos, tracepoint };
 	return true;
 }

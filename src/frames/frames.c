@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/vec.h"
+
 void ts_frame_init(struct ts_frame *f)
 {
 	*f = (struct ts_frame){ 0 };
@@ -29,17 +31,10 @@ void ts_frame_reset(struct ts_frame *f)
 /* Room for one more item in an array of *cap; its new place; NULL if memory is exhausted. */
 static void *grow(struct ts_frame *f, void *items, size_t n, size_t *cap, size_t item_len)
 {
-	size_t want = *cap ? 2 * *cap : 16;
-	void *p;
-
-	if (n < *cap)
+	if (ts_vec_reserve(&items, n, cap, 1, item_len))
 		return items;
-	p = want < SIZE_MAX / 2 / item_len ? realloc(items, want * item_len) : NULL;
-	if (p)
-		*cap = want;
-	else
-		f->is_failed = true;
-	return p;
+	f->is_failed = true;
+	return NULL;
 }
 
 void ts_frame_add_range(struct ts_frame *f, uint64_t addr, uint64_t len)

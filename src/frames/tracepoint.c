@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "src/base/cursor.h"
+#include "src/base/hash.h"
 #include "src/base/hex.h"
 
 void ts_tracing_init(struct ts_tracing *t)
@@ -30,12 +31,25 @@ void ts_tracing_fini(struct ts_tracing *t)
 	ts_tracing_init(t);
 }
 
+void ts_tracing_drop_points(struct ts_tracing *t)
+{
+	t->points = NULL;
+	t->points_end = &t->points;
+	t->n_points = 0;
+	memset(t->chains, 0, sizeof(t->chains));
+}
+
+static unsigned chain_of(uint32_t number, uint64_t addr)
+{
+	return (unsigned)(ts_hash(addr, number) % TS_N_CHAINS);
+}
+
 struct ts_tracepoint *ts_tracing_find(const struct ts_tracing *t, uint32_t number, uint64_t addr)
 {
-	struct ts_tracepoint *tp = t->points;
+	struct ts_tracepoint *tp = t->chains[chain_of(number, addr)];
 
 	while (tp && (tp->number != number || tp->addr != addr))
-		tp = tp->next;
+		tp = tp->next_alike;
 	return tp;
 }
 
@@ -184,7 +198,7 @@ static bool read_fields(struct ts_cursor *c, struct ts_arena *arena, struct ts_t
 
 static bool define(struct ts_tracing *t, struct ts_cursor *c, uint32_t num, uint64_t addr)
 {
-	struct ts_tracepoint *tp = ts_arena_alloc(&t->arena, sizeof(*tp));
+	struct ts_tracepoint *tp = ts_arena_alloc(&t->arena, sizeof(*tp)), **chain;
 	bool is_known;
 
 	if (!tp)
@@ -210,6 +224,9 @@ static bool define(struct ts_tracing *t, struct ts_cursor *c, uint32_t num, uint
 		return false;
 	*t->points_end = tp;
 	t->points_end = &tp->next;
+	chain = &t->chains[chain_of(num, addr)];
+	tp->next_alike = *chain;
+	*chain = tp;
 	t->n_points++;
 	return is_known || ts_fail(c->err, TS_EUNSUPPORTED, c->off, "%s: unknown field \"%.*s\"", c->what,
 				   c->left < 20 ? (int)c->left : 20, (const char *)c->p);

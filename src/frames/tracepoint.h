@@ -67,6 +67,7 @@ struct ts_tracepoint {
 	uint64_t n_hits;
 	uint64_t n_bytes;      /* that its frames take */
 	struct ts_tracepoint *next;
+	struct ts_tracepoint *next_alike; /* of the same chain */
 };
 
 /* A trace state variable. */
@@ -105,9 +106,12 @@ struct ts_run_status {
 };
 
 /* All of a run. */
+#define TS_N_CHAINS 1024u
+
 struct ts_tracing {
 	struct ts_tracepoint *points, **points_end; /* in order of definition */
 	uint32_t n_points;
+	struct ts_tracepoint *chains[TS_N_CHAINS]; /* by a hash of number and address */
 	struct ts_tvar *vars, **vars_end;           /* in order of definition */
 	uint32_t n_vars;
 	struct ts_run_status status;
@@ -120,6 +124,9 @@ struct ts_tracing {
 
 void ts_tracing_init(struct ts_tracing *t);
 void ts_tracing_fini(struct ts_tracing *t);
+
+/* Forget all tracepoints; their memory is freed with the rest. */
+void ts_tracing_drop_points(struct ts_tracing *t);
 
 /*
  * The location @number at @addr, the first one of @number, and the variable @number; NULL if there is none.

@@ -14,7 +14,16 @@
  *     56   8  hash of the version of the program
  *     64   8  id of the signer
  *     72   8  hash of the options that decide how the trace is read
- *     80   8  hash of the 80 bytes before
+ *     80   8  inode of the trace's file when the index was begun
+ *     88   8  its time of the last status change, in nanoseconds since 1970; 0: unknown (source.h)
+ *     96   8  hash of the 96 bytes before
+ *    104  64  the file of the trace that was found to have the same bytes, written when the index is complete, and
+ *             again for a copy (index_verified.h):
+ *              0  8  its inode
+ *              8  8  its time of the last status change
+ *             16 16  hash of all bytes of the trace, under a key of the signer
+ *             32  4  1
+ *             36 28  signature of the header (104 bytes) and of the 36 bytes before
  *
  *   records, each at a multiple of 4,096, one after the other
  *      0   8  "record\n" and 0
@@ -26,7 +35,7 @@
  *     40   4  1: the last record, the index is complete; else 0
  *     44   4  where the arrays begin that grow with the recording, a multiple of 8 (if it has 32 bits, else 88)
  *     48   8  steps of the recording up to the end of its segment
- *     56  28  signature of the header (88 bytes), the 56 bytes before, and the tables
+ *     56  28  signature of the header (104 bytes), the 56 bytes before, and the tables
  *     84   4  0
  *     88      the arrays, each padded with zeros to a multiple of 8; those that grow with the recording come
  *             last, so that what is needed to open the file lies together
@@ -46,7 +55,7 @@
  *
  *   summary, at the multiple of 4,096 that follows the last record of a complete index
  *      0   8  "summary\n"
- *      8  28  signature of the header (88 bytes) and of what follows these 40 bytes
+ *      8  28  signature of the header (104 bytes) and of what follows these 40 bytes
  *     36   4  0
  *     40      for each record its head, the tables of its sections and arrays, and its bytes from the head up to the
  *             arrays that grow with the recording
@@ -63,7 +72,7 @@
  *      0  16  "index directory\n"
  *     16   8  where the directory begins in the file
  *     24   8  number of its records
- *     32  28  signature of the header (88 bytes), the directory up to the tail, and the 32 bytes before
+ *     32  28  signature of the header (104 bytes), the directory up to the tail, and the 32 bytes before
  *     60   4  0
  *
  * A record is written from its arrays to its head, so that one whose writer was killed has no head.  An index
@@ -94,7 +103,7 @@
 #include "index_pack.h"
 #include "src/base/atomic_file.h"
 #include "src/base/log.h"
-#include "src/base/room.h"
+#include "src/base/vec.h"
 #include "src/base/whole.h"
 #include "src/trace/chunk.h"
 
@@ -110,7 +119,7 @@
 
 static bool add_record(struct ts_index_file *f, const struct ts_index_record *r)
 {
-	if (!ts_room(&f->records, f->n_records, &f->cap_records, 16, sizeof(*f->records)))
+	if (!ts_vec_reserve(&f->records, f->n_records, &f->cap_records, 1, sizeof(*f->records)))
 		return false;
 	f->records[f->n_records++] = *r;
 	return true;
@@ -289,11 +298,17 @@ static void read_records(struct ts_index_file *f, uint64_t file_len, bool is_who
 		ts_index_let_go(f, f->n_records - 1);
 }
 
+/* What a file must be. */
+enum need {
+	OF_ANY_FILE, /* of the trace, whichever file that was in */
+	OF_THIS_FILE,
+	TO_GO_ON, /* likewise; it is checked whole, because it is good up to its first record that is not */
+};
+
 /*
- * Read header and records; false and a sentence if the header does not fit.  What is to be continued
- * (@goes_on) is checked whole: it is good up to its first record that is not.
+ * Read header and records; false and a sentence if the header does not fit.
  */
-static bool read_file(struct ts_index_file *f, const struct ts_index_key *key, bool goes_on, uint64_t *len,
+static bool read_file(struct ts_index_file *f, const struct ts_index_key *key, enum need need, uint64_t *len,
 		      struct ts_error *why)
 {
 	uint8_t header[TS_INDEX_HEADER_LEN];
@@ -309,7 +324,11 @@ static bool read_file(struct ts_index_file *f, const struct ts_index_key *key, b
 	}
 	if (!ts_index_header_check(header, key, why))
 		return false;
-	read_records(f, *len, goes_on || *len <= TS_INDEX_WHOLE_LEN);
+	ts_index_header_take_file(header, &f->key);
+	if (need != OF_ANY_FILE &&
+	    (f->key.trace_inode != key->trace_inode || f->key.trace_ctime != key->trace_ctime))
+		return ts_fail(why, TS_ECORRUPT, 80, "the file of the trace is not the one that it was made from");
+	read_records(f, *len, need == TO_GO_ON || *len <= TS_INDEX_WHOLE_LEN);
 	if (!f->is_finished && (errno == ENOMEM || errno == EIO))
 		return ts_fail_errno(why, "cannot read it");
 	return true;
@@ -324,7 +343,8 @@ static void fail_open(struct ts_error *why)
 		ts_fail_errno(why, "cannot open it");
 }
 
-struct ts_index_file *ts_index_open(const char *path, const struct ts_index_key *key, struct ts_error *why)
+static struct ts_index_file *open_file(const char *path, const struct ts_index_key *key, enum need need,
+				       struct ts_error *why)
 {
 	struct ts_index_file *f = ts_index_file_new(path, key, why);
 	uint64_t len;
@@ -334,7 +354,7 @@ struct ts_index_file *ts_index_open(const char *path, const struct ts_index_key 
 	f->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (f->fd < 0) {
 		fail_open(why);
-	} else if (read_file(f, key, false, &len, why)) {
+	} else if (read_file(f, key, need, &len, why)) {
 		if (f->is_finished && len <= ts_index_len(f)) {
 			free(f->part);
 			f->part = NULL;
@@ -344,6 +364,16 @@ struct ts_index_file *ts_index_open(const char *path, const struct ts_index_key 
 	}
 	ts_index_close(f);
 	return NULL;
+}
+
+struct ts_index_file *ts_index_open(const char *path, const struct ts_index_key *key, struct ts_error *why)
+{
+	return open_file(path, key, OF_THIS_FILE, why);
+}
+
+struct ts_index_file *ts_index_open_any(const char *path, const struct ts_index_key *key, struct ts_error *why)
+{
+	return open_file(path, key, OF_ANY_FILE, why);
 }
 
 bool ts_index_has_other_meaning(const char *path, const struct ts_index_key *key)
@@ -443,7 +473,7 @@ static bool copy_file(const struct ts_index_file *f, struct ts_index_file *to)
 		if (!ts_index_file_write(to, bytes, (size_t)n, off))
 			return false;
 	}
-	return n == 0 && read_file(to, &f->key, true, &len, &ignored) && to->n_records == f->n_records;
+	return n == 0 && read_file(to, &f->key, TO_GO_ON, &len, &ignored) && to->n_records == f->n_records;
 }
 
 static void swap_files(struct ts_index_file *a, struct ts_index_file *b)
@@ -530,15 +560,17 @@ bool ts_index_take_refuge(struct ts_index_file *f)
 /* Read what an unfinished file of the same key has, or start it. */
 static bool go_on(struct ts_index_file *f, struct ts_error *err)
 {
+	const struct ts_index_key key = f->key;
 	struct ts_error why = { 0 };
 	uint64_t len;
 
 	if (!ts_index_file_look_at(f->fd, &len, err))
 		return false;
-	if (!read_file(f, &f->key, true, &len, &why) && (why.code == TS_ENOMEM || why.code == TS_EIO)) {
+	if (!read_file(f, &key, TO_GO_ON, &len, &why) && (why.code == TS_ENOMEM || why.code == TS_EIO)) {
 		*err = why;
 		return false;
 	}
+	f->key = key;
 	if (!f->n_records)
 		return start_file(f, &f->key, err);
 	if (ftruncate(f->fd, (off_t)f->end) < 0)
@@ -659,6 +691,11 @@ void ts_index_let_go(const struct ts_index_file *f, size_t record)
 	ts_index_record_let_go(&f->records[record]);
 	if (record + 1 == f->n_records)
 		ts_index_summary_let_go(&f->summary);
+}
+
+const struct ts_index_key *ts_index_file_key(const struct ts_index_file *f)
+{
+	return &f->key;
 }
 
 bool ts_index_is_finished(const struct ts_index_file *f)

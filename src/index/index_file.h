@@ -32,6 +32,15 @@ struct ts_index_file;
  */
 struct ts_index_file *ts_index_open(const char *path, const struct ts_index_key *key, struct ts_error *why);
 
+/*
+ * The same for an index that may have been made from another file of the trace than the one that @key has: the caller
+ * must find out whether the bytes are the same (index_verified.h).
+ */
+struct ts_index_file *ts_index_open_any(const char *path, const struct ts_index_key *key, struct ts_error *why);
+
+/* Its key, with the file of the trace that it was made from. */
+const struct ts_index_key *ts_index_file_key(const struct ts_index_file *f);
+
 /* Is there an index @path, finished or not, that differs from that of @key only in its meaning? */
 bool ts_index_has_other_meaning(const char *path, const struct ts_index_key *key);
 

@@ -44,7 +44,8 @@ struct ts_index_file {
 	struct ts_index_new_section *sections; /* owned */
 	unsigned n_sections, max_sections;
 	struct ts_index_new_array *arrays; /* owned */
-	uint32_t n_arrays, cap_arrays;
+	uint32_t n_arrays;
+	size_t cap_arrays;
 	unsigned n_threads;             /* that may pack */
 	struct ts_index_packer *packer; /* owned; NULL before the first record */
 	struct ts_buf packed;  /* an array */

@@ -13,7 +13,7 @@
 #include "index_key.h"
 #include "src/base/error.h"
 
-#define TS_INDEX_HEADER_LEN 88
+#define TS_INDEX_HEADER_LEN 104
 
 /* Where the meaning lies in it (struct ts_index_key). */
 #define TS_INDEX_MEANING_AT 72
@@ -47,8 +47,11 @@ static inline uint64_t ts_get64(const uint8_t *p)
 
 void ts_index_header_make(const struct ts_index_key *key, uint8_t header[TS_INDEX_HEADER_LEN]);
 
+/* The file of the trace in a header. */
+void ts_index_header_take_file(const uint8_t *header, struct ts_index_key *key);
+
 /*
- * Is this the header of an index that fits @key?
+ * Is this the header of an index that fits @key?  The inode and the ctime may be others.
  *
  * Returns false if not, with the reason in *why: TS_ECORRUPT if it is damaged or of another trace,
  * TS_EUNSUPPORTED at the offset where it differs if it was made by another version or user, or with other

@@ -40,6 +40,8 @@ bool ts_index_key(const struct ts_source *src, const char *version, const char *
 		.content = hash,
 		.meaning = XXH3_64bits(meaning, strlen(meaning)),
 		.version = XXH3_64bits(version, strlen(version)),
+		.trace_inode = ts_source_inode(src),
+		.trace_ctime = ts_source_ctime(src),
 	};
 	return true;
 }

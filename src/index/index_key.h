@@ -2,6 +2,14 @@
 /*
  * The identity of an index: whose trace it is of, who read it, and how.  An index is used only if its key
  * fits.
+ *
+ * The samples in a key do not show a change elsewhere, and the time of modification can be set back by anybody.  So an
+ * index is used without reading the trace only if the trace's file has the inode and the ctime that it had when the index
+ * was made: every write sets the ctime to the present, and only the system sets it.  (Two writes escape: one by a process
+ * that had mapped the file and written the same page before, in the seconds until the system writes that page to the
+ * disk; and one after somebody with the right to do so has set the system's clock back.)  A file that was copied, moved
+ * or got other permissions has another inode or ctime, too: then all of the trace is compared by a hash
+ * (index_verified.h), once.
  */
 #ifndef TS_INDEX_KEY_H
 #define TS_INDEX_KEY_H
@@ -20,10 +28,11 @@ struct ts_index_key {
 	uint64_t meaning;     /* hash of the options that decide how the trace is read */
 	uint64_t version;     /* hash of the program's version: a later one may read it better */
 	struct ts_signer signer;
+	uint64_t trace_inode, trace_ctime; /* of the trace's file when the index was begun (source.h) */
 };
 
 /*
- * The key of the trace @src except for its signer; @version is a text that differs for another version of the
+ * The key of the trace @src except for its signer, which is zero; @version is a text that differs for another version of the
  * program, @meaning one that differs when options make the same version read the trace differently.
  *
  * Returns false if the trace cannot be read.

@@ -112,7 +112,51 @@ static void give_refuge(struct ts_index_file *f, struct ts_index_places *p, unsi
 	ts_index_set_refuge(f, p->paths[i + 1]); /* if memory is exhausted, the file has no refuge */
 }
 
-struct ts_index_file *ts_index_places_open(struct ts_index_places *p, const struct ts_index_key *key)
+/* Is all of @trace what the hash says?  Returns false with the reason if not, or if it cannot be read. */
+static bool has_hash(const struct ts_index_trace *trace, const struct ts_index_key *key, struct ts_error *why)
+{
+	struct ts_trace_hash *h = ts_trace_hash_new(trace->src, &key->signer, why);
+	uint8_t hash[TS_TRACE_HASH_LEN];
+	bool done = h && ts_trace_hash_grow(h, UINT64_MAX, UINT64_MAX, why) == TS_END;
+
+	if (done)
+		ts_trace_hash_value(h, hash);
+	ts_trace_hash_free(h);
+	return done && (!memcmp(hash, trace->hash, sizeof(hash)) ||
+			ts_fail(why, TS_ECORRUPT, TS_NO_OFF, "the trace has changed since it was made"));
+}
+
+/* Was @f made from these bytes, as far as it is compared now? */
+static bool is_of(const struct ts_index_file *f, struct ts_index_trace *trace, struct ts_error *why)
+{
+	enum ts_index_fit fit = ts_index_fit(f, trace->src, trace->hash);
+
+	trace->is_left = fit == TS_INDEX_MAY_FIT && ts_source_len(trace->src) > trace->max_len;
+	if (fit == TS_INDEX_FITS || trace->is_left)
+		return true;
+	if (fit == TS_INDEX_IS_OTHER)
+		return ts_fail(why, TS_ECORRUPT, TS_NO_OFF,
+			       "the trace is another file, or was changed, before the index was complete");
+	if (!has_hash(trace, ts_index_file_key(f), why))
+		return false;
+	ts_index_note_file(f, trace->src, trace->hash);
+	return true;
+}
+
+/* The index @path, if it can be used. */
+static struct ts_index_file *open_place(const char *path, const struct ts_index_key *key, struct ts_index_trace *trace,
+					struct ts_error *why)
+{
+	struct ts_index_file *f = ts_index_open_any(path, key, why);
+
+	if (!f || !trace || is_of(f, trace, why))
+		return f;
+	ts_index_close(f);
+	return NULL;
+}
+
+struct ts_index_file *ts_index_places_open(struct ts_index_places *p, const struct ts_index_key *key,
+					   struct ts_index_trace *trace)
 {
 	for (unsigned i = 0; i < p->n; i++) {
 		struct ts_error why;
@@ -120,7 +164,7 @@ struct ts_index_file *ts_index_places_open(struct ts_index_places *p, const stru
 
 		ts_error_reset(&why);
 		avoid_others(&p->paths[i], key);
-		f = ts_index_open(p->paths[i], key, &why);
+		f = open_place(p->paths[i], key, trace, &why);
 		if (f) {
 			give_refuge(f, p, i, key);
 			return f;

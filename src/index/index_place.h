@@ -11,6 +11,7 @@
 #include <stdbool.h>
 
 #include "index_file.h"
+#include "index_verified.h"
 #include "src/trace/source.h"
 
 /* A smaller trace is read faster than its index is found: an index is kept only if the user asks for it. */
@@ -44,11 +45,20 @@ extern const char ts_index_sources[];
 /* The same for those that decide what optional sections hold. */
 extern const char ts_index_optional_sources[];
 
+/* The bytes of a trace, with which an index is compared that may be of another file (index_verified.h). */
+struct ts_index_trace {
+	const struct ts_source *src; /* borrowed */
+	uint64_t max_len;	     /* a longer trace is left to the caller to compare */
+	bool is_left;		     /* from ts_index_places_open(): the hash of the trace must be @hash, or the index is wrong */
+	uint8_t hash[TS_TRACE_HASH_LEN];
+};
+
 /*
  * The first finished index that can be used; NULL if there is none.  For each that cannot be used the log
- * tells why.
+ * tells why.  @trace: NULL to use one that was made from any file.
  */
-struct ts_index_file *ts_index_places_open(struct ts_index_places *p, const struct ts_index_key *key);
+struct ts_index_file *ts_index_places_open(struct ts_index_places *p, const struct ts_index_key *key,
+					   struct ts_index_trace *trace);
 
 /*
  * If @src is the trace of a packed recording with an index, and there is no index at any of the places, copy

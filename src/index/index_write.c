@@ -11,6 +11,7 @@
 
 #include "index_file_parts.h"
 #include "index_pack.h"
+#include "src/base/vec.h"
 
 #define WRITE_LEN (256u << 10)
 
@@ -75,15 +76,8 @@ static void put_bytes(struct ts_index_file *f, const void *data, size_t len)
 /* Note the next array of the last section.  Returns false if memory is exhausted. */
 static bool add_array(struct ts_index_file *f, struct ts_index_new_array array)
 {
-	if (f->n_arrays == f->cap_arrays) {
-		uint32_t cap = f->cap_arrays ? f->cap_arrays * 2 : 64;
-		struct ts_index_new_array *p = realloc(f->arrays, cap * sizeof(*p));
-
-		if (!p)
-			return false;
-		f->arrays = p;
-		f->cap_arrays = cap;
-	}
+	if (!ts_vec_reserve(&f->arrays, f->n_arrays, &f->cap_arrays, 1, sizeof(*f->arrays)))
+		return false;
 	f->arrays[f->n_arrays++] = array;
 	f->sections[f->n_sections - 1].n++;
 	return true;

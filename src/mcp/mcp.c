@@ -7,9 +7,9 @@
 
 #include "requests.h"
 #include "rpc.h"
-#include "src/ask/answer.h"
-#include "src/ask/diff.h"
-#include "src/ask/question.h"
+#include "src/ask/output/answer.h"
+#include "src/ask/diff/diff.h"
+#include "src/ask/grammar/question.h"
 #include "src/base/json.h"
 #include "src/query/query.h"
 #include "tools.h"

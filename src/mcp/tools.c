@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/ask/diff.h"
+#include "src/ask/diff/diff.h"
 
 enum arg_type {
 	ARG_STRING,

@@ -12,7 +12,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-#include "src/ask/question.h"
+#include "src/ask/grammar/question.h"
 #include "src/ask/verb.h"
 #include "src/base/buf.h"
 

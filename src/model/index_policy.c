@@ -29,7 +29,7 @@ static bool make_key(const struct ts_recording *rec, const struct ts_source *src
 
 /* The file to use, NULL for none. */
 static struct ts_index_file *find_file(const struct ts_source *src, const struct ts_model_options *opt,
-				       struct ts_index_key *key)
+				       struct ts_index_key *key, struct ts_index_trace *trace)
 {
 	bool is_asked_for = opt->index.path || opt->index.is_wanted;
 	bool is_wanted = is_asked_for || ts_source_len(src) >= TS_INDEX_MIN_TRACE;
@@ -52,7 +52,7 @@ static struct ts_index_file *find_file(const struct ts_source *src, const struct
 		return NULL;
 	}
 	ts_index_places_adopt(&places, src);
-	f = ts_index_places_open(&places, key);
+	f = ts_index_places_open(&places, key, trace);
 	if (!f && is_wanted) {
 		f = ts_index_places_create(&places, key, &err);
 		if (!f)
@@ -102,10 +102,16 @@ bool ts_index_policy_keeps(const struct ts_model_options *opt)
 	return !opt->index.path || strcmp(opt->index.path, "none");
 }
 
+/* A longer trace is not compared before a server serves: hashing takes about 0.2 ms a MiB. */
+#ifndef TS_MAX_HASHED_AT_ONCE
+#define TS_MAX_HASHED_AT_ONCE (UINT64_C(64) << 20)
+#endif
+
 struct ts_timeline *ts_index_policy_timeline(struct ts_recording *rec, struct ts_image *image,
 				     const struct ts_source *src, const struct ts_model_options *opt,
-				     bool *is_bad_file, struct ts_error *err)
+				     struct ts_trace_check *check, bool *is_bad_file, struct ts_error *err)
 {
+	struct ts_index_trace trace = { .src = src, .max_len = opt->is_served ? TS_MAX_HASHED_AT_ONCE : UINT64_MAX };
 	struct ts_timeline *tl = new_timeline(rec, image, opt, err);
 	struct ts_index_file *f = NULL;
 	struct ts_index_key key;
@@ -118,10 +124,12 @@ struct ts_timeline *ts_index_policy_timeline(struct ts_recording *rec, struct ts
 			ts_timeline_free(tl);
 			return NULL;
 		}
-		f = find_file(src, opt, &key);
+		f = find_file(src, opt, &key, &trace);
 	}
-	if (!f || use_file(tl, f, is_bad_file, err))
+	if (!f || use_file(tl, f, is_bad_file, err)) {
+		ts_trace_check_init(check, tl, &trace);
 		return tl;
+	}
 	ts_timeline_free(tl);
 	return NULL;
 }

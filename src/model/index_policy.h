@@ -9,6 +9,7 @@
 
 #include "options.h"
 #include "src/timeline/timeline.h"
+#include "trace_check.h"
 
 /* May files be kept beside the trace? */
 bool ts_index_policy_keeps(const struct ts_model_options *opt);
@@ -16,13 +17,13 @@ bool ts_index_policy_keeps(const struct ts_model_options *opt);
 /*
  * A timeline over @rec, a recording of the trace @src.  What an index file already has need not be read;
  * what is missing goes to one, if the trace is large or @opt asks for it.  The log says what is wrong with
- * files.
+ * files.  @check gets what is to be done beside reading.
  *
  * Returns NULL on failure.  If *is_bad_file is set then a file was to blame, which has been removed: @rec is
  * to be closed, and all done once more.
  */
 struct ts_timeline *ts_index_policy_timeline(struct ts_recording *rec, struct ts_image *image,
 				     const struct ts_source *src, const struct ts_model_options *opt,
-				     bool *is_bad_file, struct ts_error *err);
+				     struct ts_trace_check *check, bool *is_bad_file, struct ts_error *err);
 
 #endif

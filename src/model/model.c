@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "index_policy.h"
+#include "trace_check.h"
 #include "src/base/clock.h"
 #include "src/base/log.h"
 #include "src/base/thread.h"
@@ -21,6 +22,7 @@ struct ts_model {
 	struct ts_image image;
 	struct ts_recording *rec; /* owned */
 	struct ts_timeline *tl;   /* owned */
+	struct ts_trace_check check;
 	struct ts_query *q;       /* owned; NULL until something is published */
 	bool is_asked_for;        /* the user named a number of jobs, more than one */
 	bool is_ended;            /* grow() has said so */
@@ -48,6 +50,7 @@ void ts_model_free(struct ts_model *m)
 	if (!m)
 		return;
 	ts_query_free(m->q);
+	ts_trace_check_fini(&m->check);
 	ts_timeline_free(m->tl);
 	ts_recording_close(m->rec);
 	ts_image_fini(&m->image);
@@ -103,7 +106,7 @@ bool ts_model_open(struct ts_model *m, struct ts_source *src, struct ts_error *e
 		if (!m->rec)
 			return false;
 		m->rec->source = m->src;
-		m->tl = ts_index_policy_timeline(m->rec, &m->image, src, &m->opt, &is_bad_file, err);
+		m->tl = ts_index_policy_timeline(m->rec, &m->image, src, &m->opt, &m->check, &is_bad_file, err);
 	}
 	if (!m->tl && err->code == TS_OK)
 		ts_fail(err, TS_EIO, TS_NO_OFF, "its index file cannot be used, nor removed");
@@ -131,8 +134,15 @@ static bool publish(struct ts_model *m, struct ts_error *err)
 	return m->q || err->code == TS_OK;
 }
 
+/* Bytes of the trace to hash beside reading @n_steps: few formats take more for a step. */
+static uint64_t hash_len(uint64_t n_steps)
+{
+	return n_steps > UINT64_MAX / 512 ? UINT64_MAX : (UINT64_C(1) << 20) + n_steps * 512;
+}
+
 enum ts_next ts_model_grow(struct ts_model *m, uint64_t n_steps, struct ts_error *err)
 {
+	bool is_left;
 	enum ts_grow grow = ts_timeline_grow(m->tl, n_steps, err);
 
 	if (grow == TS_GROW_FAILED) {
@@ -142,9 +152,10 @@ enum ts_next ts_model_grow(struct ts_model *m, uint64_t n_steps, struct ts_error
 	if (grow == TS_GROW_DONE && !m->is_ended && m->tl->damage.code != TS_OK)
 		ts_fail_prefix(&m->tl->damage, "%s", m->rec->format);
 	m->is_ended = grow == TS_GROW_DONE;
+	is_left = ts_trace_check_grow(&m->check, m->tl, hash_len(n_steps));
 	if (!publish(m, err))
 		return TS_FAIL;
-	return grow == TS_GROW_DONE ? TS_END : TS_ITEM;
+	return grow == TS_GROW_DONE && !is_left ? TS_END : TS_ITEM;
 }
 
 enum ts_next ts_model_grow_for(struct ts_model *m, int64_t ns)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "labels.h"
+#include "src/base/vec.h"
 
 /* Spans that are nearer than that are one. */
 #define NEAR 4096u
@@ -39,15 +40,9 @@ static void extend(struct ts_area *x, uint64_t first, uint64_t last)
 
 static void append(struct ts_areas *a, const struct ts_area *x)
 {
-	if (a->n == a->cap) {
-		size_t cap = a->cap ? 2 * a->cap : 256;
-		struct ts_area *items = realloc(a->items, cap * sizeof(*items));
-
-		a->is_failed |= !items;
-		if (!items)
-			return;
-		a->items = items;
-		a->cap = cap;
+	if (!ts_vec_reserve(&a->items, a->n, &a->cap, 1, sizeof(*a->items))) {
+		a->is_failed = true;
+		return;
 	}
 	a->items[a->n++] = *x;
 }

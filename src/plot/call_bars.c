@@ -6,8 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/ask/cells.h"
-#include "src/ask/names.h"
+#include "src/ask/verbs/cells.h"
+#include "src/base/vec.h"
+#include "src/symbols/names.h"
 #include "src/query/call_list.h"
 
 #define STEPS_A_TURN 1000000u
@@ -126,15 +127,9 @@ static void keep(struct taking *t, struct ts_call_thread *x, const struct ts_cal
 	note_depth(x, ts_grid_col(t->grid, bar->from), bar->depth);
 	if (bar->depth > TS_CALL_DEPTHS || bar->until - bar->from < t->bars->min_len)
 		return;
-	if (x->n == x->cap) {
-		size_t cap = x->cap ? 2 * x->cap : 256;
-		struct ts_call_bar *bars = realloc(x->bars, cap * sizeof(*bars));
-
-		t->bars->is_failed |= !bars;
-		if (!bars)
-			return;
-		x->bars = bars;
-		x->cap = cap;
+	if (!ts_vec_reserve(&x->bars, x->n, &x->cap, 1, sizeof(*x->bars))) {
+		t->bars->is_failed = true;
+		return;
 	}
 	kept = &x->bars[x->n++];
 	*kept = *bar;

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "src/base/room.h"
+#include "src/base/vec.h"
 
 void ts_moments_fini(struct ts_moments *m)
 {
@@ -13,7 +13,7 @@ void ts_moments_fini(struct ts_moments *m)
 
 static bool add(struct ts_moments *m, const struct ts_moment *x)
 {
-	if (!ts_room(&m->items, m->n, &m->cap, 4096, sizeof(*m->items)))
+	if (!ts_vec_reserve(&m->items, m->n, &m->cap, 1, sizeof(*m->items)))
 		return false;
 	m->items[m->n++] = *x;
 	return true;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/room.h"
+#include "src/base/vec.h"
 
 /* More of them are not looked through. */
 #define MAX_OWNERS 4096u
@@ -19,7 +19,7 @@ static bool add(struct ts_owners *o, const struct ts_owner *x)
 {
 	if (!x->name || !*x->name || o->n == MAX_OWNERS)
 		return true;
-	if (!ts_room(&o->items, o->n, &o->cap, 64, sizeof(*o->items)))
+	if (!ts_vec_reserve(&o->items, o->n, &o->cap, 1, sizeof(*o->items)))
 		return false;
 	o->items[o->n++] = *x;
 	return true;

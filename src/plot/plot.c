@@ -8,9 +8,9 @@
 
 #include "moments.h"
 #include "owners.h"
-#include "src/ask/cells.h"
-#include "src/ask/names.h"
-#include "src/base/room.h"
+#include "src/ask/verbs/cells.h"
+#include "src/symbols/names.h"
+#include "src/base/vec.h"
 #include "src/query/scan.h"
 
 /* A range of at most so many chunks is decoded. */
@@ -190,7 +190,7 @@ static void look_inside(void *user, uint64_t pos)
 
 static bool add_run(struct gathering *g, const struct run *x)
 {
-	if (!ts_room(&g->runs, g->n_runs, &g->cap_runs, 1024, sizeof(*g->runs)))
+	if (!ts_vec_reserve(&g->runs, g->n_runs, &g->cap_runs, 1, sizeof(*g->runs)))
 		return false;
 	g->runs[g->n_runs++] = *x;
 	return true;

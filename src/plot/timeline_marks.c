@@ -8,7 +8,8 @@
 
 #include "src/arch/signals.h"
 #include "src/arch/syscall_name.h"
-#include "src/ask/names.h"
+#include "src/base/vec.h"
+#include "src/symbols/names.h"
 #include "src/query/query.h"
 
 static const char *const kind_names[TS_N_MARK_KINDS] = {
@@ -62,15 +63,9 @@ static void add(struct taking *t, uint64_t pos, const char *name)
 		last->n++;
 		return;
 	}
-	if (l->n == l->cap) {
-		size_t cap = l->cap ? 2 * l->cap : 64;
-		struct ts_timeline_mark *items = realloc(l->items, cap * sizeof(*items));
-
-		t->marks->is_failed |= !items;
-		if (!items)
-			return;
-		l->items = items;
-		l->cap = cap;
+	if (!ts_vec_reserve(&l->items, l->n, &l->cap, 1, sizeof(*l->items))) {
+		t->marks->is_failed = true;
+		return;
 	}
 	l->items[l->n++] =
 		(struct ts_timeline_mark){ .pos = pos, .n = 1, .label = ts_labels_add(t->labels, name) };

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "src/ask/find_symbols.h"
+#include "src/symbols/find_symbols.h"
 
 static bool find_symbols(const struct ts_asker *a, struct ts_symbols *symbols, struct ts_local_files *local,
 			 struct ts_error *err)
@@ -30,6 +30,8 @@ bool ts_asker_init(struct ts_asker *a, struct ts_query *q, const struct ts_cli *
 	a->marks = ts_marks_new(cli->trace);
 	a->symbols = ts_symbols_new();
 	ts_local_files_init(&a->local, q);
+	a->local.packed = cli->libraries;
+	a->local.n_packed = cli->n_libraries;
 	if (!a->marks || !a->symbols)
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
 	a->ask = (struct ts_ask){ .q = q,

@@ -8,9 +8,9 @@
 #include <stdbool.h>
 
 #include "cli.h"
-#include "src/ask/marks.h"
-#include "src/ask/names.h"
-#include "src/ask/symbols.h"
+#include "src/ask/grammar/marks.h"
+#include "src/symbols/names.h"
+#include "src/symbols/symbols.h"
 #include "src/ask/verb.h"
 #include "src/query/local_files.h"
 

@@ -22,6 +22,7 @@
 
 enum option_id {
 	OPT_ARCH,
+	OPT_AS,
 	OPT_AT,
 	OPT_BOX,
 	OPT_COLLECT,
@@ -30,6 +31,8 @@ enum option_id {
 	OPT_EXEC,
 	OPT_EXPORT_DIR,
 	OPT_FORMAT,
+	OPT_FROM,
+	OPT_GRAMMAR,
 	OPT_HELP,
 	OPT_IMAGE,
 	OPT_IN,
@@ -51,6 +54,7 @@ enum option_id {
 	OPT_SCAN,
 	OPT_SYSROOT,
 	OPT_TSV,
+	OPT_UNTIL,
 	OPT_VERSION,
 	OPT_WITH,
 	N_LONG_OPTIONS,
@@ -61,6 +65,7 @@ enum option_id {
 
 static const struct option long_options[] = {
 	[OPT_ARCH] = { "arch", required_argument, NULL, OPT_ARCH },
+	[OPT_AS] = { "as", required_argument, NULL, OPT_AS },
 	[OPT_AT] = { "at", required_argument, NULL, OPT_AT },
 	[OPT_BOX] = { "box", no_argument, NULL, OPT_BOX },
 	[OPT_COLLECT] = { "collect", required_argument, NULL, OPT_COLLECT },
@@ -69,6 +74,8 @@ static const struct option long_options[] = {
 	[OPT_EXEC] = { "exec", required_argument, NULL, OPT_EXEC },
 	[OPT_EXPORT_DIR] = { "export-dir", required_argument, NULL, OPT_EXPORT_DIR },
 	[OPT_FORMAT] = { "format", required_argument, NULL, OPT_FORMAT },
+	[OPT_FROM] = { "from", required_argument, NULL, OPT_FROM },
+	[OPT_GRAMMAR] = { "grammar", required_argument, NULL, OPT_GRAMMAR },
 	[OPT_HELP] = { "help", no_argument, NULL, OPT_HELP },
 	[OPT_IMAGE] = { "image", required_argument, NULL, OPT_IMAGE },
 	[OPT_IN] = { "in", required_argument, NULL, OPT_IN },
@@ -90,6 +97,7 @@ static const struct option long_options[] = {
 	[OPT_SCAN] = { "scan", no_argument, NULL, OPT_SCAN },
 	[OPT_SYSROOT] = { "sysroot", required_argument, NULL, OPT_SYSROOT },
 	[OPT_TSV] = { "tsv", no_argument, NULL, OPT_TSV },
+	[OPT_UNTIL] = { "until", required_argument, NULL, OPT_UNTIL },
 	[OPT_VERSION] = { "version", no_argument, NULL, OPT_VERSION },
 	[OPT_WITH] = { "with", required_argument, NULL, OPT_WITH },
 	[N_LONG_OPTIONS] = { NULL, 0, NULL, 0 },
@@ -97,6 +105,7 @@ static const struct option long_options[] = {
 
 /* Which commands take an option; those that all commands on a trace take have no line. */
 static const unsigned option_commands[N_OPTIONS] = {
+	[OPT_AS] = ON(EXPORT),
 	[OPT_AT] = ON(EXPORT),
 	[OPT_BOX] = ON(SQL),
 	[OPT_COLLECT] = ON(EXPORT),
@@ -104,11 +113,13 @@ static const unsigned option_commands[N_OPTIONS] = {
 	[OPT_CSV] = ON(SQL),
 	[OPT_EXPORT_DIR] = ON(SERVE) | ON(GDB) | ON(LLDB) | ON(DAP),
 	[OPT_FILE] = ON(SQL),
+	[OPT_FROM] = ON(RECORD),
 	[OPT_IN] = ON(PLOT),
 	[OPT_JSON] = ON(INFO) | ON(QUERY) | ON(DIFF) | ON(SQL),
 	[OPT_LIMIT] = ON(RECORD),
 	[OPT_LOG] = ON_ALL | ON(RECORD) | ON(UNPACK),
 	[OPT_MAX_CLIENTS] = ON(SERVE),
+	[OPT_MAX_MEMORY] = ON_ALL | ON(RECORD),
 	[OPT_ONCE] = ON(SERVE),
 	[OPT_OUTPUT] = ON(EXPORT) | ON(PACK) | ON(PLOT) | ON(RECORD) | ON(UNPACK),
 	[OPT_POSITIONS] = ON(EXPORT),
@@ -119,6 +130,7 @@ static const unsigned option_commands[N_OPTIONS] = {
 	[OPT_SCAN] = ON(SQL),
 	[OPT_SYSROOT] = ON_ALL | ON(RECORD),
 	[OPT_TSV] = ON(SQL),
+	[OPT_UNTIL] = ON(RECORD),
 	[OPT_WITH] = ON(RECORD),
 };
 
@@ -134,7 +146,7 @@ static const struct command {
 	[TS_CMD_DAP] = { "dap", "[TRACE [PROG]] [-- GDB-ARGS...]", 0, 2 },
 	[TS_CMD_INFO] = { "info", "TRACE...", 1, INT_MAX },
 	[TS_CMD_INDEX] = { "index", "TRACE", 1 },
-	[TS_CMD_EXPORT] = { "export", "TRACE -o OUT.tf", 1 },
+	[TS_CMD_EXPORT] = { "export", "TRACE -o OUT [--as FORM]", 1 },
 	[TS_CMD_QUERY] = { "query", "TRACE VERB ...", 2 },
 	[TS_CMD_SQL] = { "sql", "TRACE [\"SELECT ...\"] [-f FILE] [--csv|--tsv|--json|--box] [--save OUT.db] [--scan]", 1, 1 },
 	[TS_CMD_DIFF] = { "diff", "TRACE TRACE2 [--rebase] [--json]", 2 },
@@ -281,6 +293,14 @@ static bool select_frames(struct ts_cli *cli, int id)
 	return err.code == TS_OK || usage_error("--%s: %s", long_options[id].name, err.text);
 }
 
+static bool set_place(struct ts_record_place *place, const char *option, const char *arg)
+{
+	if (ts_record_place_parse(place, arg))
+		return true;
+	return usage_error("%s %s: a place is FUNC, FILE:LINE, an address (0x...) or SIGUSR1, then perhaps :N for the N-th time",
+			   option, arg);
+}
+
 static bool set_with(struct ts_cli *cli, const char *name)
 {
 	if (!strcmp(name, "qemu"))
@@ -298,6 +318,9 @@ static bool set_option(struct ts_cli *cli, int id)
 	case OPT_ARCH:
 		cli->arch = optarg;
 		break;
+	case OPT_AS:
+		cli->form = optarg;
+		break;
 	case OPT_AT:
 	case OPT_COLLECT:
 	case OPT_POSITIONS:
@@ -314,6 +337,11 @@ static bool set_option(struct ts_cli *cli, int id)
 		break;
 	case OPT_FORMAT:
 		cli->format = optarg;
+		break;
+	case OPT_GRAMMAR:
+		if (ts_is_stdin(optarg))
+			return usage_error("--grammar -: save it in a file");
+		cli->grammar = optarg;
 		break;
 	case OPT_IMAGE:
 		return add_image(cli, optarg);
@@ -336,6 +364,10 @@ static bool set_option(struct ts_cli *cli, int id)
 	case OPT_JSON:
 		cli->is_json = true;
 		break;
+	case OPT_FROM:
+		return set_place(&cli->from, "--from", optarg);
+	case OPT_UNTIL:
+		return set_place(&cli->until, "--until", optarg);
 	case OPT_LIMIT:
 		return set_size(&cli->limit, "--limit", optarg);
 	case OPT_LOG:
@@ -448,7 +480,9 @@ static bool check_options(const struct ts_cli *cli, uint64_t seen)
 					   i == OPT_OUTPUT ? "-o" : i == OPT_FILE ? "-f" : long_options[i].name);
 	}
 	if (cli->command == TS_CMD_EXPORT && !cli->output)
-		return usage_error("'tracestub export' needs -o OUT.tf");
+		return usage_error("'tracestub export' needs -o OUT.tf, or -o OUT.tenet or --as FORM for lines of text");
+	if (cli->grammar && cli->format)
+		return usage_error("--grammar names the format: --format says nothing beside it");
 	if (cli->command == TS_CMD_PLOT && (!cli->output || !ts_picture_is_name(cli->output)))
 		return usage_error("'tracestub plot' needs -o OUT.svg, or -o OUT.html for a page that zooms");
 	if ((cli->command == TS_CMD_PACK || cli->command == TS_CMD_UNPACK) && !cli->output)

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "record_place.h"
 #include "src/base/log.h"
 #include "src/export/selection.h"
 
@@ -63,10 +64,13 @@ struct ts_cli {
 	size_t n_threads;
 	char **traces;     /* of commands that take several; trace is the first */
 	size_t n_traces;
+	const char *grammar; /* a file; NULL when not given */
 	const char *format, *arch, *sysroot, *index; /* NULL when not given */
 	struct ts_file_option exec;
 	struct ts_file_option images[TS_MAX_IMAGES];
 	unsigned n_images;
+	struct ts_packed_library *libraries; /* borrowed; those that were packed with the trace */
+	size_t n_libraries;
 	bool is_quiet, is_once, is_json, is_rebased;
 	bool *has_shown;     /* borrowed; info of several: has one been printed?  NULL: it is the only one */
 	bool has_no_sandbox; /* --no-sandbox */
@@ -77,12 +81,14 @@ struct ts_cli {
 	enum ts_level level; /* what the log shows */
 	const char *export_dir; /* serve, gdb; NULL when not given */
 	const char *output; /* export, plot, record */
+	const char *form;   /* export: --as; NULL when not given */
 	const char *range;  /* plot: A:B; NULL when not given */
 	char **program;     /* record: it and its arguments, NULL-terminated */
 	enum ts_with with;  /* record: the engine */
 	const char *qemu;   /* record: QEMU's file or name; NULL when not given */
 	const char *cpu;    /* record: the processor's model; NULL when not given */
 	uint64_t limit;     /* record: bytes; UINT64_MAX without --limit */
+	struct ts_record_place from, until; /* record: where it begins and ends */
 	struct ts_selection_options selection; /* export */
 	const char *at_symbols[TS_MAX_SELECTED]; /* export: what --at names by symbols; n_at_symbols of them */
 	unsigned n_at_symbols;

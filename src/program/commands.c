@@ -12,10 +12,11 @@
 #include "meter.h"
 #include "message.h"
 #include "report.h"
-#include "src/ask/question.h"
+#include "src/ask/grammar/question.h"
 #include "src/base/log.h"
 #include "src/base/utf8.h"
 #include "src/export/export.h"
+#include "src/export/listing.h"
 #include "src/query/query.h"
 
 #define FRAMES_A_TURN 4096
@@ -207,16 +208,81 @@ static bool find_selection(struct ts_selection_options *o, struct ts_query *q, c
 	return done;
 }
 
+/* ------------------------------------------------------------------------------------- lines of text */
+
+static bool write_lines(struct ts_query *q, enum ts_listing_form form, const struct ts_selection_options *o,
+			const struct ts_cli *cli, struct ts_error *err)
+{
+	uint64_t first = o->has_positions ? o->first : 0, last = o->has_positions ? o->last : UINT64_MAX;
+	struct ts_listing *l = ts_listing_new(q, form, cli->output, first, last, err);
+	uint64_t end = last < ts_query_end(q) ? last : ts_query_end(q);
+	struct ts_meter meter;
+	enum ts_next next;
+
+	if (!l)
+		return false;
+	ts_meter_init(&meter, cli, cli->output, "exporting", "positions");
+	ts_interrupt_catch();
+	do {
+		next = ts_listing_run(l, FRAMES_A_TURN, err);
+		ts_meter_show(&meter, (double)(ts_listing_done(l) - first) / (double)(end - first + 1),
+			      ts_listing_done(l) - first);
+	} while (next == TS_ITEM && !ts_is_interrupted());
+	ts_meter_clear(&meter);
+	if (next == TS_END && ts_listing_left_out(l))
+		ts_log(TS_LOG_WARN, "%" PRIu64 " writes of unknown values are left out: readers see the bytes before",
+		       ts_listing_left_out(l));
+	if (next == TS_END && form != TS_LISTING_CSV && ts_listing_forgotten(l))
+		ts_log(TS_LOG_WARN, "%" PRIu64 " times a register became unknown, which lines cannot say: readers see the value before",
+		       ts_listing_forgotten(l));
+	if (next == TS_END && !cli->is_quiet)
+		ts_message(strcmp(cli->output, "-") ? stdout : stderr, "%s: %" PRIu64 " positions", cli->output,
+			   ts_listing_done(l) - first);
+	ts_listing_free(l);
+	if (next == TS_ITEM) {
+		ts_message(stderr, "tracestub: %s: interrupted; it was not written", cli->output);
+		ts_interrupt_end();
+	}
+	ts_interrupt_release();
+	return next == TS_END;
+}
+
+static bool ends_with(const char *name, const char *suffix)
+{
+	size_t len = strlen(name), n = strlen(suffix);
+
+	return len > n && !strcmp(name + len - n, suffix);
+}
+
+/* By --as, or by the name of the file.  *is_frames: it is a trace file of gdb. */
+static bool choose_form(const struct ts_cli *cli, enum ts_listing_form *form, bool *is_frames, struct ts_error *err)
+{
+	bool is_plus = ends_with(cli->output, ".tenet") || ends_with(cli->output, ".trace");
+
+	*is_frames = cli->form ? !strcmp(cli->form, "tfile") : !is_plus && !ends_with(cli->output, ".csv");
+	if (!cli->form)
+		*form = is_plus ? TS_LISTING_TENETPP : TS_LISTING_CSV;
+	if (!cli->form || *is_frames || ts_listing_find(cli->form, form))
+		return true;
+	return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "--as %s: the forms are tfile, tenet, tenetpp, execlog and csv",
+		       cli->form);
+}
+
 enum ts_status ts_run_export(struct ts_model *m, const struct ts_cli *cli)
 {
+	enum ts_listing_form form;
+	bool is_frames;
+
 	struct ts_query *q = ts_model_query(m);
 	struct ts_selection_options selected;
 	struct ts_selection s;
 	struct ts_error err;
 
 	ts_error_reset(&err);
-	if (!find_selection(&selected, q, cli, &err))
+	if (!choose_form(cli, &form, &is_frames, &err) || !find_selection(&selected, q, cli, &err))
 		return ts_report_failure(NULL, &err);
+	if (!is_frames)
+		return write_lines(q, form, &selected, cli, &err) || err.code == TS_OK ? TS_STATUS_OK : ts_report_failure(cli->output, &err);
 	if (!ts_selection_init(&s, q, &selected, &err)) {
 		ts_selection_fini(&s);
 		return ts_report_failure(cli->trace, &err);

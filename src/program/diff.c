@@ -3,9 +3,9 @@
 
 #include "report.h"
 #include "show.h"
-#include "src/ask/answer.h"
-#include "src/ask/diff.h"
-#include "src/ask/question.h"
+#include "src/ask/output/answer.h"
+#include "src/ask/diff/diff.h"
+#include "src/ask/grammar/question.h"
 
 static struct ts_answer *begin(struct ts_ask *ask, struct ts_model *b, const struct ts_cli *cli,
 			       struct ts_error *err)

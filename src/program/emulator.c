@@ -176,21 +176,41 @@ bool ts_program_has_emulator(struct ts_program *p)
 	return look_up(p->emulated->qemu, p->emulator) && !is_static(p->emulator);
 }
 
+/* What records a program of @e without QEMU, as the end of a sentence. */
+static const char *other_engine(const struct ts_emulated *e)
+{
+	if (!e->vg_arch)
+		return "";
+	return HAVE_VALGRIND ? ", and --with valgrind needs none" :
+			       ", and tracestub built with Debian's package valgrind needs none";
+}
+
+/* @found: a QEMU that is static; NULL: there is none. */
+static int refuse_emulator(const struct ts_emulated *e, const char *found)
+{
+	ts_message(stderr,
+		   "tracestub: recording needs a %s that loads plugins%s%s%s: apt-get install qemu-user on Debian 12; "
+		   "Debian 13 and later have none, but --qemu FILE takes another%s",
+		   e->qemu, found ? " (" : "", found ? found : "", found ? " is static and loads none)" : "", other_engine(e));
+	return 1;
+}
+
 int ts_program_find_emulator(struct ts_program *p, const char *path_of_it)
 {
 	const char *name = p->emulated->qemu;
 	char other[64], path[PATH_MAX];
 	bool is_there = look_up(path_of_it ? path_of_it : name, p->emulator);
 
-	if (is_there && path_of_it && !is_executable(p->emulator))
+	if (path_of_it && !is_there)
+		return fail(1, path_of_it, "there is no such program");
+	if (path_of_it && !is_executable(p->emulator))
 		return fail(1, path_of_it, strerror(errno));
 	if (is_there && !is_static(p->emulator))
 		return 0;
 	snprintf(other, sizeof(other), "%s-static", name);
-	ts_message(stderr,
-		   "tracestub: recording needs %s of Debian 12's package qemu-user%s: apt-get install qemu-user",
-		   name, is_there || look_up(other, path) ? " (the static one cannot load plugins)" : "");
-	return 1;
+	if (is_there)
+		return refuse_emulator(p->emulated, p->emulator);
+	return refuse_emulator(p->emulated, look_up(other, path) ? path : NULL);
 }
 
 int ts_program_find(struct ts_program *p, char **argv)

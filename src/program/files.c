@@ -68,7 +68,7 @@ bool ts_files_add(struct ts_model *m, const struct ts_cli *cli, enum ts_status *
 			return false;
 		}
 	}
-	return check_file(cli->exec.path, status) &&
+	return check_file(cli->exec.path, status) && check_file(cli->grammar, status) &&
 	       check_folder(cli->export_dir, "save files in", status) &&
 	       check_folder(cli->sysroot, "look for files in", status);
 }

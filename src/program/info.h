@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "src/ask/names.h"
+#include "src/symbols/names.h"
 #include "src/base/error.h"
 #include "src/query/query.h"
 

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "ask.h"
 #include "beside.h"
@@ -93,7 +94,7 @@ static bool needs_program(const struct ts_cli *cli)
 {
 	return ts_cli_is_server(cli) || cli->command == TS_CMD_QUERY || cli->command == TS_CMD_SQL ||
 	       cli->command == TS_CMD_PLOT ||
-	       cli->command == TS_CMD_EXPORT;
+	       cli->command == TS_CMD_EXPORT || cli->command == TS_CMD_PACK;
 }
 
 /*
@@ -177,12 +178,28 @@ static int serve_debugger(void *user, const char *path,
 	return serve(user, &(struct ts_service_options){ path, ready, ready_user });
 }
 
+/*
+ * May it be a packed recording, which brings its libraries along?  Those of this machine may be others.  More than the
+ * first bytes is not looked at here, outside of the sandbox.
+ */
+static bool may_be_packed(const char *trace)
+{
+	static const uint8_t zstd[4] = { 0x28, 0xb5, 0x2f, 0xfd };
+	uint8_t head[4] = { 0 };
+	int fd = open(trace, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	bool is_it = fd >= 0 && pread(fd, head, 4, 0) == 4 && !memcmp(head, zstd, 4);
+
+	if (fd >= 0)
+		close(fd);
+	return is_it;
+}
+
 static int run_debugger(struct ts_cli *cli)
 {
 	const struct ts_debugger_options opt = {
 		.kind = cli->command == TS_CMD_LLDB ? TS_DEBUGGER_LLDB
 			: cli->command == TS_CMD_DAP ? TS_DEBUGGER_DAP : TS_DEBUGGER_GDB,
-		.has_sysroot = cli->sysroot != NULL,
+		.has_sysroot = cli->sysroot != NULL || may_be_packed(cli->trace),
 		.args = cli->gdb_args,
 		.serve = serve_debugger,
 		.user = cli,

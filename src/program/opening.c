@@ -76,7 +76,7 @@ static bool add_thread(struct ts_opened *o, struct ts_source *src, struct ts_err
 		o->threads = threads;
 	if (src && !threads)
 		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no room for %zu files", o->n_threads + 1);
-	if (src && threads && check_unpacked(o, src, err) && !o->cli.format)
+	if (src && threads && check_unpacked(o, src, err) && !o->cli.format && !o->cli.grammar)
 		loader = ts_loader_probe(src, err);
 	if (err->code == TS_OK && loader != o->loader)
 		ts_fail(err, TS_EUSAGE, TS_NO_OFF, "its format is %s, not %s", loader->name, o->loader->name);
@@ -130,6 +130,14 @@ static bool add_packed_images(struct ts_opened *o, struct ts_error *err)
 	return true;
 }
 
+/* By --grammar, --format, or the contents. */
+static const struct ts_loader *choose_loader(const struct ts_opened *o, struct ts_error *err)
+{
+	if (o->cli.grammar)
+		return ts_loader_find("grammar");
+	return o->cli.format ? ts_loader_find(o->cli.format) : ts_loader_probe(o->src, err);
+}
+
 static bool open_source(struct ts_opened *o, struct ts_error *err)
 {
 	char dir[PATH_MAX];
@@ -149,7 +157,7 @@ static bool open_source(struct ts_opened *o, struct ts_error *err)
 		       !add_packed_images(o, err)))
 		return false;
 	if (o->src)
-		o->loader = o->cli.format ? ts_loader_find(o->cli.format) : ts_loader_probe(o->src, err);
+		o->loader = choose_loader(o, err);
 	return o->loader && open_threads(o, &opt, err);
 }
 
@@ -188,7 +196,9 @@ static bool check_processor(const struct ts_cli *cli, const struct ts_arch *reco
 static struct ts_recording *load(void *user, const struct ts_recording *like, struct ts_error *err)
 {
 	const struct ts_opened *o = user;
+	struct ts_source *grammar = o->cli.grammar ? ts_source_open(o->cli.grammar, err) : NULL;
 	const struct ts_loader_options opt = {
+		.grammar = grammar,
 		.exec = o->cli.exec.path,
 		.exec_base = o->cli.exec.has_base ? &o->cli.exec.base : NULL,
 		.threads = (const struct ts_source *const *)o->threads,
@@ -197,8 +207,11 @@ static struct ts_recording *load(void *user, const struct ts_recording *like, st
 		.like = like,
 	};
 	const struct ts_error *damage = ts_source_damage(o->src);
-	struct ts_recording *rec = ts_loader_open(o->loader, o->src, &opt, err);
+	struct ts_recording *rec = NULL;
 
+	if (grammar || !o->cli.grammar)
+		rec = ts_loader_open(o->loader, o->src, &opt, err);
+	ts_source_close(grammar);
 	if (!rec)
 		ts_fail_prefix(err, "%s", o->loader->name);
 	else if (damage->code != TS_OK)

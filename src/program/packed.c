@@ -16,11 +16,12 @@
 #include "meter.h"
 #include "message.h"
 #include "report.h"
-#include "src/ask/marks.h"
+#include "src/ask/grammar/marks.h"
 #include "src/base/cache_dir.h"
 #include "src/base/log.h"
 #include "src/base/whole.h"
 #include "src/index/trace_keys.h"
+#include "src/query/local_files.h"
 #include "src/query/locate.h"
 #include "src/trace/object.h"
 #include "src/trace/pack.h"
@@ -38,6 +39,7 @@
 
 #define COPY_SUFFIX    ".program"
 #define IMAGES         "image/"
+#define LIBRARIES      "library/"
 #define NO_MEMORY(err) ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted")
 
 /* -------------------------------------------------------------------------------------------- opening */
@@ -240,6 +242,27 @@ static bool adopt_images(const struct ts_pack *p, struct ts_cli *cli, struct ts_
 	return true;
 }
 
+/* They are looked for by the address of the module. */
+static bool adopt_libraries(const struct ts_pack *p, struct ts_cli *cli, struct ts_packed_files *files,
+			    struct ts_error *err)
+{
+	const struct ts_pack_member *m = NULL;
+
+	while ((m = ts_pack_next(p, m, LIBRARIES)) && files->n_libraries < TS_MAX_IMAGES) {
+		struct ts_packed_library *library = &files->libraries[files->n_libraries];
+		char *copy;
+
+		if (!copy_member(p, m, cli->trace, files, &copy, err))
+			return false;
+		if (copy)
+			*library = (struct ts_packed_library){ copy, strtoull(m->name + strlen(LIBRARIES), NULL, 16) };
+		files->n_libraries += copy != NULL;
+	}
+	cli->libraries = files->libraries;
+	cli->n_libraries = files->n_libraries;
+	return true;
+}
+
 bool ts_packed_adopt(struct ts_cli *cli, const struct ts_source *src, struct ts_packed_files *files,
 		     struct ts_error *err)
 {
@@ -250,7 +273,8 @@ bool ts_packed_adopt(struct ts_cli *cli, const struct ts_source *src, struct ts_
 	if (!archive)
 		return true;
 	done = ts_pack_init(&p, archive, err) && adopt_marks(&p, cli->trace, err) &&
-	       adopt_program(&p, cli, files, err) && adopt_images(&p, cli, files, err);
+	       adopt_program(&p, cli, files, err) && adopt_images(&p, cli, files, err) &&
+	       adopt_libraries(&p, cli, files, err);
 	ts_pack_fini(&p);
 	return done;
 }
@@ -260,6 +284,8 @@ void ts_packed_files_fini(struct ts_packed_files *files)
 	free(files->exec);
 	while (files->n_images)
 		free(files->images[--files->n_images]);
+	while (files->n_libraries)
+		free((char *)files->libraries[--files->n_libraries].path);
 }
 
 /* -------------------------------------------------------------------------------------------- packing */
@@ -333,14 +359,64 @@ static bool add_images(struct ts_pack_writer *w, const struct ts_cli *cli, struc
 	return true;
 }
 
-static bool add_all(struct ts_pack_writer *w, const struct ts_cli *cli, const struct ts_source *trace,
-		    const struct ts_index_facts *index, struct ts_error *err)
+/* How far packing is, and what was packed. */
+struct packing {
+	struct ts_meter meter;
+	uint64_t n_bytes; /* of all that is packed */
+	unsigned n_libraries, n_left; /* packed; named by the recording, but not here as they were */
+};
+
+/* Is the module of ordinal @i the same file at the same place as one before it? */
+static bool is_packed_yet(const struct ts_query *q, size_t i, const struct ts_module_info *m)
+{
+	struct ts_module_info before;
+
+	for (size_t k = 0; k < i && ts_query_module(q, k, &before); k++) {
+		if (before.first == m->first && before.file && !strcmp(before.file, m->file))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * The libraries that the recording names, where they are on this machine and are what was recorded.  *n gets how many, and
+ * *n_left of how many there is no such file.
+ */
+static bool add_libraries(struct ts_pack_writer *w, struct ts_query *q, const struct ts_cli *cli, unsigned *n,
+			  unsigned *n_left, struct ts_error *err)
+{
+	const struct ts_facts *facts = ts_query_facts(q);
+	struct ts_local_files local;
+	struct ts_module_info m;
+	char folder[40];
+	bool done = true;
+
+	ts_local_files_init(&local, q);
+	for (size_t i = 0; done && !cli->sysroot && ts_query_module(q, i, &m); i++) {
+		bool is_program = m.file && facts->exec_path && !strcmp(m.file, facts->exec_path);
+		const struct ts_source *src = m.file && !is_program && *n < TS_MAX_IMAGES ? ts_local_file(&local, m.file)
+											  : NULL;
+
+		if (src && !is_packed_yet(q, i, &m)) {
+			snprintf(folder, sizeof(folder), LIBRARIES "0x%" PRIx64 "/", m.first);
+			done = ts_pack_writer_add(w, folder, m.file, src, err);
+			++*n;
+		}
+		*n_left += m.file && *m.file == '/' && !is_program && !src;
+	}
+	ts_local_files_fini(&local);
+	return done;
+}
+
+static bool add_all(struct ts_pack_writer *w, struct packing *p, struct ts_query *q, const struct ts_cli *cli,
+		    const struct ts_source *trace, const struct ts_index_facts *index, struct ts_error *err)
 {
 	return (ts_pack_writer_add(w, "trace/", cli->trace, trace, err) ||
 		ts_fail_prefix(err, "%s", cli->trace)) &&
 	       add_others(w, cli, err) &&
 	       (!cli->exec.path || add_file(w, "program/", cli->exec.path, cli->exec.path, err)) &&
-	       add_images(w, cli, err) && add_marks(w, cli->trace, err) && add_index(w, index, err);
+	       add_images(w, cli, err) && add_libraries(w, q, cli, &p->n_libraries, &p->n_left, err) &&
+	       add_marks(w, cli->trace, err) && add_index(w, index, err);
 }
 
 /*
@@ -368,7 +444,8 @@ static bool find_base(struct ts_query *q, const struct ts_cli *cli, struct ts_pa
 }
 
 /* What was packed, what it costs. */
-static void show(const struct ts_pack_writer *w, const struct ts_cli *cli, uint64_t n_steps, bool has_index)
+static void show(const struct ts_pack_writer *w, const struct packing *p, const struct ts_cli *cli, uint64_t n_steps,
+		 bool has_index)
 {
 	struct ts_buf line;
 
@@ -381,6 +458,11 @@ static void show(const struct ts_pack_writer *w, const struct ts_cli *cli, uint6
 	ts_buf_printf(&line, "%s%s%s; %" PRIu64 " bytes", has_index ? ", its index" : "",
 	       cli->exec.path ? ", the program" : "", cli->n_images ? ", the files beneath it" : "",
 	       w->zstd.n_out);
+	if (p->n_libraries)
+		ts_buf_printf(&line, ", with %u librar%s", p->n_libraries, p->n_libraries == 1 ? "y" : "ies");
+	if (p->n_left)
+		ts_buf_printf(&line, ", without %u file%s of it that %s not here", p->n_left, p->n_left == 1 ? "" : "s",
+			      p->n_left == 1 ? "is" : "are");
 	if (n_steps)
 		ts_buf_printf(&line, ", %.3f for each of %" PRIu64 " instructions", (double)w->zstd.n_out / (double)n_steps,
 		       n_steps);
@@ -388,12 +470,6 @@ static void show(const struct ts_pack_writer *w, const struct ts_cli *cli, uint6
 	ts_message(stdout, "%s", ts_buf_ok(&line) ? ts_buf_text(&line) : "packed");
 	ts_buf_fini(&line);
 }
-
-/* How far packing is. */
-struct packing {
-	struct ts_meter meter;
-	uint64_t n_bytes; /* of all that is packed */
-};
 
 static void show_packing(void *user, uint64_t n_bytes)
 {
@@ -432,12 +508,12 @@ static bool pack(struct ts_model *m, const struct ts_cli *cli, struct ts_error *
 	done = ts_pack_writer_init(&w, cli->output, &facts, err) && done;
 	w.progress = show_packing;
 	w.user = &packing;
-	done = done && add_all(&w, cli, trace, &index, err) && ts_pack_writer_finish(&w, err);
+	done = done && add_all(&w, &packing, ts_model_query(m), cli, trace, &index, err) && ts_pack_writer_finish(&w, err);
 	ts_meter_clear(&packing.meter);
 	if (done && index.is_finished)
 		keep_origin(cli);
 	if (done)
-		show(&w, cli, ts_query_end(ts_model_query(m)), index.is_finished);
+		show(&w, &packing, cli, ts_query_end(ts_model_query(m)), index.is_finished);
 	ts_pack_writer_fini(&w);
 	ts_source_close(trace);
 	return done;
@@ -537,7 +613,7 @@ static bool for_each_place(const struct ts_pack *p, const char *folder,
 			   bool (*act)(const struct ts_pack *, const struct place *, struct ts_error *),
 			   struct ts_error *err)
 {
-	static const char *const kinds[] = { "trace/", "thread/", "beside/", "program/", IMAGES };
+	static const char *const kinds[] = { "trace/", "thread/", "beside/", "program/", IMAGES, LIBRARIES };
 	struct place to = { .m = NULL };
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {

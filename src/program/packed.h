@@ -8,6 +8,7 @@
 
 #include "cli.h"
 #include "src/model/model.h"
+#include "src/query/local_files.h"
 #include "src/trace/source.h"
 
 /* Copies of packed files, in the cache directory. */
@@ -15,12 +16,14 @@ struct ts_packed_files {
 	char *exec;                  /* owned; NULL: the program is not one */
 	char *images[TS_MAX_IMAGES]; /* owned */
 	unsigned n_images;
+	struct ts_packed_library libraries[TS_MAX_IMAGES]; /* their paths are owned */
+	unsigned n_libraries;
 	uint64_t len;                /* bytes of all of them */
 };
 
 /*
  * Take over what was packed with the trace @src, of cli->trace, if it was: its marks, where it has none yet,
- * its program, as --exec, and the files beneath it, as --image, where the command line names none.  *files gets
+ * its program, as --exec, the files beneath it, as --image, where the command line names none, and its libraries.  *files gets
  * the copies to which @cli then points; it needs ts_packed_files_fini() either way.
  *
  * Returns false if the packed recording is damaged (TS_ECORRUPT, TS_ETRUNC, TS_EIO), or memory is exhausted.

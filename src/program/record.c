@@ -17,8 +17,9 @@
 
 #include "installed.h"
 #include "loaders/usercorn/op_write.h"
+#include "memory_cap.h"
 #include "message.h"
-#include "recorder.h"
+#include "record_choice.h"
 #include "report.h"
 
 /* -------------------------------------------------------------------------------- before it runs */
@@ -130,12 +131,15 @@ static bool add_facts(struct ts_recorder *r)
 /* -------------------------------------------------------------------------------- running it */
 
 static volatile sig_atomic_t program_pid;
+static struct ts_recorder *toggled; /* gets SIGUSR1; NULL: the program gets it */
 
 /* The terminal's signals reach the program anyway; what somebody sends to this process is for it. */
 static void pass_on(int sig, siginfo_t *info, void *context)
 {
 	(void)context;
-	if (info->si_code <= 0 && program_pid)
+	if (sig == SIGUSR1 && toggled)
+		toggled->engine->toggle(toggled);
+	else if (info->si_code <= 0 && program_pid)
 		kill((pid_t)program_pid, sig);
 }
 
@@ -161,6 +165,7 @@ static bool start(struct ts_recorder *r)
 		r->engine->become(r, reader);
 	}
 	program_pid = r->pid;
+	toggled = r->engine->toggle ? r : NULL;
 	for (size_t i = 0; i < N_PASSED; i++) {
 		if (sigaction(passed[i], NULL, &was) == 0 && was.sa_handler != SIG_IGN)
 			sigaction(passed[i], &pass, NULL);
@@ -179,15 +184,20 @@ static void *wait_for_end(void *user)
 	int status = 0;
 
 	for (;;) {
-		if (waitpid(r->pid, &status, WUNTRACED) < 0 && errno != EINTR)
+		siginfo_t info = { 0 };
+
+		if (waitid(P_PID, (id_t)r->pid, &info, WEXITED | WSTOPPED | WNOWAIT) < 0 && errno != EINTR)
 			break;
-		if (WIFEXITED(status) || WIFSIGNALED(status))
+		if (info.si_code == CLD_EXITED || info.si_code == CLD_KILLED || info.si_code == CLD_DUMPED)
 			break;
-		if (WIFSTOPPED(status)) {
+		if (info.si_code == CLD_STOPPED && waitpid(r->pid, &status, WUNTRACED | WNOHANG) == r->pid &&
+		    WIFSTOPPED(status)) {
 			kill(getpid(), SIGSTOP);
 			kill(r->pid, SIGCONT);
 		}
 	}
+	r->is_too_large = ts_memory_cap_end(&r->memory); /* while no other process can have its id */
+	waitpid(r->pid, &status, 0);
 	r->status = status;
 	atomic_store(&r->is_dead, true);
 	r->engine->wake(r);
@@ -247,14 +257,25 @@ static void summarize(const struct ts_recorder *r)
 	uint64_t n = r->counts.n_steps;
 	unsigned n_children = r->counts.n_children;
 
+	if (r->is_too_large)
+		ts_message(stderr,
+			   "tracestub: the program was killed: it and its recorder needed more than %" PRIu64
+			   " MiB of memory; --max-memory SIZE allows more", r->memory.max >> 20);
+	if (r->err.code != TS_OK) {
+		ts_message(stderr, "tracestub: %s is cut: it holds what came first, %" PRIu64 " bytes; the program went on without it",
+			   r->out, r->writer->n_file);
+		return;
+	}
 	if (r->cli->is_quiet)
 		return;
+	if (r->counts.note)
+		ts_message(stderr, "tracestub: %s", r->counts.note);
 	ts_message(stderr,
 		   "tracestub: %s: %" PRIu64 " instructions in %" PRIu64 " bytes (%.1f each), unexplained %" PRIu64 "",
 		   r->out, n, r->writer->n_file, n ? (double)r->writer->n_file / (double)n : 0.0,
 		r->counts.n_unexplained);
 	if (r->is_cut)
-		fputs("tracestub: the recording ended at --limit, the program did not\n", stderr);
+		ts_message(stderr, "tracestub: the recording ended at %s, the program did not", r->cut_at);
 	if (WIFSIGNALED(r->status) && WTERMSIG(r->status) == SIGINT)
 		ts_message(stderr,
 			"tracestub: the program was interrupted; what it did until then is recorded: tracestub gdb %s\n",
@@ -290,8 +311,9 @@ static int finish(struct ts_recorder *r)
 	bool is_there;
 	bool is_started = r->engine->is_started(r);
 	const char *refusal = r->engine->refusal(r);
+	const char *nothing = is_started && r->engine->nothing ? r->engine->nothing(r) : NULL;
 
-	if (!is_started)
+	if (!is_started || nothing)
 		unlink(r->out);
 	if (refusal) {
 		ts_fail(&r->err, TS_EUNSUPPORTED, TS_NO_OFF, "%s", refusal);
@@ -299,6 +321,10 @@ static int finish(struct ts_recorder *r)
 	}
 	if (!is_started)
 		return end_alike(r->status); /* the engine has said why */
+	if (nothing) {
+		ts_message(stderr, "tracestub: nothing is recorded: %s", nothing);
+		return end_alike(r->status);
+	}
 	finish_stream(r);
 	is_there = check_output(r);
 	if (r->err.code != TS_OK)
@@ -317,53 +343,23 @@ static bool prepare(struct ts_recorder *r, const char **file)
 	return open_output(r) && r->engine->open(r) && add_facts(r);
 }
 
+static uint64_t memory_bound(const struct ts_recorder *r)
+{
+	return r->cli->max_memory == UINT64_MAX ? ts_memory_cap_default() : r->cli->max_memory;
+}
+
 static int run(struct ts_recorder *r)
 {
 	pthread_t waiter;
 	const char *file;
-	int status;
 
-	if (!prepare(r, &file) || !start(r)) {
-		status = (int)ts_report_failure(file, &r->err);
-	} else {
-		if (pthread_create(&waiter, NULL, wait_for_end, r) != 0)
-			abort();
-		r->engine->read(r);
-		pthread_join(waiter, NULL);
-		return finish(r);
-	}
-	return status;
-}
-
-/* Can the tool of Valgrind record the program? */
-static bool has_valgrind(const struct ts_recorder *r)
-{
-	return HAVE_VALGRIND && r->program.emulated->vg_arch && !r->cli->qemu && !r->cli->cpu && !r->cli->sysroot;
-}
-
-static int refuse(struct ts_recorder *r, const char *why)
-{
-	ts_fail(&r->err, TS_EUNSUPPORTED, TS_NO_OFF, "%s", why);
-	return (int)ts_report_failure(r->program.path, &r->err);
-}
-
-/*
- * QEMU where it is there, else Valgrind for programs of this machine's own processor.  Returns the status to
- * exit with, or 0.
- */
-static int choose_engine(struct ts_recorder *r)
-{
-	bool wants_valgrind = r->cli->with == TS_WITH_VALGRIND;
-
-	r->engine = &ts_record_valgrind;
-	if (wants_valgrind && !HAVE_VALGRIND)
-		return refuse(r, "tracestub was built without Valgrind: install Debian's package valgrind, and build it again");
-	if (wants_valgrind && !has_valgrind(r))
-		return refuse(r, "Valgrind runs programs of this machine's own processor, without --cpu, --qemu and --sysroot");
-	if (wants_valgrind || (r->cli->with == TS_WITH_DEFAULT && has_valgrind(r) && !ts_program_has_emulator(&r->program)))
-		return 0;
-	r->engine = &ts_record_qemu;
-	return ts_program_find_emulator(&r->program, r->cli->qemu);
+	if (!prepare(r, &file) || !start(r))
+		return (int)ts_report_failure(file, &r->err);
+	if (!ts_memory_cap_begin(&r->memory, r->pid, memory_bound(r)) || pthread_create(&waiter, NULL, wait_for_end, r) != 0)
+		abort();
+	r->engine->read(r);
+	pthread_join(waiter, NULL);
+	return finish(r);
 }
 
 int ts_run_record(const struct ts_cli *cli)
@@ -372,7 +368,7 @@ int ts_run_record(const struct ts_cli *cli)
 	int status = ts_program_find(&r.program, cli->program);
 
 	if (!status)
-		status = choose_engine(&r);
+		status = ts_record_choose(&r);
 	if (!status)
 		status = run(&r);
 	free(r.log);

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -180,7 +181,8 @@ static void limit(struct ts_recorder *r)
 	    atomic_load(&r->ring->tail) > atomic_load(&r->ring->boundary))
 		return;
 	r->is_cut = true;
-	r->cut_at = atomic_load(&r->ring->boundary);
+	r->cut_at = "--limit";
+	r->n_kept = atomic_load(&r->ring->boundary);
 	atomic_store(&r->ring->is_stopped, 1);
 }
 
@@ -192,7 +194,7 @@ static void take(struct ts_recorder *r, const uint8_t *bytes, size_t len)
 
 	limit(r);
 	if (r->is_cut)
-		n = at >= r->cut_at ? 0 : at + len > r->cut_at ? (size_t)(r->cut_at - at) : len;
+		n = at >= r->n_kept ? 0 : at + len > r->n_kept ? (size_t)(r->n_kept - at) : len;
 	if (r->err.code == TS_OK && !ucir_writer_add(r->writer, bytes, n, &r->err))
 		atomic_store(&r->ring->is_stopped, 1);
 	ts_ring_take(r->ring, len);
@@ -261,6 +263,8 @@ static bool finish(struct ts_recorder *r)
 	add_open_frame(r);
 	if (!r->is_cut)
 		ts_unfinished_add(r->writer, r->ring, r->program.emulated, r->status, &r->err);
+	if (WIFSIGNALED(r->status) && WTERMSIG(r->status) == SIGILL)
+		r->counts.note = "an instruction is unknown to QEMU's processor, which has no AVX-512, and AVX2 only with --cpu max";
 	return true;
 }
 

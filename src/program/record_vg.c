@@ -38,6 +38,7 @@ struct ts_record_log {
 	bool is_begun;      /* the decoder and the press are there */
 	const char *fault;  /* of the log */
 	char exec_path[4096];
+	char note[256];
 	char text[MAX_TEXT];
 	struct ts_log_decoder *decoder; /* owned */
 	struct ts_op_frames frames;
@@ -91,6 +92,28 @@ static bool add_facts(struct ts_recorder *r)
 	return ts_recorder_add_text(r, UCIR_NOTE_EMULATOR, "Valgrind " VALGRIND_VERSION);
 }
 
+/* A place as the tool reads it; src/recorder-vg/tool.h. */
+static char *place_option(const char *option, const struct ts_record_place *p)
+{
+	char *text = NULL;
+	int len = -1;
+
+	switch (p->kind) {
+	case TS_AT_ADDRESS:
+		len = asprintf(&text, "%s=addr:%" PRIu64 ":%" PRIu64, option, p->count, p->addr);
+		break;
+	case TS_AT_FUNCTION:
+		len = asprintf(&text, "%s=func:%" PRIu64 ":%.*s", option, p->count, p->n_name, p->name);
+		break;
+	case TS_AT_LINE:
+		len = asprintf(&text, "%s=line:%" PRIu64 ":%" PRIu64 ":%.*s", option, p->count, p->line, p->n_name, p->name);
+		break;
+	default:
+		len = asprintf(&text, "%s=signal:1:", option);
+	}
+	return len < 0 ? NULL : text;
+}
+
 static _Noreturn void become(const struct ts_recorder *r, pid_t reader)
 {
 	char log[32], text[32];
@@ -117,6 +140,12 @@ static _Noreturn void become(const struct ts_recorder *r, pid_t reader)
 #endif
 	args[k++] = log;
 	args[k++] = text;
+	if (r->cli->from.kind != TS_AT_NOTHING)
+		args[k++] = place_option("--from", &r->cli->from);
+	if (r->cli->until.kind != TS_AT_NOTHING)
+		args[k++] = place_option("--until", &r->cli->until);
+	if (!args[k - 1])
+		_exit(EXIT_FAILURE);
 	memcpy(args + k, r->program.argv, n * sizeof(*args));
 	execv(r->plugin, (char *const *)args);
 	ts_message(stderr, "tracestub: cannot start %s: %s", r->plugin, strerror(errno));
@@ -170,6 +199,7 @@ static void decode(struct ts_recorder *r, uint32_t n, uint64_t len)
 		return;
 	l->fault = len > l->chunk_len ? "a chunk's length is wrong" : ts_log_decoder_take(l->decoder, chunk, len);
 	r->is_cut = atomic_load(&l->press.n_file) >= r->cli->limit;
+	r->cut_at = "--limit";
 	if (l->fault || r->is_cut || l->frames.is_ended)
 		stop(r);
 }
@@ -303,9 +333,25 @@ static void count(struct ts_recorder *r)
 		snprintf(l->exec_path, sizeof(l->exec_path), "%s", counts.exec_path);
 		r->counts.exec_path = l->exec_path;
 	}
-	if (counts.has_x87)
-		ts_recorder_add_text(r, UCIR_NOTE_TEXT,
-				     "x87 arithmetic was computed with 64 bits instead of 80: --with qemu has all of them");
+	if (counts.n_x87) {
+		snprintf(l->note, sizeof(l->note),
+			 "x87 arithmetic (long double) was computed with 64 bits instead of 80, by %" PRIu64
+			 " instructions: --with qemu has all 80", counts.n_x87);
+		ts_recorder_add_text(r, UCIR_NOTE_TEXT, l->note);
+		r->counts.note = l->note;
+	}
+}
+
+/* The tool ended the recording: all until then is to be written. */
+static void cut(struct ts_recorder *r)
+{
+	uint32_t why = r->log->log->ended_by;
+
+	if (r->is_cut || (why != TS_LOG_ENDED_BY_UNTIL && why != TS_LOG_ENDED_BY_SIGNAL))
+		return;
+	ts_op_frames_close(&r->log->frames);
+	r->is_cut = true;
+	r->cut_at = why == TS_LOG_ENDED_BY_UNTIL ? "--until" : "SIGUSR1";
 }
 
 static bool finish(struct ts_recorder *r)
@@ -317,6 +363,7 @@ static bool finish(struct ts_recorder *r)
 	read_text(l);
 	take_rest(r);
 	tell_fatal(r);
+	cut(r);
 	if (!r->is_cut && !l->fault)
 		ts_log_decoder_finish(l->decoder);
 	ts_press_end(&l->press, &r->err);
@@ -344,6 +391,28 @@ static const char *refusal(const struct ts_recorder *r)
 	return NULL;
 }
 
+/* The first signal ends a recording that has begun, or begins one that waits; the next one ends that. */
+static void toggle(struct ts_recorder *r)
+{
+	struct ts_log *log = r->log->log;
+
+	log->wanted = log->is_begun || log->wanted == TS_LOG_WANTS_BEGIN ? TS_LOG_WANTS_END : TS_LOG_WANTS_BEGIN;
+}
+
+static const char *nothing(struct ts_recorder *r)
+{
+	const struct ts_record_place *from = &r->cli->from;
+
+	if (r->log->log->is_begun)
+		return NULL;
+	if (from->kind == TS_AT_SIGNAL)
+		snprintf(r->log->note, sizeof(r->log->note), "SIGUSR1 did not come");
+	else
+		snprintf(r->log->note, sizeof(r->log->note), "%.180s was not executed%s", from->text,
+			 from->count > 1 ? " so many times" : "");
+	return r->log->note;
+}
+
 const struct ts_record_engine ts_record_valgrind = {
 	.name = "Valgrind",
 	.find = find,
@@ -352,6 +421,8 @@ const struct ts_record_engine ts_record_valgrind = {
 	.become = become,
 	.wake = wake,
 	.read = read_log,
+	.toggle = toggle,
+	.nothing = nothing,
 	.is_started = is_started,
 	.refusal = refusal,
 	.finish = finish,

@@ -11,6 +11,7 @@
 
 #include "cli.h"
 #include "emulator.h"
+#include "memory_cap.h"
 #include "loaders/usercorn/write.h"
 #include "src/base/error.h"
 
@@ -38,6 +39,15 @@ struct ts_record_engine {
 	/* Write what comes until the program has ended. */
 	void (*read)(struct ts_recorder *r);
 
+	/* SIGUSR1 came: begin or end the recording.  In a signal's handler.  NULL: the signal is the program's. */
+	void (*toggle)(struct ts_recorder *r);
+
+	/*
+	 * Why nothing of the program was recorded, although it ran; NULL if something was.  The text is the engine's.
+	 * NULL: the engine records from the start.
+	 */
+	const char *(*nothing)(struct ts_recorder *r);
+
 	/* Was an instruction executed? */
 	bool (*is_started)(const struct ts_recorder *r);
 
@@ -54,6 +64,7 @@ struct ts_record_counts {
 	uint64_t n_steps, n_unexplained;
 	unsigned n_children;
 	const char *exec_path; /* the program that an exec started; NULL if none did */
+	const char *note;      /* a sentence about the engine that the user is to know; NULL: there is none */
 };
 
 struct ts_recorder {
@@ -64,7 +75,10 @@ struct ts_recorder {
 	struct ucir_writer *writer; /* owned */
 	int out_fd, memory_fd;
 	struct ts_error err;
-	bool is_cut; /* --limit was reached */
+	bool is_cut; /* the recording ended before the program */
+	const char *cut_at; /* with is_cut: where, for a message */
+	struct ts_memory_cap memory;
+	bool is_too_large; /* the program was killed for its memory */
 	pid_t pid;
 	int status; /* of waitpid(), when is_dead */
 	_Atomic bool is_dead;
@@ -76,7 +90,7 @@ struct ts_recorder {
 	bool is_new;       /* it is 9.2 or later */
 	struct ts_ring *ring; /* mapped */
 	uint64_t ring_len; /* TRACESTUB_RING, for tests of a ring that is full all the time */
-	uint64_t cut_at;   /* with is_cut: what follows after this byte of the stream is dropped */
+	uint64_t n_kept;   /* with is_cut: what follows after this byte of the stream is dropped */
 
 	/* Valgrind */
 	struct ts_record_log *log; /* owned */

@@ -10,7 +10,7 @@
 #include "reading.h"
 #include "message.h"
 #include "report.h"
-#include "src/ask/find_symbols.h"
+#include "src/symbols/find_symbols.h"
 #include "src/query/query.h"
 
 /* Debuggers begin at once. */
@@ -79,7 +79,9 @@ int ts_service_run(struct ts_service *s, struct ts_model *m, const struct ts_cli
 		.images = images,
 		.n_images = cli->n_images,
 		.has_local_files = !cli->sysroot,
-		.is_client_local = s->opt.ready && !cli->sysroot,
+		.libraries = cli->libraries,
+		.n_libraries = cli->n_libraries,
+		.is_client_local = s->opt.ready && !cli->sysroot && !cli->n_libraries,
 		.exec_base = cli->exec.has_base ? &cli->exec.base : NULL,
 		.arch = cli->arch ? ts_arch_find(cli->arch) : NULL,
 		.trace = cli->trace,

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 
 #include "cli.h"
-#include "src/ask/answer.h"
+#include "src/ask/output/answer.h"
 
 /* The form that the command line asks for: JSON Lines, else text on a terminal and TSV elsewhere. */
 enum ts_form_kind ts_show_form(const struct ts_cli *cli);

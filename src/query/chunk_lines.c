@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/vec.h"
 #include "src/timeline/timeline.h"
 
 #define LINE 64u
@@ -37,17 +38,7 @@ static size_t slot_of(uint64_t line)
 /* Room for one more item.  Returns false if memory is exhausted. */
 static bool grow(void **items, size_t n, size_t *cap, size_t item_len)
 {
-	size_t more = *cap ? 2 * *cap : 256;
-	void *p;
-
-	if (n < *cap)
-		return true;
-	p = realloc(*items, more * item_len);
-	if (!p)
-		return false;
-	*items = p;
-	*cap = more;
-	return true;
+	return ts_vec_reserve(items, n, cap, 1, item_len);
 }
 
 static void add_line(struct ts_chunk_lines *t, const struct ts_line_effect *item)

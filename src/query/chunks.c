@@ -14,8 +14,10 @@ uint32_t ts_query_chunk_len(const struct ts_query *q, uint64_t chunk)
 static bool start_chunk(struct ts_query *q, struct cached_chunk *c, struct ts_error *err)
 {
 	size_t len;
-	const uint8_t *point = ts_timeline_point(q->tl, c->chunk, &len);
+	const uint8_t *point = ts_timeline_point(q->tl, c->chunk, &q->points, &len);
 
+	if (!point)
+		return ts_query_is_sound(q, err) && ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a decode point");
 	ts_steps_reset(&c->steps);
 	if (!q->reader->ops->resume(q->reader, point, len, err))
 		return ts_fail_prefix(err, "step %" PRIu64, c->chunk * TS_CHUNK_STEPS);

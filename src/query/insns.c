@@ -6,6 +6,7 @@
 
 #include "paging.h"
 #include "snapshot.h"
+#include "thumb.h"
 
 #define N_DECODED 2048u /* a power of two */
 
@@ -17,9 +18,7 @@ struct ts_insns {
 
 bool ts_query_has_operands(const struct ts_query *q)
 {
-	const char *name = ts_query_regset(q)->arch->name;
-
-	return !strcmp(name, "x86_64") || !strcmp(name, "i386");
+	return ts_decoder_knows(ts_query_regset(q)->arch);
 }
 
 void ts_insns_free(struct ts_insns *x)
@@ -173,6 +172,65 @@ bool ts_query_happens(struct ts_query *q, uint64_t pos, const struct ts_decoded 
 	return true;
 }
 
+/* ------------------------------------------------------------------------------------------- ARM's modes */
+
+/* The longest block of an IT instruction, itself included, before its last instruction. */
+#define MAX_BLOCK 14u
+
+/* Which condition the IT instruction with the low byte @it gives its instruction @i, from 0; 16: it has fewer. */
+static unsigned block_condition(unsigned it, unsigned i)
+{
+	unsigned n = 4 - (unsigned)__builtin_ctz(it & 15);
+
+	return i >= n ? 16 : !i ? it >> 4 : (it >> 4 & 14) | (it >> (4 - i) & 1);
+}
+
+/*
+ * Is the instruction at the end of @code, of @len bytes, in the block of an IT instruction among these?  By the
+ * bytes alone: what was executed need not have come from there.
+ */
+static uint8_t find_it(const uint8_t *code, unsigned len)
+{
+	for (unsigned it = len; it >= 2; it -= 2) {
+		unsigned at = it, i = 0, condition;
+
+		if (code[it - 1] != 0xbf || !(code[it - 2] & 15))
+			continue;
+		for (; at < len && i < 4; i++)
+			at += at + 1 < len && code[at + 1] >= 0xe8 ? 4 : 2;
+		condition = at == len ? block_condition(code[it - 2], i) : 16;
+		if (condition < 16)
+			return (uint8_t)(condition + 1);
+	}
+	return 0;
+}
+
+/* Thumb or not: the status register says so, else the lengths of instructions (thumb.h). */
+static bool find_arm_mode(struct ts_decoded *d, struct ts_query *q, uint64_t pos, uint64_t at, struct ts_error *err)
+{
+	uint32_t thread = ts_query_thread(q, pos);
+	const struct ts_regset *set = ts_query_regset(q);
+	uint8_t code[MAX_BLOCK], known[MAX_BLOCK];
+	struct ts_op_state state;
+
+	if (!set->arch->has_thumb)
+		return true;
+	if (!ts_query_op_state(q, pos, thread, &state, err))
+		return false;
+	if (state.flags_off != TS_NO_OFF16 && state.known[state.flags_off] && state.known[state.flags_off + 3])
+		d->mode.is_thumb = state.g[state.flags_off] & TS_THUMB_BIT;
+	else if (!ts_thumb_at(q, pos, thread, &d->mode.is_thumb, err))
+		return false;
+	if (!d->mode.is_thumb || d->pc < MAX_BLOCK)
+		return true;
+	if (!ts_virtual_mem(q, at, d->process, d->pc - MAX_BLOCK, MAX_BLOCK, code, known, err))
+		return false;
+	for (unsigned i = 0; i < MAX_BLOCK; i++)
+		code[i] = known[i] ? code[i] : 0;
+	d->mode.it = find_it(code, MAX_BLOCK);
+	return true;
+}
+
 /*
  * The bytes at the instruction in memory of position @at, as far as they are known, in the mode of step @pos.
  */
@@ -184,8 +242,10 @@ static bool decode(struct ts_decoded *d, struct ts_query *q, uint64_t pos, uint6
 		return false;
 	for (d->len = 0; d->len < sizeof(known) && known[d->len];)
 		d->len++;
-	d->is_insn = ts_query_op_mode(q, pos, &d->mode) &&
-		     ts_query_decode(q, d->mode, d->pc, d->bytes, d->len, &d->ops);
+	d->is_insn = ts_query_op_mode(q, pos, &d->mode);
+	if (d->is_insn && !find_arm_mode(d, q, pos, at, err))
+		return false;
+	d->is_insn = d->is_insn && ts_query_decode(q, d->mode, d->pc, d->bytes, d->len, &d->ops);
 	*d->text = 0;
 	return true;
 }
@@ -217,6 +277,20 @@ struct ts_decoded *ts_query_insn(struct ts_query *q, uint64_t pos, struct ts_err
 	d->first_chunk = first;
 	d->end_chunk = first <= chunk ? code_until(q, process, d->pc, TS_MAX_INSN, pos) : chunk + 1;
 	return d;
+}
+
+bool ts_query_insn_len(struct ts_query *q, uint64_t pos, uint16_t recorded, uint16_t *len, struct ts_error *err)
+{
+	const struct ts_decoded *d;
+
+	*len = recorded;
+	if (!ts_query_facts(q)->guesses_lengths || !ts_query_has_operands(q))
+		return true;
+	d = ts_query_insn(q, pos, err);
+	if (!d)
+		return false;
+	*len = d->is_insn ? d->ops.len : 0;
+	return true;
 }
 
 const char *ts_decoded_text(struct ts_query *q, struct ts_decoded *d)

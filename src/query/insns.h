@@ -38,6 +38,14 @@ bool ts_query_has_operands(const struct ts_query *q);
  */
 struct ts_decoded *ts_query_insn(struct ts_query *q, uint64_t pos, struct ts_error *err);
 
+/*
+ * The length in bytes of the instruction of step @pos, for which the step has @recorded: that one, or where the format
+ * has no lengths what the code says; *len is 0 where neither is known.
+ *
+ * Returns false if the trace cannot be read, or memory is exhausted.
+ */
+bool ts_query_insn_len(struct ts_query *q, uint64_t pos, uint16_t recorded, uint16_t *len, struct ts_error *err);
+
 /* The instruction's text, "" if there is none. */
 const char *ts_decoded_text(struct ts_query *q, struct ts_decoded *d);
 

@@ -27,6 +27,7 @@ bool ts_query_caches_init(struct ts_query *q, struct ts_error *err)
 {
 	q->reader = NULL;
 	q->read = NULL;
+	q->points = (struct ts_points_unpacker){ 0 };
 	for (unsigned i = 0; i < N_CACHED_CHUNKS; i++) {
 		q->chunks[i] = (struct cached_chunk){ .chunk = TS_NO_CHUNK };
 		ts_steps_init(&q->chunks[i].steps);
@@ -56,6 +57,7 @@ void ts_query_caches_fini(struct ts_query *q)
 	for (unsigned i = 0; i < N_CACHED_REGS; i++)
 		free(q->regs[i].data);
 	free(q->walk.data);
+	ts_points_unpacker_fini(&q->points);
 	ts_reader_close(q->reader);
 }
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "src/base/bytes.h"
-#include "src/base/room.h"
+#include "src/base/vec.h"
 
 #define PAGE_LEN UINT64_C(0x1000)
 #define IN_PAGE (PAGE_LEN - 1)
@@ -109,7 +109,7 @@ struct votes {
 
 static bool vote(struct votes *v, uint64_t moved)
 {
-	if (!ts_room(&v->items, v->n, &v->cap, 1024, sizeof(*v->items)))
+	if (!ts_vec_reserve(&v->items, v->n, &v->cap, 1, sizeof(*v->items)))
 		return false;
 	v->items[v->n++] = moved;
 	return true;

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "src/base/log.h"
+#include "src/base/vec.h"
 #include "locate.h"
 #include "paging.h"
 
@@ -142,6 +143,22 @@ static bool find_module(const struct ts_query *q, const char *path, struct ts_mo
 	return false;
 }
 
+/* The copy of the module that came with the recording; NULL if there is none, or it is another file. */
+static struct ts_source *open_packed(struct ts_local_files *files, const struct ts_module_info *m)
+{
+	struct ts_error ignored = { 0 };
+	struct ts_source *src = NULL;
+
+	for (size_t i = 0; i < files->n_packed && !src; i++) {
+		if (files->packed[i].first == m->first)
+			src = ts_source_open(files->packed[i].path, &ignored);
+	}
+	if (src && is_recorded(files, m, src))
+		return src;
+	ts_source_close(src);
+	return NULL;
+}
+
 static struct ts_source *open_recorded(struct ts_local_files *files, const char *path)
 {
 	struct ts_error err = { 0 };
@@ -150,6 +167,9 @@ static struct ts_source *open_recorded(struct ts_local_files *files, const char 
 
 	if (*path != '/' || !find_module(files->q, path, &m))
 		return NULL;
+	src = open_packed(files, &m);
+	if (src)
+		return src;
 	src = ts_source_open(path, &err);
 	if (!src) {
 		ts_log(TS_LOG_INFO, "%s: %s", path, err.text);
@@ -173,16 +193,8 @@ static const struct ts_source *find_file(struct ts_local_files *files, const cha
 		if (strcmp(files->items[i].path, path) == 0)
 			return files->items[i].src;
 	}
-	if (files->n == files->cap) {
-		size_t cap = files->cap ? 2 * files->cap : 16;
-		struct ts_local_file *items =
-			files->n < MAX_FILES ? realloc(files->items, cap * sizeof(*items)) : NULL;
-
-		if (!items)
-			return NULL;
-		files->items = items;
-		files->cap = cap;
-	}
+	if (files->n >= MAX_FILES || !ts_vec_reserve(&files->items, files->n, &files->cap, 1, sizeof(*files->items)))
+		return NULL;
 	item = &files->items[files->n];
 	item->path = strdup(path);
 	if (!item->path)

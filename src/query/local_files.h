@@ -20,8 +20,16 @@ struct ts_local_file {
 	struct ts_source *src; /* owned; NULL: not there, or another file */
 };
 
+/* A library that was packed with the recording; both borrowed. */
+struct ts_packed_library {
+	const char *path; /* of its copy */
+	uint64_t first;   /* the address of its lowest page */
+};
+
 struct ts_local_files {
 	struct ts_query *q; /* borrowed */
+	const struct ts_packed_library *packed; /* borrowed; they come before the files of this machine */
+	size_t n_packed;
 	struct ts_local_file *items; /* owned */
 	size_t n, cap;
 	/* owned; of one process, taken when they are first needed */

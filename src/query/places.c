@@ -5,6 +5,7 @@
 
 #include "paging.h"
 #include "snapshot.h"
+#include "src/base/vec.h"
 
 /* How many changes of the mode are examined in each direction for a change of the tables. */
 #define MAX_CHANGES 4096
@@ -17,15 +18,8 @@ void ts_places_fini(struct ts_places *pl)
 
 static bool add(struct ts_places *pl, const struct ts_place *place, struct ts_error *err)
 {
-	if (pl->n == pl->cap) {
-		size_t cap = pl->cap ? pl->cap * 2 : 8;
-		struct ts_place *p = realloc(pl->items, cap * sizeof(*p));
-
-		if (!p)
-			return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to watch %zu places", cap);
-		pl->items = p;
-		pl->cap = cap;
-	}
+	if (!ts_vec_reserve(&pl->items, pl->n, &pl->cap, 1, sizeof(*pl->items)))
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to watch %zu places", pl->n + 1);
 	pl->items[pl->n++] = *place;
 	return true;
 }

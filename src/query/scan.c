@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "snapshot.h"
+#include "src/base/vec.h"
 
 struct executed {
 	void (*use)(void *user, const struct ts_executed *x);
@@ -96,16 +97,9 @@ static void add_page(void *user, uint64_t page)
 
 	if (p->is_failed || (p->n && p->items[p->n - 1] == page))
 		return;
-	if (p->n == p->cap) {
-		size_t cap = p->cap ? 2 * p->cap : 1024;
-		uint64_t *items = realloc(p->items, cap * sizeof(*items));
-
-		p->is_failed = !items;
-		if (!items)
-			return;
-		p->items = items;
-		p->cap = cap;
-	}
+	p->is_failed = !ts_vec_reserve(&p->items, p->n, &p->cap, 1, sizeof(*p->items));
+	if (p->is_failed)
+		return;
 	p->is_disordered |= p->n && p->items[p->n - 1] > page;
 	p->items[p->n++] = page;
 }

@@ -222,6 +222,11 @@ static bool offer_syscalls(struct ts_search *s, uint64_t *left)
 			      look_at_syscall, left);
 }
 
+static bool passes_module(const struct ts_stops *stops, uint64_t i)
+{
+	return i < stops->n_passed_modules && (stops->passed_modules[i / 8] >> i % 8 & 1);
+}
+
 /*
  * Look for the nearest position at which other modules are there; what else is at that position comes first.
  */
@@ -237,7 +242,9 @@ static bool offer_modules(struct ts_search *s, uint64_t *left)
 
 		if (!*left)
 			return false;
-		for (unsigned k = 0; k < 2 && m.process == s->stops->process; k++) {
+		if (m.process != s->stops->process || passes_module(s->stops, s->event))
+			continue;
+		for (unsigned k = 0; k < 2; k++) {
 			uint64_t pos = edges[k] - s->is_reverse;
 
 			if (edges[k] && edges[k] != TS_NO_POS)

@@ -43,7 +43,10 @@ struct ts_stops {
 	bool has_signals;         /* stop at signals, faults and exits, but for ... */
 	/* ... signals of these numbers of gdb (bit N of all: number N); NULL: none */
 	const uint64_t *passed_signals;
-	bool has_modules;         /* stop where other modules are loaded, in ... */
+	bool has_modules;         /* stop where other modules are loaded, but for ... */
+	/* ... those of these numbers (bit N of all: module N of ts_query_module(); borrowed), in ... */
+	const uint8_t *passed_modules;
+	size_t n_passed_modules;  /* bits of passed_modules */
 	uint32_t process;         /* ... this process */
 };
 

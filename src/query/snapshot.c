@@ -27,7 +27,7 @@ static size_t count_modules(const struct ts_world *w, uint64_t end)
 void ts_snapshot_take(struct ts_snapshot *snap, const struct ts_timeline *tl)
 {
 	const struct ts_world *w = &tl->world;
-	bool is_complete = tl->builder == NULL;
+	bool is_complete = !tl->builder && !tl->is_unverified;
 
 	*snap = (struct ts_snapshot){
 		.end = tl->n_steps,
@@ -66,6 +66,7 @@ void ts_facts_take(struct ts_facts *facts, const struct ts_timeline *tl)
 		.has_syscalls = rec->has_syscalls,
 		.absent_events = rec->absent_events,
 		.is_before = rec->is_before,
+		.guesses_lengths = rec->guesses_lengths,
 		.auxv = rec->auxv,
 		.auxv_len = rec->auxv_len,
 		.exec_path = rec->exec_path,
@@ -87,6 +88,10 @@ bool ts_query_is_sound(const struct ts_query *q, struct ts_error *err)
 		ts_timeline_give_back(q->tl);
 		return true;
 	}
+	if (q->tl->is_foreign)
+		return ts_fail(err, TS_ECORRUPT, TS_NO_OFF,
+			       "the trace has changed since its index was made: the index was removed, and will be "
+			       "rebuilt when the recording is opened again");
 	return ts_fail(err, TS_ECORRUPT, TS_NO_OFF,
 		       "the index file is damaged: it was removed, and will be rebuilt when the recording is opened "
 		       "again");

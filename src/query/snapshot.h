@@ -53,6 +53,7 @@ struct ts_query {
 	bool is_mapped_whole;         /* of a complete recording */
 	struct ts_facts facts;
 	struct ts_reader *reader;     /* owned */
+	struct ts_points_unpacker points;
 	struct cached_chunk *read;    /* the reader stands after its last step; NULL: elsewhere */
 	uint64_t clock;
 	uint64_t epoch;               /* how often a chunk made room for another one */

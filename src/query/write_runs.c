@@ -8,6 +8,7 @@
 #include "paging.h"
 #include "scan.h"
 #include "snapshot.h"
+#include "src/base/vec.h"
 
 /* A run whose code is another one more often may do anything. */
 #define MAX_VERSIONS 8u
@@ -26,7 +27,8 @@ struct known_insn {
 struct ts_write_runs {
 	struct ts_operands ops; /* of the instruction that is looked at */
 	struct ts_does *does;   /* owned; by run: what any of its instructions does */
-	uint32_t n, cap;
+	uint32_t n;
+	size_t cap;
 	bool is_done;
 	struct known_insn known[N_KNOWN];
 };
@@ -143,6 +145,20 @@ static struct ts_does decode(struct ts_write_runs *f, struct ts_query *q, struct
 	return k->does;
 }
 
+/* The same of ARM, in both of its modes: which one it was, the bytes do not tell. */
+static void take_insn(struct ts_write_runs *f, struct ts_query *q, struct ts_op_mode mode, const uint8_t *bytes,
+		      size_t len, struct ts_does *does)
+{
+	struct ts_does more = decode(f, q, mode, bytes, len);
+
+	join(does, &more);
+	if (!ts_query_regset(q)->arch->has_thumb)
+		return;
+	mode.is_thumb = true;
+	more = decode(f, q, mode, bytes, len);
+	join(does, &more);
+}
+
 /* Bytes of the run, and of what its last instruction may have if its length is unknown. */
 static unsigned len_of(const struct ts_run_facts *run)
 {
@@ -169,11 +185,7 @@ static bool take_version(struct ts_write_runs *f, struct ts_query *q, const stru
 		while (n < most && known[at + n])
 			n++;
 		if (n)
-			{
-			const struct ts_does more = decode(f, q, mode, bytes + at, n);
-
-			join(does, &more);
-		}
+			take_insn(f, q, mode, bytes + at, n, does);
 	}
 	return true;
 }
@@ -230,17 +242,7 @@ static bool take_run(struct ts_write_runs *f, struct ts_query *q, uint32_t i, co
 
 static bool make_room(struct ts_write_runs *f)
 {
-	uint32_t cap = f->cap ? 2 * f->cap : 1024;
-	struct ts_does *does;
-
-	if (f->n < f->cap)
-		return true;
-	does = realloc(f->does, cap * sizeof(*does));
-	if (!does)
-		return false;
-	f->does = does;
-	f->cap = cap;
-	return true;
+	return ts_vec_reserve(&f->does, f->n, &f->cap, 1, sizeof(*f->does));
 }
 
 static struct ts_write_runs *need_write_runs(struct ts_query *q)

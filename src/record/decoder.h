@@ -19,7 +19,7 @@ struct ts_log_decoder;
 struct ts_log_decoder_counts {
 	uint64_t n_steps, n_unexplained;
 	uint32_t n_children;
-	bool has_x87;               /* x87 arithmetic was executed */
+	uint64_t n_x87;             /* steps of x87 arithmetic */
 	const char *exec_path;      /* of a call of execve that has not returned; NULL if there is none */
 };
 

@@ -31,8 +31,19 @@ struct ts_log_task {
 	struct ts_log_signal signal;
 	/* An execution that was not left: until it is known at which instruction. */
 	const struct ts_log_code *open;
+	uint64_t failed_pc;     /* the instruction that did not complete, if it was executed last */
+	uint8_t failed_len;     /* its bytes; 0: there is none */
 	uint8_t *open_record; /* owned; TS_LOG_MAX_BLOCK bytes */
 	uint8_t state[TS_LOG_MAX_STATE + 32];
+};
+
+/* The system call that returned last, and its op in the open frame. */
+struct ts_call_returned {
+	struct ts_log_task *task; /* NULL: there was none */
+	uint32_t num;
+	uint64_t args[TS_LOG_N_ARGS];
+	size_t start, end; /* in the frame, which had n_ops ops then; thread task->pid's */
+	uint32_t n_ops;
 };
 
 struct ts_log_decoder {
@@ -63,6 +74,8 @@ struct ts_log_decoder {
 		uint64_t addr;
 		uint8_t flags;
 	} fatal;
+	struct ts_call_returned returned;
+	size_t last_call_len; /* bytes of the SYSCALL that was written last */
 	struct ts_log_task *dead; /* the thread that a fatal signal ended */
 };
 
@@ -85,6 +98,9 @@ void ts_decode_registers(struct ts_log_decoder *d, struct ts_log_task *t, struct
 			 bool is_all);
 void ts_decode_call(struct ts_log_decoder *d, struct ts_log_task *t, const struct ts_log_call *c);
 void ts_decode_return(struct ts_log_decoder *d, struct ts_log_task *t, const struct ts_log_call *c, const uint8_t *state);
+
+/* A fatal signal came in the call that Valgrind let return last: write it as one that does not return. */
+void ts_decode_unreturn(struct ts_log_decoder *d);
 
 /* Write the call as one that does not return. */
 void ts_decode_put_exit(struct ts_log_decoder *d, struct ts_log_task *t);

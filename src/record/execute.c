@@ -211,7 +211,7 @@ static void step(struct ts_log_decoder *d, struct ts_log_task *t, const struct t
 	s.p = ucir_put_step(s.p, insn->len);
 	ts_op_frames_done(d->frames, s.p, s.n_ops + 1);
 	d->counts.n_steps++;
-	d->counts.has_x87 |= insn->flags & TS_LOG_INSN_X87;
+	d->counts.n_x87 += (insn->flags & TS_LOG_INSN_X87) != 0;
 	t->last_step = insn->pc;
 	t->at = insn->pc + insn->len;
 }
@@ -234,6 +234,13 @@ static void steps(struct ts_log_decoder *d, struct ts_log_task *t, const struct 
 		step(d, t, b, &b->insns[i], record, b->insns[i].end_events);
 }
 
+/* A signal may follow, which tells of it. */
+static void fail(struct ts_log_task *t, const struct ts_log_code_insn *insn)
+{
+	t->failed_pc = insn->pc;
+	t->failed_len = insn->len;
+}
+
 /*
  * The pass of a repeated string instruction that finds the count zero: after iterations it is no step of the
  * processor.
@@ -251,17 +258,22 @@ bool ts_execute(struct ts_log_decoder *d, struct ts_log_task *t, const struct ts
 
 	if (exit > b->n_exits)
 		return false;
+	t->failed_len = 0;
 	jump(d, t, b->addr);
 	if (!exit) {
 		bool is_fault = last->flags & TS_LOG_INSN_FAULT;
 
 		steps(d, t, b, record, b->n_insns - is_fault);
+		if (is_fault)
+			fail(t, last);
 		return true;
 	}
 	e = &b->exits[exit - 1];
 	last = &b->insns[e->insn];
 	steps(d, t, b, record, e->insn);
-	if (!e->is_fault && !is_no_step(t, last, exit))
+	if (e->is_fault)
+		fail(t, last);
+	else if (!is_no_step(t, last, exit))
 		step(d, t, b, last, record, e->n_events);
 	return true;
 }
@@ -280,4 +292,5 @@ void ts_execute_until(struct ts_log_decoder *d, struct ts_log_task *t, uint64_t 
 		return;
 	jump(d, t, b->addr);
 	steps(d, t, b, t->open_record, n);
+	fail(t, &b->insns[n]);
 }

@@ -220,6 +220,7 @@ static void put_call(struct ts_log_decoder *d, struct ts_log_task *t, uint64_t r
 		return;
 	p = ucir_put_syscall(p, c->num, ret, c->args, TS_LOG_N_ARGS, c->ops.n_ops);
 	ts_op_piece_done(&piece, put_ops(p, &c->ops));
+	d->last_call_len = piece.len;
 	ts_op_frames_piece(d->frames, t->pid, UCIR_FRAME, &piece);
 	ts_op_piece_fini(&piece);
 	ts_op_piece_reset(&c->ops);
@@ -298,7 +299,24 @@ void ts_decode_return(struct ts_log_decoder *d, struct ts_log_task *t, const str
 	ts_decode_settle(d, t);
 	ts_decode_registers(d, t, &t->call.ops, state, false);
 	put_call(d, t, c->ret);
+	d->returned = (struct ts_call_returned){ .task = t, .num = c->num, .end = d->frames->len, .n_ops = d->frames->n_ops };
+	memcpy(d->returned.args, c->args, sizeof(c->args));
+	d->returned.start = d->last_call_len <= d->frames->len ? d->frames->len - d->last_call_len : d->frames->len;
 	note_child(d, c);
+}
+
+void ts_decode_unreturn(struct ts_log_decoder *d)
+{
+	const struct ts_call_returned *r = &d->returned;
+	struct ts_op_frames *f = d->frames;
+	uint8_t *p = f->ops + r->start;
+
+	/* only if it is the last op that was written, in a frame that is still open */
+	if (!r->task || f->pid != r->task->pid || f->n_ops != r->n_ops || f->len != r->end || r->start == r->end)
+		return;
+	p = ucir_put_syscall(p, r->num, 0, r->args, TS_LOG_N_ARGS, 1);
+	*p++ = UCIR_EXIT;
+	f->len = (size_t)(p - f->ops);
 }
 
 /* The kernel clears the word of the thread's id. */
@@ -351,17 +369,36 @@ static uint8_t read_info(const struct ts_log_decoder *d, const uint8_t *state, u
 	return UCIR_SIGNAL_HAS_CODE | UCIR_SIGNAL_HAS_ADDR;
 }
 
+/* The instruction that a caught fault interrupted is a step that did not complete: the SIGNAL after it says so. */
+static void put_failed_step(struct ts_log_decoder *d, struct ts_log_task *t)
+{
+	uint8_t *p = ts_op_frames_room(d->frames, t->pid, UCIR_PUT_STEP_LEN + UCIR_PUT_JMP_LEN), *end = p;
+	uint32_t n_ops = 1;
+
+	if (t->at != t->failed_pc) {
+		end = ucir_put_jmp(end, t->failed_pc);
+		n_ops++;
+	}
+	ts_op_frames_done(d->frames, ucir_put_step(end, t->failed_len), n_ops);
+	d->counts.n_steps++;
+	t->at = t->failed_pc + t->failed_len;
+	t->failed_len = 0;
+}
+
 void ts_decode_signal_state(struct ts_log_decoder *d, struct ts_log_task *t, const uint8_t *state, uint64_t pc)
 {
 	struct ts_op_piece inner = { 0 }, piece = { 0 };
-	bool was_fault = t->signal.pc != t->at && is_fault(t->signal.num);
-	uint8_t flags = UCIR_SIGNAL_HANDLER | (was_fault ? UCIR_SIGNAL_FAULT : 0), *p;
+	uint8_t flags = UCIR_SIGNAL_HANDLER, *p;
 	uint64_t addr = 0;
 	int32_t code = 0;
 
 	move_piece(&inner, &d->loose);
-	ts_decode_registers(d, t, &inner, state, false);
 	flags |= read_info(d, state, t->signal.num, &code, &addr);
+	if (is_fault(t->signal.num) && code > 0 && t->failed_len && t->failed_pc == t->signal.pc) {
+		put_failed_step(d, t);
+		flags |= UCIR_SIGNAL_FAULT;
+	}
+	ts_decode_registers(d, t, &inner, state, false);
 	p = ts_op_piece_room(&piece, UCIR_PUT_SIGNAL_LEN + inner.len);
 	if (p) {
 		p = ucir_put_signal(p, (uint16_t)t->signal.num, code, addr, flags, inner.n_ops);

@@ -45,8 +45,17 @@ struct ts_log {
 	volatile uint32_t n_taken;  /* futex: chunks that the reader has given back */
 	volatile uint32_t is_stopped; /* by either side: nothing more is recorded */
 	volatile uint32_t is_started; /* the first instruction is about to be executed */
+	volatile uint32_t is_begun;   /* the recording has begun: at once, or where --from says */
+	volatile uint32_t wanted;     /* the reader's: enum ts_log_wanted */
+	volatile uint32_t ended_by;   /* the tool's: enum ts_log_ended_by */
 	volatile uint32_t used[TS_LOG_MAX_CHUNKS]; /* bytes of each complete chunk */
 };
+
+/* What the user asked for by a signal, since the start. */
+enum ts_log_wanted { TS_LOG_WANTS_NOTHING, TS_LOG_WANTS_BEGIN, TS_LOG_WANTS_END };
+
+/* Why nothing more is recorded while the program goes on. */
+enum ts_log_ended_by { TS_LOG_NOT_ENDED, TS_LOG_ENDED_BY_UNTIL, TS_LOG_ENDED_BY_SIGNAL };
 
 enum ts_log_kind {
 	TS_LOG_DESCRIBE = 1, /* struct ts_log_block, instructions, exits, events */
@@ -64,6 +73,7 @@ enum ts_log_kind {
 	TS_LOG_SIGNAL,       /* struct ts_log_signal: a handler is to run; its frame and a STATE follow */
 	TS_LOG_NEW_THREAD,   /* struct ts_log_thread; pc: its number in Valgrind */
 	TS_LOG_THREAD_END,   /* struct ts_log_thread */
+	TS_LOG_NAME,         /* struct ts_log_name: the thread is called so from here on */
 	TS_LOG_FLAGS,        /* struct ts_log_flags: samples of the flags' computation */
 	TS_LOG_N_KINDS
 };
@@ -97,6 +107,11 @@ struct ts_log_signal {
 	uint32_t tid;
 	uint32_t num;
 	uint64_t pc; /* where it interrupted the thread */
+};
+
+struct ts_log_name {
+	uint32_t tid; /* Valgrind's */
+	char name[20]; /* NULs after it */
 };
 
 struct ts_log_flags {

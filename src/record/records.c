@@ -284,6 +284,26 @@ static const char *signal_comes(struct ts_log_decoder *d, const uint8_t *bytes, 
 	return NULL;
 }
 
+static const char *name_thread(struct ts_log_decoder *d, const uint8_t *bytes, size_t len)
+{
+	const struct ts_log_task *t;
+	struct ts_log_name n;
+	uint8_t note[8 + sizeof(n.name)];
+	size_t n_name;
+
+	if (len < sizeof(n))
+		return "a thread's name is cut short";
+	memcpy(&n, bytes, sizeof(n));
+	t = task(d, n.tid);
+	if (!t || !t->is_known)
+		return NULL;
+	n_name = strnlen(n.name, sizeof(n.name));
+	ucir_put_u64(note, t->pid);
+	memcpy(note + 8, n.name, n_name);
+	ts_op_frames_note(d->frames, UCIR_NOTE_THREAD_NAME, note, (uint32_t)(8 + n_name));
+	return NULL;
+}
+
 static const char *check_flags(const uint8_t *bytes, size_t len)
 {
 	struct ts_log_flags f;
@@ -322,6 +342,8 @@ static const char *control(struct ts_log_decoder *d, uint32_t kind, const uint8_
 		return new_thread(d, bytes, len);
 	case TS_LOG_THREAD_END:
 		return end_thread(d, bytes, len);
+	case TS_LOG_NAME:
+		return name_thread(d, bytes, len);
 	case TS_LOG_FLAGS:
 		return check_flags(bytes, len);
 	default:
@@ -382,11 +404,31 @@ static void put_fatal(struct ts_log_decoder *d, struct ts_log_task *t)
 		ts_op_frames_done(d->frames, end, n);
 }
 
+/* Who sent itself a signal that killed it is known: siginfo_t, kill(2), tgkill(2). */
+static void settle_killer(struct ts_log_decoder *d)
+{
+	const struct ts_call_returned *r = &d->returned;
+	bool is_kill = r->task && r->num == d->guest->calls.kill && r->args[0] == d->process && r->args[1] == d->fatal.num;
+	bool is_tgkill = r->task && r->num == d->guest->calls.tgkill && r->args[0] == d->process && r->args[2] == d->fatal.num;
+
+	if (d->dead || !d->fatal.num || !(is_kill || is_tgkill))
+		return;
+	d->dead = r->task;
+	d->dead->signal.pc = d->dead->at;
+	d->fatal.code = is_kill ? 0 : -6; /* SI_USER, SI_TKILL */
+	d->fatal.addr = d->process;
+	d->fatal.flags = UCIR_SIGNAL_HAS_CODE | UCIR_SIGNAL_HAS_ADDR;
+}
+
 void ts_log_decoder_finish(struct ts_log_decoder *d)
 {
 	if (!d->is_begun)
 		return;
 	ts_decode_settle(d, d->now);
+	if (d->fatal.num) {
+		ts_decode_unreturn(d);
+		settle_killer(d);
+	}
 	for (unsigned i = 0; i < TS_MAX_THREADS; i++) {
 		struct ts_log_task *t = d->tasks[i];
 

@@ -9,22 +9,26 @@
 #include <pub_tool_libcproc.h>
 #include <pub_tool_machine.h>
 #include <pub_tool_threadstate.h>
-#include <pub_tool_transtab.h>
 
 #define MAX_THREADS 65536u
 #define MAX_FRAME 65536u /* bytes of a signal's frame */
+#define OWN_LEN 2048u    /* bytes that Valgrind keeps above a frame for itself, at most; they are not told */
 
 static struct {
 	Bool is_known;      /* its registers are in the log */
 	Bool has_signal;    /* a handler is to run */
 	Addr interrupted;   /* the stack pointer when it came */
+	UInt lwp;           /* the system's number; 0: it has not run yet */
+	Bool is_in_call;
+	struct ts_log_call call; /* which one */
 } threads[MAX_THREADS];
+static Addr first_sp;
 static ThreadId running;
 static Addr frame_start, frame_end; /* what Valgrind wrote of a signal's frame */
 
 static struct ts_log_thread thread(ThreadId tid)
 {
-	return (struct ts_log_thread){ tid, (UInt)VG_(gettid)(), VG_(get_IP)(tid) };
+	return (struct ts_log_thread){ tid, threads[tid].lwp, VG_(get_IP)(tid) };
 }
 
 static void log_thread(enum ts_log_kind kind, ThreadId tid)
@@ -47,6 +51,14 @@ static void log_state(ThreadId tid)
 	VG_(get_shadow_regs_area)(tid, to + sizeof(t), 0, 0, TS_STATE_LEN);
 }
 
+static void log_call(ThreadId tid)
+{
+	void *to = ts_log_room(TS_LOG_CALL, sizeof(threads[tid].call));
+
+	if (to)
+		VG_(memcpy)(to, &threads[tid].call, sizeof(threads[tid].call));
+}
+
 /* -------------------------------------------------------------------------------- running */
 
 static void log_signal_frame(ThreadId tid)
@@ -56,7 +68,7 @@ static void log_signal_frame(ThreadId tid)
 	if (old - sp < MAX_FRAME)
 		ts_memory_log(TS_LOG_COMPARE, sp, old - sp);
 	else if (frame_end > frame_start && frame_start - sp < MAX_FRAME && frame_end - sp < MAX_FRAME)
-		ts_memory_log(TS_LOG_COMPARE, sp, frame_end - sp);
+		ts_memory_log(TS_LOG_COMPARE, sp, frame_end - sp + OWN_LEN);
 	else
 		ts_memory_log(TS_LOG_COMPARE, sp, 4096);
 	threads[tid].has_signal = False;
@@ -64,27 +76,56 @@ static void log_signal_frame(ThreadId tid)
 	log_state(tid);
 }
 
+void ts_kernel_log_threads(ThreadId now)
+{
+	Addr low, high;
+	ThreadId tid;
+
+	VG_(thread_stack_reset_iter)(&tid);
+	while (VG_(thread_stack_next)(&tid, &low, &high)) {
+		threads[tid].is_known = False;
+		if (tid == now || tid >= MAX_THREADS || !threads[tid].lwp)
+			continue;
+		log_state(tid);
+		threads[tid].is_known = True;
+		if (threads[tid].is_in_call)
+			log_call(tid);
+	}
+	log_state(now);
+	threads[now].is_known = True;
+	running = now;
+}
+
+UInt ts_kernel_lwp(ThreadId tid)
+{
+	return tid < MAX_THREADS ? threads[tid].lwp : 0;
+}
+
+Addr ts_kernel_first_sp(void)
+{
+	return first_sp;
+}
+
 static void begin(ThreadId tid)
 {
-	Addr sp = VG_(get_SP)(tid);
-
-	ts_clean_environment(sp);
-	ts_guest_log_flags();
-	ts_memory_log_all(sp);
+	first_sp = VG_(get_SP)(tid);
+	ts_clean_environment(first_sp);
+	if (ts_is_on) {
+		ts_guest_log_flags();
+		ts_memory_log_all(first_sp);
+	}
 	ts_log->is_started = 1;
 }
 
-/* Here translations can be discarded. */
 static void on_start(ThreadId tid, ULong n_blocks)
 {
 	(void)n_blocks;
 	tl_assert(tid < MAX_THREADS);
+	if (!threads[tid].lwp)
+		threads[tid].lwp = (UInt)VG_(gettid)();
 	if (!ts_log->is_started)
 		begin(tid);
-	if (ts_log_must_stop()) {
-		ts_log_stop();
-		VG_(discard_translations_safely)(0, ~(SizeT)0 >> 1, "tracestub");
-	}
+	ts_window_poll();
 	if (!ts_is_on)
 		return;
 	if (threads[tid].has_signal)
@@ -110,11 +151,10 @@ static struct ts_log_call call(ThreadId tid, UInt num, const UWord *args, UInt n
 
 static void before_call(ThreadId tid, UInt num, UWord *args, UInt n_args)
 {
-	struct ts_log_call c = call(tid, num, args, n_args);
-	void *to = ts_log_room(TS_LOG_CALL, sizeof(c));
-
-	if (to)
-		VG_(memcpy)(to, &c, sizeof(c));
+	tl_assert(tid < MAX_THREADS);
+	threads[tid].call = call(tid, num, args, n_args);
+	threads[tid].is_in_call = True;
+	log_call(tid);
 }
 
 static void after_call(ThreadId tid, UInt num, UWord *args, UInt n_args, SysRes res)
@@ -122,8 +162,11 @@ static void after_call(ThreadId tid, UInt num, UWord *args, UInt n_args, SysRes 
 	struct ts_log_call c = call(tid, num, args, n_args);
 	UChar *to;
 
-	if (!ts_is_on)
+	threads[tid].is_in_call = False;
+	if (!ts_is_on) {
+		ts_memory_after_call(num, args, n_args, sr_isError(res), sr_isError(res) ? 0 : sr_Res(res));
 		return;
+	}
 	c.ret = sr_isError(res) ? (ULong) - (Long)sr_Err(res) : sr_Res(res);
 	ts_memory_after_call(num, args, n_args, sr_isError(res), sr_isError(res) ? 0 : sr_Res(res));
 	to = ts_log_room(TS_LOG_RETURN, sizeof(c) + TS_STATE_LEN);
@@ -131,6 +174,8 @@ static void after_call(ThreadId tid, UInt num, UWord *args, UInt n_args, SysRes 
 		return;
 	VG_(memcpy)(to, &c, sizeof(c));
 	VG_(get_shadow_regs_area)(tid, to + sizeof(c), 0, 0, TS_STATE_LEN);
+	if (!sr_isError(res))
+		ts_names_after_call(tid, num, args);
 }
 
 /* -------------------------------------------------------------------------------- signals */
@@ -175,7 +220,8 @@ static void before_thread(ThreadId tid, ThreadId child)
 
 	if (!ts_log->is_started)
 		return; /* the first thread */
-	threads[child].is_known = threads[child].has_signal = False;
+	threads[child].is_known = threads[child].has_signal = threads[child].is_in_call = False;
+	threads[child].lwp = 0;
 	to = ts_log_room(TS_LOG_NEW_THREAD, sizeof(t));
 	if (to)
 		VG_(memcpy)(to, &t, sizeof(t));
@@ -184,13 +230,14 @@ static void before_thread(ThreadId tid, ThreadId child)
 static void before_thread_end(ThreadId tid)
 {
 	log_thread(TS_LOG_THREAD_END, tid);
-	threads[tid].is_known = threads[tid].has_signal = False;
+	threads[tid].is_known = threads[tid].has_signal = threads[tid].is_in_call = False;
+	threads[tid].lwp = 0;
 	running = VG_INVALID_THREADID;
 }
 
 static void in_child(ThreadId tid)
 {
-	(void)tid;
+	threads[tid].lwp = 0;
 	ts_log_detach();
 }
 

@@ -83,7 +83,6 @@ void ts_log_open(Int fd)
 	ts_log = at;
 	ts_log->base = (Addr)at;
 	use_chunk(0);
-	ts_is_on = True; /* the first block is translated before anything else is called */
 }
 
 void ts_log_detach(void)
@@ -124,7 +123,7 @@ static Bool wait_for_room(void)
 	}
 }
 
-/* Translated code may be running, which cannot be discarded here: on_start() in kernel.c does. */
+/* Translated code may be running, which cannot be discarded here: ts_window_poll() does. */
 static Bool is_to_stop;
 
 Bool ts_log_must_stop(void)

@@ -394,6 +394,8 @@ void ts_memory_after_call(UInt num, const UWord *args, UWord n_args, Bool is_err
 {
 	if (is_error || n_args < 3)
 		return;
+	if (!ts_is_on && num != __NR_mmap && num != __NR_shmat)
+		return; /* what is shared is to be known when the recording begins */
 	switch (num) {
 	case __NR_mmap:
 		if (args[3] & VKI_MAP_SHARED)
@@ -425,6 +427,8 @@ void ts_memory_after_call(UInt num, const UWord *args, UWord n_args, Bool is_err
 	default:
 		break;
 	}
+	if (!ts_is_on)
+		return;
 	compare_results(num, args, n_args);
 	if (n_shared)
 		compare_shared();

@@ -17,12 +17,24 @@
 
 static Int log_fd = -1;
 
+static Bool take_place(struct ts_place *p, const HChar *text)
+{
+	if (!ts_place_take(p, text))
+		VG_(tool_panic)("tracestub: a place is malformed");
+	return True;
+}
+
 static Bool take_option(const HChar *arg)
 {
-	if VG_INT_CLO (arg, "--log", log_fd) {
-	} else
-		return False;
-	return True;
+	const HChar *text;
+
+	if VG_INT_CLO (arg, "--log", log_fd)
+		return True;
+	if VG_STR_CLO (arg, "--from", text)
+		return take_place(&ts_from, text);
+	if VG_STR_CLO (arg, "--until", text)
+		return take_place(&ts_until, text);
+	return False;
 }
 
 static void print_nothing(void)
@@ -32,6 +44,7 @@ static void print_nothing(void)
 static void begin(void)
 {
 	ts_log_open(log_fd);
+	ts_window_track();
 }
 
 static void end(Int status)
@@ -48,10 +61,6 @@ static void prepare(void)
 	VG_(details_bug_reports_to)("the authors of tracestub");
 	VG_(basic_tool_funcs)(begin, ts_translate, end);
 	VG_(needs_command_line_options)(take_option, print_nothing, print_nothing);
-	/* All registers are right at each instruction; each address occurs once in a block. */
-	VG_(clo_vex_control).iropt_register_updates_default = VexRegUpdAllregsAtEachInsn;
-	VG_(clo_vex_control).iropt_unroll_thresh = 0;
-	VG_(clo_vex_control).guest_chase = False;
 	VG_(clo_vex_control).guest_max_insns = MAX_BLOCK_INSNS;
 	ts_kernel_track();
 	ts_memory_track();

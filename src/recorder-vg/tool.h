@@ -43,6 +43,50 @@ void ts_log_detach(void);
 
 Long ts_syscall(Long num, Long a, Long b, Long c, Long d, Long e, Long f);
 
+/* -------------------------------------------------------------------------------- place.c */
+
+enum ts_place_kind { TS_PLACE_NONE, TS_PLACE_ANY, TS_PLACE_NEVER, TS_PLACE_ADDR, TS_PLACE_FUNC, TS_PLACE_LINE };
+
+/* Where the recording begins or ends: the @count-th time that it is executed. */
+struct ts_place {
+	enum ts_place_kind kind;
+	ULong count, n_seen;
+	Addr addr;
+	UInt line;
+	const HChar *name; /* of the function, or of the source file */
+};
+
+/*
+ * Take the text of an option, KIND:COUNT:WHAT: addr:N:ADDRESS, func:N:NAME, line:N:LINE:FILE, signal:1:, in which
+ * numbers are decimal.  Returns False if it is malformed.
+ */
+Bool ts_place_take(struct ts_place *p, const HChar *text);
+
+/* Is it at the instruction at @addr, whose file is mapped? */
+Bool ts_place_is_at(const struct ts_place *p, Addr addr);
+
+/* -------------------------------------------------------------------------------- window.c */
+
+extern struct ts_place ts_from, ts_until;
+
+/* The part of the execution that is recorded: the callbacks that begin and end it. */
+void ts_window_track(void);
+
+/* The place that translated code has to look for now; NULL if there is none. */
+const struct ts_place *ts_window_place(void);
+
+/*
+ * Called by translated code at that place, with two registers that a request to Valgrind uses.  Returns whether
+ * Valgrind is to be entered.
+ */
+UWord ts_window_arrive(UWord args_reg, UWord result_reg);
+
+/* What the register for the arguments of such a request has to hold. */
+Addr ts_window_request(void);
+
+/* At a thread's start of a slice: end the recording if that was asked for, or wait for the place where it begins. */
+void ts_window_poll(void);
+
 /* -------------------------------------------------------------------------------- memory.c */
 
 /* Copy @len bytes of the program's memory; returns how many could be read. */
@@ -69,6 +113,20 @@ IRSB *ts_translate(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *l
 /* -------------------------------------------------------------------------------- kernel.c */
 
 void ts_kernel_track(void);
+
+/* Log all threads: their registers, and the system calls in which they are; thread @now at last. */
+void ts_kernel_log_threads(ThreadId now);
+
+/* The system's number of a thread; 0 if there is no such thread. */
+UInt ts_kernel_lwp(ThreadId tid);
+
+/* The lowest address that the main stack had in use when the program began. */
+Addr ts_kernel_first_sp(void);
+
+/* -------------------------------------------------------------------------------- names.c */
+
+/* A system call returned without an error: log the names of threads that it changed. */
+void ts_names_after_call(ThreadId tid, UInt num, const UWord *args);
 
 /* -------------------------------------------------------------------------------- surroundings.c */
 

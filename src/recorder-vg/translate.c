@@ -12,6 +12,10 @@
 #include <pub_tool_libcprint.h>
 #include <pub_tool_machine.h>
 
+#if defined(VGA_amd64)
+#include <libvex_guest_amd64.h>
+#endif
+
 #define MAX_EVENTS 4096u
 #define MAX_EXITS 512u
 #define MAX_TEMPS 16384u
@@ -335,6 +339,21 @@ static Bool is_fault(IRJumpKind kind)
 	       kind == Ijk_MapFail;
 }
 
+/* x86: not of an instruction that moves control or status words, or a value of 4 or 8 bytes (Intel's manual, 2, table A). */
+static Bool is_x87_arithmetic(UChar code, UChar modrm)
+{
+	UChar reg = modrm >> 3 & 7;
+
+	if (code < 0xd8 || code > 0xdf)
+		return False;
+	if (modrm >= 0xc0) /* fxch, fnop, fnclex, fninit, ffree, fstp st(i), fnstsw ax */
+		return !(code == 0xd9 && modrm < 0xd8) && !(code == 0xdb && modrm >= 0xe2 && modrm <= 0xe3) &&
+		       code != 0xdd && !(code == 0xdf && modrm == 0xe0);
+	if (code == 0xd9)
+		return False;
+	return code == 0xdb ? reg >= 5 : code != 0xdd;
+}
+
 /* x86: what the bytes of an instruction say that its IR does not. */
 static UChar classify(const UChar *insn, UInt len)
 {
@@ -354,7 +373,7 @@ static UChar classify(const UChar *insn, UInt len)
 	if (is_rep && ((insn[i] >= 0xa4 && insn[i] <= 0xa7) || (insn[i] >= 0xaa && insn[i] <= 0xaf) ||
 		       (insn[i] >= 0x6c && insn[i] <= 0x6f)))
 		return TS_LOG_INSN_REP;
-	return insn[i] >= 0xd8 && insn[i] <= 0xdf ? TS_LOG_INSN_X87 : 0;
+	return i + 1 < len && is_x87_arithmetic(insn[i], insn[i + 1]) ? TS_LOG_INSN_X87 : 0;
 }
 
 static void on_insn(IRStmt *st)
@@ -480,33 +499,118 @@ static void end_record(const IRSB *in, IRConst *len)
 	describe();
 }
 
-/* The guest's registers are described by the layout; where the log does not run there is nothing to add. */
+/* -------------------------------------------------------------------------------- where the recording begins or ends */
+
+#if defined(VGA_amd64)
+#define ARGS_REG offsetof(VexGuestAMD64State, guest_RAX)
+#define RESULT_REG offsetof(VexGuestAMD64State, guest_RDX)
+#define WORD Ity_I64
+#endif
+
+/* The statement of the first instruction; stmts_used if there is none. */
+static Int first_insn(const IRSB *in)
+{
+	Int i = 0;
+
+	while (i < in->stmts_used && in->stmts[i]->tag != Ist_IMark)
+		i++;
+	return i;
+}
+
+static Addr addr_of(const IRStmt *mark)
+{
+	return mark->Ist.IMark.addr + mark->Ist.IMark.delta;
+}
+
+/* The block up to the instruction of statement @n, with which another block begins. */
+static IRSB *cut(const IRSB *in, Int n)
+{
+	IRSB *out = deepCopyIRSBExceptStmts(in);
+
+	for (Int i = 0; i < n; i++)
+		addStmtToIRSB(out, in->stmts[i]);
+	out->next = number(addr_of(in->stmts[n]));
+	out->jumpkind = Ijk_Boring;
+	return out;
+}
+
+/* The block without what is at the place and after it, unless it begins there: *is_at. */
+static IRSB *cut_at(IRSB *in, const struct ts_place *p, Int first, Bool *is_at)
+{
+	*is_at = ts_place_is_at(p, addr_of(in->stmts[first]));
+	for (Int i = first + 1; i < in->stmts_used; i++) {
+		if (in->stmts[i]->tag == Ist_IMark && ts_place_is_at(p, addr_of(in->stmts[i])))
+			return cut(in, i);
+	}
+	return in;
+}
+
+/* Leave the block by a request to Valgrind if this is the time to begin, or to end. */
+static void look_at_place(void)
+{
+	IRExpr *args = assign(WORD, IRExpr_Get(ARGS_REG, WORD)), *result = assign(WORD, IRExpr_Get(RESULT_REG, WORD));
+	IRTemp is_now = newIRTemp(b.out->tyenv, WORD);
+	IRDirty *ask = unsafeIRDirty_1_N(is_now, 0, "ts_window_arrive", VG_(fnptr_to_fnentry)(ts_window_arrive),
+					 mkIRExprVec_2(args, result));
+	IRExpr *is;
+
+	add(IRStmt_Dirty(ask));
+	is = assign(Ity_I1, IRExpr_Binop(Iop_CmpNE64, IRExpr_RdTmp(is_now), number(0)));
+	add(IRStmt_Put(ARGS_REG, assign(WORD, IRExpr_ITE(is, number(ts_window_request()), args))));
+	add(IRStmt_Exit(is, Ijk_ClientReq, IRConst_U64(b.pc), b.ip_off));
+}
+
+/* A block of which nothing is logged. */
+static IRSB *translate_plain(IRSB *in, Int first, Bool is_at)
+{
+	if (!is_at)
+		return in;
+	b.out = deepCopyIRSBExceptStmts(in);
+	for (Int i = 0; i <= first; i++)
+		add(in->stmts[i]);
+	look_at_place();
+	for (Int i = first + 1; i < in->stmts_used; i++)
+		add(in->stmts[i]);
+	return b.out;
+}
+
+static IRSB *translate_logged(const IRSB *in, Int first, Bool is_at)
+{
+	IRConst *len;
+
+	VG_(memset)(b.at, 0, sizeof(b.at));
+	b.out = deepCopyIRSBExceptStmts(in);
+	b.len = HEAD_LEN;
+	b.n_events = 0;
+	for (Int i = 0; i < first; i++)
+		add(in->stmts[i]);
+	if (is_at)
+		look_at_place();
+	b.block = (struct ts_log_block){ .num = ++n_blocks, .addr = b.pc };
+	len = begin_record();
+	for (Int i = first; i < in->stmts_used; i++)
+		on_statement(in->stmts[i]);
+	end_record(in, len);
+	return b.out;
+}
+
+/* The guest's registers are described by the layout. */
 IRSB *ts_translate(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *layout, const VexGuestExtents *extents,
 		   const VexArchInfo *host, IRType guest_word, IRType host_word)
 {
-	IRConst *len;
-	Int i = 0;
+	const struct ts_place *place = ts_window_place();
+	Int first = first_insn(in);
+	Bool is_at = False;
 
 	(void)closure;
 	(void)extents;
 	(void)host;
-	if (!ts_is_on)
+	if (first == in->stmts_used || (!ts_is_on && !place))
 		return in;
 	tl_assert(guest_word == host_word);
-	VG_(memset)(b.at, 0, sizeof(b.at));
-	b.out = deepCopyIRSBExceptStmts(in);
 	b.ip_off = layout->offset_IP;
-	b.len = HEAD_LEN;
-	b.n_events = 0;
-	for (; i < in->stmts_used && in->stmts[i]->tag != Ist_IMark; i++)
-		add(in->stmts[i]);
-	if (i == in->stmts_used)
-		return in;
-	b.block = (struct ts_log_block){ .num = ++n_blocks,
-					 .addr = in->stmts[i]->Ist.IMark.addr + in->stmts[i]->Ist.IMark.delta };
-	len = begin_record();
-	for (; i < in->stmts_used; i++)
-		on_statement(in->stmts[i]);
-	end_record(in, len);
-	return b.out;
+	b.pc = addr_of(in->stmts[first]);
+	if (place)
+		in = cut_at(in, place, first, &is_at);
+	return ts_is_on ? translate_logged(in, first, is_at) : translate_plain(in, first, is_at);
 }

@@ -439,6 +439,8 @@ static void sort_groups(void)
 
 /* ------------------------------------------------------------- what registers are made from */
 
+#define ARM_NUMBERS_LEN 512u
+
 /* The bits of the register that follow the word at @off: of values that are put there. */
 static uint32_t bits_of_source(void *cpu, const struct reg *r, uint32_t off, uint32_t now)
 {
@@ -460,6 +462,15 @@ static uint32_t bits_of_source(void *cpu, const struct reg *r, uint32_t off, uin
 }
 
 /*
+ * Other values may be put there without harm.  ARM: QEMU's env begins with the general registers, and the words after them
+ * are numbers, also where two of them look like a pointer, as the Thumb bit does after pstate (target/arm/cpu.h).
+ */
+static bool is_number(uint64_t word, uint32_t off)
+{
+	return !may_be_pointer(word) || (guest->is_arm && regs[0].has_place && off - regs[0].off < ARM_NUMBERS_LEN);
+}
+
+/*
  * A condition register: its upper bits change all the time.  Returns false if not all of them are accounted
  * for.
  */
@@ -477,7 +488,7 @@ static bool find_sources(void *cpu, unsigned i, struct sourced *s)
 		uint64_t word;
 
 		memcpy(&word, (uint8_t *)cpu + (off & ~7u), 8);
-		found = may_be_pointer(word) ? 0 : bits_of_source(cpu, &regs[i], off, now);
+		found = is_number(word, off) ? bits_of_source(cpu, &regs[i], off, now) : 0;
 		if (found && s->n == TS_MAX_SOURCES)
 			return false;
 		if (found)

@@ -230,7 +230,9 @@ static bool add_others(scmp_filter_ctx ctx)
 	/* F_SETOWN would have the kernel send signals to others */
 	static const unsigned descriptor[] = { F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL,
 					       F_SETFL, F_GETLK,         F_SETLK, F_SETLKW };
-	static const unsigned terminal[] = { 0x5401 /* TCGETS */, 0x5413 /* TIOCGWINSZ */, FIONREAD, FIONBIO };
+	/* isatty() of glibc 2.42 and later asks by TCGETS2, of earlier ones by TCGETS */
+	static const unsigned terminal[] = { 0x5401 /* TCGETS */, 0x802c542a /* TCGETS2 */, 0x5413 /* TIOCGWINSZ */, FIONREAD,
+					     FIONBIO };
 	bool done = true;
 
 	for (size_t i = 0; i < sizeof(no_code) / sizeof(no_code[0]); i++)

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "src/base/vec.h"
 
 /* Is the rule one for all files of a folder? */
 static bool is_of_folder(enum ts_rule_kind kind)
@@ -32,16 +33,9 @@ void ts_sandbox_allow(struct ts_sandbox_rules *rules, enum ts_rule_kind kind, co
 		path = "";
 	if (!path)
 		return;
-	if (rules->n == rules->cap) {
-		size_t cap = rules->cap ? 2 * rules->cap : 16;
-		struct ts_rule *items = realloc(rules->items, cap * sizeof(*items));
-
-		if (!items) {
-			rules->is_failed = true;
-			return;
-		}
-		rules->items = items;
-		rules->cap = cap;
+	if (!ts_vec_reserve(&rules->items, rules->n, &rules->cap, 1, sizeof(*rules->items))) {
+		rules->is_failed = true;
+		return;
 	}
 	copy = strdup(path);
 	if (!copy) {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cause_parts.h"
+#include "src/base/vec.h"
 #include "src/query/paging.h"
 
 /* Answers do not grow beyond this. */
@@ -35,16 +36,9 @@ struct ts_cause_node *ts_cause_add_node(struct ts_cause *c, uint32_t parent, enu
 		c->is_cut = true;
 		return NULL;
 	}
-	if (c->n_nodes == c->cap_nodes) {
-		uint32_t cap = c->cap_nodes ? 2 * c->cap_nodes : 32;
-
-		n = realloc(c->nodes, cap * sizeof(*n));
-		if (!n) {
-			c->is_failed = true;
-			return NULL;
-		}
-		c->nodes = n;
-		c->cap_nodes = cap;
+	if (!ts_vec_reserve(&c->nodes, c->n_nodes, &c->cap_nodes, 1, sizeof(*c->nodes))) {
+		c->is_failed = true;
+		return NULL;
 	}
 	n = &c->nodes[c->n_nodes++];
 	*n = (struct ts_cause_node){ .kind = kind, .pos = TS_NO_POS, .pc = TS_NO_PC, .count = 1 };

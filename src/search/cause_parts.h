@@ -41,10 +41,12 @@ struct ts_cause {
 	bool has_paging;
 	struct ts_writer_search search;
 	struct ts_cause_node *nodes; /* owned */
-	uint32_t n_nodes, cap_nodes;
+	uint32_t n_nodes;
+	size_t cap_nodes;
 	uint32_t root;               /* the first node without a parent */
 	struct ts_cause_task *tasks; /* owned; a stack */
-	uint32_t n_tasks, cap_tasks;
+	uint32_t n_tasks;
+	size_t cap_tasks;
 	struct ts_cause_done *done;  /* owned; a hash table */
 	size_t n_done, cap_done;
 	struct ts_sources sources;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cause_parts.h"
+#include "src/base/vec.h"
 #include "src/query/paging.h"
 
 /* Values of a question that are looked up. */
@@ -17,16 +18,9 @@
 
 static void push_piece(struct ts_cause *c, const struct ts_cause_task *task)
 {
-	if (c->n_tasks == c->cap_tasks) {
-		uint32_t cap = c->cap_tasks ? 2 * c->cap_tasks : 64;
-		struct ts_cause_task *p = realloc(c->tasks, cap * sizeof(*p));
-
-		if (!p) {
-			c->is_failed = true;
-			return;
-		}
-		c->tasks = p;
-		c->cap_tasks = cap;
+	if (!ts_vec_reserve(&c->tasks, c->n_tasks, &c->cap_tasks, 1, sizeof(*c->tasks))) {
+		c->is_failed = true;
+		return;
 	}
 	c->tasks[c->n_tasks++] = *task;
 }

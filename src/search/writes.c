@@ -274,7 +274,7 @@ static void memory_writes(struct ts_query *q, const struct ts_steps *b, const st
 		mask = ts_location_overlap(loc, e->addr, e->len);
 		if (!mask)
 			continue;
-		kind = e->kind == TS_FX_FORGET	? TS_WRITER_UNEXPLAINED
+		kind = e->kind == TS_FX_FORGET || e->is_inferred ? TS_WRITER_UNEXPLAINED
 		       : e->kind != TS_FX_WRITE ? TS_WRITER_MAP
 		       : e->is_hidden		? TS_WRITER_INPUT
 						: TS_WRITER_STEP;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/ask/symbols.h"
+#include "src/symbols/symbols.h"
 #include "src/query/query.h"
 
 struct list {

@@ -9,9 +9,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "src/ask/cells.h"
-#include "src/ask/names.h"
-#include "src/ask/what.h"
+#include "src/ask/verbs/cells.h"
+#include "src/symbols/names.h"
+#include "src/ask/grammar/what.h"
 #include "src/query/paging.h"
 
 /* A text is read to its end, but no further. */

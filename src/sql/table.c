@@ -12,9 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/ask/anchors.h"
-#include "src/ask/names.h"
-#include "src/ask/question.h"
+#include "src/ask/grammar/anchors.h"
+#include "src/ask/grammar/number.h"
+#include "src/symbols/names.h"
+#include "src/ask/grammar/question.h"
 #include "src/query/query.h"
 
 #define MAX_ARGUMENTS 8u
@@ -172,7 +173,7 @@ static int best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 		sqlite3_str_appendf(plan, " %s%s", column_name(t, (unsigned)column),
 				    op_text(info->aConstraint[i].op));
 	}
-	sqlite3_str_appendf(plan, " columns %llx", (unsigned long long)info->colUsed);
+	sqlite3_str_appendf(plan, " columns 0x%llx", (unsigned long long)info->colUsed);
 	info->idxStr = sqlite3_str_finish(plan);
 	info->needToFreeIdxStr = 1;
 	info->estimatedCost = cost < 1 ? 1 : cost;
@@ -259,6 +260,7 @@ static void take_term(struct cursor *c, const struct table *t, const char *term,
 static void take_plan(struct cursor *c, const struct table *t, const char *plan, sqlite3_value **values, int n)
 {
 	const char *p = strchr(plan, ':') + 1;
+	bool is_large;
 
 	c->n = (struct narrowed){ .to = t->s->ask->n_steps, .last = UINT64_MAX };
 	for (int i = 0; i < n; i++) {
@@ -270,7 +272,8 @@ static void take_plan(struct cursor *c, const struct table *t, const char *plan,
 		p += len;
 	}
 	p = strstr(p, "columns ");
-	c->used = p ? strtoull(p + strlen("columns "), NULL, 16) : UINT64_MAX;
+	if (!p || !ts_number_parse(p + strlen("columns "), strlen(p + strlen("columns ")), TS_COMMAS_END, &c->used, &is_large))
+		c->used = UINT64_MAX;
 }
 
 /* ----------------------------------------------------------------------------------------------- questions */
@@ -488,15 +491,6 @@ static uint32_t unwanted_columns(const struct cursor *c, const struct table *t)
 	return ~wanted;
 }
 
-static bool wants_texts(const struct cursor *c, const struct table *t)
-{
-	for (unsigned i = 0; t->t.columns && i < t->t.n_columns; i++) {
-		if (t->t.columns[i].from == TS_SQL_ITEM_TEXT && c->used >> i & 1)
-			return true;
-	}
-	return false;
-}
-
 /* Find the places of the question, and open its rows. */
 static int open_rows(struct cursor *c, const struct table *t)
 {
@@ -523,7 +517,6 @@ static int open_rows(struct cursor *c, const struct table *t)
 	if (!c->rows)
 		return fail(t, &err);
 	c->rows->unwanted = unwanted_columns(c, t);
-	c->rows->is_for_people = wants_texts(c, t);
 	return SQLITE_OK;
 }
 
@@ -702,12 +695,10 @@ static int get_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *rowid)
 /* A text "0x1f" of at most 64 bits. */
 static bool get_number(const char *text, size_t len, uint64_t *number)
 {
-	char *end;
+	bool is_large;
 
-	if (len < 3 || len > 18 || strncmp(text, "0x", 2) != 0)
-		return false;
-	*number = strtoull(text, &end, 16);
-	return end == text + len;
+	return len >= 3 && len <= 18 && !strncmp(text, "0x", 2) &&
+	       ts_number_parse(text, len, TS_COMMAS_END, number, &is_large);
 }
 
 /* A number if it is one, else text up to what is meant for people only. */
@@ -781,18 +772,14 @@ static void put_bytes(sqlite3_context *out, const struct table *t, const struct 
 	sqlite3_result_text(out, bytes, (int)(3 * len) - 1, SQLITE_TRANSIENT);
 }
 
-/* The text of an argument stands in quotes behind its value. */
-static void put_item_text(sqlite3_context *out, const char *item)
+/* A text without its quotes; an empty one: the argument points to none. */
+static void put_item_text(sqlite3_context *out, const char *text)
 {
-	const char *text = item ? strchr(item, TS_ROW_ASIDE) : NULL;
-	size_t len = text ? strlen(text + 1) : 0;
+	size_t len = text ? strlen(text) : 0;
+	bool is_quoted = len >= 2 && text[0] == '"' && text[len - 1] == '"';
 
-	if (!text)
-		return;
-	if (len >= 2 && text[1] == '"' && text[len] == '"')
-		sqlite3_result_text(out, text + 2, (int)len - 2, SQLITE_TRANSIENT);
-	else
-		sqlite3_result_text(out, text + 1, (int)len, SQLITE_TRANSIENT);
+	if (len)
+		sqlite3_result_text(out, text + is_quoted, (int)(len - 2 * is_quoted), SQLITE_TRANSIENT);
 }
 
 static void put_event_number(sqlite3_context *out, const struct table *t, const struct ts_row *row)

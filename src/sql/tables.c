@@ -4,13 +4,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "src/ask/access.h"
-#include "src/ask/bookmarks.h"
-#include "src/ask/calls.h"
-#include "src/ask/compares.h"
-#include "src/ask/events.h"
-#include "src/ask/steps.h"
-#include "src/ask/world.h"
+#include "src/ask/verbs/access.h"
+#include "src/ask/verbs/bookmarks.h"
+#include "src/ask/calls/calls.h"
+#include "src/ask/verbs/compares.h"
+#include "src/ask/verbs/events.h"
+#include "src/ask/verbs/steps.h"
+#include "src/ask/verbs/world.h"
 
 #define CELL(column)        { (column), TS_SQL_CELL, (column), 0 }
 #define ITEM(n, list, i)    { (n), TS_SQL_ITEM, (list), (i) }
@@ -37,8 +37,8 @@ static const struct ts_sql_column call_columns[] = {
 	CELL("caller"), CELL("address"), CELL("callee"),
 	ITEM("arg0", "arguments", 0), ITEM("arg1", "arguments", 1), ITEM("arg2", "arguments", 2),
 	ITEM("arg3", "arguments", 3), ITEM("arg4", "arguments", 4), ITEM("arg5", "arguments", 5), CELL("result"),
-	ITEM_TEXT("text0", "arguments", 0), ITEM_TEXT("text1", "arguments", 1), ITEM_TEXT("text2", "arguments", 2),
-	ITEM_TEXT("text3", "arguments", 3), ITEM_TEXT("text4", "arguments", 4), ITEM_TEXT("text5", "arguments", 5),
+	ITEM_TEXT("text0", "texts", 0), ITEM_TEXT("text1", "texts", 1), ITEM_TEXT("text2", "texts", 2),
+	ITEM_TEXT("text3", "texts", 3), ITEM_TEXT("text4", "texts", 4), ITEM_TEXT("text5", "texts", 5),
 };
 
 static const struct ts_sql_column event_columns[] = {

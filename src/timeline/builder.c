@@ -4,6 +4,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "src/base/vec.h"
+
 /* Room for one more address space in both arrays.  Returns false if memory is exhausted. */
 static bool room_for_memory(struct ts_timeline *tl)
 {
@@ -52,15 +54,8 @@ struct ts_space_builder *ts_builder_memory(struct ts_timeline *tl, uint32_t proc
 
 bool ts_builder_room_for_points(struct ts_timeline *tl, size_t segment)
 {
-	if (segment >= tl->cap_points) {
-		size_t cap = tl->cap_points ? tl->cap_points * 2 : 8;
-		struct ts_points *p = realloc(tl->points, cap * sizeof(*p));
-
-		if (!p)
-			return false;
-		tl->points = p;
-		tl->cap_points = cap;
-	}
+	if (!ts_vec_reserve(&tl->points, 0, &tl->cap_points, segment + 1, sizeof(*tl->points)))
+		return false;
 	while (tl->n_points <= segment)
 		tl->points[tl->n_points++] = (struct ts_points){ 0 };
 	return true;
@@ -93,6 +88,7 @@ void ts_builder_free(struct ts_timeline *tl)
 	ts_task_fini(&bd->task);
 	ts_feed_free(bd->feed);
 	ts_buf_fini(&bd->here);
+	ts_points_packer_fini(&bd->packer);
 	ts_buf_fini(&bd->journal);
 	ts_buf_fini(&bd->files);
 	ts_world_builder_fini(&bd->world);

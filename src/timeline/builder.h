@@ -56,6 +56,7 @@ struct ts_builder {
 	bool is_at_limit;           /* that is the limit on the index's memory, which the user chose */
 	struct ts_feed *feed;       /* owned */
 	struct ts_buf here;         /* the decode point of the chunk that is next */
+	struct ts_points_packer packer;
 	struct ts_end end;          /* the recording's end as given by the reader */
 	struct ts_modes_builder modes; /* of a machine */
 	struct ts_world_builder world;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/room.h"
+#include "src/base/vec.h"
 #include "src/index/index_blocks.h"
 
 void ts_digests_fini(struct ts_digests *d)
@@ -17,15 +17,8 @@ void ts_digests_fini(struct ts_digests *d)
 /* @n follow those that were read. */
 static bool add(struct ts_digests *d, const uint64_t *items, size_t n)
 {
-	if (d->cap - d->n_read < n) {
-		size_t cap = 2 * d->cap > d->n_read + n ? 2 * d->cap : d->n_read + n;
-		uint64_t *p = realloc(d->items, cap * sizeof(*p));
-
-		if (!p)
-			return false;
-		d->items = p;
-		d->cap = cap;
-	}
+	if (!ts_vec_reserve(&d->items, d->n_read, &d->cap, n, sizeof(*d->items)))
+		return false;
 	if (n)
 		memcpy(d->items + d->n_read, items, n * sizeof(*items));
 	d->n_read += n;
@@ -59,7 +52,7 @@ bool ts_digests_add(struct ts_digests *d, const uint64_t *items, size_t n)
 
 bool ts_digests_add_unread(struct ts_digests *d, const uint64_t *items, size_t n, struct ts_index_blocks *blocks)
 {
-	if (!ts_room(&d->unread, d->n_unread, &d->cap_unread, 16, sizeof(*d->unread)))
+	if (!ts_vec_reserve(&d->unread, d->n_unread, &d->cap_unread, 1, sizeof(*d->unread)))
 		return false;
 	d->unread[d->n_unread++] = (struct ts_digests_part){ items, n, blocks };
 	d->n += n;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "src/base/buf.h"
-#include "src/base/room.h"
+#include "src/base/vec.h"
 #include "src/index/index_blocks.h"
 #include "src/index/index_write.h"
 
@@ -59,7 +59,7 @@ bool ts_event_is_valid(const uint8_t *p)
 
 bool ts_event_list_add(struct ts_event_list *list, uint64_t step, uint32_t thread, const struct ts_event *ev)
 {
-	if (!ts_room(&list->items, list->n_items, &list->cap_items, 16, sizeof(*list->items)))
+	if (!ts_vec_reserve(&list->items, list->n_items, &list->cap_items, 1, sizeof(*list->items)))
 		return false;
 	/* no padding: they go to index files */
 	memset(&list->items[list->n_items], 0, sizeof(*list->items));
@@ -166,7 +166,7 @@ const struct ts_happening *ts_event_list_at(const struct ts_event_list *list, ui
 
 static bool add_piece(struct ts_event_list *list, const struct ts_event_piece *piece)
 {
-	if (!ts_room(&list->pieces, list->n_pieces, &list->cap_pieces, 16, sizeof(*list->pieces)))
+	if (!ts_vec_reserve(&list->pieces, list->n_pieces, &list->cap_pieces, 1, sizeof(*list->pieces)))
 		return false;
 	list->pieces[list->n_pieces++] = *piece;
 	return true;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/vec.h"
 #include "src/index/index_blocks.h"
 #include "src/index/index_write.h"
 
@@ -50,16 +51,9 @@ static void note_page(void *user, uint64_t addr, uint16_t bytes)
 	if (m->is_failed)
 		return;
 	if (!lines->n_pages || lines->pages[lines->n_pages - 1].page != addr >> TS_PAGE_BITS) {
-		if (lines->n_pages == m->cap) {
-			size_t cap = m->cap ? m->cap * 2 : 256;
-			struct ts_line_page *pages = realloc(lines->pages, cap * sizeof(*pages));
-
-			m->is_failed = !pages;
-			if (!pages)
-				return;
-			lines->pages = pages;
-			m->cap = cap;
-		}
+		m->is_failed = !ts_vec_reserve(&lines->pages, lines->n_pages, &m->cap, 1, sizeof(*lines->pages));
+		if (m->is_failed)
+			return;
 		lines->pages[lines->n_pages++] = (struct ts_line_page){ .page = addr >> TS_PAGE_BITS };
 	}
 	set_line(&lines->pages[lines->n_pages - 1], addr);

@@ -41,7 +41,8 @@ static bool add_point(struct ts_timeline *tl)
 {
 	size_t segment = (size_t)(tl->builder->n_chunks / TS_SEGMENT_CHUNKS);
 
-	return ts_builder_room_for_points(tl, segment) && ts_points_add(&tl->points[segment], &tl->builder->here);
+	return ts_builder_room_for_points(tl, segment) &&
+	       ts_points_add(&tl->points[segment], &tl->builder->packer, &tl->builder->here);
 }
 
 /* The chunk's steps were taken in. */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/room.h"
+#include "src/base/vec.h"
 #include "src/index/index_blocks.h"
 #include "src/index/index_write.h"
 
@@ -31,18 +31,9 @@ static bool room_for_block(struct ts_layer_level *level, size_t n_extents)
 {
 	size_t need = block_start(level, level->n_blocks) + n_extents;
 
-	if (!ts_room(&level->ends, level->n_blocks, &level->cap_blocks, 8, sizeof(*level->ends)))
+	if (!ts_vec_reserve(&level->ends, level->n_blocks, &level->cap_blocks, 1, sizeof(*level->ends)))
 		return false;
-	if (need > level->cap_extents) {
-		size_t cap = level->cap_extents * 2 > need ? level->cap_extents * 2 : need;
-		struct ts_extent *extents = realloc(level->extents, cap * sizeof(*extents));
-
-		if (!extents)
-			return false;
-		level->extents = extents;
-		level->cap_extents = cap;
-	}
-	return true;
+	return ts_vec_reserve(&level->extents, 0, &level->cap_extents, need, sizeof(*level->extents));
 }
 
 static int compare_extents(const void *a, const void *b)
@@ -122,16 +113,8 @@ static bool add_blocks(struct ts_layers *l)
 
 bool ts_layers_add(struct ts_layers *l, uint64_t pos, uint64_t first, uint64_t last, enum ts_fill fill)
 {
-	if (l->n == l->cap) {
-		uint32_t cap = l->cap ? l->cap * 2 : 16;
-		struct ts_layer *items =
-			cap < UINT32_MAX / 2 ? realloc(l->items, cap * sizeof(*items)) : NULL;
-
-		if (!items)
-			return false;
-		l->items = items;
-		l->cap = cap;
-	}
+	if (!ts_vec_reserve(&l->items, l->n, &l->cap, 1, sizeof(*l->items)))
+		return false;
 	l->items[l->n++] = (struct ts_layer){ pos, first, last, fill, 0 };
 	if (add_blocks(l))
 		return true;

@@ -50,7 +50,8 @@ struct ts_layer_level {
 /* Arrays are owned, or lie in an index file, where any number may be wrong. */
 struct ts_layers {
 	struct ts_layer *items; /* pos does not descend */
-	uint32_t n, cap;
+	uint32_t n;
+	size_t cap;
 	struct ts_layer_level levels[TS_LAYER_LEVELS];
 	struct ts_index_blocks *file; /* borrowed; where the arrays lie; NULL: in memory, owned */
 	uint64_t end;                 /* of those in a file: no layer has a greater position */

@@ -5,20 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/vec.h"
 #include "src/index/index_blocks.h"
 #include "src/index/index_write.h"
 
 bool ts_touches_add(struct ts_touches *t, uint32_t page, uint8_t line, uint16_t chunk, uint16_t bytes)
 {
-	if (__builtin_expect(t->n == t->cap, 0)) {
-		size_t cap = t->cap ? t->cap * 2 : 1024;
-		struct ts_touch *p = cap < UINT32_MAX ? realloc(t->items, cap * sizeof(*p)) : NULL;
-
-		if (!p)
-			return false;
-		t->items = p;
-		t->cap = cap;
-	}
+	if (t->n == UINT32_MAX || !ts_vec_reserve(&t->items, t->n, &t->cap, 1, sizeof(*t->items)))
+		return false;
 	t->items[t->n++] = (struct ts_touch){ page, chunk, bytes, line };
 	return true;
 }

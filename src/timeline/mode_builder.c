@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/vec.h"
 #include "src/index/index_write.h"
 
 /* How many of the newest modes are looked through for one that is the same. */
@@ -45,16 +46,10 @@ static bool is_same(const struct ts_mode *a, const struct ts_mode *b)
 /* Make room for one more item.  Returns the array, NULL if memory is exhausted. */
 static void *room(struct ts_modes_builder *b, void *array, size_t n, size_t *cap, size_t item_len)
 {
-	void *p;
-
-	if (n < *cap)
+	if (ts_vec_reserve(&array, n, cap, 1, item_len))
 		return array;
-	p = realloc(array, *cap * 2 * item_len);
-	if (p)
-		*cap *= 2;
-	else
-		b->is_failed = true;
-	return p;
+	b->is_failed = true;
+	return NULL;
 }
 
 /* Ordinal of the mode, which is added if it is not among the newest. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "src/base/hash.h"
+#include "src/base/vec.h"
 
 void ts_pages_fini(struct ts_pages *p)
 {
@@ -46,23 +47,11 @@ static bool grow_slots(struct ts_pages *p)
 	return true;
 }
 
-static bool grow_ids(struct ts_pages *p)
-{
-	size_t cap = p->cap ? p->cap * 2 : 64;
-	struct ts_page **by_id = realloc(p->by_id, cap * sizeof(struct ts_page *));
-
-	if (!by_id)
-		return false;
-	p->by_id = by_id;
-	p->cap = cap;
-	return true;
-}
-
 struct ts_page *ts_pages_add(struct ts_pages *p, uint64_t page, uint32_t layer)
 {
 	struct ts_page *pg;
 
-	if ((p->n == p->cap && !grow_ids(p)) || (2 * p->n >= p->n_slots && !grow_slots(p)))
+	if (!ts_vec_reserve(&p->by_id, p->n, &p->cap, 1, sizeof(struct ts_page *)) || (2 * p->n >= p->n_slots && !grow_slots(p)))
 		return NULL;
 	pg = calloc(1, sizeof(*pg));
 	if (!pg)

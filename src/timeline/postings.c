@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/vec.h"
 #include "src/index/index_blocks.h"
 #include "src/index/index_write.h"
 
@@ -12,15 +13,8 @@
 
 bool ts_pairs_add(struct ts_pairs *p, uint32_t key, uint32_t value)
 {
-	if (__builtin_expect(p->n == p->cap, 0)) {
-		size_t cap = p->cap ? p->cap * 2 : 1024;
-		struct ts_pair *items = cap < UINT32_MAX ? realloc(p->items, cap * sizeof(*items)) : NULL;
-
-		if (!items)
-			return false;
-		p->items = items;
-		p->cap = cap;
-	}
+	if (p->n == UINT32_MAX || !ts_vec_reserve(&p->items, p->n, &p->cap, 1, sizeof(*p->items)))
+		return false;
 	p->items[p->n++] = (struct ts_pair){ key, value };
 	return true;
 }

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/room.h"
+#include "src/base/vec.h"
 #include "src/index/index_blocks.h"
 
 void ts_runs_fini(struct ts_runs *r)
@@ -21,7 +21,7 @@ void ts_runs_fini(struct ts_runs *r)
 
 bool ts_runs_set_group(struct ts_runs *r, size_t group, const struct ts_run_group *g)
 {
-	if (!ts_room_until(&r->groups, &r->n_groups, group, sizeof(*r->groups)))
+	if (!ts_vec_extend(&r->groups, &r->n_groups, group, sizeof(*r->groups)))
 		return false;
 	r->groups[group] = *g;
 	return true;

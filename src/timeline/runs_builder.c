@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "src/base/hash.h"
+#include "src/base/vec.h"
 #include "src/index/index_blocks.h"
 #include "src/index/index_write.h"
 
@@ -110,19 +111,8 @@ static bool add_lens(struct ts_runs_builder *b, const uint8_t *lens, size_t n)
 {
 	struct ts_runs *r = b->runs;
 
-	if (b->cap_lens - r->n_lens < n) {
-		size_t cap = b->cap_lens ? b->cap_lens * 2 : 4096;
-		uint8_t *p;
-
-		while (cap - r->n_lens < n)
-			cap *= 2;
-		p = cap < UINT32_MAX ? realloc(r->lens, cap) : NULL;
-
-		if (!p)
-			return false;
-		r->lens = p;
-		b->cap_lens = cap;
-	}
+	if (r->n_lens > UINT32_MAX - n || !ts_vec_reserve(&r->lens, r->n_lens, &b->cap_lens, n, 1))
+		return false;
 	if (n) /* a recording of trace frames has none */
 		memcpy(r->lens + r->n_lens, lens, n);
 	r->n_lens += n;

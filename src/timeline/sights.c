@@ -6,7 +6,7 @@
 
 #include "lines.h"
 #include "src/base/hash.h"
-#include "src/base/room.h"
+#include "src/base/vec.h"
 
 void ts_sights_fini(struct ts_sights *s)
 {
@@ -61,7 +61,7 @@ static struct ts_sight_page *get_page(struct ts_sights *s, uint64_t page)
 		return NULL;
 	slot = find_slot(s, page);
 	if (!*slot) {
-		if (!ts_room(&s->pages, s->n_pages, &s->cap_pages, 16, sizeof(*s->pages)))
+		if (!ts_vec_reserve(&s->pages, s->n_pages, &s->cap_pages, 1, sizeof(*s->pages)))
 			return NULL;
 		s->pages[s->n_pages++] = (struct ts_sight_page){ .page = page };
 		*slot = (uint32_t)s->n_pages;
@@ -71,17 +71,7 @@ static struct ts_sight_page *get_page(struct ts_sights *s, uint64_t page)
 
 static bool room_in_page(struct ts_sight_page *pg)
 {
-	uint32_t cap = pg->cap ? pg->cap * 2 : 4;
-	uint32_t *items;
-
-	if (pg->n < pg->cap)
-		return true;
-	items = realloc(pg->items, cap * sizeof(*items));
-	if (!items)
-		return false;
-	pg->items = items;
-	pg->cap = cap;
-	return true;
+	return ts_vec_reserve(&pg->items, pg->n, &pg->cap, 1, sizeof(*pg->items));
 }
 
 /* ---------------------------------------------------------------------------------------------- building */
@@ -104,7 +94,7 @@ bool ts_sights_add(struct ts_sights *s, const struct ts_sight *sight)
 		s->items[s->n - 1].len += sight->len;
 		return true;
 	}
-	if (s->n >= UINT32_MAX || !ts_room(&s->items, s->n, &s->cap, 64, sizeof(*s->items)))
+	if (s->n >= UINT32_MAX || !ts_vec_reserve(&s->items, s->n, &s->cap, 1, sizeof(*s->items)))
 		return false;
 	pg = get_page(s, sight->addr >> TS_PAGE_BITS);
 	if (!pg || !room_in_page(pg))

@@ -26,7 +26,8 @@ struct ts_sight {
 struct ts_sight_page {
 	uint64_t page; /* address >> TS_PAGE_BITS */
 	uint32_t *items; /* owned */
-	uint32_t n, cap;
+	uint32_t n;
+	size_t cap;
 };
 
 struct ts_sights {

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "builder.h"
+#include "src/base/vec.h"
 #include "src/index/index_write.h"
 #include "src/sketch/sketch.h"
 #include "src/sketch/sketcher.h"
@@ -51,6 +52,8 @@ static void mix_source(uint64_t *hash, const struct ts_source *src)
 	mix(hash, key.trace_len);
 	mix(hash, key.trace_mtime);
 	mix(hash, key.content);
+	mix(hash, key.trace_inode);
+	mix(hash, key.trace_ctime);
 }
 
 static uint64_t identity(const struct ts_image *img)
@@ -105,17 +108,7 @@ static bool take(struct ts_timeline *tl, uint64_t pos, const struct ts_steps *ch
 /* Room for the sketch of one more segment.  Returns false if memory is exhausted. */
 static bool grow(struct ts_sketches *s)
 {
-	size_t cap = s->cap ? 2 * s->cap : 8;
-	struct ts_sketch *p;
-
-	if (s->n < s->cap)
-		return true;
-	p = realloc(s->items, cap * sizeof(*p));
-	if (!p)
-		return false;
-	s->items = p;
-	s->cap = cap;
-	return true;
+	return ts_vec_reserve(&s->items, s->n, &s->cap, 1, sizeof(*s->items));
 }
 
 static bool seal(struct ts_timeline *tl, uint64_t segment, bool is_copy)

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "space_parts.h"
-#include "src/base/room.h"
+#include "src/base/vec.h"
 
 struct ts_space *ts_space_new(const struct ts_image *recorded, const struct ts_image *image, uint32_t id)
 {
@@ -59,7 +59,7 @@ void ts_space_drop_segment(struct ts_space_segment *seg)
 
 bool ts_space_set_group(struct ts_space *sp, size_t group, const struct ts_space_group *g)
 {
-	if (!ts_room_until(&sp->groups, &sp->n_groups, group, sizeof(*sp->groups)))
+	if (!ts_vec_extend(&sp->groups, &sp->n_groups, group, sizeof(*sp->groups)))
 		return false;
 	sp->groups[group] = *g;
 	return true;

@@ -10,7 +10,7 @@
 #endif
 
 #include "space_parts.h"
-#include "src/base/room.h"
+#include "src/base/vec.h"
 #include "world_builder.h"
 
 void ts_space_builder_init(struct ts_space_builder *sb, struct ts_space *sp)
@@ -23,6 +23,7 @@ void ts_space_builder_init(struct ts_space_builder *sb, struct ts_space *sp)
 
 void ts_space_builder_fini(struct ts_space_builder *sb)
 {
+	ts_ordered_fini(&sb->ordered);
 	ts_pages_fini(&sb->now);
 	ts_changes_fini(&sb->changes);
 	ts_touches_fini(&sb->silent);
@@ -130,7 +131,7 @@ static uint64_t bits_of(const uint8_t *known, uint8_t value)
 static bool lose(struct ts_space_builder *sb, struct ts_page *pg, unsigned word, uint64_t bits)
 {
 	if (!pg->is_holed) {
-		if (!ts_room(&sb->holed, sb->n_holed, &sb->cap_holed, 16, sizeof(struct ts_page *)))
+		if (!ts_vec_reserve(&sb->holed, sb->n_holed, &sb->cap_holed, 1, sizeof(struct ts_page *)))
 			return false;
 		sb->holed[sb->n_holed++] = pg;
 		pg->is_holed = true;
@@ -632,23 +633,43 @@ static void refill(struct ts_space_builder *sb, struct ts_page *pg, uint64_t fir
 		ts_page_forget(pg, off, len);
 }
 
-/* The touched pages follow a new layer over [first, last]; either the pages or the range may be the fewer. */
+/* The part of a touched page that lies in [first, last] follows a new layer there. */
+static void refill_page(struct ts_space_builder *sb, uint64_t page, uint64_t first, uint64_t last, enum ts_fill fill)
+{
+	struct ts_page *pg = ts_pages_find(&sb->now, page, 0);
+	uint64_t start = page << TS_PAGE_BITS, end = start + (TS_PAGE_LEN - 1);
+
+	if (pg)
+		refill(sb, pg, first > start ? first : start, last < end ? last : end, fill);
+}
+
+/* Returns false if memory is exhausted. */
+static bool order_pages(struct ts_space_builder *sb)
+{
+	for (; sb->n_ordered < sb->now.n; sb->n_ordered++) {
+		if (!ts_ordered_add(&sb->ordered, sb->now.by_id[sb->n_ordered]->page))
+			return false;
+	}
+	return true;
+}
+
+/* A range of few pages is looked at page by page; of a longer one only pages that were touched. */
+#define FEW_PAGES 16u
+
+/* The touched pages follow a new layer over [first, last]. */
 static void refill_touched(struct ts_space_builder *sb, uint64_t first, uint64_t last, enum ts_fill fill)
 {
-	uint64_t n_range = (last >> TS_PAGE_BITS) - (first >> TS_PAGE_BITS) + 1;
-	uint64_t n = n_range < sb->now.n ? n_range : sb->now.n;
+	uint64_t page = first >> TS_PAGE_BITS, end = last >> TS_PAGE_BITS;
 
-	for (uint64_t i = 0; i < n; i++) {
-		struct ts_page *pg = n == n_range ? ts_pages_find(&sb->now, (first >> TS_PAGE_BITS) + i, 0) :
-						    sb->now.by_id[i];
-		uint64_t start, end;
-
-		if (!pg)
-			continue;
-		start = pg->page << TS_PAGE_BITS;
-		end = start + (TS_PAGE_LEN - 1);
-		if (start <= last && end >= first)
-			refill(sb, pg, first > start ? first : start, last < end ? last : end, fill);
+	if (end - page < FEW_PAGES) {
+		for (; page <= end; page++)
+			refill_page(sb, page, first, last, fill);
+		return;
+	}
+	sb->is_failed |= !order_pages(sb);
+	while (ts_ordered_next(&sb->ordered, page, &page) && page <= end) {
+		refill_page(sb, page, first, last, fill);
+		page++;
 	}
 }
 

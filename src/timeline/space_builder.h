@@ -16,6 +16,7 @@
 #include "pages.h"
 #include "space.h"
 #include "space_segment.h"
+#include "src/base/ordered.h"
 #include "versions.h"
 
 struct ts_index_file;
@@ -45,6 +46,8 @@ struct ts_lost_word {
 struct ts_space_builder {
 	struct ts_space *space;   /* borrowed; what is built */
 	struct ts_pages now;      /* current contents of the pages that steps touched */
+	struct ts_ordered ordered; /* the numbers of the first n_ordered of these */
+	size_t n_ordered;
 	struct ts_touched *touched; /* owned; the pages touched in this chunk */
 	size_t n_touched, cap_touched;
 	struct ts_page **fresh;   /* owned; those of now that may hold something since all was forgotten */

@@ -11,7 +11,7 @@
 #include "space_builder.h"
 #include "space_parts.h"
 #include "src/base/buf.h"
-#include "src/base/room.h"
+#include "src/base/vec.h"
 #include "src/index/index_write.h"
 
 /* A page of a layer; so many lines follow each other in the array of lines. */
@@ -138,7 +138,7 @@ static bool load_lost(struct ts_space_builder *sb, const struct ts_lost_word *wo
 		sb->n_lost = 0;
 	for (size_t i = 0; i < n; i++) {
 		if (words[i].addr % 64 || !gap ||
-		    !ts_room(&sb->lost, sb->n_lost, &sb->cap_lost, 16, sizeof(*sb->lost)))
+		    !ts_vec_reserve(&sb->lost, sb->n_lost, &sb->cap_lost, 1, sizeof(*sb->lost)))
 			return false;
 		sb->lost[sb->n_lost++] = words[i];
 	}

@@ -69,6 +69,8 @@ struct ts_timeline {
 	/* owned; files of one optional section each, by its ordinal in sections; NULL: none */
 	struct ts_index_file *siblings[TS_MAX_SECTIONS];
 	struct ts_backfill *backfill;  /* owned; of ts_timeline_fill() */
+	bool is_unverified;            /* the file may be of another trace: nothing counts as complete */
+	bool is_foreign;               /* it is: no question is answered */
 	bool is_filling;               /* one is in it, and waits; another one cannot go on */
 	bool has_no_reads;             /* memory reads are not noted */
 	bool is_read_whole;            /* ts_timeline_read_whole() */
@@ -179,10 +181,11 @@ unsigned ts_timeline_permille(const struct ts_timeline *tl);
 /* The number of steps that have been read, including those that cannot be queried yet. */
 uint64_t ts_timeline_n_read(const struct ts_timeline *tl);
 
-/* The decode point of a chunk; *len gets its length. */
-static inline const uint8_t *ts_timeline_point(const struct ts_timeline *tl, uint64_t chunk, size_t *len)
+/* The decode point of a chunk, as ts_points_get() gives it; *len gets its length. */
+static inline const uint8_t *ts_timeline_point(const struct ts_timeline *tl, uint64_t chunk,
+					       struct ts_points_unpacker *u, size_t *len)
 {
-	return ts_points_get(&tl->points[chunk / TS_SEGMENT_CHUNKS], (size_t)(chunk % TS_SEGMENT_CHUNKS),
+	return ts_points_get(&tl->points[chunk / TS_SEGMENT_CHUNKS], (size_t)(chunk % TS_SEGMENT_CHUNKS), chunk, u,
 			     len);
 }
 

@@ -579,7 +579,7 @@ void ts_timeline_give_up(struct ts_timeline *tl, const struct ts_section *s)
 
 bool ts_timeline_is_damaged(const struct ts_timeline *tl)
 {
-	bool is_damaged = tl->file && ts_index_is_damaged(tl->file);
+	bool is_damaged = tl->is_foreign || (tl->file && ts_index_is_damaged(tl->file));
 
 	for (unsigned i = 0; tl->sections[i]; i++)
 		is_damaged |= tl->siblings[i] && ts_index_is_damaged(tl->siblings[i]);

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/vec.h"
 #include "src/index/index_blocks.h"
 #include "src/index/index_write.h"
 
@@ -23,15 +24,8 @@ enum form {
 /* Link the version that is next. */
 static bool add_link(struct ts_changes *c, uint32_t *chain)
 {
-	if (c->n_links == c->cap_links) {
-		size_t cap = c->cap_links ? c->cap_links * 2 : 256;
-		struct ts_link *p = cap < UINT32_MAX ? realloc(c->links, cap * sizeof(*p)) : NULL;
-
-		if (!p)
-			return false;
-		c->links = p;
-		c->cap_links = cap;
-	}
+	if (c->n_links == UINT32_MAX || !ts_vec_reserve(&c->links, c->n_links, &c->cap_links, 1, sizeof(*c->links)))
+		return false;
 	c->links[c->n_links++] = (struct ts_link){ (uint32_t)c->touches.n, *chain };
 	*chain = (uint32_t)c->n_links;
 	return true;
@@ -44,14 +38,8 @@ bool ts_changes_add(struct ts_changes *c, uint32_t page, uint8_t line, uint16_t 
 
 	if ((v->lost && !add_link(c, chain)) || !ts_touches_add(&c->touches, page, line, chunk, v->changed))
 		return false;
-	if (c->cap < c->touches.cap) {
-		struct ts_version *p = realloc(c->items, c->touches.cap * sizeof(*p));
-
-		if (!p)
-			return false;
-		c->items = p;
-		c->cap = c->touches.cap;
-	}
+	if (!ts_vec_reserve(&c->items, n, &c->cap, 1, sizeof(*c->items)))
+		return false;
 	c->items[n] = *v;
 	return true;
 }

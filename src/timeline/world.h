@@ -42,7 +42,8 @@ struct ts_loaded {
 /* The slices of a thread: ordinals in slices. */
 struct ts_thread_slices {
 	uint32_t *items; /* ascending */
-	uint32_t n, cap;
+	uint32_t n;
+	size_t cap;
 	uint64_t end_step; /* the first step that ended it since it ran last, UINT64_MAX if none did */
 };
 

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include "src/base/vec.h"
 
 void ts_world_builder_init(struct ts_world_builder *wb, struct ts_world *world)
 {
@@ -22,18 +23,10 @@ void ts_world_builder_fini(struct ts_world_builder *wb)
 /* Make room for item number @n of an array whose capacity doubles. */
 static void *room(struct ts_world_builder *wb, void *array, size_t n, size_t *cap, size_t item_len)
 {
-	size_t want = *cap ? *cap * 2 : 16;
-	void *p;
-
-	if (n < *cap)
+	if (ts_vec_reserve(&array, n, cap, 1, item_len))
 		return array;
-	p = realloc(array, want * item_len);
-	if (!p) {
-		wb->is_failed = true;
-		return NULL;
-	}
-	*cap = want;
-	return p;
+	wb->is_failed = true;
+	return NULL;
 }
 
 static struct ts_thread_slices *thread_slices(struct ts_world_builder *wb, uint32_t thread)
@@ -77,16 +70,9 @@ void ts_world_run(struct ts_world_builder *wb, uint64_t pos, uint32_t thread)
 	if (!slices)
 		return;
 	w->slices = slices;
-	if (t->n == t->cap) {
-		uint32_t cap = t->cap ? t->cap * 2 : 4;
-		uint32_t *items = realloc(t->items, cap * sizeof(*items));
-
-		if (!items) {
-			wb->is_failed = true;
-			return;
-		}
-		t->items = items;
-		t->cap = cap;
+	if (!ts_vec_reserve(&t->items, t->n, &t->cap, 1, sizeof(*t->items))) {
+		wb->is_failed = true;
+		return;
 	}
 	slices[w->n_slices] = (struct ts_slice){ pos, steps_so_far(w, t), thread, 0 };
 	t->items[t->n++] = (uint32_t)w->n_slices++;

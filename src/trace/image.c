@@ -9,6 +9,7 @@
 
 #include "object.h"
 #include "rooted.h"
+#include "src/base/vec.h"
 
 void ts_image_init(struct ts_image *img)
 {
@@ -27,16 +28,9 @@ void ts_image_fini(struct ts_image *img)
 
 uint32_t ts_image_add_source(struct ts_image *img, struct ts_source *src)
 {
-	if (img->n_sources == img->cap_sources) {
-		uint32_t cap = img->cap_sources ? img->cap_sources * 2 : 4;
-		struct ts_source **p = realloc(img->sources, cap * sizeof(struct ts_source *));
-
-		if (!p) {
-			ts_source_close(src);
-			return UINT32_MAX;
-		}
-		img->sources = p;
-		img->cap_sources = cap;
+	if (!ts_vec_reserve(&img->sources, img->n_sources, &img->cap_sources, 1, sizeof(*img->sources))) {
+		ts_source_close(src);
+		return UINT32_MAX;
 	}
 	img->sources[img->n_sources] = src;
 	return img->n_sources++;
@@ -55,15 +49,8 @@ bool ts_image_add(struct ts_image *img, uint64_t map, uint64_t addr, uint64_t le
 		len = file_len - off;
 	if (len - 1 > UINT64_MAX - addr)
 		len = UINT64_MAX - addr + 1;
-	if (img->n_ranges == img->cap_ranges) {
-		size_t cap = img->cap_ranges ? img->cap_ranges * 2 : 8;
-		struct ts_image_range *p = realloc(img->ranges, cap * sizeof(*p));
-
-		if (!p)
-			return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the image's ranges");
-		img->ranges = p;
-		img->cap_ranges = cap;
-	}
+	if (!ts_vec_reserve(&img->ranges, img->n_ranges, &img->cap_ranges, 1, sizeof(*img->ranges)))
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the image's ranges");
 	img->ranges[img->n_ranges++] = (struct ts_image_range){ map, addr, addr + (len - 1), off, source };
 	return true;
 }

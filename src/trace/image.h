@@ -29,7 +29,8 @@ struct ts_image {
 	struct ts_image_range *ranges; /* owned */
 	size_t n_ranges, cap_ranges;
 	struct ts_source **sources;    /* owned */
-	uint32_t n_sources, cap_sources;
+	uint32_t n_sources;
+	size_t cap_sources;
 	/* borrowed; the directory in which files named by a trace are searched, NULL: none */
 	const char *sysroot;
 	char *real_sysroot;     /* owned; its full path without links, NULL until it is needed */

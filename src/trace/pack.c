@@ -14,6 +14,7 @@
 
 #include "part.h"
 #include "zstd_seek.h"
+#include "src/base/vec.h"
 
 #define BLOCK       512u
 #define MAX_MEMBERS 20000u /* a recording has at most 16,384 threads */
@@ -105,17 +106,7 @@ static bool read_header(const struct ts_source *src, uint64_t off, const uint8_t
 
 static bool make_room(struct ts_pack *p, struct ts_error *err)
 {
-	size_t cap = p->cap ? 2 * p->cap : 16;
-	struct ts_pack_member *members;
-
-	if (p->n < p->cap)
-		return true;
-	members = realloc(p->members, cap * sizeof(*members));
-	if (!members)
-		return FAIL_MEMORY(err);
-	p->members = members;
-	p->cap = cap;
-	return true;
+	return ts_vec_reserve(&p->members, p->n, &p->cap, 1, sizeof(*p->members)) || FAIL_MEMORY(err);
 }
 
 static bool read_members(struct ts_pack *p, struct ts_error *err)

@@ -12,6 +12,7 @@
  *      program/NAME       the recorded program (--exec)
  *      image/NAME         files beneath the recording (--image), in their order; image/0xBASE/NAME where a base
  *                         was given
+ *      library/0xADDR/NAME  the recorded libraries, by the address of their lowest page
  *      marks              the marks of the trace
  *      index, index.calls the index of the trace, and its calls if they are in a file beside it
  *

@@ -36,6 +36,11 @@ static bool next_data_of_part(const struct ts_source *src, uint64_t off, uint64_
 	return true;
 }
 
+static bool is_part_unchanged(const struct ts_source *src)
+{
+	return ts_source_is_unchanged(((const struct part *)src)->src);
+}
+
 static void close_part(struct ts_source *src)
 {
 	ts_source_close(((struct part *)src)->src);
@@ -45,7 +50,8 @@ struct ts_source *ts_part_open(struct ts_source *src, uint64_t off, uint64_t len
 			       struct ts_error *err)
 {
 	static const struct ts_source_ops ops = { .read = read_part, .dup = dup_part, .close = close_part,
-						  .next_data = next_data_of_part };
+						  .next_data = next_data_of_part,
+						  .is_unchanged = is_part_unchanged };
 	struct part *p = calloc(1, sizeof(*p));
 
 	if (!p) {
@@ -59,7 +65,7 @@ struct ts_source *ts_part_open(struct ts_source *src, uint64_t off, uint64_t len
 		ts_source_close(&p->base);
 		return NULL;
 	}
-	p->base.mtime = ts_source_mtime(src);
+	ts_source_take_times(&p->base, src);
 	p->base.is_fleeting = src->is_fleeting;
 	return &p->base;
 }

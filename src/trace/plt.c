@@ -16,13 +16,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/room.h"
+#include "src/base/vec.h"
 
 #define PAGE_MASK UINT64_C(0xfff)
 
 bool ts_plt_slots_add(struct ts_plt_slots *s, uint64_t addr, uint32_t symbol)
 {
-	if (!ts_room(&s->items, s->n, &s->cap, 64, sizeof(*s->items)))
+	if (!ts_vec_reserve(&s->items, s->n, &s->cap, 1, sizeof(*s->items)))
 		return false;
 	s->items[s->n++] = (struct ts_plt_slot){ addr, symbol };
 	return true;

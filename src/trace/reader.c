@@ -8,6 +8,7 @@
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
+#include "src/base/vec.h"
 
 void ts_recording_init(struct ts_recording *rec, const struct ts_recording_ops *ops, const char *format)
 {
@@ -33,15 +34,8 @@ void ts_recording_fini(struct ts_recording *rec)
 
 static struct ts_thread *add_thread(struct ts_recording *rec)
 {
-	if (rec->n_threads == rec->cap_threads) {
-		uint32_t cap = rec->cap_threads ? rec->cap_threads * 2 : 4;
-		struct ts_thread *p = realloc(rec->threads, cap * sizeof(*p));
-
-		if (!p)
-			return NULL;
-		rec->threads = p;
-		rec->cap_threads = cap;
-	}
+	if (!ts_vec_reserve(&rec->threads, rec->n_threads, &rec->cap_threads, 1, sizeof(*rec->threads)))
+		return NULL;
 	return &rec->threads[rec->n_threads++];
 }
 
@@ -106,16 +100,10 @@ void ts_learned_fini(struct ts_learned *l)
 /*
  * Make @to, which has room for *cap threads, a copy of the @n threads.  Returns false if memory is exhausted.
  */
-static bool copy_threads(struct ts_thread **to, uint32_t *cap, const struct ts_thread *threads, uint32_t n)
+static bool copy_threads(struct ts_thread **to, size_t *cap, const struct ts_thread *threads, uint32_t n)
 {
-	if (n > *cap) {
-		struct ts_thread *p = realloc(*to, n * sizeof(*p));
-
-		if (!p)
-			return false;
-		*to = p;
-		*cap = n;
-	}
+	if (!ts_vec_reserve(to, 0, cap, n, sizeof(**to)))
+		return false;
 	if (n)
 		memcpy(*to, threads, n * sizeof(*threads));
 	return true;
@@ -195,6 +183,7 @@ uint64_t ts_recording_hash_start(const struct ts_recording *rec)
 	hash_number(&hash, rec->n_processes);
 	hash_number(&hash, rec->is_physical);
 	hash_number(&hash, rec->is_before);
+	hash_number(&hash, rec->guesses_lengths);
 	if (rec->other_files)
 		hash_number(&hash, rec->other_files);
 	return hash;

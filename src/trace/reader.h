@@ -126,7 +126,8 @@ struct ts_recording {
 	/* owned; more of position 0: memory whose bytes stay in the trace, ranges of map 0 */
 	struct ts_image memory;
 	struct ts_thread *threads; /* owned */
-	uint32_t n_threads, cap_threads;
+	uint32_t n_threads;
+	size_t cap_threads;
 	uint32_t n_processes;
 	/* a whole machine's memory: accesses have physical addresses, instructions virtual ones */
 	bool is_physical;
@@ -135,6 +136,8 @@ struct ts_recording {
 	bool has_reads;            /* the format records memory reads, so that rwatch and awatch can work */
 	/* registers are recorded before instructions only: a waiting thread is where its last one is */
 	bool is_before;
+	/* the format has no lengths of instructions: those of x86 steps are how far the next address is */
+	bool guesses_lengths;
 	bool has_syscalls;         /* system calls are events of this recording */
 	uint32_t absent_events;    /* kinds of events that the format cannot record: bits 1 << ts_event_kind */
 	/* the format lists no modules, but names the files of its maps: these are the modules */
@@ -183,7 +186,8 @@ void ts_recording_warn(struct ts_recording *rec, const char *fmt, ...) __attribu
 /* What a recording learned while it was read. */
 struct ts_learned {
 	struct ts_thread *threads; /* owned */
-	uint32_t n_threads, cap_threads;
+	uint32_t n_threads;
+	size_t cap_threads;
 	uint32_t n_processes;
 	struct ts_warning warnings[TS_MAX_WARNINGS];
 	unsigned n_warnings;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "src/base/whole.h"
@@ -18,7 +19,7 @@ bool ts_source_init(struct ts_source *src, const struct ts_source_ops *ops, uint
 {
 	src->ops = ops;
 	src->len = len;
-	src->mtime = 0;
+	src->mtime = src->inode = src->ctime = 0;
 	atomic_init(&src->reached, 0);
 	src->is_fleeting = false;
 	src->is_read_ahead = false;
@@ -105,11 +106,12 @@ struct file {
 	struct ts_source base;
 	int fd; /* owned */
 	uint64_t watched_mtime; /* 0: it may be written */
+	uint64_t inode, ctime;	/* when it was opened */
 };
 
-static uint64_t mtime_of(const struct stat *st)
+static uint64_t ns_of(const struct timespec *t)
 {
-	return (uint64_t)st->st_mtim.tv_sec * UINT64_C(1000000000) + (uint64_t)st->st_mtim.tv_nsec;
+	return (uint64_t)t->tv_sec * UINT64_C(1000000000) + (uint64_t)t->tv_nsec;
 }
 
 /* A file that grows is a recording under way; of one that shrinks ts_source_read() tells. */
@@ -117,7 +119,7 @@ static bool is_overwritten(const struct file *f)
 {
 	struct stat st;
 
-	return f->watched_mtime && !fstat(f->fd, &st) && mtime_of(&st) != f->watched_mtime &&
+	return f->watched_mtime && !fstat(f->fd, &st) && ns_of(&st.st_mtim) != f->watched_mtime &&
 	       (uint64_t)st.st_size == f->base.len;
 }
 
@@ -135,6 +137,14 @@ static bool read_file(const struct ts_source *src, uint64_t off, uint8_t *data, 
 	return true;
 }
 
+static bool is_file_unchanged(const struct ts_source *src)
+{
+	const struct file *f = (const struct file *)src;
+	struct stat st;
+
+	return !fstat(f->fd, &st) && st.st_ino == f->inode && ns_of(&st.st_ctim) == f->ctime;
+}
+
 static struct ts_source *dup_file(const struct ts_source *src, struct ts_error *err)
 {
 	const struct file *f = (const struct file *)src;
@@ -146,8 +156,11 @@ static struct ts_source *dup_file(const struct ts_source *src, struct ts_error *
 		return NULL;
 	}
 	dup = ts_source_from_fd(fd, src->name, err);
-	if (dup)
-		((struct file *)dup)->watched_mtime = f->watched_mtime;
+	if (!dup)
+		return NULL;
+	((struct file *)dup)->watched_mtime = f->watched_mtime;
+	((struct file *)dup)->inode = f->inode;
+	((struct file *)dup)->ctime = f->ctime;
 	return dup;
 }
 
@@ -173,10 +186,12 @@ static bool next_data_of_file(const struct ts_source *src, uint64_t off, uint64_
 	return true;
 }
 
-static struct ts_source *file_new(int fd, const struct stat *st, const char *name, struct ts_error *err)
+/* @now: from before @st was taken.  A write after that has a ctime of @now or later. */
+static struct ts_source *file_new(int fd, const struct stat *st, uint64_t now, const char *name, struct ts_error *err)
 {
 	static const struct ts_source_ops ops = { .read = read_file, .dup = dup_file, .close = close_file,
-						  .next_data = next_data_of_file };
+						  .next_data = next_data_of_file,
+						  .is_unchanged = is_file_unchanged };
 	struct file *f = calloc(1, sizeof(*f));
 
 	if (!f) {
@@ -189,27 +204,54 @@ static struct ts_source *file_new(int fd, const struct stat *st, const char *nam
 		ts_source_close(&f->base);
 		return NULL;
 	}
-	f->base.mtime = mtime_of(st);
+	f->base.mtime = ns_of(&st->st_mtim);
+	f->inode = f->base.inode = st->st_ino;
+	f->ctime = ns_of(&st->st_ctim);
+	f->base.ctime = f->ctime < now ? f->ctime : 0;
 	return &f->base;
 }
 
 struct ts_source *ts_source_from_fd(int fd, const char *name, struct ts_error *err)
 {
+	struct timespec now;
 	struct stat st;
 
+	clock_gettime(CLOCK_REALTIME_COARSE, &now); /* the clock of the times of files */
 	if (fstat(fd, &st) < 0)
 		ts_fail_errno(err, "cannot stat it");
 	else if (!S_ISREG(st.st_mode))
 		ts_fail(err, TS_EUSAGE, TS_NO_OFF, "not a regular file");
 	else
-		return file_new(fd, &st, name, err);
+		return file_new(fd, &st, ns_of(&now), name, err);
 	close(fd);
 	return NULL;
 }
 
+#define MAX_TICK_NS UINT64_C(10000000)
+
+/*
+ * Wait until a write to the file @fd gets another ctime than it has: until the next tick of the clock, at most 10 ms, if
+ * it was written in this one.  It does not wait for a ctime in the future.
+ */
+static void wait_for_tick(int fd)
+{
+	struct timespec now, end;
+	struct stat st;
+
+	clock_gettime(CLOCK_REALTIME_COARSE, &now);
+	end = now;
+	if (fstat(fd, &st) || ns_of(&st.st_ctim) < ns_of(&now) || ns_of(&st.st_ctim) > ns_of(&now) + MAX_TICK_NS)
+		return;
+	while (ns_of(&now) <= ns_of(&st.st_ctim) && ns_of(&now) <= ns_of(&end) + MAX_TICK_NS)
+		clock_gettime(CLOCK_REALTIME_COARSE, &now);
+}
+
 struct ts_source *ts_source_watched(int fd, const char *name, struct ts_error *err)
 {
-	struct ts_source *src = ts_source_from_fd(fd, name, err);
+	struct ts_source *src;
+
+	wait_for_tick(fd);
+	src = ts_source_from_fd(fd, name, err);
 
 	if (src)
 		((struct file *)src)->watched_mtime = src->mtime;
@@ -256,7 +298,7 @@ struct ts_source *ts_source_dup(const struct ts_source *src, struct ts_error *er
 	if (!dup)
 		return NULL;
 	dup->len = src->len;
-	dup->mtime = src->mtime;
+	ts_source_take_times(dup, src);
 	dup->is_fleeting = src->is_fleeting;
 	dup->is_read_ahead = src->is_read_ahead;
 	dup->damage = src->damage;
@@ -271,6 +313,28 @@ uint64_t ts_source_len(const struct ts_source *src)
 uint64_t ts_source_mtime(const struct ts_source *src)
 {
 	return src->mtime;
+}
+
+uint64_t ts_source_inode(const struct ts_source *src)
+{
+	return src->inode;
+}
+
+uint64_t ts_source_ctime(const struct ts_source *src)
+{
+	return src->ctime;
+}
+
+void ts_source_take_times(struct ts_source *src, const struct ts_source *file)
+{
+	src->mtime = file->mtime;
+	src->inode = file->inode;
+	src->ctime = file->ctime;
+}
+
+bool ts_source_is_unchanged(const struct ts_source *src)
+{
+	return !src->ops->is_unchanged || src->ops->is_unchanged(src);
 }
 
 const char *ts_source_name(const struct ts_source *src)

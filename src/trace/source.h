@@ -80,6 +80,17 @@ struct ts_source *ts_source_dup(const struct ts_source *src, struct ts_error *er
  */
 uint64_t ts_source_len(const struct ts_source *src);
 uint64_t ts_source_mtime(const struct ts_source *src);
+
+/*
+ * The inode of the file when it was opened, and its time of the last status change (ctime, nanoseconds), which every
+ * write sets to the present and nobody but the system can set back.  The ctime is 0 if a later write could leave it the
+ * same, because the file was written in the same tick of the system's clock, and for memory.
+ */
+uint64_t ts_source_inode(const struct ts_source *src);
+uint64_t ts_source_ctime(const struct ts_source *src);
+
+/* Has the file still the inode and the ctime that it had when it was opened?  Memory has. */
+bool ts_source_is_unchanged(const struct ts_source *src);
 const char *ts_source_name(const struct ts_source *src);
 
 /*
@@ -164,6 +175,9 @@ struct ts_source_ops {
 	 * and reach beyond the end.  NULL: nobody knows.
 	 */
 	bool (*next_data)(const struct ts_source *src, uint64_t off, uint64_t *first, uint64_t *end);
+
+	/* As ts_source_is_unchanged().  NULL: it is. */
+	bool (*is_unchanged)(const struct ts_source *src);
 };
 
 /* Embedded as first member in the struct of a kind. */
@@ -171,6 +185,7 @@ struct ts_source {
 	const struct ts_source_ops *ops;
 	uint64_t len;
 	uint64_t mtime;         /* nanoseconds; 0 for memory */
+	uint64_t inode, ctime;  /* as ts_source_ctime() says */
 	atomic_uint_least64_t reached; /* the end of the highest byte that was read */
 	char *name;             /* owned */
 	bool is_fleeting;
@@ -187,5 +202,8 @@ struct ts_source {
  */
 bool ts_source_init(struct ts_source *src, const struct ts_source_ops *ops, uint64_t len, const char *name,
 		    struct ts_error *err);
+
+/* @src has the bytes of the file of @file: it gets its times and its inode. */
+void ts_source_take_times(struct ts_source *src, const struct ts_source *file);
 
 #endif

@@ -3,14 +3,7 @@
  * ELF, from its sections of types 2 (symbols) and 11 (dynamic symbols); each names the section of its texts.
  * PowerPC 64 has descriptors of functions (.opd): two or three words, of which the first is the address of
  * the code. Linkage tables are the sections called .plt*; their words have relocations, in sections of types
- * 4 and 9 that name the dynamic symbols. PE, from its export directory, at address e relative to the image's
- * base:
- *
- *      offset
- *       e+20   number of addresses (4), number of names (4), the addresses' address (4), the names' (4), the
- *              ordinals' (4); an ordinal (2) a name is the index of its address
- *
- * The optional header says at 96 (32 bits) or 112 (64 bits) where the directory is: address (4), length (4).
+ * 4 and 9 that name the dynamic symbols.
  */
 #include "symtab.h"
 
@@ -20,7 +13,7 @@
 #include <string.h>
 
 #include "elf.h"
-#include "pe.h"
+#include "pe_symbols.h"
 #include "plt.h"
 #include "src/base/cursor.h"
 #include "step.h"
@@ -35,6 +28,13 @@
 #define MAX_TABLES   8u
 #define MAX_SEGMENTS 96u
 
+/* What a search for names is about. */
+struct mention {
+	const char *const *names;
+	unsigned n;
+	const char *found;
+};
+
 /* What a walk is about. */
 struct walk {
 	const struct ts_source *src;
@@ -45,6 +45,7 @@ struct walk {
 	uint64_t n_sections, section_len;
 	uint32_t names; /* the section with their names */
 	const char *file; /* of the local symbols that follow it in the table; NULL: unknown */
+	struct mention *mention; /* borrowed; NULL: all symbols are wanted */
 };
 
 /* Bytes of the file, with a NUL after them; to be freed.  NULL if they are not there. */
@@ -132,15 +133,6 @@ static uint64_t room_at(const struct walk *w, uint16_t section, uint64_t addr)
 	return room;
 }
 
-static uint64_t room_in_pe(const struct ts_pe *pe, uint64_t addr)
-{
-	for (size_t i = 0; i < pe->n_sections && i < MAX_SEGMENTS; i++) {
-		if (addr - pe->sections[i].addr < pe->sections[i].file_len)
-			return pe->sections[i].file_len - (addr - pe->sections[i].addr);
-	}
-	return 0;
-}
-
 /*
  * By PowerPC 64's first ABI the symbol of a function is at its descriptor among the data, of which the first
  * word is the address of the code.
@@ -171,6 +163,7 @@ static void use_symbol(struct walk *w, const uint8_t *p, const char *texts, uint
 		.addr = number(elf, p + (elf->is_64 ? 8 : 4), elf->is_64 ? 8 : 4),
 		.len = number(elf, p + (elf->is_64 ? 16 : 8), elf->is_64 ? 8 : 4),
 		.is_function = type == STT_FUNC || type == STT_GNU_IFUNC,
+		.is_indirect = type == STT_GNU_IFUNC,
 	};
 
 	if (type == STT_FILE)
@@ -191,14 +184,28 @@ static void use_symbol(struct walk *w, const uint8_t *p, const char *texts, uint
 	w->use(w->user, &e);
 }
 
+static void look_for(struct mention *m, const char *name)
+{
+	for (unsigned i = 0; !m->found && i < m->n; i++) {
+		if (!strcmp(name, m->names[i]))
+			m->found = m->names[i];
+	}
+}
+
 static void use_table(struct walk *w, const struct section *table, const struct section *strings)
 {
 	uint64_t entry_len = w->elf.is_64 ? 24 : 16;
 	uint8_t *symbols = read_bytes(w->src, table->off, table->len);
 	uint8_t *texts = read_bytes(w->src, strings->off, strings->len);
 
-	for (uint64_t at = entry_len; symbols && texts && at + entry_len <= table->len; at += entry_len)
-		use_symbol(w, symbols + at, (const char *)texts, strings->len);
+	for (uint64_t at = entry_len; symbols && texts && at + entry_len <= table->len; at += entry_len) {
+		uint32_t name = (uint32_t)number(&w->elf, symbols + at, 4);
+
+		if (!w->mention)
+			use_symbol(w, symbols + at, (const char *)texts, strings->len);
+		else if (name < strings->len)
+			look_for(w->mention, (const char *)texts + name);
+	}
 	w->file = NULL;
 	free(symbols);
 	free(texts);
@@ -396,100 +403,6 @@ static void walk_elf(struct walk *w)
 	free(w->sections);
 }
 
-/* ---------------------------------------------------------------------------------------------------- PE */
-
-/*
- * The offset in the file of @len bytes at an address relative to the base; UINT64_MAX if it does not hold
- * them.
- */
-static uint64_t pe_offset(const struct ts_pe *pe, uint64_t addr, uint64_t len)
-{
-	for (size_t i = pe->n_sections; i-- > 0;) {
-		const struct ts_pe_section *s = &pe->sections[i];
-
-		if (addr >= s->addr && addr - s->addr <= s->file_len && len <= s->file_len - (addr - s->addr))
-			return s->file_off + (addr - s->addr);
-	}
-	return UINT64_MAX;
-}
-
-static uint8_t *read_pe(const struct ts_source *src, const struct ts_pe *pe, uint64_t addr, uint64_t len)
-{
-	uint64_t off = pe_offset(pe, addr, len);
-
-	return off == UINT64_MAX ? NULL : read_bytes(src, off, len);
-}
-
-static uint32_t u32(const uint8_t *p)
-{
-	return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
-}
-
-#define MAX_NAME 255u
-
-/* A terminated text; false if it is not there. */
-static bool read_name(const struct ts_source *src, const struct ts_pe *pe, uint64_t addr, char *name)
-{
-	uint64_t off = pe_offset(pe, addr, 1);
-	struct ts_error err;
-	size_t got;
-
-	ts_error_reset(&err);
-	if (off == UINT64_MAX || !ts_source_read(src, off, name, MAX_NAME, &got, &err))
-		return false;
-	name[got] = 0;
-	return *name && strlen(name) < got;
-}
-
-/* The export directory: address and length; zeros if there is none. */
-static bool find_exports(const struct ts_source *src, const struct ts_pe *pe, uint32_t *addr, uint32_t *len)
-{
-	uint8_t *dos = read_bytes(src, 0, 64), *optional = NULL;
-	unsigned at = pe->is_64 ? 112 : 96;
-
-	if (dos)
-		optional = read_bytes(src, (uint64_t)u32(dos + 60) + 24, at + 8);
-	*addr = optional && u32(optional + at - 4) ? u32(optional + at) : 0;
-	*len = optional ? u32(optional + at + 4) : 0;
-	free(optional);
-	free(dos);
-	return *addr && *len;
-}
-
-static void walk_pe(const struct walk *w, const struct ts_pe *pe)
-{
-	uint32_t dir_addr, dir_len, n_addrs, n_names;
-	uint8_t *dir = NULL, *addrs = NULL, *names = NULL, *ordinals = NULL;
-	char name[MAX_NAME + 1];
-
-	if (find_exports(w->src, pe, &dir_addr, &dir_len))
-		dir = read_pe(w->src, pe, dir_addr, 40);
-	if (!dir)
-		return;
-	n_addrs = u32(dir + 20);
-	n_names = u32(dir + 24);
-	addrs = read_pe(w->src, pe, u32(dir + 28), (uint64_t)n_addrs * 4);
-	names = read_pe(w->src, pe, u32(dir + 32), (uint64_t)n_names * 4);
-	ordinals = read_pe(w->src, pe, u32(dir + 36), (uint64_t)n_names * 2);
-	for (uint64_t i = 0; addrs && names && ordinals && i < n_names; i++) {
-		uint32_t ordinal = ordinals[2 * i] | (uint32_t)ordinals[2 * i + 1] << 8;
-		struct ts_symtab_entry e = { .name = name, .is_function = true };
-
-		if (ordinal >= n_addrs || !read_name(w->src, pe, u32(names + 4 * i), name))
-			continue;
-		e.addr = u32(addrs + 4 * (size_t)ordinal);
-		if (e.addr - dir_addr < dir_len)
-			continue; /* a name of another module's export */
-		e.room = room_in_pe(pe, e.addr);
-		e.addr += pe->base;
-		w->use(w->user, &e);
-	}
-	free(dir);
-	free(addrs);
-	free(names);
-	free(ordinals);
-}
-
 /* ------------------------------------------------------------------------------------------------- files */
 
 void ts_symtab_walk(const struct ts_source *src, void (*use)(void *user, const struct ts_symtab_entry *e),
@@ -507,7 +420,23 @@ void ts_symtab_walk(const struct ts_source *src, void (*use)(void *user, const s
 	}
 	ts_error_reset(&err);
 	if (ts_pe_init(&pe, src, &err)) {
-		walk_pe(&w, &pe);
+		ts_pe_symbols_walk(src, &pe, use, user);
 		ts_pe_fini(&pe);
 	}
+}
+
+const char *ts_symtab_mentions(const struct ts_source *src, const char *const *names, unsigned n)
+{
+	struct mention m = { .names = names, .n = n };
+	struct walk w = { .src = src, .mention = &m };
+	struct ts_error err;
+
+	ts_error_reset(&err);
+	if (!ts_elf_init(&w.elf, src, &err))
+		return NULL;
+	read_sections(&w);
+	walk_tables(&w);
+	free(w.sections);
+	ts_elf_fini(&w.elf);
+	return m.found;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The symbols of a file: functions and data of an ELF file's .symtab and .dynsym, entries of its linkage
- * tables (puts@plt), exports of a PE file.
+ * tables (puts@plt), exports and imports of a PE file (pe_symbols.h).
  */
 #ifndef TS_SYMTAB_H
 #define TS_SYMTAB_H
@@ -10,15 +10,7 @@
 #include <stdint.h>
 
 #include "source.h"
-
-struct ts_symtab_entry {
-	uint64_t addr; /* as linked */
-	uint64_t len;  /* bytes, 0 if unknown */
-	uint64_t room; /* bytes to the end of its section, or of its segment, 0 if it is in none */
-	const char *name;
-	const char *file; /* the source file that it is local to; NULL: it is global, or that is not known */
-	bool is_function;
-};
+#include "symtab_entry.h"
 
 /*
  * Call @use with each symbol that has a name and an address, in the order of the file.  For a file that is
@@ -26,5 +18,12 @@ struct ts_symtab_entry {
  */
 void ts_symtab_walk(const struct ts_source *src, void (*use)(void *user, const struct ts_symtab_entry *e),
 		    void *user);
+
+/*
+ * Which of the @n @names an ELF file has as a symbol, defined there or needed from elsewhere.
+ *
+ * Returns the first name that is found; NULL if there is none, or the file is of another kind or damaged.
+ */
+const char *ts_symtab_mentions(const struct ts_source *src, const char *const *names, unsigned n);
 
 #endif

@@ -229,13 +229,16 @@ struct key {
 	uint8_t hash[16];
 };
 
-/* A hash of the file's length, its time, its first and last bytes, and some between. */
+/*
+ * A hash of the file's length, its times and its inode, its first and last bytes, and some between.  A file that was
+ * changed has another ctime (source.h); a copy is unpacked again.
+ */
 static bool make_key(const struct ts_source *src, struct key *key, struct ts_error *err)
 {
 	enum { N_SAMPLES = 18, SAMPLE_LEN = 65536 };
 	uint64_t len = ts_source_len(src), seed = len ^ ts_source_mtime(src) * UINT64_C(0x9e3779b97f4a7c15);
 	uint8_t *bytes = malloc(SAMPLE_LEN);
-	XXH128_hash_t h = { seed, ~seed };
+	XXH128_hash_t h = { seed + ts_source_ctime(src), ~seed + ts_source_inode(src) };
 	bool done = bytes || FAIL_MEMORY(err);
 
 	for (unsigned i = 0; done && i < N_SAMPLES; i++) {
@@ -376,7 +379,7 @@ static struct ts_source *unpack_source(const struct ts_source *packed, enum ts_c
 		unpacking_fini(&u);
 	}
 	if (src) {
-		src->mtime = ts_source_mtime(packed);
+		ts_source_take_times(src, packed);
 		src->is_fleeting = packed->is_fleeting;
 	}
 	return src;

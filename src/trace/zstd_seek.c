@@ -27,6 +27,11 @@ static void close_seekable(struct ts_source *src)
 	ts_zstd_frames_release(s->frames);
 }
 
+static bool is_seekable_unchanged(const struct ts_source *src)
+{
+	return ts_source_is_unchanged(((const struct seekable *)src)->src);
+}
+
 static struct ts_source *dup_seekable(const struct ts_source *src, struct ts_error *err);
 
 /* A source of @frames, which is taken, over @src, which is taken if this succeeds. */
@@ -35,7 +40,8 @@ static struct ts_source *new_seekable(struct ts_source *src, struct ts_zstd_fram
 {
 	static const struct ts_source_ops ops = { .read = read_seekable,
 						  .dup = dup_seekable,
-						  .close = close_seekable };
+						  .close = close_seekable,
+						  .is_unchanged = is_seekable_unchanged };
 	struct seekable *s = calloc(1, sizeof(*s));
 
 	if (!s) {
@@ -49,7 +55,7 @@ static struct ts_source *new_seekable(struct ts_source *src, struct ts_zstd_fram
 		return NULL;
 	}
 	s->src = src;
-	s->base.mtime = ts_source_mtime(src);
+	ts_source_take_times(&s->base, src);
 	return &s->base;
 }
 

@@ -31,8 +31,8 @@
 #include "bench.h"
 #include "pass.h"
 #include "recording.h"
-#include "src/ask/answer.h"
-#include "src/ask/names.h"
+#include "src/ask/output/answer.h"
+#include "src/symbols/names.h"
 #include "src/ask/verb.h"
 #include "src/query/values.h"
 

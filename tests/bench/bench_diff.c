@@ -14,9 +14,9 @@
 #include "bench.h"
 #include "pass.h"
 #include "recording.h"
-#include "src/ask/answer.h"
-#include "src/ask/diff.h"
-#include "src/ask/question.h"
+#include "src/ask/output/answer.h"
+#include "src/ask/diff/diff.h"
+#include "src/ask/grammar/question.h"
 
 #define MAX_SIZES     8
 #define TABLE         "diff"

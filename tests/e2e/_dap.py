@@ -66,9 +66,10 @@ class Adapter:
         threading.Thread(target=self.read_messages, daemon=True).start()
 
     def read_messages(self):
-        while header := self.proc.stdout.readline():
+        while (header := self.proc.stdout.readline()).endswith(b"\n"):     # half a header: the adapter has ended
             length = int(header.removeprefix(b"Content-Length: "))
-            assert self.proc.stdout.readline() == b"\r\n"
+            if self.proc.stdout.readline() != b"\r\n":
+                break
             self.messages.put(json.loads(self.proc.stdout.read(length)))
         self.messages.put(None)
 

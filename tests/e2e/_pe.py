@@ -53,10 +53,43 @@ def optional_header(is_64, base, entry):
     return head + stack + struct.pack("<II", 0, 16)
 
 
-def make_image(addr, code, exports, is_64=True, base=BASE):
-    """The file's bytes: @code at @addr, @exports {name: address}; addresses are relative to the image's base."""
+def function_table(functions):
+    """.pdata of x86-64: begin, end, and the address of unwind information, of which there is none here."""
+    return b"".join(struct.pack("<III", begin, end, 0) for begin, end in sorted(functions))
+
+
+def import_directory(at, imports):
+    """Of {file: [names]}, at @at: descriptors, then the words that name the functions, slots, and texts.  Returns it, and
+    {name: address of its slot}."""
+    words = sum(len(names) + 1 for names in imports.values())
+    lookup = at + 20 * (len(imports) + 1)
+    slot, text = lookup + 8 * words, lookup + 16 * words
+    descriptors, table, texts, slots = b"", b"", b"", {}
+    for file, names in imports.items():
+        descriptors += struct.pack("<I8xII", lookup + len(table), text + len(texts), slot + len(table))
+        texts += file.encode() + b"\0"
+        for name in names:
+            slots[name] = slot + len(table)
+            table += struct.pack("<Q", text + len(texts))
+            texts += b"\0\0" + name.encode() + b"\0"
+        table += bytes(8)
+    return descriptors + bytes(20) + table + table + texts, slots
+
+
+def make_image(addr, code, exports, is_64=True, base=BASE, functions=(), imports=None):
+    """The file's bytes: @code at @addr, @exports {name: address}, @functions [(begin, end)]; addresses are relative to the
+    image's base."""
     directory = export_directory(exports)
-    optional = optional_header(is_64, base, addr) + struct.pack("<II", EXPORTS_AT, len(directory)) + bytes(15 * 8)
+    pdata = function_table(functions)
+    imported, _ = import_directory(EXPORTS_AT + len(directory) + len(pdata), imports or {})
+    directories = [(0, 0)] * 16
+    directories[0] = (EXPORTS_AT, len(directory))
+    if functions:
+        directories[3] = (EXPORTS_AT + len(directory), len(pdata))
+    if imports:
+        directories[1] = (EXPORTS_AT + len(directory) + len(pdata), len(imported))
+    directory += pdata + imported
+    optional = optional_header(is_64, base, addr) + b"".join(struct.pack("<II", *d) for d in directories)
     machine, flags = (0x8664, 0x22) if is_64 else (0x14c, 0x102)
     head = b"MZ" + b"\0" * 58 + struct.pack("<I", 64)
     head += b"PE\0\0" + struct.pack("<HH12xHH", machine, 2, len(optional), flags) + optional
@@ -65,6 +98,6 @@ def make_image(addr, code, exports, is_64=True, base=BASE):
     return head.ljust(HEADERS_LEN, b"\0") + padded(code) + padded(directory)
 
 
-def make_pe(elf, exports):
+def make_pe(elf, exports, **more):
     """The same of an ELF file, whose addresses are those of its link."""
-    return make_image(*code_of(elf), exports)
+    return make_image(*code_of(elf), exports, **more)

@@ -10,6 +10,7 @@ from _tap import DATA, TRACESTUB, Skip, skip, skip_all
 
 SOURCES = DATA / "record"
 LIMIT = 60
+ENGINE = None     # "qemu" or "valgrind": what record() asks for; None: tracestub chooses
 IMPOSSIBLE = re.compile(r"recording needs [^\n\\]*")    # what the program says where it lacks what it records with
 
 # QEMU's name -> compiler, options for programs without a library
@@ -72,10 +73,20 @@ def build_bare(target, more=""):
     return path
 
 
+def use_engine(name):
+    """record() asks for this engine from now on."""
+    global ENGINE
+    ENGINE = name
+
+
+def with_engine():
+    return ("--with", ENGINE) if ENGINE else ()
+
+
 def record(out, *argv, options=(), **more):
     """The finished process; its output as text. Skips a case whose program cannot be recorded here."""
     more = {"capture_output": True, "text": True, "timeout": LIMIT, **more}
-    done = subprocess.run([TRACESTUB, "record", "-o", out, *options, "--", *argv], **more)
+    done = subprocess.run([TRACESTUB, "record", "-o", out, *with_engine(), *options, "--", *argv], **more)
     if done.returncode == 1 and done.stderr and (why := IMPOSSIBLE.search(str(done.stderr))):
         skip(why[0])
     return done

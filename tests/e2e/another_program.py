@@ -7,7 +7,7 @@ import re
 import shutil
 import subprocess
 
-from _record import LIMIT, compiler, emulator, record
+from _record import LIMIT, compiler, record, recorder
 from _tap import TRACESTUB, case, run_cases, skip
 
 SOURCE = """
@@ -26,7 +26,7 @@ def build(name, factor=3, before="", options=()):
 
 def recorded(name, **how):
     """Its recording and its file, which is moved away so that it is not found beside the recording."""
-    emulator()
+    recorder()
     trace, program = f"{name}.ucir", build(name, **how)
     if not os.path.exists(trace):
         assert record(trace, program).returncode == 0

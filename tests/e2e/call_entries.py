@@ -27,7 +27,7 @@ def ask(out, *words):
 
 def gdb(out, *commands):
     argv = [TRACESTUB, "gdb", out, "--", "-batch"] + [word for c in commands for word in ("-ex", c)]
-    return subprocess.run(argv, capture_output=True, text=True, timeout=2 * LIMIT).stdout
+    return subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=2 * LIMIT).stdout
 
 
 def functions(source, path):
@@ -78,6 +78,65 @@ def kinds_and_callers():
         "handler": ["handler"] * 2, "inner_handler": ["handler"] * 2, "other_handler": ["handler"]}, handlers
     assert all(c["end"] for rows in handlers.values() for c in rows), handlers
     assert [c["arguments"][0] for c in handlers["other_handler"]] == ["0xe"]
+
+
+@case
+def an_indirect_function_is_the_one_that_runs():
+    done = record("chosen.ucir", build("chosen.c", "chosen", "-O1 -g -fno-builtin"))
+    for name, addr, least in zip(("strlen", "strcasecmp"), done.stdout.split(), (31, 11)):
+        executions = ask("chosen.ucir", "executions", name)
+        assert {e["pc"] for e in executions} == {addr} and len(executions) >= least, (name, addr, executions)
+        calls = ask("chosen.ucir", "calls", name)
+        assert len(calls) == len(executions) and {c["address"] for c in calls} == {addr}, (name, calls)
+        assert sum(c["caller"] == "main" for c in calls) == least, (name, calls)
+    shown = gdb("chosen.ucir", "ts executions strlen first 1")
+    assert "IFUNC" in shown and done.stdout.split()[0] in shown, shown
+
+
+@case
+def conditions_on_results_and_through_pointers():
+    record("kinds.ucir", build("entries.c", "kinds", "-O2 -g -w"))
+    rows = ask("kinds.ucir", "calls", "leaf")
+    results = [int(c["result"], 16) for c in rows]
+    for wanted in set(results):     # leaf(a) is a * 3
+        got = ask("kinds.ucir", "calls", "leaf", "if", f"result == {wanted}")
+        assert [int(c["arguments"][0], 16) * 3 for c in got] == [wanted] * results.count(wanted), got
+    assert len(ask("kinds.ucir", "calls", "leaf", "if", "result", "!=", str(results[0]), "&&", "$rdi", "<", "5")) == sum(
+        r != results[0] and int(c["arguments"][0], 16) < 5 for r, c in zip(results, rows))
+    # compare(a, b) is *a - *b of two ints
+    rows = ask("kinds.ucir", "calls", "compare")
+    negative = ask("kinds.ucir", "calls", "compare", "if", "result == -2")
+    assert [c for c in rows if c["result"] == "0xfffffffe"] == negative and negative, (rows, negative)
+    of_9 = ask("kinds.ucir", "calls", "compare", "if", "*(u32*)$rdi == 9 || *(i32 *)($rsi + 0) == 9")
+    of_no = ask("kinds.ucir", "calls", "compare", "if", "*(u32*)$rdi != 9 && *(i32 *)($rsi + 0) != 9")
+    assert of_9 and of_no and len(of_9) + len(of_no) == len(rows), (of_9, of_no, rows)
+    done = subprocess.run([TRACESTUB, "query", "kinds.ucir", "executions", "leaf", "if", "result == 1"], capture_output=True, text=True)
+    assert done.returncode == 2 and "only calls have a result" in done.stderr and not done.stdout, done
+    shown = gdb("kinds.ucir", f"ts calls leaf if result == {results[0] // 3} * 3")
+    assert f"\n{results.count(results[0])} row" in shown, shown
+
+
+@case
+def a_tree_is_indented():
+    record("kinds.ucir", build("entries.c", "kinds", "-O2 -g -w"))
+    rows = [c for c in ask("kinds.ucir", "calls", "tree") if c["callee"] in ("main", "outer", "signals", "handler", "inner_handler")]
+    shown = gdb("kinds.ucir", "ts calls tree")
+    for c in rows:
+        [line] = re.findall(rf"^\d+ +{c['position']} .*$", shown, re.M)
+        bars = re.search(rf" ((?:\| )*){c['callee']} ", line)
+        assert bars and bars[1].count("|") == c["depth"] - 1, (c, line)
+    assert len(rows) > 8 and max(c["depth"] for c in rows) > 3, rows
+
+
+@case
+def every_door_has_the_texts_of_arguments():
+    record("kinds.ucir", build("entries.c", "kinds", "-O2 -g -w"))
+    [said] = ask("kinds.ucir", "calls", "say")
+    assert said["texts"][0] == "done" and len(said["texts"]) == len(said["arguments"]) + 1, said
+    [made] = ask("kinds.ucir", "calls", "strdup")
+    assert (made["texts"][0], made["texts"][-1]) == ("text", "text"), made
+    shown = gdb("kinds.ucir", "ts calls say")
+    assert '"done"' in shown and "texts" not in shown, shown
 
 
 @case

@@ -162,6 +162,8 @@ def a_function_of_a_library_is_called_by_the_name_without_plt():
     program = Program("pie", "ucir")
     text = subprocess.run(["objdump", "-d", program.exec], capture_output=True, text=True, check=True).stdout
     pcs = program.pcs()
+    said = subprocess.run([TRACESTUB, "query", program.trace, "threads", "--exec", program.exec], capture_output=True, text=True)
+    has_libc = "libc.so.6: not the file that was recorded" not in said.stderr
     for name in "malloc", "printf":
         sites = {BASE + int(site, 16) for site in re.findall(rf"^ *(\w+):.*call.*<{name}@plt>$", text, re.M)}
         assert sites, name
@@ -169,8 +171,8 @@ def a_function_of_a_library_is_called_by_the_name_without_plt():
         for asked in name, f"{name[:-1]}?", f"{name}@plt":
             rows = query_trace(program.trace, "calls", asked, "--exec", program.exec)
             assert [row["position"] for row in rows if row["pc"] in map(hex, sites)] == wanted, (asked, rows)
-            # a name alone is the function that runs, by whichever way, under the first of its names
-            assert (f"{name}@plt" in {row["callee"] for row in rows}) == (asked != name), rows
+            # a name alone is the function that runs, by whichever way, under the first of its names, if libc is the recorded one
+            assert (f"{name}@plt" in {row["callee"] for row in rows}) == (asked != name or not has_libc), rows
 
 
 @case

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """cdt-gdb-adapter, with which VS Code and Theia debug, on a recording: breakpoints, variables, disassembly, and
-backwards, by the configurations that README gives.
+backwards, by the configurations that tracestub-frontends(7) gives.
 
 The adapter has no button for backwards; "set exec-direction reverse" in its console turns the others round.
 Positions and registers come from the recording's oracle, lines from walk.c.
@@ -11,6 +11,7 @@ import pathlib
 import re
 import socket
 
+from _manual import page
 from _dap import Adapter, adapter_path
 from _recording import Recording
 from _server import Server
@@ -126,10 +127,9 @@ def port_said(message):
     return found and int(found[1])
 
 
-def readmes_configuration():
-    """README's launch.json for this adapter, with the names of files that it leaves open."""
-    text = (SRCDIR / "README").read_text()
-    found = re.search(r'^    \{\n {8}"type": "gdbtarget".*?^    \}$', text, re.M | re.S)[0]
+def the_pages_configuration():
+    """The launch.json of tracestub-frontends(7) for this adapter, with the names of files that it leaves open."""
+    found = re.search(r'^\{\n {4}"type": "gdbtarget".*?^\}$', page("tracestub-frontends.7"), re.M | re.S)[0]
     for name, path in {"${workspaceFolder}/PROGRAM": WALK.exec, "${workspaceFolder}": str(SOURCE.parent),
                        '"tracestub"': json.dumps(TRACESTUB), "TRACE": WALK.trace}.items():
         assert name in found, (name, found)
@@ -138,9 +138,9 @@ def readmes_configuration():
 
 
 @case
-def readmes_configuration_starts_and_ends_the_server():
+def the_pages_configuration_starts_and_ends_the_server():
     with Session("node", ADAPTER) as dap:
-        asked = readmes_configuration()
+        asked = the_pages_configuration()
         dap.start(asked["request"], asked["target"], asked)
         port = next(p for p in map(port_said, dap.log) if p)
         socket.create_connection(("127.0.0.1", port)).close()

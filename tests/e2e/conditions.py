@@ -9,7 +9,8 @@ import re
 import subprocess
 
 from _gdb import Gdb
-from _record import LIMIT, build, emulator, record
+from _record import LIMIT, build, record, recorder
+from _sentences import NO_BREAKPOINTS
 from _tap import SRCDIR, TRACESTUB, add_case, run_cases
 
 INIT = SRCDIR / "gdbinit"
@@ -25,7 +26,7 @@ class Selected:
         self.name = "selected" + options.replace(" ", "")
         self.exec = build("selected.c", self.name, f"-g -w -fno-ipa-icf {options}")
         self.trace = f"{self.name}.ucir"
-        emulator()
+        recorder()
         done = record(self.trace, self.exec)
         assert done.returncode == 0, done
         self.log = [(name, int(a), int(b)) for name, a, b in (line.split() for line in done.stdout.splitlines())]
@@ -112,7 +113,7 @@ def what_is_not_judged_is_not_shown(g, has_python):
         g.expect_not(r"rows?$")
     g("delete")
     g("info breakpoints")
-    g.expect("No breakpoints or watchpoints")
+    g.expect(NO_BREAKPOINTS)
 
 
 def words_may_stand_anywhere(g, program):

@@ -11,6 +11,7 @@ import re
 import subprocess
 
 from _dap import Adapter
+from _record import build, record
 from _recording import Recording
 from _server import LIMIT, Server
 from _tap import SRCDIR, TRACESTUB, case, run_cases, skip
@@ -91,6 +92,8 @@ def an_editor_attaches_and_steps_and_continues_backwards():
         assert reason == "breakpoint" and place(frames) == ("rt_main", LINE), frames
         assert d.variables(frames[0], "Arguments")["argc"] == "3", frames
         here = d.position()
+        names = [t["name"] for t in d("threads")["threads"]]
+        assert len(names) == 1 and f"position {here} of {len(WALK.pcs()) - 1}" in names[0], names
         _, frames = d.stop("stepBack", threadId=1, granularity="instruction")
         assert d.position() == here - 1, frames
         d.stop("stepIn", threadId=1, granularity="instruction")
@@ -116,6 +119,55 @@ def a_jump_in_the_console_is_a_stop_that_the_editor_sees():
         assert d.position() == len(WALK.pcs()) - 1
         _, frames = d.stop("reverseContinue", threadId=1)
         assert place(frames) == ("rt_main", LINE), frames
+        d("disconnect")
+
+
+@case
+def the_console_takes_what_gdb_takes():
+    """bump() adds fib(9), 34, to the sum of the keys, 35."""
+    with dap(WALK.exec) as d:
+        d.start()
+        d.console("tbreak bump")
+        d.stop("continue", threadId=1)
+        d.console("watch total")
+        d.stop("continue", threadId=1)
+        after = d.position()
+        assert d.console("print total").endswith("= 69\n")
+        d.stop("reverseContinue", threadId=1)
+        assert d.position() < after and d.console("print total").endswith("= 35\n")
+        mapped = re.findall(r"^ *(0x[0-9a-f]+) +(0x[0-9a-f]+) +0x", d.console("info proc mappings"), re.M)
+        assert any(int(first, 16) <= WALK.pcs()[0] < int(end, 16) for first, end in mapped), mapped
+        here = d.position()
+        d.console("tfind 1000")
+        assert int(d.console("print/x $pc").split()[2], 16) == WALK.pcs()[1000]
+        d.console("tfind none")
+        assert d.position() == here
+        assert re.search(rf"^\* 1 .*position {here} of", d.console("info threads"), re.M)
+        assert "Nothing was done" not in (why := d.console("last-write total")) and "1 row" in why, why
+        d("disconnect")
+
+
+@case
+def libraries_and_errno_are_there_in_an_editor():
+    """errno.c prints what errno is, which told() gets."""
+    gdb_with_dap()
+    program = build("errno.c", "two", "-g -O0 -pthread")
+    printed = [int(n) for n in re.findall(r"^errno (\d+)$", record("two.ucir", program).stdout, re.M)]
+    assert len(set(printed)) == 4, printed
+    with Session(TRACESTUB, "dap", "two.ucir", program) as d:
+        d("initialize", adapterID="gdb", linesStartAt1=True, pathFormat="path")
+        d.post("attach")
+        d.event("initialized")
+        d("setFunctionBreakpoints", breakpoints=[{"name": "told"}])
+        d("configurationDone")
+        d.event("stopped")
+        for number in printed:
+            d.events.clear()
+            d("continue", threadId=1)
+            d("stackTrace", threadId=d.event("stopped")["threadId"])        # the console looks at that thread then
+            d.console("up")
+            assert d.console("print (int) errno").endswith(f"= {number}\n"), number
+        assert re.search(r"Yes.*/libc\.so\.6", d.console("info sharedlibrary"))
         d("disconnect")
 
 

@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import time
 
-from _record import LIMIT, SOURCES, build, emulator
+from _record import LIMIT, SOURCES, build, recorder
 from _tap import SRCDIR, TRACESTUB, case, run_cases, skip
 
 ENV = {k: v for k, v in os.environ.items() if k != "DEBUGINFOD_URLS"}
@@ -34,7 +34,7 @@ def folder(name):
 
 @case
 def a_recording_is_not_overwritten_and_the_newest_is_opened():
-    emulator()
+    recorder()
     program, here = build("errno.c", "again"), folder("again-here")
     for _ in range(3):
         run(TRACESTUB, "record", program, cwd=here)
@@ -46,7 +46,7 @@ def a_recording_is_not_overwritten_and_the_newest_is_opened():
 
 @case
 def a_name_that_is_given_is_replaced():
-    emulator()
+    recorder()
     program, here = build("errno.c", "named"), folder("named-here")
     for _ in range(2):
         assert "again" not in run(TRACESTUB, "record", "-o", "it.ucir", program, cwd=here).stdout
@@ -61,7 +61,7 @@ def without_a_recording_the_command_line_is_wrong():
 
 @case
 def pretty_printers_load_and_no_file_is_read_from_the_server():
-    emulator()
+    recorder()
     shutil.which("g++") or skip("no g++")
     list(pathlib.Path("/usr/share/gdb/auto-load/usr/lib").glob("**/libstdc++*-gdb.py")) or skip("no printers of libstdc++")
     subprocess.run(["g++", "-g", "-O0", "-o", "texts", str(SOURCES / "texts.cpp")], check=True, timeout=LIMIT)
@@ -76,7 +76,7 @@ def pretty_printers_load_and_no_file_is_read_from_the_server():
 @case
 def another_library_is_not_believed():
     """In the place of the recorded one: gdb opens libraries itself, so the server names it otherwise."""
-    emulator()
+    recorder()
     here = folder("library")
     for value in 1, 2:
         (here / "lib.c").write_text(f"int value(int n) {{ return n + {value}; }}\n")
@@ -93,7 +93,7 @@ def another_library_is_not_believed():
 
 @case
 def an_installed_tree_can_be_moved():
-    emulator()
+    recorder()
     builddir = pathlib.Path(os.environ.get("TEST_BUILDDIR", SRCDIR))
     made = run("make", "-C", str(builddir), "install", f"DESTDIR={pathlib.Path('staged').resolve()}")
     assert made.returncode == 0, made.stdout[-2000:]

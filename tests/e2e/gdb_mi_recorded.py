@@ -9,7 +9,7 @@ import shutil
 import subprocess
 
 from _mi import Mi
-from _record import LIMIT, SOURCES, emulator, record
+from _record import LIMIT, SOURCES, record, recorder
 from _tap import add_case, run_cases, skip
 
 
@@ -17,7 +17,7 @@ class Recorded:
     """A program of tests/data/record and its recording."""
 
     def __init__(self, source, options):
-        emulator()
+        recorder()
         self.source, self.exec = SOURCES / source, f"{source}{options.replace(' ', '')}.prog"
         self.trace = f"{self.exec}.ucir"
         subprocess.run([shutil.which("g++") or skip("no g++"), "-O0", "-g", "-pthread", *options.split(), "-o", self.exec,

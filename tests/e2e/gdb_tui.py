@@ -19,8 +19,8 @@ from _tap import TRACESTUB, case, run_cases, skip_all
 
 TMUX = shutil.which("tmux") or skip_all("no tmux")
 WALK = Recording("x64_walk")
-STYLE = r"(?:\x1b\[[\d;]*m)*"           # gdb 16 dims the numbers of lines
-MARKED = re.compile(rf"> *{STYLE}(\d+){STYLE} +{STYLE}\x1b\[7m(.*?)\x1b\[")     # the current line, in reverse video
+STYLE = r"(?:\x1b\[[\d;]*m| )*"         # and blanks; gdb 16 dims the numbers of lines
+MARKED = re.compile(rf">{STYLE}(\d+){STYLE}\x1b\[(?:\d+;)*7m(.*?)\x1b\[")        # the current line, in reverse video
 
 
 class Screen:
@@ -33,12 +33,13 @@ class Screen:
         argv = [TRACESTUB, "gdb", "trace.ucir", "--exec", WALK.exec, "--", "-nx", "-tui"]
         for command in ("set style enabled off", "set debuginfod enabled off", "set confirm off"):
             argv += ["-iex", command]
-        for command in commands:
-            argv += ["-ex", command]
         env = {**os.environ, "LC_ALL": "C.UTF-8"}
         env.pop("TMUX", None)
         subprocess.run([TMUX, "-S", self.folder / "tmux", "-f", "/dev/null", "new-session", "-d", "-x", "100",
                         "-y", "40", "-c", self.folder, shlex.join(argv)], check=True, env=env, timeout=LIMIT)
+        for command in commands:        # typed: gdb 18 shows no line after the commands of its command line
+            self.wait(lambda text: re.search(r"^(?:\x1b\[[\d;]*m)*\(gdb\)\s*\Z", text, re.M), f"a prompt for {command}")
+            self.type(command)
 
     def tmux(self, *args):
         done = subprocess.run([TMUX, "-S", self.folder / "tmux", *args], capture_output=True, timeout=LIMIT)

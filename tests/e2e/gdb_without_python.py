@@ -36,7 +36,7 @@ def gdb_minimal():
     except (OSError, subprocess.SubprocessError) as why:
         said = (getattr(why, "stderr", None) or str(why)).splitlines() or ["?"]
         skip_all(f"gdb-minimal is not downloaded: {said[0]}")
-    return program
+    return program if program.is_file() else skip_all("this system's gdb-minimal has no program")
 
 
 GDB = gdb_minimal()

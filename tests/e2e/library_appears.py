@@ -10,13 +10,13 @@ import re
 import shutil
 import subprocess
 
-from _record import LIMIT, build, emulator, record
+from _record import LIMIT, build, emulator, record, recorder
 from _tap import TRACESTUB, case, run_cases, skip
 
 
 def recorded():
     """A recording, and a folder in which its C library lies alone."""
-    emulator()
+    recorder()
     shutil.which("gdb") or skip("no gdb")
     done = record("friends.ucir", build("friends.c", "friends", "-O0 -g -w"))
     info = subprocess.run([TRACESTUB, "query", "friends.ucir", "modules", "in", "0:end"], capture_output=True, text=True)
@@ -56,6 +56,21 @@ def breakpoints_are_set_when_their_library_appears_and_pending_before():
     assert stopped_in_library(backwards), said
     assert "position 0 of" in start and "<PENDING>" in start, said
     assert stopped_in_library(again), said
+
+
+@case
+def a_library_that_is_not_here_is_complained_about_once():
+    """In a folder without libraries, as on another system: gdb prints two lines or more whenever it is told of one."""
+    recorded()
+    pathlib.Path("empty").mkdir(exist_ok=True)
+    again = "goto 0", "continue", "goto end", "reverse-continue"
+    done = subprocess.run([TRACESTUB, "gdb", "friends.ucir", "--exec", "friends", "--sysroot", "empty", "--", "-nx", "-batch",
+                           *(a for c in ("break main", "continue", *again * 3, "info sharedlibrary") for a in ("-ex", c))],
+                          capture_output=True, text=True, timeout=LIMIT, stdin=subprocess.DEVNULL)
+    said = done.stdout + done.stderr
+    assert said.count("Breakpoint 1, main") == 7, said
+    assert len(re.findall(r"^Could not open .*/libc\.so\.6", said, re.M)) == 1, said
+    assert re.search(r"^ +No +/\S*/libc\.so\.6", said, re.M), said
 
 
 @case

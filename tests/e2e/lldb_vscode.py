@@ -24,6 +24,18 @@ LINE = WALK.line("u32 seed=argc+12345")
 
 class Session(Adapter):
     def attach(self, server):
+        """lldb-dap 19 may look at the process before lldb has one, and refuses then; an editor's user attaches again."""
+        for _ in range(9):
+            try:
+                return self.attach_once(server)
+            except AssertionError as why:
+                if "process unloaded" not in str(why):
+                    raise
+                self.__exit__()
+                self.__init__(ADAPTER)
+        return self.attach_once(server)
+
+    def attach_once(self, server):
         """At the first breakpoint; returns the frames there.
 
         With stopOnEntry, for lldb refuses to continue until the adapter has taken in that it stopped after attaching,

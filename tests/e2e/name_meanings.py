@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """A name that stands for several things: the program's own before a library's, data before code where memory is asked about; the
-static variables of two source files are told apart by FILE::NAME, and refused with that list without it."""
+static variables of two source files are told apart by FILE::NAME, and refused with that list without it.  Functions with
+parameters, MODULE!NAME, MODULE+OFFSET and FILE:LINE, as what is asked about and as places."""
 import json
 import pathlib
+import shutil
 import subprocess
 
 from _record import LIMIT, compiler, record
-from _tap import TRACESTUB, case, run_cases
+from _tap import TRACESTUB, case, run_cases, skip
 
 A = "static int state; volatile int index, glob; int one(int k) { state = k; index = k; glob += k; return state; }"
 B = """static int state; int two(int k) { state = k * 10; return state; }
@@ -43,6 +45,67 @@ def two_statics_are_told_apart():
     for name, function, values in ("a.c::state", "one", ["0x1", "0x2", "0x3"]), ("'b.c'::state", "two", ["0xa", "0x14", "0x1e"]):
         _, rows, why = ask("history", name)
         assert [(r["function"], r["new"]) for r in rows] == [(function, v) for v in values], (rows, why)
+
+
+OVERLOADS = """int calls_of; namespace ns { int f(int x) { return x + 1; } double f(double x, char) { return x * 2; }
+int once(int x) { return f(x) + (int)f(x * .5, 'c'); } }
+int counted(int x) { static int times; return times += x; }
+int main() { int s = 0; for (int i = 0; i < 3; i++) s += ns::once(i) + counted(i + 1); return s > 1000; }"""
+
+
+def build_overloads():
+    pathlib.Path("over.cc").write_text(OVERLOADS, encoding="ascii")
+    subprocess.run([shutil.which("g++") or skip("no g++"), "-g", "-O0", "-w", "-no-pie", "-o", "over", "over.cc"], check=True, timeout=LIMIT)
+    record("names.ucir", "./over")
+    text = subprocess.run(["nm", "-C", "over"], capture_output=True, text=True, check=True, timeout=LIMIT).stdout
+    return {name: int(addr, 16) for addr, _, name in (line.split(None, 2) for line in text.splitlines() if line[0] != " ")}
+
+
+@case
+def functions_with_parameters_are_told_apart():
+    addr = build_overloads()
+    status, rows, why = ask("executions", "ns::f")
+    assert status == 2 and "ns::f(int)" in why and "ns::f(double, char)" in why, (status, rows, why)
+    for name, place in ("ns::f(int)", "ns::f(int)"), ("ns::f(double,char)", "ns::f(double, char)"), ("ns::f(double, char)",) * 2:
+        status, rows, why = ask("executions", name)
+        assert [int(r["pc"], 16) for r in rows] == 3 * [addr[place]], (name, rows, why)
+
+
+@case
+def a_static_variable_of_a_function_goes_by_both():
+    build_overloads()
+    _, rows, why = ask("history", "counted::times")
+    assert [r["new"] for r in rows] == ["0x1", "0x3", "0x6"], (rows, why)
+
+
+@case
+def modules_and_offsets_in_them_are_places_in_memory():
+    addr = build_overloads()
+    for words in ("over!ns::once",), (f"over+{addr['ns::once(int)'] - 0x400000:#x}",), ("over!ns::once+0",):
+        _, rows, why = ask("executions", *words)
+        assert [int(r["pc"], 16) for r in rows] == 3 * [addr["ns::once(int)"]], (words, rows, why)
+    _, rows, _ = ask("executions", "libc.so.6!exit", "first", "1")
+    assert rows and rows[0]["function"] == "exit", rows
+    for words in ("over!exit",), ("nowhere!exit",), ("nowhere+0x10",):
+        assert ask("executions", *words)[0] == 2, words
+
+
+@case
+def a_line_is_its_first_instruction_and_a_place():
+    addr = build_overloads()
+    _, rows, why = ask("executions", "over.cc:3")
+    assert status_of(rows, addr["counted(int)"]), (rows, why)
+    first = rows[0]["position"]
+    for place in "counted", "over.cc:3", "over!counted":
+        _, rows, why = ask("when", "at", place)
+        assert rows[0]["position"] == first, (place, rows, why)
+    status, _, why = ask("executions", "over.cc:999")
+    assert status == 2 and "line without code" in why, why
+    assert ask("when", "at", "nobody")[0] == 2
+
+
+def status_of(rows, addr):
+    return len(rows) == 3 and {int(r["pc"], 16) for r in rows} == {addr}
 
 
 run_cases()

@@ -8,7 +8,7 @@ import re
 import subprocess
 
 from _gdb import Gdb
-from _record import LIMIT, build, emulator, record
+from _record import LIMIT, build, record, recorder
 from _tap import SRCDIR, add_case, run_cases
 
 NAME = "handle_" + "x" * 90
@@ -30,7 +30,7 @@ def hostile_program(name, options):
 
 
 def run(name, options):
-    emulator()
+    recorder()
     program, addr = hostile_program(name, options)
     trace = program.with_suffix(".ucir")
     done = record(trace, program)

@@ -11,6 +11,7 @@ import os
 import pathlib
 import re
 
+from _manual import page
 from _dap import Adapter
 from _recording import Recording
 from _server import Server
@@ -24,10 +25,9 @@ SOURCE = pathlib.Path("walk.c").resolve()
 LINE = WALK.line("u32 seed=argc+12345")
 
 
-def readmes_configuration(server):
-    """README's launch.json for this adapter, with the names that it leaves open."""
-    text = (SRCDIR / "README").read_text()
-    found = re.search(r'^    \{\n {8}"type": "gdb",.*?^    \}$', text, re.M | re.S)[0]
+def the_pages_configuration(server):
+    """The launch.json of tracestub-frontends(7) for this adapter, with the names that it leaves open."""
+    found = re.search(r'^\{\n {4}"type": "gdb",.*?^\}$', page("tracestub-frontends.7"), re.M | re.S)[0]
     for name, path in {"${workspaceFolder}/PROGRAM": WALK.exec, "${workspaceFolder}": str(SOURCE.parent),
                        "localhost:1234": server.address, "GDBINIT": f"{SRCDIR}/gdbinit"}.items():
         assert name in found, (name, found)
@@ -47,7 +47,7 @@ class Session(Adapter):
     def attach(self, server):
         said = self("initialize", adapterID="gdb", linesStartAt1=True, pathFormat="path")
         assert said["supportsStepBack"], said
-        asked = readmes_configuration(server)
+        asked = the_pages_configuration(server)
         self("attach", **asked)
         self.event("initialized")
         found = self("setBreakpoints", source={"path": str(SOURCE)}, breakpoints=[{"line": LINE}])["breakpoints"]

@@ -14,7 +14,7 @@ import shutil
 import subprocess
 
 from _gdb import Gdb
-from _pe import make_image, make_pe
+from _pe import BASE, EXPORTS_AT, export_directory, import_directory, make_image, make_pe
 from _programs import Program
 from _rsp import Rsp
 from _server import Server
@@ -64,7 +64,8 @@ def questions_have_its_exports(suffix):
         done = subprocess.run([TRACESTUB, "query", program.trace, "calls", "inc", "--exec", option],
                               capture_output=True, text=True)
         rows = [line.split("\t") for line in done.stdout.splitlines()[1:]]
-        assert len(rows) == len(expected) and all(row[9] == "inc" and row[7] in ("add", "main") for row in rows), done
+        assert len(rows) == len(expected) and all(row[9] == "inc" and row[7].split("+")[0] in ("add", "main") and "+0x" in row[7]
+                                                   for row in rows), done
         if suffix != "trace64":     # it has no line for a system call's second half: positions differ after those
             assert [int(row[1]) for row in rows] == expected, (rows, expected)
 
@@ -104,6 +105,49 @@ def a_32_bit_program_that_was_moved_has_its_exports():
     assert f"{name_at:#x}" in done.stdout and done.stdout.count(" in worker ()") == 3, done
     shown = [int(k) for k in re.findall(r"^position (\d+) of", done.stdout, re.M)]
     assert [k for k in shown if k in at] == [at[0], at[1], at[-1]], (shown, at, done)
+
+
+@case
+def the_table_of_functions_ends_them_and_names_no_more():
+    """By .pdata main alone has its name everywhere in it; what is after an export that the table lacks is NAME+OFFSET."""
+    program = Program("pie", "bin")
+    lines = subprocess.run(["nm", "-S", program.exec], capture_output=True, text=True, check=True).stdout.splitlines()
+    sizes = {f[3]: (int(f[0], 16), int(f[1], 16)) for f in (line.split() for line in lines) if len(f) == 4}
+    table = [(at, at + size) for name, (at, size) in sizes.items() if name in NAMES and name != "fib"]
+    path = pathlib.Path("table.exe").resolve()
+    path.write_bytes(make_pe(pathlib.Path(program.exec).read_bytes(), symbols(program.exec), functions=table))
+    done = subprocess.run([TRACESTUB, "query", program.trace, "coverage", "--exec", str(path), "--quiet"], capture_output=True,
+                          text=True)
+    seen = {}
+    for row in (line.split("\t") for line in done.stdout.splitlines()[1:]):
+        at = int(row[0], 16) - PIE_BASE
+        seen.update({at: row[3]})
+        inside = [n for n, (first, size) in sizes.items() if n in NAMES and first <= at < first + size]
+        if inside and inside[0] != "fib":
+            assert row[3] == inside[0], (row, inside)
+        elif inside:
+            assert row[3] == ("fib" if at == sizes["fib"][0] else f"fib+{at - sizes['fib'][0]:#x}"), row
+    assert {"main", "add"} <= set(seen.values()) and any(n.startswith("fib+0x") for n in seen.values()), seen
+
+
+@case
+def an_import_names_where_its_slot_leads_and_arguments_are_those_of_windows():
+    imports = {"KERNEL32.dll": ["ReadFile", "CloseHandle"], "USER32.dll": ["MessageBoxA"]}
+    _, slots = import_directory(EXPORTS_AT + len(export_directory({"start": 0x1000})), imports)
+    pathlib.Path("api.exe").write_bytes(make_image(0x1000, b"\x90" * 64, {"start": 0x1000}, imports=imports))
+    api, slot = 0x7ff800001000, BASE + slots["CloseHandle"]
+    pathlib.Path("api.log").write_text(
+        f"rax=0x1,rbx=0x2,rcx=0x11,rdx=0x22,r8=0x33,r9=0x44,rdi=0x77,rsi=0x88,rsp=0x7000,rip={BASE + 0x1000:#x}\n"
+        f"rsp=0x6ff8,rip={api:#x},mr={slot:#x}:{api.to_bytes(8, 'little').hex()},mw=0x6ff8:{(BASE + 0x1006).to_bytes(8, 'little').hex()}\n"
+        f"rsp=0x7000,rip={BASE + 0x1006:#x},mr=0x6ff8:{(BASE + 0x1006).to_bytes(8, 'little').hex()}\n"
+        f"rax=0x9,rip={BASE + 0x1007:#x}\n", encoding="ascii")
+    for question in ("calls",), ("calls", "CloseHandle"), ("calls", "kernel32!CloseHandle"):
+        done = subprocess.run([TRACESTUB, "query", "api.log", *question, "--exec", "api.exe", "--quiet"], capture_output=True,
+                              text=True)
+        rows = [line.split("\t") for line in done.stdout.splitlines()]
+        assert len(rows) == 2, done
+        row = dict(zip(*rows))
+        assert row["callee"] == "CloseHandle" and row["arguments"] == "0x11, 0x22, 0x33, 0x44", row
 
 
 for format_suffix in "bin", "trace64":

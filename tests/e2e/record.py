@@ -10,14 +10,23 @@ import stat
 import struct
 import subprocess
 
-from _record import LIMIT, build, compiler, emulator, need_emulator, record, recorder
+import _record
+from _record import LIMIT, build, compiler, emulator, need_emulator, record, recorder, use_engine, with_engine
 from _tap import TRACESTUB, add_case, case, run_cases, skip
 from _naive_ucir2 import Ucir2
 
-need_emulator()
+IS_QEMU = _record.ENGINE != "valgrind"     # record_as_valgrind runs these cases with the other engine
+if IS_QEMU:
+    use_engine("qemu")
+    need_emulator()
 resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 SUBJECT = build("subject.c", "subject", "-O1 -g -static -no-pie -pthread -w")
 HANDLED, UNFINISHED, HAS_CODE, HAS_ADDR = 1, 4, 8, 16
+
+
+def qemu_case(check):
+    """A case about QEMU itself."""
+    return case(check) if IS_QEMU else check
 
 
 def symbol(name, program=SUBJECT):
@@ -95,7 +104,8 @@ def signals_have_their_frame_and_their_registers():
 
 def memory_is(target):
     program = SUBJECT if target == "x86_64" else build("subject.c", f"subject.{target}", "-O1 -static -w", target)
-    emulator(target)
+    if IS_QEMU:
+        emulator(target)
     done = record(f"memory.{target}.ucir", program, "memory", text=False)
     r = Ucir2(f"memory.{target}.ucir")
     assert done.returncode == 0 and b"unexplained 0" in done.stderr, done.stderr
@@ -110,7 +120,7 @@ def memory_is(target):
         assert struct.unpack("<QQ", recorded[3200:3216]) == (1, 2)
 
 
-for name in "x86_64", "aarch64", "ppc64":     # with dc zva and dcbz, which no callback shows
+for name in ("x86_64", "aarch64", "ppc64") if IS_QEMU else ("x86_64",):     # with dc zva and dcbz, which no callback shows
     add_case(f"memory at the end is what the program itself shows: {name}", memory_is, name)
 
 
@@ -138,7 +148,9 @@ def threads_share_memory_and_take_turns():
     exits = [c for s in r.all_steps for c in s.calls if c[0] == 60]
     words = [c[2][3] for s in r.all_steps for c in s.calls if c[0] == 56 and c[1] > 0]
     assert sorted(inner.writes for *_, inner in exits) == sorted([(word, bytes(4))] for word in words), (exits, words)
-    assert not any(s.changed for s in r.all_steps)
+    # The kernel clears such a word a little later than Valgrind tells of the end: who looks meanwhile finds the id.
+    changed = {addr for s in r.all_steps for addr, _ in s.changed}
+    assert not changed if IS_QEMU else changed <= set(words), changed
 
 
 @case
@@ -180,7 +192,7 @@ def emulator_of(recorder):
     proc = pathlib.Path("/proc")
     for child in (proc / f"{recorder}/task/{recorder}/children").read_text().split():
         try:
-            if b"-plugin" in (proc / child / "cmdline").read_bytes():
+            if (b"-plugin" if IS_QEMU else b"--tool=tracestub") in (proc / child / "cmdline").read_bytes():
                 return child
         except OSError:
             pass
@@ -198,8 +210,7 @@ def is_waiting(pid):
 
 @case
 def the_limit_holds_when_the_reader_of_the_ring_is_slow():
-    emulator()
-    done = subprocess.Popen([TRACESTUB, "record", "-o", "slow.ucir", "--limit", "500K", SUBJECT, "20"], stderr=subprocess.DEVNULL)
+    done = subprocess.Popen([TRACESTUB, "record", *with_engine(), "-o", "slow.ucir", "--limit", "500K", SUBJECT, "20"], stderr=subprocess.DEVNULL)
     while not (emulator_pid := emulator_of(done.pid)):
         assert done.poll() is None
     done.send_signal(signal.SIGSTOP)
@@ -238,12 +249,13 @@ def an_output_that_cannot_be_written_is_said_before_the_program_runs():
     assert done.returncode == 1 and "/no/such/folder/x.ucir" in done.stderr and not os.path.exists("was-run"), done
 
 
-@case
+@qemu_case
 def without_the_emulator_the_package_is_named():
     os.makedirs("bin", exist_ok=True)
     done = subprocess.run([TRACESTUB, "record", "-o", "none.ucir", "--with", "qemu", "--", "/bin/true"],
                           env={"PATH": os.path.abspath("bin")}, capture_output=True, text=True, timeout=LIMIT)
     assert done.returncode == 1 and done.stderr.count("\n") == 1 and "apt-get install qemu-user" in done.stderr, done
+    assert "Debian 13 and later have none" in done.stderr and "valgrind" in done.stderr, done
 
 
 def fake_qemu(folder, text):
@@ -254,14 +266,14 @@ def fake_qemu(folder, text):
     return {"PATH": f"{os.path.abspath(folder)}:{os.environ['PATH']}"}
 
 
-@case
+@qemu_case
 def an_emulator_that_fails_before_the_first_instruction_is_heard():
     env = fake_qemu("failing", 'if [ "$1" = --version ]; then echo qemu-x86_64 version 7.2.0; else echo boom >&2; exit 9; fi')
     done = record("none.ucir", "/bin/true", env=env)
     assert (done.returncode, done.stderr) == (9, "boom\n") and not os.path.exists("none.ucir"), done
 
 
-@case
+@qemu_case
 def the_plugin_and_the_options_are_those_of_the_emulators_version():
     """A fake emulator shows what it was called with."""
     old, new = ("-singlestep", "tracestub-record.so"), ("-one-insn-per-tb", "tracestub-record9.so")
@@ -276,7 +288,7 @@ def the_plugin_and_the_options_are_those_of_the_emulators_version():
         assert done.stderr.count("\n") == 1 and not os.path.exists("none.ucir"), done
 
 
-@case
+@qemu_case
 def a_plugin_for_each_interface_is_built():
     """Each has the version of its interface, and needs of QEMU nothing that a plugin may not use: the newer exports nothing else."""
     folder = pathlib.Path(TRACESTUB).resolve().parent
@@ -290,7 +302,7 @@ def a_plugin_for_each_interface_is_built():
         assert values == str(version), values
 
 
-@case
+@qemu_case
 def a_newer_emulator_records_by_its_own_interface():
     """Run only where there is one with plugins: Debian 13's is linked statically and has none."""
     folder = os.environ.get("QEMU9") or skip("no folder of a QEMU 9.2 or later with plugins in QEMU9")
@@ -308,7 +320,7 @@ def a_newer_emulator_records_by_its_own_interface():
 def start(*argv):
     """A program that waits for a signal. A shell's background job ignores SIGINT, and so would the program."""
     recorder()
-    process = subprocess.Popen([TRACESTUB, "record", "-o", "wait.ucir", "--", SUBJECT, "wait", *argv], text=True,
+    process = subprocess.Popen([TRACESTUB, "record", *with_engine(), "-o", "wait.ucir", "--", SUBJECT, "wait", *argv], text=True,
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
                                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
     assert process.stdout.readline() == "ready\n"
@@ -351,7 +363,7 @@ def a_program_that_is_killed_at_work_leaves_all_frames():
     """Often the plugin is just putting a frame into the ring; the first keyframe is in the file before."""
     assert record("whole.ucir", SUBJECT, "1").returncode == 7
     for i in range(12):
-        process = subprocess.Popen([TRACESTUB, "record", "-o", f"killed{i}.ucir", SUBJECT, "2000"], stderr=subprocess.DEVNULL)
+        process = subprocess.Popen([TRACESTUB, "record", *with_engine(), "-o", f"killed{i}.ucir", SUBJECT, "2000"], stderr=subprocess.DEVNULL)
         while not is_beyond(f"killed{i}.ucir", os.path.getsize("whole.ucir") + 40000 * i):
             assert process.poll() is None
         os.kill(int(emulator_of(process.pid)), signal.SIGKILL)

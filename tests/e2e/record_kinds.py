@@ -89,7 +89,7 @@ def refused(path):
     done = subprocess.run([TRACESTUB, "record", "-o", "none.ucir", "--with", "qemu", "--", "/bin/true"], env={"PATH": path},
                           capture_output=True, text=True, timeout=LIMIT)
     assert done.returncode == 1 and done.stderr.count("\n") == 1 and not os.path.exists("none.ucir"), done
-    assert "static" in done.stderr and "apt-get install qemu-user" in done.stderr, done
+    assert "static" in done.stderr and path in done.stderr and "apt-get install qemu-user" in done.stderr, done
 
 
 @case

@@ -12,10 +12,12 @@ import socket
 import subprocess
 import time
 
-from _record import COMPILERS, LIMIT, build, build_bare, emulator, record
+from _record import COMPILERS, LIMIT, build, build_bare, emulator, record, use_engine
 from _rsp import Rsp
 from _tap import add_case, run_cases
 from _naive_ucir2 import Ucir2
+
+use_engine("qemu")
 
 ENV = {"PATH": os.environ["PATH"], "QEMU_RAND_SEED": "7"}
 SP = {"x86_64": 44, "i386": 30, "aarch64": 4, "arm": 12, "riscv64": 3, "mips": 31, "ppc64": 3}

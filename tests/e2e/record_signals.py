@@ -10,9 +10,11 @@ import shutil
 import subprocess
 from collections import Counter
 
-from _record import COMPILERS, LIMIT, build, emulator, record
+from _record import COMPILERS, LIMIT, build, emulator, record, use_engine
 from _tap import TRACESTUB, add_case, case, run_cases
 from _naive_ucir2 import Ucir2
+
+use_engine("qemu")
 
 STACK_POINTER = {"x86_64": 44, "i386": 30, "aarch64": 4, "arm": 12, "riscv64": 3, "mips": 31, "ppc64": 3}
 SIGALRM, SIGCHLD = 14, {"mips": 18}
@@ -72,6 +74,29 @@ def frame_in_gdb(target):
     assert shown == found, [i for i in range(COPIED) if shown[i] != found[i]]
 
 
+def stops_of(out, *commands):
+    argv = [TRACESTUB, "gdb", out, "--", "-batch", *(a for c in commands for a in ("-ex", c))]
+    return subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=LIMIT).stdout
+
+
+def where_a_signal_stops():
+    """In what it interrupted, as a live debugger does, in both directions; its handler is the next step."""
+    record("stops.ucir", build("entries.c", "stops", "-O2 -g -w"))
+    ways = {"handle": ("handle all nostop noprint pass", "handle SIGALRM stop print", "continue"),
+            "catch": ("handle all nostop noprint pass", "catch signal SIGALRM", "continue"),
+            "reverse": ("handle all nostop noprint pass", "handle SIGALRM stop print", "goto end", "reverse-continue")}
+    for way, commands in ways.items():
+        shown = stops_of("stops.ucir", *commands, "backtrace", "print $_siginfo.si_signo", "stepi", "backtrace 1", "reverse-stepi",
+                         "reverse-stepi", "backtrace 1")
+        assert "SIGALRM" in shown, (way, shown)
+        before, number, after = re.split(r"\$1 = (\d+)", shown)
+        assert "other_handler" not in before and "signal handler called" not in before, (way, shown)
+        assert re.search(r"#\d.* signals \(\).*\n#\d.* main", before), (way, shown)
+        assert number == str(SIGALRM), (way, shown)
+        assert re.search(r"#0 +other_handler", after), (way, shown)
+
+
+add_case("a signal stops in what it interrupted", where_a_signal_stops)
 for name in COMPILERS:
     add_case(f"signals between any two instructions: {name}", storm, name)
 for name in COMPILERS:

@@ -5,9 +5,11 @@ import os
 import re
 import subprocess
 
-from _record import COMPILERS, LIMIT, build, build_bare, emulator, record
+from _record import COMPILERS, LIMIT, build, build_bare, emulator, record, use_engine
 from _tap import add_case, case, run_cases
 from _naive_ucir2 import Ucir2
+
+use_engine("qemu")
 
 ENV = {"PATH": os.environ["PATH"], "QEMU_RAND_SEED": "7"}
 

@@ -115,4 +115,167 @@ def a_full_ring_gives_the_same_recording():
     assert steps[0] == steps[1]
 
 
+PARTS = """
+#include <pthread.h>
+#include <stdio.h>
+static int is_over;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+__attribute__((noinline)) void report(int n) { printf("%d\\n", n); }
+static void *wait_for_it(void *user)
+{
+	pthread_mutex_lock(&lock);
+	while (!is_over)
+		pthread_cond_wait(&changed, &lock);
+	pthread_mutex_unlock(&lock);
+	return user;
+}
+int main(void)
+{
+	pthread_t thread;
+	pthread_create(&thread, NULL, wait_for_it, NULL);
+	for (int i = 0; i < 6; i++)
+		report(i); /* here */
+	pthread_mutex_lock(&lock);
+	is_over = 1;
+	pthread_cond_signal(&changed);
+	pthread_mutex_unlock(&lock);
+	pthread_join(thread, NULL);
+	return 5;
+}
+"""
+
+
+def parts():
+    pathlib.Path("parts.c").write_text(PARTS)
+    subprocess.run(["gcc", "-g", "-O1", "-pthread", "-o", "parts", "parts.c"], check=True)
+    return 1 + PARTS[:PARTS.index("report(i)")].count("\n")
+
+
+def address(function, program="parts"):
+    """Where Valgrind loads it."""
+    table = subprocess.run(["nm", program], capture_output=True, text=True, check=True).stdout
+    return 0x108000 + int(next(line for line in table.splitlines() if line.endswith(f" T {function}")).split()[0], 16)
+
+
+def part(*options):
+    done = record("part.ucir", "./parts", options=(*WITH, *options))
+    assert done.returncode == 5 and done.stdout == "".join(f"{i}\n" for i in range(6)), done
+    return done, Ucir2("part.ucir") if os.path.exists("part.ucir") else None
+
+
+@case
+def a_recording_begins_and_ends_at_places():
+    """The truth is the program's: report is called six times, and each time its number is in edi."""
+    line = parts()
+    entry = address("report")
+    for options, numbers in ((["--from", "report"], range(6)), (["--from", "report:3"], range(2, 6)),
+                             (["--from", "report:2", "--until", "report:2"], [1, 2][:1]),
+                             (["--from", hex(entry) + ":5"], [4, 5]), (["--from", f"parts.c:{line}:4"], [3, 4, 5]),
+                             (["--until", "report:2"], [0])):
+        done, r = part(*options)
+        seen = [regs[39] for step, regs in r.states() if step.pc == entry]
+        assert seen == list(numbers), (options, seen, done.stderr)
+        assert "unexplained 0" in done.stderr and (r.end[0] == "cut") == ("--until" in options), (r.end, done.stderr)
+        os.unlink("part.ucir")
+
+
+@case
+def threads_that_wait_when_it_begins_are_in_the_recording():
+    parts()
+    _, r = part("--from", "report:3")
+    assert len(r.keyframes) == 2 and len({s.thread for s in r.all_steps}) == 2, r.keyframes
+    waited = [c for s in r.all_steps for c in s.calls if c[0] == 202 and c[1] == 0]
+    assert waited, "the call in which the other thread waited has returned"
+
+
+@case
+def a_place_that_is_not_reached_is_said():
+    parts()
+    if os.path.exists("part.ucir"):
+        os.unlink("part.ucir")
+    done, r = part("--from", "report:7")
+    assert r is None and "nothing is recorded: report:7 was not executed so many times" in done.stderr, done.stderr
+    for text in "", ":3", "report:0", "0x", "a.c:x:1:":
+        done = record("part.ucir", "./parts", options=("--from", text))
+        assert done.returncode == 2 and "a place is FUNC" in done.stderr, (text, done)
+    done = record("part.ucir", "./parts", options=("--with", "qemu", "--from", "main"))
+    assert done.returncode == 1 and "--from and --until are Valgrind's" in done.stderr, done
+
+
+def await_line(process):
+    line = process.stdout.readline()
+    assert line, process.stderr.read()
+    return int(line)
+
+
+@case
+def a_signal_begins_and_ends_the_recording():
+    pathlib.Path("ticks.c").write_text("#include <stdio.h>\n#include <unistd.h>\n"
+                                       "__attribute__((noinline)) void tick(int i) { printf(\"%d\\n\", i); fflush(stdout); }\n"
+                                       "int main(void) { for (int i = 0; access(\"stop\", 0); i++) tick(i); return 3; }\n")
+    subprocess.run(["gcc", "-g", "-O1", "-o", "ticks", "ticks.c"], check=True)
+    process = subprocess.Popen([TRACESTUB, "record", *WITH, "-o", "ticks.ucir", "--from", "SIGUSR1", "./ticks"],
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    before = await_line(process)
+    process.send_signal(signal.SIGUSR1)
+    while not os.path.exists("ticks.ucir") or os.path.getsize("ticks.ucir") < 100000:
+        last = await_line(process)
+    process.send_signal(signal.SIGUSR1)
+    for _ in range(3000):
+        await_line(process)
+    pathlib.Path("stop").touch()
+    out, err = process.communicate(timeout=LIMIT)
+    assert process.returncode == 3 and "the recording ended at SIGUSR1, the program did not" in err, err
+    entry = address("tick", "ticks")
+    ticks = [regs[39] for step, regs in Ucir2("ticks.ucir").states() if step.pc == entry]
+    assert ticks and before < ticks[0] and ticks[-1] < last + 100000 and ticks == list(range(ticks[0], ticks[-1] + 1)), ticks
+
+
+@case
+def programs_of_sanitizers_are_refused():
+    pathlib.Path("idle.c").write_text("int main(void) { return 0; }\n")
+    for option, name in ("address", "AddressSanitizer"), ("thread", "ThreadSanitizer"):
+        done = subprocess.run(["gcc", f"-fsanitize={option}", "-o", "idle", "idle.c"], capture_output=True)
+        if done.returncode:
+            continue
+        done = record("idle.ucir", "./idle")
+        assert done.returncode == 1 and f"it is built with {name}" in done.stderr and done.stderr.count("\n") == 1, done
+        assert not os.path.exists("idle.ucir")
+
+
+@case
+def memory_has_a_bound():
+    pathlib.Path("greedy.c").write_text("#include <stdlib.h>\n#include <string.h>\nint main(void) { for (;;) memset(malloc(1 << 20), 1, 1 << 20); }\n")
+    subprocess.run(["gcc", "-O1", "-o", "greedy", "greedy.c"], check=True)
+    done = record("greedy.ucir", "./greedy", options=(*WITH, "--max-memory", "400M", "--limit", "2M"))
+    assert done.returncode == -signal.SIGKILL and "needed more than 400 MiB of memory" in done.stderr, done
+
+
+@case
+def x87_and_avx512_are_explained():
+    pathlib.Path("long.c").write_text("int main(int argc, char **argv) { volatile long double x = argc; x = x * x + 1; return (int)x; }\n")
+    subprocess.run(["gcc", "-O0", "-o", "long", "long.c"], check=True)
+    done = recorded("long.ucir", "./long")
+    assert done.returncode == 2 and "64 bits instead of 80" in done.stderr and "--with qemu" in done.stderr, done
+    assert b"--with qemu" in Ucir2("long.ucir").notes[12][0]
+    assert "64 bits" not in recorded("long.ucir", "ls", "/").stderr
+    pathlib.Path("wide.c").write_text("int main(void) { __asm__ volatile(\".byte 0x62, 0xf1, 0x7c, 0x48, 0x57, 0xc0\"); return 0; }\n")
+    subprocess.run(["gcc", "-O0", "-o", "wide", "wide.c"], check=True)
+    done = recorded("wide.ucir", "./wide")
+    assert done.returncode == -signal.SIGILL and "AVX-512" in done.stderr, done
+
+
+@case
+def a_full_disk_is_said():
+    """A bound on the length of files is such an error, too; the program itself writes none."""
+    limits = __import__("resource")
+    done = record("full.ucir", "ls", "/", options=WITH,
+                  preexec_fn=lambda: limits.setrlimit(limits.RLIMIT_FSIZE, (1 << 20, 1 << 20)))
+    assert done.returncode == 0 and "full.ucir is cut: it holds what came first" in done.stderr, done
+    assert done.stdout == subprocess.run(["ls", "/"], capture_output=True, text=True).stdout
+    info = subprocess.run([TRACESTUB, "info", "full.ucir"], capture_output=True, text=True)
+    assert info.returncode == 0 and "truncated" in info.stdout + info.stderr, info
+
+
 run_cases()

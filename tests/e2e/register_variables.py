@@ -5,7 +5,7 @@ import contextlib
 import re
 
 from _gdb import Gdb
-from _record import build, emulator, record
+from _record import build, record, recorder
 from _tap import SRCDIR, case, run_cases
 
 SUMS = 3, 7, 12, 18, 25         # kept.c prints them
@@ -21,7 +21,7 @@ class Kept:
         self.name = "kept"
         self.exec = build("kept.c", self.name, "-O2 -g -w")
         self.trace = f"{self.name}.ucir"
-        emulator()
+        recorder()
         done = record(self.trace, self.exec)
         assert done.stdout == "".join(f"{n}\n" for n in SUMS), done
 

@@ -12,7 +12,7 @@ import tempfile
 
 from _gdb import Gdb
 from _raw import Raw
-from _record import LIMIT, emulator, record
+from _record import LIMIT, record, recorder
 from _recording import Recording
 from _rsp import Rsp
 from _sentences import END_OF_HISTORY
@@ -458,7 +458,7 @@ def a_dynamic_printf_of_a_floating_point_variable_is_not_sent_by_gdb():
     """gdb 13 cannot compile it, and sends the place without any command: the server cannot know what is missing, and
     nothing is printed. README says so; the other style prints it.
     """
-    emulator()
+    recorder()
     source = pathlib.Path("float.c")
     source.write_text("double d = 1.5; int n;\nvoid half(void) { n++; d /= 2; }\nint main(void) { half(); half(); return 0; }\n")
     subprocess.run(["gcc", "-g", "-O0", "-o", "float", str(source)], check=True, timeout=LIMIT)

@@ -14,7 +14,7 @@ import subprocess
 
 from _gdb import Gdb
 from _programs import Program
-from _record import LIMIT, SOURCES, emulator, record
+from _record import LIMIT, SOURCES, emulator, record, recorder
 from _tap import TRACESTUB, add_case, case, run_cases, skip
 
 
@@ -34,7 +34,7 @@ def depth_is_the_number_of_open_calls(name, suffix):
 
 @case
 def the_program_at_its_recorded_path_has_them_too():
-    emulator()
+    recorder()
     shutil.which("gdb") and shutil.which("cc") or skip("no gdb, or no compiler")
     folder = pathlib.Path("elsewhere")      # a program beside the trace would be taken as if --exec named it
     folder.mkdir(exist_ok=True)
@@ -51,7 +51,7 @@ def the_program_at_its_recorded_path_has_them_too():
 
 
 def errno_is_what_the_program_printed(target, compiler, has_sysroot):
-    emulator(target)
+    recorder() if target == "x86_64" else emulator(target)
     shutil.which("gdb-multiarch" if has_sysroot else "gdb") or skip("no gdb for it")
     shutil.which(compiler) or skip(f"no {compiler}")
     target != "i386" or os.path.exists("/lib/ld-linux.so.2") or skip("no libraries for i386: Debian's package is libc6-i386")

@@ -9,7 +9,7 @@ import shutil
 import subprocess
 
 from _gdb import Gdb
-from _record import LIMIT, build, emulator, record
+from _record import LIMIT, build, record, recorder
 from _sentences import END_OF_HISTORY
 from _tap import TRACESTUB, case, run_cases, skip
 
@@ -45,7 +45,7 @@ def gdb(*commands):
 @case
 def a_step_is_of_its_thread_and_ends_where_that_begins():
     """errno.c: other() is called in the second thread."""
-    emulator()
+    recorder()
     shutil.which("gdb") or skip("no gdb")
     assert record("two.ucir", build("errno.c", "two")).returncode == 0
     # Back to the thread's beginning, before which the first thread ran.

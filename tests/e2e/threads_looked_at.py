@@ -8,7 +8,7 @@ import re
 import shutil
 import subprocess
 
-from _record import LIMIT, build, emulator, record
+from _record import LIMIT, build, record, recorder
 from _tap import TRACESTUB, case, run_cases, skip
 
 STOP = "break add if who == 1 && i == 4", "continue", "delete"
@@ -19,7 +19,7 @@ def recording():
     """Made by the first case that wants it."""
     shutil.which("gdb") or skip("no gdb")
     if not os.path.exists("workers.ucir"):
-        emulator()
+        recorder()
         assert record("workers.ucir", build("workers.c", "workers", "-O0 -g -pthread")).returncode == 0
     return "workers.ucir"
 

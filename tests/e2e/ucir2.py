@@ -265,27 +265,30 @@ def a_watchpoint_finds_the_writes_of_both_threads(m):
             assert when(g) == pos, g
 
 
-def a_signal_stops_where_its_handler_begins(m):
+def a_signal_stops_where_it_is_delivered(m):
+    """Before what it interrupts: the other thread ran last. The next position is its handler's first instruction."""
     with session(m) as g:
         x = m.n_extra
+        sp = 0x7ef0 if m is RISCV else 0x7ee0
         g("continue")
         g.expect("(Program|Thread 1) received signal SIGUSR1")
-        assert g.address("$pc") == 0x10060
-        assert when(g) == 5 + x
+        assert (when(g), g.address("$pc"), g.address("$sp")) == (4 + x, 0x10044, sp)
+        g("monitor when")
         g.expect("signal SIGUSR1, sent by process 1\n")
         assert g.value("$_siginfo.si_signo") == 10
         assert g.value("$_siginfo.si_code") == -6
         assert g.value("$_siginfo._sifields._kill.si_pid") == 1
-        assert g.address("$sp") == 0x7e00
+        go(g, 5 + x)
+        assert (g.address("$pc"), g.address("$sp")) == (0x10060, 0x7e00)
         g("x/5c 0x7e00")
         g.expect("'f'.*'e'")
         g("stepi 3")        # not over sigreturn: gdb's RISC-V looks for the next pc in a real signal frame
         assert (when(g), g.address("$pc"), g.value("*(int *) &seen")) == (8 + x, 0x1006c, 9)
         go(g, 9 + x)
-        assert (g.address("$pc"), g.address("$sp")) == (0x10044, 0x7ef0 if m is RISCV else 0x7ee0)
+        assert (g.address("$pc"), g.address("$sp")) == (0x10044, sp)
         g("reverse-continue")
         g.expect("(Program|Thread 1) received signal SIGUSR1")
-        assert when(g) == 5 + x
+        assert when(g) == 4 + x
         go(g, 0)
         g("monitor goto next-signal")
         g("maintenance flush register-cache")
@@ -336,7 +339,7 @@ def questions_have_the_same_answers(m):
 for name, machine in ("RISC-V", RISCV), ("PowerPC", PPC):
     for check in (steps_go_both_ways, a_backtrace_and_the_threads_at_a_position,
                   goto_leads_to_another_thread_from_a_breakpoint, a_watchpoint_finds_the_writes_of_both_threads,
-                  a_signal_stops_where_its_handler_begins, a_crash_is_a_stop_at_the_instruction_that_failed,
+                  a_signal_stops_where_it_is_delivered, a_crash_is_a_stop_at_the_instruction_that_failed,
                   questions_have_the_same_answers):
         add_case(f"{name}: {check.__name__.replace('_', ' ')}", check, machine)
 

@@ -6,7 +6,7 @@ import re
 import shutil
 import subprocess
 
-from _record import LIMIT, SOURCES, build, emulator, record
+from _record import LIMIT, SOURCES, build, record, recorder
 from _rsp import Rsp
 from _server import Server
 from _tap import TRACESTUB, case, run_cases, skip
@@ -16,7 +16,7 @@ FORWARDS = ["<unreadable>", "0", "97", "98", "0", "99", "<unreadable>"]
 
 def recording():
     if not os.path.exists("unmapped.ucir"):
-        emulator()
+        recorder()
         assert record("unmapped.ucir", build("unmapped.c", "unmapped", "-O0 -g -w")).returncode == 0
     return "unmapped.ucir"
 

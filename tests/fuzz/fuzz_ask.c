@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/ask/answer.h"
-#include "src/ask/names.h"
-#include "src/ask/symbols.h"
+#include "src/ask/output/answer.h"
+#include "src/symbols/names.h"
+#include "src/symbols/symbols.h"
 #include "src/timeline/timeline.h"
 #include "tests/unit/script.h"
 

@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 #include "loaders/loader.h"
-#include "src/ask/answer.h"
-#include "src/ask/names.h"
-#include "src/ask/symbols.h"
+#include "src/ask/output/answer.h"
+#include "src/symbols/names.h"
+#include "src/symbols/symbols.h"
 #include "src/base/log.h"
 #include "src/timeline/timeline.h"
 

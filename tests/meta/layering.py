@@ -14,6 +14,8 @@ import sys
 TOP = pathlib.Path(os.environ.get("TEST_SRCDIR", pathlib.Path(__file__).resolve().parents[2]))
 
 MODEL = "src/base src/arch src/trace src/frames src/query src/agent src/export"
+ASK = "src/base src/arch src/trace src/frames src/query src/search src/symbols"
+ASKED = "src/symbols src/ask src/ask/grammar src/ask/output src/ask/verbs src/ask/diff"
 FORMAT = "loaders loaders/kit src/base src/arch src/trace"
 
 # room -> rooms whose headers its files may include, beside its own; bottom up
@@ -30,21 +32,30 @@ ROOMS = {
     "src/export": "src/base src/arch src/trace src/frames src/query",
     "src/agent": "src/base src/arch src/query",
     "src/search": "src/base src/arch src/trace src/query",
-    "src/ask": "src/base src/arch src/trace src/frames src/query src/agent src/search",
-    "src/sql": "src/base src/arch src/query src/search src/ask",
-    "src/plot": "src/base src/arch src/trace src/query src/search src/ask",
+    "src/symbols": "src/base src/trace src/query src/search",
+    "src/ask": "src/base src/trace src/query src/search",
+    "src/ask/grammar": f"{ASK} src/agent src/ask",
+    "src/ask/output": f"{ASK} src/ask src/ask/grammar",
+    "src/ask/verbs": f"{ASK} src/ask src/ask/grammar src/ask/calls src/ask/find src/ask/strings",
+    "src/ask/calls": f"{ASK} src/ask src/ask/grammar src/ask/verbs",
+    "src/ask/find": f"{ASK} src/ask src/ask/grammar src/ask/verbs",
+    "src/ask/strings": f"{ASK} src/ask src/ask/grammar src/ask/verbs src/ask/find",
+    "src/ask/diff": f"{ASK} src/ask src/ask/grammar",
+    "src/sql": f"src/base src/arch src/query src/search src/ask/calls {ASKED}",
+    "src/plot": f"src/base src/arch src/trace src/query src/search {ASKED}",
     "src/model": "src/base src/trace src/index src/timeline src/query",
-    "src/mcp": "src/base src/query src/search src/ask src/model",
+    "src/mcp": f"src/base src/query src/search {ASKED} src/model",
     "src/record": "src/base loaders/usercorn",
     "src/recorder": "loaders/usercorn src/record",
     "src/recorder-vg": "src/record",
     "src/sandbox": "src/base src/trace",
-    "src/program": f"{MODEL} src/ask src/sql src/plot src/index src/model src/mcp src/sandbox",
+    "src/program": f"{MODEL} {ASKED} src/sql src/plot src/index src/model src/mcp src/sandbox",
     "loaders": "src/base src/trace",
     "loaders/kit": "src/base src/arch src/trace",
     "loaders/bap": FORMAT,
     "loaders/rvnbintrace": FORMAT,
     "loaders/gdbrecord": FORMAT,
+    "loaders/grammar": FORMAT,
     "loaders/tenet": FORMAT,
     "loaders/text": FORMAT,
     "loaders/tfile": f"{FORMAT} src/frames",
@@ -52,7 +63,7 @@ ROOMS = {
     "loaders/x64dbg": FORMAT,
     "protocol/wire": "src/base",
     "protocol/tracing": f"{MODEL} protocol/wire",
-    "protocol/session": f"{MODEL} src/ask protocol/wire protocol/tracing protocol/packets",
+    "protocol/session": f"{MODEL} {ASKED} protocol/wire protocol/tracing protocol/packets",
     "protocol/packets": f"{MODEL} protocol/wire protocol/tracing protocol/session",
     "protocol/server": f"{MODEL} protocol/wire protocol/session",
 }
@@ -76,7 +87,7 @@ DOORS = {
     "src/query": "query.h call_list.h scan.h values.h search.h places.h paging.h thumb.h tls.h walk.h locate.h load_base.h code_samples.h file_match.h local_files.h insns.h write_runs.h",
     "src/model": "model.h",
     "src/timeline": "timeline.h world.h backfill.h sketch_section.h",
-    "src/trace": "chunk.h elf.h linetab.h object.h pack.h pe.h rooted.h source.h step.h symtab.h unpack.h",
+    "src/trace": "build_id.h chunk.h elf.h linetab.h object.h pack.h pe.h pe_symbols.h rooted.h section.h source.h step.h symtab.h unpack.h",
 }
 # rooms that build the model or feed it, and see all of src/trace
 BUILDERS = re.compile(r"src/(trace|index|sketch|timeline|query|model)|loaders(/.*)?")
@@ -89,10 +100,11 @@ LIBRARIES = [
     (re.compile(r"(g|lib)elf\.h"), re.compile(r"src/trace/(build_id|elf|linetab)\.c")),
     (re.compile(r"libxml/.*"), re.compile(r"src/arch/tdesc\.c")),
     (re.compile(r"snappy.*\.h"), re.compile(r"loaders/.*\.c")),
+    (re.compile(r"capstone/.*"), re.compile(r"src/arch/operands_cs\.h")),
     (re.compile(r"Zydis/.*"), re.compile(r"src/arch/(x86_insn\.c|operands_x86_parts\.h)")),
     (re.compile(r"seccomp\.h"), re.compile(r"src/arch/syscall_name\.c|src/sandbox/.*\.c")),
-    (re.compile(r"(zlib|lzma|zstd_errors)\.h"), re.compile(r"src/trace/codec\.c")),
-    (re.compile(r"zstd\.h"), re.compile(r"src/(trace/(codec|zstd_frames|zstd_write)|index/index_pack)\.c")),
+    (re.compile(r"(zlib|lzma|zstd_errors)\.h"), re.compile(r"src/(trace/codec|symbols/debug_file)\.c")),
+    (re.compile(r"zstd\.h"), re.compile(r"src/(trace/(codec|zstd_frames|zstd_write)|index/index_pack|timeline/points)\.c")),
     (re.compile(r"(pub_tool_|libvex).*\.h"), re.compile(r"src/recorder-vg/.*\.[ch]")),
     (re.compile(r"check\.h"), None),
 ]

@@ -43,15 +43,15 @@ GCC_EXCEPT_IN = {
     # without room for a number, one character, there is none
     "protocol/packets/query.c": ["null-dereference"],
     # the effect @i of the step itself is there; of what is taken each byte before the end was set
-    "src/ask/diff_step.c": ["null-dereference", "use-of-uninitialized-value"],
+    "src/ask/diff/diff_step.c": ["null-dereference", "use-of-uninitialized-value"],
     # who calls it has found that there is a rest
-    "src/ask/find_again.c": ["null-dereference"],
+    "src/ask/find/find_again.c": ["null-dereference"],
     # only what stands ends: it has a slot
-    "src/ask/matches.c": ["null-dereference"],
+    "src/ask/find/matches.c": ["null-dereference"],
     # accesses whose values are not recorded are passed over before
-    "src/ask/sieve.c": ["null-dereference"],
+    "src/ask/find/sieve.c": ["null-dereference"],
     # the search ends at n_shown at most, which is compared first
-    "src/ask/symbols.c": ["use-of-uninitialized-value"],
+    "src/symbols/symbols.c": ["use-of-uninitialized-value"],
     # a patch has the name of its part: that was locked before
     "src/index/index_file.c": ["null-argument", "possible-null-argument"],
     # zstd fills as many bytes as it returns

@@ -6,9 +6,9 @@
 #define TS_TESTS_ASK_TEXT_H
 
 #include "script.h"
-#include "src/ask/answer.h"
-#include "src/ask/names.h"
-#include "src/ask/symbols.h"
+#include "src/ask/output/answer.h"
+#include "src/symbols/names.h"
+#include "src/symbols/symbols.h"
 #include "src/ask/verb.h"
 #include "src/timeline/timeline.h"
 

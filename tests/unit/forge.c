@@ -15,7 +15,7 @@
 
 #define MAX_ARRAYS   16384
 #define MAX_RECORDS  256
-#define HEADER_LEN   88
+#define HEADER_LEN   104
 #define HEAD_LEN     88
 #define SIGNED_LEN   56
 #define ENTRY_LEN    64 /* of the directory, as its tail has */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "settle.h"
-#include "src/base/room.h"
+#include "src/base/vec.h"
 
 const struct script_arena script_arenas[SCRIPT_N_ARENAS] = {
 	{ 0, 95 },
@@ -231,7 +231,7 @@ static int compare_addresses(const void *a, const void *b)
 static void add_bytes(struct script *s, uint64_t addr, uint64_t len)
 {
 	for (uint64_t i = 0; i < len; i++) {
-		bool has_room = ts_room(&s->bytes, s->n_bytes, &s->cap_bytes, 1024, sizeof(*s->bytes));
+		bool has_room = ts_vec_reserve(&s->bytes, s->n_bytes, &s->cap_bytes, 1, sizeof(*s->bytes));
 
 		assert(has_room);
 		(void)has_room;

@@ -187,13 +187,6 @@ static void teardown(void)
 
 static bool only_calls;
 
-static int compare_numbers(const void *x, const void *y)
-{
-	const unsigned long long *one = x, *other = y;
-
-	return (*one > *other) - (*one < *other);
-}
-
 static int compare(const void *x, const void *y)
 {
 	const struct activation *p = x, *q = y;
@@ -201,10 +194,7 @@ static int compare(const void *x, const void *y)
 	return only_calls ? (p->begin > q->begin) - (p->begin < q->begin) : (p->pos > q->pos) - (p->pos < q->pos);
 }
 
-/*
- * The number in column 0 or 1 of each row, in ascending order: a tail call is found where its function begins, which may be
- * after calls that other threads made in between.
- */
+/* The number in column 0 or 1 of each row; a call's begin is after the step that led to it. */
 static unsigned long long *read_positions(const char *line, size_t n)
 {
 	unsigned long long *all = calloc(n + 1, sizeof(*all));
@@ -216,7 +206,6 @@ static unsigned long long *read_positions(const char *line, size_t n)
 		line++;
 		ck_assert_int_eq(sscanf(line, only_calls ? "%*u %llu" : "%llu", &all[i]), 1);
 	}
-	qsort(all, n, sizeof(*all), compare_numbers);
 	return all;
 }
 
@@ -256,6 +245,41 @@ START_TEST(a_condition_is_judged_where_the_same_activation_reaches_the_address)
 	check("calls 0x401100 if agent 26000522032b150e27@0x40110c", false);
 	check("executions 0x401100 if agent 26000522032b150e27@0x40110c && agent 220127@0x40110c", false);
 	check("executions 0x401100 if agent 220127@0x999 || agent " MORE_THAN_3 "@0x40110c", true);
+}
+END_TEST
+
+/*
+ * Rows are in order of position, whichever way they are asked for, also where other threads run between a jump and the
+ * function's first instruction: ranges of steps end there.
+ */
+START_TEST(entries_are_in_order_of_the_steps_that_led_to_them)
+{
+	struct script_random r = { 15 };
+	char question[100];
+
+	only_calls = true;
+	qsort(activations, n_activations, sizeof(*activations), compare);
+	for (unsigned i = 0; i < 120; i++) {
+		unsigned long long from = script_below(&r, N_STEPS), to = from + 1 + script_below(&r, i < 60 ? 30 : N_STEPS);
+		unsigned long long *positions;
+		size_t first = 0, n = 0;
+
+		snprintf(question, sizeof(question), "calls 0x401100 in %llu:%llu%s", from, to < N_STEPS ? to : N_STEPS,
+			 i % 2 ? " last 100000" : "");
+		ck_assert_msg(ask_text(&a, TS_FORM_TSV, question), "%s", a.err.text);
+		while (first < n_activations && activations[first].begin <= from)
+			first++;
+		while (first + n < n_activations && activations[first + n].begin <= to)
+			n++;
+		while (n && first + n == n_activations && activations[first + n - 1].begin == now())
+			n--; /* the function was not entered any more */
+		ck_assert_msg(a.n_rows == n, "%s: %u rows, not %zu", question, (unsigned)a.n_rows, n);
+		positions = read_positions(ts_buf_text(&a.out), a.n_rows);
+		for (size_t k = 0; k < n; k++)
+			ck_assert_msg(positions[k] == activations[first + k].begin, "%s: row %zu: %llu, not %llu", question, k,
+				      positions[k], (unsigned long long)activations[first + k].begin);
+		free(positions);
+	}
 }
 END_TEST
 
@@ -300,4 +324,4 @@ START_TEST(what_is_not_an_expression_is_refused)
 END_TEST
 
 UNIT_FIXTURE_SUITE("activation", setup, teardown, a_condition_is_judged_where_the_same_activation_reaches_the_address,
-		   the_registers_at_begin_are_those_of_the_thread_that_calls, what_cannot_be_evaluated_does_not_hold, what_is_not_an_expression_is_refused)
+		   entries_are_in_order_of_the_steps_that_led_to_them, the_registers_at_begin_are_those_of_the_thread_that_calls, what_cannot_be_evaluated_does_not_hold, what_is_not_an_expression_is_refused)

@@ -8,7 +8,7 @@
 #include "ask_text.h"
 #include "naive.h"
 #include "sample.h"
-#include "src/ask/places.h"
+#include "src/ask/verbs/places.h"
 #include "src/search/writes.h"
 #include "twins.h"
 

@@ -9,7 +9,7 @@
 
 #include "diff_case.h"
 #include "script.h"
-#include "src/ask/diff.h"
+#include "src/ask/diff/diff.h"
 
 #define N_STEPS 5000
 #define SHIFT UINT64_C(0x10000)

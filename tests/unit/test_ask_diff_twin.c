@@ -12,7 +12,7 @@
 #include "diff_case.h"
 #include "naive.h"
 #include "script.h"
-#include "src/ask/diff.h"
+#include "src/ask/diff/diff.h"
 #include "twins.h"
 
 #define N_TWIN_STEPS 400

@@ -8,7 +8,7 @@
 #include "ask_text.h"
 #include "naive.h"
 #include "sample.h"
-#include "src/ask/matches.h"
+#include "src/ask/find/matches.h"
 #include "src/base/give_back.h"
 #include "twins.h"
 

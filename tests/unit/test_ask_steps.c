@@ -8,7 +8,7 @@
 #include "ask_text.h"
 #include "naive.h"
 #include "sample.h"
-#include "src/ask/what.h"
+#include "src/ask/grammar/what.h"
 #include "twins.h"
 
 #include <inttypes.h>

@@ -168,20 +168,20 @@ START_TEST(other_processors_have_what_the_recording_shows_read)
 	uint8_t bytes[4] = { 1, 2, 3, 4 };
 
 	memset(&p, 0, sizeof(p));
-	p.s = script_new("arm", 1, NULL);
+	p.s = script_new("ppc", 1, NULL);
 	ck_assert_ptr_nonnull(p.s);
 	set = &p.s->rec.regs;
 	ts_steps_value(&p.s->steps, TS_FX_WRITE, 0x6000, bytes, 4);
 	ts_steps_close(&p.s->steps, 0x8000, 4, 0);
 	ts_steps_value(&p.s->steps, TS_FX_READ, 0x6000, bytes, 4);
-	ts_steps_value(&p.s->steps, TS_FX_REG_WRITE, set->regs[ts_regset_find(set, "r1")].off, bytes, 4);
+	ts_steps_value(&p.s->steps, TS_FX_REG_WRITE, set->regs[ts_regset_find(set, "r3")].off, bytes, 4);
 	ts_steps_close(&p.s->steps, 0x8004, 4, 0);
 	ts_steps_close(&p.s->steps, 0x8008, 4, 0);
 	ask_text_init(&a, &p.s->rec);
-	ck_assert_str_eq(got("why $r1"),
-			 "0 1 write $r1 0x4030201\n1 0 write 0x6000,4 0x4030201\n2  unknown  \n");
+	ck_assert_str_eq(got("why $r3"),
+			 "0 1 write $r3 0x1020304\n1 0 write 0x6000,4 0x1020304\n2  unknown  \n");
 	ck_assert_ptr_nonnull(strstr(ts_buf_text(&a.end),
-				     "instructions of arm are not decoded: inputs are what the recording says was read"));
+				     "instructions of ppc are not decoded: inputs are what the recording says was read"));
 	ck_assert_str_eq(got("why branch"), "");
 	finish();
 }

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/ask/question.h"
+#include "src/ask/grammar/question.h"
 #include "twins.h"
 #include "why_case.h"
 

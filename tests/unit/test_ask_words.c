@@ -6,9 +6,9 @@
 #include "unit.h"
 
 #include "ask_text.h"
-#include "src/ask/number.h"
-#include "src/ask/place.h"
-#include "src/ask/value.h"
+#include "src/ask/grammar/number.h"
+#include "src/ask/grammar/place.h"
+#include "src/ask/grammar/value.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -282,7 +282,7 @@ END_TEST
 START_TEST(a_condition_on_a_variable_is_refused_with_what_is_taken)
 {
 	ck_assert(!ask_text(&a, TS_FORM_TEXT, "executions work if id == 1"));
-	ck_assert_ptr_nonnull(strstr(a.err.text, "'if id == 1': it compares value, $REG or *(TYPE *)ADDR with a number; "
+	ck_assert_ptr_nonnull(strstr(a.err.text, "'if id == 1': it compares value, result, $REG or *(TYPE *)ADDR with a number; "
 						 "variables are for gdb: ts calls FUNCTION if ...; example: "));
 }
 END_TEST

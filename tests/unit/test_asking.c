@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "protocol/session/asking.h"
-#include "src/ask/find_symbols.h"
+#include "src/symbols/find_symbols.h"
 
 #define MAX_BACK 64u
 

@@ -4,8 +4,8 @@
  */
 #include "unit.h"
 
-#include "src/ask/demangle.h"
-#include "src/ask/symbols.h"
+#include "src/symbols/demangle.h"
+#include "src/symbols/symbols.h"
 #include "src/base/buf.h"
 
 #include <stdlib.h>

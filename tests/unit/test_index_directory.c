@@ -150,7 +150,7 @@ static void sign(void)
 {
 	uint8_t *tail = file + file_len - 64;
 	size_t at = file_len - 64 - get64(tail + 24) * 64;
-	struct iovec parts[3] = { { file, 88 }, { file + at, file_len - 64 - at }, { tail, 32 } };
+	struct iovec parts[3] = { { file, 104 }, { file + at, file_len - 64 - at }, { tail, 32 } };
 
 	ts_signer_sign(&forge_key.signer, parts, 3, tail + 32);
 }
@@ -205,7 +205,7 @@ static void put_directory(const uint64_t (*entries)[4], size_t n, size_t at, siz
 	*len = at + n * 64 + 64;
 	file = calloc(1, *len);
 	ck_assert_ptr_nonnull(file);
-	memcpy(file, header, 88);
+	memcpy(file, header, 104);
 	free(header);
 	for (size_t i = 0; i < n; i++) {
 		for (unsigned k = 0; k < 4; k++)

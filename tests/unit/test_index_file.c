@@ -223,6 +223,8 @@ START_TEST(an_index_of_something_else_is_refused_with_the_reason)
 		{ { 11, 20, 30, 40, 50, { .id = 60 } }, "the trace is not the one" },
 		{ { 10, 21, 30, 40, 50, { .id = 60 } }, "the trace is not the one" },
 		{ { 10, 20, 31, 40, 50, { .id = 60 } }, "the trace is not the one" },
+		{ { 10, 20, 30, 40, 50, { .id = 60 }, .trace_inode = 1 }, "the file of the trace is not the one" },
+		{ { 10, 20, 30, 40, 50, { .id = 60 }, .trace_ctime = 1 }, "the file of the trace is not the one" },
 		{ { 10, 20, 30, 41, 50, { .id = 60 } }, "made with other options" },
 		{ { 10, 20, 30, 40, 51, { .id = 60 } }, "made by another version" },
 		{ { 10, 20, 30, 40, 50, { .id = 61 } }, "made by another user or machine" },
@@ -237,7 +239,7 @@ START_TEST(an_index_of_something_else_is_refused_with_the_reason)
 		ts_error_reset(&why);
 		ck_assert_ptr_null(ts_index_open(PATH, &others[i].key, &why));
 		ck_assert_ptr_nonnull(strstr(why.text, others[i].text));
-		ck_assert_int_eq(ts_index_has_other_meaning(PATH, &others[i].key), i == 3);
+		ck_assert_int_eq(ts_index_has_other_meaning(PATH, &others[i].key), i == 5);
 	}
 	ck_assert(!ts_index_has_other_meaning(PATH, &the_key));
 	f = fopen(PATH, "wb");
@@ -258,7 +260,7 @@ END_TEST
 START_TEST(a_header_of_another_layout_is_refused)
 {
 	struct ts_error why = { 0 };
-	uint8_t header[88];
+	uint8_t header[104];
 	uint64_t hash;
 	FILE *f;
 
@@ -266,8 +268,8 @@ START_TEST(a_header_of_another_layout_is_refused)
 	f = fopen(PATH, "r+b");
 	ck_assert(f && fread(header, 1, sizeof(header), f) == sizeof(header));
 	header[20]++;
-	hash = XXH3_64bits(header, 80);
-	memcpy(header + 80, &hash, sizeof(hash));
+	hash = XXH3_64bits(header, 96);
+	memcpy(header + 96, &hash, sizeof(hash));
 	rewind(f);
 	ck_assert(fwrite(header, 1, sizeof(header), f) == sizeof(header) && !fclose(f));
 	ck_assert_ptr_null(ts_index_open(PATH, &the_key, &why));

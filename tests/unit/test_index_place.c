@@ -108,7 +108,7 @@ static struct ts_index_file *open_or_make(const char *wanted)
 		ts_fail(&err, TS_ENOMEM, TS_NO_OFF, "no places");
 		return NULL;
 	}
-	f = ts_index_places_open(&places, &key);
+	f = ts_index_places_open(&places, &key, NULL);
 	if (!f)
 		f = ts_index_places_create(&places, &key, &err);
 	if (f && !ts_index_is_finished(f) && !complete(f)) {
@@ -214,7 +214,7 @@ START_TEST(a_place_without_room_for_what_is_not_finished_cannot_be_used)
 	memset(path, 'x', PATH_MAX - 3);
 	ck_assert(ts_index_places_init(&p, "trace", path));
 	ck_assert_uint_eq(p.n, 1);
-	ck_assert_ptr_null(ts_index_places_open(&p, &key));
+	ck_assert_ptr_null(ts_index_places_open(&p, &key, NULL));
 	ck_assert_uint_eq(p.n, 0); /* nobody knows what is there */
 	ts_index_places_fini(&p);
 }
@@ -225,7 +225,7 @@ START_TEST(a_place_in_what_is_not_a_folder_is_empty)
 	struct ts_index_places p;
 
 	ck_assert(ts_index_places_init(&p, "trace", "trace/index"));
-	ck_assert_ptr_null(ts_index_places_open(&p, &key));
+	ck_assert_ptr_null(ts_index_places_open(&p, &key, NULL));
 	ck_assert_uint_eq(p.n, 1);
 	ck_assert_ptr_null(ts_index_places_create(&p, &key, &err));
 	ck_assert_ptr_nonnull(strstr(err.text, "trace/index"));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "unit.h"
 
-#include "src/ask/kept.h"
+#include "src/ask/output/kept.h"
 
 static struct ts_kept k;
 static struct ts_row row;

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "src/ask/marks.h"
+#include "src/ask/grammar/marks.h"
 
 static struct ts_marks *marks;
 static struct ts_error err;

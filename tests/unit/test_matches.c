@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "script.h"
-#include "src/ask/matches.h"
+#include "src/ask/find/matches.h"
 #include "src/trace/step.h"
 
 #define LEN     3u

@@ -142,6 +142,61 @@ START_TEST(an_index_file_is_kept_and_spares_the_next_one_the_reading)
 }
 END_TEST
 
+/* A trace of more than is compared at once, and a place in it that no sample has. */
+#define LONG_LEN  (512u << 10)
+#define UNSAMPLED 100000u
+
+static void keep_index_of_long_trace(void)
+{
+	ts_source_close(src);
+	open_source(LONG_LEN);
+	make(INDEX, false);
+	must(ts_model_open(m, src, &err));
+	ck_assert_int_eq(read_all(), TS_END);
+	ck_assert(ts_model_index(m).is_finished);
+	ts_model_free(m);
+}
+
+START_TEST(an_index_of_a_trace_that_has_changed_anywhere_is_rebuilt)
+{
+	keep_index_of_long_trace();
+	bytes[UNSAMPLED] ^= 1;
+	make(INDEX, false);
+	must(ts_model_open(m, src, &err));
+	ck_assert_int_eq(read_all(), TS_END);
+	ck_assert_uint_eq(newest->n_reads, N_STEPS);
+	ts_model_free(m);
+	make(INDEX, false);
+	must(ts_model_open(m, src, &err));
+	ck_assert_int_eq(read_all(), TS_END);
+	ck_assert_uint_eq(newest->n_reads, 0);
+	bytes[UNSAMPLED] ^= 1;
+}
+END_TEST
+
+/* A server serves at once; until the trace is compared nothing counts as complete. */
+START_TEST(a_server_compares_the_trace_beside_its_first_questions)
+{
+	keep_index_of_long_trace();
+	make(INDEX, true);
+	must(ts_model_open(m, src, &err));
+	ck_assert_int_eq(ts_model_grow(m, 1, &err), TS_END);
+	ck_assert(ts_query_is_complete(ts_model_query(m)));
+	ck_assert_uint_eq(newest->n_reads, 0);
+	must(ts_query_is_sound(ts_model_query(m), &err));
+	ts_model_free(m);
+	bytes[UNSAMPLED] ^= 1;
+	make(INDEX, true);
+	must(ts_model_open(m, src, &err));
+	ck_assert(access(INDEX, F_OK) == 0);
+	ck_assert_int_eq(read_all(), TS_END);
+	ck_assert(!ts_query_is_sound(ts_model_query(m), &err));
+	ck_assert_ptr_nonnull(strstr(err.text, "the trace has changed"));
+	ck_assert(access(INDEX, F_OK) != 0);
+	bytes[UNSAMPLED] ^= 1;
+}
+END_TEST
+
 START_TEST(a_damaged_index_file_is_rebuilt)
 {
 	FILE *f;
@@ -444,6 +499,8 @@ END_TEST
 
 UNIT_FIXTURE_SUITE("model", setup, teardown, a_model_is_asked_while_it_is_read,
 		   an_index_file_is_kept_and_spares_the_next_one_the_reading, a_damaged_index_file_is_rebuilt,
+		   an_index_of_a_trace_that_has_changed_anywhere_is_rebuilt,
+		   a_server_compares_the_trace_beside_its_first_questions,
 		   a_question_to_a_damaged_index_is_refused_and_the_next_start_rebuilds_it,
 		   an_index_that_another_version_of_zstd_packed_is_used_and_rebuilt_if_it_is_damaged,
 		   a_served_trace_is_read_on_a_thread_of_its_own,

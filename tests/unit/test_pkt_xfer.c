@@ -98,6 +98,21 @@ START_TEST(threads_have_names_and_the_position)
 }
 END_TEST
 
+/* It prints id_str where it names a thread, and would print the description once more after it. */
+START_TEST(gdb_17_gets_the_position_in_the_name_of_a_thread)
+{
+	fake_send("qSupported:multiprocess+;multi-wp-addr+");
+	rsp_session_go(&fake.session, 4);
+	ck_assert_str_eq(fake_send("qXfer:threads:read::0,1000"),
+			 "l<?xml version=\"1.0\"?>\n<threads>\n"
+			 "<thread id=\"p64.3e8\" id_str=\"Thread 100.1000, runs again at position 6\"/>\n"
+			 "<thread id=\"p64.3e9\" name=\"w&lt;&amp;&gt;\" id_str=\"Thread 100.1001, position 4 of 10\"/>\n"
+			 "</threads>\n");
+	rsp_session_go(&fake.session, 9);
+	ck_assert_ptr_nonnull(strstr(fake_send("qXfer:threads:read::0,1000"), "\"Thread 101.1002, does not run again\""));
+}
+END_TEST
+
 START_TEST(a_thread_list_is_frozen_between_its_pieces)
 {
 	fake_send("qXfer:threads:read::0,1000");
@@ -247,6 +262,24 @@ START_TEST(gdb_is_told_of_libraries_before_it_goes_on_without_them)
 	ck_assert(is_library_stop(fake_resume("s"), 1)); /* it has not stepped yet */
 	fake_resume("s");
 	ck_assert_uint_eq(fake.session.pos, 2);
+}
+END_TEST
+
+/* It would say so again wherever the library appears. */
+START_TEST(gdb_is_told_once_of_a_library_whose_file_is_not_here)
+{
+	const struct fake_options options = { .make = make_one_process };
+
+	fake_again(&options);
+	fake_send("qSupported:xmlRegisters=i386");
+	fake_send("qXfer:libraries:read::0,1000");
+	ck_assert(is_library_stop(fake_resume("c"), 2));
+	fake_send("qXfer:libraries:read::0,1000");
+	ck_assert_str_eq(fake_send("vFile:open:2f6c69622f622e736f,0,0"), "F-1,2"); /* /lib/b.so */
+	ck_assert(!is_library_stop(fake_resume("bc"), 0));
+	ck_assert(!is_library_stop(fake_resume("c"), 4));
+	fake_send("qXfer:libraries:read::0,1000");
+	ck_assert_ptr_nonnull(strstr(fake.text, "b.so"));
 }
 END_TEST
 
@@ -427,9 +460,11 @@ END_TEST
 FAKE_SUITE("pkt_xfer", the_target_description_is_whole_and_the_last_piece, pieces_fit_together,
 	   a_piece_is_cut_to_the_packet_with_its_escapes, a_piece_that_ends_with_the_document_is_the_last,
 	   beyond_the_end_is_an_empty_last_piece, threads_have_names_and_the_position,
+	   gdb_17_gets_the_position_in_the_name_of_a_thread,
 	   a_thread_list_is_frozen_between_its_pieces, another_document_in_between_is_no_piece_of_it,
 	   libraries_are_those_of_the_position_without_the_program,
 	   gdb_is_told_of_libraries_before_it_goes_on_without_them,
+	   gdb_is_told_once_of_a_library_whose_file_is_not_here,
 	   lldb_is_told_of_libraries_by_a_stop_without_a_signal,
 	   libraries_of_linux_are_those_whose_dynamic_section_is_known,
 	   lldb_is_told_by_its_first_stop_that_there_are_libraries,

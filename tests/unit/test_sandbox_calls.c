@@ -156,6 +156,8 @@ static const struct call {
 	{ "ioctl that types", SYS_ioctl, { 0, TIOCSTI, NAME }, REFUSED },
 	{ "ioctl of a console", SYS_ioctl, { 0, 0x541c, NAME }, REFUSED },
 	{ "ioctl of a terminal's owner", SYS_ioctl, { 0, TIOCSCTTY, 0 }, REFUSED },
+	{ "ioctl of isatty()", SYS_ioctl, { 0, 0x5401, NAME }, DONE },
+	{ "ioctl of isatty() since glibc 2.42", SYS_ioctl, { 0, 0x802c542a, NAME }, DONE },
 	{ "read", SYS_read, { BAD, NAME, 1 }, DONE },
 	{ "stat", SYS_newfstatat, { AT_FDCWD, NAME, BAD, 0 }, DONE },
 	/* memory */

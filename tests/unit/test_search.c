@@ -498,6 +498,11 @@ START_TEST(a_change_of_modules_stops_in_both_directions)
 	ck_assert_uint_eq(go(5, 0, TS_STOP_MODULES), 3);
 	ck_assert_uint_eq(go(3, 0, TS_STOP_MODULES), 1);
 	ck_assert_uint_eq(go(1, 0, TS_STOP_END), 0);
+	stops.passed_modules = (const uint8_t[]){ 1 << 1 }; /* /lib/a */
+	stops.n_passed_modules = 8;
+	ck_assert_uint_eq(go(0, 5, TS_STOP_END), 5);
+	ck_assert_uint_eq(go(5, 0, TS_STOP_END), 0);
+	stops.n_passed_modules = 0;
 	stop_at_pc(32);
 	ck_assert_uint_eq(go(0, 5, TS_STOP_MODULES), 2); /* the breakpoint is of process 0, step 2 of process 1 */
 	breaks[0].process = 1;

@@ -13,7 +13,7 @@
 #include "protocol/session/dispatch.h"
 #include "protocol/session/symbol_tables.h"
 #include "script.h"
-#include "src/ask/find_symbols.h"
+#include "src/symbols/find_symbols.h"
 #include "src/base/clock.h"
 
 static struct rsp_session *const s = &fake.session;

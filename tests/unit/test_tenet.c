@@ -305,6 +305,42 @@ START_TEST(a_return_from_code_that_is_not_listed_is_a_gap)
 }
 END_TEST
 
+/* Windows' 32-bit functions remove their arguments: the stack pointer is above where it was before the call. */
+START_TEST(a_return_that_removes_arguments_is_a_gap)
+{
+	expect(FIRST "rsp=0x7010,rip=0x1006,mr=0x6ff8:0610000000000000,mw=0x5000:01\nrip=0x1007\n",
+	       "1000/6@0 rsp=7010 W6ff8=0610000000000000! W5000=01! gap(code that is not listed) unseen\n1006/1@0\n");
+}
+END_TEST
+
+/* ret 0x10 by listed code: what it reads is at the stack pointer, not below it */
+START_TEST(a_listed_return_over_a_few_bytes_is_none)
+{
+	expect(FIRST "rsp=0x7018,rip=0x1006,mr=0x7000:0610000000000000\nrip=0x1007\n",
+	       "1000/6@0 rsp=7018 R7000,8=\n1006/1@0\n");
+}
+END_TEST
+
+START_TEST(lines_of_other_address_spaces_are_told)
+{
+	open_log("asid=0x1000,kernel=0," FIRST "asid=0x1000,rip=0x1002\nasid=0x2000,rip=0x1000\nASID=0x2000,rip=0x1002\n"
+		 "asid=0x1000,rip=0x1004\n");
+	ck_assert_int_eq(ucir_read_all(&t, NULL), TS_END);
+	ck_assert_uint_eq(t.rec->n_warnings, 1);
+	ck_assert_uint_eq(t.rec->warnings[0].count, 2);
+	ck_assert(strstr(t.rec->warnings[0].text, "first in line 3, offset 0x"));
+	ck_assert(strstr(t.rec->warnings[0].text, "another address space"));
+}
+END_TEST
+
+START_TEST(a_mark_of_utf_8_says_nothing)
+{
+	expect("\xef\xbb\xbf" FIRST "rax=0x9,rip=0x1003\nrip=0x1004\n", "1000/3@0 rax=9\n1003/1@0\n");
+	ck_assert_uint_eq(t.rec->n_warnings, 0);
+	ck_assert(strstr(initial(), "rax=1"));
+}
+END_TEST
+
 START_TEST(a_return_to_the_code_after_it_is_none)
 {
 	expect(FIRST "rsp=0x7008,rip=0x1005,mr=0x7000:0510000000000000\nrip=0x1006\n",
@@ -504,6 +540,10 @@ START_TEST(the_processor_is_in_the_names)
 		{ "r0=0x1,pc=0x4\npc=0x8\n", "arm" },
 		{ "r7=0x1,pc=0x4\npc=0x8\n", "arm" },
 		{ "r11=0x1,pc=0x4\npc=0x8\n", "arm" },
+		{ "r2=0x1,r3=0x2,sp=0x7000,pc=0x8000\npc=0x8004\n", "arm" },
+		{ "r0=0x1,r15=0x8000\nr15=0x8004\n", "arm" },
+		{ "x2=0x1,x3=0x2,pc=0x8000\npc=0x8004\n", "aarch64" },
+		{ "r15=0x1,r8=0x2,rip=0x8000\nrip=0x8004\n", "x86_64" },
 		{ "r0=0x1,x1=0x1,pc=0x4\npc=0x8\n", "aarch64" },
 		{ "x1=0x1,r0=0x1,pc=0x4\npc=0x8\n", "aarch64" },
 		{ "pc=0x5500000000\npc=0x5500000004\n", "aarch64" },
@@ -663,6 +703,8 @@ UNIT_FIXTURE_SUITE("tenet", setup, teardown, a_step_is_what_the_next_line_lists,
 		   a_line_without_pc_is_where_the_line_before_was,
 		   registers_before_any_pc_count_for_the_first, registers_that_the_first_line_leaves_out,
 		   blanks_comments_and_line_ends_say_nothing, lengths_are_known_where_the_next_address_tells,
+		   a_return_that_removes_arguments_is_a_gap, a_listed_return_over_a_few_bytes_is_none,
+		   lines_of_other_address_spaces_are_told, a_mark_of_utf_8_says_nothing,
 		   a_return_from_code_that_is_not_listed_is_a_gap, a_return_to_the_code_after_it_is_none,
 		   a_call_from_code_that_is_not_listed_is_a_gap, a_system_call_may_have_written_to_memory,
 		   a_sorted_line_sums_code_up_that_is_not_listed, damage_is_found_item_by_item,

@@ -197,7 +197,7 @@ START_TEST(a_group_goes_on_after_what_stands_between_its_frames)
 		"STEP 2 }";
 
 	expect_v2(text, "1000/2@0\n"
-			"1800/1@1 syscall1(3)=2 W7100=03 signal30+/1@2 rsp=6f00! T2 rsp=5!\n"
+			"1800/1@1 syscall1(3)=2 W7100=03 signal30/1@2 rsp=6f00! T2 rsp=5!\n"
 			"1900/3@2\n"
 			"1800/1@1 syscall1(3)=2\n"
 			"1002/2@0 W7000=01 W7001=02 W7002=04\n");

@@ -21,12 +21,13 @@ static void expect_error(const char *text, const char *word)
 
 /* -------------------------------------------------------------------------------- signals */
 
-START_TEST(a_signal_with_a_handler_arrives_after_its_step)
+/* The position after the step is the handler's first instruction. */
+START_TEST(a_signal_with_a_handler_arrives_at_its_step)
 {
 	expect_v2(START_V2 "FRAME 7:7 { STEP 2 SIGNAL 10 -6 63 25 { WRITE 6f00 0102 REG 44 6f00 REG 39 a } "
 			   "JMP 1800 STEP 1 } "
 			   "END 0 0",
-		  "1000/2@0 signal30+/-6@63 W6f00=0102! rsp=6f00! rdi=a!\n1800/1@0 exit0\n");
+		  "1000/2@0 signal30/-6@63 W6f00=0102! rsp=6f00! rdi=a!\n1800/1@0 exit0\n");
 }
 END_TEST
 
@@ -49,7 +50,7 @@ START_TEST(a_jump_may_have_been_written_before_the_signal_that_came_instead)
 {
 	expect_v2(START_V2
 		  "FRAME 7:7 { STEP 2 JMP 1400 SIGNAL 10 0 0 1 { REG 44 6f00 } JMP 1800 STEP 1 } END 0 0",
-		  "1000/2@0 signal30+ rsp=6f00!\n1800/1@0 exit0\n");
+		  "1000/2@0 signal30 rsp=6f00!\n1800/1@0 exit0\n");
 }
 END_TEST
 
@@ -58,7 +59,7 @@ START_TEST(a_signal_for_another_thread_than_the_one_that_ran_is_its_own)
 	expect_v2(START_V2 SECOND
 		  "FRAME 7:7 { STEP 2 } FRAME 7:8 { STEP 1 } FRAME 7:7 { SIGNAL 10 0 0 5 { REG 44 6f00 } JMP "
 		  "1800 STEP 1 } END 0 0",
-		  "1000/2@0\n1800/1@1 T0 signal30+ rsp=6f00!\n1800/1@0 exit0\n");
+		  "1000/2@0\n1800/1@1 T0 signal30 rsp=6f00!\n1800/1@0 exit0\n");
 }
 END_TEST
 
@@ -443,7 +444,7 @@ START_TEST(any_changed_byte_gives_steps_or_a_sentence)
 }
 END_TEST
 
-UNIT_FIXTURE_SUITE("usercorn_v2_ends", setup, teardown, a_signal_with_a_handler_arrives_after_its_step,
+UNIT_FIXTURE_SUITE("usercorn_v2_ends", setup, teardown, a_signal_with_a_handler_arrives_at_its_step,
 		   a_fault_that_is_caught_stops_at_its_instruction,
 		   what_is_not_known_of_a_signal_is_not_shown,
 		   a_jump_may_have_been_written_before_the_signal_that_came_instead,

@@ -187,13 +187,29 @@ START_TEST(what_is_compared_is_known_before)
 {
 	load_text("x64\n"
 		  "full 1000 f00fb10b bx=2000 @2000=0>7\n" /* lock cmpxchg %ecx, (%rbx) */
-		  "step 1004 f00fb14b40 @2040=0\n"          /* ... 0x40(%rbx), which is not equal */
+		  "step 1004 f00fb14b40 ax=1 @2040=0\n"     /* ... 0x40(%rbx), which is not equal */
 		  "step 1009 90\n");
-	ck_assert_str_eq(accesses(0), "r2000+4 w2000+1");
+	ck_assert_str_eq(accesses(0), "r2000+4 w2000+4"); /* all of its operand, though one byte changes */
 	ck_assert_str_eq(accesses(1), "r2040+4");
 	ck_assert_str_eq(mem(0, 0x2000, 8), "0000000000000000");
 	ck_assert_str_eq(mem(1, 0x2000, 8), "0700000000000000");
 	ck_assert_str_eq(mem(1, 0x2040, 8), "0000000000000000");
+}
+END_TEST
+
+/* Which bytes change does not tell what was written: the comparison with the accumulator does. */
+START_TEST(an_exchange_writes_all_of_its_operand_or_nothing)
+{
+	load_text("x64\n"
+		  "full 1000 480fb10b ax=5 bx=2000 @2000=5\n"      /* cmpxchg %rcx, (%rbx): 5 over 5 */
+		  "step 1004 0fb00b ax=1 @2000=5\n"                 /* cmpxchg %cl, (%rbx): not equal */
+		  "step 1007 0fc70b ax=5 dx=0 @2000=5>500000006\n" /* cmpxchg8b (%rbx) */
+		  "step 100a 0fc70b ax=6 dx=0 @2000=500000006\n"   /* the high half is not equal */
+		  "step 100d 90\n");
+	ck_assert_str_eq(accesses(0), "r2000+8 w2000+8");
+	ck_assert_str_eq(accesses(1), "r2000+1");
+	ck_assert_str_eq(accesses(2), "r2000+8 w2000+8");
+	ck_assert_str_eq(accesses(3), "r2000+8");
 }
 END_TEST
 
@@ -509,6 +525,7 @@ UNIT_FIXTURE_SUITE("x64dbg", setup, teardown, what_the_kernel_may_have_written_w
 		   instructions_that_share_a_place_are_themselves, code_that_changed_unseen_is_what_ran_last,
 		   the_words_of_32_bits_have_4_bytes, a_tag_word_of_two_bits_a_register_is_taken_as_it_is,
 		   an_access_has_its_operands_bytes_and_a_slot_shows_more, what_is_compared_is_known_before,
+		   an_exchange_writes_all_of_its_operand_or_nothing,
 		   what_an_instruction_only_names_it_does_not_access, the_old_word_of_a_push_is_not_believed,
 		   a_push_of_16_bits_writes_two_bytes, zeros_behind_a_large_operand_are_not_believed,
 		   zeros_beyond_the_operands_page_are_not_believed, an_access_that_faults_tells_nothing,

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "src/ask/question.h"
+#include "src/ask/grammar/question.h"
 #include "unit.h"
 
 static const char *const reg_names[N_REGS] = { "rax", "rcx", "rdx", "rbx" };

@@ -76,7 +76,7 @@ KEPT void say(const char *text)
 
 KEPT void signals(void)
 {
-	struct sigaction act = { .sa_handler = other_handler, .sa_flags = SA_ONSTACK };
+	struct sigaction act = { .sa_handler = other_handler, .sa_flags = SA_ONSTACK | SA_SIGINFO };
 	stack_t stack = { .ss_sp = other_stack, .ss_size = sizeof(other_stack) };
 
 	signal(SIGUSR1, handler);

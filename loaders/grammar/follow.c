@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * When all patterns are there: where texts and item lists end, which bytes a line of each pattern may begin
+ * with, and what a grammar has.
+ */
+#include <string.h>
+
+#include "pattern.h"
+
+#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+
+/* ------------------------------------------------------------------------------------------- what follows */
+
+static bool add_literal(struct grammar_follow *f, uint32_t at, uint32_t len)
+{
+	if (f->n == GRAMMAR_MAX_FOLLOW)
+		return false;
+	f->literals[f->n].at = at;
+	f->literals[f->n++].len = len;
+	return true;
+}
+
+/*
+ * The literals that may come first in parts [@i, @end).  Returns false if something else may, or there are too
+ * many; *is_empty: nothing need come.
+ */
+static bool find_first(const struct grammar *g, unsigned i, unsigned end, struct grammar_follow *f,
+		       uint32_t blank, bool *is_empty)
+{
+	*is_empty = false;
+	for (; i < end; i++) {
+		const struct grammar_part *p = &g->parts[i];
+		bool is_inner_empty;
+
+		switch (p->kind) {
+		case EL_AHEAD:
+		case EL_LITERAL: return add_literal(f, p->at, p->n);
+		case EL_BLANKS: return add_literal(f, blank, 1);
+		case EL_SET:
+		case EL_SAY: continue;
+		case EL_OPTION:
+			if (!find_first(g, i + 1, i + 1 + p->n, f, blank, &is_inner_empty))
+				return false;
+			i += p->n;
+			continue;
+		case EL_LIST:
+			for (unsigned k = 0; k < g->n_items[p->at]; k++) {
+				const struct grammar_pattern *item = &g->patterns[g->item_patterns[p->at][k]];
+
+				if (!find_first(g, item->first, item->first + item->n, f, blank, &is_inner_empty))
+					return false;
+			}
+			continue;
+		default: return false;
+		}
+	}
+	*is_empty = true;
+	return true;
+}
+
+static bool set_follows(struct grammar *g, struct grammar_scan *s, const struct grammar_pattern *pattern,
+			uint32_t blank)
+{
+	unsigned end = pattern->first + pattern->n;
+
+	for (unsigned i = pattern->first; i < end; i++) {
+		const struct grammar_part *p = &g->parts[i];
+		struct grammar_follow *f;
+
+		if (p->kind != EL_TEXT && p->kind != EL_MODULE && p->kind != EL_LIST)
+			continue;
+		f = &g->follows[p->follow];
+		if (f->min) { /* it ends at a blank */
+			add_literal(f, blank, 1);
+			f->may_end = true;
+		} else if (!find_first(g, i + 1, end, f, blank, &f->may_end)) {
+			return ts_fail(s->err, TS_EUSAGE, TS_NO_OFF,
+				       "line %u: after a text, a module or an item list comes a literal or the end, "
+				       "and not one of more than %u literals",
+				       pattern->line, GRAMMAR_MAX_FOLLOW);
+		}
+	}
+	return true;
+}
+
+/* ------------------------------------------------------------------------------------------- first bytes */
+
+static void add_range(bool set[256], unsigned first, unsigned last)
+{
+	for (unsigned i = first; i <= last; i++)
+		set[i] = true;
+}
+
+static void add_bytes(bool set[256], const char *bytes)
+{
+	for (; *bytes; bytes++)
+		set[(uint8_t)*bytes] = true;
+}
+
+/* The bytes that a field may begin with. */
+static void add_field(bool set[256], uint8_t kind)
+{
+	switch (kind) {
+	case EL_TEXT:
+	case EL_MODULE:
+	case EL_REST:
+	case EL_LIST: add_range(set, 0, 255); break;
+	case EL_DEC:
+	case EL_SIZE: add_range(set, '0', '9'); break;
+	case EL_REG:
+	case EL_WORD: add_range(set, '!', 255); break;
+	default:
+		add_range(set, '0', '9');
+		add_range(set, 'a', 'f');
+		add_range(set, 'A', 'F');
+		add_bytes(set, "xX-_.#?(");
+		break;
+	}
+}
+
+/* The bytes that parts [@i, @end) may begin with.  Returns whether they may be empty. */
+static bool add_starts(const struct grammar *g, unsigned i, unsigned end, bool set[256])
+{
+	for (; i < end; i++) {
+		const struct grammar_part *p = &g->parts[i];
+
+		if (p->kind == EL_SAY || p->kind == EL_SET)
+			continue;
+		if (p->kind == EL_OPTION) {
+			add_starts(g, i + 1, i + 1 + p->n, set);
+			i += p->n;
+			continue;
+		}
+		if (p->kind == EL_LITERAL || p->kind == EL_AHEAD)
+			set[(uint8_t)g->texts[p->at]] = true;
+		else if (p->kind == EL_BLANKS)
+			add_bytes(set, " \t");
+		else
+			add_field(set, p->kind);
+		if (p->kind != EL_LIST && p->kind != EL_TEXT && p->kind != EL_REST)
+			return false;
+	}
+	return true;
+}
+
+static void set_starts(struct grammar *g, unsigned ordinal)
+{
+	const struct grammar_pattern *p = &g->patterns[ordinal];
+	bool set[256] = { false };
+	unsigned place = 0;
+
+	if (add_starts(g, p->first, p->first + p->n, set))
+		add_range(set, 0, 255);
+	if (p->kind == GRAMMAR_ITEM) {
+		while (g->item_patterns[p->list][place] != ordinal)
+			place++;
+	}
+	for (unsigned c = 0; c < 256; c++) {
+		if (!set[c])
+			continue;
+		if (p->kind == GRAMMAR_ITEM)
+			g->items[p->list][c] |= UINT64_C(1) << place;
+		else if (p->kind != GRAMMAR_PREFIX)
+			g->starts[c][ordinal / 64] |= UINT64_C(1) << ordinal % 64;
+	}
+}
+
+/* ------------------------------------------------------------------------------------------------- checks */
+
+static void count_parts(struct grammar *g)
+{
+	for (unsigned i = 0; i < g->n_parts; i++) {
+		const struct grammar_part *p = &g->parts[i];
+
+		g->has_registers |= p->kind == EL_REG || p->kind == EL_SET;
+		g->has_reads |= (p->kind == EL_ADDRESS && p->arg == GRAMMAR_READ) ||
+				(p->kind == EL_PICTURE && !p->arg);
+		g->has_thread |= p->kind == EL_THREAD;
+		g->has_code |= p->kind == EL_CODE;
+	}
+}
+
+static bool check_kinds(struct grammar *g, struct grammar_scan *s)
+{
+	unsigned n_steps = 0, n_states = 0;
+
+	for (unsigned i = 0; i < g->n_patterns; i++) {
+		n_steps += g->patterns[i].kind == GRAMMAR_STEP;
+		n_states += g->patterns[i].kind == GRAMMAR_STATE || g->patterns[i].kind == GRAMMAR_JOIN;
+	}
+	g->is_state = n_states;
+	if (!n_steps && !n_states)
+		return grammar_scan_fail(s, s->len, "there is no step and no state in it");
+	if (n_steps && n_states)
+		return grammar_scan_fail(s, s->len, "a grammar has steps or states, not both");
+	for (unsigned i = 0; i < g->n_lists; i++) {
+		if (!g->n_items[i])
+			return ts_fail(s->err, TS_EUSAGE, TS_NO_OFF,
+				       "line %u: \"%.*s\" is no element, and no items are called so",
+				       g->lists[i].line, g->lists[i].len < 40 ? (int)g->lists[i].len : 40,
+				       g->texts + g->lists[i].at);
+	}
+	return g->n_archs || grammar_scan_fail(s, s->len, "\"arch\" is missing: the names of processors");
+}
+
+bool grammar_patterns_done(struct grammar *g, struct grammar_scan *s)
+{
+	uint32_t blank;
+
+	if (!grammar_text(g, s, s->len, " ", 1, &blank) || !check_kinds(g, s))
+		return false;
+	for (unsigned i = 0; i < g->n_patterns; i++) {
+		if (!set_follows(g, s, &g->patterns[i], blank))
+			return false;
+		set_starts(g, i);
+	}
+	count_parts(g);
+	return true;
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A grammar: what the lines of a text trace look like, and what they mean.  tracestub-grammar(7) describes the
+ * language.
+ *
+ * A grammar is compiled once, into arrays of fixed size that match.c walks for each line.  A pattern is a run
+ * of elements, matched from left to right in one pass; the only way back is out of an optional group.
+ */
+#ifndef LOADERS_GRAMMAR_GRAMMAR_H
+#define LOADERS_GRAMMAR_GRAMMAR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/base/error.h"
+
+#define GRAMMAR_MAX_LEN      65536u /* bytes of a grammar file */
+#define GRAMMAR_MAX_PATTERNS 128u
+#define GRAMMAR_MAX_ELEMENTS 2048u  /* of all patterns together */
+#define GRAMMAR_MAX_TEXTS    16384u /* bytes of all literals and names */
+#define GRAMMAR_MAX_LISTS    8u
+#define GRAMMAR_MAX_NAMES    256u
+#define GRAMMAR_MAX_ARCHS    12u
+#define GRAMMAR_MAX_FOLLOW   6u     /* literals at which a text may end */
+#define GRAMMAR_MAX_NESTING  4u     /* of optional groups */
+
+/* What a line is. */
+enum grammar_kind {
+	GRAMMAR_STEP,   /* an instruction, and what it did */
+	GRAMMAR_STATE,  /* registers before an instruction; begins a state */
+	GRAMMAR_JOIN,   /* begins a state, or joins one that has no registers yet */
+	GRAMMAR_EFFECT, /* adds to the step or state before it */
+	GRAMMAR_CODE,   /* bytes of an instruction, valid from here */
+	GRAMMAR_LOAD,   /* a module appears */
+	GRAMMAR_UNLOAD,
+	GRAMMAR_GAP,    /* code that is not listed ran here */
+	GRAMMAR_EVENT,  /* an exception or an interrupt happened here */
+	GRAMMAR_UNDO,   /* the step or state before it did not come to pass */
+	GRAMMAR_REFUSE, /* begins as a step does, but is none: a trace of such lines is refused */
+	GRAMMAR_PREFIX, /* may stand before every line */
+	GRAMMAR_NOTE,   /* nothing that is used */
+	GRAMMAR_ITEM,   /* an alternative of an item list */
+	GRAMMAR_NOISE,  /* no pattern matches */
+};
+
+enum grammar_element {
+	EL_LITERAL, /* `n` bytes of texts at `at` */
+	EL_AHEAD,   /* such bytes must come, but are not passed over */
+	EL_BLANKS,
+	EL_OPTION,  /* the next `n` elements may be missing */
+	EL_LIST,    /* items of list `at`, up to what follows */
+	EL_SAY,     /* `arg`: enum grammar_say */
+	EL_PC,
+	EL_ADDRESS, /* `arg`: enum grammar_access */
+	EL_VALUE,
+	EL_BYTES,   /* `arg`: enum grammar_order */
+	EL_CODE,    /* `arg`: enum grammar_order */
+	EL_HEX,
+	EL_DEC,
+	EL_SIZE,    /* decimal number of bytes */
+	EL_THREAD,  /* `arg`: the base of the number */
+	EL_OFFSET,
+	EL_BASE,
+	EL_LAST,    /* the last address of a module */
+	EL_LENGTH,
+	EL_REG,     /* `arg`: enum grammar_time; `n`: a letter before its digits, or 0 */
+	EL_SET,     /* the register called as `n` bytes of texts at `at` */
+	EL_IMAGE,   /* bytes of a module, to the end of the line */
+	EL_WORD,
+	EL_MODULE,  /* as EL_TEXT */
+	EL_TEXT,    /* up to one of the literals of its follow set */
+	EL_REST,    /* to the end of the line */
+	EL_PICTURE, /* 16 bytes, the rightmost first */
+};
+
+enum grammar_access {
+	GRAMMAR_READ,
+	GRAMMAR_WRITE,
+	GRAMMAR_ACCESS, /* read or written, nobody knows which */
+	GRAMMAR_BY_INSN, /* read or written, as the instruction does */
+};
+
+enum grammar_order {
+	GRAMMAR_MEMORY, /* digits in the order of the bytes in memory */
+	GRAMMAR_NUMBER, /* digits of a number, the most significant first */
+	GRAMMAR_HEAD,   /* of a number that shows the first bytes only, zeros above them left out */
+	GRAMMAR_LOADED, /* of a number as it arrives in the register: extended */
+};
+
+enum grammar_time {
+	GRAMMAR_AFTER,
+	GRAMMAR_BEFORE,
+};
+
+/* What an element says of its step, as bits. */
+enum grammar_say {
+	GRAMMAR_NO_EFFECT = 1, /* the instruction's condition failed */
+	GRAMMAR_TRAP = 2,      /* the instruction did not complete */
+	GRAMMAR_INTERRUPT = 4, /* first instruction of an interrupt's handler */
+	GRAMMAR_EXIT = 8,
+	GRAMMAR_UNUSED = 16,   /* the item is read, but not used */
+	GRAMMAR_THUMB = 32,    /* code of 8 digits is two halfwords */
+};
+
+struct grammar_follow {
+	struct {
+		uint32_t at;
+		uint32_t len;
+	} literals[GRAMMAR_MAX_FOLLOW];
+	uint8_t n;
+	bool may_end; /* the line may end there */
+	bool is_last; /* the last such literal of the line counts, not the first */
+	uint16_t min; /* so many characters belong to the text in any case */
+};
+
+struct grammar_part {
+	uint8_t kind; /* enum grammar_element */
+	uint8_t arg;
+	uint16_t n;
+	uint32_t at;
+	uint16_t follow; /* of EL_TEXT, EL_MODULE, EL_LIST: ordinal in follows */
+};
+
+struct grammar_pattern {
+	uint8_t kind; /* enum grammar_kind */
+	uint8_t list; /* of an item: its list */
+	uint16_t first, n; /* its elements */
+	uint16_t line;     /* of the grammar's file */
+};
+
+struct grammar_list_name {
+	uint32_t at, len; /* its name, a text */
+	uint16_t line;
+};
+
+/* NAME=REGISTER.BYTESz of an architecture, or NAME to be ignored. */
+struct grammar_name {
+	uint32_t at, len;     /* "NAME=...", a text */
+	uint32_t arch, arch_len; /* 0: of all */
+};
+
+enum grammar_missing {
+	GRAMMAR_UNCHANGED,
+	GRAMMAR_UNKNOWN,
+	GRAMMAR_ZERO, /* zero in a thread's first state, unchanged later */
+};
+
+struct grammar {
+	char name[32];
+	char summary[128];
+	char archs[GRAMMAR_MAX_ARCHS][16];
+	unsigned n_archs;
+	bool is_state;            /* lines are states, not steps */
+	bool is_open_end;         /* the last line has no line end */
+	bool is_complete;         /* the writer lists every instruction that runs */
+	bool has_all_changes;     /* every register that an instruction changes is listed */
+	bool is_sized_by_insn;    /* accesses have the size of the instruction's */
+	bool has_registers;
+	bool has_reads;
+	bool has_thread;
+	bool has_code;
+	uint8_t missing;          /* enum grammar_missing */
+	char thread_word[16];     /* "hart", "CPU" */
+	char lacks[160];          /* for people, "" if nothing */
+	char refusal[200];        /* why a trace of refused lines is refused */
+	uint32_t sign, sign_len;  /* a text that the first lines of such a trace have; 0: none */
+	uint32_t begin, begin_len; /* a file with these first bytes is one; 0: none */
+	int prefix;               /* ordinal of the pattern that may stand before every line, -1: none */
+	unsigned probe_bits, probe_lines;
+	struct grammar_pattern patterns[GRAMMAR_MAX_PATTERNS];
+	unsigned n_patterns;
+	struct grammar_part parts[GRAMMAR_MAX_ELEMENTS];
+	unsigned n_parts;
+	struct grammar_follow follows[GRAMMAR_MAX_PATTERNS];
+	unsigned n_follows;
+	struct grammar_name names[GRAMMAR_MAX_NAMES];
+	unsigned n_names;
+	uint64_t starts[256][2];  /* by a line's first byte: the patterns that it may begin, a bit each */
+	uint64_t items[GRAMMAR_MAX_LISTS][256]; /* the same of an item, bits by its place in the list */
+	uint16_t item_patterns[GRAMMAR_MAX_LISTS][64];
+	struct grammar_list_name lists[GRAMMAR_MAX_LISTS];
+	uint8_t n_items[GRAMMAR_MAX_LISTS];
+	unsigned n_lists;
+	char texts[GRAMMAR_MAX_TEXTS]; /* not terminated */
+	uint32_t n_texts;
+	uint64_t hash; /* of the file's bytes */
+};
+
+/*
+ * Compile the @len bytes of a grammar file at @text.
+ *
+ * Returns false and fills @err (TS_EUSAGE) with line, column and sentence if it is none.
+ */
+bool grammar_compile(struct grammar *g, const char *text, size_t len, struct ts_error *err);
+
+/* A grammar that tracestub has. */
+struct grammar_text {
+	const char *name;
+	const char *text; /* terminated */
+};
+
+/* All of them, in the order of their names; the end has the name NULL.  Made from dialects/ when built. */
+extern const struct grammar_text grammar_texts[];
+
+#endif

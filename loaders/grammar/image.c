@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+#include "image.h"
+
+#include <string.h>
+
+#include "src/base/hex.h"
+
+#define PIECE 16384u /* bytes */
+
+static void tell(struct ts_steps *out, uint64_t addr, const uint8_t *bytes, uint64_t len)
+{
+	struct ts_effect *e = len ? ts_steps_value(out, TS_FX_WRITE, addr, bytes, (uint32_t)len) : NULL;
+
+	if (e)
+		e->is_hidden = true; /* who loads a module is not an instruction of the recording */
+}
+
+static void tell_zeros(struct ts_steps *out, uint64_t addr, uint64_t n)
+{
+	static const uint8_t zeros[PIECE];
+
+	for (uint64_t some; n; n -= some, addr += some) {
+		some = n < PIECE ? n : PIECE;
+		tell(out, addr, zeros, some);
+	}
+}
+
+/* Bytes from pairs of digits.  Returns how many. */
+static uint32_t decode(const uint8_t *text, size_t len, uint8_t bytes[PIECE])
+{
+	uint32_t n = 0;
+
+	for (; n < PIECE && 2 * (size_t)n + 1 < len; n++) {
+		int high = ts_hex_digit(text[2 * n]), low = ts_hex_digit(text[2 * n + 1]);
+
+		if (high < 0 || low < 0)
+			break;
+		bytes[n] = (uint8_t)(high << 4 | low);
+	}
+	return n;
+}
+
+bool grammar_image_tell(struct ts_window *w, uint64_t off, uint64_t base, uint64_t len, struct ts_steps *out,
+			bool *is_cut, struct ts_error *err)
+{
+	uint64_t max = len < GRAMMAR_MAX_IMAGE ? len : GRAMMAR_MAX_IMAGE, at = 0, n_zeros = 0;
+	uint8_t bytes[PIECE];
+
+	*is_cut = false;
+	while (at < max) {
+		size_t got;
+		const uint8_t *text = ts_window_at(w, off + 2 * at, 2 * PIECE, &got, err);
+		uint32_t n = text ? decode(text, got, bytes) : 0, last;
+
+		if (!text)
+			return false;
+		if (n > max - at)
+			n = (uint32_t)(max - at);
+		for (last = n; last && !bytes[last - 1]; last--)
+			;
+		if (last) {
+			tell_zeros(out, base + at - n_zeros, n_zeros);
+			tell(out, base + at, bytes, last);
+			n_zeros = n - last;
+		} else {
+			n_zeros += n;
+		}
+		at += n;
+		if (n < PIECE)
+			break;
+	}
+	*is_cut = at == GRAMMAR_MAX_IMAGE && len > at;
+	return !out->is_failed || ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no bytes of a module");
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What an instruction itself says of a line: where it may lead, and how large its accesses are, and of which
+ * registers.  Only what text traces leave out is decoded here; src/arch/operands knows the rest.
+ */
+#ifndef LOADERS_GRAMMAR_INSN_H
+#define LOADERS_GRAMMAR_INSN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "loaders/kit/regmap.h"
+#include "line.h"
+#include "src/arch/arch.h"
+#include "src/trace/step.h"
+
+enum grammar_flow {
+	GRAMMAR_FLOW_UNKNOWN,
+	GRAMMAR_FLOW_NEXT,     /* to the next instruction */
+	GRAMMAR_FLOW_BRANCH,   /* there, or to the target */
+	GRAMMAR_FLOW_JUMP,     /* to the target */
+	GRAMMAR_FLOW_CALL,     /* to the target */
+	GRAMMAR_FLOW_CALL_ANY, /* anywhere but to the next instruction */
+	GRAMMAR_FLOW_ANY,
+	GRAMMAR_FLOW_SYSCALL,
+};
+
+/* Processors whose instructions are looked at here. */
+enum grammar_family {
+	GRAMMAR_OTHER,
+	GRAMMAR_AARCH64,
+	GRAMMAR_RISCV,
+};
+
+enum grammar_family grammar_family_of(const struct ts_arch *arch);
+
+/* An instruction that a line shows. */
+struct grammar_insn {
+	uint8_t len;  /* bytes, 0: unknown */
+	bool is_expanded; /* the line shows what the instruction expands to, not its bytes */
+	uint8_t flow; /* enum grammar_flow */
+	uint64_t target;
+	uint8_t size;     /* of each access, 0: unknown, or it has none */
+	uint8_t n_values; /* registers that are stored or loaded, one an access */
+	bool is_store, is_load;
+	const struct regmap_slot *values[2]; /* NULL: zero */
+	const struct regmap_slot *link; /* gets the address of the next instruction; NULL: none does */
+	const struct regmap_slot *base; /* that gets @step added; NULL: none does */
+	bool has_step; /* how much is known */
+	int64_t step;
+};
+
+/*
+ * Look at the instruction of a line: at its code, or, where it has none, at its disassembly.
+ */
+void grammar_insn_look(const struct ts_arch *arch, enum grammar_family family, const struct regmap *map, const struct grammar_line *line,
+		       struct grammar_insn *insn);
+
+/* Can the instruction at @pc lead to @next? */
+bool grammar_insn_leads(const struct grammar_insn *insn, uint64_t pc, uint64_t next);
+
+/*
+ * Append what the instruction writes without that the line lists it: the link register, the base of an access.
+ * @listed are the effects of the line.
+ */
+void grammar_insn_write(const struct ts_arch *arch, const struct grammar_insn *insn, uint64_t pc,
+			const struct ts_steps *listed, struct ts_steps *out);
+
+/* Append that the registers which a system call returns values in are unknown, unless the line lists them. */
+void grammar_insn_return(const struct ts_regset *set, const struct ts_steps *listed, struct ts_steps *out);
+
+/*
+ * Complete the accesses among the effects of @out from ordinal @n on, which are the line's: sizes, and values that
+ * are those of registers on the same line.
+ */
+void grammar_insn_complete(const struct ts_arch *arch, const struct grammar_insn *insn, struct ts_steps *out,
+			   uint32_t n);
+
+#endif

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a line of a text trace says, and the state of a match.
+ */
+#ifndef LOADERS_GRAMMAR_LINE_H
+#define LOADERS_GRAMMAR_LINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "grammar.h"
+#include "loaders/kit/regmap.h"
+#include "src/trace/step.h"
+
+#define GRAMMAR_MAX_CODE 16u
+
+/* The fields that a line has. */
+enum grammar_has {
+	HAS_PC = 1u << 0,
+	HAS_THREAD = 1u << 1,
+	HAS_CODE = 1u << 2,
+	HAS_MODULE = 1u << 3,
+	HAS_OFFSET = 1u << 4,
+	HAS_BASE = 1u << 5,
+	HAS_LAST = 1u << 6,
+	HAS_LENGTH = 1u << 7,
+	HAS_TEXT = 1u << 8,
+	/* of items */
+	HAS_REG = 1u << 16,
+	HAS_VALUE = 1u << 17,
+	HAS_ADDRESS = 1u << 18,
+	HAS_SIZE = 1u << 19,
+	HAS_BYTES = 1u << 20,
+	HAS_PICTURE = 1u << 21,
+};
+#define HAS_ITEM (HAS_REG | HAS_VALUE | HAS_ADDRESS | HAS_SIZE | HAS_BYTES | HAS_PICTURE)
+
+struct grammar_span {
+	const char *text; /* borrowed from the line */
+	size_t len;
+};
+
+/* Digits of a value. */
+struct grammar_digits {
+	struct grammar_span span;
+	uint64_t number; /* what they are, if is_plain */
+	bool is_plain;   /* at most 16 hex digits, and nothing else */
+};
+
+/* What a line says beside its effects. */
+struct grammar_line {
+	enum grammar_kind kind;
+	uint32_t has;       /* enum grammar_has */
+	uint8_t says;       /* enum grammar_say */
+	uint8_t pc_digits;
+	uint64_t pc, thread, offset, base, last, length;
+	uint8_t code[GRAMMAR_MAX_CODE]; /* in the order of memory */
+	uint8_t n_code;
+	bool is_head;       /* more code may follow */
+	struct grammar_span module, text;
+	struct grammar_span image; /* hex digits of the bytes of a module; text NULL: none */
+	unsigned n_regs;    /* registers whose name is known and whose value fits */
+	unsigned n_unknown; /* registers whose name is not known */
+	unsigned n_bad;     /* values and accesses that cannot be read */
+	unsigned n_skipped; /* words that are no item */
+	struct grammar_span unknown; /* the first name that is not known */
+	bool is_damaged;    /* NOISE: it begins as a step does */
+};
+
+struct grammar_matcher {
+	const struct grammar *g;   /* borrowed */
+	const struct regmap *map;  /* borrowed */
+	const struct ts_regset *set; /* borrowed */
+	uint64_t mask;             /* of addresses */
+	bool is_big, is_code_big;
+	int narrow; /* the feature whose registers hold values of fewer digits in their low bytes, -1: none */
+	/* of the line that is matched */
+	const char *p, *end;
+	struct ts_steps *out;
+	struct grammar_line *line;
+	unsigned reached;
+	/* of the item that is matched */
+	const struct regmap_slot *slot;
+	struct grammar_digits value, bytes;
+	struct grammar_span name;
+	uint64_t address, size;
+	uint8_t time, access, order, picture;
+	bool is_unused;
+};
+
+#endif

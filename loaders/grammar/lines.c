@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: MIT */
+#include "lines.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "image.h"
+
+void grammar_lines_init(struct grammar_lines *l, struct grammar_log *log, uint64_t off)
+{
+	l->log = log;
+	ts_line_reader_init(&l->lines, log->src, off, GRAMMAR_MAX_LINE);
+	grammar_matcher_init(&l->matcher, &log->g, &log->map, &log->base.regs);
+	l->group = &l->heads[0];
+	l->ahead = &l->heads[1];
+	ts_steps_init(&l->group->fx);
+	ts_steps_init(&l->ahead->fx);
+}
+
+void grammar_lines_fini(struct grammar_lines *l)
+{
+	ts_line_reader_fini(&l->lines);
+	ts_steps_fini(&l->group->fx);
+	ts_steps_fini(&l->ahead->fx);
+}
+
+uint64_t grammar_lines_off(const struct grammar_lines *l)
+{
+	return l->ahead->is_there ? l->ahead->off : l->lines.off;
+}
+
+void grammar_lines_go(struct grammar_lines *l, uint64_t off)
+{
+	l->lines.off = off;
+	l->ahead->is_there = false;
+	l->is_lost = l->has_gap = l->has_event = false;
+}
+
+void grammar_append(struct ts_steps *to, const struct ts_steps *from, const struct ts_effect *e)
+{
+	const uint8_t *data = ts_effect_data(from, e);
+	struct ts_effect *copy = data ? ts_steps_value(to, e->kind, e->addr, data, (uint32_t)e->len)
+				      : ts_steps_effect(to, e->kind, e->addr, e->len);
+
+	if (copy)
+		copy->is_hidden = e->is_hidden;
+}
+
+/* ------------------------------------------------------------------------------------------------- a line */
+
+static void note_damage(struct grammar_lines *l, const struct grammar_line *line, uint64_t off)
+{
+	struct grammar_damages *d = &l->log->damages;
+
+	if (line->n_bad)
+		grammar_damaged(d, GRAMMAR_BAD_ITEM, off);
+	if (line->n_skipped)
+		grammar_damaged(d, GRAMMAR_SKIPPED_WORD, off);
+	if (!line->n_unknown)
+		return;
+	if (!d->name[0]) {
+		size_t n = line->unknown.len < sizeof(d->name) - 1 ? line->unknown.len : sizeof(d->name) - 1;
+
+		memcpy(d->name, line->unknown.text, n);
+	}
+	grammar_damaged(d, GRAMMAR_UNKNOWN_NAME, off);
+}
+
+static void match_text(struct grammar_lines *l, struct ts_text_line *text, struct grammar_head *head)
+{
+	if (text->len && text->text[text->len - 1] == '\r')
+		text->len--;
+	ts_steps_reset(&head->fx);
+	head->off = text->off;
+	grammar_match(&l->matcher, text->text, text->len, &head->line, &head->fx);
+	if (__builtin_expect(head->line.n_bad || head->line.n_skipped || head->line.n_unknown, 0))
+		note_damage(l, &head->line, text->off);
+}
+
+/* ------------------------------------------------------------------------------------------ other lines */
+
+/* Code that is told by a line of its own: a sight of memory that no instruction asked for. */
+static void tell_code(const struct grammar_line *line, struct ts_steps *out)
+{
+	struct ts_effect *e = NULL;
+
+	if (line->n_code && line->pc <= UINT64_MAX - line->n_code)
+		e = ts_steps_value(out, TS_FX_READ, line->pc, line->code, line->n_code);
+	if (e)
+		e->is_hidden = true;
+}
+
+/* "base" and "last" or "length" of a module, and its bytes, in the line at @text. */
+static bool tell_module(struct grammar_lines *l, const struct grammar_head *head, const char *text,
+			struct ts_steps *out, struct ts_error *err)
+{
+	const struct grammar_line *line = &head->line;
+	uint64_t len = line->has & HAS_LAST ? line->last - line->base + 1 : line->length;
+	bool is_cut, done = true;
+
+	if (!(line->has & HAS_BASE) || !len || line->base > l->matcher.mask || len - 1 > l->matcher.mask - line->base)
+		return true;
+	if (line->kind == GRAMMAR_UNLOAD) {
+		ts_steps_effect(out, TS_FX_UNLOAD, line->base, len);
+		return true;
+	}
+	ts_steps_load(out, line->base, len, line->module.text, line->has & HAS_MODULE ? line->module.len : 0);
+	if (!line->image.text)
+		return true;
+	done = grammar_image_tell(&l->lines.window, head->off + (uint64_t)(line->image.text - text), line->base, len,
+				  out, &is_cut, err);
+	if (done && is_cut)
+		grammar_damaged(&l->log->damages, GRAMMAR_LONG_IMAGE, head->off);
+	return done;
+}
+
+/* So much of a line that is too long is looked at: it may be that of a module with its bytes. */
+#define LONG_HEAD 4096u
+
+/* A line that is longer than lines may be. */
+static enum ts_next pass_long_line(struct grammar_lines *l, struct grammar_head *head, struct ts_steps *out,
+				   struct ts_error *err)
+{
+	struct ts_text_line text = { .off = l->lines.off };
+	enum ts_next next;
+	size_t got;
+
+	ts_error_reset(err);
+	text.text = (const char *)ts_window_at(&l->lines.window, text.off, LONG_HEAD, &got, err);
+	if (!text.text)
+		return TS_FAIL;
+	text.len = LONG_HEAD;
+	match_text(l, &text, head);
+	if (head->line.kind == GRAMMAR_LOAD && head->line.image.text) {
+		if (!tell_module(l, head, text.text, out, err))
+			return TS_FAIL;
+		return ts_line_reader_pass(&l->lines, err);
+	}
+	next = ts_line_reader_pass(&l->lines, err);
+	if (next == TS_FAIL)
+		return next;
+	grammar_damaged(&l->log->damages, GRAMMAR_LONG_LINE, text.off);
+	l->is_lost = true;
+	return next;
+}
+
+/* The next line, matched.  A last one without a line end may be half a line. */
+static enum ts_next next_line(struct grammar_lines *l, struct grammar_head *head, struct ts_steps *out,
+			      struct ts_error *err)
+{
+	struct ts_text_line text;
+	enum ts_next next;
+
+	for (;;) {
+		next = ts_line_reader_next(&l->lines, &text, err);
+		if (next == TS_FAIL && err->code == TS_ELIMIT) {
+			next = pass_long_line(l, head, out, err);
+			if (next != TS_ITEM)
+				return next;
+			continue;
+		}
+		if (next != TS_ITEM)
+			return next;
+		if (!text.is_whole && !l->log->g.is_open_end) {
+			grammar_damaged(&l->log->damages, GRAMMAR_OPEN_LINE, text.off);
+			return TS_END;
+		}
+		match_text(l, &text, head);
+		if ((head->line.kind == GRAMMAR_LOAD || head->line.kind == GRAMMAR_UNLOAD) &&
+		    !tell_module(l, head, text.text, out, err))
+			return TS_FAIL;
+		return head->fx.is_failed ? (ts_fail(err, TS_ENOMEM, text.off, "memory is exhausted: no step"), TS_FAIL)
+					  : TS_ITEM;
+	}
+}
+
+static void lose_line(struct grammar_lines *l, const struct grammar_head *head)
+{
+	bool is_lost = head->line.is_damaged;
+
+	grammar_damaged(&l->log->damages, is_lost ? GRAMMAR_LOST_STEP : GRAMMAR_NOISE_LINE, head->off);
+	l->is_lost |= is_lost;
+}
+
+/* What a line that begins no group says. */
+static void tell_line(struct grammar_lines *l, const struct grammar_head *head, struct ts_steps *out)
+{
+	switch (head->line.kind) {
+	case GRAMMAR_EFFECT:
+	case GRAMMAR_JOIN:
+		for (uint32_t i = 0; i < head->fx.n_effects; i++)
+			grammar_append(l->group->is_there ? &l->group->fx : out, &head->fx, &head->fx.effects[i]);
+		l->group->n_regs += head->line.n_regs;
+		if (head->line.has & HAS_PC && !(l->group->line.has & HAS_PC)) {
+			l->group->line.pc = head->line.pc;
+			l->group->line.has |= HAS_PC;
+		}
+		break;
+	case GRAMMAR_CODE: tell_code(&head->line, out); break;
+	case GRAMMAR_GAP: l->has_gap = true; break;
+	case GRAMMAR_EVENT: l->has_event = true; break;
+	case GRAMMAR_UNDO: l->group->is_there = false; break;
+	case GRAMMAR_NOISE: lose_line(l, head); break;
+	default: break;
+	}
+}
+
+/* ------------------------------------------------------------------------------------------------ groups */
+
+/* Does the line begin a group?  One that may join does not, where the group has no registers yet. */
+static bool is_head(const struct grammar_lines *l, const struct grammar_line *line)
+{
+	return line->kind == GRAMMAR_STEP || line->kind == GRAMMAR_STATE ||
+	       (line->kind == GRAMMAR_JOIN && (l->group->n_regs || !l->group->is_there));
+}
+
+/* The module's name without the blanks that pad it. */
+static void keep_module(struct grammar_head *head, const struct grammar_span *module)
+{
+	size_t len = module->len;
+
+	while (len && module->text[len - 1] == ' ')
+		len--;
+	if (len >= GRAMMAR_MAX_PATH)
+		len = 0;
+	memcpy(head->module, module->text, len);
+	head->module[len] = 0;
+}
+
+/* Code that is a number of two halfwords, the first one above. */
+static void swap_halves(struct grammar_line *line)
+{
+	uint8_t half[2];
+
+	if (!(line->says & GRAMMAR_THUMB) || line->n_code != 4)
+		return;
+	memcpy(half, line->code, 2);
+	memcpy(line->code, line->code + 2, 2);
+	memcpy(line->code + 2, half, 2);
+}
+
+/* What is needed of the line itself, which is borrowed, once the next line is read. */
+static void keep_head(struct grammar_lines *l, struct grammar_head *head)
+{
+	const struct grammar_line *line = &head->line;
+
+	head->is_there = true;
+	head->n_regs = line->n_regs;
+	head->module[0] = 0;
+	if (line->has & HAS_MODULE)
+		keep_module(head, &line->module);
+	swap_halves(&head->line);
+	if (l->log->g.is_state)
+		return;
+	grammar_insn_look(l->log->base.regs.arch, l->log->family, &l->log->map, line, &head->insn);
+	if (l->log->g.is_sized_by_insn)
+		grammar_insn_complete(l->log->base.regs.arch, &head->insn, &head->fx, 0);
+}
+
+static void swap(struct grammar_lines *l)
+{
+	struct grammar_head *head = l->group;
+
+	l->group = l->ahead;
+	l->ahead = head;
+	l->ahead->is_there = false;
+}
+
+/* As grammar_lines_next(), without going back after a failure. */
+static enum ts_next next_group(struct grammar_lines *l, struct ts_steps *out, struct ts_error *err)
+{
+	l->is_lost = l->has_gap = l->has_event = false;
+	swap(l);
+	for (;;) {
+		enum ts_next next = next_line(l, l->ahead, out, err);
+
+		if (next == TS_FAIL)
+			return next;
+		if (next == TS_END)
+			return l->group->is_there ? TS_ITEM : TS_END;
+		if (!is_head(l, &l->ahead->line)) {
+			tell_line(l, l->ahead, out);
+			continue;
+		}
+		keep_head(l, l->ahead);
+		if (l->group->is_there)
+			return TS_ITEM;
+		swap(l);
+	}
+}
+
+enum ts_next grammar_lines_next(struct grammar_lines *l, struct ts_steps *out, struct ts_error *err)
+{
+	uint64_t off = grammar_lines_off(l);
+	enum ts_next next = next_group(l, out, err);
+
+	if (next != TS_FAIL && (l->group->fx.is_failed || l->ahead->fx.is_failed)) {
+		ts_fail(err, TS_ENOMEM, off, "memory is exhausted: no step");
+		next = TS_FAIL;
+	}
+	if (next == TS_FAIL)
+		grammar_lines_go(l, off);
+	return next;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The lines of a text trace, matched, in groups: the line that begins a step or a state, and those after it that
+ * add to it.
+ */
+#ifndef LOADERS_GRAMMAR_LINES_H
+#define LOADERS_GRAMMAR_LINES_H
+
+#include "loaders/kit/line_reader.h"
+#include "log.h"
+#include "match.h"
+
+/* A line that begins a step or a state, with its effects in a batch of its own. */
+struct grammar_head {
+	struct grammar_line line;
+	struct grammar_insn insn;
+	struct ts_steps fx;
+	uint64_t off;
+	bool is_there;
+	char module[GRAMMAR_MAX_PATH]; /* of a step; "" for none */
+	unsigned n_regs; /* of a state: registers in all of its lines */
+};
+
+struct grammar_lines {
+	struct grammar_log *log; /* borrowed */
+	struct ts_line_reader lines;
+	struct grammar_matcher matcher;
+	struct grammar_head heads[2];
+	struct grammar_head *group; /* with the effects of all of its lines */
+	struct grammar_head *ahead; /* the line that begins the next group, if it is there */
+	bool is_lost;              /* a line of the group was lost: no register is known before what it lists */
+	bool has_gap;              /* code that is not listed ran after the group */
+	bool has_event;            /* an exception or an interrupt came after it */
+};
+
+void grammar_lines_init(struct grammar_lines *l, struct grammar_log *log, uint64_t off);
+void grammar_lines_fini(struct grammar_lines *l);
+
+/* Where reading goes on: the offset of the line that begins the next group. */
+uint64_t grammar_lines_off(const struct grammar_lines *l);
+void grammar_lines_go(struct grammar_lines *l, uint64_t off);
+
+/*
+ * Read the next group, up to the line that begins the one after it.  Code, modules and what stands before the
+ * first group go to @out.
+ *
+ * Returns TS_END if there is none, TS_FAIL if the source cannot be read or memory is exhausted: reading then goes
+ * on where it was.
+ */
+enum ts_next grammar_lines_next(struct grammar_lines *l, struct ts_steps *out, struct ts_error *err);
+
+/* Append effect @e of @from to @to. */
+void grammar_append(struct ts_steps *to, const struct ts_steps *from, const struct ts_effect *e);
+
+#endif

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A text trace that is open.
+ */
+#ifndef LOADERS_GRAMMAR_LOG_H
+#define LOADERS_GRAMMAR_LOG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "grammar.h"
+#include "insn.h"
+#include "loaders/kit/regmap.h"
+#include "loaders/kit/warn.h"
+#include "line.h"
+#include "states.h"
+#include "src/trace/reader.h"
+#include "src/trace/source.h"
+
+/* A line is at most this long; longer ones are passed over. */
+#define GRAMMAR_MAX_LINE (UINT32_C(1) << 20)
+
+/* Modules of which a reader remembers where they are. */
+#define GRAMMAR_MAX_MODULES 64u
+#define GRAMMAR_MAX_PATH    256u
+
+/* What may be wrong in a line; each kind is one warning, with the first place. */
+enum grammar_damage {
+	GRAMMAR_NOISE_LINE,
+	GRAMMAR_LOST_STEP,
+	GRAMMAR_LONG_LINE,
+	GRAMMAR_OPEN_LINE,
+	GRAMMAR_BAD_ITEM,
+	GRAMMAR_UNKNOWN_NAME,
+	GRAMMAR_SKIPPED_WORD,
+	GRAMMAR_LONG_IMAGE,
+	GRAMMAR_N_DAMAGES,
+};
+
+struct grammar_damages {
+	struct ts_warner warners[GRAMMAR_N_DAMAGES];
+	bool is_seen[GRAMMAR_N_DAMAGES];
+	uint64_t first[GRAMMAR_N_DAMAGES]; /* file offset */
+	char name[40];                     /* the first unknown name */
+};
+
+/* Where a thread's instruction is. */
+struct grammar_place {
+	uint64_t pc;
+	uint32_t thread; /* ordinal */
+	bool is_there;   /* false: before the first position */
+};
+
+/* A module, as step lines name it. */
+struct grammar_module {
+	uint64_t key; /* of its name */
+	uint64_t base;
+	uint64_t len;
+};
+
+struct grammar_log {
+	struct ts_recording base;
+	const struct ts_source *src; /* borrowed */
+	struct grammar g;
+	struct regmap map;
+	struct grammar_damages damages;
+	uint64_t first;              /* file offset of the line that a new reader begins with */
+	enum grammar_family family;
+	bool is_blocks;              /* of states: several instructions run from one to the next */
+	bool has_registers;          /* the head lists some */
+	struct grammar_place start;  /* of states: position 0 */
+	struct grammar_files files;  /* of states: registers at position 0 */
+	struct grammar_module modules[GRAMMAR_MAX_MODULES]; /* at position 0 */
+	unsigned n_modules;
+};
+
+void grammar_damages_init(struct grammar_damages *d, struct ts_recording *rec);
+
+/* The line at @off is damaged. */
+void grammar_damaged(struct grammar_damages *d, enum grammar_damage kind, uint64_t off);
+
+/* The first line that is a step or a state, and what comes before it. */
+bool grammar_read_start(struct grammar_log *log, struct ts_error *err);
+
+/* A reader at position 0; NULL if memory is exhausted (TS_ENOMEM). */
+struct ts_reader *grammar_reader_new(struct grammar_log *log, struct ts_error *err);
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A line of a text trace against the patterns of its grammar: the part that runs for every line.
+ *
+ * Time is linear in the line's length but for optional groups, which are bounded by the grammar.  Values and
+ * accesses are appended to a batch as effects, before which nobody has closed a step.
+ */
+#ifndef LOADERS_GRAMMAR_MATCH_H
+#define LOADERS_GRAMMAR_MATCH_H
+
+#include "line.h"
+
+void grammar_matcher_init(struct grammar_matcher *m, const struct grammar *g, const struct regmap *map,
+			  const struct ts_regset *set);
+
+/*
+ * Match the @len bytes at @text, after which 16 bytes can be read: @line gets what they say, and @out their
+ * effects: registers with values before (TS_FX_REG_READ) and after (TS_FX_REG_WRITE; without data: the value
+ * cannot be read), accesses (length 0: as many bytes as the instruction accesses; hidden: read or written; inferred: one or the
+ * other, as the instruction does).
+ */
+void grammar_match(struct grammar_matcher *m, const char *text, size_t len, struct grammar_line *line,
+		   struct ts_steps *out);
+
+#endif

@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Text traces: which grammar a file is of, which processor, and opening it.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "blocks.h"
+#include "dialects.h"
+#include "loaders/kit/line_reader.h"
+#include "loaders/kit/program.h"
+#include "loaders/loader.h"
+#include "log.h"
+#include "match.h"
+#include "names.h"
+#include "src/trace/elf.h"
+
+/* ------------------------------------------------------------------------------------------------ the head */
+
+/* Go over the whole lines among the first @len bytes; @visit returns false to end that. */
+static void each_line(const char *head, size_t len, bool (*visit)(void *user, const char *line, size_t len), void *user)
+{
+	const char *end = head + len, *next;
+
+	for (; head < end; head = next + 1) {
+		next = memchr(head, '\n', (size_t)(end - head));
+		if (!next || !visit(user, head, (size_t)(next - head) - (next > head && next[-1] == '\r')))
+			return;
+	}
+}
+
+/* What the lines of a head are. */
+struct votes {
+	struct grammar_matcher matcher;
+	struct ts_steps fx;
+	unsigned n_heads;   /* lines that begin a step or a state, and those that may join one */
+	unsigned n_refused;
+	unsigned n_joins;   /* of the heads */
+	uint32_t features;  /* that have registers which are listed */
+	unsigned n_noise;
+	unsigned n_regs, n_unknown, n_bad;
+	unsigned n_narrow, n_wide; /* program counters of 8 and of 16 digits */
+};
+
+/* The feature of the register that an effect is about, as a bit. */
+static uint32_t features_of(const struct ts_regset *set, const struct ts_effect *e)
+{
+	for (unsigned i = 0; i < set->n_regs && (e->kind == TS_FX_REG_WRITE || e->kind == TS_FX_REG_READ); i++) {
+		if (e->addr - set->regs[i].off < set->regs[i].len)
+			return 1u << set->regs[i].feature;
+	}
+	return 0;
+}
+
+static bool vote(void *user, const char *text, size_t len)
+{
+	struct votes *v = user;
+	struct grammar_line line;
+
+	ts_steps_reset(&v->fx);
+	grammar_match(&v->matcher, text, len, &line, &v->fx);
+	v->n_heads += line.kind == GRAMMAR_STEP || line.kind == GRAMMAR_STATE || line.kind == GRAMMAR_JOIN;
+	v->n_refused += line.kind == GRAMMAR_REFUSE;
+	v->n_joins += line.kind == GRAMMAR_JOIN;
+	for (uint32_t i = 0; i < v->fx.n_effects; i++)
+		v->features |= features_of(v->matcher.set, &v->fx.effects[i]);
+	v->n_noise += line.kind == GRAMMAR_NOISE && len;
+	v->n_regs += line.n_regs;
+	v->n_unknown += line.n_unknown;
+	v->n_bad += line.n_bad;
+	v->n_narrow += line.has & HAS_PC && line.pc_digits == 8;
+	v->n_wide += line.has & HAS_PC && line.pc_digits == 16;
+	return !v->fx.is_failed;
+}
+
+/* What the head says when it is of this processor.  Returns false if that cannot be tried. */
+static bool count_votes(const struct grammar *g, const struct ts_arch *arch, const char *head, size_t len,
+			struct votes *v, struct ts_error *err)
+{
+	struct regmap *map = malloc(sizeof(*map));
+	struct ts_regset set = { 0 };
+	bool done = map ? ts_regset_init(&set, arch, UINT32_MAX, err)
+			: ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no names");
+
+	*v = (struct votes){ 0 };
+	ts_steps_init(&v->fx);
+	if (done && grammar_names(map, g, &set, err)) {
+		grammar_matcher_init(&v->matcher, g, map, &set);
+		each_line(head, len, vote, v);
+		done = !v->fx.is_failed || ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no names");
+	} else {
+		done = false;
+	}
+	ts_steps_fini(&v->fx);
+	ts_regset_fini(&set);
+	free(map);
+	return done;
+}
+
+/* How well the processor fits; 0: not at all. */
+static unsigned fit(const struct ts_arch *arch, const struct votes *v)
+{
+	unsigned n_width = arch->addr_bits == 64 ? v->n_wide : v->n_narrow;
+	unsigned n_other = arch->addr_bits == 64 ? v->n_narrow : v->n_wide;
+
+	if (!v->n_heads || (arch->addr_bits == 32 && n_other > n_width))
+		return 0;
+	return 1 + 4 * v->n_regs + 2 * n_width - (v->n_unknown + v->n_bad < 4 * v->n_regs ? v->n_unknown + v->n_bad : 0);
+}
+
+/* ------------------------------------------------------------------------------------------------- probing */
+
+/* Is it text at all?  UTF-16 and binary files have NUL bytes. */
+static bool is_text(const uint8_t *head, size_t len)
+{
+	return len && !memchr(head, 0, len);
+}
+
+static bool has_sign(const struct grammar *g, const char *head, size_t len)
+{
+	return !g->sign_len || memmem(head, len, g->texts + g->sign, g->sign_len);
+}
+
+unsigned grammar_probe(const char *name, const uint8_t *head, size_t len)
+{
+	const struct grammar_text *text = grammar_find(name);
+	struct ts_error ignored = { 0 };
+	const struct ts_arch *arch;
+	struct grammar *g;
+	struct votes v = { 0 };
+	char padded[TS_PROBE_LEN + REGMAP_MAX_NAME] = { 0 };
+	unsigned bits = 0;
+
+	if (!is_text(head, len))
+		return 0; /* NUL bytes are no text */
+	memcpy(padded, head, len < TS_PROBE_LEN ? len : TS_PROBE_LEN);
+	g = malloc(sizeof(*g));
+	if (g && grammar_compile(g, text->text, strlen(text->text), &ignored)) {
+		arch = ts_arch_find(g->archs[0]);
+		if (g->begin_len && len >= g->begin_len && !memcmp(padded, g->texts + g->begin, g->begin_len))
+			bits = 64;
+		else if (arch && has_sign(g, padded, len) && count_votes(g, arch, padded, len, &v, &ignored) &&
+		    v.n_heads + v.n_refused >= g->probe_lines && v.n_noise <= v.n_heads + v.n_refused)
+			bits = g->probe_bits;
+	}
+	free(g);
+	return bits;
+}
+
+/* ------------------------------------------------------------------------------------------------- opening */
+
+static const struct ts_arch *arch_of_program(const struct ts_loader_options *opt)
+{
+	struct ts_error ignored = { 0 };
+	struct ts_source *src = opt->exec ? ts_source_open(opt->exec, &ignored) : NULL;
+	const struct ts_arch *arch = NULL;
+	struct ts_elf elf;
+
+	if (src && ts_elf_init(&elf, src, &ignored)) {
+		arch = ts_elf_arch(&elf);
+		ts_elf_fini(&elf);
+	}
+	ts_source_close(src);
+	return arch;
+}
+
+static bool has_arch(const struct grammar *g, const struct ts_arch *arch)
+{
+	for (unsigned i = 0; i < g->n_archs; i++) {
+		if (arch == ts_arch_find(g->archs[i]))
+			return true;
+	}
+	return false;
+}
+
+/* By --arch, by the program of --exec, or by the names and digits of the head. */
+static const struct ts_arch *choose_arch(const struct grammar_log *log, const char *head, size_t len,
+					 const struct ts_loader_options *opt, struct ts_error *err)
+{
+	const struct grammar *g = &log->g;
+	const struct ts_arch *best = opt->arch ? ts_arch_find(opt->arch) : arch_of_program(opt);
+	unsigned most = 0, n_regs = 0, n_refused = 0;
+
+	if (best && has_arch(g, best))
+		return best;
+	if (opt->arch) {
+		ts_fail(err, TS_EUSAGE, TS_NO_OFF, "--arch %s: not one of this format's processors", opt->arch);
+		return NULL;
+	}
+	best = NULL;
+	for (unsigned i = 0; i < g->n_archs; i++) {
+		const struct ts_arch *arch = ts_arch_find(g->archs[i]);
+		struct votes v;
+		unsigned n;
+
+		if (!arch) {
+			ts_fail(err, TS_EUSAGE, TS_NO_OFF, "\"%s\" is the name of no processor", g->archs[i]);
+			return NULL;
+		}
+		if (!count_votes(g, arch, head, len, &v, err))
+			return NULL;
+		n = fit(arch, &v);
+		n_refused |= v.n_refused;
+		if (n > most) {
+			most = n;
+			best = arch;
+			n_regs = v.n_regs;
+		}
+	}
+	if (!best && n_refused)
+		ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF, "%s", g->refusal);
+	if (best && (n_regs || g->n_archs == 1 || !g->has_registers))
+		return best;
+	if (best)
+		ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF,
+			"%s lines without registers do not tell the processor: --arch NAME or --exec PROGRAM does", g->name);
+	else
+		ts_fail(err, TS_EUNSUPPORTED, 0, "no instruction line in the first lines (%zu bytes)", len);
+	return NULL;
+}
+
+/* Features that gdb wants to arrange for an operating system, beside those with listed registers. */
+static uint32_t wanted_features(const struct ts_arch *arch)
+{
+	static const char *const wanted[] = { "org.gnu.gdb.i386.sse", "org.gnu.gdb.i386.segments",
+					      "org.tracestub.i386.segments" };
+	uint32_t features = 0;
+
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+		int ordinal = ts_arch_feature(arch, wanted[i]);
+
+		features |= ordinal >= 0 ? 1u << ordinal : 0;
+	}
+	return features;
+}
+
+/* Lines that are longer tell nothing of the processor. */
+#define MAX_HEAD_LINE 2048u
+/* So much of a file is looked at for short ones: modules come before with all of their bytes. */
+#define MAX_HEAD      (UINT64_C(1) << 28)
+
+/* Gather the first lines that are not long: up to TS_PROBE_LEN bytes. */
+static bool gather_head(const struct ts_source *src, char *head, size_t *len, struct ts_error *err)
+{
+	struct ts_line_reader lines;
+	struct ts_text_line line;
+	enum ts_next next = TS_ITEM;
+
+	*len = 0;
+	ts_line_reader_init(&lines, src, 0, MAX_HEAD_LINE);
+	while (next == TS_ITEM && lines.off < MAX_HEAD) {
+		next = ts_line_reader_next(&lines, &line, err);
+		if (next == TS_FAIL && err->code == TS_ELIMIT) {
+			ts_error_reset(err);
+			next = ts_line_reader_pass(&lines, err);
+			continue;
+		}
+		if (next != TS_ITEM || line.len + 1 > TS_PROBE_LEN - *len)
+			break;
+		memcpy(head + *len, line.text, line.len);
+		*len += line.len;
+		head[(*len)++] = '\n';
+	}
+	ts_line_reader_fini(&lines);
+	return next != TS_FAIL;
+}
+
+static bool read_head(struct grammar_log *log, const struct ts_loader_options *opt, struct ts_error *err)
+{
+	char head[TS_PROBE_LEN + REGMAP_MAX_NAME] = { 0 };
+	const struct ts_arch *arch;
+	struct votes v;
+	size_t len;
+
+	if (!ts_source_read(log->src, 0, head, TS_PROBE_LEN, &len, err))
+		return false;
+	if (!len)
+		return ts_fail(err, TS_EUNSUPPORTED, 0, "the file is empty");
+	if (!gather_head(log->src, head, &len, err))
+		return false;
+	if (len > 1 && (!memcmp(head, "\xff\xfe", 2) || !memcmp(head, "\xfe\xff", 2)))
+		return ts_fail(err, TS_EUNSUPPORTED, 0, "UTF-16 text: save it as UTF-8");
+	arch = choose_arch(log, head, len, opt, err);
+	if (!arch || !count_votes(&log->g, arch, head, len, &v, err))
+		return false;
+	log->has_registers = v.n_regs;
+	log->family = grammar_family_of(arch);
+	if (v.n_refused > v.n_heads - v.n_joins)
+		return ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF, "%s (%u of the first %u)", log->g.refusal, v.n_refused,
+			       v.n_refused + v.n_heads - v.n_joins);
+	return ts_regset_init(&log->base.regs, arch, v.features | wanted_features(arch), err) &&
+	       grammar_names(&log->map, &log->g, &log->base.regs, err);
+}
+
+/* A module of position 0 that is the program of --exec tells where that lies. */
+static bool find_program(const struct ts_steps *initial, const char *path, uint64_t *base)
+{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+
+	for (uint32_t i = 0; i < initial->n_modules; i++) {
+		const char *file = ts_steps_text(initial, initial->modules[i].file), *last;
+
+		if (!file)
+			continue;
+		last = strrchr(file, '/');
+		if (!strcmp(last ? last + 1 : file, name)) {
+			*base = initial->modules[i].addr;
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool add_program(struct grammar_log *log, const struct ts_loader_options *opt, struct ts_error *err)
+{
+	const uint64_t *base = opt->exec_base;
+	uint64_t found;
+
+	if (opt->exec && !base && find_program(&log->base.initial, opt->exec, &found))
+		base = &found;
+	return kit_program_add(&log->base.memory, opt->exec, base, NULL, NULL, NULL, err);
+}
+
+static void add_note(struct ts_recording *rec, const char *name, const char *text)
+{
+	ts_buf_put(&rec->notes, name, strlen(name) + 1);
+	ts_buf_put(&rec->notes, text, strlen(text) + 1);
+}
+
+static void describe(struct grammar_log *log)
+{
+	struct ts_recording *rec = &log->base;
+	const struct grammar *g = &log->g;
+
+	snprintf(rec->variant, sizeof(rec->variant), "%.*s%s", log->is_blocks ? 40 : 63, g->summary,
+		 log->is_blocks ? ", a line a block" : "");
+	if (log->is_blocks)
+		add_note(rec, "granularity", "a step is the rest of a block, and shows no accesses but what memory holds after it");
+	if (g->lacks[0])
+		add_note(rec, "not recorded", g->lacks);
+	if (!log->has_registers)
+		ts_recording_warn(rec, "this is %s %s trace without registers: stepping and coverage work",
+				  strchr("aeiouAEIOU", g->name[0]) ? "an" : "a", g->name);
+	rec->is_before = g->is_state && g->has_thread;
+	rec->has_reads = g->has_reads && !log->is_blocks;
+	rec->absent_events = 1u << TS_EV_SYSCALL | 1u << TS_EV_SIGNAL | 1u << TS_EV_FAULT | 1u << TS_EV_EXIT |
+			     1u << TS_EV_THREAD_END;
+}
+
+/* Another grammar is another recording. */
+static void mix_hash(struct grammar_log *log)
+{
+	log->base.other_files ^= log->g.hash;
+}
+
+static bool take_grammar(struct grammar_log *log, const struct ts_loader_options *opt, struct ts_error *err)
+{
+	const struct grammar_text *text = grammar_find(log->base.format);
+	char *own;
+	size_t len;
+	bool done;
+
+	if (text)
+		return grammar_compile(&log->g, text->text, strlen(text->text), err);
+	if (!opt->grammar)
+		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "--grammar FILE is missing");
+	own = malloc(GRAMMAR_MAX_LEN + 1);
+	done = own || ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no grammar");
+	done = done && ts_source_read(opt->grammar, 0, own, GRAMMAR_MAX_LEN + 1, &len, err) &&
+	       grammar_compile(&log->g, own, len, err);
+	free(own);
+	return done || ts_fail_prefix(err, "%s", ts_source_name(opt->grammar));
+}
+
+bool grammar_fill(struct ts_recording *base, const struct ts_source *src, const struct ts_loader_options *opt,
+		  struct ts_error *err)
+{
+	struct grammar_log *log = (struct grammar_log *)base;
+
+	log->src = src;
+	grammar_damages_init(&log->damages, base);
+	if (!take_grammar(log, opt, err) || !read_head(log, opt, err) || !grammar_read_start(log, err))
+		return false;
+	if (log->g.is_state && log->base.initial.n_modules && !grammar_find_blocks(log, err))
+		return false;
+	mix_hash(log);
+	if (!add_program(log, opt, err))
+		return false;
+	describe(log);
+	return (!base->initial.is_failed && !base->notes.is_failed) ||
+	       ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no state at position 0");
+}
+
+void grammar_close(struct ts_recording *base)
+{
+	struct grammar_log *log = (struct grammar_log *)base;
+
+	ts_recording_fini(base);
+	grammar_files_fini(&log->files);
+	free(log);
+}
+
+struct ts_reader *grammar_reader(struct ts_recording *base, struct ts_error *err)
+{
+	return grammar_reader_new((struct grammar_log *)base, err);
+}

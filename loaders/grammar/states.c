@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+#include "states.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "loaders/kit/point.h"
+#include "src/base/vec.h"
+
+void grammar_files_init(struct grammar_files *f, const struct ts_regset *set)
+{
+	*f = (struct grammar_files){ .g_len = set->g_len };
+}
+
+static void drop(struct grammar_files *f)
+{
+	for (uint32_t i = 0; i < f->n; i++)
+		free(f->files[i].g);
+	free(f->files);
+	f->files = NULL;
+	f->n = 0;
+}
+
+void grammar_files_fini(struct grammar_files *f)
+{
+	drop(f);
+	free(f->listed);
+	free(f->zeros);
+}
+
+static bool make_room(struct grammar_files *f)
+{
+	if (!f->listed)
+		f->listed = calloc(1, f->g_len);
+	if (!f->zeros)
+		f->zeros = calloc(2, f->g_len);
+	return f->listed && f->zeros;
+}
+
+/* The registers of @thread, which are made if there are none; *is_new gets whether they were. */
+static struct grammar_file *get(struct grammar_files *f, uint32_t thread, bool *is_new)
+{
+	if (!make_room(f))
+		return NULL;
+	if (!ts_vec_extend(&f->files, &f->n, thread, sizeof(*f->files)))
+		return NULL;
+	*is_new = !f->files[thread].g;
+	if (*is_new)
+		f->files[thread].g = calloc(2, f->g_len);
+	f->files[thread].known = f->files[thread].g ? f->files[thread].g + f->g_len : NULL;
+	return f->files[thread].g ? &f->files[thread] : NULL;
+}
+
+static void tell(struct ts_steps *out, enum ts_effect_kind kind, uint64_t off, const uint8_t *bytes, uint64_t len,
+		 bool is_hidden)
+{
+	struct ts_effect *e = bytes ? ts_steps_value(out, kind, off, bytes, (uint32_t)len)
+				    : ts_steps_effect(out, kind, off, len);
+
+	if (e)
+		e->is_hidden = is_hidden;
+}
+
+/* One register that the state lists. */
+static void change(struct grammar_file *file, const struct ts_steps *state, const struct ts_effect *e,
+		   struct ts_steps *out, bool is_hidden)
+{
+	const uint8_t *bytes = ts_effect_data(state, e);
+	bool is_known = !memchr(file->known + e->addr, 0, e->len);
+
+	if (!bytes) {
+		if (memchr(file->known + e->addr, 1, e->len))
+			tell(out, TS_FX_REG_WRITE, e->addr, NULL, e->len, is_hidden);
+		memset(file->known + e->addr, 0, e->len);
+		return;
+	}
+	if (is_known && !memcmp(file->g + e->addr, bytes, e->len))
+		return;
+	memcpy(file->g + e->addr, bytes, e->len);
+	memset(file->known + e->addr, 1, e->len);
+	tell(out, TS_FX_REG_WRITE, e->addr, bytes, e->len, is_hidden);
+}
+
+/* Registers that were known, and that the state does not list, are unknown. */
+static void tell_missing(const struct grammar_files *f, struct grammar_file *file, struct ts_steps *out,
+			 bool is_hidden)
+{
+	for (uint32_t i = 0, n; i < f->g_len; i += n) {
+		for (n = 0; i + n < f->g_len && file->known[i + n] && !f->listed[i + n]; n++)
+			file->known[i + n] = 0;
+		if (n)
+			tell(out, TS_FX_REG_WRITE, i, NULL, n, is_hidden);
+		n += !n;
+	}
+}
+
+/* Does the state list a register that is zero?  Then its writer lists all that it knows. */
+static bool lists_zero(const struct ts_steps *state)
+{
+	static const uint8_t zeros[16];
+
+	for (uint32_t i = 0; i < state->n_effects; i++) {
+		const struct ts_effect *e = &state->effects[i];
+
+		if (e->kind == TS_FX_REG_WRITE && e->data != TS_NO_DATA && e->len <= sizeof(zeros) &&
+		    !memcmp(state->data + e->data, zeros, e->len))
+			return true;
+	}
+	return false;
+}
+
+/* General registers, those before the program counter, that a first state leaves out: inferred to be zero. */
+static void tell_zeros(const struct grammar_files *f, const struct ts_regset *set, struct grammar_file *file,
+		       struct ts_steps *out)
+{
+	static const uint8_t zeros[16];
+
+	for (int i = 0; i < set->pc; i++) {
+		const struct ts_reg *r = &set->regs[i];
+
+		if (r->len > sizeof(zeros) || memchr(f->listed + r->off, 1, r->len))
+			continue;
+		memset(file->known + r->off, 1, r->len);
+		tell(out, TS_FX_REG_READ, r->off, zeros, r->len, false);
+	}
+}
+
+bool grammar_files_change(struct grammar_files *f, const struct grammar *g, const struct ts_regset *set,
+			  uint32_t thread, const struct ts_steps *state, struct ts_steps *out, bool is_hidden)
+{
+	bool is_new;
+	struct grammar_file *file = get(f, thread, &is_new);
+
+	if (!file)
+		return false;
+	memset(f->listed, 0, f->g_len);
+	for (uint32_t i = 0; i < state->n_effects; i++) {
+		const struct ts_effect *e = &state->effects[i];
+
+		if (e->kind != TS_FX_REG_WRITE)
+			continue;
+		memset(f->listed + e->addr, 1, e->len);
+		change(file, state, e, out, is_hidden);
+	}
+	if (g->missing == GRAMMAR_UNKNOWN)
+		tell_missing(f, file, out, is_hidden);
+	if (g->missing == GRAMMAR_ZERO && is_new && !lists_zero(state))
+		tell_zeros(f, set, file, out);
+	return true;
+}
+
+bool grammar_files_copy(struct grammar_files *to, const struct grammar_files *from)
+{
+	for (uint32_t i = 0; i < from->n; i++) {
+		bool is_new;
+		struct grammar_file *file = from->files[i].g ? get(to, i, &is_new) : NULL;
+
+		if (file)
+			memcpy(file->g, from->files[i].g, 2 * (size_t)to->g_len);
+		else if (from->files[i].g)
+			return false;
+	}
+	return true;
+}
+
+void grammar_files_forget(struct grammar_files *f)
+{
+	for (uint32_t i = 0; i < f->n; i++) {
+		if (f->files[i].g)
+			memset(f->files[i].g, 0, 2 * (size_t)f->g_len);
+	}
+}
+
+/* ------------------------------------------------------------------------------------------ decode points */
+
+/* Known bytes and values, as what changed against the thread before. */
+void grammar_files_save(const struct grammar_files *f, struct ts_buf *b)
+{
+	const uint8_t *base = f->zeros;
+
+	point_put(b, f->n);
+	for (uint32_t i = 0; i < f->n; i++) {
+		const uint8_t *g = f->files[i].g;
+
+		point_put(b, g != NULL);
+		if (!g)
+			continue;
+		point_put_change(b, g, base, 2 * (size_t)f->g_len);
+		base = g;
+	}
+}
+
+bool grammar_files_resume(struct grammar_files *f, struct point *p, uint32_t n_threads)
+{
+	uint64_t n = point_get_count(p, n_threads, 1);
+	const uint8_t *base;
+
+	drop(f);
+	if (!make_room(f))
+		return false;
+	base = f->zeros;
+	for (uint32_t i = 0; i < n && point_ok(p); i++) {
+		bool is_new;
+		struct grammar_file *file;
+
+		if (!point_get_flag(p))
+			continue;
+		file = get(f, i, &is_new);
+		if (!file)
+			return false;
+		memcpy(file->g, base, 2 * (size_t)f->g_len);
+		if (!point_get_change(p, file->g, 2 * (size_t)f->g_len))
+			return true; /* the point says so */
+		for (uint32_t k = 0; k < f->g_len; k++)
+			file->known[k] = file->known[k] != 0;
+		base = file->g;
+	}
+	return true;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Registers of threads as their states list them: what one state changes is told from the one before.
+ */
+#ifndef LOADERS_GRAMMAR_STATES_H
+#define LOADERS_GRAMMAR_STATES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "grammar.h"
+#include "src/arch/arch.h"
+#include "src/base/buf.h"
+#include "src/trace/step.h"
+
+struct point;
+
+/* A thread's registers, each as long as the layout. */
+struct grammar_file {
+	uint8_t *g, *known; /* owned; NULL: nothing is known of the thread */
+};
+
+struct grammar_files {
+	struct grammar_file *files; /* owned; by the ordinals of threads */
+	size_t n;
+	uint8_t *listed;            /* owned; of the state that is compared: 1 for each byte that it lists */
+	uint8_t *zeros;             /* owned; as long as the registers of a thread */
+	uint32_t g_len;
+};
+
+void grammar_files_init(struct grammar_files *f, const struct ts_regset *set);
+void grammar_files_fini(struct grammar_files *f);
+
+/*
+ * The registers of @thread are as the effects of @state from ordinal @n on list them: append to @out those that
+ * changed.  @is_hidden: no instruction made the change.
+ *
+ * Returns false if memory is exhausted.
+ */
+bool grammar_files_change(struct grammar_files *f, const struct grammar *g, const struct ts_regset *set,
+			  uint32_t thread, const struct ts_steps *state, struct ts_steps *out, bool is_hidden);
+
+/* Make @to, which knows nothing, a copy of @from.  Returns false if memory is exhausted. */
+bool grammar_files_copy(struct grammar_files *to, const struct grammar_files *from);
+
+/* No register of any thread is known. */
+void grammar_files_forget(struct grammar_files *f);
+
+/* For decode points.  The second returns false if memory is exhausted; the point tells if it is bad. */
+void grammar_files_save(const struct grammar_files *f, struct ts_buf *b);
+bool grammar_files_resume(struct grammar_files *f, struct point *p, uint32_t n_threads);
+
+#endif

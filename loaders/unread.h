@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Files that are known, but are no recordings that can be read: what they are, and what to do instead.
+ */
+#ifndef LOADERS_UNREAD_H
+#define LOADERS_UNREAD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Looks at the first @len bytes of the file called @name.
+ *
+ * Returns one sentence, a literal; NULL if the file is not known.
+ */
+const char *loaders_unread(const uint8_t *head, size_t len, const char *name);
+
+#endif

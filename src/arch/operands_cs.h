@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the decoders share that take instructions apart with libcapstone: registers by name, and transfers
+ * between operands.  Included by operands_cs.c, operands_decoder.c and the families' files only.
+ *
+ * Capstone's own word on which operands are read and written is wrong for many instructions of version 4
+ * (comparisons, stores): the families' files say it by the mnemonic.
+ */
+#ifndef TS_OPERANDS_CS_H
+#define TS_OPERANDS_CS_H
+
+#include <capstone/capstone.h>
+
+#include "operands_parts.h"
+
+#define TS_CS_MAX_REGS 640u
+
+/* Where a register of capstone's lies. */
+struct ts_cs_reg {
+	uint16_t off;  /* of its lowest byte that counts; TS_NO_OFF16: not in the layout */
+	uint8_t len;   /* bytes; 0: no register of the layout */
+	uint8_t whole; /* bytes of the register that it is the low part of; what is above becomes zero */
+	bool is_zero;  /* reads as zero, and writes of it are lost */
+};
+
+struct ts_capstone {
+	csh handle, thumb; /* thumb: 0 if the family has none */
+	cs_insn *insn;     /* owned */
+	cs_insn *other;    /* owned; of instructions that are decoded for their effect on the library */
+	struct ts_cs_reg regs[TS_CS_MAX_REGS];
+};
+
+/* An instruction that is being decoded. */
+struct ts_cs_work {
+	const struct ts_decoder *d;
+	const struct ts_capstone *cs;
+	struct ts_operands *ops;
+	const cs_insn *insn;
+	bool is_conditional; /* all transfers happen if the instruction's condition holds */
+	unsigned order;      /* of the operand that is a source */
+};
+
+/* Open the library for @d, and place those of its registers that @find knows.  Returns false if memory is exhausted. */
+bool ts_cs_init(struct ts_decoder *d, cs_arch arch, cs_mode mode, bool has_thumb,
+		bool (*find)(const struct ts_regset *set, const char *name, struct ts_cs_reg *reg));
+void ts_cs_free(struct ts_capstone *cs);
+
+/* Decode; NULL if the bytes are no instruction. */
+const cs_insn *ts_cs_decode(const struct ts_decoder *d, struct ts_op_mode mode, uint64_t pc, const uint8_t *bytes,
+			    size_t len);
+bool ts_cs_text(struct ts_decoder *d, struct ts_op_mode mode, uint64_t pc, const uint8_t *bytes, size_t len,
+		char *buf, size_t size);
+
+struct ts_cs_reg ts_cs_reg(const struct ts_cs_work *w, unsigned reg);
+
+/* The low @len bytes of the register NAME of the layout as a register of capstone's; false if it has none. */
+bool ts_cs_place(const struct ts_regset *set, const char *name, unsigned len, struct ts_cs_reg *reg);
+
+/* Bytes [@at, @at + @len) of a register, counted from its lowest one. */
+struct ts_op_place ts_cs_part(const struct ts_cs_work *w, const struct ts_cs_reg *r, unsigned at, unsigned len);
+
+struct ts_transfer *ts_cs_add(struct ts_cs_work *w, struct ts_op_place to, struct ts_op_place from, enum ts_way way);
+
+/* @to is made of all of @from; a zero register is a constant. */
+void ts_cs_mix(struct ts_cs_work *w, struct ts_op_place to, const struct ts_cs_reg *from);
+
+/* The low @n bytes of register @to are those of @from; what is above is zero. */
+void ts_cs_copy(struct ts_cs_work *w, const struct ts_cs_reg *to, const struct ts_cs_reg *from, unsigned n);
+
+/* All of the register is @value. */
+void ts_cs_constant(struct ts_cs_work *w, const struct ts_cs_reg *to, uint64_t value);
+
+/* What lies above the register in that which it is a part of becomes zero. */
+void ts_cs_clear_above(struct ts_cs_work *w, const struct ts_cs_reg *to);
+
+/* Bytes of memory operand @mem. */
+struct ts_op_place ts_cs_mem(unsigned mem, unsigned off, unsigned len);
+
+/*
+ * Between a register and @n bytes of memory operand @mem from @off on.  A load fills what is above them with zeros,
+ * or (@is_signed) with their sign.
+ */
+void ts_cs_load(struct ts_cs_work *w, const struct ts_cs_reg *to, unsigned mem, unsigned off, unsigned n,
+		bool is_signed);
+void ts_cs_store(struct ts_cs_work *w, unsigned mem, unsigned off, const struct ts_cs_reg *from, unsigned n);
+
+/* Does the mnemonic begin with @word? */
+bool ts_cs_begins(const struct ts_cs_work *w, const char *word);
+bool ts_cs_is(const struct ts_cs_work *w, const char *word);
+
+/* Is it one of @words, which are apart by blanks? */
+bool ts_cs_is_one_of(const struct ts_cs_work *w, const char *words);
+
+/* The families. */
+bool ts_operands_a64_init(struct ts_decoder *d);
+bool ts_operands_arm_init(struct ts_decoder *d);
+bool ts_operands_mips_init(struct ts_decoder *d);
+bool ts_operands_riscv_init(struct ts_decoder *d);
+
+#endif

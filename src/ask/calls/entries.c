@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: MIT */
+#include "entries.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "handlers.h"
+#include "src/symbols/symbols.h"
+
+/* Executions that are looked at before it is counted for which functions that is worth it: so many, and of calls this part. */
+#define MIN_LOOKED 256u
+#define CALLS_A_LOOK 64u
+
+/* Executions inside of a call that are looked at before it is said that the call does not lead to a function. */
+#define MAX_LOOKS 4096u
+
+/* Of a function: where it is executed next. */
+struct item {
+	uint64_t pos, addr;
+};
+
+static bool is_before(const void *user, const void *x, const void *y)
+{
+	const struct ts_entries *e = user;
+	const struct item *a = x, *b = y;
+
+	if (a->pos != b->pos)
+		return (a->pos < b->pos) != e->is_reverse;
+	return a->addr < b->addr;
+}
+
+/* By the step that led to it; a thread's first instruction is entered before it is executed. */
+static bool is_found_before(const void *user, const void *x, const void *y)
+{
+	const struct ts_entries *e = user;
+	const struct ts_entry *a = x, *b = y;
+
+	if (a->call.pos != b->call.pos)
+		return (a->call.pos < b->call.pos) != e->is_reverse;
+	return (a->kind == TS_ENTRY_FIRST && b->kind != TS_ENTRY_FIRST) != e->is_reverse;
+}
+
+bool ts_entries_init(struct ts_entries *e, struct ts_ask *ask, uint32_t process, uint32_t thread, uint64_t from,
+		     uint64_t to, bool is_reverse, bool has_first)
+{
+	*e = (struct ts_entries){
+		.ask = ask,
+		.process = process,
+		.thread = thread,
+		.from = from,
+		.to = to,
+		.is_reverse = is_reverse,
+		.has_first = has_first,
+		.n_resumes = ts_query_n_threads(ask->q),
+	};
+	ts_entry_counts_init(&e->counts, ask, process);
+	ts_heap_init(&e->heap, sizeof(struct item), is_before, e);
+	ts_heap_init(&e->found, sizeof(struct ts_entry), is_found_before, e);
+	e->resumes = calloc(e->n_resumes + 1, sizeof(*e->resumes));
+	return e->resumes != NULL;
+}
+
+void ts_entries_fini(struct ts_entries *e)
+{
+	ts_entry_counts_fini(&e->counts);
+	ts_heap_fini(&e->heap);
+	ts_heap_fini(&e->found);
+	free(e->resumes);
+}
+
+/* The execution of the function at @addr that follows @pos in the direction of the cursor, which excludes it. */
+static bool put_next(struct ts_entries *e, uint64_t addr, uint64_t pos)
+{
+	const struct ts_query *q = e->ask->q;
+	uint64_t next;
+
+	if (e->is_reverse)
+		next = pos ? ts_query_prev_execution(q, e->process, addr, addr, pos - 1) : TS_NO_POS;
+	else
+		next = ts_query_next_execution(q, e->process, addr, addr, pos);
+	if (next == TS_NO_POS || next < e->from || next > e->to || next >= e->ask->n_steps)
+		return true;
+	return ts_heap_put(&e->heap, &(struct item){ next, addr });
+}
+
+bool ts_entries_add(struct ts_entries *e, uint64_t addr)
+{
+	return ts_entry_counts_add(&e->counts, addr) &&
+	       put_next(e, addr, !e->is_reverse ? e->from : e->to < e->ask->n_steps ? e->to + 1 : e->ask->n_steps);
+}
+
+/* ------------------------------------------------------------------------------------------ what it is */
+
+/* Is @call, by its name, that of an entry of a linkage table which leads to the function at @addr? */
+static bool is_named_link(const struct ts_ask *ask, const struct ts_call *call, uint64_t addr)
+{
+	const struct ts_symbol *s = ask->symbols ? ts_symbols_function_at(ask->symbols, call->target) : NULL;
+	size_t len = s ? strlen(s->mangled) : 0, n = strlen(TS_LINKED);
+	char name[256];
+
+	if (!s || s->addr != call->target || len <= n || len - n >= sizeof(name) ||
+	    strcmp(s->mangled + len - n, TS_LINKED) != 0)
+		return false;
+	memcpy(name, s->mangled, len - n);
+	name[len - n] = '\0';
+	return ts_symbols_is_at(ask->symbols, name, addr);
+}
+
+/* The first step of the function at @addr in @call itself, not in those that it made; TS_NO_POS: there is none. */
+static uint64_t first_in_call(const struct ts_ask *ask, const struct ts_call *call, uint64_t addr)
+{
+	uint32_t process = ts_query_process(ask->q, call->thread);
+	uint64_t pos = call->pos;
+	struct ts_call inner;
+
+	for (unsigned n = 0; n < MAX_LOOKS; n++) {
+		pos = ts_query_next_execution(ask->q, process, addr, addr, pos + 1);
+		if (pos == TS_NO_POS || pos >= call->end)
+			return TS_NO_POS;
+		if (ts_query_thread(ask->q, pos) == call->thread &&
+		    ts_query_innermost_call(ask->q, call->thread, pos, &inner) && inner.ordinal == call->ordinal)
+			return pos;
+	}
+	return TS_NO_POS;
+}
+
+bool ts_entries_is_link(struct ts_ask *ask, const struct ts_call *call, uint64_t addr)
+{
+	return is_named_link(ask, call, addr) && first_in_call(ask, call, addr) != TS_NO_POS;
+}
+
+/* Did the call instruction of @call, or the one in its delay slot at step @from, lead to its target? */
+static bool is_made_by(const struct ts_entries *e, const struct ts_call *call, uint64_t from)
+{
+	const struct ts_query *q = e->ask->q;
+
+	return call->pos == from || (ts_query_regset(q)->arch->has_delay_slots && from &&
+				     call->pos == ts_query_prev_step(q, call->thread, from - 1));
+}
+
+/*
+ * The entry at @pos, by step @from of the thread, in or by the innermost open call if @has_call.  Returns false if it is
+ * none: a call led to it, by itself or through an entry of a linkage table.
+ */
+static bool classify(const struct ts_entries *e, uint64_t pos, uint64_t from, uint64_t addr, bool has_call,
+		     struct ts_entry *entry, struct ts_error *err)
+{
+	struct ts_call *call = &entry->call;
+	struct ts_handler h;
+
+	if (has_call && call->target == addr && is_made_by(e, call, from))
+		return false;
+	if (ts_handler_after(e->ask, call->thread, from, &h, err)) {
+		call->depth = has_call ? call->depth + 1 : 1;
+		call->end = h.end == TS_NO_POS ? TS_NO_END : h.end;
+		call->kind = TS_CALL_OPEN;
+		entry->kind = TS_ENTRY_HANDLER;
+	} else if (has_call && is_named_link(e->ask, call, addr) && first_in_call(e->ask, call, addr) == pos) {
+		return false;
+	}
+	call->pos = from;
+	call->pc = TS_NO_PC;
+	call->target = addr;
+	return true;
+}
+
+/* Is the execution at @pos an entry?  Returns false if not, or if the trace cannot be read: then err->code is set. */
+static bool look(const struct ts_entries *e, uint32_t thread, uint64_t pos, uint64_t addr, struct ts_entry *entry,
+		 struct ts_error *err)
+{
+	struct ts_query *q = e->ask->q;
+	uint64_t from = pos ? ts_query_prev_step(q, thread, pos - 1) : TS_NO_POS;
+	struct ts_call call;
+	bool has_call;
+
+	*entry = (struct ts_entry){ .call = { .pos = pos, .end = TS_NO_END, .target = addr, .thread = thread,
+					      .depth = 1, .kind = TS_CALL_OPEN },
+				    .kind = from == TS_NO_POS ? TS_ENTRY_FIRST : TS_ENTRY_TAIL };
+	if (from == TS_NO_POS)
+		return e->has_first && pos >= e->from && pos < e->to;
+	if (from < e->from || from >= e->to)
+		return false;
+	has_call = ts_query_innermost_call(q, thread, from + 1, &call);
+	if (has_call)
+		entry->call = call;
+	return classify(e, pos, from, addr, has_call, entry, err);
+}
+
+/* ------------------------------------------------------------------------------------------------ order */
+
+/* Add the execution at @pos to what was found if it is an entry.  Returns false if it fails: *err tells. */
+static bool find(struct ts_entries *e, uint32_t thread, uint64_t pos, uint64_t addr, struct ts_error *err)
+{
+	struct ts_entry entry;
+
+	if (!look(e, thread, pos, addr, &entry, err))
+		return err->code == TS_OK;
+	return ts_heap_put(&e->found, &entry) || ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
+}
+
+/*
+ * Find the entries by which other threads than @except go on after @pos: the step that led to such an entry is before
+ * @pos.
+ */
+static bool find_resumed(struct ts_entries *e, uint64_t pos, uint32_t except, struct ts_error *err)
+{
+	struct ts_query *q = e->ask->q;
+
+	for (uint32_t i = 0; i < e->n_resumes && e->n_resumes > 1; i++) {
+		bool is_asked = e->thread == TS_NO_THREAD || e->thread == i;
+		uint64_t next, pc;
+		bool has_pc;
+
+		if (i == except || !is_asked || pos < e->resumes[i] || ts_query_process(q, i) != e->process)
+			continue;
+		next = e->resumes[i] = ts_query_next_step(q, i, pos + 1);
+		if (next >= e->ask->n_steps)
+			continue;
+		if (!ts_query_pc(q, next, i, &pc, &has_pc, err))
+			return false;
+		if (has_pc && ts_entry_counts_has(&e->counts, pc) && !find(e, i, next, pc, err))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * What is in found comes before all that is found later.  Forwards each look finds what the steps before its position led
+ * to; backwards the steps that led to the executions that follow lie before these.
+ */
+static bool is_ready(const struct ts_entries *e)
+{
+	const struct ts_entry *first = ts_heap_first(&e->found);
+	const struct item *next = ts_heap_first(&e->heap);
+
+	return first && (!e->is_reverse || !next || first->call.pos >= next->pos);
+}
+
+/* Look at an execution. */
+static bool look_at(struct ts_entries *e, const struct item *it, struct ts_error *err)
+{
+	uint32_t thread = ts_query_thread(e->ask->q, it->pos);
+	bool is_asked = e->thread == TS_NO_THREAD || e->thread == thread;
+	bool was_found = !e->is_reverse && it->pos && e->resumes[thread] == it->pos;
+
+	if (is_asked && !was_found && !find(e, thread, it->pos, it->addr, err))
+		return false;
+	return e->is_reverse || e->thread != TS_NO_THREAD || find_resumed(e, it->pos, thread, err);
+}
+
+/* The range ends while threads wait. */
+static bool look_at_end(struct ts_entries *e, struct ts_error *err)
+{
+	e->has_ends = true;
+	return e->to >= e->ask->n_steps || find_resumed(e, e->to, TS_NO_THREAD, err);
+}
+
+/* ----------------------------------------------------------------------------------------------- costs */
+
+/* Is it time to know which functions are entered by calls alone? */
+static bool is_worth_counting(const struct ts_entries *e)
+{
+	uint64_t n_calls = 0;
+
+	if (e->is_counted || e->n_looked < MIN_LOOKED)
+		return false;
+	for (uint32_t i = 0; i < e->n_resumes; i++)
+		n_calls += ts_query_n_calls(e->ask->q, i);
+	return e->n_looked >= n_calls / CALLS_A_LOOK;
+}
+
+/*
+ * Leave out the functions that are entered by calls alone.
+ *
+ * Returns TS_GOT_ROW when that is done, TS_GOT_PENDING if the budget is used up, TS_GOT_FAIL if memory is exhausted.
+ */
+static enum ts_got leave_out(struct ts_entries *e, struct ts_budget *budget)
+{
+	struct ts_heap kept;
+	struct item it;
+
+	if (!ts_entry_counts_run(&e->counts, budget))
+		return TS_GOT_PENDING;
+	e->is_counted = true;
+	ts_heap_init(&kept, sizeof(struct item), is_before, e);
+	while (ts_heap_take(&e->heap, &it)) {
+		if (ts_entry_counts_has_others(&e->counts, it.addr) && !ts_heap_put(&kept, &it)) {
+			ts_heap_fini(&kept);
+			return TS_GOT_FAIL;
+		}
+	}
+	ts_heap_fini(&e->heap);
+	e->heap = kept;
+	return TS_GOT_ROW;
+}
+
+/* Look at the next execution.  Returns TS_GOT_ROW when that is done, TS_GOT_END after the last one. */
+static enum ts_got look_at_next(struct ts_entries *e, struct ts_budget *budget, struct ts_error *err)
+{
+	struct item it;
+
+	if (!e->has_ends && (e->is_reverse || !ts_heap_first(&e->heap)))
+		return look_at_end(e, err) ? TS_GOT_ROW : TS_GOT_FAIL;
+	if (!ts_heap_first(&e->heap))
+		return TS_GOT_END;
+	if (is_worth_counting(e))
+		return leave_out(e, budget);
+	if (!ts_budget_take(budget))
+		return TS_GOT_PENDING;
+	ts_heap_take(&e->heap, &it);
+	e->n_looked++;
+	return put_next(e, it.addr, e->is_reverse ? it.pos : it.pos + 1) && look_at(e, &it, err) ? TS_GOT_ROW : TS_GOT_FAIL;
+}
+
+enum ts_got ts_entries_next(struct ts_entries *e, struct ts_entry *entry, struct ts_budget *budget,
+			    struct ts_error *err)
+{
+	while (!is_ready(e)) {
+		enum ts_got got = look_at_next(e, budget, err);
+
+		if (got == TS_GOT_FAIL && err->code == TS_OK)
+			ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
+		if (got != TS_GOT_ROW)
+			return got;
+	}
+	ts_heap_take(&e->found, entry);
+	return TS_GOT_ROW;
+}

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+#include "executions.h"
+
+#include <stdlib.h>
+
+#include "ifunc.h"
+#include "src/ask/verbs/cells.h"
+#include "src/ask/grammar/question.h"
+#include "src/ask/grammar/state.h"
+#include "src/ask/verb.h"
+
+/* Look-ups in the index that take as long as a chunk that is decoded. */
+#define LOOKUPS_A_CHUNK 32u
+
+struct executions {
+	struct ts_rows rows;
+	struct ts_ask *ask;
+	const struct ts_question *qn;
+	uint32_t process;
+	struct ts_what what;   /* an indirect function that is to be resolved */
+	uint64_t first, last;  /* addresses */
+	uint64_t from, to;     /* positions that are left to look at: from <= k < to */
+	unsigned n_lookups;
+	struct ts_judged judged;
+	uint64_t pos;          /* the hit that is being judged; TS_NO_POS: none is */
+	bool is_dense;         /* the last two hits were near each other */
+};
+
+static const struct ts_column columns[] = {
+	{ .name = "position", .type = TS_COLUMN_NUMBER }, { .name = "thread", .type = TS_COLUMN_NUMBER },
+	{ .name = "pc", .type = TS_COLUMN_ADDR },	  { .name = "function", .type = TS_COLUMN_TEXT },
+	{ .name = "caller", .type = TS_COLUMN_ADDR },
+};
+
+static bool put_row(const struct executions *x, uint64_t pos, struct ts_row *row, struct ts_error *err)
+{
+	uint32_t thread = ts_query_thread(x->ask->q, pos);
+	uint64_t pc;
+	bool has_pc;
+
+	if (x->rows.is_counting)
+		return true;
+	if (!ts_query_pc(x->ask->q, pos, thread, &pc, &has_pc, err))
+		return false;
+	ts_row_number(row, 0, pos);
+	ts_cell_thread(row, 1, x->ask, thread);
+	ts_row_addr(row, 2, pc);
+	ts_cell_function(row, 3, x->ask, pc);
+	ts_cell_caller(row, 4, x->ask, pos);
+	return true;
+}
+
+/*
+ * After a hit so many steps are looked at before the index is asked again: of a wide range most steps are
+ * hits.
+ */
+#define NEAR_STEPS 16u
+
+/*
+ * The nearest hit among the next few steps; TS_NO_POS: none of them is one, or the index is to be asked
+ * anyway.
+ */
+static uint64_t find_near(const struct executions *x)
+{
+	const struct ts_query *q = x->ask->q;
+	uint64_t n = x->to - x->from < NEAR_STEPS ? x->to - x->from : NEAR_STEPS;
+	const struct ts_steps *batch;
+	struct ts_error ignored;
+
+	ts_error_reset(&ignored);
+	for (uint64_t i = 0; x->is_dense && i < n; i++) {
+		uint64_t pos = x->rows.is_reverse ? x->to - 1 - i : x->from + i;
+		const struct ts_step *s = ts_query_step(x->ask->q, pos, &batch, &ignored);
+
+		if (!s)
+			return TS_NO_POS;
+		if (s->pc != TS_NO_PC && s->pc >= x->first && s->pc <= x->last &&
+		    ts_query_process(q, s->thread) == x->process)
+			return pos;
+	}
+	return TS_NO_POS;
+}
+
+/* The next position in the direction of the cursor, TS_NO_POS after the last. */
+static uint64_t find(struct executions *x)
+{
+	uint64_t pos, from = x->from, to = x->to;
+
+	if (x->from >= x->to)
+		return TS_NO_POS;
+	pos = find_near(x);
+	if (pos != TS_NO_POS) {
+		*(x->rows.is_reverse ? &x->to : &x->from) = x->rows.is_reverse ? pos : pos + 1;
+		x->rows.at = pos;
+		return pos;
+	}
+	if (!x->rows.is_reverse) {
+		pos = ts_query_next_execution(x->ask->q, x->process, x->first, x->last, x->from);
+		if (pos >= x->to)
+			return TS_NO_POS;
+		x->from = pos + 1;
+	} else {
+		pos = ts_query_prev_execution(x->ask->q, x->process, x->first, x->last, x->to - 1);
+		if (pos == TS_NO_POS || pos < x->from)
+			return TS_NO_POS;
+		x->to = pos;
+	}
+	x->is_dense = x->rows.is_reverse ? to - pos <= NEAR_STEPS : pos - from < NEAR_STEPS;
+	x->rows.at = pos;
+	return pos;
+}
+
+/* The executions of an indirect function are those of the function that runs. */
+static enum ts_got resolve(struct executions *x, struct ts_budget *budget, struct ts_error *err)
+{
+	enum ts_got got = ts_ifunc_resolve(x->ask, &x->what, x->rows.note, budget, err);
+
+	if (got == TS_GOT_PENDING || got == TS_GOT_FAIL)
+		return got;
+	x->what.is_indirect = false;
+	x->first = x->last = x->what.addr;
+	return TS_GOT_ROW;
+}
+
+static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
+			struct ts_error *err)
+{
+	struct executions *x = (struct executions *)rows;
+	bool needs_calls = !rows->is_counting || x->qn->cond.has_addresses, holds = true;
+	enum ts_got got = x->what.is_indirect ? resolve(x, budget, err) : TS_GOT_ROW;
+
+	if (got != TS_GOT_ROW)
+		return got;
+	got = needs_calls ? ts_ask_need_calls(x->ask, budget, err) : TS_GOT_ROW;
+
+	while (got == TS_GOT_ROW) {
+		uint64_t pos;
+
+		if (x->n_lookups++ % LOOKUPS_A_CHUNK == 0 && !ts_budget_take(budget)) {
+			x->n_lookups = 0;
+			return TS_GOT_PENDING;
+		}
+		if (x->pos == TS_NO_POS)
+			x->pos = find(x);
+		if (x->pos == TS_NO_POS)
+			return TS_GOT_END;
+		pos = x->pos;
+		if (x->qn->thread != TS_NO_THREAD && x->qn->thread != ts_query_thread(x->ask->q, pos)) {
+			x->pos = TS_NO_POS;
+			continue;
+		}
+		if (x->qn->cond.n)
+			got = ts_state_holds(x->ask, &x->qn->cond, pos, ts_query_thread(x->ask->q, pos),
+					     &x->judged, &holds, budget, err);
+		if (got != TS_GOT_ROW)
+			return got;
+		x->pos = TS_NO_POS;
+		if (holds)
+			return put_row(x, pos, row, err) ? TS_GOT_ROW : TS_GOT_FAIL;
+	}
+	return got;
+}
+
+static void close_executions(struct ts_rows *rows)
+{
+	free(rows);
+}
+
+static const struct ts_rows_ops ops = { .next = next, .close = close_executions };
+
+static struct ts_rows *open_executions(struct ts_ask *ask, const struct ts_question *qn, bool is_reverse,
+				       struct ts_error *err)
+{
+	struct executions *x = calloc(1, sizeof(*x));
+
+	if (!x) {
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
+		return NULL;
+	}
+	x->rows = (struct ts_rows){ .ops = &ops, .is_reverse = is_reverse, .go = TS_NO_POS };
+	x->ask = ask;
+	x->qn = qn;
+	x->process = ts_ask_process(ask, qn);
+	x->what = qn->what;
+	x->first = qn->what.addr;
+	x->last = qn->what.is_function ? qn->what.addr : qn->what.last;
+	x->pos = TS_NO_POS;
+	x->from = qn->from;
+	x->to = qn->to < ask->n_steps ? qn->to : ask->n_steps;
+	return &x->rows;
+}
+
+const struct ts_verb ts_verb_executions = {
+	.name = "executions",
+	.synopsis = "WHAT",
+	.help = "List every execution of an instruction or of those in a range.",
+	.example = "executions 0x401000 first 10",
+	.columns = columns,
+	.n_columns = sizeof(columns) / sizeof(columns[0]),
+	.operand = TS_OPERAND_MEMORY,
+	.takes = TS_TAKES_RANGE | TS_TAKES_STATE | TS_TAKES_THREAD | TS_TAKES_BOUND | TS_TAKES_AT,
+	.is_reversible = true,
+	.is_counted = true,
+	.open = open_executions,
+};

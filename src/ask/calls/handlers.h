@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Handlers of signals: where they begin and end, and which one is active at a position.
+ */
+#ifndef TS_ASK_HANDLERS_H
+#define TS_ASK_HANDLERS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "src/ask/verb.h"
+
+struct ts_handler {
+	uint64_t pos; /* the step after which the signal came; the handler begins at pos + 1 */
+	uint64_t end; /* the position at which sigreturn has brought the registers back; TS_NO_POS: none did */
+};
+
+/*
+ * Does a handler of a signal begin after step @pos of @thread?  *handler then has it.
+ *
+ * Returns false if none does, or the trace cannot be read: *err tells.
+ */
+bool ts_handler_after(const struct ts_ask *ask, uint32_t thread, uint64_t pos, struct ts_handler *handler,
+		      struct ts_error *err);
+
+/* The innermost handler that @thread is in at @pos.  Returns false if it is in none, or as above. */
+bool ts_handler_at(const struct ts_ask *ask, uint32_t thread, uint64_t pos, struct ts_handler *handler,
+		   struct ts_error *err);
+
+#endif

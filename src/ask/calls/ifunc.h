@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Indirect functions (STT_GNU_IFUNC): the symbol's address is that of a resolver, which returns the address of the
+ * function that runs under this name (ELF's gABI supplement; glibc's sysdeps/generic/ifunc-init.h).
+ */
+#ifndef TS_ASK_IFUNC_H
+#define TS_ASK_IFUNC_H
+
+#include <stdint.h>
+
+#include "src/ask/grammar/what.h"
+#include "src/ask/verb.h"
+
+/*
+ * Make *what, a symbol of a function, that of the function which runs, if it is an indirect one; @note gets a sentence
+ * about it.
+ *
+ * Returns TS_GOT_ROW when that is done, TS_GOT_END if the recording does not show what the resolver returned (*what is
+ * as it was), TS_GOT_PENDING if the calls are still to be found, TS_GOT_FAIL if the trace cannot be read.
+ */
+enum ts_got ts_ifunc_resolve(struct ts_ask *ask, struct ts_what *what, char note[200], struct ts_budget *budget,
+			     struct ts_error *err);
+
+#endif

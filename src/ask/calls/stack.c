@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+#include "stack.h"
+
+#include <stdlib.h>
+
+#include "src/ask/verbs/cells.h"
+#include "handlers.h"
+#include "src/query/call_list.h"
+#include "src/ask/grammar/question.h"
+#include "src/ask/grammar/state.h"
+#include "src/ask/verb.h"
+
+#define FRAMES_A_CHUNK 64u
+
+struct stack {
+	struct ts_rows rows;
+	struct ts_ask *ask;
+	const struct ts_question *qn;
+	uint32_t thread;
+	uint64_t depth; /* of the next row */
+	bool has_call;  /* the next row is this call ... */
+	struct ts_call call;
+	bool has_handler; /* ... or this handler of a signal, if it began later */
+	struct ts_handler handler;
+	bool is_interrupted; /* the next row is what the handler interrupted */
+};
+
+static const struct ts_column columns[] = {
+	{ .name = "depth", .type = TS_COLUMN_NUMBER },
+	{ .name = "position", .type = TS_COLUMN_NUMBER },
+	{ .name = "pc", .type = TS_COLUMN_ADDR },
+	{ .name = "function", .type = TS_COLUMN_TEXT },
+};
+
+static void put_row(struct stack *x, uint64_t pos, uint64_t pc, bool has_pc, struct ts_row *row)
+{
+	ts_row_number(row, 0, x->depth++);
+	ts_row_number(row, 1, pos);
+	if (has_pc) {
+		ts_row_addr(row, 2, pc);
+		ts_cell_function(row, 3, x->ask, pc);
+	}
+	x->rows.at = pos;
+}
+
+/* Is the thread in a handler of a signal at @pos?  Returns TS_GOT_ROW when that is known. */
+static enum ts_got look_for_handler(struct stack *x, uint64_t pos, struct ts_error *err)
+{
+	x->has_handler = ts_handler_at(x->ask, x->thread, pos, &x->handler, err);
+	return err->code == TS_OK ? TS_GOT_ROW : TS_GOT_FAIL;
+}
+
+/* Depth 0: the position itself. */
+static enum ts_got put_here(struct stack *x, struct ts_row *row, struct ts_error *err)
+{
+	uint64_t pc;
+	bool has_pc;
+
+	if (!ts_query_pc(x->ask->q, x->qn->at, x->thread, &pc, &has_pc, err))
+		return TS_GOT_FAIL;
+	put_row(x, x->qn->at, pc, has_pc, row);
+	x->has_call = ts_query_innermost_call(x->ask->q, x->thread, x->qn->at, &x->call);
+	return look_for_handler(x, x->qn->at, err);
+}
+
+/* What the system put between the handler and the function that it interrupted. */
+static enum ts_got put_signal(struct stack *x, struct ts_row *row)
+{
+	put_row(x, x->handler.pos, 0, false, row);
+	ts_row_text(row, 3, "signal");
+	x->is_interrupted = true;
+	return TS_GOT_ROW;
+}
+
+/*
+ * The interrupted function: where the thread went on when the handler was over; if it never was, its last instruction
+ * before the signal.
+ */
+static enum ts_got put_interrupted(struct stack *x, struct ts_row *row, struct ts_error *err)
+{
+	struct ts_query *q = x->ask->q;
+	uint64_t pos = x->handler.end == TS_NO_POS ? x->handler.pos : x->handler.end, pc;
+	bool has_pc, is_call;
+
+	if (!ts_query_pc(q, pos, x->thread, &pc, &has_pc, err))
+		return TS_GOT_FAIL;
+	put_row(x, x->handler.pos, pc, has_pc, row);
+	x->is_interrupted = false;
+	is_call = ts_query_innermost_call(q, x->thread, x->handler.pos + 1, &x->call) && x->call.pos == x->handler.pos;
+	x->has_call = is_call || ts_query_innermost_call(q, x->thread, x->handler.pos, &x->call);
+	return look_for_handler(x, x->handler.pos, err);
+}
+
+static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
+			struct ts_error *err)
+{
+	struct stack *x = (struct stack *)rows;
+
+	if (!x->depth) {
+		enum ts_got got = ts_ask_need_calls(x->ask, budget, err);
+
+		if (got != TS_GOT_ROW)
+			return got;
+		return put_here(x, row, err);
+	}
+	if (x->depth % FRAMES_A_CHUNK == 0 && !ts_budget_take(budget))
+		return TS_GOT_PENDING;
+	if (x->is_interrupted)
+		return put_interrupted(x, row, err);
+	if (x->has_handler && (!x->has_call || x->call.pos <= x->handler.pos))
+		return put_signal(x, row);
+	if (!x->has_call)
+		return TS_GOT_END;
+	put_row(x, x->call.pos, x->call.pc, true, row);
+	x->has_call = ts_query_outer_call(x->ask->q, &x->call);
+	return TS_GOT_ROW;
+}
+
+static void close_stack(struct ts_rows *rows)
+{
+	free(rows);
+}
+
+static const struct ts_rows_ops ops = { .next = next, .close = close_stack };
+
+static struct ts_rows *open_stack(struct ts_ask *ask, const struct ts_question *qn, bool is_reverse,
+				  struct ts_error *err)
+{
+	struct stack *x = calloc(1, sizeof(*x));
+
+	(void)is_reverse;
+	if (!x) {
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
+		return NULL;
+	}
+	x->rows = (struct ts_rows){ .ops = &ops, .go = TS_NO_POS };
+	x->ask = ask;
+	x->qn = qn;
+	x->thread = ts_ask_thread(ask, qn);
+	return &x->rows;
+}
+
+const struct ts_verb ts_verb_stack = {
+	.name = "stack",
+	.synopsis = "",
+	.help = "List the calls that are open here, innermost first.",
+	.example = "stack",
+	.columns = columns,
+	.n_columns = sizeof(columns) / sizeof(columns[0]),
+	.operand = TS_OPERAND_NONE,
+	.takes = TS_TAKES_BOUND | TS_TAKES_AT | TS_TAKES_THREAD,
+	.open = open_stack,
+};

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where two recordings of one program part: which steps only one of them has, and which values differ.
+ *
+ * Threads are compared with each other in the order in which they appear, whatever their interleaving.  Where
+ * the executed addresses differ, the shortest way to steps that are the same again is looked for (resync.h).
+ * What one step writes and the other does not is compared with what stands there.
+ */
+#ifndef TS_ASK_DIFF_H
+#define TS_ASK_DIFF_H
+
+#include <stdbool.h>
+
+#include "src/ask/verb.h"
+
+/* What rows of a difference have, for ts_answer_of_rows(); it is not in the table of verbs. */
+extern const struct ts_verb ts_verb_diff;
+
+/*
+ * A cursor over the differences of @a and @b (borrowed, complete), ascending by position.  @is_rebased: what
+ * belongs together may lie at other addresses in @b (rebase.h); values that are addresses there are the same,
+ * too.
+ *
+ * Returns NULL if they are of different processors (TS_EUSAGE), if a trace cannot be read, or if memory is
+ * exhausted (TS_ENOMEM).
+ */
+struct ts_rows *ts_diff_open(struct ts_query *a, struct ts_query *b, bool is_rebased, struct ts_error *err);
+
+#endif

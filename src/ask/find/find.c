@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One pass over the steps, from the first position that matters.  Where the value stands at position 0 is
+ * found in all memory that may be known; from then on only what a step touches can begin or end a match.  Of
+ * most values the index tells in which chunks none can begin; they are passed over unless they change a match
+ * that stands.  In the others a sieve passes over most accesses.  What is left is compared with the part of
+ * the value that it overlaps; what agrees, or ends a match, is then looked at in the sieve's mirror of
+ * memory, or as the state has it where the mirror could not follow.
+ *
+ * A row is told when no other can come before it and its end is known, which is looked for ahead of the pass.
+ * What a range of memory has too many of is not kept: it is found again when its rows are told.
+ */
+#include "find.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/ask/verbs/cells.h"
+#include "find_parts.h"
+#include "src/base/give_back.h"
+#include "src/query/values.h"
+#include "src/ask/grammar/question.h"
+#include "src/ask/grammar/state.h"
+
+/* So many chunks are passed over at the cost of one that is decoded. */
+#define PASSED_A_CHUNK 2048u
+
+/*
+ * Before the sketches are made so many steps are looked at without them, for what comes early (64 chunks), if
+ * there are more; then, while they are being made, with one part in so many of the work.
+ */
+#define PLAIN_STEPS (TS_CHUNK_STEPS * TS_CHUNK_STEPS / 16)
+#define PLAIN_SHARE 4u
+
+/* -------------------------------------------------------------------------------------------- the cursor */
+
+bool ts_find_has_budget(struct ts_find *f, struct ts_budget *budget)
+{
+	f->n_looks += f->sieve.mirror.n_loads;
+	f->sieve.mirror.n_loads = 0;
+	while (f->n_looks >= TS_FIND_LOOKS_A_CHUNK && ts_budget_take(budget))
+		f->n_looks -= TS_FIND_LOOKS_A_CHUNK;
+	return f->n_looks < TS_FIND_LOOKS_A_CHUNK;
+}
+
+/* Look at the steps up to the end of their chunk.  Returns TS_GOT_END if there are more. */
+static enum ts_got scan_chunk(struct ts_find *f, struct ts_budget *budget, struct ts_error *err)
+{
+	const struct ts_steps *batch;
+	uint64_t end = (f->pos / TS_CHUNK_STEPS + 1) * TS_CHUNK_STEPS;
+
+	if (!ts_ask_step(f->ask, f->pos, &batch, err))
+		return TS_GOT_FAIL;
+	end = end < f->ask->n_steps ? end : f->ask->n_steps;
+	for (; f->pos < end && !f->n_ranges; f->pos++) {
+		bool may;
+
+		if (!ts_find_has_budget(f, budget))
+			return TS_GOT_PENDING;
+		if (!ts_find_pass_step(f, batch, f->pos, &may, err) ||
+		    (may && !ts_find_look_at_step(f, f->pos, err)))
+			return TS_GOT_FAIL;
+	}
+	return TS_GOT_END;
+}
+
+/*
+ * The first chunk >= @chunk that changes a match; no matter which one while the budget is used up.
+ */
+static uint64_t next_end(struct ts_find *f, uint64_t chunk)
+{
+	while (f->waits.n && f->waits.items[0].chunk <= chunk && f->n_looks < TS_FIND_LOOKS_A_CHUNK) {
+		struct ts_wait w = ts_waits_take(&f->waits);
+		const struct ts_match *m = &f->matches.items[w.item];
+		uint64_t last = m->addr + (f->qn->value.len - 1), next, replaced;
+
+		if (m->end != TS_NO_POS)
+			continue;
+		next = ts_query_next_access(f->ask->q, TS_ACCESS_CHANGE, f->process, m->addr, last, chunk);
+		replaced =
+			ts_query_next_access(f->ask->q, TS_ACCESS_REPLACE, f->process, m->addr, last, chunk);
+		next = next < replaced ? next : replaced;
+		f->n_looks += w.item % TS_FIND_WAITS_A_LOOK == 0;
+		if (next == chunk) {
+			f->is_failed |= !ts_waits_add(&f->waits, 0, w.item);
+			return chunk;
+		}
+		if (next != TS_NO_CHUNK)
+			f->is_failed |= !ts_waits_add(&f->waits, next, w.item);
+	}
+	return f->waits.n ? f->waits.items[0].chunk : TS_NO_CHUNK;
+}
+
+/* Pass over chunks in which no match begins or ends.  Returns false if there are still more. */
+static bool pass_over(struct ts_find *f)
+{
+	uint64_t chunk = f->pos / TS_CHUNK_STEPS, end = (f->ask->n_steps - 1) / TS_CHUNK_STEPS + 1;
+	uint64_t next = next_end(f, chunk);
+
+	if (f->pos % TS_CHUNK_STEPS || next <= chunk)
+		return true;
+	end = end - chunk < PASSED_A_CHUNK ? end : chunk + PASSED_A_CHUNK;
+	next = ts_query_next_begin(f->ask->q, f->probe, chunk, next < end ? next : end);
+	if (next == chunk)
+		return true;
+	ts_mirror_forget(&f->sieve.mirror, 0, UINT64_MAX);
+	f->pos = next * TS_CHUNK_STEPS < f->ask->n_steps ? next * TS_CHUNK_STEPS : f->ask->n_steps;
+	return false;
+}
+
+/* Is so much of the recording to be looked at that sketches of all of it are worth a pass? */
+static bool is_worth_a_pass(const struct ts_find *f)
+{
+	uint64_t end = f->qn->to < f->ask->n_steps ? f->qn->to : f->ask->n_steps;
+
+	return end > f->start && end - f->start >= f->ask->n_steps / 2;
+}
+
+/*
+ * The first question that looks at all of a recording makes the sketches, for all later ones.  Until they are
+ * there a part of the budget is left for the scan, which finds what comes early.  Returns false if the trace
+ * cannot be read.
+ */
+static bool need_sketches(struct ts_find *f, struct ts_budget *budget, struct ts_error *err)
+{
+	struct ts_query *q = f->ask->q;
+	enum ts_need need = TS_NEED_DONE;
+	uint32_t share = 0;
+
+	if (f->is_sketched ||
+	    (f->pos - f->start < PLAIN_STEPS && f->ask->n_steps > PLAIN_STEPS && !ts_query_has_values(q)))
+		return true;
+	if (f->probe && (!ts_query_is_complete(q) || (!is_worth_a_pass(f) && !ts_query_has_values(q)))) {
+		ts_query_probe_free(f->probe);
+		f->probe = NULL;
+	}
+	if (f->probe && budget->left) {
+		share = budget->left - (budget->left + f->n_turns++ % PLAIN_SHARE) / PLAIN_SHARE;
+		need = ts_query_need_values(q, (uint64_t)share * TS_CHUNK_STEPS, err);
+	}
+	f->is_sketched = need == TS_NEED_DONE && (budget->left || !f->probe);
+	f->rows.n_prepared = need == TS_NEED_MORE ? ts_query_n_values_read(q) : 0;
+	budget->left -= need == TS_NEED_MORE ? share : 0;
+	return need != TS_NEED_FAILED;
+}
+
+/* All steps have been looked at. */
+static enum ts_got end_scan(struct ts_find *f, struct ts_error *err)
+{
+	if (f->is_failed) {
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for all places of a value");
+		return TS_GOT_FAIL;
+	}
+	f->is_over = true;
+	return TS_GOT_END;
+}
+
+/* Go on: with a page, a chunk, or some that are passed over.  Returns TS_GOT_END if that is done. */
+static enum ts_got scan(struct ts_find *f, struct ts_budget *budget, struct ts_error *err)
+{
+	enum ts_got got = TS_GOT_END;
+
+	if (f->n_ranges) {
+		if (!ts_find_look_at_ranges(f, budget, err))
+			return TS_GOT_FAIL;
+		return f->n_ranges ? TS_GOT_PENDING : TS_GOT_END;
+	}
+	if (!need_sketches(f, budget, err))
+		return TS_GOT_FAIL;
+	if (f->pos >= f->ask->n_steps || (f->pos >= f->qn->to && !f->matches.standing.n))
+		return end_scan(f, err);
+	/* looks are paid for first: with a budget of one a chunk is never begun without room for a step */
+	if (!ts_find_has_budget(f, budget) || !ts_budget_take(budget))
+		return TS_GOT_PENDING;
+	f->ends.credit += TS_FIND_LOOKS_A_CHUNK / 4;
+	if (!f->probe || !f->is_sketched || pass_over(f))
+		got = scan_chunk(f, budget, err);
+	return got;
+}
+
+/* -------------------------------------------------------------------------------------------------- rows */
+
+static void put_row(const struct ts_find *f, const struct ts_match *m, uint64_t end, struct ts_row *row)
+{
+	static const char *const kinds[] = { [TS_MATCH_START] = "start",
+					     [TS_MATCH_WRITE] = "write",
+					     [TS_MATCH_MAP] = "map",
+					     [TS_MATCH_UNEXPLAINED] = "unexplained" };
+
+	ts_row_number(row, 0, m->begin);
+	if (end != TS_NO_POS)
+		ts_row_number(row, 1, end);
+	ts_row_addr(row, 2, m->addr);
+	ts_row_number(row, 3, f->qn->value.len);
+	ts_row_text(row, 4, kinds[m->kind]);
+	if (m->kind == TS_MATCH_START)
+		return;
+	ts_row_number(row, 5, m->begin - 1);
+	ts_cell_thread(row, 6, f->ask, m->thread);
+	ts_row_pc(row, 7, m->pc);
+	ts_cell_function(row, 8, f->ask, m->pc);
+}
+
+/* The next row: of a match that is kept, of one that was found again, or of one that is both. */
+struct candidate {
+	const struct ts_match *kept, *again; /* NULL: not this one */
+};
+
+/* Does the match that is kept come before those of the rest? */
+static bool is_before(const struct ts_find *f, const struct ts_match *kept, const struct ts_find_rest *r)
+{
+	uint64_t first = r->is_over ? 0 : r->first;
+
+	if (f->at_again < f->n_again)
+		first = f->again[f->at_again].addr;
+	return kept->begin < r->pos || (kept->begin == r->pos && kept->addr < first);
+}
+
+/*
+ * The match that is the next row, if it is known yet that none comes before it.  Returns TS_GOT_END if it is
+ * not.
+ */
+static enum ts_got next_match(struct ts_find *f, struct candidate *c, struct ts_budget *budget,
+			      struct ts_error *err)
+{
+	uint64_t settled = f->pos < f->qn->to && !f->is_over ? f->pos : f->qn->to;
+	const struct ts_find_rest *r;
+	enum ts_got got;
+
+	*c = (struct candidate){ NULL, NULL };
+	if (!ts_matches_next(&f->matches, f->qn->from, settled, &c->kept)) {
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for all places of a value");
+		return TS_GOT_FAIL;
+	}
+	while ((r = ts_find_rest(f)) && !(c->kept && is_before(f, c->kept, r))) {
+		if (r->pos ? r->pos >= settled : f->n_ranges) {
+			c->kept = NULL;
+			return TS_GOT_END;
+		}
+		got = ts_find_some_again(f, budget, err);
+		if (got == TS_GOT_END)
+			continue;
+		if (got != TS_GOT_ROW)
+			return got;
+		if (c->kept && is_before(f, c->kept, r))
+			break;
+		c->again = &f->again[f->at_again];
+		if (c->kept && (c->kept->begin != r->pos || c->kept->addr != c->again->addr))
+			c->kept = NULL;
+		return TS_GOT_ROW;
+	}
+	return c->kept ? TS_GOT_ROW : TS_GOT_END;
+}
+
+/* The end of the match, if it is known, or is found before the scan comes to it.  Else *is_found is false. */
+static enum ts_got find_end(struct ts_find *f, const struct candidate *c, uint64_t *end, bool *is_found,
+			    struct ts_budget *budget, struct ts_error *err)
+{
+	const struct ts_match *m = c->kept ? c->kept : c->again;
+	uint64_t pos = m->begin;
+
+	/* what the step before did is not known yet if ranges have to be looked through */
+	if (c->kept && f->pos > m->begin)
+		pos = f->pos - (f->n_ranges > 0);
+	*end = m->end;
+	*is_found = m->end != TS_NO_POS || (c->kept && f->is_over);
+	while (!*is_found && (f->ends.credit > 0 || f->is_over)) {
+		if (!ts_find_has_budget(f, budget))
+			return TS_GOT_PENDING;
+		if (!ts_ends_look(&f->ends, m->addr, pos, end, is_found, err))
+			return TS_GOT_FAIL;
+		f->n_looks += f->ends.n_looks;
+		f->ends.n_looks = 0;
+	}
+	return TS_GOT_END;
+}
+
+/* The row of the match, if it is known when it ends.  Returns TS_GOT_END if it is not. */
+static enum ts_got take_match(struct ts_find *f, const struct candidate *c, struct ts_row *row,
+			      struct ts_budget *budget, struct ts_error *err)
+{
+	uint64_t end;
+	bool is_found;
+	enum ts_got got = find_end(f, c, &end, &is_found, budget, err);
+
+	if (got != TS_GOT_END || !is_found)
+		return got;
+	put_row(f, c->kept ? c->kept : c->again, end, row);
+	if (c->kept)
+		ts_matches_pass(&f->matches);
+	f->at_again += c->again != NULL;
+	return TS_GOT_ROW;
+}
+
+/* Up to where all has been found, and what of that is not told yet: before the scan goes on. */
+static void note_waiting(struct ts_find *f, const struct candidate *c)
+{
+	const struct ts_find_rest *r = ts_find_rest(f);
+
+	f->rows.at = f->pos;
+	f->rows.is_waiting = c->kept || r;
+	f->rows.waits_at = r && (!c->kept || r->pos < c->kept->begin) ? r->pos : c->kept ? c->kept->begin : 0;
+}
+
+static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
+			struct ts_error *err)
+{
+	struct ts_find *f = (struct ts_find *)rows;
+
+	for (;;) {
+		struct candidate c;
+		enum ts_got got = next_match(f, &c, budget, err);
+
+		note_waiting(f, &c);
+		if (got == TS_GOT_ROW)
+			got = take_match(f, &c, row, budget, err);
+		else if (got != TS_GOT_END || f->is_over)
+			return got;
+		if (got == TS_GOT_END)
+			got = scan(f, budget, err);
+		if (got != TS_GOT_END)
+			return got;
+	}
+}
+
+static bool leave_some(struct ts_rows *rows)
+{
+	struct ts_find *f = (struct ts_find *)rows;
+	void *pages = f->pages;
+	bool has_more = ts_matches_give_back_some(&f->matches) || ts_waits_give_back_some(&f->waits) ||
+			ts_give_back_items(&pages, &f->n_pages, sizeof(*f->pages));
+
+	f->pages = pages;
+	return has_more;
+}
+
+static void close_find(struct ts_rows *rows)
+{
+	struct ts_find *f = (struct ts_find *)rows;
+
+	ts_matches_fini(&f->matches);
+	free(f->pages);
+	free(f->ranges);
+	free(f->rests);
+	free(f->again);
+	ts_sieve_fini(&f->sieve);
+	ts_query_probe_free(f->probe);
+	ts_waits_fini(&f->waits);
+	free(f);
+}
+
+static const struct ts_rows_ops ops = { .next = next, .leave_some = leave_some, .close = close_find };
+
+static struct ts_rows *open_find(struct ts_ask *ask, const struct ts_question *qn, bool is_reverse,
+				 struct ts_error *err)
+{
+	struct ts_find *f = calloc(1, sizeof(*f));
+
+	if (!f) {
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
+		return NULL;
+	}
+	(void)is_reverse;
+	f->rows = (struct ts_rows){ .ops = &ops, .go = TS_NO_POS };
+	f->ask = ask;
+	f->qn = qn;
+	f->process = ts_ask_process(ask, qn);
+	f->first = qn->has_memory ? qn->memory_first : 0;
+	f->last = qn->has_memory ? qn->memory_last : ts_arch_addr_mask(ts_query_regset(ask->q)->arch);
+	f->start = f->pos = qn->from ? qn->from - 1 : 0;
+	f->rare = ts_find_rare(&qn->value);
+	f->probe = ts_query_probe_new(qn->value.bytes, qn->value.mask, qn->value.len);
+	if (ts_query_facts(ask->q)->is_physical)
+		snprintf(f->rows.note, sizeof(f->rows.note), "addresses are physical");
+	f->busy_pos = TS_NO_POS;
+	f->matches.len = qn->value.len;
+	ts_ends_init(&f->ends, ask, &qn->value, f->process);
+	if (ts_sieve_init(&f->sieve, ask->q, &qn->value, f->process, err) &&
+	    (qn->from || ts_find_add_range(f, f->first, f->last, false, err)))
+		return &f->rows;
+	close_find(&f->rows);
+	return NULL;
+}
+
+static const struct ts_column columns[] = {
+	{ .name = "begin", .type = TS_COLUMN_NUMBER },  { .name = "end", .type = TS_COLUMN_NUMBER },
+	{ .name = "address", .type = TS_COLUMN_ADDR },  { .name = "length", .type = TS_COLUMN_NUMBER },
+	{ .name = "kind", .type = TS_COLUMN_TEXT },     { .name = "position", .type = TS_COLUMN_NUMBER },
+	{ .name = "thread", .type = TS_COLUMN_NUMBER }, { .name = "pc", .type = TS_COLUMN_ADDR },
+	{ .name = "function", .type = TS_COLUMN_TEXT },
+};
+
+const struct ts_verb ts_verb_find_value = {
+	.name = "find",
+	.synopsis = "VALUE [in memory ADDR:END]",
+	.help = "List where in memory a value stands, from when to when, and who put it there.",
+	.example = "find \"text\" first 10",
+	.columns = columns,
+	.n_columns = sizeof(columns) / sizeof(columns[0]),
+	.operand = TS_OPERAND_VALUE,
+	.takes = TS_TAKES_RANGE | TS_TAKES_BOUND | TS_TAKES_AT | TS_TAKES_MEMORY | TS_TAKES_THREAD,
+	.open = open_find,
+};

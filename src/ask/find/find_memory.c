@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where the value stands in ranges of memory: at the start, and where a step maps or unmaps.
+ */
+#include "find_parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/vec.h"
+#include "src/query/scan.h"
+#include "src/ask/grammar/question.h"
+#include "src/ask/grammar/state.h"
+
+/* Pages that are looked through at once. */
+#define MAX_ADJOINING 16u
+
+#define PAGE_LEN (UINT64_C(1) << TS_SCAN_PAGE_BITS)
+
+/* Addresses that are asked about together: do many chunks change them? */
+#define LINE 16u
+
+/* What the step did to the bytes at @addr. */
+static enum ts_match_kind kind_of(const struct ts_find *f, const struct ts_steps *batch,
+				  const struct ts_step *s, uint64_t addr)
+{
+	enum ts_match_kind kind = TS_MATCH_UNEXPLAINED;
+	uint32_t thread = s->thread;
+
+	for (uint32_t i = 0; i < s->n_effects; i++) {
+		const struct ts_effect *e = &batch->effects[s->first + i];
+
+		if (e->kind == TS_FX_THREAD)
+			thread = e->item;
+		if (e->kind < TS_FX_WRITE || e->kind > TS_FX_UNMAP || !e->len ||
+		    e->addr > addr + (f->qn->value.len - 1) || e->addr + (e->len - 1) < addr ||
+		    ts_query_process(f->ask->q, thread) != f->process)
+			continue;
+		if (e->kind == TS_FX_WRITE && !e->is_inferred)
+			return TS_MATCH_WRITE;
+		if (e->kind != TS_FX_READ && e->kind != TS_FX_WRITE)
+			kind = TS_MATCH_MAP;
+	}
+	return kind;
+}
+
+bool ts_find_set_step(struct ts_find *f, struct ts_match *m, struct ts_error *err)
+{
+	const struct ts_steps *batch;
+	const struct ts_step *s = ts_ask_step(f->ask, m->begin - 1, &batch, err);
+
+	if (!s)
+		return false;
+	m->kind = kind_of(f, batch, s, m->addr);
+	m->thread = s->thread;
+	m->pc = s->pc;
+	return true;
+}
+
+static bool begin_match(struct ts_find *f, uint64_t addr, uint64_t pos, struct ts_error *err)
+{
+	struct ts_match m = { .addr = addr, .begin = pos, .end = TS_NO_POS };
+	size_t n = f->matches.n;
+
+	/* a match that begins before the range of the question is not a row */
+	if (pos && pos >= f->qn->from && !ts_find_set_step(f, &m, err))
+		return false;
+	f->n_looks += n % 32 == 0;
+	return (ts_matches_begin(&f->matches, &m) &&
+		(!f->probe || ts_waits_add(&f->waits, 0, (uint32_t)n))) ||
+	       ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for all places of a value");
+}
+
+/* ------------------------------------------------------------------------------------------- looking */
+
+/* Does the value stand at @addr at @pos? */
+static bool stands_at(struct ts_find *f, uint64_t addr, uint64_t pos, bool *stands, struct ts_error *err)
+{
+	const struct ts_value *v = &f->qn->value;
+	uint8_t data[TS_MAX_VALUE], known[TS_MAX_VALUE];
+
+	f->n_looks++;
+	if (!ts_query_mem(f->ask->q, pos, f->process, addr, v->len, data, known, err))
+		return false;
+	*stands = ts_value_is(v, data, known);
+	return true;
+}
+
+/*
+ * The value stands at @addr at @pos, which was not known before: since when?  What stood when looking began
+ * is not searched for if it is not asked for, and then it turns up here; so does what was not kept.
+ */
+static bool note_match(struct ts_find *f, uint64_t addr, uint64_t pos, struct ts_error *err)
+{
+	bool stood = f->qn->from || f->n_rests;
+
+	if (stood && pos > f->start && !stands_at(f, addr, pos - 1, &stood, err))
+		return false;
+	return (stood && !f->qn->from) || begin_match(f, addr, stood ? f->start : pos, err);
+}
+
+bool ts_find_note(struct ts_find *f, uint64_t addr, uint64_t pos, bool stands, struct ts_error *err)
+{
+	bool stood = ts_matches_stands(&f->matches, addr);
+
+	if (stands && !stood)
+		return note_match(f, addr, pos, err);
+	if (!stands && stood)
+		ts_matches_end(&f->matches, addr, pos);
+	return true;
+}
+
+static bool look(struct ts_find *f, uint64_t addr, uint64_t pos, struct ts_error *err)
+{
+	bool stands;
+
+	return stands_at(f, addr, pos, &stands, err) && ts_find_note(f, addr, pos, stands, err);
+}
+
+uint32_t ts_find_rare(const struct ts_value *v)
+{
+	uint32_t best = 0;
+
+	for (uint32_t i = 0; i < v->len; i++) {
+		if (v->mask[i] && (!v->mask[best] || !v->bytes[best]))
+			best = i;
+	}
+	return best;
+}
+
+size_t ts_find_skip_to(const struct ts_find *f, const uint8_t *data, size_t i, size_t n)
+{
+	const struct ts_value *v = &f->qn->value;
+	const uint8_t *p;
+
+	if (i >= n || !v->mask[f->rare] || n - i <= f->rare)
+		return i;
+	p = memchr(data + i + f->rare, v->bytes[f->rare], n - i - f->rare);
+	return p ? (size_t)(p - data) - f->rare : n;
+}
+
+/* A range of memory as it was at the position before, read when it is needed. */
+struct before {
+	uint8_t *data; /* owned; NULL: it has not been read; then known flags */
+	size_t len;
+};
+
+/* As note_match(), of ordinal @i of a range that begins at @first. */
+static bool note_in_range(struct ts_find *f, struct before *b, uint64_t first, size_t i, uint64_t pos,
+			  struct ts_error *err)
+{
+	bool stood = f->qn->from || (f->n_rests && pos > f->start);
+
+	if (stood && pos > f->start && !b->data) {
+		b->data = malloc(2 * b->len);
+		if (!b->data)
+			return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a search");
+		if (!ts_query_mem(f->ask->q, pos - 1, f->process, first, b->len, b->data, b->data + b->len,
+				  err))
+			return false;
+	}
+	if (b->data)
+		stood = ts_value_is(&f->qn->value, b->data + i, b->data + b->len + i);
+	return (stood && !f->qn->from) || begin_match(f, first + i, stood ? f->start : pos, err);
+}
+
+/* Do several chunks from @pos on change what the value would be made of at @addr, or near to it? */
+static bool is_busy(struct ts_find *f, uint64_t addr, uint64_t pos)
+{
+	uint64_t line = addr / LINE * LINE, last = line + (LINE - 1) + (f->qn->value.len - 1), chunk;
+
+	if (f->busy_pos == pos && f->busy_line == line)
+		return f->is_busy;
+	f->n_looks += line / LINE % TS_FIND_WAITS_A_LOOK == 0;
+	f->busy_pos = pos;
+	f->busy_line = line;
+	chunk = ts_query_next_access(f->ask->q, TS_ACCESS_CHANGE, f->process, line,
+				     last > line ? last : UINT64_MAX, pos / TS_CHUNK_STEPS);
+	f->is_busy = chunk != TS_NO_CHUNK &&
+		     ts_query_next_access(f->ask->q, TS_ACCESS_CHANGE, f->process, line,
+					  last > line ? last : UINT64_MAX, chunk + 1) != TS_NO_CHUNK;
+	return f->is_busy;
+}
+
+/* Is a match kept that is found at @addr at @pos in a range of memory? */
+static bool is_kept(struct ts_find *f, uint64_t addr, uint64_t pos)
+{
+	size_t n = f->matches.standing.n;
+
+	if (n < TS_FIND_KEPT && !ts_find_has_left(f, pos))
+		return true;
+	return n < TS_FIND_MAX_KEPT && is_busy(f, addr, pos);
+}
+
+/* Look through [first, last] of memory at @pos for what begins there; it is known to be within one block. */
+static bool look_through(struct ts_find *f, uint64_t first, uint64_t last, uint64_t pos, struct ts_error *err)
+{
+	const struct ts_value *v = &f->qn->value;
+	uint64_t room = f->last - last;
+	size_t n = (size_t)(last - first) + 1, len = n + (room < v->len - 1 ? (size_t)room : v->len - 1);
+	uint8_t *data = malloc(2 * len);
+	struct before before = { NULL, len };
+	bool done;
+
+	if (!data)
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a search");
+	f->n_looks += len / 512;
+	done = ts_query_mem(f->ask->q, pos, f->process, first, len, data, data + len, err);
+	for (size_t i = 0; done && (i = ts_find_skip_to(f, data, i, len)) < n && i + v->len <= len; i++) {
+		if (!ts_value_is(v, data + i, data + len + i) || ts_matches_stands(&f->matches, first + i))
+			continue;
+		done = is_kept(f, first + i, pos) ? note_in_range(f, &before, first, i, pos, err)
+						  : ts_find_leave(f, first + i, pos, err);
+	}
+	free(before.data);
+	free(data);
+	return done;
+}
+
+/* The matches that begin in [first, last], a part of a page: do they still stand at @pos? */
+static bool look_at_matches(struct ts_find *f, uint64_t first, uint64_t last, uint64_t pos,
+			    struct ts_error *err)
+{
+	for (uint64_t i = 0; i <= last - first && f->matches.standing.n; i++) {
+		uint64_t addr = first + i;
+
+		if (!ts_matches_has_block(&f->matches, addr))
+			i += TS_MATCH_BLOCK - 1 - addr % TS_MATCH_BLOCK;
+		else if (ts_matches_stands(&f->matches, addr) && !look(f, addr, pos, err))
+			return false;
+	}
+	return true;
+}
+
+static bool list_pages(struct ts_find *f, struct ts_error *err)
+{
+	const struct ts_value *v = &f->qn->value;
+	bool is_nonzero = v->mask[f->rare] && v->bytes[f->rare];
+
+	if (!f->has_pages &&
+	    !ts_query_pages(f->ask->q, is_nonzero, f->process, f->first, f->last, &f->pages, &f->n_pages))
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
+	f->has_pages = true;
+	return true;
+}
+
+size_t ts_find_page_at(const struct ts_find *f, uint64_t addr)
+{
+	size_t lo = 0, n = f->n_pages;
+
+	while (n) {
+		bool is_before = f->pages[lo + n / 2] < addr >> TS_SCAN_PAGE_BITS;
+
+		lo += is_before ? n / 2 + 1 : 0;
+		n = is_before ? n - n / 2 - 1 : n / 2;
+	}
+	return lo;
+}
+
+struct range {
+	uint64_t first, last;
+};
+
+/* How many pages from the i-th on follow each other, up to a bound: they are looked through together. */
+static size_t n_adjoining(const struct ts_find *f, size_t i)
+{
+	size_t n = 1;
+
+	while (n < MAX_ADJOINING && i + n < f->n_pages && f->pages[i + n] == f->pages[i] + n)
+		n++;
+	return n;
+}
+
+/* The same, but for values that lie in @bare. */
+static bool look_around(struct ts_find *f, uint64_t first, uint64_t last, const struct range *bare,
+			uint64_t pos, struct ts_error *err)
+{
+	uint64_t before = f->qn->value.len - 1;
+
+	if (bare->last - bare->first < before)
+		return look_through(f, first, last, pos, err);
+	if (first < bare->first &&
+	    !look_through(f, first, last < bare->first ? last : bare->first - 1, pos, err))
+		return false;
+	if (last <= bare->last - before)
+		return true;
+	if (first <= bare->last - before)
+		first = bare->last - before + 1;
+	return look_through(f, first, last, pos, err);
+}
+
+bool ts_find_add_range(struct ts_find *f, uint64_t first, uint64_t last, bool is_bare, struct ts_error *err)
+{
+	uint64_t before = f->qn->value.len - 1;
+
+	if (!ts_vec_reserve(&f->ranges, f->n_ranges, &f->cap_ranges, 1, sizeof(*f->ranges)))
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a search");
+	f->ranges[f->n_ranges++] =
+		(struct ts_find_range){ first, last, is_bare,
+					first - f->first < before ? f->first : first - before };
+	return true;
+}
+
+/* Look through the pages of the range that come next.  *has_more: there are others. */
+static bool look_at_some(struct ts_find *f, struct ts_find_range *r, bool *has_more, struct ts_error *err)
+{
+	const struct range bare = { r->first, r->last };
+	uint64_t before = f->qn->value.len - 1, first, last;
+	size_t i = ts_find_page_at(f, r->at);
+
+	*has_more = false;
+	if (i == f->n_pages)
+		return true;
+	first = f->pages[i] << TS_SCAN_PAGE_BITS;
+	last = f->pages[i + n_adjoining(f, i) - 1] << TS_SCAN_PAGE_BITS | (PAGE_LEN - 1);
+
+	/* a value may begin before the page of which something is known */
+	first = first < before ? 0 : first - before;
+	if (first > r->last)
+		return true;
+	first = first > r->at ? first : r->at;
+	last = last < r->last ? last : r->last;
+	*has_more = last < r->last;
+	r->at = last + 1;
+	return look_at_matches(f, first, last, f->pos, err) &&
+	       (r->is_bare ? look_around(f, first, last, &bare, f->pos, err)
+			   : look_through(f, first, last, f->pos, err));
+}
+
+bool ts_find_look_at_ranges(struct ts_find *f, struct ts_budget *budget, struct ts_error *err)
+{
+	if (!list_pages(f, err))
+		return false;
+	while (f->at_range < f->n_ranges && ts_find_has_budget(f, budget)) {
+		bool has_more;
+
+		if (!look_at_some(f, &f->ranges[f->at_range], &has_more, err))
+			return false;
+		f->at_range += !has_more;
+	}
+	if (f->at_range == f->n_ranges)
+		f->n_ranges = f->at_range = 0;
+	return true;
+}

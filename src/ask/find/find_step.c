@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a step touches: where the value begins to stand, or stands no longer.
+ */
+#include "find_parts.h"
+
+#include <string.h>
+
+#include "src/query/scan.h"
+#include "src/ask/grammar/question.h"
+#include "src/ask/grammar/state.h"
+
+/* Addresses around an access that are looked at together. */
+#define WINDOW 128u
+
+/* A part of WHAT an effect touched, and its value. */
+struct touch {
+	uint64_t first, last;
+	const uint8_t *value; /* NULL: unknown */
+};
+
+/* Memory at @pos at a few addresses. */
+struct window {
+	uint64_t addr;
+	size_t len; /* 0: it has not been read */
+	uint8_t data[WINDOW + TS_MAX_VALUE], known[WINDOW + TS_MAX_VALUE];
+};
+
+/* Does the read show something else than the window has? */
+static bool contradicts(const struct window *w, const struct ts_effect *e, const uint8_t *value, uint64_t addr,
+			size_t len)
+{
+	for (uint32_t i = 0; i < e->len; i++) {
+		uint64_t at = e->addr + i - addr;
+
+		if (at < len && (!w->known[at] || w->data[at] != value[i]))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Has memory changed after the step before @pos, so that the reads of step @pos show something else?  It is so
+ * at @pos already.
+ */
+static bool is_outdated(struct ts_find *f, const struct window *w, uint64_t addr, size_t len, uint64_t pos,
+			bool *outdated, struct ts_error *err)
+{
+	const struct ts_steps *batch;
+	const struct ts_step *s;
+	bool is_mine;
+
+	*outdated = false;
+	if (pos >= ts_query_end(f->ask->q))
+		return true;
+	s = ts_ask_step(f->ask, pos, &batch, err);
+	if (!s)
+		return false;
+	is_mine = ts_query_process(f->ask->q, s->thread) == f->process;
+	for (uint32_t i = 0; i < s->n_effects && !*outdated; i++) {
+		const struct ts_effect *e = &batch->effects[s->first + i];
+		const uint8_t *value = ts_effect_data(batch, e);
+
+		if (e->kind == TS_FX_THREAD)
+			is_mine = ts_query_process(f->ask->q, e->item) == f->process;
+		else if (is_mine && e->kind == TS_FX_READ && value)
+			*outdated = contradicts(w, e, value, addr, len);
+	}
+	return true;
+}
+
+/* Read it as the mirror has it.  Returns false if that cannot be told; *w is as it was then. */
+static bool copy_window(struct ts_find *f, struct window *w, uint64_t addr, size_t len, uint64_t pos,
+			bool *done, struct ts_error *err)
+{
+	const struct ts_steps *batch;
+	bool outdated;
+
+	*done = false;
+	if (!ts_ask_step(f->ask, pos - 1, &batch, err))
+		return false;
+	for (size_t i = 0, n; i < len; i += n) {
+		struct ts_mirror_line *line = ts_mirror_find(&f->sieve.mirror, addr + i);
+		size_t at = (addr + i) % TS_MIRROR_LINE;
+
+		if (!line && !ts_sieve_line(&f->sieve, batch, pos - 1, addr + i, &line, err))
+			return false;
+		if (!line)
+			return true;
+		n = TS_MIRROR_LINE - at < len - i ? TS_MIRROR_LINE - at : len - i;
+		memcpy(w->data + i, line->data + at, n);
+		memcpy(w->known + i, line->known + at, n);
+	}
+	if (!is_outdated(f, w, addr, len, pos, &outdated, err))
+		return false;
+	*done = !outdated;
+	return true;
+}
+
+/*
+ * Read from @addr to @last or a window's length, for values that begin there.  After a plain step that the
+ * sieve took last the mirror has it.
+ */
+static bool read_window(struct ts_find *f, struct window *w, uint64_t addr, uint64_t last, uint64_t pos,
+			struct ts_error *err)
+{
+	size_t len = last - addr < WINDOW ? (size_t)(last - addr) + 1 : WINDOW;
+	bool done = false;
+
+	len += f->qn->value.len - 1;
+	if (f->is_plain && !copy_window(f, w, addr, len, pos, &done, err))
+		return false;
+	f->n_looks += !done;
+	w->addr = addr;
+	w->len = len;
+	return done || ts_query_mem(f->ask->q, pos, f->process, addr, len, w->data, w->known, err);
+}
+
+/* The addresses at which the value may begin to stand at @pos, or stand no longer. */
+static bool look_at_touch(struct ts_find *f, const struct touch *t, uint64_t pos, struct ts_error *err)
+{
+	uint64_t before = f->qn->value.len - 1;
+	uint64_t first = t->first - f->first < before ? f->first : t->first - before;
+	uint64_t last = f->last - t->last < before ? f->last - before : t->last;
+	struct window w;
+
+	w.len = 0;
+	if (f->last - f->first < before || first > last)
+		return true;
+	for (uint64_t a = first;; a++) {
+		bool is_new = t->value && ts_value_agrees(&f->qn->value, a, t->value, t->first, t->last),
+		     stands = ts_matches_stands(&f->matches, a);
+
+		if (!t->value || is_new != stands) {
+			if ((!w.len || a - w.addr > w.len - f->qn->value.len) &&
+			    !read_window(f, &w, a, last, pos, err))
+				return false;
+			stands = ts_value_is(&f->qn->value, w.data + (a - w.addr), w.known + (a - w.addr));
+			if (!ts_find_note(f, a, pos, stands, err))
+				return false;
+		}
+		if (a == last)
+			return true;
+	}
+}
+
+/* What the effect of the step that begins or ends at @pos shows there. */
+static bool look_at_effect(struct ts_find *f, const struct ts_steps *batch, const struct ts_effect *e,
+			   uint64_t pos, struct ts_error *err)
+{
+	uint64_t e_last = e->addr + (e->len - 1);
+	const uint8_t *value = ts_effect_data(batch, e);
+	struct touch t;
+	bool is_bare;
+
+	if (e->kind < TS_FX_WRITE || e->kind > TS_FX_FORGET || e->kind == TS_FX_PROTECT || !e->len ||
+	    (e->kind == TS_FX_READ && !value))
+		return true;
+	t.first = e->addr > f->first ? e->addr : f->first;
+	t.last = e_last < f->last ? e_last : f->last;
+	if (t.first > t.last)
+		return true;
+	t.value = value ? value + (t.first - e->addr) : NULL;
+	if (e->kind == TS_FX_READ || e->kind == TS_FX_WRITE)
+		return look_at_touch(f, &t, pos, err);
+	if (!f->qn->value.mask[f->rare])
+		is_bare = false;
+	else if (e->kind == TS_FX_MAP && batch->maps[e->item].fill == TS_FILL_ZERO)
+		is_bare = f->qn->value.bytes[f->rare];
+	else
+		is_bare = ts_query_is_blank(f->ask->q, f->process, t.first, t.last, pos);
+	return ts_find_add_range(f, t.first, t.last, is_bare, err);
+}
+
+/*
+ * Reads show what stood there before the step; then what all effects made of it.  Of a plain step only writes
+ * matter.
+ */
+bool ts_find_look_at_step(struct ts_find *f, uint64_t pos, struct ts_error *err)
+{
+	for (unsigned pass = f->is_plain; pass < 2; pass++) {
+		const struct ts_steps *batch;
+		const struct ts_step *s = ts_ask_step(f->ask, pos, &batch, err);
+		uint32_t thread;
+
+		if (!s)
+			return false;
+		thread = s->thread;
+		for (uint32_t i = 0; i < s->n_effects; i++) {
+			const struct ts_effect *e = &batch->effects[s->first + i];
+			bool is_mine = ts_query_process(f->ask->q, thread) == f->process;
+
+			if (e->kind == TS_FX_THREAD)
+				thread = e->item;
+			else if (is_mine &&
+				 (f->is_plain ? e->kind == TS_FX_WRITE : pass || e->kind == TS_FX_READ) &&
+				 !look_at_effect(f, batch, e, pos + pass, err))
+				return false;
+		}
+	}
+	return true;
+}
+
+/* The mirror may not have followed what the effect did. */
+static void forget(struct ts_find *f, const struct ts_effect *e)
+{
+	ts_mirror_forget(&f->sieve.mirror, e->addr, e->addr + (e->len - 1));
+	f->is_plain = false;
+}
+
+/* May the access end a match that it seems to overlap?  A read of what was there anyway does not. */
+static bool may_end(struct ts_find *f, const struct ts_steps *batch, uint64_t pos, uint32_t i, bool *may,
+		    struct ts_error *err)
+{
+	const struct ts_effect *e = &batch->effects[batch->steps[pos % TS_CHUNK_STEPS].first + i];
+	bool is_same = false;
+
+	if (e->kind == TS_FX_READ && !ts_sieve_is_same(&f->sieve, batch, pos, i, &is_same, err))
+		return false;
+	if (e->kind == TS_FX_READ && !is_same)
+		forget(f, e);
+	*may |= !is_same;
+	return true;
+}
+
+/* May the access begin or end a match? */
+static bool may_matter(struct ts_find *f, const struct ts_steps *batch, uint64_t pos, uint32_t i, bool *may,
+		       struct ts_error *err)
+{
+	const struct ts_effect *e = &batch->effects[batch->steps[pos % TS_CHUNK_STEPS].first + i];
+	uint64_t last = e->addr + (e->len - 1);
+	enum ts_sieved sieved;
+
+	if (last < f->first || e->addr > f->last || (e->kind == TS_FX_READ && e->data == TS_NO_DATA))
+		return true;
+	if ((e->kind != TS_FX_READ && e->kind != TS_FX_WRITE) || e->data == TS_NO_DATA) {
+		forget(f, e);
+		*may = true;
+		return true;
+	}
+	if (!ts_sieve_take(&f->sieve, batch, pos, i, &sieved, err))
+		return false;
+	if (sieved == TS_SIEVED_OTHER && ts_matches_may_overlap(&f->matches, e->addr, last))
+		return may_end(f, batch, pos, i, may, err);
+	if (sieved == TS_SIEVED_DIFFERS && ts_matches_may_overlap(&f->matches, e->addr, last))
+		sieved = TS_SIEVED_MAY_BEGIN;
+	if (sieved == TS_SIEVED_MAY_BEGIN && e->kind == TS_FX_READ)
+		forget(f, e);
+	*may |= sieved == TS_SIEVED_MAY_BEGIN;
+	return true;
+}
+
+bool ts_find_pass_step(struct ts_find *f, const struct ts_steps *batch, uint64_t pos, bool *may,
+		       struct ts_error *err)
+{
+	const struct ts_step *s = &batch->steps[pos % TS_CHUNK_STEPS];
+	bool is_mine = ts_query_process(f->ask->q, s->thread) == f->process;
+
+	*may = false;
+	f->is_plain = true;
+	for (uint32_t i = 0; i < s->n_effects; i++) {
+		const struct ts_effect *e = &batch->effects[s->first + i];
+
+		if (e->kind == TS_FX_THREAD)
+			is_mine = ts_query_process(f->ask->q, e->item) == f->process;
+		else if (is_mine && e->len && e->kind >= TS_FX_WRITE && e->kind <= TS_FX_FORGET &&
+			 e->kind != TS_FX_PROTECT && !may_matter(f, batch, pos, i, may, err))
+			return false;
+	}
+	return true;
+}

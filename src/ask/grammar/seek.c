@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+#include "seek.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "question.h"
+#include "src/query/call_list.h"
+#include "state.h"
+#include "src/ask/verb.h"
+
+static void set_bounds(struct ts_seek *s)
+{
+	struct ts_question *qn = s->qn;
+
+	qn->has_range = true;
+	qn->from = s->place->is_reverse ? 0 : s->here + 1;
+	qn->to = s->place->is_reverse ? s->here : s->ask->n_steps + 1;
+}
+
+/* The question of which one row is the place.  Returns the name of its verb, NULL if none is needed. */
+static const char *make_question(struct ts_seek *s, char *name, size_t len)
+{
+	const struct ts_ask_place *place = s->place;
+	struct ts_question *qn = s->qn;
+
+	switch (place->kind) {
+	case TS_PLACE_ACCESS:
+		snprintf(name, len, "%s-%s", place->is_reverse ? "last" : "next", place->word);
+		qn->what = place->what;
+		return name;
+	case TS_PLACE_FIRST:
+		qn->what = place->what;
+		return "executions";
+	case TS_PLACE_EVENT:
+		strcpy(qn->operand, place->word);
+		set_bounds(s);
+		return "events";
+	case TS_PLACE_CALL:
+		set_bounds(s);
+		qn->from -= qn->from != 0; /* a call's position is one before its begin */
+		qn->to -= qn->to != 0;
+		return "calls";
+	case TS_PLACE_POSITION:
+	case TS_PLACE_RELATIVE:
+	case TS_PLACE_RETURN:
+	case TS_PLACE_SWITCH:
+		break;
+	}
+	return NULL;
+}
+
+bool ts_seek_init(struct ts_seek *s, struct ts_ask *ask, const struct ts_ask_place *place, uint64_t here,
+		  struct ts_error *err)
+{
+	const char *name;
+	char text[32];
+
+	*s = (struct ts_seek){ .place = place, .ask = ask, .here = here };
+	s->qn = calloc(1, sizeof(*s->qn));
+	if (!s->qn)
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a search");
+	*s->qn = (struct ts_question){ .thread = TS_NO_THREAD, .to = ask->n_steps + 1, .at = here,
+				       .depth = TS_NO_LIMIT, .min = TS_NO_LIMIT, .count = TS_NO_LIMIT };
+	name = make_question(s, text, sizeof(text));
+	if (!name || (s->qn->from >= s->qn->to))
+		return true;
+	s->qn->verb = ts_verb_find(name, strlen(name));
+	if (!s->qn->verb)
+		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%s' is not a place that can be found",
+			       place->word);
+	s->rows = s->qn->verb->open(ask, s->qn, place->is_reverse && s->qn->verb->is_reversible, err);
+	if (s->rows)
+		s->rows->is_bare = true;
+	return s->rows != NULL;
+}
+
+void ts_seek_fini(struct ts_seek *s)
+{
+	ts_rows_close(s->rows);
+	free(s->qn);
+	*s = (struct ts_seek){ 0 };
+}
+
+/*
+ * The nearest position with another thread running than at the one before: after the last step of any other
+ * thread.
+ */
+static enum ts_got find_previous_switch(struct ts_seek *s, struct ts_budget *budget, uint64_t *pos)
+{
+	const struct ts_query *q = s->ask->q;
+	uint32_t running = s->here > 1 ? ts_query_thread(q, s->here - 1) : 0;
+
+	for (; s->here > 1 && s->thread < ts_query_n_threads(q); s->thread++) {
+		uint64_t step;
+
+		if (s->thread == running)
+			continue;
+		if (!ts_budget_take(budget))
+			return TS_GOT_PENDING;
+		step = ts_query_prev_step(q, s->thread, s->here - 2);
+		if (step != TS_NO_POS && step + 1 > s->nearest)
+			s->nearest = step + 1;
+	}
+	if (s->nearest)
+		*pos = s->nearest;
+	return TS_GOT_ROW;
+}
+
+static enum ts_got find_switch(struct ts_seek *s, struct ts_budget *budget, uint64_t *pos)
+{
+	uint64_t end = s->ask->n_steps;
+
+	if (s->place->is_reverse)
+		return find_previous_switch(s, budget, pos);
+	if (s->here < end)
+		end = ts_query_slice_end(s->ask->q, s->here);
+	if (end < s->ask->n_steps)
+		*pos = end;
+	return TS_GOT_ROW;
+}
+
+/* Where the row is: a row's position, or for what is arrived at, the position after it. */
+static uint64_t place_of(const struct ts_seek *s, const struct ts_row *row)
+{
+	uint64_t pos = row->cells[0].number;
+
+	switch (s->place->kind) {
+	case TS_PLACE_ACCESS:
+		return pos + (!s->place->is_reverse && strcmp(s->place->word, "exec"));
+	case TS_PLACE_CALL:
+		return pos + 1;
+	default:
+		return pos;
+	}
+}
+
+/* The nearest position at which a call returned. */
+static enum ts_got find_return(const struct ts_seek *s, struct ts_budget *budget, uint64_t *pos,
+			       struct ts_error *err)
+{
+	enum ts_got got = ts_ask_need_calls(s->ask, budget, err);
+
+	if (got == TS_GOT_ROW)
+		*pos = s->place->is_reverse ? ts_query_prev_return(s->ask->q, s->here)
+					    : ts_query_next_return(s->ask->q, s->here);
+	return got;
+}
+
+/* A position that is @place->pos steps away from where the search begins. */
+static uint64_t find_relative(const struct ts_seek *s, struct ts_error *err)
+{
+	const struct ts_ask_place *place = s->place;
+	uint64_t pos;
+
+	if (ts_place_add_steps(s->here, place->pos, place->is_reverse, &pos) && pos <= s->ask->n_steps)
+		return pos;
+	ts_fail(err, TS_EUSAGE, TS_NO_OFF,
+		"'%c%" PRIu64 "' from %" PRIu64 " is not a position: the last one is %" PRIu64,
+		place->is_reverse ? '-' : '+', place->pos, s->here, s->ask->n_steps);
+	return TS_NO_POS;
+}
+
+bool ts_seek_run(struct ts_seek *s, struct ts_budget *budget, uint64_t *pos, struct ts_error *err)
+{
+	struct ts_row row;
+	enum ts_got got;
+
+	*pos = s->place->kind == TS_PLACE_POSITION ? s->place->pos : TS_NO_POS;
+	if (s->place->kind == TS_PLACE_RELATIVE)
+		*pos = find_relative(s, err);
+	if (s->place->kind == TS_PLACE_SWITCH)
+		return find_switch(s, budget, pos) != TS_GOT_PENDING;
+	if (s->place->kind == TS_PLACE_RETURN)
+		return find_return(s, budget, pos, err) != TS_GOT_PENDING;
+	if (!s->rows)
+		return true;
+	ts_row_init(&row);
+	got = s->rows->ops->next(s->rows, &row, budget, err);
+	if (got == TS_GOT_ROW)
+		*pos = place_of(s, &row);
+	ts_row_fini(&row);
+	return got != TS_GOT_PENDING;
+}

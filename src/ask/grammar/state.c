@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT */
+#include "state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/agent/ax_state.h"
+#include "src/query/call_list.h"
+#include "src/query/paging.h"
+#include "question.h"
+
+uint32_t ts_ask_thread(const struct ts_ask *ask, const struct ts_question *qn)
+{
+	return qn->thread != TS_NO_THREAD ? qn->thread : ts_query_thread(ask->q, qn->at);
+}
+
+uint32_t ts_ask_process(const struct ts_ask *ask, const struct ts_question *qn)
+{
+	return ts_query_process(ask->q, ts_ask_thread(ask, qn));
+}
+
+const struct ts_step *ts_ask_step(const struct ts_ask *ask, uint64_t pos, const struct ts_steps **batch,
+				  struct ts_error *err)
+{
+	uint64_t last = pos | (TS_CHUNK_STEPS - 1);
+
+	if (last >= ask->n_steps)
+		last = ask->n_steps - 1;
+	return ts_query_step(ask->q, last, batch, err) ? ts_query_step(ask->q, pos, batch, err) : NULL;
+}
+
+/* The number that the bytes are, if they are all known. */
+static bool number_of(const struct ts_ask *ask, const uint8_t *data, const uint8_t *known, size_t len,
+		      uint64_t *number)
+{
+	if (!len || len > 8 || memchr(known, 0, len))
+		return false;
+	*number = ts_arch_get(ts_query_regset(ask->q)->arch, data, len);
+	return true;
+}
+
+bool ts_value_holds(const struct ts_ask *ask, const struct ts_cond *cond, const uint8_t *data,
+		    const uint8_t *known, size_t len, bool is_bit)
+{
+	uint64_t number;
+
+	if (!cond->n)
+		return true;
+	return number_of(ask, data, known, len, &number) &&
+	       ts_term_holds(&cond->terms[0], number, is_bit ? 8 : (unsigned)len * 8);
+}
+
+/* Registers of a thread at a position, read when the first term needs them. */
+struct registers {
+	uint8_t *data, *known; /* owned: one allocation */
+	uint64_t pos;          /* TS_NO_POS: not read yet */
+	uint32_t thread;
+	uint32_t n_run;        /* instructions of expressions */
+	unsigned n_looks;      /* at memory, by expressions */
+};
+
+static bool need_room(struct registers *r, const struct ts_ask *ask, struct ts_error *err)
+{
+	uint32_t len = ts_query_regset(ask->q)->g_len;
+
+	if (!r->data)
+		r->data = malloc(2 * (size_t)len);
+	if (!r->data)
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the registers");
+	r->known = r->data + len;
+	return true;
+}
+
+static bool read_registers(struct registers *r, struct ts_ask *ask, uint64_t pos, struct ts_error *err)
+{
+	if (r->pos == pos)
+		return true;
+	if (!need_room(r, ask, err))
+		return false;
+	r->pos = pos;
+	return ts_query_regs(ask->q, pos, r->thread, r->data, r->known, err);
+}
+
+/*
+ * What cannot be evaluated does not hold: unknown registers or memory, a division by zero.  All expressions of a
+ * position share the instructions and looks at memory that one may have.
+ */
+static bool agent_holds(const struct ts_term *t, struct registers *r, const struct ts_ask *ask, uint64_t pos,
+			bool *holds, struct ts_error *err)
+{
+	struct ts_ax_state state;
+	struct ts_ax_env env;
+	uint64_t value = 0;
+	uint32_t n_run = 0;
+
+	if (!need_room(r, ask, err))
+		return false;
+	r->pos = TS_NO_POS;
+	ts_ax_state_init(&state, ask->q, pos, r->thread, r->data);
+	state.view = ask->view;
+	state.n_looks = r->n_looks;
+	ts_ax_state_env(&state, &env);
+	env.budget = TS_AX_STATE_BUDGET - r->n_run;
+	env.n_run = &n_run;
+	*holds = r->n_run < TS_AX_STATE_BUDGET && ts_ax_eval(t->agent, &env, &value) == TS_AX_OK && value;
+	r->n_run += n_run;
+	r->n_looks = state.n_looks;
+	return true;
+}
+
+/* The bytes of a register or flag at @pos. */
+static bool read_register(const struct ts_what *place, struct registers *r, struct ts_ask *ask, uint64_t pos,
+			  uint8_t data[8], uint8_t known[8], struct ts_error *err)
+{
+	if (!read_registers(r, ask, pos, err))
+		return false;
+	memcpy(data, r->data + place->off, place->len);
+	memcpy(known, r->known + place->off, place->len);
+	if (place->is_flag)
+		data[0] = data[0] >> place->bit & 1;
+	return true;
+}
+
+/* The address of a term about memory at @pos; *has_addr: the register that it is relative to is known. */
+static bool find_address(const struct ts_term *t, struct registers *r, struct ts_ask *ask, uint64_t pos,
+			 uint64_t *addr, bool *has_addr, struct ts_error *err)
+{
+	uint8_t data[8], known[8];
+
+	*addr = t->place.addr;
+	*has_addr = true;
+	if (!t->has_base)
+		return true;
+	if (!read_register(&t->base, r, ask, pos, data, known, err))
+		return false;
+	*has_addr = number_of(ask, data, known, t->base.len, addr);
+	*addr = (*addr + t->place.addr) & ts_arch_addr_mask(ts_query_regset(ask->q)->arch);
+	return true;
+}
+
+static bool memory_holds(const struct ts_term *t, struct registers *r, struct ts_ask *ask, uint64_t pos,
+			 bool *holds, struct ts_error *err)
+{
+	uint32_t process = ts_query_process(ask->q, r->thread);
+	size_t len = (size_t)(t->place.last - t->place.addr) + 1;
+	uint64_t addr, number;
+	uint8_t data[8], known[8];
+	bool has_addr;
+
+	if (!find_address(t, r, ask, pos, &addr, &has_addr, err))
+		return false;
+	if (!has_addr)
+		return true;
+	if (!ts_virtual_mem(ask->q, pos, process, addr, len, data, known, err))
+		return false;
+	*holds = number_of(ask, data, known, len, &number) && ts_term_holds(t, number, (unsigned)len * 8);
+	return true;
+}
+
+static bool term_holds(const struct ts_term *t, const struct ts_judged *judged, struct registers *r,
+		       struct ts_ask *ask, uint64_t pos, bool *holds, struct ts_error *err)
+{
+	const struct ts_what *place = t->kind == TS_TERM_RESULT ? &judged->result : &t->place;
+	uint8_t data[8], known[8];
+	uint64_t number;
+
+	if (t->kind == TS_TERM_AGENT)
+		return agent_holds(t, r, ask, pos, holds, err);
+	if (t->kind == TS_TERM_MEM)
+		return memory_holds(t, r, ask, pos, holds, err);
+	if (place->kind == TS_WHAT_NONE)
+		return true;
+	if (!read_register(place, r, ask, pos, data, known, err))
+		return false;
+	*holds = number_of(ask, data, known, place->len, &number) &&
+		 ts_term_holds(t, number, (unsigned)place->len * 8);
+	return true;
+}
+
+/* Find where each term is judged. */
+static enum ts_got find_places(struct ts_judged *judged, const struct ts_ask *ask, const struct ts_cond *cond,
+			       uint64_t pos, uint32_t thread, struct ts_budget *budget, struct ts_error *err)
+{
+	for (; judged->n < cond->n; judged->n++) {
+		const struct ts_term *t = &cond->terms[judged->n];
+		uint64_t *at = &judged->at[judged->n];
+		enum ts_got got = TS_GOT_ROW;
+
+		*at = t->kind == TS_TERM_RESULT ? judged->result_at : pos;
+		if (t->has_addr)
+			got = ts_activation_reaches(ask, pos, thread, t->addr, &judged->search, at, budget,
+						    err);
+		if (got == TS_GOT_PENDING || got == TS_GOT_FAIL)
+			return got;
+		if (got == TS_GOT_END)
+			*at = TS_NO_POS;
+		judged->search = (struct ts_activation_search){ 0 };
+	}
+	judged->n = 0;
+	return TS_GOT_ROW;
+}
+
+/* Work of expressions that takes as long as a chunk that is decoded: in instructions; a look is that of so many. */
+#define WORK_A_CHUNK 4096u
+#define WORK_A_LOOK  256u
+
+/* What the expressions of a position took comes off the budget. */
+static void charge(struct ts_judged *judged, const struct registers *r, struct ts_budget *budget)
+{
+	judged->work += r->n_run + r->n_looks * WORK_A_LOOK;
+	for (; judged->work >= WORK_A_CHUNK; judged->work -= WORK_A_CHUNK)
+		judged->is_overdrawn |= !ts_budget_take(budget);
+}
+
+enum ts_got ts_state_holds(struct ts_ask *ask, const struct ts_cond *cond, uint64_t pos, uint32_t thread,
+			   struct ts_judged *judged, bool *holds, struct ts_budget *budget,
+			   struct ts_error *err)
+{
+	struct registers r = { .pos = TS_NO_POS, .thread = thread };
+	enum ts_got got = TS_GOT_PENDING;
+	bool is_done = true, all = true;
+
+	if (!judged->is_overdrawn || ts_budget_take(budget))
+		got = find_places(judged, ask, cond, pos, thread, budget, err);
+	if (got != TS_GOT_ROW)
+		return got;
+	judged->is_overdrawn = false;
+	*holds = !cond->n;
+	for (unsigned i = 0; i < cond->n && is_done && !*holds; i++) {
+		const struct ts_term *t = &cond->terms[i];
+		bool term = false;
+
+		if (all && judged->at[i] != TS_NO_POS)
+			is_done = term_holds(t, judged, &r, ask, judged->at[i], &term, err);
+		all = all && term;
+		if (t->ends_and) {
+			*holds = all;
+			all = true;
+		}
+	}
+	free(r.data);
+	charge(judged, &r, budget);
+	return is_done ? TS_GOT_ROW : TS_GOT_FAIL;
+}
+
+enum ts_got ts_ask_need_calls(struct ts_ask *ask, struct ts_budget *budget, struct ts_error *err)
+{
+	enum ts_need need = ts_query_need_calls(ask->q, (uint64_t)budget->left * TS_CHUNK_STEPS, err);
+
+	if (need == TS_NEED_MORE)
+		budget->left = 0;
+	return need == TS_NEED_DONE ? TS_GOT_ROW : need == TS_NEED_MORE ? TS_GOT_PENDING : TS_GOT_FAIL;
+}
+
+void ts_cell_caller(struct ts_row *row, unsigned i, struct ts_ask *ask, uint64_t pos)
+{
+	struct ts_call call;
+
+	if (ts_query_innermost_call(ask->q, ts_query_thread(ask->q, pos), pos, &call))
+		ts_row_addr(row, i, call.pc);
+}

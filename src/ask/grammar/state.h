@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The state at a position, as questions need it: conditions, the process asked about.
+ */
+#ifndef TS_ASK_STATE_H
+#define TS_ASK_STATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "activation.h"
+#include "cond.h"
+#include "src/ask/verb.h"
+
+/*
+ * The process of the question: that of its thread, else that of the thread running at the question's
+ * position.
+ */
+uint32_t ts_ask_process(const struct ts_ask *ask, const struct ts_question *qn);
+
+/* The thread whose registers the question is about. */
+uint32_t ts_ask_thread(const struct ts_ask *ask, const struct ts_question *qn);
+
+/*
+ * Step @pos, of which the batch stays where it is while the state around it is asked for: its chunk is
+ * decoded as a whole.  Returns NULL if the trace cannot be read.
+ */
+const struct ts_step *ts_ask_step(const struct ts_ask *ask, uint64_t pos, const struct ts_steps **batch,
+				  struct ts_error *err);
+
+/* Where the terms of a condition are judged: found in slices, for one position after the other. */
+struct ts_judged {
+	uint64_t at[TS_MAX_TERMS]; /* TS_NO_POS: nowhere, so the term does not hold */
+	unsigned n;                /* found so far */
+	uint64_t result_at;        /* of a condition about a call: where it returned, TS_NO_POS: it did not; */
+	struct ts_what result;     /* and where its result is, TS_WHAT_NONE: not known */
+	struct ts_activation_search search; /* for that of the next one */
+	unsigned work;             /* of expressions, that the budget has not been charged with */
+	bool is_overdrawn;         /* the last position took more than was left: the next one waits for a new slice */
+};
+
+/*
+ * Does the condition about registers of @thread and memory hold at @pos?  A comparison with an unknown value does not
+ * hold, nor does an expression that cannot be evaluated.  A term with an address is judged where the
+ * activation in which the thread is reaches it, after ts_ask_need_calls().
+ *
+ * @judged is zero at first, and ready for the next position once this returns TS_GOT_ROW.  What expressions take
+ * is charged to the budget.
+ *
+ * Returns TS_GOT_ROW and *holds, TS_GOT_PENDING if the budget is used up, TS_GOT_FAIL if the trace cannot be
+ * read.
+ */
+enum ts_got ts_state_holds(struct ts_ask *ask, const struct ts_cond *cond, uint64_t pos, uint32_t thread,
+			   struct ts_judged *judged, bool *holds, struct ts_budget *budget,
+			   struct ts_error *err);
+
+/* The same of a condition about the row's value: @len bytes, of a flag (@is_bit) the lowest bit. */
+bool ts_value_holds(const struct ts_ask *ask, const struct ts_cond *cond, const uint8_t *data,
+		    const uint8_t *known, size_t len, bool is_bit);
+
+/*
+ * Before a cursor asks about calls: an index of an older version has none, and they are built now.
+ *
+ * Returns TS_GOT_ROW when they are there, TS_GOT_PENDING, or TS_GOT_FAIL.
+ */
+enum ts_got ts_ask_need_calls(struct ts_ask *ask, struct ts_budget *budget, struct ts_error *err);
+
+/*
+ * The call instruction of the innermost open call at @pos; null where there is none.  After
+ * ts_ask_need_calls().
+ */
+void ts_cell_caller(struct ts_row *row, unsigned i, struct ts_ask *ask, uint64_t pos);
+
+#endif

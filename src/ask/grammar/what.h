@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * WHAT a question is about: a register or a part of one, or a range of memory.
+ */
+#ifndef TS_ASK_WHAT_H
+#define TS_ASK_WHAT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/arch/arch.h"
+#include "src/base/error.h"
+
+struct ts_symbols;
+
+enum ts_what_kind {
+	TS_WHAT_NONE,
+	TS_WHAT_REG,
+	TS_WHAT_MEM,
+};
+
+struct ts_what {
+	enum ts_what_kind kind;
+	/*
+	 * REG: bytes [off, off + len) of the 'g' layout; of a flag, bit @bit (0 the lowest) of the byte there
+	 */
+	uint32_t off;
+	uint32_t len;
+	bool is_flag;
+	uint8_t bit;
+	bool is_pc;           /* the register is the program counter, or a part of it */
+	/* MEM: addresses, both inclusive */
+	uint64_t addr, last;
+	bool is_code;         /* while it is parsed: names mean functions first */
+	bool is_indirect;     /* the same of an indirect function: addr is that of its resolver */
+	bool is_function;     /* the symbol of a function, as a whole: executions are those of its first byte */
+};
+
+/*
+ * Parse a WHAT: the text up to @len.  @symbols may be NULL: there are none.
+ *
+ * Returns false if it is not understood (TS_EUSAGE): the sentence quotes it.
+ */
+bool ts_what_parse(struct ts_what *what, const char *text, size_t len, const struct ts_regset *regs,
+		   struct ts_symbols *symbols, struct ts_error *err);
+
+/* The same for a question about code: a name means a function before it means data. */
+bool ts_what_parse_code(struct ts_what *what, const char *text, size_t len, const struct ts_regset *regs,
+			struct ts_symbols *symbols, struct ts_error *err);
+
+/*
+ * The register NAME (without the '$'), a part of one, or a flag.  Returns false if there is no such register.
+ */
+bool ts_what_register(struct ts_what *what, const char *name, size_t len, const struct ts_regset *regs);
+
+/* Are they the same bytes, or the same flag?  Nothing (TS_WHAT_NONE) is not the same as anything. */
+bool ts_what_is_same(const struct ts_what *a, const struct ts_what *b);
+
+#endif

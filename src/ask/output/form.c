@@ -1,0 +1,466 @@
+/* SPDX-License-Identifier: MIT */
+#include "form.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/json.h"
+#include "src/base/utf8.h"
+#include "src/ask/verb.h"
+
+/* So many rows of text wait until columns and their widths are chosen; the rest has the same. */
+#define MAX_WAITING 65536u
+
+/* After that each row prints so many of those that wait, not all of them at once: that would be some 100 ms. */
+#define ROWS_A_ROW 4u
+
+/* A wider cell does not make its column wider. */
+#define MAX_WIDTH 40u
+
+struct ts_form {
+	enum ts_form_kind kind;
+	const struct ts_verb *verb;
+	/* JSON */
+	struct ts_buf keys;                    /* before the cell of each column: {"position": and ,"end": */
+	size_t key_ends[TS_MAX_COLUMNS];
+	/* TEXT */
+	struct ts_buf waiting;  /* cells, each terminated; of rows that were printed, too, until none waits */
+	size_t printed;         /* where in it the rows begin that wait */
+	uint64_t n_first;       /* rows by which the columns are chosen */
+	bool is_chosen;
+	bool has_cells[TS_MAX_COLUMNS];
+	uint32_t widths[TS_MAX_COLUMNS];
+	uint64_t n_rows;        /* written */
+};
+
+static bool make_keys(struct ts_form *form)
+{
+	for (unsigned i = 0; i < form->verb->n_columns; i++) {
+		ts_buf_printf(&form->keys, "%c\"%s\":", i ? ',' : '{', form->verb->columns[i].name);
+		form->key_ends[i] = form->keys.len;
+	}
+	return ts_buf_ok(&form->keys);
+}
+
+struct ts_form *ts_form_new(enum ts_form_kind kind, const struct ts_verb *verb)
+{
+	struct ts_form *form = calloc(1, sizeof(*form));
+
+	if (!form)
+		return NULL;
+	form->kind = kind;
+	form->verb = verb;
+	ts_buf_init(&form->waiting);
+	ts_buf_init(&form->keys);
+	if (kind != TS_FORM_JSON || make_keys(form))
+		return form;
+	ts_form_free(form);
+	return NULL;
+}
+
+void ts_form_free(struct ts_form *form)
+{
+	if (!form)
+		return;
+	ts_buf_fini(&form->waiting);
+	ts_buf_fini(&form->keys);
+	free(form);
+}
+
+/* ------------------------------------------------------------------------------------------------- cells */
+
+static void put_share(struct ts_buf *out, double share)
+{
+	ts_buf_printf(out, "%.9g", share);
+}
+
+/* How many characters at @p stand for themselves in JSON. */
+static size_t plain_len(const uint8_t *p)
+{
+	size_t n = 0;
+
+	while (p[n] > '"' ? p[n] < 0x7f && p[n] != '\\' : p[n] == ' ' || p[n] == '!')
+		n++;
+	return n;
+}
+
+static void put_json_text(struct ts_buf *out, const char *text)
+{
+	ts_buf_putc(out, '"');
+	for (const char *p = text; *p && *p != TS_ROW_ASIDE;) {
+		size_t n = plain_len((const uint8_t *)p);
+		uint32_t c = 0;
+
+		if (n) {
+			ts_buf_put(out, p, n);
+			p += n;
+			continue;
+		}
+		n = ts_utf8_take(p, strnlen(p, 4), &c);
+		if (c == '"' || c == '\\')
+			ts_buf_printf(out, "\\%c", (int)c);
+		else if (c == '\n' || c == '\t')
+			ts_buf_puts(out, c == '\n' ? "\\n" : "\\t");
+		else if (!n)
+			ts_buf_puts(out, "\\ufffd");
+		else if (ts_utf8_is_control(c))
+			ts_json_put_escape(out, c);
+		else
+			ts_buf_put(out, p, n);
+		p += n ? n : 1;
+	}
+	ts_buf_putc(out, '"');
+}
+
+static void put_json_cell(struct ts_buf *out, const struct ts_row *row, unsigned i)
+{
+	const struct ts_cell *c = &row->cells[i];
+	const char *text = ts_row_get(row, i);
+
+	switch (c->kind) {
+	case TS_CELL_NULL:
+	case TS_CELL_UNKNOWN:
+		ts_buf_puts(out, "null");
+		break;
+	case TS_CELL_NUMBER:
+		ts_put_decimal(out, c->number);
+		break;
+	case TS_CELL_ADDR:
+		ts_buf_putc(out, '"');
+		ts_put_hex(out, c->number);
+		ts_buf_putc(out, '"');
+		break;
+	case TS_CELL_SHARE:
+		put_share(out, c->share);
+		break;
+	case TS_CELL_TEXT:
+		put_json_text(out, text);
+		break;
+	case TS_CELL_LIST:
+		ts_buf_putc(out, '[');
+		for (uint64_t k = 0; k < c->number; k++, text += strlen(text) + 1) {
+			if (k)
+				ts_buf_putc(out, ',');
+			if (*text)
+				put_json_text(out, text);
+			else
+				ts_buf_puts(out, "null");
+		}
+		ts_buf_putc(out, ']');
+		break;
+	}
+}
+
+/* Control characters escaped; in text, blanks do not follow each other, since two of them end a cell. */
+static void put_plain_text(struct ts_buf *out, const char *text, bool is_tsv, bool is_last)
+{
+	for (const char *p = text; *p && (*p != TS_ROW_ASIDE || !is_tsv);) {
+		size_t n = ts_utf8_shown_len(p, strnlen(p, 4));
+
+		if (*p == TS_ROW_ASIDE)
+			ts_buf_putc(out, ' ');
+		else if (*p == '\t' || *p == '\n')
+			ts_buf_puts(out, *p == '\t' ? "\\t" : "\\n");
+		else if (*p == '\\' && is_tsv)
+			ts_buf_puts(out, "\\\\");
+		else if (*p == ' ' && !is_tsv && !is_last && (p == text || p[-1] == ' ' || !p[1]))
+			ts_buf_puts(out, "\\x20");
+		else if (n)
+			ts_buf_put(out, p, n);
+		else
+			ts_buf_printf(out, "\\x%02x", (uint8_t)*p);
+		p += n ? n : 1;
+	}
+}
+
+static void put_plain_cell(struct ts_buf *out, const struct ts_row *row, unsigned i, bool is_tsv,
+			   bool is_last)
+{
+	const struct ts_cell *c = &row->cells[i];
+	const char *text = ts_row_get(row, i);
+
+	switch (c->kind) {
+	case TS_CELL_NULL:
+		break;
+	case TS_CELL_UNKNOWN:
+		for (uint64_t k = 0; k < c->number && k < 64 && !is_tsv; k++)
+			ts_buf_puts(out, k ? " ??" : "??");
+		if (c->number > 64 && !is_tsv)
+			ts_buf_puts(out, " ...");
+		break;
+	case TS_CELL_NUMBER:
+		ts_put_decimal(out, c->number);
+		break;
+	case TS_CELL_ADDR:
+		ts_put_hex(out, c->number);
+		break;
+	case TS_CELL_SHARE:
+		put_share(out, c->share);
+		break;
+	case TS_CELL_TEXT:
+		put_plain_text(out, text, is_tsv, is_last);
+		break;
+	case TS_CELL_LIST:
+		for (uint64_t k = 0; k < c->number; k++, text += strlen(text) + 1) {
+			ts_buf_puts(out, k ? ", " : "");
+			put_plain_text(out, *text || is_tsv ? text : "??", is_tsv, is_last);
+		}
+		break;
+	}
+}
+
+/* -------------------------------------------------------------------------------------------------- text */
+
+/* Append a cell and blanks up to the column's width; the last cell of a line needs none. */
+static void put_padded(struct ts_buf *out, const char *cell, uint32_t width, bool is_last)
+{
+	size_t len = strlen(cell);
+
+	ts_buf_puts(out, cell);
+	if (is_last) {
+		ts_buf_putc(out, '\n');
+		return;
+	}
+	for (size_t i = len; i < width + 2 || i < len + 2; i++)
+		ts_buf_putc(out, ' ');
+}
+
+static unsigned last_column(const struct ts_form *form)
+{
+	unsigned last = form->verb->n_columns;
+
+	while (last && !form->has_cells[last - 1])
+		last--;
+	return last;
+}
+
+static void put_line(struct ts_form *form, const char *number, const char **cells, struct ts_buf *out)
+{
+	unsigned last = last_column(form);
+
+	put_padded(out, number, form->widths[form->verb->n_columns], !last);
+	for (unsigned i = 0; i < last; i++) {
+		if (form->has_cells[i])
+			put_padded(out, *cells[i] ? cells[i] : "-", form->widths[i], i + 1 == last);
+	}
+}
+
+/* Print at most @max of the rows that wait.  Returns false if more do. */
+static bool put_waiting(struct ts_form *form, unsigned max, struct ts_buf *out)
+{
+	const char *cells[TS_MAX_COLUMNS], *p = ts_buf_text(&form->waiting) + form->printed;
+	char number[24];
+
+	for (; form->printed < form->waiting.len && max; max--) {
+		const char *row = p;
+
+		for (unsigned i = 0; i < form->verb->n_columns; i++, p += strlen(p) + 1)
+			cells[i] = p;
+		snprintf(number, sizeof(number), "%" PRIu64, ++form->n_rows);
+		put_line(form, number, cells, out);
+		form->printed += (size_t)(p - row);
+	}
+	if (form->printed < form->waiting.len)
+		return false;
+	ts_buf_reset(&form->waiting);
+	form->printed = 0;
+	return true;
+}
+
+static void widen(uint32_t *width, size_t len)
+{
+	if (len > *width && len <= MAX_WIDTH)
+		*width = (uint32_t)len;
+}
+
+/* The columns are as wide as the cells of the first rows, of which one begins at @start of those that wait. */
+static void note_widths(struct ts_form *form, size_t start)
+{
+	const char *p = ts_buf_text(&form->waiting) + start;
+
+	for (unsigned i = 0; i < form->verb->n_columns; i++, p += strlen(p) + 1) {
+		form->has_cells[i] |= *p != 0;
+		widen(&form->widths[i], strlen(p));
+	}
+	form->n_first++;
+}
+
+/* Choose columns by the first rows, and print their names.  @is_end: there are no others. */
+static void choose_columns(struct ts_form *form, bool is_end, struct ts_buf *out)
+{
+	unsigned n = form->verb->n_columns;
+	const char *names[TS_MAX_COLUMNS];
+	char number[24];
+
+	form->is_chosen = true;
+	for (unsigned i = 0; i < n; i++) {
+		names[i] = form->verb->columns[i].name;
+		form->has_cells[i] |= form->verb->columns[i].is_kept || !is_end;
+		widen(&form->widths[i], strlen(names[i]));
+	}
+	widen(&form->widths[n], (size_t)snprintf(number, sizeof(number), "%" PRIu64, form->n_first));
+	put_line(form, "#", names, out);
+}
+
+static void text_row(struct ts_form *form, const struct ts_row *row, struct ts_buf *out)
+{
+	unsigned n = form->verb->n_columns;
+	size_t start = form->waiting.len;
+
+	for (unsigned i = 0; i < n; i++) {
+		put_plain_cell(&form->waiting, row, i, false, i + 1 == n);
+		ts_buf_putc(&form->waiting, 0);
+	}
+	if (!ts_buf_ok(&form->waiting)) { /* there are fewer cells than rows */
+		out->is_failed = true;
+		return;
+	}
+	if (!form->is_chosen)
+		note_widths(form, start);
+	if (form->n_first == MAX_WAITING && !form->is_chosen)
+		choose_columns(form, false, out);
+	if (form->is_chosen)
+		put_waiting(form, ROWS_A_ROW, out);
+}
+
+/*
+ * The row of when, goto, ...: position positions thread pc, and after the columns the thread as gdb has it.
+ */
+static void sentence(const struct ts_form *form, const struct ts_row *row, struct ts_buf *out)
+{
+	uint64_t pos = row->cells[0].number, n = row->cells[1].number;
+	unsigned share = n ? (unsigned)((unsigned __int128)pos * 10000 / n) : 10000;
+
+	ts_buf_printf(out, "position %" PRIu64 " of %" PRIu64 " (%u.%02u%%), thread %s, pc ", pos, n,
+		      share / 100, share % 100, ts_row_get(row, form->verb->n_columns));
+	if (row->cells[3].kind == TS_CELL_ADDR)
+		ts_buf_printf(out, "0x%" PRIx64 "\n", row->cells[3].number);
+	else
+		ts_buf_puts(out, "unknown\n");
+}
+
+/* -------------------------------------------------------------------------------------------------- rows */
+
+void ts_form_begin(struct ts_form *form, struct ts_buf *out)
+{
+	for (unsigned i = 0; i < form->verb->n_columns && form->kind == TS_FORM_TSV; i++)
+		ts_buf_printf(out, "%s%s", i ? "\t" : "", form->verb->columns[i].name);
+	if (form->kind == TS_FORM_TSV)
+		ts_buf_putc(out, '\n');
+}
+
+static void tsv_row(const struct ts_form *form, const struct ts_row *row, struct ts_buf *out)
+{
+	for (unsigned i = 0; i < form->verb->n_columns; i++) {
+		if (i)
+			ts_buf_putc(out, '\t');
+		put_plain_cell(out, row, i, true, false);
+	}
+	ts_buf_putc(out, '\n');
+}
+
+static void json_row(const struct ts_form *form, const struct ts_row *row, struct ts_buf *out)
+{
+	size_t at = 0;
+
+	for (unsigned i = 0; i < form->verb->n_columns; at = form->key_ends[i++]) {
+		ts_buf_put(out, form->keys.data + at, form->key_ends[i] - at);
+		put_json_cell(out, row, i);
+	}
+	ts_buf_puts(out, "}\n");
+}
+
+void ts_form_row(struct ts_form *form, const struct ts_row *row, struct ts_buf *out)
+{
+	if (form->kind == TS_FORM_JSON)
+		json_row(form, row, out);
+	else if (form->kind == TS_FORM_TSV)
+		tsv_row(form, row, out);
+	else if (form->verb->is_sentence)
+		sentence(form, row, out);
+	else
+		text_row(form, row, out);
+}
+
+/* --------------------------------------------------------------------------------------------------- end */
+
+static void json_end(const struct ts_end_facts *f, struct ts_buf *out)
+{
+	ts_buf_printf(out, "{\"complete\":%s,\"rows\":%" PRIu64 ",\"total\":", f->is_complete ? "true" : "false",
+		      f->n_rows);
+	if (f->has_total)
+		ts_buf_printf(out, "%" PRIu64, f->total);
+	else
+		ts_buf_puts(out, "null");
+	if (f->stopped != TS_STOPPED_NOT)
+		ts_buf_printf(out, ",\"stopped\":\"%s\",\"position\":%" PRIu64,
+			      f->stopped == TS_STOPPED_INTERRUPT ? "interrupt" : "partial", f->position);
+	if (*f->note) {
+		ts_buf_puts(out, ",\"note\":");
+		put_json_text(out, f->note);
+	}
+	ts_buf_puts(out, "}\n");
+}
+
+static void put_count(struct ts_buf *out, uint64_t n)
+{
+	if (n)
+		ts_put_grouped(out, n);
+	else
+		ts_buf_puts(out, "no");
+	ts_buf_puts(out, n == 1 ? " row" : " rows");
+}
+
+static void text_end(const struct ts_end_facts *f, struct ts_buf *out)
+{
+	if (*f->note)
+		ts_buf_printf(out, "%s\n", f->note);
+	if (f->stopped == TS_STOPPED_INTERRUPT) {
+		ts_buf_puts(out, "stopped by ^C at position ");
+		ts_put_grouped(out, f->position);
+		ts_buf_puts(out, ": ");
+	} else if (f->stopped == TS_STOPPED_PARTIAL) {
+		ts_buf_printf(out, "the recording has been read up to %u %%: ", f->percent);
+	}
+	if (f->stopped != TS_STOPPED_NOT) {
+		put_count(out, f->n_rows);
+		ts_buf_puts(out, " so far\n");
+		return;
+	}
+	if (f->is_complete || (f->has_total && f->total == f->n_rows)) {
+		put_count(out, f->n_rows);
+		if (!f->is_complete)
+			ts_buf_puts(out, "; there is more");
+	} else {
+		ts_buf_puts(out, f->is_last ? "last " : "first ");
+		put_count(out, f->n_rows);
+		ts_buf_puts(out, f->has_total ? " of " : "; there are more");
+		if (f->has_total)
+			ts_put_grouped(out, f->total);
+	}
+	ts_buf_putc(out, '\n');
+}
+
+bool ts_form_print_waiting(struct ts_form *form, unsigned max, struct ts_buf *out)
+{
+	if (!ts_buf_ok(&form->waiting)) {
+		out->is_failed = true;
+		return true;
+	}
+	if (form->n_first && !form->is_chosen)
+		choose_columns(form, true, out);
+	return put_waiting(form, max, out);
+}
+
+void ts_form_end(struct ts_form *form, const struct ts_end_facts *facts, struct ts_buf *out,
+		 struct ts_buf *end)
+{
+	if (form->kind == TS_FORM_JSON)
+		json_end(facts, out);
+	else if (!form->verb->is_sentence || !facts->n_rows)
+		text_end(facts, end);
+	else if (*facts->note)
+		ts_buf_printf(end, "%s\n", facts->note);
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The three output forms of rows: text for users, TSV and JSON Lines for programs.
+ */
+#ifndef TS_ASK_FORM_H
+#define TS_ASK_FORM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/ask/row.h"
+#include "src/base/buf.h"
+
+struct ts_verb;
+
+enum ts_form_kind {
+	TS_FORM_TEXT,
+	TS_FORM_TSV,
+	TS_FORM_JSON,
+};
+
+/* How an answer ended. */
+enum ts_stopped {
+	TS_STOPPED_NOT,
+	TS_STOPPED_INTERRUPT, /* by ^C */
+	TS_STOPPED_PARTIAL,   /* the rest has not been read yet */
+};
+
+struct ts_end_facts {
+	bool is_complete;
+	uint64_t n_rows;     /* shown */
+	bool has_total;
+	uint64_t total;
+	bool is_last;        /* not complete because of last N; else first N */
+	enum ts_stopped stopped;
+	uint64_t position;   /* where it was stopped */
+	unsigned percent;    /* PARTIAL: how much has been read */
+	const char *note;    /* "" for none */
+};
+
+struct ts_form;
+
+/* A printer of the verb's rows; NULL if memory is exhausted. */
+struct ts_form *ts_form_new(enum ts_form_kind kind, const struct ts_verb *verb);
+void ts_form_free(struct ts_form *form);
+
+/* Print the text before the rows. */
+void ts_form_begin(struct ts_form *form, struct ts_buf *out);
+
+/* A row.  Text waits for more of them before it chooses the columns. */
+void ts_form_row(struct ts_form *form, const struct ts_row *row, struct ts_buf *out);
+
+/* After the last row: print at most @max of those that wait.  Returns false if more do. */
+bool ts_form_print_waiting(struct ts_form *form, unsigned max, struct ts_buf *out);
+
+/* When no row waits: print the end, of JSON to @out, else to @end. */
+void ts_form_end(struct ts_form *form, const struct ts_end_facts *facts, struct ts_buf *out,
+		 struct ts_buf *end);
+
+#endif

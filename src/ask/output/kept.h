@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The last N rows of a cursor, which are kept until it has no more.
+ *
+ * They lie in blocks: neither making room for one more nor giving them back takes long, however many they are.
+ */
+#ifndef TS_ASK_KEPT_H
+#define TS_ASK_KEPT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/ask/row.h"
+
+struct ts_kept {
+	struct ts_row **blocks; /* owned; each of them, too */
+	size_t n_blocks, cap_blocks;
+	size_t n;               /* rows */
+	uint64_t n_replaced;    /* older ones, in place of which others lie */
+	size_t n_taken;
+};
+
+/* One without rows is all zeros. */
+void ts_kept_fini(struct ts_kept *k);
+
+/*
+ * Keep @row; if there are @max already, in place of the oldest.  What @row gets instead is to be reset.
+ *
+ * Returns false if memory is exhausted; @row is then unchanged.
+ */
+bool ts_kept_put(struct ts_kept *k, struct ts_row *row, uint64_t max);
+
+/*
+ * Take the oldest row, or (@is_reverse) the newest one; NULL after the last.  It is valid until the next one is
+ * taken.
+ */
+struct ts_row *ts_kept_take(struct ts_kept *k, bool is_reverse);
+
+/* Forget those that were not taken. */
+void ts_kept_forget(struct ts_kept *k);
+
+static inline bool ts_kept_is_empty(const struct ts_kept *k)
+{
+	return k->n_taken == k->n;
+}
+
+#endif

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Each read and write is looked at with what stands around it just after its step.  A text that is being
+ * written piece by piece grows: it is noted when something else happens to it, so that each piece costs what
+ * it is long.  What it was on the way there is noted too, but not shown unless it is read later, or stands at
+ * the end.
+ *
+ * A row is told when no other can come before it: when no text grows that had begun before, and of no text
+ * that grew a beginning may still be shown.  The index tells until when that is so: a beginning can only
+ * stand again after a change of the text.
+ */
+#include "strings.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "src/ask/verbs/cells.h"
+#include "src/ask/grammar/question.h"
+#include "src/ask/grammar/state.h"
+#include "strings_parts.h"
+
+#define MIN_CHARS 4u
+
+#define LOOKS_A_CHUNK 16u
+
+static bool is_row_before(const void *user, const void *one, const void *other)
+{
+	const struct ts_texts *texts = user;
+	const struct ts_text *a = &texts->items[*(const uint32_t *)one],
+			     *b = &texts->items[*(const uint32_t *)other];
+
+	if (a->pos != b->pos)
+		return a->pos < b->pos;
+	return a->addr != b->addr ? a->addr < b->addr : a->is_wide < b->is_wide;
+}
+
+/* No text that has not been told yet was first seen before this position. */
+static uint64_t settled(const struct ts_strings *x)
+{
+	const struct ts_doubt *first = ts_heap_first(&x->doubts);
+	uint64_t pos = first && first->pos < x->pos ? first->pos : x->pos;
+
+	if (x->is_over)
+		return TS_NO_POS;
+	for (unsigned i = 0; i < TS_STRINGS_N_GROWTHS; i++) {
+		const struct ts_growth *g = &x->growths[i];
+		const struct ts_growth_point *points = (const struct ts_growth_point *)g->points.data;
+
+		if (g->is_there && g->points.len && points->pos < pos)
+			pos = points->pos;
+	}
+	return pos;
+}
+
+static bool has_budget(struct ts_strings *x, struct ts_budget *budget)
+{
+	x->n_looks += x->mirror.n_loads;
+	x->mirror.n_loads = 0;
+	while (x->n_looks >= LOOKS_A_CHUNK && ts_budget_take(budget))
+		x->n_looks -= LOOKS_A_CHUNK;
+	return x->n_looks < LOOKS_A_CHUNK;
+}
+
+/* Look at the steps up to the end of their chunk.  Returns TS_GOT_END if there are more. */
+static enum ts_got scan_chunk(struct ts_strings *x, struct ts_budget *budget, struct ts_error *err)
+{
+	const struct ts_steps *batch;
+	uint64_t end = (x->pos / TS_CHUNK_STEPS + 1) * TS_CHUNK_STEPS;
+
+	if (!ts_ask_step(x->ask, x->pos, &batch, err))
+		return TS_GOT_FAIL;
+	for (end = end < x->to ? end : x->to; x->pos < end; x->pos++) {
+		if (!has_budget(x, budget))
+			return TS_GOT_PENDING;
+		if (!ts_strings_look_at_step(x, batch, err))
+			return TS_GOT_FAIL;
+	}
+	return TS_GOT_END;
+}
+
+/* All steps have been looked at. */
+static bool end_scan(struct ts_strings *x, struct ts_error *err)
+{
+	ts_strings_end_old_growths(x, true);
+	x->is_over = true;
+	if (x->is_failed)
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for texts");
+	return ts_strings_decide(x, err);
+}
+
+/* A chunk, or the end.  Returns TS_GOT_END if that is done. */
+static enum ts_got scan(struct ts_strings *x, struct ts_budget *budget, struct ts_error *err)
+{
+	enum ts_got got;
+
+	if (x->pos >= x->to)
+		return end_scan(x, err) ? TS_GOT_END : TS_GOT_FAIL;
+	if (!ts_budget_take(budget))
+		return TS_GOT_PENDING;
+	if (x->pos % TS_CHUNK_STEPS == 0)
+		ts_strings_end_old_growths(x, false);
+	got = scan_chunk(x, budget, err);
+	x->rows.at = x->pos;
+	return got != TS_GOT_END || ts_strings_decide(x, err) ? got : TS_GOT_FAIL;
+}
+
+static bool put_row(const struct ts_strings *x, const struct ts_text *t, struct ts_row *row,
+		    struct ts_error *err)
+{
+	const struct ts_steps *batch;
+	const struct ts_step *s = ts_query_step(x->ask->q, t->pos, &batch, err);
+
+	if (!s)
+		return false;
+	ts_row_number(row, 0, t->pos);
+	ts_cell_thread(row, 1, x->ask, s->thread);
+	ts_row_pc(row, 2, s->pc);
+	ts_cell_function(row, 3, x->ask, s->pc);
+	ts_row_text(row, 4, t->is_read ? "read" : "write");
+	ts_row_addr(row, 5, t->addr);
+	ts_row_number(row, 6, (uint64_t)t->n << t->is_wide);
+	ts_row_text(row, 7, t->is_wide ? "utf-16le" : "ascii");
+	ts_row_text_len(row, 8, ts_text_chars(&x->texts, t), t->n);
+	return true;
+}
+
+static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
+			struct ts_error *err)
+{
+	struct ts_strings *x = (struct ts_strings *)rows;
+	const uint32_t *first;
+	uint32_t ordinal;
+
+	for (;;) {
+		uint64_t pos = settled(x);
+		enum ts_got got;
+
+		first = ts_heap_first(&x->ready);
+		if (first && x->texts.items[*first].pos < pos) {
+			ts_heap_take(&x->ready, &ordinal);
+			return put_row(x, &x->texts.items[ordinal], row, err) ? TS_GOT_ROW : TS_GOT_FAIL;
+		}
+		rows->is_waiting = pos < x->pos;
+		rows->waits_at = pos;
+		if (x->is_over)
+			return TS_GOT_END;
+		got = scan(x, budget, err);
+		if (got != TS_GOT_END)
+			return got;
+	}
+}
+
+static bool leave_some(struct ts_rows *rows)
+{
+	struct ts_strings *x = (struct ts_strings *)rows;
+
+	return ts_texts_give_back_some(&x->texts) || ts_heap_give_back_some(&x->ready) ||
+	       ts_heap_give_back_some(&x->doubts);
+}
+
+static void close_strings(struct ts_rows *rows)
+{
+	struct ts_strings *x = (struct ts_strings *)rows;
+
+	for (unsigned i = 0; i < TS_STRINGS_N_GROWTHS; i++) {
+		ts_buf_fini(&x->growths[i].chars);
+		ts_buf_fini(&x->growths[i].points);
+	}
+	ts_mirror_fini(&x->mirror);
+	ts_texts_fini(&x->texts);
+	ts_heap_fini(&x->ready);
+	ts_heap_fini(&x->doubts);
+	ts_buf_fini(&x->text);
+	free(x->data);
+	free(x);
+}
+
+static const struct ts_rows_ops ops = { .next = next, .leave_some = leave_some, .close = close_strings };
+
+static struct ts_rows *open_strings(struct ts_ask *ask, const struct ts_question *qn, bool is_reverse,
+				    struct ts_error *err)
+{
+	struct ts_strings *x;
+
+	(void)is_reverse;
+	if (!qn->min) {
+		ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'min 0' is not a length of a text");
+		return NULL;
+	}
+	x = calloc(1, sizeof(*x));
+	if (!x) {
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
+		return NULL;
+	}
+	x->rows = (struct ts_rows){ .ops = &ops, .go = TS_NO_POS };
+	x->ask = ask;
+	x->qn = qn;
+	x->process = ts_ask_process(ask, qn);
+	x->last = ts_arch_addr_mask(ts_query_regset(ask->q)->arch);
+	if (qn->what.kind == TS_WHAT_MEM) {
+		x->first = qn->what.addr;
+		x->last = qn->what.last;
+	}
+	x->min = qn->min == TS_NO_LIMIT ? MIN_CHARS : qn->min;
+	x->to = qn->to < ask->n_steps ? qn->to : ask->n_steps;
+	ts_texts_init(&x->texts);
+	ts_heap_init(&x->ready, sizeof(uint32_t), is_row_before, &x->texts);
+	ts_heap_init(&x->doubts, sizeof(struct ts_doubt), ts_strings_is_doubt_before, NULL);
+	ts_buf_init(&x->text);
+	for (unsigned i = 0; i < TS_STRINGS_N_GROWTHS; i++) {
+		ts_buf_init(&x->growths[i].chars);
+		ts_buf_init(&x->growths[i].points);
+	}
+	if (!ts_mirror_init(&x->mirror, ask->q, x->process, err)) {
+		close_strings(&x->rows);
+		return NULL;
+	}
+	if (!ts_query_facts(ask->q)->has_reads)
+		snprintf(x->rows.note, sizeof(x->rows.note),
+			 "reads of memory are not recorded in this %s recording",
+			 ts_query_facts(ask->q)->format);
+	return &x->rows;
+}
+
+static const struct ts_column columns[] = {
+	{ .name = "position", .type = TS_COLUMN_NUMBER }, { .name = "thread", .type = TS_COLUMN_NUMBER },
+	{ .name = "pc", .type = TS_COLUMN_ADDR },         { .name = "function", .type = TS_COLUMN_TEXT },
+	{ .name = "kind", .type = TS_COLUMN_TEXT },       { .name = "address", .type = TS_COLUMN_ADDR },
+	{ .name = "length", .type = TS_COLUMN_NUMBER },   { .name = "encoding", .type = TS_COLUMN_TEXT },
+	{ .name = "text", .type = TS_COLUMN_TEXT },
+};
+
+const struct ts_verb ts_verb_strings = {
+	.name = "strings",
+	.synopsis = "[WHAT] [min N]",
+	.help = "List the texts that were written and read.",
+	.example = "strings min 6 first 10",
+	.columns = columns,
+	.n_columns = sizeof(columns) / sizeof(columns[0]),
+	.operand = TS_OPERAND_MEMORY_OR_NONE,
+	.takes = TS_TAKES_RANGE | TS_TAKES_THREAD | TS_TAKES_BOUND | TS_TAKES_AT | TS_TAKES_MIN,
+	.open = open_strings,
+};

@@ -1,0 +1,677 @@
+/* SPDX-License-Identifier: MIT */
+#include "access.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cells.h"
+#include "hits.h"
+#include "src/query/insns.h"
+#include "src/query/paging.h"
+#include "src/ask/grammar/question.h"
+#include "src/ask/grammar/state.h"
+#include "src/ask/verb.h"
+#include "unmapped.h"
+
+/* Up to so many bytes WHAT is one thing, of which a row shows all. */
+#define MAX_WHOLE 16u
+
+/* What of a longer part is read for its row: a value is not shown further. */
+#define MAX_SHOWN 65u
+
+/* Runs of instructions that are decoded for one of the budget. */
+#define RUNS_A_BUDGET 4u
+
+#define CHANGES (1u << TS_HIT_WRITE | 1u << TS_HIT_MAP | 1u << TS_HIT_UNEXPLAINED)
+
+/* What verbs of this file differ in; it is their arg. */
+enum kind {
+	HISTORY,
+	ACCESSES,
+	WRITE,
+	READ,
+	ACCESS,
+	CHANGE,
+	EXEC,
+	NEAREST = 7,  /* mask of the above */
+	IS_LAST = 8,
+	IS_NEXT = 16,
+};
+
+enum {
+	POSITION,
+	THREAD,
+	PC,
+	FUNCTION,
+	FILE_NAME,
+	LINE,
+	KIND,
+	ADDRESS,
+	LENGTH,
+	OLD,
+	NEW,
+};
+
+static const struct ts_column columns[] = {
+	[POSITION] = { .name = "position", .type = TS_COLUMN_NUMBER },
+	[THREAD] = { .name = "thread", .type = TS_COLUMN_NUMBER },
+	[PC] = { .name = "pc", .type = TS_COLUMN_ADDR },
+	[FUNCTION] = { .name = "function", .type = TS_COLUMN_TEXT },
+	[FILE_NAME] = { .name = "file", .type = TS_COLUMN_TEXT },
+	[LINE] = { .name = "line", .type = TS_COLUMN_NUMBER },
+	[KIND] = { .name = "kind", .type = TS_COLUMN_TEXT },
+	[ADDRESS] = { .name = "address", .type = TS_COLUMN_ADDR },
+	[LENGTH] = { .name = "length", .type = TS_COLUMN_NUMBER },
+	[OLD] = { .name = "old", .type = TS_COLUMN_VALUE, .is_kept = true },
+	[NEW] = { .name = "new", .type = TS_COLUMN_VALUE, .is_kept = true },
+};
+
+static const char *const kind_names[] = {
+	[TS_HIT_READ] = "read", [TS_HIT_WRITE] = "write", [TS_HIT_EXEC] = "exec",
+	[TS_HIT_MAP] = "map",	[TS_HIT_UNEXPLAINED] = "unexplained",
+};
+
+struct accesses {
+	struct ts_rows rows;
+	struct ts_ask *ask;
+	const struct ts_question *qn;
+	struct ts_hits hits;
+	struct ts_what what;   /* as the recording's effects have it: of a machine, physical addresses */
+	uint64_t moved;        /* what is added to these for the address that was asked for */
+	size_t at;             /* the next hit, in the direction of the cursor */
+	bool is_last, is_next; /* only the rows of one step are wanted */
+	uint64_t step;         /* the one that was found; TS_NO_POS: none yet */
+	uint64_t chunk;        /* the next one to look into, TS_NO_CHUNK: no more */
+	uint64_t from, to;     /* positions */
+	uint64_t n_rows;
+	uint8_t *old, *new;    /* owned; values, then known flags; of registers, all of them */
+	size_t room;           /* how many bytes each of the two has for values */
+};
+
+/* ------------------------------------------------------------------------------------------------ values */
+
+/* A value of the row that is being made. */
+struct value {
+	const uint8_t *data, *known;
+	size_t len;
+};
+
+/* WHAT, or its part, as it is at a position. */
+static bool read_state(struct accesses *a, uint64_t pos, const struct ts_hit *hit, uint8_t *to,
+		       struct value *value, struct ts_error *err)
+{
+	const struct ts_what *what = &a->qn->what;
+
+	if (what->kind == TS_WHAT_MEM) {
+		uint64_t len = hit->last - hit->first;
+
+		value->len = len < MAX_SHOWN ? (size_t)len + 1 : MAX_SHOWN;
+		value->data = to;
+		value->known = to + a->room;
+		return ts_query_mem(a->ask->q, pos, a->hits.process, hit->first, value->len, to, to + a->room,
+				    err);
+	}
+	value->len = what->len;
+	value->data = to + what->off;
+	value->known = to + a->room + what->off;
+	if (!ts_query_regs(a->ask->q, pos, a->hits.thread, to, to + a->room, err))
+		return false;
+	if (what->is_flag)
+		to[what->off] = to[what->off] >> what->bit & 1;
+	return true;
+}
+
+/* The values that came with the hit. */
+static void take_values(struct accesses *a, const struct ts_hit *hit, struct value *old, struct value *new)
+{
+	const struct ts_what *what = &a->qn->what;
+	size_t len = what->kind == TS_WHAT_MEM ? (size_t)(hit->last - hit->first) + 1 : what->len;
+	const uint8_t *values = a->hits.bytes.data + hit->values;
+
+	memcpy(a->old, values, len);
+	memcpy(a->new, values + len, len);
+	memset(a->old + a->room, 1, len);
+	if (what->is_flag) {
+		a->old[0] = a->old[0] >> what->bit & 1;
+		a->new[0] = a->new[0] >> what->bit & 1;
+	}
+	*old = (struct value){ a->old, a->old + a->room, len };
+	*new = (struct value){ a->new, a->old + a->room, len };
+}
+
+static bool is_same(const struct value *x, const struct value *y)
+{
+	return !memchr(x->known, 0, x->len) && !memchr(y->known, 0, y->len) &&
+	       !memcmp(x->data, y->data, x->len);
+}
+
+/*
+ * Is a byte another one in @y than in @x; or (of memory, which a gap may have changed) known for the first
+ * time?
+ */
+static bool is_contradiction(const struct value *x, const struct value *y, bool is_memory)
+{
+	for (size_t i = 0; i < x->len; i++) {
+		if (y->known[i] && (x->known[i] ? x->data[i] != y->data[i] : is_memory))
+			return true;
+	}
+	return false;
+}
+
+/* Is there a row for the hit, by its values? */
+static bool is_row(const struct accesses *a, const struct ts_hit *hit, const struct value *old,
+		   const struct value *new)
+{
+	bool is_number = new->len == hit->last - hit->first + 1 || a->qn->what.kind == TS_WHAT_REG;
+
+	switch (hit->kind) {
+	case TS_HIT_UNEXPLAINED:
+		if (hit->is_maybe && !is_contradiction(old, new, a->qn->what.kind == TS_WHAT_MEM))
+			return false;
+		break;
+	case TS_HIT_MAP:
+		if (is_same(old, new))
+			return false;
+		break;
+	case TS_HIT_WRITE:
+		if (a->hits.only_changes && is_same(old, new))
+			return false;
+		break;
+	case TS_HIT_READ:
+	case TS_HIT_EXEC:
+		break;
+	}
+	if (!a->qn->cond.n)
+		return true;
+	if (!is_number || (a->qn->what.kind == TS_WHAT_MEM && (new->len & (new->len - 1) || new->len > 8)))
+		return false;
+	return ts_value_holds(a->ask, &a->qn->cond, new->data, new->known, new->len, a->qn->what.is_flag);
+}
+
+static void put_value(const struct accesses *a, struct ts_row *row, unsigned i, const struct ts_hit *hit,
+		      const struct value *value)
+{
+	bool is_big = ts_query_regset(a->ask->q)->arch->is_big_endian;
+	uint64_t len = hit->last - hit->first + 1;
+	bool is_number = a->qn->what.kind == TS_WHAT_REG || len == 1 || len == 2 || len == 4 || len == 8;
+
+	ts_row_value(row, i, value->data, value->known, value->len, is_number, is_big);
+}
+
+/* ------------------------------------------------------------------------------------------------- rows */
+
+static bool put_step(const struct accesses *a, struct ts_row *row, const struct ts_hit *hit, struct ts_error *err)
+{
+	uint16_t len = 0;
+
+	ts_row_number(row, POSITION, hit->pos);
+	ts_row_pc(row, PC, hit->pc);
+	ts_row_text(row, KIND, kind_names[hit->kind]);
+	if (a->rows.is_bare)
+		return true;
+	ts_cell_thread(row, THREAD, a->ask, hit->thread);
+	ts_cell_function(row, FUNCTION, a->ask, hit->pc);
+	ts_cell_line(row, FILE_NAME, a->ask, hit->pc);
+	if (a->qn->what.kind == TS_WHAT_MEM)
+		ts_row_addr(row, ADDRESS, hit->kind == TS_HIT_EXEC ? hit->first : hit->first + a->moved);
+	if (hit->kind != TS_HIT_EXEC)
+		ts_row_number(row, LENGTH, hit->last - hit->first + 1);
+	else if (!ts_query_insn_len(a->ask->q, hit->pos, hit->insn_len, &len, err))
+		return false;
+	if (len)
+		ts_row_number(row, LENGTH, len);
+	return true;
+}
+
+/*
+ * What a read saw: the value that the format has, else what is known of the memory before the step.  A longer
+ * part is not shown as a whole.
+ */
+static bool read_seen(struct accesses *a, const struct ts_hit *hit, struct value *value, struct ts_error *err)
+{
+	const uint8_t *seen = a->hits.bytes.data + hit->seen;
+	size_t len = (size_t)(hit->last - hit->first) + 1;
+
+	if (!read_state(a, hit->pos, hit, a->old, value, err))
+		return false;
+	for (size_t i = 0; i < value->len; i++) {
+		if (!seen[len + i])
+			continue;
+		a->old[i] = seen[i];
+		a->old[a->room + i] = 1;
+	}
+	return true;
+}
+
+/* Is it a row whatever the values are, and nobody wants to see these? */
+static bool is_without_values(const struct accesses *a, const struct ts_hit *hit)
+{
+	if (hit->kind == TS_HIT_EXEC)
+		return true;
+	return a->rows.is_bare && !a->qn->cond.n &&
+	       (hit->kind == TS_HIT_READ || (hit->kind == TS_HIT_WRITE && !a->hits.only_changes));
+}
+
+/* Make the hit a row.  *has_row is false if it turns out not to be a hit. */
+static bool put_row(struct accesses *a, struct ts_row *row, const struct ts_hit *hit, bool *has_row,
+		    struct ts_error *err)
+{
+	struct value old, new;
+
+	*has_row = true;
+	if (is_without_values(a, hit)) {
+		*has_row = !a->qn->cond.n;
+	} else if (hit->kind == TS_HIT_READ) {
+		if (!read_seen(a, hit, &new, err))
+			return false;
+		old = new;
+		*has_row = is_row(a, hit, &old, &new);
+	} else if (hit->has_values) {
+		take_values(a, hit, &old, &new);
+		*has_row = is_row(a, hit, &old, &new);
+	} else {
+		if (!read_state(a, hit->pos, hit, a->old, &old, err) ||
+		    !read_state(a, hit->pos + 1, hit, a->new, &new, err))
+			return false;
+		*has_row = is_row(a, hit, &old, &new);
+	}
+	if (!*has_row)
+		return true;
+	if (!put_step(a, row, hit, err))
+		return false;
+	if (hit->kind != TS_HIT_EXEC && !a->rows.is_bare) {
+		put_value(a, row, OLD, hit, &old);
+		put_value(a, row, NEW, hit, &new);
+	}
+	return true;
+}
+
+/* The destination of -go: as for a watchpoint, after the step forwards, before it backwards. */
+static void set_go(struct accesses *a, uint64_t pos)
+{
+	bool is_exec = (a->qn->verb->arg & NEAREST) == EXEC;
+
+	if (a->qn->goes)
+		a->rows.go = a->is_next && !is_exec ? pos + 1 : pos;
+}
+
+/* -------------------------------------------------------------------------------------------- the cursor */
+
+/* Goes backwards: by the rows' order, or since the last step is asked for. */
+static bool is_backward(const struct accesses *a)
+{
+	return a->rows.is_reverse || a->is_last;
+}
+
+/* What runs write, to be found out in pieces.  Returns false, and *got, if there is more to do, or that fails. */
+static bool need_runs(struct accesses *a, struct ts_budget *budget, enum ts_got *got, struct ts_error *err)
+{
+	while (ts_reg_chunks_want_runs(&a->hits.reg_chunks, a->ask->q)) {
+		enum ts_need need = ts_query_need_write_runs(a->ask->q, RUNS_A_BUDGET, err);
+
+		if (need == TS_NEED_DONE) {
+			a->hits.reg_chunks.is_ready = true;
+		} else if (need == TS_NEED_FAILED || !ts_budget_take(budget)) {
+			*got = need == TS_NEED_FAILED ? TS_GOT_FAIL : TS_GOT_PENDING;
+			return false;
+		}
+	}
+	return true;
+}
+
+/* Look into the next chunk.  Returns false, and *got, if there is none, or it has to wait. */
+static bool next_chunk(struct accesses *a, struct ts_budget *budget, enum ts_got *got, struct ts_error *err)
+{
+	bool is_back = is_backward(a);
+	uint64_t chunk;
+
+	*got = TS_GOT_END;
+	if (a->chunk == TS_NO_CHUNK || !need_runs(a, budget, got, err))
+		return false;
+	chunk = (is_back ? ts_hits_prev_chunk : ts_hits_next_chunk)(&a->hits, a->chunk);
+	/* an unexplained change of a chunk's first step is the row of the step before */
+	if (chunk == TS_NO_CHUNK || (is_back ? (chunk + 1) * TS_CHUNK_STEPS <= a->from
+					     : chunk * TS_CHUNK_STEPS > a->to))
+		return false;
+	*got = TS_GOT_PENDING;
+	if (!ts_budget_take(budget))
+		return false;
+	*got = TS_GOT_FAIL;
+	if (!ts_hits_take(&a->hits, chunk, err))
+		return false;
+	a->at = 0;
+	a->chunk = !is_back ? chunk + 1 : chunk ? chunk - 1 : TS_NO_CHUNK;
+	a->rows.at = chunk * TS_CHUNK_STEPS;
+	return true;
+}
+
+static bool is_wanted(const struct accesses *a, const struct ts_hit *hit)
+{
+	if (hit->pos < a->from || hit->pos >= a->to)
+		return false;
+	return a->qn->thread == TS_NO_THREAD || hit->thread == a->qn->thread ||
+	       a->qn->what.kind == TS_WHAT_REG;
+}
+
+/* The next hit of the chunk in the direction of the cursor; of the step that was found, in order. */
+static const struct ts_hit *next_hit(struct accesses *a)
+{
+	size_t i = a->at;
+
+	if (i >= a->hits.n)
+		return NULL;
+	a->at++;
+	if (!is_backward(a))
+		return &a->hits.items[i];
+	return &a->hits.items[a->hits.n - 1 - i];
+}
+
+/* Backwards a step's hits come in the opposite order: the first one of it that has not been shown. */
+static void turn_step(struct accesses *a)
+{
+	struct ts_hit *items = a->hits.items;
+	size_t n = a->hits.n;
+
+	for (size_t i = 0, end; i < n; i = end) {
+		for (end = i + 1; end < n && items[end].pos == items[i].pos;)
+			end++;
+		for (size_t x = i, y = end - 1; x < y; x++, y--) {
+			struct ts_hit hit = items[x];
+
+			items[x] = items[y];
+			items[y] = hit;
+		}
+	}
+}
+
+/* A condition never holds for what is shown as one value, if that is not as long as a number. */
+static bool note_not_compared(struct accesses *a)
+{
+	const struct ts_what *what = &a->qn->what;
+	uint64_t len = what->kind == TS_WHAT_MEM ? what->last - what->addr + 1 : what->len;
+
+	if (!a->qn->cond.n || !a->hits.is_whole || len == 1 || len == 2 || len == 4 || len == 8)
+		return false;
+	snprintf(a->rows.note, sizeof(a->rows.note),
+		 "value is compared where it has 1, 2, 4 or 8 bytes, and here it has %" PRIu64, len);
+	return true;
+}
+
+/* Why there is no row, if the question was about the whole recording. */
+static void note_none(struct accesses *a)
+{
+	const struct ts_question *qn = a->qn;
+
+	if (note_not_compared(a))
+		return;
+	if (a->n_rows || *a->rows.note || qn->cond.n || qn->thread != TS_NO_THREAD || a->from ||
+	    a->to < a->ask->n_steps || a->ask->is_reading)
+		return;
+	if (ts_note_unmapped(a->ask->q, &qn->what, a->hits.process, a->rows.note, sizeof(a->rows.note)))
+		return;
+	snprintf(a->rows.note, sizeof(a->rows.note), "never %s in this recording",
+		 a->hits.kinds == 1u << TS_HIT_EXEC ? "executed" :
+		 a->hits.kinds == 1u << TS_HIT_READ ? "read" :
+		 a->hits.only_changes		    ? "changed" :
+		 a->hits.kinds & 1u << TS_HIT_READ  ? "accessed" :
+						      "written");
+}
+
+static enum ts_got next_row(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
+			    struct ts_error *err)
+{
+	struct accesses *a = (struct accesses *)rows;
+	const struct ts_hit *hit;
+	enum ts_got got;
+	bool has_row;
+
+	for (;;) {
+		hit = next_hit(a);
+		if (!hit && a->step != TS_NO_POS)
+			return TS_GOT_END;
+		if (!hit) {
+			if (!next_chunk(a, budget, &got, err))
+				return got;
+			if (a->is_last && !rows->is_reverse)
+				turn_step(a);
+			continue;
+		}
+		if (a->step != TS_NO_POS && hit->pos != a->step)
+			return TS_GOT_END;
+		if (!is_wanted(a, hit))
+			continue;
+		if (!put_row(a, row, hit, &has_row, err))
+			return TS_GOT_FAIL;
+		if (!has_row)
+			continue;
+		if (a->is_last || a->is_next) {
+			a->step = hit->pos;
+			set_go(a, hit->pos);
+		}
+		rows->at = hit->pos;
+		return TS_GOT_ROW;
+	}
+}
+
+static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
+			struct ts_error *err)
+{
+	struct accesses *a = (struct accesses *)rows;
+	enum ts_got got = next_row(rows, row, budget, err);
+
+	a->n_rows += got == TS_GOT_ROW;
+	if (got == TS_GOT_END)
+		note_none(a);
+	return got;
+}
+
+static void close_accesses(struct ts_rows *rows)
+{
+	struct accesses *a = (struct accesses *)rows;
+
+	ts_hits_fini(&a->hits);
+	free(a->old);
+	free(a->new);
+	free(a);
+}
+
+static const struct ts_rows_ops ops = { .next = next, .close = close_accesses };
+
+/* ---------------------------------------------------------------------------------------------- opening */
+
+/* Which hits the verb is about. */
+static void set_kinds(struct accesses *a)
+{
+	const struct ts_question *qn = a->qn;
+	unsigned verb = qn->verb->arg & NEAREST;
+	uint64_t len = qn->what.last - qn->what.addr;
+
+	a->hits.only_changes = qn->only_changes || verb == CHANGE;
+	if (verb == HISTORY || verb == WRITE || verb == CHANGE || qn->what.kind == TS_WHAT_REG) {
+		a->hits.kinds = CHANGES;
+		a->hits.is_whole = qn->what.kind == TS_WHAT_REG || len < MAX_WHOLE;
+		return;
+	}
+	if (verb == READ || verb == ACCESS || verb == EXEC)
+		a->hits.kinds = verb == READ ? 1u << TS_HIT_READ :
+				verb == EXEC ? 1u << TS_HIT_EXEC :
+					       1u << TS_HIT_READ | 1u << TS_HIT_WRITE;
+	else if (!qn->accesses)
+		a->hits.kinds = 1u << TS_HIT_READ | 1u << TS_HIT_WRITE;
+	if (qn->accesses & TS_DID_READ)
+		a->hits.kinds |= 1u << TS_HIT_READ;
+	if (qn->accesses & TS_DID_WRITE)
+		a->hits.kinds |= 1u << TS_HIT_WRITE;
+	if (qn->accesses & TS_DID_EXEC)
+		a->hits.kinds |= 1u << TS_HIT_EXEC;
+}
+
+static void set_positions(struct accesses *a)
+{
+	const struct ts_question *qn = a->qn;
+	uint64_t n = a->ask->n_steps, at = qn->at;
+
+	a->from = qn->from;
+	a->to = qn->to < n ? qn->to : n;
+	if (a->is_last && at < a->to)
+		a->to = at;
+	if (a->is_next && (qn->verb->arg & NEAREST) == EXEC)
+		at++;
+	if (a->is_next && at > a->from)
+		a->from = at;
+	a->rows.at = is_backward(a) ? a->to : a->from;
+	a->hits.end = a->to + 1; /* the step at a->to shows what the one before it changed */
+	a->chunk = TS_NO_CHUNK;
+	if (a->from < a->to)
+		/* a chunk further, for a change that shows in its first step */
+		a->chunk = is_backward(a) ? a->to / TS_CHUNK_STEPS : a->from / TS_CHUNK_STEPS;
+}
+
+/*
+ * In the recording of a machine WHAT is a virtual address: it is the memory that it stands for at the
+ * position asked from.  *is_mapped is false if it stands for none, or lies in several pages.
+ */
+static bool translate(struct accesses *a, bool *is_mapped, struct ts_error *err)
+{
+	const struct ts_question *qn = a->qn;
+	uint64_t len = qn->what.last - qn->what.addr;
+	struct ts_translation t;
+
+	a->what = qn->what;
+	*is_mapped = true;
+	if (qn->what.kind != TS_WHAT_MEM || !ts_paging_is_known(a->ask->q))
+		return true;
+	if (!ts_translate_at(a->ask->q, qn->at, a->hits.process, qn->what.addr, &t, err))
+		return false;
+	*is_mapped = t.mapping == TS_MAPPED && (qn->what.addr & (t.page_len - 1)) + len < t.page_len;
+	if (!*is_mapped) {
+		snprintf(a->rows.note, sizeof(a->rows.note), "%s at position %" PRIu64,
+			 t.mapping == TS_MAPPED
+				 ? "WHAT crosses the end of its page"
+				 : "the page tables do not map this address, or are not known,",
+			 qn->at);
+		return true;
+	}
+	a->moved = qn->what.addr - t.phys;
+	a->what.addr = t.phys;
+	a->what.last = t.phys + len;
+	snprintf(a->rows.note, sizeof(a->rows.note),
+		 "physical address 0x%" PRIx64 ", as the page tables are at position %" PRIu64, t.phys,
+		 qn->at);
+	return true;
+}
+
+static bool check(const struct ts_ask *ask, const struct ts_question *qn, struct ts_error *err)
+{
+	unsigned verb = qn->verb->arg & NEAREST;
+
+	(void)ask;
+	if (qn->what.kind == TS_WHAT_REG &&
+	    (verb == READ || verb == ACCESS || verb == EXEC || verb == ACCESSES))
+		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%s' is about memory, and a register is asked for",
+			       qn->verb->name);
+	return true;
+}
+
+static void set_note(struct accesses *a)
+{
+	const struct ts_facts *facts = ts_query_facts(a->ask->q);
+
+	if (a->hits.kinds >> TS_HIT_READ & 1 && !facts->has_reads)
+		snprintf(a->rows.note, sizeof(a->rows.note),
+			 "reads of memory are not recorded in this %s recording", facts->format);
+}
+
+/* A function is executed where its first instruction is. */
+static bool is_entry(const struct ts_question *qn)
+{
+	return qn->what.is_function && (qn->verb->arg & NEAREST) == EXEC;
+}
+
+static struct ts_rows *open_accesses(struct ts_ask *ask, const struct ts_question *qn, bool is_reverse,
+				     struct ts_error *err)
+{
+	struct accesses *a;
+	bool is_mapped;
+
+	if (!check(ask, qn, err))
+		return NULL;
+	a = calloc(1, sizeof(*a));
+	if (!a) {
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
+		return NULL;
+	}
+	a->rows = (struct ts_rows){ .ops = &ops, .is_reverse = is_reverse, .go = TS_NO_POS, .at = qn->at };
+	a->ask = ask;
+	a->qn = qn;
+	a->step = TS_NO_POS;
+	a->is_last = qn->verb->arg & IS_LAST;
+	a->is_next = qn->verb->arg & IS_NEXT;
+	a->hits.q = ask->q;
+	a->hits.what = &a->what;
+	a->hits.exec_first = qn->what.addr;
+	a->hits.exec_last = is_entry(qn) ? qn->what.addr : qn->what.last;
+	a->hits.process = ts_ask_process(ask, qn);
+	a->hits.thread = ts_ask_thread(ask, qn);
+	a->room = qn->what.kind == TS_WHAT_REG ? ts_query_regset(ask->q)->g_len : MAX_SHOWN;
+	a->old = malloc(2 * a->room);
+	a->new = malloc(2 * a->room);
+	set_kinds(a);
+	set_positions(a);
+	set_note(a);
+	if (translate(a, &is_mapped, err) && ts_hits_init(&a->hits, err) && a->old && a->new) {
+		if (!is_mapped && a->hits.kinds != 1u << TS_HIT_EXEC)
+			a->chunk = TS_NO_CHUNK;
+		return &a->rows;
+	}
+	ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
+	close_accesses(&a->rows);
+	return NULL;
+}
+
+#define ACCESS_VERB(verb_name, verb_arg, ask_help, ask_example)                                            \
+	.name = (verb_name), .synopsis = "WHAT", .help = (ask_help), .example = (ask_example), .arg = (verb_arg), \
+	.columns = columns, .n_columns = sizeof(columns) / sizeof(columns[0]), .operand = TS_OPERAND_WHAT,       \
+	.open = open_accesses
+#define TAKES (TS_TAKES_RANGE | TS_TAKES_COND | TS_TAKES_THREAD | TS_TAKES_BOUND | TS_TAKES_AT | TS_TAKES_CHANGES)
+
+const struct ts_verb ts_verb_history = {
+	ACCESS_VERB("history", HISTORY, "List what wrote a register or memory, and its values.",
+		    "history $pc first 5"),
+	.takes = TAKES,
+	.is_reversible = true,
+};
+
+const struct ts_verb ts_verb_accesses = {
+	ACCESS_VERB("accesses", ACCESSES, "List what read, wrote or executed memory.",
+		    "accesses 0x401000,8 rw first 5"),
+	.takes = TAKES | TS_TAKES_KINDS,
+	.is_reversible = true,
+};
+
+#define LAST(id, kind, what)                                                                                        \
+	const struct ts_verb ts_verb_last_##id = {                                                                  \
+		ACCESS_VERB("last-" #id, (kind) | IS_LAST, "Show what " what " last before the position.",          \
+			    "last-" #id " 0x401000"),                                                               \
+		.takes = TAKES | TS_TAKES_GO,                                                                       \
+	}
+#define NEXT(id, kind, what)                                                                                        \
+	const struct ts_verb ts_verb_next_##id = {                                                                  \
+		ACCESS_VERB("next-" #id, (kind) | IS_NEXT, "Show what " what " next, from the position on.",        \
+			    "next-" #id " 0x401000"),                                                               \
+		.takes = TAKES | TS_TAKES_GO,                                                                       \
+		.is_forward = true,                                                                                 \
+	}
+
+LAST(write, WRITE, "wrote a register or memory");
+LAST(read, READ, "read memory");
+LAST(access, ACCESS, "read or wrote memory");
+LAST(change, CHANGE, "changed a register or memory");
+LAST(exec, EXEC, "executed an instruction in memory");
+NEXT(write, WRITE, "writes a register or memory");
+NEXT(read, READ, "reads memory");
+NEXT(access, ACCESS, "reads or writes memory");
+NEXT(change, CHANGE, "changes a register or memory");
+NEXT(exec, EXEC, "executes an instruction in memory");

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+#include "cells.h"
+
+#include "src/symbols/names.h"
+#include "src/symbols/symbols.h"
+
+void ts_cell_thread(struct ts_row *row, unsigned i, const struct ts_ask *ask, uint32_t thread)
+{
+	if (thread < ask->names->n_tids)
+		ts_row_number(row, i, (uint64_t)ask->names->tids[thread]);
+}
+
+void ts_cell_process(struct ts_row *row, unsigned i, const struct ts_ask *ask, uint32_t process)
+{
+	if (process < ask->names->n_pids)
+		ts_row_number(row, i, (uint64_t)ask->names->pids[process]);
+}
+
+const char *ts_ask_function(const struct ts_ask *ask, uint64_t addr)
+{
+	const struct ts_symbol *s = ask->symbols ? ts_symbols_function_at(ask->symbols, addr) : NULL;
+
+	return s ? s->name : NULL;
+}
+
+void ts_cell_function(struct ts_row *row, unsigned i, const struct ts_ask *ask, uint64_t addr)
+{
+	ts_row_text(row, i, ts_ask_function(ask, addr));
+}
+
+void ts_cell_line(struct ts_row *row, unsigned i, const struct ts_ask *ask, uint64_t addr)
+{
+	const struct ts_code_line *l = ask->symbols ? ts_code_lines_at(ts_symbols_lines(ask->symbols), addr) : NULL;
+
+	if (!l)
+		return;
+	ts_row_text(row, i, l->file);
+	ts_row_number(row, i + 1, l->line);
+}

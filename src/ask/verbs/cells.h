@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Cells that rows of several verbs have.
+ */
+#ifndef TS_ASK_CELLS_H
+#define TS_ASK_CELLS_H
+
+#include <stdint.h>
+
+#include "src/ask/row.h"
+#include "src/ask/verb.h"
+
+/* The thread or the process as clients call it. */
+void ts_cell_thread(struct ts_row *row, unsigned i, const struct ts_ask *ask, uint32_t thread);
+void ts_cell_process(struct ts_row *row, unsigned i, const struct ts_ask *ask, uint32_t process);
+
+/* The name of the function that @addr is in, borrowed from the symbols; NULL if none is known. */
+const char *ts_ask_function(const struct ts_ask *ask, uint64_t addr);
+
+/* The same as a cell. */
+void ts_cell_function(struct ts_row *row, unsigned i, const struct ts_ask *ask, uint64_t addr);
+
+/*
+ * The line of the source that @addr is in: its file to cell @i, its number to cell @i + 1; null if none is
+ * known.
+ */
+void ts_cell_line(struct ts_row *row, unsigned i, const struct ts_ask *ask, uint64_t addr);
+
+#endif

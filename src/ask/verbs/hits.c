@@ -1,0 +1,773 @@
+/* SPDX-License-Identifier: MIT */
+#include "hits.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "places.h"
+#include "src/base/vec.h"
+#include "src/search/writes.h"
+
+/* The contents of a longer WHAT are not carried along: each read is compared with the state instead. */
+#define MAX_CARRIED 4096u
+
+/* Values of up to so many bytes are kept with the hits. */
+#define MAX_VALUED 64u
+
+/* Bytes of WHAT; 0: all of memory. */
+static uint64_t len_of(const struct ts_hits *h)
+{
+	return h->what->kind == TS_WHAT_MEM ? h->what->last - h->what->addr + 1 : h->what->len;
+}
+
+bool ts_hits_init(struct ts_hits *h, struct ts_error *err)
+{
+	bool is_memory = h->what->kind == TS_WHAT_MEM;
+	uint64_t len = len_of(h);
+	size_t g_len = is_memory ? 0 : ts_query_regset(h->q)->g_len;
+
+	ts_buf_init(&h->bytes);
+	if (!is_memory && !h->what->is_pc)
+		h->loc = ts_what_register_location(h->what, ts_query_regset(h->q), h->thread);
+	h->base = is_memory ? h->what->addr : h->what->off;
+	if (!len || len > MAX_CARRIED)
+		return true;
+	h->data = malloc(2 * ((size_t)len + g_len));
+	if (!h->data)
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
+	h->known = h->data + len;
+	h->regs = h->known + len;
+	return true;
+}
+
+void ts_hits_fini(struct ts_hits *h)
+{
+	free(h->items);
+	free(h->data);
+	ts_buf_fini(&h->bytes);
+	ts_reg_chunks_fini(&h->reg_chunks);
+}
+
+static bool wants(const struct ts_hits *h, enum ts_hit_kind kind)
+{
+	return h->kinds >> kind & 1;
+}
+
+/* ----------------------------------------------------------------------------------------------- chunks */
+
+static uint64_t nearer(uint64_t a, uint64_t b, bool is_reverse)
+{
+	if (a == TS_NO_CHUNK || b == TS_NO_CHUNK)
+		return a == TS_NO_CHUNK ? b : a;
+	return is_reverse == (a > b) ? a : b;
+}
+
+static uint64_t find_access(const struct ts_hits *h, enum ts_access access, uint64_t chunk, bool is_reverse)
+{
+	return (is_reverse ? ts_query_prev_access : ts_query_next_access)(h->q, access, h->process, h->what->addr,
+									  h->what->last, chunk);
+}
+
+static uint64_t find_execution(const struct ts_hits *h, uint64_t chunk, bool is_reverse)
+{
+	uint64_t pos = chunk * TS_CHUNK_STEPS + (is_reverse ? TS_CHUNK_STEPS - 1 : 0);
+
+	pos = (is_reverse ? ts_query_prev_execution : ts_query_next_execution)(h->q, h->process, h->exec_first,
+									       h->exec_last, pos);
+	return pos == TS_NO_POS ? TS_NO_CHUNK : pos / TS_CHUNK_STEPS;
+}
+
+static uint64_t find_written(const struct ts_hits *h, enum ts_access access, uint64_t chunk, bool is_reverse)
+{
+	return (is_reverse ? ts_query_prev_register : ts_query_next_register)(
+		h->q, access, h->thread, h->what->off, h->what->off + h->what->len - 1, chunk);
+}
+
+static uint64_t find_chunk(const struct ts_hits *h, enum ts_access access, uint64_t chunk, bool is_reverse)
+{
+	return (h->what->kind == TS_WHAT_MEM ? find_access : find_written)(h, access, chunk, is_reverse);
+}
+
+/* WHAT as it is at @pos, to h->data and h->known. */
+static bool read_what(struct ts_hits *h, uint64_t pos, struct ts_error *err)
+{
+	size_t len = (size_t)len_of(h), g_len = ts_query_regset(h->q)->g_len;
+
+	if (h->what->kind == TS_WHAT_MEM)
+		return ts_query_mem(h->q, pos, h->process, h->what->addr, len, h->data, h->known, err);
+	if (!ts_query_regs(h->q, pos, h->thread, h->regs, h->regs + g_len, err))
+		return false;
+	memcpy(h->data, h->regs + h->what->off, len);
+	memcpy(h->known, h->regs + g_len + h->what->off, len);
+	return true;
+}
+
+/*
+ * Is a write of the same value no change, around @pos?  Of WHAT as a whole it is one if a byte of that is
+ * unknown.
+ */
+static bool is_settled(struct ts_hits *h, uint64_t pos)
+{
+	struct ts_error ignored = { 0 };
+
+	if (!h->is_whole)
+		return true;
+	return h->data && read_what(h, pos, &ignored) && !memchr(h->known, 0, (size_t)len_of(h));
+}
+
+/*
+ * The nearest chunk with a write.  Of changes alone, the nearest that changes a byte, or the one before that:
+ * what a chunk's first step contradicts is a change of the step before.
+ */
+static uint64_t find_write(struct ts_hits *h, uint64_t chunk, bool is_reverse)
+{
+	uint64_t write = find_chunk(h, TS_ACCESS_WRITE, chunk, is_reverse), change, before;
+
+	if (!h->only_changes || write == TS_NO_CHUNK ||
+	    find_chunk(h, TS_ACCESS_CHANGE, write, false) <= write + 1 ||
+	    !is_settled(h, write * TS_CHUNK_STEPS))
+		return write;
+	change = nearer(find_chunk(h, TS_ACCESS_CHANGE, write, is_reverse),
+			find_chunk(h, TS_ACCESS_REPLACE, write, is_reverse), is_reverse);
+	if (is_reverse || change == TS_NO_CHUNK || change == write)
+		return change;
+	before = find_chunk(h, TS_ACCESS_WRITE, change - 1, false);
+	return before < change ? before : change;
+}
+
+static uint64_t find_memory(struct ts_hits *h, uint64_t chunk, bool is_reverse)
+{
+	uint64_t best = TS_NO_CHUNK;
+
+	if (wants(h, TS_HIT_WRITE))
+		best = nearer(best, find_write(h, chunk, is_reverse), is_reverse);
+	if (wants(h, TS_HIT_READ))
+		best = nearer(best, find_access(h, TS_ACCESS_READ, chunk, is_reverse), is_reverse);
+	if (wants(h, TS_HIT_MAP))
+		best = nearer(best, find_access(h, TS_ACCESS_REPLACE, chunk, is_reverse), is_reverse);
+	if (wants(h, TS_HIT_EXEC))
+		best = nearer(best, find_execution(h, chunk, is_reverse), is_reverse);
+	return best;
+}
+
+/* An instruction that writes the register need not change it; where its value is not known, it may. */
+static uint64_t find_by_operands(struct ts_hits *h, uint64_t chunk, bool is_reverse)
+{
+	if (!ts_query_has_operands(h->q) || chunk == TS_NO_CHUNK || chunk * TS_CHUNK_STEPS >= ts_query_n_steps(h->q) ||
+	    (h->only_changes && is_settled(h, chunk * TS_CHUNK_STEPS)))
+		return TS_NO_CHUNK;
+	return ts_reg_chunks_find(&h->reg_chunks, h->q, &h->loc, chunk, is_reverse);
+}
+
+static uint64_t find_register(struct ts_hits *h, uint64_t chunk, bool is_reverse)
+{
+	uint64_t pos = chunk * TS_CHUNK_STEPS + (is_reverse ? TS_CHUNK_STEPS - 1 : 0);
+
+	if (!h->what->is_pc)
+		return nearer(nearer(find_write(h, chunk, is_reverse),
+				     find_written(h, TS_ACCESS_REPLACE, chunk, is_reverse), is_reverse),
+			      find_by_operands(h, chunk, is_reverse), is_reverse);
+	pos = (is_reverse ? ts_query_prev_step : ts_query_next_step)(h->q, h->thread, pos);
+	return pos == TS_NO_POS ? TS_NO_CHUNK : pos / TS_CHUNK_STEPS;
+}
+
+uint64_t ts_hits_next_chunk(struct ts_hits *h, uint64_t chunk)
+{
+	return (h->what->kind == TS_WHAT_MEM ? find_memory : find_register)(h, chunk, false);
+}
+
+uint64_t ts_hits_prev_chunk(struct ts_hits *h, uint64_t chunk)
+{
+	return (h->what->kind == TS_WHAT_MEM ? find_memory : find_register)(h, chunk, true);
+}
+
+/* --------------------------------------------------------------------------------------------- one step */
+
+/* A step whose effects are looked at. */
+struct step {
+	const struct ts_steps *batch;
+	const struct ts_step *s;
+	uint64_t pos;
+	size_t first;      /* its first hit */
+	bool is_replaced;  /* a range of WHAT started afresh */
+	const struct ts_decoded *d; /* its instruction, of a question about a register */
+	uint64_t by_operands;       /* what that writes of the register */
+};
+
+static struct ts_hit *add(struct ts_hits *h, const struct step *st, enum ts_hit_kind kind, uint64_t first,
+			  uint64_t last)
+{
+	struct ts_hit *hit;
+
+	if (!ts_vec_reserve(&h->items, h->n, &h->cap, 1, sizeof(*h->items))) {
+		h->is_failed = true;
+		return NULL;
+	}
+	hit = &h->items[h->n++];
+	*hit = (struct ts_hit){ .pos = st->pos, .first = first, .last = last, .kind = kind };
+	hit->pc = st->s->pc;
+	hit->thread = st->s->thread;
+	hit->insn_len = st->s->insn_len;
+	return hit;
+}
+
+/* If a step read a byte twice, the first value is used. */
+static void take_earlier(struct ts_hits *h, const struct ts_hit *earlier, const struct ts_hit *hit)
+{
+	uint64_t first = earlier->first > hit->first ? earlier->first : hit->first;
+	uint64_t last = earlier->last < hit->last ? earlier->last : hit->last;
+	const uint8_t *from = h->bytes.data + earlier->seen;
+	uint8_t *to = h->bytes.data + hit->seen;
+	size_t from_len = (size_t)(earlier->last - earlier->first) + 1,
+	       to_len = (size_t)(hit->last - hit->first) + 1;
+
+	if (earlier->kind != TS_HIT_READ || first > last)
+		return;
+	for (uint64_t a = first; a - first <= last - first; a++) {
+		if (!from[from_len + (a - earlier->first)])
+			continue;
+		to[a - hit->first] = from[a - earlier->first];
+		to[to_len + (a - hit->first)] = 1;
+		if (a == last)
+			break;
+	}
+}
+
+/* The hit of a read holds the value that was seen, and which bytes of it are known. */
+static void add_read(struct ts_hits *h, const struct step *st, const struct ts_effect *e, uint64_t first,
+		     uint64_t last)
+{
+	const uint8_t *value = ts_effect_data(st->batch, e);
+	size_t len = (size_t)(last - first) + 1;
+	struct ts_hit *hit = add(h, st, TS_HIT_READ, first, last);
+	uint8_t *room = ts_buf_add(&h->bytes, 2 * len);
+
+	if (!hit || !room) {
+		h->is_failed = true;
+		return;
+	}
+	hit->seen = (uint64_t)(room - h->bytes.data);
+	memset(room, 0, 2 * len);
+	if (value) {
+		memcpy(room, value + (first - e->addr), len);
+		memset(room + len, 1, len);
+	}
+	for (size_t i = st->first; i + 1 < h->n; i++)
+		take_earlier(h, &h->items[i], hit);
+}
+
+/* Did the step write or replace a byte of [first, last] so far? */
+static bool has_written(const struct ts_hits *h, const struct step *st, uint64_t first, uint64_t last)
+{
+	for (size_t i = st->first; i < h->n; i++) {
+		const struct ts_hit *hit = &h->items[i];
+
+		if (hit->pos == st->pos && !hit->is_maybe && hit->kind != TS_HIT_READ &&
+		    hit->kind != TS_HIT_EXEC && hit->first <= last && hit->last >= first)
+			return true;
+	}
+	return false;
+}
+
+static uint64_t find_change(const struct ts_hits *h, uint64_t first, uint64_t last, uint64_t chunk)
+{
+	if (h->what->kind == TS_WHAT_MEM)
+		return ts_query_next_access(h->q, TS_ACCESS_CHANGE, h->process, first, last, chunk);
+	return ts_query_next_register(h->q, TS_ACCESS_CHANGE, h->thread, (uint32_t)first, (uint32_t)last,
+				      chunk);
+}
+
+/*
+ * May the value that a read shows contradict what was known before the step, or may a byte be new that a gap
+ * has changed?
+ */
+static bool may_contradict(const struct ts_hits *h, const struct step *st, const uint8_t *value,
+			   uint64_t first, uint64_t last)
+{
+	uint64_t chunk = st->pos / TS_CHUNK_STEPS, off = first - h->base;
+	bool is_memory = h->what->kind == TS_WHAT_MEM;
+
+	if (st->pos % TS_CHUNK_STEPS == 0 || !h->data)
+		return find_change(h, first, last, chunk) == chunk;
+	for (uint64_t i = 0; i <= last - first; i++) {
+		if (h->known[off + i] ? h->data[off + i] != value[i] : is_memory)
+			return true;
+	}
+	return false;
+}
+
+static void carry(struct ts_hits *h, const uint8_t *value, uint64_t first, uint64_t last)
+{
+	uint64_t off = first - h->base;
+	size_t len = (size_t)(last - first) + 1;
+
+	if (!h->data)
+		return;
+	memset(h->known + off, value != NULL, len);
+	if (value)
+		memcpy(h->data + off, value, len);
+}
+
+/*
+ * A value contradicts: it shows at the step's own position, so the change is that of the step before.  If the
+ * step saw two values of one byte, it is its own.  The values at these positions will tell.
+ */
+static void add_contradiction(struct ts_hits *h, const struct step *st, uint64_t first, uint64_t last)
+{
+	for (uint64_t back = 0; back < 2 && back <= st->pos; back++) {
+		struct ts_hit *hit = add(h, st, TS_HIT_UNEXPLAINED, first, last);
+
+		if (!hit)
+			return;
+		hit->is_maybe = true;
+		hit->pos -= back;
+	}
+}
+
+/* A value was seen: before the step, but for the bytes that it wrote itself. */
+static void take_sight(struct ts_hits *h, const struct step *st, const uint8_t *value, uint64_t first,
+		       uint64_t last)
+{
+	uint64_t end;
+
+	if (!value || !wants(h, TS_HIT_UNEXPLAINED))
+		return;
+	for (uint64_t at = first;; at = end + 1) {
+		bool is_written = has_written(h, st, at, at);
+
+		for (end = at; end < last && has_written(h, st, end + 1, end + 1) == is_written;)
+			end++;
+		if (!is_written && may_contradict(h, st, value + (at - first), at, end))
+			add_contradiction(h, st, at, end);
+		carry(h, value + (at - first), at, end);
+		if (end == last)
+			break;
+	}
+}
+
+static void take_read(struct ts_hits *h, const struct step *st, const struct ts_effect *e, uint64_t first,
+		      uint64_t last)
+{
+	const uint8_t *value = ts_effect_data(st->batch, e);
+
+	take_sight(h, st, value ? value + (first - e->addr) : NULL, first, last);
+	if (!e->is_hidden && wants(h, TS_HIT_READ))
+		add_read(h, st, e, first, last);
+}
+
+static void take_memory(struct ts_hits *h, struct step *st, const struct ts_effect *e)
+{
+	uint64_t first = h->what->addr, last = h->what->last, e_last = e->addr + (e->len - 1);
+	const uint8_t *value = ts_effect_data(st->batch, e);
+
+	if (e->kind < TS_FX_WRITE || e->kind > TS_FX_FORGET || e->kind == TS_FX_PROTECT || !e->len)
+		return;
+	first = e->addr > first ? e->addr : first;
+	last = e_last < last ? e_last : last;
+	if (first > last)
+		return;
+	if (e->kind == TS_FX_READ) {
+		take_read(h, st, e, first, last);
+	} else if (e->kind == TS_FX_WRITE) {
+		enum ts_hit_kind kind = e->is_inferred ? TS_HIT_UNEXPLAINED : TS_HIT_WRITE;
+
+		if (wants(h, kind))
+			add(h, st, kind, first, last);
+		carry(h, value ? value + (first - e->addr) : NULL, first, last);
+	} else {
+		if (wants(h, TS_HIT_MAP))
+			add(h, st, e->kind == TS_FX_FORGET ? TS_HIT_UNEXPLAINED : TS_HIT_MAP, first, last);
+		carry(h, NULL, first, last);
+		st->is_replaced = true;
+	}
+}
+
+/* The bytes (or flags) [@first, @last] that have other values than before, as far as those are known. */
+static uint64_t find_differences(const struct ts_hits *h, const uint8_t *value, uint64_t first, uint64_t last)
+{
+	uint64_t mask = 0;
+
+	if (!value)
+		return h->loc.kind == TS_IN_FLAGS ? h->loc.mask : ts_mask(first - h->base, last - first + 1);
+	for (uint64_t i = first - h->base; i <= last - h->base; i++) {
+		uint8_t diff = h->known[i] ? h->data[i] ^ value[i - (first - h->base)] : 0;
+		uint64_t byte = h->loc.kind == TS_IN_FLAGS ? h->base + i - ts_what_flags_off(h->what, ts_query_regset(h->q)) : i;
+
+		mask |= h->loc.kind == TS_IN_FLAGS ? (uint64_t)diff << 8 * byte : (uint64_t)(diff != 0) << byte;
+	}
+	return mask & h->loc.mask;
+}
+
+/*
+ * The recording says that registers were written: all of one, as a rule, also where the instruction writes a
+ * part.  What the instruction's operands write is a hit already.
+ */
+static void take_register_write(struct ts_hits *h, const struct step *st, uint32_t thread, const uint8_t *value,
+				uint64_t first, uint64_t last)
+{
+	enum ts_writer_kind kind = TS_WRITER_STEP;
+	struct ts_hit *hit = NULL;
+	uint64_t mask = 0;
+
+	if (st->d)
+		kind = ts_step_other_writer(h->q, st->batch, st->s, st->d, h->thread);
+	if (st->d && st->d->is_insn && kind != TS_WRITER_INPUT)
+		mask = find_differences(h, value, first, last) & ~st->by_operands;
+	if (!st->d || !st->d->is_insn || kind == TS_WRITER_INPUT)
+		add(h, st, TS_HIT_WRITE, first, last);
+	else if (mask)
+		hit = add(h, st, kind == TS_WRITER_UNEXPLAINED ? TS_HIT_UNEXPLAINED : TS_HIT_WRITE, first, last);
+	if (hit && thread != st->s->thread)
+		hit->thread = thread;
+	carry(h, value, first, last);
+}
+
+/* What the instruction writes, whether it changes or not. */
+static void take_operands(struct ts_hits *h, const struct step *st)
+{
+	unsigned first, len;
+
+	if (!st->by_operands)
+		return;
+	if (h->loc.kind == TS_IN_FLAGS || h->is_whole) {
+		add(h, st, TS_HIT_WRITE, h->base, h->base + h->what->len - 1);
+		return;
+	}
+	for (unsigned at = 0; ts_mask_run(st->by_operands, at, &first, &len); at = first + len)
+		add(h, st, TS_HIT_WRITE, h->base + first, h->base + first + len - 1);
+}
+
+static void take_register(struct ts_hits *h, const struct step *st, const struct ts_effect *e, uint32_t thread)
+{
+	uint64_t first = h->what->off, last = first + h->what->len - 1, e_last = e->addr + (e->len - 1);
+	const uint8_t *value = ts_effect_data(st->batch, e);
+
+	if (e->kind == TS_FX_FORGET_REGS) {
+		add(h, st, TS_HIT_UNEXPLAINED, first, last);
+		carry(h, NULL, first, last);
+		return;
+	}
+	if ((e->kind != TS_FX_REG_WRITE && e->kind != TS_FX_REG_READ) || !e->len || e->addr > last ||
+	    e_last < first)
+		return;
+	first = e->addr > first ? e->addr : first;
+	last = e_last < last ? e_last : last;
+	value = value ? value + (first - e->addr) : NULL;
+	if (e->kind == TS_FX_REG_READ)
+		take_sight(h, st, value, first, last);
+	else
+		take_register_write(h, st, thread, value, first, last);
+}
+
+static void take_step(struct ts_hits *h, struct step *st)
+{
+	uint32_t thread = st->s->thread;
+	bool is_memory = h->what->kind == TS_WHAT_MEM;
+
+	if (h->what->is_pc && thread == h->thread)
+		add(h, st, TS_HIT_WRITE, h->what->off, h->what->off + h->what->len - 1);
+	if (wants(h, TS_HIT_EXEC) && ts_query_process(h->q, thread) == h->process && st->s->pc != TS_NO_PC &&
+	    st->s->pc >= h->exec_first && st->s->pc <= h->exec_last)
+		add(h, st, TS_HIT_EXEC, st->s->pc, st->s->pc);
+	take_operands(h, st);
+	for (uint32_t i = 0; i < st->s->n_effects && !h->what->is_pc; i++) {
+		const struct ts_effect *e = &st->batch->effects[st->s->first + i];
+
+		if (e->kind == TS_FX_THREAD)
+			thread = e->item;
+		else if (is_memory && ts_query_process(h->q, thread) == h->process)
+			take_memory(h, st, e);
+		else if (!is_memory && (thread == h->thread || e->kind == TS_FX_FORGET_REGS))
+			take_register(h, st, e, thread);
+	}
+}
+
+/*
+ * Find out what the step's instruction writes of the register that is asked about.
+ *
+ * Returns false if the trace cannot be read, or memory is exhausted.
+ */
+static bool find_operands(struct ts_hits *h, struct step *st, struct ts_error *err)
+{
+	st->d = NULL;
+	st->by_operands = 0;
+	if (h->what->kind == TS_WHAT_MEM || h->what->is_pc || !ts_query_has_operands(h->q))
+		return true;
+	st->d = ts_query_insn(h->q, st->pos, err);
+	if (!st->d)
+		return false;
+	return st->s->thread != h->thread || !st->d->is_insn ||
+	       ts_writes_by_operands(h->q, st->pos, st->d, &h->loc, &st->by_operands, err);
+}
+
+/* May the step be, or do, something to WHAT?  Most steps of a chunk do not. */
+static bool touches(const struct ts_hits *h, const struct step *st)
+{
+	uint64_t len = h->what->kind == TS_WHAT_MEM ? h->what->last - h->what->addr : h->what->len - 1;
+	const struct ts_effect *e = &st->batch->effects[st->s->first], *end = e + st->s->n_effects;
+
+	if (h->what->is_pc || wants(h, TS_HIT_EXEC))
+		return true;
+	for (; e < end; e++) {
+		if (e->addr - h->base <= len || h->base - e->addr < e->len || e->kind == TS_FX_FORGET_REGS)
+			return true; /* one begins in the other, or all registers are lost */
+	}
+	return false;
+}
+
+/* ---------------------------------------------------------------------------------------------- in order */
+
+static int compare(const void *a, const void *b)
+{
+	const struct ts_hit *x = a;
+	const struct ts_hit *y = b;
+
+	if (x->pos != y->pos)
+		return x->pos < y->pos ? -1 : 1;
+	if (x->kind != y->kind)
+		return x->kind < y->kind ? -1 : 1;
+	if (x->first != y->first)
+		return x->first < y->first ? -1 : 1;
+	return x->last < y->last ? -1 : x->last > y->last;
+}
+
+/* Nearly always they are: only what shows in a later step comes late. */
+static void put_in_order(struct ts_hits *h)
+{
+	for (size_t i = 1; i < h->n; i++) {
+		if (compare(&h->items[i - 1], &h->items[i]) > 0) {
+			qsort(h->items, h->n, sizeof(*h->items), compare);
+			return;
+		}
+	}
+}
+
+/* Reads of one part: what each of them showed. */
+static void join_reads(struct ts_hits *h, struct ts_hit *to, const struct ts_hit *from)
+{
+	uint64_t last = from->last > to->last ? from->last : to->last;
+	size_t len = (size_t)(last - to->first) + 1, to_len = (size_t)(to->last - to->first) + 1,
+	       from_len = (size_t)(from->last - from->first) + 1, off = (size_t)(from->first - to->first);
+	uint8_t *room = ts_buf_add(&h->bytes, 2 * len);
+	const uint8_t *old;
+
+	if (!room) {
+		h->is_failed = true;
+		return;
+	}
+	memset(room, 0, 2 * len);
+	old = h->bytes.data + from->seen;
+	memcpy(room + off, old, from_len);
+	memcpy(room + len + off, old + from_len, from_len);
+	old = h->bytes.data + to->seen; /* what was seen first stands */
+	for (size_t i = 0; i < to_len; i++) {
+		if (old[to_len + i] || !room[len + i]) {
+			room[i] = old[i];
+			room[len + i] = old[to_len + i];
+		}
+	}
+	to->seen = (uint64_t)(room - h->bytes.data);
+}
+
+/* Does the hit go into the one before it: of one step, of the same kind, and without a gap between them? */
+static bool is_joined(const struct ts_hits *h, const struct ts_hit *a, const struct ts_hit *b)
+{
+	if (a->pos != b->pos)
+		return false;
+	if (h->is_whole)
+		return true; /* one row a step; the kind that comes first */
+	return a->kind == b->kind && a->kind != TS_HIT_EXEC &&
+	       (b->first <= a->last || b->first - a->last == 1);
+}
+
+static void join(struct ts_hits *h)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < h->n; i++) {
+		struct ts_hit *to = n ? &h->items[n - 1] : NULL, *hit = &h->items[i];
+
+		if (!to || !is_joined(h, to, hit)) {
+			h->items[n++] = *hit;
+			continue;
+		}
+		if (hit->kind == TS_HIT_READ && to->kind == TS_HIT_READ)
+			join_reads(h, to, hit);
+		if (hit->last > to->last)
+			to->last = hit->last;
+		to->is_maybe &= hit->is_maybe;
+		if (hit->kind != TS_HIT_WRITE)
+			to->has_values = false;
+		else if (hit->has_values) {
+			to->has_values = true;
+			to->values = hit->values;
+		}
+	}
+	h->n = n;
+}
+
+/* All of WHAT in place of its parts. */
+static void make_whole(struct ts_hits *h)
+{
+	bool is_memory = h->what->kind == TS_WHAT_MEM;
+
+	for (size_t i = 0; i < h->n; i++) {
+		h->items[i].first = h->base;
+		h->items[i].last = is_memory ? h->what->last : h->base + h->what->len - 1;
+	}
+}
+
+/* Leave out the changes at steps before @start, among the first @n hits, that @hit is the row of.  Returns how many are left. */
+static size_t drop(struct ts_hits *h, size_t n, uint64_t start, const struct ts_hit *hit)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct ts_hit *early = &h->items[i];
+
+		if (early->pos >= start || (!h->is_whole && (early->first > hit->last || early->last < hit->first)))
+			h->items[kept++] = *early;
+	}
+	return kept;
+}
+
+/*
+ * A change that shows in the chunk's first step is left out if the step before it wrote these bytes: that is its
+ * row.
+ */
+static bool drop_early(struct ts_hits *h, uint64_t start, struct ts_error *err)
+{
+	struct step st = { .pos = start - 1 };
+	struct ts_hit hit;
+	size_t n;
+
+	if (!h->n || h->items[0].pos >= start)
+		return true;
+	st.s = ts_query_step(h->q, start - 1, &st.batch, err);
+	if (!st.s || !find_operands(h, &st, err))
+		return false;
+	st.s = ts_query_step(h->q, start - 1, &st.batch, err);
+	if (!st.s)
+		return false;
+	n = h->n;
+	st.first = n;
+	take_step(h, &st);
+	for (size_t i = n; i < h->n; i++) {
+		if (h->items[i].pos != start - 1 || h->items[i].is_maybe || h->items[i].kind == TS_HIT_READ ||
+		    h->items[i].kind == TS_HIT_EXEC)
+			continue;
+		hit = h->items[i];
+		n = drop(h, n, start, &hit);
+	}
+	h->n = n;
+	return true;
+}
+
+/* The thread, pc and length of an unexplained change are those of the step before which it shows. */
+static bool set_steps(struct ts_hits *h, struct ts_error *err)
+{
+	for (size_t i = 0; i < h->n; i++) {
+		const struct ts_steps *batch;
+		const struct ts_step *s;
+
+		if (h->items[i].kind != TS_HIT_UNEXPLAINED || !h->items[i].is_maybe)
+			continue;
+		s = ts_query_step(h->q, h->items[i].pos, &batch, err);
+		if (!s)
+			return false;
+		h->items[i].pc = s->pc;
+		h->items[i].thread = s->thread;
+		h->items[i].insn_len = s->insn_len;
+	}
+	return true;
+}
+
+static bool start_carrying(struct ts_hits *h, uint64_t pos, struct ts_error *err)
+{
+	return !h->data || !wants(h, TS_HIT_UNEXPLAINED) || read_what(h, pos, err);
+}
+
+/* WHAT before a step, to be kept with what the step did. */
+struct before {
+	uint8_t data[MAX_VALUED];
+	bool is_known;
+};
+
+static size_t valued_len(const struct ts_hits *h)
+{
+	uint64_t len = len_of(h);
+
+	return h->data && h->is_whole && !h->what->is_pc && len <= MAX_VALUED ? (size_t)len : 0;
+}
+
+static void keep_before(const struct ts_hits *h, size_t len, struct before *b)
+{
+	b->is_known = len && !memchr(h->known, 0, len);
+	if (b->is_known)
+		memcpy(b->data, h->data, len);
+}
+
+/* The values of a step's write: they need not be asked for where they are known, and nothing contradicts. */
+static void keep_values(struct ts_hits *h, const struct step *st, size_t len, const struct before *b)
+{
+	uint8_t *room;
+
+	if (!b->is_known || h->n == st->first || memchr(h->known, 0, len) ||
+	    h->items[st->first].kind != TS_HIT_WRITE)
+		return;
+	room = ts_buf_add(&h->bytes, 2 * len);
+	if (!room)
+		return;
+	memcpy(room, b->data, len);
+	memcpy(room + len, h->data, len);
+	h->items[st->first].has_values = true;
+	h->items[st->first].values = (uint64_t)(room - h->bytes.data);
+}
+
+bool ts_hits_take(struct ts_hits *h, uint64_t chunk, struct ts_error *err)
+{
+	size_t valued = valued_len(h);
+	struct before before;
+	uint64_t start = chunk * TS_CHUNK_STEPS, end = start + TS_CHUNK_STEPS;
+	struct step st = { 0 };
+
+	end = end < ts_query_end(h->q) ? end : ts_query_end(h->q);
+	end = end < h->end ? end : h->end;
+	h->n = 0;
+	ts_buf_reset(&h->bytes);
+	if (start >= end)
+		return true;
+	if (!start_carrying(h, start, err))
+		return false;
+	for (st.pos = start; st.pos < end; st.pos++) {
+		/* all of the chunk at once; what start_carrying() asks may end the loan */
+		if (!st.batch && !ts_query_step(h->q, end - 1, &st.batch, err))
+			return false;
+		st.s = &st.batch->steps[st.pos - start];
+		if (!find_operands(h, &st, err) || !ts_query_step(h->q, end - 1, &st.batch, err))
+			return false;
+		st.s = &st.batch->steps[st.pos - start];
+		if (!st.by_operands && !touches(h, &st))
+			continue;
+		st.first = h->n;
+		st.is_replaced = false;
+		keep_before(h, valued, &before);
+		take_step(h, &st);
+		if (st.pos + 1 < end) /* the next chunk's first step may contradict */
+			keep_values(h, &st, valued, &before);
+		if (st.is_replaced) {
+			if (!start_carrying(h, st.pos + 1, err))
+				return false;
+			st.batch = NULL;
+		}
+	}
+	put_in_order(h);
+	if (h->kinds >> TS_HIT_UNEXPLAINED & 1 && !drop_early(h, start, err))
+		return false;
+	join(h);
+	if (h->is_whole)
+		make_whole(h);
+	if (h->is_failed || !ts_buf_ok(&h->bytes))
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
+	return set_steps(h, err);
+}

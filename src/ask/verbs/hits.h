@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The accesses of a chunk's steps to WHAT, from which rows are made.
+ */
+#ifndef TS_ASK_HITS_H
+#define TS_ASK_HITS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/base/buf.h"
+#include "src/query/query.h"
+#include "src/search/reg_chunks.h"
+#include "src/ask/grammar/what.h"
+
+/* In the order in which they come within a step. */
+enum ts_hit_kind {
+	TS_HIT_READ,
+	TS_HIT_WRITE,
+	TS_HIT_EXEC,
+	TS_HIT_MAP,
+	TS_HIT_UNEXPLAINED,
+};
+
+struct ts_hit {
+	uint64_t pos;         /* the step */
+	uint64_t first, last; /* which part of WHAT: addresses, or bytes of the 'g' layout; both inclusive */
+	uint64_t seen;        /* READ: where the value and its known flags are in the hits' bytes */
+	uint64_t pc;
+	uint32_t thread;
+	uint16_t insn_len;
+	enum ts_hit_kind kind;
+	/*
+	 * all of WHAT before and after the step is known, and lies in the hits' bytes at values: old, then
+	 * new
+	 */
+	bool has_values;
+	uint64_t values;
+	bool is_maybe;        /* a read shows a value that may contradict, or was not known: their values tell */
+};
+
+/* The kinds of hits to find, and their target. */
+struct ts_hits {
+	struct ts_query *q;     /* borrowed */
+	const struct ts_what *what; /* borrowed */
+	uint64_t exec_first, exec_last; /* addresses of the executions that are wanted: virtual ones, of a machine too */
+	uint64_t end;           /* steps from here on are not looked at; what they show is not a hit then */
+	uint32_t process;       /* of memory */
+	uint32_t thread;        /* of registers */
+	unsigned kinds;         /* mask of 1 << enum ts_hit_kind */
+	bool is_whole;          /* a hit of a write or another change is about all of WHAT; else about its parts */
+	bool only_changes;      /* writes of what was there already are not wanted */
+	struct ts_hit *items;   /* owned; by position, kind and address */
+	size_t n, cap;
+	struct ts_buf bytes;
+	uint64_t base;          /* the first address of WHAT, or its first byte of the 'g' layout */
+	uint8_t *data, *known;  /* owned; WHAT as the steps so far left it; NULL: it is too long for that */
+	uint8_t *regs;          /* in the same allocation: room for all registers */
+	struct ts_location loc; /* WHAT, if it is a register other than the pc */
+	struct ts_reg_chunks reg_chunks; /* where instructions may write it */
+	bool is_failed;         /* memory ran out */
+};
+
+/* Returns false if memory is exhausted; @h needs its fini either way. */
+bool ts_hits_init(struct ts_hits *h, struct ts_error *err);
+void ts_hits_fini(struct ts_hits *h);
+
+/* The next chunk >= @chunk (the last one <= @chunk) that may have a hit; TS_NO_CHUNK if there is none. */
+uint64_t ts_hits_next_chunk(struct ts_hits *h, uint64_t chunk);
+uint64_t ts_hits_prev_chunk(struct ts_hits *h, uint64_t chunk);
+
+/*
+ * List the hits of a chunk, replacing the previous ones.  A hit seen in the chunk's first step may belong to
+ * the step before it.
+ *
+ * Returns false if the trace cannot be read, or memory is exhausted.
+ */
+bool ts_hits_take(struct ts_hits *h, uint64_t chunk, struct ts_error *err);
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* What a system call did, and which of its bytes are asked about, as text. */
+#ifndef TS_ASK_INPUT_TEXT_H
+#define TS_ASK_INPUT_TEXT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "src/base/buf.h"
+#include "src/base/error.h"
+#include "src/query/query.h"
+
+/*
+ * Append the system call of step @pos to @text: "read(0x3, 0x404060, 0x10) = 0x8".  If the bytes [@first, @last] of
+ * memory of process @process (@is_memory) lie in the buffer that the call filled, their place follows, with the
+ * descriptor, the offset in its file where earlier calls tell it, and the bytes:
+ * ", bytes 0 to 3 of descriptor 3, from file offset 16: \"abcd\"".
+ *
+ * Returns false if the trace cannot be read (@err); nothing is appended if the step has no system call.
+ */
+bool ts_input_text(struct ts_query *q, uint64_t pos, uint32_t process, bool is_memory, uint64_t first, uint64_t last,
+		   struct ts_buf *text, struct ts_error *err);
+
+#endif

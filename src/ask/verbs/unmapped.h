@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* Memory that was never there. */
+#ifndef TS_ASK_UNMAPPED_H
+#define TS_ASK_UNMAPPED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/ask/grammar/what.h"
+#include "src/query/query.h"
+
+/*
+ * Write to @note (@size bytes, terminated) that no byte of @what, of @process, was mapped at any position.
+ *
+ * Returns false, with @note as it was, if @what is a register, if a byte of it was mapped, if the recording lists no
+ * regions of memory or shows a byte of it, or if it has not been read to its end.
+ */
+bool ts_note_unmapped(struct ts_query *q, const struct ts_what *what, uint32_t process, char *note, size_t size);
+
+#endif

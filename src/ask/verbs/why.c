@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: MIT */
+#include "why.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cells.h"
+#include "input_text.h"
+#include "places.h"
+#include "src/ask/grammar/question.h"
+#include "src/query/paging.h"
+#include "src/search/cause.h"
+#include "src/ask/grammar/state.h"
+#include "src/ask/verb.h"
+#include "unmapped.h"
+
+#define DEFAULT_DEPTH 8u
+
+/* Longer memory is not asked about at once. */
+#define MAX_ASKED (1024 * 1024u)
+
+enum column {
+	COL_DEPTH,
+	COL_POSITION,
+	COL_THREAD,
+	COL_PC,
+	COL_FUNCTION,
+	COL_FILE,
+	COL_LINE,
+	COL_INSTRUCTION,
+	COL_KIND,
+	COL_PLACE,
+	COL_VALUE,
+	COL_COUNT,
+	N_COLUMNS,
+};
+
+static const struct ts_column columns[N_COLUMNS] = {
+	[COL_DEPTH] = { .name = "depth", .type = TS_COLUMN_NUMBER },
+	[COL_POSITION] = { .name = "position", .type = TS_COLUMN_NUMBER },
+	[COL_THREAD] = { .name = "thread", .type = TS_COLUMN_NUMBER },
+	[COL_PC] = { .name = "pc", .type = TS_COLUMN_ADDR },
+	[COL_FUNCTION] = { .name = "function", .type = TS_COLUMN_TEXT },
+	[COL_FILE] = { .name = "file", .type = TS_COLUMN_TEXT },
+	[COL_LINE] = { .name = "line", .type = TS_COLUMN_NUMBER },
+	[COL_INSTRUCTION] = { .name = "instruction", .type = TS_COLUMN_TEXT },
+	[COL_KIND] = { .name = "kind", .type = TS_COLUMN_TEXT },
+	[COL_PLACE] = { .name = "place", .type = TS_COLUMN_TEXT },
+	[COL_VALUE] = { .name = "value", .type = TS_COLUMN_VALUE },
+	[COL_COUNT] = { .name = "count", .type = TS_COLUMN_NUMBER },
+};
+
+static const char *const kind_names[] = {
+	[TS_CAUSE_WRITE] = "write",	    [TS_CAUSE_BRANCH] = "branch",   [TS_CAUSE_SEEN] = "seen",
+	[TS_CAUSE_CUT] = "cut",		    [TS_CAUSE_INPUT] = "input",	    [TS_CAUSE_MAP] = "map",
+	[TS_CAUSE_START] = "start",	    [TS_CAUSE_CONSTANT] = "constant",
+	[TS_CAUSE_PROCESSOR] = "processor", [TS_CAUSE_UNKNOWN] = "unknown",
+};
+
+struct why {
+	struct ts_rows rows;
+	struct ts_ask *ask;
+	const struct ts_question *qn;
+	struct ts_location *what; /* owned */
+	struct ts_cause *cause;   /* owned */
+	const struct ts_cause_node *node; /* that is being told */
+	unsigned range;           /* the next one of its ranges */
+	uint32_t thread;          /* that is asked about */
+	bool is_over;             /* all have been told */
+};
+
+/* ---------------------------------------------------------------------------------------------------- input */
+
+/* What the system did; of bytes that are unknown before it, that it may have written them. */
+static bool put_input(const struct why *y, struct ts_row *row, const struct ts_cause_node *n,
+		      const struct ts_cause_range *r, struct ts_error *err)
+{
+	bool is_memory = n->has_place && n->loc.kind == TS_IN_MEMORY, done;
+	struct ts_buf text;
+	size_t begin;
+
+	ts_buf_init(&text);
+	if (n->kind == TS_CAUSE_UNKNOWN)
+		ts_buf_puts(&text, "known only since ");
+	begin = text.len;
+	done = ts_input_text(y->ask->q, n->pos, n->loc.owner, is_memory && n->kind == TS_CAUSE_INPUT, r->first, r->last, &text,
+			     err);
+	if (done && ts_buf_ok(&text) && text.len > begin)
+		ts_row_text_len(row, COL_INSTRUCTION, (const char *)text.data, text.len);
+	ts_buf_fini(&text);
+	return done;
+}
+
+/* ---------------------------------------------------------------------------------------------------- value */
+
+static bool put_memory(struct why *y, const struct ts_cause_node *n, const struct ts_cause_range *r, uint64_t pos,
+		       struct ts_row *row, struct ts_error *err)
+{
+	uint64_t len = r->last - r->first + 1;
+	size_t shown = len < 65 ? (size_t)len : 65;
+	uint8_t data[65], known[65];
+
+	if (!ts_virtual_mem(y->ask->q, pos, n->loc.owner, r->first, shown, data, known, err))
+		return false;
+	ts_row_value(row, COL_VALUE, data, known, shown, len == 1 || len == 2 || len == 4 || len == 8,
+		     ts_query_regset(y->ask->q)->arch->is_big_endian);
+	return true;
+}
+
+/* The flag of a mask of one; all flags' register for others. */
+static bool put_register(struct why *y, const struct ts_cause_node *n, const struct ts_cause_range *r,
+			 uint64_t pos, struct ts_row *row, struct ts_error *err)
+{
+	const struct ts_regset *set = ts_query_regset(y->ask->q);
+	uint64_t off = r->first, len = r->last - r->first + 1;
+	struct ts_op_state state;
+	uint8_t bit;
+
+	if (!ts_query_op_state(y->ask->q, pos, n->loc.owner, &state, err))
+		return false;
+	if (n->loc.kind == TS_IN_FLAGS) {
+		unsigned i = (unsigned)__builtin_ctzll(n->loc.mask);
+
+		off = set->regs[set->flags].off;
+		len = set->regs[set->flags].len;
+		if (!(n->loc.mask & (n->loc.mask - 1))) {
+			off += set->arch->is_big_endian ? len - 1 - i / 8 : i / 8;
+			bit = state.g[off] >> i % 8 & 1;
+			ts_row_value(row, COL_VALUE, &bit, state.known + off, 1, true, false);
+			return true;
+		}
+	}
+	ts_row_value(row, COL_VALUE, state.g + off, state.known + off, (size_t)len, true, set->arch->is_big_endian);
+	return true;
+}
+
+static bool put_place(struct why *y, const struct ts_cause_node *n, const struct ts_cause_range *r,
+		      struct ts_row *row, struct ts_error *err)
+{
+	uint64_t pos = n->pos == TS_NO_POS ? n->before : n->pos + 1;
+	bool is_flags = n->loc.kind == TS_IN_FLAGS;
+	char text[64];
+
+	if (n->loc.kind == TS_IN_MEMORY) {
+		snprintf(text, sizeof(text), "0x%" PRIx64 ",%" PRIu64, r->first, r->last - r->first + 1);
+		ts_row_text(row, COL_PLACE, text);
+		return put_memory(y, n, r, pos, row, err);
+	}
+	ts_register_text(ts_query_regset(y->ask->q), r->first, r->last - r->first + 1,
+			 is_flags ? (uint32_t)n->loc.mask : 0, text, sizeof(text));
+	ts_row_text(row, COL_PLACE, text);
+	return put_register(y, n, r, pos, row, err);
+}
+
+/* ----------------------------------------------------------------------------------------------------- rows */
+
+static bool put_step(struct why *y, const struct ts_cause_node *n, struct ts_row *row, struct ts_error *err)
+{
+	const struct ts_steps *b;
+	const struct ts_step *st = ts_query_step(y->ask->q, n->pos, &b, err);
+	struct ts_decoded *d;
+	uint64_t pc;
+
+	if (!st)
+		return false;
+	pc = st->pc;
+	ts_row_number(row, COL_POSITION, n->pos);
+	ts_cell_thread(row, COL_THREAD, y->ask, n->thread);
+	ts_row_pc(row, COL_PC, pc);
+	ts_cell_function(row, COL_FUNCTION, y->ask, pc);
+	ts_cell_line(row, COL_FILE, y->ask, pc);
+	d = ts_query_insn(y->ask->q, n->pos, err);
+	if (!d)
+		return false;
+	if (*ts_decoded_text(y->ask->q, d))
+		ts_row_text(row, COL_INSTRUCTION, d->text);
+	return true;
+}
+
+static bool put_row(struct why *y, const struct ts_cause_node *n, const struct ts_cause_range *r,
+		    struct ts_row *row, struct ts_error *err)
+{
+	char text[32];
+
+	ts_row_number(row, COL_DEPTH, n->depth);
+	if (n->pos != TS_NO_POS && !put_step(y, n, row, err))
+		return false;
+	if ((n->kind == TS_CAUSE_INPUT || (n->kind == TS_CAUSE_UNKNOWN && n->pos != TS_NO_POS)) &&
+	    !put_input(y, row, n, r, err))
+		return false;
+	ts_row_text(row, COL_KIND, kind_names[n->kind]);
+	ts_row_number(row, COL_COUNT, n->count);
+	if (n->has_place)
+		return put_place(y, n, r, row, err);
+	if (n->kind == TS_CAUSE_CONSTANT) {
+		snprintf(text, sizeof(text), "0x%" PRIx64, n->constant);
+		ts_row_text(row, COL_VALUE, text);
+	}
+	return true;
+}
+
+static void set_note(struct why *y)
+{
+	if (ts_cause_is_cut(y->cause) && !*y->rows.note)
+		snprintf(y->rows.note, sizeof(y->rows.note), "more takes part than is shown: see rows of kind cut; depth N goes further");
+	y->rows.is_cut = ts_cause_is_cut(y->cause);
+	if (!*y->rows.note && !y->qn->is_branch)
+		ts_note_unmapped(y->ask->q, &y->qn->what, ts_query_process(y->ask->q, y->thread), y->rows.note,
+				 sizeof(y->rows.note));
+}
+
+/* Why there is no branch: where no code is known, none is. */
+static bool note_no_branch(struct why *y, struct ts_error *err)
+{
+	uint64_t pos = y->qn->at ? ts_query_prev_step(y->ask->q, y->thread, y->qn->at - 1) : TS_NO_POS;
+	const struct ts_decoded *d = pos == TS_NO_POS ? NULL : ts_query_insn(y->ask->q, pos, err);
+
+	if (d && !d->is_insn && ts_query_has_operands(y->ask->q))
+		snprintf(y->rows.note, sizeof(y->rows.note),
+			 "the bytes of the instruction at 0x%" PRIx64
+			 " are not known: --exec or --image may have them",
+			 d->pc);
+	return d || pos == TS_NO_POS;
+}
+
+/* The next node, or the next range of memory of the one before. */
+static bool next_part(struct why *y)
+{
+	if (y->node && y->range < y->node->n_ranges && y->node->has_place)
+		return true;
+	if (y->is_over)
+		return false;
+	y->range = 0;
+	y->node = ts_cause_next(y->cause, y->node);
+	y->is_over = !y->node;
+	return y->node != NULL;
+}
+
+static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
+			struct ts_error *err)
+{
+	struct why *y = (struct why *)rows;
+	const struct ts_cause_range none = { 0, 0 };
+	const struct ts_cause_range *r = &none;
+	enum ts_got got = ts_cause_run(y->cause, budget, &y->rows.at, err);
+
+	if (got != TS_GOT_END)
+		return got;
+	set_note(y);
+	if (!next_part(y))
+		return !y->qn->is_branch || note_no_branch(y, err) ? TS_GOT_END : TS_GOT_FAIL;
+	if (y->range < y->node->n_ranges)
+		r = &y->node->ranges[y->range];
+	y->range++;
+	return put_row(y, y->node, r, row, err) ? TS_GOT_ROW : TS_GOT_FAIL;
+}
+
+static void close_why(struct ts_rows *rows)
+{
+	struct why *y = (struct why *)rows;
+
+	ts_cause_close(y->cause);
+	free(y->what);
+	free(y);
+}
+
+static const struct ts_rows_ops ops = { .next = next, .close = close_why };
+
+static bool begin(struct why *y)
+{
+	const struct ts_question *qn = y->qn;
+	struct ts_query *q = y->ask->q;
+	struct ts_cause_question question = { .thread = y->thread,
+					      .at = qn->at,
+					      .max_depth = qn->depth == TS_NO_LIMIT ? DEFAULT_DEPTH : qn->depth,
+					      .with_addresses = qn->with_addresses,
+					      .only_leaves = qn->only_inputs };
+
+	if (!qn->is_branch && !qn->what.is_pc) {
+		y->what = ts_what_locations(&qn->what, ts_query_regset(q), y->thread,
+					    ts_query_process(q, y->thread), &question.n_what);
+		if (!y->what)
+			return false;
+		question.what = y->what;
+	}
+	y->cause = ts_cause_open(q, &question);
+	return y->cause != NULL;
+}
+
+static struct ts_rows *open_why(struct ts_ask *ask, const struct ts_question *qn, bool is_reverse,
+				struct ts_error *err)
+{
+	struct why *y;
+
+	(void)is_reverse;
+	if (qn->what.kind == TS_WHAT_MEM && qn->what.last - qn->what.addr >= MAX_ASKED) {
+		ts_fail(err, TS_EUSAGE, TS_NO_OFF, "why takes at most %u bytes of memory", MAX_ASKED);
+		return NULL;
+	}
+	y = calloc(1, sizeof(*y));
+	if (y) {
+		y->ask = ask;
+		y->qn = qn;
+		y->thread = ts_ask_thread(ask, qn);
+	}
+	if (!y || !begin(y)) {
+		if (y)
+			close_why(&y->rows);
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory exhausted: why");
+		return NULL;
+	}
+	y->rows = (struct ts_rows){ .ops = &ops, .go = TS_NO_POS };
+	if (!ts_query_has_operands(ask->q))
+		snprintf(y->rows.note, sizeof(y->rows.note),
+			 "instructions of %s are not decoded: inputs are what the recording says was read",
+			 ts_query_regset(ask->q)->arch->name);
+	return &y->rows;
+}
+
+const struct ts_verb ts_verb_why = {
+	.name = "why",
+	.synopsis = "WHAT|branch [depth N] [inputs] [addresses]",
+	.help = "Tell where a value came from, or why the last branch went where it went.",
+	.example = "why $sp",
+	.columns = columns,
+	.n_columns = N_COLUMNS,
+	.operand = TS_OPERAND_WHAT,
+	.takes = TS_TAKES_THREAD | TS_TAKES_BOUND | TS_TAKES_AT | TS_TAKES_DEPTH | TS_TAKES_BRANCH,
+	.open = open_why,
+};

@@ -1,0 +1,453 @@
+/* SPDX-License-Identifier: MIT */
+#include "world.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cells.h"
+#include "src/base/heap.h"
+#include "src/symbols/names.h"
+#include "src/ask/grammar/question.h"
+#include "src/ask/grammar/state.h"
+#include "src/ask/verb.h"
+
+enum kind {
+	THREADS,
+	PROCESSES,
+	MODULES,
+	MAPS,
+};
+
+/* Threads, and other things, that take as long to look at as a chunk to decode. */
+#define THREADS_A_CHUNK 8u
+#define ITEMS_A_CHUNK	64u
+
+/* Something that is there from position @begin until before position @end. */
+struct item {
+	uint64_t begin, end; /* end: TS_NO_POS if it is there at the last position */
+	uint64_t order;      /* an address, or a number */
+	uint64_t steps;
+	size_t i;            /* its ordinal in the model */
+	uint32_t named;      /* of a process: its first thread that has a name; TS_NO_THREAD: none has */
+};
+
+/* What is looked at now, before there are rows. */
+enum stage {
+	THREADS_OF_ALL, /* for when their processes are there */
+	LIST,
+	LISTED,
+};
+
+struct world {
+	struct ts_rows rows;
+	struct ts_ask *ask;
+	enum kind kind;
+	enum stage stage;
+	uint64_t next;          /* the ordinal, or position, that is looked at next */
+	unsigned n_looked;
+	struct item *processes; /* owned; of processes: all of them */
+	uint32_t n_threads, n_processes;
+	uint32_t process;       /* whose modules or maps */
+	struct ts_heap items;   /* the next row is the first */
+	uint64_t from, to;      /* it is listed if it is there at one of these positions */
+	bool is_any;            /* something is listed */
+	bool is_failed;         /* memory ran out */
+};
+
+/* ------------------------------------------------------------------------------------------------- order */
+
+static int compare(uint64_t a, uint64_t b)
+{
+	return a < b ? -1 : a > b;
+}
+
+/* Modules and maps come by address, threads and processes as they begin. */
+static int compare_items(enum kind kind, const struct item *x, const struct item *y)
+{
+	int by_begin = compare(x->begin, y->begin), order = compare(x->order, y->order);
+
+	if (kind == THREADS || kind == PROCESSES)
+		order = by_begin ? by_begin : order;
+	else
+		order = order ? order : by_begin;
+	return order ? order : compare(x->i, y->i);
+}
+
+/* Does item @x come before @y, in the direction of the cursor? */
+static bool is_before(const void *user, const void *x, const void *y)
+{
+	const struct world *w = user;
+	int order = compare_items(w->kind, x, y);
+
+	return w->rows.is_reverse ? order > 0 : order < 0;
+}
+
+/* It is listed, if it is there when the question asks. */
+static void add(struct world *w, const struct item *item)
+{
+	if (item->begin >= w->to || (item->end != TS_NO_POS && item->end <= w->from))
+		return;
+	w->is_any = true;
+	w->is_failed |= !ts_heap_put(&w->items, item);
+}
+
+/* --------------------------------------------------------------------------------------------- the lists */
+
+/*
+ * The first position at which the thread is there no more: after its last step it is there up to some
+ * position.
+ */
+static uint64_t thread_end(const struct ts_ask *ask, uint32_t thread)
+{
+	uint64_t lo = ts_query_prev_step(ask->q, thread, ask->n_steps), hi = ask->n_steps;
+
+	if (lo == TS_NO_POS || ts_query_is_alive(ask->q, thread, hi))
+		return TS_NO_POS;
+	while (hi - lo > 1) {
+		uint64_t mid = lo + (hi - lo) / 2;
+
+		if (ts_query_is_alive(ask->q, thread, mid))
+			lo = mid;
+		else
+			hi = mid;
+	}
+	return hi;
+}
+
+/* A process is there from its first thread's begin until the last one ends. */
+static bool take_thread(struct world *w)
+{
+	const struct ts_query *q = w->ask->q;
+	uint32_t i = (uint32_t)w->next++;
+	uint64_t begin, end;
+	struct item *p;
+
+	if (i >= w->n_threads)
+		return false;
+	begin = ts_query_next_step(q, i, 0);
+	end = thread_end(w->ask, i);
+	p = &w->processes[ts_query_process(q, i)];
+	if (p->named == TS_NO_THREAD && *ts_query_thread_facts(q, i)->name)
+		p->named = i;
+	if (begin == TS_NO_POS)
+		return true;
+	p->begin = begin < p->begin ? begin : p->begin;
+	p->end = end > p->end ? end : p->end;
+	p->steps += ts_query_n_steps_of(q, i, w->ask->n_steps);
+	return true;
+}
+
+static bool list_thread(struct world *w)
+{
+	const struct ts_ask *ask = w->ask;
+	uint32_t i = (uint32_t)w->next++;
+	struct item item = { .i = i };
+
+	if (i >= w->n_threads || i >= ask->names->n_tids)
+		return false;
+	item.begin = ts_query_next_step(ask->q, i, 0);
+	item.end = thread_end(ask, i);
+	item.order = (uint64_t)ask->names->tids[i];
+	item.steps = ts_query_n_steps_of(ask->q, i, ask->n_steps);
+	if (item.begin != TS_NO_POS)
+		add(w, &item);
+	return true;
+}
+
+static bool list_process(struct world *w)
+{
+	size_t i = (size_t)w->next++;
+
+	if (i >= w->n_processes || i >= w->ask->names->n_pids)
+		return false;
+	w->processes[i].order = (uint64_t)w->ask->names->pids[i];
+	if (w->processes[i].begin != TS_NO_POS)
+		add(w, &w->processes[i]);
+	return true;
+}
+
+static bool list_module(struct world *w)
+{
+	size_t i = (size_t)w->next++;
+	struct ts_module_info m;
+
+	if (!ts_query_module(w->ask->q, i, &m))
+		return false;
+	if (m.process == w->process)
+		add(w, &(struct item){ .begin = m.from, .end = m.until, .order = m.first, .i = i });
+	return true;
+}
+
+static bool list_map(struct world *w)
+{
+	size_t i = (size_t)w->next++;
+	struct ts_region_info r;
+
+	if (!ts_query_region(w->ask->q, i, &r))
+		return false;
+	if (r.process == w->process)
+		add(w, &(struct item){ .begin = r.from, .end = r.until, .order = r.first, .i = i });
+	return true;
+}
+
+/* Look at the next thing of the stage.  Returns false after its last one. */
+static bool look(struct world *w)
+{
+	static bool (*const list[])(struct world *) = {
+		[THREADS] = list_thread, [PROCESSES] = list_process, [MODULES] = list_module, [MAPS] = list_map,
+	};
+
+	switch (w->stage) {
+	case THREADS_OF_ALL:
+		return w->processes && take_thread(w);
+	case LIST:
+		return list[w->kind](w);
+	case LISTED:
+		break;
+	}
+	return false;
+}
+
+static bool is_about_threads(const struct world *w)
+{
+	return w->stage == THREADS_OF_ALL || (w->stage == LIST && w->kind == THREADS);
+}
+
+/* Fill the heap.  Returns false if the budget is used up. */
+static bool list_all(struct world *w, struct ts_budget *budget)
+{
+	for (; w->stage < LISTED; w->stage++, w->next = 0) {
+		unsigned n_a_chunk = is_about_threads(w) ? THREADS_A_CHUNK : ITEMS_A_CHUNK;
+
+		do {
+			if (w->n_looked % n_a_chunk == 0 && !ts_budget_take(budget))
+				return false;
+			w->n_looked++;
+		} while (look(w) && !w->is_failed);
+	}
+	return true;
+}
+
+/* --------------------------------------------------------------------------------------------------- rows */
+
+static void put_span(const struct item *it, unsigned at, struct ts_row *row)
+{
+	ts_row_number(row, at, it->begin);
+	if (it->end != TS_NO_POS)
+		ts_row_number(row, at + 1, it->end);
+}
+
+static void put_range(unsigned at, uint64_t first, uint64_t last, struct ts_row *row)
+{
+	ts_row_addr(row, at, first);
+	ts_row_number(row, at + 1, last - first + 1);
+}
+
+static const char *process_name(const struct ts_ask *ask, const struct item *it)
+{
+	const char *path = ts_query_facts(ask->q)->exec_path;
+
+	if (path && ts_query_n_processes(ask->q) == 1)
+		return strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+	if (it->named != TS_NO_THREAD)
+		return ts_query_thread_facts(ask->q, it->named)->name;
+	return NULL;
+}
+
+static void put_row(const struct world *w, const struct item *it, struct ts_row *row)
+{
+	const struct ts_ask *ask = w->ask;
+	struct ts_module_info m;
+	struct ts_region_info r;
+	char prot[4] = "---";
+	const char *name;
+
+	switch (w->kind) {
+	case THREADS:
+		ts_cell_thread(row, 0, ask, (uint32_t)it->i);
+		ts_cell_process(row, 1, ask, ts_query_process(ask->q, (uint32_t)it->i));
+		put_span(it, 2, row);
+		ts_row_number(row, 4, it->steps);
+		name = ts_query_thread_facts(ask->q, (uint32_t)it->i)->name;
+		ts_row_text(row, 5, *name ? name : NULL);
+		break;
+	case PROCESSES:
+		ts_cell_process(row, 0, ask, (uint32_t)it->i);
+		put_span(it, 1, row);
+		ts_row_number(row, 3, it->steps);
+		ts_row_text(row, 4, process_name(ask, it));
+		break;
+	case MODULES:
+		ts_query_module(ask->q, it->i, &m);
+		put_span(it, 0, row);
+		put_range(2, m.first, m.last, row);
+		ts_row_text(row, 4, m.file);
+		break;
+	case MAPS:
+		ts_query_region(ask->q, it->i, &r);
+		put_span(it, 0, row);
+		put_range(2, r.first, r.last, row);
+		prot[0] = r.prot & TS_PROT_READ ? 'r' : '-';
+		prot[1] = r.prot & TS_PROT_WRITE ? 'w' : '-';
+		prot[2] = r.prot & TS_PROT_EXEC ? 'x' : '-';
+		ts_row_text(row, 4, prot);
+		ts_row_text(row, 5, r.file ? r.file : r.desc);
+		break;
+	}
+}
+
+static void note_none(struct world *w)
+{
+	const char *format = ts_query_facts(w->ask->q)->format;
+	struct ts_module_info m;
+	struct ts_region_info r;
+
+	if (w->kind == MODULES && !ts_query_module(w->ask->q, 0, &m))
+		snprintf(w->rows.note, sizeof(w->rows.note), "this %s recording names no modules", format);
+	if (w->kind == MAPS && !ts_query_region(w->ask->q, 0, &r))
+		snprintf(w->rows.note, sizeof(w->rows.note), "this %s recording has no memory map", format);
+}
+
+static bool no_memory(struct ts_error *err)
+{
+	return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
+}
+
+static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
+			struct ts_error *err)
+{
+	struct world *w = (struct world *)rows;
+	struct item item;
+
+	if (!list_all(w, budget))
+		return TS_GOT_PENDING;
+	if (w->is_failed) {
+		no_memory(err);
+		return TS_GOT_FAIL;
+	}
+	if (!w->is_any)
+		note_none(w);
+	if (!ts_heap_take(&w->items, &item))
+		return TS_GOT_END;
+	put_row(w, &item, row);
+	return TS_GOT_ROW;
+}
+
+static void close_world(struct ts_rows *rows)
+{
+	struct world *w = (struct world *)rows;
+
+	free(w->processes);
+	ts_heap_fini(&w->items);
+	free(w);
+}
+
+static const struct ts_rows_ops ops = { .next = next, .close = close_world };
+
+/* What is counted for threads and processes.  Returns false if memory is exhausted. */
+static bool make_counts(struct world *w)
+{
+	const struct ts_query *q = w->ask->q;
+
+	w->n_threads = ts_query_n_threads(q);
+	w->n_processes = ts_query_n_processes(q);
+	if (w->kind == THREADS)
+		return true;
+	w->processes = malloc(((size_t)w->n_processes + 1) * sizeof(*w->processes));
+	for (uint32_t i = 0; w->processes && i < w->n_processes; i++)
+		w->processes[i] = (struct item){ .begin = TS_NO_POS, .i = i, .named = TS_NO_THREAD };
+	return w->processes != NULL;
+}
+
+static struct ts_rows *open_world(struct ts_ask *ask, const struct ts_question *qn, bool is_reverse,
+				  struct ts_error *err)
+{
+	struct world *w = calloc(1, sizeof(*w));
+
+	if (!w) {
+		no_memory(err);
+		return NULL;
+	}
+	w->rows = (struct ts_rows){ .ops = &ops, .is_reverse = is_reverse, .go = TS_NO_POS, .at = qn->at };
+	w->ask = ask;
+	w->kind = (enum kind)qn->verb->arg;
+	w->from = qn->has_range ? qn->from : qn->at;
+	w->to = qn->has_range ? qn->to : qn->at + 1;
+	w->process = ts_ask_process(ask, qn);
+	ts_heap_init(&w->items, sizeof(struct item), is_before, w);
+	if (w->kind == MODULES || w->kind == MAPS || make_counts(w))
+		return &w->rows;
+	no_memory(err);
+	close_world(&w->rows);
+	return NULL;
+}
+
+#define WORLD_VERB                                                                                 \
+	.takes = TS_TAKES_RANGE | TS_TAKES_BOUND | TS_TAKES_AT | TS_TAKES_THREAD, .is_reversible = true, \
+	.open = open_world
+#define COLUMNS(c) .columns = (c), .n_columns = sizeof(c) / sizeof((c)[0])
+
+static const struct ts_column thread_columns[] = {
+	{ .name = "thread", .type = TS_COLUMN_NUMBER }, { .name = "process", .type = TS_COLUMN_NUMBER },
+	{ .name = "begin", .type = TS_COLUMN_NUMBER },	{ .name = "end", .type = TS_COLUMN_NUMBER },
+	{ .name = "steps", .type = TS_COLUMN_NUMBER },	{ .name = "name", .type = TS_COLUMN_TEXT },
+};
+
+const struct ts_verb ts_verb_threads = {
+	.name = "threads",
+	.synopsis = "",
+	.help = "List the threads that are there at the position.",
+	.example = "threads in 0:end",
+	.arg = THREADS,
+	COLUMNS(thread_columns),
+	WORLD_VERB,
+};
+
+static const struct ts_column process_columns[] = {
+	{ .name = "process", .type = TS_COLUMN_NUMBER }, { .name = "begin", .type = TS_COLUMN_NUMBER },
+	{ .name = "end", .type = TS_COLUMN_NUMBER },	 { .name = "steps", .type = TS_COLUMN_NUMBER },
+	{ .name = "name", .type = TS_COLUMN_TEXT },
+};
+
+const struct ts_verb ts_verb_processes = {
+	.name = "processes",
+	.synopsis = "",
+	.help = "List the processes that are there at the position.",
+	.example = "processes in 0:end",
+	.arg = PROCESSES,
+	COLUMNS(process_columns),
+	WORLD_VERB,
+};
+
+static const struct ts_column module_columns[] = {
+	{ .name = "begin", .type = TS_COLUMN_NUMBER }, { .name = "end", .type = TS_COLUMN_NUMBER },
+	{ .name = "address", .type = TS_COLUMN_ADDR }, { .name = "length", .type = TS_COLUMN_NUMBER },
+	{ .name = "file", .type = TS_COLUMN_TEXT },
+};
+
+const struct ts_verb ts_verb_modules = {
+	.name = "modules",
+	.synopsis = "",
+	.help = "List the programs and libraries that are loaded at the position.",
+	.example = "modules in 0:end",
+	.arg = MODULES,
+	COLUMNS(module_columns),
+	WORLD_VERB,
+};
+
+static const struct ts_column map_columns[] = {
+	{ .name = "begin", .type = TS_COLUMN_NUMBER }, { .name = "end", .type = TS_COLUMN_NUMBER },
+	{ .name = "address", .type = TS_COLUMN_ADDR }, { .name = "length", .type = TS_COLUMN_NUMBER },
+	{ .name = "kind", .type = TS_COLUMN_TEXT },    { .name = "file", .type = TS_COLUMN_TEXT },
+};
+
+const struct ts_verb ts_verb_maps = {
+	.name = "maps",
+	.synopsis = "",
+	.help = "List the regions of memory that are mapped at the position.",
+	.example = "maps at 0",
+	.arg = MAPS,
+	COLUMNS(map_columns),
+	WORLD_VERB,
+};

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A set of numbers in order, which grows: each addition and each search takes the logarithm of its size.
+ */
+#ifndef TS_ORDERED_H
+#define TS_ORDERED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct ts_ordered_block;
+
+struct ts_ordered {
+	struct ts_ordered_block **blocks; /* owned, and the blocks; in order, none of them empty */
+	size_t n, cap;
+};
+
+void ts_ordered_fini(struct ts_ordered *o);
+
+/* Add @key, which is not in the set.  Returns false if memory is exhausted; the set is then unchanged. */
+bool ts_ordered_add(struct ts_ordered *o, uint64_t key);
+
+/* *key gets the smallest number of the set that is not below @from.  Returns false if there is none. */
+bool ts_ordered_next(const struct ts_ordered *o, uint64_t from, uint64_t *key);
+
+#endif

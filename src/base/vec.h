@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Arrays that grow.  @array is the address of a pointer to the items, of any type, owned by the caller; NULL while the
+ * array has no items.  Lengths and capacities are in items.
+ */
+#ifndef TS_VEC_H
+#define TS_VEC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Grow @array to at least @n + @more items, at least to twice its capacity.  Returns as ts_vec_reserve() does. */
+bool ts_vec_grow(void *array, size_t n, size_t *cap, size_t more, size_t item_len);
+
+/*
+ * Have room for @more items of @item_len bytes after the first @n; *cap is the capacity.
+ *
+ * Returns true if there is room.
+ * Returns false if memory is exhausted or the size overflows; the array and *cap are then unchanged.
+ */
+static inline bool ts_vec_reserve(void *array, size_t n, size_t *cap, size_t more, size_t item_len)
+{
+	return __builtin_expect(more <= *cap - n, 1) || ts_vec_grow(array, n, cap, more, item_len);
+}
+
+/*
+ * Make an array of *n items hold item @i.  The new items are zeros.  The capacity is not kept: this is for arrays that
+ * grow rarely.
+ *
+ * Returns true if *n is greater than @i.
+ * Returns false if memory is exhausted; the array and *n are then unchanged.
+ */
+bool ts_vec_extend(void *array, size_t *n, size_t i, size_t item_len);
+
+#endif

@@ -1,0 +1,431 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Tenet: a line is the state before an instruction, with the accesses of the instruction before it.
+ * Tenet++: the same for each thread, with its number and its thread's accesses; modules come before their code.
+ * execlog: a line is an instruction, with what it accesses and the registers that it changed.
+ */
+#include "listing.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/atomic_file.h"
+#include "src/base/buf.h"
+#include "src/base/vec.h"
+
+/* Lines are written when so much has come together. */
+#define MAX_WAITING (1u << 16)
+/* More bytes of a module are not written; a piece is asked for at once. */
+#define MAX_IMAGE (UINT64_C(64) << 20)
+#define IMAGE_PIECE 65536u
+
+/* A thread: its registers on its last line, and the accesses of its last step, as its next line has them. */
+struct line_thread {
+	uint8_t *g, *known; /* owned, one block; NULL: no line yet */
+	struct ts_buf accesses;
+};
+
+struct ts_listing {
+	struct ts_query *q;        /* borrowed */
+	const struct ts_regset *set; /* borrowed */
+	enum ts_listing_form form;
+	struct ts_atomic_file file;
+	struct ts_buf text;
+	uint64_t pos, last, n_steps, n_left_out, n_forgotten;
+	struct line_thread *threads; /* owned */
+	size_t n_threads;
+	uint8_t *g, *known;        /* owned, one block: of the position */
+};
+
+bool ts_listing_find(const char *name, enum ts_listing_form *form)
+{
+	static const char *const names[] = { "tenet", "tenetpp", "execlog", "csv" };
+
+	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (!strcmp(names[i], name)) {
+			*form = (enum ts_listing_form)i;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* ----------------------------------------------------------------------------------------------- registers */
+
+/* The general registers: those before the program counter. */
+static bool is_general(const struct ts_regset *set, int i)
+{
+	return i < set->pc && strcmp(set->regs[i].name, "zero") != 0 && set->regs[i].len <= 8;
+}
+
+static bool is_known(const uint8_t *known, const struct ts_reg *r)
+{
+	return !memchr(known + r->off, 0, r->len);
+}
+
+/* Has the register another value than on the thread's last line?  One that is unknown has none. */
+static bool is_news(const struct ts_listing *l, const struct line_thread *t, const struct ts_reg *r)
+{
+	return is_known(l->known, r) &&
+	       (!t->g || !is_known(t->known, r) || memcmp(l->g + r->off, t->g + r->off, r->len) != 0);
+}
+
+static uint64_t value(const struct ts_listing *l, const struct ts_reg *r)
+{
+	return ts_arch_get(l->set->arch, l->g + r->off, r->len);
+}
+
+/* General registers of the thread's last line that are not known any more: no form can say that. */
+static void count_forgotten(struct ts_listing *l, const struct line_thread *t)
+{
+	for (int i = 0; i < l->set->pc && t->g; i++) {
+		const struct ts_reg *r = &l->set->regs[i];
+
+		l->n_forgotten += is_general(l->set, i) && is_known(t->known, r) && !is_known(l->known, r);
+	}
+}
+
+/* The registers of the position are those of the thread's last line. */
+static bool keep_registers(struct ts_listing *l, struct line_thread *t, struct ts_error *err)
+{
+	uint32_t len = l->set->g_len;
+
+	count_forgotten(l, t);
+	if (!t->g)
+		t->g = malloc(2 * (size_t)len);
+	if (!t->g)
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: nothing is exported");
+	t->known = t->g + len;
+	memcpy(t->g, l->g, 2 * (size_t)len);
+	return true;
+}
+
+static struct line_thread *thread_of(struct ts_listing *l, uint32_t thread, struct ts_error *err)
+{
+	size_t old = l->n_threads;
+
+	if (!ts_vec_extend(&l->threads, &l->n_threads, thread, sizeof(*l->threads))) {
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: nothing is exported");
+		return NULL;
+	}
+	for (size_t i = old; i < l->n_threads; i++)
+		ts_buf_init(&l->threads[i].accesses);
+	return &l->threads[thread];
+}
+
+/* ------------------------------------------------------------------------------------------------ accesses */
+
+/* What the step did to memory that this form can say, as a line says it. */
+static void put_access(struct ts_listing *l, struct ts_buf *to, const struct ts_steps *b, const struct ts_effect *e)
+{
+	const uint8_t *data = ts_effect_data(b, e);
+	bool is_write = e->kind == TS_FX_WRITE;
+
+	if ((e->kind != TS_FX_READ && !is_write) || (!is_write && e->is_hidden) || !e->len)
+		return;
+	l->n_left_out += is_write && !data && l->form != TS_LISTING_EXECLOG;
+	if (l->form == TS_LISTING_EXECLOG) {
+		if (!e->is_hidden)
+			ts_buf_printf(to, ", %s, 0x%" PRIx64, is_write ? "store" : "load", e->addr);
+		return;
+	}
+	if (!data && l->form != TS_LISTING_CSV)
+		return;
+	if (l->form == TS_LISTING_CSV)
+		ts_buf_printf(to, "%s0x%" PRIx64 ":", to->len ? ";" : "", e->addr);
+	else
+		ts_buf_printf(to, ",%s=0x%" PRIx64 ":", is_write ? "mw" : "mr", e->addr);
+	if (data)
+		ts_buf_hex(to, data, (size_t)e->len);
+	else
+		ts_buf_printf(to, "?%" PRIu64, e->len);
+}
+
+static bool put_accesses(struct ts_listing *l, struct ts_buf *to, enum ts_effect_kind only, struct ts_error *err)
+{
+	const struct ts_steps *b;
+	const struct ts_step *s;
+
+	if (l->pos >= l->n_steps)
+		return true;
+	s = ts_query_step(l->q, l->pos, &b, err);
+	if (!s)
+		return false;
+	for (uint32_t i = 0; i < s->n_effects; i++) {
+		const struct ts_effect *e = &b->effects[s->first + i];
+
+		if (only == TS_FX_EVENT || e->kind == only)
+			put_access(l, to, b, e);
+	}
+	return true;
+}
+
+/* ------------------------------------------------------------------------------------------------- modules */
+
+/* The known bytes of a module from its base on. */
+static bool put_bytes(struct ts_listing *l, const struct ts_module_info *m, struct ts_error *err)
+{
+	uint8_t data[IMAGE_PIECE], known[IMAGE_PIECE];
+	uint64_t left = m->last - m->first + 1 < MAX_IMAGE ? m->last - m->first + 1 : MAX_IMAGE;
+
+	for (uint64_t addr = m->first; left;) {
+		size_t n = left < IMAGE_PIECE ? (size_t)left : IMAGE_PIECE, good = 0;
+
+		if (!ts_query_mem(l->q, l->pos, m->process, addr, n, data, known, err))
+			return false;
+		while (good < n && known[good])
+			good++;
+		ts_buf_hex(&l->text, data, good);
+		if (l->text.len > MAX_WAITING && !ts_atomic_file_write(&l->file, l->text.data, l->text.len, err))
+			return false;
+		if (l->text.len > MAX_WAITING)
+			ts_buf_reset(&l->text);
+		if (good < n)
+			break;
+		addr += n;
+		left -= n;
+	}
+	return true;
+}
+
+/* Modules that appear at the position; all that are there at the first one. */
+static bool put_modules(struct ts_listing *l, bool is_first, struct ts_error *err)
+{
+	struct ts_module_info m;
+
+	for (size_t i = 0; ts_query_module(l->q, i, &m); i++) {
+		bool is_there = m.from <= l->pos && (m.until == TS_NO_POS || l->pos < m.until);
+
+		if (!is_there || (!is_first && m.from != l->pos))
+			continue;
+		ts_buf_printf(&l->text, "Loaded image: 0x%" PRIx64 ":0x%" PRIx64 " -> ", m.first, m.last);
+		for (const char *c = m.file ? m.file : "?"; *c; c++)
+			ts_buf_putc(&l->text, (uint8_t)*c < ' ' || *c == 0x7f ? '?' : (uint8_t)*c);
+		ts_buf_puts(&l->text, " Bytes: ");
+		if (!put_bytes(l, &m, err))
+			return false;
+		ts_buf_putc(&l->text, '\n');
+	}
+	return true;
+}
+
+/* --------------------------------------------------------------------------------------------------- lines */
+
+static bool put_state(struct ts_listing *l, uint32_t thread, uint64_t pc, bool has_pc, struct ts_error *err)
+{
+	struct line_thread *t = thread_of(l, thread, err);
+	bool is_plus = l->form == TS_LISTING_TENETPP;
+	const char *comma = "";
+
+	if (!t || (is_plus && !put_modules(l, false, err)))
+		return false;
+	if (!has_pc)
+		return true;
+	if (is_plus) {
+		ts_buf_printf(&l->text, "tid=%" PRIx32, thread);
+		comma = ",";
+	}
+	for (int i = 0; i < l->set->pc; i++) {
+		const struct ts_reg *r = &l->set->regs[i];
+
+		if (!is_general(l->set, i) || !is_news(l, t, r))
+			continue;
+		ts_buf_printf(&l->text, "%s%s=0x%" PRIx64, comma, r->name, value(l, r));
+		comma = ",";
+	}
+	ts_buf_printf(&l->text, "%s%s=0x%" PRIx64, comma, l->set->regs[l->set->pc].name, pc);
+	ts_buf_put(&l->text, t->accesses.data, t->accesses.len);
+	ts_buf_putc(&l->text, '\n');
+	ts_buf_reset(&t->accesses);
+	return keep_registers(l, t, err) && put_accesses(l, &t->accesses, TS_FX_EVENT, err);
+}
+
+/* The first bytes of the instruction as the number that execlog shows; 0: unknown. */
+static bool code_at(struct ts_listing *l, uint32_t thread, uint64_t pc, uint32_t *code, struct ts_error *err)
+{
+	uint8_t data[4], known[4];
+
+	*code = 0;
+	if (!ts_query_mem(l->q, l->pos, ts_query_process(l->q, thread), pc, sizeof(data), data, known, err))
+		return false;
+	for (unsigned i = 0; i < sizeof(data) && known[i]; i++)
+		*code |= (uint32_t)data[i] << 8 * i;
+	return true;
+}
+
+static bool read_registers(struct ts_listing *l, uint64_t pos, uint32_t thread, struct ts_error *err)
+{
+	return ts_query_regs(l->q, pos, thread, l->g, l->known, err);
+}
+
+static bool put_insn(struct ts_listing *l, uint32_t thread, uint64_t pc, bool has_pc, struct ts_error *err)
+{
+	struct line_thread *t = thread_of(l, thread, err);
+	uint32_t code;
+
+	if (l->pos >= l->n_steps || !has_pc)
+		return true;
+	if (!t || !code_at(l, thread, pc, &code, err))
+		return false;
+	ts_buf_printf(&l->text, "%" PRIu32 ", 0x%" PRIx64 ", 0x%" PRIx32 ", \"\"", thread, pc, code);
+	if (!put_accesses(l, &l->text, TS_FX_EVENT, err) || !read_registers(l, l->pos + 1, thread, err))
+		return false;
+	for (int i = 0; i < l->set->pc; i++) {
+		const struct ts_reg *r = &l->set->regs[i];
+
+		if (is_general(l->set, i) && is_news(l, t, r))
+			ts_buf_printf(&l->text, ", %s -> 0x%0*" PRIx64, r->name, 2 * r->len, value(l, r));
+	}
+	ts_buf_putc(&l->text, '\n');
+	return keep_registers(l, t, err);
+}
+
+static void put_columns(struct ts_listing *l)
+{
+	ts_buf_puts(&l->text, "position,thread,pc");
+	for (int i = 0; i < l->set->pc; i++) {
+		if (is_general(l->set, i))
+			ts_buf_printf(&l->text, ",%s", l->set->regs[i].name);
+	}
+	ts_buf_puts(&l->text, ",reads,writes\n");
+}
+
+static bool put_row(struct ts_listing *l, uint32_t thread, uint64_t pc, bool has_pc, struct ts_error *err)
+{
+	struct ts_buf accesses;
+	bool done = true;
+
+	ts_buf_init(&accesses);
+	ts_buf_printf(&l->text, "%" PRIu64 ",%" PRIu64 ",", l->pos, ts_query_thread_facts(l->q, thread)->tid);
+	if (has_pc)
+		ts_buf_printf(&l->text, "0x%" PRIx64, pc);
+	for (int i = 0; i < l->set->pc; i++) {
+		if (!is_general(l->set, i))
+			continue;
+		ts_buf_putc(&l->text, ',');
+		if (is_known(l->known, &l->set->regs[i]))
+			ts_buf_printf(&l->text, "0x%" PRIx64, value(l, &l->set->regs[i]));
+	}
+	for (unsigned i = 0; i < 2 && done; i++) {
+		ts_buf_reset(&accesses);
+		done = put_accesses(l, &accesses, i ? TS_FX_WRITE : TS_FX_READ, err);
+		ts_buf_putc(&l->text, ',');
+		ts_buf_put(&l->text, accesses.data, accesses.len);
+	}
+	ts_buf_putc(&l->text, '\n');
+	ts_buf_fini(&accesses);
+	return done;
+}
+
+static bool put_position(struct ts_listing *l, struct ts_error *err)
+{
+	uint32_t thread = ts_query_thread(l->q, l->pos);
+	uint64_t pc = 0;
+	bool has_pc;
+
+	if (!ts_query_pc(l->q, l->pos, thread, &pc, &has_pc, err) || !read_registers(l, l->pos, thread, err))
+		return false;
+	switch (l->form) {
+	case TS_LISTING_EXECLOG: return put_insn(l, thread, pc, has_pc, err);
+	case TS_LISTING_CSV: return put_row(l, thread, pc, has_pc, err);
+	default: return put_state(l, thread, pc, has_pc, err);
+	}
+}
+
+/* ----------------------------------------------------------------------------------------------- the file */
+
+/* Can the form have such a recording? */
+static bool check(const struct ts_listing *l, struct ts_error *err)
+{
+	const char *arch = l->set->arch->name;
+	bool is_x86 = !strcmp(arch, "x86_64") || !strcmp(arch, "i386");
+
+	if (l->form == TS_LISTING_TENET && ts_query_n_threads(l->q) > 1)
+		return ts_fail(err, TS_EUSAGE, TS_NO_OFF,
+			       "a Tenet log is of one thread, and the recording has %" PRIu32 ": --as tenetpp has all",
+			       ts_query_n_threads(l->q));
+	if (l->form == TS_LISTING_TENET && !is_x86 && strcmp(arch, "arm") && strcmp(arch, "aarch64"))
+		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "Tenet has no processor like %s", arch);
+	return true;
+}
+
+struct ts_listing *ts_listing_new(struct ts_query *q, enum ts_listing_form form, const char *path, uint64_t first,
+			      uint64_t last, struct ts_error *err)
+{
+	struct ts_listing *l = calloc(1, sizeof(*l));
+
+	if (!l) {
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: nothing is exported");
+		return NULL;
+	}
+	l->q = q;
+	l->form = form;
+	l->set = ts_query_regset(q);
+	l->n_steps = ts_query_n_steps(q);
+	l->pos = first;
+	l->last = last < ts_query_end(q) ? last : ts_query_end(q);
+	l->file.fd = -1;
+	ts_buf_init(&l->text);
+	l->g = malloc(2 * (size_t)l->set->g_len);
+	l->known = l->g ? l->g + l->set->g_len : NULL;
+	if (!l->g)
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: nothing is exported");
+	if (l->g && check(l, err) && ts_atomic_file_init(&l->file, path, err)) {
+		if (form == TS_LISTING_CSV)
+			put_columns(l);
+		if (form != TS_LISTING_TENETPP || put_modules(l, true, err))
+			return l;
+	}
+	ts_listing_free(l);
+	return NULL;
+}
+
+void ts_listing_free(struct ts_listing *l)
+{
+	for (size_t i = 0; i < l->n_threads; i++) {
+		free(l->threads[i].g);
+		ts_buf_fini(&l->threads[i].accesses);
+	}
+	free(l->threads);
+	free(l->g);
+	ts_buf_fini(&l->text);
+	ts_atomic_file_fini(&l->file);
+	free(l);
+}
+
+static bool write_text(struct ts_listing *l, struct ts_error *err)
+{
+	if (!ts_buf_ok(&l->text))
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: nothing is exported");
+	if (l->text.len && !ts_atomic_file_write(&l->file, l->text.data, l->text.len, err))
+		return false;
+	ts_buf_reset(&l->text);
+	return true;
+}
+
+enum ts_next ts_listing_run(struct ts_listing *l, uint64_t n, struct ts_error *err)
+{
+	for (; n && l->pos <= l->last; n--, l->pos++) {
+		if (!put_position(l, err) || (l->text.len > MAX_WAITING && !write_text(l, err)))
+			return TS_FAIL;
+	}
+	if (l->pos <= l->last)
+		return TS_ITEM;
+	return write_text(l, err) && ts_atomic_file_finish(&l->file, err) ? TS_END : TS_FAIL;
+}
+
+uint64_t ts_listing_done(const struct ts_listing *l)
+{
+	return l->pos;
+}
+
+uint64_t ts_listing_left_out(const struct ts_listing *l)
+{
+	return l->n_left_out;
+}
+
+uint64_t ts_listing_forgotten(const struct ts_listing *l)
+{
+	return l->n_forgotten;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A hash of all bytes of a trace, made piece by piece while the trace is read for other purposes, when its bytes are in
+ * memory anyway.
+ *
+ * It is XXH3 of 128 bits under a secret that is derived from the signer: without the signer's key nobody can choose
+ * another trace of the same hash.
+ */
+#ifndef TS_TRACE_HASH_H
+#define TS_TRACE_HASH_H
+
+#include <stdint.h>
+
+#include "signer.h"
+#include "src/base/error.h"
+#include "src/base/next.h"
+#include "src/trace/source.h"
+
+#define TS_TRACE_HASH_LEN 16
+
+struct ts_trace_hash;
+
+/*
+ * Begin the hash of @src, which is opened again, so that its progress does not change.
+ *
+ * Returns NULL if that fails (TS_EIO), or memory is exhausted (TS_ENOMEM).
+ */
+struct ts_trace_hash *ts_trace_hash_new(const struct ts_source *src, const struct ts_signer *signer, struct ts_error *err);
+
+void ts_trace_hash_free(struct ts_trace_hash *h);
+
+/*
+ * Go on by up to @len bytes, not beyond the offset @end.
+ *
+ * Returns TS_END if all bytes are in the hash, TS_ITEM if some are left, and TS_FAIL if the trace cannot be read (the
+ * errors of ts_source_read()).
+ */
+enum ts_next ts_trace_hash_grow(struct ts_trace_hash *h, uint64_t end, uint64_t len, struct ts_error *err);
+
+/* How much of the trace is in it, in bytes. */
+uint64_t ts_trace_hash_done(const struct ts_trace_hash *h);
+
+/* The hash of what is in it so far; that of the trace after TS_END. */
+void ts_trace_hash_value(const struct ts_trace_hash *h, uint8_t value[TS_TRACE_HASH_LEN]);
+
+#endif

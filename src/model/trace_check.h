@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The hash of the whole trace: made while an index is built, for later starts; or compared with that of an index that
+ * was found, while its first questions are asked.
+ */
+#ifndef TS_TRACE_CHECK_H
+#define TS_TRACE_CHECK_H
+
+#include <stdbool.h>
+
+#include "src/index/index_place.h"
+#include "src/index/trace_hash.h"
+#include "src/timeline/timeline.h"
+#include "src/trace/source.h"
+
+struct ts_trace_check {
+	const struct ts_source *src; /* borrowed */
+	struct ts_trace_hash *hash;  /* owned; NULL: nothing is left to do */
+	bool is_compared;	     /* with @wanted */
+	uint8_t wanted[TS_TRACE_HASH_LEN];
+};
+
+/* After the timeline @tl has got its file, as @trace says. */
+void ts_trace_check_init(struct ts_trace_check *c, struct ts_timeline *tl, const struct ts_index_trace *trace);
+void ts_trace_check_fini(struct ts_trace_check *c);
+
+/*
+ * Go on by up to @len bytes, where the trace was read already.  When all is read and hashed, the index gets the hash, or
+ * the timeline is found to be that of another trace: no question is answered from then on.
+ *
+ * Returns false if nothing is left to do.
+ */
+bool ts_trace_check_grow(struct ts_trace_check *c, struct ts_timeline *tl, uint64_t len);
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+#include "record_choice.h"
+
+#include "report.h"
+#include "sanitizer.h"
+
+static int refuse(struct ts_recorder *r, const char *why)
+{
+	ts_fail(&r->err, TS_EUNSUPPORTED, TS_NO_OFF, "%s", why);
+	return (int)ts_report_failure(r->program.path, &r->err);
+}
+
+static int refuse_sanitizer(struct ts_recorder *r, const char *name)
+{
+	ts_fail(&r->err, TS_EUNSUPPORTED, TS_NO_OFF,
+		"it is built with %s, which reserves more addresses than a recorder has: build it without -fsanitize to record it",
+		name);
+	return (int)ts_report_failure(r->program.path, &r->err);
+}
+
+/* Are there options that only the tool of Valgrind has? */
+static bool wants_part(const struct ts_cli *cli)
+{
+	return cli->from.kind != TS_AT_NOTHING || cli->until.kind != TS_AT_NOTHING;
+}
+
+/* Can the tool of Valgrind record the program? */
+static bool is_own(const struct ts_recorder *r)
+{
+	return r->program.emulated->vg_arch && !r->cli->qemu && !r->cli->cpu && !r->cli->sysroot;
+}
+
+/* QEMU records what it can; without it, and for a part of a run, Valgrind does. */
+static bool is_for_valgrind(struct ts_recorder *r)
+{
+	return HAVE_VALGRIND && is_own(r) && (wants_part(r->cli) || !ts_program_has_emulator(&r->program));
+}
+
+static int choose_valgrind(struct ts_recorder *r)
+{
+	if (!HAVE_VALGRIND)
+		return refuse(r, "tracestub was built without Valgrind: install Debian's package valgrind, and build it again");
+	if (!is_own(r))
+		return refuse(r, "Valgrind runs programs of this machine's own processor, without --cpu, --qemu and --sysroot");
+	r->engine = &ts_record_valgrind;
+	return 0;
+}
+
+int ts_record_choose(struct ts_recorder *r)
+{
+	const char *sanitizer = ts_sanitizer_of(r->program.path);
+
+	if (sanitizer)
+		return refuse_sanitizer(r, sanitizer);
+	if (r->cli->with == TS_WITH_VALGRIND || (r->cli->with == TS_WITH_DEFAULT && is_for_valgrind(r)))
+		return choose_valgrind(r);
+	if (wants_part(r->cli))
+		return refuse(r, "--from and --until are Valgrind's, which records programs of this machine's own processor; QEMU records from the start, up to --limit");
+	r->engine = &ts_record_qemu;
+	return ts_program_find_emulator(&r->program, r->cli->qemu);
+}

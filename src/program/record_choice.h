@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which engine records a program.
+ */
+#ifndef TS_RECORD_CHOICE_H
+#define TS_RECORD_CHOICE_H
+
+#include "recorder.h"
+
+/*
+ * Set r->engine for r->program by the options of r->cli: QEMU if it is there, else Valgrind for programs of this
+ * machine's own processor, which also has --from and --until; --with, --qemu, --cpu and --sysroot ask for one of them.
+ *
+ * Returns 0 on success.  Otherwise why was said on stderr, and this is the status to exit with.
+ */
+int ts_record_choose(struct ts_recorder *r);
+
+#endif

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+#include "code_lines.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/buf.h"
+#include "src/base/hash.h"
+#include "src/base/vec.h"
+#include "src/trace/linetab.h"
+
+struct file {
+	struct ts_source *src; /* owned */
+	uint64_t bias;
+};
+
+struct ts_code_lines {
+	struct file *files;         /* owned; those that have not been read yet */
+	size_t n_files, cap_files;
+	struct ts_code_line *items; /* owned; by address once all were read */
+	size_t n, cap;
+	char **names;               /* owned, and the names too; a hash table, a power of two */
+	size_t n_names, cap_names;
+	struct ts_buf path;         /* the name that is looked up */
+	uint64_t bias;              /* of the file that is being read */
+	bool is_failed;             /* memory ran out: lines are missing */
+};
+
+struct ts_code_lines *ts_code_lines_new(void)
+{
+	struct ts_code_lines *l = calloc(1, sizeof(*l));
+
+	if (l)
+		ts_buf_init(&l->path);
+	return l;
+}
+
+void ts_code_lines_free(struct ts_code_lines *l)
+{
+	if (!l)
+		return;
+	for (size_t i = 0; i < l->n_files; i++)
+		ts_source_close(l->files[i].src);
+	for (size_t i = 0; i < l->cap_names; i++)
+		free(l->names[i]);
+	free(l->files);
+	free(l->items);
+	free(l->names);
+	ts_buf_fini(&l->path);
+	free(l);
+}
+
+bool ts_code_lines_add_file(struct ts_code_lines *l, struct ts_source *src, uint64_t bias)
+{
+	if (!ts_vec_reserve(&l->files, l->n_files, &l->cap_files, 1, sizeof(*l->files))) {
+		ts_source_close(src);
+		return false;
+	}
+	l->files[l->n_files++] = (struct file){ src, bias };
+	return true;
+}
+
+/* ------------------------------------------------------------------------------------------------ names */
+
+static char **slot_of(char **names, size_t cap, const char *name)
+{
+	size_t hash = (size_t)ts_hash_bytes(name, strlen(name));
+
+	while (names[hash & (cap - 1)] && strcmp(names[hash & (cap - 1)], name))
+		hash++;
+	return &names[hash & (cap - 1)];
+}
+
+static bool grow_names(struct ts_code_lines *l)
+{
+	size_t cap = l->cap_names ? 2 * l->cap_names : 64;
+	char **names = calloc(cap, sizeof(*names));
+
+	if (!names)
+		return false;
+	for (size_t i = 0; i < l->cap_names; i++) {
+		if (l->names[i])
+			*slot_of(names, cap, l->names[i]) = l->names[i];
+	}
+	free(l->names);
+	l->names = names;
+	l->cap_names = cap;
+	return true;
+}
+
+/* The one copy of the path; NULL if memory is exhausted. */
+static const char *name_of(struct ts_code_lines *l, const struct ts_linetab_entry *e)
+{
+	char **slot;
+
+	ts_buf_reset(&l->path);
+	if (e->file[0] != '/' && e->folder)
+		ts_buf_printf(&l->path, "%s/", e->folder);
+	ts_buf_puts(&l->path, e->file);
+	if (!ts_buf_ok(&l->path) || (2 * l->n_names >= l->cap_names && !grow_names(l)))
+		return NULL;
+	slot = slot_of(l->names, l->cap_names, ts_buf_text(&l->path));
+	if (!*slot) {
+		*slot = strdup(ts_buf_text(&l->path));
+		l->n_names += *slot != NULL;
+	}
+	return *slot;
+}
+
+/* ----------------------------------------------------------------------------------------------- reading */
+
+static void add(void *user, const struct ts_linetab_entry *e)
+{
+	struct ts_code_lines *l = user;
+	const char *file = l->is_failed ? NULL : name_of(l, e);
+
+	l->is_failed |= !file || !ts_vec_reserve(&l->items, l->n, &l->cap, 1, sizeof(*l->items));
+	if (!l->is_failed)
+		l->items[l->n++] = (struct ts_code_line){
+			.addr = e->addr + l->bias, .len = e->len, .file = file, .line = e->line
+		};
+}
+
+static int by_address(const void *a, const void *b)
+{
+	const struct ts_code_line *x = a;
+	const struct ts_code_line *y = b;
+
+	return x->addr < y->addr ? -1 : x->addr > y->addr;
+}
+
+bool ts_code_lines_read(struct ts_code_lines *l)
+{
+	if (!l->n_files)
+		return !l->is_failed;
+	while (l->n_files) {
+		const struct file *f = &l->files[--l->n_files];
+
+		l->bias = f->bias;
+		ts_linetab_walk(f->src, add, l);
+		ts_source_close(f->src);
+	}
+	if (l->n)
+		qsort(l->items, l->n, sizeof(*l->items), by_address);
+	return !l->is_failed;
+}
+
+const struct ts_code_line *ts_code_lines_all(struct ts_code_lines *l, size_t *n)
+{
+	ts_code_lines_read(l);
+	*n = l->n;
+	return l->items;
+}
+
+const struct ts_code_line *ts_code_lines_at(struct ts_code_lines *l, uint64_t addr)
+{
+	size_t lo = 0, hi;
+
+	ts_code_lines_read(l);
+	for (hi = l->n; lo < hi;) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (l->items[mid].addr <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo && addr - l->items[lo - 1].addr < l->items[lo - 1].len ? &l->items[lo - 1] : NULL;
+}
+
+/* Is it the path, or the end of it after a slash? */
+static bool is_called(const char *path, const char *name, size_t len)
+{
+	size_t n = strlen(path);
+
+	return n >= len && !memcmp(path + n - len, name, len) && (n == len || path[n - len - 1] == '/');
+}
+
+size_t ts_code_lines_find(struct ts_code_lines *l, const char *name, size_t len, uint32_t line, uint64_t *addrs,
+			  uint64_t *lens, size_t cap, bool *is_file)
+{
+	const char *file = NULL; /* the one that was compared last: they are the same pointers */
+	bool is_same = false;
+	uint64_t end = 0;
+	size_t n = 0;
+
+	*is_file = false;
+	ts_code_lines_read(l);
+	for (size_t i = 0; i < l->n; i++) {
+		const struct ts_code_line *x = &l->items[i];
+
+		if (x->file != file)
+			is_same = is_called(x->file, name, len);
+		file = x->file;
+		*is_file |= is_same;
+		if (!is_same || x->line != line)
+			continue;
+		if (n && x->addr == end && n <= cap) {
+			lens[n - 1] += x->len;
+		} else if (n++ < cap) {
+			addrs[n - 1] = x->addr;
+			lens[n - 1] = x->len;
+		}
+		end = x->addr + x->len;
+	}
+	return n;
+}

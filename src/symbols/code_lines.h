@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Lines of the source, by the addresses of their instructions.
+ *
+ * Files are noted; their line tables are read when the first line is asked for.
+ */
+#ifndef TS_SYMBOLS_CODE_LINES_H
+#define TS_SYMBOLS_CODE_LINES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/base/error.h"
+#include "src/trace/source.h"
+
+struct ts_code_line {
+	uint64_t addr;
+	uint64_t len;     /* bytes, not 0 */
+	const char *file; /* its path; borrowed from the table; the same pointer for the same file */
+	uint32_t line;
+};
+
+struct ts_code_lines;
+
+/* An empty table; NULL if memory is exhausted. */
+struct ts_code_lines *ts_code_lines_new(void);
+void ts_code_lines_free(struct ts_code_lines *l);
+
+/*
+ * Note the file @src, which lies @bias bytes above where it is linked.  A file without lines has none.  The
+ * source is owned then, on failure too.
+ *
+ * Returns false if memory is exhausted.
+ */
+bool ts_code_lines_add_file(struct ts_code_lines *l, struct ts_source *src, uint64_t bias);
+
+/* Read the files that were noted.  Returns false if memory was exhausted: lines are missing. */
+bool ts_code_lines_read(struct ts_code_lines *l);
+
+/* The line that @addr is in, NULL if none is known. */
+const struct ts_code_line *ts_code_lines_at(struct ts_code_lines *l, uint64_t addr);
+
+/*
+ * Where a debugger would stop for line @line of the source file @name (@len bytes: a path, or the end of one): the first
+ * address of each contiguous range of it.  At most @cap of them are put in @addrs, and the bytes of each in @lens.
+ *
+ * Returns how many there are; 0: none.  *is_file gets whether there is such a source file.
+ */
+size_t ts_code_lines_find(struct ts_code_lines *l, const char *name, size_t len, uint32_t line, uint64_t *addrs,
+			  uint64_t *lens, size_t cap, bool *is_file);
+
+/* All of them, by address; *n gets how many. */
+const struct ts_code_line *ts_code_lines_all(struct ts_code_lines *l, size_t *n);
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a name that a user writes stands for: NAME, FILE::NAME, 'FILE'::NAME, ::NAME, ns::fn, ns::fn(int), MODULE!NAME and
+ * MODULE+0x1234.
+ *
+ * The program's own symbols, and those of files that the user names, come before all others; data comes before functions in
+ * questions about memory, after them in questions about code.
+ */
+#ifndef TS_SYMBOLS_MEANINGS_H
+#define TS_SYMBOLS_MEANINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "symbols.h"
+
+#define TS_MAX_MEANINGS	 8u
+#define TS_MEANING_TEXT	 256u
+
+/* One of several things that a name stands for, as it may be told apart. */
+struct ts_meaning {
+	uint64_t addr;
+	char text[TS_MEANING_TEXT];
+};
+
+struct ts_meanings {
+	struct ts_meaning items[TS_MAX_MEANINGS];
+	unsigned n; /* all of them: there may be more than are listed */
+};
+
+/*
+ * The symbol that the @len bytes at @name stand for, in a question about code if @is_code.  Several of the program's own,
+ * and functions with one demangled name, are several meanings.
+ *
+ * Returns NULL if there is none (all->n is 0), or there are several (all->n > 1).
+ */
+const struct ts_symbol *ts_symbols_mean(struct ts_symbols *s, const char *name, size_t len, bool is_code,
+					struct ts_meanings *all);
+
+/*
+ * The module called @name; NULL as above: of several, all->items are their beginnings.
+ */
+const struct ts_loaded_file *ts_symbols_mean_module(struct ts_symbols *s, const char *name, size_t len,
+					       struct ts_meanings *all);
+
+#endif

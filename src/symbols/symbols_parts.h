@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Private to symbols.c and meanings.c: a table of symbols as it is kept.
+ */
+#ifndef TS_SYMBOLS_SYMBOLS_PARTS_H
+#define TS_SYMBOLS_SYMBOLS_PARTS_H
+
+#include "loaded_files.h"
+#include "src/base/arena.h"
+#include "src/base/buf.h"
+#include "symbol.h"
+
+struct ts_code_lines;
+struct ts_source;
+
+/* As kept: the name is an offset, since the texts move while they grow. */
+struct ts_symbols_entry {
+	uint64_t addr, len, room;
+	uint64_t name;
+	const char *shown; /* in the arena: demangled; NULL: not yet, or it is not mangled */
+	uint64_t order; /* in which they were added: of several at one address, the first one names it */
+	uint64_t file;  /* 1 + the offset of the source file's name that it is local to; 0: none */
+	bool is_function, is_demangled; /* has been tried */
+	bool is_open;
+	bool is_indirect;
+	bool is_own;    /* of the program, or a file that the user names */
+};
+
+/* A file that has not been read yet. */
+struct ts_symbols_noted {
+	struct ts_source *src; /* owned */
+	uint64_t base;
+	bool has_base, is_own;
+	char *path; /* owned; what the recording, or the user, calls it */
+};
+
+struct ts_symbols {
+	struct ts_symbols_noted *files;   /* owned */
+	size_t n_files, cap_files;
+	struct ts_symbols_entry *items;  /* owned; by address once sorted */
+	size_t n, cap;
+	uint32_t *by_name;    /* owned; ordinals by name */
+	uint32_t *by_shown;   /* owned; of those with demangled names, by these, n_shown of them; NULL: not needed yet */
+	size_t n_shown;
+	struct ts_arena shown;
+	uint64_t shown_len;   /* bytes that count for MAX_SHOWN */
+	struct ts_buf names;
+	uint64_t last_file;   /* 1 + the offset of the last source file's name; 0: none */
+	bool is_sorted;
+	bool is_own_over;     /* files that are noted now are not the program's own */
+	bool is_adding_other; /* symbols that are added now are not */
+	struct ts_symbol found;
+	char inside[300]; /* found.name where that is NAME+0x30 */
+	struct ts_loaded_files loaded;
+	struct ts_code_lines *lines; /* owned */
+};
+
+/* Sort what was added.  Returns false if there are no symbols, or memory is exhausted. */
+bool ts_symbols_sort(struct ts_symbols *s);
+
+/*
+ * The next symbol from *i on (0: the first) whose name in the file is the @len bytes at @name, or if
+ * there is none, whose demangled name without parameters is; NULL after the last.
+ */
+struct ts_symbols_entry *ts_symbols_next_named(struct ts_symbols *s, const char *name, size_t len, size_t *i);
+
+/* The @i-th symbol with a demangled name, in the order of these; NULL after the last. */
+struct ts_symbols_entry *ts_symbols_demangled(struct ts_symbols *s, size_t i);
+
+/* The symbol, for others; valid until the next call. */
+const struct ts_symbol *ts_symbols_show(struct ts_symbols *s, const struct ts_symbols_entry *e);
+
+static inline const char *ts_symbols_text(const struct ts_symbols *s, uint64_t off)
+{
+	return (const char *)s->names.data + off;
+}
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The names in a PE file: its exports, and the functions that it imports from other files.
+ */
+#ifndef TS_PE_SYMBOLS_H
+#define TS_PE_SYMBOLS_H
+
+#include "pe.h"
+#include "symtab_entry.h"
+
+/*
+ * Call @use with each export, in the order of the file: of x86-64 the table of functions (.pdata) tells where many of them
+ * end, the others are open; and with a data symbol __imp_NAME for each word that the system's loader fills with the
+ * address of an imported function.
+ */
+void ts_pe_symbols_walk(const struct ts_source *src, const struct ts_pe *pe,
+			void (*use)(void *user, const struct ts_symtab_entry *e), void *user);
+
+/* A function that is imported. */
+struct ts_pe_import {
+	uint64_t slot;       /* as linked: the address of the word that gets its address */
+	unsigned slot_len;   /* bytes */
+	const char *module;  /* the file that has it, as the importing file calls it */
+	const char *name;
+};
+
+/* Call @use with each function that is imported by name. */
+void ts_pe_imports_walk(const struct ts_source *src, const struct ts_pe *pe,
+			void (*use)(void *user, const struct ts_pe_import *import), void *user);
+
+#endif

@@ -1,0 +1,171 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Text traces from outside: a user's own grammar, exports that are read back, and files that are no recordings."""
+import csv
+import gzip
+import io
+import pathlib
+import re
+import subprocess
+import tempfile
+
+from _tap import DATA, SRCDIR, TRACESTUB, case, run_cases
+
+SAMPLES = DATA / "text-samples"
+FOLDER = pathlib.Path(tempfile.mkdtemp())
+
+
+def tracestub(*args, status=0):
+    done = subprocess.run([TRACESTUB, *map(str, args)], capture_output=True, text=True, check=False)
+    assert done.returncode == status, (done.returncode, done.stdout, done.stderr)
+    return done
+
+
+def sample(name):
+    path = FOLDER / name
+    path.write_bytes(gzip.decompress((SAMPLES / f"{name}.gz").read_bytes()))
+    return path
+
+
+def rows(path, *options):
+    out = tracestub("export", path, "--as", "csv", "-o", "-", "--quiet", *options).stdout
+    return list(csv.DictReader(io.StringIO(out)))
+
+
+def example():
+    """The lines and the grammar that tracestub-grammar(7) shows."""
+    page = (SRCDIR / "src/program/tracestub-grammar.7").read_text()
+    blocks = re.findall(r"^\.RS\n(.*?)^\.RE", page, re.M | re.S)
+    return [b.replace("\\-", "-").replace("\\(dq", '"') for b in blocks[:2]]
+
+
+def own(grammar, lines):
+    (FOLDER / "my.grammar").write_text(grammar)
+    (FOLDER / "my.log").write_text(lines)
+    return FOLDER / "my.log", "--grammar", FOLDER / "my.grammar"
+
+
+@case
+def the_example_of_the_manual_page_reads_the_lines_that_it_shows():
+    lines, grammar = example()
+    trace, *options = own(grammar, lines)
+    table = rows(trace, *options)
+    assert [r["pc"] for r in table][:3] == ["0x401000", "0x401003", "0x401006"], table
+    assert [r["thread"] for r in table][:3] == ["2", "2", "3"]
+    assert table[0]["rsp"] == "0x7ffe10" and table[1]["rbp"] == "0x7ffe10"
+    assert table[2]["rax"] == "0x2a", table[2]
+    assert table[1]["reads"].endswith("0x7ffe18:2a000000") and table[2]["writes"] == "0x7ffe08:2a00000000000000", table
+    info = tracestub("info", trace, *options).stdout
+    assert "my own tracer" in info and '"worker 1"' in info and "not recorded  flags" in info, info
+
+
+@case
+def a_grammar_that_is_wrong_says_in_which_line_and_column():
+    trace, *options = own("tracestub grammar 1 x\narch arm\nstep \"a\" pc pc\n", "a1\n")
+    error = tracestub("info", trace, *options, status=1).stderr
+    assert "my.grammar: line 3, column 6: two pc fields in one line" in error, error
+
+
+@case
+def another_grammar_is_another_recording_its_index_is_not_used():
+    lines, grammar = example()
+    trace, *options = own(grammar, lines)
+    tracestub("index", trace, *options, "--index", FOLDER / "my.tsindex")
+    trace, *options = own(grammar.replace('" R " address:read " " size " " bytes:number', '" R " hex " " dec " " hex'), lines)
+    table = rows(trace, *options, "--index", FOLDER / "my.tsindex")
+    assert table[1]["reads"] == "", table[1]
+
+
+def same(first, second, registers, start=0, is_strict=True):
+    """Every register that is known in both is the same; returns how many are known in both, and only in the first."""
+    both, lost = 0, 0
+    for one, two in list(zip(first, second))[start:]:
+        assert one["pc"] == two["pc"] or not two["pc"], (one, two)
+        for r in registers:
+            if one[r] and two[r]:
+                assert one[r] == two[r], (one["position"], r, one[r], two[r])
+                both += 1
+            assert one[r] or not two[r] or not is_strict, (one["position"], r, "unknown before", two[r])
+            lost += bool(one[r] and not two[r])
+    return both, lost
+
+
+def registers_of(table):
+    return [n for n in table[0] if n not in ("position", "thread", "pc", "reads", "writes")]
+
+
+def comes_back(name, suffix, *options, start=0, lost=0, is_strict=True):
+    trace = sample(name)
+    out = FOLDER / f"{name}.back{suffix}"
+    tracestub("export", trace, "-o", out, *options)
+    first, second = rows(trace), rows(out)
+    assert abs(len(first) - len(second)) <= 1, (len(first), len(second))
+    both, gone = same(first, second, registers_of(first), start, is_strict)
+    assert both > 500 and gone <= lost, (both, gone)
+    print(f"# {name} as {suffix}: {both} register values the same, {gone} lost")
+
+
+@case
+def tenet_comes_back_as_it_was_registers_threads_and_accesses():
+    comes_back("insn-walk64.trace", ".tenet")
+    first, second = rows(FOLDER / "insn-walk64.trace"), rows(FOLDER / "insn-walk64.trace.back.tenet")
+    for one, two in zip(first[:-1], second):
+        assert one["writes"] == two["writes"], (one, two)
+    comes_back("threads.trace", ".trace")
+
+
+@case
+def tenet_comes_back_as_it_was_of_several_threads_it_is_refused():
+    comes_back("insn-walk64.trace", ".log", "--as", "tenet")
+    error = tracestub("export", sample("threads.trace"), "--as", "tenet", "-o", FOLDER / "x.log", status=1).stderr
+    assert "a Tenet log is of one thread, and the recording has 2: --as tenetpp has all" in error, error
+
+
+@case
+def execlog_comes_back_as_it_was_from_the_first_instruction_on():
+    comes_back("cpu-aarch64.log", ".log", "--as", "execlog", start=1)
+
+
+@case
+def what_is_unknown_is_left_out_never_zero():
+    comes_back("unidbg-walk.log", ".log", "--as", "execlog", start=1, lost=10000, is_strict=False)
+    first, second = rows(FOLDER / "unidbg-walk.log"), rows(FOLDER / "unidbg-walk.log.back.log")
+    never = [r for r in registers_of(first) if not any(row[r] for row in first)]
+    assert never and not any(row[r] for r in never for row in second), never
+    error = tracestub("export", FOLDER / "unidbg-walk.log", "--as", "execlog", "-o", FOLDER / "y.log").stderr
+    assert "times a register became unknown, which lines cannot say" in error, error
+
+
+@case
+def files_that_are_known_and_are_no_recordings_are_told_what_to_do():
+    for name, head, words in [
+            ("a.out", b"\x7fELF\2\1\1" + bytes(9) + b"\2\0", "an ELF program, not a recording of one: record it first"),
+            ("core", b"\x7fELF\2\1\1" + bytes(9) + b"\4\0", "a core file is one moment"),
+            ("perf.data", b"PERFILE2" + bytes(20), "perf.data of perf record"),
+            ("metadata", b"/* CTF 1.8 */\n", "CTF metadata"),
+            ("stream", b"\xc1\x1f\xfc\xc1" + bytes(20), "a CTF stream"),
+            ("x.tt", b"PK\3\4" + bytes(20), "Tenet's own packed trace"),
+            ("x.tvt", b"TVTR" + bytes(20), "execution-trace-viewer"),
+            ("x.run", b"\0\1\2\3" + bytes(20), "a time travel recording of WinDbg"),
+            ("drmemtrace.x.trace.zip", b"PK\3\4" + bytes(20), "a drmemtrace of DynamoRIO")]:
+        (FOLDER / name).write_bytes(head)
+        error = tracestub("info", FOLDER / name, status=1).stderr
+        assert words in error, error
+
+
+@case
+def a_log_without_registers_says_so_and_a_log_of_blocks_is_refused_with_what_to_do():
+    assert "this is a spike-list trace without registers: stepping and coverage work" in \
+        tracestub("info", sample("list-rv64fd.log")).stderr
+    error = tracestub("info", sample("blocks-aarch64.log"), status=1).stderr
+    assert "qemu: this log has a dump for each block of instructions" in error, error
+
+
+@case
+def a_compressed_log_is_a_log():
+    path = FOLDER / "packed.log.gz"
+    path.write_bytes((SAMPLES / "commits-rv32.log.gz").read_bytes())
+    assert "spike, Spike" in tracestub("info", path).stdout
+
+
+run_cases()

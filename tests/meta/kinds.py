@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""One mechanism for each idea: how many files do by hand what a file of src/base, src/arch or src/ask does for all.
+
+A kind has a pattern, the files that are the mechanism, and the files that still do without it. Another file that matches
+is a second mechanism: use the first one, or say here why it cannot be used. A file of the list that no longer matches is
+taken off it.
+"""
+import os
+import pathlib
+import re
+
+TOP = pathlib.Path(os.environ.get("TEST_SRCDIR", pathlib.Path(__file__).resolve().parents[2]))
+# tools of their own programs, which are not linked with src/base
+APART = re.compile(r"src/recorder(-vg)?/")
+
+# kind: (pattern, "the files that are the mechanism", "the files that do without it")
+KINDS = {
+    "growable array (base/vec, base/buf)": (
+        r"\brealloc\(",
+        "src/base/vec.c src/base/buf.c src/base/give_back.c",
+        "loaders/kit/window.c loaders/usercorn/tasks.c protocol/server/server.c protocol/session/breaks.c protocol/session/threads.c " \
+        "protocol/tracing/collector.c src/base/cache_dir.c src/calls/tracker.c src/index/trace_keys.c " \
+        "src/mcp/mcp.c src/program/opening.c src/record/op_piece.c src/record/records.c " \
+        "src/search/cause_nodes.c src/sketch/blocks.c src/symbols/names.c src/symbols/symbols.c " \
+        "src/timeline/builder.c src/timeline/points.c src/timeline/postings.c src/timeline/runs_builder.c " \
+        "src/timeline/space_builder.c src/timeline/world_builder.c src/trace/step.c"),
+    "event names (ask/grammar/listed)": (
+        r'"thread-start"', "src/ask/grammar/listed.c", ""),
+    "monotonic clock (base/clock)": (
+        r"\bclock_gettime\(CLOCK_MONOTONIC", "src/base/clock.h src/base/thread.c", ""),
+    "UTF-8 (base/utf8)": (
+        r"0xd800|0x10ffff", "src/base/utf8.c src/base/json.h src/ask/grammar/value.c", ""),
+    "JSON text (base/json)": (
+        r"\bjson_(dumps|dumpb)\(", "src/base/json.h", ""),
+    "numbers in texts (base/cursor, ask/grammar/number)": (
+        r"\bstrtou?ll?\(", "", "loaders/x64dbg/facts.c protocol/server/listen.c protocol/session/machine.c protocol/session/proc.c " \
+        "src/arch/operands_arm.c src/arch/tdesc.c src/ask/grammar/marks.c src/ask/grammar/value.c src/export/selection.c " \
+        "src/program/cli.c src/program/info_text.c src/program/meter.c src/program/packed.c " \
+        "src/program/record_qemu.c src/program/record_vg.c src/trace/pack.c"),
+    "helper threads (base/thread)": (
+        r"\bpthread_create\(", "src/base/thread.c", "src/program/record.c src/record/press.c src/sandbox/filter.c"),
+    "files that are there in whole or not at all (base/atomic_file)": (
+        r"\brename(at)?\(", "src/base/atomic_file.c", "src/index/index_file.c src/sandbox/broker.c src/trace/spool.c"),
+}
+
+
+def matching(pattern):
+    found = set()
+    for folder in "loaders", "protocol", "src":
+        for file in (TOP / folder).rglob("*.[ch]"):
+            name = str(file.relative_to(TOP))
+            if not APART.match(name) and re.search(pattern, file.read_text()):
+                found.add(name)
+    return found
+
+
+def faults(pattern, mechanism, others):
+    mechanism, others = set(mechanism.split()), set(others.split())
+    found = matching(pattern)
+    return [f"{name}: a second mechanism" for name in sorted(found - mechanism - others)] + \
+           [f"{name}: no longer matches, take it off the list" for name in sorted((mechanism | others) - found)]
+
+
+failed = False
+for number, (kind, (pattern, mechanism, others)) in enumerate(KINDS.items(), 1):
+    found = faults(pattern, mechanism, others)
+    failed = failed or bool(found)
+    print(f"{'not ok' if found else 'ok'} {number} - {kind}: 1 and {len(others.split())} that do without it")
+    for fault in found:
+        print(f"# {fault}")
+print(f"1..{len(KINDS)}")
+raise SystemExit(failed)

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Text traces by grammar: the language, and what a reader makes of lines.
+ */
+#include "unit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "loaders/grammar/grammar.h"
+#include "loaders/loader.h"
+#include "ucir_text.h"
+
+static struct ucir_trace t;
+static struct ts_buf steps;
+
+static void setup(void)
+{
+	t = (struct ucir_trace){ 0 };
+	ts_buf_init(&steps);
+	ts_buf_init(&t.bytes);
+}
+
+static void teardown(void)
+{
+	ucir_close(&t);
+	ts_buf_fini(&steps);
+}
+
+static enum ts_next read_text(const char *format, const char *text)
+{
+	t.format = format;
+	ts_buf_reset(&t.bytes);
+	ts_buf_puts(&t.bytes, text);
+	ck_assert_msg(ucir_open(&t, NULL), "%s", t.err.text);
+	return ucir_read_all(&t, &steps);
+}
+
+static void expect(const char *format, const char *text, const char *wanted)
+{
+	ck_assert_int_eq(read_text(format, text), TS_END);
+	ck_assert_str_eq(ts_buf_text(&steps), wanted);
+}
+
+/* ---------------------------------------------------------------------------------------------- language */
+
+START_TEST(grammars_that_are_built_in_compile)
+{
+	for (const struct grammar_text *g = grammar_texts; g->name; g++) {
+		struct grammar *compiled = malloc(sizeof(*compiled));
+		struct ts_error err = { 0 };
+
+		ck_assert_msg(compiled && grammar_compile(compiled, g->text, strlen(g->text), &err), "%s: %s", g->name,
+			      err.text);
+		ck_assert_str_eq(compiled->name, g->name);
+		ck_assert_msg(compiled->probe_bits, "%s has no probe", g->name);
+		free(compiled);
+	}
+}
+END_TEST
+
+#define HEAD "tracestub grammar 1 x\narch arm\n"
+
+START_TEST(bad_grammars_are_refused_where_they_are_bad)
+{
+	static const struct {
+		const char *text;
+		const char *words;
+	} bad[] = {
+		{ "", "line 1, column 1: the first line is not" },
+		{ "tracestub grammar 1 \n", "a word is missing" },
+		{ HEAD, "there is no step and no state in it" },
+		{ HEAD "jump pc\n", "line 3, column 1: \"jump\" does not begin a statement" },
+		{ HEAD "step \"x\n", "line 3, column 6: the quote has no end" },
+		{ HEAD "step \"\" pc\n", "line 3, column 6: an empty literal" },
+		{ HEAD "step \"a\\n\" pc\n", "line 3, column 9: only" },
+		{ HEAD "step pc pc\n", "line 3, column 6: two pc fields in one line" },
+		{ HEAD "step hex\n", "line 3, column 6: a step without a pc" },
+		{ HEAD "step [ pc\n", "line 3, column 6: the bracket is not closed" },
+		{ HEAD "step pc ]\n", "line 3, column 9: this bracket was not opened" },
+		{ HEAD "step pc | \n", "an empty pattern" },
+		{ HEAD "step pc reg\n", "one reg and one value belong together" },
+		{ HEAD "step pc bytes\n", "bytes without an address" },
+		{ HEAD "step pc address:up\n", "line 3, column 17: \"up\" may not stand after this element" },
+		{ HEAD "step pc !jump\n", "line 3, column 9: \"!jump\" is not known" },
+		{ HEAD "step pc things\n", "line 3: \"things\" is no element, and no items are called so" },
+		{ HEAD "step pc text hex\n", "line 3: after a text, a module or an item list comes a literal or the end" },
+		{ HEAD "step pc\nstate pc\n", "a grammar has steps or states, not both" },
+		{ HEAD "step pc (\n", "is no element" },
+		{ HEAD "probe x 3\n", "line 3, column 7: not a decimal number" },
+		{ HEAD "probe 65 3\n", "line 3, column 7: a number of at most 64 is wanted" },
+		{ HEAD "missing never\n", "line 3, column 9: \"never\" is not one of the words" },
+		{ HEAD "name r1\n", "line 3, column 6: NAME=REGISTER is wanted" },
+		{ HEAD "step pc [ [ [ [ [ \"a\" ] ] ] ] ]\n", "more than 4 brackets" },
+		{ "tracestub grammar 1 x\nstep pc\n", "\"arch\" is missing" },
+		{ HEAD "items a \"x\"\nitems a \"y\"\n", "line 4, column 7: the items of \"a\" are listed twice" },
+		{ HEAD "summary a\n  b \nstep pc\n \"c\" |\n\n", "an empty pattern" },
+	};
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		struct grammar *g = malloc(sizeof(*g));
+		struct ts_error err = { 0 };
+
+		ck_assert(g && !grammar_compile(g, bad[i].text, strlen(bad[i].text), &err));
+		ck_assert_int_eq(err.code, TS_EUSAGE);
+		ck_assert_msg(strstr(err.text, bad[i].words), "%s: %s, not %s", bad[i].text, err.text, bad[i].words);
+		free(g);
+	}
+}
+END_TEST
+
+/* ------------------------------------------------------------------------------------------------- steps */
+
+#define LINE "0, 0x401000, 0x90, \"\""
+
+START_TEST(registers_and_accesses_are_those_of_the_line)
+{
+	expect("execlog",
+	       "0, 0x401000, 0x53, \"push rbx\", store, 0x7000, rsp -> 0x0000000000007000\n"
+	       "0, 0x401001, 0x8b, \"\", load, 0x7010, eax -> 0x12345678\n"
+	       "0, 0x401003, 0x90, \"\"\n",
+	       "401000/0@0 R401000,1=! W7000,1 rsp=7000 F7001,3f\n"
+	       "401001/0@0 R401001,1=! R7010,1 rax=12345678\n"
+	       "401003/0@0 R401003,1=!\n");
+}
+END_TEST
+
+START_TEST(threads_count_from_zero)
+{
+	ck_assert_int_eq(read_text("execlog", "0, 0x1000, 0x90, \"\", rax -> 0x1\n1, 0x1001, 0x90, \"\", rax -> 0x2\n"
+					      "0, 0x1002, 0x90, \"\", rax -> 0x3\n"),
+			 TS_END);
+	ck_assert_uint_eq(t.rec->n_threads, 2);
+	ck_assert_uint_eq(t.rec->threads[1].tid, 2);
+	ck_assert_str_eq(t.rec->threads[1].name, "CPU 1");
+}
+END_TEST
+
+START_TEST(junk_is_counted_and_says_where_it_is)
+{
+	read_text("execlog", "0, 0x1000, 0x90, \"\", rax -> 0x1\nhello\nwarning: x\n0, 0x1001, 0x90, \"\", rax -> 0x2\n");
+	ck_assert_uint_eq(ucir_warned(t.rec, "first at offset 0x20: the line is none of this format"), 2);
+}
+END_TEST
+
+/* A line that cannot be read may have written any register. */
+START_TEST(a_lost_step_forgets_registers)
+{
+	expect("execlog", "0, 0x1000, 0x90, \"\", rax -> 0x1\n0, 0xzz, 0x90\n0, 0x1002, 0x90, \"\"\n",
+	       "1000/0@0 R1000,1=! rax=1 Fregs\n1002/0@0 R1002,1=!\n");
+	ck_assert_uint_eq(ucir_warned(t.rec, "begins as an instruction does"), 1);
+}
+END_TEST
+
+START_TEST(a_bad_value_is_unknown)
+{
+	read_text("execlog", "0, 0x1000, 0x90, \"\", rax -> 0x1\n0, 0x1001, 0x90, \"\", rax -> 0x11112222333344445\n"
+			     "0, 0x1002, 0x90, \"\"\n");
+	ck_assert(strstr(ts_buf_text(&steps), "1001/0@0 R1001,1=! rax="));
+	ck_assert_uint_eq(ucir_warned(t.rec, "a value or an access cannot be read"), 1);
+}
+END_TEST
+
+START_TEST(a_line_without_end_is_half_a_line)
+{
+	read_text("execlog", "0, 0x1000, 0x90, \"\", rax -> 0x1\n0, 0x1001, 0x90, \"\", rax -> 0x2");
+	ck_assert_uint_eq(t.rec->n_warnings, 1);
+	ck_assert(strstr(t.rec->warnings[0].text, "the last line has no line end"));
+}
+END_TEST
+
+START_TEST(a_line_of_many_megabytes_is_passed_over)
+{
+	static char junk[3 << 20];
+
+	memset(junk, 'x', sizeof(junk) - 1);
+	t.format = "execlog";
+	ts_buf_puts(&t.bytes, "0, 0x1000, 0x90, \"\", rax -> 0x1\n");
+	ts_buf_puts(&t.bytes, junk);
+	ts_buf_puts(&t.bytes, "\n0, 0x1002, 0x90, \"\", rbx -> 0x1\n");
+	ck_assert_msg(ucir_open(&t, NULL), "%s", t.err.text);
+	ck_assert_int_eq(ucir_read_all(&t, &steps), TS_END);
+	ck_assert_str_eq(ts_buf_text(&steps), "1000/0@0 R1000,1=! rax=1 Fregs\n1002/0@0 R1002,1=! rbx=1\n");
+	ck_assert_uint_eq(ucir_warned(t.rec, "more than 1 MiB"), 1);
+}
+END_TEST
+
+START_TEST(no_registers_no_processor)
+{
+	t.format = "execlog";
+	ts_buf_puts(&t.bytes, LINE "\n" LINE "\n" LINE "\n");
+	ck_assert(!ucir_open(&t, NULL));
+	ck_assert_msg(strstr(t.err.text, "do not tell the processor: --arch NAME or --exec PROGRAM does"), "%s",
+		      t.err.text);
+}
+END_TEST
+
+/* ------------------------------------------------------------------------------------------------ resuming */
+
+static const char *const heads[][2] = {
+	{ "cv32e40p", "cv32e40p" }, { "cva6", "cva6" },	      { "execlog", "execlog" },	  { "gumtrace", "gumtrace" },
+	{ "ibex", "ibex" },	    { "qbdi", "qbdi" },	      { "qemu", "qemu-riscv64" }, { "qemu", "qemu-x86_64" },
+	{ "spike", "spike" },	    { "spike", "spike-both" }, { "tarmac", "tarmac-es" },  { "tarmac", "tarmac-fm" },
+	{ "tenetpp", "tenetpp" },   { "unidbg", "unidbg" },
+};
+
+/* The bytes of a file of tests/data/grammar. */
+static void load(const char *name)
+{
+	char path[64];
+	uint8_t *bytes;
+	size_t len;
+
+	snprintf(path, sizeof(path), "grammar/%s", name);
+	bytes = unit_data(path, &len);
+	ts_buf_put(&t.bytes, bytes, len);
+	free(bytes);
+}
+
+START_TEST(readers_go_on_where_one_was_saved)
+{
+	for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++) {
+		setup();
+		load(heads[i][1]);
+		t.format = heads[i][0];
+		ck_assert_msg(ucir_open(&t, NULL), "%s: %s", heads[i][1], t.err.text);
+		ucir_resume_everywhere(&t);
+		teardown();
+	}
+}
+END_TEST
+
+/* Each head is recognised as what it is, and by no other dialect with as much evidence. */
+START_TEST(dialects_are_told_apart)
+{
+	for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++) {
+		struct ts_error err = { 0 };
+		struct ts_source *src;
+		const struct ts_loader *loader;
+
+		setup();
+		load(heads[i][1]);
+		src = ts_source_from_memory(t.bytes.data, t.bytes.len, "trace", &err);
+		loader = ts_loader_probe(src, &err);
+		ck_assert_msg(loader && !strcmp(loader->name, heads[i][0]), "%s: %s %s", heads[i][1],
+			      loader ? loader->name : "none", err.text);
+		ts_source_close(src);
+		teardown();
+	}
+}
+END_TEST
+
+UNIT_FIXTURE_SUITE("grammar", setup, teardown, grammars_that_are_built_in_compile,
+		   bad_grammars_are_refused_where_they_are_bad, registers_and_accesses_are_those_of_the_line,
+		   threads_count_from_zero, junk_is_counted_and_says_where_it_is, a_lost_step_forgets_registers,
+		   a_bad_value_is_unknown, a_line_without_end_is_half_a_line, a_line_of_many_megabytes_is_passed_over,
+		   no_registers_no_processor, readers_go_on_where_one_was_saved, dialects_are_told_apart)

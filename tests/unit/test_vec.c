@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Arrays that grow: what is in them stays, and what is new is as promised.
+ */
+#include "unit.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "src/base/vec.h"
+
+START_TEST(items_stay_while_the_room_doubles)
+{
+	uint32_t *items = NULL;
+	size_t cap = 0;
+
+	for (uint32_t n = 0; n < 100; n++) {
+		ck_assert(ts_vec_reserve(&items, n, &cap, 1, sizeof(*items)));
+		ck_assert_uint_gt(cap, n);
+		items[n] = 7 * n;
+	}
+	for (uint32_t n = 0; n < 100; n++)
+		ck_assert_uint_eq(items[n], 7 * n);
+	ck_assert_uint_eq(cap, 128); /* 4, doubled until 100 fit */
+	free(items);
+}
+END_TEST
+
+START_TEST(room_that_is_there_is_left_alone)
+{
+	char *text = malloc(4), *before = text;
+	size_t cap = 4;
+
+	ck_assert_ptr_nonnull(text);
+	ck_assert(ts_vec_reserve(&text, 3, &cap, 1, 1));
+	ck_assert_ptr_eq(text, before);
+	ck_assert_uint_eq(cap, 4);
+	free(text);
+}
+END_TEST
+
+START_TEST(new_items_up_to_an_ordinal_are_zeros)
+{
+	struct pair { uint64_t a, b; } *pairs = NULL;
+	size_t n = 0;
+
+	ck_assert(ts_vec_extend(&pairs, &n, 1, sizeof(*pairs)));
+	ck_assert_uint_eq(n, 2);
+	pairs[1] = (struct pair){ 5, 6 };
+	ck_assert(ts_vec_extend(&pairs, &n, 0, sizeof(*pairs)));
+	ck_assert_uint_eq(n, 2);
+	ck_assert(ts_vec_extend(&pairs, &n, 9, sizeof(*pairs)));
+	ck_assert_uint_eq(n, 10);
+	ck_assert_uint_eq(pairs[1].b, 6);
+	for (size_t i = 0; i < n; i++)
+		ck_assert_uint_eq(pairs[i].a, i == 1 ? 5 : 0);
+	free(pairs);
+}
+END_TEST
+
+START_TEST(more_than_memory_can_be_is_refused)
+{
+	uint64_t *items = NULL;
+	size_t cap = 0, n = 0;
+
+	ck_assert(!ts_vec_reserve(&items, 0, &cap, SIZE_MAX / 4, sizeof(*items)));
+	ck_assert(!ts_vec_extend(&items, &n, SIZE_MAX, 1));
+	cap = SIZE_MAX / 2 + 1;
+	ck_assert(!ts_vec_reserve(&items, cap, &cap, 1, 1));
+	ck_assert_ptr_null(items);
+	ck_assert_uint_eq(n, 0);
+}
+END_TEST
+
+UNIT_SUITE("vec", items_stay_while_the_room_doubles, room_that_is_there_is_left_alone,
+	   new_items_up_to_an_ordinal_are_zeros, more_than_memory_can_be_is_refused)

@@ -113,6 +113,7 @@ enum ts_op_condition {
 struct ts_operands {
 	struct ts_transfer transfers[TS_MAX_TRANSFERS];
 	struct ts_op_mem mem[TS_MAX_OP_MEM];
+	uint64_t target;   /* has_target: where a conditional branch leads if it is taken */
 	uint64_t addr_mask;
 	uint64_t cond_mask;
 	uint16_t cond_off;
@@ -121,6 +122,7 @@ struct ts_operands {
 	uint8_t n, n_mem;
 	uint8_t len;       /* bytes; 0: no instruction */
 	uint8_t flow;      /* enum ts_op_flow */
+	bool has_target;
 	bool is_repeated;  /* memory operands are as many elements as the count register went down */
 	bool is_complete;  /* no register is written beside those of the transfers */
 };

@@ -76,7 +76,7 @@ bool ts_decoder_decode(struct ts_decoder *d, struct ts_op_mode mode, uint64_t pc
 	ops->n = ops->n_mem = ops->len = 0;
 	ops->flow = TS_OP_NEXT;
 	ops->condition = TS_IF_ALWAYS;
-	ops->is_repeated = false;
+	ops->has_target = ops->is_repeated = false;
 	ops->is_complete = true;
 	ops->addr_mask = ts_arch_addr_mask(d->set->arch);
 	return d->decode && d->decode(d, mode, pc, bytes, len, ops);

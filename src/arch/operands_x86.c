@@ -463,6 +463,13 @@ static uint8_t flow_of(const struct ts_x86_work *w)
 	}
 }
 
+/* Where a conditional branch leads if it is taken. */
+static void find_target(struct ts_x86_work *w)
+{
+	w->ops->has_target = w->ops->flow == TS_OP_BRANCH && w->insn.operand_count &&
+			     ZYAN_SUCCESS(ZydisCalcAbsoluteAddress(&w->insn, &w->raw[0], w->pc, &w->ops->target));
+}
+
 static void init_zydis(ZydisDecoder *z, bool is_64)
 {
 	ZydisDecoderInit(z, is_64 ? ZYDIS_MACHINE_MODE_LONG_64 : ZYDIS_MACHINE_MODE_LEGACY_32,
@@ -489,6 +496,7 @@ static bool decode(struct ts_decoder *d, struct ts_op_mode mode, uint64_t pc, co
 		take_operand(&w, &w.raw[i]);
 	take_flags(&w);
 	ops->flow = flow_of(&w);
+	find_target(&w);
 	rule = find_rule(&w);
 	if (rule)
 		rule->make(&w, rule->arg);

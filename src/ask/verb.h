@@ -86,6 +86,7 @@ enum ts_takes {
 	TS_TAKES_REST = 1 << 16,    /* a text up to the end */
 	TS_TAKES_RESULT = 1 << 17,  /* if COND may be about the result of a call */
 	TS_TAKES_TREE = 1 << 18,    /* the word tree */
+	TS_TAKES_EQUAL = 1 << 19,   /* == N */
 };
 
 /* What follows the verb. */
@@ -129,6 +130,7 @@ struct ts_rows {
 	/* the rest of the rows is only to be counted: next() may leave them empty */
 	bool is_counting;
 	bool is_bare;         /* cells that cost a decode may be left empty */
+	uint32_t unwanted;    /* bit i: the cells of column i may be left empty */
 	bool is_for_people;   /* text for users only may be added (TS_ROW_ASIDE) */
 	char note[200];       /* a sentence that is due: why there can be none, what is left out; "" for none */
 	/* where -go, goto, back and forward lead; TS_NO_POS: nowhere */

@@ -18,14 +18,16 @@
 #include "src/trace/unpack.h"
 
 #define ON(command) (1u << TS_CMD_##command)
-#define ON_ALL (ON(SERVE) | ON(GDB) | ON(LLDB) | ON(DAP) | ON(INFO) | ON(INDEX) | ON(EXPORT) | ON(QUERY) | ON(DIFF) | ON(MCP) | ON(PLOT) | ON(PACK))
+#define ON_ALL (ON(SERVE) | ON(GDB) | ON(LLDB) | ON(DAP) | ON(INFO) | ON(INDEX) | ON(EXPORT) | ON(QUERY) | ON(DIFF) | ON(MCP) | ON(PLOT) | ON(PACK) | ON(SQL))
 
 enum option_id {
 	OPT_ARCH,
 	OPT_AS,
 	OPT_AT,
+	OPT_BOX,
 	OPT_COLLECT,
 	OPT_CPU,
+	OPT_CSV,
 	OPT_EXEC,
 	OPT_EXPORT_DIR,
 	OPT_FORMAT,
@@ -48,12 +50,16 @@ enum option_id {
 	OPT_QEMU,
 	OPT_QUIET,
 	OPT_REBASE,
+	OPT_SAVE,
+	OPT_SCAN,
 	OPT_SYSROOT,
+	OPT_TSV,
 	OPT_UNTIL,
 	OPT_VERSION,
 	OPT_WITH,
 	N_LONG_OPTIONS,
 	OPT_OUTPUT = N_LONG_OPTIONS, /* -o */
+	OPT_FILE,                    /* -f */
 	N_OPTIONS,
 };
 
@@ -61,8 +67,10 @@ static const struct option long_options[] = {
 	[OPT_ARCH] = { "arch", required_argument, NULL, OPT_ARCH },
 	[OPT_AS] = { "as", required_argument, NULL, OPT_AS },
 	[OPT_AT] = { "at", required_argument, NULL, OPT_AT },
+	[OPT_BOX] = { "box", no_argument, NULL, OPT_BOX },
 	[OPT_COLLECT] = { "collect", required_argument, NULL, OPT_COLLECT },
 	[OPT_CPU] = { "cpu", required_argument, NULL, OPT_CPU },
+	[OPT_CSV] = { "csv", no_argument, NULL, OPT_CSV },
 	[OPT_EXEC] = { "exec", required_argument, NULL, OPT_EXEC },
 	[OPT_EXPORT_DIR] = { "export-dir", required_argument, NULL, OPT_EXPORT_DIR },
 	[OPT_FORMAT] = { "format", required_argument, NULL, OPT_FORMAT },
@@ -85,7 +93,10 @@ static const struct option long_options[] = {
 	[OPT_QEMU] = { "qemu", required_argument, NULL, OPT_QEMU },
 	[OPT_QUIET] = { "quiet", no_argument, NULL, OPT_QUIET },
 	[OPT_REBASE] = { "rebase", no_argument, NULL, OPT_REBASE },
+	[OPT_SAVE] = { "save", required_argument, NULL, OPT_SAVE },
+	[OPT_SCAN] = { "scan", no_argument, NULL, OPT_SCAN },
 	[OPT_SYSROOT] = { "sysroot", required_argument, NULL, OPT_SYSROOT },
+	[OPT_TSV] = { "tsv", no_argument, NULL, OPT_TSV },
 	[OPT_UNTIL] = { "until", required_argument, NULL, OPT_UNTIL },
 	[OPT_VERSION] = { "version", no_argument, NULL, OPT_VERSION },
 	[OPT_WITH] = { "with", required_argument, NULL, OPT_WITH },
@@ -96,12 +107,15 @@ static const struct option long_options[] = {
 static const unsigned option_commands[N_OPTIONS] = {
 	[OPT_AS] = ON(EXPORT),
 	[OPT_AT] = ON(EXPORT),
+	[OPT_BOX] = ON(SQL),
 	[OPT_COLLECT] = ON(EXPORT),
 	[OPT_CPU] = ON(RECORD),
+	[OPT_CSV] = ON(SQL),
 	[OPT_EXPORT_DIR] = ON(SERVE) | ON(GDB) | ON(LLDB) | ON(DAP),
+	[OPT_FILE] = ON(SQL),
 	[OPT_FROM] = ON(RECORD),
 	[OPT_IN] = ON(PLOT),
-	[OPT_JSON] = ON(INFO) | ON(QUERY) | ON(DIFF),
+	[OPT_JSON] = ON(INFO) | ON(QUERY) | ON(DIFF) | ON(SQL),
 	[OPT_LIMIT] = ON(RECORD),
 	[OPT_LOG] = ON_ALL | ON(RECORD) | ON(UNPACK),
 	[OPT_MAX_CLIENTS] = ON(SERVE),
@@ -112,7 +126,10 @@ static const unsigned option_commands[N_OPTIONS] = {
 	[OPT_QEMU] = ON(RECORD),
 	[OPT_QUIET] = ON_ALL | ON(RECORD) | ON(UNPACK),
 	[OPT_REBASE] = ON(DIFF),
+	[OPT_SAVE] = ON(SQL),
+	[OPT_SCAN] = ON(SQL),
 	[OPT_SYSROOT] = ON_ALL | ON(RECORD),
+	[OPT_TSV] = ON(SQL),
 	[OPT_UNTIL] = ON(RECORD),
 	[OPT_WITH] = ON(RECORD),
 };
@@ -131,6 +148,7 @@ static const struct command {
 	[TS_CMD_INDEX] = { "index", "TRACE", 1 },
 	[TS_CMD_EXPORT] = { "export", "TRACE -o OUT [--as FORM]", 1 },
 	[TS_CMD_QUERY] = { "query", "TRACE VERB ...", 2 },
+	[TS_CMD_SQL] = { "sql", "TRACE [\"SELECT ...\"] [-f FILE] [--csv|--tsv|--json|--box] [--save OUT.db] [--scan]", 1, 1 },
 	[TS_CMD_DIFF] = { "diff", "TRACE TRACE2 [--rebase] [--json]", 2 },
 	[TS_CMD_PLOT] = { "plot", "TRACE -o OUT.svg|OUT.html [--in A:B]", 1 },
 	[TS_CMD_PACK] = { "pack", "TRACE -o FILE", 1 },
@@ -365,6 +383,20 @@ static bool set_option(struct ts_cli *cli, int id)
 	case OPT_OUTPUT:
 		cli->output = optarg;
 		break;
+	case OPT_FILE:
+		cli->statements = optarg;
+		break;
+	case OPT_BOX:
+	case OPT_CSV:
+	case OPT_TSV:
+		cli->sql_form = id == OPT_BOX ? TS_FORM_OPTION_BOX : id == OPT_CSV ? TS_FORM_OPTION_CSV : TS_FORM_OPTION_TSV;
+		break;
+	case OPT_SAVE:
+		cli->save = optarg;
+		break;
+	case OPT_SCAN:
+		cli->may_scan = true;
+		break;
 	case OPT_QEMU:
 		cli->qemu = optarg;
 		break;
@@ -408,7 +440,7 @@ static bool find_command(struct ts_cli *cli, const char *name)
 					   commands[i].name);
 	}
 	return usage_error(
-		"'%s' is not a command; the commands are serve, gdb, lldb, dap, info, index, export, query, diff, plot, mcp and record",
+		"'%s' is not a command; the commands are serve, gdb, lldb, dap, info, index, export, query, sql, diff, plot, mcp and record",
 		name);
 }
 
@@ -437,15 +469,15 @@ static void print_help(const char *command)
 		fputs(ts_cli_help, stdout);
 }
 
-static bool check_options(const struct ts_cli *cli, unsigned seen)
+static bool check_options(const struct ts_cli *cli, uint64_t seen)
 {
 	const char *command = commands[cli->command].name;
 
 	for (unsigned i = 0; i < N_OPTIONS; i++) {
 		if (seen >> i & 1 && !takes_option(cli->command, i))
 			return usage_error("'tracestub %s' has no option %s%s", command,
-					   i == OPT_OUTPUT ? "" : "--",
-					   i == OPT_OUTPUT ? "-o" : long_options[i].name);
+					   i >= N_LONG_OPTIONS ? "" : "--",
+					   i == OPT_OUTPUT ? "-o" : i == OPT_FILE ? "-f" : long_options[i].name);
 	}
 	if (cli->command == TS_CMD_EXPORT && !cli->output)
 		return usage_error("'tracestub export' needs -o OUT.tf, or -o OUT.tenet or --as FORM for lines of text");
@@ -528,6 +560,23 @@ static bool set_question(struct ts_cli *cli, int n, char **operands)
 	return true;
 }
 
+/* TRACE, and a statement. */
+static bool set_statement(struct ts_cli *cli, int n, char **operands)
+{
+	int first = n ? 1 + set_threads(cli, n, operands) : 1;
+
+	if (n < first || n > first + 1 || (n > first && cli->statements))
+		return usage_error("sql: usage: tracestub sql %s", commands[TS_CMD_SQL].synopsis);
+	cli->traces = operands;
+	cli->n_traces = 1;
+	if (n > first)
+		cli->question = strdup(operands[first]);
+	if (n > first && !cli->question)
+		return usage_error("no memory");
+	return !ts_is_stdin(cli->trace) || cli->question || (cli->statements && strcmp(cli->statements, "-") != 0) ||
+	       usage_error("%s: the trace and the statements cannot both be at the standard input", cli->trace);
+}
+
 static bool is_debugger(const struct ts_cli *cli)
 {
 	return cli->command == TS_CMD_GDB || cli->command == TS_CMD_LLDB || cli->command == TS_CMD_DAP;
@@ -589,6 +638,8 @@ static bool set_operands(struct ts_cli *cli, int n, char **operands)
 
 	if (cli->command == TS_CMD_QUERY)
 		return set_question(cli, n, operands);
+	if (cli->command == TS_CMD_SQL)
+		return set_statement(cli, n, operands);
 	if (is_debugger(cli) && !n)
 		return set_newest(cli);
 	if (n > first && cli->command != TS_CMD_DIFF && c->n_optional != INT_MAX)
@@ -625,6 +676,8 @@ static bool check_outputs(const struct ts_cli *cli)
 
 	if (cli->output && !check_written(cli, "-o", cli->output))
 		return false;
+	if (cli->save && !check_written(cli, "--save", cli->save))
+		return false;
 	if (!cli->index || !strcmp(cli->index, "none"))
 		return true;
 	if (snprintf(part, sizeof(part), "%s.part", cli->index) >= (int)sizeof(part))
@@ -642,14 +695,14 @@ static bool answer(int id, const char *command)
 	return id == OPT_HELP || id == OPT_VERSION;
 }
 
-static bool parse_options(struct ts_cli *cli, int argc, char **argv, unsigned *seen, enum ts_status *status)
+static bool parse_options(struct ts_cli *cli, int argc, char **argv, uint64_t *seen, enum ts_status *status)
 {
 	static char name[] = "tracestub"; /* in getopt's messages */
 	const char *first = argv[1];      /* getopt sorts argv */
 	int id;
 
 	argv[0] = name;
-	while ((id = getopt_long(argc, argv, "o:hV", long_options, NULL)) != -1) {
+	while ((id = getopt_long(argc, argv, "o:f:hV", long_options, NULL)) != -1) {
 		if (id == '?') {
 			suggest_option(argv[optind - 1]);
 			fputs("'tracestub --help' explains\n", stderr);
@@ -657,6 +710,8 @@ static bool parse_options(struct ts_cli *cli, int argc, char **argv, unsigned *s
 		}
 		if (id == 'o')
 			id = OPT_OUTPUT;
+		else if (id == 'f')
+			id = OPT_FILE;
 		else if (id == 'h')
 			id = OPT_HELP;
 		else if (id == 'V')
@@ -667,7 +722,7 @@ static bool parse_options(struct ts_cli *cli, int argc, char **argv, unsigned *s
 		}
 		if (!set_option(cli, id))
 			return false;
-		*seen |= 1u << id;
+		*seen |= UINT64_C(1) << id;
 	}
 	return true;
 }
@@ -753,7 +808,7 @@ static int find_program(int argc, char **argv)
 /* The first @n arguments are ours. */
 static bool parse_record(struct ts_cli *cli, int n, int argc, char **argv, enum ts_status *status)
 {
-	unsigned seen = 0;
+	uint64_t seen = 0;
 
 	if (!parse_options(cli, n, argv, &seen, status))
 		return false;
@@ -769,7 +824,7 @@ bool ts_cli_parse(struct ts_cli *cli, int argc, char **argv, enum ts_status *sta
 {
 	int n_record = find_program(argc, argv), sorted = n_record ? argc : sort_query(argc, argv), separator = sorted < argc ? sorted : find_separator(argc, argv), n;
 	char **operands, **rest = argv + separator + (separator < argc);
-	unsigned seen = 0;
+	uint64_t seen = 0;
 
 	*cli = (struct ts_cli){ .level = TS_LOG_WARN,
 				.max_clients = DEFAULT_MAX_CLIENTS,
@@ -784,7 +839,7 @@ bool ts_cli_parse(struct ts_cli *cli, int argc, char **argv, enum ts_status *sta
 	operands = argv + optind;
 	n = (sorted < argc ? argc : separator) - optind;
 	if (!n) {
-		fputs("usage: tracestub gdb|lldb|dap|serve|info|index|export|query|diff|plot|mcp|record TRACE [option]...\n"
+		fputs("usage: tracestub gdb|lldb|dap|serve|info|index|export|query|sql|diff|plot|mcp|record TRACE [option]...\n"
 		      "'tracestub --help' explains\n",
 		      stderr);
 		return false;

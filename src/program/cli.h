@@ -23,6 +23,7 @@ enum ts_command {
 	TS_CMD_INDEX,
 	TS_CMD_EXPORT,
 	TS_CMD_QUERY,
+	TS_CMD_SQL,
 	TS_CMD_DIFF,
 	TS_CMD_PLOT,
 	TS_CMD_PACK,
@@ -49,6 +50,9 @@ struct ts_file_option {
 
 /* The engine that runs a program to record it. */
 enum ts_with { TS_WITH_DEFAULT, TS_WITH_QEMU, TS_WITH_VALGRIND };
+
+/* The form that sql prints. */
+enum ts_form_option { TS_FORM_OPTION_DEFAULT, TS_FORM_OPTION_BOX, TS_FORM_OPTION_CSV, TS_FORM_OPTION_TSV };
 
 struct ts_cli {
 	enum ts_command command;
@@ -89,7 +93,11 @@ struct ts_cli {
 	const char *at_symbols[TS_MAX_SELECTED]; /* export: what --at names by symbols; n_at_symbols of them */
 	unsigned n_at_symbols;
 	const char *places; /* export: what --positions names by places, FIRST:LAST; NULL: numbers, or not given */
-	char *question;    /* owned; query: its words, a blank between them */
+	char *question;    /* owned; query: its words, a blank between them; sql: the statement, or NULL */
+	const char *statements; /* sql: a file with statements, "-" is the standard input; NULL: none */
+	enum ts_form_option sql_form;
+	const char *save;  /* sql: the database that is written; NULL: none */
+	bool may_scan;     /* sql: statements may decode any number of steps */
 	bool is_partial;   /* query: --partial is among them */
 	char **gdb_args;   /* what follows "--", NULL-terminated; gdb */
 };

@@ -143,6 +143,9 @@ static void allow_files(struct ts_sandbox_rules *rules, const struct ts_cli *cli
 	const char *tmp = getenv("TMPDIR");
 
 	allow_traces(rules, cli);
+	if (cli->statements && strcmp(cli->statements, "-") != 0)
+		ts_sandbox_allow(rules, TS_RULE_READ, cli->statements);
+	ts_sandbox_allow(rules, TS_RULE_WRITE, cli->save);
 	ts_sandbox_allow(rules, TS_RULE_READ, cli->exec.path);
 	ts_sandbox_allow(rules, TS_RULE_READ, cli->grammar);
 	for (unsigned i = 0; i < cli->n_images; i++)
@@ -155,7 +158,8 @@ static void allow_files(struct ts_sandbox_rules *rules, const struct ts_cli *cli
 		ts_sandbox_allow(rules, TS_RULE_WRITE, cli->output);
 	if (cli->command == TS_CMD_UNPACK)
 		allow_beside(rules, cli->output, ".tsmarks");
-	allow_written(rules, cli->question);
+	if (cli->command == TS_CMD_QUERY)
+		allow_written(rules, cli->question);
 	allow_cache(rules, cli);
 	ts_sandbox_allow(rules, TS_RULE_FOLDER, cli->export_dir);
 	ts_sandbox_allow(rules, TS_RULE_TEMPORARY, tmp && *tmp == '/' ? tmp : "/tmp");

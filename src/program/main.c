@@ -25,6 +25,7 @@
 #include "record.h"
 #include "report.h"
 #include "serve.h"
+#include "sql.h"
 #include "src/base/log.h"
 #include "src/model/model.h"
 
@@ -72,6 +73,8 @@ static int run_command(struct ts_model *m, const struct ts_cli *cli, struct ts_s
 		break;
 	case TS_CMD_QUERY:
 		return ts_ask_run(ts_model_query(m), cli);
+	case TS_CMD_SQL:
+		return ts_run_sql(ts_model_query(m), cli);
 	}
 	abort();
 }
@@ -79,7 +82,7 @@ static int run_command(struct ts_model *m, const struct ts_cli *cli, struct ts_s
 /* Some commands have a status of their own for a trace that cannot be read. */
 static int unreadable(const struct ts_cli *cli, enum ts_status status)
 {
-	if (status == TS_STATUS_FAILED && cli->command == TS_CMD_QUERY)
+	if (status == TS_STATUS_FAILED && (cli->command == TS_CMD_QUERY || cli->command == TS_CMD_SQL))
 		return TS_STATUS_UNREADABLE;
 	if (status == TS_STATUS_FAILED && cli->command == TS_CMD_DIFF)
 		return TS_STATUS_TROUBLE;
@@ -89,7 +92,8 @@ static int unreadable(const struct ts_cli *cli, enum ts_status status)
 /* Does the command show symbols? */
 static bool needs_program(const struct ts_cli *cli)
 {
-	return ts_cli_is_server(cli) || cli->command == TS_CMD_QUERY || cli->command == TS_CMD_PLOT ||
+	return ts_cli_is_server(cli) || cli->command == TS_CMD_QUERY || cli->command == TS_CMD_SQL ||
+	       cli->command == TS_CMD_PLOT ||
 	       cli->command == TS_CMD_EXPORT || cli->command == TS_CMD_PACK;
 }
 

@@ -2,14 +2,14 @@
 #
 # Completion for bash: commands, options, what they take, verbs of questions, and names of marks.
 
-_tracestub_commands="gdb lldb dap serve record info index query diff mcp export plot pack unpack help"
+_tracestub_commands="gdb lldb dap serve record info index query sql diff mcp export plot pack unpack help"
 _tracestub_options="--arch --as --cpu --exec --format --from --grammar --image --index --index-reads --jobs --limit --log --max-memory --quiet
-  --rebase --in --max-clients --no-sandbox --sysroot --json --positions --at --collect --export-dir --once --qemu --until --with --help --version"
+  --rebase --in --max-clients --no-sandbox --sysroot --json --positions --at --collect --export-dir --box --csv --tsv --save --scan --once --qemu --until --with --help --version"
 _tracestub_formats="bap cv32e40p cva6 execlog gdbrecord gumtrace ibex qbdi qemu rvnbintrace spike spike-list tarmac
   tenet tenetpp text tfile unidbg usercorn x64dbg"
 _tracestub_verbs="history accesses last-write last-read last-access last-change last-exec next-write next-read
   next-access next-change next-exec executions calls stack why events threads processes modules maps
-  memory registers find strings
+  steps compares memory registers unexplained find strings
   hot coverage when goto mark marks unmark"
 _tracestub_words="in if thread first last at --changes --partial --json"
 _tracestub_places="begin end next previous"

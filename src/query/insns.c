@@ -88,6 +88,22 @@ bool ts_query_code_since(struct ts_query *q, uint32_t process, uint64_t pc, unsi
 	return true;
 }
 
+/*
+ * The first chunk after @chunk in which one of @len bytes of code at @pc may become another one, which they are not
+ * before it.  Of a machine, page tables may change: that is the next chunk.
+ */
+static uint64_t code_until(const struct ts_query *q, uint32_t process, uint64_t pc, unsigned len, uint64_t pos)
+{
+	uint64_t chunk = pos / TS_CHUNK_STEPS + 1, last = pc > UINT64_MAX - len ? UINT64_MAX : pc + len - 1;
+	uint64_t changed, replaced;
+
+	if (ts_query_mode(q, pos))
+		return chunk;
+	changed = ts_query_next_access(q, TS_ACCESS_CHANGE, process, pc, last, chunk);
+	replaced = ts_query_next_access(q, TS_ACCESS_REPLACE, process, pc, last, chunk);
+	return changed < replaced ? changed : replaced; /* TS_NO_CHUNK is above all of them */
+}
+
 /* ------------------------------------------------------------------------------------------- instructions */
 
 bool ts_query_op_mode(struct ts_query *q, uint64_t pos, struct ts_op_mode *op_mode)
@@ -259,7 +275,7 @@ struct ts_decoded *ts_query_insn(struct ts_query *q, uint64_t pos, struct ts_err
 	    !decode(d, q, pos, first <= chunk ? chunk * TS_CHUNK_STEPS : pos, err))
 		return NULL;
 	d->first_chunk = first;
-	d->end_chunk = chunk + 1;
+	d->end_chunk = first <= chunk ? code_until(q, process, d->pc, TS_MAX_INSN, pos) : chunk + 1;
 	return d;
 }
 

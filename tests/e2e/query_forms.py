@@ -26,7 +26,8 @@ QUESTIONS = [
     "processes in 0:end", "modules in 0:end", "maps at 0", "memory {pc},40 at end", "memory {sp},64 at 50%",
     "registers at 7", "registers pc sp at 3", "hot 3", "hot 4 by address", "coverage first 6",
     "strings first 5", "find 00 00 00 01 first 3", "marks", "history $pc in 2:5", "executions {pc} if $sp > 0 first 2",
-    "goto next exec {pc}", "history 0x10 --changes",
+    "goto next exec {pc}", "history 0x10 --changes", "steps first 5", "steps last 2", "steps {pc} first 2",
+    "compares first 5", "compares == 0 first 2", "unexplained first 3",
 ]
 
 

@@ -39,6 +39,7 @@ enum word {
 	WORD_GO,
 	WORD_LCOV,
 	WORD_DRCOV,
+	WORD_EQUAL,
 	N_WORDS,
 };
 
@@ -63,6 +64,7 @@ static const struct {
 	[WORD_GO] = { "-go", TS_TAKES_GO },
 	[WORD_LCOV] = { "--lcov", TS_TAKES_FILES },
 	[WORD_DRCOV] = { "--drcov", TS_TAKES_FILES },
+	[WORD_EQUAL] = { "==", TS_TAKES_EQUAL },
 };
 
 /* ------------------------------------------------------------------------------------------------- words */
@@ -375,6 +377,23 @@ static bool parse_number(struct words *w, uint64_t *value, struct ts_error *err)
 	return true;
 }
 
+/* The number after "==", which may have a minus. */
+static bool parse_equal(struct ts_question *qn, struct words *w, struct ts_error *err)
+{
+	bool is_negative = w->len > 1 && *w->p == '-';
+	struct words number = *w;
+
+	number.p += is_negative;
+	number.len -= is_negative;
+	if (!parse_number(&number, &qn->equal, err))
+		return false;
+	if (is_negative)
+		qn->equal = -qn->equal;
+	qn->has_equal = true;
+	next_word(w);
+	return true;
+}
+
 /* [r][w][x], each at most once. */
 static void parse_kinds(struct ts_question *qn, struct words *w)
 {
@@ -600,6 +619,8 @@ static bool parse_word(struct ts_question *qn, struct ts_ask *ask, enum word wor
 		return parse_file(qn->lcov, ask, w, err);
 	case WORD_DRCOV:
 		return parse_file(qn->drcov, ask, w, err);
+	case WORD_EQUAL:
+		return parse_equal(qn, w, err);
 	case WORD_INPUTS:
 		qn->only_inputs = true;
 		return true;

@@ -617,13 +617,28 @@ static void make_whole(struct ts_hits *h)
 	}
 }
 
+/* Leave out the changes at steps before @start, among the first @n hits, that @hit is the row of.  Returns how many are left. */
+static size_t drop(struct ts_hits *h, size_t n, uint64_t start, const struct ts_hit *hit)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct ts_hit *early = &h->items[i];
+
+		if (early->pos >= start || (!h->is_whole && (early->first > hit->last || early->last < hit->first)))
+			h->items[kept++] = *early;
+	}
+	return kept;
+}
+
 /*
- * A change that shows in the chunk's first step is left out if the step before it wrote WHAT: that is its
+ * A change that shows in the chunk's first step is left out if the step before it wrote these bytes: that is its
  * row.
  */
 static bool drop_early(struct ts_hits *h, uint64_t start, struct ts_error *err)
 {
 	struct step st = { .pos = start - 1 };
+	struct ts_hit hit;
 	size_t n;
 
 	if (!h->n || h->items[0].pos >= start)
@@ -641,10 +656,8 @@ static bool drop_early(struct ts_hits *h, uint64_t start, struct ts_error *err)
 		if (h->items[i].pos != start - 1 || h->items[i].is_maybe || h->items[i].kind == TS_HIT_READ ||
 		    h->items[i].kind == TS_HIT_EXEC)
 			continue;
-		while (n && h->items[0].pos < start) {
-			memmove(h->items, h->items + 1, --n * sizeof(*h->items));
-		}
-		break;
+		hit = h->items[i];
+		n = drop(h, n, start, &hit);
 	}
 	h->n = n;
 	return true;

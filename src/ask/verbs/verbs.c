@@ -7,12 +7,15 @@
 #include "access.h"
 #include "bookmarks.h"
 #include "src/ask/calls/calls.h"
+#include "compares.h"
 #include "contents.h"
 #include "coverage.h"
 #include "events.h"
 #include "src/ask/calls/executions.h"
 #include "src/ask/find/find.h"
 #include "position.h"
+#include "steps.h"
+#include "unexplained.h"
 #include "src/ask/calls/stack.h"
 #include "src/ask/strings/strings.h"
 #include "src/ask/verb.h"
@@ -41,8 +44,11 @@ static const struct ts_verb *const verbs[] = {
 	&ts_verb_processes,
 	&ts_verb_modules,
 	&ts_verb_maps,
+	&ts_verb_steps,
+	&ts_verb_compares,
 	&ts_verb_memory,
 	&ts_verb_registers,
+	&ts_verb_unexplained,
 	&ts_verb_find_value,
 	&ts_verb_strings,
 	&ts_verb_hot,

@@ -1,0 +1,488 @@
+/* SPDX-License-Identifier: MIT */
+#include "step_places.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "places.h"
+#include "src/query/paging.h"
+
+#define N_PLANS    2048u /* a power of two */
+#define MAX_PLACES 20u
+
+/* More bytes of memory are not read: a value is cut there. */
+#define MAX_SHOWN 65u
+
+/* A place of an instruction, and its name as it is printed. */
+struct place {
+	uint8_t kind; /* enum ts_op_place_kind: REG, FLAGS or MEM */
+	uint8_t mem;  /* MEM: the operand */
+	uint16_t off, len;
+	uint32_t flags;
+	char name[20]; /* REG, FLAGS: "$eax" */
+};
+
+/* The places of an instruction, kept by its address and bytes. */
+struct plan {
+	uint64_t pc;
+	uint8_t bytes[TS_MAX_INSN];
+	uint8_t len;    /* of the instruction; 0: the entry is empty */
+	bool is_64;
+	bool is_repeated;
+	uint8_t n_reads, n_writes;
+	struct place reads[MAX_PLACES], writes[MAX_PLACES];
+};
+
+struct ts_step_places {
+	struct ts_query *q;
+	struct plan *plans;      /* owned */
+	uint8_t *before, *after; /* owned, in one piece: registers, then which of their bytes are known */
+	uint64_t after_pos;      /* the position of those after; TS_NO_POS: none were read */
+	uint32_t after_thread;
+	struct ts_buf text;
+};
+
+struct ts_step_places *ts_step_places_new(struct ts_query *q, struct ts_error *err)
+{
+	size_t g_len = ts_query_regset(q)->g_len;
+	struct ts_step_places *p = calloc(1, sizeof(*p));
+
+	if (p) {
+		p->q = q;
+		p->plans = calloc(N_PLANS, sizeof(*p->plans));
+		p->before = malloc(4 * g_len + 1);
+		p->after = p->before + 2 * g_len;
+		p->after_pos = TS_NO_POS;
+		ts_buf_init(&p->text);
+	}
+	if (p && p->plans && p->before)
+		return p;
+	ts_step_places_free(p);
+	ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory exhausted: places of steps");
+	return NULL;
+}
+
+void ts_step_places_free(struct ts_step_places *p)
+{
+	if (!p)
+		return;
+	free(p->plans);
+	free(p->before);
+	ts_buf_fini(&p->text);
+	free(p);
+}
+
+/* --------------------------------------------------------------------------------------------------- plans */
+
+/* The register that has byte @off of the layout, NULL if there is none. */
+static const struct ts_reg *register_of(const struct ts_regset *set, uint32_t off)
+{
+	for (unsigned i = 0; i < set->n_regs; i++) {
+		if (off - set->regs[i].off < set->regs[i].len)
+			return &set->regs[i];
+	}
+	return NULL;
+}
+
+static struct place *add(struct place *list, uint8_t *n, struct place place)
+{
+	if (*n == MAX_PLACES)
+		return NULL;
+	list[*n] = place;
+	return &list[(*n)++];
+}
+
+/* Bytes of a register; those of one register that touch each other are one place. */
+static void add_register(const struct ts_regset *set, struct place *list, uint8_t *n, uint16_t off, uint16_t len)
+{
+	const struct ts_reg *reg = register_of(set, off);
+
+	for (unsigned i = 0; i < *n && reg; i++) {
+		struct place *p = &list[i];
+		unsigned end = off + len > p->off + p->len ? off + len : p->off + p->len;
+
+		if (p->kind != TS_AT_REG || register_of(set, p->off) != reg || off > p->off + p->len ||
+		    p->off > off + len)
+			continue;
+		p->off = off < p->off ? off : p->off;
+		p->len = (uint16_t)(end - p->off);
+		return;
+	}
+	if (reg)
+		add(list, n, (struct place){ .kind = TS_AT_REG, .off = off, .len = len });
+}
+
+static void add_place(const struct ts_regset *set, struct place *list, uint8_t *n, const struct ts_op_place *at)
+{
+	switch (at->kind) {
+	case TS_AT_REG:
+		add_register(set, list, n, at->off, at->len);
+		return;
+	case TS_AT_FLAGS:
+		for (unsigned i = 0; i < *n; i++) {
+			if (list[i].kind == TS_AT_FLAGS) {
+				list[i].flags |= at->flags;
+				return;
+			}
+		}
+		add(list, n, (struct place){ .kind = TS_AT_FLAGS, .flags = at->flags });
+		return;
+	case TS_AT_MEM:
+		for (unsigned i = 0; i < *n; i++) {
+			if (list[i].kind == TS_AT_MEM && list[i].mem == at->mem)
+				return;
+		}
+		add(list, n, (struct place){ .kind = TS_AT_MEM, .mem = at->mem });
+		return;
+	default:
+		return;
+	}
+}
+
+static void add_address(const struct ts_regset *set, struct plan *plan, uint16_t off, unsigned len)
+{
+	if (off != TS_NO_OFF16)
+		add_register(set, plan->reads, &plan->n_reads, off, (uint16_t)len);
+}
+
+/* Has the flag a name of its own: "$ZF"?  Else the register is shown. */
+static bool has_name(const struct ts_regset *set, uint32_t flag)
+{
+	char text[20];
+
+	ts_register_text(set, 0, 0, flag, text, sizeof(text));
+	return strcmp(text + 1, set->regs[set->flags].name) != 0;
+}
+
+/* Flags that are read are places of their own, as far as they have names. */
+static void split_flags(const struct ts_regset *set, struct plan *plan)
+{
+	for (unsigned i = 0; i < plan->n_reads; i++) {
+		uint32_t flags = plan->reads[i].flags;
+
+		if (plan->reads[i].kind != TS_AT_FLAGS)
+			continue;
+		for (unsigned bit = 0; bit < 32 && flags & (flags - 1); bit++) {
+			if (!(flags >> bit & 1) || set->flags < 0 || !has_name(set, UINT32_C(1) << bit) ||
+			    !add(plan->reads, &plan->n_reads,
+				 (struct place){ .kind = TS_AT_FLAGS, .flags = UINT32_C(1) << bit }))
+				continue;
+			flags &= ~(UINT32_C(1) << bit);
+		}
+		plan->reads[i].flags = flags;
+		break;
+	}
+}
+
+static void name_places(const struct ts_regset *set, struct place *list, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++) {
+		if (list[i].kind == TS_AT_REG || (list[i].kind == TS_AT_FLAGS && set->flags >= 0))
+			ts_register_text(set, list[i].off, list[i].len, list[i].flags, list[i].name,
+					 sizeof(list[i].name));
+	}
+}
+
+static void make_plan(const struct ts_regset *set, struct plan *plan, const struct ts_decoded *d)
+{
+	plan->pc = d->pc;
+	memcpy(plan->bytes, d->bytes, sizeof(plan->bytes));
+	plan->len = d->ops.len;
+	plan->is_64 = d->mode.is_64;
+	plan->is_repeated = d->ops.is_repeated;
+	plan->n_reads = plan->n_writes = 0;
+	for (unsigned i = 0; i < d->ops.n; i++) {
+		add_place(set, plan->reads, &plan->n_reads, &d->ops.transfers[i].from);
+		add_place(set, plan->writes, &plan->n_writes, &d->ops.transfers[i].to);
+	}
+	for (unsigned i = 0; i < d->ops.n_mem; i++) {
+		const struct ts_op_mem *m = &d->ops.mem[i];
+
+		add_address(set, plan, m->base, m->base_len);
+		add_address(set, plan, m->index, m->index_len);
+		add_address(set, plan, m->extra, m->extra_len);
+	}
+	split_flags(set, plan);
+	name_places(set, plan->reads, plan->n_reads);
+	name_places(set, plan->writes, plan->n_writes);
+}
+
+static const struct plan *plan_of(struct ts_step_places *p, const struct ts_decoded *d)
+{
+	struct plan *plan = &p->plans[(d->pc ^ d->pc >> 11) % N_PLANS];
+
+	if (plan->pc != d->pc || plan->len != d->ops.len || plan->is_64 != d->mode.is_64 ||
+	    memcmp(plan->bytes, d->bytes, plan->len) != 0)
+		make_plan(ts_query_regset(p->q), plan, d);
+	return plan;
+}
+
+/* -------------------------------------------------------------------------------------------------- values */
+
+static bool is_big_endian(const struct ts_step_places *p)
+{
+	return ts_query_regset(p->q)->arch->is_big_endian;
+}
+
+/* The registers of @thread before the step and, if there is one, after it. */
+static bool read_registers(struct ts_step_places *p, uint64_t pos, uint32_t thread, struct ts_error *err)
+{
+	size_t g_len = ts_query_regset(p->q)->g_len;
+
+	if (p->after_pos == pos && p->after_thread == thread)
+		memcpy(p->before, p->after, 2 * g_len);
+	else if (!ts_query_regs(p->q, pos, thread, p->before, p->before + g_len, err))
+		return false;
+	p->after_pos = TS_NO_POS;
+	if (!ts_query_regs(p->q, pos + 1, thread, p->after, p->after + g_len, err))
+		return false;
+	p->after_pos = pos + 1;
+	p->after_thread = thread;
+	return true;
+}
+
+/* The value of flags: of one its bit, of several the register. */
+static void put_flags(struct ts_step_places *p, const uint8_t *g, uint32_t flags, struct ts_buf *out)
+{
+	const struct ts_regset *set = ts_query_regset(p->q);
+	const struct ts_reg *r = &set->regs[set->flags];
+	const uint8_t *known = g + set->g_len + r->off;
+	bool is_one = !(flags & (flags - 1)) && has_name(set, flags);
+	unsigned bit = (unsigned)__builtin_ctz(flags), byte = is_big_endian(p) ? r->len - 1 - bit / 8 : bit / 8;
+
+	if (is_one && known[byte])
+		ts_buf_putc(out, (uint8_t)('0' + (g[r->off + byte] >> bit % 8 & 1)));
+	else if (is_one)
+		ts_buf_puts(out, "?");
+	else
+		ts_put_value(out, g + r->off, known, r->len, true, is_big_endian(p));
+}
+
+/* What the recording shows of @len bytes at @addr in the step: NULL if it does not, or not all of them. */
+static const uint8_t *find_shown(struct ts_step_places *p, uint64_t pos, bool is_write, uint64_t addr, size_t len,
+				 struct ts_error *err)
+{
+	const struct ts_steps *b;
+	const struct ts_step *st = ts_query_step(p->q, pos, &b, err);
+
+	if (!st || ts_query_facts(p->q)->is_physical)
+		return NULL;
+	for (uint32_t i = 0; i < st->n_effects; i++) {
+		const struct ts_effect *e = &b->effects[st->first + i];
+
+		if (e->kind == TS_FX_THREAD)
+			break;
+		if (e->kind == (is_write ? TS_FX_WRITE : TS_FX_READ) && !e->is_hidden && addr >= e->addr &&
+		    addr - e->addr < e->len && len <= e->len - (addr - e->addr) && ts_effect_data(b, e))
+			return ts_effect_data(b, e) + (addr - e->addr);
+	}
+	return NULL;
+}
+
+/* The value of memory before the step, or (@is_write) after it. */
+static bool put_memory(struct ts_step_places *p, uint64_t pos, bool is_write, uint64_t addr, size_t len,
+		       struct ts_buf *out, struct ts_error *err)
+{
+	size_t n = len < MAX_SHOWN ? len : MAX_SHOWN;
+	uint8_t data[MAX_SHOWN], known[MAX_SHOWN];
+	const uint8_t *shown = find_shown(p, pos, is_write, addr, len, err);
+	bool is_number = len == 1 || len == 2 || len == 4 || len == 8;
+	uint32_t process = ts_query_process(p->q, ts_query_thread(p->q, pos));
+
+	memset(known, 1, n);
+	if (shown)
+		memcpy(data, shown, n);
+	else if (err->code != TS_OK || !ts_virtual_mem(p->q, pos + is_write, process, addr, n, data, known, err))
+		return false;
+	ts_put_value(out, data, known, n, is_number, is_big_endian(p));
+	return true;
+}
+
+static bool find_address(struct ts_step_places *p, const struct ts_operands *ops, unsigned i, uint64_t *addr)
+{
+	const struct ts_regset *set = ts_query_regset(p->q);
+	struct ts_op_state state = { .arch = set->arch, .g = p->before, .known = p->before + set->g_len };
+
+	state.flags_off = set->flags < 0 ? TS_NO_OFF16 : (uint16_t)set->regs[set->flags].off;
+	return ts_operands_addr(ops, i, &state, addr);
+}
+
+bool ts_step_places_value(struct ts_step_places *p, uint64_t pos, const struct ts_operands *ops,
+			  const struct ts_op_place *place, struct ts_buf *out, struct ts_error *err)
+{
+	uint32_t g_len = ts_query_regset(p->q)->g_len;
+	uint64_t addr;
+
+	if (!read_registers(p, pos, ts_query_thread(p->q, pos), err))
+		return false;
+	if (place->kind == TS_AT_REG)
+		ts_put_value(out, p->before + place->off, p->before + g_len + place->off, place->len, true,
+			     is_big_endian(p));
+	if (place->kind == TS_AT_MEM && find_address(p, ops, place->mem, &addr))
+		return put_memory(p, pos, false, addr + place->off, place->len, out, err);
+	return true;
+}
+
+/* ----------------------------------------------------------------------------------------------- one list */
+
+/* One list of the row that is being made. */
+struct list {
+	struct ts_row *row;
+	unsigned column;
+	bool is_write;
+	uint64_t pos;
+	uint32_t thread;
+};
+
+static void put_text(struct ts_step_places *p, const struct list *l)
+{
+	ts_buf_putc(&p->text, 0);
+	ts_row_list_add(l->row, l->column, p->text.data ? (const char *)p->text.data : "");
+}
+
+static void put_register(struct ts_step_places *p, const struct list *l, const struct place *place)
+{
+	const uint8_t *g = l->is_write ? p->after : p->before;
+	size_t g_len = ts_query_regset(p->q)->g_len;
+
+	ts_buf_reset(&p->text);
+	ts_buf_puts(&p->text, place->name);
+	ts_buf_putc(&p->text, '=');
+	if (place->kind == TS_AT_FLAGS)
+		put_flags(p, g, place->flags, &p->text);
+	else
+		ts_put_value(&p->text, g + place->off, g + g_len + place->off, place->len, true,
+			     is_big_endian(p));
+	put_text(p, l);
+}
+
+static bool put_range(struct ts_step_places *p, const struct list *l, uint64_t addr, uint64_t len,
+		      struct ts_error *err)
+{
+	ts_buf_reset(&p->text);
+	ts_put_hex(&p->text, addr);
+	ts_buf_putc(&p->text, ',');
+	ts_put_decimal(&p->text, len);
+	ts_buf_putc(&p->text, '=');
+	if (!put_memory(p, l->pos, l->is_write, addr, len < SIZE_MAX ? (size_t)len : SIZE_MAX, &p->text, err))
+		return false;
+	put_text(p, l);
+	return true;
+}
+
+/* The accesses of memory that the recording shows. */
+static bool put_recorded_memory(struct ts_step_places *p, const struct list *l, struct ts_error *err)
+{
+	const struct ts_steps *b;
+	const struct ts_step *st = ts_query_step(p->q, l->pos, &b, err);
+	uint32_t n = st ? st->n_effects : 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct ts_effect *e;
+
+		st = ts_query_step(p->q, l->pos, &b, err); /* reading a value may end the loan */
+		if (!st)
+			return false;
+		e = &b->effects[st->first + i];
+		if (e->kind == TS_FX_THREAD)
+			break;
+		if (e->kind != (l->is_write ? TS_FX_WRITE : TS_FX_READ) || e->is_hidden || !e->len ||
+		    (!l->is_write && st->pc - e->addr < e->len))
+			continue;
+		if (!put_range(p, l, e->addr, e->len, err))
+			return false;
+	}
+	return st != NULL;
+}
+
+static bool put_places(struct ts_step_places *p, const struct list *l, const struct plan *plan,
+		       const struct ts_operands *ops, struct ts_error *err)
+{
+	const struct place *list = l->is_write ? plan->writes : plan->reads;
+	unsigned n = l->is_write ? plan->n_writes : plan->n_reads;
+	bool has_memory = false;
+	uint64_t addr;
+
+	for (unsigned i = 0; i < n; i++) {
+		if (list[i].kind == TS_AT_MEM && plan->is_repeated)
+			has_memory = true;
+		else if (list[i].kind != TS_AT_MEM)
+			put_register(p, l, &list[i]);
+		else if (find_address(p, ops, list[i].mem, &addr) &&
+			 !put_range(p, l, addr, ops->mem[list[i].mem].size, err))
+			return false;
+	}
+	return !has_memory || put_recorded_memory(p, l, err);
+}
+
+/* A register of which the recording shows that the step read or wrote it. */
+static void put_recorded_register(struct ts_step_places *p, const struct list *l, const struct ts_reg *r)
+{
+	size_t g_len = ts_query_regset(p->q)->g_len;
+	struct place place = { .kind = TS_AT_REG, .off = (uint16_t)r->off, .len = (uint16_t)r->len };
+
+	if (l->is_write && !memchr(p->before + g_len + r->off, 0, r->len) &&
+	    !memcmp(p->before + r->off, p->after + r->off, r->len))
+		return;
+	snprintf(place.name, sizeof(place.name), "$%s", r->name);
+	put_register(p, l, &place);
+}
+
+static bool shows(const struct ts_steps *b, const struct ts_step *st, bool is_write, const struct ts_reg *r)
+{
+	for (uint32_t i = 0; i < st->n_effects; i++) {
+		const struct ts_effect *e = &b->effects[st->first + i];
+
+		if (e->kind == TS_FX_THREAD)
+			break;
+		if (e->kind == (is_write ? TS_FX_REG_WRITE : TS_FX_REG_READ) && e->addr < r->off + r->len &&
+		    e->addr + e->len > r->off)
+			return true;
+	}
+	return false;
+}
+
+static bool put_recorded(struct ts_step_places *p, const struct list *l, struct ts_error *err)
+{
+	const struct ts_regset *set = ts_query_regset(p->q);
+	const struct ts_steps *b;
+	const struct ts_step *st = ts_query_step(p->q, l->pos, &b, err);
+
+	for (unsigned i = 0; st && i < set->n_regs; i++) {
+		if ((int)i != set->pc && shows(b, st, l->is_write, &set->regs[i]))
+			put_recorded_register(p, l, &set->regs[i]);
+	}
+	return st && put_recorded_memory(p, l, err);
+}
+
+/* A list without places is null. */
+static void begin_list(const struct list *l)
+{
+	ts_row_list(l->row, l->column);
+}
+
+static void end_list(const struct list *l)
+{
+	if (!l->row->cells[l->column].number)
+		l->row->cells[l->column] = (struct ts_cell){ .kind = TS_CELL_NULL };
+}
+
+bool ts_step_places_put(struct ts_step_places *p, uint64_t pos, const struct ts_decoded *d, struct ts_row *row,
+			unsigned reads, unsigned writes, struct ts_error *err)
+{
+	uint32_t thread = ts_query_thread(p->q, pos);
+	const struct plan *plan = d->is_insn ? plan_of(p, d) : NULL;
+	struct ts_operands ops = d->ops;
+	bool done = read_registers(p, pos, thread, err);
+
+	for (unsigned is_write = 0; done && is_write < 2; is_write++) {
+		struct list l = { row, is_write ? writes : reads, is_write, pos, thread };
+
+		begin_list(&l);
+		done = plan ? put_places(p, &l, plan, &ops, err) : put_recorded(p, &l, err);
+		end_list(&l);
+	}
+	return done;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a step read and wrote, as texts "PLACE=VALUE": "$eax=0x5", "0x404000,4=0x7", "$ZF=1".
+ *
+ * Places are those of the instruction's operands; where the instruction is not known, those that the recording
+ * shows.  A value that was read is the one before the step, one that was written is the one after it.
+ */
+#ifndef TS_ASK_STEP_PLACES_H
+#define TS_ASK_STEP_PLACES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "src/ask/row.h"
+#include "src/base/error.h"
+#include "src/query/insns.h"
+
+struct ts_step_places;
+
+/* For the steps of @q (borrowed).  Returns NULL if memory is exhausted (TS_ENOMEM). */
+struct ts_step_places *ts_step_places_new(struct ts_query *q, struct ts_error *err);
+void ts_step_places_free(struct ts_step_places *p);
+
+/*
+ * Fill the lists @reads and @writes (columns of @row) with the places of step @pos, whose instruction is @d.  A
+ * question to @q in between may have ended the loan of @d: it is not used after the first one.
+ *
+ * Returns false if the trace cannot be read, or memory is exhausted.
+ */
+bool ts_step_places_put(struct ts_step_places *p, uint64_t pos, const struct ts_decoded *d, struct ts_row *row,
+			unsigned reads, unsigned writes, struct ts_error *err);
+
+/*
+ * Append the value of @place, an operand of the instruction @ops of step @pos, as it is before the step, to @out:
+ * a number if all bytes are known, else bytes.
+ *
+ * Returns false if the trace cannot be read.
+ */
+bool ts_step_places_value(struct ts_step_places *p, uint64_t pos, const struct ts_operands *ops,
+			  const struct ts_op_place *place, struct ts_buf *out, struct ts_error *err);
+
+#endif

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+#include "step_walk.h"
+
+#include "src/ask/grammar/question.h"
+#include "src/ask/grammar/state.h"
+
+/*
+ * After a hit this many steps are inspected before the index is asked again: most steps of a wide range of
+ * addresses are hits.
+ */
+#define NEAR_STEPS 16u
+
+/* Look-ups in the index, and steps that are inspected, that take as long as a chunk that is decoded. */
+#define LOOKUPS_A_CHUNK 32u
+#define STEPS_A_CHUNK   512u
+
+void ts_step_walk_init(struct ts_step_walk *w, const struct ts_ask *ask, const struct ts_question *qn,
+		       bool is_reverse)
+{
+	*w = (struct ts_step_walk){ .q = ask->q, .thread = qn->thread, .is_reverse = is_reverse };
+	w->process = ts_ask_process(ask, qn);
+	w->has_addresses = qn->what.kind == TS_WHAT_MEM;
+	w->first = qn->what.addr;
+	w->last = qn->what.last;
+	w->from = qn->from;
+	w->to = qn->to < ask->n_steps ? qn->to : ask->n_steps;
+}
+
+/* The nearest hit among the next few steps; TS_NO_POS: the index is to be asked. */
+static uint64_t find_near(const struct ts_step_walk *w)
+{
+	uint64_t n = w->to - w->from < NEAR_STEPS ? w->to - w->from : NEAR_STEPS;
+	const struct ts_steps *batch;
+	struct ts_error ignored;
+
+	ts_error_reset(&ignored);
+	for (uint64_t i = 0; w->is_dense && i < n; i++) {
+		uint64_t pos = w->is_reverse ? w->to - 1 - i : w->from + i;
+		const struct ts_step *s = ts_query_step(w->q, pos, &batch, &ignored);
+
+		if (!s)
+			return TS_NO_POS;
+		if (s->pc != TS_NO_PC && s->pc >= w->first && s->pc <= w->last &&
+		    ts_query_process(w->q, s->thread) == w->process)
+			return pos;
+	}
+	return TS_NO_POS;
+}
+
+/* The nearest step with a wanted address, TS_NO_POS if there is none. */
+static uint64_t find_execution(struct ts_step_walk *w)
+{
+	uint64_t pos = find_near(w);
+
+	if (pos != TS_NO_POS)
+		return pos;
+	w->n_looked += STEPS_A_CHUNK / LOOKUPS_A_CHUNK;
+	if (w->is_reverse)
+		pos = ts_query_prev_execution(w->q, w->process, w->first, w->last, w->to - 1);
+	else
+		pos = ts_query_next_execution(w->q, w->process, w->first, w->last, w->from);
+	if (pos == TS_NO_POS || pos < w->from || pos >= w->to)
+		return TS_NO_POS;
+	w->is_dense = w->is_reverse ? w->to - pos <= NEAR_STEPS : pos - w->from < NEAR_STEPS;
+	return pos;
+}
+
+/* The nearest step of the wanted thread, TS_NO_POS if there is none. */
+static uint64_t find_step(struct ts_step_walk *w)
+{
+	uint64_t pos = w->is_reverse ? w->to - 1 : w->from;
+
+	if (w->thread == TS_NO_THREAD)
+		return pos;
+	w->n_looked += STEPS_A_CHUNK / LOOKUPS_A_CHUNK;
+	pos = (w->is_reverse ? ts_query_prev_step : ts_query_next_step)(w->q, w->thread, pos);
+	return pos == TS_NO_POS || pos < w->from || pos >= w->to ? TS_NO_POS : pos;
+}
+
+/* Charge the budget with what was looked at.  Returns false if it is used up. */
+static bool charge(struct ts_step_walk *w, struct ts_budget *budget)
+{
+	if (w->n_looked++ < STEPS_A_CHUNK)
+		return true;
+	w->n_looked = 0;
+	return ts_budget_take(budget);
+}
+
+enum ts_got ts_step_walk_next(struct ts_step_walk *w, uint64_t *pos, struct ts_budget *budget)
+{
+	while (w->from < w->to) {
+		if (!charge(w, budget))
+			return TS_GOT_PENDING;
+		*pos = w->has_addresses ? find_execution(w) : find_step(w);
+		if (*pos == TS_NO_POS)
+			break;
+		*(w->is_reverse ? &w->to : &w->from) = w->is_reverse ? *pos : *pos + 1;
+		if (w->thread == TS_NO_THREAD || !w->has_addresses || ts_query_thread(w->q, *pos) == w->thread)
+			return TS_GOT_ROW;
+	}
+	w->from = w->to;
+	return TS_GOT_END;
+}

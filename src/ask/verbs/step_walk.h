@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The positions of the steps that a question about code selects: by address, thread and range of positions.
+ */
+#ifndef TS_ASK_STEP_WALK_H
+#define TS_ASK_STEP_WALK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "src/query/query.h"
+#include "src/search/budget.h"
+
+struct ts_ask;
+struct ts_question;
+
+/* Members are the walk's own. */
+struct ts_step_walk {
+	struct ts_query *q;    /* borrowed */
+	uint32_t process;      /* of addresses */
+	uint32_t thread;       /* only its steps; TS_NO_THREAD: those of all threads */
+	bool has_addresses;    /* only steps with a pc in [first, last] */
+	uint64_t first, last;
+	uint64_t from, to;     /* positions that are left: from <= k < to */
+	bool is_reverse;
+	bool is_dense;         /* the last two positions were near each other */
+	unsigned n_looked;     /* steps and look-ups that the budget has not been charged with */
+};
+
+/* A walk over the steps that WHAT, in A:B and thread T of @qn select; without WHAT over all steps. */
+void ts_step_walk_init(struct ts_step_walk *w, const struct ts_ask *ask, const struct ts_question *qn,
+		       bool is_reverse);
+
+/*
+ * The next position in the direction of the walk to *pos.
+ *
+ * Returns TS_GOT_ROW, TS_GOT_END after the last one, TS_GOT_PENDING if the budget is used up.
+ */
+enum ts_got ts_step_walk_next(struct ts_step_walk *w, uint64_t *pos, struct ts_budget *budget);
+
+#endif

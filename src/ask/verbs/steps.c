@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT */
+#include "steps.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cells.h"
+#include "code_places.h"
+#include "src/ask/grammar/question.h"
+#include "src/query/paging.h"
+#include "src/ask/grammar/state.h"
+#include "step_places.h"
+#include "step_walk.h"
+#include "src/ask/verb.h"
+
+enum column {
+	COL_POSITION,
+	COL_THREAD,
+	COL_PC,
+	COL_MODULE,
+	COL_OFFSET,
+	COL_FUNCTION,
+	COL_FILE,
+	COL_LINE,
+	COL_LENGTH,
+	COL_BYTES,
+	COL_INSTRUCTION,
+	COL_READS,
+	COL_WRITES,
+	N_COLUMNS,
+};
+
+static const struct ts_column columns[N_COLUMNS] = {
+	[COL_POSITION] = { .name = "position", .type = TS_COLUMN_NUMBER },
+	[COL_THREAD] = { .name = "thread", .type = TS_COLUMN_NUMBER },
+	[COL_PC] = { .name = "pc", .type = TS_COLUMN_ADDR },
+	[COL_MODULE] = { .name = "module", .type = TS_COLUMN_TEXT },
+	[COL_OFFSET] = { .name = "offset", .type = TS_COLUMN_ADDR },
+	[COL_FUNCTION] = { .name = "function", .type = TS_COLUMN_TEXT },
+	[COL_FILE] = { .name = "file", .type = TS_COLUMN_TEXT },
+	[COL_LINE] = { .name = "line", .type = TS_COLUMN_NUMBER },
+	[COL_LENGTH] = { .name = "length", .type = TS_COLUMN_NUMBER },
+	[COL_BYTES] = { .name = "bytes", .type = TS_COLUMN_VALUE },
+	[COL_INSTRUCTION] = { .name = "instruction", .type = TS_COLUMN_TEXT },
+	[COL_READS] = { .name = "reads", .type = TS_COLUMN_LIST },
+	[COL_WRITES] = { .name = "writes", .type = TS_COLUMN_LIST },
+};
+
+struct steps {
+	struct ts_rows rows;
+	struct ts_ask *ask;
+	const struct ts_question *qn;
+	struct ts_step_walk walk;
+	struct ts_judged judged;
+	uint64_t pos;                  /* the step that is being judged; TS_NO_POS: none is */
+	struct ts_code_places *code;   /* owned */
+	struct ts_step_places *places; /* owned */
+};
+
+static bool is_wanted(const struct steps *x, unsigned column)
+{
+	return !(x->rows.unwanted >> column & 1);
+}
+
+/* More bytes of an instruction are not shown: no processor has longer ones. */
+#define MAX_CODE 32u
+
+/* The length of the instruction, and its bytes as far as they are known. */
+static bool put_code(struct steps *x, uint64_t pos, const struct ts_decoded *d, unsigned recorded_len,
+		     struct ts_row *row, struct ts_error *err)
+{
+	size_t len = recorded_len ? recorded_len : d->is_insn ? d->ops.len : 0, n = len < MAX_CODE ? len : MAX_CODE;
+	uint8_t code[MAX_CODE], known[MAX_CODE];
+
+	if (!len)
+		return true;
+	memset(known, 1, n);
+	if (n <= d->len)
+		memcpy(code, d->bytes, n);
+	else if (!ts_virtual_mem(x->ask->q, pos, d->process, d->pc, n, code, known, err))
+		return false;
+	ts_row_number(row, COL_LENGTH, len);
+	ts_row_value(row, COL_BYTES, code, known, n, false, false);
+	return true;
+}
+
+static bool put_instruction(struct steps *x, uint64_t pos, unsigned len, struct ts_row *row, struct ts_error *err)
+{
+	struct ts_decoded *d = ts_query_insn(x->ask->q, pos, err);
+
+	if (!d || !put_code(x, pos, d, len, row, err))
+		return false;
+	d = ts_query_insn(x->ask->q, pos, err);
+	if (!d)
+		return false;
+	if (d->is_insn && is_wanted(x, COL_INSTRUCTION))
+		ts_row_text(row, COL_INSTRUCTION, ts_decoded_text(x->ask->q, d));
+	return (!is_wanted(x, COL_READS) && !is_wanted(x, COL_WRITES)) ||
+	       ts_step_places_put(x->places, pos, d, row, COL_READS, COL_WRITES, err);
+}
+
+#define CODE_COLUMNS                                                                                                \
+	(1u << COL_LENGTH | 1u << COL_BYTES | 1u << COL_INSTRUCTION | 1u << COL_READS | 1u << COL_WRITES)
+#define NAME_COLUMNS   (1u << COL_FUNCTION | 1u << COL_FILE | 1u << COL_LINE)
+#define MODULE_COLUMNS (1u << COL_MODULE | 1u << COL_OFFSET)
+
+static bool put_row(struct steps *x, uint64_t pos, struct ts_row *row, struct ts_budget *budget,
+		    struct ts_error *err)
+{
+	const struct ts_steps *batch;
+	const struct ts_step *st = ts_query_step(x->ask->q, pos, &batch, err);
+	uint32_t wanted = ~x->rows.unwanted, process;
+	unsigned len;
+
+	if (!st)
+		return false;
+	len = st->insn_len;
+	process = ts_query_process(x->ask->q, st->thread);
+	ts_row_number(row, COL_POSITION, pos);
+	ts_cell_thread(row, COL_THREAD, x->ask, st->thread);
+	ts_row_pc(row, COL_PC, st->pc);
+	if (x->rows.is_counting || st->pc == TS_NO_PC)
+		return true;
+	if (wanted & MODULE_COLUMNS)
+		ts_code_places_module(x->code, row, COL_MODULE, pos, process, st->pc, budget);
+	if (wanted & NAME_COLUMNS)
+		ts_code_places_line(x->code, row, COL_FUNCTION, st->pc);
+	return !(wanted & CODE_COLUMNS) || put_instruction(x, pos, len, row, err);
+}
+
+static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget, struct ts_error *err)
+{
+	struct steps *x = (struct steps *)rows;
+	enum ts_got got = x->qn->cond.has_addresses ? ts_ask_need_calls(x->ask, budget, err) : TS_GOT_ROW;
+	bool holds = true;
+
+	while (got == TS_GOT_ROW) {
+		uint64_t pos;
+
+		if (x->pos == TS_NO_POS)
+			got = ts_step_walk_next(&x->walk, &x->pos, budget);
+		if (got != TS_GOT_ROW)
+			return got;
+		pos = rows->at = x->pos;
+		if (x->qn->cond.n)
+			got = ts_state_holds(x->ask, &x->qn->cond, pos, ts_query_thread(x->ask->q, pos), &x->judged,
+					     &holds, budget, err);
+		if (got != TS_GOT_ROW)
+			return got;
+		x->pos = TS_NO_POS;
+		if (holds)
+			return put_row(x, pos, row, budget, err) ? TS_GOT_ROW : TS_GOT_FAIL;
+	}
+	return got;
+}
+
+static void close_steps(struct ts_rows *rows)
+{
+	struct steps *x = (struct steps *)rows;
+
+	ts_code_places_free(x->code);
+	ts_step_places_free(x->places);
+	free(x);
+}
+
+static struct ts_rows *open_steps(struct ts_ask *ask, const struct ts_question *qn, bool is_reverse,
+				  struct ts_error *err)
+{
+	static const struct ts_rows_ops ops = { .next = next, .close = close_steps };
+	struct steps *x = calloc(1, sizeof(*x));
+
+	if (!x) {
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
+		return NULL;
+	}
+	x->rows = (struct ts_rows){ .ops = &ops, .is_reverse = is_reverse, .go = TS_NO_POS };
+	x->ask = ask;
+	x->qn = qn;
+	x->pos = TS_NO_POS;
+	ts_step_walk_init(&x->walk, ask, qn, is_reverse);
+	x->code = ts_code_places_new(ask, err);
+	x->places = x->code ? ts_step_places_new(ask->q, err) : NULL;
+	if (x->places)
+		return &x->rows;
+	close_steps(&x->rows);
+	return NULL;
+}
+
+const struct ts_verb ts_verb_steps = {
+	.name = "steps",
+	.synopsis = "[WHAT]",
+	.help = "List the steps that were executed, with their instructions and what these read and wrote.",
+	.example = "steps in 100:110",
+	.columns = columns,
+	.n_columns = N_COLUMNS,
+	.operand = TS_OPERAND_MEMORY_OR_NONE,
+	.takes = TS_TAKES_RANGE | TS_TAKES_STATE | TS_TAKES_THREAD | TS_TAKES_BOUND | TS_TAKES_AT,
+	.is_reversible = true,
+	.open = open_steps,
+};

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: MIT */
+/* The verb steps: a row for each step that was executed. */
+#ifndef TS_ASK_STEPS_H
+#define TS_ASK_STEPS_H
+
+struct ts_verb;
+
+extern const struct ts_verb ts_verb_steps;
+
+#endif

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: MIT */
+/* The verb unexplained: changes of memory that nothing in the recording made. */
+#ifndef TS_ASK_UNEXPLAINED_H
+#define TS_ASK_UNEXPLAINED_H
+
+struct ts_verb;
+
+extern const struct ts_verb ts_verb_unexplained;
+
+#endif

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+#include "parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* No value of a statement may be longer. */
+#define MAX_VALUE (64 * 1024 * 1024)
+
+/* SQLite's instructions between two questions whether the statement is to end: some ten microseconds. */
+#define OPS_A_CHECK 1000
+
+/* Statements may read tables and call functions: no files, no other databases, no settings. */
+static int authorize(void *user, int action, const char *a, const char *b, const char *c, const char *d)
+{
+	const struct ts_sql *s = user;
+
+	(void)a;
+	(void)c;
+	(void)d;
+	if (s->is_declaring)
+		return SQLITE_OK;
+	switch (action) {
+	case SQLITE_SELECT:
+	case SQLITE_READ:
+	case SQLITE_RECURSIVE: return SQLITE_OK;
+	case SQLITE_FUNCTION: return b && !sqlite3_stricmp(b, "load_extension") ? SQLITE_DENY : SQLITE_OK;
+	default: return SQLITE_DENY;
+	}
+}
+
+static int check_stop(void *user)
+{
+	struct ts_sql *s = user;
+
+	return s->options.is_stopped && s->options.is_stopped(s->options.user);
+}
+
+int ts_sql_declare_table(struct ts_sql *s, const char *schema)
+{
+	int result;
+
+	s->is_declaring = true;
+	result = sqlite3_declare_vtab(s->db, schema);
+	s->is_declaring = false;
+	return result;
+}
+
+static bool prepare(struct ts_sql *s)
+{
+	if (sqlite3_open_v2(":memory:", &s->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_MEMORY, NULL) ||
+	    sqlite3_exec(s->db, "PRAGMA temp_store = MEMORY", NULL, NULL, NULL) || ts_sql_add_tables(s) ||
+	    ts_sql_add_lists(s) || ts_sql_add_scalars(s))
+		return false;
+	sqlite3_limit(s->db, SQLITE_LIMIT_LENGTH, MAX_VALUE);
+	sqlite3_limit(s->db, SQLITE_LIMIT_ATTACHED, 0);
+	sqlite3_db_config(s->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+	sqlite3_progress_handler(s->db, OPS_A_CHECK, check_stop, s);
+	return !sqlite3_set_authorizer(s->db, authorize, s);
+}
+
+struct ts_sql *ts_sql_new(struct ts_ask *ask, const struct ts_sql_options *options, struct ts_error *err)
+{
+	struct ts_sql *s = calloc(1, sizeof(*s));
+
+	if (s) {
+		s->ask = ask;
+		s->options = *options;
+		ts_error_reset(&s->err);
+		ts_buf_init(&s->schema);
+	}
+	if (s && prepare(s))
+		return s;
+	ts_sql_free(s);
+	ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory exhausted: tables of the recording");
+	return NULL;
+}
+
+void ts_sql_free(struct ts_sql *s)
+{
+	if (!s)
+		return;
+	sqlite3_close_v2(s->db);
+	ts_buf_fini(&s->schema);
+	free(s);
+}
+
+sqlite3 *ts_sql_db(struct ts_sql *s)
+{
+	return s->db;
+}
+
+void ts_sql_error(struct ts_sql *s, struct ts_error *err)
+{
+	ts_error_reset(err);
+	if (s->err.code != TS_OK && s->err.code != TS_EUSAGE)
+		*err = s->err;
+	else if (sqlite3_errcode(s->db) == SQLITE_NOMEM)
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory exhausted: the statement");
+	else if (sqlite3_errcode(s->db) == SQLITE_AUTH)
+		ts_fail(err, TS_EUSAGE, TS_NO_OFF, "the recording can only be read: a statement is a SELECT");
+	else
+		ts_fail(err, TS_EUSAGE, TS_NO_OFF, "%s", sqlite3_errmsg(s->db));
+	ts_error_reset(&s->err);
+}
+
+const char *ts_sql_schema(struct ts_sql *s, size_t i)
+{
+	size_t n_tables, n_lists = 0;
+	const struct ts_sql_table *tables = ts_sql_tables(&n_tables);
+	struct ts_sql_table function;
+	char name[64];
+
+	while (ts_sql_list_schema(n_lists))
+		n_lists++;
+	ts_buf_reset(&s->schema);
+	if (i < n_tables)
+		ts_sql_declare(&tables[i], &s->schema);
+	else if (i - n_tables < n_lists)
+		ts_buf_puts(&s->schema, ts_sql_list_schema(i - n_tables));
+	else if (ts_sql_function(i - n_tables - n_lists, &function, name))
+		ts_sql_declare(&function, &s->schema);
+	else
+		return NULL;
+	return ts_buf_text(&s->schema);
+}

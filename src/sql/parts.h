@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of this room share.  Included by src/sql only. */
+#ifndef TS_SQL_PARTS_H
+#define TS_SQL_PARTS_H
+
+#include "sql.h"
+#include "src/base/buf.h"
+
+struct ts_sql {
+	sqlite3 *db; /* owned */
+	struct ts_ask *ask;
+	struct ts_sql_options options;
+	struct ts_error err;  /* why a table failed; code TS_OK: none did */
+	bool is_declaring;    /* a table is being declared: SQLite asks whether it may create it */
+	struct ts_buf schema; /* the text that ts_sql_schema() lends */
+};
+
+/* What a column of a table shows of the verb's row. */
+enum ts_sql_from {
+	TS_SQL_CELL,       /* cell @cell as it is */
+	TS_SQL_BYTES,      /* the value of cell @cell as bytes in memory order, "41 ?? 43" */
+	TS_SQL_ITEM,       /* item @item of the list in cell @cell */
+	TS_SQL_ITEM_TEXT,  /* the same of a list of texts in quotes */
+	TS_SQL_NUMBER,     /* the number of the system call, signal or fault at the row's position */
+	TS_SQL_REGISTER,   /* the register that the question was about */
+};
+
+struct ts_sql_column {
+	const char *name;
+	enum ts_sql_from from;
+	const char *cell; /* the name of the verb's column */
+	unsigned item;
+};
+
+/* A question for each of these, one after the other. */
+enum ts_sql_each {
+	TS_SQL_ONCE,
+	TS_SQL_EACH_PROCESS,
+	TS_SQL_EACH_REGISTER, /* of each thread */
+};
+
+/*
+ * Letters of arguments: w what, l the length that follows an address, k kinds, m min, e equal, a and b the range,
+ * t the position that is asked from, d depth.
+ */
+struct ts_sql_table {
+	const char *name;
+	const struct ts_verb *verb;
+	const struct ts_sql_column *columns; /* NULL: those of the verb */
+	unsigned n_columns;
+	const char *arguments; /* letters of the function's arguments; "" for a table */
+	const char *kinds;     /* words that every question has: "r"; NULL: none */
+	const char *range;     /* the same of its range: "0:end" */
+	enum ts_sql_each each;
+	bool has_address;      /* terms about address narrow WHAT */
+	bool has_pc;           /* the same of pc */
+};
+
+/* The tables; *n gets how many. */
+const struct ts_sql_table *ts_sql_tables(size_t *n);
+
+/* Functions of the verbs that are not in the list: the @i-th; false after the last one. */
+bool ts_sql_function(size_t i, struct ts_sql_table *t, char name[64]);
+
+/* The table's declaration: "CREATE TABLE x(position, ..., what HIDDEN)". */
+void ts_sql_declare(const struct ts_sql_table *t, struct ts_buf *out);
+
+/* The name of an argument's hidden column. */
+const char *ts_sql_argument_name(char letter);
+
+/* Add all virtual tables, the lists, and the scalar functions.  Return SQLite's result. */
+int ts_sql_add_tables(struct ts_sql *s);
+int ts_sql_add_lists(struct ts_sql *s);
+int ts_sql_add_scalars(struct ts_sql *s);
+
+/* Declare the table that is being connected.  Returns SQLite's result. */
+int ts_sql_declare_table(struct ts_sql *s, const char *schema);
+
+/* The declarations of the lists: NULL after the last one. */
+const char *ts_sql_list_schema(size_t i);
+
+#endif

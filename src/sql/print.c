@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT */
+#include "print.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/json.h"
+#include "src/base/utf8.h"
+
+/* The widths of a table's columns are those of this many rows; a wider cell moves the rest of its line. */
+#define MAX_WAITING 1000u
+
+/* A wider cell does not make its column wider. */
+#define MAX_WIDTH 60u
+
+void ts_sql_print_init(struct ts_sql_print *p, enum ts_sql_form form)
+{
+	*p = (struct ts_sql_print){ .form = form };
+	ts_buf_init(&p->waiting);
+}
+
+void ts_sql_print_fini(struct ts_sql_print *p)
+{
+	ts_buf_fini(&p->waiting);
+	free(p->widths);
+}
+
+/* --------------------------------------------------------------------------------------------------- cells */
+
+static void put_blob(sqlite3_stmt *stmt, int i, struct ts_buf *out)
+{
+	ts_buf_hex(out, sqlite3_column_blob(stmt, i), (size_t)sqlite3_column_bytes(stmt, i));
+}
+
+/* Text for a terminal or a line of TSV: control characters and what is no UTF-8 as escapes. */
+static void put_escaped(const char *text, size_t len, struct ts_buf *out)
+{
+	for (size_t at = 0, n; at < len; at += n ? n : 1) {
+		uint32_t c = 0;
+
+		n = ts_utf8_take(text + at, len - at < 4 ? len - at : 4, &c);
+		if (n && !ts_utf8_is_control(c) && c != '\\')
+			ts_buf_put(out, text + at, n);
+		else if (n && (c == '\t' || c == '\n' || c == '\\'))
+			ts_buf_printf(out, "\\%c", c == '\t' ? 't' : c == '\n' ? 'n' : '\\');
+		else
+			for (size_t i = 0; i < (n ? n : 1); i++)
+				ts_buf_printf(out, "\\x%02x", (uint8_t)text[at + i]);
+	}
+}
+
+/* Numbers and texts as they are; NULL is empty. */
+static void put_cell(sqlite3_stmt *stmt, int i, struct ts_buf *out)
+{
+	switch (sqlite3_column_type(stmt, i)) {
+	case SQLITE_NULL: return;
+	case SQLITE_BLOB: put_blob(stmt, i, out); return;
+	default:
+		put_escaped((const char *)sqlite3_column_text(stmt, i), (size_t)sqlite3_column_bytes(stmt, i), out);
+		return;
+	}
+}
+
+/* RFC 4180: a cell with a comma, a quote or a line's end stands in quotes. */
+static void put_csv(const char *text, size_t len, struct ts_buf *out)
+{
+	bool is_quoted = false;
+
+	for (size_t i = 0; i < len; i++)
+		is_quoted |= strchr(",\"\r\n", text[i]) != NULL;
+	if (is_quoted)
+		ts_buf_putc(out, '"');
+	for (size_t i = 0; i < len; i++) {
+		if (text[i] == '"')
+			ts_buf_putc(out, '"');
+		ts_buf_putc(out, (uint8_t)text[i]);
+	}
+	if (is_quoted)
+		ts_buf_putc(out, '"');
+}
+
+static void put_json_text(const char *text, size_t len, struct ts_buf *out)
+{
+	ts_buf_putc(out, '"');
+	for (size_t at = 0, n; at < len; at += n ? n : 1) {
+		uint32_t c = 0;
+
+		n = ts_utf8_take(text + at, len - at < 4 ? len - at : 4, &c);
+		if (n && (c == '"' || c == '\\'))
+			ts_buf_printf(out, "\\%c", (int)c);
+		else if (!n)
+			ts_buf_puts(out, "\\ufffd");
+		else if (ts_utf8_is_control(c))
+			ts_json_put_escape(out, c);
+		else
+			ts_buf_put(out, text + at, n);
+	}
+	ts_buf_putc(out, '"');
+}
+
+static void put_json_cell(sqlite3_stmt *stmt, int i, struct ts_buf *out)
+{
+	switch (sqlite3_column_type(stmt, i)) {
+	case SQLITE_NULL: ts_buf_puts(out, "null"); return;
+	case SQLITE_INTEGER: ts_buf_printf(out, "%" PRId64, (int64_t)sqlite3_column_int64(stmt, i)); return;
+	case SQLITE_FLOAT: ts_buf_printf(out, "%.17g", sqlite3_column_double(stmt, i)); return;
+	case SQLITE_BLOB:
+		ts_buf_putc(out, '"');
+		put_blob(stmt, i, out);
+		ts_buf_putc(out, '"');
+		return;
+	default:
+		put_json_text((const char *)sqlite3_column_text(stmt, i), (size_t)sqlite3_column_bytes(stmt, i), out);
+		return;
+	}
+}
+
+/* ---------------------------------------------------------------------------------------------------- rows */
+
+static void put_json_row(sqlite3_stmt *stmt, struct ts_buf *out)
+{
+	for (int i = 0; i < sqlite3_column_count(stmt); i++) {
+		const char *name = sqlite3_column_name(stmt, i);
+
+		ts_buf_putc(out, i ? ',' : '{');
+		put_json_text(name ? name : "", name ? strlen(name) : 0, out);
+		ts_buf_putc(out, ':');
+		put_json_cell(stmt, i, out);
+	}
+	ts_buf_puts(out, "}\n");
+}
+
+static void put_csv_cell(sqlite3_stmt *stmt, int i, struct ts_buf *out)
+{
+	if (sqlite3_column_type(stmt, i) == SQLITE_BLOB)
+		put_blob(stmt, i, out);
+	else if (sqlite3_column_type(stmt, i) != SQLITE_NULL)
+		put_csv((const char *)sqlite3_column_text(stmt, i), (size_t)sqlite3_column_bytes(stmt, i), out);
+}
+
+/* A line of TSV or CSV: the names of the columns, or the cells. */
+static void put_line(const struct ts_sql_print *p, sqlite3_stmt *stmt, bool is_names, struct ts_buf *out)
+{
+	for (int i = 0; i < sqlite3_column_count(stmt); i++) {
+		const char *name = sqlite3_column_name(stmt, i);
+
+		if (i)
+			ts_buf_putc(out, p->form == TS_SQL_CSV ? ',' : '\t');
+		if (is_names && p->form == TS_SQL_CSV)
+			put_csv(name ? name : "", name ? strlen(name) : 0, out);
+		else if (is_names)
+			put_escaped(name ? name : "", name ? strlen(name) : 0, out);
+		else if (p->form == TS_SQL_CSV)
+			put_csv_cell(stmt, i, out);
+		else
+			put_cell(stmt, i, out);
+	}
+	ts_buf_puts(out, p->form == TS_SQL_CSV ? "\r\n" : "\n");
+}
+
+/* ----------------------------------------------------------------------------------------------------- box */
+
+static uint32_t width_of(const char *text)
+{
+	uint32_t n = 0;
+
+	for (; *text; text++)
+		n += ((uint8_t)*text & 0xc0) != 0x80;
+	return n;
+}
+
+/* Put the cells of a line to those that wait. */
+static void keep(struct ts_sql_print *p, sqlite3_stmt *stmt, bool is_names)
+{
+	for (int i = 0; i < sqlite3_column_count(stmt); i++) {
+		const char *name = sqlite3_column_name(stmt, i);
+
+		if (is_names)
+			put_escaped(name ? name : "", name ? strlen(name) : 0, &p->waiting);
+		else if (sqlite3_column_type(stmt, i) == SQLITE_NULL)
+			ts_buf_putc(&p->waiting, '-');
+		else
+			put_cell(stmt, i, &p->waiting);
+		ts_buf_putc(&p->waiting, 0);
+	}
+	p->n_waiting++;
+}
+
+static void choose_widths(struct ts_sql_print *p, int n)
+{
+	const char *cell = (const char *)p->waiting.data;
+
+	p->widths = calloc((size_t)n + 1, sizeof(*p->widths));
+	for (uint64_t row = 0; p->widths && row < p->n_waiting; row++) {
+		for (int i = 0; i < n; i++, cell += strlen(cell) + 1) {
+			uint32_t width = width_of(cell) < MAX_WIDTH ? width_of(cell) : MAX_WIDTH;
+
+			if (width > p->widths[i])
+				p->widths[i] = width;
+		}
+	}
+}
+
+static void put_waiting(struct ts_sql_print *p, int n, struct ts_buf *out)
+{
+	const char *cell = (const char *)p->waiting.data;
+
+	if (!ts_buf_ok(&p->waiting))
+		return;
+	if (!p->widths && p->n_waiting)
+		choose_widths(p, n);
+	for (uint64_t row = 0; p->widths && row < p->n_waiting; row++) {
+		for (int i = 0; i < n; i++, cell += strlen(cell) + 1) {
+			ts_buf_puts(out, cell);
+			for (uint32_t w = width_of(cell); i + 1 < n && w < p->widths[i] + 2; w++)
+				ts_buf_putc(out, ' ');
+			if (i + 1 < n && width_of(cell) >= p->widths[i] + 2)
+				ts_buf_puts(out, "  ");
+		}
+		ts_buf_putc(out, '\n');
+	}
+	ts_buf_reset(&p->waiting);
+	p->n_waiting = 0;
+}
+
+void ts_sql_print_row(struct ts_sql_print *p, sqlite3_stmt *stmt, struct ts_buf *out)
+{
+	bool is_first = !p->n_rows++;
+
+	if (p->form == TS_SQL_JSON) {
+		put_json_row(stmt, out);
+		return;
+	}
+	if (p->form != TS_SQL_BOX) {
+		if (is_first)
+			put_line(p, stmt, true, out);
+		put_line(p, stmt, false, out);
+		return;
+	}
+	if (is_first)
+		keep(p, stmt, true);
+	keep(p, stmt, false);
+	if (p->widths || p->n_waiting >= MAX_WAITING)
+		put_waiting(p, sqlite3_column_count(stmt), out);
+}
+
+void ts_sql_print_end(struct ts_sql_print *p, sqlite3_stmt *stmt, bool is_complete, struct ts_buf *out)
+{
+	if (p->form == TS_SQL_BOX)
+		put_waiting(p, sqlite3_column_count(stmt), out);
+	if (p->form == TS_SQL_JSON && is_complete)
+		ts_buf_printf(out, "{\"complete\":true,\"rows\":%" PRIu64 ",\"total\":%" PRIu64 "}\n", p->n_rows,
+			      p->n_rows);
+	else if (p->form == TS_SQL_JSON)
+		ts_buf_printf(out, "{\"complete\":false,\"rows\":%" PRIu64 ",\"total\":null}\n", p->n_rows);
+	p->n_rows = 0;
+	free(p->widths);
+	p->widths = NULL;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * SQL over a recording: a connection to an in-memory database whose tables are the recording's steps, writes, calls,
+ * events and so on.  Statements may only read.
+ */
+#ifndef TS_SQL_H
+#define TS_SQL_H
+
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "src/ask/verb.h"
+#include "src/base/error.h"
+
+/* A statement that would decode more steps than this is refused, unless the caller allows it. */
+#define TS_SQL_MAX_SCAN UINT64_C(100000000)
+
+struct ts_sql_options {
+	bool may_scan;                  /* statements may decode any number of steps */
+	bool (*is_stopped)(void *user); /* asked while a statement runs: it ends if this is true; NULL: never */
+	void *user;
+};
+
+struct ts_sql;
+
+/*
+ * A connection to the recording of @ask, which is borrowed and must outlive it.
+ *
+ * Returns NULL if memory is exhausted (TS_ENOMEM).
+ */
+struct ts_sql *ts_sql_new(struct ts_ask *ask, const struct ts_sql_options *options, struct ts_error *err);
+void ts_sql_free(struct ts_sql *s);
+
+/* SQLite's connection, borrowed: statements are prepared and stepped with it. */
+sqlite3 *ts_sql_db(struct ts_sql *s);
+
+/*
+ * The error of the last call to SQLite that failed, as an error of tracestub: TS_EUSAGE for a statement that SQLite or a
+ * table does not understand, else what the recording's reader said.
+ */
+void ts_sql_error(struct ts_sql *s, struct ts_error *err);
+
+/*
+ * The declaration of the i-th table or table-valued function: "CREATE TABLE step(...)"; borrowed until the next call.
+ * Arguments of functions are its hidden columns.  Returns NULL after the last one.
+ */
+const char *ts_sql_schema(struct ts_sql *s, size_t i);
+
+#endif

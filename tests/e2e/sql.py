@@ -1,0 +1,245 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""`tracestub sql`: its tables beside the verbs' rows, its WHERE clauses beside SQLite's over a copy of the same rows."""
+import csv
+import io
+import json
+import pathlib
+import random
+import sqlite3
+import subprocess
+
+from _forms import LIMIT
+from _tap import DATA, TRACESTUB, add_case, case, run_cases
+
+TRACES = {
+    "usercorn": DATA / "usercorn/x64_walk.ucir",
+    "usercorn 2": DATA / "usercorn/v2_threads.ucir",
+    "x64dbg": DATA / "x64dbg-samples/fib64.trace64.gz",
+    "bap": DATA / "bap-samples/tw-x86_64.frames.gz",
+    "rvnbintrace": DATA / "rvnbintrace-samples/tiny-fib.bin.gz",
+    "tenet": DATA / "tenet-samples/wtf-walk64.log.gz",
+    "tfile": DATA / "tfile-samples/work-regs.tf",
+}
+
+
+def run(trace, *args, **kw):
+    return subprocess.run([TRACESTUB, "sql", trace, "--quiet", *args], capture_output=True, text=True, timeout=LIMIT,
+                          check=False, **kw)
+
+
+def select(trace, statement):
+    """The rows, as lists in the order of the columns."""
+    done = run(trace, statement, "--json")
+    assert done.returncode in (0, 1), (statement, done)
+    lines = done.stdout.splitlines()
+    rows = [json.loads(line, object_pairs_hook=lambda pairs: [v for _, v in pairs]) for line in lines[:-1]]
+    end = json.loads(lines[-1])
+    assert end == {"complete": True, "rows": len(rows), "total": len(rows)}, (statement, end)
+    assert done.returncode == (0 if rows else 1), (statement, done.returncode)
+    return rows
+
+
+def ask(trace, question):
+    done = subprocess.run([TRACESTUB, "query", trace, "--quiet", "--json", *question.split()], capture_output=True, text=True,
+                          timeout=LIMIT, check=False)
+    assert done.returncode in (0, 1), (question, done)
+    return [json.loads(line) for line in done.stdout.splitlines()[:-1]]
+
+
+def as_sql(value):
+    """A cell of a verb's row as SQL has it: numbers, signed where they have 64 bits."""
+    if isinstance(value, str) and value.startswith("0x") and len(value) <= 18:
+        number = int(value, 16)
+        return number - (1 << 64) if number >> 63 else number
+    if isinstance(value, list):
+        return ", ".join(value)
+    return value
+
+
+def bounds(trace):
+    n = select(trace, "SELECT value FROM meta WHERE key = 'positions'")[0][0]
+    return n, f"in 0:{min(n, 400)}", f"position < {min(n, 400)}"
+
+
+def tables_have_the_rows_of_the_verbs(trace):
+    n, words, where = bounds(trace)
+    pairs = [
+        ("step", f"steps {words}", where, ["position", "thread", "pc", "module", "offset", "function", "length", "bytes",
+                                           "instruction"]),
+        ("call", "calls first 200", "1 ORDER BY position LIMIT 200", ["position", "begin", "end", "kind", "thread", "depth", "pc",
+                                                                      "caller", "address", "callee", "result"]),
+        ("event", "events", "1", ["position", "thread", "kind", "name", "result", "error"]),
+        ("thread", "threads in 0:end", "1", ["thread", "process", "begin", "end", "steps", "name"]),
+        ("branch", f"compares {words}", where, ["position", "pc", "instruction", "taken", "target", "left", "right"]),
+        ("module", "modules in 0:end", "1", ["begin", "end", "address", "length", "file"]),
+        ("map", "maps in 0:end", "1", ["begin", "end", "address", "length", "kind", "file"]),
+        ("mark", "marks", "1", ["position", "mark", "text"]),
+        ("executions((SELECT min(pc) FROM step WHERE position < 5))", None, "1", ["position"]),
+    ]
+    for table, question, condition, columns in pairs:
+        quoted = ", ".join(f'"{c}"' for c in columns)
+        rows = select(trace, f"SELECT {quoted} FROM {table} WHERE {condition}")
+        if question:
+            want = [[as_sql(row[c]) for c in columns] for row in ask(trace, question)]
+            assert rows == want, (table, rows[:3], want[:3], len(rows), len(want))
+        else:
+            assert rows, table
+    assert select(trace, "SELECT count(*) FROM step")[0][0] == n
+
+
+def writes_are_those_of_the_history(trace):
+    n, words, where = bounds(trace)
+    registers = [row["register"] for row in ask(trace, "registers at 0")][:3]
+    for reg in registers:
+        rows = select(trace, f"SELECT position, old, new, kind FROM reg_write WHERE reg = '{reg}' AND {where}")
+        if reg in ("rip", "eip", "pc"):
+            continue
+        want = [[row["position"], as_sql(row["old"]), as_sql(row["new"]), row["kind"]]
+                for tid in {r["thread"] for r in ask(trace, "threads in 0:end")}
+                for row in ask(trace, f"history ${reg} {words} thread {tid}")]
+        assert sorted(map(repr, rows)) == sorted(map(repr, want)), (reg, rows[:3], want[:3])
+    written = select(trace, f"SELECT position, address, length, new, new_bytes FROM mem_write WHERE {where} LIMIT 40")
+    for position, address, length, _, new_bytes in written:
+        if address < 0 or length > 8 or trace == TRACES["rvnbintrace"]:
+            continue
+        shown = ask(trace, f"memory {address},{length} at {position + 1}")
+        assert not new_bytes or shown[0]["bytes"] == new_bytes, (position, address, shown, new_bytes)
+
+
+def clauses(rng, n, addresses):
+    term = rng.choice([
+        lambda: f"position {rng.choice(['<', '<=', '>', '>=', '=', '<>'])} {rng.randrange(-2, n + 3)}",
+        lambda: f"position BETWEEN {rng.randrange(n)} AND {rng.randrange(n + 5)}",
+        lambda: f"position IN ({rng.randrange(n)}, {rng.randrange(n)}, NULL)",
+        lambda: f"thread {rng.choice(['=', '<>', '>'])} {rng.choice([1, 2, 1000, 4711])}",
+        lambda: f"{rng.choice(['pc', 'address'])} {rng.choice(['<', '>=', '=', '>'])} {rng.choice(addresses)}",
+        lambda: f"{rng.choice(['pc', 'address'])} BETWEEN {rng.choice(addresses)} AND {rng.choice(addresses)}",
+        lambda: rng.choice(["position > 1.5", "position < '7'", "position = NULL", "pc > 1e3", "length > 4", "thread IS NOT NULL",
+                            "position = 9223372036854775807", "position > -1", "address < -1", "address > -5"]),
+    ])()
+    return term
+
+
+def clauses_mean_what_sqlite_says(trace):
+    """The same statements over a copied table: SQLite itself is the oracle."""
+    rng = random.Random(31)
+    n, _, _ = bounds(trace)
+    limit = min(n, 600)
+    for table, columns in ("step", "position, thread, pc, length"), ("mem_write", "position, thread, pc, address, length, new"):
+        if table == "mem_write" and trace == TRACES["rvnbintrace"]:
+            continue  # a machine's memory is asked for by page
+        rows = select(trace, f"SELECT {columns} FROM {table} WHERE position < {limit}")
+        copy = sqlite3.connect(":memory:")
+        copy.execute(f"CREATE TABLE {table}({columns})")
+        copy.executemany(f"INSERT INTO {table} VALUES ({','.join('?' * len(columns.split(',')))})", rows)
+        addresses = [v for row in rows[:: max(1, len(rows) // 30)] for v in row[2:4] if v is not None] or [0]
+        statements = []
+        for _ in range(12):
+            terms = [clauses(rng, limit, addresses) for _ in range(rng.randrange(1, 4))]
+            if table == "step":
+                terms = [t.replace("address", "pc") for t in terms]
+            where = rng.choice([" AND ", " OR "]).join(terms)
+            order = rng.choice(["ORDER BY position, 3, 4, 5", "ORDER BY position DESC, 3, 4, 5", "ORDER BY 3, 1, 4, 5"])
+            if table == "step":
+                order = order.replace(", 5", "")
+            tail = rng.choice(["", f" LIMIT {rng.randrange(9)}", f" LIMIT 5 OFFSET {rng.randrange(9)}"])
+            statements.append(f"SELECT {columns} FROM {table} WHERE position < {limit} AND ({where}) {order}{tail}")
+        for statement in statements:
+            want = [list(row) for row in copy.execute(statement)]
+            got = select(trace, statement)
+            assert got == want, (statement, [row for row in got if row not in want][:4], [row for row in want if row not in got][:4])
+
+
+for format_name, path in TRACES.items():
+    add_case(f"tables have the rows of the verbs: {format_name}", tables_have_the_rows_of_the_verbs, path)
+    add_case(f"writes are those of the history: {format_name}", writes_are_those_of_the_history, path)
+    add_case(f"clauses mean what SQLite says: {format_name}", clauses_mean_what_sqlite_says, path)
+
+
+@case
+def statuses_and_sentences():
+    trace = TRACES["usercorn"]
+    for statement, status, said in (
+            ("SELECT 1", 0, ""), ("SELECT 1 WHERE 0", 1, ""), ("SELEC", 2, 'near "SELEC": syntax error'),
+            ("SELECT * FROM nope", 2, "no such table: nope"), ("SELECT nope FROM step", 2, "no such column: nope"),
+            ("ATTACH 'x.db' AS x", 2, "can only be read"), ("CREATE TABLE x(y)", 2, "can only be read"),
+            ("PRAGMA journal_mode = DELETE", 2, "can only be read"), ("DELETE FROM step", 2, ""),
+            ("SELECT load_extension('x')", 2, "not authorized"), ("VACUUM INTO 'x.db'", 2, "can only be read"),
+            ("SELECT * FROM history('nope')", 2, "'nope' is neither an address nor a known symbol"),
+            ("SELECT * FROM history", 2, "register, an address or a symbol"), ("SELECT reg('nope', 1)", 2, "is not a register"),
+            (".nope", 2, "'.nope' is not a command")):
+        done = run(trace, statement)
+        assert done.returncode == status and said in done.stderr, (statement, done)
+        assert status != 2 or (not done.stdout and len(done.stderr.splitlines()) == 1), (statement, done)
+    assert run("nowhere.ucir", "SELECT 1").returncode == 3
+    assert not pathlib.Path("x.db").exists()
+    assert run(trace, "SELECT 1", "-f", "x").returncode == 2
+    assert run(trace, "-f", "nowhere.sql").returncode == 3
+
+
+@case
+def the_forms_say_the_same():
+    trace = TRACES["usercorn"]
+    statement = "SELECT position, instruction, NULL AS empty, 'a,\"b' || char(10) AS text FROM step LIMIT 3"
+    rows = select(trace, statement)
+    table = list(csv.reader(io.StringIO(run(trace, statement, "--csv").stdout, newline="")))
+    assert table[0] == ["position", "instruction", "empty", "text"], table
+    assert [[str(v) if v is not None else "" for v in row] for row in rows] == table[1:], table
+    tsv = run(trace, statement, "--tsv").stdout.splitlines()
+    assert tsv[1].split("\t") == ["0", rows[0][1], "", 'a,"b\\n'], tsv
+    box = run(trace, statement, "--box").stdout.splitlines()
+    assert box[0].split() == ["position", "instruction", "empty", "text"] and len(box) == 4, box
+    assert run(trace, input="SELECT 7;SELECT 8;").stdout == "7\n7\n8\n8\n"
+
+
+@case
+def a_result_is_saved_as_a_database():
+    trace = TRACES["usercorn"]
+    done = run(trace, "SELECT position, pc, instruction AS 'a \" b' FROM step LIMIT 9", "--save", "out.db")
+    assert done.returncode == 0 and not done.stdout, done
+    saved = sqlite3.connect("out.db").execute("SELECT * FROM result").fetchall()
+    assert [list(row) for row in saved] == select(trace, "SELECT position, pc, instruction FROM step LIMIT 9"), saved
+    pathlib.Path("out.db").unlink()
+
+
+@case
+def hostile_names_are_only_text():
+    """A module whose name is SQL, quotes and control characters."""
+    name = "'); DROP TABLE step; --\x1b[31m\" OR 1=1"
+    with open("hostile.text", "w") as f:
+        f.write("tracestub text 1 x86_64\nreg rip 401000\nstep 401000 90\nstep 401001 90\nend 0\n")
+    assert select("hostile.text", "SELECT count(*) FROM step") == [[2]]
+    assert select("hostile.text", f"SELECT count(*) FROM module WHERE file = '{name.replace(chr(39), chr(39) * 2)}'") == [[0]]
+    for statement in (f"SELECT * FROM calls('{name.replace(chr(39), chr(39) * 2)}')", "SELECT * FROM steps('0x401000 last 1')",
+                      "SELECT * FROM events('syscall in 0:1')"):
+        done = run("hostile.text", statement)
+        assert done.returncode in (1, 2) and "\x1b" not in done.stderr + done.stdout, (statement, done)
+
+
+@case
+def state_is_read_by_functions():
+    trace = TRACES["usercorn"]
+    for position in 3, 100, 7000:
+        want = {row["register"]: as_sql(row["value"]) for row in ask(trace, f"registers rsp rax at {position}")}
+        assert select(trace, f"SELECT reg('rsp', {position}), reg('$rax', {position})") == [[want["rsp"], want["rax"]]]
+        bytes_16 = ask(trace, f"memory {want['rsp']},8 at {position}")[0]["bytes"]
+        known = "??" not in bytes_16
+        number = int.from_bytes(bytes.fromhex(bytes_16.replace(" ", "")), "little") if known else None
+        assert select(trace, f"SELECT u64(reg('rsp', {position}), {position}), lower(hex(mem(reg('rsp', {position}), 8, {position})))"
+                      ) == [[number, bytes_16.replace(" ", "") if known else ""]], (position, bytes_16)
+    assert select(trace, "SELECT reg('rax', 99999999), u8(1, 0), cstr(NULL, 1), ult(1, -1), ult(-1, 1)") == [[None, None, None, 1, 0]]
+
+
+@case
+def joins_are_driven_by_their_tables():
+    trace = TRACES["usercorn"]
+    rows = select(trace, "SELECT c.position, count(*) FROM call c JOIN step s ON s.position BETWEEN c.begin AND c.begin + 2 "
+                         "WHERE c.position < 400 GROUP BY c.position ORDER BY c.position")
+    assert rows and all(n == 3 for _, n in rows), rows
+    stacks = select(trace, "SELECT c.position, max(s.depth) FROM call c, stack(c.begin) s WHERE c.position < 100 GROUP BY 1")
+    depths = {row["position"]: row["depth"] for row in ask(trace, "calls") if row["position"] < 100}
+    assert dict(stacks) == depths, (stacks, depths)
+
+
+run_cases()

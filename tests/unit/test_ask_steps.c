@@ -1,0 +1,477 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * steps, compares and unexplained against walks over all steps, on random recordings and on those of each format.
+ * Comparisons of a few plain encodings are decoded here by hand.
+ */
+#include "unit.h"
+
+#include "ask_text.h"
+#include "naive.h"
+#include "sample.h"
+#include "src/ask/grammar/what.h"
+#include "twins.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define N_STEPS   200u
+#define MAX_ROWS  30000u
+#define MAX_CELLS 13u
+
+static struct script *s;
+static struct naive *nv;
+static struct ask_text a;
+static struct sample sample; /* the recording, if it is one of a format */
+static struct script_random rnd;
+static uint64_t n_steps;
+static char *cells[MAX_ROWS][MAX_CELLS];
+static unsigned n_rows;
+static unsigned n_compares, n_places; /* that were checked */
+
+static void ask(const char *question)
+{
+	char *rest, *line;
+
+	ck_assert_msg(ask_text(&a, TS_FORM_TSV, question), "%s: %s", question, a.err.text);
+	ts_buf_putc(&a.out, 0);
+	rest = strchr((char *)a.out.data, '\n') + 1;
+	n_rows = 0;
+	while (n_rows < MAX_ROWS && (line = strsep(&rest, "\n")) && *line) {
+		for (unsigned i = 0; i < MAX_CELLS; i++) {
+			char *cell = strsep(&line, "\t");
+
+			cells[n_rows][i] = cell ? cell : "";
+		}
+		n_rows++;
+	}
+	ck_assert_uint_eq(n_rows, a.n_rows);
+}
+
+static uint64_t number(unsigned row, unsigned cell)
+{
+	return *cells[row][cell] ? strtoull(cells[row][cell], NULL, 0) : TS_NO_POS;
+}
+
+static uint32_t process_of_thread(uint32_t thread)
+{
+	return s->rec.threads[thread].process;
+}
+
+static uint64_t tid_of(uint32_t thread)
+{
+	return (uint64_t)a.names.tids[thread];
+}
+
+/* --------------------------------------------------------------------------------------------------- steps */
+
+/* Byte @i of a value of @len bytes, "0x12f" or "2f ?? 01"; false if it is unknown. */
+static bool byte_of(const char *value, size_t i, size_t len, uint8_t *byte)
+{
+	bool is_big_endian = s->rec.regs.arch->is_big_endian;
+	size_t digits = strlen(value), from_end = 2 * (is_big_endian ? len - 1 - i : i);
+	char pair[3] = "00";
+
+	if (strncmp(value, "0x", 2) != 0) {
+		ck_assert_msg(3 * i + 2 <= digits, "%s: byte %zu", value, i);
+		memcpy(pair, value + 3 * i, 2);
+	} else {
+		for (unsigned k = 0; k < 2; k++) {
+			if (from_end + k + 2 < digits)
+				pair[1 - k] = value[digits - 1 - from_end - k];
+		}
+	}
+	*byte = (uint8_t)strtoul(pair, NULL, 16);
+	return strcmp(pair, "??") != 0;
+}
+
+/* The register, or a part of it, that a place names: "$eax", "$xmm0[4:8]". */
+static void find_register(const char *name, size_t len, struct ts_what *what)
+{
+	const char *part = memchr(name, '[', len);
+	unsigned first, end;
+
+	ck_assert_msg(ts_what_register(what, name + 1, part ? (size_t)(part - name) - 1 : len - 1, &s->rec.regs), "%.*s",
+		      (int)len, name);
+	if (!part)
+		return;
+	ck_assert_int_eq(sscanf(part, "[%u:%u]", &first, &end), 2);
+	what->off += first;
+	what->len = end - first;
+}
+
+static void check_register(const char *item, const char *value, uint64_t pos, uint32_t thread)
+{
+	struct ts_what what;
+
+	find_register(item, (size_t)(value - 1 - item), &what);
+	for (uint32_t i = 0; i < what.len && !what.is_pc; i++) {
+		uint8_t want = 0, got = 0;
+		bool is_known = naive_reg(nv, pos, thread, what.off + i, &want);
+
+		if (what.is_flag) {
+			ck_assert_msg(is_known == (*value != '?') && (!is_known || *value == '0' + (want >> what.bit & 1)),
+				      "%s at %" PRIu64, item, pos);
+			return;
+		}
+		ck_assert_msg(byte_of(value, i, what.len, &got) == is_known, "%s at %" PRIu64, item, pos);
+		ck_assert_msg(!is_known || got == want, "%s at %" PRIu64, item, pos);
+	}
+	n_places++;
+}
+
+/* A byte that one step reads and writes may have been seen between the two: only what no other effect has is compared. */
+static unsigned n_effects_on(const struct ts_step *st, uint64_t addr)
+{
+	unsigned n = 0;
+
+	for (uint32_t i = 0; i < st->n_effects; i++) {
+		const struct ts_effect *e = &s->steps.effects[st->first + i];
+
+		n += (e->kind == TS_FX_WRITE || e->kind == TS_FX_READ) && addr - e->addr < e->len;
+		if (e->kind >= TS_FX_MAP)
+			return 2;
+	}
+	return n;
+}
+
+static void check_memory(const char *item, const char *value, uint64_t pos, uint64_t step, uint32_t process)
+{
+	char *rest;
+	uint64_t addr = strtoull(item, &rest, 16), len;
+
+	ck_assert_int_eq(*rest, ',');
+	len = strtoull(rest + 1, &rest, 10);
+	ck_assert_int_eq(*rest, '=');
+	for (uint64_t i = 0; i < len && i < 64; i++) {
+		uint8_t want = 0, got = 0;
+		bool is_known;
+
+		if (!naive_is_tracked(nv, addr + i) || n_effects_on(&s->steps.steps[step], addr + i) > 1)
+			continue;
+		is_known = naive_mem(nv, pos, process, addr + i, &want);
+		ck_assert_msg(byte_of(value, i, len, &got) == is_known || !is_known, "%s at %" PRIu64, item, pos);
+		ck_assert_msg(!is_known || got == want, "%s at %" PRIu64 ": byte %" PRIu64, item, pos, i);
+	}
+	n_places++;
+}
+
+/* Each place of the list has the value that the walk has. */
+static void check_places(const char *list, uint64_t step, bool is_write)
+{
+	const struct ts_step *st = &s->steps.steps[step];
+	char *copy = strdup(list), *rest = copy, *item;
+
+	for (char *end; rest && *rest; rest = end) {
+		char *value;
+
+		end = strstr(rest, ", ");
+		item = rest;
+		if (end) {
+			*end = 0;
+			end += 2;
+		}
+		value = strchr(item, '=') + 1;
+		if (*item == '$')
+			check_register(item, value, step + is_write, st->thread);
+		else if (!ts_query_facts(a.q)->is_physical)
+			check_memory(item, value, step + is_write, step, process_of_thread(st->thread));
+	}
+	free(copy);
+}
+
+/* What the recording shows to be written is among the places. */
+static void check_all_writes(const char *list, uint64_t step)
+{
+	const struct ts_step *st = &s->steps.steps[step];
+
+	for (uint32_t i = 0; i < st->n_effects; i++) {
+		const struct ts_effect *e = &s->steps.effects[st->first + i];
+		char addr[32];
+
+		if (e->kind == TS_FX_THREAD || ts_query_facts(a.q)->is_physical)
+			return;
+		snprintf(addr, sizeof(addr), "0x%" PRIx64 ",", e->addr);
+		if (e->kind == TS_FX_WRITE && !e->is_hidden && e->len && !strstr(list, addr))
+			ck_abort_msg("step %" PRIu64 " writes %s and shows %s", step, addr, list);
+	}
+}
+
+static void check_row(unsigned row, uint64_t step)
+{
+	const struct ts_step *st = &s->steps.steps[step];
+
+	ck_assert_uint_eq(number(row, 0), step);
+	ck_assert_uint_eq(number(row, 1), tid_of(st->thread));
+	ck_assert_uint_eq(number(row, 2), st->pc);
+	if (st->insn_len && st->pc != TS_NO_PC)
+		ck_assert_uint_eq(number(row, 8), st->insn_len);
+	for (unsigned i = 0; i < 15 && 3 * i < strlen(cells[row][9]) && !ts_query_facts(a.q)->is_physical; i++) {
+		uint8_t want, got;
+
+		if (st->pc + i >= st->pc && naive_is_tracked(nv, st->pc + i) &&
+		    naive_mem(nv, step, process_of_thread(st->thread), st->pc + i, &want))
+			ck_assert_msg(byte_of(cells[row][9], i, 15, &got) && got == want, "step %" PRIu64 ": %s", step,
+				      cells[row][9]);
+	}
+	check_places(cells[row][11], step, false);
+	check_places(cells[row][12], step, true);
+	if (*cells[row][10] || st->pc == TS_NO_PC)
+		return;
+	check_all_writes(cells[row][12], step);
+}
+
+/* Steps in a range, of code or of all, of a thread or of all: each that the walk has, in its order. */
+static void check_steps(void)
+{
+	uint64_t from, to, first = 0, last = UINT64_MAX, thread = TS_NO_THREAD, k;
+	char question[200] = "steps";
+	bool has_what = script_chance(&rnd, 40);
+	unsigned row = 0;
+	uint32_t process = process_of_thread(naive_thread(nv, n_steps));
+
+	if (has_what) {
+		first = s->steps.steps[script_below(&rnd, n_steps)].pc;
+		last = first + script_below(&rnd, 64);
+		if (first == TS_NO_PC || last < first || last > ts_arch_addr_mask(s->rec.regs.arch))
+			return;
+		sprintf(question, "steps 0x%" PRIx64 ",%" PRIu64, first, last - first + 1);
+	}
+	sample_range(&rnd, n_steps, &from, &to, question);
+	if (script_chance(&rnd, 30)) {
+		thread = script_below(&rnd, a.names.n_tids);
+		process = process_of_thread(thread);
+		sprintf(question + strlen(question), " thread %" PRIu64, tid_of((uint32_t)thread));
+	}
+	ask(question);
+	for (k = from; k < to && row < MAX_ROWS; k++) {
+		const struct ts_step *st = &s->steps.steps[k];
+
+		if ((thread != TS_NO_THREAD && st->thread != thread) || (has_what && (st->pc < first || st->pc > last)) ||
+		    (has_what && process_of_thread(st->thread) != process))
+			continue;
+		ck_assert_msg(row < n_rows, "%s: step %" PRIu64, question, k);
+		check_row(row++, k);
+	}
+	ck_assert_uint_eq(row, n_rows);
+}
+
+/* ------------------------------------------------------------------------------------------------- compares */
+
+static bool code_at(uint64_t step, uint8_t *code, unsigned len)
+{
+	const struct ts_step *st = &s->steps.steps[step];
+
+	for (unsigned i = 0; i < len; i++) {
+		if (st->pc == TS_NO_PC ||
+		    !sample_byte(&sample, step, process_of_thread(st->thread), st->pc + i, &code[i]))
+			return false;
+	}
+	return true;
+}
+
+/* A 32-bit general register of the processor's number @i. */
+static bool value_of(uint64_t step, unsigned i, uint64_t *value)
+{
+	static const char *const names[] = { "eax", "ecx", "edx", "ebx", "esp", "ebp", "esi", "edi" };
+	struct ts_what what;
+	uint8_t byte;
+
+	*value = 0;
+	ck_assert(ts_what_register(&what, names[i], 3, &s->rec.regs));
+	for (unsigned k = 0; k < 4; k++) {
+		if (!naive_reg(nv, step, s->steps.steps[step].thread, what.off + k, &byte))
+			return false;
+		*value |= (uint64_t)byte << 8 * k;
+	}
+	return true;
+}
+
+/* cmp r32,r32 or test r32,r32 or cmp r32,imm8, and a short or near jump right after it, of one thread. */
+static void check_compare(uint64_t step)
+{
+	uint8_t code[3], jump[2];
+	uint64_t left, right;
+	char question[80], want[32];
+	bool is_taken;
+
+	if (step + 2 >= n_steps || s->steps.steps[step + 1].thread != s->steps.steps[step].thread ||
+	    s->steps.steps[step + 2].thread != s->steps.steps[step].thread || !code_at(step, code, 3) ||
+	    code[1] < 0xc0 || !code_at(step + 1, jump, 2) ||
+	    s->steps.steps[step + 1].pc != s->steps.steps[step].pc + (code[0] == 0x83 ? 3 : 2) ||
+	    (jump[0] >> 4 != 7 && (jump[0] != 0x0f || jump[1] >> 4 != 8)))
+		return;
+	if (!(code[0] == 0x39 || code[0] == 0x85 || (code[0] == 0x83 && (code[1] & 0x38) == 0x38)) ||
+	    !value_of(step, code[1] & 7, &left) || !value_of(step, code[1] >> 3 & 7, &right))
+		return;
+	if (code[0] == 0x83)
+		right = (uint32_t)(int32_t)(int8_t)code[2];
+	is_taken = s->steps.steps[step + 2].pc != s->steps.steps[step + 1].pc + (jump[0] == 0x0f ? 6 : 2);
+	sprintf(question, "compares in %" PRIu64 ":%" PRIu64, step, step + 1);
+	ask(question);
+	ck_assert_msg(n_rows == 1 && number(0, 0) == step, "%s: %u", question, n_rows);
+	sprintf(want, "0x%" PRIx64, left);
+	ck_assert_msg(!strcmp(cells[0][7], want), "%s: %s, not %s", question, cells[0][7], want);
+	sprintf(want, "0x%" PRIx64, right);
+	ck_assert_msg(!strcmp(cells[0][8], want), "%s: %s, not %s", question, cells[0][8], want);
+	ck_assert_uint_eq(number(0, 9), is_taken);
+	ck_assert_uint_eq(number(0, 11), 1);
+	if (is_taken)
+		ck_assert_uint_eq(number(0, 10), s->steps.steps[step + 2].pc);
+	sprintf(question, "compares == 0x%" PRIx64 " in %" PRIu64 ":%" PRIu64, right, step, step + 1);
+	ask(question);
+	ck_assert_uint_eq(n_rows, 1);
+	sprintf(question, "compares == %" PRIu64 " in %" PRIu64 ":%" PRIu64, (left ^ right) + left + 77, step, step + 1);
+	ask(question);
+	ck_assert_uint_eq(n_rows, left + (left ^ right) + 77 == right);
+	n_compares++;
+}
+
+/* ---------------------------------------------------------------------------------------------- unexplained */
+
+/* Has the byte another value after the step, or one for the first time, and did nothing in the step write it? */
+static bool is_unexplained(uint64_t step, uint32_t process, uint64_t addr)
+{
+	const struct ts_step *st = &s->steps.steps[step];
+	uint32_t thread = st->thread;
+	uint8_t old = 0, new = 0;
+	bool was_known, is_inferred = false;
+
+	was_known = naive_mem(nv, step, process, addr, &old);
+	if (!naive_mem(nv, step + 1, process, addr, &new) || (was_known && old == new))
+		return false;
+	for (uint32_t i = 0; i < st->n_effects; i++) {
+		const struct ts_effect *e = &s->steps.effects[st->first + i];
+
+		if (e->kind == TS_FX_THREAD)
+			thread = e->item;
+		if (process_of_thread(thread) != process || e->kind < TS_FX_WRITE || e->kind > TS_FX_FORGET ||
+		    e->kind == TS_FX_READ || e->kind == TS_FX_PROTECT || addr - e->addr >= e->len)
+			continue;
+		is_inferred = e->kind == TS_FX_WRITE && e->is_inferred;
+		if (!is_inferred)
+			return false;
+	}
+	return true;
+}
+
+/* The bytes of the rows are those of the walk, each once. */
+static void check_unexplained(void)
+{
+	uint64_t n_want = 0, n_got = 0;
+
+	ask("unexplained");
+	for (uint64_t step = 0; step < n_steps; step++) {
+		for (uint32_t process = 0; process < ts_query_n_processes(a.q); process++) {
+			for (size_t i = 0; i < s->n_bytes; i++)
+				n_want += is_unexplained(step, process, s->bytes[i]);
+		}
+	}
+	for (unsigned row = 0; row < n_rows; row++) {
+		ck_assert(!row || number(row - 1, 0) <= number(row, 0));
+		for (uint64_t i = 0; i < number(row, 5); i++) {
+			bool is_one = false;
+
+			for (uint32_t process = 0; process < ts_query_n_processes(a.q); process++)
+				is_one |= naive_is_tracked(nv, number(row, 4) + i) &&
+					  is_unexplained(number(row, 0), process, number(row, 4) + i);
+			n_got += is_one;
+		}
+	}
+	ck_assert_msg(n_got == n_want, "%" PRIu64 " of %" PRIu64 ": %.*s", n_got, n_want, (int)a.out.len,
+		      (const char *)a.out.data);
+}
+
+/* ---------------------------------------------------------------------------------------------------- tests */
+
+START_TEST(rows_of_a_random_recording_are_those_of_the_walk)
+{
+	s = script_random_new((uint64_t)_i + 1, N_STEPS);
+	ck_assert_ptr_nonnull(s);
+	ask_text_init(&a, &s->rec);
+	nv = naive_new(s, false, false);
+	ck_assert_ptr_nonnull(nv);
+	n_steps = N_STEPS;
+	rnd.state = (uint64_t)_i;
+	for (unsigned i = 0; i < 10; i++)
+		check_steps();
+	check_unexplained();
+	naive_free(nv);
+	ask_text_fini(&a);
+	script_free(s);
+}
+END_TEST
+
+START_TEST(rows_of_a_sample_are_those_of_the_walk)
+{
+	unsigned n = sample_n_questions(_i, 12);
+	bool is_x86;
+
+	sample_open(&sample, sample_names[_i]);
+	ask_text_init(&a, sample.rec);
+	s = sample.s;
+	nv = sample.nv;
+	n_steps = s->steps.n_steps;
+	rnd.state = twins_seed((uint64_t)_i);
+	is_x86 = ts_query_has_operands(a.q) && !ts_query_facts(a.q)->is_physical;
+	for (unsigned i = 0; i < n; i++) {
+		check_steps();
+		for (unsigned k = 0; k < 40 && is_x86; k++)
+			check_compare(script_below(&rnd, n_steps));
+	}
+	if (n_steps * s->n_bytes < 400000)
+		check_unexplained();
+	ask_text_fini(&a);
+	sample_close(&sample);
+}
+END_TEST
+
+/* mov eax, 5; cmp eax, 7; nop; jb +0; test eax, eax; jz; in a loop: equal neighbours are one row. */
+START_TEST(equal_comparisons_of_a_loop_are_one_row)
+{
+	static const uint8_t code[] = { 0x83, 0xf8, 0x07, 0x90, 0x72, 0xfa };
+	struct ts_what eax, flags;
+
+	s = script_new("x86_64", 1, NULL);
+	ck_assert(ts_what_register(&eax, "rax", 3, &s->rec.regs) && ts_what_register(&flags, "eflags", 6, &s->rec.regs));
+	ts_steps_value(&s->rec.initial, TS_FX_WRITE, 0x401000, code, sizeof(code));
+	ts_steps_value(&s->rec.initial, TS_FX_REG_WRITE, eax.off, "\5\0\0\0\0\0\0", 8);
+	for (unsigned i = 0; i < 31; i++) {
+		if (i == 15)
+			ts_steps_value(&s->steps, TS_FX_REG_WRITE, eax.off, "\6\0\0\0\0\0\0", 8);
+		ts_steps_close(&s->steps, 0x401000 + (i % 3 == 0 ? 0 : i % 3 == 1 ? 3 : 4), i % 3 ? (uint16_t)i % 3 : 3, 0);
+	}
+	ask_text_init(&a, &s->rec);
+	ask("compares");
+	ck_assert_uint_eq(n_rows, 2);
+	ck_assert_str_eq(cells[0][6], "cmp eax, 0x07; jb 0x0000000000401000");
+	ck_assert_str_eq(cells[0][7], "0x5");
+	ck_assert_str_eq(cells[0][8], "0x7");
+	ck_assert_uint_eq(number(0, 11) + number(1, 11), 10);
+	ck_assert_str_eq(cells[1][7], "0x6");
+	ck_assert_uint_eq(number(1, 10), 0x401000);
+	ask("compares == 6");
+	ck_assert_uint_eq(n_rows, 1);
+	ask("compares 0x401003,8");
+	ck_assert_uint_eq(n_rows, 0);
+	ck_assert(!ask_text(&a, TS_FORM_TSV, "compares == x"));
+	ck_assert_ptr_nonnull(strstr(a.err.text, "'x' is not a number"));
+	ck_assert(!ask_text(&a, TS_FORM_TSV, "steps == 5"));
+	ask_text_fini(&a);
+	script_free(s);
+}
+END_TEST
+
+Suite *unit_suite(void)
+{
+	Suite *suite = suite_create("ask_steps");
+	TCase *c = twins_case();
+
+	if (twins_has_format(TWINS_MADE_UP))
+		tcase_add_loop_test(c, rows_of_a_random_recording_are_those_of_the_walk, 0, 40);
+	tcase_add_test(c, equal_comparisons_of_a_loop_are_one_row);
+	suite_add_tcase(suite, c);
+	suite_add_tcase(suite, sample_case(rows_of_a_sample_are_those_of_the_walk));
+	return suite;
+}

@@ -5,7 +5,7 @@
 _tracestub_commands="gdb lldb dap serve record info index query sql diff mcp export plot pack unpack help"
 _tracestub_options="--arch --as --cpu --exec --format --from --grammar --image --index --index-reads --jobs --limit --log --max-memory --quiet
   --rebase --in --max-clients --no-sandbox --sysroot --json --positions --at --collect --export-dir --box --csv --tsv --save --scan --once --qemu --until --with --help --version"
-_tracestub_formats="bap cv32e40p cva6 execlog gdbrecord gumtrace ibex qbdi qemu rvnbintrace spike spike-list tarmac
+_tracestub_formats="bap cv32e40p cva6 execlog gdbrecord grammar gumtrace ibex qbdi qemu rvnbintrace spike spike-list tarmac
   tenet tenetpp text tfile unidbg usercorn x64dbg"
 _tracestub_verbs="history accesses last-write last-read last-access last-change last-exec next-write next-read
   next-access next-change next-exec executions calls stack why events threads processes modules maps

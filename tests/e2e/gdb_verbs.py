@@ -140,7 +140,7 @@ def steps_and_continues_of_other_clients_go_backwards():
             return int.from_bytes(bytes.fromhex(r.ask("p10")), "little")
 
         monitor(r, "goto 50")
-        assert monitor(r, "direction reverse") == "step and continue go backwards\n"
+        assert monitor(r, "direction reverse").startswith("step and continue go backwards\n")
         for packet in "s", "vCont;s:p1.1", f"vCont;r{pcs[47]:x},{pcs[47] + 1:x}:p1.1":
             assert r.ask(packet).startswith("T05"), packet
         assert pc() == pcs[47]
@@ -149,7 +149,7 @@ def steps_and_continues_of_other_clients_go_backwards():
         assert r.ask("c").startswith("T05") and pc() == wanted
         assert r.ask(f"z0,{wanted:x},1") == "OK"
         assert "replaylog:begin" in r.ask("vCont;c") and pc() == pcs[0]
-        assert monitor(r, "direction") == "step and continue go backwards\n"
+        assert monitor(r, "direction").startswith("step and continue go backwards\n")
         monitor(r, "direction forward")
         assert r.ask("s").startswith("T05") and pc() == pcs[1]
         assert monitor(r, "direction sideways") == ""

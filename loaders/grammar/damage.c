@@ -13,7 +13,7 @@ void grammar_damages_init(struct grammar_damages *d, struct ts_recording *rec)
 void grammar_damaged(struct grammar_damages *d, enum grammar_damage kind, uint64_t off)
 {
 	static const char *const texts[] = {
-		[GRAMMAR_NOISE_LINE] = "the line is none of this format: it is ignored",
+		[GRAMMAR_NOISE_LINE] = "the line does not belong to this format: it is ignored",
 		[GRAMMAR_LOST_STEP] = "the line begins as an instruction does, but cannot be read: it is ignored, and registers are unknown until they are listed again",
 		[GRAMMAR_LONG_LINE] = "the line has more than 1 MiB: it is ignored, and registers are unknown until they are listed again",
 		[GRAMMAR_OPEN_LINE] = "the last line has no line end: it is ignored",

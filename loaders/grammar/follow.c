@@ -196,7 +196,7 @@ static bool check_kinds(struct grammar *g, struct grammar_scan *s)
 	for (unsigned i = 0; i < g->n_lists; i++) {
 		if (!g->n_items[i])
 			return ts_fail(s->err, TS_EUSAGE, TS_NO_OFF,
-				       "line %u: \"%.*s\" is no element, and no items are called so",
+				       "line %u: \"%.*s\" is neither an element nor the name of items",
 				       g->lists[i].line, g->lists[i].len < 40 ? (int)g->lists[i].len : 40,
 				       g->texts + g->lists[i].at);
 	}

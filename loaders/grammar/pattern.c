@@ -252,7 +252,7 @@ static bool take_word(struct builder *b)
 			return take_field(b, at, words[i].kind, words[i].quals);
 	}
 	if (b->pattern->kind == GRAMMAR_ITEM)
-		return grammar_scan_fail(b->s, at, "\"%.*s\" is no element", w.len < 40 ? (int)w.len : 40, w.text);
+		return grammar_scan_fail(b->s, at, "\"%.*s\" is not an element", w.len < 40 ? (int)w.len : 40, w.text);
 	p = add_part(b, at, EL_LIST);
 	if (!p || !add_follow(b, at, p) || !grammar_list_find(b->g, b->s, at, w, &list))
 		return false;

@@ -9,6 +9,7 @@
 #define NZCV UINT32_C(0xf0000000)
 #define NZ   UINT32_C(0xc0000000)
 #define CARRY UINT32_C(0x20000000)
+#define THUMB UINT32_C(0x00000020)
 
 struct work {
 	struct ts_cs_work w;
@@ -633,12 +634,26 @@ static bool make_by_id(struct work *x)
 	}
 }
 
+/* A jump to a register or a loaded address, and blx, select the instruction set (CPSR.T; ARM DDI 0406, A2.3.2). */
+static void select_set(struct work *x)
+{
+	bool is_exchange = x->w.insn->id == ARM_INS_BX || x->w.insn->id == ARM_INS_BLX;
+
+	if (is_exchange && is_reg(x, 0))
+		mix_operand(x, ts_op_flags(THUMB), 0);
+	else if (is_exchange)
+		ts_cs_add(&x->w, ts_op_flags(THUMB), ts_op_nowhere(), TS_WAY_CONSTANT);
+	else if (x->leads_pc)
+		ts_cs_add(&x->w, ts_op_flags(THUMB), ts_op_nowhere(), TS_WAY_UNKNOWN);
+}
+
 /* An instruction that writes the program counter is a jump. */
 static void find_flow(struct work *x)
 {
 	bool is_pop = x->w.insn->id == ARM_INS_POP || (x->w.insn->id == ARM_INS_LDM && x->op[0].reg == ARM_REG_SP) ||
 		      (x->w.insn->id == ARM_INS_MOV && is_reg(x, 1) && x->op[1].reg == ARM_REG_LR);
 
+	select_set(x);
 	if (x->leads_pc)
 		x->w.ops->flow = is_pop ? TS_OP_RETURN : TS_OP_JUMP_INDIRECT;
 	if (!x->w.is_conditional)

@@ -408,8 +408,7 @@ static const char *nothing(struct ts_recorder *r)
 	if (from->kind == TS_AT_SIGNAL)
 		snprintf(r->log->note, sizeof(r->log->note), "no SIGUSR1 began it");
 	else
-		snprintf(r->log->note, sizeof(r->log->note), "%.180s was not executed%s", from->text,
-			 from->count > 1 ? " so many times" : "");
+		snprintf(r->log->note, sizeof(r->log->note), "%.180s was not reached", from->text);
 	return r->log->note;
 }
 

@@ -74,8 +74,10 @@ def what_is_in_no_place_is_refused_with_gdbs_reason():
         g("break printf")
         g("continue")
         g("up")
+        g("ts history &sum first 1")        # what "&sum" means as WHAT is what "sum" means: where it is kept
+        g.expect(r"^sum is in \$r\w+ here")
         for text, why in (("sum+1", "Attempt to take address of value not located in memory"),
-                          ("&sum", "which is in register"), ("nosuch", 'No symbol "nosuch" in current context')):
+                          ("nosuch", 'No symbol "nosuch" in current context')):
             g(f"ts history {text}")
             g.expect(rf"^'{re.escape(text)}' is neither an address nor a known symbol")
             g.expect(rf"Nothing was done\. gdb says of '{re.escape(text)}': .*{why}")

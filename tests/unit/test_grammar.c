@@ -84,10 +84,10 @@ START_TEST(bad_grammars_are_refused_where_they_are_bad)
 		{ HEAD "step pc bytes\n", "bytes without an address" },
 		{ HEAD "step pc address:up\n", "line 3, column 17: \"up\" may not stand after this element" },
 		{ HEAD "step pc !jump\n", "line 3, column 9: \"!jump\" is not known" },
-		{ HEAD "step pc things\n", "line 3: \"things\" is no element, and no items are called so" },
+		{ HEAD "step pc things\n", "line 3: \"things\" is neither an element nor the name of items" },
 		{ HEAD "step pc text hex\n", "line 3: after a text, a module or an item list comes a literal or the end" },
 		{ HEAD "step pc\nstate pc\n", "a grammar has steps or states, not both" },
-		{ HEAD "step pc (\n", "is no element" },
+		{ HEAD "step pc (\n", "is not an element" },
 		{ HEAD "probe x 3\n", "line 3, column 7: not a decimal number" },
 		{ HEAD "probe 65 3\n", "line 3, column 7: a number of at most 64 is wanted" },
 		{ HEAD "missing never\n", "line 3, column 9: \"never\" is not one of the words" },
@@ -149,7 +149,7 @@ END_TEST
 START_TEST(junk_is_counted_and_says_where_it_is)
 {
 	read_text("execlog", "0, 0x1000, 0x90, \"\", rax -> 0x1\nhello\nwarning: x\n0, 0x1001, 0x90, \"\", rax -> 0x2\n");
-	ck_assert_uint_eq(ucir_warned(t.rec, "first at offset 0x20: the line is none of this format"), 2);
+	ck_assert_uint_eq(ucir_warned(t.rec, "first at offset 0x20: the line does not belong to this format"), 2);
 }
 END_TEST
 

@@ -101,11 +101,19 @@ static uint32_t flags_of(const struct ts_what *what, const struct ts_regset *set
 	return status_flags(set);
 }
 
+/* ARM's instruction set bit (CPSR.T), which has no name as a flag: history and last-write show its changes. */
+static uint32_t mode_bits(const struct ts_what *what, const struct ts_regset *set)
+{
+	return !what->is_flag && !strcmp(set->arch->name, "arm") ? UINT32_C(0x20) : 0;
+}
+
 struct ts_location ts_what_register_location(const struct ts_what *what, const struct ts_regset *set,
 					     uint32_t thread)
 {
 	uint32_t bits = flags_of(what, set);
 
+	if (bits)
+		bits |= mode_bits(what, set);
 	return (struct ts_location){ .kind = bits ? TS_IN_FLAGS : TS_IN_REGS,
 				     .owner = thread,
 				     .base = bits ? 0 : what->off,

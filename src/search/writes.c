@@ -54,20 +54,31 @@ static bool is_inside(struct ts_query *q, uint64_t pos, const struct ts_decoded 
 	return st != NULL;
 }
 
+/* A system call in which the program ends has no result. */
+static bool ends_inside(struct ts_query *q, uint64_t pos, bool *is_it, struct ts_error *err)
+{
+	const struct ts_steps *b;
+	const struct ts_step *st = ts_query_step(q, pos, &b, err);
+
+	*is_it = st && ts_step_has_event(b, st, 1u << TS_EV_EXIT);
+	return st != NULL;
+}
+
 bool ts_writes_by_operands(struct ts_query *q, uint64_t pos, const struct ts_decoded *d,
 			   const struct ts_location *loc, uint64_t *mask, struct ts_error *err)
 {
-	bool is_physical = ts_query_facts(q)->is_physical, is_kernels = false;
+	bool is_physical = ts_query_facts(q)->is_physical, has_no_result = false;
 	enum ts_op_happens happens;
 	uint64_t maybe = 0;
 
 	*mask = 0;
-	if (is_physical && d->ops.flow == TS_OP_SYSCALL && !is_inside(q, pos, d, &is_kernels, err))
+	if (d->ops.flow == TS_OP_SYSCALL &&
+	    !(is_physical ? is_inside(q, pos, d, &has_no_result, err) : ends_inside(q, pos, &has_no_result, err)))
 		return false;
 	for (unsigned i = 0; i < d->ops.n; i++) {
 		const struct ts_transfer *t = &d->ops.transfers[i];
 
-		if (t->way == TS_WAY_SYSTEM && is_kernels)
+		if (t->way == TS_WAY_SYSTEM && has_no_result)
 			continue;
 		*(t->is_conditional ? &maybe : mask) |= overlap(loc, &t->to);
 	}

@@ -87,7 +87,7 @@ START_TEST(bad_grammars_are_refused_where_they_are_bad)
 		{ HEAD "step pc things\n", "line 3: \"things\" is neither an element nor the name of items" },
 		{ HEAD "step pc text hex\n", "line 3: after a text, a module or an item list comes a literal or the end" },
 		{ HEAD "step pc\nstate pc\n", "a grammar has steps or states, not both" },
-		{ HEAD "step pc (\n", "is not an element" },
+		{ HEAD "step pc (\n", "line 3: \"(\" is neither an element nor the name of items" },
 		{ HEAD "probe x 3\n", "line 3, column 7: not a decimal number" },
 		{ HEAD "probe 65 3\n", "line 3, column 7: a number of at most 64 is wanted" },
 		{ HEAD "missing never\n", "line 3, column 9: \"never\" is not one of the words" },

@@ -28,7 +28,9 @@ static void put_place(const struct ts_op_place *p)
 
 	if (p->kind == TS_AT_PC)
 		snprintf(word, sizeof(word), "next");
-	if (p->kind == TS_AT_FLAGS)
+	if (p->kind == TS_AT_FLAGS && p->flags == 0x20)
+		snprintf(word, sizeof(word), "T");
+	else if (p->kind == TS_AT_FLAGS)
 		snprintf(word, sizeof(word), "flags %x", p->flags >> 28);
 	if (p->kind == TS_AT_MEM)
 		snprintf(word, sizeof(word), "[%d]+%u,%u", (int)ops.mem[p->mem].disp, p->off, p->len);
@@ -119,13 +121,13 @@ static const struct {
 	{ "arm", "02008100", "r0=mix r1 if | r0=mix r2 if", TS_OP_NEXT },
 	{ "arm", "a300a0e1", "r0=mix r3", TS_OP_NEXT },
 	{ "arm", "10402de9", "sp=mix sp | [-8]+0,4=copy r4 | [-8]+4,4=copy lr", TS_OP_NEXT },
-	{ "arm", "1080bde8", "sp=mix sp | r4=copy [0]+0,4 | next=mix [0]+4,4", TS_OP_RETURN },
+	{ "arm", "1080bde8", "sp=mix sp | r4=copy [0]+0,4 | next=mix [0]+4,4 | T=unknown", TS_OP_RETURN },
 	/* ldr r0, [pc, #16]; umull r0, r1, r2, r3; movt r0, #0x1234; bl; bx lr; cmp r0, #3 */
 	{ "arm", "10009fe5", "r0=copy [4120]+0,4", TS_OP_NEXT },
 	{ "arm", "920381e0", "r0=mix r2 | r0=mix r3 | r1=mix r2 | r1=mix r3", TS_OP_NEXT },
 	{ "arm", "340241e3", "r0[2:4]=0x1234", TS_OP_NEXT },
 	{ "arm", "000000eb", "lr=0x1004", TS_OP_CALL },
-	{ "arm", "1eff2fe1", "next=mix lr", TS_OP_RETURN },
+	{ "arm", "1eff2fe1", "next=mix lr | T=mix lr", TS_OP_RETURN },
 	{ "arm", "030050e3", "flags f=mix r0 | flags f=0x3", TS_OP_NEXT },
 	/* lw a0, 8(a1); sb a0, 0(a1); mv a0, a1; c.mv a0, a1; add a0, a1, a2; sext.w a0, a1 */
 	{ "riscv64", "03a58500", "a0[0:4]=copy [8]+0,4 | a0[4:8]=mix [8]+3,1", TS_OP_NEXT },

@@ -298,12 +298,21 @@ static bool is_refused(const struct answer *a)
 	return !strncmp(a->reply, "F-1,", 4) || strstr(a->console, "no memory");
 }
 
+/* A piece of the buffer is as long as 3 ms allow: one of two answers to @packet begins the other one. */
+static bool is_piece_of(const char *packet, const struct answer *a, const struct answer *b)
+{
+	size_t len = a->len < b->len ? a->len : b->len;
+
+	return !strncmp(packet, "qTBuffer", 8) && len && *a->reply != 'E' && !memcmp(a->reply, b->reply, len) &&
+	       a->pos == b->pos;
+}
+
 /* Packet @i had to do with a failing allocation: what was packet @at answered? */
 static void expect(const struct story *st, unsigned i, uint64_t n, unsigned at, const struct answer *a)
 {
 	const struct answer *whole = &wholes[at];
 
-	if (!is_same(a, whole))
+	if (!is_same(a, whole) && !is_piece_of(st->packets[at], a, whole))
 		ck_abort_msg("%s, allocation %lu of %s fails: %s: %s (%s) at %lu, not %s (%s) at %lu",
 			     st->name, (unsigned long)n, st->packets[i], st->packets[at], a->reply,
 			     a->console, (unsigned long)a->pos, whole->reply, whole->console,

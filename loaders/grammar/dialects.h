@@ -12,7 +12,7 @@
 #include "grammar.h"
 #include "loaders/loader.h"
 
-/* The built-in grammar called @name; NULL if there is none. */
+/* Returns the built-in grammar with the name @name, NULL if no grammar has it. */
 const struct grammar_text *grammar_find(const char *name);
 
 /* What struct ts_loader describes, of the grammar called @name or, of opening, called as the recording's format. */

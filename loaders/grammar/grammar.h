@@ -37,7 +37,7 @@ enum grammar_kind {
 	GRAMMAR_GAP,    /* code that is not listed ran here */
 	GRAMMAR_EVENT,  /* an exception or an interrupt happened here */
 	GRAMMAR_UNDO,   /* the step or state before it did not come to pass */
-	GRAMMAR_REFUSE, /* begins as a step does, but is none: a trace of such lines is refused */
+	GRAMMAR_REFUSE, /* begins like a step but is not one: a trace with such lines is refused */
 	GRAMMAR_PREFIX, /* may stand before every line */
 	GRAMMAR_NOTE,   /* nothing that is used */
 	GRAMMAR_ITEM,   /* an alternative of an item list */
@@ -111,7 +111,7 @@ struct grammar_follow {
 	uint8_t n;
 	bool may_end; /* the line may end there */
 	bool is_last; /* the last such literal of the line counts, not the first */
-	uint16_t min; /* so many characters belong to the text in any case */
+	uint16_t min; /* the least number of characters of the text */
 };
 
 struct grammar_part {
@@ -177,7 +177,7 @@ struct grammar {
 	struct grammar_name names[GRAMMAR_MAX_NAMES];
 	unsigned n_names;
 	uint64_t starts[256][2];  /* by a line's first byte: the patterns that it may begin, a bit each */
-	uint64_t items[GRAMMAR_MAX_LISTS][256]; /* the same of an item, bits by its place in the list */
+	uint64_t items[GRAMMAR_MAX_LISTS][256]; /* by first character of an item: bit i is set for item i of the list */
 	uint16_t item_patterns[GRAMMAR_MAX_LISTS][64];
 	struct grammar_list_name lists[GRAMMAR_MAX_LISTS];
 	uint8_t n_items[GRAMMAR_MAX_LISTS];
@@ -190,7 +190,7 @@ struct grammar {
 /*
  * Compile the @len bytes of a grammar file at @text.
  *
- * Returns false and fills @err (TS_EUSAGE) with line, column and sentence if it is none.
+ * Returns false and fills @err (TS_EUSAGE) with line, column and a sentence if the text is not a grammar.
  */
 bool grammar_compile(struct grammar *g, const char *text, size_t len, struct ts_error *err);
 

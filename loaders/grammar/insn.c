@@ -82,7 +82,7 @@ static void look_aarch64_text(const struct grammar_span *text, struct grammar_in
 		insn->flow = GRAMMAR_FLOW_SYSCALL;
 }
 
-/* The name of operand @i of the disassembly; false if it is no register's. */
+/* Find the register that operand @i of the disassembly names.  Returns false if the operand is not a register. */
 static bool operand(const struct grammar_span *text, unsigned i, char name[8])
 {
 	const char *p = text->text, *end = p + text->len;

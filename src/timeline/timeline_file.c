@@ -2,22 +2,8 @@
 /*
  * A timeline to an index file and back.
  *
- * A record is a segment and what was learned while it was read.  Its sections, which are arrays
- * (index_file.c), are the head and those of the table (section.h):
- *
- *   HEAD  struct saved_head; the threads and warnings of the recording so far; why it ends where it does, as
- *         text; where its reader goes on
- *   PNTS  the decode points of the segment's chunks (points.c)
- *   RUNS  where each run of instructions began, and the runs that are new (runs.c)
- *   SPCE  for the registers (owner 0) and each process (owner 1, 2, ...): lines and their versions, what is
- *         known of position 0 (space_file.c)
- *   GRUP  of the last segment of a group: what its segments touch (groups_file.c)
- *   MODE  of a machine: modes of the processor (mode.c)
- *   JRNL  what changed threads, maps and modules (journal.c); the other events, by kind (event_list.c)
- *   WRLD  of the last record of a complete recording: what all journals lead to (world_file.c), the events
- * that are in them, the files for the image LAYR  of the same record: the layers that they lead to
- * (layers.c), with owners as SPCE CALL  optional: who called whom (calls_section.c) DGST  optional: what
- * chunks are compared by (digests_section.c)
+ * A record is a segment and what was learned while it was read.  Its sections are the head and those of the table
+ * (section.h); src/index/FORMAT has their arrays.
  *
  * A complete file is opened by WRLD and LAYR: then no journal is read, however long.  A file that is
  * continued, or has none, is opened by applying the notes of all journals again.

@@ -42,15 +42,9 @@ void ts_space_builder_fini(struct ts_space_builder *sb)
 
 static bool grow_touched(struct ts_space_builder *sb)
 {
-	size_t cap = sb->cap_touched ? sb->cap_touched * 2 : 64;
-	struct ts_touched *p = realloc(sb->touched, cap * sizeof(*p));
+	size_t last = sb->cap_touched ? sb->cap_touched * 2 - 1 : 63;
 
-	if (!p)
-		return false;
-	memset(p + sb->cap_touched, 0, (cap - sb->cap_touched) * sizeof(*p));
-	sb->touched = p;
-	sb->cap_touched = cap;
-	return true;
+	return ts_vec_extend(&sb->touched, &sb->cap_touched, last, sizeof(*sb->touched));
 }
 
 /* The page may hold something from here on.  Returns false if memory is exhausted. */
@@ -58,17 +52,10 @@ static bool freshen(struct ts_space_builder *sb, struct ts_page *pg)
 {
 	if (pg->is_fresh)
 		return true;
-	if (sb->n_fresh == sb->cap_fresh) {
-		size_t cap = sb->cap_fresh ? sb->cap_fresh * 2 : 64;
-		/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
-		struct ts_page **fresh = realloc(sb->fresh, cap * sizeof(*fresh));
-
-		if (!fresh) {
-			sb->is_failed = true;
-			return false;
-		}
-		sb->fresh = fresh;
-		sb->cap_fresh = cap;
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
+	if (!ts_vec_reserve(&sb->fresh, sb->n_fresh, &sb->cap_fresh, 1, sizeof(*sb->fresh))) {
+		sb->is_failed = true;
+		return false;
 	}
 	sb->fresh[sb->n_fresh++] = pg;
 	pg->is_fresh = true;
@@ -370,15 +357,8 @@ void ts_space_note_read(struct ts_space_builder *sb, uint64_t addr, uint64_t len
 /* Note that lines of a base page, those with bytes [off, off + len), are to be saved. */
 static bool note_dirty(struct ts_space_builder *sb, struct ts_page *pg, unsigned off, unsigned len)
 {
-	if (!pg->is_dirty && sb->n_dirty == sb->cap_dirty) {
-		size_t cap = sb->cap_dirty ? sb->cap_dirty * 2 : 64;
-		uint32_t *p = realloc(sb->dirty, cap * sizeof(*p));
-
-		if (!p)
-			return false;
-		sb->dirty = p;
-		sb->cap_dirty = cap;
-	}
+	if (!pg->is_dirty && !ts_vec_reserve(&sb->dirty, sb->n_dirty, &sb->cap_dirty, 1, sizeof(*sb->dirty)))
+		return false;
 	if (!pg->is_dirty)
 		sb->dirty[sb->n_dirty++] = pg->id;
 	pg->is_dirty = true;
@@ -430,16 +410,9 @@ static void complete_sealed(struct ts_space_builder *sb, const struct ts_complet
 
 	assert(done);
 	(void)done;
-	if (sb->n_completions == sb->cap_completions) {
-		size_t cap = sb->cap_completions ? sb->cap_completions * 2 : 64;
-		struct ts_completion *p = realloc(sb->completions, cap * sizeof(*p));
-
-		if (!p) {
-			sb->is_failed = true;
-			return;
-		}
-		sb->completions = p;
-		sb->cap_completions = cap;
+	if (!ts_vec_reserve(&sb->completions, sb->n_completions, &sb->cap_completions, 1, sizeof(*sb->completions))) {
+		sb->is_failed = true;
+		return;
 	}
 	sb->completions[sb->n_completions++] = *c;
 }

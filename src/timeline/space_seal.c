@@ -7,6 +7,7 @@
 
 #include "space_builder.h"
 #include "space_parts.h"
+#include "src/base/vec.h"
 
 /* What stood in unknown bytes before is not in an index file, so that a continued one could not have it. */
 static void clear_unknown(struct ts_version *v)
@@ -103,22 +104,7 @@ bool ts_space_end_chunk(struct ts_space_builder *sb, uint64_t chunk)
 
 bool ts_space_room(struct ts_space_builder *sb, uint64_t segment)
 {
-	struct ts_space *sp = sb->space;
-
-	if (segment >= sb->cap_segments) {
-		size_t cap = sb->cap_segments ? sb->cap_segments * 2 : 4;
-		struct ts_space_segment *p;
-
-		while (cap <= segment)
-			cap *= 2;
-		p = realloc(sp->segments, cap * sizeof(*p));
-		if (!p)
-			return false;
-		memset(p + sb->cap_segments, 0, (cap - sb->cap_segments) * sizeof(*p));
-		sp->segments = p;
-		sb->cap_segments = cap;
-	}
-	return true;
+	return ts_vec_extend(&sb->space->segments, &sb->cap_segments, (size_t)segment, sizeof(*sb->space->segments));
 }
 
 /* The chains of lost bytes end with their segment. */

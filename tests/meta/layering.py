@@ -94,7 +94,7 @@ BUILDERS = re.compile(r"src/(trace|index|sketch|timeline|query|model)|loaders(/.
 
 # headers of libraries -> the only files that may include them
 LIBRARIES = [
-    (re.compile(r"ev\.h"), re.compile(r"protocol/server/server\.c")),
+    (re.compile(r"ev\.h"), re.compile(r"protocol/server/(connection\.[ch]|server\.c)")),
     (re.compile(r"nettle/.*"), re.compile(r"src/index/signer\.c")),
     (re.compile(r"jansson\.h"), re.compile(r"src/base/json\.h|src/mcp/.*\.[ch]|src/program/info_json\.c|loaders/.*\.c|protocol/packets/lldb\.c")),
     (re.compile(r"(g|lib)elf\.h"), re.compile(r"src/trace/(build_id|elf|linetab)\.c")),

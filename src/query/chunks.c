@@ -175,3 +175,11 @@ const struct ts_step *ts_query_step(struct ts_query *q, uint64_t pos, const stru
 	*batch = b;
 	return &b->steps[pos % TS_CHUNK_STEPS];
 }
+
+const struct ts_step *ts_query_step_whole(struct ts_query *q, uint64_t pos, const struct ts_steps **batch,
+					  struct ts_error *err)
+{
+	uint64_t last = pos | (TS_CHUNK_STEPS - 1), n_steps = ts_query_n_steps(q);
+
+	return ts_query_step(q, last < n_steps ? last : n_steps - 1, batch, err) ? ts_query_step(q, pos, batch, err) : NULL;
+}

@@ -178,6 +178,13 @@ const struct ts_step *ts_query_step(struct ts_query *q, uint64_t pos, const stru
 				    struct ts_error *err);
 
 /*
+ * The same; the chunk is decoded as a whole, so that the batch stays where it is while the state around the step is asked
+ * for.
+ */
+const struct ts_step *ts_query_step_whole(struct ts_query *q, uint64_t pos, const struct ts_steps **batch,
+					  struct ts_error *err);
+
+/*
  * Changes whenever a decoded chunk makes room for another one.  While it does not, what ts_query_step() lent
  * stays where it is, if the chunk's last step was asked for: of others more may be decoded.
  */

@@ -50,7 +50,7 @@ static enum ts_got scan_chunk(struct ts_find *f, struct ts_budget *budget, struc
 	const struct ts_steps *batch;
 	uint64_t end = (f->pos / TS_CHUNK_STEPS + 1) * TS_CHUNK_STEPS;
 
-	if (!ts_ask_step(f->ask, f->pos, &batch, err))
+	if (!ts_query_step_whole(f->ask->q, f->pos, &batch, err))
 		return TS_GOT_FAIL;
 	end = end < f->ask->n_steps ? end : f->ask->n_steps;
 	for (; f->pos < end && !f->n_ranges; f->pos++) {

@@ -6,7 +6,7 @@
  * holds one segment of the recording.  While an index is built it is in PATH.part, locked; records are
  * appended, and a process that is killed leaves those that it finished, from which the next one continues.
  * The finished file is renamed to PATH and never changed again, so that any number of servers can map it.
- * Layout: index_file.c.
+ * Layout: FORMAT.
  */
 #ifndef TS_INDEX_FILE_H
 #define TS_INDEX_FILE_H

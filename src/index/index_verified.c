@@ -8,7 +8,7 @@
 #include "index_header.h"
 #include "src/base/whole.h"
 
-/* What is kept, and where: the layout is described in index_file.c. */
+/* What is kept, and where: FORMAT has the layout. */
 #define NOTE_LEN   64
 #define SIGNED_LEN 36
 

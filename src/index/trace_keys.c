@@ -18,6 +18,7 @@
 
 #include "src/base/atomic_file.h"
 #include "src/base/cache_dir.h"
+#include "src/base/vec.h"
 #include "src/base/whole.h"
 
 /* What a trace is identified by. */
@@ -213,7 +214,7 @@ static struct prepared {
 	struct ts_trace_keys keys;
 	struct ts_error why; /* TS_OK: they are there */
 } *prepared;
-static size_t n_prepared;
+static size_t n_prepared, cap_prepared;
 
 static const struct prepared *find_prepared(const char *trace)
 {
@@ -226,11 +227,10 @@ static const struct prepared *find_prepared(const char *trace)
 
 bool ts_trace_keys_prepare(const char *const *traces, size_t n)
 {
-	struct prepared *p = realloc(prepared, (n_prepared + n) * sizeof(*p));
+	struct prepared *p;
 
-	if (n && !p)
+	if (!ts_vec_reserve(&prepared, n_prepared, &cap_prepared, n, sizeof(*prepared)))
 		return false;
-	prepared = n ? p : prepared;
 	for (size_t i = 0; i < n; i++) {
 		if (!traces[i] || find_prepared(traces[i]))
 			continue;

@@ -25,7 +25,8 @@ ROOMS = ("loaders", "protocol", "src")
 GROUPS = {
     "loaders": (95, "loaders/*"),
     "index reader": (95, "src/index/* src/timeline/timeline_file.c src/timeline/backfill.c src/timeline/journal.c "
-                         "src/timeline/points.c src/timeline/space_file.c src/timeline/*_section.c"),
+                         "src/timeline/points.c src/timeline/space_file.c src/timeline/*_section.c "
+                         "src/timeline/*_sections.c"),
     "protocol": (92, "protocol/* src/agent/*"),
 }
 

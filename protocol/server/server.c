@@ -225,7 +225,7 @@ static bool serve_stdio(struct rsp_server *sv, struct ts_error *err)
 	sv->is_once = true;
 	if (out >= 0)
 		return rsp_connection_open(sv, in, out, err);
-	ts_fail_errno(err, "cannot have another descriptor");
+	ts_fail_errno(err, "cannot duplicate the descriptor");
 	if (in >= 0)
 		close(in);
 	return false;
@@ -253,7 +253,7 @@ static bool start(struct rsp_server *sv, struct ts_error *err)
 		return serve_stdio(sv, err);
 	sv->reserved_fd = dup(sv->opt->listener->fd);
 	if (sv->reserved_fd < 0)
-		return ts_fail_errno(err, "cannot have another descriptor");
+		return ts_fail_errno(err, "cannot duplicate the descriptor");
 	ev_io_init(&sv->acceptor, on_connect, sv->opt->listener->fd, EV_READ);
 	sv->acceptor.data = sv;
 	/* closed connections are handled before new ones, which may inherit their run */

@@ -93,8 +93,8 @@ bool rsp_resume_continue(struct rsp_session *s, bool is_reverse)
 
 /*
  * gdb 13 steps over a watched access of RISC-V by a breakpoint on the next instruction and a continue of that
- * thread alone.  It stops where the thread has got there, not where the thread runs next: others may run
- * before.
+ * thread alone.  The run ends where this thread has reached the instruction, not where it is scheduled next: other threads
+ * may run in between.
  */
 static bool is_step_by_break(const struct rsp_session *s, uint32_t thread)
 {

@@ -261,7 +261,7 @@ static bool read_file(struct ts_index_file *f, const struct ts_index_key *key, e
 	return true;
 }
 
-/* Why there is no descriptor.  A link that is not followed, and a socket, are no files, as a folder is none. */
+/* Set @why for an open() that failed.  ENXIO is a socket, ELOOP a loop of links: neither is a regular file. */
 static void fail_open(struct ts_error *why)
 {
 	if (errno == ELOOP || errno == ENXIO)

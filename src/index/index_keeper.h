@@ -26,7 +26,8 @@ struct ts_index_keeper {
 
 /*
  * Keep what is learnt from @src, the trace @trace (both borrowed until fini), beside its index; @index as in
- * ts_index_places_init().  Nothing is kept if memory is exhausted, or of what is lost when it is closed.
+ * ts_index_places_init().  Stores nothing if memory is exhausted, or if @src is
+ * a pipe.
  */
 void ts_index_keeper_init(struct ts_index_keeper *k, struct ts_source *src, const char *trace,
 			  const char *index);

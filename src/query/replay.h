@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A window on memory that is carried through the effects of a chunk, for those that look inside steps.
+ * The contents of one range of memory while the effects of a chunk are applied one by one.
  */
 #ifndef TS_REPLAY_H
 #define TS_REPLAY_H

@@ -69,16 +69,15 @@ bool ts_feed_go_ahead(struct ts_feed *f, struct ts_recording *twin, struct ts_er
 struct ts_batch *ts_feed_next(struct ts_feed *f);
 
 /*
- * The caller takes no batch for some milliseconds: meanwhile a thread that decodes alone may be further ahead
- * than as a rule, within a limit on memory.
+ * The caller will take no batch for some milliseconds.  Until its next call, a thread that decodes alone may be further
+ * ahead than usual, within a limit on memory.
  */
 void ts_feed_let_far(struct ts_feed *f);
 
 /*
- * Look at the steps of each batch once, in order, with @look, which changes nothing that the caller of this
- * module uses meanwhile, and returns false if memory is exhausted.  It does not matter who does that: so a thread
- * that decodes and has no room for more looks at what it has decoded, which lies in its processor's cache.  Must
- * be called before the first batch.
+ * Call @look once for the steps of each batch, in order.  A thread that decodes calls it while it waits for room, because
+ * the batch is in its processor's cache then; else ts_feed_look() does.  @look must not change anything that the caller of
+ * this module uses, and returns false if memory is exhausted.  Must be called before the first batch.
  */
 void ts_feed_set_look(struct ts_feed *f, bool (*look)(void *user, const struct ts_steps *steps), void *user);
 

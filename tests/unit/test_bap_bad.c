@@ -435,7 +435,7 @@ START_TEST(without_a_sane_index_the_trace_ends_at_damage)
 	struct ts_buf file = long_one(offs);
 
 	set_u64(&file, offs[LONG_BAD], 0);
-	set_u64(&file, 40, 0); /* no index: behind the frames is one more that is none */
+	set_u64(&file, 40, 0); /* no index: the bytes after the last frame are not a frame */
 	check_damage(&file, LONG_BAD, TS_ECORRUPT, offs[LONG_BAD], "length is 0");
 	file = long_one(offs);
 	set_u64(&file, offs[LONG_BAD], 0);

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "contents.h"
+#include "initial_memory.h"
 #include "src/base/log.h"
-#include "src/trace/elf.h"
+#include "src/trace/elf_image.h"
 #include "vote.h"
 
 #define PAGE_LEN UINT64_C(4096)

@@ -339,7 +339,7 @@ static __attribute__((noinline)) bool has_failed(struct x64dbg_reader *r, struct
 static bool begin_streak(struct x64dbg_reader *r)
 {
 	const struct ts_window *w = &r->blocks.window;
-	const struct x64dbg_stop *s = &r->ahead->at;
+	const struct x64dbg_located_block *s = &r->ahead->at;
 	uint64_t at = s->b.off - w->off;
 
 	if (r->cur->gap != X64DBG_GAP_NONE || r->cur->count_mask || s->b.has_tid || !s->insn || at >= w->len ||
@@ -616,7 +616,7 @@ static void close_reader(struct ts_reader *base)
 /* Read the first two blocks. */
 static bool start(struct x64dbg_reader *r, struct ts_steps *initial, struct ts_error *err)
 {
-	struct x64dbg_stop *first = &r->cur->at;
+	struct x64dbg_located_block *first = &r->cur->at;
 	enum ts_next next = x64dbg_blocks_next(&r->blocks, first, err);
 
 	if (next == TS_END)

@@ -25,7 +25,7 @@ enum x64dbg_gap {
 
 /* A block on its way. */
 struct x64dbg_stage {
-	struct x64dbg_stop at;
+	struct x64dbg_located_block at;
 	/* as of arrive() */
 	bool is_alone; /* the block before is another thread's */
 	uint32_t thread;

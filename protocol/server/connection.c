@@ -191,7 +191,7 @@ static bool has_work(const struct rsp_connection *c)
 /* Work for which the client does not wait, and which ends with the client. */
 static bool has_chores(const struct rsp_connection *c)
 {
-	return !c->is_eof && rsp_session_has_chores(&c->session);
+	return !c->is_eof && rsp_session_has_background(&c->session);
 }
 
 bool rsp_connection_wants_turn(const struct rsp_connection *c)
@@ -215,7 +215,7 @@ void rsp_connection_work(struct rsp_connection *c)
 		off = handle_waiting(c, off);
 	ts_buf_consume(&c->waiting, off);
 	if (has_chores(c))
-		rsp_session_do_chores(&c->session);
+		rsp_session_do_background(&c->session);
 }
 
 static void add_waiting(struct rsp_connection *c, bool is_oversize)

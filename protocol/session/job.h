@@ -5,7 +5,7 @@
  *
  * A session has at most one job.  The job runs in slices, which the server paces, so that other clients are
  * served and a ^C is seen in between.  Work that no client waits for
- * is done by rsp_session_do_chores().
+ * is done by rsp_session_do_background().
  */
 #ifndef RSP_JOB_H
 #define RSP_JOB_H

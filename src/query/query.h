@@ -57,7 +57,7 @@ void ts_query_free(struct ts_query *q);
  *
  * Returns false if not, with the reason (TS_ECORRUPT, TS_EIO).
  */
-bool ts_query_is_sound(const struct ts_query *q, struct ts_error *err);
+bool ts_query_finish_question(const struct ts_query *q, struct ts_error *err);
 
 /*
  * Take the newest snapshot that the timeline has published.  To be called after the timeline has grown; what
@@ -291,13 +291,13 @@ uint64_t ts_query_prev_register(const struct ts_query *q, enum ts_access access,
  *
  * Returns NULL if there is none.
  */
-const struct ts_happening *ts_query_next_event(const struct ts_query *q, enum ts_event_kind kind,
+const struct ts_event_at *ts_query_next_event(const struct ts_query *q, enum ts_event_kind kind,
 					       uint64_t step);
-const struct ts_happening *ts_query_prev_event(const struct ts_query *q, enum ts_event_kind kind,
+const struct ts_event_at *ts_query_prev_event(const struct ts_query *q, enum ts_event_kind kind,
 					       uint64_t step);
 
 /* The i-th event of a kind in the snapshot, NULL after the last. */
-const struct ts_happening *ts_query_event(const struct ts_query *q, enum ts_event_kind kind, uint64_t i);
+const struct ts_event_at *ts_query_event(const struct ts_query *q, enum ts_event_kind kind, uint64_t i);
 
 /* How many of them are at steps below @step: the ordinal of the first one that is not. */
 uint64_t ts_query_n_events_below(const struct ts_query *q, enum ts_event_kind kind, uint64_t step);

@@ -141,7 +141,7 @@ struct ts_event {
 };
 
 /* An event and the step that it belongs to. */
-struct ts_happening {
+struct ts_event_at {
 	uint64_t step;
 	uint32_t thread;
 	struct ts_event event;

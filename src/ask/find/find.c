@@ -18,8 +18,8 @@
 
 #include "src/ask/verbs/cells.h"
 #include "find_parts.h"
-#include "src/base/give_back.h"
-#include "src/query/values.h"
+#include "src/base/free_in_steps.h"
+#include "src/query/find_filter.h"
 #include "src/ask/grammar/question.h"
 #include "src/ask/grammar/state.h"
 

@@ -31,7 +31,7 @@
 #include "src/base/atomic_file.h"
 #include "src/base/log.h"
 #include "src/base/vec.h"
-#include "src/base/whole.h"
+#include "src/base/io_full.h"
 #include "src/trace/chunk.h"
 
 /*
@@ -261,7 +261,7 @@ static bool read_file(struct ts_index_file *f, const struct ts_index_key *key, e
 	return true;
 }
 
-/* Why there is no descriptor.  A link that is not followed, and a socket, are no files, as a folder is none. */
+/* Set @why for an open() that failed.  ENXIO is a socket, ELOOP a loop of links: neither is a regular file. */
 static void fail_open(struct ts_error *why)
 {
 	if (errno == ELOOP || errno == ENXIO)
@@ -377,7 +377,7 @@ static bool start_file(struct ts_index_file *f, const struct ts_index_key *key, 
 	return true;
 }
 
-bool ts_index_set_refuge(struct ts_index_file *f, const char *path)
+bool ts_index_set_fallback(struct ts_index_file *f, const char *path)
 {
 	free(f->refuge);
 	f->refuge = strdup(path);
@@ -471,7 +471,7 @@ bool ts_index_publish(struct ts_index_file *f, struct ts_error *err)
 	return true;
 }
 
-bool ts_index_take_refuge(struct ts_index_file *f)
+bool ts_index_use_fallback(struct ts_index_file *f)
 {
 	if (!ts_index_is_disk_full(f->failure))
 		return false;
@@ -509,7 +509,7 @@ static bool go_on(struct ts_index_file *f, struct ts_error *err)
 		errno = f->failure;
 		return ts_fail_errno(err, "cannot write it");
 	}
-	return ts_index_publish(f, err) || ts_index_take_refuge(f);
+	return ts_index_publish(f, err) || ts_index_use_fallback(f);
 }
 
 struct ts_index_file *ts_index_create(const char *path, const struct ts_index_key *key, struct ts_error *err)

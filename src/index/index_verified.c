@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "index_header.h"
-#include "src/base/whole.h"
+#include "src/base/io_full.h"
 
 /* What is kept, and where: FORMAT has the layout. */
 #define NOTE_LEN   64

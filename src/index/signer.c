@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "src/base/atomic_file.h"
-#include "src/base/whole.h"
+#include "src/base/io_full.h"
 
 #define HASH_LEN 16
 

@@ -19,7 +19,7 @@
 #include "src/base/atomic_file.h"
 #include "src/base/cache_dir.h"
 #include "src/base/vec.h"
-#include "src/base/whole.h"
+#include "src/base/io_full.h"
 
 /* What a trace is identified by. */
 #define END_LEN	    65536u

@@ -172,7 +172,7 @@ bool ts_builder_load_sections(struct ts_timeline *tl, const struct ts_index_file
  */
 bool ts_builder_find_optional(struct ts_timeline *tl, struct ts_error *err);
 
-/* Nothing is open any more. */
+/* Free the builder of @tl; its maps and calls must have been closed. */
 void ts_builder_free(struct ts_timeline *tl);
 
 /*

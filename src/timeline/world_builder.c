@@ -269,7 +269,7 @@ void ts_world_load(struct ts_world_builder *wb, uint64_t pos, uint32_t process, 
 {
 	struct ts_world *w = wb->world;
 	struct ts_range range = { m->addr, m->addr + (m->len - 1), process, (uint32_t)w->n_modules, 0 };
-	struct ts_loaded *modules;
+	struct ts_module_span *modules;
 
 	if (!is_range(m->addr, m->len))
 		return;
@@ -278,7 +278,7 @@ void ts_world_load(struct ts_world_builder *wb, uint64_t pos, uint32_t process, 
 	if (!modules)
 		return;
 	w->modules = modules;
-	modules[w->n_modules++] = (struct ts_loaded){
+	modules[w->n_modules++] = (struct ts_module_span){
 		.from = pos,
 		.until = UINT64_MAX,
 		.first = range.first,

@@ -103,7 +103,7 @@ def records(path):
 
 
 def name_of(source):
-    """From the top of the tree on: loaders/bap/std.c."""
+    """From the top of the tree on: loaders/bap/insn_frame.c."""
     parts = source.parts
     top = max(i for i, part in enumerate(parts[:-1]) if part in ROOMS and "src" in parts[:i])
     return "/".join(parts[top:])

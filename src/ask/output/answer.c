@@ -208,6 +208,11 @@ void ts_answer_bound(struct ts_answer *a, uint64_t max)
 		a->qn.n_bound = max;
 }
 
+void ts_answer_name_recording(struct ts_answer *a, const char *recording, bool is_next)
+{
+	ts_form_name_recording(a->form, recording, is_next);
+}
+
 /* -------------------------------------------------------------------------------------------------- rows */
 
 static void note_shown(struct ts_answer *a, const struct ts_row *row)

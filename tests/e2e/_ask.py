@@ -42,11 +42,16 @@ class Asker:
         self.takes = {tool["name"]: tool["inputSchema"]["properties"] for tool in self.client.result("tools/list")["tools"]}
         atexit.register(self.client.__exit__, None, None, None)
 
-    def rows(self, question):
-        """All of them, or those that the question bounds."""
+    def answer(self, question):
+        """(rows, end): all rows, or those that the question bounds."""
         verb, *words = question.split()
         tool, arguments = verb.replace("-", "_"), arguments_of(words)
         is_whole = "first" in self.takes[tool] and not arguments.keys() & {"first", "last"}
         rows, end = self.client.rows(tool, **arguments, **({"first": MAX_ROWS} if is_whole else {}))
-        assert end["complete"] or not is_whole, (question, end)
+        assert len(rows) < MAX_ROWS, (question, end)
+        return rows, end
+
+    def rows(self, question):
+        rows, end = self.answer(question)
+        assert end["complete"] or {"first", "last"} & set(question.split()), (question, end)
         return rows

@@ -1,24 +1,25 @@
 # SPDX-License-Identifier: MIT
 """why: no row of a register is before its last change before the row above it, by the recorder's own list of positions."""
+import functools
 import gzip
-import json
 import random
-import subprocess
 
+from _ask import Asker
 from _mcp import Client
 from _programs import Program
-from _tap import DATA, TRACESTUB, case, run_cases
+from _tap import DATA, case, run_cases
 
 NAME = "x64_walk"
 REGS = ("rax", "rbx", "rcx", "rdx", "rsi", "rdi", "rbp", "r8", "r9", "r10", "r11", "r12")
 
 
+@functools.cache
+def asker():
+    return Asker(DATA / f"usercorn/{NAME}.ucir", "--index", "none")
+
+
 def query(*words):
-    got = subprocess.run([TRACESTUB, "query", "--index", "none", "--json", "--quiet", DATA / f"usercorn/{NAME}.ucir", *words],
-                         capture_output=True, text=True)
-    assert got.returncode in (0, 1), got
-    rows = [json.loads(line) for line in got.stdout.splitlines()]
-    return rows[:-1], rows[-1]
+    return asker().answer(" ".join(words))
 
 
 def positions():

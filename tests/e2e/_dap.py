@@ -63,15 +63,17 @@ class Adapter:
                                      env={**os.environ, "TERM": "dumb"})
         self.messages, self.seq, self.log, self.output = queue.Queue(), 0, [], ""
         self.events, self.responses = [], {}
-        threading.Thread(target=self.read_messages, daemon=True).start()
+        threading.Thread(target=self.read_messages, args=(self.proc.stdout, self.messages), daemon=True).start()
 
-    def read_messages(self):
-        while (header := self.proc.stdout.readline()).endswith(b"\n"):     # half a header: the adapter has ended
+    @staticmethod
+    def read_messages(pipe, messages):
+        """Until the adapter ends. Another one may have its place then, with another pipe and another queue."""
+        while (header := pipe.readline()).endswith(b"\n"):     # half a header: the adapter has ended
             length = int(header.removeprefix(b"Content-Length: "))
-            if self.proc.stdout.readline() != b"\r\n":
+            if pipe.readline() != b"\r\n":
                 break
-            self.messages.put(json.loads(self.proc.stdout.read(length)))
-        self.messages.put(None)
+            messages.put(json.loads(pipe.read(length)))
+        messages.put(None)
 
     def next_message(self):
         try:

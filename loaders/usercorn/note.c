@@ -125,7 +125,7 @@ void ucir_note(const struct ucir_walk *w, const struct ucir_op *op)
 			ucir_warn(w, op->off, "further child processes were not recorded");
 		break;
 	case UCIR_NOTE_BECAME:
-		ucir_warn(w, op->off, "the program became %.*s, which was not recorded", len, text);
+		ucir_warn(w, op->off, "the program became %.*s, which is not in this recording", len, text);
 		break;
 	case UCIR_NOTE_UNEXPLAINED:
 		if (len && strncmp(text, "0", (size_t)len))

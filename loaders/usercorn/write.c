@@ -74,3 +74,8 @@ bool ucir_writer_add(struct ucir_writer *w, const uint8_t *bytes, size_t len, st
 	}
 	return true;
 }
+
+bool ucir_writer_copy(struct ucir_writer *w, const uint8_t *bytes, size_t len, struct ts_error *err)
+{
+	return write_all(w, bytes, len, err);
+}

@@ -36,4 +36,7 @@ bool ucir_writer_add(struct ucir_writer *w, const uint8_t *bytes, size_t len, st
 /* Write what waits.  Returns false as ucir_writer_begin(). */
 bool ucir_writer_flush(struct ucir_writer *w, struct ts_error *err);
 
+/* Append bytes of another stream that were written and flushed, when nothing waits.  Returns false as ucir_writer_begin(). */
+bool ucir_writer_copy(struct ucir_writer *w, const uint8_t *bytes, size_t len, struct ts_error *err);
+
 #endif

@@ -30,6 +30,7 @@ enum option_id {
 	OPT_CSV,
 	OPT_EXEC,
 	OPT_EXPORT_DIR,
+	OPT_FOLLOW,
 	OPT_FORMAT,
 	OPT_FROM,
 	OPT_GRAMMAR,
@@ -41,6 +42,7 @@ enum option_id {
 	OPT_INDEX_READS,
 	OPT_JOBS,
 	OPT_JSON,
+	OPT_LAST,
 	OPT_LIMIT,
 	OPT_LOG,
 	OPT_MAX_CLIENTS,
@@ -74,6 +76,7 @@ static const struct option long_options[] = {
 	[OPT_CSV] = { "csv", no_argument, NULL, OPT_CSV },
 	[OPT_EXEC] = { "exec", required_argument, NULL, OPT_EXEC },
 	[OPT_EXPORT_DIR] = { "export-dir", required_argument, NULL, OPT_EXPORT_DIR },
+	[OPT_FOLLOW] = { "follow", no_argument, NULL, OPT_FOLLOW },
 	[OPT_FORMAT] = { "format", required_argument, NULL, OPT_FORMAT },
 	[OPT_FROM] = { "from", required_argument, NULL, OPT_FROM },
 	[OPT_GRAMMAR] = { "grammar", required_argument, NULL, OPT_GRAMMAR },
@@ -85,6 +88,7 @@ static const struct option long_options[] = {
 	[OPT_INDEX_READS] = { "index-reads", required_argument, NULL, OPT_INDEX_READS },
 	[OPT_JOBS] = { "jobs", required_argument, NULL, OPT_JOBS },
 	[OPT_JSON] = { "json", no_argument, NULL, OPT_JSON },
+	[OPT_LAST] = { "last", required_argument, NULL, OPT_LAST },
 	[OPT_LIMIT] = { "limit", required_argument, NULL, OPT_LIMIT },
 	[OPT_LOG] = { "log", required_argument, NULL, OPT_LOG },
 	[OPT_MAX_CLIENTS] = { "max-clients", required_argument, NULL, OPT_MAX_CLIENTS },
@@ -115,9 +119,11 @@ static const unsigned option_commands[N_OPTIONS] = {
 	[OPT_CSV] = ON(SQL),
 	[OPT_EXPORT_DIR] = ON(SERVE) | ON(GDB) | ON(LLDB) | ON(DAP),
 	[OPT_FILE] = ON(SQL),
+	[OPT_FOLLOW] = ON(RECORD),
 	[OPT_FROM] = ON(RECORD),
 	[OPT_IN] = ON(PLOT),
 	[OPT_JSON] = ON(INFO) | ON(QUERY) | ON(DIFF) | ON(SQL),
+	[OPT_LAST] = ON(RECORD),
 	[OPT_LIMIT] = ON(RECORD),
 	[OPT_LOG] = ON_ALL | ON(RECORD) | ON(UNPACK),
 	[OPT_MAX_CLIENTS] = ON(SERVE),
@@ -369,10 +375,15 @@ static bool set_option(struct ts_cli *cli, int id)
 	case OPT_JSON:
 		cli->is_json = true;
 		break;
+	case OPT_FOLLOW:
+		cli->is_following = true;
+		break;
 	case OPT_FROM:
 		return set_place(&cli->from, "--from", optarg);
 	case OPT_UNTIL:
 		return set_place(&cli->until, "--until", optarg);
+	case OPT_LAST:
+		return set_size(&cli->last, "--last", optarg);
 	case OPT_LIMIT:
 		return set_size(&cli->limit, "--limit", optarg);
 	case OPT_LOG:
@@ -486,6 +497,8 @@ static bool check_options(const struct ts_cli *cli, uint64_t seen)
 	}
 	if (cli->command == TS_CMD_EXPORT && !cli->output)
 		return usage_error("'tracestub export' needs -o OUT.tf, or -o OUT.tenet or --as FORM for lines of text");
+	if (cli->last && cli->limit != UINT64_MAX)
+		return usage_error("--last keeps the end of a run, --limit its beginning: one of them");
 	if (cli->grammar && cli->format)
 		return usage_error("--grammar names the format: --format says nothing beside it");
 	if (cli->command == TS_CMD_PLOT && (!cli->output || !ts_picture_is_name(cli->output)))

@@ -90,6 +90,8 @@ struct ts_cli {
 	const char *qemu;   /* record: QEMU's file or name; NULL when not given */
 	const char *cpu;    /* record: the processor's model; NULL when not given */
 	uint64_t limit;     /* record: bytes; UINT64_MAX without --limit */
+	uint64_t last;      /* record: bytes; 0 without --last */
+	bool is_following;  /* record: --follow */
 	struct ts_record_place from, until; /* record: where it begins and ends */
 	struct ts_selection_options selection; /* export */
 	const char *at_symbols[TS_MAX_SELECTED]; /* export: what --at names by symbols; n_at_symbols of them */

@@ -17,10 +17,12 @@
 #include "debugger.h"
 #include "diff.h"
 #include "files.h"
+#include "folder.h"
 #include "mcp.h"
 #include "opening.h"
 #include "packed.h"
 #include "plot.h"
+#include "processes.h"
 #include "reading.h"
 #include "record.h"
 #include "report.h"
@@ -265,7 +267,10 @@ static int run(struct ts_cli *cli)
 	case TS_CMD_GDB:
 	case TS_CMD_LLDB:
 	case TS_CMD_DAP:
-		return run_debugger(cli);
+		status = ts_folder_choose(cli);
+		return status ? status : run_debugger(cli);
+	case TS_CMD_INFO:
+		return ts_processes_is_folder(cli->trace) ? ts_folder_info(cli) : run_confined(cli);
 	default:
 		return run_confined(cli);
 	}

@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "follow.h"
 #include "installed.h"
 #include "loaders/usercorn/op_write.h"
 #include "memory_cap.h"
@@ -148,7 +149,7 @@ static const int passed[] = { SIGHUP, SIGTERM, SIGUSR1, SIGUSR2 };
 #define N_IGNORED (sizeof(ignored) / sizeof(ignored[0]))
 #define N_PASSED (sizeof(passed) / sizeof(passed[0]))
 
-static bool start(struct ts_recorder *r)
+bool ts_recorder_start(struct ts_recorder *r)
 {
 	struct sigaction ignore = { .sa_handler = SIG_IGN }, old[N_IGNORED];
 	struct sigaction pass = { .sa_sigaction = pass_on, .sa_flags = SA_SIGINFO | SA_RESTART }, was;
@@ -165,12 +166,13 @@ static bool start(struct ts_recorder *r)
 		r->engine->become(r, reader);
 	}
 	program_pid = r->pid;
-	toggled = r->engine->toggle ? r : NULL;
+	toggled = r->engine->toggle && !r->follow ? r : NULL;
 	for (size_t i = 0; i < N_PASSED; i++) {
 		if (sigaction(passed[i], NULL, &was) == 0 && was.sa_handler != SIG_IGN)
 			sigaction(passed[i], &pass, NULL);
 	}
-	close(r->memory_fd);
+	if (r->memory_fd >= 0)
+		close(r->memory_fd);
 	r->memory_fd = -1;
 	return true;
 }
@@ -274,6 +276,9 @@ static void summarize(const struct ts_recorder *r)
 		   "tracestub: %s: %" PRIu64 " instructions in %" PRIu64 " bytes (%.1f each), unexplained %" PRIu64 "",
 		   r->out, n, r->writer->n_file, n ? (double)r->writer->n_file / (double)n : 0.0,
 		r->counts.n_unexplained);
+	if (r->counts.n_lost)
+		ts_message(stderr, "tracestub: the %" PRIu64 " instructions before are not in the recording (--last)",
+			   r->counts.n_lost);
 	if (r->is_cut)
 		ts_message(stderr, "tracestub: the recording ended at %s, the program did not", r->cut_at);
 	if (WIFSIGNALED(r->status) && WTERMSIG(r->status) == SIGINT)
@@ -284,12 +289,11 @@ static void summarize(const struct ts_recorder *r)
 		ts_message(stderr, "tracestub: %u child process%s not recorded", n_children,
 			n_children == 1 ? " was" : "es were");
 	if (r->counts.exec_path)
-		ts_message(stderr, "tracestub: the program became %s, which was not recorded",
+		ts_message(stderr, "tracestub: the program became %s, which is not in this recording",
 			r->counts.exec_path);
 }
 
-/* As the program ended, so does this process. */
-static int end_alike(int status)
+int ts_recorder_end_alike(int status)
 {
 	static const struct rlimit no_core;
 	struct sigaction as_usual = { .sa_handler = SIG_DFL };
@@ -306,6 +310,7 @@ static int end_alike(int status)
 	return 128 + WTERMSIG(status);
 }
 
+/* Returns the status to exit with, or -1: that of the program. */
 static int finish(struct ts_recorder *r)
 {
 	bool is_there;
@@ -320,10 +325,11 @@ static int finish(struct ts_recorder *r)
 		return (int)ts_report_failure(r->program.path, &r->err);
 	}
 	if (!is_started)
-		return end_alike(r->status); /* the engine has said why */
+		return -1; /* the engine has said why */
 	if (nothing) {
-		ts_message(stderr, "tracestub: nothing is recorded: %s", nothing);
-		return end_alike(r->status);
+		if (!r->is_followed)
+			ts_message(stderr, "tracestub: nothing is recorded: %s", nothing);
+		return -1;
 	}
 	finish_stream(r);
 	is_there = check_output(r);
@@ -331,13 +337,14 @@ static int finish(struct ts_recorder *r)
 		ts_report_failure(r->out, &r->err);
 	if (is_there)
 		summarize(r);
-	return end_alike(r->status);
+	r->is_recorded = is_there;
+	return -1;
 }
 
 static bool prepare(struct ts_recorder *r, const char **file)
 {
 	*file = NULL;
-	if (!r->engine->find(r))
+	if (!r->is_followed && !r->engine->find(r))
 		return false;
 	*file = r->out;
 	return open_output(r) && r->engine->open(r) && add_facts(r);
@@ -348,18 +355,36 @@ static uint64_t memory_bound(const struct ts_recorder *r)
 	return r->cli->max_memory == UINT64_MAX ? ts_memory_cap_default() : r->cli->max_memory;
 }
 
-static int run(struct ts_recorder *r)
+/* The program runs; @wait is a thread that waits for its end. */
+static int read_to_end(struct ts_recorder *r, void *(*wait)(void *r))
 {
 	pthread_t waiter;
-	const char *file;
 
-	if (!prepare(r, &file) || !start(r))
-		return (int)ts_report_failure(file, &r->err);
-	if (!ts_memory_cap_begin(&r->memory, r->pid, memory_bound(r)) || pthread_create(&waiter, NULL, wait_for_end, r) != 0)
+	if (!ts_memory_cap_begin(&r->memory, r->pid, memory_bound(r)) || pthread_create(&waiter, NULL, wait, r) != 0)
 		abort();
 	r->engine->read(r);
 	pthread_join(waiter, NULL);
 	return finish(r);
+}
+
+static int run(struct ts_recorder *r)
+{
+	const char *file;
+	int status;
+
+	if (!prepare(r, &file) || !ts_recorder_start(r))
+		return (int)ts_report_failure(file, &r->err);
+	status = read_to_end(r, wait_for_end);
+	return status < 0 ? ts_recorder_end_alike(r->status) : status;
+}
+
+int ts_recorder_run_followed(struct ts_recorder *r, void *(*wait)(void *r))
+{
+	const char *file;
+
+	if (!prepare(r, &file))
+		return (int)ts_report_failure(file, &r->err);
+	return read_to_end(r, wait);
 }
 
 int ts_run_record(const struct ts_cli *cli)
@@ -370,7 +395,7 @@ int ts_run_record(const struct ts_cli *cli)
 	if (!status)
 		status = ts_record_choose(&r);
 	if (!status)
-		status = run(&r);
+		status = cli->is_following ? ts_run_follow(&r) : run(&r);
 	free(r.log);
 	free(r.writer);
 	ts_program_fini(&r.program);

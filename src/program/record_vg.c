@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <linux/futex.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,9 @@
 #include <unistd.h>
 
 #include "loaders/usercorn/op_write.h"
+#include "follow.h"
 #include "message.h"
+#include "record_last.h"
 #include "recorder.h"
 #include "src/record/decoder.h"
 #include "src/record/log.h"
@@ -36,6 +39,7 @@ struct ts_record_log {
 	uint32_t n_taken, n_chunks;
 	uint64_t chunk_len;
 	bool is_begun;      /* the decoder and the press are there */
+	bool has_press;     /* its thread runs */
 	const char *fault;  /* of the log */
 	char exec_path[4096];
 	char note[256];
@@ -43,6 +47,7 @@ struct ts_record_log {
 	struct ts_log_decoder *decoder; /* owned */
 	struct ts_op_frames frames;
 	struct ts_press press;
+	struct ts_record_last last; /* with --last */
 };
 
 /* -------------------------------------------------------------------------------- before it runs */
@@ -52,7 +57,8 @@ static bool find(struct ts_recorder *r)
 	char name[64];
 
 	snprintf(name, sizeof(name), "tracestub-record-vg-%s", r->program.emulated->vg_arch);
-	return ts_recorder_find_file(r, name, r->plugin);
+	return ts_recorder_find_file(r, name, r->plugin) &&
+	       (!r->cli->is_following || ts_recorder_find_file(r, "tracestub-record-vg-exec", r->launcher));
 }
 
 /* A number of chunks for as many bytes as the tests want; a small one is full all the time. */
@@ -64,7 +70,42 @@ static uint32_t choose_chunks(void)
 	return n < 2 ? 2 : n > TS_LOG_MAX_CHUNKS ? TS_LOG_MAX_CHUNKS : (uint32_t)n;
 }
 
+static bool map_log(struct ts_recorder *r, int fd)
+{
+	struct ts_record_log *l = r->log;
+
+	l->log = mmap(NULL, l->len, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	return l->log != MAP_FAILED || ts_fail_errno(&r->err, "cannot map shared memory");
+}
+
 /* The tool inherits both files, and closes or hides them before the program begins. */
+static bool create_log(struct ts_recorder *r)
+{
+	struct ts_record_log *l = r->log;
+
+	l->text_fd = memfd_create("tracestub-text", 0);
+	r->memory_fd = memfd_create("tracestub", 0);
+	if (l->text_fd < 0 || r->memory_fd < 0 || ftruncate(r->memory_fd, (off_t)l->len) < 0)
+		return ts_fail_errno(&r->err, "cannot create shared memory");
+	if (!map_log(r, r->memory_fd))
+		return false;
+	*l->log = (struct ts_log){ .magic = TS_LOG_MAGIC, .chunk_len = l->chunk_len, .n_chunks = l->n_chunks,
+				   .reader = getpid() };
+	return true;
+}
+
+/* The tool made it, and waits until it has a reader. */
+static bool join_log(struct ts_recorder *r)
+{
+	struct ts_record_log *l = r->log;
+	struct stat st;
+
+	l->text_fd = -1;
+	if (fstat(r->engine_fd, &st) < 0 || !S_ISREG(st.st_mode) || (uint64_t)st.st_size != l->len)
+		return ts_fail(&r->err, TS_ECORRUPT, TS_NO_OFF, "the engine's log has another size");
+	return map_log(r, r->engine_fd);
+}
+
 static bool open_log(struct ts_recorder *r)
 {
 	struct ts_record_log *l = calloc(1, sizeof(*l));
@@ -75,16 +116,7 @@ static bool open_log(struct ts_recorder *r)
 	l->n_chunks = choose_chunks();
 	l->chunk_len = CHUNK_LEN;
 	l->len = TS_LOG_HEAD_LEN + l->n_chunks * l->chunk_len;
-	l->text_fd = memfd_create("tracestub-text", 0);
-	r->memory_fd = memfd_create("tracestub", 0);
-	if (l->text_fd < 0 || r->memory_fd < 0 || ftruncate(r->memory_fd, (off_t)l->len) < 0)
-		return ts_fail_errno(&r->err, "cannot create shared memory");
-	l->log = mmap(NULL, l->len, PROT_READ | PROT_WRITE, MAP_SHARED, r->memory_fd, 0);
-	if (l->log == MAP_FAILED)
-		return ts_fail_errno(&r->err, "cannot map shared memory");
-	*l->log = (struct ts_log){ .magic = TS_LOG_MAGIC, .chunk_len = l->chunk_len, .n_chunks = l->n_chunks,
-				   .reader = getpid() };
-	return true;
+	return r->is_followed ? join_log(r) : create_log(r);
 }
 
 static bool add_facts(struct ts_recorder *r)
@@ -114,20 +146,54 @@ static char *place_option(const char *option, const struct ts_record_place *p)
 	return len < 0 ? NULL : text;
 }
 
+/* Valgrind replaces %p in the name of a file by the process id, and %% by %. */
+static void text_option(char *to, size_t cap, const char *folder)
+{
+	size_t n = (size_t)snprintf(to, cap, "--log-file=");
+
+	for (; *folder && n + 2 < cap; folder++) {
+		to[n++] = *folder;
+		if (*folder == '%')
+			to[n++] = '%';
+	}
+	snprintf(to + n, cap - n, "/" TS_FOLLOW_TEXT "%%p");
+}
+
+/* Where the engine's log is, and what it says; --follow: each process makes its own. */
+static size_t log_options(const struct ts_recorder *r, pid_t reader, const char **args)
+{
+	static char log[PATH_MAX + 64], text[2 * PATH_MAX + 64];
+
+	if (r->follow) {
+		snprintf(log, sizeof(log), "--follow=%d:%u:%" PRIu64 ":%s/" TS_FOLLOW_FIFO, (int)reader, choose_chunks(),
+			 (uint64_t)CHUNK_LEN, r->follow);
+		text_option(text, sizeof(text), r->follow);
+		args[2] = "--trace-children=yes";
+	} else {
+		snprintf(log, sizeof(log), "--log=%d", r->memory_fd);
+		snprintf(text, sizeof(text), "--log-fd=%d", r->log->text_fd);
+	}
+	args[0] = log;
+	args[1] = text;
+	return r->follow ? 3 : 2;
+}
+
+/* Valgrind starts the programs that this one becomes, and its children, by this one. */
+static const char *launcher(const struct ts_recorder *r)
+{
+	return r->follow ? r->launcher : "/";
+}
+
 static _Noreturn void become(const struct ts_recorder *r, pid_t reader)
 {
-	char log[32], text[32];
 	const char **args;
 	size_t n = 0, k = 0;
 
-	(void)reader;
 	while (r->program.argv[n])
 		n++;
-	args = calloc(n + 16, sizeof(*args));
-	if (!args || setenv("VALGRIND_LAUNCHER", "/", 1) < 0)
+	args = calloc(n + 20, sizeof(*args));
+	if (!args || setenv("VALGRIND_LAUNCHER", launcher(r), 1) < 0)
 		_exit(EXIT_FAILURE);
-	snprintf(log, sizeof(log), "--log=%d", r->memory_fd);
-	snprintf(text, sizeof(text), "--log-fd=%d", r->log->text_fd);
 	args[k++] = r->plugin;
 	args[k++] = "-q";
 	args[k++] = "--command-line-only=yes";
@@ -138,8 +204,7 @@ static _Noreturn void become(const struct ts_recorder *r, pid_t reader)
 #if VALGRIND_HAS_DEBUGINFOD
 	args[k++] = "--enable-debuginfod=no";
 #endif
-	args[k++] = log;
-	args[k++] = text;
+	k += log_options(r, reader, args + k);
 	if (r->cli->from.kind != TS_AT_NOTHING)
 		args[k++] = place_option("--from", &r->cli->from);
 	if (r->cli->until.kind != TS_AT_NOTHING)
@@ -176,12 +241,61 @@ static bool put(void *user, const uint8_t *bytes, size_t len)
 static bool begin(struct ts_recorder *r)
 {
 	struct ts_record_log *l = r->log;
+	struct ucir_writer *w = r->writer;
 
+	if (r->cli->last && !ts_record_last_init(&l->last, r->cli->last, r->out, &r->err))
+		return false;
+	if (r->cli->last)
+		w = ts_record_last_begin(&l->last, 0, &r->err);
 	l->frames.put = put;
 	l->frames.user = r;
 	l->decoder = ts_log_decoder_new(r->program.emulated->arch, (uint32_t)r->pid, &l->frames);
-	l->is_begun = l->decoder && ts_press_begin(&l->press, r->writer);
+	if (l->decoder && r->is_followed)
+		ts_log_decoder_follow(l->decoder);
+	l->is_begun = l->has_press = l->decoder && w && ts_press_begin(&l->press, w);
 	return l->is_begun ? true : ts_fail(&r->err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted");
+}
+
+/* The state goes into the new part without the thread of the press. */
+static bool put_state(void *user, const uint8_t *bytes, size_t len)
+{
+	struct ts_recorder *r = user;
+	struct ts_record_last *last = &r->log->last;
+
+	return ucir_writer_add(&last->parts[(last->n - 1) % 2].writer, bytes, len, &r->err);
+}
+
+static bool end_press(struct ts_recorder *r)
+{
+	struct ts_record_log *l = r->log;
+	bool is_good = !l->has_press || ts_press_end(&l->press, &r->err);
+
+	l->has_press = false;
+	return is_good;
+}
+
+/* What was decoded is written, and a new part begins with the state of the program. */
+static bool begin_part(struct ts_recorder *r)
+{
+	struct ts_record_log *l = r->log;
+	struct ts_log_decoder_counts counts;
+	struct ucir_writer *w;
+
+	ts_log_decoder_count(l->decoder, &counts);
+	ts_op_frames_close(&l->frames);
+	if (!end_press(r) || !ucir_writer_flush(l->press.writer, &r->err))
+		return false;
+	w = ts_record_last_begin(&l->last, counts.n_steps, &r->err);
+	if (!w)
+		return false;
+	l->frames.put = put_state;
+	ts_log_decoder_put_state(l->decoder);
+	l->frames.put = put;
+	if (l->frames.is_ended || !ucir_writer_flush(w, &r->err))
+		return false;
+	ts_record_last_end_state(&l->last);
+	l->has_press = ts_press_begin(&l->press, w);
+	return l->has_press || ts_fail(&r->err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted");
 }
 
 static void stop(struct ts_recorder *r)
@@ -200,6 +314,9 @@ static void decode(struct ts_recorder *r, uint32_t n, uint64_t len)
 	l->fault = len > l->chunk_len ? "a chunk's length is wrong" : ts_log_decoder_take(l->decoder, chunk, len);
 	r->is_cut = atomic_load(&l->press.n_file) >= r->cli->limit;
 	r->cut_at = "--limit";
+	if (r->cli->last && !l->fault && ts_record_last_is_full(&l->last, atomic_load(&l->press.n_file)) &&
+	    ts_log_decoder_is_settled(l->decoder) && !begin_part(r))
+		l->frames.is_ended = true;
 	if (l->fault || r->is_cut || l->frames.is_ended)
 		stop(r);
 }
@@ -223,12 +340,21 @@ static bool take_chunks(struct ts_recorder *r)
 	return true;
 }
 
+/* The tool waits for a reader. */
+static void accept_log(struct ts_log *log)
+{
+	__atomic_store_n(&log->reader, getpid(), __ATOMIC_RELEASE);
+	futex((volatile uint32_t *)&log->reader, FUTEX_WAKE, 1);
+}
+
 static void read_log(struct ts_recorder *r)
 {
 	struct ts_record_log *l = r->log;
 
 	if (!begin(r))
 		stop(r);
+	if (r->is_followed)
+		accept_log(l->log);
 	for (;;) {
 		bool is_dead = atomic_load(&r->is_dead);
 		uint32_t seen = l->log->n_filled;
@@ -257,9 +383,23 @@ static void take_rest(struct ts_recorder *r)
 
 /* -------------------------------------------------------------------------------- what the engine said */
 
-static void read_text(struct ts_record_log *l)
+/* Of --follow, a process has a file of its own in the folder of the recordings. */
+static int open_text(const struct ts_recorder *r)
 {
-	ssize_t n = pread(l->text_fd, l->text, sizeof(l->text) - 1, 0);
+	char path[2 * PATH_MAX];
+
+	snprintf(path, sizeof(path), "%.*s" TS_FOLLOW_TEXT "%d", (int)(strrchr(r->out, '/') + 1 - r->out), r->out, (int)r->pid);
+	return open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+}
+
+static void read_text(const struct ts_recorder *r)
+{
+	struct ts_record_log *l = r->log;
+	ssize_t n;
+
+	if (r->is_followed && l->text_fd < 0)
+		l->text_fd = open_text(r);
+	n = pread(l->text_fd, l->text, sizeof(l->text) - 1, 0);
 
 	l->text[n > 0 ? n : 0] = '\0';
 }
@@ -305,6 +445,23 @@ static void tell_fatal(struct ts_recorder *r)
 	ts_log_decoder_set_fatal(r->log->decoder, (uint16_t)WTERMSIG(r->status), code, addr, flags);
 }
 
+/*
+ * How a program ended that another process waited for: by its call of exit_group, by a signal that the engine reported,
+ * or by SIGKILL, which the engine cannot report.
+ */
+static void find_status(struct ts_recorder *r)
+{
+	static const char report[] = "Process terminating with default action of signal ";
+	const char *at = strstr(r->log->text, report);
+	struct ts_log_decoder_counts counts;
+
+	ts_log_decoder_count(r->log->decoder, &counts);
+	if (counts.has_exit)
+		r->status = (int)counts.exit_status << 8;
+	else
+		r->status = at ? (int)strtoul(at + strlen(report), NULL, 10) & 0x7f : SIGKILL;
+}
+
 static void explain(const struct ts_recorder *r)
 {
 	const char *at = strstr(r->log->text, "unhandled instruction bytes:");
@@ -326,7 +483,7 @@ static void count(struct ts_recorder *r)
 	struct ts_log_decoder_counts counts;
 
 	ts_log_decoder_count(l->decoder, &counts);
-	r->counts.n_steps = counts.n_steps;
+	r->counts.n_steps = counts.n_steps - r->counts.n_lost;
 	r->counts.n_unexplained = counts.n_unexplained;
 	r->counts.n_children = counts.n_children;
 	if (counts.exec_path && !r->is_cut) {
@@ -354,25 +511,46 @@ static void cut(struct ts_recorder *r)
 	r->cut_at = why == TS_LOG_ENDED_BY_UNTIL ? "--until" : "SIGUSR1";
 }
 
+/* With --last: the parts that are kept become the recording. */
+static void take_parts(struct ts_recorder *r)
+{
+	struct ts_record_last *last = &r->log->last;
+	uint64_t n_lost = ts_record_last_n_lost(last);
+	char text[128];
+
+	snprintf(text, sizeof(text), "--last: the first %" PRIu64 " instructions of the run are not in the recording", n_lost);
+	if (n_lost)
+		ts_recorder_add_text(r, UCIR_NOTE_TEXT, text);
+	if (ucir_writer_flush(r->log->press.writer, &r->err))
+		ts_record_last_copy(last, r->writer, &r->err);
+	r->counts.n_lost = n_lost;
+}
+
 static bool finish(struct ts_recorder *r)
 {
 	struct ts_record_log *l = r->log;
 
 	if (!l->is_begun)
 		return false;
-	read_text(l);
+	read_text(r);
 	take_rest(r);
+	if (r->is_followed && !r->has_status)
+		find_status(r);
 	tell_fatal(r);
 	cut(r);
 	if (!r->is_cut && !l->fault)
 		ts_log_decoder_finish(l->decoder);
-	ts_press_end(&l->press, &r->err);
+	end_press(r);
+	if (r->cli->last)
+		take_parts(r);
 	if (l->fault)
 		ts_fail(&r->err, TS_ECORRUPT, TS_NO_OFF, "the recording ends early: the engine's log is damaged (%s)", l->fault);
 	explain(r);
 	count(r);
 	ts_log_decoder_free(l->decoder);
 	l->decoder = NULL;
+	if (r->cli->last)
+		ts_record_last_fini(&l->last);
 	return true;
 }
 
@@ -380,7 +558,7 @@ static bool is_started(const struct ts_recorder *r)
 {
 	if (r->log->log->is_started)
 		return true;
-	read_text(r->log);
+	read_text(r);
 	fputs(r->log->text, stderr);
 	return false;
 }

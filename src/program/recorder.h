@@ -62,6 +62,7 @@ extern const struct ts_record_engine ts_record_qemu, ts_record_valgrind;
 
 struct ts_record_counts {
 	uint64_t n_steps, n_unexplained;
+	uint64_t n_lost; /* steps that --last has left out */
 	unsigned n_children;
 	const char *exec_path; /* the program that an exec started; NULL if none did */
 	const char *note;      /* a sentence about the engine that the user is to know; NULL: there is none */
@@ -84,6 +85,13 @@ struct ts_recorder {
 	_Atomic bool is_dead;
 	struct ts_record_counts counts; /* after finish() */
 
+	/* --follow */
+	const char *follow; /* of the first process: the folder; else NULL */
+	bool is_followed;   /* the program is one of several, and not started by this process */
+	bool has_status;    /* status is known; with is_followed */
+	bool is_recorded;   /* out is a recording; set at the end */
+	int engine_fd;      /* its log's memory, with is_followed */
+
 	/* QEMU */
 	char plugin[PATH_MAX];
 	char version[64];
@@ -93,8 +101,28 @@ struct ts_recorder {
 	uint64_t n_kept;   /* with is_cut: what follows after this byte of the stream is dropped */
 
 	/* Valgrind */
+	char launcher[PATH_MAX]; /* with --follow: what starts the tool again after exec */
 	struct ts_record_log *log; /* owned */
 };
+
+/*
+ * Start the program, by the engine.
+ *
+ * Returns false with r->err if there can be no process.
+ */
+bool ts_recorder_start(struct ts_recorder *r);
+
+/* End as the program did: returns its status, or ends this process by the same signal. */
+int ts_recorder_end_alike(int status);
+
+/*
+ * Record a program that was started by another process: r->pid, whose log is r->engine_fd.  @wait is run in a thread
+ * with r: it returns when the program has ended, after it has set r->status, r->has_status and r->is_dead and called
+ * r->engine->wake().
+ *
+ * Returns -1 when it has ended, else what was said on stderr, as a status.
+ */
+int ts_recorder_run_followed(struct ts_recorder *r, void *(*wait)(void *r));
 
 /* A NOTE of text.  Returns false with r->err if it cannot be written. */
 bool ts_recorder_add_text(struct ts_recorder *r, uint8_t key, const char *text);

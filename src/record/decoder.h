@@ -20,6 +20,8 @@ struct ts_log_decoder_counts {
 	uint64_t n_steps, n_unexplained;
 	uint32_t n_children;
 	uint64_t n_x87;             /* steps of x87 arithmetic */
+	bool has_exit;              /* a thread has called exit_group */
+	uint32_t exit_status;       /* then */
 	const char *exec_path;      /* of a call of execve that has not returned; NULL if there is none */
 };
 
@@ -31,12 +33,24 @@ struct ts_log_decoder_counts {
 struct ts_log_decoder *ts_log_decoder_new(const char *arch, uint32_t process, struct ts_op_frames *frames);
 void ts_log_decoder_free(struct ts_log_decoder *d);
 
+/* Children have recordings of their own: no NOTE says that they were not recorded. */
+void ts_log_decoder_follow(struct ts_log_decoder *d);
+
 /*
  * Decode the @len bytes of a chunk.
  *
  * Returns NULL, or what is wrong with the log; then nothing more can be decoded.
  */
 const char *ts_log_decoder_take(struct ts_log_decoder *d, const uint8_t *bytes, size_t len);
+
+/* Has all that was decoded been written?  If not, a change of the kernel's is not decoded to its end. */
+bool ts_log_decoder_is_settled(const struct ts_log_decoder *d);
+
+/*
+ * Write the state of the program as it is now, when all is settled: a KEYFRAME of each thread, with all memory and maps
+ * in the first, and the threads' names.  A recording can begin with it.
+ */
+void ts_log_decoder_put_state(struct ts_log_decoder *d);
 
 /*
  * A fatal signal, as the engine reported it: written where the thread died.  @flags: UCIR_SIGNAL_HAS_CODE,

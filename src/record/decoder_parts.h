@@ -8,6 +8,7 @@
 
 #include "code.h"
 #include "decoder.h"
+#include "regions.h"
 
 #define TS_MAX_THREADS 4096u
 #define TS_MAX_UNKNOWN 64u
@@ -26,6 +27,7 @@ struct ts_log_task {
 	uint64_t at;        /* the pc that the recording has for it */
 	uint64_t last_step; /* pc of its last STEP */
 	uint64_t tid_word;  /* cleared when the thread ends; 0: none */
+	char name[24];      /* that it was given; "": none */
 	struct ts_call_begun call;
 	bool has_signal;    /* a handler is to begin */
 	struct ts_log_signal signal;
@@ -56,8 +58,10 @@ struct ts_log_decoder {
 	struct ts_log_task *now;  /* the thread that runs */
 	uint8_t *scratch;         /* owned; a description, as it was when it was checked */
 	struct ts_op_piece loose;    /* what the kernel changed, for which call is not known yet */
+	struct ts_regions regions; /* what is mapped */
 	bool is_begun;            /* the first KEYFRAME is written */
 	bool is_exiting;          /* a thread called exit_group */
+	bool is_followed;         /* children have recordings of their own */
 	uint64_t stack_low, stack_high, stack_min; /* the main stack; it may grow down to stack_min */
 	struct {
 		uint64_t start, end;
@@ -78,6 +82,15 @@ struct ts_log_decoder {
 	size_t last_call_len; /* bytes of the SYSCALL that was written last */
 	struct ts_log_task *dead; /* the thread that a fatal signal ended */
 };
+
+/* -------------------------------------------------------------------------------- keyframe.c */
+
+/* The KEYFRAME of thread @t with the registers of @state, at @pc.  The first one has @memory, too; else NULL. */
+void ts_decode_put_keyframe(struct ts_log_decoder *d, struct ts_log_task *t, const uint8_t *state, uint64_t pc,
+			    const struct ts_op_piece *memory);
+
+/* The NOTE of the thread's name. */
+void ts_decode_put_name(struct ts_log_decoder *d, const struct ts_log_task *t);
 
 /* -------------------------------------------------------------------------------- execute.c */
 

@@ -59,10 +59,12 @@ static void insert(struct sink *s, const uint8_t *op, size_t len)
 static void grow_stack(struct ts_log_decoder *d, struct sink *s, uint64_t addr)
 {
 	uint64_t start = addr & ~UINT64_C(4095);
+	struct ts_region grown = { .start = start, .end = d->stack_low, .prot = 3, .is_stack = true };
 	uint8_t op[UCIR_PUT_MAP_LEN + 8];
 	uint8_t *end = ucir_put_map(op, start, d->stack_low - start, 3, 0, 0, "stack", 5, "", 0);
 
 	insert(s, op, (size_t)(end - op));
+	ts_regions_map(&d->regions, &grown);
 	d->stack_low = start;
 }
 

@@ -37,7 +37,17 @@ static void put_prot(struct ts_op_piece *p, const struct ts_log_map *m)
 		ts_op_piece_done(p, ucir_put_prot(at, m->addr, m->len, m->prot & 7));
 }
 
-static void put_map(struct ts_log_decoder *d, const struct ts_log_map *m, const char *file, size_t n_file)
+static bool keep_region(struct ts_log_decoder *d, const struct ts_log_map *m, const char *file, size_t n_file)
+{
+	char name[MAX_PATH_LEN + 1];
+	struct ts_region r = { m->addr, m->addr + m->len, m->file_off, m->prot & 7, m->is_stack, n_file ? name : NULL };
+
+	memcpy(name, file, n_file);
+	name[n_file] = '\0';
+	return ts_regions_map(&d->regions, &r);
+}
+
+static bool put_map(struct ts_log_decoder *d, const struct ts_log_map *m, const char *file, size_t n_file)
 {
 	const char *desc = m->is_stack ? "stack" : "";
 	uint16_t n_desc = (uint16_t)strlen(desc);
@@ -53,6 +63,7 @@ static void put_map(struct ts_log_decoder *d, const struct ts_log_map *m, const 
 		d->stack_high = m->addr + m->len;
 		d->stack_min = d->stack_high > MAX_STACK ? d->stack_high - MAX_STACK : 0;
 	}
+	return keep_region(d, m, file, n_file);
 }
 
 static void forget(struct ts_log_decoder *d, const struct ts_log_map *m)
@@ -75,6 +86,39 @@ static void zero(struct ts_log_decoder *d, const struct ts_log_map *m)
 	}
 }
 
+/* What is mapped there from now on is another thing. */
+static void drop_unknown(struct ts_log_decoder *d, const struct ts_log_map *m)
+{
+	for (unsigned i = 0; i < d->n_unknown; i++) {
+		if (d->unknown[i].start >= m->addr && d->unknown[i].end <= m->addr + m->len)
+			d->unknown[i--] = d->unknown[--d->n_unknown];
+	}
+}
+
+/* Returns false if memory is exhausted, or there are too many mappings. */
+static bool change_map(struct ts_log_decoder *d, uint32_t kind, const struct ts_log_map *m, const char *file, size_t n_file)
+{
+	if (kind == TS_LOG_MAP || kind == TS_LOG_UNMAP)
+		drop_unknown(d, m);
+	switch (kind) {
+	case TS_LOG_MAP:
+		return put_map(d, m, file, n_file);
+	case TS_LOG_UNMAP:
+		put_range(&d->loose, UCIR_UNMAP, m);
+		ts_shadow_clear(m->addr, m->len);
+		return ts_regions_unmap(&d->regions, m->addr, m->addr + m->len);
+	case TS_LOG_PROTECT:
+		put_prot(&d->loose, m);
+		return ts_regions_protect(&d->regions, m->addr, m->addr + m->len, m->prot & 7);
+	case TS_LOG_FORGET:
+		forget(d, m);
+		return true;
+	default:
+		zero(d, m);
+		return true;
+	}
+}
+
 const char *ts_decode_map(struct ts_log_decoder *d, uint32_t kind, const uint8_t *bytes, size_t len)
 {
 	struct ts_log_map m;
@@ -86,24 +130,7 @@ const char *ts_decode_map(struct ts_log_decoder *d, uint32_t kind, const uint8_t
 	n_file = strnlen((const char *)bytes + sizeof(m), len - sizeof(m));
 	if (!m.len || m.addr > MAX_ADDR || m.len > MAX_ADDR || (m.addr | m.len) & (PAGE - 1) || n_file > MAX_PATH_LEN)
 		return "a mapping cannot be";
-	switch (kind) {
-	case TS_LOG_MAP:
-		put_map(d, &m, (const char *)bytes + sizeof(m), n_file);
-		break;
-	case TS_LOG_UNMAP:
-		put_range(&d->loose, UCIR_UNMAP, &m);
-		ts_shadow_clear(m.addr, m.len);
-		break;
-	case TS_LOG_PROTECT:
-		put_prot(&d->loose, &m);
-		break;
-	case TS_LOG_FORGET:
-		forget(d, &m);
-		break;
-	default:
-		zero(d, &m);
-	}
-	return NULL;
+	return change_map(d, kind, &m, (const char *)bytes + sizeof(m), n_file) ? NULL : "memory is exhausted";
 }
 
 /* -------------------------------------------------------------------------------- memory */
@@ -191,7 +218,7 @@ void ts_decode_registers(struct ts_log_decoder *d, struct ts_log_task *t, struct
 		if (at)
 			p->len = (size_t)(ts_log_guest_put(g, r, state, at, &p->n_ops) - p->bytes);
 	}
-	memcpy(t->state, state, g->n_state);
+	memmove(t->state, state, g->n_state);
 }
 
 static uint64_t word_of(const struct ts_log_guest *g, const uint8_t *state, unsigned off)
@@ -275,7 +302,10 @@ void ts_decode_call(struct ts_log_decoder *d, struct ts_log_task *t, const struc
 		begin_exec(d, c);
 	if (c->num == d->guest->calls.set_tid_address)
 		t->tid_word = c->args[0];
-	d->is_exiting |= c->num == d->guest->calls.exit_group;
+	if (c->num == d->guest->calls.exit_group) {
+		d->is_exiting = d->counts.has_exit = true;
+		d->counts.exit_status = c->args[0] & 0xff;
+	}
 }
 
 static void note_child(struct ts_log_decoder *d, const struct ts_log_call *c)
@@ -283,7 +313,7 @@ static void note_child(struct ts_log_decoder *d, const struct ts_log_call *c)
 	bool is_clone = c->num == d->guest->calls.clone, is_fork = c->num == d->guest->calls.fork || c->num == d->guest->calls.vfork;
 	char text[16];
 
-	if ((int64_t)c->ret <= 0 || !(is_fork || (is_clone && !(c->args[0] & CLONE_THREAD))))
+	if (d->is_followed || (int64_t)c->ret <= 0 || !(is_fork || (is_clone && !(c->args[0] & CLONE_THREAD))))
 		return;
 	d->counts.n_children++;
 	ts_op_frames_note(d->frames, UCIR_NOTE_CHILD, text, (uint32_t)snprintf(text, sizeof(text), "%u", (unsigned)c->ret));

@@ -37,7 +37,7 @@ struct ts_log {
 	uint64_t magic;
 	uint64_t chunk_len;
 	uint32_t n_chunks;
-	int32_t reader;          /* process id of the reader; written by it */
+	volatile int32_t reader; /* futex: process id of the reader; written by it */
 	uint64_t base;           /* where the tool has this struct */
 	volatile uint64_t cur;   /* the tool's: address after the last record */
 	volatile uint64_t limit; /* beyond it a block needs a new chunk */
@@ -48,7 +48,17 @@ struct ts_log {
 	volatile uint32_t is_begun;   /* the recording has begun: at once, or where --from says */
 	volatile uint32_t wanted;     /* the reader's: enum ts_log_wanted */
 	volatile uint32_t ended_by;   /* the tool's: enum ts_log_ended_by */
+	uint32_t is_followed;         /* the tool's: the reader need not be its parent */
 	volatile uint32_t used[TS_LOG_MAX_CHUNKS]; /* bytes of each complete chunk */
+};
+
+#define TS_LOG_PROCESS_MAGIC 0x31707374u
+
+/* With --follow: a process tells that its log is the memory at descriptor @fd. */
+struct ts_log_process {
+	uint32_t magic;
+	int32_t pid, parent, fd;
+	uint32_t is_fork; /* it was forked; else it has begun a program */
 };
 
 /* What the user asked for by a signal, since the start. */

@@ -42,10 +42,16 @@ void ts_log_decoder_free(struct ts_log_decoder *d)
 	for (unsigned i = 0; i < TS_MAX_THREADS; i++)
 		free_task(d->tasks[i]);
 	ts_op_piece_fini(&d->loose);
+	ts_regions_fini(&d->regions);
 	ts_shadow_fini();
 	free(d->scratch);
 	free(d->blocks);
 	free(d);
+}
+
+void ts_log_decoder_follow(struct ts_log_decoder *d)
+{
+	d->is_followed = true;
 }
 
 /* -------------------------------------------------------------------------------- blocks */
@@ -129,32 +135,15 @@ static struct ts_log_task *task(struct ts_log_decoder *d, uint32_t tid)
 	return d->tasks[tid];
 }
 
-/* The KEYFRAME of a thread; the first has all memory. */
+/* The first thread's KEYFRAME has all memory. */
 static void begin_thread(struct ts_log_decoder *d, struct ts_log_task *t, const struct ts_log_thread *th,
 			 const uint8_t *state)
 {
-	struct ts_op_piece piece = { 0 };
-	uint8_t *p;
-
 	if (d->is_begun)
 		ts_decode_settle(d, d->now);
 	t->pid = (uint64_t)d->process << 32 | th->lwp;
-	ts_decode_registers(d, t, &piece, state, true);
-	p = ts_op_piece_room(&piece, 128);
-	if (p)
-		piece.len = (size_t)(ts_log_guest_put_constants(d->guest, p, &piece.n_ops) - piece.bytes);
-	p = ts_op_piece_room(&piece, UCIR_PUT_JMP_LEN + d->loose.len);
-	if (p) {
-		ts_op_piece_done(&piece, ucir_put_jmp(p, th->pc));
-		if (!d->is_begun && d->loose.len) {
-			memcpy(piece.bytes + piece.len, d->loose.bytes, d->loose.len);
-			piece.len += d->loose.len;
-			piece.n_ops += d->loose.n_ops;
-		}
-	}
+	ts_decode_put_keyframe(d, t, state, th->pc, d->is_begun ? NULL : &d->loose);
 	ts_op_piece_reset(&d->loose);
-	ts_op_frames_piece(d->frames, t->pid, UCIR_KEYFRAME, &piece);
-	ts_op_piece_fini(&piece);
 	t->at = th->pc;
 	t->last_step = 0;
 	t->is_known = d->is_begun = true;
@@ -211,6 +200,7 @@ static const char *new_thread(struct ts_log_decoder *d, const uint8_t *bytes, si
 	if (!parent || !child)
 		return "a thread's number is too large";
 	child->is_known = child->has_signal = child->call.is_open = false;
+	child->name[0] = '\0';
 	child->open = NULL;
 	child->tid_word = 0;
 	if (parent->call.is_open && parent->call.num == d->guest->calls.clone && parent->call.args[0] & 0x200000u)
@@ -286,10 +276,8 @@ static const char *signal_comes(struct ts_log_decoder *d, const uint8_t *bytes, 
 
 static const char *name_thread(struct ts_log_decoder *d, const uint8_t *bytes, size_t len)
 {
-	const struct ts_log_task *t;
+	struct ts_log_task *t;
 	struct ts_log_name n;
-	uint8_t note[8 + sizeof(n.name)];
-	size_t n_name;
 
 	if (len < sizeof(n))
 		return "a thread's name is cut short";
@@ -297,10 +285,8 @@ static const char *name_thread(struct ts_log_decoder *d, const uint8_t *bytes, s
 	t = task(d, n.tid);
 	if (!t || !t->is_known)
 		return NULL;
-	n_name = strnlen(n.name, sizeof(n.name));
-	ucir_put_u64(note, t->pid);
-	memcpy(note + 8, n.name, n_name);
-	ts_op_frames_note(d->frames, UCIR_NOTE_THREAD_NAME, note, (uint32_t)(8 + n_name));
+	memcpy(t->name, n.name, sizeof(n.name));
+	ts_decode_put_name(d, t);
 	return NULL;
 }
 

@@ -238,7 +238,12 @@ static void before_thread_end(ThreadId tid)
 static void in_child(ThreadId tid)
 {
 	threads[tid].lwp = 0;
-	ts_log_detach();
+	if (ts_follow_is_on() && ts_window_is_open() && ts_follow_begin(True)) {
+		ts_log->is_started = 1;
+		ts_window_fork();
+	} else {
+		ts_log_detach();
+	}
 }
 
 void ts_kernel_track(void)

@@ -68,6 +68,41 @@ static void use_chunk(UInt i)
 	ts_log->cur = chunk_at(i);
 }
 
+static Bool is_mapped(Int fd, SizeT len)
+{
+	void *at = ts_log ? ts_log : reserve(len);
+
+	if (!at || !map_at(at, len, VKI_MAP_SHARED, fd))
+		return False;
+	ts_log = at;
+	log_len = len;
+	return True;
+}
+
+Int ts_log_create(UInt n_chunks, ULong chunk_len)
+{
+	SizeT len = TS_LOG_HEAD_LEN + n_chunks * chunk_len;
+	Long fd = ts_syscall(__NR_memfd_create, (Long)"tracestub", 0, 0, 0, 0, 0);
+
+	if (fd < 0)
+		return -1;
+	if (ts_syscall(__NR_ftruncate, fd, (Long)len, 0, 0, 0, 0) != 0 || !is_mapped((Int)fd, len)) {
+		VG_(close)((Int)fd);
+		return -1;
+	}
+	ts_log->magic = TS_LOG_MAGIC;
+	ts_log->chunk_len = chunk_len;
+	ts_log->n_chunks = n_chunks;
+	ts_log->base = (Addr)ts_log;
+	use_chunk(0);
+	return (Int)fd;
+}
+
+void ts_log_rewind(void)
+{
+	use_chunk(0);
+}
+
 void ts_log_open(Int fd)
 {
 	struct vg_stat st;
@@ -87,15 +122,20 @@ void ts_log_open(Int fd)
 
 void ts_log_detach(void)
 {
-	struct ts_log old;
+	struct ts_log head = { .magic = TS_LOG_MAGIC, .chunk_len = TS_LOG_MIN_CHUNK, .n_chunks = 2 };
+	void *at = ts_log;
 
-	if (!ts_log)
-		return;
-	VG_(memcpy)(&old, ts_log, sizeof(old));
 	ts_is_on = False;
-	if (!map_at(ts_log, log_len, VKI_MAP_PRIVATE | VKI_MAP_ANONYMOUS, -1))
+	if (at) {
+		VG_(memcpy)(&head, at, sizeof(head));
+	} else {
+		log_len = TS_LOG_HEAD_LEN + head.n_chunks * head.chunk_len;
+		at = reserve(log_len);
+	}
+	if (!at || !map_at(at, log_len, VKI_MAP_PRIVATE | VKI_MAP_ANONYMOUS, -1))
 		VG_(tool_panic)("tracestub: memory is exhausted");
-	VG_(memcpy)(ts_log, &old, sizeof(old));
+	ts_log = at;
+	VG_(memcpy)(ts_log, &head, sizeof(head));
 	ts_log->is_stopped = 1;
 	use_chunk(0);
 }
@@ -109,13 +149,19 @@ static void futex(volatile UInt *word, Int op, UInt val, Long ms)
 	ts_syscall(__NR_futex, (Long)word, op, val, (Long)&limit, 0, 0);
 }
 
+/* The reader is the parent, or, of a process that is followed, any process. */
+static Bool has_reader(void)
+{
+	return ts_log->is_followed ? VG_(kill)(ts_log->reader, 0) == 0 : VG_(getppid)() == ts_log->reader;
+}
+
 /* Returns False if nobody reads any more.  A reader that was stopped is continued (src/recorder/ring.c says why). */
 static Bool wait_for_room(void)
 {
 	for (UInt n = 1;; n++) {
 		UInt taken = __atomic_load_n(&ts_log->n_taken, __ATOMIC_ACQUIRE);
 
-		if (ts_log->is_stopped || VG_(getppid)() != ts_log->reader)
+		if (ts_log->is_stopped || !has_reader())
 			return False;
 		if (ts_log->n_filled - taken < ts_log->n_chunks)
 			return True;

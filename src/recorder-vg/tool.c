@@ -32,6 +32,8 @@ static Bool take_option(const HChar *arg)
 		return True;
 	if VG_STR_CLO (arg, "--from", text)
 		return take_place(&ts_from, text);
+	if VG_STR_CLO (arg, "--follow", text)
+		return ts_follow_take(text);
 	if VG_STR_CLO (arg, "--until", text)
 		return take_place(&ts_until, text);
 	return False;
@@ -43,7 +45,10 @@ static void print_nothing(void)
 
 static void begin(void)
 {
-	ts_log_open(log_fd);
+	if (!ts_follow_is_on())
+		ts_log_open(log_fd);
+	else if (!ts_follow_begin(False))
+		ts_log_detach();
 	ts_window_track();
 }
 

@@ -23,6 +23,17 @@ extern Bool ts_is_on;
 void ts_log_open(Int fd);
 
 /*
+ * New shared memory of @n_chunks chunks of @chunk_len bytes, in place of the log that there was, if any, at the same
+ * address.
+ *
+ * Returns its descriptor, which is to be closed; -1 if the system refuses: the log that there was is still mapped.
+ */
+Int ts_log_create(UInt n_chunks, ULong chunk_len);
+
+/* Nothing has been recorded yet: the log is empty. */
+void ts_log_rewind(void);
+
+/*
  * Room for a control record of @kind whose head is followed by @len bytes, at most TS_LOG_MAX_CONTROL in all.
  *
  * Returns where those bytes are to be written; NULL if nothing is recorded any more.
@@ -38,10 +49,24 @@ Bool ts_log_must_stop(void);
 /* Nothing is recorded from here on. */
 void ts_log_stop(void);
 
-/* In a child: private memory takes the place of the log. */
+/* Nothing is recorded from here on: private memory takes the place of the log, which is another process's or has no reader. */
 void ts_log_detach(void);
 
 Long ts_syscall(Long num, Long a, Long b, Long c, Long d, Long e, Long f);
+
+/* -------------------------------------------------------------------------------- follow.c */
+
+/* Take the text of the option: RECORDER:CHUNKS:BYTES-OF-A-CHUNK:FIFO.  Returns False if it is malformed. */
+Bool ts_follow_take(const HChar *text);
+
+Bool ts_follow_is_on(void);
+
+/*
+ * Make a log for this process and wait until its reader has it.
+ *
+ * Returns False if nobody reads it: then nothing is to be recorded.
+ */
+Bool ts_follow_begin(Bool is_fork);
 
 /* -------------------------------------------------------------------------------- place.c */
 
@@ -71,6 +96,12 @@ extern struct ts_place ts_from, ts_until;
 
 /* The part of the execution that is recorded: the callbacks that begin and end it. */
 void ts_window_track(void);
+
+/* A process that was forked has a log: its recording begins at once, or where its parent's is to begin. */
+void ts_window_fork(void);
+
+/* Is the program recorded, or will it be? */
+Bool ts_window_is_open(void);
 
 /* The place that translated code has to look for now; NULL if there is none. */
 const struct ts_place *ts_window_place(void);
@@ -105,6 +136,9 @@ void ts_memory_track(void);
 void ts_memory_after_call(UInt num, const UWord *args, UWord n_args, Bool is_error, UWord ret);
 
 /* -------------------------------------------------------------------------------- translate.c */
+
+/* The next block that is described is the first one. */
+void ts_translate_restart(void);
 
 /* Valgrind's callback: a block with what logs its execution. */
 IRSB *ts_translate(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *layout, const VexGuestExtents *extents,

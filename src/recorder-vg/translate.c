@@ -37,6 +37,11 @@ static struct {
 
 static UInt n_blocks;
 
+void ts_translate_restart(void)
+{
+	n_blocks = 0;
+}
+
 /* -------------------------------------------------------------------------------- values */
 
 static IRExpr *number(Addr val)

@@ -25,6 +25,7 @@
 struct ts_place ts_from, ts_until;
 
 static Bool is_waiting;         /* for ts_from */
+static Bool has_begun_waiting;  /* all blocks were translated again, so that the first one begins the recording */
 static UWord saved_args_reg, saved_result_reg;
 static UWord request[6] = { ('T' << 24) | ('S' << 16) }; /* a tool's own request: VG_USERREQ_TOOL_BASE of valgrind.h */
 static struct ts_place at_once = { .kind = TS_PLACE_ANY, .count = 1 };
@@ -76,6 +77,8 @@ static void begin(ThreadId tid)
 	ts_is_on = True;
 	set_precision();
 	discard_all();
+	ts_translate_restart();
+	ts_log_rewind();
 	ts_guest_log_flags();
 	ts_memory_log_all(ts_kernel_first_sp());
 	ts_kernel_log_threads(tid);
@@ -129,22 +132,37 @@ static Bool on_request(ThreadId tid, UWord *args, UWord *result)
 
 void ts_window_poll(void)
 {
-	static Bool has_begun_waiting;
-
 	if (ts_is_on && ts_log->wanted == TS_LOG_WANTS_END)
 		end(TS_LOG_ENDED_BY_SIGNAL);
 	else if (ts_log_must_stop())
 		end(TS_LOG_NOT_ENDED);
 	if (!is_waiting || ts_log->wanted != TS_LOG_WANTS_BEGIN || has_begun_waiting)
 		return;
-	has_begun_waiting = True; /* all blocks are translated again: the first one begins the recording */
+	has_begun_waiting = True;
 	discard_all();
+}
+
+Bool ts_window_is_open(void)
+{
+	return ts_is_on || is_waiting;
+}
+
+void ts_window_fork(void)
+{
+	if (!ts_is_on)
+		return;
+	ts_is_on = False;
+	is_waiting = True;
+	has_begun_waiting = False;
+	ts_from = (struct ts_place){ .kind = TS_PLACE_NEVER, .count = 1 };
+	at_once.n_seen = 0;
+	ts_log->wanted = TS_LOG_WANTS_BEGIN;
 }
 
 void ts_window_track(void)
 {
-	is_waiting = ts_from.kind != TS_PLACE_NONE;
-	ts_is_on = !is_waiting; /* the first block is translated before anything else is called */
+	is_waiting = !ts_log->is_stopped && ts_from.kind != TS_PLACE_NONE;
+	ts_is_on = !ts_log->is_stopped && !is_waiting; /* the first block is translated before anything else is called */
 	ts_log->is_begun = ts_is_on;
 	set_precision();
 	VG_(needs_client_requests)(on_request);

@@ -11,6 +11,7 @@
 
 #include "loaders/usercorn/op_write.h"
 #include "qemu.h"
+#include "src/record/resident.h"
 #include "src/record/shadow.h"
 
 #define PAGE 4096u
@@ -214,37 +215,20 @@ static void write_differences(struct ts_op_piece *p, uint64_t addr, const uint8_
 	}
 }
 
-/* One bit of a page's entry in the kernel's page map: 63 present, 62 swapped. */
-static bool is_resident(uint64_t entry)
-{
-	return entry >> 62 != 0;
-}
-
 typedef void visitor(struct ts_op_piece *p, uint64_t page);
-
-#define N_ENTRIES 512u
-
-/* The entries of @n pages at @at, a place in this process.  Those that cannot be read are said to be resident. */
-static void read_entries(int fd, const uint8_t *at, uint64_t n, uint64_t entries[N_ENTRIES])
-{
-	off_t off = (off_t)((uintptr_t)at / PAGE * 8);
-
-	if (fd < 0 || pread(fd, entries, n * 8, off) != (ssize_t)(n * 8))
-		memset(entries, 0xff, N_ENTRIES * sizeof(*entries));
-}
 
 /* Visit those pages of [@start, @end) that can hold something: all of them if @is_all. */
 static uint64_t visit_pages(struct ts_op_piece *p, uint64_t start, uint64_t end, bool is_all, visitor *visit)
 {
-	int fd = is_all ? -1 : open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
-	uint64_t entries[N_ENTRIES], n_resident = 0;
+	int fd = is_all ? -1 : ts_resident_open();
+	uint64_t entries[TS_RESIDENT_N], n_resident = 0;
 
-	for (uint64_t addr = start; addr < end; addr += PAGE * N_ENTRIES) {
-		uint64_t left = (end - addr) / PAGE, n = left < N_ENTRIES ? left : N_ENTRIES;
+	for (uint64_t addr = start; addr < end; addr += PAGE * TS_RESIDENT_N) {
+		uint64_t left = (end - addr) / PAGE, n = left < TS_RESIDENT_N ? left : TS_RESIDENT_N;
 
-		read_entries(fd, ts_host(addr), n, entries);
+		ts_resident_read(fd, ts_host(addr), n, entries);
 		for (uint64_t i = 0; i < n; i++) {
-			if (!is_resident(entries[i]))
+			if (!ts_resident_is(entries[i]))
 				continue;
 			n_resident++;
 			if (visit)
@@ -277,13 +261,13 @@ static void visit_old_page(struct ts_op_piece *p, uint64_t addr)
 static void compare_gone(struct ts_op_piece *p, uint64_t addr, uint64_t n, const uint64_t *entries, int fd)
 {
 	const uint8_t *shadow = ts_shadow_peek(addr);
-	uint64_t of_shadow[N_ENTRIES];
+	uint64_t of_shadow[TS_RESIDENT_N];
 
 	if (!shadow)
 		return;
-	read_entries(fd, shadow, n, of_shadow);
+	ts_resident_read(fd, shadow, n, of_shadow);
 	for (uint64_t i = 0; i < n; i++) {
-		if (!is_resident(entries[i]) && is_resident(of_shadow[i]))
+		if (!ts_resident_is(entries[i]) && ts_resident_is(of_shadow[i]))
 			visit_new_page(p, addr + i * PAGE);
 	}
 }
@@ -291,15 +275,15 @@ static void compare_gone(struct ts_op_piece *p, uint64_t addr, uint64_t n, const
 /* Add a WRITE for each piece of [@start, @end), pages of one region, that differs from the shadow. */
 static void compare_pages(struct ts_op_piece *p, uint64_t start, uint64_t end)
 {
-	int fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
-	uint64_t entries[N_ENTRIES], n;
+	int fd = ts_resident_open();
+	uint64_t entries[TS_RESIDENT_N], n;
 
 	for (uint64_t addr = start; addr < end; addr += n * PAGE) {
 		n = ts_shadow_run(addr, end - addr) / PAGE;
-		n = n < N_ENTRIES ? n : N_ENTRIES;
-		read_entries(fd, ts_host(addr), n, entries);
+		n = n < TS_RESIDENT_N ? n : TS_RESIDENT_N;
+		ts_resident_read(fd, ts_host(addr), n, entries);
 		for (uint64_t i = 0; i < n && fd >= 0; i++) {
-			if (is_resident(entries[i]))
+			if (ts_resident_is(entries[i]))
 				visit_old_page(p, addr + i * PAGE);
 		}
 		if (fd >= 0)

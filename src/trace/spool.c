@@ -40,8 +40,7 @@ void ts_spool_fini(struct ts_spool *s)
 	s->fd = -1;
 }
 
-/* A file without a name in @dir; -1 with errno if there can be none. */
-static int nameless_file(const char *dir)
+int ts_spool_open(const char *dir)
 {
 	char path[PATH_MAX];
 	int fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
@@ -96,11 +95,11 @@ static bool copy(int to, int from, uint64_t len, struct ts_error *err)
 /* It has become too long for memory. */
 static bool move_to_folder(struct ts_spool *s, struct ts_error *err)
 {
-	int fd = s->dir ? nameless_file(s->dir) : -1;
+	int fd = s->dir ? ts_spool_open(s->dir) : -1;
 
 	if (fd < 0) {
 		s->dir = temporary_folder();
-		fd = nameless_file(s->dir);
+		fd = ts_spool_open(s->dir);
 	}
 	if (fd < 0)
 		return ts_fail_errno(err, "cannot make a file in %s for its unpacked bytes", s->dir);

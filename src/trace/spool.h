@@ -38,6 +38,9 @@ struct ts_spool {
 bool ts_spool_init(struct ts_spool *s, const char *dir, uint64_t max_len, struct ts_error *err);
 void ts_spool_fini(struct ts_spool *s);
 
+/* A file without a name in @dir, for reading and writing.  Returns -1 with errno if there can be none. */
+int ts_spool_open(const char *dir);
+
 /* Append.  Returns false if it would grow too long (TS_ELIMIT) or cannot be written (TS_EIO). */
 bool ts_spool_write(struct ts_spool *s, const void *data, size_t len, struct ts_error *err);
 

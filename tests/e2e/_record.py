@@ -73,6 +73,11 @@ def build_bare(target, more=""):
     return path
 
 
+def load_address(out):
+    """Where the engine of a recording puts a program that can be anywhere."""
+    return 0x108000 if "Valgrind" in subprocess.run([TRACESTUB, "info", out], capture_output=True, text=True).stdout else 0x4000000000
+
+
 def use_engine(name):
     """record() asks for this engine from now on."""
     global ENGINE

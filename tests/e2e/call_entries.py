@@ -8,7 +8,7 @@ import re
 import subprocess
 
 from _ask import Asker
-from _record import LIMIT, build, record
+from _record import LIMIT, build, load_address, record
 from _tap import TRACESTUB, add_case, case, run_cases
 
 PROGRAMS = {
@@ -57,7 +57,7 @@ def entries(source, options):
     assert "unexplained" in done.stderr, done
     found = functions(source, path)
     assert len(found) > 3, found
-    base = 0 if "-static" in options or "-no-pie" in options else 0x4000000000
+    base = 0 if "-static" in options or "-no-pie" in options else load_address(out)
     names = [f"*{base + addr:#x}" for addr in found.values()]
     shown = gdb(out, "handle all nostop noprint pass", *(c for n in names for c in (f"break {n}", "ignore $bpnum 1000000")), "continue", "info breakpoints")
     hits = dict.fromkeys(range(1, len(names) + 1), 0)
@@ -131,7 +131,7 @@ def a_tree_is_indented():
     shown = gdb(kinds(), "ts calls tree")
     for c in rows:
         [line] = re.findall(rf"^\d+ +{c['position']} .*$", shown, re.M)
-        bars = re.search(rf" {c['address']}  ((?:\| )*){c['callee']} ", line)
+        bars = re.search(rf" {c['address']} +((?:\| )*){c['callee']} ", line)
         assert bars and bars[1].count("|") == c["depth"] - 1, (c, line)
     assert len(rows) > 8 and max(c["depth"] for c in rows) > 3, rows
 

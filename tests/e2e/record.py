@@ -163,7 +163,7 @@ def eighteen_threads_come_to_their_end():
 def what_a_program_becomes_is_not_recorded_and_said():
     done = record("exec.ucir", SUBJECT, "exec")
     r = Ucir2("exec.ucir")
-    assert done.returncode == 6 and "the program became /bin/sh, which was not recorded" in done.stderr, done
+    assert done.returncode == 6 and "the program became /bin/sh, which is not in this recording" in done.stderr, done
     assert r.end == ("exec", 0) and r.notes[10] == [b"/bin/sh"], (r.end, r.notes)
 
 

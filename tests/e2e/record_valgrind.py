@@ -32,8 +32,8 @@ def unexplained(stderr):
     return int(stderr.rsplit("unexplained ", 1)[1].split()[0])
 
 
-def recorded(name, *argv, **more):
-    done = record(name, *argv, options=WITH, **more)
+def recorded(name, *argv, options=(), **more):
+    done = record(name, *argv, options=(*WITH, *options), **more)
     assert "instructions in" in done.stderr, done.stderr
     return done
 
@@ -201,7 +201,7 @@ def a_place_that_is_not_reached_is_said():
         done = record("part.ucir", "./parts", options=("--from", text))
         assert done.returncode == 2 and "a place is FUNC" in done.stderr, (text, done)
     done = record("part.ucir", "./parts", options=("--with", "qemu", "--from", "main"))
-    assert done.returncode == 1 and "--from and --until are Valgrind's" in done.stderr, done
+    assert done.returncode == 1 and "--from, --until, --last and --follow are Valgrind's" in done.stderr, done
 
 
 def await_line(process):
@@ -278,6 +278,82 @@ def a_full_disk_is_said():
     assert done.stdout == subprocess.run(["ls", "/"], capture_output=True, text=True).stdout
     info = subprocess.run([TRACESTUB, "info", "full.ucir"], capture_output=True, text=True)
     assert info.returncode == 0 and "truncated" in info.stdout + info.stderr, info
+
+
+LAST = """
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+static unsigned squares[5000];
+static unsigned *mapped;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static void *wait_for_it(void *user)
+{
+	prctl(PR_SET_NAME, "waiter");
+	pthread_mutex_lock(&lock);
+	return user;
+}
+__attribute__((noinline)) void last_words(unsigned sum) { printf("%p %p %u\\n", (void *)squares, (void *)mapped, sum); }
+int main(void)
+{
+	pthread_t thread;
+	unsigned sum = 0;
+	mapped = mmap(NULL, 20000, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	for (unsigned i = 0; i < 5000; i++)
+		squares[i] = mapped[i] = i * i;
+	pthread_mutex_lock(&lock);
+	pthread_create(&thread, NULL, wait_for_it, NULL);
+	for (unsigned i = 0; i < 3000000; i++)
+		sum += squares[i % 5000] ^ i;
+	mprotect(mapped, 4096, PROT_READ);
+	last_words(sum);
+	pthread_mutex_unlock(&lock);
+	pthread_join(thread, NULL);
+	return 7;
+}
+"""
+
+
+def first_memory(recording, start, length):
+    """What the first keyframe has there."""
+    found = bytearray(length)
+    for addr, what in recording.keyframes[0].writes:
+        data = what if isinstance(what, bytes) else bytes(what)
+        first, end = max(addr, start), min(addr + len(data), start + length)
+        if first < end:
+            found[first - start:end - start] = data[first - addr:end - addr]
+    return bytes(found)
+
+
+@case
+def the_last_part_begins_with_all_that_was_there():
+    """The truth: what the program stored long before is its memory at position 0, and the run ends as it does alone."""
+    pathlib.Path("last.c").write_text(LAST)
+    subprocess.run(["gcc", "-g", "-O1", "-pthread", "-o", "last", "last.c"], check=True)
+    done = recorded("last.ucir", "./last", options=("--last", "4M"))
+    assert done.returncode == 7 and unexplained(done.stderr) == 0, done
+    assert "instructions before are not in the recording (--last)" in done.stderr, done.stderr
+    assert os.path.getsize("last.ucir") < 16 << 20
+    r = Ucir2("last.ucir")
+    squares, mapped, total = done.stdout.split()
+    wanted = b"".join(struct.pack("<I", i * i & 0xffffffff) for i in range(5000))
+    for start in squares, mapped:
+        assert first_memory(r, int(start, 16), len(wanted)) == wanted, start
+    assert len({s.thread for s in r.all_steps}) == 2 and r.end == ("exit", 7), r.end
+    assert any(b"waiter" in note for note in r.notes[13]), r.notes
+    entry = address("last_words", "last")
+    assert [regs[39] & 0xffffffff for step, regs in r.states() if step.pc == entry] == [int(total)]
+    whole = recorded("whole.ucir", "/bin/true", options=("--last", "1G"))
+    assert "before are not" not in whole.stderr and 12 not in Ucir2("whole.ucir").notes
+    done = recorded_wrongly("--last", "4M", "--limit", "4M")
+    assert "one of them" in done.stderr, done
+
+
+def recorded_wrongly(*options):
+    done = record("wrong.ucir", "/bin/true", options=(*WITH, *options))
+    assert done.returncode == 2, done
+    return done
 
 
 run_cases()

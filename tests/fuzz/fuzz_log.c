@@ -47,6 +47,8 @@ static void decode(const uint8_t *bytes, size_t len, struct sink *s)
 	ts_log_decoder_set_fatal(d, 11, 1, 0x10, 0);
 	ts_log_decoder_take(d, log, len);
 	ts_op_frames_close(frames);
+	if (ts_log_decoder_is_settled(d))
+		ts_log_decoder_put_state(d); /* as --last does between two chunks */
 	ts_log_decoder_finish(d);
 	ts_log_decoder_free(d);
 	free(log);

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The state of the program as ops: KEYFRAMEs.
+ */
+#include <string.h>
+
+#include "decoder_parts.h"
+#include "loaders/usercorn/op_write.h"
+#include "resident.h"
+#include "shadow.h"
+
+#define PAGE 4096u
+#define MAX_CONSTANTS 128u /* bytes */
+
+void ts_decode_put_keyframe(struct ts_log_decoder *d, struct ts_log_task *t, const uint8_t *state, uint64_t pc,
+			    const struct ts_op_piece *memory)
+{
+	struct ts_op_piece piece = { 0 };
+	size_t more = memory ? memory->len : 0;
+	uint8_t *p;
+
+	ts_decode_registers(d, t, &piece, state, true);
+	p = ts_op_piece_room(&piece, MAX_CONSTANTS);
+	if (p)
+		piece.len = (size_t)(ts_log_guest_put_constants(d->guest, p, &piece.n_ops) - piece.bytes);
+	p = ts_op_piece_room(&piece, UCIR_PUT_JMP_LEN + more);
+	if (p) {
+		ts_op_piece_done(&piece, ucir_put_jmp(p, pc));
+		if (more)
+			memcpy(piece.bytes + piece.len, memory->bytes, more);
+		piece.len += more;
+		piece.n_ops += memory ? memory->n_ops : 0;
+	}
+	ts_op_frames_piece(d->frames, t->pid, UCIR_KEYFRAME, &piece);
+	ts_op_piece_fini(&piece);
+}
+
+void ts_decode_put_name(struct ts_log_decoder *d, const struct ts_log_task *t)
+{
+	uint8_t note[8 + sizeof(t->name)];
+	size_t len = strnlen(t->name, sizeof(t->name));
+
+	ucir_put_u64(note, t->pid);
+	memcpy(note + 8, t->name, len);
+	ts_op_frames_note(d->frames, UCIR_NOTE_THREAD_NAME, note, (uint32_t)(8 + len));
+}
+
+/* -------------------------------------------------------------------------------- memory */
+
+static void put_region(struct ts_op_piece *p, const struct ts_region *r)
+{
+	const char *desc = r->is_stack ? "stack" : "", *file = r->file ? r->file : "";
+	uint16_t n_desc = (uint16_t)strlen(desc), n_file = (uint16_t)strlen(file);
+	uint64_t len = r->end - r->start;
+	uint8_t *at = ts_op_piece_room(p, UCIR_PUT_MAP_LEN + n_desc + n_file);
+
+	if (at)
+		ts_op_piece_done(p, ucir_put_map(at, r->start, len, r->prot, r->file_off, n_file ? len : 0, desc, n_desc, file,
+						 n_file));
+}
+
+static void put_page(struct ts_op_piece *p, uint64_t addr, const uint8_t *page)
+{
+	static const uint8_t zeros[PAGE];
+	uint8_t *at;
+
+	if (memcmp(page, zeros, PAGE) == 0)
+		return;
+	at = ts_op_piece_room(p, UCIR_PUT_ACCESS_LEN + PAGE);
+	if (at)
+		ts_op_piece_done(p, ucir_put_contents(at, UCIR_WRITE, addr, page, PAGE));
+}
+
+/* Pages of one window of the shadow. */
+static void put_pages(struct ts_op_piece *p, int map, uint64_t addr, uint64_t n_pages)
+{
+	const uint8_t *shadow = ts_shadow_peek(addr);
+	uint64_t entries[TS_RESIDENT_N];
+
+	for (uint64_t i = 0; shadow && i < n_pages; i++) {
+		uint64_t left = n_pages - i, k = i % TS_RESIDENT_N;
+
+		if (!k)
+			ts_resident_read(map, shadow + i * PAGE, left < TS_RESIDENT_N ? left : TS_RESIDENT_N, entries);
+		if (ts_resident_is(entries[k]))
+			put_page(p, addr + i * PAGE, shadow + i * PAGE);
+	}
+}
+
+/* What has no window in the shadow is zero. */
+static void put_contents(struct ts_op_piece *p, int map, const struct ts_region *r)
+{
+	for (uint64_t addr = r->start, n; addr < r->end; addr += n) {
+		n = ts_shadow_run(addr, r->end - addr);
+		put_pages(p, map, addr, n / PAGE);
+	}
+}
+
+static void put_forget(struct ts_op_piece *p, uint64_t start, uint64_t end)
+{
+	uint8_t *at = ts_op_piece_room(p, 17);
+
+	if (at)
+		ts_op_piece_done(p, ucir_put_range(at, UCIR_FORGET, start, end - start));
+}
+
+static void put_memory(const struct ts_log_decoder *d, struct ts_op_piece *p)
+{
+	int map = ts_resident_open();
+
+	for (size_t i = 0; i < d->regions.n; i++) {
+		put_region(p, &d->regions.at[i]);
+		put_contents(p, map, &d->regions.at[i]);
+	}
+	for (unsigned i = 0; i < d->n_unknown; i++)
+		put_forget(p, d->unknown[i].start, d->unknown[i].end);
+	if (map >= 0)
+		close(map);
+}
+
+/* -------------------------------------------------------------------------------- all of it */
+
+/* The kernel's changes are in the shadow before they are written: with the system call's return. */
+bool ts_log_decoder_is_settled(const struct ts_log_decoder *d)
+{
+	if (!d->is_begun || d->loose.n_ops)
+		return false;
+	for (unsigned i = 0; i < TS_MAX_THREADS; i++) {
+		const struct ts_log_task *t = d->tasks[i];
+
+		if (t && t->is_known && (t->has_signal || (t->call.is_open && t->call.ops.n_ops)))
+			return false;
+	}
+	return true;
+}
+
+void ts_log_decoder_put_state(struct ts_log_decoder *d)
+{
+	struct ts_op_piece memory = { 0 };
+	bool is_first = true;
+
+	ts_op_frames_close(d->frames);
+	put_memory(d, &memory);
+	for (unsigned i = 0; i < TS_MAX_THREADS; i++) {
+		struct ts_log_task *t = d->tasks[i];
+
+		if (!t || !t->is_known)
+			continue;
+		ts_decode_put_keyframe(d, t, t->state, t->at, is_first ? &memory : NULL);
+		is_first = false;
+		if (t->name[0])
+			ts_decode_put_name(d, t);
+	}
+	ts_op_piece_fini(&memory);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which pages of this process can hold something: those that are in memory or swapped out, by proc(5)'s pagemap.
+ */
+#ifndef TS_RECORD_RESIDENT_H
+#define TS_RECORD_RESIDENT_H
+
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#define TS_RESIDENT_PAGE 4096u
+#define TS_RESIDENT_N 512u /* pages that are read at once, at most */
+
+/* To be closed.  Returns -1 if there is none: then all pages are said to be resident. */
+static inline int ts_resident_open(void)
+{
+	return open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+}
+
+/* The entries of the @n pages from @at on.  Those that cannot be read are said to be resident. */
+static inline void ts_resident_read(int fd, const uint8_t *at, uint64_t n, uint64_t entries[TS_RESIDENT_N])
+{
+	off_t off = (off_t)((uintptr_t)at / TS_RESIDENT_PAGE * 8);
+
+	if (fd < 0 || pread(fd, entries, n * 8, off) != (ssize_t)(n * 8))
+		memset(entries, 0xff, TS_RESIDENT_N * sizeof(*entries));
+}
+
+/* Bit 63: present, 62: swapped. */
+static inline bool ts_resident_is(uint64_t entry)
+{
+	return entry >> 62 != 0;
+}
+
+#endif

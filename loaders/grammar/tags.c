@@ -30,22 +30,24 @@ void grammar_tags_add(struct grammar_tags *t, uint64_t thread, uint64_t pc)
 	t->tags[t->n++] = (struct grammar_tag){ .thread = thread, .pc = pc, .is_waiting = true };
 }
 
-/* The oldest tag that waits for a dump at @pc, NULL if none; tags of several are unsure. */
+/*
+ * The newest tag that waits for a dump at @pc, as a dump mostly follows its tag; NULL if none does.  Tags of several
+ * are unsure.
+ */
 static struct grammar_tag *find(struct grammar_tags *t, uint64_t pc)
 {
-	struct grammar_tag *first = NULL;
+	struct grammar_tag *newest = NULL;
 
 	for (unsigned i = 0; i < t->n; i++) {
 		struct grammar_tag *tag = &t->tags[i];
 
 		if (!tag->is_waiting || tag->pc != pc)
 			continue;
-		if (first)
-			first->is_unsure = tag->is_unsure = true;
-		else
-			first = tag;
+		if (newest)
+			newest->is_unsure = tag->is_unsure = true;
+		newest = tag;
 	}
-	return first;
+	return newest;
 }
 
 /* The tag that waits, if only one does. */

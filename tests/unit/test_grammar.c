@@ -227,6 +227,19 @@ START_TEST(registers_of_two_threads_at_one_address_are_unknown)
 }
 END_TEST
 
+/* The dump of a thread that waits at the same address may come much later. */
+START_TEST(a_dump_mostly_follows_its_thread)
+{
+	ck_assert_int_eq(read_text("qemu", TRACE(0, 1000) DUMP(1000, 1) TRACE(1, 2000) TRACE(0, 2000) DUMP(2000, 2)
+						 TRACE(0, 2002) DUMP(2002, 3) DUMP(2000, 5) TRACE(1, 2002) DUMP(2002, 6)),
+			 TS_END);
+	ck_assert_uint_eq(t.rec->n_warnings, 0);
+	ck_assert_msg(!strncmp(ts_buf_text(&steps), "1000/0@0", 8) && strstr(ts_buf_text(&steps), "\n2000/0@0") &&
+			      strstr(ts_buf_text(&steps), "\n2002/0@0") && strstr(ts_buf_text(&steps), "\n2000/0@1"),
+		      "%s", ts_buf_text(&steps));
+}
+END_TEST
+
 START_TEST(no_registers_no_processor)
 {
 	t.format = "execlog";
@@ -297,4 +310,4 @@ UNIT_FIXTURE_SUITE("grammar", setup, teardown, grammars_that_are_built_in_compil
 		   what_a_call_pushes_is_known, threads_count_from_zero, junk_is_counted_and_says_where_it_is, a_lost_step_forgets_registers,
 		   a_bad_value_is_unknown, a_line_without_end_is_half_a_line, a_line_of_many_megabytes_is_passed_over,
 		   a_dump_is_that_of_the_thread_at_its_address,
-		   registers_of_two_threads_at_one_address_are_unknown, no_registers_no_processor, readers_go_on_where_one_was_saved, dialects_are_told_apart)
+		   registers_of_two_threads_at_one_address_are_unknown, a_dump_mostly_follows_its_thread, no_registers_no_processor, readers_go_on_where_one_was_saved, dialects_are_told_apart)

@@ -11,6 +11,7 @@
 #include "loaders/loader.h"
 #include "loaders/unread.h"
 #include "message.h"
+#include "processes.h"
 #include "report.h"
 #include "src/base/cache_dir.h"
 #include "src/base/log.h"
@@ -42,14 +43,26 @@ static bool is_folder(const char *path)
 	if (!path || !ts_is_folder(path))
 		return false;
 	ts_error_reset(&err);
-	ts_fail(&err, TS_EUNSUPPORTED, TS_NO_OFF, "%s", loaders_unread_folder(path));
+	ts_fail(&err, TS_EUNSUPPORTED, TS_NO_OFF, "%s",
+		ts_processes_is_folder(path) ? "a folder of recordings: name one of them; tracestub info lists them"
+					     : loaders_unread_folder(path));
 	ts_report_failure(path, &err);
 	return true;
 }
 
+/* Is the trace a folder of record --follow, for a command that takes one (folder.h)? */
+static bool is_followed(const struct ts_cli *cli)
+{
+	bool takes_one = cli->command == TS_CMD_INFO || cli->command == TS_CMD_GDB || cli->command == TS_CMD_LLDB ||
+			 cli->command == TS_CMD_DAP;
+
+	return takes_one && cli->trace && cli->n_traces <= 1 && ts_processes_is_folder(cli->trace);
+}
+
 bool ts_opening_is_no_folder(const struct ts_cli *cli, enum ts_status *status)
 {
-	bool is_one = cli->command != TS_CMD_RECORD && (is_folder(cli->trace) || is_folder(cli->trace2));
+	bool is_one = cli->command != TS_CMD_RECORD &&
+		      ((!is_followed(cli) && is_folder(cli->trace)) || is_folder(cli->trace2));
 
 	for (size_t i = 0; i < cli->n_threads && !is_one; i++)
 		is_one = is_folder(cli->threads[i]);

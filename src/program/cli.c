@@ -13,6 +13,7 @@
 #include "newest.h"
 #include "picture.h"
 #include "message.h"
+#include "verb_help.h"
 #include "src/base/atomic_file.h"
 #include "src/base/similar.h"
 #include "src/trace/unpack.h"
@@ -543,8 +544,11 @@ static bool set_question(struct ts_cli *cli, int n, char **operands)
 	int first = n ? 1 + set_threads(cli, n, operands) : 1;
 	size_t len = 1;
 
-	if (n <= first)
-		return usage_error("query: usage: tracestub query %s", commands[TS_CMD_QUERY].synopsis);
+	if (n <= first) {
+		fprintf(stderr, "usage: tracestub query %s\n", commands[TS_CMD_QUERY].synopsis);
+		ts_verb_help_list(stderr);
+		return false;
+	}
 	for (int i = first; i < n; i++)
 		len += strlen(operands[i]) + 1;
 	cli->traces = operands;
@@ -845,10 +849,13 @@ bool ts_cli_parse(struct ts_cli *cli, int argc, char **argv, enum ts_status *sta
 		return false;
 	}
 	if (!strcmp(operands[0], "help")) {
-		if (n > 1 && !find_command(cli, operands[1]))
+		bool is_verb = n > 1 && command_named(operands[1]) == N_COMMANDS && ts_verb_help_print(operands[1]);
+
+		if (n > 1 && !is_verb && !find_command(cli, operands[1]))
 			return false;
 		*status = TS_STATUS_OK;
-		print_help(n > 1 ? operands[1] : NULL);
+		if (!is_verb)
+			print_help(n > 1 ? operands[1] : NULL);
 		return false;
 	}
 	if (!find_command(cli, operands[0]) || !check_options(cli, seen))

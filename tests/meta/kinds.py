@@ -21,7 +21,7 @@ KINDS = {
         "src/base/vec.c src/base/buf.c src/base/give_back.c",
         "loaders/kit/window.c loaders/usercorn/tasks.c protocol/server/server.c protocol/session/breaks.c protocol/session/threads.c " \
         "protocol/tracing/collector.c src/base/cache_dir.c src/calls/tracker.c src/index/trace_keys.c " \
-        "src/mcp/mcp.c src/program/opening.c src/record/op_piece.c src/record/records.c " \
+        "src/mcp/recordings.c src/program/opening.c src/record/op_piece.c src/record/records.c " \
         "src/search/cause_nodes.c src/sketch/blocks.c src/symbols/names.c src/symbols/symbols.c " \
         "src/timeline/builder.c src/timeline/points.c src/timeline/postings.c src/timeline/runs_builder.c " \
         "src/timeline/space_builder.c src/timeline/world_builder.c src/trace/step.c"),

@@ -463,7 +463,7 @@ static bool report_sent(struct ts_flow *f, uint64_t pos, const struct ts_event *
 
 static bool report_output(struct ts_flow *f, uint64_t pos, uint32_t thread, struct ts_error *err)
 {
-	const struct ts_happening *h = ts_query_next_event(f->q, TS_EV_SYSCALL, pos);
+	const struct ts_event_at *h = ts_query_next_event(f->q, TS_EV_SYSCALL, pos);
 
 	if (!h || h->step != pos)
 		return true;
@@ -624,7 +624,7 @@ static uint64_t next_chunk(struct ts_flow *f, uint64_t chunk)
 /* A system call may read memory that the recording does not say it read. */
 static uint64_t next_call(const struct ts_flow *f)
 {
-	const struct ts_happening *h = ts_query_next_event(f->q, TS_EV_SYSCALL, f->pos);
+	const struct ts_event_at *h = ts_query_next_event(f->q, TS_EV_SYSCALL, f->pos);
 
 	return h ? h->step : TS_NO_POS;
 }

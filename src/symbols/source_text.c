@@ -11,7 +11,7 @@
 
 #include "src/base/source_name.h"
 #include "src/base/vec.h"
-#include "src/base/whole.h"
+#include "src/base/io_full.h"
 
 struct ts_source_text {
 	char *data;    /* owned */

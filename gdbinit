@@ -512,6 +512,7 @@ alias -- strings = tracestub-ts strings
 alias -- hot = tracestub-ts hot
 alias -- coverage = tracestub-ts coverage
 alias -- why = tracestub-ts why
+alias -- flows = tracestub-ts flows
 alias -- mark = tracestub-ts mark
 alias -- marks = tracestub-ts marks
 alias -- unmark = tracestub-ts unmark
@@ -573,7 +574,7 @@ class TracestubRefuse(gdb.Command):
 class TracestubMonitor(gdb.Command):
     """Part of 'when' and 'goto': asks the server, with what gdb knows how to read as address and size."""
 
-    WITH_WHAT = re.compile(r"(history|accesses|executions|memory|why|(last|next)-\w+)$")
+    WITH_WHAT = re.compile(r"(history|accesses|executions|memory|why|flows|(last|next)-\w+)$")
     WITH_STATE = "calls", "executions"
     OFFER = {"breakpoint always-inserted": "on", "breakpoint condition-evaluation": "target"}
     OPCODES = """float add sub mul div_signed div_unsigned rem_signed rem_unsigned lsh rsh_signed rsh_unsigned trace
@@ -707,6 +708,7 @@ class TracestubAlias(gdb.Command):
     PLACES = ("begin", "end", "frame", "next", "previous")
     EVENTS = ("syscall", "signal", "fault", "interrupt", "thread-start", "thread-end", "module", "map", "unmap",
               "gap", "exit")
+    FLOWS = ("address", "call", "output", "branch", "compare", "copy", "compute", "overwritten")
     KINDS = ("write", "read", "access", "change", "exec", "call", "return", "switch", *EVENTS)
 
     def __init__(self, name, command, document):
@@ -732,7 +734,9 @@ class TracestubAlias(gdb.Command):
         if typed[-1] in ("next", "previous"):
             return self.KINDS
         if typed[-1] == "events":
-            return self.EVENTS
+            return (*self.EVENTS, "failed")
+        if typed[-1] == "to" and typed[0] == "flows":
+            return self.FLOWS
         if typed[-1] in ("goto", "at", "unmark"):
             return (*self.PLACES, *self.marks())
         return (*(self.WORDS if len(typed) > 1 else ()), *(self.symbols(last) if last else ()))

@@ -38,6 +38,7 @@ struct ts_ask {
 	/* the register numbers of agent expressions, as the client has them; NULL: as recorded */
 	const struct ts_regview *view;
 	uint64_t n_steps;           /* N: the part of the recording that questions cover */
+	const char *const *folders; /* where files of the source are looked for, too, NULL after the last; NULL: none */
 	bool is_reading;            /* there is more that has not been read yet */
 	bool has_here;              /* a session: it has a position; else the verb's own default counts */
 	uint64_t here;
@@ -87,6 +88,7 @@ enum ts_takes {
 	TS_TAKES_RESULT = 1 << 17,  /* if COND may be about the result of a call */
 	TS_TAKES_TREE = 1 << 18,    /* the word tree */
 	TS_TAKES_EQUAL = 1 << 19,   /* == N */
+	TS_TAKES_TO = 1 << 20,      /* to KIND, of flows */
 };
 
 /* What follows the verb. */

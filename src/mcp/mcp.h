@@ -11,19 +11,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "src/ask/verb.h"
+#include "recording.h"
 #include "src/base/error.h"
-#include "src/model/model.h"
-
-/* A recording that can be asked. */
-struct ts_mcp_recording {
-	const char *path;       /* borrowed; as it was named */
-	struct ts_model *model; /* borrowed */
-	struct ts_ask *ask;     /* borrowed */
-	/* called when more of the recording has been read; false: memory is exhausted.  May be NULL */
-	bool (*refresh)(void *user, struct ts_error *err);
-	void *user;
-};
 
 /*
  * Serve @n recordings at the file descriptors @in and @out until the client closes its end.

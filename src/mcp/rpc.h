@@ -24,6 +24,7 @@ enum ts_rpc_error {
 	TS_RPC_NO_METHOD = -32601,
 	TS_RPC_BAD_PARAMS = -32602,
 	TS_RPC_INTERNAL = -32603,
+	TS_RPC_NO_RESOURCE = -32002, /* of MCP */
 };
 
 struct ts_rpc {

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/ask/diff/diff.h"
-
 enum arg_type {
 	ARG_STRING,
 	ARG_INTEGER, /* not negative */
@@ -15,204 +13,194 @@ enum arg_type {
 	ARG_PLACE,   /* a string, or a position as a number */
 };
 
-/* An argument: the verbs that take it, and the words that it stands for. */
+/* Tools, as a mask. */
+#define OVERVIEW   (1u << TS_MCP_OVERVIEW)
+#define WHERE      (1u << TS_MCP_WHERE)
+#define ASK        (1u << TS_MCP_ASK)
+#define WHY        (1u << TS_MCP_WHY)
+#define FLOWS      (1u << TS_MCP_FLOWS)
+#define SOURCE     (1u << TS_MCP_SOURCE)
+#define DIFF       (1u << TS_MCP_DIFF)
+#define SQL        (1u << TS_MCP_SQL)
+#define MARK       (1u << TS_MCP_MARK)
+#define RECORDINGS (1u << TS_MCP_RECORDINGS)
+#define ALL        (~0u)
+
+/* An argument: the tools that have it, and the words of a question that it stands for. */
 struct arg {
 	const char *name;
 	enum arg_type type;
-	unsigned takes;    /* any of these; 0: see needs_what() and all verbs */
+	unsigned tools, required; /* masks */
 	enum ts_argument_kind kind;
-	const char *word;  /* for TS_ARGUMENT_WORD: that of the grammar */
+	const char *word;  /* for TS_ARGUMENT_WORD: that of the grammar; NULL: it is no part of a question */
 	const char *description;
 };
 
 static const struct arg args[] = {
-	{ "recording", ARG_STRING, 0, TS_ARGUMENT_WORD, NULL, "Which recording: its file name or path." },
-	{ "what", ARG_STRING, 0, TS_ARGUMENT_OPERAND, NULL, NULL },
-	{ "kinds", ARG_STRING, TS_TAKES_KINDS, TS_ARGUMENT_KINDS, NULL, "Kinds of accesses: a string of r, w and x; default rw." },
-	{ "memory", ARG_STRING, TS_TAKES_MEMORY, TS_ARGUMENT_MEMORY, NULL, "Look only in this memory: ADDR:END." },
-	{ "by", ARG_STRING, TS_TAKES_BY, TS_ARGUMENT_WORD, "by", "address: count instructions instead of functions." },
-	{ "in", ARG_STRING, TS_TAKES_RANGE, TS_ARGUMENT_WORD, "in", "Only rows whose position k has A <= k < B: \"A:B\"; A or B may be left out." },
-	{ "if", ARG_STRING, TS_TAKES_COND | TS_TAKES_STATE, TS_ARGUMENT_WORD, "if",
-	  "Only rows for which this holds: \"value == 5\", or registers and memory: \"$rdi > 3 && *(u32 *)0x404000 != 0\"." },
-	{ "thread", ARG_INTEGER, TS_TAKES_THREAD, TS_ARGUMENT_WORD, "thread", "Only this thread, by its number in the column thread." },
-	{ "first", ARG_INTEGER, TS_TAKES_BOUND | TS_TAKES_COUNT, TS_ARGUMENT_WORD, "first", "Only the first so many rows; default 100, at most 10000." },
-	{ "last", ARG_INTEGER, TS_TAKES_BOUND, TS_ARGUMENT_WORD, "last", "Only the last so many rows; at most 10000." },
-	{ "at", ARG_PLACE, TS_TAKES_AT, TS_ARGUMENT_WORD, "at", "The PLACE that is asked from: a position, 50%, begin, end, a mark." },
-	{ "depth", ARG_INTEGER, TS_TAKES_DEPTH, TS_ARGUMENT_WORD, "depth", "At most so deep." },
-	{ "min", ARG_INTEGER, TS_TAKES_MIN, TS_ARGUMENT_WORD, "min", "At least so many characters." },
-	{ "changes", ARG_BOOLEAN, TS_TAKES_CHANGES, TS_ARGUMENT_WORD, "--changes", "Leave out writes of the value that was there." },
-	{ "text", ARG_STRING, TS_TAKES_REST, TS_ARGUMENT_TEXT, NULL, "The text of the mark: one line." },
-	{ "partial", ARG_BOOLEAN, 0, TS_ARGUMENT_WORD, "--partial", "Answer from what has been read so far; do not wait for the rest." },
+	{ "recording", ARG_STRING, ALL & ~(RECORDINGS | DIFF), 0, TS_ARGUMENT_WORD, NULL, "Which recording: its file name or path." },
+	{ "question", ARG_STRING, ASK, ASK, TS_ARGUMENT_WORD, NULL,
+	  "A verb with its words; or the verb alone, and its words in the arguments below, where a value is never taken for a word." },
+	{ "what", ARG_STRING, ASK, 0, TS_ARGUMENT_OPERAND, NULL, "WHAT, VALUE, PATTERN, KIND, NAME or PLACE of the verb." },
+	{ "what", ARG_STRING, WHY, WHY, TS_ARGUMENT_OPERAND, NULL,
+	  "Register, memory or variable: $rax, 0x404000,8, total; or: branch, why the last jump went where it went." },
+	{ "what", ARG_STRING, FLOWS, FLOWS, TS_ARGUMENT_OPERAND, NULL, "Register, memory or variable at that position: 0x7ffe1000,16, $rdi, key." },
+	{ "what", ARG_STRING, SOURCE, SOURCE, TS_ARGUMENT_OPERAND, NULL, "The function: a name, an address in it, FILE:LINE." },
+	{ "what", ARG_STRING, MARK, 0, TS_ARGUMENT_OPERAND, NULL, "The mark's name; without it the marks are listed." },
+	{ "statement", ARG_STRING, SQL, SQL, TS_ARGUMENT_WORD, NULL, "One SELECT." },
+	{ "a", ARG_STRING, DIFF, DIFF, TS_ARGUMENT_WORD, NULL, "A recording: its file name or path." },
+	{ "b", ARG_STRING, DIFF, DIFF, TS_ARGUMENT_WORD, NULL, "The recording that it is compared with." },
+	{ "rebase", ARG_BOOLEAN, DIFF, 0, TS_ARGUMENT_WORD, NULL, "Modules, regions and the stack may lie at other addresses in b." },
+	{ "kinds", ARG_STRING, ASK, 0, TS_ARGUMENT_KINDS, NULL, "Of accesses: a string of r, w and x; default rw." },
+	{ "memory", ARG_STRING, ASK, 0, TS_ARGUMENT_MEMORY, NULL, "Of find: only in this memory, ADDR:END." },
+	{ "by", ARG_STRING, ASK, 0, TS_ARGUMENT_WORD, "by", "Of hot: address, to count instructions instead of functions." },
+	{ "in", ARG_STRING, ASK | FLOWS, 0, TS_ARGUMENT_WORD, "in", "Only rows whose position k has A <= k < B: \"A:B\"; A or B may be left out." },
+	{ "if", ARG_STRING, ASK, 0, TS_ARGUMENT_WORD, "if",
+	  "Only rows for which this holds: \"value == 5\"; \"$rdi > 3 && *(u32 *)0x404000 != 0\"; of calls: \"result < 0\"." },
+	{ "thread", ARG_INTEGER, ASK | WHY | FLOWS | WHERE, 0, TS_ARGUMENT_WORD, "thread", "The thread, by its number in the column thread." },
+	{ "first", ARG_INTEGER, ASK | WHY | FLOWS | DIFF | SQL | SOURCE, 0, TS_ARGUMENT_WORD, "first",
+	  "Only the first so many rows, at most 10000; default: 50, or 8 KB." },
+	{ "last", ARG_INTEGER, ASK | WHY | FLOWS, 0, TS_ARGUMENT_WORD, "last", "Only the last so many rows, at most 10000." },
+	{ "at", ARG_PLACE, ASK | WHY | FLOWS | WHERE | SOURCE | MARK, 0, TS_ARGUMENT_WORD, "at",
+	  "The PLACE asked from: a position, +N, -N, 50%, begin, end, a mark, #3 (row 3 of the last answer), next|previous "
+	  "write|read|exec WHAT, next|previous syscall|call|return|switch. Default: where the recording stands, first its end." },
+	{ "depth", ARG_INTEGER, ASK | WHY, 0, TS_ARGUMENT_WORD, "depth", "At most so deep; of why: default 8." },
+	{ "inputs", ARG_BOOLEAN, WHY, 0, TS_ARGUMENT_WORD, "inputs",
+	  "Only where it all came from: bytes of input, constants, initial memory; without the way." },
+	{ "addresses", ARG_BOOLEAN, WHY, 0, TS_ARGUMENT_WORD, "addresses", "Follow registers of addresses, too: through tables." },
+	{ "min", ARG_INTEGER, ASK, 0, TS_ARGUMENT_WORD, "min", "Of strings: at least so many characters." },
+	{ "to", ARG_STRING, FLOWS, 0, TS_ARGUMENT_WORD, "to",
+	  "Only rows of this kind: copy, compute, compare, branch, address, call, output, overwritten." },
+	{ "changes", ARG_BOOLEAN, ASK, 0, TS_ARGUMENT_WORD, "--changes", "Leave out writes of the value that was there." },
+	{ "text", ARG_STRING, ASK | MARK, 0, TS_ARGUMENT_TEXT, NULL, "The text of the mark: one line." },
+	{ "remove", ARG_BOOLEAN, MARK, 0, TS_ARGUMENT_WORD, NULL, "Remove the mark." },
+	{ "partial", ARG_BOOLEAN, ASK, 0, TS_ARGUMENT_WORD, "--partial", "Answer from what has been read so far; do not wait for the rest." },
 };
 #define N_ARGS (sizeof(args) / sizeof(args[0]))
 
-/* Those of diff, which is about two recordings. */
-static const struct arg diff_args[] = {
-	{ "a", ARG_STRING, 0, TS_ARGUMENT_WORD, NULL, "A recording: its file name or path." },
-	{ "b", ARG_STRING, 0, TS_ARGUMENT_WORD, NULL, "The recording that it is compared with." },
-	{ "rebase", ARG_BOOLEAN, 0, TS_ARGUMENT_WORD, NULL, "Modules, regions and the stack may lie at other addresses in b." },
-	{ "first", ARG_INTEGER, 0, TS_ARGUMENT_WORD, NULL, "Only the first so many rows; default 100, at most 10000." },
-};
-#define N_DIFF_ARGS (sizeof(diff_args) / sizeof(diff_args[0]))
-
-_Static_assert(N_ARGS <= TS_MCP_MAX_ARGUMENTS, "the table and the rows that are shown by default fit");
+/* The words of the grammar that have an argument of ask are fewer than fit. */
+_Static_assert(N_ARGS <= 32, "arguments of one tool fit into a question");
 
 #define TEXT_OF(x) #x
 #define TEXT_OF_MACRO(x) TEXT_OF(x)
 static const char default_rows[] = TEXT_OF_MACRO(TS_MCP_ROWS);
 
-/* What the argument "what" is, NULL if the verb has no operand. */
-static const char *describe_what(const struct ts_verb *verb)
-{
-	switch (verb->operand) {
-	case TS_OPERAND_NONE:
-		return verb->takes & TS_TAKES_BRANCH ? "branch" : NULL;
-	case TS_OPERAND_WHAT:
-	case TS_OPERAND_WHAT_OR_NONE:
-		return "Register or memory: $REG, ADDR, ADDR,LEN, ADDR:END, SYMBOL, SYMBOL+OFF,LEN.";
-	case TS_OPERAND_MEMORY:
-	case TS_OPERAND_MEMORY_OR_NONE:
-		return "Memory or code: ADDR, ADDR,LEN, ADDR:END, SYMBOL, SYMBOL+OFF,LEN.";
-	case TS_OPERAND_REGISTERS_OR_NONE:
-		return "Names of registers, separated by blanks; all registers without it.";
-	case TS_OPERAND_CALLEE_OR_NONE:
-		return "The function that is called: ADDR, SYMBOL, or a PATTERN with * and ?.";
-	case TS_OPERAND_VALUE:
-		return "The value: bytes in hex (41 ?? 43), \"text\", u16\"text\", u32:N, i64:N, f64:X.";
-	case TS_OPERAND_KIND_OR_NONE:
-		return "The kind: syscall, signal, fault, interrupt, thread-start, thread-end, module, map, unmap, gap, exit.";
-	case TS_OPERAND_PLACE:
-		return "A PLACE: a position, +N, -N, 50%, begin, end, a mark, next|previous write|read|access|change|exec "
-		       "WHAT, next|previous KIND|call|return|switch.";
-	case TS_OPERAND_NAME:
-		return "The name of a mark.";
-	}
-	return NULL;
-}
-
-static bool needs_what(const struct ts_verb *verb)
-{
-	return verb->operand == TS_OPERAND_WHAT || verb->operand == TS_OPERAND_MEMORY ||
-	       verb->operand == TS_OPERAND_VALUE || verb->operand == TS_OPERAND_PLACE ||
-	       verb->operand == TS_OPERAND_NAME;
-}
-
-static bool takes(const struct ts_verb *verb, const struct arg *a)
-{
-	if (!strcmp(a->name, "what"))
-		return describe_what(verb) != NULL;
-	return !a->takes || verb->takes & a->takes;
-}
+static const struct {
+	const char *name, *description;
+} tools[TS_MCP_N_TOOLS] = {
+	[TS_MCP_OVERVIEW] = { "overview",
+			      "Begin here: the program, how the recording ends (exit, signal, fault), the last events (system calls "
+			      "with their texts), threads and the stack of each at the end, the functions with most steps, what "
+			      "the recording does not know." },
+	[TS_MCP_WHERE] = { "where",
+			   "The position: its thread, function and line of the source, the lines around it, the instruction "
+			   "and what it reads and writes, the stack, the registers. With at: looks there, and does not move." },
+	[TS_MCP_ASK] = { "ask", NULL },
+	[TS_MCP_WHY] = { "why",
+			 "Where a value came from: the step that wrote it, what that read, and so on back to inputs, "
+			 "constants and initial values; or why the program branched. Asked just behind the wrong value (at)." },
+	[TS_MCP_FLOWS] = { "flows",
+			   "Where bytes went, forwards from a position (at): each step that copied them, computed, compared or "
+			   "branched with them, used them as an address, passed or sent them." },
+	[TS_MCP_SOURCE] = { "source",
+			    "The lines of a function's source: how often each ran (steps), and of the last pass before the "
+			    "position when it ran (position) and what it wrote (values: register or memory = value)." },
+	[TS_MCP_DIFF] = { "diff",
+			  "Where two recordings of one program part: the first row is the first difference. path: other steps "
+			  "were executed; register, memory: another value." },
+	[TS_MCP_SQL] = { "sql",
+			 "SELECT over the recording. Tables: step, reg_write, mem_write, mem_read, call, event, branch, thread, "
+			 "module, map, symbol, line, meta; functions: history(what), calls(pattern), stack(position), "
+			 "why(what, position), find(value), ...; scalars: reg(name, position), u32(address, position), "
+			 "cstr(address, position), sym(address), addr(name). The resource tracestub://schema has the columns. "
+			 "Example: SELECT callee, count(*) FROM call GROUP BY callee ORDER BY 2 DESC LIMIT 10" },
+	[TS_MCP_MARK] = { "mark", "Name a position, for at in later questions; list or remove such names." },
+	[TS_MCP_RECORDINGS] = { "recordings", "List the recordings that are open: columns recording, positions." },
+};
 
 /* ------------------------------------------------------------------------------------------ descriptions */
 
-static json_t *describe_arg(const struct arg *a, const char *text)
+static json_t *describe_arg(const struct arg *a)
 {
 	switch (a->type) {
 	case ARG_STRING:
-		return json_pack("{s:s, s:s}", "type", "string", "description", text);
+		return json_pack("{s:s, s:s}", "type", "string", "description", a->description);
 	case ARG_INTEGER:
-		return json_pack("{s:s, s:i, s:s}", "type", "integer", "minimum", 0, "description", text);
+		return json_pack("{s:s, s:i, s:s}", "type", "integer", "minimum", 0, "description", a->description);
 	case ARG_BOOLEAN:
-		return json_pack("{s:s, s:s}", "type", "boolean", "description", text);
+		return json_pack("{s:s, s:s}", "type", "boolean", "description", a->description);
 	case ARG_PLACE:
-		return json_pack("{s:[s, s], s:s}", "type", "string", "integer", "description", text);
+		return json_pack("{s:[s, s], s:s}", "type", "string", "integer", "description", a->description);
 	}
 	return NULL;
 }
 
-static json_t *schema_of(json_t *properties, json_t *required)
+static bool is_required(const struct arg *a, unsigned tool, bool has_several)
 {
-	return json_pack("{s:s, s:o, s:o, s:b}", "type", "object", "properties", properties, "required",
-			 required, "additionalProperties", 0);
+	return a->required & tool || (has_several && !strcmp(a->name, "recording"));
 }
 
-static json_t *describe(const char *name, const char *text, json_t *schema)
+/* The verbs of ask, a line each, and examples. */
+static void put_verbs(struct ts_buf *out)
 {
-	return json_pack("{s:s, s:s, s:o}", "name", name, "description", text, "inputSchema", schema);
+	size_t n;
+	const struct ts_verb *const *verbs = ts_verbs(&n);
+
+	ts_buf_puts(out,
+		    "Ask anything about the execution. A question is VERB [WHAT] [in A:B] [if COND] [thread T] [first N | last N] "
+		    "[at PLACE]. WHAT: $rax, 0x404000, 0x404000,16, variable, variable+8,4, function, FILE:LINE. Verbs:\n");
+	for (size_t i = 0; i < n; i++)
+		ts_buf_printf(out, "%s%s%s: %s\n", verbs[i]->name, *verbs[i]->synopsis ? " " : "", verbs[i]->synopsis,
+			      verbs[i]->help);
+	ts_buf_puts(out, "Examples: events syscall last 10; events failed; history total --changes; last-write 0x404010,8; calls "
+			 "malloc if $rdi > 0x1000; calls parse* depth 3 tree; executions FILE.c:40; steps in 100:120; find "
+			 "\"secret\"; compares check; memory $rsp,64 at 500; goto previous write total; strings min 6.");
 }
 
-/* "last_write" of "last-write"; valid until the next call. */
-static const char *tool_name(const struct ts_verb *verb)
+static json_t *describe_tool(enum ts_mcp_tool tool, bool has_several)
 {
-	static char name[64];
-	size_t i;
-
-	for (i = 0; verb->name[i] && i + 1 < sizeof(name); i++)
-		name[i] = (char)(verb->name[i] == '-' ? '_' : verb->name[i]);
-	name[i] = '\0';
-	return name;
-}
-
-/* The tool of a verb; the schema is given away. */
-static json_t *describe_rows(const struct ts_verb *verb, json_t *schema)
-{
+	json_t *properties = json_object(), *required = json_array(), *described;
 	struct ts_buf text;
-	json_t *tool;
 
 	ts_buf_init(&text);
-	ts_buf_printf(&text, "%s Columns:", verb->help);
-	for (unsigned i = 0; i < verb->n_columns; i++)
-		ts_buf_printf(&text, " %s", verb->columns[i].name);
-	ts_buf_puts(&text, ".");
-	tool = describe(tool_name(verb), ts_buf_ok(&text) ? ts_buf_text(&text) : verb->help, schema);
-	ts_buf_fini(&text);
-	return tool;
-}
-
-static json_t *describe_verb(const struct ts_verb *verb, bool has_several)
-{
-	json_t *properties = json_object(), *required = json_array();
-
+	if (tools[tool].description)
+		ts_buf_puts(&text, tools[tool].description);
+	else
+		put_verbs(&text);
 	for (size_t i = 0; i < N_ARGS; i++) {
-		if (takes(verb, &args[i]))
-			json_object_set_new(properties, args[i].name, describe_arg(&args[i], args[i].description ? args[i].description : describe_what(verb)));
+		if (!(args[i].tools >> tool & 1))
+			continue;
+		json_object_set_new(properties, args[i].name, describe_arg(&args[i]));
+		if (is_required(&args[i], 1u << tool, has_several))
+			json_array_append_new(required, json_string(args[i].name));
 	}
-	if (has_several)
-		json_array_append_new(required, json_string("recording"));
-	if (needs_what(verb))
-		json_array_append_new(required, json_string("what"));
-	return describe_rows(verb, schema_of(properties, required));
-}
-
-static json_t *describe_diff(void)
-{
-	json_t *properties = json_object();
-
-	for (size_t i = 0; i < N_DIFF_ARGS; i++)
-		json_object_set_new(properties, diff_args[i].name,
-				    describe_arg(&diff_args[i], diff_args[i].description));
-	return describe_rows(&ts_verb_diff, schema_of(properties, json_pack("[s, s]", "a", "b")));
+	described = json_pack("{s:s, s:s, s:{s:s, s:o, s:o, s:b}}", "name", tools[tool].name, "description",
+			      ts_buf_text(&text), "inputSchema", "type", "object", "properties", properties, "required",
+			      required, "additionalProperties", 0);
+	ts_buf_fini(&text);
+	return described;
 }
 
 json_t *ts_mcp_tools(bool has_several)
 {
-	json_t *tools = json_array();
-	size_t n;
-	const struct ts_verb *const *verbs = ts_verbs(&n);
+	json_t *list = json_array();
 
-	json_array_append_new(tools, describe("recordings",
-					      "List the recordings that are open: columns recording, positions.",
-					      schema_of(json_object(), json_array())));
-	for (size_t i = 0; i < n; i++)
-		json_array_append_new(tools, describe_verb(verbs[i], has_several));
-	json_array_append_new(tools, describe_diff());
-	return tools;
-}
-
-const struct ts_verb *ts_mcp_verb(const char *tool)
-{
-	size_t n;
-	const struct ts_verb *const *verbs = ts_verbs(&n);
-
-	for (size_t i = 0; i < n; i++) {
-		if (!strcmp(tool_name(verbs[i]), tool))
-			return verbs[i];
+	for (unsigned i = 0; i < TS_MCP_N_TOOLS; i++) {
+		if ((i != TS_MCP_RECORDINGS && i != TS_MCP_DIFF) || has_several)
+			json_array_append_new(list, describe_tool(i, has_several));
 	}
-	return NULL;
+	return list;
 }
 
-/* --------------------------------------------------------------------------------------------- a question */
+enum ts_mcp_tool ts_mcp_tool(const char *name)
+{
+	unsigned i = 0;
+
+	while (i < TS_MCP_N_TOOLS && strcmp(tools[i].name, name))
+		i++;
+	return i;
+}
+
+/* ---------------------------------------------------------------------------------------------- arguments */
 
 static bool is_of_type(const json_t *value, enum arg_type type)
 {
@@ -231,10 +219,10 @@ static bool is_of_type(const json_t *value, enum arg_type type)
 	return false;
 }
 
-static const struct arg *find_arg(const struct ts_verb *verb, const char *name)
+static const struct arg *find_arg(enum ts_mcp_tool tool, const char *name)
 {
 	for (size_t i = 0; i < N_ARGS; i++) {
-		if (!strcmp(args[i].name, name) && takes(verb, &args[i]))
+		if (!strcmp(args[i].name, name) && args[i].tools >> tool & 1)
 			return &args[i];
 	}
 	return NULL;
@@ -247,7 +235,7 @@ static bool refuse(struct ts_buf *out, const char *format, const char *name)
 	return false;
 }
 
-static bool check(const struct ts_verb *verb, const json_t *arguments, bool has_several, struct ts_buf *out)
+bool ts_mcp_check(enum ts_mcp_tool tool, const json_t *arguments, bool has_several, struct ts_buf *out)
 {
 	const char *name;
 	json_t *value;
@@ -255,40 +243,17 @@ static bool check(const struct ts_verb *verb, const json_t *arguments, bool has_
 	if (arguments && !json_is_object(arguments))
 		return refuse(out, "%s is not an object", "arguments");
 	json_object_foreach((json_t *)arguments, name, value) {
-		const struct arg *a = find_arg(verb, name);
+		const struct arg *a = find_arg(tool, name);
 
 		if (!a)
 			return refuse(out, "the argument %.100s is not declared", name);
 		if (!is_of_type(value, a->type))
 			return refuse(out, "the argument %s is of another type than declared", name);
 	}
-	if (needs_what(verb) && !json_object_get(arguments, "what"))
-		return refuse(out, "the argument %s is missing", "what");
-	if (has_several && !json_object_get(arguments, "recording"))
-		return refuse(out, "the argument %s is missing: there are several", "recording");
-	return true;
-}
-
-bool ts_mcp_check_diff(const json_t *arguments, struct ts_buf *out)
-{
-	const char *name;
-	json_t *value;
-
-	if (!json_is_object(arguments))
-		return refuse(out, "%s is not an object", "arguments");
-	json_object_foreach((json_t *)arguments, name, value) {
-		size_t i = 0;
-
-		while (i < N_DIFF_ARGS && strcmp(diff_args[i].name, name))
-			i++;
-		if (i == N_DIFF_ARGS)
-			return refuse(out, "the argument %.100s is not declared", name);
-		if (!is_of_type(value, diff_args[i].type))
-			return refuse(out, "the argument %s is of another type than declared", name);
-	}
-	for (size_t i = 0; i < 2; i++) {
-		if (!json_object_get(arguments, diff_args[i].name))
-			return refuse(out, "the argument %s is missing", diff_args[i].name);
+	for (size_t i = 0; i < N_ARGS; i++) {
+		if (args[i].tools >> tool & 1 && is_required(&args[i], 1u << tool, has_several) &&
+		    !json_object_get(arguments, args[i].name))
+			return refuse(out, "the argument %s is missing", args[i].name);
 	}
 	return true;
 }
@@ -316,25 +281,38 @@ static void add(struct ts_mcp_question *qn, enum ts_argument_kind kind, const ch
 	qn->n += !json_is_false(value);
 }
 
-bool ts_mcp_question(struct ts_mcp_question *qn, const struct ts_verb *verb, const json_t *arguments,
-		     bool has_several, struct ts_buf *out)
+void ts_mcp_question(struct ts_mcp_question *qn, enum ts_mcp_tool tool, const struct ts_verb *verb,
+		     const json_t *arguments)
 {
 	qn->n = 0;
-	if (!check(verb, arguments, has_several, out))
-		return false;
-	for (size_t i = 1; i < N_ARGS; i++) { /* but "recording" */
-		const json_t *value = json_object_get(arguments, args[i].name);
+	for (size_t i = 0; i < N_ARGS; i++) {
+		const json_t *value = args[i].tools >> tool & 1 ? json_object_get(arguments, args[i].name) : NULL;
 
-		if (value)
+		if (value && (args[i].kind != TS_ARGUMENT_WORD || args[i].word))
 			add(qn, kind_of(verb, &args[i]), args[i].word, value);
 	}
-	if (verb->takes & TS_TAKES_BOUND && !json_object_get(arguments, "first") &&
-	    !json_object_get(arguments, "last"))
+	if (verb->takes & TS_TAKES_BOUND && !ts_mcp_is_bounded(arguments))
 		qn->arguments[qn->n++] = (struct ts_argument){ TS_ARGUMENT_WORD, "first", default_rows };
-	return true;
 }
 
-const char *ts_mcp_recording(const json_t *arguments)
+const char *ts_mcp_misplaced(const json_t *arguments)
 {
-	return json_string_value(json_object_get(arguments, "recording"));
+	for (size_t i = 0; i < N_ARGS; i++) {
+		bool is_beside = !strcmp(args[i].name, "recording") || !strcmp(args[i].name, "question") ||
+				 !strcmp(args[i].name, "partial") || !strcmp(args[i].name, "first");
+
+		if (args[i].tools & ASK && !is_beside && json_object_get(arguments, args[i].name))
+			return args[i].name;
+	}
+	return NULL;
+}
+
+bool ts_mcp_is_bounded(const json_t *arguments)
+{
+	return json_object_get(arguments, "first") || json_object_get(arguments, "last");
+}
+
+const char *ts_mcp_text(const json_t *arguments, const char *name)
+{
+	return json_string_value(json_object_get(arguments, name));
 }

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Verbs as tools of the Model Context Protocol: their descriptions, and from a call's arguments to a
- * question.
+ * The tools of the Model Context Protocol: their descriptions, and from a call's arguments to a question.
  *
- * A tool is called as its verb with '_' for '-'.  Each argument is one argument of the question: its value never
- * becomes another part of it.
+ * They are few, and made for a client that works backwards from a symptom; the tool ask has all verbs.  Each
+ * argument is one argument of the question: its value never becomes another part of it.
  */
 #ifndef TS_MCP_TOOLS_H
 #define TS_MCP_TOOLS_H
@@ -16,6 +15,20 @@
 #include "src/ask/verb.h"
 #include "src/base/buf.h"
 
+enum ts_mcp_tool {
+	TS_MCP_OVERVIEW,
+	TS_MCP_WHERE,
+	TS_MCP_ASK,
+	TS_MCP_WHY,
+	TS_MCP_FLOWS,
+	TS_MCP_SOURCE,
+	TS_MCP_DIFF,
+	TS_MCP_SQL,
+	TS_MCP_MARK,
+	TS_MCP_RECORDINGS, /* only where there are several */
+	TS_MCP_N_TOOLS,
+};
+
 /*
  * The list of all tools, as tools/list answers it; with @has_several recordings the argument "recording" is
  * required.
@@ -24,22 +37,23 @@
  */
 json_t *ts_mcp_tools(bool has_several);
 
-/* The verb of a tool, NULL if there is none of this name. */
-const struct ts_verb *ts_mcp_verb(const char *tool);
+/* The tool of this name; TS_MCP_N_TOOLS if there is none. */
+enum ts_mcp_tool ts_mcp_tool(const char *name);
 
-/* Without first or last, a call shows so many rows; with them, at most ... */
-#define TS_MCP_ROWS     100
+/* Without first or last, a call shows so many rows, and not more bytes of rows; with them, at most ... */
+#define TS_MCP_ROWS     50
+#define TS_MCP_BYTES    8192u
 #define TS_MCP_MAX_ROWS 10000
 
 /*
- * Check the arguments of the tool diff (an object or NULL).
+ * Check the arguments of a call (an object or NULL).
  *
  * Returns false if one is missing, not declared, or of another type: @out gets a sentence that says which.
  */
-bool ts_mcp_check_diff(const json_t *arguments, struct ts_buf *out);
+bool ts_mcp_check(enum ts_mcp_tool tool, const json_t *arguments, bool has_several, struct ts_buf *out);
 
-/* A verb has at most as many arguments. */
-#define TS_MCP_MAX_ARGUMENTS 16
+/* A question has at most as many arguments. */
+#define TS_MCP_MAX_ARGUMENTS 20
 
 /* The arguments of a call as those of a question.  Strings are borrowed from the call. */
 struct ts_mcp_question {
@@ -49,16 +63,21 @@ struct ts_mcp_question {
 };
 
 /*
- * Set *qn to what a call of @verb with @arguments (an object or NULL) asks.  *qn borrows from @arguments and
- * points into itself: it cannot be copied.
- *
- * Returns false if an argument is missing, not declared, or of another type: @out gets a sentence that says
- * which.
+ * Set *qn to the parts of a question about @verb that a call of @tool with @arguments (checked) asks.  *qn borrows from
+ * @arguments and points into itself: it cannot be copied.
  */
-bool ts_mcp_question(struct ts_mcp_question *qn, const struct ts_verb *verb, const json_t *arguments,
-		     bool has_several, struct ts_buf *out);
+void ts_mcp_question(struct ts_mcp_question *qn, enum ts_mcp_tool tool, const struct ts_verb *verb,
+		     const json_t *arguments);
 
-/* The value of "recording", NULL if it was not given. */
-const char *ts_mcp_recording(const json_t *arguments);
+/*
+ * The first argument of the tool ask that can stand beside a whole question only in its words; NULL if there is none.
+ */
+const char *ts_mcp_misplaced(const json_t *arguments);
+
+/* Does the call bound its rows itself? */
+bool ts_mcp_is_bounded(const json_t *arguments);
+
+/* The value of a text argument, NULL if it was not given. */
+const char *ts_mcp_text(const json_t *arguments, const char *name);
 
 #endif

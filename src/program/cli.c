@@ -13,6 +13,7 @@
 #include "newest.h"
 #include "picture.h"
 #include "message.h"
+#include "verb_help.h"
 #include "src/base/atomic_file.h"
 #include "src/base/similar.h"
 #include "src/trace/unpack.h"
@@ -674,8 +675,11 @@ static bool set_question(struct ts_cli *cli, int n, char **operands)
 	cli->names_recordings = dashes < n;
 	if (dashes < n)
 		first = dashes + 1;
-	if (n <= first || !dashes)
-		return usage_error("query: usage: tracestub query %s", commands[TS_CMD_QUERY].synopsis);
+	if (n <= first || !dashes) {
+		fprintf(stderr, "usage: tracestub query %s\n", commands[TS_CMD_QUERY].synopsis);
+		ts_verb_help_list(stderr);
+		return false;
+	}
 	cli->traces = operands;
 	cli->n_traces = dashes < n ? (size_t)dashes : 1;
 	if (dashes < n && (!check_several(cli) || !check_stdin(cli)))
@@ -919,10 +923,13 @@ bool ts_cli_parse(struct ts_cli *cli, int argc, char **argv, enum ts_status *sta
 		return false;
 	}
 	if (!strcmp(operands[0], "help")) {
-		if (n > 1 && !find_command(cli, operands[1]))
+		bool is_verb = n > 1 && command_named(operands[1]) == N_COMMANDS && ts_verb_help_print(operands[1]);
+
+		if (n > 1 && !is_verb && !find_command(cli, operands[1]))
 			return false;
 		*status = TS_STATUS_OK;
-		print_help(n > 1 ? operands[1] : NULL);
+		if (!is_verb)
+			print_help(n > 1 ? operands[1] : NULL);
 		return false;
 	}
 	if (!find_command(cli, operands[0]) || !check_options(cli, seen))

@@ -163,6 +163,8 @@ static void allow_files(struct ts_sandbox_rules *rules, const struct ts_cli *cli
 	allow_cache(rules, cli);
 	ts_sandbox_allow(rules, TS_RULE_FOLDER, cli->export_dir);
 	ts_sandbox_allow(rules, TS_RULE_TEMPORARY, tmp && *tmp == '/' ? tmp : "/tmp");
+	if (cli->command == TS_CMD_MCP)
+		ts_sandbox_allow(rules, TS_RULE_SOURCES, NULL);
 	ts_sandbox_allow(rules, cli->sysroot ? TS_RULE_ROOT : TS_RULE_IMAGES, cli->sysroot);
 }
 

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "mcp.h"
 
+#include <limits.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "asker.h"
@@ -17,11 +20,36 @@ struct part {
 	struct ts_opened opened;
 	char *program; /* owned; found beside the trace, or NULL */
 	struct ts_asker asker;
+	char *folders[3]; /* owned; of the program and of the trace, NULL after the last */
 };
 
 static bool refresh(void *user, struct ts_error *err)
 {
 	return ts_asker_refresh(user, err);
+}
+
+/* The folder of the file, as an absolute path; NULL if it is not known. */
+static char *folder_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	int len = slash ? (int)(slash - path) : 0;
+	char here[PATH_MAX], *folder = NULL;
+
+	if (*path == '/')
+		return strndup(path, (size_t)len);
+	if (!getcwd(here, sizeof(here)) || asprintf(&folder, "%s%s%.*s", here, len ? "/" : "", len, path) < 0)
+		return NULL;
+	return folder;
+}
+
+static void find_folders(struct part *p, const char *trace)
+{
+	const char *program = p->opened.cli.exec.path;
+	unsigned n = 0;
+
+	if (program && (p->folders[n] = folder_of(program)))
+		n++;
+	p->folders[n] = folder_of(trace);
 }
 
 static bool part_init(struct part *p, const struct ts_cli *cli, const char *trace, struct ts_mcp_recording *r,
@@ -39,7 +67,10 @@ static bool part_init(struct part *p, const struct ts_cli *cli, const char *trac
 		*status = ts_report_failure(trace, &err);
 		return false;
 	}
+	find_folders(p, trace);
 	p->asker.ask.has_here = true;
+	p->asker.ask.here = p->asker.ask.n_steps;
+	p->asker.ask.folders = (const char *const *)p->folders;
 	*r = (struct ts_mcp_recording){
 		.path = trace,
 		.model = p->opened.model,
@@ -55,6 +86,8 @@ static void part_fini(struct part *p)
 	ts_asker_fini(&p->asker);
 	ts_opened_fini(&p->opened);
 	free(p->program);
+	free(p->folders[0]);
+	free(p->folders[1]);
 }
 
 enum ts_status ts_run_mcp(const struct ts_cli *cli)

@@ -8,7 +8,7 @@ _tracestub_options="--arch --as --cpu --exec --follow --format --from --grammar 
 _tracestub_formats="bap cv32e40p cva6 execlog gdbrecord grammar gumtrace ibex qbdi qemu rvnbintrace spike spike-list tarmac
   tenet tenetpp text tfile unidbg usercorn x64dbg"
 _tracestub_verbs="history accesses last-write last-read last-access last-change last-exec next-write next-read
-  next-access next-change next-exec executions calls stack why events threads processes modules maps
+  next-access next-change next-exec executions calls stack why flows events threads processes modules maps
   steps compares memory registers unexplained find strings
   hot coverage when goto mark marks unmark"
 _tracestub_words="in if thread first last at --changes --partial --json"

@@ -130,6 +130,8 @@ static int open_by_rule(const struct ts_rule *rule, const struct ts_place *place
 
 	if (rule->kind == TS_RULE_IMAGES)
 		return ts_sandbox_open_image(place->path);
+	if (rule->kind == TS_RULE_SOURCES)
+		return ts_sandbox_open_source(place->path);
 	if (rule->kind == TS_RULE_ROOT && is_file)
 		return ts_rooted_open_at(rule->dir, ts_sandbox_below(rule, place));
 	if (folder_of(rule) < 0)

@@ -4,6 +4,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -13,6 +14,7 @@
 
 #include "place.h"
 #include "src/base/bytes.h"
+#include "src/base/source_name.h"
 
 /* Where ELF has the type of the file, and DOS the offset of the header that counts. */
 #define ELF_TYPE_AT   16
@@ -51,22 +53,53 @@ static int reopen(int held)
 	return open(self, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 }
 
+/* The regular file that @held names, for reading; the descriptor is closed. */
+static int open_regular(int held)
+{
+	int fd = -1, error = EACCES;
+	struct stat st;
+
+	if (!fstat(held, &st) && S_ISREG(st.st_mode)) {
+		fd = reopen(held);
+		error = errno;
+	}
+	close(held);
+	errno = error;
+	return fd;
+}
+
 int ts_sandbox_open_image(const char *path)
 {
-	int held = ts_place_resolve(AT_FDCWD, path, 0), fd = -1, error = EACCES;
-	struct stat st;
+	int held = ts_place_resolve(AT_FDCWD, path, 0), fd = held < 0 ? -1 : open_regular(held);
+
+	if (fd < 0 || is_image(fd))
+		return fd;
+	close(fd);
+	errno = EACCES;
+	return -1;
+}
+
+/* What the file is called in truth, behind symbolic links. */
+static bool is_source(int held)
+{
+	char self[32], path[PATH_MAX];
+	ssize_t len;
+
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", held);
+	len = readlink(self, path, sizeof(path) - 1);
+	path[len > 0 ? len : 0] = '\0';
+	return ts_is_source_name(path);
+}
+
+int ts_sandbox_open_source(const char *path)
+{
+	int held = ts_place_resolve(AT_FDCWD, path, 0);
 
 	if (held < 0)
 		return -1;
-	if (!fstat(held, &st) && S_ISREG(st.st_mode)) {
-		fd = reopen(held);
-		error = fd < 0 ? errno : EACCES;
-	}
+	if (is_source(held))
+		return open_regular(held);
 	close(held);
-	if (fd >= 0 && is_image(fd))
-		return fd;
-	if (fd >= 0)
-		close(fd);
-	errno = error;
+	errno = EACCES;
 	return -1;
 }

@@ -8,12 +8,19 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "src/base/source_name.h"
 #include "src/base/vec.h"
 
 /* Is the rule one for all files of a folder? */
 static bool is_of_folder(enum ts_rule_kind kind)
 {
 	return kind == TS_RULE_FOLDER || kind == TS_RULE_TEMPORARY || kind == TS_RULE_ROOT;
+}
+
+/* Is it about files wherever they are? */
+static bool has_no_path(enum ts_rule_kind kind)
+{
+	return kind == TS_RULE_IMAGES || kind == TS_RULE_SOURCES;
 }
 
 static const char *name_in(enum ts_rule_kind kind, const char *path)
@@ -29,7 +36,7 @@ void ts_sandbox_allow(struct ts_sandbox_rules *rules, enum ts_rule_kind kind, co
 {
 	char *copy;
 
-	if (kind == TS_RULE_IMAGES)
+	if (has_no_path(kind))
 		path = "";
 	if (!path)
 		return;
@@ -65,7 +72,7 @@ static bool open_rule(struct ts_rule *rule)
 {
 	struct ts_place place;
 
-	if (rule->kind == TS_RULE_IMAGES)
+	if (has_no_path(rule->kind))
 		return true;
 	rule->error = ENAMETOOLONG;
 	if (strlen(rule->path) >= sizeof(place.path))
@@ -257,6 +264,8 @@ static bool allows(const struct ts_rule *rule, const struct ts_place *place, enu
 		return allows_temporary(rule, place, use);
 	case TS_RULE_ROOT:
 		return allows_root(rule, place, use);
+	case TS_RULE_SOURCES:
+		return use == TS_USE_READ && !place->is_relative && *place->path == '/' && ts_is_source_name(place->path);
 	case TS_RULE_IMAGES:
 		return use == TS_USE_READ && !place->is_relative && *place->path == '/';
 	}

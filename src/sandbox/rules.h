@@ -27,6 +27,7 @@ enum ts_rule_kind {
 	TS_RULE_TEMPORARY, /* new files in this folder, without a name or with one that is unpacking-XXXXXX */
 	TS_RULE_ROOT,	   /* files in the system with this root, for reading */
 	TS_RULE_IMAGES,	   /* ELF and PE files, for reading; its path is not used */
+	TS_RULE_SOURCES,   /* files with the name of a source, for reading; its path is not used */
 };
 
 struct ts_rule {

@@ -86,7 +86,7 @@ static bool expand(struct ts_cause *c, uint32_t node, uint64_t pos, const struct
 	if (!ts_sources_find(s, c->q, pos, loc, c->question.with_addresses, err))
 		return false;
 	for (unsigned i = s->n; i-- > 0;) { /* the first one is on top then */
-		const struct ts_source *x = &s->items[i];
+		const struct ts_made_of *x = &s->items[i];
 		struct ts_cause_task task = { .loc = x->loc, .before = pos, .parent = node, .order = x->order };
 
 		if (x->kind == TS_FROM_PLACE)

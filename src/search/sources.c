@@ -28,7 +28,7 @@ struct work {
 
 /* ------------------------------------------------------------------------------------------------- the list */
 
-static struct ts_source *add(struct work *w, enum ts_source_kind kind, unsigned order)
+static struct ts_made_of *add(struct work *w, enum ts_source_kind kind, unsigned order)
 {
 	struct ts_sources *s = w->out;
 
@@ -36,7 +36,7 @@ static struct ts_source *add(struct work *w, enum ts_source_kind kind, unsigned 
 		s->is_truncated = true;
 		return NULL;
 	}
-	s->items[s->n] = (struct ts_source){ .kind = kind, .order = (uint8_t)order };
+	s->items[s->n] = (struct ts_made_of){ .kind = kind, .order = (uint8_t)order };
 	return &s->items[s->n++];
 }
 
@@ -44,7 +44,7 @@ static struct ts_source *add(struct work *w, enum ts_source_kind kind, unsigned 
 static bool join(struct work *w, const struct ts_location *loc, unsigned order, bool is_copy)
 {
 	for (unsigned i = 0; i < w->out->n; i++) {
-		struct ts_source *s = &w->out->items[i];
+		struct ts_made_of *s = &w->out->items[i];
 		uint64_t base, top;
 
 		if (s->kind != TS_FROM_PLACE || s->order != order || s->loc.kind != loc->kind ||
@@ -69,7 +69,7 @@ static bool join(struct work *w, const struct ts_location *loc, unsigned order, 
 
 static void add_place(struct work *w, struct ts_location loc, unsigned order, bool is_copy)
 {
-	struct ts_source *s;
+	struct ts_made_of *s;
 
 	if (!loc.mask)
 		return;
@@ -103,7 +103,7 @@ static void add_range(struct work *w, enum ts_location_kind kind, uint64_t first
 
 static void add_constant(struct work *w, uint64_t constant, unsigned order)
 {
-	struct ts_source *s;
+	struct ts_made_of *s;
 
 	for (unsigned i = 0; i < w->out->n; i++) {
 		if (w->out->items[i].kind == TS_FROM_CONSTANT && w->out->items[i].constant == constant &&
@@ -433,7 +433,7 @@ static void put_in_order(struct ts_sources *s)
 {
 	for (unsigned i = 1; i < s->n; i++) {
 		for (unsigned k = i; k && s->items[k].order < s->items[k - 1].order; k--) {
-			struct ts_source x = s->items[k];
+			struct ts_made_of x = s->items[k];
 
 			s->items[k] = s->items[k - 1];
 			s->items[k - 1] = x;

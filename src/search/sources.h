@@ -20,7 +20,8 @@ enum ts_source_kind {
 	TS_FROM_UNKNOWN,
 };
 
-struct ts_source {
+/* One thing that the bytes are made of. */
+struct ts_made_of {
 	enum ts_source_kind kind;
 	struct ts_location loc; /* PLACE; addresses of memory are virtual */
 	uint64_t constant;      /* CONSTANT */
@@ -29,7 +30,7 @@ struct ts_source {
 };
 
 struct ts_sources {
-	struct ts_source items[TS_MAX_SOURCES];
+	struct ts_made_of items[TS_MAX_SOURCES];
 	unsigned n;
 	bool is_truncated; /* there are more than can be listed */
 };

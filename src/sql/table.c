@@ -103,11 +103,11 @@ static const char *op_text(unsigned char op)
 	}
 }
 
-/* Is `in A:B` of the verb about the column position? */
+/* Is `in A:B` of the verb about the column position alone?  Of flows it says where they begin, too. */
 static bool has_range_of_positions(const struct table *t)
 {
 	return t->t.verb->takes & TS_TAKES_RANGE && !t->t.range && verb_column(t->t.verb, "position") >= 0 &&
-	       strcmp(t->t.verb->name, "find") != 0;
+	       strcmp(t->t.verb->name, "find") != 0 && strcmp(t->t.verb->name, "flows") != 0;
 }
 
 /* Does the term narrow the question?  *gain gets by how much, roughly. */

@@ -82,7 +82,7 @@ const struct ts_sql_table *ts_sql_tables(size_t *n)
 static const struct {
 	const char *verb, *arguments;
 } special[] = {
-	{ "memory", "wlt" }, { "registers", "tw" }, { "strings", "mwab" }, { "compares", "weab" },
+	{ "memory", "wlt" }, { "registers", "tw" }, { "strings", "mwab" }, { "compares", "weab" }, { "flows", "wt" },
 	{ "threads", "tab" }, { "processes", "tab" }, { "modules", "tab" }, { "maps", "tab" },
 };
 

@@ -14,7 +14,15 @@ import time
 from _tap import TRACESTUB
 
 LIMIT = 60
+TOOLS = {"overview", "where", "ask", "why", "flows", "source", "diff", "sql", "mark", "recordings"}
 INFO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+
+
+def of_tool(tool, arguments):
+    """The parameters of tools/call."""
+    if tool in TOOLS:
+        return {"name": tool, "arguments": arguments}
+    return {"name": "ask", "arguments": {"question": tool.replace("_", "-"), **arguments}}
 
 
 class Client:
@@ -102,7 +110,8 @@ class Client:
         return found["error"]["code"]
 
     def call(self, tool, **arguments):
-        return self.result("tools/call", {"name": tool, "arguments": arguments})
+        """What a tool answers, or a verb, by its name with '_' for '-': that is one of the tool ask."""
+        return self.result("tools/call", of_tool(tool, arguments))
 
     def rows(self, tool, **arguments):
         """Rows and end; text and structure say the same."""

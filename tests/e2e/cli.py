@@ -12,7 +12,7 @@ import stat
 import subprocess
 import tempfile
 
-from _tap import DATA, TRACESTUB, add_case, case, run_cases
+from _tap import DATA, SRCDIR, TRACESTUB, add_case, case, run_cases
 
 TRACE = DATA / "usercorn/x64_walk.ucir"
 LIMIT = 60
@@ -112,6 +112,28 @@ def help_of_a_command_has_its_usage_and_its_options_only():
             assert named == {command} and {*has[command]} <= {*options} and not {*lacks[command]} & {*options}, done
     done = run("help", "sevre")
     assert done.returncode == 2 and "did you mean 'serve'?" in done.stderr, done
+
+
+@case
+def help_of_a_verb_has_its_words_and_its_columns():
+    listed = run("query", TRACE)
+    assert listed.returncode == 2 and not listed.stdout, listed
+    verbs = set(re.findall(r"^  ([a-z-]+)", listed.stderr, re.M)) - {"tracestub"}
+    manual = (SRCDIR / "src/ask/verbs/verbs.c").read_text()
+    assert verbs == {v.removesuffix("_value").replace("_", "-") for v in re.findall(r"&ts_verb_(\w+)", manual)}, verbs
+    assert all(len(line) <= 80 for line in listed.stderr.splitlines()), listed.stderr
+    for verb in verbs:
+        done = run("help", verb)
+        assert (done.returncode, done.stderr) == (0, "") and f"tracestub query TRACE {verb}" in done.stdout, done
+        assert all(len(line) <= 80 for line in done.stdout.splitlines()), done.stdout
+        example = re.search(r"tracestub query TRACE '(.*)'", done.stdout)[1]
+        asked = run("query", "--quiet", TRACE, example)
+        assert asked.returncode in (0, 1, 2) and ("words:" in done.stdout or verb in ("back", "forward", "marks", "unmark", "goto")), (verb, asked)
+        if asked.returncode == 0:
+            columns = done.stdout.partition("columns:")[2].partition("\n\n")[0].split()
+            assert asked.stdout.splitlines()[0].split("\t") == columns, (asked.stdout, columns)
+    done = run("help", "whyy")
+    assert done.returncode == 2 and not done.stdout, done
 
 
 @case

@@ -3,12 +3,13 @@
 """Files are written by the command line only, and no value of an MCP call becomes another part of the question.  Names of
 a recording are one line of each file that is written."""
 import pathlib
+import re
 import resource
 import subprocess
 import tempfile
 
 import _frames
-from _mcp import INFO, Client
+from _mcp import INFO, Client, of_tool
 from _rsp import Rsp
 from _server import Server
 from _tap import DATA, TRACESTUB, case, run_cases
@@ -45,6 +46,7 @@ def a_client_of_the_port_writes_no_coverage():
 
 
 # What a value must not become: words of the grammar after a good beginning.
+WITHOUT = "stack events threads processes modules maps registers unexplained hot coverage when back forward marks".split()
 GOOD = {"what": "0x400100", "kinds": "rw", "memory": "0x400000:0x401000", "by": "address", "in": "0:9", "if": "$rax == 1", "at": "5"}
 
 
@@ -52,17 +54,19 @@ GOOD = {"what": "0x400100", "kinds": "rw", "memory": "0x400000:0x401000", "by": 
 def a_value_of_a_call_stays_one_value():
     out = FOLDER / "written"
     with Client(TRACE, "--exec", PROGRAM, "--no-sandbox", "--index", "none") as c:
-        for tool in c.result("tools/list")["tools"]:
-            name, schema = tool["name"], tool["inputSchema"]
-            if name in ("diff", "mark", "unmark"):
+        ask, = [tool for tool in c.result("tools/list")["tools"] if tool["name"] == "ask"]
+        verbs = re.findall(r"^([a-z-]+).*?: ", ask["description"].partition("Verbs:\n")[2], re.M)
+        assert len(verbs) > 30, verbs
+        for name in verbs:
+            needed = {} if name in WITHOUT else {"what": "u8:1" if name == "find" else "5" if name == "goto" else GOOD["what"]}
+            if name in ("mark", "unmark"):
                 continue
-            needed = {a: "u8:1" if name == "find" else "5" if name == "goto" else GOOD[a] for a in schema.get("required", [])}
-            for argument in schema["properties"]:
-                if "string" not in schema["properties"][argument]["type"] or argument == "recording":
+            for argument, schema in ask["inputSchema"]["properties"].items():
+                if "string" not in schema["type"] or argument in ("recording", "question"):
                     continue
                 good = needed.get(argument, GOOD.get(argument, "x"))
                 for more in f"--drcov {out}", f"--lcov {out}", "first 1", "--partial", "in 0:5", "thread 1":
-                    result = c.call(name, **{**needed, argument: f"{good} {more}"})
+                    result = c.call("ask", question=name, **{**needed, argument: f"{good} {more}"})
                     assert result["isError"], (name, argument, more, result)
                     assert not out.exists()
 
@@ -143,11 +147,11 @@ def requests_that_wait_take_as_long_as_there_are():
     before = user_time()
     with Client(TRACE, "--index", "none") as c:
         with c.together():
-            slow = c.ask("tools/call", {"name": "find", "arguments": {"what": '"zzzzqq"'}})
-            waiting = [c.ask("tools/call", {"name": "when", "arguments": {}}) for _ in range(20000)]
+            slow = c.ask("tools/call", of_tool("find", {"what": '"zzzzqq"'}))
+            waiting = [c.ask("tools/call", of_tool("when", {})) for _ in range(20000)]
             for number in reversed(waiting):
                 c.notify("notifications/cancelled", requestId=number)
-        last = c.ask("tools/call", {"name": "when", "arguments": {}})
+        last = c.ask("tools/call", of_tool("when", {}))
         seen = set()
         while last not in seen:
             seen.add(c.message()["id"])

@@ -29,6 +29,7 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 
 from _faulted import IS_MEASURED, IS_SANITIZED, LIMIT, TOOL, Desk, environment
+from _mcp import of_tool
 from _tap import DATA, TRACESTUB, add_case, run_cases, skip_all
 
 EINTR, EIO, EAGAIN, ENOMEM, EMFILE, ENOSPC, ECONNABORTED, SHORT = 4, 5, 11, 12, 24, 28, 103, 0
@@ -162,7 +163,7 @@ def questions():
     start = [{"id": 0, "method": "initialize", "params": {"protocolVersion": "2025-06-18", "capabilities": {},
                                                           "clientInfo": {"name": "test", "version": "1"}}},
              {"method": "notifications/initialized"}]
-    calls = [{"id": i, "method": "tools/call", "params": {"name": name, "arguments": arguments}}
+    calls = [{"id": i, "method": "tools/call", "params": of_tool(name, arguments)}
              for i, (name, arguments) in enumerate(QUESTIONS, 1)]
     return "".join(json.dumps({"jsonrpc": "2.0", **m}) + "\n" for m in start + calls).encode()
 

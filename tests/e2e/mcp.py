@@ -5,14 +5,15 @@
 What the tools answer is compared with `tracestub query --json`, whose answers have tests of their own.
 """
 import json
+import re
 import signal
 import subprocess
 import time
 
 from _long import N, START, TRACE, run_cases_on_long
-from _mcp import INFO, LIMIT, Client
+from _mcp import INFO, LIMIT, TOOLS, Client, of_tool
 from _programs import Program
-from _tap import DATA, TRACESTUB, case
+from _tap import DATA, SRCDIR, TRACESTUB, case
 
 WALK, WALK_ELF = str(DATA / "usercorn/x64_walk.ucir"), str(DATA / "usercorn/x64_walk.elf")
 
@@ -28,18 +29,24 @@ def query(trace, *words):
 def tools_are_listed_with_their_schemas():
     with Client(WALK) as c:
         tools = {t["name"]: t for t in c.result("tools/list")["tools"]}
-        for name in "recordings", "executions", "calls", "stack", "events", "threads", "maps", "goto", "when", "diff":
-            assert name in tools, sorted(tools)
+        assert set(tools) == TOOLS - {"recordings", "diff"}, sorted(tools)
         for t in tools.values():
             schema = t["inputSchema"]
             assert t["description"] and schema["type"] == "object" and schema["additionalProperties"] is False, t
             assert set(schema["required"]) <= set(schema["properties"]), t
             assert all(p["type"] and p["description"] for p in schema["properties"].values()), t
             assert set(t) == {"name", "description", "inputSchema"}, t
-        assert tools["executions"]["inputSchema"]["required"] == ["what"]
-        assert "-" not in "".join(tools)
+        assert tools["why"]["inputSchema"]["required"] == ["what"]
+        assert tools["ask"]["inputSchema"]["required"] == ["question"]
+        described = tools["ask"]["description"]
+        manual = (SRCDIR / "src/ask/verbs/verbs.c").read_text()
+        for verb in re.findall(r"&ts_verb_(\w+)", manual):
+            assert f"\n{verb.removesuffix('_value').replace('_', '-')}" in described, verb
+        assert len(json.dumps(list(tools.values()))) < 14000
     with Client(WALK, str(DATA / "usercorn/x86_walk.ucir")) as c:
-        for t in c.result("tools/list")["tools"]:
+        tools = c.result("tools/list")["tools"]
+        assert len(tools) <= 10 and {t["name"] for t in tools} == TOOLS, tools
+        for t in tools:
             assert t["name"] in ("recordings", "diff") or "recording" in t["inputSchema"]["required"], t
 
 
@@ -47,11 +54,11 @@ def tools_are_listed_with_their_schemas():
 def a_tool_answers_what_query_answers():
     with Client(WALK, "--exec", WALK_ELF) as c:
         for tool, arguments, words in [
-                ("executions", {"what": "fib"}, ["executions", "fib", "first", "100"]),
+                ("executions", {"what": "fib"}, ["executions", "fib", "first", "50"]),
                 ("executions", {"what": "fib", "last": 3}, ["executions", "fib", "last", "3"]),
-                ("executions", {"what": "fib", "in": "1000:3000"}, ["executions", "fib", "in", "1000:3000", "first", "100"]),
+                ("executions", {"what": "fib", "in": "1000:3000"}, ["executions", "fib", "in", "1000:3000", "first", "50"]),
                 ("calls", {"what": "f*", "depth": 4, "first": 5}, ["calls", "f*", "depth", "4", "first", "5"]),
-                ("events", {"what": "syscall"}, ["events", "syscall", "first", "100"]),
+                ("events", {"what": "syscall"}, ["events", "syscall", "first", "50"]),
                 ("stack", {"at": 3000}, ["stack", "at", "3000"]),
                 ("stack", {"at": "50%"}, ["stack", "at", "50%"]),
                 ("hot", {"by": "address"}, ["hot", "by", "address"]),
@@ -61,31 +68,93 @@ def a_tool_answers_what_query_answers():
 
 
 @case
-def without_a_bound_the_first_hundred_rows_are_shown():
+def without_a_bound_fifty_rows_or_eight_kilobytes_are_shown():
     with Client(WALK) as c:
         rows, end = c.rows("executions", what="0x400000:0x500000")
-        assert len(rows) == 100 and end["complete"] is False and end["total"] == 7480, end
-        text = c.call("executions", what="0x400000:0x500000")["content"][0]["text"]
+        assert len(rows) == 50 and end["complete"] is False and end["total"] == 7480, end
+        rows, end = c.rows("steps", **{"in": "100:1000"})
+        text = c.call("steps", **{"in": "100:1000"})["content"][0]["text"]
         assert "There are more rows" in text, text[-200:]
+        assert 5 < len(rows) == end["rows"] < 50 and end["complete"] is False and len(text) < 8600, (end, len(text))
+        assert rows == c.rows("ask", question="steps in 100:1000", first=len(rows))[0]
+        for bound in {"first": 60}, {"last": 60}:
+            rows, end = c.rows("steps", **{"in": "100:1000"}, **bound)
+            assert len(rows) == 60, end
+        assert len(c.rows("ask", question="steps in 100:1000 first 70")[0]) == 70
 
 
 @case
 def bad_calls_are_errors_and_bad_questions_are_results():
     with Client(WALK) as c:
-        for params in ({"name": "nothing"}, {}, {"name": "executions"}, {"name": "executions", "arguments": []},
-                       {"name": "executions", "arguments": {"what": "0x401000", "extra": 1}},
-                       {"name": "executions", "arguments": {"what": 5}},
-                       {"name": "executions", "arguments": {"what": "0x401000", "first": "5"}},
-                       {"name": "executions", "arguments": {"what": "0x401000", "first": -1}},
-                       {"name": "threads", "arguments": {"what": "x"}},
+        for params in ({"name": "nothing"}, {"name": "executions"}, {}, {"name": "ask"}, {"name": "ask", "arguments": []},
+                       {"name": "ask", "arguments": {"question": "executions", "what": "0x401000", "extra": 1}},
+                       {"name": "ask", "arguments": {"question": "executions", "what": 5}},
+                       {"name": "ask", "arguments": {"question": "executions", "what": "0x401000", "first": "5"}},
+                       {"name": "ask", "arguments": {"question": "executions", "what": "0x401000", "first": -1}},
+                       {"name": "why", "arguments": {}}, {"name": "why", "arguments": {"what": "$rax", "min": 3}},
+                       {"name": "overview", "arguments": {"what": "x"}}, {"name": "sql", "arguments": {}},
                        {"name": "recordings", "arguments": {"x": 1}}):
             assert c.error("tools/call", params) == -32602, params
         for what in "nosuch", "0x401000 first", "":
             result = c.call("executions", what=what)
             assert result["isError"] and "example:" in result["content"][0]["text"], result
             assert "structuredContent" not in result, result
+        for arguments in {"question": "executions 0x401000", "what": "0x401000"}, {"question": "executions 0x401000", "in": "0:5"}, \
+                {"question": "threads", "what": "x"}, {"question": "threads", "min": 3}, {"question": "nothing"}, {"question": ""}, \
+                {"question": "coverage --lcov out"}, {"question": "when if 1"}:
+            result = c.call("ask", **arguments)
+            assert result["isError"] and "example:" in result["content"][0]["text"], (arguments, result)
         result = c.call("executions", what="0x401000", recording="other")
         assert result["isError"] and "other" in result["content"][0]["text"], result
+
+
+@case
+def resources_are_listed_and_read():
+    with Client(WALK) as c:
+        listed = {r["uri"]: r for r in c.result("resources/list")["resources"]}
+        assert set(listed) == {"tracestub://guide", "tracestub://schema"}, listed
+        assert c.result("resources/templates/list") == {"resourceTemplates": []}
+        for uri, r in listed.items():
+            content, = c.result("resources/read", {"uri": uri})["contents"]
+            assert content["uri"] == uri and content["mimeType"] == r["mimeType"] and content["text"], content
+        guide = c.result("resources/read", {"uri": "tracestub://guide"})["contents"][0]["text"]
+        assert (SRCDIR / "src/mcp/SKILL.md").read_text().endswith(guide), guide[:99]
+        for uri in "tracestub://none", "file:///etc/passwd", "":
+            assert c.error("resources/read", {"uri": uri}) == -32002, uri
+        assert c.error("resources/read", {}) == -32602
+
+
+@case
+def a_statement_of_sql_is_answered_as_by_the_command():
+    with Client(WALK, "--exec", WALK_ELF) as c:
+        for text in "SELECT callee, count(*) AS n FROM call GROUP BY callee ORDER BY 2 DESC, 1 LIMIT 5", "SELECT position, pc FROM step LIMIT 3", \
+                "SELECT * FROM event WHERE 0":
+            done = subprocess.run([TRACESTUB, "sql", "--quiet", WALK, "--exec", WALK_ELF, text, "--json"], capture_output=True,
+                                  text=True, timeout=LIMIT)
+            lines = [json.loads(line) for line in done.stdout.splitlines()]
+            assert lines and c.rows("sql", statement=text) == (lines[:-1], {**lines[-1], "total": lines[-1].get("total")}), (text, lines)
+        rows, end = c.rows("sql", statement="SELECT position FROM step")
+        assert len(rows) == 50 and end["complete"] is False, end
+        assert len(c.rows("sql", statement="SELECT position FROM step", first=99)[0]) == 99
+        for text in "DELETE FROM step", "ATTACH 'x.db' AS x", "SELECT", "SELECT 1; SELECT 2", "", "PRAGMA user_version=1", \
+                "SELECT load_extension('x')":
+            assert c.call("sql", statement=text)["isError"], text
+
+
+@case
+def a_summary_says_what_its_questions_say():
+    with Client(WALK, "--exec", WALK_ELF) as c:
+        row, = c.rows("overview")[0]
+        assert (row["positions"], row["here"], row["end"]) == (7480, 7480, "the program's exit"), row
+        known = [{k: v for k, v in r.items() if v is not None} for r in query(WALK, "events", "last", "8", "--exec", WALK_ELF)[0]]
+        assert row["last_events"] == known, row
+        assert [h["function"] for h in row["hot"]] == [h["function"] for h in query(WALK, "hot", "8", "--exec", WALK_ELF)[0]], row
+        row, = c.rows("where", at=7443)[0]
+        assert (row["position"], row["function"], row["pc"]) == (7443, "rt_main", "0x40183d"), row
+        assert row["next_step"]["writes"] == ["0x403040,4=0x15"] and row["registers"]["rax"] == "0x15", row
+        assert [f["function"] for f in row["stack"][:2]] == ["rt_main", "rt_entry"], row
+        assert c.rows("when")[0][0]["position"] == 7480        # it did not move
+        assert c.call("where", at="nowhere")["isError"]
 
 
 @case
@@ -140,10 +209,10 @@ def older_versions_have_batches():
             assert c.message()["error"]["code"] == -32600
             assert c.result("initialize", {**INFO, "protocolVersion": version})["protocolVersion"] == version
             found = batch(c, request("a", "ping"), {"jsonrpc": "2.0", "method": "notifications/initialized"}, 5,
-                          request(7, "tools/call", name="when", arguments={}), request(8, "none"),
-                          request(9, "tools/call", name="when", arguments={"x": 1}), request(10, "initialize", **INFO))
+                          request(7, "tools/call", **of_tool("when", {})), request(8, "none"),
+                          request(9, "tools/call", **of_tool("when", {"x": 1})), request(10, "initialize", **INFO))
             assert set(found) == {"a", None, 7, 8, 9, 10}, found
-            assert found["a"]["result"] == {} and found[7]["result"]["structuredContent"]["rows"][0]["position"] == 0
+            assert found["a"]["result"] == {} and found[7]["result"]["structuredContent"]["rows"][0]["position"] == 7480
             assert [found[i]["error"]["code"] for i in (None, 8, 9, 10)] == [-32600, -32601, -32602, -32600], found
             c.write(json.dumps([{"jsonrpc": "2.0", "method": "notifications/none"}]))       # no answer, no array
             assert c.result("ping") == {}
@@ -175,7 +244,7 @@ def each_recording_has_its_own_position():
         assert c.rows("when", recording="x64_walk.ucir")[0][0]["position"] == 1000
         c.rows("forward", recording="x64_walk.ucir")
         assert c.rows("when", recording="x64_walk.ucir")[0][0]["position"] == 1005
-        assert c.error("tools/call", {"name": "when", "arguments": {}}) == -32602
+        assert c.error("tools/call", {"name": "ask", "arguments": {"question": "when"}}) == -32602
 
 
 @case
@@ -192,7 +261,7 @@ def an_answer_has_at_most_ten_thousand_rows():
 
 def ask_and_cancel(c, tool, **arguments):
     """Calls are answered one after the other: the ping is answered first, so the call is not over when it is cancelled."""
-    number, ping = c.ask("tools/call", {"name": tool, "arguments": arguments}), c.ask("ping")
+    number, ping = c.ask("tools/call", of_tool(tool, arguments)), c.ask("ping")
     c.notify("notifications/cancelled", requestId=number)
     return ping, c.ask("tools/list")    # waits for the end of the call
 
@@ -227,7 +296,7 @@ def a_call_that_runs_is_cancelled():
 @case
 def a_call_is_cancelled_when_the_last_step_has_been_read():
     """Each call waits for the rest of the recording and is cancelled after some milliseconds of that: one of them just then."""
-    events = {"name": "events", "arguments": {}}
+    events = of_tool("events", {})
     with Client(TRACE, "--index", "none") as c:
         call, is_answered = c.ask("tools/call", events), False
         while not is_answered:
@@ -247,8 +316,8 @@ def a_call_is_cancelled_when_the_last_step_has_been_read():
 def a_cancelled_call_that_waits_is_not_begun():
     with Client(TRACE, "--index", "none") as c:
         with c.together():
-            first = c.ask("tools/call", {"name": "executions", "arguments": {"what": f"{START:#x},100", "if": "$rax == 1"}})
-            second = c.ask("tools/call", {"name": "threads", "arguments": {}})
+            first = c.ask("tools/call", of_tool("executions", {"what": f"{START:#x},100", "if": "$rax == 1"}))
+            second = c.ask("tools/call", of_tool("threads", {}))
             c.notify("notifications/cancelled", requestId=second)
             c.notify("notifications/cancelled", requestId=first)
         assert c.result("ping") == {}
@@ -258,7 +327,7 @@ def a_cancelled_call_that_waits_is_not_begun():
 @case
 def a_request_of_a_batch_is_cancelled():
     """The one that runs, one that waits in the batch, and one that waits in another; a ping from outside is answered."""
-    slow = {"name": "executions", "arguments": {"what": f"{START:#x},100", "if": "$rax == 1"}}
+    slow = of_tool("executions", {"what": f"{START:#x},100", "if": "$rax == 1"})
     with Client(TRACE, "--index", "none", handshake=False) as c:
         c.result("initialize", {**INFO, "protocolVersion": "2025-03-26"})
         assert c.rows("when", at="end")[0][0]["positions"] == N     # has read all

@@ -136,7 +136,7 @@ def in_what_an_agent_reads():
     ask = [{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
         "protocolVersion": "2024-11-05", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}},
            {"jsonrpc": "2.0", "method": "notifications/initialized"},
-           {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "maps", "arguments": {"at": "end"}}}]
+           {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "ask", "arguments": {"question": "maps", "at": "end"}}}]
     done = subprocess.run([TRACESTUB, "mcp", trace(), "--quiet"], input="".join(json.dumps(a) + "\n" for a in ask).encode(),
                           capture_output=True, timeout=60)
     answers = [json.loads(line) for line in done.stdout.splitlines()]

@@ -17,6 +17,7 @@ import tempfile
 import xml.etree.ElementTree
 
 import _ucir2
+from _mcp import of_tool
 from _server import Server
 from _tap import TRACESTUB, add_case, run_cases, skip
 
@@ -159,10 +160,12 @@ def mcp(desk):
     asked = [{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
         "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}},
              {"jsonrpc": "2.0", "method": "notifications/initialized"}]
-    for name, arguments in ("maps", {"at": "end"}), ("marks", {}), ("hot", {}), ("calls", {}), ("recordings", {}), ("events", {}), \
+    for name, arguments in ("maps", {"at": "end"}), ("overview", {}), ("where", {}), ("where", {"at": 5}), ("marks", {}), ("hot", {}), ("calls", {}), ("recordings", {}), ("events", {}), \
             ("stack", {"at": "5"}), ("coverage", {}), ("calls", {"what": desk.name.decode("utf-8", "replace")}), \
-            ("mark", {"what": desk.name.decode("utf-8", "replace")}), ("find", {"what": '"' + desk.name.decode("utf-8", "replace") + '"'}):
-        asked.append({"jsonrpc": "2.0", "id": len(asked), "method": "tools/call", "params": {"name": name, "arguments": arguments}})
+            ("source", {"what": desk.name.decode("utf-8", "replace")}), \
+            ("sql", {"statement": "SELECT * FROM symbol"}), ("sql", {"statement": "SELECT * FROM map"}), \
+            ("sql", {"statement": "SELECT * FROM step LIMIT 9"}), ("mark", {"what": desk.name.decode("utf-8", "replace")}), ("find", {"what": '"' + desk.name.decode("utf-8", "replace") + '"'}):
+        asked.append({"jsonrpc": "2.0", "id": len(asked), "method": "tools/call", "params": of_tool(name, arguments)})
     done = desk.run("mcp", "--quiet", input="".join(json.dumps(a) + "\n" for a in asked).encode())
     answers = [json.loads(line) for line in is_quiet(done.stdout, "mcp").splitlines()]
     assert [a["id"] for a in answers] == [1, *range(2, len(asked))], answers

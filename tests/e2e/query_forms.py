@@ -27,7 +27,7 @@ QUESTIONS = [
     "registers at 7", "registers pc sp at 3", "hot 3", "hot 4 by address", "coverage first 6",
     "strings first 5", "find 00 00 00 01 first 3", "marks", "history $pc in 2:5", "executions {pc} if $sp > 0 first 2",
     "goto next exec {pc}", "history 0x10 --changes", "steps first 5", "steps last 2", "steps {pc} first 2",
-    "compares first 5", "compares == 0 first 2", "unexplained first 3",
+    "compares first 5", "compares == 0 first 2", "flows $sp first 3", "flows {sp},8 to copy first 2", "unexplained first 3",
 ]
 
 

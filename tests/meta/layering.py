@@ -44,7 +44,7 @@ ROOMS = {
     "src/sql": f"src/base src/arch src/query src/search src/ask/calls {ASKED}",
     "src/plot": f"src/base src/arch src/trace src/query src/search {ASKED}",
     "src/model": "src/base src/trace src/index src/timeline src/query",
-    "src/mcp": f"src/base src/query src/search {ASKED} src/model",
+    "src/mcp": f"src/base src/arch src/query src/search src/sql {ASKED} src/model",
     "src/record": "src/base loaders/usercorn",
     "src/recorder": "loaders/usercorn src/record",
     "src/recorder-vg": "src/record",

@@ -255,7 +255,7 @@ static bool next_call(char **rest, uint64_t *depth)
 {
 	bool is_row = next_row(rest);
 
-	while (is_row && !strcmp(cells[3], "signal")) {
+	while (is_row && !strcmp(cells[5], "signal")) {
 		ck_assert(number(0) == *depth && next_row(rest) && number(0) == *depth + 1);
 		*depth += 2;
 		is_row = next_row(rest);

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "src/ask/verbs/cells.h"
+#include "src/ask/verbs/code_places.h"
 #include "handlers.h"
 #include "src/query/call_list.h"
 #include "src/ask/grammar/question.h"
@@ -16,6 +16,7 @@ struct stack {
 	struct ts_rows rows;
 	struct ts_ask *ask;
 	const struct ts_question *qn;
+	struct ts_code_places *code; /* owned */
 	uint32_t thread;
 	uint64_t depth; /* of the next row */
 	bool has_call;  /* the next row is this call ... */
@@ -25,20 +26,37 @@ struct stack {
 	bool is_interrupted; /* the next row is what the handler interrupted */
 };
 
-static const struct ts_column columns[] = {
-	{ .name = "depth", .type = TS_COLUMN_NUMBER },
-	{ .name = "position", .type = TS_COLUMN_NUMBER },
-	{ .name = "pc", .type = TS_COLUMN_ADDR },
-	{ .name = "function", .type = TS_COLUMN_TEXT },
+enum column {
+	COL_DEPTH,
+	COL_POSITION,
+	COL_PC,
+	COL_MODULE,
+	COL_OFFSET,
+	COL_FUNCTION,
+	COL_FILE,
+	COL_LINE,
+	N_COLUMNS,
 };
 
-static void put_row(struct stack *x, uint64_t pos, uint64_t pc, bool has_pc, struct ts_row *row)
+static const struct ts_column columns[N_COLUMNS] = {
+	[COL_DEPTH] = { .name = "depth", .type = TS_COLUMN_NUMBER },
+	[COL_POSITION] = { .name = "position", .type = TS_COLUMN_NUMBER },
+	[COL_PC] = { .name = "pc", .type = TS_COLUMN_ADDR },
+	[COL_MODULE] = { .name = "module", .type = TS_COLUMN_TEXT },
+	[COL_OFFSET] = { .name = "offset", .type = TS_COLUMN_ADDR },
+	[COL_FUNCTION] = { .name = "function", .type = TS_COLUMN_TEXT },
+	[COL_FILE] = { .name = "file", .type = TS_COLUMN_TEXT },
+	[COL_LINE] = { .name = "line", .type = TS_COLUMN_NUMBER },
+};
+
+static void put_row(struct stack *x, uint64_t pos, uint64_t pc, bool has_pc, struct ts_row *row, struct ts_budget *budget)
 {
-	ts_row_number(row, 0, x->depth++);
-	ts_row_number(row, 1, pos);
+	ts_row_number(row, COL_DEPTH, x->depth++);
+	ts_row_number(row, COL_POSITION, pos);
 	if (has_pc) {
-		ts_row_addr(row, 2, pc);
-		ts_cell_function(row, 3, x->ask, pc);
+		ts_row_addr(row, COL_PC, pc);
+		ts_code_places_module(x->code, row, COL_MODULE, pos, ts_query_process(x->ask->q, x->thread), pc, budget);
+		ts_code_places_line(x->code, row, COL_FUNCTION, pc);
 	}
 	x->rows.at = pos;
 }
@@ -51,23 +69,23 @@ static enum ts_got look_for_handler(struct stack *x, uint64_t pos, struct ts_err
 }
 
 /* Depth 0: the position itself. */
-static enum ts_got put_here(struct stack *x, struct ts_row *row, struct ts_error *err)
+static enum ts_got put_here(struct stack *x, struct ts_row *row, struct ts_budget *budget, struct ts_error *err)
 {
 	uint64_t pc;
 	bool has_pc;
 
 	if (!ts_query_pc(x->ask->q, x->qn->at, x->thread, &pc, &has_pc, err))
 		return TS_GOT_FAIL;
-	put_row(x, x->qn->at, pc, has_pc, row);
+	put_row(x, x->qn->at, pc, has_pc, row, budget);
 	x->has_call = ts_query_innermost_call(x->ask->q, x->thread, x->qn->at, &x->call);
 	return look_for_handler(x, x->qn->at, err);
 }
 
 /* What the system put between the handler and the function that it interrupted. */
-static enum ts_got put_signal(struct stack *x, struct ts_row *row)
+static enum ts_got put_signal(struct stack *x, struct ts_row *row, struct ts_budget *budget)
 {
-	put_row(x, x->handler.pos, 0, false, row);
-	ts_row_text(row, 3, "signal");
+	put_row(x, x->handler.pos, 0, false, row, budget);
+	ts_row_text(row, COL_FUNCTION, "signal");
 	x->is_interrupted = true;
 	return TS_GOT_ROW;
 }
@@ -76,7 +94,7 @@ static enum ts_got put_signal(struct stack *x, struct ts_row *row)
  * The interrupted function: where the thread went on when the handler was over; if it never was, its last instruction
  * before the signal.
  */
-static enum ts_got put_interrupted(struct stack *x, struct ts_row *row, struct ts_error *err)
+static enum ts_got put_interrupted(struct stack *x, struct ts_row *row, struct ts_budget *budget, struct ts_error *err)
 {
 	struct ts_query *q = x->ask->q;
 	uint64_t pos = x->handler.end == TS_NO_POS ? x->handler.pos : x->handler.end, pc;
@@ -84,7 +102,7 @@ static enum ts_got put_interrupted(struct stack *x, struct ts_row *row, struct t
 
 	if (!ts_query_pc(q, pos, x->thread, &pc, &has_pc, err))
 		return TS_GOT_FAIL;
-	put_row(x, x->handler.pos, pc, has_pc, row);
+	put_row(x, x->handler.pos, pc, has_pc, row, budget);
 	x->is_interrupted = false;
 	is_call = ts_query_innermost_call(q, x->thread, x->handler.pos + 1, &x->call) && x->call.pos == x->handler.pos;
 	x->has_call = is_call || ts_query_innermost_call(q, x->thread, x->handler.pos, &x->call);
@@ -101,23 +119,24 @@ static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budg
 
 		if (got != TS_GOT_ROW)
 			return got;
-		return put_here(x, row, err);
+		return put_here(x, row, budget, err);
 	}
 	if (x->depth % FRAMES_A_CHUNK == 0 && !ts_budget_take(budget))
 		return TS_GOT_PENDING;
 	if (x->is_interrupted)
-		return put_interrupted(x, row, err);
+		return put_interrupted(x, row, budget, err);
 	if (x->has_handler && (!x->has_call || x->call.pos <= x->handler.pos))
-		return put_signal(x, row);
+		return put_signal(x, row, budget);
 	if (!x->has_call)
 		return TS_GOT_END;
-	put_row(x, x->call.pos, x->call.pc, true, row);
+	put_row(x, x->call.pos, x->call.pc, true, row, budget);
 	x->has_call = ts_query_outer_call(x->ask->q, &x->call);
 	return TS_GOT_ROW;
 }
 
 static void close_stack(struct ts_rows *rows)
 {
+	ts_code_places_free(((struct stack *)rows)->code);
 	free(rows);
 }
 
@@ -137,7 +156,11 @@ static struct ts_rows *open_stack(struct ts_ask *ask, const struct ts_question *
 	x->ask = ask;
 	x->qn = qn;
 	x->thread = ts_ask_thread(ask, qn);
-	return &x->rows;
+	x->code = ts_code_places_new(ask, err);
+	if (x->code)
+		return &x->rows;
+	free(x);
+	return NULL;
 }
 
 const struct ts_verb ts_verb_stack = {
@@ -146,7 +169,7 @@ const struct ts_verb ts_verb_stack = {
 	.help = "List the calls that are open here, innermost first.",
 	.example = "stack",
 	.columns = columns,
-	.n_columns = sizeof(columns) / sizeof(columns[0]),
+	.n_columns = N_COLUMNS,
 	.operand = TS_OPERAND_NONE,
 	.takes = TS_TAKES_BOUND | TS_TAKES_AT | TS_TAKES_THREAD,
 	.open = open_stack,

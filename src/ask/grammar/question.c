@@ -40,6 +40,7 @@ enum word {
 	WORD_LCOV,
 	WORD_DRCOV,
 	WORD_EQUAL,
+	WORD_TO,
 	N_WORDS,
 };
 
@@ -65,6 +66,7 @@ static const struct {
 	[WORD_LCOV] = { "--lcov", TS_TAKES_FILES },
 	[WORD_DRCOV] = { "--drcov", TS_TAKES_FILES },
 	[WORD_EQUAL] = { "==", TS_TAKES_EQUAL },
+	[WORD_TO] = { "to", TS_TAKES_TO },
 };
 
 /* ------------------------------------------------------------------------------------------------- words */
@@ -619,6 +621,8 @@ static bool parse_word(struct ts_question *qn, struct ts_ask *ask, enum word wor
 		return parse_file(qn->lcov, ask, w, err);
 	case WORD_DRCOV:
 		return parse_file(qn->drcov, ask, w, err);
+	case WORD_TO:
+		return copy_word(qn->operand, w, err);
 	case WORD_EQUAL:
 		return parse_equal(qn, w, err);
 	case WORD_INPUTS:
@@ -736,9 +740,27 @@ static bool parse_named(struct ts_question *qn, struct ts_ask *ask, const char *
 	return parse_word(qn, ask, word, w, err);
 }
 
+/* What a verb must take to have an argument of the kind; 0: that depends on its word. */
+static unsigned needed_for(enum ts_argument_kind kind)
+{
+	switch (kind) {
+	case TS_ARGUMENT_KINDS: return TS_TAKES_KINDS;
+	case TS_ARGUMENT_COUNT: return TS_TAKES_COUNT;
+	case TS_ARGUMENT_MEMORY: return TS_TAKES_MEMORY;
+	case TS_ARGUMENT_TEXT: return TS_TAKES_REST;
+	case TS_ARGUMENT_OPERAND:
+	case TS_ARGUMENT_WORD: break;
+	}
+	return 0;
+}
+
 static bool parse_argument(struct ts_question *qn, struct ts_ask *ask, const struct ts_argument *a,
 			   struct words *w, struct ts_error *err)
 {
+	unsigned needed = needed_for(a->kind);
+
+	if (needed && !(qn->verb->takes & needed))
+		return refuse_word(qn->verb, w->p, w->len, err);
 	switch (a->kind) {
 	case TS_ARGUMENT_OPERAND:
 		return parse_operand(qn, ask, w, err);

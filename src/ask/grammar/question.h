@@ -57,7 +57,7 @@ struct ts_question {
 	const struct ts_verb *verb;   /* borrowed: a constant table */
 	struct ts_what what;          /* kind TS_WHAT_NONE if none was given */
 	struct ts_value value;        /* of find */
-	char operand[TS_MAX_WORD];    /* a KIND, NAME or PATTERN, or names of registers; "" without one */
+	char operand[TS_MAX_WORD];    /* a KIND (of flows that of `to KIND`), NAME or PATTERN, or names of registers; "" without one */
 	char text[TS_MAX_WORD];       /* of mark, "" without one */
 	struct ts_ask_place place;        /* of goto */
 	struct ts_anchor anchors[TS_N_ANCHORS]; /* anchors.h finds where they are: only then at, from, to are valid */

@@ -11,6 +11,7 @@
 #include "contents.h"
 #include "coverage.h"
 #include "events.h"
+#include "flows.h"
 #include "src/ask/calls/executions.h"
 #include "src/ask/find/find.h"
 #include "position.h"
@@ -39,6 +40,7 @@ static const struct ts_verb *const verbs[] = {
 	&ts_verb_calls,
 	&ts_verb_stack,
 	&ts_verb_why,
+	&ts_verb_flows,
 	&ts_verb_events,
 	&ts_verb_threads,
 	&ts_verb_processes,

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT */
+#include "flows.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cells.h"
+#include "places.h"
+#include "src/ask/calls/abi.h"
+#include "src/ask/grammar/question.h"
+#include "src/ask/grammar/state.h"
+#include "src/query/insns.h"
+#include "src/query/paging.h"
+#include "src/search/flow.h"
+
+/* More bytes are not followed at once. */
+#define MAX_ASKED 4096u
+
+enum column {
+	COL_POSITION,
+	COL_THREAD,
+	COL_PC,
+	COL_FUNCTION,
+	COL_FILE,
+	COL_LINE,
+	COL_INSTRUCTION,
+	COL_KIND,
+	COL_PLACE,
+	COL_VALUE,
+	COL_FROM,
+	N_COLUMNS,
+};
+
+static const struct ts_column columns[N_COLUMNS] = {
+	[COL_POSITION] = { .name = "position", .type = TS_COLUMN_NUMBER },
+	[COL_THREAD] = { .name = "thread", .type = TS_COLUMN_NUMBER },
+	[COL_PC] = { .name = "pc", .type = TS_COLUMN_ADDR },
+	[COL_FUNCTION] = { .name = "function", .type = TS_COLUMN_TEXT },
+	[COL_FILE] = { .name = "file", .type = TS_COLUMN_TEXT },
+	[COL_LINE] = { .name = "line", .type = TS_COLUMN_NUMBER },
+	[COL_INSTRUCTION] = { .name = "instruction", .type = TS_COLUMN_TEXT },
+	[COL_KIND] = { .name = "kind", .type = TS_COLUMN_TEXT },
+	[COL_PLACE] = { .name = "place", .type = TS_COLUMN_TEXT },
+	[COL_VALUE] = { .name = "value", .type = TS_COLUMN_VALUE },
+	[COL_FROM] = { .name = "from", .type = TS_COLUMN_NUMBER },
+};
+
+static const char *const kind_names[TS_FLOW_N_KINDS] = {
+	[TS_FLOW_ADDRESS] = "address", [TS_FLOW_CALL] = "call",       [TS_FLOW_OUTPUT] = "output",
+	[TS_FLOW_BRANCH] = "branch",   [TS_FLOW_COMPARE] = "compare", [TS_FLOW_COPY] = "copy",
+	[TS_FLOW_COMPUTE] = "compute", [TS_FLOW_OVERWRITTEN] = "overwritten",
+};
+
+struct flows {
+	struct ts_rows rows;
+	struct ts_ask *ask;
+	struct ts_flow *flow;   /* owned */
+	struct ts_flow_hop hop; /* that is being told: each run of its bytes is a row */
+	unsigned told;          /* bits of its mask that were */
+	bool has_hop;
+};
+
+/* ----------------------------------------------------------------------------------------------------- rows */
+
+static bool put_step(const struct flows *x, struct ts_row *row, struct ts_error *err)
+{
+	const struct ts_steps *b;
+	const struct ts_step *st = ts_query_step(x->ask->q, x->hop.pos, &b, err);
+	struct ts_decoded *d;
+	uint64_t pc;
+
+	if (!st)
+		return false;
+	pc = st->pc;
+	ts_row_number(row, COL_POSITION, x->hop.pos);
+	ts_cell_thread(row, COL_THREAD, x->ask, st->thread);
+	ts_row_pc(row, COL_PC, pc);
+	ts_cell_function(row, COL_FUNCTION, x->ask, pc);
+	ts_cell_line(row, COL_FILE, x->ask, pc);
+	d = ts_query_insn(x->ask->q, x->hop.pos, err);
+	if (!d)
+		return false;
+	if (*ts_decoded_text(x->ask->q, d))
+		ts_row_text(row, COL_INSTRUCTION, d->text);
+	return true;
+}
+
+static bool put_memory(const struct flows *x, uint64_t pos, unsigned first, unsigned len, struct ts_row *row,
+		       struct ts_error *err)
+{
+	uint8_t data[64], known[64];
+	char text[64];
+
+	snprintf(text, sizeof(text), "0x%" PRIx64 ",%u", x->hop.loc.base + first, len);
+	ts_row_text(row, COL_PLACE, text);
+	if (!ts_virtual_mem(x->ask->q, pos, x->hop.loc.owner, x->hop.loc.base + first, len, data, known, err))
+		return false;
+	ts_row_value(row, COL_VALUE, data, known, len, len == 1 || len == 2 || len == 4 || len == 8,
+		     ts_query_regset(x->ask->q)->arch->is_big_endian);
+	return true;
+}
+
+static bool put_register(const struct flows *x, uint64_t pos, unsigned first, unsigned len, struct ts_row *row,
+			 struct ts_error *err)
+{
+	const struct ts_regset *set = ts_query_regset(x->ask->q);
+	bool is_flags = x->hop.loc.kind == TS_IN_FLAGS;
+	uint64_t off = is_flags ? set->regs[set->flags].off : x->hop.loc.base + first;
+	struct ts_op_state state;
+	char text[64];
+
+	ts_register_text(set, off, is_flags ? set->regs[set->flags].len : len, is_flags ? (uint32_t)x->hop.loc.mask : 0, text,
+			 sizeof(text));
+	ts_row_text(row, COL_PLACE, text);
+	if (is_flags)
+		return true;
+	if (!ts_query_op_state(x->ask->q, pos, x->hop.loc.owner, &state, err))
+		return false;
+	ts_row_value(row, COL_VALUE, state.g + off, state.known + off, len, true, set->arch->is_big_endian);
+	return true;
+}
+
+/* A row for the next run of bytes of the hop. */
+static bool put_row(struct flows *x, struct ts_row *row, struct ts_error *err)
+{
+	bool is_written = x->hop.kind == TS_FLOW_COPY || x->hop.kind == TS_FLOW_COMPUTE;
+	uint64_t pos = x->hop.pos + is_written;
+	unsigned first = 0, len = 0, more, n_more;
+
+	ts_mask_run(x->hop.loc.mask, x->told, &first, &len);
+	x->told = first + len;
+	x->has_hop = x->hop.loc.kind != TS_IN_FLAGS && ts_mask_run(x->hop.loc.mask, x->told, &more, &n_more);
+	if (!put_step(x, row, err))
+		return false;
+	ts_row_text(row, COL_KIND, kind_names[x->hop.kind]);
+	if (x->hop.from != TS_FLOW_BEGIN)
+		ts_row_number(row, COL_FROM, x->hop.from);
+	return x->hop.loc.kind == TS_IN_MEMORY ? put_memory(x, pos, first, len, row, err)
+					       : put_register(x, pos, first, len, row, err);
+}
+
+static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget, struct ts_error *err)
+{
+	struct flows *x = (struct flows *)rows;
+
+	if (!x->has_hop) {
+		enum ts_got got = ts_flow_next(x->flow, &x->hop, budget, &x->rows.at, err);
+
+		x->rows.is_cut = ts_flow_is_cut(x->flow);
+		if (x->rows.is_cut)
+			snprintf(x->rows.note, sizeof(x->rows.note), "more memory came from these bytes than is followed");
+		if (got != TS_GOT_ROW)
+			return got;
+		x->told = 0;
+	}
+	return put_row(x, row, err) ? TS_GOT_ROW : TS_GOT_FAIL;
+}
+
+static void close_flows(struct ts_rows *rows)
+{
+	struct flows *x = (struct flows *)rows;
+
+	ts_flow_close(x->flow);
+	free(x);
+}
+
+/* ------------------------------------------------------------------------------------------------- opening */
+
+/* The kinds that are asked for, as a mask; 0: there is no such kind. */
+static unsigned kinds_of(const struct ts_question *qn)
+{
+	for (unsigned i = 0; i < TS_FLOW_N_KINDS; i++) {
+		if (!strcmp(qn->operand, kind_names[i]))
+			return 1u << i;
+	}
+	return *qn->operand ? 0 : TS_FLOW_ALL;
+}
+
+/* The registers of arguments; returns how many. */
+static size_t list_arguments(const struct ts_abi *abi, const struct ts_regset *set, struct ts_location *list)
+{
+	for (unsigned i = 0; i < abi->n_regs; i++)
+		list[i] = (struct ts_location){ .kind = TS_IN_REGS, .base = set->regs[abi->regs[i]].off,
+						.mask = ts_mask(0, set->regs[abi->regs[i]].len) };
+	return abi->n_regs;
+}
+
+static bool begin(struct flows *x, const struct ts_question *qn, struct ts_error *err)
+{
+	const struct ts_regset *set = ts_query_regset(x->ask->q);
+	struct ts_location arguments[TS_MAX_ARGUMENTS], *what;
+	uint64_t at = qn->anchors[TS_ANCHOR_AT].len || !qn->has_range ? qn->at : qn->from;
+	struct ts_flow_question question = { .at = at, .from = at, .to = x->ask->n_steps, .kinds = kinds_of(qn),
+					     .arguments = arguments };
+	uint32_t thread = ts_ask_thread(x->ask, qn);
+	struct ts_abi abi;
+
+	if (qn->has_range) {
+		question.from = qn->from > at ? qn->from : at;
+		question.to = qn->to < question.to ? qn->to : question.to;
+	}
+	if (!ts_abi_init(&abi, x->ask))
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory exhausted: flows");
+	question.n_arguments = list_arguments(&abi, set, arguments);
+	ts_abi_fini(&abi);
+	what = ts_what_locations(&qn->what, set, thread, ts_query_process(x->ask->q, thread), &question.n_what);
+	if (!what)
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory exhausted: flows");
+	question.what = what;
+	x->flow = ts_flow_open(x->ask->q, &question, err);
+	free(what);
+	return x->flow != NULL;
+}
+
+static bool is_asked_well(const struct ts_question *qn, struct ts_error *err)
+{
+	if (!kinds_of(qn))
+		return ts_fail(err, TS_EUSAGE, TS_NO_OFF,
+			       "'%.100s' is not a kind; to is followed by address, call, output, branch, compare, copy, compute or overwritten",
+			       qn->operand);
+	if (qn->what.is_pc)
+		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "flows follows values, not the pc");
+	return qn->what.kind != TS_WHAT_MEM || qn->what.last - qn->what.addr < MAX_ASKED ||
+	       ts_fail(err, TS_EUSAGE, TS_NO_OFF, "flows takes at most %u bytes of memory", MAX_ASKED);
+}
+
+static struct ts_rows *open_flows(struct ts_ask *ask, const struct ts_question *qn, bool is_reverse, struct ts_error *err)
+{
+	static const struct ts_rows_ops ops = { .next = next, .close = close_flows };
+	struct flows *x = is_asked_well(qn, err) ? calloc(1, sizeof(*x)) : NULL;
+
+	if (!x) {
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
+		return NULL;
+	}
+	x->rows = (struct ts_rows){ .ops = &ops, .is_reverse = is_reverse, .go = TS_NO_POS };
+	x->ask = ask;
+	if (!begin(x, qn, err)) {
+		free(x);
+		return NULL;
+	}
+	if (!ts_query_has_operands(ask->q))
+		snprintf(x->rows.note, sizeof(x->rows.note), "instructions of %s are not decoded: bytes are followed as far as the recording says what was read",
+			 ts_query_regset(ask->q)->arch->name);
+	return &x->rows;
+}
+
+const struct ts_verb ts_verb_flows = {
+	.name = "flows",
+	.synopsis = "WHAT [to KIND]",
+	.help = "Tell where a value went: what was copied or made of it, compared, used as an address or sent.",
+	.example = "flows $sp to address first 5",
+	.columns = columns,
+	.n_columns = N_COLUMNS,
+	.operand = TS_OPERAND_WHAT,
+	.takes = TS_TAKES_RANGE | TS_TAKES_THREAD | TS_TAKES_BOUND | TS_TAKES_AT | TS_TAKES_TO,
+	.is_forward = true,
+	.open = open_flows,
+};

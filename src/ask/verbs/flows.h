@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: MIT */
+/* Where bytes went, forwards: flows. */
+#ifndef TS_ASK_FLOWS_H
+#define TS_ASK_FLOWS_H
+
+#include "src/ask/verb.h"
+
+extern const struct ts_verb ts_verb_flows;
+
+#endif

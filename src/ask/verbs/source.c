@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: MIT */
+#include "source.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/ask/grammar/question.h"
+#include "src/ask/grammar/state.h"
+#include "src/base/vec.h"
+#include "src/query/insns.h"
+#include "src/query/scan.h"
+#include "src/symbols/source_text.h"
+#include "src/symbols/symbols.h"
+#include "step_places.h"
+
+/* A gap of so few lines without code is shown, too. */
+#define MAX_GAP 3u
+
+/* Bytes; a longer function is refused. */
+#define MAX_FUNCTION (16u << 20)
+
+/* More steps of a line are not looked at, nor are more values shown. */
+#define MAX_STEPS  32u
+#define MAX_VALUES 8u
+
+enum column {
+	COL_FILE,
+	COL_LINE,
+	COL_STEPS,
+	COL_POSITION,
+	COL_TEXT,
+	COL_VALUES,
+	N_COLUMNS,
+};
+
+static const struct ts_column columns[N_COLUMNS] = {
+	[COL_FILE] = { .name = "file", .type = TS_COLUMN_TEXT },
+	[COL_LINE] = { .name = "line", .type = TS_COLUMN_NUMBER },
+	[COL_STEPS] = { .name = "steps", .type = TS_COLUMN_NUMBER },
+	[COL_POSITION] = { .name = "position", .type = TS_COLUMN_NUMBER },
+	[COL_TEXT] = { .name = "text", .type = TS_COLUMN_TEXT },
+	[COL_VALUES] = { .name = "values", .type = TS_COLUMN_LIST },
+};
+
+/* A contiguous piece of the function's code that belongs to one line. */
+struct piece {
+	const char *file; /* borrowed; the same pointer for the same file */
+	uint32_t line;
+	uint64_t first, last;
+};
+
+struct source {
+	struct ts_rows rows;
+	struct ts_ask *ask;
+	const struct ts_question *qn;
+	uint32_t process;
+	uint64_t first, last;   /* the function */
+	struct piece *pieces;   /* owned; by file and line once all are counted */
+	size_t n, cap;
+	uint64_t *steps;        /* owned; by address, from the function's first on */
+	struct ts_executed_at counted;
+	bool is_counted;
+	uint64_t from;          /* the first position of the pass; TS_NO_POS: there is none before */
+	size_t next;            /* the piece of the next row */
+	uint32_t next_line;     /* lines without code before it; 0: none */
+	struct ts_source_text *text; /* owned; of the file text_of */
+	const char *text_of;
+	struct ts_step_places *places; /* owned */
+	struct ts_row scratch;
+};
+
+/* --------------------------------------------------------------------------------------------- the pieces */
+
+static bool add_piece(struct source *x, const struct ts_code_line *l)
+{
+	uint64_t last = l->addr + (l->len - 1);
+
+	if (x->n && x->pieces[x->n - 1].file == l->file && x->pieces[x->n - 1].line == l->line &&
+	    x->pieces[x->n - 1].last + 1 == l->addr) {
+		x->pieces[x->n - 1].last = last;
+		return true;
+	}
+	if (!ts_vec_reserve(&x->pieces, x->n, &x->cap, 1, sizeof(*x->pieces)))
+		return false;
+	x->pieces[x->n++] = (struct piece){ .file = l->file, .line = l->line, .first = l->addr, .last = last };
+	return true;
+}
+
+/* The lines of the function's code; those of functions that were inlined into it, too. */
+static bool find_pieces(struct source *x)
+{
+	size_t n, lo = 0, hi;
+	const struct ts_code_line *all = ts_code_lines_all(ts_symbols_lines(x->ask->symbols), &n);
+
+	for (hi = n; lo < hi;) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (all[mid].addr + (all[mid].len - 1) < x->first)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	for (; lo < n && all[lo].addr <= x->last; lo++) {
+		if (!add_piece(x, &all[lo]))
+			return false;
+	}
+	return true;
+}
+
+static int by_line(const void *a, const void *b)
+{
+	const struct piece *x = a;
+	const struct piece *y = b;
+	int order = x->file == y->file ? 0 : strcmp(x->file, y->file);
+
+	if (order)
+		return order;
+	if (x->line != y->line)
+		return x->line < y->line ? -1 : 1;
+	return x->first < y->first ? -1 : x->first > y->first;
+}
+
+static void count(void *user, const struct ts_executed *e)
+{
+	struct source *x = user;
+
+	if (e->process == x->process && e->pc >= x->first && e->pc <= x->last)
+		x->steps[e->pc - x->first] += e->n;
+}
+
+/* How often the piece's instruction that was executed most often was. */
+static uint64_t steps_of(const struct source *x, const struct piece *p)
+{
+	uint64_t most = 0;
+
+	for (uint64_t addr = p->first > x->first ? p->first : x->first; addr <= p->last && addr <= x->last; addr++)
+		most = x->steps[addr - x->first] > most ? x->steps[addr - x->first] : most;
+	return most;
+}
+
+/* ----------------------------------------------------------------------------------------------- the pass */
+
+/* The piece's last step in the pass; TS_NO_POS: it did not run there. */
+static uint64_t last_run(const struct source *x, const struct piece *p)
+{
+	uint64_t pos;
+
+	if (x->from == TS_NO_POS || !x->qn->at)
+		return TS_NO_POS;
+	pos = ts_query_prev_execution(x->ask->q, x->process, p->first, p->last, x->qn->at - 1);
+	return pos != TS_NO_POS && pos >= x->from ? pos : TS_NO_POS;
+}
+
+/* Flags and the pc are no values of a line. */
+static bool is_value(const char *text)
+{
+	size_t len = strlen(text);
+
+	return strncmp(text, "$eflags", 7) && strncmp(text, "$rip", 4) && strncmp(text, "$pc", 3) &&
+	       !(len > 5 && text[0] == '$' && text[2] == 'F' && text[3] == '=') && strncmp(text, "$rsp", 4);
+}
+
+/* What the steps of the line wrote, up to @pos. */
+static bool put_values(struct source *x, const struct piece *p, uint64_t pos, struct ts_row *row, struct ts_error *err)
+{
+	uint64_t first = pos;
+	unsigned n = 0;
+
+	while (first > x->from && pos - first + 1 < MAX_STEPS &&
+	       ts_query_prev_execution(x->ask->q, x->process, p->first, p->last, first - 1) == first - 1)
+		first--;
+	ts_row_list(row, COL_VALUES);
+	for (; first <= pos && n < MAX_VALUES; first++) {
+		const struct ts_decoded *d = ts_query_insn(x->ask->q, first, err);
+		const char *text;
+
+		ts_row_reset(&x->scratch);
+		if (!d || !ts_step_places_put(x->places, first, d, &x->scratch, 0, 1, err))
+			return false;
+		text = (const char *)x->scratch.texts.data + x->scratch.cells[1].text;
+		for (uint64_t i = 0; x->scratch.cells[1].kind == TS_CELL_LIST && i < x->scratch.cells[1].number; i++) {
+			if (is_value(text) && n++ < MAX_VALUES)
+				ts_row_list_add(row, COL_VALUES, text);
+			text += strlen(text) + 1;
+		}
+	}
+	return true;
+}
+
+/* --------------------------------------------------------------------------------------------------- rows */
+
+static const char *last_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static void put_line(struct source *x, const char *file, uint32_t line, struct ts_row *row)
+{
+	const char *text;
+	size_t len;
+
+	if (x->text_of != file) {
+		ts_source_text_free(x->text);
+		x->text = ts_source_text_new(file, x->ask->folders);
+		x->text_of = file;
+	}
+	ts_row_text(row, COL_FILE, last_name(file));
+	ts_row_number(row, COL_LINE, line);
+	text = ts_source_text_line(x->text, line, &len);
+	if (text)
+		ts_row_text_len(row, COL_TEXT, text, len);
+}
+
+/* All pieces of a line make one row. */
+static bool put_row(struct source *x, struct ts_row *row, struct ts_error *err)
+{
+	const struct piece *p = &x->pieces[x->next], *latest = p;
+	uint64_t steps = 0, pos = TS_NO_POS;
+	const struct piece *q = p;
+
+	for (; q < x->pieces + x->n && q->file == p->file && q->line == p->line; q++) {
+		uint64_t at = last_run(x, q);
+
+		steps = steps_of(x, q) > steps ? steps_of(x, q) : steps;
+		if (at != TS_NO_POS && (pos == TS_NO_POS || at > pos)) {
+			pos = at;
+			latest = q;
+		}
+	}
+	put_line(x, p->file, p->line, row);
+	ts_row_number(row, COL_STEPS, steps);
+	x->next_line = q < x->pieces + x->n && q->file == p->file && q->line - p->line <= MAX_GAP ? p->line + 1 : 0;
+	x->next = (size_t)(q - x->pieces);
+	if (pos == TS_NO_POS)
+		return true;
+	ts_row_number(row, COL_POSITION, pos);
+	return put_values(x, latest, pos, row, err);
+}
+
+/* Count, and find the pass. */
+static enum ts_got prepare(struct source *x, struct ts_budget *budget)
+{
+	while (!x->is_counted) {
+		if (!ts_budget_take(budget))
+			return TS_GOT_PENDING;
+		x->is_counted = !ts_query_each_executed(x->ask->q, 0, x->ask->n_steps, &x->counted, count, x);
+	}
+	qsort(x->pieces, x->n, sizeof(*x->pieces), by_line);
+	if (x->qn->at)
+		x->from = ts_query_prev_execution(x->ask->q, x->process, x->first, x->first, x->qn->at - 1);
+	return TS_GOT_ROW;
+}
+
+static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget, struct ts_error *err)
+{
+	struct source *x = (struct source *)rows;
+	enum ts_got got = x->is_counted ? TS_GOT_ROW : prepare(x, budget);
+
+	if (got != TS_GOT_ROW)
+		return got;
+	if (x->next == x->n)
+		return TS_GOT_END;
+	if (!ts_budget_take(budget))
+		return TS_GOT_PENDING;
+	if (x->next_line && x->next_line < x->pieces[x->next].line) {
+		put_line(x, x->pieces[x->next].file, x->next_line++, row);
+		return TS_GOT_ROW;
+	}
+	return put_row(x, row, err) ? TS_GOT_ROW : TS_GOT_FAIL;
+}
+
+static void close_source(struct ts_rows *rows)
+{
+	struct source *x = (struct source *)rows;
+
+	ts_source_text_free(x->text);
+	ts_step_places_free(x->places);
+	ts_row_fini(&x->scratch);
+	free(x->pieces);
+	free(x->steps);
+	free(x);
+}
+
+/* Returns false if the address is in no function that has lines. */
+static bool find_function(struct source *x, struct ts_error *err)
+{
+	uint64_t addr = x->qn->what.addr;
+	const struct ts_symbol *s = x->ask->symbols ? ts_symbols_function_at(x->ask->symbols, addr) : NULL;
+
+	if (!s)
+		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "no function is known at 0x%llx; name the program with --exec",
+			       (unsigned long long)addr);
+	x->first = s->addr;
+	x->last = s->addr + (s->len ? s->len - 1 : 0);
+	if (x->last - x->first >= MAX_FUNCTION)
+		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "%.100s has more than %u bytes of code", s->name, MAX_FUNCTION);
+	x->steps = calloc(x->last - x->first + 1, sizeof(*x->steps));
+	if (!x->steps || !find_pieces(x))
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory exhausted: lines of the source");
+	return x->n || ts_fail(err, TS_EUSAGE, TS_NO_OFF,
+			       "no lines of the source are known of %.100s: the program was built without -g; ask steps, or hot by address",
+			       s->name);
+}
+
+static struct ts_rows *open_source(struct ts_ask *ask, const struct ts_question *qn, bool is_reverse,
+				   struct ts_error *err)
+{
+	static const struct ts_rows_ops ops = { .next = next, .close = close_source };
+	struct source *x = calloc(1, sizeof(*x));
+
+	if (!x) {
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
+		return NULL;
+	}
+	x->rows = (struct ts_rows){ .ops = &ops, .is_reverse = is_reverse, .go = TS_NO_POS };
+	x->ask = ask;
+	x->qn = qn;
+	x->from = TS_NO_POS;
+	x->process = ts_ask_process(ask, qn);
+	ts_row_init(&x->scratch);
+	x->places = ts_step_places_new(ask->q, err);
+	if (x->places && find_function(x, err))
+		return &x->rows;
+	close_source(&x->rows);
+	return NULL;
+}
+
+const struct ts_verb ts_verb_source = {
+	.name = "source",
+	.synopsis = "FUNCTION [at PLACE]",
+	.help = "List the lines of a function with how often each ran.",
+	.example = "source main",
+	.columns = columns,
+	.n_columns = N_COLUMNS,
+	.operand = TS_OPERAND_MEMORY,
+	.takes = TS_TAKES_BOUND | TS_TAKES_AT,
+	.open = open_source,
+};

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+
+#include "server.h"
+#include "src/ask/diff/diff.h"
+#include "src/ask/grammar/question.h"
+#include "src/ask/verbs/source.h"
+#include "src/query/query.h"
+#include "tools.h"
+
+/* Between two looks at whether the call was cancelled; less than a millisecond, mostly. */
+#define CHUNKS_A_SLICE 4
+
+bool ts_mcp_drive(struct ts_mcp_server *sv, struct ts_answer *a, struct ts_buf *lines, struct ts_error *err)
+{
+	enum ts_got got;
+
+	do {
+		got = ts_answer_run(a, CHUNKS_A_SLICE, lines, lines, err);
+		ts_mcp_look(sv);
+	} while (got == TS_GOT_PENDING && !sv->is_cancelled);
+	return got == TS_GOT_END && !sv->is_cancelled;
+}
+
+void ts_mcp_reply_failure(struct ts_mcp_server *sv, const struct ts_mcp_recording *r, const struct ts_error *err,
+			  const json_t *id)
+{
+	char sentence[TS_MAX_WORD];
+
+	if (sv->is_cancelled)
+		return;
+	ts_error_format(err, err->code == TS_EUSAGE ? NULL : r->path, sentence, sizeof(sentence));
+	ts_mcp_reply_error(sv, id, sentence);
+}
+
+/* How many rows the call shows at most. */
+static uint64_t bound_of(const json_t *arguments)
+{
+	const json_t *first = json_object_get(arguments, "first");
+
+	if (first && json_integer_value(first) < TS_MCP_MAX_ROWS)
+		return (uint64_t)json_integer_value(first);
+	return ts_mcp_is_bounded(arguments) ? TS_MCP_MAX_ROWS : TS_MCP_ROWS;
+}
+
+/* Answer with what @a (given away) finds, at most @max rows, or with why there is no @a. */
+static void reply_answer(struct ts_mcp_server *sv, struct ts_mcp_recording *r, struct ts_answer *a, uint64_t max,
+			 bool is_short, struct ts_error *err, const json_t *id)
+{
+	struct ts_buf lines;
+
+	ts_buf_init(&lines);
+	if (a)
+		ts_answer_bound(a, max);
+	if (a && ts_mcp_drive(sv, a, &lines, err)) {
+		ts_answer_keep_shown(a, r->ask);
+		ts_mcp_move(r, ts_answer_question(a)->verb, ts_answer_go(a));
+		ts_mcp_reply_rows(sv, id, &lines, is_short);
+	} else {
+		ts_mcp_reply_failure(sv, r, err, id);
+	}
+	ts_answer_free(a);
+	ts_buf_fini(&lines);
+}
+
+/* A verb and its arguments. */
+static void ask_verb(struct ts_mcp_server *sv, struct ts_mcp_recording *r, enum ts_mcp_tool tool,
+		     const struct ts_verb *verb, const json_t *arguments, const json_t *id)
+{
+	struct ts_error err = { 0 };
+	struct ts_mcp_question qn;
+	struct ts_answer *a;
+
+	ts_mcp_question(&qn, tool, verb, arguments);
+	a = ts_answer_new_arguments(r->ask, verb, qn.arguments, qn.n, TS_FORM_JSON, &err);
+	reply_answer(sv, r, a, ts_mcp_is_bounded(arguments) ? TS_MCP_MAX_ROWS : TS_MCP_ROWS, !ts_mcp_is_bounded(arguments),
+		     &err, id);
+}
+
+/* A question as a text.  One that bounds its rows by first or last has its own way. */
+static void ask_text(struct ts_mcp_server *sv, struct ts_mcp_recording *r, const char *text, const json_t *arguments,
+		     const json_t *id)
+{
+	const char *misplaced = ts_mcp_misplaced(arguments);
+	struct ts_answer *a = NULL;
+	struct ts_error err = { 0 };
+	bool is_bounded = ts_mcp_is_bounded(arguments);
+
+	if (misplaced)
+		ts_fail(&err, TS_EUSAGE, TS_NO_OFF, "'%s' stands in the question, or the question is a verb alone; example: events first 5",
+			misplaced);
+	else
+		a = ts_answer_new(r->ask, text, TS_FORM_JSON, &err);
+	is_bounded |= a && ts_answer_question(a)->bound != TS_BOUND_NONE;
+	reply_answer(sv, r, a,
+		     json_object_get(arguments, "first") ? bound_of(arguments) : is_bounded ? TS_MCP_MAX_ROWS : TS_MCP_ROWS,
+		     !is_bounded, &err, id);
+}
+
+static const struct ts_verb *verb_of(const char *name)
+{
+	return ts_verb_find(name, strlen(name));
+}
+
+static bool is_partial(const json_t *arguments)
+{
+	const char *question = ts_mcp_text(arguments, "question");
+
+	return json_is_true(json_object_get(arguments, "partial")) || (question && strstr(question, "--partial"));
+}
+
+static void call_ask(struct ts_mcp_server *sv, struct ts_mcp_recording *r, const json_t *arguments, const json_t *id)
+{
+	const char *question = ts_mcp_text(arguments, "question");
+	const struct ts_verb *verb;
+
+	question += strspn(question, " \t\n");
+	verb = verb_of(question);
+	if (verb)
+		ask_verb(sv, r, TS_MCP_ASK, verb, arguments, id);
+	else
+		ask_text(sv, r, question, arguments, id);
+}
+
+static void call_mark(struct ts_mcp_server *sv, struct ts_mcp_recording *r, const json_t *arguments, const json_t *id)
+{
+	const char *verb = !ts_mcp_text(arguments, "what")				? "marks"
+			   : json_is_true(json_object_get(arguments, "remove")) ? "unmark"
+										: "mark";
+
+	ask_verb(sv, r, TS_MCP_MARK, verb_of(verb), arguments, id);
+}
+
+static void call_diff(struct ts_mcp_server *sv, const json_t *arguments, const json_t *id)
+{
+	struct ts_mcp_recording *a = ts_mcp_read_named(sv, ts_mcp_text(arguments, "a"), id), *b;
+	struct ts_answer *answer = NULL;
+	struct ts_error err = { 0 };
+	struct ts_rows *rows;
+
+	b = a ? ts_mcp_read_named(sv, ts_mcp_text(arguments, "b"), id) : NULL;
+	if (!b)
+		return;
+	a->ask->n_steps = ts_query_end(a->ask->q);
+	rows = ts_diff_open(a->ask->q, b->ask->q, json_is_true(json_object_get(arguments, "rebase")), &err);
+	if (rows)
+		answer = ts_answer_of_rows(a->ask, &ts_verb_diff, rows, bound_of(arguments), TS_FORM_JSON, &err);
+	reply_answer(sv, a, answer, bound_of(arguments), !ts_mcp_is_bounded(arguments), &err, id);
+}
+
+static void call_recordings(struct ts_mcp_server *sv, const json_t *id)
+{
+	struct ts_buf lines;
+
+	ts_buf_init(&lines);
+	ts_mcp_put_recordings(sv, &lines);
+	ts_mcp_reply_rows(sv, id, &lines, false);
+	ts_buf_fini(&lines);
+}
+
+/* A tool that asks one recording. */
+static void call_tool(struct ts_mcp_server *sv, enum ts_mcp_tool tool, struct ts_mcp_recording *r,
+		      const json_t *arguments, const json_t *id)
+{
+	switch (tool) {
+	case TS_MCP_OVERVIEW: ts_mcp_overview(sv, r, id); return;
+	case TS_MCP_WHERE: ts_mcp_where(sv, r, arguments, id); return;
+	case TS_MCP_ASK: call_ask(sv, r, arguments, id); return;
+	case TS_MCP_WHY: ask_verb(sv, r, TS_MCP_WHY, verb_of("why"), arguments, id); return;
+	case TS_MCP_FLOWS: ask_verb(sv, r, TS_MCP_FLOWS, verb_of("flows"), arguments, id); return;
+	case TS_MCP_SOURCE: ask_verb(sv, r, TS_MCP_SOURCE, &ts_verb_source, arguments, id); return;
+	case TS_MCP_SQL: ts_mcp_sql(sv, r, arguments, id); return;
+	case TS_MCP_MARK: call_mark(sv, r, arguments, id); return;
+	case TS_MCP_DIFF:
+	case TS_MCP_RECORDINGS:
+	case TS_MCP_N_TOOLS: return;
+	}
+}
+
+static void call_of_one(struct ts_mcp_server *sv, enum ts_mcp_tool tool, const json_t *arguments, const json_t *id)
+{
+	struct ts_mcp_recording *r;
+	struct ts_error err = { 0 };
+	struct ts_buf sentence;
+
+	ts_buf_init(&sentence);
+	r = ts_mcp_find_recording(sv, ts_mcp_text(arguments, "recording"), &sentence);
+	if (!r)
+		ts_mcp_reply_error(sv, id, ts_buf_text(&sentence));
+	else if ((tool == TS_MCP_ASK && is_partial(arguments)) || ts_mcp_read_rest(sv, r, &err))
+		call_tool(sv, tool, r, arguments, id);
+	else
+		ts_mcp_reply_failure(sv, r, &err, id);
+	ts_buf_fini(&sentence);
+}
+
+/* There is no such tool: which there are. */
+static void fail_tool(struct ts_mcp_server *sv, const char *name, const json_t *id)
+{
+	struct ts_buf text;
+
+	ts_buf_init(&text);
+	if (name)
+		ts_buf_printf(&text, "there is no tool '%.100s': tools/list has the tools%s",
+			      name, verb_of(name) ? "; that is a verb of ask" : "");
+	else
+		ts_buf_puts(&text, "the tool's name is missing");
+	ts_mcp_fail(sv, id, TS_RPC_BAD_PARAMS, ts_buf_text(&text));
+	ts_buf_fini(&text);
+}
+
+void ts_mcp_call(struct ts_mcp_server *sv, const json_t *params, const json_t *id)
+{
+	const char *name = ts_mcp_text(params, "name");
+	const json_t *arguments = json_object_get(params, "arguments");
+	enum ts_mcp_tool tool = name ? ts_mcp_tool(name) : TS_MCP_N_TOOLS;
+	struct ts_buf text;
+
+	if (tool == TS_MCP_N_TOOLS) {
+		fail_tool(sv, name, id);
+		return;
+	}
+	ts_buf_init(&text);
+	if (!ts_mcp_check(tool, arguments, sv->n_recordings > 1, &text))
+		ts_mcp_fail(sv, id, TS_RPC_BAD_PARAMS, ts_buf_text(&text));
+	else if (tool == TS_MCP_RECORDINGS)
+		call_recordings(sv, id);
+	else if (tool == TS_MCP_DIFF)
+		call_diff(sv, arguments, id);
+	else
+		call_of_one(sv, tool, arguments, id);
+	ts_buf_fini(&text);
+}

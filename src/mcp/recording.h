@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* A recording of those that `tracestub mcp` serves. */
+#ifndef TS_MCP_RECORDING_H
+#define TS_MCP_RECORDING_H
+
+#include <stdbool.h>
+
+#include "src/ask/verb.h"
+#include "src/base/error.h"
+#include "src/model/model.h"
+
+/* A recording that can be asked. */
+struct ts_mcp_recording {
+	const char *path;       /* borrowed; as it was named */
+	struct ts_model *model; /* borrowed */
+	struct ts_ask *ask;     /* borrowed */
+	/* called when more of the recording has been read; false: memory is exhausted.  May be NULL */
+	bool (*refresh)(void *user, struct ts_error *err);
+	void *user;
+	bool has_moved;         /* goto has led somewhere; else the position is the end */
+};
+
+#endif

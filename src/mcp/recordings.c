@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "server.h"
+#include "src/ask/grammar/question.h"
+#include "src/query/query.h"
+
+#define READ_NS INT64_C(5000000)
+
+#define MAX_BACK ((size_t)1024)
+
+static const char *last_part(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+struct ts_mcp_recording *ts_mcp_find_recording(struct ts_mcp_server *sv, const char *name, struct ts_buf *out)
+{
+	struct ts_mcp_recording *found = NULL;
+	size_t n = 0;
+
+	if (!name)
+		return &sv->recordings[0];
+	for (size_t i = 0; i < sv->n_recordings; i++) {
+		struct ts_mcp_recording *r = &sv->recordings[i];
+
+		if (!strcmp(r->path, name))
+			return r;
+		if (!strcmp(last_part(r->path), name)) {
+			found = r;
+			n++;
+		}
+	}
+	if (n == 1)
+		return found;
+	ts_buf_printf(out, "'%.200s' is %s; the tool recordings lists them", name,
+		      n ? "the file name of several recordings: give the path" : "not a recording that is open");
+	return NULL;
+}
+
+bool ts_mcp_take_news(struct ts_mcp_recording *r, struct ts_error *err)
+{
+	r->ask->n_steps = ts_query_end(r->ask->q);
+	r->ask->is_reading = !ts_query_is_complete(r->ask->q);
+	if (!r->has_moved)
+		r->ask->here = r->ask->n_steps;
+	return !r->refresh || r->refresh(r->user, err);
+}
+
+bool ts_mcp_read_rest(struct ts_mcp_server *sv, struct ts_mcp_recording *r, struct ts_error *err)
+{
+	bool is_new = r->ask->is_reading, is_left = is_new;
+
+	while (is_left && !sv->is_cancelled) {
+		is_left = ts_model_grow_for(r->model, READ_NS) == TS_ITEM;
+		ts_mcp_look(sv);
+	}
+	/* also if the call was cancelled just then: the next one does not wait */
+	if (is_new && !is_left && !ts_mcp_take_news(r, err))
+		return false;
+	return !sv->is_cancelled && !ts_query_is_abandoned(r->ask->q, err);
+}
+
+struct ts_mcp_recording *ts_mcp_read_named(struct ts_mcp_server *sv, const char *name, const json_t *id)
+{
+	struct ts_mcp_recording *r;
+	struct ts_error err = { 0 };
+	struct ts_buf sentence;
+
+	ts_buf_init(&sentence);
+	r = ts_mcp_find_recording(sv, name, &sentence);
+	if (!r)
+		ts_mcp_reply_error(sv, id, ts_buf_text(&sentence));
+	ts_buf_fini(&sentence);
+	if (!r || ts_mcp_read_rest(sv, r, &err))
+		return r;
+	ts_mcp_reply_failure(sv, r, &err, id);
+	return NULL;
+}
+
+void ts_mcp_move(struct ts_mcp_recording *r, const struct ts_verb *verb, uint64_t to)
+{
+	struct ts_ask *ask = r->ask;
+	uint64_t *back;
+
+	if (to == TS_NO_POS)
+		return;
+	if (ask->at_back == MAX_BACK && strcmp(verb->name, "back") && strcmp(verb->name, "forward")) {
+		memmove(ask->back, ask->back + 1, ask->at_back * sizeof(*back)); /* the oldest place is forgotten */
+		ask->at_back--;
+	}
+	if (!strcmp(verb->name, "back") && ask->at_back) {
+		ask->at_back--;
+	} else if (!strcmp(verb->name, "forward") && ask->at_back + 1 < ask->n_back) {
+		ask->at_back++;
+	} else if (ask->at_back < MAX_BACK &&
+		   (back = realloc(ask->back, (ask->at_back + 2) * sizeof(*back))) != NULL) {
+		back[ask->at_back] = ask->here;
+		back[++ask->at_back] = to;
+		ask->back = back;
+		ask->n_back = ask->at_back + 1;
+	}
+	ask->here = to;
+	r->has_moved = true;
+}
+
+/*
+ * The number is null while the recording is being read, and if it cannot be: then there is an error in the
+ * row.
+ */
+static void put_recording(struct ts_buf *lines, const struct ts_mcp_recording *r)
+{
+	char sentence[TS_MAX_WORD];
+	struct ts_error why;
+
+	ts_buf_puts(lines, "{\"recording\":");
+	ts_mcp_put_string(lines, r->path, strlen(r->path));
+	if (ts_query_is_abandoned(r->ask->q, &why)) {
+		ts_error_format(&why, NULL, sentence, sizeof(sentence));
+		ts_buf_puts(lines, ",\"positions\":null,\"error\":");
+		ts_mcp_put_string(lines, sentence, strlen(sentence));
+		ts_buf_puts(lines, "}\n");
+	} else if (r->ask->is_reading) {
+		ts_buf_puts(lines, ",\"positions\":null}\n");
+	} else {
+		ts_buf_printf(lines, ",\"positions\":%" PRIu64 "}\n", ts_query_end(r->ask->q));
+	}
+}
+
+void ts_mcp_put_recordings(const struct ts_mcp_server *sv, struct ts_buf *lines)
+{
+	for (size_t i = 0; i < sv->n_recordings; i++)
+		put_recording(lines, &sv->recordings[i]);
+	ts_buf_printf(lines, "{\"complete\":true,\"rows\":%zu,\"total\":%zu}\n", sv->n_recordings,
+		      sv->n_recordings);
+}

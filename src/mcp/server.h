@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of the server share.  Included by src/mcp only. */
+#ifndef TS_MCP_SERVER_H
+#define TS_MCP_SERVER_H
+
+#include "recording.h"
+#include "requests.h"
+#include "rpc.h"
+#include "src/ask/output/answer.h"
+
+struct ts_mcp_server {
+	struct ts_rpc rpc;
+	struct ts_mcp_recording *recordings; /* borrowed */
+	size_t n_recordings;
+	bool has_batches;      /* in the version that was agreed on */
+	struct ts_requests requests; /* those that came while another one was answered */
+	bool is_in_batch;      /* a batch is being answered */
+	const json_t *running; /* borrowed; the id of the request that is being answered, NULL: none */
+	bool is_cancelled;     /* it is not to be answered any more */
+	bool is_broken;        /* the client cannot be written to */
+};
+
+/* While a call runs: take in what came.  Requests wait, but a ping is answered. */
+void ts_mcp_look(struct ts_mcp_server *sv);
+
+/* ------------------------------------------------------------------------------------------ replies.c */
+
+void ts_mcp_reply(struct ts_mcp_server *sv, const json_t *id, const char *result);
+void ts_mcp_fail(struct ts_mcp_server *sv, const json_t *id, enum ts_rpc_error code, const char *text);
+
+/* Answer with a value that is given away; NULL: memory was exhausted. */
+void ts_mcp_reply_json(struct ts_mcp_server *sv, const json_t *id, json_t *value);
+
+/* Answer a call with a question that was not understood, or could not be answered. */
+void ts_mcp_reply_error(struct ts_mcp_server *sv, const json_t *id, const char *sentence);
+
+/*
+ * Answer a call with the rows and the end of @lines, JSON Lines.  With @is_short rows that do not fit into
+ * TS_MCP_BYTES are left out, and the end says so.
+ */
+void ts_mcp_reply_rows(struct ts_mcp_server *sv, const json_t *id, struct ts_buf *lines, bool is_short);
+
+/* Answer a call with one row, an object that is given away; NULL: memory was exhausted. */
+void ts_mcp_reply_row(struct ts_mcp_server *sv, const json_t *id, json_t *row);
+
+/* A JSON string. */
+void ts_mcp_put_string(struct ts_buf *out, const char *text, size_t len);
+
+/* --------------------------------------------------------------------------------------- recordings.c */
+
+/* By its path, or by its file name if only one has it; NULL with a sentence in @out. */
+struct ts_mcp_recording *ts_mcp_find_recording(struct ts_mcp_server *sv, const char *name, struct ts_buf *out);
+
+/*
+ * What has been read can be asked about.  Nobody has moved from the end yet: it is the position.
+ *
+ * Returns false if memory is exhausted.
+ */
+bool ts_mcp_take_news(struct ts_mcp_recording *r, struct ts_error *err);
+
+/*
+ * Wait until all has been read.  Returns false if the call was cancelled meanwhile, memory is exhausted, or
+ * the system did not let all be read: an answer about a part must be asked for.
+ */
+bool ts_mcp_read_rest(struct ts_mcp_server *sv, struct ts_mcp_recording *r, struct ts_error *err);
+
+/*
+ * The recording that @name (NULL: the only one) means, read to its end.
+ *
+ * Returns NULL if the call has been answered, or was cancelled.
+ */
+struct ts_mcp_recording *ts_mcp_read_named(struct ts_mcp_server *sv, const char *name, const json_t *id);
+
+/* Where goto has led; back and forward go through the positions that it left. */
+void ts_mcp_move(struct ts_mcp_recording *r, const struct ts_verb *verb, uint64_t to);
+
+/* The rows `recording positions` as JSON Lines. */
+void ts_mcp_put_recordings(const struct ts_mcp_server *sv, struct ts_buf *lines);
+
+/* -------------------------------------------------------------------------------------------- calls.c */
+
+/* Answer tools/call. */
+void ts_mcp_call(struct ts_mcp_server *sv, const json_t *params, const json_t *id);
+
+/* Let the answer run to its end.  Returns false if it was cancelled or failed. */
+bool ts_mcp_drive(struct ts_mcp_server *sv, struct ts_answer *a, struct ts_buf *lines, struct ts_error *err);
+
+/* Answer the call with why there are no rows. */
+void ts_mcp_reply_failure(struct ts_mcp_server *sv, const struct ts_mcp_recording *r, const struct ts_error *err,
+			  const json_t *id);
+
+/* ------------------------------------------------------------------------------------------ summary.c */
+
+/* The tools overview and where; their arguments have been checked. */
+void ts_mcp_overview(struct ts_mcp_server *sv, struct ts_mcp_recording *r, const json_t *id);
+void ts_mcp_where(struct ts_mcp_server *sv, struct ts_mcp_recording *r, const json_t *arguments, const json_t *id);
+
+/* ---------------------------------------------------------------------------------------- statement.c */
+
+/* The tool sql; its arguments have been checked. */
+void ts_mcp_sql(struct ts_mcp_server *sv, struct ts_mcp_recording *r, const json_t *arguments, const json_t *id);
+
+/* The tables and their columns, a declaration a line.  Returns a new reference; NULL if memory is exhausted. */
+json_t *ts_mcp_sql_schema(struct ts_mcp_recording *r);
+
+/* ---------------------------------------------------------------------------------------- resources.c */
+
+/* Answer resources/list and resources/read. */
+void ts_mcp_list_resources(struct ts_mcp_server *sv, const json_t *id);
+void ts_mcp_read_resource(struct ts_mcp_server *sv, const json_t *params, const json_t *id);
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The text of a source file, line by line, if it is on this machine.
+ *
+ * Its name comes from a program's debugging information, which nobody need have written honestly: only a regular file whose
+ * name is that of a source (src/base/source_name.h) is read.
+ */
+#ifndef TS_SYMBOLS_SOURCE_TEXT_H
+#define TS_SYMBOLS_SOURCE_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Longer files are not read. */
+#define TS_SOURCE_TEXT_MAX ((size_t)4 << 20)
+
+struct ts_source_text;
+
+/*
+ * Read the file @path, or, if it is not there, the one of its last name in one of the @folders (paths, NULL after the last;
+ * NULL: none).
+ *
+ * Returns NULL if there is none, it is too long, or memory is exhausted.
+ */
+struct ts_source_text *ts_source_text_new(const char *path, const char *const *folders);
+void ts_source_text_free(struct ts_source_text *t);
+
+/* Line @line, from 1 on, without its end, *len bytes; NULL after the last.  @t may be NULL: no lines. */
+const char *ts_source_text_line(const struct ts_source_text *t, uint32_t line, size_t *len);
+
+#endif

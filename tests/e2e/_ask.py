@@ -12,6 +12,7 @@ from _mcp import Client
 from _questions import WORDS
 
 MAX_ROWS = 10000    # of one answer
+ONE_ROW = {"back", "forward", "goto", "mark", "unmark", "when"}     # verbs without "first N"
 BEGINNINGS = {word: name for name, word in WORDS.items() if word}
 NUMBERS = {"first", "last", "depth", "min"}
 
@@ -39,14 +40,13 @@ class Asker:
     def __init__(self, trace, *options):
         self.client = Client(str(trace), *options)
         self.client.rows("goto", what="end")    # from where query starts
-        self.takes = {tool["name"]: tool["inputSchema"]["properties"] for tool in self.client.result("tools/list")["tools"]}
         atexit.register(self.client.__exit__, None, None, None)
 
     def answer(self, question):
         """(rows, end): all rows, or those that the question bounds."""
         verb, *words = question.split()
         tool, arguments = verb.replace("-", "_"), arguments_of(words)
-        is_whole = "first" in self.takes[tool] and not arguments.keys() & {"first", "last"}
+        is_whole = verb not in ONE_ROW and not arguments.keys() & {"first", "last"}
         rows, end = self.client.rows(tool, **arguments, **({"first": MAX_ROWS} if is_whole else {}))
         assert len(rows) < MAX_ROWS, (question, end)
         return rows, end

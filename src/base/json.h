@@ -17,6 +17,12 @@
  */
 void ts_json_put(struct ts_buf *out, const json_t *value, size_t flags);
 
+/*
+ * Append @text, of @len bytes, as a JSON string with its quotes.  Bytes that are not UTF-8 become U+FFFD, control
+ * characters are escaped.
+ */
+void ts_json_put_text(struct ts_buf *out, const char *text, size_t len);
+
 /* A character as JSON's escape: beyond 16 bits two of them (RFC 8259, section 7). */
 static inline void ts_json_put_escape(struct ts_buf *out, uint32_t c)
 {

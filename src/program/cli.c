@@ -497,7 +497,7 @@ static bool check_options(const struct ts_cli *cli, uint64_t seen)
 					   i == OPT_OUTPUT ? "-o" : i == OPT_FILE ? "-f" : long_options[i].name);
 	}
 	if (cli->command == TS_CMD_EXPORT && !cli->output)
-		return usage_error("'tracestub export' needs -o OUT.tf, or -o OUT.tenet or --as FORM for lines of text");
+		return usage_error("'tracestub export' needs -o OUT.tf, -o OUT.tenet, -o OUT.folded, or --as FORM");
 	if (cli->last && cli->limit != UINT64_MAX)
 		return usage_error("--last keeps the end of a run, --limit its beginning: one of them");
 	if (cli->grammar && cli->format)

@@ -15,6 +15,7 @@
 #include "src/ask/grammar/question.h"
 #include "src/base/log.h"
 #include "src/base/utf8.h"
+#include "call_export.h"
 #include "src/export/export.h"
 #include "src/export/listing.h"
 #include "src/query/query.h"
@@ -264,7 +265,7 @@ static bool choose_form(const struct ts_cli *cli, enum ts_listing_form *form, bo
 		*form = is_plus ? TS_LISTING_TENETPP : TS_LISTING_CSV;
 	if (!cli->form || *is_frames || ts_listing_find(cli->form, form))
 		return true;
-	return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "--as %s: the forms are tfile, tenet, tenetpp, execlog and csv",
+	return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "--as %s: the forms are tfile, tenet, tenetpp, execlog, csv, folded and chrome",
 		       cli->form);
 }
 
@@ -279,6 +280,8 @@ enum ts_status ts_run_export(struct ts_model *m, const struct ts_cli *cli)
 	struct ts_error err;
 
 	ts_error_reset(&err);
+	if (ts_is_call_export(cli))
+		return ts_run_call_export(q, cli);
 	if (!choose_form(cli, &form, &is_frames, &err) || !find_selection(&selected, q, cli, &err))
 		return ts_report_failure(NULL, &err);
 	if (!is_frames)

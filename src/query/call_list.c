@@ -82,12 +82,23 @@ uint64_t ts_query_prev_return(const struct ts_query *q, uint64_t pos)
 	return best;
 }
 
+/* Is the delay slot of the call the instruction at @pos?  It is an instruction of the caller. */
+static bool is_in_slot(struct ts_query *q, const struct ts_call *call, uint64_t pos)
+{
+	struct ts_error ignored = { 0 };
+	uint64_t pc;
+	bool has_pc;
+
+	return ts_query_regset(q)->arch->has_delay_slots && pos == call->pos + 1 &&
+	       ts_query_pc(q, pos, call->thread, &pc, &has_pc, &ignored) && has_pc && pc != call->target;
+}
+
 bool ts_query_innermost_call(struct ts_query *q, uint32_t thread, uint64_t pos, struct ts_call *call)
 {
 	if (!ts_calls_innermost(q->tl->calls, &q->calls, thread, pos, call))
 		return false;
 	clip(q, call);
-	return true;
+	return !is_in_slot(q, call, pos) || ts_query_outer_call(q, call);
 }
 
 bool ts_query_outer_call(struct ts_query *q, struct ts_call *call)

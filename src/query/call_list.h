@@ -49,7 +49,7 @@ uint64_t ts_query_prev_return(const struct ts_query *q, uint64_t pos);
 
 /*
  * The innermost call that is open at @pos on the stack on which @thread is there; from a call to the one
- * around it.
+ * around it.  In its delay slot a call is not open yet.
  *
  * Return false if there is none.
  */

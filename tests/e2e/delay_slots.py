@@ -4,7 +4,11 @@
 
 From there it expects the next instruction behind the slot: the server has to help it on.
 """
+import json
+
+from _forms import query
 from _gdb import Gdb
+from _recording import Recording
 from _tap import case, run_cases
 
 
@@ -33,6 +37,20 @@ def a_step_back_into_a_slot_and_forwards_again_comes_to_where_it_was():
             assert g.position() == k - 1
             g("stepi")
             assert g.position() == k + 1
+
+
+@case
+def in_the_slot_of_a_call_the_caller_is_innermost():
+    r = Recording("mips_walk")
+    pcs = r.pcs()
+    calls = [k for k in taken(pcs) if pcs[k + 1] != pcs[k - 1]]
+    found = 0
+    for k in calls:
+        here, after = (json.loads(f"[{','.join(query(r.trace, f'stack at {n}', '--json').stdout.splitlines()[:-1])}]")
+                       for n in (k - 1, k))
+        assert len(here) == len(after) and int(after[0]["pc"], 16) == pcs[k], (k, here, after)
+        found += 1
+    assert found > 20
 
 
 @case

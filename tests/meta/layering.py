@@ -29,7 +29,7 @@ ROOMS = {
     "src/sketch": "src/base src/trace src/index",
     "src/timeline": "src/base src/arch src/trace src/index src/calls src/sketch",
     "src/query": "src/base src/arch src/trace src/timeline src/calls src/sketch",
-    "src/export": "src/base src/arch src/trace src/frames src/query",
+    "src/export": "src/base src/arch src/trace src/frames src/calls src/query",
     "src/agent": "src/base src/arch src/query",
     "src/search": "src/base src/arch src/trace src/query",
     "src/symbols": "src/base src/trace src/query src/search",

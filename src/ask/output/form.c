@@ -78,42 +78,10 @@ static void put_share(struct ts_buf *out, double share)
 	ts_buf_printf(out, "%.9g", share);
 }
 
-/* How many characters at @p stand for themselves in JSON. */
-static size_t plain_len(const uint8_t *p)
-{
-	size_t n = 0;
-
-	while (p[n] > '"' ? p[n] < 0x7f && p[n] != '\\' : p[n] == ' ' || p[n] == '!')
-		n++;
-	return n;
-}
-
+/* The text before what people alone see. */
 static void put_json_text(struct ts_buf *out, const char *text)
 {
-	ts_buf_putc(out, '"');
-	for (const char *p = text; *p && *p != TS_ROW_ASIDE;) {
-		size_t n = plain_len((const uint8_t *)p);
-		uint32_t c = 0;
-
-		if (n) {
-			ts_buf_put(out, p, n);
-			p += n;
-			continue;
-		}
-		n = ts_utf8_take(p, strnlen(p, 4), &c);
-		if (c == '"' || c == '\\')
-			ts_buf_printf(out, "\\%c", (int)c);
-		else if (c == '\n' || c == '\t')
-			ts_buf_puts(out, c == '\n' ? "\\n" : "\\t");
-		else if (!n)
-			ts_buf_puts(out, "\\ufffd");
-		else if (ts_utf8_is_control(c))
-			ts_json_put_escape(out, c);
-		else
-			ts_buf_put(out, p, n);
-		p += n ? n : 1;
-	}
-	ts_buf_putc(out, '"');
+	ts_json_put_text(out, text, strcspn(text, (const char[]){ TS_ROW_ASIDE, 0 }));
 }
 
 static void put_json_cell(struct ts_buf *out, const struct ts_row *row, unsigned i)

@@ -687,7 +687,7 @@ class TracestubMonitor(gdb.Command):
         try:
             tracestub_run("monitor " + question)
         except gdb.GdbError as e:
-            raise gdb.GdbError("%s gdb says of '%s': %s" % (e, words[1], reason) if reason else str(e))
+            raise gdb.GdbError("%s. gdb says of '%s': %s" % (str(e).rstrip("."), words[1], reason) if reason else str(e))
 
 
 class TracestubTs(gdb.Command):

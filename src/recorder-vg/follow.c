@@ -68,7 +68,7 @@ static Bool await_reader(void)
 	} limit = { 0, WAIT_NS };
 
 	while (!__atomic_load_n(&ts_log->reader, __ATOMIC_ACQUIRE)) {
-		if (VG_(kill)(recorder, 0) != 0 || ts_log->is_stopped)
+		if (!ts_is_alive(recorder) || ts_log->is_stopped)
 			return False;
 		ts_syscall(__NR_futex, (Long)&ts_log->reader, FUTEX_WAIT, 0, (Long)&limit, 0, 0);
 	}

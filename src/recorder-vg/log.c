@@ -35,6 +35,11 @@ Long ts_syscall(Long num, Long a, Long b, Long c, Long d, Long e, Long f)
 #error no system call for this processor
 #endif
 
+Bool ts_is_alive(Int pid)
+{
+	return ts_syscall(__NR_kill, pid, 0, 0, 0, 0, 0) != -VKI_ESRCH;
+}
+
 static void *shadow_result(void *at)
 {
 	return at;
@@ -152,7 +157,7 @@ static void futex(volatile UInt *word, Int op, UInt val, Long ms)
 /* The reader is the parent, or, of a process that is followed, any process. */
 static Bool has_reader(void)
 {
-	return ts_log->is_followed ? VG_(kill)(ts_log->reader, 0) == 0 : VG_(getppid)() == ts_log->reader;
+	return ts_log->is_followed ? ts_is_alive(ts_log->reader) : VG_(getppid)() == ts_log->reader;
 }
 
 /* Returns False if nobody reads any more.  A reader that was stopped is continued (src/recorder/ring.c says why). */

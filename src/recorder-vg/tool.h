@@ -52,7 +52,11 @@ void ts_log_stop(void);
 /* Nothing is recorded from here on: private memory takes the place of the log, which is another process's or has no reader. */
 void ts_log_detach(void);
 
+/* Returns what the kernel returns: negative is an error's number. */
 Long ts_syscall(Long num, Long a, Long b, Long c, Long d, Long e, Long f);
+
+/* Is there a process @pid?  Also if this process may send it no signal.  (Valgrind's kill() is in no header for tools.) */
+Bool ts_is_alive(Int pid);
 
 /* -------------------------------------------------------------------------------- follow.c */
 

@@ -87,7 +87,7 @@ DOORS = {
     "src/query": "query.h call_list.h scan.h values.h search.h places.h paging.h thumb.h tls.h walk.h locate.h load_base.h code_samples.h file_match.h local_files.h insns.h write_runs.h",
     "src/model": "model.h",
     "src/timeline": "timeline.h world.h backfill.h sketch_section.h",
-    "src/trace": "build_id.h chunk.h elf.h linetab.h object.h pack.h pe.h pe_symbols.h rooted.h section.h source.h step.h symtab.h unpack.h",
+    "src/trace": "build_id.h chunk.h elf.h linetab.h object.h pack.h pe.h pe_symbols.h prototypes.h rooted.h section.h source.h step.h symtab.h unpack.h",
 }
 # rooms that build the model or feed it, and see all of src/trace
 BUILDERS = re.compile(r"src/(trace|index|sketch|timeline|query|model)|loaders(/.*)?")
@@ -97,7 +97,7 @@ LIBRARIES = [
     (re.compile(r"ev\.h"), re.compile(r"protocol/server/server\.c")),
     (re.compile(r"nettle/.*"), re.compile(r"src/index/signer\.c")),
     (re.compile(r"jansson\.h"), re.compile(r"src/base/json\.h|src/mcp/.*\.[ch]|src/program/info_json\.c|loaders/.*\.c|protocol/packets/lldb\.c")),
-    (re.compile(r"(g|lib)elf\.h"), re.compile(r"src/trace/(build_id|elf|linetab)\.c")),
+    (re.compile(r"(g|lib)elf\.h"), re.compile(r"src/trace/(build_id|elf|linetab|prototypes_type)\.[ch]")),
     (re.compile(r"libxml/.*"), re.compile(r"src/arch/tdesc\.c")),
     (re.compile(r"snappy.*\.h"), re.compile(r"loaders/.*\.c")),
     (re.compile(r"capstone/.*"), re.compile(r"src/arch/operands_cs\.h")),

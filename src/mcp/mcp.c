@@ -391,7 +391,8 @@ static void diff(struct server *sv, const json_t *arguments, const json_t *id)
 	if (!b)
 		return;
 	a->ask->n_steps = ts_query_end(a->ask->q);
-	rows = ts_diff_open(a->ask->q, b->ask->q, json_is_true(json_object_get(arguments, "rebase")), &err);
+	rows = ts_diff_open(a->ask->q, b->ask->q, json_is_true(json_object_get(arguments, "rebase")),
+			    json_is_true(json_object_get(arguments, "all")), &err);
 	if (rows)
 		answer = ts_answer_of_rows(a->ask, &ts_verb_diff, rows,
 					   first ? (uint64_t)json_integer_value(first) : TS_MCP_ROWS, TS_FORM_JSON, &err);

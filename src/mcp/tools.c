@@ -50,6 +50,7 @@ static const struct arg args[] = {
 static const struct arg diff_args[] = {
 	{ "a", ARG_STRING, 0, TS_ARGUMENT_WORD, NULL, "A recording: its file name or path." },
 	{ "b", ARG_STRING, 0, TS_ARGUMENT_WORD, NULL, "The recording that it is compared with." },
+	{ "all", ARG_BOOLEAN, 0, TS_ARGUMENT_WORD, NULL, "Also what differs by nature: clocks, random numbers, process numbers." },
 	{ "rebase", ARG_BOOLEAN, 0, TS_ARGUMENT_WORD, NULL, "Modules, regions and the stack may lie at other addresses in b." },
 	{ "first", ARG_INTEGER, 0, TS_ARGUMENT_WORD, NULL, "Only the first so many rows; default 100, at most 10000." },
 };

@@ -2,6 +2,7 @@
 #include "signatures.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "src/base/hash.h"
 #include "src/base/vec.h"
@@ -28,6 +29,7 @@ bool ts_signatures_add_file(struct ts_signatures *s, const struct ts_source *src
 	if (!dup)
 		return false;
 	s->files[s->n++] = (struct ts_signature_file){ dup, NULL, bias, first, last };
+	memset(s->recent, 0, sizeof(s->recent)); /* the file may have what no other had */
 	return true;
 }
 

@@ -223,6 +223,8 @@ static void read_unit(struct ts_prototypes *p, struct unit *u)
 	if (!dwarf_offdie(p->dwarf, u->off, &die))
 		return;
 	language = dwarf_srclang(&die);
+	if (language == DW_LANG_Mips_Assembler)
+		return; /* assemblers list functions, but not their parameters */
 	read_scope(p, u, &die, language == DW_LANG_Go || language == DW_LANG_Rust, 0);
 	if (u->n)
 		qsort(u->items, u->n, sizeof(*u->items), by_address);

@@ -104,6 +104,16 @@ def a_call_over_two_bytes_is_one_where_no_code_is_recorded():
 
 
 @case
+def an_assembler_s_functions_have_the_registers_of_the_convention():
+    """Its debugging information lists functions without their parameters: nothing is known of those."""
+    answers = []
+    for options in "", "-g":
+        record("call_over.ucir", build("call_over.S", "call_over", f"-nostdlib -static {options}"))
+        answers.append([c["arguments"] for c in rows("call_over.ucir", "calls")])
+    assert answers[0] == answers[1] and all(len(a) == 6 for a in answers[0]), answers
+
+
+@case
 def a_value_survives_the_loader_s_binding():
     """The first call through a linkage table saves and restores the vector registers: each byte comes from what main computed."""
     record("linked.ucir", build("linked.c", "linked", "-O1 -g -w -fno-builtin -Wl,-z,lazy"))

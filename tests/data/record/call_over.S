@@ -6,15 +6,21 @@ _start:
 1:	pop %rax
 	call over
 	jmp 9f			/* two bytes */
+	.type over, @function
 over:	call f
 	call g
 	ret
+	.type f, @function
 f:	nop
 	ret
+	.type g, @function
 g:	call 4f
 	ret
 4:	nop
 	ret
+	.size over, 11
+	.size f, 2
+	.size g, 6
 9:	xor %edi, %edi
 	mov $60, %eax
 	syscall

@@ -23,6 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "loaders/kit/insn_len.h"
 #include "loaders/kit/point.h"
 #include "regs.h"
 
@@ -458,10 +459,21 @@ static enum ts_next end_of_bytes(struct rvn_reader *r)
 	return r->c.err->code == TS_OK ? TS_END : TS_FAIL;
 }
 
+/* The length of the instruction at @from, as far as the next address and a call's return address tell; 0: unknown. */
+static uint16_t insn_len(const struct ts_steps *out, uint64_t from, uint64_t to)
+{
+	uint16_t len;
+
+	if (to - from > MAX_INSN_LEN)
+		return 0;
+	len = ts_insn_len_of_call(out, from, to);
+	return len ? len : (uint16_t)(to - from);
+}
+
 static enum ts_next next(struct ts_reader *base, struct ts_steps *out, struct ts_error *err)
 {
 	struct rvn_reader *r = (struct rvn_reader *)base;
-	uint64_t pc = r->base.end.pc, start = r->c.off, len;
+	uint64_t pc = r->base.end.pc, start = r->c.off;
 	bool is_other;
 
 	r->c.err = err;
@@ -479,8 +491,7 @@ static enum ts_next next(struct ts_reader *base, struct ts_steps *out, struct ts
 	tell_changes(r);
 	r->n++;
 	r->base.end.pc = pc_of(r);
-	len = r->base.end.pc - pc;
-	ts_steps_close(out, pc, len <= MAX_INSN_LEN && !is_other ? (uint16_t)len : 0, 0);
+	ts_steps_close(out, pc, is_other ? 0 : insn_len(out, pc, r->base.end.pc), 0);
 	return TS_ITEM;
 }
 

@@ -35,6 +35,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "loaders/kit/insn_len.h"
 #include "loaders/kit/point.h"
 #include "loaders/kit/program.h"
 #include "src/arch/traps.h"
@@ -389,15 +390,20 @@ static bool end_file(struct reader *r, struct ts_steps *out, struct ts_error *er
  * The length of the instruction at @from, as far as the next address tells; 0: unknown.  Short jumps forward
  * lead to addresses that might follow an instruction: but they change nothing, and have two bytes at least.
  */
-static inline uint16_t insn_len(const struct ts_arch *arch, uint64_t from, uint64_t to, bool has_effects)
+static inline uint16_t insn_len(const struct ts_arch *arch, const struct ts_steps *out, uint64_t from, uint64_t to,
+				bool has_effects)
 {
 	uint64_t n = to - from;
+	uint16_t len;
 
 	if (arch->is_fixed_insn)
 		return arch->min_insn_len;
 	if (arch->has_thumb)
 		return (n == 2 || n == 4) && has_effects ? (uint16_t)n : 0;
-	return n <= 2 || (n <= MAX_X86_LEN && has_effects) ? (uint16_t)n : 0;
+	if (n > 2 && (n > MAX_X86_LEN || !has_effects))
+		return 0;
+	len = ts_insn_len_of_call(out, from, to);
+	return len ? len : (uint16_t)n;
 }
 
 /* The line that was read last is read again: its accesses belong to the next step. */
@@ -434,7 +440,7 @@ static enum ts_next step(struct reader *r, struct ts_steps *out, struct ts_error
 	if (!end_file(r, out, err))
 		return TS_FAIL;
 	ts_steps_close(out, from.pc,
-		       insn_len(r->rec->base.regs.arch, from.pc, r->at.pc,
+		       insn_len(r->rec->base.regs.arch, out, from.pc, r->at.pc,
 				g.n_regs || g.n_accesses || own.n_accesses),
 		       r->part);
 	r->base.end = (struct ts_end){ .pc = r->at.pc, .has_pc = true };

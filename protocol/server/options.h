@@ -20,6 +20,7 @@ struct rsp_server_options {
 	const uint64_t *exec_base;
 	const struct ts_symbols_file *images; /* borrowed; files that the user says were in memory */
 	size_t n_images;
+	const struct ts_symbols_file *name_list; /* borrowed; NULL: none */
 	/* libraries of this machine are used if they are the recorded ones */
 	bool has_local_files;
 	const struct ts_packed_library *libraries; /* borrowed; packed with the trace: they come before local files */

@@ -148,6 +148,7 @@ struct ts_symbols *rsp_target_symbols(const struct rsp_target *target, struct ts
 	const struct ts_symbols_places places = {
 		.images = target->images,
 		.n_images = target->n_images,
+		.names = target->name_list,
 		.program = target->exec,
 		.base = is_located ? &target->located.first : NULL,
 		.is_located = is_located,

@@ -61,6 +61,7 @@ struct rsp_target {
 	/* borrowed; files that were in memory, as the user says: questions know their symbols */
 	const struct ts_symbols_file *images;
 	size_t n_images;
+	const struct ts_symbols_file *name_list; /* borrowed; NULL: none */
 	struct rsp_symbol_tables *symbols; /* owned */
 	/* the recording of a machine in which the translation of addresses is known */
 	bool has_paging;

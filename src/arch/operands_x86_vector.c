@@ -243,12 +243,59 @@ static void make_zero(struct ts_x86_work *w, unsigned is_all)
 	}
 }
 
-/* Registers are read from memory that no operand shows. */
-static void make_restore(struct ts_x86_work *w, unsigned arg)
+/*
+ * The area of fxsave and xsave (Intel SDM 1, 10.5.1 and 13.4): the vector registers from byte 160 on, their upper halves
+ * from 576 on.  What else it holds is not followed: x87, and the header, which is between them.
+ */
+enum { AREA_X87 = 160, AREA_HEADER = 512, AREA_UPPER = 576, IS_SAVED = 1, HAS_MASK = 2 };
+
+/* xsave and xrstor: only what the mask in edx:eax names; here bits 1 and 2, which programs give together. */
+static void set_mask(struct ts_x86_work *w)
 {
-	(void)arg;
-	w->ops->is_complete = false;
+	w->ops->condition = TS_IF_COUNT;
+	w->ops->cond_off = w->d->x86.gprs[TS_X86_AX];
+	w->ops->cond_len = 4;
+	w->ops->cond_mask = 6;
 }
+
+static void add_saved(struct ts_x86_work *w, struct ts_op_place area, uint16_t reg, unsigned at, unsigned arg)
+{
+	struct ts_op_place in = area, held = ts_op_reg(reg, 16);
+	struct ts_transfer *t;
+
+	if (reg == TS_X86_NO_REG)
+		return;
+	in.off = (uint16_t)at;
+	in.len = 16;
+	t = ts_operands_add(w->ops, arg & IS_SAVED ? in : held, arg & IS_SAVED ? held : in, TS_WAY_COPY);
+	if (t)
+		t->is_conditional = arg & HAS_MASK;
+}
+
+static void make_area(struct ts_x86_work *w, unsigned arg)
+{
+	struct ts_op_place area = w->n && w->op[0].n ? w->op[0].piece[0] : ts_op_nowhere();
+
+	w->ops->is_complete = false;
+	if (area.kind != TS_AT_MEM)
+		return;
+	if (arg & HAS_MASK)
+		set_mask(w);
+	for (unsigned i = 0; i < TS_X86_N_XMMS; i++) {
+		add_saved(w, area, w->d->x86.xmms[i], AREA_X87 + 16 * i, arg);
+		if (arg & HAS_MASK)
+			add_saved(w, area, w->d->x86.ymmhs[i], AREA_UPPER + 16 * i, arg);
+	}
+	if (!(arg & IS_SAVED))
+		return;
+	area.len = AREA_X87;
+	ts_operands_add(w->ops, area, ts_op_nowhere(), TS_WAY_UNKNOWN);
+	area.off = AREA_HEADER - 96;
+	area.len = AREA_UPPER - area.off;
+	ts_operands_add(w->ops, area, ts_op_nowhere(), TS_WAY_UNKNOWN);
+}
+
+#define SAVE(name) { name, make_area, IS_SAVED | HAS_MASK }
 
 #define LANE(name) { name, make_lanes, 0 }
 #define BYTES(name) { name, make_lanes, LANES_OF_BYTES }
@@ -256,7 +303,8 @@ static void make_restore(struct ts_x86_work *w, unsigned arg)
 
 const struct ts_x86_rule ts_x86_vector_rules[] = {
 	LANE("addpd"), LANE("addps"), BYTES("andnpd"), BYTES("andnps"), BYTES("andpd"), BYTES("andps"),
-	LANE("divpd"), LANE("divps"), { "fxrstor", make_restore, 0 }, { "fxrstor64", make_restore, 0 },
+	LANE("divpd"), LANE("divps"), { "fxrstor", make_area, 0 }, { "fxrstor64", make_area, 0 },
+	{ "fxsave", make_area, IS_SAVED }, { "fxsave64", make_area, IS_SAVED },
 	MOVE("lddqu"), LANE("maxpd"), LANE("maxps"), LANE("minpd"), LANE("minps"), MOVE("movapd"),
 	MOVE("movaps"), MOVE("movd"), MOVE("movdqa"), MOVE("movdqu"), { "movhlps", make_half, 2 },
 	{ "movhpd", make_half, 3 }, { "movhps", make_half, 3 }, { "movlhps", make_half, 1 },
@@ -287,7 +335,8 @@ const struct ts_x86_rule ts_x86_vector_rules[] = {
 	{ "pxor", make_lanes, LANES_OF_BYTES | CLEARS }, LANE("subpd"), LANE("subps"),
 	{ "unpckhpd", make_unpack, 16 + 8 }, { "unpckhps", make_unpack, 16 + 4 },
 	{ "unpcklpd", make_unpack, 8 }, { "unpcklps", make_unpack, 4 }, { "xorpd", make_lanes, LANES_OF_BYTES | CLEARS },
-	{ "xorps", make_lanes, LANES_OF_BYTES | CLEARS }, { "xrstor", make_restore, 0 },
-	{ "xrstor64", make_restore, 0 }, { "zeroall", make_zero, 1 }, { "zeroupper", make_zero, 0 },
+	{ "xorps", make_lanes, LANES_OF_BYTES | CLEARS }, { "xrstor", make_area, HAS_MASK },
+	{ "xrstor64", make_area, HAS_MASK }, SAVE("xsave"), SAVE("xsave64"), SAVE("xsavec"), SAVE("xsavec64"),
+	SAVE("xsaveopt"), SAVE("xsaveopt64"), { "zeroall", make_zero, 1 }, { "zeroupper", make_zero, 0 },
 };
 const size_t ts_n_x86_vector_rules = sizeof(ts_x86_vector_rules) / sizeof(ts_x86_vector_rules[0]);

@@ -64,6 +64,7 @@ static void push(struct ts_stack *s, const struct ts_open_call *call)
 	*x = *call;
 	x->least = s->n && x[-1].least < x->slot ? x[-1].least : x->slot;
 	s->n++;
+	s->n_left = 0;
 	if (s->buckets) {
 		x->before = s->buckets[ts_stacks_bucket(x->ret)];
 		s->buckets[ts_stacks_bucket(x->ret)] = s->n;
@@ -74,6 +75,7 @@ static const struct ts_open_call *pop(struct ts_stack *s)
 {
 	struct ts_open_call *x = &s->calls[--s->n];
 
+	s->n_left = 0;
 	if (s->buckets)
 		s->buckets[ts_stacks_bucket(x->ret)] = x->before;
 	if (s->n) {
@@ -377,6 +379,7 @@ bool ts_stacks_move(struct ts_stacks *ss, uint64_t sp, uint64_t space, bool is_l
 	if (*has_switched) {
 		s = ts_stacks_current(ss);
 		s->left = ss->at;
+		s->n_left = s->n;
 		s->used = ++ss->clock;
 		ss->current = to;
 	}

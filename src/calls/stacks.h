@@ -44,6 +44,7 @@ struct ts_stack {
 	uint64_t used;              /* when it was left */
 	struct ts_open_call *calls; /* owned; outermost first */
 	uint32_t n;
+	uint32_t n_left; /* n when the thread left it, if no call has begun or ended there since; 0: unknown */
 	size_t cap;
 	struct ts_signal_frame signals[TS_MAX_SIGNALS]; /* the last n_signals, innermost last */
 	uint32_t n_signals;

@@ -15,6 +15,9 @@
 /* A call pushes one word or, to another code segment, two. */
 #define MAX_PUSHED(linkage) (2u * (linkage)->word)
 
+/* Code that resumes a stack restores registers between the stack pointer and the jump: so many instructions at most. */
+#define MAX_HELD 32u
+
 static struct ts_reg_range range_of(const struct ts_regset *set, const char *name)
 {
 	int i = name ? ts_regset_find(set, name) : -1;
@@ -132,7 +135,7 @@ static inline void move(struct ts_call_tracker *tr, struct ts_call_thread *t, ui
  */
 static inline bool move_at_once(const struct ts_call_tracker *tr, struct ts_call_thread *t)
 {
-	if (!ts_stacks_move_near(&t->stacks, t->sp) ||
+	if (t->todo & TS_TODO_HELD || !ts_stacks_move_near(&t->stacks, t->sp) ||
 	    (!tr->linkage.is_link && ts_stacks_n_kept(&t->stacks) < ts_stacks_current(&t->stacks)->n))
 		return false;
 	t->todo &= ~(unsigned)TS_TODO_MOVE;
@@ -185,16 +188,66 @@ static void settle_call(struct ts_call_tracker *tr, struct ts_call_thread *t, ui
 		open_call(tr, t, pc);
 }
 
+/*
+ * swapcontext and its like leave a stack inside of a call, the innermost one of that stack.  When the stack is resumed the
+ * stack pointer is just above the return address at first, as if the call were over; then that address is pushed again, and
+ * the call returns, or control jumps there.  Is that beginning here?  All but the @n outermost calls would end at @pc.
+ */
+static bool is_resuming(const struct ts_call_tracker *tr, const struct ts_call_thread *t, uint32_t n, uint64_t pc,
+			bool has_pc)
+{
+	const struct ts_stack *s = ts_stacks_current(&t->stacks);
+
+	return s->n == n + 1 && s->n_left == s->n && s->calls[n].slot + tr->linkage.word == t->sp &&
+	       !(has_pc && pc == s->calls[n].ret);
+}
+
+/* A call is held: did it end at t->held_pos, or here, or does it go on? */
+static void settle_held(struct ts_call_tracker *tr, struct ts_call_thread *t, uint64_t pos, uint64_t pc, bool has_pc)
+{
+	const struct ts_stack *s = ts_stacks_current(&t->stacks);
+	struct ts_open_call *x = &s->calls[s->n - 1];
+	bool is_moved = t->todo & TS_TODO_MOVE, is_call = t->todo & (TS_TODO_CALL | TS_TODO_LATE);
+
+	if (!is_moved && has_pc && pc == x->ret) {
+		end_calls(tr, t, s->n - 1, pos, pc, true);
+	} else if (is_moved || ++t->n_held == MAX_HELD) {
+		if (is_call || t->sp != x->slot || t->top != t->sp || t->top_len < tr->linkage.word || t->top_val != x->ret)
+			end_calls(tr, t, s->n - 1, t->held_pos, 0, false);
+		else
+			x->peak = x->slot; /* the stack pointer has not passed it */
+	} else {
+		return;
+	}
+	t->todo &= ~(unsigned)TS_TODO_HELD;
+}
+
+/* The stack pointer moved: calls end. */
+static void settle_ends(struct ts_call_tracker *tr, struct ts_call_thread *t, uint64_t pos, uint64_t pc, bool has_pc)
+{
+	uint32_t n = ts_stacks_n_kept(&t->stacks);
+
+	if (!is_resuming(tr, t, n, pc, has_pc)) {
+		end_calls(tr, t, n, pos, pc, has_pc);
+		return;
+	}
+	t->todo |= TS_TODO_HELD;
+	t->held_pos = pos;
+	t->n_held = 0;
+}
+
 /* The thread is at @pc after its last step: what that step did is settled. */
 static void settle(struct ts_call_tracker *tr, struct ts_call_thread *t, uint64_t pc, bool has_pc)
 {
 	uint64_t pos = t->pos + 1;
 
+	if (t->todo & TS_TODO_HELD)
+		settle_held(tr, t, pos, pc, has_pc);
 	if (t->todo & TS_TODO_MOVE) {
 		t->todo &= ~(unsigned)TS_TODO_MOVE;
 		move(tr, t, pos);
 		if (!tr->linkage.is_link && !tr->is_failed)
-			end_calls(tr, t, ts_stacks_n_kept(&t->stacks), pos, pc, has_pc);
+			settle_ends(tr, t, pos, pc, has_pc);
 	}
 	if (tr->is_failed || !t->stacks.n)
 		return;
@@ -555,7 +608,14 @@ bool ts_call_tracker_take(struct ts_call_tracker *tr, uint64_t pos, const struct
 
 bool ts_call_tracker_end(struct ts_call_tracker *tr, uint64_t end_pc)
 {
-	for (uint32_t i = 0; i < tr->n_threads && !tr->is_failed; i++)
-		settle(tr, &tr->threads[i], end_pc, i == tr->last);
+	for (uint32_t i = 0; i < tr->n_threads && !tr->is_failed; i++) {
+		struct ts_call_thread *t = &tr->threads[i];
+
+		t->n_held = MAX_HELD - 1; /* there are no more steps to wait for */
+		settle(tr, t, end_pc, i == tr->last);
+		if (t->todo & TS_TODO_HELD && !tr->is_failed)
+			end_calls(tr, t, ts_stacks_current(&t->stacks)->n - 1, t->held_pos, 0, false);
+		t->todo &= ~(unsigned)TS_TODO_HELD;
+	}
 	return !tr->is_failed;
 }

@@ -20,8 +20,8 @@ struct saved_tracker {
 struct saved_thread {
 	uint64_t sp, lr, top, top_val, pos;
 	uint64_t site_pos, site_pc, site_ret, site_slot, site_fall;
-	uint64_t at, barrier, clock;
-	uint32_t todo, flags, n_stacks, current;
+	uint64_t at, barrier, clock, held_pos;
+	uint32_t todo, flags, n_stacks, current, n_held, unused;
 };
 
 enum {
@@ -35,7 +35,7 @@ enum {
 
 struct saved_stack {
 	uint64_t low, high, left, space, used;
-	uint32_t n, n_signals;
+	uint32_t n, n_left, n_signals, unused;
 };
 
 static struct saved_thread save_thread(const struct ts_call_thread *t)
@@ -54,6 +54,8 @@ static struct saved_thread save_thread(const struct ts_call_thread *t)
 		.at = t->stacks.at,
 		.barrier = t->stacks.barrier,
 		.clock = t->stacks.clock,
+		.held_pos = t->held_pos,
+		.n_held = t->n_held,
 		.todo = t->todo,
 		.flags = (t->has_sp ? HAS_SP : 0) | (t->has_lr ? HAS_LR : 0) |
 			 (t->is_loaded ? IS_LOADED : 0) | (t->site.is_in_slot ? IS_IN_SLOT : 0) |
@@ -81,7 +83,7 @@ void ts_call_tracker_save(const struct ts_call_tracker *tr, struct ts_index_file
 		for (uint32_t j = 0; j < t->stacks.n; j++) {
 			const struct ts_stack *s = &t->stacks.items[j];
 			const struct saved_stack st = {
-				s->low, s->high, s->left, s->space, s->used, s->n, s->n_signals
+				s->low, s->high, s->left, s->space, s->used, s->n, s->n_left, s->n_signals, 0
 			};
 
 			ts_buf_put(&stacks, &st, sizeof(st));
@@ -131,6 +133,7 @@ static bool load_stack(const struct ts_call_thread *t, const struct ts_calls *ou
 	memcpy(s->signals, in->signals, st->n_signals * sizeof(*s->signals));
 	if (!ts_stacks_fill(&t->stacks, s, in->calls, st->n))
 		return false;
+	s->n_left = st->n_left;
 	in->stacks++;
 	in->n_stacks--;
 	in->calls += st->n;
@@ -167,7 +170,9 @@ static bool load_thread(const struct ts_call_tracker *tr, struct ts_call_thread 
 			const struct saved_thread *x, struct saved *in)
 {
 	t->sp = x->sp, t->lr = x->lr, t->top = x->top, t->top_val = x->top_val, t->pos = x->pos;
-	t->todo = x->todo & (TS_TODO_MOVE | TS_TODO_CALL | TS_TODO_LATE);
+	t->todo = x->todo & (TS_TODO_MOVE | TS_TODO_CALL | TS_TODO_LATE | TS_TODO_HELD);
+	t->held_pos = x->held_pos;
+	t->n_held = x->n_held;
 	t->has_sp = x->flags & HAS_SP;
 	t->has_lr = x->flags & HAS_LR;
 	t->is_loaded = x->flags & IS_LOADED;
@@ -181,7 +186,8 @@ static bool load_thread(const struct ts_call_tracker *tr, struct ts_call_thread 
 		.fall = x->site_fall,
 		.is_in_slot = x->flags & IS_IN_SLOT,
 	};
-	return load_stacks(tr, t, x, in);
+	return load_stacks(tr, t, x, in) &&
+	       (!(t->todo & TS_TODO_HELD) || (t->stacks.n && ts_stacks_current(&t->stacks)->n));
 }
 
 bool ts_call_tracker_load(struct ts_call_tracker *tr, struct ts_index_arrays *a, uint32_t n_threads)

@@ -16,6 +16,7 @@ enum ts_call_todo {
 	TS_TODO_MOVE = 1, /* the stack pointer changed */
 	TS_TODO_CALL = 2, /* it may have been a call */
 	TS_TODO_LATE = 4, /* it may have been one if the stack pointer, once it shows, is at the site's slot */
+	TS_TODO_HELD = 8, /* the innermost call ended, unless its stack is only being resumed */
 };
 
 /* A step that may have been a call. */
@@ -38,6 +39,8 @@ struct ts_call_thread {
 	uint64_t top, top_val; /* where something was last written at the stack pointer, and what */
 	uint64_t pos;          /* of its last step */
 	struct ts_call_site site;
+	uint64_t held_pos; /* TS_TODO_HELD: where the call ended, if it did */
+	uint32_t n_held;   /* and how many steps ago */
 	struct ts_stacks stacks;
 };
 

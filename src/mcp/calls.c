@@ -142,7 +142,8 @@ static void call_diff(struct ts_mcp_server *sv, const json_t *arguments, const j
 	if (!b)
 		return;
 	a->ask->n_steps = ts_query_end(a->ask->q);
-	rows = ts_diff_open(a->ask->q, b->ask->q, json_is_true(json_object_get(arguments, "rebase")), &err);
+	rows = ts_diff_open(a->ask->q, b->ask->q, json_is_true(json_object_get(arguments, "rebase")),
+			    json_is_true(json_object_get(arguments, "all")), &err);
 	if (rows)
 		answer = ts_answer_of_rows(a->ask, &ts_verb_diff, rows, bound_of(arguments), TS_FORM_JSON, &err);
 	reply_answer(sv, a, answer, bound_of(arguments), !ts_mcp_is_bounded(arguments), &err, id);

@@ -49,6 +49,7 @@ static const struct arg args[] = {
 	{ "statement", ARG_STRING, SQL, SQL, TS_ARGUMENT_WORD, NULL, "One SELECT." },
 	{ "a", ARG_STRING, DIFF, DIFF, TS_ARGUMENT_WORD, NULL, "A recording: its file name or path." },
 	{ "b", ARG_STRING, DIFF, DIFF, TS_ARGUMENT_WORD, NULL, "The recording that it is compared with." },
+	{ "all", ARG_BOOLEAN, DIFF, 0, TS_ARGUMENT_WORD, NULL, "Also what differs by nature: clocks, random numbers, process numbers." },
 	{ "rebase", ARG_BOOLEAN, DIFF, 0, TS_ARGUMENT_WORD, NULL, "Modules, regions and the stack may lie at other addresses in b." },
 	{ "kinds", ARG_STRING, ASK, 0, TS_ARGUMENT_KINDS, NULL, "Of accesses: a string of r, w and x; default rw." },
 	{ "memory", ARG_STRING, ASK, 0, TS_ARGUMENT_MEMORY, NULL, "Of find: only in this memory, ADDR:END." },

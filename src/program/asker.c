@@ -10,9 +10,11 @@ static bool find_symbols(const struct ts_asker *a, struct ts_symbols *symbols, s
 {
 	const struct ts_cli *cli = a->cli;
 	struct ts_symbols_file images[TS_MAX_IMAGES];
+	const struct ts_symbols_file names = { cli->names.path, cli->names.has_base ? &cli->names.base : NULL };
 	const struct ts_symbols_places places = {
 		.images = images,
 		.n_images = cli->n_images,
+		.names = names.path ? &names : NULL,
 		.exec = cli->exec.path,
 		.base = cli->exec.has_base ? &cli->exec.base : NULL,
 		.local = cli->sysroot ? NULL : local,

@@ -49,11 +49,13 @@ enum option_id {
 	OPT_MAX_CLIENTS,
 	OPT_MAX_MEMORY,
 	OPT_NO_SANDBOX,
+	OPT_NAMES,
 	OPT_ONCE,
 	OPT_POSITIONS,
 	OPT_QEMU,
 	OPT_QUIET,
 	OPT_REBASE,
+	OPT_ALL,
 	OPT_SAVE,
 	OPT_SCAN,
 	OPT_SYSROOT,
@@ -95,11 +97,13 @@ static const struct option long_options[] = {
 	[OPT_MAX_CLIENTS] = { "max-clients", required_argument, NULL, OPT_MAX_CLIENTS },
 	[OPT_MAX_MEMORY] = { "max-memory", required_argument, NULL, OPT_MAX_MEMORY },
 	[OPT_NO_SANDBOX] = { "no-sandbox", no_argument, NULL, OPT_NO_SANDBOX },
+	[OPT_NAMES] = { "names", required_argument, NULL, OPT_NAMES },
 	[OPT_ONCE] = { "once", no_argument, NULL, OPT_ONCE },
 	[OPT_POSITIONS] = { "positions", required_argument, NULL, OPT_POSITIONS },
 	[OPT_QEMU] = { "qemu", required_argument, NULL, OPT_QEMU },
 	[OPT_QUIET] = { "quiet", no_argument, NULL, OPT_QUIET },
 	[OPT_REBASE] = { "rebase", no_argument, NULL, OPT_REBASE },
+	[OPT_ALL] = { "all", no_argument, NULL, OPT_ALL },
 	[OPT_SAVE] = { "save", required_argument, NULL, OPT_SAVE },
 	[OPT_SCAN] = { "scan", no_argument, NULL, OPT_SCAN },
 	[OPT_SYSROOT] = { "sysroot", required_argument, NULL, OPT_SYSROOT },
@@ -129,12 +133,14 @@ static const unsigned option_commands[N_OPTIONS] = {
 	[OPT_LOG] = ON_ALL | ON(RECORD) | ON(UNPACK),
 	[OPT_MAX_CLIENTS] = ON(SERVE),
 	[OPT_MAX_MEMORY] = ON_ALL | ON(RECORD),
+	[OPT_NAMES] = ON_ALL,
 	[OPT_ONCE] = ON(SERVE),
 	[OPT_OUTPUT] = ON(EXPORT) | ON(PACK) | ON(PLOT) | ON(RECORD) | ON(UNPACK),
 	[OPT_POSITIONS] = ON(EXPORT),
 	[OPT_QEMU] = ON(RECORD),
 	[OPT_QUIET] = ON_ALL | ON(RECORD) | ON(UNPACK),
 	[OPT_REBASE] = ON(DIFF),
+	[OPT_ALL] = ON(DIFF),
 	[OPT_SAVE] = ON(SQL),
 	[OPT_SCAN] = ON(SQL),
 	[OPT_SYSROOT] = ON_ALL | ON(RECORD),
@@ -158,7 +164,7 @@ static const struct command {
 	[TS_CMD_EXPORT] = { "export", "TRACE -o OUT [--as FORM]", 1 },
 	[TS_CMD_QUERY] = { "query", "TRACE VERB ... | TRACE... -- VERB ...", 2 },
 	[TS_CMD_SQL] = { "sql", "TRACE [\"SELECT ...\"] [-f FILE] [--csv|--tsv|--json|--box] [--save OUT.db] [--scan]", 1, 1 },
-	[TS_CMD_DIFF] = { "diff", "TRACE TRACE2 [--rebase] [--json]", 2 },
+	[TS_CMD_DIFF] = { "diff", "TRACE TRACE2 [--rebase] [--all] [--json]", 2 },
 	[TS_CMD_PLOT] = { "plot", "TRACE -o OUT.svg|OUT.html [--in A:B]", 1 },
 	[TS_CMD_PACK] = { "pack", "TRACE -o FILE", 1 },
 	[TS_CMD_UNPACK] = { "unpack", "FILE -o TRACE", 1 },
@@ -354,6 +360,8 @@ static bool set_option(struct ts_cli *cli, int id)
 		break;
 	case OPT_IMAGE:
 		return add_image(cli, optarg);
+	case OPT_NAMES:
+		return parse_file(&cli->names, "--names", optarg);
 	case OPT_IN:
 		cli->range = optarg;
 		break;
@@ -420,6 +428,7 @@ static bool set_option(struct ts_cli *cli, int id)
 	case OPT_WITH:
 		return set_with(cli, optarg);
 	case OPT_REBASE: cli->is_rebased = true; break;
+	case OPT_ALL: cli->is_all = true; break;
 	case OPT_QUIET:
 		cli->is_quiet = true;
 		cli->level = TS_LOG_ERROR;
@@ -952,6 +961,8 @@ void ts_cli_fini(struct ts_cli *cli)
 	cli->newest = NULL;
 	free(cli->exec.path);
 	cli->exec.path = NULL;
+	free(cli->names.path);
+	cli->names.path = NULL;
 	free(cli->question);
 	cli->question = NULL;
 }

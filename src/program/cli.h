@@ -67,11 +67,12 @@ struct ts_cli {
 	const char *grammar; /* a file; NULL when not given */
 	const char *format, *arch, *sysroot, *index; /* NULL when not given */
 	struct ts_file_option exec;
+	struct ts_file_option names; /* a list of names; BASE is added to its addresses */
 	struct ts_file_option images[TS_MAX_IMAGES];
 	unsigned n_images;
 	struct ts_packed_library *libraries; /* borrowed; those that were packed with the trace */
 	size_t n_libraries;
-	bool is_quiet, is_once, is_json, is_rebased;
+	bool is_quiet, is_once, is_json, is_rebased, is_all;
 	const char *index_key; /* a file; NULL when not given */
 	bool names_recordings; /* query: rows begin with the name of their recording */
 	bool *has_shown;     /* borrowed; info, query of several: has one been printed?  NULL: it is the only one */

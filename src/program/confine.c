@@ -148,6 +148,7 @@ static void allow_files(struct ts_sandbox_rules *rules, const struct ts_cli *cli
 	ts_sandbox_allow(rules, TS_RULE_WRITE, cli->save);
 	ts_sandbox_allow(rules, TS_RULE_READ, cli->exec.path);
 	ts_sandbox_allow(rules, TS_RULE_READ, cli->grammar);
+	ts_sandbox_allow(rules, TS_RULE_READ, cli->names.path);
 	for (unsigned i = 0; i < cli->n_images; i++)
 		ts_sandbox_allow(rules, TS_RULE_READ, cli->images[i].path);
 	if (cli->index && strcmp(cli->index, "none"))

@@ -10,7 +10,7 @@
 static struct ts_answer *begin(struct ts_ask *ask, struct ts_model *b, const struct ts_cli *cli,
 			       struct ts_error *err)
 {
-	struct ts_rows *rows = ts_diff_open(ask->q, ts_model_query(b), cli->is_rebased, err);
+	struct ts_rows *rows = ts_diff_open(ask->q, ts_model_query(b), cli->is_rebased, cli->is_all, err);
 
 	return rows ? ts_answer_of_rows(ask, &ts_verb_diff, rows, TS_NO_LIMIT, ts_show_form(cli), err) : NULL;
 }

@@ -73,11 +73,13 @@ int ts_service_run(struct ts_service *s, struct ts_model *m, const struct ts_cli
 {
 	struct ts_query *q = ts_model_query(m);
 	struct ts_symbols_file images[TS_MAX_IMAGES];
+	const struct ts_symbols_file names = { cli->names.path, cli->names.has_base ? &cli->names.base : NULL };
 	const struct rsp_server_options opt = {
 		.listener = &s->listener,
 		.exec = cli->exec.path,
 		.images = images,
 		.n_images = cli->n_images,
+		.name_list = names.path ? &names : NULL,
 		.has_local_files = !cli->sysroot,
 		.libraries = cli->libraries,
 		.n_libraries = cli->n_libraries,

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "name_list.h"
 #include "src/base/bytes.h"
 #include "src/base/log.h"
 #include "src/query/locate.h"
@@ -21,6 +22,15 @@ static bool add_image(struct ts_symbols *s, const struct ts_symbols_file *image,
 
 	ts_source_close(src);
 	return done || ts_fail_prefix(err, "%s", image->path);
+}
+
+static bool add_names(struct ts_symbols *s, const struct ts_symbols_file *names, struct ts_error *err)
+{
+	struct ts_source *src = ts_source_open(names->path, err);
+	bool done = src && ts_name_list_read(s, src, names->base ? *names->base : 0, err);
+
+	ts_source_close(src);
+	return done || ts_fail_prefix(err, "%s", names->path);
 }
 
 /* Where the program's imports lead: what names their functions, whose own files may not be there. */
@@ -147,7 +157,10 @@ enum ts_got ts_symbols_search_next(struct ts_symbols_search *f, struct ts_error 
 	struct ts_region_info r;
 	bool done = true;
 
-	if (f->n_images < f->places.n_images) {
+	if (f->places.names && !f->has_names) {
+		f->has_names = true;
+		done = add_names(f->symbols, f->places.names, err);
+	} else if (f->n_images < f->places.n_images) {
 		done = add_image(f->symbols, &f->places.images[f->n_images++], err);
 	} else if (!f->has_program) {
 		f->has_program = true;

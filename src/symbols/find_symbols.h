@@ -26,6 +26,7 @@ struct ts_symbols_file {
 struct ts_symbols_places {
 	const struct ts_symbols_file *images; /* files that were in memory, as the user says */
 	size_t n_images;
+	const struct ts_symbols_file *names; /* a list of names (name_list.h); *base is added to addresses; NULL: none */
 	const char *exec;            /* the program's file; NULL: none */
 	const struct ts_source *program; /* the same, if it is open already; NULL: it is not */
 	const uint64_t *base;        /* where it lies; NULL: wherever it lies in memory */
@@ -40,7 +41,7 @@ struct ts_symbols_search {
 	struct ts_symbols_places places;
 	/* what has been looked at */
 	size_t n_images, n_modules, n_regions;
-	bool has_program;
+	bool has_names, has_program;
 };
 
 /*

@@ -52,8 +52,14 @@ void ts_symbols_free(struct ts_symbols *s)
 	free(s->by_shown);
 	ts_arena_fini(&s->shown);
 	ts_code_lines_free(s->lines);
+	ts_signatures_fini(&s->signatures);
 	ts_buf_fini(&s->names);
 	free(s);
+}
+
+const struct ts_prototype *ts_symbols_prototype(struct ts_symbols *s, uint64_t addr)
+{
+	return ts_signatures_find(&s->signatures, addr);
 }
 
 struct ts_code_lines *ts_symbols_lines(struct ts_symbols *s)
@@ -438,8 +444,11 @@ static void add_one(void *user, const struct ts_symtab_entry *e)
 		ts_symbols_set_open(a->symbols);
 }
 
-/* How far the file at @base is moved; it is a module of the table from now on.  Returns false if memory is exhausted. */
-static bool place_file(struct ts_symbols *s, const struct ts_symbols_noted *f, uint64_t *bias)
+/*
+ * How far the file is moved, and where it lies in memory: *at gets it.  It is a module of the table from now on.  Returns
+ * false if memory is exhausted.
+ */
+static bool place_file(struct ts_symbols *s, const struct ts_symbols_noted *f, uint64_t *bias, struct ts_loaded_file *at)
 {
 	struct ts_loaded_file m = { .path = f->path, .is_own = f->is_own };
 	struct ts_error ignored = { 0 };
@@ -447,6 +456,7 @@ static bool place_file(struct ts_symbols *s, const struct ts_symbols_noted *f, u
 	bool done = true;
 
 	*bias = f->has_base ? f->base : 0;
+	*at = (struct ts_loaded_file){ .first = 1 };
 	if (!ts_object_init(&o, f->src, &ignored))
 		return true;
 	*bias = f->has_base ? f->base - o.first : 0;
@@ -460,6 +470,8 @@ static bool place_file(struct ts_symbols *s, const struct ts_symbols_noted *f, u
 	m.last |= PAGE_LEN - 1;
 	if (o.n_loads)
 		done = ts_loaded_add(&s->loaded, &m);
+	at->first = m.first;
+	at->last = m.last;
 	ts_object_fini(&o);
 	return done;
 }
@@ -504,8 +516,10 @@ static bool read_file(struct ts_symbols *s, struct ts_symbols_noted *f)
 {
 	struct ts_source *debug = ts_debug_file_open(f->src, TS_DEBUG_FOLDER);
 	struct adding a = { .symbols = s };
+	struct ts_loaded_file at;
 
-	a.is_failed = !place_file(s, f, &a.bias);
+	a.is_failed = !place_file(s, f, &a.bias, &at) ||
+		      !ts_signatures_add_file(&s->signatures, debug ? debug : f->src, a.bias, at.first, at.last);
 	free(f->path);
 	s->is_adding_other = !f->is_own;
 	ts_symtab_walk(f->src, add_one, &a);

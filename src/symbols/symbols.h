@@ -15,6 +15,7 @@
 #include "loaded_files.h"
 #include "src/base/error.h"
 #include "src/trace/source.h"
+#include "src/trace/prototypes.h"
 #include "symbol.h"
 
 /* How the name of an entry of a procedure linkage table ends: that of the function stands before it. */
@@ -109,6 +110,9 @@ bool ts_symbols_is_overloaded(struct ts_symbols *s, const char *name, size_t len
 
 /* The lines of the files; borrowed. */
 struct ts_code_lines *ts_symbols_lines(struct ts_symbols *s);
+
+/* The parameters and the result of the function that begins at @addr; NULL if no file tells; borrowed. */
+const struct ts_prototype *ts_symbols_prototype(struct ts_symbols *s, uint64_t addr);
 
 /* The @i-th symbol by address, NULL after the last. */
 const struct ts_symbol *ts_symbols_get(struct ts_symbols *s, size_t i);

@@ -6,6 +6,7 @@
 #define TS_SYMBOLS_SYMBOLS_PARTS_H
 
 #include "loaded_files.h"
+#include "signatures.h"
 #include "src/base/arena.h"
 #include "src/base/buf.h"
 #include "symbol.h"
@@ -53,6 +54,7 @@ struct ts_symbols {
 	char inside[300]; /* found.name where that is NAME+0x30 */
 	struct ts_loaded_files loaded;
 	struct ts_code_lines *lines; /* owned */
+	struct ts_signatures signatures;
 };
 
 /* Sort what was added.  Returns false if there are no symbols, or memory is exhausted. */

@@ -72,7 +72,7 @@ def write_frames(path, order):
 
 
 def diff(a, b, *options):
-    done = subprocess.run([TRACESTUB, "diff", a, b, "--quiet", "--json", *options], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([TRACESTUB, "diff", a, b, "--quiet", "--json", "--all", *options], capture_output=True, text=True, timeout=60)
     rows = [json.loads(line) for line in done.stdout.splitlines()]
     assert not done.stderr and rows[-1] == {"complete": True, "rows": len(rows) - 1, "total": len(rows) - 1}, done
     assert done.returncode == (1 if rows[:-1] else 0), done

@@ -28,6 +28,10 @@ RECORDINGS = {
 }
 
 
+# How many parameters functions have by the programs' sources; of others the registers are shown that may hold arguments.
+N_PARAMETERS = {"fib": 1, "is_right": 2}
+
+
 def stories():
     """(question, rows), a row being its cells as they are shown."""
     for block in re.findall(r"^\.EX\n(.*?)^\.EE$", PAGE, re.M | re.S):
@@ -75,7 +79,7 @@ def check_truth(question):
             n += 1
         if "arguments" in row and row.get("begin"):
             arguments = [int(a, 16) for a in row["arguments"].split(", ")]
-            assert arguments == truth.arguments(int(row["begin"])), row
+            assert arguments == truth.arguments(int(row["begin"]))[:N_PARAMETERS.get(row.get("callee"))], row
             assert int(row["result"], 16) == truth.registers(int(row["end"]))["rax"], row
         if row.get("place", "").startswith("$") and row["position"]:
             assert int(row["value"], 16) == truth.registers(int(row["position"]) + 1)[row["place"][1:]], row

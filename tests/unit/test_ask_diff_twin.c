@@ -85,7 +85,7 @@ static void half_fini(struct half *h)
 static size_t list_rows(struct half *a, struct half *b, struct shown **out)
 {
 	struct ts_error err = { 0 };
-	struct ts_rows *d = ts_diff_open(a->o.q, b->o.q, false, &err);
+	struct ts_rows *d = ts_diff_open(a->o.q, b->o.q, false, true, &err);
 	struct ts_row row;
 	size_t n = 0;
 

@@ -9,6 +9,7 @@
 #include "naive.h"
 #include "sample.h"
 #include "src/ask/grammar/what.h"
+#include "src/query/insns.h"
 #include "twins.h"
 
 #include <inttypes.h>

@@ -61,6 +61,27 @@ static void need(struct ts_abi *abi, const struct ts_regset *set, int reg)
 		abi->len = end;
 }
 
+/* The registers of values whose types are known. */
+static void add_typed(struct ts_abi *abi, const struct ts_regset *set, bool is_windows)
+{
+	uint32_t len = abi->len;
+
+	abi->is_sysv64 = !strcmp(set->arch->name, "x86_64") && !is_windows;
+	abi->result2 = ts_regset_find(set, "rdx");
+	abi->st0 = ts_regset_find(set, "st0");
+	need(abi, set, abi->result2);
+	need(abi, set, abi->st0);
+	for (unsigned i = 0; i < TS_MAX_VECTORS; i++) {
+		char name[8];
+
+		snprintf(name, sizeof(name), "xmm%u", i);
+		abi->vectors[i] = ts_regset_find(set, name);
+		need(abi, set, abi->vectors[i]);
+	}
+	abi->len_typed = abi->len;
+	abi->len = len;
+}
+
 /* Is the program, as the user names it or as it was found, a PE file? */
 static bool has_pe_program(const struct ts_ask *ask)
 {
@@ -102,6 +123,7 @@ bool ts_abi_init(struct ts_abi *abi, const struct ts_ask *ask)
 	need(abi, set, set->sp);
 	for (unsigned i = 0; i < abi->n_regs; i++)
 		need(abi, set, abi->regs[i]);
+	add_typed(abi, set, is_windows);
 	return true;
 }
 
@@ -211,8 +233,7 @@ static bool word_of(const struct ts_abi *abi, struct ts_ask *ask, uint64_t pos, 
 	return true;
 }
 
-/* The value as the row has it, nothing if it is unknown, and the NUL. */
-static bool put_value(struct ts_buf *out, struct ts_ask *ask, uint64_t pos, uint32_t thread, uint64_t value,
+bool ts_abi_put_value(struct ts_buf *out, struct ts_ask *ask, uint64_t pos, uint32_t thread, uint64_t value,
 		      bool has_value, bool is_for_people, struct ts_error *err)
 {
 	bool is_done = true;
@@ -239,7 +260,7 @@ bool ts_abi_arguments(const struct ts_abi *abi, struct ts_ask *ask, uint64_t pos
 		if (i >= abi->n_regs &&
 		    !word_of(abi, ask, pos, thread, i - abi->n_regs, &value, &has_value, err))
 			return false;
-		if (!put_value(out, ask, pos, thread, value, has_value, is_for_people, err))
+		if (!ts_abi_put_value(out, ask, pos, thread, value, has_value, is_for_people, err))
 			return false;
 	}
 	return true;
@@ -261,5 +282,5 @@ bool ts_abi_result(const struct ts_abi *abi, struct ts_ask *ask, uint64_t pos, u
 	bool has_value;
 
 	return ts_abi_result_value(abi, ask, pos, thread, &value, &has_value, err) &&
-	       put_value(out, ask, pos, thread, value, has_value, is_for_people, err);
+	       ts_abi_put_value(out, ask, pos, thread, value, has_value, is_for_people, err);
 }

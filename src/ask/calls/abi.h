@@ -13,6 +13,7 @@
 #include "src/ask/verb.h"
 
 #define TS_MAX_ARGUMENTS 8u
+#define TS_MAX_VECTORS   8u
 
 struct ts_abi {
 	int regs[TS_MAX_ARGUMENTS]; /* indices into the register set; n_regs of them */
@@ -20,6 +21,10 @@ struct ts_abi {
 	unsigned n_words; /* arguments are so many words above the return address instead */
 	int result;       /* index of the result's register, -1 if there is none */
 	uint32_t len;     /* all of these registers, and the stack pointer, are in the first bytes of the layout */
+	/* where values of known types are, besides (typed.h): */
+	bool is_sysv64;   /* x86-64 System V */
+	int vectors[TS_MAX_VECTORS], result2, st0; /* registers as above */
+	uint32_t len_typed; /* these, too, are in so many bytes */
 	uint8_t *data, *known; /* owned, one allocation: these bytes at a position */
 };
 
@@ -51,6 +56,14 @@ bool ts_abi_arguments(const struct ts_abi *abi, struct ts_ask *ask, uint64_t pos
 /* The same of the one result of a call that returned to @pos. */
 bool ts_abi_result(const struct ts_abi *abi, struct ts_ask *ask, uint64_t pos, uint32_t thread,
 		   bool is_for_people, struct ts_buf *out, struct ts_error *err);
+
+/*
+ * Append @value as a row has it, nothing if not @has_value, and the NUL; the string that it points to follows as above.
+ *
+ * Returns false if the trace cannot be read.
+ */
+bool ts_abi_put_value(struct ts_buf *out, struct ts_ask *ask, uint64_t pos, uint32_t thread, uint64_t value,
+		      bool has_value, bool is_for_people, struct ts_error *err);
 
 /* The same as a number; *has_value is false if it is not known. */
 bool ts_abi_result_value(const struct ts_abi *abi, struct ts_ask *ask, uint64_t pos, uint32_t thread, uint64_t *value,

@@ -10,6 +10,7 @@
 #include "abi.h"
 #include "src/ask/verbs/cells.h"
 #include "entries.h"
+#include "typed.h"
 #include "ifunc.h"
 #include "src/query/call_list.h"
 #include "src/ask/grammar/question.h"
@@ -86,6 +87,7 @@ struct found {
 	struct ts_call call;
 	enum shown shown;
 	size_t arguments, result;
+	unsigned n_arguments;
 	bool has_result;
 };
 
@@ -160,12 +162,28 @@ static bool is_of_one(const struct calls *x)
 	return what->kind == TS_WHAT_MEM && (what->is_function || what->addr == what->last);
 }
 
+/* Note the entries of linkage tables that are named like a function at @addr. */
+static void find_links_of(struct calls *x, uint64_t addr)
+{
+	for (unsigned i = 0; x->n_links < MAX_LINKS &&
+			     ts_symbols_get_link(x->ask->symbols, addr, i, &x->links[x->n_links]); i++)
+		x->n_links++;
+}
+
+/* Where symbols have the name of the one function, if another function runs under its name; 0: none does. */
+static uint64_t alias_of(const struct calls *x)
+{
+	return x->qn->what.is_indirect && x->what.addr != x->qn->what.addr ? x->qn->what.addr : 0;
+}
+
 /* Note the entries of linkage tables that may lead to the one function that is asked for. */
 static void find_links(struct calls *x)
 {
-	while (is_of_one(x) && x->ask->symbols && x->n_links < MAX_LINKS &&
-	       ts_symbols_get_link(x->ask->symbols, x->what.addr, x->n_links, &x->links[x->n_links]))
-		x->n_links++;
+	if (!is_of_one(x) || !x->ask->symbols)
+		return;
+	find_links_of(x, x->what.addr);
+	if (alias_of(x))
+		find_links_of(x, alias_of(x));
 }
 
 static bool begin(struct calls *x, struct ts_error *err)
@@ -191,7 +209,7 @@ static bool begin(struct calls *x, struct ts_error *err)
 	}
 	find_links(x);
 	return ts_entries_init(&x->entries, x->ask, ts_ask_process(x->ask, x->qn), x->qn->thread, x->qn->from, x->qn->to,
-			       x->rows.is_reverse, is_of_one(x)) ||
+			       x->rows.is_reverse, is_of_one(x), alias_of(x)) ||
 	       no_memory(err);
 }
 
@@ -223,6 +241,7 @@ static enum shown shown_as(const struct ts_entry *e)
 	switch (e->kind) {
 	case TS_ENTRY_TAIL: return SHOWN_TAIL;
 	case TS_ENTRY_HANDLER: return SHOWN_HANDLER;
+	case TS_ENTRY_STUB: return (enum shown)e->call.kind;
 	case TS_ENTRY_FIRST: break;
 	}
 	return SHOWN_FIRST;
@@ -290,7 +309,7 @@ static bool is_named(const struct ts_symbol *s, const char *pattern)
 static bool is_linked(const struct calls *x, struct ts_call *call)
 {
 	for (unsigned i = 0; i < x->n_links; i++) {
-		if (call->target != x->links[i] || !ts_entries_is_link(x->ask, call, x->what.addr))
+		if (call->target != x->links[i] || !ts_entries_is_link(&x->entries, call, x->what.addr))
 			continue;
 		call->target = x->what.addr;
 		return true;
@@ -485,19 +504,54 @@ static bool get_pc(struct calls *x, struct found *f, struct ts_error *err)
 	return s;
 }
 
+/* What is known of the function's parameters; NULL: nothing.  Windows has another convention than typed.h knows. */
+static const struct ts_prototype *prototype_of(const struct calls *x, const struct found *f)
+{
+	bool is_x86_64 = !strcmp(ts_query_regset(x->ask->q)->arch->name, "x86_64");
+
+	if (!x->ask->symbols || (is_x86_64 && !x->abi.is_sysv64))
+		return NULL;
+	return ts_symbols_prototype(x->ask->symbols, f->call.target);
+}
+
+/* Is it a copy of a function that the compiler made for some of its calls, which may leave out arguments? */
+static bool is_clone(const struct calls *x, const struct found *f)
+{
+	static const char *const suffixes[] = { ".isra.", ".constprop.", ".part." };
+	const struct ts_symbol *s = ts_symbols_function_at(x->ask->symbols, f->call.target);
+
+	for (size_t i = 0; s && i < sizeof(suffixes) / sizeof(*suffixes); i++) {
+		if (strstr(s->mangled, suffixes[i]))
+			return true;
+	}
+	return false;
+}
+
 static bool get_arguments(struct calls *x, struct found *f, struct ts_error *err)
 {
+	const struct ts_prototype *function = prototype_of(x, f);
+
 	f->arguments = x->texts.len;
+	f->n_arguments = ts_abi_n_arguments(&x->abi);
 	x->n_arguments++;
-	return get_pc(x, f, err) && ts_abi_arguments(&x->abi, x->ask, begin_of(f), f->call.thread,
-						     x->rows.is_for_people, &x->texts, err);
+	if (!get_pc(x, f, err))
+		return false;
+	if (function)
+		return ts_typed_arguments(&x->abi, x->ask, function, is_clone(x, f), begin_of(f), f->call.thread,
+					  x->rows.is_for_people, &x->texts, &f->n_arguments, err);
+	return ts_abi_arguments(&x->abi, x->ask, begin_of(f), f->call.thread, x->rows.is_for_people, &x->texts, err);
 }
 
 static bool get_result(struct calls *x, struct found *f, struct ts_error *err)
 {
+	const struct ts_prototype *function = prototype_of(x, f);
+
 	f->has_result = true;
 	f->result = x->texts.len;
 	x->n_results++;
+	if (function)
+		return ts_typed_result(&x->abi, x->ask, function, is_clone(x, f), f->call.end, f->call.thread,
+				       x->rows.is_for_people, &x->texts, err);
 	return ts_abi_result(&x->abi, x->ask, f->call.end, f->call.thread, x->rows.is_for_people, &x->texts,
 			     err);
 }
@@ -538,8 +592,8 @@ static void put_texts(const struct calls *x, const struct found *f, struct ts_ro
 {
 	const char *value = (const char *)x->texts.data + f->arguments;
 	const char *result = f->has_result ? text_of((const char *)x->texts.data + f->result) : "";
-	const char *texts[TS_MAX_ARGUMENTS];
-	unsigned n = ts_abi_n_arguments(&x->abi);
+	const char *texts[TS_MAX_ARGUMENTS + TS_MAX_PARAMETERS];
+	unsigned n = f->n_arguments;
 	bool has_text = *result;
 
 	for (unsigned i = 0; i < n; i++, value += strlen(value) + 1) {
@@ -559,7 +613,7 @@ static void put_values(const struct calls *x, const struct found *f, struct ts_r
 	const char *text = (const char *)x->texts.data + f->arguments;
 
 	ts_row_list(row, COL_ARGUMENTS);
-	for (unsigned i = 0; i < ts_abi_n_arguments(&x->abi); i++, text += strlen(text) + 1)
+	for (unsigned i = 0; i < f->n_arguments; i++, text += strlen(text) + 1)
 		ts_row_list_add(row, COL_ARGUMENTS, text);
 	text = (const char *)x->texts.data + f->result;
 	if (f->has_result && *text)

@@ -14,6 +14,9 @@
 /* Executions inside of a call that are looked at before it is said that the call does not lead to a function. */
 #define MAX_LOOKS 4096u
 
+/* What stubs that jump to a function have at most: that of AArch64 with branch target identification. */
+#define MAX_STUB 5u
+
 /* Of a function: where it is executed next. */
 struct item {
 	uint64_t pos, addr;
@@ -41,7 +44,7 @@ static bool is_found_before(const void *user, const void *x, const void *y)
 }
 
 bool ts_entries_init(struct ts_entries *e, struct ts_ask *ask, uint32_t process, uint32_t thread, uint64_t from,
-		     uint64_t to, bool is_reverse, bool has_first)
+		     uint64_t to, bool is_reverse, bool is_of_one, uint64_t alias)
 {
 	*e = (struct ts_entries){
 		.ask = ask,
@@ -50,7 +53,8 @@ bool ts_entries_init(struct ts_entries *e, struct ts_ask *ask, uint32_t process,
 		.from = from,
 		.to = to,
 		.is_reverse = is_reverse,
-		.has_first = has_first,
+		.is_of_one = is_of_one,
+		.alias = alias,
 		.n_resumes = ts_query_n_threads(ask->q),
 	};
 	ts_entry_counts_init(&e->counts, ask, process);
@@ -92,8 +96,9 @@ bool ts_entries_add(struct ts_entries *e, uint64_t addr)
 /* ------------------------------------------------------------------------------------------ what it is */
 
 /* Is @call, by its name, that of an entry of a linkage table which leads to the function at @addr? */
-static bool is_named_link(const struct ts_ask *ask, const struct ts_call *call, uint64_t addr)
+static bool is_named_link(const struct ts_entries *e, const struct ts_call *call, uint64_t addr)
 {
+	const struct ts_ask *ask = e->ask;
 	const struct ts_symbol *s = ask->symbols ? ts_symbols_function_at(ask->symbols, call->target) : NULL;
 	size_t len = s ? strlen(s->mangled) : 0, n = strlen(TS_LINKED);
 	char name[256];
@@ -103,7 +108,7 @@ static bool is_named_link(const struct ts_ask *ask, const struct ts_call *call, 
 		return false;
 	memcpy(name, s->mangled, len - n);
 	name[len - n] = '\0';
-	return ts_symbols_is_at(ask->symbols, name, addr);
+	return ts_symbols_is_at(ask->symbols, name, addr) || (e->alias && ts_symbols_is_at(ask->symbols, name, e->alias));
 }
 
 /* The first step of the function at @addr in @call itself, not in those that it made; TS_NO_POS: there is none. */
@@ -124,9 +129,33 @@ static uint64_t first_in_call(const struct ts_ask *ask, const struct ts_call *ca
 	return TS_NO_POS;
 }
 
-bool ts_entries_is_link(struct ts_ask *ask, const struct ts_call *call, uint64_t addr)
+bool ts_entries_is_link(const struct ts_entries *e, const struct ts_call *call, uint64_t addr)
 {
-	return is_named_link(ask, call, addr) && first_in_call(ask, call, addr) != TS_NO_POS;
+	return is_named_link(e, call, addr) && first_in_call(e->ask, call, addr) != TS_NO_POS;
+}
+
+/* Does a function that is no entry of a linkage table begin at @addr, by its symbol? */
+static bool is_function(const struct ts_ask *ask, uint64_t addr)
+{
+	const struct ts_symbol *s = ask->symbols ? ts_symbols_function_at(ask->symbols, addr) : NULL;
+	size_t len = s ? strlen(s->mangled) : 0, n = strlen(TS_LINKED);
+
+	return s && s->addr == addr && (len <= n || strcmp(s->mangled + len - n, TS_LINKED) != 0);
+}
+
+/*
+ * Is @call one of a stub: does it reach the function @addr at @pos by at most MAX_STUB steps, where the function has a
+ * symbol and the address that is called has none?  Stubs of the static linker have none.
+ */
+static bool is_stub(const struct ts_entries *e, const struct ts_call *call, uint64_t pos, uint64_t addr)
+{
+	if (pos - call->pos > MAX_STUB + 1 || is_function(e->ask, call->target) || !is_function(e->ask, addr))
+		return false;
+	for (uint64_t at = call->pos; at < pos; at++) {
+		if (ts_query_thread(e->ask->q, at) != call->thread)
+			return false;
+	}
+	return true;
 }
 
 /* Did the call instruction of @call, or the one in its delay slot at step @from, lead to its target? */
@@ -155,8 +184,14 @@ static bool classify(const struct ts_entries *e, uint64_t pos, uint64_t from, ui
 		call->end = h.end == TS_NO_POS ? TS_NO_END : h.end;
 		call->kind = TS_CALL_OPEN;
 		entry->kind = TS_ENTRY_HANDLER;
-	} else if (has_call && is_named_link(e->ask, call, addr) && first_in_call(e->ask, call, addr) == pos) {
+	} else if (has_call && is_named_link(e, call, addr) && first_in_call(e->ask, call, addr) == pos) {
 		return false;
+	} else if (has_call && e->is_of_one && is_stub(e, call, pos, addr)) {
+		entry->kind = TS_ENTRY_STUB;
+		call->target = addr;
+		return call->pos >= e->from && call->pos < e->to;
+	} else if (ts_handler_is_return(e->ask, call->thread, pos)) {
+		return false; /* the handler of a signal returned to where the system wanted it to */
 	}
 	call->pos = from;
 	call->pc = TS_NO_PC;
@@ -177,7 +212,7 @@ static bool look(const struct ts_entries *e, uint32_t thread, uint64_t pos, uint
 					      .depth = 1, .kind = TS_CALL_OPEN },
 				    .kind = from == TS_NO_POS ? TS_ENTRY_FIRST : TS_ENTRY_TAIL };
 	if (from == TS_NO_POS)
-		return e->has_first && pos >= e->from && pos < e->to;
+		return e->is_of_one && pos >= e->from && pos < e->to;
 	if (from < e->from || from >= e->to)
 		return false;
 	has_call = ts_query_innermost_call(q, thread, from + 1, &call);

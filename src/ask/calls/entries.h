@@ -18,10 +18,11 @@ enum ts_entry_kind {
 	TS_ENTRY_TAIL,    /* a jump to the function: it ends where the call that it replaces ends */
 	TS_ENTRY_HANDLER, /* a signal: the caller is what it interrupted */
 	TS_ENTRY_FIRST,   /* the thread's first instruction: nothing called */
+	TS_ENTRY_STUB,    /* a call of a few instructions that only jump there: `call` is that call */
 };
 
 /*
- * call.pos: the step that led to it; of the first instruction that position itself.  call.pc is TS_NO_PC: it is that
+ * call.pos: the step that led to it; of the first instruction that position itself.  call.pc is TS_NO_PC where it is that
  * of the step.
  */
 struct ts_entry {
@@ -33,7 +34,8 @@ struct ts_entries {
 	struct ts_ask *ask; /* borrowed */
 	uint32_t process, thread; /* thread: TS_NO_THREAD: of all */
 	uint64_t from, to;        /* steps that lead to them */
-	bool is_reverse, has_first;
+	bool is_reverse, is_of_one;
+	uint64_t alias;           /* another address of the one function, by which symbols have its name; 0: none */
 	struct ts_entry_counts counts; /* the functions */
 	bool is_counted;
 	uint64_t n_looked;
@@ -49,13 +51,14 @@ struct ts_entries {
 };
 
 /*
- * Begin with no functions.  @from, @to: the steps that may lead to an entry.  @has_first: the first instructions of
- * threads are entries.  @e stays where it is until ts_entries_fini().
+ * Begin with no functions.  @from, @to: the steps that may lead to an entry.  @is_of_one: one function will be added, of
+ * which symbols may have the name at @alias, too (0: they do not); the first instructions of threads are entries then, and
+ * calls of stubs that jump to it.  @e stays where it is until ts_entries_fini().
  *
  * Returns false if memory is exhausted; ts_entries_fini() is due all the same.
  */
 bool ts_entries_init(struct ts_entries *e, struct ts_ask *ask, uint32_t process, uint32_t thread, uint64_t from,
-		     uint64_t to, bool is_reverse, bool has_first);
+		     uint64_t to, bool is_reverse, bool is_of_one, uint64_t alias);
 void ts_entries_fini(struct ts_entries *e);
 
 /* Add the function that begins at @addr; addresses ascend.  Returns false if memory is exhausted. */
@@ -73,6 +76,6 @@ enum ts_got ts_entries_next(struct ts_entries *e, struct ts_entry *entry, struct
 /*
  * Does @call, of an entry of a linkage table, lead to the function at @addr?  The calls of the index must be there.
  */
-bool ts_entries_is_link(struct ts_ask *ask, const struct ts_call *call, uint64_t addr);
+bool ts_entries_is_link(const struct ts_entries *e, const struct ts_call *call, uint64_t addr);
 
 #endif

@@ -13,6 +13,9 @@
 #define MIN_FRAME 64u
 #define MAX_DEPTH (UINT64_C(8) << 20)
 
+/* What code that calls sigreturn has up to there. */
+#define MAX_SIGRETURN 4u
+
 /* Returns false if it is unknown, or the trace cannot be read. */
 static bool stack_pointer(const struct ts_ask *ask, uint32_t thread, uint64_t pos, uint64_t *sp,
 			  struct ts_error *err)
@@ -100,6 +103,18 @@ bool ts_handler_after(const struct ts_ask *ask, uint32_t thread, uint64_t pos, s
 		return false;
 	*handler = (struct ts_handler){ pos, find_end(ask, thread, pos) };
 	return true;
+}
+
+bool ts_handler_is_return(const struct ts_ask *ask, uint32_t thread, uint64_t pos)
+{
+	uint64_t i = ts_query_n_events_below(ask->q, TS_EV_SYSCALL, pos);
+	const struct ts_event_at *h;
+
+	for (; (h = ts_query_event(ask->q, TS_EV_SYSCALL, i)) && h->step - pos < MAX_SIGRETURN; i++) {
+		if (h->thread == thread)
+			return is_sigreturn(ask, &h->event);
+	}
+	return false;
 }
 
 /* Has the thread not left the handler, by sigreturn or longjmp? */

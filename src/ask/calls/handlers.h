@@ -23,6 +23,9 @@ struct ts_handler {
 bool ts_handler_after(const struct ts_ask *ask, uint32_t thread, uint64_t pos, struct ts_handler *handler,
 		      struct ts_error *err);
 
+/* Is the code that @thread enters at @pos the one to which handlers return, which only calls sigreturn? */
+bool ts_handler_is_return(const struct ts_ask *ask, uint32_t thread, uint64_t pos);
+
 /* The innermost handler that @thread is in at @pos.  Returns false if it is in none, or as above. */
 bool ts_handler_at(const struct ts_ask *ask, uint32_t thread, uint64_t pos, struct ts_handler *handler,
 		   struct ts_error *err);

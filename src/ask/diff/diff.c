@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "diff.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -206,7 +208,7 @@ static bool run_lane(struct ts_diff *d, struct ts_diff_lane *l, struct ts_error 
 		return false;
 	if (!a.step || !b.step || a.step->pc != ts_diff_to_a(d, b.step->pc))
 		return ts_diff_part(d, l, err);
-	if (!ts_diff_compare_step(d, l, &a, &b, err))
+	if (!ts_diff_compare_step(d, l, &a, &b, err) || !ts_diff_sift(d, l, err))
 		return false;
 	advance(&l->a);
 	advance(&l->b);
@@ -286,6 +288,10 @@ static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budg
 	}
 	if (got == TS_GOT_ROW)
 		put_row(d, &d->items[d->at++], row);
+	if (got == TS_GOT_END && d->noise.n_items)
+		snprintf(rows->note, sizeof(rows->note),
+			 "%" PRIu64 " differences of clocks, random numbers and process numbers, and of what was made of nothing else, "
+			 "are left out; --all shows them", d->noise.n_items);
 	return got;
 }
 
@@ -298,6 +304,7 @@ static void close_diff(struct ts_rows *rows)
 		free(d->lanes[i].b.data);
 	}
 	ts_rebase_fini(&d->rebase);
+	ts_diff_noise_fini(&d->noise);
 	free(d->lanes);
 	free(d->items);
 	free(d->suspects);
@@ -312,7 +319,8 @@ static void close_diff(struct ts_rows *rows)
 
 static const struct ts_rows_ops ops = { .next = next, .close = close_diff };
 
-struct ts_rows *ts_diff_open(struct ts_query *a, struct ts_query *b, bool is_rebased, struct ts_error *err)
+struct ts_rows *ts_diff_open(struct ts_query *a, struct ts_query *b, bool is_rebased, bool is_all,
+			     struct ts_error *err)
 {
 	const struct ts_arch *x = ts_query_regset(a)->arch, *y = ts_query_regset(b)->arch;
 	struct ts_diff *d = calloc(1, sizeof(*d));
@@ -334,6 +342,7 @@ struct ts_rows *ts_diff_open(struct ts_query *a, struct ts_query *b, bool is_reb
 		 make_lanes(d, err)) {
 		d->is_rebased = is_rebased && ts_rebase_is_any(&d->rebase);
 		ts_diff_take_digests(d);
+		ts_diff_noise_begin(d, is_all);
 		return &d->rows;
 	}
 	close_diff(&d->rows);

@@ -19,11 +19,12 @@ extern const struct ts_verb ts_verb_diff;
 /*
  * A cursor over the differences of @a and @b (borrowed, complete), ascending by position.  @is_rebased: what
  * belongs together may lie at other addresses in @b (rebase.h); values that are addresses there are the same,
- * too.
+ * too.  Differences by nature (diff_noise.c) are left out and counted in the note unless @is_all.
  *
  * Returns NULL if they are of different processors (TS_EUSAGE), if a trace cannot be read, or if memory is
  * exhausted (TS_ENOMEM).
  */
-struct ts_rows *ts_diff_open(struct ts_query *a, struct ts_query *b, bool is_rebased, struct ts_error *err);
+struct ts_rows *ts_diff_open(struct ts_query *a, struct ts_query *b, bool is_rebased, bool is_all,
+			     struct ts_error *err);
 
 #endif

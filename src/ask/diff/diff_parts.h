@@ -25,6 +25,7 @@ struct ts_diff_reg {
 struct ts_diff_item {
 	uint64_t pos, end, pos2, end2;
 	bool is_path, is_reg;
+	uint64_t at; /* the first byte: its address in A, or its offset in the layout */
 	char what[48];
 	uint32_t len;
 	uint8_t old[MAX_REG_LEN], old_known[MAX_REG_LEN];
@@ -85,6 +86,27 @@ struct ts_diff_suspect {
 	uint32_t len;
 };
 
+enum ts_diff_kind {
+	TS_DIFF_UNKNOWN,
+	TS_DIFF_REAL,
+	TS_DIFF_BY_NATURE,
+};
+
+/* A byte that differed when it was written last. */
+struct ts_diff_byte {
+	uint64_t owner, at;
+	enum ts_diff_kind kind;
+};
+
+/* Differences by nature (diff_noise.c), and how many items were left out for that. */
+struct ts_diff_noise {
+	struct ts_diff_byte *items; /* owned; a hash table, a power of two; those of kind UNKNOWN are empty */
+	size_t n, cap;
+	uint64_t n_items;
+	uint64_t random; /* where A has the random bytes for the program at position 0; 0: not known */
+	bool is_off;
+};
+
 struct ts_diff {
 	struct ts_rows rows;
 	struct ts_query *a, *b; /* borrowed */
@@ -108,6 +130,7 @@ struct ts_diff {
 	size_t n, cap, at;
 	struct ts_diff_suspect *suspects;     /* owned; of this step */
 	size_t n_suspects, cap_suspects;
+	struct ts_diff_noise noise;
 	uint64_t clock;
 	uint32_t n_looked;            /* steps, for the budget */
 	bool is_failed; /* memory ran out */
@@ -159,10 +182,10 @@ struct ts_diff_item *ts_diff_add_item(struct ts_diff *d);
 
 /*
  * Bytes [@at, @end) of the values differ at the steps where the sides stand, or (@n_steps 0) before them.
- * @reg is the register's name, NULL for memory.
+ * @reg is the register, NULL for memory.
  */
 void ts_diff_put_item(struct ts_diff *d, uint64_t pos, uint64_t pos2, uint64_t n_steps,
-		      const struct ts_diff_values *v, size_t at, size_t end, const char *reg);
+		      const struct ts_diff_values *v, size_t at, size_t end, const struct ts_diff_reg *reg);
 
 /*
  * Is the register the same where the sides stand, as far as both know it?  @is_sure gets false if one is in
@@ -182,6 +205,27 @@ void ts_diff_compare_reg(struct ts_diff *d, const struct ts_diff_lane *l, const 
  */
 bool ts_diff_compare_step(struct ts_diff *d, struct ts_diff_lane *l, const struct ts_diff_acting *a,
 			  const struct ts_diff_acting *b, struct ts_error *err);
+
+/* Begin to tell what differs by nature, unless the caller wants all differences. */
+void ts_diff_noise_begin(struct ts_diff *d, bool is_all);
+void ts_diff_noise_fini(struct ts_diff_noise *x);
+
+/*
+ * Leave out those of the items that were found of the step where the lane's sides stand which differ by nature.
+ *
+ * Returns false if a trace cannot be read, or memory is exhausted.
+ */
+bool ts_diff_sift(struct ts_diff *d, const struct ts_diff_lane *l, struct ts_error *err);
+
+/* The same of memory of @process at position 0. */
+void ts_diff_sift_start(struct ts_diff *d, uint32_t process);
+
+/*
+ * The steps that are apart have been passed.
+ *
+ * Returns false if a trace cannot be read.
+ */
+bool ts_diff_noise_pass(struct ts_diff *d, const struct ts_diff_lane *l, struct ts_error *err);
 
 /* Find the digests, when the registers and the threads are known. */
 void ts_diff_take_digests(struct ts_diff *d);

@@ -147,6 +147,8 @@ bool ts_diff_part(struct ts_diff *d, struct ts_diff_lane *l, struct ts_error *er
 		go_to_end(&l->b);
 	}
 	put_apart(l, a, b);
+	if (!ts_diff_noise_pass(d, l, err))
+		return false;
 	ts_diff_tell_apart(d, l);
 	return true;
 }

@@ -38,7 +38,7 @@ void ts_diff_compare_reg(struct ts_diff *d, const struct ts_diff_lane *l, const 
 	const struct ts_diff_values v = values_of(l, r);
 
 	if (ts_diff_next_difference(d, &v, 0) < v.len)
-		ts_diff_put_item(d, l->a.pos, l->b.pos, n_steps, &v, 0, v.len, r->a->name);
+		ts_diff_put_item(d, l->a.pos, l->b.pos, n_steps, &v, 0, v.len, r);
 }
 
 /* ---------------------------------------------------------------------------------------------- registers */

@@ -45,7 +45,7 @@ struct ts_diff_item *ts_diff_add_item(struct ts_diff *d)
 }
 
 void ts_diff_put_item(struct ts_diff *d, uint64_t pos, uint64_t pos2, uint64_t n_steps,
-		      const struct ts_diff_values *v, size_t at, size_t end, const char *reg)
+		      const struct ts_diff_values *v, size_t at, size_t end, const struct ts_diff_reg *reg)
 {
 	struct ts_diff_item *x = ts_diff_add_item(d);
 
@@ -56,9 +56,10 @@ void ts_diff_put_item(struct ts_diff *d, uint64_t pos, uint64_t pos2, uint64_t n
 	x->pos2 = pos2;
 	x->end2 = pos2 + n_steps;
 	x->is_reg = reg != NULL;
+	x->at = (reg ? reg->a->off : v->addr) + at;
 	x->len = (uint32_t)(end - at);
 	if (reg)
-		snprintf(x->what, sizeof(x->what), "$%s", reg);
+		snprintf(x->what, sizeof(x->what), "$%s", reg->a->name);
 	else
 		snprintf(x->what, sizeof(x->what), "0x%" PRIx64 ",%zu", v->addr + at, end - at);
 	memcpy(x->old, v->a + at, end - at);

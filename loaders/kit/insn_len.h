@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* Lengths of x86 instructions in formats that record no code. */
+#ifndef TS_KIT_INSN_LEN_H
+#define TS_KIT_INSN_LEN_H
+
+#include <stdint.h>
+
+#include "src/trace/step.h"
+
+/*
+ * The length of the call instruction at @from, which led to @to, a few bytes above it: the open step of @out wrote the
+ * return address, which lies between the two.
+ *
+ * Returns 0 if the step wrote no such word: the instruction is no call to there.
+ */
+uint16_t ts_insn_len_of_call(const struct ts_steps *out, uint64_t from, uint64_t to);
+
+#endif

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: MIT */
+#include "typed.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/bytes.h"
+#include "src/query/paging.h"
+
+/* Of longer values so many bytes are read: more are not shown. */
+#define MAX_VALUE 65u
+
+/* What an argument takes on the stack is a multiple of a word. */
+#define ROUND(n, word) (((n) + (word) - 1) / (word) * (word))
+
+/* DWARF's numbers of the registers of x86-64 (its ABI, figure 3.36); of vector registers: from 17 on. */
+static const char *const dwarf_names[] = { "rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp",
+					   "r8",  "r9",  "r10", "r11", "r12", "r13", "r14", "r15" };
+#define DWARF_XMM0 17u
+
+/* A value, as far as it is known. */
+struct value {
+	uint8_t data[MAX_VALUE], known[MAX_VALUE];
+	bool has_place; /* else nothing is known of it */
+};
+
+/* Where the next argument is. */
+struct passing {
+	const struct ts_abi *abi;
+	struct ts_ask *ask;
+	uint64_t pos, sp;
+	uint32_t thread;
+	bool has_sp, is_lost; /* is_lost: where the arguments that follow are is not known */
+	unsigned n_regs, n_vectors;
+	uint64_t n_stack; /* bytes */
+};
+
+static size_t shown_len(const struct ts_value_type *t)
+{
+	return t->size < MAX_VALUE ? t->size : MAX_VALUE;
+}
+
+static void take_register(const struct passing *p, int reg, size_t at, size_t len, struct value *v)
+{
+	const struct ts_regset *set = ts_query_regset(p->ask->q);
+	const struct ts_reg *r = reg < 0 ? NULL : &set->regs[reg];
+	size_t from;
+
+	if (!r)
+		return;
+	len = len < r->len ? len : r->len;
+	from = r->off + (set->arch->is_big_endian ? r->len - len : 0); /* the low bytes */
+	memcpy(v->data + at, p->abi->data + from, len);
+	memcpy(v->known + at, p->abi->known + from, len);
+}
+
+static bool take_memory(const struct passing *p, uint64_t addr, size_t len, struct value *v, struct ts_error *err)
+{
+	v->has_place = true;
+	return ts_virtual_mem(p->ask->q, p->pos, ts_query_process(p->ask->q, p->thread),
+			      addr & ts_arch_addr_mask(ts_query_regset(p->ask->q)->arch), len, v->data, v->known, err);
+}
+
+static bool take_stack(struct passing *p, const struct ts_value_type *t, struct value *v, struct ts_error *err)
+{
+	unsigned word = ts_query_regset(p->ask->q)->arch->addr_bits / 8;
+	uint64_t addr;
+
+	if (t->classes[0] == TS_CLASS_X87 && word == 8)
+		p->n_stack = ROUND(p->n_stack, 16);
+	addr = p->sp + word + p->n_stack; /* above the return address */
+	p->n_stack += ROUND((uint64_t)t->size, word);
+	return !p->has_sp || take_memory(p, addr, shown_len(t), v, err);
+}
+
+/* In registers, if all of it fits into those that are left. */
+static bool take_registers(struct passing *p, const struct ts_value_type *t, struct value *v)
+{
+	unsigned n_regs = 0, n_vectors = 0;
+
+	for (unsigned i = 0; i < 2; i++) {
+		n_regs += t->classes[i] == TS_CLASS_INTEGER;
+		n_vectors += t->classes[i] == TS_CLASS_SSE;
+	}
+	if (t->classes[0] == TS_CLASS_MEMORY || t->classes[0] == TS_CLASS_X87 || p->n_regs + n_regs > p->abi->n_regs ||
+	    p->n_vectors + n_vectors > TS_MAX_VECTORS)
+		return false;
+	v->has_place = true;
+	for (unsigned i = 0; i < 2 && 8 * i < t->size; i++) {
+		size_t len = t->size - 8 * i < 8 ? t->size - 8 * i : 8;
+
+		if (t->classes[i] == TS_CLASS_INTEGER)
+			take_register(p, p->abi->regs[p->n_regs++], 8 * i, len, v);
+		else if (t->classes[i] == TS_CLASS_SSE)
+			take_register(p, p->abi->vectors[p->n_vectors++], 8 * i, i ? len : t->size < 16 ? t->size : 16, v);
+	}
+	return true;
+}
+
+/* The next argument, of type @t. */
+static bool take_next(struct passing *p, const struct ts_value_type *t, struct value *v, struct ts_error *err)
+{
+	const struct ts_arch *arch = ts_query_regset(p->ask->q)->arch;
+	unsigned word = arch->addr_bits / 8;
+
+	p->is_lost |= t->form == TS_FORM_UNKNOWN || (t->is_by_reference && !p->abi->is_sysv64);
+	if (p->is_lost)
+		return true;
+	if (p->abi->is_sysv64)
+		return take_registers(p, t, v) || take_stack(p, t, v, err);
+	if (!p->abi->n_regs && p->abi->n_words)
+		return take_stack(p, t, v, err);
+	if (t->form != TS_FORM_NUMBER || t->size > word || p->n_regs == p->abi->n_regs) {
+		p->is_lost = true;
+		return true;
+	}
+	v->has_place = true;
+	take_register(p, p->abi->regs[p->n_regs++], 0, t->size, v);
+	return true;
+}
+
+/* The register that the debugging information names. */
+static bool take_named(const struct passing *p, int number, const struct ts_value_type *t, struct value *v)
+{
+	const struct ts_regset *set = ts_query_regset(p->ask->q);
+
+	if (!p->abi->is_sysv64 || number < 0 || t->size > 16)
+		return false;
+	v->has_place = true;
+	if ((size_t)number < sizeof(dwarf_names) / sizeof(*dwarf_names))
+		take_register(p, ts_regset_find(set, dwarf_names[number]), 0, t->size, v);
+	else if ((unsigned)number - DWARF_XMM0 < TS_MAX_VECTORS)
+		take_register(p, p->abi->vectors[(unsigned)number - DWARF_XMM0], 0, t->size, v);
+	return true;
+}
+
+/* -------------------------------------------------------------------------------------------------- texts */
+
+/* x87's format: 64 bits with the one before the point, 15 of the exponent, the sign. */
+static double extended(const uint8_t *data)
+{
+	uint64_t digits = ts_number(data, 8, false), exponent = ts_number(data + 8, 2, false);
+	char text[40];
+	double x;
+
+	snprintf(text, sizeof(text), "0x%" PRIx64 "p%d", digits, (int)(exponent & 0x7fff) - 16383 - 63);
+	x = strtod(text, NULL);
+	if ((exponent & 0x7fff) == 0x7fff)
+		x = digits << 1 ? (double)NAN : (double)INFINITY;
+	return exponent >> 15 ? -x : x;
+}
+
+static double float_of(const uint8_t *data, uint32_t size, bool is_big)
+{
+	uint64_t bits = size == 16 ? 0 : ts_number(data, size, is_big);
+	uint32_t low = (uint32_t)bits;
+	float f;
+	double d;
+
+	if (size > 8)
+		return extended(data);
+	memcpy(&f, &low, sizeof(f));
+	memcpy(&d, &bits, sizeof(d));
+	return size == 4 ? (double)f : d;
+}
+
+/* The shortest text that reads as the same value; it has a point, an exponent or letters. */
+static void put_float(struct ts_buf *out, double x, bool is_single)
+{
+	char text[40];
+
+	for (int digits = 1; digits <= 17; digits++) {
+		snprintf(text, sizeof(text), "%.*g", digits, x);
+		if (is_single ? strtof(text, NULL) == (float)x : strtod(text, NULL) == x)
+			break;
+	}
+	ts_buf_puts(out, text);
+	if (!strpbrk(text, ".en"))
+		ts_buf_puts(out, ".0");
+}
+
+static bool put(const struct passing *p, const struct ts_value_type *t, const struct value *v, bool is_for_people,
+		struct ts_buf *out, struct ts_error *err)
+{
+	const struct ts_arch *arch = ts_query_regset(p->ask->q)->arch;
+	size_t len = shown_len(t), read = t->form == TS_FORM_FLOAT && len > 8 ? 10 : len;
+	bool is_whole = v->has_place && !memchr(v->known, 0, read);
+
+	if (t->form == TS_FORM_NUMBER && len <= 8 && is_whole)
+		return ts_abi_put_value(out, p->ask, p->pos, p->thread, ts_arch_get(arch, v->data, len), true, is_for_people, err);
+	if (t->form == TS_FORM_FLOAT && is_whole)
+		put_float(out, float_of(v->data, t->size, arch->is_big_endian), t->size == 4);
+	else if (v->has_place && memchr(v->known, 1, len))
+		ts_put_value(out, v->data, v->known, len, false, arch->is_big_endian);
+	ts_buf_putc(out, 0);
+	return true;
+}
+
+/* ------------------------------------------------------------------------------------------------- the call */
+
+static bool read_registers(struct passing *p, struct ts_error *err)
+{
+	const struct ts_regset *set = ts_query_regset(p->ask->q);
+	const struct ts_reg *sp = set->sp < 0 ? NULL : &set->regs[set->sp];
+
+	if (!ts_query_first_regs(p->ask->q, p->pos, p->thread, p->abi->len_typed, p->abi->data, p->abi->known, err))
+		return false;
+	p->has_sp = sp && sp->len <= 8 && !memchr(p->abi->known + sp->off, 0, sp->len);
+	if (p->has_sp)
+		p->sp = ts_arch_get(set->arch, p->abi->data + sp->off, sp->len);
+	return true;
+}
+
+/* Does the caller pass the address at which the result is to be written? */
+static bool has_result_address(const struct ts_abi *abi, const struct ts_value_type *t)
+{
+	if (t->form == TS_FORM_NONE)
+		return false;
+	if (abi->is_sysv64)
+		return t->classes[0] == TS_CLASS_MEMORY || t->is_by_reference;
+	return t->form == TS_FORM_BYTES;
+}
+
+bool ts_typed_arguments(const struct ts_abi *abi, struct ts_ask *ask, const struct ts_prototype *f, bool is_clone,
+			uint64_t pos, uint32_t thread, bool is_for_people, struct ts_buf *out, unsigned *n,
+			struct ts_error *err)
+{
+	struct passing p = { .abi = abi, .ask = ask, .pos = pos, .thread = thread };
+
+	if (!read_registers(&p, err))
+		return false;
+	p.is_lost = f->is_foreign || is_clone || (f->result.form == TS_FORM_UNKNOWN && f->result.size <= 16);
+	if (has_result_address(abi, &f->result)) {
+		p.n_regs = abi->n_regs ? 1 : 0;
+		p.n_stack = abi->n_regs ? 0 : ts_query_regset(ask->q)->arch->addr_bits / 8;
+		p.is_lost |= !abi->is_sysv64 && abi->n_regs;
+	}
+	for (unsigned i = 0; i < f->n; i++) {
+		static const struct ts_value_type address = { .form = TS_FORM_NUMBER, .size = 8, .classes = { TS_CLASS_INTEGER } };
+		const struct ts_parameter *x = &f->parameters[i];
+		const struct ts_value_type *t = x->type.is_by_reference ? &address : &x->type;
+		struct value v = { .has_place = false };
+
+		if (!take_next(&p, t, &v, err))
+			return false;
+		if (!v.has_place)
+			take_named(&p, x->reg, t, &v);
+		if (is_for_people && x->name)
+			ts_buf_printf(out, "%.40s=", x->name);
+		if (is_for_people && x->name && !v.has_place)
+			ts_buf_puts(out, "?");
+		if (!put(&p, t, &v, is_for_people, out, err))
+			return false;
+	}
+	*n = f->n;
+	return true;
+}
+
+bool ts_typed_result(const struct ts_abi *abi, struct ts_ask *ask, const struct ts_prototype *f, bool is_clone,
+		     uint64_t pos, uint32_t thread, bool is_for_people, struct ts_buf *out, struct ts_error *err)
+{
+	struct passing p = { .abi = abi, .ask = ask, .pos = pos, .thread = thread };
+	const struct ts_value_type *t = &f->result;
+	const struct ts_regset *set = ts_query_regset(ask->q);
+	const struct ts_reg *reg = abi->result < 0 ? NULL : &set->regs[abi->result];
+	unsigned n_regs = 0, n_vectors = 0;
+	struct value v = { .has_place = false };
+
+	if (t->form == TS_FORM_NONE || t->form == TS_FORM_UNKNOWN || f->is_foreign || is_clone) {
+		ts_buf_putc(out, 0);
+		return true;
+	}
+	if (!read_registers(&p, err))
+		return false;
+	if (t->form == TS_FORM_NUMBER && reg && t->size <= reg->len) {
+		v.has_place = true;
+		take_register(&p, abi->result, 0, t->size, &v);
+	} else if (abi->is_sysv64 && has_result_address(abi, t)) {
+		if (reg && !memchr(abi->known + reg->off, 0, reg->len) &&
+		    !take_memory(&p, ts_arch_get(set->arch, abi->data + reg->off, reg->len), shown_len(t), &v, err))
+			return false;
+	} else if (t->classes[0] == TS_CLASS_X87 && abi->st0 >= 0) {
+		v.has_place = true;
+		take_register(&p, abi->st0, 0, 10, &v);
+	} else if (!abi->is_sysv64 && !abi->n_regs && t->form == TS_FORM_FLOAT && abi->st0 >= 0) {
+		static const struct ts_value_type x87 = { .form = TS_FORM_FLOAT, .size = 16, .classes = { TS_CLASS_X87 } };
+
+		v.has_place = true;
+		take_register(&p, abi->st0, 0, 10, &v);
+		return put(&p, &x87, &v, is_for_people, out, err);
+	} else if (abi->is_sysv64) {
+		v.has_place = true;
+		for (unsigned i = 0; i < 2 && 8 * i < t->size; i++) {
+			size_t len = t->size - 8 * i < 8 ? t->size - 8 * i : 8;
+
+			if (t->classes[i] == TS_CLASS_INTEGER)
+				take_register(&p, n_regs++ ? abi->result2 : abi->result, 8 * i, len, &v);
+			else if (t->classes[i] == TS_CLASS_SSE)
+				take_register(&p, abi->vectors[n_vectors++], 8 * i, i ? len : t->size < 16 ? t->size : 16, &v);
+		}
+	}
+	return put(&p, t, &v, is_for_people, out, err);
+}

@@ -1,0 +1,462 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Differences that two runs of one program have by nature: the random bytes that the system gives a program, clocks and
+ * other values of the processor, process numbers; and what was made of nothing else.
+ *
+ * Of each byte that differs it is kept which kind of difference it is.  A step whose result differs has it from its
+ * sources that differ: if each of those does so by nature, the result does, too.  Where the sources are not known, or a
+ * path of execution that only one recording has wrote them, the difference is real.
+ */
+#include "diff_parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/arch/syscall_name.h"
+#include "src/base/hash.h"
+#include "src/query/paging.h"
+#include "src/search/sources.h"
+#include "src/search/writes.h"
+
+/* Words of the stack at position 0 that are looked at for AT_RANDOM, and its bytes. */
+#define MAX_STACK_WORDS 65536u
+#define AT_RANDOM_TYPE  25u
+#define N_RANDOM	16u
+
+/* Steps of a path that only one recording has are looked at up to so many; of a longer one nothing is known then. */
+#define MAX_APART (UINT64_C(1) << 20)
+
+/* System calls whose results differ by nature. */
+static const char *const varying[] = {
+	"getpid",	 "gettid",  "getppid",	"getpgid",    "getpgrp",    "getsid", "set_tid_address", "clone",
+	"clone3",	 "fork",    "vfork",	"wait4",      "waitid",	    "waitpid", "clock_gettime",	  "clock_gettime64",
+	"gettimeofday",	 "time",    "times",	"getrandom",  "getrusage",  "sysinfo", "getcpu",
+};
+
+/* System calls that write struct stat, and which of their arguments says where. */
+static const struct {
+	const char *name;
+	uint8_t argument;
+} stats[] = { { "stat", 1 }, { "fstat", 1 }, { "lstat", 1 }, { "newfstatat", 2 }, { "fstatat", 2 } };
+
+/* Of struct stat of 64-bit systems: the device and the number of the file are before this, times from there on. */
+enum { STAT_KEPT = 16, STAT_TIMES = 72 };
+
+/* ---------------------------------------------------------------------------------------------- the table */
+
+static bool is_empty(const struct ts_diff_byte *b)
+{
+	return b->kind == TS_DIFF_UNKNOWN;
+}
+
+static struct ts_diff_byte *slot_of(struct ts_diff_byte *items, size_t cap, uint64_t owner, uint64_t at)
+{
+	size_t i = ts_hash(owner, at);
+
+	while (!is_empty(&items[i & (cap - 1)]) &&
+	       (items[i & (cap - 1)].owner != owner || items[i & (cap - 1)].at != at))
+		i++;
+	return &items[i & (cap - 1)];
+}
+
+static bool make_room(struct ts_diff_noise *x)
+{
+	size_t cap = x->cap ? 2 * x->cap : 256;
+	struct ts_diff_byte *items;
+
+	if (2 * (x->n + 1) <= x->cap)
+		return true;
+	items = calloc(cap, sizeof(*items));
+	if (!items)
+		return false;
+	for (size_t i = 0; i < x->cap; i++) {
+		if (!is_empty(&x->items[i]))
+			*slot_of(items, cap, x->items[i].owner, x->items[i].at) = x->items[i];
+	}
+	free(x->items);
+	x->items = items;
+	x->cap = cap;
+	return true;
+}
+
+/* Registers of a thread and memory of a process, as one number each. */
+static uint64_t owner_of(enum ts_location_kind kind, uint32_t owner)
+{
+	return (uint64_t)owner << 1 | (kind == TS_IN_MEMORY);
+}
+
+static void set_kind(struct ts_diff *d, uint64_t owner, uint64_t at, enum ts_diff_kind kind)
+{
+	struct ts_diff_byte *b;
+
+	if (!make_room(&d->noise)) {
+		d->is_failed = true;
+		return;
+	}
+	b = slot_of(d->noise.items, d->noise.cap, owner, at);
+	d->noise.n += is_empty(b);
+	*b = (struct ts_diff_byte){ owner, at, kind };
+}
+
+static enum ts_diff_kind kind_of(const struct ts_diff_noise *x, uint64_t owner, uint64_t at)
+{
+	return x->cap ? slot_of(x->items, x->cap, owner, at)->kind : TS_DIFF_UNKNOWN;
+}
+
+void ts_diff_noise_fini(struct ts_diff_noise *x)
+{
+	free(x->items);
+	*x = (struct ts_diff_noise){ 0 };
+}
+
+/* ----------------------------------------------------------------------------------------------- position 0 */
+
+/* A word of the memory at position 0.  Returns false if it is not known. */
+static bool word_at(struct ts_query *q, uint64_t addr, uint64_t *value)
+{
+	const struct ts_arch *arch = ts_query_regset(q)->arch;
+	size_t word = arch->addr_bits / 8;
+	uint8_t data[8], known[8];
+	struct ts_error ignored = { 0 };
+
+	if (word > 8 || !ts_query_mem(q, 0, ts_query_process(q, ts_query_thread(q, 0)), addr, word, data, known, &ignored) ||
+	    memchr(known, 0, word))
+		return false;
+	*value = ts_arch_get(arch, data, word);
+	return true;
+}
+
+/* After the word at *addr that is 0, from there on. */
+static bool pass_list(struct ts_query *q, uint64_t *addr, unsigned *n_left)
+{
+	size_t word = ts_query_regset(q)->arch->addr_bits / 8;
+	uint64_t value = 1;
+
+	for (; *n_left && value; *addr += word, --*n_left) {
+		if (!word_at(q, *addr, &value))
+			return false;
+	}
+	return !value;
+}
+
+/* Where the random bytes are that the system gave the program; 0: not known.  @sp is the stack pointer at position 0. */
+static uint64_t find_random(struct ts_query *q, uint64_t sp)
+{
+	size_t word = ts_query_regset(q)->arch->addr_bits / 8;
+	unsigned n_left = MAX_STACK_WORDS;
+	uint64_t at = sp + word, type = 1, value; /* after the number of arguments */
+
+	if (!pass_list(q, &at, &n_left) || !pass_list(q, &at, &n_left))
+		return 0;
+	for (; n_left && type; at += 2 * word, n_left--) {
+		if (!word_at(q, at, &type) || !word_at(q, at + word, &value))
+			return 0;
+		if (type == AT_RANDOM_TYPE)
+			return value;
+	}
+	return 0;
+}
+
+void ts_diff_noise_begin(struct ts_diff *d, bool is_all)
+{
+	const struct ts_regset *set = ts_query_regset(d->a);
+	const struct ts_reg *sp = set->sp < 0 ? NULL : &set->regs[set->sp];
+	uint8_t *data = malloc(2 * (size_t)set->g_len);
+	struct ts_error ignored = { 0 };
+
+	d->noise.is_off = is_all || ts_query_facts(d->a)->is_physical;
+	if (data && sp && sp->len <= 8 && !d->noise.is_off &&
+	    ts_query_regs(d->a, 0, ts_query_thread(d->a, 0), data, data + set->g_len, &ignored) &&
+	    !memchr(data + set->g_len + sp->off, 0, sp->len))
+		d->noise.random = find_random(d->a, ts_arch_get(set->arch, data + sp->off, sp->len));
+	free(data);
+}
+
+/* -------------------------------------------------------------------------------------------------- a step */
+
+/* Are the bytes that differ a device, the number of a file, or its times? */
+static bool is_in_stat(const struct ts_query *q, const char *name, const struct ts_event *ev, const struct ts_diff_item *item)
+{
+	for (size_t k = 0; k < sizeof(stats) / sizeof(*stats); k++) {
+		uint64_t from = stats[k].argument < ev->n_args ? item->at - ev->args[stats[k].argument] : 0;
+
+		if (strcmp(name, stats[k].name) != 0 || stats[k].argument >= ev->n_args || item->is_reg ||
+		    ts_query_regset(q)->arch->addr_bits != 64)
+			continue;
+		for (uint32_t i = 0; i < item->len; i++) {
+			bool differs = item->old[i] != item->new[i] || item->old_known[i] != item->new_known[i];
+
+			if (differs && from + i >= STAT_KEPT && from + i < STAT_TIMES)
+				return false;
+		}
+		return true;
+	}
+	return false;
+}
+
+static bool is_varying(const char *name)
+{
+	for (size_t k = 0; k < sizeof(varying) / sizeof(*varying); k++) {
+		if (!strcmp(name, varying[k]))
+			return true;
+	}
+	return false;
+}
+
+/* Is the item a result of a system call, and one that differs by nature? */
+static bool is_varying_call(struct ts_query *q, uint32_t thread, const struct ts_diff_item *item, bool *is_call)
+{
+	uint64_t i = ts_query_n_events_below(q, TS_EV_SYSCALL, item->pos);
+	const struct ts_event_at *h;
+	char text[32];
+
+	*is_call = false;
+	for (; (h = ts_query_event(q, TS_EV_SYSCALL, i)) && h->step == item->pos; i++) {
+		const char *name = ts_syscall_name(ts_query_regset(q)->arch, h->event.number, text, sizeof(text));
+
+		if (h->thread != thread)
+			continue;
+		*is_call = true;
+		if (name && (is_varying(name) || is_in_stat(q, name, &h->event, item)))
+			return true;
+	}
+	return false;
+}
+
+/* Of a step: what its sources are in both recordings. */
+struct looking {
+	struct ts_diff *d;
+	const struct ts_diff_lane *l;
+	uint64_t a, b; /* its positions */
+	bool has_noise, has_real;
+};
+
+static void take_byte(struct looking *x, uint64_t owner, uint64_t at)
+{
+	if (kind_of(&x->d->noise, owner, at) == TS_DIFF_BY_NATURE)
+		x->has_noise = true;
+	else
+		x->has_real = true;
+}
+
+static bool take_memory(struct looking *x, const struct ts_location *loc, struct ts_error *err)
+{
+	uint8_t data[4][64];
+
+	if (!ts_query_mem(x->l->a.q, x->a, ts_query_process(x->l->a.q, x->l->a.thread), loc->base, 64, data[0], data[1], err) ||
+	    !ts_query_mem(x->l->b.q, x->b, ts_query_process(x->l->b.q, x->l->b.thread), ts_diff_to_b(x->d, loc->base), 64,
+			  data[2], data[3], err))
+		return false;
+	for (unsigned i = 0; i < 64; i++) {
+		if (loc->mask >> i & 1 && (!data[1][i] || !data[3][i] || data[0][i] != data[2][i]))
+			take_byte(x, owner_of(TS_IN_MEMORY, loc->owner), loc->base + i);
+	}
+	return true;
+}
+
+/* Bytes of registers of A: they have the same names in B. */
+static bool take_registers(struct looking *x, const struct ts_location *loc, struct ts_error *err)
+{
+	const struct ts_regset *set = ts_query_regset(x->l->a.q), *set_b = ts_query_regset(x->l->b.q);
+	uint8_t *a = malloc(2 * (size_t)(set->g_len + set_b->g_len)), *b = a + 2 * (size_t)set->g_len;
+	bool done = a && ts_query_regs(x->l->a.q, x->a, x->l->a.thread, a, a + set->g_len, err) &&
+		    ts_query_regs(x->l->b.q, x->b, x->l->b.thread, b, b + set_b->g_len, err);
+
+	if (!a)
+		ts_diff_no_memory(err);
+	for (unsigned i = 0; done && i < 64; i++) {
+		uint64_t at = loc->base + i;
+		const struct ts_diff_reg *r = loc->mask >> i & 1 && at < set->g_len && x->l->a.reg_at[at] >= 0 ?
+						      &x->d->regs[x->l->a.reg_at[at]] :
+						      NULL;
+		uint64_t at_b = r ? r->b->off + (at - r->a->off) : 0;
+
+		if (r && (!a[set->g_len + at] || !b[set_b->g_len + at_b] || a[at] != b[at_b]))
+			take_byte(x, owner_of(TS_IN_REGS, x->l->a.thread), at);
+	}
+	free(a);
+	return done;
+}
+
+static bool take_source(struct looking *x, const struct ts_made_of *s, struct ts_error *err)
+{
+	const struct ts_regset *set = ts_query_regset(x->d->a);
+	struct ts_location flags = { .kind = TS_IN_REGS, .owner = x->l->a.thread, .mask = 15 };
+
+	switch (s->kind) {
+	case TS_FROM_CONSTANT: return true;
+	case TS_FROM_PROCESSOR: x->has_noise = true; return true;
+	case TS_FROM_PLACE: break;
+	default: x->has_real = true; return true;
+	}
+	if (s->loc.kind == TS_IN_MEMORY)
+		return take_memory(x, &s->loc, err);
+	if (s->loc.kind != TS_IN_FLAGS)
+		return take_registers(x, &s->loc, err);
+	flags.base = set->regs[set->flags].off;
+	return take_registers(x, &flags, err);
+}
+
+/* The bytes of the item that differ; of the flags register the flags. */
+static struct ts_location location_of(const struct ts_diff *d, const struct ts_diff_lane *l, const struct ts_diff_item *item)
+{
+	const struct ts_regset *set = ts_query_regset(d->a);
+	struct ts_location loc = { .kind = item->is_reg ? TS_IN_REGS : TS_IN_MEMORY, .base = item->at };
+	bool is_flags = item->is_reg && set->flags >= 0 && set->regs[set->flags].off == item->at;
+
+	loc.owner = item->is_reg ? l->a.thread : ts_query_process(d->a, l->a.thread);
+	for (uint32_t i = 0; i < item->len; i++) {
+		uint8_t diff = item->old_known[i] && item->new_known[i] ? item->old[i] ^ item->new[i] : 0;
+
+		if (is_flags && i < 4)
+			loc.mask |= (uint64_t)diff << 8 * (set->arch->is_big_endian ? 3 - i : i);
+		else if (diff)
+			loc.mask |= UINT64_C(1) << i;
+	}
+	if (is_flags) {
+		loc.kind = TS_IN_FLAGS;
+		loc.base = 0;
+	}
+	return loc;
+}
+
+/* Bytes of a register that the instruction does not write, though the recording has all of it, differ as they did before. */
+static uint64_t take_unwritten(struct looking *x, const struct ts_location *loc, uint64_t written)
+{
+	uint64_t rest = loc->kind == TS_IN_REGS ? loc->mask & ~written : 0;
+
+	for (unsigned i = 0; i < 64; i++) {
+		if (rest >> i & 1)
+			take_byte(x, owner_of(loc->kind, loc->owner), loc->base + i);
+	}
+	return loc->mask & ~rest;
+}
+
+/* Is what differs after the step where the sides were made of nothing but what differs by nature? */
+static bool is_by_nature(struct ts_diff *d, const struct ts_diff_lane *l, const struct ts_diff_item *item, bool *is_it,
+			 struct ts_error *err)
+{
+	struct looking x = { .d = d, .l = l, .a = item->pos, .b = item->pos2 };
+	struct ts_location loc = location_of(d, l, item);
+	struct ts_sources sources = { .n = 0 };
+	const struct ts_decoded *insn;
+	uint64_t written = 0;
+	bool is_call;
+
+	*is_it = is_varying_call(d->a, l->a.thread, item, &is_call);
+	if (is_call || !loc.mask || !ts_query_has_operands(d->a))
+		return true;
+	insn = ts_query_insn(d->a, item->pos, err);
+	if (!insn || (insn->is_insn && !ts_writes_by_operands(d->a, item->pos, insn, &loc, &written, err)))
+		return false;
+	loc.mask = take_unwritten(&x, &loc, written);
+	if (loc.mask && !ts_sources_find(&sources, d->a, item->pos, &loc, true, err))
+		return false;
+	x.has_real = sources.is_truncated;
+	for (unsigned i = 0; i < sources.n && !x.has_real; i++) {
+		if (!take_source(&x, &sources.items[i], err))
+			return false;
+	}
+	*is_it = x.has_noise && !x.has_real;
+	return true;
+}
+
+static void keep_kind(struct ts_diff *d, const struct ts_diff_lane *l, const struct ts_diff_item *item,
+		      enum ts_diff_kind kind)
+{
+	uint32_t owner = item->is_reg ? l->a.thread : ts_query_process(d->a, l->a.thread);
+
+	for (uint32_t i = 0; i < item->len; i++) {
+		if (item->old[i] != item->new[i] || !item->old_known[i] || !item->new_known[i])
+			set_kind(d, owner_of(item->is_reg ? TS_IN_REGS : TS_IN_MEMORY, owner), item->at + i, kind);
+	}
+}
+
+bool ts_diff_sift(struct ts_diff *d, const struct ts_diff_lane *l, struct ts_error *err)
+{
+	size_t n = d->at;
+
+	if (d->noise.is_off)
+		return true;
+	for (size_t i = d->at; i < d->n; i++) {
+		struct ts_diff_item *item = &d->items[i];
+		bool is_it = false;
+
+		if (!item->is_path && !is_by_nature(d, l, item, &is_it, err))
+			return false;
+		d->noise.n_items += is_it;
+		if (!item->is_path)
+			keep_kind(d, l, item, is_it ? TS_DIFF_BY_NATURE : TS_DIFF_REAL);
+		if (!is_it)
+			d->items[n++] = *item;
+	}
+	d->n = n;
+	return true;
+}
+
+void ts_diff_sift_start(struct ts_diff *d, uint32_t process)
+{
+	size_t n = d->at;
+
+	for (size_t i = d->at; i < d->n && !d->noise.is_off; i++) {
+		struct ts_diff_item *item = &d->items[i];
+		bool is_it = d->noise.random && item->at >= d->noise.random && item->at - d->noise.random < N_RANDOM &&
+			     item->at + item->len <= d->noise.random + N_RANDOM;
+
+		d->noise.n_items += is_it;
+		for (uint32_t k = 0; k < item->len; k++)
+			set_kind(d, owner_of(TS_IN_MEMORY, process), item->at + k, is_it ? TS_DIFF_BY_NATURE : TS_DIFF_REAL);
+		if (!is_it)
+			d->items[n++] = *item;
+	}
+	if (!d->noise.is_off)
+		d->n = n;
+}
+
+/* ------------------------------------------------------------------------------------------- only one's path */
+
+/* What the side's thread wrote in steps [@from, @to): how it differs from now on is not known. */
+static bool forget_written(struct ts_diff *d, const struct ts_diff_side *s, bool is_of_b, uint64_t from, uint64_t to,
+			   struct ts_error *err)
+{
+	const struct ts_steps *b;
+
+	for (uint64_t pos = from; pos < to; pos++) {
+		const struct ts_step *st = ts_query_step(s->q, pos, &b, err);
+
+		if (!st)
+			return false;
+		for (uint32_t i = 0; i < st->n_effects && st->thread == s->thread; i++) {
+			const struct ts_effect *e = &b->effects[st->first + i];
+			uint64_t owner = owner_of(e->kind == TS_FX_WRITE ? TS_IN_MEMORY : TS_IN_REGS,
+						  e->kind == TS_FX_WRITE ? ts_query_process(s->q, s->thread) : s->thread);
+
+			if (e->kind != TS_FX_WRITE && e->kind != TS_FX_REG_WRITE)
+				continue;
+			for (uint64_t k = 0; k < e->len; k++) {
+				uint64_t at = e->kind == TS_FX_WRITE && is_of_b ? ts_diff_to_a(d, e->addr) + k : e->addr + k;
+
+				if (kind_of(&d->noise, owner, at) == TS_DIFF_BY_NATURE)
+					set_kind(d, owner, at, TS_DIFF_REAL);
+			}
+		}
+	}
+	return true;
+}
+
+bool ts_diff_noise_pass(struct ts_diff *d, const struct ts_diff_lane *l, struct ts_error *err)
+{
+	const struct ts_diff_apart *x = &l->apart;
+
+	if (d->noise.is_off || !d->noise.n)
+		return true;
+	if (x->end_a - x->a > MAX_APART || x->end_b - x->b > MAX_APART) {
+		uint64_t n_items = d->noise.n_items, random = d->noise.random;
+
+		ts_diff_noise_fini(&d->noise);
+		d->noise.n_items = n_items;
+		d->noise.random = random;
+		return true;
+	}
+	return forget_written(d, &l->a, false, x->a, x->end_a, err) && forget_written(d, &l->b, true, x->b, x->end_b, err);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Names and types of the parameters of functions, by the functions' addresses, from the files' debugging information.
+ *
+ * Files are noted; one is read when a function of it is asked for.
+ */
+#ifndef TS_SYMBOLS_SIGNATURES_H
+#define TS_SYMBOLS_SIGNATURES_H
+
+#include "src/trace/prototypes.h"
+
+/* A power of two. */
+#define TS_N_SIGNATURES 256u
+
+struct ts_signature_file {
+	struct ts_source *src; /* owned; NULL once it was read */
+	struct ts_prototypes *functions; /* owned; NULL before */
+	uint64_t bias, first, last; /* where it lies in memory, both inclusive */
+};
+
+struct ts_signatures {
+	struct ts_signature_file *files; /* owned */
+	size_t n, cap;
+	/* what was found last, by address; addr 0: nothing */
+	struct {
+		uint64_t addr;
+		const struct ts_prototype *found;
+	} recent[TS_N_SIGNATURES];
+};
+
+void ts_signatures_fini(struct ts_signatures *s);
+
+/*
+ * Note the file @src (borrowed), which lies @bias bytes above where it is linked, at [@first, @last].
+ *
+ * Returns false if memory is exhausted, or @src cannot be opened again.
+ */
+bool ts_signatures_add_file(struct ts_signatures *s, const struct ts_source *src, uint64_t bias, uint64_t first,
+			    uint64_t last);
+
+/* The function that begins at @addr; NULL if nothing is said of it.  Valid until ts_signatures_fini(). */
+const struct ts_prototype *ts_signatures_find(struct ts_signatures *s, uint64_t addr);
+
+#endif

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Debugging information is untrusted: whatever is walked costs the file's own budget, which is in proportion to its length.
+ */
+#include "prototypes.h"
+
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "prototypes_type.h"
+#include "src/base/arena.h"
+#include "src/base/vec.h"
+
+/* A larger file is not read; nor one whose compressed sections would become larger. */
+#define MAX_FILE (UINT64_C(1) << 30)
+
+/* Definitions refer to declarations, and these to others: so many steps at most. */
+#define MAX_ORIGINS 4u
+
+/* The addresses of a unit. */
+struct range {
+	uint64_t first, end;
+	uint32_t unit;
+};
+
+struct unit {
+	Dwarf_Off off;
+	struct ts_prototype *items; /* owned; by address */
+	size_t n, cap;
+	bool is_read;
+};
+
+struct ts_prototypes {
+	char *bytes; /* owned; the file */
+	Elf *elf;
+	Dwarf *dwarf;
+	struct ts_type_budget budget;
+	struct unit *units;   /* owned */
+	size_t n_units, cap_units;
+	struct range *ranges; /* owned */
+	size_t n_ranges, cap_ranges;
+	struct ts_arena names;
+};
+
+/* -------------------------------------------------------------------------------------------------- the file */
+
+static bool add_unit(struct ts_prototypes *p, Dwarf_Die *die)
+{
+	ptrdiff_t at = 0;
+	Dwarf_Addr base, first, end;
+
+	if (!ts_vec_reserve(&p->units, p->n_units, &p->cap_units, 1, sizeof(*p->units)))
+		return false;
+	p->units[p->n_units] = (struct unit){ .off = dwarf_dieoffset(die) };
+	while (ts_type_spend(&p->budget, 1) && (at = dwarf_ranges(die, at, &base, &first, &end)) > 0) {
+		if (first >= end)
+			continue;
+		if (!ts_vec_reserve(&p->ranges, p->n_ranges, &p->cap_ranges, 1, sizeof(*p->ranges)))
+			return false;
+		p->ranges[p->n_ranges++] = (struct range){ first, end, (uint32_t)p->n_units };
+	}
+	p->n_units++;
+	return true;
+}
+
+static void list_units(struct ts_prototypes *p)
+{
+	Dwarf_CU *unit = NULL;
+	Dwarf_Die die;
+
+	while (ts_type_spend(&p->budget, 1) && !dwarf_get_units(p->dwarf, unit, &unit, NULL, NULL, &die, NULL)) {
+		if (dwarf_tag(&die) == DW_TAG_compile_unit && !add_unit(p, &die))
+			return;
+	}
+}
+
+struct ts_prototypes *ts_prototypes_new(struct ts_source *src)
+{
+	struct ts_prototypes *p = calloc(1, sizeof(*p));
+	uint64_t len = ts_source_len(src);
+	struct ts_error ignored;
+
+	ts_error_reset(&ignored);
+	elf_version(EV_CURRENT);
+	if (p && len && len <= MAX_FILE)
+		p->bytes = malloc((size_t)len);
+	if (p && p->bytes && ts_source_read_all(src, 0, p->bytes, (size_t)len, &ignored))
+		p->elf = elf_memory(p->bytes, (size_t)len);
+	if (p && p->elf && elf_kind(p->elf) == ELF_K_ELF && ts_type_may_unpack(p->elf, len))
+		p->dwarf = dwarf_begin_elf(p->elf, DWARF_C_READ, NULL);
+	if (p && p->dwarf) {
+		p->budget.left = len + (UINT64_C(1) << 20);
+		list_units(p);
+	}
+	ts_source_close(src);
+	return p;
+}
+
+void ts_prototypes_free(struct ts_prototypes *p)
+{
+	if (!p)
+		return;
+	for (size_t i = 0; i < p->n_units; i++)
+		free(p->units[i].items);
+	free(p->units);
+	free(p->ranges);
+	ts_arena_fini(&p->names);
+	dwarf_end(p->dwarf);
+	elf_end(p->elf);
+	free(p->bytes);
+	free(p);
+}
+
+/* -------------------------------------------------------------------------------------------------- functions */
+
+/* What the entry says, and where it does not, the one that it stands for. */
+static void collect(struct ts_prototypes *p, Dwarf_Die *die, struct ts_die_facts *f)
+{
+	Dwarf_Die at = *die;
+
+	ts_die_facts(&p->budget, &at, f);
+	for (unsigned i = 0; i < MAX_ORIGINS && f->has_origin; i++) {
+		struct ts_die_facts more;
+
+		at = f->origin;
+		ts_die_facts(&p->budget, &at, &more);
+		if (!f->name)
+			f->name = more.name;
+		if (!f->has_type) {
+			f->has_type = more.has_type;
+			f->type = more.type;
+		}
+		f->has_origin = more.has_origin;
+		f->origin = more.origin;
+	}
+}
+
+static bool add_parameter(struct ts_prototypes *p, struct ts_prototype *x, Dwarf_Die *die)
+{
+	struct ts_parameter *to = &x->parameters[x->n];
+	struct ts_die_facts f;
+
+	if (x->n == TS_MAX_PARAMETERS)
+		return true;
+	collect(p, die, &f);
+	to->reg = ts_die_register_at(die, x->addr);
+	to->type = (struct ts_value_type){ .form = TS_FORM_UNKNOWN };
+	if (f.has_type)
+		ts_type_classify(&p->budget, &f.type, &to->type);
+	to->name = f.name ? ts_arena_text(&p->names, f.name, strlen(f.name)) : NULL;
+	x->n++;
+	return !f.name || to->name;
+}
+
+/* A function that has code of its own. */
+static bool add_function(struct ts_prototypes *p, struct unit *u, Dwarf_Die *die, bool is_foreign)
+{
+	struct ts_prototype *x;
+	struct ts_die_facts f;
+	Dwarf_Addr entry;
+	Dwarf_Die child;
+	bool done = true;
+	int got;
+
+	collect(p, die, &f);
+	if (!f.has_code || dwarf_entrypc(die, &entry))
+		return true;
+	if (!ts_vec_reserve(&u->items, u->n, &u->cap, 1, sizeof(*u->items)))
+		return false;
+	x = &u->items[u->n];
+	*x = (struct ts_prototype){ .addr = entry, .is_foreign = is_foreign };
+	if (f.has_type)
+		ts_type_classify(&p->budget, &f.type, &x->result);
+	for (got = dwarf_child(die, &child); !got && done && ts_type_spend(&p->budget, 1);
+	     got = dwarf_siblingof(&child, &child)) {
+		if (dwarf_tag(&child) == DW_TAG_formal_parameter)
+			done = add_parameter(p, x, &child);
+	}
+	u->n++;
+	return done;
+}
+
+/* Functions lie in units, in namespaces and in classes. */
+static bool is_scope(int tag)
+{
+	return tag == DW_TAG_namespace || tag == DW_TAG_class_type || tag == DW_TAG_structure_type || tag == DW_TAG_module;
+}
+
+#define MAX_SCOPES 16u
+
+static bool read_scope(struct ts_prototypes *p, struct unit *u, Dwarf_Die *die, bool is_foreign, unsigned depth)
+{
+	Dwarf_Die child;
+	bool done = true;
+
+	for (int got = dwarf_child(die, &child); !got && done && ts_type_spend(&p->budget, 1);
+	     got = dwarf_siblingof(&child, &child)) {
+		int tag = dwarf_tag(&child);
+
+		if (tag == DW_TAG_subprogram)
+			done = add_function(p, u, &child, is_foreign);
+		else if (is_scope(tag) && depth < MAX_SCOPES)
+			done = read_scope(p, u, &child, is_foreign, depth + 1);
+	}
+	return done;
+}
+
+static int by_address(const void *a, const void *b)
+{
+	const struct ts_prototype *x = a, *y = b;
+
+	return x->addr < y->addr ? -1 : x->addr > y->addr;
+}
+
+static void read_unit(struct ts_prototypes *p, struct unit *u)
+{
+	Dwarf_Die die;
+	int language;
+
+	u->is_read = true;
+	if (!dwarf_offdie(p->dwarf, u->off, &die))
+		return;
+	language = dwarf_srclang(&die);
+	if (language == DW_LANG_Mips_Assembler)
+		return; /* assemblers list functions, but not their parameters */
+	read_scope(p, u, &die, language == DW_LANG_Go || language == DW_LANG_Rust, 0);
+	if (u->n)
+		qsort(u->items, u->n, sizeof(*u->items), by_address);
+}
+
+const struct ts_prototype *ts_prototypes_find(struct ts_prototypes *p, uint64_t addr)
+{
+	const struct ts_prototype key = { .addr = addr };
+	const struct ts_prototype *found = NULL;
+
+	for (size_t i = 0; i < p->n_ranges && !found; i++) {
+		struct unit *u = &p->units[p->ranges[i].unit];
+
+		if (addr < p->ranges[i].first || addr >= p->ranges[i].end)
+			continue;
+		if (!u->is_read)
+			read_unit(p, u);
+		if (u->n)
+			found = bsearch(&key, u->items, u->n, sizeof(key), by_address);
+	}
+	return found;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* Types of arguments and results as the x86-64 System V ABI classifies them (section 3.2.3). */
+#ifndef TS_VALUE_TYPE_H
+#define TS_VALUE_TYPE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* How a value reads. */
+enum ts_value_form {
+	TS_FORM_NONE,    /* there is no value: void */
+	TS_FORM_NUMBER,  /* an integer, a pointer, a truth value */
+	TS_FORM_FLOAT,   /* IEEE 754, of 4 or 8 bytes; x87's, of 16 */
+	TS_FORM_BYTES,   /* a structure, a vector */
+	TS_FORM_UNKNOWN, /* where it lies cannot be told */
+};
+
+/* What each eightbyte of a type is. */
+enum ts_value_class {
+	TS_CLASS_NONE,
+	TS_CLASS_INTEGER,
+	TS_CLASS_SSE,
+	TS_CLASS_SSE_UP, /* the upper half of the vector register before it */
+	TS_CLASS_X87,    /* a long double: an argument is in memory, a result in st0 */
+	TS_CLASS_MEMORY,
+};
+
+struct ts_value_type {
+	enum ts_value_form form;
+	uint32_t size; /* bytes */
+	uint8_t classes[2]; /* enum ts_value_class */
+	bool is_by_reference; /* the caller passes the address of a copy */
+};
+
+#endif

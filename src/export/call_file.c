@@ -13,7 +13,7 @@
 #include "fold.h"
 #include "src/base/atomic_file.h"
 #include "src/base/buf.h"
-#include "src/base/json.h"
+#include "src/base/json_text.h"
 #include "src/base/utf8.h"
 #include "src/base/vec.h"
 #include "src/query/call_list.h"

@@ -30,7 +30,7 @@ KINDS = {
     "monotonic clock (base/clock)": (
         r"\bclock_gettime\(CLOCK_MONOTONIC", "src/base/clock.h src/base/thread.c", ""),
     "UTF-8 (base/utf8)": (
-        r"0xd800|0x10ffff", "src/base/utf8.c src/base/json.h src/ask/grammar/value.c", ""),
+        r"0xd800|0x10ffff", "src/base/utf8.c src/base/json_text.h src/ask/grammar/value.c", ""),
     "JSON text (base/json)": (
         r"\bjson_(dumps|dumpb)\(", "src/base/json.h", ""),
     "numbers in texts (base/cursor, ask/grammar/number)": (

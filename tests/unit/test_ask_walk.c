@@ -263,6 +263,15 @@ static bool next_call(char **rest, uint64_t *depth)
 	return is_row;
 }
 
+/* Is the call open at @pos?  Its delay slot is the caller's. */
+static bool is_open_at(const struct call *x, uint64_t pos)
+{
+	bool is_slot = s->rec.regs.arch->has_delay_slots && pos == x->begin && pos < n_steps &&
+		       s->steps.steps[pos].pc == x->pc + 4;
+
+	return x->begin <= pos && x->end > pos && !is_slot;
+}
+
 static void ask_stack(void)
 {
 	uint64_t at = script_below(&rnd, n_steps + 1), depth = 1;
@@ -275,7 +284,7 @@ static void ask_stack(void)
 	for (size_t i = n_calls; i-- > 0;) {
 		const struct call *x = &calls[i];
 
-		if (x->thread != thread || x->begin > at || x->end <= at)
+		if (x->thread != thread || !is_open_at(x, at))
 			continue;
 		ck_assert_msg(next_call(&rest, &depth) && number(0) == depth++ && number(1) == x->begin - 1 &&
 				      number(2) == x->pc,
@@ -288,8 +297,7 @@ static void ask_stack(void)
 static uint64_t caller_at(uint64_t pos)
 {
 	for (size_t i = n_calls; i-- > 0;) {
-		if (calls[i].thread == s->steps.steps[pos].thread && calls[i].begin <= pos &&
-		    calls[i].end > pos)
+		if (calls[i].thread == s->steps.steps[pos].thread && is_open_at(&calls[i], pos))
 			return calls[i].pc;
 	}
 	return NO_POS;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/json.h"
+#include "src/base/json_text.h"
 #include "src/base/utf8.h"
 #include "src/ask/verb.h"
 

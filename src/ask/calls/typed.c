@@ -155,7 +155,7 @@ static double extended(const uint8_t *data)
 
 static double float_of(const uint8_t *data, uint32_t size, bool is_big)
 {
-	uint64_t bits = size == 16 ? 0 : ts_number(data, size, is_big);
+	uint64_t bits = size > 8 ? 0 : ts_number(data, size, is_big);
 	uint32_t low = (uint32_t)bits;
 	float f;
 	double d;
@@ -259,48 +259,72 @@ bool ts_typed_arguments(const struct ts_abi *abi, struct ts_ask *ask, const stru
 	return true;
 }
 
+/* A result in the registers of System V: each of its halves in the next one of the half's class. */
+static void take_halves(const struct passing *p, const struct ts_value_type *t, struct value *v)
+{
+	const struct ts_abi *abi = p->abi;
+	unsigned n_regs = 0, n_vectors = 0;
+
+	v->has_place = true;
+	for (unsigned i = 0; i < 2 && 8 * i < t->size; i++) {
+		size_t len = t->size - 8 * i < 8 ? t->size - 8 * i : 8;
+
+		if (t->classes[i] == TS_CLASS_INTEGER)
+			take_register(p, n_regs++ ? abi->result2 : abi->result, 8 * i, len, v);
+		else if (t->classes[i] == TS_CLASS_SSE)
+			take_register(p, abi->vectors[n_vectors++], 8 * i, i ? len : t->size < 16 ? t->size : 16, v);
+	}
+}
+
+/* A result in memory whose address is in register @reg. */
+static bool take_pointed(const struct passing *p, const struct ts_reg *reg, const struct ts_value_type *t, struct value *v,
+			 struct ts_error *err)
+{
+	const struct ts_abi *abi = p->abi;
+
+	return !reg || memchr(abi->known + reg->off, 0, reg->len) ||
+	       take_memory(p, ts_arch_get(ts_query_regset(p->ask->q)->arch, abi->data + reg->off, reg->len), shown_len(t), v, err);
+}
+
+/* The result, of type @t. */
+static bool take_result(const struct passing *p, const struct ts_value_type *t, struct value *v, struct ts_error *err)
+{
+	const struct ts_abi *abi = p->abi;
+	const struct ts_reg *reg = abi->result < 0 ? NULL : &ts_query_regset(p->ask->q)->regs[abi->result];
+
+	if (t->form == TS_FORM_NUMBER && reg && t->size <= reg->len) {
+		v->has_place = true;
+		take_register(p, abi->result, 0, t->size, v);
+	} else if (abi->is_sysv64 && has_result_address(abi, t)) {
+		return take_pointed(p, reg, t, v, err);
+	} else if (t->classes[0] == TS_CLASS_X87 && abi->st0 >= 0) {
+		v->has_place = true;
+		take_register(p, abi->st0, 0, 10, v);
+	} else if (abi->is_sysv64) {
+		take_halves(p, t, v);
+	}
+	return true;
+}
+
+/* How the result is held: i386 has all floating-point numbers in a register of x87. */
+static const struct ts_value_type *result_type(const struct ts_abi *abi, const struct ts_prototype *f)
+{
+	static const struct ts_value_type x87 = { .form = TS_FORM_FLOAT, .size = 16, .classes = { TS_CLASS_X87 } };
+	bool is_i386 = !abi->is_sysv64 && !abi->n_regs && abi->st0 >= 0;
+
+	return is_i386 && f->result.form == TS_FORM_FLOAT ? &x87 : &f->result;
+}
+
 bool ts_typed_result(const struct ts_abi *abi, struct ts_ask *ask, const struct ts_prototype *f, bool is_clone,
 		     uint64_t pos, uint32_t thread, bool is_for_people, struct ts_buf *out, struct ts_error *err)
 {
 	struct passing p = { .abi = abi, .ask = ask, .pos = pos, .thread = thread };
-	const struct ts_value_type *t = &f->result;
-	const struct ts_regset *set = ts_query_regset(ask->q);
-	const struct ts_reg *reg = abi->result < 0 ? NULL : &set->regs[abi->result];
-	unsigned n_regs = 0, n_vectors = 0;
+	const struct ts_value_type *t = result_type(abi, f);
 	struct value v = { .has_place = false };
 
 	if (t->form == TS_FORM_NONE || t->form == TS_FORM_UNKNOWN || f->is_foreign || is_clone) {
 		ts_buf_putc(out, 0);
 		return true;
 	}
-	if (!read_registers(&p, err))
-		return false;
-	if (t->form == TS_FORM_NUMBER && reg && t->size <= reg->len) {
-		v.has_place = true;
-		take_register(&p, abi->result, 0, t->size, &v);
-	} else if (abi->is_sysv64 && has_result_address(abi, t)) {
-		if (reg && !memchr(abi->known + reg->off, 0, reg->len) &&
-		    !take_memory(&p, ts_arch_get(set->arch, abi->data + reg->off, reg->len), shown_len(t), &v, err))
-			return false;
-	} else if (t->classes[0] == TS_CLASS_X87 && abi->st0 >= 0) {
-		v.has_place = true;
-		take_register(&p, abi->st0, 0, 10, &v);
-	} else if (!abi->is_sysv64 && !abi->n_regs && t->form == TS_FORM_FLOAT && abi->st0 >= 0) {
-		static const struct ts_value_type x87 = { .form = TS_FORM_FLOAT, .size = 16, .classes = { TS_CLASS_X87 } };
-
-		v.has_place = true;
-		take_register(&p, abi->st0, 0, 10, &v);
-		return put(&p, &x87, &v, is_for_people, out, err);
-	} else if (abi->is_sysv64) {
-		v.has_place = true;
-		for (unsigned i = 0; i < 2 && 8 * i < t->size; i++) {
-			size_t len = t->size - 8 * i < 8 ? t->size - 8 * i : 8;
-
-			if (t->classes[i] == TS_CLASS_INTEGER)
-				take_register(&p, n_regs++ ? abi->result2 : abi->result, 8 * i, len, &v);
-			else if (t->classes[i] == TS_CLASS_SSE)
-				take_register(&p, abi->vectors[n_vectors++], 8 * i, i ? len : t->size < 16 ? t->size : 16, &v);
-		}
-	}
-	return put(&p, t, &v, is_for_people, out, err);
+	return read_registers(&p, err) && take_result(&p, t, &v, err) && put(&p, t, &v, is_for_people, out, err);
 }

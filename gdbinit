@@ -67,7 +67,8 @@ if !$_thread
 end
 
 # gdb 16 finds the dynamic linker's probes in today's C library. With them it follows the linker instead of
-# reading the list of libraries again, and after a jump it has another time's list.
+# reading the list of libraries again, and after a jump it has another time's list. It looks for them when it
+# connects, so this file is to be read before.
 if $_gdb_major >= 16
   pipe maintenance ignore-probes rtld | grep -q .
 end

@@ -32,8 +32,9 @@ class Kept:
 @contextlib.contextmanager
 def session():
     program = Kept()
-    with Gdb(program, "--exec", program.exec) as g:
-        g(f"source {SRCDIR}/gdbinit")
+    # gdbinit before the connection, as by "tracestub gdb": later, gdb 18 has found the linker's probes and lists no libc.
+    argv = [program.gdb(), "-nx", "-nh", "-q", "-x", f"{SRCDIR}/gdbinit", program.exec]
+    with Gdb(program, "--exec", program.exec, argv=argv) as g:
         yield g
 
 

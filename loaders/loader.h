@@ -28,8 +28,8 @@ struct ts_loader_options {
 	const struct ts_source *grammar; /* of --grammar, NULL for none; borrowed during open */
 	const char *arch; /* the architecture's name, for recordings that do not say it; NULL for none */
 	/*
-	 * the recording that the same loader opened over the same source with the same options before; what it
-	 * searched for need not be searched for again.  NULL for none; borrowed during open
+	 * an earlier recording of the same loader, source and options, whose search results may be used again; NULL for
+	 * none; borrowed during open
 	 */
 	const struct ts_recording *like;
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The loaders that there are, which of them a file is for, and how one opens it.
+ * The table of loaders, and how a file finds its loader and is opened.
  */
 #include "loader.h"
 

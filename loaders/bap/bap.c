@@ -16,7 +16,7 @@
  * The index is not needed (toc.c).
  */
 #include "reader.h"
-#include "scan.h"
+#include "detect.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -26,7 +26,7 @@
 
 #include "loaders/loader.h"
 #include "names.h"
-#include "plan.h"
+#include "frame_template.h"
 #include "schema.h"
 #include "src/base/cursor.h"
 #include "toc.h"
@@ -283,7 +283,7 @@ static const struct ts_arch *choose_arch(struct bap *rec, const char *exec, stru
 
 /*
  * The recorder that lists all registers before each instruction does not say so; its file version and the
- * case of its names tell (scan.h).  It never lists the flags after an instruction.
+ * case of its names tell (detect.h).  It never lists the flags after an instruction.
  */
 static bool tell_recorder(struct bap *rec, struct ts_error *err)
 {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "schema.h"
-#include "word.h"
+#include "word_ops.h"
 
 uint32_t bap_op_bits(struct bap_parser *in, uint64_t bit_length, uint64_t len)
 {

@@ -14,11 +14,11 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "course.h"
+#include "decoder.h"
 #include "insn.h"
-#include "others.h"
+#include "other_frames.h"
 #include "schema.h"
-#include "std.h"
+#include "insn_frame.h"
 #include "stream.h"
 #include "toc.h"
 

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "shown.h"
-#include "word.h"
+#include "snapshot.h"
+#include "word_ops.h"
 
 void bap_known_init(struct bap_known *k, struct bap *rec, struct bap_look *look, struct ts_end *end)
 {

@@ -11,10 +11,10 @@
 #ifndef LOADERS_BAP_STATE_H
 #define LOADERS_BAP_STATE_H
 
-#include "shown.h"
+#include "snapshot.h"
 #include "thread.h"
 #include "trace.h"
-#include "word.h"
+#include "word_ops.h"
 
 /* The number of threads whose state is kept: those seen last. */
 #define BAP_MAX_LIVE 64
@@ -75,7 +75,7 @@ void bap_see_reg(struct bap_known *k, struct bap_thread *t, uint32_t off, const 
 void bap_write_reg(struct bap_known *k, struct bap_thread *t, uint32_t off, const uint8_t *data,
 		   uint32_t len);
 
-/* bap_see_reg() for the first @len bytes, 1 to 8, of a word (word.h). */
+/* bap_see_reg() for the first @len bytes, 1 to 8, of a word (word_ops.h). */
 void bap_see_word(struct bap_known *k, struct bap_thread *t, uint32_t off, uint64_t word, uint32_t len);
 
 /*

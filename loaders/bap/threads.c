@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "shown.h"
+#include "snapshot.h"
 #include "src/base/hash.h"
 
 #define MAX_THREADS 4096

@@ -2,9 +2,9 @@
 /*
  * The index after the frames: a number m, then the file offsets of frames m, 2m, ...
  *
- * Four revisions of recorders wrote four forms of it: entries that equal T may stand at its end, and a first
- * entry may say where the meta frame is.  Its size is thus no reason to refuse it.  Frames are found without
- * it; it is what leads on after a damaged one.
+ * Four revisions of recorders write it in four forms: at its end there may be entries that equal T, and a first entry may
+ * be the offset of the meta frame.  So a file is not refused for the size of its index.  The index is used only to find the
+ * next frame after a damaged one.
  */
 #include "toc.h"
 

@@ -49,7 +49,7 @@ struct bap {
 	struct bap_first_flags {
 		uint32_t value, known;
 		uint32_t open; /* while the first frames are looked at: bits neither seen nor written yet */
-	} first_flags[REGMAP_MAX_FLAGS]; /* the first thread's flags at the start (scan.h) */
+	} first_flags[REGMAP_MAX_FLAGS]; /* the first thread's flags at the start (detect.h) */
 	bool is_x86; /* of 32 or 64 bits */
 	struct ts_x86 x86;
 
@@ -65,7 +65,7 @@ struct bap {
 		uint8_t piece[BAP_TOC_PIECE * BAP_ENTRY_LEN];
 	} toc; /* the index after the frames */
 
-	uint32_t plan_after; /* plan.h */
+	uint32_t plan_after; /* frame_template.h */
 	bool has_lost_path; /* memory was exhausted when the program's path was read */
 
 	struct ts_warner warner; /* by the offsets of frames */
@@ -74,7 +74,7 @@ struct bap {
 	uint64_t read_until; /* frames that begin before this offset were counted and compared with the index */
 	uint64_t n_walked;
 	bool is_walked;  /* to its end */
-	bool is_scanned; /* the first look (scan.h) was at all frames */
+	bool is_scanned; /* the first look (detect.h) was at all frames */
 };
 
 /* A look at the trace from some place on. */

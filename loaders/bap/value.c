@@ -10,8 +10,8 @@
 #include <endian.h>
 #include <string.h>
 
-#include "part.h"
-#include "word.h"
+#include "operand_place.h"
+#include "word_ops.h"
 
 static uint32_t low_bits(unsigned n)
 {

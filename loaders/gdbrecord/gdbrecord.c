@@ -8,7 +8,7 @@
  * Group k takes position k to position k + 1.  gdb noted before each instruction what its decoder expected to
  * change, and swapped the notes with memory and registers while it ran back to position 0: a value stands at
  * the end of the time until the next record of the same place.  What gdb missed shows too early; of that only
- * rax before `syscall` can be told from the file (ahead.c).
+ * rax before `syscall` can be told from the file (rax_lookahead.c).
  *
  * gdb's counts of instructions, which `record goto` takes, are higher by the count of the first group.
  */
@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ahead.h"
+#include "rax_lookahead.h"
 #include "loaders/kit/program.h"
 #include "loaders/loader.h"
 #include "log.h"

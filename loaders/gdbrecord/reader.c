@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ahead.h"
+#include "rax_lookahead.h"
 #include "gdbrecord.h"
 #include "loaders/kit/point.h"
 #include "log.h"

@@ -14,7 +14,7 @@
 #include "log.h"
 #include "match.h"
 #include "names.h"
-#include "src/trace/elf.h"
+#include "src/trace/elf_image.h"
 
 /* ------------------------------------------------------------------------------------------------ the head */
 

@@ -274,7 +274,7 @@ static void put_picture(struct grammar_matcher *m)
 	const uint64_t base = m->address;
 
 	for (unsigned i = 0; i < 16; i++) {
-		char pair[2] = "..";
+		char pair[2] = { '.', '.' };
 		int high, low;
 		uint8_t byte;
 

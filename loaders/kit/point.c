@@ -70,7 +70,7 @@ void point_put_end(struct ts_buf *b, const struct ts_end *end)
 
 /* ------------------------------------------------------------------------------------------ to resume */
 
-bool point_refuse(struct point *p)
+bool point_fail(struct point *p)
 {
 	p->left = 0;
 	return ts_fail(p->err, TS_ECORRUPT, TS_NO_OFF, "the decode point belongs to another trace");
@@ -82,7 +82,7 @@ static const uint8_t *take(struct point *p, size_t len)
 	const uint8_t *bytes = p->p;
 
 	if (!point_ok(p) || len > p->left) {
-		point_refuse(p);
+		point_fail(p);
 		return NULL;
 	}
 	p->p += len;
@@ -109,7 +109,7 @@ uint64_t point_get(struct point *p, uint64_t max)
 		if (*byte < 0x80)
 			break;
 	}
-	point_refuse(p);
+	point_fail(p);
 	return 0;
 }
 
@@ -119,7 +119,7 @@ uint64_t point_get_between(struct point *p, uint64_t min, uint64_t max)
 
 	if (n >= min)
 		return n;
-	point_refuse(p);
+	point_fail(p);
 	return min;
 }
 
@@ -129,7 +129,7 @@ uint64_t point_get_count(struct point *p, uint64_t max, size_t min_len)
 
 	if (n <= p->left / min_len)
 		return n;
-	point_refuse(p);
+	point_fail(p);
 	return 0;
 }
 
@@ -162,7 +162,7 @@ bool point_get_change(struct point *p, uint8_t *bytes, size_t len)
 		if (!data)
 			return false;
 		if (!n)
-			return same ? point_refuse(p) : true;
+			return same ? point_fail(p) : true;
 		memcpy(bytes + i + same, data, n);
 		i += same + n;
 	}
@@ -183,5 +183,5 @@ void point_get_end(struct point *p, struct ts_end *end)
 
 bool point_close(struct point *p)
 {
-	return point_ok(p) && (!p->left || point_refuse(p));
+	return point_ok(p) && (!p->left || point_fail(p));
 }

@@ -63,7 +63,7 @@ static inline bool point_ok(const struct point *p)
 }
 
 /* Report that the point belongs to another trace, for a reason that only the loader knows.  Returns false. */
-bool point_refuse(struct point *p);
+bool point_fail(struct point *p);
 
 /* A number of at most @max.  Fails if it is larger or not a varint of the fewest bytes. */
 uint64_t point_get(struct point *p, uint64_t max);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "program.h"
 
-#include "src/trace/elf.h"
+#include "src/trace/elf_image.h"
 #include "src/trace/object.h"
 #include "src/trace/step.h"
 

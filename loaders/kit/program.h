@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "src/base/error.h"
-#include "src/trace/elf.h"
+#include "src/trace/elf_image.h"
 #include "src/trace/image.h"
 #include "src/trace/source.h"
 

@@ -52,7 +52,7 @@ static void read_piece(struct ts_read_ahead *ra)
 		     got == p->len;
 	pthread_mutex_lock(&ra->lock);
 	ra->is_reading = false;
-	ra->next = p->is_read ? off + p->len : ra->end; /* whoever takes this piece finds out why */
+	ra->next = p->is_read ? off + p->len : ra->end; /* the consumer reads the piece again and reports the error */
 	ra->n_full++;
 	pthread_cond_signal(&ra->changed);
 }

@@ -10,7 +10,7 @@ void ts_warner_init(struct ts_warner *w, struct ts_recording *rec)
 	*w = (struct ts_warner){ .rec = rec };
 }
 
-/* A number for a kind (FNV-1a): two kinds with the same one are one in a million million million. */
+/* A hash of a kind (FNV-1a, 64 bits); collisions are ignored. */
 static uint64_t number_of(const char *kind)
 {
 	uint64_t n = UINT64_C(0xcbf29ce484222325);

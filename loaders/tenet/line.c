@@ -7,7 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "head.h"
+#include "probe.h"
 
 /* ------------------------------------------------------------------------------------------------ damage */
 

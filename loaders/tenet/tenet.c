@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tenet logs: opening.  The processor is found by the names of registers, the rest by the first lines
- * (writer.c).
+ * (tracer.c).
  */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "head.h"
+#include "probe.h"
 #include "images.h"
 #include "loaders/kit/program.h"
 #include "loaders/kit/threads.h"
 #include "loaders/loader.h"
 #include "log.h"
 #include "reader.h"
-#include "writer.h"
+#include "tracer.h"
 
 /* Enough to tell it from other texts, and less than any magic number. */
 #define EVIDENCE 24u

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "contents.h"
+#include "initial_memory.h"
 #include "src/arch/traps.h"
 
 /* The "length" of an undefined instruction. */

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "contents.h"
+#include "initial_memory.h"
 #include "src/base/log.h"
-#include "src/trace/elf.h"
+#include "src/trace/elf_image.h"
 #include "vote.h"
 
 #define PAGE_LEN UINT64_C(4096)
@@ -134,7 +134,7 @@ static bool initial_value(const struct usercorn *rec, uint32_t thread, int reg, 
 
 /* -------------------------------------------------------------------------------- the program's file */
 
-/* May the same work another time?  Then nothing may be concluded from the failure. */
+/* Is the failure temporary?  Then it says nothing about the file. */
 static bool is_passing(const struct ts_error *err)
 {
 	return err->code == TS_EIO || err->code == TS_ENOMEM;

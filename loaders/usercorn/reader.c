@@ -4,7 +4,7 @@
  *
  * A group is what one instruction did: everything after the previous STEP of its process up to its own.
  * Frames are transport: a group goes on over frame borders.  A SYSCALL stands after the STEP of its
- * instruction, so next() looks a little ahead and takes what still belongs to the step (tail.c).
+ * instruction, so next() looks a little ahead and takes what still belongs to the step (after_step.c).
  *
  *      FRAME JMP WRITE REG STEP  READ | FRAME JMP READ REG STEP  SYSCALL NOP | FRAME JMP ...
  *            `--- step 0 -----'  `------------- step 1 --------------------'   `--- step 2
@@ -19,7 +19,7 @@
 #include "keyframe.h"
 #include "loaders/kit/point.h"
 #include "note.h"
-#include "tail.h"
+#include "after_step.h"
 #include "x87.h"
 
 static bool no_memory(struct ts_error *err)
@@ -228,7 +228,7 @@ static bool restore(struct ucir_reader *r, struct point *p)
 		return false;
 	r->task = current ? ucir_tasks_by_thread(&r->tasks, (uint32_t)(current - 1)) : NULL;
 	if (current && !r->task)
-		return point_refuse(p);
+		return point_fail(p);
 	if (!point_close(p))
 		return false;
 	ucir_stream_seek(&r->w.s, off);

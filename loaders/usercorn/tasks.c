@@ -208,7 +208,7 @@ static bool restore_task(struct ucir_tasks *tasks, uint32_t n_gprs, struct point
 	if (!point_ok(p))
 		return false;
 	if (!n_threads || ucir_tasks_find(tasks, pid) || ucir_tasks_by_thread(tasks, (uint32_t)thread))
-		return point_refuse(p);
+		return point_fail(p);
 	t = ucir_tasks_add(tasks, pid, (uint32_t)thread, p->err);
 	if (!t)
 		return false;

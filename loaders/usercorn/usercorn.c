@@ -24,7 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "contents.h"
+#include "initial_memory.h"
 #include "loaders/kit/snappy_table.h"
 #include "loaders/loader.h"
 #include "ops.h"

@@ -4,7 +4,7 @@
 #include <endian.h>
 #include <string.h>
 
-#include "contents.h"
+#include "initial_memory.h"
 
 /* The largest operand: fxsave's. */
 #define MAX_STORE 512u

@@ -86,7 +86,7 @@ static inline bool read_at(struct x64dbg_blocks *bl, struct ts_window *w, uint64
 }
 
 /* The block after the one that was read last; without a program counter it is where that one was. */
-static inline bool read_stop(struct x64dbg_blocks *bl, uint64_t off, bool is_shifted, struct x64dbg_stop *s,
+static inline bool read_stop(struct x64dbg_blocks *bl, uint64_t off, bool is_shifted, struct x64dbg_located_block *s,
 			     struct ts_error *err)
 {
 	s->is_shifted = is_shifted;
@@ -190,7 +190,7 @@ static bool has_failed(struct x64dbg_blocks *bl, struct ts_error *err)
 }
 
 /* Is the instruction as long as the block says?  It is remembered. */
-static inline bool is_usual(struct x64dbg_blocks *bl, struct x64dbg_stop *s)
+static inline bool is_usual(struct x64dbg_blocks *bl, struct x64dbg_located_block *s)
 {
 	s->insn = x64dbg_insns_at(bl->insns, s->pc, s->b.opcode, s->b.n_opcode);
 	s->insn_until = bl->insns->n_decoded;
@@ -198,7 +198,7 @@ static inline bool is_usual(struct x64dbg_blocks *bl, struct x64dbg_stop *s)
 }
 
 /* The block is a usual one: the next time it is read by its form. */
-static void learn(struct x64dbg_blocks *bl, const struct x64dbg_stop *s)
+static void learn(struct x64dbg_blocks *bl, const struct x64dbg_located_block *s)
 {
 	const uint8_t *p = bl->window.buf + (s->b.off - bl->window.off);
 
@@ -217,7 +217,7 @@ static void learn(struct x64dbg_blocks *bl, const struct x64dbg_stop *s)
 	}
 }
 
-static bool read_repaired(struct x64dbg_blocks *bl, struct x64dbg_stop *s, struct ts_error *err)
+static bool read_repaired(struct x64dbg_blocks *bl, struct x64dbg_located_block *s, struct ts_error *err)
 {
 	uint64_t off = bl->off;
 	bool done = read_stop(bl, off, false, s, err), is_shifted;
@@ -288,7 +288,7 @@ static bool find_good(struct x64dbg_blocks *bl, uint64_t off, struct ts_error *e
 }
 
 /* A damaged block, which *err is about: go on after it.  Returns false if there is nothing after it. */
-static __attribute__((noinline)) bool resume_after(struct x64dbg_blocks *bl, struct x64dbg_stop *s,
+static __attribute__((noinline)) bool resume_after(struct x64dbg_blocks *bl, struct x64dbg_located_block *s,
 						   struct ts_error *err)
 {
 	struct ts_error failed = { 0 };
@@ -313,7 +313,7 @@ static __attribute__((noinline)) bool resume_after(struct x64dbg_blocks *bl, str
 
 /* ---------------------------------------------------------------------------------------- blocks in order */
 
-void x64dbg_blocks_pass(struct x64dbg_blocks *bl, const struct x64dbg_stop *s)
+void x64dbg_blocks_pass(struct x64dbg_blocks *bl, const struct x64dbg_located_block *s)
 {
 	bl->off = s->b.off + s->b.len;
 	bl->tid = s->tid;
@@ -325,7 +325,7 @@ void x64dbg_blocks_pass(struct x64dbg_blocks *bl, const struct x64dbg_stop *s)
 }
 
 /* What a block is in its session, and whose. */
-static void place(struct x64dbg_blocks *bl, struct x64dbg_stop *s, bool is_after_damage)
+static void place(struct x64dbg_blocks *bl, struct x64dbg_located_block *s, bool is_after_damage)
 {
 	bool is_full = x64dbg_block_is_full(&s->b, &bl->rec->layout);
 
@@ -345,7 +345,7 @@ static void place(struct x64dbg_blocks *bl, struct x64dbg_stop *s, bool is_after
  * The next block if it is the one that came after the last one when that was read before, with other values,
  * and nothing is special about it.  Returns false, having passed nothing, in all other cases.
  */
-static inline bool next_usual(struct x64dbg_blocks *bl, struct x64dbg_stop *s)
+static inline bool next_usual(struct x64dbg_blocks *bl, struct x64dbg_located_block *s)
 {
 	struct x64dbg_insn *insn = bl->insn ? bl->insn->next : NULL;
 	uint64_t at = bl->off - bl->window.off;
@@ -373,7 +373,7 @@ static inline bool next_usual(struct x64dbg_blocks *bl, struct x64dbg_stop *s)
 	return true;
 }
 
-static __attribute__((noinline)) enum ts_next next_any(struct x64dbg_blocks *bl, struct x64dbg_stop *s,
+static __attribute__((noinline)) enum ts_next next_any(struct x64dbg_blocks *bl, struct x64dbg_located_block *s,
 						       struct ts_error *err)
 {
 	bool is_after_damage = false;
@@ -396,12 +396,12 @@ static __attribute__((noinline)) enum ts_next next_any(struct x64dbg_blocks *bl,
 	return TS_ITEM;
 }
 
-enum ts_next x64dbg_blocks_next(struct x64dbg_blocks *bl, struct x64dbg_stop *s, struct ts_error *err)
+enum ts_next x64dbg_blocks_next(struct x64dbg_blocks *bl, struct x64dbg_located_block *s, struct ts_error *err)
 {
 	return __builtin_expect(next_usual(bl, s), 1) ? TS_ITEM : next_any(bl, s, err);
 }
 
-bool x64dbg_blocks_again(struct x64dbg_blocks *bl, struct x64dbg_stop *s, uint64_t pc, struct ts_error *err)
+bool x64dbg_blocks_again(struct x64dbg_blocks *bl, struct x64dbg_located_block *s, uint64_t pc, struct ts_error *err)
 {
 	bl->pc = pc;
 	bl->insn = NULL;

@@ -16,7 +16,7 @@
 #include "x64dbg.h"
 
 /* A block in its place. */
-struct x64dbg_stop {
+struct x64dbg_located_block {
 	struct x64dbg_block b;
 	uint32_t tid;
 	bool is_shifted;     /* its thread id is not announced */
@@ -28,7 +28,7 @@ struct x64dbg_stop {
 };
 
 /* Its instruction; valid as x64dbg_insns_at() says. */
-static inline struct x64dbg_insn *x64dbg_stop_insn(const struct x64dbg_stop *s, struct x64dbg_insns *insns)
+static inline struct x64dbg_insn *x64dbg_stop_insn(const struct x64dbg_located_block *s, struct x64dbg_insns *insns)
 {
 	return s->insn && s->insn_until == insns->n_decoded
 		       ? s->insn
@@ -66,10 +66,10 @@ void x64dbg_blocks_fini(struct x64dbg_blocks *bl);
  * Returns TS_END after the last one; TS_FAIL if the file ends inside it (TS_ETRUNC), if it contradicts the
  * format and no later block can be found (TS_ECORRUPT), or if the file cannot be read (TS_EIO, TS_ENOMEM).
  */
-enum ts_next x64dbg_blocks_next(struct x64dbg_blocks *bl, struct x64dbg_stop *s, struct ts_error *err);
+enum ts_next x64dbg_blocks_next(struct x64dbg_blocks *bl, struct x64dbg_located_block *s, struct ts_error *err);
 
 /* The next block is the one after @s. */
-void x64dbg_blocks_pass(struct x64dbg_blocks *bl, const struct x64dbg_stop *s);
+void x64dbg_blocks_pass(struct x64dbg_blocks *bl, const struct x64dbg_located_block *s);
 
 /*
  * Read a block again: of @s its b.off, tid, is_shifted, is_session and session_at are given, and @pc is that
@@ -77,6 +77,6 @@ void x64dbg_blocks_pass(struct x64dbg_blocks *bl, const struct x64dbg_stop *s);
  *
  * Returns false as x64dbg_blocks_next() fails.
  */
-bool x64dbg_blocks_again(struct x64dbg_blocks *bl, struct x64dbg_stop *s, uint64_t pc, struct ts_error *err);
+bool x64dbg_blocks_again(struct x64dbg_blocks *bl, struct x64dbg_located_block *s, uint64_t pc, struct ts_error *err);
 
 #endif

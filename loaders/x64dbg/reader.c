@@ -25,15 +25,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "access.h"
-#include "blocks.h"
-#include "insn.h"
 #include "loaders/kit/point.h"
-#include "loaders/kit/threads.h"
+#include "reader_parts.h"
 #include "src/base/bytes.h"
-#include "streak.h"
 
-#define MARK_STEPS 1024u
 #define ECX_SLOT 1u
 #define EFLAGS_DF 0x400u
 
@@ -42,70 +37,6 @@
  * forgotten; where it read more is not told.
  */
 #define MAX_REPEATED (UINT64_C(1) << 20)
-
-enum gap {
-	GAP_NONE,
-	GAP_RETRY,   /* the instruction did not complete, and is tried again */
-	GAP_OVER,    /* a call was stepped over */
-	GAP_BREAK,   /* the next block is not a successor */
-	GAP_SESSION, /* the next block begins a session */
-};
-
-/* A block on its way. */
-struct stage {
-	struct x64dbg_stop at;
-	/* as of arrive() */
-	bool is_alone; /* the block before is another thread's */
-	uint32_t thread;
-	enum gap gap; /* after it */
-	uint64_t count; /* iterations to go */
-	uint64_t count_mask; /* 0: it is not repeated */
-	bool is_down; /* iterations go to lower addresses */
-	struct x64dbg_insn *insn; /* in the cache, until the next block is read */
-	struct x64dbg_accesses accesses;
-};
-
-struct mark {
-	uint64_t off;
-	uint64_t n_steps;
-	uint64_t session_at;
-	uint32_t tid;
-	uint32_t n_threads;
-	bool is_shifted;
-	bool is_session;
-	bool is_alone;
-	bool has_regs; /* else the block has them */
-	struct x64dbg_regs regs;
-};
-
-struct reader {
-	struct ts_reader base;
-	struct x64dbg *rec; /* borrowed */
-	struct x64dbg_insns insns;
-	struct x64dbg_blocks blocks;
-	struct stage stages[3];
-	struct stage *cur, *ahead, *after; /* the instruction of the next step; the two blocks after it */
-	enum ts_next ahead_state;
-	struct ts_error ahead_err; /* of TS_FAIL, else empty */
-	/* while it is on, the blocks in sight are its own, and the stages are those of when it began */
-	struct x64dbg_streak streak;
-	struct x64dbg_regs regs;
-	uint64_t streak_from; /* n_steps when it began */
-	uint64_t n_steps, skip; /* steps made; since the mark */
-	uint32_t window;        /* changes with each mark and gap */
-	struct threads threads;
-	uint32_t n_threads;     /* seen so far */
-	uint32_t thread, thread_tid;
-	bool is_done;           /* the last block was made a step */
-	struct mark mark;
-	struct skim {
-		bool is_on;     /* skip() passed blocks, and has kept only the mark, n_steps and skip: */
-		uint64_t off; /* of the block after the one where the reader stands, which is of this thread:
-			       */
-		uint32_t tid;
-		uint64_t session_at;
-	} skim;
-};
 
 /* ------------------------------------------------------------------------------------ from block to block */
 
@@ -132,7 +63,7 @@ static bool find_slot(const struct x64dbg_block *b, unsigned slot, unsigned widt
 }
 
 /* Did a call, before which the registers were read, leave a return address, so that @after is what it called? */
-static bool has_called(const struct reader *r, const struct stage *after)
+static bool has_called(const struct x64dbg_reader *r, const struct x64dbg_stage *after)
 {
 	const struct x64dbg_layout *l = &r->rec->layout;
 	const struct ts_regset *set = &r->rec->base.regs;
@@ -144,20 +75,20 @@ static bool has_called(const struct reader *r, const struct stage *after)
 }
 
 /* Can the block after @s follow its instruction? */
-static enum gap gap_after(const struct reader *r, const struct stage *s, const struct x64dbg_insn *insn,
-			  const struct stage *after)
+static enum x64dbg_gap gap_after(const struct x64dbg_reader *r, const struct x64dbg_stage *s, const struct x64dbg_insn *insn,
+			  const struct x64dbg_stage *after)
 {
 	uint64_t next = after->at.pc;
 
 	if (after->at.is_session)
-		return GAP_SESSION;
+		return X64DBG_GAP_SESSION;
 	if (after->at.tid != s->at.tid)
-		return GAP_NONE;
+		return X64DBG_GAP_NONE;
 	if (x64dbg_insn_leads_to(insn, next))
-		return x64dbg_insn_is_near_call(insn, next) && !has_called(r, after) ? GAP_OVER : GAP_NONE;
+		return x64dbg_insn_is_near_call(insn, next) && !has_called(r, after) ? X64DBG_GAP_OVER : X64DBG_GAP_NONE;
 	if ((insn->x.flow == TS_X86_CALL || insn->x.flow == TS_X86_CALL_ANY) && next == s->at.pc + insn->len)
-		return GAP_OVER;
-	return next == s->at.pc ? GAP_RETRY : GAP_BREAK;
+		return X64DBG_GAP_OVER;
+	return next == s->at.pc ? X64DBG_GAP_RETRY : X64DBG_GAP_BREAK;
 }
 
 /* A thread that has run for the first time gets the name that it is known to have. */
@@ -172,7 +103,7 @@ static void name_thread(struct x64dbg *rec, uint32_t thread)
 }
 
 /* The ordinal of the block's thread; TS_NO_THREAD as threads_find() fails. */
-static uint32_t thread_of(struct reader *r, const struct stage *s, struct ts_error *err)
+static uint32_t thread_of(struct x64dbg_reader *r, const struct x64dbg_stage *s, struct ts_error *err)
 {
 	uint32_t thread;
 
@@ -200,11 +131,11 @@ static void tell_thread(uint32_t thread, struct ts_steps *out)
 }
 
 /* Where reading can begin again. */
-static __attribute__((noinline)) void set_mark(struct reader *r, const struct stage *s, bool is_full)
+static __attribute__((noinline)) void set_mark(struct x64dbg_reader *r, const struct x64dbg_stage *s, bool is_full)
 {
 	r->skip = 0;
 	r->window++;
-	r->mark = (struct mark){
+	r->mark = (struct x64dbg_mark){
 		.off = s->at.b.off,
 		.n_steps = r->n_steps,
 		.session_at = s->at.session_at,
@@ -220,7 +151,7 @@ static __attribute__((noinline)) void set_mark(struct reader *r, const struct st
 }
 
 /* What the block shows of memory before its instruction, whose bytes are memory too: they once a window. */
-static void tell_before(struct reader *r, const struct stage *s, struct ts_steps *out)
+static void tell_before(struct x64dbg_reader *r, const struct x64dbg_stage *s, struct ts_steps *out)
 {
 	if (s->insn->told != r->window)
 		x64dbg_insn_tell(s->insn, r->window, out);
@@ -229,7 +160,7 @@ static void tell_before(struct reader *r, const struct stage *s, struct ts_steps
 }
 
 /* A repeated instruction's iterations. */
-static void note_repeats(const struct reader *r, struct stage *s, const struct x64dbg_insn *insn)
+static void note_repeats(const struct x64dbg_reader *r, struct x64dbg_stage *s, const struct x64dbg_insn *insn)
 {
 	const struct ts_regset *set = &r->rec->base.regs;
 
@@ -242,8 +173,8 @@ static void note_repeats(const struct reader *r, struct stage *s, const struct x
  * The rare cases of arrive(): another thread than that of @before, a new session, or all registers.  Takes in
  * the registers.
  */
-static __attribute__((noinline)) bool arrive_anew(struct reader *r, struct stage *s,
-						  const struct stage *before, bool is_new_context,
+static __attribute__((noinline)) bool arrive_anew(struct x64dbg_reader *r, struct x64dbg_stage *s,
+						  const struct x64dbg_stage *before, bool is_new_context,
 						  bool is_full, struct ts_steps *out, struct ts_error *err)
 {
 	const struct x64dbg_layout *l = &r->rec->layout;
@@ -254,7 +185,7 @@ static __attribute__((noinline)) bool arrive_anew(struct reader *r, struct stage
 	s->thread = thread_of(r, s, err);
 	if (s->thread == TS_NO_THREAD)
 		return false;
-	if (is_full || r->skip >= MARK_STEPS)
+	if (is_full || r->skip >= X64DBG_MARK_STEPS)
 		set_mark(r, s, is_full);
 	if (before && is_new_context)
 		tell_thread(s->thread, out);
@@ -272,7 +203,7 @@ static __attribute__((noinline)) bool arrive_anew(struct reader *r, struct stage
  * so before its instruction.  @after is the next block, NULL if there is none.  Returns false as
  * threads_find() fails.
  */
-static bool arrive(struct reader *r, struct stage *s, const struct stage *before, const struct stage *after,
+static bool arrive(struct x64dbg_reader *r, struct x64dbg_stage *s, const struct x64dbg_stage *before, const struct x64dbg_stage *after,
 		   struct ts_steps *out, struct ts_error *err)
 {
 	const struct x64dbg_layout *l = &r->rec->layout;
@@ -286,15 +217,15 @@ static bool arrive(struct reader *r, struct stage *s, const struct stage *before
 	} else {
 		s->is_alone = false;
 		s->thread = before->thread;
-		if (__builtin_expect(r->skip >= MARK_STEPS, 0))
+		if (__builtin_expect(r->skip >= X64DBG_MARK_STEPS, 0))
 			set_mark(r, s, false);
 		x64dbg_regs_take(&r->regs, l, s->at.b.slots, s->at.b.n_regs, s->at.b.values, out);
 	}
 	insn = x64dbg_stop_insn(&s->at, &r->insns);
 	s->insn = insn;
 	x64dbg_access_find(&s->accesses, &s->at.b, insn, &r->insns, r->regs.g);
-	s->gap = after ? gap_after(r, s, insn, after) : GAP_NONE;
-	if (s->gap == GAP_BREAK || s->gap == GAP_RETRY)
+	s->gap = after ? gap_after(r, s, insn, after) : X64DBG_GAP_NONE;
+	if (s->gap == X64DBG_GAP_BREAK || s->gap == X64DBG_GAP_RETRY)
 		x64dbg_access_cancel(&s->accesses, &s->at.b);
 	s->count_mask = 0;
 	if (insn->x.count_len)
@@ -305,12 +236,12 @@ static bool arrive(struct reader *r, struct stage *s, const struct stage *before
 /* ------------------------------------------------------------------------------------------------ steps */
 
 /* A repeated instruction that was not stepped into: the iterations after the first. */
-static __attribute__((noinline)) void tell_repeats(const struct reader *r, const struct stage *s,
-						   const struct stage *next, struct ts_steps *out)
+static __attribute__((noinline)) void tell_repeats(const struct x64dbg_reader *r, const struct x64dbg_stage *s,
+						   const struct x64dbg_stage *next, struct ts_steps *out)
 {
 	uint64_t count = s->count, n, len;
 
-	if (s->at.tid != next->at.tid || s->gap != GAP_NONE ||
+	if (s->at.tid != next->at.tid || s->gap != X64DBG_GAP_NONE ||
 	    !find_slot(&next->at.b, ECX_SLOT, r->rec->layout.width, &count))
 		return;
 	n = (s->count - count) & s->count_mask;
@@ -338,23 +269,23 @@ static __attribute__((noinline)) void tell_repeats(const struct reader *r, const
  * Code that was not recorded ran here.  Within a session memory and registers of other threads are shown as
  * they were seen last; a new session may be another run of the program, of which nothing is known.
  */
-static __attribute__((noinline)) void tell_gap(struct reader *r, const struct stage *s, struct ts_steps *out)
+static __attribute__((noinline)) void tell_gap(struct x64dbg_reader *r, const struct x64dbg_stage *s, struct ts_steps *out)
 {
-	if (s->gap == GAP_RETRY)
+	if (s->gap == X64DBG_GAP_RETRY)
 		return;
 	ts_steps_event(out, TS_EV_GAP);
 	ts_steps_effect(out, TS_FX_UNSEEN, 0, 0);
-	if (s->gap == GAP_OVER)
+	if (s->gap == X64DBG_GAP_OVER)
 		return;
 	r->window++; /* code is told anew */
-	if (s->gap == GAP_BREAK)
+	if (s->gap == X64DBG_GAP_BREAK)
 		return;
 	ts_steps_effect(out, TS_FX_FORGET, 0, UINT64_MAX);
 	ts_steps_effect(out, TS_FX_FORGET_REGS, 0, r->rec->base.regs.g_len);
 }
 
 /* Is the last block, which is where its thread stands, a step of its own?  See end_steps(). */
-static bool is_step(const struct reader *r, const struct stage *last)
+static bool is_step(const struct x64dbg_reader *r, const struct x64dbg_stage *last)
 {
 	return !r->n_steps || last->is_alone;
 }
@@ -363,7 +294,7 @@ static bool is_step(const struct reader *r, const struct stage *last)
  * The last block's instruction as a step of its own: what it did to memory is there, what it did to registers
  * is not.
  */
-static enum ts_next last_step(struct reader *r, struct ts_steps *out)
+static enum ts_next last_step(struct x64dbg_reader *r, struct ts_steps *out)
 {
 	tell_before(r, r->cur, out);
 	x64dbg_access_tell(&r->cur->accesses, &r->cur->at.b, out);
@@ -380,7 +311,7 @@ static enum ts_next last_step(struct reader *r, struct ts_steps *out)
  * There is no block ahead.  The last one is the state at the end; only where it is the only one, or the only
  * one of its thread's turn, its instruction is a step, so that its registers belong to a position.
  */
-static __attribute__((noinline)) enum ts_next end_steps(struct reader *r, struct ts_steps *out,
+static __attribute__((noinline)) enum ts_next end_steps(struct x64dbg_reader *r, struct ts_steps *out,
 							struct ts_error *err)
 {
 	if (!r->is_done && is_step(r, r->cur))
@@ -391,7 +322,7 @@ static __attribute__((noinline)) enum ts_next end_steps(struct reader *r, struct
 }
 
 /* A block that cannot be read may be of any kind: no step is made without knowing the next block. */
-static __attribute__((noinline)) bool has_failed(struct reader *r, struct ts_error *err)
+static __attribute__((noinline)) bool has_failed(struct x64dbg_reader *r, struct ts_error *err)
 {
 	if (r->ahead_err.code != TS_EIO && r->ahead_err.code != TS_ENOMEM)
 		return false;
@@ -405,13 +336,13 @@ static __attribute__((noinline)) bool has_failed(struct reader *r, struct ts_err
  * Begin a streak at the two blocks in sight, if they are usual ones in the window.  A block with a form has few
  * registers, so that it begins no session, and without an id its thread is that of the block before.
  */
-static bool begin_streak(struct reader *r)
+static bool begin_streak(struct x64dbg_reader *r)
 {
 	const struct ts_window *w = &r->blocks.window;
-	const struct x64dbg_stop *s = &r->ahead->at;
+	const struct x64dbg_located_block *s = &r->ahead->at;
 	uint64_t at = s->b.off - w->off;
 
-	if (r->cur->gap != GAP_NONE || r->cur->count_mask || s->b.has_tid || !s->insn || at >= w->len ||
+	if (r->cur->gap != X64DBG_GAP_NONE || r->cur->count_mask || s->b.has_tid || !s->insn || at >= w->len ||
 	    w->len - at < X64DBG_MAX_BLOCK)
 		return false;
 	r->streak.insns = &r->insns;
@@ -427,7 +358,7 @@ static bool begin_streak(struct reader *r)
 }
 
 /* Fill a stage with a block of a streak. */
-static void put_stage(struct reader *r, struct stage *s, const uint8_t *p, struct x64dbg_insn *insn,
+static void put_stage(struct x64dbg_reader *r, struct x64dbg_stage *s, const uint8_t *p, struct x64dbg_insn *insn,
 		      uint64_t session_at)
 {
 	const struct ts_window *w = &r->blocks.window;
@@ -445,13 +376,13 @@ static void put_stage(struct reader *r, struct stage *s, const uint8_t *p, struc
 	assert(is_read); /* it has a form */
 	s->is_alone = false;
 	s->thread = r->streak.thread;
-	s->gap = GAP_NONE;
+	s->gap = X64DBG_GAP_NONE;
 	s->count_mask = 0;
 	s->insn = insn;
 }
 
 /* Go on without the streak: the stages are filled as if its blocks had been read one by one. */
-static void end_streak(struct reader *r)
+static void end_streak(struct x64dbg_reader *r)
 {
 	uint64_t n = r->n_steps - r->streak_from, session_at = r->ahead->at.session_at + n;
 
@@ -465,9 +396,9 @@ static void end_streak(struct reader *r)
 }
 
 /* The next step by the streak.  Returns false, having told nothing, if it is no usual one. */
-static inline bool next_usual(struct reader *r, struct ts_steps *out)
+static inline bool next_usual(struct x64dbg_reader *r, struct ts_steps *out)
 {
-	if (r->skip + 1 >= MARK_STEPS || !x64dbg_streak_step(&r->streak, out))
+	if (r->skip + 1 >= X64DBG_MARK_STEPS || !x64dbg_streak_step(&r->streak, out))
 		return false;
 	r->n_steps++;
 	r->skip++;
@@ -476,9 +407,9 @@ static inline bool next_usual(struct reader *r, struct ts_steps *out)
 }
 
 /* The next step, block by block. */
-static enum ts_next next_any(struct reader *r, struct ts_steps *out, struct ts_error *err)
+static enum ts_next next_any(struct x64dbg_reader *r, struct ts_steps *out, struct ts_error *err)
 {
-	struct stage *done = r->cur;
+	struct x64dbg_stage *done = r->cur;
 	enum ts_next state;
 
 	tell_before(r, r->cur, out);
@@ -488,7 +419,7 @@ static enum ts_next next_any(struct reader *r, struct ts_steps *out, struct ts_e
 	x64dbg_access_tell(&r->cur->accesses, &r->cur->at.b, out);
 	if (r->cur->count_mask)
 		tell_repeats(r, r->cur, r->ahead, out);
-	if (r->cur->gap != GAP_NONE)
+	if (r->cur->gap != X64DBG_GAP_NONE)
 		tell_gap(r, r->cur, out);
 	r->n_steps++;
 	r->skip++;
@@ -511,7 +442,7 @@ static enum ts_next next_any(struct reader *r, struct ts_steps *out, struct ts_e
 }
 
 /* The next step if it is not the streak's: that ends, if one is on; else another one may begin. */
-static __attribute__((noinline)) enum ts_next next_unusual(struct reader *r, struct ts_steps *out,
+static __attribute__((noinline)) enum ts_next next_unusual(struct x64dbg_reader *r, struct ts_steps *out,
 							   struct ts_error *err)
 {
 	if (r->streak.is_on)
@@ -526,7 +457,7 @@ static __attribute__((noinline)) enum ts_next next_unusual(struct reader *r, str
 
 static enum ts_next next(struct ts_reader *base, struct ts_steps *out, struct ts_error *err)
 {
-	struct reader *r = (struct reader *)base;
+	struct x64dbg_reader *r = (struct x64dbg_reader *)base;
 
 	return r->streak.is_on && next_usual(r, out) ? TS_ITEM : next_unusual(r, out, err);
 }
@@ -534,10 +465,10 @@ static enum ts_next next(struct ts_reader *base, struct ts_steps *out, struct ts
 /* ------------------------------------------------------------------------------------------ decode points */
 
 /* Read the block at the mark and the one after it; the facts there go to @out. */
-static bool start_at_mark(struct reader *r, struct ts_steps *out, struct ts_error *err)
+static bool start_at_mark(struct x64dbg_reader *r, struct ts_steps *out, struct ts_error *err)
 {
-	const struct mark m = r->mark;
-	struct stage *s = r->cur;
+	const struct x64dbg_mark m = r->mark;
+	struct x64dbg_stage *s = r->cur;
 
 	if (m.has_regs)
 		r->regs = m.regs;
@@ -580,8 +511,8 @@ enum mark_flag {
 
 static void save(const struct ts_reader *base, struct ts_buf *b)
 {
-	const struct reader *r = (const struct reader *)base;
-	const struct mark *m = &r->mark;
+	const struct x64dbg_reader *r = (const struct x64dbg_reader *)base;
+	const struct x64dbg_mark *m = &r->mark;
 
 	point_put(b, r->skip);
 	point_put(b, m->off);
@@ -596,12 +527,12 @@ static void save(const struct ts_reader *base, struct ts_buf *b)
 }
 
 /* Returns false if it is not a point of this trace (TS_ECORRUPT). */
-static bool parse(struct reader *r, struct point *p, uint64_t *skip)
+static bool parse(struct x64dbg_reader *r, struct point *p, uint64_t *skip)
 {
-	struct mark *m = &r->mark;
+	struct x64dbg_mark *m = &r->mark;
 	uint64_t flags;
 
-	*skip = point_get(p, MARK_STEPS);
+	*skip = point_get(p, X64DBG_MARK_STEPS);
 	m->off = point_get_between(p, r->rec->first, ts_source_len(r->rec->src));
 	m->n_steps = point_get(p, UINT64_MAX);
 	m->session_at = point_get(p, UINT64_MAX);
@@ -617,7 +548,7 @@ static bool parse(struct reader *r, struct point *p, uint64_t *skip)
 	return point_close(p);
 }
 
-static bool go_to(struct reader *r, const uint8_t *bytes, size_t len, struct ts_error *err)
+static bool go_to(struct x64dbg_reader *r, const uint8_t *bytes, size_t len, struct ts_error *err)
 {
 	struct point p = point_open(bytes, len, err);
 	struct ts_steps ignored;
@@ -640,7 +571,7 @@ static bool go_to(struct reader *r, const uint8_t *bytes, size_t len, struct ts_
 
 static bool resume(struct ts_reader *base, const uint8_t *point, size_t len, struct ts_error *err)
 {
-	struct reader *r = (struct reader *)base;
+	struct x64dbg_reader *r = (struct x64dbg_reader *)base;
 
 	r->skim.is_on = false;
 	r->streak.is_on = false;
@@ -654,115 +585,9 @@ static bool resume(struct ts_reader *base, const uint8_t *point, size_t len, str
 
 /* ----------------------------------------------------------------------------------------------- skipping */
 
-/* Is it a thread that this reader has met? */
-static bool is_met(const struct reader *r, uint32_t tid)
-{
-	uint32_t i = 0;
-
-	while (i < r->n_threads && r->rec->base.threads[i].tid != tid)
-		i++;
-	return i < r->n_threads;
-}
-
-/*
- * Of up to 8 memory slots with these flags, how many words follow: without a loop whose end cannot be
- * predicted.
- */
-static inline unsigned n_changed(const uint8_t *flags, unsigned n_mem)
-{
-	uint64_t bits;
-
-	memcpy(&bits, flags, sizeof(bits));
-	bits &= TS_EACH_BYTE(X64DBG_IS_UNCHANGED);
-	return n_mem - (n_mem ? (unsigned)__builtin_popcountll(le64toh(bits) << (64 - 8 * n_mem)) : 0);
-}
-
-/*
- * The block that begins at @p, where X64DBG_MAX_BLOCK bytes are: its length, 0 for one of which more would
- * have to be known.
- */
-static inline size_t skim_len(const struct x64dbg_layout *l, const uint8_t *p)
-{
-	unsigned n_regs = p[1], n_mem = p[2], n_opcode = p[3] & 15, width = l->width;
-	size_t at;
-
-	if (p[0] || n_regs > l->n_slots || n_mem > 8 || !n_opcode)
-		return 0;
-	at = X64DBG_BLOCK_HEAD + (x64dbg_has_tid(p) ? X64DBG_TID_LEN : 0) + n_opcode + n_regs * (1 + width);
-	return at + n_mem * (1 + 2 * width) + n_changed(p + at, n_mem) * width;
-}
-
-/*
- * arrive() at the next block, of which nothing is told: one of @tid, and with all registers or not.
- *
- * Returns false where that depends on more: on registers, on a thread that is new, or on how sessions follow
- * each other.
- */
-static __attribute__((noinline)) bool skim_arrive(struct reader *r, uint32_t tid, bool is_full)
-{
-	struct skim *k = &r->skim;
-	bool is_alone = tid != k->tid;
-
-	if ((is_alone && !is_met(r, tid)) || (is_full && (k->session_at + 1) % X64DBG_PAGE_BLOCKS) ||
-	    (!is_full && r->skip + 1 >= MARK_STEPS))
-		return false;
-	k->session_at++;
-	k->tid = tid;
-	r->n_steps++;
-	r->skip++;
-	if (!is_full)
-		return true;
-	r->skip = 0;
-	r->mark.off = k->off;
-	r->mark.n_steps = r->n_steps;
-	r->mark.session_at = k->session_at;
-	r->mark.tid = tid;
-	r->mark.n_threads = r->n_threads;
-	r->mark.is_shifted = r->mark.is_session = r->mark.has_regs = false;
-	r->mark.is_alone = is_alone;
-	return true;
-}
-
-/*
- * The next block; most are of the same thread, and between two marks.  Returns false as skim_arrive() does.
- */
-static inline bool skim_block(struct reader *r, const uint8_t *p)
-{
-	const struct x64dbg_layout *l = &r->rec->layout;
-	bool is_full = p[1] == l->n_slots, has_tid = x64dbg_has_tid(p);
-	size_t len = skim_len(l, p);
-
-	if (!len)
-		return false;
-	if (__builtin_expect(is_full || has_tid || r->skip + 1 >= MARK_STEPS, 0)) {
-		if (!skim_arrive(r, has_tid ? get32(p + X64DBG_BLOCK_HEAD) : r->skim.tid, is_full))
-			return false;
-	} else {
-		r->skim.session_at++;
-		r->n_steps++;
-		r->skip++;
-	}
-	r->skim.off += len;
-	return true;
-}
-
-/* Pass blocks that lie in the window, at most @n.  Returns how many; 0: the next one cannot be passed. */
-static uint64_t skim_window(struct reader *r, uint64_t n)
-{
-	struct ts_error err = { 0 };
-	uint64_t start = r->skim.off, i = 0;
-	size_t left;
-	const uint8_t *p = ts_window_at(&r->blocks.window, start, X64DBG_MAX_BLOCK, &left, &err);
-
-	while (p && i < n && left - (r->skim.off - start) >= X64DBG_MAX_BLOCK &&
-	       left >= r->skim.off - start && skim_block(r, p + (r->skim.off - start)))
-		i++;
-	return i;
-}
-
 static bool skip(struct ts_reader *base, uint64_t n)
 {
-	struct reader *r = (struct reader *)base;
+	struct x64dbg_reader *r = (struct x64dbg_reader *)base;
 	uint64_t n_passed = 1;
 
 	if (r->ahead_state != TS_ITEM)
@@ -770,15 +595,15 @@ static bool skip(struct ts_reader *base, uint64_t n)
 	if (r->streak.is_on)
 		end_streak(r);
 	if (!r->skim.is_on)
-		r->skim = (struct skim){ true, r->ahead->at.b.off, r->cur->at.tid, r->cur->at.session_at };
+		r->skim = (struct x64dbg_skim){ true, r->ahead->at.b.off, r->cur->at.tid, r->cur->at.session_at };
 	for (; n && n_passed; n -= n_passed)
-		n_passed = skim_window(r, n);
+		n_passed = x64dbg_skim(r, n);
 	return !n;
 }
 
 static void close_reader(struct ts_reader *base)
 {
-	struct reader *r = (struct reader *)base;
+	struct x64dbg_reader *r = (struct x64dbg_reader *)base;
 
 	x64dbg_blocks_fini(&r->blocks);
 	x64dbg_insns_fini(&r->insns);
@@ -789,16 +614,16 @@ static void close_reader(struct ts_reader *base)
 /* ---------------------------------------------------------------------------------------------- the start */
 
 /* Read the first two blocks. */
-static bool start(struct reader *r, struct ts_steps *initial, struct ts_error *err)
+static bool start(struct x64dbg_reader *r, struct ts_steps *initial, struct ts_error *err)
 {
-	struct x64dbg_stop *first = &r->cur->at;
+	struct x64dbg_located_block *first = &r->cur->at;
 	enum ts_next next = x64dbg_blocks_next(&r->blocks, first, err);
 
 	if (next == TS_END)
 		ts_fail(err, TS_EUNSUPPORTED, r->blocks.off, "no instruction was recorded");
 	if (next != TS_ITEM)
 		return false;
-	r->mark = (struct mark){ .off = first->b.off, .tid = first->tid, .is_shifted = first->is_shifted };
+	r->mark = (struct x64dbg_mark){ .off = first->b.off, .tid = first->tid, .is_shifted = first->is_shifted };
 	return start_at_mark(r, initial, err);
 }
 
@@ -807,7 +632,7 @@ struct ts_reader *x64dbg_reader_new(struct x64dbg *rec, struct ts_steps *initial
 	static const struct ts_reader_ops ops = {
 		.next = next, .save = save, .resume = resume, .skip = skip, .close = close_reader
 	};
-	struct reader *r = calloc(1, sizeof(*r));
+	struct x64dbg_reader *r = calloc(1, sizeof(*r));
 	struct ts_steps ignored;
 	bool done;
 

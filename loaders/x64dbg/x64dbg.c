@@ -8,7 +8,7 @@
  *               it
  *      ..       blocks up to the end of the file
  *
- * A block is an executed instruction (block.c) or something that a plugin added (facts.c).
+ * A block is an executed instruction (block.c) or something that a plugin added (plugin_block.c).
  * Recording into a file that exists adds blocks to it: a file may hold several sessions.
  */
 #include "x64dbg.h"

@@ -13,7 +13,7 @@
 extern const struct rsp_packets rsp_regs_packets; /* regs.c */
 extern const struct rsp_packets rsp_mem_packets;  /* mem.c */
 extern const struct rsp_packets rsp_scan_packets; /* scan.c */
-extern const struct rsp_packets rsp_resume_packets; /* resume.c */
+extern const struct rsp_packets rsp_resume_packets; /* run.c */
 extern const struct rsp_packets rsp_break_packets; /* break.c */
 extern const struct rsp_packets rsp_thread_packets; /* thread.c */
 extern const struct rsp_packets rsp_query_packets; /* query.c */

@@ -82,7 +82,7 @@ static enum rsp_done pkt_supported(struct rsp_session *s, struct rsp_args *a, st
 	rsp_session_reset(s);
 	s->lists_threads = false;
 	s->is_greeted = true;
-	s->is_away = false;
+	s->is_detached = false;
 	s->is_lldb = is_lldb;
 	s->is_gdb = false;
 	s->claims_siginfo = rsp_events_may_have_siginfo(s);
@@ -385,7 +385,7 @@ static enum rsp_done leave(struct rsp_session *s, bool is_one)
 {
 	if (is_one && s->target->names.n_pids > 1)
 		return RSP_OK;
-	s->is_away = s->is_extended;
+	s->is_detached = s->is_extended;
 	s->is_closing = !s->is_extended;
 	return RSP_OK;
 }
@@ -425,7 +425,7 @@ static enum rsp_done pkt_restart(struct rsp_session *s, struct rsp_args *a, stru
 	rsp_args_u8(a);
 	if (!rsp_args_done(a))
 		return RSP_BAD;
-	s->is_away = false;
+	s->is_detached = false;
 	rsp_session_go(s, 0);
 	return RSP_DEFERRED;
 }
@@ -436,7 +436,7 @@ static enum rsp_done pkt_restart(struct rsp_session *s, struct rsp_args *a, stru
  */
 static bool is_second(const struct rsp_session *s, struct rsp_reply *r)
 {
-	if (!s->is_extended || s->is_away || s->target->names.n_pids > 1)
+	if (!s->is_extended || s->is_detached || s->target->names.n_pids > 1)
 		return false;
 	rsp_reply_error_text(r, "the recording has one process, and it is being debugged already");
 	return true;
@@ -453,7 +453,7 @@ static enum rsp_done pkt_run(struct rsp_session *s, struct rsp_args *a, struct r
 		return RSP_BAD;
 	if (is_second(s, r))
 		return RSP_REPLIED;
-	s->is_away = false;
+	s->is_detached = false;
 	rsp_session_go(s, 0);
 	rsp_stop_reply(s, r, 5, NULL);
 	return RSP_REPLIED;
@@ -466,7 +466,7 @@ static enum rsp_done pkt_attach(struct rsp_session *s, struct rsp_args *a, struc
 		return RSP_BAD;
 	if (is_second(s, r))
 		return RSP_REPLIED;
-	s->is_away = false;
+	s->is_detached = false;
 	rsp_stop_reply(s, r, 5, NULL);
 	return RSP_REPLIED;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "dispatch.h"
 
-#include "resume.h"
+#include "run_job.h"
 #include "wait.h"
 
 static bool handle(struct rsp_session *s, const uint8_t *payload, size_t len, struct rsp_reply *r);
@@ -34,7 +34,7 @@ static void check_sound(const struct rsp_session *s, bool was_sound, struct rsp_
 {
 	struct ts_error err = { 0 };
 
-	if (!was_sound || r->kind == RSP_REPLY_ERROR || ts_query_is_sound(s->target->q, &err))
+	if (!was_sound || r->kind == RSP_REPLY_ERROR || ts_query_finish_question(s->target->q, &err))
 		return;
 	rsp_reply_reset(r);
 	rsp_reply_error_text(r, "%s", err.text);
@@ -43,7 +43,7 @@ static void check_sound(const struct rsp_session *s, bool was_sound, struct rsp_
 static bool handle(struct rsp_session *s, const uint8_t *payload, size_t len, struct rsp_reply *r)
 {
 	struct ts_error err = { 0 };
-	bool was_sound = ts_query_is_sound(s->target->q, &err);
+	bool was_sound = ts_query_finish_question(s->target->q, &err);
 
 	switch (rsp_table_run(&s->target->table, s, payload, len, r)) {
 	case RSP_REPLIED:

@@ -10,11 +10,11 @@
 #include "src/query/search.h"
 
 /* The first event of the kind at the session's position, NULL if there is none. */
-static const struct ts_happening *event_here(const struct rsp_session *s, enum ts_event_kind kind)
+static const struct ts_event_at *event_here(const struct rsp_session *s, enum ts_event_kind kind)
 {
 	const struct ts_query *q = s->target->q;
 	uint64_t i = ts_query_n_events_below(q, kind, s->pos ? s->pos - 1 : 0);
-	const struct ts_happening *h;
+	const struct ts_event_at *h;
 
 	for (; (h = ts_query_event(q, kind, i)) && h->step <= s->pos; i++) {
 		uint64_t pos = kind == TS_EV_INTERRUPT ? h->step : ts_event_position(h);
@@ -25,7 +25,7 @@ static const struct ts_happening *event_here(const struct rsp_session *s, enum t
 	return NULL;
 }
 
-static void put_words(const struct ts_happening *h, struct ts_buf *out)
+static void put_words(const struct ts_event_at *h, struct ts_buf *out)
 {
 	if (h->event.has_addr)
 		ts_buf_printf(out, ", address 0x%" PRIx64, h->event.addr);
@@ -40,7 +40,7 @@ static bool has_fault_addr(uint64_t signal)
 	return signal == 4 || signal == 5 || signal == 8 || signal == 10 || signal == 11;
 }
 
-static void put_signal(const struct ts_happening *h, struct ts_buf *out)
+static void put_signal(const struct ts_event_at *h, struct ts_buf *out)
 {
 	const char *name = ts_signal_name(h->event.number);
 
@@ -54,7 +54,7 @@ static void put_signal(const struct ts_happening *h, struct ts_buf *out)
 		put_words(h, out);
 }
 
-static void put_exit(const struct ts_happening *h, struct ts_buf *out)
+static void put_exit(const struct ts_event_at *h, struct ts_buf *out)
 {
 	ts_buf_puts(out, "exit: the process has ended, ");
 	if (h->event.has_ret)
@@ -67,7 +67,7 @@ static void put_exit(const struct ts_happening *h, struct ts_buf *out)
 
 void rsp_events_text(const struct rsp_session *s, struct ts_buf *out)
 {
-	const struct ts_happening *h;
+	const struct ts_event_at *h;
 
 	h = event_here(s, TS_EV_INTERRUPT);
 	if (h)
@@ -122,7 +122,7 @@ static bool handler_arg(const struct rsp_session *s, uint64_t pos, uint32_t thre
 }
 
 /* The siginfo that the handler got which begins after @h: the frame holds it, if it is that of this signal. */
-static bool put_handlers_siginfo(const struct rsp_session *s, const struct ts_happening *h, struct ts_buf *out)
+static bool put_handlers_siginfo(const struct rsp_session *s, const struct ts_event_at *h, struct ts_buf *out)
 {
 	struct ts_query *q = s->target->q;
 	const struct ts_arch *arch = rsp_regset(s)->arch;
@@ -141,7 +141,7 @@ static bool put_handlers_siginfo(const struct rsp_session *s, const struct ts_ha
 
 bool rsp_events_siginfo(const struct rsp_session *s, struct ts_buf *out)
 {
-	const struct ts_happening *h = event_here(s, TS_EV_FAULT);
+	const struct ts_event_at *h = event_here(s, TS_EV_FAULT);
 	const struct ts_arch *arch = rsp_regset(s)->arch;
 	uint32_t addr_len = arch->addr_bits > 32 ? 8 : 4;
 	uint8_t bytes[SIGINFO_LEN] = { 0 };

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a client waits for: a program that was resumed, tracepoints that run, a file that is being saved, a
- * part of the recording that has not been read yet, a question that takes long.
+ * Work that a client waits for: a resumed program, a run of tracepoints, a file that is saved, a part of the recording
+ * that must be read first, a long question.
  *
  * A session has at most one job.  The job runs in slices, which the server paces, so that other clients are
- * served and a ^C is seen in between.  Work for which no client waits is not a job (rsp_session_do_chores()).
+ * served and a ^C is seen in between.  Work that no client waits for
+ * is done by rsp_session_do_background().
  */
 #ifndef RSP_JOB_H
 #define RSP_JOB_H

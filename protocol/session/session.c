@@ -256,7 +256,7 @@ bool rsp_session_is_delay_slot(const struct rsp_session *s, uint64_t pos, uint32
 	return has_pc && pc[1] == pc[0] + 4 && pc[2] != pc[1] + 4;
 }
 
-void rsp_session_do_chores(struct rsp_session *s)
+void rsp_session_do_background(struct rsp_session *s)
 {
 	rsp_tracing_slice(&s->tracing, ts_now_ns() + TS_SLICE_NS);
 }

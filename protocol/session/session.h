@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "breaks.h"
-#include "destination.h"
+#include "goto_parse.h"
 #include "job.h"
 #include "protocol/tracing/tracing.h"
 #include "protocol/wire/args.h"
@@ -87,7 +87,7 @@ struct rsp_session {
 	bool wants_noack;            /* set by QStartNoAckMode; the server applies it after the OK */
 	bool is_extended;
 	/* an extended client has detached from the program: no threads until it runs or attaches */
-	bool is_away;
+	bool is_detached;
 	bool catches_syscalls;
 	uint64_t *syscalls;          /* owned; numbers to catch, empty: all */
 	size_t n_syscalls;
@@ -146,12 +146,12 @@ static inline bool rsp_session_run(struct rsp_session *s, struct rsp_reply *r)
 	return rsp_job_run(&s->job, s, &s->console, r);
 }
 
-/* Is there work for which the client does not wait?  rsp_session_do_chores() does one slice of it. */
-static inline bool rsp_session_has_chores(const struct rsp_session *s)
+/* Is there work for which the client does not wait?  rsp_session_do_background() does one slice of it. */
+static inline bool rsp_session_has_background(const struct rsp_session *s)
 {
 	return !rsp_session_is_running(s) && rsp_tracing_has_chores(&s->tracing);
 }
-void rsp_session_do_chores(struct rsp_session *s);
+void rsp_session_do_background(struct rsp_session *s);
 
 /*
  * ^C: ends the job; a run stops at the position that it has reached.  Between two runs, unless the client has

@@ -10,7 +10,7 @@
 
 bool rsp_thread_exists(const struct rsp_session *s, uint32_t thread)
 {
-	if (s->is_away)
+	if (s->is_detached)
 		return false;
 	return thread == ts_query_thread(s->target->q, s->pos) ||
 	       ts_query_is_alive(s->target->q, thread, s->pos);
@@ -46,7 +46,7 @@ bool rsp_thread_is_listed(const struct rsp_session *s, uint32_t thread)
 	bool is_told = thread < s->n_told_threads && (s->told_threads[thread / 8] >> thread % 8 & 1);
 
 	return rsp_thread_exists(s, thread) ||
-	       (is_told && s->is_gdb && !s->is_away && ts_query_n_processes(s->target->q) == 1 &&
+	       (is_told && s->is_gdb && !s->is_detached && ts_query_n_processes(s->target->q) == 1 &&
 		rsp_session_begins_later(s, thread));
 }
 

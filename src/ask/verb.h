@@ -111,7 +111,7 @@ struct ts_rows_ops {
 	enum ts_got (*next)(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
 			    struct ts_error *err);
 	/*
-	 * When no more rows are wanted: give back a piece of large memory (src/base/give_back.h).  Returns false
+	 * When no more rows are wanted: give back a piece of large memory (src/base/free_in_steps.h).  Returns false
 	 * when none is left; only close() may follow then.  NULL: close() does not take long.
 	 */
 	bool (*leave_some)(struct ts_rows *rows);
@@ -122,8 +122,8 @@ struct ts_rows_ops {
 struct ts_rows {
 	const struct ts_rows_ops *ops;
 	uint64_t at;          /* the position up to which has been searched, for progress and ^C */
-	bool is_waiting;      /* a row that was found is not told yet, since its end is not known: */
-	uint64_t waits_at;    /* its position, and if the answer is stopped, that up to which rows are complete */
+	bool is_waiting;      /* the next row was found, but its end is still unknown */
+	uint64_t waits_at;    /* the position of that row; if the search stops here, all rows before it were returned */
 	uint64_t n_prepared;  /* positions that were read so far to prepare the search; 0: it has begun */
 	bool is_reverse;      /* rows come in the opposite order */
 	bool is_cut;          /* the answer has more than its rows show */

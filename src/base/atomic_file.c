@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "whole.h"
+#include "io_full.h"
 
 /* So much is written at once. */
 #define WAIT_LEN (256u << 10)

@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "vec.h"
+
 bool ts_cache_dir(char dir[PATH_MAX])
 {
 	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
@@ -75,7 +77,8 @@ static int compare_used(const void *a, const void *b)
 static struct kept *list_kept(int dir_fd, const char *suffix, size_t *n)
 {
 	DIR *dir = fdopendir(dir_fd);
-	struct kept *list = NULL, *p;
+	struct kept *list = NULL;
+	size_t cap = 0;
 	struct dirent *e;
 	struct stat st;
 
@@ -86,10 +89,8 @@ static struct kept *list_kept(int dir_fd, const char *suffix, size_t *n)
 		if (len <= strlen(suffix) || strcmp(e->d_name + len - strlen(suffix), suffix) ||
 		    fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode))
 			continue;
-		p = realloc(list, (*n + 1) * sizeof(*list));
-		if (!p)
+		if (!ts_vec_reserve(&list, *n, &cap, 1, sizeof(*list)))
 			break;
-		list = p;
 		memcpy(list[*n].name, e->d_name, len + 1);
 		list[*n].len = (uint64_t)st.st_size;
 		list[(*n)++].used = st.st_mtim;

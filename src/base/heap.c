@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/give_back.h"
+#include "src/base/free_in_steps.h"
 #include "src/base/vec.h"
 
 void ts_heap_init(struct ts_heap *h, size_t item_len,

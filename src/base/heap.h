@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A heap: items go in one at a time, in any order, and the first of those that are there comes out.
+ * A priority queue: items are added one at a time, in any order; the first one in order is removed.
  *
- * Who sorts so can stop between any two items.  An item is a piece of memory without pointers to itself.
+ * The caller can interrupt a sort after any item.  An item is a piece of memory without pointers to itself.
  */
 #ifndef TS_HEAP_H
 #define TS_HEAP_H
@@ -38,10 +38,10 @@ bool ts_heap_put(struct ts_heap *h, const void *item);
 /* The item that comes out next, borrowed until the next put or take; NULL if there is none. */
 const void *ts_heap_first(const struct ts_heap *h);
 
-/* Take the first item out: *item gets it.  Returns false if there is none. */
+/* Remove the first item and copy it to *item.  Returns false if the heap is empty. */
 bool ts_heap_take(struct ts_heap *h, void *item);
 
-/* Forget one of the items, whichever costs least: who only counts them.  Returns false if there is none. */
+/* Remove any one item, in constant time, for a caller that only counts.  Returns false if the heap is empty. */
 bool ts_heap_drop(struct ts_heap *h);
 
 #endif

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/vec.h"
 #include "tracker_parts.h"
 
 /* A call pushes one word or, to another code segment, two. */
@@ -76,21 +77,19 @@ void ts_call_tracker_free(struct ts_call_tracker *tr)
 
 struct ts_call_thread *ts_call_tracker_thread(struct ts_call_tracker *tr, uint32_t id)
 {
-	struct ts_call_thread *p;
+	size_t n = tr->n_threads;
 
-	if (id < tr->n_threads)
+	if (id < n)
 		return &tr->threads[id];
-	p = realloc(tr->threads, ((size_t)id + 1) * sizeof(*p));
-	if (!p) {
+	if (!ts_vec_extend(&tr->threads, &n, id, sizeof(*tr->threads))) {
 		tr->is_failed = true;
 		return NULL;
 	}
-	tr->threads = p;
-	for (; tr->n_threads <= id; tr->n_threads++) {
-		p[tr->n_threads] = (struct ts_call_thread){ .id = tr->n_threads };
-		ts_stacks_init(&p[tr->n_threads].stacks, &tr->linkage);
+	for (; tr->n_threads < n; tr->n_threads++) {
+		tr->threads[tr->n_threads].id = tr->n_threads;
+		ts_stacks_init(&tr->threads[tr->n_threads].stacks, &tr->linkage);
 	}
-	return &p[id];
+	return &tr->threads[id];
 }
 
 /* ------------------------------------------------------------------------------------------- settling */

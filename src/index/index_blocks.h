@@ -6,7 +6,7 @@
  *
  * So opening an index costs no more for a long recording, and what is never asked is never read.  Whoever
  * reads bytes that ts_index_take_unread() gave calls ts_index_blocks_use() before.  A block that is not as it
- * was written marks its file as damaged: from then on no question is answered from it (ts_query_is_sound()), and
+ * was written marks its file as damaged: from then on no question is answered from it (ts_query_finish_question()), and
  * the next start rebuilds it.
  *
  * Blocks that were used are also what stays in memory, up to a limit for each file: then the pages that were

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "index_header.h"
-#include "src/base/whole.h"
+#include "src/base/io_full.h"
 
 #define TAIL_SIGNED_LEN 32
 

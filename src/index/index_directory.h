@@ -4,7 +4,7 @@
  *
  * Whoever reads a file by ranges fetches its tail, then the directory, then the heads and arrays that are
  * needed; without one each head leads only to the next.  It says nothing that the heads do not say, so that a
- * file whose directory is damaged is as good as any other.  Layout: index_file.c.
+ * file whose directory is damaged is as good as any other.  Layout: FORMAT.
  */
 #ifndef TS_INDEX_DIRECTORY_H
 #define TS_INDEX_DIRECTORY_H

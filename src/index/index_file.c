@@ -1,79 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The layout of an index file.  Numbers are little-endian; hashes are XXH3 of 64 bits; signatures: signer.h.
- *
- *   header, at 0                       padded with zeros to 4,096 bytes
- *      0  16  "tracestub index\n"
- *     16   4  version of this layout and of what sections hold
- *     20   4  steps of a chunk
- *     24   4  chunks of a segment
- *     28   4  0
- *     32   8  length of the trace
- *     40   8  its time of modification, in nanoseconds since 1970
- *     48   8  hash of its first and last 64 KiB and of 16 pieces of 4 KiB between
- *     56   8  hash of the version of the program
- *     64   8  id of the signer
- *     72   8  hash of the options that decide how the trace is read
- *     80   8  inode of the trace's file when the index was begun
- *     88   8  its time of the last status change, in nanoseconds since 1970; 0: unknown (source.h)
- *     96   8  hash of the 96 bytes before
- *    104  64  the file of the trace that was found to have the same bytes, written when the index is complete, and
- *             again for a copy (index_verified.h):
- *              0  8  its inode
- *              8  8  its time of the last status change
- *             16 16  hash of all bytes of the trace, under a key of the signer
- *             32  4  1
- *             36 28  signature of the header (104 bytes) and of the 36 bytes before
- *
- *   records, each at a multiple of 4,096, one after the other
- *      0   8  "record\n" and 0
- *      8   8  its number, from 0
- *     16   8  its length; the next record begins at the multiple of 4,096 that follows
- *     24   8  where its tables begin, a multiple of 8; they are what it ends with
- *     32   4  number of sections
- *     36   4  number of arrays
- *     40   4  1: the last record, the index is complete; else 0
- *     44   4  where the arrays begin that grow with the recording, a multiple of 8 (if it has 32 bits, else 88)
- *     48   8  steps of the recording up to the end of its segment
- *     56  28  signature of the header (104 bytes), the 56 bytes before, and the tables
- *     84   4  0
- *     88      the arrays, each padded with zeros to a multiple of 8; those that grow with the recording come
- *             last, so that what is needed to open the file lies together
- *             the tables: for each section
- *                0  4  kind            (four letters, see timeline_file.c)
- *                4  4  owner           (0: registers, or the whole recording; n: the n-th process)
- *                8  4  ordinal of its first array
- *               12  4  number of its arrays
- *             for each array
- *                0  8  offset in the record, a multiple of 8
- *                8  8  length
- *               16  4  if it is packed (index_pack.h), the length of what is in the record; else 0
- *               20  4  if it is packed, the length of an item; else 0
- *             for each block of 4,096 bytes of the record up to the tables (index_blocks.h), the last one is
- *             shorter
- *                0 28  signature of its bytes; the head is left out of the first one
- *
- *   summary, at the multiple of 4,096 that follows the last record of a complete index
- *      0   8  "summary\n"
- *      8  28  signature of the header (104 bytes) and of what follows these 40 bytes
- *     36   4  0
- *     40      for each record its head, the tables of its sections and arrays, and its bytes from the head up to the
- *             arrays that grow with the recording
- *
- *   directory, after it
- *      for each record
- *      0   8  the first step of its segment
- *      8   8  number of its steps; the last record may have none
- *     16   8  its offset in the file
- *     24   8  its length
- *     32  28  the signature in its head
- *     60   4  0
- *      tail, the last 64 bytes of the file
- *      0  16  "index directory\n"
- *     16   8  where the directory begins in the file
- *     24   8  number of its records
- *     32  28  signature of the header (104 bytes), the directory up to the tail, and the 32 bytes before
- *     60   4  0
+ * Opening, creating and publishing index files.  FORMAT has the layout.
  *
  * A record is written from its arrays to its head, so that one whose writer was killed has no head.  An index
  * is valid up to its first record that is not; only the last record of a finished one (the file that is not
@@ -104,7 +31,7 @@
 #include "src/base/atomic_file.h"
 #include "src/base/log.h"
 #include "src/base/vec.h"
-#include "src/base/whole.h"
+#include "src/base/io_full.h"
 #include "src/trace/chunk.h"
 
 /*
@@ -334,7 +261,7 @@ static bool read_file(struct ts_index_file *f, const struct ts_index_key *key, e
 	return true;
 }
 
-/* Why there is no descriptor.  A link that is not followed, and a socket, are no files, as a folder is none. */
+/* Set @why for an open() that failed.  ENXIO is a socket, ELOOP a loop of links: neither is a regular file. */
 static void fail_open(struct ts_error *why)
 {
 	if (errno == ELOOP || errno == ENXIO)
@@ -450,7 +377,7 @@ static bool start_file(struct ts_index_file *f, const struct ts_index_key *key, 
 	return true;
 }
 
-bool ts_index_set_refuge(struct ts_index_file *f, const char *path)
+bool ts_index_set_fallback(struct ts_index_file *f, const char *path)
 {
 	free(f->refuge);
 	f->refuge = strdup(path);
@@ -544,7 +471,7 @@ bool ts_index_publish(struct ts_index_file *f, struct ts_error *err)
 	return true;
 }
 
-bool ts_index_take_refuge(struct ts_index_file *f)
+bool ts_index_use_fallback(struct ts_index_file *f)
 {
 	if (!ts_index_is_disk_full(f->failure))
 		return false;
@@ -582,7 +509,7 @@ static bool go_on(struct ts_index_file *f, struct ts_error *err)
 		errno = f->failure;
 		return ts_fail_errno(err, "cannot write it");
 	}
-	return ts_index_publish(f, err) || ts_index_take_refuge(f);
+	return ts_index_publish(f, err) || ts_index_use_fallback(f);
 }
 
 struct ts_index_file *ts_index_create(const char *path, const struct ts_index_key *key, struct ts_error *err)

@@ -6,7 +6,7 @@
  * holds one segment of the recording.  While an index is built it is in PATH.part, locked; records are
  * appended, and a process that is killed leaves those that it finished, from which the next one continues.
  * The finished file is renamed to PATH and never changed again, so that any number of servers can map it.
- * Layout: index_file.c.
+ * Layout: FORMAT.
  */
 #ifndef TS_INDEX_FILE_H
 #define TS_INDEX_FILE_H
@@ -73,7 +73,7 @@ void ts_index_close(struct ts_index_file *f);
  * (copied) is the path of the finished file.  A finished file has a refuge for its siblings.  Returns false if
  * memory is exhausted: the file then has no refuge.
  */
-bool ts_index_set_refuge(struct ts_index_file *f, const char *path);
+bool ts_index_set_fallback(struct ts_index_file *f, const char *path);
 
 /* Remove it from disk: its contents are wrong. */
 void ts_index_remove(const struct ts_index_file *f);
@@ -106,7 +106,7 @@ uint64_t ts_index_n_steps(const struct ts_index_file *f, size_t record);
  * may use the contents of the file meanwhile.
  *
  * Returns false if that fails (TS_EIO): the file keeps its temporary name, and the next process that wants to
- * build it tries again; ts_index_take_refuge() says whether it can be published elsewhere.
+ * build it tries again; ts_index_use_fallback() says whether it can be published elsewhere.
  */
 bool ts_index_publish(struct ts_index_file *f, struct ts_error *err);
 
@@ -116,7 +116,7 @@ bool ts_index_publish(struct ts_index_file *f, struct ts_error *err);
  * Returns true if it is there, and can be published.  Returns false if there is no refuge, it cannot be
  * written, or the disk was not the reason; nothing is left on a full disk.
  */
-bool ts_index_take_refuge(struct ts_index_file *f);
+bool ts_index_use_fallback(struct ts_index_file *f);
 
 /* Find a section of a record; a missing one is bad. */
 struct ts_index_arrays ts_index_find(const struct ts_index_file *f, size_t record, uint32_t kind,

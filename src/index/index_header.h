@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What an index file begins with: whose trace it is.  Layout: index_file.c.
+ * What an index file begins with: whose trace it is.  Layout: FORMAT.
  */
 #ifndef TS_INDEX_HEADER_H
 #define TS_INDEX_HEADER_H

@@ -109,7 +109,7 @@ static void give_refuge(struct ts_index_file *f, struct ts_index_places *p, unsi
 	if (i + 1 == p->n)
 		return;
 	avoid_others(&p->paths[i + 1], key);
-	ts_index_set_refuge(f, p->paths[i + 1]); /* if memory is exhausted, the file has no refuge */
+	ts_index_set_fallback(f, p->paths[i + 1]); /* if memory is exhausted, the file has no refuge */
 }
 
 /* Is all of @trace what the hash says?  Returns false with the reason if not, or if it cannot be read. */
@@ -257,7 +257,7 @@ struct ts_index_file *ts_index_places_create(const struct ts_index_places *p, co
 			make_folder(p->paths[i]);
 		f = ts_index_create(p->paths[i], key, err);
 		if (f && i + 1 < p->n)
-			ts_index_set_refuge(f, p->paths[i + 1]); /* if memory is exhausted, the file has no refuge */
+			ts_index_set_fallback(f, p->paths[i + 1]); /* if memory is exhausted, the file has no refuge */
 		if (!f)
 			ts_fail_prefix(err, "%s", p->paths[i]);
 		if (err->code == TS_ELIMIT)

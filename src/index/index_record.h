@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A record of an index file, mapped: its head and tables, which are checked when the file is opened, and its
- * blocks, which are verified when they are used.  Layout: index_file.c.
+ * blocks, which are verified when they are used.  Layout: FORMAT.
  */
 #ifndef TS_INDEX_RECORD_H
 #define TS_INDEX_RECORD_H

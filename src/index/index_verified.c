@@ -6,9 +6,9 @@
 #include <unistd.h>
 
 #include "index_header.h"
-#include "src/base/whole.h"
+#include "src/base/io_full.h"
 
-/* What is kept, and where: the layout is described in index_file.c. */
+/* What is kept, and where: FORMAT has the layout. */
 #define NOTE_LEN   64
 #define SIGNED_LEN 36
 

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "src/base/atomic_file.h"
-#include "src/base/whole.h"
+#include "src/base/io_full.h"
 
 #define HASH_LEN 16
 
@@ -213,5 +213,34 @@ bool ts_secret_open(uint8_t secret[TS_SECRET_LEN], const char *folder, struct ts
 		return ts_fail_errno(err, "cannot read its key");
 	done = read_key(fd, secret, err);
 	close(fd);
+	return done;
+}
+
+static bool read_shared(int fd, uint8_t secret[TS_SECRET_LEN], struct ts_error *err)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return ts_fail_errno(err, "cannot stat it");
+	if (!S_ISREG(st.st_mode))
+		return ts_fail(err, TS_EIO, TS_NO_OFF, "it is not a regular file");
+	if (st.st_uid != geteuid() || st.st_mode & 077)
+		return ts_fail(err, TS_EIO, TS_NO_OFF,
+			       "a key must belong to this user and have mode 0600: whoever reads it can forge indexes");
+	if (st.st_size != TS_SECRET_LEN)
+		return ts_fail(err, TS_EIO, TS_NO_OFF, "it has %lld bytes, but a key has %d random ones",
+			       (long long)st.st_size, TS_SECRET_LEN);
+	if (ts_read_whole(fd, secret, TS_SECRET_LEN, 0) != TS_SECRET_LEN)
+		return ts_fail_errno(err, "cannot read it");
+	return true;
+}
+
+bool ts_secret_read(uint8_t secret[TS_SECRET_LEN], const char *path, struct ts_error *err)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	bool done = fd >= 0 ? read_shared(fd, secret, err) : ts_fail_errno(err, "cannot open it");
+
+	if (fd >= 0)
+		close(fd);
 	return done;
 }

@@ -48,6 +48,14 @@ void ts_signer_init(struct ts_signer *s, const uint8_t secret[TS_SECRET_LEN]);
  */
 bool ts_secret_open(uint8_t secret[TS_SECRET_LEN], const char *folder, struct ts_error *err);
 
+/*
+ * Read the secret in the file @path, which several users of indexes share: 32 bytes, in a file that only this user
+ * can read.  A symbolic link is followed.
+ *
+ * Returns false if it cannot be read, has another length, or may be read by others (TS_EIO).
+ */
+bool ts_secret_read(uint8_t secret[TS_SECRET_LEN], const char *path, struct ts_error *err);
+
 /* Derive a key of @len bytes, at most 32, from the secret and the concatenation of @n parts: an HMAC-SHA-256. */
 void ts_secret_derive(const uint8_t secret[TS_SECRET_LEN], const struct iovec *parts, size_t n, uint8_t *key, size_t len);
 

@@ -18,7 +18,8 @@
 
 #include "src/base/atomic_file.h"
 #include "src/base/cache_dir.h"
-#include "src/base/whole.h"
+#include "src/base/vec.h"
+#include "src/base/io_full.h"
 
 /* What a trace is identified by. */
 #define END_LEN	    65536u
@@ -102,6 +103,9 @@ static void put_hex(char *text, const uint8_t *bytes, size_t n)
 
 /* ----------------------------------------------------------------------------------------------- keys */
 
+/* The file of the secret that is shared; NULL: the one in the cache directory. */
+static const char *shared;
+
 /* The keys of the trace @id; the public number remains that of the user. */
 static void derive_signer(const uint8_t secret[TS_SECRET_LEN], const uint8_t id[TS_TRACE_ID_LEN], struct ts_signer *s)
 {
@@ -167,8 +171,8 @@ static bool find_origin(const char *folder, const uint8_t secret[TS_SECRET_LEN],
 	DIR *dir = opendir(folder);
 	struct dirent *e;
 
-	if (!dir)
-		return ts_fail_errno(err, "cannot list it");
+	if (!dir) /* with a shared secret there need not be one */
+		return shared || ts_fail_errno(err, "cannot list it");
 	put_hex(end + 1, keys->id, 16);
 	strcat(end, ORIGIN_SUFFIX);
 	while ((e = readdir(dir))) {
@@ -182,23 +186,44 @@ static bool find_origin(const char *folder, const uint8_t secret[TS_SECRET_LEN],
 	return true;
 }
 
-static bool make_keys(const char *trace, struct ts_trace_keys *keys, struct ts_error *err)
+bool ts_trace_keys_share(const char *path, struct ts_error *err)
 {
 	uint8_t secret[TS_SECRET_LEN];
-	char folder[PATH_MAX];
-	bool done;
+	bool done = ts_secret_read(secret, path, err);
 
-	*keys = (struct ts_trace_keys){ 0 };
-	if (!ts_cache_dir(folder))
+	explicit_bzero(secret, sizeof(secret));
+	if (done)
+		shared = path;
+	return done;
+}
+
+/* *folder is NULL if there is no cache directory, which only a shared secret can do without. */
+static bool open_secret(uint8_t secret[TS_SECRET_LEN], char path[PATH_MAX], const char **folder, struct ts_error *err)
+{
+	*folder = ts_cache_dir(path) ? path : NULL;
+	if (shared)
+		return ts_secret_read(secret, shared, err) || ts_fail_prefix(err, "%s", shared);
+	if (!*folder)
 		return ts_fail(err, TS_EIO, TS_NO_OFF,
 			       "there is no cache directory for the key that signs index files: neither "
 			       "XDG_CACHE_HOME nor HOME is an absolute path");
-	if (!ts_secret_open(secret, folder, err))
-		return ts_fail_prefix(err, "%s", folder);
+	return ts_secret_open(secret, *folder, err) || ts_fail_prefix(err, "%s", *folder);
+}
+
+static bool make_keys(const char *trace, struct ts_trace_keys *keys, struct ts_error *err)
+{
+	uint8_t secret[TS_SECRET_LEN];
+	char path[PATH_MAX];
+	const char *folder;
+	bool done;
+
+	*keys = (struct ts_trace_keys){ 0 };
+	if (!open_secret(secret, path, &folder, err))
+		return false;
 	done = identify(trace, keys->id, err);
 	if (done) {
 		derive_signer(secret, keys->id, &keys->signer);
-		done = (find_origin(folder, secret, keys, err) || ts_fail_prefix(err, "%s", folder)) &&
+		done = (!folder || find_origin(folder, secret, keys, err) || ts_fail_prefix(err, "%s", folder)) &&
 		       derive_tag(trace, keys, err);
 	}
 	explicit_bzero(secret, sizeof(secret));
@@ -213,7 +238,7 @@ static struct prepared {
 	struct ts_trace_keys keys;
 	struct ts_error why; /* TS_OK: they are there */
 } *prepared;
-static size_t n_prepared;
+static size_t n_prepared, cap_prepared;
 
 static const struct prepared *find_prepared(const char *trace)
 {
@@ -226,11 +251,10 @@ static const struct prepared *find_prepared(const char *trace)
 
 bool ts_trace_keys_prepare(const char *const *traces, size_t n)
 {
-	struct prepared *p = realloc(prepared, (n_prepared + n) * sizeof(*p));
+	struct prepared *p;
 
-	if (n && !p)
+	if (!ts_vec_reserve(&prepared, n_prepared, &cap_prepared, n, sizeof(*prepared)))
 		return false;
-	prepared = n ? p : prepared;
 	for (size_t i = 0; i < n; i++) {
 		if (!traces[i] || find_prepared(traces[i]))
 			continue;
@@ -276,7 +300,9 @@ bool ts_trace_keys_keep_origin(const char *trace, const char *packed, struct ts_
 	const struct iovec parts[] = ORIGIN_PARTS(id);
 	struct ts_trace_keys keys;
 
-	if (!ts_trace_keys(trace, &keys, err) || !identify(packed, id, err) || !ts_cache_dir(folder))
+	if (!ts_cache_dir(folder))
+		return ts_fail(err, TS_EIO, TS_NO_OFF, "there is no cache directory");
+	if (!ts_trace_keys(trace, &keys, err) || !identify(packed, id, err))
 		return false;
 	put_hex(id_text, id, 16);
 	snprintf(path, sizeof(path), "%s/%s%s" ORIGIN_SUFFIX, folder, keys.tag, id_text);

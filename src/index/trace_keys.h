@@ -26,6 +26,14 @@ struct ts_trace_keys {
 };
 
 /*
+ * From now on the secret is that of the file @path (borrowed), which several users or machines share, and not the one in
+ * the cache directory; before any key is made.
+ *
+ * Returns false if it cannot be used: the results of ts_secret_read().
+ */
+bool ts_trace_keys_share(const char *path, struct ts_error *err);
+
+/*
  * Make the keys of the traces @traces now, because this process will be unable to read the secret.  A trace whose keys
  * cannot be made is noted, and ts_trace_keys() reports why.  A NULL trace is left out.
  *
@@ -36,8 +44,8 @@ bool ts_trace_keys_prepare(const char *const *traces, size_t n);
 /*
  * The keys of the trace @trace, which were prepared, or are made now.
  *
- * Returns false if there is no cache directory, if the secret in it cannot be read or made, if the trace cannot be
- * read, or if others were prepared and these were not (TS_EIO); if memory is exhausted (TS_ENOMEM).
+ * Returns false if there is neither a shared secret nor a cache directory, if the secret cannot be read or made, if the
+ * trace cannot be read, or if others were prepared and these were not (TS_EIO); if memory is exhausted (TS_ENOMEM).
  */
 bool ts_trace_keys(const char *trace, struct ts_trace_keys *keys, struct ts_error *err);
 
@@ -45,7 +53,7 @@ bool ts_trace_keys(const char *trace, struct ts_trace_keys *keys, struct ts_erro
  * The file @packed was made of the trace @trace: keep a note in the cache directory, signed with the trace's keys, so that
  * @packed has these keys, too.
  *
- * Returns false if the note cannot be written; an index that was packed is then made again.
+ * Returns false if the note cannot be written, or there is no cache directory; an index that was packed is then made again.
  */
 bool ts_trace_keys_keep_origin(const char *trace, const char *packed, struct ts_error *err);
 

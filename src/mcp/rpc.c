@@ -9,7 +9,7 @@
 
 #include "src/base/json.h"
 #include "src/base/log.h"
-#include "src/base/whole.h"
+#include "src/base/io_full.h"
 
 void ts_rpc_init(struct ts_rpc *rpc, int in, int out)
 {

@@ -9,7 +9,7 @@
 #include "src/base/clock.h"
 #include "src/base/log.h"
 #include "src/base/thread.h"
-#include "src/index/index_keeper.h"
+#include "src/index/layout_cache.h"
 #include "src/query/query.h"
 #include "src/timeline/timeline.h"
 #include "src/trace/image.h"
@@ -18,7 +18,7 @@
 struct ts_model {
 	struct ts_model_options opt;
 	struct ts_source *src; /* borrowed */
-	struct ts_index_keeper keeper; /* of src */
+	struct ts_layout_cache keeper; /* of src */
 	struct ts_image image;
 	struct ts_recording *rec; /* owned */
 	struct ts_timeline *tl;   /* owned */
@@ -54,7 +54,7 @@ void ts_model_free(struct ts_model *m)
 	ts_timeline_free(m->tl);
 	ts_recording_close(m->rec);
 	ts_image_fini(&m->image);
-	ts_index_keeper_fini(&m->keeper);
+	ts_layout_cache_fini(&m->keeper);
 	free(m);
 }
 
@@ -97,7 +97,7 @@ bool ts_model_open(struct ts_model *m, struct ts_source *src, struct ts_error *e
 
 	m->src = src;
 	if (ts_index_policy_keeps(&m->opt))
-		ts_index_keeper_init(&m->keeper, src, m->opt.trace, m->opt.index.path);
+		ts_layout_cache_init(&m->keeper, src, m->opt.trace, m->opt.index.path);
 	if (m->opt.n_jobs > 1)
 		ts_source_allow_ahead(src);
 	for (unsigned tries = 0; is_bad_file && tries < 1 + TS_INDEX_MAX_PLACES && !m->tl; tries++) {

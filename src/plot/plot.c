@@ -481,7 +481,7 @@ bool ts_plot_init(struct ts_plot *p, struct ts_ask *ask, uint64_t from, uint64_t
 	ts_moments_fini(&g.moments);
 	free(g.runs);
 	return !g.is_stopped && (done || ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a picture")) &&
-	       ts_query_is_sound(ask->q, err);
+	       ts_query_finish_question(ask->q, err);
 }
 
 const char *ts_plot_left_out(const struct ts_plot *p)

@@ -122,7 +122,7 @@ static void take_recorded(struct taking *t, const struct ts_ask *ask, enum ts_ev
 	}
 	t->shift = width(n_inside, t->to - t->from, max);
 	for (uint64_t i = 0; i < n; i++) {
-		const struct ts_happening *h = ts_query_event(ask->q, kind, i);
+		const struct ts_event_at *h = ts_query_event(ask->q, kind, i);
 
 		if (h->step < t->from || h->step >= t->to)
 			continue;

@@ -7,9 +7,19 @@
 
 static int fail(const struct ts_cli *cli, const struct ts_error *err)
 {
-	enum ts_status status = ts_report_failure(err->code == TS_EUSAGE ? NULL : cli->trace, err);
+	bool is_usage = err->code == TS_EUSAGE;
 
-	return status == TS_STATUS_USAGE ? TS_STATUS_USAGE : TS_STATUS_UNREADABLE;
+	ts_report_failure(is_usage && !cli->names_recordings ? NULL : cli->trace, err);
+	return is_usage ? TS_STATUS_USAGE : TS_STATUS_UNREADABLE;
+}
+
+/* Of several recordings: whose rows they are. */
+static void name_recording(struct ts_answer *answer, const struct ts_cli *cli)
+{
+	if (!cli->names_recordings)
+		return;
+	ts_answer_name_recording(answer, cli->trace, *cli->has_shown);
+	*cli->has_shown = true;
 }
 
 int ts_ask_run(struct ts_query *q, const struct ts_cli *cli)
@@ -26,6 +36,8 @@ int ts_ask_run(struct ts_query *q, const struct ts_cli *cli)
 		asker.ask.may_write_files = true;
 		answer = ts_answer_new(&asker.ask, cli->question, form, &err);
 	}
+	if (answer)
+		name_recording(answer, cli);
 	if (answer && ts_show_answer(answer, cli, "searching", &is_stopped, &err))
 		status = ts_answer_n_rows(answer) ? TS_STATUS_OK : TS_STATUS_NO_ROWS;
 	else

@@ -38,6 +38,7 @@ enum option_id {
 	OPT_IMAGE,
 	OPT_IN,
 	OPT_INDEX,
+	OPT_INDEX_KEY,
 	OPT_INDEX_READS,
 	OPT_JOBS,
 	OPT_JSON,
@@ -83,6 +84,7 @@ static const struct option long_options[] = {
 	[OPT_IMAGE] = { "image", required_argument, NULL, OPT_IMAGE },
 	[OPT_IN] = { "in", required_argument, NULL, OPT_IN },
 	[OPT_INDEX] = { "index", required_argument, NULL, OPT_INDEX },
+	[OPT_INDEX_KEY] = { "index-key", required_argument, NULL, OPT_INDEX_KEY },
 	[OPT_INDEX_READS] = { "index-reads", required_argument, NULL, OPT_INDEX_READS },
 	[OPT_JOBS] = { "jobs", required_argument, NULL, OPT_JOBS },
 	[OPT_JSON] = { "json", no_argument, NULL, OPT_JSON },
@@ -153,7 +155,7 @@ static const struct command {
 	[TS_CMD_INFO] = { "info", "TRACE...", 1, INT_MAX },
 	[TS_CMD_INDEX] = { "index", "TRACE", 1 },
 	[TS_CMD_EXPORT] = { "export", "TRACE -o OUT [--as FORM]", 1 },
-	[TS_CMD_QUERY] = { "query", "TRACE VERB ...", 2 },
+	[TS_CMD_QUERY] = { "query", "TRACE VERB ... | TRACE... -- VERB ...", 2 },
 	[TS_CMD_SQL] = { "sql", "TRACE [\"SELECT ...\"] [-f FILE] [--csv|--tsv|--json|--box] [--save OUT.db] [--scan]", 1, 1 },
 	[TS_CMD_DIFF] = { "diff", "TRACE TRACE2 [--rebase] [--json]", 2 },
 	[TS_CMD_PLOT] = { "plot", "TRACE -o OUT.svg|OUT.html [--in A:B]", 1 },
@@ -359,6 +361,9 @@ static bool set_option(struct ts_cli *cli, int id)
 			return usage_error("--index: a path, or none");
 		cli->index = optarg;
 		break;
+	case OPT_INDEX_KEY:
+		cli->index_key = optarg;
+		break;
 	case OPT_INDEX_READS:
 		return set_index_reads(cli, optarg);
 	case OPT_MAX_CLIENTS:
@@ -550,29 +555,6 @@ static int set_threads(struct ts_cli *cli, int n, char **operands)
 	return (int)cli->n_threads;
 }
 
-/* TRACE, and the words of a question. */
-static bool set_question(struct ts_cli *cli, int n, char **operands)
-{
-	int first = n ? 1 + set_threads(cli, n, operands) : 1;
-	size_t len = 1;
-
-	if (n <= first)
-		return usage_error("query: usage: tracestub query %s", commands[TS_CMD_QUERY].synopsis);
-	for (int i = first; i < n; i++)
-		len += strlen(operands[i]) + 1;
-	cli->traces = operands;
-	cli->n_traces = 1;
-	cli->question = calloc(1, len);
-	if (!cli->question)
-		return usage_error("no memory");
-	for (int i = first; i < n; i++) {
-		strcat(cli->question, i > first ? " " : "");
-		strcat(cli->question, operands[i]);
-		cli->is_partial |= !strcmp(operands[i], "--partial");
-	}
-	return true;
-}
-
 /* TRACE, and a statement. */
 static bool set_statement(struct ts_cli *cli, int n, char **operands)
 {
@@ -620,6 +602,60 @@ static bool check_stdin(const struct ts_cli *cli)
 		return usage_error("diff: only one of the traces can be at the standard input");
 	return cli->command != TS_CMD_INDEX || cli->index ||
 	       usage_error("%s: say with --index PATH where its index is to be", cli->trace);
+}
+
+/* Where "--" is among @n operands; @n without one. */
+static int find_dashes(int n, char **operands)
+{
+	int i = 0;
+
+	while (i < n && strcmp(operands[i], "--") != 0)
+		i++;
+	return i;
+}
+
+/* The words of a question, with a blank between them. */
+static bool join_question(struct ts_cli *cli, int n, char **words)
+{
+	size_t len = 1;
+
+	for (int i = 0; i < n; i++)
+		len += strlen(words[i]) + 1;
+	cli->question = calloc(1, len);
+	if (!cli->question)
+		return usage_error("no memory");
+	for (int i = 0; i < n; i++) {
+		strcat(cli->question, i ? " " : "");
+		strcat(cli->question, words[i]);
+		cli->is_partial |= !strcmp(words[i], "--partial");
+	}
+	return true;
+}
+
+/* Each of several recordings has the index that its name leads to. */
+static bool check_several(const struct ts_cli *cli)
+{
+	size_t first = 1 + ts_cli_count_threads(cli->traces, cli->n_traces);
+
+	return first >= cli->n_traces || !cli->index || !strcmp(cli->index, "none") ||
+	       usage_error("--index %s: several recordings cannot have one index", cli->index);
+}
+
+/* TRACE and the words of a question, or any number of traces and "--" before these words. */
+static bool set_question(struct ts_cli *cli, int n, char **operands)
+{
+	int dashes = find_dashes(n, operands), first = n ? 1 + set_threads(cli, n, operands) : 1;
+
+	cli->names_recordings = dashes < n;
+	if (dashes < n)
+		first = dashes + 1;
+	if (n <= first || !dashes)
+		return usage_error("query: usage: tracestub query %s", commands[TS_CMD_QUERY].synopsis);
+	cli->traces = operands;
+	cli->n_traces = dashes < n ? (size_t)dashes : 1;
+	if (dashes < n && (!check_several(cli) || !check_stdin(cli)))
+		return false;
+	return join_question(cli, n - first, operands + first);
 }
 
 /* `gdb TRACE PROG` is `gdb TRACE --exec PROG`. */

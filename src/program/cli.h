@@ -72,7 +72,9 @@ struct ts_cli {
 	struct ts_packed_library *libraries; /* borrowed; those that were packed with the trace */
 	size_t n_libraries;
 	bool is_quiet, is_once, is_json, is_rebased;
-	bool *has_shown;     /* borrowed; info of several: has one been printed?  NULL: it is the only one */
+	const char *index_key; /* a file; NULL when not given */
+	bool names_recordings; /* query: rows begin with the name of their recording */
+	bool *has_shown;     /* borrowed; info, query of several: has one been printed?  NULL: it is the only one */
 	bool has_no_sandbox; /* --no-sandbox */
 	bool has_no_reads;   /* --index-reads=no */
 	uint64_t max_memory; /* bytes; UINT64_MAX without --max-memory */

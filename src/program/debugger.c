@@ -17,7 +17,7 @@
 #include "message.h"
 #include "relay.h"
 #include "src/base/log.h"
-#include "src/base/whole.h"
+#include "src/base/io_full.h"
 
 /* The directory's name must leave room in the address of a unix socket; gdb takes a ':' for TCP. */
 #define MAX_TMPDIR_LEN 60

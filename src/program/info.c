@@ -68,7 +68,7 @@ static void find_exit(struct ts_info *info)
 {
 	const struct ts_query *q = info->q;
 	uint64_t n = ts_query_n_events(q, TS_EV_EXIT);
-	const struct ts_happening *end = n ? ts_query_event(q, TS_EV_EXIT, n - 1) : NULL, *signal;
+	const struct ts_event_at *end = n ? ts_query_event(q, TS_EV_EXIT, n - 1) : NULL, *signal;
 
 	if (!end)
 		return;

@@ -29,6 +29,7 @@
 #include "serve.h"
 #include "sql.h"
 #include "src/base/log.h"
+#include "src/index/trace_keys.h"
 #include "src/model/model.h"
 
 /* The other trace of a comparison, opened with the same options; --index names the first one's. */
@@ -131,15 +132,30 @@ static int run_on_trace(const struct ts_cli *cli, struct ts_service *service)
 }
 
 /*
+ * The status of a question to several recordings, some of which had the statuses @a and @b: trouble before a question that
+ * one of them did not understand, before rows, before none.
+ */
+static int worse_answer(int a, int b)
+{
+	static const int order[] = { TS_STATUS_UNREADABLE, TS_STATUS_USAGE, TS_STATUS_OK };
+
+	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
+		if (a == order[i] || b == order[i])
+			return order[i];
+	}
+	return TS_STATUS_NO_ROWS;
+}
+
+/*
  * One trace after the other, each with its threads as if it were alone; the facts of several are one JSON
- * list. Returns the first status that is not 0.
+ * list. Returns the first status that is not 0; of a question worse_answer().
  */
 static int run_on_traces(const struct ts_cli *cli)
 {
 	bool is_several = cli->n_traces > 1 &&
 			  1 + ts_cli_count_threads(cli->traces, cli->n_traces) < cli->n_traces;
-	bool has_shown = false;
-	int result = 0;
+	bool has_shown = false, is_asked = cli->names_recordings;
+	int result = is_asked ? TS_STATUS_NO_ROWS : 0;
 
 	for (size_t i = 0; i < cli->n_traces;
 	     i += 1 + ts_cli_count_threads(cli->traces + i, cli->n_traces - i)) {
@@ -151,11 +167,11 @@ static int run_on_traces(const struct ts_cli *cli)
 			one.threads = cli->traces + i + 1;
 			one.n_threads = ts_cli_count_threads(cli->traces + i, cli->n_traces - i);
 		}
-		one.has_shown = is_several ? &has_shown : NULL;
+		one.has_shown = is_several || is_asked ? &has_shown : NULL;
 		status = run_on_trace(&one, NULL);
-		result = result ? result : status;
+		result = is_asked ? worse_answer(result, status) : result ? result : status;
 	}
-	if (is_several && cli->is_json)
+	if (is_several && cli->is_json && !is_asked)
 		puts(has_shown ? "]" : "[]");
 	return result;
 }
@@ -224,10 +240,25 @@ static int run_confined(const struct ts_cli *cli)
 	return cli->command == TS_CMD_MCP ? (int)ts_run_mcp(cli) : run_on_traces(cli);
 }
 
+/* The key of --index-key, before anything is signed.  Returns false if it cannot be used: *status says how to exit. */
+static bool share_key(const struct ts_cli *cli, int *status)
+{
+	struct ts_error err;
+
+	ts_error_reset(&err);
+	if (!cli->index_key || ts_trace_keys_share(cli->index_key, &err))
+		return true;
+	ts_fail_prefix(&err, "--index-key %s", cli->index_key);
+	*status = unreadable(cli, ts_report_failure(NULL, &err));
+	return false;
+}
+
 static int run(struct ts_cli *cli)
 {
 	int status;
 
+	if (!share_key(cli, &status))
+		return status;
 	switch (cli->command) {
 	case TS_CMD_RECORD:
 		return ts_run_record(cli);

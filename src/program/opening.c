@@ -14,7 +14,7 @@
 #include "src/base/cache_dir.h"
 #include "src/base/log.h"
 #include "src/index/trace_keys.h"
-#include "src/trace/elf.h"
+#include "src/trace/elf_image.h"
 #include "src/trace/pack.h"
 #include "src/trace/unpack.h"
 

@@ -19,7 +19,7 @@
 #include "src/ask/grammar/marks.h"
 #include "src/base/cache_dir.h"
 #include "src/base/log.h"
-#include "src/base/whole.h"
+#include "src/base/io_full.h"
 #include "src/index/trace_keys.h"
 #include "src/query/local_files.h"
 #include "src/query/locate.h"

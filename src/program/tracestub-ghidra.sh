@@ -30,6 +30,12 @@ export PYTHONPATH
 program=()
 [ -n "$OPT_TARGET_IMG" ] && program=("$OPT_TARGET_IMG")
 
+# Ghidra's hooks (ghidragdb/hooks.py, install_hooks) catch system calls that change the memory map. When a button runs
+# "reverse-continue", the commands of that catchpoint go on forwards, so it would never pass such a call. The map is
+# read at each stop instead.
+catchpoint='for b in gdb.breakpoints(): b.enabled = b.enabled and "hooks-ghidra" not in (b.commands or "")'
+at_each_stop='gdb.execute("define hook-stop\nhooks-ghidra event-memory\nend")'
+
 "${OPT_TRACESTUB_PATH:-tracestub}" gdb "$1" "${program[@]}" -- \
 	-ex 'set pagination off' \
 	-ex 'set confirm off' \
@@ -38,6 +44,8 @@ program=()
 	-ex "ghidra trace connect '$GHIDRA_TRACE_RMI_ADDR'" \
 	-ex 'ghidra trace start' \
 	-ex 'ghidra trace sync-enable' \
+	-ex "python $catchpoint" \
+	-ex "python $at_each_stop" \
 	-ex 'ghidra trace sync-synth-stopped' \
 	-ex 'set confirm on' \
 	-ex 'set pagination on'

@@ -3,7 +3,7 @@
 # Completion for bash: commands, options, what they take, verbs of questions, and names of marks.
 
 _tracestub_commands="gdb lldb dap serve record info index query sql diff mcp export plot pack unpack help"
-_tracestub_options="--arch --as --cpu --exec --follow --format --from --grammar --image --index --index-reads --jobs --last --limit --log --max-memory --quiet
+_tracestub_options="--arch --as --cpu --exec --follow --format --from --grammar --image --index --index-key --index-reads --jobs --last --limit --log --max-memory --quiet
   --rebase --in --max-clients --no-sandbox --sysroot --json --positions --at --collect --export-dir --box --csv --tsv --save --scan --once --qemu --until --with --help --version"
 _tracestub_formats="bap cv32e40p cva6 execlog gdbrecord grammar gumtrace ibex qbdi qemu rvnbintrace spike spike-list tarmac
   tenet tenetpp text tfile unidbg usercorn x64dbg"
@@ -38,7 +38,7 @@ _tracestub()
 	for ((i = 1; i < COMP_CWORD; i++)); do
 		word=${COMP_WORDS[i]}
 		case $word in
-		--arch | --cpu | --exec | --format | --from | --image | --in | --index | --index-reads | --jobs | --last | --limit | --log | \
+		--arch | --cpu | --exec | --format | --from | --image | --in | --index | --index-key | --index-reads | --jobs | --last | --limit | --log | \
 			--max-clients | --max-memory | --sysroot | --positions | --collect | --export-dir | -o) i=$((i + 1)) ;;
 		-*) ;;
 		*)
@@ -53,7 +53,7 @@ _tracestub()
 	--format) _tracestub_reply "$_tracestub_formats"; return ;;
 	--log) _tracestub_reply "error warn info debug trace"; return ;;
 	--index-reads) _tracestub_reply "yes no"; return ;;
-	--exec | --image | --index | --sysroot | --export-dir | -o) _tracestub_files; return ;;
+	--exec | --image | --index | --index-key | --sysroot | --export-dir | -o) _tracestub_files; return ;;
 	--arch | --cpu | --from | --until | --jobs | --last | --limit | --max-clients | --max-memory | --positions | --collect) return ;;
 	--in) _tracestub_reply "begin end $(_tracestub_marks "$trace")"; return ;;
 	at | goto | in | unmark)

@@ -17,7 +17,7 @@ static bool start_chunk(struct ts_query *q, struct cached_chunk *c, struct ts_er
 	const uint8_t *point = ts_timeline_point(q->tl, c->chunk, &q->points, &len);
 
 	if (!point)
-		return ts_query_is_sound(q, err) && ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a decode point");
+		return ts_query_finish_question(q, err) && ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a decode point");
 	ts_steps_reset(&c->steps);
 	if (!q->reader->ops->resume(q->reader, point, len, err))
 		return ts_fail_prefix(err, "step %" PRIu64, c->chunk * TS_CHUNK_STEPS);
@@ -151,10 +151,10 @@ const struct ts_steps *ts_query_chunk(struct ts_query *q, uint64_t chunk, uint32
 	if (n_steps > len)
 		n_steps = len;
 	if (c->steps.n_steps >= n_steps)
-		return ts_query_is_sound(q, err) ? &c->steps : NULL;
+		return ts_query_finish_question(q, err) ? &c->steps : NULL;
 	if (q->read != c && c->steps.n_steps)
 		n_steps = len; /* chunks are read in turns: decode the rest at once, without a restart */
-	if ((q->read == c || start_chunk(q, c, err)) && ts_query_is_sound(q, err) &&
+	if ((q->read == c || start_chunk(q, c, err)) && ts_query_finish_question(q, err) &&
 	    decode(q, c, n_steps, err))
 		return &c->steps;
 	c->chunk = TS_NO_CHUNK;
@@ -174,4 +174,12 @@ const struct ts_step *ts_query_step(struct ts_query *q, uint64_t pos, const stru
 		return NULL;
 	*batch = b;
 	return &b->steps[pos % TS_CHUNK_STEPS];
+}
+
+const struct ts_step *ts_query_step_whole(struct ts_query *q, uint64_t pos, const struct ts_steps **batch,
+					  struct ts_error *err)
+{
+	uint64_t last = pos | (TS_CHUNK_STEPS - 1), n_steps = ts_query_n_steps(q);
+
+	return ts_query_step(q, last < n_steps ? last : n_steps - 1, batch, err) ? ts_query_step(q, pos, batch, err) : NULL;
 }

@@ -159,15 +159,15 @@ uint64_t ts_query_prev_register(const struct ts_query *q, enum ts_access access,
 
 /* ---------------------------------------------------------------------------------------------- events */
 
-const struct ts_happening *ts_query_next_event(const struct ts_query *q, enum ts_event_kind kind,
+const struct ts_event_at *ts_query_next_event(const struct ts_query *q, enum ts_event_kind kind,
 					       uint64_t step)
 {
-	const struct ts_happening *h = ts_world_next_event(&q->tl->world, kind, step);
+	const struct ts_event_at *h = ts_world_next_event(&q->tl->world, kind, step);
 
 	return h && h->step < q->snap.n_steps ? h : NULL;
 }
 
-const struct ts_happening *ts_query_prev_event(const struct ts_query *q, enum ts_event_kind kind,
+const struct ts_event_at *ts_query_prev_event(const struct ts_query *q, enum ts_event_kind kind,
 					       uint64_t step)
 {
 	if (!q->snap.n_steps)
@@ -175,7 +175,7 @@ const struct ts_happening *ts_query_prev_event(const struct ts_query *q, enum ts
 	return ts_world_prev_event(&q->tl->world, kind, step < q->snap.n_steps ? step : q->snap.n_steps - 1);
 }
 
-const struct ts_happening *ts_query_event(const struct ts_query *q, enum ts_event_kind kind, uint64_t i)
+const struct ts_event_at *ts_query_event(const struct ts_query *q, enum ts_event_kind kind, uint64_t i)
 {
 	return i < q->snap.n_events[kind] ? ts_event_list_at(&q->tl->world.events[kind], i) : NULL;
 }
@@ -222,7 +222,7 @@ uint32_t ts_query_thread(const struct ts_query *q, uint64_t pos)
 static bool is_own_end(const struct ts_query *q, uint32_t thread, uint64_t step)
 {
 	uint64_t i = ts_query_n_events_below(q, TS_EV_THREAD_END, step);
-	const struct ts_happening *h;
+	const struct ts_event_at *h;
 
 	for (; (h = ts_query_event(q, TS_EV_THREAD_END, i)) && h->step == step; i++) {
 		if (h->thread == thread)
@@ -235,7 +235,7 @@ static bool is_own_end(const struct ts_query *q, uint32_t thread, uint64_t step)
 static bool is_there_at_end(const struct ts_query *q, uint32_t thread, uint64_t pos)
 {
 	uint64_t i;
-	const struct ts_happening *h;
+	const struct ts_event_at *h;
 
 	if (!pos || pos != q->snap.n_steps || !ts_world_is_alive(&q->tl->world, thread, pos - 1) ||
 	    is_own_end(q, thread, pos - 1))
@@ -336,7 +336,7 @@ bool ts_query_region(const struct ts_query *q, size_t i, struct ts_region_info *
 
 static bool listed_module(const struct ts_query *q, size_t i, struct ts_module_info *m)
 {
-	const struct ts_loaded *l = ts_world_module(&q->tl->world, i);
+	const struct ts_module_span *l = ts_world_module(&q->tl->world, i);
 
 	*m = (struct ts_module_info){
 		.from = l->from,

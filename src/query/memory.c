@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "chunks.h"
-#include "known.h"
+#include "byte_rule.h"
 #include "replay.h"
 
 /* So few steps are replayed in no time. */
@@ -66,5 +66,5 @@ static bool read_mem(struct ts_query *q, uint64_t pos, uint32_t process, uint64_
 bool ts_query_mem(struct ts_query *q, uint64_t pos, uint32_t process, uint64_t addr, size_t len,
 		  uint8_t *data, uint8_t *known, struct ts_error *err)
 {
-	return read_mem(q, pos, process, addr, len, data, known, err) && ts_query_is_sound(q, err);
+	return read_mem(q, pos, process, addr, len, data, known, err) && ts_query_finish_question(q, err);
 }

@@ -57,7 +57,7 @@ void ts_query_free(struct ts_query *q);
  *
  * Returns false if not, with the reason (TS_ECORRUPT, TS_EIO).
  */
-bool ts_query_is_sound(const struct ts_query *q, struct ts_error *err);
+bool ts_query_finish_question(const struct ts_query *q, struct ts_error *err);
 
 /*
  * Take the newest snapshot that the timeline has published.  To be called after the timeline has grown; what
@@ -178,6 +178,13 @@ const struct ts_step *ts_query_step(struct ts_query *q, uint64_t pos, const stru
 				    struct ts_error *err);
 
 /*
+ * The same; the chunk is decoded as a whole, so that the batch stays where it is while the state around the step is asked
+ * for.
+ */
+const struct ts_step *ts_query_step_whole(struct ts_query *q, uint64_t pos, const struct ts_steps **batch,
+					  struct ts_error *err);
+
+/*
  * Changes whenever a decoded chunk makes room for another one.  While it does not, what ts_query_step() lent
  * stays where it is, if the chunk's last step was asked for: of others more may be decoded.
  */
@@ -284,13 +291,13 @@ uint64_t ts_query_prev_register(const struct ts_query *q, enum ts_access access,
  *
  * Returns NULL if there is none.
  */
-const struct ts_happening *ts_query_next_event(const struct ts_query *q, enum ts_event_kind kind,
+const struct ts_event_at *ts_query_next_event(const struct ts_query *q, enum ts_event_kind kind,
 					       uint64_t step);
-const struct ts_happening *ts_query_prev_event(const struct ts_query *q, enum ts_event_kind kind,
+const struct ts_event_at *ts_query_prev_event(const struct ts_query *q, enum ts_event_kind kind,
 					       uint64_t step);
 
 /* The i-th event of a kind in the snapshot, NULL after the last. */
-const struct ts_happening *ts_query_event(const struct ts_query *q, enum ts_event_kind kind, uint64_t i);
+const struct ts_event_at *ts_query_event(const struct ts_query *q, enum ts_event_kind kind, uint64_t i);
 
 /* How many of them are at steps below @step: the ordinal of the first one that is not. */
 uint64_t ts_query_n_events_below(const struct ts_query *q, enum ts_event_kind kind, uint64_t step);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "chunks.h"
-#include "known.h"
+#include "byte_rule.h"
 
 /* Registers are kept for positions that are a multiple of this; divides TS_CHUNK_STEPS. */
 #define REGS_STEPS (TS_CHUNK_STEPS / 4 < 64 ? TS_CHUNK_STEPS / 4 : 64)
@@ -289,11 +289,11 @@ bool ts_query_regs(struct ts_query *q, uint64_t pos, uint32_t thread, uint8_t *d
 	    !ts_query_pc(q, pos, thread, &pc, &has_pc, err))
 		return false;
 	put_pc(q->tl, pc, has_pc, data, known);
-	return ts_query_is_sound(q, err);
+	return ts_query_finish_question(q, err);
 }
 
 bool ts_query_first_regs(struct ts_query *q, uint64_t pos, uint32_t thread, uint32_t len, uint8_t *data,
 			 uint8_t *known, struct ts_error *err)
 {
-	return read_regs(q, pos, thread, len, data, known, err) && ts_query_is_sound(q, err);
+	return read_regs(q, pos, thread, len, data, known, err) && ts_query_finish_question(q, err);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A window on memory that is carried through the effects of a chunk, for those that look inside steps.
+ * The contents of one range of memory while the effects of a chunk are applied one by one.
  */
 #ifndef TS_REPLAY_H
 #define TS_REPLAY_H
@@ -19,7 +19,7 @@ struct ts_replay {
 	uint32_t process;
 	uint64_t addr;
 	size_t len;
-	uint8_t *data, *known; /* borrowed; the bytes before the next effect, each 0, 1, or TS_LOST (known.h) */
+	uint8_t *data, *known; /* borrowed; the bytes before the next effect, each 0, 1, or TS_LOST (byte_rule.h) */
 	uint32_t n_layers;     /* of the process's space, before the next effect */
 };
 

@@ -82,7 +82,7 @@ static bool is_caught(const struct ts_stops *stops, uint64_t number)
 }
 
 /* Step e is a system call: it is entered at position e and has returned at position e + 1. */
-static void offer_syscall(struct ts_search *s, const struct ts_happening *h)
+static void offer_syscall(struct ts_search *s, const struct ts_event_at *h)
 {
 	uint64_t nearer = s->is_reverse ? h->step + 1 : h->step;
 	uint64_t farther = s->is_reverse ? h->step : h->step + 1;
@@ -125,7 +125,7 @@ static uint64_t first_event(const struct ts_search *s, enum ts_event_kind kind, 
  * Each takes one off *left.  Returns false if nothing was left.
  */
 static bool look_at_events(struct ts_search *s, enum ts_event_kind kind, uint64_t first,
-			   bool (*look)(struct ts_search *s, const struct ts_happening *h), uint64_t *left)
+			   bool (*look)(struct ts_search *s, const struct ts_event_at *h), uint64_t *left)
 {
 	uint64_t n = ts_query_n_events(s->q, kind);
 
@@ -142,7 +142,7 @@ static bool look_at_events(struct ts_search *s, enum ts_event_kind kind, uint64_
 	return true;
 }
 
-static bool look_at_syscall(struct ts_search *s, const struct ts_happening *h)
+static bool look_at_syscall(struct ts_search *s, const struct ts_event_at *h)
 {
 	if (is_beaten(s, h->step))
 		return false;
@@ -169,7 +169,7 @@ static uint64_t first_arrival(const struct ts_search *s, enum ts_event_kind kind
 }
 
 /* A signal, a fault or the exit. */
-static bool look_at_event(struct ts_search *s, const struct ts_happening *h)
+static bool look_at_event(struct ts_search *s, const struct ts_event_at *h)
 {
 	uint64_t pos = ts_event_position(h);
 
@@ -746,5 +746,5 @@ enum ts_next ts_search_run(struct ts_search *s, unsigned n_chunks, struct ts_fou
 		}
 	}
 	*found = s->best;
-	return ts_query_is_sound(s->q, err) ? TS_ITEM : TS_FAIL;
+	return ts_query_finish_question(s->q, err) ? TS_ITEM : TS_FAIL;
 }

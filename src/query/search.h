@@ -4,7 +4,7 @@
  *
  * A search asks the index, not the steps: breakpoints and events are exact look-ups; for watchpoints, the
  * chunks that touch their lines are decoded one after the other until a step qualifies; watchpoints at
- * virtual addresses are searched in one span of steps after the other (places.h).  It runs in slices, so that
+ * virtual addresses are searched in one span of steps after the other (watch_ranges.h).  It runs in slices, so that
  * a server can serve others and be interrupted in between.
  */
 #ifndef TS_SEARCH_H
@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "places.h"
+#include "watch_ranges.h"
 #include "query.h"
 #include "src/base/next.h"
 
@@ -106,13 +106,13 @@ struct ts_search {
  * that it belongs to, unless it says otherwise; a fault and an exit show after it, where the pc of a fault is
  * that of its instruction still.
  */
-static inline uint64_t ts_event_position(const struct ts_happening *h)
+static inline uint64_t ts_event_position(const struct ts_event_at *h)
 {
 	return h->step + (h->event.kind != TS_EV_SIGNAL || h->event.is_after);
 }
 
 /* The signal that an event is for gdb; a fault whose kind was not recorded is SIGSEGV. */
-static inline uint64_t ts_event_signal(const struct ts_happening *h)
+static inline uint64_t ts_event_signal(const struct ts_event_at *h)
 {
 	return h->event.number || h->event.kind != TS_EV_FAULT ? h->event.number : 11;
 }

@@ -80,7 +80,7 @@ void ts_facts_take(struct ts_facts *facts, const struct ts_timeline *tl)
 
 /* --------------------------------------------------------------------------------------- looking at it */
 
-bool ts_query_is_sound(const struct ts_query *q, struct ts_error *err)
+bool ts_query_finish_question(const struct ts_query *q, struct ts_error *err)
 {
 	if (!ts_image_check(&q->tl->rec->memory, err) || !ts_image_check(q->tl->image, err))
 		return false;

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "src/base/bytes.h"
-#include "src/trace/elf.h"
+#include "src/trace/elf_image.h"
 #include "src/trace/symtab.h"
 
 /*

@@ -18,7 +18,7 @@
 
 #include "broker.h"
 #include "filter.h"
-#include "src/base/whole.h"
+#include "src/base/io_full.h"
 
 #if defined(__SANITIZE_THREAD__) || defined(TS_NO_SANDBOX)
 #define IS_BUILT false

@@ -9,7 +9,7 @@
 #define MIN_TABLE_BITS 12u
 #define MAX_TABLE_BITS 19u
 
-/* A window farther from its slot was put there by somebody who wants this to take long. */
+/* Longer probe sequences occur with crafted input only; such windows are not recorded. */
 #define MAX_DISTANCE 256u
 
 /* A bitmap has at most a bit for each step of a segment, and at least this many: 4 KiB. */

@@ -606,7 +606,7 @@ static int next(sqlite3_vtab_cursor *cursor)
 		}
 		ts_row_reset(&c->row);
 		got = c->rows->ops->next(c->rows, &c->row, &budget, &err);
-		if (got == TS_GOT_FAIL || !ts_query_is_sound(t->s->ask->q, &err))
+		if (got == TS_GOT_FAIL || !ts_query_finish_question(t->s->ask->q, &err))
 			return fail(t, &err);
 		if (got == TS_GOT_ROW && may_be_cut(c, t))
 			got = complete_row(c, t, &err);
@@ -792,7 +792,7 @@ static void put_event_number(sqlite3_context *out, const struct table *t, const 
 	int position = verb_column(t->t.verb, "position"), kind = verb_column(t->t.verb, "kind");
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		const struct ts_happening *h;
+		const struct ts_event_at *h;
 
 		if (row->cells[kind].kind != TS_CELL_TEXT || strcmp(ts_row_get(row, (unsigned)kind), kinds[i].name) != 0)
 			continue;

@@ -8,7 +8,7 @@
 
 #include "src/base/bytes.h"
 #include "src/trace/build_id.h"
-#include "src/trace/elf.h"
+#include "src/trace/elf_image.h"
 #include "src/trace/section.h"
 
 #define MAX_PATH 4096u

@@ -66,15 +66,8 @@ bool ts_symbols_add(struct ts_symbols *s, uint64_t addr, uint64_t len, uint64_t 
 {
 	if (s->n == UINT32_MAX || s->names.len + strlen(name) >= MAX_NAMES)
 		return true;
-	if (s->n == s->cap) {
-		size_t cap = s->cap ? 2 * s->cap : 256;
-		struct ts_symbols_entry *items = realloc(s->items, cap * sizeof(*items));
-
-		if (!items)
-			return false;
-		s->items = items;
-		s->cap = cap;
-	}
+	if (!ts_vec_reserve(&s->items, s->n, &s->cap, 1, sizeof(*s->items)))
+		return false;
 	if (len && len - 1 > UINT64_MAX - addr)
 		len = 0;
 	s->items[s->n] = (struct ts_symbols_entry){ .addr = addr,

@@ -84,7 +84,7 @@ static bool map(struct ts_backfill *b, uint64_t segment, struct ts_error *err)
 /* In its refuge on a full disk. */
 static bool publish(struct ts_index_file *f, struct ts_error *err)
 {
-	return ts_index_publish(f, err) || (ts_index_take_refuge(f) && ts_index_publish(f, err));
+	return ts_index_publish(f, err) || (ts_index_use_fallback(f) && ts_index_publish(f, err));
 }
 
 /* To its file; if that cannot be written what follows stays in memory. */

@@ -9,20 +9,12 @@
 /* Room for one more address space in both arrays.  Returns false if memory is exhausted. */
 static bool room_for_memory(struct ts_timeline *tl)
 {
-	size_t n = (size_t)tl->n_memory + 1;
-	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
-	struct ts_space **spaces = realloc(tl->memory, n * sizeof(*spaces));
-	struct ts_space_builder **builders;
+	size_t n_spaces = tl->n_memory, n_builders = tl->n_memory;
 
-	if (!spaces)
-		return false;
-	tl->memory = spaces;
 	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
-	builders = realloc(tl->builder->memory, n * sizeof(*builders));
-	if (!builders)
-		return false;
-	tl->builder->memory = builders;
-	return true;
+	return ts_vec_extend(&tl->memory, &n_spaces, tl->n_memory, sizeof(*tl->memory)) &&
+	       /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
+	       ts_vec_extend(&tl->builder->memory, &n_builders, tl->n_memory, sizeof(*tl->builder->memory));
 }
 
 static bool add_memory(struct ts_timeline *tl)

@@ -145,7 +145,34 @@ bool ts_builder_find_section(const struct ts_index_file *f, size_t record, const
 /* The number of times that sections[@ordinal] is in a record. */
 uint32_t ts_builder_n_owners(const struct ts_timeline *tl, unsigned ordinal);
 
-/* Nothing is open any more. */
+/* The spaces of a record: that of the registers, owner 0, and those of the processes, from owner 1 on. */
+static inline uint32_t ts_builder_n_spaces(const struct ts_timeline *tl)
+{
+	return tl->n_memory + 1;
+}
+
+/* The space of @owner, below ts_builder_n_spaces(). */
+static inline struct ts_space_builder *ts_builder_space(const struct ts_timeline *tl, uint32_t owner)
+{
+	return owner ? tl->builder->memory[owner - 1] : &tl->builder->regs;
+}
+
+/*
+ * Load all sections of a record that has a segment.  An optional section that is absent there, or of another version,
+ * is absent from the timeline (ts_timeline_has()).
+ *
+ * Returns false if memory is exhausted (errno is ENOMEM), or the arrays contradict each other or the timeline.
+ */
+bool ts_builder_load_sections(struct ts_timeline *tl, const struct ts_index_file *f, size_t record);
+
+/*
+ * Look for the optional sections that the index file lacks in files of their own.
+ *
+ * Returns false (TS_ECORRUPT) if one of them contradicts the index file: the timeline is of no use then.
+ */
+bool ts_builder_find_optional(struct ts_timeline *tl, struct ts_error *err);
+
+/* Free the builder of @tl; its maps and calls must have been closed. */
 void ts_builder_free(struct ts_timeline *tl);
 
 /*

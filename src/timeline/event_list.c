@@ -140,17 +140,17 @@ static struct ts_event_piece piece_of(const struct ts_event_list *list, uint64_t
 	return list->pieces[lo];
 }
 
-static bool is_good(const struct ts_event_piece *piece, const struct ts_happening *h)
+static bool is_good(const struct ts_event_piece *piece, const struct ts_event_at *h)
 {
 	return ts_event_is_valid((const uint8_t *)&h->event) && h->step < piece->end_step &&
 	       h->thread < piece->n_threads;
 }
 
-const struct ts_happening *ts_event_list_at(const struct ts_event_list *list, uint64_t i)
+const struct ts_event_at *ts_event_list_at(const struct ts_event_list *list, uint64_t i)
 {
-	static const struct ts_happening nothing;
+	static const struct ts_event_at nothing;
 	struct ts_event_piece piece = piece_of(list, i);
-	const struct ts_happening *h = piece.items + (i - piece.first);
+	const struct ts_event_at *h = piece.items + (i - piece.first);
 
 	if (!piece.file)
 		return h;

@@ -20,7 +20,7 @@ struct ts_index_file;
 
 /* Events that follow each other: those of a segment, or what was there before the first step. */
 struct ts_event_piece {
-	const struct ts_happening *items; /* owned, if they are in no file */
+	const struct ts_event_at *items; /* owned, if they are in no file */
 	size_t n;
 	uint64_t first;    /* ordinal of the first one in the list */
 	uint64_t end_step; /* all are at steps below it, and not below that of the piece before */
@@ -31,7 +31,7 @@ struct ts_event_piece {
 struct ts_event_list {
 	struct ts_event_piece *pieces; /* owned */
 	size_t n_pieces, cap_pieces;
-	struct ts_happening *items;    /* owned; those that follow the pieces */
+	struct ts_event_at *items;    /* owned; those that follow the pieces */
 	size_t n_items, cap_items;
 	uint64_t n; /* all of them */
 };
@@ -47,7 +47,7 @@ uint64_t ts_event_list_below(const struct ts_event_list *list, uint64_t step);
 /*
  * Event @i of the list, which has more.  If the index file turns out to be damaged, an event that says nothing.
  */
-const struct ts_happening *ts_event_list_at(const struct ts_event_list *list, uint64_t i);
+const struct ts_event_at *ts_event_list_at(const struct ts_event_list *list, uint64_t i);
 
 /*
  * What is in the list was there before the first step: it is never saved.  Returns false if memory is

@@ -15,12 +15,7 @@ static uint32_t n_groups(const struct ts_timeline *tl)
 {
 	uint64_t n_segments = (tl->builder->n_chunks + TS_SEGMENT_CHUNKS - 1) / TS_SEGMENT_CHUNKS;
 
-	return n_segments % TS_GROUP_SEGMENTS ? 0 : tl->n_memory + 2;
-}
-
-static struct ts_space *space_of(const struct ts_timeline *tl, uint32_t owner)
-{
-	return owner ? tl->builder->memory[owner - 1]->space : tl->builder->regs.space;
+	return n_segments % TS_GROUP_SEGMENTS ? 0 : ts_builder_n_spaces(tl) + 1;
 }
 
 /* Set @part of segment @segment of the space. */
@@ -73,7 +68,7 @@ static void save(struct ts_timeline *tl, uint64_t segment, uint32_t owner, struc
 {
 	uint64_t first = segment + 1 - TS_GROUP_SEGMENTS;
 	bool done = owner > tl->n_memory ? save_run_group(tl->builder->runs.runs, first, f)
-					 : save_space_group(space_of(tl, owner), first, f);
+					 : save_space_group(ts_builder_space(tl, owner)->space, first, f);
 
 	if (!done)
 		ts_index_fail(f);
@@ -93,7 +88,7 @@ static bool load(struct ts_timeline *tl, uint64_t segment, uint32_t owner, struc
 		if (!ts_group_load(&g.parts[part], a))
 			return false;
 	}
-	return ts_space_set_group(space_of(tl, owner), group, &g);
+	return ts_space_set_group(ts_builder_space(tl, owner)->space, group, &g);
 }
 
 const struct ts_section ts_groups_section = {

@@ -66,12 +66,12 @@ static bool take_in_chunk(struct ts_timeline *tl, struct ts_batch *batch)
 	const struct ts_step *last = &b->steps[b->n_steps - 1];
 	struct ts_buf here = bd->here;
 
-	if (!add_point(tl) || !ts_feed_look(bd->feed) || !ts_builder_apply_steps(tl, bd->n_steps, b) ||
+	if (!add_point(tl) || !ts_feed_run_pass(bd->feed) || !ts_builder_apply_steps(tl, bd->n_steps, b) ||
 	    !note_runs(tl, bd->n_steps, b))
 		return false;
 	bd->n_steps += b->n_steps;
-	bd->here = batch->behind;
-	batch->behind = here;
+	bd->here = batch->after;
+	batch->after = here;
 	bd->fall_through = last->pc == TS_NO_PC
 				   ? TS_NO_PC
 				   : (last->pc + last->insn_len) & ts_arch_addr_mask(tl->rec->regs.arch);

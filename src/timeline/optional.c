@@ -2,7 +2,7 @@
 /*
  * What the optional sections learn while a recording is read: each gets all chunks, in order, and needs nothing
  * of what the builder makes of them.  So whichever thread has nothing else to do gives them the next chunk
- * (ts_feed_set_look()), the builder at the latest when it takes that chunk in.
+ * (ts_feed_set_pass()), the builder at the latest when it takes that chunk in.
  */
 #include "builder.h"
 #include "section.h"
@@ -29,7 +29,7 @@ void ts_builder_begin_giving(struct ts_timeline *tl)
 	bd->is_begun = true;
 	bd->first_chunk = bd->n_chunks;
 	bd->n_given = bd->n_steps;
-	ts_feed_set_look(bd->feed, give_chunk, tl);
+	ts_feed_set_pass(bd->feed, give_chunk, tl);
 	ts_builder_let_give(tl);
 }
 
@@ -38,15 +38,15 @@ void ts_builder_let_give(struct ts_timeline *tl)
 	struct ts_builder *bd = tl->builder;
 
 	if (tl->is_read_whole)
-		ts_feed_let_look(bd->feed, (bd->n_sealed + 1) * TS_SEGMENT_CHUNKS - bd->first_chunk);
+		ts_feed_allow_pass(bd->feed, (bd->n_sealed + 1) * TS_SEGMENT_CHUNKS - bd->first_chunk);
 }
 
 void ts_builder_stop_giving(struct ts_timeline *tl)
 {
 	struct ts_builder *bd = tl->builder;
 
-	ts_feed_rest(bd->feed);
-	if (ts_feed_n_looked(bd->feed) == bd->n_chunks - bd->first_chunk)
+	ts_feed_stop_threads(bd->feed);
+	if (ts_feed_n_passed(bd->feed) == bd->n_chunks - bd->first_chunk)
 		return;
 	for (unsigned i = 0; tl->sections[i]; i++) {
 		if (tl->sections[i]->take)

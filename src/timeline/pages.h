@@ -95,6 +95,12 @@ static inline bool ts_page_knows(const struct ts_page *p, unsigned i)
 	return p->known[i / 64] >> (i % 64) & 1;
 }
 
+/* The bits of line @line among the @bits of its page; bit i: byte i of the line. */
+static inline uint16_t ts_page_line_bits(const uint64_t *bits, unsigned line)
+{
+	return (uint16_t)(bits[line / 4] >> line % 4 * 16);
+}
+
 /* All ones in bits [from, from + n) of a word; n > 0, from + n <= 64. */
 static inline uint64_t ts_bit_run(unsigned from, unsigned n)
 {

@@ -6,6 +6,7 @@
 
 #include <zstd.h>
 
+#include "src/base/vec.h"
 #include "src/index/index_write.h"
 
 /* Shorter points are stored as they are: packing one takes some microseconds. */
@@ -28,18 +29,6 @@ void ts_points_fini(struct ts_points *p)
 		free(p->offs);
 	ts_buf_fini(&p->buf);
 	*p = (struct ts_points){ 0 };
-}
-
-static bool grow(struct ts_points *p)
-{
-	size_t cap = p->cap ? p->cap * 2 : 64;
-	uint32_t *offs = realloc(p->offs, (cap + 1) * sizeof(*offs));
-
-	if (!offs)
-		return false;
-	p->offs = offs;
-	p->cap = cap;
-	return true;
 }
 
 /* ------------------------------------------------------------------------------------------------- adding */
@@ -87,7 +76,7 @@ static bool put_point(struct ts_points *p, struct ts_points_packer *packer, cons
 
 bool ts_points_add(struct ts_points *p, struct ts_points_packer *packer, const struct ts_buf *point)
 {
-	if (p->n == p->cap && !grow(p))
+	if (!ts_vec_reserve(&p->offs, p->n, &p->cap, 2, sizeof(*p->offs)))
 		return false;
 	p->offs[p->n] = (uint32_t)p->buf.len;
 	if (!put_point(p, packer, point) || !ts_buf_ok(&p->buf) || p->buf.len > UINT32_MAX)

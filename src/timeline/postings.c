@@ -163,8 +163,7 @@ static const struct ts_posting_block *head_of(const struct ts_postings *set, uin
 }
 
 /*
- * Blocks [*first, *end) of the @i-th key; false if they do not lie in the set, who asked finds out by the
- * mark.
+ * Blocks [*first, *end) of the @i-th key.  Returns false, and marks the file as damaged, if they do not lie in the set.
  */
 static bool blocks_of(const struct ts_postings *set, size_t i, uint32_t *first, uint32_t *end)
 {

@@ -42,15 +42,9 @@ void ts_space_builder_fini(struct ts_space_builder *sb)
 
 static bool grow_touched(struct ts_space_builder *sb)
 {
-	size_t cap = sb->cap_touched ? sb->cap_touched * 2 : 64;
-	struct ts_touched *p = realloc(sb->touched, cap * sizeof(*p));
+	size_t last = sb->cap_touched ? sb->cap_touched * 2 - 1 : 63;
 
-	if (!p)
-		return false;
-	memset(p + sb->cap_touched, 0, (cap - sb->cap_touched) * sizeof(*p));
-	sb->touched = p;
-	sb->cap_touched = cap;
-	return true;
+	return ts_vec_extend(&sb->touched, &sb->cap_touched, last, sizeof(*sb->touched));
 }
 
 /* The page may hold something from here on.  Returns false if memory is exhausted. */
@@ -58,17 +52,10 @@ static bool freshen(struct ts_space_builder *sb, struct ts_page *pg)
 {
 	if (pg->is_fresh)
 		return true;
-	if (sb->n_fresh == sb->cap_fresh) {
-		size_t cap = sb->cap_fresh ? sb->cap_fresh * 2 : 64;
-		/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
-		struct ts_page **fresh = realloc(sb->fresh, cap * sizeof(*fresh));
-
-		if (!fresh) {
-			sb->is_failed = true;
-			return false;
-		}
-		sb->fresh = fresh;
-		sb->cap_fresh = cap;
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
+	if (!ts_vec_reserve(&sb->fresh, sb->n_fresh, &sb->cap_fresh, 1, sizeof(*sb->fresh))) {
+		sb->is_failed = true;
+		return false;
 	}
 	sb->fresh[sb->n_fresh++] = pg;
 	pg->is_fresh = true;
@@ -370,15 +357,8 @@ void ts_space_note_read(struct ts_space_builder *sb, uint64_t addr, uint64_t len
 /* Note that lines of a base page, those with bytes [off, off + len), are to be saved. */
 static bool note_dirty(struct ts_space_builder *sb, struct ts_page *pg, unsigned off, unsigned len)
 {
-	if (!pg->is_dirty && sb->n_dirty == sb->cap_dirty) {
-		size_t cap = sb->cap_dirty ? sb->cap_dirty * 2 : 64;
-		uint32_t *p = realloc(sb->dirty, cap * sizeof(*p));
-
-		if (!p)
-			return false;
-		sb->dirty = p;
-		sb->cap_dirty = cap;
-	}
+	if (!pg->is_dirty && !ts_vec_reserve(&sb->dirty, sb->n_dirty, &sb->cap_dirty, 1, sizeof(*sb->dirty)))
+		return false;
 	if (!pg->is_dirty)
 		sb->dirty[sb->n_dirty++] = pg->id;
 	pg->is_dirty = true;
@@ -412,12 +392,6 @@ static uint32_t governing_layer(const struct ts_space_builder *sb, uint64_t addr
 	return ts_layers_newest(&sp->layers, sp->layers.n, addr, addr, &l);
 }
 
-/* The bits of a line among those of its page. */
-static uint16_t line_bits(const uint64_t *bits, unsigned line)
-{
-	return (uint16_t)(bits[line / 4] >> line % 4 * 16);
-}
-
 bool ts_space_complete(struct ts_space *sp, size_t n_segments, const struct ts_completion *c)
 {
 	uint16_t mask = (uint16_t)c->mask;
@@ -436,16 +410,9 @@ static void complete_sealed(struct ts_space_builder *sb, const struct ts_complet
 
 	assert(done);
 	(void)done;
-	if (sb->n_completions == sb->cap_completions) {
-		size_t cap = sb->cap_completions ? sb->cap_completions * 2 : 64;
-		struct ts_completion *p = realloc(sb->completions, cap * sizeof(*p));
-
-		if (!p) {
-			sb->is_failed = true;
-			return;
-		}
-		sb->completions = p;
-		sb->cap_completions = cap;
+	if (!ts_vec_reserve(&sb->completions, sb->n_completions, &sb->cap_completions, 1, sizeof(*sb->completions))) {
+		sb->is_failed = true;
+		return;
 	}
 	sb->completions[sb->n_completions++] = *c;
 }
@@ -459,7 +426,7 @@ static void complete_line(struct ts_space_builder *sb, const struct ts_page *pg,
 {
 	struct ts_completion c = { .addr = (pg->page << TS_PAGE_BITS) + line * TS_LINE_LEN };
 
-	mask &= (uint16_t)~line_bits(pg->marks->lost, line);
+	mask &= (uint16_t)~ts_page_line_bits(pg->marks->lost, line);
 	ts_changes_complete(&sb->changes, pg->holes->chain[line], data, &mask);
 	if (!mask)
 		return;
@@ -734,206 +701,3 @@ void ts_space_lose(struct ts_space_builder *sb, uint64_t addr, uint64_t len)
 		mark_write(&p, p.bits);
 	}
 }
-
-/* What stood in unknown bytes before is not in an index file, so that a continued one could not have it. */
-static void clear_unknown(struct ts_version *v)
-{
-	unsigned known = v->known & (unsigned)~v->lost;
-
-	for (unsigned i = 0; i < TS_LINE_LEN; i++)
-		v->data[i] &= (uint8_t)-(known >> i & 1);
-}
-
-static bool note_version(struct ts_space_builder *sb, const struct ts_page *pg, unsigned line, uint16_t chunk,
-			 uint16_t changed)
-{
-	struct ts_version v;
-
-	v.known = line_bits(pg->known, line);
-	v.lost = pg->holes ? line_bits(pg->holes->bits, line) : 0;
-	v.known |= v.lost & line_bits(pg->marks->lost, line);
-	v.changed = changed;
-	memcpy(v.data, pg->data + line * TS_LINE_LEN, TS_LINE_LEN);
-	if (v.known != UINT16_MAX || v.lost)
-		clear_unknown(&v);
-	return ts_changes_add(&sb->changes, pg->id, (uint8_t)line, chunk, &v,
-			      pg->holes ? &pg->holes->chain[line] : NULL);
-}
-
-/* The four lines of a word of marks. */
-static bool note_writes(struct ts_space_builder *sb, const struct ts_page *pg, unsigned word, uint16_t chunk)
-{
-	uint64_t changed = pg->marks->changed[word], written = pg->marks->written[word];
-
-	for (unsigned line = word * 4; written; line++, changed >>= 16, written >>= 16) {
-		uint16_t silent = (uint16_t)(written & ~changed);
-
-		if (silent && (uint16_t)changed) {
-			silent &= (uint16_t)~ts_space_parts(sb->space,
-							    pg->page << TS_PAGE_BITS | line << TS_LINE_BITS,
-							    (uint16_t)changed);
-			sb->space->n_divided += silent != 0;
-		}
-		if ((uint16_t)changed && !note_version(sb, pg, line, chunk, (uint16_t)changed))
-			return false;
-		if (silent && !ts_touches_add(&sb->silent, pg->id, (uint8_t)line, chunk, silent))
-			return false;
-	}
-	return true;
-}
-
-static bool note_reads(struct ts_space_builder *sb, const struct ts_page *pg, unsigned word, uint16_t chunk)
-{
-	uint64_t read = pg->marks->read[word];
-
-	for (unsigned line = word * 4; read; line++, read >>= 16) {
-		if ((uint16_t)read &&
-		    !ts_touches_add(&sb->reads, pg->id, (uint8_t)line, chunk, (uint16_t)read))
-			return false;
-	}
-	return true;
-}
-
-/* Versions of the lines that the chunk changed, notes of those that it wrote or read; the marks go. */
-static bool note_page(struct ts_space_builder *sb, struct ts_page *pg, uint16_t chunk)
-{
-	struct ts_marks *m = pg->marks;
-
-	for (; m->written_words; m->written_words &= m->written_words - 1) {
-		unsigned word = (unsigned)__builtin_ctzll(m->written_words);
-
-		if (!note_writes(sb, pg, word, chunk))
-			return false;
-		m->changed[word] = m->written[word] = m->lost[word] = 0;
-	}
-	for (; m->read_words; m->read_words &= m->read_words - 1) {
-		unsigned word = (unsigned)__builtin_ctzll(m->read_words);
-
-		if (!note_reads(sb, pg, word, chunk))
-			return false;
-		m->read[word] = 0;
-	}
-	pg->marks = NULL;
-	return true;
-}
-
-bool ts_space_end_chunk(struct ts_space_builder *sb, uint64_t chunk)
-{
-	for (size_t i = 0; i < sb->n_touched && !sb->is_failed; i++)
-		sb->is_failed = !note_page(sb, sb->touched[i].page, (uint16_t)(chunk % TS_SEGMENT_CHUNKS));
-	sb->n_touched = 0;
-	sb->long_left += TS_LONG_READS_MORE;
-	sb->fresh_left += TS_FRESH_READS_MORE;
-	sb->skipped_left += TS_SKIPPED_READS_MORE;
-	return !sb->is_failed;
-}
-
-bool ts_space_room(struct ts_space_builder *sb, uint64_t segment)
-{
-	struct ts_space *sp = sb->space;
-
-	if (segment >= sb->cap_segments) {
-		size_t cap = sb->cap_segments ? sb->cap_segments * 2 : 4;
-		struct ts_space_segment *p;
-
-		while (cap <= segment)
-			cap *= 2;
-		p = realloc(sp->segments, cap * sizeof(*p));
-		if (!p)
-			return false;
-		memset(p + sb->cap_segments, 0, (cap - sb->cap_segments) * sizeof(*p));
-		sp->segments = p;
-		sb->cap_segments = cap;
-	}
-	return true;
-}
-
-/* The chains of lost bytes end with their segment. */
-static void end_chains(struct ts_space_builder *sb)
-{
-	for (size_t i = 0; i < sb->changes.n_links; i++) {
-		const struct ts_touch *t = &sb->changes.touches.items[sb->changes.links[i].item];
-
-		sb->now.by_id[t->page]->holes->chain[t->line] = 0;
-	}
-}
-
-bool ts_space_pack(struct ts_space_builder *sb, unsigned part)
-{
-	struct ts_space_segment *seg = &sb->packed;
-	size_t n_pages = sb->now.n;
-	uint64_t *page_addrs = malloc((n_pages ? n_pages : 1) * sizeof(*page_addrs));
-	bool done = page_addrs;
-
-	for (size_t i = 0; done && i < n_pages; i++)
-		page_addrs[i] = sb->now.by_id[i]->page;
-	if (done && part == TS_SPACE_CHANGES)
-		done = ts_versions_seal(&seg->versions, &sb->changes, page_addrs, n_pages);
-	else if (done && part == TS_SPACE_SILENT)
-		done = ts_lines_seal(&seg->silent, &sb->silent, page_addrs, n_pages, NULL);
-	else if (done)
-		done = ts_lines_seal(&seg->reads, &sb->reads, page_addrs, n_pages, NULL);
-	free(page_addrs);
-	sb->is_packed[part] = done;
-	return done;
-}
-
-/* The parts that no thread has packed yet. */
-static bool pack_rest(struct ts_space_builder *sb)
-{
-	for (unsigned part = 0; part < TS_SPACE_PARTS; part++) {
-		if (!sb->is_packed[part] && !ts_space_pack(sb, part))
-			return false;
-	}
-	return true;
-}
-
-/* What was packed becomes a segment, in place of a copy if there is one. */
-static bool install(struct ts_space_builder *sb, uint64_t segment)
-{
-	struct ts_space *sp = sb->space;
-
-	if (!pack_rest(sb) || !ts_space_room(sb, segment))
-		return false;
-	ts_space_drop_segment(&sp->segments[segment]);
-	sp->segments[segment] = sb->packed;
-	sb->packed = (struct ts_space_segment){ 0 };
-	memset(sb->is_packed, 0, sizeof(sb->is_packed));
-	sp->n_segments = (size_t)segment + 1;
-	return true;
-}
-
-bool ts_space_seal(struct ts_space_builder *sb, uint64_t segment)
-{
-	if (!install(sb, segment))
-		return false;
-	end_chains(sb);
-	ts_changes_reset(&sb->changes);
-	sb->silent.n = sb->reads.n = 0;
-	sb->n_sealed = sb->space->n_segments;
-	return true;
-}
-
-bool ts_space_seal_copy(struct ts_space_builder *sb, uint64_t segment)
-{
-	return install(sb, segment);
-}
-
-uint64_t ts_space_mem(const struct ts_space_builder *sb)
-{
-	const struct ts_space *sp = sb->space;
-	uint64_t sum = (sb->now.n + sp->base.n) * sizeof(struct ts_page);
-
-	sum += sb->changes.touches.cap * (sizeof(struct ts_touch) + sizeof(struct ts_version));
-	sum += (sb->silent.cap + sb->reads.cap) * sizeof(struct ts_touch) +
-	       sb->cap_touched * sizeof(struct ts_marks);
-	for (size_t i = 0; i < sp->n_segments; i++) {
-		const struct ts_space_segment *seg = &sp->segments[i];
-
-		if (!seg->versions.file)
-			sum += ts_versions_mem(&seg->versions) + ts_lines_mem(&seg->silent) +
-			       ts_lines_mem(&seg->reads);
-	}
-	return sum;
-}
-

@@ -66,7 +66,7 @@ static enum ts_grow begin_packing(struct ts_timeline *tl, enum ts_stage stage, s
 {
 	if (!ts_runs_flush(&tl->builder->runs))
 		return ts_builder_no_memory(tl, err);
-	ts_feed_let_far(tl->builder->feed);
+	ts_feed_allow_lead(tl->builder->feed);
 	begin_stage(tl, stage, pack);
 	return TS_GROW_MORE;
 }
@@ -167,7 +167,7 @@ enum ts_grow ts_stage_end(struct ts_timeline *tl, struct ts_error *err)
 	case TS_STAGE_LAST:
 		return seal_segment(tl) ? keep(tl) : ts_builder_no_memory(tl, err);
 	case TS_STAGE_SYNC:
-		if (!bd->is_done && ts_index_take_refuge(tl->file)) {
+		if (!bd->is_done && ts_index_use_fallback(tl->file)) {
 			ts_error_reset(&bd->error);
 			begin_stage(tl, TS_STAGE_SYNC, sync_file);
 			break;

@@ -11,8 +11,8 @@
 #include "timeline.h"
 
 /*
- * Sort what there is of the first segment, for questions.  Where nobody asks yet this only ends the runs, as
- * sorting does: the index is the same, whether somebody waits for it or not.
+ * Sort what was read of the first segment, so that it can be queried.  If no client waits, only the current run is ended,
+ * because sorting ends it, too: the index is the same in both cases.
  */
 enum ts_grow ts_stage_copy(struct ts_timeline *tl, struct ts_error *err);
 

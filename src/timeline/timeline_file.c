@@ -2,22 +2,8 @@
 /*
  * A timeline to an index file and back.
  *
- * A record is a segment and what was learned while it was read.  Its sections, which are arrays
- * (index_file.c), are the head and those of the table (section.h):
- *
- *   HEAD  struct saved_head; the threads and warnings of the recording so far; why it ends where it does, as
- *         text; where its reader goes on
- *   PNTS  the decode points of the segment's chunks (points.c)
- *   RUNS  where each run of instructions began, and the runs that are new (runs.c)
- *   SPCE  for the registers (owner 0) and each process (owner 1, 2, ...): lines and their versions, what is
- *         known of position 0 (space_file.c)
- *   GRUP  of the last segment of a group: what its segments touch (groups_file.c)
- *   MODE  of a machine: modes of the processor (mode.c)
- *   JRNL  what changed threads, maps and modules (journal.c); the other events, by kind (event_list.c)
- *   WRLD  of the last record of a complete recording: what all journals lead to (world_file.c), the events
- * that are in them, the files for the image LAYR  of the same record: the layers that they lead to
- * (layers.c), with owners as SPCE CALL  optional: who called whom (calls_section.c) DGST  optional: what
- * chunks are compared by (digests_section.c)
+ * A record is a segment and what was learned while it was read.  Its sections are the head and those of the table
+ * (section.h); src/index/FORMAT has their arrays.
  *
  * A complete file is opened by WRLD and LAYR: then no journal is read, however long.  A file that is
  * continued, or has none, is opened by applying the notes of all journals again.
@@ -64,17 +50,6 @@ struct saved_head {
 	uint32_t n_memory;          /* spaces beside that of the registers */
 	uint32_t flags;
 };
-
-/* Of the registers, and of each process. */
-static uint32_t n_spaces(const struct ts_timeline *tl)
-{
-	return tl->n_memory + 1;
-}
-
-static struct ts_space_builder *space(const struct ts_timeline *tl, uint32_t owner)
-{
-	return owner ? tl->builder->memory[owner - 1] : &tl->builder->regs;
-}
 
 /* ------------------------------------------------------------------------------------------------ saving */
 
@@ -143,32 +118,6 @@ static bool save_head(struct ts_timeline *tl, bool has_segment)
 	return done;
 }
 
-/* What an optional section begins with: it is good as long as the sources that decide what it holds. */
-#define VERSION_LEN 64
-
-void ts_builder_save_section(struct ts_timeline *tl, const struct ts_section *s, uint64_t segment,
-			     uint32_t owner, struct ts_index_file *f)
-{
-	ts_index_section(f, s->kind, owner);
-	if (ts_section_is_optional(s))
-		ts_index_put(f, ts_index_optional_sources, strnlen(ts_index_optional_sources, VERSION_LEN),
-			     1);
-	s->save(tl, segment, owner, f);
-}
-
-bool ts_builder_find_section(const struct ts_index_file *f, size_t record, const struct ts_section *s,
-			     uint32_t owner, struct ts_index_arrays *a)
-{
-	size_t len = strnlen(ts_index_optional_sources, VERSION_LEN);
-	const char *version;
-
-	*a = ts_index_find(f, record, s->kind, owner);
-	if (!ts_section_is_optional(s))
-		return true;
-	version = ts_index_take_n(a, 1, len);
-	return version && !memcmp(version, ts_index_optional_sources, len);
-}
-
 /* What the record of segment @segment holds, the head left out. */
 static unsigned n_sections(const struct ts_timeline *tl)
 {
@@ -210,9 +159,9 @@ static void save_world(const struct ts_timeline *tl)
 static void save_end(const struct ts_timeline *tl)
 {
 	save_world(tl);
-	for (uint32_t owner = 0; owner < n_spaces(tl); owner++) {
+	for (uint32_t owner = 0; owner < ts_builder_n_spaces(tl); owner++) {
 		ts_index_section(tl->file, LAYR, owner);
-		ts_layers_save(&space(tl, owner)->space->layers, tl->file);
+		ts_layers_save(&ts_builder_space(tl, owner)->space->layers, tl->file);
 	}
 }
 
@@ -243,7 +192,7 @@ bool ts_builder_save(struct ts_timeline *tl, bool is_last, struct ts_error *err)
 	if (!ts_buf_ok(&bd->journal))
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the data to be written");
 	ts_index_use_threads(tl->file, tl->n_jobs);
-	ts_index_begin(tl->file, 1 + (has_segment ? n_sections(tl) : 0) + (is_last ? 1 + n_spaces(tl) : 0));
+	ts_index_begin(tl->file, 1 + (has_segment ? n_sections(tl) : 0) + (is_last ? 1 + ts_builder_n_spaces(tl) : 0));
 	is_whole = save_head(tl, has_segment);
 	if (has_segment)
 		save_segment(tl, bd->n_sealed - 1);
@@ -351,283 +300,6 @@ static bool load_head(struct ts_timeline *tl, const struct saved_head *head, str
 	return true;
 }
 
-/* What each section does with its arrays. */
-
-static void save_space(struct ts_timeline *tl, uint64_t segment, uint32_t owner, struct ts_index_file *f)
-{
-	ts_space_save(space(tl, owner), segment, f);
-}
-
-/* How many chunks segment @segment, the last so far, has. */
-static uint32_t n_chunks_of(const struct ts_timeline *tl, uint64_t segment)
-{
-	return (uint32_t)(tl->builder->n_chunks - segment * TS_SEGMENT_CHUNKS);
-}
-
-static bool load_space(struct ts_timeline *tl, uint64_t segment, uint32_t owner, struct ts_index_arrays *a)
-{
-	struct ts_space_builder *sb = space(tl, owner);
-
-	return ts_space_load_segment(sb, segment, a, n_chunks_of(tl, segment)) &&
-	       ts_space_load_state(sb, segment, a);
-}
-
-static bool map_space(struct ts_timeline *tl, uint64_t segment, uint32_t owner, struct ts_index_arrays *a)
-{
-	return ts_space_load_segment(space(tl, owner), segment, a, n_chunks_of(tl, segment));
-}
-
-static void save_points(struct ts_timeline *tl, uint64_t segment, uint32_t owner, struct ts_index_file *f)
-{
-	(void)owner;
-	ts_points_save(&tl->points[segment], f);
-}
-
-static bool map_points(struct ts_timeline *tl, uint64_t segment, uint32_t owner, struct ts_index_arrays *a)
-{
-	(void)owner;
-	return ts_points_load(&tl->points[segment], a);
-}
-
-static bool load_points(struct ts_timeline *tl, uint64_t segment, uint32_t owner, struct ts_index_arrays *a)
-{
-	return ts_builder_room_for_points(tl, (size_t)segment) && map_points(tl, segment, owner, a) &&
-	       tl->points[segment].n == n_chunks_of(tl, segment);
-}
-
-static void save_runs(struct ts_timeline *tl, uint64_t segment, uint32_t owner, struct ts_index_file *f)
-{
-	(void)segment;
-	(void)owner;
-	ts_runs_save(&tl->builder->runs, f);
-}
-
-static bool load_runs(struct ts_timeline *tl, uint64_t segment, uint32_t owner, struct ts_index_arrays *a)
-{
-	(void)segment;
-	(void)owner;
-	return ts_runs_load(&tl->builder->runs, a, tl->builder->n_steps);
-}
-
-static bool map_runs(struct ts_timeline *tl, uint64_t segment, uint32_t owner, struct ts_index_arrays *a)
-{
-	(void)segment;
-	(void)owner;
-	return ts_runs_load_sealed(&tl->builder->runs, a);
-}
-
-static void save_journal(struct ts_timeline *tl, uint64_t segment, uint32_t owner, struct ts_index_file *f)
-{
-	(void)segment;
-	(void)owner;
-	ts_index_put_packed(f, tl->builder->journal.data, tl->builder->journal.len, 1);
-	ts_buf_reset(&tl->builder->journal);
-	for (unsigned kind = 0; kind < TS_N_EVENT_KINDS; kind++) {
-		if (!ts_journal_has_event(kind))
-			ts_event_list_save(&tl->world.events[kind], f);
-	}
-}
-
-/* The events that are not in the journal, as arrays that follow it. */
-static bool load_events(struct ts_timeline *tl, struct ts_index_arrays *a)
-{
-	for (unsigned kind = 0; kind < TS_N_EVENT_KINDS; kind++) {
-		if (!ts_journal_has_event(kind) &&
-		    !ts_event_list_load(&tl->world.events[kind], a, tl->builder->n_steps, tl->rec->n_threads))
-			return false;
-	}
-	return true;
-}
-
-static bool map_journal(struct ts_timeline *tl, uint64_t segment, uint32_t owner, struct ts_index_arrays *a)
-{
-	size_t len;
-
-	(void)segment;
-	(void)owner;
-	ts_index_take_unread(a, 1, &len);
-	return load_events(tl, a);
-}
-
-static bool load_note(struct ts_timeline *tl, const struct ts_note *note, struct ts_steps *batch)
-{
-	struct ts_target target = { .pos = note->pos };
-	struct ts_builder *bd = tl->builder;
-
-	if (note->thread >= tl->rec->n_threads || note->pos < bd->last_note || note->pos > bd->n_steps)
-		return false;
-	bd->last_note = note->pos;
-	if (note->kind == TS_FX_THREAD) {
-		const struct ts_world *w = &tl->world;
-
-		/* stretches begin with the first step and none is empty */
-		if (note->pos == bd->n_steps ||
-		    (w->n_slices ? note->pos <= w->slices[w->n_slices - 1].pos : note->pos))
-			return false;
-		ts_builder_run(tl, note->pos, note->thread);
-		return true;
-	}
-	return note->pos && ts_builder_aim(tl, &target, note->thread) &&
-	       ts_builder_apply(tl, &target, batch, batch->effects);
-}
-
-static bool load_journal(struct ts_timeline *tl, uint64_t segment, uint32_t owner, struct ts_index_arrays *a)
-{
-	struct ts_steps batch;
-	struct ts_note note;
-	size_t len;
-	const uint8_t *p = ts_index_take_unread(a, 1, &len);
-	bool done = p != NULL;
-
-	(void)segment;
-	(void)owner;
-	if (tl->builder->has_world)
-		return done && load_events(tl, a);
-	done = done && ts_index_blocks_use(a->blocks, p, len);
-	ts_steps_init(&batch);
-	while (done && len)
-		done = ts_journal_next(&p, &len, &note, &batch) && load_note(tl, &note, &batch);
-	ts_steps_fini(&batch);
-	return done && !tl->builder->world.is_failed && load_events(tl, a);
-}
-
-static uint32_t n_modes(const struct ts_timeline *tl)
-{
-	return tl->rec->is_physical;
-}
-
-static void save_modes(struct ts_timeline *tl, uint64_t segment, uint32_t owner, struct ts_index_file *f)
-{
-	(void)segment;
-	(void)owner;
-	ts_modes_save(&tl->builder->modes, f);
-}
-
-static bool load_modes(struct ts_timeline *tl, uint64_t segment, uint32_t owner, struct ts_index_arrays *a)
-{
-	(void)segment;
-	(void)owner;
-	return ts_modes_load(&tl->builder->modes, a, tl->builder->n_steps);
-}
-
-const struct ts_section ts_points_section = {
-	.kind = TS_SECTION_KIND('P', 'N', 'T', 'S'),
-	.save = save_points,
-	.load = load_points,
-	.map = map_points,
-};
-
-const struct ts_section ts_runs_section = {
-	.kind = TS_SECTION_KIND('R', 'U', 'N', 'S'),
-	.save = save_runs,
-	.load = load_runs,
-	.map = map_runs,
-};
-
-const struct ts_section ts_journal_section = {
-	.kind = TS_SECTION_KIND('J', 'R', 'N', 'L'),
-	.save = save_journal,
-	.load = load_journal,
-	.map = map_journal,
-};
-
-const struct ts_section ts_space_section = {
-	.kind = TS_SECTION_KIND('S', 'P', 'C', 'E'),
-	.n_owners = n_spaces,
-	.save = save_space,
-	.load = load_space,
-	.map = map_space,
-};
-
-const struct ts_section ts_mode_section = {
-	.kind = TS_SECTION_KIND('M', 'O', 'D', 'E'),
-	.n_owners = n_modes,
-	.save = save_modes,
-	.load = load_modes,
-};
-
-/* ------------------------------------------------------------------------------------------ the records */
-
-uint32_t ts_builder_n_owners(const struct ts_timeline *tl, unsigned ordinal)
-{
-	const struct ts_section *s = tl->sections[ordinal];
-
-	if (tl->lacks >> ordinal & 1)
-		return 0;
-	return s->n_owners ? s->n_owners(tl) : 1;
-}
-
-bool ts_timeline_has(const struct ts_timeline *tl, const struct ts_section *s)
-{
-	for (unsigned i = 0; tl->sections[i]; i++) {
-		if (tl->sections[i] == s)
-			return !(tl->lacks >> i & 1);
-	}
-	return false;
-}
-
-void ts_timeline_give_up(struct ts_timeline *tl, const struct ts_section *s)
-{
-	for (unsigned i = 0; tl->sections[i]; i++) {
-		if (tl->sections[i] != s)
-			continue;
-		tl->lacks |= UINT32_C(1) << i;
-		ts_index_close(tl->siblings[i]);
-		tl->siblings[i] = NULL;
-	}
-}
-
-bool ts_timeline_is_damaged(const struct ts_timeline *tl)
-{
-	bool is_damaged = tl->is_foreign || (tl->file && ts_index_is_damaged(tl->file));
-
-	for (unsigned i = 0; tl->sections[i]; i++)
-		is_damaged |= tl->siblings[i] && ts_index_is_damaged(tl->siblings[i]);
-	return is_damaged;
-}
-
-void ts_timeline_give_back(const struct ts_timeline *tl)
-{
-	if (tl->file)
-		ts_index_give_back(tl->file);
-	for (unsigned i = 0; tl->sections[i]; i++) {
-		if (tl->siblings[i])
-			ts_index_give_back(tl->siblings[i]);
-	}
-}
-
-/* Load a section from a record.  An optional one of another version is as good as none. */
-static bool load_section(struct ts_timeline *tl, const struct ts_index_file *f, size_t record,
-			 unsigned ordinal)
-{
-	const struct ts_section *s = tl->sections[ordinal];
-
-	for (uint32_t owner = 0, n = ts_builder_n_owners(tl, ordinal); owner < n; owner++) {
-		struct ts_index_arrays a;
-
-		if (!ts_builder_find_section(f, record, s, owner, &a)) {
-			tl->lacks |= UINT32_C(1) << ordinal;
-			return true;
-		}
-		if (!s->load(tl, record, owner, &a))
-			return false;
-	}
-	return true;
-}
-
-/* The sections of a record that has a segment; an optional one of which a segment is missing is of no use. */
-static bool load_sections(struct ts_timeline *tl, const struct ts_index_file *f, size_t record)
-{
-	for (unsigned i = 0; tl->sections[i]; i++) {
-		if (ts_section_is_optional(tl->sections[i]) &&
-		    !ts_index_has(f, record, tl->sections[i]->kind))
-			tl->lacks |= UINT32_C(1) << i;
-		if (!load_section(tl, f, record, i))
-			return false;
-	}
-	return true;
-}
-
 /* ------------------------------------------------------------------------ what all journals lead to */
 
 /* A file that lies could name any range. */
@@ -684,7 +356,7 @@ static bool load_layers(struct ts_timeline *tl, const struct ts_index_file *f, u
 	for (uint32_t owner = from; owner < end; owner++) {
 		struct ts_index_arrays a = ts_index_find(f, last, LAYR, owner);
 
-		if (!ts_layers_load(&space(tl, owner)->space->layers, &a, ts_index_n_steps(f, last)))
+		if (!ts_layers_load(&ts_builder_space(tl, owner)->space->layers, &a, ts_index_n_steps(f, last)))
 			return false;
 	}
 	return true;
@@ -701,8 +373,8 @@ static bool load_spaces(struct ts_timeline *tl, const struct ts_index_file *f, c
 		return false;
 	if (!tl->builder->has_world)
 		return true;
-	tl->builder->n_layered = n_spaces(tl);
-	return load_layers(tl, f, from, n_spaces(tl));
+	tl->builder->n_layered = ts_builder_n_spaces(tl);
+	return load_layers(tl, f, from, ts_builder_n_spaces(tl));
 }
 
 /* *point gets the rest of the head: where the reader goes on. */
@@ -721,62 +393,13 @@ static bool load_record(struct ts_timeline *tl, const struct ts_index_file *f, s
 	*point = a;
 	if (!(head->flags & HAS_SEGMENT))
 		return true;
-	if (!load_spaces(tl, f, head) || !load_sections(tl, f, record))
+	if (!load_spaces(tl, f, head) || !ts_builder_load_sections(tl, f, record))
 		return false;
 	tl->builder->n_sealed = record + 1;
 	return tl->builder->has_world || tl->world.n_slices; /* somebody executed the first step */
 }
 
-/* ----------------------------------------------------------------------------------- files of one section */
-
-/* Load the optional section from a file of its own. */
-static bool load_all(struct ts_timeline *tl, struct ts_index_file *f, unsigned ordinal)
-{
-	if (ts_index_n_records(f) != tl->builder->n_sealed)
-		return false;
-	for (size_t i = 0; i < ts_index_n_records(f); i++) {
-		if (!load_section(tl, f, i, ordinal))
-			return false;
-	}
-	return !ts_index_is_damaged(f);
-}
-
-/*
- * Look for the optional section, which the index file lacks, in a file of its own.  Returns false if there is
- * one that contradicts the index, and the timeline is of no use.
- */
-static bool find_optional(struct ts_timeline *tl, unsigned ordinal, struct ts_error *err)
-{
-	const char *name = tl->sections[ordinal]->name;
-	struct ts_index_file *f = ts_index_open_sibling(tl->file, name, err);
-
-	if (!f) {
-		if (err->code != TS_OK)
-			ts_log(TS_LOG_WARN, "%s.%s: %s; ignored", ts_index_path(tl->file), name, err->text);
-		ts_error_reset(err);
-		return true;
-	}
-	tl->siblings[ordinal] = f;
-	tl->lacks &= ~(UINT32_C(1) << ordinal);
-	if (load_all(tl, f, ordinal)) {
-		if (tl->lacks >> ordinal & 1) {
-			ts_index_close(f); /* of another version */
-			tl->siblings[ordinal] = NULL;
-		}
-		return true;
-	}
-	ts_index_remove(f);
-	return ts_fail(err, TS_ECORRUPT, TS_NO_OFF, "its file of %s contradicts it", name);
-}
-
-static bool find_all_optional(struct ts_timeline *tl, struct ts_error *err)
-{
-	for (unsigned i = 0; tl->sections[i]; i++) {
-		if (tl->lacks >> i & 1 && !find_optional(tl, i, err))
-			return false;
-	}
-	return true;
-}
+/* ------------------------------------------------------------------------------------------ the whole file */
 
 /* The recording is complete: nothing is read any more but what is asked for. */
 static void end_build(struct ts_timeline *tl)
@@ -846,7 +469,7 @@ bool ts_timeline_use_file(struct ts_timeline *tl, struct ts_index_file *f, struc
 	ts_builder_publish(tl);
 	if (!ts_index_is_finished(f))
 		return resume(tl, &point, err);
-	if (!find_all_optional(tl, err))
+	if (!ts_builder_find_optional(tl, err))
 		return false;
 	end_build(tl);
 	return true;

@@ -408,7 +408,7 @@ static struct data block_data(const struct ts_versions *set, uint32_t line, uint
 	return d;
 }
 
-/* Nothing is known of a line whose data are wrong; who asked finds out by the mark. */
+/* The data of a line are wrong: all of it is unknown, and the file is marked as damaged. */
 static void note_damage(const struct ts_versions *set, struct ts_version *v)
 {
 	v->known = v->lost = 0;

@@ -206,7 +206,7 @@ bool ts_world_is_alive(const struct ts_world *w, uint32_t thread, uint64_t pos)
 
 /* ------------------------------------------------------------------------------------------------ events */
 
-const struct ts_happening *ts_world_next_event(const struct ts_world *w, enum ts_event_kind kind,
+const struct ts_event_at *ts_world_next_event(const struct ts_world *w, enum ts_event_kind kind,
 					       uint64_t step)
 {
 	const struct ts_event_list *list = &w->events[kind];
@@ -215,7 +215,7 @@ const struct ts_happening *ts_world_next_event(const struct ts_world *w, enum ts
 	return i < list->n ? ts_event_list_at(list, i) : NULL;
 }
 
-const struct ts_happening *ts_world_prev_event(const struct ts_world *w, enum ts_event_kind kind,
+const struct ts_event_at *ts_world_prev_event(const struct ts_world *w, enum ts_event_kind kind,
 					       uint64_t step)
 {
 	const struct ts_event_list *list = &w->events[kind];
@@ -309,10 +309,10 @@ size_t ts_world_regions(const struct ts_world *w, uint32_t process, uint64_t pos
 
 /* ------------------------------------------------------------------------------------------------ modules */
 
-const struct ts_loaded *ts_world_module(const struct ts_world *w, size_t i)
+const struct ts_module_span *ts_world_module(const struct ts_world *w, size_t i)
 {
-	static const struct ts_loaded nothing = { .from = UINT64_MAX, .file = TS_NO_DATA };
-	const struct ts_loaded *m = &w->modules[i];
+	static const struct ts_module_span nothing = { .from = UINT64_MAX, .file = TS_NO_DATA };
+	const struct ts_module_span *m = &w->modules[i];
 
 	if (!w->file)
 		return m;
@@ -324,11 +324,11 @@ const struct ts_loaded *ts_world_module(const struct ts_world *w, size_t i)
 	return &nothing;
 }
 
-const struct ts_loaded *ts_world_next_module(const struct ts_world *w, uint32_t process, uint64_t pos,
+const struct ts_module_span *ts_world_next_module(const struct ts_world *w, uint32_t process, uint64_t pos,
 					     size_t *at)
 {
 	while (*at < w->n_modules) {
-		const struct ts_loaded *m = ts_world_module(w, (*at)++);
+		const struct ts_module_span *m = ts_world_module(w, (*at)++);
 
 		if (m->process == process && m->from <= pos && pos < m->until)
 			return m;

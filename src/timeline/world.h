@@ -32,7 +32,7 @@ struct ts_region {
 };
 
 /* A module as it was there from position @from until before position @until. */
-struct ts_loaded {
+struct ts_module_span {
 	uint64_t from, until;
 	uint64_t first, last; /* addresses, both inclusive */
 	uint32_t process;
@@ -65,7 +65,7 @@ struct ts_world {
 	const uint64_t *latest; /* of each group of regions in a file, the greatest @until; NULL: in memory */
 	uint32_t *with_file; /* the ordinals of the regions that have a file */
 	size_t n_with_file;
-	struct ts_loaded *modules; /* in the order in which they appeared */
+	struct ts_module_span *modules; /* in the order in which they appeared */
 	size_t n_modules;
 	struct ts_buf texts;          /* each once */
 	struct ts_index_blocks *file; /* borrowed; where the arrays lie; NULL: in memory */
@@ -102,14 +102,14 @@ uint64_t ts_world_slice_end(const struct ts_world *w, uint64_t pos);
 bool ts_world_is_alive(const struct ts_world *w, uint32_t thread, uint64_t pos);
 
 /* The first event of a kind at a step >= @step (the last one at a step <= @step); NULL if there is none. */
-const struct ts_happening *ts_world_next_event(const struct ts_world *w, enum ts_event_kind kind,
+const struct ts_event_at *ts_world_next_event(const struct ts_world *w, enum ts_event_kind kind,
 					       uint64_t step);
-const struct ts_happening *ts_world_prev_event(const struct ts_world *w, enum ts_event_kind kind,
+const struct ts_event_at *ts_world_prev_event(const struct ts_world *w, enum ts_event_kind kind,
 					       uint64_t step);
 
 /* A region, a module; one that is damaged is never there. */
 const struct ts_region *ts_world_region(const struct ts_world *w, size_t i);
-const struct ts_loaded *ts_world_module(const struct ts_world *w, size_t i);
+const struct ts_module_span *ts_world_module(const struct ts_world *w, size_t i);
 
 /*
  * The first region from ordinal @i on that may be there at @pos: those that are passed over are not.  Returns
@@ -138,7 +138,7 @@ size_t ts_world_regions(const struct ts_world *w, uint32_t process, uint64_t pos
  *
  * Returns it (borrowed from the world), NULL after the last.
  */
-const struct ts_loaded *ts_world_next_module(const struct ts_world *w, uint32_t process, uint64_t pos,
+const struct ts_module_span *ts_world_next_module(const struct ts_world *w, uint32_t process, uint64_t pos,
 					     size_t *at);
 
 /* A text of a region or a module, NULL for none. */

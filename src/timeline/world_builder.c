@@ -32,19 +32,17 @@ static void *room(struct ts_world_builder *wb, void *array, size_t n, size_t *ca
 static struct ts_thread_slices *thread_slices(struct ts_world_builder *wb, uint32_t thread)
 {
 	struct ts_world *w = wb->world;
-	struct ts_thread_slices *p;
+	size_t n = w->n_threads;
 
-	if (thread < w->n_threads)
+	if (thread < n)
 		return &w->threads[thread];
-	p = realloc(w->threads, ((size_t)thread + 1) * sizeof(*p));
-	if (!p) {
+	if (!ts_vec_extend(&w->threads, &n, thread, sizeof(*w->threads))) {
 		wb->is_failed = true;
 		return NULL;
 	}
-	w->threads = p;
-	for (; w->n_threads <= thread; w->n_threads++)
-		p[w->n_threads] = (struct ts_thread_slices){ .end_step = UINT64_MAX };
-	return &p[thread];
+	for (; w->n_threads < n; w->n_threads++)
+		w->threads[w->n_threads].end_step = UINT64_MAX;
+	return &w->threads[thread];
 }
 
 /* The steps of a thread that is not the last one that ran. */
@@ -271,7 +269,7 @@ void ts_world_load(struct ts_world_builder *wb, uint64_t pos, uint32_t process, 
 {
 	struct ts_world *w = wb->world;
 	struct ts_range range = { m->addr, m->addr + (m->len - 1), process, (uint32_t)w->n_modules, 0 };
-	struct ts_loaded *modules;
+	struct ts_module_span *modules;
 
 	if (!is_range(m->addr, m->len))
 		return;
@@ -280,7 +278,7 @@ void ts_world_load(struct ts_world_builder *wb, uint64_t pos, uint32_t process, 
 	if (!modules)
 		return;
 	w->modules = modules;
-	modules[w->n_modules++] = (struct ts_loaded){
+	modules[w->n_modules++] = (struct ts_module_span){
 		.from = pos,
 		.until = UINT64_MAX,
 		.first = range.first,

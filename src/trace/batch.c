@@ -4,14 +4,14 @@
 void ts_batch_init(struct ts_batch *b)
 {
 	ts_steps_init(&b->steps);
-	ts_buf_init(&b->behind);
+	ts_buf_init(&b->after);
 	ts_learned_init(&b->learned);
 }
 
 void ts_batch_fini(struct ts_batch *b)
 {
 	ts_steps_fini(&b->steps);
-	ts_buf_fini(&b->behind);
+	ts_buf_fini(&b->after);
 	ts_learned_fini(&b->learned);
 }
 

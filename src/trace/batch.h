@@ -20,7 +20,7 @@ struct ts_batch {
 	enum ts_next next;    /* what follows them; unless it is TS_ITEM this is the last batch */
 	struct ts_error err;  /* with TS_FAIL; TS_ENOMEM: the trace is not at fault */
 	struct ts_end end;    /* the recording's end as given by the reader */
-	struct ts_buf behind; /* the decode point after the steps */
+	struct ts_buf after; /* the decode point after the steps */
 	struct ts_learned learned;
 	bool has_learned;     /* else the recording knows it all */
 };

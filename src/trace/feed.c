@@ -41,7 +41,7 @@ static void start_threads(struct ts_feed *f)
 	}
 }
 
-void ts_feed_rest(struct ts_feed *f)
+void ts_feed_stop_threads(struct ts_feed *f)
 {
 	pthread_mutex_lock(&f->lock);
 	f->is_to_rest = true;
@@ -141,7 +141,7 @@ struct ts_batch *ts_feed_next(struct ts_feed *f)
 	return b;
 }
 
-void ts_feed_let_far(struct ts_feed *f)
+void ts_feed_allow_lead(struct ts_feed *f)
 {
 	pthread_mutex_lock(&f->lock);
 	f->n_allowed = f->n_stretches;
@@ -342,7 +342,7 @@ void ts_feed_free(struct ts_feed *f)
 {
 	if (!f)
 		return;
-	ts_feed_rest(f);
+	ts_feed_stop_threads(f);
 	pthread_cond_destroy(&f->changed);
 	pthread_cond_destroy(&f->filled);
 	pthread_mutex_destroy(&f->lock);

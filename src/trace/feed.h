@@ -69,33 +69,32 @@ bool ts_feed_go_ahead(struct ts_feed *f, struct ts_recording *twin, struct ts_er
 struct ts_batch *ts_feed_next(struct ts_feed *f);
 
 /*
- * The caller takes no batch for some milliseconds: meanwhile a thread that decodes alone may be further ahead
- * than as a rule, within a limit on memory.
+ * The caller will take no batch for some milliseconds.  Until its next call, a thread that decodes alone may be further
+ * ahead than usual, within a limit on memory.
  */
-void ts_feed_let_far(struct ts_feed *f);
+void ts_feed_allow_lead(struct ts_feed *f);
 
 /*
- * Look at the steps of each batch once, in order, with @look, which changes nothing that the caller of this
- * module uses meanwhile, and returns false if memory is exhausted.  It does not matter who does that: so a thread
- * that decodes and has no room for more looks at what it has decoded, which lies in its processor's cache.  Must
- * be called before the first batch.
+ * Call @look once for the steps of each batch, in order.  A thread that decodes calls it while it waits for room, because
+ * the batch is in its processor's cache then; else ts_feed_run_pass() does.  @look must not change anything that the caller of
+ * this module uses, and returns false if memory is exhausted.  Must be called before the first batch.
  */
-void ts_feed_set_look(struct ts_feed *f, bool (*look)(void *user, const struct ts_steps *steps), void *user);
+void ts_feed_set_pass(struct ts_feed *f, bool (*look)(void *user, const struct ts_steps *steps), void *user);
 
 /* Those threads may look at the first @n batches; at no others. */
-void ts_feed_let_look(struct ts_feed *f, uint64_t n);
+void ts_feed_allow_pass(struct ts_feed *f, uint64_t n);
 
 /*
  * Have looked at the batch that ts_feed_next() gave, and at all before it.
  *
  * Returns false if memory is exhausted.
  */
-bool ts_feed_look(struct ts_feed *f);
+bool ts_feed_run_pass(struct ts_feed *f);
 
 /* How many batches were looked at so far. */
-uint64_t ts_feed_n_looked(struct ts_feed *f);
+uint64_t ts_feed_n_passed(struct ts_feed *f);
 
 /* Stop the thread temporarily, as before a fork; the next ts_feed_next() restarts it.  Nothing is lost. */
-void ts_feed_rest(struct ts_feed *f);
+void ts_feed_stop_threads(struct ts_feed *f);
 
 #endif

@@ -54,9 +54,9 @@ void ts_feed_decode(struct decoder *d, struct ts_batch *b)
 	else
 		decode_steps(r, b, &b->steps);
 	b->end = r->end;
-	ts_buf_reset(&b->behind);
-	r->ops->save(r, &b->behind);
-	if (b->steps.is_failed || !ts_buf_ok(&b->behind))
+	ts_buf_reset(&b->after);
+	r->ops->save(r, &b->after);
+	if (b->steps.is_failed || !ts_buf_ok(&b->after))
 		ts_batch_fail_for_memory(b);
 	pack_learned(d, b);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Others look at batches before the caller has them (ts_feed_set_look()).
+ * Others look at batches before the caller has them (ts_feed_set_pass()).
  */
 #include "feed.h"
 #include "feed_parts.h"
@@ -44,13 +44,13 @@ bool ts_feed_look_ahead(struct ts_feed *f)
 	return true;
 }
 
-void ts_feed_set_look(struct ts_feed *f, bool (*do_look)(void *user, const struct ts_steps *steps), void *user)
+void ts_feed_set_pass(struct ts_feed *f, bool (*do_look)(void *user, const struct ts_steps *steps), void *user)
 {
 	f->look = do_look;
 	f->look_user = user;
 }
 
-void ts_feed_let_look(struct ts_feed *f, uint64_t n)
+void ts_feed_allow_pass(struct ts_feed *f, uint64_t n)
 {
 	pthread_mutex_lock(&f->lock);
 	f->max_looked = n;
@@ -65,7 +65,7 @@ static bool is_seen(const struct ts_feed *f)
 	       f->look_i > f->stretches[f->n_freed % f->n_stretches].n_taken;
 }
 
-bool ts_feed_look(struct ts_feed *f)
+bool ts_feed_run_pass(struct ts_feed *f)
 {
 	bool done;
 
@@ -81,7 +81,7 @@ bool ts_feed_look(struct ts_feed *f)
 	return done;
 }
 
-uint64_t ts_feed_n_looked(struct ts_feed *f)
+uint64_t ts_feed_n_passed(struct ts_feed *f)
 {
 	uint64_t n;
 

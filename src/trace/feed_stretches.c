@@ -72,7 +72,7 @@ static void settle(struct ts_feed *f, struct stretch *s)
 	const struct ts_batch *last = &s->batches[s->n_full - 1];
 
 	f->n_settled++;
-	if (!s->has_learned && is_same_point(&s->end, &last->behind)) {
+	if (!s->has_learned && is_same_point(&s->end, &last->after)) {
 		f->pause = 1;
 		s->owner = NULL;
 		return;
@@ -83,7 +83,7 @@ static void settle(struct ts_feed *f, struct stretch *s)
 		pause_scout(f);
 	s->owner = NULL;
 	drop_rest(f);
-	copy_point(f, &f->start, &last->behind);
+	copy_point(f, &f->start, &last->after);
 	f->has_start = last->next == TS_ITEM;
 }
 
@@ -282,7 +282,7 @@ static void decode_next(struct decoder *d, struct stretch *s, bool is_there)
 		return;
 	}
 	ts_steps_reset(&b->steps);
-	ts_buf_reset(&b->behind);
+	ts_buf_reset(&b->after);
 	b->has_learned = false;
 	b->next = TS_FAIL;
 	b->end = d->reader->end;

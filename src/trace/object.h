@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "elf.h"
+#include "elf_image.h"
 #include "source.h"
 #include "src/base/error.h"
 

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "part.h"
+#include "source_slice.h"
 #include "zstd_seek.h"
 #include "src/base/vec.h"
 

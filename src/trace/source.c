@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "src/base/whole.h"
+#include "src/base/io_full.h"
 
 bool ts_source_init(struct ts_source *src, const struct ts_source_ops *ops, uint64_t len, const char *name,
 		    struct ts_error *err)

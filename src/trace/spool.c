@@ -13,7 +13,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "src/base/whole.h"
+#include "src/base/io_full.h"
 
 /* So much of a file system is left free for others. */
 #define RESERVE (UINT64_C(64) << 20)

@@ -3,7 +3,7 @@
  * Steps and their effects: the common output of all loaders.
  *
  * Step k takes position k to position k + 1.  A reader appends steps to a struct ts_steps, which its caller
- * owns and refills; an effect is 32 bytes, its value lies in the batch's data.  Effects stand in the order in
+ * owns and refills; an effect is 24 bytes, and its value lies in the batch's data.  Effects are in the order in
  * which they happened.  Reads carry the value seen where the format has it: a value seen shows what was there
  * before this step, unless the step itself wrote it.
  */
@@ -141,7 +141,7 @@ struct ts_event {
 };
 
 /* An event and the step that it belongs to. */
-struct ts_happening {
+struct ts_event_at {
 	uint64_t step;
 	uint32_t thread;
 	struct ts_event event;

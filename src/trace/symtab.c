@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "elf.h"
+#include "elf_image.h"
 #include "pe_symbols.h"
 #include "plt.h"
 #include "src/base/cursor.h"

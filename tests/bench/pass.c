@@ -31,7 +31,7 @@ static void open_trace(struct bench_trace *t, const char *path, bool is_kept)
 	*t = (struct bench_trace){ .src = ts_source_open(path, &err) };
 	bench_check(t->src, &err);
 	if (is_kept)
-		ts_index_keeper_init(&t->keeper, t->src, path, NULL);
+		ts_layout_cache_init(&t->keeper, t->src, path, NULL);
 	t->rec = load(t->src, NULL);
 }
 
@@ -42,7 +42,7 @@ void bench_open(struct bench_trace *t, const char *path)
 
 void bench_close(struct bench_trace *t)
 {
-	ts_index_keeper_fini(&t->keeper);
+	ts_layout_cache_fini(&t->keeper);
 	ts_query_free(t->q);
 	ts_timeline_free(t->tl);
 	ts_recording_close(t->rec);

@@ -9,14 +9,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "src/index/index_keeper.h"
+#include "src/index/layout_cache.h"
 #include "src/query/query.h"
 #include "src/timeline/timeline.h"
 
 /* A recording, with all that is open over it. */
 struct bench_trace {
 	struct ts_source *src;
-	struct ts_index_keeper keeper; /* of src, if there is a file */
+	struct ts_layout_cache keeper; /* of src, if there is a file */
 	struct ts_recording *rec;
 	struct ts_timeline *tl; /* NULL unless it is indexed */
 	struct ts_query *q;     /* NULL unless it can be asked */

@@ -62,16 +62,18 @@ class Adapter:
         self.proc = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                      env={**os.environ, "TERM": "dumb"})
         self.messages, self.seq, self.log, self.output = queue.Queue(), 0, [], ""
-        self.events = []
-        threading.Thread(target=self.read_messages, daemon=True).start()
+        self.events, self.responses = [], {}
+        threading.Thread(target=self.read_messages, args=(self.proc.stdout, self.messages), daemon=True).start()
 
-    def read_messages(self):
-        while (header := self.proc.stdout.readline()).endswith(b"\n"):     # half a header: the adapter has ended
+    @staticmethod
+    def read_messages(pipe, messages):
+        """Until the adapter ends. Another one may have its place then, with another pipe and another queue."""
+        while (header := pipe.readline()).endswith(b"\n"):     # half a header: the adapter has ended
             length = int(header.removeprefix(b"Content-Length: "))
-            if self.proc.stdout.readline() != b"\r\n":
+            if pipe.readline() != b"\r\n":
                 break
-            self.messages.put(json.loads(self.proc.stdout.read(length)))
-        self.messages.put(None)
+            messages.put(json.loads(pipe.read(length)))
+        messages.put(None)
 
     def next_message(self):
         try:
@@ -84,23 +86,39 @@ class Adapter:
             self.output += message["body"]["output"]
         return message
 
-    def __call__(self, command, **arguments):
-        """A request; returns the body of its response."""
+    def post(self, command, **arguments):
+        """A request whose response is taken later, by response(): that of "attach" comes after "configurationDone"."""
         self.seq += 1
         request = {"seq": self.seq, "type": "request", "command": command, "arguments": arguments}
         self.log.append(json.dumps(request))
         data = json.dumps(request).encode()
         self.proc.stdin.write(b"Content-Length: %d\r\n\r\n" % len(data) + data)
         self.proc.stdin.flush()
-        while (message := self.next_message()).get("request_seq") != self.seq:
-            self.events.append(message)
-        assert message["success"], f"{command}: {message.get('message')}\n{self}"
-        return message.get("body", {})
+        return self.seq
+
+    def take(self):
+        """The next message. A response is remembered; one that refuses the request raises."""
+        message = self.next_message()
+        if message.get("type") == "response":
+            self.responses[message["request_seq"]] = message
+            assert message["success"], f"{message['command']}: {message.get('message')}\n{self}"
+        return message
+
+    def response(self, seq):
+        """The body of the response to a request."""
+        while seq not in self.responses:
+            if (message := self.take()).get("type") == "event":
+                self.events.append(message)
+        return self.responses[seq].get("body", {})
+
+    def __call__(self, command, **arguments):
+        """A request; returns the body of its response."""
+        return self.response(self.post(command, **arguments))
 
     def event(self, name):
         """The body of the next event of that name, which may have come before the last response."""
         while True:
-            message = self.events.pop(0) if self.events else self.next_message()
+            message = self.events.pop(0) if self.events else self.take()
             if message.get("event") == name:
                 return message.get("body", {})
 

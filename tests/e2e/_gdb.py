@@ -30,7 +30,8 @@ SETTINGS = ["set prompt", "set confirm off", "set pagination off", "set width 0"
 
 
 class Gdb:
-    def __init__(self, name, *options, server=None, connect="target remote", has_exec=True, argv=None, env=None):
+    def __init__(self, name, *options, server=None, connect="target remote", has_exec=True, argv=None, env=None,
+                 log=False):
         self.recording = Recording(name) if isinstance(name, str) else name
         self.folder = tempfile.mkdtemp(prefix="gdb-")
         self.recording.copy_sources(pathlib.Path(self.folder))
@@ -43,10 +44,10 @@ class Gdb:
         elif connect:
             self.server = self.own_server = Server(self.recording.trace, *options)
         self.start_gdb(argv, env or {})
-        for line in SETTINGS:
-            self(line)
-        if connect:
+        self("\n".join(SETTINGS))
+        if log:     # for packets(); gdb writes it a character at a time, which takes more than what the session does
             self(f"set remotelogfile {self.log_name}")
+        if connect:
             self.connected = self(f"{connect} {self.server.address}")
 
     # ---- the process
@@ -137,7 +138,7 @@ class Gdb:
         return self.recording.positions(self.address(expression))
 
     def packets(self, prefix=""):
-        """What gdb has sent so far, without frames; of those that begin so."""
+        """What gdb has sent so far, without frames; of those that begin so.  For a Gdb(..., log=True)."""
         with open(self.log_name, encoding="latin-1") as log:
             sent = re.findall(r"\$(.*?)#[0-9a-f][0-9a-f]", "".join(x[2:-1] for x in log if x.startswith("w ")))
         return [p for p in sent if p.startswith(prefix)]

@@ -3,6 +3,7 @@
 
 Each message from the server is checked: one line, JSON, "jsonrpc", an id that was asked, result or error but not both.
 """
+import collections
 import contextlib
 import json
 import os
@@ -20,8 +21,9 @@ class Client:
     def __init__(self, *argv, handshake=True, stderr=None):
         self.proc = subprocess.Popen([TRACESTUB, "mcp", *([] if stderr else ["--quiet"]), *argv], stdin=subprocess.PIPE,
                                      stdout=subprocess.PIPE, stderr=stderr)
-        self.n, self.asked, self.rest = 0, {}, b""
-        self.kept, self.keeps = b"", False
+        self.n, self.asked = 0, {}
+        self.lines, self.rest = collections.deque(), []     # what came: whole lines, and pieces of the next one
+        self.kept, self.keeps = [], False
         if handshake:
             result = self.result("initialize", INFO)
             assert result["protocolVersion"] == "2025-06-18" and "tools" in result["capabilities"], result
@@ -29,14 +31,14 @@ class Client:
             self.notify("notifications/initialized")
 
     def write(self, text):
-        self.kept += text.encode() + b"\n"
+        self.kept.append(text.encode() + b"\n")
         if not self.keeps:
             self.send()
 
     def send(self):
-        self.proc.stdin.write(self.kept)
+        self.proc.stdin.write(b"".join(self.kept))
         self.proc.stdin.flush()
-        self.kept = b""
+        self.kept = []
 
     @contextlib.contextmanager
     def together(self):
@@ -58,14 +60,18 @@ class Client:
     def line(self, timeout=LIMIT):
         """What the next line says; None if none comes in time."""
         end = time.monotonic() + timeout
-        while b"\n" not in self.rest:
+        while not self.lines:
             if not select.select([self.proc.stdout], [], [], max(0, end - time.monotonic()))[0]:
                 return None
             piece = os.read(self.proc.stdout.fileno(), 65536)
             assert piece, "the server has ended"
-            self.rest += piece
-        line, _, self.rest = self.rest.partition(b"\n")
-        return json.loads(line)
+            *whole, rest = piece.split(b"\n")
+            if whole:
+                whole[0] = b"".join([*self.rest, whole[0]])
+                self.lines.extend(whole)
+                self.rest = []
+            self.rest.append(rest)
+        return json.loads(self.lines.popleft())
 
     def message(self, timeout=LIMIT):
         """The next message; None if none comes in time."""

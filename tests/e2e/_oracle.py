@@ -13,8 +13,8 @@ from _recording import recordings
 from _sentences import END_OF_HISTORY
 from _tap import add_case, run_cases, skip_all
 
-LONG = int(os.environ.get("TEST_WALK", 2000))
-SAMPLE, N_PLACES = min(LONG, 1000), 30
+LONG = int(os.environ.get("TEST_WALK", 300))
+SAMPLE, N_PLACES = min(LONG, 1000), 12
 HERE = pathlib.Path(__file__).resolve().parent
 
 

@@ -12,11 +12,14 @@
 A case passes when it returns, is skipped when it calls skip(why), and fails on
 any other exception. The name of a case is its function's name with spaces.
 Paths come from the environment that tests/run makes, or from where this file
-is, so that a script can be started by hand.
+is, so that a script can be started by hand. Of the environment: with TEST_TIMES each case also
+tells its seconds, on the clock and on the processor with its children; TEST_CASES is a pattern of names: only those run.
 """
+import fnmatch
 import os
 import pathlib
 import sys
+import time
 import traceback
 
 SRCDIR = pathlib.Path(os.environ.get("TEST_SRCDIR", pathlib.Path(__file__).resolve().parents[2]))
@@ -49,10 +52,21 @@ def skip_all(why):
     sys.exit(0)
 
 
+def seconds():
+    return time.monotonic(), sum(os.times()[:4])
+
+
+def tell_times(since):
+    clock, processor = (now - then for now, then in zip(seconds(), since))
+    print(f"# {clock:.2f} s, of the processor {processor:.2f} s", flush=True)
+
+
 def run_cases():
     failed = False
-    print(f"1..{len(_cases)}", flush=True)
-    for n, (name, function, args) in enumerate(_cases, 1):
+    cases = [c for c in _cases if fnmatch.fnmatch(c[0], os.environ.get("TEST_CASES", "*"))]
+    print(f"1..{len(cases)}", flush=True)
+    for n, (name, function, args) in enumerate(cases, 1):
+        started = seconds()
         try:
             function(*args)
             print(f"ok {n} - {name}", flush=True)
@@ -63,4 +77,6 @@ def run_cases():
             for line in traceback.format_exc().splitlines():
                 print(f"# {line}")
             print(f"not ok {n} - {name}", flush=True)
+        if "TEST_TIMES" in os.environ:
+            tell_times(started)
     sys.exit(failed)

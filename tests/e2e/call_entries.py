@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: MIT
 """Every entry of a function is a row of calls: calls F, executions F and gdb's count of a breakpoint at F agree for every function
 of optimized programs, whichever way it was entered; stack in a signal's handler has what it interrupted."""
+import functools
 import json
 import re
 import subprocess
 
+from _ask import Asker
 from _record import LIMIT, build, load_address, record
 from _tap import TRACESTUB, add_case, case, run_cases
 
@@ -19,10 +21,18 @@ ARGUMENTS = {"subject.c": ["signals"]}
 OWN = {"_init", "_fini", "_start", "deregister_tm_clones", "register_tm_clones", "frame_dummy", "__do_global_dtors_aux"}
 
 
+asker = functools.cache(Asker)      # a process for each recording
+
+
 def ask(out, *words):
-    done = subprocess.run([TRACESTUB, "query", out, *words, "--json"], capture_output=True, text=True, timeout=LIMIT)
-    assert done.returncode in (0, 1), done
-    return [json.loads(line) for line in done.stdout.splitlines()][:-1]
+    return asker(out).rows(" ".join(words))
+
+
+@functools.cache
+def kinds():
+    """A recording of entries.c."""
+    record("kinds.ucir", build("entries.c", "kinds", "-O2 -g -w"))
+    return "kinds.ucir"
 
 
 def gdb(out, *commands):
@@ -69,11 +79,10 @@ for source, options in PROGRAMS.items():
 
 @case
 def kinds_and_callers():
-    record("kinds.ucir", build("entries.c", "kinds", "-O2 -g -w"))
-    tails = [c for c in ask("kinds.ucir", "calls", "leaf") if c["kind"] == "tail"]
+    tails = [c for c in ask(kinds(), "calls", "leaf") if c["kind"] == "tail"]
     assert {c["caller"] for c in tails} >= {"middle", "outer"}, tails
     assert all(c["end"] and c["result"] for c in tails if c["caller"] == "middle"), tails
-    handlers = {name: ask("kinds.ucir", "calls", name) for name in ("handler", "inner_handler", "other_handler")}
+    handlers = {name: ask(kinds(), "calls", name) for name in ("handler", "inner_handler", "other_handler")}
     assert {n: [c["kind"] for c in rows] for n, rows in handlers.items()} == {
         "handler": ["handler"] * 2, "inner_handler": ["handler"] * 2, "other_handler": ["handler"]}, handlers
     assert all(c["end"] for rows in handlers.values() for c in rows), handlers
@@ -95,32 +104,31 @@ def an_indirect_function_is_the_one_that_runs():
 
 @case
 def conditions_on_results_and_through_pointers():
-    record("kinds.ucir", build("entries.c", "kinds", "-O2 -g -w"))
-    rows = ask("kinds.ucir", "calls", "leaf")
+    rows = ask(kinds(), "calls", "leaf")
     results = [int(c["result"], 16) for c in rows]
     for wanted in set(results):     # leaf(a) is a * 3
-        got = ask("kinds.ucir", "calls", "leaf", "if", f"result == {wanted}")
+        got = ask(kinds(), "calls", "leaf", "if", f"result == {wanted}")
         assert [int(c["arguments"][0], 16) * 3 for c in got] == [wanted] * results.count(wanted), got
-    assert len(ask("kinds.ucir", "calls", "leaf", "if", "result", "!=", str(results[0]), "&&", "$rdi", "<", "5")) == sum(
+    assert len(ask(kinds(), "calls", "leaf", "if", "result", "!=", str(results[0]), "&&", "$rdi", "<", "5")) == sum(
         r != results[0] and int(c["arguments"][0], 16) < 5 for r, c in zip(results, rows))
     # compare(a, b) is *a - *b of two ints
-    rows = ask("kinds.ucir", "calls", "compare")
-    negative = ask("kinds.ucir", "calls", "compare", "if", "result == -2")
+    rows = ask(kinds(), "calls", "compare")
+    negative = ask(kinds(), "calls", "compare", "if", "result == -2")
     assert [c for c in rows if c["result"] == "0xfffffffe"] == negative and negative, (rows, negative)
-    of_9 = ask("kinds.ucir", "calls", "compare", "if", "*(u32*)$rdi == 9 || *(i32 *)($rsi + 0) == 9")
-    of_no = ask("kinds.ucir", "calls", "compare", "if", "*(u32*)$rdi != 9 && *(i32 *)($rsi + 0) != 9")
+    of_9 = ask(kinds(), "calls", "compare", "if", "*(u32*)$rdi == 9 || *(i32 *)($rsi + 0) == 9")
+    of_no = ask(kinds(), "calls", "compare", "if", "*(u32*)$rdi != 9 && *(i32 *)($rsi + 0) != 9")
     assert of_9 and of_no and len(of_9) + len(of_no) == len(rows), (of_9, of_no, rows)
-    done = subprocess.run([TRACESTUB, "query", "kinds.ucir", "executions", "leaf", "if", "result == 1"], capture_output=True, text=True)
+    done = subprocess.run([TRACESTUB, "query", kinds(), "executions", "leaf", "if", "result == 1"], capture_output=True, text=True)
     assert done.returncode == 2 and "only calls have a result" in done.stderr and not done.stdout, done
-    shown = gdb("kinds.ucir", f"ts calls leaf if result == {results[0] // 3} * 3")
+    shown = gdb(kinds(), f"ts calls leaf if result == {results[0] // 3} * 3")
     assert f"\n{results.count(results[0])} row" in shown, shown
 
 
 @case
 def a_tree_is_indented():
-    record("kinds.ucir", build("entries.c", "kinds", "-O2 -g -w"))
-    rows = [c for c in ask("kinds.ucir", "calls", "tree") if c["callee"] in ("main", "outer", "signals", "handler", "inner_handler")]
-    shown = gdb("kinds.ucir", "ts calls tree")
+    done = subprocess.run([TRACESTUB, "query", kinds(), "calls", "tree", "--json"], capture_output=True, text=True, timeout=LIMIT)
+    rows = [c for c in map(json.loads, done.stdout.splitlines()[:-1]) if c["callee"] in ("main", "outer", "signals", "handler", "inner_handler")]
+    shown = gdb(kinds(), "ts calls tree")
     for c in rows:
         [line] = re.findall(rf"^\d+ +{c['position']} .*$", shown, re.M)
         bars = re.search(rf" {c['address']} +((?:\| )*){c['callee']} ", line)
@@ -130,21 +138,19 @@ def a_tree_is_indented():
 
 @case
 def every_door_has_the_texts_of_arguments():
-    record("kinds.ucir", build("entries.c", "kinds", "-O2 -g -w"))
-    [said] = ask("kinds.ucir", "calls", "say")
+    [said] = ask(kinds(), "calls", "say")
     assert said["texts"][0] == "done" and len(said["texts"]) == len(said["arguments"]) + 1, said
-    shown = gdb("kinds.ucir", "ts calls say")
+    shown = gdb(kinds(), "ts calls say")
     assert '"done"' in shown and "texts" not in shown, shown
 
 
 @case
 def a_handler_s_stack_has_what_was_interrupted():
-    record("kinds.ucir", build("entries.c", "kinds", "-O2 -g -w"))
     for name, chain in {"leaf": ("inner_handler", "signal", "handler", "signal", "signals", "main"),
                         "outer": ("other_handler", "signal", "signals", "main")}.items():
-        at = [e["position"] for e in ask("kinds.ucir", "executions", name)
-              if "signal" in [r["function"] for r in ask("kinds.ucir", "stack", "at", str(e["position"]))]]
-        rows = [r["function"] for r in ask("kinds.ucir", "stack", "at", str(at[0]))]
+        at = [e["position"] for e in ask(kinds(), "executions", name)
+              if "signal" in [r["function"] for r in ask(kinds(), "stack", "at", str(e["position"]))]]
+        rows = [r["function"] for r in ask(kinds(), "stack", "at", str(at[0]))]
         rest = iter(rows)
         assert all(f in rest for f in chain), rows
 

@@ -4,11 +4,13 @@
 The list has pc and registers at each position and no memory: where calls push, a step is taken for one if the stack
 pointer goes down by a word and control goes elsewhere; it returns if control comes back to shortly after it.
 """
+import functools
 import gzip
 import json
 import re
 import subprocess
 
+from _ask import Asker
 from _programs import Program
 from _tap import DATA, TRACESTUB, add_case, case, run_cases
 
@@ -22,17 +24,17 @@ LONGEST = 7     # bytes of an x86 call instruction
 BASE = 0x555555554000   # of tests/data/programs/pie
 
 
+asker = functools.cache(Asker)      # a process for each recording
+
+
 def query(name, *words):
     return query_trace(DATA / f"usercorn/{name}.ucir", *words)
 
 
-def query_trace(trace, *words):
-    got = subprocess.run([TRACESTUB, "query", "--index", "none", "--json", "--quiet", trace, *words], capture_output=True,
-                         text=True)
-    assert got.returncode in (0, 1), got
-    rows = [json.loads(line) for line in got.stdout.splitlines()]
-    assert rows[-1]["complete"], rows[-1]
-    return rows[:-1]
+def query_trace(trace, *words, options=()):
+    rows, end = asker(trace, "--index", "none", *options).answer(" ".join(words))
+    assert end["complete"], end
+    return rows
 
 
 def positions(name):
@@ -169,7 +171,7 @@ def a_function_of_a_library_is_called_by_the_name_without_plt():
         assert sites, name
         wanted = [k for k, pc in enumerate(pcs) if pc in sites]
         for asked in name, f"{name[:-1]}?", f"{name}@plt":
-            rows = query_trace(program.trace, "calls", asked, "--exec", program.exec)
+            rows = query_trace(program.trace, "calls", asked, options=("--exec", program.exec))
             assert [row["position"] for row in rows if row["pc"] in map(hex, sites)] == wanted, (asked, rows)
             # a name alone is the function that runs, by whichever way, under the first of its names, if libc is the recorded one
             assert (f"{name}@plt" in {row["callee"] for row in rows}) == (asked != name or not has_libc), rows

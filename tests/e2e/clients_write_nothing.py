@@ -133,8 +133,8 @@ def batch_time(messages):
 
 @case
 def a_batch_takes_as_long_as_it_has_messages():
-    """Removing each message from the front of the list took 72 s for 520,000."""
-    assert batch_time(["1"] * 500000) < 10
+    """Removing each message from the front of the list took 72 s for 520,000: 10 s for these."""
+    assert batch_time(["1"] * 200000) < 4
 
 
 @case

@@ -10,7 +10,7 @@ CALLS_OF_FIB_5 = 5      # fib(9) calls fib(k) F(10 - k) times
 
 @case
 def the_condition_goes_to_the_server_and_only_true_hits_come_back():
-    with Gdb("x64_walk") as g:
+    with Gdb("x64_walk", log=True) as g:
         g("set breakpoint condition-evaluation target")
         g("break fib if n == 5")
         for _ in range(CALLS_OF_FIB_5):
@@ -26,7 +26,7 @@ def the_condition_goes_to_the_server_and_only_true_hits_come_back():
 
 @case
 def the_same_backwards():
-    with Gdb("x64_walk") as g:
+    with Gdb("x64_walk", log=True) as g:
         g("continue")
         g("break fib if n == 5")
         for _ in range(CALLS_OF_FIB_5):
@@ -39,7 +39,7 @@ def the_same_backwards():
 
 @case
 def gdb_can_evaluate_it_as_well():
-    with Gdb("x64_walk") as g:
+    with Gdb("x64_walk", log=True) as g:
         g("set breakpoint condition-evaluation host")
         g("break fib if n == 5")
         g("ignore 1 4")

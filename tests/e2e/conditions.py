@@ -69,7 +69,7 @@ def rows(g, question):
 @contextlib.contextmanager
 def session(program, has_python=True):
     init = INIT
-    with Gdb(program, "--exec", program.exec) as g:
+    with Gdb(program, "--exec", program.exec, log=True) as g:
         if not has_python:
             init = pathlib.Path(g.folder, "without_python.gdb")
             init.write_text(INIT.read_text().replace("if !$_isvoid($_streq)", "if 0"))

@@ -58,7 +58,7 @@ def away_from_it_there_is_no_siginfo():
 
 @case
 def catch_signal_and_handle_do_what_they_say():
-    with Gdb("x64_crash") as g:
+    with Gdb("x64_crash", log=True) as g:
         g("catch signal SIGSEGV")
         g("continue")
         g.expect("Catchpoint 1 .signal SIGSEGV")

@@ -4,7 +4,6 @@
 
 Positions come from the recording's oracle, lines from walk.c. TRACESTUB_GDB may name the gdb.
 """
-import json
 import os
 import pathlib
 import re
@@ -37,14 +36,6 @@ def gdb_with_dap():
 class Session(Adapter):
     """The adapter of `tracestub dap`, or gdb itself."""
 
-    def post(self, command, **arguments):
-        """A request whose response comes later: that of "attach" after "configurationDone"."""
-        self.seq += 1
-        data = json.dumps({"seq": self.seq, "type": "request", "command": command, "arguments": arguments}).encode()
-        self.proc.stdin.write(b"Content-Length: %d\r\n\r\n" % len(data) + data)
-        self.proc.stdin.flush()
-        return self.seq
-
     def start(self, request="attach", **arguments):
         """To the stop at position 0; returns what the adapter offers."""
         offered = self("initialize", adapterID="gdb", linesStartAt1=True, pathFormat="path")
@@ -54,8 +45,7 @@ class Session(Adapter):
         assert [b.get("line", LINE) for b in found] == [LINE], found     # none: the program is not known yet
         self("configurationDone")
         self.event("stopped")
-        answers = [m for line in self.log if (m := json.loads(line)).get("request_seq") == asked]
-        assert not answers or answers[0]["success"], answers
+        self.response(asked)
         return offered
 
     def console(self, command):

@@ -4,14 +4,22 @@
 
 Binary Ninja's adapter for gdb servers (its source is public) names the process by the thread of the last stop, reads
 modules from /proc/PID/maps by vFile, and steps and continues by vCont without a thread, or by bs and bc. The source
-of IDA's is not public, so its packets are not known here: a client with plain packets takes its place.
+of IDA's is not public: the packets of its connection are those that two public logs show (issue 134 of
+daniel5151/gdbstub, issue 128 of qilingframework/qiling); for steps a client with plain packets takes its place.
+Ghidra's debugger is a Python package that a launcher script loads into gdb; a package with the same commands and the
+same catchpoint (ghidragdb/hooks.py) takes its place.
 """
+import os
+import pathlib
 import re
+import struct
+import subprocess
 
+from _record import build, record
 from _recording import Recording
 from _rsp import Rsp
-from _server import Server
-from _tap import case, run_cases
+from _server import LIMIT, Server
+from _tap import SRCDIR, TRACESTUB, case, run_cases
 
 WALK = Recording("x64_walk")
 OFFERED = ("qSupported:swbreak+;hwbreak+;qRelocInsn+;fork-events+;vfork-events+;exec-events+;vContSupported+;"
@@ -72,6 +80,77 @@ def binary_ninja_steps_and_continues_both_ways():
         assert pc_of(r.ask("bs")) == pcs[first - 1]
         assert pc_of(r.ask("bc")) == pcs[0]
         assert r.ask("D") == "OK"
+
+
+def byte_of_program(address):
+    """By the program headers of the 64-bit ELF file: 56 bytes each; p_offset at 8, p_vaddr at 16, p_filesz at 32."""
+    data = pathlib.Path(WALK.exec).read_bytes()
+    table, number = struct.unpack_from("<Q", data, 0x20)[0], struct.unpack_from("<H", data, 0x38)[0]
+    for n in range(number):
+        kind, _, offset, virtual, _, size = struct.unpack_from("<IIQQQQ", data, table + 56 * n)
+        if kind == 1 and virtual <= address < virtual + size:
+            return data[offset + address - virtual]
+    raise AssertionError(hex(address))
+
+
+@case
+def ida_connects_and_reads_threads_registers_and_the_program():
+    with Server(WALK.trace, "--exec", WALK.exec) as server, Rsp(server.address) as r:
+        offered = r.ask("qSupported:xmlRegisters=i386,arm,mips").split(";")
+        assert "qXfer:features:read+" in offered and "qXfer:threads:read+" in offered, offered
+        assert [r.ask(p) for p in ("QDisableRandomization:1", "!", "Hg0")] in (["", "OK", "OK"], ["OK", "OK", "OK"])
+        assert "<architecture>i386:x86-64</architecture>" in r.ask("qXfer:features:read:target.xml:0,3ffe")
+        assert pc_of(first := r.ask("?")) == WALK.pcs()[0]
+        assert int(r.ask(f"m{pc_of(first):x},1"), 16) == byte_of_program(pc_of(first))
+        assert fields(r.ask("?")) == fields(first)
+        (thread,) = re.findall(r'<thread id="(\w+)"', r.ask("qXfer:threads:read::0,3ffe"))
+        assert thread == fields(first)["thread"]
+        r.ask("qC")
+        assert r.ask("g")[2 * 8 * 16:2 * 8 * 17] == fields(first)["10"]
+        assert r.ask("qXfer:exec-file:read::0,3ffe").startswith("l")
+
+
+GHIDRAGDB = """
+import gdb
+class Prefix(gdb.Command):
+    def __init__(self, name): super().__init__(name, gdb.COMMAND_NONE, prefix=True)
+class Command(gdb.Command):
+    def __init__(self, name, function=print):
+        super().__init__(name, gdb.COMMAND_USER)
+        self.name, self.function = name, function
+    def invoke(self, argument, from_tty): self.function("ghidra:", self.name, argument)
+def sync(*words):
+    print(*words)
+    gdb.execute("catch syscall group:memory\\ncommands\\nsilent\\nhooks-ghidra event-memory\\ncont\\nend\\n")
+for name in "ghidra", "ghidra trace", "hooks-ghidra": Prefix(name)
+Command("ghidra trace sync-enable", sync)
+for name in "ghidra trace connect", "ghidra trace start", "ghidra trace sync-synth-stopped", "hooks-ghidra event-memory":
+    Command(name)
+"""
+
+
+def ghidra(trace, typed):
+    """What the launcher's gdb prints: Ghidra gives it the recording, its own address, and a terminal."""
+    package = pathlib.Path("a ghidra/Ghidra/Debug/Debugger-agent-gdb/pypkg/src/ghidragdb")
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text(GHIDRAGDB)
+    env = {**os.environ, "GHIDRA_HOME": str(package.parents[5].resolve()), "GHIDRA_TRACE_RMI_ADDR": "127.0.0.1:4711",
+           "OPT_TARGET_IMG": "", "OPT_TRACESTUB_PATH": TRACESTUB}
+    said = subprocess.run(["bash", SRCDIR / "src/program/tracestub-ghidra.sh", trace], env=env, text=True, input=typed,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=LIMIT)
+    assert said.returncode == 0, said
+    return said.stdout
+
+
+@case
+def ghidras_launcher_goes_backwards_over_calls_that_map_memory():
+    """Ghidra's own catchpoint for these goes on forwards, where Python runs the command, as Ghidra's buttons do."""
+    assert record("story so far.ucir", build("friends.c", "friends", "-g -w")).returncode < 0
+    said = ghidra("story so far.ucir", "goto end\npython gdb.execute('reverse-continue')\nwhen\nkill\nquit\n")
+    assert re.findall("^ghidra: ghidra trace (.*?) *$", said, re.M) == ["connect '127.0.0.1:4711'", "start", "sync-enable",
+                                                                      "sync-synth-stopped"], said
+    assert re.search(r"^(\(gdb\) )?position 0 of", said, re.M), said
+    assert len(re.findall("ghidra: hooks-ghidra event-memory", said)) >= 2, said
 
 
 @case

@@ -21,7 +21,7 @@ from _rsp import Rsp
 from _server import Server
 from _tap import SRCDIR, add_case, case, run_cases
 
-N_QUESTIONS, N_MORE, N_IN_GDB = 45, 15, 12
+N_QUESTIONS, N_MORE, N_IN_GDB = 24, 8, 6
 FIB = 0x4013ef     # of x64_walk.elf, by nm
 
 
@@ -33,14 +33,17 @@ def check_refused(question, done, result, shown):
     assert sentence in shown, (question, shown, sentence)
 
 
-def check_answered(question, trace, done, result, shown):
+def check_answered(n, question, trace, done, result, shown):
+    """The @n-th question.  TSV and the terminal's table are compared in turn: query_forms has both of each question."""
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     assert not result["isError"], (question, result)
     assert result["structuredContent"] == {"rows": lines[:-1], "end": lines[-1]}, (question, result, lines)
     rows, _ = json_lines(done.stdout)
-    tsv = query(trace, question).stdout.splitlines()
-    assert tsv[1:] == ["\t".join(map(cell, row.values())) for row in rows], (question, tsv)
-    assert not rows or tsv[0].split("\t") == list(rows[0]), (question, tsv)
+    if n % 2:
+        tsv = query(trace, question).stdout.splitlines()
+        assert tsv[1:] == ["\t".join(map(cell, row.values())) for row in rows], (question, tsv)
+        assert not rows or tsv[0].split("\t") == list(rows[0]), (question, tsv)
+        return
     if question.startswith("goto"):
         shown = shown.split("\n")[0]     # a session goes there, and shows what is stopped for there, too
     assert shown.rstrip("\n") == query_text(trace, question)[0].rstrip("\n"), (question, shown)
@@ -49,14 +52,14 @@ def check_answered(question, trace, done, result, shown):
 def the_doors_agree(trace, seed, n_questions, n_verbs):
     questions, verbs = Questions(trace, seed), set()
     with Client(str(trace)) as c, Server(str(trace)) as server, Rsp(server.address) as r:
-        for _ in range(n_questions):
+        for n in range(n_questions):
             verb, arguments = questions.next()
             question = question_of(verb, arguments)
             done = query(trace, question, "--json")
             result = c.call(verb.replace("-", "_"), **arguments)
             shown = monitor(r, question)
             if done.returncode in (0, 1):
-                check_answered(question, trace, done, result, shown)
+                check_answered(n, question, trace, done, result, shown)
                 verbs.add(verb)
             else:
                 check_refused(question, done, result, shown)
@@ -203,7 +206,7 @@ def every_verb_is_asked_through_all():
 
 
 for seed, (name, path) in enumerate((TRACES | MORE_TRACES).items(), 1):
-    n_questions, n_verbs = (N_QUESTIONS, 12) if name in TRACES else (N_MORE, 3)
+    n_questions, n_verbs = (N_QUESTIONS, 9) if name in TRACES else (N_MORE, 2)
     add_case(f"all interfaces answer the same on {name}", the_doors_agree, path, seed, n_questions, n_verbs)
 
 for seed, (name, path) in enumerate(TRACES.items(), 1):

@@ -23,7 +23,7 @@ def info_registers_shows_known_values_and_marks_what_the_trace_lacks():
 
 @case
 def find_searches_memory_at_this_position():
-    with Gdb("x64_walk") as g:
+    with Gdb("x64_walk", log=True) as g:
         g("find 0x402000, +0x2f, 't', 'o', 't', 'a', 'l'")
         g.expect(r"^0x402007$")
         g("find 0x402000, +0x2f, 'n', 'o', 'n', 'e'")
@@ -33,7 +33,7 @@ def find_searches_memory_at_this_position():
 
 @case
 def compare_sections_finds_the_program_in_memory():
-    with Gdb("x64_walk") as g:
+    with Gdb("x64_walk", log=True) as g:
         g("compare-sections -r")
         for section in ".text", ".rodata", ".eh_frame":
             g.expect(rf"Section {section}, range .*: matched")

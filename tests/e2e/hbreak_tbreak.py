@@ -8,7 +8,7 @@ from _tap import case, run_cases
 
 @case
 def hbreak_stops_in_both_directions():
-    with Gdb("x64_walk") as g:
+    with Gdb("x64_walk", log=True) as g:
         g("hbreak *bump")
         g.expect("Hardware assisted breakpoint 1 at")
         g("continue")

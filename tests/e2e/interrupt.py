@@ -29,7 +29,7 @@ def interrupted(g, command):
 
 @case
 def a_condition_that_is_never_true():
-    with Gdb("x64_lib") as g:
+    with Gdb("x64_lib", log=True) as g:
         counts = {}
         for pc in g.recording.pcs():
             counts[pc] = counts.get(pc, 0) + 1
@@ -52,7 +52,7 @@ def a_condition_that_is_never_true():
 
 @case
 def single_steps_of_gdb():
-    with Gdb("x64_lib") as g:
+    with Gdb("x64_lib", log=True) as g:
         g("continue")
         g("set can-use-hw-watchpoints 0")
         g("watch counter if counter == 123456")

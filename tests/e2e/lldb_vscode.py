@@ -42,13 +42,14 @@ class Session(Adapter):
         and "configurationDone" does not look whether it did continue.
         """
         self("initialize", adapterID="lldb", linesStartAt1=True, columnsStartAt1=True, pathFormat="path")
-        self("attach", program=WALK.exec, attachCommands=[f"gdb-remote {server.address}"], stopOnEntry=True,
-             sourceMap=[["/samples/a/usercorn/src", str(SOURCE.parent)]])
+        asked = self.post("attach", program=WALK.exec, attachCommands=[f"gdb-remote {server.address}"], stopOnEntry=True,
+                          sourceMap=[["/samples/a/usercorn/src", str(SOURCE.parent)]])
         self.event("initialized")
         found = self("setBreakpoints", source={"name": "walk.c", "path": str(SOURCE)},
                      breakpoints=[{"line": LINE}])["breakpoints"]
         assert [(b["verified"], b["line"]) for b in found] == [(True, LINE)], found
         self("configurationDone")
+        self.response(asked)        # since lldb-dap 20 it comes only now
         self.event("stopped")
         self.thread = self("threads")["threads"][0]["id"]
         self("continue", threadId=self.thread)

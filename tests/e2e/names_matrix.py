@@ -37,6 +37,7 @@ HOSTILE = {
     "bidi": "PWNED\u202e\u2066\u2028\u2029\u200b\U000e0041".encode(),
     "files": b"end_of_record\nSF:PWNED\nFN:1,PWNED\n\nstatus 0;PWNED\ntp T1:PWNED\nBB Table: 9 bbs\n, PWNED, ",
 }
+TABLES = "symbol", "thread", "module", "map", "mark", "event", "call", "line"
 ODD = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u200b\u2028\u2029\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]")
 
 
@@ -79,6 +80,10 @@ class Desk:
         assert done.returncode in statuses, (args, words, done)
         return done
 
+    def share(self, form):
+        """Every second question is asked in form 0, the others in form 1, and with the next name the other way round."""
+        return QUESTIONS[(list(HOSTILE.values()).index(self.name) + form) % 2::2]
+
     def ends(self):
         """Nothing ran."""
         found = [str(p) for p in self.folder.rglob("PWNED*")] + [str(p) for p in pathlib.Path(".").glob("PWNED*")]
@@ -99,7 +104,7 @@ def is_quiet(text, what):
 
 def tables(desk):
     n_asked = 0
-    for question in QUESTIONS:
+    for question in desk.share(0):
         done = desk.run("query", words=question.split(), statuses=(0, 1, 2))
         lines = is_quiet(done.stdout, question).splitlines()
         is_quiet(done.stderr, question)
@@ -107,7 +112,7 @@ def tables(desk):
         for line in lines[1:] if "\t" in (lines or [""])[0] else []:
             assert line.count("\t") == lines[0].count("\t"), (question, lines)
             assert not line.startswith("PWNED"), (question, line)
-    assert n_asked >= 6, n_asked
+    assert n_asked >= 3, n_asked
 
 
 def has_key(value):
@@ -117,7 +122,7 @@ def has_key(value):
 
 
 def json_lines(desk):
-    for question in QUESTIONS:
+    for question in desk.share(1):
         for line in is_quiet(desk.run("query", words=[*question.split(), "--json"], statuses=(0, 1, 2)).stdout, question).splitlines():
             assert not has_key(json.loads(line)), (question, line)
     assert not has_key(json.loads(is_quiet(desk.run("info", "--json").stdout, "info --json")))
@@ -236,13 +241,14 @@ def tfile(desk):
 def sql(desk):
     """Each table that has names, in the forms for programs; a name is a value, never a key, a line or a column."""
     n_rows = 0
-    for table in "symbol", "thread", "module", "map", "mark", "event", "call", "line":
+    for table in TABLES:
         statement = f"select * from {table} limit 100"
         lines = is_quiet(desk.run("sql", words=[statement, "--tsv"]).stdout, statement).splitlines()
         assert len({line.count("\t") for line in lines}) <= 1, (statement, lines)
-        shown = is_quiet(desk.run("sql", words=[statement, "--json"]).stdout, statement)
-        assert not any(has_key(json.loads(line)) for line in shown.splitlines()), (statement, shown)
         n_rows += max(len(lines) - 1, 0)
+    every = ";\n".join(f"select * from {table} limit 100" for table in TABLES) + ";"
+    shown = is_quiet(desk.run("sql", words=["--json"], input=every.encode()).stdout, every).splitlines()
+    assert len(shown) >= n_rows and not any(has_key(json.loads(line)) for line in shown), shown
     assert n_rows > 10, n_rows
 
 
@@ -255,8 +261,10 @@ def goes_through(language, door):
     desk.ends()
 
 
+# lldb takes a second to start: names whose delimiters are those of lldb, its Python, packets and terminals
+IN_LLDB = "shell", "lldb", "python", "packets", "terminal", "overlong"
 for _door in DOORS:
-    for _language in HOSTILE:
+    for _language in HOSTILE if _door is not lldb else IN_LLDB:
         add_case(f"{_language} through {_door.__name__}", goes_through, _language, _door)
 os.environ.pop("TRACESTUB_GDB", None)
 run_cases()

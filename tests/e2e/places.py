@@ -11,6 +11,7 @@ import re
 import shutil
 import tempfile
 
+from _ask import Asker
 from _forms import query
 from _gdb import Gdb
 from _mcp import Client
@@ -19,7 +20,7 @@ from _rsp import Rsp
 from _server import Server
 from _tap import SRCDIR, add_case, case, run_cases
 
-N_PLACES = 40
+N_PLACES = 30
 EVENTS = "syscall signal fault interrupt thread-start thread-end module map unmap gap exit".split()
 
 
@@ -33,6 +34,7 @@ class Places(Questions):
     """Random places, and where each one is."""
     def __init__(self, trace, seed):
         super().__init__(trace, seed)
+        self.asker = Asker(trace)
         self.trace, self.here, self.marks, self.shown = trace, 0, {}, []
         calls = rows_of(trace, "calls")
         runs = sorted((k["position"], k["thread"]) for t in self.threads for k in rows_of(trace, f"history $pc thread {t}"))
@@ -54,7 +56,7 @@ class Places(Questions):
     def accessed(self, direction, kind, what):
         """Behind the next write, before the previous one; at the next execution."""
         near = "next" if direction == "next" else "last"
-        rows = rows_of(self.trace, f"{near}-{kind} {what} at {self.here}")
+        rows = self.asker.rows(f"{near}-{kind} {what} at {self.here}")
         return rows[0]["position"] + (direction == "next" and kind != "exec") if rows else None
 
     def relative(self):
@@ -203,7 +205,7 @@ def gdb_goes_where_the_others_go():
             g(f"goto {place}")
             here = int(re.search(r"^position (\d+)", g("monitor when"), re.M)[1])
             assert here == (want if isinstance(want, int) else p.here), (place, p.here, want, str(g))
-            assert hex(g.address("$pc")) == rows_of(p.trace, f"when at {here}")[0]["pc"], (place, here, str(g))
+            assert hex(g.address("$pc")) == p.asker.rows(f"when at {here}")[0]["pc"], (place, here, str(g))
             p.here = here
         for place in "10", "50%", "next call":
             p.here = int(re.search(r"^position (\d+)", g("monitor when"), re.M)[1])

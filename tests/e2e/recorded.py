@@ -150,8 +150,9 @@ def finish_and_reverse_finish_at_the_bottom(kind):
         g("continue")
         g.expect(r"deep \(n=0\)")
         bottom = position(g)
-        g("backtrace -1")
-        g.expect(r"^#10001 .*main \(\)")
+        if kind.startswith("x86_64"):   # gdb takes 20 s for 10,000 frames of a processor with a link register
+            g("backtrace -1")
+            g.expect(r"^#10001 .*main \(\)")
         g("finish")
         g.expect(r"deep \(n=1\)[^$]*Value returned is \$\d+ = 5")
         assert position(g) > bottom

@@ -430,7 +430,7 @@ def what_a_client_asks_wrongly_is_not_logged():
 
 @case
 def dynamic_printfs_print_in_the_server_forwards():
-    with Gdb("x64_walk") as g:
+    with Gdb("x64_walk", log=True) as g:
         g("set dprintf-style agent")
         g(r'dprintf bump,"by %d total %d\n", by, total')
         g(r'dprintf fib,"fib %d %c\n", n, n + 65')

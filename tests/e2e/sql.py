@@ -28,16 +28,34 @@ def run(trace, *args, **kw):
                           check=False, **kw)
 
 
+def rows_of(statement, lines):
+    """Those of one result, as lists in the order of the columns; takes its lines from the iterator."""
+    rows = []
+    for line in lines:
+        if line.startswith('{"complete":'):
+            assert json.loads(line) == {"complete": True, "rows": len(rows), "total": len(rows)}, (statement, line)
+            return rows
+        rows.append(json.loads(line, object_pairs_hook=lambda pairs: [v for _, v in pairs]))
+    raise AssertionError(f"{statement}: the result has no end after {len(rows)} rows")
+
+
 def select(trace, statement):
-    """The rows, as lists in the order of the columns."""
     done = run(trace, statement, "--json")
     assert done.returncode in (0, 1), (statement, done)
-    lines = done.stdout.splitlines()
-    rows = [json.loads(line, object_pairs_hook=lambda pairs: [v for _, v in pairs]) for line in lines[:-1]]
-    end = json.loads(lines[-1])
-    assert end == {"complete": True, "rows": len(rows), "total": len(rows)}, (statement, end)
-    assert done.returncode == (0 if rows else 1), (statement, done.returncode)
+    lines = iter(done.stdout.splitlines())
+    rows = rows_of(statement, lines)
+    assert done.returncode == (0 if rows else 1) and not list(lines), (statement, done)
     return rows
+
+
+def select_all(trace, statements):
+    """The rows of each, asked of one process."""
+    done = run(trace, "--json", input=";\n".join(statements) + ";")
+    assert done.returncode in (0, 1), (statements, done)
+    lines = iter(done.stdout.splitlines())
+    results = [rows_of(statement, lines) for statement in statements]
+    assert not list(lines), done
+    return results
 
 
 def ask(trace, question):
@@ -77,9 +95,9 @@ def tables_have_the_rows_of_the_verbs(trace):
         ("mark", "marks", "1", ["position", "mark", "text"]),
         ("executions((SELECT min(pc) FROM step WHERE position < 5))", None, "1", ["position"]),
     ]
-    for table, question, condition, columns in pairs:
-        quoted = ", ".join(f'"{c}"' for c in columns)
-        rows = select(trace, f"SELECT {quoted} FROM {table} WHERE {condition}")
+    selected = select_all(trace, ["SELECT {} FROM {} WHERE {}".format(", ".join(f'"{c}"' for c in columns), table, condition)
+                                  for table, _, condition, columns in pairs])
+    for (table, question, condition, columns), rows in zip(pairs, selected):
         if question:
             want = [[as_sql(row[c]) for c in columns] for row in ask(trace, question)]
             assert rows == want, (table, rows[:3], want[:3], len(rows), len(want))
@@ -99,7 +117,7 @@ def writes_are_those_of_the_history(trace):
                 for tid in {r["thread"] for r in ask(trace, "threads in 0:end")}
                 for row in ask(trace, f"history ${reg} {words} thread {tid}")]
         assert sorted(map(repr, rows)) == sorted(map(repr, want)), (reg, rows[:3], want[:3])
-    written = select(trace, f"SELECT position, address, length, new, new_bytes FROM mem_write WHERE {where} LIMIT 40")
+    written = select(trace, f"SELECT position, address, length, new, new_bytes FROM mem_write WHERE {where} LIMIT 8")
     for position, address, length, _, new_bytes in written:
         if address < 0 or length > 8 or trace == TRACES["rvnbintrace"]:
             continue
@@ -145,9 +163,8 @@ def clauses_mean_what_sqlite_says(trace):
                 order = order.replace(", 5", "")
             tail = rng.choice(["", f" LIMIT {rng.randrange(9)}", f" LIMIT 5 OFFSET {rng.randrange(9)}"])
             statements.append(f"SELECT {columns} FROM {table} WHERE position < {limit} AND ({where}) {order}{tail}")
-        for statement in statements:
+        for statement, got in zip(statements, select_all(trace, statements)):
             want = [list(row) for row in copy.execute(statement)]
-            got = select(trace, statement)
             assert got == want, (statement, [row for row in got if row not in want][:4], [row for row in want if row not in got][:4])
 
 

@@ -8,7 +8,7 @@ interrupted, which gdb shows below the handler: a handler is no call; and what g
 With a link register, calls that longjmp left stay open (src/calls/README): that program does without.
 """
 import ast
-import json
+import functools
 import os
 import pathlib
 import random
@@ -16,12 +16,12 @@ import re
 import shutil
 import subprocess
 
+from _ask import Asker
 from _gdb import Gdb
-from _mcp import Client
 from _record import LIMIT, SOURCES, emulator, record
 from _tap import TRACESTUB, add_case, case, run_cases, skip
 
-N_POSITIONS = 200
+N_POSITIONS = 80
 CALL_LEN = 7        # bytes of a call instruction, at most
 INSTALLS = "uw_install_context", "uw_install_context_1"      # changes what is saved in the frames that gdb looks at
 SWITCHES = "__longjmp", "swapcontext", "__swapcontext", "setcontext", "__start_context"
@@ -54,10 +54,11 @@ def called(frames):
 """
 
 
+asker = functools.cache(Asker)      # a process for each recording
+
+
 def query(trace, *words):
-    done = subprocess.run([TRACESTUB, "query", "--json", "--quiet", trace, *words], capture_output=True, text=True, timeout=LIMIT)
-    assert done.returncode in (0, 1), done
-    return [json.loads(line) for line in done.stdout.splitlines()][:-1]
+    return asker(trace).rows(" ".join(words))
 
 
 def make(source, options, compiler="gcc", target="x86_64", *arguments):
@@ -121,10 +122,9 @@ def stacks_are_gdbs(*args):
     right = [k for k in positions if is_right(frames[k])]
     print(f"# {len(right)} of {N_POSITIONS} positions, {len({len(f) for f in frames.values()})} depths")
     assert len(right) > 0.8 * N_POSITIONS, [f for k, f in frames.items() if k not in right]
-    with Client(trace, "--exec", program) as c:
-        for k in right:
-            rows = c.rows("stack", at=k)[0]
-            assert is_same(rows, frames[k]), (k, [(r["pc"], r["function"]) for r in rows], [(hex(pc), f) for pc, f in frames[k]])
+    for k in right:
+        rows = query(trace, "stack", "at", str(k))
+        assert is_same(rows, frames[k]), (k, [(r["pc"], r["function"]) for r in rows], [(hex(pc), f) for pc, f in frames[k]])
 
 
 @case

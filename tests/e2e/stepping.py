@@ -21,7 +21,7 @@ def step_enters_and_finish_returns_with_the_value():
 
 @case
 def next_goes_over_the_calls():
-    with Gdb("x64_walk") as g:
+    with Gdb("x64_walk", log=True) as g:
         line = g.recording.line("bump(fib(9))")
         g(f"tbreak walk.c:{line}")
         g("continue")

@@ -100,7 +100,7 @@ def goto_frame_makes_it_the_live_position():
 
 @case
 def stepping_asks_nothing_more_than_without_tracepoints():
-    with Gdb("x64_walk") as g:
+    with Gdb("x64_walk", log=True) as g:
         n = len(g.packets("qTStatus"))
         for command in "stepi", "reverse-stepi", "next", "break fib", "continue", "reverse-continue":
             g(command)

@@ -2,13 +2,18 @@
 # SPDX-License-Identifier: MIT
 """What a recorded program was in when it ended: threads that wait are there to the end, with their registers; calls that never
 returned are events without a result; the signal that killed it has its siginfo; threads have their names."""
-import json
+import functools
 import subprocess
 
+from _ask import Asker
 from _record import LIMIT, build, record
 from _tap import TRACESTUB, case, run_cases
 
 
+asker = functools.cache(Asker)      # a process for each recording
+
+
+@functools.cache
 def recorded(mode):
     out = f"{mode}.ucir"
     record(out, build("unfinished.c", "unfinished"), mode)
@@ -16,9 +21,7 @@ def recorded(mode):
 
 
 def ask(out, *words):
-    done = subprocess.run([TRACESTUB, "query", out, *words, "--json"], capture_output=True, text=True, timeout=LIMIT)
-    assert done.returncode in (0, 1), done
-    return [json.loads(line) for line in done.stdout.splitlines()][:-1]
+    return asker(out).rows(" ".join(words))
 
 
 def gdb(out, *commands):

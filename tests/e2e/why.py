@@ -1,24 +1,25 @@
 # SPDX-License-Identifier: MIT
 """why: no row of a register is before its last change before the row above it, by the recorder's own list of positions."""
+import functools
 import gzip
-import json
 import random
-import subprocess
 
+from _ask import Asker
 from _mcp import Client
 from _programs import Program
-from _tap import DATA, TRACESTUB, case, run_cases
+from _tap import DATA, case, run_cases
 
 NAME = "x64_walk"
 REGS = ("rax", "rbx", "rcx", "rdx", "rsi", "rdi", "rbp", "r8", "r9", "r10", "r11", "r12")
 
 
+@functools.cache
+def asker():
+    return Asker(DATA / f"usercorn/{NAME}.ucir", "--index", "none")
+
+
 def query(*words):
-    got = subprocess.run([TRACESTUB, "query", "--index", "none", "--json", "--quiet", DATA / f"usercorn/{NAME}.ucir", *words],
-                         capture_output=True, text=True)
-    assert got.returncode in (0, 1), got
-    rows = [json.loads(line) for line in got.stdout.splitlines()]
-    return rows[:-1], rows[-1]
+    return asker().answer(" ".join(words))
 
 
 def positions():
@@ -104,14 +105,14 @@ def without(rows, *names):
 
 @case
 def another_format_of_the_same_execution_has_the_same_chain():
-    """usercorn and rvnbintrace: both record the changes of registers. Only one of them knows what a system call wrote, and each
-    has names of its own for threads and functions."""
+    """usercorn and rvnbintrace: both record the changes of registers. Only usercorn knows what a system call wrote. It alone
+    names the libraries, too, so that functions and lines are there where this machine has the library's debug file."""
     rng, n_rows = random.Random(3), 0
     for name in "pie", "static":
         with Client(Program(name, "ucir").trace) as a, Client(Program(name, "bin").trace) as b:
             for _ in range(80):
                 what, at = "$" + rng.choice([*REGS, "eax", "al", "ZF", "CF"]), rng.randrange(100, 9000)
-                want, rows = (without(c.rows("why", what=what, at=at, depth=3)[0], "thread", "function") for c in (a, b))
+                want, rows = (without(c.rows("why", what=what, at=at, depth=3)[0], "thread", "function", "file", "line") for c in (a, b))
                 if "input" not in [r["kind"] for r in want + rows] and "syscall" not in [r["instruction"] for r in want]:
                     assert rows == want, (name, what, at)
                     n_rows += len(rows)

@@ -64,6 +64,13 @@ def debian_12_gets_qemu_user_and_13_and_sid_do_not():
         assert installed(DEBIAN_12) == installed(release)
 
 
+def names_that_were_not_tried_are_said_to_be():
+    for system, here in ("ubuntu", {}), ("fedora", {"dpkg_query": None}):
+        assert f"(their names on {system} were not tried)" in bootstrap(f"ID={system}\n", **here).stdout, system
+    for release in DEBIAN_12, DEBIAN_13, SID:
+        assert "not tried" not in bootstrap(release).stdout, release
+
+
 def ubuntu_has_no_package_of_chromium():
     twelve = installed(DEBIAN_12, "--tests")
     assert twelve - installed('ID=ubuntu\nVERSION_ID="24.04"\n', "--tests") == {"chromium"}
@@ -109,7 +116,8 @@ def configure_refuses_another_system_than_linux_in_one_sentence():
 
 CASES = [building_needs_a_few_packages_and_tests_the_others, a_package_that_is_not_there_is_named_and_left_out,
          debian_12_gets_qemu_user_and_13_and_sid_do_not, ubuntu_has_no_package_of_chromium,
-         fedora_is_asked_through_dnf_by_its_own_names, nothing_is_said_where_nothing_is_missing,
+         names_that_were_not_tried_are_said_to_be, fedora_is_asked_through_dnf_by_its_own_names,
+         nothing_is_said_where_nothing_is_missing,
          without_root_and_sudo_the_line_is_said, another_system_is_told_what_is_needed,
          configure_refuses_another_system_than_linux_in_one_sentence]
 failed = False

@@ -18,13 +18,13 @@ APART = re.compile(r"src/recorder(-vg)?/")
 KINDS = {
     "growable array (base/vec, base/buf)": (
         r"\brealloc\(",
-        "src/base/vec.c src/base/buf.c src/base/give_back.c",
+        "src/base/vec.c src/base/buf.c src/base/free_in_steps.c",
         "loaders/kit/window.c loaders/usercorn/tasks.c protocol/server/server.c protocol/session/breaks.c protocol/session/threads.c " \
-        "protocol/tracing/collector.c src/base/cache_dir.c src/calls/tracker.c src/index/trace_keys.c " \
+        "protocol/tracing/collector.c " \
         "src/mcp/mcp.c src/program/opening.c src/record/op_piece.c src/record/records.c " \
-        "src/search/cause_nodes.c src/sketch/blocks.c src/symbols/names.c src/symbols/symbols.c " \
-        "src/timeline/builder.c src/timeline/points.c src/timeline/postings.c src/timeline/runs_builder.c " \
-        "src/timeline/space_builder.c src/timeline/world_builder.c src/trace/step.c"),
+        "src/search/cause_nodes.c src/sketch/blocks.c src/symbols/names.c " \
+        "src/timeline/postings.c src/timeline/runs_builder.c " \
+        "src/trace/step.c"),
     "event names (ask/grammar/listed)": (
         r'"thread-start"', "src/ask/grammar/listed.c", ""),
     "monotonic clock (base/clock)": (
@@ -34,7 +34,7 @@ KINDS = {
     "JSON text (base/json)": (
         r"\bjson_(dumps|dumpb)\(", "src/base/json.h", ""),
     "numbers in texts (base/cursor, ask/grammar/number)": (
-        r"\bstrtou?ll?\(", "", "loaders/x64dbg/facts.c protocol/server/listen.c protocol/session/machine.c protocol/session/proc.c " \
+        r"\bstrtou?ll?\(", "", "loaders/x64dbg/plugin_block.c protocol/server/listen.c protocol/session/machine.c protocol/session/proc.c " \
         "src/arch/operands_arm.c src/arch/tdesc.c src/ask/grammar/marks.c src/ask/grammar/value.c src/export/selection.c " \
         "src/program/cli.c src/program/info_text.c src/program/meter.c src/program/packed.c " \
         "src/program/record_qemu.c src/program/record_vg.c src/trace/pack.c"),

@@ -87,20 +87,20 @@ JOINTS = {
 # room -> its headers that other rooms may include; a room that is not here shows all.  Whoever asks about a
 # recording asks query.h and what stands on it: the timeline and the loaders' interface are the model's own.
 DOORS = {
-    "src/query": "query.h call_list.h scan.h values.h search.h places.h paging.h thumb.h tls.h walk.h locate.h load_base.h code_samples.h file_match.h local_files.h insns.h write_runs.h",
+    "src/query": "query.h call_list.h scan.h find_filter.h search.h watch_ranges.h paging.h thumb.h tls.h walk.h locate.h load_base.h code_samples.h file_match.h local_files.h insns.h write_runs.h",
     "src/model": "model.h",
     "src/timeline": "timeline.h world.h backfill.h sketch_section.h",
-    "src/trace": "build_id.h chunk.h elf.h linetab.h object.h pack.h pe.h pe_symbols.h rooted.h section.h source.h spool.h step.h symtab.h unpack.h",
+    "src/trace": "build_id.h chunk.h elf_image.h linetab.h object.h pack.h pe.h pe_symbols.h rooted.h section.h source.h spool.h step.h symtab.h unpack.h",
 }
 # rooms that build the model or feed it, and see all of src/trace
 BUILDERS = re.compile(r"src/(trace|index|sketch|timeline|query|model)|loaders(/.*)?")
 
 # headers of libraries -> the only files that may include them
 LIBRARIES = [
-    (re.compile(r"ev\.h"), re.compile(r"protocol/server/server\.c")),
+    (re.compile(r"ev\.h"), re.compile(r"protocol/server/(connection\.[ch]|server\.c)")),
     (re.compile(r"nettle/.*"), re.compile(r"src/index/signer\.c")),
     (re.compile(r"jansson\.h"), re.compile(r"src/base/json\.h|src/mcp/.*\.[ch]|src/program/(folder|info)_json\.c|loaders/.*\.c|protocol/packets/lldb\.c")),
-    (re.compile(r"(g|lib)elf\.h"), re.compile(r"src/trace/(build_id|elf|linetab)\.c")),
+    (re.compile(r"(g|lib)elf\.h"), re.compile(r"src/trace/(build_id|elf_image|linetab)\.c")),
     (re.compile(r"libxml/.*"), re.compile(r"src/arch/tdesc\.c")),
     (re.compile(r"snappy.*\.h"), re.compile(r"loaders/.*\.c")),
     (re.compile(r"capstone/.*"), re.compile(r"src/arch/operands_cs\.h")),

@@ -38,7 +38,7 @@ GCC_EXCEPT_IN = {
     "loaders/usercorn/effects.c": ["use-of-uninitialized-value"],
     "loaders/usercorn/group.c": ["use-of-uninitialized-value"],
     "loaders/usercorn/reader.c": ["use-of-uninitialized-value"],
-    "loaders/usercorn/tail.c": ["use-of-uninitialized-value"],
+    "loaders/usercorn/after_step.c": ["use-of-uninitialized-value"],
     "loaders/usercorn/usercorn.c": ["use-of-uninitialized-value"],
     # without room for a number, one character, there is none
     "protocol/packets/query.c": ["null-dereference"],
@@ -82,7 +82,7 @@ TIDY_OPTIONS = {
     # strcmp() and memcmp() as a condition are this code's idiom: !strcmp(a, b) is "the same"
     "bugprone-suspicious-string-compare.WarnOnImplicitComparison": "false",
     # without the functions that print: the result of snprintf() matters only where a text may be too long, and what is
-    # written to a file or a client goes through src/base/whole.h or is checked by fclose(); signal() fails for numbers
+    # written to a file or a client goes through src/base/io_full.h or is checked by fclose(); signal() fails for numbers
     # that are none
     "cert-err33-c.CheckedFunctions": "".join(f"::{name};" for name in (
         "aligned_alloc calloc malloc realloc fclose fflush fgetc fgets fopen fread freopen fscanf fseek fsetpos ftell getc "

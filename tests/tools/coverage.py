@@ -25,7 +25,8 @@ ROOMS = ("loaders", "protocol", "src")
 GROUPS = {
     "loaders": (95, "loaders/*"),
     "index reader": (95, "src/index/* src/timeline/timeline_file.c src/timeline/backfill.c src/timeline/journal.c "
-                         "src/timeline/points.c src/timeline/space_file.c src/timeline/*_section.c"),
+                         "src/timeline/points.c src/timeline/space_file.c src/timeline/*_section.c "
+                         "src/timeline/*_sections.c"),
     "protocol": (92, "protocol/* src/agent/*"),
 }
 
@@ -102,7 +103,7 @@ def records(path):
 
 
 def name_of(source):
-    """From the top of the tree on: loaders/bap/std.c."""
+    """From the top of the tree on: loaders/bap/insn_frame.c."""
     parts = source.parts
     top = max(i for i, part in enumerate(parts[:-1]) if part in ROOMS and "src" in parts[:i])
     return "/".join(parts[top:])

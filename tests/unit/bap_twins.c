@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "loaders/bap/plan.h"
+#include "loaders/bap/frame_template.h"
 #include "loaders/bap/reader.h"
 #include "loaders/loader.h"
 

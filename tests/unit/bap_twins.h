@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The same BAP frames read twice: by plans (loaders/bap/plan.h) as soon as a frame was met once, and without.
+ * The same BAP frames read twice: by plans (loaders/bap/frame_template.h) as soon as a frame was met once, and without.
  */
 #ifndef TS_TESTS_BAP_TWINS_H
 #define TS_TESTS_BAP_TWINS_H

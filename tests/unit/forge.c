@@ -10,7 +10,7 @@
 #include "src/calls/calls.h"
 #include "src/index/index_blocks.h"
 #include "src/query/call_list.h"
-#include "src/query/values.h"
+#include "src/query/find_filter.h"
 #include "src/timeline/timeline.h"
 
 #define MAX_ARRAYS   16384

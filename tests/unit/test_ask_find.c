@@ -9,7 +9,7 @@
 #include "naive.h"
 #include "sample.h"
 #include "src/ask/find/matches.h"
-#include "src/base/give_back.h"
+#include "src/base/free_in_steps.h"
 #include "twins.h"
 
 #include <inttypes.h>

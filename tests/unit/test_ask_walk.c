@@ -7,7 +7,7 @@
 #include "unit.h"
 
 #include "ask_text.h"
-#include "src/base/give_back.h"
+#include "src/base/free_in_steps.h"
 #include "sample.h"
 #include "twins.h"
 
@@ -121,8 +121,8 @@ static void list_places(uint32_t thread)
 /* May the address be that behind the instruction, as far as its length is known? */
 static bool is_behind(const struct place *p, uint64_t ret)
 {
-	if (cpu->behind)
-		return ret == p->pc + cpu->behind;
+	if (cpu->after)
+		return ret == p->pc + cpu->after;
 	return p->len ? ret == p->pc + p->len : ret - p->pc >= 2 && ret - p->pc <= 15;
 }
 

@@ -155,7 +155,7 @@ static void reopen_with(struct opened *o, bool has_sums, const char *refuge)
 	struct ts_index_file *f = ts_index_open(PATH, &the_key, &err);
 
 	open_script(o, has_sums);
-	ck_assert(f && (!refuge || ts_index_set_refuge(f, refuge)));
+	ck_assert(f && (!refuge || ts_index_set_fallback(f, refuge)));
 	ck_assert_msg(ts_timeline_use_file(o->tl, f, &err), "%s", err.text);
 	ck_assert_ptr_null(o->tl->builder);
 	ck_assert_uint_eq(o->s->n_reads, 0);

@@ -297,7 +297,7 @@ static unsigned n_modules(const struct loaded *l, uint64_t pos)
 START_TEST(modules_appear_before_the_next_instruction)
 {
 	struct ts_buf file = start();
-	const struct ts_loaded *m;
+	const struct ts_module_span *m;
 	struct loaded l;
 	size_t at = 0;
 
@@ -322,7 +322,7 @@ END_TEST
 START_TEST(a_system_call_belongs_to_the_next_instruction_at_its_address)
 {
 	struct ts_buf file = { 0 }, m = { 0 }, args = { 0 }, pre = { 0 }, post = { 0 };
-	const struct ts_happening *h;
+	const struct ts_event_at *h;
 	struct loaded l;
 
 	header(&file, 2, 9, 64);
@@ -353,7 +353,7 @@ START_TEST(key_frames_exceptions_and_taint_say_what_is_so)
 {
 	struct ts_buf file = start(), m = { 0 }, list = { 0 }, item = { 0 }, tag = { 0 }, values = { 0 },
 		      value = { 0 }, name = { 0 };
-	const struct ts_happening *h;
+	const struct ts_event_at *h;
 	struct loaded l;
 
 	nop_frame(&file, 0x1000, 1);
@@ -411,7 +411,7 @@ START_TEST(exceptions_have_the_numbers_of_gdbs_signals)
 
 	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
 		struct ts_buf file = start(), m = { 0 };
-		const struct ts_happening *h;
+		const struct ts_event_at *h;
 		struct loaded l;
 
 		number(&m, 1, signals[i].number);
@@ -436,7 +436,7 @@ START_TEST(a_module_ends_with_its_last_byte_or_before_the_page_that_is_named)
 	struct ts_buf file;
 
 	for (size_t i = 0; i < 3; i++) {
-		const struct ts_loaded *m;
+		const struct ts_module_span *m;
 		struct loaded l;
 		size_t at = 0;
 

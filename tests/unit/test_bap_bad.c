@@ -380,7 +380,7 @@ static struct ts_buf long_one(uint64_t offs[LONG_N + 1])
 static void check_gap(struct ts_buf *file, uint64_t n_before, const char *words)
 {
 	struct loaded l = loaded(file);
-	const struct ts_happening *gap = ts_world_next_event(&l.tl->world, TS_EV_GAP, 0);
+	const struct ts_event_at *gap = ts_world_next_event(&l.tl->world, TS_EV_GAP, 0);
 
 	ck_assert_int_eq(l.tl->damage.code, TS_OK);
 	ck_assert_uint_eq(l.tl->n_steps, n_before + 10);
@@ -435,7 +435,7 @@ START_TEST(without_a_sane_index_the_trace_ends_at_damage)
 	struct ts_buf file = long_one(offs);
 
 	set_u64(&file, offs[LONG_BAD], 0);
-	set_u64(&file, 40, 0); /* no index: behind the frames is one more that is none */
+	set_u64(&file, 40, 0); /* no index: the bytes after the last frame are not a frame */
 	check_damage(&file, LONG_BAD, TS_ECORRUPT, offs[LONG_BAD], "length is 0");
 	file = long_one(offs);
 	set_u64(&file, offs[LONG_BAD], 0);

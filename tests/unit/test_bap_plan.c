@@ -11,7 +11,7 @@
 
 #include "bap_text.h"
 #include "bap_twins.h"
-#include "loaders/bap/plan.h"
+#include "loaders/bap/frame_template.h"
 
 #define X64   "3 9:64 qemu/6.2.0-tracewrap"
 #define I386  "3 9:1 qemu/6.2.0-tracewrap"

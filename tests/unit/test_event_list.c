@@ -69,7 +69,7 @@ static void check(void)
 {
 	ck_assert_uint_eq(list.n, n_all);
 	for (unsigned i = 0; i < n_all; i++) {
-		const struct ts_happening *h = ts_event_list_at(&list, i);
+		const struct ts_event_at *h = ts_event_list_at(&list, i);
 
 		ck_assert_uint_eq(h->step, all[i].step);
 		ck_assert_uint_eq(h->thread, all[i].thread);
@@ -172,7 +172,7 @@ START_TEST(what_was_there_before_the_first_step_is_not_saved)
 END_TEST
 
 /* What a file may say of an event, and must not be believed. */
-static void spoil(struct ts_happening *h, unsigned how)
+static void spoil(struct ts_event_at *h, unsigned how)
 {
 	switch (how) {
 	case 0: h->step = SEGMENT; break;

@@ -89,7 +89,7 @@ START_TEST(a_thread_that_rested_goes_on_where_it_was)
 	go_ahead();
 	for (uint32_t at = 0; at < N_STEPS; at += TS_CHUNK_STEPS) {
 		check_batch(next_batch(), at);
-		ts_feed_rest(f);
+		ts_feed_stop_threads(f);
 	}
 }
 END_TEST
@@ -102,22 +102,22 @@ START_TEST(it_may_be_freed_at_any_time)
 }
 END_TEST
 
-START_TEST(the_point_behind_a_batch_is_where_the_next_begins)
+START_TEST(the_point_after_a_batch_is_where_the_next_begins)
 {
 	const struct ts_end end = { .pc = 5, .has_pc = true };
 	const struct ts_batch *b;
-	struct ts_buf behind;
+	struct ts_buf after;
 
 	if (_i)
 		go_ahead();
 	next_batch();
 	b = next_batch();
-	ts_buf_init(&behind);
-	ts_buf_put(&behind, b->behind.data, b->behind.len);
+	ts_buf_init(&after);
+	ts_buf_put(&after, b->after.data, b->after.len);
 	ts_feed_free(f);
 	f = ts_feed_new(&s->rec, &err);
-	ck_assert(ts_feed_resume(f, behind.data, behind.len, &end, &err));
-	ts_buf_fini(&behind);
+	ck_assert(ts_feed_resume(f, after.data, after.len, &end, &err));
+	ts_buf_fini(&after);
 	if (_i)
 		go_ahead();
 	check_from(2 * TS_CHUNK_STEPS);
@@ -192,11 +192,11 @@ static void check_bound(bool is_far, uint64_t max_len)
 		ck_assert_uint_eq(b->steps.n_steps, TS_CHUNK_STEPS);
 		ck_assert_uint_eq(b->steps.steps[0].pc, 0x1000 + end - TS_CHUNK_STEPS);
 		if (is_far)
-			ts_feed_let_far(f);
+			ts_feed_allow_lead(f);
 		dwell(b);
 		if (end % (20 * TS_CHUNK_STEPS))
 			continue;
-		ts_feed_rest(f); /* the thread counts its steps */
+		ts_feed_stop_threads(f); /* the thread counts its steps */
 		ck_assert_uint_le((twin->n_reads - end) * LARGE_LEN, max_len);
 	}
 	ts_feed_free(f);
@@ -261,7 +261,7 @@ static void check_many(bool rests)
 		}
 		ck_assert_uint_eq(n_odd(), odd_every ? (end + odd_every - 1) / odd_every : 0);
 		if (rests)
-			ts_feed_rest(f);
+			ts_feed_stop_threads(f);
 	}
 	ck_assert_uint_eq(s->n_reads, 0);
 }
@@ -330,8 +330,8 @@ static void begin_looks(uint64_t n)
 	look_pos = n_looks = 0;
 	bad_look = UINT64_MAX;
 	is_look_wrong = false;
-	ts_feed_set_look(f, look, &look_pos);
-	ts_feed_let_look(f, n);
+	ts_feed_set_pass(f, look, &look_pos);
+	ts_feed_allow_pass(f, n);
 }
 
 static void begin_looking(unsigned n_jobs, uint64_t n)
@@ -343,7 +343,7 @@ static void begin_looking(unsigned n_jobs, uint64_t n)
 
 static void wait_for_looks(uint64_t n)
 {
-	while (ts_feed_n_looked(f) < n)
+	while (ts_feed_n_passed(f) < n)
 		sched_yield();
 }
 
@@ -354,12 +354,12 @@ START_TEST(each_batch_is_looked_at_once_and_in_order)
 		begin_looking(n_jobs, UINT64_MAX);
 		for (uint64_t n = 1; n <= N_MANY / TS_CHUNK_STEPS + 1; n++) {
 			next_batch();
-			ck_assert(ts_feed_look(f));
-			ck_assert_uint_ge(ts_feed_n_looked(f), n);
+			ck_assert(ts_feed_run_pass(f));
+			ck_assert_uint_ge(ts_feed_n_passed(f), n);
 			if (n_jobs % 2)
-				ts_feed_rest(f);
+				ts_feed_stop_threads(f);
 		}
-		ts_feed_rest(f);
+		ts_feed_stop_threads(f);
 		ck_assert_uint_eq(look_pos, N_MANY);
 		ck_assert_uint_eq(n_looks, N_MANY / TS_CHUNK_STEPS + 1);
 		ck_assert(!is_look_wrong);
@@ -374,10 +374,10 @@ START_TEST(threads_without_room_look_as_far_as_they_may)
 	begin_looking(2 + 2 * (unsigned)_i, 5);
 	next_batch();
 	wait_for_looks(5);
-	ts_feed_let_look(f, 9);
+	ts_feed_allow_pass(f, 9);
 	wait_for_looks(9);
-	ts_feed_rest(f);
-	ck_assert_uint_eq(ts_feed_n_looked(f), 9);
+	ts_feed_stop_threads(f);
+	ck_assert_uint_eq(ts_feed_n_passed(f), 9);
 	ck_assert_uint_eq(look_pos, 9 * TS_CHUNK_STEPS);
 	ck_assert(!is_look_wrong);
 }
@@ -401,10 +401,10 @@ START_TEST(a_thread_goes_far_when_it_may)
 	begin_looks(UINT64_MAX);
 	for (uint64_t at = 0; at < N_LONG; at += TS_CHUNK_STEPS) {
 		ck_assert_uint_eq(next_batch()->steps.steps[0].pc, s->steps.steps[at].pc);
-		ck_assert(ts_feed_look(f));
+		ck_assert(ts_feed_run_pass(f));
 		if (at != 5 * TS_CHUNK_STEPS && at != 200 * TS_CHUNK_STEPS)
 			continue;
-		ts_feed_let_far(f);
+		ts_feed_allow_lead(f);
 		wait_for_looks(at / TS_CHUNK_STEPS + N_FAR);
 	}
 	ck_assert_uint_eq(look_pos, N_LONG);
@@ -420,15 +420,15 @@ START_TEST(a_look_that_fails_is_a_failure_of_its_batch)
 	if (_i) {
 		next_batch();
 		wait_for_looks(4);
-		ck_assert(!ts_feed_look(f));
+		ck_assert(!ts_feed_run_pass(f));
 		return;
 	}
 	for (unsigned i = 0; i < 3; i++) {
 		next_batch();
-		ck_assert(ts_feed_look(f));
+		ck_assert(ts_feed_run_pass(f));
 	}
 	next_batch();
-	ck_assert(!ts_feed_look(f));
+	ck_assert(!ts_feed_run_pass(f));
 }
 END_TEST
 
@@ -477,7 +477,7 @@ Suite *unit_suite(void)
 	tcase_add_test(tc, the_thread_gives_the_same_batches);
 	tcase_add_test(tc, a_thread_that_rested_goes_on_where_it_was);
 	tcase_add_loop_test(tc, it_may_be_freed_at_any_time, 0, 12);
-	tcase_add_loop_test(tc, the_point_behind_a_batch_is_where_the_next_begins, 0, 2);
+	tcase_add_loop_test(tc, the_point_after_a_batch_is_where_the_next_begins, 0, 2);
 	tcase_add_test(tc, what_was_said_of_the_end_is_kept);
 	tcase_add_loop_test(tc, what_is_decoded_ahead_is_bounded_in_bytes, 0, 2);
 	tcase_add_test(tc, several_decoders_give_the_same_batches);

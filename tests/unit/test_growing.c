@@ -157,7 +157,7 @@ static void ask_accesses(struct pair *p)
 		wrong(p, "previous access in chunk %" PRIu64 ", but it is %" PRIu64, next, whole);
 }
 
-static uint64_t step_of(const struct ts_happening *h)
+static uint64_t step_of(const struct ts_event_at *h)
 {
 	return h ? h->step : TS_NO_POS;
 }

@@ -19,7 +19,7 @@
 #include "script.h"
 #include "src/base/log.h"
 #include "src/query/query.h"
-#include "src/query/values.h"
+#include "src/query/find_filter.h"
 #include "src/timeline/timeline.h"
 
 #define PATH    "trace.tsindex"
@@ -102,7 +102,7 @@ static void use(struct script *s, struct result *out)
 			f = ts_index_create(PATH, &the_key, &out->err);
 		}
 		if (f && has_refuge)
-			ts_index_set_refuge(f, REFUGE);
+			ts_index_set_fallback(f, REFUGE);
 	}
 	if (f && ts_timeline_use_file(tl, f, &out->err))
 		grow_and_ask(tl, out);

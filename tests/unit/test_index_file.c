@@ -121,7 +121,7 @@ static void check_sets(const struct opened *a, const struct opened *b, uint64_t 
 		to[3] = ts_query_prev_access(o->q, TS_ACCESS_READ, 0, m->first, m->last,
 					     pos / TS_CHUNK_STEPS);
 	}
-	if (ts_query_is_sound(b->q, &err))
+	if (ts_query_finish_question(b->q, &err))
 		ck_assert_mem_eq(told, right, sizeof(told));
 }
 
@@ -134,7 +134,7 @@ static bool ask_damaged(const struct opened *a, const struct opened *b)
 		check_sets(a, b, pos, a->s->steps.steps[pos < N_STEPS ? pos : 0].pc);
 		check_state(a, b, pos);
 	}
-	if (ts_query_is_sound(b->q, &err))
+	if (ts_query_finish_question(b->q, &err))
 		return false;
 	ck_assert_ptr_nonnull(strstr(err.text, "is damaged: it was removed"));
 	ck_assert_int_ne(access(PATH, F_OK), 0);

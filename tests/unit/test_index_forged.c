@@ -445,7 +445,7 @@ START_TEST(what_lies_in_the_world_is_noticed_when_it_is_asked)
 		  1 << 30 },
 		{ "a file that there is not", -1, "WRLD", REGIONS, false, offsetof(struct ts_region, file), 4,
 		  1 << 30 },
-		{ "a module without bytes", -1, "WRLD", MODULES, false, offsetof(struct ts_loaded, first), 8,
+		{ "a module without bytes", -1, "WRLD", MODULES, false, offsetof(struct ts_module_span, first), 8,
 		  UINT64_MAX },
 		{ "a layer without bytes", -1, "LAYR", LAYERS, false, offsetof(struct ts_layer, first), 8,
 		  UINT64_MAX },

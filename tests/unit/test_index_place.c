@@ -78,7 +78,7 @@ static bool complete(struct ts_index_file *f)
 		if (!ts_index_commit(f, N_ITEMS * (i + 1), i == 1, &err))
 			return false;
 	}
-	return ts_index_publish(f, &err) || (ts_index_take_refuge(f) && ts_index_publish(f, &err));
+	return ts_index_publish(f, &err) || (ts_index_use_fallback(f) && ts_index_publish(f, &err));
 }
 
 static void check_contents(const struct ts_index_file *f)

@@ -225,7 +225,7 @@ START_TEST(on_a_disk_that_is_full_the_index_goes_on_in_its_refuge)
 		remove(elsewhere);
 		open_script(&b, 11);
 		f = ts_index_create(PATH, &the_key, &err);
-		ck_assert(f && ts_index_set_refuge(f, elsewhere));
+		ck_assert(f && ts_index_set_fallback(f, elsewhere));
 		ck_assert(ts_timeline_use_file(b.tl, f, &err));
 		full_disk_start(PART, FULL_DISK_WRITES, len * i / 10);
 		finish(&b);
@@ -247,7 +247,7 @@ static void build_with_refuge(struct opened *o, const char *refuge, enum full_di
 	remove(PATH);
 	open_script(o, 11);
 	f = ts_index_create(PATH, &the_key, &err);
-	ck_assert(f && ts_index_set_refuge(f, refuge));
+	ck_assert(f && ts_index_set_fallback(f, refuge));
 	ck_assert(ts_timeline_use_file(o->tl, f, &err));
 	full_disk_start(PART, how, 0);
 	finish(o);
@@ -291,7 +291,7 @@ START_TEST(where_the_refuge_cannot_be_written_the_index_stays_in_memory)
 
 	open_script(&o, 11);
 	f = ts_index_create(PATH, &the_key, &err);
-	ck_assert(f && ts_index_set_refuge(f, "no folder/elsewhere"));
+	ck_assert(f && ts_index_set_fallback(f, "no folder/elsewhere"));
 	ck_assert(ts_timeline_use_file(o.tl, f, &err));
 	full_disk_start(PART, FULL_DISK_WRITES, 5000);
 	finish(&o);

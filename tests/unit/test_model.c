@@ -183,14 +183,14 @@ START_TEST(a_server_compares_the_trace_beside_its_first_questions)
 	ck_assert_int_eq(ts_model_grow(m, 1, &err), TS_END);
 	ck_assert(ts_query_is_complete(ts_model_query(m)));
 	ck_assert_uint_eq(newest->n_reads, 0);
-	must(ts_query_is_sound(ts_model_query(m), &err));
+	must(ts_query_finish_question(ts_model_query(m), &err));
 	ts_model_free(m);
 	bytes[UNSAMPLED] ^= 1;
 	make(INDEX, true);
 	must(ts_model_open(m, src, &err));
 	ck_assert(access(INDEX, F_OK) == 0);
 	ck_assert_int_eq(read_all(), TS_END);
-	ck_assert(!ts_query_is_sound(ts_model_query(m), &err));
+	ck_assert(!ts_query_finish_question(ts_model_query(m), &err));
 	ck_assert_ptr_nonnull(strstr(err.text, "the trace has changed"));
 	ck_assert(access(INDEX, F_OK) != 0);
 	bytes[UNSAMPLED] ^= 1;
@@ -270,7 +270,7 @@ static bool add_answers(struct ts_query *q, uint64_t *sum)
 		*sum = mix(*sum, (const uint8_t *)found, sizeof(found));
 	}
 	script_free(same);
-	return done && ts_query_is_sound(q, &err);
+	return done && ts_query_finish_question(q, &err);
 }
 
 static uint64_t sum_of_answers(struct ts_query *q)

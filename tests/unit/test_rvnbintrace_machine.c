@@ -467,7 +467,7 @@ static void check_interrupts(void)
 	uint64_t step = 0;
 
 	for (uint64_t pos = INTERRUPT_EVERY; pos <= prog.n_steps; pos += INTERRUPT_EVERY, step++) {
-		const struct ts_happening *h = ts_world_next_event(&o.tl->world, TS_EV_INTERRUPT, step);
+		const struct ts_event_at *h = ts_world_next_event(&o.tl->world, TS_EV_INTERRUPT, step);
 
 		ck_assert_ptr_nonnull(h);
 		step = h->step;

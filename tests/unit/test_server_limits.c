@@ -211,7 +211,7 @@ START_TEST(a_server_without_descriptors_ends_at_once)
 		bad_calls_start(i / 2, EMFILE);
 		ck_assert(!rsp_server_run(fake.q, &opt, &err));
 		ck_assert_uint_eq(bad_calls_end(), i / 2 + 1);
-		ck_assert_msg(strstr(err.text, "another descriptor") && strstr(err.text, strerror(EMFILE)), "%s", err.text);
+		ck_assert_msg(strstr(err.text, "duplicate the descriptor") && strstr(err.text, strerror(EMFILE)), "%s", err.text);
 	}
 	rsp_listener_fini(&listener);
 }

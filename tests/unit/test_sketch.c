@@ -7,7 +7,7 @@
 
 #include "script.h"
 #include "src/query/query.h"
-#include "src/query/values.h"
+#include "src/query/find_filter.h"
 #include "src/sketch/grams.h"
 #include "src/sketch/probe.h"
 #include "src/sketch/shorts.h"

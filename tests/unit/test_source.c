@@ -4,8 +4,8 @@
  */
 #include "unit.h"
 
-#include "src/trace/beside.h"
-#include "src/trace/part.h"
+#include "src/trace/sibling_file.h"
+#include "src/trace/source_slice.h"
 #include "src/trace/source.h"
 
 #include <fcntl.h>

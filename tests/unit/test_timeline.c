@@ -187,7 +187,7 @@ static void ask_exec(struct exam *x)
 		      prev);
 }
 
-static bool is_same_event(const struct ts_happening *h, const struct ts_event *ev, uint64_t step,
+static bool is_same_event(const struct ts_event_at *h, const struct ts_event *ev, uint64_t step,
 			  uint32_t thread)
 {
 	if (!h || !ev)
@@ -261,7 +261,7 @@ static void ask_modules(struct exam *x)
 	uint64_t pos = any_pos(x);
 	uint32_t process = any_process(x), naive_at = 0;
 	const struct naive_module *n;
-	const struct ts_loaded *m;
+	const struct ts_module_span *m;
 	size_t at = 0;
 
 	do {

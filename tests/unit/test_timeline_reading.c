@@ -292,7 +292,7 @@ START_TEST(calls_that_were_given_more_than_is_kept_are_left_out)
 	ck_assert(ts_timeline_has(tl, &ts_calls_section));
 	while (ts_timeline_n_read(tl) < (N_LOOK - 1) * TS_CHUNK_STEPS)
 		ck_assert_int_eq(ts_timeline_grow(tl, 1, &err), TS_GROW_MORE);
-	while (TS_SEGMENT_CHUNKS > N_LOOK && ts_feed_n_looked(tl->builder->feed) <= N_LOOK)
+	while (TS_SEGMENT_CHUNKS > N_LOOK && ts_feed_n_passed(tl->builder->feed) <= N_LOOK)
 		sched_yield();
 	tl->max_memory = 1;
 	while (ts_timeline_grow(tl, 1, &err) == TS_GROW_MORE)

@@ -226,7 +226,7 @@ START_TEST(a_run_that_has_not_begun_can_be_stopped)
 	ck_assert_msg(!strncmp(fake.text, "T0;", 3), "%s", fake.text);
 	while (fake_read_on())
 		;
-	ck_assert(!rsp_session_has_chores(s));
+	ck_assert(!rsp_session_has_background(s));
 	ck_assert_str_eq(fake_send("QTFrame:0"), "F-1");
 }
 END_TEST

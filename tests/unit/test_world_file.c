@@ -121,7 +121,7 @@ static void compare_regions(uint32_t process, uint64_t pos)
 {
 	const struct ts_region *x[256], *y[256];
 	size_t n = ts_world_regions(&made, process, pos, x, 256), at = 0, same_at = 0;
-	const struct ts_loaded *m;
+	const struct ts_module_span *m;
 
 	ck_assert_uint_eq(ts_world_regions(&loaded, process, pos, y, 256), n);
 	for (size_t i = 0; i < n && i < 256; i++)
@@ -148,7 +148,7 @@ static void compare_lists(void)
 	}
 	for (size_t i = 0; i < made.n_modules; i++)
 		ck_assert_mem_eq(ts_world_module(&loaded, i), ts_world_module(&made, i),
-				 sizeof(struct ts_loaded));
+				 sizeof(struct ts_module_span));
 	while ((r = ts_world_next_with_file(&made, made.n_regions - 1, &at)))
 		ck_assert_mem_eq(r, ts_world_next_with_file(&loaded, made.n_regions - 1, &same_at),
 				 sizeof(*r));

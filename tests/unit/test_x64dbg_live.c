@@ -320,6 +320,20 @@ PLAIN static void threaded_work(void)
 	leave();
 }
 
+/*
+ * The blocks whose thread id nothing announces: the thread has changed, and neither is the block one with all
+ * registers nor does the thread change again after it (struct xw_writer).  The last stop is not written.
+ */
+static unsigned count_unannounced(void)
+{
+	const struct xl_truth *s = run.stops;
+	unsigned n = 0;
+
+	for (size_t i = 1; i + 1 < run.n_stops; i++)
+		n += s[i].tid != s[i - 1].tid && s[i].tid == s[i + 1].tid && i % 512;
+	return n;
+}
+
 START_TEST(threads_are_told_apart)
 {
 	char text[64];
@@ -330,9 +344,9 @@ START_TEST(threads_are_told_apart)
 		 eras[_i].has_flag);
 	compare(text);
 	ck_assert_uint_eq(rec->n_threads, 2);
-	ck_assert_uint_eq(rec->n_warnings, !eras[_i].has_flag);
-	if (!eras[_i].has_flag)
-		ck_assert_uint_gt(rec->warnings[0].count, 5); /* once a place where the thread changes */
+	ck_assert_uint_eq(rec->n_warnings, !eras[_i].has_flag && count_unannounced());
+	if (rec->n_warnings)
+		ck_assert_uint_eq(rec->warnings[0].count, count_unannounced());
 }
 END_TEST
 

@@ -287,7 +287,7 @@ static const char facts[] =
 START_TEST(a_plugins_list_of_modules_threads_and_regions_is_used)
 {
 	const struct ts_region *regions[4];
-	const struct ts_loaded *m;
+	const struct ts_module_span *m;
 	size_t at = 0;
 
 	begin(INSN(0x1000, "\x90"), 1, 0);

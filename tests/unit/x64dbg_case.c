@@ -131,7 +131,7 @@ uint64_t reg(uint64_t pos, const char *name)
 
 bool has_gap(uint64_t step)
 {
-	const struct ts_happening *h = ts_world_next_event(&tl->world, TS_EV_GAP, step);
+	const struct ts_event_at *h = ts_world_next_event(&tl->world, TS_EV_GAP, step);
 
 	return h && h->step == step;
 }

@@ -39,10 +39,10 @@ static bool is_sigreturn(const struct ts_ask *ask, const struct ts_event *ev)
 }
 
 /* The first event of the kind from ordinal *i on whose step is not below @pos, and that is the thread's. */
-static const struct ts_happening *next_event(const struct ts_ask *ask, enum ts_event_kind kind, uint32_t thread,
+static const struct ts_event_at *next_event(const struct ts_ask *ask, enum ts_event_kind kind, uint32_t thread,
 					     uint64_t *i, unsigned *n_looks)
 {
-	const struct ts_happening *h;
+	const struct ts_event_at *h;
 
 	while (*n_looks < MAX_LOOKS && (h = ts_query_event(ask->q, kind, *i))) {
 		++*n_looks;
@@ -61,8 +61,8 @@ static uint64_t find_end(const struct ts_ask *ask, uint32_t thread, uint64_t pos
 	unsigned n_looks = 0;
 
 	for (unsigned n_open = 1;;) {
-		const struct ts_happening *begin = next_event(ask, TS_EV_SIGNAL, thread, &i, &n_looks);
-		const struct ts_happening *end = next_event(ask, TS_EV_SYSCALL, thread, &k, &n_looks);
+		const struct ts_event_at *begin = next_event(ask, TS_EV_SIGNAL, thread, &i, &n_looks);
+		const struct ts_event_at *end = next_event(ask, TS_EV_SYSCALL, thread, &k, &n_looks);
 
 		if (!end)
 			return TS_NO_POS;
@@ -80,7 +80,7 @@ static uint64_t find_end(const struct ts_ask *ask, uint32_t thread, uint64_t pos
 static bool has_signal(const struct ts_ask *ask, uint32_t thread, uint64_t pos)
 {
 	uint64_t i = ts_query_n_events_below(ask->q, TS_EV_SIGNAL, pos);
-	const struct ts_happening *h;
+	const struct ts_event_at *h;
 
 	for (; (h = ts_query_event(ask->q, TS_EV_SIGNAL, i)) && h->step == pos; i++) {
 		if (h->thread == thread)
@@ -120,7 +120,7 @@ bool ts_handler_at(const struct ts_ask *ask, uint32_t thread, uint64_t pos, stru
 	uint64_t i = ts_query_n_events_below(ask->q, TS_EV_SIGNAL, pos);
 
 	for (unsigned n = 0; i-- > 0 && n < MAX_LOOKS && err->code == TS_OK; n++) {
-		const struct ts_happening *h = ts_query_event(ask->q, TS_EV_SIGNAL, i);
+		const struct ts_event_at *h = ts_query_event(ask->q, TS_EV_SIGNAL, i);
 
 		if (h && h->thread == thread && h->step < pos && ts_handler_after(ask, thread, h->step, handler, err) &&
 		    is_inside(ask, thread, pos, handler, err))

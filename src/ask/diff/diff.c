@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "diff_parts.h"
-#include "src/ask/grammar/state.h"
 
 enum column {
 	COL_POSITION,
@@ -171,13 +170,12 @@ static bool is_held(const struct ts_diff_held *held, const struct ts_query *q, u
 static bool find_step(struct ts_diff_side *s, struct ts_diff_held *held, struct ts_diff_acting *x,
 		      struct ts_error *err)
 {
-	const struct ts_ask ask = { .q = s->q, .n_steps = ts_query_n_steps(s->q) };
 	uint64_t chunk = s->pos / TS_CHUNK_STEPS;
 
 	if (s->pos == TS_NO_POS)
 		return true;
 	if (!is_held(held, s->q, chunk)) {
-		if (!ts_ask_step(&ask, s->pos, &held->steps, err)) {
+		if (!ts_query_step_whole(s->q, s->pos, &held->steps, err)) {
 			held->steps = NULL;
 			return false;
 		}

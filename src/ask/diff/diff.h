@@ -4,7 +4,7 @@
  *
  * Threads are compared with each other in the order in which they appear, whatever their interleaving.  Where
  * the executed addresses differ, the shortest way to steps that are the same again is looked for (resync.h).
- * What one step writes and the other does not is compared with what stands there.
+ * If only one of two steps writes a place, its value is compared with the one that the place has in the other recording.
  */
 #ifndef TS_ASK_DIFF_H
 #define TS_ASK_DIFF_H

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "ends.h"
 
-#include "src/ask/grammar/state.h"
 
 /* So many looks may be spent before anything is scanned. */
 #define FIRST_CREDIT 256
@@ -80,7 +79,7 @@ static bool look_at_chunk(struct ts_ends *e, uint64_t addr, uint64_t chunk, uint
 	if (first >= last)
 		return true;
 	spend(e, LOOKS_A_CHUNK);
-	if (!ts_ask_step(e->ask, first, &batch, err))
+	if (!ts_query_step_whole(e->ask->q, first, &batch, err))
 		return false;
 	for (; first < last && *end == TS_NO_POS; first++) {
 		if (!look_at_step(e, addr, batch, first, end, err))

@@ -18,8 +18,8 @@
 
 #include "src/ask/verbs/cells.h"
 #include "find_parts.h"
-#include "src/base/give_back.h"
-#include "src/query/values.h"
+#include "src/base/free_in_steps.h"
+#include "src/query/find_filter.h"
 #include "src/ask/grammar/question.h"
 #include "src/ask/grammar/state.h"
 
@@ -50,7 +50,7 @@ static enum ts_got scan_chunk(struct ts_find *f, struct ts_budget *budget, struc
 	const struct ts_steps *batch;
 	uint64_t end = (f->pos / TS_CHUNK_STEPS + 1) * TS_CHUNK_STEPS;
 
-	if (!ts_ask_step(f->ask, f->pos, &batch, err))
+	if (!ts_query_step_whole(f->ask->q, f->pos, &batch, err))
 		return TS_GOT_FAIL;
 	end = end < f->ask->n_steps ? end : f->ask->n_steps;
 	for (; f->pos < end && !f->n_ranges; f->pos++) {

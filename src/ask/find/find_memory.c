@@ -10,7 +10,6 @@
 #include "src/base/vec.h"
 #include "src/query/scan.h"
 #include "src/ask/grammar/question.h"
-#include "src/ask/grammar/state.h"
 
 /* Pages that are looked through at once. */
 #define MAX_ADJOINING 16u
@@ -47,7 +46,7 @@ static enum ts_match_kind kind_of(const struct ts_find *f, const struct ts_steps
 bool ts_find_set_step(struct ts_find *f, struct ts_match *m, struct ts_error *err)
 {
 	const struct ts_steps *batch;
-	const struct ts_step *s = ts_ask_step(f->ask, m->begin - 1, &batch, err);
+	const struct ts_step *s = ts_query_step_whole(f->ask->q, m->begin - 1, &batch, err);
 
 	if (!s)
 		return false;

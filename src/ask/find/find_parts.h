@@ -15,7 +15,7 @@
 #include "ends.h"
 #include "matches.h"
 #include "sieve.h"
-#include "src/query/values.h"
+#include "src/query/find_filter.h"
 #include "src/ask/verb.h"
 #include "waits.h"
 

@@ -8,7 +8,6 @@
 
 #include "src/query/scan.h"
 #include "src/ask/grammar/question.h"
-#include "src/ask/grammar/state.h"
 
 /* Addresses around an access that are looked at together. */
 #define WINDOW 128u
@@ -53,7 +52,7 @@ static bool is_outdated(struct ts_find *f, const struct window *w, uint64_t addr
 	*outdated = false;
 	if (pos >= ts_query_end(f->ask->q))
 		return true;
-	s = ts_ask_step(f->ask, pos, &batch, err);
+	s = ts_query_step_whole(f->ask->q, pos, &batch, err);
 	if (!s)
 		return false;
 	is_mine = ts_query_process(f->ask->q, s->thread) == f->process;
@@ -77,7 +76,7 @@ static bool copy_window(struct ts_find *f, struct window *w, uint64_t addr, size
 	bool outdated;
 
 	*done = false;
-	if (!ts_ask_step(f->ask, pos - 1, &batch, err))
+	if (!ts_query_step_whole(f->ask->q, pos - 1, &batch, err))
 		return false;
 	for (size_t i = 0, n; i < len; i += n) {
 		struct ts_mirror_line *line = ts_mirror_find(&f->sieve.mirror, addr + i);
@@ -180,7 +179,7 @@ bool ts_find_look_at_step(struct ts_find *f, uint64_t pos, struct ts_error *err)
 {
 	for (unsigned pass = f->is_plain; pass < 2; pass++) {
 		const struct ts_steps *batch;
-		const struct ts_step *s = ts_ask_step(f->ask, pos, &batch, err);
+		const struct ts_step *s = ts_query_step_whole(f->ask->q, pos, &batch, err);
 		uint32_t thread;
 
 		if (!s)

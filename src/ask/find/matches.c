@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "src/base/give_back.h"
+#include "src/base/free_in_steps.h"
 #include "src/base/hash.h"
 #include "src/base/vec.h"
 #include "src/trace/step.h"

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "src/base/give_back.h"
+#include "src/base/free_in_steps.h"
 #include "src/base/vec.h"
 
 void ts_waits_fini(struct ts_waits *w)

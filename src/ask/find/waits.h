@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Numbers that wait for a chunk: those that wait for the least one come first.
+ * A priority queue of numbers that wait for a chunk, ordered by the chunk.
  */
 #ifndef TS_ASK_WAITS_H
 #define TS_ASK_WAITS_H

@@ -34,7 +34,7 @@ static enum ts_got find_one(struct ts_anchors *a, struct ts_budget *budget, stru
 		return TS_GOT_PENDING;
 	ts_anchors_fini(a);
 	if (err->code == TS_OK && pos == TS_NO_POS)
-		ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%.*s' is nowhere", (int)anchor->len, anchor->text);
+		ts_fail(err, TS_EUSAGE, TS_NO_OFF, "there is no place '%.*s'", (int)anchor->len, anchor->text);
 	if (err->code != TS_OK)
 		return TS_GOT_FAIL;
 	*position_of(a->qn, a->at) = pos;

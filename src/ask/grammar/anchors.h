@@ -28,7 +28,7 @@ void ts_anchors_fini(struct ts_anchors *a);
  * Go on.  Without a budget, only those are found that need no search.
  *
  * Returns TS_GOT_ROW when the question's at, from and to are positions.  Returns TS_GOT_PENDING if the budget
- * was used up. Returns TS_GOT_FAIL if a place is nowhere, or the range is empty (TS_EUSAGE), the trace cannot
+ * was used up. Returns TS_GOT_FAIL if a place does not exist, or the range is empty (TS_EUSAGE), the trace cannot
  * be read, or memory is exhausted.
  */
 enum ts_got ts_anchors_find(struct ts_anchors *a, struct ts_budget *budget, struct ts_error *err);

@@ -563,7 +563,7 @@ static bool parse_range(struct ts_question *qn, struct ts_ask *ask, struct ts_er
 static bool parse_by(struct ts_question *qn, struct words *w, struct ts_error *err)
 {
 	if (!is_word(w, "address"))
-		return fail_word(w, "is not what 'by' takes: it is followed by address", err);
+		return fail_word(w, "is not an order: only 'by address' is", err);
 	qn->by_address = true;
 	next_word(w);
 	return true;
@@ -683,7 +683,7 @@ static bool parse_words(struct ts_question *qn, struct ts_ask *ask, struct words
 			continue;
 		}
 		if (w->seen >> word & 1)
-			return fail_word(w, "stands there twice", err);
+			return fail_word(w, "is given twice", err);
 		w->seen |= 1u << word;
 		next_word(w);
 		if (!parse_word(qn, ask, word, w, err))

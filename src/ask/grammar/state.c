@@ -19,16 +19,6 @@ uint32_t ts_ask_process(const struct ts_ask *ask, const struct ts_question *qn)
 	return ts_query_process(ask->q, ts_ask_thread(ask, qn));
 }
 
-const struct ts_step *ts_ask_step(const struct ts_ask *ask, uint64_t pos, const struct ts_steps **batch,
-				  struct ts_error *err)
-{
-	uint64_t last = pos | (TS_CHUNK_STEPS - 1);
-
-	if (last >= ask->n_steps)
-		last = ask->n_steps - 1;
-	return ts_query_step(ask->q, last, batch, err) ? ts_query_step(ask->q, pos, batch, err) : NULL;
-}
-
 /* The number that the bytes are, if they are all known. */
 static bool number_of(const struct ts_ask *ask, const uint8_t *data, const uint8_t *known, size_t len,
 		      uint64_t *number)

@@ -21,13 +21,6 @@ uint32_t ts_ask_process(const struct ts_ask *ask, const struct ts_question *qn);
 /* The thread whose registers the question is about. */
 uint32_t ts_ask_thread(const struct ts_ask *ask, const struct ts_question *qn);
 
-/*
- * Step @pos, of which the batch stays where it is while the state around it is asked for: its chunk is
- * decoded as a whole.  Returns NULL if the trace cannot be read.
- */
-const struct ts_step *ts_ask_step(const struct ts_ask *ask, uint64_t pos, const struct ts_steps **batch,
-				  struct ts_error *err);
-
 /* Where the terms of a condition are judged: found in slices, for one position after the other. */
 struct ts_judged {
 	uint64_t at[TS_MAX_TERMS]; /* TS_NO_POS: nowhere, so the term does not hold */

@@ -208,6 +208,11 @@ void ts_answer_bound(struct ts_answer *a, uint64_t max)
 		a->qn.n_bound = max;
 }
 
+void ts_answer_name_recording(struct ts_answer *a, const char *recording, bool is_next)
+{
+	ts_form_name_recording(a->form, recording, is_next);
+}
+
 /* -------------------------------------------------------------------------------------------------- rows */
 
 static void note_shown(struct ts_answer *a, const struct ts_row *row)
@@ -339,7 +344,7 @@ static enum ts_got look(struct ts_answer *a, unsigned n_chunks, struct ts_buf *o
 	while (got == TS_GOT_ROW && !a->is_leaving && a->err.code == TS_OK) {
 		ts_row_reset(&a->row);
 		got = a->rows->ops->next(a->rows, &a->row, &budget, err);
-		if (got != TS_GOT_FAIL && !ts_query_is_sound(a->ask->q, err))
+		if (got != TS_GOT_FAIL && !ts_query_finish_question(a->ask->q, err))
 			got = TS_GOT_FAIL;
 		if (got == TS_GOT_ROW && !take(a, out))
 			break;

@@ -49,6 +49,9 @@ struct ts_answer *ts_answer_of_rows(struct ts_ask *ask, const struct ts_verb *ve
 /* Before it runs: show at most @max rows, whatever the question says.  The end tells it. */
 void ts_answer_bound(struct ts_answer *a, uint64_t max);
 
+/* Before it runs: its rows have a first column `recording` (ts_form_name_recording(), whose parameters these are). */
+void ts_answer_name_recording(struct ts_answer *a, const char *recording, bool is_next);
+
 /*
  * Continue for a slice of at most @n_chunks decoded chunks, or other work of that duration.  Output is
  * appended to @out, the end line to @end (which may be the same).

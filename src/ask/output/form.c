@@ -22,6 +22,8 @@
 struct ts_form {
 	enum ts_form_kind kind;
 	const struct ts_verb *verb;
+	const char *recording; /* borrowed; what each row begins with; NULL: nothing */
+	bool is_next;          /* after the rows of another recording */
 	/* JSON */
 	struct ts_buf keys;                    /* before the cell of each column: {"position": and ,"end": */
 	size_t key_ends[TS_MAX_COLUMNS];
@@ -211,6 +213,14 @@ static void put_plain_cell(struct ts_buf *out, const struct ts_row *row, unsigne
 	}
 }
 
+/* The name of the recording, in JSON as the first member of an object, whose other members follow. */
+static void put_json_recording(const struct ts_form *form, struct ts_buf *out)
+{
+	ts_buf_puts(out, "{\"recording\":");
+	put_json_text(out, form->recording);
+	ts_buf_putc(out, ',');
+}
+
 /* -------------------------------------------------------------------------------------------------- text */
 
 /* Append a cell and blanks up to the column's width; the last cell of a line needs none. */
@@ -236,11 +246,26 @@ static unsigned last_column(const struct ts_form *form)
 	return last;
 }
 
+/* The column `recording`, which has the same text in each line but the first. */
+static void put_recording(const struct ts_form *form, bool is_head, bool is_last, struct ts_buf *out)
+{
+	static const char title[] = "recording";
+	struct ts_buf name;
+
+	ts_buf_init(&name);
+	put_plain_text(&name, form->recording, false, is_last);
+	put_padded(out, is_head ? title : ts_buf_text(&name),
+		   name.len > strlen(title) ? (uint32_t)name.len : (uint32_t)strlen(title), is_last);
+	ts_buf_fini(&name);
+}
+
 static void put_line(struct ts_form *form, const char *number, const char **cells, struct ts_buf *out)
 {
 	unsigned last = last_column(form);
 
-	put_padded(out, number, form->widths[form->verb->n_columns], !last);
+	put_padded(out, number, form->widths[form->verb->n_columns], !last && !form->recording);
+	if (form->recording)
+		put_recording(form, *number == '#', !last, out);
 	for (unsigned i = 0; i < last; i++) {
 		if (form->has_cells[i])
 			put_padded(out, *cells[i] ? cells[i] : "-", form->widths[i], i + 1 == last);
@@ -333,6 +358,10 @@ static void sentence(const struct ts_form *form, const struct ts_row *row, struc
 	uint64_t pos = row->cells[0].number, n = row->cells[1].number;
 	unsigned share = n ? (unsigned)((unsigned __int128)pos * 10000 / n) : 10000;
 
+	if (form->recording) {
+		put_plain_text(out, form->recording, false, false);
+		ts_buf_puts(out, ": ");
+	}
 	ts_buf_printf(out, "position %" PRIu64 " of %" PRIu64 " (%u.%02u%%), thread %s, pc ", pos, n,
 		      share / 100, share % 100, ts_row_get(row, form->verb->n_columns));
 	if (row->cells[3].kind == TS_CELL_ADDR)
@@ -343,16 +372,31 @@ static void sentence(const struct ts_form *form, const struct ts_row *row, struc
 
 /* -------------------------------------------------------------------------------------------------- rows */
 
+void ts_form_name_recording(struct ts_form *form, const char *recording, bool is_next)
+{
+	form->recording = recording;
+	form->is_next = is_next;
+}
+
 void ts_form_begin(struct ts_form *form, struct ts_buf *out)
 {
-	for (unsigned i = 0; i < form->verb->n_columns && form->kind == TS_FORM_TSV; i++)
-		ts_buf_printf(out, "%s%s", i ? "\t" : "", form->verb->columns[i].name);
-	if (form->kind == TS_FORM_TSV)
+	if (form->kind == TS_FORM_TEXT && form->is_next)
 		ts_buf_putc(out, '\n');
+	if (form->kind != TS_FORM_TSV || form->is_next)
+		return;
+	if (form->recording)
+		ts_buf_puts(out, "recording\t");
+	for (unsigned i = 0; i < form->verb->n_columns; i++)
+		ts_buf_printf(out, "%s%s", i ? "\t" : "", form->verb->columns[i].name);
+	ts_buf_putc(out, '\n');
 }
 
 static void tsv_row(const struct ts_form *form, const struct ts_row *row, struct ts_buf *out)
 {
+	if (form->recording) {
+		put_plain_text(out, form->recording, true, false);
+		ts_buf_putc(out, '\t');
+	}
 	for (unsigned i = 0; i < form->verb->n_columns; i++) {
 		if (i)
 			ts_buf_putc(out, '\t');
@@ -365,6 +409,10 @@ static void json_row(const struct ts_form *form, const struct ts_row *row, struc
 {
 	size_t at = 0;
 
+	if (form->recording) {
+		put_json_recording(form, out);
+		at = 1; /* the brace of the first key */
+	}
 	for (unsigned i = 0; i < form->verb->n_columns; at = form->key_ends[i++]) {
 		ts_buf_put(out, form->keys.data + at, form->key_ends[i] - at);
 		put_json_cell(out, row, i);
@@ -386,9 +434,13 @@ void ts_form_row(struct ts_form *form, const struct ts_row *row, struct ts_buf *
 
 /* --------------------------------------------------------------------------------------------------- end */
 
-static void json_end(const struct ts_end_facts *f, struct ts_buf *out)
+static void json_end(const struct ts_form *form, const struct ts_end_facts *f, struct ts_buf *out)
 {
-	ts_buf_printf(out, "{\"complete\":%s,\"rows\":%" PRIu64 ",\"total\":", f->is_complete ? "true" : "false",
+	if (form->recording)
+		put_json_recording(form, out);
+	else
+		ts_buf_putc(out, '{');
+	ts_buf_printf(out, "\"complete\":%s,\"rows\":%" PRIu64 ",\"total\":", f->is_complete ? "true" : "false",
 		      f->n_rows);
 	if (f->has_total)
 		ts_buf_printf(out, "%" PRIu64, f->total);
@@ -413,8 +465,12 @@ static void put_count(struct ts_buf *out, uint64_t n)
 	ts_buf_puts(out, n == 1 ? " row" : " rows");
 }
 
-static void text_end(const struct ts_end_facts *f, struct ts_buf *out)
+static void text_end(const struct ts_form *form, const struct ts_end_facts *f, struct ts_buf *out)
 {
+	if (form->recording) {
+		put_plain_text(out, form->recording, false, false);
+		ts_buf_puts(out, ": ");
+	}
 	if (*f->note)
 		ts_buf_printf(out, "%s\n", f->note);
 	if (f->stopped == TS_STOPPED_INTERRUPT) {
@@ -458,9 +514,9 @@ void ts_form_end(struct ts_form *form, const struct ts_end_facts *facts, struct 
 		 struct ts_buf *end)
 {
 	if (form->kind == TS_FORM_JSON)
-		json_end(facts, out);
+		json_end(form, facts, out);
 	else if (!form->verb->is_sentence || !facts->n_rows)
-		text_end(facts, end);
+		text_end(form, facts, end);
 	else if (*facts->note)
 		ts_buf_printf(end, "%s\n", facts->note);
 }

@@ -45,6 +45,12 @@ struct ts_form;
 struct ts_form *ts_form_new(enum ts_form_kind kind, const struct ts_verb *verb);
 void ts_form_free(struct ts_form *form);
 
+/*
+ * Before it begins: rows have a first column `recording` with the text @recording (borrowed).  @is_next: they follow those
+ * of another recording, with the same columns; a table for programs has the names of its columns once.
+ */
+void ts_form_name_recording(struct ts_form *form, const char *recording, bool is_next);
+
 /* Print the text before the rows. */
 void ts_form_begin(struct ts_form *form, struct ts_buf *out);
 

@@ -67,7 +67,7 @@ static enum ts_got scan_chunk(struct ts_strings *x, struct ts_budget *budget, st
 	const struct ts_steps *batch;
 	uint64_t end = (x->pos / TS_CHUNK_STEPS + 1) * TS_CHUNK_STEPS;
 
-	if (!ts_ask_step(x->ask, x->pos, &batch, err))
+	if (!ts_query_step_whole(x->ask->q, x->pos, &batch, err))
 		return TS_GOT_FAIL;
 	for (end = end < x->to ? end : x->to; x->pos < end; x->pos++) {
 		if (!has_budget(x, budget))

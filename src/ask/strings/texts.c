@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/give_back.h"
+#include "src/base/free_in_steps.h"
 #include "src/base/hash.h"
 #include "src/base/vec.h"
 

@@ -7,7 +7,7 @@
 
 #include "cells.h"
 #include "coverage_files.h"
-#include "src/base/give_back.h"
+#include "src/base/free_in_steps.h"
 #include "src/base/hash.h"
 #include "src/base/vec.h"
 #include "src/query/insns.h"

@@ -337,7 +337,7 @@ static void put_text(const struct ts_event *ev, struct ts_row *row)
 static uint32_t put_recorded(const struct ts_query *q, enum ts_event_kind kind, uint64_t item,
 			     struct ts_row *row)
 {
-	const struct ts_happening *h = ts_query_event(q, kind, item);
+	const struct ts_event_at *h = ts_query_event(q, kind, item);
 
 	if (kind == TS_EV_SYSCALL)
 		put_syscall(ts_query_facts(q), &h->event, row);

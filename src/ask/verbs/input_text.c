@@ -118,7 +118,7 @@ static bool put_bytes(struct ts_query *q, uint64_t pos, uint32_t process, uint64
 	return true;
 }
 
-static void put_place(const struct ts_query *q, const struct ts_happening *h, const char *name, int descriptor,
+static void put_place(const struct ts_query *q, const struct ts_event_at *h, const char *name, int descriptor,
 		      uint64_t from, uint64_t to, struct ts_buf *text)
 {
 	const struct ts_event *e = &h->event;
@@ -139,7 +139,7 @@ static void put_place(const struct ts_query *q, const struct ts_happening *h, co
 bool ts_input_text(struct ts_query *q, uint64_t pos, uint32_t process, bool is_memory, uint64_t first, uint64_t last,
 		   struct ts_buf *text, struct ts_error *err)
 {
-	const struct ts_happening *h = ts_query_prev_event(q, TS_EV_SYSCALL, pos);
+	const struct ts_event_at *h = ts_query_prev_event(q, TS_EV_SYSCALL, pos);
 	const struct ts_event *e = h ? &h->event : NULL;
 	char buf[64];
 	const char *name;

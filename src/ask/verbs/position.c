@@ -22,7 +22,7 @@ struct position {
 	struct ts_rows rows;
 	struct ts_ask *ask;
 	enum kind kind;
-	uint64_t pos;       /* TS_NO_POS: not found yet, or nowhere */
+	uint64_t pos;       /* TS_NO_POS: not found yet, or it does not exist */
 	struct ts_seek seek;
 	bool is_done;
 };

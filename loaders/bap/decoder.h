@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The knowledge from the frames up to some place: the state of a reader except for its position.
+ */
+#ifndef LOADERS_BAP_DECODER_H
+#define LOADERS_BAP_DECODER_H
+
+#include "calls.h"
+#include "loaders/kit/point.h"
+#include "operand.h"
+#include "frame_template.h"
+#include "state.h"
+
+struct bap_course {
+	struct bap *rec; /* borrowed */
+	struct bap_known known;
+	struct bap_parser in;
+	struct bap_plans plans;
+	struct bap_thread *now; /* the last std frame's, borrowed from known; NULL: none */
+	struct bap_calls calls;
+	uint64_t n_modules;
+	uint8_t last_insn[TS_X86_MAX_INSN]; /* bytes of the last frame's instruction; last_len 0: none, or
+					       more */
+	uint8_t last_len;
+};
+
+/* Nothing is known. */
+void bap_course_init(struct bap_course *co, struct bap *rec, struct bap_look *look, struct ts_end *end);
+void bap_course_fini(struct bap_course *co);
+
+/*
+ * Make the thread of the std frame at file offset @off the current one.
+ *
+ * Returns NULL as bap_threads_find() does.
+ */
+struct bap_thread *bap_course_thread(struct bap_course *co, uint64_t id, uint64_t off, struct ts_error *err);
+
+/* Make all registers and memory unknown, as effects of the open step. */
+void bap_course_lose(struct bap_course *co);
+
+/*
+ * Save to a decode point, and resume from one.  @has_told: it includes what was told of registers; else that
+ * was all forgotten (bap_forget_told()).
+ *
+ * Resuming returns false if the point belongs to another trace, or memory is exhausted.
+ */
+void bap_course_save(const struct bap_course *co, bool has_told, struct ts_buf *b);
+bool bap_course_resume(struct bap_course *co, bool has_told, struct point *p);
+
+#endif

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Resuming, forwards and backwards: s c S C bs bc vCont, and the stop reason: ?
+ *
+ * A recording cannot be reordered: while one thread steps, the others run as recorded.  A signal that the
+ * client passes cannot reach the recorded program: it is ignored.
+ *
+ * After "monitor direction reverse" s, c and vCont go backwards, for clients that know neither bs nor bc.
+ */
+#include "packets.h"
+#include "protocol/session/asking.h"
+#include "protocol/session/modules.h"
+#include "protocol/session/goto_run.h"
+#include "protocol/session/run_job.h"
+#include "protocol/session/session.h"
+#include "protocol/session/stop.h"
+#include "protocol/session/threads.h"
+#include "protocol/wire/args.h"
+
+/* The thread for s and bs, and for the actions of vCont that name none. */
+static uint32_t stepping_thread(const struct rsp_session *s)
+{
+	return s->step_thread != TS_NO_THREAD ? s->step_thread : s->stopped;
+}
+
+/*
+ * Other libraries are loaded here than the client knows of: it is told before it resumes, so that it sets its
+ * breakpoints in them.  Then it resumes again.
+ */
+static bool tell_modules(struct rsp_session *s, struct rsp_reply *r)
+{
+	if (!rsp_modules_have_changed(s))
+		return false;
+	s->modules_at = s->pos;
+	rsp_threads_hold_alone(s);
+	rsp_stop_reply(s, r, 5, &(struct ts_found){ .kind = TS_STOP_MODULES, .pos = s->pos });
+	return true;
+}
+
+/*
+ * After "monitor announce": the move of the session is reported as a stop with signal 0, which no breakpoint
+ * or step has caused.  The client then discards its cached state.
+ *
+ * The wait for a destination that has not been read yet is here, because clients can interrupt a resume.
+ */
+static enum rsp_done announce(struct rsp_session *s, struct rsp_reply *r)
+{
+	uint64_t pos = s->pos;
+
+	switch (rsp_reach(s, &s->announced, &pos, &s->console)) {
+	case RSP_LATER:
+		s->wait.kind = RSP_WAIT_RESUME;
+		return RSP_WAIT;
+	case RSP_NOWHERE:
+		ts_buf_putc(&s->console, '\n');
+		break;
+	case RSP_REACHED:
+		break;
+	}
+	s->is_stop_unseen = true;
+	rsp_asking_note_left(s, pos);
+	rsp_session_go(s, pos);
+	s->announced = (struct rsp_destination){ .kind = RSP_TO_POSITION, .pos = pos };
+	if (tell_modules(s, r))
+		return RSP_REPLIED;
+	s->is_announcing = false;
+	rsp_threads_hold_alone(s);
+	rsp_stop_reply(s, r, 0, NULL);
+	return RSP_REPLIED;
+}
+
+/* A job has begun, or there was no memory for it. */
+static enum rsp_done begun(struct rsp_reply *r, bool has_begun)
+{
+	if (has_begun)
+		return RSP_DEFERRED;
+	rsp_reply_error_text(r, "no memory for a run");
+	return RSP_REPLIED;
+}
+
+static enum rsp_done resume(struct rsp_session *s, struct rsp_reply *r, bool is_step, bool is_reverse)
+{
+	if (s->is_announcing)
+		return announce(s, r);
+	if (tell_modules(s, r))
+		return RSP_REPLIED;
+	s->alone = TS_NO_THREAD;
+	return begun(r, is_step ? rsp_resume_step(s, stepping_thread(s), is_reverse)
+				: rsp_resume_continue(s, is_reverse));
+}
+
+/* "[addr]" of s and c: a recording can only continue at its position. */
+static enum rsp_done resume_here(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r, bool is_step)
+{
+	if (!a->left)
+		return resume(s, r, is_step, s->is_backwards);
+	rsp_args_u64(a);
+	if (!rsp_args_done(a))
+		return RSP_BAD;
+	rsp_reply_error_text(r, "a recording cannot be resumed at another address");
+	return RSP_REPLIED;
+}
+
+static enum rsp_done pkt_s(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	return resume_here(s, a, r, true);
+}
+
+static enum rsp_done pkt_c(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	return resume_here(s, a, r, false);
+}
+
+/* "sig[;addr]" */
+static enum rsp_done resume_signal(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r,
+				   bool is_step)
+{
+	rsp_args_u8(a);
+	if (!rsp_args_ok(a) || (a->left && (!rsp_args_accept(a, ';') || !a->left)))
+		return RSP_BAD;
+	return resume_here(s, a, r, is_step);
+}
+
+static enum rsp_done pkt_S(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	return resume_signal(s, a, r, true);
+}
+
+static enum rsp_done pkt_C(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	return resume_signal(s, a, r, false);
+}
+
+static enum rsp_done pkt_bs(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	(void)a;
+	return resume(s, r, true, true);
+}
+
+static enum rsp_done pkt_bc(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	(void)a;
+	return resume(s, r, false, true);
+}
+
+static enum rsp_done pkt_stop_reason(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	(void)a;
+	if (s->is_detached) {
+		rsp_reply_puts(r, "W00");
+		return RSP_REPLIED;
+	}
+	rsp_session_stop_in(s, s->stopped);
+	rsp_stop_reply(s, r, 5, NULL);
+	/* lldb 19 reads the list of libraries only when it is told that it has changed */
+	if (s->is_lldb && r->kind == RSP_REPLY_DATA && rsp_module_list(s->target) != RSP_MODULES_NONE)
+		rsp_reply_puts(r, "library:;");
+	return RSP_REPLIED;
+}
+
+/* One action of vCont. */
+struct action {
+	char kind; /* 'c', 's', 'r', 't' */
+	uint64_t start, end;
+	uint32_t thread; /* TS_NO_THREAD: all others */
+};
+
+/* "c", "Cxx", "s", "Sxx", "rSTART,END", "t", followed by ":thread". */
+static bool parse_action(const struct rsp_session *s, struct rsp_args *a, struct action *act)
+{
+	static const char kinds[] = "cCsSrt";
+
+	*act = (struct action){ .thread = TS_NO_THREAD };
+	for (const char *k = kinds; *k && !act->kind; k++) {
+		if (rsp_args_accept(a, *k))
+			act->kind = *k;
+	}
+	if (!act->kind)
+		return false;
+	if (act->kind == 'C' || act->kind == 'S') {
+		rsp_args_u8(a);
+		act->kind = act->kind == 'C' ? 'c' : 's';
+	} else if (act->kind == 'r') {
+		act->start = rsp_args_u64(a);
+		rsp_args_expect(a, ',');
+		act->end = rsp_args_u64(a);
+	}
+	if (rsp_args_accept(a, ':')) {
+		struct rsp_tid tid = rsp_args_tid(a);
+
+		if (tid.tid != RSP_TID_ALL)
+			act->thread = rsp_session_find_thread(s, tid);
+		if (tid.tid != RSP_TID_ALL && act->thread == TS_NO_THREAD)
+			return false;
+	}
+	return rsp_args_ok(a);
+}
+
+/* @is_only: no other threads are to run. */
+static enum rsp_done run_action(struct rsp_session *s, struct rsp_reply *r, const struct action *act,
+				bool is_only)
+{
+	uint32_t thread = act->thread != TS_NO_THREAD ? act->thread : stepping_thread(s);
+
+	if (s->is_announcing)
+		return announce(s, r);
+	if (tell_modules(s, r))
+		return RSP_REPLIED;
+	switch (act->kind) {
+	case 'r':
+		if (!s->is_backwards)
+			return begun(r, rsp_resume_range(s, thread, act->start, act->end));
+		/* fall through - a range may end after any instruction */
+	case 's':
+		return begun(r, rsp_resume_step(s, thread, s->is_backwards));
+	case 't':
+		rsp_session_stop_in(s, s->stopped);
+		rsp_stop_reply(s, r, 0, NULL);
+		return RSP_REPLIED;
+	default:
+		return begun(r, is_only && act->thread != TS_NO_THREAD
+					? rsp_resume_continue_one(s, thread, s->is_backwards)
+					: rsp_resume_continue(s, s->is_backwards));
+	}
+}
+
+/* The first action that steps is used; without one, the first action. */
+static enum rsp_done pkt_vCont(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	struct action chosen = { 0 };
+	unsigned n = 0;
+
+	do {
+		struct action act;
+
+		if (!parse_action(s, a, &act))
+			return RSP_BAD;
+		n++;
+		if (!chosen.kind ||
+		    ((chosen.kind == 'c' || chosen.kind == 't') && (act.kind == 's' || act.kind == 'r')))
+			chosen = act;
+	} while (rsp_args_accept(a, ';'));
+	if (!rsp_args_done(a))
+		return RSP_BAD;
+	s->alone = n == 1 && chosen.kind == 's' ? chosen.thread : TS_NO_THREAD;
+	return run_action(s, r, &chosen, n == 1);
+}
+
+static enum rsp_done pkt_vCont_query(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	(void)s;
+	(void)a;
+	rsp_reply_puts(r, "vCont;c;C;s;S;r;t");
+	return RSP_REPLIED;
+}
+
+static const struct rsp_packet packets[] = {
+	{ "?", RSP_EXACT, pkt_stop_reason, NULL },
+	{ "s", RSP_PREFIX, pkt_s, NULL },
+	{ "c", RSP_PREFIX, pkt_c, NULL },
+	{ "S", RSP_PREFIX, pkt_S, NULL },
+	{ "C", RSP_PREFIX, pkt_C, NULL },
+	{ "bs", RSP_EXACT, pkt_bs, .feature = "ReverseStep+" },
+	{ "bc", RSP_EXACT, pkt_bc, .feature = "ReverseContinue+" },
+	{ "vCont", RSP_ARGS, pkt_vCont, .feature = "vContSupported+" },
+	{ "vCont?", RSP_EXACT, pkt_vCont_query, NULL },
+};
+
+const struct rsp_packets rsp_resume_packets = RSP_PACKETS(packets);

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A client's connection, and the server that gives it turns: for server.c and connection.c.
+ */
+#ifndef RSP_CONNECTION_H
+#define RSP_CONNECTION_H
+
+#include <ev.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "protocol/session/dispatch.h"
+#include "protocol/wire/framing.h"
+#include "options.h"
+
+/* One client. */
+struct rsp_connection {
+	struct rsp_server *server;
+	struct rsp_connection *next, **link; /* in the server's list */
+	int in_fd, out_fd;               /* owned; the same one but for stdio */
+	struct ev_io reader, writer;
+	struct ev_timer greeting; /* runs until the client says something */
+	struct rsp_framing frame;
+	struct rsp_session session;
+	struct rsp_reply reply;
+	struct ts_buf waiting; /* packets not handled yet (connection.c) */
+	bool is_known;         /* its first byte was valid in the protocol */
+	bool has_lost_text;    /* memory was exhausted for console output */
+	bool is_eof;           /* no more input: what was received is answered */
+	uint64_t turn;         /* when it had its last turn */
+};
+
+struct rsp_server {
+	struct ev_loop *loop;
+	struct rsp_target target;
+	struct ev_io acceptor;
+	int reserved_fd; /* closed where all others are in use, to accept a client and refuse it; -1: none */
+	struct ev_timer worker; /* fires at once while a connection has work to do */
+	uint64_t turns;
+	struct ev_signal interrupted, terminated;
+	struct ev_async symbols_read; /* sent by the thread that has read a table */
+	struct ev_timer teller; /* runs while a job is stuck, to tell its client the progress */
+	struct ev_idle grower; /* continues reading the recording when no client has work */
+	bool is_growing;
+	const struct rsp_server_options *opt;
+	struct rsp_connection *connections; /* owned */
+	struct rsp_frame_budget budget; /* of all clients' trace frames */
+	struct rsp_collector *kept; /* owned; the run of a client that has gone */
+	bool is_once;
+	unsigned n_connections;
+	bool is_full; /* of clients, or out of descriptors: the next client that ends makes room */
+};
+
+/*
+ * Add a client that sends to @in_fd and reads from @out_fd.  Takes ownership of the descriptors, on failure, too.
+ *
+ * Returns false if memory is exhausted (TS_ENOMEM).
+ */
+bool rsp_connection_open(struct rsp_server *sv, int in_fd, int out_fd, struct ts_error *err);
+
+/* Close the connection and free @c; a server for one client ends. */
+void rsp_connection_close(struct rsp_connection *c);
+
+/* Does it have work (a run, packets that can be answered) or chores, so that it needs a turn? */
+bool rsp_connection_wants_turn(const struct rsp_connection *c);
+
+/* One turn: a slice of a run, or the waiting packets, as far as time allows, and a slice of other work. */
+void rsp_connection_work(struct rsp_connection *c);
+
+/*
+ * After any event on a connection: send, schedule work, or end.
+ *
+ * Returns false if the connection is gone.
+ */
+bool rsp_connection_settle(struct rsp_connection *c);
+
+/* Send the progress of a job that waits for the recording to be read; @now is ts_now_ns().  The connection may be gone. */
+void rsp_connection_tell(struct rsp_connection *c, int64_t now);
+
+/* Schedule a turn if a connection wants one. */
+void rsp_server_wake(struct rsp_server *sv);
+
+/* Returns the connection that wants a turn and has waited longest for it; NULL: none wants one. */
+struct rsp_connection *rsp_server_whose_turn(const struct rsp_server *sv);
+
+/* Leave the event loop when the current event is handled. */
+void rsp_server_end_loop(struct rsp_server *sv);
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a server serves, and how.
+ */
+#ifndef RSP_SERVER_OPTIONS_H
+#define RSP_SERVER_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "listen.h"
+
+struct ts_symbols_file;
+
+struct rsp_server_options {
+	struct rsp_listener *listener; /* borrowed */
+	const char *exec; /* the program's file for the client, NULL for none */
+	/* address of the lowest page of that file as given by the user, NULL: to be found */
+	const uint64_t *exec_base;
+	const struct ts_symbols_file *images; /* borrowed; files that the user says were in memory */
+	size_t n_images;
+	/* libraries of this machine are used if they are the recorded ones */
+	bool has_local_files;
+	const struct ts_packed_library *libraries; /* borrowed; packed with the trace: they come before local files */
+	size_t n_libraries;
+	/*
+	 * the client is on this machine, and opens the files that it is told of itself ("set sysroot /"), without
+	 * vFile
+	 */
+	bool is_client_local;
+	/* how registers are shown, NULL: as recorded, or as the code of a machine needs them */
+	const struct ts_arch *arch;
+	const char *trace;      /* the recording's file, NULL: none */
+	const char *export_dir; /* where clients may save files, NULL: nowhere */
+	/*
+	 * Reads for some milliseconds and refreshes the query; returns false when everything has been read.
+	 * NULL: it already has.
+	 */
+	bool (*grow)(void *grow_user);
+	void *grow_user;
+	uint64_t max_memory; /* of the trace frames of all sessions, in bytes; UINT64_MAX: any */
+	unsigned max_clients; /* more have to wait; 0: any number */
+	double silence_s; /* a client that says nothing for so long at first is disconnected; 0: never */
+	bool is_once;     /* end after the first session */
+	void (*ready)(void *user, const char *address); /* called when it listens; may be NULL */
+	void *user;
+};
+
+#endif

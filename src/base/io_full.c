@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+#include "io_full.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+ssize_t ts_read_whole(int fd, void *to, size_t len, uint64_t off)
+{
+	uint8_t *p = to;
+	int before = errno; /* stays, unless it fails: callers tell an end from a failure by it */
+	size_t got = 0;
+
+	while (got < len) {
+		ssize_t n = pread(fd, p + got, len - got, (off_t)(off + got));
+
+		if (n < 0 && errno != EINTR)
+			return -1;
+		if (!n)
+			break;
+		got += n > 0 ? (size_t)n : 0;
+	}
+	errno = before;
+	return (ssize_t)got;
+}
+
+bool ts_write_whole(int fd, const void *from, size_t len)
+{
+	const uint8_t *p = from;
+
+	while (len) {
+		ssize_t n = write(fd, p, len);
+
+		if (!n)
+			errno = ENOSPC;
+		if (!n || (n < 0 && errno != EINTR))
+			return false;
+		p += n > 0 ? n : 0;
+		len -= n > 0 ? (size_t)n : 0;
+	}
+	return true;
+}
+
+bool ts_write_whole_at(int fd, const void *from, size_t len, uint64_t off)
+{
+	const uint8_t *p = from;
+
+	while (len) {
+		ssize_t n = pwrite(fd, p, len, (off_t)off);
+
+		if (!n)
+			errno = ENOSPC;
+		if (!n || (n < 0 && errno != EINTR))
+			return false;
+		p += n > 0 ? n : 0;
+		len -= n > 0 ? (size_t)n : 0;
+		off += n > 0 ? (uint64_t)n : 0;
+	}
+	return true;
+}

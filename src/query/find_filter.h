@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where a value may begin to stand in memory, without a decode: sketches of what the chunks changed
+ * (src/sketch).
+ *
+ * They are not built with the index.  Who has to look at most of a complete recording anyway builds them, by
+ * a pass over the trace; they are then kept beside the index file, for all who ask later.
+ */
+#ifndef TS_FIND_FILTER_H
+#define TS_FIND_FILTER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "query.h"
+
+struct ts_probe;
+
+/*
+ * A probe for a value of @len bytes; bytes i with mask[i] 0 may be anything, known or not.
+ *
+ * Returns NULL if sketches cannot help to find this value (no byte of it counts), or memory is exhausted.
+ */
+struct ts_probe *ts_query_probe_new(const uint8_t *bytes, const uint8_t *mask, uint32_t len);
+void ts_query_probe_free(struct ts_probe *p);
+
+/* Are there sketches, of the recording and of the files that lie beneath it now? */
+bool ts_query_has_values(const struct ts_query *q);
+
+/*
+ * If there are none build them, about @n_steps steps in each call; all who ask share that.  The recording
+ * must be complete.
+ *
+ * Returns TS_NEED_FAILED if the trace cannot be read (TS_EIO, TS_ECORRUPT), or memory is exhausted
+ * (TS_ENOMEM).
+ */
+enum ts_need ts_query_need_values(struct ts_query *q, uint64_t n_steps, struct ts_error *err);
+
+/* How many steps have been read for that. */
+uint64_t ts_query_n_values_read(const struct ts_query *q);
+
+/*
+ * The first chunk of [@chunk, @end), of those that there are, in which the value may begin to stand somewhere
+ * in memory of any process.  There are sketches.  A segment that is asked about for the first time costs
+ * about a millisecond.
+ *
+ * Returns @end if there is none.
+ */
+uint64_t ts_query_next_begin(const struct ts_query *q, struct ts_probe *p, uint64_t chunk, uint64_t end);
+
+#endif

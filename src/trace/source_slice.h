@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A run of bytes inside another source, as a source.
+ */
+#ifndef TS_SOURCE_SLICE_H
+#define TS_SOURCE_SLICE_H
+
+#include "source.h"
+
+/*
+ * The @len bytes from @off of @src, all before its end.  @src is taken: closed with the source that is
+ * returned, on failure too.  @name is its name; its time is that of @src.
+ *
+ * Returns NULL if memory is exhausted (TS_ENOMEM).
+ */
+struct ts_source *ts_part_open(struct ts_source *src, uint64_t off, uint64_t len, const char *name,
+			       struct ts_error *err);
+
+#endif

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "unread.h"
 
+#include <fcntl.h>
+#include <limits.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -34,7 +38,7 @@ static const struct {
 } suffixes[] = {
 	{ ".tt", "Tenet's own packed trace (.tt): open the text log that Tenet made it of" },
 	{ ".tvt", "a trace of execution-trace-viewer (.tvt): open the x64dbg trace (.trace32, .trace64) that it was made of" },
-	{ ".run", "a time travel recording of WinDbg (.run), which only WinDbg replays: record the program with x64dbg's trace instead" },
+	{ ".run", "a time travel recording of WinDbg (.run), which only WinDbg replays: example_tenet of ttd-bindings (github.com/commial/ttd-bindings) makes a Tenet trace of it, on Windows" },
 	{ ".trace.zip", "a drmemtrace of DynamoRIO: addresses without values; " RECORD },
 	{ ".trace.gz", "a drmemtrace of DynamoRIO: addresses without values; " RECORD },
 	{ ".memtrace.gz", "a drmemtrace of DynamoRIO: addresses without values; " RECORD },
@@ -77,4 +81,43 @@ const char *loaders_unread(const uint8_t *head, size_t len, const char *name)
 	if (len > 1 && !memcmp(head, "MZ", 2))
 		return "a Windows program, not a recording of one: record it with x64dbg's trace";
 	return elf_text(head, len);
+}
+
+#define CTF_FOLDER "a CTF or LTTng folder: events, not instructions; babeltrace2 shows it, and " RECORD
+#define DRMEMTRACE_FOLDER "a drmemtrace folder of DynamoRIO: addresses without values; " RECORD
+
+/* By files in them: rr's TraceStream.cc, CTF 1.8.3 section 7, DynamoRIO's raw2trace, perf's data.c. */
+static const struct {
+	const char *names[2]; /* both must be there; NULL: one is enough */
+	const char *text;
+} folders[] = {
+	{ { "mmaps", "events" },
+	  "a recording of rr, which 'rr replay' replays in gdb; for tracestub " RECORD },
+	{ { "latest-trace", NULL },
+	  "rr's folder of recordings, which 'rr replay' replays in gdb; for tracestub " RECORD },
+	{ { "metadata", NULL }, CTF_FOLDER },
+	{ { "ust", NULL }, CTF_FOLDER },
+	{ { "kernel/metadata", NULL }, CTF_FOLDER },
+	{ { "trace", "raw" }, DRMEMTRACE_FOLDER },
+	{ { "raw/modules.log", NULL }, DRMEMTRACE_FOLDER },
+	{ { "modules.log", NULL }, DRMEMTRACE_FOLDER },
+	{ { "header", "data" }, "a perf.data folder of perf record: samples, not every instruction; " RECORD },
+	{ { "data.0", NULL }, "a perf.data folder of perf record: samples, not every instruction; " RECORD },
+};
+
+static bool is_in(const char *folder, const char *name)
+{
+	char path[PATH_MAX];
+
+	return !name || ((size_t)snprintf(path, sizeof(path), "%s/%s", folder, name) < sizeof(path) &&
+			 !faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW));
+}
+
+const char *loaders_unread_folder(const char *path)
+{
+	for (size_t i = 0; i < COUNT(folders); i++) {
+		if (is_in(path, folders[i].names[0]) && is_in(path, folders[i].names[1]))
+			return folders[i].text;
+	}
+	return "a folder, not a recording: name the file of the recording in it";
 }

@@ -231,7 +231,7 @@ static const struct {
 	{ "step", GRAMMAR_STEP }, { "state", GRAMMAR_STATE },	{ "join", GRAMMAR_JOIN }, { "effect", GRAMMAR_EFFECT },
 	{ "code", GRAMMAR_CODE }, { "load", GRAMMAR_LOAD },	{ "unload", GRAMMAR_UNLOAD }, { "gap", GRAMMAR_GAP },
 	{ "note", GRAMMAR_NOTE }, { "event", GRAMMAR_EVENT },	{ "undo", GRAMMAR_UNDO }, { "refuse", GRAMMAR_REFUSE },
-	{ "prefix", GRAMMAR_PREFIX },
+	{ "prefix", GRAMMAR_PREFIX }, { "skip", GRAMMAR_SKIP }, { "take", GRAMMAR_TAKE },
 };
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))

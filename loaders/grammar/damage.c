@@ -3,9 +3,9 @@
 
 #include "log.h"
 
-void grammar_damages_init(struct grammar_damages *d, struct ts_recording *rec)
+void grammar_damages_init(struct grammar_damages *d, struct ts_recording *rec, const struct grammar_parts *parts)
 {
-	*d = (struct grammar_damages){ 0 };
+	*d = (struct grammar_damages){ .parts = parts };
 	for (unsigned i = 0; i < GRAMMAR_N_DAMAGES; i++)
 		ts_warner_init(&d->warners[i], rec);
 }
@@ -23,14 +23,15 @@ void grammar_damaged(struct grammar_damages *d, enum grammar_damage kind, uint64
 		[GRAMMAR_SKIPPED_WORD] = "a word is neither a register nor an access: it is ignored",
 	};
 
+	uint32_t part;
+
 	if (!d->is_seen[kind]) {
 		d->is_seen[kind] = true;
 		d->first[kind] = off;
 	}
-	if (kind == GRAMMAR_UNKNOWN_NAME)
-		ts_warn_at(&d->warners[kind], off + 1, "first at offset 0x%" PRIx64 ", %s: %s", d->first[kind], d->name,
-			   texts[kind]);
-	else
-		ts_warn_at(&d->warners[kind], off + 1, "first at offset 0x%" PRIx64 ": %s", d->first[kind],
-			   texts[kind]);
+	part = grammar_part_at(d->parts, d->first[kind]);
+	ts_warn_at(&d->warners[kind], off + 1, "%s%sfirst at offset 0x%" PRIx64 "%s%s: %s",
+		   d->parts->n > 1 ? d->parts->names[part] : "", d->parts->n > 1 ? ": " : "",
+		   d->first[kind] - grammar_part_begin(d->parts, part), kind == GRAMMAR_UNKNOWN_NAME ? ", " : "",
+		   kind == GRAMMAR_UNKNOWN_NAME ? d->name : "", texts[kind]);
 }

@@ -20,6 +20,7 @@ const struct grammar_text *grammar_find(const char *name)
 		.name = name_,                                                            \
 		.summary = summary_,                                                      \
 		.probe = probe_,                                                          \
+		.has_thread_files = true,                                                 \
 		.len = sizeof(struct grammar_log),                                        \
 		.ops = { .reader = grammar_reader, .close = grammar_close },              \
 		.fill = grammar_fill,                                                     \

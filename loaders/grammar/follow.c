@@ -182,13 +182,15 @@ static void count_parts(struct grammar *g)
 
 static bool check_kinds(struct grammar *g, struct grammar_scan *s)
 {
-	unsigned n_steps = 0, n_states = 0;
+	unsigned n_steps = 0, n_states = 0, n_skips = 0;
 
 	for (unsigned i = 0; i < g->n_patterns; i++) {
 		n_steps += g->patterns[i].kind == GRAMMAR_STEP;
+		n_skips += g->patterns[i].kind == GRAMMAR_SKIP;
 		n_states += g->patterns[i].kind == GRAMMAR_STATE || g->patterns[i].kind == GRAMMAR_JOIN;
 	}
 	g->is_state = n_states;
+	g->has_skips = n_skips;
 	if (!n_steps && !n_states)
 		return grammar_scan_fail(s, s->len, "there is no step and no state in it");
 	if (n_steps && n_states)

@@ -38,6 +38,8 @@ enum grammar_kind {
 	GRAMMAR_EVENT,  /* an exception or an interrupt happened here */
 	GRAMMAR_UNDO,   /* the step or state before it did not come to pass */
 	GRAMMAR_REFUSE, /* begins like a step but is not one: a trace with such lines is refused */
+	GRAMMAR_SKIP,   /* this line and those after it are nothing, up to one of the next kind, a step or a state */
+	GRAMMAR_TAKE,
 	GRAMMAR_PREFIX, /* may stand before every line */
 	GRAMMAR_NOTE,   /* nothing that is used */
 	GRAMMAR_ITEM,   /* an alternative of an item list */
@@ -160,6 +162,7 @@ struct grammar {
 	bool has_reads;
 	bool has_thread;
 	bool has_code;
+	bool has_skips;
 	uint8_t missing;          /* enum grammar_missing */
 	char thread_word[16];     /* "hart", "CPU" */
 	char lacks[160];          /* for people, "" if nothing */

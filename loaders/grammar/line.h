@@ -51,6 +51,7 @@ struct grammar_digits {
 /* What a line says beside its effects. */
 struct grammar_line {
 	enum grammar_kind kind;
+	uint8_t pattern;    /* ordinal of the one that matches, GRAMMAR_MAX_PATTERNS: none */
 	uint32_t has;       /* enum grammar_has */
 	uint8_t says;       /* enum grammar_say */
 	uint8_t pc_digits;

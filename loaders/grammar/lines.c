@@ -24,16 +24,18 @@ void grammar_lines_fini(struct grammar_lines *l)
 	ts_steps_fini(&l->ahead->fx);
 }
 
-uint64_t grammar_lines_off(const struct grammar_lines *l)
+void grammar_lines_place(const struct grammar_lines *l, struct grammar_lines_place *place)
 {
-	return l->ahead->is_there ? l->ahead->off : l->lines.off;
+	place->off = l->ahead->is_there ? l->ahead->off : l->lines.off;
+	grammar_tags_copy(&place->tags, l->ahead->is_there ? &l->tags_before : &l->tags);
 }
 
-void grammar_lines_go(struct grammar_lines *l, uint64_t off)
+void grammar_lines_go(struct grammar_lines *l, const struct grammar_lines_place *place)
 {
-	l->lines.off = off;
+	l->lines.off = place->off;
+	grammar_tags_copy(&l->tags, &place->tags);
 	l->ahead->is_there = false;
-	l->is_lost = l->has_gap = l->has_event = false;
+	l->is_lost = l->has_gap = l->has_event = l->is_skipping = false;
 }
 
 void grammar_append(struct ts_steps *to, const struct ts_steps *from, const struct ts_effect *e)
@@ -66,6 +68,19 @@ static void note_damage(struct grammar_lines *l, const struct grammar_line *line
 	grammar_damaged(d, GRAMMAR_UNKNOWN_NAME, off);
 }
 
+/* Threads of another file are other threads. */
+static void take_part(struct grammar_lines *l, struct grammar_head *head)
+{
+	uint32_t part = grammar_part_at(&l->log->parts, head->off);
+
+	if (part != l->part)
+		l->tags.n = 0;
+	head->part = l->part = part;
+	head->line.thread = part * (uint64_t)GRAMMAR_PART_THREADS +
+			    (head->line.has & HAS_THREAD ? head->line.thread % GRAMMAR_PART_THREADS : 0);
+	head->line.has |= HAS_THREAD;
+}
+
 static void match_text(struct grammar_lines *l, struct ts_text_line *text, struct grammar_head *head)
 {
 	if (text->len && text->text[text->len - 1] == '\r')
@@ -73,6 +88,13 @@ static void match_text(struct grammar_lines *l, struct ts_text_line *text, struc
 	ts_steps_reset(&head->fx);
 	head->off = text->off;
 	grammar_match(&l->matcher, text->text, text->len, &head->line, &head->fx);
+	if (l->log->parts.n > 1)
+		take_part(l, head);
+	if (l->log->g.has_skips && grammar_skips(head->line.kind, &l->is_skipping)) {
+		ts_steps_reset(&head->fx);
+		head->line.kind = GRAMMAR_NOTE;
+		return;
+	}
 	if (__builtin_expect(head->line.n_bad || head->line.n_skipped || head->line.n_unknown, 0))
 		note_damage(l, &head->line, text->off);
 }
@@ -144,6 +166,12 @@ static enum ts_next pass_long_line(struct grammar_lines *l, struct grammar_head 
 	return next;
 }
 
+/* Has the line no line end of its own in its file? */
+static bool is_open(const struct grammar_lines *l, const struct ts_text_line *text)
+{
+	return !text->is_whole || (text->len && grammar_part_ends(&l->log->parts, text->off + text->len));
+}
+
 /* The next line, matched.  A last one without a line end may be half a line. */
 static enum ts_next next_line(struct grammar_lines *l, struct grammar_head *head, struct ts_steps *out,
 			      struct ts_error *err)
@@ -161,9 +189,11 @@ static enum ts_next next_line(struct grammar_lines *l, struct grammar_head *head
 		}
 		if (next != TS_ITEM)
 			return next;
-		if (!text.is_whole && !l->log->g.is_open_end) {
+		if (!l->log->g.is_open_end && is_open(l, &text)) {
 			grammar_damaged(&l->log->damages, GRAMMAR_OPEN_LINE, text.off);
-			return TS_END;
+			if (!text.is_whole)
+				return TS_END;
+			continue;
 		}
 		match_text(l, &text, head);
 		if ((head->line.kind == GRAMMAR_LOAD || head->line.kind == GRAMMAR_UNLOAD) &&
@@ -182,6 +212,38 @@ static void lose_line(struct grammar_lines *l, const struct grammar_head *head)
 	l->is_lost |= is_lost;
 }
 
+/* The thread of a dump whose address is known now. */
+static void take_tag(struct grammar_lines *l, struct grammar_head *head)
+{
+	bool is_found;
+
+	if (!l->log->has_tags)
+		return;
+	is_found = grammar_tags_take(&l->tags, head->line.pc, &head->line.thread, &head->is_unsure);
+	head->line.has = is_found ? head->line.has | HAS_THREAD : head->line.has & ~HAS_THREAD;
+	if (!is_found)
+		grammar_damaged(&l->log->damages, GRAMMAR_NOISE_LINE, head->off);
+}
+
+/* The address of a state that its first line does not have. */
+static void take_pc(struct grammar_lines *l, const struct grammar_line *line)
+{
+	struct grammar_head *head = l->group;
+
+	if (!head->is_there || !(line->has & HAS_PC) || head->line.has & HAS_PC)
+		return;
+	head->line.pc = line->pc;
+	head->line.has |= HAS_PC;
+	take_tag(l, head);
+}
+
+/* The state or step before the line did not come to pass, if it is at the line's address. */
+static void undo(struct grammar_lines *l, const struct grammar_line *line)
+{
+	if (!(line->has & HAS_PC) || line->pc == l->group->line.pc)
+		l->group->is_there = false;
+}
+
 /* What a line that begins no group says. */
 static void tell_line(struct grammar_lines *l, const struct grammar_head *head, struct ts_steps *out)
 {
@@ -191,15 +253,13 @@ static void tell_line(struct grammar_lines *l, const struct grammar_head *head, 
 		for (uint32_t i = 0; i < head->fx.n_effects; i++)
 			grammar_append(l->group->is_there ? &l->group->fx : out, &head->fx, &head->fx.effects[i]);
 		l->group->n_regs += head->line.n_regs;
-		if (head->line.has & HAS_PC && !(l->group->line.has & HAS_PC)) {
-			l->group->line.pc = head->line.pc;
-			l->group->line.has |= HAS_PC;
-		}
+		take_pc(l, &head->line);
 		break;
+	case GRAMMAR_STATE: grammar_tags_add(&l->tags, head->line.thread, head->line.pc); break;
 	case GRAMMAR_CODE: tell_code(&head->line, out); break;
 	case GRAMMAR_GAP: l->has_gap = true; break;
 	case GRAMMAR_EVENT: l->has_event = true; break;
-	case GRAMMAR_UNDO: l->group->is_there = false; break;
+	case GRAMMAR_UNDO: undo(l, &head->line); break;
 	case GRAMMAR_NOISE: lose_line(l, head); break;
 	default: break;
 	}
@@ -207,9 +267,14 @@ static void tell_line(struct grammar_lines *l, const struct grammar_head *head, 
 
 /* ------------------------------------------------------------------------------------------------ groups */
 
-/* Does the line begin a group?  One that may join does not, where the group has no registers yet. */
+/*
+ * Does the line begin a group?  One that may join does not, where the group has no registers yet.  Where lines tell
+ * the threads of dumps, each dump is a group, and these lines are none.
+ */
 static bool is_head(const struct grammar_lines *l, const struct grammar_line *line)
 {
+	if (l->log->has_tags)
+		return line->kind == GRAMMAR_JOIN;
 	return line->kind == GRAMMAR_STEP || line->kind == GRAMMAR_STATE ||
 	       (line->kind == GRAMMAR_JOIN && (l->group->n_regs || !l->group->is_there));
 }
@@ -245,7 +310,10 @@ static void keep_head(struct grammar_lines *l, struct grammar_head *head)
 	const struct grammar_line *line = &head->line;
 
 	head->is_there = true;
+	head->is_unsure = false;
 	head->n_regs = line->n_regs;
+	if (line->has & HAS_PC)
+		take_tag(l, head);
 	head->module[0] = 0;
 	if (line->has & HAS_MODULE)
 		keep_module(head, &line->module);
@@ -284,6 +352,7 @@ static enum ts_next next_group(struct grammar_lines *l, struct ts_steps *out, st
 			tell_line(l, l->ahead, out);
 			continue;
 		}
+		grammar_tags_copy(&l->tags_before, &l->tags);
 		keep_head(l, l->ahead);
 		if (l->group->is_there)
 			return TS_ITEM;
@@ -293,14 +362,16 @@ static enum ts_next next_group(struct grammar_lines *l, struct ts_steps *out, st
 
 enum ts_next grammar_lines_next(struct grammar_lines *l, struct ts_steps *out, struct ts_error *err)
 {
-	uint64_t off = grammar_lines_off(l);
-	enum ts_next next = next_group(l, out, err);
+	struct grammar_lines_place was;
+	enum ts_next next;
 
+	grammar_lines_place(l, &was);
+	next = next_group(l, out, err);
 	if (next != TS_FAIL && (l->group->fx.is_failed || l->ahead->fx.is_failed)) {
-		ts_fail(err, TS_ENOMEM, off, "memory is exhausted: no step");
+		ts_fail(err, TS_ENOMEM, was.off, "memory is exhausted: no step");
 		next = TS_FAIL;
 	}
 	if (next == TS_FAIL)
-		grammar_lines_go(l, off);
+		grammar_lines_go(l, &was);
 	return next;
 }

@@ -10,6 +10,7 @@
 #include "loaders/kit/line_reader.h"
 #include "log.h"
 #include "match.h"
+#include "tags.h"
 
 /* A line that begins a step or a state, with its effects in a batch of its own. */
 struct grammar_head {
@@ -20,6 +21,8 @@ struct grammar_head {
 	bool is_there;
 	char module[GRAMMAR_MAX_PATH]; /* of a step; "" for none */
 	unsigned n_regs; /* of a state: registers in all of its lines */
+	bool is_unsure;  /* of a state: its registers may be another thread's */
+	uint32_t part;   /* its file */
 };
 
 struct grammar_lines {
@@ -29,7 +32,10 @@ struct grammar_lines {
 	struct grammar_head heads[2];
 	struct grammar_head *group; /* with the effects of all of its lines */
 	struct grammar_head *ahead; /* the line that begins the next group, if it is there */
+	uint32_t part;             /* the file of the last line */
+	bool is_skipping;          /* lines are nothing, up to one that ends that */
 	struct grammar_decoder *decoder; /* borrowed; of x86, else NULL */
+	struct grammar_tags tags, tags_before; /* now, and before the line ahead */
 	bool is_lost;              /* a line of the group was lost: no register is known before what it lists */
 	bool has_gap;              /* code that is not listed ran after the group */
 	bool has_event;            /* an exception or an interrupt came after it */
@@ -38,9 +44,14 @@ struct grammar_lines {
 void grammar_lines_init(struct grammar_lines *l, struct grammar_log *log, uint64_t off);
 void grammar_lines_fini(struct grammar_lines *l);
 
-/* Where reading goes on: the offset of the line that begins the next group. */
-uint64_t grammar_lines_off(const struct grammar_lines *l);
-void grammar_lines_go(struct grammar_lines *l, uint64_t off);
+/* Where reading goes on: the offset of the line that begins the next group, and the tags before it. */
+struct grammar_lines_place {
+	uint64_t off;
+	struct grammar_tags tags;
+};
+
+void grammar_lines_place(const struct grammar_lines *l, struct grammar_lines_place *place);
+void grammar_lines_go(struct grammar_lines *l, const struct grammar_lines_place *place);
 
 /*
  * Read the next group, up to the line that begins the one after it.  Code, modules and what stands before the

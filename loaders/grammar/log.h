@@ -14,7 +14,9 @@
 #include "loaders/kit/regmap.h"
 #include "loaders/kit/warn.h"
 #include "line.h"
+#include "parts.h"
 #include "states.h"
+#include "tags.h"
 #include "src/trace/reader.h"
 #include "src/trace/source.h"
 
@@ -43,6 +45,7 @@ struct grammar_damages {
 	bool is_seen[GRAMMAR_N_DAMAGES];
 	uint64_t first[GRAMMAR_N_DAMAGES]; /* file offset */
 	char name[40];                     /* the first unknown name */
+	const struct grammar_parts *parts; /* borrowed */
 };
 
 /* Where a thread's instruction is. */
@@ -61,21 +64,24 @@ struct grammar_module {
 
 struct grammar_log {
 	struct ts_recording base;
-	const struct ts_source *src; /* borrowed */
+	const struct ts_source *src; /* borrowed; all files */
+	struct grammar_parts parts;
 	struct grammar g;
 	struct regmap map;
 	struct grammar_damages damages;
 	uint64_t first;              /* file offset of the line that a new reader begins with */
+	struct grammar_tags first_tags; /* before that line */
 	enum grammar_family family;
 	bool is_blocks;              /* of states: several instructions run from one to the next */
 	bool has_registers;          /* the head lists some */
+	bool has_tags;               /* of states: a line tells the thread of a dump of registers that comes later */
 	struct grammar_place start;  /* of states: position 0 */
 	struct grammar_files files;  /* of states: registers at position 0 */
 	struct grammar_module modules[GRAMMAR_MAX_MODULES]; /* at position 0 */
 	unsigned n_modules;
 };
 
-void grammar_damages_init(struct grammar_damages *d, struct ts_recording *rec);
+void grammar_damages_init(struct grammar_damages *d, struct ts_recording *rec, const struct grammar_parts *parts);
 
 /* The line at @off is damaged. */
 void grammar_damaged(struct grammar_damages *d, enum grammar_damage kind, uint64_t off);

@@ -402,6 +402,7 @@ static bool match_line(struct grammar_matcher *m, const struct grammar_pattern *
 static void reset_line(struct grammar_line *line, uint32_t has)
 {
 	line->kind = GRAMMAR_NOISE;
+	line->pattern = GRAMMAR_MAX_PATTERNS;
 	line->has = has;
 	line->says = 0;
 	line->image.text = NULL;
@@ -439,12 +440,27 @@ static bool try_patterns(struct grammar_matcher *m, uint64_t left, unsigned firs
 			if (m->line->has & (HAS_REG | HAS_ADDRESS))
 				grammar_put_item(m);
 			m->line->kind = p->kind;
+			m->line->pattern = (uint8_t)(p - m->g->patterns);
 			return true;
 		}
 		ts_steps_rollback(m->out, n);
 		*is_damaged |= m->reached >= 2 && (p->kind == GRAMMAR_STEP || p->kind == GRAMMAR_STATE);
 	}
 	return false;
+}
+
+bool grammar_skips(enum grammar_kind kind, bool *is_skipping)
+{
+	switch (kind) {
+	case GRAMMAR_SKIP: *is_skipping = true; break;
+	case GRAMMAR_STEP:
+	case GRAMMAR_STATE:
+	case GRAMMAR_JOIN:
+	case GRAMMAR_REFUSE:
+	case GRAMMAR_TAKE: *is_skipping = false; break;
+	default: break;
+	}
+	return *is_skipping;
 }
 
 void grammar_match(struct grammar_matcher *m, const char *text, size_t len, struct grammar_line *line,

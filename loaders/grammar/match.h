@@ -19,6 +19,11 @@ void grammar_matcher_init(struct grammar_matcher *m, const struct grammar *g, co
  * cannot be read), accesses (length 0: as many bytes as the instruction accesses; hidden: read or written; inferred: one or the
  * other, as the instruction does).
  */
+/*
+ * Whether lines are skipped, *is_skipping, as a line of @kind leaves it.  Returns whether that line is skipped, too.
+ */
+bool grammar_skips(enum grammar_kind kind, bool *is_skipping);
+
 void grammar_match(struct grammar_matcher *m, const char *text, size_t len, struct grammar_line *line,
 		   struct ts_steps *out);
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "blocks.h"
+#include "count.h"
 #include "dialects.h"
 #include "loaders/kit/line_reader.h"
 #include "loaders/kit/program.h"
@@ -37,8 +38,13 @@ struct votes {
 	unsigned n_heads;   /* lines that begin a step or a state, and those that may join one */
 	unsigned n_refused;
 	unsigned n_joins;   /* of the heads */
+	unsigned n_dumps;   /* program counters in lines that begin none */
 	uint32_t features;  /* that have registers which are listed */
-	unsigned n_noise;
+	unsigned n_noise, n_signs;
+	bool is_skipping;
+	enum grammar_kind kind; /* of the last line, GRAMMAR_NOTE if it is skipped */
+	struct regmap *map;   /* owned */
+	struct ts_regset set; /* owned */
 	unsigned n_regs, n_unknown, n_bad;
 	unsigned n_narrow, n_wide; /* program counters of 8 and of 16 digits */
 };
@@ -60,9 +66,16 @@ static bool vote(void *user, const char *text, size_t len)
 
 	ts_steps_reset(&v->fx);
 	grammar_match(&v->matcher, text, len, &line, &v->fx);
+	v->n_signs += line.kind == GRAMMAR_SKIP || line.kind == GRAMMAR_TAKE;
+	v->kind = line.kind;
+	if (grammar_skips(line.kind, &v->is_skipping)) {
+		v->kind = GRAMMAR_NOTE;
+		return true;
+	}
 	v->n_heads += line.kind == GRAMMAR_STEP || line.kind == GRAMMAR_STATE || line.kind == GRAMMAR_JOIN;
 	v->n_refused += line.kind == GRAMMAR_REFUSE;
 	v->n_joins += line.kind == GRAMMAR_JOIN;
+	v->n_dumps += (line.kind == GRAMMAR_JOIN || line.kind == GRAMMAR_EFFECT) && line.has & HAS_PC;
 	for (uint32_t i = 0; i < v->fx.n_effects; i++)
 		v->features |= features_of(v->matcher.set, &v->fx.effects[i]);
 	v->n_noise += line.kind == GRAMMAR_NOISE && len;
@@ -74,27 +87,36 @@ static bool vote(void *user, const char *text, size_t len)
 	return !v->fx.is_failed;
 }
 
+/* No votes yet, if lines are of this processor.  Returns false if memory is exhausted. */
+static bool votes_init(struct votes *v, const struct grammar *g, const struct ts_arch *arch, struct ts_error *err)
+{
+	*v = (struct votes){ .kind = GRAMMAR_NOTE, .map = malloc(sizeof(*v->map)) };
+	ts_steps_init(&v->fx);
+	if (!v->map)
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no names");
+	if (!ts_regset_init(&v->set, arch, UINT32_MAX, err) || !grammar_names(v->map, g, &v->set, err))
+		return false;
+	grammar_matcher_init(&v->matcher, g, v->map, &v->set);
+	return true;
+}
+
+static void votes_fini(struct votes *v)
+{
+	ts_steps_fini(&v->fx);
+	ts_regset_fini(&v->set);
+	free(v->map);
+}
+
 /* What the head says when it is of this processor.  Returns false if that cannot be tried. */
 static bool count_votes(const struct grammar *g, const struct ts_arch *arch, const char *head, size_t len,
 			struct votes *v, struct ts_error *err)
 {
-	struct regmap *map = malloc(sizeof(*map));
-	struct ts_regset set = { 0 };
-	bool done = map ? ts_regset_init(&set, arch, UINT32_MAX, err)
-			: ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no names");
+	bool done = votes_init(v, g, arch, err);
 
-	*v = (struct votes){ 0 };
-	ts_steps_init(&v->fx);
-	if (done && grammar_names(map, g, &set, err)) {
-		grammar_matcher_init(&v->matcher, g, map, &set);
+	if (done)
 		each_line(head, len, vote, v);
-		done = !v->fx.is_failed || ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no names");
-	} else {
-		done = false;
-	}
-	ts_steps_fini(&v->fx);
-	ts_regset_fini(&set);
-	free(map);
+	done = done && (!v->fx.is_failed || ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no names"));
+	votes_fini(v);
 	return done;
 }
 
@@ -122,6 +144,21 @@ static bool has_sign(const struct grammar *g, const char *head, size_t len)
 	return !g->sign_len || memmem(head, len, g->texts + g->sign, g->sign_len);
 }
 
+/* So many bits are given only to lines of which each belongs to the format. */
+#define WEAK_BITS 32u
+
+/* How many bits of evidence the lines are. */
+static unsigned evidence(const struct grammar *g, const struct votes *v)
+{
+	unsigned n = v->n_heads + v->n_refused;
+
+	if (v->n_noise > n + v->n_signs + v->n_regs / 4 || n + v->n_signs < g->probe_lines)
+		return 0;
+	if (g->probe_bits < WEAK_BITS && (v->n_noise || v->n_regs < g->probe_lines))
+		return 0;
+	return n < g->probe_lines ? g->probe_bits / 2 : g->probe_bits;
+}
+
 unsigned grammar_probe(const char *name, const uint8_t *head, size_t len)
 {
 	const struct grammar_text *text = grammar_find(name);
@@ -140,9 +177,8 @@ unsigned grammar_probe(const char *name, const uint8_t *head, size_t len)
 		arch = ts_arch_find(g->archs[0]);
 		if (g->begin_len && len >= g->begin_len && !memcmp(padded, g->texts + g->begin, g->begin_len))
 			bits = 64;
-		else if (arch && has_sign(g, padded, len) && count_votes(g, arch, padded, len, &v, &ignored) &&
-		    v.n_heads + v.n_refused >= g->probe_lines && v.n_noise <= v.n_heads + v.n_refused)
-			bits = g->probe_bits;
+		else if (arch && has_sign(g, padded, len) && count_votes(g, arch, padded, len, &v, &ignored))
+			bits = evidence(g, &v);
 	}
 	free(g);
 	return bits;
@@ -172,6 +208,22 @@ static bool has_arch(const struct grammar *g, const struct ts_arch *arch)
 			return true;
 	}
 	return false;
+}
+
+#define FIRST_LEN 64u
+
+/* No line of the head is an instruction: the first line that is not empty shows what they look like. */
+static bool fail_head(const char *head, size_t len, struct ts_error *err)
+{
+	char shown[FIRST_LEN];
+	size_t n = 0, from = 0;
+
+	while (from < len && (head[from] == '\n' || head[from] == '\r'))
+		from++;
+	for (; from + n < len && n + 1 < sizeof(shown) && head[from + n] && head[from + n] != '\n'; n++)
+		shown[n] = head[from + n] >= ' ' && head[from + n] < 0x7f ? head[from + n] : '.';
+	shown[n] = 0;
+	return ts_fail(err, TS_EUNSUPPORTED, 0, "no instruction line in the first lines, which begin with \"%s\"", shown);
 }
 
 /* By --arch, by the program of --exec, or by the names and digits of the head. */
@@ -216,7 +268,7 @@ static const struct ts_arch *choose_arch(const struct grammar_log *log, const ch
 		ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF,
 			"%s lines without registers do not tell the processor: --arch NAME or --exec PROGRAM does", g->name);
 	else
-		ts_fail(err, TS_EUNSUPPORTED, 0, "no instruction line in the first lines (%zu bytes)", len);
+		fail_head(head, len, err);
 	return NULL;
 }
 
@@ -240,16 +292,27 @@ static uint32_t wanted_features(const struct ts_arch *arch)
 /* So much of a file is looked at for short ones: modules come before with all of their bytes. */
 #define MAX_HEAD      (UINT64_C(1) << 28)
 
-/* Gather the first lines that are not long: up to TS_PROBE_LEN bytes. */
-static bool gather_head(const struct ts_source *src, char *head, size_t *len, struct ts_error *err)
+/* And so much for lines that say something: others are passed over. */
+#define MAX_SEARCHED  (UINT64_C(1) << 23)
+
+/* Is the line one of which nothing is to be learned? */
+static bool is_empty(struct votes *v, const struct ts_text_line *line, const char *text)
+{
+	vote(v, text, line->len - (line->len && line->text[line->len - 1] == '\r'));
+	return v->kind == GRAMMAR_NOTE || v->kind == GRAMMAR_NOISE;
+}
+
+/* Gather the first lines that are not long, and say something: up to TS_PROBE_LEN bytes. */
+static bool gather_lines(struct votes *v, const struct ts_source *src, char *head, size_t *len, struct ts_error *err)
 {
 	struct ts_line_reader lines;
 	struct ts_text_line line;
 	enum ts_next next = TS_ITEM;
+	uint64_t n_searched = 0;
 
 	*len = 0;
 	ts_line_reader_init(&lines, src, 0, MAX_HEAD_LINE);
-	while (next == TS_ITEM && lines.off < MAX_HEAD) {
+	while (next == TS_ITEM && lines.off < MAX_HEAD && n_searched < MAX_SEARCHED) {
 		next = ts_line_reader_next(&lines, &line, err);
 		if (next == TS_FAIL && err->code == TS_ELIMIT) {
 			ts_error_reset(err);
@@ -258,7 +321,11 @@ static bool gather_head(const struct ts_source *src, char *head, size_t *len, st
 		}
 		if (next != TS_ITEM || line.len + 1 > TS_PROBE_LEN - *len)
 			break;
+		n_searched += line.len + 1;
 		memcpy(head + *len, line.text, line.len);
+		memset(head + *len + line.len, 0, REGMAP_MAX_NAME);
+		if (is_empty(v, &line, head + *len))
+			continue;
 		*len += line.len;
 		head[(*len)++] = '\n';
 	}
@@ -266,9 +333,24 @@ static bool gather_head(const struct ts_source *src, char *head, size_t *len, st
 	return next != TS_FAIL;
 }
 
+static bool gather_head(const struct grammar *g, const struct ts_source *src, char *head, size_t *len,
+			struct ts_error *err)
+{
+	const struct ts_arch *arch = ts_arch_find(g->archs[0]);
+	struct votes v;
+	bool done;
+
+	if (!arch)
+		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "\"%s\" is the name of no processor", g->archs[0]);
+	done = votes_init(&v, g, arch, err) && gather_lines(&v, src, head, len, err);
+	votes_fini(&v);
+	return done;
+}
+
 static bool read_head(struct grammar_log *log, const struct ts_loader_options *opt, struct ts_error *err)
 {
 	char head[TS_PROBE_LEN + REGMAP_MAX_NAME] = { 0 };
+	char first[FIRST_LEN];
 	const struct ts_arch *arch;
 	struct votes v;
 	size_t len;
@@ -277,14 +359,18 @@ static bool read_head(struct grammar_log *log, const struct ts_loader_options *o
 		return false;
 	if (!len)
 		return ts_fail(err, TS_EUNSUPPORTED, 0, "the file is empty");
-	if (!gather_head(log->src, head, &len, err))
-		return false;
 	if (len > 1 && (!memcmp(head, "\xff\xfe", 2) || !memcmp(head, "\xfe\xff", 2)))
 		return ts_fail(err, TS_EUNSUPPORTED, 0, "UTF-16 text: save it as UTF-8");
+	memcpy(first, head, sizeof(first));
+	if (!gather_head(&log->g, log->src, head, &len, err))
+		return false;
+	if (!len)
+		return fail_head(first, sizeof(first), err);
 	arch = choose_arch(log, head, len, opt, err);
 	if (!arch || !count_votes(&log->g, arch, head, len, &v, err))
 		return false;
 	log->has_registers = v.n_regs;
+	log->has_tags = log->g.has_thread && v.n_dumps && v.n_joins && v.n_joins < v.n_heads;
 	log->family = grammar_family_of(arch);
 	if (v.n_refused > v.n_heads - v.n_joins)
 		return ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF, "%s (%u of the first %u)", log->g.refusal, v.n_refused,
@@ -373,16 +459,36 @@ static bool take_grammar(struct grammar_log *log, const struct ts_loader_options
 	return done || ts_fail_prefix(err, "%s", ts_source_name(opt->grammar));
 }
 
+/* The files of other threads tell the recording from others. */
+static const struct ts_source *take_files(struct grammar_log *log, const struct ts_source *src,
+					  const struct ts_loader_options *opt, struct ts_error *err)
+{
+	uint64_t *hash = &log->base.other_files;
+
+	for (size_t i = 0; i < opt->n_threads; i++) {
+		*hash = (*hash ^ ts_source_len(opt->threads[i])) * UINT64_C(0x9e3779b97f4a7c15);
+		*hash = (*hash ^ ts_source_mtime(opt->threads[i])) * UINT64_C(0x9e3779b97f4a7c15);
+	}
+	if (opt->n_threads)
+		ts_recording_warn(&log->base, "when the threads ran is not in their files: they are shown one after the "
+					      "other, each with the memory that it saw itself");
+	return grammar_parts_init(&log->parts, src, opt->threads, opt->n_threads, err);
+}
+
 bool grammar_fill(struct ts_recording *base, const struct ts_source *src, const struct ts_loader_options *opt,
 		  struct ts_error *err)
 {
 	struct grammar_log *log = (struct grammar_log *)base;
 
-	log->src = src;
-	grammar_damages_init(&log->damages, base);
+	log->src = take_files(log, src, opt, err);
+	if (!log->src)
+		return false;
+	grammar_damages_init(&log->damages, base, &log->parts);
 	if (!take_grammar(log, opt, err) || !read_head(log, opt, err) || !grammar_read_start(log, err))
 		return false;
 	if (log->g.is_state && log->base.initial.n_modules && !grammar_find_blocks(log, err))
+		return false;
+	if (!grammar_find(base->format) && !grammar_count_lines(log, err))
 		return false;
 	mix_hash(log);
 	if (!add_program(log, opt, err))
@@ -398,6 +504,7 @@ void grammar_close(struct ts_recording *base)
 
 	ts_recording_fini(base);
 	grammar_files_fini(&log->files);
+	grammar_parts_fini(&log->parts);
 	free(log);
 }
 

@@ -18,6 +18,7 @@
 
 #include "lines.h"
 #include "loaders/kit/point.h"
+#include "loaders/kit/program.h"
 #include "loaders/kit/threads.h"
 #include "log.h"
 
@@ -28,14 +29,30 @@ struct reader {
 	struct grammar_decoder *decoder; /* owned; of x86 with steps, else NULL */
 	struct threads threads;
 	struct grammar_files files;
+	struct ts_steps nothing; /* a state that lists no registers */
 	struct grammar_place at; /* of states: the position where the reader is */
 	uint32_t thread;         /* of the last group */
+	uint32_t part;           /* of states: its file */
 	bool is_lost;            /* of states: a line after the last group was lost */
 	struct grammar_module modules[GRAMMAR_MAX_MODULES];
 	unsigned n_modules;
 };
 
 /* ------------------------------------------------------------------------------------------------ threads */
+
+/* A thread is called as its tracer calls it, and as its file. */
+static void name_thread(const struct grammar_log *log, const struct grammar_head *head, struct ts_thread *thread)
+{
+	const char *word = log->g.thread_word[0] ? log->g.thread_word : "thread";
+	unsigned long long n = head->line.thread % GRAMMAR_PART_THREADS;
+
+	if (log->parts.n > 1 && log->g.has_thread)
+		snprintf(thread->name, sizeof(thread->name), "%.15s %.6s %llu", log->parts.names[head->part], word, n);
+	else if (log->parts.n > 1)
+		snprintf(thread->name, sizeof(thread->name), "%.31s", log->parts.names[head->part]);
+	else if (log->g.has_thread)
+		snprintf(thread->name, sizeof(thread->name), "%.15s %llu", word, (unsigned long long)head->line.thread);
+}
 
 /* The thread of a group: gdb wants ids above 0, text traces count from 0. */
 static bool find_thread(struct reader *r, const struct grammar_head *head, uint32_t *thread, struct ts_error *err)
@@ -51,9 +68,8 @@ static bool find_thread(struct reader *r, const struct grammar_head *head, uint3
 	*thread = threads_find(&r->threads, rec, 0, 1, tid + 1, head->off, err);
 	if (*thread == TS_NO_THREAD)
 		return false;
-	if (rec->n_threads > n && r->log->g.has_thread)
-		snprintf(rec->threads[*thread].name, sizeof(rec->threads[0].name), "%.15s %llu",
-			 r->log->g.thread_word[0] ? r->log->g.thread_word : "thread", (unsigned long long)tid);
+	if (rec->n_threads > n)
+		name_thread(r->log, head, &rec->threads[*thread]);
 	r->thread = *thread;
 	return true;
 }
@@ -202,15 +218,18 @@ static void tell_unseen(struct reader *r, const struct grammar_head *head, struc
 
 static enum ts_next next_step(struct reader *r, struct ts_steps *out, struct ts_error *err)
 {
-	const uint64_t off = grammar_lines_off(&r->lines);
-	enum ts_next next = grammar_lines_next(&r->lines, out, err);
-	const struct grammar_head *head = r->lines.group;
+	struct grammar_lines_place was;
+	const struct grammar_head *head;
+	enum ts_next next;
 	uint32_t thread;
 
+	grammar_lines_place(&r->lines, &was);
+	next = grammar_lines_next(&r->lines, out, err);
+	head = r->lines.group;
 	if (next != TS_ITEM)
 		return next;
 	if (!find_thread(r, head, &thread, err)) {
-		grammar_lines_go(&r->lines, off);
+		grammar_lines_go(&r->lines, &was);
 		return TS_FAIL;
 	}
 	tell_code(&head->line, head->insn.is_expanded, out);
@@ -228,6 +247,8 @@ static enum ts_next next_step(struct reader *r, struct ts_steps *out, struct ts_
 		ts_steps_effect(out, TS_FX_FORGET_REGS, 0, r->log->base.regs.g_len);
 	if (r->lines.ahead->is_there)
 		tell_module(r, r->lines.ahead, out);
+	if (r->lines.ahead->is_there && r->lines.ahead->part != head->part)
+		kit_program_forget(&r->log->base.memory, out);
 	r->base.end = (struct ts_end){ .is_assumed = true };
 	ts_steps_close(out, head->line.pc, head->insn.len, thread);
 	return TS_ITEM;
@@ -284,21 +305,31 @@ static bool tell_state(struct reader *r, const struct grammar_head *head, uint32
 		grammar_files_forget(&r->files);
 	}
 	r->is_lost = r->lines.is_lost;
-	return grammar_files_change(&r->files, &r->log->g, &r->log->base.regs, thread, &head->fx, out, is_hidden);
+	return grammar_files_change(&r->files, &r->log->g, &r->log->base.regs, thread, head->is_unsure ? &r->nothing : &head->fx,
+				    out, is_hidden);
 }
 
-/* The state of the next group; one without a program counter is none. */
+/* Is the group a state?  It has a program counter, and, where tags tell the threads, a thread. */
+static bool is_state(const struct reader *r)
+{
+	const struct grammar_head *head = r->lines.group;
+
+	return head->line.has & HAS_PC && (!r->log->has_tags || head->line.has & HAS_THREAD);
+}
+
+/* The state of the next group. */
 static enum ts_next next_group(struct reader *r, struct ts_steps *out, uint32_t *thread, struct ts_error *err)
 {
-	const uint64_t off = grammar_lines_off(&r->lines);
+	struct grammar_lines_place was;
 	enum ts_next next;
 
+	grammar_lines_place(&r->lines, &was);
 	do
 		next = grammar_lines_next(&r->lines, out, err);
-	while (next == TS_ITEM && !(r->lines.group->line.has & HAS_PC));
+	while (next == TS_ITEM && !is_state(r));
 	if (next != TS_ITEM || find_thread(r, r->lines.group, thread, err))
 		return next;
-	grammar_lines_go(&r->lines, off);
+	grammar_lines_go(&r->lines, &was);
 	return TS_FAIL;
 }
 
@@ -310,20 +341,25 @@ static uint16_t code_len(const struct ts_arch *arch)
 static enum ts_next next_state(struct reader *r, struct ts_steps *out, struct ts_error *err)
 {
 	const struct grammar_place was = r->at;
-	const uint64_t off = grammar_lines_off(&r->lines);
+	struct grammar_lines_place place;
 	bool is_other;
 	uint32_t thread;
-	enum ts_next next = next_group(r, out, &thread, err);
+	enum ts_next next;
 
+	grammar_lines_place(&r->lines, &place);
+	next = next_group(r, out, &thread, err);
 	if (next == TS_END)
 		r->base.end = (struct ts_end){ .pc = was.pc, .has_pc = true };
 	if (next != TS_ITEM)
 		return next;
 	is_other = thread != was.thread;
+	if (r->lines.group->part != r->part)
+		kit_program_forget(&r->log->base.memory, out);
+	r->part = r->lines.group->part;
 	if (is_other)
 		tell_thread(out, thread);
 	if (!tell_state(r, r->lines.group, thread, is_other || r->log->is_blocks, out)) {
-		grammar_lines_go(&r->lines, off);
+		grammar_lines_go(&r->lines, &place);
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no step"), TS_FAIL;
 	}
 	if (r->lines.has_event)
@@ -349,9 +385,13 @@ static enum ts_next next(struct ts_reader *base, struct ts_steps *out, struct ts
 static void save(const struct ts_reader *base, struct ts_buf *point)
 {
 	const struct reader *r = (const struct reader *)base;
+	struct grammar_lines_place place;
 
-	point_put(point, grammar_lines_off(&r->lines));
+	grammar_lines_place(&r->lines, &place);
+	point_put(point, place.off);
+	grammar_tags_save(&place.tags, point);
 	point_put(point, r->thread);
+	point_put(point, r->part);
 	point_put(point, r->at.pc);
 	point_put(point, r->at.thread);
 	point_put(point, r->is_lost);
@@ -369,10 +409,12 @@ static bool resume(struct ts_reader *base, const uint8_t *bytes, size_t len, str
 {
 	struct reader *r = (struct reader *)base;
 	struct point p = point_open(bytes, len, err);
-	uint64_t off = point_get_between(&p, r->log->first, ts_source_len(r->log->src));
+	struct grammar_lines_place place = { .off = point_get_between(&p, r->log->first, ts_source_len(r->log->src)) };
 	uint32_t last = r->log->base.n_threads - 1;
 
+	grammar_tags_resume(&place.tags, &p);
 	r->thread = (uint32_t)point_get(&p, last);
+	r->part = (uint32_t)point_get(&p, r->log->parts.n - 1);
 	r->at.pc = point_get(&p, UINT64_MAX);
 	r->at.thread = (uint32_t)point_get(&p, last);
 	r->is_lost = point_get_flag(&p);
@@ -387,7 +429,7 @@ static bool resume(struct ts_reader *base, const uint8_t *bytes, size_t len, str
 	point_get_end(&p, &r->base.end);
 	if (!point_close(&p))
 		return false;
-	grammar_lines_go(&r->lines, off);
+	grammar_lines_go(&r->lines, &place);
 	return true;
 }
 
@@ -431,6 +473,7 @@ struct ts_reader *grammar_reader_new(struct grammar_log *log, struct ts_error *e
 	if (!r)
 		return NULL;
 	r->at = log->start;
+	grammar_tags_copy(&r->lines.tags, &log->first_tags);
 	memcpy(r->modules, log->modules, sizeof(r->modules));
 	r->n_modules = log->n_modules;
 	if (!log->g.is_state || grammar_files_copy(&r->files, &log->files))
@@ -465,6 +508,7 @@ static bool start_steps(struct reader *r, struct ts_error *err)
 static bool start_states(struct reader *r, struct ts_error *err)
 {
 	struct grammar_log *log = r->log;
+	struct grammar_lines_place place;
 	enum ts_next next = next_group(r, &log->base.initial, &log->start.thread, err);
 
 	if (next == TS_END)
@@ -475,7 +519,9 @@ static bool start_states(struct reader *r, struct ts_error *err)
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no state at position 0");
 	log->start.pc = r->lines.group->line.pc;
 	log->start.is_there = true;
-	log->first = grammar_lines_off(&r->lines);
+	grammar_lines_place(&r->lines, &place);
+	log->first = place.off;
+	grammar_tags_copy(&log->first_tags, &place.tags);
 	log->files = r->files;
 	r->files = (struct grammar_files){ 0 };
 	return true;

@@ -96,3 +96,24 @@ bool kit_program_add(struct ts_image *memory, const char *path, const uint64_t *
 	ts_object_fini(&o);
 	return done;
 }
+
+void kit_program_forget(const struct ts_image *memory, struct ts_steps *out)
+{
+	uint64_t addr = 0;
+
+	for (;;) {
+		uint64_t first = UINT64_MAX, last = UINT64_MAX;
+
+		for (size_t i = 0; i < memory->n_ranges; i++) {
+			if (memory->ranges[i].last >= addr && memory->ranges[i].first < first) {
+				first = memory->ranges[i].first;
+				last = memory->ranges[i].last;
+			}
+		}
+		if (first > addr)
+			ts_steps_effect(out, TS_FX_FORGET, addr, first - addr);
+		if (last == UINT64_MAX)
+			break;
+		addr = last + 1;
+	}
+}

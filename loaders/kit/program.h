@@ -12,6 +12,7 @@
 #include "src/trace/elf_image.h"
 #include "src/trace/image.h"
 #include "src/trace/source.h"
+#include "src/trace/step.h"
 
 /* How far the file @elf is moved from where it is linked if its lowest page lies at @base. */
 uint64_t kit_program_moved(const struct ts_elf *elf, uint64_t base);
@@ -36,5 +37,11 @@ typedef bool kit_program_compare(void *user, uint64_t addr, uint64_t len, const 
  */
 bool kit_program_add(struct ts_image *memory, const char *path, const uint64_t *base, const uint64_t *entry,
 		     kit_program_compare *compare, void *user, struct ts_error *err);
+
+/*
+ * Append that memory is unknown from here, except for the program's bytes in @memory: the next file of a recording
+ * with a file for each thread begins, and memory was as that thread saw it.
+ */
+void kit_program_forget(const struct ts_image *memory, struct ts_steps *out);
 
 #endif

@@ -36,6 +36,7 @@
 #include <string.h>
 
 #include "loaders/kit/point.h"
+#include "loaders/kit/program.h"
 #include "src/arch/traps.h"
 
 /* A return address lies at most this far after the call. */
@@ -344,29 +345,6 @@ static bool is_near_end(const struct reader *r)
 	return ts_source_len(r->rec->parts[r->part].src) - r->at.off <= NEAR_END;
 }
 
-/* The next file of a recording begins: memory is unknown again, except for code. */
-static void tell_next_file(const struct reader *r, struct ts_steps *out)
-{
-	const struct ts_image *code = &r->rec->base.memory;
-	uint64_t addr = 0;
-
-	for (;;) {
-		uint64_t first = UINT64_MAX, last = UINT64_MAX;
-
-		for (size_t i = 0; i < code->n_ranges; i++) {
-			if (code->ranges[i].last >= addr && code->ranges[i].first < first) {
-				first = code->ranges[i].first;
-				last = code->ranges[i].last;
-			}
-		}
-		if (first > addr)
-			ts_steps_effect(out, TS_FX_FORGET, addr, first - addr);
-		if (last == UINT64_MAX)
-			break;
-		addr = last + 1;
-	}
-}
-
 /* Does the file end at this position?  The reader goes back to it.  Returns TS_ITEM if it does not. */
 static enum ts_next peek(struct reader *r, struct ts_steps *out, struct ts_error *err)
 {
@@ -401,7 +379,7 @@ static bool end_file(struct reader *r, struct ts_steps *out, struct ts_error *er
 			out->effects[n++] = out->effects[i];
 	}
 	out->n_effects = n;
-	tell_next_file(r, out);
+	kit_program_forget(&r->rec->base.memory, out);
 	return true;
 }
 
@@ -487,7 +465,7 @@ static enum ts_next next(struct ts_reader *base, struct ts_steps *out, struct ts
 		ts_steps_rollback(out, out->n_closed);
 		go_to(r, r->part + 1, &r->rec->parts[r->part + 1].start);
 		if (!is_told)
-			tell_next_file(r, out);
+			kit_program_forget(&r->rec->base.memory, out);
 	}
 	if (next != TS_ITEM)
 		go_to(r, part, &was);

@@ -142,6 +142,12 @@ void ts_decoder_free(struct ts_decoder *d);
 bool ts_decoder_is_able(const struct ts_decoder *d);
 bool ts_decoder_knows(const struct ts_arch *arch);
 
+/*
+ * The bits of the flags register that operands describe.  What changes others (IF, AC, the IT state) is known only
+ * from the recording.
+ */
+uint32_t ts_operands_flags(const struct ts_arch *arch);
+
 /* How the processor reads code. */
 struct ts_op_mode {
 	bool is_64;    /* x86: 64-bit code */

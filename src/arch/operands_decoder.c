@@ -36,6 +36,13 @@ bool ts_decoder_knows(const struct ts_arch *arch)
 	return !strncmp(arch->name, "mips", 4) || !strncmp(arch->name, "riscv", 5);
 }
 
+uint32_t ts_operands_flags(const struct ts_arch *arch)
+{
+	if (!strcmp(arch->name, "x86_64") || !strcmp(arch->name, "i386"))
+		return 0xcd5; /* CF, PF, AF, ZF, SF, DF, OF */
+	return strcmp(arch->name, "arm") ? 0xf0000000 : 0xf0000020; /* N, Z, C, V; ARM: T */
+}
+
 struct ts_decoder *ts_decoder_new(const struct ts_regset *set, struct ts_error *err)
 {
 	struct ts_decoder *d = calloc(1, sizeof(*d));

@@ -315,7 +315,7 @@ int main(int argc, char **argv)
 	open_standard();
 	signal(SIGXFSZ, on_long_file);
 	if (ts_cli_parse(&cli, argc, argv, &status) && ts_opening_knows_format(&cli) &&
-	    ts_files_is_arch(cli.arch)) {
+	    ts_files_is_arch(cli.arch) && ts_opening_is_no_folder(&cli, &status)) {
 		ts_log_set_level(cli.level);
 		result = run(&cli);
 	} else {

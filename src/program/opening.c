@@ -9,7 +9,9 @@
 #include "files.h"
 #include "guard.h"
 #include "loaders/loader.h"
+#include "loaders/unread.h"
 #include "message.h"
+#include "processes.h"
 #include "report.h"
 #include "src/base/cache_dir.h"
 #include "src/base/log.h"
@@ -33,6 +35,43 @@ bool ts_opening_knows_format(const struct ts_cli *cli)
 	return false;
 }
 
+/* A folder that is given as a trace: one sentence says what it is.  Returns whether it is one. */
+static bool is_folder(const char *path)
+{
+	struct ts_error err;
+
+	if (!path || !ts_is_folder(path))
+		return false;
+	ts_error_reset(&err);
+	ts_fail(&err, TS_EUNSUPPORTED, TS_NO_OFF, "%s",
+		ts_processes_is_folder(path) ? "a folder of recordings: name one of them; tracestub info lists them"
+					     : loaders_unread_folder(path));
+	ts_report_failure(path, &err);
+	return true;
+}
+
+/* Is the trace a folder of record --follow, for a command that takes one (folder.h)? */
+static bool is_followed(const struct ts_cli *cli)
+{
+	bool takes_one = cli->command == TS_CMD_INFO || cli->command == TS_CMD_GDB || cli->command == TS_CMD_LLDB ||
+			 cli->command == TS_CMD_DAP;
+
+	return takes_one && cli->trace && cli->n_traces <= 1 && ts_processes_is_folder(cli->trace);
+}
+
+bool ts_opening_is_no_folder(const struct ts_cli *cli, enum ts_status *status)
+{
+	bool is_one = cli->command != TS_CMD_RECORD &&
+		      ((!is_followed(cli) && is_folder(cli->trace)) || is_folder(cli->trace2));
+
+	for (size_t i = 0; i < cli->n_threads && !is_one; i++)
+		is_one = is_folder(cli->threads[i]);
+	for (size_t i = 1; i < cli->n_traces && !is_one; i++)
+		is_one = is_folder(cli->traces[i]);
+	*status = is_one ? TS_STATUS_FAILED : *status;
+	return !is_one;
+}
+
 /* Is it worth while to unpack data that begins like this? */
 static bool check_head(void *user, const uint8_t *head, size_t len, struct ts_error *err)
 {
@@ -40,7 +79,7 @@ static bool check_head(void *user, const uint8_t *head, size_t len, struct ts_er
 	struct ts_source *src;
 	bool is_known;
 
-	if (o->cli.format)
+	if (o->cli.format || o->cli.grammar)
 		return true;
 	src = ts_source_from_memory(head, len, o->cli.trace, err);
 	is_known = src && ts_loader_probe(src, err);

@@ -30,6 +30,13 @@ struct ts_opened {
 bool ts_opening_knows_format(const struct ts_cli *cli);
 
 /*
+ * Is no trace that @cli names a folder?  Looks at the names of files in it, before the sandbox.
+ *
+ * Returns false if one is: what it is was said on stderr, and *status is the status to exit with.
+ */
+bool ts_opening_is_no_folder(const struct ts_cli *cli, enum ts_status *status);
+
+/*
  * Open the trace cli->trace by the options of @cli, and take in its index file; nothing of the trace is read
  * yet (reading.h).
  *

@@ -40,6 +40,7 @@
 #define COPY_SUFFIX    ".program"
 #define IMAGES         "image/"
 #define LIBRARIES      "library/"
+#define GRAMMAR        "grammar/"
 #define NO_MEMORY(err) ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted")
 
 /* -------------------------------------------------------------------------------------------- opening */
@@ -218,6 +219,20 @@ static bool adopt_program(const struct ts_pack *p, struct ts_cli *cli, struct ts
 	return true;
 }
 
+/* A trace that was read by its own grammar is read by it again. */
+static bool adopt_grammar(const struct ts_pack *p, struct ts_cli *cli, struct ts_packed_files *files,
+			  struct ts_error *err)
+{
+	const struct ts_pack_member *m = ts_pack_find(p, GRAMMAR);
+
+	if (!m || cli->grammar || cli->format)
+		return true;
+	if (!copy_member(p, m, cli->trace, files, &files->grammar, err))
+		return false;
+	cli->grammar = files->grammar;
+	return true;
+}
+
 static bool adopt_images(const struct ts_pack *p, struct ts_cli *cli, struct ts_packed_files *files,
 			 struct ts_error *err)
 {
@@ -273,7 +288,7 @@ bool ts_packed_adopt(struct ts_cli *cli, const struct ts_source *src, struct ts_
 	if (!archive)
 		return true;
 	done = ts_pack_init(&p, archive, err) && adopt_marks(&p, cli->trace, err) &&
-	       adopt_program(&p, cli, files, err) && adopt_images(&p, cli, files, err) &&
+	       adopt_grammar(&p, cli, files, err) && adopt_program(&p, cli, files, err) && adopt_images(&p, cli, files, err) &&
 	       adopt_libraries(&p, cli, files, err);
 	ts_pack_fini(&p);
 	return done;
@@ -282,6 +297,7 @@ bool ts_packed_adopt(struct ts_cli *cli, const struct ts_source *src, struct ts_
 void ts_packed_files_fini(struct ts_packed_files *files)
 {
 	free(files->exec);
+	free(files->grammar);
 	while (files->n_images)
 		free(files->images[--files->n_images]);
 	while (files->n_libraries)
@@ -414,6 +430,7 @@ static bool add_all(struct ts_pack_writer *w, struct packing *p, struct ts_query
 	return (ts_pack_writer_add(w, "trace/", cli->trace, trace, err) ||
 		ts_fail_prefix(err, "%s", cli->trace)) &&
 	       add_others(w, cli, err) &&
+	       (!cli->grammar || add_file(w, GRAMMAR, cli->grammar, cli->grammar, err)) &&
 	       (!cli->exec.path || add_file(w, "program/", cli->exec.path, cli->exec.path, err)) &&
 	       add_images(w, cli, err) && add_libraries(w, q, cli, &p->n_libraries, &p->n_left, err) &&
 	       add_marks(w, cli->trace, err) && add_index(w, index, err);
@@ -455,8 +472,8 @@ static void show(const struct ts_pack_writer *w, const struct packing *p, const 
 	ts_buf_printf(&line, "%s: the trace", cli->output);
 	if (cli->n_threads)
 		ts_buf_printf(&line, " of %zu files", cli->n_threads + 1);
-	ts_buf_printf(&line, "%s%s%s; %" PRIu64 " bytes", has_index ? ", its index" : "",
-	       cli->exec.path ? ", the program" : "", cli->n_images ? ", the files beneath it" : "",
+	ts_buf_printf(&line, "%s%s%s%s; %" PRIu64 " bytes", cli->grammar ? ", its grammar" : "",
+	       has_index ? ", its index" : "", cli->exec.path ? ", the program" : "", cli->n_images ? ", the files beneath it" : "",
 	       w->zstd.n_out);
 	if (p->n_libraries)
 		ts_buf_printf(&line, ", with %u librar%s", p->n_libraries, p->n_libraries == 1 ? "y" : "ies");

@@ -14,6 +14,7 @@
 /* Copies of packed files, in the cache directory. */
 struct ts_packed_files {
 	char *exec;                  /* owned; NULL: the program is not one */
+	char *grammar;               /* owned; NULL: the grammar is not one */
 	char *images[TS_MAX_IMAGES]; /* owned */
 	unsigned n_images;
 	struct ts_packed_library libraries[TS_MAX_IMAGES]; /* their paths are owned */
@@ -23,7 +24,7 @@ struct ts_packed_files {
 
 /*
  * Take over what was packed with the trace @src, of cli->trace, if it was: its marks, where it has none yet,
- * its program, as --exec, the files beneath it, as --image, where the command line names none, and its libraries.  *files gets
+ * its grammar, as --grammar, its program, as --exec, the files beneath it, as --image, where the command line names none, and its libraries.  *files gets
  * the copies to which @cli then points; it needs ts_packed_files_fini() either way.
  *
  * Returns false if the packed recording is damaged (TS_ECORRUPT, TS_ETRUNC, TS_EIO), or memory is exhausted.

@@ -198,6 +198,19 @@ enum ts_writer_kind ts_step_other_writer(const struct ts_query *q, const struct 
 	return TS_WRITER_UNEXPLAINED;
 }
 
+enum ts_writer_kind ts_step_change_writer(const struct ts_query *q, const struct ts_steps *b, const struct ts_step *st,
+					  const struct ts_decoded *d, const struct ts_location *loc,
+					  uint64_t changed)
+{
+	enum ts_writer_kind kind = ts_step_other_writer(q, b, st, d, loc->owner);
+	bool is_own = st->thread == loc->owner && !ts_step_has_event(b, st, 1u << TS_EV_GAP);
+
+	if (kind == TS_WRITER_UNEXPLAINED && is_own && loc->kind == TS_IN_FLAGS &&
+	    !(changed & ts_operands_flags(ts_query_regset(q)->arch)))
+		return TS_WRITER_STEP;
+	return kind;
+}
+
 bool ts_writes_may_contradict(const struct ts_query *q)
 {
 	struct ts_index_stats stats;
@@ -246,7 +259,7 @@ static bool add_changes(struct ts_query *q, uint64_t pos, const struct ts_locati
 	if (!(changed & ~w->mask))
 		return true;
 	if (!w->mask)
-		w->kind = is_effect ? ts_step_other_writer(q, v.b, v.st, v.d, loc->owner) : TS_WRITER_UNEXPLAINED;
+		w->kind = is_effect ? ts_step_change_writer(q, v.b, v.st, v.d, loc, changed) : TS_WRITER_UNEXPLAINED;
 	w->mask |= changed;
 	return true;
 }

@@ -55,4 +55,12 @@ bool ts_step_is_syscall(const struct ts_query *q, const struct ts_steps *b, cons
 enum ts_writer_kind ts_step_other_writer(const struct ts_query *q, const struct ts_steps *b,
 					 const struct ts_step *st, const struct ts_decoded *d, uint32_t owner);
 
+/*
+ * What changed the bits @changed of @loc in step @st, beside what its operands write.  Bits of the flags register that
+ * operands do not describe (IF, AC, the IT state) change by the instruction.
+ */
+enum ts_writer_kind ts_step_change_writer(const struct ts_query *q, const struct ts_steps *b, const struct ts_step *st,
+					  const struct ts_decoded *d, const struct ts_location *loc,
+					  uint64_t changed);
+
 #endif

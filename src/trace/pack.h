@@ -9,6 +9,7 @@
  *      trace/NAME         the file of the trace, byte for byte
  *      thread/NAME        the files of its other threads, in their order
  *      beside/NAME        what its loader opens beside it
+ *      grammar/NAME       the grammar that it is read by (--grammar)
  *      program/NAME       the recorded program (--exec)
  *      image/NAME         files beneath the recording (--image), in their order; image/0xBASE/NAME where a base
  *                         was given

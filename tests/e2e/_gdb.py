@@ -138,7 +138,7 @@ class Gdb:
         return self.recording.positions(self.address(expression))
 
     def packets(self, prefix=""):
-        """What gdb has sent so far, without frames; of those that begin so.  For a Gdb(..., log=True)."""
+        """What gdb, started with log=True, has sent so far, without frames; of those that begin so."""
         with open(self.log_name, encoding="latin-1") as log:
             sent = re.findall(r"\$(.*?)#[0-9a-f][0-9a-f]", "".join(x[2:-1] for x in log if x.startswith("w ")))
         return [p for p in sent if p.startswith(prefix)]

@@ -4,10 +4,12 @@
 
 Each set of optional features is loaded from a file, where gdb prints the number and offset that it would
 use, and then served by a stub, where each register has bytes of its own: what gdb shows for a register must
-be exactly those.
+be exactly those. One gdb shows all of a set.
 """
 import collections
+import functools
 import os
+import pathlib
 import re
 import shutil
 import subprocess
@@ -20,6 +22,7 @@ DUMP = f"{BUILDDIR}/tests/tools/tdesc_dump"
 
 Reg = collections.namedtuple("Reg", "num off length name role")
 
+PART = "echo \\n====\\n"
 # gdb makes vs0..vs63 of these and the floating-point and vector registers, and shows only those
 UPPER_HALF = re.compile(r"vs\d+h")
 
@@ -56,11 +59,27 @@ def gdb(arch, *commands):
     return run.stdout
 
 
-def gdb_with_values(arch, features, value_of, *commands):
-    """gdb connected to a stub that has value_of(register), in hex digits."""
-    values = "".join(value_of(reg) for reg in arch.registers(features))
-    with Stub(arch.xml(features, arch.osabis[0]), values) as stub:
-        return gdb(arch, "set remotetimeout 20", f"target remote {stub.address}", *commands)
+def stub(arch, features, value_of):
+    """It has value_of(register), in hex digits."""
+    return Stub(arch.xml(features, arch.osabis[0]), "".join(value_of(reg) for reg in arch.registers(features)))
+
+
+@functools.cache
+def shown(arch, features):
+    """What one gdb shows: of the description in a file for each system, of registers with values, and of unknown ones."""
+    asked, others = unknown_in_turn(arch, features)
+    layouts = []
+    for osabi in arch.osabis:
+        path = os.path.abspath(f"{arch.name}.{osabi}.xml").replace("GNU/", "")
+        pathlib.Path(path).write_text(arch.xml(features, osabi))
+        layouts += [PART, f"set tdesc filename {path}", "show architecture", "maint print remote-registers"]
+    with stub(arch, features, lambda reg: pattern(reg).hex()) as filled, stub(arch, features, unknown) as empty:
+        text = gdb(arch, "set remotetimeout 20", *layouts, "unset tdesc filename",
+                   PART, f"target remote {filled.address}", "maint print remote-registers",
+                   "echo ----\\n", "maint print raw-registers", "print/x $pc", "print/x $sp", "disconnect",
+                   PART, f"target remote {empty.address}", "info registers " + " ".join(reg.name for reg in asked), *others)
+    _, *parts = text.split("====\n")
+    return parts[:-2], parts[-2], parts[-1]
 
 
 def table(text):
@@ -85,12 +104,10 @@ def check_layout(arch, features, text):
         assert (off, length) == (reg.off, reg.length), f"gdb has {reg} at {off}, {length} bytes"
 
 
-def numbers_and_offsets_agree(arch, features, workdir):
-    path = f"{workdir}/{arch.name}.xml"
-    for osabi in arch.osabis:
-        with open(path, "w") as file:
-            file.write(arch.xml(features, osabi))
-        text = gdb(arch, f"set tdesc filename {path}", "show architecture", "maint print remote-registers")
+def numbers_and_offsets_agree(arch, features):
+    layouts, _, _ = shown(arch, features)
+    assert len(layouts) == len(arch.osabis)
+    for text in layouts:
         assert f'(currently "{arch.gdb_name}")' in text, text.splitlines()[:2]
         check_layout(arch, features, text)
 
@@ -101,14 +118,13 @@ def pattern(reg):
 
 
 def values_land_in_their_registers(arch, features):
-    text = gdb_with_values(arch, features, lambda reg: pattern(reg).hex(), "maint print remote-registers",
-                           "echo ----\\n", "maint print raw-registers", "print/x $pc", "print/x $sp")
+    _, text, _ = shown(arch, features)
     head, tail = text.split("----")
     check_layout(arch, features, head)
-    shown = table(tail)
+    values = table(tail)
     for reg in arch.registers(features):
         expected = int.from_bytes(pattern(reg), arch.order)
-        found = shown[layout(head)[reg.num][0]][-1]
+        found = values[layout(head)[reg.num][0]][-1]
         assert int(found, 16) == expected, f"{reg}: {found} instead of {expected:#x}"
         if reg.role in ("pc", "sp"):
             found = re.search(r"\$%d = (.+)" % (1 if reg.role == "pc" else 2), tail)[1]
@@ -117,16 +133,27 @@ def values_land_in_their_registers(arch, features):
             assert int(found, 16) == address, f"${reg.role}: {found} instead of {expected:#x}"
 
 
-def unknown_registers_are_shown_as_such(arch, features):
-    """Unknown is neither an error nor zero.  On MIPS "info registers" fails for an unknown f0..f31: print them."""
-    regs = [reg for reg in arch.registers(features) if not UPPER_HALF.fullmatch(reg.name)]
+def unknown(reg):
+    return ("11" if reg.role == "pc" else "xx") * reg.length
+
+
+def visible(arch, features):
+    return [reg for reg in arch.registers(features) if not UPPER_HALF.fullmatch(reg.name)]
+
+
+def unknown_in_turn(arch, features):
+    """Registers for "info registers", and commands for the others: on MIPS it fails for an unknown f0..f31."""
+    regs = visible(arch, features)
     asked = [reg for reg in regs if not (arch.is_mips and re.fullmatch(r"f\d+", reg.name))]
-    others = [c for reg in regs if reg not in asked for c in (f"echo \\n{reg.name}\\040", f"output ${reg.name}")]
-    text = gdb_with_values(arch, features, lambda reg: ("11" if reg.role == "pc" else "xx") * reg.length,
-                           "info registers " + " ".join(reg.name for reg in asked), *others)
-    shown = dict(re.findall(r"^(\w+):? +(.+)$", text, re.M))
-    for reg in regs:
-        assert ("0x1111" if reg.role == "pc" else "<unavailable>") in shown[reg.name], f"{reg}: {shown[reg.name]}"
+    return asked, [c for reg in regs if reg not in asked for c in (f"echo \\n{reg.name}\\040", f"output ${reg.name}")]
+
+
+def unknown_registers_are_shown_as_such(arch, features):
+    """Unknown is neither an error nor zero."""
+    _, _, text = shown(arch, features)
+    values = dict(re.findall(r"^(\w+):? +(.+)$", text, re.M))
+    for reg in visible(arch, features):
+        assert ("0x1111" if reg.role == "pc" else "<unavailable>") in values[reg.name], f"{reg}: {values[reg.name]}"
 
 
 if not shutil.which("gdb-multiarch"):
@@ -136,7 +163,7 @@ for line in dump("list").splitlines():
     a = Arch(line)
     for mask in dict.fromkeys(["0", a.all_features]):
         label = a.name if a.all_features == "0" else f"{a.name} bare" if mask == "0" else f"{a.name} full"
-        add_case(f"{label}: numbers and offsets agree", numbers_and_offsets_agree, a, mask, os.getcwd())
+        add_case(f"{label}: numbers and offsets agree", numbers_and_offsets_agree, a, mask)
         add_case(f"{label}: values land in their registers", values_land_in_their_registers, a, mask)
         add_case(f"{label}: unknown registers are shown as such", unknown_registers_are_shown_as_such, a, mask)
 

@@ -147,7 +147,7 @@ BAD_FILES = {
     "a file that is not there": ("absent", None, "No such file or directory"),
     "an empty file": ("empty", b"", "empty:0x0: the file is empty"),
     "a file that is still packed": ("packed.bz2", b"BZh91AY&SY", "packed.bz2:0x0: the file is compressed with bzip2: unpack it first"),
-    "a folder": (".", None, "neither a regular file nor a pipe"),
+    "a folder": (".", None, "a folder, not a recording: name the file of the recording in it"),
     "a device": ("/dev/zero", None, "neither a regular file nor a pipe"),
     "a file of no format": ("text", b"Once upon a time", "text:0x0: ", "usercorn"),
     "a Usercorn header and no more": ("head", TRACE.read_bytes()[:74], "head:0x4a: usercorn: "),

@@ -90,7 +90,7 @@ def an_index_made_for_other_commands_is_used():
 @case
 def trouble_is_status_2():
     walk, arm = DATA / "usercorn/x64_walk.ucir", DATA / "bap-samples/tw-arm.frames.gz"
-    for a, b in (walk, "/nonexistent"), ("/nonexistent", walk), (walk, __file__), (walk, arm):
+    for a, b in (walk, "missing.ucir"), ("missing.ucir", walk), (walk, __file__), (walk, arm):
         done = diff(a, b)
         assert done.returncode == 2 and not done.stdout and len(done.stderr.splitlines()) == 1, done
 

@@ -96,7 +96,10 @@ def a_step_of_more_instructions_than_there_are_ends_at_the_end():
         assert len(re.findall(END_OF_HISTORY, g.text)) == 1, g.text
         assert g.position() == 0
         last = len(g.recording.pcs()) - 1
-        g(f"stepi {last + 1000}")
+        g("continue")
+        g("reverse-stepi 100")
+        assert g.position() == last - 100
+        g("stepi 1000")
         assert len(re.findall(END_OF_HISTORY, g.text)) == 1, g.text
         assert g.position() == last
 

@@ -5,19 +5,20 @@
 The place that longjmp leads to does not pass the return address of a call that it left: with a link register such a call
 would end there as if it had returned.
 """
-import json
-import subprocess
+import functools
 
-from _record import LIMIT, build, emulator, record
-from _tap import TRACESTUB, add_case, run_cases
+from _ask import Asker
+from _record import build, emulator, record
+from _tap import add_case, run_cases
+
+
+asker = functools.cache(Asker)      # a process for each recording
 
 
 def query(recording, *words):
-    done = subprocess.run([TRACESTUB, "query", "--json", "--quiet", recording, *words], capture_output=True, text=True,
-                          timeout=LIMIT)
-    rows = [json.loads(line) for line in done.stdout.splitlines()]
-    assert rows and rows[-1]["complete"], done
-    return rows[:-1]
+    rows, end = asker(recording).answer(" ".join(words))
+    assert rows and end["complete"], end
+    return rows
 
 
 def calls_are_those_of_the_program(target):

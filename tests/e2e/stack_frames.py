@@ -61,6 +61,7 @@ def query(trace, *words):
     return asker(trace).rows(" ".join(words))
 
 
+@functools.cache
 def make(source, options, compiler="gcc", target="x86_64", *arguments):
     """(program, trace)"""
     emulator(target)

@@ -11,6 +11,7 @@ import gzip
 import json
 import os
 import pathlib
+import re
 import subprocess
 import tempfile
 
@@ -167,6 +168,57 @@ def compare(name, truth, least_regs, least_memory=None, is_all=False, unlisted=(
         compare_accesses(name, rows, is_all)
 
 
+def dumps(text):
+    """The dumps of a log of QEMU: thread, pc, and registers, None where two threads waited at one address."""
+    waiting, now, unsure = {}, None, set()
+    for line in text.splitlines():
+        trace = re.search(r"Trace (\d+): 0x\w+ \[\w+/(\w+)/", line)
+        fields = re.findall(r"(?:\bx\d+/)?\b([a-zA-Z]+\d*)\s*[= ]\s*([0-9a-f]{8,16})\b", line)
+        if trace:
+            waiting[int(trace[1])] = int(trace[2], 16)
+            unsure.discard(int(trace[1]))
+        elif re.match(r" pc  |EAX=", line):
+            if now:
+                yield now
+            now = [None, None, {}]
+        if trace or not now:
+            continue
+        for name, value in fields:
+            name = {"eip": "pc", "efl": "eflags", "s0": "fp"}.get(name.lower(), name.lower())
+            if name != "pc":
+                now[2][name] = int(value, 16)
+                continue
+            now[1] = int(value, 16)
+            mine = [t for t, pc in waiting.items() if pc == now[1]]
+            unsure |= set(mine) if len(mine) > 1 else set()
+            now[0] = mine[0]
+            del waiting[mine[0]]
+        if now[0] in unsure:
+            now[2] = None
+    yield now
+
+
+def compare_dumps(name, least):
+    """A log of QEMU beside its own dumps, each of which is that of the thread whose Trace line has its address."""
+    path, threads, n = log(name), {}, 0
+    lines = tool("regs", path).splitlines()
+    truths = list(dumps(path.read_text()))
+    assert len(lines) == len(truths), f"{len(lines)} positions, {len(truths)} dumps"
+    for line, (thread, at, true) in zip(lines, truths):
+        position, tid, pc, *changes = line.split()
+        assert (int(tid), int(pc, 16)) == (thread + 1, at), f"position {position}: thread {tid} at {pc}, not {thread + 1} at {at:x}"
+        mine = threads.setdefault(tid, {})
+        for change in changes:
+            reg, value = change.split("=")
+            mine[reg] = int.from_bytes(bytes.fromhex(value), "little") if value else None
+        for reg, value in mine.items():
+            if value is not None and true and reg in true:
+                assert value == true[reg], f"position {position}, {reg}: {value:x}, not {true[reg]:x}"
+                n += 1
+    print(f"# {name}: {n} register values at {len(lines)} positions, none wrong")
+    assert n >= least, n
+
+
 CASES = [
     ("Spike --log-commits -l: with the instruction that traps", "both-rv64fd.log", "rv64fd", 500),
     ("CVA6", "cva6.dasm", "walk-riscv64", 2000, 0.3, True),
@@ -193,5 +245,9 @@ for words, *args in CASES:
 # the ecall has no commit line: its state is no position
 add_case("Spike --log-commits", compare, "commits-rv64fd.log", "rv64fd", 500, None, False, [50])
 add_case("Spike --log-commits, 32 bits", compare, "commits-rv32.log", "rv32", 500, None, False, [48])
+
+add_case("QEMU -d cpu, i386", compare_dumps, "cpu-i386.log", 3000)
+# between a Trace line and its dump there are lines of the other thread
+add_case("QEMU -d cpu, RISC-V: dumps of two threads", compare_dumps, "threads-riscv64.log", 10000)
 
 run_cases()

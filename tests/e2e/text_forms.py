@@ -168,4 +168,101 @@ def a_compressed_log_is_a_log():
     assert "spike, Spike" in tracestub("info", path).stdout
 
 
+@case
+def a_compressed_log_is_read_by_a_grammar_of_ones_own():
+    lines, grammar = example()
+    trace, *options = own(grammar, lines)
+    path = FOLDER / "mine.log.gz"
+    path.write_bytes(gzip.compress(trace.read_bytes()))
+    assert "my own tracer" in tracestub("info", path, *options).stdout
+
+
+@case
+def info_counts_the_lines_that_each_pattern_of_a_grammar_matches():
+    lines, grammar = example()
+    trace, *options = own(grammar, lines + "who wrote this?\n\n")
+    info = " ".join(tracestub("info", trace, *options).stdout.split())
+    step = 1 + next(i for i, line in enumerate(grammar.splitlines()) if line.startswith("step"))
+    assert f"of the first 7, 3 by line {step} (step), 1 by line {step + 1} (gap), 1 by line {step + 2} (note), 1 empty, " \
+        "1 by no pattern" in info, info
+    assert "no pattern line 6: who wrote this?" in info, info
+
+
+@case
+def lines_of_which_none_is_an_instruction_are_shown():
+    _, grammar = example()
+    trace, *options = own(grammar, "pc 401000 push\npc 401001 pop\n")
+    error = tracestub("info", trace, *options, status=1).stderr
+    assert 'no instruction line in the first lines, which begin with "pc 401000 push"' in error, error
+
+
+@case
+def a_packed_recording_has_its_grammar_in_it():
+    lines, grammar = example()
+    trace, *options = own(grammar, lines)
+    tracestub("pack", trace, *options, "-o", FOLDER / "mine.tspack")
+    (FOLDER / "my.grammar").unlink()
+    trace.unlink()
+    info = tracestub("info", FOLDER / "mine.tspack").stdout
+    assert "my own tracer" in info and "0x401000" in info, info
+
+
+@case
+def files_of_several_threads_are_one_recording():
+    first = sample("ibex.log")
+    folder = pathlib.Path(tempfile.mkdtemp())
+    files = [folder / f"trace_core_0000000{i}.log" for i in range(2)]
+    for file in files:
+        file.write_bytes(first.read_bytes())
+    alone = tracestub("info", first).stdout
+    n = int(re.search(r"(\d+) instructions", alone)[1])
+    info = tracestub("info", *files)
+    assert f"{2 * n} instructions" in info.stdout and re.search(r"threads +2\n", info.stdout), info.stdout
+    assert '"trace_core_00000001.log"' in info.stdout and "one after the other" in info.stderr, info
+    # each thread knows what it alone knows
+    table = rows(files[0])
+    both = list(csv.DictReader(io.StringIO(tracestub("export", *files, "--as", "csv", "-o", "-", "--quiet").stdout)))
+    assert len(both) >= 2 * len(table) - 1 and len({r["thread"] for r in both}) == 2
+    registers = [k for k in table[0] if re.fullmatch(r"(ra|sp|gp|tp|[ast]\d+|fp|pc)", k)]
+    second = [r for r in both if r["thread"] == both[-1]["thread"]]
+    for a, b in zip(table, second):
+        assert [a[k] for k in registers] == [b[k] for k in registers], (a, b)
+    # half a line at the end of the first file is not the first line of the second
+    files[0].write_bytes(files[0].read_bytes()[:-5])
+    info = tracestub("info", *files)
+    assert f"{2 * n - 1} instructions" in info.stdout and "trace_core_00000000.log: first at offset" in info.stderr, info
+
+
+@case
+def a_folder_is_told_what_it_is():
+    for files, words in [
+            (["mmaps", "events", "data"], "a recording of rr, which 'rr replay' replays"),
+            (["metadata", "channel0_0"], "a CTF or LTTng folder"), (["modules.log"], "a drmemtrace folder of DynamoRIO"),
+            (["data.0"], "a perf.data folder"), (["x.log"], "a folder, not a recording: name the file")]:
+        folder = pathlib.Path(tempfile.mkdtemp())
+        for name in files:
+            (folder / name).write_bytes(b"x")
+        for command in ["info", folder], ["query", folder, "pc", "0"], ["serve", "127.0.0.1:0", folder]:
+            error = tracestub(*command, status=1).stderr
+            assert words in error and len(error.splitlines()) == 1, error
+
+
+@case
+def logs_of_qemu_with_more_than_instructions_are_recognised():
+    """Micro-operations, host code and page tables may come first, and host code is no memory of the program."""
+    lines = sample("cpu-riscv64.log").read_text().splitlines(keepends=True)
+    host = "PROLOGUE: [size=45]\n" + "".join(f"0x7f932c{i:06x}:  41 54                    pushq    %r12\n" for i in range(20))
+    ops = "OP:\n ld_i32 tmp0,env,$0xfffffffffffffff8\n\n ---- 0000000000400144 0000000000000000\n mov_i64 pc,$0x400148\n\n"
+    pages = "host mmap_min_addr=0x1000\n" + 200 * ("page layout changed following mmap\nstart            end              size             prot\n"
+                                                  "0000000000400000-0000000002421000 0000000002021000 ---\n")
+    alone = re.search(r"(\d+) instructions", tracestub("info", FOLDER / "cpu-riscv64.log").stdout)[1]
+    for name, before, between in ("host.log", host, "OUT: [size=64]\n" + host), ("ops.log", ops, ops), ("pages.log", pages, ""):
+        path = FOLDER / name
+        path.write_text(before + "".join(between + line if line.startswith("----") else line for line in lines))
+        done = tracestub("info", path)
+        assert "riscv64" in done.stdout and f"{alone} instructions" in done.stdout, done
+        assert "does not belong" not in done.stderr, done.stderr
+        assert "2 bytes are left out" in tracestub("query", path, "memory", "0x7f932c000000,2", "at", "3", status=1).stderr
+
+
 run_cases()

@@ -121,8 +121,8 @@ static void list_places(uint32_t thread)
 /* May the address be that behind the instruction, as far as its length is known? */
 static bool is_behind(const struct place *p, uint64_t ret)
 {
-	if (cpu->after)
-		return ret == p->pc + cpu->after;
+	if (cpu->behind)
+		return ret == p->pc + cpu->behind;
 	return p->len ? ret == p->pc + p->len : ret - p->pc >= 2 && ret - p->pc <= 15;
 }
 

@@ -174,7 +174,7 @@ static void call(unsigned thread, bool goes_on)
 	if (t->depth[t->stack] == MAX_DEPTH)
 		return;
 	go_to_call_site(thread);
-	ret = t->pc + prog.cpu->after;
+	ret = t->pc + prog.cpu->behind;
 	target = goes_on ? ret : random_pc();
 	if (!goes_on) {
 		f = &t->frames[t->stack][t->depth[t->stack]++];
@@ -364,7 +364,7 @@ static unsigned n_calls;
 static bool is_call(const struct thread_of *t, uint64_t i, struct naive_call *x)
 {
 	const struct place *p = &t->places[i];
-	uint64_t ret = p->pc + prog.cpu->after, went = i;
+	uint64_t ret = p->pc + prog.cpu->behind, went = i;
 
 	if (prog.s->rec.regs.arch->has_delay_slots)
 		went++; /* its delay slot */

@@ -195,6 +195,51 @@ START_TEST(a_line_of_many_megabytes_is_passed_over)
 }
 END_TEST
 
+#define TRACE(cpu, pc) "Trace " #cpu ": 0x7f00 [0000000000000000/000000000000" #pc "/00000000/00000201] f\n"
+#define DUMP(pc, ra)   " pc       000000000000" #pc "\n x31/t6   0000000000000000 x1/ra    000000000000000" #ra "\n"
+
+/* QEMU writes a Trace line and its dump one after the other, but another CPU's lines may lie between them. */
+START_TEST(a_dump_is_that_of_the_thread_at_its_address)
+{
+	static const char *const wanted[] = { "@0 T1 t6=0! ra=5!\n2000/", "@1 T0 ra=2!\n1002/", "@0 T1 ra=6!\n2002/",
+					     "@1 T0 ra=3!\n" };
+	const char *at;
+
+	ck_assert_int_eq(read_text("qemu", TRACE(0, 1000) DUMP(1000, 1) TRACE(1, 2000) TRACE(0, 1002) DUMP(2000, 5)
+						 TRACE(1, 2002) DUMP(1002, 2) DUMP(2002, 6) TRACE(0, 1004) DUMP(1004, 3)),
+			 TS_END);
+	ck_assert_uint_eq(t.rec->n_threads, 2);
+	ck_assert_uint_eq(t.rec->n_warnings, 0);
+	at = ts_buf_text(&steps);
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
+		ck_assert_msg(strstr(at, wanted[i]), "%s: no %s", at, wanted[i]);
+}
+END_TEST
+
+/* Which of two dumps is whose cannot be told where both CPUs are at one address. */
+START_TEST(registers_of_two_threads_at_one_address_are_unknown)
+{
+	ck_assert_int_eq(read_text("qemu", TRACE(0, 1000) DUMP(1000, 1) TRACE(0, 2000) TRACE(1, 2000) DUMP(2000, 5)
+						 DUMP(2000, 6) TRACE(0, 1004) DUMP(1004, 3) TRACE(1, 2002) DUMP(2002, 7)),
+			 TS_END);
+	ck_assert(!strstr(ts_buf_text(&steps), "ra=5") && !strstr(ts_buf_text(&steps), "ra=6"));
+	ck_assert(strstr(ts_buf_text(&steps), "ra=3") && strstr(ts_buf_text(&steps), "ra=7"));
+}
+END_TEST
+
+/* The dump of a thread that waits at the same address may come much later. */
+START_TEST(a_dump_mostly_follows_its_thread)
+{
+	ck_assert_int_eq(read_text("qemu", TRACE(0, 1000) DUMP(1000, 1) TRACE(1, 2000) TRACE(0, 2000) DUMP(2000, 2)
+						 TRACE(0, 2002) DUMP(2002, 3) DUMP(2000, 5) TRACE(1, 2002) DUMP(2002, 6)),
+			 TS_END);
+	ck_assert_uint_eq(t.rec->n_warnings, 0);
+	ck_assert_msg(!strncmp(ts_buf_text(&steps), "1000/0@0", 8) && strstr(ts_buf_text(&steps), "\n2000/0@0") &&
+			      strstr(ts_buf_text(&steps), "\n2002/0@0") && strstr(ts_buf_text(&steps), "\n2000/0@1"),
+		      "%s", ts_buf_text(&steps));
+}
+END_TEST
+
 START_TEST(no_registers_no_processor)
 {
 	t.format = "execlog";
@@ -264,4 +309,5 @@ UNIT_FIXTURE_SUITE("grammar", setup, teardown, grammars_that_are_built_in_compil
 		   bad_grammars_are_refused_where_they_are_bad, registers_and_accesses_are_those_of_the_line,
 		   what_a_call_pushes_is_known, threads_count_from_zero, junk_is_counted_and_says_where_it_is, a_lost_step_forgets_registers,
 		   a_bad_value_is_unknown, a_line_without_end_is_half_a_line, a_line_of_many_megabytes_is_passed_over,
-		   no_registers_no_processor, readers_go_on_where_one_was_saved, dialects_are_told_apart)
+		   a_dump_is_that_of_the_thread_at_its_address,
+		   registers_of_two_threads_at_one_address_are_unknown, a_dump_mostly_follows_its_thread, no_registers_no_processor, readers_go_on_where_one_was_saved, dialects_are_told_apart)

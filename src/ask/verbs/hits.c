@@ -409,10 +409,10 @@ static void take_register_write(struct ts_hits *h, const struct step *st, uint32
 	struct ts_hit *hit = NULL;
 	uint64_t mask = 0;
 
-	if (st->d)
-		kind = ts_step_other_writer(h->q, st->batch, st->s, st->d, h->thread);
-	if (st->d && st->d->is_insn && kind != TS_WRITER_INPUT)
+	if (st->d && st->d->is_insn)
 		mask = find_differences(h, value, first, last) & ~st->by_operands;
+	if (st->d)
+		kind = ts_step_change_writer(h->q, st->batch, st->s, st->d, &h->loc, mask);
 	if (!st->d || !st->d->is_insn || kind == TS_WRITER_INPUT)
 		add(h, st, TS_HIT_WRITE, first, last);
 	else if (mask)

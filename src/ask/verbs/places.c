@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/arch/operands.h"
+
 /* Bits of eflags that have a name in questions. */
 static const struct {
 	const char *name;
@@ -82,10 +84,16 @@ void ts_register_text(const struct ts_regset *set, uint64_t first, uint64_t len,
 	}
 }
 
+/* ARM's instruction set bit (CPSR.T) is no flag that a program sees. */
+static uint32_t mode_bits(const struct ts_regset *set)
+{
+	return !strcmp(set->arch->name, "arm") ? UINT32_C(0x20) : 0;
+}
+
 /* The flags that a program sees among those of the flags register. */
 static uint32_t status_flags(const struct ts_regset *set)
 {
-	return !strcmp(set->arch->name, "x86_64") || !strcmp(set->arch->name, "i386") ? 0xcd5 : 0xf0000000;
+	return ts_operands_flags(set->arch) & ~mode_bits(set);
 }
 
 static uint32_t flags_of(const struct ts_what *what, const struct ts_regset *set)
@@ -101,19 +109,13 @@ static uint32_t flags_of(const struct ts_what *what, const struct ts_regset *set
 	return status_flags(set);
 }
 
-/* ARM's instruction set bit (CPSR.T), which has no name as a flag: history and last-write show its changes. */
-static uint32_t mode_bits(const struct ts_what *what, const struct ts_regset *set)
-{
-	return !what->is_flag && !strcmp(set->arch->name, "arm") ? UINT32_C(0x20) : 0;
-}
-
 struct ts_location ts_what_register_location(const struct ts_what *what, const struct ts_regset *set,
 					     uint32_t thread)
 {
 	uint32_t bits = flags_of(what, set);
 
-	if (bits)
-		bits |= mode_bits(what, set);
+	if (bits && !what->is_flag)
+		bits = UINT32_MAX; /* history and last-write show changes of every bit */
 	return (struct ts_location){ .kind = bits ? TS_IN_FLAGS : TS_IN_REGS,
 				     .owner = thread,
 				     .base = bits ? 0 : what->off,

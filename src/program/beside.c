@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "kept.h"
 #include "message.h"
 #include "src/base/log.h"
 #include "src/query/file_match.h"
@@ -113,6 +114,16 @@ static char *try_folder(const struct ts_cli *cli, struct ts_query *q, const char
 	return found;
 }
 
+/* The copy that `tracestub record` made. */
+static char *try_kept(const struct ts_cli *cli, struct ts_query *q, const char *here)
+{
+	char kept[PATH_MAX], folder[2 * PATH_MAX];
+
+	ts_kept_folder(cli->trace, kept);
+	snprintf(folder, sizeof(folder), "%s/%s", *cli->trace == '/' ? "" : here, kept);
+	return ts_is_stdin(cli->trace) ? NULL : try_folder(cli, q, folder);
+}
+
 void ts_beside_check(struct ts_cli *cli, struct ts_query *q)
 {
 	const char *path = cli->exec.path;
@@ -148,6 +159,8 @@ char *ts_beside_find(struct ts_cli *cli, struct ts_query *q)
 	snprintf(folder, sizeof(folder), "%s/", here);
 	if (!found && folder_len)
 		found = try_folder(cli, q, folder);
+	if (!found)
+		found = try_kept(cli, q, here);
 	if (!found)
 		return NULL;
 	cli->exec.path = found;

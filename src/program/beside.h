@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The recorded program where the command line does not name it: a file beside the trace, or in the current
- * folder.
+ * The recorded program where the command line does not name it: a file beside the trace, in the current folder,
+ * or the copy that was made when it was recorded (kept.h).
  *
  * It is called as the recording calls the program, or as the trace is without its suffixes (run.ucir.gz: run,
  * run.exe), and is used only if its contents are what was executed.

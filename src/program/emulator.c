@@ -171,11 +171,6 @@ static bool is_static(const char *path)
 	return true;
 }
 
-bool ts_program_has_emulator(struct ts_program *p)
-{
-	return look_up(p->emulated->qemu, p->emulator) && !is_static(p->emulator);
-}
-
 /* What records a program of @e without QEMU, as the end of a sentence. */
 static const char *other_engine(const struct ts_emulated *e)
 {

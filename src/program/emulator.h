@@ -47,9 +47,6 @@ int ts_program_find(struct ts_program *p, char **argv);
  */
 int ts_program_find_emulator(struct ts_program *p, const char *path);
 
-/* Is there a QEMU for the program in PATH that may load plugins?  Sets p->emulator. */
-bool ts_program_has_emulator(struct ts_program *p);
-
 void ts_program_fini(struct ts_program *p);
 
 /* The number that signal @sig of this machine has on the processor. */

@@ -17,6 +17,7 @@
 
 #include "follow.h"
 #include "installed.h"
+#include "kept.h"
 #include "loaders/usercorn/op_write.h"
 #include "memory_cap.h"
 #include "message.h"
@@ -318,8 +319,10 @@ static int finish(struct ts_recorder *r)
 	const char *refusal = r->engine->refusal(r);
 	const char *nothing = is_started && r->engine->nothing ? r->engine->nothing(r) : NULL;
 
-	if (!is_started || nothing)
+	if (!is_started || nothing) {
+		ts_kept_remove(r->out, r->program.path);
 		unlink(r->out);
+	}
 	if (refusal) {
 		ts_fail(&r->err, TS_EUNSUPPORTED, TS_NO_OFF, "%s", refusal);
 		return (int)ts_report_failure(r->program.path, &r->err);
@@ -347,7 +350,10 @@ static bool prepare(struct ts_recorder *r, const char **file)
 	if (!r->is_followed && !r->engine->find(r))
 		return false;
 	*file = r->out;
-	return open_output(r) && r->engine->open(r) && add_facts(r);
+	if (!open_output(r) || !r->engine->open(r) || !add_facts(r))
+		return false;
+	ts_kept_make(r->out, r->program.path); /* before it runs: it may be built again while it does */
+	return true;
 }
 
 static uint64_t memory_bound(const struct ts_recorder *r)

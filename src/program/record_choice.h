@@ -8,8 +8,8 @@
 #include "recorder.h"
 
 /*
- * Set r->engine for r->program by the options of r->cli: QEMU if it is there, else Valgrind for programs of this
- * machine's own processor, which also has --from and --until; --with, --qemu, --cpu and --sysroot ask for one of them.
+ * Set r->engine for r->program by the options of r->cli: Valgrind for programs of this machine's own processor, unless
+ * --with qemu, --qemu, --cpu or --sysroot ask for QEMU; QEMU for programs of other processors.
  *
  * Returns 0 on success.  Otherwise why was said on stderr, and this is the status to exit with.
  */

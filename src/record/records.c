@@ -371,6 +371,17 @@ void ts_log_decoder_set_fatal(struct ts_log_decoder *d, uint16_t num, int32_t co
 	d->fatal.flags = flags;
 }
 
+/*
+ * The address of SIGFPE and SIGILL is that of the instruction that failed, sigaction(2).  The engine reports the address
+ * of its own translation of the instruction for SIGFPE.
+ */
+static uint64_t fatal_addr(const struct ts_log_decoder *d, const struct ts_log_task *t)
+{
+	bool is_of_instruction = (d->fatal.num == 4 || d->fatal.num == 8) && d->fatal.code > 0;
+
+	return is_of_instruction ? t->signal.pc : d->fatal.addr;
+}
+
 /* The thread that the signal killed stands at the instruction that failed. */
 static void put_fatal(struct ts_log_decoder *d, struct ts_log_task *t)
 {
@@ -378,7 +389,7 @@ static void put_fatal(struct ts_log_decoder *d, struct ts_log_task *t)
 	uint32_t n = 0;
 
 	if (d->fatal.num) {
-		end = ucir_put_signal(end, d->fatal.num, d->fatal.code, d->fatal.addr,
+		end = ucir_put_signal(end, d->fatal.num, d->fatal.code, fatal_addr(d, t),
 				      UCIR_SIGNAL_KILLED | d->fatal.flags, 0);
 		n++;
 	}

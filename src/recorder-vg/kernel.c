@@ -4,6 +4,7 @@
  */
 #include "tool.h"
 
+#include <libvex_guest_amd64.h>
 #include <pub_tool_libcassert.h>
 #include <pub_tool_libcbase.h>
 #include <pub_tool_libcproc.h>
@@ -17,7 +18,9 @@
 static struct {
 	Bool is_known;      /* its registers are in the log */
 	Bool has_signal;    /* a handler is to run */
+	UInt signal;        /* its number */
 	Addr interrupted;   /* the stack pointer when it came */
+	Addr failed;        /* the instruction at which it came */
 	UInt lwp;           /* the system's number; 0: it has not run yet */
 	Bool is_in_call;
 	struct ts_log_call call; /* which one */
@@ -61,10 +64,28 @@ static void log_call(ThreadId tid)
 
 /* -------------------------------------------------------------------------------- running */
 
+/*
+ * si_addr of SIGFPE is the address of the instruction, sigaction(2).  Valgrind passes on the address of its own
+ * translation of it: give the handler, and so the recording, what the kernel would.
+ */
+static void mend_fault_address(ThreadId tid)
+{
+	vki_siginfo_t *info;
+
+	if (threads[tid].signal != VKI_SIGFPE)
+		return;
+	VG_(get_shadow_regs_area)(tid, (UChar *)&info, 0, offsetof(VexGuestAMD64State, guest_RSI), sizeof(info));
+	if ((Addr)info < VG_(get_SP)(tid) || (Addr)info - VG_(get_SP)(tid) > MAX_FRAME || info->si_signo != VKI_SIGFPE)
+		return;
+	if (info->si_code > 0 && info->si_code < 0x80) /* 0x80: SI_KERNEL */
+		info->_sifields._sigfault._addr = (void *)threads[tid].failed;
+}
+
 static void log_signal_frame(ThreadId tid)
 {
 	Addr sp = VG_(get_SP)(tid), old = threads[tid].interrupted;
 
+	mend_fault_address(tid);
 	if (old - sp < MAX_FRAME)
 		ts_memory_log(TS_LOG_COMPARE, sp, old - sp);
 	else if (frame_end > frame_start && frame_start - sp < MAX_FRAME && frame_end - sp < MAX_FRAME)
@@ -192,6 +213,8 @@ static void before_signal(ThreadId tid, Int num, Bool is_alternate)
 	if (to)
 		VG_(memcpy)(to, &s, sizeof(s));
 	threads[tid].has_signal = True;
+	threads[tid].signal = (UInt)num;
+	threads[tid].failed = s.pc;
 	threads[tid].interrupted = VG_(get_SP)(tid);
 	frame_start = frame_end = 0;
 }

@@ -38,7 +38,7 @@ def a_recording_is_not_overwritten_and_the_newest_is_opened():
     program, here = build("errno.c", "again"), folder("again-here")
     for _ in range(3):
         run(TRACESTUB, "record", program, cwd=here)
-    assert sorted(p.name for p in here.iterdir()) == ["again.1.ucir", "again.2.ucir", "again.ucir"]
+    assert sorted(p.name for p in here.iterdir()) == [f"again{n}.ucir{s}" for n in (".1", ".2", "") for s in ("", ".files")]
     os.utime(here / "again.1.ucir", (time.time() + 10,) * 2)
     said = gdb(commands=["when"], cwd=here)
     assert "tracestub: again.1.ucir: the newest recording in this folder" in said and "position 0 of" in said, said
@@ -50,7 +50,36 @@ def a_name_that_is_given_is_replaced():
     program, here = build("errno.c", "named"), folder("named-here")
     for _ in range(2):
         assert "again" not in run(TRACESTUB, "record", "-o", "it.ucir", program, cwd=here).stdout
-    assert [p.name for p in here.iterdir()] == ["it.ucir"]
+    assert sorted(p.name for p in here.iterdir()) == ["it.ucir", "it.ucir.files"]
+    assert [p.name for p in (here / "it.ucir.files").iterdir()] == ["named"]
+
+
+@case
+def a_recording_has_its_symbols_after_the_program_was_built_again():
+    recorder()
+    here = folder("built-again")
+    program = build("errno.c", "built-again/it")
+    run(TRACESTUB, "record", program, cwd=here)
+    build("unmapped.c", "built-again/it")
+    stopped = ["break main", "continue", "backtrace"]
+    said = gdb(commands=stopped, cwd=here)
+    assert "it.ucir.files/it: the recorded program" in said and "errno.c:" in said and "unmapped.c" not in said, said
+    shutil.copy("built-again/it", here / "it.ucir.files/it")      # a copy that was changed is not used
+    said = gdb(commands=stopped, cwd=here)
+    assert "it: not the file that was recorded; ignored" in said and ".c:" not in said, said
+
+
+@case
+def a_copy_goes_nowhere_else_and_programs_of_the_system_have_none():
+    recorder()
+    program, here, other = build("errno.c", "linked"), folder("linked-here"), folder("linked-there")
+    (here / "it.ucir.files").symlink_to(other.resolve())
+    said = run(TRACESTUB, "record", "-o", "it.ucir", program, cwd=here).stdout
+    assert "it.ucir.files is not a folder; the recording has no copy of the program" in said, said
+    assert "instructions in" in said and not list(other.iterdir()), said
+    run(TRACESTUB, "record", "-o", "true.ucir", "/bin/true", cwd=here)
+    run(TRACESTUB, "record", "-o", "none.ucir", "--with", "valgrind", "--from", "nosuch", program, cwd=here)
+    assert sorted(p.name for p in here.iterdir()) == ["it.ucir", "it.ucir.files", "true.ucir"]
 
 
 @case

@@ -99,6 +99,19 @@ def a_crash_ends_with_the_signal_its_cause_and_its_address():
 
 
 @case
+def a_handler_has_the_address_of_the_division():
+    program = build("divided.c", "divided")
+    assert subprocess.run([program], timeout=LIMIT).returncode == 0
+    assert recorded("divided.ucir", program).returncode == 0
+    shown = subprocess.run([TRACESTUB, "gdb", "divided.ucir", "--", "-batch", "-ex", "continue", "-ex",
+                            "print $_siginfo._sifields._sigfault.si_addr == $pc", "-ex", "set $failed = $pc",
+                            "-ex", "break handler", "-ex", "continue",
+                            "-ex", "print info->_sifields._sigfault.si_addr == $failed"],
+                           capture_output=True, text=True, timeout=LIMIT).stdout
+    assert "SIGFPE" in shown and "$1 = 1\n" in shown and "$2 = 1\n" in shown, shown
+
+
+@case
 def the_program_has_the_environment_that_its_user_gave():
     env = {"PATH": os.environ["PATH"], "ONE": "1", "TWO": "a b"}
     alone = subprocess.run(["env"], env=env, capture_output=True, text=True).stdout

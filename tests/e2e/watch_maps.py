@@ -17,7 +17,7 @@ FORWARDS = ["<unreadable>", "0", "97", "98", "0", "99", "<unreadable>"]
 def recording():
     if not os.path.exists("unmapped.ucir"):
         recorder()
-        assert record("unmapped.ucir", build("unmapped.c", "unmapped", "-O0 -g -w")).returncode == 0
+        assert record("unmapped.ucir", build("unmapped.c", "unmapped", "-O0 -g -w -static")).returncode == 0
     return "unmapped.ucir"
 
 

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+#include "kept.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "message.h"
+#include "src/base/atomic_file.h"
+#include "src/base/io_full.h"
+
+#define CHUNK (64u << 10)
+
+void ts_kept_folder(const char *out, char folder[PATH_MAX])
+{
+	snprintf(folder, PATH_MAX, "%s.files/", out);
+}
+
+/* Programs that a package brought: they change by an upgrade only. */
+static bool is_of_system(const char *path)
+{
+	static const char *const roots[] = { "/usr/", "/bin/", "/sbin/", "/lib" };
+
+	if (!strncmp(path, "/usr/local/", strlen("/usr/local/")))
+		return false;
+	for (size_t i = 0; i < sizeof(roots) / sizeof(roots[0]); i++) {
+		if (!strncmp(path, roots[i], strlen(roots[i])))
+			return true;
+	}
+	return false;
+}
+
+/* The path of the copy; false if nothing is to be copied. */
+static bool find_place(const char *out, const char *program, char real[PATH_MAX], char place[PATH_MAX])
+{
+	struct stat st;
+
+	if (lstat(out, &st) || !S_ISREG(st.st_mode) || !realpath(program, real) || is_of_system(real))
+		return false;
+	return snprintf(place, PATH_MAX, "%s.files%s", out, strrchr(real, '/')) < PATH_MAX;
+}
+
+/* The bytes of @from; shared with it, where the file system can do that. */
+static bool copy_bytes(struct ts_atomic_file *to, int from, struct ts_error *err)
+{
+	uint8_t data[CHUNK];
+	uint64_t off = 0;
+	ssize_t n;
+
+	if (!ioctl(to->fd, FICLONE, from))
+		return true;
+	while ((n = ts_read_whole(from, data, sizeof(data), off)) > 0) {
+		if (!ts_atomic_file_write(to, data, (size_t)n, err))
+			return false;
+		off += (uint64_t)n;
+	}
+	return !n || ts_fail_errno(err, "cannot be read");
+}
+
+static bool copy_file(const char *from, const char *place, struct ts_error *err)
+{
+	int fd = open(from, O_RDONLY | O_CLOEXEC);
+	struct ts_atomic_file to;
+	bool done;
+
+	if (fd < 0)
+		return ts_fail_errno(err, "cannot be read");
+	done = ts_atomic_file_init(&to, place, err) && copy_bytes(&to, fd, err) && ts_atomic_file_place(&to, err) &&
+	       (!chmod(place, 0600) || ts_fail_errno(err, "its mode cannot be changed"));
+	ts_atomic_file_fini(&to);
+	close(fd);
+	return done;
+}
+
+/* A link in its place would lead the copy elsewhere. */
+static bool make_folder(const char *path, struct ts_error *err)
+{
+	struct stat st;
+
+	if (!mkdir(path, 0700) || (errno == EEXIST && !lstat(path, &st) && S_ISDIR(st.st_mode)))
+		return true;
+	if (errno == EEXIST)
+		return ts_fail(err, TS_EIO, TS_NO_OFF, "%s is not a folder", path);
+	return ts_fail_errno(err, "its folder cannot be made");
+}
+
+void ts_kept_make(const char *out, const char *program)
+{
+	char real[PATH_MAX], place[PATH_MAX], folder[PATH_MAX];
+	struct ts_error err;
+
+	ts_error_reset(&err);
+	if (!find_place(out, program, real, place))
+		return;
+	ts_kept_folder(out, folder);
+	folder[strlen(folder) - 1] = '\0';
+	if (!make_folder(folder, &err) || !copy_file(real, place, &err))
+		ts_message(stderr, "tracestub: warn: %s: %s; the recording has no copy of the program", real, err.text);
+}
+
+void ts_kept_remove(const char *out, const char *program)
+{
+	char real[PATH_MAX], place[PATH_MAX], folder[PATH_MAX];
+
+	if (!find_place(out, program, real, place))
+		return;
+	unlink(place);
+	ts_kept_folder(out, folder);
+	folder[strlen(folder) - 1] = '\0';
+	rmdir(folder);
+}

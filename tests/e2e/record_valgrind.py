@@ -12,7 +12,7 @@ import signal
 import struct
 import subprocess
 
-from _record import LIMIT, build, build_bare, record
+from _record import LIMIT, build, build_bare, load_address, record
 from _tap import TRACESTUB, case, run_cases, skip_all
 from _naive_ucir2 import Ucir2
 
@@ -169,7 +169,8 @@ def parts():
 def address(function, program="parts"):
     """Where Valgrind loads it."""
     table = subprocess.run(["nm", program], capture_output=True, text=True, check=True).stdout
-    return 0x108000 + int(next(line for line in table.splitlines() if line.endswith(f" T {function}")).split()[0], 16)
+    record("address.ucir", f"./{program}", options=WITH)
+    return load_address("address.ucir") + int(next(line for line in table.splitlines() if line.endswith(f" T {function}")).split()[0], 16)
 
 
 def part(*options):

@@ -18,10 +18,14 @@
 #include "src/search/sources.h"
 #include "src/search/writes.h"
 
-/* Words of the stack at position 0 that are looked at for AT_RANDOM, and its bytes. */
+/* Words of the stack at position 0 that are looked at for the auxiliary vector. */
 #define MAX_STACK_WORDS 65536u
-#define AT_RANDOM_TYPE  25u
-#define N_RANDOM	16u
+/*
+ * Its entries (elf.h): the address of 16 random bytes, and that of the kernel's own object, which it chooses at random.
+ * Valgrind leaves the latter's value, and makes its type AT_IGNORE.
+ */
+enum { IGNORE = 1, RANDOM = 25, SYSINFO_EHDR = 33 };
+#define N_RANDOM 16u
 
 /* Steps of a path that only one recording has are looked at up to so many; of a longer one nothing is known then. */
 #define MAX_APART (UINT64_C(1) << 20)
@@ -139,22 +143,39 @@ static bool pass_list(struct ts_query *q, uint64_t *addr, unsigned *n_left)
 	return !value;
 }
 
-/* Where the random bytes are that the system gave the program; 0: not known.  @sp is the stack pointer at position 0. */
-static uint64_t find_random(struct ts_query *q, uint64_t sp)
+static void add_given(struct ts_diff_noise *x, uint64_t addr, uint64_t len)
+{
+	if (x->n_given < TS_MAX_GIVEN)
+		x->given[x->n_given++] = (struct ts_diff_given){ addr, len };
+}
+
+/* Find what the system gave the program.  @sp is the stack pointer at position 0. */
+static void find_given(struct ts_diff_noise *x, struct ts_query *q, uint64_t sp)
 {
 	size_t word = ts_query_regset(q)->arch->addr_bits / 8;
 	unsigned n_left = MAX_STACK_WORDS;
 	uint64_t at = sp + word, type = 1, value; /* after the number of arguments */
 
 	if (!pass_list(q, &at, &n_left) || !pass_list(q, &at, &n_left))
-		return 0;
+		return;
 	for (; n_left && type; at += 2 * word, n_left--) {
 		if (!word_at(q, at, &type) || !word_at(q, at + word, &value))
-			return 0;
-		if (type == AT_RANDOM_TYPE)
-			return value;
+			return;
+		if (type == RANDOM)
+			add_given(x, value, N_RANDOM);
+		if (type == IGNORE || type == SYSINFO_EHDR)
+			add_given(x, at + word, word);
 	}
-	return 0;
+}
+
+static bool is_given(const struct ts_diff_noise *x, const struct ts_diff_item *item)
+{
+	for (unsigned i = 0; i < x->n_given; i++) {
+		if (item->at - x->given[i].addr < x->given[i].len &&
+		    item->len <= x->given[i].len - (item->at - x->given[i].addr))
+			return true;
+	}
+	return false;
 }
 
 void ts_diff_noise_begin(struct ts_diff *d, bool is_all)
@@ -168,7 +189,7 @@ void ts_diff_noise_begin(struct ts_diff *d, bool is_all)
 	if (data && sp && sp->len <= 8 && !d->noise.is_off &&
 	    ts_query_regs(d->a, 0, ts_query_thread(d->a, 0), data, data + set->g_len, &ignored) &&
 	    !memchr(data + set->g_len + sp->off, 0, sp->len))
-		d->noise.random = find_random(d->a, ts_arch_get(set->arch, data + sp->off, sp->len));
+		find_given(&d->noise, d->a, ts_arch_get(set->arch, data + sp->off, sp->len));
 	free(data);
 }
 
@@ -320,14 +341,23 @@ static struct ts_location location_of(const struct ts_diff *d, const struct ts_d
 	return loc;
 }
 
+/* The byte of a register that has bit @i of the location's mask: the flags have a bit each, registers a byte. */
+static uint64_t byte_of(const struct ts_regset *set, const struct ts_location *loc, unsigned i)
+{
+	if (loc->kind == TS_IN_REGS)
+		return loc->base + i;
+	return set->regs[set->flags].off + (set->arch->is_big_endian ? 3 - i / 8 : i / 8);
+}
+
 /* Bytes of a register that the instruction does not write, though the recording has all of it, differ as they did before. */
 static uint64_t take_unwritten(struct looking *x, const struct ts_location *loc, uint64_t written)
 {
-	uint64_t rest = loc->kind == TS_IN_REGS ? loc->mask & ~written : 0;
+	bool is_in_regs = loc->kind == TS_IN_REGS || loc->kind == TS_IN_FLAGS;
+	uint64_t rest = is_in_regs ? loc->mask & ~written : 0;
 
 	for (unsigned i = 0; i < 64; i++) {
 		if (rest >> i & 1)
-			take_byte(x, owner_of(loc->kind, loc->owner), loc->base + i);
+			take_byte(x, owner_of(TS_IN_REGS, loc->owner), byte_of(ts_query_regset(x->d->a), loc, i));
 	}
 	return loc->mask & ~rest;
 }
@@ -400,8 +430,7 @@ void ts_diff_sift_start(struct ts_diff *d, uint32_t process)
 
 	for (size_t i = d->at; i < d->n && !d->noise.is_off; i++) {
 		struct ts_diff_item *item = &d->items[i];
-		bool is_it = d->noise.random && item->at >= d->noise.random && item->at - d->noise.random < N_RANDOM &&
-			     item->at + item->len <= d->noise.random + N_RANDOM;
+		bool is_it = is_given(&d->noise, item);
 
 		d->noise.n_items += is_it;
 		for (uint32_t k = 0; k < item->len; k++)
@@ -451,11 +480,12 @@ bool ts_diff_noise_pass(struct ts_diff *d, const struct ts_diff_lane *l, struct 
 	if (d->noise.is_off || !d->noise.n)
 		return true;
 	if (x->end_a - x->a > MAX_APART || x->end_b - x->b > MAX_APART) {
-		uint64_t n_items = d->noise.n_items, random = d->noise.random;
+		struct ts_diff_noise kept = d->noise;
 
 		ts_diff_noise_fini(&d->noise);
-		d->noise.n_items = n_items;
-		d->noise.random = random;
+		d->noise.n_items = kept.n_items;
+		d->noise.n_given = kept.n_given;
+		memcpy(d->noise.given, kept.given, sizeof(kept.given));
 		return true;
 	}
 	return forget_written(d, &l->a, false, x->a, x->end_a, err) && forget_written(d, &l->b, true, x->b, x->end_b, err);

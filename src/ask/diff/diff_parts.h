@@ -98,12 +98,21 @@ struct ts_diff_byte {
 	enum ts_diff_kind kind;
 };
 
+/* Bytes of memory. */
+struct ts_diff_given {
+	uint64_t addr, len;
+};
+
+#define TS_MAX_GIVEN 4u
+
 /* Differences by nature (diff_noise.c), and how many items were left out for that. */
 struct ts_diff_noise {
 	struct ts_diff_byte *items; /* owned; a hash table, a power of two; those of kind UNKNOWN are empty */
 	size_t n, cap;
 	uint64_t n_items;
-	uint64_t random; /* where A has the random bytes for the program at position 0; 0: not known */
+	/* what the system gave A's program at position 0 that differs by nature: random bytes, addresses that it chose */
+	struct ts_diff_given given[TS_MAX_GIVEN];
+	unsigned n_given;
 	bool is_off;
 };
 

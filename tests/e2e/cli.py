@@ -120,6 +120,7 @@ def help_of_a_verb_has_its_words_and_its_columns():
     assert listed.returncode == 2 and not listed.stdout, listed
     verbs = set(re.findall(r"^  ([a-z-]+)", listed.stderr, re.M)) - {"tracestub"}
     manual = (SRCDIR / "src/ask/verbs/verbs.c").read_text()
+    pathlib.Path("copy.ucir").write_bytes(TRACE.read_bytes())      # marks are kept beside it
     assert verbs == {v.removesuffix("_value").replace("_", "-") for v in re.findall(r"&ts_verb_(\w+)", manual)}, verbs
     assert all(len(line) <= 80 for line in listed.stderr.splitlines()), listed.stderr
     for verb in verbs:
@@ -127,7 +128,7 @@ def help_of_a_verb_has_its_words_and_its_columns():
         assert (done.returncode, done.stderr) == (0, "") and f"tracestub query TRACE {verb}" in done.stdout, done
         assert all(len(line) <= 80 for line in done.stdout.splitlines()), done.stdout
         example = re.search(r"tracestub query TRACE '(.*)'", done.stdout)[1]
-        asked = run("query", "--quiet", TRACE, example)
+        asked = run("query", "--quiet", "copy.ucir", example)
         assert asked.returncode in (0, 1, 2) and ("words:" in done.stdout or verb in ("back", "forward", "marks", "unmark", "goto")), (verb, asked)
         if asked.returncode == 0:
             columns = done.stdout.partition("columns:")[2].partition("\n\n")[0].split()

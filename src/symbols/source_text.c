@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "source_text.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -55,9 +56,23 @@ static bool find_lines(struct ts_source_text *t)
 	return true;
 }
 
+#define OPEN_FLAGS (O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW)
+
+/* A symbolic link is followed to a file that has the name of a source, too: in the sandbox its broker does the same. */
 static int open_file(const char *path)
 {
-	return ts_is_source_name(path) ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) : -1;
+	char *real = NULL;
+	int fd;
+
+	if (!ts_is_source_name(path))
+		return -1;
+	fd = open(path, OPEN_FLAGS);
+	if (fd < 0 && errno == ELOOP)
+		real = realpath(path, NULL);
+	if (real && ts_is_source_name(real))
+		fd = open(real, OPEN_FLAGS);
+	free(real);
+	return fd;
 }
 
 static int open_any(const char *path, const char *const *folders)

@@ -171,9 +171,10 @@ def only_files_with_the_names_of_sources_are_read():
         program = f"{source}.elf"
         subprocess.run(["gcc", "-g", "-O0", "-o", program, source], check=True)
         record(f"{source}.ucir", program)
-        with Client(f"{source}.ucir", "--exec", program) as c:
-            rows, _ = c.rows("source", what="main")
-            assert rows and all(r["line"] == 1 and (r["text"] is not None) == is_shown for r in rows), (name, rows)
+        for more in (), ("--no-sandbox",):
+            with Client(f"{source}.ucir", "--exec", program, *more) as c:
+                rows, _ = c.rows("source", what="main")
+                assert rows and all(r["line"] == 1 and (r["text"] is not None) == is_shown for r in rows), (name, more, rows)
 
 
 run_cases()

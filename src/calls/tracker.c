@@ -15,7 +15,7 @@
 /* A call pushes one word or, to another code segment, two. */
 #define MAX_PUSHED(linkage) (2u * (linkage)->word)
 
-/* Code that resumes a stack restores registers between the stack pointer and the jump: so many instructions at most. */
+/* The most instructions between the load of another stack pointer and the jump: code that resumes a stack restores registers there. */
 #define MAX_HELD 32u
 
 static struct ts_reg_range range_of(const struct ts_regset *set, const char *name)

@@ -47,7 +47,8 @@ struct ts_call_file {
 	bool has_slots; /* the instruction after a call may be one of the caller */
 
 	uint32_t *places; /* owned; of each call of the thread: its fold, or its row */
-	size_t cap_places;
+	size_t n_places, cap_places;
+	uint32_t root;    /* the thread's own fold */
 	struct row *rows; /* owned; of the thread */
 	size_t n_rows, cap_rows;
 	uint64_t n_rows_before; /* of the threads before */
@@ -77,7 +78,7 @@ static uint64_t end_of(const struct ts_call_file *f, const struct ts_call *x)
 /* Its place among those of the thread's calls before it; TS_NO_CALL: it is outermost. */
 static uint32_t place_of_parent(const struct ts_call_file *f, const struct ts_call *x)
 {
-	return x->parent < x->ordinal ? f->places[x->parent] : TS_NO_CALL;
+	return x->parent < f->n_places ? f->places[x->parent] : TS_NO_CALL;
 }
 
 /* ------------------------------------------------------------------------------------------ trace events */
@@ -133,7 +134,7 @@ static bool put_event(struct ts_call_file *f, const struct ts_call *x, struct ts
 		row = free_row(f, begin, err);
 	if (row == TS_NO_CALL)
 		return false;
-	f->places[x->ordinal] = row;
+	f->places[f->n_places] = row;
 	if (f->rows[row].until < end)
 		f->rows[row].until = end;
 	begin_event(f);
@@ -174,10 +175,8 @@ static bool note_call(struct ts_call_file *f, const struct ts_call *x, struct ts
 {
 	uint32_t parent = place_of_parent(f, x);
 
-	if (parent == TS_NO_CALL)
-		parent = ts_folds_get(&f->folds, TS_NO_FOLD, f->thread);
-	f->places[x->ordinal] = parent == TS_NO_FOLD ? TS_NO_FOLD : fold_on(f, parent, x->target);
-	if (f->places[x->ordinal] == TS_NO_FOLD || !add_edge(f, x->pos + 1) ||
+	f->places[f->n_places] = fold_on(f, parent == TS_NO_CALL ? f->root : parent, x->target);
+	if (f->places[f->n_places] == TS_NO_FOLD || !add_edge(f, x->pos + 1) ||
 	    (f->has_slots && !add_edge(f, x->pos + 2)) || !add_edge(f, end_of(f, x)))
 		return fail_memory(err);
 	return true;
@@ -193,8 +192,7 @@ static int by_position(const void *a, const void *b)
 /* All edges of the thread are known: the recording's ends are two more. */
 static bool begin_to_count(struct ts_call_file *f, struct ts_error *err)
 {
-	if (!add_edge(f, 0) || !add_edge(f, ts_query_end(f->q)) ||
-	    ts_folds_get(&f->folds, TS_NO_FOLD, f->thread) == TS_NO_FOLD)
+	if (!add_edge(f, 0) || !add_edge(f, ts_query_end(f->q)))
 		return fail_memory(err);
 	qsort(f->edges, f->n_edges, sizeof(*f->edges), by_position);
 	f->next_edge = 0;
@@ -206,13 +204,15 @@ static bool begin_to_count(struct ts_call_file *f, struct ts_error *err)
 static void count_between(struct ts_call_file *f, uint64_t first, uint64_t last)
 {
 	uint64_t n = ts_query_n_steps_of(f->q, f->thread, last) - ts_query_n_steps_of(f->q, f->thread, first);
-	uint32_t fold = ts_folds_get(&f->folds, TS_NO_FOLD, f->thread);
+	uint32_t fold = TS_NO_FOLD;
 	struct ts_call x;
 
 	if (!n)
 		return;
-	if (ts_query_innermost_call(f->q, f->thread, first, &x) && x.ordinal < f->n)
+	if (ts_query_innermost_call(f->q, f->thread, first, &x) && x.ordinal < f->n_places)
 		fold = f->places[x.ordinal];
+	if (fold == TS_NO_FOLD)
+		fold = f->root;
 	f->folds.items[fold].n_steps += n;
 	if (f->folds.items[fold].parent != TS_NO_FOLD && f->folds.items[fold].key == DEEPER)
 		f->n_deeper += n;
@@ -274,7 +274,7 @@ static bool write_text(struct ts_call_file *f, size_t limit, struct ts_error *er
 static bool begin_thread(struct ts_call_file *f, struct ts_error *err)
 {
 	f->n_rows_before += f->n_rows;
-	f->n_rows = f->n_edges = 0;
+	f->n_rows = f->n_edges = f->n_places = 0;
 	f->next = 0;
 	if (f->thread >= ts_query_n_threads(f->q)) {
 		f->stage = PRINTING;
@@ -282,29 +282,37 @@ static bool begin_thread(struct ts_call_file *f, struct ts_error *err)
 	}
 	f->stage = LISTING;
 	f->n = ts_query_n_calls(f->q, f->thread);
-	return ts_vec_reserve(&f->places, 0, &f->cap_places, f->n, sizeof(*f->places)) || fail_memory(err);
+	if (f->form == TS_CALLS_FOLDED)
+		f->root = ts_folds_get(&f->folds, TS_NO_FOLD, f->thread);
+	return f->root != TS_NO_FOLD || fail_memory(err);
+}
+
+/* A call of the thread, or its move to another stack, which is no call. */
+static bool list_call(struct ts_call_file *f, const struct ts_call *x, struct ts_error *err)
+{
+	bool is_folded = f->form == TS_CALLS_FOLDED;
+
+	f->places[f->n_places] = TS_NO_CALL;
+	if (x->kind == TS_CALL_SWITCH)
+		return !is_folded || (add_edge(f, x->pos) && add_edge(f, x->pos + 1)) || fail_memory(err);
+	f->n_calls++;
+	return is_folded ? note_call(f, x, err) : put_event(f, x, err);
 }
 
 static bool list_block(struct ts_call_file *f, struct ts_error *err)
 {
 	struct ts_call calls[TS_CALL_BLOCK];
 	uint32_t n = f->next < f->n ? ts_query_call_block(f->q, f->thread, f->next, calls) : 0;
-	bool done = true;
 
-	for (uint32_t i = 0; i < n && done && calls[i].ordinal < f->n; i++) {
-		const struct ts_call *x = &calls[i];
-
-		f->places[x->ordinal] = TS_NO_CALL;
-		if (x->kind == TS_CALL_SWITCH) {
-			done = f->form != TS_CALLS_FOLDED || (add_edge(f, x->pos) && add_edge(f, x->pos + 1)) || fail_memory(err);
-			continue;
-		}
-		f->n_calls++;
-		done = f->form == TS_CALLS_FOLDED ? note_call(f, x, err) : put_event(f, x, err);
+	if (!ts_vec_reserve(&f->places, f->n_places, &f->cap_places, n, sizeof(*f->places)))
+		return fail_memory(err);
+	for (uint32_t i = 0; i < n && f->n_places < f->n; i++, f->n_places++) {
+		if (!list_call(f, &calls[i], err))
+			return false;
 	}
-	f->next = n ? calls[0].ordinal + n : f->n;
-	if (!done || f->next < f->n)
-		return done;
+	f->next = n ? f->next + n : f->n;
+	if (f->next < f->n)
+		return true;
 	if (f->form == TS_CALLS_FOLDED)
 		return begin_to_count(f, err);
 	f->thread++;

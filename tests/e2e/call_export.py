@@ -106,6 +106,35 @@ def a_coroutine_has_a_row_of_its_own():
 
 
 @case
+def deeper_frames_are_one_and_threads_are_counted_apart():
+    emulator("x86_64")
+    pathlib.Path("deep.c").write_text("""
+#include <pthread.h>
+int deep(volatile int n) { return n ? 1 + deep(n - 1) : 0; }
+void *run(void *n) { deep(*(int *)n); return 0; }
+int main(void)
+{
+	int few = 9, many = 900;
+	pthread_t thread;
+	pthread_create(&thread, 0, run, &few);
+	run(&many);
+	return pthread_join(thread, 0);
+}
+""")
+    subprocess.run(["gcc", "-g", "-O0", "-pthread", "-o", "deep", "deep.c"], check=True)
+    assert record("deep.ucir", "./deep").returncode == 0
+    done = export("deep.ucir", "-o", "deep.folded")
+    found = stacks("deep.folded")
+    left = sum(n for stack, n in found.items() if "..." in stack)
+    assert f"warn: {left} instructions were executed below 512 calls" in done.stderr, done
+    assert left > 300 and max(map(len, found)) == 514 and all("..." not in stack[:-1] for stack in found)
+    depths = collections.Counter()
+    for stack in found:
+        depths[stack[0]] = max(depths[stack[0]], stack.count("deep"))
+    assert sorted(depths.values())[0] == 10 and len(depths) == 2, depths
+
+
+@case
 def calls_are_those_of_the_whole_recording():
     done = export(Recording("x64_walk").trace, "-o", "out.folded", "--positions", "0:5", status=2)
     assert "--positions" in done.stderr and len(done.stderr.splitlines()) == 1, done

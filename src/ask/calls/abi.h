@@ -24,7 +24,7 @@ struct ts_abi {
 	/* where values of known types are, besides (typed.h): */
 	bool is_sysv64;   /* x86-64 System V */
 	int vectors[TS_MAX_VECTORS], result2, st0; /* registers as above */
-	uint32_t len_typed; /* these, too, are in so many bytes */
+	uint32_t len_typed; /* the registers for values of known types, too, are in the first bytes of this number */
 	uint8_t *data, *known; /* owned, one allocation: these bytes at a position */
 };
 

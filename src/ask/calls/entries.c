@@ -134,7 +134,7 @@ bool ts_entries_is_link(const struct ts_entries *e, const struct ts_call *call, 
 	return is_named_link(e, call, addr) && first_in_call(e->ask, call, addr) != TS_NO_POS;
 }
 
-/* Does a function that is no entry of a linkage table begin at @addr, by its symbol? */
+/* Do the symbols have a function at @addr that is not an entry of a linkage table? */
 static bool is_function(const struct ts_ask *ask, uint64_t addr)
 {
 	const struct ts_symbol *s = ask->symbols ? ts_symbols_function_at(ask->symbols, addr) : NULL;
@@ -144,8 +144,8 @@ static bool is_function(const struct ts_ask *ask, uint64_t addr)
 }
 
 /*
- * Is @call one of a stub: does it reach the function @addr at @pos by at most MAX_STUB steps, where the function has a
- * symbol and the address that is called has none?  Stubs of the static linker have none.
+ * Does @call reach the function @addr at @pos through a stub of the static linker?  A stub has at most MAX_STUB steps and
+ * no symbol; the function has a symbol.
  */
 static bool is_stub(const struct ts_entries *e, const struct ts_call *call, uint64_t pos, uint64_t addr)
 {

@@ -10,7 +10,7 @@
 #include "src/base/bytes.h"
 #include "src/query/paging.h"
 
-/* Of longer values so many bytes are read: more are not shown. */
+/* The bytes that are read of a longer value: an answer shows no more. */
 #define MAX_VALUE 65u
 
 /* What an argument takes on the stack is a multiple of a word. */

@@ -27,7 +27,7 @@
 enum { IGNORE = 1, RANDOM = 25, SYSINFO_EHDR = 33 };
 #define N_RANDOM 16u
 
-/* Steps of a path that only one recording has are looked at up to so many; of a longer one nothing is known then. */
+/* The longest path of one recording alone, in steps, whose writes are followed. After a longer one every byte is of an unknown kind. */
 #define MAX_APART (UINT64_C(1) << 20)
 
 /* System calls whose results differ by nature. */

@@ -168,7 +168,7 @@ static void close_flows(struct ts_rows *rows)
 
 /* ------------------------------------------------------------------------------------------------- opening */
 
-/* The kinds that are asked for, as a mask; 0: there is no such kind. */
+/* The kinds that the question names, as a mask; 0 if it names a kind that does not exist. */
 static unsigned kinds_of(const struct ts_question *qn)
 {
 	for (unsigned i = 0; i < TS_FLOW_N_KINDS; i++) {

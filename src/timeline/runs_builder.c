@@ -274,13 +274,11 @@ bool ts_runs_pack(struct ts_runs_builder *b)
 	return true;
 }
 
-static bool room_for_segment(struct ts_runs *r)
+static bool room_for_segment(struct ts_runs_builder *b)
 {
-	struct ts_runs_segment *p = realloc(r->segments, (r->n_segments + 1) * sizeof(*p));
+	struct ts_runs *r = b->runs;
 
-	if (p)
-		r->segments = p;
-	return p != NULL;
+	return ts_vec_reserve(&r->segments, r->n_segments, &b->cap_segments, 1, sizeof(*r->segments));
 }
 
 /* What was packed becomes a segment, in place of a copy if there is one. */
@@ -294,7 +292,7 @@ static bool install(struct ts_runs_builder *b)
 	if (b->has_copy)
 		ts_postings_fini(&r->segments[--r->n_segments].postings);
 	b->has_copy = false;
-	if (!room_for_segment(r))
+	if (!room_for_segment(b))
 		return false;
 	r->segments[r->n_segments++] = (struct ts_runs_segment){ r->end, p->postings };
 	if (p->by_pc) {
@@ -408,7 +406,7 @@ bool ts_runs_load(struct ts_runs_builder *b, struct ts_index_arrays *a, uint64_t
 	const struct ts_run *runs;
 	const uint8_t *lens;
 
-	if (!room_for_segment(r) || !load_segment(&r->segments[r->n_segments], a, r->end, end))
+	if (!room_for_segment(b) || !load_segment(&r->segments[r->n_segments], a, r->end, end))
 		return false;
 	r->n_segments++;
 	r->end = end;

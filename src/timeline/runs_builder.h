@@ -42,6 +42,7 @@ struct ts_runs_builder {
 	uint32_t *table;              /* owned; hash table of ordinals + 1, a power of two */
 	size_t n_table;
 	size_t cap_lens;
+	size_t cap_segments;
 	struct ts_pairs pairs;        /* of the segment that is being read: run, position from runs->end */
 	bool has_copy;                /* the last segment is a copy of what was noted so far */
 	struct ts_packed_runs packed; /* what is to become the next segment */

@@ -104,7 +104,15 @@ bool ts_space_end_chunk(struct ts_space_builder *sb, uint64_t chunk)
 
 bool ts_space_room(struct ts_space_builder *sb, uint64_t segment)
 {
-	return ts_vec_extend(&sb->space->segments, &sb->cap_segments, (size_t)segment, sizeof(*sb->space->segments));
+	struct ts_space *sp = sb->space;
+	size_t n = sb->cap_segments;
+
+	if (segment < n)
+		return true;
+	if (!ts_vec_grow(&sp->segments, n, &sb->cap_segments, (size_t)segment + 1 - n, sizeof(*sp->segments)))
+		return false;
+	memset(sp->segments + n, 0, (sb->cap_segments - n) * sizeof(*sp->segments));
+	return true;
 }
 
 /* The chains of lost bytes end with their segment. */

@@ -13,6 +13,7 @@
 #include "naive.h"
 #include "script.h"
 #include "src/ask/diff/diff.h"
+#include "src/base/vec.h"
 #include "twins.h"
 
 #define N_TWIN_STEPS 400
@@ -87,7 +88,7 @@ static size_t list_rows(struct half *a, struct half *b, struct shown **out)
 	struct ts_error err = { 0 };
 	struct ts_rows *d = ts_diff_open(a->o.q, b->o.q, false, true, &err);
 	struct ts_row row;
-	size_t n = 0;
+	size_t n = 0, cap = 0;
 
 	ck_assert_ptr_nonnull(d);
 	*out = NULL;
@@ -95,7 +96,7 @@ static size_t list_rows(struct half *a, struct half *b, struct shown **out)
 	while (next_row(d, &row)) {
 		struct shown *x;
 
-		*out = realloc(*out, (n + 1) * sizeof(**out));
+		ck_assert(ts_vec_reserve(out, n, &cap, 1, sizeof(**out)));
 		x = &(*out)[n++];
 		*x = (struct shown){ row.cells[0].number,
 				     row.cells[1].number,

@@ -10,6 +10,7 @@
 #include "sample.h"
 #include "src/ask/find/matches.h"
 #include "src/base/free_in_steps.h"
+#include "src/base/vec.h"
 #include "twins.h"
 
 #include <inttypes.h>
@@ -401,7 +402,7 @@ END_TEST
 /* The positions where the rows of an answer in JSON begin. */
 struct begins {
 	uint64_t *at;
-	size_t n;
+	size_t n, cap;
 };
 
 static uint64_t number_after(const char *line, const char *name)
@@ -419,8 +420,7 @@ static struct begins begins_of(char *text)
 
 	for (line = strtok_r(text, "\n", &rest); line && !strncmp(line, "{\"begin\":", 9);
 	     line = strtok_r(NULL, "\n", &rest)) {
-		b.at = realloc(b.at, (b.n + 1) * sizeof(*b.at));
-		ck_assert_ptr_nonnull(b.at);
+		ck_assert(ts_vec_reserve(&b.at, b.n, &b.cap, 1, sizeof(*b.at)));
 		b.at[b.n++] = number_after(line, "\"begin\":");
 	}
 	return b;

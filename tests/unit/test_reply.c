@@ -339,6 +339,7 @@ Suite *unit_suite(void)
 	Suite *suite = suite_create("reply");
 	TCase *tcase = tcase_create("reply");
 
+	unit_forks();
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	for (size_t i = 0; i < sizeof tests / sizeof tests[0]; i++)
 		tcase_add_test(tcase, tests[i]);

@@ -22,6 +22,11 @@ Suite *unit_suite_of(const char *name, SFun setup, SFun teardown, const TTest *c
 	return suite;
 }
 
+void unit_forks(void)
+{
+	setenv("CK_FORK", "yes", 1);
+}
+
 const char *unit_data_path(const char *name)
 {
 	static char path[4096];

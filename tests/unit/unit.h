@@ -44,6 +44,12 @@ Suite *unit_suite_of(const char *name, SFun setup, SFun teardown, const TTest *c
 		return unit_suite_of(name, setup, teardown, tests, sizeof(tests) / sizeof(tests[0])); \
 	}
 
+/*
+ * Called by unit_suite(): each test of this program needs a process of its own, because one ends by a signal or changes the
+ * process for good.  make check-asan runs the tests of the other programs in one process.
+ */
+void unit_forks(void);
+
 /* The path of tests/data/@name. Valid until the next call. */
 const char *unit_data_path(const char *name);
 

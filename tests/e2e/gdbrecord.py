@@ -11,10 +11,9 @@ import subprocess
 from _gdbrecord import Core
 from _lldb import environment, lldb_path
 from _server import Server
-from _tap import DATA, TRACESTUB, case, run_cases, skip
+from _tap import DATA, LIMIT, TRACESTUB, case, run_cases, skip
 
 SAMPLES = DATA / "gdbrecord-samples"
-LIMIT = 60
 
 
 def sample(name):

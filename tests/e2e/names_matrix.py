@@ -20,9 +20,8 @@ import _ucir2
 from _lldb import lldb_path
 from _mcp import of_tool
 from _server import Server
-from _tap import TRACESTUB, add_case, run_cases, skip
+from _tap import LIMIT, TRACESTUB, add_case, run_cases, skip
 
-LIMIT = 120
 CODE, DATA = 0x401000, 0x403000
 HOSTILE = {
     "shell": b"$(touch PWNED)`touch PWNED`;touch PWNED|touch PWNED&touch PWNED\ntouch PWNED\n",

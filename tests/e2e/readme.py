@@ -11,10 +11,9 @@ import subprocess
 from _lldb import environment, lldb_path
 from _manual import page
 from _record import recorder
-from _tap import DATA, SRCDIR, TRACESTUB, add_case, case, run_cases, skip
+from _tap import DATA, LIMIT, SRCDIR, TRACESTUB, add_case, case, run_cases, skip
 
 README = (SRCDIR / "README").read_text()
-LIMIT = 60
 NAMES = {"./tracestub": TRACESTUB, "tracestub": TRACESTUB,
          "TRACE": shutil.copy(DATA / "usercorn/x64_walk.ucir", "trace.ucir"),      # marks are kept beside it
          "PROGRAM": str(DATA / "usercorn/x64_walk.elf"), ":1234": ":0"}

@@ -68,7 +68,7 @@ end
 
 # gdb 16 finds the dynamic linker's probes in today's C library. With them it follows the linker instead of
 # reading the list of libraries again, and after a jump it has another time's list. It looks for them when it
-# connects, so this file is to be read before.
+# connects.
 if $_gdb_major >= 16
   pipe maintenance ignore-probes rtld | grep -q .
 end
@@ -90,6 +90,16 @@ define tracestub-look
 end
 document tracestub-look
 Part of 'when' and 'goto': finds out whether the target is tracestub.
+end
+
+# gdb that is connected already has looked for the probes. It looks again when it opens the libraries anew, which it does
+# for a new search path and for the old one again.
+if $_gdb_major >= 16
+  tracestub-look
+  if $_tracestub == 2
+    nosharedlibrary
+    with solib-search-path /nonexistent -- echo
+  end
 end
 
 define tracestub-refuse

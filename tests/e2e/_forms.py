@@ -6,9 +6,7 @@ import pty
 import re
 import subprocess
 
-from _tap import TRACESTUB
-
-LIMIT = 120
+from _tap import LIMIT, TRACESTUB
 
 
 def query(trace, question, *options):

@@ -11,9 +11,8 @@ import select
 import subprocess
 import time
 
-from _tap import TRACESTUB
+from _tap import LIMIT, TRACESTUB
 
-LIMIT = 60
 TOOLS = {"overview", "where", "ask", "why", "flows", "source", "diff", "sql", "mark", "recordings"}
 INFO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
 

@@ -7,10 +7,9 @@ import re
 import shutil
 import subprocess
 
-from _tap import DATA, TRACESTUB, Skip, skip, skip_all
+from _tap import DATA, LIMIT, TRACESTUB, Skip, skip, skip_all
 
 SOURCES = DATA / "record"
-LIMIT = 60
 ENGINE = None     # "qemu" or "valgrind": what record() asks for; None: tracestub chooses
 IMPOSSIBLE = re.compile(r"recording needs [^\n\\]*")    # what the program says where it lacks what it records with
 

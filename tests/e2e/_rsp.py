@@ -8,7 +8,8 @@
 import re
 import socket
 
-LIMIT = 60
+from _tap import LIMIT
+
 RUN = re.compile(rb"(.)\*(.)", re.S)
 
 

@@ -11,9 +11,7 @@ import subprocess
 import tempfile
 import time
 
-from _tap import TRACESTUB
-
-LIMIT = 60      # seconds that anything may take
+from _tap import LIMIT, TRACESTUB
 
 
 class Server:

@@ -9,9 +9,8 @@ import socket
 import subprocess
 import time
 
-from _tap import skip
+from _tap import LIMIT, skip
 
-LIMIT = 60
 DAEMONS = "slurmctld", "slurmd"
 
 CONFIG = """ClusterName=one

@@ -25,6 +25,7 @@ import traceback
 SRCDIR = pathlib.Path(os.environ.get("TEST_SRCDIR", pathlib.Path(__file__).resolve().parents[2]))
 TRACESTUB = os.environ.get("TRACESTUB", str(SRCDIR / "tracestub"))
 DATA = SRCDIR / "tests/data"
+LIMIT = 240         # seconds that anything may take: more is a hang, also on a machine that is busy with other work
 
 _cases = []
 

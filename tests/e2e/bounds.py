@@ -12,10 +12,9 @@ import _pairs
 import _ucir2
 from _rsp import Rsp
 from _server import Server
-from _tap import DATA, TRACESTUB, add_case, case, run_cases
+from _tap import DATA, LIMIT, TRACESTUB, add_case, case, run_cases
 
 FOLDER = pathlib.Path(tempfile.mkdtemp())
-LIMIT = 120
 
 
 def cost(path, *argv):

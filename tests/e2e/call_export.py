@@ -11,9 +11,7 @@ import subprocess
 
 from _record import build, emulator, record
 from _recording import Recording
-from _tap import TRACESTUB, add_case, case, run_cases
-
-LIMIT = 120
+from _tap import LIMIT, TRACESTUB, add_case, case, run_cases
 
 
 def export(*argv, status=0):

@@ -12,10 +12,9 @@ import stat
 import subprocess
 import tempfile
 
-from _tap import DATA, SRCDIR, TRACESTUB, add_case, case, run_cases
+from _tap import DATA, LIMIT, SRCDIR, TRACESTUB, add_case, case, run_cases
 
 TRACE = DATA / "usercorn/x64_walk.ucir"
-LIMIT = 60
 
 
 def run(*args, **options):

@@ -12,13 +12,12 @@ import _frames
 from _mcp import INFO, Client, of_tool
 from _rsp import Rsp
 from _server import Server
-from _tap import DATA, TRACESTUB, case, run_cases
+from _tap import DATA, LIMIT, TRACESTUB, case, run_cases
 
 FOLDER = pathlib.Path(tempfile.mkdtemp())
 TRACE = FOLDER / "t.ucir"
 TRACE.write_bytes((DATA / "usercorn/x64_walk.ucir").read_bytes())
 PROGRAM = DATA / "usercorn/x64_walk.elf"
-LIMIT = 60
 
 
 def monitor(r, question):

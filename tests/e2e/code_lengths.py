@@ -11,9 +11,7 @@ import shutil
 import subprocess
 
 from _programs import Program
-from _tap import DATA, TRACESTUB, case, run_cases, skip
-
-LIMIT = 120
+from _tap import DATA, LIMIT, TRACESTUB, case, run_cases, skip
 
 
 def query(*words):

@@ -11,7 +11,7 @@ import struct
 import subprocess
 import tempfile
 
-from _tap import DATA, TRACESTUB, add_case, case, run_cases
+from _tap import DATA, LIMIT, TRACESTUB, add_case, case, run_cases
 
 SAMPLES = {
     "bap": "bap-samples/tw-arm.frames.gz",
@@ -21,7 +21,6 @@ SAMPLES = {
     "usercorn": "usercorn/x64_walk.ucir",
     "x64dbg": "x64dbg-samples/list64.trace64.gz",
 }
-LIMIT = 120
 
 
 def zstd(data):

@@ -12,9 +12,8 @@ import struct
 import subprocess
 
 from _programs import FORMATS, Program
-from _tap import DATA, TRACESTUB, add_case, case, run_cases, skip
+from _tap import DATA, LIMIT, TRACESTUB, add_case, case, run_cases, skip
 
-LIMIT = 120
 
 TRACES = {
     "usercorn": DATA / "usercorn/x64_walk.ucir",

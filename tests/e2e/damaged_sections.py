@@ -14,10 +14,9 @@ from _questions import monitor
 from _recording import Recording
 from _rsp import Rsp
 from _server import Server
-from _tap import SRCDIR, TRACESTUB, add_case, run_cases
+from _tap import LIMIT, SRCDIR, TRACESTUB, add_case, run_cases
 from _versions import program_of_another_version
 
-LIMIT = 60
 WALK = Recording("x64_walk")
 VERBS = {"find": ("find", '"total" first 3'), "calls": ("calls", "fib first 3")}
 

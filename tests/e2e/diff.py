@@ -7,9 +7,8 @@ import pty
 import subprocess
 
 from _programs import FORMATS, Program
-from _tap import DATA, TRACESTUB, add_case, case, run_cases
+from _tap import DATA, LIMIT, TRACESTUB, add_case, case, run_cases
 
-LIMIT = 60
 COLUMNS = ["position", "end", "position2", "end2", "kind", "what", "old", "new"]
 
 

@@ -11,11 +11,10 @@ import signal
 import subprocess
 import time
 
-from _tap import DATA, SRCDIR, TRACESTUB, add_case, case, run_cases, skip
+from _tap import DATA, LIMIT, SRCDIR, TRACESTUB, add_case, case, run_cases, skip
 
 SAMPLES = DATA / "usercorn"
 TRACE, PROGRAM = SAMPLES / "x64_walk.ucir", SAMPLES / "x64_walk.elf"
-LIMIT = 60
 ENV = {k: v for k, v in os.environ.items() if k not in ("TRACESTUB_GDB", "DEBUGINFOD_URLS")}
 
 

@@ -3,18 +3,17 @@
 """gdb in a recording of its own: what gdb 13 cannot do there by itself."""
 import gzip
 import json
-import os
 import pathlib
 import re
 import shutil
 import subprocess
 
 from _gdbrecord import Core
+from _lldb import environment, lldb_path
 from _server import Server
-from _tap import DATA, TRACESTUB, case, run_cases, skip
+from _tap import DATA, LIMIT, TRACESTUB, case, run_cases, skip
 
 SAMPLES = DATA / "gdbrecord-samples"
-LIMIT = 60
 
 
 def sample(name):
@@ -135,16 +134,14 @@ def a_log_of_gdb_18_is_served_up_to_its_damage():
 
 @case
 def lldb_steps_and_goes_back():
-    found = shutil.which("lldb") or skip("no lldb")
     true = list(pcs("walk64"))
     with Server(str(sample("walk64")), "--exec", str(SAMPLES / "walk64")) as server:
-        argv = [found, "--no-lldbinit", "--batch", "-o", f"target create {SAMPLES / 'walk64'}",
+        argv = [lldb_path(), "--no-lldbinit", "--batch", "-o", f"target create {SAMPLES / 'walk64'}",
                 "-o", "settings set target.process.disable-memory-cache true", "-o", f"gdb-remote {server.address}",
                 "-o", "breakpoint set -n push", "-o", "continue", "-o", "thread backtrace", "-o", "breakpoint delete --force",
                 "-o", "stepi", "-o", "register read rip", "-o", "process plugin packet monitor direction reverse", "-o", "stepi",
                 "-o", "register read rip", "-o", "quit"]
-        env = {k: v for k, v in os.environ.items() if k not in ("PYTHONHOME", "PYTHONPATH")}
-        text = subprocess.run(argv, capture_output=True, text=True, timeout=300, env=env, stdin=subprocess.DEVNULL).stdout
+        text = subprocess.run(argv, capture_output=True, text=True, timeout=300, env=environment(), stdin=subprocess.DEVNULL).stdout
     at = true.index(symbol("push", "walk64"))
     assert re.search(r"frame #0: .*push\(v=-30\)", text) and re.search(r"frame #1: .*walk", text), text
     assert [int(pc, 16) for pc in re.findall(r"rip = (0x[0-9a-f]+)", text)] == [true[at + 1], true[at]], text

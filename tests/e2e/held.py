@@ -15,6 +15,7 @@ import subprocess
 import tempfile
 import time
 
+from _lldb import lldb_path
 from _rsp import LIMIT, Rsp
 from _server import Server
 from _tap import TRACESTUB, add_case, case, run_cases, skip
@@ -313,9 +314,8 @@ def gdb_interrupts_a_goto_that_waits():
 
 @case
 def lldb_waits_too():
-    lldb = shutil.which("lldb") or skip("no lldb")
     with Held() as held:
-        proc = subprocess.Popen([lldb, "--no-lldbinit", "--batch", "-o", f"process connect --plugin gdb-remote unix-connect://{held.address}",
+        proc = subprocess.Popen([lldb_path(), "--no-lldbinit", "--batch", "-o", f"process connect --plugin gdb-remote unix-connect://{held.address}",
                                  "-o", "version", "-o", "process plugin packet monitor goto end",
                                  "-o", "process plugin packet monitor when"], stdin=subprocess.DEVNULL, text=True,
                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT)

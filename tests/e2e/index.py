@@ -12,12 +12,11 @@ import time
 from _naive_ucir2 import unframe
 from _rsp import Rsp
 from _server import Server
-from _tap import DATA, SRCDIR, TRACESTUB, case, run_cases, skip
+from _tap import DATA, LIMIT, SRCDIR, TRACESTUB, case, run_cases, skip
 from _ucir2 import HEAD, chunk
 
 TRACE = DATA / "usercorn/x64_walk.ucir"
 FAULTS = pathlib.Path(os.environ.get("TEST_BUILDDIR", SRCDIR)).resolve() / "tests/tools/faults.so"
-LIMIT = 60
 UCIR_HEAD = 74  # then the stream's identifier, HEAD
 
 

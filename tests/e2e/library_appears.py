@@ -11,7 +11,8 @@ import shutil
 import subprocess
 
 from _record import LIMIT, build, emulator, record, recorder
-from _tap import TRACESTUB, case, run_cases, skip
+from _server import Server
+from _tap import SRCDIR, TRACESTUB, case, run_cases, skip
 
 
 def recorded():
@@ -56,6 +57,21 @@ def breakpoints_are_set_when_their_library_appears_and_pending_before():
     assert stopped_in_library(backwards), said
     assert "position 0 of" in start and "<PENDING>" in start, said
     assert stopped_in_library(again), said
+
+
+@case
+def gdbinit_may_be_sourced_after_connecting():
+    """gdb 16 and later have found the linker's probes then, and would keep the libraries of that time after a jump."""
+    recorded()
+    with Server("friends.ucir", "--exec", "friends") as server:
+        commands = [f"target remote {server.address}", f"source {SRCDIR / 'gdbinit'}", "info sharedlibrary", "echo <1>\\n",
+                    "goto end", "info sharedlibrary", "info symbol _exit"]
+        done = subprocess.run(["gdb", "-nx", "-batch", *(a for c in commands for a in ("-ex", c)), "friends"], text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, timeout=LIMIT)
+    before, after = done.stdout.split("<1>")
+    assert "libc.so.6" not in before, done.stdout
+    assert re.search(r"^0x.*/libc\.so\.6$", after, re.M), done.stdout
+    assert re.search(r"^_exit in section \.text of .*/libc\.so\.6$", after, re.M), done.stdout
 
 
 @case

@@ -4,12 +4,11 @@
 
 What it has to show comes from the oracle of the recording and from the program.
 """
-import os
 import pathlib
 import re
-import shutil
 import subprocess
 
+from _lldb import environment, lldb_path
 from _programs import Program
 from _record import build, record, recorder
 from _recording import RAW_NAMES, Recording
@@ -20,15 +19,13 @@ from _tap import TRACESTUB, add_case, case, run_cases, skip
 def run(argv, *commands):
     """lldb with the commands from a file: those of its options end at a stop that looks like a crash."""
     pathlib.Path("commands").write_text("\n".join((*commands, "quit", "")))
-    env = {k: v for k, v in os.environ.items() if k not in ("PYTHONHOME", "PYTHONPATH")}
     return subprocess.run([*argv, "--no-lldbinit", "--batch", "--source", "commands"], capture_output=True, text=True,
-                          timeout=300, env=env, stdin=subprocess.DEVNULL)
+                          timeout=300, env=environment(), stdin=subprocess.DEVNULL)
 
 
 def lldb(server, program, *commands):
     """What each command printed: {command: text}. A refused command does not end the others."""
-    found = shutil.which("lldb") or skip("no lldb")
-    done = run([found], "settings set interpreter.stop-command-source-on-error false", f"target create {program}",
+    done = run([lldb_path()], "settings set interpreter.stop-command-source-on-error false", f"target create {program}",
                f"gdb-remote {server.address}", *commands)
     assert done.returncode >= 0, f"lldb died of signal {-done.returncode}: {done.stdout} {done.stderr}"
     assert server.is_alive(), server.said()
@@ -220,7 +217,7 @@ def lldb_follows_the_libraries():
 
 @case
 def tracestub_lldb_starts_it_connected():
-    shutil.which("lldb") or skip("no lldb")
+    lldb_path()
     recording = Recording("x64_walk")
     done = run([TRACESTUB, "lldb", recording.trace, recording.exec, "--"], "goto 1000", "when", "continue", "when",
                "direction reverse", "thread step-inst", "when", "direction forward", "breakpoint set --name bump",

@@ -7,15 +7,14 @@ the recording's oracle, lines from walk.c.
 """
 import pathlib
 import re
-import shutil
 
 from _dap import Adapter
+from _lldb import adapter_path
 from _recording import Recording
 from _server import Server
 from _tap import case, run_cases, skip_all
 
-ADAPTER = next((path for name in ("lldb-dap", "lldb-vscode", *(f"lldb-dap-{n}" for n in range(30, 17, -1)), "lldb-vscode-14")
-                if (path := shutil.which(name))), None) or skip_all("no lldb-dap, which was called lldb-vscode before LLVM 18")
+ADAPTER = adapter_path() or skip_all("no lldb-dap, which was called lldb-vscode before LLVM 18")
 WALK = Recording("x64_walk")
 WALK.copy_sources(pathlib.Path())
 SOURCE = pathlib.Path("walk.c").resolve()

@@ -7,12 +7,11 @@ import re
 import shutil
 import subprocess
 
-from _tap import DATA, SRCDIR, TRACESTUB, add_case, case, run_cases, skip
+from _tap import DATA, LIMIT, SRCDIR, TRACESTUB, add_case, case, run_cases, skip
 
 FORMATS, PROTOCOL = ((SRCDIR / f"src/program/tracestub-{name}.7").read_text().replace("\\-", "-")
                      for name in ("formats", "protocol"))
 TRACE = DATA / "usercorn/x64_walk.ucir"
-LIMIT = 60
 
 
 def tracestub(*argv, **options):

@@ -17,11 +17,11 @@ import tempfile
 import xml.etree.ElementTree
 
 import _ucir2
+from _lldb import lldb_path
 from _mcp import of_tool
 from _server import Server
-from _tap import TRACESTUB, add_case, run_cases, skip
+from _tap import LIMIT, TRACESTUB, add_case, run_cases, skip
 
-LIMIT = 120
 CODE, DATA = 0x401000, 0x403000
 HOSTILE = {
     "shell": b"$(touch PWNED)`touch PWNED`;touch PWNED|touch PWNED&touch PWNED\ntouch PWNED\n",
@@ -145,13 +145,12 @@ def gdb(desk):
 
 
 def lldb(desk):
-    if not shutil.which("lldb"):
-        skip("no lldb")
+    program = lldb_path()
     with Server(desk.trace, "--exec", str(desk.program), "--index", "none") as server:
         commands = [f"target create '{desk.program}'", f"gdb-remote {server.address}", "thread list", "bt", "image list",
                     f"image lookup -a {CODE + 9:#x}", "process plugin packet monitor maps", "process plugin packet monitor marks",
                     "memory region --all", "process status"]
-        done = subprocess.run(["lldb", "-x", "-b", *[word for command in commands for word in ("-o", command)]], capture_output=True,
+        done = subprocess.run([program, "-x", "-b", *[word for command in commands for word in ("-o", command)]], capture_output=True,
                               cwd=desk.folder, timeout=LIMIT, stdin=subprocess.DEVNULL)
     assert b"stopped" in done.stdout, done
 

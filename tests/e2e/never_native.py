@@ -7,11 +7,10 @@ import re
 import shutil
 import subprocess
 
-from _tap import DATA, SRCDIR, TRACESTUB, add_case, case, run_cases, skip, skip_all
+from _tap import DATA, LIMIT, SRCDIR, TRACESTUB, add_case, case, run_cases, skip, skip_all
 
 TRACE = DATA / "usercorn/x64_walk.ucir"
 MARK, PROGRAM = pathlib.Path("mark").resolve(), pathlib.Path("marker").resolve()
-LIMIT = 60
 
 if not shutil.which("gdb") or not shutil.which("cc"):
     skip_all("no gdb, or no compiler")

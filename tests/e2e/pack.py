@@ -12,7 +12,7 @@ import tarfile
 import tempfile
 
 from _record import record
-from _tap import DATA, TRACESTUB, add_case, case, run_cases
+from _tap import DATA, LIMIT, TRACESTUB, add_case, case, run_cases
 from _versions import program_of_another_version
 
 SAMPLES = {
@@ -23,7 +23,6 @@ SAMPLES = {
     "usercorn": "usercorn/x64_walk.ucir",
     "x64dbg": "x64dbg-samples/list64.trace64.gz",
 }
-LIMIT = 120
 
 
 class Desk:

@@ -8,12 +8,12 @@ import shutil
 import signal
 import subprocess
 
+from _lldb import environment, lldb_path
 from _manual import page
 from _record import recorder
-from _tap import DATA, SRCDIR, TRACESTUB, add_case, case, run_cases, skip
+from _tap import DATA, LIMIT, SRCDIR, TRACESTUB, add_case, case, run_cases, skip
 
 README = (SRCDIR / "README").read_text()
-LIMIT = 60
 NAMES = {"./tracestub": TRACESTUB, "tracestub": TRACESTUB,
          "TRACE": shutil.copy(DATA / "usercorn/x64_walk.ucir", "trace.ucir"),      # marks are kept beside it
          "PROGRAM": str(DATA / "usercorn/x64_walk.elf"), ":1234": ":0"}
@@ -73,10 +73,9 @@ def check_line(line):
                               timeout=LIMIT)
         assert done.returncode == 0 and done.stdout == "ARGS\n" and os.path.getsize("OUT"), done
     elif argv[:2] == [TRACESTUB, "lldb"]:
-        shutil.which("lldb") or skip("no lldb")
-        env = {k: v for k, v in os.environ.items() if k not in ("PYTHONHOME", "PYTHONPATH")}
+        lldb_path()
         done = subprocess.run([*argv, "--", "--no-lldbinit", "--batch", "-o", "when"], capture_output=True, text=True,
-                              timeout=LIMIT, env=env, stdin=subprocess.DEVNULL)
+                              timeout=LIMIT, env=environment(), stdin=subprocess.DEVNULL)
         assert "position 0 of 7480" in done.stdout, done
     elif argv[:2] == [TRACESTUB, "serve"]:
         server = subprocess.Popen(argv, stderr=subprocess.PIPE, text=True)

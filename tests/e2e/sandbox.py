@@ -11,7 +11,7 @@ import subprocess
 import tempfile
 import time
 
-from _tap import DATA, SRCDIR, TRACESTUB, case, add_case, run_cases, skip, skip_all
+from _tap import DATA, LIMIT, SRCDIR, TRACESTUB, add_case, case, run_cases, skip, skip_all
 
 FILEIO = pathlib.Path(os.environ.get("TEST_BUILDDIR", SRCDIR)) / "tests/tools/fileio_probe.so"
 PROBE = pathlib.Path(os.environ.get("TEST_BUILDDIR", SRCDIR)) / "tests/tools/sandbox_probe.so"
@@ -19,7 +19,6 @@ FORBIDDEN = ("read write unlink truncate chmod create mkdir symlink proc chdir s
              "key-write key-remove copy by-descriptor "
              "kill ptrace fork mmap-code execve").split()
 REFUSED = {"EPERM", "EACCES", "ENOSYS"}
-LIMIT = 60
 
 
 class World:

@@ -10,11 +10,10 @@ import re
 import shlex
 import subprocess
 
-from _tap import DATA, SRCDIR, TRACESTUB, add_case, case, run_cases
+from _tap import DATA, LIMIT, SRCDIR, TRACESTUB, add_case, case, run_cases
 from _truth import Truth
 
 PAGE = (SRCDIR / "src/program/tracestub-queries.7").read_text()
-LIMIT = 60
 # The recordings that the page names, and the program of those that have symbols.
 RECORDINGS = {
     "x64_crash": ("usercorn/x64_crash.ucir", "usercorn/x64_crash.elf"),

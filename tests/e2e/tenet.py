@@ -3,17 +3,16 @@
 """Tenet logs in gdb and lldb, with the program that the log does not have."""
 import gzip
 import json
-import os
 import pathlib
 import re
-import shutil
 import subprocess
 import tempfile
 
 from _gdb import Gdb
+from _lldb import environment, lldb_path
 from _programs import Program
 from _server import LIMIT, Server
-from _tap import DATA, TRACESTUB, case, run_cases, skip
+from _tap import DATA, TRACESTUB, case, run_cases
 
 SAMPLES = DATA / "tenet-samples"
 PIE_BASE = 0x555555554000
@@ -279,14 +278,13 @@ def what_is_no_log_is_refused():
 
 @case
 def lldb_steps_and_shows_the_stack():
-    found, log = shutil.which("lldb") or skip("no lldb"), Log()
+    log = Log()
     with Server(log.trace, "--exec", log.exec) as server:
-        argv = [found, "--no-lldbinit", "--batch", "-o", f"target create {log.exec}",
+        argv = [lldb_path(), "--no-lldbinit", "--batch", "-o", f"target create {log.exec}",
                 "-o", "settings set target.process.disable-memory-cache true", "-o", f"gdb-remote {server.address}",
                 "-o", "breakpoint set -n push", "-o", "continue", "-o", "thread backtrace", "-o", "stepi",
                 "-o", "register read rip", "-o", "quit"]
-        env = {k: v for k, v in os.environ.items() if k not in ("PYTHONHOME", "PYTHONPATH")}
-        text = subprocess.run(argv, capture_output=True, text=True, timeout=300, env=env, stdin=subprocess.DEVNULL).stdout
+        text = subprocess.run(argv, capture_output=True, text=True, timeout=300, env=environment(), stdin=subprocess.DEVNULL).stdout
     assert re.search(r"frame #0: .*push\(v=-30\)", text) and re.search(r"frame #1: .*walk", text), text
     assert re.search(r"rip = 0x0+401037", text), text
 

@@ -782,7 +782,7 @@ Suite *unit_suite(void)
 	Suite *suite = suite_create("ask_access");
 	TCase *c = tcase_create("ask_access");
 
-	tcase_set_timeout(c, 120);
+	tcase_set_timeout(c, 300);
 	tcase_add_loop_test(c, any_question_is_answered_like_a_walk_over_all_steps, 1, 240);
 	tcase_add_loop_test(c, executions_are_those_of_a_walk, 1, 20);
 	suite_add_tcase(suite, c);

@@ -519,7 +519,7 @@ Suite *unit_suite(void)
 	Suite *suite = suite_create("ask_find");
 	TCase *c = tcase_create("ask_find");
 
-	tcase_set_timeout(c, 120);
+	tcase_set_timeout(c, 300);
 	tcase_add_loop_test(c, a_value_is_found_wherever_and_whenever_it_stands, 1, 100);
 	/* two reads in a step; zeros in a map of terabytes: few seeds have that */
 	tcase_add_loop_test(c, a_value_is_found_wherever_and_whenever_it_stands, 605, 606);

@@ -667,7 +667,7 @@ Suite *unit_suite(void)
 	Suite *suite = suite_create("ask_strings");
 	TCase *c = tcase_create("ask_strings");
 
-	tcase_set_timeout(c, 120);
+	tcase_set_timeout(c, 300);
 	tcase_add_loop_test(c, texts_are_those_of_the_definition, 1, 60);
 	tcase_add_loop_test(c, a_text_is_told_when_no_other_can_come_before_it, 0, 2);
 	tcase_add_test(c, a_beginning_that_is_written_again_is_told_before_later_texts);

@@ -654,7 +654,7 @@ Suite *unit_suite(void)
 	Suite *suite = suite_create("ask_world");
 	TCase *c = tcase_create("ask_world");
 
-	tcase_set_timeout(c, 120);
+	tcase_set_timeout(c, 300);
 	tcase_add_loop_test(c, the_world_is_that_of_the_twin, 1, 40);
 	tcase_add_loop_test(c, threads_end_where_the_twin_says, 1, 200);
 	tcase_add_test(c, registers_that_are_named_come_in_the_order_of_the_names);

@@ -875,7 +875,7 @@ Suite *unit_suite(void)
 	Suite *s = suite_create("calls");
 	TCase *tc = tcase_create("calls");
 
-	tcase_set_timeout(tc, 120);
+	tcase_set_timeout(tc, 300);
 	tcase_add_loop_test(tc, calls_of_random_programs_are_those_of_the_definition, 0, 260);
 	tcase_add_loop_test(tc, longjmp_leads_to_a_frame_whose_call_has_ended, 0, 2);
 	tcase_add_loop_test(tc, a_call_ends_though_a_stack_below_was_entered_from_it, 0, N_PROCESSORS);

@@ -558,7 +558,7 @@ Suite *unit_suite(void)
 		TCase *loops = tcase_create("round trips");
 
 		tcase_add_checked_fixture(loops, setup, teardown);
-		tcase_set_timeout(loops, 60);
+		tcase_set_timeout(loops, 300);
 		tcase_add_loop_test(loops, samples_come_back_as_they_were, 0, 6);
 		tcase_add_loop_test(loops, random_recordings_come_back_as_they_were, 0, 8);
 		suite_add_tcase(s, loops);

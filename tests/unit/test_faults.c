@@ -504,7 +504,7 @@ Suite *unit_suite(void)
 	tcase_add_loop_test(t, every_allocation_may_fail, 0, N_SAMPLES);
 	tcase_add_loop_test(t, a_step_without_memory_can_be_read_again, 0, N_SAMPLES);
 	tcase_add_loop_test(t, forged_decode_points_are_refused_or_read, 0, N_SAMPLES);
-	tcase_set_timeout(t, 60);
+	tcase_set_timeout(t, 300);
 	suite_add_tcase(s, t);
 	return s;
 }

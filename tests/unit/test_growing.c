@@ -576,7 +576,7 @@ Suite *unit_suite(void)
 	Suite *s = suite_create("growing");
 	TCase *c = tcase_create("growing");
 
-	tcase_set_timeout(c, 120);
+	tcase_set_timeout(c, 300);
 	tcase_add_test(c, no_answer_differs_from_the_one_after_reading);
 	tcase_add_test(c, two_hundred_sessions_walk_in_a_growing_recording_as_in_a_whole_one);
 	tcase_add_test(c, an_interrupted_walk_stops_where_nothing_was_passed_over);

@@ -317,7 +317,7 @@ Suite *unit_suite(void)
 	Suite *s = suite_create("index_beside");
 	TCase *tc = tcase_create("index_beside");
 
-	tcase_set_timeout(tc, 120);
+	tcase_set_timeout(tc, 300);
 	tcase_add_loop_test(tc, a_damaged_file_beside_the_index_gives_no_other_answer, 0,
 			    sizeof(besides) / sizeof(besides[0]));
 	suite_add_tcase(s, tc);

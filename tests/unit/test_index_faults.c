@@ -375,7 +375,7 @@ Suite *unit_suite(void)
 	tcase_add_loop_test(t, every_allocation_may_fail, 0, N_SCENES);
 	tcase_add_loop_test(t, every_call_may_fail, 0, 2 * N_SCENES);
 	tcase_add_loop_test(t, a_refuge_may_fail_too, 0, 2);
-	tcase_set_timeout(t, 60);
+	tcase_set_timeout(t, 300);
 	suite_add_tcase(s, t);
 	return s;
 }

@@ -555,7 +555,7 @@ Suite *unit_suite(void)
 	tcase_add_checked_fixture(t, setup, NULL);
 	tcase_add_loop_test(t, every_call_may_fail_while_an_index_is_made, 0, 3);
 	tcase_add_loop_test(t, every_call_may_fail_while_an_index_is_opened, 0, 2);
-	tcase_set_timeout(t, 60);
+	tcase_set_timeout(t, 300);
 	suite_add_tcase(suite, t);
 	return suite;
 }

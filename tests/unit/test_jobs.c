@@ -323,7 +323,7 @@ Suite *unit_suite(void)
 	TCase *tc = tcase_create("jobs");
 
 	tcase_add_checked_fixture(tc, setup, NULL);
-	tcase_set_timeout(tc, 60);
+	tcase_set_timeout(tc, 300);
 	tcase_add_loop_test(tc, any_number_of_jobs_builds_the_same_bytes, 0, sample_n_names + 1);
 	tcase_add_loop_test(tc, damage_is_found_at_the_same_place, 0, 4);
 	tcase_add_loop_test(tc, where_threads_are_refused_the_others_build_the_same_bytes, 0, 2);

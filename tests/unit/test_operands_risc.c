@@ -196,7 +196,7 @@ END_TEST
 
 START_TEST(bytes_that_are_no_instruction_are_none)
 {
-	ck_assert_str_eq(decoded("aarch64", "00000000", false, 0), "no instruction");
+	ck_assert_str_eq(decoded("aarch64", "ffffffff", false, 0), "no instruction");
 	ck_assert_str_eq(decoded("riscv64", "0000", false, 0), "no instruction");
 	ck_assert_str_eq(decoded("armeb", "e1a00001", false, 0), "no instruction");
 }

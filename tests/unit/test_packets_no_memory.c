@@ -385,7 +385,7 @@ Suite *unit_suite(void)
 
 	tcase_add_checked_fixture(t, setup, fake_end);
 	tcase_add_loop_test(t, a_refused_packet_can_be_sent_again, 0, N_STORIES);
-	tcase_set_timeout(t, 120);
+	tcase_set_timeout(t, 300);
 	suite_add_tcase(suite, t);
 	return suite;
 }

@@ -432,7 +432,7 @@ Suite *unit_suite(void)
 	Suite *suite = suite_create("plot");
 	TCase *tc = tcase_create("plot");
 
-	tcase_set_timeout(tc, 120);
+	tcase_set_timeout(tc, 300);
 	tcase_add_loop_test(tc, a_long_range_is_drawn_from_the_index, 0, 20);
 	tcase_add_loop_test(tc, a_short_range_is_decoded, 0, 20);
 	tcase_add_test(tc, single_positions_have_their_own_names);

@@ -667,7 +667,7 @@ Suite *unit_suite(void)
 	Suite *suite = suite_create("sketch");
 	TCase *c = tcase_create("sketch");
 
-	tcase_set_timeout(c, 60);
+	tcase_set_timeout(c, 300);
 	tcase_add_loop_test(c, a_window_is_found_in_the_group_that_noted_it, 0,
 			    sizeof(sizes) / sizeof(sizes[0]));
 	tcase_add_test(c, a_window_is_found_in_no_group_between_those_that_noted_it);

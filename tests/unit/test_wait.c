@@ -296,7 +296,7 @@ Suite *unit_suite(void)
 	tcase_add_loop_test(t, a_packet_waits_and_is_answered_as_after_reading, 0, N_WAITING);
 	tcase_add_loop_test(t, waiting_can_be_interrupted, 0, N_WAITING);
 	tcase_add_loop_test(t, a_client_that_goes_leaves_no_job, 0, N_WAITING);
-	tcase_set_timeout(t, 60);
+	tcase_set_timeout(t, 300);
 	suite_add_tcase(suite, t);
 	return suite;
 }

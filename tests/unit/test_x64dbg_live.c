@@ -356,7 +356,7 @@ Suite *unit_suite(void)
 	TCase *c = tcase_create("x64dbg_live");
 
 	tcase_add_checked_fixture(c, NULL, teardown);
-	tcase_set_timeout(c, 120);
+	tcase_set_timeout(c, 300);
 	tcase_add_loop_test(c, a_64_bit_program_is_what_it_was, 0, 2);
 	tcase_add_loop_test(c, a_32_bit_program_is_what_it_was, 0, 2);
 	tcase_add_loop_test(c, a_program_with_doubles_is_what_it_was, 1, 2);

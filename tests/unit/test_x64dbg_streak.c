@@ -404,7 +404,7 @@ Suite *unit_suite(void)
 	TCase *c = tcase_create("x64dbg_streak");
 
 	tcase_add_checked_fixture(c, setup, teardown);
-	tcase_set_timeout(c, 120);
+	tcase_set_timeout(c, 300);
 	tcase_add_test(c, loops_are_the_same_block_by_block);
 	tcase_add_test(c, loops_go_on_over_marks_and_pieces_of_the_file);
 	tcase_add_test(c, damaged_loops_are_the_same_block_by_block);

@@ -410,11 +410,12 @@ bool ts_diff_sift(struct ts_diff *d, const struct ts_diff_lane *l, struct ts_err
 		return true;
 	for (size_t i = d->at; i < d->n; i++) {
 		struct ts_diff_item *item = &d->items[i];
-		bool is_it = false;
+		bool is_it = false, is_wanted = false;
 
-		if (!item->is_path && !is_by_nature(d, l, item, &is_it, err))
+		if ((!item->is_path && !is_by_nature(d, l, item, &is_it, err)) ||
+		    (is_it && !ts_diff_is_wanted(d, item, &is_wanted, err)))
 			return false;
-		d->noise.n_items += is_it;
+		d->noise.n_items += is_it && is_wanted;
 		if (!item->is_path)
 			keep_kind(d, l, item, is_it ? TS_DIFF_BY_NATURE : TS_DIFF_REAL);
 		if (!is_it)
@@ -424,15 +425,17 @@ bool ts_diff_sift(struct ts_diff *d, const struct ts_diff_lane *l, struct ts_err
 	return true;
 }
 
-void ts_diff_sift_start(struct ts_diff *d, uint32_t process)
+bool ts_diff_sift_start(struct ts_diff *d, uint32_t process, struct ts_error *err)
 {
 	size_t n = d->at;
 
 	for (size_t i = d->at; i < d->n && !d->noise.is_off; i++) {
 		struct ts_diff_item *item = &d->items[i];
-		bool is_it = is_given(&d->noise, item);
+		bool is_it = is_given(&d->noise, item), is_wanted = false;
 
-		d->noise.n_items += is_it;
+		if (is_it && !ts_diff_is_wanted(d, item, &is_wanted, err))
+			return false;
+		d->noise.n_items += is_it && is_wanted;
 		for (uint32_t k = 0; k < item->len; k++)
 			set_kind(d, owner_of(TS_IN_MEMORY, process), item->at + k, is_it ? TS_DIFF_BY_NATURE : TS_DIFF_REAL);
 		if (!is_it)
@@ -440,6 +443,7 @@ void ts_diff_sift_start(struct ts_diff *d, uint32_t process)
 	}
 	if (!d->noise.is_off)
 		d->n = n;
+	return true;
 }
 
 /* ------------------------------------------------------------------------------------------- only one's path */

@@ -9,6 +9,7 @@
 #ifndef TS_ASK_DIFF_PARTS_H
 #define TS_ASK_DIFF_PARTS_H
 
+#include "diff_options.h"
 #include "rebase.h"
 #include "src/query/query.h"
 #include "src/ask/verb.h"
@@ -119,6 +120,9 @@ struct ts_diff_noise {
 struct ts_diff {
 	struct ts_rows rows;
 	struct ts_query *a, *b; /* borrowed */
+	struct ts_ask *ask;     /* borrowed; of A */
+	struct ts_diff_options options;
+	struct ts_code_places *code; /* owned; functions and lines of A */
 	bool is_rebased;
 	bool has_kernel; /* both formats show what system calls write */
 	bool is_initial_sure; /* they do, or take the same for initial values */
@@ -215,6 +219,28 @@ void ts_diff_compare_reg(struct ts_diff *d, const struct ts_diff_lane *l, const 
 bool ts_diff_compare_step(struct ts_diff *d, struct ts_diff_lane *l, const struct ts_diff_acting *a,
 			  const struct ts_diff_acting *b, struct ts_error *err);
 
+/*
+ * The address of the instruction that an item begins with, as it is in A; TS_NO_PC: it is of the state before the first
+ * step, or the recording does not know it.
+ *
+ * Returns false if a trace cannot be read.
+ */
+bool ts_diff_item_pc(struct ts_diff *d, const struct ts_diff_item *x, uint64_t *pc, struct ts_error *err);
+
+/*
+ * Is it one of the rows that the options ask for?
+ *
+ * Returns false if a trace cannot be read.
+ */
+bool ts_diff_is_wanted(struct ts_diff *d, const struct ts_diff_item *x, bool *is_wanted, struct ts_error *err);
+
+/*
+ * Leave out the items that the options do not ask for.
+ *
+ * Returns false if a trace cannot be read.
+ */
+bool ts_diff_filter(struct ts_diff *d, struct ts_error *err);
+
 /* Begin to tell what differs by nature, unless the caller wants all differences. */
 void ts_diff_noise_begin(struct ts_diff *d, bool is_all);
 void ts_diff_noise_fini(struct ts_diff_noise *x);
@@ -227,7 +253,7 @@ void ts_diff_noise_fini(struct ts_diff_noise *x);
 bool ts_diff_sift(struct ts_diff *d, const struct ts_diff_lane *l, struct ts_error *err);
 
 /* The same of memory of @process at position 0. */
-void ts_diff_sift_start(struct ts_diff *d, uint32_t process);
+bool ts_diff_sift_start(struct ts_diff *d, uint32_t process, struct ts_error *err);
 
 /*
  * The steps that are apart have been passed.

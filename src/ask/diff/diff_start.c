@@ -82,9 +82,9 @@ enum ts_got ts_diff_run_start(struct ts_diff *d, struct ts_budget *budget, struc
 		for (; s->at < s->n && !d->n; s->at++) {
 			if (!ts_budget_take(budget))
 				return TS_GOT_PENDING;
-			if (!compare_start(d, s->pages[s->at] << TS_SCAN_PAGE_BITS, PAGE_LEN, err))
+			if (!compare_start(d, s->pages[s->at] << TS_SCAN_PAGE_BITS, PAGE_LEN, err) ||
+			    !ts_diff_sift_start(d, s->process, err))
 				return TS_GOT_FAIL;
-			ts_diff_sift_start(d, s->process);
 		}
 		if (d->n)
 			return TS_GOT_ROW;

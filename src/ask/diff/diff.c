@@ -128,8 +128,10 @@ static bool begin(struct ts_diff *d, struct ts_diff_lane *l, struct ts_error *er
 	l->b.slice_end = ts_query_slice_end(d->b, l->b.pos);
 	if (!ts_diff_read_regs(&l->a, l->a.pos, err) || !ts_diff_read_regs(&l->b, l->b.pos, err))
 		return false;
-	for (unsigned i = 0; i < d->n_regs; i++)
-		ts_diff_compare_reg(d, l, &d->regs[i], 0);
+	for (unsigned i = 0; i < d->n_regs; i++) {
+		if (!ts_diff_compare_reg(d, l, &d->regs[i], 0, err))
+			return false;
+	}
 	return true;
 }
 
@@ -313,8 +315,9 @@ static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budg
 		return TS_GOT_FAIL;
 	if (got == TS_GOT_END && d->noise.n_items)
 		snprintf(rows->note, sizeof(rows->note),
-			 "%" PRIu64 " differences of clocks, random numbers and process numbers, and of what was made of nothing else, "
-			 "are left out; --all shows them", d->noise.n_items);
+			 "%" PRIu64 " difference%s of clocks, random numbers, process numbers and moved addresses, and of what was made "
+			 "of nothing else, %s left out; --all shows %s", d->noise.n_items, d->noise.n_items > 1 ? "s" : "",
+			 d->noise.n_items > 1 ? "are" : "is", d->noise.n_items > 1 ? "them" : "it");
 	return got;
 }
 
@@ -358,18 +361,18 @@ struct ts_rows *ts_diff_open(struct ts_ask *ask, struct ts_query *b, const struc
 	d->b = b;
 	d->ask = ask;
 	d->options = *options;
-	d->is_rebased = options->is_rebased;
 	d->code = ts_code_places_new(ask, err);
 	d->has_kernel = ts_query_facts(a)->has_syscalls && ts_query_facts(b)->has_syscalls;
 	d->is_initial_sure = d->has_kernel || !strcmp(ts_query_facts(a)->format, ts_query_facts(b)->format);
 	if (d->code && x != y)
 		ts_fail(err, TS_EUSAGE, TS_NO_OFF, "the recordings are of different processors: %s and %s",
 			x->name, y->name);
-	else if (d->code && make_regs(d, err) && (!options->is_rebased || ts_rebase_init(&d->rebase, a, b, err)) &&
-		 make_lanes(d, err)) {
-		d->is_rebased = options->is_rebased && ts_rebase_is_any(&d->rebase);
+	else if (d->code && make_regs(d, err) && ts_stack_moves_add(&d->stack, &d->rebase, a, b, err) &&
+		 (!options->is_rebased || ts_rebase_init(&d->rebase, a, b, err)) && make_lanes(d, err) &&
+		 ts_diff_noise_begin(d, options->is_all, err)) {
+		d->has_moves = ts_rebase_is_any(&d->rebase);
+		d->hides_moved = d->has_moves && (options->is_rebased || !d->noise.is_off);
 		ts_diff_take_digests(d);
-		ts_diff_noise_begin(d, options->is_all);
 		return &d->rows;
 	}
 	close_diff(&d->rows);

@@ -4,6 +4,7 @@
 #include "server.h"
 #include "src/ask/diff/diff.h"
 #include "src/ask/grammar/question.h"
+#include "src/ask/grammar/range.h"
 #include "src/ask/verbs/source.h"
 #include "src/query/query.h"
 #include "tools.h"
@@ -131,19 +132,38 @@ static void call_mark(struct ts_mcp_server *sv, struct ts_mcp_recording *r, cons
 	ask_verb(sv, r, TS_MCP_MARK, verb_of(verb), arguments, id);
 }
 
+/*
+ * What the call says of the rows that it wants.
+ *
+ * Returns false if it is not understood (TS_EUSAGE), or the trace cannot be read.
+ */
+static bool take_diff_options(struct ts_diff_options *o, struct ts_ask *ask, const json_t *arguments, struct ts_error *err)
+{
+	const char *only = ts_mcp_text(arguments, "only"), *range = ts_mcp_text(arguments, "in");
+
+	*o = (struct ts_diff_options){ .is_rebased = json_is_true(json_object_get(arguments, "rebase")),
+				       .is_all = json_is_true(json_object_get(arguments, "all")),
+				       .has_range = range != NULL,
+				       .function = ts_mcp_text(arguments, "function") };
+	if (only && !ts_diff_parse_kinds(only, &o->kinds))
+		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%.100s' is not a kind of difference: path, register or memory", only);
+	return !range || ts_range_find(ask, range, &o->from, &o->to, err);
+}
+
 static void call_diff(struct ts_mcp_server *sv, const json_t *arguments, const json_t *id)
 {
 	struct ts_mcp_recording *a = ts_mcp_read_named(sv, ts_mcp_text(arguments, "a"), id), *b;
+	struct ts_diff_options options;
 	struct ts_answer *answer = NULL;
+	struct ts_rows *rows = NULL;
 	struct ts_error err = { 0 };
-	struct ts_rows *rows;
 
 	b = a ? ts_mcp_read_named(sv, ts_mcp_text(arguments, "b"), id) : NULL;
 	if (!b)
 		return;
 	a->ask->n_steps = ts_query_end(a->ask->q);
-	rows = ts_diff_open(a->ask->q, b->ask->q, json_is_true(json_object_get(arguments, "rebase")),
-			    json_is_true(json_object_get(arguments, "all")), &err);
+	if (take_diff_options(&options, a->ask, arguments, &err))
+		rows = ts_diff_open(a->ask, b->ask->q, &options, &err);
 	if (rows)
 		answer = ts_answer_of_rows(a->ask, &ts_verb_diff, rows, bound_of(arguments), TS_FORM_JSON, &err);
 	reply_answer(sv, a, answer, bound_of(arguments), !ts_mcp_is_bounded(arguments), &err, id);

@@ -14,6 +14,7 @@
 #include "picture.h"
 #include "message.h"
 #include "verb_help.h"
+#include "src/ask/diff/diff.h"
 #include "src/base/atomic_file.h"
 #include "src/base/similar.h"
 #include "src/trace/unpack.h"
@@ -31,9 +32,11 @@ enum option_id {
 	OPT_CSV,
 	OPT_EXEC,
 	OPT_EXPORT_DIR,
+	OPT_FIRST,
 	OPT_FOLLOW,
 	OPT_FORMAT,
 	OPT_FROM,
+	OPT_FUNCTION,
 	OPT_GRAMMAR,
 	OPT_HELP,
 	OPT_IMAGE,
@@ -43,6 +46,7 @@ enum option_id {
 	OPT_INDEX_READS,
 	OPT_JOBS,
 	OPT_JSON,
+	OPT_KIND,
 	OPT_LAST,
 	OPT_LIMIT,
 	OPT_LOG,
@@ -51,6 +55,7 @@ enum option_id {
 	OPT_NO_SANDBOX,
 	OPT_NAMES,
 	OPT_ONCE,
+	OPT_ONLY,
 	OPT_POSITIONS,
 	OPT_QEMU,
 	OPT_QUIET,
@@ -79,9 +84,11 @@ static const struct option long_options[] = {
 	[OPT_CSV] = { "csv", no_argument, NULL, OPT_CSV },
 	[OPT_EXEC] = { "exec", required_argument, NULL, OPT_EXEC },
 	[OPT_EXPORT_DIR] = { "export-dir", required_argument, NULL, OPT_EXPORT_DIR },
+	[OPT_FIRST] = { "first", required_argument, NULL, OPT_FIRST },
 	[OPT_FOLLOW] = { "follow", no_argument, NULL, OPT_FOLLOW },
 	[OPT_FORMAT] = { "format", required_argument, NULL, OPT_FORMAT },
 	[OPT_FROM] = { "from", required_argument, NULL, OPT_FROM },
+	[OPT_FUNCTION] = { "function", required_argument, NULL, OPT_FUNCTION },
 	[OPT_GRAMMAR] = { "grammar", required_argument, NULL, OPT_GRAMMAR },
 	[OPT_HELP] = { "help", no_argument, NULL, OPT_HELP },
 	[OPT_IMAGE] = { "image", required_argument, NULL, OPT_IMAGE },
@@ -91,6 +98,7 @@ static const struct option long_options[] = {
 	[OPT_INDEX_READS] = { "index-reads", required_argument, NULL, OPT_INDEX_READS },
 	[OPT_JOBS] = { "jobs", required_argument, NULL, OPT_JOBS },
 	[OPT_JSON] = { "json", no_argument, NULL, OPT_JSON },
+	[OPT_KIND] = { "kind", required_argument, NULL, OPT_KIND },
 	[OPT_LAST] = { "last", required_argument, NULL, OPT_LAST },
 	[OPT_LIMIT] = { "limit", required_argument, NULL, OPT_LIMIT },
 	[OPT_LOG] = { "log", required_argument, NULL, OPT_LOG },
@@ -99,6 +107,7 @@ static const struct option long_options[] = {
 	[OPT_NO_SANDBOX] = { "no-sandbox", no_argument, NULL, OPT_NO_SANDBOX },
 	[OPT_NAMES] = { "names", required_argument, NULL, OPT_NAMES },
 	[OPT_ONCE] = { "once", no_argument, NULL, OPT_ONCE },
+	[OPT_ONLY] = { "only", required_argument, NULL, OPT_ONLY },
 	[OPT_POSITIONS] = { "positions", required_argument, NULL, OPT_POSITIONS },
 	[OPT_QEMU] = { "qemu", required_argument, NULL, OPT_QEMU },
 	[OPT_QUIET] = { "quiet", no_argument, NULL, OPT_QUIET },
@@ -124,10 +133,13 @@ static const unsigned option_commands[N_OPTIONS] = {
 	[OPT_CSV] = ON(SQL),
 	[OPT_EXPORT_DIR] = ON(SERVE) | ON(GDB) | ON(LLDB) | ON(DAP),
 	[OPT_FILE] = ON(SQL),
+	[OPT_FIRST] = ON(DIFF),
 	[OPT_FOLLOW] = ON(RECORD),
 	[OPT_FROM] = ON(RECORD),
-	[OPT_IN] = ON(PLOT),
+	[OPT_FUNCTION] = ON(DIFF),
+	[OPT_IN] = ON(PLOT) | ON(DIFF),
 	[OPT_JSON] = ON(INFO) | ON(QUERY) | ON(DIFF) | ON(SQL),
+	[OPT_KIND] = ON(DIFF),
 	[OPT_LAST] = ON(RECORD),
 	[OPT_LIMIT] = ON(RECORD),
 	[OPT_LOG] = ON_ALL | ON(RECORD) | ON(UNPACK),
@@ -135,6 +147,7 @@ static const unsigned option_commands[N_OPTIONS] = {
 	[OPT_MAX_MEMORY] = ON_ALL | ON(RECORD),
 	[OPT_NAMES] = ON_ALL,
 	[OPT_ONCE] = ON(SERVE),
+	[OPT_ONLY] = ON(DIFF),
 	[OPT_OUTPUT] = ON(EXPORT) | ON(PACK) | ON(PLOT) | ON(RECORD) | ON(UNPACK),
 	[OPT_POSITIONS] = ON(EXPORT),
 	[OPT_QEMU] = ON(RECORD),
@@ -164,7 +177,7 @@ static const struct command {
 	[TS_CMD_EXPORT] = { "export", "TRACE -o OUT [--as FORM]", 1 },
 	[TS_CMD_QUERY] = { "query", "TRACE VERB ... | TRACE... -- VERB ...", 2 },
 	[TS_CMD_SQL] = { "sql", "TRACE [\"SELECT ...\"] [-f FILE] [--csv|--tsv|--json|--box] [--save OUT.db] [--scan]", 1, 1 },
-	[TS_CMD_DIFF] = { "diff", "TRACE TRACE2 [--rebase] [--all] [--json]", 2 },
+	[TS_CMD_DIFF] = { "diff", "TRACE TRACE2 [--only KIND] [--in A:B] [--function PATTERN] [--first N] [--rebase] [--all] [--json]", 2, INT_MAX },
 	[TS_CMD_PLOT] = { "plot", "TRACE -o OUT.svg|OUT.html [--in A:B]", 1 },
 	[TS_CMD_PACK] = { "pack", "TRACE -o FILE", 1 },
 	[TS_CMD_UNPACK] = { "unpack", "FILE -o TRACE", 1 },
@@ -327,6 +340,12 @@ static bool set_with(struct ts_cli *cli, const char *name)
 	return true;
 }
 
+static bool set_kinds(struct ts_cli *cli, const char *arg)
+{
+	return ts_diff_parse_kinds(arg, &cli->kinds) ||
+	       usage_error("--only %s: the kinds are path, register and memory; several are separated by commas", arg);
+}
+
 static bool set_option(struct ts_cli *cli, int id)
 {
 	switch (id) {
@@ -387,6 +406,14 @@ static bool set_option(struct ts_cli *cli, int id)
 	case OPT_FOLLOW:
 		cli->is_following = true;
 		break;
+	case OPT_FIRST:
+		return set_count(&cli->first, UINT_MAX, "--first", optarg);
+	case OPT_FUNCTION:
+		cli->function = optarg;
+		break;
+	case OPT_KIND:
+	case OPT_ONLY:
+		return set_kinds(cli, optarg);
 	case OPT_FROM:
 		return set_place(&cli->from, "--from", optarg);
 	case OPT_UNTIL:
@@ -717,6 +744,32 @@ static bool set_newest(struct ts_cli *cli)
 	return true;
 }
 
+/* Of diff: TRACE, TRACE2, and words as questions have them: in A:B, first N, only KIND, function PATTERN. */
+static bool set_compared(struct ts_cli *cli, int n, char **operands)
+{
+	static const struct {
+		const char *word;
+		int id;
+	} words[] = { { "first", OPT_FIRST }, { "function", OPT_FUNCTION }, { "in", OPT_IN }, { "only", OPT_ONLY } };
+	const size_t n_words = sizeof(words) / sizeof(*words);
+
+	cli->trace = operands[0];
+	cli->trace2 = operands[1];
+	for (int i = 2; i < n; i += 2) {
+		size_t k = 0;
+
+		while (k < n_words && strcmp(words[k].word, operands[i]) != 0)
+			k++;
+		if (k == n_words || i + 1 == n)
+			return usage_error("%s: usage: tracestub diff %s", k == n_words ? "too many arguments" : "too few arguments",
+					   commands[TS_CMD_DIFF].synopsis);
+		optarg = operands[i + 1];
+		if (!set_option(cli, words[k].id))
+			return false;
+	}
+	return true;
+}
+
 static bool set_operands(struct ts_cli *cli, int n, char **operands)
 {
 	const struct command *c = &commands[cli->command];
@@ -729,7 +782,7 @@ static bool set_operands(struct ts_cli *cli, int n, char **operands)
 		return set_statement(cli, n, operands);
 	if (is_debugger(cli) && !n)
 		return set_newest(cli);
-	if (n > first && cli->command != TS_CMD_DIFF && c->n_optional != INT_MAX)
+	if (n > first && c->n_optional != INT_MAX)
 		n_threads = set_threads(cli, n - first, operands + first);
 	if (n < c->n_operands || n - n_threads - c->n_operands > c->n_optional)
 		return usage_error("%s: usage: tracestub %s %s", n < c->n_operands ? "too few arguments" :
@@ -737,10 +790,10 @@ static bool set_operands(struct ts_cli *cli, int n, char **operands)
 	if (first)
 		cli->comm = *operands++;
 	cli->traces = operands;
-	cli->n_traces = c->n_optional == INT_MAX ? (size_t)n : 1;
+	cli->n_traces = c->n_optional == INT_MAX && cli->command != TS_CMD_DIFF ? (size_t)n : 1;
 	cli->trace = operands[0];
-	if (cli->command == TS_CMD_DIFF)
-		cli->trace2 = operands[1];
+	if (cli->command == TS_CMD_DIFF && !set_compared(cli, n, operands))
+		return false;
 	if (is_debugger(cli) && n > 1 + n_threads && !set_program(cli, operands[1 + n_threads]))
 		return false;
 	return check_stdin(cli);

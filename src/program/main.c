@@ -96,7 +96,7 @@ static int unreadable(const struct ts_cli *cli, enum ts_status status)
 static bool needs_program(const struct ts_cli *cli)
 {
 	return ts_cli_is_server(cli) || cli->command == TS_CMD_QUERY || cli->command == TS_CMD_SQL ||
-	       cli->command == TS_CMD_PLOT ||
+	       cli->command == TS_CMD_PLOT || cli->command == TS_CMD_DIFF ||
 	       cli->command == TS_CMD_EXPORT || cli->command == TS_CMD_PACK;
 }
 

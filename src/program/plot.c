@@ -12,8 +12,7 @@
 #include "picture.h"
 #include "message.h"
 #include "report.h"
-#include "src/ask/grammar/anchors.h"
-#include "src/ask/grammar/question.h"
+#include "src/ask/grammar/range.h"
 #include "src/base/atomic_file.h"
 #include "src/plot/html.h"
 #include "src/plot/svg.h"
@@ -22,37 +21,11 @@
 static bool find_range(const struct ts_cli *cli, struct ts_ask *ask, uint64_t *from, uint64_t *to,
 		       struct ts_error *err)
 {
-	struct ts_budget all = { UINT32_MAX };
-	struct ts_question *qn;
-	struct ts_anchors anchors;
-	char text[300];
-	enum ts_got got;
-	bool done;
-
 	*from = 0;
 	*to = ask->n_steps;
 	if (!ask->n_steps)
 		return ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF, "the recording has no steps to draw");
-	if (!cli->range)
-		return true;
-	if (strpbrk(cli->range, " \t\n") ||
-	    snprintf(text, sizeof(text), "coverage in %s", cli->range) >= (int)sizeof(text))
-		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%.100s' is not a range A:B", cli->range);
-	qn = calloc(1, sizeof(*qn));
-	done = qn ? ts_question_parse(qn, ask, text, err) : ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
-	if (done) {
-		ts_anchors_init(&anchors, ask, qn);
-		while ((got = ts_anchors_find(&anchors, &all, err)) == TS_GOT_PENDING)
-			all.left = UINT32_MAX;
-		done = got == TS_GOT_ROW;
-		*from = qn->from;
-		*to = qn->to;
-		ts_anchors_fini(&anchors);
-	}
-	if (qn)
-		ts_question_fini(qn);
-	free(qn);
-	return done;
+	return !cli->range || ts_range_find(ask, cli->range, from, to, err);
 }
 
 static bool write_file(const char *path, const struct ts_buf *bytes, struct ts_error *err)

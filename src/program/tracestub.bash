@@ -3,8 +3,8 @@
 # Completion for bash: commands, options, what they take, verbs of questions, and names of marks.
 
 _tracestub_commands="gdb lldb dap serve record info index query sql diff mcp export plot pack unpack help"
-_tracestub_options="--arch --as --cpu --exec --follow --format --from --grammar --image --index --index-key --index-reads --jobs --last --limit --log --max-memory --quiet
-  --rebase --all --names --in --max-clients --no-sandbox --sysroot --json --positions --at --collect --export-dir --box --csv --tsv --save --scan --once --qemu --until --with --help --version"
+_tracestub_options="--arch --as --cpu --exec --first --follow --format --from --function --grammar --image --index --index-key --index-reads --jobs --last --limit --log --max-memory --quiet
+  --rebase --all --names --in --max-clients --no-sandbox --sysroot --json --positions --at --collect --export-dir --box --csv --tsv --save --scan --once --kind --only --qemu --until --with --help --version"
 _tracestub_formats="bap cv32e40p cva6 execlog gdbrecord grammar gumtrace ibex qbdi qemu rvnbintrace spike spike-list tarmac
   tenet tenetpp text tfile unidbg usercorn x64dbg"
 _tracestub_verbs="history accesses last-write last-read last-access last-change last-exec next-write next-read
@@ -38,8 +38,8 @@ _tracestub()
 	for ((i = 1; i < COMP_CWORD; i++)); do
 		word=${COMP_WORDS[i]}
 		case $word in
-		--arch | --cpu | --exec | --format | --from | --image | --in | --index | --index-key | --index-reads | --jobs | --last | --limit | --log | \
-			--max-clients | --max-memory | --names | --sysroot | --positions | --collect | --export-dir | -o) i=$((i + 1)) ;;
+		--arch | --cpu | --exec | --first | --format | --from | --function | --image | --in | --index | --index-key | --index-reads | --jobs | --kind | --last | --limit | --log | \
+			--max-clients | --max-memory | --names | --sysroot | --only | --positions | --collect | --export-dir | -o) i=$((i + 1)) ;;
 		-*) ;;
 		*)
 			if [ -z "$command" ]; then command=$word
@@ -52,9 +52,10 @@ _tracestub()
 	case $prev in
 	--format) _tracestub_reply "$_tracestub_formats"; return ;;
 	--log) _tracestub_reply "error warn info debug trace"; return ;;
+	--kind | --only) _tracestub_reply "path register memory"; return ;;
 	--index-reads) _tracestub_reply "yes no"; return ;;
 	--exec | --image | --index | --index-key | --names | --sysroot | --export-dir | -o) _tracestub_files; return ;;
-	--arch | --cpu | --from | --until | --jobs | --last | --limit | --max-clients | --max-memory | --positions | --collect) return ;;
+	--arch | --cpu | --first | --from | --function | --until | --jobs | --last | --limit | --max-clients | --max-memory | --positions | --collect) return ;;
 	--in) _tracestub_reply "begin end $(_tracestub_marks "$trace")"; return ;;
 	at | goto | in | unmark)
 		[ "$command" = query ] && _tracestub_reply "$_tracestub_places $(_tracestub_marks "$trace")" && return ;;

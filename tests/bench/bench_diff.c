@@ -39,7 +39,8 @@ static struct compared compare(const struct bench_trace *a, const struct bench_t
 	double start = bench_cpu();
 	struct compared r = { 0 };
 	struct ts_error err = { 0 };
-	struct ts_rows *rows = ts_diff_open(a->q, b->q, false, &err);
+	const struct ts_diff_options options = { .is_all = true };
+	struct ts_rows *rows = ts_diff_open(&ask, b->q, &options, &err);
 	struct ts_answer *answer = rows ? ts_answer_of_rows(&ask, &ts_verb_diff, rows, TS_NO_LIMIT, TS_FORM_JSON, &err) : NULL;
 	enum ts_got got = TS_GOT_PENDING;
 	struct ts_buf out;

@@ -52,4 +52,39 @@ def another_input_is_shown():
         int(r["what"].split(",")[0], 16) for r in everything if r["kind"] == "memory"]
 
 
+def first_of_main(trace):
+    done = subprocess.run([TRACESTUB, "query", trace, "executions", "main", "first", "1", "--quiet", "--json"], capture_output=True,
+                          text=True, timeout=LIMIT, check=True)
+    return json.loads(done.stdout.splitlines()[0])["position"]
+
+
+@case
+def a_moved_stack_has_no_differences():
+    """With a variable more in its environment a program does the same, at other addresses; what walks over the environment differs."""
+    for options in ("-O0 -g -w", "-O2 -g -w -static"):
+        path = build("noise.c", "noise", options)
+        for out, more in ("first.ucir", {}), ("second.ucir", {"EXTRA": "any value", "ANOTHER": "x" * 40}):
+            record(out, path, input="some line\n", env={"HOME": "/", "PATH": "/bin", "TZ": "UTC", **more})
+        rows, end = diff("first.ucir", "second.ucir")
+        begin = first_of_main("first.ucir")
+        assert begin and not [r for r in rows if r["position"] >= begin], rows
+        assert len(rows) < 60 and int(re.match(r"\d+", end["note"])[0]) > 500, (len(rows), end)
+
+
+@case
+def what_is_made_of_a_variable_is_shown():
+    path = build("environment.c", "environment", "-O1 -g -w -no-pie")
+    symbols = subprocess.run(["nm", path], capture_output=True, text=True, check=True).stdout
+    address = {name: int(re.search(rf"(\w+) \w {name}\n", symbols)[1], 16) for name in ("of_variable", "of_input", "kept")}
+    environment = {"HOME": "/", "PATH": "/bin"}
+    for out, more in ("first.ucir", {"EXTRA": "one"}), ("second.ucir", {"EXTRA": "three"}), ("third.ucir", {}):
+        record(out, path, input="some line\n", env={**environment, **more})
+    for other in "second.ucir", "third.ucir":
+        rows, _ = diff("first.ucir", other)
+        places = [int(r["what"].split(",")[0], 16) for r in rows if r["kind"] == "memory"]
+        assert address["of_variable"] in places or [r for r in rows if r["kind"] == "path" and r["function"] == "main"], rows
+        assert address["of_input"] not in places, rows
+        assert (address["kept"] in places) == (other == "third.ucir"), rows    # the same variable, moved, or none
+
+
 run_cases()

@@ -349,7 +349,15 @@ def two_recordings_are_compared():
     with Client(a, b) as c:
         row = {"position": 15482, "end": 15484, "position2": 15482, "end2": 15482, "kind": "path", "what": None, "old": None,
                "new": None}
-        assert c.rows("diff", a=a, b="pie.trace64") == ([row], {"complete": True, "rows": 1, "total": 1})
+        whole = {"complete": True, "rows": 1, "total": 1}
+        for arguments, n in ({}, 1), ({"only": "path"}, 1), ({"only": "memory"}, 0), ({"in": ":15482"}, 0), ({"in": "15482:"}, 1):
+            rows, end = c.rows("diff", a=a, b="pie.trace64", **arguments)
+            assert [{k: r[k] for k in row} for r in rows] == n * [row] and end == {**whole, "rows": n, "total": n}, (arguments, rows)
+        place = {k: v for k, v in c.rows("diff", a=a, b="pie.trace64")[0][0].items() if k not in row}
+        assert list(place) == ["function", "file", "line"], place
+        assert len(c.rows("diff", a=a, b="pie.trace64", function=place["function"] or "*")[0]) == bool(place["function"])
+        for arguments in {"only": "paths"}, {"in": "9"}, {"in": "9:4"}:
+            assert c.call("diff", a=a, b=b, **arguments)["isError"], arguments
         assert c.rows("diff", a=a, b=a, rebase=True) == ([], {"complete": True, "rows": 0, "total": 0})
         for arguments in {}, {"a": a}, {"a": a, "b": 1}, {"a": a, "b": b, "c": b}, {"a": a, "b": b, "first": "1"}, []:
             assert c.error("tools/call", {"name": "diff", "arguments": arguments}) == -32602, arguments

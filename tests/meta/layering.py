@@ -40,7 +40,7 @@ ROOMS = {
     "src/ask/calls": f"{ASK} src/ask src/ask/grammar src/ask/verbs",
     "src/ask/find": f"{ASK} src/ask src/ask/grammar src/ask/verbs",
     "src/ask/strings": f"{ASK} src/ask src/ask/grammar src/ask/verbs src/ask/find",
-    "src/ask/diff": f"{ASK} src/ask src/ask/grammar",
+    "src/ask/diff": f"{ASK} src/ask src/ask/grammar src/ask/verbs",
     "src/sql": f"src/base src/arch src/query src/search src/ask/calls {ASKED}",
     "src/plot": f"src/base src/arch src/trace src/query src/search {ASKED}",
     "src/model": "src/base src/trace src/index src/timeline src/query",

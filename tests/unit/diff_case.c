@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "diff_case.h"
 
+#include "src/ask/diff/diff.h"
 #include "unit.h"
 
 void open_script(struct opened *o)
@@ -22,6 +23,15 @@ void fini(struct opened *o)
 	ts_query_free(o->q);
 	ts_timeline_free(o->tl);
 	script_free(o->s);
+}
+
+struct ts_rows *open_diff(struct ts_query *a, struct ts_query *b, bool is_rebased, struct ts_error *err)
+{
+	static struct ts_ask ask;
+	const struct ts_diff_options options = { .is_rebased = is_rebased, .is_all = true };
+
+	ask = (struct ts_ask){ .q = a, .n_steps = ts_query_end(a) };
+	return ts_diff_open(&ask, b, &options, err);
 }
 
 bool next_row(struct ts_rows *d, struct ts_row *row)

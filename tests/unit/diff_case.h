@@ -23,6 +23,9 @@ struct opened {
 void open_script(struct opened *o);
 void fini(struct opened *o);
 
+/* The cursor of all differences, those by nature, too.  @a and @b must outlive it; one at a time. */
+struct ts_rows *open_diff(struct ts_query *a, struct ts_query *b, bool is_rebased, struct ts_error *err);
+
 /* The next row to @row, which is empty; false after the last. */
 bool next_row(struct ts_rows *d, struct ts_row *row);
 

@@ -114,7 +114,7 @@ static const char *next(struct ts_rows *d)
 	ts_row_init(&row);
 	*text = 0;
 	if (next_row(d, &row)) {
-		for (unsigned i = 0; i < 8; i++)
+		for (unsigned i = 0; i < ts_verb_diff.n_columns; i++)
 			n += row.cells[i].kind == TS_CELL_NUMBER
 				     ? sprintf(text + n, "%ld ", (long)row.cells[i].number)
 			     : row.cells[i].kind == TS_CELL_TEXT ? sprintf(text + n, "%s ", ts_row_get(&row, i)) : 0;
@@ -133,7 +133,7 @@ static void check_digested(bool has_digests, enum edit edit, uint64_t at, unsign
 
 	make(&a, EDIT_NONE, 0, 0, n_threads, 10);
 	make(&b, edit, at, 0, n_threads, turn);
-	d = ts_diff_open(a.q, b.q, false, true, &err);
+	d = open_diff(a.q, b.q, false, &err);
 	ck_assert_ptr_nonnull(d);
 	if (*want)
 		ck_assert_str_eq(next(d), want);
@@ -206,7 +206,7 @@ START_TEST(what_the_kernel_writes_is_compared_as_far_as_both_say_it)
 
 	make_kernels(&a, 0x5000, "abcdefgh", 8);
 	make_kernels(&b, 0x5002, "cDEfgh12", _i);
-	d = ts_diff_open(a.q, b.q, false, true, &err);
+	d = open_diff(a.q, b.q, false, &err);
 	ck_assert_ptr_nonnull(d);
 	ck_assert_str_eq(next(d), _i == 3 ? "0 1 0 1 memory 0x5002,3 63 64 65 63 44 45"
 					  : "0 1 0 1 memory 0x5002,6 63 64 65 66 67 68 63 44 45 66 67 68");
@@ -234,13 +234,13 @@ START_TEST(steps_of_one_only_are_a_row_for_each_turn)
 
 		make(&a, EDIT_NONE, 0, 0, 2, 10);
 		make(&b, EDIT_REMOVE, 308, 0, 2, 10);
-		d = ts_diff_open(a.q, b.q, false, true, &err);
+		d = open_diff(a.q, b.q, false, &err);
 		ck_assert_ptr_nonnull(d);
 		ck_assert_str_eq(next(d), "608 610 618 618 path");
 		ck_assert_str_eq(next(d), "620 623 618 618 path");
 		ck_assert_str_eq(next(d), "");
 		ts_rows_close(d);
-		d = ts_diff_open(b.q, a.q, false, true, &err);
+		d = open_diff(b.q, a.q, false, &err);
 		ck_assert_ptr_nonnull(d);
 		ck_assert_str_eq(next(d), "618 618 608 610 path");
 		ck_assert_str_eq(next(d), "618 618 620 623 path");
@@ -280,7 +280,7 @@ START_TEST(registers_are_those_that_other_threads_left)
 
 		make_meddled(&a, 0x1100);
 		make_meddled(&b, 0x2200);
-		d = ts_diff_open(a.q, b.q, false, true, &err);
+		d = open_diff(a.q, b.q, false, &err);
 		ck_assert_str_eq(next(d), "8 9 8 9 register $rbx 0x1101 0x2201");
 		ck_assert_str_eq(next(d), "");
 		ts_rows_close(d);
@@ -310,7 +310,7 @@ START_TEST(what_a_thread_writes_after_another_one_did_is_compared)
 
 	make_interrupted(&a, 1, 3);
 	make_interrupted(&b, 2, 4);
-	d = ts_diff_open(a.q, b.q, false, true, &err);
+	d = open_diff(a.q, b.q, false, &err);
 	ck_assert_str_eq(next(d), "0 1 0 1 memory 0x6000,8 0x3 0x4");
 	ck_assert_str_eq(next(d), "");
 	ts_rows_close(d);
@@ -327,10 +327,10 @@ START_TEST(a_program_may_lie_elsewhere)
 
 	make(&a, EDIT_NONE, 0, 0, 1, 10);
 	make(&b, EDIT_NONE, 0, SHIFT, 1, 10);
-	d = ts_diff_open(a.q, b.q, false, true, &err);
+	d = open_diff(a.q, b.q, false, &err);
 	ck_assert_str_eq(next(d), "0 5000 0 5000 path");
 	ts_rows_close(d);
-	d = ts_diff_open(a.q, b.q, true, true, &err);
+	d = open_diff(a.q, b.q, true, &err);
 	ck_assert_ptr_nonnull(d);
 	/* memory at 0x5000 lies elsewhere as well, as if it belonged to the program */
 	ck_assert_str_eq(next(d), "");
@@ -352,7 +352,7 @@ START_TEST(after_an_insertion_the_same_steps_are_those_of_other_chunks)
 
 	make(&a, EDIT_NONE, 0, 0, 1, 10);
 	make(&b, EDIT_INSERT_CHUNKS, 1000, is_rebased ? SHIFT : 0, 1, 10);
-	d = ts_diff_open(a.q, b.q, is_rebased, true, &err);
+	d = open_diff(a.q, b.q, is_rebased, &err);
 	ck_assert_ptr_nonnull(d);
 	sprintf(want, "1000 1000 1000 %u path", 1000 + INSERTED);
 	ck_assert_str_eq(next(d), want);
@@ -383,7 +383,7 @@ START_TEST(processors_must_be_the_same)
 
 		ck_assert_int_eq(ts_timeline_grow(tl, UINT64_MAX, &err), TS_GROW_DONE);
 		q = ts_query_new(tl, &err);
-		ck_assert_ptr_null(ts_diff_open(a.q, q, false, true, &err));
+		ck_assert_ptr_null(open_diff(a.q, q, false, &err));
 		ck_assert_int_eq(err.code, TS_EUSAGE);
 		ts_query_free(q);
 		ts_timeline_free(tl);
@@ -403,7 +403,7 @@ START_TEST(what_one_step_writes_is_compared_with_what_stands_there)
 	check(EDIT_SAME_LONE, 2000, 1, 10, "");
 	make(&a, EDIT_LONE, 2000, 0, 1, 10);
 	make(&b, EDIT_NONE, 0, 0, 1, 10);
-	d = ts_diff_open(a.q, b.q, false, true, &err);
+	d = open_diff(a.q, b.q, false, &err);
 	ck_assert_str_eq(next(d), "2000 2001 2000 2001 memory 0x6000,8 0x37 0x107");
 	ck_assert_str_eq(next(d), "");
 	ts_rows_close(d);
@@ -455,16 +455,16 @@ START_TEST(a_stack_may_lie_elsewhere)
 
 	make_stack(&a, STACK, 0);
 	make_stack(&b, STACK_MOVED, 0);
-	d = ts_diff_open(a.q, b.q, true, true, &err);
+	d = open_diff(a.q, b.q, true, &err);
 	ck_assert_ptr_nonnull(d);
 	ck_assert_str_eq(next(d), "");
 	ts_rows_close(d);
-	d = ts_diff_open(a.q, b.q, false, true, &err);
+	d = open_diff(a.q, b.q, false, &err);
 	ck_assert_str_eq(next(d), "0 0 0 0 register $rsp 0x7ffff0000000 0x7fff80001000");
 	ts_rows_close(d);
 	fini(&b);
 	make_stack(&b, STACK_MOVED, 5);
-	d = ts_diff_open(a.q, b.q, true, true, &err);
+	d = open_diff(a.q, b.q, true, &err);
 	ck_assert_str_eq(next(d), "19 20 19 20 memory 0x7fffefffff60,8 0x7fffefffffb0 0x5");
 	ck_assert_str_eq(next(d), "");
 	ts_rows_close(d);

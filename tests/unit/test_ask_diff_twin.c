@@ -86,7 +86,7 @@ static void half_fini(struct half *h)
 static size_t list_rows(struct half *a, struct half *b, struct shown **out)
 {
 	struct ts_error err = { 0 };
-	struct ts_rows *d = ts_diff_open(a->o.q, b->o.q, false, true, &err);
+	struct ts_rows *d = open_diff(a->o.q, b->o.q, false, &err);
 	struct ts_row row;
 	size_t n = 0, cap = 0;
 
@@ -105,8 +105,8 @@ static size_t list_rows(struct half *a, struct half *b, struct shown **out)
 				     "",
 				     "" };
 		snprintf(x->kind, sizeof(x->kind), "%s", ts_row_get(&row, 4));
-		if (row.cells[5].kind == TS_CELL_TEXT)
-			snprintf(x->what, sizeof(x->what), "%s", ts_row_get(&row, 5));
+		if (row.cells[8].kind == TS_CELL_TEXT)
+			snprintf(x->what, sizeof(x->what), "%s", ts_row_get(&row, 8));
 		ck_assert(n < 2 || (*out)[n - 2].pos <= x->pos);
 		ts_row_reset(&row);
 	}

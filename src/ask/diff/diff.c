@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "diff_parts.h"
+#include "src/ask/verbs/code_places.h"
 
 enum column {
 	COL_POSITION,
@@ -14,6 +15,9 @@ enum column {
 	COL_POSITION2,
 	COL_END2,
 	COL_KIND,
+	COL_FUNCTION,
+	COL_FILE,
+	COL_LINE,
 	COL_WHAT,
 	COL_OLD,
 	COL_NEW,
@@ -26,6 +30,9 @@ static const struct ts_column columns[N_COLUMNS] = {
 	[COL_POSITION2] = { .name = "position2", .type = TS_COLUMN_NUMBER },
 	[COL_END2] = { .name = "end2", .type = TS_COLUMN_NUMBER },
 	[COL_KIND] = { .name = "kind", .type = TS_COLUMN_TEXT },
+	[COL_FUNCTION] = { .name = "function", .type = TS_COLUMN_TEXT },
+	[COL_FILE] = { .name = "file", .type = TS_COLUMN_TEXT },
+	[COL_LINE] = { .name = "line", .type = TS_COLUMN_NUMBER },
 	[COL_WHAT] = { .name = "what", .type = TS_COLUMN_TEXT },
 	[COL_OLD] = { .name = "old", .type = TS_COLUMN_VALUE },
 	[COL_NEW] = { .name = "new", .type = TS_COLUMN_VALUE },
@@ -121,8 +128,10 @@ static bool begin(struct ts_diff *d, struct ts_diff_lane *l, struct ts_error *er
 	l->b.slice_end = ts_query_slice_end(d->b, l->b.pos);
 	if (!ts_diff_read_regs(&l->a, l->a.pos, err) || !ts_diff_read_regs(&l->b, l->b.pos, err))
 		return false;
-	for (unsigned i = 0; i < d->n_regs; i++)
-		ts_diff_compare_reg(d, l, &d->regs[i], 0);
+	for (unsigned i = 0; i < d->n_regs; i++) {
+		if (!ts_diff_compare_reg(d, l, &d->regs[i], 0, err))
+			return false;
+	}
 	return true;
 }
 
@@ -236,7 +245,7 @@ static enum ts_got run_lanes(struct ts_diff *d, struct ts_budget *budget, struct
 	while (!d->n) {
 		if (!d->lane || d->lane->is_over || stands_at(d->lane) > d->limit)
 			choose_lane(d);
-		if (!d->lane)
+		if (!d->lane || (d->options.has_range && stands_at(d->lane) >= d->options.to))
 			return TS_GOT_END;
 		if (d->n_looked++ % TS_CHUNK_STEPS == 0 && !ts_budget_take(budget))
 			return TS_GOT_PENDING;
@@ -253,45 +262,62 @@ static enum ts_got run_lanes(struct ts_diff *d, struct ts_budget *budget, struct
 
 /* --------------------------------------------------------------------------------------------------- rows */
 
-static void put_row(struct ts_diff *d, const struct ts_diff_item *x, struct ts_row *row)
+static bool put_row(struct ts_diff *d, const struct ts_diff_item *x, struct ts_row *row, struct ts_error *err)
 {
 	bool is_big = ts_query_regset(d->a)->arch->is_big_endian;
 	bool is_number = x->is_reg || x->len == 1 || x->len == 2 || x->len == 4 || x->len == 8;
+	uint64_t pc;
 
+	if (!ts_diff_item_pc(d, x, &pc, err))
+		return false;
 	ts_row_number(row, COL_POSITION, x->pos);
 	ts_row_number(row, COL_END, x->end);
 	ts_row_number(row, COL_POSITION2, x->pos2);
 	ts_row_number(row, COL_END2, x->end2);
 	ts_row_text(row, COL_KIND, x->is_path ? "path" : x->is_reg ? "register" : "memory");
+	if (pc != TS_NO_PC)
+		ts_code_places_line(d->code, row, COL_FUNCTION, pc);
 	if (x->is_path)
-		return;
+		return true;
 	ts_row_text(row, COL_WHAT, x->what);
 	ts_row_value(row, COL_OLD, x->old, x->old_known, x->len, is_number, is_big);
 	ts_row_value(row, COL_NEW, x->new, x->new_known, x->len, is_number, is_big);
+	return true;
+}
+
+/* Go on until there are items that are wanted. */
+static enum ts_got find_items(struct ts_diff *d, struct ts_budget *budget, struct ts_error *err)
+{
+	while (d->at == d->n) {
+		enum ts_got got;
+
+		d->at = d->n = 0;
+		got = ts_diff_run_start(d, budget, err);
+		if (got == TS_GOT_END)
+			got = run_lanes(d, budget, err);
+		if (d->is_failed)
+			ts_diff_no_memory(err);
+		if (got != TS_GOT_ROW || d->is_failed)
+			return d->is_failed ? TS_GOT_FAIL : got;
+		if (!ts_diff_filter(d, err))
+			return TS_GOT_FAIL;
+	}
+	return TS_GOT_ROW;
 }
 
 static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
 			struct ts_error *err)
 {
 	struct ts_diff *d = (struct ts_diff *)rows;
-	enum ts_got got = TS_GOT_ROW;
+	enum ts_got got = find_items(d, budget, err);
 
-	if (d->at == d->n) {
-		d->at = d->n = 0;
-		got = ts_diff_run_start(d, budget, err);
-		if (got == TS_GOT_END)
-			got = run_lanes(d, budget, err);
-	}
-	if (d->is_failed) {
-		ts_diff_no_memory(err);
+	if (got == TS_GOT_ROW && !put_row(d, &d->items[d->at++], row, err))
 		return TS_GOT_FAIL;
-	}
-	if (got == TS_GOT_ROW)
-		put_row(d, &d->items[d->at++], row);
 	if (got == TS_GOT_END && d->noise.n_items)
 		snprintf(rows->note, sizeof(rows->note),
-			 "%" PRIu64 " differences of clocks, random numbers and process numbers, and of what was made of nothing else, "
-			 "are left out; --all shows them", d->noise.n_items);
+			 "%" PRIu64 " difference%s of clocks, random numbers, process numbers and moved addresses, and of what was made "
+			 "of nothing else, %s left out; --all shows %s", d->noise.n_items, d->noise.n_items > 1 ? "s" : "",
+			 d->noise.n_items > 1 ? "are" : "is", d->noise.n_items > 1 ? "them" : "it");
 	return got;
 }
 
@@ -305,6 +331,7 @@ static void close_diff(struct ts_rows *rows)
 	}
 	ts_rebase_fini(&d->rebase);
 	ts_diff_noise_fini(&d->noise);
+	ts_code_places_free(d->code);
 	free(d->lanes);
 	free(d->items);
 	free(d->suspects);
@@ -319,9 +346,9 @@ static void close_diff(struct ts_rows *rows)
 
 static const struct ts_rows_ops ops = { .next = next, .close = close_diff };
 
-struct ts_rows *ts_diff_open(struct ts_query *a, struct ts_query *b, bool is_rebased, bool is_all,
-			     struct ts_error *err)
+struct ts_rows *ts_diff_open(struct ts_ask *ask, struct ts_query *b, const struct ts_diff_options *options, struct ts_error *err)
 {
+	struct ts_query *a = ask->q;
 	const struct ts_arch *x = ts_query_regset(a)->arch, *y = ts_query_regset(b)->arch;
 	struct ts_diff *d = calloc(1, sizeof(*d));
 
@@ -332,17 +359,20 @@ struct ts_rows *ts_diff_open(struct ts_query *a, struct ts_query *b, bool is_reb
 	d->rows = (struct ts_rows){ .ops = &ops, .go = TS_NO_POS };
 	d->a = a;
 	d->b = b;
-	d->is_rebased = is_rebased;
+	d->ask = ask;
+	d->options = *options;
+	d->code = ts_code_places_new(ask, err);
 	d->has_kernel = ts_query_facts(a)->has_syscalls && ts_query_facts(b)->has_syscalls;
 	d->is_initial_sure = d->has_kernel || !strcmp(ts_query_facts(a)->format, ts_query_facts(b)->format);
-	if (x != y)
+	if (d->code && x != y)
 		ts_fail(err, TS_EUSAGE, TS_NO_OFF, "the recordings are of different processors: %s and %s",
 			x->name, y->name);
-	else if (make_regs(d, err) && (!is_rebased || ts_rebase_init(&d->rebase, a, b, err)) &&
-		 make_lanes(d, err)) {
-		d->is_rebased = is_rebased && ts_rebase_is_any(&d->rebase);
+	else if (d->code && make_regs(d, err) && ts_stack_moves_add(&d->stack, &d->rebase, a, b, err) &&
+		 (!options->is_rebased || ts_rebase_init(&d->rebase, a, b, err)) && make_lanes(d, err) &&
+		 ts_diff_noise_begin(d, options->is_all, err)) {
+		d->has_moves = ts_rebase_is_any(&d->rebase);
+		d->hides_moved = d->has_moves && (options->is_rebased || !d->noise.is_off);
 		ts_diff_take_digests(d);
-		ts_diff_noise_begin(d, is_all);
 		return &d->rows;
 	}
 	close_diff(&d->rows);

@@ -9,22 +9,19 @@
 #ifndef TS_ASK_DIFF_H
 #define TS_ASK_DIFF_H
 
-#include <stdbool.h>
-
+#include "diff_options.h"
 #include "src/ask/verb.h"
 
 /* What rows of a difference have, for ts_answer_of_rows(); it is not in the table of verbs. */
 extern const struct ts_verb ts_verb_diff;
 
 /*
- * A cursor over the differences of @a and @b (borrowed, complete), ascending by position.  @is_rebased: what
- * belongs together may lie at other addresses in @b (rebase.h); values that are addresses there are the same,
- * too.  Differences by nature (diff_noise.c) are left out and counted in the note unless @is_all.
+ * A cursor over the differences of the recording of @a and @b (both borrowed, complete), ascending by position.  Functions
+ * and lines are those of the symbols of @a.
  *
  * Returns NULL if they are of different processors (TS_EUSAGE), if a trace cannot be read, or if memory is
  * exhausted (TS_ENOMEM).
  */
-struct ts_rows *ts_diff_open(struct ts_query *a, struct ts_query *b, bool is_rebased, bool is_all,
-			     struct ts_error *err);
+struct ts_rows *ts_diff_open(struct ts_ask *a, struct ts_query *b, const struct ts_diff_options *options, struct ts_error *err);
 
 #endif

@@ -12,20 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "initial_stack.h"
 #include "src/arch/syscall_name.h"
 #include "src/base/hash.h"
 #include "src/query/paging.h"
 #include "src/search/sources.h"
 #include "src/search/writes.h"
-
-/* Words of the stack at position 0 that are looked at for the auxiliary vector. */
-#define MAX_STACK_WORDS 65536u
-/*
- * Its entries (elf.h): the address of 16 random bytes, and that of the kernel's own object, which it chooses at random.
- * Valgrind leaves the latter's value, and makes its type AT_IGNORE.
- */
-enum { IGNORE = 1, RANDOM = 25, SYSINFO_EHDR = 33 };
-#define N_RANDOM 16u
 
 /* The longest path of one recording alone, in steps, whose writes are followed. After a longer one every byte is of an unknown kind. */
 #define MAX_APART (UINT64_C(1) << 20)
@@ -115,56 +107,27 @@ void ts_diff_noise_fini(struct ts_diff_noise *x)
 
 /* ----------------------------------------------------------------------------------------------- position 0 */
 
-/* A word of the memory at position 0.  Returns false if it is not known. */
-static bool word_at(struct ts_query *q, uint64_t addr, uint64_t *value)
-{
-	const struct ts_arch *arch = ts_query_regset(q)->arch;
-	size_t word = arch->addr_bits / 8;
-	uint8_t data[8], known[8];
-	struct ts_error ignored = { 0 };
-
-	if (word > 8 || !ts_query_mem(q, 0, ts_query_process(q, ts_query_thread(q, 0)), addr, word, data, known, &ignored) ||
-	    memchr(known, 0, word))
-		return false;
-	*value = ts_arch_get(arch, data, word);
-	return true;
-}
-
-/* After the word at *addr that is 0, from there on. */
-static bool pass_list(struct ts_query *q, uint64_t *addr, unsigned *n_left)
-{
-	size_t word = ts_query_regset(q)->arch->addr_bits / 8;
-	uint64_t value = 1;
-
-	for (; *n_left && value; *addr += word, --*n_left) {
-		if (!word_at(q, *addr, &value))
-			return false;
-	}
-	return !value;
-}
-
 static void add_given(struct ts_diff_noise *x, uint64_t addr, uint64_t len)
 {
 	if (x->n_given < TS_MAX_GIVEN)
-		x->given[x->n_given++] = (struct ts_diff_given){ addr, len };
+		x->given[x->n_given++] = (struct ts_diff_range){ addr, len };
 }
 
-/* Find what the system gave the program.  @sp is the stack pointer at position 0. */
-static void find_given(struct ts_diff_noise *x, struct ts_query *q, uint64_t sp)
+/*
+ * What the system gave the program that differs by nature: random bytes, and the address of the kernel's own object, which it
+ * chooses at random.  Valgrind leaves the latter's value, and makes its type AT_IGNORE.
+ */
+static void find_given(struct ts_diff_noise *x, const struct ts_initial_stack *s)
 {
-	size_t word = ts_query_regset(q)->arch->addr_bits / 8;
-	unsigned n_left = MAX_STACK_WORDS;
-	uint64_t at = sp + word, type = 1, value; /* after the number of arguments */
+	for (size_t i = 0; i < s->n; i++) {
+		const struct ts_given *g = &s->items[i];
 
-	if (!pass_list(q, &at, &n_left) || !pass_list(q, &at, &n_left))
-		return;
-	for (; n_left && type; at += 2 * word, n_left--) {
-		if (!word_at(q, at, &type) || !word_at(q, at + word, &value))
-			return;
-		if (type == RANDOM)
-			add_given(x, value, N_RANDOM);
-		if (type == IGNORE || type == SYSINFO_EHDR)
-			add_given(x, at + word, word);
+		if (g->kind != TS_GIVEN_AUXILIARY)
+			continue;
+		if (g->key == TS_AUX_RANDOM)
+			add_given(x, g->text, g->text_len);
+		if (g->key == TS_AUX_IGNORE || g->key == TS_AUX_SYSINFO_EHDR)
+			add_given(x, g->slot + g->slot_len / 2, g->slot_len / 2);
 	}
 }
 
@@ -178,19 +141,17 @@ static bool is_given(const struct ts_diff_noise *x, const struct ts_diff_item *i
 	return false;
 }
 
-void ts_diff_noise_begin(struct ts_diff *d, bool is_all)
+bool ts_diff_noise_begin(struct ts_diff *d, bool is_all, struct ts_error *err)
 {
-	const struct ts_regset *set = ts_query_regset(d->a);
-	const struct ts_reg *sp = set->sp < 0 ? NULL : &set->regs[set->sp];
-	uint8_t *data = malloc(2 * (size_t)set->g_len);
-	struct ts_error ignored = { 0 };
+	struct ts_initial_stack s = { 0 };
+	bool done;
 
 	d->noise.is_off = is_all || ts_query_facts(d->a)->is_physical;
-	if (data && sp && sp->len <= 8 && !d->noise.is_off &&
-	    ts_query_regs(d->a, 0, ts_query_thread(d->a, 0), data, data + set->g_len, &ignored) &&
-	    !memchr(data + set->g_len + sp->off, 0, sp->len))
-		find_given(&d->noise, d->a, ts_arch_get(set->arch, data + sp->off, sp->len));
-	free(data);
+	done = d->noise.is_off || ts_initial_stack_read(&s, d->a, err);
+	if (done)
+		find_given(&d->noise, &s);
+	ts_initial_stack_fini(&s);
+	return done;
 }
 
 /* -------------------------------------------------------------------------------------------------- a step */
@@ -263,13 +224,18 @@ static void take_byte(struct looking *x, uint64_t owner, uint64_t at)
 static bool take_memory(struct looking *x, const struct ts_location *loc, struct ts_error *err)
 {
 	uint8_t data[4][64];
+	const struct ts_diff_values v = { loc->base, 64, data[0], data[1], data[2], data[3] };
 
 	if (!ts_query_mem(x->l->a.q, x->a, ts_query_process(x->l->a.q, x->l->a.thread), loc->base, 64, data[0], data[1], err) ||
 	    !ts_query_mem(x->l->b.q, x->b, ts_query_process(x->l->b.q, x->l->b.thread), ts_diff_to_b(x->d, loc->base), 64,
 			  data[2], data[3], err))
 		return false;
 	for (unsigned i = 0; i < 64; i++) {
-		if (loc->mask >> i & 1 && (!data[1][i] || !data[3][i] || data[0][i] != data[2][i]))
+		if (!(loc->mask >> i & 1) || (data[1][i] && data[3][i] && data[0][i] == data[2][i]))
+			continue;
+		if (ts_diff_is_moved(x->d, &v, i))
+			x->has_noise = true;
+		else
 			take_byte(x, owner_of(TS_IN_MEMORY, loc->owner), loc->base + i);
 	}
 	return true;
@@ -280,6 +246,7 @@ static bool take_registers(struct looking *x, const struct ts_location *loc, str
 {
 	const struct ts_regset *set = ts_query_regset(x->l->a.q), *set_b = ts_query_regset(x->l->b.q);
 	uint8_t *a = malloc(2 * (size_t)(set->g_len + set_b->g_len)), *b = a + 2 * (size_t)set->g_len;
+	struct ts_diff_values v;
 	bool done = a && ts_query_regs(x->l->a.q, x->a, x->l->a.thread, a, a + set->g_len, err) &&
 		    ts_query_regs(x->l->b.q, x->b, x->l->b.thread, b, b + set_b->g_len, err);
 
@@ -292,7 +259,12 @@ static bool take_registers(struct looking *x, const struct ts_location *loc, str
 						      NULL;
 		uint64_t at_b = r ? r->b->off + (at - r->a->off) : 0;
 
-		if (r && (!a[set->g_len + at] || !b[set_b->g_len + at_b] || a[at] != b[at_b]))
+		if (!r || (a[set->g_len + at] && b[set_b->g_len + at_b] && a[at] == b[at_b]))
+			continue;
+		v = (struct ts_diff_values){ 0, r->a->len, a + r->a->off, a + set->g_len + r->a->off, b + r->b->off, b + set_b->g_len + r->b->off };
+		if (ts_diff_is_moved(x->d, &v, at - r->a->off))
+			x->has_noise = true;
+		else
 			take_byte(x, owner_of(TS_IN_REGS, x->l->a.thread), at);
 	}
 	free(a);
@@ -387,7 +359,19 @@ static bool is_by_nature(struct ts_diff *d, const struct ts_diff_lane *l, const 
 		if (!take_source(&x, &sources.items[i], err))
 			return false;
 	}
+	if (!x.has_noise && !x.has_real)
+		take_unwritten(&x, &loc, 0); /* flags that the manual leaves undefined and the processor leaves alone */
 	*is_it = x.has_noise && !x.has_real;
+	return true;
+}
+
+bool ts_diff_count_moved(struct ts_diff *d, const struct ts_diff_item *x, struct ts_error *err)
+{
+	bool is_wanted = false;
+
+	if (!d->noise.is_off && !ts_diff_is_wanted(d, x, &is_wanted, err))
+		return false;
+	d->noise.n_items += is_wanted;
 	return true;
 }
 
@@ -410,11 +394,12 @@ bool ts_diff_sift(struct ts_diff *d, const struct ts_diff_lane *l, struct ts_err
 		return true;
 	for (size_t i = d->at; i < d->n; i++) {
 		struct ts_diff_item *item = &d->items[i];
-		bool is_it = false;
+		bool is_it = false, is_wanted = false;
 
-		if (!item->is_path && !is_by_nature(d, l, item, &is_it, err))
+		if ((!item->is_path && !is_by_nature(d, l, item, &is_it, err)) ||
+		    (is_it && !ts_diff_is_wanted(d, item, &is_wanted, err)))
 			return false;
-		d->noise.n_items += is_it;
+		d->noise.n_items += is_it && is_wanted;
 		if (!item->is_path)
 			keep_kind(d, l, item, is_it ? TS_DIFF_BY_NATURE : TS_DIFF_REAL);
 		if (!is_it)
@@ -424,15 +409,17 @@ bool ts_diff_sift(struct ts_diff *d, const struct ts_diff_lane *l, struct ts_err
 	return true;
 }
 
-void ts_diff_sift_start(struct ts_diff *d, uint32_t process)
+bool ts_diff_sift_start(struct ts_diff *d, uint32_t process, struct ts_error *err)
 {
 	size_t n = d->at;
 
 	for (size_t i = d->at; i < d->n && !d->noise.is_off; i++) {
 		struct ts_diff_item *item = &d->items[i];
-		bool is_it = is_given(&d->noise, item);
+		bool is_it = is_given(&d->noise, item), is_wanted = false;
 
-		d->noise.n_items += is_it;
+		if (is_it && !ts_diff_is_wanted(d, item, &is_wanted, err))
+			return false;
+		d->noise.n_items += is_it && is_wanted;
 		for (uint32_t k = 0; k < item->len; k++)
 			set_kind(d, owner_of(TS_IN_MEMORY, process), item->at + k, is_it ? TS_DIFF_BY_NATURE : TS_DIFF_REAL);
 		if (!is_it)
@@ -440,6 +427,7 @@ void ts_diff_sift_start(struct ts_diff *d, uint32_t process)
 	}
 	if (!d->noise.is_off)
 		d->n = n;
+	return true;
 }
 
 /* ------------------------------------------------------------------------------------------- only one's path */

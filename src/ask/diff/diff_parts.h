@@ -9,7 +9,9 @@
 #ifndef TS_ASK_DIFF_PARTS_H
 #define TS_ASK_DIFF_PARTS_H
 
+#include "diff_options.h"
 #include "rebase.h"
+#include "stack_moves.h"
 #include "src/query/query.h"
 #include "src/ask/verb.h"
 
@@ -83,6 +85,7 @@ struct ts_diff_digests {
 /* A piece of memory that a step wrote, or both did, which may differ after it. */
 struct ts_diff_suspect {
 	uint64_t addr; /* of A */
+	uint64_t addr_b; /* where it lies in B */
 	uint32_t len;
 };
 
@@ -99,7 +102,7 @@ struct ts_diff_byte {
 };
 
 /* Bytes of memory. */
-struct ts_diff_given {
+struct ts_diff_range {
 	uint64_t addr, len;
 };
 
@@ -111,7 +114,7 @@ struct ts_diff_noise {
 	size_t n, cap;
 	uint64_t n_items;
 	/* what the system gave A's program at position 0 that differs by nature: random bytes, addresses that it chose */
-	struct ts_diff_given given[TS_MAX_GIVEN];
+	struct ts_diff_range given[TS_MAX_GIVEN];
 	unsigned n_given;
 	bool is_off;
 };
@@ -119,10 +122,15 @@ struct ts_diff_noise {
 struct ts_diff {
 	struct ts_rows rows;
 	struct ts_query *a, *b; /* borrowed */
-	bool is_rebased;
+	struct ts_ask *ask;     /* borrowed; of A */
+	struct ts_diff_options options;
+	struct ts_code_places *code; /* owned; functions and lines of A */
+	bool has_moves;     /* some of what belongs together lies at other addresses in B */
+	bool hides_moved;   /* values that are addresses of that are the same */
 	bool has_kernel; /* both formats show what system calls write */
 	bool is_initial_sure; /* they do, or take the same for initial values */
 	struct ts_rebase rebase;
+	struct ts_stack_moves stack;
 	struct ts_diff_reg *regs; /* owned */
 	unsigned n_regs;
 	uint32_t *touched;            /* owned; by register: the last step (its low bits) that touched it */
@@ -168,16 +176,29 @@ static inline bool ts_diff_no_memory(struct ts_error *err)
 /* An address of B as it is in A, and the other way round. */
 static inline uint64_t ts_diff_to_a(struct ts_diff *d, uint64_t addr)
 {
-	return d->is_rebased ? ts_rebase_to_a(&d->rebase, addr) : addr;
+	return d->has_moves ? ts_rebase_to_a(&d->rebase, addr) : addr;
 }
 
 static inline uint64_t ts_diff_to_b(struct ts_diff *d, uint64_t addr)
 {
-	return d->is_rebased ? ts_rebase_to_b(&d->rebase, addr) : addr;
+	return d->has_moves ? ts_rebase_to_b(&d->rebase, addr) : addr;
 }
 
 /* The first byte from @at on that differs, and is known in both; the length if there is none. */
 size_t ts_diff_next_difference(struct ts_diff *d, const struct ts_diff_values *v, size_t at);
+
+/* The first byte from @at on that differs, and is known in both, whatever it means; the length if there is none. */
+size_t ts_diff_next_unequal(const struct ts_diff_values *v, size_t at);
+
+/* Is the word of memory, or of a register, that has byte @at of the values an address of what moved, the same in both? */
+bool ts_diff_is_moved(struct ts_diff *d, const struct ts_diff_values *v, size_t at);
+
+/*
+ * The values are the same but for addresses of what moved: count that as left out if the row would be wanted.
+ *
+ * Returns false if a trace cannot be read.
+ */
+bool ts_diff_count_moved(struct ts_diff *d, const struct ts_diff_item *x, struct ts_error *err);
 
 /*
  * The registers of the side's thread at @pos, as all of the recording tells them.
@@ -203,9 +224,13 @@ void ts_diff_put_item(struct ts_diff *d, uint64_t pos, uint64_t pos2, uint64_t n
 bool ts_diff_is_same_reg(struct ts_diff *d, const struct ts_diff_lane *l, const struct ts_diff_reg *r,
 			 bool *is_sure);
 
-/* An item if the register differs where the sides stand. */
-void ts_diff_compare_reg(struct ts_diff *d, const struct ts_diff_lane *l, const struct ts_diff_reg *r,
-			 uint64_t n_steps);
+/*
+ * An item if the register differs where the sides stand.
+ *
+ * Returns false if a trace cannot be read.
+ */
+bool ts_diff_compare_reg(struct ts_diff *d, const struct ts_diff_lane *l, const struct ts_diff_reg *r,
+			 uint64_t n_steps, struct ts_error *err);
 
 /*
  * Both take a step at the same address: items for what differs after it.
@@ -215,8 +240,34 @@ void ts_diff_compare_reg(struct ts_diff *d, const struct ts_diff_lane *l, const 
 bool ts_diff_compare_step(struct ts_diff *d, struct ts_diff_lane *l, const struct ts_diff_acting *a,
 			  const struct ts_diff_acting *b, struct ts_error *err);
 
-/* Begin to tell what differs by nature, unless the caller wants all differences. */
-void ts_diff_noise_begin(struct ts_diff *d, bool is_all);
+/*
+ * The address of the instruction that an item begins with, as it is in A; TS_NO_PC: it is of the state before the first
+ * step, or the recording does not know it.
+ *
+ * Returns false if a trace cannot be read.
+ */
+bool ts_diff_item_pc(struct ts_diff *d, const struct ts_diff_item *x, uint64_t *pc, struct ts_error *err);
+
+/*
+ * Is it one of the rows that the options ask for?
+ *
+ * Returns false if a trace cannot be read.
+ */
+bool ts_diff_is_wanted(struct ts_diff *d, const struct ts_diff_item *x, bool *is_wanted, struct ts_error *err);
+
+/*
+ * Leave out the items that the options do not ask for.
+ *
+ * Returns false if a trace cannot be read.
+ */
+bool ts_diff_filter(struct ts_diff *d, struct ts_error *err);
+
+/*
+ * Begin to tell what differs by nature, unless the caller wants all differences.
+ *
+ * Returns false if a trace cannot be read or memory is exhausted.
+ */
+bool ts_diff_noise_begin(struct ts_diff *d, bool is_all, struct ts_error *err);
 void ts_diff_noise_fini(struct ts_diff_noise *x);
 
 /*
@@ -227,7 +278,7 @@ void ts_diff_noise_fini(struct ts_diff_noise *x);
 bool ts_diff_sift(struct ts_diff *d, const struct ts_diff_lane *l, struct ts_error *err);
 
 /* The same of memory of @process at position 0. */
-void ts_diff_sift_start(struct ts_diff *d, uint32_t process);
+bool ts_diff_sift_start(struct ts_diff *d, uint32_t process, struct ts_error *err);
 
 /*
  * The steps that are apart have been passed.

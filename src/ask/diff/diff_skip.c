@@ -30,7 +30,7 @@ void ts_diff_take_digests(struct ts_diff *d)
 	struct ts_diff_digests *x = &d->digests;
 	uint64_t n;
 
-	if (d->is_rebased || !has_same_layout(d))
+	if (d->options.is_rebased || !has_same_layout(d))
 		return;
 	x->a = ts_query_digests(d->a, &n);
 	x->b = ts_query_digests(d->b, &n);

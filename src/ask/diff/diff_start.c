@@ -40,6 +40,20 @@ static bool forget_unsure(struct ts_diff *d, const struct ts_diff_values *v, uin
 	return true;
 }
 
+/* Words that are addresses of what moved. */
+static bool count_moved(struct ts_diff *d, const struct ts_diff_values *v, struct ts_error *err)
+{
+	static const struct ts_diff_item at_start = { 0 };
+	size_t word = ts_query_regset(d->a)->arch->addr_bits / 8u;
+
+	for (size_t at = 0; d->hides_moved && (at = ts_diff_next_unequal(v, at)) < v->len;) {
+		if (ts_diff_is_moved(d, v, at) && !ts_diff_count_moved(d, &at_start, err))
+			return false;
+		at += word - (v->addr + at) % word;
+	}
+	return true;
+}
+
 /* Memory of one of the recordings may lie in pieces that were moved apart. */
 static bool compare_start(struct ts_diff *d, uint64_t addr, size_t len, struct ts_error *err)
 {
@@ -58,6 +72,8 @@ static bool compare_start(struct ts_diff *d, uint64_t addr, size_t len, struct t
 		return false;
 	if (!forget_unsure(d, &v, bytes[1], addr_b, err))
 		return false;
+	if (d->has_moves && !count_moved(d, &v, err))
+		return false;
 	for (size_t at = ts_diff_next_difference(d, &v, 0), end; at < len;
 	     at = ts_diff_next_difference(d, &v, end)) {
 		end = at + 1;
@@ -66,6 +82,42 @@ static bool compare_start(struct ts_diff *d, uint64_t addr, size_t len, struct t
 		ts_diff_put_item(d, 0, 0, 0, &v, at, end, NULL);
 	}
 	return true;
+}
+
+/*
+ * How many of the @len bytes at @addr of A lie together in B, or all have no place there: of what the system put on the
+ * stack only what both have has one.
+ */
+static size_t piece_at(const struct ts_diff *d, uint64_t addr, size_t len, bool *is_there)
+{
+	const struct ts_stack_moves *m = &d->stack;
+	uint64_t next = m->last + 1;
+
+	*is_there = m->first > m->last || addr > m->last || addr < m->first;
+	if (m->first <= m->last && addr < m->first)
+		return m->first - addr < len ? (size_t)(m->first - addr) : len;
+	for (size_t i = 0; i < m->n && !*is_there; i++) {
+		uint64_t first = d->rebase.shifts[i].first + d->rebase.shifts[i].delta;
+		uint64_t last = d->rebase.shifts[i].last + d->rebase.shifts[i].delta;
+
+		*is_there = first <= addr && addr <= last;
+		if (*is_there)
+			next = last + 1;
+		else if (first > addr && first < next)
+			next = first;
+	}
+	return next > addr && next - addr < len ? (size_t)(next - addr) : len;
+}
+
+static bool compare_page(struct ts_diff *d, uint64_t addr, struct ts_error *err)
+{
+	bool done = true, is_there;
+
+	for (size_t at = 0, n; at < PAGE_LEN && done; at += n) {
+		n = piece_at(d, addr + at, PAGE_LEN - at, &is_there);
+		done = !is_there || compare_start(d, addr + at, n, err);
+	}
+	return done;
 }
 
 enum ts_got ts_diff_run_start(struct ts_diff *d, struct ts_budget *budget, struct ts_error *err)
@@ -82,9 +134,9 @@ enum ts_got ts_diff_run_start(struct ts_diff *d, struct ts_budget *budget, struc
 		for (; s->at < s->n && !d->n; s->at++) {
 			if (!ts_budget_take(budget))
 				return TS_GOT_PENDING;
-			if (!compare_start(d, s->pages[s->at] << TS_SCAN_PAGE_BITS, PAGE_LEN, err))
+			if (!compare_page(d, s->pages[s->at] << TS_SCAN_PAGE_BITS, err) ||
+			    !ts_diff_sift_start(d, s->process, err))
 				return TS_GOT_FAIL;
-			ts_diff_sift_start(d, s->process);
 		}
 		if (d->n)
 			return TS_GOT_ROW;

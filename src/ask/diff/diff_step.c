@@ -32,13 +32,24 @@ bool ts_diff_is_same_reg(struct ts_diff *d, const struct ts_diff_lane *l, const 
 	return !memcmp(v.a, v.b, v.len) || ts_diff_next_difference(d, &v, 0) == v.len;
 }
 
-void ts_diff_compare_reg(struct ts_diff *d, const struct ts_diff_lane *l, const struct ts_diff_reg *r,
-			 uint64_t n_steps)
+static bool count_moved(struct ts_diff *d, const struct ts_diff_lane *l, bool is_reg, uint64_t n_steps, struct ts_error *err)
+{
+	const struct ts_diff_item x = { .pos = l->a.pos, .end = l->a.pos + n_steps, .pos2 = l->b.pos, .end2 = l->b.pos + n_steps,
+					.is_reg = is_reg };
+
+	return ts_diff_count_moved(d, &x, err);
+}
+
+bool ts_diff_compare_reg(struct ts_diff *d, const struct ts_diff_lane *l, const struct ts_diff_reg *r,
+			 uint64_t n_steps, struct ts_error *err)
 {
 	const struct ts_diff_values v = values_of(l, r);
 
 	if (ts_diff_next_difference(d, &v, 0) < v.len)
 		ts_diff_put_item(d, l->a.pos, l->b.pos, n_steps, &v, 0, v.len, r);
+	else if (d->has_moves && ts_diff_next_unequal(&v, 0) < v.len)
+		return count_moved(d, l, true, n_steps, err);
+	return true;
 }
 
 /* ---------------------------------------------------------------------------------------------- registers */
@@ -97,12 +108,14 @@ static bool compare_regs(struct ts_diff *d, struct ts_diff_lane *l, unsigned n, 
 
 	for (unsigned i = 0; i < n && is_same; i++)
 		is_same = ts_diff_is_same_reg(d, l, &d->regs[d->list[i]], &is_sure) && is_sure;
-	if (is_same)
+	if (is_same && !d->has_moves)
 		return true;
-	if (!ts_diff_read_regs(&l->a, l->a.pos + 1, err) || !ts_diff_read_regs(&l->b, l->b.pos + 1, err))
+	if (!is_same && (!ts_diff_read_regs(&l->a, l->a.pos + 1, err) || !ts_diff_read_regs(&l->b, l->b.pos + 1, err)))
 		return false;
-	for (unsigned i = 0; i < n; i++)
-		ts_diff_compare_reg(d, l, &d->regs[d->list[i]], 1);
+	for (unsigned i = 0; i < n; i++) {
+		if (!ts_diff_compare_reg(d, l, &d->regs[d->list[i]], 1, err))
+			return false;
+	}
 	return true;
 }
 
@@ -162,13 +175,29 @@ static bool is_same_place(struct ts_diff *d, const struct ts_effect *e, const st
 	return f->len == e->len && ts_diff_to_a(d, f->addr) == e->addr;
 }
 
-static void add_suspect(struct ts_diff *d, uint64_t addr, uint32_t len)
+/* Is it, in A, in a frame of the stack that moved? */
+static bool is_in_frame(const struct ts_diff *d, uint64_t addr)
+{
+	return d->stack.first <= d->stack.last && addr >= d->stack.lowest && addr < d->stack.first;
+}
+
+/*
+ * Do both write a place of a frame of their own?  A function that aligns its frame moves it by another distance than its
+ * caller's.
+ */
+static bool is_moved_frame(struct ts_diff *d, const struct ts_effect *e, const struct ts_effect *f)
+{
+	return f->len == e->len && !e->is_hidden && !f->is_hidden && is_in_frame(d, e->addr) &&
+	       is_in_frame(d, ts_diff_to_a(d, f->addr));
+}
+
+static void add_suspect(struct ts_diff *d, uint64_t addr, uint64_t addr_b, uint32_t len)
 {
 	if (!ts_vec_reserve(&d->suspects, d->n_suspects, &d->cap_suspects, 1, sizeof(*d->suspects))) {
 		d->is_failed = true;
 		return;
 	}
-	d->suspects[d->n_suspects++] = (struct ts_diff_suspect){ addr, len };
+	d->suspects[d->n_suspects++] = (struct ts_diff_suspect){ addr, addr_b, len };
 }
 
 static bool is_same_value(const struct ts_diff_acting *x, const struct ts_effect *e,
@@ -200,8 +229,18 @@ static void suspect_write(struct ts_diff *d, const struct ts_diff_acting *other,
 			for (end = i + 1; end < n && is_taken[end] == is_taken[i];)
 				end++;
 			if (is_taken[i])
-				add_suspect(d, addr + at + i, (uint32_t)(end - i));
+				add_suspect(d, addr + at + i, ts_diff_to_b(d, addr + at + i), (uint32_t)(end - i));
 		}
+	}
+}
+
+/* The bytes that both wrote, each at a place of its own, in pieces. */
+static void suspect_pair(struct ts_diff *d, const struct ts_effect *e, const struct ts_effect *f)
+{
+	for (uint64_t at = 0; at < e->len; at += MAX_REG_LEN) {
+		uint64_t n = e->len - at < MAX_REG_LEN ? e->len - at : MAX_REG_LEN;
+
+		add_suspect(d, e->addr + at, f->addr + at, (uint32_t)n);
 	}
 }
 
@@ -213,6 +252,11 @@ static void compare_writes(struct ts_diff *d, const struct ts_diff_acting *a, co
 
 	while ((e = next_write(&of_a)) != NULL) {
 		f = next_write(&of_b);
+		if (f && !is_same_place(d, e, f) && is_moved_frame(d, e, f)) {
+			if (!is_same_value(a, e, b, f))
+				suspect_pair(d, e, f);
+			continue;
+		}
 		if (!f || !is_same_place(d, e, f) || !is_same_value(a, e, b, f))
 			suspect_write(d, b, e->addr, e->len, e->is_hidden, false);
 	}
@@ -220,7 +264,7 @@ static void compare_writes(struct ts_diff *d, const struct ts_diff_acting *a, co
 	of_b = own_writes(b);
 	while ((f = next_write(&of_b)) != NULL) {
 		e = next_write(&of_a);
-		if (!e || !is_same_place(d, e, f))
+		if (!e || (!is_same_place(d, e, f) && !is_moved_frame(d, e, f)))
 			suspect_write(d, a, ts_diff_to_a(d, f->addr), f->len, f->is_hidden, true);
 	}
 }
@@ -235,12 +279,12 @@ static bool compare_suspect(struct ts_diff *d, const struct ts_diff_lane *l,
 
 	if (!ts_query_mem(a->q, a->pos + 1, ts_query_process(a->q, a->thread), x->addr, x->len, bytes[0],
 			  bytes[1], err) ||
-	    !ts_query_mem(b->q, b->pos + 1, ts_query_process(b->q, b->thread), ts_diff_to_b(d, x->addr),
-			  x->len, bytes[2],
-			  bytes[3], err))
+	    !ts_query_mem(b->q, b->pos + 1, ts_query_process(b->q, b->thread), x->addr_b, x->len, bytes[2], bytes[3], err))
 		return false;
 	if (ts_diff_next_difference(d, &v, 0) < v.len)
 		ts_diff_put_item(d, a->pos, b->pos, 1, &v, 0, v.len, NULL);
+	else if (ts_diff_next_unequal(&v, 0) < v.len)
+		return count_moved(d, l, false, 1, err);
 	return true;
 }
 

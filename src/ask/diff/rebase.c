@@ -21,7 +21,7 @@ static bool no_memory(struct ts_error *err)
 	return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to compare addresses");
 }
 
-static bool add(struct ts_rebase *r, uint64_t first, uint64_t last, uint64_t delta, struct ts_error *err)
+bool ts_rebase_add(struct ts_rebase *r, uint64_t first, uint64_t last, uint64_t delta, struct ts_error *err)
 {
 	if (!ts_vec_reserve(&r->shifts, r->n, &r->cap, 1, sizeof(*r->shifts)))
 		return no_memory(err);
@@ -100,7 +100,7 @@ static bool pair(struct ts_rebase *r, struct names *a, struct names *b, struct t
 		int order = compare_name(&a->items[i], &b->items[k]);
 
 		if (!order)
-			done = add(r, b->items[k].first, b->items[k].last,
+			done = ts_rebase_add(r, b->items[k].first, b->items[k].last,
 				   a->items[i].first - b->items[k].first, err);
 		i += order <= 0;
 		k += order >= 0;
@@ -169,14 +169,13 @@ static bool add_around(struct ts_rebase *r, uint64_t a, uint64_t b, uint64_t rea
 {
 	uint64_t first = b < LOWEST + reach ? LOWEST : b - reach, last = b + reach < b ? UINT64_MAX : b + reach;
 
-	return add(r, first, last, a - b, err);
+	return ts_rebase_add(r, first, last, a - b, err);
 }
 
 bool ts_rebase_init(struct ts_rebase *r, struct ts_query *a, struct ts_query *b, struct ts_error *err)
 {
 	struct start at_a = { 0 }, at_b = { 0 };
 
-	memset(r, 0, sizeof(*r));
 	if (!add_lists(r, a, b, list_modules, err) || !add_lists(r, a, b, list_regions, err) ||
 	    !find_start(&at_a, a, err) || !find_start(&at_b, b, err))
 		return false;

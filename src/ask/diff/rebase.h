@@ -36,7 +36,14 @@ struct ts_rebase {
 };
 
 /*
- * Find out where what is in @b lies in @a.
+ * Add the range [@first, @last] of B, both inclusive, to @r, which is zero at first: it lies @delta above that in A.
+ *
+ * Returns false if memory is exhausted; @r needs its fini either way.
+ */
+bool ts_rebase_add(struct ts_rebase *r, uint64_t first, uint64_t last, uint64_t delta, struct ts_error *err);
+
+/*
+ * Add to @r where what is in @b lies in @a.
  *
  * Returns false if a trace cannot be read or memory is exhausted; @r needs its fini either way.
  */

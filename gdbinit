@@ -433,6 +433,7 @@ Go to a position of the recording: goto K|P%|+N|-N|begin|end|frame|MARK|#ROW|nex
   goto begin   position 0
   goto end     the state after the last instruction
   goto frame   that of the trace frame which tfind selected
+  goto caller  the instruction that called this function; goto out: where the call is over
   goto next-syscall, goto previous-syscall; also signal, fault, exit, thread-end, gap, interrupt
 Breakpoints on the way do not stop it. 'when' says where you are.
 end
@@ -716,7 +717,7 @@ class TracestubAlias(gdb.Command):
     """Takes the place of an alias, and completes its words."""
 
     WORDS = ("in", "at", "if", "thread", "first", "last", "--changes", "--partial", "-go")
-    PLACES = ("begin", "end", "frame", "next", "previous")
+    PLACES = ("begin", "end", "frame", "caller", "out", "next", "previous")
     EVENTS = ("syscall", "signal", "fault", "interrupt", "thread-start", "thread-end", "module", "map", "unmap",
               "gap", "exit")
     FLOWS = ("address", "call", "output", "branch", "compare", "copy", "compute", "overwritten")

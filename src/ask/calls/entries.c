@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "handlers.h"
+#include "src/query/handlers.h"
 #include "src/symbols/symbols.h"
 
 /* Executions that are looked at before it is counted for which functions that is worth it: so many, and of calls this part. */
@@ -179,7 +179,7 @@ static bool classify(const struct ts_entries *e, uint64_t pos, uint64_t from, ui
 
 	if (has_call && call->target == addr && is_made_by(e, call, from))
 		return false;
-	if (ts_handler_after(e->ask, call->thread, from, &h, err)) {
+	if (ts_query_handler_after(e->ask->q, call->thread, from, &h, err)) {
 		call->depth = has_call ? call->depth + 1 : 1;
 		call->end = h.end == TS_NO_POS ? TS_NO_END : h.end;
 		call->kind = TS_CALL_OPEN;
@@ -190,7 +190,7 @@ static bool classify(const struct ts_entries *e, uint64_t pos, uint64_t from, ui
 		entry->kind = TS_ENTRY_STUB;
 		call->target = addr;
 		return call->pos >= e->from && call->pos < e->to;
-	} else if (ts_handler_is_return(e->ask, call->thread, pos)) {
+	} else if (ts_query_is_handler_return(e->ask->q, call->thread, pos)) {
 		return false; /* the handler of a signal returned to where the system wanted it to */
 	}
 	call->pos = from;

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "src/ask/verbs/code_places.h"
-#include "handlers.h"
 #include "src/query/call_list.h"
+#include "src/query/handlers.h"
 #include "src/ask/grammar/question.h"
 #include "src/ask/grammar/state.h"
 #include "src/ask/verb.h"
@@ -64,7 +64,7 @@ static void put_row(struct stack *x, uint64_t pos, uint64_t pc, bool has_pc, str
 /* Is the thread in a handler of a signal at @pos?  Returns TS_GOT_ROW when that is known. */
 static enum ts_got look_for_handler(struct stack *x, uint64_t pos, struct ts_error *err)
 {
-	x->has_handler = ts_handler_at(x->ask, x->thread, pos, &x->handler, err);
+	x->has_handler = ts_query_handler_at(x->ask->q, x->thread, pos, &x->handler, err);
 	return err->code == TS_OK ? TS_GOT_ROW : TS_GOT_FAIL;
 }
 

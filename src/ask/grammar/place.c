@@ -119,6 +119,10 @@ static bool parse_name(struct ts_ask_place *place, const struct ts_ask *ask, con
 			       : misunderstood(text, len, "is not a place: no trace frame is selected", err);
 	if (ask->marks && ts_marks_is_name(text, len))
 		mark = ts_marks_find(ask->marks, text, len, &pos, err);
+	if (mark == TS_END && (is_text("caller", text, len) || is_text("out", text, len))) {
+		place->kind = *text == 'c' ? TS_PLACE_CALLER : TS_PLACE_OUT;
+		return true;
+	}
 	if (mark == TS_END)
 		return parse_code(place, ask, text, len, err);
 	return mark == TS_ITEM && set_position(place, ask, pos, text, len, err);

@@ -8,6 +8,7 @@
 
 #include "question.h"
 #include "src/query/call_list.h"
+#include "src/query/handlers.h"
 #include "state.h"
 #include "src/ask/verb.h"
 
@@ -47,6 +48,8 @@ static const char *make_question(struct ts_seek *s, char *name, size_t len)
 	case TS_PLACE_RELATIVE:
 	case TS_PLACE_RETURN:
 	case TS_PLACE_SWITCH:
+	case TS_PLACE_CALLER:
+	case TS_PLACE_OUT:
 		break;
 	}
 	return NULL;
@@ -149,6 +152,26 @@ static enum ts_got find_return(const struct ts_seek *s, struct ts_budget *budget
 	return got;
 }
 
+/* The innermost call or handler of a signal that is open here: where it began, or where it is over. */
+static enum ts_got find_activation(const struct ts_seek *s, struct ts_budget *budget, uint64_t *pos, struct ts_error *err)
+{
+	enum ts_got got = ts_ask_need_calls(s->ask, budget, err);
+	bool is_out = s->place->kind == TS_PLACE_OUT;
+	uint32_t thread = ts_query_thread(s->ask->q, s->here);
+	struct ts_handler handler;
+	struct ts_call call;
+	bool has_call;
+
+	if (got != TS_GOT_ROW)
+		return got;
+	has_call = ts_query_innermost_call(s->ask->q, thread, s->here, &call);
+	if (ts_query_handler_at(s->ask->q, thread, s->here, &handler, err) && (!has_call || call.pos <= handler.pos))
+		*pos = is_out ? handler.end : handler.pos;
+	else if (has_call)
+		*pos = is_out ? call.end : call.pos;
+	return TS_GOT_ROW;
+}
+
 /* A position that is @place->pos steps away from where the search begins. */
 static uint64_t find_relative(const struct ts_seek *s, struct ts_error *err)
 {
@@ -175,6 +198,8 @@ bool ts_seek_run(struct ts_seek *s, struct ts_budget *budget, uint64_t *pos, str
 		return find_switch(s, budget, pos) != TS_GOT_PENDING;
 	if (s->place->kind == TS_PLACE_RETURN)
 		return find_return(s, budget, pos, err) != TS_GOT_PENDING;
+	if (s->place->kind == TS_PLACE_CALLER || s->place->kind == TS_PLACE_OUT)
+		return find_activation(s, budget, pos, err) != TS_GOT_PENDING;
 	if (!s->rows)
 		return true;
 	ts_row_init(&row);

@@ -2,13 +2,13 @@
 /*
  * Handlers of signals: where they begin and end, and which one is active at a position.
  */
-#ifndef TS_ASK_HANDLERS_H
-#define TS_ASK_HANDLERS_H
+#ifndef TS_QUERY_HANDLERS_H
+#define TS_QUERY_HANDLERS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "src/ask/verb.h"
+#include "query.h"
 
 struct ts_handler {
 	uint64_t pos; /* the step after which the signal came; the handler begins at pos + 1 */
@@ -20,14 +20,14 @@ struct ts_handler {
  *
  * Returns false if none does, or the trace cannot be read: *err tells.
  */
-bool ts_handler_after(const struct ts_ask *ask, uint32_t thread, uint64_t pos, struct ts_handler *handler,
+bool ts_query_handler_after(struct ts_query *q, uint32_t thread, uint64_t pos, struct ts_handler *handler,
 		      struct ts_error *err);
 
 /* Is the code that @thread enters at @pos the one to which handlers return, which only calls sigreturn? */
-bool ts_handler_is_return(const struct ts_ask *ask, uint32_t thread, uint64_t pos);
+bool ts_query_is_handler_return(struct ts_query *q, uint32_t thread, uint64_t pos);
 
 /* The innermost handler that @thread is in at @pos.  Returns false if it is in none, or as above. */
-bool ts_handler_at(const struct ts_ask *ask, uint32_t thread, uint64_t pos, struct ts_handler *handler,
+bool ts_query_handler_at(struct ts_query *q, uint32_t thread, uint64_t pos, struct ts_handler *handler,
 		   struct ts_error *err);
 
 #endif

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+#include "handlers.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/arch/syscall_name.h"
+
+/* Events that are looked at before it is given up. */
+#define MAX_LOOKS 65536u
+
+/* What a handler's frame has at least, and what a handler with its calls has on its stack at the most. */
+#define MIN_FRAME 64u
+#define MAX_DEPTH (UINT64_C(8) << 20)
+
+/* What code that calls sigreturn has up to there. */
+#define MAX_SIGRETURN 4u
+
+/* Returns false if it is unknown, or the trace cannot be read. */
+static bool stack_pointer(struct ts_query *q, uint32_t thread, uint64_t pos, uint64_t *sp,
+			  struct ts_error *err)
+{
+	const struct ts_regset *set = ts_query_regset(q);
+	const struct ts_reg *reg = set->sp < 0 ? NULL : &set->regs[set->sp];
+	size_t len = reg ? reg->off + (size_t)reg->len : 0;
+	uint8_t *data = reg && reg->len <= 8 ? malloc(2 * len) : NULL;
+	bool is_known = data && ts_query_first_regs(q, pos, thread, (uint32_t)len, data, data + len, err) &&
+			!memchr(data + len + reg->off, 0, reg->len);
+
+	if (is_known)
+		*sp = ts_arch_get(set->arch, data + reg->off, reg->len);
+	free(data);
+	return is_known;
+}
+
+static bool is_sigreturn(struct ts_query *q, const struct ts_event *ev)
+{
+	char text[32];
+	const char *name = ts_syscall_name(ts_query_regset(q)->arch, ev->number, text, sizeof(text));
+
+	return name && (!strcmp(name, "rt_sigreturn") || !strcmp(name, "sigreturn"));
+}
+
+/* The first event of the kind from ordinal *i on whose step is not below @pos, and that is the thread's. */
+static const struct ts_event_at *next_event(struct ts_query *q, enum ts_event_kind kind, uint32_t thread,
+					     uint64_t *i, unsigned *n_looks)
+{
+	const struct ts_event_at *h;
+
+	while (*n_looks < MAX_LOOKS && (h = ts_query_event(q, kind, *i))) {
+		++*n_looks;
+		if (h->thread == thread && (kind != TS_EV_SYSCALL || is_sigreturn(q, &h->event)))
+			return h;
+		++*i;
+	}
+	return NULL;
+}
+
+/* Signals and sigreturns are nested: the end of the handler that begins after step @pos. */
+static uint64_t find_end(struct ts_query *q, uint32_t thread, uint64_t pos)
+{
+	uint64_t i = ts_query_n_events_below(q, TS_EV_SIGNAL, pos + 1);
+	uint64_t k = ts_query_n_events_below(q, TS_EV_SYSCALL, pos + 1);
+	unsigned n_looks = 0;
+
+	for (unsigned n_open = 1;;) {
+		const struct ts_event_at *begin = next_event(q, TS_EV_SIGNAL, thread, &i, &n_looks);
+		const struct ts_event_at *end = next_event(q, TS_EV_SYSCALL, thread, &k, &n_looks);
+
+		if (!end)
+			return TS_NO_POS;
+		if (begin && begin->step < end->step) {
+			n_open++;
+			i++;
+			continue;
+		}
+		if (!--n_open)
+			return end->step + 1;
+		k++;
+	}
+}
+
+static bool has_signal(struct ts_query *q, uint32_t thread, uint64_t pos)
+{
+	uint64_t i = ts_query_n_events_below(q, TS_EV_SIGNAL, pos);
+	const struct ts_event_at *h;
+
+	for (; (h = ts_query_event(q, TS_EV_SIGNAL, i)) && h->step == pos; i++) {
+		if (h->thread == thread)
+			return true;
+	}
+	return false;
+}
+
+bool ts_query_handler_after(struct ts_query *q, uint32_t thread, uint64_t pos, struct ts_handler *handler,
+		      struct ts_error *err)
+{
+	uint64_t before, after;
+
+	if (!has_signal(q, thread, pos) || ts_query_next_step(q, thread, pos + 1) == TS_NO_POS ||
+	    !stack_pointer(q, thread, pos, &before, err) || !stack_pointer(q, thread, pos + 1, &after, err) ||
+	    (after <= before && before - after < MIN_FRAME))
+		return false;
+	*handler = (struct ts_handler){ pos, find_end(q, thread, pos) };
+	return true;
+}
+
+bool ts_query_is_handler_return(struct ts_query *q, uint32_t thread, uint64_t pos)
+{
+	uint64_t i = ts_query_n_events_below(q, TS_EV_SYSCALL, pos);
+	const struct ts_event_at *h;
+
+	for (; (h = ts_query_event(q, TS_EV_SYSCALL, i)) && h->step - pos < MAX_SIGRETURN; i++) {
+		if (h->thread == thread)
+			return is_sigreturn(q, &h->event);
+	}
+	return false;
+}
+
+/* Has the thread not left the handler, by sigreturn or longjmp? */
+static bool is_inside(struct ts_query *q, uint32_t thread, uint64_t pos, const struct ts_handler *h,
+		      struct ts_error *err)
+{
+	uint64_t begin, now;
+
+	if (h->end <= pos || !stack_pointer(q, thread, h->pos + 1, &begin, err) ||
+	    !stack_pointer(q, thread, pos, &now, err))
+		return false;
+	return now <= begin + ts_query_regset(q)->arch->addr_bits / 8 && begin - now < MAX_DEPTH + MIN_FRAME;
+}
+
+bool ts_query_handler_at(struct ts_query *q, uint32_t thread, uint64_t pos, struct ts_handler *handler,
+		   struct ts_error *err)
+{
+	uint64_t i = ts_query_n_events_below(q, TS_EV_SIGNAL, pos);
+
+	for (unsigned n = 0; i-- > 0 && n < MAX_LOOKS && err->code == TS_OK; n++) {
+		const struct ts_event_at *h = ts_query_event(q, TS_EV_SIGNAL, i);
+
+		if (h && h->thread == thread && h->step < pos && ts_query_handler_after(q, thread, h->step, handler, err) &&
+		    is_inside(q, thread, pos, handler, err))
+			return true;
+	}
+	return false;
+}

@@ -217,6 +217,16 @@ static uint64_t number(unsigned i)
 	return *cells[i] ? strtoull(cells[i], NULL, 0) : NO_POS;
 }
 
+/* The position of the first instruction that was called: after the delay slot, where there is one. */
+static uint64_t entry_of(const struct call *x)
+{
+	uint64_t pos = x->begin;
+
+	while (pos < n_steps && s->steps.steps[pos].thread != x->thread)
+		pos++;
+	return s->rec.regs.arch->has_delay_slots && pos < n_steps && s->steps.steps[pos].pc != x->target ? pos + 1 : x->begin;
+}
+
 static void ask_calls(void)
 {
 	uint64_t from, to, depth = UINT64_MAX, target = NO_POS;
@@ -239,7 +249,7 @@ static void ask_calls(void)
 		    (target != NO_POS && x->target != target))
 			continue;
 		ck_assert_msg(next_row(&rest), "%s: no call at %" PRIu64, question, x->begin - 1);
-		ck_assert_msg(number(0) == x->begin - 1 && number(1) == x->begin && number(2) == x->end &&
+		ck_assert_msg(number(0) == x->begin - 1 && number(1) == entry_of(x) && number(2) == x->end &&
 				      !strcmp(cells[3], x->kind) &&
 				      number(4) == (uint64_t)a.names.tids[x->thread] &&
 				      number(5) == x->depth && number(6) == x->pc && number(8) == x->target,

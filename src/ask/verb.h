@@ -89,6 +89,7 @@ enum ts_takes {
 	TS_TAKES_TREE = 1 << 18,    /* the word tree */
 	TS_TAKES_EQUAL = 1 << 19,   /* == N */
 	TS_TAKES_TO = 1 << 20,      /* to KIND, of flows */
+	TS_TAKES_MINUS = 1 << 21,   /* minus A:B, of coverage */
 };
 
 /* What follows the verb. */
@@ -98,6 +99,7 @@ enum ts_operand {
 	TS_OPERAND_WHAT_OR_NONE,
 	TS_OPERAND_MEMORY,        /* a WHAT that is not a register */
 	TS_OPERAND_MEMORY_OR_NONE,
+	TS_OPERAND_CODE_OR_NONE, /* a WHAT that is code, or a FILE:LINE in several places: then what.kind is TS_WHAT_NONE and operand has it */
 	TS_OPERAND_VALUE,
 	TS_OPERAND_KIND_OR_NONE,  /* of events */
 	TS_OPERAND_PLACE,

@@ -16,6 +16,7 @@ static const struct {
 	const char *word, *text;
 } words[] = {
 	{ TS_TAKES_RANGE, "in A:B", "rows whose position k has A <= k < B; A or B may be left out" },
+	{ TS_TAKES_MINUS, "minus A:B", "without what was executed at these positions" },
 	{ TS_TAKES_COND, "if value OP N", "rows whose new value compares so: == != < <= > >=" },
 	{ TS_TAKES_STATE, "if COND", "rows where it holds: $rdi > 5 && *(u32 *)0x404000 != 0" },
 	{ TS_TAKES_RESULT, "if result OP N", "calls whose result compares so" },

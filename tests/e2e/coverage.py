@@ -77,6 +77,37 @@ def bias_of(program, rows):
     return min(int(row["address"], 16) for row in rows if row["function"] == "main") - linked
 
 
+@case
+def a_place_bounds_what_is_listed():
+    """A function by nm's size, a line by the lines of all rows, which addr2line confirms; a range of addresses."""
+    p = Program("pie", "ucir")
+    rows = query(p.trace, "--exec", p.exec, "coverage")
+    bias = bias_of(p.exec, rows)
+    sizes = subprocess.run(["nm", "-S", p.exec], capture_output=True, text=True, check=True, timeout=LIMIT).stdout
+    begin, size = next((int(line.split()[0], 16), int(line.split()[1], 16)) for line in sizes.splitlines() if line.endswith(" T main"))
+    main = [r for r in rows if begin <= int(r["address"], 16) - bias < begin + size]
+    assert main and query(p.trace, "--exec", p.exec, "coverage", "main") == main
+    assert query(p.trace, "--exec", p.exec, "coverage", f"{begin + bias:#x}:{begin + bias + 16:#x}") == \
+        [r for r in main if int(r["address"], 16) - bias < begin + 16]
+    lines = collections.Counter((r["file"], r["line"]) for r in main)
+    for file, line in lines:
+        name = file.rsplit("/", 1)[-1]
+        want = [r for r in rows if (r["file"], r["line"]) == (file, line)]
+        assert query(p.trace, "--exec", p.exec, "coverage", f"{name}:{line}") == want, (file, line)
+    wrong = subprocess.run([TRACESTUB, "query", "--quiet", p.trace, "coverage", "minus", "9:5"], capture_output=True, text=True, timeout=LIMIT)
+    assert wrong.returncode == 2 and "reversed" in wrong.stderr, wrong
+
+
+@case
+def what_another_range_executed_is_left_out():
+    trace = TRACES["usercorn"]
+    rows, other = query(trace, "coverage"), counted(query(trace, "coverage", "in", ":50%"))
+    left = query(trace, "coverage", "minus", ":50%")
+    assert left and left == [r for r in rows if int(r["address"], 16) not in other]
+    query(trace, "coverage", "minus", ":50%", "--drcov", "minus.log")
+    assert not query(trace, "coverage", "minus", ":")
+
+
 def lines_are_those_of_addr2line(name, suffix):
     p = Program(name, suffix)
     rows = query(p.trace, "--exec", p.exec, "coverage")

@@ -54,6 +54,23 @@ def in_the_slot_of_a_call_the_caller_is_innermost():
 
 
 @case
+def a_call_begins_behind_its_slot():
+    """fib calls fib(n - 1) and fib(n - 2): the instruction in the slot makes the argument."""
+    r = Recording("mips_walk")
+    pcs = r.pcs()
+    rows = [json.loads(line) for line in query(r.trace, "calls", "--json").stdout.splitlines()][:-1]
+    assert len(rows) > 100 and all(pcs[row["begin"]] == int(row["address"], 16) for row in rows), rows
+    fib = [row for row in rows if row["address"] == "0x40016c"]
+    around = {}
+    for row in fib:
+        n = int(row["arguments"][0], 16)
+        caller = around.get(row["depth"] - 1)
+        assert (n == 9) if caller is None else (caller - n in (1, 2)), row
+        around[row["depth"]] = n
+    assert len(fib) > 50
+
+
+@case
 def a_write_in_a_slot_is_watched_in_both_directions():
     with Gdb("mips_walk") as g:
         pcs = g.recording.pcs()

@@ -92,7 +92,7 @@ ASKED = ["history total first 5", "accesses total rw last 4", "executions fib fi
          "stack at 50%", "events first 6", "threads in 0:", "processes in 0:", "modules in 0:", "maps in 0:",
          "memory total at 50%", "registers at 30%", "steps first 3", "compares first 3", "unexplained",
          'find "total" first 3', "strings min 6 first 5", "why total at end depth 2", "why branch at 50%", "flows total at 20% first 5", "flows $sp at 0 to address first 3", "hot 5",
-         "coverage first 4", "when at 30%",
+         "coverage first 4", "coverage minus 50%: first 4", "when at 30%",
          *(f"last-{what} total at end" for what in ("write", "read", "access", "change")), "last-exec fib at end",
          *(f"next-{what} total at 0" for what in ("write", "read", "access", "change")), "next-exec fib at 0"]
 # what moves, or writes; "there" only where marks are

@@ -217,6 +217,16 @@ static uint64_t number(unsigned i)
 	return *cells[i] ? strtoull(cells[i], NULL, 0) : NO_POS;
 }
 
+/* The position of the first instruction that was called: after the delay slot, where there is one. */
+static uint64_t entry_of(const struct call *x)
+{
+	uint64_t pos = x->begin;
+
+	while (pos < n_steps && s->steps.steps[pos].thread != x->thread)
+		pos++;
+	return s->rec.regs.arch->has_delay_slots && pos < n_steps && s->steps.steps[pos].pc != x->target ? pos + 1 : x->begin;
+}
+
 static void ask_calls(void)
 {
 	uint64_t from, to, depth = UINT64_MAX, target = NO_POS;
@@ -239,7 +249,7 @@ static void ask_calls(void)
 		    (target != NO_POS && x->target != target))
 			continue;
 		ck_assert_msg(next_row(&rest), "%s: no call at %" PRIu64, question, x->begin - 1);
-		ck_assert_msg(number(0) == x->begin - 1 && number(1) == x->begin && number(2) == x->end &&
+		ck_assert_msg(number(0) == x->begin - 1 && number(1) == entry_of(x) && number(2) == x->end &&
 				      !strcmp(cells[3], x->kind) &&
 				      number(4) == (uint64_t)a.names.tids[x->thread] &&
 				      number(5) == x->depth && number(6) == x->pc && number(8) == x->target,
@@ -370,6 +380,43 @@ static size_t count_executed(uint64_t from, uint64_t to, struct executed *x)
 			last->len = x[i].len;
 	}
 	return kept;
+}
+
+/* Of the @n addresses those that were not executed in [@from, @to).  Returns how many are left. */
+static size_t leave_out(struct executed *x, size_t n, uint64_t from, uint64_t to)
+{
+	struct executed *y = calloc(n_steps, sizeof(*y));
+	size_t n_y, kept = 0;
+
+	ck_assert_ptr_nonnull(y);
+	n_y = count_executed(from, to, y);
+	for (size_t i = 0, k = 0; i < n; i++) { /* both ascend */
+		while (k < n_y && y[k].pc < x[i].pc)
+			k++;
+		if (k == n_y || y[k].pc != x[i].pc)
+			x[kept++] = x[i];
+	}
+	free(y);
+	return kept;
+}
+
+/* Addresses of one range that another one has not. */
+static void ask_minus(void)
+{
+	struct executed *x = calloc(n_steps, sizeof(*x));
+	uint64_t at = script_below(&rnd, n_steps), from = script_below(&rnd, n_steps), to;
+	char question[120], *rest;
+	size_t n;
+
+	ck_assert_ptr_nonnull(x);
+	to = from + 1 + script_below(&rnd, n_steps - from);
+	n = leave_out(x, count_executed(at, n_steps, x), from, to);
+	sprintf(question, "coverage in %" PRIu64 ": minus %" PRIu64 ":%" PRIu64, at, from, to);
+	rest = ask(question);
+	for (size_t i = 0; i < n; i++)
+		ck_assert_msg(next_row(&rest) && number(0) == x[i].pc && number(2) == x[i].steps, "%s: %s", question, cells[0]);
+	ck_assert_msg(!next_row(&rest), "%s: %s", question, cells[0]);
+	free(x);
 }
 
 static void ask_counts(void)
@@ -505,6 +552,7 @@ START_TEST(walks_say_the_same)
 		ask_stack();
 		ask_executions();
 		ask_counts();
+		ask_minus();
 		ask_places();
 	}
 	free(places);

@@ -86,6 +86,7 @@ enum shown {
 struct found {
 	struct ts_call call;
 	enum shown shown;
+	uint64_t begin; /* the position of the first instruction of what was called */
 	size_t arguments, result;
 	unsigned n_arguments;
 	bool has_result;
@@ -402,11 +403,11 @@ static int compare_ends(const void *a, const void *b)
 	return (x->pos > y->pos) - (x->pos < y->pos);
 }
 
-static void add_found(struct calls *x, const struct ts_call *call)
+static void add_found(struct calls *x, const struct ts_call *call, uint64_t begin)
 {
 	uint32_t i = x->n_found++;
 
-	x->found[i] = (struct found){ .call = *call, .shown = x->shown };
+	x->found[i] = (struct found){ .call = *call, .shown = x->shown, .begin = begin };
 	if (call->kind == TS_CALL_RETURN)
 		x->ends[x->n_ends++] = (struct end){ .pos = call->end, .found = i };
 }
@@ -423,6 +424,29 @@ static bool take_chunk(struct calls *x, uint64_t pos, struct ts_budget *budget)
 }
 
 /*
+ * Where the function that was called begins: after the delay slot, where there is one.
+ *
+ * Returns false if the trace cannot be read.
+ */
+static bool find_begin(struct calls *x, uint64_t *begin, struct ts_error *err)
+{
+	struct ts_query *q = x->ask->q;
+	const struct ts_call *call = &x->call;
+	uint64_t pc, slot;
+	bool has_pc;
+
+	*begin = call->pos + (x->shown != SHOWN_FIRST);
+	if (x->shown == SHOWN_FIRST || !ts_query_regset(q)->arch->has_delay_slots || *begin >= ts_query_end(q))
+		return true;
+	if (!ts_query_pc(q, *begin, call->thread, &pc, &has_pc, err))
+		return false;
+	slot = has_pc && pc != call->target ? ts_query_next_step(q, call->thread, *begin) : TS_NO_POS;
+	if (slot != TS_NO_POS)
+		*begin = slot + 1;
+	return true;
+}
+
+/*
  * Add the next call to the batch if it is wanted and the condition holds.
  *
  * Returns TS_GOT_ROW when that is decided, TS_GOT_END after the last call.
@@ -431,6 +455,7 @@ static enum ts_got look_at_next(struct calls *x, struct ts_budget *budget, struc
 {
 	const struct ts_cond *cond = &x->qn->cond;
 	enum ts_got got = TS_GOT_ROW;
+	uint64_t begin;
 	bool holds = true;
 
 	if (!x->has_call) {
@@ -446,15 +471,17 @@ static enum ts_got look_at_next(struct calls *x, struct ts_budget *budget, struc
 		if (x->is_entry ? x->call.depth > x->qn->depth : !is_wanted(x, &x->call))
 			return TS_GOT_ROW;
 	}
-	if (cond->n && !take_chunk(x, x->call.pos + 1, budget))
+	if (!find_begin(x, &begin, err))
+		return TS_GOT_FAIL;
+	if (cond->n && !take_chunk(x, begin, budget))
 		got = TS_GOT_PENDING;
 	x->judged.result_at = x->call.kind == TS_CALL_RETURN ? x->call.end : TS_NO_POS;
 	if (cond->n && got == TS_GOT_ROW)
-		got = ts_state_holds(x->ask, cond, x->call.pos + 1, x->call.thread, &x->judged,
+		got = ts_state_holds(x->ask, cond, begin, x->call.thread, &x->judged,
 				     &holds, budget, err);
 	x->has_call = got == TS_GOT_PENDING;
 	if (got == TS_GOT_ROW && holds)
-		add_found(x, &x->call);
+		add_found(x, &x->call, begin);
 	return got;
 }
 
@@ -475,11 +502,6 @@ static enum ts_got find_batch(struct calls *x, struct ts_budget *budget, struct 
 		x->batch *= 2;
 	qsort(x->ends, x->n_ends, sizeof(*x->ends), compare_ends);
 	return x->n_found && got != TS_GOT_FAIL ? TS_GOT_ROW : got;
-}
-
-static uint64_t begin_of(const struct found *f)
-{
-	return f->call.pos + (f->shown != SHOWN_FIRST);
 }
 
 /* The next call without arguments, by position; NULL if all have them. */
@@ -537,9 +559,9 @@ static bool get_arguments(struct calls *x, struct found *f, struct ts_error *err
 	if (!get_pc(x, f, err))
 		return false;
 	if (function)
-		return ts_typed_arguments(&x->abi, x->ask, function, is_clone(x, f), begin_of(f), f->call.thread,
+		return ts_typed_arguments(&x->abi, x->ask, function, is_clone(x, f), f->begin, f->call.thread,
 					  x->rows.is_for_people, &x->texts, &f->n_arguments, err);
-	return ts_abi_arguments(&x->abi, x->ask, begin_of(f), f->call.thread, x->rows.is_for_people, &x->texts, err);
+	return ts_abi_arguments(&x->abi, x->ask, f->begin, f->call.thread, x->rows.is_for_people, &x->texts, err);
 }
 
 static bool get_result(struct calls *x, struct found *f, struct ts_error *err)
@@ -564,11 +586,11 @@ static enum ts_got get_values(struct calls *x, struct ts_budget *budget, struct 
 	for (;;) {
 		struct found *begin = next_begin(x);
 		const struct end *end = x->n_results < x->n_ends ? &x->ends[x->n_results] : NULL;
-		bool is_end = end && (!begin || end->pos < begin->call.pos + 1);
+		bool is_end = end && (!begin || end->pos < begin->begin);
 
 		if (!begin && !end)
 			break;
-		if (!take_chunk(x, is_end ? end->pos : begin->call.pos + 1, budget))
+		if (!take_chunk(x, is_end ? end->pos : begin->begin, budget))
 			return TS_GOT_PENDING;
 		if (!(is_end ? get_result(x, &x->found[end->found], err) : get_arguments(x, begin, err)))
 			return TS_GOT_FAIL;
@@ -646,7 +668,7 @@ static void put_row(struct calls *x, const struct found *f, struct ts_row *row)
 
 	x->rows.at = call->pos;
 	ts_row_number(row, COL_POSITION, call->pos);
-	ts_row_number(row, COL_BEGIN, begin_of(f));
+	ts_row_number(row, COL_BEGIN, f->begin);
 	if (call->end != TS_NO_END)
 		ts_row_number(row, COL_END, call->end);
 	if (x->rows.is_counting)

@@ -9,6 +9,9 @@
 /* A stack grows no further below the first stack pointer (Linux: ulimit -s). */
 #define REACH (UINT64_C(8) << 20)
 
+/* Each address that is looked up passes over all ranges.  A recording that makes more than programs have gets its frames only. */
+#define MAX_RANGES 1024u
+
 static bool add_range(struct ts_rebase *r, uint64_t a, uint64_t b, uint64_t len, struct ts_error *err)
 {
 	return !len || b + len - 1 < b || ts_rebase_add(r, b, b + len - 1, a - b, err);
@@ -114,6 +117,11 @@ static bool add_stacks(struct ts_stack_moves *m, struct ts_rebase *r, struct ts_
 	if (!add_frames(r, a, b, of_a->sp, of_b->sp, err) || !add_pairs(r, of_a, of_b, err))
 		return false;
 	merge(r);
+	if (r->n > MAX_RANGES) {
+		r->n = 0;
+		if (!add_frames(r, a, b, of_a->sp, of_b->sp, err))
+			return false;
+	}
 	if (!ts_rebase_is_any(r)) {
 		r->n = 0;
 		return true;

@@ -16,7 +16,13 @@ void ts_anchors_fini(struct ts_anchors *a)
 
 static uint64_t *position_of(struct ts_question *qn, unsigned kind)
 {
-	return kind == TS_ANCHOR_AT ? &qn->at : kind == TS_ANCHOR_FROM ? &qn->from : &qn->to;
+	switch (kind) {
+	case TS_ANCHOR_AT: return &qn->at;
+	case TS_ANCHOR_FROM: return &qn->from;
+	case TS_ANCHOR_TO: return &qn->to;
+	case TS_ANCHOR_MINUS_FROM: return &qn->minus_from;
+	default: return &qn->minus_to;
+	}
 }
 
 /* Find the next one, if the question has it. */
@@ -43,6 +49,9 @@ static enum ts_got find_one(struct ts_anchors *a, struct ts_budget *budget, stru
 
 static bool is_range(const struct ts_question *qn, struct ts_error *err)
 {
+	if (qn->has_minus && qn->minus_from >= qn->minus_to)
+		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "the range after 'minus' is %s",
+			       qn->minus_from == qn->minus_to ? "empty" : "reversed");
 	if (!qn->has_range || qn->from < qn->to)
 		return true;
 	return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%.*s' is %s range", (int)qn->range_len, qn->range,

@@ -41,6 +41,7 @@ enum word {
 	WORD_DRCOV,
 	WORD_EQUAL,
 	WORD_TO,
+	WORD_MINUS,
 	N_WORDS,
 };
 
@@ -67,6 +68,7 @@ static const struct {
 	[WORD_DRCOV] = { "--drcov", TS_TAKES_FILES },
 	[WORD_EQUAL] = { "==", TS_TAKES_EQUAL },
 	[WORD_TO] = { "to", TS_TAKES_TO },
+	[WORD_MINUS] = { "minus", TS_TAKES_MINUS },
 };
 
 /* ------------------------------------------------------------------------------------------------- words */
@@ -173,7 +175,7 @@ static bool copy_word(char *to, struct words *w, struct ts_error *err)
 static bool is_about_code(const struct ts_verb *verb)
 {
 	return !strcmp(verb->name, "executions") || !strcmp(verb->name, "calls") || !strcmp(verb->name, "next-exec") ||
-	       !strcmp(verb->name, "last-exec") || !strcmp(verb->name, "steps") || !strcmp(verb->name, "compares");
+	       !strcmp(verb->name, "last-exec") || !strcmp(verb->name, "steps") || !strcmp(verb->name, "compares") || !strcmp(verb->name, "coverage");
 }
 
 /* The blanks in f(int, char) do not end the word. */
@@ -201,7 +203,8 @@ static bool parse_what(struct ts_question *qn, const struct ts_ask *ask, struct 
 									    ts_query_regset(ask->q), ask->symbols, err))
 		return false;
 	if (qn->what.kind == TS_WHAT_REG && (qn->verb->operand == TS_OPERAND_MEMORY ||
-					     qn->verb->operand == TS_OPERAND_MEMORY_OR_NONE))
+					     qn->verb->operand == TS_OPERAND_MEMORY_OR_NONE ||
+					     qn->verb->operand == TS_OPERAND_CODE_OR_NONE))
 		return fail_word(w, "is a register, and registers have no such accesses", err);
 	next_word(w);
 	return true;
@@ -342,6 +345,10 @@ static bool parse_operand(struct ts_question *qn, struct ts_ask *ask, struct wor
 	case TS_OPERAND_WHAT:
 	case TS_OPERAND_MEMORY:
 		return parse_what(qn, ask, w, err);
+	case TS_OPERAND_CODE_OR_NONE:
+		if (!has_operand(w, verb))
+			return true;
+		return ts_what_is_line(w->p, w->len, ask->symbols) ? copy_word(qn->operand, w, err) : parse_what(qn, ask, w, err);
 	case TS_OPERAND_REGISTERS_OR_NONE:
 		return parse_registers(qn, ask, w, err);
 	case TS_OPERAND_CALLEE_OR_NONE:
@@ -562,6 +569,25 @@ static bool parse_range(struct ts_question *qn, struct ts_ask *ask, struct ts_er
 	       parse_anchor(&qn->anchors[TS_ANCHOR_TO], ask, colon + 1, (size_t)(end - colon) - 1, here, err);
 }
 
+/* A:B of minus, one word. */
+static bool parse_minus(struct ts_question *qn, struct ts_ask *ask, struct words *w, struct ts_error *err)
+{
+	const char *text = w->p, *end = text + w->len, *colon = w->len ? memrchr(text, ':', w->len) : NULL;
+
+	if (!colon)
+		return fail_word(w, w->len ? "is not a range A:B" : "a range A:B is missing", err);
+	if (qn->has_minus)
+		return fail_word(w, "is a second range", err);
+	qn->has_minus = true;
+	qn->minus_from = 0;
+	qn->minus_to = ask->n_steps;
+	next_word(w);
+	if (colon > text && !parse_anchor(&qn->anchors[TS_ANCHOR_MINUS_FROM], ask, text, (size_t)(colon - text), qn->at, err))
+		return false;
+	return colon + 1 == end ||
+	       parse_anchor(&qn->anchors[TS_ANCHOR_MINUS_TO], ask, colon + 1, (size_t)(end - colon) - 1, qn->at, err);
+}
+
 static bool parse_by(struct ts_question *qn, struct words *w, struct ts_error *err)
 {
 	if (!is_word(w, "address"))
@@ -623,6 +649,8 @@ static bool parse_word(struct ts_question *qn, struct ts_ask *ask, enum word wor
 		return parse_file(qn->drcov, ask, w, err);
 	case WORD_TO:
 		return copy_word(qn->operand, w, err);
+	case WORD_MINUS:
+		return parse_minus(qn, ask, w, err);
 	case WORD_EQUAL:
 		return parse_equal(qn, w, err);
 	case WORD_INPUTS:

@@ -44,6 +44,8 @@ enum ts_anchor_kind {
 	TS_ANCHOR_AT,   /* at PLACE */
 	TS_ANCHOR_FROM, /* A of `in A:B` ... */
 	TS_ANCHOR_TO,   /* ... and B */
+	TS_ANCHOR_MINUS_FROM, /* A of `minus A:B` ... */
+	TS_ANCHOR_MINUS_TO,   /* ... and B */
 	TS_N_ANCHORS,
 };
 
@@ -57,7 +59,7 @@ struct ts_question {
 	const struct ts_verb *verb;   /* borrowed: a constant table */
 	struct ts_what what;          /* kind TS_WHAT_NONE if none was given */
 	struct ts_value value;        /* of find */
-	char operand[TS_MAX_WORD];    /* a KIND (of flows that of `to KIND`), NAME or PATTERN, or names of registers; "" without one */
+	char operand[TS_MAX_WORD];    /* a KIND (of flows that of `to KIND`), NAME, PATTERN or FILE:LINE, or names of registers; "" without one */
 	char text[TS_MAX_WORD];       /* of mark, "" without one */
 	struct ts_ask_place place;        /* of goto */
 	struct ts_anchor anchors[TS_N_ANCHORS]; /* anchors.h finds where they are: only then at, from, to are valid */
@@ -65,6 +67,8 @@ struct ts_question {
 	bool has_range;               /* `in A:B` was given ... */
 	const char *range;            /* ... in these words, borrowed from the text of the question */
 	size_t range_len;
+	bool has_minus;               /* `minus A:B` was given: */
+	uint64_t minus_from, minus_to; /* its positions, as those of `in A:B` */
 	struct ts_cond cond;
 	/* COND that only a debugger can compile, borrowed from the text; NULL if the server understands it */
 	const char *foreign;

@@ -57,7 +57,7 @@ static size_t suggest(const char *text, struct ts_error *err)
 	bool has_prefix = text[0] == '0' && (text[1] | 0x20) == 'x';
 	const char *digits = text + (has_prefix ? 2 : 0);
 	size_t len = word_len(digits), n = 0;
-	char apart[3 * 8 + 1] = "";
+	char apart[3 * 8 + 1] = "", letters[3 * 16 + 1] = "";
 
 	while (n < len && hex_digit(digits[n]) >= 0)
 		n++;
@@ -67,9 +67,11 @@ static size_t suggest(const char *text, struct ts_error *err)
 	if (len > 2 && n == len && !(len & 1) && len <= 16) {
 		for (size_t i = 0; i < len; i += 2)
 			snprintf(apart + 3 * i / 2, 4, "%.2s%s", digits + i, i + 2 < len ? " " : "");
+		for (size_t i = 0; i < len; i++)
+			snprintf(letters + 3 * i, 4, "%02x%s", (unsigned char)digits[i], i + 1 < len ? " " : "");
 		return ts_fail(err, TS_EUSAGE, TS_NO_OFF,
-			       "'%.*s' is not a value: bytes in hex have two digits each, %s; a text has quotation marks",
-			       (int)len, text, apart);
+			       "'%.*s' is not a value: bytes in hex have two digits each, %s; a text has quotation marks, \"%.*s\" is %s",
+			       (int)len, text, apart, (int)len, text, letters);
 	}
 	return misunderstood(text, "is not a value: bytes in hex have two digits each, 61 62; a number has its type, "
 				   "u32:97; a text has quotation marks, \"ab\"", err);

@@ -149,8 +149,8 @@ static size_t list_meanings(const struct ts_meanings *all, const char *name, siz
 	unsigned i = 0;
 
 	for (; i < all->n && i < TS_MAX_MEANINGS && n < 200; i++)
-		n += (size_t)snprintf(list + n, sizeof(list) - n, "%s%.100s (0x%" PRIx64 ")", i ? ", " : "",
-				      all->items[i].text, all->items[i].addr);
+		n += (size_t)snprintf(list + n, sizeof(list) - n, *all->items[i].text ? "%s%.100s (0x%" PRIx64 ")" : "%s%s0x%" PRIx64,
+				      i ? ", " : "", all->items[i].text, all->items[i].addr);
 	ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%.*s' is more than one thing: %s%s", (int)(len < 100 ? len : 100), name,
 		list, i < all->n ? ", ..." : "");
 	return 0;
@@ -184,6 +184,23 @@ static size_t name_len(const char *text, size_t len, bool has_angles)
 		depth -= depth && (text[n] == ')' || (has_angles && text[n] == '>'));
 	}
 	return depth || is_quoted ? 0 : n;
+}
+
+size_t ts_what_line_ranges(const char *text, size_t len, struct ts_symbols *symbols, uint64_t *addrs, uint64_t *lens, size_t cap)
+{
+	const char *colon = len ? memrchr(text, ':', len) : NULL;
+	bool is_large, is_file;
+	uint64_t line;
+
+	if (!symbols || !colon || colon == text ||
+	    !ts_number_parse(colon + 1, len - (size_t)(colon - text) - 1, TS_COMMAS_END, &line, &is_large) || line > UINT32_MAX)
+		return 0;
+	return ts_code_lines_find(ts_symbols_lines(symbols), text, (size_t)(colon - text), (uint32_t)line, addrs, lens, cap, &is_file);
+}
+
+bool ts_what_is_line(const char *text, size_t len, struct ts_symbols *symbols)
+{
+	return ts_what_line_ranges(text, len, symbols, NULL, NULL, 0) != 0;
 }
 
 /* FILE:LINE, the first instructions of a line of the source.  Returns its length, 0 without an error if it is none. */

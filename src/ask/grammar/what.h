@@ -45,6 +45,15 @@ struct ts_what {
 bool ts_what_parse(struct ts_what *what, const char *text, size_t len, const struct ts_regset *regs,
 		   struct ts_symbols *symbols, struct ts_error *err);
 
+/* Is it FILE:LINE, a line of the source that has code? */
+bool ts_what_is_line(const char *text, size_t len, struct ts_symbols *symbols);
+
+/*
+ * Where the code of FILE:LINE lies, which ts_what_is_line() says it is: at most @cap of its ranges, their first addresses to
+ * @addrs, their bytes to @lens.  Returns how many there are.
+ */
+size_t ts_what_line_ranges(const char *text, size_t len, struct ts_symbols *symbols, uint64_t *addrs, uint64_t *lens, size_t cap);
+
 /* The same for a question about code: a name means a function before it means data. */
 bool ts_what_parse_code(struct ts_what *what, const char *text, size_t len, const struct ts_regset *regs,
 			struct ts_symbols *symbols, struct ts_error *err);

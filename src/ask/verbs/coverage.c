@@ -36,6 +36,8 @@ struct table {
 enum stage {
 	SIZING, /* how many addresses there are at most: a table that grows is made anew in one piece */
 	COUNTING,
+	SUBTRACTING, /* what `minus A:B` executed */
+	KEEPING, /* the addresses that are left */
 	MEASURING, /* how long the instructions are, where the format does not tell */
 	SORTING,  /* the addresses, for files: into a heap, */
 	SORTED,   /* and out of it */
@@ -55,6 +57,10 @@ struct coverage {
 	size_t next; /* the ordinal of what is looked at next */
 	size_t n_at_most;
 	struct ts_executed_at counted; /* how far what was executed has been counted */
+	struct ts_executed_at subtracted; /* the same of `minus A:B` */
+	uint64_t *first, *len;         /* owned, two arrays; the ranges of code that are asked about */
+	size_t n_ranges;               /* 0: all code */
+	size_t n_kept;
 	struct table addresses, functions;
 	struct ts_heap sorted;         /* addresses, ascending, on their way to the files */
 	struct ts_coverage_file *file; /* owned; the one that is being written, or NULL */
@@ -140,13 +146,22 @@ static void table_fini(struct table *t)
 	free(t->items);
 }
 
+static bool is_asked_about(const struct coverage *c, uint64_t addr)
+{
+	bool is_it = !c->n_ranges;
+
+	for (size_t i = 0; i < c->n_ranges && !is_it; i++)
+		is_it = addr - c->first[i] < c->len[i];
+	return is_it;
+}
+
 /* One item an address; the shortest known length of its instructions counts. */
 static void add(void *user, const struct ts_executed *x)
 {
 	struct coverage *c = user;
 	struct ts_covered *item;
 
-	if (x->process != c->process || c->is_failed)
+	if (x->process != c->process || c->is_failed || !is_asked_about(c, x->pc))
 		return;
 	item = find_item(&c->addresses, x->pc);
 	c->is_failed = !item;
@@ -221,6 +236,37 @@ static bool size_some(struct coverage *c)
 static bool count_some(struct coverage *c)
 {
 	return ts_query_each_executed(c->ask->q, c->qn->from, c->qn->to, &c->counted, add, c);
+}
+
+/* What was executed there is not listed. */
+static void subtract(void *user, const struct ts_executed *x)
+{
+	struct coverage *c = user;
+	const struct table *t = &c->addresses;
+	uint32_t item = x->process == c->process && t->n_slots ? *find_slot(t, x->pc) : 0;
+
+	if (item)
+		t->items[item - 1].steps = 0;
+}
+
+static bool subtract_some(struct coverage *c)
+{
+	return c->qn->has_minus &&
+	       ts_query_each_executed(c->ask->q, c->qn->minus_from, c->qn->minus_to, &c->subtracted, subtract, c);
+}
+
+/* The table is searched no more. */
+static bool keep_some(struct coverage *c)
+{
+	struct table *t = &c->addresses;
+
+	for (unsigned i = 0; i < ITEMS_A_CHUNK && c->next < t->n && c->qn->has_minus; i++, c->next++) {
+		if (t->items[c->next].steps)
+			t->items[c->n_kept++] = t->items[c->next];
+	}
+	if (c->qn->has_minus && c->next == t->n)
+		t->n = c->next = c->n_kept;
+	return c->qn->has_minus && c->next < t->n;
 }
 
 /*
@@ -336,7 +382,8 @@ static enum ts_got write_some(struct coverage *c, struct ts_error *err)
 static enum ts_got list(struct coverage *c, struct ts_budget *budget, struct ts_error *err)
 {
 	static bool (*const some[])(struct coverage *) = {
-		[SIZING] = size_some,        [COUNTING] = count_some, [SORTING] = sort_some,
+		[SIZING] = size_some,        [COUNTING] = count_some, [SUBTRACTING] = subtract_some,
+		[KEEPING] = keep_some,	     [SORTING] = sort_some,
 		[SORTED] = take_some_sorted, [GROUPING] = group_some, [ORDERING] = order_some,
 		[LEAVING] = leave_some,
 	};
@@ -414,7 +461,29 @@ static void close_coverage(struct ts_rows *rows)
 	ts_coverage_file_free(c->file);
 	ts_heap_fini(&c->sorted);
 	ts_heap_fini(&c->order);
+	free(c->first);
+	free(c->len);
 	free(c);
+}
+
+/* The ranges of code that the question is about.  Returns false if memory is exhausted. */
+static bool find_ranges(struct coverage *c)
+{
+	const struct ts_question *qn = c->qn;
+	size_t len = is_hot(c) ? 0 : strlen(qn->operand);
+
+	c->n_ranges = len ? ts_what_line_ranges(qn->operand, len, c->ask->symbols, NULL, NULL, 0) : qn->what.kind == TS_WHAT_MEM;
+	c->first = calloc(c->n_ranges + 1, sizeof(*c->first));
+	c->len = calloc(c->n_ranges + 1, sizeof(*c->len));
+	if (!c->first || !c->len)
+		return false;
+	if (len)
+		ts_what_line_ranges(qn->operand, len, c->ask->symbols, c->first, c->len, c->n_ranges);
+	else if (c->n_ranges) {
+		c->first[0] = qn->what.addr;
+		c->len[0] = qn->what.last - qn->what.addr + 1;
+	}
+	return true;
 }
 
 static const struct ts_rows_ops ops = { .next = next,
@@ -448,6 +517,11 @@ static struct ts_rows *open_coverage(struct ts_ask *ask, const struct ts_questio
 		c->n_left = qn->count == TS_NO_LIMIT ? N_HOT : qn->count;
 	ts_heap_init(&c->sorted, sizeof(struct ts_covered), is_below, NULL);
 	ts_heap_init(&c->order, sizeof(struct ts_covered), is_before, c);
+	if (!find_ranges(c)) {
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
+		close_coverage(&c->rows);
+		return NULL;
+	}
 	return &c->rows;
 }
 
@@ -477,12 +551,13 @@ static const struct ts_column coverage_columns[] = {
 
 const struct ts_verb ts_verb_coverage = {
 	.name = "coverage",
-	.synopsis = "[--lcov FILE | --drcov FILE]",
-	.help = "List each address that was executed, and how often; or write a file for other programs.",
+	.synopsis = "[WHAT] [minus A:B] [--lcov FILE | --drcov FILE]",
+	.help = "List each address (of WHAT: FUNC, FILE:LINE, ADDR:END) that was executed, and how often; or write a file for other programs.",
 	.example = "coverage first 10",
 	.columns = coverage_columns,
 	.n_columns = sizeof(coverage_columns) / sizeof(coverage_columns[0]),
-	.takes = TS_TAKES_RANGE | TS_TAKES_BOUND | TS_TAKES_AT | TS_TAKES_FILES,
+	.operand = TS_OPERAND_CODE_OR_NONE,
+	.takes = TS_TAKES_RANGE | TS_TAKES_MINUS | TS_TAKES_BOUND | TS_TAKES_AT | TS_TAKES_FILES,
 	.is_reversible = true,
 	.open = open_coverage,
 };

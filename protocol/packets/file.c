@@ -177,8 +177,7 @@ static enum rsp_done pkt_open(struct rsp_session *s, struct rsp_args *a, struct 
 		rsp_modules_are_missing(s, path);
 	if (number)
 		return fail(r, number);
-	s->files[fd].is_open = true;
-	return succeed(r, FIRST_FD + fd);
+	return rsp_session_open(s, &s->files[fd]) ? succeed(r, FIRST_FD + fd) : fail(r, FILE_EMFILE);
 }
 
 static enum rsp_done pkt_close(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
@@ -189,7 +188,7 @@ static enum rsp_done pkt_close(struct rsp_session *s, struct rsp_args *a, struct
 		return RSP_BAD;
 	if (!f)
 		return fail(r, FILE_EBADF);
-	f->is_open = false;
+	rsp_session_close(s, f);
 	return succeed(r, 0);
 }
 

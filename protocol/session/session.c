@@ -39,10 +39,8 @@ void rsp_session_reset(struct rsp_session *s)
 {
 	rsp_job_cancel(&s->job, s);
 	rsp_breaks_fini(&s->breaks);
-	for (unsigned i = 0; i < RSP_MAX_FILES; i++) {
-		ts_buf_fini(&s->files[i].text);
-		s->files[i].is_open = false;
-	}
+	for (unsigned i = 0; i < RSP_MAX_FILES; i++)
+		rsp_session_close(s, &s->files[i]);
 	s->document.name[0] = '\0';
 	free(s->syscalls);
 	s->syscalls = NULL;
@@ -78,6 +76,33 @@ void rsp_session_fini(struct rsp_session *s)
 	free(s->scratch);
 	if (s->asking)
 		s->free_asking(s->asking);
+}
+
+bool rsp_session_open(struct rsp_session *s, struct rsp_file *f)
+{
+	struct rsp_frame_budget *budget = s->target->budget;
+	uint64_t len = f->source ? 0 : f->text.len, sum = 0;
+
+	for (unsigned i = 0; i < RSP_MAX_FILES; i++)
+		sum += s->files[i].counted;
+	if ((sum && sum + len > RSP_MAX_FILE_TEXT) || (budget && len && budget->used + len > budget->max / 2)) {
+		rsp_session_close(s, f);
+		return false;
+	}
+	f->is_open = true;
+	f->counted = len;
+	if (budget)
+		budget->used += len;
+	return true;
+}
+
+void rsp_session_close(struct rsp_session *s, struct rsp_file *f)
+{
+	if (s->target->budget)
+		s->target->budget->used -= f->counted;
+	f->counted = 0;
+	f->is_open = false;
+	ts_buf_fini(&f->text);
 }
 
 void rsp_session_go(struct rsp_session *s, uint64_t pos)

@@ -33,12 +33,14 @@ struct rsp_document {
 };
 
 #define RSP_MAX_FILES 64
+#define RSP_MAX_FILE_TEXT (UINT64_C(16) << 20) /* bytes of the texts of a client's files, unless there is one only */
 
 /* A file that a client opened with vFile:open. */
 struct rsp_file {
 	bool is_open;
 	const struct ts_source *source; /* borrowed from the target: exec or the image; NULL: text */
 	struct ts_buf text;       /* owned; a synthetic file, frozen when it was opened */
+	uint64_t counted;         /* bytes of it that the target's budget has */
 };
 
 struct rsp_asking;
@@ -129,6 +131,17 @@ void rsp_session_fini(struct rsp_session *s);
 
 /* Forget breakpoints, features and open files, as for a new client; the position stays. */
 void rsp_session_reset(struct rsp_session *s);
+
+/*
+ * Open @f, of @s, whose source or text is there.
+ *
+ * Returns false if the texts of the client's open files, or all that clients have of the target's budget, would take more
+ * memory than they may: @f is closed.
+ */
+bool rsp_session_open(struct rsp_session *s, struct rsp_file *f);
+
+/* Close @f, of @s, if it is open, and free its text. */
+void rsp_session_close(struct rsp_session *s, struct rsp_file *f);
 
 /* Does the client wait for a job, which rsp_session_run() continues? */
 static inline bool rsp_session_is_running(const struct rsp_session *s)

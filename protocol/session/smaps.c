@@ -15,6 +15,7 @@
 /* Error numbers of the protocol's files. */
 #define FILE_ENOENT 2u
 #define FILE_EINTR  4u
+#define FILE_EMFILE 24u
 #define FILE_EIO    9999u
 
 struct smaps {
@@ -133,7 +134,8 @@ static void finish(struct rsp_session *s, struct rsp_reply *r, unsigned error)
 		error = FILE_EIO;
 	if (!error && !f->text.len)
 		error = FILE_ENOENT;
-	f->is_open = !error;
+	if (!error && !rsp_session_open(s, f))
+		error = FILE_EMFILE;
 	if (error)
 		rsp_reply_printf(r, "F-1,%x", error);
 	else

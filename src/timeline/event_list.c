@@ -71,6 +71,15 @@ bool ts_event_list_add(struct ts_event_list *list, uint64_t step, uint32_t threa
 	return true;
 }
 
+uint64_t ts_event_list_mem(const struct ts_event_list *list)
+{
+	uint64_t sum = list->cap_pieces * sizeof(*list->pieces) + list->cap_items * sizeof(*list->items);
+
+	for (size_t i = 0; i < list->n_pieces; i++)
+		sum += list->pieces[i].file ? 0 : list->pieces[i].n * sizeof(*list->items);
+	return sum;
+}
+
 /* The items that follow the pieces, as one. */
 static struct ts_event_piece tail_of(const struct ts_event_list *list)
 {

@@ -41,6 +41,9 @@ void ts_event_list_fini(struct ts_event_list *list);
 /* Append an event of @thread; steps do not descend.  Returns false if memory is exhausted. */
 bool ts_event_list_add(struct ts_event_list *list, uint64_t step, uint32_t thread, const struct ts_event *ev);
 
+/* Bytes of memory, events in an index file left out. */
+uint64_t ts_event_list_mem(const struct ts_event_list *list);
+
 /* How many events are at steps below @step. */
 uint64_t ts_event_list_below(const struct ts_event_list *list, uint64_t step);
 

@@ -80,16 +80,29 @@ static bool take_in_chunk(struct ts_timeline *tl, struct ts_batch *batch)
 
 #define CHUNKS_BETWEEN_LOOKS 64
 
-/* Has the index become larger than it may? */
-static bool is_too_large(const struct ts_timeline *tl)
+/* Bytes of memory of the index that are in no file, about. */
+static uint64_t memory_of(const struct ts_timeline *tl)
 {
-	uint64_t sum = ts_space_mem(&tl->builder->regs);
+	uint64_t sum = ts_space_mem(&tl->builder->regs) + ts_world_mem(&tl->builder->world);
 
-	if (tl->max_memory == UINT64_MAX || tl->builder->n_chunks % CHUNKS_BETWEEN_LOOKS)
-		return false;
 	for (uint32_t i = 0; i < tl->n_memory; i++)
 		sum += ts_space_mem(tl->builder->memory[i]);
-	return sum > tl->max_memory;
+	for (size_t i = 0; i < tl->n_points; i++)
+		sum += tl->points[i].file ? 0 : ts_points_mem(&tl->points[i]);
+	return sum + ts_runs_own_mem(&tl->runs);
+}
+
+/*
+ * Has the index become larger than it may?  Few steps may map many regions: that is looked at in each chunk, in proportion
+ * to what is new.
+ */
+static bool is_too_large(const struct ts_timeline *tl)
+{
+	if (tl->max_memory == UINT64_MAX)
+		return false;
+	if (tl->builder->n_chunks % CHUNKS_BETWEEN_LOOKS == 0)
+		return memory_of(tl) > tl->max_memory;
+	return ts_world_mem(&tl->builder->world) > tl->max_memory;
 }
 
 static void warn_of_long_reads(struct ts_timeline *tl)

@@ -344,11 +344,22 @@ void ts_runs_each_start(const struct ts_runs *r, uint32_t run, uint64_t from, ui
 	}
 }
 
-uint64_t ts_runs_mem(const struct ts_runs *r)
+/* Of its segments, @in_files says whether those in an index file count. */
+static uint64_t mem(const struct ts_runs *r, bool in_files)
 {
 	uint64_t sum = r->n * sizeof(*r->runs) + r->n_lens + r->n_by_pc * sizeof(*r->by_pc);
 
 	for (size_t i = 0; i < r->n_segments; i++)
-		sum += ts_postings_mem(&r->segments[i].postings);
+		sum += in_files || !r->segments[i].postings.file ? ts_postings_mem(&r->segments[i].postings) : 0;
 	return sum;
+}
+
+uint64_t ts_runs_mem(const struct ts_runs *r)
+{
+	return mem(r, true);
+}
+
+uint64_t ts_runs_own_mem(const struct ts_runs *r)
+{
+	return mem(r, false);
 }

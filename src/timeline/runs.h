@@ -118,4 +118,7 @@ uint64_t ts_runs_prev_start(const struct ts_runs *r, uint32_t run, uint64_t pos,
 /* Bytes of the sealed part, for `info` and the benchmark. */
 uint64_t ts_runs_mem(const struct ts_runs *r);
 
+/* Bytes of it that are in memory, not in an index file. */
+uint64_t ts_runs_own_mem(const struct ts_runs *r);
+
 #endif

@@ -213,6 +213,7 @@ uint32_t ts_world_add_text(struct ts_world_builder *wb, const char *text)
 		free(t);
 		return (*node)->off;
 	}
+	wb->n_texts++;
 	ts_buf_put(&w->texts, text, strlen(text) + 1);
 	wb->is_failed |= !ts_buf_ok(&w->texts);
 	return t->off;
@@ -296,4 +297,22 @@ bool ts_world_is_constant(const struct ts_world_builder *wb, uint32_t process, u
 	const struct ts_region *r = live ? &wb->world->regions[live->item] : NULL;
 
 	return r && !(r->prot & TS_PROT_WRITE) && live->since <= pos;
+}
+
+/* What malloc(3) and tsearch(3) take for an item of a tree, beside its bytes. */
+#define TREE_ITEM_LEN 64u
+
+uint64_t ts_world_mem(const struct ts_world_builder *wb)
+{
+	const struct ts_world *w = wb->world;
+	uint64_t sum = wb->cap_slices * (sizeof(*w->slices) + sizeof(*w->threads->items));
+
+	sum += w->n_threads * sizeof(*w->threads);
+	sum += wb->cap_regions * sizeof(*w->regions) + w->n_regions * (TREE_ITEM_LEN + sizeof(struct ts_range));
+	sum += wb->cap_modules * sizeof(*w->modules) + w->n_modules * (TREE_ITEM_LEN + sizeof(struct ts_range));
+	sum += wb->cap_with_file * sizeof(*w->with_file);
+	sum += w->texts.cap + w->texts.len + wb->n_texts * TREE_ITEM_LEN;
+	for (unsigned i = 0; i < TS_N_EVENT_KINDS; i++)
+		sum += ts_event_list_mem(&w->events[i]);
+	return sum;
 }

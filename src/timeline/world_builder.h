@@ -13,6 +13,7 @@ struct ts_world_builder {
 	size_t cap_slices, cap_regions, cap_with_file, cap_modules;
 	struct ts_ranges live_regions, live_modules; /* those that stand at the end of what was read: ordinals */
 	void *texts;                                 /* owned; where each one is: a tree (tsearch(3)) */
+	size_t n_texts;
 	bool is_failed; /* memory ran out */
 };
 
@@ -43,5 +44,8 @@ void ts_world_load(struct ts_world_builder *wb, uint64_t pos, uint32_t process, 
 		   const struct ts_module *m);
 void ts_world_unload(struct ts_world_builder *wb, uint64_t pos, uint32_t process, uint64_t addr,
 		     uint64_t len);
+
+/* Bytes of memory of the world and its builder, about; events that lie in an index file are left out. */
+uint64_t ts_world_mem(const struct ts_world_builder *wb);
 
 #endif

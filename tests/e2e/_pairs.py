@@ -3,8 +3,11 @@
 for each of the other takes time or memory with their product.
 
     write("threads_turns", 1000, 200000, path)
+
+By hand:  python3 tests/e2e/_pairs.py FAMILY A B > FILE
 """
 import struct
+import sys
 
 import _hostile
 import _ucir2
@@ -97,3 +100,6 @@ FAMILIES = {"threads_turns": (1000, 25000), "threads_system_calls": (1000, 10000
             "regions_system_calls": (5000, 10000), "regions_replaced": (10000, 10000), "reads_length": (250, 10000),
             "headers_notes": (400, 4000), "modules_system_calls": (5000, 10000), "tracepoints_frames": (1000, 20000),
             "ranges_frames": (10000, 20000)}
+
+if __name__ == "__main__":
+    sys.stdout.buffer.write(globals()[sys.argv[1]](int(sys.argv[2]), int(sys.argv[3])))

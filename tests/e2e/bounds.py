@@ -5,6 +5,7 @@ with the length of the file, and not with the product."""
 import os
 import pathlib
 import subprocess
+import sys
 import tempfile
 
 import _hostile
@@ -63,6 +64,12 @@ def headers_of_a_core_file_times_its_notes():
         assert (f"{n - 1} segments of notes" in said) == (n > 1), said
 
 
+def generate(path, module, *argv):
+    """By another process: a child's peak of memory is at least that of the process that starts it."""
+    with open(path, "wb") as f:
+        subprocess.run([sys.executable, pathlib.Path(__file__).with_name(module), *map(str, argv)], stdout=f, check=True)
+
+
 def grows_with_both(what, at, slack):
     """at(4, 4) is that of a sum of two costs, not that of their product, which would be twice as much."""
     first, second, both = at[4, 1] - at[1, 1], at[1, 4] - at[1, 1], at[4, 4] - at[1, 1]
@@ -73,7 +80,7 @@ def family(name):
     path, (a, b) = FOLDER / "pair", _pairs.FAMILIES[name]
     seconds, memory = {}, {}
     for times in (1, 1), (4, 1), (1, 4), (4, 4):
-        _pairs.write(name, a * times[0], b * times[1], path)
+        generate(path, "_pairs.py", name, a * times[0], b * times[1])
         seconds[times], memory[times], _ = cost(path, "info", "--jobs", "1")
     grows_with_both((name, "seconds"), seconds, 0.3)
     grows_with_both((name, "KiB"), memory, 20 << 10)
@@ -81,6 +88,20 @@ def family(name):
 
 for _name in _pairs.FAMILIES:
     add_case(f"a sum and no product: {_name}", family, _name)
+
+
+def max_memory_ends_reading(name, n):
+    """What does not fit is not read, whatever part of the index it is for: regions, events, texts, positions of code."""
+    path, memory = FOLDER / "hostile", {}
+    for times in 1, 2:
+        generate(path, "_hostile.py", name, n * times)
+        _, memory[times], said = cost(path, "info", "--max-memory", "8M")
+        assert "more memory than the limit (8388608 bytes)" in said, said[-500:]
+    assert memory[2] - memory[1] < 3 << 10, memory
+
+
+for _name, _n in ("ucir_maps", 150000), ("rvn_interrupts", 200000), ("tenet_gaps", 150000), ("text_steps", 100000):
+    add_case(f"--max-memory ends reading: {_name}", max_memory_ends_reading, _name, _n)
 
 
 @case

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Costs that are products of two numbers of a client: packets and their size, terms of a condition and the looks at memory of
 each.  And the time to "Listening", which no file makes longer than a bound."""
+import contextlib
 import os
 import pathlib
 import struct
@@ -87,6 +88,42 @@ for _kind in STATEFUL:
     add_case(f"packets times their size: {_kind}", packets_times_size, _kind)
 for _kind in STATEFUL:
     add_case(f"--max-memory counts {_kind}", max_memory_counts, _kind)
+
+
+# ----------------------------------------------------------------------------- clients x open files x regions
+
+def answer(client, packet):
+    """The answer, without what is shown on the console before it."""
+    client.send(packet)
+    while (reply := client.receive()).startswith("O") and reply != "OK":
+        pass
+    return reply
+
+
+def opened(client, n):
+    """The descriptors of as many lists of regions, of @n, as may be open at once."""
+    fds = [answer(client, "vFile:open:" + b"/proc/1/maps".hex() + ",0,0") for _ in range(n)]
+    assert set(fd for fd in fds if fd[1] == "-") <= {"F-1,18"}, fds    # EMFILE
+    return [fd for fd in fds if fd[1] != "-"]
+
+
+@case
+def open_files_times_regions():
+    """Each open file is a text of its own, here of 400 KB: 64 for each client were 850 MB for 32 clients."""
+    trace = FOLDER / "regions.ucir"
+    _pairs.write("modules_system_calls", 5000, 100, trace)
+    for n_clients, most, options in (1, 20, ()), (8, 8, ("--max-memory", "8M")):
+        with contextlib.ExitStack() as stack:
+            server = stack.enter_context(serve(str(trace), "--index", "none", *options))
+            clients = [stack.enter_context(Quiet(server.address)) for _ in range(n_clients)]
+            for client in clients:
+                answer(client, text("goto end"))
+            before = peak(server.pid)
+            fds = [opened(client, 64) for client in clients]
+            assert peak(server.pid) - before < most << 10, (n_clients, peak(server.pid) - before)
+            for client, own in zip(clients, fds):
+                assert all(answer(client, "vFile:close:" + fd[1:]) == "F0" for fd in own)
+            assert len(opened(clients[-1], 64)) == len(fds[0]) > 3, fds
 
 
 # ------------------------------------------------------------------------------------------- terms x looks

@@ -27,6 +27,9 @@ TRACESTUB = os.environ.get("TRACESTUB", str(SRCDIR / "tracestub"))
 DATA = SRCDIR / "tests/data"
 LIMIT = 240         # seconds that anything may take: more is a hang, also on a machine that is busy with other work
 
+# Built with AddressSanitizer? (The name of its entry is in every tracestub: "record" refuses such programs.)
+IS_SANITIZED = b"__asan_report" in pathlib.Path(TRACESTUB).read_bytes()
+
 _cases = []
 
 

@@ -10,10 +10,10 @@ import subprocess
 import zlib
 
 from _record import record
-from _tap import TRACESTUB, case, run_cases
+from _tap import IS_SANITIZED, TRACESTUB, case, run_cases
 
 LIMIT = 60      # seconds of the processor
-MOST = (400 << 20) * (4 if b"__asan_init" in pathlib.Path(TRACESTUB).read_bytes() else 1)
+MOST = (400 << 20) * (4 if IS_SANITIZED else 1)
 
 PROGRAM = """
 .globl _start

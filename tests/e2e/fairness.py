@@ -13,14 +13,14 @@ import struct
 
 import _hostile
 from _raw import LONG_TRACE, Quiet, serve
-from _tap import TRACESTUB, add_case, run_cases
+from _tap import IS_SANITIZED, TRACESTUB, add_case, run_cases
 
 LIMIT_MS, TRIES = 5, 5
 
 
 def limit_ms():
     """AddressSanitizer makes everything slower, and memory that is mapped and unmapped most of all."""
-    return LIMIT_MS * (60 if b"__asan_init" in pathlib.Path(TRACESTUB).read_bytes() else 1)
+    return LIMIT_MS * (60 if IS_SANITIZED else 1)
 
 
 def text(command):

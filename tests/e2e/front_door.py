@@ -66,7 +66,8 @@ def a_recording_has_its_symbols_after_the_program_was_built_again():
     assert "it.ucir.files/it: the recorded program" in said and "errno.c:" in said and "unmapped.c" not in said, said
     shutil.copy("built-again/it", here / "it.ucir.files/it")      # a copy that was changed is not used
     said = gdb(commands=stopped, cwd=here)
-    assert "it: not the file that was recorded; ignored" in said and ".c:" not in said, said
+    assert "it: not the file that was recorded; ignored" in said, said
+    assert "errno.c" not in said and "unmapped.c" not in said, said     # the C library may have its own lines
 
 
 @case

@@ -12,7 +12,7 @@ import tarfile
 import tempfile
 
 from _record import record
-from _tap import DATA, LIMIT, TRACESTUB, add_case, case, run_cases
+from _tap import DATA, IS_SANITIZED, LIMIT, TRACESTUB, add_case, case, run_cases
 from _versions import program_of_another_version
 
 SAMPLES = {
@@ -299,7 +299,7 @@ def many_threads_of_a_packed_recording_share_what_is_unpacked_of_it():
             _, status, usage = os.wait4(command.pid, 0)
             command.returncode = os.waitstatus_to_exitcode(status)
         assert command.returncode == 0 and f"threads       {n}\n" in (desk.folder / "out").read_text()
-        assert usage.ru_maxrss < (256 << 10) * (8 if b"__asan_init" in pathlib.Path(TRACESTUB).read_bytes() else 1), usage
+        assert usage.ru_maxrss < (256 << 10) * (8 if IS_SANITIZED else 1), usage
 
 
 @case

@@ -11,7 +11,7 @@ import subprocess
 import tempfile
 import time
 
-from _tap import DATA, LIMIT, SRCDIR, TRACESTUB, add_case, case, run_cases, skip, skip_all
+from _tap import DATA, IS_SANITIZED, LIMIT, SRCDIR, TRACESTUB, add_case, case, run_cases, skip, skip_all
 
 FILEIO = pathlib.Path(os.environ.get("TEST_BUILDDIR", SRCDIR)) / "tests/tools/fileio_probe.so"
 PROBE = pathlib.Path(os.environ.get("TEST_BUILDDIR", SRCDIR)) / "tests/tools/sandbox_probe.so"
@@ -123,7 +123,7 @@ def a_server_is_confined_and_answers():
 
 @case
 def the_debugger_is_outside_and_its_server_inside():
-    if b"__asan_init" in pathlib.Path(TRACESTUB).read_bytes():
+    if IS_SANITIZED:
         skip("the debugger that stands in for gdb outlives a server with AddressSanitizer")
     with World() as w:
         gdb = w.folder.parent / "gdb"
@@ -153,7 +153,7 @@ def asking_for_files(world):
 
 @case
 def the_server_of_tracestub_gdb_cannot_use_gdbs_files():
-    if not shutil.which("gdb") or b"__asan_init" in pathlib.Path(TRACESTUB).read_bytes():
+    if not shutil.which("gdb") or IS_SANITIZED:
         skip("no gdb, or a server with AddressSanitizer")
     with World() as w:
         victim, _ = asking_for_files(w)
@@ -165,7 +165,7 @@ def the_server_of_tracestub_gdb_cannot_use_gdbs_files():
 @case
 def without_the_relay_gdb_obeys_its_server():
     """The same attack on a gdb that is connected to `tracestub serve`: it does what it is asked to."""
-    if not shutil.which("gdb") or b"__asan_init" in pathlib.Path(TRACESTUB).read_bytes():
+    if not shutil.which("gdb") or IS_SANITIZED:
         skip("no gdb, or a server with AddressSanitizer")
     with World() as w:
         victim, gdb = asking_for_files(w)

@@ -616,6 +616,7 @@ START_TEST(a_program_that_cannot_be_read_is_not_called_another_one)
 
 	use_list_arm();
 	opt.exec = unit_data_path("gdbrecord-samples/list-arm");
+	n_reads = 0;
 	ck_assert(ucir_open(&t, opt.exec));
 	n_all = n_reads;
 	ck_assert_uint_gt(n_all, 2);

@@ -152,6 +152,12 @@ static struct bytes read_file(const char *path)
 	return b;
 }
 
+static void read_again(struct bytes *b, const char *path)
+{
+	free(b->p);
+	*b = read_file(path);
+}
+
 static void write_file(const char *path, const struct bytes *b)
 {
 	FILE *f = fopen(path, "wb");
@@ -246,12 +252,12 @@ static void prepare(void)
 	set(&scenes[0]);
 	act(&scenes[0], s, &good);
 	ck_assert_msg(good.err.code == TS_OK && good.n_steps == N_STEPS, "%s", good.err.text);
-	whole = read_file(PATH);
+	read_again(&whole, PATH);
 	script_free(s);
 	s = script_random_new(SEED, N_STEPS);
 	act(&scenes[3], s, &now);
 	ck_assert_msg(now.err.code == TS_OK && now.state == good.state, "%s", now.err.text);
-	found = read_file(FOUND);
+	read_again(&found, FOUND);
 	ck_assert_uint_gt(found.len, 4096);
 	half = (struct bytes){ whole.p, whole.len / 2 };
 	script_free(s);
@@ -352,7 +358,7 @@ START_TEST(an_index_that_is_continued_has_the_bytes_of_one_made_at_once)
 	s = script_random_new((uint64_t)_i, N_STEPS);
 	act(&scenes[0], s, &good);
 	script_free(s);
-	whole = read_file(PATH);
+	read_again(&whole, PATH);
 	for (unsigned part = 1; part < 20; part++) {
 		/* the last ones lack some of the directory, or all of it */
 		half = (struct bytes){ whole.p, part < 16 ? whole.len * part / 16 : whole.len - (part - 16) * 40 };

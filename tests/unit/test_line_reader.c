@@ -23,6 +23,7 @@ static void teardown(void)
 {
 	ts_line_reader_fini(&r);
 	ts_source_close(src);
+	src = NULL;
 }
 
 static void open_text(const char *text, size_t len, size_t max_len)

@@ -416,6 +416,7 @@ static uint64_t walk(const char *sample)
 	ck_assert_int_eq(pclose(file), 0);
 	ck_assert(t.reader->end.has_pc);
 	ck_assert_uint_eq(t.reader->end.pc, pc);
+	n_unknown = 0;
 	check_memory(sample, 1);
 	ck_assert_uint_le(n_unknown, strcmp(sample, "x64_lib") ? 0 : 6 * 10); /* x87 stores */
 	forget_all();

@@ -1,18 +1,30 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Arguments and results of calls as the program's types say; what is expected are the values in the source of values.c."""
-import json
+import functools
 import struct
 import subprocess
 
+from _ask import Asker
 from _record import LIMIT, build, record
 from _tap import TRACESTUB, add_case, case, run_cases
 
 
-def rows(out, *words):
-    done = subprocess.run([TRACESTUB, "query", out, *words, "--json"], capture_output=True, text=True, timeout=LIMIT)
-    assert done.returncode in (0, 1), done
-    return [json.loads(line) for line in done.stdout.splitlines()][:-1]
+asker = functools.cache(Asker)      # a process for each recording: it reads the types of the C library once
+
+
+def rows(out, *words, options=()):
+    rows, end = asker(out, *options).answer(" ".join(words))
+    assert end["complete"] or words[0] == "why", (words, end)      # its depth is cut
+    return rows
+
+
+@functools.cache
+def recorded(source, options):
+    """A recording of its own for each way to compile it."""
+    out = f"{source}.{options.replace(' ', '')}.ucir".replace("/", "")
+    record(out, build(source, out.removesuffix(".ucir"), options))
+    return out
 
 
 def hex_of(form, *values):
@@ -41,15 +53,15 @@ EXPECTED = {
 
 
 def values_are_those_of_the_source(options):
-    record("values.ucir", build("values.c", "values", options))
+    out = recorded("values.c", options)
     for name, (arguments, result) in EXPECTED.items():
-        got = rows("values.ucir", "calls", name)[0]
+        got = rows(out, "calls", name)[0]
         assert len(got["arguments"]) == len(arguments), got
         assert all(b is None or a == b for a, b in zip(got["arguments"], arguments)), got
         assert result is None or (got["result"] or "") == result, got
-    mixed = rows("values.ucir", "calls", "make_mixed")[0]["result"].split()
+    mixed = rows(out, "calls", "make_mixed")[0]["result"].split()
     assert struct.unpack("<i4xd", bytes.fromhex("".join(x.replace("??", "00") for x in mixed))) == (100, 3.0), mixed
-    assert rows("values.ucir", "calls", "length")[0]["texts"][0] == "some text"
+    assert rows(out, "calls", "length")[0]["texts"][0] == "some text"
 
 
 for options in ("-O0 -g -w", "-O2 -g -w", "-O1 -gdwarf-4 -w -no-pie", "-O2 -g -gz -w -static"):
@@ -58,23 +70,22 @@ for options in ("-O0 -g -w", "-O2 -g -w", "-O1 -gdwarf-4 -w -no-pie", "-O2 -g -g
 
 @case
 def people_see_the_names_of_parameters():
-    record("values.ucir", build("values.c", "values", "-O2 -g -w"))
-    shown = subprocess.run([TRACESTUB, "gdb", "values.ucir", "--", "-batch", "-ex", "monitor calls many"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                           timeout=LIMIT).stdout
+    shown = subprocess.run([TRACESTUB, "gdb", recorded("values.c", "-O2 -g -w"), "--", "-batch", "-ex", "monitor calls many"],
+                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=LIMIT).stdout
     assert "a=0x1, b=0x2, c=0x3" in shown and "h=8.5, i=0x9" in shown, shown
 
 
 @case
 def calls_that_leave_a_stack_return_when_it_is_resumed():
     for options in ("-O2 -g -w", "-O0 -g -w -static"):
-        record("coroutines.ucir", build("coroutines.c", "coroutines", options))
-        turns = rows("coroutines.ucir", "calls", "turn")
+        out = recorded("coroutines.c", options)
+        turns = rows(out, "calls", "turn")
         assert [c["kind"] for c in turns if c["kind"] != "tail"] == ["return"] * len([c for c in turns if c["kind"] != "tail"]) and turns, turns
-        swaps = rows("coroutines.ucir", "calls", "swapcontext")
+        swaps = rows(out, "calls", "swapcontext")
         first = [c for c in swaps if c["caller"] in ("turn", "main")]
         assert len(first) == 4 and {c["kind"] for c in first} == {"return"}, (options, swaps)
         for c in first:     # it returns to the code after the call
-            end = rows("coroutines.ucir", "steps", "in", f"{c['end']}:{c['end'] + 1}")[0]
+            end = rows(out, "steps", "in", f"{c['end']}:{c['end'] + 1}")[0]
             assert 0 < int(end["pc"], 16) - int(c["pc"], 16) < 8 and end["function"] == c["caller"], (c, end)
 
 
@@ -82,10 +93,10 @@ def calls_that_leave_a_stack_return_when_it_is_resumed():
 def a_linkage_table_hides_no_caller():
     """However the linker was told to bind: functions that are chosen at the start (IFUNC), and others."""
     for options in ("", "-Wl,-z,now", "-fcf-protection -Wl,-z,ibtplt -Wl,-z,now", "-fno-plt", "-static-pie", "-static"):
-        record("linked.ucir", build("linked.c", "linked", f"-O1 -g -w -fno-builtin {options}"))
+        out = recorded("linked.c", f"-O1 -g -w -fno-builtin {options}")
         for name, n in ("strlen", 4), ("memcmp", 4), ("malloc", 4), ("free", 4), ("strcpy", 4):
-            calls = rows("linked.ucir", "calls", name)
-            assert len(calls) == len(rows("linked.ucir", "executions", name)), (options, name)
+            calls = rows(out, "calls", name)
+            assert len(calls) == len(rows(out, "executions", name)), (options, name)
             own = [c for c in calls if c["caller"] == "main"]
             assert len(own) == n and {c["kind"] for c in own} == {"return"}, (options, name, calls)
 
@@ -98,7 +109,7 @@ def a_call_over_two_bytes_is_one_where_no_code_is_recorded():
     assert done.returncode == 0, done
     expected = [("over", 1), ("f", 2), ("g", 2), ("4", 3)]
     for trace, options in ("call_over.ucir", ()), ("call_over.tenet", ("--exec", path)), ("call_over.tenet", ()):
-        calls = rows(trace, "calls", *options)
+        calls = rows(trace, "calls", options=options)
         assert [c["depth"] for c in calls] == [depth for _, depth in expected], (trace, options, calls)
         assert {c["kind"] for c in calls} == {"return"}, calls
 
@@ -108,31 +119,31 @@ def an_assembler_s_functions_have_the_registers_of_the_convention():
     """Its debugging information lists functions without their parameters: nothing is known of those."""
     answers = []
     for options in "", "-g":
-        record("call_over.ucir", build("call_over.S", "call_over", f"-nostdlib -static {options}"))
-        answers.append([c["arguments"] for c in rows("call_over.ucir", "calls")])
+        out = recorded("call_over.S", f"-nostdlib -static {options}")
+        answers.append([c["arguments"] for c in rows(out, "calls")])
     assert answers[0] == answers[1] and all(len(a) == 6 for a in answers[0]), answers
 
 
 @case
 def a_value_survives_the_loader_s_binding():
     """The first call through a linkage table saves and restores the vector registers: each byte comes from what main computed."""
-    record("linked.ucir", build("linked.c", "linked", "-O1 -g -w -fno-builtin -Wl,-z,lazy"))
-    first = rows("linked.ucir", "executions", "sqrt")[0]["position"]
-    main = [r for r in rows("linked.ucir", "steps", "main", "in", f"0:{first}") if "$xmm0" in str(r["writes"])]
-    why = rows("linked.ucir", "why", "$xmm0", "at", str(first), "depth", "3")
+    out = recorded("linked.c", "-O1 -g -w -fno-builtin -Wl,-z,lazy")
+    first = rows(out, "executions", "sqrt")[0]["position"]
+    main = [r for r in rows(out, "steps", "main", "in", f"0:{first}") if "$xmm0" in str(r["writes"])]
+    why = rows(out, "why", "$xmm0", "at", str(first), "depth", "3")
     assert any("rstor" in r["instruction"] for r in why if r["depth"] == 0), why
     made = {r["position"] for r in why if r["depth"] == 2 and r["kind"] == "write"}
     assert main[-1]["position"] in made and made <= {r["position"] for r in main}, (main, why)
     assert not [r for r in why if r["kind"] == "unknown"], why
-    written = rows("linked.ucir", "last-write", "$xmm0", "at", str(first))[0]
+    written = rows(out, "last-write", "$xmm0", "at", str(first))[0]
     assert written["position"] == why[0]["position"], (written, why)
 
 
 @case
 def the_end_of_a_handler_is_no_call():
-    record("kinds.ucir", build("entries.c", "kinds", "-O2 -g -w"))
-    assert not rows("kinds.ucir", "calls", "*restore_rt*")
-    assert [c["kind"] for c in rows("kinds.ucir", "calls", "handler")] == ["handler"] * 2
+    out = recorded("entries.c", "-O2 -g -w")
+    assert not rows(out, "calls", "*restore_rt*")
+    assert [c["kind"] for c in rows(out, "calls", "handler")] == ["handler"] * 2
 
 
 run_cases()

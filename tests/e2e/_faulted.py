@@ -13,10 +13,9 @@ import subprocess
 import tempfile
 import time
 
-from _tap import LIMIT, SRCDIR, TRACESTUB
+from _tap import IS_SANITIZED, LIMIT, SRCDIR, TRACESTUB
 
 TOOL = pathlib.Path(os.environ.get("TEST_BUILDDIR", SRCDIR)).resolve() / "tests/tools/faults.so"
-IS_SANITIZED = b"__asan_init" in pathlib.Path(TRACESTUB).read_bytes()
 IS_MEASURED = b"__gcov_exit" in pathlib.Path(TRACESTUB).read_bytes()
 SANITIZER_STATUS = 77
 

@@ -1,37 +1,40 @@
 /* SPDX-License-Identifier: MIT */
 #include "range.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "anchors.h"
 #include "question.h"
 
+static enum ts_got find_ends(struct ts_ask *ask, struct ts_question *qn, struct ts_error *err)
+{
+	struct ts_budget budget = { UINT32_MAX };
+	struct ts_anchors anchors;
+	enum ts_got got;
+
+	ts_anchors_init(&anchors, ask, qn);
+	while ((got = ts_anchors_find(&anchors, &budget, err)) == TS_GOT_PENDING)
+		budget.left = UINT32_MAX;
+	ts_anchors_fini(&anchors);
+	return got;
+}
+
 bool ts_range_find(struct ts_ask *ask, const char *text, uint64_t *from, uint64_t *to, struct ts_error *err)
 {
-	struct ts_budget all = { UINT32_MAX };
-	struct ts_question *qn;
-	struct ts_anchors anchors;
-	char question[300];
-	enum ts_got got;
+	const struct ts_argument range = { .kind = TS_ARGUMENT_WORD, .word = "in", .value = text };
+	const struct ts_verb *verb = ts_verb_find("steps", strlen("steps")); /* any that takes a range, and nothing else */
+	struct ts_question *qn = calloc(1, sizeof(*qn));
 	bool done;
 
-	if (strpbrk(text, " \t\n") || snprintf(question, sizeof(question), "coverage in %s", text) >= (int)sizeof(question))
-		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%.100s' is not a range A:B", text);
-	qn = calloc(1, sizeof(*qn));
-	done = qn ? ts_question_parse(qn, ask, question, err) : ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
+	if (!qn)
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
+	done = ts_question_parse_arguments(qn, ask, verb, &range, 1, err) && find_ends(ask, qn, err) == TS_GOT_ROW;
 	if (done) {
-		ts_anchors_init(&anchors, ask, qn);
-		while ((got = ts_anchors_find(&anchors, &all, err)) == TS_GOT_PENDING)
-			all.left = UINT32_MAX;
-		done = got == TS_GOT_ROW;
 		*from = qn->from;
 		*to = qn->to;
-		ts_anchors_fini(&anchors);
 	}
-	if (qn)
-		ts_question_fini(qn);
+	ts_question_fini(qn);
 	free(qn);
 	return done;
 }

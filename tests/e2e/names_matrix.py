@@ -4,9 +4,11 @@
 row, a key, an element or a line of its own.
 
 Places: symbols, the program's file, its arguments, threads, modules, maps, marks.  Doors: tables, JSON, info, gdb, lldb, MCP, plot,
-drcov, lcov, tfile; SQL where this tracestub has it.
+drcov, lcov, tfile, the other exports, diff; SQL where this tracestub has it.
 """
+import csv
 import html.parser
+import io
 import json
 import os
 import pathlib
@@ -240,6 +242,37 @@ def tfile(desk):
         assert re.match(r"(R [0-9a-f]+|status |tp |tdesc |tsv )", line), line
 
 
+def exports(desk):
+    """What other programs read: a line, a field or an event more than the recording has would be made of a name."""
+    for form, out in ("csv", "t.csv"), ("tenet", "t.tenet"), ("execlog", "t.execlog"), ("chrome", "t.json"):
+        desk.run("export", words=["--as", form, "-o", desk.folder / out])
+    desk.run("export", words=["-o", desk.folder / "t.folded"])
+    text = {path.suffix[1:]: is_quiet(path.read_bytes(), path.name) for path in desk.folder.glob("t.*") if path.suffix not in (".ucir", ".tsmarks")}
+    assert len({len(row) for row in csv.reader(io.StringIO(text["csv"]))}) == 1, text["csv"]
+    assert all(re.fullmatch(r"(#.*|\w+=0x[0-9a-f]+(:[0-9a-f]+)?(,\w+=0x[0-9a-f]+(:[0-9a-f]+)?)*)", line)
+               for line in text["tenet"].splitlines() if "PWNED" not in line or not line.startswith("#")), text["tenet"]
+    assert not re.search(r"^(?!#).*PWNED", text["tenet"], re.M), text["tenet"]
+    for line in text["execlog"].splitlines():
+        assert re.match(r"\d+, 0x[0-9a-f]+, ", line), line
+    stacks = text["folded"].splitlines()
+    assert stacks and sum(int(line.rsplit(" ", 1)[1]) for line in stacks) == 7, stacks      # instructions
+    assert len(stacks) <= 2 and max(line.count(";") for line in stacks) <= 1, stacks        # _start, and what it calls
+    events = json.loads(text["json"])
+    assert not has_key(events) and json.dumps(events).count('"ph"') < 20, events
+
+
+def diff(desk):
+    """With a recording that goes another way."""
+    other = desk.folder / "other.ucir"
+    shutil.copy(desk.trace, other)
+    desk.record(b"\x90" * 16, [[_ucir2.jmp(CODE), *[_ucir2.step(1)] * 4], [_ucir2.jmp(CODE + 9), _ucir2.step(1)]])
+    for words in [], ["--json"], ["--all", "--json"]:
+        done = desk.run("diff", words=[other, *words], statuses=(1,))
+        for line in is_quiet(done.stdout, words).splitlines():
+            assert not line.startswith("PWNED") and not (words and has_key(json.loads(line))), line
+        is_quiet(done.stderr, words)
+
+
 def sql(desk):
     """Each table that has names, in the forms for programs; a name is a value, never a key, a line or a column."""
     n_rows = 0
@@ -254,7 +287,7 @@ def sql(desk):
     assert n_rows > 10, n_rows
 
 
-DOORS = (tables, json_lines, info, gdb, lldb, mcp, plot, drcov, lcov, tfile, sql)
+DOORS = (tables, json_lines, info, gdb, lldb, mcp, plot, drcov, lcov, tfile, exports, diff, sql)
 
 
 def goes_through(language, door):

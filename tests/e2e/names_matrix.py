@@ -62,8 +62,10 @@ class Desk:
         elf = _ucir2.elf(62, 0, False, CODE, code, DATA, {Name(name): (CODE, 9), Name(b"second" + name): (CODE + 9, 2),
                                                           Name(b"data" + name): (DATA, 8)})
         self.program.write_bytes(elf)
-        self.record(code, [[_ucir2.jmp(CODE), *[_ucir2.step(n) for n in (1, 1, 1, 5)]],
-                           [_ucir2.jmp(CODE + 9), _ucir2.step(1), _ucir2.step(1), _ucir2.jmp(CODE + 8), _ucir2.step(1)]])
+        push = _ucir2.write(0x7ff7f8, (CODE + 8).to_bytes(8, "little")), _ucir2.reg(44, 0x7ff7f8)
+        self.record(code, [[_ucir2.jmp(CODE), *[_ucir2.step(1)] * 3, *push, _ucir2.step(5)],
+                           [_ucir2.jmp(CODE + 9), _ucir2.step(1), _ucir2.reg(44, 0x7ff800), _ucir2.step(1),
+                            _ucir2.jmp(CODE + 8), _ucir2.step(1)]])
         pathlib.Path(f"{self.trace}.tsmarks").write_bytes(b"# tracestub marks\n1 here " + re.sub(rb"[\0-\x1f\x7f]", b" ", name) + b"\n")
 
     def record(self, code, frames):

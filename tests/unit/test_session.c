@@ -5,7 +5,7 @@
 
 static void check_stop(const char *resume, const char *reply, uint64_t pos)
 {
-	ck_assert_msg(!strncmp(fake_send(resume), reply, strlen(reply)), "%s: %s", resume, fake.text);
+	ck_assert_msg(!strncmp(fake_resume(resume), reply, strlen(reply)), "%s: %s", resume, fake.text);
 	ck_assert_uint_eq(fake.session.pos, pos);
 }
 

@@ -287,7 +287,7 @@ static bool begin_thread(struct ts_call_file *f, struct ts_error *err)
 	return f->root != TS_NO_FOLD || fail_memory(err);
 }
 
-/* A call of the thread, or its move to another stack, which is no call. */
+/* A call of the thread, or a note that the thread moved to another stack. */
 static bool list_call(struct ts_call_file *f, const struct ts_call *x, struct ts_error *err)
 {
 	bool is_folded = f->form == TS_CALLS_FOLDED;

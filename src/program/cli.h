@@ -88,7 +88,7 @@ struct ts_cli {
 	const char *range;  /* plot, diff: A:B; NULL when not given */
 	const char *function; /* diff: a pattern; NULL when not given */
 	unsigned kinds;     /* diff: mask of enum ts_diff_rows; 0: all */
-	unsigned first;     /* diff: so many rows; 0: all */
+	unsigned first;     /* diff: the number of rows that are shown; 0: all */
 	char **program;     /* record: it and its arguments, NULL-terminated */
 	enum ts_with with;  /* record: the engine */
 	const char *qemu;   /* record: QEMU's file or name; NULL when not given */

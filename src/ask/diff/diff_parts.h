@@ -187,7 +187,7 @@ static inline uint64_t ts_diff_to_b(struct ts_diff *d, uint64_t addr)
 /* The first byte from @at on that differs, and is known in both; the length if there is none. */
 size_t ts_diff_next_difference(struct ts_diff *d, const struct ts_diff_values *v, size_t at);
 
-/* The first byte from @at on that differs, and is known in both, whatever it means; the length if there is none. */
+/* The offset, at least @at, of the first byte that is known in both and differs; the length if no byte does. */
 size_t ts_diff_next_unequal(const struct ts_diff_values *v, size_t at);
 
 /* Is the word of memory, or of a register, that has byte @at of the values an address of what moved, the same in both? */

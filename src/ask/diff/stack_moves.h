@@ -19,7 +19,7 @@
 struct ts_stack_moves {
 	uint64_t first, last; /* addresses, both inclusive; first > last: nothing moved */
 	uint64_t lowest;      /* its frames lie from here on, below first */
-	size_t n;             /* so many of the ranges of the rebase, from the first on */
+	size_t n;             /* the number of ranges that were added; they are the first of the rebase */
 };
 
 /*

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A range of positions that is no part of a question. */
+/* A range of positions A:B that is given outside of a question: an option of diff or plot, an argument of MCP. */
 #ifndef TS_ASK_RANGE_H
 #define TS_ASK_RANGE_H
 

@@ -152,7 +152,7 @@ static enum ts_got find_return(const struct ts_seek *s, struct ts_budget *budget
 	return got;
 }
 
-/* The innermost call or handler of a signal that is open here: where it began, or where it is over. */
+/* The innermost call or handler of a signal that is open in the thread which runs here: where it began, or where it is over. */
 static enum ts_got find_activation(const struct ts_seek *s, struct ts_budget *budget, uint64_t *pos, struct ts_error *err)
 {
 	enum ts_got got = ts_ask_need_calls(s->ask, budget, err);
@@ -169,7 +169,7 @@ static enum ts_got find_activation(const struct ts_seek *s, struct ts_budget *bu
 		*pos = is_out ? handler.end : handler.pos;
 	else if (has_call)
 		*pos = is_out ? call.end : call.pos;
-	return TS_GOT_ROW;
+	return err->code == TS_OK ? TS_GOT_ROW : TS_GOT_FAIL;
 }
 
 /* A position that is @place->pos steps away from where the search begins. */

@@ -57,7 +57,7 @@ struct coverage {
 	size_t next; /* the ordinal of what is looked at next */
 	size_t n_at_most;
 	struct ts_executed_at counted; /* how far what was executed has been counted */
-	struct ts_executed_at subtracted; /* the same of `minus A:B` */
+	struct ts_executed_at subtracted; /* how far what `minus A:B` executed has been subtracted */
 	uint64_t *first, *len;         /* owned, two arrays; the ranges of code that are asked about */
 	size_t n_ranges;               /* 0: all code */
 	size_t n_kept;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "handlers.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "src/arch/syscall_name.h"
@@ -16,21 +15,9 @@
 /* What code that calls sigreturn has up to there. */
 #define MAX_SIGRETURN 4u
 
-/* Returns false if it is unknown, or the trace cannot be read. */
-static bool stack_pointer(struct ts_query *q, uint32_t thread, uint64_t pos, uint64_t *sp,
-			  struct ts_error *err)
+static bool stack_pointer(struct ts_query *q, uint32_t thread, uint64_t pos, uint64_t *sp, struct ts_error *err)
 {
-	const struct ts_regset *set = ts_query_regset(q);
-	const struct ts_reg *reg = set->sp < 0 ? NULL : &set->regs[set->sp];
-	size_t len = reg ? reg->off + (size_t)reg->len : 0;
-	uint8_t *data = reg && reg->len <= 8 ? malloc(2 * len) : NULL;
-	bool is_known = data && ts_query_first_regs(q, pos, thread, (uint32_t)len, data, data + len, err) &&
-			!memchr(data + len + reg->off, 0, reg->len);
-
-	if (is_known)
-		*sp = ts_arch_get(set->arch, data + reg->off, reg->len);
-	free(data);
-	return is_known;
+	return ts_query_reg(q, pos, thread, ts_query_regset(q)->sp, sp, err);
 }
 
 static bool is_sigreturn(struct ts_query *q, const struct ts_event *ev)

@@ -219,6 +219,14 @@ bool ts_query_first_regs(struct ts_query *q, uint64_t pos, uint32_t thread, uint
 			 uint8_t *known, struct ts_error *err);
 
 /*
+ * The value of register @i of the register set, -1 for none, as a number.
+ *
+ * Returns false if there is no such register, if it has more than 8 bytes or one of them is unknown; if memory is exhausted or
+ * the trace cannot be read any more, *err tells, too.
+ */
+bool ts_query_reg(struct ts_query *q, uint64_t pos, uint32_t thread, int i, uint64_t *value, struct ts_error *err);
+
+/*
  * Memory of @process at @pos: @len bytes at @addr to @data and @known (1 or 0 a byte; data is 0 where
  * unknown).  What passes the end of the address space is unknown.
  *

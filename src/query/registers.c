@@ -3,6 +3,7 @@
  * The registers of a thread at a position: from the index, and from the effects of the steps since the beginning
  * of the chunk.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "chunks.h"
@@ -296,4 +297,24 @@ bool ts_query_first_regs(struct ts_query *q, uint64_t pos, uint32_t thread, uint
 			 uint8_t *known, struct ts_error *err)
 {
 	return read_regs(q, pos, thread, len, data, known, err) && ts_query_finish_question(q, err);
+}
+
+bool ts_query_reg(struct ts_query *q, uint64_t pos, uint32_t thread, int i, uint64_t *value, struct ts_error *err)
+{
+	const struct ts_regset *set = ts_query_regset(q);
+	const struct ts_reg *reg = i < 0 ? NULL : &set->regs[i];
+	uint8_t *g, *known;
+	bool is_known;
+
+	if (!reg || reg->len > 8)
+		return false;
+	g = malloc(2 * (size_t)set->g_len);
+	if (!g)
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the registers");
+	known = g + set->g_len;
+	is_known = ts_query_first_regs(q, pos, thread, reg->off + reg->len, g, known, err) && !memchr(known + reg->off, 0, reg->len);
+	if (is_known)
+		*value = ts_arch_get(set->arch, g + reg->off, reg->len);
+	free(g);
+	return is_known;
 }

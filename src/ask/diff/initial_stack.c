@@ -137,22 +137,6 @@ static bool take_auxiliary(struct reader *r)
 	return true;
 }
 
-/* The stack pointer at position 0; *is_known gets whether the recording knows it. */
-static bool find_sp(struct ts_query *q, uint64_t *value, bool *is_known, struct ts_error *err)
-{
-	const struct ts_regset *set = ts_query_regset(q);
-	const struct ts_reg *sp = set->sp < 0 ? NULL : &set->regs[set->sp];
-	uint8_t *g = malloc(2 * (size_t)set->g_len + 1);
-	bool done = g ? ts_query_regs(q, 0, ts_query_thread(q, 0), g, g + set->g_len, err) :
-			ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to compare stacks");
-
-	*is_known = done && sp && sp->len <= 8 && !memchr(g + set->g_len + sp->off, 0, sp->len);
-	if (*is_known)
-		*value = ts_arch_get(set->arch, g + sp->off, sp->len);
-	free(g);
-	return done;
-}
-
 bool ts_initial_stack_read(struct ts_initial_stack *s, struct ts_query *q, struct ts_error *err)
 {
 	struct reader r = { .s = s, .q = q, .text_left = MAX_TEXT, .err = err };
@@ -160,11 +144,9 @@ bool ts_initial_stack_read(struct ts_initial_stack *s, struct ts_query *q, struc
 	*s = (struct ts_initial_stack){ 0 };
 	r.process = ts_query_process(q, ts_query_thread(q, 0));
 	r.word = ts_query_regset(q)->arch->addr_bits / 8;
-	if (!find_sp(q, &s->sp, &r.is_known, err))
-		return false;
-	r.is_known = r.is_known && r.word && r.word <= 8;
+	r.is_known = r.word && r.word <= 8 && ts_query_reg(q, 0, ts_query_thread(q, 0), ts_query_regset(q)->sp, &s->sp, err);
 	if (!r.is_known)
-		return true;
+		return err->code == TS_OK;
 	r.at = s->sp;
 	return add(&r, TS_GIVEN_COUNT, 0, 1) && take_pointers(&r, TS_GIVEN_ARGUMENT) && take_pointers(&r, TS_GIVEN_VARIABLE) &&
 	       take_auxiliary(&r);

@@ -57,7 +57,8 @@ enum ts_column_type {
 	TS_COLUMN_TEXT,
 	TS_COLUMN_SHARE,
 	TS_COLUMN_LIST,
-	TS_COLUMN_VALUE, /* a text, or unknown */
+	TS_COLUMN_VALUE,  /* what a place held: in JSON a field NAME_bytes has its bytes, too */
+	TS_COLUMN_AMOUNT, /* a number as a text, or bytes, or unknown */
 };
 
 struct ts_column {

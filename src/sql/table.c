@@ -491,6 +491,15 @@ static uint32_t unwanted_columns(const struct cursor *c, const struct table *t)
 	return ~wanted;
 }
 
+static bool shows_bytes(const struct cursor *c, const struct table *t)
+{
+	for (unsigned i = 0; t->t.columns && i < t->t.n_columns; i++) {
+		if (t->t.columns[i].from == TS_SQL_BYTES && c->used >> i & 1)
+			return true;
+	}
+	return false;
+}
+
 /* Find the places of the question, and open its rows. */
 static int open_rows(struct cursor *c, const struct table *t)
 {
@@ -517,6 +526,7 @@ static int open_rows(struct cursor *c, const struct table *t)
 	if (!c->rows)
 		return fail(t, &err);
 	c->rows->unwanted = unwanted_columns(c, t);
+	c->row.keeps_bytes = shows_bytes(c, t);
 	return SQLITE_OK;
 }
 
@@ -746,30 +756,26 @@ static void put_cell(sqlite3_context *out, const struct ts_verb *verb, const str
 	case TS_CELL_LIST: put_list(out, row, column); return;
 	case TS_CELL_TEXT: break;
 	}
-	if (verb->columns[column].type == TS_COLUMN_VALUE)
+	if (verb->columns[column].type == TS_COLUMN_VALUE || verb->columns[column].type == TS_COLUMN_AMOUNT)
 		put_text(out, ts_row_get(row, column));
 	else
 		sqlite3_result_text(out, ts_row_get(row, column), -1, SQLITE_TRANSIENT);
 }
 
 /* A value as bytes in memory order. */
-static void put_bytes(sqlite3_context *out, const struct table *t, const struct ts_row *row, unsigned column)
+static void put_bytes(sqlite3_context *out, const struct ts_row *row, unsigned column)
 {
-	bool is_big = ts_query_regset(t->s->ask->q)->arch->is_big_endian;
-	int length = verb_column(t->t.verb, "length");
-	const char *text = ts_row_get(row, column);
-	char bytes[3 * 8 + 1] = "";
-	uint64_t number, len = length < 0 ? 0 : row->cells[length].number;
+	struct ts_buf bytes;
 
-	if (row->cells[column].kind != TS_CELL_TEXT)
+	if (row->cells[column].kind != TS_CELL_TEXT || !ts_row_has_bytes(row, column))
 		return;
-	if (!get_number(text, strlen(text), &number) || !len || len > 8) {
-		sqlite3_result_text(out, text, -1, SQLITE_TRANSIENT);
-		return;
-	}
-	for (uint64_t i = 0; i < len; i++)
-		sprintf(bytes + 3 * i, "%02x ", (unsigned)(number >> 8 * (is_big ? len - 1 - i : i) & 0xff));
-	sqlite3_result_text(out, bytes, (int)(3 * len) - 1, SQLITE_TRANSIENT);
+	ts_buf_init(&bytes);
+	ts_row_put_bytes(row, column, &bytes);
+	if (ts_buf_ok(&bytes))
+		sqlite3_result_text(out, ts_buf_text(&bytes), (int)bytes.len, SQLITE_TRANSIENT);
+	else
+		sqlite3_result_error_nomem(out);
+	ts_buf_fini(&bytes);
 }
 
 /* A text without its quotes; an empty one: the argument points to none. */
@@ -810,7 +816,7 @@ static void put_column(sqlite3_context *out, const struct cursor *c, const struc
 
 	switch (column->from) {
 	case TS_SQL_CELL: put_cell(out, t->t.verb, &c->row, (unsigned)cell); return;
-	case TS_SQL_BYTES: put_bytes(out, t, &c->row, (unsigned)cell); return;
+	case TS_SQL_BYTES: put_bytes(out, &c->row, (unsigned)cell); return;
 	case TS_SQL_ITEM:
 		if (item)
 			put_text(out, item);

@@ -343,6 +343,7 @@ static enum ts_got look(struct ts_answer *a, unsigned n_chunks, struct ts_buf *o
 	a->is_begun = true;
 	while (got == TS_GOT_ROW && !a->is_leaving && a->err.code == TS_OK) {
 		ts_row_reset(&a->row);
+		a->row.keeps_bytes = a->kind == TS_FORM_JSON;
 		got = a->rows->ops->next(a->rows, &a->row, &budget, err);
 		if (got != TS_GOT_FAIL && !ts_query_finish_question(a->ask->q, err))
 			got = TS_GOT_FAIL;

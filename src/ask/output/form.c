@@ -373,6 +373,22 @@ static void tsv_row(const struct ts_form *form, const struct ts_row *row, struct
 	ts_buf_putc(out, '\n');
 }
 
+/* After all columns: NAME_bytes of those that are values. */
+static void put_json_bytes(const struct ts_form *form, const struct ts_row *row, struct ts_buf *out)
+{
+	for (unsigned i = 0; i < form->verb->n_columns; i++) {
+		bool has_bytes = ts_row_has_bytes(row, i);
+
+		if (form->verb->columns[i].type != TS_COLUMN_VALUE)
+			continue;
+		ts_buf_printf(out, ",\"%s_bytes\":%s", form->verb->columns[i].name, has_bytes ? "\"" : "null");
+		if (has_bytes) {
+			ts_row_put_bytes(row, i, out);
+			ts_buf_putc(out, '"');
+		}
+	}
+}
+
 static void json_row(const struct ts_form *form, const struct ts_row *row, struct ts_buf *out)
 {
 	size_t at = 0;
@@ -385,6 +401,7 @@ static void json_row(const struct ts_form *form, const struct ts_row *row, struc
 		ts_buf_put(out, form->keys.data + at, form->key_ends[i] - at);
 		put_json_cell(out, row, i);
 	}
+	put_json_bytes(form, row, out);
 	ts_buf_puts(out, "}\n");
 }
 

@@ -458,6 +458,8 @@ static void text_end(const struct ts_form *form, const struct ts_end_facts *f, s
 	}
 	if (*f->note)
 		ts_buf_printf(out, "%s\n", f->note);
+	if (f->is_done)
+		return;
 	if (f->stopped == TS_STOPPED_INTERRUPT) {
 		ts_buf_puts(out, "stopped by ^C at position ");
 		ts_put_grouped(out, f->position);

@@ -37,6 +37,7 @@ struct ts_end_facts {
 	uint64_t position;   /* where it was stopped */
 	unsigned percent;    /* PARTIAL: how much has been read */
 	const char *note;    /* "" for none */
+	bool is_done;        /* the note is the answer */
 };
 
 struct ts_form;

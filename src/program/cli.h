@@ -60,6 +60,8 @@ struct ts_cli {
 	const char *trace;
 	char *newest;       /* owned; trace, if the command line names none; else NULL */
 	const char *trace2; /* diff: the other one */
+	const char *against; /* diff: a folder, whose recordings are traces[1] to the last; NULL when not given */
+	char **compared;    /* owned; traces of --against */
 	char **threads;    /* of trace: files of its other threads, which follow it on the command line */
 	size_t n_threads;
 	char **traces;     /* of commands that take several; trace is the first */

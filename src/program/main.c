@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "against.h"
 #include "ask.h"
 #include "beside.h"
 #include "cli.h"
@@ -65,7 +66,7 @@ static int run_command(struct ts_model *m, const struct ts_cli *cli, struct ts_s
 	case TS_CMD_EXPORT:
 		return ts_run_export(m, cli);
 	case TS_CMD_DIFF:
-		return compare(m, cli);
+		return cli->against ? ts_run_against(m, cli) : compare(m, cli);
 	case TS_CMD_PLOT:
 		return ts_run_plot(ts_model_query(m), cli);
 	case TS_CMD_PACK:
@@ -237,7 +238,9 @@ static int run_confined(const struct ts_cli *cli)
 		return unreadable(cli, TS_STATUS_FAILED);
 	if (cli->command == TS_CMD_UNPACK)
 		return (int)ts_run_unpack(cli);
-	return cli->command == TS_CMD_MCP ? (int)ts_run_mcp(cli) : run_on_traces(cli);
+	if (cli->command == TS_CMD_MCP)
+		return (int)ts_run_mcp(cli);
+	return cli->against ? run_on_trace(cli, NULL) : run_on_traces(cli);
 }
 
 /* The key of --index-key, before anything is signed.  Returns false if it cannot be used: *status says how to exit. */

@@ -26,7 +26,7 @@ def rows_of(a, b, *options):
     assert done.returncode == (1 if lines[:-1] else 0), done
     lines[-1].pop("note", None)     # of what the system gives each program
     assert lines[-1] == {"complete": True, "rows": len(lines) - 1, "total": len(lines) - 1}, lines[-1]
-    return lines[:-1]
+    return [{k: v for k, v in row.items() if not k.endswith("_bytes")} for row in lines[:-1]]
 
 
 def n_steps(trace):

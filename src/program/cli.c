@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "folder_list.h"
 #include "newest.h"
@@ -180,7 +181,7 @@ static const struct command {
 	[TS_CMD_INDEX] = { "index", "TRACE", 1 },
 	[TS_CMD_EXPORT] = { "export", "TRACE -o OUT [--as FORM]", 1 },
 	[TS_CMD_QUERY] = { "query", "TRACE VERB ... | TRACE... -- VERB ...", 2 },
-	[TS_CMD_SQL] = { "sql", "TRACE [\"SELECT ...\"] [-f FILE] [--csv|--tsv|--json|--box] [--save OUT.db] [--scan]", 1, 1 },
+	[TS_CMD_SQL] = { "sql", "TRACE... [\"SELECT ...\"] [-f FILE] [--csv|--tsv|--json|--box] [--save OUT.db] [--scan]", 1, 1 },
 	[TS_CMD_DIFF] = { "diff", "TRACE TRACE2|--against FOLDER [--only KIND] [--in A:B] [--function PATTERN] [--first N] [--rebase] [--all] [--json]", 1, INT_MAX },
 	[TS_CMD_PLOT] = { "plot", "TRACE -o OUT.svg|OUT.html [--in A:B]", 1 },
 	[TS_CMD_PACK] = { "pack", "TRACE -o FILE", 1 },
@@ -622,23 +623,6 @@ static int set_threads(struct ts_cli *cli, int n, char **operands)
 	return (int)cli->n_threads;
 }
 
-/* TRACE, and a statement. */
-static bool set_statement(struct ts_cli *cli, int n, char **operands)
-{
-	int first = n ? 1 + set_threads(cli, n, operands) : 1;
-
-	if (n < first || n > first + 1 || (n > first && cli->statements))
-		return usage_error("sql: usage: tracestub sql %s", commands[TS_CMD_SQL].synopsis);
-	cli->traces = operands;
-	cli->n_traces = 1;
-	if (n > first)
-		cli->question = strdup(operands[first]);
-	if (n > first && !cli->question)
-		return usage_error("no memory");
-	return !ts_is_stdin(cli->trace) || cli->question || (cli->statements && strcmp(cli->statements, "-") != 0) ||
-	       usage_error("%s: the trace and the statements cannot both be at the standard input", cli->trace);
-}
-
 static bool is_debugger(const struct ts_cli *cli)
 {
 	return cli->command == TS_CMD_GDB || cli->command == TS_CMD_LLDB || cli->command == TS_CMD_DAP;
@@ -706,6 +690,26 @@ static bool check_several(const struct ts_cli *cli)
 
 	return first >= cli->n_traces || !cli->index || !strcmp(cli->index, "none") ||
 	       usage_error("--index %s: several recordings cannot have one index", cli->index);
+}
+
+/* Traces, and a statement: what names no file. */
+static bool set_statement(struct ts_cli *cli, int n, char **operands)
+{
+	bool has_statement = n > 1 && !ts_is_stdin(operands[n - 1]) && access(operands[n - 1], F_OK);
+
+	if (!n || (has_statement && cli->statements))
+		return usage_error("sql: usage: tracestub sql %s", commands[TS_CMD_SQL].synopsis);
+	set_threads(cli, n - has_statement, operands);
+	cli->traces = operands;
+	cli->n_traces = cli->n_threads + 1 == (size_t)(n - has_statement) ? 1 : (size_t)(n - has_statement);
+	if (has_statement)
+		cli->question = strdup(operands[n - 1]);
+	if (has_statement && !cli->question)
+		return usage_error("no memory");
+	if (cli->n_traces > 1 && (!check_several(cli) || !check_stdin(cli)))
+		return false;
+	return !ts_is_stdin(cli->trace) || cli->question || (cli->statements && strcmp(cli->statements, "-") != 0) ||
+	       usage_error("%s: the trace and the statements cannot both be at the standard input", cli->trace);
 }
 
 /* TRACE and the words of a question, or any number of traces and "--" before these words. */

@@ -74,11 +74,10 @@ static int run_command(struct ts_model *m, const struct ts_cli *cli, struct ts_s
 	case TS_CMD_UNPACK: /* reads no trace */
 	case TS_CMD_RECORD: /* makes a trace */
 	case TS_CMD_MCP: /* opens its traces itself */
+	case TS_CMD_SQL: /* as that does */
 		break;
 	case TS_CMD_QUERY:
 		return ts_ask_run(ts_model_query(m), cli);
-	case TS_CMD_SQL:
-		return ts_run_sql(ts_model_query(m), cli);
 	}
 	abort();
 }
@@ -96,7 +95,7 @@ static int unreadable(const struct ts_cli *cli, enum ts_status status)
 /* Does the command show symbols? */
 static bool needs_program(const struct ts_cli *cli)
 {
-	return ts_cli_is_server(cli) || cli->command == TS_CMD_QUERY || cli->command == TS_CMD_SQL ||
+	return ts_cli_is_server(cli) || cli->command == TS_CMD_QUERY ||
 	       cli->command == TS_CMD_PLOT || cli->command == TS_CMD_DIFF ||
 	       cli->command == TS_CMD_EXPORT || cli->command == TS_CMD_PACK;
 }
@@ -240,6 +239,8 @@ static int run_confined(const struct ts_cli *cli)
 		return (int)ts_run_unpack(cli);
 	if (cli->command == TS_CMD_MCP)
 		return (int)ts_run_mcp(cli);
+	if (cli->command == TS_CMD_SQL)
+		return ts_run_sql(cli);
 	return cli->against ? run_on_trace(cli, NULL) : run_on_traces(cli);
 }
 

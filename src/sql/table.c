@@ -29,7 +29,7 @@ struct table {
 	sqlite3_vtab base; /* first */
 	struct ts_sql *s;
 	struct ts_sql_table t; /* its texts are the module's */
-	unsigned n_columns, n_arguments;
+	unsigned n_columns, n_arguments; /* with those before the table's own */
 };
 
 /* What the terms of WHERE leave of the question. */
@@ -42,10 +42,15 @@ struct narrowed {
 	int64_t tid;
 	char values[MAX_ARGUMENTS][MAX_WORD]; /* of the arguments; "": not given */
 	char reg[MAX_WORD];      /* "": all of them */
+	bool has_recording;
+	const struct ts_sql_recording *recording; /* NULL: one that there is not */
 };
 
 struct cursor {
 	sqlite3_vtab_cursor base; /* first */
+	size_t recording;         /* the next one of them */
+	const struct ts_sql_recording *in; /* that is asked */
+	struct ts_ask *ask;       /* its */
 	struct narrowed n;
 	uint64_t used;            /* columns that the statement needs */
 	bool is_reverse;
@@ -66,6 +71,9 @@ static const char *column_name(const struct table *t, unsigned i)
 {
 	if (i >= t->n_columns)
 		return ts_sql_argument_name(t->t.arguments[i - t->n_columns]);
+	if (i < ts_sql_n_own(t->s))
+		return "recording";
+	i -= ts_sql_n_own(t->s);
 	return t->t.columns ? t->t.columns[i].name : t->t.verb->columns[i].name;
 }
 
@@ -77,6 +85,12 @@ static int verb_column(const struct ts_verb *verb, const char *name)
 			return (int)i;
 	}
 	return -1;
+}
+
+/* Is it the column `recording`? */
+static bool is_own(const struct table *t, int column)
+{
+	return column >= 0 && (unsigned)column < ts_sql_n_own(t->s);
 }
 
 static bool is_named(const struct table *t, int column, const char *name)
@@ -110,6 +124,16 @@ static bool has_range_of_positions(const struct table *t)
 	       strcmp(t->t.verb->name, "find") != 0 && strcmp(t->t.verb->name, "flows") != 0;
 }
 
+/* Have all recordings one process each? */
+static bool has_one_process(const struct ts_sql *s)
+{
+	size_t i = 0;
+
+	while (i < s->n && ts_query_n_processes(s->recordings[i].ask->q) == 1)
+		i++;
+	return i == s->n;
+}
+
 /* Does the term narrow the question?  *gain gets by how much, roughly. */
 static bool takes_term(const struct table *t, int column, unsigned char op, double *gain)
 {
@@ -118,12 +142,14 @@ static bool takes_term(const struct table *t, int column, unsigned char op, doub
 	*gain = is_equal ? 1e6 : 10;
 	if (!is_comparison(op))
 		return false;
+	if (is_own(t, column))
+		return is_equal;
 	if (is_named(t, column, "position"))
 		return has_range_of_positions(t);
 	if (is_named(t, column, "address"))
 		return t->t.has_address;
 	if (is_named(t, column, "pc"))
-		return t->t.has_pc && ts_query_n_processes(t->s->ask->q) == 1;
+		return t->t.has_pc && has_one_process(t->s);
 	*gain = 10;
 	return is_equal && ((is_named(t, column, "thread") && t->t.verb->takes & TS_TAKES_THREAD) ||
 			    (is_named(t, column, "reg") && t->t.each == TS_SQL_EACH_REGISTER));
@@ -132,14 +158,12 @@ static bool takes_term(const struct table *t, int column, unsigned char op, doub
 /* Do the rows come in the order of their positions? */
 static bool is_ordered(const struct table *t, bool has_reg)
 {
-	const struct ts_query *q = t->s->ask->q;
-
-	if (!has_range_of_positions(t) || !strcmp(t->t.verb->name, "stack") || !strcmp(t->t.verb->name, "why"))
+	if (t->s->n > 1 || !has_range_of_positions(t) || !strcmp(t->t.verb->name, "stack") || !strcmp(t->t.verb->name, "why"))
 		return false;
 	switch (t->t.each) {
 	case TS_SQL_ONCE: return true;
-	case TS_SQL_EACH_PROCESS: return ts_query_n_processes(q) == 1;
-	case TS_SQL_EACH_REGISTER: return has_reg && ts_query_n_threads(q) == 1;
+	case TS_SQL_EACH_PROCESS: return has_one_process(t->s);
+	case TS_SQL_EACH_REGISTER: return has_reg && ts_query_n_threads(t->s->recordings->ask->q) == 1;
 	}
 	return false;
 }
@@ -238,6 +262,9 @@ static void take_term(struct cursor *c, const struct table *t, const char *term,
 		column++;
 	if (column >= t->n_columns) {
 		take_value(c, t, column, value);
+	} else if (is_own(t, (int)column)) {
+		c->n.has_recording = true;
+		c->n.recording = ts_sql_find_recording(t->s, (const char *)sqlite3_value_text(value));
 	} else if (is_named(t, (int)column, "position")) {
 		last = c->n.to - 1;
 		narrow(&c->n, op, value, false, &c->n.from, &last);
@@ -257,12 +284,21 @@ static void take_term(struct cursor *c, const struct table *t, const char *term,
 	}
 }
 
+static uint64_t most_steps(const struct ts_sql *s)
+{
+	uint64_t most = 0;
+
+	for (size_t i = 0; i < s->n; i++)
+		most = s->recordings[i].ask->n_steps > most ? s->recordings[i].ask->n_steps : most;
+	return most;
+}
+
 static void take_plan(struct cursor *c, const struct table *t, const char *plan, sqlite3_value **values, int n)
 {
 	const char *p = strchr(plan, ':') + 1;
 	bool is_large;
 
-	c->n = (struct narrowed){ .to = t->s->ask->n_steps, .last = UINT64_MAX };
+	c->n = (struct narrowed){ .to = most_steps(t->s), .last = UINT64_MAX };
 	for (int i = 0; i < n; i++) {
 		size_t len;
 
@@ -274,6 +310,8 @@ static void take_plan(struct cursor *c, const struct table *t, const char *plan,
 	p = strstr(p, "columns ");
 	if (!p || !ts_number_parse(p + strlen("columns "), strlen(p + strlen("columns ")), TS_COMMAS_END, &c->used, &is_large))
 		c->used = UINT64_MAX;
+	else
+		c->used >>= ts_sql_n_own(t->s);
 }
 
 /* ----------------------------------------------------------------------------------------------- questions */
@@ -323,9 +361,9 @@ static bool is_anything_wanted(const struct cursor *c, const char *name)
 }
 
 /* The next register and thread.  Returns false after the last one. */
-static bool next_register(struct cursor *c, const struct table *t, struct words *w)
+static bool next_register(struct cursor *c, struct words *w)
 {
-	const struct ts_ask *ask = t->s->ask;
+	const struct ts_ask *ask = c->ask;
 	const struct ts_regset *set = ts_query_regset(ask->q);
 	uint32_t n_regs = *c->n.reg ? 1 : set->n_regs;
 
@@ -349,12 +387,12 @@ static bool next_register(struct cursor *c, const struct table *t, struct words 
 	return false;
 }
 
-static bool next_process(struct cursor *c, const struct table *t, struct words *w)
+static bool next_process(struct cursor *c, struct words *w)
 {
 	uint64_t pos = TS_NO_POS;
 
-	while (c->each < ts_query_n_processes(t->s->ask->q) && pos == TS_NO_POS)
-		pos = position_of(t->s->ask->q, c->each++);
+	while (c->each < ts_query_n_processes(c->ask->q) && pos == TS_NO_POS)
+		pos = position_of(c->ask->q, c->each++);
 	if (pos == TS_NO_POS)
 		return false;
 	snprintf(c->words[1], sizeof(c->words[1]), "%" PRIu64, pos);
@@ -365,13 +403,13 @@ static bool next_process(struct cursor *c, const struct table *t, struct words *
 static bool next_of_each(struct cursor *c, const struct table *t, struct words *w)
 {
 	if (t->t.each == TS_SQL_EACH_REGISTER)
-		return next_register(c, t, w);
+		return next_register(c, w);
 	if (c->n.has_thread && t->t.verb->takes & TS_TAKES_THREAD && strcmp(t->t.verb->name, "threads") != 0) {
 		snprintf(c->words[2], sizeof(c->words[2]), "%" PRId64, c->n.tid);
 		add_word(w, TS_ARGUMENT_WORD, "thread", c->words[2]);
 	}
 	if (t->t.each == TS_SQL_EACH_PROCESS)
-		return next_process(c, t, w);
+		return next_process(c, w);
 	return !c->each++;
 }
 
@@ -384,7 +422,7 @@ static void add_range(struct cursor *c, const struct table *t, struct words *w)
 	} else if (a || b) {
 		snprintf(c->words[3], sizeof(c->words[3]), "%.200s:%.200s", a ? a : "", b ? b : "");
 		add_word(w, TS_ARGUMENT_WORD, "in", c->words[3]);
-	} else if (has_range_of_positions(t) && (c->n.from || c->n.to < t->s->ask->n_steps)) {
+	} else if (has_range_of_positions(t) && (c->n.from || c->n.to < c->ask->n_steps)) {
 		snprintf(c->words[3], sizeof(c->words[3]), "%" PRIu64 ":%" PRIu64, c->n.from, c->n.to);
 		add_word(w, TS_ARGUMENT_WORD, "in", c->words[3]);
 	}
@@ -404,10 +442,34 @@ static void add_operand(struct cursor *c, const struct table *t, struct words *w
 		add_word(w, TS_ARGUMENT_OPERAND, NULL, what);
 }
 
-/* A thread that the recording does not have: no row can be of it. */
-static bool has_no_thread(const struct cursor *c, const struct table *t)
+/* May a row of the recording satisfy the terms? */
+static bool may_have_rows(const struct cursor *c, const struct table *t, const struct ts_sql_recording *r)
 {
-	return c->n.has_thread && ts_names_thread(t->s->ask->names, c->n.tid) == TS_NO_THREAD;
+	bool has_positions = !t->t.range && has_range_of_positions(t);
+
+	if (c->n.is_empty || (c->n.has_recording && r != c->n.recording))
+		return false;
+	if (c->n.has_thread && ts_names_thread(r->ask->names, c->n.tid) == TS_NO_THREAD)
+		return false;
+	return !has_positions || (c->n.from < c->n.to && c->n.from < r->ask->n_steps);
+}
+
+/* The next recording that may have rows.  Returns false after the last one. */
+static bool next_recording(struct cursor *c, const struct table *t)
+{
+	const struct ts_sql_recording *r = NULL;
+
+	while (c->recording < t->s->n && !r) {
+		r = &t->s->recordings[c->recording++];
+		if (!may_have_rows(c, t, r))
+			r = NULL;
+	}
+	if (!r)
+		return false;
+	c->in = r;
+	c->ask = r->ask;
+	c->each = 0;
+	return true;
 }
 
 /*
@@ -419,7 +481,7 @@ static bool has_no_thread(const struct cursor *c, const struct table *t)
 
 static void set_addresses(struct cursor *c, const struct table *t)
 {
-	uint64_t mask = ts_arch_addr_mask(ts_query_regset(t->s->ask->q)->arch);
+	uint64_t mask = ts_arch_addr_mask(ts_query_regset(c->ask->q)->arch);
 	uint64_t last = c->n.last < mask ? c->n.last : mask;
 	bool is_wider = t->t.has_address && c->n.has_addresses;
 
@@ -431,7 +493,7 @@ static void set_addresses(struct cursor *c, const struct table *t)
 static bool make_question(struct cursor *c, const struct table *t, struct words *w, struct ts_error *err)
 {
 	c->has_question = true;
-	if (!ts_question_parse_arguments(&c->qn, t->s->ask, t->t.verb, w->items, w->n, err))
+	if (!ts_question_parse_arguments(&c->qn, c->ask, t->t.verb, w->items, w->n, err))
 		return false;
 	if (t->t.has_address || (t->t.has_pc && c->n.has_addresses))
 		set_addresses(c, t);
@@ -443,7 +505,7 @@ static bool is_scan(const struct cursor *c, const struct table *t)
 {
 	bool decodes = c->qn.verb->operand == TS_OPERAND_MEMORY_OR_NONE && c->qn.what.kind == TS_WHAT_NONE &&
 		       strcmp(c->qn.verb->name, "strings") != 0;
-	uint64_t to = c->qn.to < t->s->ask->n_steps ? c->qn.to : t->s->ask->n_steps;
+	uint64_t to = c->qn.to < c->ask->n_steps ? c->qn.to : c->ask->n_steps;
 
 	decodes |= t->t.has_address && !c->n.has_addresses;
 	return decodes && !t->s->options.may_scan && to > c->qn.from && to - c->qn.from > TS_SQL_MAX_SCAN;
@@ -457,6 +519,14 @@ static int fail(const struct table *t, const struct ts_error *err)
 	sqlite3_free(vtab->base.zErrMsg);
 	vtab->base.zErrMsg = sqlite3_mprintf("%s", err->text);
 	return err->code == TS_ENOMEM ? SQLITE_NOMEM : SQLITE_ERROR;
+}
+
+/* The same of one of several recordings: it is named. */
+static int fail_in(const struct cursor *c, const struct table *t, struct ts_error *err)
+{
+	if (c->in && ts_sql_n_own(t->s))
+		ts_fail_prefix(err, "%s", c->in->name);
+	return fail(t, err);
 }
 
 static bool is_stopped(const struct table *t)
@@ -506,7 +576,7 @@ static int open_rows(struct cursor *c, const struct table *t)
 	struct ts_error err = { 0 };
 	enum ts_got got = TS_GOT_PENDING;
 
-	ts_anchors_init(&c->anchors, t->s->ask, &c->qn);
+	ts_anchors_init(&c->anchors, c->ask, &c->qn);
 	while (got == TS_GOT_PENDING) {
 		struct ts_budget budget = { CHUNKS_A_SLICE };
 
@@ -515,16 +585,16 @@ static int open_rows(struct cursor *c, const struct table *t)
 		got = ts_anchors_find(&c->anchors, &budget, &err);
 	}
 	if (got == TS_GOT_FAIL)
-		return fail(t, &err);
+		return fail_in(c, t, &err);
 	if (is_scan(c, t)) {
 		ts_fail(&err, TS_EUSAGE, TS_NO_OFF,
 			"%s: decodes %" PRIu64 " M steps; narrow position, or allow it with --scan", t->t.name,
 			(c->qn.to - c->qn.from) / 1000000);
-		return fail(t, &err);
+		return fail_in(c, t, &err);
 	}
-	c->rows = t->t.verb->open(t->s->ask, &c->qn, c->is_reverse, &err);
+	c->rows = t->t.verb->open(c->ask, &c->qn, c->is_reverse, &err);
 	if (!c->rows)
-		return fail(t, &err);
+		return fail_in(c, t, &err);
 	c->rows->unwanted = unwanted_columns(c, t);
 	c->row.keeps_bytes = shows_bytes(c, t);
 	return SQLITE_OK;
@@ -537,9 +607,11 @@ static int next_question(struct cursor *c, const struct table *t)
 	struct words w = { .n = 0 };
 
 	close_question(c);
-	if (!next_of_each(c, t, &w)) {
-		c->is_over = true;
-		return SQLITE_OK;
+	while (!c->in || !next_of_each(c, t, &w)) {
+		if (!next_recording(c, t)) {
+			c->is_over = true;
+			return SQLITE_OK;
+		}
 	}
 	if (t->t.each != TS_SQL_EACH_REGISTER)
 		add_operand(c, t, &w);
@@ -551,7 +623,7 @@ static int next_question(struct cursor *c, const struct table *t)
 	add_argument(&w, c, t, 'e', TS_ARGUMENT_WORD, "==");
 	add_argument(&w, c, t, 't', TS_ARGUMENT_WORD, "at");
 	add_argument(&w, c, t, 'd', TS_ARGUMENT_WORD, "depth");
-	return make_question(c, t, &w, &err) ? open_rows(c, t) : fail(t, &err);
+	return make_question(c, t, &w, &err) ? open_rows(c, t) : fail_in(c, t, &err);
 }
 
 /* ------------------------------------------------------------------------------------------------ cut rows */
@@ -559,7 +631,7 @@ static int next_question(struct cursor *c, const struct table *t)
 static bool may_be_cut(const struct cursor *c, const struct table *t)
 {
 	int address = verb_column(t->t.verb, "address"), length = verb_column(t->t.verb, "length");
-	uint64_t mask = ts_arch_addr_mask(ts_query_regset(t->s->ask->q)->arch);
+	uint64_t mask = ts_arch_addr_mask(ts_query_regset(c->ask->q)->arch);
 
 	return t->t.has_address && c->qn.what.last < mask && c->row.cells[address].kind == TS_CELL_ADDR &&
 	       c->row.cells[address].number + (c->row.cells[length].number - 1) == c->qn.what.last;
@@ -578,10 +650,10 @@ static enum ts_got complete_row(struct cursor *c, const struct table *t, struct 
 
 	snprintf(name, sizeof(name), "%s", ts_row_get(&c->row, (unsigned)kind));
 	qn.what.addr = addr;
-	qn.what.last = ts_arch_addr_mask(ts_query_regset(t->s->ask->q)->arch);
+	qn.what.last = ts_arch_addr_mask(ts_query_regset(c->ask->q)->arch);
 	qn.from = pos;
 	qn.to = pos + 1;
-	rows = t->t.verb->open(t->s->ask, &qn, false, err);
+	rows = t->t.verb->open(c->ask, &qn, false, err);
 	while (rows && (got == TS_GOT_PENDING || got == TS_GOT_ROW)) {
 		struct ts_budget budget = { CHUNKS_A_SLICE };
 
@@ -616,12 +688,12 @@ static int next(sqlite3_vtab_cursor *cursor)
 		}
 		ts_row_reset(&c->row);
 		got = c->rows->ops->next(c->rows, &c->row, &budget, &err);
-		if (got == TS_GOT_FAIL || !ts_query_finish_question(t->s->ask->q, &err))
-			return fail(t, &err);
+		if (got == TS_GOT_FAIL || !ts_query_finish_question(c->ask->q, &err))
+			return fail_in(c, t, &err);
 		if (got == TS_GOT_ROW && may_be_cut(c, t))
 			got = complete_row(c, t, &err);
 		if (got == TS_GOT_FAIL)
-			return fail(t, &err);
+			return fail_in(c, t, &err);
 		if (got == TS_GOT_ROW)
 			return ts_buf_ok(&c->row.texts) ? SQLITE_OK : SQLITE_NOMEM;
 		if (got == TS_GOT_END)
@@ -640,10 +712,9 @@ static int filter(sqlite3_vtab_cursor *cursor, int is_reverse, const char *plan,
 	close_question(c);
 	take_plan(c, t, plan, values, n);
 	c->is_reverse = is_reverse;
-	c->each = 0;
-	c->is_over = c->n.is_empty || c->n.from >= c->n.to || has_no_thread(c, t);
-	if (t->t.range || !has_range_of_positions(t))
-		c->is_over = c->n.is_empty || has_no_thread(c, t);
+	c->recording = 0;
+	c->in = NULL;
+	c->is_over = false;
 	return next(cursor);
 }
 
@@ -692,7 +763,7 @@ static int get_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *rowid)
 {
 	const struct cursor *c = (const struct cursor *)cursor;
 	const struct table *t = (const struct table *)cursor->pVtab;
-	uint64_t hash = mix(UINT64_C(0xcbf29ce484222325), c->reg, strlen(c->reg));
+	uint64_t hash = mix(mix(UINT64_C(0xcbf29ce484222325), &c->recording, sizeof(c->recording)), c->reg, strlen(c->reg));
 
 	for (unsigned i = 0; i < t->t.verb->n_columns; i++)
 		hash = mix(hash, &c->row.cells[i].number, sizeof(c->row.cells[i].number));
@@ -788,7 +859,7 @@ static void put_item_text(sqlite3_context *out, const char *text)
 		sqlite3_result_text(out, text + is_quoted, (int)(len - 2 * is_quoted), SQLITE_TRANSIENT);
 }
 
-static void put_event_number(sqlite3_context *out, const struct table *t, const struct ts_row *row)
+static void put_event_number(sqlite3_context *out, const struct cursor *c, const struct table *t)
 {
 	static const struct {
 		const char *name;
@@ -796,13 +867,14 @@ static void put_event_number(sqlite3_context *out, const struct table *t, const 
 	} kinds[] = { { "syscall", TS_EV_SYSCALL }, { "signal", TS_EV_SIGNAL }, { "fault", TS_EV_FAULT },
 		      { "exit", TS_EV_EXIT } };
 	int position = verb_column(t->t.verb, "position"), kind = verb_column(t->t.verb, "kind");
+	const struct ts_row *row = &c->row;
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		const struct ts_event_at *h;
 
 		if (row->cells[kind].kind != TS_CELL_TEXT || strcmp(ts_row_get(row, (unsigned)kind), kinds[i].name) != 0)
 			continue;
-		h = ts_query_prev_event(t->s->ask->q, kinds[i].kind, row->cells[position].number);
+		h = ts_query_prev_event(c->ask->q, kinds[i].kind, row->cells[position].number);
 		if (h && h->step == row->cells[position].number && (h->event.kind != TS_EV_EXIT || h->event.has_ret))
 			sqlite3_result_int64(out, (sqlite3_int64)h->event.number);
 	}
@@ -822,7 +894,7 @@ static void put_column(sqlite3_context *out, const struct cursor *c, const struc
 			put_text(out, item);
 		return;
 	case TS_SQL_ITEM_TEXT: put_item_text(out, item); return;
-	case TS_SQL_NUMBER: put_event_number(out, t, &c->row); return;
+	case TS_SQL_NUMBER: put_event_number(out, c, t); return;
 	case TS_SQL_REGISTER: sqlite3_result_text(out, c->reg, -1, SQLITE_TRANSIENT); return;
 	}
 }
@@ -832,15 +904,19 @@ static int get_column(sqlite3_vtab_cursor *cursor, sqlite3_context *out, int i)
 	struct cursor *c = (struct cursor *)cursor;
 	const struct table *t = (const struct table *)cursor->pVtab;
 
-	if (i >= (int)t->n_columns) {
+	int own = (int)ts_sql_n_own(t->s);
+
+	if (is_own(t, i)) {
+		sqlite3_result_text(out, c->in->name, -1, SQLITE_TRANSIENT);
+	} else if (i >= (int)t->n_columns) {
 		const char *value = c->n.values[(unsigned)i - t->n_columns];
 
 		if (*value)
 			sqlite3_result_text(out, value, -1, SQLITE_TRANSIENT);
 	} else if (t->t.columns) {
-		put_column(out, c, t, &t->t.columns[i]);
+		put_column(out, c, t, &t->t.columns[i - own]);
 	} else {
-		put_cell(out, t->t.verb, &c->row, (unsigned)i);
+		put_cell(out, t->t.verb, &c->row, (unsigned)(i - own));
 	}
 	return SQLITE_OK;
 }
@@ -869,10 +945,10 @@ static int connect(sqlite3 *db, void *user, int argc, const char *const *argv, s
 		return SQLITE_NOMEM;
 	t->s = from->s;
 	t->t = from->t;
-	t->n_columns = t->t.columns ? t->t.n_columns : t->t.verb->n_columns;
+	t->n_columns = ts_sql_n_own(t->s) + (t->t.columns ? t->t.n_columns : t->t.verb->n_columns);
 	t->n_arguments = (unsigned)strlen(t->t.arguments);
 	ts_buf_init(&schema);
-	ts_sql_declare(&t->t, &schema);
+	ts_sql_declare(t->s, &t->t, &schema);
 	if (ts_buf_ok(&schema))
 		result = ts_sql_declare_table(t->s, ts_buf_text(&schema));
 	ts_buf_fini(&schema);

@@ -89,7 +89,7 @@ static const struct {
 /* Does the verb do something, or show where a session is? */
 static bool is_command(const struct ts_verb *verb)
 {
-	static const char *const names[] = { "when", "goto", "back", "forward", "mark", "unmark", "marks", "coverage" };
+	static const char *const names[] = { "when", "goto", "back", "forward", "mark", "unmark", "marks" };
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		if (!strcmp(verb->name, names[i]))

@@ -94,6 +94,7 @@ def tables_have_the_rows_of_the_verbs(trace):
         ("module", "modules in 0:end", "1", ["begin", "end", "address", "length", "file"]),
         ("map", "maps in 0:end", "1", ["begin", "end", "address", "length", "kind", "file"]),
         ("mark", "marks", "1", ["position", "mark", "text"]),
+        ("coverage()", "coverage", "1", ["address", "length", "steps"]),
         ("executions((SELECT min(pc) FROM step WHERE position < 5))", None, "1", ["position"]),
     ]
     selected = select_all(trace, ["SELECT {} FROM {} WHERE {}".format(", ".join(f'"{c}"' for c in columns), table, condition)
@@ -288,6 +289,15 @@ def tables_of_several_recordings_have_the_rows_of_each():
     names = ", ".join(f"'{trace}'" for trace in some)
     counts = of_several(f"SELECT recording, count(*) FROM step WHERE recording IN ({names}) GROUP BY 1")
     assert dict(counts) == {str(t): select(t, "SELECT count(*) FROM step")[0][0] for t in some}, counts
+
+
+@case
+def what_one_recording_executed_and_another_did_not():
+    a, b = TRACES["usercorn"], TRACES["tenet"]
+    covered = [{int(row["address"], 16) for row in ask(trace, "coverage")} for trace in (a, b)]
+    done = run(a, b, f"SELECT address FROM coverage() WHERE recording = '{a}' EXCEPT "
+                     f"SELECT address FROM coverage() WHERE recording = '{b}'", "--csv")
+    assert covered[0] & covered[1] and {int(line) for line in done.stdout.split()[1:]} == covered[0] - covered[1], done
 
 
 @case

@@ -131,10 +131,10 @@ static const struct option long_options[] = {
 static const unsigned option_commands[N_OPTIONS] = {
 	[OPT_AS] = ON(EXPORT),
 	[OPT_AT] = ON(EXPORT),
-	[OPT_BOX] = ON(SQL),
+	[OPT_BOX] = ON(QUERY) | ON(DIFF) | ON(SQL),
 	[OPT_COLLECT] = ON(EXPORT),
 	[OPT_CPU] = ON(RECORD),
-	[OPT_CSV] = ON(SQL),
+	[OPT_CSV] = ON(QUERY) | ON(DIFF) | ON(SQL),
 	[OPT_EXPORT_DIR] = ON(SERVE) | ON(GDB) | ON(LLDB) | ON(DAP),
 	[OPT_FILE] = ON(SQL),
 	[OPT_FIRST] = ON(DIFF),
@@ -162,7 +162,7 @@ static const unsigned option_commands[N_OPTIONS] = {
 	[OPT_SAVE] = ON(SQL),
 	[OPT_SCAN] = ON(SQL),
 	[OPT_SYSROOT] = ON_ALL | ON(RECORD),
-	[OPT_TSV] = ON(SQL),
+	[OPT_TSV] = ON(QUERY) | ON(DIFF) | ON(SQL),
 	[OPT_UNTIL] = ON(RECORD),
 	[OPT_WITH] = ON(RECORD),
 };
@@ -447,7 +447,7 @@ static bool set_option(struct ts_cli *cli, int id)
 	case OPT_BOX:
 	case OPT_CSV:
 	case OPT_TSV:
-		cli->sql_form = id == OPT_BOX ? TS_FORM_OPTION_BOX : id == OPT_CSV ? TS_FORM_OPTION_CSV : TS_FORM_OPTION_TSV;
+		cli->rows_form = id == OPT_BOX ? TS_FORM_OPTION_BOX : id == OPT_CSV ? TS_FORM_OPTION_CSV : TS_FORM_OPTION_TSV;
 		break;
 	case OPT_SAVE:
 		cli->save = optarg;

@@ -105,7 +105,7 @@ struct ts_cli {
 	const char *places; /* export: what --positions names by places, FIRST:LAST; NULL: numbers, or not given */
 	char *question;    /* owned; query: its words, a blank between them; sql: the statement, or NULL */
 	const char *statements; /* sql: a file with statements, "-" is the standard input; NULL: none */
-	enum ts_form_option sql_form;
+	enum ts_form_option rows_form; /* query, diff, sql */
 	const char *save;  /* sql: the database that is written; NULL: none */
 	bool may_scan;     /* sql: statements may decode any number of steps */
 	bool is_partial;   /* query: --partial is among them */

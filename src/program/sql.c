@@ -39,7 +39,7 @@ static bool is_stopped(void *user)
 
 static enum ts_sql_form form_of(const struct ts_cli *cli)
 {
-	switch (cli->sql_form) {
+	switch (cli->rows_form) {
 	case TS_FORM_OPTION_BOX: return TS_SQL_BOX;
 	case TS_FORM_OPTION_CSV: return TS_SQL_CSV;
 	case TS_FORM_OPTION_TSV: return TS_SQL_TSV;

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """`tracestub query`: the same questions as TSV, JSON Lines and text, on all formats, and by monitor in gdb."""
+import csv
+import io
 import json
 import os
 import pathlib
@@ -40,6 +42,20 @@ def check_tsv(trace, question, rows, names):
     assert lines[0].split("\t") == names or not rows, (question, lines[0])
     assert lines[1:] == ["\t".join(map(cell, row.values())) for row in rows], (question, done.stdout[:2000])
     return done
+
+
+def csv_cell(value):
+    if value is None:
+        return ""
+    if isinstance(value, list):
+        return ", ".join(map(csv_cell, value))
+    return value if isinstance(value, str) else value.text
+
+
+def check_csv(trace, question, rows):
+    lines = list(csv.reader(io.StringIO(query(trace, question, "--csv").stdout, newline="")))
+    assert lines[0] == list(rows[0]) if rows else len(lines) == 1, (question, lines[0])
+    assert lines[1:] == [[csv_cell(value) for value in row.values()] for row in rows], (question, lines[:3])
 
 
 def check_end(question, end, line):
@@ -99,6 +115,7 @@ def the_forms_agree(trace, turn):
         assert done.returncode == (0 if rows else 1), (question, done.returncode)
         tsv = check_tsv(trace, question, rows, list(rows[0]) if rows else [])
         assert tsv.returncode == done.returncode, question
+        check_csv(trace, question, rows)
         text, status = query_text(trace, question)
         assert status == done.returncode, question
         check_text(text, question, rows, end)

@@ -193,12 +193,12 @@ static void tell_unseen(struct reader *r, const struct grammar_head *head, struc
 {
 	const struct grammar_head *ahead = r->lines.ahead;
 	bool is_same = !(ahead->line.has & HAS_THREAD) || ahead->line.thread == head->line.thread;
-	bool is_trap = head->line.says & GRAMMAR_TRAP;
+	bool is_trap = head->line.says & GRAMMAR_TRAP || r->lines.has_event;
 	bool is_call = head->insn.flow == GRAMMAR_FLOW_SYSCALL && !is_trap;
 	/* where every instruction is listed, a call or a trap leads to its handler */
 	bool is_away = r->log->g.is_complete && (is_call || is_trap) && ahead->is_there &&
 		       ahead->line.pc == head->line.pc + head->insn.len;
-	bool is_gap = r->lines.has_gap || is_away || (ahead->is_there && is_same && !(head->line.says & GRAMMAR_TRAP) &&
+	bool is_gap = r->lines.has_gap || is_away || (ahead->is_there && is_same && !is_trap &&
 					   !(ahead->line.says & GRAMMAR_INTERRUPT) &&
 					   !grammar_insn_leads(&head->insn, head->line.pc, ahead->line.pc));
 

@@ -15,7 +15,7 @@ import re
 import subprocess
 import tempfile
 
-from _tap import DATA, add_case, run_cases
+from _tap import DATA, TRACESTUB, add_case, case, run_cases
 
 TOOL = os.environ.get("TEST_BUILDDIR", ".") + "/tests/tools/states"
 SAMPLES = DATA / "text-samples"
@@ -161,30 +161,38 @@ def compare_accesses(name, rows, is_all):
 def compare(name, truth, least_regs, least_memory=None, is_all=False, unlisted=(), **kwargs):
     rows = [row for k, row in enumerate(rows_of(truth)) if k not in unlisted]
     info = tool("info", log(name))
-    assert "damage" not in info and (name.startswith("block")) == (", a line a block" in info), info
+    assert "damage" not in info and (name.startswith(("block", "routine"))) == (", a line a block" in info), info
     compare_registers(name, rows, least_regs, **kwargs)
     if least_memory is not None:
         compare_memory(name, rows, least_memory)
         compare_accesses(name, rows, is_all)
 
 
-def dumps(text):
+MIPS = dict(zip("zero at v0 v1 a0 a1 a2 a3 t0 t1 t2 t3 t4 t5 t6 t7 s0 s1 s2 s3 s4 s5 s6 s7 t8 t9 k0 k1 gp sp s8 ra".split(),
+                (f"r{i}" for i in range(32))))
+NAMES = {"mips": MIPS, "arm": {"r13": "sp", "r14": "lr", "r15": "pc", "psr": "cpsr"}, "aarch64": {"pstate": "cpsr"},
+         "riscv64": {"s0": "fp"}, "i386": {"eip": "pc", "efl": "eflags"}, "x86_64": {"rip": "pc", "rfl": "eflags"}}
+
+
+def dumps(text, arch):
     """The dumps of a log of QEMU: thread, pc, and registers, None where two threads waited at one address."""
     waiting, now, unsure = {}, None, set()
     for line in text.splitlines():
         trace = re.search(r"Trace (\d+): 0x\w+ \[\w+/(\w+)/", line)
-        fields = re.findall(r"(?:\bx\d+/)?\b([a-zA-Z]+\d*)\s*[= ]\s*([0-9a-f]{8,16})\b", line)
+        fields = re.findall(r"(?:\bx\d+/)?\b([a-zA-Z]+\d*)\s*[= ]\s*(?:0x)?([0-9a-f]{8,16})\b", line)
+        fields += [(name.lower() + "_base", value) for name, value in re.findall(r"^([FG]S) =\w+ (\w+)", line)]
         if trace:
             waiting[int(trace[1])] = int(trace[2], 16)
             unsure.discard(int(trace[1]))
-        elif re.match(r" pc  |EAX=", line):
+        elif re.match(r" pc  | PC=|pc=0x|[ER]AX=|R00=", line):
             if now:
                 yield now
             now = [None, None, {}]
-        if trace or not now:
+        if trace or not now or line.startswith(("...", "Exception", "Taking")):
             continue
         for name, value in fields:
-            name = {"eip": "pc", "efl": "eflags", "s0": "fp"}.get(name.lower(), name.lower())
+            name = re.sub(r"^([rx])0(\d)$", r"\1\2", name.lower())
+            name = NAMES[arch].get(name, name)
             if name != "pc":
                 now[2][name] = int(value, 16)
                 continue
@@ -198,11 +206,11 @@ def dumps(text):
     yield now
 
 
-def compare_dumps(name, least):
+def compare_dumps(name, least, arch):
     """A log of QEMU beside its own dumps, each of which is that of the thread whose Trace line has its address."""
     path, threads, n = log(name), {}, 0
     lines = tool("regs", path).splitlines()
-    truths = list(dumps(path.read_text()))
+    truths = list(dumps(path.read_text(), arch))
     assert len(lines) == len(truths), f"{len(lines)} positions, {len(truths)} dumps"
     for line, (thread, at, true) in zip(lines, truths):
         position, tid, pc, *changes = line.split()
@@ -210,13 +218,73 @@ def compare_dumps(name, least):
         mine = threads.setdefault(tid, {})
         for change in changes:
             reg, value = change.split("=")
-            mine[reg] = int.from_bytes(bytes.fromhex(value), "little") if value else None
+            mine[reg] = int.from_bytes(bytes.fromhex(value), "big" if arch == "mips" else "little") if value else None
         for reg, value in mine.items():
             if value is not None and true and reg in true:
                 assert value == true[reg], f"position {position}, {reg}: {value:x}, not {true[reg]:x}"
                 n += 1
+        assert not true or all(mine.get(reg) is not None for reg in true if reg in mine), f"position {position}: {mine}"
     print(f"# {name}: {n} register values at {len(lines)} positions, none wrong")
     assert n >= least, n
+
+
+STACK = 1 << 13 # bytes below the first stack pointer, and above it, that are the stack
+
+
+def moved(rows, top):
+    """The same execution with its stack at @top: its registers, and the words that are addresses of it."""
+    was = int(rows[0]["regs"]["rsp"], 16)
+
+    def shift(value):
+        return value + top - was if abs(value - was) < STACK else value
+
+    def word(data):
+        data = bytes.fromhex(data)
+        return (shift(int.from_bytes(data, "little")).to_bytes(8, "little") if len(data) == 8 else data).hex()
+
+    for row in rows:
+        row = dict(row, regs={n: f"{shift(int(v, 16)):x}" for n, v in row["regs"].items()})
+        row["reads"] = [[shift(number(a)), word(data)] for a, data in row.get("reads", [])]
+        row["writes"] = [[shift(number(a)), word(old), word(new)] for a, old, new in row.get("writes", [])]
+        yield row
+
+
+def compare_execlog(name, least, least_memory):
+    """QEMU's run has another stack, and rcx and r11 after a system call are QEMU's own."""
+    rows = rows_of("walk-x86_64")
+    first = next(line for line in log(name).read_text().splitlines() if "store" in line)
+    at = next(k for k, row in enumerate(rows) if row.get("writes"))
+    top = int(re.search(r"store, 0x(\w+)", first)[1], 16) + int(rows[0]["regs"]["rsp"], 16) - number(rows[at]["writes"][0][0])
+    rows = list(moved(rows, top))
+    compare_registers(name, rows, least, but=("rcx", "r11"))
+    compare_memory(name, rows, least_memory)
+    compare_accesses(name, rows, False)
+
+
+def compare_each_thread(name, truth, n_threads):
+    """Threads that ran in another order: the way of each, and what its registers were made from constants."""
+    rows, n = {}, 0
+    for row in rows_of(truth):
+        rows.setdefault(row["tid"], []).append(row)
+    ways = [[int(row["regs"]["rip"], 16) for row in mine] for mine in rows.values()]
+    mine = {}
+    for line in tool("regs", log(name)).splitlines():
+        _, tid, pc, *_ = line.split()
+        mine.setdefault(tid, []).append(int(pc, 16))
+    assert len(mine) == len(ways) == n_threads, mine.keys()
+    for way, true in zip(mine.values(), ways):
+        assert abs(len(way) - len(true)) <= 2 and all(a == b for a, b in zip(way, true)), (len(way), len(true))
+        n += len(way)
+    print(f"# {name}: {n} positions of {n_threads} threads")
+
+
+def compare_way(name, truth):
+    """A list without registers: where it goes."""
+    true = [regs["pc"] for _, regs in states(rows_of(truth))]
+    way = [int(line.split()[2], 16) for line in tool("regs", log(name)).splitlines()]
+    assert way[:-1] == true[:len(way) - 1] and len(way) >= len(true) - 1, (len(way), len(true))
+    assert "damage" not in tool("info", log(name))
+    return log(name)
 
 
 CASES = [
@@ -246,8 +314,26 @@ for words, *args in CASES:
 add_case("Spike --log-commits", compare, "commits-rv64fd.log", "rv64fd", 500, None, False, [50])
 add_case("Spike --log-commits, 32 bits", compare, "commits-rv32.log", "rv32", 500, None, False, [48])
 
-add_case("QEMU -d cpu, i386", compare_dumps, "cpu-i386.log", 3000)
+for arch, name, n in (
+        ("i386", "cpu-i386", 3000), ("x86_64", "cpu-x86_64", 7000), ("arm", "cpu-thumb", 5000), ("mips", "cpu-mips", 14000),
+        ("riscv64", "cpu-riscv64-10.0.13", 10000), ("riscv64", "system-riscv64", 4800), ("aarch64", "system-aarch64", 3000),
+        ("x86_64", "threads-x86_64", 1500)):
+    add_case(f"QEMU -d cpu beside its own dumps, {name}", compare_dumps, f"{name}.log", n, arch)
 # between a Trace line and its dump there are lines of the other thread
-add_case("QEMU -d cpu, RISC-V: dumps of two threads", compare_dumps, "threads-riscv64.log", 10000)
+add_case("QEMU -d cpu, RISC-V: dumps of two threads", compare_dumps, "threads-riscv64.log", 10000, "riscv64")
+
+add_case("Tenet++ of routines", compare, "routine-walk32.trace", "walk-i386", 100, 0.2)
+add_case("Tenet++ of two threads", compare, "threads.trace", "thr2", 700)
+add_case("execlog of x86-64", compare_execlog, "real-one-x86_64.log", 1000, 0)
+add_case("execlog of x86-64, by blocks", compare_execlog, "real-blocks-x86_64.log", 1000, 0)
+add_case("execlog of two threads", compare_each_thread, "real-thr-x86_64.log", "thr2", 2)
+
+
+@case
+def spike_l_each_instruction_is_one_step_the_one_that_traps_too():
+    path = compare_way("list-rv64fd.log", "rv64fd")
+    events = subprocess.run([TRACESTUB, "query", path, "events", "--quiet"], capture_output=True, text=True, check=True).stdout
+    assert [line.split("\t")[0] for line in events.splitlines()[1:] if "\t" in line] == ["50"], events
+
 
 run_cases()

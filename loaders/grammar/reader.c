@@ -26,7 +26,8 @@ struct reader {
 	struct ts_reader base;
 	struct grammar_log *log; /* borrowed */
 	struct grammar_lines lines;
-	struct grammar_decoder *decoder; /* owned; of x86 with steps, else NULL */
+	struct grammar_decoder *decoder; /* owned; NULL: no instruction is decoded */
+	struct grammar_files after;      /* of states: registers after a step; of steps: those of one line */
 	struct threads threads;
 	struct grammar_files files;
 	struct ts_steps nothing; /* a state that lists no registers */
@@ -74,12 +75,14 @@ static bool find_thread(struct reader *r, const struct grammar_head *head, uint3
 	return true;
 }
 
-static void tell_thread(struct ts_steps *out, uint32_t thread)
+/* Returns false if memory is exhausted. */
+static bool tell_thread(struct ts_steps *out, uint32_t thread)
 {
 	struct ts_effect *e = ts_steps_effect(out, TS_FX_THREAD, 0, 0);
 
 	if (e)
 		e->item = thread;
+	return e != NULL;
 }
 
 /* ------------------------------------------------------------------------------------------------ modules */
@@ -193,12 +196,12 @@ static void tell_unseen(struct reader *r, const struct grammar_head *head, struc
 {
 	const struct grammar_head *ahead = r->lines.ahead;
 	bool is_same = !(ahead->line.has & HAS_THREAD) || ahead->line.thread == head->line.thread;
-	bool is_trap = head->line.says & GRAMMAR_TRAP;
+	bool is_trap = head->line.says & GRAMMAR_TRAP || r->lines.has_event;
 	bool is_call = head->insn.flow == GRAMMAR_FLOW_SYSCALL && !is_trap;
 	/* where every instruction is listed, a call or a trap leads to its handler */
 	bool is_away = r->log->g.is_complete && (is_call || is_trap) && ahead->is_there &&
 		       ahead->line.pc == head->line.pc + head->insn.len;
-	bool is_gap = r->lines.has_gap || is_away || (ahead->is_there && is_same && !(head->line.says & GRAMMAR_TRAP) &&
+	bool is_gap = r->lines.has_gap || is_away || (ahead->is_there && is_same && !is_trap &&
 					   !(ahead->line.says & GRAMMAR_INTERRUPT) &&
 					   !grammar_insn_leads(&head->insn, head->line.pc, ahead->line.pc));
 
@@ -216,6 +219,107 @@ static void tell_unseen(struct reader *r, const struct grammar_head *head, struc
 		ts_steps_effect(out, TS_FX_REG_WRITE, 0, r->log->base.regs.g_len);
 }
 
+/* --------------------------------------------------------------------------------------- by instructions */
+
+static struct ts_op_state state_of(const struct reader *r, const struct grammar_file *file)
+{
+	const struct ts_regset *set = &r->log->base.regs;
+
+	return (struct ts_op_state){ .arch = set->arch, .g = file->g, .known = file->known,
+				     .flags_off = set->flags < 0 ? TS_NO_OFF16 : (uint16_t)set->regs[set->flags].off };
+}
+
+/* Is there an access whose value no line has? */
+static bool lacks_values(const struct ts_steps *fx)
+{
+	for (uint32_t i = 0; i < fx->n_effects; i++) {
+		const struct ts_effect *e = &fx->effects[i];
+
+		if ((e->kind == TS_FX_READ || e->kind == TS_FX_WRITE) && e->data == TS_NO_DATA && !e->is_hidden)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Values of accesses by the registers: those of the line, and, where lines list every change, what was listed before.
+ * Returns false if memory is exhausted.
+ */
+static bool fill_values(struct reader *r, struct grammar_head *head, uint32_t thread)
+{
+	bool is_kept = r->log->g.has_all_changes;
+	bool is_done = !(head->line.says & (GRAMMAR_NO_EFFECT | GRAMMAR_TRAP));
+	const struct grammar_moves *moves = NULL;
+	struct ts_steps *fx = &head->fx;
+	struct grammar_file *file;
+	struct ts_op_state state;
+
+	if (!r->decoder || (!is_kept && !lacks_values(fx)))
+		return true;
+	if (!is_kept)
+		grammar_files_forget(&r->after);
+	file = is_kept ? grammar_files_get(&r->files, thread) : grammar_files_get(&r->after, 0);
+	if (!file)
+		return false;
+	state = state_of(r, file);
+	grammar_file_note(file, fx, 0, fx->n_effects, TS_FX_REG_READ);
+	if (is_done && lacks_values(fx))
+		moves = grammar_decoder_moves(r->decoder, &head->line, &state);
+	if (moves)
+		grammar_moves_fill(moves, &state, TS_FX_WRITE, fx);
+	if (moves && !is_kept)
+		grammar_files_forget(&r->after);
+	if (is_done)
+		grammar_file_note(file, fx, 0, fx->n_effects, TS_FX_REG_WRITE);
+	if (moves)
+		grammar_moves_fill(moves, &state, TS_FX_READ, fx);
+	return !fx->is_failed;
+}
+
+/* What the open step says of registers, beside its line. */
+static void keep_registers(struct reader *r, uint32_t thread, const struct ts_steps *out)
+{
+	if (!r->decoder || !r->log->g.has_all_changes)
+		return;
+	grammar_file_note(&r->files.files[thread], out, out->n_closed, out->n_effects, TS_FX_REG_WRITE);
+	if (r->lines.is_lost)
+		grammar_files_forget(&r->files);
+}
+
+/*
+ * What the instruction at @at reads and writes, where no line says that: by its code, which the program has, and by
+ * its registers.  @next is the next state, if it is of the same thread, else NULL.  Returns false if memory is
+ * exhausted.
+ */
+static bool tell_operands(struct reader *r, const struct grammar_place *at, const struct grammar_head *next, struct ts_steps *out)
+{
+	const struct grammar_line line = { .pc = at->pc };
+	const struct grammar_moves *moves;
+	struct ts_op_state before, after;
+	struct grammar_file *was, *is;
+
+	if (!r->decoder || !at->is_there)
+		return true;
+	was = grammar_files_get(&r->files, at->thread);
+	is = grammar_files_get(&r->after, 0);
+	if (!was || !is)
+		return false;
+	before = state_of(r, was);
+	after = state_of(r, is);
+	moves = at->has_event ? NULL : grammar_decoder_moves(r->decoder, &line, &before);
+	if (!moves) {
+		ts_steps_effect(out, TS_FX_UNSEEN, 0, 0);
+		return true;
+	}
+	grammar_files_forget(&r->after);
+	if (next)
+		grammar_file_note(is, &next->fx, 0, next->fx.n_effects, TS_FX_REG_WRITE);
+	grammar_moves_tell(moves, &before, next ? &after : NULL, out);
+	return true;
+}
+
+/* -------------------------------------------------------------------------------------------------- groups */
+
 static enum ts_next next_step(struct reader *r, struct ts_steps *out, struct ts_error *err)
 {
 	struct grammar_lines_place was;
@@ -231,6 +335,10 @@ static enum ts_next next_step(struct reader *r, struct ts_steps *out, struct ts_
 	if (!find_thread(r, head, &thread, err)) {
 		grammar_lines_go(&r->lines, &was);
 		return TS_FAIL;
+	}
+	if (!fill_values(r, r->lines.group, thread)) {
+		grammar_lines_go(&r->lines, &was);
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no step"), TS_FAIL;
 	}
 	tell_code(&head->line, head->insn.is_expanded, out);
 	tell_effects(head, true, out);
@@ -249,6 +357,7 @@ static enum ts_next next_step(struct reader *r, struct ts_steps *out, struct ts_
 		tell_module(r, r->lines.ahead, out);
 	if (r->lines.ahead->is_there && r->lines.ahead->part != head->part)
 		kit_program_forget(&r->log->base.memory, out);
+	keep_registers(r, thread, out);
 	r->base.end = (struct ts_end){ .is_assumed = true };
 	ts_steps_close(out, head->line.pc, head->insn.len, thread);
 	return TS_ITEM;
@@ -338,6 +447,13 @@ static uint16_t code_len(const struct ts_arch *arch)
 	return arch->is_fixed_insn ? arch->min_insn_len : 0;
 }
 
+/* The state that was read. */
+static struct grammar_place place_of(const struct reader *r, uint32_t thread)
+{
+	return (struct grammar_place){ .pc = r->lines.group->line.pc, .thread = thread, .is_there = true,
+				       .has_event = r->lines.has_event, .has_gap = r->lines.has_gap };
+}
+
 static enum ts_next next_state(struct reader *r, struct ts_steps *out, struct ts_error *err)
 {
 	const struct grammar_place was = r->at;
@@ -356,18 +472,17 @@ static enum ts_next next_state(struct reader *r, struct ts_steps *out, struct ts
 	if (r->lines.group->part != r->part)
 		kit_program_forget(&r->log->base.memory, out);
 	r->part = r->lines.group->part;
-	if (is_other)
-		tell_thread(out, thread);
-	if (!tell_state(r, r->lines.group, thread, is_other || r->log->is_blocks, out)) {
+	if (!tell_operands(r, &was, is_other ? NULL : r->lines.group, out) || (is_other && !tell_thread(out, thread)) ||
+	    !tell_state(r, r->lines.group, thread, is_other || r->log->is_blocks, out)) {
 		grammar_lines_go(&r->lines, &place);
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no step"), TS_FAIL;
 	}
-	if (r->lines.has_event)
+	if (was.has_event)
 		tell_event(out, TS_EV_INTERRUPT, "exception");
-	if (r->lines.has_gap)
+	if (was.has_gap)
 		ts_steps_effect(out, TS_FX_UNSEEN, 0, 0);
 	tell_sizes(out, r->lines.matcher.mask);
-	r->at = (struct grammar_place){ .pc = r->lines.group->line.pc, .thread = thread, .is_there = true };
+	r->at = place_of(r, thread);
 	r->base.end = (struct ts_end){ .pc = r->at.pc, .has_pc = true };
 	ts_steps_close(out, was.pc, code_len(r->log->base.regs.arch), was.thread);
 	return TS_ITEM;
@@ -394,6 +509,8 @@ static void save(const struct ts_reader *base, struct ts_buf *point)
 	point_put(point, r->part);
 	point_put(point, r->at.pc);
 	point_put(point, r->at.thread);
+	point_put(point, r->at.has_event);
+	point_put(point, r->at.has_gap);
 	point_put(point, r->is_lost);
 	point_put(point, r->n_modules);
 	for (unsigned i = 0; i < r->n_modules; i++) {
@@ -417,6 +534,8 @@ static bool resume(struct ts_reader *base, const uint8_t *bytes, size_t len, str
 	r->part = (uint32_t)point_get(&p, r->log->parts.n - 1);
 	r->at.pc = point_get(&p, UINT64_MAX);
 	r->at.thread = (uint32_t)point_get(&p, last);
+	r->at.has_event = point_get_flag(&p);
+	r->at.has_gap = point_get_flag(&p);
 	r->is_lost = point_get_flag(&p);
 	r->n_modules = (unsigned)point_get(&p, GRAMMAR_MAX_MODULES);
 	for (unsigned i = 0; i < r->n_modules; i++) {
@@ -440,8 +559,17 @@ static void close_reader(struct ts_reader *base)
 	grammar_lines_fini(&r->lines);
 	grammar_decoder_free(r->decoder);
 	grammar_files_fini(&r->files);
+	grammar_files_fini(&r->after);
 	threads_fini(&r->threads);
 	free(r);
+}
+
+/* Do instructions tell something that lines do not?  States with accesses have their values. */
+static bool is_decoded(const struct grammar_log *log)
+{
+	if (!ts_decoder_knows(log->base.regs.arch))
+		return false;
+	return log->g.is_state ? !log->g.has_accesses && log->base.memory.n_ranges : log->g.has_accesses || log->family == GRAMMAR_X86;
 }
 
 static struct reader *reader_at(struct grammar_log *log, uint64_t off, struct ts_error *err)
@@ -457,9 +585,12 @@ static struct reader *reader_at(struct grammar_log *log, uint64_t off, struct ts
 	r->log = log;
 	grammar_lines_init(&r->lines, log, off);
 	grammar_files_init(&r->files, &log->base.regs);
-	if (log->g.is_state || log->family != GRAMMAR_X86)
+	grammar_files_init(&r->after, &log->base.regs);
+	if (!is_decoded(log))
 		return r;
-	r->lines.decoder = r->decoder = grammar_decoder_new(&log->base.regs, &log->base.memory, err);
+	r->decoder = grammar_decoder_new(&log->base.regs, &log->base.memory, err);
+	if (!log->g.is_state && log->family == GRAMMAR_X86)
+		r->lines.decoder = r->decoder;
 	if (r->decoder)
 		return r;
 	close_reader(&r->base);
@@ -517,8 +648,7 @@ static bool start_states(struct reader *r, struct ts_error *err)
 		return false;
 	if (!tell_state(r, r->lines.group, log->start.thread, false, &log->base.initial))
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no state at position 0");
-	log->start.pc = r->lines.group->line.pc;
-	log->start.is_there = true;
+	log->start = place_of(r, log->start.thread);
 	grammar_lines_place(&r->lines, &place);
 	log->first = place.off;
 	grammar_tags_copy(&log->first_tags, &place.tags);

@@ -19,7 +19,7 @@ import struct
 import subprocess
 
 from _machine import DEFAULT_32, KERNEL, LONG, USER, Machine, Session
-from _tap import TRACESTUB, case, run_cases
+from _tap import DATA, LIMIT, TRACESTUB, case, run_cases
 
 KERNEL_CODE = 0xffffffff80001000
 PRESENT = 1
@@ -164,6 +164,35 @@ def info_says_how_addresses_are_translated():
     for paging, control in [("no paging", {"cr0": 1}), ("two-level page tables", {"cr4": 0}),
                             ("five-level page tables", {"cr4": 0x1020})]:
         assert json.loads(info("--json", **control))["paging"] == paging
+
+
+@case
+def physical_addresses_are_taken_and_told():
+    """The page of 0x602000 is the one at 0x9000 before it moves, and the one at 0xa000 after that."""
+    trace = make().save()
+
+    def ask(*words):
+        done = subprocess.run([TRACESTUB, "query", "--quiet", "--json", trace, *words], capture_output=True, text=True, timeout=LIMIT)
+        return done.returncode, done.stderr, [json.loads(line) for line in done.stdout.splitlines()[:-1]]
+
+    try:
+        for addr, want in (0x9000, [(0, "0x11")]), (0xa000, [(3, "0x11"), (6, "0x22")]):
+            rows = ask("history", f"phys:{addr:#x}")[2]
+            assert [(r["position"], r["new"]) for r in rows] == want and {r["address"] for r in rows} == {f"phys:{addr:#x}"}, rows
+        assert [r["position"] for r in ask("history", "0x602000", "at", "1")[2]] == [0]
+        assert [ask("memory", "phys:0xa000,1", "at", str(k))[2][0]["bytes"] for k in (4, 7)] == ["11", "22"]
+        found = ask("find", "22", "in", "1:")[2]
+        assert [(r["address"], r["begin"]) for r in found] == [("phys:0xa000", 7)], found
+        assert [r["position"] for r in ask("last-write", found[0]["address"])[2]] == [6]
+        assert ask("when", "at", "previous write phys:0xa000")[2][0]["position"] == 6
+        for words in ["executions", "phys:0x8000"], ["accesses", "phys:0x8000", "x"], ["when", "at", "next exec phys:0x8000"]:
+            status, said, rows = ask(*words)
+            assert status == 2 and "physical" in said and not rows, (words, said)
+    finally:
+        os.unlink(trace)
+    done = subprocess.run([TRACESTUB, "query", "--quiet", DATA / "usercorn/x64_walk.ucir", "history", "phys:0x1000"], capture_output=True,
+                          text=True, timeout=LIMIT)
+    assert done.returncode == 2 and "whole machines" in done.stderr, done
 
 
 run_cases()

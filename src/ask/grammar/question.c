@@ -206,6 +206,10 @@ static bool parse_what(struct ts_question *qn, const struct ts_ask *ask, struct 
 					     qn->verb->operand == TS_OPERAND_MEMORY_OR_NONE ||
 					     qn->verb->operand == TS_OPERAND_CODE_OR_NONE))
 		return fail_word(w, "is a register, and registers have no such accesses", err);
+	if (qn->what.is_physical && !ts_query_facts(ask->q)->is_physical)
+		return fail_word(w, "is a physical address, and only recordings of whole machines have such ones", err);
+	if (qn->what.is_physical && !(qn->verb->takes & TS_TAKES_PHYSICAL))
+		return fail_word(w, "is a physical address, which only history, accesses, last-X, next-X, memory and strings take", err);
 	next_word(w);
 	return true;
 }

@@ -214,7 +214,7 @@ static bool put_step(const struct accesses *a, struct ts_row *row, const struct 
 	ts_cell_function(row, FUNCTION, a->ask, hit->pc);
 	ts_cell_line(row, FILE_NAME, a->ask, hit->pc);
 	if (a->qn->what.kind == TS_WHAT_MEM)
-		ts_row_addr(row, ADDRESS, hit->kind == TS_HIT_EXEC ? hit->first : hit->first + a->moved);
+		ts_cell_addr(row, ADDRESS, hit->kind == TS_HIT_EXEC ? hit->first : hit->first + a->moved, a->qn->what.is_physical);
 	if (hit->kind != TS_HIT_EXEC)
 		ts_row_number(row, LENGTH, hit->last - hit->first + 1);
 	else if (!ts_query_insn_len(a->ask->q, hit->pos, hit->insn_len, &len, err))
@@ -547,7 +547,7 @@ static bool translate(struct accesses *a, bool *is_mapped, struct ts_error *err)
 
 	a->what = qn->what;
 	*is_mapped = true;
-	if (qn->what.kind != TS_WHAT_MEM || !ts_paging_is_known(a->ask->q))
+	if (qn->what.kind != TS_WHAT_MEM || qn->what.is_physical || !ts_paging_is_known(a->ask->q))
 		return true;
 	if (!ts_translate_at(a->ask->q, qn->at, a->hits.process, qn->what.addr, &t, err))
 		return false;
@@ -578,6 +578,8 @@ static bool check(const struct ts_ask *ask, const struct ts_question *qn, struct
 	    (verb == READ || verb == ACCESS || verb == EXEC || verb == ACCESSES))
 		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%s' is about memory, and a register is asked for",
 			       qn->verb->name);
+	if (qn->what.is_physical && (verb == EXEC || qn->accesses & TS_DID_EXEC))
+		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "instructions are executed at virtual addresses, and a physical one is asked for");
 	return true;
 }
 
@@ -653,7 +655,7 @@ static struct ts_rows *open_accesses(struct ts_ask *ask, const struct ts_questio
 	.name = (verb_name), .synopsis = "WHAT", .help = (ask_help), .example = (ask_example), .arg = (verb_arg), \
 	.columns = columns, .n_columns = sizeof(columns) / sizeof(columns[0]), .operand = TS_OPERAND_WHAT,       \
 	.open = open_accesses
-#define TAKES (TS_TAKES_RANGE | TS_TAKES_COND | TS_TAKES_THREAD | TS_TAKES_BOUND | TS_TAKES_AT | TS_TAKES_CHANGES)
+#define TAKES (TS_TAKES_PHYSICAL | TS_TAKES_RANGE | TS_TAKES_COND | TS_TAKES_THREAD | TS_TAKES_BOUND | TS_TAKES_AT | TS_TAKES_CHANGES)
 
 const struct ts_verb ts_verb_history = {
 	ACCESS_VERB("history", HISTORY, "List what wrote a register or memory, and its values.",

@@ -91,6 +91,7 @@ enum ts_takes {
 	TS_TAKES_EQUAL = 1 << 19,   /* == N */
 	TS_TAKES_TO = 1 << 20,      /* to KIND, of flows */
 	TS_TAKES_MINUS = 1 << 21,   /* minus A:B, of coverage */
+	TS_TAKES_MACHINE = 1 << 23, /* process C, ring N: about the row's position */
 	TS_TAKES_PHYSICAL = 1 << 22, /* WHAT may be phys:ADDR */
 };
 

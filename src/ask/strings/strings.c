@@ -238,6 +238,6 @@ const struct ts_verb ts_verb_strings = {
 	.columns = columns,
 	.n_columns = sizeof(columns) / sizeof(columns[0]),
 	.operand = TS_OPERAND_MEMORY_OR_NONE,
-	.takes = TS_TAKES_PHYSICAL | TS_TAKES_RANGE | TS_TAKES_THREAD | TS_TAKES_BOUND | TS_TAKES_AT | TS_TAKES_MIN,
+	.takes = TS_TAKES_MACHINE | TS_TAKES_PHYSICAL | TS_TAKES_RANGE | TS_TAKES_THREAD | TS_TAKES_BOUND | TS_TAKES_AT | TS_TAKES_MIN,
 	.open = open_strings,
 };

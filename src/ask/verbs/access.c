@@ -660,14 +660,14 @@ static struct ts_rows *open_accesses(struct ts_ask *ask, const struct ts_questio
 const struct ts_verb ts_verb_history = {
 	ACCESS_VERB("history", HISTORY, "List what wrote a register or memory, and its values.",
 		    "history $pc first 5"),
-	.takes = TAKES,
+	.takes = TAKES | TS_TAKES_MACHINE,
 	.is_reversible = true,
 };
 
 const struct ts_verb ts_verb_accesses = {
 	ACCESS_VERB("accesses", ACCESSES, "List what read, wrote or executed memory.",
 		    "accesses 0x401000,8 rw first 5"),
-	.takes = TAKES | TS_TAKES_KINDS,
+	.takes = TAKES | TS_TAKES_MACHINE | TS_TAKES_KINDS,
 	.is_reversible = true,
 };
 

@@ -292,6 +292,6 @@ const struct ts_verb ts_verb_unexplained = {
 	.columns = columns,
 	.n_columns = N_COLUMNS,
 	.operand = TS_OPERAND_NONE,
-	.takes = TS_TAKES_RANGE | TS_TAKES_THREAD | TS_TAKES_BOUND | TS_TAKES_AT,
+	.takes = TS_TAKES_MACHINE | TS_TAKES_RANGE | TS_TAKES_THREAD | TS_TAKES_BOUND | TS_TAKES_AT,
 	.open = open_unexplained,
 };

@@ -42,6 +42,7 @@ void ts_log_decoder_free(struct ts_log_decoder *d)
 	for (unsigned i = 0; i < TS_MAX_THREADS; i++)
 		free_task(d->tasks[i]);
 	ts_op_piece_fini(&d->loose);
+	ts_gap_fini(&d->gap);
 	ts_regions_fini(&d->regions);
 	ts_shadow_fini();
 	free(d->scratch);
@@ -86,6 +87,7 @@ static const char *describe(struct ts_log_decoder *d, const uint8_t *bytes, size
 		ts_log_code_fini(&d->blocks[d->n_blocks]);
 		return "blocks are not in order";
 	}
+	d->blocks[d->n_blocks].is_elsewhere = ts_decode_is_elsewhere(d, d->blocks[d->n_blocks].addr);
 	d->n_blocks++;
 	return NULL;
 }
@@ -121,6 +123,8 @@ static const char *execution(struct ts_log_decoder *d, uint32_t num, uint32_t ex
 	t->open = NULL;
 	if (exit == TS_LOG_IN_BLOCK)
 		return keep_open(t, b, record);
+	if (d->gap.is_failed)
+		return "memory is exhausted";
 	return ts_execute(d, t, b, record, exit) ? NULL : "an exit is none of its block";
 }
 
@@ -154,6 +158,11 @@ static void correct_registers(struct ts_log_decoder *d, struct ts_log_task *t, c
 {
 	struct ts_op_piece piece = { 0 };
 
+	if (d->modules) {
+		ts_decode_leave(d, t);
+		memcpy(t->state, state, d->guest->n_state);
+		return;
+	}
 	ts_decode_registers(d, t, &piece, state, false);
 	if (piece.n_ops)
 		ts_op_frames_piece(d->frames, t->pid, UCIR_FRAME, &piece);
@@ -422,6 +431,7 @@ void ts_log_decoder_finish(struct ts_log_decoder *d)
 	if (!d->is_begun)
 		return;
 	ts_decode_settle(d, d->now);
+	ts_log_decoder_tell_gaps(d);
 	if (d->fatal.num) {
 		ts_decode_unreturn(d);
 		settle_killer(d);

@@ -233,7 +233,7 @@ def a_place_that_is_not_reached_is_said():
         done = record("part.ucir", "./parts", options=("--from", text))
         assert done.returncode == 2 and "a place is FUNC" in done.stderr, (text, done)
     done = record("part.ucir", "./parts", options=("--with", "qemu", "--from", "main"))
-    assert done.returncode == 1 and "--from, --until, --last and --follow are Valgrind's" in done.stderr, done
+    assert done.returncode == 1 and "--from, --until, --last, --module and --follow are Valgrind's" in done.stderr, done
 
 
 def await_line(process):

@@ -16,7 +16,6 @@
 #define MAX_ADDR (UINT64_C(1) << 47)
 #define MAX_ZERO (UINT64_C(64) << 20)
 #define CLONE_THREAD 0x10000u
-#define CLONE_CHILD_CLEARTID 0x200000u
 #define RESTARTED ((uint64_t)-512) /* the kernel's ERESTARTSYS: a signal came first */
 
 /* -------------------------------------------------------------------------------- maps */
@@ -305,8 +304,6 @@ void ts_decode_call(struct ts_log_decoder *d, struct ts_log_task *t, const struc
 	ts_op_piece_reset(&t->call.ops);
 	if (c->num == d->guest->calls.execve || c->num == d->guest->calls.execveat)
 		begin_exec(d, c);
-	if (c->num == d->guest->calls.set_tid_address)
-		t->tid_word = c->args[0];
 	if (c->num == d->guest->calls.exit_group) {
 		d->is_exiting = d->counts.has_exit = true;
 		d->counts.exit_status = c->args[0] & 0xff;

@@ -198,22 +198,34 @@ static const char *run_thread(struct ts_log_decoder *d, uint32_t kind, const uin
 
 static const char *new_thread(struct ts_log_decoder *d, const uint8_t *bytes, size_t len)
 {
-	struct ts_log_task *parent, *child;
+	struct ts_log_task *child;
 	struct ts_log_thread th;
 
 	if (len < sizeof(th))
 		return "a thread's record is cut short";
 	memcpy(&th, bytes, sizeof(th));
-	parent = task(d, th.tid);
 	child = th.pc < TS_MAX_THREADS ? task(d, (uint32_t)th.pc) : NULL;
-	if (!parent || !child)
+	if (!child)
 		return "a thread's number is too large";
 	child->is_known = child->has_signal = child->call.is_open = false;
 	child->name[0] = '\0';
 	child->open = NULL;
 	child->tid_word = 0;
-	if (parent->call.is_open && parent->call.num == d->guest->calls.clone && parent->call.args[0] & 0x200000u)
-		child->tid_word = parent->call.args[d->guest->calls.clone_tid];
+	return NULL;
+}
+
+static const char *take_tid_word(struct ts_log_decoder *d, const uint8_t *bytes, size_t len)
+{
+	struct ts_log_thread th;
+	struct ts_log_task *t;
+
+	if (len < sizeof(th))
+		return "a thread's record is cut short";
+	memcpy(&th, bytes, sizeof(th));
+	t = task(d, th.tid);
+	if (!t)
+		return "a thread's number is too large";
+	t->tid_word = th.pc;
 	return NULL;
 }
 
@@ -335,6 +347,8 @@ static const char *control(struct ts_log_decoder *d, uint32_t kind, const uint8_
 		return signal_comes(d, bytes, len);
 	case TS_LOG_NEW_THREAD:
 		return new_thread(d, bytes, len);
+	case TS_LOG_TID_WORD:
+		return take_tid_word(d, bytes, len);
 	case TS_LOG_THREAD_END:
 		return end_thread(d, bytes, len);
 	case TS_LOG_NAME:

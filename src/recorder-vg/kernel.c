@@ -10,9 +10,11 @@
 #include <pub_tool_libcproc.h>
 #include <pub_tool_machine.h>
 #include <pub_tool_threadstate.h>
+#include <pub_tool_vkiscnums.h>
 
 #define MAX_THREADS 65536u
 #define MAX_FRAME 65536u /* bytes of a signal's frame */
+#define CLONE_CHILD_TID 3 /* clone's argument, clone(2) */
 #define OWN_LEN 2048u    /* bytes that Valgrind keeps above a frame for itself, at most; they are not told */
 
 static struct {
@@ -22,6 +24,7 @@ static struct {
 	Addr interrupted;   /* the stack pointer when it came */
 	Addr failed;        /* the instruction at which it came */
 	UInt lwp;           /* the system's number; 0: it has not run yet */
+	Addr tid_word;      /* the kernel clears it when the thread ends; 0: none */
 	Bool is_in_call;
 	struct ts_log_call call; /* which one */
 } threads[MAX_THREADS];
@@ -52,6 +55,15 @@ static void log_state(ThreadId tid)
 		return;
 	VG_(memcpy)(to, &t, sizeof(t));
 	VG_(get_shadow_regs_area)(tid, to + sizeof(t), 0, 0, TS_STATE_LEN);
+}
+
+static void log_tid_word(ThreadId tid)
+{
+	struct ts_log_thread t = { tid, threads[tid].lwp, threads[tid].tid_word };
+	void *to = t.pc ? ts_log_room(TS_LOG_TID_WORD, sizeof(t)) : NULL;
+
+	if (to)
+		VG_(memcpy)(to, &t, sizeof(t));
 }
 
 static void log_call(ThreadId tid)
@@ -108,11 +120,13 @@ void ts_kernel_log_threads(ThreadId now)
 		if (tid == now || tid >= MAX_THREADS || !threads[tid].lwp)
 			continue;
 		log_state(tid);
+		log_tid_word(tid);
 		threads[tid].is_known = True;
 		if (threads[tid].is_in_call)
 			log_call(tid);
 	}
 	log_state(now);
+	log_tid_word(now);
 	threads[now].is_known = True;
 	running = now;
 }
@@ -176,6 +190,10 @@ static void before_call(ThreadId tid, UInt num, UWord *args, UInt n_args)
 	threads[tid].call = call(tid, num, args, n_args);
 	threads[tid].is_in_call = True;
 	log_call(tid);
+	if (num != __NR_set_tid_address)
+		return;
+	threads[tid].tid_word = args[0];
+	log_tid_word(tid);
 }
 
 static void after_call(ThreadId tid, UInt num, UWord *args, UInt n_args, SysRes res)
@@ -236,6 +254,12 @@ static void after_write(CorePart part, ThreadId tid, Addr addr, SizeT len)
 
 /* -------------------------------------------------------------------------------- threads and processes */
 
+/* Of the thread that the call of clone makes. */
+static Addr child_word(const struct ts_log_call *c)
+{
+	return c->num == __NR_clone && c->args[0] & VKI_CLONE_CHILD_CLEARTID ? c->args[CLONE_CHILD_TID] : 0;
+}
+
 static void before_thread(ThreadId tid, ThreadId child)
 {
 	struct ts_log_thread t = { tid, 0, child };
@@ -245,9 +269,11 @@ static void before_thread(ThreadId tid, ThreadId child)
 		return; /* the first thread */
 	threads[child].is_known = threads[child].has_signal = threads[child].is_in_call = False;
 	threads[child].lwp = 0;
+	threads[child].tid_word = child_word(&threads[tid].call);
 	to = ts_log_room(TS_LOG_NEW_THREAD, sizeof(t));
 	if (to)
 		VG_(memcpy)(to, &t, sizeof(t));
+	log_tid_word(child);
 }
 
 static void before_thread_end(ThreadId tid)

@@ -102,6 +102,15 @@ static bool take_signal(struct ucir_reader *r, const struct ucir_op *op, struct 
 	return true;
 }
 
+static bool take_gap(struct ucir_reader *r, const struct ucir_op *op, struct ts_steps *out, struct ts_error *err)
+{
+	act(r, r->task->thread, out);
+	if (!ucir_apply_gap(&r->w, r->task, op, out, err))
+		return false;
+	follow(r, r->task);
+	return true;
+}
+
 static bool take_thread_end(struct ucir_reader *r, const struct ucir_op *op, struct ts_steps *out)
 {
 	struct ts_event *ev;
@@ -223,6 +232,7 @@ static bool take(struct ucir_reader *r, const struct ucir_op *op, struct ts_step
 	case UCIR_FRAME: return !is_inside && ucir_begin_frame(r, op, out, err);
 	case UCIR_KEYFRAME: return !is_inside && ucir_keyframe(r, op, out, UCIR_BEHIND_STEP, err);
 	case UCIR_SIGNAL: return is_inside && is_after_step(r) && take_signal(r, op, out, err);
+	case UCIR_GAP: return is_inside && is_after_step(r) && take_gap(r, op, out, err);
 	case UCIR_THREAD_END: return is_inside && is_after_step(r) && take_thread_end(r, op, out);
 	case UCIR_END: return !is_inside && take_end(r, op, out);
 	case UCIR_NOTE:

@@ -443,7 +443,7 @@ static bool may_be_inside(unsigned kind, unsigned holder)
 	}
 }
 
-/* The ops in a SYSCALL or a SIGNAL; *has_exit tells whether one of them is EXIT. */
+/* The ops in a SYSCALL, a SIGNAL or a GAP; *has_exit tells whether one of them is EXIT. */
 static bool apply_inner(struct ucir_walk *w, struct ucir_task *t, const struct ucir_op *op,
 			struct ts_steps *to, bool *has_exit, struct ts_error *err)
 {
@@ -547,6 +547,18 @@ bool ucir_apply_signal(struct ucir_walk *w, struct ucir_task *t, const struct uc
 	return true;
 }
 
+bool ucir_apply_gap(struct ucir_walk *w, struct ucir_task *t, const struct ucir_op *op, struct ts_steps *to,
+		    struct ts_error *err)
+{
+	struct ts_event *ev = to ? ts_steps_event(to, TS_EV_GAP) : NULL;
+	bool has_exit;
+
+	if (ev)
+		snprintf(ev->text, sizeof(ev->text), "%" PRIu64 " instruction%s not recorded", op->val,
+			 op->val == 1 ? "" : "s");
+	return apply_inner(w, t, op, to, &has_exit, err);
+}
+
 /* An op of a keyframe: state, not an access. */
 static bool apply_to_state(struct ucir_walk *w, struct ucir_task *t, const struct ucir_op *op,
 			   struct ts_steps *to, struct ts_error *err)
@@ -562,6 +574,8 @@ static bool apply_to_state(struct ucir_walk *w, struct ucir_task *t, const struc
 		return ucir_apply_syscall(w, t, op, NULL, &has_exit, err);
 	case UCIR_SIGNAL:
 		return ucir_apply_signal(w, t, op, 0, NULL, err);
+	case UCIR_GAP:
+		return ucir_apply_gap(w, t, op, NULL, err);
 	case UCIR_STEP:
 	case UCIR_EXIT:
 	case UCIR_READ:

@@ -81,6 +81,13 @@ bool ucir_apply_syscall(struct ucir_walk *w, struct ucir_task *t, const struct u
 bool ucir_apply_signal(struct ucir_walk *w, struct ucir_task *t, const struct ucir_op *op, unsigned flags,
 		       struct ts_steps *to, struct ts_error *err);
 
+/*
+ * As ucir_apply() for a GAP and the ops in it, which are read: instructions that are not recorded did what they say,
+ * between the step and the next one.
+ */
+bool ucir_apply_gap(struct ucir_walk *w, struct ucir_task *t, const struct ucir_op *op, struct ts_steps *to,
+		    struct ts_error *err);
+
 /* As ucir_apply() for a KEYFRAME and the ops in it, which are read: the whole state of @t. */
 bool ucir_apply_keyframe(struct ucir_walk *w, struct ucir_task *t, const struct ucir_op *op,
 			 struct ts_steps *to, struct ts_error *err);

@@ -125,6 +125,9 @@ static inline bool ucir_group_op(struct ucir_reader *r, const struct ucir_op *op
 	case UCIR_SIGNAL: /* it belongs to a step before, unless what is in it is damaged */
 		return ucir_apply_signal(&r->w, t, op, 0, NULL, err) &&
 		       ucir_bad(&r->w, op->off, TS_ECORRUPT, err, "SIGNAL inside an instruction");
+	case UCIR_GAP: /* the same */
+		return ucir_apply_gap(&r->w, t, op, NULL, err) &&
+		       ucir_bad(&r->w, op->off, TS_ECORRUPT, err, "GAP inside an instruction");
 	default: return ucir_apply(&r->w, t, op, out, err);
 	}
 }

@@ -25,6 +25,7 @@
 #define UCIR_PUT_MAP_LEN 38u
 #define UCIR_PUT_SYSCALL_LEN 18u
 #define UCIR_PUT_SIGNAL_LEN 20u
+#define UCIR_PUT_GAP_LEN 13u
 #define UCIR_PUT_NOTE_LEN 6u
 #define UCIR_PUT_END_LEN 6u
 
@@ -141,6 +142,13 @@ static inline uint8_t *ucir_put_signal(uint8_t *p, uint16_t num, int32_t code, u
 	p = ucir_put_u64(ucir_put_u32(ucir_put_u16(p, num), (uint32_t)code), addr);
 	*p++ = flags;
 	return ucir_put_u32(p, n_ops);
+}
+
+/* @n_insns: instructions that were executed in it. */
+static inline uint8_t *ucir_put_gap(uint8_t *p, uint64_t n_insns, uint32_t n_ops)
+{
+	*p++ = UCIR_GAP;
+	return ucir_put_u32(ucir_put_u64(p, n_insns), n_ops);
 }
 
 static inline uint8_t *ucir_put_thread_end(uint8_t *p, uint32_t status)

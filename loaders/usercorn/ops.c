@@ -9,7 +9,7 @@ const char *ucir_kind_name(unsigned kind)
 	static const char *const names[UCIR_N_KINDS] = {
 		"NOP",      "FRAME",     "KEYFRAME", "JMP",       "STEP",     "REG",     "SPREG",
 		"MEM_READ", "MEM_WRITE", "MEM_MAP",  "MEM_UNMAP", "MEM_PROT", "SYSCALL", "EXIT",
-		"SIGNAL",   "THREAD_END", "FORGET",  "CHANGED",   "NOTE",     "END",
+		"SIGNAL",   "THREAD_END", "FORGET",  "CHANGED",   "NOTE",     "END",     "GAP",
 	};
 
 	return kind < UCIR_N_KINDS ? names[kind] : "unknown op";
@@ -41,7 +41,7 @@ static inline uint64_t u64(const uint8_t *p)
 static const uint8_t fixed_lens[3][UCIR_N_KINDS] = {
 	{ 1, 13, 13, 13, 2, 11, 5, 13, 13, 34, 13, 14, 14, 1 },
 	{ 1, 13, 13, 13, 2, 11, 5, 13, 13, 38, 17, 18, 16, 1 },
-	{ 1, 13, 13, 13, 2, 11, 5, 13, 13, 38, 17, 18, 18, 1, 20, 5, 17, 13, 6, 6 },
+	{ 1, 13, 13, 13, 2, 11, 5, 13, 13, 38, 17, 18, 18, 1, 20, 5, 17, 13, 6, 6, 13 },
 };
 
 static __attribute__((noinline)) uint64_t decode_map(const uint8_t *p, size_t left, unsigned version,
@@ -104,6 +104,10 @@ static __attribute__((noinline)) uint64_t decode_new(const uint8_t *p, size_t le
 		op->len = u32(p + 2);
 		op->bytes = p + len;
 		return len + op->len;
+	case UCIR_GAP:
+		op->val = u64(p + 1);
+		op->n_ops = u32(p + 9);
+		return len;
 	default: /* END */
 		op->flags = p[1];
 		op->val = u32(p + 2);
@@ -170,6 +174,7 @@ static inline uint64_t decode(const uint8_t *p, size_t left, unsigned version, s
 	case UCIR_CHANGED:
 	case UCIR_NOTE:
 	case UCIR_END:
+	case UCIR_GAP:
 		return len ? decode_new(p, len, op) : 0;
 	case UCIR_NOP:
 	case UCIR_EXIT:

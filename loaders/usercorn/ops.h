@@ -27,6 +27,7 @@
  *  17 CHANGED             addr u64, length u32, bytes
  *  18 NOTE                key u8, length u32, bytes
  *  19 END                 how u8, value u32
+ *  20 GAP                 instructions u64, op count u32; ops follow
  */
 #ifndef LOADERS_USERCORN_OPS_H
 #define LOADERS_USERCORN_OPS_H
@@ -60,6 +61,7 @@ enum ucir_kind {
 	UCIR_CHANGED,
 	UCIR_NOTE,
 	UCIR_END,
+	UCIR_GAP,
 	UCIR_N_KINDS
 };
 
@@ -87,12 +89,13 @@ struct ucir_op {
 	uint64_t off;  /* in the stream */
 	uint64_t addr; /* JMP and memory ops */
 	uint64_t len;  /* STEP, SPREG and memory ops: bytes; JMP: a hint */
-	uint64_t val;  /* REG, END: the value; SYSCALL: what it returned; frames: the pid; THREAD_END: status */
+	uint64_t val;  /* REG, END: the value; SYSCALL: what it returned; frames: the pid; THREAD_END: status;
+			  GAP: instructions */
 	const uint8_t
 		*bytes; /* SPREG, WRITE, CHANGED, NOTE: len of them; REG: 8; SYSCALL: n_args u64; valid until the
 			   next op */
 	uint32_t num;   /* REG, SPREG: register; SYSCALL, SIGNAL: its number; NOTE: key */
-	uint32_t n_ops; /* FRAME, KEYFRAME, SYSCALL, SIGNAL: ops in it */
+	uint32_t n_ops; /* FRAME, KEYFRAME, SYSCALL, SIGNAL, GAP: ops in it */
 	int32_t code;   /* SIGNAL */
 	uint8_t kind;   /* enum ucir_kind */
 	uint8_t prot;   /* MAP, PROT, as recorded */
@@ -107,10 +110,11 @@ struct ucir_op {
 /* Name of a kind, for messages. */
 const char *ucir_kind_name(unsigned kind);
 
-/* The ops in an op of this kind stand after it: SYSCALL, SIGNAL, and frames. */
+/* The ops in an op of this kind stand after it: SYSCALL, SIGNAL, GAP, and frames. */
 static inline bool ucir_is_holder(unsigned kind)
 {
-	return kind == UCIR_SYSCALL || kind == UCIR_SIGNAL || kind == UCIR_FRAME || kind == UCIR_KEYFRAME;
+	return kind == UCIR_SYSCALL || kind == UCIR_SIGNAL || kind == UCIR_GAP || kind == UCIR_FRAME ||
+	       kind == UCIR_KEYFRAME;
 }
 
 /*

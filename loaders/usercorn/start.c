@@ -35,6 +35,8 @@ static bool start_op(struct ucir_reader *r, const struct ucir_op *op, struct uci
 		return ucir_apply_syscall(&r->w, r->task, op, NULL, &has_exit, err);
 	if (op->kind == UCIR_SIGNAL)
 		return ucir_apply_signal(&r->w, r->task, op, 0, NULL, err);
+	if (op->kind == UCIR_GAP)
+		return ucir_apply_gap(&r->w, r->task, op, NULL, err);
 	return op->kind == UCIR_JMP || op->kind == UCIR_EXIT || ucir_apply(&r->w, r->task, op, NULL, err);
 }
 

@@ -54,6 +54,7 @@ enum option_id {
 	OPT_LOG,
 	OPT_MAX_CLIENTS,
 	OPT_MAX_MEMORY,
+	OPT_MODULE,
 	OPT_NO_SANDBOX,
 	OPT_NAMES,
 	OPT_ONCE,
@@ -107,6 +108,7 @@ static const struct option long_options[] = {
 	[OPT_LOG] = { "log", required_argument, NULL, OPT_LOG },
 	[OPT_MAX_CLIENTS] = { "max-clients", required_argument, NULL, OPT_MAX_CLIENTS },
 	[OPT_MAX_MEMORY] = { "max-memory", required_argument, NULL, OPT_MAX_MEMORY },
+	[OPT_MODULE] = { "module", required_argument, NULL, OPT_MODULE },
 	[OPT_NO_SANDBOX] = { "no-sandbox", no_argument, NULL, OPT_NO_SANDBOX },
 	[OPT_NAMES] = { "names", required_argument, NULL, OPT_NAMES },
 	[OPT_ONCE] = { "once", no_argument, NULL, OPT_ONCE },
@@ -140,6 +142,7 @@ static const unsigned option_commands[N_OPTIONS] = {
 	[OPT_FIRST] = ON(DIFF),
 	[OPT_FOLLOW] = ON(RECORD),
 	[OPT_FROM] = ON(RECORD),
+	[OPT_MODULE] = ON(RECORD),
 	[OPT_FUNCTION] = ON(DIFF),
 	[OPT_IN] = ON(PLOT) | ON(DIFF),
 	[OPT_JSON] = ON(INFO) | ON(QUERY) | ON(DIFF) | ON(SQL),
@@ -334,6 +337,20 @@ static bool set_place(struct ts_record_place *place, const char *option, const c
 			   option, arg);
 }
 
+static bool add_module(struct ts_cli *cli, const char *pattern)
+{
+	unsigned n = 0;
+
+	while (cli->modules[n])
+		n++;
+	if (!*pattern)
+		return usage_error("--module: a pattern is missing");
+	if (n == TS_MAX_MODULES)
+		return usage_error("--module: more than %u patterns", TS_MAX_MODULES);
+	cli->modules[n] = pattern;
+	return true;
+}
+
 static bool set_with(struct ts_cli *cli, const char *name)
 {
 	if (!strcmp(name, "qemu"))
@@ -426,6 +443,8 @@ static bool set_option(struct ts_cli *cli, int id)
 		return set_place(&cli->until, "--until", optarg);
 	case OPT_LAST:
 		return set_size(&cli->last, "--last", optarg);
+	case OPT_MODULE:
+		return add_module(cli, optarg);
 	case OPT_LIMIT:
 		return set_size(&cli->limit, "--limit", optarg);
 	case OPT_LOG:

@@ -54,6 +54,9 @@ enum ts_with { TS_WITH_DEFAULT, TS_WITH_QEMU, TS_WITH_VALGRIND };
 /* The form that sql prints. */
 enum ts_form_option { TS_FORM_OPTION_DEFAULT, TS_FORM_OPTION_BOX, TS_FORM_OPTION_CSV, TS_FORM_OPTION_TSV };
 
+/* Patterns of `record --module`. */
+#define TS_MAX_MODULES 16u
+
 struct ts_cli {
 	enum ts_command command;
 	const char *comm;  /* serve */
@@ -98,6 +101,7 @@ struct ts_cli {
 	uint64_t limit;     /* record: bytes; UINT64_MAX without --limit */
 	uint64_t last;      /* record: bytes; 0 without --last */
 	bool is_following;  /* record: --follow */
+	const char *modules[TS_MAX_MODULES + 1]; /* record: patterns, the last one followed by NULL; none: all */
 	struct ts_record_place from, until; /* record: where it begins and ends */
 	struct ts_selection_options selection; /* export */
 	const char *at_symbols[TS_MAX_SELECTED]; /* export: what --at names by symbols; n_at_symbols of them */

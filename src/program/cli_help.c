@@ -98,6 +98,8 @@ const char ts_cli_help[] =
 	"  --last SIZE           record: keep the end of the run; SIZE as of --limit\n"
 	"  --limit SIZE          record: stop recording when OUT is that long (64M, 2G);\n"
 	"                        the program goes on\n"
+	"  --module PATTERN      record: only instructions of modules whose file matches\n"
+	"                        (* ? [..]); several times: of any of them\n"
 	"  --log LEVEL           say more or less: error, warn, info, debug, trace\n"
 	"  --max-clients N       serve: more than N clients have to wait (default 256)\n"
 	"  --max-memory SIZE     stop reading when the index needs more memory, and\n"

@@ -280,6 +280,9 @@ static void summarize(const struct ts_recorder *r)
 	if (r->counts.n_lost)
 		ts_message(stderr, "tracestub: the %" PRIu64 " instructions before are not in the recording (--last)",
 			   r->counts.n_lost);
+	if (r->counts.n_elsewhere)
+		ts_message(stderr, "tracestub: %" PRIu64 " instructions of other modules are not in the recording (--module)",
+			   r->counts.n_elsewhere);
 	if (r->is_cut)
 		ts_message(stderr, "tracestub: the recording ended at %s, the program did not", r->cut_at);
 	if (WIFSIGNALED(r->status) && WTERMSIG(r->status) == SIGINT)

@@ -22,7 +22,7 @@ static int refuse_sanitizer(struct ts_recorder *r, const char *name)
 static bool wants_part(const struct ts_cli *cli)
 {
 	return cli->from.kind != TS_AT_NOTHING || cli->until.kind != TS_AT_NOTHING || cli->last ||
-	       cli->is_following;
+	       cli->is_following || cli->modules[0];
 }
 
 /* Can the tool of Valgrind record the program? */
@@ -56,7 +56,7 @@ int ts_record_choose(struct ts_recorder *r)
 	if (r->cli->with == TS_WITH_VALGRIND || (r->cli->with == TS_WITH_DEFAULT && is_for_valgrind(r)))
 		return choose_valgrind(r);
 	if (wants_part(r->cli))
-		return refuse(r, "--from, --until, --last and --follow are Valgrind's, which records programs of this machine's own processor; QEMU records from the start, up to --limit");
+		return refuse(r, "--from, --until, --last, --module and --follow are Valgrind's, which records programs of this machine's own processor; QEMU records from the start, up to --limit");
 	r->engine = &ts_record_qemu;
 	return ts_program_find_emulator(&r->program, r->cli->qemu);
 }

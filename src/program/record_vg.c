@@ -121,6 +121,13 @@ static bool open_log(struct ts_recorder *r)
 
 static bool add_facts(struct ts_recorder *r)
 {
+	for (const char *const *m = r->cli->modules; *m; m++) {
+		char text[PATH_MAX + 64];
+
+		snprintf(text, sizeof(text), "--module %s: only instructions of such modules are recorded", *m);
+		if (!ts_recorder_add_text(r, UCIR_NOTE_TEXT, text))
+			return false;
+	}
 	return ts_recorder_add_text(r, UCIR_NOTE_EMULATOR, "Valgrind " VALGRIND_VERSION);
 }
 
@@ -252,6 +259,8 @@ static bool begin(struct ts_recorder *r)
 	l->decoder = ts_log_decoder_new(r->program.emulated->arch, (uint32_t)r->pid, &l->frames);
 	if (l->decoder && r->is_followed)
 		ts_log_decoder_follow(l->decoder);
+	if (l->decoder && r->cli->modules[0])
+		ts_log_decoder_only(l->decoder, r->cli->modules);
 	l->is_begun = l->has_press = l->decoder && w && ts_press_begin(&l->press, w);
 	return l->is_begun ? true : ts_fail(&r->err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted");
 }
@@ -282,6 +291,7 @@ static bool begin_part(struct ts_recorder *r)
 	struct ucir_writer *w;
 
 	ts_log_decoder_count(l->decoder, &counts);
+	ts_log_decoder_tell_gaps(l->decoder);
 	ts_op_frames_close(&l->frames);
 	if (!end_press(r) || !ucir_writer_flush(l->press.writer, &r->err))
 		return false;
@@ -340,6 +350,19 @@ static bool take_chunks(struct ts_recorder *r)
 	return true;
 }
 
+/* What the dead tool has written of its last chunk.  The last record may be incomplete. */
+static void take_rest(struct ts_recorder *r)
+{
+	struct ts_record_log *l = r->log;
+	uint64_t start = l->log->base + TS_LOG_HEAD_LEN + l->n_taken % l->n_chunks * l->chunk_len, len = l->log->cur - start;
+	bool had_fault = l->fault != NULL;
+
+	if (!l->is_begun || had_fault || len > l->chunk_len)
+		return;
+	decode(r, l->n_taken, len);
+	l->fault = NULL;
+}
+
 /* The tool waits for a reader. */
 static void accept_log(struct ts_log *log)
 {
@@ -361,24 +384,13 @@ static void read_log(struct ts_recorder *r)
 
 		if (l->is_begun && take_chunks(r))
 			continue;
-		if (is_dead)
+		if (is_dead) {
+			take_rest(r);
 			return;
+		}
 		if (l->log->n_filled == seen)
 			futex(&l->log->n_filled, FUTEX_WAIT, seen);
 	}
-}
-
-/* What the dead tool has written of its last chunk.  The last record may be incomplete. */
-static void take_rest(struct ts_recorder *r)
-{
-	struct ts_record_log *l = r->log;
-	uint64_t start = l->log->base + TS_LOG_HEAD_LEN + l->n_taken % l->n_chunks * l->chunk_len, len = l->log->cur - start;
-	bool had_fault = l->fault != NULL;
-
-	if (had_fault || len > l->chunk_len)
-		return;
-	decode(r, l->n_taken, len);
-	l->fault = NULL;
 }
 
 /* -------------------------------------------------------------------------------- what the engine said */
@@ -486,6 +498,7 @@ static void count(struct ts_recorder *r)
 	r->counts.n_steps = counts.n_steps - r->counts.n_lost;
 	r->counts.n_unexplained = counts.n_unexplained;
 	r->counts.n_children = counts.n_children;
+	r->counts.n_elsewhere = counts.n_elsewhere;
 	if (counts.exec_path && !r->is_cut) {
 		snprintf(l->exec_path, sizeof(l->exec_path), "%s", counts.exec_path);
 		r->counts.exec_path = l->exec_path;
@@ -506,6 +519,7 @@ static void cut(struct ts_recorder *r)
 
 	if (r->is_cut || (why != TS_LOG_ENDED_BY_UNTIL && why != TS_LOG_ENDED_BY_SIGNAL))
 		return;
+	ts_log_decoder_tell_gaps(r->log->decoder);
 	ts_op_frames_close(&r->log->frames);
 	r->is_cut = true;
 	r->cut_at = why == TS_LOG_ENDED_BY_UNTIL ? "--until" : "SIGUSR1";
@@ -533,7 +547,6 @@ static bool finish(struct ts_recorder *r)
 	if (!l->is_begun)
 		return false;
 	read_text(r);
-	take_rest(r);
 	if (r->is_followed && !r->has_status)
 		find_status(r);
 	tell_fatal(r);
@@ -581,9 +594,11 @@ static const char *nothing(struct ts_recorder *r)
 {
 	const struct ts_record_place *from = &r->cli->from;
 
-	if (r->log->log->is_begun)
+	if (r->log->decoder && ts_log_decoder_is_waiting(r->log->decoder))
+		snprintf(r->log->note, sizeof(r->log->note), "no instruction of a module %.180s was executed", r->cli->modules[0]);
+	else if (r->log->log->is_begun)
 		return NULL;
-	if (from->kind == TS_AT_SIGNAL)
+	else if (from->kind == TS_AT_SIGNAL)
 		snprintf(r->log->note, sizeof(r->log->note), "no SIGUSR1 began it");
 	else
 		snprintf(r->log->note, sizeof(r->log->note), "%.180s was not reached", from->text);

@@ -63,6 +63,7 @@ extern const struct ts_record_engine ts_record_qemu, ts_record_valgrind;
 struct ts_record_counts {
 	uint64_t n_steps, n_unexplained;
 	uint64_t n_lost; /* steps that --last has left out */
+	uint64_t n_elsewhere; /* instructions that --module has left out */
 	unsigned n_children;
 	const char *exec_path; /* the program that an exec started; NULL if none did */
 	const char *note;      /* a sentence about the engine that the user is to know; NULL: there is none */

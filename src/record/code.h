@@ -43,6 +43,7 @@ struct ts_log_code_insn {
 struct ts_log_code {
 	uint32_t num, len;
 	uint64_t addr;
+	bool is_elsewhere; /* the caller's: its instructions are not recorded */
 	uint32_t n_insns, n_exits, n_events, n_writes;
 	struct ts_log_code_insn *insns;       /* owned, as are the others */
 	struct ts_log_exit *exits;

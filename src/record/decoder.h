@@ -19,6 +19,7 @@ struct ts_log_decoder;
 struct ts_log_decoder_counts {
 	uint64_t n_steps, n_unexplained;
 	uint32_t n_children;
+	uint64_t n_elsewhere;       /* instructions of modules that are not recorded */
 	uint64_t n_x87;             /* steps of x87 arithmetic */
 	bool has_exit;              /* a thread has called exit_group */
 	uint32_t exit_status;       /* then */
@@ -35,6 +36,18 @@ void ts_log_decoder_free(struct ts_log_decoder *d);
 
 /* Children have recordings of their own: no NOTE says that they were not recorded. */
 void ts_log_decoder_follow(struct ts_log_decoder *d);
+
+/*
+ * Record only instructions of the modules that match one of @modules, patterns of fnmatch(3), the last one followed by
+ * NULL; they are borrowed.  To be called before anything is decoded.
+ */
+void ts_log_decoder_only(struct ts_log_decoder *d, const char *const *modules);
+
+/* With ts_log_decoder_only(): no such instruction was executed yet, nothing is written. */
+bool ts_log_decoder_is_waiting(const struct ts_log_decoder *d);
+
+/* The same: write what has changed elsewhere, in all threads. */
+void ts_log_decoder_tell_gaps(struct ts_log_decoder *d);
 
 /*
  * Decode the @len bytes of a chunk.

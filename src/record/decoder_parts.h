@@ -8,6 +8,7 @@
 
 #include "code.h"
 #include "decoder.h"
+#include "gap.h"
 #include "regions.h"
 
 #define TS_MAX_THREADS 4096u
@@ -37,6 +38,10 @@ struct ts_log_task {
 	uint8_t failed_len;     /* its bytes; 0: there is none */
 	uint8_t *open_record; /* owned; TS_LOG_MAX_BLOCK bytes */
 	uint8_t state[TS_LOG_MAX_STATE + 32];
+	/* Of modules that are not recorded: it has executed instructions that no GAP has told yet. */
+	bool is_elsewhere;
+	uint64_t n_elsewhere;             /* how many */
+	uint8_t shown[TS_LOG_MAX_STATE];  /* its state as it was written */
 };
 
 /* The system call that returned last, and its op in the open frame. */
@@ -80,6 +85,11 @@ struct ts_log_decoder {
 	} fatal;
 	struct ts_call_returned returned;
 	size_t last_call_len; /* bytes of the SYSCALL that was written last */
+	const char *const *modules; /* borrowed; NULL: all are recorded */
+	bool is_waiting;            /* for an instruction of these modules: frames are dropped */
+	bool (*put)(void *user, const uint8_t *bytes, size_t len); /* the frames', for then */
+	struct ts_gap gap;
+	uint8_t unused[TS_OP_FRAMES_CAP]; /* ops of an instruction that is not recorded */
 	struct ts_log_task *dead; /* the thread that a fatal signal ended */
 };
 
@@ -91,6 +101,20 @@ void ts_decode_put_keyframe(struct ts_log_decoder *d, struct ts_log_task *t, con
 
 /* The NOTE of the thread's name. */
 void ts_decode_put_name(struct ts_log_decoder *d, const struct ts_log_task *t);
+
+/* -------------------------------------------------------------------------------- elsewhere.c */
+
+/* Is what is executed at @addr not to be recorded? */
+bool ts_decode_is_elsewhere(const struct ts_log_decoder *d, uint64_t addr);
+
+/* @t is about to execute @b. */
+void ts_decode_enter(struct ts_log_decoder *d, struct ts_log_task *t, const struct ts_log_code *b);
+
+/* From here on changes of @t are not written one by one, until ts_decode_tell_gap(). */
+void ts_decode_leave(const struct ts_log_decoder *d, struct ts_log_task *t);
+
+/* Something is about to be written for @t: write what has changed elsewhere before it. */
+void ts_decode_tell_gap(struct ts_log_decoder *d, struct ts_log_task *t);
 
 /* -------------------------------------------------------------------------------- execute.c */
 

@@ -13,6 +13,7 @@
 struct sink {
 	uint8_t *start, *p;
 	uint32_t n_ops;
+	struct ts_gap *gap; /* of an instruction that is not recorded: its changes go here; else NULL */
 };
 
 static uint64_t u64_at(const uint8_t *p)
@@ -49,6 +50,14 @@ static const uint8_t *value(const struct ts_log_code_event *e, const uint8_t *re
 /* Something that stands before the instruction's accesses. */
 static void insert(struct sink *s, const uint8_t *op, size_t len)
 {
+	uint8_t *at = s->gap ? ts_op_piece_room(&s->gap->ops, len) : NULL;
+
+	if (at)
+		ts_op_piece_done(&s->gap->ops, ucir_put_bytes(at, op, len));
+	if (s->gap) {
+		s->gap->is_failed |= !at;
+		return;
+	}
 	memmove(s->start + len, s->start, (size_t)(s->p - s->start));
 	memcpy(s->start, op, len);
 	s->p += len;
@@ -143,6 +152,8 @@ static void store(struct ts_log_decoder *d, struct sink *s, const struct ts_log_
 		memcpy(s->p, from, e->len);
 	}
 	s->p += e->len;
+	if (s->gap)
+		ts_gap_store(s->gap, addr, e->len);
 }
 
 /* -------------------------------------------------------------------------------- events */
@@ -200,13 +211,31 @@ static void put_registers(const struct ts_log_decoder *d, const struct ts_log_ta
 	}
 }
 
-/* One instruction of which the events before @end happened. */
+/* One instruction, which is not recorded, of which the events before @end happened. */
+static void pass(struct ts_log_decoder *d, struct ts_log_task *t, const struct ts_log_code *b,
+		 const struct ts_log_code_insn *insn, const uint8_t *record, uint32_t end)
+{
+	struct sink s = { .start = d->unused, .p = d->unused, .gap = d->is_waiting ? NULL : &d->gap };
+
+	for (uint32_t i = insn->events; i < end; i++)
+		apply(d, t, &s, &b->events[i], record);
+	d->counts.n_elsewhere++;
+	t->n_elsewhere++;
+	t->last_step = insn->pc;
+	t->at = insn->pc + insn->len;
+}
+
+/* The same of one that is recorded, if the block is. */
 static void step(struct ts_log_decoder *d, struct ts_log_task *t, const struct ts_log_code *b, const struct ts_log_code_insn *insn,
 		 const uint8_t *record, uint32_t end)
 {
-	struct sink s = { .p = ts_op_frames_room(d->frames, t->pid, insn->room) };
+	struct sink s = { 0 };
 
-	s.start = s.p;
+	if (b->is_elsewhere) {
+		pass(d, t, b, insn, record, end);
+		return;
+	}
+	s.start = s.p = ts_op_frames_room(d->frames, t->pid, insn->room);
 	for (uint32_t i = insn->events; i < end; i++)
 		apply(d, t, &s, &b->events[i], record);
 	put_registers(d, t, &s, b, insn, end);
@@ -222,8 +251,10 @@ static void jump(struct ts_log_decoder *d, struct ts_log_task *t, uint64_t pc)
 {
 	uint8_t *p;
 
-	if (pc == t->at)
+	if (pc == t->at || t->is_elsewhere) {
+		t->at = pc;
 		return;
+	}
 	p = ts_op_frames_room(d->frames, t->pid, UCIR_PUT_JMP_LEN);
 	ts_op_frames_done(d->frames, ucir_put_jmp(p, pc), 1);
 	t->at = pc;
@@ -237,10 +268,10 @@ static void steps(struct ts_log_decoder *d, struct ts_log_task *t, const struct 
 }
 
 /* A signal may follow, which tells of it. */
-static void fail(struct ts_log_task *t, const struct ts_log_code_insn *insn)
+static void fail(struct ts_log_task *t, const struct ts_log_code *b, const struct ts_log_code_insn *insn)
 {
 	t->failed_pc = insn->pc;
-	t->failed_len = insn->len;
+	t->failed_len = b->is_elsewhere ? 0 : insn->len;
 }
 
 /*
@@ -261,20 +292,22 @@ bool ts_execute(struct ts_log_decoder *d, struct ts_log_task *t, const struct ts
 	if (exit > b->n_exits)
 		return false;
 	t->failed_len = 0;
+	if (d->modules)
+		ts_decode_enter(d, t, b);
 	jump(d, t, b->addr);
 	if (!exit) {
 		bool is_fault = last->flags & TS_LOG_INSN_FAULT;
 
 		steps(d, t, b, record, b->n_insns - is_fault);
 		if (is_fault)
-			fail(t, last);
+			fail(t, b, last);
 		return true;
 	}
 	e = &b->exits[exit - 1];
 	last = &b->insns[e->insn];
 	steps(d, t, b, record, e->insn);
 	if (e->is_fault)
-		fail(t, last);
+		fail(t, b, last);
 	else if (!is_no_step(t, last, exit))
 		step(d, t, b, last, record, e->n_events);
 	return true;
@@ -292,7 +325,9 @@ void ts_execute_until(struct ts_log_decoder *d, struct ts_log_task *t, uint64_t 
 		n++;
 	if (n == b->n_insns)
 		return;
+	if (d->modules)
+		ts_decode_enter(d, t, b);
 	jump(d, t, b->addr);
 	steps(d, t, b, t->open_record, n);
-	fail(t, &b->insns[n]);
+	fail(t, b, &b->insns[n]);
 }

@@ -55,7 +55,7 @@ enum { AT_FLAGS = 16, AT_FS = 17, AT_MXCSR = 18, AT_XMM = 19, AT_YMM = 35, AT_X8
 static const struct ts_log_guest amd64 = {
 	.arch = "x86_64", .word = 8, .n_state = AMD64_STATE, .sp = RSP, .result = RAX, .arg = { 72, 64 },
 	.regs = amd64_regs, .n_regs = COUNT(amd64_regs),
-	.calls = { 59, 322, 60, 231, 56, 435, 57, 58, 218, 62, 234, 3 },
+	.calls = { 59, 322, 60, 231, 56, 435, 57, 58, 62, 234 },
 };
 
 const struct ts_log_guest *ts_log_guest_find(const char *arch)

@@ -43,8 +43,7 @@ struct ts_log_guest {
 	const struct ts_guest_reg *regs;
 	unsigned n_regs;
 	struct {
-		uint32_t execve, execveat, exit, exit_group, clone, clone3, fork, vfork, set_tid_address, kill, tgkill;
-		unsigned clone_tid; /* the argument of clone for the child's id */
+		uint32_t execve, execveat, exit, exit_group, clone, clone3, fork, vfork, kill, tgkill;
 	} calls;
 };
 

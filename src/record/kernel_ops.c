@@ -16,7 +16,6 @@
 #define MAX_ADDR (UINT64_C(1) << 47)
 #define MAX_ZERO (UINT64_C(64) << 20)
 #define CLONE_THREAD 0x10000u
-#define CLONE_CHILD_CLEARTID 0x200000u
 #define RESTARTED ((uint64_t)-512) /* the kernel's ERESTARTSYS: a signal came first */
 
 /* -------------------------------------------------------------------------------- maps */
@@ -194,10 +193,14 @@ void ts_decode_settle(struct ts_log_decoder *d, struct ts_log_task *t)
 {
 	if (!d->loose.n_ops || !d->is_begun)
 		return;
-	if (t && t->call.is_open)
+	if (t && t->call.is_open) {
 		move_piece(&t->call.ops, &d->loose);
-	else if (t && t->is_known)
+	} else if (d->modules && !d->is_waiting) { /* with what else changed, before the next step */
+		ts_gap_settle(&d->gap);
+		move_piece(&d->gap.ops, &d->loose);
+	} else if (t && t->is_known) {
 		ts_op_frames_piece(d->frames, t->pid, UCIR_FRAME, &d->loose);
+	}
 	ts_op_piece_reset(&d->loose);
 }
 
@@ -294,14 +297,13 @@ void ts_decode_call(struct ts_log_decoder *d, struct ts_log_task *t, const struc
 	if (t->call.is_open)
 		put_call(d, t, RESTARTED);
 	ts_decode_settle(d, d->now);
+	ts_decode_tell_gap(d, t);
 	t->call.is_open = true;
 	t->call.num = c->num;
 	memcpy(t->call.args, c->args, sizeof(t->call.args));
 	ts_op_piece_reset(&t->call.ops);
 	if (c->num == d->guest->calls.execve || c->num == d->guest->calls.execveat)
 		begin_exec(d, c);
-	if (c->num == d->guest->calls.set_tid_address)
-		t->tid_word = c->args[0];
 	if (c->num == d->guest->calls.exit_group) {
 		d->is_exiting = d->counts.has_exit = true;
 		d->counts.exit_status = c->args[0] & 0xff;
@@ -422,6 +424,7 @@ void ts_decode_signal_state(struct ts_log_decoder *d, struct ts_log_task *t, con
 	uint64_t addr = 0;
 	int32_t code = 0;
 
+	ts_decode_tell_gap(d, t);
 	move_piece(&inner, &d->loose);
 	flags |= read_info(d, state, t->signal.num, &code, &addr);
 	if (is_fault(t->signal.num) && code > 0 && t->failed_len && t->failed_pc == t->signal.pc) {

@@ -42,6 +42,7 @@ void ts_log_decoder_free(struct ts_log_decoder *d)
 	for (unsigned i = 0; i < TS_MAX_THREADS; i++)
 		free_task(d->tasks[i]);
 	ts_op_piece_fini(&d->loose);
+	ts_gap_fini(&d->gap);
 	ts_regions_fini(&d->regions);
 	ts_shadow_fini();
 	free(d->scratch);
@@ -86,6 +87,7 @@ static const char *describe(struct ts_log_decoder *d, const uint8_t *bytes, size
 		ts_log_code_fini(&d->blocks[d->n_blocks]);
 		return "blocks are not in order";
 	}
+	d->blocks[d->n_blocks].is_elsewhere = ts_decode_is_elsewhere(d, d->blocks[d->n_blocks].addr);
 	d->n_blocks++;
 	return NULL;
 }
@@ -121,6 +123,8 @@ static const char *execution(struct ts_log_decoder *d, uint32_t num, uint32_t ex
 	t->open = NULL;
 	if (exit == TS_LOG_IN_BLOCK)
 		return keep_open(t, b, record);
+	if (d->gap.is_failed)
+		return "memory is exhausted";
 	return ts_execute(d, t, b, record, exit) ? NULL : "an exit is none of its block";
 }
 
@@ -154,6 +158,11 @@ static void correct_registers(struct ts_log_decoder *d, struct ts_log_task *t, c
 {
 	struct ts_op_piece piece = { 0 };
 
+	if (d->modules) {
+		ts_decode_leave(d, t);
+		memcpy(t->state, state, d->guest->n_state);
+		return;
+	}
 	ts_decode_registers(d, t, &piece, state, false);
 	if (piece.n_ops)
 		ts_op_frames_piece(d->frames, t->pid, UCIR_FRAME, &piece);
@@ -189,27 +198,23 @@ static const char *run_thread(struct ts_log_decoder *d, uint32_t kind, const uin
 
 static const char *new_thread(struct ts_log_decoder *d, const uint8_t *bytes, size_t len)
 {
-	struct ts_log_task *parent, *child;
+	struct ts_log_task *child;
 	struct ts_log_thread th;
 
 	if (len < sizeof(th))
 		return "a thread's record is cut short";
 	memcpy(&th, bytes, sizeof(th));
-	parent = task(d, th.tid);
 	child = th.pc < TS_MAX_THREADS ? task(d, (uint32_t)th.pc) : NULL;
-	if (!parent || !child)
+	if (!child)
 		return "a thread's number is too large";
 	child->is_known = child->has_signal = child->call.is_open = false;
 	child->name[0] = '\0';
 	child->open = NULL;
 	child->tid_word = 0;
-	if (parent->call.is_open && parent->call.num == d->guest->calls.clone && parent->call.args[0] & 0x200000u)
-		child->tid_word = parent->call.args[d->guest->calls.clone_tid];
 	return NULL;
 }
 
-/* Of a thread that began before the recording did. */
-static const char *tid_word(struct ts_log_decoder *d, const uint8_t *bytes, size_t len)
+static const char *take_tid_word(struct ts_log_decoder *d, const uint8_t *bytes, size_t len)
 {
 	struct ts_log_thread th;
 	struct ts_log_task *t;
@@ -345,14 +350,14 @@ static const char *control(struct ts_log_decoder *d, uint32_t kind, const uint8_
 		return signal_comes(d, bytes, len);
 	case TS_LOG_NEW_THREAD:
 		return new_thread(d, bytes, len);
+	case TS_LOG_TID_WORD:
+		return take_tid_word(d, bytes, len);
 	case TS_LOG_THREAD_END:
 		return end_thread(d, bytes, len);
 	case TS_LOG_NAME:
 		return name_thread(d, bytes, len);
 	case TS_LOG_FLAGS:
 		return check_flags(bytes, len);
-	case TS_LOG_TID_WORD:
-		return tid_word(d, bytes, len);
 	default:
 		return "a record is of an unknown kind";
 	}
@@ -443,6 +448,7 @@ void ts_log_decoder_finish(struct ts_log_decoder *d)
 	if (!d->is_begun)
 		return;
 	ts_decode_settle(d, d->now);
+	ts_log_decoder_tell_gaps(d);
 	if (d->fatal.num) {
 		ts_decode_unreturn(d);
 		settle_killer(d);

@@ -199,9 +199,11 @@ static void before_call(ThreadId tid, UInt num, UWord *args, UInt n_args)
 	tl_assert(tid < MAX_THREADS);
 	threads[tid].call = call(tid, num, args, n_args);
 	threads[tid].is_in_call = True;
-	if (num == __NR_set_tid_address)
-		threads[tid].tid_word = args[0];
 	log_call(tid);
+	if (num != __NR_set_tid_address)
+		return;
+	threads[tid].tid_word = args[0];
+	log_tid_word(tid, args[0]);
 }
 
 static void after_call(ThreadId tid, UInt num, UWord *args, UInt n_args, SysRes res)
@@ -262,6 +264,7 @@ static void after_write(CorePart part, ThreadId tid, Addr addr, SizeT len)
 
 /* -------------------------------------------------------------------------------- threads and processes */
 
+/* Of the thread that the call of @parent makes. */
 static Addr tid_word_of_child(ThreadId parent)
 {
 	const struct ts_log_call *c = &threads[parent].call;
@@ -284,6 +287,7 @@ static void before_thread(ThreadId tid, ThreadId child)
 	to = ts_log_room(TS_LOG_NEW_THREAD, sizeof(t));
 	if (to)
 		VG_(memcpy)(to, &t, sizeof(t));
+	log_tid_word(child, threads[child].tid_word);
 }
 
 static void before_thread_end(ThreadId tid)

@@ -79,7 +79,8 @@ class Step:
     def __init__(self, thread, pc):
         self.thread, self.pc, self.len = thread, pc, 0
         self.regs, self.reads, self.writes, self.changed = {}, [], [], []
-        self.calls, self.signals, self.maps = [], [], []
+        self.calls, self.signals, self.gaps, self.maps = [], [], [], []
+        self.after = []     # what happened in those, in order
 
 
 class Ucir2:
@@ -92,6 +93,7 @@ class Ucir2:
         self.stream = unframe(data[HEADER:])
         self.notes, self.end, self.keyframes, self.thread_ends = {}, None, [], []
         self.all_steps = []
+        self.order = []     # keyframes, steps and what happened after them, as they happened
         self.final_pc = {}
         self._groups, self._pc, self._last = {}, {}, {}
         self._at = 0
@@ -122,6 +124,7 @@ class Ucir2:
                     self._op(pid)
                 if op == 2:
                     self._groups.pop(pid)
+                    self.order.append(group)
             elif op == 18:
                 key, n = self._u(1), self._u(4)
                 self.notes.setdefault(key, []).append(self._bytes(n))
@@ -178,6 +181,7 @@ class Ucir2:
             self._pc[pid] += g.len
             self._last[pid] = g
             self.all_steps.append(g)
+            self.order.append(g)
         elif op == 12:
             num, ret, n_args, n = self._u(4), self._u(8), self._u(1), self._u(4)
             args = [self._u(8) for _ in range(n_args)]
@@ -185,12 +189,24 @@ class Ucir2:
             inner = Step(pid, None)
             self._nested(inner, n)
             self._last[pid].calls.append((num, ret, args, inner))
+            self._last[pid].after.append(inner)
+            self.order.append(inner)
         elif op == 14:
             num, code, addr, flags, n = struct.unpack("<HiQBI", self._bytes(19))
             assert pid not in self._groups, "SIGNAL inside a group"
             inner = Step(pid, None)
             self._nested(inner, n)
             self._last[pid].signals.append((num, code, addr, flags, inner))
+            self._last[pid].after.append(inner)
+            self.order.append(inner)
+        elif op == 20:
+            count, n = self._u(8), self._u(4)
+            assert pid not in self._groups, "GAP inside a group"
+            inner = Step(pid, None)
+            self._nested(inner, n)
+            self._last[pid].gaps.append((count, inner))
+            self._last[pid].after.append(inner)
+            self.order.append(inner)
         elif op == 15:
             self.thread_ends.append((pid, self._u(4)))
         else:
@@ -207,7 +223,7 @@ class Ucir2:
             mine = regs[step.thread]
             yield step, mine
             update(mine, step.regs)
-            for *_, inner in step.calls + step.signals:
+            for inner in step.after:
                 update(mine, inner.regs)
 
     def memory(self, start, length):
@@ -225,6 +241,6 @@ class Ucir2:
             apply(k)
         for step in self.all_steps:
             apply(step)
-            for *_, inner in step.calls + step.signals:
+            for inner in step.after:
                 apply(inner)
         return bytes(found)

@@ -98,7 +98,7 @@ def help_and_version_go_to_stdout():
 
 @case
 def help_of_a_command_has_its_usage_and_its_options_only():
-    has = {"info": ["--json", "--exec", "--quiet"], "record": ["--cpu", "--follow", "--from", "--last", "--limit", "--max-memory", "--qemu", "--sysroot", "--until", "--with"],
+    has = {"info": ["--json", "--exec", "--quiet"], "record": ["--cpu", "--follow", "--from", "--last", "--limit", "--max-memory", "--module", "--qemu", "--sysroot", "--until", "--with"],
            "serve": ["--once", "--export-dir", "--image"], "diff": ["--rebase"], "export": ["--collect", "--at"]}
     lacks = {"info": ["--cpu", "--once", "--collect", "--rebase"], "record": ["--exec", "--json", "--index"],
              "serve": ["--json", "--limit"], "diff": ["--once"], "export": ["--json", "--in"]}

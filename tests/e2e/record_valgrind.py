@@ -213,6 +213,39 @@ def a_recording_begins_and_ends_at_places():
         os.unlink("part.ucir")
 
 
+LIVE = """
+#include <pthread.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+__attribute__((noinline)) void report(void) { __asm__(""); }
+static void *wait_for_it(void *user)
+{
+	pthread_mutex_lock(&lock);
+	pthread_mutex_unlock(&lock);
+	return user;
+}
+int main(void)
+{
+	pthread_t threads[4];
+	pthread_mutex_lock(&lock);
+	for (int i = 0; i < 4; i++)
+		pthread_create(&threads[i], NULL, wait_for_it, NULL);
+	report();
+	pthread_mutex_unlock(&lock);
+	for (int i = 0; i < 4; i++)
+		pthread_join(threads[i], NULL);
+	return 0;
+}
+"""
+
+
+@case
+def the_end_of_threads_that_live_when_it_begins_is_explained():
+    """The kernel clears a word that the system call named by which a thread was made."""
+    pathlib.Path("live.c").write_text(LIVE)
+    subprocess.run(["gcc", "-g", "-O1", "-pthread", "-o", "live", "live.c"], check=True)
+    assert unexplained(recorded("live.ucir", "./live", options=("--from", "report")).stderr) == 0
+
+
 @case
 def threads_that_wait_when_it_begins_are_in_the_recording():
     parts()
@@ -274,7 +307,7 @@ def a_place_that_is_not_reached_is_said():
         done = record("part.ucir", "./parts", options=("--from", text))
         assert done.returncode == 2 and "a place is FUNC" in done.stderr, (text, done)
     done = record("part.ucir", "./parts", options=("--with", "qemu", "--from", "main"))
-    assert done.returncode == 1 and "--from, --until, --last and --follow are Valgrind's" in done.stderr, done
+    assert done.returncode == 1 and "--from, --until, --last, --module and --follow are Valgrind's" in done.stderr, done
 
 
 def await_line(process):

@@ -30,7 +30,8 @@ static bool put(void *user, const uint8_t *bytes, size_t len)
 	return s->len < 64u << 20;
 }
 
-static void decode(const uint8_t *bytes, size_t len, struct sink *s)
+/* @modules: as of ts_log_decoder_only(), or NULL. */
+static void decode(const uint8_t *bytes, size_t len, const char *const *modules, struct sink *s)
 {
 	struct ts_op_frames *frames = calloc(1, sizeof(*frames));
 	struct ts_log_decoder *d;
@@ -43,9 +44,12 @@ static void decode(const uint8_t *bytes, size_t len, struct sink *s)
 	d = ts_log_decoder_new("x86_64", 1, frames);
 	if (!d)
 		abort();
+	if (modules)
+		ts_log_decoder_only(d, modules);
 	memcpy(log, bytes, len);
 	ts_log_decoder_set_fatal(d, 11, 1, 0x10, 0);
 	ts_log_decoder_take(d, log, len);
+	ts_log_decoder_tell_gaps(d);
 	ts_op_frames_close(frames);
 	if (ts_log_decoder_is_settled(d))
 		ts_log_decoder_put_state(d); /* as --last does between two chunks */
@@ -57,9 +61,12 @@ static void decode(const uint8_t *bytes, size_t len, struct sink *s)
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 {
-	struct sink whole = { 0 };
+	static const char *const modules[] = { "*e*", NULL };
+	struct sink whole = { 0 }, part = { 0 };
 
-	decode(bytes, len, &whole);
+	decode(bytes, len, NULL, &whole);
+	decode(bytes, len, modules, &part);
 	free(whole.bytes);
+	free(part.bytes);
 	return 0;
 }

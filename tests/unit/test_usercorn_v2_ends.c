@@ -63,6 +63,35 @@ START_TEST(a_signal_for_another_thread_than_the_one_that_ran_is_its_own)
 }
 END_TEST
 
+/* -------------------------------------------------------------------------------- gaps */
+
+/* What code that is not recorded did is the step's that it follows, as of a system call. */
+START_TEST(a_gap_belongs_to_the_step_before)
+{
+	expect_v2(START_V2 "FRAME 7:7 { STEP 2 JMP 9000 GAP 1200 { MAP 8000 1000 3 - - WRITE 8010 0102 REG 44 6f00 "
+			   "CHANGED 8020 07 } JMP 1002 STEP 1 GAP 1 { } STEP 1 } END 0 0",
+		  "1000/2@0 gap(1200 instructions not recorded) M8000,1000,3,-,- W8010=0102 rsp=6f00 R8020,1=!\n"
+		  "1002/1@0 gap(1 instruction not recorded)\n1003/1@0 exit0\n");
+}
+END_TEST
+
+/* System calls in a gap are told between its parts. */
+START_TEST(system_calls_and_signals_divide_a_gap)
+{
+	expect_v2(START_V2 "FRAME 7:7 { STEP 2 GAP 5 { REG 39 1 } SYSCALL 1 4 1 { REG 35 4 } GAP 6 { REG 39 2 } "
+			   "SIGNAL 10 -6 63 25 { REG 44 6f00 } JMP 1800 STEP 1 } END 0 0",
+		  "1000/2@0 gap(5 instructions not recorded) rdi=1 syscall1(1)=4 rax=4 "
+		  "gap(6 instructions not recorded) rdi=2 signal30/-6@63 rsp=6f00!\n1800/1@0 exit0\n");
+}
+END_TEST
+
+START_TEST(a_gap_of_another_thread_is_its_own)
+{
+	expect_v2(START_V2 SECOND "FRAME 7:7 { STEP 2 } FRAME 7:8 { GAP 3 { REG 39 1 } STEP 1 } END 0 0",
+		  "1000/2@0 T1 gap(3 instructions not recorded) rdi=1\n1800/1@1 exit0\n");
+}
+END_TEST
+
 /* -------------------------------------------------------------------------------- the end */
 
 START_TEST(a_crash_ends_at_the_instruction_that_failed)
@@ -275,6 +304,12 @@ START_TEST(ops_where_they_may_not_stand_are_refused)
 	ucir_close(&t);
 	expect_error(GOOD "} SIGNAL 10 0 0 1 { }", "SIGNAL at stream level");
 	ucir_close(&t);
+	expect_error(GOOD "WRITE 7000 01 GAP 1 { } STEP 2 }", "GAP inside an instruction");
+	ucir_close(&t);
+	expect_error(GOOD "GAP 1 { STEP 2 } }", "STEP inside the GAP");
+	ucir_close(&t);
+	expect_error(GOOD "GAP 1 { GAP 1 { } } }", "GAP inside the GAP");
+	ucir_close(&t);
 	expect_error(GOOD "} FORGET 10 10", "FORGET at stream level");
 	ucir_close(&t);
 	expect_error(GOOD "SIGNAL 10 0 0 1 { STEP 2 } }", "STEP inside the SIGNAL");
@@ -450,7 +485,8 @@ UNIT_FIXTURE_SUITE("usercorn_v2_ends", setup, teardown, a_signal_with_a_handler_
 		   a_jump_may_have_been_written_before_the_signal_that_came_instead,
 		   a_signal_for_another_thread_than_the_one_that_ran_is_its_own,
 		   a_crash_ends_at_the_instruction_that_failed,
-		   a_crash_whose_instruction_has_a_step_is_a_fault_there, a_signal_that_kills_is_told_once,
+		   a_crash_whose_instruction_has_a_step_is_a_fault_there, a_signal_that_kills_is_told_once, a_gap_belongs_to_the_step_before,
+		   system_calls_and_signals_divide_a_gap, a_gap_of_another_thread_is_its_own,
 		   an_end_is_that_of_the_process_of_the_frame_before,
 		   an_end_is_told_of_a_thread_that_still_lives,
 		   exec_and_an_early_end_of_the_recorder_are_said,

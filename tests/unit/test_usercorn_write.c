@@ -16,7 +16,7 @@
 static const char text[] = "NOTE 3 =/bin/prog\n"
 			   "KEY 7:8 { REG 44 7000 MAP 1000 2000 5 stack /bin/prog WRITE 1000 0f05 PROT 1000 1000 1 JMP 1000 }\n"
 			   "FRAME 7:8 { CHANGED 2000 0102 READ 2000 2 FORGET 3000 10 UNMAP 3000 1000 SPREG 122 00112233 STEP 2\n"
-			   "SYSCALL 60 5 15,16 { EXIT } SIGNAL 11 1 10 29 { WRITE 6f00 00 } THREAD_END 3 }\n"
+			   "SYSCALL 60 5 15,16 { EXIT } SIGNAL 11 1 10 29 { WRITE 6f00 00 } GAP 7 { REG 44 7008 } THREAD_END 3 }\n"
 			   "END 1 11\n";
 
 static const uint64_t thread = UINT64_C(7) << 32 | 8;
@@ -32,7 +32,7 @@ static size_t write_ops(uint8_t *out)
 	p = ucir_put_contents(p, UCIR_WRITE, 0x1000, "\x0f\x05", 2);
 	p = ucir_put_prot(p, 0x1000, 0x1000, 1);
 	p = ucir_put_jmp(p, 0x1000);
-	p = ucir_put_frame(p, UCIR_FRAME, thread, 9);
+	p = ucir_put_frame(p, UCIR_FRAME, thread, 10);
 	p = ucir_put_contents(p, UCIR_CHANGED, 0x2000, "\1\2", 2);
 	p = ucir_put_access(p, UCIR_READ, 0x2000, 2);
 	p = ucir_put_range(p, UCIR_FORGET, 0x3000, 0x10);
@@ -43,6 +43,8 @@ static size_t write_ops(uint8_t *out)
 	*p++ = UCIR_EXIT;
 	p = ucir_put_signal(p, 11, 1, 0x10, 29, 1);
 	p = ucir_put_contents(p, UCIR_WRITE, 0x6f00, "", 1);
+	p = ucir_put_gap(p, 7, 1);
+	p = ucir_put_reg(p, 44, 0x7008);
 	p = ucir_put_thread_end(p, 3);
 	p = ucir_put_end(p, UCIR_END_SIGNAL, 11);
 	return (size_t)(p - out);

@@ -154,20 +154,26 @@ static uint64_t pid(struct scan *s)
 	return 0;
 }
 
-static void encode_signal(struct scan *s, struct ts_buf *out, int64_t n_forced)
+/* The count of the ops in braces, and the ops. */
+static void encode_inner(struct scan *s, struct ts_buf *out, int64_t n_forced)
 {
 	struct ts_buf ops;
 	uint32_t n_ops;
 
 	ts_buf_init(&ops);
+	braces(s, &ops, &n_ops);
+	le(out, n_forced >= 0 ? (uint64_t)n_forced : n_ops, 4);
+	put_buf(out, &ops);
+}
+
+static void encode_signal(struct scan *s, struct ts_buf *out, int64_t n_forced)
+{
 	le(out, number(s, 10), 2);
 	ck_assert_msg(next_word(s), "a code is missing");
 	le(out, (uint64_t)strtoll(s->word, NULL, 10), 4);
 	le(out, number(s, 16), 8);
 	le(out, number(s, 10), 1);
-	braces(s, &ops, &n_ops);
-	le(out, n_forced >= 0 ? (uint64_t)n_forced : n_ops, 4);
-	put_buf(out, &ops);
+	encode_inner(s, out, n_forced);
 }
 
 /* Text after "=", or bytes. */
@@ -191,14 +197,8 @@ static void encode_note(struct scan *s, struct ts_buf *out)
 
 static void encode_frame(struct scan *s, struct ts_buf *out, int64_t n_forced)
 {
-	struct ts_buf ops;
-	uint32_t n_ops;
-
-	ts_buf_init(&ops);
 	le(out, pid(s), 8);
-	braces(s, &ops, &n_ops);
-	le(out, n_forced >= 0 ? (uint64_t)n_forced : n_ops, 4);
-	put_buf(out, &ops);
+	encode_inner(s, out, n_forced);
 }
 
 static void encode_write(struct scan *s, struct ts_buf *out, unsigned len_len)
@@ -215,7 +215,8 @@ static void encode_op(struct scan *s, struct ts_buf *out)
 {
 	static const char *const names[] = { "NOP",  "FRAME", "KEY", "JMP",   "STEP", "REG",     "SPREG",
 					     "READ", "WRITE", "MAP", "UNMAP", "PROT", "SYSCALL", "EXIT",
-					     "SIGNAL", "THREAD_END", "FORGET", "CHANGED", "NOTE", "END" };
+					     "SIGNAL", "THREAD_END", "FORGET", "CHANGED", "NOTE", "END",
+					     "GAP" };
 	char *slash = strchr(s->word, '/');
 	int64_t n_forced = slash ? strtoll(slash + 1, NULL, 10) : -1;
 	uint8_t kind = 0;
@@ -291,6 +292,10 @@ static void encode_op(struct scan *s, struct ts_buf *out)
 	case 19:
 		le(out, number(s, 10), 1);
 		le(out, number(s, 10), 4);
+		break;
+	case 20:
+		le(out, number(s, 10), 8);
+		encode_inner(s, out, n_forced);
 		break;
 	}
 }

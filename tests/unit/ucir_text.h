@@ -14,6 +14,7 @@
  *      NOTE 3 =/bin/prog                    key, text after "=", or bytes
  *      FRAME 7:8 { CHANGED 2000 0102 FORGET 3000 10 JMP 1000 STEP 2
  *              SIGNAL 11 1 10 29 { WRITE 6f00 00 REG 44 6f00 }      number, code, addr, flags
+ *              GAP 9 { REG 35 1 }      instructions that are not recorded
  *              THREAD_END 0 }
  *      END 1 11                             how, value
  *

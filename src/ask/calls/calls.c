@@ -79,6 +79,7 @@ enum shown {
 	SHOWN_OPEN = TS_CALL_OPEN,
 	SHOWN_TAIL,
 	SHOWN_HANDLER,
+	SHOWN_UNSEEN, /* what called is not recorded */
 	SHOWN_FIRST, /* nothing called: the thread begins there */
 };
 
@@ -242,6 +243,7 @@ static enum shown shown_as(const struct ts_entry *e)
 	switch (e->kind) {
 	case TS_ENTRY_TAIL: return SHOWN_TAIL;
 	case TS_ENTRY_HANDLER: return SHOWN_HANDLER;
+	case TS_ENTRY_UNSEEN: return SHOWN_UNSEEN;
 	case TS_ENTRY_STUB: return (enum shown)e->call.kind;
 	case TS_ENTRY_FIRST: break;
 	}
@@ -518,7 +520,7 @@ static bool get_pc(struct calls *x, struct found *f, struct ts_error *err)
 	const struct ts_steps *batch;
 	const struct ts_step *s;
 
-	if (f->call.pc != TS_NO_PC || f->shown == SHOWN_FIRST)
+	if (f->call.pc != TS_NO_PC || f->shown >= SHOWN_UNSEEN)
 		return true;
 	s = ts_query_step(x->ask->q, f->call.pos, &batch, err);
 	if (s)
@@ -663,7 +665,8 @@ static void put_indented(const struct calls *x, const struct ts_call *call, stru
 static void put_row(struct calls *x, const struct found *f, struct ts_row *row)
 {
 	static const char *const kinds[] = { "return", "unwound", "open", [SHOWN_TAIL] = "tail",
-					     [SHOWN_HANDLER] = "handler", [SHOWN_FIRST] = "open" };
+					     [SHOWN_HANDLER] = "handler", [SHOWN_UNSEEN] = "gap",
+					     [SHOWN_FIRST] = "open" };
 	const struct ts_call *call = &f->call;
 
 	x->rows.at = call->pos;
@@ -678,7 +681,7 @@ static void put_row(struct calls *x, const struct found *f, struct ts_row *row)
 		return;
 	ts_cell_thread(row, COL_THREAD, x->ask, call->thread);
 	ts_row_number(row, COL_DEPTH, call->depth);
-	if (f->shown != SHOWN_FIRST) {
+	if (f->shown < SHOWN_UNSEEN) {
 		ts_row_addr(row, COL_PC, call->pc);
 		ts_cell_function(row, COL_CALLER, x->ask, call->pc);
 	}

@@ -129,9 +129,36 @@ static uint64_t first_in_call(const struct ts_ask *ask, const struct ts_call *ca
 	return TS_NO_POS;
 }
 
+/* Did the thread execute what is not recorded after step @step? */
+static bool has_gap(const struct ts_query *q, uint32_t thread, uint64_t step)
+{
+	uint64_t n = ts_query_n_events(q, TS_EV_GAP);
+
+	for (uint64_t i = ts_query_n_events_below(q, TS_EV_GAP, step); i < n; i++) {
+		const struct ts_event_at *e = ts_query_event(q, TS_EV_GAP, i);
+
+		if (e->step != step)
+			break;
+		if (e->thread == thread)
+			return true;
+	}
+	return false;
+}
+
+/* Does control go from @call, through a few steps, to what is not recorded? */
+static bool leads_away(const struct ts_query *q, const struct ts_call *call)
+{
+	for (uint64_t at = call->pos; at <= call->pos + MAX_STUB + 1 && at < call->end; at++) {
+		if (ts_query_thread(q, at) == call->thread && has_gap(q, call->thread, at))
+			return true;
+	}
+	return false;
+}
+
 bool ts_entries_is_link(const struct ts_entries *e, const struct ts_call *call, uint64_t addr)
 {
-	return is_named_link(e, call, addr) && first_in_call(e->ask, call, addr) != TS_NO_POS;
+	return is_named_link(e, call, addr) &&
+	       (first_in_call(e->ask, call, addr) != TS_NO_POS || leads_away(e->ask->q, call));
 }
 
 /* Do the symbols have a function at @addr that is not an entry of a linkage table? */
@@ -167,6 +194,15 @@ static bool is_made_by(const struct ts_entries *e, const struct ts_call *call, u
 				     call->pos == ts_query_prev_step(q, call->thread, from - 1));
 }
 
+/* The caller is not recorded, nor where it ends: inside the calls that are open. */
+static void set_unseen(struct ts_entry *entry, bool has_call)
+{
+	entry->kind = TS_ENTRY_UNSEEN;
+	entry->call.depth = has_call ? entry->call.depth + 1 : 1;
+	entry->call.end = TS_NO_END;
+	entry->call.kind = TS_CALL_OPEN;
+}
+
 /*
  * The entry at @pos, by step @from of the thread, in or by the innermost open call if @has_call.  Returns false if it is
  * none: a call led to it, by itself or through an entry of a linkage table.
@@ -186,12 +222,15 @@ static bool classify(const struct ts_entries *e, uint64_t pos, uint64_t from, ui
 		entry->kind = TS_ENTRY_HANDLER;
 	} else if (has_call && is_named_link(e, call, addr) && first_in_call(e->ask, call, addr) == pos) {
 		return false;
-	} else if (has_call && e->is_of_one && is_stub(e, call, pos, addr)) {
+	} else if (has_call && e->is_of_one && is_stub(e, call, pos, addr) &&
+		   !has_gap(e->ask->q, call->thread, from)) {
 		entry->kind = TS_ENTRY_STUB;
 		call->target = addr;
 		return call->pos >= e->from && call->pos < e->to;
 	} else if (ts_query_is_handler_return(e->ask->q, call->thread, pos)) {
 		return false; /* the handler of a signal returned to where the system wanted it to */
+	} else if (has_gap(e->ask->q, call->thread, from)) {
+		set_unseen(entry, has_call);
 	}
 	call->pos = from;
 	call->pc = TS_NO_PC;

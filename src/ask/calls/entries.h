@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The entries of functions that no call instruction made: by a jump (a tail call), by a signal.  A cursor over the
+ * The entries of functions that no recorded call instruction made: by a jump (a tail call), by a signal, by code that is
+ * not recorded.  A cursor over the
  * executions of the functions' first instructions, in the order of the steps that led to them.
  */
 #ifndef TS_ASK_ENTRIES_H
@@ -18,6 +19,7 @@ enum ts_entry_kind {
 	TS_ENTRY_TAIL,    /* a jump to the function: it ends where the call that it replaces ends */
 	TS_ENTRY_HANDLER, /* a signal: the caller is what it interrupted */
 	TS_ENTRY_FIRST,   /* the thread's first instruction: nothing called */
+	TS_ENTRY_UNSEEN,  /* after a gap: who called, and when it ends, is not recorded */
 	TS_ENTRY_STUB,    /* a call of a few instructions that only jump there: `call` is that call */
 };
 

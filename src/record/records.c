@@ -208,6 +208,25 @@ static const char *new_thread(struct ts_log_decoder *d, const uint8_t *bytes, si
 	return NULL;
 }
 
+/* Of a thread that began before the recording did. */
+static const char *tid_word(struct ts_log_decoder *d, const uint8_t *bytes, size_t len)
+{
+	struct ts_log_thread th;
+	struct ts_log_task *t;
+
+	if (len < sizeof(th))
+		return "a thread's record is cut short";
+	memcpy(&th, bytes, sizeof(th));
+	t = task(d, th.tid);
+	if (!t)
+		return "a thread's number is too large";
+	if (th.tid)
+		t->tid_word = th.pc;
+	else
+		ts_log_decoder_add_tid_word(d, th.pc);
+	return NULL;
+}
+
 static const char *end_thread(struct ts_log_decoder *d, const uint8_t *bytes, size_t len)
 {
 	struct ts_log_thread th;
@@ -332,6 +351,8 @@ static const char *control(struct ts_log_decoder *d, uint32_t kind, const uint8_
 		return name_thread(d, bytes, len);
 	case TS_LOG_FLAGS:
 		return check_flags(bytes, len);
+	case TS_LOG_TID_WORD:
+		return tid_word(d, bytes, len);
 	default:
 		return "a record is of an unknown kind";
 	}

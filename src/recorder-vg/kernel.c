@@ -10,8 +10,16 @@
 #include <pub_tool_libcproc.h>
 #include <pub_tool_machine.h>
 #include <pub_tool_threadstate.h>
+#include <pub_tool_vkiscnums.h>
+
+#if defined(VGA_amd64)
+#define CLONE_TID 3 /* the argument of clone that says where the child's number is, clone(2) */
+#elif defined(VGA_x86)
+#define CLONE_TID 4
+#endif
 
 #define MAX_THREADS 65536u
+#define N_ENDED	    16u /* threads that ended last: the kernel clears their words a little later */
 #define MAX_FRAME 65536u /* bytes of a signal's frame */
 #define OWN_LEN 2048u    /* bytes that Valgrind keeps above a frame for itself, at most; they are not told */
 
@@ -22,9 +30,12 @@ static struct {
 	Addr interrupted;   /* the stack pointer when it came */
 	Addr failed;        /* the instruction at which it came */
 	UInt lwp;           /* the system's number; 0: it has not run yet */
+	Addr tid_word;      /* the kernel clears it when the thread ends; 0: none */
 	Bool is_in_call;
 	struct ts_log_call call; /* which one */
 } threads[MAX_THREADS];
+static Addr ended[N_ENDED]; /* tid_word of threads */
+static UInt n_ended;
 static Addr first_sp;
 static ThreadId running;
 static Addr frame_start, frame_end; /* what Valgrind wrote of a signal's frame */
@@ -97,6 +108,15 @@ static void log_signal_frame(ThreadId tid)
 	log_state(tid);
 }
 
+static void log_tid_word(ThreadId tid, Addr word)
+{
+	struct ts_log_thread t = { tid, 0, word };
+	void *to = word ? ts_log_room(TS_LOG_TID_WORD, sizeof(t)) : NULL;
+
+	if (to)
+		VG_(memcpy)(to, &t, sizeof(t));
+}
+
 void ts_kernel_log_threads(ThreadId now)
 {
 	Addr low, high;
@@ -108,11 +128,15 @@ void ts_kernel_log_threads(ThreadId now)
 		if (tid == now || tid >= MAX_THREADS || !threads[tid].lwp)
 			continue;
 		log_state(tid);
+		log_tid_word(tid, threads[tid].tid_word);
 		threads[tid].is_known = True;
 		if (threads[tid].is_in_call)
 			log_call(tid);
 	}
 	log_state(now);
+	log_tid_word(now, threads[now].tid_word);
+	for (UInt i = 0; i < N_ENDED; i++)
+		log_tid_word(0, ended[i]);
 	threads[now].is_known = True;
 	running = now;
 }
@@ -175,6 +199,8 @@ static void before_call(ThreadId tid, UInt num, UWord *args, UInt n_args)
 	tl_assert(tid < MAX_THREADS);
 	threads[tid].call = call(tid, num, args, n_args);
 	threads[tid].is_in_call = True;
+	if (num == __NR_set_tid_address)
+		threads[tid].tid_word = args[0];
 	log_call(tid);
 }
 
@@ -236,6 +262,15 @@ static void after_write(CorePart part, ThreadId tid, Addr addr, SizeT len)
 
 /* -------------------------------------------------------------------------------- threads and processes */
 
+static Addr tid_word_of_child(ThreadId parent)
+{
+	const struct ts_log_call *c = &threads[parent].call;
+
+	if (!threads[parent].is_in_call || c->num != __NR_clone || !(c->args[0] & VKI_CLONE_CHILD_CLEARTID))
+		return 0;
+	return (Addr)c->args[CLONE_TID];
+}
+
 static void before_thread(ThreadId tid, ThreadId child)
 {
 	struct ts_log_thread t = { tid, 0, child };
@@ -245,6 +280,7 @@ static void before_thread(ThreadId tid, ThreadId child)
 		return; /* the first thread */
 	threads[child].is_known = threads[child].has_signal = threads[child].is_in_call = False;
 	threads[child].lwp = 0;
+	threads[child].tid_word = tid_word_of_child(tid);
 	to = ts_log_room(TS_LOG_NEW_THREAD, sizeof(t));
 	if (to)
 		VG_(memcpy)(to, &t, sizeof(t));
@@ -253,6 +289,7 @@ static void before_thread(ThreadId tid, ThreadId child)
 static void before_thread_end(ThreadId tid)
 {
 	log_thread(TS_LOG_THREAD_END, tid);
+	ended[n_ended++ % N_ENDED] = threads[tid].tid_word;
 	threads[tid].is_known = threads[tid].has_signal = threads[tid].is_in_call = False;
 	threads[tid].lwp = 0;
 	running = VG_INVALID_THREADID;

@@ -60,7 +60,7 @@ static const struct ts_column columns[N_COLUMNS] = {
 	[COL_ADDRESS] = { .name = "address", .type = TS_COLUMN_ADDR },
 	[COL_CALLEE] = { .name = "callee", .type = TS_COLUMN_TEXT },
 	[COL_ARGUMENTS] = { .name = "arguments", .type = TS_COLUMN_LIST },
-	[COL_RESULT] = { .name = "result", .type = TS_COLUMN_VALUE },
+	[COL_RESULT] = { .name = "result", .type = TS_COLUMN_AMOUNT },
 	[COL_TEXTS] = { .name = "texts", .type = TS_COLUMN_LIST },
 };
 

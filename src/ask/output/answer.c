@@ -293,6 +293,7 @@ static bool finish(struct ts_answer *a, struct ts_buf *out, struct ts_buf *end)
 	a->is_begun = true;
 	if (!show_kept(a, ROWS_A_SLICE, out) || !ts_form_print_waiting(a->form, ROWS_A_SLICE, out))
 		return false;
+	f.is_done = a->rows && a->rows->is_done;
 	f.n_rows = a->n_shown;
 	f.is_last = a->qn.bound == TS_BOUND_LAST;
 	f.has_total = a->is_ended && a->stopped == TS_STOPPED_NOT;
@@ -343,6 +344,7 @@ static enum ts_got look(struct ts_answer *a, unsigned n_chunks, struct ts_buf *o
 	a->is_begun = true;
 	while (got == TS_GOT_ROW && !a->is_leaving && a->err.code == TS_OK) {
 		ts_row_reset(&a->row);
+		a->row.keeps_bytes = a->kind == TS_FORM_JSON;
 		got = a->rows->ops->next(a->rows, &a->row, &budget, err);
 		if (got != TS_GOT_FAIL && !ts_query_finish_question(a->ask->q, err))
 			got = TS_GOT_FAIL;
@@ -413,6 +415,11 @@ void ts_answer_keep_shown(const struct ts_answer *a, struct ts_ask *ask)
 uint64_t ts_answer_n_rows(const struct ts_answer *a)
 {
 	return a->n_shown;
+}
+
+bool ts_answer_has_any(const struct ts_answer *a)
+{
+	return a->n_shown || (a->rows && a->rows->is_done);
 }
 
 uint64_t ts_answer_at(const struct ts_answer *a)

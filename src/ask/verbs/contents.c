@@ -37,7 +37,7 @@ struct memory {
 static const struct ts_column memory_columns[] = {
 	{ .name = "address", .type = TS_COLUMN_ADDR },
 	{ .name = "length", .type = TS_COLUMN_NUMBER },
-	{ .name = "bytes", .type = TS_COLUMN_VALUE },
+	{ .name = "bytes", .type = TS_COLUMN_TEXT },
 	{ .name = "text", .type = TS_COLUMN_TEXT },
 };
 

@@ -341,6 +341,8 @@ static bool order_some(struct coverage *c)
 {
 	const struct table *from = has_functions(c) ? &c->functions : &c->addresses;
 
+	if (c->rows.is_done)
+		return false;
 	for (unsigned i = 0; i < ITEMS_A_CHUNK && c->next < from->n && !c->is_failed; i++)
 		c->is_failed = !ts_heap_put(&c->order, &from->items[c->next++]);
 	return c->next < from->n;
@@ -353,6 +355,14 @@ static bool leave_some(struct coverage *c)
 }
 
 /* ------------------------------------------------------------------------------------------------- files */
+
+/* The answer is the file: its addresses are not shown as rows. */
+static void note_written(struct coverage *c, const char *path)
+{
+	size_t at = strlen(c->rows.note);
+
+	snprintf(c->rows.note + at, sizeof(c->rows.note) - at, "%s%s has %zu addresses", at ? "; " : "", path, c->addresses.n);
+}
 
 /*
  * A piece of the files that the question names, of the addresses in order: lcov's, then drcov's.  Returns
@@ -372,8 +382,13 @@ static enum ts_got write_some(struct coverage *c, struct ts_error *err)
 			return got;
 		ts_coverage_file_free(c->file);
 		c->file = NULL;
+		note_written(c, path);
 	}
-	return c->next++ ? TS_GOT_END : TS_GOT_PENDING;
+	if (!c->next++)
+		return TS_GOT_PENDING;
+	c->rows.is_done = has_files(c);
+	c->n_left = has_files(c) ? 0 : c->n_left;
+	return TS_GOT_END;
 }
 
 /* -------------------------------------------------------------------------------------------------- rows */

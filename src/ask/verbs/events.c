@@ -70,7 +70,7 @@ struct events {
 static const struct ts_column columns[] = {
 	{ .name = "position", .type = TS_COLUMN_NUMBER }, { .name = "thread", .type = TS_COLUMN_NUMBER },
 	{ .name = "kind", .type = TS_COLUMN_TEXT },	  { .name = "name", .type = TS_COLUMN_TEXT },
-	{ .name = "arguments", .type = TS_COLUMN_LIST },  { .name = "result", .type = TS_COLUMN_VALUE },
+	{ .name = "arguments", .type = TS_COLUMN_LIST },  { .name = "result", .type = TS_COLUMN_AMOUNT },
 	{ .name = "error", .type = TS_COLUMN_TEXT },	  { .name = "text", .type = TS_COLUMN_TEXT },
 };
 

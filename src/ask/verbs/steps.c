@@ -40,7 +40,7 @@ static const struct ts_column columns[N_COLUMNS] = {
 	[COL_FILE] = { .name = "file", .type = TS_COLUMN_TEXT },
 	[COL_LINE] = { .name = "line", .type = TS_COLUMN_NUMBER },
 	[COL_LENGTH] = { .name = "length", .type = TS_COLUMN_NUMBER },
-	[COL_BYTES] = { .name = "bytes", .type = TS_COLUMN_VALUE },
+	[COL_BYTES] = { .name = "bytes", .type = TS_COLUMN_TEXT },
 	[COL_INSTRUCTION] = { .name = "instruction", .type = TS_COLUMN_TEXT },
 	[COL_READS] = { .name = "reads", .type = TS_COLUMN_LIST },
 	[COL_WRITES] = { .name = "writes", .type = TS_COLUMN_LIST },

@@ -330,7 +330,7 @@ static void keep_head(struct grammar_lines *l, struct grammar_head *head)
 	if (l->log->g.is_state)
 		return;
 	grammar_insn_look(l->log->base.regs.arch, l->log->family, &l->log->map, line, &head->insn);
-	if (l->decoder)
+	if (l->decoder && l->log->family == GRAMMAR_X86)
 		grammar_decoder_look(l->decoder, line, &head->insn);
 	if (l->log->g.is_sized_by_insn)
 		grammar_insn_complete(l->log->base.regs.arch, &head->insn, &head->fx, 0);

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fill.h"
 #include "lines.h"
 #include "loaders/kit/point.h"
 #include "loaders/kit/program.h"
@@ -26,8 +27,7 @@ struct reader {
 	struct ts_reader base;
 	struct grammar_log *log; /* borrowed */
 	struct grammar_lines lines;
-	struct grammar_decoder *decoder; /* owned; NULL: no instruction is decoded */
-	struct grammar_files after;      /* of states: registers after a step; of steps: those of one line */
+	struct grammar_fill fill;
 	struct threads threads;
 	struct grammar_files files;
 	struct ts_steps nothing; /* a state that lists no registers */
@@ -219,105 +219,6 @@ static void tell_unseen(struct reader *r, const struct grammar_head *head, struc
 		ts_steps_effect(out, TS_FX_REG_WRITE, 0, r->log->base.regs.g_len);
 }
 
-/* --------------------------------------------------------------------------------------- by instructions */
-
-static struct ts_op_state state_of(const struct reader *r, const struct grammar_file *file)
-{
-	const struct ts_regset *set = &r->log->base.regs;
-
-	return (struct ts_op_state){ .arch = set->arch, .g = file->g, .known = file->known,
-				     .flags_off = set->flags < 0 ? TS_NO_OFF16 : (uint16_t)set->regs[set->flags].off };
-}
-
-/* Is there an access whose value no line has? */
-static bool lacks_values(const struct ts_steps *fx)
-{
-	for (uint32_t i = 0; i < fx->n_effects; i++) {
-		const struct ts_effect *e = &fx->effects[i];
-
-		if ((e->kind == TS_FX_READ || e->kind == TS_FX_WRITE) && e->data == TS_NO_DATA && !e->is_hidden)
-			return true;
-	}
-	return false;
-}
-
-/*
- * Values of accesses by the registers: those of the line, and, where lines list every change, what was listed before.
- * Returns false if memory is exhausted.
- */
-static bool fill_values(struct reader *r, struct grammar_head *head, uint32_t thread)
-{
-	bool is_kept = r->log->g.has_all_changes;
-	bool is_done = !(head->line.says & (GRAMMAR_NO_EFFECT | GRAMMAR_TRAP));
-	const struct grammar_moves *moves = NULL;
-	struct ts_steps *fx = &head->fx;
-	struct grammar_file *file;
-	struct ts_op_state state;
-
-	if (!r->decoder || (!is_kept && !lacks_values(fx)))
-		return true;
-	if (!is_kept)
-		grammar_files_forget(&r->after);
-	file = is_kept ? grammar_files_get(&r->files, thread) : grammar_files_get(&r->after, 0);
-	if (!file)
-		return false;
-	state = state_of(r, file);
-	grammar_file_note(file, fx, 0, fx->n_effects, TS_FX_REG_READ);
-	if (is_done && lacks_values(fx))
-		moves = grammar_decoder_moves(r->decoder, &head->line, &state);
-	if (moves)
-		grammar_moves_fill(moves, &state, TS_FX_WRITE, fx);
-	if (moves && !is_kept)
-		grammar_files_forget(&r->after);
-	if (is_done)
-		grammar_file_note(file, fx, 0, fx->n_effects, TS_FX_REG_WRITE);
-	if (moves)
-		grammar_moves_fill(moves, &state, TS_FX_READ, fx);
-	return !fx->is_failed;
-}
-
-/* What the open step says of registers, beside its line. */
-static void keep_registers(struct reader *r, uint32_t thread, const struct ts_steps *out)
-{
-	if (!r->decoder || !r->log->g.has_all_changes)
-		return;
-	grammar_file_note(&r->files.files[thread], out, out->n_closed, out->n_effects, TS_FX_REG_WRITE);
-	if (r->lines.is_lost)
-		grammar_files_forget(&r->files);
-}
-
-/*
- * What the instruction at @at reads and writes, where no line says that: by its code, which the program has, and by
- * its registers.  @next is the next state, if it is of the same thread, else NULL.  Returns false if memory is
- * exhausted.
- */
-static bool tell_operands(struct reader *r, const struct grammar_place *at, const struct grammar_head *next, struct ts_steps *out)
-{
-	const struct grammar_line line = { .pc = at->pc };
-	const struct grammar_moves *moves;
-	struct ts_op_state before, after;
-	struct grammar_file *was, *is;
-
-	if (!r->decoder || !at->is_there)
-		return true;
-	was = grammar_files_get(&r->files, at->thread);
-	is = grammar_files_get(&r->after, 0);
-	if (!was || !is)
-		return false;
-	before = state_of(r, was);
-	after = state_of(r, is);
-	moves = at->has_event ? NULL : grammar_decoder_moves(r->decoder, &line, &before);
-	if (!moves) {
-		ts_steps_effect(out, TS_FX_UNSEEN, 0, 0);
-		return true;
-	}
-	grammar_files_forget(&r->after);
-	if (next)
-		grammar_file_note(is, &next->fx, 0, next->fx.n_effects, TS_FX_REG_WRITE);
-	grammar_moves_tell(moves, &before, next ? &after : NULL, out);
-	return true;
-}
-
 /* -------------------------------------------------------------------------------------------------- groups */
 
 static enum ts_next next_step(struct reader *r, struct ts_steps *out, struct ts_error *err)
@@ -336,7 +237,7 @@ static enum ts_next next_step(struct reader *r, struct ts_steps *out, struct ts_
 		grammar_lines_go(&r->lines, &was);
 		return TS_FAIL;
 	}
-	if (!fill_values(r, r->lines.group, thread)) {
+	if (!grammar_fill_step(&r->fill, &r->files, r->lines.group, thread)) {
 		grammar_lines_go(&r->lines, &was);
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no step"), TS_FAIL;
 	}
@@ -357,7 +258,7 @@ static enum ts_next next_step(struct reader *r, struct ts_steps *out, struct ts_
 		tell_module(r, r->lines.ahead, out);
 	if (r->lines.ahead->is_there && r->lines.ahead->part != head->part)
 		kit_program_forget(&r->log->base.memory, out);
-	keep_registers(r, thread, out);
+	grammar_fill_keep(&r->fill, &r->files, thread, out);
 	r->base.end = (struct ts_end){ .is_assumed = true };
 	ts_steps_close(out, head->line.pc, head->insn.len, thread);
 	return TS_ITEM;
@@ -414,8 +315,9 @@ static bool tell_state(struct reader *r, const struct grammar_head *head, uint32
 		grammar_files_forget(&r->files);
 	}
 	r->is_lost = r->lines.is_lost;
+	/* writers that leave out zeros write the program counter last; those that leave out what is unknown, first */
 	return grammar_files_change(&r->files, &r->log->g, &r->log->base.regs, thread, head->is_unsure ? &r->nothing : &head->fx,
-				    out, is_hidden);
+				    head->line.n_regs && head->line.n_before_pc == head->line.n_regs, out, is_hidden);
 }
 
 /* Is the group a state?  It has a program counter, and, where tags tell the threads, a thread. */
@@ -472,7 +374,7 @@ static enum ts_next next_state(struct reader *r, struct ts_steps *out, struct ts
 	if (r->lines.group->part != r->part)
 		kit_program_forget(&r->log->base.memory, out);
 	r->part = r->lines.group->part;
-	if (!tell_operands(r, &was, is_other ? NULL : r->lines.group, out) || (is_other && !tell_thread(out, thread)) ||
+	if (!grammar_fill_tell(&r->fill, &r->files, &was, is_other ? NULL : &r->lines.group->fx, out) || (is_other && !tell_thread(out, thread)) ||
 	    !tell_state(r, r->lines.group, thread, is_other || r->log->is_blocks, out)) {
 		grammar_lines_go(&r->lines, &place);
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no step"), TS_FAIL;
@@ -557,19 +459,10 @@ static void close_reader(struct ts_reader *base)
 	struct reader *r = (struct reader *)base;
 
 	grammar_lines_fini(&r->lines);
-	grammar_decoder_free(r->decoder);
 	grammar_files_fini(&r->files);
-	grammar_files_fini(&r->after);
+	grammar_fill_fini(&r->fill);
 	threads_fini(&r->threads);
 	free(r);
-}
-
-/* Do instructions tell something that lines do not?  States with accesses have their values. */
-static bool is_decoded(const struct grammar_log *log)
-{
-	if (!ts_decoder_knows(log->base.regs.arch))
-		return false;
-	return log->g.is_state ? !log->g.has_accesses && log->base.memory.n_ranges : log->g.has_accesses || log->family == GRAMMAR_X86;
 }
 
 static struct reader *reader_at(struct grammar_log *log, uint64_t off, struct ts_error *err)
@@ -585,14 +478,10 @@ static struct reader *reader_at(struct grammar_log *log, uint64_t off, struct ts
 	r->log = log;
 	grammar_lines_init(&r->lines, log, off);
 	grammar_files_init(&r->files, &log->base.regs);
-	grammar_files_init(&r->after, &log->base.regs);
-	if (!is_decoded(log))
+	if (grammar_fill_init(&r->fill, log, err)) {
+		r->lines.decoder = r->fill.decoder;
 		return r;
-	r->decoder = grammar_decoder_new(&log->base.regs, &log->base.memory, err);
-	if (!log->g.is_state && log->family == GRAMMAR_X86)
-		r->lines.decoder = r->decoder;
-	if (r->decoder)
-		return r;
+	}
 	close_reader(&r->base);
 	return NULL;
 }

@@ -126,7 +126,7 @@ static void tell_zeros(const struct grammar_files *f, const struct ts_regset *se
 }
 
 bool grammar_files_change(struct grammar_files *f, const struct grammar *g, const struct ts_regset *set,
-			  uint32_t thread, const struct ts_steps *state, struct ts_steps *out, bool is_hidden)
+			  uint32_t thread, const struct ts_steps *state, bool is_all, struct ts_steps *out, bool is_hidden)
 {
 	bool is_new;
 	struct grammar_file *file = get(f, thread, &is_new);
@@ -144,7 +144,7 @@ bool grammar_files_change(struct grammar_files *f, const struct grammar *g, cons
 	}
 	if (g->missing == GRAMMAR_UNKNOWN)
 		tell_missing(f, file, out, is_hidden);
-	if (g->missing == GRAMMAR_ZERO && is_new && !lists_zero(state))
+	if (g->missing == GRAMMAR_ZERO && is_new && is_all && !lists_zero(state))
 		tell_zeros(f, set, file, out);
 	return true;
 }

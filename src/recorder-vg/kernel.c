@@ -125,10 +125,12 @@ void ts_kernel_log_threads(ThreadId now)
 	VG_(thread_stack_reset_iter)(&tid);
 	while (VG_(thread_stack_next)(&tid, &low, &high)) {
 		threads[tid].is_known = False;
-		if (tid == now || tid >= MAX_THREADS || !threads[tid].lwp)
+		if (tid == now || tid >= MAX_THREADS)
+			continue;
+		log_tid_word(tid, threads[tid].tid_word);
+		if (!threads[tid].lwp)
 			continue;
 		log_state(tid);
-		log_tid_word(tid, threads[tid].tid_word);
 		threads[tid].is_known = True;
 		if (threads[tid].is_in_call)
 			log_call(tid);

@@ -17,10 +17,26 @@ struct remembered {
 	struct grammar_insn insn;
 };
 
+/* ARM's instruction set bit (Arm ARM, "CPSR"). */
+#define THUMB_BIT 0x20u
+
+#define N_MOVES 512u /* a power of two */
+
+struct remembered_moves {
+	uint64_t pc;
+	struct ts_op_mode mode;
+	uint8_t code[GRAMMAR_MAX_CODE];
+	uint8_t n_code;
+	bool is_there, is_insn;
+	struct grammar_moves moves;
+};
+
 struct grammar_decoder {
+	const struct ts_arch *arch;   /* borrowed */
 	struct ts_decoder *decoder;   /* owned */
 	const struct ts_image *memory; /* borrowed */
 	struct remembered insns[N_REMEMBERED];
+	struct remembered_moves moves[N_MOVES];
 };
 
 struct grammar_decoder *grammar_decoder_new(const struct ts_regset *set, const struct ts_image *memory,
@@ -33,6 +49,7 @@ struct grammar_decoder *grammar_decoder_new(const struct ts_regset *set, const s
 		return NULL;
 	}
 	d->memory = memory;
+	d->arch = set->arch;
 	d->decoder = ts_decoder_new(set, err);
 	if (d->decoder)
 		return d;
@@ -109,4 +126,56 @@ void grammar_decoder_look(struct grammar_decoder *d, const struct grammar_line *
 		decode(d, line, &r->insn);
 	}
 	*insn = r->insn;
+}
+
+/*
+ * How the processor reads the line's code: ARM by its instruction set bit, by the line, or by what can only be Thumb.
+ * Returns false if nothing tells.
+ */
+static bool find_mode(const struct grammar_decoder *d, const struct grammar_line *line, const struct ts_op_state *state,
+		      struct ts_op_mode *mode)
+{
+	uint16_t off = state->flags_off;
+
+	*mode = ts_decoder_mode(d->decoder);
+	if (strcmp(d->arch->name, "arm") != 0)
+		return true;
+	if (off != TS_NO_OFF16 && !memchr(state->known + off, 0, 4))
+		mode->is_thumb = state->g[off] & THUMB_BIT;
+	else
+		mode->is_thumb = line->says & GRAMMAR_THUMB || line->n_code == 2 || line->pc & 2;
+	return mode->is_thumb || (off != TS_NO_OFF16 && !memchr(state->known + off, 0, 4)) || (line->n_code == 4 && !line->is_head);
+}
+
+static bool decode_moves(struct grammar_decoder *d, const struct grammar_line *line, struct ts_op_mode mode,
+			 struct grammar_moves *moves)
+{
+	uint8_t bytes[GRAMMAR_MAX_CODE] = { 0 };
+	size_t len = find_code(d, line, bytes);
+	struct ts_operands ops;
+
+	if (!len || !ts_decoder_decode(d->decoder, mode, line->pc, bytes, len, &ops))
+		return false;
+	grammar_moves_take(moves, d->arch, line->pc, &ops);
+	return true;
+}
+
+const struct grammar_moves *grammar_decoder_moves(struct grammar_decoder *d, const struct grammar_line *line,
+						  const struct ts_op_state *state)
+{
+	struct remembered_moves *r = &d->moves[(line->pc >> 1 ^ line->pc >> 10) & (N_MOVES - 1)];
+	struct ts_op_mode mode;
+
+	if (!find_mode(d, line, state, &mode))
+		return NULL;
+	if (!r->is_there || r->pc != line->pc || r->n_code != line->n_code || r->mode.is_thumb != mode.is_thumb ||
+	    memcmp(r->code, line->code, line->n_code) != 0) {
+		r->is_there = true;
+		r->pc = line->pc;
+		r->mode = mode;
+		r->n_code = line->n_code;
+		memcpy(r->code, line->code, line->n_code);
+		r->is_insn = decode_moves(d, line, mode, &r->moves);
+	}
+	return r->is_insn ? &r->moves : NULL;
 }

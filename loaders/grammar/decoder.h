@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * x86 instructions of a line: by its code, or by that of the program, decoded by src/arch/operands.
+ * Instructions of a line: by its code, or by that of the program, decoded by src/arch/operands.
  */
 #ifndef LOADERS_GRAMMAR_DECODER_H
 #define LOADERS_GRAMMAR_DECODER_H
 
 #include "insn.h"
+#include "moves.h"
 #include "src/trace/image.h"
 
 struct grammar_decoder;
@@ -19,7 +20,16 @@ struct grammar_decoder *grammar_decoder_new(const struct ts_regset *set, const s
 					    struct ts_error *err);
 void grammar_decoder_free(struct grammar_decoder *d);
 
-/* What the line's instruction is; @insn stays as it is if its code is not known. */
+/* What the line's instruction of x86 is; @insn stays as it is if its code is not known. */
 void grammar_decoder_look(struct grammar_decoder *d, const struct grammar_line *line, struct grammar_insn *insn);
+
+/*
+ * What the line's instruction moves between memory and registers, valid until the next call; @state are the registers
+ * before it, which tell how ARM reads the code.
+ *
+ * Returns NULL if its code is not known, or is no instruction.
+ */
+const struct grammar_moves *grammar_decoder_moves(struct grammar_decoder *d, const struct grammar_line *line,
+						  const struct ts_op_state *state);
 
 #endif

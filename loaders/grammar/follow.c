@@ -175,6 +175,7 @@ static void count_parts(struct grammar *g)
 		g->has_registers |= p->kind == EL_REG || p->kind == EL_SET;
 		g->has_reads |= (p->kind == EL_ADDRESS && p->arg == GRAMMAR_READ) ||
 				(p->kind == EL_PICTURE && !p->arg);
+		g->has_accesses |= p->kind == EL_ADDRESS || p->kind == EL_PICTURE;
 		g->has_thread |= p->kind == EL_THREAD;
 		g->has_code |= p->kind == EL_CODE;
 	}

@@ -160,6 +160,7 @@ struct grammar {
 	bool is_sized_by_insn;    /* accesses have the size of the instruction's */
 	bool has_registers;
 	bool has_reads;
+	bool has_accesses;
 	bool has_thread;
 	bool has_code;
 	bool has_skips;

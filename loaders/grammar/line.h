@@ -62,6 +62,7 @@ struct grammar_line {
 	struct grammar_span module, text;
 	struct grammar_span image; /* hex digits of the bytes of a module; text NULL: none */
 	unsigned n_regs;    /* registers whose name is known and whose value fits */
+	unsigned n_before_pc; /* of them those before the program counter, if that is a register, too */
 	unsigned n_unknown; /* registers whose name is not known */
 	unsigned n_bad;     /* values and accesses that cannot be read */
 	unsigned n_skipped; /* words that are no item */

@@ -304,6 +304,13 @@ static void swap_halves(struct grammar_line *line)
 	memcpy(line->code + 2, half, 2);
 }
 
+/* A compressed instruction of RISC-V whose code is padded to that of others: its low bits tell its length. */
+static void drop_padding(struct grammar_line *line)
+{
+	if (line->n_code == 4 && (line->code[0] & 3) != 3 && !line->code[2] && !line->code[3])
+		line->n_code = 2;
+}
+
 /* What is needed of the line itself, which is borrowed, once the next line is read. */
 static void keep_head(struct grammar_lines *l, struct grammar_head *head)
 {
@@ -318,10 +325,12 @@ static void keep_head(struct grammar_lines *l, struct grammar_head *head)
 	if (line->has & HAS_MODULE)
 		keep_module(head, &line->module);
 	swap_halves(&head->line);
+	if (l->log->family == GRAMMAR_RISCV)
+		drop_padding(&head->line);
 	if (l->log->g.is_state)
 		return;
 	grammar_insn_look(l->log->base.regs.arch, l->log->family, &l->log->map, line, &head->insn);
-	if (l->decoder)
+	if (l->decoder && l->log->family == GRAMMAR_X86)
 		grammar_decoder_look(l->decoder, line, &head->insn);
 	if (l->log->g.is_sized_by_insn)
 		grammar_insn_complete(l->log->base.regs.arch, &head->insn, &head->fx, 0);

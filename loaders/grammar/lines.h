@@ -34,7 +34,7 @@ struct grammar_lines {
 	struct grammar_head *ahead; /* the line that begins the next group, if it is there */
 	uint32_t part;             /* the file of the last line */
 	bool is_skipping;          /* lines are nothing, up to one that ends that */
-	struct grammar_decoder *decoder; /* borrowed; of x86, else NULL */
+	struct grammar_decoder *decoder; /* borrowed; NULL: no instruction is decoded */
 	struct grammar_tags tags, tags_before; /* now, and before the line ahead */
 	bool is_lost;              /* a line of the group was lost: no register is known before what it lists */
 	bool has_gap;              /* code that is not listed ran after the group */

@@ -53,6 +53,8 @@ struct grammar_place {
 	uint64_t pc;
 	uint32_t thread; /* ordinal */
 	bool is_there;   /* false: before the first position */
+	bool has_event;  /* an exception or an interrupt came after its state */
+	bool has_gap;    /* code that is not listed ran after its state */
 };
 
 /* A module, as step lines name it. */

@@ -15,6 +15,7 @@
 #include "log.h"
 #include "match.h"
 #include "names.h"
+#include "src/arch/operands.h"
 #include "src/trace/elf_image.h"
 
 /* ------------------------------------------------------------------------------------------------ the head */
@@ -425,6 +426,8 @@ static void describe(struct grammar_log *log)
 		add_note(rec, "granularity", "a step is the rest of a block, and shows no accesses but what memory holds after it");
 	if (g->lacks[0])
 		add_note(rec, "not recorded", g->lacks);
+	if (g->is_state && !g->has_accesses && rec->memory.n_ranges && ts_decoder_knows(rec->regs.arch))
+		add_note(rec, "accesses", "by the program's code and the registers: what other code writes is not seen");
 	if (!log->has_registers)
 		ts_recording_warn(rec, "this is %s %s trace without registers: stepping and coverage work",
 				  strchr("aeiouAEIOU", g->name[0]) ? "an" : "a", g->name);

@@ -128,6 +128,7 @@ static void put_register(struct grammar_matcher *m)
 		m->line->pc = le64toh(m->line->pc) & m->mask;
 		m->line->pc_digits = (uint8_t)m->value.span.len;
 		m->line->has |= HAS_PC;
+		m->line->n_before_pc = m->line->n_regs;
 		return;
 	}
 	if (slot->kind != REGMAP_REG && slot->kind != REGMAP_FLAGS) {

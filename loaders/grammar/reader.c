@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fill.h"
 #include "lines.h"
 #include "loaders/kit/point.h"
 #include "loaders/kit/program.h"
@@ -26,7 +27,7 @@ struct reader {
 	struct ts_reader base;
 	struct grammar_log *log; /* borrowed */
 	struct grammar_lines lines;
-	struct grammar_decoder *decoder; /* owned; of x86 with steps, else NULL */
+	struct grammar_fill fill;
 	struct threads threads;
 	struct grammar_files files;
 	struct ts_steps nothing; /* a state that lists no registers */
@@ -74,12 +75,14 @@ static bool find_thread(struct reader *r, const struct grammar_head *head, uint3
 	return true;
 }
 
-static void tell_thread(struct ts_steps *out, uint32_t thread)
+/* Returns false if memory is exhausted. */
+static bool tell_thread(struct ts_steps *out, uint32_t thread)
 {
 	struct ts_effect *e = ts_steps_effect(out, TS_FX_THREAD, 0, 0);
 
 	if (e)
 		e->item = thread;
+	return e != NULL;
 }
 
 /* ------------------------------------------------------------------------------------------------ modules */
@@ -193,12 +196,12 @@ static void tell_unseen(struct reader *r, const struct grammar_head *head, struc
 {
 	const struct grammar_head *ahead = r->lines.ahead;
 	bool is_same = !(ahead->line.has & HAS_THREAD) || ahead->line.thread == head->line.thread;
-	bool is_trap = head->line.says & GRAMMAR_TRAP;
+	bool is_trap = head->line.says & GRAMMAR_TRAP || r->lines.has_event;
 	bool is_call = head->insn.flow == GRAMMAR_FLOW_SYSCALL && !is_trap;
 	/* where every instruction is listed, a call or a trap leads to its handler */
 	bool is_away = r->log->g.is_complete && (is_call || is_trap) && ahead->is_there &&
 		       ahead->line.pc == head->line.pc + head->insn.len;
-	bool is_gap = r->lines.has_gap || is_away || (ahead->is_there && is_same && !(head->line.says & GRAMMAR_TRAP) &&
+	bool is_gap = r->lines.has_gap || is_away || (ahead->is_there && is_same && !is_trap &&
 					   !(ahead->line.says & GRAMMAR_INTERRUPT) &&
 					   !grammar_insn_leads(&head->insn, head->line.pc, ahead->line.pc));
 
@@ -216,6 +219,8 @@ static void tell_unseen(struct reader *r, const struct grammar_head *head, struc
 		ts_steps_effect(out, TS_FX_REG_WRITE, 0, r->log->base.regs.g_len);
 }
 
+/* -------------------------------------------------------------------------------------------------- groups */
+
 static enum ts_next next_step(struct reader *r, struct ts_steps *out, struct ts_error *err)
 {
 	struct grammar_lines_place was;
@@ -231,6 +236,10 @@ static enum ts_next next_step(struct reader *r, struct ts_steps *out, struct ts_
 	if (!find_thread(r, head, &thread, err)) {
 		grammar_lines_go(&r->lines, &was);
 		return TS_FAIL;
+	}
+	if (!grammar_fill_step(&r->fill, &r->files, r->lines.group, thread)) {
+		grammar_lines_go(&r->lines, &was);
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no step"), TS_FAIL;
 	}
 	tell_code(&head->line, head->insn.is_expanded, out);
 	tell_effects(head, true, out);
@@ -249,6 +258,7 @@ static enum ts_next next_step(struct reader *r, struct ts_steps *out, struct ts_
 		tell_module(r, r->lines.ahead, out);
 	if (r->lines.ahead->is_there && r->lines.ahead->part != head->part)
 		kit_program_forget(&r->log->base.memory, out);
+	grammar_fill_keep(&r->fill, &r->files, thread, out);
 	r->base.end = (struct ts_end){ .is_assumed = true };
 	ts_steps_close(out, head->line.pc, head->insn.len, thread);
 	return TS_ITEM;
@@ -305,8 +315,9 @@ static bool tell_state(struct reader *r, const struct grammar_head *head, uint32
 		grammar_files_forget(&r->files);
 	}
 	r->is_lost = r->lines.is_lost;
+	/* writers that leave out zeros write the program counter last; those that leave out what is unknown, first */
 	return grammar_files_change(&r->files, &r->log->g, &r->log->base.regs, thread, head->is_unsure ? &r->nothing : &head->fx,
-				    out, is_hidden);
+				    head->line.n_regs && head->line.n_before_pc == head->line.n_regs, out, is_hidden);
 }
 
 /* Is the group a state?  It has a program counter, and, where tags tell the threads, a thread. */
@@ -338,6 +349,13 @@ static uint16_t code_len(const struct ts_arch *arch)
 	return arch->is_fixed_insn ? arch->min_insn_len : 0;
 }
 
+/* The state that was read. */
+static struct grammar_place place_of(const struct reader *r, uint32_t thread)
+{
+	return (struct grammar_place){ .pc = r->lines.group->line.pc, .thread = thread, .is_there = true,
+				       .has_event = r->lines.has_event, .has_gap = r->lines.has_gap };
+}
+
 static enum ts_next next_state(struct reader *r, struct ts_steps *out, struct ts_error *err)
 {
 	const struct grammar_place was = r->at;
@@ -356,18 +374,17 @@ static enum ts_next next_state(struct reader *r, struct ts_steps *out, struct ts
 	if (r->lines.group->part != r->part)
 		kit_program_forget(&r->log->base.memory, out);
 	r->part = r->lines.group->part;
-	if (is_other)
-		tell_thread(out, thread);
-	if (!tell_state(r, r->lines.group, thread, is_other || r->log->is_blocks, out)) {
+	if (!grammar_fill_tell(&r->fill, &r->files, &was, is_other ? NULL : &r->lines.group->fx, out) || (is_other && !tell_thread(out, thread)) ||
+	    !tell_state(r, r->lines.group, thread, is_other || r->log->is_blocks, out)) {
 		grammar_lines_go(&r->lines, &place);
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no step"), TS_FAIL;
 	}
-	if (r->lines.has_event)
+	if (was.has_event)
 		tell_event(out, TS_EV_INTERRUPT, "exception");
-	if (r->lines.has_gap)
+	if (was.has_gap)
 		ts_steps_effect(out, TS_FX_UNSEEN, 0, 0);
 	tell_sizes(out, r->lines.matcher.mask);
-	r->at = (struct grammar_place){ .pc = r->lines.group->line.pc, .thread = thread, .is_there = true };
+	r->at = place_of(r, thread);
 	r->base.end = (struct ts_end){ .pc = r->at.pc, .has_pc = true };
 	ts_steps_close(out, was.pc, code_len(r->log->base.regs.arch), was.thread);
 	return TS_ITEM;
@@ -394,6 +411,8 @@ static void save(const struct ts_reader *base, struct ts_buf *point)
 	point_put(point, r->part);
 	point_put(point, r->at.pc);
 	point_put(point, r->at.thread);
+	point_put(point, r->at.has_event);
+	point_put(point, r->at.has_gap);
 	point_put(point, r->is_lost);
 	point_put(point, r->n_modules);
 	for (unsigned i = 0; i < r->n_modules; i++) {
@@ -417,6 +436,8 @@ static bool resume(struct ts_reader *base, const uint8_t *bytes, size_t len, str
 	r->part = (uint32_t)point_get(&p, r->log->parts.n - 1);
 	r->at.pc = point_get(&p, UINT64_MAX);
 	r->at.thread = (uint32_t)point_get(&p, last);
+	r->at.has_event = point_get_flag(&p);
+	r->at.has_gap = point_get_flag(&p);
 	r->is_lost = point_get_flag(&p);
 	r->n_modules = (unsigned)point_get(&p, GRAMMAR_MAX_MODULES);
 	for (unsigned i = 0; i < r->n_modules; i++) {
@@ -438,8 +459,8 @@ static void close_reader(struct ts_reader *base)
 	struct reader *r = (struct reader *)base;
 
 	grammar_lines_fini(&r->lines);
-	grammar_decoder_free(r->decoder);
 	grammar_files_fini(&r->files);
+	grammar_fill_fini(&r->fill);
 	threads_fini(&r->threads);
 	free(r);
 }
@@ -457,11 +478,10 @@ static struct reader *reader_at(struct grammar_log *log, uint64_t off, struct ts
 	r->log = log;
 	grammar_lines_init(&r->lines, log, off);
 	grammar_files_init(&r->files, &log->base.regs);
-	if (log->g.is_state || log->family != GRAMMAR_X86)
+	if (grammar_fill_init(&r->fill, log, err)) {
+		r->lines.decoder = r->fill.decoder;
 		return r;
-	r->lines.decoder = r->decoder = grammar_decoder_new(&log->base.regs, &log->base.memory, err);
-	if (r->decoder)
-		return r;
+	}
 	close_reader(&r->base);
 	return NULL;
 }
@@ -517,8 +537,7 @@ static bool start_states(struct reader *r, struct ts_error *err)
 		return false;
 	if (!tell_state(r, r->lines.group, log->start.thread, false, &log->base.initial))
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no state at position 0");
-	log->start.pc = r->lines.group->line.pc;
-	log->start.is_there = true;
+	log->start = place_of(r, log->start.thread);
 	grammar_lines_place(&r->lines, &place);
 	log->first = place.off;
 	grammar_tags_copy(&log->first_tags, &place.tags);

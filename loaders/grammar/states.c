@@ -126,7 +126,7 @@ static void tell_zeros(const struct grammar_files *f, const struct ts_regset *se
 }
 
 bool grammar_files_change(struct grammar_files *f, const struct grammar *g, const struct ts_regset *set,
-			  uint32_t thread, const struct ts_steps *state, struct ts_steps *out, bool is_hidden)
+			  uint32_t thread, const struct ts_steps *state, bool is_all, struct ts_steps *out, bool is_hidden)
 {
 	bool is_new;
 	struct grammar_file *file = get(f, thread, &is_new);
@@ -144,9 +144,31 @@ bool grammar_files_change(struct grammar_files *f, const struct grammar *g, cons
 	}
 	if (g->missing == GRAMMAR_UNKNOWN)
 		tell_missing(f, file, out, is_hidden);
-	if (g->missing == GRAMMAR_ZERO && is_new && !lists_zero(state))
+	if (g->missing == GRAMMAR_ZERO && is_new && is_all && !lists_zero(state))
 		tell_zeros(f, set, file, out);
 	return true;
+}
+
+struct grammar_file *grammar_files_get(struct grammar_files *f, uint32_t thread)
+{
+	bool is_new;
+
+	return get(f, thread, &is_new);
+}
+
+void grammar_file_note(struct grammar_file *file, const struct ts_steps *fx, uint32_t first, uint32_t end,
+		       enum ts_effect_kind kind)
+{
+	for (uint32_t i = first; i < end; i++) {
+		const struct ts_effect *e = &fx->effects[i];
+		const uint8_t *bytes = ts_effect_data(fx, e);
+
+		if (e->kind != kind || (!bytes && kind == TS_FX_REG_READ))
+			continue;
+		if (bytes)
+			memcpy(file->g + e->addr, bytes, e->len);
+		memset(file->known + e->addr, bytes != NULL, e->len);
+	}
 }
 
 bool grammar_files_copy(struct grammar_files *to, const struct grammar_files *from)

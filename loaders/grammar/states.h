@@ -33,12 +33,23 @@ void grammar_files_fini(struct grammar_files *f);
 
 /*
  * The registers of @thread are as the effects of @state from ordinal @n on list them: append to @out those that
- * changed.  @is_hidden: no instruction made the change.
+ * changed.  @is_all: a thread's first state may list all of its registers that are not zero.  @is_hidden: no instruction
+ * made the change.
  *
  * Returns false if memory is exhausted.
  */
 bool grammar_files_change(struct grammar_files *f, const struct grammar *g, const struct ts_regset *set,
-			  uint32_t thread, const struct ts_steps *state, struct ts_steps *out, bool is_hidden);
+			  uint32_t thread, const struct ts_steps *state, bool is_all, struct ts_steps *out, bool is_hidden);
+
+/* The registers of @thread, of which nothing is known at first.  Returns NULL if memory is exhausted. */
+struct grammar_file *grammar_files_get(struct grammar_files *f, uint32_t thread);
+
+/*
+ * Take note of effects [@first, @end) of @fx that are of kind @kind: TS_FX_REG_READ, what the registers held;
+ * TS_FX_REG_WRITE, what they are now.
+ */
+void grammar_file_note(struct grammar_file *file, const struct ts_steps *fx, uint32_t first, uint32_t end,
+		       enum ts_effect_kind kind);
 
 /* Make @to, which knows nothing, a copy of @from.  Returns false if memory is exhausted. */
 bool grammar_files_copy(struct grammar_files *to, const struct grammar_files *from);

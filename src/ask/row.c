@@ -13,6 +13,7 @@
 void ts_row_init(struct ts_row *row)
 {
 	ts_buf_init(&row->texts);
+	row->keeps_bytes = false;
 	ts_row_reset(row);
 }
 
@@ -112,22 +113,27 @@ void ts_put_hex(struct ts_buf *out, uint64_t n)
 	ts_buf_put(out, digits + at, sizeof(digits) - at);
 }
 
-void ts_put_value(struct ts_buf *out, const uint8_t *data, const uint8_t *known, size_t len, bool is_number,
-		  bool is_big_endian)
+/* In memory order; after @max of them the text is cut. */
+static void put_bytes(struct ts_buf *out, const uint8_t *data, const uint8_t *known, size_t len, size_t max)
 {
-	if (is_number && len <= MAX_SHOWN && !memchr(known, 0, len)) {
-		put_number(out, data, len, is_big_endian);
-		return;
-	}
-	for (size_t i = 0; i < len && i < MAX_SHOWN; i++) {
+	for (size_t i = 0; i < len && i < max; i++) {
 		ts_buf_puts(out, i ? " " : "");
 		if (known[i])
 			ts_buf_hex(out, data + i, 1);
 		else
 			ts_buf_puts(out, "??");
 	}
-	if (len > MAX_SHOWN)
+	if (len > max)
 		ts_buf_puts(out, " ...");
+}
+
+void ts_put_value(struct ts_buf *out, const uint8_t *data, const uint8_t *known, size_t len, bool is_number,
+		  bool is_big_endian)
+{
+	if (is_number && len <= MAX_SHOWN && !memchr(known, 0, len))
+		put_number(out, data, len, is_big_endian);
+	else
+		put_bytes(out, data, known, len, MAX_SHOWN);
 }
 
 void ts_row_value(struct ts_row *row, unsigned i, const uint8_t *data, const uint8_t *known, size_t len,
@@ -139,6 +145,30 @@ void ts_row_value(struct ts_row *row, unsigned i, const uint8_t *data, const uin
 	row->cells[i] = (struct ts_cell){ .kind = TS_CELL_TEXT, .text = row->texts.len };
 	ts_put_value(&row->texts, data, known, len, is_number, is_big_endian);
 	ts_buf_putc(&row->texts, 0);
+	if (!row->keeps_bytes)
+		return;
+	row->cells[i].bytes = row->texts.len;
+	put_bytes(&row->texts, data, known, len, TS_MAX_VALUE_BYTES);
+	ts_buf_putc(&row->texts, 0);
+}
+
+bool ts_row_has_bytes(const struct ts_row *row, unsigned i)
+{
+	return row->cells[i].kind == TS_CELL_UNKNOWN || row->cells[i].bytes;
+}
+
+void ts_row_put_bytes(const struct ts_row *row, unsigned i, struct ts_buf *out)
+{
+	const struct ts_cell *c = &row->cells[i];
+
+	if (c->kind != TS_CELL_UNKNOWN) {
+		ts_buf_puts(out, row->texts.data ? (const char *)row->texts.data + c->bytes : "");
+		return;
+	}
+	for (uint64_t k = 0; k < c->number && k < TS_MAX_VALUE_BYTES; k++)
+		ts_buf_puts(out, k ? " ??" : "??");
+	if (c->number > TS_MAX_VALUE_BYTES)
+		ts_buf_puts(out, " ...");
 }
 
 const char *ts_row_get(const struct ts_row *row, unsigned i)

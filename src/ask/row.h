@@ -28,9 +28,13 @@ struct ts_cell {
 	uint64_t number; /* NUMBER, ADDR; LIST: how many texts; UNKNOWN: bytes */
 	double share;
 	size_t text;     /* TEXT and LIST: offset in the row's texts */
+	size_t bytes;    /* TEXT of a value whose bytes are kept: their offset there; else 0 */
 };
 
 #define TS_MAX_COLUMNS 16u
+
+/* Longer values have no more bytes than these in NAME_bytes. */
+#define TS_MAX_VALUE_BYTES (64 * 1024u)
 
 /* In a TEXT cell or a text of a list: what follows is shown to people only, after a blank. */
 #define TS_ROW_ASIDE '\x1f'
@@ -38,6 +42,7 @@ struct ts_cell {
 struct ts_row {
 	struct ts_cell cells[TS_MAX_COLUMNS]; /* in the order of the verb's columns */
 	struct ts_buf texts;
+	bool keeps_bytes; /* set by the reader of rows: ts_row_value() keeps the bytes of values, too */
 };
 
 void ts_row_init(struct ts_row *row);
@@ -68,6 +73,15 @@ void ts_row_value(struct ts_row *row, unsigned i, const uint8_t *data, const uin
 
 /* The text of a TEXT cell. */
 const char *ts_row_get(const struct ts_row *row, unsigned i);
+
+/*
+ * Append the bytes of the value in cell @i in memory order, an unknown one as ??: "41 ?? 43".  A value of more than
+ * TS_MAX_VALUE_BYTES bytes ends there with " ...".
+ */
+void ts_row_put_bytes(const struct ts_row *row, unsigned i, struct ts_buf *out);
+
+/* Does the cell have a value whose bytes the row kept? */
+bool ts_row_has_bytes(const struct ts_row *row, unsigned i);
 
 /* What a value is as text: "0x1f", or "41 ?? 43"; the same rules. */
 void ts_put_value(struct ts_buf *out, const uint8_t *data, const uint8_t *known, size_t len, bool is_number,

@@ -57,7 +57,8 @@ enum ts_column_type {
 	TS_COLUMN_TEXT,
 	TS_COLUMN_SHARE,
 	TS_COLUMN_LIST,
-	TS_COLUMN_VALUE, /* a text, or unknown */
+	TS_COLUMN_VALUE,  /* what a place held: in JSON a field NAME_bytes has its bytes, too */
+	TS_COLUMN_AMOUNT, /* a number as a text, or bytes, or unknown */
 };
 
 struct ts_column {
@@ -90,6 +91,8 @@ enum ts_takes {
 	TS_TAKES_EQUAL = 1 << 19,   /* == N */
 	TS_TAKES_TO = 1 << 20,      /* to KIND, of flows */
 	TS_TAKES_MINUS = 1 << 21,   /* minus A:B, of coverage */
+	TS_TAKES_MACHINE = 1 << 23, /* process C, ring N: about the row's position */
+	TS_TAKES_PHYSICAL = 1 << 22, /* WHAT may be phys:ADDR */
 };
 
 /* What follows the verb. */
@@ -131,6 +134,7 @@ struct ts_rows {
 	uint64_t n_prepared;  /* positions that were read so far to prepare the search; 0: it has begun */
 	bool is_reverse;      /* rows come in the opposite order */
 	bool is_cut;          /* the answer has more than its rows show */
+	bool is_done;         /* the answer is what was done, as the note says: it has no rows */
 	/* the rest of the rows is only to be counted: next() may leave them empty */
 	bool is_counting;
 	bool is_bare;         /* cells that cost a decode may be left empty */

@@ -236,6 +236,40 @@ static void settle_ends(struct ts_call_tracker *tr, struct ts_call_thread *t, ui
 	t->n_held = 0;
 }
 
+/*
+ * A call while the stack pointer is not known, as in traces that do not list it.  It is taken to be where it was, or below
+ * the innermost call that was made there: such calls nest by their return addresses alone.
+ */
+static void assume_sp(struct ts_call_tracker *tr, struct ts_call_thread *t)
+{
+	const struct ts_stack *s;
+	bool has_switched;
+
+	if (t->stacks.n) {
+		s = ts_stacks_current(&t->stacks);
+		t->sp = s->n && s->calls[s->n - 1].slot <= t->stacks.at ? s->calls[s->n - 1].slot - tr->linkage.word : t->stacks.at;
+		ts_stacks_be_at(&t->stacks, t->sp);
+	} else {
+		t->sp = UINT64_C(1) << (tr->linkage.arch->addr_bits - 2); /* as good as any: it is compared with itself */
+		if (!ts_stacks_move(&t->stacks, t->sp, tr->space, false, &has_switched))
+			tr->is_failed = true;
+	}
+}
+
+/* Control is at @pc while the stack pointer is not known: the innermost call that returns there ends. */
+static void assume_return(struct ts_call_thread *t, uint64_t pc)
+{
+	const struct ts_stack *s = ts_stacks_current(&t->stacks);
+
+	for (uint32_t i = s->buckets[ts_stacks_bucket(pc)]; i; i = s->calls[i - 1].before) {
+		if (s->calls[i - 1].ret != pc)
+			continue;
+		t->sp = s->calls[i - 1].slot;
+		ts_stacks_be_at(&t->stacks, t->sp);
+		return;
+	}
+}
+
 /* The thread is at @pc after its last step: what that step did is settled. */
 static void settle(struct ts_call_tracker *tr, struct ts_call_thread *t, uint64_t pc, bool has_pc)
 {
@@ -253,6 +287,8 @@ static void settle(struct ts_call_tracker *tr, struct ts_call_thread *t, uint64_
 		return;
 	if (t->todo & TS_TODO_LATE)
 		t->todo = (t->todo & ~(unsigned)TS_TODO_LATE) | (t->sp == t->site.slot ? TS_TODO_CALL : 0);
+	if (has_pc && !t->has_sp && ts_stacks_may_return(&t->stacks, pc))
+		assume_return(t, pc);
 	if (has_pc && ts_stacks_may_return(&t->stacks, pc))
 		end_calls(tr, t, ts_stacks_n_kept_at(&t->stacks, pc), pos, pc, true);
 	if (t->todo & TS_TODO_CALL && has_pc)
@@ -371,9 +407,10 @@ static void look_for_call(struct ts_call_tracker *tr, struct ts_call_thread *t, 
 
 	if (tr->linkage.is_link) {
 		ret = ts_linkage_return(&tr->linkage, t->lr);
-		if (!t->has_lr || !t->has_sp ||
-		    !ts_linkage_is_return_of(&tr->linkage, ret, s->pc, s->insn_len))
+		if (!t->has_lr || !ts_linkage_is_return_of(&tr->linkage, ret, s->pc, s->insn_len))
 			return;
+		if (!t->has_sp)
+			assume_sp(tr, t);
 	} else if (!is_pushed(tr, t, s, &ret) ||
 		   (t->todo & TS_TODO_MOVE && before - t->sp > MAX_PUSHED(&tr->linkage))) {
 		return;
@@ -533,7 +570,8 @@ static struct ts_call_thread *take_step(struct ts_call_tracker *tr, struct ts_ca
 		take_top(tr, t, write, ts_effect_data(b, write));
 	else if (!tr->linkage.is_link && n_writes)
 		take_tops(tr, t, b, s);
-	if (!is_event)
+	/* a call that pushes writes memory and moves the stack pointer: what was at the top before is no news */
+	if (!is_event && (tr->linkage.is_link || n_writes || t->todo & TS_TODO_MOVE || !had_sp))
 		look_for_call(tr, t, s, had_sp ? before : t->sp);
 	if (tr->is_before && !is_event && n_writes && !tr->linkage.is_link && !(t->todo & TS_TODO_CALL) &&
 	    t->has_sp)

@@ -212,11 +212,31 @@ static bool put_modules(struct ts_listing *l, bool is_first, struct ts_error *er
 
 /* --------------------------------------------------------------------------------------------------- lines */
 
+/*
+ * Does the line begin with its program counter?  Readers take registers that a thread's first line leaves out for zero, as
+ * the Pin tools do, which write the program counter last.
+ */
+static bool is_pc_first(const struct ts_listing *l, const struct line_thread *t)
+{
+	for (int i = 0; i < l->set->pc && !t->g; i++) {
+		if (is_general(l->set, i) && !is_known(l->known, &l->set->regs[i]))
+			return true;
+	}
+	return false;
+}
+
+static const char *put_register(struct ts_listing *l, const char *comma, int reg, uint64_t number)
+{
+	ts_buf_printf(&l->text, "%s%s=0x%" PRIx64, comma, l->set->regs[reg].name, number);
+	return ",";
+}
+
 static bool put_state(struct ts_listing *l, uint32_t thread, uint64_t pc, bool has_pc, struct ts_error *err)
 {
 	struct line_thread *t = thread_of(l, thread, err);
 	bool is_plus = l->form == TS_LISTING_TENETPP;
 	const char *comma = "";
+	bool is_first;
 
 	if (!t || (is_plus && !put_modules(l, false, err)))
 		return false;
@@ -226,15 +246,15 @@ static bool put_state(struct ts_listing *l, uint32_t thread, uint64_t pc, bool h
 		ts_buf_printf(&l->text, "tid=%" PRIx32, thread);
 		comma = ",";
 	}
+	is_first = is_pc_first(l, t);
+	if (is_first)
+		comma = put_register(l, comma, l->set->pc, pc);
 	for (int i = 0; i < l->set->pc; i++) {
-		const struct ts_reg *r = &l->set->regs[i];
-
-		if (!is_general(l->set, i) || !is_news(l, t, r))
-			continue;
-		ts_buf_printf(&l->text, "%s%s=0x%" PRIx64, comma, r->name, value(l, r));
-		comma = ",";
+		if (is_general(l->set, i) && is_news(l, t, &l->set->regs[i]))
+			comma = put_register(l, comma, i, value(l, &l->set->regs[i]));
 	}
-	ts_buf_printf(&l->text, "%s%s=0x%" PRIx64, comma, l->set->regs[l->set->pc].name, pc);
+	if (!is_first)
+		put_register(l, comma, l->set->pc, pc);
 	ts_buf_put(&l->text, t->accesses.data, t->accesses.len);
 	ts_buf_putc(&l->text, '\n');
 	ts_buf_reset(&t->accesses);
@@ -262,14 +282,18 @@ static bool read_registers(struct ts_listing *l, uint64_t pos, uint32_t thread, 
 static bool put_insn(struct ts_listing *l, uint32_t thread, uint64_t pc, bool has_pc, struct ts_error *err)
 {
 	struct line_thread *t = thread_of(l, thread, err);
+	uint64_t next;
 	uint32_t code;
 
 	if (l->pos >= l->n_steps || !has_pc)
 		return true;
+	next = ts_query_next_step(l->q, thread, l->pos + 1);
+	if (next == TS_NO_POS || next > l->n_steps)
+		next = l->n_steps;
 	if (!t || !code_at(l, thread, pc, &code, err))
 		return false;
 	ts_buf_printf(&l->text, "%" PRIu32 ", 0x%" PRIx64 ", 0x%" PRIx32 ", \"\"", thread, pc, code);
-	if (!put_accesses(l, &l->text, TS_FX_EVENT, err) || !read_registers(l, l->pos + 1, thread, err))
+	if (!put_accesses(l, &l->text, TS_FX_EVENT, err) || !read_registers(l, next, thread, err))
 		return false;
 	for (int i = 0; i < l->set->pc; i++) {
 		const struct ts_reg *r = &l->set->regs[i];

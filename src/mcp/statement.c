@@ -55,6 +55,7 @@ static bool run_text(struct ts_sql *sql, const char *text, uint64_t max, struct 
 void ts_mcp_sql(struct ts_mcp_server *sv, struct ts_mcp_recording *r, const json_t *arguments, const json_t *id)
 {
 	const struct ts_sql_options options = { .is_stopped = is_stopped, .user = sv };
+	const struct ts_sql_recording one = { .ask = r->ask };
 	const json_t *first = json_object_get(arguments, "first");
 	uint64_t max = first ? (uint64_t)json_integer_value(first) : TS_MCP_ROWS;
 	struct ts_error err = { 0 };
@@ -62,7 +63,7 @@ void ts_mcp_sql(struct ts_mcp_server *sv, struct ts_mcp_recording *r, const json
 	struct ts_sql *sql;
 
 	ts_buf_init(&lines);
-	sql = ts_sql_new(r->ask, &options, &err);
+	sql = ts_sql_new(&one, 1, &options, &err);
 	if (sql && run_text(sql, ts_mcp_text(arguments, "statement"), max < TS_MCP_MAX_ROWS ? max : TS_MCP_MAX_ROWS, &lines, &err))
 		ts_mcp_reply_rows(sv, id, &lines, !first);
 	else
@@ -75,7 +76,8 @@ json_t *ts_mcp_sql_schema(struct ts_mcp_recording *r)
 {
 	const struct ts_sql_options options = { 0 };
 	struct ts_error err = { 0 };
-	struct ts_sql *sql = ts_sql_new(r->ask, &options, &err);
+	const struct ts_sql_recording one = { .ask = r->ask };
+	struct ts_sql *sql = ts_sql_new(&one, 1, &options, &err);
 	const char *schema;
 	struct ts_buf text;
 	json_t *value;

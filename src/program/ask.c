@@ -39,7 +39,7 @@ int ts_ask_run(struct ts_query *q, const struct ts_cli *cli)
 	if (answer)
 		name_recording(answer, cli);
 	if (answer && ts_show_answer(answer, cli, "searching", &is_stopped, &err))
-		status = ts_answer_n_rows(answer) ? TS_STATUS_OK : TS_STATUS_NO_ROWS;
+		status = ts_answer_has_any(answer) ? TS_STATUS_OK : TS_STATUS_NO_ROWS;
 	else
 		status = fail(cli, &err);
 	ts_answer_free(answer);

@@ -9,7 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "folder_list.h"
 #include "newest.h"
 #include "picture.h"
 #include "message.h"
@@ -56,6 +58,7 @@ enum option_id {
 	OPT_NO_SANDBOX,
 	OPT_NAMES,
 	OPT_ONCE,
+	OPT_AGAINST,
 	OPT_ONLY,
 	OPT_POSITIONS,
 	OPT_QEMU,
@@ -109,6 +112,7 @@ static const struct option long_options[] = {
 	[OPT_NO_SANDBOX] = { "no-sandbox", no_argument, NULL, OPT_NO_SANDBOX },
 	[OPT_NAMES] = { "names", required_argument, NULL, OPT_NAMES },
 	[OPT_ONCE] = { "once", no_argument, NULL, OPT_ONCE },
+	[OPT_AGAINST] = { "against", required_argument, NULL, OPT_AGAINST },
 	[OPT_ONLY] = { "only", required_argument, NULL, OPT_ONLY },
 	[OPT_POSITIONS] = { "positions", required_argument, NULL, OPT_POSITIONS },
 	[OPT_QEMU] = { "qemu", required_argument, NULL, OPT_QEMU },
@@ -129,10 +133,10 @@ static const struct option long_options[] = {
 static const unsigned option_commands[N_OPTIONS] = {
 	[OPT_AS] = ON(EXPORT),
 	[OPT_AT] = ON(EXPORT),
-	[OPT_BOX] = ON(SQL),
+	[OPT_BOX] = ON(QUERY) | ON(DIFF) | ON(SQL),
 	[OPT_COLLECT] = ON(EXPORT),
 	[OPT_CPU] = ON(RECORD),
-	[OPT_CSV] = ON(SQL),
+	[OPT_CSV] = ON(QUERY) | ON(DIFF) | ON(SQL),
 	[OPT_EXPORT_DIR] = ON(SERVE) | ON(GDB) | ON(LLDB) | ON(DAP),
 	[OPT_FILE] = ON(SQL),
 	[OPT_FIRST] = ON(DIFF),
@@ -150,6 +154,7 @@ static const unsigned option_commands[N_OPTIONS] = {
 	[OPT_MAX_MEMORY] = ON_ALL | ON(RECORD),
 	[OPT_NAMES] = ON_ALL,
 	[OPT_ONCE] = ON(SERVE),
+	[OPT_AGAINST] = ON(DIFF),
 	[OPT_ONLY] = ON(DIFF),
 	[OPT_OUTPUT] = ON(EXPORT) | ON(PACK) | ON(PLOT) | ON(RECORD) | ON(UNPACK),
 	[OPT_POSITIONS] = ON(EXPORT),
@@ -160,7 +165,7 @@ static const unsigned option_commands[N_OPTIONS] = {
 	[OPT_SAVE] = ON(SQL),
 	[OPT_SCAN] = ON(SQL),
 	[OPT_SYSROOT] = ON_ALL | ON(RECORD),
-	[OPT_TSV] = ON(SQL),
+	[OPT_TSV] = ON(QUERY) | ON(DIFF) | ON(SQL),
 	[OPT_UNTIL] = ON(RECORD),
 	[OPT_WITH] = ON(RECORD),
 };
@@ -179,8 +184,8 @@ static const struct command {
 	[TS_CMD_INDEX] = { "index", "TRACE", 1 },
 	[TS_CMD_EXPORT] = { "export", "TRACE -o OUT [--as FORM]", 1 },
 	[TS_CMD_QUERY] = { "query", "TRACE VERB ... | TRACE... -- VERB ...", 2 },
-	[TS_CMD_SQL] = { "sql", "TRACE [\"SELECT ...\"] [-f FILE] [--csv|--tsv|--json|--box] [--save OUT.db] [--scan]", 1, 1 },
-	[TS_CMD_DIFF] = { "diff", "TRACE TRACE2 [--only KIND] [--in A:B] [--function PATTERN] [--first N] [--rebase] [--all] [--json]", 2, INT_MAX },
+	[TS_CMD_SQL] = { "sql", "TRACE... [\"SELECT ...\"] [-f FILE] [--csv|--tsv|--json|--box] [--save OUT.db] [--scan]", 1, 1 },
+	[TS_CMD_DIFF] = { "diff", "TRACE TRACE2|--against FOLDER [--only KIND] [--in A:B] [--function PATTERN] [--first N] [--rebase] [--all] [--json]", 1, INT_MAX },
 	[TS_CMD_PLOT] = { "plot", "TRACE -o OUT.svg|OUT.html [--in A:B]", 1 },
 	[TS_CMD_PACK] = { "pack", "TRACE -o FILE", 1 },
 	[TS_CMD_UNPACK] = { "unpack", "FILE -o TRACE", 1 },
@@ -428,6 +433,7 @@ static bool set_option(struct ts_cli *cli, int id)
 	case OPT_FUNCTION:
 		cli->function = optarg;
 		break;
+	case OPT_AGAINST: cli->against = optarg; break;
 	case OPT_KIND:
 	case OPT_ONLY:
 		return set_kinds(cli, optarg);
@@ -460,7 +466,7 @@ static bool set_option(struct ts_cli *cli, int id)
 	case OPT_BOX:
 	case OPT_CSV:
 	case OPT_TSV:
-		cli->sql_form = id == OPT_BOX ? TS_FORM_OPTION_BOX : id == OPT_CSV ? TS_FORM_OPTION_CSV : TS_FORM_OPTION_TSV;
+		cli->rows_form = id == OPT_BOX ? TS_FORM_OPTION_BOX : id == OPT_CSV ? TS_FORM_OPTION_CSV : TS_FORM_OPTION_TSV;
 		break;
 	case OPT_SAVE:
 		cli->save = optarg;
@@ -636,23 +642,6 @@ static int set_threads(struct ts_cli *cli, int n, char **operands)
 	return (int)cli->n_threads;
 }
 
-/* TRACE, and a statement. */
-static bool set_statement(struct ts_cli *cli, int n, char **operands)
-{
-	int first = n ? 1 + set_threads(cli, n, operands) : 1;
-
-	if (n < first || n > first + 1 || (n > first && cli->statements))
-		return usage_error("sql: usage: tracestub sql %s", commands[TS_CMD_SQL].synopsis);
-	cli->traces = operands;
-	cli->n_traces = 1;
-	if (n > first)
-		cli->question = strdup(operands[first]);
-	if (n > first && !cli->question)
-		return usage_error("no memory");
-	return !ts_is_stdin(cli->trace) || cli->question || (cli->statements && strcmp(cli->statements, "-") != 0) ||
-	       usage_error("%s: the trace and the statements cannot both be at the standard input", cli->trace);
-}
-
 static bool is_debugger(const struct ts_cli *cli)
 {
 	return cli->command == TS_CMD_GDB || cli->command == TS_CMD_LLDB || cli->command == TS_CMD_DAP;
@@ -679,7 +668,7 @@ static bool check_stdin(const struct ts_cli *cli)
 	if (cli->command == TS_CMD_SERVE && !strcmp(cli->comm, "-"))
 		return usage_error("%s: the client and the trace cannot both be at the standard input",
 				   cli->trace);
-	if (cli->command == TS_CMD_DIFF && ts_is_stdin(cli->trace2))
+	if (cli->command == TS_CMD_DIFF && cli->trace2 && ts_is_stdin(cli->trace2))
 		return usage_error("diff: only one of the traces can be at the standard input");
 	return cli->command != TS_CMD_INDEX || cli->index ||
 	       usage_error("%s: say with --index PATH where its index is to be", cli->trace);
@@ -720,6 +709,26 @@ static bool check_several(const struct ts_cli *cli)
 
 	return first >= cli->n_traces || !cli->index || !strcmp(cli->index, "none") ||
 	       usage_error("--index %s: several recordings cannot have one index", cli->index);
+}
+
+/* Traces, and a statement: what names no file. */
+static bool set_statement(struct ts_cli *cli, int n, char **operands)
+{
+	bool has_statement = n > 1 && !ts_is_stdin(operands[n - 1]) && access(operands[n - 1], F_OK);
+
+	if (!n || (has_statement && cli->statements))
+		return usage_error("sql: usage: tracestub sql %s", commands[TS_CMD_SQL].synopsis);
+	set_threads(cli, n - has_statement, operands);
+	cli->traces = operands;
+	cli->n_traces = cli->n_threads + 1 == (size_t)(n - has_statement) ? 1 : (size_t)(n - has_statement);
+	if (has_statement)
+		cli->question = strdup(operands[n - 1]);
+	if (has_statement && !cli->question)
+		return usage_error("no memory");
+	if (cli->n_traces > 1 && (!check_several(cli) || !check_stdin(cli)))
+		return false;
+	return !ts_is_stdin(cli->trace) || cli->question || (cli->statements && strcmp(cli->statements, "-") != 0) ||
+	       usage_error("%s: the trace and the statements cannot both be at the standard input", cli->trace);
 }
 
 /* TRACE and the words of a question, or any number of traces and "--" before these words. */
@@ -763,6 +772,23 @@ static bool set_newest(struct ts_cli *cli)
 	return true;
 }
 
+/* The traces are the one that is given, and those of the folder. */
+static bool set_against(struct ts_cli *cli)
+{
+	struct ts_error err;
+	size_t n;
+	char **list;
+
+	ts_error_reset(&err);
+	list = ts_folder_list(cli->trace, cli->against, &n, &err);
+	if (!list)
+		return usage_error("--against %s: %s", cli->against, err.text);
+	cli->compared = list;
+	cli->traces = list;
+	cli->n_traces = n;
+	return true;
+}
+
 /* Of diff: TRACE, TRACE2, and words as questions have them: in A:B, first N, only KIND, function PATTERN. */
 static bool set_compared(struct ts_cli *cli, int n, char **operands)
 {
@@ -773,8 +799,10 @@ static bool set_compared(struct ts_cli *cli, int n, char **operands)
 	const size_t n_words = sizeof(words) / sizeof(*words);
 
 	cli->trace = operands[0];
-	cli->trace2 = operands[1];
-	for (int i = 2; i < n; i += 2) {
+	if (cli->against ? !set_against(cli) : n < 2)
+		return cli->against ? false : usage_error("too few arguments: usage: tracestub diff %s", commands[TS_CMD_DIFF].synopsis);
+	cli->trace2 = cli->against ? NULL : operands[1];
+	for (int i = cli->against ? 1 : 2; i < n; i += 2) {
 		size_t k = 0;
 
 		while (k < n_words && strcmp(words[k].word, operands[i]) != 0)
@@ -1031,6 +1059,10 @@ void ts_cli_fini(struct ts_cli *cli)
 	cli->n_images = 0;
 	free(cli->newest);
 	cli->newest = NULL;
+	for (char **path = cli->compared; path && *path; path++)
+		free(*path);
+	free(cli->compared);
+	cli->compared = NULL;
 	free(cli->exec.path);
 	cli->exec.path = NULL;
 	free(cli->names.path);

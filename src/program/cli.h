@@ -63,6 +63,8 @@ struct ts_cli {
 	const char *trace;
 	char *newest;       /* owned; trace, if the command line names none; else NULL */
 	const char *trace2; /* diff: the other one */
+	const char *against; /* diff: a folder, whose recordings are traces[1] to the last; NULL when not given */
+	char **compared;    /* owned; traces of --against */
 	char **threads;    /* of trace: files of its other threads, which follow it on the command line */
 	size_t n_threads;
 	char **traces;     /* of commands that take several; trace is the first */
@@ -108,7 +110,7 @@ struct ts_cli {
 	const char *places; /* export: what --positions names by places, FIRST:LAST; NULL: numbers, or not given */
 	char *question;    /* owned; query: its words, a blank between them; sql: the statement, or NULL */
 	const char *statements; /* sql: a file with statements, "-" is the standard input; NULL: none */
-	enum ts_form_option sql_form;
+	enum ts_form_option rows_form; /* query, diff, sql */
 	const char *save;  /* sql: the database that is written; NULL: none */
 	bool may_scan;     /* sql: statements may decode any number of steps */
 	bool is_partial;   /* query: --partial is among them */

@@ -9,18 +9,23 @@
 #include "src/ask/grammar/question.h"
 #include "src/ask/output/answer.h"
 
-static struct ts_answer *begin(struct ts_ask *ask, struct ts_model *b, const struct ts_cli *cli, struct ts_error *err)
+struct ts_rows *ts_diff_begin(struct ts_ask *ask, struct ts_model *b, const struct ts_cli *cli, struct ts_error *err)
 {
 	struct ts_diff_options options = { .is_rebased = cli->is_rebased,
 					   .is_all = cli->is_all,
 					   .kinds = cli->kinds,
 					   .has_range = cli->range != NULL,
 					   .function = cli->function };
-	struct ts_rows *rows;
 
 	if (cli->range && !ts_range_find(ask, cli->range, &options.from, &options.to, err))
 		return NULL;
-	rows = ts_diff_open(ask, ts_model_query(b), &options, err);
+	return ts_diff_open(ask, ts_model_query(b), &options, err);
+}
+
+static struct ts_answer *begin(struct ts_ask *ask, struct ts_model *b, const struct ts_cli *cli, struct ts_error *err)
+{
+	struct ts_rows *rows = ts_diff_begin(ask, b, cli, err);
+
 	return rows ? ts_answer_of_rows(ask, &ts_verb_diff, rows, cli->first ? cli->first : TS_NO_LIMIT, ts_show_form(cli), err) :
 		      NULL;
 }

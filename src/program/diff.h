@@ -6,11 +6,19 @@
 #define TS_PROGRAM_DIFF_H
 
 #include "cli.h"
+#include "src/ask/verb.h"
 #include "src/model/model.h"
 
 /* Statuses of `tracestub diff`, beside TS_STATUS_OK for no difference. */
 #define TS_STATUS_DIFFERENT 1
 #define TS_STATUS_TROUBLE   2
+
+/*
+ * A cursor over the differences of the recording of @a and @b by the options of @cli; of all three borrowed.
+ *
+ * Returns NULL as ts_diff_open() does, or if cli->range is no range of positions of @a (TS_EUSAGE).
+ */
+struct ts_rows *ts_diff_begin(struct ts_ask *a, struct ts_model *b, const struct ts_cli *cli, struct ts_error *err);
 
 /*
  * Compare the recordings of two models: rows go to stdout, what is wrong to stderr.

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "against.h"
 #include "ask.h"
 #include "beside.h"
 #include "cli.h"
@@ -66,7 +67,7 @@ static int run_command(struct ts_model *m, const struct ts_cli *cli, struct ts_s
 	case TS_CMD_EXPORT:
 		return ts_run_export(m, cli);
 	case TS_CMD_DIFF:
-		return compare(m, cli);
+		return cli->against ? ts_run_against(m, cli) : compare(m, cli);
 	case TS_CMD_PLOT:
 		return ts_run_plot(ts_model_query(m), cli);
 	case TS_CMD_PACK:
@@ -74,11 +75,10 @@ static int run_command(struct ts_model *m, const struct ts_cli *cli, struct ts_s
 	case TS_CMD_UNPACK: /* reads no trace */
 	case TS_CMD_RECORD: /* makes a trace */
 	case TS_CMD_MCP: /* opens its traces itself */
+	case TS_CMD_SQL: /* as that does */
 		break;
 	case TS_CMD_QUERY:
 		return ts_ask_run(ts_model_query(m), cli);
-	case TS_CMD_SQL:
-		return ts_run_sql(ts_model_query(m), cli);
 	}
 	abort();
 }
@@ -96,7 +96,7 @@ static int unreadable(const struct ts_cli *cli, enum ts_status status)
 /* Does the command show symbols? */
 static bool needs_program(const struct ts_cli *cli)
 {
-	return ts_cli_is_server(cli) || cli->command == TS_CMD_QUERY || cli->command == TS_CMD_SQL ||
+	return ts_cli_is_server(cli) || cli->command == TS_CMD_QUERY ||
 	       cli->command == TS_CMD_PLOT || cli->command == TS_CMD_DIFF ||
 	       cli->command == TS_CMD_EXPORT || cli->command == TS_CMD_PACK;
 }
@@ -247,7 +247,11 @@ static int run_confined(const struct ts_cli *cli)
 		return unreadable(cli, TS_STATUS_FAILED);
 	if (cli->command == TS_CMD_UNPACK)
 		return (int)ts_run_unpack(cli);
-	return cli->command == TS_CMD_MCP ? (int)ts_run_mcp(cli) : run_on_traces(cli);
+	if (cli->command == TS_CMD_MCP)
+		return (int)ts_run_mcp(cli);
+	if (cli->command == TS_CMD_SQL)
+		return ts_run_sql(cli);
+	return cli->against ? run_on_trace(cli, NULL) : run_on_traces(cli);
 }
 
 /* The key of --index-key, before anything is signed.  Returns false if it cannot be used: *status says how to exit. */

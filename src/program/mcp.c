@@ -8,18 +8,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "asker.h"
-#include "beside.h"
-#include "opening.h"
-#include "reading.h"
+#include "asked.h"
 #include "report.h"
 #include "src/mcp/mcp.h"
 
 /* One trace of several. */
 struct part {
-	struct ts_opened opened;
-	char *program; /* owned; found beside the trace, or NULL */
-	struct ts_asker asker;
+	struct ts_asked asked;
 	char *folders[3]; /* owned; of the program and of the trace, NULL after the last */
 };
 
@@ -44,7 +39,7 @@ static char *folder_of(const char *path)
 
 static void find_folders(struct part *p, const char *trace)
 {
-	const char *program = p->opened.cli.exec.path;
+	const char *program = p->asked.opened.cli.exec.path;
 	unsigned n = 0;
 
 	if (program && (p->folders[n] = folder_of(program)))
@@ -55,37 +50,29 @@ static void find_folders(struct part *p, const char *trace)
 static bool part_init(struct part *p, const struct ts_cli *cli, const char *trace, struct ts_mcp_recording *r,
 		      enum ts_status *status)
 {
-	struct ts_error err = { 0 };
+	struct ts_ask *ask = &p->asked.asker.ask;
 	struct ts_cli one = *cli;
 
 	one.trace = trace;
-	if (!ts_opened_init(&p->opened, &one, status) ||
-	    !ts_read_recording(p->opened.model, &p->opened.cli, status))
+	if (!ts_asked_init(&p->asked, &one, status))
 		return false;
-	p->program = ts_beside_find(&p->opened.cli, ts_model_query(p->opened.model));
-	if (!ts_asker_init(&p->asker, ts_model_query(p->opened.model), &p->opened.cli, &err)) {
-		*status = ts_report_failure(trace, &err);
-		return false;
-	}
 	find_folders(p, trace);
-	p->asker.ask.has_here = true;
-	p->asker.ask.here = p->asker.ask.n_steps;
-	p->asker.ask.folders = (const char *const *)p->folders;
+	ask->has_here = true;
+	ask->here = ask->n_steps;
+	ask->folders = (const char *const *)p->folders;
 	*r = (struct ts_mcp_recording){
 		.path = trace,
-		.model = p->opened.model,
-		.ask = &p->asker.ask,
+		.model = p->asked.opened.model,
+		.ask = ask,
 		.refresh = refresh,
-		.user = &p->asker,
+		.user = &p->asked.asker,
 	};
 	return true;
 }
 
 static void part_fini(struct part *p)
 {
-	ts_asker_fini(&p->asker);
-	ts_opened_fini(&p->opened);
-	free(p->program);
+	ts_asked_fini(&p->asked);
 	free(p->folders[0]);
 	free(p->folders[1]);
 }

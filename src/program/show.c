@@ -32,6 +32,12 @@ static bool show(struct ts_buf *out, struct ts_buf *end, enum ts_form_kind form,
 
 enum ts_form_kind ts_show_form(const struct ts_cli *cli)
 {
+	switch (cli->rows_form) {
+	case TS_FORM_OPTION_BOX: return TS_FORM_TEXT;
+	case TS_FORM_OPTION_CSV: return TS_FORM_CSV;
+	case TS_FORM_OPTION_TSV: return TS_FORM_TSV;
+	case TS_FORM_OPTION_DEFAULT: break;
+	}
 	return cli->is_json ? TS_FORM_JSON : isatty(STDOUT_FILENO) ? TS_FORM_TEXT : TS_FORM_TSV;
 }
 

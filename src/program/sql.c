@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "ask.h"
-#include "asker.h"
+#include "asked.h"
 #include "interrupt.h"
 #include "report.h"
 #include "src/base/atomic_file.h"
@@ -39,7 +39,7 @@ static bool is_stopped(void *user)
 
 static enum ts_sql_form form_of(const struct ts_cli *cli)
 {
-	switch (cli->sql_form) {
+	switch (cli->rows_form) {
 	case TS_FORM_OPTION_BOX: return TS_SQL_BOX;
 	case TS_FORM_OPTION_CSV: return TS_SQL_CSV;
 	case TS_FORM_OPTION_TSV: return TS_SQL_TSV;
@@ -304,20 +304,20 @@ static bool open_saved(struct shell *sh)
 	return ts_fail(&sh->err, TS_ENOMEM, TS_NO_OFF, "memory exhausted: --save");
 }
 
-int ts_run_sql(struct ts_query *q, const struct ts_cli *cli)
+/* Run the statements.  Returns the status to exit with. */
+static int run_on(const struct ts_sql_recording *recordings, size_t n, const struct ts_cli *cli)
 {
 	const struct ts_sql_options options = { .may_scan = cli->may_scan, .is_stopped = is_stopped };
 	struct shell sh = { .cli = cli };
-	struct ts_asker asker;
-	bool done;
 	int status;
+	bool done;
 
 	ts_error_reset(&sh.err);
 	ts_buf_init(&sh.out);
 	ts_sql_print_init(&sh.print, form_of(cli));
 	ts_interrupt_catch();
-	done = ts_asker_init(&asker, q, cli, &sh.err) && (sh.sql = ts_sql_new(&asker.ask, &options, &sh.err)) &&
-	       open_saved(&sh) && run_input(&sh) && (!sh.saved || finish_saving(&sh));
+	done = (sh.sql = ts_sql_new(recordings, n, &options, &sh.err)) && open_saved(&sh) && run_input(&sh) &&
+	       (!sh.saved || finish_saving(&sh));
 	ts_interrupt_release();
 	status = sh.n_rows ? TS_STATUS_OK : TS_STATUS_NO_ROWS;
 	if (!done)
@@ -326,8 +326,61 @@ int ts_run_sql(struct ts_query *q, const struct ts_cli *cli)
 				 : TS_STATUS_UNREADABLE;
 	sqlite3_close_v2(sh.saved);
 	ts_sql_free(sh.sql);
-	ts_asker_fini(&asker);
 	ts_sql_print_fini(&sh.print);
 	ts_buf_fini(&sh.out);
+	return status;
+}
+
+/* Open all recordings.  Returns false if one cannot be read: why was said on stderr. */
+static bool open_all(const struct ts_cli *cli, struct ts_asked *asked, struct ts_sql_recording *recordings, size_t *n)
+{
+	for (size_t i = 0; i < cli->n_traces; i += 1 + ts_cli_count_threads(cli->traces + i, cli->n_traces - i)) {
+		struct ts_cli one = *cli;
+		enum ts_status status;
+
+		one.trace = cli->traces[i];
+		if (cli->n_traces > 1) {
+			one.threads = cli->traces + i + 1;
+			one.n_threads = ts_cli_count_threads(cli->traces + i, cli->n_traces - i);
+		}
+		if (!ts_asked_init(&asked[(*n)++], &one, &status))
+			return false;
+		recordings[*n - 1] = (struct ts_sql_recording){ cli->traces[i], &asked[*n - 1].asker.ask };
+	}
+	return true;
+}
+
+/* Was each recording read to its end?  What is damaged is a warning only: all that there is was read. */
+static bool is_read(const struct ts_sql_recording *recordings, size_t n)
+{
+	struct ts_error why;
+
+	for (size_t i = 0; i < n; i++) {
+		if (ts_query_is_abandoned(recordings[i].ask->q, &why))
+			return false;
+	}
+	return true;
+}
+
+int ts_run_sql(const struct ts_cli *cli)
+{
+	struct ts_sql_recording *recordings = calloc(cli->n_traces, sizeof(*recordings));
+	struct ts_asked *asked = calloc(cli->n_traces, sizeof(*asked));
+	int status = TS_STATUS_UNREADABLE;
+	struct ts_error err = { 0 };
+	size_t n = 0;
+
+	if (!recordings || !asked) {
+		ts_fail(&err, TS_ENOMEM, TS_NO_OFF, "no memory for %zu recordings", cli->n_traces);
+		ts_report_failure(NULL, &err);
+	} else if (open_all(cli, asked, recordings, &n)) {
+		status = run_on(recordings, n, cli);
+		if (!status && !is_read(recordings, n))
+			status = TS_STATUS_UNREADABLE;
+	}
+	for (size_t i = 0; i < n; i++)
+		ts_asked_fini(&asked[i]);
+	free(asked);
+	free(recordings);
 	return status;
 }

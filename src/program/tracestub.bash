@@ -4,7 +4,7 @@
 
 _tracestub_commands="gdb lldb dap serve record info index query sql diff mcp export plot pack unpack help"
 _tracestub_options="--arch --as --cpu --exec --first --follow --format --from --function --grammar --image --index --index-key --index-reads --jobs --last --limit --log --max-memory --module --quiet
-  --rebase --all --names --in --max-clients --no-sandbox --sysroot --json --positions --at --collect --export-dir --box --csv --tsv --save --scan --once --kind --only --qemu --until --with --help --version"
+  --rebase --against --all --names --in --max-clients --no-sandbox --sysroot --json --positions --at --collect --export-dir --box --csv --tsv --save --scan --once --kind --only --qemu --until --with --help --version"
 _tracestub_formats="bap cv32e40p cva6 execlog gdbrecord grammar gumtrace ibex qbdi qemu rvnbintrace spike spike-list tarmac
   tenet tenetpp text tfile unidbg usercorn x64dbg"
 _tracestub_verbs="history accesses last-write last-read last-access last-change last-exec next-write next-read
@@ -39,7 +39,7 @@ _tracestub()
 		word=${COMP_WORDS[i]}
 		case $word in
 		--arch | --cpu | --exec | --first | --format | --from | --function | --image | --in | --index | --index-key | --index-reads | --jobs | --kind | --last | --limit | --log | \
-			--max-clients | --max-memory | --module | --names | --sysroot | --only | --positions | --collect | --export-dir | -o) i=$((i + 1)) ;;
+			--max-clients | --max-memory | --module | --names | --sysroot | --against | --only | --positions | --collect | --export-dir | -o) i=$((i + 1)) ;;
 		-*) ;;
 		*)
 			if [ -z "$command" ]; then command=$word

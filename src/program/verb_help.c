@@ -20,6 +20,7 @@ static const struct {
 	{ TS_TAKES_COND, "if value OP N", "rows whose new value compares so: == != < <= > >=" },
 	{ TS_TAKES_STATE, "if COND", "rows where it holds: $rdi > 5 && *(u32 *)0x404000 != 0" },
 	{ TS_TAKES_RESULT, "if result OP N", "calls whose result compares so" },
+	{ TS_TAKES_MACHINE, "process C, ring N", "of a machine: while cr3 has the page tables at C; while code runs in ring N" },
 	{ TS_TAKES_THREAD, "thread T", "that thread, by its number in the column thread" },
 	{ TS_TAKES_BOUND, "first N, last N", "so many rows" },
 	{ TS_TAKES_AT, "at PLACE", "asked from there: 1000, 50%, end, a mark, next|previous write WHAT" },

@@ -361,7 +361,7 @@ void ts_decode_thread_end(struct ts_log_decoder *d, struct ts_log_task *t)
 	ts_decode_settle(d, t);
 	if (t->tid_word) {
 		put_write(&t->call.ops, t->tid_word, none, sizeof(none));
-		d->tid_words[d->n_tid_words++ % TS_MAX_TID_WORDS] = t->tid_word;
+		ts_log_decoder_add_tid_word(d, t->tid_word);
 	}
 	ts_decode_put_exit(d, t);
 	p = ts_op_frames_room(d->frames, t->pid, 5);

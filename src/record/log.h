@@ -83,9 +83,9 @@ enum ts_log_kind {
 	TS_LOG_SIGNAL,       /* struct ts_log_signal: a handler is to run; its frame and a STATE follow */
 	TS_LOG_NEW_THREAD,   /* struct ts_log_thread; pc: its number in Valgrind */
 	TS_LOG_THREAD_END,   /* struct ts_log_thread */
-	TS_LOG_TID_WORD,     /* struct ts_log_thread; pc: the word that the kernel clears when the thread ends */
 	TS_LOG_NAME,         /* struct ts_log_name: the thread is called so from here on */
 	TS_LOG_FLAGS,        /* struct ts_log_flags: samples of the flags' computation */
+	TS_LOG_TID_WORD,     /* struct ts_log_thread; pc: the word that the kernel clears when the thread ends; tid 0: it has ended */
 	TS_LOG_N_KINDS
 };
 

@@ -225,7 +225,10 @@ static const char *take_tid_word(struct ts_log_decoder *d, const uint8_t *bytes,
 	t = task(d, th.tid);
 	if (!t)
 		return "a thread's number is too large";
-	t->tid_word = th.pc;
+	if (th.tid)
+		t->tid_word = th.pc;
+	else
+		ts_log_decoder_add_tid_word(d, th.pc);
 	return NULL;
 }
 

@@ -12,9 +12,15 @@
 #include <pub_tool_threadstate.h>
 #include <pub_tool_vkiscnums.h>
 
+#if defined(VGA_amd64)
+#define CLONE_TID 3 /* the argument of clone that says where the child's number is, clone(2) */
+#elif defined(VGA_x86)
+#define CLONE_TID 4
+#endif
+
 #define MAX_THREADS 65536u
+#define N_ENDED	    16u /* threads that ended last: the kernel clears their words a little later */
 #define MAX_FRAME 65536u /* bytes of a signal's frame */
-#define CLONE_CHILD_TID 3 /* clone's argument, clone(2) */
 #define OWN_LEN 2048u    /* bytes that Valgrind keeps above a frame for itself, at most; they are not told */
 
 static struct {
@@ -28,6 +34,8 @@ static struct {
 	Bool is_in_call;
 	struct ts_log_call call; /* which one */
 } threads[MAX_THREADS];
+static Addr ended[N_ENDED]; /* tid_word of threads */
+static UInt n_ended;
 static Addr first_sp;
 static ThreadId running;
 static Addr frame_start, frame_end; /* what Valgrind wrote of a signal's frame */
@@ -55,15 +63,6 @@ static void log_state(ThreadId tid)
 		return;
 	VG_(memcpy)(to, &t, sizeof(t));
 	VG_(get_shadow_regs_area)(tid, to + sizeof(t), 0, 0, TS_STATE_LEN);
-}
-
-static void log_tid_word(ThreadId tid)
-{
-	struct ts_log_thread t = { tid, threads[tid].lwp, threads[tid].tid_word };
-	void *to = t.pc ? ts_log_room(TS_LOG_TID_WORD, sizeof(t)) : NULL;
-
-	if (to)
-		VG_(memcpy)(to, &t, sizeof(t));
 }
 
 static void log_call(ThreadId tid)
@@ -109,6 +108,15 @@ static void log_signal_frame(ThreadId tid)
 	log_state(tid);
 }
 
+static void log_tid_word(ThreadId tid, Addr word)
+{
+	struct ts_log_thread t = { tid, 0, word };
+	void *to = word ? ts_log_room(TS_LOG_TID_WORD, sizeof(t)) : NULL;
+
+	if (to)
+		VG_(memcpy)(to, &t, sizeof(t));
+}
+
 void ts_kernel_log_threads(ThreadId now)
 {
 	Addr low, high;
@@ -117,16 +125,20 @@ void ts_kernel_log_threads(ThreadId now)
 	VG_(thread_stack_reset_iter)(&tid);
 	while (VG_(thread_stack_next)(&tid, &low, &high)) {
 		threads[tid].is_known = False;
-		if (tid == now || tid >= MAX_THREADS || !threads[tid].lwp)
+		if (tid == now || tid >= MAX_THREADS)
+			continue;
+		log_tid_word(tid, threads[tid].tid_word);
+		if (!threads[tid].lwp)
 			continue;
 		log_state(tid);
-		log_tid_word(tid);
 		threads[tid].is_known = True;
 		if (threads[tid].is_in_call)
 			log_call(tid);
 	}
 	log_state(now);
-	log_tid_word(now);
+	log_tid_word(now, threads[now].tid_word);
+	for (UInt i = 0; i < N_ENDED; i++)
+		log_tid_word(0, ended[i]);
 	threads[now].is_known = True;
 	running = now;
 }
@@ -193,7 +205,7 @@ static void before_call(ThreadId tid, UInt num, UWord *args, UInt n_args)
 	if (num != __NR_set_tid_address)
 		return;
 	threads[tid].tid_word = args[0];
-	log_tid_word(tid);
+	log_tid_word(tid, args[0]);
 }
 
 static void after_call(ThreadId tid, UInt num, UWord *args, UInt n_args, SysRes res)
@@ -254,10 +266,14 @@ static void after_write(CorePart part, ThreadId tid, Addr addr, SizeT len)
 
 /* -------------------------------------------------------------------------------- threads and processes */
 
-/* Of the thread that the call of clone makes. */
-static Addr child_word(const struct ts_log_call *c)
+/* Of the thread that the call of @parent makes. */
+static Addr tid_word_of_child(ThreadId parent)
 {
-	return c->num == __NR_clone && c->args[0] & VKI_CLONE_CHILD_CLEARTID ? c->args[CLONE_CHILD_TID] : 0;
+	const struct ts_log_call *c = &threads[parent].call;
+
+	if (!threads[parent].is_in_call || c->num != __NR_clone || !(c->args[0] & VKI_CLONE_CHILD_CLEARTID))
+		return 0;
+	return (Addr)c->args[CLONE_TID];
 }
 
 static void before_thread(ThreadId tid, ThreadId child)
@@ -269,16 +285,17 @@ static void before_thread(ThreadId tid, ThreadId child)
 		return; /* the first thread */
 	threads[child].is_known = threads[child].has_signal = threads[child].is_in_call = False;
 	threads[child].lwp = 0;
-	threads[child].tid_word = child_word(&threads[tid].call);
+	threads[child].tid_word = tid_word_of_child(tid);
 	to = ts_log_room(TS_LOG_NEW_THREAD, sizeof(t));
 	if (to)
 		VG_(memcpy)(to, &t, sizeof(t));
-	log_tid_word(child);
+	log_tid_word(child, threads[child].tid_word);
 }
 
 static void before_thread_end(ThreadId tid)
 {
 	log_thread(TS_LOG_THREAD_END, tid);
+	ended[n_ended++ % N_ENDED] = threads[tid].tid_word;
 	threads[tid].is_known = threads[tid].has_signal = threads[tid].is_in_call = False;
 	threads[tid].lwp = 0;
 	running = VG_INVALID_THREADID;

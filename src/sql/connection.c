@@ -59,12 +59,23 @@ static bool prepare(struct ts_sql *s)
 	return !sqlite3_set_authorizer(s->db, authorize, s);
 }
 
-struct ts_sql *ts_sql_new(struct ts_ask *ask, const struct ts_sql_options *options, struct ts_error *err)
+const struct ts_sql_recording *ts_sql_find_recording(const struct ts_sql *s, const char *name)
+{
+	for (size_t i = 0; name && i < s->n; i++) {
+		if (!strcmp(s->recordings[i].name, name))
+			return &s->recordings[i];
+	}
+	return NULL;
+}
+
+struct ts_sql *ts_sql_new(const struct ts_sql_recording *recordings, size_t n, const struct ts_sql_options *options,
+			  struct ts_error *err)
 {
 	struct ts_sql *s = calloc(1, sizeof(*s));
 
 	if (s) {
-		s->ask = ask;
+		s->recordings = recordings;
+		s->n = n;
 		s->options = *options;
 		ts_error_reset(&s->err);
 		ts_buf_init(&s->schema);
@@ -111,15 +122,15 @@ const char *ts_sql_schema(struct ts_sql *s, size_t i)
 	struct ts_sql_table function;
 	char name[64];
 
-	while (ts_sql_list_schema(n_lists))
+	while (ts_sql_declare_list(s, n_lists, &s->schema))
 		n_lists++;
 	ts_buf_reset(&s->schema);
 	if (i < n_tables)
-		ts_sql_declare(&tables[i], &s->schema);
+		ts_sql_declare(s, &tables[i], &s->schema);
 	else if (i - n_tables < n_lists)
-		ts_buf_puts(&s->schema, ts_sql_list_schema(i - n_tables));
+		ts_sql_declare_list(s, i - n_tables, &s->schema);
 	else if (ts_sql_function(i - n_tables - n_lists, &function, name))
-		ts_sql_declare(&function, &s->schema);
+		ts_sql_declare(s, &function, &s->schema);
 	else
 		return NULL;
 	return ts_buf_text(&s->schema);

@@ -11,10 +11,10 @@
 #include "src/query/query.h"
 
 struct list {
-	const char *name, *schema;
-	/* Does the list have an item @i? */
-	bool (*has)(const struct ts_sql *s, size_t i);
-	void (*put)(const struct ts_sql *s, size_t i, int column, sqlite3_context *out);
+	const char *name, *columns;
+	/* Does the list of a recording have an item @i? */
+	bool (*has)(const struct ts_ask *ask, size_t i);
+	void (*put)(const struct ts_ask *ask, size_t i, int column, sqlite3_context *out);
 };
 
 struct list_table {
@@ -25,7 +25,7 @@ struct list_table {
 
 struct list_cursor {
 	sqlite3_vtab_cursor base; /* first */
-	size_t i;
+	size_t recording, i;
 };
 
 static void put_text(sqlite3_context *out, const char *text)
@@ -36,27 +36,27 @@ static void put_text(sqlite3_context *out, const char *text)
 
 /* ------------------------------------------------------------------------------------------------- symbols */
 
-static bool has_symbol(const struct ts_sql *s, size_t i)
+static bool has_symbol(const struct ts_ask *ask, size_t i)
 {
-	return s->ask->symbols && ts_symbols_get(s->ask->symbols, i);
+	return ask->symbols && ts_symbols_get(ask->symbols, i);
 }
 
 /* The module that has the address at any time: the one that appeared last. */
-static const char *module_of(const struct ts_sql *s, uint64_t addr)
+static const char *module_of(const struct ts_ask *ask, uint64_t addr)
 {
 	struct ts_module_info m;
 	const char *file = NULL;
 
-	for (size_t i = 0; ts_query_module(s->ask->q, i, &m); i++) {
+	for (size_t i = 0; ts_query_module(ask->q, i, &m); i++) {
 		if (addr >= m.first && addr <= m.last)
 			file = m.file;
 	}
 	return file;
 }
 
-static void put_symbol(const struct ts_sql *s, size_t i, int column, sqlite3_context *out)
+static void put_symbol(const struct ts_ask *ask, size_t i, int column, sqlite3_context *out)
 {
-	const struct ts_symbol *x = ts_symbols_get(s->ask->symbols, i);
+	const struct ts_symbol *x = ts_symbols_get(ask->symbols, i);
 
 	switch (column) {
 	case 0: put_text(out, x->name); break;
@@ -66,28 +66,28 @@ static void put_symbol(const struct ts_sql *s, size_t i, int column, sqlite3_con
 			sqlite3_result_int64(out, (sqlite3_int64)x->len);
 		break;
 	case 3: put_text(out, x->is_function ? "function" : "data"); break;
-	default: put_text(out, module_of(s, x->addr)); break;
+	default: put_text(out, module_of(ask, x->addr)); break;
 	}
 }
 
 /* --------------------------------------------------------------------------------------------------- lines */
 
-static const struct ts_code_line *line_at(const struct ts_sql *s, size_t i)
+static const struct ts_code_line *line_at(const struct ts_ask *ask, size_t i)
 {
 	size_t n = 0;
-	const struct ts_code_line *lines = s->ask->symbols ? ts_code_lines_all(ts_symbols_lines(s->ask->symbols), &n) : NULL;
+	const struct ts_code_line *lines = ask->symbols ? ts_code_lines_all(ts_symbols_lines(ask->symbols), &n) : NULL;
 
 	return i < n ? &lines[i] : NULL;
 }
 
-static bool has_line(const struct ts_sql *s, size_t i)
+static bool has_line(const struct ts_ask *ask, size_t i)
 {
-	return line_at(s, i) != NULL;
+	return line_at(ask, i) != NULL;
 }
 
-static void put_line(const struct ts_sql *s, size_t i, int column, sqlite3_context *out)
+static void put_line(const struct ts_ask *ask, size_t i, int column, sqlite3_context *out)
 {
-	const struct ts_code_line *l = line_at(s, i);
+	const struct ts_code_line *l = line_at(ask, i);
 
 	switch (column) {
 	case 0: sqlite3_result_int64(out, (sqlite3_int64)l->addr); break;
@@ -102,9 +102,9 @@ static void put_line(const struct ts_sql *s, size_t i, int column, sqlite3_conte
 static const char *const meta_keys[] = { "format", "variant", "arch", "os", "program", "folder", "positions", "threads",
 					  "processes", "records_reads", "records_syscalls", "addresses", "complete" };
 
-static bool has_meta(const struct ts_sql *s, size_t i)
+static bool has_meta(const struct ts_ask *ask, size_t i)
 {
-	(void)s;
+	(void)ask;
 	return i < sizeof(meta_keys) / sizeof(meta_keys[0]);
 }
 
@@ -116,9 +116,9 @@ static const char *meta_text(const struct ts_facts *f, size_t i)
 	return text && *text ? text : NULL; /* an empty one is not known */
 }
 
-static void put_meta(const struct ts_sql *s, size_t i, int column, sqlite3_context *out)
+static void put_meta(const struct ts_ask *ask, size_t i, int column, sqlite3_context *out)
 {
-	const struct ts_query *q = s->ask->q;
+	const struct ts_query *q = ask->q;
 	const struct ts_facts *f = ts_query_facts(q);
 
 	if (!column) {
@@ -126,7 +126,7 @@ static void put_meta(const struct ts_sql *s, size_t i, int column, sqlite3_conte
 		return;
 	}
 	switch (i) {
-	case 6: sqlite3_result_int64(out, (sqlite3_int64)s->ask->n_steps); break;
+	case 6: sqlite3_result_int64(out, (sqlite3_int64)ask->n_steps); break;
 	case 7: sqlite3_result_int64(out, ts_query_n_threads(q)); break;
 	case 8: sqlite3_result_int64(out, ts_query_n_processes(q)); break;
 	case 9: put_text(out, f->has_reads ? "yes" : "no"); break;
@@ -138,16 +138,23 @@ static void put_meta(const struct ts_sql *s, size_t i, int column, sqlite3_conte
 }
 
 static const struct list lists[] = {
-	{ "symbol", "CREATE TABLE symbol(name, address, length, kind, module)", has_symbol, put_symbol },
-	{ "line", "CREATE TABLE line(address, length, file, line)", has_line, put_line },
-	{ "meta", "CREATE TABLE meta(\"key\", value)", has_meta, put_meta },
+	{ "symbol", "name, address, length, kind, module", has_symbol, put_symbol },
+	{ "line", "address, length, file, line", has_line, put_line },
+	{ "meta", "\"key\", value", has_meta, put_meta },
 };
 
 #define N_LISTS (sizeof(lists) / sizeof(lists[0]))
 
-const char *ts_sql_list_schema(size_t i)
+static void declare(const struct ts_sql *s, const struct list *list, struct ts_buf *out)
 {
-	return i < N_LISTS ? lists[i].schema : NULL;
+	ts_buf_printf(out, "CREATE TABLE %s(%s%s)", list->name, ts_sql_n_own(s) ? "\"recording\", " : "", list->columns);
+}
+
+bool ts_sql_declare_list(const struct ts_sql *s, size_t i, struct ts_buf *out)
+{
+	if (i < N_LISTS)
+		declare(s, &lists[i], out);
+	return i < N_LISTS;
 }
 
 /* ------------------------------------------------------------------------------------------------- modules */
@@ -161,12 +168,18 @@ static int connect_list(sqlite3 *db, void *user, int argc, const char *const *ar
 {
 	const struct list_source *from = user;
 	struct list_table *t = calloc(1, sizeof(*t));
-	int result = t ? ts_sql_declare_table(from->s, from->list->schema) : SQLITE_NOMEM;
+	struct ts_buf schema;
+	int result = SQLITE_NOMEM;
 
 	(void)db;
 	(void)argc;
 	(void)argv;
 	(void)error;
+	ts_buf_init(&schema);
+	declare(from->s, from->list, &schema);
+	if (t && ts_buf_ok(&schema))
+		result = ts_sql_declare_table(from->s, ts_buf_text(&schema));
+	ts_buf_fini(&schema);
 	if (result != SQLITE_OK) {
 		free(t);
 		return result;
@@ -205,19 +218,33 @@ static int close_list(sqlite3_vtab_cursor *cursor)
 	return SQLITE_OK;
 }
 
+/* After the last item of a recording comes the first one of the next recording that has any. */
+static void skip_recordings(struct list_cursor *c)
+{
+	const struct list_table *t = (const struct list_table *)c->base.pVtab;
+
+	while (c->recording < t->s->n && !t->list->has(t->s->recordings[c->recording].ask, c->i)) {
+		c->recording++;
+		c->i = 0;
+	}
+}
+
 static int filter_list(sqlite3_vtab_cursor *cursor, int number, const char *plan, int n, sqlite3_value **values)
 {
 	(void)number;
 	(void)plan;
 	(void)n;
 	(void)values;
+	((struct list_cursor *)cursor)->recording = 0;
 	((struct list_cursor *)cursor)->i = 0;
+	skip_recordings((struct list_cursor *)cursor);
 	return SQLITE_OK;
 }
 
 static int next_item(sqlite3_vtab_cursor *cursor)
 {
 	((struct list_cursor *)cursor)->i++;
+	skip_recordings((struct list_cursor *)cursor);
 	return SQLITE_OK;
 }
 
@@ -225,20 +252,26 @@ static int is_list_over(sqlite3_vtab_cursor *cursor)
 {
 	const struct list_table *t = (const struct list_table *)cursor->pVtab;
 
-	return !t->list->has(t->s, ((struct list_cursor *)cursor)->i);
+	return ((struct list_cursor *)cursor)->recording == t->s->n;
 }
 
 static int get_list_column(sqlite3_vtab_cursor *cursor, sqlite3_context *out, int i)
 {
 	const struct list_table *t = (const struct list_table *)cursor->pVtab;
+	const struct list_cursor *c = (const struct list_cursor *)cursor;
+	const struct ts_sql_recording *r = &t->s->recordings[c->recording];
+	int own = (int)ts_sql_n_own(t->s);
 
-	t->list->put(t->s, ((struct list_cursor *)cursor)->i, i, out);
+	if (i < own)
+		put_text(out, r->name);
+	else
+		t->list->put(r->ask, c->i, i - own, out);
 	return SQLITE_OK;
 }
 
 static int get_list_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *rowid)
 {
-	*rowid = (sqlite3_int64)((struct list_cursor *)cursor)->i;
+	*rowid = (sqlite3_int64)((uint64_t)((struct list_cursor *)cursor)->recording << 40 | ((struct list_cursor *)cursor)->i);
 	return SQLITE_OK;
 }
 

@@ -8,7 +8,8 @@
 
 struct ts_sql {
 	sqlite3 *db; /* owned */
-	struct ts_ask *ask;
+	const struct ts_sql_recording *recordings; /* borrowed; n of them */
+	size_t n;
 	struct ts_sql_options options;
 	struct ts_error err;  /* why a table failed; code TS_OK: none did */
 	bool is_declaring;    /* a table is being declared: SQLite asks whether it may create it */
@@ -62,8 +63,17 @@ const struct ts_sql_table *ts_sql_tables(size_t *n);
 /* Functions of the verbs that are not in the list: the @i-th; false after the last one. */
 bool ts_sql_function(size_t i, struct ts_sql_table *t, char name[64]);
 
+/* How many columns stand before those of a table: 1 for `recording`, where there are several, else 0. */
+static inline unsigned ts_sql_n_own(const struct ts_sql *s)
+{
+	return s->n > 1;
+}
+
 /* The table's declaration: "CREATE TABLE x(position, ..., what HIDDEN)". */
-void ts_sql_declare(const struct ts_sql_table *t, struct ts_buf *out);
+void ts_sql_declare(const struct ts_sql *s, const struct ts_sql_table *t, struct ts_buf *out);
+
+/* The recording of that name; NULL: there is no such one. */
+const struct ts_sql_recording *ts_sql_find_recording(const struct ts_sql *s, const char *name);
 
 /* The name of an argument's hidden column. */
 const char *ts_sql_argument_name(char letter);
@@ -76,7 +86,7 @@ int ts_sql_add_scalars(struct ts_sql *s);
 /* Declare the table that is being connected.  Returns SQLite's result. */
 int ts_sql_declare_table(struct ts_sql *s, const char *schema);
 
-/* The declarations of the lists: NULL after the last one. */
-const char *ts_sql_list_schema(size_t i);
+/* Append the declaration of the @i-th list.  Returns false after the last one. */
+bool ts_sql_declare_list(const struct ts_sql *s, size_t i, struct ts_buf *out);
 
 #endif

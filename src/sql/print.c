@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/csv.h"
 #include "src/base/json.h"
 #include "src/base/utf8.h"
 
@@ -60,24 +61,6 @@ static void put_cell(sqlite3_stmt *stmt, int i, struct ts_buf *out)
 		put_escaped((const char *)sqlite3_column_text(stmt, i), (size_t)sqlite3_column_bytes(stmt, i), out);
 		return;
 	}
-}
-
-/* RFC 4180: a cell with a comma, a quote or a line's end stands in quotes. */
-static void put_csv(const char *text, size_t len, struct ts_buf *out)
-{
-	bool is_quoted = false;
-
-	for (size_t i = 0; i < len; i++)
-		is_quoted |= strchr(",\"\r\n", text[i]) != NULL;
-	if (is_quoted)
-		ts_buf_putc(out, '"');
-	for (size_t i = 0; i < len; i++) {
-		if (text[i] == '"')
-			ts_buf_putc(out, '"');
-		ts_buf_putc(out, (uint8_t)text[i]);
-	}
-	if (is_quoted)
-		ts_buf_putc(out, '"');
 }
 
 static void put_json_text(const char *text, size_t len, struct ts_buf *out)
@@ -136,7 +119,7 @@ static void put_csv_cell(sqlite3_stmt *stmt, int i, struct ts_buf *out)
 	if (sqlite3_column_type(stmt, i) == SQLITE_BLOB)
 		put_blob(stmt, i, out);
 	else if (sqlite3_column_type(stmt, i) != SQLITE_NULL)
-		put_csv((const char *)sqlite3_column_text(stmt, i), (size_t)sqlite3_column_bytes(stmt, i), out);
+		ts_csv_put(out, (const char *)sqlite3_column_text(stmt, i), (size_t)sqlite3_column_bytes(stmt, i));
 }
 
 /* A line of TSV or CSV: the names of the columns, or the cells. */
@@ -148,7 +131,7 @@ static void put_line(const struct ts_sql_print *p, sqlite3_stmt *stmt, bool is_n
 		if (i)
 			ts_buf_putc(out, p->form == TS_SQL_CSV ? ',' : '\t');
 		if (is_names && p->form == TS_SQL_CSV)
-			put_csv(name ? name : "", name ? strlen(name) : 0, out);
+			ts_csv_put(out, name ? name : "", name ? strlen(name) : 0);
 		else if (is_names)
 			put_escaped(name ? name : "", name ? strlen(name) : 0, out);
 		else if (p->form == TS_SQL_CSV)
@@ -156,7 +139,7 @@ static void put_line(const struct ts_sql_print *p, sqlite3_stmt *stmt, bool is_n
 		else
 			put_cell(stmt, i, out);
 	}
-	ts_buf_puts(out, p->form == TS_SQL_CSV ? "\r\n" : "\n");
+	ts_buf_puts(out, p->form == TS_SQL_CSV ? TS_CSV_END : "\n");
 }
 
 /* ----------------------------------------------------------------------------------------------------- box */

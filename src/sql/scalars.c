@@ -7,6 +7,7 @@
 #include "parts.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "src/ask/verbs/cells.h"
@@ -20,14 +21,21 @@
 /* The most that mem() reads. */
 #define MAX_MEM (1024u * 1024u)
 
-static struct ts_sql *self(sqlite3_context *out)
+/* A function, and the recording that it looks at. */
+struct function {
+	struct ts_sql *s;
+	struct ts_ask *ask;
+	void (*call)(sqlite3_context *out, int n, sqlite3_value **values);
+};
+
+static struct function *self(sqlite3_context *out)
 {
 	return sqlite3_user_data(out);
 }
 
 static void fail(sqlite3_context *out, const struct ts_error *err)
 {
-	self(out)->err = *err;
+	self(out)->s->err = *err;
 	sqlite3_result_error(out, err->text, -1);
 }
 
@@ -257,22 +265,47 @@ static void ult(sqlite3_context *out, int n, sqlite3_value **values)
 		sqlite3_result_int(out, (uint64_t)sqlite3_value_int64(values[0]) < (uint64_t)sqlite3_value_int64(values[1]));
 }
 
+/* Of several recordings the first argument names one. */
+static void call_one_of_several(sqlite3_context *out, int n, sqlite3_value **values)
+{
+	struct function *f = self(out);
+	const char *name = (const char *)sqlite3_value_text(values[0]);
+	const struct ts_sql_recording *r = ts_sql_find_recording(f->s, name);
+	struct ts_error err = { 0 };
+
+	if (r) {
+		f->ask = r->ask;
+		f->call(out, n - 1, values + 1);
+		return;
+	}
+	ts_fail(&err, TS_EUSAGE, TS_NO_OFF, "'%.60s' is not a recording: it is the first argument of functions here", name ? name : "");
+	fail(out, &err);
+}
+
 int ts_sql_add_scalars(struct ts_sql *s)
 {
 	static const struct {
 		const char *name;
 		int n;
 		void (*call)(sqlite3_context *out, int n, sqlite3_value **values);
+		bool is_pure; /* looks at no recording */
 	} scalars[] = {
-		{ "reg", 2, reg }, { "reg", 3, reg }, { "mem", 3, mem }, { "u8", 2, u8 },   { "u16", 2, u16 },
-		{ "u32", 2, u32 }, { "u64", 2, u64 }, { "i8", 2, i8 },	 { "i16", 2, i16 }, { "i32", 2, i32 },
-		{ "i64", 2, i64 }, { "f32", 2, f32 }, { "f64", 2, f64 }, { "cstr", 2, cstr }, { "sym", 1, sym },
-		{ "addr", 1, addr }, { "ult", 2, ult },
+		{ "reg", 2, reg, 0 }, { "reg", 3, reg, 0 }, { "mem", 3, mem, 0 }, { "u8", 2, u8, 0 },   { "u16", 2, u16, 0 },
+		{ "u32", 2, u32, 0 }, { "u64", 2, u64, 0 }, { "i8", 2, i8, 0 },	 { "i16", 2, i16, 0 }, { "i32", 2, i32, 0 },
+		{ "i64", 2, i64, 0 }, { "f32", 2, f32, 0 }, { "f64", 2, f64, 0 }, { "cstr", 2, cstr, 0 }, { "sym", 1, sym, 0 },
+		{ "addr", 1, addr, 0 }, { "ult", 2, ult, 1 },
 	};
 	int result = SQLITE_OK;
 
-	for (size_t i = 0; i < sizeof(scalars) / sizeof(scalars[0]) && result == SQLITE_OK; i++)
-		result = sqlite3_create_function_v2(s->db, scalars[i].name, scalars[i].n, SQLITE_UTF8, s, scalars[i].call,
-						    NULL, NULL, NULL);
+	for (size_t i = 0; i < sizeof(scalars) / sizeof(scalars[0]) && result == SQLITE_OK; i++) {
+		bool is_named = s->n > 1 && !scalars[i].is_pure;
+		struct function *f = calloc(1, sizeof(*f));
+
+		if (!f)
+			return SQLITE_NOMEM;
+		*f = (struct function){ s, s->recordings[0].ask, scalars[i].call };
+		result = sqlite3_create_function_v2(s->db, scalars[i].name, scalars[i].n + is_named, SQLITE_UTF8, f,
+						    is_named ? call_one_of_several : scalars[i].call, NULL, NULL, free);
+	}
 	return result;
 }

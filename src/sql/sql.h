@@ -22,14 +22,21 @@ struct ts_sql_options {
 	void *user;
 };
 
+struct ts_sql_recording {
+	const char *name;   /* what the column `recording` has; not used of one recording alone */
+	struct ts_ask *ask;
+};
+
 struct ts_sql;
 
 /*
- * A connection to the recording of @ask, which is borrowed and must outlive it.
+ * A connection to @n recordings, at least one: the array and what it refers to are borrowed and must outlive it.  Of
+ * several, each table has a first column `recording`, and each function that looks at a recording a first argument.
  *
  * Returns NULL if memory is exhausted (TS_ENOMEM).
  */
-struct ts_sql *ts_sql_new(struct ts_ask *ask, const struct ts_sql_options *options, struct ts_error *err);
+struct ts_sql *ts_sql_new(const struct ts_sql_recording *recordings, size_t n, const struct ts_sql_options *options,
+			  struct ts_error *err);
 void ts_sql_free(struct ts_sql *s);
 
 /* SQLite's connection, borrowed: statements are prepared and stepped with it. */

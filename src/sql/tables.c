@@ -89,7 +89,7 @@ static const struct {
 /* Does the verb do something, or show where a session is? */
 static bool is_command(const struct ts_verb *verb)
 {
-	static const char *const names[] = { "when", "goto", "back", "forward", "mark", "unmark", "marks", "coverage" };
+	static const char *const names[] = { "when", "goto", "back", "forward", "mark", "unmark", "marks" };
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		if (!strcmp(verb->name, names[i]))
@@ -160,9 +160,9 @@ const char *ts_sql_argument_name(char letter)
 	}
 }
 
-void ts_sql_declare(const struct ts_sql_table *t, struct ts_buf *out)
+void ts_sql_declare(const struct ts_sql *s, const struct ts_sql_table *t, struct ts_buf *out)
 {
-	ts_buf_printf(out, "CREATE TABLE %s(", t->name);
+	ts_buf_printf(out, "CREATE TABLE %s(%s", t->name, ts_sql_n_own(s) ? "\"recording\", " : "");
 	for (unsigned i = 0; i < (t->columns ? t->n_columns : t->verb->n_columns); i++)
 		ts_buf_printf(out, "%s\"%s\"", i ? ", " : "", t->columns ? t->columns[i].name : t->verb->columns[i].name);
 	for (const char *c = t->arguments; *c; c++)

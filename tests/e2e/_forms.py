@@ -53,6 +53,21 @@ class Number:
         self.text = text
 
 
+def are_bytes(shown, value):
+    """Is @shown, "41 ?? 43" in the order of memory, @value: a number, or bytes of which the first 64 are shown?"""
+    if value is None or shown is None:
+        return shown is None or set(shown) <= set("? .")
+    if not value.startswith("0x"):
+        return shown == value or shown.startswith(value.removesuffix("...")) and value.endswith(" ...")
+    digits = shown.split()
+    return int(value, 16) in (int("".join(digits), 16), int("".join(digits[::-1]), 16))
+
+
 def json_lines(text):
+    """Rows, with the names that all forms have, and the end.  A value and its bytes, which JSON alone has, say the same."""
     lines = [json.loads(line, parse_int=Number, parse_float=Number) for line in text.splitlines()]
+    for row in lines[:-1]:
+        for name in [n for n in row if n.endswith("_bytes")]:
+            shown = row.pop(name)
+            assert are_bytes(shown, row[name.removesuffix("_bytes")]), (name, shown, row)
     return lines[:-1], lines[-1]

@@ -32,6 +32,14 @@ def query(trace, *words):
     return list(csv.DictReader(io.StringIO(done.stdout), delimiter="\t", quoting=csv.QUOTE_NONE))
 
 
+def write_file(trace, *words):
+    """The answer is the file @words[-1]: no rows, a sentence, and status 0."""
+    done = subprocess.run([TRACESTUB, "query", "--quiet", trace, *words], capture_output=True, text=True, timeout=LIMIT)
+    n_rows = len(query(trace, *words[:-2]))
+    assert done.returncode == 0 and done.stderr == f"{words[-1]} has {n_rows} addresses\n", (words, n_rows, done)
+    assert done.stdout.splitlines()[1:] == [], (words, done.stdout[:300])
+
+
 def count_steps(trace):
     """How often each address was executed, by the row that each step has in the pc's history."""
     return collections.Counter(int(row["pc"], 16) for row in query(trace, "history", "$pc"))
@@ -104,7 +112,7 @@ def what_another_range_executed_is_left_out():
     rows, other = query(trace, "coverage"), counted(query(trace, "coverage", "in", ":50%"))
     left = query(trace, "coverage", "minus", ":50%")
     assert left and left == [r for r in rows if int(r["address"], 16) not in other]
-    query(trace, "coverage", "minus", ":50%", "--drcov", "minus.log")
+    write_file(trace, "coverage", "minus", ":50%", "--drcov", "minus.log")
     assert not query(trace, "coverage", "minus", ":")
 
 
@@ -148,7 +156,8 @@ def read_lcov(path):
 def lcov_has_the_most_steps_of_each_line_and_genhtml_reads_it():
     genhtml = shutil.which("genhtml") or skip("no genhtml")
     p = Program("static", "ucir")
-    rows = query(p.trace, "--exec", p.exec, "coverage", "--lcov", "out.info")
+    rows = query(p.trace, "--exec", p.exec, "coverage")
+    write_file(p.trace, "--exec", p.exec, "coverage", "--lcov", "out.info")
     want = collections.Counter()
     for place, steps in zip(addr2line(p.exec, [int(r["address"], 16) for r in rows]), counted(rows).values()):
         want[place] = max(want[place], steps)
@@ -190,7 +199,8 @@ def read_drcov(path):
 
 
 def drcov_covers_what_was_executed(trace):
-    rows = query(trace, "coverage", "--drcov", "out.log")
+    rows = query(trace, "coverage")
+    write_file(trace, "coverage", "--drcov", "out.log")
     executed = {int(r["address"], 16) + i for r in rows for i in range(int(r["length"] or 1))}
     modules, blocks = read_drcov("out.log")
     covered = set()
@@ -205,7 +215,7 @@ def drcov_covers_what_was_executed(trace):
 def drcov_has_the_program_where_it_lies(suffix):
     """A reader takes a block's offset for one from where the image begins: the page of the lowest segment."""
     p = Program("static", suffix)
-    query(p.trace, "--exec", p.exec, "coverage", "--drcov", "out.log")
+    write_file(p.trace, "--exec", p.exec, "coverage", "--drcov", "out.log")
     modules, blocks = read_drcov("out.log")
     with open("out.log", "rb") as f:
         path = f.read().split(b"\n")[4].split(b", ", 4)[4].decode()

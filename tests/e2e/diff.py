@@ -26,7 +26,7 @@ def rows_of(a, b, *options):
     assert done.returncode == (1 if lines[:-1] else 0), done
     lines[-1].pop("note", None)     # of what the system gives each program
     assert lines[-1] == {"complete": True, "rows": len(lines) - 1, "total": len(lines) - 1}, lines[-1]
-    return lines[:-1]
+    return [{k: v for k, v in row.items() if not k.endswith("_bytes")} for row in lines[:-1]]
 
 
 def n_steps(trace):
@@ -78,7 +78,8 @@ def forms_are_those_of_questions():
     os.close(slave)
     shown = os.read(master, 65536).decode().splitlines()
     os.close(master)
-    assert shown[0].split() == ["#", *COLUMNS[:8]] and shown[1].split()[5] == "path" and shown[2] == "1 row", shown
+    filled = [name for name, value in zip(COLUMNS, line) if value]     # a terminal shows no empty columns; libraries may have names
+    assert shown[0].split() == ["#", *filled] and shown[1].split()[5] == "path" and shown[2] == "1 row", shown
 
 
 @case

@@ -76,7 +76,7 @@ def diff(a, b, *options):
     rows = [json.loads(line) for line in done.stdout.splitlines()]
     assert not done.stderr and rows[-1] == {"complete": True, "rows": len(rows) - 1, "total": len(rows) - 1}, done
     assert done.returncode == (1 if rows[:-1] else 0), done
-    return [tuple(v for k, v in r.items() if k not in ("function", "file", "line")) for r in rows[:-1]]
+    return [tuple(v for k, v in r.items() if k not in ("function", "file", "line", "old_bytes", "new_bytes")) for r in rows[:-1]]
 
 
 def recordings(edit=None):

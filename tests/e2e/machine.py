@@ -12,6 +12,7 @@
     6         0x401009      movb $0x22,0x602000
     7         0x401011      nop
 """
+import collections
 import json
 import os
 import re
@@ -19,7 +20,7 @@ import struct
 import subprocess
 
 from _machine import DEFAULT_32, KERNEL, LONG, USER, Machine, Session
-from _tap import TRACESTUB, case, run_cases
+from _tap import DATA, LIMIT, TRACESTUB, case, run_cases
 
 KERNEL_CODE = 0xffffffff80001000
 PRESENT = 1
@@ -164,6 +165,97 @@ def info_says_how_addresses_are_translated():
     for paging, control in [("no paging", {"cr0": 1}), ("two-level page tables", {"cr4": 0}),
                             ("five-level page tables", {"cr4": 0x1020})]:
         assert json.loads(info("--json", **control))["paging"] == paging
+
+
+def two_processes():
+    """The recording, and of each position the page tables and the ring: the kernel's code changes the former, twice."""
+    m, states = make(), []
+    m.events.clear()
+    m.entry(0x10000, 0, 0x2000 | PRESENT)
+    m.entry(0x10000, 511, 0x6000 | PRESENT)
+    m.regs["rip"] = 0x401008
+    cr3, ring, kernel_at = 0x1000, 3, KERNEL_CODE
+    for turn in range(3):
+        for i in range(4):
+            states.append((cr3, ring, 0x401008 + i))
+            m.step({"rip": 0x401009 + i} if i < 3 else {"rip": 0x401008})
+        states.append((cr3, ring, 0x401008))
+        m.other("hw interrupt 32", {"rip": kernel_at, "cs": KERNEL})
+        ring = 0
+        states.append((cr3, ring, kernel_at))
+        cr3 ^= 0x11000
+        m.step({"rip": kernel_at + 1, "cr3": cr3 | 0x5 | (1 << 63 if turn else 0)})     # a PCID, and no flush
+        states.append((cr3, ring, kernel_at + 1))
+        m.step({"rip": 0x401008, "cs": USER})
+        ring = 3
+    return m, states
+
+
+@case
+def questions_are_about_a_process_and_a_ring():
+    machine, states = two_processes()
+    trace = machine.save()
+
+    def ask(*words):
+        done = subprocess.run([TRACESTUB, "query", "--quiet", "--json", trace, *words], capture_output=True, text=True, timeout=LIMIT)
+        assert done.returncode in (0, 1), done
+        lines = [json.loads(line) for line in done.stdout.splitlines()]
+        assert lines[-1]["complete"] or {"first", "last"} & set(words), lines[-1]
+        return lines[:-1]
+
+    try:
+        for words, is_it in [(("process", "0x1000"), lambda s: s[0] == 0x1000), (("process", "0x10000"), lambda s: s[0] == 0x10000),
+                             (("ring", "0"), lambda s: s[1] == 0), (("ring", "1"), lambda s: False),
+                             (("process", "0x10000", "ring", "3"), lambda s: s[0] == 0x10000 and s[1] == 3)]:
+            want = [k for k, s in enumerate(states) if is_it(s)]
+            assert [r["position"] for r in ask("steps", *words)] == want, words
+            assert [r["position"] for r in ask("steps", *words, "last", "2")] == want[-2:], words
+            assert [r["position"] for r in ask("history", "$pc", *words, "in", "3:12")] == [k for k in want if 3 <= k < 12], words
+            code = [k for k in want if states[k][2] == 0x401009]
+            assert [r["position"] for r in ask("executions", "0x401009", *words)] == code, words
+            counts = collections.Counter(states[k][2] for k in want)
+            assert {int(r["address"], 16): r["steps"] for r in ask("coverage", *words)} == counts, words
+            assert {int(r["address"], 16): r["steps"] for r in ask("hot", "99", "by", "address", *words)} == counts, words
+            interrupts = [k for k, s in enumerate(states) if s[2] == 0x401008 and k % 7 == 4]
+            assert [r["position"] for r in ask("events", "interrupt", *words)] == [k for k in interrupts if k in want], words
+        first, second = ({s[2] for s in states if s[0] == cr3 and s[1] == 0} for cr3 in (0x1000, 0x10000))
+        rest = ask("coverage", "ring", "0", "minus", "0:7")
+        assert {int(r["address"], 16) for r in rest} == (first | second) - {s[2] for s in states[:7] if s[1] == 0}, rest
+    finally:
+        os.unlink(trace)
+    for words, text in ((["steps", "ring", "3"], "whole machines"), (["calls", "process"], "known symbol")):
+        done = subprocess.run([TRACESTUB, "query", "--quiet", DATA / "usercorn/x64_walk.ucir", *words], capture_output=True,
+                              text=True, timeout=LIMIT)
+        assert done.returncode == 2 and text in done.stderr, done
+
+
+@case
+def physical_addresses_are_taken_and_told():
+    """The page of 0x602000 is the one at 0x9000 before it moves, and the one at 0xa000 after that."""
+    trace = make().save()
+
+    def ask(*words):
+        done = subprocess.run([TRACESTUB, "query", "--quiet", "--json", trace, *words], capture_output=True, text=True, timeout=LIMIT)
+        return done.returncode, done.stderr, [json.loads(line) for line in done.stdout.splitlines()[:-1]]
+
+    try:
+        for addr, want in (0x9000, [(0, "0x11")]), (0xa000, [(3, "0x11"), (6, "0x22")]):
+            rows = ask("history", f"phys:{addr:#x}")[2]
+            assert [(r["position"], r["new"]) for r in rows] == want and {r["address"] for r in rows} == {f"phys:{addr:#x}"}, rows
+        assert [r["position"] for r in ask("history", "0x602000", "at", "1")[2]] == [0]
+        assert [ask("memory", "phys:0xa000,1", "at", str(k))[2][0]["bytes"] for k in (4, 7)] == ["11", "22"]
+        found = ask("find", "22", "in", "1:")[2]
+        assert [(r["address"], r["begin"]) for r in found] == [("phys:0xa000", 7)], found
+        assert [r["position"] for r in ask("last-write", found[0]["address"])[2]] == [6]
+        assert ask("when", "at", "previous write phys:0xa000")[2][0]["position"] == 6
+        for words in ["executions", "phys:0x8000"], ["accesses", "phys:0x8000", "x"], ["when", "at", "next exec phys:0x8000"]:
+            status, said, rows = ask(*words)
+            assert status == 2 and "physical" in said and not rows, (words, said)
+    finally:
+        os.unlink(trace)
+    done = subprocess.run([TRACESTUB, "query", "--quiet", DATA / "usercorn/x64_walk.ucir", "history", "phys:0x1000"], capture_output=True,
+                          text=True, timeout=LIMIT)
+    assert done.returncode == 2 and "whole machines" in done.stderr, done
 
 
 run_cases()

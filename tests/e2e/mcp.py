@@ -354,7 +354,7 @@ def two_recordings_are_compared():
             rows, end = c.rows("diff", a=a, b="pie.trace64", **arguments)
             assert [{k: r[k] for k in row} for r in rows] == n * [row] and end == {**whole, "rows": n, "total": n}, (arguments, rows)
         place = {k: v for k, v in c.rows("diff", a=a, b="pie.trace64")[0][0].items() if k not in row}
-        assert list(place) == ["function", "file", "line"], place
+        assert list(place) == ["function", "file", "line", "old_bytes", "new_bytes"], place
         assert len(c.rows("diff", a=a, b="pie.trace64", function=place["function"] or "*")[0]) == bool(place["function"])
         for arguments in {"only": "paths"}, {"in": "9"}, {"in": "9:4"}:
             assert c.call("diff", a=a, b=b, **arguments)["isError"], arguments

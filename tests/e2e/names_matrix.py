@@ -3,7 +3,7 @@
 """Names of every language's delimiters, in every place of a recording that has a name, through every door: none is a command, a
 row, a key, an element or a line of its own.
 
-Places: symbols, the program's file, its arguments, threads, modules, maps, marks.  Doors: tables, JSON, info, gdb, lldb, MCP, plot,
+Places: symbols, the program's file, its arguments, threads, modules, maps, marks.  Doors: tables, CSV, JSON, info, gdb, lldb, MCP, plot,
 drcov, lcov, tfile, the other exports, diff; SQL where this tracestub has it.
 """
 import csv
@@ -118,6 +118,18 @@ def tables(desk):
             assert line.count("\t") == lines[0].count("\t"), (question, lines)
             assert not line.startswith("PWNED"), (question, line)
     assert n_asked >= 3, n_asked
+
+
+def comma_separated(desk):
+    """Names have commas, quotes and line ends: each stays in its cell."""
+    n_rows = 0
+    for question in desk.share(1):
+        done = desk.run("query", words=[*question.split(), "--csv"], statuses=(0, 1, 2))
+        text = is_quiet(done.stdout.replace(b"\r\n", b"\n"), question)
+        rows = list(csv.reader(io.StringIO(text, newline="")))
+        n_rows += len(rows)
+        assert all(len(row) == len(rows[0]) and row[0] != "PWNED" for row in rows), (question, rows)
+    assert n_rows >= 3, n_rows
 
 
 def has_key(value):
@@ -289,7 +301,7 @@ def sql(desk):
     assert n_rows > 10, n_rows
 
 
-DOORS = (tables, json_lines, info, gdb, lldb, mcp, plot, drcov, lcov, tfile, exports, diff, sql)
+DOORS = (tables, comma_separated, json_lines, info, gdb, lldb, mcp, plot, drcov, lcov, tfile, exports, diff, sql)
 
 
 def goes_through(language, door):

@@ -1,11 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """`tracestub query`: the same questions as TSV, JSON Lines and text, on all formats, and by monitor in gdb."""
+import csv
+import io
+import json
 import os
+import pathlib
 import re
 import signal
 import subprocess
 
+import _ucir2
 from _forms import LIMIT, cell, json_lines, query, query_text
 from _long import HOT, N, SLOW, SLOW_N, TRACE, make_slow, run_cases_on_long
 from _tap import DATA, TRACESTUB, add_case, case
@@ -37,6 +42,20 @@ def check_tsv(trace, question, rows, names):
     assert lines[0].split("\t") == names or not rows, (question, lines[0])
     assert lines[1:] == ["\t".join(map(cell, row.values())) for row in rows], (question, done.stdout[:2000])
     return done
+
+
+def csv_cell(value):
+    if value is None:
+        return ""
+    if isinstance(value, list):
+        return ", ".join(map(csv_cell, value))
+    return value if isinstance(value, str) else value.text
+
+
+def check_csv(trace, question, rows):
+    lines = list(csv.reader(io.StringIO(query(trace, question, "--csv").stdout, newline="")))
+    assert lines[0] == list(rows[0]) if rows else len(lines) == 1, (question, lines[0])
+    assert lines[1:] == [[csv_cell(value) for value in row.values()] for row in rows], (question, lines[:3])
 
 
 def check_end(question, end, line):
@@ -96,6 +115,7 @@ def the_forms_agree(trace, turn):
         assert done.returncode == (0 if rows else 1), (question, done.returncode)
         tsv = check_tsv(trace, question, rows, list(rows[0]) if rows else [])
         assert tsv.returncode == done.returncode, question
+        check_csv(trace, question, rows)
         text, status = query_text(trace, question)
         assert status == done.returncode, question
         check_text(text, question, rows, end)
@@ -257,6 +277,23 @@ def what_stands_in_a_sparse_file_is_found_beside_its_holes_too():
                          "--image", f"{file}@{base:#x}")
             rows = [line.split("\t") for line in done.stdout.splitlines()[1:]]
             assert [row[2] for row in rows] == want, (file, value, want, done)
+
+
+@case
+def a_change_far_inside_of_a_long_write_is_one():
+    """A write of 300 bytes: the same ones, then one that differs in byte 200 alone, which no cell shows."""
+    first, at = bytes(range(256)) + bytes(44), 0x500000
+    second = first[:200] + b"\xee" + first[201:]
+    code, steps = b"\x90" * 16, [_ucir2.frame(1, 1, _ucir2.jmp(0x401000 + i), *ops, _ucir2.step(1)) for i, ops in enumerate(
+        ([], [_ucir2.write(at, first)], [_ucir2.write(at, second)], []))]
+    pathlib.Path("long.ucir").write_bytes(_ucir2.ucir2("x86_64", _ucir2.keyframe(
+        1, 1, _ucir2.map_(0x401000, 0x1000, 5), _ucir2.map_(at, 0x1000, 3), _ucir2.write(0x401000, code),
+        _ucir2.write(at, first)), *steps))
+    for words, n in ((), 2), (("--changes",), 1):
+        lines = query("long.ucir", f"history {at:#x},300", *words, "--json").stdout.splitlines()
+        rows = [json.loads(line) for line in lines[:-1]]
+        assert len(rows) == n and rows[-1]["new_bytes"] == second.hex(" ") and rows[-1]["old_bytes"] == first.hex(" "), rows
+        assert rows[-1]["new"] == second[:64].hex(" ") + " ...", rows
 
 
 run_cases_on_long(make_slow)

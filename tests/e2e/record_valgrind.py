@@ -255,6 +255,47 @@ def threads_that_wait_when_it_begins_are_in_the_recording():
     assert len(waited) == 1, "the call in which the other thread waited has returned"
 
 
+LATE = """
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static volatile int waiter;
+static void *wait_for_it(void *user)
+{
+	waiter = gettid();
+	pthread_mutex_lock(&lock);
+	pthread_mutex_unlock(&lock);
+	return user;
+}
+void here(void) { __asm__ volatile(""); }
+int main(void)
+{
+	char path[64];
+	pthread_t thread;
+	pthread_mutex_lock(&lock);
+	pthread_create(&thread, NULL, wait_for_it, NULL);
+	while (!waiter)
+		usleep(1000);
+	here();
+	pthread_mutex_unlock(&lock);
+	snprintf(path, sizeof(path), "/proc/self/task/%d", waiter);
+	while (!access(path, F_OK))
+		usleep(1000);
+	return pthread_join(thread, NULL);
+}
+"""
+
+
+@case
+def the_end_of_a_thread_that_began_before_the_recording_is_explained():
+    """The kernel has cleared the word of its number before pthread_join() reads it for the first time."""
+    pathlib.Path("late.c").write_text(LATE)
+    subprocess.run(["gcc", "-D_GNU_SOURCE", "-w", "-g", "-O1", "-fno-inline", "-pthread", "-o", "late", "late.c"], check=True)
+    done = record("late.ucir", "./late", options=(*WITH, "--from", "here"))
+    assert done.returncode == 0 and "unexplained 0" in done.stderr, done
+
+
 @case
 def a_place_that_is_not_reached_is_said():
     parts()

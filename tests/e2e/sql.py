@@ -24,6 +24,7 @@ TRACES = {
 
 
 def run(trace, *args, **kw):
+    """@args: further recordings, the statement, and options."""
     return subprocess.run([TRACESTUB, "sql", trace, "--quiet", *args], capture_output=True, text=True, timeout=LIMIT,
                           check=False, **kw)
 
@@ -93,6 +94,7 @@ def tables_have_the_rows_of_the_verbs(trace):
         ("module", "modules in 0:end", "1", ["begin", "end", "address", "length", "file"]),
         ("map", "maps in 0:end", "1", ["begin", "end", "address", "length", "kind", "file"]),
         ("mark", "marks", "1", ["position", "mark", "text"]),
+        ("coverage()", "coverage", "1", ["address", "length", "steps"]),
         ("executions((SELECT min(pc) FROM step WHERE position < 5))", None, "1", ["position"]),
     ]
     selected = select_all(trace, ["SELECT {} FROM {} WHERE {}".format(", ".join(f'"{c}"' for c in columns), table, condition)
@@ -257,6 +259,64 @@ def joins_are_driven_by_their_tables():
     stacks = select(trace, "SELECT c.position, max(s.depth) FROM call c, stack(c.begin) s WHERE c.position < 100 GROUP BY 1")
     depths = {row["position"]: row["depth"] for row in ask(trace, "calls") if row["position"] < 100}
     assert dict(stacks) == depths, (stacks, depths)
+
+
+def of_several(statement):
+    """Asked of all recordings at once."""
+    done = run(*TRACES.values(), statement, "--json")
+    assert done.returncode in (0, 1), (statement, done)
+    return rows_of(statement, iter(done.stdout.splitlines()))
+
+
+def sort_key(row):
+    return [repr(value) for value in row]
+
+
+@case
+def tables_of_several_recordings_have_the_rows_of_each():
+    """Asked with a first column `recording`; each recording alone has the same rows, and has none of the column."""
+    statements = ["SELECT * FROM call WHERE position < 300", "SELECT * FROM step WHERE position BETWEEN 3 AND 5", "SELECT * FROM meta",
+                  "SELECT * FROM thread WHERE thread = 1", "SELECT * FROM mem_write WHERE position < 50 AND address > 0",
+                  "SELECT * FROM stack(5)", "SELECT * FROM reg_write WHERE position = 4", "SELECT * FROM event"]
+    for statement in statements:
+        want = [[str(trace), *row] for trace in TRACES.values() for row in select(trace, statement)]
+        assert sorted(of_several(statement), key=sort_key) == sorted(want, key=sort_key), statement
+    some = TRACES["tfile"], TRACES["x64dbg"]
+    for trace in some:
+        rows = of_several(f"SELECT position, pc FROM step WHERE recording = '{trace}' AND position < 9 ORDER BY position DESC")
+        assert rows == select(trace, "SELECT position, pc FROM step WHERE position < 9 ORDER BY position DESC"), trace
+    assert of_several("SELECT count(*) FROM step WHERE recording = 'another'") == [[0]]
+    names = ", ".join(f"'{trace}'" for trace in some)
+    counts = of_several(f"SELECT recording, count(*) FROM step WHERE recording IN ({names}) GROUP BY 1")
+    assert dict(counts) == {str(t): select(t, "SELECT count(*) FROM step")[0][0] for t in some}, counts
+
+
+@case
+def what_one_recording_executed_and_another_did_not():
+    a, b = TRACES["usercorn"], TRACES["tenet"]
+    covered = [{int(row["address"], 16) for row in ask(trace, "coverage")} for trace in (a, b)]
+    done = run(a, b, f"SELECT address FROM coverage() WHERE recording = '{a}' EXCEPT "
+                     f"SELECT address FROM coverage() WHERE recording = '{b}'", "--csv")
+    assert covered[0] & covered[1] and {int(line) for line in done.stdout.split()[1:]} == covered[0] - covered[1], done
+
+
+@case
+def functions_take_the_recording_where_there_are_several():
+    a, b = TRACES["usercorn"], TRACES["x64dbg"]
+    done = run(a, b, "SELECT recording, reg(recording, 'rsp', 3) FROM meta WHERE key = 'arch'", "--json")
+    assert [list(json.loads(line).values()) for line in done.stdout.splitlines()[:-1]] == \
+        [[str(t), select(t, "SELECT reg('rsp', 3)")[0][0]] for t in (a, b)], done
+    for statement in "SELECT reg('x', 'rsp', 3)", "SELECT sym('x', 1)", "SELECT * FROM history('$nosuch')":
+        done = run(a, b, statement)
+        assert done.returncode == 2 and ("is not a recording" in done.stderr or str(a) in done.stderr), done
+    assert run(a, a, b, "SELECT count(DISTINCT recording) FROM meta").returncode == 0
+
+
+@case
+def a_recording_that_cannot_be_read_is_named():
+    pathlib.Path("bad.ucir").write_bytes(b"nothing" * 99)
+    done = run(TRACES["usercorn"], "bad.ucir", "SELECT 1")
+    assert done.returncode == 3 and "bad.ucir" in done.stderr and not done.stdout, done
 
 
 run_cases()

@@ -9,7 +9,7 @@ import re
 import subprocess
 import tempfile
 
-from _tap import DATA, SRCDIR, TRACESTUB, case, run_cases
+from _tap import DATA, SRCDIR, TRACESTUB, add_case, case, run_cases
 
 SAMPLES = DATA / "text-samples"
 FOLDER = pathlib.Path(tempfile.mkdtemp())
@@ -57,6 +57,27 @@ def the_example_of_the_manual_page_reads_the_lines_that_it_shows():
     assert table[1]["reads"].endswith("0x7ffe18:2a000000") and table[2]["writes"] == "0x7ffe08:2a00000000000000", table
     info = tracestub("info", trace, *options).stdout
     assert "my own tracer" in info and '"worker 1"' in info and "not recorded  flags" in info, info
+
+
+@case
+def the_second_example_of_the_manual_page_reads_a_log_of_gdb():
+    """It was made by gdb 13, which is its own oracle: nothing but the page says how its lines are read."""
+    page = (SRCDIR / "src/program/tracestub-grammar.7").read_text()
+    grammar = re.findall(r"^\.RS\n\.nf\n(tracestub grammar 1 gdblog\n.*?)^\.fi", page, re.M | re.S)[0].replace("\\-", "-")
+    lines = sample("gdb.log").read_text()
+    trace, *options = own(grammar, lines)
+    true, table = [], rows(trace, *options)
+    for line in lines.splitlines():
+        if line.startswith("=> "):
+            true.append({"pc": line.split()[1].rstrip(":")})
+        elif true and (found := re.match(r"(r\w+) +(0x\w+) ", line)):
+            true[-1][found[1]] = found[2]
+    assert len(table) == len(true) == 399, (len(table), len(true))
+    for row, state in zip(table, true):
+        assert all(row[name] == value for name, value in state.items() if name != "rip"), (row, state)
+    calls = tracestub("query", trace, *options, "--exec", sample("walk-x86_64"), "--quiet", "calls").stdout.splitlines()
+    callees = [line.split("\t")[9] for line in calls[1:] if "\t" in line]
+    assert callees == ["start_c", "main"] + 5 * ["push"] + ["fill", "total"] + 6 * ["depth"], callees
 
 
 @case
@@ -134,6 +155,49 @@ def what_is_unknown_is_left_out_never_zero():
     assert never and not any(row[r] for r in never for row in second), never
     error = tracestub("export", FOLDER / "unidbg-walk.log", "--as", "execlog", "-o", FOLDER / "y.log").stderr
     assert "times a register became unknown, which lines cannot say" in error, error
+
+
+# one recording of each format that is read: its processor, whether it has one thread, and whether lines can say all of it
+# (a register that becomes unknown cannot be said)
+EVERY = [
+    ("bap-samples/plug-i386.frames.gz", "i386", 1, 1), ("bap-samples/tw-arm.frames.gz", "arm", 1, 0),
+    ("gdbrecord-samples/walk64.core.gz", "x86_64", 1, 1), ("gdbrecord-samples/list-aarch64.core.gz", "aarch64", 1, 1),
+    ("rvnbintrace-samples/tiny-fib.bin.gz", "x86_64", 1, 1), ("tenet-samples/pin-walk64.log.gz", "x86_64", 1, 1),
+    ("tenet-samples/upper-arm64.log.gz", "aarch64", 1, 1), ("x64dbg-samples/fib32.trace32.gz", "i386", 1, 1),
+    ("x64dbg-samples/fib64.trace64.gz", "x86_64", 1, 1), ("usercorn/x64_walk.ucir", "x86_64", 1, 1),
+    ("usercorn/mips_walk.ucir", "mips", 1, 1), ("text/example", "x86_64", 1, 1),
+    *((f"text-samples/{name}.gz", *facts) for name, *facts in [
+        ("commits-rv64fd.log", "riscv64", 1, 1), ("cva6.dasm", "riscv64", 1, 0), ("ibex.log", "riscv32", 1, 0),
+        ("cv32e40p.log", "riscv32", 1, 0), ("cpu-x86_64.log", "x86_64", 1, 1), ("cpu-mips.log", "mips", 1, 1),
+        ("threads-x86_64.log", "x86_64", 0, 1), ("real-one-x86_64.log", "x86_64", 1, 1), ("fm-walk-a32.tarmac", "arm", 1, 0),
+        ("gem5-walk-a64.tarmac", "aarch64", 1, 0), ("insn-walk64.trace", "x86_64", 1, 1), ("threads.trace", "x86_64", 0, 1),
+        ("unidbg-walk.log", "aarch64", 1, 0), ("calls-walk.log", "aarch64", 1, 0), ("qbdi-walk.log", "aarch64", 1, 0)])]
+
+
+def comes_back_in_each_form(name, arch, is_one_thread, is_strict):
+    data = (DATA / name).read_bytes()
+    path = FOLDER / f"every-{pathlib.Path(name).name.removesuffix('.gz')}"
+    path.write_bytes(gzip.decompress(data) if name.endswith(".gz") else data)
+    options = ("--arch", arch) if "mips" in name else ()
+    first = rows(path, *options)
+    for form in "tenet", "tenetpp", "execlog":
+        out = FOLDER / f"every.{form}"
+        if form == "tenet" and (not is_one_thread or arch[0] in "rm"):
+            assert "Tenet" in tracestub("export", path, "--as", form, "-o", out, *options, status=1).stderr
+            continue
+        said = tracestub("export", path, "--as", form, "-o", out, *options).stderr
+        second = rows(out, "--arch", arch) if form != "tenet" else rows(out)
+        start = form == "execlog"
+        assert len(first) == len(second), (form, len(first), len(second))
+        # where the last instruction led is not known of every dialect
+        both, _ = same(first[:-1], second[:-1], registers_of(first), start, is_strict)
+        never = [r for r in registers_of(first) if not any(row[r] for row in first)]
+        assert both and not any(row[r] for r in never for row in second), (form, both, never)
+        assert is_strict or "times a register became unknown" in said, said
+
+
+for sample_of_format in EVERY:
+    add_case(f"each form of lines comes back as it was: {sample_of_format[0]}", comes_back_in_each_form, *sample_of_format)
 
 
 @case

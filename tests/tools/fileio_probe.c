@@ -20,16 +20,24 @@
 
 static bool is_armed, is_done;
 
+static void put_bytes(int fd, const char *data, size_t len)
+{
+	char packet[8192];
+	unsigned sum = 0;
+	size_t n = 0;
+
+	packet[n++] = '$';
+	for (size_t i = 0; i < len && n + 4 < sizeof(packet); i++) {
+		sum += (unsigned char)data[i];
+		packet[n++] = data[i];
+	}
+	n += (size_t)sprintf(packet + n, "#%02x", sum & 255);
+	syscall(SYS_write, fd, packet, n);
+}
+
 static void put(int fd, const char *text)
 {
-	unsigned sum = 0;
-	char packet[8192];
-	int n;
-
-	for (const char *p = text; *p; p++)
-		sum += (unsigned char)*p;
-	n = snprintf(packet, sizeof(packet), "$%s#%02x", text, sum & 255);
-	syscall(SYS_write, fd, packet, n);
+	put_bytes(fd, text, strlen(text));
 }
 
 /* Returns false at the end of the connection. */
@@ -62,27 +70,34 @@ static bool get(int fd, char *packet, size_t len)
 	return get_byte(fd, &c) && get_byte(fd, &c);
 }
 
-static void answer_memory(int fd, unsigned long addr, unsigned long len)
+/* The request "m" wants hex, "x" (gdb 16 and later) a "b" and the bytes, none of which needs an escape here. */
+static void answer_memory(int fd, char request, unsigned long addr, unsigned long len)
 {
 	const char *from = addr >= TEXT_AT ? TEXT : getenv("VICTIM");
-	size_t off = addr >= TEXT_AT ? addr - TEXT_AT : addr - NAME_AT, have = strlen(from) + 1;
-	char hex[4096] = "";
+	size_t off = addr >= TEXT_AT ? addr - TEXT_AT : addr - NAME_AT, have = strlen(from) + 1, n = 0;
+	char text[4096] = "b";
 
-	for (size_t i = 0; i < len && off + i < have && 2 * i + 2 < sizeof(hex); i++)
-		sprintf(hex + 2 * i, "%02x", (unsigned char)from[off + i]);
-	put(fd, hex);
+	if (request == 'x')
+		n = 1;
+	for (size_t i = 0; i < len && off + i < have && n + 3 < sizeof(text); i++) {
+		if (request == 'x')
+			text[n++] = from[off + i];
+		else
+			n += (size_t)sprintf(text + n, "%02x", (unsigned char)from[off + i]);
+	}
+	put_bytes(fd, text, n);
 }
 
 /* Make the request, and read its answer: the number in it. */
 static long ask(int fd, const char *request)
 {
 	unsigned long addr, len;
-	char packet[4096];
+	char packet[4096], kind[2];
 
 	put(fd, request);
 	while (get(fd, packet, sizeof(packet))) {
-		if (sscanf(packet, "m%lx,%lx", &addr, &len) == 2)
-			answer_memory(fd, addr, len);
+		if (sscanf(packet, "%1[mx]%lx,%lx", kind, &addr, &len) == 3)
+			answer_memory(fd, kind[0], addr, len);
 		else if (packet[0] == 'F')
 			return strtol(packet + 1, NULL, 16);
 		else

@@ -126,7 +126,7 @@ static void put_match(const struct match *m)
 	ts_buf_printf(&want, "%" PRIu64 "\t", m->begin);
 	if (m->end <= n_steps)
 		ts_buf_printf(&want, "%" PRIu64, m->end);
-	ts_buf_printf(&want, "\t0x%" PRIx64 "\t%u\t", m->addr, n_bytes);
+	ts_buf_printf(&want, "\t%s0x%" PRIx64 "\t%u\t", ts_query_facts(a.q)->is_physical ? "phys:" : "", m->addr, n_bytes);
 	if (!st) {
 		ts_buf_puts(&want, "start\t\t\t\t\n");
 		return;

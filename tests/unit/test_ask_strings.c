@@ -446,6 +446,10 @@ static void check_sample_rows(const char *question, uint64_t from, uint64_t to)
 			plain[n++] = (char)(is_escaped && *p == 't' ? '\t' : *p);
 		}
 		plain[n] = 0;
+		if (ts_query_facts(a.q)->is_physical) {
+			ck_assert_msg(!strncmp(cells[5], "phys:", 5), "%s: %s", question, cells[5]);
+			cells[5] += 5;
+		}
 		t = shown_at(strtoull(cells[5], NULL, 0), strcmp(cells[7], "ascii") ? 2 : 1, plain);
 		ck_assert_msg(t && !t->is_row, "%s: %s: no such text, or twice", question, cells[8]);
 		ck_assert_msg(t->pos == strtoull(cells[0], NULL, 0), "%s: \"%s\" at %s, not %" PRIu64,

@@ -338,7 +338,8 @@ START_TEST(rows_are_printed_as_text_tsv_and_json)
 	ck_assert_str_eq(ts_buf_text(&a.out),
 			 "{\"position\":500,\"thread\":1000,\"pc\":\"0x401000\",\"function\":null,\"file\":null,\"line\":null,"
 			 "\"kind\":\"write\",\"address\":\"0x5000\",\"length\":8,\"old\":null,"
-			 "\"new\":\"01 02 03 04 ?? ?? ?? ??\"}\n{\"complete\":true,\"rows\":1,\"total\":1}\n");
+			 "\"new\":\"01 02 03 04 ?? ?? ?? ??\",\"old_bytes\":\"?? ?? ?? ?? ?? ?? ?? ??\","
+			 "\"new_bytes\":\"01 02 03 04 ?? ?? ?? ??\"}\n{\"complete\":true,\"rows\":1,\"total\":1}\n");
 	ck_assert(ask_text(&a, TS_FORM_JSON, "executions work first 1"));
 	ck_assert_str_eq(
 		ts_buf_text(&a.out),

@@ -60,7 +60,7 @@ static const struct ts_column columns[N_COLUMNS] = {
 	[COL_ADDRESS] = { .name = "address", .type = TS_COLUMN_ADDR },
 	[COL_CALLEE] = { .name = "callee", .type = TS_COLUMN_TEXT },
 	[COL_ARGUMENTS] = { .name = "arguments", .type = TS_COLUMN_LIST },
-	[COL_RESULT] = { .name = "result", .type = TS_COLUMN_VALUE },
+	[COL_RESULT] = { .name = "result", .type = TS_COLUMN_AMOUNT },
 	[COL_TEXTS] = { .name = "texts", .type = TS_COLUMN_LIST },
 };
 
@@ -789,7 +789,7 @@ const struct ts_verb ts_verb_calls = {
 	.columns = columns,
 	.n_columns = N_COLUMNS,
 	.operand = TS_OPERAND_CALLEE_OR_NONE,
-	.takes = TS_TAKES_RANGE | TS_TAKES_STATE | TS_TAKES_THREAD | TS_TAKES_BOUND | TS_TAKES_AT |
+	.takes = TS_TAKES_MACHINE | TS_TAKES_RANGE | TS_TAKES_STATE | TS_TAKES_THREAD | TS_TAKES_BOUND | TS_TAKES_AT |
 		 TS_TAKES_DEPTH | TS_TAKES_RESULT | TS_TAKES_TREE,
 	.is_reversible = true,
 	.open = open_calls,

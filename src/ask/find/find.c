@@ -191,7 +191,7 @@ static void put_row(const struct ts_find *f, const struct ts_match *m, uint64_t 
 	ts_row_number(row, 0, m->begin);
 	if (end != TS_NO_POS)
 		ts_row_number(row, 1, end);
-	ts_row_addr(row, 2, m->addr);
+	ts_cell_addr(row, 2, m->addr, ts_query_facts(f->ask->q)->is_physical);
 	ts_row_number(row, 3, f->qn->value.len);
 	ts_row_text(row, 4, kinds[m->kind]);
 	if (m->kind == TS_MATCH_START)

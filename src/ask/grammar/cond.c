@@ -167,7 +167,7 @@ static bool parse_memory(struct text *t, struct ts_term *term, const struct ts_r
 	n = address_len(t);
 	if (!ts_what_parse(&term->place, t->p, n, regs, symbols, err))
 		return false;
-	if (term->place.kind != TS_WHAT_MEM || memchr(t->p, ',', n) || memchr(t->p, ':', n) ||
+	if (term->place.kind != TS_WHAT_MEM || term->place.is_physical || memchr(t->p, ',', n) || memchr(t->p, ':', n) ||
 	    __builtin_add_overflow(term->place.addr, len - 1, &term->place.last))
 		return misunderstood(t, "memory is *(TYPE *)ADDR", err);
 	t->p += n;

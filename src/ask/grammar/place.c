@@ -170,6 +170,8 @@ static bool parse_nearest(struct ts_ask_place *place, struct ts_ask *ask, const 
 		if (!(is_text("exec", word, len) ? ts_what_parse_code : ts_what_parse)(&place->what, what, (size_t)(end - what), ts_query_regset(ask->q),
 				   ask->symbols, err))
 			return false;
+		if (place->what.is_physical && (!ts_query_facts(ask->q)->is_physical || is_text("exec", word, len)))
+			return misunderstood(text, all, "asks for an access that physical addresses do not have here", err);
 		if (place->what.kind == TS_WHAT_REG && strcmp(place->word, "write") &&
 		    strcmp(place->word, "change"))
 			return misunderstood(text, all, "asks for an access that registers do not have", err);

@@ -42,6 +42,8 @@ enum word {
 	WORD_EQUAL,
 	WORD_TO,
 	WORD_MINUS,
+	WORD_PROCESS,
+	WORD_RING,
 	N_WORDS,
 };
 
@@ -69,6 +71,8 @@ static const struct {
 	[WORD_EQUAL] = { "==", TS_TAKES_EQUAL },
 	[WORD_TO] = { "to", TS_TAKES_TO },
 	[WORD_MINUS] = { "minus", TS_TAKES_MINUS },
+	[WORD_PROCESS] = { "process", TS_TAKES_MACHINE },
+	[WORD_RING] = { "ring", TS_TAKES_MACHINE },
 };
 
 /* ------------------------------------------------------------------------------------------------- words */
@@ -146,9 +150,16 @@ static enum word find_word_called(const char *text, size_t len)
 	return (enum word)i;
 }
 
+/* process and ring may be names of functions: they are words where a number follows. */
 static enum word find_word(const struct words *w)
 {
-	return w->is_value ? N_WORDS : find_word_called(w->p, w->len);
+	enum word word = w->is_value ? N_WORDS : find_word_called(w->p, w->len);
+	struct words number = *w;
+
+	if (word != WORD_PROCESS && word != WORD_RING)
+		return word;
+	next_word(&number);
+	return number.len && isdigit((unsigned char)*number.p) ? word : N_WORDS;
 }
 
 /* Does a word follow that is not one of the grammar's words that this verb takes? */
@@ -206,6 +217,10 @@ static bool parse_what(struct ts_question *qn, const struct ts_ask *ask, struct 
 					     qn->verb->operand == TS_OPERAND_MEMORY_OR_NONE ||
 					     qn->verb->operand == TS_OPERAND_CODE_OR_NONE))
 		return fail_word(w, "is a register, and registers have no such accesses", err);
+	if (qn->what.is_physical && !ts_query_facts(ask->q)->is_physical)
+		return fail_word(w, "is a physical address, and only recordings of whole machines have such ones", err);
+	if (qn->what.is_physical && !(qn->verb->takes & TS_TAKES_PHYSICAL))
+		return fail_word(w, "is a physical address, which only history, accesses, last-X, next-X, memory and strings take", err);
 	next_word(w);
 	return true;
 }
@@ -443,6 +458,31 @@ static bool parse_thread(struct ts_question *qn, const struct ts_ask *ask, struc
 	return qn->thread != TS_NO_THREAD || fail_word(&name, "is not a thread of this recording", err);
 }
 
+static bool parse_machine(struct ts_question *qn, const struct ts_ask *ask, enum word word, struct words *w,
+			  struct ts_error *err)
+{
+	struct words name = *w;
+	uint64_t number;
+
+	if (!ts_machine_is_known(ask->q))
+		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%s' is about recordings of whole machines, and this is none",
+			       words_of_grammar[word].text);
+	if (!parse_number(w, &number, err))
+		return false;
+	if (word == WORD_PROCESS && number & 0xfff)
+		return fail_word(&name, "is not the address of page tables, as cr3 has it", err);
+	if (word == WORD_RING && number > 3)
+		return fail_word(&name, "is not a ring: they are 0 to 3", err);
+	if (word == WORD_PROCESS) {
+		qn->machine.has_process = true;
+		qn->machine.process = number;
+	} else {
+		qn->machine.has_ring = true;
+		qn->machine.ring = (unsigned)number;
+	}
+	return true;
+}
+
 static bool parse_bound(struct ts_question *qn, struct words *w, enum ts_bound bound, struct ts_error *err)
 {
 	struct words number = *w;
@@ -651,6 +691,9 @@ static bool parse_word(struct ts_question *qn, struct ts_ask *ask, enum word wor
 		return copy_word(qn->operand, w, err);
 	case WORD_MINUS:
 		return parse_minus(qn, ask, w, err);
+	case WORD_PROCESS:
+	case WORD_RING:
+		return parse_machine(qn, ask, word, w, err);
 	case WORD_EQUAL:
 		return parse_equal(qn, w, err);
 	case WORD_INPUTS:

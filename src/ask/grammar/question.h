@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "cond.h"
+#include "machine.h"
 #include "place.h"
 #include "src/base/error.h"
 #include "value.h"
@@ -69,6 +70,7 @@ struct ts_question {
 	size_t range_len;
 	bool has_minus;               /* `minus A:B` was given: */
 	uint64_t minus_from, minus_to; /* its positions, as those of `in A:B` */
+	struct ts_machine machine;    /* process C, ring N */
 	struct ts_cond cond;
 	/* COND that only a debugger can compile, borrowed from the text; NULL if the server understands it */
 	const char *foreign;

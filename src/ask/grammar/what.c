@@ -368,6 +368,13 @@ static bool parse_memory(struct ts_what *what, const char *text, size_t len, con
 static bool parse(struct ts_what *what, const char *text, size_t len, const struct ts_regset *regs,
 		  struct ts_symbols *symbols, struct ts_error *err)
 {
+	static const char physical[] = "phys:";
+	size_t n = sizeof(physical) - 1;
+
+	if (len > n && !memcmp(text, physical, n)) {
+		what->is_physical = true;
+		return parse_memory(what, text + n, len - n, regs, NULL, err);
+	}
 	if (!len || *text != '$')
 		return parse_memory(what, text, len, regs, symbols, err);
 	return ts_what_register(what, text + 1, len - 1, regs) ||
@@ -393,6 +400,6 @@ bool ts_what_is_same(const struct ts_what *a, const struct ts_what *b)
 	if (a->kind != b->kind || a->kind == TS_WHAT_NONE)
 		return false;
 	if (a->kind == TS_WHAT_MEM)
-		return a->addr == b->addr && a->last == b->last;
+		return a->addr == b->addr && a->last == b->last && a->is_physical == b->is_physical;
 	return a->off == b->off && a->len == b->len && a->is_flag == b->is_flag && a->bit == b->bit;
 }

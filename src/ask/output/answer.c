@@ -27,7 +27,9 @@ struct ts_answer {
 	bool is_begun;
 	struct ts_row row;
 	struct ts_kept kept;       /* of last N */
-	uint64_t n_found;          /* rows that the cursor gave */
+	uint64_t n_looked;         /* rows that the cursor gave */
+	struct ts_machine_at machine_at;
+	uint64_t n_found;          /* those of the process and ring that are wanted */
 	uint64_t n_shown;
 	uint64_t max;              /* so many at most are shown */
 	uint64_t *shown;           /* owned; their positions */
@@ -247,6 +249,27 @@ static bool show_kept(struct ts_answer *a, unsigned max, struct ts_buf *out)
 	return ts_kept_is_empty(&a->kept);
 }
 
+/* Are only rows of a process or ring wanted? */
+static bool is_of_a_machine(const struct ts_answer *a)
+{
+	return a->qn.verb->takes & TS_TAKES_MACHINE && (a->qn.machine.has_process || a->qn.machine.has_ring);
+}
+
+/* Is the row of the process and ring that are wanted?  One without a position is of none. */
+static bool is_wanted(struct ts_answer *a, bool *is_it, struct ts_error *err)
+{
+	unsigned column = 0;
+
+	*is_it = true;
+	while (is_of_a_machine(a) && column < a->qn.verb->n_columns && strcmp(a->qn.verb->columns[column].name, "position") != 0)
+		column++;
+	if (!is_of_a_machine(a) || column == a->qn.verb->n_columns)
+		return true;
+	*is_it = false;
+	return a->row.cells[column].kind != TS_CELL_NUMBER ||
+	       ts_machine_holds(&a->qn.machine, a->ask->q, &a->machine_at, a->row.cells[column].number, is_it, err);
+}
+
 /* A row was found.  Returns false if no more is wanted. */
 static bool take(struct ts_answer *a, struct ts_buf *out)
 {
@@ -263,7 +286,7 @@ static bool take(struct ts_answer *a, struct ts_buf *out)
 		show(a, &a->row, out);
 	else if (!ts_kept_put(&a->kept, &a->row, qn->n_bound))
 		no_memory(a);
-	if (is_counted && qn->bound == TS_BOUND_FIRST && a->n_found == qn->n_bound)
+	if (is_counted && qn->bound == TS_BOUND_FIRST && a->n_found == qn->n_bound && !is_of_a_machine(a))
 		a->rows->is_counting = true;
 	return true;
 }
@@ -293,6 +316,7 @@ static bool finish(struct ts_answer *a, struct ts_buf *out, struct ts_buf *end)
 	a->is_begun = true;
 	if (!show_kept(a, ROWS_A_SLICE, out) || !ts_form_print_waiting(a->form, ROWS_A_SLICE, out))
 		return false;
+	f.is_done = a->rows && a->rows->is_done;
 	f.n_rows = a->n_shown;
 	f.is_last = a->qn.bound == TS_BOUND_LAST;
 	f.has_total = a->is_ended && a->stopped == TS_STOPPED_NOT;
@@ -335,6 +359,7 @@ static enum ts_got look(struct ts_answer *a, unsigned n_chunks, struct ts_buf *o
 {
 	struct ts_budget budget = { begin_slice(a, n_chunks) };
 	enum ts_got got = a->rows ? TS_GOT_ROW : open_rows(a, &budget, err);
+	bool is_it = true;
 
 	if (got != TS_GOT_ROW)
 		return got;
@@ -343,12 +368,16 @@ static enum ts_got look(struct ts_answer *a, unsigned n_chunks, struct ts_buf *o
 	a->is_begun = true;
 	while (got == TS_GOT_ROW && !a->is_leaving && a->err.code == TS_OK) {
 		ts_row_reset(&a->row);
+		a->row.keeps_bytes = a->kind == TS_FORM_JSON;
 		got = a->rows->ops->next(a->rows, &a->row, &budget, err);
 		if (got != TS_GOT_FAIL && !ts_query_finish_question(a->ask->q, err))
 			got = TS_GOT_FAIL;
-		if (got == TS_GOT_ROW && !take(a, out))
+		if (got == TS_GOT_ROW && !is_wanted(a, &is_it, err))
+			got = TS_GOT_FAIL;
+		if (got == TS_GOT_ROW && is_it && !take(a, out))
 			break;
-		if (got == TS_GOT_ROW && a->n_found % ROWS_A_CHUNK == 0 &&
+		a->n_looked += got == TS_GOT_ROW;
+		if (got == TS_GOT_ROW && a->n_looked % ROWS_A_CHUNK == 0 &&
 		    (!ts_budget_take(&budget) || !budget.left))
 			got = TS_GOT_PENDING;
 	}
@@ -413,6 +442,11 @@ void ts_answer_keep_shown(const struct ts_answer *a, struct ts_ask *ask)
 uint64_t ts_answer_n_rows(const struct ts_answer *a)
 {
 	return a->n_shown;
+}
+
+bool ts_answer_has_any(const struct ts_answer *a)
+{
+	return a->n_shown || (a->rows && a->rows->is_done);
 }
 
 uint64_t ts_answer_at(const struct ts_answer *a)

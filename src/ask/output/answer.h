@@ -76,8 +76,10 @@ const uint64_t *ts_answer_shown(const struct ts_answer *a, size_t *n);
  * table, and so does the sentence of goto; if memory is exhausted, too.
  */
 void ts_answer_keep_shown(const struct ts_answer *a, struct ts_ask *ask);
-
 uint64_t ts_answer_n_rows(const struct ts_answer *a);
+
+/* Has it rows, or did it do what was asked for, as writing a file? */
+bool ts_answer_has_any(const struct ts_answer *a);
 
 /* The position up to which has been searched, for progress. */
 uint64_t ts_answer_at(const struct ts_answer *a);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/csv.h"
 #include "src/base/json_text.h"
 #include "src/base/utf8.h"
 #include "src/ask/verb.h"
@@ -346,17 +347,61 @@ void ts_form_name_recording(struct ts_form *form, const char *recording, bool is
 	form->is_next = is_next;
 }
 
+static char separator(const struct ts_form *form)
+{
+	return form->kind == TS_FORM_CSV ? ',' : '\t';
+}
+
 void ts_form_begin(struct ts_form *form, struct ts_buf *out)
 {
 	if (form->kind == TS_FORM_TEXT && form->is_next)
 		ts_buf_putc(out, '\n');
-	if (form->kind != TS_FORM_TSV || form->is_next)
+	if ((form->kind != TS_FORM_TSV && form->kind != TS_FORM_CSV) || form->is_next)
 		return;
 	if (form->recording)
-		ts_buf_puts(out, "recording\t");
-	for (unsigned i = 0; i < form->verb->n_columns; i++)
-		ts_buf_printf(out, "%s%s", i ? "\t" : "", form->verb->columns[i].name);
-	ts_buf_putc(out, '\n');
+		ts_buf_printf(out, "recording%c", separator(form));
+	for (unsigned i = 0; i < form->verb->n_columns; i++) {
+		if (i)
+			ts_buf_putc(out, separator(form));
+		ts_buf_puts(out, form->verb->columns[i].name);
+	}
+	ts_buf_puts(out, form->kind == TS_FORM_CSV ? TS_CSV_END : "\n");
+}
+
+/* The cell as TSV has it, but with quotes instead of escapes. */
+static void put_csv_cell(struct ts_form *form, const struct ts_row *row, unsigned i, struct ts_buf *out)
+{
+	const struct ts_cell *c = &row->cells[i];
+	const char *text = ts_row_get(row, i);
+
+	if (c->kind == TS_CELL_TEXT) {
+		ts_csv_put(out, text, strcspn(text, (const char[]){ TS_ROW_ASIDE, 0 }));
+		return;
+	}
+	ts_buf_reset(&form->waiting);
+	if (c->kind != TS_CELL_LIST)
+		put_plain_cell(&form->waiting, row, i, true, false);
+	for (uint64_t k = 0; c->kind == TS_CELL_LIST && k < c->number; k++, text += strlen(text) + 1) {
+		ts_buf_puts(&form->waiting, k ? ", " : "");
+		ts_buf_put(&form->waiting, text, strcspn(text, (const char[]){ TS_ROW_ASIDE, 0 }));
+	}
+	out->is_failed |= !ts_buf_ok(&form->waiting);
+	ts_csv_put(out, ts_buf_text(&form->waiting), form->waiting.len);
+}
+
+static void csv_row(struct ts_form *form, const struct ts_row *row, struct ts_buf *out)
+{
+	if (form->recording) {
+		ts_csv_put(out, form->recording, strlen(form->recording));
+		ts_buf_putc(out, ',');
+	}
+	for (unsigned i = 0; i < form->verb->n_columns; i++) {
+		if (i)
+			ts_buf_putc(out, ',');
+		put_csv_cell(form, row, i, out);
+	}
+	ts_buf_puts(out, TS_CSV_END);
+	ts_buf_reset(&form->waiting);
 }
 
 static void tsv_row(const struct ts_form *form, const struct ts_row *row, struct ts_buf *out)
@@ -373,6 +418,22 @@ static void tsv_row(const struct ts_form *form, const struct ts_row *row, struct
 	ts_buf_putc(out, '\n');
 }
 
+/* After all columns: NAME_bytes of those that are values. */
+static void put_json_bytes(const struct ts_form *form, const struct ts_row *row, struct ts_buf *out)
+{
+	for (unsigned i = 0; i < form->verb->n_columns; i++) {
+		bool has_bytes = ts_row_has_bytes(row, i);
+
+		if (form->verb->columns[i].type != TS_COLUMN_VALUE)
+			continue;
+		ts_buf_printf(out, ",\"%s_bytes\":%s", form->verb->columns[i].name, has_bytes ? "\"" : "null");
+		if (has_bytes) {
+			ts_row_put_bytes(row, i, out);
+			ts_buf_putc(out, '"');
+		}
+	}
+}
+
 static void json_row(const struct ts_form *form, const struct ts_row *row, struct ts_buf *out)
 {
 	size_t at = 0;
@@ -385,6 +446,7 @@ static void json_row(const struct ts_form *form, const struct ts_row *row, struc
 		ts_buf_put(out, form->keys.data + at, form->key_ends[i] - at);
 		put_json_cell(out, row, i);
 	}
+	put_json_bytes(form, row, out);
 	ts_buf_puts(out, "}\n");
 }
 
@@ -394,6 +456,8 @@ void ts_form_row(struct ts_form *form, const struct ts_row *row, struct ts_buf *
 		json_row(form, row, out);
 	else if (form->kind == TS_FORM_TSV)
 		tsv_row(form, row, out);
+	else if (form->kind == TS_FORM_CSV)
+		csv_row(form, row, out);
 	else if (form->verb->is_sentence)
 		sentence(form, row, out);
 	else
@@ -441,6 +505,8 @@ static void text_end(const struct ts_form *form, const struct ts_end_facts *f, s
 	}
 	if (*f->note)
 		ts_buf_printf(out, "%s\n", f->note);
+	if (f->is_done)
+		return;
 	if (f->stopped == TS_STOPPED_INTERRUPT) {
 		ts_buf_puts(out, "stopped by ^C at position ");
 		ts_put_grouped(out, f->position);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The three output forms of rows: text for users, TSV and JSON Lines for programs.
+ * The output forms of rows: text for users; TSV, CSV and JSON Lines for programs.
  */
 #ifndef TS_ASK_FORM_H
 #define TS_ASK_FORM_H
@@ -17,6 +17,7 @@ struct ts_verb;
 enum ts_form_kind {
 	TS_FORM_TEXT,
 	TS_FORM_TSV,
+	TS_FORM_CSV,
 	TS_FORM_JSON,
 };
 
@@ -37,6 +38,7 @@ struct ts_end_facts {
 	uint64_t position;   /* where it was stopped */
 	unsigned percent;    /* PARTIAL: how much has been read */
 	const char *note;    /* "" for none */
+	bool is_done;        /* the note is the answer */
 };
 
 struct ts_form;

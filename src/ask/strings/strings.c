@@ -117,7 +117,7 @@ static bool put_row(const struct ts_strings *x, const struct ts_text *t, struct 
 	ts_row_pc(row, 2, s->pc);
 	ts_cell_function(row, 3, x->ask, s->pc);
 	ts_row_text(row, 4, t->is_read ? "read" : "write");
-	ts_row_addr(row, 5, t->addr);
+	ts_cell_addr(row, 5, t->addr, ts_query_facts(x->ask->q)->is_physical);
 	ts_row_number(row, 6, (uint64_t)t->n << t->is_wide);
 	ts_row_text(row, 7, t->is_wide ? "utf-16le" : "ascii");
 	ts_row_text_len(row, 8, ts_text_chars(&x->texts, t), t->n);
@@ -238,6 +238,6 @@ const struct ts_verb ts_verb_strings = {
 	.columns = columns,
 	.n_columns = sizeof(columns) / sizeof(columns[0]),
 	.operand = TS_OPERAND_MEMORY_OR_NONE,
-	.takes = TS_TAKES_RANGE | TS_TAKES_THREAD | TS_TAKES_BOUND | TS_TAKES_AT | TS_TAKES_MIN,
+	.takes = TS_TAKES_MACHINE | TS_TAKES_PHYSICAL | TS_TAKES_RANGE | TS_TAKES_THREAD | TS_TAKES_BOUND | TS_TAKES_AT | TS_TAKES_MIN,
 	.open = open_strings,
 };

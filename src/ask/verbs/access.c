@@ -18,7 +18,7 @@
 /* Up to so many bytes WHAT is one thing, of which a row shows all. */
 #define MAX_WHOLE 16u
 
-/* What of a longer part is read for its row: a value is not shown further. */
+/* More bytes of a value are in no cell: a longer part is read no further for one. */
 #define MAX_SHOWN 65u
 
 /* Runs of instructions that are decoded for one of the budget. */
@@ -88,6 +88,7 @@ struct accesses {
 	uint64_t n_rows;
 	uint8_t *old, *new;    /* owned; values, then known flags; of registers, all of them */
 	size_t room;           /* how many bytes each of the two has for values */
+	size_t max_value;      /* what is read of a longer part */
 };
 
 /* ------------------------------------------------------------------------------------------------ values */
@@ -105,9 +106,7 @@ static bool read_state(struct accesses *a, uint64_t pos, const struct ts_hit *hi
 	const struct ts_what *what = &a->qn->what;
 
 	if (what->kind == TS_WHAT_MEM) {
-		uint64_t len = hit->last - hit->first;
-
-		value->len = len < MAX_SHOWN ? (size_t)len + 1 : MAX_SHOWN;
+		value->len = hit->last - hit->first < a->max_value ? (size_t)(hit->last - hit->first) + 1 : a->max_value;
 		value->data = to;
 		value->known = to + a->room;
 		return ts_query_mem(a->ask->q, pos, a->hits.process, hit->first, value->len, to, to + a->room,
@@ -164,19 +163,19 @@ static bool is_contradiction(const struct value *x, const struct value *y, bool 
 static bool is_row(const struct accesses *a, const struct ts_hit *hit, const struct value *old,
 		   const struct value *new)
 {
-	bool is_number = new->len == hit->last - hit->first + 1 || a->qn->what.kind == TS_WHAT_REG;
+	bool is_whole = new->len == hit->last - hit->first + 1 || a->qn->what.kind == TS_WHAT_REG;
 
 	switch (hit->kind) {
 	case TS_HIT_UNEXPLAINED:
-		if (hit->is_maybe && !is_contradiction(old, new, a->qn->what.kind == TS_WHAT_MEM))
+		if (is_whole && hit->is_maybe && !is_contradiction(old, new, a->qn->what.kind == TS_WHAT_MEM))
 			return false;
 		break;
 	case TS_HIT_MAP:
-		if (is_same(old, new))
+		if (is_whole && is_same(old, new))
 			return false;
 		break;
 	case TS_HIT_WRITE:
-		if (a->hits.only_changes && is_same(old, new))
+		if (is_whole && a->hits.only_changes && is_same(old, new))
 			return false;
 		break;
 	case TS_HIT_READ:
@@ -185,7 +184,7 @@ static bool is_row(const struct accesses *a, const struct ts_hit *hit, const str
 	}
 	if (!a->qn->cond.n)
 		return true;
-	if (!is_number || (a->qn->what.kind == TS_WHAT_MEM && (new->len & (new->len - 1) || new->len > 8)))
+	if (!is_whole || (a->qn->what.kind == TS_WHAT_MEM && (new->len & (new->len - 1) || new->len > 8)))
 		return false;
 	return ts_value_holds(a->ask, &a->qn->cond, new->data, new->known, new->len, a->qn->what.is_flag);
 }
@@ -215,7 +214,7 @@ static bool put_step(const struct accesses *a, struct ts_row *row, const struct 
 	ts_cell_function(row, FUNCTION, a->ask, hit->pc);
 	ts_cell_line(row, FILE_NAME, a->ask, hit->pc);
 	if (a->qn->what.kind == TS_WHAT_MEM)
-		ts_row_addr(row, ADDRESS, hit->kind == TS_HIT_EXEC ? hit->first : hit->first + a->moved);
+		ts_cell_addr(row, ADDRESS, hit->kind == TS_HIT_EXEC ? hit->first : hit->first + a->moved, a->qn->what.is_physical);
 	if (hit->kind != TS_HIT_EXEC)
 		ts_row_number(row, LENGTH, hit->last - hit->first + 1);
 	else if (!ts_query_insn_len(a->ask->q, hit->pos, hit->insn_len, &len, err))
@@ -254,6 +253,12 @@ static bool is_without_values(const struct accesses *a, const struct ts_hit *hit
 	       (hit->kind == TS_HIT_READ || (hit->kind == TS_HIT_WRITE && !a->hits.only_changes));
 }
 
+/* Do the values of the hit decide whether it is a row?  Then all of their bytes do. */
+static bool is_compared(const struct accesses *a, const struct ts_hit *hit)
+{
+	return hit->kind == TS_HIT_MAP || hit->kind == TS_HIT_UNEXPLAINED || a->hits.only_changes;
+}
+
 /* Make the hit a row.  *has_row is false if it turns out not to be a hit. */
 static bool put_row(struct accesses *a, struct ts_row *row, const struct ts_hit *hit, bool *has_row,
 		    struct ts_error *err)
@@ -261,6 +266,7 @@ static bool put_row(struct accesses *a, struct ts_row *row, const struct ts_hit 
 	struct value old, new;
 
 	*has_row = true;
+	a->max_value = row->keeps_bytes || is_compared(a, hit) ? a->room : MAX_SHOWN;
 	if (is_without_values(a, hit)) {
 		*has_row = !a->qn->cond.n;
 	} else if (hit->kind == TS_HIT_READ) {
@@ -541,7 +547,7 @@ static bool translate(struct accesses *a, bool *is_mapped, struct ts_error *err)
 
 	a->what = qn->what;
 	*is_mapped = true;
-	if (qn->what.kind != TS_WHAT_MEM || !ts_paging_is_known(a->ask->q))
+	if (qn->what.kind != TS_WHAT_MEM || qn->what.is_physical || !ts_paging_is_known(a->ask->q))
 		return true;
 	if (!ts_translate_at(a->ask->q, qn->at, a->hits.process, qn->what.addr, &t, err))
 		return false;
@@ -572,6 +578,8 @@ static bool check(const struct ts_ask *ask, const struct ts_question *qn, struct
 	    (verb == READ || verb == ACCESS || verb == EXEC || verb == ACCESSES))
 		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%s' is about memory, and a register is asked for",
 			       qn->verb->name);
+	if (qn->what.is_physical && (verb == EXEC || qn->accesses & TS_DID_EXEC))
+		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "instructions are executed at virtual addresses, and a physical one is asked for");
 	return true;
 }
 
@@ -588,6 +596,18 @@ static void set_note(struct accesses *a)
 static bool is_entry(const struct ts_question *qn)
 {
 	return qn->what.is_function && (qn->verb->arg & NEAREST) == EXEC;
+}
+
+/* One byte more than a value is shown with, so that a longer one is seen to be cut. */
+static size_t room_of(const struct accesses *a)
+{
+	const struct ts_what *what = &a->qn->what;
+
+	if (what->kind == TS_WHAT_REG)
+		return ts_query_regset(a->ask->q)->g_len;
+	if (what->last - what->addr >= TS_MAX_VALUE_BYTES)
+		return TS_MAX_VALUE_BYTES + 1;
+	return what->last - what->addr < MAX_SHOWN ? MAX_SHOWN : (size_t)(what->last - what->addr) + 1;
 }
 
 static struct ts_rows *open_accesses(struct ts_ask *ask, const struct ts_question *qn, bool is_reverse,
@@ -615,7 +635,7 @@ static struct ts_rows *open_accesses(struct ts_ask *ask, const struct ts_questio
 	a->hits.exec_last = is_entry(qn) ? qn->what.addr : qn->what.last;
 	a->hits.process = ts_ask_process(ask, qn);
 	a->hits.thread = ts_ask_thread(ask, qn);
-	a->room = qn->what.kind == TS_WHAT_REG ? ts_query_regset(ask->q)->g_len : MAX_SHOWN;
+	a->room = room_of(a);
 	a->old = malloc(2 * a->room);
 	a->new = malloc(2 * a->room);
 	set_kinds(a);
@@ -635,19 +655,19 @@ static struct ts_rows *open_accesses(struct ts_ask *ask, const struct ts_questio
 	.name = (verb_name), .synopsis = "WHAT", .help = (ask_help), .example = (ask_example), .arg = (verb_arg), \
 	.columns = columns, .n_columns = sizeof(columns) / sizeof(columns[0]), .operand = TS_OPERAND_WHAT,       \
 	.open = open_accesses
-#define TAKES (TS_TAKES_RANGE | TS_TAKES_COND | TS_TAKES_THREAD | TS_TAKES_BOUND | TS_TAKES_AT | TS_TAKES_CHANGES)
+#define TAKES (TS_TAKES_PHYSICAL | TS_TAKES_RANGE | TS_TAKES_COND | TS_TAKES_THREAD | TS_TAKES_BOUND | TS_TAKES_AT | TS_TAKES_CHANGES)
 
 const struct ts_verb ts_verb_history = {
 	ACCESS_VERB("history", HISTORY, "List what wrote a register or memory, and its values.",
 		    "history $pc first 5"),
-	.takes = TAKES,
+	.takes = TAKES | TS_TAKES_MACHINE,
 	.is_reversible = true,
 };
 
 const struct ts_verb ts_verb_accesses = {
 	ACCESS_VERB("accesses", ACCESSES, "List what read, wrote or executed memory.",
 		    "accesses 0x401000,8 rw first 5"),
-	.takes = TAKES | TS_TAKES_KINDS,
+	.takes = TAKES | TS_TAKES_MACHINE | TS_TAKES_KINDS,
 	.is_reversible = true,
 };
 

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "cells.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 #include "src/symbols/names.h"
 #include "src/symbols/symbols.h"
 
@@ -8,6 +11,18 @@ void ts_cell_thread(struct ts_row *row, unsigned i, const struct ts_ask *ask, ui
 {
 	if (thread < ask->names->n_tids)
 		ts_row_number(row, i, (uint64_t)ask->names->tids[thread]);
+}
+
+void ts_cell_addr(struct ts_row *row, unsigned i, uint64_t addr, bool is_physical)
+{
+	char text[sizeof("phys:0x") + 16];
+
+	if (!is_physical) {
+		ts_row_addr(row, i, addr);
+		return;
+	}
+	snprintf(text, sizeof(text), "phys:0x%" PRIx64, addr);
+	ts_row_text(row, i, text);
 }
 
 void ts_cell_process(struct ts_row *row, unsigned i, const struct ts_ask *ask, uint32_t process)

@@ -12,6 +12,8 @@
 
 /* The thread or the process as clients call it. */
 void ts_cell_thread(struct ts_row *row, unsigned i, const struct ts_ask *ask, uint32_t thread);
+/* An address as it is taken as WHAT: a physical one is phys:0x9051. */
+void ts_cell_addr(struct ts_row *row, unsigned i, uint64_t addr, bool is_physical);
 void ts_cell_process(struct ts_row *row, unsigned i, const struct ts_ask *ask, uint32_t process);
 
 /* The name of the function that @addr is in, borrowed from the symbols; NULL if none is known. */

@@ -40,8 +40,8 @@ static const struct ts_column columns[N_COLUMNS] = {
 	[COL_FILE] = { .name = "file", .type = TS_COLUMN_TEXT },
 	[COL_LINE] = { .name = "line", .type = TS_COLUMN_NUMBER },
 	[COL_INSTRUCTION] = { .name = "instruction", .type = TS_COLUMN_TEXT },
-	[COL_LEFT] = { .name = "left", .type = TS_COLUMN_VALUE, .is_kept = true },
-	[COL_RIGHT] = { .name = "right", .type = TS_COLUMN_VALUE, .is_kept = true },
+	[COL_LEFT] = { .name = "left", .type = TS_COLUMN_AMOUNT, .is_kept = true },
+	[COL_RIGHT] = { .name = "right", .type = TS_COLUMN_AMOUNT, .is_kept = true },
 	[COL_TAKEN] = { .name = "taken", .type = TS_COLUMN_NUMBER },
 	[COL_TARGET] = { .name = "target", .type = TS_COLUMN_ADDR },
 	[COL_COUNT] = { .name = "count", .type = TS_COLUMN_NUMBER },
@@ -339,7 +339,7 @@ static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budg
 			if (!ts_budget_take(budget))
 				return TS_GOT_PENDING;
 		}
-		got = ts_step_walk_next(&x->walk, &pos, budget);
+		got = ts_step_walk_next(&x->walk, &pos, budget, err);
 		if (got == TS_GOT_PENDING)
 			return got;
 		if (got == TS_GOT_END)
@@ -394,6 +394,6 @@ const struct ts_verb ts_verb_compares = {
 	.columns = columns,
 	.n_columns = N_COLUMNS,
 	.operand = TS_OPERAND_MEMORY_OR_NONE,
-	.takes = TS_TAKES_RANGE | TS_TAKES_THREAD | TS_TAKES_BOUND | TS_TAKES_AT | TS_TAKES_EQUAL,
+	.takes = TS_TAKES_MACHINE | TS_TAKES_RANGE | TS_TAKES_THREAD | TS_TAKES_BOUND | TS_TAKES_AT | TS_TAKES_EQUAL,
 	.open = open_compares,
 };

@@ -37,7 +37,7 @@ struct memory {
 static const struct ts_column memory_columns[] = {
 	{ .name = "address", .type = TS_COLUMN_ADDR },
 	{ .name = "length", .type = TS_COLUMN_NUMBER },
-	{ .name = "bytes", .type = TS_COLUMN_VALUE },
+	{ .name = "bytes", .type = TS_COLUMN_TEXT },
 	{ .name = "text", .type = TS_COLUMN_TEXT },
 };
 
@@ -48,6 +48,8 @@ static bool look(struct memory *m, struct ts_error *err)
 
 	m->look = m->next;
 	m->look_len = left < LOOK_LEN ? (size_t)left + 1 : LOOK_LEN;
+	if (m->qn->what.is_physical)
+		return ts_query_mem(m->ask->q, m->qn->at, m->process, m->look, m->look_len, m->data, m->known, err);
 	return ts_virtual_mem(m->ask->q, m->qn->at, m->process, m->look, m->look_len, m->data, m->known, err);
 }
 
@@ -68,7 +70,7 @@ static void put_memory_row(const struct memory *m, size_t at, size_t len, struct
 		if (m->known[at + i] && c >= 0x20 && c < 0x7f)
 			text[i] = (char)c;
 	}
-	ts_row_addr(row, 0, m->look + at);
+	ts_cell_addr(row, 0, m->look + at, m->qn->what.is_physical);
 	ts_row_number(row, 1, len);
 	ts_row_value(row, 2, m->data + at, m->known + at, len, false, is_big_endian);
 	ts_row_text_len(row, 3, text, len);
@@ -146,7 +148,7 @@ const struct ts_verb ts_verb_memory = {
 	.columns = memory_columns,
 	.n_columns = N_COLUMNS(memory_columns),
 	.operand = TS_OPERAND_MEMORY,
-	.takes = TS_TAKES_AT | TS_TAKES_THREAD | TS_TAKES_BOUND,
+	.takes = TS_TAKES_PHYSICAL | TS_TAKES_AT | TS_TAKES_THREAD | TS_TAKES_BOUND,
 	.open = open_memory,
 };
 

@@ -23,6 +23,7 @@
 #define ITEMS_A_CHUNK  (TS_CHUNK_STEPS / 4)
 #define SORTED_A_CHUNK (TS_CHUNK_STEPS / 8) /* taken out of a heap */
 #define RUNS_A_CHUNK   TS_CHUNK_STEPS
+#define STEPS_A_CHUNK  TS_CHUNK_STEPS
 
 /* Addresses, or functions: each once. */
 struct table {
@@ -58,6 +59,8 @@ struct coverage {
 	size_t n_at_most;
 	struct ts_executed_at counted; /* how far what was executed has been counted */
 	struct ts_executed_at subtracted; /* how far what `minus A:B` executed has been subtracted */
+	uint64_t step, minus_step;        /* the same, of words about a machine */
+	struct ts_machine_at machine_at;
 	uint64_t *first, *len;         /* owned, two arrays; the ranges of code that are asked about */
 	size_t n_ranges;               /* 0: all code */
 	size_t n_kept;
@@ -233,9 +236,44 @@ static bool size_some(struct coverage *c)
 	return has_more;
 }
 
-static bool count_some(struct coverage *c)
+/*
+ * Of steps [@from, @to), those of the process and ring that are wanted, one after the other from *at on: the index has
+ * no counts of these.
+ */
+static enum ts_got each_of_machine(struct coverage *c, uint64_t from, uint64_t to, uint64_t *at,
+				   void (*use)(void *user, const struct ts_executed *x), struct ts_error *err)
 {
-	return ts_query_each_executed(c->ask->q, c->qn->from, c->qn->to, &c->counted, add, c);
+	struct ts_query *q = c->ask->q;
+
+	*at = *at < from ? from : *at;
+	for (unsigned i = 0; i < STEPS_A_CHUNK && *at < to; i++, ++*at) {
+		const struct ts_steps *b;
+		const struct ts_step *s;
+		bool is_it;
+
+		if (!ts_machine_holds(&c->qn->machine, q, &c->machine_at, *at, &is_it, err))
+			return TS_GOT_FAIL;
+		s = ts_query_step(q, *at, &b, err);
+		if (!s)
+			return TS_GOT_FAIL;
+		if (is_it && s->pc != TS_NO_PC)
+			use(c, &(struct ts_executed){ ts_query_process(q, s->thread), s->pc, (uint8_t)s->insn_len, 1 });
+	}
+	return *at < to ? TS_GOT_PENDING : TS_GOT_END;
+}
+
+/* As each_of_machine(), and without words about a machine by the index. */
+static enum ts_got each_executed(struct coverage *c, uint64_t from, uint64_t to, struct ts_executed_at *at, uint64_t *step,
+				 void (*use)(void *user, const struct ts_executed *x), struct ts_error *err)
+{
+	if (c->qn->machine.has_process || c->qn->machine.has_ring)
+		return each_of_machine(c, from, to < c->ask->n_steps ? to : c->ask->n_steps, step, use, err);
+	return ts_query_each_executed(c->ask->q, from, to, at, use, c) ? TS_GOT_PENDING : TS_GOT_END;
+}
+
+static enum ts_got count_some(struct coverage *c, struct ts_error *err)
+{
+	return each_executed(c, c->qn->from, c->qn->to, &c->counted, &c->step, add, err);
 }
 
 /* What was executed there is not listed. */
@@ -249,10 +287,11 @@ static void subtract(void *user, const struct ts_executed *x)
 		t->items[item - 1].steps = 0;
 }
 
-static bool subtract_some(struct coverage *c)
+static enum ts_got subtract_some(struct coverage *c, struct ts_error *err)
 {
-	return c->qn->has_minus &&
-	       ts_query_each_executed(c->ask->q, c->qn->minus_from, c->qn->minus_to, &c->subtracted, subtract, c);
+	if (!c->qn->has_minus)
+		return TS_GOT_END;
+	return each_executed(c, c->qn->minus_from, c->qn->minus_to, &c->subtracted, &c->minus_step, subtract, err);
 }
 
 /* The table is searched no more. */
@@ -341,6 +380,8 @@ static bool order_some(struct coverage *c)
 {
 	const struct table *from = has_functions(c) ? &c->functions : &c->addresses;
 
+	if (c->rows.is_done)
+		return false;
 	for (unsigned i = 0; i < ITEMS_A_CHUNK && c->next < from->n && !c->is_failed; i++)
 		c->is_failed = !ts_heap_put(&c->order, &from->items[c->next++]);
 	return c->next < from->n;
@@ -353,6 +394,14 @@ static bool leave_some(struct coverage *c)
 }
 
 /* ------------------------------------------------------------------------------------------------- files */
+
+/* The answer is the file: its addresses are not shown as rows. */
+static void note_written(struct coverage *c, const char *path)
+{
+	size_t at = strlen(c->rows.note);
+
+	snprintf(c->rows.note + at, sizeof(c->rows.note) - at, "%s%s has %zu addresses", at ? "; " : "", path, c->addresses.n);
+}
 
 /*
  * A piece of the files that the question names, of the addresses in order: lcov's, then drcov's.  Returns
@@ -372,8 +421,13 @@ static enum ts_got write_some(struct coverage *c, struct ts_error *err)
 			return got;
 		ts_coverage_file_free(c->file);
 		c->file = NULL;
+		note_written(c, path);
 	}
-	return c->next++ ? TS_GOT_END : TS_GOT_PENDING;
+	if (!c->next++)
+		return TS_GOT_PENDING;
+	c->rows.is_done = has_files(c);
+	c->n_left = has_files(c) ? 0 : c->n_left;
+	return TS_GOT_END;
 }
 
 /* -------------------------------------------------------------------------------------------------- rows */
@@ -382,8 +436,7 @@ static enum ts_got write_some(struct coverage *c, struct ts_error *err)
 static enum ts_got list(struct coverage *c, struct ts_budget *budget, struct ts_error *err)
 {
 	static bool (*const some[])(struct coverage *) = {
-		[SIZING] = size_some,        [COUNTING] = count_some, [SUBTRACTING] = subtract_some,
-		[KEEPING] = keep_some,	     [SORTING] = sort_some,
+		[SIZING] = size_some,        [KEEPING] = keep_some,   [SORTING] = sort_some,
 		[SORTED] = take_some_sorted, [GROUPING] = group_some, [ORDERING] = order_some,
 		[LEAVING] = leave_some,
 	};
@@ -394,6 +447,10 @@ static enum ts_got list(struct coverage *c, struct ts_budget *budget, struct ts_
 			return TS_GOT_PENDING;
 		if (c->stage == WRITING)
 			got = write_some(c, err);
+		else if (c->stage == COUNTING)
+			got = count_some(c, err);
+		else if (c->stage == SUBTRACTING)
+			got = subtract_some(c, err);
 		else if (c->stage == MEASURING)
 			got = measure_one(c, err);
 		else
@@ -539,7 +596,7 @@ const struct ts_verb ts_verb_hot = {
 	.example = "hot 10 by address",
 	.columns = hot_columns,
 	.n_columns = sizeof(hot_columns) / sizeof(hot_columns[0]),
-	.takes = TS_TAKES_RANGE | TS_TAKES_BOUND | TS_TAKES_AT | TS_TAKES_COUNT | TS_TAKES_BY,
+	.takes = TS_TAKES_MACHINE | TS_TAKES_RANGE | TS_TAKES_BOUND | TS_TAKES_AT | TS_TAKES_COUNT | TS_TAKES_BY,
 	.open = open_coverage,
 };
 
@@ -557,7 +614,7 @@ const struct ts_verb ts_verb_coverage = {
 	.columns = coverage_columns,
 	.n_columns = sizeof(coverage_columns) / sizeof(coverage_columns[0]),
 	.operand = TS_OPERAND_CODE_OR_NONE,
-	.takes = TS_TAKES_RANGE | TS_TAKES_MINUS | TS_TAKES_BOUND | TS_TAKES_AT | TS_TAKES_FILES,
+	.takes = TS_TAKES_MACHINE | TS_TAKES_RANGE | TS_TAKES_MINUS | TS_TAKES_BOUND | TS_TAKES_AT | TS_TAKES_FILES,
 	.is_reversible = true,
 	.open = open_coverage,
 };

@@ -70,7 +70,7 @@ struct events {
 static const struct ts_column columns[] = {
 	{ .name = "position", .type = TS_COLUMN_NUMBER }, { .name = "thread", .type = TS_COLUMN_NUMBER },
 	{ .name = "kind", .type = TS_COLUMN_TEXT },	  { .name = "name", .type = TS_COLUMN_TEXT },
-	{ .name = "arguments", .type = TS_COLUMN_LIST },  { .name = "result", .type = TS_COLUMN_VALUE },
+	{ .name = "arguments", .type = TS_COLUMN_LIST },  { .name = "result", .type = TS_COLUMN_AMOUNT },
 	{ .name = "error", .type = TS_COLUMN_TEXT },	  { .name = "text", .type = TS_COLUMN_TEXT },
 };
 
@@ -487,7 +487,7 @@ const struct ts_verb ts_verb_events = {
 	.columns = columns,
 	.n_columns = sizeof(columns) / sizeof(columns[0]),
 	.operand = TS_OPERAND_KIND_OR_NONE,
-	.takes = TS_TAKES_RANGE | TS_TAKES_THREAD | TS_TAKES_BOUND | TS_TAKES_AT,
+	.takes = TS_TAKES_MACHINE | TS_TAKES_RANGE | TS_TAKES_THREAD | TS_TAKES_BOUND | TS_TAKES_AT,
 	.is_reversible = true,
 	.open = open_events,
 };

@@ -18,6 +18,7 @@ void ts_step_walk_init(struct ts_step_walk *w, const struct ts_ask *ask, const s
 		       bool is_reverse)
 {
 	*w = (struct ts_step_walk){ .q = ask->q, .thread = qn->thread, .is_reverse = is_reverse };
+	w->machine = qn->machine;
 	w->process = ts_ask_process(ask, qn);
 	w->has_addresses = qn->what.kind == TS_WHAT_MEM;
 	w->first = qn->what.addr;
@@ -86,8 +87,17 @@ static bool charge(struct ts_step_walk *w, struct ts_budget *budget)
 	return ts_budget_take(budget);
 }
 
-enum ts_got ts_step_walk_next(struct ts_step_walk *w, uint64_t *pos, struct ts_budget *budget)
+static bool is_of_machine(struct ts_step_walk *w, uint64_t pos, bool *is_it, struct ts_error *err)
 {
+	*is_it = true;
+	return (!w->machine.has_process && !w->machine.has_ring) ||
+	       ts_machine_holds(&w->machine, w->q, &w->at, pos, is_it, err);
+}
+
+enum ts_got ts_step_walk_next(struct ts_step_walk *w, uint64_t *pos, struct ts_budget *budget, struct ts_error *err)
+{
+	bool is_it;
+
 	while (w->from < w->to) {
 		if (!charge(w, budget))
 			return TS_GOT_PENDING;
@@ -95,7 +105,11 @@ enum ts_got ts_step_walk_next(struct ts_step_walk *w, uint64_t *pos, struct ts_b
 		if (*pos == TS_NO_POS)
 			break;
 		*(w->is_reverse ? &w->to : &w->from) = w->is_reverse ? *pos : *pos + 1;
-		if (w->thread == TS_NO_THREAD || !w->has_addresses || ts_query_thread(w->q, *pos) == w->thread)
+		if (w->thread != TS_NO_THREAD && w->has_addresses && ts_query_thread(w->q, *pos) != w->thread)
+			continue;
+		if (!is_of_machine(w, *pos, &is_it, err))
+			return TS_GOT_FAIL;
+		if (is_it)
 			return TS_GOT_ROW;
 	}
 	w->from = w->to;

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "src/ask/grammar/machine.h"
 #include "src/query/query.h"
 #include "src/search/budget.h"
 
@@ -24,6 +25,8 @@ struct ts_step_walk {
 	uint64_t from, to;     /* positions that are left: from <= k < to */
 	bool is_reverse;
 	bool is_dense;         /* the last two positions were near each other */
+	struct ts_machine machine; /* only these positions */
+	struct ts_machine_at at;
 	unsigned n_looked;     /* steps and look-ups that the budget has not been charged with */
 };
 
@@ -34,8 +37,9 @@ void ts_step_walk_init(struct ts_step_walk *w, const struct ts_ask *ask, const s
 /*
  * The next position in the direction of the walk to *pos.
  *
- * Returns TS_GOT_ROW, TS_GOT_END after the last one, TS_GOT_PENDING if the budget is used up.
+ * Returns TS_GOT_ROW, TS_GOT_END after the last one, TS_GOT_PENDING if the budget is used up, TS_GOT_FAIL if the trace
+ * cannot be read any more.
  */
-enum ts_got ts_step_walk_next(struct ts_step_walk *w, uint64_t *pos, struct ts_budget *budget);
+enum ts_got ts_step_walk_next(struct ts_step_walk *w, uint64_t *pos, struct ts_budget *budget, struct ts_error *err);
 
 #endif

@@ -40,7 +40,7 @@ static const struct ts_column columns[N_COLUMNS] = {
 	[COL_FILE] = { .name = "file", .type = TS_COLUMN_TEXT },
 	[COL_LINE] = { .name = "line", .type = TS_COLUMN_NUMBER },
 	[COL_LENGTH] = { .name = "length", .type = TS_COLUMN_NUMBER },
-	[COL_BYTES] = { .name = "bytes", .type = TS_COLUMN_VALUE },
+	[COL_BYTES] = { .name = "bytes", .type = TS_COLUMN_TEXT },
 	[COL_INSTRUCTION] = { .name = "instruction", .type = TS_COLUMN_TEXT },
 	[COL_READS] = { .name = "reads", .type = TS_COLUMN_LIST },
 	[COL_WRITES] = { .name = "writes", .type = TS_COLUMN_LIST },
@@ -138,7 +138,7 @@ static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budg
 		uint64_t pos;
 
 		if (x->pos == TS_NO_POS)
-			got = ts_step_walk_next(&x->walk, &x->pos, budget);
+			got = ts_step_walk_next(&x->walk, &x->pos, budget, err);
 		if (got != TS_GOT_ROW)
 			return got;
 		pos = rows->at = x->pos;
@@ -194,7 +194,7 @@ const struct ts_verb ts_verb_steps = {
 	.columns = columns,
 	.n_columns = N_COLUMNS,
 	.operand = TS_OPERAND_MEMORY_OR_NONE,
-	.takes = TS_TAKES_RANGE | TS_TAKES_STATE | TS_TAKES_THREAD | TS_TAKES_BOUND | TS_TAKES_AT,
+	.takes = TS_TAKES_MACHINE | TS_TAKES_RANGE | TS_TAKES_STATE | TS_TAKES_THREAD | TS_TAKES_BOUND | TS_TAKES_AT,
 	.is_reversible = true,
 	.open = open_steps,
 };

@@ -124,7 +124,7 @@ static void put_row(const struct unexplained *x, size_t at, size_t len, struct t
 	ts_cell_thread(row, COL_THREAD, x->ask, x->hit.thread);
 	ts_row_pc(row, COL_PC, x->hit.pc);
 	ts_cell_function(row, COL_FUNCTION, x->ask, x->hit.pc);
-	ts_row_addr(row, COL_ADDRESS, x->window + at);
+	ts_cell_addr(row, COL_ADDRESS, x->window + at, ts_query_facts(x->ask->q)->is_physical);
 	ts_row_number(row, COL_LENGTH, len);
 	ts_row_value(row, COL_OLD, x->old + at, x->old + WINDOW + at, len, is_number, is_big);
 	ts_row_value(row, COL_NEW, x->new + at, x->new + WINDOW + at, len, is_number, is_big);
@@ -292,6 +292,6 @@ const struct ts_verb ts_verb_unexplained = {
 	.columns = columns,
 	.n_columns = N_COLUMNS,
 	.operand = TS_OPERAND_NONE,
-	.takes = TS_TAKES_RANGE | TS_TAKES_THREAD | TS_TAKES_BOUND | TS_TAKES_AT,
+	.takes = TS_TAKES_MACHINE | TS_TAKES_RANGE | TS_TAKES_THREAD | TS_TAKES_BOUND | TS_TAKES_AT,
 	.open = open_unexplained,
 };

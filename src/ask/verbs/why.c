@@ -21,6 +21,10 @@
 /* Longer memory is not asked about at once. */
 #define MAX_ASKED (1024 * 1024u)
 
+/* What of a longer value is read for a cell, and what for its bytes: one more than these show of it. */
+#define MAX_SHOWN 65u
+#define MAX_VALUE (TS_MAX_VALUE_BYTES + 1)
+
 enum column {
 	COL_DEPTH,
 	COL_POSITION,
@@ -69,6 +73,7 @@ struct why {
 	unsigned range;           /* the next one of its ranges */
 	uint32_t thread;          /* that is asked about */
 	bool is_over;             /* all have been told */
+	uint8_t value[2 * MAX_VALUE]; /* of the row that is being made: bytes, then whether each is known */
 };
 
 /* ---------------------------------------------------------------------------------------------------- input */
@@ -99,12 +104,12 @@ static bool put_memory(struct why *y, const struct ts_cause_node *n, const struc
 		       struct ts_row *row, struct ts_error *err)
 {
 	uint64_t len = r->last - r->first + 1;
-	size_t shown = len < 65 ? (size_t)len : 65;
-	uint8_t data[65], known[65];
+	size_t max = row->keeps_bytes ? MAX_VALUE : MAX_SHOWN, shown = len < max ? (size_t)len : max;
+	uint8_t *known = y->value + MAX_VALUE;
 
-	if (!ts_virtual_mem(y->ask->q, pos, n->loc.owner, r->first, shown, data, known, err))
+	if (!ts_virtual_mem(y->ask->q, pos, n->loc.owner, r->first, shown, y->value, known, err))
 		return false;
-	ts_row_value(row, COL_VALUE, data, known, shown, len == 1 || len == 2 || len == 4 || len == 8,
+	ts_row_value(row, COL_VALUE, y->value, known, shown, len == 1 || len == 2 || len == 4 || len == 8,
 		     ts_query_regset(y->ask->q)->arch->is_big_endian);
 	return true;
 }

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+#include "machine.h"
+
+#include "src/arch/arch.h"
+
+#define NO_FLUSH (UINT64_C(1) << 63)
+#define FLAGS    UINT64_C(0xfff)
+
+static int find(const struct ts_query *q, const char *name)
+{
+	return ts_regset_find(ts_query_regset(q), name);
+}
+
+bool ts_machine_is_known(const struct ts_query *q)
+{
+	return ts_query_facts(q)->is_physical && find(q, "cr3") >= 0 && find(q, "cs") >= 0;
+}
+
+static bool touches(const struct ts_effect *e, const struct ts_reg *r)
+{
+	return e->addr < r->off + r->len && r->off < e->addr + e->len;
+}
+
+/* May the step have changed the registers that tell? */
+static bool may_change(const struct ts_query *q, const struct ts_steps *b, const struct ts_step *s)
+{
+	const struct ts_regset *set = ts_query_regset(q);
+	const struct ts_reg *cr3 = &set->regs[find(q, "cr3")], *cs = &set->regs[find(q, "cs")];
+	bool may = false;
+
+	for (uint32_t i = 0; i < s->n_effects && !may; i++) {
+		const struct ts_effect *e = &b->effects[s->first + i];
+
+		may = e->kind == TS_FX_FORGET_REGS ||
+		      ((e->kind == TS_FX_REG_WRITE || e->kind == TS_FX_REG_READ) && (touches(e, cr3) || touches(e, cs)));
+	}
+	return may;
+}
+
+/* Look at the registers. */
+static bool look(const struct ts_machine *m, struct ts_query *q, uint64_t pos, bool *holds, struct ts_error *err)
+{
+	uint32_t thread = ts_query_thread(q, pos);
+	uint64_t cr3 = 0, cs = 0;
+	bool has_cr3 = !m->has_process || ts_query_reg(q, pos, thread, find(q, "cr3"), &cr3, err);
+	bool has_cs = !m->has_ring || ts_query_reg(q, pos, thread, find(q, "cs"), &cs, err);
+
+	*holds = has_cr3 && has_cs && (!m->has_process || (cr3 & ~(FLAGS | NO_FLUSH)) == m->process) &&
+		 (!m->has_ring || (cs & 3) == m->ring);
+	return err->code == TS_OK;
+}
+
+bool ts_machine_holds(const struct ts_machine *m, struct ts_query *q, struct ts_machine_at *at, uint64_t pos, bool *holds,
+		      struct ts_error *err)
+{
+	const struct ts_steps *b;
+	const struct ts_step *s = NULL;
+
+	if (at->next && pos == at->next) {
+		s = ts_query_step(q, pos - 1, &b, err);
+		if (!s)
+			return false;
+	}
+	if ((!s || may_change(q, b, s)) && !look(m, q, pos, &at->holds, err))
+		return false;
+	at->next = pos + 1;
+	*holds = at->holds;
+	return true;
+}

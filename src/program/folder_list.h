@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The recordings in a folder, by the names of its files.
+ */
+#ifndef TS_FOLDER_LIST_H
+#define TS_FOLDER_LIST_H
+
+#include <stddef.h>
+
+#include "src/base/error.h"
+
+/* A folder has no more recordings. */
+#define TS_MAX_LISTED 10000u
+
+/*
+ * @trace, and the paths of the visible regular files of @folder, ascending, without those that are kept beside a recording,
+ * and without @trace; *n gets how many.  The array ends with NULL; it and its items are to be freed.
+ *
+ * Returns NULL with @err if the folder cannot be read (TS_EIO), if it has no such file (TS_EUSAGE) or more than
+ * TS_MAX_LISTED (TS_ELIMIT), or if memory is exhausted (TS_ENOMEM).
+ */
+char **ts_folder_list(const char *trace, const char *folder, size_t *n, struct ts_error *err);
+
+#endif

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which terms of WHERE narrow the question, written down as words: "history: reg= position> columns 7f"; and read again.
+ * A term only ever narrows; SQLite checks each row again.
+ */
+#include "table.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "src/ask/grammar/number.h"
+#include "src/query/query.h"
+
+#define MAX_TERMS 32u
+
+const char *ts_sql_column_name(const struct ts_sql_vtab *t, unsigned i)
+{
+	if (i >= t->n_columns)
+		return ts_sql_argument_name(t->t.arguments[i - t->n_columns]);
+	if (i < ts_sql_n_own(t->s))
+		return "recording";
+	i -= ts_sql_n_own(t->s);
+	return t->t.columns ? t->t.columns[i].name : t->t.verb->columns[i].name;
+}
+
+int ts_sql_verb_column(const struct ts_verb *verb, const char *name)
+{
+	for (unsigned i = 0; name && i < verb->n_columns; i++) {
+		if (!strcmp(verb->columns[i].name, name))
+			return (int)i;
+	}
+	return -1;
+}
+
+bool ts_sql_is_recording(const struct ts_sql_vtab *t, int column)
+{
+	return column >= 0 && (unsigned)column < ts_sql_n_own(t->s);
+}
+
+static bool is_named(const struct ts_sql_vtab *t, int column, const char *name)
+{
+	return column >= 0 && !strcmp(ts_sql_column_name(t, (unsigned)column), name);
+}
+
+/* ------------------------------------------------------------------------------------------------ the plan */
+
+static bool is_comparison(unsigned char op)
+{
+	return op == SQLITE_INDEX_CONSTRAINT_EQ || op == SQLITE_INDEX_CONSTRAINT_GT ||
+	       op == SQLITE_INDEX_CONSTRAINT_GE || op == SQLITE_INDEX_CONSTRAINT_LT || op == SQLITE_INDEX_CONSTRAINT_LE;
+}
+
+static const char *op_text(unsigned char op)
+{
+	switch (op) {
+	case SQLITE_INDEX_CONSTRAINT_GT: return ">";
+	case SQLITE_INDEX_CONSTRAINT_GE: return "]";
+	case SQLITE_INDEX_CONSTRAINT_LT: return "<";
+	case SQLITE_INDEX_CONSTRAINT_LE: return "[";
+	default: return "=";
+	}
+}
+
+bool ts_sql_has_positions(const struct ts_sql_vtab *t)
+{
+	return t->t.verb->takes & TS_TAKES_RANGE && !t->t.range && ts_sql_verb_column(t->t.verb, "position") >= 0 &&
+	       strcmp(t->t.verb->name, "find") != 0 && strcmp(t->t.verb->name, "flows") != 0;
+}
+
+/* Have all recordings one process each? */
+static bool has_one_process(const struct ts_sql *s)
+{
+	size_t i = 0;
+
+	while (i < s->n && ts_query_n_processes(s->recordings[i].ask->q) == 1)
+		i++;
+	return i == s->n;
+}
+
+/* Does the term narrow the question?  *gain gets by how much, roughly. */
+static bool takes_term(const struct ts_sql_vtab *t, int column, unsigned char op, double *gain)
+{
+	bool is_equal = op == SQLITE_INDEX_CONSTRAINT_EQ;
+
+	*gain = is_equal ? 1e6 : 10;
+	if (!is_comparison(op))
+		return false;
+	if (ts_sql_is_recording(t, column))
+		return is_equal;
+	if (is_named(t, column, "position"))
+		return ts_sql_has_positions(t);
+	if (is_named(t, column, "address"))
+		return t->t.has_address;
+	if (is_named(t, column, "pc"))
+		return t->t.has_pc && has_one_process(t->s);
+	*gain = 10;
+	return is_equal && ((is_named(t, column, "thread") && t->t.verb->takes & TS_TAKES_THREAD) ||
+			    (is_named(t, column, "reg") && t->t.each == TS_SQL_EACH_REGISTER));
+}
+
+/* Do the rows come in the order of their positions? */
+static bool is_ordered(const struct ts_sql_vtab *t, bool has_reg)
+{
+	if (t->s->n > 1 || !ts_sql_has_positions(t) || !strcmp(t->t.verb->name, "stack") || !strcmp(t->t.verb->name, "why"))
+		return false;
+	switch (t->t.each) {
+	case TS_SQL_ONCE: return true;
+	case TS_SQL_EACH_PROCESS: return has_one_process(t->s);
+	case TS_SQL_EACH_REGISTER: return has_reg && ts_query_n_threads(t->s->recordings->ask->q) == 1;
+	}
+	return false;
+}
+
+int ts_sql_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
+{
+	struct ts_sql_vtab *t = (struct ts_sql_vtab *)vtab;
+	sqlite3_str *plan = sqlite3_str_new(t->s->db);
+	bool has_reg = false;
+	double cost = 1e9;
+	int n = 0;
+
+	sqlite3_str_appendf(plan, "%s:", t->t.verb->name);
+	for (int i = 0; i < info->nConstraint; i++) {
+		int column = info->aConstraint[i].iColumn;
+		bool is_argument = column >= (int)t->n_columns;
+		double gain = 1e3;
+
+		if (is_argument && !info->aConstraint[i].usable) {
+			sqlite3_free(sqlite3_str_finish(plan));
+			return SQLITE_CONSTRAINT; /* a function's argument comes from a table that is read before it */
+		}
+		if (!info->aConstraint[i].usable || n == (int)MAX_TERMS ||
+		    !(is_argument ? info->aConstraint[i].op == SQLITE_INDEX_CONSTRAINT_EQ
+				  : takes_term(t, column, info->aConstraint[i].op, &gain)))
+			continue;
+		info->aConstraintUsage[i].argvIndex = ++n;
+		info->aConstraintUsage[i].omit = is_argument;
+		has_reg |= is_named(t, column, "reg");
+		cost /= gain;
+		sqlite3_str_appendf(plan, " %s%s", ts_sql_column_name(t, (unsigned)column),
+				    op_text(info->aConstraint[i].op));
+	}
+	sqlite3_str_appendf(plan, " columns 0x%llx", (unsigned long long)info->colUsed);
+	info->idxStr = sqlite3_str_finish(plan);
+	info->needToFreeIdxStr = 1;
+	info->estimatedCost = cost < 1 ? 1 : cost;
+	info->estimatedRows = cost < 1 ? 1 : (sqlite3_int64)cost;
+	if (info->nOrderBy == 1 && is_named(t, info->aOrderBy[0].iColumn, "position") && is_ordered(t, has_reg)) {
+		info->orderByConsumed = !info->aOrderBy[0].desc || t->t.verb->is_reversible;
+		info->idxNum = info->orderByConsumed && info->aOrderBy[0].desc;
+	}
+	return info->idxStr ? SQLITE_OK : SQLITE_NOMEM;
+}
+
+/* --------------------------------------------------------------------------------------- from terms to words */
+
+/* [*from, *to] is narrowed by the term; signed 64-bit numbers are the unsigned ones bit for bit if @is_address. */
+static void narrow(struct ts_sql_terms *n, char op, sqlite3_value *value, bool is_address, uint64_t *first, uint64_t *last)
+{
+	sqlite3_int64 v = sqlite3_value_int64(value);
+	uint64_t u = (uint64_t)v;
+
+	if (sqlite3_value_type(value) != SQLITE_INTEGER)
+		return; /* SQLite compares by its own rules */
+	if (is_address && v < 0 && op != '=')
+		return; /* unsigned order is another one than SQLite's */
+	if (!is_address && v < 0) {
+		n->is_empty |= op == '=' || op == '<' || op == '[';
+		return;
+	}
+	if (is_address && (op == '>' || op == ']') && *last > INT64_MAX)
+		*last = INT64_MAX; /* those above are negative */
+	if (op == '=' || op == '[')
+		*last = u < *last ? u : *last;
+	if (op == '=' || op == ']')
+		*first = u > *first ? u : *first;
+	if (op == '>') {
+		n->is_empty |= u == UINT64_MAX;
+		*first = u + 1 > *first ? u + 1 : *first;
+	}
+	if (op == '<') {
+		n->is_empty |= !u;
+		*last = u && u - 1 < *last ? u - 1 : *last;
+	}
+	n->is_empty |= *first > *last;
+}
+
+static void take_value(struct ts_sql_cursor *c, const struct ts_sql_vtab *t, unsigned column, sqlite3_value *value)
+{
+	const char *text = (const char *)sqlite3_value_text(value);
+	unsigned i = column - t->n_columns;
+
+	if (i < TS_SQL_MAX_ARGUMENTS && text)
+		snprintf(c->n.values[i], sizeof(c->n.values[i]), "%s", text);
+}
+
+static void take_term(struct ts_sql_cursor *c, const struct ts_sql_vtab *t, const char *term, size_t len, sqlite3_value *value)
+{
+	char op = term[len - 1];
+	unsigned column = 0;
+	uint64_t last;
+
+	while (column < t->n_columns + t->n_arguments &&
+	       (strlen(ts_sql_column_name(t, column)) != len - 1 || memcmp(ts_sql_column_name(t, column), term, len - 1) != 0))
+		column++;
+	if (column >= t->n_columns) {
+		take_value(c, t, column, value);
+	} else if (ts_sql_is_recording(t, (int)column)) {
+		c->n.has_recording = true;
+		c->n.recording = ts_sql_find_recording(t->s, (const char *)sqlite3_value_text(value));
+	} else if (is_named(t, (int)column, "position")) {
+		last = c->n.to - 1;
+		narrow(&c->n, op, value, false, &c->n.from, &last);
+		c->n.to = last < UINT64_MAX ? last + 1 : last;
+	} else if (is_named(t, (int)column, "thread")) {
+		c->n.is_empty |= sqlite3_value_type(value) != SQLITE_INTEGER;
+		c->n.has_thread = true;
+		c->n.tid = sqlite3_value_int64(value);
+	} else if (is_named(t, (int)column, "reg")) {
+		const char *text = (const char *)sqlite3_value_text(value);
+
+		c->n.is_empty |= !text || !*text;
+		snprintf(c->n.reg, sizeof(c->n.reg), "%s", text ? text : "");
+	} else {
+		c->n.has_addresses = true;
+		narrow(&c->n, op, value, true, &c->n.first, &c->n.last);
+	}
+}
+
+static uint64_t most_steps(const struct ts_sql *s)
+{
+	uint64_t most = 0;
+
+	for (size_t i = 0; i < s->n; i++)
+		most = s->recordings[i].ask->n_steps > most ? s->recordings[i].ask->n_steps : most;
+	return most;
+}
+
+void ts_sql_take_plan(struct ts_sql_cursor *c, const struct ts_sql_vtab *t, const char *plan, sqlite3_value **values, int n)
+{
+	const char *p = strchr(plan, ':') + 1;
+	bool is_large;
+
+	c->n = (struct ts_sql_terms){ .to = most_steps(t->s), .last = UINT64_MAX };
+	for (int i = 0; i < n; i++) {
+		size_t len;
+
+		p += strspn(p, " ");
+		len = strcspn(p, " ");
+		take_term(c, t, p, len, values[i]);
+		p += len;
+	}
+	p = strstr(p, "columns ");
+	if (!p || !ts_number_parse(p + strlen("columns "), strlen(p + strlen("columns ")), TS_COMMAS_END, &c->used, &is_large))
+		c->used = UINT64_MAX;
+	else
+		c->used >>= ts_sql_n_own(t->s);
+}

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "kept.h"
 #include "src/symbols/find_symbols.h"
 
 static bool find_symbols(const struct ts_asker *a, struct ts_symbols *symbols, struct ts_local_files *local,
@@ -34,6 +35,7 @@ bool ts_asker_init(struct ts_asker *a, struct ts_query *q, const struct ts_cli *
 	ts_local_files_init(&a->local, q);
 	a->local.packed = cli->libraries;
 	a->local.n_packed = cli->n_libraries;
+	a->local.kept = ts_kept_find(cli->trace, a->kept) ? a->kept : NULL;
 	if (!a->marks || !a->symbols)
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
 	a->ask = (struct ts_ask){ .q = q,

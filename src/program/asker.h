@@ -19,6 +19,7 @@ struct ts_asker {
 	struct ts_ask ask;
 	struct ts_names names;
 	struct ts_local_files local;
+	char kept[2 * PATH_MAX]; /* the folder of the copies */
 	struct ts_symbols *symbols; /* owned */
 	struct ts_marks *marks;     /* owned */
 };

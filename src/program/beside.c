@@ -115,13 +115,11 @@ static char *try_folder(const struct ts_cli *cli, struct ts_query *q, const char
 }
 
 /* The copy that `tracestub record` made. */
-static char *try_kept(const struct ts_cli *cli, struct ts_query *q, const char *here)
+static char *try_kept(const struct ts_cli *cli, struct ts_query *q)
 {
-	char kept[PATH_MAX], folder[2 * PATH_MAX];
+	char folder[2 * PATH_MAX];
 
-	ts_kept_folder(cli->trace, kept);
-	snprintf(folder, sizeof(folder), "%s/%s", *cli->trace == '/' ? "" : here, kept);
-	return ts_is_stdin(cli->trace) ? NULL : try_folder(cli, q, folder);
+	return ts_kept_find(cli->trace, folder) ? try_folder(cli, q, folder) : NULL;
 }
 
 void ts_beside_check(struct ts_cli *cli, struct ts_query *q)
@@ -160,7 +158,7 @@ char *ts_beside_find(struct ts_cli *cli, struct ts_query *q)
 	if (!found && folder_len)
 		found = try_folder(cli, q, folder);
 	if (!found)
-		found = try_kept(cli, q, here);
+		found = try_kept(cli, q);
 	if (!found)
 		return NULL;
 	cli->exec.path = found;

@@ -81,6 +81,7 @@ struct ts_cli {
 	const char *index_key; /* a file; NULL when not given */
 	bool names_recordings; /* query: rows begin with the name of their recording */
 	bool *has_shown;     /* borrowed; info, query of several: has one been printed?  NULL: it is the only one */
+	bool has_other_libraries; /* gdb: some here are not as they were copied when it was recorded (kept.h) */
 	bool has_no_sandbox; /* --no-sandbox */
 	bool has_no_reads;   /* --index-reads=no */
 	uint64_t max_memory; /* bytes; UINT64_MAX without --max-memory */

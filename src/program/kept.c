@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "kept.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
@@ -15,8 +16,11 @@
 #include "message.h"
 #include "src/base/atomic_file.h"
 #include "src/base/io_full.h"
+#include "src/query/local_files.h"
+#include "src/trace/unpack.h"
 
 #define CHUNK (64u << 10)
+#define MAX_LIBRARY (1 << 30) /* bytes */
 
 void ts_kept_folder(const char *out, char folder[PATH_MAX])
 {
@@ -35,6 +39,17 @@ static bool is_of_system(const char *path)
 			return true;
 	}
 	return false;
+}
+
+bool ts_kept_find(const char *trace, char folder[2 * PATH_MAX])
+{
+	char here[PATH_MAX], kept[PATH_MAX];
+
+	if (ts_is_stdin(trace) || !getcwd(here, sizeof(here)))
+		return false;
+	ts_kept_folder(trace, kept);
+	snprintf(folder, 2 * PATH_MAX, "%s%s%s", *trace == '/' ? "" : here, *trace == '/' ? "" : "/", kept);
+	return true;
 }
 
 /* The path of the copy; false if nothing is to be copied. */
@@ -91,18 +106,93 @@ static bool make_folder(const char *path, struct ts_error *err)
 	return ts_fail_errno(err, "its folder cannot be made");
 }
 
-void ts_kept_make(const char *out, const char *program)
+static void keep(const char *out, const char *real, const char *place, const char *what)
 {
-	char real[PATH_MAX], place[PATH_MAX], folder[PATH_MAX];
+	char folder[PATH_MAX];
 	struct ts_error err;
 
 	ts_error_reset(&err);
-	if (!find_place(out, program, real, place))
-		return;
 	ts_kept_folder(out, folder);
 	folder[strlen(folder) - 1] = '\0';
 	if (!make_folder(folder, &err) || !copy_file(real, place, &err))
-		ts_message(stderr, "tracestub: warn: %s: %s; the recording has no copy of the program", real, err.text);
+		ts_message(stderr, "tracestub: warn: %s: %s; the recording has no copy of the %s", real, err.text, what);
+}
+
+void ts_kept_make(const char *out, const char *program)
+{
+	char real[PATH_MAX], place[PATH_MAX];
+
+	if (find_place(out, program, real, place))
+		keep(out, real, place, "program");
+}
+
+void ts_kept_library(const char *out, const char *library)
+{
+	char real[PATH_MAX], place[PATH_MAX], folder[PATH_MAX], name[NAME_MAX + 1];
+	struct stat st;
+
+	ts_kept_folder(out, folder);
+	/* the recorded program could have forged the path */
+	if (!find_place(out, library, real, place) || stat(real, &st) || !S_ISREG(st.st_mode) ||
+	    st.st_size > MAX_LIBRARY || !ts_kept_name(library, name) ||
+	    snprintf(place, PATH_MAX, "%s%s", folder, name) >= PATH_MAX)
+		return;
+	keep(out, real, place, "library");
+}
+
+/* -------------------------------------------------------------------------------- copies and originals */
+
+/* The path of which @name is the name of a copy; false if it is none. */
+static bool original_of(const char *name, char path[NAME_MAX + 1])
+{
+	char *to = path;
+
+	for (; *name; name++) {
+		bool is_slash = !strncmp(name, "%2F", 3), is_percent = !strncmp(name, "%25", 3);
+
+		*to++ = is_slash ? '/' : is_percent ? '%' : *name;
+		name += is_slash || is_percent ? 2 : 0;
+	}
+	*to = '\0';
+	return *path == '/';
+}
+
+static bool is_same(int a, int b)
+{
+	uint8_t x[CHUNK], y[CHUNK];
+	uint64_t off = 0;
+	ssize_t n;
+
+	while ((n = ts_read_whole(a, x, sizeof(x), off)) > 0 && ts_read_whole(b, y, sizeof(y), off) == n &&
+	       !memcmp(x, y, (size_t)n))
+		off += (uint64_t)n;
+	return !n && !ts_read_whole(b, y, sizeof(y), off);
+}
+
+static bool is_as_copied(int folder, const char *name, const char *path)
+{
+	int copy = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW), original = open(path, O_RDONLY | O_CLOEXEC);
+	bool is = copy < 0 || (original >= 0 && is_same(copy, original));
+
+	if (copy >= 0)
+		close(copy);
+	if (original >= 0)
+		close(original);
+	return is;
+}
+
+bool ts_kept_is_needed(const char *folder)
+{
+	DIR *dir = opendir(folder);
+	char path[NAME_MAX + 1];
+	struct dirent *entry;
+	bool is_needed = false;
+
+	while (dir && !is_needed && (entry = readdir(dir)))
+		is_needed = original_of(entry->d_name, path) && !is_as_copied(dirfd(dir), entry->d_name, path);
+	if (dir)
+		closedir(dir);
+	return is_needed;
 }
 
 void ts_kept_remove(const char *out, const char *program)

@@ -1,15 +1,31 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The copy of a recorded program that lies beside its recording, so that the recording has its symbols when the program
- * was built again: OUT.files/NAME.
+ * The copies of a recorded program and of its libraries that lie beside its recording, so that the recording has its
+ * symbols when they were built again: OUT.files/NAME.
  */
 #ifndef TS_KEPT_H
 #define TS_KEPT_H
 
 #include <limits.h>
+#include <stdbool.h>
 
 /* The folder of the recording @out, with a '/' at its end.  A path that is too long is cut. */
 void ts_kept_folder(const char *out, char folder[PATH_MAX]);
+
+/*
+ * The same folder of @trace, by a path from the root.  Returns false if @trace is the standard input, or the current
+ * folder has no name.
+ */
+bool ts_kept_find(const char *trace, char folder[2 * PATH_MAX]);
+
+/*
+ * Copy @library, as the recording names it, beside the recording @out, as ts_kept_make() does; ts_kept_name() is the
+ * copy's name.
+ */
+void ts_kept_library(const char *out, const char *library);
+
+/* Is there a copy of a library in @folder whose original is no longer here as it was copied? */
+bool ts_kept_is_needed(const char *folder);
 
 /*
  * Copy @program, the path of an executable, beside the recording @out; the folder and the copy are for their owner only.

@@ -19,6 +19,7 @@
 #include "diff.h"
 #include "files.h"
 #include "folder.h"
+#include "kept.h"
 #include "mcp.h"
 #include "opening.h"
 #include "packed.h"
@@ -212,12 +213,21 @@ static bool may_be_packed(const char *trace)
 	return is_it;
 }
 
+/* Only bytes are compared, outside of the sandbox. */
+static bool has_other_libraries(const char *trace)
+{
+	char folder[2 * PATH_MAX];
+
+	return ts_kept_find(trace, folder) && ts_kept_is_needed(folder);
+}
+
 static int run_debugger(struct ts_cli *cli)
 {
+	bool has_others = cli->has_other_libraries = has_other_libraries(cli->trace);
 	const struct ts_debugger_options opt = {
 		.kind = cli->command == TS_CMD_LLDB ? TS_DEBUGGER_LLDB
 			: cli->command == TS_CMD_DAP ? TS_DEBUGGER_DAP : TS_DEBUGGER_GDB,
-		.has_sysroot = cli->sysroot != NULL || may_be_packed(cli->trace),
+		.has_sysroot = cli->sysroot != NULL || has_others || may_be_packed(cli->trace),
 		.args = cli->gdb_args,
 		.serve = serve_debugger,
 		.user = cli,

@@ -14,6 +14,7 @@
 #include <xxhash.h>
 
 #include "meter.h"
+#include "kept.h"
 #include "message.h"
 #include "report.h"
 #include "src/ask/grammar/marks.h"
@@ -404,10 +405,11 @@ static bool add_libraries(struct ts_pack_writer *w, struct ts_query *q, const st
 	const struct ts_facts *facts = ts_query_facts(q);
 	struct ts_local_files local;
 	struct ts_module_info m;
-	char folder[40];
+	char folder[40], kept[2 * PATH_MAX];
 	bool done = true;
 
 	ts_local_files_init(&local, q);
+	local.kept = ts_kept_find(cli->trace, kept) ? kept : NULL;
 	for (size_t i = 0; done && !cli->sysroot && ts_query_module(q, i, &m); i++) {
 		bool is_program = m.file && facts->exec_path && !strcmp(m.file, facts->exec_path);
 		const struct ts_source *src = m.file && !is_program && *n < TS_MAX_IMAGES ? ts_local_file(&local, m.file)

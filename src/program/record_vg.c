@@ -20,6 +20,7 @@
 
 #include "loaders/usercorn/op_write.h"
 #include "follow.h"
+#include "kept.h"
 #include "message.h"
 #include "record_last.h"
 #include "recorder.h"
@@ -540,6 +541,18 @@ static void take_parts(struct ts_recorder *r)
 	r->counts.n_lost = n_lost;
 }
 
+/* A library of the program, if it is neither the program nor the tool. */
+static void keep_library(void *user, const char *path)
+{
+	const struct ts_recorder *r = user;
+	char program[PATH_MAX], tool[PATH_MAX];
+
+	if ((realpath(r->program.path, program) && !strcmp(path, program)) ||
+	    (realpath(r->plugin, tool) && !strcmp(path, tool)))
+		return;
+	ts_kept_library(r->out, path);
+}
+
 static bool finish(struct ts_recorder *r)
 {
 	struct ts_record_log *l = r->log;
@@ -560,6 +573,7 @@ static bool finish(struct ts_recorder *r)
 		ts_fail(&r->err, TS_ECORRUPT, TS_NO_OFF, "the recording ends early: the engine's log is damaged (%s)", l->fault);
 	explain(r);
 	count(r);
+	ts_log_decoder_files(l->decoder, keep_library, r);
 	ts_log_decoder_free(l->decoder);
 	l->decoder = NULL;
 	if (r->cli->last)

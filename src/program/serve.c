@@ -8,6 +8,7 @@
 #include "protocol/server/listen.h"
 #include "protocol/server/server.h"
 #include "reading.h"
+#include "kept.h"
 #include "message.h"
 #include "report.h"
 #include "src/symbols/find_symbols.h"
@@ -74,6 +75,8 @@ int ts_service_run(struct ts_service *s, struct ts_model *m, const struct ts_cli
 	struct ts_query *q = ts_model_query(m);
 	struct ts_symbols_file images[TS_MAX_IMAGES];
 	const struct ts_symbols_file names = { cli->names.path, cli->names.has_base ? &cli->names.base : NULL };
+	char kept[2 * PATH_MAX];
+	bool has_kept = ts_kept_find(cli->trace, kept);
 	const struct rsp_server_options opt = {
 		.listener = &s->listener,
 		.exec = cli->exec.path,
@@ -83,7 +86,9 @@ int ts_service_run(struct ts_service *s, struct ts_model *m, const struct ts_cli
 		.has_local_files = !cli->sysroot,
 		.libraries = cli->libraries,
 		.n_libraries = cli->n_libraries,
-		.is_client_local = s->opt.ready && !cli->sysroot && !cli->n_libraries,
+		.kept = has_kept ? kept : NULL,
+		.is_client_local = s->opt.ready && !cli->sysroot && !cli->n_libraries &&
+				   !cli->has_other_libraries,
 		.exec_base = cli->exec.has_base ? &cli->exec.base : NULL,
 		.arch = cli->arch ? ts_arch_find(cli->arch) : NULL,
 		.trace = cli->trace,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "local_files.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -143,6 +144,35 @@ static bool find_module(const struct ts_query *q, const char *path, struct ts_mo
 	return false;
 }
 
+bool ts_kept_name(const char *path, char name[NAME_MAX + 1])
+{
+	size_t n = 0;
+
+	for (; *path && n <= NAME_MAX; path++) {
+		bool is_coded = *path == '/' || *path == '%';
+
+		n += (size_t)snprintf(name + n, NAME_MAX + 1 - n, is_coded ? "%%%02X" : "%c", (unsigned char)*path);
+	}
+	return n && n <= NAME_MAX;
+}
+
+/* The copy of the module that was made when it was recorded; NULL if there is none, or it is another file. */
+static struct ts_source *open_kept(struct ts_local_files *files, const struct ts_module_info *m)
+{
+	struct ts_error ignored = { 0 };
+	char name[NAME_MAX + 1], path[PATH_MAX + NAME_MAX + 2];
+	struct ts_source *src;
+
+	if (!files->kept || !m->file || !ts_kept_name(m->file, name))
+		return NULL;
+	snprintf(path, sizeof(path), "%s%s", files->kept, name);
+	src = ts_source_open(path, &ignored);
+	if (src && is_recorded(files, m, src))
+		return src;
+	ts_source_close(src);
+	return NULL;
+}
+
 /* The copy of the module that came with the recording; NULL if there is none, or it is another file. */
 static struct ts_source *open_packed(struct ts_local_files *files, const struct ts_module_info *m)
 {
@@ -168,6 +198,8 @@ static struct ts_source *open_recorded(struct ts_local_files *files, const char 
 	if (*path != '/' || !find_module(files->q, path, &m))
 		return NULL;
 	src = open_packed(files, &m);
+	if (!src)
+		src = open_kept(files, &m);
 	if (src)
 		return src;
 	src = ts_source_open(path, &err);

@@ -8,6 +8,7 @@
 #ifndef TS_LOCAL_FILES_H
 #define TS_LOCAL_FILES_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -30,6 +31,7 @@ struct ts_local_files {
 	struct ts_query *q; /* borrowed */
 	const struct ts_packed_library *packed; /* borrowed; they come before the files of this machine */
 	size_t n_packed;
+	const char *kept; /* borrowed; the folder, with a '/' at its end, of copies that were made with the recording; NULL: none */
 	struct ts_local_file *items; /* owned */
 	size_t n, cap;
 	/* owned; of one process, taken when they are first needed */
@@ -37,6 +39,13 @@ struct ts_local_files {
 	uint32_t process;
 	bool has_samples;
 };
+
+/*
+ * The name, in that folder, of the copy of the library at @path: its '/' as %2F, its '%' as %25.
+ *
+ * Returns false if it is longer than a name of a file can be.
+ */
+bool ts_kept_name(const char *path, char name[NAME_MAX + 1]);
 
 void ts_local_files_init(struct ts_local_files *files, struct ts_query *q);
 void ts_local_files_fini(struct ts_local_files *files);

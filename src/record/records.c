@@ -464,6 +464,16 @@ void ts_log_decoder_finish(struct ts_log_decoder *d)
 	ts_op_frames_close(d->frames);
 }
 
+void ts_log_decoder_files(const struct ts_log_decoder *d, void (*tell)(void *user, const char *path), void *user)
+{
+	for (size_t i = 0; i < d->regions.n; i++) {
+		const struct ts_region *r = &d->regions.at[i];
+
+		if (r->file && r->prot & 4)
+			tell(user, r->file);
+	}
+}
+
 void ts_log_decoder_count(const struct ts_log_decoder *d, struct ts_log_decoder_counts *counts)
 {
 	*counts = d->counts;

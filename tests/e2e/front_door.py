@@ -70,6 +70,36 @@ def a_recording_has_its_symbols_after_the_program_was_built_again():
     assert "errno.c" not in said and "unmapped.c" not in said, said     # the C library may have its own lines
 
 
+LIBRARY = "__attribute__((noinline)) int answer(int n) { return n * %d; } /* %s */\n"
+
+
+def build_with_library(here, factor, word):
+    (here / "own.c").write_text(f"/* {word} */\n" + LIBRARY % (factor, word))
+    (here / "main.c").write_text("int answer(int); int main(void) { return answer(6) == 42; }\n")
+    run("gcc", "-g", "-shared", "-fPIC", "-o", "libown.so", "own.c", cwd=here)
+    run("gcc", "-g", "-o", "it", "main.c", "./libown.so", cwd=here)
+
+
+@case
+def a_recording_has_the_symbols_of_its_libraries_after_they_were_built_again():
+    recorder()
+    here = folder("library-again")
+    build_with_library(here, 7, "first")
+    run(TRACESTUB, "record", "./it", cwd=here)
+    kept = str(here.resolve() / "libown.so").replace("%", "%25").replace("/", "%2F")
+    assert sorted(p.name for p in (here / "it.ucir.files").iterdir()) == sorted([kept, "it"])
+    stopped = ["break answer", "continue", "backtrace", "info line answer"]
+    for again in (lambda: (here / "libown.so").unlink(), lambda: build_with_library(here, 70000, "other\n\n")):
+        again()
+        said = gdb(commands=stopped, cwd=here)
+        assert "answer (n=6)" in said and "in main ()" in said and "own.c:2" in said, said
+        rows = run(TRACESTUB, "query", "it.ucir", "calls", "answer", "--json", "--quiet", cwd=here).stdout
+        assert '"result":"0x2a"' in rows, rows
+    (here / "it.ucir.files" / kept).write_bytes((here / "libown.so").read_bytes())     # a copy that was changed is not used
+    said = gdb(commands=stopped, cwd=here)
+    assert "answer (n=6)" not in said, said
+
+
 @case
 def a_copy_goes_nowhere_else_and_programs_of_the_system_have_none():
     recorder()
@@ -117,6 +147,7 @@ def another_library_is_not_believed():
             run(TRACESTUB, "record", "./main", cwd=here)
             said = gdb("main.ucir", commands=["break main", "continue", "info sharedlibrary"], cwd=here)
             assert re.search(rf"Yes +{here}/libvalue.so$", said, re.M), said
+    shutil.rmtree(here / "main.ucir.files")     # it has a copy of the recorded one
     said = gdb("main.ucir", commands=["break main", "continue", "info sharedlibrary"], cwd=here)
     assert re.search(rf"No +{here}/libvalue.so \(not the recorded file\)$", said, re.M), said
 

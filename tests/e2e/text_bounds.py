@@ -1,0 +1,101 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Lines of text traces that are no lines: what they cost in memory, and what is said of them.
+
+The sizes are a part of what was tried by hand: a line of a gigabyte.
+"""
+import gzip
+import os
+import pathlib
+import subprocess
+import tempfile
+
+from _tap import DATA, TRACESTUB, case, run_cases
+
+SAMPLES = DATA / "text-samples"
+FOLDER = pathlib.Path(tempfile.mkdtemp())
+LONG = int(os.environ.get("TEST_LONG_LINE", 192 << 20))
+IMAGE = 4 * 64 << 10 # the same for 64 MiB of a module
+MOST = 48 << 10 # KiB beside what the same log takes without the line
+
+
+def run(*args):
+    """Exit status, what it says, and its peak of memory in KiB."""
+    with tempfile.TemporaryFile() as out:
+        argv = [TRACESTUB, *map(str, args), "--index", "none"]
+        process = subprocess.Popen(argv, stdout=out, stderr=subprocess.STDOUT)
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        out.seek(0)
+        return process.returncode, " ".join(out.read().decode(errors="replace").split()), usage.ru_maxrss
+
+
+def lines(name="made-aarch64.log"):
+    return gzip.decompress((SAMPLES / f"{name}.gz").read_bytes())
+
+
+def write(name, *pieces):
+    path = FOLDER / name
+    with path.open("wb") as file:
+        for piece in pieces:
+            if isinstance(piece, bytes):
+                file.write(piece)
+            else:
+                for _ in range(piece >> 20):
+                    file.write(b"a" * (1 << 20))
+    return path
+
+
+def alone():
+    return run("info", write("alone.log", lines()))
+
+
+@case
+def a_long_line_among_others_is_passed_over_and_counted():
+    whole = lines()
+    half = whole.index(b"\n", len(whole) // 2) + 1
+    status, said, peak = run("info", write("long.log", whole[:half], LONG, b"\n", whole[half:]))
+    assert status == 0 and "348 instructions" in said, said
+    assert f"first at offset {half:#x}: the line has more than 1 MiB: it is ignored" in said, said
+    assert peak < alone()[2] + MOST, peak
+
+
+@case
+def a_file_of_one_line_is_refused():
+    for name, line in ("one.log", []), ("step.log", [lines()[:200].split(b"\n")[0]]):
+        status, said, peak = run("info", write(name, *line, LONG))
+        assert status == 1 and ("no known trace format" in said or "no line is" in said or "no instruction line" in said), said
+        assert peak < alone()[2] + MOST, peak
+
+
+@case
+def a_compressed_line_is_no_way_around_that():
+    path = FOLDER / "packed.log.gz"
+    with gzip.open(path, "wb", compresslevel=1) as file:
+        file.write(lines())
+        for _ in range(LONG >> 20):
+            file.write(b"a" * (1 << 20))
+    status, said, peak = run("info", path)
+    assert status == 0 and "348 instructions" in said, said
+    assert peak < alone()[2] + MOST, peak
+
+
+@case
+def the_bytes_of_an_image_are_read_in_pieces():
+    """So much of a module is kept, however long its line is."""
+    trace = lines("insn-walk64.trace")
+    n = LONG // 2
+    image = b"Loaded image: 0x7f0000000000:0x%x -> /lib/large Bytes: " % (0x7F0000000000 + n - 1)
+    status, said, peak = run("info", write("image.trace", image, LONG, b"\n", trace))
+    assert status == 0 and "/lib/large" in said and "the module has more than 64 MiB" in said, said
+    assert peak < alone()[2] + IMAGE, peak
+
+
+@case
+def junk_between_lines_is_counted():
+    mixed = b"".join(line + b"\n[    1.23] usb 1-1: new device\n" for line in lines().split(b"\n")[:-1])
+    status, said, _ = run("info", write("mixed.log", mixed))
+    assert status == 0 and "348 instructions" in said and "the line does not belong to this format" in said, said
+
+
+run_cases()

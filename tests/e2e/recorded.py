@@ -74,7 +74,8 @@ class Recorded:
 
 def session(kind):
     made = Recorded.of(kind)
-    return Gdb(made, "--exec", made.exec)
+    # Without it gdb 18 keeps the list of libraries that it had before reverse-continue; gdbinit does the same
+    return Gdb(made, "--exec", made.exec, argv=[made.gdb(), "-nx", "-nh", "-q", "-iex", "maintenance ignore-probes rtld", made.exec])
 
 
 def go(g, where):

@@ -225,7 +225,8 @@ static void put_progress(const struct rsp_tracing *t, const char *own, struct ts
 		return;
 	}
 	if (t->is_unread) {
-		ts_buf_puts(notes, "begins when the recording has been read; ");
+		/* it may have been read since the last slice */
+		ts_buf_printf(notes, "begins when the recording has been read%s", ts_query_is_complete(t->target->q) ? "" : "; ");
 		rsp_target_put_read(t->target, notes);
 		return;
 	}

@@ -210,8 +210,8 @@ def a_backtrace_and_the_threads_at_a_position(m):
         g.expect("#0 +0x0*10048 in f")
         g.expect(f"#1 +0x0*{0x1000c + 4 * m.n_extra:x} in main")
         g("info threads")
-        g.expect(r"\* 1 +Thread 1\.1 .*in f")
-        g.expect(r"  2 +Thread 1\.2 .*in g")
+        g.expect(r"\* 1 +Thread 1\.1\b.*in f")
+        g.expect(r"  2 +Thread 1\.2\b.*in g")
         go(g, 15 + m.n_extra)
         g("info threads")
         g.expect_not("1[.]2 ")      # it has ended

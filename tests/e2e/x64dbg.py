@@ -138,7 +138,7 @@ class Made:
 def modules_and_threads_of_a_plugin_are_there():
     with Gdb(Made()) as g:
         g("info threads")
-        g.expect(r"Thread 4242\.77 .*main.*0x0*140001000")
+        g.expect(r"Thread 4242\.77\b.*main.*0x0*140001000")
         g("info sharedlibrary")
         g.expect(r"No +C:\\Windows\\System32\\ntdll\.dll")
         g("stepi 2")

@@ -33,7 +33,7 @@ struct ts_cell {
 
 #define TS_MAX_COLUMNS 16u
 
-/* Longer values have no more bytes than these in NAME_bytes. */
+/* NAME_bytes has at most this many bytes of a value. */
 #define TS_MAX_VALUE_BYTES (64 * 1024u)
 
 /* In a TEXT cell or a text of a list: what follows is shown to people only, after a blank. */

@@ -14,7 +14,7 @@
 #define TS_STATUS_TROUBLE   2
 
 /*
- * A cursor over the differences of the recording of @a and @b by the options of @cli; of all three borrowed.
+ * A cursor over the differences of the recording of @a and @b by the options of @cli.  All three are borrowed.
  *
  * Returns NULL as ts_diff_open() does, or if cli->range is no range of positions of @a (TS_EUSAGE).
  */

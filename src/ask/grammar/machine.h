@@ -20,18 +20,18 @@ struct ts_machine {
 	unsigned ring;    /* 0 to 3 */
 };
 
-/* Where the state was judged last: zeros at first. */
+/* The position that was judged last; all zero at first. */
 struct ts_machine_at {
-	uint64_t next; /* 1 + that position; 0: nowhere */
+	uint64_t next; /* 1 + that position; 0: none has been judged */
 	bool holds;
 };
 
-/* Has the recording the registers that tell?  Only recordings of whole machines have. */
+/* Does the recording have cr3 and cs?  Only recordings of whole machines do. */
 bool ts_machine_is_known(const struct ts_query *q);
 
 /*
- * Is @pos of that process and ring?  If a register of these is unknown there, it is not.  One position after the other
- * is judged by what the steps between them wrote.
+ * Does that process run at @pos, in that ring?  *holds is false where cr3 or cs is unknown.  The registers are looked up
+ * only if the step before @pos may have changed them, or if @pos does not follow the position that was judged last.
  *
  * Returns false if the trace cannot be read any more, or memory is exhausted.
  */

@@ -78,7 +78,7 @@ const uint64_t *ts_answer_shown(const struct ts_answer *a, size_t *n);
 void ts_answer_keep_shown(const struct ts_answer *a, struct ts_ask *ask);
 uint64_t ts_answer_n_rows(const struct ts_answer *a);
 
-/* Has it rows, or did it do what was asked for, as writing a file? */
+/* Does it have rows, or did it do what was asked for, such as writing a file? */
 bool ts_answer_has_any(const struct ts_answer *a);
 
 /* The position up to which has been searched, for progress. */

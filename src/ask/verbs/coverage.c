@@ -237,8 +237,8 @@ static bool size_some(struct coverage *c)
 }
 
 /*
- * Of steps [@from, @to), those of the process and ring that are wanted, one after the other from *at on: the index has
- * no counts of these.
+ * Pass the steps [@from, @to) of the process and ring that are wanted to @use, one by one from *at on: the index does not
+ * count them by process.
  */
 static enum ts_got each_of_machine(struct coverage *c, uint64_t from, uint64_t to, uint64_t *at,
 				   void (*use)(void *user, const struct ts_executed *x), struct ts_error *err)

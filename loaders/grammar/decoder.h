@@ -27,7 +27,7 @@ void grammar_decoder_look(struct grammar_decoder *d, const struct grammar_line *
  * What the line's instruction moves between memory and registers, valid until the next call; @state are the registers
  * before it, which tell how ARM reads the code.
  *
- * Returns NULL if its code is not known, or is no instruction.
+ * Returns NULL if its code is not known, or cannot be decoded.
  */
 const struct grammar_moves *grammar_decoder_moves(struct grammar_decoder *d, const struct grammar_line *line,
 						  const struct ts_op_state *state);

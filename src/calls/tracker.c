@@ -570,7 +570,7 @@ static struct ts_call_thread *take_step(struct ts_call_tracker *tr, struct ts_ca
 		take_top(tr, t, write, ts_effect_data(b, write));
 	else if (!tr->linkage.is_link && n_writes)
 		take_tops(tr, t, b, s);
-	/* a call that pushes writes memory and moves the stack pointer: what was at the top before is no news */
+	/* a call that pushes its return address writes memory and moves the stack pointer */
 	if (!is_event && (tr->linkage.is_link || n_writes || t->todo & TS_TODO_MOVE || !had_sp))
 		look_for_call(tr, t, s, had_sp ? before : t->sp);
 	if (tr->is_before && !is_event && n_writes && !tr->linkage.is_link && !(t->todo & TS_TODO_CALL) &&

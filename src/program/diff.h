@@ -16,7 +16,7 @@
 /*
  * A cursor over the differences of the recording of @a and @b by the options of @cli.  All three are borrowed.
  *
- * Returns NULL as ts_diff_open() does, or if cli->range is no range of positions of @a (TS_EUSAGE).
+ * Returns NULL as ts_diff_open() does, or if cli->range is not a range of positions of @a (TS_EUSAGE).
  */
 struct ts_rows *ts_diff_begin(struct ts_ask *a, struct ts_model *b, const struct ts_cli *cli, struct ts_error *err);
 

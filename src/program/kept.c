@@ -142,7 +142,7 @@ void ts_kept_library(const char *out, const char *library)
 
 /* -------------------------------------------------------------------------------- copies and originals */
 
-/* The path of which @name is the name of a copy; false if it is none. */
+/* The path of the original, from the name of its copy.  Returns false if no copy has such a name. */
 static bool original_of(const char *name, char path[NAME_MAX + 1])
 {
 	char *to = path;
@@ -169,10 +169,19 @@ static bool is_same(int a, int b)
 	return !n && !ts_read_whole(b, y, sizeof(y), off);
 }
 
+static bool is_regular(int fd)
+{
+	struct stat st;
+
+	return fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode);
+}
+
+/* The folder may come from elsewhere: what its names lead to may be a device, or a pipe that nobody writes. */
 static bool is_as_copied(int folder, const char *name, const char *path)
 {
-	int copy = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW), original = open(path, O_RDONLY | O_CLOEXEC);
-	bool is = copy < 0 || (original >= 0 && is_same(copy, original));
+	int copy = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	int original = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	bool is = !is_regular(copy) || (is_regular(original) && is_same(copy, original));
 
 	if (copy >= 0)
 		close(copy);

@@ -24,7 +24,7 @@ bool ts_kept_find(const char *trace, char folder[2 * PATH_MAX]);
  */
 void ts_kept_library(const char *out, const char *library);
 
-/* Is there a copy of a library in @folder whose original is no longer here as it was copied? */
+/* Does @folder have a copy of a library whose original is gone or has changed? */
 bool ts_kept_is_needed(const char *folder);
 
 /*

@@ -10,7 +10,7 @@ import subprocess
 import time
 
 from _record import LIMIT, SOURCES, build, recorder
-from _tap import SRCDIR, TRACESTUB, case, run_cases, skip
+from _tap import DATA, SRCDIR, TRACESTUB, case, run_cases, skip
 
 ENV = {k: v for k, v in os.environ.items() if k != "DEBUGINFOD_URLS"}
 
@@ -168,6 +168,21 @@ def an_installed_tree_can_be_moved():
     shutil.which("gdb") or skip("no gdb")
     said = run(str(moved / "bin/tracestub"), "gdb", "moved.ucir", "--", "-nx", "-batch", "-ex", "when").stdout
     assert "position 0 of" in said, said
+
+
+@case
+def a_copy_that_leads_to_a_pipe_does_not_block():
+    """The folder of copies may come from elsewhere: an original is opened only if it is a regular file."""
+    folder = pathlib.Path("copies").resolve()
+    (folder / "x.ucir.files").mkdir(parents=True)
+    shutil.copy(DATA / "usercorn/x64_walk.ucir", folder / "x.ucir")
+    os.mkfifo(folder / "pipe")
+    (folder / "x.ucir.files" / str(folder / "pipe").replace("%", "%25").replace("/", "%2F")).write_text("copy")
+    shutil.which("gdb") or skip("no gdb")
+    done = subprocess.run([TRACESTUB, "gdb", folder / "x.ucir", "--", "-batch", "-ex", "monitor when"], capture_output=True, text=True,
+                          timeout=LIMIT, check=False)
+    assert "position 0 of 7480" in done.stdout + done.stderr, done
+    shutil.rmtree(folder)
 
 
 run_cases()

@@ -465,7 +465,7 @@ static bool parse_machine(struct ts_question *qn, const struct ts_ask *ask, enum
 	uint64_t number;
 
 	if (!ts_machine_is_known(ask->q))
-		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%s' is about recordings of whole machines, and this is none",
+		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%s' is about cr3 and cs, and only recordings of whole machines have them",
 			       words_of_grammar[word].text);
 	if (!parse_number(w, &number, err))
 		return false;

@@ -2,9 +2,11 @@
 #include "listen.h"
 
 #include <errno.h>
+#include <grp.h>
 #include <limits.h>
 #include <netdb.h>
 #include <netinet/in.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -131,7 +133,32 @@ static void remove_stale(const struct sockaddr_un *addr)
 	close(fd);
 }
 
-/* Who can remove a socket from its folder can put another one in its place. */
+/*
+ * Is the group the user's own, with no other member?  Debian and Fedora give each user such a group and a
+ * umask of 002, so that folders are writable for it.
+ */
+static bool is_private_group(gid_t gid)
+{
+	const struct passwd *user = getpwuid(geteuid());
+	const struct group *group = getgrgid(gid);
+
+	if (!user || !group || user->pw_gid != gid || strcmp(group->gr_name, user->pw_name))
+		return false;
+	for (char **member = group->gr_mem; *member; member++) {
+		if (strcmp(*member, user->pw_name))
+			return false;
+	}
+	return true;
+}
+
+static bool others_can_write(const struct stat *folder)
+{
+	if (folder->st_mode & S_ISVTX)
+		return false;
+	return folder->st_mode & S_IWOTH || (folder->st_mode & S_IWGRP && !is_private_group(folder->st_gid));
+}
+
+/* A user who can remove a socket from its folder can put another one in its place. */
 static bool check_folder(const char *path, struct ts_error *err)
 {
 	char folder[PATH_MAX];
@@ -140,7 +167,7 @@ static bool check_folder(const char *path, struct ts_error *err)
 	snprintf(folder, sizeof(folder), "%.*s", (int)(strrchr(path, '/') - path + 1), path);
 	if (stat(folder, &st) < 0)
 		return ts_fail_errno(err, "cannot listen at '%s'", path);
-	if ((st.st_mode & (S_IWGRP | S_IWOTH)) && !(st.st_mode & S_ISVTX))
+	if (others_can_write(&st))
 		return ts_fail(err, TS_EUSAGE, TS_NO_OFF,
 			       "'%s': other users can write in its folder, and replace the socket", path);
 	if (st.st_uid != geteuid() && st.st_uid)

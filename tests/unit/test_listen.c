@@ -290,7 +290,7 @@ START_TEST(a_socket_that_others_could_replace_is_refused)
 	ck_assert_int_eq(mkdir("shared", 0700), 0);
 	ck_assert_int_eq(chmod("shared", 0777), 0);
 	refuses("shared/socket", TS_EUSAGE);
-	ck_assert_int_eq(chmod("shared", 0770), 0);
+	ck_assert_int_eq(chmod("shared", 0707), 0);
 	refuses("shared/socket", TS_EUSAGE);
 	ck_assert_int_eq(chmod("shared", 01777), 0); /* as /tmp: only the owner can remove it */
 	must_listen("shared/socket");
@@ -362,6 +362,26 @@ START_TEST(a_listener_that_never_listened_may_be_given_back)
 }
 END_TEST
 
+/* With umask 002 a user's folders are writable for the group, which on Debian is the user's own. */
+START_TEST(a_folder_of_the_users_own_group_is_one)
+{
+	if (geteuid())
+		return; /* only root can give a folder to another group */
+	ck_assert_int_eq(mkdir("group", 0700), 0);
+	ck_assert_int_eq(chmod("group", 0770), 0);
+	must_listen("group/socket");
+	rsp_listener_fini(&l);
+	ck_assert_int_eq(chown("group", (uid_t)-1, 1), 0);
+	refuses("group/socket", TS_EUSAGE);
+	ck_assert_int_eq(chmod("group", 0750), 0);
+	must_listen("group/socket");
+	rsp_listener_fini(&l);
+	ck_assert_int_eq(chown("group", (uid_t)-1, 0), 0);
+	ck_assert_int_eq(chmod("group", 0772), 0);
+	refuses("group/socket", TS_EUSAGE);
+}
+END_TEST
+
 UNIT_SUITE("listen", a_port_alone_is_of_the_loopback, the_address_is_the_one_that_clients_reach,
 	   a_port_that_is_taken_cannot_be_had, what_makes_no_sense_is_the_users_fault,
 	   a_name_without_an_end_is_refused, a_dash_listens_to_nothing,
@@ -369,6 +389,6 @@ UNIT_SUITE("listen", a_port_alone_is_of_the_loopback, the_address_is_the_one_tha
 	   a_socket_that_another_server_listens_at_is_not, a_server_too_busy_to_take_clients_keeps_its_socket,
 	   a_file_that_is_no_socket_is_not_touched, a_link_to_a_socket_is_not_followed,
 	   what_has_taken_the_place_of_the_socket_stays, a_folder_that_is_not_there_is_no_place,
-	   a_socket_that_others_could_replace_is_refused,
+	   a_socket_that_others_could_replace_is_refused, a_folder_of_the_users_own_group_is_one,
 	   an_address_is_written_as_it_is_given, every_call_may_fail,
 	   a_listener_that_never_listened_may_be_given_back)

@@ -56,12 +56,21 @@ if !$_thread
   set may-write-memory off
 
   # "tracestub gdb": gdb opens libraries itself, and so loads their pretty printers, which it does for no file that it
-  # gets from a server. The server names only those that it has compared with the recording. 116: "target:", by default.
-  shell test -n "$TRACESTUB_LOCAL_FILES"
-  if $_shell_exitcode == 0
-    with language c -- set $_tracestub_sysroot = $_gdb_setting_str("sysroot")[0]
+  # gets from a server. The server names only those that it has compared with the recording. Where the files of this
+  # machine are others (a pack), gdb gets them from the server, also if its settings say "set sysroot /": that one would
+  # find none. 116: "target:", by default; 47: "/".
+  with language c -- set $_tracestub_sysroot = $_gdb_setting_str("sysroot")
+  shell exit ${TRACESTUB_LOCAL_FILES:-2}
+  if $_shell_exitcode == 1
+    with language c -- set $_tracestub_sysroot = $_tracestub_sysroot[0]
     if $_tracestub_sysroot == 116
       set sysroot /
+    end
+  end
+  if $_shell_exitcode == 0
+    with language c -- set $_tracestub_sysroot = sizeof($_tracestub_sysroot) == 1 || (sizeof($_tracestub_sysroot) == 2 && $_tracestub_sysroot[1] == 0) ? $_tracestub_sysroot[0] : 0
+    if $_tracestub_sysroot == 47
+      set sysroot target:
     end
   end
 end

@@ -93,6 +93,8 @@ static const struct {
 } folders[] = {
 	{ { "mmaps", "events" },
 	  "a recording of rr, which 'rr replay' replays in gdb; for tracestub " RECORD },
+	{ { "mmaps_0", "events_0" },
+	  "a recording of rr, which 'rr replay' replays in gdb; for tracestub " RECORD },
 	{ { "latest-trace", NULL },
 	  "rr's folder of recordings, which 'rr replay' replays in gdb; for tracestub " RECORD },
 	{ { "metadata", NULL }, CTF_FOLDER },

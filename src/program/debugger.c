@@ -418,8 +418,7 @@ static int run_connected(const struct ts_debugger_options *opt, const struct ser
 
 	if (opt->kind == TS_DEBUGGER_DAP)
 		setenv("TRACESTUB_SOCKET", m->socket, 1); /* for gdbinit */
-	if (!opt->has_sysroot)
-		setenv("TRACESTUB_LOCAL_FILES", "1", 1); /* for gdbinit */
+	setenv("TRACESTUB_LOCAL_FILES", opt->has_sysroot ? "0" : "1", 1); /* for gdbinit */
 	if (opt->kind == TS_DEBUGGER_LLDB) {
 		snprintf(connect, sizeof(connect), "process connect --plugin gdb-remote unix-connect://%s",
 			 m->socket);

@@ -166,6 +166,24 @@ def the_program_comes_along():
         assert "Value returned is $1 = 42" in done.stdout, done
 
 
+@case
+def gdb_takes_a_packs_libraries_also_with_sysroot_of_this_machine():
+    """Many users have "set sysroot /" in their settings, and the library is not on this machine."""
+    with Desk() as desk:
+        for name, text in ("plug", "int plug(int x) { return x + 1; }"), ("prog", "int plug(int); int main(void) { return plug(5); }"):
+            (desk.folder / f"{name}.c").write_text(text)
+        library = desk.folder / "libplug.so"
+        flags = ["gcc", "-g", "-O0"]
+        subprocess.run([*flags, "-fPIC", "-shared", "-o", library, desk.folder / "plug.c"], check=True)
+        subprocess.run([*flags, "-o", desk.folder / "prog", desk.folder / "prog.c", library], check=True)
+        assert record(desk.trace, desk.folder / "prog").returncode == 6
+        desk.run("pack", desk.trace, "-o", desk.packed)
+        for path in library, desk.folder / "prog", desk.trace:
+            path.unlink()
+        done = desk.run("gdb", desk.packed, "--", "-batch", "-iex", "set sysroot /", "-ex", "break plug", "-ex", "continue")
+        assert "Breakpoint 1, plug (x=5)" in done.stdout, done
+
+
 class Thread:
     """Logs of a position-independent program's threads, and the list of images that says where it lies."""
 

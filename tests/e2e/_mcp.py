@@ -43,9 +43,24 @@ class Client:
             self.send()
 
     def send(self):
-        self.proc.stdin.write(b"".join(self.kept))
-        self.proc.stdin.flush()
-        self.kept = []
+        """A server that is not read from stops to read, too: so what it answers meanwhile is taken."""
+        data, self.kept = memoryview(b"".join(self.kept)), []
+        while data:
+            can_read, can_write, _ = select.select([self.proc.stdout], [self.proc.stdin], [])
+            if can_read:
+                self.take()
+            if can_write:
+                data = data[os.write(self.proc.stdin.fileno(), data[:select.PIPE_BUF]):]
+
+    def take(self):
+        piece = os.read(self.proc.stdout.fileno(), 65536)
+        assert piece, "the server has ended"
+        *whole, rest = piece.split(b"\n")
+        if whole:
+            whole[0] = b"".join([*self.rest, whole[0]])
+            self.lines.extend(whole)
+            self.rest = []
+        self.rest.append(rest)
 
     @contextlib.contextmanager
     def together(self):
@@ -70,14 +85,7 @@ class Client:
         while not self.lines:
             if not select.select([self.proc.stdout], [], [], max(0, end - time.monotonic()))[0]:
                 return None
-            piece = os.read(self.proc.stdout.fileno(), 65536)
-            assert piece, "the server has ended"
-            *whole, rest = piece.split(b"\n")
-            if whole:
-                whole[0] = b"".join([*self.rest, whole[0]])
-                self.lines.extend(whole)
-                self.rest = []
-            self.rest.append(rest)
+            self.take()
         return json.loads(self.lines.popleft())
 
     def message(self, timeout=LIMIT):

@@ -54,11 +54,9 @@ void ts_record_last_end_state(struct ts_record_last *last)
 	p->n_state = p->writer.n_file;
 }
 
-bool ts_record_last_is_full(const struct ts_record_last *last, uint64_t n_file)
+uint64_t ts_record_last_bound(const struct ts_record_last *last)
 {
-	const struct ts_record_part *p = &last->parts[(last->n - 1) % 2];
-
-	return n_file > p->n_state && n_file - p->n_state >= last->max / 2;
+	return last->parts[(last->n - 1) % 2].n_state + last->max / 2;
 }
 
 uint64_t ts_record_last_n_lost(const struct ts_record_last *last)

@@ -47,8 +47,8 @@ struct ucir_writer *ts_record_last_begin(struct ts_record_last *last, uint64_t n
 /* The state has been written and flushed: what follows is counted. */
 void ts_record_last_end_state(struct ts_record_last *last);
 
-/* Has the part that was begun last half of the size, when its file has @n_file bytes? */
-bool ts_record_last_is_full(const struct ts_record_last *last, uint64_t n_file);
+/* The length of the file at which the part that was begun last has half of the size. */
+uint64_t ts_record_last_bound(const struct ts_record_last *last);
 
 /* How many steps of the run are in none of the parts that are kept. */
 uint64_t ts_record_last_n_lost(const struct ts_record_last *last);

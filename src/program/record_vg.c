@@ -314,6 +314,11 @@ static void stop(struct ts_recorder *r)
 	r->log->log->is_stopped = 1;
 }
 
+static bool has_written(struct ts_record_log *l, uint64_t n)
+{
+	return l->has_press && ts_press_n_file(&l->press, n) >= n;
+}
+
 /* A part of the log: the chunk that was filled as the n-th, or what there is of it. */
 static void decode(struct ts_recorder *r, uint32_t n, uint64_t len)
 {
@@ -323,9 +328,9 @@ static void decode(struct ts_recorder *r, uint32_t n, uint64_t len)
 	if (l->fault || r->is_cut)
 		return;
 	l->fault = len > l->chunk_len ? "a chunk's length is wrong" : ts_log_decoder_take(l->decoder, chunk, len);
-	r->is_cut = atomic_load(&l->press.n_file) >= r->cli->limit;
+	r->is_cut = has_written(l, r->cli->limit);
 	r->cut_at = "--limit";
-	if (r->cli->last && !l->fault && ts_record_last_is_full(&l->last, atomic_load(&l->press.n_file)) &&
+	if (r->cli->last && !l->fault && has_written(l, ts_record_last_bound(&l->last)) &&
 	    ts_log_decoder_is_settled(l->decoder) && !begin_part(r))
 		l->frames.is_ended = true;
 	if (l->fault || r->is_cut || l->frames.is_ended)

@@ -157,6 +157,7 @@ struct ts_verb {
 	bool is_reversible;
 	bool is_counted;               /* the end always tells the total */
 	bool is_sentence;              /* its one row is `position K of N (P%), thread T, pc 0xADDR` */
+	bool is_of_moment;             /* WHAT is what is there at the position, and not what comes to be there */
 	bool is_forward;               /* without a session it is asked from 0, not from N */
 	unsigned arg;                  /* for open(), where verbs share one */
 	/*

@@ -33,6 +33,15 @@ bool ts_signatures_add_file(struct ts_signatures *s, const struct ts_source *src
 	return true;
 }
 
+static struct ts_prototypes *functions_of(struct ts_signature_file *f)
+{
+	if (f->src) {
+		f->functions = ts_prototypes_new(f->src);
+		f->src = NULL;
+	}
+	return f->functions;
+}
+
 static const struct ts_prototype *look(struct ts_signatures *s, uint64_t addr)
 {
 	const struct ts_prototype *found = NULL;
@@ -42,11 +51,7 @@ static const struct ts_prototype *look(struct ts_signatures *s, uint64_t addr)
 
 		if (addr < f->first || addr > f->last)
 			continue;
-		if (f->src) {
-			f->functions = ts_prototypes_new(f->src);
-			f->src = NULL;
-		}
-		if (f->functions)
+		if (functions_of(f))
 			found = ts_prototypes_find(f->functions, addr - f->bias);
 	}
 	return found;
@@ -61,4 +66,21 @@ const struct ts_prototype *ts_signatures_find(struct ts_signatures *s, uint64_t 
 		s->recent[i].found = look(s, addr);
 	}
 	return s->recent[i].found;
+}
+
+void ts_signatures_variable(struct ts_signatures *s, struct ts_variable_frame *frame, const char *text, size_t len,
+			    struct ts_variable *v)
+{
+	uint64_t pc = frame->pc;
+
+	*v = (struct ts_variable){ .kind = TS_VARIABLE_NONE };
+	for (size_t i = 0; i < s->n && v->kind == TS_VARIABLE_NONE; i++) {
+		struct ts_signature_file *f = &s->files[i];
+
+		if (pc < f->first || pc > f->last || !functions_of(f))
+			continue;
+		frame->pc = pc - f->bias;
+		frame->bias = f->bias;
+		ts_variables_find(f->functions, frame, text, len, v);
+	}
 }

@@ -8,6 +8,7 @@
 #define TS_SYMBOLS_SIGNATURES_H
 
 #include "src/trace/prototypes.h"
+#include "src/trace/variables.h"
 
 /* A power of two. */
 #define TS_N_SIGNATURES 256u
@@ -40,5 +41,12 @@ bool ts_signatures_add_file(struct ts_signatures *s, const struct ts_source *src
 
 /* The function that begins at @addr; NULL if nothing is said of it.  Valid until ts_signatures_fini(). */
 const struct ts_prototype *ts_signatures_find(struct ts_signatures *s, uint64_t addr);
+
+/*
+ * The variable @text where the instruction at frame->pc is the next one: src/trace/variables.h.  Here frame->pc is the address
+ * in memory; frame->bias is filled in.
+ */
+void ts_signatures_variable(struct ts_signatures *s, struct ts_variable_frame *frame, const char *text, size_t len,
+			    struct ts_variable *v);
 
 #endif

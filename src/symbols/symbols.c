@@ -62,6 +62,12 @@ const struct ts_prototype *ts_symbols_prototype(struct ts_symbols *s, uint64_t a
 	return ts_signatures_find(&s->signatures, addr);
 }
 
+void ts_symbols_variable(struct ts_symbols *s, struct ts_variable_frame *frame, const char *text, size_t len,
+			 struct ts_variable *v)
+{
+	ts_signatures_variable(&s->signatures, frame, text, len, v);
+}
+
 struct ts_code_lines *ts_symbols_lines(struct ts_symbols *s)
 {
 	return s->lines;

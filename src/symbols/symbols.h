@@ -16,6 +16,7 @@
 #include "src/base/error.h"
 #include "src/trace/source.h"
 #include "src/trace/prototypes.h"
+#include "src/trace/variables.h"
 #include "symbol.h"
 
 /* How the name of an entry of a procedure linkage table ends: that of the function stands before it. */
@@ -113,6 +114,10 @@ struct ts_code_lines *ts_symbols_lines(struct ts_symbols *s);
 
 /* The parameters and the result of the function that begins at @addr; NULL if no file tells; borrowed. */
 const struct ts_prototype *ts_symbols_prototype(struct ts_symbols *s, uint64_t addr);
+
+/* The variable @text where the instruction at frame->pc is the next one, as ts_signatures_variable(). */
+void ts_symbols_variable(struct ts_symbols *s, struct ts_variable_frame *frame, const char *text, size_t len,
+			 struct ts_variable *v);
 
 /* The @i-th symbol by address, NULL after the last. */
 const struct ts_symbol *ts_symbols_get(struct ts_symbols *s, size_t i);

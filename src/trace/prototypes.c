@@ -4,45 +4,14 @@
  */
 #include "prototypes.h"
 
-#include <dwarf.h>
-#include <elfutils/libdw.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "prototypes_type.h"
-#include "src/base/arena.h"
+#include "prototypes_parts.h"
 #include "src/base/vec.h"
 
 /* A larger file is not read; nor one whose compressed sections would become larger. */
 #define MAX_FILE (UINT64_C(1) << 30)
-
-/* Definitions refer to declarations, and these to others: so many steps at most. */
-#define MAX_ORIGINS 4u
-
-/* The addresses of a unit. */
-struct range {
-	uint64_t first, end;
-	uint32_t unit;
-};
-
-struct unit {
-	Dwarf_Off off;
-	struct ts_prototype *items; /* owned; by address */
-	size_t n, cap;
-	bool is_read;
-};
-
-struct ts_prototypes {
-	char *bytes; /* owned; the file */
-	Elf *elf;
-	Dwarf *dwarf;
-	struct ts_type_budget budget;
-	struct unit *units;   /* owned */
-	size_t n_units, cap_units;
-	struct range *ranges; /* owned */
-	size_t n_ranges, cap_ranges;
-	struct ts_arena names;
-};
 
 /* -------------------------------------------------------------------------------------------------- the file */
 
@@ -53,13 +22,13 @@ static bool add_unit(struct ts_prototypes *p, Dwarf_Die *die)
 
 	if (!ts_vec_reserve(&p->units, p->n_units, &p->cap_units, 1, sizeof(*p->units)))
 		return false;
-	p->units[p->n_units] = (struct unit){ .off = dwarf_dieoffset(die) };
+	p->units[p->n_units] = (struct ts_prototype_unit){ .off = dwarf_dieoffset(die) };
 	while (ts_type_spend(&p->budget, 1) && (at = dwarf_ranges(die, at, &base, &first, &end)) > 0) {
 		if (first >= end)
 			continue;
 		if (!ts_vec_reserve(&p->ranges, p->n_ranges, &p->cap_ranges, 1, sizeof(*p->ranges)))
 			return false;
-		p->ranges[p->n_ranges++] = (struct range){ first, end, (uint32_t)p->n_units };
+		p->ranges[p->n_ranges++] = (struct ts_prototype_range){ first, end, (uint32_t)p->n_units };
 	}
 	p->n_units++;
 	return true;
@@ -91,7 +60,9 @@ struct ts_prototypes *ts_prototypes_new(struct ts_source *src)
 	if (p && p->elf && elf_kind(p->elf) == ELF_K_ELF && ts_type_may_unpack(p->elf, len))
 		p->dwarf = dwarf_begin_elf(p->elf, DWARF_C_READ, NULL);
 	if (p && p->dwarf) {
-		p->budget.left = len + (UINT64_C(1) << 20);
+		p->len = len;
+		p->addr_len = ts_type_addr_len(p->elf);
+		p->budget.left = ts_prototypes_allowance(p);
 		list_units(p);
 	}
 	ts_source_close(src);
@@ -107,6 +78,8 @@ void ts_prototypes_free(struct ts_prototypes *p)
 	free(p->units);
 	free(p->ranges);
 	ts_arena_fini(&p->names);
+	if (p->cfi)
+		dwarf_cfi_end(p->cfi);
 	dwarf_end(p->dwarf);
 	elf_end(p->elf);
 	free(p->bytes);
@@ -115,28 +88,6 @@ void ts_prototypes_free(struct ts_prototypes *p)
 
 /* -------------------------------------------------------------------------------------------------- functions */
 
-/* What the entry says, and where it does not, the one that it stands for. */
-static void collect(struct ts_prototypes *p, Dwarf_Die *die, struct ts_die_facts *f)
-{
-	Dwarf_Die at = *die;
-
-	ts_die_facts(&p->budget, &at, f);
-	for (unsigned i = 0; i < MAX_ORIGINS && f->has_origin; i++) {
-		struct ts_die_facts more;
-
-		at = f->origin;
-		ts_die_facts(&p->budget, &at, &more);
-		if (!f->name)
-			f->name = more.name;
-		if (!f->has_type) {
-			f->has_type = more.has_type;
-			f->type = more.type;
-		}
-		f->has_origin = more.has_origin;
-		f->origin = more.origin;
-	}
-}
-
 static bool add_parameter(struct ts_prototypes *p, struct ts_prototype *x, Dwarf_Die *die)
 {
 	struct ts_parameter *to = &x->parameters[x->n];
@@ -144,7 +95,7 @@ static bool add_parameter(struct ts_prototypes *p, struct ts_prototype *x, Dwarf
 
 	if (x->n == TS_MAX_PARAMETERS)
 		return true;
-	collect(p, die, &f);
+	ts_die_collect(&p->budget, die, &f);
 	to->reg = ts_die_register_at(die, x->addr);
 	to->type = (struct ts_value_type){ .form = TS_FORM_UNKNOWN };
 	if (f.has_type)
@@ -155,7 +106,7 @@ static bool add_parameter(struct ts_prototypes *p, struct ts_prototype *x, Dwarf
 }
 
 /* A function that has code of its own. */
-static bool add_function(struct ts_prototypes *p, struct unit *u, Dwarf_Die *die, bool is_foreign)
+static bool add_function(struct ts_prototypes *p, struct ts_prototype_unit *u, Dwarf_Die *die, bool is_foreign)
 {
 	struct ts_prototype *x;
 	struct ts_die_facts f;
@@ -164,7 +115,7 @@ static bool add_function(struct ts_prototypes *p, struct unit *u, Dwarf_Die *die
 	bool done = true;
 	int got;
 
-	collect(p, die, &f);
+	ts_die_collect(&p->budget, die, &f);
 	if (!f.has_code || dwarf_entrypc(die, &entry))
 		return true;
 	if (!ts_vec_reserve(&u->items, u->n, &u->cap, 1, sizeof(*u->items)))
@@ -190,7 +141,7 @@ static bool is_scope(int tag)
 
 #define MAX_SCOPES 16u
 
-static bool read_scope(struct ts_prototypes *p, struct unit *u, Dwarf_Die *die, bool is_foreign, unsigned depth)
+static bool read_scope(struct ts_prototypes *p, struct ts_prototype_unit *u, Dwarf_Die *die, bool is_foreign, unsigned depth)
 {
 	Dwarf_Die child;
 	bool done = true;
@@ -214,7 +165,7 @@ static int by_address(const void *a, const void *b)
 	return x->addr < y->addr ? -1 : x->addr > y->addr;
 }
 
-static void read_unit(struct ts_prototypes *p, struct unit *u)
+static void read_unit(struct ts_prototypes *p, struct ts_prototype_unit *u)
 {
 	Dwarf_Die die;
 	int language;
@@ -236,7 +187,7 @@ const struct ts_prototype *ts_prototypes_find(struct ts_prototypes *p, uint64_t 
 	const struct ts_prototype *found = NULL;
 
 	for (size_t i = 0; i < p->n_ranges && !found; i++) {
-		struct unit *u = &p->units[p->ranges[i].unit];
+		struct ts_prototype_unit *u = &p->units[p->ranges[i].unit];
 
 		if (addr < p->ranges[i].first || addr >= p->ranges[i].end)
 			continue;

@@ -9,6 +9,9 @@
 #define MAX_MEMBERS 64u
 #define MAX_ITEMS   16u
 
+/* Definitions refer to declarations, and these to others: so many steps at most. */
+#define MAX_ORIGINS 4u
+
 /* ------------------------------------------------------------------------------------------------- the entry */
 
 struct collecting {
@@ -61,6 +64,27 @@ void ts_die_facts(struct ts_type_budget *b, Dwarf_Die *die, struct ts_die_facts 
 	dwarf_getattrs(die, take_attribute, &c, 0);
 }
 
+void ts_die_collect(struct ts_type_budget *b, Dwarf_Die *die, struct ts_die_facts *f)
+{
+	Dwarf_Die at = *die;
+
+	ts_die_facts(b, &at, f);
+	for (unsigned i = 0; i < MAX_ORIGINS && f->has_origin; i++) {
+		struct ts_die_facts more;
+
+		at = f->origin;
+		ts_die_facts(b, &at, &more);
+		if (!f->name)
+			f->name = more.name;
+		if (!f->has_type) {
+			f->has_type = more.has_type;
+			f->type = more.type;
+		}
+		f->has_origin = more.has_origin;
+		f->origin = more.origin;
+	}
+}
+
 int ts_die_register_at(Dwarf_Die *die, uint64_t addr)
 {
 	Dwarf_Attribute at;
@@ -72,6 +96,11 @@ int ts_die_register_at(Dwarf_Die *die, uint64_t addr)
 	if (ops->atom >= DW_OP_reg0 && ops->atom <= DW_OP_reg31)
 		return ops->atom - DW_OP_reg0;
 	return ops->atom == DW_OP_regx && ops->number < 256 ? (int)ops->number : -1;
+}
+
+unsigned ts_type_addr_len(Elf *elf)
+{
+	return gelf_getclass(elf) == ELFCLASS32 ? 4 : 8;
 }
 
 bool ts_type_may_unpack(Elf *elf, uint64_t len)

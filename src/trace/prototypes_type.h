@@ -36,11 +36,17 @@ struct ts_die_facts {
 /* The facts of @die; those that cannot be read, or that the budget does not allow, are absent. */
 void ts_die_facts(struct ts_type_budget *b, Dwarf_Die *die, struct ts_die_facts *f);
 
+/* The same, and what @die does not say itself, of the entries that it stands for. */
+void ts_die_collect(struct ts_type_budget *b, Dwarf_Die *die, struct ts_die_facts *f);
+
 /* DWARF's number of the register in which the parameter @die lies when its function is entered at @addr; -1: none. */
 int ts_die_register_at(Dwarf_Die *die, uint64_t addr);
 
 /* The type of the entry @die. */
 void ts_type_classify(struct ts_type_budget *b, Dwarf_Die *die, struct ts_value_type *type);
+
+/* The bytes of an address of the file. */
+unsigned ts_type_addr_len(Elf *elf);
 
 /* Have the compressed sections of a file of @len bytes together a length that they may have? */
 bool ts_type_may_unpack(Elf *elf, uint64_t len);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "anchors.h"
+#include "locals.h"
 #include "question.h"
 
 void ts_anchors_init(struct ts_anchors *a, struct ts_ask *ask, struct ts_question *qn)
@@ -66,7 +67,7 @@ enum ts_got ts_anchors_find(struct ts_anchors *a, struct ts_budget *budget, stru
 		if (got != TS_GOT_ROW)
 			return got;
 	}
-	return is_range(a->qn, err) ? TS_GOT_ROW : TS_GOT_FAIL;
+	return is_range(a->qn, err) ? ts_local_find(a->ask, a->qn, budget, err) : TS_GOT_FAIL;
 }
 
 uint64_t ts_anchors_at(const struct ts_anchors *a)

@@ -210,9 +210,17 @@ static bool parse_what(struct ts_question *qn, const struct ts_ask *ask, struct 
 		return fail_word(w, w->len ? "stands where a register, an address or a symbol is expected"
 					   : "a register, an address or a symbol is expected", err);
 	join_parameters(w);
+	if (ask->symbols && !is_about_code(qn->verb) && ts_what_may_be_variable(w->p, w->len)) {
+		qn->local = w->p;
+		qn->local_len = w->len;
+	}
 	if (!(is_about_code(qn->verb) ? ts_what_parse_code : ts_what_parse)(&qn->what, w->p, w->len,
-									    ts_query_regset(ask->q), ask->symbols, err))
-		return false;
+									    ts_query_regset(ask->q), ask->symbols, err)) {
+		if (!qn->local_len || err->code != TS_EUSAGE)
+			return false;
+		ts_error_reset(err);
+		qn->what.kind = TS_WHAT_NONE;
+	}
 	if (qn->what.kind == TS_WHAT_REG && (qn->verb->operand == TS_OPERAND_MEMORY ||
 					     qn->verb->operand == TS_OPERAND_MEMORY_OR_NONE ||
 					     qn->verb->operand == TS_OPERAND_CODE_OR_NONE))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "what.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -393,6 +394,15 @@ bool ts_what_parse_code(struct ts_what *what, const char *text, size_t len, cons
 {
 	*what = (struct ts_what){ .is_code = true };
 	return parse(what, text, len, regs, symbols, err);
+}
+
+bool ts_what_may_be_variable(const char *text, size_t len)
+{
+	for (size_t i = 0; i < len; i++) {
+		if (!isalnum((unsigned char)text[i]) && !strchr("_.[]->", text[i]) && (unsigned char)text[i] < 0x80)
+			return false;
+	}
+	return len && (isalpha((unsigned char)*text) || *text == '_');
 }
 
 bool ts_what_is_same(const struct ts_what *a, const struct ts_what *b)

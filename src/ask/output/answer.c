@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "answer.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -309,7 +310,11 @@ static uint64_t complete_up_to(const struct ts_answer *a)
 /* Print a slice of what is left, and at last the end.  Returns false if more is left. */
 static bool finish(struct ts_answer *a, struct ts_buf *out, struct ts_buf *end)
 {
-	struct ts_end_facts f = { .stopped = a->stopped, .note = a->rows ? a->rows->note : "" };
+	const char *note = a->rows ? a->rows->note : "", *local = a->rows ? a->qn.local_note : "";
+	char notes[sizeof(a->rows->note) + sizeof(a->qn.local_note) + 2];
+	struct ts_end_facts f = { .stopped = a->stopped, .note = notes };
+
+	snprintf(notes, sizeof(notes), "%s%s%s", local, *local && *note ? "; " : "", note);
 
 	if (!a->is_begun)
 		ts_form_begin(a->form, out);

@@ -676,6 +676,7 @@ const struct ts_verb ts_verb_accesses = {
 		ACCESS_VERB("last-" #id, (kind) | IS_LAST, "Show what " what " last before the position.",          \
 			    "last-" #id " 0x401000"),                                                               \
 		.takes = TAKES | TS_TAKES_GO,                                                                       \
+		.is_of_moment = true,                                                                               \
 	}
 #define NEXT(id, kind, what)                                                                                        \
 	const struct ts_verb ts_verb_next_##id = {                                                                  \

@@ -148,6 +148,7 @@ const struct ts_verb ts_verb_memory = {
 	.columns = memory_columns,
 	.n_columns = N_COLUMNS(memory_columns),
 	.operand = TS_OPERAND_MEMORY,
+	.is_of_moment = true,
 	.takes = TS_TAKES_PHYSICAL | TS_TAKES_AT | TS_TAKES_THREAD | TS_TAKES_BOUND,
 	.open = open_memory,
 };

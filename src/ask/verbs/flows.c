@@ -255,6 +255,7 @@ const struct ts_verb ts_verb_flows = {
 	.columns = columns,
 	.n_columns = N_COLUMNS,
 	.operand = TS_OPERAND_WHAT,
+	.is_of_moment = true,
 	.takes = TS_TAKES_RANGE | TS_TAKES_THREAD | TS_TAKES_BOUND | TS_TAKES_AT | TS_TAKES_TO,
 	.is_forward = true,
 	.open = open_flows,

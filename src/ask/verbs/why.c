@@ -332,6 +332,7 @@ const struct ts_verb ts_verb_why = {
 	.columns = columns,
 	.n_columns = N_COLUMNS,
 	.operand = TS_OPERAND_WHAT,
+	.is_of_moment = true,
 	.takes = TS_TAKES_THREAD | TS_TAKES_BOUND | TS_TAKES_AT | TS_TAKES_DEPTH | TS_TAKES_BRANCH,
 	.open = open_why,
 };

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* Registers by the numbers that debugging information has for them. */
+#ifndef TS_ARCH_DWARF_REGS_H
+#define TS_ARCH_DWARF_REGS_H
+
+#include "arch.h"
+
+/*
+ * Index into set->regs of the register that DWARF calls @number on the set's architecture, -1 if there is none or its numbers
+ * are not known here.
+ *
+ * Sources: the psABIs of x86-64 (figure 3.36) and i386 (table 2.14), DWARF for the Arm 64-bit Architecture (4.1), DWARF for the
+ * Arm Architecture (4.1), RISC-V's psABI (DWARF register numbers), MIPS' and PowerPC's psABIs.
+ */
+int ts_regset_by_dwarf(const struct ts_regset *set, unsigned number);
+
+#endif

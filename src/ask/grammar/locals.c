@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+#include "locals.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "src/arch/dwarf_regs.h"
+#include "src/query/call_list.h"
+#include "src/query/paging.h"
+#include "src/symbols/meanings.h"
+#include "state.h"
+
+/* More of the user's text is not repeated in a sentence. */
+#define SHOWN(qn) (int)((qn)->local_len < 100 ? (qn)->local_len : 100), (qn)->local
+
+/* ------------------------------------------------------------------------------------------- the position */
+
+struct moment {
+	struct ts_ask *ask;
+	uint64_t pos;
+	uint32_t thread;
+	struct ts_error *err;
+};
+
+static bool read_register(void *user, unsigned number, uint64_t *value)
+{
+	const struct moment *m = user;
+	int i = ts_regset_by_dwarf(ts_query_regset(m->ask->q), number);
+
+	return ts_query_reg(m->ask->q, m->pos, m->thread, i, value, m->err);
+}
+
+static bool read_memory(void *user, uint64_t addr, unsigned len, uint64_t *value)
+{
+	const struct moment *m = user;
+	const struct ts_arch *arch = ts_query_regset(m->ask->q)->arch;
+	uint8_t data[8], known[8];
+
+	if (len > sizeof(data) || !ts_virtual_mem(m->ask->q, m->pos, ts_query_process(m->ask->q, m->thread),
+						  addr & ts_arch_addr_mask(arch), len, data, known, m->err) ||
+	    memchr(known, 0, len))
+		return false;
+	*value = ts_arch_get(arch, data, len);
+	return true;
+}
+
+/* ---------------------------------------------------------------------------------------------- the place */
+
+static bool set_register(struct ts_question *qn, const struct ts_regset *set, const struct ts_variable *v, struct ts_error *err)
+{
+	int i = ts_regset_by_dwarf(set, v->reg);
+	const struct ts_reg *r = i < 0 ? NULL : &set->regs[i];
+
+	if (!r || v->off + v->len > r->len)
+		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%.*s' lies in a register that this recording does not have", SHOWN(qn));
+	if (qn->verb->operand != TS_OPERAND_WHAT || !qn->verb->is_of_moment)
+		return ts_fail(err, TS_EUSAGE, TS_NO_OFF,
+			       "'%.*s' is in $%s at position %" PRIu64 ", which holds other values before and after; example: why %.*s at %" PRIu64,
+			       SHOWN(qn), r->name, qn->at, SHOWN(qn), qn->at);
+	qn->what = (struct ts_what){ .kind = TS_WHAT_REG, .len = (uint32_t)v->len, .off = r->off + v->off };
+	if (set->arch->is_big_endian)
+		qn->what.off = r->off + r->len - v->off - (uint32_t)v->len;
+	snprintf(qn->local_note, sizeof(qn->local_note), "%.*s is in $%s at position %" PRIu64, SHOWN(qn), r->name, qn->at);
+	return true;
+}
+
+static bool set_memory(struct ts_question *qn, const struct ts_regset *set, const struct ts_variable *v, struct ts_error *err)
+{
+	uint64_t mask = ts_arch_addr_mask(set->arch), addr = v->addr & mask;
+
+	if (v->len - 1 > mask - addr)
+		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%.*s' passes the end of the address space", SHOWN(qn));
+	qn->what = (struct ts_what){ .kind = TS_WHAT_MEM, .addr = addr, .last = addr + v->len - 1 };
+	snprintf(qn->local_note, sizeof(qn->local_note), "%.*s is 0x%" PRIx64 ",%" PRIu64 " at position %" PRIu64, SHOWN(qn), addr,
+		 v->len, qn->at);
+	return true;
+}
+
+/* The frame is the variable's during the call in which the position is. */
+static enum ts_got narrow(struct ts_ask *ask, struct ts_question *qn, uint32_t thread, struct ts_budget *budget, struct ts_error *err)
+{
+	enum ts_got got = ts_ask_need_calls(ask, budget, err);
+	size_t n = strlen(qn->local_note);
+	struct ts_call call;
+
+	if (got != TS_GOT_ROW || !ts_query_innermost_call(ask->q, thread, qn->at, &call))
+		return got;
+	if (qn->from < call.pos + 1)
+		qn->from = call.pos + 1;
+	if (qn->to > call.end)
+		qn->to = call.end;
+	snprintf(qn->local_note + n, sizeof(qn->local_note) - n, ", and rows are those of the call from %" PRIu64 " on", call.pos + 1);
+	return TS_GOT_ROW;
+}
+
+/* Several meanings are the parser's to list. */
+static enum ts_got refuse_unknown(const struct ts_ask *ask, struct ts_question *qn, struct ts_error *err)
+{
+	struct ts_meanings all;
+
+	if (!ts_symbols_mean(ask->symbols, qn->local, qn->local_len, false, &all) && !all.n)
+		ts_fail(err, TS_EUSAGE, TS_NO_OFF,
+			"'%.*s' is neither an address nor a known symbol, nor a variable in scope at position %" PRIu64, SHOWN(qn),
+			qn->at);
+	else
+		ts_what_parse(&qn->what, qn->local, qn->local_len, ts_query_regset(ask->q), ask->symbols, err);
+	return TS_GOT_FAIL;
+}
+
+static enum ts_got use(struct ts_ask *ask, struct ts_question *qn, const struct ts_variable *v, uint32_t thread,
+		       struct ts_budget *budget, struct ts_error *err)
+{
+	const struct ts_regset *set = ts_query_regset(ask->q);
+
+	switch (v->kind) {
+	case TS_VARIABLE_MEMORY:
+		if (!set_memory(qn, set, v, err))
+			return TS_GOT_FAIL;
+		return v->is_in_frame && !qn->verb->is_of_moment ? narrow(ask, qn, thread, budget, err) : TS_GOT_ROW;
+	case TS_VARIABLE_REGISTER: return set_register(qn, set, v, err) ? TS_GOT_ROW : TS_GOT_FAIL;
+	case TS_VARIABLE_NOWHERE:
+		ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%.*s' %s (position %" PRIu64 ")", SHOWN(qn), v->why, qn->at);
+		return TS_GOT_FAIL;
+	case TS_VARIABLE_NONE: break;
+	}
+	if (qn->what.kind != TS_WHAT_NONE)
+		return TS_GOT_ROW;
+	return refuse_unknown(ask, qn, err);
+}
+
+enum ts_got ts_local_find(struct ts_ask *ask, struct ts_question *qn, struct ts_budget *budget, struct ts_error *err)
+{
+	struct moment m = { .ask = ask, .pos = qn->at, .err = err };
+	struct ts_variable_frame frame = { .reg = read_register, .mem = read_memory, .user = &m };
+	struct ts_variable v = { .kind = TS_VARIABLE_NONE };
+	bool has_pc;
+
+	if (!qn->local_len)
+		return TS_GOT_ROW;
+	m.thread = ts_ask_thread(ask, qn);
+	if (!ts_query_pc(ask->q, m.pos, m.thread, &frame.pc, &has_pc, err))
+		return TS_GOT_FAIL;
+	if (has_pc && ask->symbols)
+		ts_symbols_variable(ask->symbols, &frame, qn->local, qn->local_len, &v);
+	if (err->code != TS_OK)
+		return TS_GOT_FAIL;
+	return use(ask, qn, &v, m.thread, budget, err);
+}

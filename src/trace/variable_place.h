@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* Where a variable lies at one moment, and what is asked to find that out. */
+#ifndef TS_VARIABLE_PLACE_H
+#define TS_VARIABLE_PLACE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The moment that is asked about. */
+struct ts_variable_frame {
+	uint64_t pc;   /* as linked */
+	uint64_t bias; /* from addresses as linked to those in memory */
+	/* The register with DWARF's number @number.  Returns false if its value is not known. */
+	bool (*reg)(void *user, unsigned number, uint64_t *value);
+	/* The number in the @len (1 to 8) bytes at @addr.  Returns false if it is not known. */
+	bool (*mem)(void *user, uint64_t addr, unsigned len, uint64_t *value);
+	void *user;
+};
+
+enum ts_variable_kind {
+	TS_VARIABLE_NONE,     /* no variable of that name is in scope */
+	TS_VARIABLE_MEMORY,
+	TS_VARIABLE_REGISTER,
+	TS_VARIABLE_NOWHERE,  /* there is one, but it has no place: why says the reason */
+};
+
+struct ts_variable {
+	enum ts_variable_kind kind;
+	uint64_t addr, len;  /* MEMORY: bytes [addr, addr + len) */
+	unsigned reg;        /* REGISTER: DWARF's number; its bytes [off, off + len), the lowest first */
+	uint32_t off;
+	bool is_in_frame;    /* MEMORY: a part of the function's frame, which another call has elsewhere */
+	const char *why;     /* NOWHERE: the end of a sentence that begins with the name; a constant */
+};
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where a variable of a function lies while one of the function's instructions is the next one (DWARF, by libdw).
+ */
+#ifndef TS_VARIABLES_H
+#define TS_VARIABLES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "prototypes.h"
+#include "variable_place.h"
+
+/*
+ * The variable @text: NAME, and any number of .MEMBER, ->MEMBER and [INDEX].  Of several variables of that name, it is the
+ * one of the innermost scope.
+ *
+ * Addresses are those in memory.  One lookup walks at most as many entries as the file has bytes.
+ */
+void ts_variables_find(struct ts_prototypes *p, const struct ts_variable_frame *frame, const char *text, size_t len,
+		       struct ts_variable *v);
+
+#endif

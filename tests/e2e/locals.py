@@ -1,0 +1,186 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Variables of functions as WHAT: where they lie is what gdb says of the same place and position."""
+import collections
+import json
+import pathlib
+import re
+import subprocess
+
+from _record import record
+from _tap import TRACESTUB, add_case, case, run_cases
+
+SOURCE = r"""
+struct point { short x; int y[2][3]; };
+struct item { char kind; struct item *next; struct point at; unsigned bits : 3; };
+volatile int sink;
+static int seen = 7;
+__attribute__((noinline)) int total(const struct item *items, int n, double scale)
+{
+	static int seen;
+	int sum = 0;
+	for (int i = 0; i < n; i++) {
+		int each = items[i].at.y[1][i] * 2;
+		if (each > 4) {
+			long each = sum * 3L;
+			sink = (int)each;
+			sum += (int)each;
+		}
+		sum += each;
+		sink = sum;
+	}
+	seen += sum;
+	return sum + (int)scale;
+}
+__attribute__((noinline)) int deep(int n, const char *text)
+{
+	char copy[8];
+	int i = 0;
+	for (; text[i]; i++)
+		copy[i] = text[i];
+	sink = copy[i - 1];
+	return n ? deep(n - 1, text + 1) + copy[0] : i;
+}
+int main(int argc, char **argv)
+{
+	struct item list[3] = { { 'a', list + 1, { 1, { { 1, 2, 3 }, { 4, 5, 6 } } }, 1 },
+				{ 'b', list + 2, { 2, { { 7, 8, 9 }, { 10, 11, 12 } } }, 2 }, { 'c', 0, { 0 }, 3 } };
+	sink = total(list, 3, 2.5);
+	sink = deep(2, "texts") + deep(2, "words");
+	return seen + argc - 8;
+}
+"""
+OF_C = {"total": ["items", "n", "scale", "seen", "sum", "i", "each", "items[1].at.y[1][2]", "items->next->at", "items.kind", "items[0].next->at.x"],
+        "deep": ["n", "text", "copy", "i", "copy[3]", "text[1]"],
+        "main": ["list", "list[1].at.y[1]", "list[1].next->at.y", "argc", "argv", "list[2].kind"]}
+CXX_SOURCE = r"""
+namespace shop {
+struct base { int id; virtual ~base() {} };
+struct tag { long label; };
+struct thing : base, tag {
+	int price; union { int a; float b; };
+	__attribute__((noinline)) int cost(const int &times, thing &&other)
+	{
+		int own = price * times;
+		int &same = own;
+		same += other.price;
+		return own + id;
+	}
+};
+}
+int main()
+{
+	shop::thing one, two;
+	one.id = 1; one.label = 2; one.price = 3; one.a = 4;
+	two = one;
+	int times = 5;
+	return one.cost(times, static_cast<shop::thing &&>(two)) - 19;
+}
+"""
+OF_CXX = {"cost": ["this->price", "this->id", "this->label", "this->a", "own", "other.price", "other.label"],
+          "main": ["one", "one.label", "one.id", "one.b", "times", "two.a"]}
+
+
+def build(name, source, compiler, flags):
+    path = pathlib.Path(name + (".cc" if compiler == "g++" else ".c"))
+    path.write_text(source)
+    subprocess.run([compiler, "-g", "-w", "-static", "-no-pie", *flags, "-o", name, path], check=True)
+    done = record(f"{name}.ucir", f"./{name}")
+    assert done.returncode == 0, done
+    return f"{name}.ucir"
+
+
+def query(trace, *words):
+    done = subprocess.run([TRACESTUB, "query", trace, *words, "--quiet"], capture_output=True, text=True)
+    assert done.returncode in (0, 1, 2), done
+    return done
+
+
+def positions_in(trace, program, function, n):
+    """At most n positions at which an instruction of the function is the next one."""
+    nm = subprocess.run(["nm", "-SC", program], capture_output=True, text=True, check=True).stdout
+    address, size = re.search(rf"^(\S+) (\S+) . (?:\S*::)?{function}(?:\(.*)?$", nm, re.M).groups()
+    rows = query(trace, "executions", f"0x{address},0x{size}").stdout.splitlines()[1:]
+    found = [row.split("\t")[0] for row in rows]
+    return found[::max(1, len(found) // n)]
+
+
+def kind_by_gdb(text):
+    """What `print &X` means."""
+    if at := re.search(r"""^\$\d+ = .*?(0x[0-9a-f]+)(?: <.*>| ".*)?$""", text, re.M):
+        return "memory", int(at[1], 16)
+    if at := re.search(r"which is in register \$(\w+)", text):
+        return "register", at[1].replace("ymm", "xmm")
+    if "No symbol" in text:
+        return "unknown", None
+    assert re.search("Can't take address|optimized out|Attempt to take address of value|Cannot access memory", text), text
+    return "nowhere", None
+
+
+def kind_by_us(text):
+    if at := re.search(r" is (0x[0-9a-f]+),\d+ at position", text):
+        return "memory", int(at[1], 16)
+    if at := re.search(r" is in \$(\w+) at position", text):
+        return "register", at[1]
+    if "nor a variable in scope" in text:
+        return "unknown", None
+    assert re.search("has no place there|lies in several places there|is behind a pointer whose value is not known", text), (text,)
+    return "nowhere", None
+
+
+def places_are_gdbs(name, source, compiler, flags, expressions, wanted):
+    trace = build(name, source, compiler, flags)
+    asked, commands = [], ["set print thread-events off", "set language c++" if compiler == "g++" else "set language c"]
+    for function, texts in expressions.items():
+        for position in positions_in(trace, name, function, 12):
+            commands.append(f"goto {position}")
+            for text in texts:
+                asked.append((position, text))
+                commands += ["echo \\n<>\\n", f"print &({text})", "echo \\n<=>\\n", f"monitor last-write {text} at {position}",
+                             "echo \\n</>\\n"]
+    done = subprocess.run([TRACESTUB, "gdb", trace, "--", "-nx", "-batch", *(word for line in commands for word in ("-ex", line))],
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    parts = re.findall(r"\n<>\n(.*?)\n<=>\n(.*?)\n</>\n", done.stdout, re.S)
+    assert len(parts) == len(asked), (len(parts), len(asked), done.stdout[-2000:])
+    seen = collections.Counter()
+    for (position, text), (theirs, ours) in zip(asked, parts):
+        expected, got = kind_by_gdb(theirs), kind_by_us(ours)
+        # a pointer that gdb computes from the caller's registers is one without a place here
+        if got[0] == "nowhere" and "its value is computed" in ours and re.search(r"->|\[|\.", text):
+            expected = got
+        assert expected == got, (flags, position, text, theirs, ours)
+        seen[expected[0]] += 1
+    assert set(wanted) <= set(seen) and len(asked) > 100, seen
+
+
+@case
+def history_is_that_of_one_call():
+    """The frames of the second deep() lie where those of the first have been."""
+    trace = build("calls", SOURCE, "gcc", ["-O0"])
+    entries = [int(row.split("\t")[0]) for row in query(trace, "executions", "deep").stdout.splitlines()[1:]]
+    assert len(entries) == 6
+    for entry, length in zip(entries, [5, 4, 3, 5, 4, 3]):
+        rows = query(trace, "history", "i", "at", str(entry + 8)).stdout.splitlines()[1:]
+        assert len(rows) == length + 1 and all(row.split("\t")[3] == "deep" for row in rows), (entry, rows)
+    done = query(trace, "history", "i", "at", str(entries[0] + 8), "--json")
+    assert f"and rows are those of the call from {entries[0]} on" in json.loads(done.stdout.splitlines()[-1])["note"], done
+    done = query(trace, "next-write", "i", "in", f"{entries[1]}:", "at", str(entries[0] + 8))
+    assert [row.split("\t")[3] for row in done.stdout.splitlines()[1:]] == [], done
+
+
+@case
+def what_has_no_place_is_refused():
+    trace = build("refused", SOURCE, "gcc", ["-O1"])
+    entry = query(trace, "executions", "total").stdout.splitlines()[1].split("\t")[0]
+    for words, sentence in ((["history", "n"], "is in $rsi at position"), (["history", "n", "at", "0"], "nor a variable in scope at position 0"),
+                            (["memory", "n"], "is in $rsi at position"), (["why", "items[0].bits"], "is a bit field"),
+                            (["why", "items[0].none"], "is not a member"), (["why", "n[0]"], "is no array"),
+                            (["why", "items[0].at.y[2]"], "is past the end of the array"), (["why", "items..kind"], "is not a variable with")):
+        done = query(trace, *words, *([] if "at" in words else ["at", entry]))
+        assert done.returncode == 2 and sentence in done.stderr and not done.stdout, done
+
+
+for level, wanted in ("-O0", ["memory", "unknown"]), ("-O1", ["memory", "register", "nowhere", "unknown"]), ("-O2", ["memory", "register", "nowhere"]):
+    add_case(f"C with {level}", places_are_gdbs, f"c{level}", SOURCE, "gcc", [level], OF_C, wanted)
+add_case("C++ with -O0", places_are_gdbs, "cxx", CXX_SOURCE, "g++", ["-O0"], OF_CXX, ["memory"])
+run_cases()

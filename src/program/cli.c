@@ -38,6 +38,7 @@ enum option_id {
 	OPT_FOLLOW,
 	OPT_FORMAT,
 	OPT_FROM,
+	OPT_FULL,
 	OPT_FUNCTION,
 	OPT_GRAMMAR,
 	OPT_HELP,
@@ -92,6 +93,7 @@ static const struct option long_options[] = {
 	[OPT_FOLLOW] = { "follow", no_argument, NULL, OPT_FOLLOW },
 	[OPT_FORMAT] = { "format", required_argument, NULL, OPT_FORMAT },
 	[OPT_FROM] = { "from", required_argument, NULL, OPT_FROM },
+	[OPT_FULL] = { "full", no_argument, NULL, OPT_FULL },
 	[OPT_FUNCTION] = { "function", required_argument, NULL, OPT_FUNCTION },
 	[OPT_GRAMMAR] = { "grammar", required_argument, NULL, OPT_GRAMMAR },
 	[OPT_HELP] = { "help", no_argument, NULL, OPT_HELP },
@@ -143,6 +145,7 @@ static const unsigned option_commands[N_OPTIONS] = {
 	[OPT_FOLLOW] = ON(RECORD),
 	[OPT_FROM] = ON(RECORD),
 	[OPT_MODULE] = ON(RECORD),
+	[OPT_FULL] = ON(QUERY) | ON(DIFF) | ON(SQL),
 	[OPT_FUNCTION] = ON(DIFF),
 	[OPT_IN] = ON(PLOT) | ON(DIFF),
 	[OPT_JSON] = ON(INFO) | ON(QUERY) | ON(DIFF) | ON(SQL),
@@ -430,6 +433,7 @@ static bool set_option(struct ts_cli *cli, int id)
 		break;
 	case OPT_FIRST:
 		return set_count(&cli->first, UINT_MAX, "--first", optarg);
+	case OPT_FULL: cli->is_full = true; break;
 	case OPT_FUNCTION:
 		cli->function = optarg;
 		break;

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "folder_list.h"
@@ -715,10 +716,35 @@ static bool check_several(const struct ts_cli *cli)
 	       usage_error("--index %s: several recordings cannot have one index", cli->index);
 }
 
-/* Traces, and a statement: what names no file. */
+/* Does the text begin as a statement, or a command of the prompt, does? */
+static bool begins_statement(const char *text)
+{
+	static const char *const words[] = { "select", "with", "values", "explain", "pragma", "attach", "detach", "insert",
+					     "replace", "update", "delete", "create", "drop", "alter", "begin", "commit",
+					     "end", "rollback", "savepoint", "release", "analyze", "vacuum", "reindex" };
+	size_t len;
+
+	text += strspn(text, " \t\r\n;(");
+	len = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ");
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		if (strlen(words[i]) == len && !strncasecmp(words[i], text, len) && text[len] != '.' && text[len] != '/')
+			return true;
+	}
+	return !strncmp(text, "--", 2) || !strncmp(text, "/*", 2) || (*text == '.' && !strchr(text, '/'));
+}
+
+/* What names no file is a statement, unless it looks like the name of one. */
+static bool is_statement(const char *text)
+{
+	if (ts_is_stdin(text) || !access(text, F_OK))
+		return false;
+	return begins_statement(text) || (strpbrk(text, " \t\n") && !strchr(text, '/'));
+}
+
+/* Traces, and a statement. */
 static bool set_statement(struct ts_cli *cli, int n, char **operands)
 {
-	bool has_statement = n > 1 && !ts_is_stdin(operands[n - 1]) && access(operands[n - 1], F_OK);
+	bool has_statement = n > 1 && is_statement(operands[n - 1]);
 
 	if (!n || (has_statement && cli->statements))
 		return usage_error("sql: usage: tracestub sql %s", commands[TS_CMD_SQL].synopsis);

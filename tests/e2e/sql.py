@@ -319,4 +319,14 @@ def a_recording_that_cannot_be_read_is_named():
     assert done.returncode == 3 and "bad.ucir" in done.stderr and not done.stdout, done
 
 
+@case
+def a_mistyped_name_of_a_file_is_no_statement():
+    trace = TRACES["usercorn"]
+    for name in "x64_walk.ucr", "./.x", "folder/my run.ucir":
+        done = run(trace, name, stdin=subprocess.DEVNULL)
+        assert done.returncode == 3 and done.stderr.startswith(f"{name}: cannot open it: No such file"), (name, done)
+    for statement in "VALUES(1)", ".tables", "select*from(step)limit 1", ";select 1", "SELECT 1/2", "(select 1", "SELEC 1":
+        assert run(trace, statement, stdin=subprocess.DEVNULL).returncode in (0, 2), statement
+
+
 run_cases()

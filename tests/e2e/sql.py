@@ -180,7 +180,7 @@ for format_name, path in TRACES.items():
 def statuses_and_sentences():
     trace = TRACES["usercorn"]
     for statement, status, said in (
-            ("SELECT 1", 0, ""), ("SELECT 1 WHERE 0", 1, ""), ("SELEC", 2, 'near "SELEC": syntax error'),
+            ("SELECT 1", 0, ""), ("SELECT 1 WHERE 0", 1, ""), ("SELEC 1", 2, 'near "SELEC": syntax error'),
             ("SELECT * FROM nope", 2, "no such table: nope"), ("SELECT nope FROM step", 2, "no such column: nope"),
             ("ATTACH 'x.db' AS x", 2, "can only be read"), ("CREATE TABLE x(y)", 2, "can only be read"),
             ("PRAGMA journal_mode = DELETE", 2, "can only be read"), ("DELETE FROM step", 2, ""),

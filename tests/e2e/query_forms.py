@@ -230,6 +230,22 @@ def first_and_last_are_those_of_the_hottest():
 
 
 @case
+def a_condition_about_a_register_holds_wherever_its_value_does():
+    """Chunks in which no value satisfies it are passed over; the rows without condition are the twin."""
+    for name, registers in ("usercorn", "$rax $rcx $al"), ("rvnbintrace", "$rax $edi"), ("x64dbg", "$rdi $ZF"), ("bap", "$rdx"):
+        for register in registers.split():
+            rows = [r for r in json_lines(query(TRACES[name], f"history {register}", "--json").stdout)[0] if r["new"] and r["new"].startswith("0x")]
+            values = sorted({int(r["new"], 16) for r in rows})
+            assert values, (name, register)
+            for value in values[::max(len(values) // 3, 1)] + [values[-1] ^ 1]:
+                for operator, holds in ("==", int.__eq__), (">", int.__gt__):
+                    question = f"history {register} if value {operator} {value}"
+                    found = json_lines(query(TRACES[name], question, "--json").stdout)[0]
+                    want = [r["position"].text for r in rows if holds(int(r["new"], 16), value)]
+                    assert [r["position"].text for r in found] == want, (name, question, len(found), len(want))
+
+
+@case
 def the_monitor_says_what_the_terminal_shows():
     trace = TRACES["usercorn"]
     names = places(trace)

@@ -132,12 +132,28 @@ static void put_json_cell(struct ts_buf *out, const struct ts_row *row, unsigned
 	}
 }
 
+/* How many characters at @p need no look at them: they are ASCII that is shown as it is, and neither '\\' nor a blank. */
+static size_t plain_len(const char *p)
+{
+	size_t n = 0;
+
+	while ((uint8_t)(p[n] - '!') <= '~' - '!' && p[n] != '\\')
+		n++;
+	return n;
+}
+
 /* Control characters escaped; in text, blanks do not follow each other, since two of them end a cell. */
 static void put_plain_text(struct ts_buf *out, const char *text, bool is_tsv, bool is_last)
 {
 	for (const char *p = text; *p && (*p != TS_ROW_ASIDE || !is_tsv);) {
-		size_t n = ts_utf8_shown_len(p, strnlen(p, 4));
+		size_t n = plain_len(p);
 
+		if (n) {
+			ts_buf_put(out, p, n);
+			p += n;
+			continue;
+		}
+		n = ts_utf8_shown_len(p, strnlen(p, 4));
 		if (*p == TS_ROW_ASIDE)
 			ts_buf_putc(out, ' ');
 		else if (*p == '\t' || *p == '\n')

@@ -116,8 +116,10 @@ static bool put_row(struct steps *x, uint64_t pos, struct ts_row *row, struct ts
 		    struct ts_error *err)
 {
 	const struct ts_steps *batch;
-	const struct ts_step *st = ts_query_step(x->ask->q, pos, &batch, err);
 	uint32_t wanted = ~x->rows.unwanted, process;
+	/* values of memory are found quickly where the whole chunk is decoded */
+	bool has_values = !x->rows.is_counting && wanted & (1u << COL_READS | 1u << COL_WRITES);
+	const struct ts_step *st = (has_values ? ts_query_step_whole : ts_query_step)(x->ask->q, pos, &batch, err);
 	unsigned len;
 
 	if (!st)

@@ -730,6 +730,14 @@ class TracestubAlias(gdb.Command):
     EVENTS = ("syscall", "signal", "fault", "interrupt", "thread-start", "thread-end", "module", "map", "unmap",
               "gap", "exit")
     FLOWS = ("address", "call", "output", "branch", "compare", "copy", "compute", "overwritten")
+    # Words of some verbs only, and what may stand in place of an operand.
+    OF_VERBS = (
+        (("process", "ring"), "history accesses executions calls steps compares events strings unexplained hot coverage"),
+        (("depth", "inputs", "addresses"), "why"), (("depth", "tree"), "calls"), (("min",), "strings"),
+        (("blocks", "loops", "by"), "hot"), (("minus",), "coverage"), (("to",), "flows"))
+    FIRST = ((("phys:",), "history accesses memory strings last-write last-read last-access last-change next-write next-read "
+              "next-access next-change"), (("branch",), "why"))
+    WITHOUT_OPERAND = "calls steps compares events strings unexplained hot coverage threads processes modules maps stack".split()
     KINDS = ("write", "read", "access", "change", "exec", "call", "return", "switch", *EVENTS)
 
     def __init__(self, name, command, document):
@@ -755,12 +763,20 @@ class TracestubAlias(gdb.Command):
         if typed[-1] in ("next", "previous"):
             return self.KINDS
         if typed[-1] == "events":
-            return (*self.EVENTS, "failed")
+            return (*self.EVENTS, "failed", *self.WORDS, "process", "ring")
         if typed[-1] == "to" and typed[0] == "flows":
             return self.FLOWS
         if typed[-1] in ("goto", "at", "unmark"):
             return (*self.PLACES, *self.marks())
-        return (*(self.WORDS if len(typed) > 1 else ()), *(self.symbols(last) if last else ()))
+        if typed[-1] == "by":
+            return ("address",)
+        has_words = len(typed) > 1 or typed[0] in self.WITHOUT_OPERAND
+        first = self.of_verb(self.FIRST, typed[0]) if len(typed) == 1 else ()
+        words = (*self.WORDS, *self.of_verb(self.OF_VERBS, typed[0])) if has_words else ()
+        return (*first, *words, *(self.symbols(last) if last else ()))
+
+    def of_verb(self, table, verb):
+        return [word for words, verbs in table if verb in verbs.split() for word in words]
 
     def complete(self, text, word):
         *typed, last = text.split(" ")

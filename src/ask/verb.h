@@ -145,6 +145,12 @@ struct ts_rows {
 	uint64_t go;
 };
 
+/* A word by which a question about one verb becomes one about another, with other columns: `hot blocks`. */
+struct ts_verb_word {
+	const char *word; /* NULL after the last */
+	const struct ts_verb *verb;
+};
+
 struct ts_verb {
 	const char *name;
 	const char *synopsis;          /* what follows the name: "WHAT [in A:B]" */
@@ -160,6 +166,7 @@ struct ts_verb {
 	bool is_of_moment;             /* WHAT is what is there at the position, and not what comes to be there */
 	bool is_forward;               /* without a session it is asked from 0, not from N */
 	unsigned arg;                  /* for open(), where verbs share one */
+	const struct ts_verb_word *words; /* NULL: none */
 	/*
 	 * A cursor over the answer to @qn (borrowed until close).
 	 *

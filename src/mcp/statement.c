@@ -23,7 +23,7 @@ static bool run(struct ts_sql *sql, sqlite3_stmt *stmt, uint64_t max, struct ts_
 	uint64_t n = 0;
 	int result = SQLITE_DONE;
 
-	ts_sql_print_init(&print, TS_SQL_JSON);
+	ts_sql_print_init(&print, TS_SQL_JSON, 0);
 	while ((result = sqlite3_step(stmt)) == SQLITE_ROW && n++ < max)
 		ts_sql_print_row(&print, stmt, lines);
 	if (result == SQLITE_DONE || result == SQLITE_ROW)

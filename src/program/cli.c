@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "folder_list.h"
@@ -38,6 +39,7 @@ enum option_id {
 	OPT_FOLLOW,
 	OPT_FORMAT,
 	OPT_FROM,
+	OPT_FULL,
 	OPT_FUNCTION,
 	OPT_GRAMMAR,
 	OPT_HELP,
@@ -92,6 +94,7 @@ static const struct option long_options[] = {
 	[OPT_FOLLOW] = { "follow", no_argument, NULL, OPT_FOLLOW },
 	[OPT_FORMAT] = { "format", required_argument, NULL, OPT_FORMAT },
 	[OPT_FROM] = { "from", required_argument, NULL, OPT_FROM },
+	[OPT_FULL] = { "full", no_argument, NULL, OPT_FULL },
 	[OPT_FUNCTION] = { "function", required_argument, NULL, OPT_FUNCTION },
 	[OPT_GRAMMAR] = { "grammar", required_argument, NULL, OPT_GRAMMAR },
 	[OPT_HELP] = { "help", no_argument, NULL, OPT_HELP },
@@ -143,6 +146,7 @@ static const unsigned option_commands[N_OPTIONS] = {
 	[OPT_FOLLOW] = ON(RECORD),
 	[OPT_FROM] = ON(RECORD),
 	[OPT_MODULE] = ON(RECORD),
+	[OPT_FULL] = ON(QUERY) | ON(DIFF) | ON(SQL),
 	[OPT_FUNCTION] = ON(DIFF),
 	[OPT_IN] = ON(PLOT) | ON(DIFF),
 	[OPT_JSON] = ON(INFO) | ON(QUERY) | ON(DIFF) | ON(SQL),
@@ -430,6 +434,7 @@ static bool set_option(struct ts_cli *cli, int id)
 		break;
 	case OPT_FIRST:
 		return set_count(&cli->first, UINT_MAX, "--first", optarg);
+	case OPT_FULL: cli->is_full = true; break;
 	case OPT_FUNCTION:
 		cli->function = optarg;
 		break;
@@ -711,10 +716,35 @@ static bool check_several(const struct ts_cli *cli)
 	       usage_error("--index %s: several recordings cannot have one index", cli->index);
 }
 
-/* Traces, and a statement: what names no file. */
+/* Does the text begin as a statement, or a command of the prompt, does? */
+static bool begins_statement(const char *text)
+{
+	static const char *const words[] = { "select", "with", "values", "explain", "pragma", "attach", "detach", "insert",
+					     "replace", "update", "delete", "create", "drop", "alter", "begin", "commit",
+					     "end", "rollback", "savepoint", "release", "analyze", "vacuum", "reindex" };
+	size_t len;
+
+	text += strspn(text, " \t\r\n;(");
+	len = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ");
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		if (strlen(words[i]) == len && !strncasecmp(words[i], text, len) && text[len] != '.' && text[len] != '/')
+			return true;
+	}
+	return !strncmp(text, "--", 2) || !strncmp(text, "/*", 2) || (*text == '.' && !strchr(text, '/'));
+}
+
+/* What names no file is a statement, unless it looks like the name of one. */
+static bool is_statement(const char *text)
+{
+	if (ts_is_stdin(text) || !access(text, F_OK))
+		return false;
+	return begins_statement(text) || (strpbrk(text, " \t\n") && !strchr(text, '/'));
+}
+
+/* Traces, and a statement. */
 static bool set_statement(struct ts_cli *cli, int n, char **operands)
 {
-	bool has_statement = n > 1 && !ts_is_stdin(operands[n - 1]) && access(operands[n - 1], F_OK);
+	bool has_statement = n > 1 && is_statement(operands[n - 1]);
 
 	if (!n || (has_statement && cli->statements))
 		return usage_error("sql: usage: tracestub sql %s", commands[TS_CMD_SQL].synopsis);

@@ -84,6 +84,7 @@ const char ts_cli_help[] =
 	"  --from PLACE          record: begin where FUNC, FILE:LINE or 0xADDR is executed (:N:\n"
 	"                        the N-th time), or when SIGUSR1 comes\n"
 	"  --first N             diff: show only the first N rows\n"
+	"  --full                query, diff, sql: on a terminal, do not cut cells to its width\n"
 	"  --function PATTERN    diff: only rows in functions whose names match (* ? [..])\n"
 	"  --grammar FILE        read lines of text by this grammar; man 7 tracestub-grammar\n"
 	"  --image FILE[@BASE]   an ELF or PE file, or a raw one at BASE: fills memory that\n"

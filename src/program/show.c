@@ -2,6 +2,7 @@
 #include "show.h"
 
 #include <stdio.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "interrupt.h"
@@ -41,6 +42,13 @@ enum ts_form_kind ts_show_form(const struct ts_cli *cli)
 	return cli->is_json ? TS_FORM_JSON : isatty(STDOUT_FILENO) ? TS_FORM_TEXT : TS_FORM_TSV;
 }
 
+unsigned ts_show_width(const struct ts_cli *cli)
+{
+	struct winsize size = { 0 };
+
+	return cli->is_full || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) ? 0 : size.ws_col;
+}
+
 /* @preparing is the meter of what comes before the search. */
 static void tell(struct ts_meter *meter, struct ts_meter *preparing, const struct ts_answer *a)
 {
@@ -61,6 +69,7 @@ bool ts_show_answer(struct ts_answer *a, const struct ts_cli *cli, const char *d
 	struct ts_buf out, end;
 	bool done = true;
 
+	ts_answer_fit(a, ts_show_width(cli));
 	ts_interrupt_catch();
 	ts_meter_init(&meter, cli, cli->trace, doing, "positions");
 	ts_meter_init(&preparing, cli, cli->trace, "preparing", "positions");

@@ -13,6 +13,9 @@
 /* The form that the command line asks for: JSON Lines, else text on a terminal and TSV elsewhere. */
 enum ts_form_kind ts_show_form(const struct ts_cli *cli);
 
+/* The places of the terminal that rows are cut to; 0: they are not, as with --full or if stdout is no terminal. */
+unsigned ts_show_width(const struct ts_cli *cli);
+
 /*
  * Drive the answer, which prints in the form that @cli asks for, to its end; @doing ("searching") is what
  * progress calls that.  *is_stopped gets whether ^C ended it before.

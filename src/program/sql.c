@@ -10,6 +10,7 @@
 #include "asked.h"
 #include "interrupt.h"
 #include "report.h"
+#include "show.h"
 #include "src/base/atomic_file.h"
 #include "src/sql/print.h"
 #include "src/sql/sql.h"
@@ -314,7 +315,7 @@ static int run_on(const struct ts_sql_recording *recordings, size_t n, const str
 
 	ts_error_reset(&sh.err);
 	ts_buf_init(&sh.out);
-	ts_sql_print_init(&sh.print, form_of(cli));
+	ts_sql_print_init(&sh.print, form_of(cli), ts_show_width(cli));
 	ts_interrupt_catch();
 	done = (sh.sql = ts_sql_new(recordings, n, &options, &sh.err)) && open_saved(&sh) && run_input(&sh) &&
 	       (!sh.saved || finish_saving(&sh));

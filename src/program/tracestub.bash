@@ -3,7 +3,7 @@
 # Completion for bash: commands, options, what they take, verbs of questions, and names of marks.
 
 _tracestub_commands="gdb lldb dap serve record info index query sql diff mcp export plot pack unpack help"
-_tracestub_options="--arch --as --cpu --exec --first --follow --format --from --function --grammar --image --index --index-key --index-reads --jobs --last --limit --log --max-memory --module --quiet
+_tracestub_options="--arch --as --cpu --exec --first --full --follow --format --from --function --grammar --image --index --index-key --index-reads --jobs --last --limit --log --max-memory --module --quiet
   --rebase --against --all --names --in --max-clients --no-sandbox --sysroot --json --positions --at --collect --export-dir --box --csv --tsv --save --scan --once --kind --only --qemu --until --with --help --version"
 _tracestub_formats="bap cv32e40p cva6 execlog gdbrecord grammar gumtrace ibex qbdi qemu rvnbintrace spike spike-list tarmac
   tenet tenetpp text tfile unidbg usercorn x64dbg"

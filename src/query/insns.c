@@ -8,7 +8,7 @@
 #include "snapshot.h"
 #include "thumb.h"
 
-#define N_DECODED 2048u /* a power of two */
+#define N_DECODED 8192u /* a power of two */
 
 struct ts_insns {
 	struct ts_decoder *decoder;           /* owned */

@@ -62,6 +62,14 @@ void ts_query_each_start(const struct ts_query *q, uint32_t i, uint64_t from, ui
 		ts_runs_each_start(&q->tl->runs, i, from, to, use, user);
 }
 
+void ts_query_fill_starts(const struct ts_query *q, uint64_t from, uint64_t to, uint32_t *starts)
+{
+	if (to > q->snap.end)
+		to = q->snap.end;
+	if (from < to)
+		ts_runs_fill(&q->tl->runs, from, to, starts);
+}
+
 uint64_t ts_query_prev_start(const struct ts_query *q, uint32_t i, uint64_t pos, uint64_t from)
 {
 	if (!q->snap.n_steps)

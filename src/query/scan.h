@@ -62,6 +62,15 @@ bool ts_query_run(const struct ts_query *q, uint32_t i, struct ts_run_facts *run
 void ts_query_each_start(const struct ts_query *q, uint32_t i, uint64_t from, uint64_t to,
 			 void (*use)(void *user, uint64_t pos), void *user);
 
+/* Ranges of so many positions that begin at a multiple of it are filled without looking at anything twice. */
+#define TS_FILLED_AT_ONCE ((uint64_t)TS_SEGMENT_CHUNKS * TS_CHUNK_STEPS)
+
+/*
+ * starts[pos - from] becomes 1 + the ordinal of the run that began at @pos, for each position [@from, @to) at which one
+ * did; others stay as they are.
+ */
+void ts_query_fill_starts(const struct ts_query *q, uint64_t from, uint64_t to, uint32_t *starts);
+
 /*
  * The last position <= @pos at which run @i began.  One that is <= @from need not be found: with a later answer
  * at hand, not all of the recording is searched for a rare run.

@@ -15,16 +15,18 @@
 /* A wider cell does not make its column wider. */
 #define MAX_WIDTH 60u
 
-void ts_sql_print_init(struct ts_sql_print *p, enum ts_sql_form form)
+void ts_sql_print_init(struct ts_sql_print *p, enum ts_sql_form form, uint32_t width)
 {
-	*p = (struct ts_sql_print){ .form = form };
+	*p = (struct ts_sql_print){ .form = form, .fits = width };
 	ts_buf_init(&p->waiting);
+	ts_buf_init(&p->line);
 }
 
 void ts_sql_print_fini(struct ts_sql_print *p)
 {
 	ts_buf_fini(&p->waiting);
-	free(p->widths);
+	ts_buf_fini(&p->line);
+	free(p->columns);
 }
 
 /* --------------------------------------------------------------------------------------------------- cells */
@@ -144,28 +146,43 @@ static void put_line(const struct ts_sql_print *p, sqlite3_stmt *stmt, bool is_n
 
 /* ----------------------------------------------------------------------------------------------------- box */
 
-static uint32_t width_of(const char *text)
+static void make_columns(struct ts_sql_print *p, sqlite3_stmt *stmt)
 {
-	uint32_t n = 0;
+	int n = sqlite3_column_count(stmt);
 
-	for (; *text; text++)
-		n += ((uint8_t)*text & 0xc0) != 0x80;
-	return n;
+	p->columns = calloc((size_t)n + 1, sizeof(*p->columns));
+	for (int i = 0; p->columns && i < n; i++) {
+		const char *name = sqlite3_column_name(stmt, i);
+
+		p->columns[i].keeps_end = name && (!strcmp(name, "file") || !strcmp(name, "module") || !strcmp(name, "recording"));
+	}
 }
 
-/* Put the cells of a line to those that wait. */
-static void keep(struct ts_sql_print *p, sqlite3_stmt *stmt, bool is_names)
+static void keep_names(struct ts_sql_print *p, sqlite3_stmt *stmt)
 {
+	make_columns(p, stmt);
 	for (int i = 0; i < sqlite3_column_count(stmt); i++) {
 		const char *name = sqlite3_column_name(stmt, i);
 
-		if (is_names)
-			put_escaped(name ? name : "", name ? strlen(name) : 0, &p->waiting);
-		else if (sqlite3_column_type(stmt, i) == SQLITE_NULL)
+		put_escaped(name ? name : "", name ? strlen(name) : 0, &p->waiting);
+		ts_buf_putc(&p->waiting, 0);
+	}
+	p->n_waiting++;
+}
+
+/* Put the cells of a row to those that wait. */
+static void keep(struct ts_sql_print *p, sqlite3_stmt *stmt)
+{
+	for (int i = 0; i < sqlite3_column_count(stmt); i++) {
+		int type = sqlite3_column_type(stmt, i);
+
+		if (type == SQLITE_NULL)
 			ts_buf_putc(&p->waiting, '-');
 		else
 			put_cell(stmt, i, &p->waiting);
 		ts_buf_putc(&p->waiting, 0);
+		if (p->columns && !p->is_chosen)
+			p->columns[i].may_be_cut |= type == SQLITE_TEXT || type == SQLITE_BLOB;
 	}
 	p->n_waiting++;
 }
@@ -173,34 +190,54 @@ static void keep(struct ts_sql_print *p, sqlite3_stmt *stmt, bool is_names)
 static void choose_widths(struct ts_sql_print *p, int n)
 {
 	const char *cell = (const char *)p->waiting.data;
+	uint32_t max = p->fits ? p->fits : MAX_WIDTH;
 
-	p->widths = calloc((size_t)n + 1, sizeof(*p->widths));
-	for (uint64_t row = 0; p->widths && row < p->n_waiting; row++) {
+	for (uint64_t row = 0; p->columns && row < p->n_waiting; row++) {
 		for (int i = 0; i < n; i++, cell += strlen(cell) + 1) {
-			uint32_t width = width_of(cell) < MAX_WIDTH ? width_of(cell) : MAX_WIDTH;
+			uint32_t width = ts_fit_width_of(cell);
 
-			if (width > p->widths[i])
-				p->widths[i] = width;
+			width = width < max ? width : max;
+			if (width > p->columns[i].width)
+				p->columns[i].width = width;
 		}
 	}
+	if (p->columns && p->fits)
+		ts_fit_columns(p->columns, (size_t)n, p->fits);
+	p->is_chosen = true;
 }
 
-static void put_waiting(struct ts_sql_print *p, int n, struct ts_buf *out)
+static void put_box_cell(const struct ts_sql_print *p, const char *cell, const struct ts_fit_column *column, bool is_head,
+			 bool is_last, struct ts_buf *out)
 {
+	uint32_t width = ts_fit_width_of(cell);
+
+	if (p->fits && column->may_be_cut && width > column->width) {
+		ts_fit_put(out, cell, column->width, column->keeps_end && !is_head);
+		width = column->width;
+	} else {
+		ts_buf_puts(out, cell);
+	}
+	for (uint32_t w = width; !is_last && (w < column->width + 2 || w < width + 2); w++)
+		ts_buf_putc(out, ' ');
+}
+
+static void put_waiting(struct ts_sql_print *p, sqlite3_stmt *stmt, struct ts_buf *out)
+{
+	struct ts_buf *to = p->fits ? &p->line : out;
 	const char *cell = (const char *)p->waiting.data;
+	bool is_begun = !p->is_chosen;
+	int n = sqlite3_column_count(stmt);
 
 	if (!ts_buf_ok(&p->waiting))
 		return;
-	if (!p->widths && p->n_waiting)
+	if (!p->is_chosen && p->n_waiting)
 		choose_widths(p, n);
-	for (uint64_t row = 0; p->widths && row < p->n_waiting; row++) {
-		for (int i = 0; i < n; i++, cell += strlen(cell) + 1) {
-			ts_buf_puts(out, cell);
-			for (uint32_t w = width_of(cell); i + 1 < n && w < p->widths[i] + 2; w++)
-				ts_buf_putc(out, ' ');
-			if (i + 1 < n && width_of(cell) >= p->widths[i] + 2)
-				ts_buf_puts(out, "  ");
-		}
+	for (uint64_t row = 0; p->columns && row < p->n_waiting; row++) {
+		ts_buf_reset(&p->line);
+		for (int i = 0; i < n; i++, cell += strlen(cell) + 1)
+			put_box_cell(p, cell, &p->columns[i], is_begun && !row, i + 1 == n, to);
+		if (p->fits)
+			ts_fit_put(out, ts_buf_text(&p->line), p->fits, false);
 		ts_buf_putc(out, '\n');
 	}
 	ts_buf_reset(&p->waiting);
@@ -222,22 +259,23 @@ void ts_sql_print_row(struct ts_sql_print *p, sqlite3_stmt *stmt, struct ts_buf 
 		return;
 	}
 	if (is_first)
-		keep(p, stmt, true);
-	keep(p, stmt, false);
-	if (p->widths || p->n_waiting >= MAX_WAITING)
-		put_waiting(p, sqlite3_column_count(stmt), out);
+		keep_names(p, stmt);
+	keep(p, stmt);
+	if (p->is_chosen || p->n_waiting >= MAX_WAITING)
+		put_waiting(p, stmt, out);
 }
 
 void ts_sql_print_end(struct ts_sql_print *p, sqlite3_stmt *stmt, bool is_complete, struct ts_buf *out)
 {
 	if (p->form == TS_SQL_BOX)
-		put_waiting(p, sqlite3_column_count(stmt), out);
+		put_waiting(p, stmt, out);
 	if (p->form == TS_SQL_JSON && is_complete)
 		ts_buf_printf(out, "{\"complete\":true,\"rows\":%" PRIu64 ",\"total\":%" PRIu64 "}\n", p->n_rows,
 			      p->n_rows);
 	else if (p->form == TS_SQL_JSON)
 		ts_buf_printf(out, "{\"complete\":false,\"rows\":%" PRIu64 ",\"total\":null}\n", p->n_rows);
 	p->n_rows = 0;
-	free(p->widths);
-	p->widths = NULL;
+	free(p->columns);
+	p->columns = NULL;
+	p->is_chosen = false;
 }

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "src/base/buf.h"
+#include "src/base/fit.h"
 
 enum ts_sql_form {
 	TS_SQL_TSV,
@@ -22,10 +23,14 @@ struct ts_sql_print {
 	/* BOX */
 	struct ts_buf waiting; /* cells of rows, each terminated, until the widths are chosen */
 	uint64_t n_waiting;
-	uint32_t *widths;      /* owned; NULL: not chosen yet */
+	struct ts_fit_column *columns; /* owned; NULL: memory was exhausted, or no row yet */
+	bool is_chosen;        /* their widths are */
+	uint32_t fits;         /* places of the terminal; 0: nothing is cut */
+	struct ts_buf line;    /* of a terminal */
 };
 
-void ts_sql_print_init(struct ts_sql_print *p, enum ts_sql_form form);
+/* @width: BOX is for a terminal of so many places; what does not fit is cut and marked.  0: nothing is cut. */
+void ts_sql_print_init(struct ts_sql_print *p, enum ts_sql_form form, uint32_t width);
 void ts_sql_print_fini(struct ts_sql_print *p);
 
 /*

@@ -103,6 +103,37 @@ static bool ends_before(const struct ts_runs *r, size_t s, uint64_t from)
 	return s + 1 < r->n_segments && r->segments[s + 1].start <= from;
 }
 
+/* What ts_runs_fill() fills: of one run of a segment. */
+struct filling {
+	uint64_t start, from, to;
+	uint32_t *starts, run;
+};
+
+static void fill_start(void *user, uint32_t value)
+{
+	const struct filling *f = user;
+	uint64_t pos = f->start + value;
+
+	if (pos >= f->from && pos < f->to)
+		f->starts[pos - f->from] = f->run + 1;
+}
+
+void ts_runs_fill(const struct ts_runs *r, uint64_t from, uint64_t to, uint32_t *starts)
+{
+	struct filling f = { .from = from, .to = to, .starts = starts };
+
+	for (size_t s = segment_of(r, from); s < r->n_segments && r->segments[s].start < to; s++) {
+		const struct ts_postings *set = &r->segments[s].postings;
+
+		f.start = r->segments[s].start;
+		for (size_t i = 0; i < set->n_keys; i++) {
+			f.run = ts_postings_key(set, i);
+			if (f.run < r->n)
+				ts_postings_each(set, i, fill_start, &f);
+		}
+	}
+}
+
 uint64_t ts_runs_prev_start(const struct ts_runs *r, uint32_t run, uint64_t pos, uint64_t from)
 {
 	const struct hunt h = { r, run };

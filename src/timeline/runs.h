@@ -108,6 +108,12 @@ void ts_runs_each_start(const struct ts_runs *r, uint32_t run, uint64_t from, ui
 			void (*use)(void *user, uint64_t pos), void *user);
 
 /*
+ * starts[pos - from] becomes 1 + the run that began at @pos, for each position [@from, @to) at which one did.  Sees
+ * sealed segments only.
+ */
+void ts_runs_fill(const struct ts_runs *r, uint64_t from, uint64_t to, uint32_t *starts);
+
+/*
  * The last position <= @pos at which run @run began; one that is <= @from need not be found.  Sees sealed segments
  * only.
  *

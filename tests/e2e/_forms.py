@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: MIT
 """`tracestub query` and its forms."""
+import fcntl
 import json
 import os
 import pty
 import re
+import struct
 import subprocess
+import termios
 
 from _tap import LIMIT, TRACESTUB
 
@@ -14,11 +17,15 @@ def query(trace, question, *options):
                           text=True, timeout=LIMIT)
 
 
-def query_text(trace, question):
-    """What a terminal shows."""
+def query_text(trace, question, *options, columns=0):
+    """What a terminal shows that has so many columns; 0: of an unknown width."""
+    return on_terminal(["query", trace, *question.split(), "--quiet", *options], columns)
+
+
+def on_terminal(words, columns):
     master, slave = pty.openpty()
-    with subprocess.Popen([TRACESTUB, "query", trace, *question.split(), "--quiet"], stdout=slave,
-                          stderr=subprocess.PIPE) as child:
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 25, columns, 0, 0))
+    with subprocess.Popen([TRACESTUB, *words], stdout=slave, stderr=subprocess.PIPE) as child:
         os.close(slave)
         out = b""
         while True:

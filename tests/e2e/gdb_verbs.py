@@ -114,7 +114,10 @@ def words_verbs_symbols_and_marks_are_completed():
         for typed, expected in (("ts last-w", "ts last-write"), ("history tot", "history total"),
                                 ("history total fir", "history total first"), ("goto next wr", "goto next write"),
                                 ("events sys", "events syscall"), ("goto cra", "goto crash"),
-                                ("ts goto cra", "ts goto crash")):
+                                ("ts goto cra", "ts goto crash"), ("ts hot blo", "ts hot blocks"), ("hot loops by ad", "hot loops by address"),
+                                ("ts events proc", "ts events process"), ("history total ri", "history total ring"),
+                                ("history phy", "history phys:"), ("why bran", "why branch"), ("why total inp", "why total inputs"),
+                                ("calls tre", "calls tree"), ("coverage min", "coverage minus"), ("strings min 6 --ch", "strings min 6 --changes")):
             assert g(f"complete {typed}").split("\n")[0].strip() == expected, typed
         g("complete goto zzz")
         g.expect(r"\A\Z")

@@ -301,7 +301,16 @@ def sql(desk):
     assert n_rows > 10, n_rows
 
 
-DOORS = (tables, comma_separated, json_lines, info, gdb, lldb, mcp, plot, drcov, lcov, tfile, exports, diff, sql)
+def help_of(desk):
+    """A name in place of a command or a verb."""
+    name = desk.name.replace(b"\0", b"")
+    for words in [b"help", name], [name], [b"query", name, name], [b"sql", desk.trace, name]:
+        done = subprocess.run([TRACESTUB, *words], capture_output=True, cwd=desk.folder, timeout=LIMIT, stdin=subprocess.DEVNULL)
+        is_quiet(done.stdout, words)
+        assert done.returncode in (1, 2, 3) and is_quiet(done.stderr, words), (words, done)
+
+
+DOORS = (tables, comma_separated, json_lines, info, gdb, lldb, mcp, plot, drcov, lcov, tfile, exports, diff, sql, help_of)
 
 
 def goes_through(language, door):

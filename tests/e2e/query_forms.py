@@ -11,7 +11,7 @@ import signal
 import subprocess
 
 import _ucir2
-from _forms import LIMIT, cell, json_lines, query, query_text
+from _forms import LIMIT, cell, json_lines, on_terminal, query, query_text
 from _long import HOT, N, SLOW, SLOW_N, TRACE, make_slow, run_cases_on_long
 from _tap import DATA, TRACESTUB, add_case, case
 
@@ -125,6 +125,79 @@ for turn, (format_name, path) in enumerate(TRACES.items()):
     add_case(f"the forms agree on {format_name}", the_forms_agree, path, turn)
 
 
+def is_part_of(shown, whole, is_file):
+    """Is @shown the cell, or a part of it that says where the rest was?"""
+    if not shown.endswith("…") and not shown.startswith("…"):
+        return shown == whole
+    return whole.endswith(shown[1:]) if is_file else whole.startswith(shown[:-1].rstrip())
+
+
+def check_fitted(lines, whole, width):
+    """Lines of a table beside the same without a terminal's width: cells are whole, or cut and marked."""
+    names = re.split(r" {2,}", whole[0])
+    assert len(lines) == len(whole), (lines, whole)
+    for line, full in zip(lines, whole):
+        assert len(line) <= width, (width, line)
+        cells, wanted = re.split(r" {2,}", line), re.split(r" {2,}", full, maxsplit=len(names) - 1)
+        assert len(cells) == len(wanted) or line.endswith("…"), (line, full)
+        for i, (shown, want) in enumerate(zip(cells, wanted)):
+            is_file = names[i] in ("file", "module", "recording") and full != whole[0]
+            assert is_part_of(shown, want, is_file), (names[i], shown, want)
+
+
+@case
+def of_a_files_name_the_last_part_is_shown_that_fits():
+    names = ["/usr/lib/" + "d/" * n + f"lib{n}.so" for n in (1, 5, 20)] + ["n" * 100, "/目录/" + "文" * 30 + ".so"]
+    maps = [_ucir2.map_(0x10000 * n, 0x1000, 5, b"", name.encode()) for n, name in enumerate(names, 1)]
+    ops = _ucir2.keyframe(1, 1, *maps, _ucir2.reg(0, 1), _ucir2.jmp(0x10000)), _ucir2.frame(1, 1, _ucir2.step(1))
+    pathlib.Path("files.ucir").write_bytes(_ucir2.ucir2("x86_64", *ops, _ucir2.end(0, 0)))
+    whole = query_text("files.ucir", "maps at 0")[0].splitlines()
+    assert [line.split()[-1] for line in whole[1:-1]] == names, whole
+    lines = query_text("files.ucir", "maps at 0", columns=60)[0].splitlines()
+    shown = [line.split()[-1] for line in lines[1:-1]]
+    assert shown[0] == names[0] and shown[2].startswith("…/d/") and shown[2].endswith("/lib20.so"), shown
+    for cut, name, line in zip(shown, names, lines[1:]):
+        places = len(line) + sum("⺀" <= c <= "鿿" for c in line)
+        assert places <= 60 and is_part_of(cut, name, True), (places, line)
+        assert cut == name or "/" not in name[-20:] or cut[1] == "/", (cut, name)
+    assert all("…" in cut for cut in shown[2:]), shown
+
+
+@case
+def a_table_is_no_wider_than_the_terminal():
+    for trace in TRACES.values():
+        names = places(trace)
+        for question in "steps first 5", "history $sp first 5", "calls first 9", "registers at 7", "memory {sp},64 at 50%", "why $sp":
+            question = question.format(**names)
+            whole = query_text(trace, question)[0].splitlines()
+            assert whole == query_text(trace, question, "--full", columns=40)[0].splitlines(), question
+            table = [line for line in whole if line.startswith("#") or re.match(r"\d+  ", line)]
+            for width in 40, 80, 200:
+                lines = query_text(trace, question, columns=width)[0].splitlines()
+                at = whole.index(table[0]) if table else 0
+                assert lines[at + len(table):] == whole[at + len(table):], question
+                if table:
+                    check_fitted(lines[at:at + len(table)], table, width)
+
+
+@case
+def sql_and_diff_fit_the_terminal_too():
+    one, other = DATA / "usercorn/x64_walk.ucir", DATA / "tenet-samples/wtf-walk64.log.gz"
+    for words in (["sql", one, "SELECT position, instruction, bytes, pc FROM step LIMIT 9"],
+                  ["diff", one, one, "--all"], ["diff", one, other, "--first", "3"],
+                  ["query", one, other, "--", "calls", "first", "3"]):
+        words = [*words[:1], "--quiet", *words[1:]] if words[0] != "query" else [*words[:3], "--quiet", *words[3:]]
+        whole = on_terminal(words, 0)[0].splitlines()
+        assert whole == on_terminal([words[0], "--full", *words[1:]], 40)[0].splitlines(), words
+        for width in 40, 70:
+            lines = on_terminal(words, width)[0].splitlines()
+            assert len(lines) == len(whole), (words, lines)
+            for line, full in zip(lines, whole):
+                is_end = re.search(r"rows?( of .*)?$|there are more$", full)
+                assert line == full if is_end else len(line) <= width, (width, line)
+                assert line == full or is_end or "…" in line or line.split() == full.split(), (line, full)
+
+
 @case
 def a_text_that_reaches_the_end_of_the_address_space():
     """The last step but one writes its last byte, the last one reads it; before it stands another text."""
@@ -154,6 +227,22 @@ def first_and_last_are_those_of_the_hottest():
                 want = want[:int(bound[7:])] if "first" in bound else want[-int(bound[6:]):] if bound else want
                 assert [r["address"] for r in rows] == want, (question, rows)
                 assert end["complete"] is (len(want) == n), (question, end)
+
+
+@case
+def a_condition_about_a_register_holds_wherever_its_value_does():
+    """Chunks in which no value satisfies it are passed over; the rows without condition are the twin."""
+    for name, registers in ("usercorn", "$rax $rcx $al"), ("rvnbintrace", "$rax $edi"), ("x64dbg", "$rdi $ZF"), ("bap", "$rdx"):
+        for register in registers.split():
+            rows = [r for r in json_lines(query(TRACES[name], f"history {register}", "--json").stdout)[0] if r["new"] and r["new"].startswith("0x")]
+            values = sorted({int(r["new"], 16) for r in rows})
+            assert values, (name, register)
+            for value in values[::max(len(values) // 3, 1)] + [values[-1] ^ 1]:
+                for operator, holds in ("==", int.__eq__), (">", int.__gt__):
+                    question = f"history {register} if value {operator} {value}"
+                    found = json_lines(query(TRACES[name], question, "--json").stdout)[0]
+                    want = [r["position"].text for r in rows if holds(int(r["new"], 16), value)]
+                    assert [r["position"].text for r in found] == want, (name, question, len(found), len(want))
 
 
 @case

@@ -180,7 +180,7 @@ for format_name, path in TRACES.items():
 def statuses_and_sentences():
     trace = TRACES["usercorn"]
     for statement, status, said in (
-            ("SELECT 1", 0, ""), ("SELECT 1 WHERE 0", 1, ""), ("SELEC", 2, 'near "SELEC": syntax error'),
+            ("SELECT 1", 0, ""), ("SELECT 1 WHERE 0", 1, ""), ("SELEC 1", 2, 'near "SELEC": syntax error'),
             ("SELECT * FROM nope", 2, "no such table: nope"), ("SELECT nope FROM step", 2, "no such column: nope"),
             ("ATTACH 'x.db' AS x", 2, "can only be read"), ("CREATE TABLE x(y)", 2, "can only be read"),
             ("PRAGMA journal_mode = DELETE", 2, "can only be read"), ("DELETE FROM step", 2, ""),
@@ -317,6 +317,16 @@ def a_recording_that_cannot_be_read_is_named():
     pathlib.Path("bad.ucir").write_bytes(b"nothing" * 99)
     done = run(TRACES["usercorn"], "bad.ucir", "SELECT 1")
     assert done.returncode == 3 and "bad.ucir" in done.stderr and not done.stdout, done
+
+
+@case
+def a_mistyped_name_of_a_file_is_no_statement():
+    trace = TRACES["usercorn"]
+    for name in "x64_walk.ucr", "./.x", "folder/my run.ucir":
+        done = run(trace, name, stdin=subprocess.DEVNULL)
+        assert done.returncode == 3 and done.stderr.startswith(f"{name}: cannot open it: No such file"), (name, done)
+    for statement in "VALUES(1)", ".tables", "select*from(step)limit 1", ";select 1", "SELECT 1/2", "(select 1", "SELEC 1":
+        assert run(trace, statement, stdin=subprocess.DEVNULL).returncode in (0, 2), statement
 
 
 run_cases()

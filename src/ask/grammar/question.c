@@ -347,6 +347,19 @@ static bool parse_registers(struct ts_question *qn, const struct ts_ask *ask, st
 	return true;
 }
 
+/* A word that makes the question one about another verb. */
+static bool take_verb_word(struct ts_question *qn, struct words *w)
+{
+	for (const struct ts_verb_word *x = qn->verb->words; x && x->word; x++) {
+		if (is_word(w, x->word)) {
+			qn->verb = x->verb;
+			next_word(w);
+			return true;
+		}
+	}
+	return false;
+}
+
 static bool parse_operand(struct ts_question *qn, struct ts_ask *ask, struct words *w, struct ts_error *err)
 {
 	const struct ts_verb *verb = qn->verb;
@@ -359,6 +372,7 @@ static bool parse_operand(struct ts_question *qn, struct ts_ask *ask, struct wor
 	}
 	switch (verb->operand) {
 	case TS_OPERAND_NONE:
+		take_verb_word(qn, w);
 		return true;
 	case TS_OPERAND_WHAT_OR_NONE:
 	case TS_OPERAND_MEMORY_OR_NONE:
@@ -744,15 +758,16 @@ static bool take_text(struct ts_question *qn, struct words *w, struct ts_error *
 
 static bool parse_words(struct ts_question *qn, struct ts_ask *ask, struct words *w, struct ts_error *err)
 {
-	const struct ts_verb *verb = qn->verb;
-
 	while (w->len) {
+		const struct ts_verb *verb = qn->verb;
 		enum word word = find_word(w);
 		unsigned takes = word < N_WORDS ? words_of_grammar[word].takes : 0;
 		struct words memory = *w;
 
 		if (verb->takes & TS_TAKES_REST && (word == N_WORDS || w->seen >> word & 1))
 			return take_text(qn, w, err);
+		if (word == N_WORDS && take_verb_word(qn, w))
+			continue;
 		if (word == N_WORDS)
 			return fail_word(w, "is not understood here", err);
 		if (takes && !(takes & verb->takes))

@@ -216,6 +216,11 @@ void ts_answer_name_recording(struct ts_answer *a, const char *recording, bool i
 	ts_form_name_recording(a->form, recording, is_next);
 }
 
+void ts_answer_fit(struct ts_answer *a, uint32_t width)
+{
+	ts_form_fit(a->form, width);
+}
+
 /* -------------------------------------------------------------------------------------------------- rows */
 
 static void note_shown(struct ts_answer *a, const struct ts_row *row)

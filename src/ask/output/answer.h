@@ -52,6 +52,9 @@ void ts_answer_bound(struct ts_answer *a, uint64_t max);
 /* Before it runs: its rows have a first column `recording` (ts_form_name_recording(), whose parameters these are). */
 void ts_answer_name_recording(struct ts_answer *a, const char *recording, bool is_next);
 
+/* Before it runs: its text is for a terminal of @width places (ts_form_fit()). */
+void ts_answer_fit(struct ts_answer *a, uint32_t width);
+
 /*
  * Continue for a slice of at most @n_chunks decoded chunks, or other work of that duration.  Output is
  * appended to @out, the end line to @end (which may be the same).

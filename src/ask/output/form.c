@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "src/base/csv.h"
+#include "src/base/fit.h"
 #include "src/base/json_text.h"
 #include "src/base/utf8.h"
 #include "src/ask/verb.h"
@@ -19,6 +20,9 @@
 
 /* A wider cell does not make its column wider. */
 #define MAX_WIDTH 40u
+
+/* On a terminal a value of 64 bits is shown whole. */
+#define LEAST_VALUE 18u
 
 struct ts_form {
 	enum ts_form_kind kind;
@@ -34,7 +38,9 @@ struct ts_form {
 	uint64_t n_first;       /* rows by which the columns are chosen */
 	bool is_chosen;
 	bool has_cells[TS_MAX_COLUMNS];
-	uint32_t widths[TS_MAX_COLUMNS];
+	struct ts_fit_column columns[TS_MAX_COLUMNS + 2]; /* those of the verb, the row's number, the recording */
+	uint32_t fits;          /* places of the terminal; 0: nothing is cut */
+	struct ts_buf line;     /* of a terminal */
 	uint64_t n_rows;        /* written */
 };
 
@@ -57,6 +63,7 @@ struct ts_form *ts_form_new(enum ts_form_kind kind, const struct ts_verb *verb)
 	form->verb = verb;
 	ts_buf_init(&form->waiting);
 	ts_buf_init(&form->keys);
+	ts_buf_init(&form->line);
 	if (kind != TS_FORM_JSON || make_keys(form))
 		return form;
 	ts_form_free(form);
@@ -69,6 +76,7 @@ void ts_form_free(struct ts_form *form)
 		return;
 	ts_buf_fini(&form->waiting);
 	ts_buf_fini(&form->keys);
+	ts_buf_fini(&form->line);
 	free(form);
 }
 
@@ -124,12 +132,28 @@ static void put_json_cell(struct ts_buf *out, const struct ts_row *row, unsigned
 	}
 }
 
+/* How many characters at @p need no look at them: they are ASCII that is shown as it is, and neither '\\' nor a blank. */
+static size_t plain_len(const char *p)
+{
+	size_t n = 0;
+
+	while ((uint8_t)(p[n] - '!') <= '~' - '!' && p[n] != '\\')
+		n++;
+	return n;
+}
+
 /* Control characters escaped; in text, blanks do not follow each other, since two of them end a cell. */
 static void put_plain_text(struct ts_buf *out, const char *text, bool is_tsv, bool is_last)
 {
 	for (const char *p = text; *p && (*p != TS_ROW_ASIDE || !is_tsv);) {
-		size_t n = ts_utf8_shown_len(p, strnlen(p, 4));
+		size_t n = plain_len(p);
 
+		if (n) {
+			ts_buf_put(out, p, n);
+			p += n;
+			continue;
+		}
+		n = ts_utf8_shown_len(p, strnlen(p, 4));
 		if (*p == TS_ROW_ASIDE)
 			ts_buf_putc(out, ' ');
 		else if (*p == '\t' || *p == '\n')
@@ -192,17 +216,29 @@ static void put_json_recording(const struct ts_form *form, struct ts_buf *out)
 
 /* -------------------------------------------------------------------------------------------------- text */
 
-/* Append a cell and blanks up to the column's width; the last cell of a line needs none. */
-static void put_padded(struct ts_buf *out, const char *cell, uint32_t width, bool is_last)
+static struct ts_fit_column *number_column(struct ts_form *form)
 {
-	size_t len = strlen(cell);
+	return &form->columns[form->verb->n_columns];
+}
 
-	ts_buf_puts(out, cell);
-	if (is_last) {
-		ts_buf_putc(out, '\n');
-		return;
+static struct ts_fit_column *recording_column(struct ts_form *form)
+{
+	return &form->columns[form->verb->n_columns + 1];
+}
+
+/* Append a cell and blanks up to the column's width; the last cell of a line needs none. */
+static void put_padded(const struct ts_form *form, struct ts_buf *out, const char *cell,
+		       const struct ts_fit_column *column, bool is_head, bool is_last)
+{
+	uint32_t len = ts_fit_width_of(cell);
+
+	if (form->fits && column->may_be_cut && len > column->width) {
+		ts_fit_put(out, cell, column->width, column->keeps_end && !is_head);
+		len = column->width;
+	} else {
+		ts_buf_puts(out, cell);
 	}
-	for (size_t i = len; i < width + 2 || i < len + 2; i++)
+	for (uint32_t i = len; !is_last && (i < column->width + 2 || i < len + 2); i++)
 		ts_buf_putc(out, ' ');
 }
 
@@ -215,30 +251,44 @@ static unsigned last_column(const struct ts_form *form)
 	return last;
 }
 
+static const char recording_title[] = "recording";
+
 /* The column `recording`, which has the same text in each line but the first. */
-static void put_recording(const struct ts_form *form, bool is_head, bool is_last, struct ts_buf *out)
+static void put_recording(struct ts_form *form, bool is_head, bool is_last, struct ts_buf *out)
 {
-	static const char title[] = "recording";
 	struct ts_buf name;
 
 	ts_buf_init(&name);
 	put_plain_text(&name, form->recording, false, is_last);
-	put_padded(out, is_head ? title : ts_buf_text(&name),
-		   name.len > strlen(title) ? (uint32_t)name.len : (uint32_t)strlen(title), is_last);
+	put_padded(form, out, is_head ? recording_title : ts_buf_text(&name), recording_column(form), is_head, is_last);
 	ts_buf_fini(&name);
+}
+
+static void put_cells(struct ts_form *form, const char *number, const char **cells, struct ts_buf *out)
+{
+	bool is_head = *number == '#';
+	unsigned last = last_column(form);
+
+	put_padded(form, out, number, number_column(form), is_head, !last && !form->recording);
+	if (form->recording)
+		put_recording(form, is_head, !last, out);
+	for (unsigned i = 0; i < last; i++) {
+		if (form->has_cells[i])
+			put_padded(form, out, *cells[i] ? cells[i] : "-", &form->columns[i], is_head, i + 1 == last);
+	}
 }
 
 static void put_line(struct ts_form *form, const char *number, const char **cells, struct ts_buf *out)
 {
-	unsigned last = last_column(form);
-
-	put_padded(out, number, form->widths[form->verb->n_columns], !last && !form->recording);
-	if (form->recording)
-		put_recording(form, *number == '#', !last, out);
-	for (unsigned i = 0; i < last; i++) {
-		if (form->has_cells[i])
-			put_padded(out, *cells[i] ? cells[i] : "-", form->widths[i], i + 1 == last);
+	if (form->fits) {
+		ts_buf_reset(&form->line);
+		put_cells(form, number, cells, &form->line);
+		ts_fit_put(out, ts_buf_text(&form->line), form->fits, false);
+		out->is_failed |= !ts_buf_ok(&form->line);
+	} else {
+		put_cells(form, number, cells, out);
 	}
+	ts_buf_putc(out, '\n');
 }
 
 /* Print at most @max of the rows that wait.  Returns false if more do. */
@@ -263,10 +313,14 @@ static bool put_waiting(struct ts_form *form, unsigned max, struct ts_buf *out)
 	return true;
 }
 
-static void widen(uint32_t *width, size_t len)
+static void widen(const struct ts_form *form, struct ts_fit_column *column, uint32_t width)
 {
-	if (len > *width && len <= MAX_WIDTH)
-		*width = (uint32_t)len;
+	uint32_t max = form->fits ? form->fits : MAX_WIDTH;
+
+	if (form->fits && width > max)
+		width = max;
+	if (width > column->width && width <= max)
+		column->width = width;
 }
 
 /* The columns are as wide as the cells of the first rows, of which one begins at @start of those that wait. */
@@ -276,9 +330,31 @@ static void note_widths(struct ts_form *form, size_t start)
 
 	for (unsigned i = 0; i < form->verb->n_columns; i++, p += strlen(p) + 1) {
 		form->has_cells[i] |= *p != 0;
-		widen(&form->widths[i], strlen(p));
+		widen(form, &form->columns[i], ts_fit_width_of(p));
 	}
 	form->n_first++;
+}
+
+static bool is_file_name(const char *column)
+{
+	return !strcmp(column, "file") || !strcmp(column, "module");
+}
+
+/* Those that are shown share the places of the terminal. */
+static void fit_columns(struct ts_form *form)
+{
+	struct ts_fit_column shown[TS_MAX_COLUMNS + 2];
+	unsigned which[TS_MAX_COLUMNS + 2], n = 0, n_verb = form->verb->n_columns;
+
+	for (unsigned i = 0; i < n_verb + 2; i++) {
+		if (i < n_verb ? form->has_cells[i] : i == n_verb || form->recording) {
+			which[n] = i;
+			shown[n++] = form->columns[i];
+		}
+	}
+	ts_fit_columns(shown, n, form->fits);
+	while (n--)
+		form->columns[which[n]] = shown[n];
 }
 
 /* Choose columns by the first rows, and print their names.  @is_end: there are no others. */
@@ -290,11 +366,18 @@ static void choose_columns(struct ts_form *form, bool is_end, struct ts_buf *out
 
 	form->is_chosen = true;
 	for (unsigned i = 0; i < n; i++) {
+		enum ts_column_type type = form->verb->columns[i].type;
+
 		names[i] = form->verb->columns[i].name;
 		form->has_cells[i] |= form->verb->columns[i].is_kept || !is_end;
-		widen(&form->widths[i], strlen(names[i]));
+		form->columns[i].may_be_cut = type != TS_COLUMN_NUMBER && type != TS_COLUMN_ADDR && type != TS_COLUMN_SHARE;
+		form->columns[i].least = type == TS_COLUMN_VALUE ? LEAST_VALUE : 0;
+		form->columns[i].keeps_end = is_file_name(names[i]);
+		widen(form, &form->columns[i], (uint32_t)strlen(names[i]));
 	}
-	widen(&form->widths[n], (size_t)snprintf(number, sizeof(number), "%" PRIu64, form->n_first));
+	widen(form, number_column(form), (uint32_t)snprintf(number, sizeof(number), "%" PRIu64, form->n_first));
+	if (form->fits)
+		fit_columns(form);
 	put_line(form, "#", names, out);
 }
 
@@ -343,8 +426,22 @@ static void sentence(const struct ts_form *form, const struct ts_row *row, struc
 
 void ts_form_name_recording(struct ts_form *form, const char *recording, bool is_next)
 {
+	struct ts_buf name;
+
 	form->recording = recording;
 	form->is_next = is_next;
+	ts_buf_init(&name);
+	put_plain_text(&name, recording, false, false);
+	*recording_column(form) = (struct ts_fit_column){ .may_be_cut = true, .keeps_end = true };
+	recording_column(form)->width = ts_fit_width_of(ts_buf_text(&name));
+	if (recording_column(form)->width < strlen(recording_title))
+		recording_column(form)->width = (uint32_t)strlen(recording_title);
+	ts_buf_fini(&name);
+}
+
+void ts_form_fit(struct ts_form *form, uint32_t width)
+{
+	form->fits = width;
 }
 
 static char separator(const struct ts_form *form)

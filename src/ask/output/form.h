@@ -53,6 +53,9 @@ void ts_form_free(struct ts_form *form);
  */
 void ts_form_name_recording(struct ts_form *form, const char *recording, bool is_next);
 
+/* Before it begins: text is for a terminal of @width places; what does not fit is cut and marked.  0: nothing is cut. */
+void ts_form_fit(struct ts_form *form, uint32_t width);
+
 /* Print the text before the rows. */
 void ts_form_begin(struct ts_form *form, struct ts_buf *out);
 

@@ -8,6 +8,7 @@
 
 #include "cells.h"
 #include "hits.h"
+#include "reg_values.h"
 #include "src/query/insns.h"
 #include "src/query/paging.h"
 #include "src/ask/grammar/question.h"
@@ -327,10 +328,21 @@ static bool need_runs(struct accesses *a, struct ts_budget *budget, enum ts_got 
 	return true;
 }
 
+/* Can a row of the chunk satisfy the condition? */
+static bool may_have_rows(struct accesses *a, uint64_t chunk, bool *may, struct ts_error *err)
+{
+	const struct ts_what *what = &a->qn->what;
+
+	*may = true;
+	if (!a->qn->cond.n || what->kind != TS_WHAT_REG || what->is_pc)
+		return true;
+	return ts_reg_values_may_hold(a->ask, &a->qn->cond, what, a->hits.thread, chunk, a->old, may, err);
+}
+
 /* Look into the next chunk.  Returns false, and *got, if there is none, or it has to wait. */
 static bool next_chunk(struct accesses *a, struct ts_budget *budget, enum ts_got *got, struct ts_error *err)
 {
-	bool is_back = is_backward(a);
+	bool is_back = is_backward(a), may;
 	uint64_t chunk;
 
 	*got = TS_GOT_END;
@@ -345,7 +357,10 @@ static bool next_chunk(struct accesses *a, struct ts_budget *budget, enum ts_got
 	if (!ts_budget_take(budget))
 		return false;
 	*got = TS_GOT_FAIL;
-	if (!ts_hits_take(&a->hits, chunk, err))
+	if (!may_have_rows(a, chunk, &may, err))
+		return false;
+	a->hits.n = 0;
+	if (may && !ts_hits_take(&a->hits, chunk, err))
 		return false;
 	a->at = 0;
 	a->chunk = !is_back ? chunk + 1 : chunk ? chunk - 1 : TS_NO_CHUNK;

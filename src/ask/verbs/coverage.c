@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "blocks.h"
 #include "cells.h"
 #include "coverage_files.h"
+#include "covered.h"
 #include "src/base/free_in_steps.h"
-#include "src/base/hash.h"
-#include "src/base/vec.h"
 #include "src/query/insns.h"
 #include "src/query/scan.h"
 #include "src/base/heap.h"
@@ -24,14 +24,6 @@
 #define SORTED_A_CHUNK (TS_CHUNK_STEPS / 8) /* taken out of a heap */
 #define RUNS_A_CHUNK   TS_CHUNK_STEPS
 #define STEPS_A_CHUNK  TS_CHUNK_STEPS
-
-/* Addresses, or functions: each once. */
-struct table {
-	struct ts_covered *items; /* owned */
-	size_t n, cap;
-	uint32_t *slots; /* owned; a hash table: 1 + ordinal of the item with that address, or 0 */
-	size_t n_slots;  /* a power of 2, or 0 */
-};
 
 /* What is done next, before there are rows. */
 enum stage {
@@ -64,7 +56,7 @@ struct coverage {
 	uint64_t *first, *len;         /* owned, two arrays; the ranges of code that are asked about */
 	size_t n_ranges;               /* 0: all code */
 	size_t n_kept;
-	struct table addresses, functions;
+	struct ts_covered_table addresses, functions;
 	struct ts_heap sorted;         /* addresses, ascending, on their way to the files */
 	struct ts_coverage_file *file; /* owned; the one that is being written, or NULL */
 	struct ts_heap order;          /* what has not been shown yet */
@@ -73,81 +65,6 @@ struct coverage {
 };
 
 /* ---------------------------------------------------------------------------------------------- counting */
-
-/* The slot of the item with this address, or where it belongs. */
-static uint32_t *find_slot(const struct table *t, uint64_t addr)
-{
-	size_t i = (size_t)ts_hash(addr, 0);
-
-	while (t->slots[i & (t->n_slots - 1)] && t->items[t->slots[i & (t->n_slots - 1)] - 1].addr != addr)
-		i++;
-	return &t->slots[i & (t->n_slots - 1)];
-}
-
-/* Make slots of which half are free when the table has @n items. */
-static bool make_slots(struct table *t, size_t n)
-{
-	size_t n_slots = 1024;
-	uint32_t *slots;
-
-	while (n_slots < 2 * n)
-		n_slots *= 2;
-	slots = calloc(n_slots, sizeof(*slots));
-	if (!slots)
-		return false;
-	free(t->slots);
-	t->slots = slots;
-	t->n_slots = n_slots;
-	for (size_t i = 0; i < t->n; i++)
-		*find_slot(t, t->items[i].addr) = (uint32_t)i + 1;
-	return true;
-}
-
-/* Make room for another item, and keep half of the slots free. */
-static bool make_room(struct table *t)
-{
-	if (2 * (t->n + 1) > t->n_slots && !make_slots(t, 2 * (t->n + 1)))
-		return false;
-	return ts_vec_reserve(&t->items, t->n, &t->cap, 1, sizeof(*t->items));
-}
-
-/* The item with that address, which is made if it is not there; NULL if memory is exhausted. */
-static struct ts_covered *find_item(struct table *t, uint64_t addr)
-{
-	uint32_t *slot;
-
-	if (!make_room(t))
-		return NULL;
-	slot = find_slot(t, addr);
-	if (!*slot) {
-		t->items[t->n++] = (struct ts_covered){ .addr = addr };
-		*slot = (uint32_t)t->n;
-	}
-	return &t->items[*slot - 1];
-}
-
-/* Give back some of the table's memory.  Returns false when none is left. */
-static bool give_back_some(struct table *t)
-{
-	size_t len = t->slots ? t->n_slots * sizeof(*t->slots) : t->cap * sizeof(*t->items);
-	void *memory = t->slots ? (void *)t->slots : t->items;
-	bool has_more = ts_give_back_some(&memory, &len);
-
-	if (t->slots) {
-		t->slots = memory;
-		t->n_slots = len / sizeof(*t->slots);
-		return true;
-	}
-	t->items = memory;
-	t->cap = len / sizeof(*t->items);
-	return has_more;
-}
-
-static void table_fini(struct table *t)
-{
-	free(t->slots);
-	free(t->items);
-}
 
 static bool is_asked_about(const struct coverage *c, uint64_t addr)
 {
@@ -166,7 +83,7 @@ static void add(void *user, const struct ts_executed *x)
 
 	if (x->process != c->process || c->is_failed || !is_asked_about(c, x->pc))
 		return;
-	item = find_item(&c->addresses, x->pc);
+	item = ts_covered_find(&c->addresses, x->pc);
 	c->is_failed = !item;
 	if (c->is_failed)
 		return;
@@ -232,7 +149,7 @@ static bool size_some(struct coverage *c)
 		c->next += has_more;
 	}
 	if (!has_more)
-		c->is_failed = !make_slots(&c->addresses, c->n_at_most);
+		c->is_failed = !ts_covered_make_slots(&c->addresses, c->n_at_most);
 	return has_more;
 }
 
@@ -280,11 +197,10 @@ static enum ts_got count_some(struct coverage *c, struct ts_error *err)
 static void subtract(void *user, const struct ts_executed *x)
 {
 	struct coverage *c = user;
-	const struct table *t = &c->addresses;
-	uint32_t item = x->process == c->process && t->n_slots ? *find_slot(t, x->pc) : 0;
+	struct ts_covered *item = x->process == c->process ? ts_covered_look_up(&c->addresses, x->pc) : NULL;
 
 	if (item)
-		t->items[item - 1].steps = 0;
+		item->steps = 0;
 }
 
 static enum ts_got subtract_some(struct coverage *c, struct ts_error *err)
@@ -297,7 +213,7 @@ static enum ts_got subtract_some(struct coverage *c, struct ts_error *err)
 /* The table is searched no more. */
 static bool keep_some(struct coverage *c)
 {
-	struct table *t = &c->addresses;
+	struct ts_covered_table *t = &c->addresses;
 
 	for (unsigned i = 0; i < ITEMS_A_CHUNK && c->next < t->n && c->qn->has_minus; i++, c->next++) {
 		if (t->items[c->next].steps)
@@ -337,7 +253,7 @@ static bool has_files(const struct coverage *c)
 
 static bool sort_some(struct coverage *c)
 {
-	const struct table *t = &c->addresses;
+	const struct ts_covered_table *t = &c->addresses;
 
 	if (!has_files(c))
 		return false;
@@ -358,16 +274,16 @@ static bool take_some_sorted(struct coverage *c)
 
 static bool group_some(struct coverage *c)
 {
-	const struct table *from = &c->addresses;
+	const struct ts_covered_table *from = &c->addresses;
 
 	if (!has_functions(c))
 		return false;
 	if (!c->next)
-		c->is_failed = !make_slots(&c->functions, from->n);
+		c->is_failed = !ts_covered_make_slots(&c->functions, from->n);
 	for (unsigned i = 0; i < ITEMS_A_CHUNK && c->next < from->n && !c->is_failed; i++, c->next++) {
 		const struct ts_covered *x = &from->items[c->next];
 		const struct ts_symbol *s = ts_symbols_function_at(c->ask->symbols, x->addr);
-		struct ts_covered *item = find_item(&c->functions, s && !s->is_open ? s->addr : x->addr);
+		struct ts_covered *item = ts_covered_find(&c->functions, s && !s->is_open ? s->addr : x->addr);
 
 		c->is_failed = !item;
 		if (item)
@@ -378,7 +294,7 @@ static bool group_some(struct coverage *c)
 
 static bool order_some(struct coverage *c)
 {
-	const struct table *from = has_functions(c) ? &c->functions : &c->addresses;
+	const struct ts_covered_table *from = has_functions(c) ? &c->functions : &c->addresses;
 
 	if (c->rows.is_done)
 		return false;
@@ -389,8 +305,8 @@ static bool order_some(struct coverage *c)
 
 static bool leave_some(struct coverage *c)
 {
-	return ts_heap_give_back_some(&c->sorted) || give_back_some(&c->addresses) ||
-	       give_back_some(&c->functions);
+	return ts_heap_give_back_some(&c->sorted) || ts_covered_give_back_some(&c->addresses) ||
+	       ts_covered_give_back_some(&c->functions);
 }
 
 /* ------------------------------------------------------------------------------------------------- files */
@@ -513,8 +429,8 @@ static void close_coverage(struct ts_rows *rows)
 {
 	struct coverage *c = (struct coverage *)rows;
 
-	table_fini(&c->addresses);
-	table_fini(&c->functions);
+	ts_covered_fini(&c->addresses);
+	ts_covered_fini(&c->functions);
 	ts_coverage_file_free(c->file);
 	ts_heap_fini(&c->sorted);
 	ts_heap_fini(&c->order);
@@ -589,10 +505,13 @@ static const struct ts_column hot_columns[] = {
 	{ .name = "share", .type = TS_COLUMN_SHARE },
 };
 
+static const struct ts_verb_word hot_words[] = { { "blocks", &ts_verb_hot_blocks }, { "loops", &ts_verb_hot_loops }, { 0 } };
+
 const struct ts_verb ts_verb_hot = {
 	.name = "hot",
-	.synopsis = "[N] [by address]",
-	.help = "List the functions, or the instructions, with most steps.",
+	.synopsis = "[N] [blocks | loops] [by address]",
+	.help = "List the functions, the instructions (by address), the basic blocks or the loops with most steps.",
+	.words = hot_words,
 	.example = "hot 10 by address",
 	.columns = hot_columns,
 	.n_columns = sizeof(hot_columns) / sizeof(hot_columns[0]),

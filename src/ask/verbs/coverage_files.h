@@ -8,15 +8,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "covered.h"
 #include "src/base/error.h"
 #include "src/ask/verb.h"
-
-/* An address, or a function, and how many steps were there. */
-struct ts_covered {
-	uint64_t addr;
-	uint64_t steps;
-	uint8_t len; /* of an instruction, 0 if unknown */
-};
 
 /* The addresses of a process that were executed, ascending.  Members are borrowed. */
 struct ts_covered_list {

@@ -9,7 +9,7 @@
 #include "places.h"
 #include "src/query/paging.h"
 
-#define N_PLANS    2048u /* a power of two */
+#define N_PLANS    8192u /* a power of two */
 #define MAX_PLACES 20u
 
 /* More bytes of memory are not read: a value is cut there. */
@@ -38,7 +38,8 @@ struct plan {
 struct ts_step_places {
 	struct ts_query *q;
 	struct plan *plans;      /* owned */
-	uint8_t *before, *after; /* owned, in one piece: registers, then which of their bytes are known */
+	uint8_t *room;           /* owned; what before and after point into */
+	uint8_t *before, *after; /* registers, then which of their bytes are known */
 	uint64_t after_pos;      /* the position of those after; TS_NO_POS: none were read */
 	uint32_t after_thread;
 	struct ts_buf text;
@@ -52,12 +53,12 @@ struct ts_step_places *ts_step_places_new(struct ts_query *q, struct ts_error *e
 	if (p) {
 		p->q = q;
 		p->plans = calloc(N_PLANS, sizeof(*p->plans));
-		p->before = malloc(4 * g_len + 1);
+		p->room = p->before = malloc(4 * g_len + 1);
 		p->after = p->before + 2 * g_len;
 		p->after_pos = TS_NO_POS;
 		ts_buf_init(&p->text);
 	}
-	if (p && p->plans && p->before)
+	if (p && p->plans && p->room)
 		return p;
 	ts_step_places_free(p);
 	ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory exhausted: places of steps");
@@ -69,7 +70,7 @@ void ts_step_places_free(struct ts_step_places *p)
 	if (!p)
 		return;
 	free(p->plans);
-	free(p->before);
+	free(p->room);
 	ts_buf_fini(&p->text);
 	free(p);
 }
@@ -231,10 +232,14 @@ static bool read_registers(struct ts_step_places *p, uint64_t pos, uint32_t thre
 {
 	size_t g_len = ts_query_regset(p->q)->g_len;
 
-	if (p->after_pos == pos && p->after_thread == thread)
-		memcpy(p->before, p->after, 2 * g_len);
-	else if (!ts_query_regs(p->q, pos, thread, p->before, p->before + g_len, err))
+	if (p->after_pos == pos && p->after_thread == thread) {
+		uint8_t *before = p->before;
+
+		p->before = p->after;
+		p->after = before;
+	} else if (!ts_query_regs(p->q, pos, thread, p->before, p->before + g_len, err)) {
 		return false;
+	}
 	p->after_pos = TS_NO_POS;
 	if (!ts_query_regs(p->q, pos + 1, thread, p->after, p->after + g_len, err))
 		return false;
@@ -474,14 +479,13 @@ bool ts_step_places_put(struct ts_step_places *p, uint64_t pos, const struct ts_
 {
 	uint32_t thread = ts_query_thread(p->q, pos);
 	const struct plan *plan = d->is_insn ? plan_of(p, d) : NULL;
-	struct ts_operands ops = d->ops;
 	bool done = read_registers(p, pos, thread, err);
 
 	for (unsigned is_write = 0; done && is_write < 2; is_write++) {
 		struct list l = { row, is_write ? writes : reads, is_write, pos, thread };
 
 		begin_list(&l);
-		done = plan ? put_places(p, &l, plan, &ops, err) : put_recorded(p, &l, err);
+		done = plan ? put_places(p, &l, plan, &d->ops, err) : put_recorded(p, &l, err);
 		end_list(&l);
 	}
 	return done;

@@ -65,11 +65,19 @@ static bool is_wanted(const struct steps *x, unsigned column)
 /* More bytes of an instruction are not shown: no processor has longer ones. */
 #define MAX_CODE 32u
 
+/* What is guessed from where the next step was is no length: the code tells, or nothing does. */
+static size_t length_of(const struct steps *x, const struct ts_decoded *d, unsigned recorded)
+{
+	if (recorded && !(ts_query_facts(x->ask->q)->guesses_lengths && ts_query_has_operands(x->ask->q)))
+		return recorded;
+	return d->is_insn ? d->ops.len : 0;
+}
+
 /* The length of the instruction, and its bytes as far as they are known. */
 static bool put_code(struct steps *x, uint64_t pos, const struct ts_decoded *d, unsigned recorded_len,
 		     struct ts_row *row, struct ts_error *err)
 {
-	size_t len = recorded_len ? recorded_len : d->is_insn ? d->ops.len : 0, n = len < MAX_CODE ? len : MAX_CODE;
+	size_t len = length_of(x, d, recorded_len), n = len < MAX_CODE ? len : MAX_CODE;
 	uint8_t code[MAX_CODE], known[MAX_CODE];
 
 	if (!len)
@@ -93,7 +101,7 @@ static bool put_instruction(struct steps *x, uint64_t pos, unsigned len, struct 
 	d = ts_query_insn(x->ask->q, pos, err);
 	if (!d)
 		return false;
-	if (d->is_insn && is_wanted(x, COL_INSTRUCTION))
+	if (d->is_insn && is_wanted(x, COL_INSTRUCTION) && *ts_decoded_text(x->ask->q, d))
 		ts_row_text(row, COL_INSTRUCTION, ts_decoded_text(x->ask->q, d));
 	return (!is_wanted(x, COL_READS) && !is_wanted(x, COL_WRITES)) ||
 	       ts_step_places_put(x->places, pos, d, row, COL_READS, COL_WRITES, err);
@@ -108,8 +116,10 @@ static bool put_row(struct steps *x, uint64_t pos, struct ts_row *row, struct ts
 		    struct ts_error *err)
 {
 	const struct ts_steps *batch;
-	const struct ts_step *st = ts_query_step(x->ask->q, pos, &batch, err);
 	uint32_t wanted = ~x->rows.unwanted, process;
+	/* values of memory are found quickly where the whole chunk is decoded */
+	bool has_values = !x->rows.is_counting && wanted & (1u << COL_READS | 1u << COL_WRITES);
+	const struct ts_step *st = (has_values ? ts_query_step_whole : ts_query_step)(x->ask->q, pos, &batch, err);
 	unsigned len;
 
 	if (!st)

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* Counts by address, or by another number of 64 bits. */
+#ifndef TS_ASK_COVERED_H
+#define TS_ASK_COVERED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* An address, or a function, and how many steps were there. */
+struct ts_covered {
+	uint64_t addr;
+	uint64_t steps;
+	uint8_t len;  /* of an instruction, 0 if unknown */
+	uint8_t mark; /* of the table's user */
+};
+
+/* Each address once.  All zero: empty. */
+struct ts_covered_table {
+	struct ts_covered *items; /* owned */
+	size_t n, cap;
+	uint32_t *slots; /* owned; a hash table: 1 + ordinal of the item with that address, or 0 */
+	size_t n_slots;  /* a power of 2, or 0 */
+};
+
+/* Make slots of which half are free when the table has @n items.  Returns false if memory is exhausted. */
+bool ts_covered_make_slots(struct ts_covered_table *t, size_t n);
+
+/* The item with that address, which is made if it is not there; NULL if memory is exhausted. */
+struct ts_covered *ts_covered_find(struct ts_covered_table *t, uint64_t addr);
+
+/* The same; NULL if it is not there. */
+struct ts_covered *ts_covered_look_up(const struct ts_covered_table *t, uint64_t addr);
+
+/* Give back some of the table's memory.  Returns false when none is left. */
+bool ts_covered_give_back_some(struct ts_covered_table *t);
+
+void ts_covered_fini(struct ts_covered_table *t);
+
+#endif

@@ -89,18 +89,15 @@ void grammar_fill_keep(struct grammar_fill *f, struct grammar_files *files, uint
 	}
 }
 
-bool grammar_fill_tell(struct grammar_fill *f, struct grammar_files *files, const struct grammar_place *at,
+/* As grammar_fill_tell(), where there is something to tell. */
+static bool tell_moves(struct grammar_fill *f, struct grammar_files *files, const struct grammar_place *at,
 		       const struct ts_steps *next, struct ts_steps *out)
 {
 	const struct grammar_line line = { .pc = at->pc };
 	const struct grammar_moves *moves;
-	struct grammar_file *was, *is;
+	struct grammar_file *was = grammar_files_get(files, at->thread), *is = grammar_files_get(&f->scratch, 0);
 	struct ts_op_state before, after;
 
-	if (!f->decoder || !at->is_there)
-		return true;
-	was = grammar_files_get(files, at->thread);
-	is = grammar_files_get(&f->scratch, 0);
 	if (!was || !is)
 		return false;
 	before = state_of(f, was);
@@ -116,4 +113,10 @@ bool grammar_fill_tell(struct grammar_fill *f, struct grammar_files *files, cons
 		grammar_file_note(is, next, 0, next->n_effects, TS_FX_REG_WRITE);
 	grammar_moves_tell(moves, &before, next ? &after : NULL, out);
 	return true;
+}
+
+bool grammar_fill_tell(struct grammar_fill *f, struct grammar_files *files, const struct grammar_place *at,
+		       const struct ts_steps *next, struct ts_steps *out)
+{
+	return !f->decoder || !at->is_there || tell_moves(f, files, at, next, out);
 }

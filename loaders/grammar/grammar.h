@@ -114,6 +114,7 @@ struct grammar_follow {
 	bool may_end; /* the line may end there */
 	bool is_last; /* the last such literal of the line counts, not the first */
 	uint16_t min; /* the least number of characters of the text */
+	uint64_t firsts[4]; /* the first characters of the literals, a bit each */
 };
 
 struct grammar_part {
@@ -122,10 +123,19 @@ struct grammar_part {
 	uint16_t n;
 	uint32_t at;
 	uint16_t follow; /* of EL_TEXT, EL_MODULE, EL_LIST: ordinal in follows */
+	uint64_t word, mask; /* of a literal: its first bytes, up to eight, and which these are */
+};
+
+/* Items that most lines are made of, which match.c takes without a look at each element. */
+enum grammar_shape {
+	GRAMMAR_ANY_SHAPE,
+	GRAMMAR_REG_SHAPE,    /* [literal] [blanks] reg [blanks] [literal] value */
+	GRAMMAR_ACCESS_SHAPE, /* [literal] address [literal bytes] */
 };
 
 struct grammar_pattern {
 	uint8_t kind; /* enum grammar_kind */
+	uint8_t shape; /* enum grammar_shape, of an item */
 	uint8_t list; /* of an item: its list */
 	uint16_t first, n; /* its elements */
 	uint16_t line;     /* of the grammar's file */
@@ -181,7 +191,10 @@ struct grammar {
 	struct grammar_name names[GRAMMAR_MAX_NAMES];
 	unsigned n_names;
 	uint64_t starts[256][2];  /* by a line's first byte: the patterns that it may begin, a bit each */
+	bool has_blanks[GRAMMAR_MAX_LISTS]; /* each item of the list begins with them: what follows is looked at */
 	uint64_t items[GRAMMAR_MAX_LISTS][256]; /* by first character of an item: bit i is set for item i of the list */
+	uint8_t later[GRAMMAR_MAX_LISTS]; /* so many characters after its first one, items of a list differ most */
+	uint64_t items_later[GRAMMAR_MAX_LISTS][256]; /* the same by that character */
 	uint16_t item_patterns[GRAMMAR_MAX_LISTS][64];
 	struct grammar_list_name lists[GRAMMAR_MAX_LISTS];
 	uint8_t n_items[GRAMMAR_MAX_LISTS];

@@ -78,7 +78,8 @@ struct grammar_matcher {
 	bool is_big, is_code_big;
 	int narrow; /* the feature whose registers hold values of fewer digits in their low bytes, -1: none */
 	/* of the line that is matched */
-	const char *p, *end;
+	const char *p; /* for grammar_take_picture() */
+	const char *end;
 	struct ts_steps *out;
 	struct grammar_line *line;
 	unsigned reached;

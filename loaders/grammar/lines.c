@@ -38,12 +38,23 @@ void grammar_lines_go(struct grammar_lines *l, const struct grammar_lines_place 
 	l->is_lost = l->has_gap = l->has_event = l->is_skipping = false;
 }
 
+/* Values that a line has are followed by room for a word. */
+static bool is_word(const struct ts_steps *from, const struct ts_effect *e)
+{
+	return e->len <= 8 && from->cap_data - e->data >= 8;
+}
+
 void grammar_append(struct ts_steps *to, const struct ts_steps *from, const struct ts_effect *e)
 {
 	const uint8_t *data = ts_effect_data(from, e);
-	struct ts_effect *copy = data ? ts_steps_value(to, e->kind, e->addr, data, (uint32_t)e->len)
-				      : ts_steps_effect(to, e->kind, e->addr, e->len);
+	struct ts_effect *copy;
 
+	if (!data)
+		copy = ts_steps_effect(to, e->kind, e->addr, e->len);
+	else if (is_word(from, e))
+		copy = ts_steps_word(to, e->kind, e->addr, data, (uint32_t)e->len);
+	else
+		copy = ts_steps_value(to, e->kind, e->addr, data, (uint32_t)e->len);
 	if (copy)
 		copy->is_hidden = e->is_hidden;
 }
@@ -333,7 +344,7 @@ static void keep_head(struct grammar_lines *l, struct grammar_head *head)
 	if (l->decoder && l->log->family == GRAMMAR_X86)
 		grammar_decoder_look(l->decoder, line, &head->insn);
 	if (l->log->g.is_sized_by_insn)
-		grammar_insn_complete(l->log->base.regs.arch, &head->insn, &head->fx, 0);
+		grammar_insn_complete(l->log->base.regs.arch, &head->insn, line->pc, &head->fx, 0);
 }
 
 static void swap(struct grammar_lines *l)

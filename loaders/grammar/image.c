@@ -40,10 +40,11 @@ static uint32_t decode(const uint8_t *text, size_t len, uint8_t bytes[PIECE])
 	return n;
 }
 
-bool grammar_image_tell(struct ts_window *w, uint64_t off, uint64_t base, uint64_t len, struct ts_steps *out,
-			bool *is_cut, struct ts_error *err)
+bool grammar_image_tell(struct ts_window *w, uint64_t off, uint64_t base, uint64_t len, uint64_t *left,
+			struct ts_steps *out, bool *is_cut, struct ts_error *err)
 {
-	uint64_t max = len < GRAMMAR_MAX_IMAGE ? len : GRAMMAR_MAX_IMAGE, at = 0, n_zeros = 0;
+	uint64_t half = *left / 2, most = half < GRAMMAR_MAX_IMAGE ? half : GRAMMAR_MAX_IMAGE;
+	uint64_t max = len < most ? len : most, at = 0, n_zeros = 0;
 	uint8_t bytes[PIECE];
 
 	*is_cut = false;
@@ -69,6 +70,7 @@ bool grammar_image_tell(struct ts_window *w, uint64_t off, uint64_t base, uint64
 		if (n < PIECE)
 			break;
 	}
-	*is_cut = at == GRAMMAR_MAX_IMAGE && len > at;
+	*is_cut = at == most && len > at;
+	*left -= at;
 	return !out->is_failed || ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no bytes of a module");
 }

@@ -11,6 +11,7 @@ void grammar_lines_init(struct grammar_lines *l, struct grammar_log *log, uint64
 	l->log = log;
 	ts_line_reader_init(&l->lines, log->src, off, GRAMMAR_MAX_LINE);
 	grammar_matcher_init(&l->matcher, &log->g, &log->map, &log->base.regs);
+	l->images_left = log->max_images;
 	l->group = &l->heads[0];
 	l->ahead = &l->heads[1];
 	ts_steps_init(&l->group->fx);
@@ -27,12 +28,14 @@ void grammar_lines_fini(struct grammar_lines *l)
 void grammar_lines_place(const struct grammar_lines *l, struct grammar_lines_place *place)
 {
 	place->off = l->ahead->is_there ? l->ahead->off : l->lines.off;
+	place->images_left = l->images_left;
 	grammar_tags_copy(&place->tags, l->ahead->is_there ? &l->tags_before : &l->tags);
 }
 
 void grammar_lines_go(struct grammar_lines *l, const struct grammar_lines_place *place)
 {
 	l->lines.off = place->off;
+	l->images_left = place->images_left;
 	grammar_tags_copy(&l->tags, &place->tags);
 	l->ahead->is_there = false;
 	l->is_lost = l->has_gap = l->has_event = l->is_skipping = false;
@@ -141,7 +144,7 @@ static bool tell_module(struct grammar_lines *l, const struct grammar_head *head
 	if (!line->image.text)
 		return true;
 	done = grammar_image_tell(&l->lines.window, head->off + (uint64_t)(line->image.text - text), line->base, len,
-				  out, &is_cut, err);
+				  &l->images_left, out, &is_cut, err);
 	if (done && is_cut)
 		grammar_damaged(&l->log->damages, GRAMMAR_LONG_IMAGE, head->off);
 	return done;

@@ -33,6 +33,7 @@ struct grammar_lines {
 	struct grammar_head *group; /* with the effects of all of its lines */
 	struct grammar_head *ahead; /* the line that begins the next group, if it is there */
 	uint32_t part;             /* the file of the last line */
+	uint64_t images_left;      /* so many bytes of modules may be kept */
 	bool is_skipping;          /* lines are nothing, up to one that ends that */
 	struct grammar_decoder *decoder; /* borrowed; NULL: no instruction is decoded */
 	struct grammar_tags tags, tags_before; /* now, and before the line ahead */
@@ -44,9 +45,10 @@ struct grammar_lines {
 void grammar_lines_init(struct grammar_lines *l, struct grammar_log *log, uint64_t off);
 void grammar_lines_fini(struct grammar_lines *l);
 
-/* Where reading goes on: the offset of the line that begins the next group, and the tags before it. */
+/* Where reading goes on: the offset of the line that begins the next group, and what was before it. */
 struct grammar_lines_place {
 	uint64_t off;
+	uint64_t images_left;
 	struct grammar_tags tags;
 };
 

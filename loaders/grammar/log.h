@@ -74,6 +74,8 @@ struct grammar_log {
 	uint64_t first;              /* file offset of the line that a new reader begins with */
 	struct grammar_tags first_tags; /* before that line */
 	enum grammar_family family;
+	uint64_t max_images;         /* so many bytes of all modules are kept */
+	uint64_t first_images;       /* so many may come after the line at first */
 	bool is_blocks;              /* of states: several instructions run from one to the next */
 	bool has_registers;          /* the head lists some */
 	bool has_tags;               /* of states: a line tells the thread of a dump of registers that comes later */

@@ -406,6 +406,7 @@ static void save(const struct ts_reader *base, struct ts_buf *point)
 
 	grammar_lines_place(&r->lines, &place);
 	point_put(point, place.off);
+	point_put(point, place.images_left);
 	grammar_tags_save(&place.tags, point);
 	point_put(point, r->thread);
 	point_put(point, r->part);
@@ -431,6 +432,7 @@ static bool resume(struct ts_reader *base, const uint8_t *bytes, size_t len, str
 	struct grammar_lines_place place = { .off = point_get_between(&p, r->log->first, ts_source_len(r->log->src)) };
 	uint32_t last = r->log->base.n_threads - 1;
 
+	place.images_left = point_get(&p, r->log->max_images);
 	grammar_tags_resume(&place.tags, &p);
 	r->thread = (uint32_t)point_get(&p, last);
 	r->part = (uint32_t)point_get(&p, r->log->parts.n - 1);
@@ -493,6 +495,7 @@ struct ts_reader *grammar_reader_new(struct grammar_log *log, struct ts_error *e
 	if (!r)
 		return NULL;
 	r->at = log->start;
+	r->lines.images_left = log->first_images;
 	grammar_tags_copy(&r->lines.tags, &log->first_tags);
 	memcpy(r->modules, log->modules, sizeof(r->modules));
 	r->n_modules = log->n_modules;
@@ -556,6 +559,7 @@ bool grammar_read_start(struct grammar_log *log, struct ts_error *err)
 	done = log->g.is_state ? start_states(r, err) : start_steps(r, err);
 	memcpy(log->modules, r->modules, sizeof(r->modules));
 	log->n_modules = r->n_modules;
+	log->first_images = r->lines.images_left;
 	close_reader(&r->base);
 	return done;
 }

@@ -137,12 +137,14 @@ static bool tell_module(struct grammar_lines *l, const struct grammar_head *head
 	if (!(line->has & HAS_BASE) || !len || line->base > l->matcher.mask || len - 1 > l->matcher.mask - line->base)
 		return true;
 	if (line->kind == GRAMMAR_UNLOAD) {
+		grammar_shown_unload(&l->shown, line->base, len);
 		ts_steps_effect(out, TS_FX_UNLOAD, line->base, len);
 		return true;
 	}
 	ts_steps_load(out, line->base, len, line->module.text, line->has & HAS_MODULE ? line->module.len : 0);
 	if (!line->image.text)
 		return true;
+	grammar_shown_load(&l->shown, line->base, len, head->off + (uint64_t)(line->image.text - text));
 	done = grammar_image_tell(&l->lines.window, head->off + (uint64_t)(line->image.text - text), line->base, len,
 				  &l->images_left, out, &is_cut, err);
 	if (done && is_cut)

@@ -10,6 +10,7 @@
 #include "loaders/kit/line_reader.h"
 #include "log.h"
 #include "match.h"
+#include "shown_code.h"
 #include "tags.h"
 
 /* A line that begins a step or a state, with its effects in a batch of its own. */
@@ -37,6 +38,7 @@ struct grammar_lines {
 	bool is_skipping;          /* lines are nothing, up to one that ends that */
 	struct grammar_decoder *decoder; /* borrowed; NULL: no instruction is decoded */
 	struct grammar_tags tags, tags_before; /* now, and before the line ahead */
+	struct grammar_shown_code shown;
 	bool is_lost;              /* a line of the group was lost: no register is known before what it lists */
 	bool has_gap;              /* code that is not listed ran after the group */
 	bool has_event;            /* an exception or an interrupt came after it */

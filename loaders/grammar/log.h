@@ -15,6 +15,7 @@
 #include "loaders/kit/warn.h"
 #include "line.h"
 #include "parts.h"
+#include "shown_code.h"
 #include "states.h"
 #include "tags.h"
 #include "src/trace/reader.h"
@@ -55,6 +56,8 @@ struct grammar_place {
 	bool is_there;   /* false: before the first position */
 	bool has_event;  /* an exception or an interrupt came after its state */
 	bool has_gap;    /* code that is not listed ran after its state */
+	uint8_t n_code;  /* bytes of the instruction that the state itself shows as memory */
+	uint8_t code[GRAMMAR_MAX_CODE];
 };
 
 /* A module, as step lines name it. */
@@ -80,6 +83,7 @@ struct grammar_log {
 	bool has_registers;          /* the head lists some */
 	bool has_tags;               /* of states: a line tells the thread of a dump of registers that comes later */
 	struct grammar_place start;  /* of states: position 0 */
+	struct grammar_shown_code shown; /* there */
 	struct grammar_files files;  /* of states: registers at position 0 */
 	struct grammar_module modules[GRAMMAR_MAX_MODULES]; /* at position 0 */
 	unsigned n_modules;

@@ -4,6 +4,7 @@
 import csv
 import gzip
 import io
+import os
 import pathlib
 import re
 import subprocess
@@ -12,6 +13,7 @@ import tempfile
 from _tap import DATA, SRCDIR, TRACESTUB, add_case, case, run_cases
 
 SAMPLES = DATA / "text-samples"
+STATES = os.environ.get("TEST_BUILDDIR", ".") + "/tests/tools/states"
 FOLDER = pathlib.Path(tempfile.mkdtemp())
 
 
@@ -133,6 +135,28 @@ def tenet_comes_back_as_it_was_registers_threads_and_accesses():
     for one, two in zip(first[:-1], second):
         assert one["writes"] == two["writes"], (one, two)
     comes_back("threads.trace", ".trace")
+
+
+def memory(path, addr, n, positions):
+    """The bytes at each position, two digits each, ".." unknown ones."""
+    asked = "".join(f"{k} {addr} {n}\n" for k in range(positions))
+    return subprocess.run([STATES, "ask", path], input=asked, capture_output=True, text=True, check=True).stdout.splitlines()
+
+
+@case
+def tenetpp_comes_back_as_it_was_memory_that_threads_write_in_turns():
+    """A thread's last store before another one runs is on its next line, with the bytes that are there then."""
+    trace, out = sample("threads.trace"), FOLDER / "turns.trace"
+    tracestub("export", trace, "-o", out)
+    n = len(rows(trace))
+    first, second = memory(trace, 0x403000, 16, n), memory(out, 0x403000, 16, n)
+    both = 0
+    for k, (one, two) in enumerate(zip(first, second)):
+        for a, b in zip(re.findall("..", one), re.findall("..", two)):
+            assert b in (a, ".."), (k, one, two)
+            both += a == b != ".."
+    known = sum(pair != ".." for one in first for pair in re.findall("..", one))
+    assert first[36][8:16] == "2d010000" and both > 0.9 * known > 300, (first[36], both, known)
 
 
 @case

@@ -256,7 +256,7 @@ static const char *const heads[][2] = {
 	{ "cv32e40p", "cv32e40p" }, { "cva6", "cva6" },	      { "execlog", "execlog" },	  { "gumtrace", "gumtrace" },
 	{ "ibex", "ibex" },	    { "qbdi", "qbdi" },	      { "qemu", "qemu-riscv64" }, { "qemu", "qemu-x86_64" },
 	{ "spike", "spike" },	    { "spike", "spike-both" }, { "tarmac", "tarmac-es" },  { "tarmac", "tarmac-fm" },
-	{ "tenetpp", "tenetpp" },   { "unidbg", "unidbg" },
+	{ "tenetpp", "tenetpp" },   { "tenetpp", "tenetpp-threads" }, { "unidbg", "unidbg" },
 };
 
 /* The bytes of a file of tests/data/grammar. */

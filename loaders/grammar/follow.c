@@ -42,6 +42,10 @@ static bool find_first(const struct grammar *g, unsigned i, unsigned end, struct
 		case EL_AHEAD:
 		case EL_LITERAL: return add_literal(g, f, p->at, p->n);
 		case EL_BLANKS: return add_literal(g, f, blank, 1);
+		case EL_SIZE:
+			if (!p->n)
+				return false;
+			continue;
 		case EL_SET:
 		case EL_SAY: continue;
 		case EL_OPTION:
@@ -130,7 +134,7 @@ static bool add_starts(const struct grammar *g, unsigned i, unsigned end, bool s
 	for (; i < end; i++) {
 		const struct grammar_part *p = &g->parts[i];
 
-		if (p->kind == EL_SAY || p->kind == EL_SET)
+		if (p->kind == EL_SAY || p->kind == EL_SET || (p->kind == EL_SIZE && p->n))
 			continue;
 		if (p->kind == EL_OPTION) {
 			add_starts(g, i + 1, i + 1 + p->n, set);

@@ -31,6 +31,7 @@ enum grammar_kind {
 	GRAMMAR_STATE,  /* registers before an instruction; begins a state */
 	GRAMMAR_JOIN,   /* begins a state, or joins one that has no registers yet */
 	GRAMMAR_EFFECT, /* adds to the step or state before it */
+	GRAMMAR_NEXT,   /* adds to the one after it */
 	GRAMMAR_CODE,   /* bytes of an instruction, valid from here */
 	GRAMMAR_LOAD,   /* a module appears */
 	GRAMMAR_UNLOAD,
@@ -60,7 +61,7 @@ enum grammar_element {
 	EL_CODE,    /* `arg`: enum grammar_order */
 	EL_HEX,
 	EL_DEC,
-	EL_SIZE,    /* decimal number of bytes */
+	EL_SIZE,    /* decimal number of bytes; `n`: that number, which is not on the line */
 	EL_THREAD,  /* `arg`: the base of the number */
 	EL_OFFSET,
 	EL_BASE,

@@ -16,6 +16,7 @@ void grammar_lines_init(struct grammar_lines *l, struct grammar_log *log, uint64
 	l->ahead = &l->heads[1];
 	ts_steps_init(&l->group->fx);
 	ts_steps_init(&l->ahead->fx);
+	ts_steps_init(&l->next_fx);
 }
 
 void grammar_lines_fini(struct grammar_lines *l)
@@ -23,11 +24,13 @@ void grammar_lines_fini(struct grammar_lines *l)
 	ts_line_reader_fini(&l->lines);
 	ts_steps_fini(&l->group->fx);
 	ts_steps_fini(&l->ahead->fx);
+	ts_steps_fini(&l->next_fx);
 }
 
 void grammar_lines_place(const struct grammar_lines *l, struct grammar_lines_place *place)
 {
-	place->off = l->ahead->is_there ? l->ahead->off : l->lines.off;
+	place->off = l->ahead->is_there ? l->ahead->begin : l->lines.off;
+	place->told_until = l->ahead->is_there ? l->ahead->off : l->lines.off;
 	place->images_left = l->images_left;
 	grammar_tags_copy(&place->tags, l->ahead->is_there ? &l->tags_before : &l->tags);
 }
@@ -35,6 +38,8 @@ void grammar_lines_place(const struct grammar_lines *l, struct grammar_lines_pla
 void grammar_lines_go(struct grammar_lines *l, const struct grammar_lines_place *place)
 {
 	l->lines.off = place->off;
+	l->told_until = place->told_until;
+	l->has_next = false;
 	l->images_left = place->images_left;
 	grammar_tags_copy(&l->tags, &place->tags);
 	l->ahead->is_there = false;
@@ -126,6 +131,37 @@ static void tell_code(const struct grammar_line *line, struct ts_steps *out)
 		e->is_hidden = true;
 }
 
+/* The line adds to the step or state after it. */
+static void add_next(struct grammar_lines *l, const struct grammar_head *head)
+{
+	if (!l->has_next) {
+		ts_steps_reset(&l->next_fx);
+		l->next_off = head->off;
+		l->next_n_regs = 0;
+		l->has_next = true;
+	}
+	for (uint32_t i = 0; i < head->fx.n_effects; i++)
+		grammar_append(&l->next_fx, &head->fx, &head->fx.effects[i]);
+	l->next_n_regs += head->line.n_regs;
+}
+
+/* What lines before it add to the step or state comes first in it. */
+static void take_next(struct grammar_lines *l, struct grammar_head *head)
+{
+	const struct ts_steps own = head->fx;
+
+	head->begin = head->off;
+	if (!l->has_next)
+		return;
+	for (uint32_t i = 0; i < own.n_effects; i++)
+		grammar_append(&l->next_fx, &own, &own.effects[i]);
+	head->fx = l->next_fx;
+	l->next_fx = own;
+	head->begin = l->next_off;
+	head->n_regs += l->next_n_regs;
+	l->has_next = false;
+}
+
 /* "base" and "last" or "length" of a module, and its bytes, in the line at @text. */
 static bool tell_module(struct grammar_lines *l, const struct grammar_head *head, const char *text,
 			struct ts_steps *out, struct ts_error *err)
@@ -212,7 +248,7 @@ static enum ts_next next_line(struct grammar_lines *l, struct grammar_head *head
 			continue;
 		}
 		match_text(l, &text, head);
-		if ((head->line.kind == GRAMMAR_LOAD || head->line.kind == GRAMMAR_UNLOAD) &&
+		if ((head->line.kind == GRAMMAR_LOAD || head->line.kind == GRAMMAR_UNLOAD) && head->off >= l->told_until &&
 		    !tell_module(l, head, text.text, out, err))
 			return TS_FAIL;
 		return head->fx.is_failed ? (ts_fail(err, TS_ENOMEM, text.off, "memory is exhausted: no step"), TS_FAIL)
@@ -263,6 +299,12 @@ static void undo(struct grammar_lines *l, const struct grammar_line *line)
 /* What a line that begins no group says. */
 static void tell_line(struct grammar_lines *l, const struct grammar_head *head, struct ts_steps *out)
 {
+	bool is_next = head->line.kind == GRAMMAR_NEXT || (l->has_next && head->line.kind == GRAMMAR_EFFECT);
+
+	if (is_next)
+		add_next(l, head);
+	if (is_next || head->off < l->told_until)
+		return;
 	switch (head->line.kind) {
 	case GRAMMAR_EFFECT:
 	case GRAMMAR_JOIN:
@@ -335,6 +377,7 @@ static void keep_head(struct grammar_lines *l, struct grammar_head *head)
 	head->is_there = true;
 	head->is_unsure = false;
 	head->n_regs = line->n_regs;
+	take_next(l, head);
 	if (line->has & HAS_PC)
 		take_tag(l, head);
 	head->module[0] = 0;
@@ -392,7 +435,7 @@ enum ts_next grammar_lines_next(struct grammar_lines *l, struct ts_steps *out, s
 
 	grammar_lines_place(l, &was);
 	next = next_group(l, out, err);
-	if (next != TS_FAIL && (l->group->fx.is_failed || l->ahead->fx.is_failed)) {
+	if (next != TS_FAIL && (l->group->fx.is_failed || l->ahead->fx.is_failed || l->next_fx.is_failed)) {
 		ts_fail(err, TS_ENOMEM, was.off, "memory is exhausted: no step");
 		next = TS_FAIL;
 	}

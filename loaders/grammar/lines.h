@@ -19,6 +19,7 @@ struct grammar_head {
 	struct grammar_insn insn;
 	struct ts_steps fx;
 	uint64_t off;
+	uint64_t begin; /* of the first line that adds to it, which may come before it */
 	bool is_there;
 	char module[GRAMMAR_MAX_PATH]; /* of a step; "" for none */
 	unsigned n_regs; /* of a state: registers in all of its lines */
@@ -39,6 +40,12 @@ struct grammar_lines {
 	struct grammar_decoder *decoder; /* borrowed; NULL: no instruction is decoded */
 	struct grammar_tags tags, tags_before; /* now, and before the line ahead */
 	struct grammar_shown_code shown;
+	/* lines that add to the step or state after them, of which the first is at next_off */
+	struct ts_steps next_fx;
+	uint64_t next_off;
+	unsigned next_n_regs;
+	bool has_next;
+	uint64_t told_until; /* of lines before this offset only those count that add to what comes after them */
 	bool is_lost;              /* a line of the group was lost: no register is known before what it lists */
 	bool has_gap;              /* code that is not listed ran after the group */
 	bool has_event;            /* an exception or an interrupt came after it */
@@ -50,6 +57,7 @@ void grammar_lines_fini(struct grammar_lines *l);
 /* Where reading goes on: the offset of the line that begins the next group, and what was before it. */
 struct grammar_lines_place {
 	uint64_t off;
+	uint64_t told_until;
 	uint64_t images_left;
 	struct grammar_tags tags;
 };

@@ -75,6 +75,7 @@ struct grammar_log {
 	struct regmap map;
 	struct grammar_damages damages;
 	uint64_t first;              /* file offset of the line that a new reader begins with */
+	uint64_t first_told;         /* lines before this offset have been told, but for what they add to it */
 	struct grammar_tags first_tags; /* before that line */
 	enum grammar_family family;
 	uint64_t max_images;         /* so many bytes of all modules are kept */

@@ -456,7 +456,10 @@ static __attribute__((noinline)) const char *match_rare(struct grammar_matcher *
 
 	switch (e->kind) {
 	case EL_PICTURE: return take_picture(m, p, e);
-	case EL_SIZE: l->has |= HAS_SIZE; return take_dec(p, end, &m->size);
+	case EL_SIZE:
+		l->has |= HAS_SIZE;
+		m->size = e->n;
+		return e->n ? p : take_dec(p, end, &m->size);
 	case EL_OFFSET: l->has |= HAS_OFFSET; return take_hex(p, end, &l->offset);
 	case EL_BASE: l->has |= HAS_BASE; return take_hex(p, end, &l->base);
 	case EL_LAST: l->has |= HAS_LAST; return take_hex(p, end, &l->last);

@@ -178,6 +178,8 @@ static bool take_qual(struct builder *b, const char *quals, struct grammar_part 
 		n = w.text[i] >= '0' && w.text[i] <= '9' ? n * 10 + (unsigned)(w.text[i] - '0') : 10000;
 	if (arg >= 0)
 		p->arg = (uint8_t)arg;
+	else if (p->kind == EL_SIZE && n && n <= 999 && w.len < 4)
+		p->n = (uint16_t)n;
 	else if (p->kind == EL_REG && w.len == 1)
 		p->n = (uint8_t)w.text[0];
 	else if (p->kind == EL_REG && w.len && w.len < 16)

@@ -213,6 +213,7 @@ bool grammar_start_states(struct grammar_reader *r, struct ts_error *err)
 	log->start = place_of(r, log->start.thread);
 	grammar_lines_place(&r->lines, &place);
 	log->first = place.off;
+	log->first_told = place.told_until;
 	grammar_tags_copy(&log->first_tags, &place.tags);
 	log->files = r->files;
 	r->files = (struct grammar_files){ 0 };

@@ -175,6 +175,7 @@ bool grammar_start_steps(struct grammar_reader *r, struct ts_error *err)
 	for (uint32_t i = 0; i < initial->n_effects; i++) /* nobody reads at position 0 */
 		initial->effects[i].is_hidden |= initial->effects[i].kind == TS_FX_READ;
 	tell_module(r, r->lines.group, initial);
-	log->first = r->lines.group->off;
+	log->first = r->lines.group->begin;
+	log->first_told = r->lines.group->off;
 	return true;
 }

@@ -34,7 +34,7 @@ struct ts_listing {
 	enum ts_listing_form form;
 	struct ts_atomic_file file;
 	struct ts_buf text;
-	uint64_t pos, last, n_steps, n_left_out, n_forgotten;
+	uint64_t first, pos, last, n_steps, n_left_out, n_forgotten;
 	struct line_thread *threads; /* owned */
 	size_t n_threads;
 	uint8_t *g, *known;        /* owned, one block: of the position */
@@ -316,7 +316,7 @@ static bool put_state(struct ts_listing *l, uint32_t thread, uint64_t pc, bool h
 	const char *comma = "";
 	bool is_first;
 
-	if (!t || (is_plus && !put_modules(l, false, err)))
+	if (!t || (is_plus && l->pos != l->first && !put_modules(l, false, err)))
 		return false;
 	if (!has_pc)
 		return true;
@@ -470,7 +470,7 @@ struct ts_listing *ts_listing_new(struct ts_query *q, enum ts_listing_form form,
 	l->form = form;
 	l->set = ts_query_regset(q);
 	l->n_steps = ts_query_n_steps(q);
-	l->pos = first;
+	l->first = l->pos = first;
 	l->last = last < ts_query_end(q) ? last : ts_query_end(q);
 	l->file.fd = -1;
 	ts_buf_init(&l->text);

@@ -101,7 +101,6 @@ enum grammar_say {
 	GRAMMAR_NO_EFFECT = 1, /* the instruction's condition failed */
 	GRAMMAR_TRAP = 2,      /* the instruction did not complete */
 	GRAMMAR_INTERRUPT = 4, /* first instruction of an interrupt's handler */
-	GRAMMAR_EXIT = 8,
 	GRAMMAR_UNUSED = 16,   /* the item is read, but not used */
 	GRAMMAR_THUMB = 32,    /* code of 8 digits is two halfwords */
 };

@@ -49,7 +49,6 @@ static const struct {
 } words[] = {
 	{ "address", EL_ADDRESS, "read=0 write=1 access=2 insn=3" },
 	{ "base", EL_BASE, "" },
-	{ "blank", EL_BLANKS, "" },
 	{ "blanks", EL_BLANKS, "" },
 	{ "bytes", EL_BYTES, "memory=0 number=1 loaded=3" },
 	{ "code", EL_CODE, "memory=0 number=1 head=2" },
@@ -75,7 +74,7 @@ static const struct {
 	const char *word;
 	uint8_t say;
 } says[] = {
-	{ "exit", GRAMMAR_EXIT },	    { "thumb", GRAMMAR_THUMB },		{ "interrupt", GRAMMAR_INTERRUPT }, { "noeffect", GRAMMAR_NO_EFFECT },
+	{ "thumb", GRAMMAR_THUMB },		{ "interrupt", GRAMMAR_INTERRUPT }, { "noeffect", GRAMMAR_NO_EFFECT },
 	{ "trap", GRAMMAR_TRAP },	    { "unused", GRAMMAR_UNUSED },
 };
 

@@ -259,14 +259,15 @@ static enum grammar_shape find_shape(const struct grammar *g, const struct gramm
 
 	i = pass(g, i, end, EL_LITERAL);
 	at = pass(g, i, end, EL_ADDRESS);
-	if (at > i && (at == end || (pass(g, at, end, EL_LITERAL) == at + 1 && pass(g, at + 1, end, EL_BYTES) == end && end == at + 2)))
+	if (at > i && (at == end || (pass(g, at, end, EL_LITERAL) == at + 1 && pass(g, at + 1, end, EL_BYTES) == end && end == at + 2 &&
+					    g->parts[at + 1].arg != GRAMMAR_WORDS)))
 		return GRAMMAR_ACCESS_SHAPE;
 	i = pass(g, i, end, EL_BLANKS);
 	at = pass(g, i, end, EL_REG);
 	if (at == i)
 		return GRAMMAR_ANY_SHAPE;
 	at = pass(g, pass(g, at, end, EL_BLANKS), end, EL_LITERAL);
-	return at + 1 == end && g->parts[at].kind == EL_VALUE ? GRAMMAR_REG_SHAPE : GRAMMAR_ANY_SHAPE;
+	return at + 1 == end && g->parts[at].kind == EL_VALUE && !g->parts[at].arg ? GRAMMAR_REG_SHAPE : GRAMMAR_ANY_SHAPE;
 }
 
 /* A literal's first bytes as a word, as it is in memory. */
@@ -288,7 +289,7 @@ static void count_parts(struct grammar *g)
 
 		g->has_registers |= p->kind == EL_REG || p->kind == EL_SET;
 		g->has_reads |= (p->kind == EL_ADDRESS && p->arg == GRAMMAR_READ) ||
-				(p->kind == EL_PICTURE && !p->arg);
+				(p->kind == EL_PICTURE && p->arg == GRAMMAR_PICTURE_READ);
 		g->has_accesses |= p->kind == EL_ADDRESS || p->kind == EL_PICTURE;
 		g->has_thread |= p->kind == EL_THREAD;
 		g->has_code |= p->kind == EL_CODE;

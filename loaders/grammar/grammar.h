@@ -56,7 +56,7 @@ enum grammar_element {
 	EL_SAY,     /* `arg`: enum grammar_say */
 	EL_PC,
 	EL_ADDRESS, /* `arg`: enum grammar_access */
-	EL_VALUE,
+	EL_VALUE,   /* `arg`: GRAMMAR_WORDS or 0 */
 	EL_BYTES,   /* `arg`: enum grammar_order */
 	EL_CODE,    /* `arg`: enum grammar_order */
 	EL_HEX,
@@ -74,7 +74,7 @@ enum grammar_element {
 	EL_MODULE,  /* as EL_TEXT */
 	EL_TEXT,    /* up to one of the literals of its follow set */
 	EL_REST,    /* to the end of the line */
-	EL_PICTURE, /* 16 bytes, the rightmost first */
+	EL_PICTURE, /* 16 bytes, the rightmost first; `arg`: enum grammar_picture */
 };
 
 enum grammar_access {
@@ -84,11 +84,18 @@ enum grammar_access {
 	GRAMMAR_BY_INSN, /* read or written, as the instruction does */
 };
 
+enum grammar_picture {
+	GRAMMAR_PICTURE_READ,
+	GRAMMAR_PICTURE_WRITE,
+	GRAMMAR_PICTURE_AGAIN, /* as the picture on the line before */
+};
+
 enum grammar_order {
 	GRAMMAR_MEMORY, /* digits in the order of the bytes in memory */
 	GRAMMAR_NUMBER, /* digits of a number, the most significant first */
 	GRAMMAR_HEAD,   /* of a number that shows the first bytes only, zeros above them left out */
 	GRAMMAR_LOADED, /* of a number as it arrives in the register: extended */
+	GRAMMAR_WORDS,  /* of a number in groups with a blank between them */
 };
 
 enum grammar_time {
@@ -101,6 +108,7 @@ enum grammar_say {
 	GRAMMAR_NO_EFFECT = 1, /* the instruction's condition failed */
 	GRAMMAR_TRAP = 2,      /* the instruction did not complete */
 	GRAMMAR_INTERRUPT = 4, /* first instruction of an interrupt's handler */
+	GRAMMAR_UNKNOWN_VALUE = 8, /* the register has another value, which the item does not tell */
 	GRAMMAR_UNUSED = 16,   /* the item is read, but not used */
 	GRAMMAR_THUMB = 32,    /* code of 8 digits is two halfwords */
 };

@@ -39,6 +39,7 @@ void grammar_lines_go(struct grammar_lines *l, const struct grammar_lines_place 
 {
 	l->lines.off = place->off;
 	l->told_until = place->told_until;
+	l->matcher.pictured = 0;
 	l->has_next = false;
 	l->images_left = place->images_left;
 	grammar_tags_copy(&l->tags, &place->tags);
@@ -375,6 +376,7 @@ static void keep_head(struct grammar_lines *l, struct grammar_head *head)
 	const struct grammar_line *line = &head->line;
 
 	head->is_there = true;
+	l->matcher.pictured = 0;
 	head->is_unsure = false;
 	head->n_regs = line->n_regs;
 	take_next(l, head);

@@ -92,12 +92,8 @@ static inline const char *take_dec(const char *p, const char *end, uint64_t *n)
 /* Digits that are separated, or stand for unknown ones. */
 static __attribute__((noinline)) const char *take_odd_digits(const char *p, const char *end)
 {
-	const char *first = p;
-
-	while (p < end && (is(*p, DIGIT) || *p == '_'))
+	while (p < end && (is(*p, DIGIT) || memchr("_xX-.#?", *p, 7)))
 		p++;
-	while (p == first && p < end && memchr("xX-.#?", *p, 6))
-		first = ++p;
 	return p;
 }
 
@@ -112,12 +108,38 @@ static inline const char *take_digits(const char *p, const char *end, struct gra
 	for (p += n; n == 16 && p < end && is(*p, DIGIT); p++)
 		;
 	d->is_plain = n && p - first <= 16;
-	if (__builtin_expect(!n || (p < end && *p == '_'), 0)) {
+	if (__builtin_expect(!n || (p < end && memchr("_xX#?", *p, 5)), 0)) {
 		d->is_plain = false;
 		p = take_odd_digits(p, end);
 	}
 	d->span = (struct grammar_span){ first, (size_t)(p - first) };
 	return p > first ? p : NULL;
+}
+
+static inline bool is_gap(char c)
+{
+	return c == ' ' || c == '\t' || c == ',';
+}
+
+/* After a group of digits of a number those with a blank before each, and as many digits; "-" stand for unknown ones. */
+static __attribute__((noinline)) const char *take_more_words(const char *p, const char *end, struct grammar_digits *d)
+{
+	const size_t n = d->span.len;
+
+	if (*d->span.text == '-' || !p)
+		return p;
+	while ((size_t)(end - p) > n && *p == ' ') {
+		size_t i = 1;
+
+		while (i <= n && (is(p[i], DIGIT) || p[i] == '-'))
+			i++;
+		if (i <= n || (p + i < end && !is_gap(p[i])))
+			break;
+		p += i;
+		d->is_plain = false;
+	}
+	d->span.len = (size_t)(p - d->span.text);
+	return p;
 }
 
 static inline bool is_literal(const struct grammar *g, const char *p, const char *end, const struct grammar_part *e)
@@ -277,7 +299,7 @@ static const char *match_run(struct grammar_matcher *m, const char *p, const str
 static inline void reset_item(struct grammar_matcher *m)
 {
 	m->line->has &= ~HAS_ITEM;
-	m->is_unused = false;
+	m->is_unused = m->is_unknown = false;
 }
 
 /* An item of shape GRAMMAR_REG_SHAPE, which is put. */
@@ -379,11 +401,6 @@ static inline const char *match_item(struct grammar_matcher *m, const char *p, u
 	return NULL;
 }
 
-static inline bool is_gap(char c)
-{
-	return c == ' ' || c == '\t' || c == ',';
-}
-
 /* Items up to what follows; a word that is none is passed over. */
 static const char *match_list(struct grammar_matcher *m, const char *p, const struct grammar_part *e)
 {
@@ -435,6 +452,8 @@ static void say(struct grammar_matcher *m, uint8_t what)
 {
 	if (what == GRAMMAR_UNUSED)
 		m->is_unused = true;
+	else if (what == GRAMMAR_UNKNOWN_VALUE)
+		m->is_unknown = true;
 	else
 		m->line->says |= what;
 }
@@ -442,7 +461,11 @@ static void say(struct grammar_matcher *m, uint8_t what)
 static const char *take_picture(struct grammar_matcher *m, const char *p, const struct grammar_part *e)
 {
 	m->line->has |= HAS_ADDRESS | HAS_PICTURE;
-	m->access = e->arg ? GRAMMAR_WRITE : GRAMMAR_READ;
+	if (e->arg == GRAMMAR_PICTURE_AGAIN && !m->pictured)
+		return NULL;
+	if (e->arg != GRAMMAR_PICTURE_AGAIN)
+		m->pictured = 1 + (e->arg == GRAMMAR_PICTURE_WRITE ? GRAMMAR_WRITE : GRAMMAR_READ);
+	m->access = m->pictured - 1;
 	m->p = p;
 	return grammar_take_picture(m) ? m->p : NULL;
 }
@@ -496,11 +519,13 @@ static inline const char *match_field(struct grammar_matcher *m, const char *p, 
 		return take_hex(p, end, &m->address);
 	case EL_VALUE:
 		l->has |= HAS_VALUE;
-		return take_digits(p, end, &m->value);
+		next = take_digits(p, end, &m->value);
+		return e->arg == GRAMMAR_WORDS ? take_more_words(next, end, &m->value) : next;
 	case EL_BYTES:
 		m->order = e->arg;
 		l->has |= HAS_BYTES;
-		return take_digits(p, end, &m->bytes);
+		next = take_digits(p, end, &m->bytes);
+		return e->arg == GRAMMAR_WORDS ? take_more_words(next, end, &m->bytes) : next;
 	case EL_REG: l->has |= HAS_REG; return take_reg(m, p, end, e);
 	case EL_THREAD: l->has |= HAS_THREAD; return e->arg ? take_hex(p, end, &l->thread) : take_dec(p, end, &l->thread);
 	case EL_CODE: l->has |= HAS_CODE; return take_code(m, p, e);
@@ -595,7 +620,7 @@ static bool try_patterns(struct grammar_matcher *m, uint64_t left, unsigned firs
 		const struct grammar_pattern *p = &m->g->patterns[first + (unsigned)__builtin_ctzll(left)];
 
 		reset_line(m->line, has);
-		m->is_unused = false;
+		m->is_unused = m->is_unknown = false;
 		if (__builtin_expect(match_line(m, from, p), 1)) {
 			if (m->line->has & (HAS_REG | HAS_ADDRESS))
 				grammar_put_item(m);
@@ -605,6 +630,15 @@ static bool try_patterns(struct grammar_matcher *m, uint64_t left, unsigned firs
 		}
 		ts_steps_rollback(m->out, n);
 		*is_damaged |= m->reached >= 2 && (p->kind == GRAMMAR_STEP || p->kind == GRAMMAR_STATE);
+	}
+	return false;
+}
+
+static bool try_all(struct grammar_matcher *m, const char *text, uint32_t has, bool *is_damaged)
+{
+	for (unsigned half = 0; half < 2 && text < m->end; half++) {
+		if (try_patterns(m, m->g->starts[(uint8_t)*text][half], 64 * half, text, has, is_damaged))
+			return true;
 	}
 	return false;
 }
@@ -626,6 +660,7 @@ bool grammar_skips(enum grammar_kind kind, bool *is_skipping)
 void grammar_match(struct grammar_matcher *m, const char *text, size_t len, struct grammar_line *line,
 		   struct ts_steps *out)
 {
+	const char *const first = text;
 	bool is_damaged = false;
 	uint32_t has = 0;
 
@@ -634,10 +669,11 @@ void grammar_match(struct grammar_matcher *m, const char *text, size_t len, stru
 	m->end = text + len;
 	if (m->g->prefix >= 0)
 		has = match_prefix(m, &text);
-	for (unsigned half = 0; half < 2 && text < m->end; half++) {
-		if (try_patterns(m, m->g->starts[(uint8_t)*text][half], 64 * half, text, has, &is_damaged))
-			return;
-	}
+	if (try_all(m, text, has, &is_damaged))
+		return;
+	/* what may stand before every line may look as a line's own beginning does */
+	if (text > first && !is_damaged && try_all(m, take_blanks(first, m->end), 0, &is_damaged))
+		return;
 	reset_line(line, 0);
 	if (take_blanks(text, m->end) == m->end)
 		line->kind = GRAMMAR_NOTE; /* it is empty */

@@ -50,7 +50,7 @@ static const struct {
 	{ "address", EL_ADDRESS, "read=0 write=1 access=2 insn=3" },
 	{ "base", EL_BASE, "" },
 	{ "blanks", EL_BLANKS, "" },
-	{ "bytes", EL_BYTES, "memory=0 number=1 loaded=3" },
+	{ "bytes", EL_BYTES, "memory=0 number=1 loaded=3 words=4" },
 	{ "code", EL_CODE, "memory=0 number=1 head=2" },
 	{ "dec", EL_DEC, "" },
 	{ "hex", EL_HEX, "" },
@@ -60,13 +60,13 @@ static const struct {
 	{ "module", EL_MODULE, "" },
 	{ "offset", EL_OFFSET, "" },
 	{ "pc", EL_PC, "" },
-	{ "picture", EL_PICTURE, "read=0 write=1" },
+	{ "picture", EL_PICTURE, "read=0 write=1 again=2" },
 	{ "reg", EL_REG, "after=0 before=1" },
 	{ "rest", EL_REST, "" },
 	{ "size", EL_SIZE, "" },
 	{ "text", EL_TEXT, "" },
 	{ "thread", EL_THREAD, "dec=0 hex=1" },
-	{ "value", EL_VALUE, "" },
+	{ "value", EL_VALUE, "digits=0 words=4" },
 	{ "word", EL_WORD, "" },
 };
 
@@ -76,6 +76,7 @@ static const struct {
 } says[] = {
 	{ "thumb", GRAMMAR_THUMB },		{ "interrupt", GRAMMAR_INTERRUPT }, { "noeffect", GRAMMAR_NO_EFFECT },
 	{ "trap", GRAMMAR_TRAP },	    { "unused", GRAMMAR_UNUSED },
+	{ "unknown", GRAMMAR_UNKNOWN_VALUE },
 };
 
 struct builder {

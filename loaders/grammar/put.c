@@ -49,7 +49,7 @@ static bool read_number(const struct grammar_digits *d, uint8_t bytes[MAX_VALUE]
 	for (size_t i = span->len; i-- > 0;) {
 		int digit = ts_hex_digit((uint8_t)span->text[i]);
 
-		if (span->text[i] == '_')
+		if (span->text[i] == '_' || span->text[i] == ' ')
 			continue;
 		if (digit < 0 || (at / 2 >= len && digit))
 			return false;
@@ -76,7 +76,7 @@ static size_t count_digits(const struct grammar_digits *d)
 	size_t n = 0;
 
 	for (size_t i = 0; i < span->len; i++)
-		n += span->text[i] != '_';
+		n += span->text[i] != '_' && span->text[i] != ' ';
 	return n;
 }
 
@@ -145,7 +145,7 @@ void grammar_put_register(struct grammar_matcher *m)
 	const struct regmap_slot *slot = m->slot;
 	uint32_t len = slot->len;
 
-	if (put_usual(m, slot))
+	if (!m->is_unknown && put_usual(m, slot))
 		return;
 	if (slot->kind == REGMAP_PC) {
 		put_pc(m);
@@ -156,6 +156,10 @@ void grammar_put_register(struct grammar_matcher *m)
 
 		if (is_unknown && !m->line->n_unknown++)
 			m->line->unknown = m->name;
+		return;
+	}
+	if (m->is_unknown) {
+		put_unknown(m, slot);
 		return;
 	}
 	/* a single-precision number in a register that has room for a double */

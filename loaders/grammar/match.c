@@ -27,6 +27,8 @@ void grammar_matcher_init(struct grammar_matcher *m, const struct grammar *g, co
 #define DIGIT 1u
 #define NAME  2u /* of registers' names */
 #define STOP  4u /* ends a word */
+#define ODD   8u /* separates digits of a value, or stands for one that is unknown */
+#define END   16u /* stands behind digits without that */
 #define NUMBER (DIGIT | NAME)
 
 static const uint8_t classes[256] = {
@@ -35,10 +37,10 @@ static const uint8_t classes[256] = {
 	['e'] = NUMBER, ['f'] = NUMBER, ['A'] = NUMBER, ['B'] = NUMBER, ['C'] = NUMBER, ['D'] = NUMBER, ['E'] = NUMBER,
 	['F'] = NUMBER, ['g'] = NAME, ['h'] = NAME, ['i'] = NAME, ['j'] = NAME, ['k'] = NAME, ['l'] = NAME, ['m'] = NAME,
 	['n'] = NAME, ['o'] = NAME, ['p'] = NAME, ['q'] = NAME, ['r'] = NAME, ['s'] = NAME, ['t'] = NAME, ['u'] = NAME,
-	['v'] = NAME, ['w'] = NAME, ['x'] = NAME, ['y'] = NAME, ['z'] = NAME, ['G'] = NAME, ['H'] = NAME, ['I'] = NAME,
+	['v'] = NAME, ['w'] = NAME, ['x'] = NAME | ODD, ['y'] = NAME, ['z'] = NAME, ['G'] = NAME, ['H'] = NAME, ['I'] = NAME,
 	['J'] = NAME, ['K'] = NAME, ['L'] = NAME, ['M'] = NAME, ['N'] = NAME, ['O'] = NAME, ['P'] = NAME, ['Q'] = NAME,
-	['R'] = NAME, ['S'] = NAME, ['T'] = NAME, ['U'] = NAME, ['V'] = NAME, ['W'] = NAME, ['X'] = NAME, ['Y'] = NAME,
-	['Z'] = NAME, ['_'] = NAME, ['.'] = NAME, [' '] = STOP, ['\t'] = STOP, [','] = STOP, [':'] = STOP, [';'] = STOP,
+	['R'] = NAME, ['S'] = NAME, ['T'] = NAME, ['U'] = NAME, ['V'] = NAME, ['W'] = NAME, ['X'] = NAME | ODD, ['Y'] = NAME,
+	['Z'] = NAME, ['_'] = NAME | ODD, ['.'] = NAME | ODD | END, ['-'] = ODD | END, ['#'] = ODD, ['?'] = ODD, [' '] = STOP, ['\t'] = STOP, [','] = STOP, [':'] = STOP, [';'] = STOP,
 	['('] = STOP, [')'] = STOP, ['['] = STOP, [']'] = STOP, ['='] = STOP, ['"'] = STOP, [0] = STOP,
 };
 
@@ -92,7 +94,7 @@ static inline const char *take_dec(const char *p, const char *end, uint64_t *n)
 /* Digits that are separated, or stand for unknown ones. */
 static __attribute__((noinline)) const char *take_odd_digits(const char *p, const char *end)
 {
-	while (p < end && (is(*p, DIGIT) || memchr("_xX-.#?", *p, 7)))
+	while (p < end && is(*p, DIGIT | ODD))
 		p++;
 	return p;
 }
@@ -108,7 +110,7 @@ static inline const char *take_digits(const char *p, const char *end, struct gra
 	for (p += n; n == 16 && p < end && is(*p, DIGIT); p++)
 		;
 	d->is_plain = n && p - first <= 16;
-	if (__builtin_expect(!n || (p < end && memchr("_xX#?", *p, 5)), 0)) {
+	if (__builtin_expect(!n || (p < end && (classes[(uint8_t)*p] & (ODD | END)) == ODD), 0)) {
 		d->is_plain = false;
 		p = take_odd_digits(p, end);
 	}

@@ -25,21 +25,6 @@ static void tell_zeros(struct ts_steps *out, uint64_t addr, uint64_t n)
 	}
 }
 
-/* Bytes from pairs of digits.  Returns how many. */
-static uint32_t decode(const uint8_t *text, size_t len, uint8_t bytes[PIECE])
-{
-	uint32_t n = 0;
-
-	for (; n < PIECE && 2 * (size_t)n + 1 < len; n++) {
-		int high = ts_hex_digit(text[2 * n]), low = ts_hex_digit(text[2 * n + 1]);
-
-		if (high < 0 || low < 0)
-			break;
-		bytes[n] = (uint8_t)(high << 4 | low);
-	}
-	return n;
-}
-
 bool grammar_image_tell(struct ts_window *w, uint64_t off, uint64_t base, uint64_t len, uint64_t *left,
 			struct ts_steps *out, bool *is_cut, struct ts_error *err)
 {
@@ -51,7 +36,7 @@ bool grammar_image_tell(struct ts_window *w, uint64_t off, uint64_t base, uint64
 	while (at < max) {
 		size_t got;
 		const uint8_t *text = ts_window_at(w, off + 2 * at, 2 * PIECE, &got, err);
-		uint32_t n = text ? decode(text, got, bytes) : 0, last;
+		uint32_t n = text ? (uint32_t)ts_hex_bytes((const char *)text, got, bytes, PIECE) : 0, last;
 
 		if (!text)
 			return false;

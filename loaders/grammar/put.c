@@ -207,16 +207,10 @@ static void put_bytes(struct grammar_matcher *m)
 	if (!ts_steps_room(m->out, 1, (uint32_t)len))
 		return;
 	to = m->out->data + m->out->n_data;
-	for (size_t i = 0; i < len; i++) {
-		int high = ts_hex_digit((uint8_t)m->bytes.span.text[2 * i]),
-		    low = ts_hex_digit((uint8_t)m->bytes.span.text[2 * i + 1]);
-
-		if (high < 0 || low < 0) {
-			m->line->n_bad += digits_are_hex(&m->bytes);
-			put_access(m, NULL, len);
-			return;
-		}
-		to[i] = (uint8_t)(high << 4 | low);
+	if (ts_hex_bytes(m->bytes.span.text, 2 * len, to, len) < len) {
+		m->line->n_bad += digits_are_hex(&m->bytes);
+		put_access(m, NULL, len);
+		return;
 	}
 	e = ts_steps_effect(m->out, access_kind(m), m->address, len);
 	if (!e)

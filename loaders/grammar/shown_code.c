@@ -34,16 +34,10 @@ void grammar_shown_load(struct grammar_shown_code *s, uint64_t base, uint64_t le
 /* Bytes from pairs of digits.  Zeros alone are what a writer shows that could not read the page. */
 static uint8_t read_pairs(const char *text, size_t len, uint8_t code[GRAMMAR_MAX_CODE])
 {
-	uint8_t n = 0, all = 0;
+	uint8_t n = (uint8_t)ts_hex_bytes(text, len, code, GRAMMAR_MAX_CODE), all = 0;
 
-	for (; n < GRAMMAR_MAX_CODE && 2u * n + 1 < len; n++) {
-		int high = ts_hex_digit((uint8_t)text[2 * n]), low = ts_hex_digit((uint8_t)text[2 * n + 1]);
-
-		if (high < 0 || low < 0)
-			break;
-		code[n] = (uint8_t)(high << 4 | low);
-		all |= code[n];
-	}
+	for (uint8_t i = 0; i < n; i++)
+		all |= code[i];
 	return all ? n : 0;
 }
 

@@ -6,6 +6,7 @@
 #define TS_HEX_H
 
 #include <endian.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -62,6 +63,35 @@ static inline uint64_t ts_hex_number(const char *p, unsigned *n)
 	low = ts_hex_eight(p + 8, &more);
 	*n += more;
 	return high << 4 * more | low;
+}
+
+/*
+ * The bytes that pairs of digits make at the beginning of the @len characters at @text, at most @max of them.  Returns
+ * how many.
+ */
+static inline size_t ts_hex_bytes(const char *text, size_t len, uint8_t *bytes, size_t max)
+{
+	size_t n = 0;
+
+	if (max > len / 2)
+		max = len / 2;
+	while (max - n >= 4) {
+		unsigned digits;
+		uint32_t four = htobe32((uint32_t)ts_hex_eight(text + 2 * n, &digits));
+
+		if (digits < 8)
+			break;
+		memcpy(bytes + n, &four, sizeof(four));
+		n += 4;
+	}
+	for (; n < max; n++) {
+		int high = ts_hex_digit((uint8_t)text[2 * n]), low = ts_hex_digit((uint8_t)text[2 * n + 1]);
+
+		if (high < 0 || low < 0)
+			break;
+		bytes[n] = (uint8_t)(high << 4 | low);
+	}
+	return n;
 }
 
 #endif

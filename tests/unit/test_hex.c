@@ -4,6 +4,7 @@
  */
 #include "unit.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "src/base/hex.h"
@@ -52,4 +53,25 @@ START_TEST(bytes_beside_each_other_do_not_mix)
 }
 END_TEST
 
-UNIT_SUITE("hex", each_byte_ends_a_number_or_is_its_digit, bytes_beside_each_other_do_not_mix)
+START_TEST(bytes_are_pairs_of_digits_up_to_what_is_none)
+{
+	for (size_t len = 0; len <= 24; len++) {
+		for (size_t at = 0; at <= len; at++) {
+			char *text = malloc(len + 1); /* of this length, so that a byte behind it is seen */
+			uint8_t bytes[12], max = (uint8_t)(at % 13);
+			size_t wanted = at / 2 < len / 2 ? at / 2 : len / 2, n;
+
+			for (size_t i = 0; i < len; i++)
+				text[i] = i == at ? 'g' : "0123456789abCDEFfedcba98"[i];
+			n = ts_hex_bytes(text, len, bytes, max);
+			ck_assert_uint_eq(n, wanted < max ? wanted : max);
+			for (size_t i = 0; i < n; i++)
+				ck_assert_uint_eq(bytes[i], (unsigned)(ts_hex_digit((uint8_t)text[2 * i]) << 4 | ts_hex_digit((uint8_t)text[2 * i + 1])));
+			free(text);
+		}
+	}
+}
+END_TEST
+
+UNIT_SUITE("hex", each_byte_ends_a_number_or_is_its_digit, bytes_beside_each_other_do_not_mix,
+	   bytes_are_pairs_of_digits_up_to_what_is_none)

@@ -26,6 +26,7 @@ struct ts_loader_options {
 	const struct ts_source *const *threads;
 	size_t n_threads;
 	const struct ts_source *grammar; /* of --grammar, NULL for none; borrowed during open */
+	uint64_t max_memory; /* of --max-memory, in bytes; 0: any */
 	const char *arch; /* the architecture's name, for recordings that do not say it; NULL for none */
 	/*
 	 * an earlier recording of the same loader, source and options, whose search results may be used again; NULL for

@@ -228,7 +228,7 @@ static const struct {
 	const char *word;
 	enum grammar_kind kind;
 } kinds[] = {
-	{ "step", GRAMMAR_STEP }, { "state", GRAMMAR_STATE },	{ "join", GRAMMAR_JOIN }, { "effect", GRAMMAR_EFFECT },
+	{ "step", GRAMMAR_STEP }, { "state", GRAMMAR_STATE },	{ "join", GRAMMAR_JOIN }, { "effect", GRAMMAR_EFFECT }, { "next", GRAMMAR_NEXT },
 	{ "code", GRAMMAR_CODE }, { "load", GRAMMAR_LOAD },	{ "unload", GRAMMAR_UNLOAD }, { "gap", GRAMMAR_GAP },
 	{ "note", GRAMMAR_NOTE }, { "event", GRAMMAR_EVENT },	{ "undo", GRAMMAR_UNDO }, { "refuse", GRAMMAR_REFUSE },
 	{ "prefix", GRAMMAR_PREFIX }, { "skip", GRAMMAR_SKIP }, { "take", GRAMMAR_TAKE },

@@ -29,7 +29,7 @@ static const char *kind_name(uint8_t kind)
 		[GRAMMAR_EFFECT] = "effect", [GRAMMAR_CODE] = "code",	  [GRAMMAR_LOAD] = "load",
 		[GRAMMAR_UNLOAD] = "unload", [GRAMMAR_GAP] = "gap",	  [GRAMMAR_EVENT] = "event",
 		[GRAMMAR_UNDO] = "undo",     [GRAMMAR_REFUSE] = "refuse", [GRAMMAR_NOTE] = "note",
-		[GRAMMAR_SKIP] = "skip",     [GRAMMAR_TAKE] = "take",
+		[GRAMMAR_SKIP] = "skip",     [GRAMMAR_TAKE] = "take",	  [GRAMMAR_NEXT] = "next",
 	};
 
 	return kind < sizeof(names) / sizeof(names[0]) && names[kind] ? names[kind] : "";

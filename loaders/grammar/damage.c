@@ -19,7 +19,7 @@ void grammar_damaged(struct grammar_damages *d, enum grammar_damage kind, uint64
 		[GRAMMAR_OPEN_LINE] = "the last line has no line end: it is ignored",
 		[GRAMMAR_BAD_ITEM] = "a value or an access cannot be read: it is unknown",
 		[GRAMMAR_UNKNOWN_NAME] = "this processor has no register of this name: its values are ignored",
-		[GRAMMAR_LONG_IMAGE] = "the module has more than 64 MiB: bytes above that are unknown",
+		[GRAMMAR_LONG_IMAGE] = "the module has more than 64 MiB, or more than --max-memory leaves for it: bytes above that are unknown",
 		[GRAMMAR_SKIPPED_WORD] = "a word is neither a register nor an access: it is ignored",
 	};
 

@@ -33,6 +33,7 @@ struct remembered_moves {
 
 struct grammar_decoder {
 	const struct ts_arch *arch;   /* borrowed */
+	bool is_arm;
 	struct ts_decoder *decoder;   /* owned */
 	const struct ts_image *memory; /* borrowed */
 	struct remembered insns[N_REMEMBERED];
@@ -50,6 +51,7 @@ struct grammar_decoder *grammar_decoder_new(const struct ts_regset *set, const s
 	}
 	d->memory = memory;
 	d->arch = set->arch;
+	d->is_arm = !strcmp(set->arch->name, "arm");
 	d->decoder = ts_decoder_new(set, err);
 	if (d->decoder)
 		return d;
@@ -109,7 +111,6 @@ static void decode(struct grammar_decoder *d, const struct grammar_line *line, s
 	default: insn->flow = GRAMMAR_FLOW_ANY; break;
 	}
 	insn->is_push = ops.flow == TS_OP_CALL || ops.flow == TS_OP_CALL_INDIRECT;
-	insn->pushed = line->pc + ops.len;
 }
 
 void grammar_decoder_look(struct grammar_decoder *d, const struct grammar_line *line, struct grammar_insn *insn)
@@ -138,7 +139,7 @@ static bool find_mode(const struct grammar_decoder *d, const struct grammar_line
 	uint16_t off = state->flags_off;
 
 	*mode = ts_decoder_mode(d->decoder);
-	if (strcmp(d->arch->name, "arm") != 0)
+	if (!d->is_arm)
 		return true;
 	if (off != TS_NO_OFF16 && !memchr(state->known + off, 0, 4))
 		mode->is_thumb = state->g[off] & THUMB_BIT;

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "fill.h"
 
+#include <string.h>
+
 /* Do instructions tell something that lines do not?  States with accesses have their values. */
 static bool is_decoded(const struct grammar_log *log)
 {
 	if (!ts_decoder_knows(log->base.regs.arch))
 		return false;
 	if (log->g.is_state)
-		return !log->g.has_accesses && log->base.memory.n_ranges;
+		return log->g.has_accesses ? log->g.has_thread : log->base.memory.n_ranges;
 	return log->g.has_accesses || log->family == GRAMMAR_X86;
 }
 
@@ -89,18 +91,15 @@ void grammar_fill_keep(struct grammar_fill *f, struct grammar_files *files, uint
 	}
 }
 
-bool grammar_fill_tell(struct grammar_fill *f, struct grammar_files *files, const struct grammar_place *at,
+/* As grammar_fill_tell(), where there is something to tell. */
+static bool tell_moves(struct grammar_fill *f, struct grammar_files *files, const struct grammar_place *at,
 		       const struct ts_steps *next, struct ts_steps *out)
 {
 	const struct grammar_line line = { .pc = at->pc };
 	const struct grammar_moves *moves;
-	struct grammar_file *was, *is;
+	struct grammar_file *was = grammar_files_get(files, at->thread), *is = grammar_files_get(&f->scratch, 0);
 	struct ts_op_state before, after;
 
-	if (!f->decoder || !at->is_there)
-		return true;
-	was = grammar_files_get(files, at->thread);
-	is = grammar_files_get(&f->scratch, 0);
 	if (!was || !is)
 		return false;
 	before = state_of(f, was);
@@ -115,5 +114,31 @@ bool grammar_fill_tell(struct grammar_fill *f, struct grammar_files *files, cons
 	if (next)
 		grammar_file_note(is, next, 0, next->n_effects, TS_FX_REG_WRITE);
 	grammar_moves_tell(moves, &before, next ? &after : NULL, out);
+	return true;
+}
+
+bool grammar_fill_tell(struct grammar_fill *f, struct grammar_files *files, const struct grammar_place *at,
+		       const struct ts_steps *next, struct ts_steps *out)
+{
+	return !f->decoder || f->log->g.has_accesses || !at->is_there || tell_moves(f, files, at, next, out);
+}
+
+bool grammar_fill_switch(struct grammar_fill *f, struct grammar_files *files, const struct grammar_place *at, struct ts_steps *out,
+			 bool *is_told)
+{
+	struct grammar_line line = { .pc = at->pc, .n_code = at->n_code };
+	struct grammar_file *file = grammar_files_get(files, at->thread);
+	const struct grammar_moves *moves = NULL;
+	struct ts_op_state state;
+
+	if (!file)
+		return false;
+	state = state_of(f, file);
+	memcpy(line.code, at->code, at->n_code);
+	if (f->decoder)
+		moves = grammar_decoder_moves(f->decoder, &line, &state);
+	*is_told = moves && (grammar_moves_tell(moves, &state, NULL, out) || moves->is_syscall);
+	if (!*is_told)
+		ts_steps_effect(out, TS_FX_FORGET, 0, ts_arch_addr_mask(f->log->base.regs.arch));
 	return true;
 }

@@ -38,4 +38,12 @@ void grammar_fill_keep(struct grammar_fill *f, struct grammar_files *files, uint
 bool grammar_fill_tell(struct grammar_fill *f, struct grammar_files *files, const struct grammar_place *at,
 		       const struct ts_steps *next, struct ts_steps *out);
 
+/*
+ * Where lines list accesses, those of a thread's last instruction are on the thread's next line, which may be far away,
+ * with the bytes that are there then.  Append to @out what the instruction at @at wrote by its code and its registers; if
+ * these do not tell it, all memory is unknown.  *is_told gets which.  Returns false if memory is exhausted.
+ */
+bool grammar_fill_switch(struct grammar_fill *f, struct grammar_files *files, const struct grammar_place *at, struct ts_steps *out,
+			 bool *is_told);
+
 #endif

@@ -31,6 +31,7 @@ enum grammar_kind {
 	GRAMMAR_STATE,  /* registers before an instruction; begins a state */
 	GRAMMAR_JOIN,   /* begins a state, or joins one that has no registers yet */
 	GRAMMAR_EFFECT, /* adds to the step or state before it */
+	GRAMMAR_NEXT,   /* adds to the one after it */
 	GRAMMAR_CODE,   /* bytes of an instruction, valid from here */
 	GRAMMAR_LOAD,   /* a module appears */
 	GRAMMAR_UNLOAD,
@@ -55,12 +56,12 @@ enum grammar_element {
 	EL_SAY,     /* `arg`: enum grammar_say */
 	EL_PC,
 	EL_ADDRESS, /* `arg`: enum grammar_access */
-	EL_VALUE,
+	EL_VALUE,   /* `arg`: GRAMMAR_WORDS or 0 */
 	EL_BYTES,   /* `arg`: enum grammar_order */
 	EL_CODE,    /* `arg`: enum grammar_order */
 	EL_HEX,
 	EL_DEC,
-	EL_SIZE,    /* decimal number of bytes */
+	EL_SIZE,    /* decimal number of bytes; `n`: that number, which is not on the line */
 	EL_THREAD,  /* `arg`: the base of the number */
 	EL_OFFSET,
 	EL_BASE,
@@ -73,7 +74,7 @@ enum grammar_element {
 	EL_MODULE,  /* as EL_TEXT */
 	EL_TEXT,    /* up to one of the literals of its follow set */
 	EL_REST,    /* to the end of the line */
-	EL_PICTURE, /* 16 bytes, the rightmost first */
+	EL_PICTURE, /* 16 bytes, the rightmost first; `arg`: enum grammar_picture */
 };
 
 enum grammar_access {
@@ -83,11 +84,18 @@ enum grammar_access {
 	GRAMMAR_BY_INSN, /* read or written, as the instruction does */
 };
 
+enum grammar_picture {
+	GRAMMAR_PICTURE_READ,
+	GRAMMAR_PICTURE_WRITE,
+	GRAMMAR_PICTURE_AGAIN, /* as the picture on the line before */
+};
+
 enum grammar_order {
 	GRAMMAR_MEMORY, /* digits in the order of the bytes in memory */
 	GRAMMAR_NUMBER, /* digits of a number, the most significant first */
 	GRAMMAR_HEAD,   /* of a number that shows the first bytes only, zeros above them left out */
 	GRAMMAR_LOADED, /* of a number as it arrives in the register: extended */
+	GRAMMAR_WORDS,  /* of a number in groups with a blank between them */
 };
 
 enum grammar_time {
@@ -100,7 +108,7 @@ enum grammar_say {
 	GRAMMAR_NO_EFFECT = 1, /* the instruction's condition failed */
 	GRAMMAR_TRAP = 2,      /* the instruction did not complete */
 	GRAMMAR_INTERRUPT = 4, /* first instruction of an interrupt's handler */
-	GRAMMAR_EXIT = 8,
+	GRAMMAR_UNKNOWN_VALUE = 8, /* the register has another value, which the item does not tell */
 	GRAMMAR_UNUSED = 16,   /* the item is read, but not used */
 	GRAMMAR_THUMB = 32,    /* code of 8 digits is two halfwords */
 };
@@ -114,6 +122,7 @@ struct grammar_follow {
 	bool may_end; /* the line may end there */
 	bool is_last; /* the last such literal of the line counts, not the first */
 	uint16_t min; /* the least number of characters of the text */
+	uint64_t firsts[4]; /* the first characters of the literals, a bit each */
 };
 
 struct grammar_part {
@@ -122,10 +131,19 @@ struct grammar_part {
 	uint16_t n;
 	uint32_t at;
 	uint16_t follow; /* of EL_TEXT, EL_MODULE, EL_LIST: ordinal in follows */
+	uint64_t word, mask; /* of a literal: its first bytes, up to eight, and which these are */
+};
+
+/* Items that most lines are made of, which match.c takes without a look at each element. */
+enum grammar_shape {
+	GRAMMAR_ANY_SHAPE,
+	GRAMMAR_REG_SHAPE,    /* [literal] [blanks] reg [blanks] [literal] value */
+	GRAMMAR_ACCESS_SHAPE, /* [literal] address [literal bytes] */
 };
 
 struct grammar_pattern {
 	uint8_t kind; /* enum grammar_kind */
+	uint8_t shape; /* enum grammar_shape, of an item */
 	uint8_t list; /* of an item: its list */
 	uint16_t first, n; /* its elements */
 	uint16_t line;     /* of the grammar's file */
@@ -181,7 +199,10 @@ struct grammar {
 	struct grammar_name names[GRAMMAR_MAX_NAMES];
 	unsigned n_names;
 	uint64_t starts[256][2];  /* by a line's first byte: the patterns that it may begin, a bit each */
+	bool has_blanks[GRAMMAR_MAX_LISTS]; /* each item of the list begins with them: what follows is looked at */
 	uint64_t items[GRAMMAR_MAX_LISTS][256]; /* by first character of an item: bit i is set for item i of the list */
+	uint8_t later[GRAMMAR_MAX_LISTS]; /* so many characters after its first one, items of a list differ most */
+	uint64_t items_later[GRAMMAR_MAX_LISTS][256]; /* the same by that character */
 	uint16_t item_patterns[GRAMMAR_MAX_LISTS][64];
 	struct grammar_list_name lists[GRAMMAR_MAX_LISTS];
 	uint8_t n_items[GRAMMAR_MAX_LISTS];

@@ -25,32 +25,18 @@ static void tell_zeros(struct ts_steps *out, uint64_t addr, uint64_t n)
 	}
 }
 
-/* Bytes from pairs of digits.  Returns how many. */
-static uint32_t decode(const uint8_t *text, size_t len, uint8_t bytes[PIECE])
+bool grammar_image_tell(struct ts_window *w, uint64_t off, uint64_t base, uint64_t len, uint64_t *left,
+			struct ts_steps *out, bool *is_cut, struct ts_error *err)
 {
-	uint32_t n = 0;
-
-	for (; n < PIECE && 2 * (size_t)n + 1 < len; n++) {
-		int high = ts_hex_digit(text[2 * n]), low = ts_hex_digit(text[2 * n + 1]);
-
-		if (high < 0 || low < 0)
-			break;
-		bytes[n] = (uint8_t)(high << 4 | low);
-	}
-	return n;
-}
-
-bool grammar_image_tell(struct ts_window *w, uint64_t off, uint64_t base, uint64_t len, struct ts_steps *out,
-			bool *is_cut, struct ts_error *err)
-{
-	uint64_t max = len < GRAMMAR_MAX_IMAGE ? len : GRAMMAR_MAX_IMAGE, at = 0, n_zeros = 0;
+	uint64_t half = *left / 2, most = half < GRAMMAR_MAX_IMAGE ? half : GRAMMAR_MAX_IMAGE;
+	uint64_t max = len < most ? len : most, at = 0, n_zeros = 0;
 	uint8_t bytes[PIECE];
 
 	*is_cut = false;
 	while (at < max) {
 		size_t got;
 		const uint8_t *text = ts_window_at(w, off + 2 * at, 2 * PIECE, &got, err);
-		uint32_t n = text ? decode(text, got, bytes) : 0, last;
+		uint32_t n = text ? (uint32_t)ts_hex_bytes((const char *)text, got, bytes, PIECE) : 0, last;
 
 		if (!text)
 			return false;
@@ -69,6 +55,7 @@ bool grammar_image_tell(struct ts_window *w, uint64_t off, uint64_t base, uint64
 		if (n < PIECE)
 			break;
 	}
-	*is_cut = at == GRAMMAR_MAX_IMAGE && len > at;
+	*is_cut = at == most && len > at;
+	*left -= at;
 	return !out->is_failed || ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no bytes of a module");
 }

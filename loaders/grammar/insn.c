@@ -7,7 +7,6 @@
 #include "insn.h"
 
 #include <endian.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "src/arch/traps.h"
@@ -59,11 +58,11 @@ static void look_aarch64_code(uint32_t code, uint64_t pc, struct grammar_insn *i
 }
 
 /* Is the disassembly's mnemonic @word? */
-static bool is_mnemonic(const struct grammar_span *text, const char *word)
+static inline bool is_mnemonic(const struct grammar_span *text, const char *word)
 {
-	size_t n = strlen(word);
+	size_t n = *text->text == *word ? strlen(word) : 0;
 
-	return text->len >= n && !memcmp(text->text, word, n) &&
+	return n && text->len >= n && !memcmp(text->text, word, n) &&
 	       (text->len == n || text->text[n] == ' ' || text->text[n] == '\t' || text->text[n] == '.');
 }
 
@@ -72,10 +71,14 @@ static void look_aarch64_text(const struct grammar_span *text, struct grammar_in
 	static const char *const any[] = { "b", "br", "ret", "eret", "cbz", "cbnz", "tbz", "tbnz", "brk" };
 
 	insn->flow = GRAMMAR_FLOW_NEXT;
+	if (!memchr("brects", text->text[0], 6))
+		return;
 	for (size_t i = 0; i < sizeof(any) / sizeof(any[0]); i++) {
-		if (is_mnemonic(text, any[i]) || (text->len > 4 && !memcmp(text->text, "bra", 3)))
+		if (is_mnemonic(text, any[i]))
 			insn->flow = GRAMMAR_FLOW_ANY;
 	}
+	if (text->len > 4 && !memcmp(text->text, "bra", 3))
+		insn->flow = GRAMMAR_FLOW_ANY;
 	if (is_mnemonic(text, "bl") || is_mnemonic(text, "blr"))
 		insn->flow = GRAMMAR_FLOW_CALL_ANY;
 	if (is_mnemonic(text, "svc"))
@@ -152,10 +155,10 @@ static void look_aarch64_base(const struct regmap *map, const struct grammar_spa
 	for (p++; p < end && strchr("-0x123456789abcdef", *p); p++) {
 		int digit = ts_hex_digit((uint8_t)*p);
 
-		n = digit >= 0 ? n * 16 + digit : n;
+		n = digit >= 0 && n <= INT32_MAX ? n * 16 + digit : n;
 	}
-	insn->step = memchr(close ? open : open, '-', (size_t)(end - open)) ? -n : n;
-	insn->has_step = memmem(open, (size_t)(end - open), "0x", 2) != NULL || n < 10;
+	insn->step = (int32_t)(memchr(open, '-', (size_t)(end - open)) ? -n : n);
+	insn->has_step = n <= INT32_MAX && (memmem(open, (size_t)(end - open), "0x", 2) != NULL || n < 10);
 }
 
 /* Loads and stores of plain registers: ldr, ldur, ldrb, ldrsw, ldp, str, stp, ... */
@@ -191,10 +194,10 @@ static void look_aarch64_access(const struct regmap *map, const struct grammar_s
 
 static const struct regmap_slot *riscv_register(const struct regmap *map, char letter, uint32_t n)
 {
-	char name[8];
+	const char low = (char)('0' + n % 10);
+	const char name[3] = { letter, n < 10 ? low : (char)('0' + n / 10), low };
 
-	snprintf(name, sizeof(name), "%c%u", letter, n);
-	return regmap_find(map, name, strlen(name));
+	return regmap_find(map, name, n < 10 ? 2 : 3);
 }
 
 static void set_access(const struct regmap *map, struct grammar_insn *insn, bool is_store, uint8_t size,
@@ -425,13 +428,13 @@ static void fill_value(const struct grammar_insn *insn, struct ts_steps *out, ui
 }
 
 /* The address that a call pushes. */
-static void fill_pushed(const struct ts_arch *arch, const struct grammar_insn *insn, struct ts_steps *out, uint32_t at)
+static void fill_pushed(const struct ts_arch *arch, uint64_t pushed, struct ts_steps *out, uint32_t at)
 {
 	uint64_t len = out->effects[at].len;
 
 	if (out->effects[at].kind != TS_FX_WRITE || len != arch->addr_bits / 8u || !ts_steps_room(out, 0, 8))
 		return;
-	ts_arch_put(arch, out->data + out->n_data, len, insn->pushed);
+	ts_arch_put(arch, out->data + out->n_data, len, pushed);
 	out->effects[at].data = out->n_data;
 	out->n_data += (uint32_t)len;
 }
@@ -449,7 +452,7 @@ static void add_second(const struct grammar_insn *insn, struct ts_steps *out, ui
 		fill_value(insn, out, n, out->n_effects - 1, 1);
 }
 
-void grammar_insn_complete(const struct ts_arch *arch, const struct grammar_insn *insn, struct ts_steps *out,
+void grammar_insn_complete(const struct ts_arch *arch, const struct grammar_insn *insn, uint64_t pc, struct ts_steps *out,
 			   uint32_t n)
 {
 	uint32_t end = out->n_effects, n_accesses = 0, ordinal = 0;
@@ -477,7 +480,7 @@ void grammar_insn_complete(const struct ts_arch *arch, const struct grammar_insn
 		if (e->data == TS_NO_DATA && ordinal < insn->n_values && !(is_atomic && !is_read))
 			fill_value(insn, out, n, i, ordinal);
 		if (insn->is_push && e->data == TS_NO_DATA)
-			fill_pushed(arch, insn, out, i);
+			fill_pushed(arch, pc + insn->len, out, i);
 		ordinal++;
 		if (!is_atomic)
 			add_second(insn, out, n, i, n_accesses);

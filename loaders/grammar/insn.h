@@ -39,20 +39,20 @@ enum grammar_family grammar_family_of(const struct ts_arch *arch);
 /* An instruction that a line shows. */
 struct grammar_insn {
 	uint8_t len;  /* bytes, 0: unknown */
-	bool is_expanded; /* the line shows what the instruction expands to, not its bytes */
 	uint8_t flow; /* enum grammar_flow */
-	uint64_t target;
-	bool is_push;     /* a call that pushes the address @pushed */
-	uint64_t pushed;
-	uint8_t size;     /* of each access, 0: unknown, or it has none */
+	uint8_t size; /* of each access, 0: unknown, or it has none */
 	uint8_t n_values; /* registers that are stored or loaded, one an access */
+	bool is_expanded; /* the line shows what the instruction expands to, not its bytes */
 	bool is_store, is_load;
+	bool is_push;     /* a call that pushes the address of the next instruction */
+	bool has_step;    /* it is known how much is added to the base */
+	int32_t step;     /* so much */
+	uint64_t target;
 	const struct regmap_slot *values[2]; /* NULL: zero */
 	const struct regmap_slot *link; /* gets the address of the next instruction; NULL: none does */
 	const struct regmap_slot *base; /* that gets @step added; NULL: none does */
-	bool has_step; /* how much is known */
-	int64_t step;
 };
+_Static_assert(sizeof(struct grammar_insn) <= 64, "it is made and copied for each line");
 
 /*
  * Look at the instruction of a line: at its code, or, where it has none, at its disassembly.
@@ -74,10 +74,10 @@ void grammar_insn_write(const struct ts_arch *arch, const struct grammar_insn *i
 void grammar_insn_return(const struct ts_regset *set, const struct ts_steps *listed, struct ts_steps *out);
 
 /*
- * Complete the accesses among the effects of @out from ordinal @n on, which are the line's: sizes, and values that
+ * Complete the accesses among the effects of @out from ordinal @n on, which are those of the line at @pc: sizes, and values that
  * are those of registers on the same line.
  */
-void grammar_insn_complete(const struct ts_arch *arch, const struct grammar_insn *insn, struct ts_steps *out,
+void grammar_insn_complete(const struct ts_arch *arch, const struct grammar_insn *insn, uint64_t pc, struct ts_steps *out,
 			   uint32_t n);
 
 #endif

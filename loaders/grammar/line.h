@@ -78,7 +78,8 @@ struct grammar_matcher {
 	bool is_big, is_code_big;
 	int narrow; /* the feature whose registers hold values of fewer digits in their low bytes, -1: none */
 	/* of the line that is matched */
-	const char *p, *end;
+	const char *p; /* for grammar_take_picture() */
+	const char *end;
 	struct ts_steps *out;
 	struct grammar_line *line;
 	unsigned reached;
@@ -87,8 +88,10 @@ struct grammar_matcher {
 	struct grammar_digits value, bytes;
 	struct grammar_span name;
 	uint64_t address, size;
-	uint8_t time, access, order, picture;
-	bool is_unused;
+	uint8_t time, access, order;
+	/* of lines before it, since the step or state began: 1 + enum grammar_access of the last picture; 0: there is none */
+	uint8_t pictured;
+	bool is_unused, is_unknown;
 };
 
 #endif

@@ -11,10 +11,12 @@ void grammar_lines_init(struct grammar_lines *l, struct grammar_log *log, uint64
 	l->log = log;
 	ts_line_reader_init(&l->lines, log->src, off, GRAMMAR_MAX_LINE);
 	grammar_matcher_init(&l->matcher, &log->g, &log->map, &log->base.regs);
+	l->images_left = log->max_images;
 	l->group = &l->heads[0];
 	l->ahead = &l->heads[1];
 	ts_steps_init(&l->group->fx);
 	ts_steps_init(&l->ahead->fx);
+	ts_steps_init(&l->next_fx);
 }
 
 void grammar_lines_fini(struct grammar_lines *l)
@@ -22,28 +24,46 @@ void grammar_lines_fini(struct grammar_lines *l)
 	ts_line_reader_fini(&l->lines);
 	ts_steps_fini(&l->group->fx);
 	ts_steps_fini(&l->ahead->fx);
+	ts_steps_fini(&l->next_fx);
 }
 
 void grammar_lines_place(const struct grammar_lines *l, struct grammar_lines_place *place)
 {
-	place->off = l->ahead->is_there ? l->ahead->off : l->lines.off;
+	place->off = l->ahead->is_there ? l->ahead->begin : l->lines.off;
+	place->told_until = l->ahead->is_there ? l->ahead->off : l->lines.off;
+	place->images_left = l->images_left;
 	grammar_tags_copy(&place->tags, l->ahead->is_there ? &l->tags_before : &l->tags);
 }
 
 void grammar_lines_go(struct grammar_lines *l, const struct grammar_lines_place *place)
 {
 	l->lines.off = place->off;
+	l->told_until = place->told_until;
+	l->matcher.pictured = 0;
+	l->has_next = false;
+	l->images_left = place->images_left;
 	grammar_tags_copy(&l->tags, &place->tags);
 	l->ahead->is_there = false;
 	l->is_lost = l->has_gap = l->has_event = l->is_skipping = false;
 }
 
+/* Values that a line has are followed by room for a word. */
+static bool is_word(const struct ts_steps *from, const struct ts_effect *e)
+{
+	return e->len <= 8 && from->cap_data - e->data >= 8;
+}
+
 void grammar_append(struct ts_steps *to, const struct ts_steps *from, const struct ts_effect *e)
 {
 	const uint8_t *data = ts_effect_data(from, e);
-	struct ts_effect *copy = data ? ts_steps_value(to, e->kind, e->addr, data, (uint32_t)e->len)
-				      : ts_steps_effect(to, e->kind, e->addr, e->len);
+	struct ts_effect *copy;
 
+	if (!data)
+		copy = ts_steps_effect(to, e->kind, e->addr, e->len);
+	else if (is_word(from, e))
+		copy = ts_steps_word(to, e->kind, e->addr, data, (uint32_t)e->len);
+	else
+		copy = ts_steps_value(to, e->kind, e->addr, data, (uint32_t)e->len);
 	if (copy)
 		copy->is_hidden = e->is_hidden;
 }
@@ -112,6 +132,37 @@ static void tell_code(const struct grammar_line *line, struct ts_steps *out)
 		e->is_hidden = true;
 }
 
+/* The line adds to the step or state after it. */
+static void add_next(struct grammar_lines *l, const struct grammar_head *head)
+{
+	if (!l->has_next) {
+		ts_steps_reset(&l->next_fx);
+		l->next_off = head->off;
+		l->next_n_regs = 0;
+		l->has_next = true;
+	}
+	for (uint32_t i = 0; i < head->fx.n_effects; i++)
+		grammar_append(&l->next_fx, &head->fx, &head->fx.effects[i]);
+	l->next_n_regs += head->line.n_regs;
+}
+
+/* What lines before it add to the step or state comes first in it. */
+static void take_next(struct grammar_lines *l, struct grammar_head *head)
+{
+	const struct ts_steps own = head->fx;
+
+	head->begin = head->off;
+	if (!l->has_next)
+		return;
+	for (uint32_t i = 0; i < own.n_effects; i++)
+		grammar_append(&l->next_fx, &own, &own.effects[i]);
+	head->fx = l->next_fx;
+	l->next_fx = own;
+	head->begin = l->next_off;
+	head->n_regs += l->next_n_regs;
+	l->has_next = false;
+}
+
 /* "base" and "last" or "length" of a module, and its bytes, in the line at @text. */
 static bool tell_module(struct grammar_lines *l, const struct grammar_head *head, const char *text,
 			struct ts_steps *out, struct ts_error *err)
@@ -123,14 +174,16 @@ static bool tell_module(struct grammar_lines *l, const struct grammar_head *head
 	if (!(line->has & HAS_BASE) || !len || line->base > l->matcher.mask || len - 1 > l->matcher.mask - line->base)
 		return true;
 	if (line->kind == GRAMMAR_UNLOAD) {
+		grammar_shown_unload(&l->shown, line->base, len);
 		ts_steps_effect(out, TS_FX_UNLOAD, line->base, len);
 		return true;
 	}
 	ts_steps_load(out, line->base, len, line->module.text, line->has & HAS_MODULE ? line->module.len : 0);
 	if (!line->image.text)
 		return true;
+	grammar_shown_load(&l->shown, line->base, len, head->off + (uint64_t)(line->image.text - text));
 	done = grammar_image_tell(&l->lines.window, head->off + (uint64_t)(line->image.text - text), line->base, len,
-				  out, &is_cut, err);
+				  &l->images_left, out, &is_cut, err);
 	if (done && is_cut)
 		grammar_damaged(&l->log->damages, GRAMMAR_LONG_IMAGE, head->off);
 	return done;
@@ -196,7 +249,7 @@ static enum ts_next next_line(struct grammar_lines *l, struct grammar_head *head
 			continue;
 		}
 		match_text(l, &text, head);
-		if ((head->line.kind == GRAMMAR_LOAD || head->line.kind == GRAMMAR_UNLOAD) &&
+		if ((head->line.kind == GRAMMAR_LOAD || head->line.kind == GRAMMAR_UNLOAD) && head->off >= l->told_until &&
 		    !tell_module(l, head, text.text, out, err))
 			return TS_FAIL;
 		return head->fx.is_failed ? (ts_fail(err, TS_ENOMEM, text.off, "memory is exhausted: no step"), TS_FAIL)
@@ -247,6 +300,12 @@ static void undo(struct grammar_lines *l, const struct grammar_line *line)
 /* What a line that begins no group says. */
 static void tell_line(struct grammar_lines *l, const struct grammar_head *head, struct ts_steps *out)
 {
+	bool is_next = head->line.kind == GRAMMAR_NEXT || (l->has_next && head->line.kind == GRAMMAR_EFFECT);
+
+	if (is_next)
+		add_next(l, head);
+	if (is_next || head->off < l->told_until)
+		return;
 	switch (head->line.kind) {
 	case GRAMMAR_EFFECT:
 	case GRAMMAR_JOIN:
@@ -317,8 +376,10 @@ static void keep_head(struct grammar_lines *l, struct grammar_head *head)
 	const struct grammar_line *line = &head->line;
 
 	head->is_there = true;
+	l->matcher.pictured = 0;
 	head->is_unsure = false;
 	head->n_regs = line->n_regs;
+	take_next(l, head);
 	if (line->has & HAS_PC)
 		take_tag(l, head);
 	head->module[0] = 0;
@@ -333,7 +394,7 @@ static void keep_head(struct grammar_lines *l, struct grammar_head *head)
 	if (l->decoder && l->log->family == GRAMMAR_X86)
 		grammar_decoder_look(l->decoder, line, &head->insn);
 	if (l->log->g.is_sized_by_insn)
-		grammar_insn_complete(l->log->base.regs.arch, &head->insn, &head->fx, 0);
+		grammar_insn_complete(l->log->base.regs.arch, &head->insn, line->pc, &head->fx, 0);
 }
 
 static void swap(struct grammar_lines *l)
@@ -376,7 +437,7 @@ enum ts_next grammar_lines_next(struct grammar_lines *l, struct ts_steps *out, s
 
 	grammar_lines_place(l, &was);
 	next = next_group(l, out, err);
-	if (next != TS_FAIL && (l->group->fx.is_failed || l->ahead->fx.is_failed)) {
+	if (next != TS_FAIL && (l->group->fx.is_failed || l->ahead->fx.is_failed || l->next_fx.is_failed)) {
 		ts_fail(err, TS_ENOMEM, was.off, "memory is exhausted: no step");
 		next = TS_FAIL;
 	}

@@ -10,6 +10,7 @@
 #include "loaders/kit/line_reader.h"
 #include "log.h"
 #include "match.h"
+#include "shown_code.h"
 #include "tags.h"
 
 /* A line that begins a step or a state, with its effects in a batch of its own. */
@@ -18,6 +19,7 @@ struct grammar_head {
 	struct grammar_insn insn;
 	struct ts_steps fx;
 	uint64_t off;
+	uint64_t begin; /* of the first line that adds to it, which may come before it */
 	bool is_there;
 	char module[GRAMMAR_MAX_PATH]; /* of a step; "" for none */
 	unsigned n_regs; /* of a state: registers in all of its lines */
@@ -33,9 +35,17 @@ struct grammar_lines {
 	struct grammar_head *group; /* with the effects of all of its lines */
 	struct grammar_head *ahead; /* the line that begins the next group, if it is there */
 	uint32_t part;             /* the file of the last line */
+	uint64_t images_left;      /* so many bytes of modules may be kept */
 	bool is_skipping;          /* lines are nothing, up to one that ends that */
 	struct grammar_decoder *decoder; /* borrowed; NULL: no instruction is decoded */
 	struct grammar_tags tags, tags_before; /* now, and before the line ahead */
+	struct grammar_shown_code shown;
+	/* lines that add to the step or state after them, of which the first is at next_off */
+	struct ts_steps next_fx;
+	uint64_t next_off;
+	unsigned next_n_regs;
+	bool has_next;
+	uint64_t told_until; /* of lines before this offset only those count that add to what comes after them */
 	bool is_lost;              /* a line of the group was lost: no register is known before what it lists */
 	bool has_gap;              /* code that is not listed ran after the group */
 	bool has_event;            /* an exception or an interrupt came after it */
@@ -44,9 +54,11 @@ struct grammar_lines {
 void grammar_lines_init(struct grammar_lines *l, struct grammar_log *log, uint64_t off);
 void grammar_lines_fini(struct grammar_lines *l);
 
-/* Where reading goes on: the offset of the line that begins the next group, and the tags before it. */
+/* Where reading goes on: the offset of the line that begins the next group, and what was before it. */
 struct grammar_lines_place {
 	uint64_t off;
+	uint64_t told_until;
+	uint64_t images_left;
 	struct grammar_tags tags;
 };
 

@@ -15,6 +15,7 @@
 #include "loaders/kit/warn.h"
 #include "line.h"
 #include "parts.h"
+#include "shown_code.h"
 #include "states.h"
 #include "tags.h"
 #include "src/trace/reader.h"
@@ -55,6 +56,8 @@ struct grammar_place {
 	bool is_there;   /* false: before the first position */
 	bool has_event;  /* an exception or an interrupt came after its state */
 	bool has_gap;    /* code that is not listed ran after its state */
+	uint8_t n_code;  /* bytes of the instruction that the state itself shows as memory */
+	uint8_t code[GRAMMAR_MAX_CODE];
 };
 
 /* A module, as step lines name it. */
@@ -72,12 +75,16 @@ struct grammar_log {
 	struct regmap map;
 	struct grammar_damages damages;
 	uint64_t first;              /* file offset of the line that a new reader begins with */
+	uint64_t first_told;         /* lines before this offset have been told, but for what they add to it */
 	struct grammar_tags first_tags; /* before that line */
 	enum grammar_family family;
+	uint64_t max_images;         /* so many bytes of all modules are kept */
+	uint64_t first_images;       /* so many may come after the line at first */
 	bool is_blocks;              /* of states: several instructions run from one to the next */
 	bool has_registers;          /* the head lists some */
 	bool has_tags;               /* of states: a line tells the thread of a dump of registers that comes later */
 	struct grammar_place start;  /* of states: position 0 */
+	struct grammar_shown_code shown; /* there */
 	struct grammar_files files;  /* of states: registers at position 0 */
 	struct grammar_module modules[GRAMMAR_MAX_MODULES]; /* at position 0 */
 	unsigned n_modules;

@@ -19,146 +19,226 @@ void grammar_matcher_init(struct grammar_matcher *m, const struct grammar *g, co
 
 /* ------------------------------------------------------------------------------------------------- fields */
 
-static const uint8_t digits[256] = {
-	['0'] = 16, ['1'] = 17, ['2'] = 18, ['3'] = 19, ['4'] = 20, ['5'] = 21, ['6'] = 22, ['7'] = 23,
-	['8'] = 24, ['9'] = 25, ['a'] = 26, ['b'] = 27, ['c'] = 28, ['d'] = 29, ['e'] = 30, ['f'] = 31,
-	['A'] = 26, ['B'] = 27, ['C'] = 28, ['D'] = 29, ['E'] = 30, ['F'] = 31,
+/*
+ * A field is read at @p and gives where the text goes on, NULL if it is not there.  Not the matcher's own place is
+ * moved, which is in memory, but for what put.c reads.
+ */
+
+#define DIGIT 1u
+#define NAME  2u /* of registers' names */
+#define STOP  4u /* ends a word */
+#define ODD   8u /* separates digits of a value, or stands for one that is unknown */
+#define END   16u /* stands behind digits without that */
+#define NUMBER (DIGIT | NAME)
+
+static const uint8_t classes[256] = {
+	['0'] = NUMBER, ['1'] = NUMBER, ['2'] = NUMBER, ['3'] = NUMBER, ['4'] = NUMBER, ['5'] = NUMBER, ['6'] = NUMBER,
+	['7'] = NUMBER, ['8'] = NUMBER, ['9'] = NUMBER, ['a'] = NUMBER, ['b'] = NUMBER, ['c'] = NUMBER, ['d'] = NUMBER,
+	['e'] = NUMBER, ['f'] = NUMBER, ['A'] = NUMBER, ['B'] = NUMBER, ['C'] = NUMBER, ['D'] = NUMBER, ['E'] = NUMBER,
+	['F'] = NUMBER, ['g'] = NAME, ['h'] = NAME, ['i'] = NAME, ['j'] = NAME, ['k'] = NAME, ['l'] = NAME, ['m'] = NAME,
+	['n'] = NAME, ['o'] = NAME, ['p'] = NAME, ['q'] = NAME, ['r'] = NAME, ['s'] = NAME, ['t'] = NAME, ['u'] = NAME,
+	['v'] = NAME, ['w'] = NAME, ['x'] = NAME | ODD, ['y'] = NAME, ['z'] = NAME, ['G'] = NAME, ['H'] = NAME, ['I'] = NAME,
+	['J'] = NAME, ['K'] = NAME, ['L'] = NAME, ['M'] = NAME, ['N'] = NAME, ['O'] = NAME, ['P'] = NAME, ['Q'] = NAME,
+	['R'] = NAME, ['S'] = NAME, ['T'] = NAME, ['U'] = NAME, ['V'] = NAME, ['W'] = NAME, ['X'] = NAME | ODD, ['Y'] = NAME,
+	['Z'] = NAME, ['_'] = NAME | ODD, ['.'] = NAME | ODD | END, ['-'] = ODD | END, ['#'] = ODD, ['?'] = ODD, [' '] = STOP, ['\t'] = STOP, [','] = STOP, [':'] = STOP, [';'] = STOP,
+	['('] = STOP, [')'] = STOP, ['['] = STOP, [']'] = STOP, ['='] = STOP, ['"'] = STOP, [0] = STOP,
 };
 
-static inline bool is_name(char c)
+static inline bool is(char c, uint8_t class)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.';
+	return classes[(uint8_t)c] & class;
 }
 
-static inline void skip_prefix(struct grammar_matcher *m)
+static inline const char *skip_prefix(const char *p, const char *end)
 {
-	if (m->end - m->p > 2 && m->p[0] == '0' && (m->p[1] | 0x20) == 'x')
-		m->p += 2;
+	return end - p > 2 && p[0] == '0' && (p[1] | 0x20) == 'x' ? p + 2 : p;
 }
 
-/* A hex number of at most 64 bits.  Returns its number of digits, 0 if there are none or too many. */
-static inline unsigned take_hex(struct grammar_matcher *m, uint64_t *n)
+/*
+ * Up to 16 hex digits, and how many: 16 bytes can be read even after the line's end, whose digits are none of it.
+ */
+static inline uint64_t read_hex(const char *p, const char *end, unsigned *n)
 {
-	const char *first;
+	uint64_t v = ts_hex_number(p, n);
+	size_t left = (size_t)(end - p);
+
+	if (__builtin_expect(*n > left, 0)) {
+		v >>= 4 * (*n - left);
+		*n = (unsigned)left;
+	}
+	return v;
+}
+
+/* A hex number of at most 64 bits. */
+static inline const char *take_hex(const char *p, const char *end, uint64_t *v)
+{
+	unsigned n;
+
+	p = skip_prefix(p, end);
+	*v = read_hex(p, end, &n);
+	p += n;
+	return !n || (n == 16 && p < end && is(*p, DIGIT)) ? NULL : p;
+}
+
+static inline const char *take_dec(const char *p, const char *end, uint64_t *n)
+{
+	const char *first = p;
 	uint64_t v = 0;
 
-	skip_prefix(m);
-	first = m->p;
-	while (m->p < m->end && digits[(uint8_t)*m->p])
-		v = v << 4 | (digits[(uint8_t)*m->p++] & 15);
+	for (; p < end && *p >= '0' && *p <= '9'; p++)
+		v = v * 10 + (uint64_t)(*p - '0');
 	*n = v;
-	return m->p - first <= 16 ? (unsigned)(m->p - first) : 0;
-}
-
-static inline bool take_dec(struct grammar_matcher *m, uint64_t *n)
-{
-	const char *first = m->p;
-
-	*n = 0;
-	while (m->p < m->end && *m->p >= '0' && *m->p <= '9')
-		*n = *n * 10 + (uint64_t)(*m->p++ - '0');
-	return m->p > first && m->p - first < 19;
+	return p > first && p - first < 19 ? p : NULL;
 }
 
 /* Digits that are separated, or stand for unknown ones. */
-static __attribute__((noinline)) void take_odd_digits(struct grammar_matcher *m)
+static __attribute__((noinline)) const char *take_odd_digits(const char *p, const char *end)
 {
-	const char *first = m->p;
-
-	while (m->p < m->end && (digits[(uint8_t)*m->p] || *m->p == '_'))
-		m->p++;
-	while (m->p == first && m->p < m->end && strchr("xX-.#?", *m->p))
-		first = ++m->p;
+	while (p < end && is(*p, DIGIT | ODD))
+		p++;
+	return p;
 }
 
 /* The digits of a value: hex ones, and those that stand for unknown ones. */
-static inline bool take_digits(struct grammar_matcher *m, struct grammar_digits *d)
+static inline const char *take_digits(const char *p, const char *end, struct grammar_digits *d)
 {
-	const char *p, *first;
-	uint64_t v = 0;
+	const char *first;
+	unsigned n;
 
-	skip_prefix(m);
-	first = p = m->p;
-	while (p < m->end && digits[(uint8_t)*p])
-		v = v << 4 | (digits[(uint8_t)*p++] & 15);
-	m->p = p;
-	d->is_plain = p > first && p - first <= 16;
-	if (__builtin_expect(p == first || (p < m->end && *p == '_'), 0)) {
+	p = first = skip_prefix(p, end);
+	d->number = read_hex(p, end, &n);
+	for (p += n; n == 16 && p < end && is(*p, DIGIT); p++)
+		;
+	d->is_plain = n && p - first <= 16;
+	if (__builtin_expect(!n || (p < end && (classes[(uint8_t)*p] & (ODD | END)) == ODD), 0)) {
 		d->is_plain = false;
-		take_odd_digits(m);
+		p = take_odd_digits(p, end);
 	}
-	d->number = v;
-	d->span = (struct grammar_span){ first, (size_t)(m->p - first) };
-	return d->span.len;
+	d->span = (struct grammar_span){ first, (size_t)(p - first) };
+	return p > first ? p : NULL;
 }
 
-static inline bool is_literal(const struct grammar_matcher *m, const struct grammar_part *e)
+static inline bool is_gap(char c)
 {
-	const char *text = m->g->texts + e->at;
+	return c == ' ' || c == '\t' || c == ',';
+}
 
-	if ((size_t)(m->end - m->p) < e->n || *m->p != *text)
-		return false;
-	for (unsigned i = 1; i < e->n; i++) {
-		if (m->p[i] != text[i])
-			return false;
+/* After a group of digits of a number those with a blank before each, and as many digits; "-" stand for unknown ones. */
+static __attribute__((noinline)) const char *take_more_words(const char *p, const char *end, struct grammar_digits *d)
+{
+	const size_t n = d->span.len;
+
+	if (*d->span.text == '-' || !p)
+		return p;
+	while ((size_t)(end - p) > n && *p == ' ') {
+		size_t i = 1;
+
+		while (i <= n && (is(p[i], DIGIT) || p[i] == '-'))
+			i++;
+		if (i <= n || (p + i < end && !is_gap(p[i])))
+			break;
+		p += i;
+		d->is_plain = false;
 	}
-	return true;
+	d->span.len = (size_t)(p - d->span.text);
+	return p;
 }
 
-static inline bool take_blanks(struct grammar_matcher *m)
+static inline bool is_literal(const struct grammar *g, const char *p, const char *end, const struct grammar_part *e)
 {
-	const char *first = m->p;
+	uint64_t word;
 
-	while (m->p < m->end && (*m->p == ' ' || *m->p == '\t'))
-		m->p++;
-	return m->p > first;
+	memcpy(&word, p, sizeof(word));
+	return !((word ^ e->word) & e->mask) && (size_t)(end - p) >= e->n &&
+	       (e->n <= sizeof(word) || !memcmp(p + sizeof(word), g->texts + e->at + sizeof(word), e->n - sizeof(word)));
 }
 
-static bool take_word(struct grammar_matcher *m)
+static inline const char *take_blanks(const char *p, const char *end)
 {
-	const char *first = m->p;
-
-	while (m->p < m->end && !strchr(" \t,:;()[]=\"", *m->p))
-		m->p++;
-	return m->p > first;
+	while (p < end && (*p == ' ' || *p == '\t'))
+		p++;
+	return p;
 }
 
-static inline bool take_reg(struct grammar_matcher *m, const struct grammar_part *e)
+static inline const char *take_word(const char *p, const char *end)
 {
-	m->name.text = m->p;
-	while (m->p < m->end && is_name(*m->p))
-		m->p++;
-	m->name.len = (size_t)(m->p - m->name.text);
+	const char *first = p;
+
+	while (p < end && !is(*p, STOP))
+		p++;
+	return p > first ? p : NULL;
+}
+
+static inline const char *take_reg(struct grammar_matcher *m, const char *p, const char *end, const struct grammar_part *e)
+{
+	const char *first = p;
+
+	while (p < end && is(*p, NAME))
+		p++;
+	m->name = (struct grammar_span){ first, (size_t)(p - first) };
 	m->time = e->arg;
-	if (!m->name.len)
-		return false;
+	if (p == first)
+		return NULL;
 	m->slot = grammar_find_register(m, (char)e->n);
-	return true;
+	return p;
 }
 
 /* A register that the pattern names, not the line. */
-static bool set_reg(struct grammar_matcher *m, const struct grammar_part *e)
+static void set_reg(struct grammar_matcher *m, const struct grammar_part *e)
 {
 	m->name = (struct grammar_span){ m->g->texts + e->at, e->n };
 	m->time = GRAMMAR_AFTER;
 	m->slot = regmap_find(m->map, m->name.text, m->name.len);
-	return true;
 }
 
-static void take_image(struct grammar_matcher *m)
+static const char *take_image(struct grammar_matcher *m, const char *p, const char *end)
 {
-	m->line->image = (struct grammar_span){ m->p, 0 };
-	while (m->p < m->end && digits[(uint8_t)*m->p])
-		m->p++;
-	m->line->image.len = (size_t)(m->p - m->line->image.text);
-	m->p = m->end;
+	m->line->image = (struct grammar_span){ p, 0 };
+	while (p < end && is(*p, DIGIT))
+		p++;
+	m->line->image.len = (size_t)(p - m->line->image.text);
+	return end;
 }
 
 /* Where literal @i of what follows is at or after @p; NULL: nowhere. */
 static const char *find_literal(const struct grammar_matcher *m, const struct grammar_follow *f, unsigned i,
 				const char *p)
 {
-	return memmem(p, (size_t)(m->end - p), m->g->texts + f->literals[i].at, f->literals[i].len);
+	const char *text = m->g->texts + f->literals[i].at;
+	const size_t len = f->literals[i].len;
+
+	while ((size_t)(m->end - p) >= len) {
+		p = memchr(p, *text, (size_t)(m->end - p) - len + 1);
+		if (!p || !memcmp(p, text, len))
+			return p;
+		p++;
+	}
+	return NULL;
+}
+
+/* Does one of the literals that follow begin at @p? */
+static inline bool is_followed(const struct grammar_matcher *m, const char *p, const struct grammar_follow *f)
+{
+	const uint8_t c = (uint8_t)*p;
+
+	if (!(f->firsts[c / 64] >> c % 64 & 1))
+		return false;
+	for (unsigned i = 0; i < f->n; i++) {
+		if ((size_t)(m->end - p) >= f->literals[i].len &&
+		    !memcmp(p, m->g->texts + f->literals[i].at, f->literals[i].len))
+			return true;
+	}
+	return false;
+}
+
+/* Where the first of several literals is at or after @p; NULL: nowhere. */
+static const char *find_first(const struct grammar_matcher *m, const struct grammar_follow *f, const char *p)
+{
+	for (; p < m->end; p++) {
+		if (is_followed(m, p, f))
+			return p;
+	}
+	return NULL;
 }
 
 static const char *find_last(const struct grammar_matcher *m, const struct grammar_follow *f, const char *p)
@@ -175,231 +255,338 @@ static const char *find_last(const struct grammar_matcher *m, const struct gramm
 }
 
 /* Up to what follows. */
-static bool take_text(struct grammar_matcher *m, const struct grammar_part *e, struct grammar_span *span)
+static const char *take_text(const struct grammar_matcher *m, const char *from, const struct grammar_part *e, struct grammar_span *span)
 {
 	const struct grammar_follow *f = &m->g->follows[e->follow];
-	const char *from = m->p, *first = NULL;
+	const char *first = NULL;
 
 	if (m->end - from < f->min)
-		return false;
-	if (f->is_last) {
+		return NULL;
+	if (f->is_last)
 		first = find_last(m, f, from);
-	} else {
-		for (unsigned i = 0; i < f->n; i++) {
-			const char *at = find_literal(m, f, i, from + f->min);
-
-			if (at && (!first || at < first))
-				first = at;
-		}
-	}
+	else
+		first = f->n == 1 ? find_literal(m, f, 0, from + f->min) : find_first(m, f, from + f->min);
 	if (!first && !f->may_end)
-		return false;
-	m->p = first ? first : m->end;
-	*span = (struct grammar_span){ from, (size_t)(m->p - from) };
-	return true;
+		return NULL;
+	first = first ? first : m->end;
+	*span = (struct grammar_span){ from, (size_t)(first - from) };
+	return first;
 }
 
 /* Groups of digits with a blank between them: 31 ed, f7ff ffc5. */
-static bool take_code(struct grammar_matcher *m, const struct grammar_part *e)
+static const char *take_code(struct grammar_matcher *m, const char *p, const struct grammar_part *e)
 {
+	const char *const end = m->end;
 	struct grammar_digits group;
 	size_t len = 0;
 
 	m->line->n_code = 0;
 	m->line->is_head = e->arg == GRAMMAR_HEAD;
 	for (;;) {
-		const char *before = m->p;
+		const char *next = take_digits(p + (len != 0), end, &group); /* after the blank */
 
-		if (len)
-			m->p++; /* the blank */
-		if (!take_digits(m, &group) || (len && (group.span.len != len || (m->p < m->end && is_name(*m->p)))) ||
-		    !grammar_put_code(m, e->arg, &group)) {
-			m->p = before;
-			return len;
-		}
+		if (!next || (len && (group.span.len != len || (next < end && is(*next, NAME)))) || !grammar_put_code(m, e->arg, &group))
+			return len ? p : NULL;
+		p = next;
 		len = group.span.len;
-		if (m->p == m->end || *m->p != ' ' || len > 4)
-			return true;
+		if (p == end || *p != ' ' || len > 4)
+			return p;
 	}
 }
 
 /* ---------------------------------------------------------------------------------------------- elements */
 
-static bool match_run(struct grammar_matcher *m, const struct grammar_part *e, const struct grammar_part *end);
+static const char *match_run(struct grammar_matcher *m, const char *p, const struct grammar_part *e, const struct grammar_part *end);
 
-static void reset_item(struct grammar_matcher *m)
+static inline void reset_item(struct grammar_matcher *m)
 {
 	m->line->has &= ~HAS_ITEM;
-	m->is_unused = false;
+	m->is_unused = m->is_unknown = false;
 }
 
-static bool match_item(struct grammar_matcher *m, unsigned list)
+/* An item of shape GRAMMAR_REG_SHAPE, which is put. */
+static inline const char *match_reg(struct grammar_matcher *m, const char *p, const struct grammar_part *e)
+{
+	const char *const end = m->end;
+
+	if (e->kind == EL_LITERAL) {
+		if (!is_literal(m->g, p, end, e))
+			return NULL;
+		p += e++->n;
+	}
+	if (e->kind == EL_BLANKS) {
+		const char *from = p;
+
+		p = take_blanks(p, end);
+		if (p == from)
+			return NULL;
+		e++;
+	}
+	p = take_reg(m, p, end, e++);
+	if (p && e->kind == EL_BLANKS) {
+		const char *from = p;
+
+		p = take_blanks(p, end);
+		if (p == from)
+			return NULL;
+		e++;
+	}
+	if (p && e->kind == EL_LITERAL)
+		p = is_literal(m->g, p, end, e) ? p + e->n : NULL;
+	p = p ? take_digits(p, end, &m->value) : NULL;
+	if (p)
+		grammar_put_register(m);
+	return p;
+}
+
+/* One of shape GRAMMAR_ACCESS_SHAPE. */
+static inline const char *match_access(struct grammar_matcher *m, const char *p, const struct grammar_part *e, unsigned n)
+{
+	const struct grammar_part *const last = e + n - 1;
+	const char *const end = m->end;
+
+	if (e->kind == EL_LITERAL) {
+		if (!is_literal(m->g, p, end, e))
+			return NULL;
+		p += e++->n;
+	}
+	m->access = e->arg;
+	p = take_hex(p, end, &m->address);
+	if (p && e < last) {
+		m->order = last->arg;
+		p = is_literal(m->g, p, end, e + 1) ? take_digits(p + e[1].n, end, &m->bytes) : NULL;
+	}
+	if (p)
+		grammar_put_access(m, e < last ? HAS_BYTES : 0);
+	return p;
+}
+
+/* An item of another shape, which begins at @from. */
+static inline const char *match_any(struct grammar_matcher *m, const char *from, const char *p, const struct grammar_part *e, unsigned n)
+{
+	const char *next = match_run(m, p, e, e + n);
+
+	if (next && next > from)
+		grammar_put_item(m);
+	reset_item(m);
+	return next;
+}
+
+/* The next item at @p; NULL if none is there. */
+static inline const char *match_item(struct grammar_matcher *m, const char *p, unsigned list)
 {
 	const struct grammar *g = m->g;
-	uint64_t left = g->items[list][(uint8_t)*m->p];
-	const char *from = m->p;
+	const bool has_blanks = g->has_blanks[list];
+	const char *from = p;
+	uint64_t left;
+
+	if (has_blanks) {
+		p = take_blanks(p, m->end);
+		if (p == from)
+			return NULL;
+	}
+	left = g->items[list][(uint8_t)*p] & g->items_later[list][(uint8_t)p[g->later[list]]];
 
 	for (; left; left &= left - 1) {
-		const struct grammar_pattern *p = &g->patterns[g->item_patterns[list][__builtin_ctzll(left)]];
+		const struct grammar_pattern *item = &g->patterns[g->item_patterns[list][__builtin_ctzll(left)]];
+		const struct grammar_part *e = &g->parts[item->first + has_blanks];
+		const char *next;
 
-		reset_item(m);
-		if (match_run(m, &g->parts[p->first], &g->parts[p->first + p->n]) && m->p > from) {
-			grammar_put_item(m);
-			reset_item(m);
-			return true;
+		switch (item->shape) {
+		case GRAMMAR_REG_SHAPE: next = match_reg(m, p, e); break;
+		case GRAMMAR_ACCESS_SHAPE: next = match_access(m, p, e, item->n - has_blanks); break;
+		default: next = match_any(m, from, p, e, item->n - has_blanks); break;
 		}
-		m->p = from;
+		if (next && next > from)
+			return next;
 	}
-	reset_item(m);
-	return false;
-}
-
-static inline bool is_followed(const struct grammar_matcher *m, const struct grammar_follow *f)
-{
-	for (unsigned i = 0; i < f->n; i++) {
-		if ((size_t)(m->end - m->p) >= f->literals[i].len &&
-		    !memcmp(m->p, m->g->texts + f->literals[i].at, f->literals[i].len))
-			return true;
-	}
-	return false;
+	return NULL;
 }
 
 /* Items up to what follows; a word that is none is passed over. */
-static void match_list(struct grammar_matcher *m, const struct grammar_part *e)
+static const char *match_list(struct grammar_matcher *m, const char *p, const struct grammar_part *e)
 {
 	const struct grammar_follow *f = &m->g->follows[e->follow];
+	const char *const end = m->end;
 
 	if (m->line->has & (HAS_REG | HAS_ADDRESS)) /* of the line itself */
 		grammar_put_item(m);
 	reset_item(m);
-	while (m->p < m->end && !is_followed(m, f)) {
-		if (match_item(m, e->at))
+	while (p < end && !is_followed(m, p, f)) {
+		const char *next = match_item(m, p, e->at);
+
+		if (next) {
+			p = next;
 			continue;
-		if (*m->p != ' ' && *m->p != '\t' && *m->p != ',') {
-			m->line->n_skipped++;
-			while (m->p + 1 < m->end && m->p[1] != ' ' && m->p[1] != '\t' && m->p[1] != ',')
-				m->p++;
 		}
-		m->p++;
+		if (!is_gap(*p)) {
+			m->line->n_skipped++;
+			while (p + 1 < end && !is_gap(p[1]))
+				p++;
+		}
+		p++;
 	}
+	return p;
 }
 
 /* A group that may be missing. */
-static void match_option(struct grammar_matcher *m, const struct grammar_part *e)
+static const char *match_option(struct grammar_matcher *m, const char *p, const struct grammar_part *e)
 {
-	const char *from = m->p;
-	const struct grammar_line was = { .has = m->line->has, .says = m->line->says };
+	const uint32_t has = m->line->has;
+	const uint8_t says = m->line->says;
 	const bool was_unused = m->is_unused;
-	uint32_t n = m->out->n_effects;
+	const uint32_t n = m->out->n_effects;
+	const char *next;
 
-	if (match_run(m, e + 1, e + 1 + e->n))
-		return;
-	m->p = from;
-	m->line->has = was.has;
-	m->line->says = was.says;
+	if (e[1].kind == EL_LITERAL && !is_literal(m->g, p, m->end, e + 1))
+		return p;
+	next = match_run(m, p, e + 1, e + 1 + e->n);
+	if (next)
+		return next;
+	m->line->has = has;
+	m->line->says = says;
 	m->is_unused = was_unused;
 	ts_steps_rollback(m->out, n);
+	return p;
 }
 
 static void say(struct grammar_matcher *m, uint8_t what)
 {
 	if (what == GRAMMAR_UNUSED)
 		m->is_unused = true;
+	else if (what == GRAMMAR_UNKNOWN_VALUE)
+		m->is_unknown = true;
 	else
 		m->line->says |= what;
 }
 
-static bool match_field(struct grammar_matcher *m, const struct grammar_part *e)
+static const char *take_picture(struct grammar_matcher *m, const char *p, const struct grammar_part *e)
+{
+	m->line->has |= HAS_ADDRESS | HAS_PICTURE;
+	if (e->arg == GRAMMAR_PICTURE_AGAIN && !m->pictured)
+		return NULL;
+	if (e->arg != GRAMMAR_PICTURE_AGAIN)
+		m->pictured = 1 + (e->arg == GRAMMAR_PICTURE_WRITE ? GRAMMAR_WRITE : GRAMMAR_READ);
+	m->access = m->pictured - 1;
+	m->p = p;
+	return grammar_take_picture(m) ? m->p : NULL;
+}
+
+/* Fields that are rare. */
+static __attribute__((noinline)) const char *match_rare(struct grammar_matcher *m, const char *p, const struct grammar_part *e)
 {
 	struct grammar_line *l = m->line;
+	const char *const end = m->end;
 	uint64_t ignored;
-	unsigned n;
 
 	switch (e->kind) {
-	case EL_PC:
-		n = take_hex(m, &l->pc);
-		l->pc_digits = (uint8_t)n;
-		l->has |= HAS_PC;
-		return n && l->pc <= m->mask;
-	case EL_ADDRESS:
-		m->access = e->arg;
-		l->has |= HAS_ADDRESS;
-		return take_hex(m, &m->address);
-	case EL_VALUE:
-		l->has |= HAS_VALUE;
-		return take_digits(m, &m->value);
-	case EL_BYTES:
-		m->order = e->arg;
-		l->has |= HAS_BYTES;
-		return take_digits(m, &m->bytes);
-	case EL_PICTURE:
-		l->has |= HAS_ADDRESS | HAS_PICTURE;
-		m->access = e->arg ? GRAMMAR_WRITE : GRAMMAR_READ;
-		return grammar_take_picture(m);
-	case EL_REG: l->has |= HAS_REG; return take_reg(m, e);
-	case EL_SIZE: l->has |= HAS_SIZE; return take_dec(m, &m->size);
-	case EL_THREAD: l->has |= HAS_THREAD; return e->arg ? take_hex(m, &l->thread) : take_dec(m, &l->thread);
-	case EL_OFFSET: l->has |= HAS_OFFSET; return take_hex(m, &l->offset);
-	case EL_BASE: l->has |= HAS_BASE; return take_hex(m, &l->base);
-	case EL_LAST: l->has |= HAS_LAST; return take_hex(m, &l->last);
-	case EL_LENGTH: l->has |= HAS_LENGTH; return take_hex(m, &l->length);
-	case EL_CODE: l->has |= HAS_CODE; return take_code(m, e);
-	case EL_MODULE: l->has |= HAS_MODULE; return take_text(m, e, &l->module);
-	case EL_TEXT: l->has |= HAS_TEXT; return take_text(m, e, &l->text);
-	case EL_HEX: return take_hex(m, &ignored);
-	case EL_DEC: return take_dec(m, &ignored);
-	case EL_WORD: return take_word(m);
-	case EL_SET: l->has |= HAS_REG; return set_reg(m, e);
-	case EL_IMAGE: take_image(m); return true;
-	case EL_REST: m->p = m->end; return true;
-	default: return false;
+	case EL_PICTURE: return take_picture(m, p, e);
+	case EL_SIZE:
+		l->has |= HAS_SIZE;
+		m->size = e->n;
+		return e->n ? p : take_dec(p, end, &m->size);
+	case EL_OFFSET: l->has |= HAS_OFFSET; return take_hex(p, end, &l->offset);
+	case EL_BASE: l->has |= HAS_BASE; return take_hex(p, end, &l->base);
+	case EL_LAST: l->has |= HAS_LAST; return take_hex(p, end, &l->last);
+	case EL_LENGTH: l->has |= HAS_LENGTH; return take_hex(p, end, &l->length);
+	case EL_MODULE: l->has |= HAS_MODULE; return take_text(m, p, e, &l->module);
+	case EL_HEX: return take_hex(p, end, &ignored);
+	case EL_SET:
+		l->has |= HAS_REG;
+		set_reg(m, e);
+		return p;
+	case EL_IMAGE: return take_image(m, p, end);
+	default: return NULL;
 	}
 }
 
-static bool match_run(struct grammar_matcher *m, const struct grammar_part *e, const struct grammar_part *end)
+/* A field, the usual ones here. */
+static inline const char *match_field(struct grammar_matcher *m, const char *p, const char *end, const struct grammar_part *e)
 {
-	const struct grammar_part *first = e;
+	struct grammar_line *l = m->line;
+	const char *next;
+	uint64_t ignored;
 
-	for (; e < end; e++) {
-		bool done = true;
+	switch (e->kind) {
+	case EL_PC:
+		l->has |= HAS_PC;
+		next = take_hex(p, end, &l->pc);
+		if (!next || l->pc > m->mask)
+			return NULL;
+		l->pc_digits = (uint8_t)(next - skip_prefix(p, end));
+		return next;
+	case EL_ADDRESS:
+		m->access = e->arg;
+		l->has |= HAS_ADDRESS;
+		return take_hex(p, end, &m->address);
+	case EL_VALUE:
+		l->has |= HAS_VALUE;
+		next = take_digits(p, end, &m->value);
+		return e->arg == GRAMMAR_WORDS ? take_more_words(next, end, &m->value) : next;
+	case EL_BYTES:
+		m->order = e->arg;
+		l->has |= HAS_BYTES;
+		next = take_digits(p, end, &m->bytes);
+		return e->arg == GRAMMAR_WORDS ? take_more_words(next, end, &m->bytes) : next;
+	case EL_REG: l->has |= HAS_REG; return take_reg(m, p, end, e);
+	case EL_THREAD: l->has |= HAS_THREAD; return e->arg ? take_hex(p, end, &l->thread) : take_dec(p, end, &l->thread);
+	case EL_CODE: l->has |= HAS_CODE; return take_code(m, p, e);
+	case EL_TEXT: l->has |= HAS_TEXT; return take_text(m, p, e, &l->text);
+	case EL_DEC: return take_dec(p, end, &ignored);
+	case EL_WORD: return take_word(p, end);
+	case EL_REST: return end;
+	default: return match_rare(m, p, e);
+	}
+}
+
+/* Returns where the text goes on after the elements [@e, @last), NULL if they are not at @p. */
+static const char *match_run(struct grammar_matcher *m, const char *p, const struct grammar_part *e, const struct grammar_part *last)
+{
+	const struct grammar_part *const first = e;
+	const char *const end = m->end;
+
+	for (; e < last; e++) {
+		const char *next;
 
 		switch (e->kind) {
-		case EL_LITERAL:
-			done = is_literal(m, e);
-			m->p += done ? e->n : 0;
+		case EL_LITERAL: next = is_literal(m->g, p, end, e) ? p + e->n : NULL; break;
+		case EL_AHEAD: next = is_literal(m->g, p, end, e) ? p : NULL; break;
+		case EL_BLANKS:
+			next = take_blanks(p, end);
+			next = next > p ? next : NULL;
 			break;
-		case EL_AHEAD:
-			done = is_literal(m, e);
-			break;
-		case EL_BLANKS: done = take_blanks(m); break;
 		case EL_OPTION:
-			match_option(m, e);
+			next = match_option(m, p, e);
 			e += e->n;
 			break;
-		case EL_LIST: match_list(m, e); break;
-		case EL_SAY: say(m, e->arg); break;
-		default: done = match_field(m, e); break;
+		case EL_LIST: next = match_list(m, p, e); break;
+		case EL_SAY:
+			say(m, e->arg);
+			continue;
+		default: next = match_field(m, p, end, e); break;
 		}
-		if (__builtin_expect(!done, 0)) {
+		if (__builtin_expect(!next, 0)) {
 			m->reached = (unsigned)(e - first);
-			return false;
+			return NULL;
 		}
+		p = next;
 	}
-	return true;
+	return p;
 }
 
 /* ------------------------------------------------------------------------------------------------- lines */
 
-static bool match_line(struct grammar_matcher *m, const struct grammar_pattern *p)
+static bool match_line(struct grammar_matcher *m, const char *text, const struct grammar_pattern *p)
 {
-	if (!match_run(m, &m->g->parts[p->first], &m->g->parts[p->first + p->n]))
+	const char *at = match_run(m, text, &m->g->parts[p->first], &m->g->parts[p->first + p->n]);
+
+	if (!at)
 		return false;
-	take_blanks(m);
 	m->reached = p->n;
-	return m->p == m->end;
+	return take_blanks(at, m->end) == m->end;
 }
 
-static void reset_line(struct grammar_line *line, uint32_t has)
+static inline void reset_line(struct grammar_line *line, uint32_t has)
 {
 	line->kind = GRAMMAR_NOISE;
 	line->pattern = GRAMMAR_MAX_PATTERNS;
@@ -412,16 +599,17 @@ static void reset_line(struct grammar_line *line, uint32_t has)
 }
 
 /* What may stand before every line.  Returns what fields it has. */
-static uint32_t match_prefix(struct grammar_matcher *m)
+static uint32_t match_prefix(struct grammar_matcher *m, const char **text)
 {
 	const struct grammar_pattern *p = &m->g->patterns[m->g->prefix];
-	const char *from = m->p;
+	const char *at;
 
 	reset_line(m->line, 0);
-	if (match_run(m, &m->g->parts[p->first], &m->g->parts[p->first + p->n]))
-		return m->line->has;
-	m->p = from;
-	return 0;
+	at = match_run(m, *text, &m->g->parts[p->first], &m->g->parts[p->first + p->n]);
+	if (!at)
+		return 0;
+	*text = at;
+	return m->line->has;
 }
 
 /* Try the patterns of @left, bits from pattern @first on. */
@@ -434,9 +622,8 @@ static bool try_patterns(struct grammar_matcher *m, uint64_t left, unsigned firs
 		const struct grammar_pattern *p = &m->g->patterns[first + (unsigned)__builtin_ctzll(left)];
 
 		reset_line(m->line, has);
-		m->p = from;
-		m->is_unused = false;
-		if (__builtin_expect(match_line(m, p), 1)) {
+		m->is_unused = m->is_unknown = false;
+		if (__builtin_expect(match_line(m, from, p), 1)) {
 			if (m->line->has & (HAS_REG | HAS_ADDRESS))
 				grammar_put_item(m);
 			m->line->kind = p->kind;
@@ -445,6 +632,15 @@ static bool try_patterns(struct grammar_matcher *m, uint64_t left, unsigned firs
 		}
 		ts_steps_rollback(m->out, n);
 		*is_damaged |= m->reached >= 2 && (p->kind == GRAMMAR_STEP || p->kind == GRAMMAR_STATE);
+	}
+	return false;
+}
+
+static bool try_all(struct grammar_matcher *m, const char *text, uint32_t has, bool *is_damaged)
+{
+	for (unsigned half = 0; half < 2 && text < m->end; half++) {
+		if (try_patterns(m, m->g->starts[(uint8_t)*text][half], 64 * half, text, has, is_damaged))
+			return true;
 	}
 	return false;
 }
@@ -466,24 +662,22 @@ bool grammar_skips(enum grammar_kind kind, bool *is_skipping)
 void grammar_match(struct grammar_matcher *m, const char *text, size_t len, struct grammar_line *line,
 		   struct ts_steps *out)
 {
+	const char *const first = text;
 	bool is_damaged = false;
 	uint32_t has = 0;
 
 	m->line = line;
 	m->out = out;
-	m->p = text;
 	m->end = text + len;
 	if (m->g->prefix >= 0)
-		has = match_prefix(m);
-	text = m->p;
-	for (unsigned half = 0; half < 2 && text < m->end; half++) {
-		if (try_patterns(m, m->g->starts[(uint8_t)*text][half], 64 * half, text, has, &is_damaged))
-			return;
-	}
+		has = match_prefix(m, &text);
+	if (try_all(m, text, has, &is_damaged))
+		return;
+	/* what may stand before every line may look as a line's own beginning does */
+	if (text > first && !is_damaged && try_all(m, take_blanks(first, m->end), 0, &is_damaged))
+		return;
 	reset_line(line, 0);
-	m->p = text;
-	take_blanks(m);
-	if (m->p == m->end)
+	if (take_blanks(text, m->end) == m->end)
 		line->kind = GRAMMAR_NOTE; /* it is empty */
 	line->is_damaged = is_damaged || memchr(text, 0, (size_t)(m->end - text));
 }

@@ -59,6 +59,7 @@ void grammar_moves_take(struct grammar_moves *m, const struct ts_arch *arch, uin
 	memcpy(m->mem, ops->mem, sizeof(m->mem));
 	for (unsigned i = 0; i < m->n_mem; i++)
 		m->sizes[i] = m->mem[i].size;
+	m->is_syscall = ops->flow == TS_OP_SYSCALL;
 	m->is_known = ops->is_complete && ops->flow != TS_OP_SYSCALL && ops->flow != TS_OP_TRAP;
 	for (unsigned i = 0; i < ops->n; i++) {
 		const struct ts_transfer *t = &ops->transfers[i];
@@ -199,7 +200,7 @@ static void tell(const struct grammar_moves *m, unsigned i, uint64_t addr, enum 
 		e->is_hidden = kind == TS_FX_READ;
 }
 
-void grammar_moves_tell(const struct grammar_moves *m, const struct ts_op_state *before, const struct ts_op_state *after,
+bool grammar_moves_tell(const struct grammar_moves *m, const struct ts_op_state *before, const struct ts_op_state *after,
 			struct ts_steps *out)
 {
 	bool is_unseen = !m->is_known || (m->is_repeated && m->writes);
@@ -226,4 +227,5 @@ void grammar_moves_tell(const struct grammar_moves *m, const struct ts_op_state 
 	}
 	if (is_unseen)
 		ts_steps_effect(out, TS_FX_UNSEEN, 0, 0);
+	return !is_unseen;
 }

@@ -38,6 +38,7 @@ struct grammar_moves {
 	uint8_t reads, writes, always; /* bit i is set for operand i that is read, written, accessed without a condition */
 	bool is_known;    /* all of the memory that it accesses is in its operands */
 	bool is_repeated;
+	bool is_syscall;
 };
 
 /* The moves of @ops, the instruction at @pc. */
@@ -54,9 +55,9 @@ void grammar_moves_fill(const struct grammar_moves *m, const struct ts_op_state 
 /*
  * Append the reads and the writes of an instruction, by the registers @before it, and @after it where those are
  * known.  Reads are hidden: that nothing else was read is not known.  An instruction that may have written what is
- * not known gives TS_FX_UNSEEN.
+ * not known gives TS_FX_UNSEEN, and the result is false.
  */
-void grammar_moves_tell(const struct grammar_moves *m, const struct ts_op_state *before, const struct ts_op_state *after,
+bool grammar_moves_tell(const struct grammar_moves *m, const struct ts_op_state *before, const struct ts_op_state *after,
 			struct ts_steps *out);
 
 #endif

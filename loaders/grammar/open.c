@@ -11,6 +11,7 @@
 #include "dialects.h"
 #include "loaders/kit/line_reader.h"
 #include "loaders/kit/program.h"
+#include "image.h"
 #include "loaders/loader.h"
 #include "log.h"
 #include "match.h"
@@ -437,10 +438,12 @@ static void describe(struct grammar_log *log)
 			     1u << TS_EV_THREAD_END;
 }
 
-/* Another grammar is another recording. */
+/* Another grammar is another recording, and so is one of which fewer bytes of modules may be kept. */
 static void mix_hash(struct grammar_log *log)
 {
 	log->base.other_files ^= log->g.hash;
+	if (log->max_images < ts_source_len(log->src))
+		log->base.other_files ^= ~log->max_images;
 }
 
 static bool take_grammar(struct grammar_log *log, const struct ts_loader_options *opt, struct ts_error *err)
@@ -487,6 +490,7 @@ bool grammar_fill(struct ts_recording *base, const struct ts_source *src, const 
 	if (!log->src)
 		return false;
 	grammar_damages_init(&log->damages, base, &log->parts);
+	log->max_images = opt->max_memory ? opt->max_memory / GRAMMAR_IMAGES_OF_MEMORY : UINT64_MAX;
 	if (!take_grammar(log, opt, err) || !read_head(log, opt, err) || !grammar_read_start(log, err))
 		return false;
 	if (log->g.is_state && log->base.initial.n_modules && !grammar_find_blocks(log, err))

@@ -49,9 +49,8 @@ static const struct {
 } words[] = {
 	{ "address", EL_ADDRESS, "read=0 write=1 access=2 insn=3" },
 	{ "base", EL_BASE, "" },
-	{ "blank", EL_BLANKS, "" },
 	{ "blanks", EL_BLANKS, "" },
-	{ "bytes", EL_BYTES, "memory=0 number=1 loaded=3" },
+	{ "bytes", EL_BYTES, "memory=0 number=1 loaded=3 words=4" },
 	{ "code", EL_CODE, "memory=0 number=1 head=2" },
 	{ "dec", EL_DEC, "" },
 	{ "hex", EL_HEX, "" },
@@ -61,13 +60,13 @@ static const struct {
 	{ "module", EL_MODULE, "" },
 	{ "offset", EL_OFFSET, "" },
 	{ "pc", EL_PC, "" },
-	{ "picture", EL_PICTURE, "read=0 write=1" },
+	{ "picture", EL_PICTURE, "read=0 write=1 again=2" },
 	{ "reg", EL_REG, "after=0 before=1" },
 	{ "rest", EL_REST, "" },
 	{ "size", EL_SIZE, "" },
 	{ "text", EL_TEXT, "" },
 	{ "thread", EL_THREAD, "dec=0 hex=1" },
-	{ "value", EL_VALUE, "" },
+	{ "value", EL_VALUE, "digits=0 words=4" },
 	{ "word", EL_WORD, "" },
 };
 
@@ -75,8 +74,9 @@ static const struct {
 	const char *word;
 	uint8_t say;
 } says[] = {
-	{ "exit", GRAMMAR_EXIT },	    { "thumb", GRAMMAR_THUMB },		{ "interrupt", GRAMMAR_INTERRUPT }, { "noeffect", GRAMMAR_NO_EFFECT },
+	{ "thumb", GRAMMAR_THUMB },		{ "interrupt", GRAMMAR_INTERRUPT }, { "noeffect", GRAMMAR_NO_EFFECT },
 	{ "trap", GRAMMAR_TRAP },	    { "unused", GRAMMAR_UNUSED },
+	{ "unknown", GRAMMAR_UNKNOWN_VALUE },
 };
 
 struct builder {
@@ -178,6 +178,8 @@ static bool take_qual(struct builder *b, const char *quals, struct grammar_part 
 		n = w.text[i] >= '0' && w.text[i] <= '9' ? n * 10 + (unsigned)(w.text[i] - '0') : 10000;
 	if (arg >= 0)
 		p->arg = (uint8_t)arg;
+	else if (p->kind == EL_SIZE && n && n <= 999 && w.len < 4)
+		p->n = (uint16_t)n;
 	else if (p->kind == EL_REG && w.len == 1)
 		p->n = (uint8_t)w.text[0];
 	else if (p->kind == EL_REG && w.len && w.len < 16)

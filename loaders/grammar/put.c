@@ -49,7 +49,7 @@ static bool read_number(const struct grammar_digits *d, uint8_t bytes[MAX_VALUE]
 	for (size_t i = span->len; i-- > 0;) {
 		int digit = ts_hex_digit((uint8_t)span->text[i]);
 
-		if (span->text[i] == '_')
+		if (span->text[i] == '_' || span->text[i] == ' ')
 			continue;
 		if (digit < 0 || (at / 2 >= len && digit))
 			return false;
@@ -76,7 +76,7 @@ static size_t count_digits(const struct grammar_digits *d)
 	size_t n = 0;
 
 	for (size_t i = 0; i < span->len; i++)
-		n += span->text[i] != '_';
+		n += span->text[i] != '_' && span->text[i] != ' ';
 	return n;
 }
 
@@ -114,21 +114,41 @@ static void put_value(struct grammar_matcher *m, const struct regmap_slot *slot,
 	ts_steps_value(m->out, is_after ? TS_FX_REG_WRITE : TS_FX_REG_READ, off, bytes, wide);
 }
 
-static void put_register(struct grammar_matcher *m)
+static void put_pc(struct grammar_matcher *m)
+{
+	uint8_t bytes[MAX_VALUE];
+
+	if (m->line->has & HAS_PC || !read_number(&m->value, bytes, 8))
+		return;
+	memcpy(&m->line->pc, bytes, 8);
+	m->line->pc = le64toh(m->line->pc) & m->mask;
+	m->line->pc_digits = (uint8_t)m->value.span.len;
+	m->line->has |= HAS_PC;
+	m->line->n_before_pc = m->line->n_regs;
+}
+
+/* A register of eight bytes with its plain value after the instruction, as most are.  Returns false if it is not that. */
+static inline bool put_usual(struct grammar_matcher *m, const struct regmap_slot *slot)
+{
+	const uint64_t number = htole64(m->value.number);
+
+	if (slot->kind != REGMAP_REG || slot->len != 8 || slot->extend > 8 || !m->value.is_plain || m->is_big ||
+	    slot->feature == m->narrow || m->time != GRAMMAR_AFTER)
+		return false;
+	m->line->n_regs++;
+	ts_steps_word(m->out, TS_FX_REG_WRITE, slot->off, (const uint8_t *)&number, 8);
+	return true;
+}
+
+void grammar_put_register(struct grammar_matcher *m)
 {
 	const struct regmap_slot *slot = m->slot;
 	uint32_t len = slot->len;
 
+	if (!m->is_unknown && put_usual(m, slot))
+		return;
 	if (slot->kind == REGMAP_PC) {
-		uint8_t bytes[MAX_VALUE];
-
-		if (m->line->has & HAS_PC || !read_number(&m->value, bytes, 8))
-			return;
-		memcpy(&m->line->pc, bytes, 8);
-		m->line->pc = le64toh(m->line->pc) & m->mask;
-		m->line->pc_digits = (uint8_t)m->value.span.len;
-		m->line->has |= HAS_PC;
-		m->line->n_before_pc = m->line->n_regs;
+		put_pc(m);
 		return;
 	}
 	if (slot->kind != REGMAP_REG && slot->kind != REGMAP_FLAGS) {
@@ -136,6 +156,10 @@ static void put_register(struct grammar_matcher *m)
 
 		if (is_unknown && !m->line->n_unknown++)
 			m->line->unknown = m->name;
+		return;
+	}
+	if (m->is_unknown) {
+		put_unknown(m, slot);
 		return;
 	}
 	/* a single-precision number in a register that has room for a double */
@@ -183,16 +207,10 @@ static void put_bytes(struct grammar_matcher *m)
 	if (!ts_steps_room(m->out, 1, (uint32_t)len))
 		return;
 	to = m->out->data + m->out->n_data;
-	for (size_t i = 0; i < len; i++) {
-		int high = ts_hex_digit((uint8_t)m->bytes.span.text[2 * i]),
-		    low = ts_hex_digit((uint8_t)m->bytes.span.text[2 * i + 1]);
-
-		if (high < 0 || low < 0) {
-			m->line->n_bad += digits_are_hex(&m->bytes);
-			put_access(m, NULL, len);
-			return;
-		}
-		to[i] = (uint8_t)(high << 4 | low);
+	if (ts_hex_bytes(m->bytes.span.text, 2 * len, to, len) < len) {
+		m->line->n_bad += digits_are_hex(&m->bytes);
+		put_access(m, NULL, len);
+		return;
 	}
 	e = ts_steps_effect(m->out, access_kind(m), m->address, len);
 	if (!e)
@@ -203,10 +221,10 @@ static void put_bytes(struct grammar_matcher *m)
 }
 
 /* A number as it is in memory, of the size that is said, or that of its digits. */
-static void put_number(struct grammar_matcher *m)
+static void put_number(struct grammar_matcher *m, uint32_t has)
 {
 	size_t digits = count_digits(&m->bytes);
-	uint64_t len = m->line->has & HAS_SIZE ? m->size : (digits + 1) / 2;
+	uint64_t len = has & HAS_SIZE ? m->size : (digits + 1) / 2;
 	uint8_t bytes[MAX_VALUE];
 
 	if (m->order == GRAMMAR_LOADED) { /* the instruction says how much of it was loaded */
@@ -292,16 +310,8 @@ static void put_picture(struct grammar_matcher *m)
 
 /* -------------------------------------------------------------------------------------------------- items */
 
-void grammar_put_item(struct grammar_matcher *m)
+void grammar_put_access(struct grammar_matcher *m, uint32_t has)
 {
-	uint32_t has = m->line->has;
-
-	if (m->is_unused)
-		return;
-	if (has & HAS_REG && has & HAS_VALUE)
-		put_register(m);
-	if (!(has & HAS_ADDRESS))
-		return;
 	if (has & HAS_PICTURE)
 		put_picture(m);
 	else if (!(has & HAS_BYTES))
@@ -309,7 +319,19 @@ void grammar_put_item(struct grammar_matcher *m)
 	else if (m->order == GRAMMAR_MEMORY)
 		put_bytes(m);
 	else
-		put_number(m);
+		put_number(m, has);
+}
+
+void grammar_put_item(struct grammar_matcher *m)
+{
+	uint32_t has = m->line->has;
+
+	if (m->is_unused)
+		return;
+	if (has & HAS_REG && has & HAS_VALUE)
+		grammar_put_register(m);
+	if (has & HAS_ADDRESS)
+		grammar_put_access(m, has);
 }
 
 /* --------------------------------------------------------------------------------------------------- code */

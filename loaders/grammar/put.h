@@ -10,6 +10,10 @@
 /* The register called as m->name says, with the letter @prefix (0: none) before it. */
 const struct regmap_slot *grammar_find_register(const struct grammar_matcher *m, char prefix);
 
+/* Append the register m->slot with its value, or the access, of which the fields @has are there. */
+void grammar_put_register(struct grammar_matcher *m);
+void grammar_put_access(struct grammar_matcher *m, uint32_t has);
+
 /* Append the register and the access of an item, as the line's has tells. */
 void grammar_put_item(struct grammar_matcher *m);
 

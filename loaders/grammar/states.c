@@ -61,24 +61,60 @@ static void tell(struct ts_steps *out, enum ts_effect_kind kind, uint64_t off, c
 		e->is_hidden = is_hidden;
 }
 
+/* One register of eight bytes, as most have. */
+static inline void change_word(struct grammar_file *file, const struct ts_effect *e, const uint8_t *bytes, struct ts_steps *out,
+			       bool is_hidden)
+{
+	const uint64_t all = UINT64_C(0x0101010101010101);
+	uint64_t was, is, known;
+	struct ts_effect *told;
+
+	memcpy(&was, file->g + e->addr, 8);
+	memcpy(&is, bytes, 8);
+	memcpy(&known, file->known + e->addr, 8);
+	if (known == all && was == is)
+		return;
+	memcpy(file->g + e->addr, &is, 8);
+	memcpy(file->known + e->addr, &all, 8);
+	told = ts_steps_word(out, TS_FX_REG_WRITE, e->addr, bytes, 8);
+	if (told)
+		told->is_hidden = is_hidden;
+}
+
 /* One register that the state lists. */
 static void change(struct grammar_file *file, const struct ts_steps *state, const struct ts_effect *e,
 		   struct ts_steps *out, bool is_hidden)
 {
 	const uint8_t *bytes = ts_effect_data(state, e);
-	bool is_known = !memchr(file->known + e->addr, 0, e->len);
+	bool is_known;
 
+	if (bytes && e->len == 8) {
+		change_word(file, e, bytes, out, is_hidden);
+		return;
+	}
 	if (!bytes) {
 		if (memchr(file->known + e->addr, 1, e->len))
 			tell(out, TS_FX_REG_WRITE, e->addr, NULL, e->len, is_hidden);
 		memset(file->known + e->addr, 0, e->len);
 		return;
 	}
+	is_known = !memchr(file->known + e->addr, 0, e->len);
 	if (is_known && !memcmp(file->g + e->addr, bytes, e->len))
 		return;
 	memcpy(file->g + e->addr, bytes, e->len);
 	memset(file->known + e->addr, 1, e->len);
 	tell(out, TS_FX_REG_WRITE, e->addr, bytes, e->len, is_hidden);
+}
+
+static void mark_listed(const struct grammar_files *f, const struct ts_steps *state)
+{
+	memset(f->listed, 0, f->g_len);
+	for (uint32_t i = 0; i < state->n_effects; i++) {
+		const struct ts_effect *e = &state->effects[i];
+
+		if (e->kind == TS_FX_REG_WRITE)
+			memset(f->listed + e->addr, 1, e->len);
+	}
 }
 
 /* Registers that were known, and that the state does not list, are unknown. */
@@ -133,15 +169,12 @@ bool grammar_files_change(struct grammar_files *f, const struct grammar *g, cons
 
 	if (!file)
 		return false;
-	memset(f->listed, 0, f->g_len);
 	for (uint32_t i = 0; i < state->n_effects; i++) {
-		const struct ts_effect *e = &state->effects[i];
-
-		if (e->kind != TS_FX_REG_WRITE)
-			continue;
-		memset(f->listed + e->addr, 1, e->len);
-		change(file, state, e, out, is_hidden);
+		if (state->effects[i].kind == TS_FX_REG_WRITE)
+			change(file, state, &state->effects[i], out, is_hidden);
 	}
+	if (g->missing == GRAMMAR_UNKNOWN || (g->missing == GRAMMAR_ZERO && is_new))
+		mark_listed(f, state);
 	if (g->missing == GRAMMAR_UNKNOWN)
 		tell_missing(f, file, out, is_hidden);
 	if (g->missing == GRAMMAR_ZERO && is_new && is_all && !lists_zero(state))
@@ -165,6 +198,13 @@ void grammar_file_note(struct grammar_file *file, const struct ts_steps *fx, uin
 
 		if (e->kind != kind || (!bytes && kind == TS_FX_REG_READ))
 			continue;
+		if (bytes && e->len == 8) {
+			const uint64_t all = UINT64_C(0x0101010101010101);
+
+			memcpy(file->g + e->addr, bytes, 8);
+			memcpy(file->known + e->addr, &all, 8);
+			continue;
+		}
 		if (bytes)
 			memcpy(file->g + e->addr, bytes, e->len);
 		memset(file->known + e->addr, bytes != NULL, e->len);

@@ -5,12 +5,6 @@
 
 #include "loaders/kit/point.h"
 
-void grammar_tags_copy(struct grammar_tags *to, const struct grammar_tags *from)
-{
-	to->n = from->n;
-	memcpy(to->tags, from->tags, from->n * sizeof(from->tags[0]));
-}
-
 static void drop(struct grammar_tags *t, unsigned i)
 {
 	memmove(&t->tags[i], &t->tags[i + 1], (t->n - i - 1) * sizeof(t->tags[0]));

@@ -30,7 +30,13 @@ struct grammar_tags {
 	unsigned n;
 };
 
-void grammar_tags_copy(struct grammar_tags *to, const struct grammar_tags *from);
+/* Most grammars have none. */
+static inline void grammar_tags_copy(struct grammar_tags *to, const struct grammar_tags *from)
+{
+	to->n = from->n;
+	for (unsigned i = 0; i < from->n; i++)
+		to->tags[i] = from->tags[i];
+}
 
 /* The thread's next dump is at @pc. */
 void grammar_tags_add(struct grammar_tags *t, uint64_t thread, uint64_t pc);

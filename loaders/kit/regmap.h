@@ -13,6 +13,7 @@
 #ifndef LOADERS_KIT_REGMAP_H
 #define LOADERS_KIT_REGMAP_H
 
+#include <endian.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -129,12 +130,13 @@ static inline uint32_t regmap_hash(const uint64_t key[2])
  */
 static inline void regmap_key(const uint8_t *name, size_t len, uint64_t key[2])
 {
-	static const uint8_t masks[2 * REGMAP_MAX_NAME] = { 255, 255, 255, 255, 255, 255, 255, 255,
-							    255, 255, 255, 255, 255, 255, 255, 255 };
-	uint64_t mask[2];
+	const uint64_t all = UINT64_MAX;
+	uint64_t mask[2] = { len >= 8 ? all : ~(all << 8 * len), len <= 8 ? 0 : len == 16 ? all : ~(all << 8 * (len - 8)) };
 
-	memcpy(key, name, REGMAP_MAX_NAME);
-	memcpy(mask, masks + REGMAP_MAX_NAME - len, REGMAP_MAX_NAME);
+	memcpy(&key[0], name, 8);
+	memcpy(&key[1], name + 8, 8);
+	mask[0] = htole64(mask[0]);
+	mask[1] = htole64(mask[1]);
 	key[0] = (key[0] & mask[0]) | UINT64_C(0x2020202020202020);
 	key[1] = (key[1] & mask[1]) | UINT64_C(0x2020202020202020);
 }

@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "probe.h"
+#include "src/base/hex.h"
 
 /* ------------------------------------------------------------------------------------------------ damage */
 
@@ -279,20 +280,12 @@ static inline size_t take_bytes(struct scan *s)
 {
 	struct ts_steps *out = s->out;
 	const uint8_t *p = s->p;
-	size_t n = 0, max = (size_t)(s->end - p) / 2;
-	uint8_t *to;
+	size_t n, max = (size_t)(s->end - p) / 2;
 
 	if (__builtin_expect(out->cap_data - out->n_data < max, 0) && !ts_steps_grow_data(out, max))
 		return 0;
-	to = out->data + out->n_data;
-	for (; n < max; n++, p += 2) {
-		uint8_t high = classes[p[0]], low = classes[p[1]];
-
-		if (!(high & low & DIGIT))
-			break;
-		to[n] = (uint8_t)(high << 4 | (low & 15));
-	}
-	s->p = p;
+	n = ts_hex_bytes((const char *)p, 2 * max, out->data + out->n_data, max);
+	s->p = p += 2 * n;
 	return p < s->end && classes[*p] & DIGIT ? 0 : n;
 }
 

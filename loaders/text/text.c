@@ -109,18 +109,10 @@ static uint64_t take_number(struct words *w, unsigned base)
 static uint32_t take_bytes(struct words *w, uint8_t bytes[MAX_BYTES])
 {
 	struct ts_text_line word = take_word(w);
-	uint32_t n = (uint32_t)(word.len / 2);
-	bool is_good = word.len % 2 == 0 && n <= MAX_BYTES;
+	size_t n = ts_hex_bytes(word.text, word.len, bytes, MAX_BYTES);
 
-	for (uint32_t i = 0; i < n && is_good; i++) {
-		int high = ts_hex_digit((uint8_t)word.text[2 * i]),
-		    low = ts_hex_digit((uint8_t)word.text[2 * i + 1]);
-
-		is_good = high >= 0 && low >= 0;
-		bytes[i] = is_good ? (uint8_t)(high << 4 | low) : 0;
-	}
-	if (is_good)
-		return n;
+	if (2 * n == word.len)
+		return (uint32_t)n;
 	w->left = word;
 	fail(w, "not pairs of hex digits, 4096 at the most");
 	return 0;

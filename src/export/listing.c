@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/arch/operands.h"
 #include "src/base/atomic_file.h"
 #include "src/base/buf.h"
 #include "src/base/vec.h"
@@ -24,6 +25,7 @@
 struct line_thread {
 	uint8_t *g, *known; /* owned, one block; NULL: no line yet */
 	struct ts_buf accesses;
+	uint64_t pos; /* of its last line */
 };
 
 struct ts_listing {
@@ -32,7 +34,7 @@ struct ts_listing {
 	enum ts_listing_form form;
 	struct ts_atomic_file file;
 	struct ts_buf text;
-	uint64_t pos, last, n_steps, n_left_out, n_forgotten;
+	uint64_t first, pos, last, n_steps, n_left_out, n_forgotten;
 	struct line_thread *threads; /* owned */
 	size_t n_threads;
 	uint8_t *g, *known;        /* owned, one block: of the position */
@@ -231,6 +233,82 @@ static const char *put_register(struct ts_listing *l, const char *comma, int reg
 	return ",";
 }
 
+/* Accesses of more bytes are not looked up again. */
+#define MAX_FETCHED  4096u
+#define MAX_ACCESSES 64u /* of a step */
+
+/* One access of a step some positions ago, with the bytes that are there now, if these are known. */
+static bool put_fetched(struct ts_listing *l, struct ts_buf *to, uint32_t thread, const struct ts_effect *e, struct ts_error *err)
+{
+	uint8_t data[MAX_FETCHED], known[MAX_FETCHED];
+	size_t len = e->len < MAX_FETCHED ? (size_t)e->len : MAX_FETCHED;
+
+	if (!ts_query_mem(l->q, l->pos, ts_query_process(l->q, thread), e->addr, len, data, known, err))
+		return false;
+	if (e->len > len || memchr(known, 0, len)) {
+		l->n_left_out += e->kind == TS_FX_WRITE;
+		return true;
+	}
+	ts_buf_printf(to, ",%s=0x%" PRIx64 ":", e->kind == TS_FX_WRITE ? "mw" : "mr", e->addr);
+	ts_buf_hex(to, data, len);
+	return true;
+}
+
+/*
+ * Other threads ran since the thread's last line, and may have written where its step did: readers take bytes to be those
+ * at the line that shows them, as the Pin tool fetches them then.
+ */
+static bool fetch_accesses(struct ts_listing *l, struct line_thread *t, uint32_t thread, struct ts_error *err)
+{
+	struct ts_effect accesses[MAX_ACCESSES];
+	unsigned n = 0;
+	const struct ts_steps *b;
+	const struct ts_step *s;
+
+	if (!t->g || t->pos + 1 == l->pos || l->form != TS_LISTING_TENETPP)
+		return true;
+	s = ts_query_step(l->q, t->pos, &b, err);
+	if (!s)
+		return false;
+	for (uint32_t i = 0; i < s->n_effects; i++) {
+		const struct ts_effect *e = &b->effects[s->first + i];
+		bool is_access = (e->kind == TS_FX_WRITE || e->kind == TS_FX_READ) && !e->is_hidden && e->len;
+
+		if (is_access && n < MAX_ACCESSES)
+			accesses[n++] = *e;
+		else
+			l->n_left_out += is_access && e->kind == TS_FX_WRITE;
+	}
+	ts_buf_reset(&t->accesses);
+	for (unsigned i = 0; i < n; i++) {
+		if (!put_fetched(l, &t->accesses, thread, &accesses[i], err))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * The instruction's bytes where another thread's line comes next: what the instruction does is on the thread's own next
+ * line, and readers know before by its code.
+ */
+static bool put_code(struct ts_listing *l, uint32_t thread, uint64_t pc, struct ts_error *err)
+{
+	uint8_t data[TS_MAX_INSN], known[TS_MAX_INSN];
+	size_t n = 0;
+
+	if (l->form != TS_LISTING_TENETPP || l->pos >= l->n_steps || ts_query_thread(l->q, l->pos + 1) == thread)
+		return true;
+	if (!ts_query_mem(l->q, l->pos, ts_query_process(l->q, thread), pc, sizeof(data), data, known, err))
+		return false;
+	while (n < sizeof(data) && known[n])
+		n++;
+	if (!n)
+		return true;
+	ts_buf_printf(&l->text, ",ma=0x%" PRIx64 ":", pc);
+	ts_buf_hex(&l->text, data, n);
+	return true;
+}
+
 static bool put_state(struct ts_listing *l, uint32_t thread, uint64_t pc, bool has_pc, struct ts_error *err)
 {
 	struct line_thread *t = thread_of(l, thread, err);
@@ -238,10 +316,12 @@ static bool put_state(struct ts_listing *l, uint32_t thread, uint64_t pc, bool h
 	const char *comma = "";
 	bool is_first;
 
-	if (!t || (is_plus && !put_modules(l, false, err)))
+	if (!t || (is_plus && l->pos != l->first && !put_modules(l, false, err)))
 		return false;
 	if (!has_pc)
 		return true;
+	if (!fetch_accesses(l, t, thread, err))
+		return false;
 	if (is_plus) {
 		ts_buf_printf(&l->text, "tid=%" PRIx32, thread);
 		comma = ",";
@@ -255,9 +335,12 @@ static bool put_state(struct ts_listing *l, uint32_t thread, uint64_t pc, bool h
 	}
 	if (!is_first)
 		put_register(l, comma, l->set->pc, pc);
+	if (!put_code(l, thread, pc, err))
+		return false;
 	ts_buf_put(&l->text, t->accesses.data, t->accesses.len);
 	ts_buf_putc(&l->text, '\n');
 	ts_buf_reset(&t->accesses);
+	t->pos = l->pos;
 	return keep_registers(l, t, err) && put_accesses(l, &t->accesses, TS_FX_EVENT, err);
 }
 
@@ -387,7 +470,7 @@ struct ts_listing *ts_listing_new(struct ts_query *q, enum ts_listing_form form,
 	l->form = form;
 	l->set = ts_query_regset(q);
 	l->n_steps = ts_query_n_steps(q);
-	l->pos = first;
+	l->first = l->pos = first;
 	l->last = last < ts_query_end(q) ? last : ts_query_end(q);
 	l->file.fd = -1;
 	ts_buf_init(&l->text);

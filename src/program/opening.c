@@ -242,6 +242,7 @@ static struct ts_recording *load(void *user, const struct ts_recording *like, st
 		.exec_base = o->cli.exec.has_base ? &o->cli.exec.base : NULL,
 		.threads = (const struct ts_source *const *)o->threads,
 		.n_threads = o->n_threads,
+		.max_memory = o->cli.max_memory == UINT64_MAX ? 0 : o->cli.max_memory,
 		.arch = o->cli.arch,
 		.like = like,
 	};

@@ -81,6 +81,18 @@ def a_compressed_line_is_no_way_around_that():
 
 
 @case
+def the_bytes_of_images_are_bounded_by_max_memory():
+    """No line may take the process above --max-memory, not even one that is long by right."""
+    trace = lines("insn-walk64.trace")
+    images = [b"Loaded image: 0x%x:0x%x -> /lib/%d Bytes: " % (at, at + (24 << 20) - 1, at) for at in (0x7F0000000000, 0x7E0000000000)]
+    path = write("images.trace", images[0], 48 << 20, b"\n", images[1], 48 << 20, b"\n", trace)
+    status, said, peak = run("info", path, "--max-memory", "64M")
+    assert status == 0 and "397 instructions" in said, said
+    assert "first at offset 0x0: the module has more than 64 MiB, or more than --max-memory leaves for it" in said, said
+    assert peak < 64 << 10, peak
+
+
+@case
 def the_bytes_of_an_image_are_read_in_pieces():
     """So much of a module is kept, however long its line is."""
     trace = lines("insn-walk64.trace")

@@ -34,7 +34,30 @@ def formats_of_the_source():
     return {path.name.upper() for path in (TOP / "loaders").iterdir() if (path / f"{path.name}.c").is_file()}
 
 
+def dialects_of_the_source():
+    return {path.stem for path in (TOP / "loaders/grammar/dialects").glob("*.grammar")}
+
+
+def words_of_grammars():
+    """Words of statements and elements, and what may stand after an element's colon."""
+    compiled, patterns = ((TOP / f"loaders/grammar/{name}.c").read_text() for name in ("compile", "pattern"))
+    statements = re.search(r"settings\[\] = \{(.*?)^\};.*?kinds\[\] = \{(.*?)^\};", compiled, re.M | re.S)
+    words = set(re.findall(r'\{ "([a-z-]+)",', statements[1] + statements[2]))
+    elements = re.findall(r'^\t\{ "([a-z]+)", EL_\w+, "([^"]*)" \},', patterns, re.M)
+    for word, quals in elements:
+        words |= {word, *re.findall(r"(\w+)=", quals)}
+    return words | {"!" + say for say in re.findall(r'\{ "([a-z]+)",\s+GRAMMAR_\w+ \}', patterns)}
+
+
+def words_of_the_grammar_page():
+    page = re.sub(r"\\f.|\\", "", (TOP / "src/program/tracestub-grammar.7").read_text().split(".SH THE FILE")[1])
+    return set(re.findall(r"!?[a-z]+(?:-[a-z]+)?", page))
+
+
 CASES = {
+    "every dialect of text traces is in tracestub-formats(7)":
+        (dialects_of_the_source(), set(re.findall(r"^\.TP\n\.B ([\w\\-]+)$", FORMATS.replace("\\-", "-"), re.M))),
+    "every word of a grammar is in tracestub-grammar(7)": (words_of_grammars(), words_of_the_grammar_page()),
     "every packet is in tracestub-protocol(7)":
         (packets_of_the_source(), set(re.search(r"^\.SH PACKETS\n(.*?)^\.SH ", PROTOCOL, re.M | re.S)[1].split())),
     "tracestub-protocol(7) names no other packet":

@@ -83,6 +83,9 @@ START_TEST(bad_grammars_are_refused_where_they_are_bad)
 		{ HEAD "step pc reg\n", "one reg and one value belong together" },
 		{ HEAD "step pc bytes\n", "bytes without an address" },
 		{ HEAD "step pc address:up\n", "line 3, column 17: \"up\" may not stand after this element" },
+		{ HEAD "step pc address size:0\n", "line 3, column 22: \"0\" may not stand after this element" },
+		{ HEAD "step pc address size:1000\n", "line 3, column 22: \"1000\" may not stand after this element" },
+		{ HEAD "next bytes\nstep pc\n", "line 3, column 6: bytes without an address" },
 		{ HEAD "step pc !jump\n", "line 3, column 9: \"!jump\" is not known" },
 		{ HEAD "step pc things\n", "line 3: \"things\" is neither an element nor the name of items" },
 		{ HEAD "step pc text hex\n", "line 3: after a text, a module or an item list comes a literal or the end" },
@@ -250,13 +253,32 @@ START_TEST(no_registers_no_processor)
 }
 END_TEST
 
+/* --------------------------------------------------------------------------------------------- own grammars */
+
+START_TEST(lines_may_be_about_the_next_instruction)
+{
+	static const char text[] = "R 1000 2a\n> 401000 90\n= rax 5\nR 2000 7\nW 3000\n--\n= rbx 6\n> 401001 90\nW 4000\n"
+				   "> 401002 90\n= rcx 1\nW 5000\n";
+
+	t.grammar = "tracestub grammar 1 first\narch x86_64\nnext \"R \" address:read size:4 \" \" bytes:number\n"
+		    "next \"W \" address:write size:8\neffect \"= \" reg \" \" value\nstep \"> \" pc \" \" code\n"
+		    "gap \"--\" rest\n";
+	expect("grammar",
+	       text, "401000/1@0 R401000,1=! R1000,4= rax=5 gap(code that is not listed) unseen rax[0..551]=\n"
+		     "401001/1@0 R401001,1=! R2000,4= W3000,8 rbx=6\n401002/1@0 R401002,1=! W4000,8 rcx=1\n");
+	ts_reader_close(t.reader);
+	t.reader = t.rec->ops->reader(t.rec, &t.err);
+	ucir_resume_everywhere(&t);
+}
+END_TEST
+
 /* ------------------------------------------------------------------------------------------------ resuming */
 
 static const char *const heads[][2] = {
 	{ "cv32e40p", "cv32e40p" }, { "cva6", "cva6" },	      { "execlog", "execlog" },	  { "gumtrace", "gumtrace" },
 	{ "ibex", "ibex" },	    { "qbdi", "qbdi" },	      { "qemu", "qemu-riscv64" }, { "qemu", "qemu-x86_64" },
 	{ "spike", "spike" },	    { "spike", "spike-both" }, { "tarmac", "tarmac-es" },  { "tarmac", "tarmac-fm" },
-	{ "tenetpp", "tenetpp" },   { "unidbg", "unidbg" },
+	{ "tenetpp", "tenetpp" },   { "tenetpp", "tenetpp-threads" }, { "unidbg", "unidbg" },
 };
 
 /* The bytes of a file of tests/data/grammar. */
@@ -310,4 +332,5 @@ UNIT_FIXTURE_SUITE("grammar", setup, teardown, grammars_that_are_built_in_compil
 		   what_a_call_pushes_is_known, threads_count_from_zero, junk_is_counted_and_says_where_it_is, a_lost_step_forgets_registers,
 		   a_bad_value_is_unknown, a_line_without_end_is_half_a_line, a_line_of_many_megabytes_is_passed_over,
 		   a_dump_is_that_of_the_thread_at_its_address,
-		   registers_of_two_threads_at_one_address_are_unknown, a_dump_mostly_follows_its_thread, no_registers_no_processor, readers_go_on_where_one_was_saved, dialects_are_told_apart)
+		   registers_of_two_threads_at_one_address_are_unknown, a_dump_mostly_follows_its_thread, no_registers_no_processor, readers_go_on_where_one_was_saved, dialects_are_told_apart,
+		   lines_may_be_about_the_next_instruction)

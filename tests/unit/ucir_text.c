@@ -515,7 +515,8 @@ void ucir_describe(struct ts_buf *out, const struct ts_recording *rec, const str
 
 bool ucir_open(struct ucir_trace *t, const char *exec)
 {
-	const struct ts_loader_options opt = { .exec = exec };
+	struct ts_loader_options opt = { .exec = exec };
+	struct ts_source *grammar = NULL;
 	const struct ts_loader *loader = ts_loader_find(t->format ? t->format : "usercorn");
 
 	ck_assert_ptr_nonnull(loader);
@@ -526,7 +527,10 @@ bool ucir_open(struct ucir_trace *t, const char *exec)
 	unit_seed(t->bytes.data, t->bytes.len);
 	t->src = ts_source_from_memory(t->bytes.data, t->bytes.len, "test", &t->err);
 	ck_assert_ptr_nonnull(t->src);
+	if (t->grammar)
+		opt.grammar = grammar = ts_source_from_memory((const uint8_t *)t->grammar, strlen(t->grammar), "grammar", &t->err);
 	t->rec = ts_loader_open(loader, t->src, &opt, &t->err);
+	ts_source_close(grammar);
 	if (!t->rec) {
 		ck_assert_int_ne(t->err.code, TS_OK);
 		return false;

@@ -79,6 +79,7 @@ void ucir_describe_effects(struct ts_buf *out, const struct ts_recording *rec, c
 /* A trace in memory that is open. */
 struct ucir_trace {
 	const char *format; /* its loader; NULL: usercorn */
+	const char *grammar; /* of --grammar; NULL: none */
 	struct ts_buf bytes;
 	struct ts_source *src;
 	struct ts_recording *rec; /* NULL: err says why */

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A reader of groups of lines, and what both kinds of groups need: steps (step_reader.c) and states (state_reader.c).
+ */
+#ifndef LOADERS_GRAMMAR_READER_H
+#define LOADERS_GRAMMAR_READER_H
+
+#include "fill.h"
+#include "lines.h"
+#include "loaders/kit/threads.h"
+#include "log.h"
+
+struct grammar_reader {
+	struct ts_reader base;
+	struct grammar_log *log; /* borrowed */
+	struct grammar_lines lines;
+	struct grammar_fill fill;
+	struct threads threads;
+	struct grammar_files files;
+	struct ts_steps nothing; /* a state that lists no registers */
+	struct grammar_place at; /* of states: the position where the reader is */
+	uint32_t thread;         /* of the last group */
+	uint32_t part;           /* of states: its file */
+	bool is_lost;            /* of states: a line after the last group was lost */
+	struct grammar_module modules[GRAMMAR_MAX_MODULES];
+	unsigned n_modules;
+};
+
+/* The thread of a group, which is added if it is new.  Returns false if there are too many, or memory is exhausted. */
+bool grammar_find_thread(struct grammar_reader *r, const struct grammar_head *head, uint32_t *thread, struct ts_error *err);
+
+/* Accesses of the open step whose size nobody knows: their first byte is accessed, those after it may be written. */
+void grammar_tell_sizes(struct ts_steps *out, uint64_t mask);
+
+void grammar_tell_event(struct ts_steps *out, enum ts_event_kind kind, const char *text);
+
+/* Append the next step; as struct ts_reader_ops has it. */
+enum ts_next grammar_next_step(struct grammar_reader *r, struct ts_steps *out, struct ts_error *err);
+enum ts_next grammar_next_state(struct grammar_reader *r, struct ts_steps *out, struct ts_error *err);
+
+/* How position 0 is, for the log. */
+bool grammar_start_steps(struct grammar_reader *r, struct ts_error *err);
+bool grammar_start_states(struct grammar_reader *r, struct ts_error *err);
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Code that lines of the trace itself show: bytes of modules, and of memory where an instruction is.
+ */
+#ifndef LOADERS_GRAMMAR_SHOWN_CODE_H
+#define LOADERS_GRAMMAR_SHOWN_CODE_H
+
+#include "line.h"
+#include "src/base/buf.h"
+#include "src/base/error.h"
+#include "src/trace/source.h"
+
+struct point;
+
+/* Modules that are remembered; of more the oldest is forgotten. */
+#define GRAMMAR_MAX_SHOWN 64u
+
+/* Instructions that are remembered, by their addresses; a power of two. */
+#define GRAMMAR_N_KEPT_CODE 256u
+
+struct grammar_shown_code {
+	struct {
+		uint64_t base, len;
+		uint64_t off; /* file offset of the digits of its first byte */
+	} modules[GRAMMAR_MAX_SHOWN]; /* the oldest first */
+	unsigned n;
+	struct {
+		uint64_t pc;
+		uint8_t code[GRAMMAR_MAX_CODE];
+		uint8_t n; /* 0: nothing is kept here */
+	} kept[GRAMMAR_N_KEPT_CODE];
+};
+
+/* A module of @len bytes, whose digits begin at file offset @off. */
+void grammar_shown_load(struct grammar_shown_code *s, uint64_t base, uint64_t len, uint64_t off);
+void grammar_shown_unload(struct grammar_shown_code *s, uint64_t base, uint64_t len);
+
+/*
+ * The code at @pc: *n gets how many of @code's bytes are known, 0 if no module shows them.
+ *
+ * Returns false if the source cannot be read (TS_EIO, TS_ETRUNC).
+ */
+bool grammar_shown_find(struct grammar_shown_code *s, const struct ts_source *src, uint64_t pc, uint8_t code[GRAMMAR_MAX_CODE],
+			uint8_t *n, struct ts_error *err);
+
+/* For decode points; the point tells if it is bad. */
+void grammar_shown_save(const struct grammar_shown_code *s, struct ts_buf *b);
+void grammar_shown_resume(struct grammar_shown_code *s, struct point *p);
+
+#endif

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A group of a grammar with states is a position.  Step k is what changed from state k to the thread's next state;
+ * accesses that a state lists are those of the thread's instruction before it.
+ *
+ * Where another thread's state comes next, what the thread's last instruction wrote is told by its code.  What its own
+ * next state lists is told just before that: nobody can see registers of a thread that does not run but by asking for it.
+ */
+#include <string.h>
+
+#include "loaders/kit/program.h"
+#include "reader.h"
+
+/* Returns false if memory is exhausted. */
+static bool tell_thread(struct ts_steps *out, uint32_t thread)
+{
+	struct ts_effect *e = ts_steps_effect(out, TS_FX_THREAD, 0, 0);
+
+	if (e)
+		e->item = thread;
+	return e != NULL;
+}
+
+/*
+ * Bytes that were fetched after the instruction: a read that overlaps a write of the same state shows what is there
+ * afterwards.
+ */
+static void tell_fetched(struct ts_steps *out, uint32_t n)
+{
+	for (uint32_t i = n; i < out->n_effects; i++) {
+		struct ts_effect *read = &out->effects[i];
+
+		for (uint32_t k = n; k < out->n_effects && read->kind == TS_FX_READ && k < n + 64; k++) {
+			const struct ts_effect *w = &out->effects[k];
+
+			if (w->kind == TS_FX_WRITE && w->addr - read->addr < read->len)
+				read->data = TS_NO_DATA;
+			if (w->kind == TS_FX_WRITE && read->addr - w->addr < w->len)
+				read->data = TS_NO_DATA;
+		}
+	}
+}
+
+/* Where blocks of instructions are listed, bytes are what is there now, and nobody's access. */
+static void tell_access(struct ts_effect *e, bool is_hidden, bool is_blocks)
+{
+	e->is_hidden |= is_hidden;
+	if (is_blocks && e->data != TS_NO_DATA)
+		e->kind = TS_FX_WRITE;
+}
+
+/*
+ * What another thread's instruction accessed some steps ago has been told by its code: bytes are what is there now, which
+ * somebody else may have written meanwhile.
+ */
+static void tell_later(struct ts_steps *out, uint32_t n)
+{
+	for (uint32_t i = n; i < out->n_effects; i++) {
+		if (out->effects[i].kind == TS_FX_WRITE && out->effects[i].data != TS_NO_DATA)
+			out->effects[i].kind = TS_FX_READ;
+	}
+}
+
+/* What a state says of the instruction before it.  @is_told: by its code, too. */
+static bool tell_state(struct grammar_reader *r, const struct grammar_head *head, uint32_t thread, bool is_hidden, bool is_told,
+		       struct ts_steps *out)
+{
+	uint32_t n = out->n_effects;
+
+	for (uint32_t i = 0; i < head->fx.n_effects; i++) {
+		const struct ts_effect *e = &head->fx.effects[i];
+
+		if (e->kind != TS_FX_READ && e->kind != TS_FX_WRITE)
+			continue;
+		grammar_append(out, &head->fx, e);
+		if (!out->is_failed)
+			tell_access(&out->effects[out->n_effects - 1], is_hidden, r->log->is_blocks);
+	}
+	if (is_told)
+		tell_later(out, n);
+	else
+		tell_fetched(out, n);
+	if (r->is_lost) {
+		ts_steps_effect(out, TS_FX_FORGET_REGS, 0, r->log->base.regs.g_len);
+		grammar_files_forget(&r->files);
+	}
+	r->is_lost = r->lines.is_lost;
+	/* writers that leave out zeros write the program counter last; those that leave out what is unknown, first */
+	return grammar_files_change(&r->files, &r->log->g, &r->log->base.regs, thread, head->is_unsure ? &r->nothing : &head->fx,
+				    head->line.n_regs && head->line.n_before_pc == head->line.n_regs, out, is_hidden);
+}
+
+/* Is the group a state?  It has a program counter, and, where tags tell the threads, a thread. */
+static bool is_state(const struct grammar_reader *r)
+{
+	const struct grammar_head *head = r->lines.group;
+
+	return head->line.has & HAS_PC && (!r->log->has_tags || head->line.has & HAS_THREAD);
+}
+
+/* The state of the next group. */
+static enum ts_next next_group(struct grammar_reader *r, struct ts_steps *out, uint32_t *thread, struct ts_error *err)
+{
+	struct grammar_lines_place was;
+	enum ts_next next;
+
+	grammar_lines_place(&r->lines, &was);
+	do
+		next = grammar_lines_next(&r->lines, out, err);
+	while (next == TS_ITEM && !is_state(r));
+	if (next != TS_ITEM || grammar_find_thread(r, r->lines.group, thread, err))
+		return next;
+	grammar_lines_go(&r->lines, &was);
+	return TS_FAIL;
+}
+
+static uint16_t code_len(const struct ts_arch *arch)
+{
+	return arch->is_fixed_insn ? arch->min_insn_len : 0;
+}
+
+/* The instruction's bytes, if the state shows memory there. */
+static void take_code(const struct ts_steps *fx, struct grammar_place *at)
+{
+	for (uint32_t i = 0; i < fx->n_effects; i++) {
+		const struct ts_effect *e = &fx->effects[i];
+		uint64_t into = at->pc - e->addr;
+
+		if (e->kind != TS_FX_WRITE || !e->is_hidden || e->data == TS_NO_DATA || into >= e->len)
+			continue;
+		at->n_code = (uint8_t)(e->len - into < GRAMMAR_MAX_CODE ? e->len - into : GRAMMAR_MAX_CODE);
+		memcpy(at->code, fx->data + e->data + into, at->n_code);
+	}
+}
+
+/* The state that was read. */
+static struct grammar_place place_of(const struct grammar_reader *r, uint32_t thread)
+{
+	struct grammar_place at = { .pc = r->lines.group->line.pc, .thread = thread, .is_there = true,
+				    .has_event = r->lines.has_event, .has_gap = r->lines.has_gap };
+
+	if (r->log->g.has_accesses)
+		take_code(&r->lines.group->fx, &at);
+	return at;
+}
+
+/*
+ * Another thread's state comes next: what the thread that ran last did is not on that line.  *is_told gets whether its
+ * code tells it.  Returns false if the source cannot be read, or memory is exhausted.
+ */
+static bool tell_switch(struct grammar_reader *r, struct grammar_place at, struct ts_steps *out, bool *is_told, struct ts_error *err)
+{
+	*is_told = false;
+	if (!r->log->g.has_accesses || !at.is_there || r->log->is_blocks || r->log->parts.n > 1)
+		return true;
+	if (!at.n_code && !grammar_shown_find(&r->lines.shown, r->log->src, at.pc, at.code, &at.n_code, err))
+		return false;
+	return grammar_fill_switch(&r->fill, &r->files, &at, out, is_told) ||
+	       ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no step");
+}
+
+enum ts_next grammar_next_state(struct grammar_reader *r, struct ts_steps *out, struct ts_error *err)
+{
+	const struct grammar_place was = r->at;
+	struct grammar_lines_place place;
+	bool is_other, is_told = false;
+	uint32_t thread;
+	enum ts_next next;
+
+	grammar_lines_place(&r->lines, &place);
+	next = next_group(r, out, &thread, err);
+	if (next == TS_END)
+		r->base.end = (struct ts_end){ .pc = was.pc, .has_pc = true };
+	if (next != TS_ITEM)
+		return next;
+	is_other = thread != was.thread;
+	if (r->lines.group->part != r->part)
+		kit_program_forget(&r->log->base.memory, out);
+	r->part = r->lines.group->part;
+	if (is_other && !tell_switch(r, was, out, &is_told, err)) {
+		grammar_lines_go(&r->lines, &place);
+		return TS_FAIL;
+	}
+	if (!grammar_fill_tell(&r->fill, &r->files, &was, is_other ? NULL : &r->lines.group->fx, out) || (is_other && !tell_thread(out, thread)) ||
+	    !tell_state(r, r->lines.group, thread, is_other || r->log->is_blocks, is_told, out)) {
+		grammar_lines_go(&r->lines, &place);
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no step"), TS_FAIL;
+	}
+	if (was.has_event)
+		grammar_tell_event(out, TS_EV_INTERRUPT, "exception");
+	if (was.has_gap)
+		ts_steps_effect(out, TS_FX_UNSEEN, 0, 0);
+	grammar_tell_sizes(out, r->lines.matcher.mask);
+	r->at = place_of(r, thread);
+	r->base.end = (struct ts_end){ .pc = r->at.pc, .has_pc = true };
+	ts_steps_close(out, was.pc, code_len(r->log->base.regs.arch), was.thread);
+	return TS_ITEM;
+}
+
+/* That of a grammar with states is the first one. */
+bool grammar_start_states(struct grammar_reader *r, struct ts_error *err)
+{
+	struct grammar_log *log = r->log;
+	struct grammar_lines_place place;
+	enum ts_next next = next_group(r, &log->base.initial, &log->start.thread, err);
+
+	if (next == TS_END)
+		return ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF, "no line is a state with a program counter");
+	if (next == TS_FAIL)
+		return false;
+	if (!tell_state(r, r->lines.group, log->start.thread, false, false, &log->base.initial))
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no state at position 0");
+	log->start = place_of(r, log->start.thread);
+	grammar_lines_place(&r->lines, &place);
+	log->first = place.off;
+	log->first_told = place.told_until;
+	grammar_tags_copy(&log->first_tags, &place.tags);
+	log->files = r->files;
+	r->files = (struct grammar_files){ 0 };
+	return true;
+}

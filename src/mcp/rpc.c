@@ -2,6 +2,7 @@
 #include "rpc.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +23,72 @@ void ts_rpc_fini(struct ts_rpc *rpc)
 {
 	ts_buf_fini(&rpc->line);
 	ts_buf_fini(&rpc->batch);
+}
+
+/* --------------------------------------------------------------------------------------- without a deadlock */
+
+/* Bytes that are read while the client takes no answer. */
+#define MAX_UNREAD ((size_t)32 << 20)
+
+/* A pipe that has room has it for so many bytes at least: writing them does not block. */
+#define ROOM ((size_t)PIPE_BUF)
+
+#define TOO_LONG "the message is too long"
+
+/* Read what is there.  Returns false at the end, or if memory is exhausted. */
+static bool fill(struct ts_rpc *rpc)
+{
+	uint8_t bytes[65536];
+	ssize_t n = read(rpc->in, bytes, sizeof(bytes));
+
+	if (n < 0 && (errno == EINTR || errno == EAGAIN))
+		return true;
+	if (n < 0) {
+		ts_log(TS_LOG_ERROR, "cannot read what the client says: %s", strerror(errno));
+		return false;
+	}
+	if (rpc->n_taken > rpc->line.len / 2) {
+		ts_buf_consume(&rpc->line, rpc->n_taken);
+		rpc->n_taken = 0;
+	}
+	ts_buf_put(&rpc->line, bytes, (size_t)n);
+	if (!n && rpc->line.len)
+		ts_buf_putc(&rpc->line, '\n');
+	if (!ts_buf_ok(&rpc->line))
+		ts_log(TS_LOG_ERROR, "no memory for what the client says");
+	return n > 0 && ts_buf_ok(&rpc->line);
+}
+
+/*
+ * Wait until there is room for an answer.  A client may write many requests before it reads the first answer: they are read
+ * meanwhile, or both would wait for each other.
+ */
+static bool wait_for_room(struct ts_rpc *rpc)
+{
+	for (;;) {
+		bool may_read = !rpc->is_at_end && rpc->line.len - rpc->n_taken < MAX_UNREAD;
+		struct pollfd fds[] = { { .fd = rpc->out, .events = POLLOUT },
+					{ .fd = may_read ? rpc->in : -1, .events = POLLIN } };
+
+		if (poll(fds, 2, -1) < 0 && errno != EINTR)
+			return false;
+		if (fds[0].revents)
+			return true;
+		if (fds[1].revents)
+			rpc->is_at_end = !fill(rpc);
+	}
+}
+
+static bool write_all(struct ts_rpc *rpc, const uint8_t *bytes, size_t len)
+{
+	for (size_t done = 0; done < len;) {
+		size_t n = len - done < ROOM ? len - done : ROOM;
+
+		if (!wait_for_room(rpc) || !ts_write_whole(rpc->out, bytes + done, n))
+			return false;
+		done += n;
+	}
+	return true;
 }
 
 /* ------------------------------------------------------------------------------------------------ output */
@@ -46,7 +113,7 @@ static bool write_answer(struct ts_rpc *rpc, const json_t *id, const char *name,
 	ts_buf_init(&out);
 	put_answer(&out, id, name, value);
 	ts_buf_puts(&out, "\n");
-	done = ts_buf_ok(&out) && ts_write_whole(rpc->out, out.data, out.len);
+	done = ts_buf_ok(&out) && write_all(rpc, out.data, out.len);
 	ts_buf_fini(&out);
 	return done;
 }
@@ -99,7 +166,7 @@ bool ts_rpc_end_batch(struct ts_rpc *rpc)
 	rpc->is_batch = false;
 	if (rpc->batch.len || !ts_buf_ok(&rpc->batch)) {
 		ts_buf_puts(&rpc->batch, "]\n");
-		done = ts_buf_ok(&rpc->batch) && ts_write_whole(rpc->out, rpc->batch.data, rpc->batch.len);
+		done = ts_buf_ok(&rpc->batch) && write_all(rpc, rpc->batch.data, rpc->batch.len);
 	}
 	ts_buf_fini(&rpc->batch);
 	ts_buf_init(&rpc->batch);
@@ -140,49 +207,34 @@ static bool take_line(struct ts_rpc *rpc, json_t **message)
 	size_t n = rpc->line.len - rpc->n_taken, len;
 	const char *line = n ? (const char *)rpc->line.data + rpc->n_taken : NULL;
 	const char *end = n ? memchr(line, '\n', n) : NULL;
+	bool is_skipped;
 
 	*message = NULL;
 	if (!end)
 		return false;
 	len = (size_t)(end - line);
-	if (!rpc->is_skipping && strspn(line, " \t\r") < len)
-		*message = parse(rpc, line, len);
+	is_skipped = rpc->is_skipping;
 	rpc->is_skipping = false;
-	rpc->n_taken += len + 1;
+	rpc->n_taken += len + 1; /* before an answer: more may be read then */
+	if (!is_skipped && len > TS_RPC_MAX_LINE)
+		refuse(rpc, TS_RPC_INVALID, TOO_LONG);
+	else if (!is_skipped && strspn(line, " \t\r") < len)
+		*message = parse(rpc, line, len);
 	return true;
 }
 
-static void limit_line(struct ts_rpc *rpc)
+/* What is there has no whole line.  Returns true if that is too long for one: it was refused, and more may be there now. */
+static bool limit_line(struct ts_rpc *rpc)
 {
-	if (rpc->line.len <= TS_RPC_MAX_LINE || memchr(rpc->line.data, '\n', rpc->line.len))
-		return;
-	if (!rpc->is_skipping)
-		refuse(rpc, TS_RPC_INVALID, "the message is too long");
-	rpc->is_skipping = true;
-	ts_buf_reset(&rpc->line);
-}
+	bool is_new = !rpc->is_skipping;
 
-/* Read what is there.  Returns false at the end, or if memory is exhausted. */
-static bool fill(struct ts_rpc *rpc)
-{
-	uint8_t bytes[65536];
-	ssize_t n = read(rpc->in, bytes, sizeof(bytes));
-
-	if (n < 0 && (errno == EINTR || errno == EAGAIN))
-		return true;
-	if (n < 0) {
-		ts_log(TS_LOG_ERROR, "cannot read what the client says: %s", strerror(errno));
+	if (rpc->line.len - rpc->n_taken <= TS_RPC_MAX_LINE)
 		return false;
-	}
-	ts_buf_consume(&rpc->line, rpc->n_taken);
-	rpc->n_taken = 0;
-	ts_buf_put(&rpc->line, bytes, (size_t)n);
-	if (!n && rpc->line.len)
-		ts_buf_putc(&rpc->line, '\n');
-	if (!ts_buf_ok(&rpc->line))
-		ts_log(TS_LOG_ERROR, "no memory for what the client says");
-	limit_line(rpc);
-	return n > 0 && ts_buf_ok(&rpc->line);
+	rpc->is_skipping = true;
+	rpc->n_taken = rpc->line.len;
+	if (is_new)
+		refuse(rpc, TS_RPC_INVALID, TOO_LONG);
+	return is_new;
 }
 
 enum ts_rpc_got ts_rpc_read(struct ts_rpc *rpc, int timeout_ms, json_t **message)
@@ -194,6 +246,8 @@ enum ts_rpc_got ts_rpc_read(struct ts_rpc *rpc, int timeout_ms, json_t **message
 			if (*message)
 				return TS_RPC_MESSAGE;
 		}
+		if (limit_line(rpc))
+			continue;
 		if (rpc->is_at_end)
 			return TS_RPC_END;
 		switch (poll(&fd, 1, timeout_ms)) {

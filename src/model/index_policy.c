@@ -27,6 +27,12 @@ static bool make_key(const struct ts_recording *rec, const struct ts_source *src
 	return done;
 }
 
+bool ts_index_policy_part_key(const struct ts_recording *rec, const struct ts_source *src, const struct ts_model_options *opt,
+			      struct ts_index_key *key, struct ts_error *err)
+{
+	return make_key(rec, src, opt, key, err) && ts_index_signer(&key->signer, opt->trace, err);
+}
+
 /* The file to use, NULL for none. */
 static struct ts_index_file *find_file(const struct ts_source *src, const struct ts_model_options *opt,
 				       struct ts_index_key *key, struct ts_index_trace *trace)

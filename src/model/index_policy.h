@@ -15,6 +15,13 @@
 bool ts_index_policy_keeps(const struct ts_model_options *opt);
 
 /*
+ * The key of the index of @rec, and of its parts (src/index/index_parts.h).  Returns false if the trace cannot be read, or there
+ * is nobody to sign.
+ */
+bool ts_index_policy_part_key(const struct ts_recording *rec, const struct ts_source *src, const struct ts_model_options *opt,
+			      struct ts_index_key *key, struct ts_error *err);
+
+/*
  * A timeline over @rec, a recording of the trace @src.  What an index file already has need not be read;
  * what is missing goes to one, if the trace is large or @opt asks for it.  The log says what is wrong with
  * files.  @check gets what is to be done beside reading.

@@ -9,6 +9,7 @@
 #include "src/base/clock.h"
 #include "src/base/log.h"
 #include "src/base/thread.h"
+#include "src/index/index_parts.h"
 #include "src/index/layout_cache.h"
 #include "src/query/query.h"
 #include "src/timeline/timeline.h"
@@ -23,6 +24,7 @@ struct ts_model {
 	struct ts_recording *rec; /* owned */
 	struct ts_timeline *tl;   /* owned */
 	struct ts_trace_check check;
+	struct ts_parts *parts;   /* owned; of which the index is built, NULL: it is not */
 	struct ts_query *q;       /* owned; NULL until something is published */
 	bool is_asked_for;        /* the user named a number of jobs, more than one */
 	bool is_ended;            /* grow() has said so */
@@ -52,6 +54,7 @@ void ts_model_free(struct ts_model *m)
 	ts_query_free(m->q);
 	ts_trace_check_fini(&m->check);
 	ts_timeline_free(m->tl);
+	ts_parts_free(m->parts);
 	ts_recording_close(m->rec);
 	ts_image_fini(&m->image);
 	ts_layout_cache_fini(&m->keeper);
@@ -91,6 +94,27 @@ static void read_ahead(const struct ts_model *m, struct ts_timeline *tl)
 	}
 }
 
+/* The batches of the parts, in place of what would be decoded.  Nothing if the index is complete. */
+static bool merge(struct ts_model *m, struct ts_error *err)
+{
+	struct ts_index_places places;
+	struct ts_index_key key;
+
+	if (!m->tl->builder)
+		return true;
+	if (!ts_index_policy_part_key(m->rec, m->src, &m->opt, &key, err))
+		return false;
+	if (!ts_index_places_init(&places, m->opt.trace, m->opt.index.path))
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the segments");
+	m->parts = ts_parts_open(&places, &key, ts_timeline_n_chunks_read(m->tl), err);
+	ts_index_places_fini(&places);
+	if (m->parts)
+		ts_timeline_take_from(m->tl, ts_parts_store(m->parts));
+	else if (m->tl->file && !ts_index_n_records(m->tl->file))
+		ts_index_remove(m->tl->file); /* it was begun in vain */
+	return m->parts != NULL;
+}
+
 bool ts_model_open(struct ts_model *m, struct ts_source *src, struct ts_error *err)
 {
 	bool is_bad_file = true;
@@ -112,7 +136,10 @@ bool ts_model_open(struct ts_model *m, struct ts_source *src, struct ts_error *e
 		ts_fail(err, TS_EIO, TS_NO_OFF, "its index file cannot be used, nor removed");
 	if (!m->tl)
 		return ts_fail_prefix(err, "%s", m->rec->format);
-	read_ahead(m, m->tl);
+	if (!m->opt.index.is_merged)
+		read_ahead(m, m->tl);
+	else if (!merge(m, err))
+		return false;
 	ts_source_restart(m->src); /* loaders look at the end of some traces */
 	return true;
 }
@@ -152,6 +179,8 @@ enum ts_next ts_model_grow(struct ts_model *m, uint64_t n_steps, struct ts_error
 	if (grow == TS_GROW_DONE && !m->is_ended && m->tl->damage.code != TS_OK)
 		ts_fail_prefix(&m->tl->damage, "%s", m->rec->format);
 	m->is_ended = grow == TS_GROW_DONE;
+	if (m->is_ended && m->parts && ts_model_index(m).is_finished)
+		ts_parts_remove(m->parts);
 	is_left = ts_trace_check_grow(&m->check, m->tl, hash_len(n_steps));
 	if (!publish(m, err))
 		return TS_FAIL;

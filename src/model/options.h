@@ -18,6 +18,7 @@ struct ts_index_policy {
 	 * the file or folder that the user names; "none": the index is kept in memory; NULL: where it belongs
 	 */
 	const char *path;
+	bool is_merged;    /* of parts that were decoded before (src/index/index_parts.h): nothing is decoded */
 	bool is_wanted;    /* though the trace is short */
 	bool has_no_reads; /* memory reads are left out */
 };

@@ -20,6 +20,7 @@
 #include "src/ask/diff/diff.h"
 #include "src/base/atomic_file.h"
 #include "src/base/similar.h"
+#include "src/index/index_parts.h"
 #include "src/trace/unpack.h"
 
 #define ON(command) (1u << TS_CMD_##command)
@@ -56,6 +57,7 @@ enum option_id {
 	OPT_LOG,
 	OPT_MAX_CLIENTS,
 	OPT_MAX_MEMORY,
+	OPT_MERGE,
 	OPT_MODULE,
 	OPT_NO_SANDBOX,
 	OPT_NAMES,
@@ -69,6 +71,7 @@ enum option_id {
 	OPT_ALL,
 	OPT_SAVE,
 	OPT_SCAN,
+	OPT_SEGMENT,
 	OPT_SYSROOT,
 	OPT_TSV,
 	OPT_UNTIL,
@@ -111,6 +114,7 @@ static const struct option long_options[] = {
 	[OPT_LOG] = { "log", required_argument, NULL, OPT_LOG },
 	[OPT_MAX_CLIENTS] = { "max-clients", required_argument, NULL, OPT_MAX_CLIENTS },
 	[OPT_MAX_MEMORY] = { "max-memory", required_argument, NULL, OPT_MAX_MEMORY },
+	[OPT_MERGE] = { "merge", no_argument, NULL, OPT_MERGE },
 	[OPT_MODULE] = { "module", required_argument, NULL, OPT_MODULE },
 	[OPT_NO_SANDBOX] = { "no-sandbox", no_argument, NULL, OPT_NO_SANDBOX },
 	[OPT_NAMES] = { "names", required_argument, NULL, OPT_NAMES },
@@ -124,6 +128,7 @@ static const struct option long_options[] = {
 	[OPT_ALL] = { "all", no_argument, NULL, OPT_ALL },
 	[OPT_SAVE] = { "save", required_argument, NULL, OPT_SAVE },
 	[OPT_SCAN] = { "scan", no_argument, NULL, OPT_SCAN },
+	[OPT_SEGMENT] = { "segment", required_argument, NULL, OPT_SEGMENT },
 	[OPT_SYSROOT] = { "sysroot", required_argument, NULL, OPT_SYSROOT },
 	[OPT_TSV] = { "tsv", no_argument, NULL, OPT_TSV },
 	[OPT_UNTIL] = { "until", required_argument, NULL, OPT_UNTIL },
@@ -156,6 +161,7 @@ static const unsigned option_commands[N_OPTIONS] = {
 	[OPT_LOG] = ON_ALL | ON(RECORD) | ON(UNPACK),
 	[OPT_MAX_CLIENTS] = ON(SERVE),
 	[OPT_MAX_MEMORY] = ON_ALL | ON(RECORD),
+	[OPT_MERGE] = ON(INDEX),
 	[OPT_NAMES] = ON_ALL,
 	[OPT_ONCE] = ON(SERVE),
 	[OPT_AGAINST] = ON(DIFF),
@@ -168,6 +174,7 @@ static const unsigned option_commands[N_OPTIONS] = {
 	[OPT_ALL] = ON(DIFF),
 	[OPT_SAVE] = ON(SQL),
 	[OPT_SCAN] = ON(SQL),
+	[OPT_SEGMENT] = ON(INDEX),
 	[OPT_SYSROOT] = ON_ALL | ON(RECORD),
 	[OPT_TSV] = ON(QUERY) | ON(DIFF) | ON(SQL),
 	[OPT_UNTIL] = ON(RECORD),
@@ -291,6 +298,19 @@ static bool set_count(unsigned *count, unsigned max, const char *option, const c
 	if (*arg < '1' || *arg > '9' || *end || n > max)
 		return usage_error("%s %s: a number from 1 to %u", option, arg, max);
 	*count = (unsigned)n;
+	return true;
+}
+
+/* --segment I/N. */
+static bool set_segment(struct ts_cli *cli, const char *arg)
+{
+	char *slash, *end;
+	unsigned long i = strtoul(arg, &slash, 10), n = *slash == '/' ? strtoul(slash + 1, &end, 10) : 0;
+
+	if (*arg < '1' || *arg > '9' || !n || slash[1] < '1' || slash[1] > '9' || *end || i > n || n > TS_MAX_PARTS)
+		return usage_error("--segment %s: I/N, as 2/8: I from 1 to N, N up to %u", arg, TS_MAX_PARTS);
+	cli->segment = (unsigned)i;
+	cli->n_segments = (unsigned)n;
 	return true;
 }
 
@@ -424,6 +444,8 @@ static bool set_option(struct ts_cli *cli, int id)
 		return set_count(&cli->max_clients, 65535, "--max-clients", optarg);
 	case OPT_JOBS:
 		return set_count(&cli->n_jobs, MAX_JOBS, "--jobs", optarg);
+	case OPT_MERGE: cli->is_merged = true; break;
+	case OPT_SEGMENT: return set_segment(cli, optarg);
 	case OPT_MAX_MEMORY:
 		return set_size(&cli->max_memory, "--max-memory", optarg);
 	case OPT_JSON:
@@ -572,6 +594,8 @@ static bool check_options(const struct ts_cli *cli, uint64_t seen)
 		return usage_error("'tracestub plot' needs -o OUT.svg, or -o OUT.html for a page that zooms");
 	if ((cli->command == TS_CMD_PACK || cli->command == TS_CMD_UNPACK) && !cli->output)
 		return usage_error("'tracestub %s' needs -o %s", command, cli->command == TS_CMD_PACK ? "FILE" : "TRACE");
+	if (cli->segment && cli->is_merged)
+		return usage_error("--segment decodes a part, --merge puts all together: one of them");
 	if (cli->command == TS_CMD_INDEX && cli->index && !strcmp(cli->index, "none"))
 		return usage_error("'tracestub index' builds what --index none does without");
 	return true;
@@ -675,6 +699,8 @@ static bool check_stdin(const struct ts_cli *cli)
 				   cli->trace);
 	if (cli->command == TS_CMD_DIFF && cli->trace2 && ts_is_stdin(cli->trace2))
 		return usage_error("diff: only one of the traces can be at the standard input");
+	if (cli->segment || cli->is_merged)
+		return usage_error("%s: several machines cannot read the standard input: save the trace in a file", cli->trace);
 	return cli->command != TS_CMD_INDEX || cli->index ||
 	       usage_error("%s: say with --index PATH where its index is to be", cli->trace);
 }

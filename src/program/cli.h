@@ -86,6 +86,8 @@ struct ts_cli {
 	bool has_no_reads;   /* --index-reads=no */
 	uint64_t max_memory; /* bytes; UINT64_MAX without --max-memory */
 	unsigned n_jobs;     /* 0 without --jobs: all processors */
+	unsigned segment, n_segments; /* index: --segment I/N; 0 without it */
+	bool is_merged;      /* index: --merge */
 	unsigned max_clients; /* serve */
 	enum ts_level level; /* what the log shows */
 	const char *export_dir; /* serve, gdb; NULL when not given */

@@ -23,6 +23,7 @@
 #include "mcp.h"
 #include "opening.h"
 #include "packed.h"
+#include "part.h"
 #include "plot.h"
 #include "processes.h"
 #include "reading.h"
@@ -251,6 +252,8 @@ static int run_confined(const struct ts_cli *cli)
 		return (int)ts_run_mcp(cli);
 	if (cli->command == TS_CMD_SQL)
 		return ts_run_sql(cli);
+	if (cli->segment)
+		return (int)ts_run_part(cli);
 	return cli->against ? run_on_trace(cli, NULL) : run_on_traces(cli);
 }
 

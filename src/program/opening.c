@@ -16,6 +16,7 @@
 #include "src/base/cache_dir.h"
 #include "src/base/log.h"
 #include "src/index/trace_keys.h"
+#include "src/model/part.h"
 #include "src/trace/elf_image.h"
 #include "src/trace/pack.h"
 #include "src/trace/unpack.h"
@@ -263,15 +264,21 @@ static struct ts_recording *load(void *user, const struct ts_recording *like, st
 	return rec;
 }
 
-static bool open_model(struct ts_opened *o, enum ts_status *status)
+static struct ts_model_options model_options(struct ts_opened *o)
 {
 	const struct ts_cli *cli = &o->cli;
-	const struct ts_model_options opt = {
+
+	return (struct ts_model_options){
 		.trace = cli->trace,
 		.load = load,
 		.user = o,
 		.sysroot = cli->sysroot,
-		.index = { cli->index, cli->command == TS_CMD_INDEX, cli->has_no_reads },
+		.index = {
+			.path = cli->index,
+			.is_merged = cli->is_merged,
+			.is_wanted = cli->command == TS_CMD_INDEX,
+			.has_no_reads = cli->has_no_reads,
+		},
 		.max_memory = cli->max_memory,
 		.n_jobs = cli->n_jobs,
 		.is_served = ts_cli_is_server(cli),
@@ -279,6 +286,12 @@ static bool open_model(struct ts_opened *o, enum ts_status *status)
 		.is_compared = cli->command == TS_CMD_DIFF || cli->command == TS_CMD_INDEX ||
 			       cli->command == TS_CMD_MCP,
 	};
+}
+
+static bool open_model(struct ts_opened *o, enum ts_status *status)
+{
+	const struct ts_cli *cli = &o->cli;
+	const struct ts_model_options opt = model_options(o);
 	struct ts_index_facts index;
 	struct ts_error err;
 
@@ -306,6 +319,25 @@ bool ts_opened_init(struct ts_opened *o, const struct ts_cli *cli, enum ts_statu
 {
 	*o = (struct ts_opened){ .cli = *cli };
 	return open_model(o, status);
+}
+
+bool ts_opened_init_part(struct ts_opened *o, const struct ts_cli *cli, struct ts_part **part, enum ts_status *status)
+{
+	const struct ts_part_number number = { cli->segment, cli->n_segments };
+	struct ts_model_options opt;
+	struct ts_error err;
+
+	ts_error_reset(&err);
+	*o = (struct ts_opened){ .cli = *cli };
+	ts_meter_init(&o->meter, cli, cli->trace, "unpacking", "bytes");
+	opt = model_options(o);
+	o->model = ts_model_new(&opt, &err);
+	if (o->model && !ts_files_add(o->model, cli, status))
+		return false;
+	*part = o->model && open_source(o, &err) ? ts_part_new(&opt, o->src, &number, &err) : NULL;
+	if (!*part)
+		*status = ts_report_failure(cli->trace, &err);
+	return *part != NULL;
 }
 
 void ts_opened_fini(struct ts_opened *o)

@@ -13,6 +13,7 @@
 #include "src/model/model.h"
 
 struct ts_loader;
+struct ts_part;
 struct ts_source;
 
 struct ts_opened {
@@ -44,6 +45,10 @@ bool ts_opening_is_no_folder(const struct ts_cli *cli, enum ts_status *status);
  * needs ts_opened_fini().
  */
 bool ts_opened_init(struct ts_opened *o, const struct ts_cli *cli, enum ts_status *status);
+
+/* The same for one part of it, which --segment names; the model stays closed.  The caller frees @part first (NULL on failure). */
+bool ts_opened_init_part(struct ts_opened *o, const struct ts_cli *cli, struct ts_part **part, enum ts_status *status);
+
 void ts_opened_fini(struct ts_opened *o);
 
 #endif

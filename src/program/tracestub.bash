@@ -3,7 +3,7 @@
 # Completion for bash: commands, options, what they take, verbs of questions, and names of marks.
 
 _tracestub_commands="gdb lldb dap serve record info index query sql diff mcp export plot pack unpack help"
-_tracestub_options="--arch --as --cpu --exec --first --full --follow --format --from --function --grammar --image --index --index-key --index-reads --jobs --last --limit --log --max-memory --module --quiet
+_tracestub_options="--arch --as --cpu --exec --first --full --follow --format --from --function --grammar --image --index --index-key --index-reads --jobs --last --limit --log --max-memory --merge --module --quiet --segment
   --rebase --against --all --names --in --max-clients --no-sandbox --sysroot --json --positions --at --collect --export-dir --box --csv --tsv --save --scan --once --kind --only --qemu --until --with --help --version"
 _tracestub_formats="bap cv32e40p cva6 execlog gdbrecord grammar gumtrace ibex qbdi qemu rvnbintrace spike spike-list tarmac
   tenet tenetpp text tfile unidbg usercorn x64dbg"
@@ -39,7 +39,7 @@ _tracestub()
 		word=${COMP_WORDS[i]}
 		case $word in
 		--arch | --cpu | --exec | --first | --format | --from | --function | --image | --in | --index | --index-key | --index-reads | --jobs | --kind | --last | --limit | --log | \
-			--max-clients | --max-memory | --module | --names | --sysroot | --against | --only | --positions | --collect | --export-dir | -o) i=$((i + 1)) ;;
+			--max-clients | --max-memory | --module | --names | --segment | --sysroot | --against | --only | --positions | --collect | --export-dir | -o) i=$((i + 1)) ;;
 		-*) ;;
 		*)
 			if [ -z "$command" ]; then command=$word
@@ -55,7 +55,7 @@ _tracestub()
 	--kind | --only) _tracestub_reply "path register memory"; return ;;
 	--index-reads) _tracestub_reply "yes no"; return ;;
 	--exec | --image | --index | --index-key | --names | --sysroot | --export-dir | -o) _tracestub_files; return ;;
-	--arch | --cpu | --first | --from | --function | --until | --jobs | --last | --limit | --max-clients | --max-memory | --module | --positions | --collect) return ;;
+	--arch | --cpu | --first | --from | --function | --until | --jobs | --last | --limit | --max-clients | --max-memory | --module | --segment | --positions | --collect) return ;;
 	--in) _tracestub_reply "begin end $(_tracestub_marks "$trace")"; return ;;
 	at | goto | in | unmark)
 		[ "$command" = query ] && _tracestub_reply "$_tracestub_places $(_tracestub_marks "$trace")" && return ;;

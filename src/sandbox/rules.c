@@ -133,6 +133,19 @@ static bool has_random_end(const char *text, const char *prefix)
 	return !strncmp(text, prefix, len) && is_text_of(text + len, 6, isalnum);
 }
 
+/* ".segment-12", ".segment-12.part": a part of a recording, of an index that several machines build. */
+static bool is_segment(const char *suffix)
+{
+	static const char word[] = ".segment-";
+	size_t i = strlen(word);
+
+	if (strncmp(suffix, word, i))
+		return false;
+	while (isdigit((unsigned char)suffix[i]) && i < strlen(word) + 6)
+		i++;
+	return i > strlen(word) && (!suffix[i] || !strcmp(suffix + i, ".part"));
+}
+
 /*
  * Is @name that of a file that is written aside of @file, or of a section of an index that has its own file?
  */
@@ -155,7 +168,7 @@ static bool is_aside(const char *name, const char *file)
 		if (!strcmp(name + len, suffixes[i]))
 			return true;
 	}
-	return has_random_end(name + len, ".");
+	return has_random_end(name + len, ".") || is_segment(name + len);
 }
 
 static bool ends_in(const char *name, const char *suffix)

@@ -76,7 +76,7 @@ static void save_journal(struct ts_timeline *tl, uint64_t segment, uint32_t owne
 {
 	(void)segment;
 	(void)owner;
-	ts_index_put_packed(f, tl->builder->journal.data, tl->builder->journal.len, 1);
+	ts_index_put_packed(f, tl->builder->journal.data, tl->builder->journal.len / TS_JOURNAL_ITEM, TS_JOURNAL_ITEM);
 	ts_buf_reset(&tl->builder->journal);
 	for (unsigned kind = 0; kind < TS_N_EVENT_KINDS; kind++) {
 		if (!ts_journal_has_event(kind))

@@ -2,7 +2,8 @@
 /*
  * A note is a struct head, then what its kind needs: a struct ts_map, ts_module or ts_event and the texts,
  * each with its terminator, in the order of the struct's fields.  Texts that are not there are not written;
- * their offsets say so.
+ * their offsets say so.  Zeros follow up to a multiple of the head's length: packed arrays are filtered by items (src/index/index_pack.h),
+ * and where the thread changes at each step nearly all notes are heads.
  */
 #include "journal.h"
 
@@ -12,8 +13,9 @@
 
 struct head {
 	uint64_t pos, addr, len;
-	uint32_t thread, item, kind, size; /* size: of what follows */
+	uint32_t thread, item, kind, size; /* size: of what follows, with the zeros */
 };
+_Static_assert(sizeof(struct head) == TS_JOURNAL_ITEM, "columns of heads are packed together");
 
 static void put_text(struct ts_buf *out, const struct ts_steps *b, uint32_t off)
 {
@@ -111,6 +113,8 @@ void ts_journal_effect(struct ts_buf *out, uint64_t pos, uint32_t thread, const 
 
 	ts_buf_put(out, &head, sizeof(head));
 	put_item(out, b, e);
+	while (ts_buf_ok(out) && (out->len - start) % sizeof(head))
+		ts_buf_putc(out, 0);
 	if (!ts_buf_ok(out))
 		return;
 	head.size = (uint32_t)(out->len - start - sizeof(head));

@@ -16,6 +16,9 @@
 #include "src/base/buf.h"
 #include "src/trace/step.h"
 
+/* The length of a journal is a multiple of this one: bytes in the same place of such items are alike. */
+#define TS_JOURNAL_ITEM 40u
+
 /* Are events of the kind in the journal, because more depends on them than what they are asked for? */
 bool ts_journal_has_event(enum ts_event_kind kind);
 

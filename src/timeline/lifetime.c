@@ -123,6 +123,16 @@ bool ts_timeline_read_ahead(struct ts_timeline *tl, struct ts_recording *twin, s
 	return done;
 }
 
+void ts_timeline_take_from(struct ts_timeline *tl, const struct ts_batch_store *store)
+{
+	ts_feed_take_from(tl->builder->feed, store);
+}
+
+uint64_t ts_timeline_n_chunks_read(const struct ts_timeline *tl)
+{
+	return tl->builder->n_chunks;
+}
+
 unsigned ts_timeline_n_twins(const struct ts_timeline *tl)
 {
 	return ts_feed_n_twins(tl->builder->feed, tl->n_jobs);

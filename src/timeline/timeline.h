@@ -31,6 +31,7 @@
 #define TS_REGS_STRIDE UINT64_C(65536)
 
 struct ts_backfill;
+struct ts_batch_store;
 struct ts_calls;
 struct ts_sketches;
 struct ts_call_tracker;
@@ -129,6 +130,15 @@ bool ts_timeline_use_file(struct ts_timeline *tl, struct ts_index_file *file, st
  * thread.
  */
 bool ts_timeline_read_ahead(struct ts_timeline *tl, struct ts_recording *twin, struct ts_error *err);
+
+/*
+ * Decode nothing: batches come from @store (borrowed), the first one that of the chunk after those that are known.  When
+ * ts_timeline_read_ahead() could be called, in its place.
+ */
+void ts_timeline_take_from(struct ts_timeline *tl, const struct ts_batch_store *store);
+
+/* The chunks that are known, while something is left to read. */
+uint64_t ts_timeline_n_chunks_read(const struct ts_timeline *tl);
 
 /* How often ts_timeline_read_ahead() is of use, each time with another twin: for more threads that decode. */
 unsigned ts_timeline_n_twins(const struct ts_timeline *tl);

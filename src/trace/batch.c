@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "batch.h"
 
+#include "chunk.h"
+
 void ts_batch_init(struct ts_batch *b)
 {
 	ts_steps_init(&b->steps);
@@ -37,4 +39,32 @@ void ts_batch_fail_for_memory(struct ts_batch *b)
 	ts_error_reset(&b->err);
 	ts_fail(&b->err, TS_ENOMEM, TS_NO_OFF, "no memory for the steps of a chunk");
 	b->next = TS_FAIL;
+}
+
+void ts_batch_read_steps(struct ts_batch *b, struct ts_reader *r, struct ts_steps *out)
+{
+	ts_steps_reset(out);
+	do {
+		b->next = ts_reader_next(r, out, &b->err);
+	} while (b->next == TS_ITEM && out->n_steps < TS_CHUNK_STEPS && !out->is_failed);
+}
+
+static void pack_learned(struct ts_batch *b, const struct ts_recording *rec, uint64_t *n_learned)
+{
+	b->has_learned = rec && rec->n_learned != *n_learned;
+	if (!b->has_learned)
+		return;
+	*n_learned = rec->n_learned;
+	if (!ts_learned_take(&b->learned, rec))
+		ts_batch_fail_for_memory(b);
+}
+
+void ts_batch_close(struct ts_batch *b, const struct ts_reader *r, const struct ts_recording *rec, uint64_t *n_learned)
+{
+	b->end = r->end;
+	ts_buf_reset(&b->after);
+	r->ops->save(r, &b->after);
+	if (b->steps.is_failed || !ts_buf_ok(&b->after))
+		ts_batch_fail_for_memory(b);
+	pack_learned(b, rec, n_learned);
 }

@@ -28,6 +28,22 @@ struct ts_batch {
 void ts_batch_init(struct ts_batch *b);
 void ts_batch_fini(struct ts_batch *b);
 
+/* The next steps of the reader to @out, as many as a batch has: of the batch itself, or of another one. */
+void ts_batch_read_steps(struct ts_batch *b, struct ts_reader *r, struct ts_steps *out);
+
+/*
+ * They are in the batch: the rest of it.  @rec is the reader's recording if what it learned is to go with the batch, NULL
+ * if not; *n_learned: how much it had learned before.
+ */
+void ts_batch_close(struct ts_batch *b, const struct ts_reader *r, const struct ts_recording *rec, uint64_t *n_learned);
+
+/* Batches that were decoded before, maybe by another process. */
+struct ts_batch_store {
+	/* Fill the next one.  Returns false if it is not there (TS_EIO, TS_ECORRUPT), or memory is exhausted. */
+	bool (*next)(void *user, struct ts_batch *b, struct ts_error *err);
+	void *user;
+};
+
 /* The bytes of its steps. */
 uint64_t ts_batch_bytes(const struct ts_steps *steps);
 

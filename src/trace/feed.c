@@ -160,6 +160,12 @@ bool ts_feed_resume(struct ts_feed *f, const uint8_t *point, size_t len, const s
 	return true;
 }
 
+void ts_feed_take_from(struct ts_feed *f, const struct ts_batch_store *store)
+{
+	f->store = store;
+	f->rec->is_read = true;
+}
+
 void ts_feed_start(const struct ts_feed *f, struct ts_buf *point)
 {
 	const struct ts_reader *r = f->decoders[0].reader;

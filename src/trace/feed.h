@@ -42,6 +42,12 @@ void ts_feed_free(struct ts_feed *f);
 bool ts_feed_resume(struct ts_feed *f, const uint8_t *point, size_t len, const struct ts_end *end,
 		    struct ts_error *err);
 
+/*
+ * Nothing is decoded: batches come from @store (borrowed), the first one that of the next position.  Must be called before the
+ * first batch.
+ */
+void ts_feed_take_from(struct ts_feed *f, const struct ts_batch_store *store);
+
 /* Append the decode point where the first batch will begin, before it is taken. */
 void ts_feed_start(const struct ts_feed *f, struct ts_buf *point);
 

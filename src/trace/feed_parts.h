@@ -94,6 +94,7 @@ struct decoder {
 
 struct ts_feed {
 	struct ts_recording *rec;   /* borrowed */
+	const struct ts_batch_store *store; /* borrowed; batches come from there, NULL: are decoded */
 	struct decoder decoders[MAX_DECODERS];
 	unsigned n_decoders;
 	struct stretch *stretches;  /* owned; a ring */

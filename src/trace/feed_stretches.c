@@ -77,7 +77,7 @@ static void settle(struct ts_feed *f, struct stretch *s)
 		s->owner = NULL;
 		return;
 	}
-	if (s->has_learned)
+	if (s->has_learned && s->owner->twin)
 		note_learned(f, s);
 	else if (s->end.len)
 		pause_scout(f);

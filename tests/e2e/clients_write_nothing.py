@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: MIT
 """Files are written by the command line only, and no value of an MCP call becomes another part of the question.  Names of
 a recording are one line of each file that is written."""
+import os
 import pathlib
 import re
 import resource
+import select
 import subprocess
 import tempfile
 
@@ -161,6 +163,19 @@ def waiting_time(n):
 def requests_that_wait_take_as_long_as_there_are():
     """Each cancelled request looked through all that waited: four times as many took sixteen times as long."""
     assert waiting_time(20000) < 8 * (waiting_time(5000) + .1)
+
+
+@case
+def a_client_may_write_all_before_it_reads():
+    """Server and client waited for each other: both pipes were full.  20,000 requests are ten times as long as a pipe."""
+    with Client(TRACE, "--index", "none") as c:
+        text = b"".join(b'{"jsonrpc":"2.0","id":%d,"method":"ping"}\n' % i for i in range(2, 20002))
+        fd = c.proc.stdin.fileno()
+        os.set_blocking(fd, False)
+        while text:
+            assert select.select([], [fd], [], LIMIT)[1], f"the server does not read: {len(text)} bytes are left"
+            text = text[os.write(fd, text):]
+        assert [c.message()["id"] for _ in range(2, 20002)] == list(range(2, 20002))
 
 
 run_cases()

@@ -98,6 +98,41 @@ def no_home_is_needed():
     assert done.returncode == 1 and "neither XDG_CACHE_HOME nor HOME" in done.stderr, done
 
 
+X64DBG = DATA / "x64dbg-samples/threads-flagless.trace64.gz"
+
+
+@case
+def machines_that_decode_parts_make_the_index_that_one_makes():
+    trace, key = copy("parts.trace64.gz", X64DBG), make_key()
+    index = pathlib.Path(f"{trace}.tsindex")
+    assert tracestub("index", trace, "--index-key", key, env=machine("a")).returncode == 0
+    want = index.read_bytes()
+    index.unlink()
+    for n in 3, 2, 1:
+        done = tracestub("index", trace, "--index-key", key, "--segment", f"{n}/3", env=machine("abc"[n - 1]))
+        assert done.returncode == 0 and done.stdout.startswith(f"{index}.segment-{n}: segment {n}/3, "), done
+    pathlib.Path(f"{index}.segment-2").rename("kept")
+    done = tracestub("index", trace, "--index-key", key, "--merge")
+    assert done.returncode == 1 and f"{index}.segment-2: there is no such file" in done.stderr, done
+    pathlib.Path("kept").rename(f"{index}.segment-2")
+    other = make_key(pathlib.Path("other.key").resolve())
+    done = tracestub("index", trace, "--index-key", other, "--merge")
+    assert done.returncode == 1 and "segment-1" in done.stderr and not index.exists(), done
+    assert tracestub("index", trace, "--index-key", key, "--merge", env=machine("d")).returncode == 0
+    assert index.read_bytes() == want
+    assert not list(trace.parent.glob("parts*segment*")), os.listdir(trace.parent)
+    assert tracestub("index", trace, "--index-key", key, "--merge").returncode == 0  # it is there
+
+
+@case
+def what_cannot_be_entered_in_the_middle_is_not_divided():
+    done = tracestub("index", copy("whole.ucir"), "--segment", "1/2")
+    assert done.returncode == 1 and "cannot be entered in the middle" in done.stderr, done
+    for words in ("0/2",), ("3/2",), ("1",), ("1/x",), ("1/2x",), ("1/10001",), ("1/2", "--merge"):
+        assert tracestub("index", X64DBG, "--segment", *words).returncode == 2, words
+    assert tracestub("info", X64DBG, "--merge").returncode == 2
+
+
 QUESTIONS = "history $pc first 3", "events", "when", 'find "zzqqzz"', "last-write $sp", "hot 2", "strings first 2"
 
 

@@ -17,7 +17,7 @@ SECTIONS = {  # length of an item of each array; the last one as often as needed
     "HEAD": [64, 64, 264, 1, 1],
     "PNTS": [4, 1],
     "RUNS": [8, *POSTINGS, 24, 1, 4],
-    "JRNL": [1, 168, "*"],
+    "JRNL": [40, 168, "*"],
     "SPCE": [*LINES, 2, 4, 1, 22, *LINES, *LINES, 48, 18, 32, 24, 16, 24],
     "MODE": [56, 16, 48, 48],
     "GRUP": None,

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A client's packets, a line each, to one of six recordings, which the first character of the input chooses.
- * Jobs run to their end or, after a while, are interrupted.
+ * Jobs run to their end or, after a while, are interrupted.  A line that begins with a tab is a second client's.  One that ends
+ * with a carriage return leaves its job at work until that client's next packet.  What a further client is told at its
+ * beginning is the same after all that.
  *
  *      0  x86_64, threads and processes, maps, a system call (fake_session.h)
  *      1  random steps, with all that a recording can have (script.h)
@@ -142,41 +144,110 @@ static void finish_job(struct rsp_session *s, struct rsp_reply *r)
 }
 
 /* In a block of its own, so that a sanitizer sees who reads beyond the packet. */
-static void send(struct rsp_session *s, struct rsp_reply *r, const uint8_t *packet, size_t len)
+static void send(struct rsp_session *s, struct rsp_reply *r, const uint8_t *packet, size_t len, bool is_left)
 {
 	uint8_t *payload = malloc(len ? len : 1);
 
 	require(payload != NULL);
 	memcpy(payload, packet, len);
 	rsp_reply_reset(r);
-	if (!rsp_dispatch_packet(s, payload, len, r))
+	if (!rsp_dispatch_packet(s, payload, len, r) && !is_left)
 		finish_job(s, r);
 	rsp_reply_finish(r);
 	require(r->len <= RSP_PACKET_SIZE && s->pos <= ts_query_end(s->target->q));
 	free(payload);
 }
 
+/* A client: its session, and the reply that its job may still fill. */
+struct client {
+	struct rsp_session s;
+	struct rsp_reply r;
+	bool is_there;
+};
+
+static void begin_client(struct client *c, unsigned which)
+{
+	struct ts_error err = { 0 };
+
+	if (c->is_there)
+		return;
+	require(rsp_session_init(&c->s, get_target(which), &err) && rsp_reply_init(&c->r, RSP_PACKET_SIZE, &err));
+	c->is_there = true;
+}
+
+static void end_client(struct client *c)
+{
+	if (!c->is_there)
+		return;
+	rsp_reply_fini(&c->r);
+	rsp_session_fini(&c->s);
+}
+
+/* The packets of a line. */
+static void say(struct client clients[2], unsigned which, const uint8_t *line, size_t len)
+{
+	bool is_second = len && *line == '\t', is_left = len > 1 && line[len - 1] == '\r';
+	struct client *c = &clients[is_second];
+
+	begin_client(c, which);
+	if (c->s.is_closing)
+		return;
+	if (rsp_session_is_running(&c->s))
+		finish_job(&c->s, &c->r);
+	send(&c->s, &c->r, line + is_second, len - is_second - is_left, is_left);
+}
+
+/* What a client is told that has done nothing. */
+static void greet(unsigned which, struct ts_buf *told)
+{
+	static const char *const packets[] = { "?", "g", "m401000,10", "qfThreadInfo", "m5000,4" };
+	struct client c = { 0 };
+
+	begin_client(&c, which);
+	for (size_t i = 0; i < sizeof(packets) / sizeof(packets[0]); i++) {
+		send(&c.s, &c.r, (const uint8_t *)packets[i], strlen(packets[i]), false);
+		ts_buf_put(told, c.r.data, c.r.len);
+	}
+	end_client(&c);
+}
+
+static void check_greeting(unsigned which)
+{
+	static struct ts_buf first[N_RECORDINGS];
+	static bool has_first[N_RECORDINGS];
+	struct ts_buf told;
+
+	ts_buf_init(&told);
+	greet(which, &told);
+	if (!has_first[which]) {
+		first[which] = told;
+		has_first[which] = true;
+		return;
+	}
+	require(told.len == first[which].len && !memcmp(told.data, first[which].data, told.len));
+	ts_buf_fini(&told);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 {
 	const uint8_t *end = bytes + len;
-	struct ts_error err = { 0 };
-	struct rsp_session s;
-	struct rsp_reply r;
+	struct client clients[2] = { 0 };
+	unsigned which;
 
 	ts_log_set_level(TS_LOG_ERROR);
 	if (!len)
 		return 0;
-	require(rsp_session_init(&s, get_target(*bytes % N_RECORDINGS), &err) &&
-		rsp_reply_init(&r, RSP_PACKET_SIZE, &err));
-	bytes++;
-	for (unsigned i = 0; bytes < end && !s.is_closing && i < MAX_PACKETS; i++) {
+	which = *bytes++ % N_RECORDINGS;
+	check_greeting(which);
+	for (unsigned i = 0; bytes < end && !clients[0].s.is_closing && i < MAX_PACKETS; i++) {
 		const uint8_t *next = memchr(bytes, '\n', (size_t)(end - bytes));
 
 		next = next ? next : end;
-		send(&s, &r, bytes, (size_t)(next - bytes));
+		say(clients, which, bytes, (size_t)(next - bytes));
 		bytes = next + 1;
 	}
-	rsp_reply_fini(&r);
-	rsp_session_fini(&s);
+	check_greeting(which);
+	end_client(&clients[0]);
+	end_client(&clients[1]);
 	return 0;
 }

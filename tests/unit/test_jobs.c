@@ -18,6 +18,7 @@
 #include "loaders/loader.h"
 #include "sample.h"
 #include "src/model/model.h"
+#include "src/model/part.h"
 #include "src/trace/chunk.h"
 #include "src/trace/unpack.h"
 
@@ -76,19 +77,22 @@ static struct ts_recording *load(void *user, const struct ts_recording *like, st
 	return loader ? ts_loader_open(loader, src, &options, why) : NULL;
 }
 
+static const struct ts_model_options options = {
+	.trace = "sample",
+	.load = load,
+	.index = { .path = INDEX },
+	.max_memory = UINT64_MAX,
+	.is_compared = true,
+};
+
 static struct ts_model *open_model(unsigned n_jobs)
 {
-	const struct ts_model_options opt = {
-		.trace = "sample",
-		.load = load,
-		.index = { .path = INDEX },
-		.max_memory = UINT64_MAX,
-		.n_jobs = n_jobs,
-		.is_whole = is_whole,
-		.is_compared = true,
-	};
-	struct ts_model *m = ts_model_new(&opt, &err);
+	struct ts_model_options opt = options;
+	struct ts_model *m;
 
+	opt.n_jobs = n_jobs;
+	opt.is_whole = is_whole;
+	m = ts_model_new(&opt, &err);
 	ck_assert_ptr_nonnull(m);
 	ck_assert_msg(ts_model_open(m, src, &err), "%s", err.text);
 	return m;
@@ -190,6 +194,116 @@ START_TEST(where_threads_are_refused_the_others_build_the_same_bytes)
 		ts_buf_fini(&got);
 	}
 	ts_buf_fini(&want);
+	ts_source_close(src);
+}
+END_TEST
+
+/* Decode part @i of @n, as another machine would. */
+static void decode_part(uint32_t i, uint32_t n)
+{
+	const struct ts_part_number number = { i, n };
+	enum ts_next next = TS_ITEM;
+	struct ts_part *p;
+
+	ts_error_reset(&err);
+	p = ts_part_new(&options, src, &number, &err);
+	ck_assert_msg(p, "%s", err.text);
+	while (next == TS_ITEM)
+		next = ts_part_run(p, &err);
+	ck_assert_msg(next == TS_END && ts_part_facts(p).path, "%s", err.text);
+	ts_part_free(p);
+}
+
+/* A model that is to be built of parts; whether they can be is in @err. */
+static struct ts_model *open_merged(void)
+{
+	struct ts_model_options opt = options;
+	struct ts_model *m;
+
+	opt.index.is_merged = true;
+	opt.n_jobs = 1;
+	m = ts_model_new(&opt, &err);
+	ck_assert_ptr_nonnull(m);
+	ts_error_reset(&err);
+	ts_model_open(m, src, &err);
+	return m;
+}
+
+#define N_ENTERED 4
+static const char *const entered[N_ENTERED] = { "x64dbg-samples/list64.trace64.gz", "x64dbg-samples/fib32.trace32.gz",
+						"x64dbg-samples/fib64.trace64.gz",
+						"x64dbg-samples/threads-flagless.trace64.gz" };
+
+START_TEST(parts_that_were_decoded_apart_build_the_same_bytes)
+{
+	static const uint32_t ns[] = { 1, 2, 7, 40 };
+	struct ts_buf want;
+
+	open_sample(entered[_i]);
+	want = build(1);
+	for (size_t at = 0; at < sizeof(ns) / sizeof(ns[0]); at++) {
+		struct ts_model *m;
+		struct ts_buf got;
+
+		for (uint32_t i = ns[at]; i; i--)
+			decode_part(i, ns[at]);
+		m = open_merged();
+		ck_assert_msg(err.code == TS_OK, "%s", err.text);
+		read_steps(m, 1000, UINT64_MAX);
+		ts_model_free(m);
+		got = take_index();
+		check_same(&got, &want, entered[_i], ns[at]);
+		ck_assert_msg(access(INDEX ".segment-1", F_OK) < 0, "the parts are still there");
+		ts_buf_fini(&got);
+	}
+	ts_buf_fini(&want);
+	ts_source_close(src);
+}
+END_TEST
+
+static void check_not_merged(const char *why)
+{
+	ts_model_free(open_merged());
+	ck_assert_msg(err.code != TS_OK && strstr(err.text, why), "'%s', not '%s'", err.text, why);
+	ck_assert_msg(access(INDEX, F_OK) < 0, "there is an index");
+}
+
+START_TEST(parts_that_do_not_fit_are_refused)
+{
+	open_sample(SAMPLE);
+	for (uint32_t i = 1; i <= 3; i++)
+		decode_part(i, 3);
+	remove(INDEX ".segment-2");
+	check_not_merged("no such file");
+	ck_assert(!rename(INDEX ".segment-3", INDEX ".segment-2"));
+	decode_part(3, 3);
+	check_not_merged("it is segment 3/3, not 2/3");
+	decode_part(2, 4);
+	check_not_merged("it is segment 2/4, not 2/3");
+	ts_source_close(src);
+}
+END_TEST
+
+/* A byte of a part is another one: nothing is built of it. */
+START_TEST(a_damaged_part_builds_nothing)
+{
+	struct ts_model *m;
+	FILE *f;
+	int c;
+
+	open_sample(SAMPLE);
+	decode_part(1, 2);
+	decode_part(2, 2);
+	f = fopen(INDEX ".segment-2", "r+");
+	ck_assert(f && !fseek(f, 4096 + 2000, SEEK_SET));
+	c = fgetc(f);
+	ck_assert(!fseek(f, -1, SEEK_CUR) && fputc(c ^ 1, f) != EOF && !fclose(f));
+	m = open_merged();
+	while (err.code == TS_OK && ts_model_grow(m, 1000, &err) == TS_ITEM)
+		;
+	ts_model_free(m);
+	ck_assert_msg(access(INDEX, F_OK) < 0, "there is an index");
+	remove(INDEX ".part");
 	ts_source_close(src);
 }
 END_TEST
@@ -327,6 +441,9 @@ Suite *unit_suite(void)
 	tcase_add_loop_test(tc, any_number_of_jobs_builds_the_same_bytes, 0, sample_n_names + 1);
 	tcase_add_loop_test(tc, damage_is_found_at_the_same_place, 0, 4);
 	tcase_add_loop_test(tc, where_threads_are_refused_the_others_build_the_same_bytes, 0, 2);
+	tcase_add_loop_test(tc, parts_that_were_decoded_apart_build_the_same_bytes, 0, N_ENTERED);
+	tcase_add_test(tc, parts_that_do_not_fit_are_refused);
+	tcase_add_test(tc, a_damaged_part_builds_nothing);
 	tcase_add_loop_test(tc, skipping_leads_where_reading_does, 0, 3);
 	tcase_add_test(tc, what_was_interrupted_is_finished_with_another_number_of_jobs);
 	suite_add_tcase(s, tc);

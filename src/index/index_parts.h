@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A part of a recording that one machine has decoded, in a file beside the index: INDEX.segment-I.
+ *
+ * It has the form of an index file: records of batches (src/trace/batch.h), signed like one.  Part 1 says how many there are.
+ * An index that is built of the parts takes in the batches that it would have decoded, and so has the same bytes.
+ */
+#ifndef TS_INDEX_PARTS_H
+#define TS_INDEX_PARTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "index_place.h"
+#include "src/trace/batch.h"
+
+#define TS_MAX_PARTS 10000u
+
+/* Part i of n: i from 1 on. */
+struct ts_part_number {
+	uint32_t i, n;
+};
+
+struct ts_part_writer;
+struct ts_parts;
+
+/*
+ * Begin part @number at the first place of its index that can be written.  @point: where the reader stands, before chunk @first.
+ *
+ * Returns NULL as ts_index_places_create() does.
+ */
+struct ts_part_writer *ts_part_writer_new(const struct ts_index_places *index, const struct ts_index_key *key,
+					  const struct ts_part_number *number, uint64_t first, const struct ts_buf *point,
+					  struct ts_error *err);
+void ts_part_writer_free(struct ts_part_writer *w);
+
+/* One more batch, which is copied.  Returns false if it cannot be written (TS_EIO), or memory is exhausted. */
+bool ts_part_writer_add(struct ts_part_writer *w, const struct ts_batch *b, struct ts_error *err);
+
+/* The file gets its name, which is then valid until @w is freed; NULL if that fails. */
+const char *ts_part_writer_finish(struct ts_part_writer *w, struct ts_error *err);
+
+/* The bytes of the file. */
+uint64_t ts_part_writer_len(const struct ts_part_writer *w);
+
+/*
+ * All parts of the index of @key, which follow each other.  The first batch that is given is number @first of the
+ * recording.
+ *
+ * Returns NULL if one is missing, or damaged, or of another trace, or does not begin where the one before it ends
+ * (TS_ECORRUPT); or memory is exhausted.
+ */
+struct ts_parts *ts_parts_open(const struct ts_index_places *index, const struct ts_index_key *key, uint64_t first,
+			       struct ts_error *err);
+void ts_parts_free(struct ts_parts *p);
+
+/* Their batches; valid until they are freed. */
+const struct ts_batch_store *ts_parts_store(struct ts_parts *p);
+
+/* Remove the files. */
+void ts_parts_remove(struct ts_parts *p);
+
+#endif

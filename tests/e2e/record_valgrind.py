@@ -310,6 +310,20 @@ def a_place_that_is_not_reached_is_said():
     assert done.returncode == 1 and "--from, --until, --last, --module and --follow are Valgrind's" in done.stderr, done
 
 
+@case
+def a_program_for_another_processor_is_refused_with_what_records_it():
+    head = b"\x7fELF\1\1\1" + bytes(9) + struct.pack("<HHI", 2, 3, 1) + bytes(40)       # ELF of 32 bits, i386
+    pathlib.Path("i386").write_bytes(head)
+    os.chmod("i386", 0o755)
+    done = record("i386.ucir", "./i386", options=WITH)
+    assert done.returncode == 1 and "a program for i386" in done.stderr and "--with qemu, with qemu-i386" in done.stderr, done
+    done = record("i386.ucir", "./i386", options=("--last", "1M"))
+    assert done.returncode == 1 and "for x86_64, and this one is for i386; QEMU records from the start" in done.stderr, done
+    for option in ("--cpu", "max"), ("--sysroot", "/"), ("--qemu", "qemu-x86_64"):
+        done = record("i386.ucir", "/bin/true", options=(*WITH, *option))
+        assert done.returncode == 1 and f"{option[0]} is QEMU's, not Valgrind's" in done.stderr, done
+
+
 def await_line(process):
     line = process.stdout.readline()
     assert line, process.stderr.read()

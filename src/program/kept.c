@@ -2,6 +2,7 @@
 #include "kept.h"
 
 #include <dirent.h>
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
@@ -15,6 +16,7 @@
 
 #include "message.h"
 #include "src/base/atomic_file.h"
+#include "src/base/bytes.h"
 #include "src/base/io_full.h"
 #include "src/query/local_files.h"
 #include "src/trace/unpack.h"
@@ -126,6 +128,20 @@ void ts_kept_make(const char *out, const char *program)
 		keep(out, real, place, "program");
 }
 
+/* A program may map any file of its user as code; what is neither a program nor a library is not copied. */
+static bool is_image(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	uint8_t head[EI_NIDENT + 2];
+	bool is = fd >= 0 && ts_read_whole(fd, head, sizeof(head), 0) == (ssize_t)sizeof(head) &&
+		  !memcmp(head, ELFMAG, SELFMAG);
+	uint64_t type = is ? ts_number(head + EI_NIDENT, 2, head[EI_DATA] == ELFDATA2MSB) : ET_NONE;
+
+	if (fd >= 0)
+		close(fd);
+	return type == ET_EXEC || type == ET_DYN;
+}
+
 void ts_kept_library(const char *out, const char *library)
 {
 	char real[PATH_MAX], place[PATH_MAX], folder[PATH_MAX], name[NAME_MAX + 1];
@@ -134,7 +150,7 @@ void ts_kept_library(const char *out, const char *library)
 	ts_kept_folder(out, folder);
 	/* the recorded program could have forged the path */
 	if (!find_place(out, library, real, place) || stat(real, &st) || !S_ISREG(st.st_mode) ||
-	    st.st_size > MAX_LIBRARY || !ts_kept_name(library, name) ||
+	    st.st_size > MAX_LIBRARY || !is_image(real) || !ts_kept_name(library, name) ||
 	    snprintf(place, PATH_MAX, "%s%s", folder, name) >= PATH_MAX)
 		return;
 	keep(out, real, place, "library");

@@ -20,7 +20,7 @@ bool ts_kept_find(const char *trace, char folder[2 * PATH_MAX]);
 
 /*
  * Copy @library, as the recording names it, beside the recording @out, as ts_kept_make() does; ts_kept_name() is the
- * copy's name.
+ * copy's name.  Nothing is copied if it is no ELF program or library.
  */
 void ts_kept_library(const char *out, const char *library);
 

@@ -480,8 +480,8 @@ static void show(const struct ts_pack_writer *w, const struct packing *p, const 
 	if (p->n_libraries)
 		ts_buf_printf(&line, ", with %u librar%s", p->n_libraries, p->n_libraries == 1 ? "y" : "ies");
 	if (p->n_left)
-		ts_buf_printf(&line, ", without %u file%s of it that %s not here", p->n_left, p->n_left == 1 ? "" : "s",
-			      p->n_left == 1 ? "is" : "are");
+		ts_buf_printf(&line, ", without %u file%s of it: %s not here as recorded, or no program or library",
+			      p->n_left, p->n_left == 1 ? "" : "s", p->n_left == 1 ? "it is" : "they are");
 	if (n_steps)
 		ts_buf_printf(&line, ", %.3f for each of %" PRIu64 " instructions", (double)w->zstd.n_out / (double)n_steps,
 		       n_steps);

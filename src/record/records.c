@@ -41,6 +41,8 @@ void ts_log_decoder_free(struct ts_log_decoder *d)
 		ts_log_code_fini(&d->blocks[i]);
 	for (unsigned i = 0; i < TS_MAX_THREADS; i++)
 		free_task(d->tasks[i]);
+	for (size_t i = 0; i < d->n_code_files; i++)
+		free(d->code_files[i]);
 	ts_op_piece_fini(&d->loose);
 	ts_gap_fini(&d->gap);
 	ts_regions_fini(&d->regions);
@@ -464,14 +466,14 @@ void ts_log_decoder_finish(struct ts_log_decoder *d)
 	ts_op_frames_close(d->frames);
 }
 
-void ts_log_decoder_files(const struct ts_log_decoder *d, void (*tell)(void *user, const char *path), void *user)
+void ts_log_decoder_files(struct ts_log_decoder *d, void (*tell)(void *user, const char *path), void *user)
 {
 	for (size_t i = 0; i < d->regions.n; i++) {
-		const struct ts_region *r = &d->regions.at[i];
-
-		if (r->file && r->prot & 4)
-			tell(user, r->file);
+		if (d->regions.at[i].prot & 4)
+			ts_decode_keep_code_file(d, d->regions.at[i].file);
 	}
+	for (size_t i = 0; i < d->n_code_files; i++)
+		tell(user, d->code_files[i]);
 }
 
 void ts_log_decoder_count(const struct ts_log_decoder *d, struct ts_log_decoder_counts *counts)

@@ -100,6 +100,44 @@ def a_recording_has_the_symbols_of_its_libraries_after_they_were_built_again():
     assert "answer (n=6)" not in said, said
 
 
+MAPS = """#include <dlfcn.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+int main(int argc, char **argv)
+{
+	int n = 0;
+	for (int i = 1; i + 1 < argc; i += 2) {
+		char *at = mmap(NULL, 4096, atoi(argv[i]), MAP_PRIVATE, open(argv[i + 1], O_RDONLY), 0);
+		for (int k = 0; k < 2000; k++)
+			n += at[k];
+	}
+	void *own = dlopen("./libown.so", RTLD_NOW);
+	n += ((int (*)(int))dlsym(own, "answer"))(6);
+	return dlclose(own) + n == 0;
+}
+"""
+
+
+@case
+def only_programs_and_libraries_are_copied():
+    """Not what a program maps of its user's files; but a library that was closed before the end."""
+    recorder()
+    here = folder("own-files")
+    build_with_library(here, 7, "first")
+    (here / "maps.c").write_text(MAPS)
+    run("gcc", "-o", "maps", "maps.c", "-ldl", cwd=here)
+    (here / "letter").write_text("nobody else is to read this\n" * 200)
+    shutil.copy(here / "it", here / "read-only")       # a program that is data of this one
+    run(TRACESTUB, "record", "-o", "o.ucir", "./maps", "1", "letter", "5", "letter", "1", "read-only", cwd=here)
+    copies = sorted(p.name for p in (here / "o.ucir.files").iterdir())
+    assert [name.rsplit("%2F")[-1] for name in copies] == ["libown.so", "maps"], copies
+    said = run(TRACESTUB, "pack", "--no-sandbox", "o.ucir", "-o", "o.tspack", cwd=here).stdout
+    names = run("sh", "-c", "zstd -dcq o.tspack | tar t", cwd=here).stdout.split()
+    packed = sorted(name.rsplit("/")[-1] for name in names if name.startswith("library/"))
+    assert packed == ["ld-linux-x86-64.so.2", "libc.so.6", "libown.so"], (packed, said)
+
+
 @case
 def a_copy_goes_nowhere_else_and_programs_of_the_system_have_none():
     recorder()

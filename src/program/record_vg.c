@@ -323,7 +323,7 @@ static void decode(struct ts_recorder *r, uint32_t n, uint64_t len)
 	if (l->fault || r->is_cut)
 		return;
 	l->fault = len > l->chunk_len ? "a chunk's length is wrong" : ts_log_decoder_take(l->decoder, chunk, len);
-	r->is_cut = atomic_load(&l->press.n_file) >= r->cli->limit;
+	r->is_cut = l->has_press && ts_press_is_beyond(&l->press, r->cli->limit);
 	r->cut_at = "--limit";
 	if (r->cli->last && !l->fault && ts_record_last_is_full(&l->last, atomic_load(&l->press.n_file)) &&
 	    ts_log_decoder_is_settled(l->decoder) && !begin_part(r))

@@ -89,6 +89,18 @@ bool ts_press_add(struct ts_press *p, const uint8_t *bytes, size_t len)
 	return !atomic_load(&p->has_failed);
 }
 
+bool ts_press_is_beyond(struct ts_press *p, uint64_t limit)
+{
+	uint64_t queued;
+
+	pthread_mutex_lock(&p->lock);
+	queued = (uint64_t)(p->n_filled - p->n_taken) * TS_PRESS_LEN;
+	while (p->n_filled != p->n_taken && atomic_load(&p->n_file) < limit && atomic_load(&p->n_file) + queued >= limit)
+		pthread_cond_wait(&p->changed, &p->lock);
+	pthread_mutex_unlock(&p->lock);
+	return atomic_load(&p->n_file) >= limit;
+}
+
 bool ts_press_end(struct ts_press *p, struct ts_error *err)
 {
 	if (p->len)

@@ -112,6 +112,33 @@ def a_handler_has_the_address_of_the_division():
 
 
 @case
+def a_signal_that_a_thread_queues_for_itself_comes_before_the_call_returns():
+    pathlib.Path("queued.c").write_text("""#define _GNU_SOURCE
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
+static volatile int sum;
+static void on_usr1(int s, siginfo_t *i, void *u) { sum += i->si_value.sival_int; }
+int main(void)
+{
+	struct sigaction a = { .sa_sigaction = on_usr1, .sa_flags = SA_SIGINFO };
+	sigaction(SIGUSR1, &a, NULL);
+	sigqueue(getpid(), SIGUSR1, (union sigval){ .sival_int = 3 });
+	int first = sum;
+	pthread_sigqueue(pthread_self(), SIGUSR1, (union sigval){ .sival_int = 5 });
+	return 10 * first + sum;
+}
+""")
+    subprocess.run(["gcc", "-g", "-O1", "-w", "-o", "queued", "queued.c"], check=True)
+    assert subprocess.run(["./queued"]).returncode == 38
+    done = recorded("queued.ucir", "./queued")
+    assert done.returncode == 38 and unexplained(done.stderr) == 0, done
+    rows = subprocess.run([TRACESTUB, "query", "queued.ucir", "calls", "on_usr1", "--quiet"], capture_output=True, text=True,
+                          timeout=LIMIT).stdout.splitlines()
+    assert len(rows) == 3 and "\tsigqueue\t" in rows[1] and "\tpthread_sigqueue" in rows[2], rows
+
+
+@case
 def the_program_has_the_environment_that_its_user_gave():
     env = {"PATH": os.environ["PATH"], "ONE": "1", "TWO": "a b"}
     alone = subprocess.run(["env"], env=env, capture_output=True, text=True).stdout

@@ -29,7 +29,7 @@ bool ts_kept_is_needed(const char *folder);
 
 /*
  * Copy @program, the path of an executable, beside the recording @out; the folder and the copy are for their owner only.
- * A copy of an earlier recording is replaced.  Nothing is copied if @out is no regular file, or if the program belongs to
+ * A copy of an earlier recording is replaced.  One that another recording of the same folder has is shared with it.  Nothing is copied if @out is no regular file, or if the program belongs to
  * the system (/usr but /usr/local, /bin, /sbin, /lib*).
  *
  * A copy that cannot be made is a warning on stderr.

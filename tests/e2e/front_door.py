@@ -38,6 +38,9 @@ def a_recording_is_not_overwritten_and_the_newest_is_opened():
     program, here = build("errno.c", "again"), folder("again-here")
     for _ in range(3):
         run(TRACESTUB, "record", program, cwd=here)
+    copies = {p.stat().st_ino for p in here.glob("*.files/again")}
+    assert len(copies) == 1, "one copy of the same program"
+    assert pathlib.Path(program).stat().st_ino not in copies
     assert sorted(p.name for p in here.iterdir()) == [f"again{n}.ucir{s}" for n in (".1", ".2", "") for s in ("", ".files")]
     os.utime(here / "again.1.ucir", (time.time() + 10,) * 2)
     said = gdb(commands=["when"], cwd=here)
@@ -64,8 +67,12 @@ def a_recording_has_its_symbols_after_the_program_was_built_again():
     stopped = ["break main", "continue", "backtrace"]
     said = gdb(commands=stopped, cwd=here)
     assert "it.ucir.files/it: the recorded program" in said and "errno.c:" in said and "unmapped.c" not in said, said
+    run(TRACESTUB, "record", program, cwd=here)                   # another program, another copy
+    assert (here / "it.1.ucir.files/it").read_bytes() == pathlib.Path(program).read_bytes()
+    run(TRACESTUB, "record", "-o", "it.1.ucir", program, cwd=here)
+    assert [p.name for p in (here / "it.1.ucir.files").iterdir()] == ["it"]
     shutil.copy("built-again/it", here / "it.ucir.files/it")      # a copy that was changed is not used
-    said = gdb(commands=stopped, cwd=here)
+    said = gdb("it.ucir", commands=stopped, cwd=here)
     assert "it: not the file that was recorded; ignored" in said, said
     assert "errno.c" not in said and "unmapped.c" not in said, said     # the C library may have its own lines
 

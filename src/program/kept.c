@@ -112,21 +112,26 @@ static bool is_copy_of(int copy, int from)
 	       st.st_size == other.st_size && is_same(copy, from);
 }
 
+/* Make @place a link to the open file @copy; what was there before is replaced. */
+static bool link_to(int copy, const char *place)
+{
+	struct stat st, before;
+	char self[32];
+
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", copy); /* its name may lead to another file by now */
+	if (!linkat(AT_FDCWD, self, AT_FDCWD, place, AT_SYMLINK_FOLLOW))
+		return true;
+	if (!fstat(copy, &st) && !lstat(place, &before) && st.st_dev == before.st_dev && st.st_ino == before.st_ino)
+		return true;
+	return errno == EEXIST && !unlink(place) && !linkat(AT_FDCWD, self, AT_FDCWD, place, AT_SYMLINK_FOLLOW);
+}
+
 /* Make @place a link to the copy @name of the folder @at, if that has the bytes of @from. */
 static bool link_copy(int at, const char *name, int from, const char *place)
 {
 	int copy = openat(at, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	char aside[PATH_MAX], self[32];
-	bool done;
+	bool done = copy >= 0 && is_copy_of(copy, from) && link_to(copy, place);
 
-	snprintf(self, sizeof(self), "/proc/self/fd/%d", copy); /* the name may lead to another file by now */
-	done = copy >= 0 && is_copy_of(copy, from) &&
-	       snprintf(aside, sizeof(aside), "%s.%d", place, (int)getpid()) < (int)sizeof(aside) &&
-	       !linkat(AT_FDCWD, self, AT_FDCWD, aside, AT_SYMLINK_FOLLOW);
-	if (done) {
-		done = !rename(aside, place);
-		unlink(aside); /* it is there still if both were the same file */
-	}
 	if (copy >= 0)
 		close(copy);
 	return done;

@@ -23,6 +23,7 @@
 #include "kept.h"
 #include "message.h"
 #include "record_last.h"
+#include "record_progress.h"
 #include "recorder.h"
 #include "src/record/decoder.h"
 #include "src/record/log.h"
@@ -371,6 +372,15 @@ static void accept_log(struct ts_log *log)
 	futex((volatile uint32_t *)&log->reader, FUTEX_WAKE, 1);
 }
 
+static void show_progress(struct ts_recorder *r)
+{
+	struct ts_log_decoder_counts counts = { 0 };
+
+	if (r->log->is_begun)
+		ts_log_decoder_count(r->log->decoder, &counts);
+	ts_record_progress_show(r, counts.n_steps, r->log->has_press ? atomic_load(&r->log->press.n_file) : 0);
+}
+
 static void read_log(struct ts_recorder *r)
 {
 	struct ts_record_log *l = r->log;
@@ -383,6 +393,7 @@ static void read_log(struct ts_recorder *r)
 		bool is_dead = atomic_load(&r->is_dead);
 		uint32_t seen = l->log->n_filled;
 
+		show_progress(r);
 		if (l->is_begun && take_chunks(r))
 			continue;
 		if (is_dead) {

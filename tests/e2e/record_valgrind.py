@@ -5,8 +5,11 @@
 The truth is the processor: a stepper (tests/data/record/stepper.c) writes down each instruction's address and registers.
 Addresses of the stack are others in Valgrind, by the same distance everywhere.
 """
+import contextlib
 import os
 import pathlib
+import pty
+import re
 import resource
 import signal
 import struct
@@ -414,6 +417,30 @@ def x87_and_avx512_are_explained():
     subprocess.run(["gcc", "-O0", "-o", "wide", "wide.c"], check=True)
     done = recorded("wide.ucir", "./wide")
     assert done.returncode == -signal.SIGILL and "AVX-512" in done.stderr, done
+
+
+def on_terminal(*argv):
+    """What is written to the terminal, which is the program's, too."""
+    pid, terminal = pty.fork()
+    if not pid:
+        os.execve(argv[0], argv, {**os.environ, "TRACESTUB_PROGRESS": "0"})
+    said = b""
+    with contextlib.suppress(OSError):        # EIO: all have closed it
+        while got := os.read(terminal, 65536):
+            said += got
+    os.close(terminal)
+    assert os.waitpid(pid, 0)[1] == 0, said
+    return said.decode()
+
+
+@case
+def progress_is_said_on_a_terminal():
+    record_it = TRACESTUB, "record", "-o", "told.ucir", *WITH
+    so_far = "told.ucir: {} instructions so far, in "
+    said = on_terminal(*record_it, "sh", "-c", "ls / >/dev/null")
+    assert re.search(so_far.format(r"\d+"), said), said[-2000:]
+    assert "so far" not in on_terminal(*record_it, "--quiet", "sh", "-c", "ls / >/dev/null")
+    assert "so far" not in record("told.ucir", "/bin/true", env={**os.environ, "TRACESTUB_PROGRESS": "0"}).stderr
 
 
 @case

@@ -362,7 +362,8 @@ static void take_rest(struct ts_recorder *r)
 	if (!l->is_begun || had_fault || len > l->chunk_len)
 		return;
 	decode(r, l->n_taken, len);
-	l->fault = NULL;
+	if (l->fault && ts_log_decoder_is_last_damaged(l->decoder))
+		l->fault = NULL;
 }
 
 /* The tool waits for a reader. */

@@ -56,6 +56,9 @@ void ts_log_decoder_tell_gaps(struct ts_log_decoder *d);
  */
 const char *ts_log_decoder_take(struct ts_log_decoder *d, const uint8_t *bytes, size_t len);
 
+/* Was it the last record of the chunk, of which no other follows?  A process that is killed leaves such a one. */
+bool ts_log_decoder_is_last_damaged(const struct ts_log_decoder *d);
+
 /* Has all that was decoded been written?  If not, a change of the kernel's is not decoded to its end. */
 bool ts_log_decoder_is_settled(const struct ts_log_decoder *d);
 

@@ -77,6 +77,7 @@ struct ts_log_decoder {
 	unsigned n_unknown;
 	uint64_t tid_words[TS_MAX_TID_WORDS]; /* of threads that ended last: the kernel clears them a little later */
 	unsigned n_tid_words;
+	bool is_last_damaged; /* what could not be decoded was the last record there */
 	struct ts_log_decoder_counts counts;
 	char exec_path[4096];
 	uint64_t last_exec;

@@ -327,6 +327,26 @@ def the_end_of_a_thread_that_began_before_the_recording_is_explained():
 
 
 @case
+def a_recording_that_begins_after_threads_have_ended_is_whole():
+    pathlib.Path("ended.c").write_text("""#include <pthread.h>
+static void *nothing(void *p) { return p; }
+__attribute__((noinline)) void here(void) { __asm__ volatile(""); }
+int main(void)
+{
+	pthread_t t;
+	pthread_create(&t, 0, nothing, 0);
+	pthread_join(t, 0);
+	here();
+	return 0;
+}
+""")
+    subprocess.run(["gcc", "-O1", "-pthread", "-o", "ended", "ended.c"], check=True)
+    done = recorded("ended.ucir", "./ended", options=("--from", "here"))
+    r = Ucir2("ended.ucir")
+    assert len(r.all_steps) > 100 and r.end == ("exit", 0) and unexplained(done.stderr) == 0, (done.stderr, r.end)
+
+
+@case
 def a_place_that_is_not_reached_is_said():
     parts()
     if os.path.exists("part.ucir"):

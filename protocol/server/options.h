@@ -25,6 +25,8 @@ struct rsp_server_options {
 	bool has_local_files;
 	const struct ts_packed_library *libraries; /* borrowed; packed with the trace: they come before local files */
 	size_t n_libraries;
+	const struct ts_packed_debug *debug; /* borrowed; as those of struct ts_local_files */
+	size_t n_debug;
 	const char *kept; /* as that of struct ts_local_files */
 	/*
 	 * the client is on this machine, and opens the files that it is told of itself ("set sysroot /"), without

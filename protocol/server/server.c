@@ -316,6 +316,8 @@ bool rsp_server_run(struct ts_query *q, const struct rsp_server_options *opt, st
 	if (sv.target.local) {
 		sv.target.local->packed = opt->libraries;
 		sv.target.local->n_packed = opt->n_libraries;
+		sv.target.local->debug = opt->debug;
+		sv.target.local->n_debug = opt->n_debug;
 		sv.target.local->kept = opt->kept;
 	}
 	sv.target.is_client_local = opt->is_client_local;

@@ -35,6 +35,8 @@ bool ts_asker_init(struct ts_asker *a, struct ts_query *q, const struct ts_cli *
 	ts_local_files_init(&a->local, q);
 	a->local.packed = cli->libraries;
 	a->local.n_packed = cli->n_libraries;
+	a->local.debug = cli->debug;
+	a->local.n_debug = cli->n_debug;
 	a->local.kept = ts_kept_find(cli->trace, a->kept) ? a->kept : NULL;
 	if (!a->marks || !a->symbols)
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");

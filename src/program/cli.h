@@ -77,6 +77,8 @@ struct ts_cli {
 	unsigned n_images;
 	struct ts_packed_library *libraries; /* borrowed; those that were packed with the trace */
 	size_t n_libraries;
+	struct ts_packed_debug *debug; /* borrowed; their debug files, and the program's */
+	size_t n_debug;
 	bool is_quiet, is_once, is_json, is_rebased, is_all;
 	const char *index_key; /* a file; NULL when not given */
 	bool names_recordings; /* query: rows begin with the name of their recording */

@@ -2,12 +2,14 @@
 #include "debugger.h"
 
 #include <errno.h>
+#include <ftw.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,14 +18,18 @@
 #include "installed.h"
 #include "message.h"
 #include "relay.h"
+#include "src/base/buf.h"
 #include "src/base/log.h"
 #include "src/base/io_full.h"
+#include "src/trace/build_id.h"
 
 /* The directory's name must leave room in the address of a unix socket; gdb takes a ':' for TCP. */
 #define MAX_TMPDIR_LEN 60
 
+#define MAX_SERVED (1u << 20) /* bytes that a server says */
+
 struct meeting {
-	char folder[MAX_TMPDIR_LEN + 32];
+	char folder[MAX_TMPDIR_LEN + 32]; /* with .build-id/ab/cdef.debug for gdb, if there are packed debug files */
 	char socket[MAX_TMPDIR_LEN + 48]; /* for the debugger: the relay's */
 	char server[MAX_TMPDIR_LEN + 48];
 };
@@ -43,8 +49,20 @@ static bool meeting_open(struct meeting *m, struct ts_error *err)
 	return true;
 }
 
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *place)
+{
+	(void)st;
+	(void)type;
+	(void)place;
+	return remove(path);
+}
+
 static void meeting_close(const struct meeting *m)
 {
+	char links[sizeof(m->folder) + 16];
+
+	snprintf(links, sizeof(links), "%s/.build-id", m->folder);
+	nftw(links, remove_one, 8, FTW_DEPTH | FTW_PHYS);
 	unlink(m->server);
 	rmdir(m->folder);
 }
@@ -52,17 +70,25 @@ static void meeting_close(const struct meeting *m)
 /* ----------------------------------------------------------------------------------------- the server */
 
 /* From here on ^C is for the debugger; before, it ends the reading. */
-static void tell_parent(void *user, const struct ts_arch *arch, const char *exec)
+static void tell_parent(void *user, const struct ts_served *served)
 {
 	const int *fd = user;
+	struct ts_buf text;
 
 	setsid();
-	if (!ts_write_whole(*fd, arch->name, strlen(arch->name) + 1) ||
-	    (exec && !ts_write_whole(*fd, exec, strlen(exec)))) {
+	ts_buf_init(&text);
+	ts_buf_put(&text, served->arch->name, strlen(served->arch->name) + 1);
+	ts_buf_put(&text, served->exec ? served->exec : "", served->exec ? strlen(served->exec) + 1 : 1);
+	for (size_t i = 0; i < served->n_debug; i++) {
+		ts_buf_put(&text, served->debug[i].id, strlen(served->debug[i].id) + 1);
+		ts_buf_put(&text, served->debug[i].path, strlen(served->debug[i].path) + 1);
+	}
+	if (!ts_buf_ok(&text) || !ts_write_whole(*fd, text.data, text.len)) {
 		ts_log(TS_LOG_ERROR, "cannot tell the debugger that the recording is read: %s",
 		       strerror(errno));
 		_exit(EXIT_FAILURE);
 	}
+	ts_buf_fini(&text);
 	close(*fd);
 }
 
@@ -95,23 +121,60 @@ static int wait_for(pid_t pid)
 struct served {
 	const struct ts_arch *arch; /* NULL: it has ended before */
 	char exec[PATH_MAX];        /* the program's file, empty: none was found */
+	bool has_debug;             /* gdb finds debug files in the folder of the meeting */
 };
 
-static void read_served(int fd, struct served *served)
+/* A link for gdb, which finds it by the build-id.  What the server says may be a lie. */
+static bool link_debug(const struct meeting *m, const char *id, const char *path)
 {
-	char text[64 + PATH_MAX];
-	size_t len = 0, name_len;
+	char link[sizeof(m->folder) + 2 * TS_MAX_BUILD_ID + 32];
+	size_t len = strlen(id);
+	int n;
+
+	if (len < 4 || len > 2 * TS_MAX_BUILD_ID || strspn(id, "0123456789abcdef") != len || *path != '/')
+		return false;
+	n = snprintf(link, sizeof(link), "%s/.build-id", m->folder);
+	mkdir(link, 0700);
+	n += snprintf(link + n, sizeof(link) - (size_t)n, "/%.2s", id);
+	mkdir(link, 0700);
+	snprintf(link + n, sizeof(link) - (size_t)n, "/%s.debug", id + 2);
+	return !symlink(path, link);
+}
+
+/* The text from *@at on, up to its NUL; "" after the last. */
+static const char *next_text(const struct ts_buf *texts, size_t *at)
+{
+	const char *text = *at < texts->len ? (const char *)texts->data + *at : "";
+
+	*at += strlen(text) + 1;
+	return text;
+}
+
+static void read_served(int fd, const struct meeting *m, struct served *served)
+{
+	struct ts_buf texts;
+	char part[4096];
+	size_t at = 0;
 	ssize_t got;
 
+	ts_buf_init(&texts);
 	do {
-		got = read(fd, text + len, sizeof(text) - 1 - len);
-		len += got > 0 ? (size_t)got : 0;
-	} while (got > 0 || (got < 0 && errno == EINTR));
-	text[len] = '\0';
-	name_len = strlen(text);
-	*served = (struct served){ .arch = len ? ts_arch_find(text) : NULL };
-	if (name_len < len)
-		snprintf(served->exec, sizeof(served->exec), "%s", text + name_len + 1);
+		got = read(fd, part, sizeof(part));
+		if (got > 0)
+			ts_buf_put(&texts, part, (size_t)got);
+	} while ((got > 0 && texts.len < MAX_SERVED) || (got < 0 && errno == EINTR));
+	*served = (struct served){ 0 };
+	if (texts.len && ts_buf_ok(&texts)) {
+		ts_buf_put(&texts, "", 1);
+		served->arch = ts_arch_find(next_text(&texts, &at));
+		snprintf(served->exec, sizeof(served->exec), "%s", next_text(&texts, &at));
+		while (at + 1 < texts.len) {
+			const char *id = next_text(&texts, &at);
+
+			served->has_debug |= link_debug(m, id, next_text(&texts, &at));
+		}
+	}
+	ts_buf_fini(&texts);
 }
 
 static const int from_terminal[] = { SIGINT, SIGQUIT };
@@ -152,7 +215,7 @@ static pid_t start_server(const struct ts_debugger_options *opt, const struct me
 	}
 	ignore_terminal(old);
 	close(ends[1]);
-	read_served(ends[0], served);
+	read_served(ends[0], m, served);
 	close(ends[0]);
 	heed_terminal(old);
 	if (served->arch)
@@ -297,10 +360,10 @@ static const char **make_lldb_args(const struct ts_debugger_options *opt, const 
  * exhausted.
  */
 static const char **make_args(const struct ts_debugger_options *opt, const struct served *served,
-			      const char *gdbinit, const char *connect)
+			      const char *gdbinit, const char *debug, const char *connect)
 {
 	size_t n_user = count(opt->args), n = 1;
-	const char **args = calloc(n_user + 18, sizeof(*args));
+	const char **args = calloc(n_user + 20, sizeof(*args));
 
 	if (!args)
 		return NULL;
@@ -311,6 +374,10 @@ static const char **make_args(const struct ts_debugger_options *opt, const struc
 	}
 	args[n++] = "-iex";
 	args[n++] = never_native;
+	if (served->has_debug) {
+		args[n++] = "-iex";
+		args[n++] = debug;
+	}
 	if (gdbinit) {
 		args[n++] = "-x";
 		args[n++] = gdbinit;
@@ -397,17 +464,17 @@ static int run_debugger(const struct ts_debugger_options *opt, const struct ts_a
 }
 
 static const char **args_of_gdb(const struct ts_debugger_options *opt, const struct served *served,
-				const char *gdbinit, const char *connect)
+				const char *gdbinit, const char *debug, const char *connect)
 {
 	if (!gdbinit)
 		ts_log(TS_LOG_WARN, "gdb has no 'when' and 'goto': " PKGDATADIR "/gdbinit does not exist");
-	return make_args(opt, served, gdbinit, connect);
+	return make_args(opt, served, gdbinit, debug, connect);
 }
 
 static int run_connected(const struct ts_debugger_options *opt, const struct served *served,
 			 const struct meeting *m, struct ts_error *err)
 {
-	char path[PATH_MAX], connect[sizeof(m->socket) + 64];
+	char path[PATH_MAX], connect[sizeof(m->socket) + 64], debug[sizeof(m->folder) + 64];
 	struct ts_relay *relay = ts_relay_new(m->socket, m->server, err);
 	const char **args;
 	bool is_found;
@@ -426,7 +493,8 @@ static int run_connected(const struct ts_debugger_options *opt, const struct ser
 	} else {
 		snprintf(connect, sizeof(connect), "target extended-remote %s", m->socket);
 		is_found = ts_installed_find("src/gdbinit", PKGDATADIR "/gdbinit", path, sizeof(path));
-		args = args_of_gdb(opt, served, is_found ? path : NULL, connect);
+		snprintf(debug, sizeof(debug), "set debug-file-directory %s:/usr/lib/debug", m->folder);
+		args = args_of_gdb(opt, served, is_found ? path : NULL, debug, connect);
 	}
 	if (args)
 		status = run_debugger(opt, served->arch, args, relay, err);

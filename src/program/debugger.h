@@ -12,7 +12,7 @@
 
 #include <stdbool.h>
 
-#include "src/arch/arch.h"
+#include "served.h"
 #include "src/base/error.h"
 
 enum ts_debugger_kind {
@@ -28,11 +28,11 @@ struct ts_debugger_options {
 
 	/*
 	 * Called in the child: open the recording, serve it at the unix socket @path until SIGTERM, and call
-	 * ready(ready_user, its architecture, the program's file or NULL) as soon as clients are served.
+	 * ready() as soon as clients are served.
 	 * Returns the child's exit status; it has said on stderr what went wrong.
 	 */
 	int (*serve)(void *user, const char *path,
-		     void (*ready)(void *ready_user, const struct ts_arch *arch, const char *exec),
+		     void (*ready)(void *ready_user, const struct ts_served *served),
 		     void *ready_user);
 	void *user;
 };

@@ -2,6 +2,7 @@
 #include "kept.h"
 
 #include <dirent.h>
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
@@ -15,16 +16,19 @@
 
 #include "message.h"
 #include "src/base/atomic_file.h"
+#include "src/base/bytes.h"
 #include "src/base/io_full.h"
 #include "src/query/local_files.h"
 #include "src/trace/unpack.h"
 
 #define CHUNK (64u << 10)
 #define MAX_LIBRARY (1 << 30) /* bytes */
+#define MAX_OTHERS 1000u
+#define SUFFIX ".files"
 
 void ts_kept_folder(const char *out, char folder[PATH_MAX])
 {
-	snprintf(folder, PATH_MAX, "%s.files/", out);
+	snprintf(folder, PATH_MAX, "%s" SUFFIX "/", out);
 }
 
 /* Programs that a package brought: they change by an upgrade only. */
@@ -59,7 +63,7 @@ static bool find_place(const char *out, const char *program, char real[PATH_MAX]
 
 	if (lstat(out, &st) || !S_ISREG(st.st_mode) || !realpath(program, real) || is_of_system(real))
 		return false;
-	return snprintf(place, PATH_MAX, "%s.files%s", out, strrchr(real, '/')) < PATH_MAX;
+	return snprintf(place, PATH_MAX, "%s" SUFFIX "%s", out, strrchr(real, '/')) < PATH_MAX;
 }
 
 /* The bytes of @from; shared with it, where the file system can do that. */
@@ -79,7 +83,94 @@ static bool copy_bytes(struct ts_atomic_file *to, int from, struct ts_error *err
 	return !n || ts_fail_errno(err, "cannot be read");
 }
 
-static bool copy_file(const char *from, const char *place, struct ts_error *err)
+static bool is_same(int a, int b)
+{
+	uint8_t x[CHUNK], y[CHUNK];
+	uint64_t off = 0;
+	ssize_t n;
+
+	while ((n = ts_read_whole(a, x, sizeof(x), off)) > 0 && ts_read_whole(b, y, sizeof(y), off) == n &&
+	       !memcmp(x, y, (size_t)n))
+		off += (uint64_t)n;
+	return !n && !ts_read_whole(b, y, sizeof(y), off);
+}
+
+static bool is_regular(int fd)
+{
+	struct stat st;
+
+	return fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode);
+}
+
+/* -------------------------------------------------------------------------------- copies of other recordings */
+
+static bool is_copy_of(int copy, int from)
+{
+	struct stat st, other;
+
+	return is_regular(copy) && !fstat(copy, &st) && !fstat(from, &other) && st.st_uid == geteuid() &&
+	       st.st_size == other.st_size && is_same(copy, from);
+}
+
+/* Make @place a link to the open file @copy; what was there before is replaced. */
+static bool link_to(int copy, const char *place)
+{
+	struct stat st, before;
+	char self[32];
+
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", copy); /* its name may lead to another file by now */
+	if (!linkat(AT_FDCWD, self, AT_FDCWD, place, AT_SYMLINK_FOLLOW))
+		return true;
+	if (!fstat(copy, &st) && !lstat(place, &before) && st.st_dev == before.st_dev && st.st_ino == before.st_ino)
+		return true;
+	return errno == EEXIST && !unlink(place) && !linkat(AT_FDCWD, self, AT_FDCWD, place, AT_SYMLINK_FOLLOW);
+}
+
+/* Make @place a link to the copy @name of the folder @at, if that has the bytes of @from. */
+static bool link_copy(int at, const char *name, int from, const char *place)
+{
+	int copy = openat(at, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	bool done = copy >= 0 && is_copy_of(copy, from) && link_to(copy, place);
+
+	if (copy >= 0)
+		close(copy);
+	return done;
+}
+
+/*
+ * A recording of the same folder may have the same file: its copy gets one more name.  At most MAX_OTHERS folders are
+ * looked at.
+ */
+static bool share(const char *out, int from, const char *place)
+{
+	const char *slash = strrchr(out, '/'), *name = strrchr(place, '/') + 1;
+	char folder[PATH_MAX];
+	struct dirent *entry;
+	bool is_shared = false;
+	unsigned n = 0;
+	DIR *dir;
+
+	snprintf(folder, sizeof(folder), "%.*s", slash ? (int)(slash + 1 - out) : 1, slash ? out : ".");
+	dir = opendir(folder);
+	while (dir && !is_shared && n < MAX_OTHERS && (entry = readdir(dir))) {
+		size_t len = strlen(entry->d_name);
+		int at;
+
+		if (len < strlen(SUFFIX) || strcmp(entry->d_name + len - strlen(SUFFIX), SUFFIX) != 0)
+			continue;
+		n++;
+		at = openat(dirfd(dir), entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		is_shared = at >= 0 && link_copy(at, name, from, place);
+		if (at >= 0)
+			close(at);
+	}
+	if (dir)
+		closedir(dir);
+	return is_shared;
+}
+
+/* @out: the recording that the copy is for. */
+static bool copy_file(const char *out, const char *from, const char *place, struct ts_error *err)
 {
 	int fd = open(from, O_RDONLY | O_CLOEXEC);
 	struct ts_atomic_file to;
@@ -87,6 +178,10 @@ static bool copy_file(const char *from, const char *place, struct ts_error *err)
 
 	if (fd < 0)
 		return ts_fail_errno(err, "cannot be read");
+	if (share(out, fd, place)) {
+		close(fd);
+		return true;
+	}
 	done = ts_atomic_file_init(&to, place, err) && copy_bytes(&to, fd, err) && ts_atomic_file_place(&to, err) &&
 	       (!chmod(place, 0600) || ts_fail_errno(err, "its mode cannot be changed"));
 	ts_atomic_file_fini(&to);
@@ -114,7 +209,7 @@ static void keep(const char *out, const char *real, const char *place, const cha
 	ts_error_reset(&err);
 	ts_kept_folder(out, folder);
 	folder[strlen(folder) - 1] = '\0';
-	if (!make_folder(folder, &err) || !copy_file(real, place, &err))
+	if (!make_folder(folder, &err) || !copy_file(out, real, place, &err))
 		ts_message(stderr, "tracestub: warn: %s: %s; the recording has no copy of the %s", real, err.text, what);
 }
 
@@ -126,6 +221,20 @@ void ts_kept_make(const char *out, const char *program)
 		keep(out, real, place, "program");
 }
 
+/* A program may map any file of its user as code; what is neither a program nor a library is not copied. */
+static bool is_image(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	uint8_t head[EI_NIDENT + 2];
+	bool is = fd >= 0 && ts_read_whole(fd, head, sizeof(head), 0) == (ssize_t)sizeof(head) &&
+		  !memcmp(head, ELFMAG, SELFMAG);
+	uint64_t type = is ? ts_number(head + EI_NIDENT, 2, head[EI_DATA] == ELFDATA2MSB) : ET_NONE;
+
+	if (fd >= 0)
+		close(fd);
+	return type == ET_EXEC || type == ET_DYN;
+}
+
 void ts_kept_library(const char *out, const char *library)
 {
 	char real[PATH_MAX], place[PATH_MAX], folder[PATH_MAX], name[NAME_MAX + 1];
@@ -134,7 +243,7 @@ void ts_kept_library(const char *out, const char *library)
 	ts_kept_folder(out, folder);
 	/* the recorded program could have forged the path */
 	if (!find_place(out, library, real, place) || stat(real, &st) || !S_ISREG(st.st_mode) ||
-	    st.st_size > MAX_LIBRARY || !ts_kept_name(library, name) ||
+	    st.st_size > MAX_LIBRARY || !is_image(real) || !ts_kept_name(library, name) ||
 	    snprintf(place, PATH_MAX, "%s%s", folder, name) >= PATH_MAX)
 		return;
 	keep(out, real, place, "library");
@@ -155,25 +264,6 @@ static bool original_of(const char *name, char path[NAME_MAX + 1])
 	}
 	*to = '\0';
 	return *path == '/';
-}
-
-static bool is_same(int a, int b)
-{
-	uint8_t x[CHUNK], y[CHUNK];
-	uint64_t off = 0;
-	ssize_t n;
-
-	while ((n = ts_read_whole(a, x, sizeof(x), off)) > 0 && ts_read_whole(b, y, sizeof(y), off) == n &&
-	       !memcmp(x, y, (size_t)n))
-		off += (uint64_t)n;
-	return !n && !ts_read_whole(b, y, sizeof(y), off);
-}
-
-static bool is_regular(int fd)
-{
-	struct stat st;
-
-	return fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode);
 }
 
 /* The folder may come from elsewhere: what its names lead to may be a device, or a pipe that nobody writes. */

@@ -20,7 +20,7 @@ bool ts_kept_find(const char *trace, char folder[2 * PATH_MAX]);
 
 /*
  * Copy @library, as the recording names it, beside the recording @out, as ts_kept_make() does; ts_kept_name() is the
- * copy's name.
+ * copy's name.  Nothing is copied if it is no ELF program or library.
  */
 void ts_kept_library(const char *out, const char *library);
 
@@ -29,7 +29,7 @@ bool ts_kept_is_needed(const char *folder);
 
 /*
  * Copy @program, the path of an executable, beside the recording @out; the folder and the copy are for their owner only.
- * A copy of an earlier recording is replaced.  Nothing is copied if @out is no regular file, or if the program belongs to
+ * A copy of an earlier recording is replaced.  One that another recording of the same folder has is shared with it.  Nothing is copied if @out is no regular file, or if the program belongs to
  * the system (/usr but /usr/local, /bin, /sbin, /lib*).
  *
  * A copy that cannot be made is a warning on stderr.

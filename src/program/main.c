@@ -192,7 +192,7 @@ static int serve(const struct ts_cli *cli, const struct ts_service_options *opt)
 }
 
 static int serve_debugger(void *user, const char *path,
-			  void (*ready)(void *ready_user, const struct ts_arch *arch, const char *exec),
+			  void (*ready)(void *ready_user, const struct ts_served *served),
 			  void *ready_user)
 {
 	return serve(user, &(struct ts_service_options){ path, ready, ready_user });

@@ -10,16 +10,17 @@
 #include "src/base/clock.h"
 #include "src/base/utf8.h"
 
-#define NS_A_SECOND 1000000000
+#define NS_A_SECOND INT64_C(1000000000)
+#define USUAL_S 1
 
 /* Of a terminal that does not tell its width. */
 #define USUAL_WIDTH 80
 
-static int64_t interval_ns(void)
+int64_t ts_meter_interval_ns(int64_t usual_s)
 {
 	const char *seconds = getenv("TRACESTUB_PROGRESS");
 
-	return (seconds ? strtol(seconds, NULL, 10) : 1) * (int64_t)NS_A_SECOND;
+	return (seconds ? strtol(seconds, NULL, 10) : usual_s) * NS_A_SECOND;
 }
 
 void ts_meter_init(struct ts_meter *m, const struct ts_cli *cli, const char *file, const char *doing,
@@ -67,7 +68,7 @@ void ts_meter_show(struct ts_meter *m, double share, uint64_t n)
 		m->last_ns = m->is_begun ? m->last_ns : now;
 		m->is_begun = true;
 	}
-	if (now - m->last_ns < interval_ns())
+	if (now - m->last_ns < ts_meter_interval_ns(USUAL_S))
 		return;
 	m->last_ns = now;
 	print(m, share, n, now);

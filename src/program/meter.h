@@ -20,6 +20,9 @@ struct ts_meter {
 	struct ts_progress begun;
 };
 
+/* The time between two lines: the environment's TRACESTUB_PROGRESS, in seconds; @usual_s if it is not set. */
+int64_t ts_meter_interval_ns(int64_t usual_s);
+
 /*
  * Of @doing ("reading") something with @file, counted in @unit ("instructions"); all three are borrowed until
  * the meter is no longer used.  The environment's TRACESTUB_PROGRESS is the number of seconds between two

@@ -24,6 +24,8 @@
 #include "src/index/trace_keys.h"
 #include "src/query/local_files.h"
 #include "src/query/locate.h"
+#include "src/symbols/debug_file.h"
+#include "src/trace/build_id.h"
 #include "src/trace/object.h"
 #include "src/trace/pack.h"
 
@@ -41,6 +43,7 @@
 #define COPY_SUFFIX    ".program"
 #define IMAGES         "image/"
 #define LIBRARIES      "library/"
+#define DEBUG          "debug/"
 #define GRAMMAR        "grammar/"
 #define NO_MEMORY(err) ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted")
 
@@ -279,6 +282,28 @@ static bool adopt_libraries(const struct ts_pack *p, struct ts_cli *cli, struct 
 	return true;
 }
 
+/* They are looked for by the build-id. */
+static bool adopt_debug(const struct ts_pack *p, struct ts_cli *cli, struct ts_packed_files *files, struct ts_error *err)
+{
+	const struct ts_pack_member *m = NULL;
+
+	while ((m = ts_pack_next(p, m, DEBUG)) && files->n_debug < TS_MAX_IMAGES + 1) {
+		const char *id = m->name + strlen(DEBUG);
+		char *copy;
+
+		if (!copy_member(p, m, cli->trace, files, &copy, err))
+			return false;
+		if (!copy)
+			continue;
+		files->debug[files->n_debug++] = (struct ts_packed_debug){ copy, strndup(id, strcspn(id, "/")) };
+		if (!files->debug[files->n_debug - 1].id)
+			return NO_MEMORY(err);
+	}
+	cli->debug = files->debug;
+	cli->n_debug = files->n_debug;
+	return true;
+}
+
 bool ts_packed_adopt(struct ts_cli *cli, const struct ts_source *src, struct ts_packed_files *files,
 		     struct ts_error *err)
 {
@@ -290,7 +315,7 @@ bool ts_packed_adopt(struct ts_cli *cli, const struct ts_source *src, struct ts_
 		return true;
 	done = ts_pack_init(&p, archive, err) && adopt_marks(&p, cli->trace, err) &&
 	       adopt_grammar(&p, cli, files, err) && adopt_program(&p, cli, files, err) && adopt_images(&p, cli, files, err) &&
-	       adopt_libraries(&p, cli, files, err);
+	       adopt_libraries(&p, cli, files, err) && adopt_debug(&p, cli, files, err);
 	ts_pack_fini(&p);
 	return done;
 }
@@ -303,6 +328,10 @@ void ts_packed_files_fini(struct ts_packed_files *files)
 		free(files->images[--files->n_images]);
 	while (files->n_libraries)
 		free((char *)files->libraries[--files->n_libraries].path);
+	while (files->n_debug) {
+		free((char *)files->debug[--files->n_debug].path);
+		free((char *)files->debug[files->n_debug].id);
+	}
 }
 
 /* -------------------------------------------------------------------------------------------- packing */
@@ -380,6 +409,8 @@ static bool add_images(struct ts_pack_writer *w, const struct ts_cli *cli, struc
 struct packing {
 	struct ts_meter meter;
 	uint64_t n_bytes; /* of all that is packed */
+	struct ts_build_id debug[TS_MAX_IMAGES + 1]; /* whose debug files are packed */
+	unsigned n_debug;
 	unsigned n_libraries, n_left; /* packed; named by the recording, but not here as they were */
 };
 
@@ -395,12 +426,56 @@ static bool is_packed_yet(const struct ts_query *q, size_t i, const struct ts_mo
 	return false;
 }
 
+static bool has_debug(const struct packing *p, const struct ts_build_id *id)
+{
+	for (unsigned i = 0; i < p->n_debug; i++) {
+		if (p->debug[i].len == id->len && !memcmp(p->debug[i].bytes, id->bytes, id->len))
+			return true;
+	}
+	return false;
+}
+
 /*
- * The libraries that the recording names, where they are on this machine and are what was recorded.  *n gets how many, and
- * *n_left of how many there is no such file.
+ * The debug file of @src, which was at @recorded (NULL: unknown), if it has one on this machine, and none was packed for the same build-id.  One that is longer
+ * than the copies may be is left out.
  */
-static bool add_libraries(struct ts_pack_writer *w, struct ts_query *q, const struct ts_cli *cli, unsigned *n,
-			  unsigned *n_left, struct ts_error *err)
+static bool add_debug(struct ts_pack_writer *w, const struct ts_source *src, const char *recorded, struct packing *p,
+		      struct ts_error *err)
+{
+	char hex[2 * TS_MAX_BUILD_ID + 1], folder[TS_PACK_NAME_LEN];
+	struct ts_build_id id;
+	struct ts_source *debug;
+	bool done = true;
+
+	if (p->n_debug > TS_MAX_IMAGES || !ts_build_id_find(src, &id) || has_debug(p, &id))
+		return true;
+	debug = ts_debug_file_open(src, recorded, NULL, 0, TS_DEBUG_FOLDER);
+	if (debug && ts_source_len(debug) < COPIES_LEN / 2) {
+		ts_build_id_text(&id, id.len, hex);
+		if (snprintf(folder, sizeof(folder), DEBUG "%s/", hex) < (int)(sizeof(folder) - strlen("debug"))) {
+			done = ts_pack_writer_add(w, folder, "debug", debug, err);
+			p->debug[p->n_debug++] = id;
+		}
+	}
+	ts_source_close(debug);
+	return done;
+}
+
+static bool add_debug_of(struct ts_pack_writer *w, const char *path, const char *recorded, struct packing *p,
+			 struct ts_error *err)
+{
+	struct ts_source *src = ts_source_open(path, err);
+	bool done = src && add_debug(w, src, recorded, p, err);
+
+	ts_source_close(src);
+	return done || ts_fail_prefix(err, "%s", path);
+}
+
+/*
+ * The libraries that the recording names, where they are on this machine and are what was recorded.  Counts them in @p.
+ */
+static bool add_libraries(struct ts_pack_writer *w, struct ts_query *q, const struct ts_cli *cli, struct packing *p,
+			  struct ts_error *err)
 {
 	const struct ts_facts *facts = ts_query_facts(q);
 	struct ts_local_files local;
@@ -412,15 +487,15 @@ static bool add_libraries(struct ts_pack_writer *w, struct ts_query *q, const st
 	local.kept = ts_kept_find(cli->trace, kept) ? kept : NULL;
 	for (size_t i = 0; done && !cli->sysroot && ts_query_module(q, i, &m); i++) {
 		bool is_program = m.file && facts->exec_path && !strcmp(m.file, facts->exec_path);
-		const struct ts_source *src = m.file && !is_program && *n < TS_MAX_IMAGES ? ts_local_file(&local, m.file)
+		const struct ts_source *src = m.file && !is_program && p->n_libraries < TS_MAX_IMAGES ? ts_local_file(&local, m.file)
 											  : NULL;
 
 		if (src && !is_packed_yet(q, i, &m)) {
 			snprintf(folder, sizeof(folder), LIBRARIES "0x%" PRIx64 "/", m.first);
-			done = ts_pack_writer_add(w, folder, m.file, src, err);
-			++*n;
+			done = ts_pack_writer_add(w, folder, m.file, src, err) && add_debug(w, src, m.file, p, err);
+			p->n_libraries++;
 		}
-		*n_left += m.file && *m.file == '/' && !is_program && !src;
+		p->n_left += m.file && *m.file == '/' && !is_program && !src;
 	}
 	ts_local_files_fini(&local);
 	return done;
@@ -433,8 +508,9 @@ static bool add_all(struct ts_pack_writer *w, struct packing *p, struct ts_query
 		ts_fail_prefix(err, "%s", cli->trace)) &&
 	       add_others(w, cli, err) &&
 	       (!cli->grammar || add_file(w, GRAMMAR, cli->grammar, cli->grammar, err)) &&
-	       (!cli->exec.path || add_file(w, "program/", cli->exec.path, cli->exec.path, err)) &&
-	       add_images(w, cli, err) && add_libraries(w, q, cli, &p->n_libraries, &p->n_left, err) &&
+	       (!cli->exec.path || (add_file(w, "program/", cli->exec.path, cli->exec.path, err) &&
+				    add_debug_of(w, cli->exec.path, ts_query_facts(q)->exec_path, p, err))) &&
+	       add_images(w, cli, err) && add_libraries(w, q, cli, p, err) &&
 	       add_marks(w, cli->trace, err) && add_index(w, index, err);
 }
 
@@ -479,9 +555,11 @@ static void show(const struct ts_pack_writer *w, const struct packing *p, const 
 	       w->zstd.n_out);
 	if (p->n_libraries)
 		ts_buf_printf(&line, ", with %u librar%s", p->n_libraries, p->n_libraries == 1 ? "y" : "ies");
+	if (p->n_debug)
+		ts_buf_printf(&line, " and %u debug file%s", p->n_debug, p->n_debug == 1 ? "" : "s");
 	if (p->n_left)
-		ts_buf_printf(&line, ", without %u file%s of it that %s not here", p->n_left, p->n_left == 1 ? "" : "s",
-			      p->n_left == 1 ? "is" : "are");
+		ts_buf_printf(&line, ", without %u file%s of it: %s not here as recorded, or no program or library",
+			      p->n_left, p->n_left == 1 ? "" : "s", p->n_left == 1 ? "it is" : "they are");
 	if (n_steps)
 		ts_buf_printf(&line, ", %.3f for each of %" PRIu64 " instructions", (double)w->zstd.n_out / (double)n_steps,
 		       n_steps);

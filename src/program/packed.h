@@ -19,12 +19,14 @@ struct ts_packed_files {
 	unsigned n_images;
 	struct ts_packed_library libraries[TS_MAX_IMAGES]; /* their paths are owned */
 	unsigned n_libraries;
+	struct ts_packed_debug debug[TS_MAX_IMAGES + 1]; /* their texts are owned; of libraries, and of the program */
+	unsigned n_debug;
 	uint64_t len;                /* bytes of all of them */
 };
 
 /*
  * Take over what was packed with the trace @src, of cli->trace, if it was: its marks, where it has none yet,
- * its grammar, as --grammar, its program, as --exec, the files beneath it, as --image, where the command line names none, and its libraries.  *files gets
+ * its grammar, as --grammar, its program, as --exec, the files beneath it, as --image, where the command line names none, and its libraries and debug files.  *files gets
  * the copies to which @cli then points; it needs ts_packed_files_fini() either way.
  *
  * Returns false if the packed recording is damaged (TS_ECORRUPT, TS_ETRUNC, TS_EIO), or memory is exhausted.

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "record_choice.h"
 
+#include <string.h>
+
 #include "report.h"
 #include "sanitizer.h"
 
@@ -37,14 +39,47 @@ static bool is_for_valgrind(const struct ts_recorder *r)
 	return HAVE_VALGRIND && is_own(r);
 }
 
+/* The processor of the program, as its QEMU is called. */
+static const char *processor(const struct ts_recorder *r)
+{
+	return r->program.emulated->qemu + strlen("qemu-");
+}
+
+static int refuse_processor(struct ts_recorder *r)
+{
+	ts_fail(&r->err, TS_EUNSUPPORTED, TS_NO_OFF,
+		"it is a program for %s, and Valgrind's tool records programs for x86_64 only: QEMU records it (--with qemu, with %s)",
+		processor(r), r->program.emulated->qemu);
+	return (int)ts_report_failure(r->program.path, &r->err);
+}
+
+static int refuse_option(struct ts_recorder *r)
+{
+	const char *option = r->cli->qemu ? "--qemu" : r->cli->cpu ? "--cpu" : "--sysroot";
+
+	ts_fail(&r->err, TS_EUNSUPPORTED, TS_NO_OFF, "%s is QEMU's, not Valgrind's: leave it or --with valgrind out", option);
+	return (int)ts_report_failure(r->program.path, &r->err);
+}
+
 static int choose_valgrind(struct ts_recorder *r)
 {
+	if (!r->program.emulated->vg_arch)
+		return refuse_processor(r);
 	if (!HAVE_VALGRIND)
 		return refuse(r, "tracestub was built without Valgrind: install Debian's package valgrind, and build it again");
 	if (!is_own(r))
-		return refuse(r, "Valgrind runs programs of this machine's own processor, without --cpu, --qemu and --sysroot");
+		return refuse_option(r);
 	r->engine = &ts_record_valgrind;
 	return 0;
+}
+
+static int refuse_part(struct ts_recorder *r)
+{
+	ts_fail(&r->err, TS_EUNSUPPORTED, TS_NO_OFF,
+		"--from, --until, --last, --module and --follow are Valgrind's, which records programs for x86_64, %s%s; QEMU records from the start, up to --limit",
+		r->program.emulated->vg_arch ? "without --with qemu, --cpu, --qemu and --sysroot" : "and this one is for ",
+		r->program.emulated->vg_arch ? "" : processor(r));
+	return (int)ts_report_failure(r->program.path, &r->err);
 }
 
 int ts_record_choose(struct ts_recorder *r)
@@ -56,7 +91,7 @@ int ts_record_choose(struct ts_recorder *r)
 	if (r->cli->with == TS_WITH_VALGRIND || (r->cli->with == TS_WITH_DEFAULT && is_for_valgrind(r)))
 		return choose_valgrind(r);
 	if (wants_part(r->cli))
-		return refuse(r, "--from, --until, --last, --module and --follow are Valgrind's, which records programs of this machine's own processor; QEMU records from the start, up to --limit");
+		return refuse_part(r);
 	r->engine = &ts_record_qemu;
 	return ts_program_find_emulator(&r->program, r->cli->qemu);
 }

@@ -16,6 +16,7 @@
 #include "loaders/usercorn/op_write.h"
 #include "message.h"
 #include "recorder.h"
+#include "record_progress.h"
 #include "src/recorder/ring.h"
 #include "unfinished.h"
 
@@ -207,6 +208,7 @@ static void read_stream(struct ts_recorder *r)
 		const uint8_t *bytes;
 		size_t n = ts_ring_peek(r->ring, &bytes, !is_dead);
 
+		ts_record_progress_show(r, atomic_load(&r->ring->n_steps), r->writer->n_file);
 		if (n)
 			take(r, bytes, n);
 		else if (is_dead)

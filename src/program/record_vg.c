@@ -23,6 +23,7 @@
 #include "kept.h"
 #include "message.h"
 #include "record_last.h"
+#include "record_progress.h"
 #include "recorder.h"
 #include "src/record/decoder.h"
 #include "src/record/log.h"
@@ -316,7 +317,7 @@ static void stop(struct ts_recorder *r)
 
 static bool has_written(struct ts_record_log *l, uint64_t n)
 {
-	return l->has_press && ts_press_n_file(&l->press, n) >= n;
+	return l->has_press && ts_press_is_beyond(&l->press, n);
 }
 
 /* A part of the log: the chunk that was filled as the n-th, or what there is of it. */
@@ -366,7 +367,8 @@ static void take_rest(struct ts_recorder *r)
 	if (!l->is_begun || had_fault || len > l->chunk_len)
 		return;
 	decode(r, l->n_taken, len);
-	l->fault = NULL;
+	if (l->fault && ts_log_decoder_is_last_damaged(l->decoder))
+		l->fault = NULL;
 }
 
 /* The tool waits for a reader. */
@@ -374,6 +376,15 @@ static void accept_log(struct ts_log *log)
 {
 	__atomic_store_n(&log->reader, getpid(), __ATOMIC_RELEASE);
 	futex((volatile uint32_t *)&log->reader, FUTEX_WAKE, 1);
+}
+
+static void show_progress(struct ts_recorder *r)
+{
+	struct ts_log_decoder_counts counts = { 0 };
+
+	if (r->log->is_begun)
+		ts_log_decoder_count(r->log->decoder, &counts);
+	ts_record_progress_show(r, counts.n_steps, r->log->has_press ? atomic_load(&r->log->press.n_file) : 0);
 }
 
 static void read_log(struct ts_recorder *r)
@@ -388,6 +399,7 @@ static void read_log(struct ts_recorder *r)
 		bool is_dead = atomic_load(&r->is_dead);
 		uint32_t seen = l->log->n_filled;
 
+		show_progress(r);
 		if (l->is_begun && take_chunks(r))
 			continue;
 		if (is_dead) {

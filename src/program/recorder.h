@@ -79,6 +79,7 @@ struct ts_recorder {
 	struct ts_error err;
 	bool is_cut; /* the recording ended before the program */
 	const char *cut_at; /* with is_cut: where, for a message */
+	int64_t told_ns; /* when progress was said last; 0: not yet */
 	struct ts_memory_cap memory;
 	bool is_too_large; /* the program was killed for its memory */
 	pid_t pid;

@@ -65,7 +65,8 @@ static void say_ready(void *user, const char *address)
 	const struct ts_service *s = user;
 
 	if (s->opt.ready)
-		s->opt.ready(s->opt.user, ts_query_regset(ts_model_query(s->model))->arch, s->cli->exec.path);
+		s->opt.ready(s->opt.user, &(struct ts_served){
+				ts_query_regset(ts_model_query(s->model))->arch, s->cli->exec.path, s->cli->debug, s->cli->n_debug });
 	else if (strcmp(address, "-"))
 		ts_message(stderr, "Listening on %s", address);
 }
@@ -86,6 +87,8 @@ int ts_service_run(struct ts_service *s, struct ts_model *m, const struct ts_cli
 		.has_local_files = !cli->sysroot,
 		.libraries = cli->libraries,
 		.n_libraries = cli->n_libraries,
+		.debug = cli->debug,
+		.n_debug = cli->n_debug,
 		.kept = has_kept ? kept : NULL,
 		.is_client_local = s->opt.ready && !cli->sysroot && !cli->n_libraries &&
 				   !cli->has_other_libraries,

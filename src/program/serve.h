@@ -8,17 +8,17 @@
 #include "src/arch/arch.h"
 #include "cli.h"
 #include "src/model/model.h"
+#include "served.h"
 
 struct ts_service;
 
 /*
- * What listens, and is told, when clients are served, the recording's architecture and the program's file (NULL:
- * none was found).
+ * What listens, and is told when clients are served.
  */
 struct ts_service_options {
 	const char *comm;
 	/* NULL: stderr says where it listens; else the client is a debugger on this machine */
-	void (*ready)(void *user, const struct ts_arch *arch, const char *exec);
+	void (*ready)(void *user, const struct ts_served *served);
 	void *user;
 };
 

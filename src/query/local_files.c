@@ -110,10 +110,21 @@ static enum verdict compare_code(struct ts_local_files *files, const struct ts_m
 	return ts_code_is_match(&match) ? SAME_FILE : OTHER_FILE;
 }
 
+/* ELF or PE: a program may map any file of its user as code. */
+static bool is_image(const struct ts_source *src)
+{
+	struct ts_error ignored = { 0 };
+	uint8_t head[4] = { 0 };
+	size_t got;
+
+	return ts_source_read(src, 0, head, sizeof(head), &got, &ignored) &&
+	       (!memcmp(head, "\x7f" "ELF", 4) || !memcmp(head, "MZ", 2));
+}
+
 static bool is_recorded(struct ts_local_files *files, const struct ts_module_info *m,
 			const struct ts_source *src)
 {
-	enum verdict v = compare_heads(files->q, m, m->from, src);
+	enum verdict v = is_image(src) ? compare_heads(files->q, m, m->from, src) : OTHER_FILE;
 
 	if (v == UNDECIDED)
 		v = compare_heads(files->q, m, ts_query_end(files->q), src);

@@ -27,10 +27,18 @@ struct ts_packed_library {
 	uint64_t first;   /* the address of its lowest page */
 };
 
+/* A file of symbols and lines that was packed with the recording; both borrowed. */
+struct ts_packed_debug {
+	const char *path; /* of its copy */
+	const char *id;   /* the build-id, in hex, of the file that it belongs to */
+};
+
 struct ts_local_files {
 	struct ts_query *q; /* borrowed */
 	const struct ts_packed_library *packed; /* borrowed; they come before the files of this machine */
 	size_t n_packed;
+	const struct ts_packed_debug *debug; /* borrowed; they come before those of this machine */
+	size_t n_debug;
 	const char *kept; /* borrowed; the folder, with a '/' at its end, of copies that were made with the recording; NULL: none */
 	struct ts_local_file *items; /* owned */
 	size_t n, cap;

@@ -56,6 +56,9 @@ void ts_log_decoder_tell_gaps(struct ts_log_decoder *d);
  */
 const char *ts_log_decoder_take(struct ts_log_decoder *d, const uint8_t *bytes, size_t len);
 
+/* Was it the last record of the chunk, of which no other follows?  A process that is killed leaves such a one. */
+bool ts_log_decoder_is_last_damaged(const struct ts_log_decoder *d);
+
 /* Has all that was decoded been written?  If not, a change of the kernel's is not decoded to its end. */
 bool ts_log_decoder_is_settled(const struct ts_log_decoder *d);
 
@@ -74,8 +77,8 @@ void ts_log_decoder_set_fatal(struct ts_log_decoder *d, uint16_t num, int32_t co
 /* The program has ended: write the system calls in which threads ended, and where they are. */
 void ts_log_decoder_finish(struct ts_log_decoder *d);
 
-/* Each file whose code is mapped. */
-void ts_log_decoder_files(const struct ts_log_decoder *d, void (*tell)(void *user, const char *path), void *user);
+/* Each file that is or was mapped as code, by its path; at most TS_MAX_CODE_FILES. */
+void ts_log_decoder_files(struct ts_log_decoder *d, void (*tell)(void *user, const char *path), void *user);
 
 void ts_log_decoder_count(const struct ts_log_decoder *d, struct ts_log_decoder_counts *counts);
 

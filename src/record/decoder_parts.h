@@ -13,6 +13,7 @@
 
 #define TS_MAX_THREADS 4096u
 #define TS_MAX_UNKNOWN 64u
+#define TS_MAX_CODE_FILES 1024u
 #define TS_MAX_TID_WORDS 64u
 
 struct ts_call_begun {
@@ -64,6 +65,8 @@ struct ts_log_decoder {
 	uint8_t *scratch;         /* owned; a description, as it was when it was checked */
 	struct ts_op_piece loose;    /* what the kernel changed, for which call is not known yet */
 	struct ts_regions regions; /* what is mapped */
+	char *code_files[TS_MAX_CODE_FILES]; /* owned; paths of what was mapped as code, also if it is unmapped now */
+	size_t n_code_files;
 	bool is_begun;            /* the first KEYFRAME is written */
 	bool is_exiting;          /* a thread called exit_group */
 	bool is_followed;         /* children have recordings of their own */
@@ -74,6 +77,7 @@ struct ts_log_decoder {
 	unsigned n_unknown;
 	uint64_t tid_words[TS_MAX_TID_WORDS]; /* of threads that ended last: the kernel clears them a little later */
 	unsigned n_tid_words;
+	bool is_last_damaged; /* what could not be decoded was the last record there */
 	struct ts_log_decoder_counts counts;
 	char exec_path[4096];
 	uint64_t last_exec;
@@ -126,6 +130,9 @@ bool ts_execute(struct ts_log_decoder *d, struct ts_log_task *t, const struct ts
 void ts_execute_until(struct ts_log_decoder *d, struct ts_log_task *t, uint64_t pc);
 
 /* -------------------------------------------------------------------------------- kernel_ops.c */
+
+/* @file is mapped as code; NULL: what is mapped is of no file. */
+void ts_decode_keep_code_file(struct ts_log_decoder *d, const char *file);
 
 const char *ts_decode_map(struct ts_log_decoder *d, uint32_t kind, const uint8_t *bytes, size_t len);
 const char *ts_decode_memory(struct ts_log_decoder *d, uint32_t kind, const uint8_t *bytes, size_t len);

@@ -36,6 +36,18 @@ static void put_prot(struct ts_op_piece *p, const struct ts_log_map *m)
 		ts_op_piece_done(p, ucir_put_prot(at, m->addr, m->len, m->prot & 7));
 }
 
+void ts_decode_keep_code_file(struct ts_log_decoder *d, const char *file)
+{
+	size_t i = d->n_code_files;
+
+	while (file && i && strcmp(d->code_files[i - 1], file) != 0)
+		i--;
+	if (!file || i || d->n_code_files == TS_MAX_CODE_FILES)
+		return;
+	d->code_files[d->n_code_files] = strdup(file);
+	d->n_code_files += d->code_files[d->n_code_files] != NULL;
+}
+
 static bool keep_region(struct ts_log_decoder *d, const struct ts_log_map *m, const char *file, size_t n_file)
 {
 	char name[MAX_PATH_LEN + 1];
@@ -43,6 +55,8 @@ static bool keep_region(struct ts_log_decoder *d, const struct ts_log_map *m, co
 
 	memcpy(name, file, n_file);
 	name[n_file] = '\0';
+	if (m->prot & 4)
+		ts_decode_keep_code_file(d, r.file);
 	return ts_regions_map(&d->regions, &r);
 }
 

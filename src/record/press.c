@@ -90,20 +90,20 @@ bool ts_press_add(struct ts_press *p, const uint8_t *bytes, size_t len)
 }
 
 /* Might what is in the queue make so many bytes of the file? */
-static bool may_reach(const struct ts_press *p, uint64_t bound)
+static bool may_reach(const struct ts_press *p, uint64_t limit)
 {
 	uint64_t n_file = atomic_load(&p->n_file), n_queued = p->n_filled - p->n_taken;
 
-	return n_queued && n_file < bound && bound - n_file <= n_queued * TS_PRESS_LEN;
+	return n_queued && n_file < limit && limit - n_file <= n_queued * TS_PRESS_LEN;
 }
 
-uint64_t ts_press_n_file(struct ts_press *p, uint64_t bound)
+bool ts_press_is_beyond(struct ts_press *p, uint64_t limit)
 {
 	pthread_mutex_lock(&p->lock);
-	while (may_reach(p, bound))
+	while (may_reach(p, limit))
 		pthread_cond_wait(&p->changed, &p->lock);
 	pthread_mutex_unlock(&p->lock);
-	return atomic_load(&p->n_file);
+	return atomic_load(&p->n_file) >= limit;
 }
 
 bool ts_press_end(struct ts_press *p, struct ts_error *err)

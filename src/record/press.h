@@ -38,10 +38,10 @@ bool ts_press_begin(struct ts_press *p, struct ucir_writer *writer);
 bool ts_press_add(struct ts_press *p, const uint8_t *bytes, size_t len);
 
 /*
- * The bytes of the file.  If what is in the queue might make @bound of them, waits until the thread has written it: so
- * the answer to "are there @bound bytes?" does not depend on how fast the thread is.
+ * Is the file @limit bytes long?  Waits for the queue only where what is in it can decide that, so that the answer does
+ * not depend on how fast the thread is.
  */
-uint64_t ts_press_n_file(struct ts_press *p, uint64_t bound);
+bool ts_press_is_beyond(struct ts_press *p, uint64_t limit);
 
 /* Write what is in the queue and end the thread.  Returns false with @err if the file could not be written. */
 bool ts_press_end(struct ts_press *p, struct ts_error *err);

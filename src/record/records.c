@@ -41,6 +41,8 @@ void ts_log_decoder_free(struct ts_log_decoder *d)
 		ts_log_code_fini(&d->blocks[i]);
 	for (unsigned i = 0; i < TS_MAX_THREADS; i++)
 		free_task(d->tasks[i]);
+	for (size_t i = 0; i < d->n_code_files; i++)
+		free(d->code_files[i]);
 	ts_op_piece_fini(&d->loose);
 	ts_gap_fini(&d->gap);
 	ts_regions_fini(&d->regions);
@@ -139,6 +141,15 @@ static struct ts_log_task *task(struct ts_log_decoder *d, uint32_t tid)
 	return d->tasks[tid];
 }
 
+/* A record that begins with a struct ts_log_thread.  Returns NULL, or what is wrong. */
+static const char *take_thread(const uint8_t *bytes, size_t len, struct ts_log_thread *th)
+{
+	if (len < sizeof(*th))
+		return "a thread's record is cut short";
+	memcpy(th, bytes, sizeof(*th));
+	return th->tid < TS_MAX_THREADS ? NULL : "a thread's number is too large";
+}
+
 /* The first thread's KEYFRAME has all memory. */
 static void begin_thread(struct ts_log_decoder *d, struct ts_log_task *t, const struct ts_log_thread *th,
 			 const uint8_t *state)
@@ -172,12 +183,13 @@ static void correct_registers(struct ts_log_decoder *d, struct ts_log_task *t, c
 static const char *run_thread(struct ts_log_decoder *d, uint32_t kind, const uint8_t *bytes, size_t len)
 {
 	struct ts_log_thread th;
-	struct ts_log_task *t;
+	const char *why = take_thread(bytes, len, &th);
+	struct ts_log_task *t = why ? NULL : task(d, th.tid);
 
-	if (len < sizeof(th) + (kind == TS_LOG_STATE ? d->guest->n_state : 0))
+	if (why)
+		return why;
+	if (kind == TS_LOG_STATE && len - sizeof(th) < d->guest->n_state)
 		return "a thread's record is cut short";
-	memcpy(&th, bytes, sizeof(th));
-	t = task(d, th.tid);
 	if (!t)
 		return "a thread's number is too large";
 	if (t->is_known)
@@ -200,10 +212,10 @@ static const char *new_thread(struct ts_log_decoder *d, const uint8_t *bytes, si
 {
 	struct ts_log_task *child;
 	struct ts_log_thread th;
+	const char *why = take_thread(bytes, len, &th);
 
-	if (len < sizeof(th))
-		return "a thread's record is cut short";
-	memcpy(&th, bytes, sizeof(th));
+	if (why)
+		return why;
 	child = th.pc < TS_MAX_THREADS ? task(d, (uint32_t)th.pc) : NULL;
 	if (!child)
 		return "a thread's number is too large";
@@ -217,15 +229,12 @@ static const char *new_thread(struct ts_log_decoder *d, const uint8_t *bytes, si
 static const char *take_tid_word(struct ts_log_decoder *d, const uint8_t *bytes, size_t len)
 {
 	struct ts_log_thread th;
-	struct ts_log_task *t;
+	const char *why = take_thread(bytes, len, &th);
+	struct ts_log_task *t = why ? NULL : task(d, th.tid);
 
-	if (len < sizeof(th))
-		return "a thread's record is cut short";
-	memcpy(&th, bytes, sizeof(th));
-	t = task(d, th.tid);
-	if (!t)
-		return "a thread's number is too large";
-	if (th.tid)
+	if (why)
+		return why;
+	if (t)
 		t->tid_word = th.pc;
 	else
 		ts_log_decoder_add_tid_word(d, th.pc);
@@ -235,14 +244,11 @@ static const char *take_tid_word(struct ts_log_decoder *d, const uint8_t *bytes,
 static const char *end_thread(struct ts_log_decoder *d, const uint8_t *bytes, size_t len)
 {
 	struct ts_log_thread th;
-	struct ts_log_task *t;
+	const char *why = take_thread(bytes, len, &th);
+	struct ts_log_task *t = why ? NULL : task(d, th.tid);
 
-	if (len < sizeof(th))
-		return "a thread's record is cut short";
-	memcpy(&th, bytes, sizeof(th));
-	t = task(d, th.tid);
 	if (!t || !t->is_known)
-		return NULL;
+		return why;
 	if (t->open) {
 		ts_execute_until(d, t, th.pc);
 		t->signal.pc = th.pc;
@@ -368,7 +374,7 @@ const char *ts_log_decoder_take(struct ts_log_decoder *d, const uint8_t *bytes, 
 	while (len >= 8) {
 		const char *why;
 		uint32_t head[2];
-		size_t n;
+		size_t n = len;
 
 		memcpy(head, bytes, sizeof(head));
 		if (head[0] & TS_LOG_CONTROL) {
@@ -379,12 +385,18 @@ const char *ts_log_decoder_take(struct ts_log_decoder *d, const uint8_t *bytes, 
 		} else {
 			why = execution(d, head[0], head[1], bytes, len, &n);
 		}
+		d->is_last_damaged = why && n >= len;
 		if (why)
 			return why;
 		bytes += n;
 		len -= n;
 	}
 	return NULL;
+}
+
+bool ts_log_decoder_is_last_damaged(const struct ts_log_decoder *d)
+{
+	return d->is_last_damaged;
 }
 
 /* -------------------------------------------------------------------------------- the end */
@@ -464,14 +476,14 @@ void ts_log_decoder_finish(struct ts_log_decoder *d)
 	ts_op_frames_close(d->frames);
 }
 
-void ts_log_decoder_files(const struct ts_log_decoder *d, void (*tell)(void *user, const char *path), void *user)
+void ts_log_decoder_files(struct ts_log_decoder *d, void (*tell)(void *user, const char *path), void *user)
 {
 	for (size_t i = 0; i < d->regions.n; i++) {
-		const struct ts_region *r = &d->regions.at[i];
-
-		if (r->file && r->prot & 4)
-			tell(user, r->file);
+		if (d->regions.at[i].prot & 4)
+			ts_decode_keep_code_file(d, d->regions.at[i].file);
 	}
+	for (size_t i = 0; i < d->n_code_files; i++)
+		tell(user, d->code_files[i]);
 }
 
 void ts_log_decoder_count(const struct ts_log_decoder *d, struct ts_log_decoder_counts *counts)

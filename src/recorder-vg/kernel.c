@@ -208,7 +208,7 @@ static void before_call(ThreadId tid, UInt num, UWord *args, UInt n_args)
 	log_tid_word(tid, args[0]);
 }
 
-static void after_call(ThreadId tid, UInt num, UWord *args, UInt n_args, SysRes res)
+static void log_return(ThreadId tid, UInt num, UWord *args, UInt n_args, SysRes res)
 {
 	struct ts_log_call c = call(tid, num, args, n_args);
 	UChar *to;
@@ -227,6 +227,20 @@ static void after_call(ThreadId tid, UInt num, UWord *args, UInt n_args, SysRes 
 	VG_(get_shadow_regs_area)(tid, to + sizeof(c), 0, 0, TS_STATE_LEN);
 	if (!sr_isError(res))
 		ts_names_after_call(tid, num, args);
+}
+
+/* The core's own; no header of its tools has it. */
+void VG_(poll_signals)(ThreadId tid);
+
+/*
+ * A signal that a thread sends itself reaches it before the call returns, signal(7).  The core delivers signals after
+ * kill and tgkill, but those of these calls only some thousand blocks later.
+ */
+static void after_call(ThreadId tid, UInt num, UWord *args, UInt n_args, SysRes res)
+{
+	log_return(tid, num, args, n_args, res);
+	if (!sr_isError(res) && (num == __NR_rt_sigqueueinfo || num == __NR_rt_tgsigqueueinfo))
+		VG_(poll_signals)(tid);
 }
 
 /* -------------------------------------------------------------------------------- signals */

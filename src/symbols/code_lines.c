@@ -88,13 +88,21 @@ static bool grow_names(struct ts_code_lines *l)
 	return true;
 }
 
+/* Packages are built with names in place of folders: "./stdlib" is part of the path "./stdlib/exit.c" then. */
+static bool begins_in_folder(const struct ts_linetab_entry *e)
+{
+	size_t len = e->folder ? strlen(e->folder) : 0;
+
+	return *e->file == '/' || !len || (*e->folder != '/' && !strncmp(e->file, e->folder, len) && e->file[len] == '/');
+}
+
 /* The one copy of the path; NULL if memory is exhausted. */
 static const char *name_of(struct ts_code_lines *l, const struct ts_linetab_entry *e)
 {
 	char **slot;
 
 	ts_buf_reset(&l->path);
-	if (e->file[0] != '/' && e->folder)
+	if (!begins_in_folder(e))
 		ts_buf_printf(&l->path, "%s/", e->folder);
 	ts_buf_puts(&l->path, e->file);
 	if (!ts_buf_ok(&l->path) || (2 * l->n_names >= l->cap_names && !grow_names(l)))

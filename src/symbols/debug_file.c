@@ -44,22 +44,38 @@ static bool has_checksum(const struct ts_source *file, uint32_t wanted)
 
 /* ---------------------------------------------------------------------------------------- where is it? */
 
+static struct ts_source *open_if_same(const char *path, const struct ts_build_id *id)
+{
+	struct ts_error ignored = { 0 };
+	struct ts_source *file = ts_source_open(path, &ignored);
+
+	if (file && has_same_id(file, id))
+		return file;
+	ts_source_close(file);
+	return NULL;
+}
+
 /* FOLDER/.build-id/ab/cdef.debug */
 static struct ts_source *open_by_id(const struct ts_build_id *id, const char *folder)
 {
 	char hex[2 * TS_MAX_BUILD_ID + 1], path[MAX_PATH];
-	struct ts_error ignored = { 0 };
-	struct ts_source *file;
 
 	ts_build_id_text(id, id->len, hex);
 	if (id->len < 2 || (size_t)snprintf(path, sizeof(path), "%s/.build-id/%.2s/%s.debug", folder, hex, hex + 2) >=
 				   sizeof(path))
 		return NULL;
-	file = ts_source_open(path, &ignored);
-	if (file && has_same_id(file, id))
-		return file;
-	ts_source_close(file);
-	return NULL;
+	return open_if_same(path, id);
+}
+
+static struct ts_source *open_packed(const struct ts_build_id *id, const struct ts_packed_debug *packed, size_t n)
+{
+	char hex[2 * TS_MAX_BUILD_ID + 1];
+	struct ts_source *file = NULL;
+
+	ts_build_id_text(id, id->len, hex);
+	for (size_t i = 0; i < n && !file; i++)
+		file = strcmp(packed[i].id, hex) ? NULL : open_if_same(packed[i].path, id);
+	return file;
 }
 
 /* What .gnu_debuglink says.  Returns false if there is none. */
@@ -84,9 +100,10 @@ static bool read_link(const struct ts_source *src, char name[MAX_LINK], uint32_t
 	return true;
 }
 
-static struct ts_source *open_by_link(const struct ts_source *src, const char *folder)
+/* @own: where @src lies, or lay. */
+static struct ts_source *open_by_link(const struct ts_source *src, const char *own, const char *folder)
 {
-	const char *own = ts_source_name(src), *slash = strrchr(own, '/');
+	const char *slash = strrchr(own, '/');
 	int dir_len = slash ? (int)(slash - own) : 0;
 	const char *dir = slash ? own : ".";
 	char name[MAX_LINK], path[MAX_PATH];
@@ -111,10 +128,16 @@ static struct ts_source *open_by_link(const struct ts_source *src, const char *f
 	return NULL;
 }
 
-struct ts_source *ts_debug_file_open(const struct ts_source *src, const char *folder)
+struct ts_source *ts_debug_file_open(const struct ts_source *src, const char *path, const struct ts_packed_debug *packed,
+				     size_t n_packed, const char *folder)
 {
 	struct ts_build_id id;
-	struct ts_source *file = ts_build_id_find(src, &id) ? open_by_id(&id, folder) : NULL;
+	bool has_id = ts_build_id_find(src, &id);
+	struct ts_source *file = has_id ? open_packed(&id, packed, n_packed) : NULL;
 
-	return file ? file : open_by_link(src, folder);
+	if (has_id && !file)
+		file = open_by_id(&id, folder);
+	if (!file)
+		file = open_by_link(src, ts_source_name(src), folder);
+	return file || !path ? file : open_by_link(src, path, folder);
 }

@@ -164,6 +164,8 @@ enum ts_got ts_symbols_search_next(struct ts_symbols_search *f, struct ts_error 
 		done = add_image(f->symbols, &f->places.images[f->n_images++], err);
 	} else if (!f->has_program) {
 		f->has_program = true;
+		if (f->places.local)
+			ts_symbols_use_debug(f->symbols, f->places.local->debug, f->places.local->n_debug);
 		done = add_program(f, err);
 		ts_symbols_end_own(f->symbols);
 	} else if (ts_query_module(f->q, f->n_modules, &m)) {

@@ -494,6 +494,12 @@ static bool is_own_file(const struct ts_symbols *s, const struct ts_source *src,
 	return false;
 }
 
+void ts_symbols_use_debug(struct ts_symbols *s, const struct ts_packed_debug *debug, size_t n)
+{
+	s->debug = debug;
+	s->n_debug = n;
+}
+
 bool ts_symbols_add_file(struct ts_symbols *s, const struct ts_source *src, const char *path, const uint64_t *base,
 			 struct ts_error *err)
 {
@@ -520,7 +526,7 @@ bool ts_symbols_add_file(struct ts_symbols *s, const struct ts_source *src, cons
 /* Returns false if memory is exhausted. */
 static bool read_file(struct ts_symbols *s, struct ts_symbols_noted *f)
 {
-	struct ts_source *debug = ts_debug_file_open(f->src, TS_DEBUG_FOLDER);
+	struct ts_source *debug = ts_debug_file_open(f->src, f->path, s->debug, s->n_debug, TS_DEBUG_FOLDER);
 	struct adding a = { .symbols = s };
 	struct ts_loaded_file at;
 

@@ -23,10 +23,14 @@
 #define TS_LINKED "@plt"
 
 struct ts_symbols;
+struct ts_packed_debug;
 
 /* An empty table; NULL if memory is exhausted. */
 struct ts_symbols *ts_symbols_new(void);
 void ts_symbols_free(struct ts_symbols *s);
+
+/* Debug files of the files that are read; borrowed. */
+void ts_symbols_use_debug(struct ts_symbols *s, const struct ts_packed_debug *debug, size_t n);
 
 /*
  * Note the ELF or PE file @src, of which the lowest page lies at *@base; NULL: where it is linked.  A file that

@@ -12,6 +12,7 @@
 #include "symbol.h"
 
 struct ts_code_lines;
+struct ts_packed_debug;
 struct ts_source;
 
 /* As kept: the name is an offset, since the texts move while they grow. */
@@ -37,6 +38,8 @@ struct ts_symbols_noted {
 
 struct ts_symbols {
 	struct ts_symbols_noted *files;   /* owned */
+	const struct ts_packed_debug *debug; /* borrowed */
+	size_t n_debug;
 	size_t n_files, cap_files;
 	struct ts_symbols_entry *items;  /* owned; by address once sorted */
 	size_t n, cap;

@@ -14,6 +14,8 @@
  *      image/NAME         files beneath the recording (--image), in their order; image/0xBASE/NAME where a base
  *                         was given
  *      library/0xADDR/NAME  the recorded libraries, by the address of their lowest page
+ *      debug/BUILD-ID/debug the debug files of the program and of libraries, which have no symbols themselves, by the
+ *                         build-id in hex of the file that they belong to
  *      marks              the marks of the trace
  *      index, index.calls the index of the trace, and its calls if they are in a file beside it
  *

@@ -32,11 +32,14 @@ def executed(name):
     return [json.loads(line) for line in done.stdout.splitlines()][:-1]
 
 
-def lines():
+def rows():
     done = subprocess.run([TRACESTUB, "query", "p.ucir", "history", "$pc", "--json"], capture_output=True, text=True,
                           timeout=LIMIT)
-    rows = (json.loads(line) for line in done.stdout.splitlines())
-    return {r["line"] for r in rows if (r.get("file") or "").endswith("/p.c")}
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def lines():
+    return {r["line"] for r in rows() if (r.get("file") or "").endswith("/p.c")}
 
 
 @case
@@ -54,6 +57,19 @@ def another_file_of_that_name_is_not():
     with open("p.debug", "ab") as f:
         f.write(b"\0")
     assert not executed("hidden") and not lines()
+
+
+@case
+def the_folder_of_a_mapped_path_is_not_said_twice():
+    """As Debian's C library is built: the compiler's folder is "./sub", and part of each file's path."""
+    here = pathlib.Path("mapped").resolve()
+    here.mkdir(exist_ok=True)
+    (here / "p.c").write_text(SOURCE, encoding="ascii")
+    subprocess.run([compiler(), "-g", "-O1", f"-ffile-prefix-map={here}=./sub", "-o", "../p", here / "p.c"], check=True, cwd=here,
+                   timeout=LIMIT)
+    record("p.ucir", "./p")
+    files = {r["file"] for r in rows() if (r.get("file") or "").endswith("/p.c")}
+    assert files == {"./sub/p.c"}, files
 
 
 run_cases()

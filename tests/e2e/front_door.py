@@ -38,6 +38,9 @@ def a_recording_is_not_overwritten_and_the_newest_is_opened():
     program, here = build("errno.c", "again"), folder("again-here")
     for _ in range(3):
         run(TRACESTUB, "record", program, cwd=here)
+    copies = {p.stat().st_ino for p in here.glob("*.files/again")}
+    assert len(copies) == 1, "one copy of the same program"
+    assert pathlib.Path(program).stat().st_ino not in copies
     assert sorted(p.name for p in here.iterdir()) == [f"again{n}.ucir{s}" for n in (".1", ".2", "") for s in ("", ".files")]
     os.utime(here / "again.1.ucir", (time.time() + 10,) * 2)
     said = gdb(commands=["when"], cwd=here)
@@ -64,8 +67,12 @@ def a_recording_has_its_symbols_after_the_program_was_built_again():
     stopped = ["break main", "continue", "backtrace"]
     said = gdb(commands=stopped, cwd=here)
     assert "it.ucir.files/it: the recorded program" in said and "errno.c:" in said and "unmapped.c" not in said, said
+    run(TRACESTUB, "record", program, cwd=here)                   # another program, another copy
+    assert (here / "it.1.ucir.files/it").read_bytes() == pathlib.Path(program).read_bytes()
+    run(TRACESTUB, "record", "-o", "it.1.ucir", program, cwd=here)
+    assert [p.name for p in (here / "it.1.ucir.files").iterdir()] == ["it"]
     shutil.copy("built-again/it", here / "it.ucir.files/it")      # a copy that was changed is not used
-    said = gdb(commands=stopped, cwd=here)
+    said = gdb("it.ucir", commands=stopped, cwd=here)
     assert "it: not the file that was recorded; ignored" in said, said
     assert "errno.c" not in said and "unmapped.c" not in said, said     # the C library may have its own lines
 
@@ -98,6 +105,44 @@ def a_recording_has_the_symbols_of_its_libraries_after_they_were_built_again():
     (here / "it.ucir.files" / kept).write_bytes((here / "libown.so").read_bytes())     # a copy that was changed is not used
     said = gdb(commands=stopped, cwd=here)
     assert "answer (n=6)" not in said, said
+
+
+MAPS = """#include <dlfcn.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+int main(int argc, char **argv)
+{
+	int n = 0;
+	for (int i = 1; i + 1 < argc; i += 2) {
+		char *at = mmap(NULL, 4096, atoi(argv[i]), MAP_PRIVATE, open(argv[i + 1], O_RDONLY), 0);
+		for (int k = 0; k < 2000; k++)
+			n += at[k];
+	}
+	void *own = dlopen("./libown.so", RTLD_NOW);
+	n += ((int (*)(int))dlsym(own, "answer"))(6);
+	return dlclose(own) + n == 0;
+}
+"""
+
+
+@case
+def only_programs_and_libraries_are_copied():
+    """Not what a program maps of its user's files; but a library that was closed before the end."""
+    recorder()
+    here = folder("own-files")
+    build_with_library(here, 7, "first")
+    (here / "maps.c").write_text(MAPS)
+    run("gcc", "-o", "maps", "maps.c", "-ldl", cwd=here)
+    (here / "letter").write_text("nobody else is to read this\n" * 200)
+    shutil.copy(here / "it", here / "read-only")       # a program that is data of this one
+    run(TRACESTUB, "record", "-o", "o.ucir", "./maps", "1", "letter", "5", "letter", "1", "read-only", cwd=here)
+    copies = sorted(p.name for p in (here / "o.ucir.files").iterdir())
+    assert [name.rsplit("%2F")[-1] for name in copies] == ["libown.so", "maps"], copies
+    said = run(TRACESTUB, "pack", "--no-sandbox", "o.ucir", "-o", "o.tspack", cwd=here).stdout
+    names = run("sh", "-c", "zstd -dcq o.tspack | tar t", cwd=here).stdout.split()
+    packed = sorted(name.rsplit("/")[-1] for name in names if name.startswith("library/"))
+    assert packed == ["ld-linux-x86-64.so.2", "libc.so.6", "libown.so"], (packed, said)
 
 
 @case

@@ -6,6 +6,7 @@ import io
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import tarfile
@@ -182,6 +183,43 @@ def gdb_takes_a_packs_libraries_also_with_sysroot_of_this_machine():
             path.unlink()
         done = desk.run("gdb", desk.packed, "--", "-batch", "-iex", "set sysroot /", "-ex", "break plug", "-ex", "continue")
         assert "Breakpoint 1, plug (x=5)" in done.stdout, done
+
+
+@case
+def symbols_come_along_in_debug_files():
+    """A program and its library, both stripped: their debug files are packed, and the originals are gone."""
+    with Desk() as desk:
+        here = desk.folder / "built"
+        here.mkdir()
+        (here / "own.c").write_text("static __attribute__((noinline)) int hidden(int n) { return n * 7; }\n"
+                                    "int answer(int n) { return hidden(n) + 1; }\n")
+        (here / "main.c").write_text("int answer(int);\nstatic __attribute__((noinline)) int inner(int n) { return answer(n) + 2; }\n"
+                                     "int main(void) { return inner(6); }\n")
+        for make in (["gcc", "-g", "-O1", "-shared", "-fPIC", "-o", "libown.so", "own.c"],
+                     ["gcc", "-g", "-O1", "-o", "prog", "main.c", "./libown.so"],
+                     *(c for f in ("prog", "libown.so") for c in (["objcopy", "--only-keep-debug", f, f"{f}.debug"],
+                                                                  ["objcopy", "--strip-all", f"--add-gnu-debuglink={f}.debug", f]))):
+            subprocess.run(make, cwd=here, check=True)
+        done = record(desk.trace, here / "prog", cwd=here)
+        assert done.returncode == 45, done
+        said = desk.run("pack", desk.trace, "-o", desk.packed, "--exec", here / "prog").stdout
+        assert "debug file" in said, said
+        packed = {name: data for name, data in desk.files().items() if name.startswith("debug/")}
+        assert {(here / f"{f}.debug").read_bytes() for f in ("prog", "libown.so")} <= set(packed.values()), packed.keys()
+        shutil.rmtree(here)
+        shutil.rmtree(f"{desk.trace}.files", ignore_errors=True)
+        desk.trace.unlink()
+        desk.user = "somebody else"
+        assert "hidden" in desk.run("query", desk.packed, "calls", "hidden").stdout
+        temporary = desk.folder / "tmp"
+        temporary.mkdir()
+        with_it = {**desk.env(), "TMPDIR": str(temporary)}
+        done = subprocess.run([TRACESTUB, "gdb", desk.packed, "--", "-nx", "-batch", "-ex", "set breakpoint pending on",
+                               "-ex", "break hidden", "-ex", "continue",
+                               "-ex", "backtrace"], env=with_it, capture_output=True, text=True, timeout=LIMIT)
+        for line in "hidden (n=.*6) at own.c:1", "answer (n=.*6) at own.c:2", "inner (n=.*6) at main.c:2", "main () at main.c:3":
+            assert re.search(line.replace("(", r"\(").replace(")", r"\)"), done.stdout), (line, done)
+        assert not list(temporary.iterdir()), list(temporary.iterdir())
 
 
 class Thread:

@@ -19,7 +19,7 @@ def ask(*words):
 def what_the_kernel_changed():
     done = record("kernel.ucir", build("kernel_memory.c", "kernel_memory"))
     lines = [line.split() for line in done.stdout.splitlines()]
-    assert len(lines) == 9 and "unexplained 0" in done.stderr, done
+    assert len(lines) == 11 and "unexplained 0" in done.stderr, done
     out = [w for w in ask("events", "syscall") if w["name"] == "write" and w["arguments"][0] == "0x1"]
     assert len(out) == 2 * len(lines), out
     asked = [w for k in range(len(lines)) for w in ("-ex", f"goto {out[2 * k]['position']}", "-ex", f"x/32xb {lines[k][1]}")]

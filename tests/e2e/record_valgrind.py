@@ -5,8 +5,11 @@
 The truth is the processor: a stepper (tests/data/record/stepper.c) writes down each instruction's address and registers.
 Addresses of the stack are others in Valgrind, by the same distance everywhere.
 """
+import contextlib
 import os
 import pathlib
+import pty
+import re
 import resource
 import signal
 import struct
@@ -109,6 +112,33 @@ def a_handler_has_the_address_of_the_division():
                             "-ex", "print info->_sifields._sigfault.si_addr == $failed"],
                            capture_output=True, text=True, timeout=LIMIT).stdout
     assert "SIGFPE" in shown and "$1 = 1\n" in shown and "$2 = 1\n" in shown, shown
+
+
+@case
+def a_signal_that_a_thread_queues_for_itself_comes_before_the_call_returns():
+    pathlib.Path("queued.c").write_text("""#define _GNU_SOURCE
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
+static volatile int sum;
+static void on_usr1(int s, siginfo_t *i, void *u) { sum += i->si_value.sival_int; }
+int main(void)
+{
+	struct sigaction a = { .sa_sigaction = on_usr1, .sa_flags = SA_SIGINFO };
+	sigaction(SIGUSR1, &a, NULL);
+	sigqueue(getpid(), SIGUSR1, (union sigval){ .sival_int = 3 });
+	int first = sum;
+	pthread_sigqueue(pthread_self(), SIGUSR1, (union sigval){ .sival_int = 5 });
+	return 10 * first + sum;
+}
+""")
+    subprocess.run(["gcc", "-g", "-O1", "-w", "-o", "queued", "queued.c"], check=True)
+    assert subprocess.run(["./queued"]).returncode == 38
+    done = recorded("queued.ucir", "./queued")
+    assert done.returncode == 38 and unexplained(done.stderr) == 0, done
+    rows = subprocess.run([TRACESTUB, "query", "queued.ucir", "calls", "on_usr1", "--quiet"], capture_output=True, text=True,
+                          timeout=LIMIT).stdout.splitlines()
+    assert len(rows) == 3 and "\tsigqueue\t" in rows[1] and "\tpthread_sigqueue" in rows[2], rows
 
 
 @case
@@ -297,6 +327,26 @@ def the_end_of_a_thread_that_began_before_the_recording_is_explained():
 
 
 @case
+def a_recording_that_begins_after_threads_have_ended_is_whole():
+    pathlib.Path("ended.c").write_text("""#include <pthread.h>
+static void *nothing(void *p) { return p; }
+__attribute__((noinline)) void here(void) { __asm__ volatile(""); }
+int main(void)
+{
+	pthread_t t;
+	pthread_create(&t, 0, nothing, 0);
+	pthread_join(t, 0);
+	here();
+	return 0;
+}
+""")
+    subprocess.run(["gcc", "-O1", "-pthread", "-o", "ended", "ended.c"], check=True)
+    done = recorded("ended.ucir", "./ended", options=("--from", "here"))
+    r = Ucir2("ended.ucir")
+    assert len(r.all_steps) > 100 and r.end == ("exit", 0) and unexplained(done.stderr) == 0, (done.stderr, r.end)
+
+
+@case
 def a_place_that_is_not_reached_is_said():
     parts()
     if os.path.exists("part.ucir"):
@@ -308,6 +358,20 @@ def a_place_that_is_not_reached_is_said():
         assert done.returncode == 2 and "a place is FUNC" in done.stderr, (text, done)
     done = record("part.ucir", "./parts", options=("--with", "qemu", "--from", "main"))
     assert done.returncode == 1 and "--from, --until, --last, --module and --follow are Valgrind's" in done.stderr, done
+
+
+@case
+def a_program_for_another_processor_is_refused_with_what_records_it():
+    head = b"\x7fELF\1\1\1" + bytes(9) + struct.pack("<HHI", 2, 3, 1) + bytes(40)       # ELF of 32 bits, i386
+    pathlib.Path("i386").write_bytes(head)
+    os.chmod("i386", 0o755)
+    done = record("i386.ucir", "./i386", options=WITH)
+    assert done.returncode == 1 and "a program for i386" in done.stderr and "--with qemu, with qemu-i386" in done.stderr, done
+    done = record("i386.ucir", "./i386", options=("--last", "1M"))
+    assert done.returncode == 1 and "for x86_64, and this one is for i386; QEMU records from the start" in done.stderr, done
+    for option in ("--cpu", "max"), ("--sysroot", "/"), ("--qemu", "qemu-x86_64"):
+        done = record("i386.ucir", "/bin/true", options=(*WITH, *option))
+        assert done.returncode == 1 and f"{option[0]} is QEMU's, not Valgrind's" in done.stderr, done
 
 
 def await_line(process):
@@ -373,6 +437,30 @@ def x87_and_avx512_are_explained():
     subprocess.run(["gcc", "-O0", "-o", "wide", "wide.c"], check=True)
     done = recorded("wide.ucir", "./wide")
     assert done.returncode == -signal.SIGILL and "AVX-512" in done.stderr, done
+
+
+def on_terminal(*argv):
+    """What is written to the terminal, which is the program's, too."""
+    pid, terminal = pty.fork()
+    if not pid:
+        os.execve(argv[0], argv, {**os.environ, "TRACESTUB_PROGRESS": "0"})
+    said = b""
+    with contextlib.suppress(OSError):        # EIO: all have closed it
+        while got := os.read(terminal, 65536):
+            said += got
+    os.close(terminal)
+    assert os.waitpid(pid, 0)[1] == 0, said
+    return said.decode()
+
+
+@case
+def progress_is_said_on_a_terminal():
+    record_it = TRACESTUB, "record", "-o", "told.ucir", *WITH
+    so_far = "told.ucir: {} instructions so far, in "
+    said = on_terminal(*record_it, "sh", "-c", "ls / >/dev/null")
+    assert re.search(so_far.format(r"\d+"), said), said[-2000:]
+    assert "so far" not in on_terminal(*record_it, "--quiet", "sh", "-c", "ls / >/dev/null")
+    assert "so far" not in record("told.ucir", "/bin/true", env={**os.environ, "TRACESTUB_PROGRESS": "0"}).stderr
 
 
 @case

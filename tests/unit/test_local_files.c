@@ -23,6 +23,8 @@ static struct ts_local_files files;
 /* How much of the library is in the recording's memory. */
 static size_t n_recorded;
 
+static const char *magic = "\x7f" "ELF";
+
 static void add_library(struct ts_recording *rec)
 {
 	ts_steps_load(&rec->initial, LIB_ADDR, LIB_LEN, lib, strlen(lib));
@@ -51,6 +53,7 @@ static void record(size_t n)
 	snprintf(unnamed, sizeof(unnamed), "%s.2", lib);
 	for (size_t i = 0; i < LIB_LEN; i++)
 		contents[i] = (uint8_t)(i * 7 + i / 256);
+	memcpy(contents, magic, strlen(magic));
 	write_file(lib);
 	write_file(unnamed);
 	unlink(other_name);
@@ -98,6 +101,16 @@ START_TEST(a_file_of_which_the_recording_shows_too_little_is_refused)
 }
 END_TEST
 
+START_TEST(a_file_that_is_no_program_and_no_library_is_refused)
+{
+	magic = "text";
+	record(LIB_LEN);
+	magic = "\x7f" "ELF";
+	ck_assert_ptr_null(ts_local_file(&files, lib));
+	ts_local_files_fini(&files);
+}
+END_TEST
+
 START_TEST(a_kilobyte_of_the_beginning_is_enough)
 {
 	record(1024);
@@ -119,4 +132,4 @@ FAKE_SUITE("local_files", the_recorded_file_is_found_by_both_its_names,
 	   a_file_that_the_recording_does_not_name_is_not_opened,
 	   another_file_at_the_recorded_path_is_refused,
 	   a_file_of_which_the_recording_shows_too_little_is_refused, a_kilobyte_of_the_beginning_is_enough,
-	   a_file_that_is_not_there_is_none)
+	   a_file_that_is_no_program_and_no_library_is_refused, a_file_that_is_not_there_is_none)

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -78,5 +80,9 @@ int main(void)
 	memset(anonymous + 3 * PAGE, 'z', 4);
 	read(ends[0], anonymous + 3 * PAGE, 4);
 	show("same", anonymous + 3 * PAGE);
+	syscall(SYS_getrlimit, RLIMIT_NOFILE, anonymous + PAGE / 2); /* Valgrind keeps some descriptors for itself */
+	show("limit", anonymous + PAGE / 2);
+	syscall(SYS_prlimit64, 0, RLIMIT_NOFILE, NULL, anonymous + PAGE / 2 + 64);
+	show("limit64", anonymous + PAGE / 2 + 64);
 	return 0;
 }

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a server tells the debugger that it was started for; all is borrowed.
+ */
+#ifndef TS_SERVED_H
+#define TS_SERVED_H
+
+#include "src/arch/arch.h"
+#include "src/query/local_files.h"
+
+struct ts_served {
+	const struct ts_arch *arch;          /* of the recording */
+	const char *exec;                    /* the program's file; NULL: none was found */
+	const struct ts_packed_debug *debug; /* debug files that were packed with the recording */
+	size_t n_debug;
+};
+
+#endif

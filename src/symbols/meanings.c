@@ -313,3 +313,18 @@ const struct ts_loaded_file *ts_symbols_mean_module(struct ts_symbols *s, const 
 	}
 	return NULL;
 }
+
+static void list_inlined(void *user, uint64_t addr, const char *function)
+{
+	struct ts_meanings *all = user;
+	struct ts_meaning *m = is_listed(all, addr) ? NULL : list(all, addr);
+
+	if (m)
+		snprintf(m->text, sizeof(m->text), "in %.200s", function ? function : "a function without a name");
+}
+
+void ts_symbols_mean_inlined(struct ts_symbols *s, const char *name, size_t len, struct ts_meanings *all)
+{
+	all->n = 0;
+	ts_signatures_inlined(&s->signatures, name, len, list_inlined, all);
+}

@@ -39,6 +39,12 @@ const struct ts_symbol *ts_symbols_mean(struct ts_symbols *s, const char *name, 
 					struct ts_meanings *all);
 
 /*
+ * The places in the program's own code at which the function @name was inlined, by debugging information: all->items are their
+ * first instructions.
+ */
+void ts_symbols_mean_inlined(struct ts_symbols *s, const char *name, size_t len, struct ts_meanings *all);
+
+/*
  * The module called @name; NULL as above: of several, all->items are their beginnings.
  */
 const struct ts_loaded_file *ts_symbols_mean_module(struct ts_symbols *s, const char *name, size_t len,

@@ -18,7 +18,7 @@ void ts_signatures_fini(struct ts_signatures *s)
 }
 
 bool ts_signatures_add_file(struct ts_signatures *s, const struct ts_source *src, uint64_t bias, uint64_t first,
-			    uint64_t last)
+			    uint64_t last, bool is_own)
 {
 	struct ts_error ignored = { 0 };
 	struct ts_source *dup;
@@ -28,7 +28,7 @@ bool ts_signatures_add_file(struct ts_signatures *s, const struct ts_source *src
 	dup = ts_source_dup(src, &ignored);
 	if (!dup)
 		return false;
-	s->files[s->n++] = (struct ts_signature_file){ dup, NULL, bias, first, last };
+	s->files[s->n++] = (struct ts_signature_file){ dup, NULL, bias, first, last, is_own };
 	memset(s->recent, 0, sizeof(s->recent)); /* the file may have what no other had */
 	return true;
 }
@@ -83,4 +83,32 @@ void ts_signatures_variable(struct ts_signatures *s, struct ts_variable_frame *f
 		frame->bias = f->bias;
 		ts_variables_find(f->functions, frame, text, len, v);
 	}
+}
+
+struct moving {
+	uint64_t bias;
+	void (*found)(void *user, uint64_t addr, const char *function);
+	void *user;
+};
+
+static void move(void *user, uint64_t addr, const char *function)
+{
+	const struct moving *m = user;
+
+	m->found(m->user, addr + m->bias, function);
+}
+
+bool ts_signatures_inlined(struct ts_signatures *s, const char *name, size_t len,
+			   void (*found)(void *user, uint64_t addr, const char *function), void *user)
+{
+	bool is_whole = true;
+
+	for (size_t i = 0; i < s->n; i++) {
+		struct ts_signature_file *f = &s->files[i];
+		struct moving m = { f->bias, found, user };
+
+		if (f->is_own && functions_of(f))
+			is_whole &= ts_inlined_find(f->functions, name, len, move, &m);
+	}
+	return is_whole;
 }

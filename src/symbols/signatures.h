@@ -7,6 +7,7 @@
 #ifndef TS_SYMBOLS_SIGNATURES_H
 #define TS_SYMBOLS_SIGNATURES_H
 
+#include "src/trace/inlined.h"
 #include "src/trace/prototypes.h"
 #include "src/trace/variables.h"
 
@@ -17,6 +18,7 @@ struct ts_signature_file {
 	struct ts_source *src; /* owned; NULL once it was read */
 	struct ts_prototypes *functions; /* owned; NULL before */
 	uint64_t bias, first, last; /* where it lies in memory, both inclusive */
+	bool is_own;                /* of the program, or a file that the user names */
 };
 
 struct ts_signatures {
@@ -37,7 +39,7 @@ void ts_signatures_fini(struct ts_signatures *s);
  * Returns false if memory is exhausted, or @src cannot be opened again.
  */
 bool ts_signatures_add_file(struct ts_signatures *s, const struct ts_source *src, uint64_t bias, uint64_t first,
-			    uint64_t last);
+			    uint64_t last, bool is_own);
 
 /* The function that begins at @addr; NULL if nothing is said of it.  Valid until ts_signatures_fini(). */
 const struct ts_prototype *ts_signatures_find(struct ts_signatures *s, uint64_t addr);
@@ -48,5 +50,14 @@ const struct ts_prototype *ts_signatures_find(struct ts_signatures *s, uint64_t 
  */
 void ts_signatures_variable(struct ts_signatures *s, struct ts_variable_frame *frame, const char *text, size_t len,
 			    struct ts_variable *v);
+
+/*
+ * Call @found for each place at which the function @name was inlined into the program's own code: src/trace/inlined.h, but
+ * @addr is an address in memory.
+ *
+ * Returns false if there may be more places.
+ */
+bool ts_signatures_inlined(struct ts_signatures *s, const char *name, size_t len,
+			   void (*found)(void *user, uint64_t addr, const char *function), void *user);
 
 #endif

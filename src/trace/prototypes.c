@@ -77,6 +77,7 @@ void ts_prototypes_free(struct ts_prototypes *p)
 		free(p->units[i].items);
 	free(p->units);
 	free(p->ranges);
+	free(p->inlined);
 	ts_arena_fini(&p->names);
 	if (p->cfi)
 		dwarf_cfi_end(p->cfi);

@@ -23,6 +23,12 @@ struct ts_prototype_unit {
 	bool is_read;
 };
 
+/* A place at which a function was inlined. */
+struct ts_prototype_inlined {
+	const char *name, *function; /* borrowed from the debugging information; function: that has the code, NULL: without a name */
+	uint64_t addr;
+};
+
 struct ts_prototypes {
 	char *bytes; /* owned; the file */
 	uint64_t len;
@@ -36,6 +42,9 @@ struct ts_prototypes {
 	struct ts_prototype_range *ranges; /* owned */
 	size_t n_ranges, cap_ranges;
 	struct ts_arena names;
+	struct ts_prototype_inlined *inlined; /* owned; by name and address */
+	size_t n_inlined, cap_inlined;
+	bool has_inlined, has_all_inlined;    /* they were listed; all of them */
 };
 
 /* What one walk may look at: it is in proportion to the file. */

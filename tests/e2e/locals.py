@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Variables of functions as WHAT: where they lie is what gdb says of the same place and position."""
+"""Variables of functions as WHAT: where they lie is what gdb says of the same place and position.  Functions that were inlined."""
 import collections
 import json
 import pathlib
@@ -178,6 +178,53 @@ def what_has_no_place_is_refused():
                             (["why", "items[0].at.y[2]"], "is past the end of the array"), (["why", "items..kind"], "is not a variable with")):
         done = query(trace, *words, *([] if "at" in words else ["at", entry]))
         assert done.returncode == 2 and sentence in done.stderr and not done.stdout, done
+
+
+INLINED = """
+volatile int sink, many = 3;
+static inline int twice(int n) { return n * 2 + sink; }
+FUNCTION_POINTER
+int other(int n) { return twice(n) - 1; }
+int main(int argc, char **argv)
+{
+	sink = twice(argc);
+	sink = other(sink);
+	for (int i = 0; i < many; i++)    /* volatile: the compiler does not unroll it */
+		sink += LAST(i);
+	return 0;
+}
+"""
+
+
+def n_executions(trace, what):
+    return len(query(trace, "executions", what).stdout.splitlines()) - 1
+
+
+@case
+def where_a_function_was_inlined_is_said():
+    """Five runs of twice(): three by a pointer, one inlined in main, and one in other, which is inlined in main, too."""
+    trace = build("both", INLINED.replace("FUNCTION_POINTER", "int (*volatile fn)(int) = twice;").replace("LAST", "fn"), "gcc", ["-O2"])
+    assert n_executions(trace, "twice") == 3
+    for verb in "executions", "calls":
+        note = json.loads(query(trace, verb, "twice", "--json").stdout.splitlines()[-1])["note"]
+        assert note.startswith("where the function was inlined it is not in these rows: "), note
+        assert sum(n_executions(trace, at) for at in re.findall("0x[0-9a-f]+", note)) == 2, note
+    trace = build("inlined", INLINED.replace("FUNCTION_POINTER", "").replace("LAST", "twice"), "gcc", ["-O1"])
+    done = query(trace, "executions", "twice")
+    places = re.findall(r"in (main|other) \((0x[0-9a-f]+)\)", done.stderr)
+    assert done.returncode == 2 and "is more than one thing" in done.stderr and len(places) == 3, done
+    assert sum(n_executions(trace, at) for _, at in places) == 5, places
+
+
+@case
+def a_function_inlined_once_is_where_it_was_inlined():
+    source = "volatile int sink;\nstatic inline int cut(int n) { return n / (sink + 3); }\n" \
+             "int main(int argc, char **argv)\n{\n\tfor (int i = 0; i < 7; i++)\n\t\tsink = cut(i);\n\treturn 0;\n}\n"
+    trace = build("once", source, "gcc", ["-O1"])
+    assert n_executions(trace, "cut") == 7
+    assert "the function was inlined at 0x" in query(trace, "executions", "cut", "--json").stdout.splitlines()[-1]
+    done = query(trace, "calls", "cut")
+    assert done.returncode == 2 and "and is not called" in done.stderr, done
 
 
 for level, wanted in ("-O0", ["memory", "unknown"]), ("-O1", ["memory", "register", "nowhere", "unknown"]), ("-O2", ["memory", "register", "nowhere"]):

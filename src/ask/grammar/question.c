@@ -2,13 +2,15 @@
 #include "question.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "marks.h"
-#include "src/symbols/names.h"
 #include "number.h"
 #include "src/base/similar.h"
+#include "src/symbols/meanings.h"
+#include "src/symbols/names.h"
 #include "src/symbols/symbols.h"
 #include "src/ask/verb.h"
 
@@ -203,6 +205,28 @@ static void join_parameters(struct words *w)
 		w->len = i;
 }
 
+/* A function that is called at some places, and was inlined at others: only the calls are rows. */
+static void note_inlined(struct ts_question *qn, const struct ts_ask *ask, const struct words *w)
+{
+	struct ts_meanings all;
+	size_t n;
+
+	if (qn->what.is_inlined)
+		snprintf(qn->local_note, sizeof(qn->local_note),
+			 "the function was inlined at 0x%" PRIx64 ": rows are those of its first instruction there, of which an unrolled loop has more",
+			 qn->what.addr);
+	if (!ask->symbols || !qn->what.is_function || qn->what.is_inlined || isdigit((unsigned char)*w->p))
+		return;
+	ts_symbols_mean_inlined(ask->symbols, w->p, w->len, &all);
+	if (!all.n)
+		return;
+	n = (size_t)snprintf(qn->local_note, sizeof(qn->local_note), "where the function was inlined it is not in these rows:");
+	for (unsigned i = 0; i < all.n && i < TS_MAX_MEANINGS && n < sizeof(qn->local_note) - 80; i++)
+		n += (size_t)snprintf(qn->local_note + n, sizeof(qn->local_note) - n, "%s 0x%" PRIx64, i ? "," : "", all.items[i].addr);
+	if (all.n > TS_MAX_MEANINGS)
+		snprintf(qn->local_note + n, sizeof(qn->local_note) - n, " and %u more", all.n - TS_MAX_MEANINGS);
+}
+
 static bool parse_what(struct ts_question *qn, const struct ts_ask *ask, struct words *w,
 		       struct ts_error *err)
 {
@@ -229,6 +253,8 @@ static bool parse_what(struct ts_question *qn, const struct ts_ask *ask, struct 
 		return fail_word(w, "is a physical address, and only recordings of whole machines have such ones", err);
 	if (qn->what.is_physical && !(qn->verb->takes & TS_TAKES_PHYSICAL))
 		return fail_word(w, "is a physical address, which only history, accesses, last-X, next-X, memory and strings take", err);
+	if (is_about_code(qn->verb))
+		note_inlined(qn, ask, w);
 	next_word(w);
 	return true;
 }
@@ -322,7 +348,10 @@ static bool parse_callee(struct ts_question *qn, const struct ts_ask *ask, struc
 		return true;
 	}
 	*qn->operand = 0;
-	return parse_what(qn, ask, w, err);
+	if (!parse_what(qn, ask, w, err))
+		return false;
+	return !qn->what.is_inlined || ts_fail(err, TS_EUSAGE, TS_NO_OFF, "the function was inlined at 0x%" PRIx64 ", and is not called: 'executions 0x%" PRIx64 "' lists when it ran",
+					       qn->what.addr, qn->what.addr);
 }
 
 /* Names of registers, with or without '$': without it, and a blank apart, to the operand. */

@@ -256,6 +256,13 @@ static bool find_name(struct ts_what *what, const char *text, size_t len, bool h
 		if (m)
 			return true;
 	}
+	if (!all.n && what->is_code) {
+		ts_symbols_mean_inlined(symbols, text, len, &all);
+		what->addr = what->last = all.n == 1 ? all.items[0].addr : 0;
+		what->is_inlined = what->is_function = true;
+		if (all.n == 1)
+			return true;
+	}
 	if (all.n > 1)
 		list_meanings(&all, text, len, err);
 	return false;

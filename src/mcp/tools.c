@@ -150,7 +150,7 @@ static void put_verbs(struct ts_buf *out)
 
 	ts_buf_puts(out,
 		    "Ask anything about the execution. A question is VERB [WHAT] [in A:B] [if COND] [thread T] [first N | last N] "
-		    "[at PLACE]. WHAT: $rax, 0x404000, 0x404000,16, variable, variable+8,4, function, FILE:LINE. Verbs:\n");
+		    "[at PLACE]. WHAT: $rax, 0x404000, 0x404000,16, variable, variable+8,4, local (in scope at the position), local->member[2], function, FILE:LINE. Verbs:\n");
 	for (size_t i = 0; i < n; i++)
 		ts_buf_printf(out, "%s%s%s: %s\n", verbs[i]->name, *verbs[i]->synopsis ? " " : "", verbs[i]->synopsis,
 			      verbs[i]->help);

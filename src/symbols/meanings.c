@@ -260,6 +260,24 @@ static const struct ts_symbols_entry *find_inside(struct ts_symbols *s, const st
 	return found;
 }
 
+/* count.0 and count.1: static variables in functions of C are data with the name, a dot and a number. */
+static const struct ts_symbols_entry *find_numbered(struct ts_symbols *s, const struct parts *p, struct ts_meanings *all)
+{
+	const struct ts_symbols_entry *e, *found = NULL;
+	struct ts_meaning *m;
+	size_t i = 0;
+
+	while ((e = ts_symbols_next_numbered(s, p->name, p->name_len, &i))) {
+		if (!e->is_own || e->is_function || !is_of_file(s, e, p) || is_listed(all, e->addr))
+			continue;
+		found = e;
+		m = list(all, e->addr);
+		if (m)
+			tell_apart(s, e, m);
+	}
+	return found;
+}
+
 static bool has_colons(const struct parts *p)
 {
 	for (size_t i = 0; i + 1 < p->name_len; i++) {
@@ -289,6 +307,8 @@ const struct ts_symbol *ts_symbols_mean(struct ts_symbols *s, const char *name, 
 		split_file(&p);
 		best = find_best(s, &p, is_code);
 	}
+	if (!best && (best = find_numbered(s, &p, all)))
+		return all->n == 1 ? ts_symbols_show(s, best) : NULL;
 	if (!best)
 		return NULL;
 	list_rivals(s, &p, best, all);

@@ -583,6 +583,33 @@ struct ts_symbols_entry *ts_symbols_next_named(struct ts_symbols *s, const char 
 		       NULL;
 }
 
+/* Is the text the name, a dot and digits? */
+static bool is_numbered(const char *text, const char *name, size_t len)
+{
+	return !strncmp(text, name, len) && text[len] == '.' && text[len + 1] &&
+	       strspn(text + len + 1, "0123456789") == strlen(text + len + 1);
+}
+
+struct ts_symbols_entry *ts_symbols_next_numbered(struct ts_symbols *s, const char *name, size_t len, size_t *i)
+{
+	size_t lo = 0, hi = s->n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (strncmp(name_of(s, mid), name, len) < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	for (lo += *i; lo < s->n && !strncmp(name_of(s, lo), name, len); lo++) {
+		++*i;
+		if (is_numbered(name_of(s, lo), name, len))
+			return &s->items[s->by_name[lo]];
+	}
+	return NULL;
+}
+
 struct ts_symbols_entry *ts_symbols_demangled(struct ts_symbols *s, size_t i)
 {
 	return sort_shown(s) && i < s->n_shown ? &s->items[s->by_shown[i]] : NULL;

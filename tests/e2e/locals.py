@@ -227,6 +227,20 @@ def a_function_inlined_once_is_where_it_was_inlined():
     assert done.returncode == 2 and "and is not called" in done.stderr, done
 
 
+@case
+def static_variables_of_functions_are_known_everywhere():
+    source = "int one(void) { static int turns; static int both; both = 2; return ++turns; }\n" \
+             "int two(void) { static int both; return both = 3; }\n" \
+             "int main(void) { one(); one(); two(); return 0; }\n"
+    trace = build("statics", source, "gcc", ["-O0"])
+    rows = [row.split("\t") for row in query(trace, "history", "turns").stdout.splitlines()[1:]]
+    assert [(row[3], row[-1]) for row in rows] == [("one", "0x1"), ("one", "0x2")], rows
+    done = query(trace, "history", "both")
+    places = re.findall(r"both\.\d+ \((0x[0-9a-f]+)\)", done.stderr)
+    assert done.returncode == 2 and len(places) == 2, done
+    assert sorted(len(query(trace, "history", f"{at},4").stdout.splitlines()) - 1 for at in places) == [1, 2], done
+
+
 for level, wanted in ("-O0", ["memory", "unknown"]), ("-O1", ["memory", "register", "nowhere", "unknown"]), ("-O2", ["memory", "register", "nowhere"]):
     add_case(f"C with {level}", places_are_gdbs, f"c{level}", SOURCE, "gcc", [level], OF_C, wanted)
 add_case("C++ with -O0", places_are_gdbs, "cxx", CXX_SOURCE, "g++", ["-O0"], OF_CXX, ["memory"])

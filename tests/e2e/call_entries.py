@@ -9,7 +9,7 @@ import subprocess
 
 from _ask import Asker
 from _record import LIMIT, build, load_address, record
-from _tap import TRACESTUB, add_case, case, run_cases
+from _tap import DATA, TRACESTUB, add_case, case, run_cases
 
 PROGRAMS = {
     "entries.c": "-O2 -g -w",
@@ -26,6 +26,21 @@ asker = functools.cache(Asker)      # a process for each recording
 
 def ask(out, *words):
     return asker(out).rows(" ".join(words))
+
+
+@case
+def calls_that_were_stepped_over_are_said_to_lack():
+    """The event of a gap is where the tracer went past instructions."""
+    trace = DATA / "tenet-samples/pin-gap64.log.gz"
+
+    def lines(*words):
+        done = subprocess.run([TRACESTUB, "query", trace, *words, "--json", "--quiet"], capture_output=True, text=True)
+        return [json.loads(line) for line in done.stdout.splitlines()]
+
+    gaps = [row["position"] for row in lines("events", "gap")[:-1]]
+    assert gaps and f"the recording has {len(gaps)} gap" in lines("calls")[-1]["note"], gaps
+    assert "gap" in lines("calls", "in", f"{gaps[0]}:{gaps[0] + 1}")[-1]["note"]
+    assert "note" not in lines("calls", "in", f"0:{gaps[0]}")[-1]
 
 
 @functools.cache

@@ -717,6 +717,18 @@ static enum ts_got explain_none(struct calls *x, struct ts_budget *budget)
 	return TS_GOT_END;
 }
 
+/* What a tracer stepped over, or left out, may have been calls. */
+static void note_gaps(struct calls *x)
+{
+	uint64_t n = ts_query_n_events_below(x->ask->q, TS_EV_GAP, x->qn->to) -
+		     ts_query_n_events_below(x->ask->q, TS_EV_GAP, x->qn->from);
+
+	if (n && !*x->rows.note)
+		snprintf(x->rows.note, sizeof(x->rows.note),
+			 "the recording has %" PRIu64 " gap%s here: calls that were stepped over or not recorded are no rows", n,
+			 n == 1 ? "" : "s");
+}
+
 static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
 			struct ts_error *err)
 {
@@ -735,8 +747,13 @@ static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budg
 		got = find_batch(x, budget, err);
 	if (got == TS_GOT_ROW)
 		got = get_values(x, budget, err);
+	if (got == TS_GOT_END) {
+		got = explain_none(x, budget);
+		if (got == TS_GOT_END)
+			note_gaps(x);
+	}
 	if (got != TS_GOT_ROW)
-		return got == TS_GOT_END ? explain_none(x, budget) : got;
+		return got;
 	x->has_row = true;
 	if (x->n_given % ROWS_A_CHUNK == ROWS_A_CHUNK - 1 && !ts_budget_take(budget))
 		return TS_GOT_PENDING;

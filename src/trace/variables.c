@@ -25,6 +25,7 @@ struct lookup {
 	Dwarf_Die found, function; /* function: that has the variable found */
 	Dwarf_Die here;            /* the function that is walked */
 	bool has_found, is_in_function;
+	bool is_lost;              /* a member on the way lies where only the object itself says */
 };
 
 /* ------------------------------------------------------------------------------------------------- scopes */
@@ -228,13 +229,16 @@ static bool find_member(struct lookup *l, Dwarf_Die *structure, const char *name
 	     got = dwarf_siblingof(&child, &child)) {
 		int tag = dwarf_tag(&child);
 		struct ts_die_facts inner;
+		bool is_computed;
 		struct typed t;
 
 		if (tag != DW_TAG_member && tag != DW_TAG_inheritance)
 			continue;
 		ts_die_collect(&l->budget, &child, f);
+		is_computed = !f->has_offset && dwarf_hasattr(&child, DW_AT_data_member_location);
 		if (f->name && strlen(f->name) == len && !memcmp(f->name, name, len)) {
 			*off += f->offset;
+			l->is_lost |= is_computed;
 			return true;
 		}
 		t = (struct typed){ .die = f->type, .has_type = f->has_type };
@@ -243,6 +247,7 @@ static bool find_member(struct lookup *l, Dwarf_Die *structure, const char *name
 
 			if (find_member(l, &t.die, name, len, f, &inside, depth + 1)) {
 				*off = inside;
+				l->is_lost |= is_computed;
 				return true;
 			}
 		}
@@ -284,6 +289,8 @@ static bool take_member(struct lookup *l, struct ts_variable *v, struct typed *t
 	structure = t->die;
 	if (!find_member(l, &structure, name, len, &f, &off, 0))
 		return refuse(v, "is not a member of the variable's type");
+	if (l->is_lost)
+		return refuse(v, "is of a virtual base class, whose place only the object itself says");
 	if (f.is_static)
 		return refuse(v, "is a static member, which each object shares");
 	if (f.is_bits)

@@ -241,6 +241,16 @@ def static_variables_of_functions_are_known_everywhere():
     assert sorted(len(query(trace, "history", f"{at},4").stdout.splitlines()) - 1 for at in places) == [1, 2], done
 
 
+@case
+def a_member_of_a_virtual_base_class_is_refused():
+    source = "struct top { int low; long high; }; struct left : virtual top { int own; }; volatile int sink;\n" \
+             "int use(left *one) { sink = one->high; return one->own; }\nint main() { left one; one.high = 3; one.own = 0; return use(&one); }\n"
+    trace = build("bases", source, "g++", ["-O0"])
+    at = positions_in(trace, "bases", "use", 6)[4]
+    assert "is of a virtual base class" in query(trace, "memory", "one->high", "at", at).stderr
+    assert len(query(trace, "memory", "one->own", "at", at).stdout.splitlines()) == 2
+
+
 for level, wanted in ("-O0", ["memory", "unknown"]), ("-O1", ["memory", "register", "nowhere", "unknown"]), ("-O2", ["memory", "register", "nowhere"]):
     add_case(f"C with {level}", places_are_gdbs, f"c{level}", SOURCE, "gcc", [level], OF_C, wanted)
 add_case("C++ with -O0", places_are_gdbs, "cxx", CXX_SOURCE, "g++", ["-O0"], OF_CXX, ["memory"])

@@ -78,6 +78,10 @@ static int next(sqlite3_vtab_cursor *cursor)
 			return ts_sql_fail_in(c, t, &err);
 		if (got == TS_GOT_ROW)
 			return ts_buf_ok(&c->row.texts) ? SQLITE_OK : SQLITE_NOMEM;
+		if (got == TS_GOT_END && c->rows->is_cut) {
+			t->s->is_cut = true;
+			snprintf(t->s->note, sizeof(t->s->note), "%s", c->rows->note);
+		}
 		if (got == TS_GOT_END)
 			ts_sql_close_question(c);
 		else if (ts_sql_is_stopped(t))

@@ -22,12 +22,13 @@ static bool run(struct ts_sql *sql, sqlite3_stmt *stmt, uint64_t max, struct ts_
 	struct ts_sql_print print;
 	uint64_t n = 0;
 	int result = SQLITE_DONE;
+	const char *note;
 
 	ts_sql_print_init(&print, TS_SQL_JSON, 0);
 	while ((result = sqlite3_step(stmt)) == SQLITE_ROW && n++ < max)
 		ts_sql_print_row(&print, stmt, lines);
 	if (result == SQLITE_DONE || result == SQLITE_ROW)
-		ts_sql_print_end(&print, stmt, result == SQLITE_DONE, lines);
+		ts_sql_print_end(&print, stmt, result == SQLITE_DONE && !ts_sql_take_cut(sql, &note), lines);
 	else
 		ts_sql_error(sql, err);
 	ts_sql_print_fini(&print);

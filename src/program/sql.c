@@ -9,6 +9,7 @@
 #include "ask.h"
 #include "asked.h"
 #include "interrupt.h"
+#include "message.h"
 #include "report.h"
 #include "show.h"
 #include "src/base/atomic_file.h"
@@ -135,6 +136,8 @@ static bool run(struct shell *sh, sqlite3_stmt *stmt)
 {
 	sqlite3_stmt *into = sh->saved ? begin_saving(sh, stmt) : NULL;
 	int result = SQLITE_ROW;
+	const char *note;
+	bool is_cut;
 
 	sh->n_rows = 0;
 	while (sh->err.code == TS_OK && (result = sqlite3_step(stmt)) == SQLITE_ROW) {
@@ -148,8 +151,11 @@ static bool run(struct shell *sh, sqlite3_stmt *stmt)
 		ts_sql_error(sh->sql, &sh->err);
 		return false;
 	}
+	is_cut = ts_sql_take_cut(sh->sql, &note);
 	if (!sh->saved)
-		ts_sql_print_end(&sh->print, stmt, result == SQLITE_DONE, &sh->out);
+		ts_sql_print_end(&sh->print, stmt, result == SQLITE_DONE && !is_cut, &sh->out);
+	if (is_cut)
+		ts_message(stderr, "tracestub: the result is not complete%s%s", *note ? ": " : "", note);
 	if (result == SQLITE_INTERRUPT && !sh->cli->is_quiet)
 		fprintf(stderr, "tracestub: interrupted: the rows end where the statement was\n");
 	return flush(sh);

@@ -115,6 +115,15 @@ void ts_sql_error(struct ts_sql *s, struct ts_error *err)
 	ts_error_reset(&s->err);
 }
 
+bool ts_sql_take_cut(struct ts_sql *s, const char **note)
+{
+	bool is_cut = s->is_cut;
+
+	*note = s->note;
+	s->is_cut = false;
+	return is_cut;
+}
+
 const char *ts_sql_schema(struct ts_sql *s, size_t i)
 {
 	size_t n_tables, n_lists = 0;

@@ -12,6 +12,8 @@ struct ts_sql {
 	size_t n;
 	struct ts_sql_options options;
 	struct ts_error err;  /* why a table failed; code TS_OK: none did */
+	bool is_cut;          /* a table left out rows that it could not find: */
+	char note[200];       /* why; "" if that is not said */
 	bool is_declaring;    /* a table is being declared: SQLite asks whether it may create it */
 	struct ts_buf schema; /* the text that ts_sql_schema() lends */
 };

@@ -190,6 +190,8 @@ static bool make_question(struct ts_sql_cursor *c, const struct ts_sql_vtab *t, 
 		return false;
 	if (t->t.has_address || (t->t.has_pc && c->n.has_addresses))
 		set_addresses(c, t);
+	if (c->qn.count == TS_NO_LIMIT)
+		c->qn.count = TS_NO_LIMIT - 1; /* all rows: without a number hot has 20 */
 	return true;
 }
 

@@ -49,6 +49,12 @@ sqlite3 *ts_sql_db(struct ts_sql *s);
 void ts_sql_error(struct ts_sql *s, struct ts_error *err);
 
 /*
+ * Since the last call, did a table leave out rows that it could not find, as loops through code that is not known?  Then the
+ * statement's result is not complete; *note gets why, "" if that is not said; it is valid until the next statement.
+ */
+bool ts_sql_take_cut(struct ts_sql *s, const char **note);
+
+/*
  * The declaration of the i-th table or table-valued function: "CREATE TABLE step(...)"; borrowed until the next call.
  * Arguments of functions are its hidden columns.  Returns NULL after the last one.
  */

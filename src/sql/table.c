@@ -14,11 +14,9 @@
 
 static bool may_be_cut(const struct ts_sql_cursor *c, const struct ts_sql_vtab *t)
 {
-	int address = ts_sql_verb_column(t->t.verb, "address"), length = ts_sql_verb_column(t->t.verb, "length");
-	uint64_t mask = ts_arch_addr_mask(ts_query_regset(c->ask->q)->arch);
-
-	return t->t.has_address && c->qn.what.last < mask && c->row.cells[address].kind == TS_CELL_ADDR &&
-	       c->row.cells[address].number + (c->row.cells[length].number - 1) == c->qn.what.last;
+	return t->t.has_address && c->row.cells[t->address].kind == TS_CELL_ADDR &&
+	       c->row.cells[t->address].number + (c->row.cells[t->length].number - 1) == c->qn.what.last &&
+	       c->qn.what.last < ts_arch_addr_mask(ts_query_regset(c->ask->q)->arch);
 }
 
 /* The row as it is where WHAT reaches to the end of memory: that of the same step, address and kind. */
@@ -80,6 +78,10 @@ static int next(sqlite3_vtab_cursor *cursor)
 			return ts_sql_fail_in(c, t, &err);
 		if (got == TS_GOT_ROW)
 			return ts_buf_ok(&c->row.texts) ? SQLITE_OK : SQLITE_NOMEM;
+		if (got == TS_GOT_END && c->rows->is_cut) {
+			t->s->is_cut = true;
+			snprintf(t->s->note, sizeof(t->s->note), "%s", c->rows->note);
+		}
 		if (got == TS_GOT_END)
 			ts_sql_close_question(c);
 		else if (ts_sql_is_stopped(t))
@@ -164,6 +166,23 @@ struct source {
 	char name[64], arguments[TS_SQL_MAX_ARGUMENTS + 1];
 };
 
+/* Where the columns of the table are in the verb's rows.  Returns false if memory is exhausted. */
+static bool find_cells(struct ts_sql_vtab *t)
+{
+	t->address = ts_sql_verb_column(t->t.verb, "address");
+	t->length = ts_sql_verb_column(t->t.verb, "length");
+	t->cells = calloc(t->n_columns + 1, sizeof(*t->cells));
+	for (unsigned i = 0; t->cells && t->t.columns && i < t->t.n_columns; i++)
+		t->cells[i] = ts_sql_verb_column(t->t.verb, t->t.columns[i].cell);
+	return t->cells;
+}
+
+static void free_table(struct ts_sql_vtab *t)
+{
+	free(t->cells);
+	free(t);
+}
+
 static int connect(sqlite3 *db, void *user, int argc, const char *const *argv, sqlite3_vtab **vtab, char **error)
 {
 	const struct source *from = user;
@@ -183,19 +202,19 @@ static int connect(sqlite3 *db, void *user, int argc, const char *const *argv, s
 	t->n_arguments = (unsigned)strlen(t->t.arguments);
 	ts_buf_init(&schema);
 	ts_sql_declare(t->s, &t->t, &schema);
-	if (ts_buf_ok(&schema))
+	if (find_cells(t) && ts_buf_ok(&schema))
 		result = ts_sql_declare_table(t->s, ts_buf_text(&schema));
 	ts_buf_fini(&schema);
 	if (result == SQLITE_OK)
 		*vtab = &t->base;
 	else
-		free(t);
+		free_table(t);
 	return result;
 }
 
 static int disconnect(sqlite3_vtab *vtab)
 {
-	free(vtab);
+	free_table((struct ts_sql_vtab *)vtab);
 	return SQLITE_OK;
 }
 

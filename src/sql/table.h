@@ -20,6 +20,8 @@ struct ts_sql_vtab {
 	struct ts_sql *s;
 	struct ts_sql_table t; /* its texts are the module's */
 	unsigned n_columns, n_arguments; /* with those before the table's own */
+	int *cells;        /* owned; of the table's own columns: the verb's column, -1 if it has none */
+	int address, length; /* the verb's columns of these names, or -1 */
 };
 
 /* What the terms of WHERE leave of the question. */

@@ -126,6 +126,24 @@ static const char *arguments_of(const struct ts_verb *verb, char letters[12])
 	return letters;
 }
 
+/* The @i-th of the words by which a question becomes one about another verb: blocks(), loops(). */
+static bool word_function(size_t i, struct ts_sql_table *t, char name[64], char *letters)
+{
+	size_t n, at = 0;
+	const struct ts_verb *const *verbs = ts_verbs(&n);
+
+	for (size_t k = 0; k < n; k++) {
+		for (const struct ts_verb_word *w = verbs[k]->words; w && w->word; w++) {
+			if (at++ < i)
+				continue;
+			snprintf(name, 64, "%s", w->word);
+			*t = (struct ts_sql_table){ .name = name, .verb = w->verb, .arguments = arguments_of(w->verb, letters) };
+			return true;
+		}
+	}
+	return false;
+}
+
 bool ts_sql_function(size_t i, struct ts_sql_table *t, char name[64])
 {
 	static char letters[12];
@@ -142,7 +160,7 @@ bool ts_sql_function(size_t i, struct ts_sql_table *t, char name[64])
 		*t = (struct ts_sql_table){ .name = name, .verb = verbs[k], .arguments = arguments_of(verbs[k], letters) };
 		return true;
 	}
-	return false;
+	return word_function(i - at, t, name, letters);
 }
 
 const char *ts_sql_argument_name(char letter)

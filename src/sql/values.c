@@ -114,11 +114,12 @@ static void put_event_number(sqlite3_context *out, const struct ts_sql_cursor *c
 	}
 }
 
-static void put_column(sqlite3_context *out, const struct ts_sql_cursor *c, const struct ts_sql_vtab *t,
-		       const struct ts_sql_column *column)
+static void put_column(sqlite3_context *out, const struct ts_sql_cursor *c, const struct ts_sql_vtab *t, unsigned i)
 {
-	int cell = ts_sql_verb_column(t->t.verb, column->cell);
-	const char *item = cell < 0 ? NULL : item_of(&c->row, (unsigned)cell, column->item);
+	const struct ts_sql_column *column = &t->t.columns[i];
+	bool has_item = column->from == TS_SQL_ITEM || column->from == TS_SQL_ITEM_TEXT;
+	int cell = t->cells[i];
+	const char *item = has_item && cell >= 0 ? item_of(&c->row, (unsigned)cell, column->item) : NULL;
 
 	switch (column->from) {
 	case TS_SQL_CELL: put_cell(out, t->t.verb, &c->row, (unsigned)cell); return;
@@ -148,7 +149,7 @@ int ts_sql_get_column(sqlite3_vtab_cursor *cursor, sqlite3_context *out, int i)
 		if (*value)
 			sqlite3_result_text(out, value, -1, SQLITE_TRANSIENT);
 	} else if (t->t.columns) {
-		put_column(out, c, t, &t->t.columns[i - own]);
+		put_column(out, c, t, (unsigned)(i - own));
 	} else {
 		put_cell(out, t->t.verb, &c->row, (unsigned)(i - own));
 	}

@@ -218,6 +218,12 @@ def questions_are_about_a_process_and_a_ring():
             assert {int(r["address"], 16): r["steps"] for r in ask("hot", "99", "by", "address", *words)} == counts, words
             interrupts = [k for k, s in enumerate(states) if s[2] == 0x401008 and k % 7 == 4]
             assert [r["position"] for r in ask("events", "interrupt", *words)] == [k for k in interrupts if k in want], words
+        spaces = collections.Counter(s[0] for s in states)
+        want = [{"process": hex(cr3), "begin": [s[0] for s in states].index(cr3), "end": None, "steps": n, "name": None} for cr3, n in spaces.items()]
+        assert ask("processes") == want, (ask("processes"), want)
+        assert ask("processes", "at", "3") == want[:1] and ask("processes", "in", "0:end", "first", "1") == want[:1], want
+        for row in want:
+            assert len(ask("steps", "process", row["process"])) == row["steps"], row
         first, second = ({s[2] for s in states if s[0] == cr3 and s[1] == 0} for cr3 in (0x1000, 0x10000))
         rest = ask("coverage", "ring", "0", "minus", "0:7")
         assert {int(r["address"], 16) for r in rest} == (first | second) - {s[2] for s in states[:7] if s[1] == 0}, rest

@@ -6,10 +6,11 @@ import io
 import json
 import pathlib
 import random
+import re
 import sqlite3
 import subprocess
 
-from _forms import LIMIT
+from _forms import LIMIT, json_lines, query
 from _tap import DATA, TRACESTUB, add_case, case, run_cases
 
 TRACES = {
@@ -317,6 +318,18 @@ def a_recording_that_cannot_be_read_is_named():
     pathlib.Path("bad.ucir").write_bytes(b"nothing" * 99)
     done = run(TRACES["usercorn"], "bad.ucir", "SELECT 1")
     assert done.returncode == 3 and "bad.ucir" in done.stderr and not done.stdout, done
+
+
+@case
+def functions_have_all_rows_or_say_so():
+    """`hot` shows 20 rows, hot() has them all; loops through code that is not known are left out, and that is said."""
+    for function, question in ("hot()", "hot 100k"), ("blocks()", "hot 100k blocks"), ("loops()", "hot 100k loops"):
+        rows, end = json_lines(query(TRACES["usercorn"], question, "--json").stdout)
+        assert len(select(TRACES["usercorn"], f"SELECT * FROM {function}")) == len(rows) and end["complete"] is True, function
+    assert len(select(TRACES["usercorn"], "SELECT * FROM hot()")) > 20
+    done = run(TRACES["bap"], "SELECT * FROM loops()", "--json")
+    assert json.loads(done.stdout.splitlines()[-1])["complete"] is False, done.stdout[-200:]
+    assert re.search(r"the result is not complete: loops by \d+ jumps are left out", done.stderr), done.stderr
 
 
 @case

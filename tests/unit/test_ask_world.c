@@ -146,6 +146,24 @@ static void check_threads(void)
 	}
 }
 
+/* Of a machine what cr3 has of the page tables' address, UINT64_MAX if that is not known; else the process's number. */
+static uint64_t process_at(uint64_t pos)
+{
+	uint32_t thread = s->steps.steps[pos].thread;
+	int cr3 = ts_regset_find(&s->rec.regs, "cr3");
+	uint64_t value = 0;
+	uint8_t byte;
+
+	if (!ts_query_facts(a.q)->is_physical || cr3 < 0 || ts_regset_find(&s->rec.regs, "cs") < 0)
+		return (uint64_t)a.names.pids[s->rec.threads[thread].process];
+	for (unsigned i = 0; i < s->rec.regs.regs[cr3].len; i++) {
+		if (!naive_reg(nv, pos, thread, s->rec.regs.regs[cr3].off + i, &byte))
+			return UINT64_MAX;
+		value |= (uint64_t)byte << 8 * i;
+	}
+	return value & UINT64_C(0x7ffffffffffff000);
+}
+
 static void check_processes(void)
 {
 	uint64_t all = 0;
@@ -154,13 +172,17 @@ static void check_processes(void)
 	for (unsigned row = 0; row < n_rows; row++) {
 		uint64_t begin = TS_NO_POS;
 
-		for (uint64_t pos = n_steps; pos-- > 0;) {
-			uint32_t process = s->rec.threads[s->steps.steps[pos].thread].process;
+		uint64_t steps = 0;
 
-			begin = (uint64_t)a.names.pids[process] == number(row, 0) ? pos : begin;
+		for (uint64_t pos = n_steps; pos-- > 0;) {
+			bool is_it = process_at(pos) == number(row, 0);
+
+			begin = is_it ? pos : begin;
+			steps += is_it;
 		}
 		ck_assert_uint_eq(number(row, 1), begin);
-		all += number(row, 3);
+		ck_assert_uint_eq(number(row, 3), steps);
+		all += steps;
 	}
 	ck_assert_uint_eq(all, n_steps);
 }

@@ -538,19 +538,6 @@ static const struct ts_prototype *prototype_of(const struct calls *x, const stru
 	return ts_symbols_prototype(x->ask->symbols, f->call.target);
 }
 
-/* Is it a copy of a function that the compiler made for some of its calls, which may leave out arguments? */
-static bool is_clone(const struct calls *x, const struct found *f)
-{
-	static const char *const suffixes[] = { ".isra.", ".constprop.", ".part." };
-	const struct ts_symbol *s = ts_symbols_function_at(x->ask->symbols, f->call.target);
-
-	for (size_t i = 0; s && i < sizeof(suffixes) / sizeof(*suffixes); i++) {
-		if (strstr(s->mangled, suffixes[i]))
-			return true;
-	}
-	return false;
-}
-
 static bool get_arguments(struct calls *x, struct found *f, struct ts_error *err)
 {
 	const struct ts_prototype *function = prototype_of(x, f);
@@ -561,7 +548,7 @@ static bool get_arguments(struct calls *x, struct found *f, struct ts_error *err
 	if (!get_pc(x, f, err))
 		return false;
 	if (function)
-		return ts_typed_arguments(&x->abi, x->ask, function, is_clone(x, f), f->begin, f->call.thread,
+		return ts_typed_arguments(&x->abi, x->ask, function, ts_typed_is_clone(x->ask, f->call.target), f->begin, f->call.thread,
 					  x->rows.is_for_people, &x->texts, &f->n_arguments, err);
 	return ts_abi_arguments(&x->abi, x->ask, f->begin, f->call.thread, x->rows.is_for_people, &x->texts, err);
 }
@@ -574,16 +561,24 @@ static bool get_result(struct calls *x, struct found *f, struct ts_error *err)
 	f->result = x->texts.len;
 	x->n_results++;
 	if (function)
-		return ts_typed_result(&x->abi, x->ask, function, is_clone(x, f), f->call.end, f->call.thread,
+		return ts_typed_result(&x->abi, x->ask, function, ts_typed_is_clone(x->ask, f->call.target), f->call.end, f->call.thread,
 				       x->rows.is_for_people, &x->texts, err);
 	return ts_abi_result(&x->abi, x->ask, f->call.end, f->call.thread, x->rows.is_for_people, &x->texts,
 			     err);
 }
 
-/* Get arguments and results of the batch.  Returns TS_GOT_ROW when they are there. */
+static bool has_wanted(const struct calls *x, uint32_t mask)
+{
+	return !x->rows.is_counting && !x->rows.is_bare && (mask & ~x->rows.unwanted);
+}
+
+#define VALUES  (1u << COL_ARGUMENTS | 1u << COL_RESULT | 1u << COL_TEXTS)
+#define CALLERS (1u << COL_PC | 1u << COL_CALLER)
+
+/* Get arguments and results of the batch.  Returns TS_GOT_ROW when they are there, or not wanted. */
 static enum ts_got get_values(struct calls *x, struct ts_budget *budget, struct ts_error *err)
 {
-	if (x->rows.is_counting || x->rows.is_bare)
+	if (!has_wanted(x, VALUES))
 		return TS_GOT_ROW;
 	for (;;) {
 		struct found *begin = next_begin(x);
@@ -683,14 +678,16 @@ static void put_row(struct calls *x, const struct found *f, struct ts_row *row)
 	ts_row_number(row, COL_DEPTH, call->depth);
 	if (f->shown < SHOWN_UNSEEN) {
 		ts_row_addr(row, COL_PC, call->pc);
-		ts_cell_function(row, COL_CALLER, x->ask, call->pc);
+		if (has_wanted(x, 1u << COL_CALLER))
+			ts_cell_function(row, COL_CALLER, x->ask, call->pc);
 	}
 	ts_row_addr(row, COL_ADDRESS, call->target);
 	if (x->qn->is_tree && x->rows.is_for_people)
 		put_indented(x, call, row);
-	else
+	else if (has_wanted(x, 1u << COL_CALLEE))
 		ts_cell_function(row, COL_CALLEE, x->ask, call->target);
-	put_values(x, f, row);
+	if (has_wanted(x, VALUES))
+		put_values(x, f, row);
 }
 
 /*
@@ -757,6 +754,8 @@ static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budg
 	x->has_row = true;
 	if (x->n_given % ROWS_A_CHUNK == ROWS_A_CHUNK - 1 && !ts_budget_take(budget))
 		return TS_GOT_PENDING;
+	if (has_wanted(x, CALLERS) && !get_pc(x, &x->found[x->n_given], err))
+		return TS_GOT_FAIL;
 	put_row(x, &x->found[x->n_given++], row);
 	return TS_GOT_ROW;
 }

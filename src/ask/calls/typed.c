@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/symbols/symbols.h"
 #include "src/base/bytes.h"
 #include "src/query/paging.h"
 
@@ -327,4 +328,16 @@ bool ts_typed_result(const struct ts_abi *abi, struct ts_ask *ask, const struct 
 		return true;
 	}
 	return read_registers(&p, err) && take_result(&p, t, &v, err) && put(&p, t, &v, is_for_people, out, err);
+}
+
+bool ts_typed_is_clone(const struct ts_ask *ask, uint64_t target)
+{
+	static const char *const suffixes[] = { ".isra.", ".constprop.", ".part." };
+	const struct ts_symbol *s = ts_symbols_function_at(ask->symbols, target);
+
+	for (size_t i = 0; s && i < sizeof(suffixes) / sizeof(*suffixes); i++) {
+		if (strstr(s->mangled, suffixes[i]))
+			return true;
+	}
+	return false;
 }

@@ -22,4 +22,7 @@ bool ts_typed_arguments(const struct ts_abi *abi, struct ts_ask *ask, const stru
 bool ts_typed_result(const struct ts_abi *abi, struct ts_ask *ask, const struct ts_prototype *f, bool is_clone,
 		     uint64_t pos, uint32_t thread, bool is_for_people, struct ts_buf *out, struct ts_error *err);
 
+/* Is the function at @target a copy that the compiler made for some calls, which may leave out arguments? */
+bool ts_typed_is_clone(const struct ts_ask *ask, uint64_t target);
+
 #endif

@@ -21,8 +21,29 @@ static bool touches(const struct ts_effect *e, const struct ts_reg *r)
 	return e->addr < r->off + r->len && r->off < e->addr + e->len;
 }
 
-/* May the step have changed the registers that tell? */
-static bool may_change(const struct ts_query *q, const struct ts_steps *b, const struct ts_step *s)
+bool ts_machine_process(struct ts_query *q, uint64_t pos, uint32_t thread, uint64_t *process, struct ts_error *err)
+{
+	if (!ts_query_reg(q, pos, thread, find(q, "cr3"), process, err))
+		return false;
+	*process &= ~(FLAGS | NO_FLUSH);
+	return true;
+}
+
+uint64_t ts_machine_next_change(const struct ts_query *q, uint32_t thread, uint64_t chunk)
+{
+	static const enum ts_access kinds[] = { TS_ACCESS_WRITE, TS_ACCESS_CHANGE, TS_ACCESS_REPLACE };
+	const struct ts_reg *r = &ts_query_regset(q)->regs[find(q, "cr3")];
+	uint64_t best = TS_NO_CHUNK;
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		uint64_t found = ts_query_next_register(q, kinds[i], thread, r->off, r->off + r->len - 1, chunk);
+
+		best = found < best ? found : best;
+	}
+	return best;
+}
+
+bool ts_machine_may_change(const struct ts_query *q, const struct ts_steps *b, const struct ts_step *s)
 {
 	const struct ts_regset *set = ts_query_regset(q);
 	const struct ts_reg *cr3 = &set->regs[find(q, "cr3")], *cs = &set->regs[find(q, "cs")];
@@ -61,7 +82,7 @@ bool ts_machine_holds(const struct ts_machine *m, struct ts_query *q, struct ts_
 		if (!s)
 			return false;
 	}
-	if ((!s || may_change(q, b, s)) && !look(m, q, pos, &at->holds, err))
+	if ((!s || ts_machine_may_change(q, b, s)) && !look(m, q, pos, &at->holds, err))
 		return false;
 	at->next = pos + 1;
 	*holds = at->holds;

@@ -38,4 +38,17 @@ bool ts_machine_is_known(const struct ts_query *q);
 bool ts_machine_holds(const struct ts_machine *m, struct ts_query *q, struct ts_machine_at *at, uint64_t pos, bool *holds,
 		      struct ts_error *err);
 
+/*
+ * The process that @thread runs at @pos, as `process C` has it.
+ *
+ * Returns false where cr3 is not known, or (@err is set) if the trace cannot be read.
+ */
+bool ts_machine_process(struct ts_query *q, uint64_t pos, uint32_t thread, uint64_t *process, struct ts_error *err);
+
+/* May the step have changed cr3 or cs? */
+bool ts_machine_may_change(const struct ts_query *q, const struct ts_steps *b, const struct ts_step *s);
+
+/* The first chunk >= @chunk in which cr3 of @thread may change; TS_NO_CHUNK: there is none. */
+uint64_t ts_machine_next_change(const struct ts_query *q, uint32_t thread, uint64_t chunk);
+
 #endif

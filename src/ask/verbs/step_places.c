@@ -9,7 +9,9 @@
 #include "places.h"
 #include "src/query/paging.h"
 
-#define N_PLANS    8192u /* a power of two */
+/* Powers of two: of a few rows, and after as many plans as that. */
+#define FEW_PLANS  64u
+#define N_PLANS    8192u
 #define MAX_PLACES 20u
 
 /* More bytes of memory are not read: a value is cut there. */
@@ -37,7 +39,8 @@ struct plan {
 
 struct ts_step_places {
 	struct ts_query *q;
-	struct plan *plans;      /* owned */
+	struct plan *plans;      /* owned; n_plans of them */
+	size_t n_plans, n_made;
 	uint8_t *room;           /* owned; what before and after point into */
 	uint8_t *before, *after; /* registers, then which of their bytes are known */
 	uint64_t after_pos;      /* the position of those after; TS_NO_POS: none were read */
@@ -52,7 +55,8 @@ struct ts_step_places *ts_step_places_new(struct ts_query *q, struct ts_error *e
 
 	if (p) {
 		p->q = q;
-		p->plans = calloc(N_PLANS, sizeof(*p->plans));
+		p->n_plans = FEW_PLANS;
+		p->plans = calloc(p->n_plans, sizeof(*p->plans));
 		p->room = p->before = malloc(4 * g_len + 1);
 		p->after = p->before + 2 * g_len;
 		p->after_pos = TS_NO_POS;
@@ -210,13 +214,31 @@ static void make_plan(const struct ts_regset *set, struct plan *plan, const stru
 	name_places(set, plan->writes, plan->n_writes);
 }
 
+/* They are made again: without memory for more the few stay. */
+static void use_more_plans(struct ts_step_places *p)
+{
+	struct plan *plans = calloc(N_PLANS, sizeof(*plans));
+
+	p->n_made = 0;
+	if (!plans)
+		return;
+	free(p->plans);
+	p->plans = plans;
+	p->n_plans = N_PLANS;
+}
+
 static const struct plan *plan_of(struct ts_step_places *p, const struct ts_decoded *d)
 {
-	struct plan *plan = &p->plans[(d->pc ^ d->pc >> 11) % N_PLANS];
+	struct plan *plan;
 
+	if (p->n_made > p->n_plans && p->n_plans < N_PLANS)
+		use_more_plans(p);
+	plan = &p->plans[(d->pc ^ d->pc >> 11) % p->n_plans];
 	if (plan->pc != d->pc || plan->len != d->ops.len || plan->is_64 != d->mode.is_64 ||
-	    memcmp(plan->bytes, d->bytes, plan->len) != 0)
+	    memcmp(plan->bytes, d->bytes, plan->len) != 0) {
 		make_plan(ts_query_regset(p->q), plan, d);
+		p->n_made++;
+	}
 	return plan;
 }
 

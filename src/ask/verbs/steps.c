@@ -55,12 +55,16 @@ struct steps {
 	uint64_t pos;                  /* the step that is being judged; TS_NO_POS: none is */
 	struct ts_code_places *code;   /* owned */
 	struct ts_step_places *places; /* owned */
+	uint64_t n_rows;               /* with values, so far */
 };
 
 static bool is_wanted(const struct steps *x, unsigned column)
 {
 	return !(x->rows.unwanted >> column & 1);
 }
+
+/* So many rows are made of what is decoded up to them. */
+#define FEW_ROWS 4u
 
 /* More bytes of an instruction are not shown: no processor has longer ones. */
 #define MAX_CODE 32u
@@ -117,20 +121,21 @@ static bool put_row(struct steps *x, uint64_t pos, struct ts_row *row, struct ts
 {
 	const struct ts_steps *batch;
 	uint32_t wanted = ~x->rows.unwanted, process;
-	/* values of memory are found quickly where the whole chunk is decoded */
-	bool has_values = !x->rows.is_counting && wanted & (1u << COL_READS | 1u << COL_WRITES);
+	/* values of memory are found quickly where the whole chunk is decoded, which one row is not worth */
+	bool has_values = !x->rows.is_counting && wanted & (1u << COL_READS | 1u << COL_WRITES) && x->n_rows++ > FEW_ROWS;
 	const struct ts_step *st = (has_values ? ts_query_step_whole : ts_query_step)(x->ask->q, pos, &batch, err);
 	unsigned len;
 
 	if (!st)
 		return false;
 	len = st->insn_len;
-	process = ts_query_process(x->ask->q, st->thread);
 	ts_row_number(row, COL_POSITION, pos);
-	ts_cell_thread(row, COL_THREAD, x->ask, st->thread);
+	if (is_wanted(x, COL_THREAD))
+		ts_cell_thread(row, COL_THREAD, x->ask, st->thread);
 	ts_row_pc(row, COL_PC, st->pc);
-	if (x->rows.is_counting || st->pc == TS_NO_PC)
+	if (x->rows.is_counting || st->pc == TS_NO_PC || !(wanted & (MODULE_COLUMNS | NAME_COLUMNS | CODE_COLUMNS)))
 		return true;
+	process = ts_query_process(x->ask->q, st->thread);
 	if (wanted & MODULE_COLUMNS)
 		ts_code_places_module(x->code, row, COL_MODULE, pos, process, st->pc, budget);
 	if (wanted & NAME_COLUMNS)

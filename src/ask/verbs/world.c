@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "world.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "address_spaces.h"
 #include "cells.h"
 #include "src/base/heap.h"
 #include "src/symbols/names.h"
@@ -22,6 +24,9 @@ enum kind {
 /* Threads, and other things, that take as long to look at as a chunk to decode. */
 #define THREADS_A_CHUNK 8u
 #define ITEMS_A_CHUNK	64u
+
+/* Of a machine: the steps whose process is not known. */
+#define UNKNOWN SIZE_MAX
 
 /* Something that is there from position @begin until before position @end. */
 struct item {
@@ -47,6 +52,8 @@ struct world {
 	uint64_t next;          /* the ordinal, or position, that is looked at next */
 	unsigned n_looked;
 	struct item *processes; /* owned; of processes: all of them */
+	bool is_machine;        /* the processes are those of a whole machine: */
+	struct ts_address_spaces spaces;
 	uint32_t n_threads, n_processes;
 	uint32_t process;       /* whose modules or maps */
 	struct ts_heap items;   /* the next row is the first */
@@ -155,10 +162,28 @@ static bool list_thread(struct world *w)
 	return true;
 }
 
-static bool list_process(struct world *w)
+/* A process of a machine is there since it ran first. */
+static bool list_space(struct world *w)
 {
 	size_t i = (size_t)w->next++;
+	const struct ts_covered *x = i < w->spaces.steps.n ? &w->spaces.steps.items[i] : NULL;
 
+	if (x)
+		add(w, &(struct item){ .begin = w->spaces.begins.items[i].steps, .end = TS_NO_POS, .order = x->addr, .steps = x->steps,
+				       .i = i, .named = TS_NO_THREAD });
+	else if (i == w->spaces.steps.n && w->spaces.n_unknown)
+		add(w, &(struct item){ .begin = w->spaces.unknown_begin, .end = TS_NO_POS, .order = UINT64_MAX,
+				       .steps = w->spaces.n_unknown, .i = UNKNOWN, .named = TS_NO_THREAD });
+	return i <= w->spaces.steps.n;
+}
+
+static bool list_process(struct world *w)
+{
+	size_t i;
+
+	if (w->is_machine)
+		return list_space(w);
+	i = (size_t)w->next++;
 	if (i >= w->n_processes || i >= w->ask->names->n_pids)
 		return false;
 	w->processes[i].order = (uint64_t)w->ask->names->pids[i];
@@ -273,10 +298,13 @@ static void put_row(const struct world *w, const struct item *it, struct ts_row 
 		ts_row_text(row, 5, *name ? name : NULL);
 		break;
 	case PROCESSES:
-		ts_cell_process(row, 0, ask, (uint32_t)it->i);
+		if (w->is_machine && it->i != UNKNOWN)
+			ts_row_addr(row, 0, it->order);
+		else if (!w->is_machine)
+			ts_cell_process(row, 0, ask, (uint32_t)it->i);
 		put_span(it, 1, row);
 		ts_row_number(row, 3, it->steps);
-		ts_row_text(row, 4, process_name(ask, it));
+		ts_row_text(row, 4, w->is_machine ? NULL : process_name(ask, it));
 		break;
 	case MODULES:
 		ts_query_module(ask->q, it->i, &m);
@@ -319,7 +347,14 @@ static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budg
 {
 	struct world *w = (struct world *)rows;
 	struct item item;
+	enum ts_got got = w->is_machine ? ts_address_spaces_some(&w->spaces, budget, err) : TS_GOT_END;
 
+	if (got != TS_GOT_END)
+		return got;
+	if (w->spaces.n_unknown) {
+		snprintf(rows->note, sizeof(rows->note), "cr3 is not known at %" PRIu64 " steps: they are the row without a process",
+			 w->spaces.n_unknown);
+	}
 	if (!list_all(w, budget))
 		return TS_GOT_PENDING;
 	if (w->is_failed) {
@@ -339,6 +374,7 @@ static void close_world(struct ts_rows *rows)
 	struct world *w = (struct world *)rows;
 
 	free(w->processes);
+	ts_address_spaces_fini(&w->spaces);
 	ts_heap_fini(&w->items);
 	free(w);
 }
@@ -375,6 +411,9 @@ static struct ts_rows *open_world(struct ts_ask *ask, const struct ts_question *
 	w->from = qn->has_range ? qn->from : qn->at;
 	w->to = qn->has_range ? qn->to : qn->at + 1;
 	w->process = ts_ask_process(ask, qn);
+	w->is_machine = w->kind == PROCESSES && ts_machine_is_known(ask->q);
+	if (w->is_machine)
+		ts_address_spaces_init(&w->spaces, ask);
 	ts_heap_init(&w->items, sizeof(struct item), is_before, w);
 	if (w->kind == MODULES || w->kind == MAPS || make_counts(w))
 		return &w->rows;

@@ -302,7 +302,7 @@ static void put_picture(struct grammar_matcher *m)
 			continue;
 		high = ts_hex_digit((uint8_t)pair[0]);
 		low = ts_hex_digit((uint8_t)pair[1]);
-		byte = (uint8_t)(high << 4 | low);
+		byte = (uint8_t)((unsigned)high << 4 | (unsigned)low);
 		m->address = base + i;
 		put_access(m, high < 0 || low < 0 ? NULL : &byte, 1);
 	}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "calls.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,11 +61,18 @@ struct ts_calls {
 	uint32_t n_ends;
 	size_t cap_ends;
 	uint32_t version; /* of what is sealed: windows of another one are out of date */
+	atomic_uint_fast64_t n_bytes; /* of memory that grows with the calls; read by other threads, too */
 };
 
 struct ts_calls *ts_calls_new(void)
 {
 	return calloc(1, sizeof(struct ts_calls));
+}
+
+/* What a segment holds that is in no file. */
+static uint64_t bytes_of(const struct segment *s)
+{
+	return s->pack.own_bytes.cap + (s->pack.own_blocks ? s->pack.n_blocks * sizeof(*s->pack.own_blocks) : 0);
 }
 
 static void free_segment(struct segment *s)
@@ -98,14 +106,22 @@ static struct list *list_of(struct ts_calls *c, uint32_t thread)
 
 /* ----------------------------------------------------------------------------------------------- building */
 
+uint64_t ts_calls_mem(const struct ts_calls *c)
+{
+	return c ? atomic_load(&c->n_bytes) : 0;
+}
+
 uint32_t ts_calls_add(struct ts_calls *c, const struct ts_call *call)
 {
 	struct list *l = list_of(c, call->thread);
+	size_t cap = l ? l->cap_calls : 0;
 	struct ts_call *x;
 
 	if (!l || l->n_calls >= TS_NO_CALL - 1 - l->first ||
 	    !ts_vec_reserve(&l->calls, l->n_calls, &l->cap_calls, 1, sizeof(*l->calls)))
 		return TS_NO_CALL;
+	if (l->cap_calls != cap)
+		atomic_fetch_add(&c->n_bytes, (l->cap_calls - cap) * sizeof(*l->calls));
 	x = &l->calls[l->n_calls];
 	*x = *call;
 	x->ordinal = l->first + l->n_calls++;
@@ -244,6 +260,7 @@ static void drop_last(struct ts_calls *c)
 		}
 		l->n_ends = l->n_sorted = n;
 	}
+	atomic_fetch_sub(&c->n_bytes, bytes_of(&c->segments[segment]));
 	free_segment(&c->segments[segment]);
 	c->version++;
 }
@@ -255,6 +272,7 @@ static bool install(struct ts_calls *c, struct segment *s)
 		free_segment(s);
 		return false;
 	}
+	atomic_fetch_add(&c->n_bytes, bytes_of(s));
 	c->segments[c->n_segments++] = *s;
 	c->version++;
 	return add_refs(c, c->n_segments - 1) && add_ends(c, c->n_segments - 1);

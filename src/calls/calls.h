@@ -26,6 +26,9 @@ struct ts_calls;
 struct ts_calls *ts_calls_new(void);
 void ts_calls_free(struct ts_calls *c);
 
+/* About how many bytes of memory its calls take, those in a file not counted.  Any thread may ask; 0 of NULL. */
+uint64_t ts_calls_mem(const struct ts_calls *c);
+
 /*
  * Add a call or switch to the list of call->thread; call->ordinal, end and kind (unless it is a switch) are
  * ignored: a call is open until ts_calls_end().  Positions of a thread must not descend.

@@ -26,7 +26,8 @@ static void take(const char *text, size_t len, void *user)
 
 	if (len >= TS_MAX_DEMANGLED - room->n)
 		longjmp(room->full, 1);
-	memcpy(room->text + room->n, text, len);
+	if (len) /* a piece without bytes may be no text at all */
+		memcpy(room->text + room->n, text, len);
 	room->n += len;
 }
 

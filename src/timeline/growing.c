@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "builder.h"
+#include "src/calls/calls.h"
 #include "stages.h"
 
 unsigned ts_timeline_permille(const struct ts_timeline *tl)
@@ -89,7 +90,7 @@ static uint64_t memory_of(const struct ts_timeline *tl)
 		sum += ts_space_mem(tl->builder->memory[i]);
 	for (size_t i = 0; i < tl->n_points; i++)
 		sum += tl->points[i].file ? 0 : ts_points_mem(&tl->points[i]);
-	return sum + ts_runs_own_mem(&tl->runs);
+	return sum + ts_runs_own_mem(&tl->runs) + ts_calls_mem(tl->calls);
 }
 
 /*

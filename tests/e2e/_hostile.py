@@ -8,6 +8,7 @@ import struct
 import sys
 
 import _frames
+import _ucir2
 
 
 # What helps to write a format, beside its families.
@@ -149,6 +150,18 @@ def ucir_processes(n):
     yield ucir_head() + b"".join(ucir_start(1 + i) for i in range(n_pids))
     for i in range(n):
         yield ucir_frame(1 + i % n_pids, ucir_jmp(0x1000), ucir_step())
+
+
+def ucir_calls(n):
+    """Calls that do not return."""
+    code, top = b"\xe8\x0a\0\0\0" + b"\x90" * 10, 0x7fffffff0000
+    ops = []
+    for i in range(n):
+        pc, sp = 0x400000 + len(code) * (i % 1000), top - 8 * i - 8
+        ops += [_ucir2.jmp(pc), _ucir2.write(sp, (pc + 5).to_bytes(8, "little")), _ucir2.reg(44, sp), _ucir2.step(5)]
+    yield _ucir2.ucir2("x86_64", _ucir2.keyframe(1, 1, _ucir2.map_(0x400000, 0x4000, 5), _ucir2.write(0x400000, code * 1001),
+                                                 _ucir2.map_(top - 8 * n - 0x1000, 8 * n + 0x2000, 3), _ucir2.reg(44, top)),
+                       _ucir2.frame(1, 1, *ops))
 
 
 def ucir_maps(n):

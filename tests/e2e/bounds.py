@@ -105,7 +105,7 @@ def the_index_of_threads_in_turn():
 
 def max_memory_ends_reading(name, n):
     """
-    What does not fit is not read, whatever part of the index it is for: regions, events, texts, positions of code.
+    What does not fit is not read, whatever part of the index it is for: regions, events, texts, positions of code, calls.
     One job, because several jobs decode ahead of the part that is counted, and how far depends on the load.
     """
     path, memory = FOLDER / "hostile", {}
@@ -116,7 +116,7 @@ def max_memory_ends_reading(name, n):
     assert memory[2] - memory[1] < 3 << 10, memory
 
 
-for _name, _n in ("ucir_maps", 150000), ("rvn_interrupts", 200000), ("tenet_gaps", 150000), ("text_steps", 100000):
+for _name, _n in ("ucir_maps", 150000), ("rvn_interrupts", 200000), ("tenet_gaps", 150000), ("text_steps", 100000), ("ucir_calls", 250000):
     add_case(f"--max-memory ends reading: {_name}", max_memory_ends_reading, _name, _n)
 
 

@@ -404,4 +404,13 @@ def the_program_outlives_a_recorder_that_is_killed():
     process.stderr.close()
 
 
+@case
+def a_program_that_spoils_its_recording_is_told_of():
+    """What is left of the file is no recording: "N instructions" was said of it."""
+    done = record("cut.ucir", "/bin/sh", "-c", ": >cut.ucir")
+    assert "cut.ucir: it was changed while it was written: it has " in done.stderr and "instructions" not in done.stderr, done
+    done = record("gone.ucir", "/bin/sh", "-c", "rm gone.ucir")
+    assert "gone.ucir: it was removed while it was written: there is no recording" in done.stderr, done
+
+
 run_cases()

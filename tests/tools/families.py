@@ -22,7 +22,7 @@ import _hostile  # noqa: E402
 
 # Items of the smallest size; the largest stays within the formats' bounds.
 SIZES = {"x64_threads": 4000, "x64_sessions": 400, "x64_damage": 20000, "x64_nested": 20000, "x64_json": 120000,
-         "ucir_maps": 50000, "ucir_processes": 50000, "ucir_two_tasks": 200000, "ucir_two_tasks_late": 200000,
+         "ucir_maps": 50000, "ucir_calls": 100000, "ucir_processes": 50000, "ucir_two_tasks": 200000, "ucir_two_tasks_late": 200000,
          "ucir_syscalls": 1000000, "ucir_counts": 1000000,
          "tf_ranges": 200000, "tf_nested": 200000, "tf_lines": 80000, "tf_frames": 300000, "tf_tracepoints": 300000,
          "rvn_events": 1500000, "rvn_regions": 16000, "rvn_registers": 15000, "rvn_continued": 500000, "rvn_interrupts": 100000,

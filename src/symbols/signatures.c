@@ -11,24 +11,28 @@ void ts_signatures_fini(struct ts_signatures *s)
 {
 	for (size_t i = 0; i < s->n; i++) {
 		ts_source_close(s->files[i].src);
+		ts_source_close(s->files[i].frames);
 		ts_prototypes_free(s->files[i].functions);
 	}
 	free(s->files);
 	*s = (struct ts_signatures){ 0 };
 }
 
-bool ts_signatures_add_file(struct ts_signatures *s, const struct ts_source *src, uint64_t bias, uint64_t first,
-			    uint64_t last, bool is_own)
+bool ts_signatures_add_file(struct ts_signatures *s, const struct ts_source *src, const struct ts_source *debug, uint64_t bias,
+			    uint64_t first, uint64_t last, bool is_own)
 {
+	struct ts_signature_file f = { .bias = bias, .first = first, .last = last, .is_own = is_own };
 	struct ts_error ignored = { 0 };
-	struct ts_source *dup;
 
 	if (!ts_vec_reserve(&s->files, s->n, &s->cap, 1, sizeof(*s->files)))
 		return false;
-	dup = ts_source_dup(src, &ignored);
-	if (!dup)
+	f.src = ts_source_dup(debug ? debug : src, &ignored);
+	f.frames = debug && f.src ? ts_source_dup(src, &ignored) : NULL;
+	if (!f.src || (debug && !f.frames)) {
+		ts_source_close(f.src);
 		return false;
-	s->files[s->n++] = (struct ts_signature_file){ dup, NULL, bias, first, last, is_own };
+	}
+	s->files[s->n++] = f;
 	memset(s->recent, 0, sizeof(s->recent)); /* the file may have what no other had */
 	return true;
 }
@@ -79,6 +83,9 @@ void ts_signatures_variable(struct ts_signatures *s, struct ts_variable_frame *f
 
 		if (pc < f->first || pc > f->last || !functions_of(f))
 			continue;
+		if (f->frames)
+			ts_prototypes_add_frames(f->functions, f->frames);
+		f->frames = NULL;
 		frame->pc = pc - f->bias;
 		frame->bias = f->bias;
 		ts_variables_find(f->functions, frame, text, len, v);

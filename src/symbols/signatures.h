@@ -16,6 +16,7 @@
 
 struct ts_signature_file {
 	struct ts_source *src; /* owned; NULL once it was read */
+	struct ts_source *frames; /* owned; the program whose debugging information is apart, NULL once it was read, or if it is not */
 	struct ts_prototypes *functions; /* owned; NULL before */
 	uint64_t bias, first, last; /* where it lies in memory, both inclusive */
 	bool is_own;                /* of the program, or a file that the user names */
@@ -34,12 +35,12 @@ struct ts_signatures {
 void ts_signatures_fini(struct ts_signatures *s);
 
 /*
- * Note the file @src (borrowed), which lies @bias bytes above where it is linked, at [@first, @last].
+ * Note the file @src (borrowed), or if @debug (borrowed) is not NULL, that one with its debugging information, which lies @bias bytes above where it is linked, at [@first, @last].
  *
  * Returns false if memory is exhausted, or @src cannot be opened again.
  */
-bool ts_signatures_add_file(struct ts_signatures *s, const struct ts_source *src, uint64_t bias, uint64_t first,
-			    uint64_t last, bool is_own);
+bool ts_signatures_add_file(struct ts_signatures *s, const struct ts_source *src, const struct ts_source *debug, uint64_t bias,
+			    uint64_t first, uint64_t last, bool is_own);
 
 /* The function that begins at @addr; NULL if nothing is said of it.  Valid until ts_signatures_fini(). */
 const struct ts_prototype *ts_signatures_find(struct ts_signatures *s, uint64_t addr);

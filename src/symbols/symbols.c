@@ -531,7 +531,7 @@ static bool read_file(struct ts_symbols *s, struct ts_symbols_noted *f)
 	struct ts_loaded_file at;
 
 	a.is_failed = !place_file(s, f, &a.bias, &at) ||
-		      !ts_signatures_add_file(&s->signatures, debug ? debug : f->src, a.bias, at.first, at.last, f->is_own);
+		      !ts_signatures_add_file(&s->signatures, f->src, debug, a.bias, at.first, at.last, f->is_own);
 	free(f->path);
 	s->is_adding_other = !f->is_own;
 	ts_symtab_walk(f->src, add_one, &a);

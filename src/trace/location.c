@@ -10,6 +10,7 @@
 #define OPTIMIZED_OUT "has no place there: it is optimized out"
 #define COMPUTED      "has no place there: its value is computed"
 #define UNKNOWN_FRAME "has a place that depends on registers or memory which the recording does not show there"
+#define UNKNOWN_TABLES "has a place in the frame of its function, and no table of the program tells where that is"
 #define UNREAD	      "has a place that is described in a way that is not understood"
 #define IN_PIECES     "lies in several places there"
 
@@ -70,10 +71,15 @@ static bool evaluate_apart(struct evaluation *e, const Dwarf_Op *ops, size_t n)
 /* The canonical frame address: the tables for unwinding are in the program, or beside its debugging information. */
 static bool push_cfa(struct evaluation *e)
 {
-	Dwarf_CFI *tables[] = { dwarf_getcfi(e->p->dwarf), e->p->cfi ? e->p->cfi : (e->p->cfi = dwarf_getcfi_elf(e->p->elf)) };
+	struct ts_prototypes *p = e->p;
+	Dwarf_CFI *tables[2];
+	const char *why = UNKNOWN_TABLES;
 	bool done = false;
 
-	e->why = UNKNOWN_FRAME;
+	if (!p->cfi)
+		p->cfi = dwarf_getcfi_elf(p->frame_elf ? p->frame_elf : p->elf);
+	tables[0] = dwarf_getcfi(p->dwarf);
+	tables[1] = p->cfi;
 	for (unsigned i = 0; i < 2 && !done; i++) {
 		Dwarf_Frame *frame = NULL;
 		Dwarf_Op *ops;
@@ -81,11 +87,12 @@ static bool push_cfa(struct evaluation *e)
 
 		if (!tables[i] || dwarf_cfi_addrframe(tables[i], e->frame->pc, &frame))
 			continue;
+		e->why = NULL;
 		done = !dwarf_frame_cfa(frame, &ops, &n) && n && evaluate_apart(e, ops, n);
+		why = e->why ? e->why : UNREAD;
 		free(frame);
 	}
-	if (done)
-		e->why = NULL;
+	e->why = done ? NULL : why;
 	return done;
 }
 

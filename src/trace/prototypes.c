@@ -45,19 +45,33 @@ static void list_units(struct ts_prototypes *p)
 	}
 }
 
+/* The file in memory, *bytes, which is the caller's also on failure; NULL if it is no ELF file, or cannot be read. */
+static Elf *read_elf(struct ts_source *src, char **bytes)
+{
+	uint64_t len = ts_source_len(src);
+	struct ts_error ignored;
+	Elf *elf = NULL;
+
+	ts_error_reset(&ignored);
+	elf_version(EV_CURRENT);
+	*bytes = len && len <= MAX_FILE ? malloc((size_t)len) : NULL;
+	if (*bytes && ts_source_read_all(src, 0, *bytes, (size_t)len, &ignored))
+		elf = elf_memory(*bytes, (size_t)len);
+	if (elf && elf_kind(elf) != ELF_K_ELF) {
+		elf_end(elf);
+		elf = NULL;
+	}
+	return elf;
+}
+
 struct ts_prototypes *ts_prototypes_new(struct ts_source *src)
 {
 	struct ts_prototypes *p = calloc(1, sizeof(*p));
 	uint64_t len = ts_source_len(src);
-	struct ts_error ignored;
 
-	ts_error_reset(&ignored);
-	elf_version(EV_CURRENT);
-	if (p && len && len <= MAX_FILE)
-		p->bytes = malloc((size_t)len);
-	if (p && p->bytes && ts_source_read_all(src, 0, p->bytes, (size_t)len, &ignored))
-		p->elf = elf_memory(p->bytes, (size_t)len);
-	if (p && p->elf && elf_kind(p->elf) == ELF_K_ELF && ts_type_may_unpack(p->elf, len))
+	if (p)
+		p->elf = read_elf(src, &p->bytes);
+	if (p && p->elf && ts_type_may_unpack(p->elf, len))
 		p->dwarf = dwarf_begin_elf(p->elf, DWARF_C_READ, NULL);
 	if (p && p->dwarf) {
 		p->len = len;
@@ -83,8 +97,21 @@ void ts_prototypes_free(struct ts_prototypes *p)
 		dwarf_cfi_end(p->cfi);
 	dwarf_end(p->dwarf);
 	elf_end(p->elf);
+	elf_end(p->frame_elf);
+	free(p->frame_bytes);
 	free(p->bytes);
 	free(p);
+}
+
+void ts_prototypes_add_frames(struct ts_prototypes *p, struct ts_source *src)
+{
+	if (!p->frame_bytes)
+		p->frame_elf = read_elf(src, &p->frame_bytes);
+	if (p->frame_elf && !ts_type_may_unpack(p->frame_elf, ts_source_len(src))) {
+		elf_end(p->frame_elf);
+		p->frame_elf = NULL;
+	}
+	ts_source_close(src);
 }
 
 /* -------------------------------------------------------------------------------------------------- functions */

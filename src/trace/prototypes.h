@@ -41,6 +41,12 @@ struct ts_prototypes;
 struct ts_prototypes *ts_prototypes_new(struct ts_source *src);
 void ts_prototypes_free(struct ts_prototypes *p);
 
+/*
+ * The program @src (owned, closed at once), of which the file has the debugging information only: it has the tables that tell
+ * where frames lie.  One that cannot be read has none.
+ */
+void ts_prototypes_add_frames(struct ts_prototypes *p, struct ts_source *src);
+
 /* The function that begins at @addr; NULL if nothing is said of it.  Valid until ts_prototypes_free(). */
 const struct ts_prototype *ts_prototypes_find(struct ts_prototypes *p, uint64_t addr);
 

@@ -34,6 +34,8 @@ struct ts_prototypes {
 	uint64_t len;
 	Elf *elf;
 	Dwarf *dwarf;
+	char *frame_bytes;    /* owned; the program, if the file has its debugging information only; NULL: the file is the program */
+	Elf *frame_elf;
 	Dwarf_CFI *cfi;       /* owned; of the program's own tables, NULL until it is asked for */
 	unsigned addr_len;    /* bytes of an address */
 	struct ts_type_budget budget;

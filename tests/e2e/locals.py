@@ -169,6 +169,18 @@ def history_is_that_of_one_call():
 
 
 @case
+def debugging_information_may_be_apart():
+    """Where frames lie is told by tables that stay in the program."""
+    trace = build("apart", SOURCE, "gcc", ["-O0"])
+    for make in (["objcopy", "--only-keep-debug", "apart", "apart.debug"],
+                 ["objcopy", "--strip-all", "--add-gnu-debuglink=apart.debug", "apart"]):
+        subprocess.run(make, check=True)
+    assert record("apart.ucir", "./apart").returncode == 0
+    entry = int(query(trace, "executions", "deep").stdout.splitlines()[1].split("\t")[0])
+    assert len(query(trace, "history", "i", "at", str(entry + 8)).stdout.splitlines()) == 7
+
+
+@case
 def what_has_no_place_is_refused():
     trace = build("refused", SOURCE, "gcc", ["-O1"])
     entry = query(trace, "executions", "total").stdout.splitlines()[1].split("\t")[0]

@@ -107,6 +107,25 @@ static void put_steps(struct ts_part_writer *w, const struct ts_steps *b)
 	ts_buf_put(&w->arrays[DATA], b->data, b->n_data);
 }
 
+/* Without what is in its padding. */
+static void put_event(struct ts_part_writer *w, const struct ts_event *ev)
+{
+	struct ts_event out;
+
+	memset(&out, 0, sizeof(out));
+	out.kind = ev->kind;
+	out.number = ev->number;
+	out.addr = ev->addr;
+	out.ret = ev->ret;
+	memcpy(out.args, ev->args, sizeof(out.args));
+	out.n_args = ev->n_args;
+	out.has_ret = ev->has_ret;
+	out.has_addr = ev->has_addr;
+	out.is_after = ev->is_after;
+	memcpy(out.text, ev->text, strnlen(ev->text, sizeof(out.text) - 1));
+	ts_buf_put(&w->arrays[EVENTS], &out, sizeof(out));
+}
+
 static void put_items(struct ts_part_writer *w, const struct ts_steps *b)
 {
 	ts_buf_put(&w->arrays[MAPS], b->maps, b->n_maps * sizeof(*b->maps));
@@ -119,7 +138,8 @@ static void put_items(struct ts_part_writer *w, const struct ts_steps *b)
 		out.file = b->modules[i].file;
 		ts_buf_put(&w->arrays[MODULES], &out, sizeof(out));
 	}
-	ts_buf_put(&w->arrays[EVENTS], b->events, b->n_events * sizeof(*b->events));
+	for (uint32_t i = 0; i < b->n_events; i++)
+		put_event(w, &b->events[i]);
 }
 
 static uint8_t end_flags(const struct ts_end *e)
@@ -127,6 +147,17 @@ static uint8_t end_flags(const struct ts_end *e)
 	return (uint8_t)((e->has_pc ? PART_END_HAS_PC : 0) | (e->is_assumed ? PART_END_ASSUMED : 0) |
 			 (e->is_absent ? PART_END_ABSENT : 0) | (e->has_exit ? PART_END_HAS_EXIT : 0) |
 			 (e->is_fault ? PART_END_FAULT : 0));
+}
+
+/* Without what is behind its text. */
+static void put_warning(struct ts_part_writer *w, const struct ts_warning *warning)
+{
+	struct ts_warning out;
+
+	memset(&out, 0, sizeof(out));
+	memcpy(out.text, warning->text, strnlen(warning->text, sizeof(out.text) - 1));
+	out.count = warning->count;
+	ts_buf_put(&w->arrays[WARNINGS], &out, sizeof(out));
 }
 
 static void put_batch(struct ts_part_writer *w, const struct ts_batch *b)
@@ -145,7 +176,8 @@ static void put_batch(struct ts_part_writer *w, const struct ts_batch *b)
 		out.n_warnings = b->learned.n_warnings;
 		out.n_processes = b->learned.n_processes;
 		ts_buf_put(&w->arrays[THREADS], b->learned.threads, out.n_threads * sizeof(*b->learned.threads));
-		ts_buf_put(&w->arrays[WARNINGS], b->learned.warnings, out.n_warnings * sizeof(*b->learned.warnings));
+		for (uint32_t i = 0; i < out.n_warnings; i++)
+			put_warning(w, &b->learned.warnings[i]);
 	}
 	ts_buf_put(&w->arrays[BATCHES], &out, sizeof(out));
 }

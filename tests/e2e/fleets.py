@@ -111,6 +111,13 @@ def machines_that_decode_parts_make_the_index_that_one_makes():
     for n in 3, 2, 1:
         done = tracestub("index", trace, "--index-key", key, "--segment", f"{n}/3", env=machine("abc"[n - 1]))
         assert done.returncode == 0 and done.stdout.startswith(f"{index}.segment-{n}: segment {n}/3, "), done
+    last = pathlib.Path(f"{index}.segment-3")
+    parts = []
+    for byte in "17", "99":    # what memory held before is in no file
+        last.unlink()
+        tracestub("index", trace, "--index-key", key, "--segment", "3/3", env=machine("c", MALLOC_PERTURB_=byte))
+        parts.append(last.read_bytes())
+    assert parts[0] == parts[1]
     pathlib.Path(f"{index}.segment-2").rename("kept")
     done = tracestub("index", trace, "--index-key", key, "--merge")
     assert done.returncode == 1 and f"{index}.segment-2: there is no such file" in done.stderr, done

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "processes.h"
+#include "record_choice.h"
 #include "report.h"
 #include "src/base/buf.h"
 
@@ -141,6 +142,8 @@ static int record(struct ts_recorder *r, char **argv, const char *folder, struct
 	if (status)
 		return status;
 	r->engine = &ts_record_valgrind;
+	if (p->began != TS_PROCESS_FORK)
+		ts_record_warn(r);
 	status = ts_recorder_run_followed(r, wait_for_end);
 	if (r->is_recorded)
 		add_to_manifest(r, folder, p, argv);

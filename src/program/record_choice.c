@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "message.h"
 #include "report.h"
 #include "sanitizer.h"
 
@@ -18,6 +19,16 @@ static int refuse_sanitizer(struct ts_recorder *r, const char *name)
 		"it is built with %s, which reserves more addresses than a recorder has: build it without -fsanitize to record it",
 		name);
 	return (int)ts_report_failure(r->program.path, &r->err);
+}
+
+void ts_record_warn(const struct ts_recorder *r)
+{
+	const char *sanitizer = ts_sanitizer_of(r->program.path);
+
+	if (sanitizer)
+		ts_message(stderr,
+			   "tracestub: warn: %s: it is built with %s, which reserves more addresses than a recorder has: it fails there; build it without -fsanitize to record it",
+			   r->program.path, sanitizer);
 }
 
 /* Are there options that only the tool of Valgrind has? */

@@ -15,4 +15,7 @@
  */
 int ts_record_choose(struct ts_recorder *r);
 
+/* A program that another one has become: say on stderr if it is one that cannot run in a recorder. */
+void ts_record_warn(const struct ts_recorder *r);
+
 #endif

@@ -19,6 +19,8 @@
 #endif
 
 #define MAX_THREADS 65536u
+#define PAUSE_NS    50000
+#define MAX_PAUSES  4000u /* then something else keeps the word: it is not waited for any longer */
 #define N_ENDED	    16u /* threads that ended last: the kernel clears their words a little later */
 #define MAX_FRAME 65536u /* bytes of a signal's frame */
 #define OWN_LEN 2048u    /* bytes that Valgrind keeps above a frame for itself, at most; they are not told */
@@ -36,6 +38,7 @@ static struct {
 } threads[MAX_THREADS];
 static Addr ended[N_ENDED]; /* tid_word of threads */
 static UInt n_ended;
+static Addr ended_word; /* of the thread that ended last, until it was seen cleared; 0: none */
 static Addr first_sp;
 static ThreadId running;
 static Addr frame_start, frame_end; /* what Valgrind wrote of a signal's frame */
@@ -164,8 +167,23 @@ static void begin(ThreadId tid)
 	ts_log->is_started = 1;
 }
 
+/*
+ * The recording has the word of an ended thread cleared.  The kernel does it when the thread is gone, a little later: no
+ * other thread is to see what was there before.
+ */
+static void await_cleared(void)
+{
+	UInt word = 1;
+
+	for (UInt i = 0; ended_word && i < MAX_PAUSES && ts_memory_read(ended_word, &word, sizeof(word)) == sizeof(word) && word; i++)
+		ts_syscall(__NR_nanosleep, (Long) & (struct vki_timespec){ 0, PAUSE_NS }, 0, 0, 0, 0, 0);
+	ended_word = 0;
+}
+
 static void on_start(ThreadId tid, ULong n_blocks)
 {
+	if (ended_word)
+		await_cleared();
 	(void)n_blocks;
 	tl_assert(tid < MAX_THREADS);
 	if (!threads[tid].lwp)
@@ -310,6 +328,7 @@ static void before_thread_end(ThreadId tid)
 {
 	log_thread(TS_LOG_THREAD_END, tid);
 	ended[n_ended++ % N_ENDED] = threads[tid].tid_word;
+	ended_word = threads[tid].tid_word;
 	threads[tid].is_known = threads[tid].has_signal = threads[tid].is_in_call = False;
 	threads[tid].lwp = 0;
 	running = VG_INVALID_THREADID;

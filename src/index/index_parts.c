@@ -95,7 +95,6 @@ static const uint8_t *last_point(const struct record *r, size_t *len)
 
 /* ----------------------------------------------------------------------------------------------- batches */
 
-
 /* Does the effect name what the batch has?  Threads are the feed's to check. */
 static bool is_effect(const struct part_batch *b, const struct part_effect *e)
 {
@@ -357,7 +356,7 @@ static bool open_all(struct ts_parts *p, const struct ts_index_places *index, co
 	struct ts_index_file *first = open_part(index, key, 1, err);
 	struct record r;
 
-	if (!first || !load(first, 0, &r, err) || r.head->n > TS_MAX_PARTS) {
+	if (!first || !load(first, 0, &r, err) || !r.head->n || r.head->n > TS_MAX_PARTS) {
 		ts_index_close(first);
 		return ts_fail(err, TS_ECORRUPT, TS_NO_OFF, "segment 1 says nothing of the others");
 	}

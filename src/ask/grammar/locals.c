@@ -95,13 +95,13 @@ static enum ts_got narrow(struct ts_ask *ask, struct ts_question *qn, uint32_t t
 }
 
 /* Several meanings are the parser's to list. */
-static enum ts_got refuse_unknown(const struct ts_ask *ask, struct ts_question *qn, struct ts_error *err)
+static enum ts_got refuse_unknown(const struct ts_ask *ask, struct ts_question *qn, const char *why, struct ts_error *err)
 {
 	struct ts_meanings all;
 
 	if (!ts_symbols_mean(ask->symbols, qn->local, qn->local_len, false, &all) && !all.n)
 		ts_fail(err, TS_EUSAGE, TS_NO_OFF,
-			"'%.*s' is neither an address nor a known symbol, nor a variable in scope at position %" PRIu64, SHOWN(qn),
+			"'%.*s' %s %" PRIu64, SHOWN(qn), why ? why : "is neither an address nor a known symbol, nor a variable in scope at position",
 			qn->at);
 	else
 		ts_what_parse(&qn->what, qn->local, qn->local_len, ts_query_regset(ask->q), ask->symbols, err);
@@ -126,7 +126,7 @@ static enum ts_got use(struct ts_ask *ask, struct ts_question *qn, const struct 
 	}
 	if (qn->what.kind != TS_WHAT_NONE)
 		return TS_GOT_ROW;
-	return refuse_unknown(ask, qn, err);
+	return refuse_unknown(ask, qn, v->why, err);
 }
 
 enum ts_got ts_local_find(struct ts_ask *ask, struct ts_question *qn, struct ts_budget *budget, struct ts_error *err)

@@ -99,10 +99,10 @@ OF_CXX = {"cost(?!.*lambda)": ["this->price", "this->id", "this->label", "this->
           r"last(?=.*lambda).*": ["write", "each", "row", "row[2]", "other->price"]}
 
 
-def build(name, source, compiler, flags):
+def build(name, source, compiler, flags, linking=("-static", "-no-pie")):
     path = pathlib.Path(name + (".cc" if compiler == "g++" else ".c"))
     path.write_text(source)
-    subprocess.run([compiler, "-g", "-w", "-static", "-no-pie", *flags, "-o", name, path], check=True)
+    subprocess.run([compiler, "-g", "-w", *linking, *flags, "-o", name, path], check=True)
     done = record(f"{name}.ucir", f"./{name}")
     assert done.returncode == 0, done
     return f"{name}.ucir"
@@ -296,6 +296,8 @@ def a_function_inlined_once_is_where_it_was_inlined():
     trace = build("once", source, "gcc", ["-O1"])
     assert n_executions(trace, "cut") == 7
     assert "the function was inlined at 0x" in query(trace, "executions", "cut", "--json").stdout.splitlines()[-1]
+    clash = build("clash", source.replace("cut", "optind"), "gcc", ["-O1"], [])    # data of the C library
+    assert query(clash, "memory", "optind").stdout and n_executions(clash, "optind") == 7
     done = query(trace, "calls", "cut")
     assert done.returncode == 2 and "and is not called" in done.stderr, done
 

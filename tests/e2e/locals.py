@@ -182,6 +182,10 @@ def history_is_that_of_one_call():
         assert len(rows) == length + 1 and all(row.split("\t")[3] == "deep" for row in rows), (entry, rows)
     done = query(trace, "history", "i", "at", str(entries[0] + 8), "--json")
     assert f"and rows are those of the call from {entries[0]} on" in json.loads(done.stdout.splitlines()[-1])["note"], done
+    said = subprocess.run([TRACESTUB, "gdb", trace, "--", "-nx", "-batch", "-ex", f"goto {entries[0] + 8}", "-ex", "history i", "-ex", "up",
+                           "-ex", "history list[0].kind"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True).stdout
+    assert len(re.findall(r"^\d+ .* deep ", said, re.M)) == 6 and f"rows are those of the call from {entries[0]} on" in said, said
+    assert re.search(r"^list\[0\]\.kind is 0x\w+,1 here; other calls, too, had their frames there", said, re.M), said
     done = query(trace, "next-write", "i", "in", f"{entries[1]}:", "at", str(entries[0] + 8))
     assert [row.split("\t")[3] for row in done.stdout.splitlines()[1:]] == [], done
 

@@ -491,9 +491,12 @@ static bool find_field(struct lookup *l, struct ts_variable *v, const char *text
 static void find_place(struct lookup *l, struct ts_variable *v, const char *text, size_t len)
 {
 	struct ts_die_facts f;
+	Dwarf_Addr entry;
 	struct typed t;
 
 	ts_location_find(l->p, l->frame, &l->found, &l->function, v);
+	if (!dwarf_entrypc(&l->function, &entry) && entry)
+		v->entry = entry + l->frame->bias;
 	if (l->is_enclosing && (v->is_in_frame || v->kind != TS_VARIABLE_MEMORY)) {
 		refuse(v, "is a variable of the function around this one, the frame of which is not looked for");
 		return;

@@ -191,6 +191,19 @@ def history_is_that_of_one_call():
 
 
 @case
+def a_frame_begins_after_a_tail_call():
+    """second()'s array lies where that of first() was, which jumped to second()."""
+    source = "volatile int sink;\n" \
+             "__attribute__((noinline)) int second(int n) { volatile int row[8]; row[1] = n; sink = row[1]; return 0; }\n" \
+             "__attribute__((noinline)) int first(int n) { volatile int own[8]; own[1] = n + 9; sink = own[1]; return second(n); }\n" \
+             "int main(void) { first(2); first(3); return 0; }\n"
+    trace = build("jumps", source, "gcc", ["-O2"])
+    for at, value in zip(query(trace, "executions", "second").stdout.splitlines()[1:], (2, 3)):
+        rows = query(trace, "history", "row[1]", "at", str(int(at.split("\t")[0]) + 3)).stdout.splitlines()[1:]
+        assert [(row.split("\t")[3], row.split("\t")[-1]) for row in rows] == [("second", hex(value))], rows
+
+
+@case
 def names_mean_what_they_mean_in_the_source():
     """Of an inlined function its own scope; `extern` the global one; of a function in a function both."""
     source = "volatile int sink; int total = 5, price = 1, inner = 2;\n" \

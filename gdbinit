@@ -596,6 +596,7 @@ class TracestubMonitor(gdb.Command):
     """Part of 'when' and 'goto': asks the server, with what gdb knows how to read as address and size."""
 
     WITH_WHAT = re.compile(r"(history|accesses|executions|memory|why|flows|(last|next)-\w+)$")
+    WITH_TIME = re.compile(r"(history|accesses|next-\w+)$")
     WITH_STATE = "calls", "executions"
     OFFER = {"breakpoint always-inserted": "on", "breakpoint condition-evaluation": "target"}
     OPCODES = """float add sub mul div_signed div_unsigned rem_signed rem_unsigned lsh rsh_signed rsh_unsigned trace
@@ -618,6 +619,20 @@ class TracestubMonitor(gdb.Command):
             if register and register[1] == text:
                 return self.find_register(text, register[2]), None
             return text, str(e)
+
+    def follow_call(self, text, place):
+        """A local variable as the server is asked for it: by its name, if it knows the name, for the rows of its call alone."""
+        name = re.match(r"[A-Za-z_]\w*", text)
+        symbol = name and gdb.lookup_symbol(name[0])[0]
+        if not symbol or not symbol.needs_frame or not place.startswith("0x"):
+            return place
+        try:
+            if "%s is %s at position " % (text, place) in gdb.execute("monitor memory " + text, to_string=True):
+                return text
+        except gdb.error:
+            pass
+        gdb.write("%s is %s here; other calls, too, had their frames there.\n" % (text, place))
+        return place
 
     def find_register(self, text, register):
         """The register of a variable, or where a function that its function called has saved it."""
@@ -698,7 +713,10 @@ class TracestubMonitor(gdb.Command):
     def invoke(self, argument, from_tty):
         words, reason = argument.split(None, 2), None
         if len(words) > 1 and self.WITH_WHAT.match(words[0]):
-            words[1], reason = self.resolve(words[1])
+            typed = words[1]
+            words[1], reason = self.resolve(typed)
+            if not reason and self.WITH_TIME.match(words[0]) and not re.search(r"\b(at|thread)\b", " ".join(words[2:])):
+                words[1] = self.follow_call(typed, words[1])
         question = " ".join(words)
         if len(words) == 3 and words[0] in self.WITH_STATE and re.search(r"\bif\b", words[2]):
             try:

@@ -6,11 +6,13 @@
 #define MAX_STACK 16u
 #define MAX_OPS	  256u
 #define MAX_DEPTH 2u
+#define MAX_ROWS  64u
 
 #define OPTIMIZED_OUT "has no place there: it is optimized out"
 #define COMPUTED      "has no place there: its value is computed"
 #define UNKNOWN_FRAME "has a place that depends on registers or memory which the recording does not show there"
 #define UNKNOWN_TABLES "has a place in the frame of its function, and no table of the program tells where that is"
+#define UNMADE_FRAME "has no place there: the frame of its function is not made yet, or is left already"
 #define UNREAD	      "has a place that is described in a way that is not understood"
 #define IN_PIECES     "lies in several places there"
 
@@ -68,24 +70,34 @@ static bool evaluate_apart(struct evaluation *e, const Dwarf_Op *ops, size_t n)
 	return push(e, inner.stack[inner.n - 1]);
 }
 
-/* The canonical frame address: the tables for unwinding are in the program, or beside its debugging information. */
+/* The tables for unwinding are in the program, or beside its debugging information. */
+static Dwarf_Frame *frame_at(struct ts_prototypes *p, unsigned table, uint64_t pc)
+{
+	Dwarf_Frame *frame = NULL;
+	Dwarf_CFI *cfi;
+
+	if (!table) {
+		cfi = dwarf_getcfi(p->dwarf);
+	} else {
+		if (!p->cfi)
+			p->cfi = dwarf_getcfi_elf(p->frame_elf ? p->frame_elf : p->elf);
+		cfi = p->cfi;
+	}
+	return cfi && !dwarf_cfi_addrframe(cfi, pc, &frame) ? frame : NULL;
+}
+
+/* The canonical frame address. */
 static bool push_cfa(struct evaluation *e)
 {
-	struct ts_prototypes *p = e->p;
-	Dwarf_CFI *tables[2];
 	const char *why = UNKNOWN_TABLES;
 	bool done = false;
 
-	if (!p->cfi)
-		p->cfi = dwarf_getcfi_elf(p->frame_elf ? p->frame_elf : p->elf);
-	tables[0] = dwarf_getcfi(p->dwarf);
-	tables[1] = p->cfi;
 	for (unsigned i = 0; i < 2 && !done; i++) {
-		Dwarf_Frame *frame = NULL;
+		Dwarf_Frame *frame = frame_at(e->p, i, e->frame->pc);
 		Dwarf_Op *ops;
 		size_t n;
 
-		if (!tables[i] || dwarf_cfi_addrframe(tables[i], e->frame->pc, &frame))
+		if (!frame)
 			continue;
 		e->why = NULL;
 		done = !dwarf_frame_cfa(frame, &ops, &n) && n && evaluate_apart(e, ops, n);
@@ -94,6 +106,73 @@ static bool push_cfa(struct evaluation *e)
 	}
 	e->why = done ? NULL : why;
 	return done;
+}
+
+/* How the canonical frame address is computed in a part of a function: register and offset. */
+struct rule {
+	uint64_t reg, off, len; /* len: bytes of code */
+};
+
+/* The rule at @pc; *next gets the end of the code for which it holds.  Returns false if no table has a rule of that form. */
+static bool rule_at(struct ts_prototypes *p, uint64_t pc, struct rule *rule, uint64_t *next)
+{
+	bool done = false;
+
+	for (unsigned i = 0; i < 2 && !done; i++) {
+		Dwarf_Frame *frame = frame_at(p, i, pc);
+		Dwarf_Addr first, end;
+		bool is_signal;
+		Dwarf_Op *ops;
+		size_t n;
+
+		if (!frame)
+			continue;
+		done = !dwarf_frame_cfa(frame, &ops, &n) && n == 1 && ops->atom == DW_OP_bregx &&
+		       dwarf_frame_info(frame, &first, &end, &is_signal) >= 0 && end > pc;
+		if (done) {
+			*rule = (struct rule){ .reg = ops->number, .off = ops->number2, .len = end - pc };
+			*next = end;
+		}
+		free(frame);
+	}
+	return done;
+}
+
+static bool is_same_rule(const struct rule *x, const struct rule *y)
+{
+	return x->reg == y->reg && x->off == y->off;
+}
+
+/*
+ * The register that a frame base names holds it between the instructions that make the frame and those that leave it
+ * (clang, rustc).  There the rule is the one that most of the function's code has, that of its entry left out.
+ */
+static bool is_frame_made(const struct evaluation *e)
+{
+	struct rule here, entry, best, rules[MAX_ROWS];
+	Dwarf_Addr pc, end;
+	uint64_t next;
+	unsigned n = 0;
+
+	if (dwarf_lowpc(e->function, &pc) || dwarf_highpc(e->function, &end))
+		return true;
+	if (!rule_at(e->p, e->frame->pc, &here, &next) || !rule_at(e->p, pc, &entry, &next))
+		return false;
+	best = entry;
+	best.len = 0;
+	for (unsigned row = 0, i; row < MAX_ROWS && pc < end && rule_at(e->p, pc, &rules[n], &next); row++, pc = next) {
+		if (is_same_rule(&rules[n], &entry))
+			continue;
+		for (i = 0; !is_same_rule(&rules[i], &rules[n]); i++)
+			;
+		if (i == n)
+			n++;
+		else
+			rules[i].len += rules[n].len;
+		if (rules[i].len > best.len)
+			best = rules[i];
+	}
+	return is_same_rule(&here, &best);
 }
 
 static bool push_frame_base(struct evaluation *e, uint64_t off)
@@ -105,6 +184,8 @@ static bool push_frame_base(struct evaluation *e, uint64_t off)
 	if (!e->function || !dwarf_attr(e->function, DW_AT_frame_base, &at) ||
 	    dwarf_getlocation_addr(&at, e->frame->pc, &ops, &n, 1) != 1)
 		return fail(e, UNREAD);
+	if (n == 1 && ops->atom != DW_OP_call_frame_cfa && !is_frame_made(e))
+		return fail(e, UNMADE_FRAME);
 	if (!evaluate_apart(e, ops, n))
 		return false;
 	e->stack[e->n - 1] += off;

@@ -30,7 +30,8 @@ struct ts_variable {
 	unsigned reg;        /* REGISTER: DWARF's number; its bytes [off, off + len), the lowest first */
 	uint32_t off;
 	bool is_in_frame;    /* MEMORY: a part of the function's frame, which another call has elsewhere */
-	const char *why;     /* NOWHERE: the end of a sentence that begins with the name; a constant */
+	uint64_t entry;      /* MEMORY: the first instruction of the function that has the variable; 0: not known */
+	const char *why;     /* NOWHERE, of NONE or NULL: the end of a sentence that begins with the name; a constant */
 };
 
 #endif

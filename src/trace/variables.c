@@ -16,6 +16,10 @@
 #define MAX_ALIASES	16u
 #define MAX_DIMENSIONS	8u
 
+/* Languages that libdw's header does not name. */
+#define CXX_17 0x2b
+#define CXX_20 0x2e
+
 struct lookup {
 	struct ts_prototypes *p;
 	struct ts_type_budget budget;
@@ -24,7 +28,12 @@ struct lookup {
 	size_t name_len;
 	Dwarf_Die found, function; /* function: that has the variable found */
 	Dwarf_Die here;            /* the function that is walked */
-	bool has_found, is_in_function;
+	Dwarf_Die object, object_function; /* the variable `this` of a method */
+	bool has_found, has_object, is_in_function;
+	bool has_function;         /* the instruction's */
+	bool is_deep;              /* functions in functions are walked, too */
+	bool is_enclosing;         /* the variable found is of a function around that of the instruction */
+	bool is_of_caller;         /* there is one of the function into which that of the instruction was inlined */
 	bool is_lost;              /* a member on the way lies where only the object itself says */
 };
 
@@ -42,12 +51,13 @@ static bool has_pc(struct lookup *l, Dwarf_Die *die)
 	return false;
 }
 
-static bool is_named(struct lookup *l, Dwarf_Die *die)
+static bool is_of_cxx(Dwarf_Die *die)
 {
-	struct ts_die_facts f;
+	Dwarf_Die unit;
+	int language = dwarf_diecu(die, &unit, NULL, NULL) ? dwarf_srclang(&unit) : -1;
 
-	ts_die_collect(&l->budget, die, &f);
-	return f.name && strlen(f.name) == l->name_len && !memcmp(f.name, l->name, l->name_len);
+	return language == DW_LANG_C_plus_plus || language == DW_LANG_C_plus_plus_03 || language == DW_LANG_C_plus_plus_11 ||
+	       language == DW_LANG_C_plus_plus_14 || language == CXX_17 || language == CXX_20;
 }
 
 static bool is_variable(int tag)
@@ -76,11 +86,52 @@ static void enter(struct lookup *l, Dwarf_Die *die, int tag, unsigned depth)
 
 	if (tag == DW_TAG_subprogram) {
 		l->here = *die;
-		l->is_in_function = true;
+		l->is_in_function = l->has_function = true;
+	}
+	/* the code of a function that was inlined does not see the variables around it */
+	if (tag == DW_TAG_inlined_subroutine) {
+		l->is_of_caller |= l->has_found;
+		l->has_found = l->has_object = false;
 	}
 	walk(l, die, depth + 1);
 	l->here = outer;
 	l->is_in_function = was_in;
+}
+
+static void find_in(struct lookup *l, Dwarf_Die *scope)
+{
+	Dwarf_Die child;
+
+	for (int got = dwarf_child(scope, &child); !got && ts_type_spend(&l->budget, 1); got = dwarf_siblingof(&child, &child)) {
+		struct ts_die_facts f;
+
+		if (!is_variable(dwarf_tag(&child)))
+			continue;
+		ts_die_collect(&l->budget, &child, &f);
+		if (f.name && strlen(f.name) == l->name_len && !memcmp(f.name, l->name, l->name_len)) {
+			l->found = child;
+			l->function = l->here;
+			/* `extern int x;` in a function means the x outside */
+			l->has_found = !dwarf_hasattr_integrate(&child, DW_AT_declaration);
+		} else if (f.name && !strcmp(f.name, "this") && is_of_cxx(&child)) {
+			l->object = child;
+			l->object_function = l->here;
+			l->has_object = true;
+		}
+	}
+}
+
+/* Functions in functions: those of GNU C, and those of classes in functions, as C++'s lambdas are. */
+static void walk_around(struct lookup *l, Dwarf_Die *die, unsigned depth)
+{
+	bool had_function = l->has_function;
+
+	walk(l, die, depth + 1);
+	if (had_function || !l->has_function || l->has_found)
+		return;
+	l->here = *die;
+	find_in(l, die);
+	l->is_enclosing = l->has_found;
 }
 
 static void walk(struct lookup *l, Dwarf_Die *die, unsigned depth)
@@ -90,19 +141,19 @@ static void walk(struct lookup *l, Dwarf_Die *die, unsigned depth)
 	if (depth > MAX_SCOPES)
 		return;
 	/* the variables of a scope first: those of scopes in it replace them */
-	for (int got = dwarf_child(die, &child); l->is_in_function && !got && ts_type_spend(&l->budget, 1);
-	     got = dwarf_siblingof(&child, &child)) {
-		if (!is_variable(dwarf_tag(&child)) || !is_named(l, &child))
-			continue;
-		l->found = child;
-		l->function = l->here;
-		l->has_found = true;
-	}
+	if (l->is_in_function)
+		find_in(l, die);
 	for (int got = dwarf_child(die, &child); !got && ts_type_spend(&l->budget, 1); got = dwarf_siblingof(&child, &child)) {
 		int tag = dwarf_tag(&child);
 
-		if (is_space(tag) ? !l->is_in_function : is_code(tag) && has_pc(l, &child))
+		if (is_space(tag)) {
+			if (!l->is_in_function)
+				walk(l, &child, depth + 1);
+		} else if (is_code(tag) && has_pc(l, &child)) {
 			enter(l, &child, tag, depth);
+		} else if (l->is_deep && !l->is_in_function && (tag == DW_TAG_subprogram || tag == DW_TAG_lexical_block)) {
+			walk_around(l, &child, depth);
+		}
 	}
 }
 
@@ -110,7 +161,7 @@ static void walk_units(struct lookup *l)
 {
 	const struct ts_prototypes *p = l->p;
 
-	for (size_t i = 0; i < p->n_ranges && !l->has_found; i++) {
+	for (size_t i = 0; i < p->n_ranges && !l->has_function; i++) {
 		const struct ts_prototype_range *r = &p->ranges[i];
 		Dwarf_Die die;
 
@@ -118,6 +169,15 @@ static void walk_units(struct lookup *l)
 		    dwarf_offdie(p->dwarf, p->units[r->unit].off, &die))
 			walk(l, &die, 0);
 	}
+}
+
+/* The function at the instruction may lie in one that does not have the instruction. */
+static void find_variable(struct lookup *l)
+{
+	walk_units(l);
+	l->is_deep = !l->has_function;
+	if (l->is_deep)
+		walk_units(l);
 }
 
 /* ------------------------------------------------------------------------------------------------- types */
@@ -275,6 +335,23 @@ static bool follow(struct lookup *l, struct ts_variable *v, struct typed *t, con
 	return true;
 }
 
+/* From names and qualifiers to the type; from references, too, to what they refer to. */
+static bool resolve(struct lookup *l, struct ts_variable *v, struct typed *t, struct ts_die_facts *f)
+{
+	for (unsigned i = 0; i < MAX_ALIASES; i++) {
+		int tag;
+
+		if (!strip(l, t, f))
+			break;
+		tag = dwarf_tag(&t->die);
+		if (tag != DW_TAG_reference_type && tag != DW_TAG_rvalue_reference_type)
+			return true;
+		if (!follow(l, v, t, f))
+			return false;
+	}
+	return refuse(v, UNKNOWN_TYPE);
+}
+
 /* .NAME or ->NAME; with either, a pointer is followed first. */
 static bool take_member(struct lookup *l, struct ts_variable *v, struct typed *t, const char *name, size_t len)
 {
@@ -282,10 +359,10 @@ static bool take_member(struct lookup *l, struct ts_variable *v, struct typed *t
 	uint64_t off = 0;
 	Dwarf_Die structure;
 
-	if (!strip(l, t, &f))
-		return refuse(v, UNKNOWN_TYPE);
-	if (is_pointer(dwarf_tag(&t->die)) && (!follow(l, v, t, &f) || !strip(l, t, &f)))
-		return v->kind == TS_VARIABLE_NOWHERE ? false : refuse(v, UNKNOWN_TYPE);
+	if (!resolve(l, v, t, &f))
+		return false;
+	if (is_pointer(dwarf_tag(&t->die)) && (!follow(l, v, t, &f) || !resolve(l, v, t, &f)))
+		return false;
 	structure = t->die;
 	if (!find_member(l, &structure, name, len, &f, &off, 0))
 		return refuse(v, "is not a member of the variable's type");
@@ -305,8 +382,8 @@ static bool take_index(struct lookup *l, struct ts_variable *v, struct typed *t,
 	struct ts_die_facts f;
 	unsigned n;
 
-	if (!strip(l, t, &f))
-		return refuse(v, UNKNOWN_TYPE);
+	if (!resolve(l, v, t, &f))
+		return false;
 	if (is_pointer(dwarf_tag(&t->die))) {
 		if (!follow(l, v, t, &f))
 			return false;
@@ -377,32 +454,76 @@ static bool take_path(struct lookup *l, struct ts_variable *v, struct typed *t, 
 	return true;
 }
 
+/* What is at the end of the path, the place of which is @v's. */
+static void finish(struct lookup *l, struct ts_variable *v, struct typed *t, const char *rest, size_t len)
+{
+	struct ts_die_facts f;
+
+	if (!take_path(l, v, t, rest, len) || !resolve(l, v, t, &f))
+		return;
+	v->len = size_of(l, t, 0);
+	if (!v->len)
+		refuse(v, UNKNOWN_TYPE);
+}
+
+/* In a method the members of its object have names of their own.  Returns false if the name is not one of them. */
+static bool find_field(struct lookup *l, struct ts_variable *v, const char *text, size_t len)
+{
+	struct ts_die_facts f;
+	struct typed t, object;
+	uint64_t off = 0;
+
+	if (!l->has_object || (l->has_found && !l->is_enclosing))
+		return false;
+	ts_die_collect(&l->budget, &l->object, &f);
+	object = t = (struct typed){ .die = f.type, .has_type = f.has_type };
+	if (!strip(l, &t, &f) || !is_pointer(dwarf_tag(&t.die)))
+		return false;
+	t = (struct typed){ .die = f.type, .has_type = f.has_type };
+	if (!strip(l, &t, &f) || !find_member(l, &t.die, text, l->name_len, &f, &off, 0))
+		return false;
+	ts_location_find(l->p, l->frame, &l->object, &l->object_function, v);
+	if (v->kind != TS_VARIABLE_NOWHERE && take_member(l, v, &object, text, l->name_len))
+		finish(l, v, &object, text + l->name_len, len - l->name_len);
+	return true;
+}
+
+static void find_place(struct lookup *l, struct ts_variable *v, const char *text, size_t len)
+{
+	struct ts_die_facts f;
+	Dwarf_Addr entry;
+	struct typed t;
+
+	ts_location_find(l->p, l->frame, &l->found, &l->function, v);
+	if (!dwarf_entrypc(&l->function, &entry) && entry)
+		v->entry = entry + l->frame->bias;
+	if (l->is_enclosing && (v->is_in_frame || v->kind != TS_VARIABLE_MEMORY)) {
+		refuse(v, "is a variable of the function around this one, the frame of which is not looked for");
+		return;
+	}
+	if (v->kind == TS_VARIABLE_NOWHERE)
+		return;
+	ts_die_collect(&l->budget, &l->found, &f);
+	t = (struct typed){ .die = f.type, .has_type = f.has_type };
+	finish(l, v, &t, text + l->name_len, len - l->name_len);
+}
+
 void ts_variables_find(struct ts_prototypes *p, const struct ts_variable_frame *frame, const char *text, size_t len,
 		       struct ts_variable *v)
 {
 	struct lookup l = { .p = p, .frame = frame, .name = text, .name_len = identifier_len(text, len) };
-	struct ts_die_facts f;
-	struct typed t;
 
 	*v = (struct ts_variable){ .kind = TS_VARIABLE_NONE };
 	if (!p->dwarf || !l.name_len)
 		return;
 	l.budget.left = ts_prototypes_allowance(p);
-	walk_units(&l);
-	if (!l.has_found && l.budget.left)
-		return;
-	if (!l.budget.left) {
+	find_variable(&l);
+	if (!l.budget.left)
 		refuse(v, "is not looked for: the debugging information has more entries than its length allows");
+	else if (find_field(&l, v, text, len))
 		return;
-	}
-	ts_location_find(p, frame, &l.found, &l.function, v);
-	if (v->kind == TS_VARIABLE_NOWHERE)
-		return;
-	ts_die_collect(&l.budget, &l.found, &f);
-	t = (struct typed){ .die = f.type, .has_type = f.has_type };
-	if (!take_path(&l, v, &t, text + l.name_len, len - l.name_len))
-		return;
-	v->len = size_of(&l, &t, 0);
-	if (!v->len)
-		refuse(v, UNKNOWN_TYPE);
+	else if (l.has_found)
+		find_place(&l, v, text, len);
+	else if (l.is_of_caller)
+		v->why = "is a variable of the function around; the code of one that was inlined into it runs at position";
 }

@@ -10,6 +10,7 @@ import subprocess
 from _record import record
 from _tap import TRACESTUB, add_case, case, run_cases
 
+DATA = pathlib.Path(__file__).resolve().parents[1] / "data" / "variables"
 SOURCE = r"""
 struct point { short x; int y[2][3]; };
 struct item { char kind; struct item *next; struct point at; unsigned bits : 3; };
@@ -64,27 +65,44 @@ struct thing : base, tag {
 		int own = price * times;
 		int &same = own;
 		same += other.price;
-		return own + id;
+		auto more = [&](int label) { int each = label + times + price; return each + own; };
+		return more(1) - more(1) + own + id;
 	}
 };
 }
+int price = 3;
+struct user {
+	int price; user *next;
+	__attribute__((noinline)) int last(int (&row)[3], user *&other)
+	{
+		int write = row[1] + other->price + next->price;
+		auto more = [&](int n) { int each = n + write; return each + row[2] + other->price; };
+		return more(2);
+	}
+};
 int main()
 {
 	shop::thing one, two;
 	one.id = 1; one.label = 2; one.price = 3; one.a = 4;
 	two = one;
-	int times = 5;
+	int times = 5, row[3] = { 1, 2, 3 };
+	user first, *at = &first;
+	first.next = at;
+	first.last(row, at);
 	return one.cost(times, static_cast<shop::thing &&>(two)) - 19;
 }
 """
-OF_CXX = {"cost": ["this->price", "this->id", "this->label", "this->a", "own", "other.price", "other.label"],
-          "main": ["one", "one.label", "one.id", "one.b", "times", "two.a"]}
+OF_CXX = {"cost(?!.*lambda)": ["this->price", "this->id", "this->label", "this->a", "own", "other.price", "other.label", "times", "same", "other",
+                   "price", "id", "label", "more"],
+          "main": ["one", "one.label", "one.id", "one.b", "times", "two.a"],
+          "last(?!.*lambda)": ["row", "row[1]", "other->price", "other[1].next->price", "other", "price", "next", "next->price", "next[0].price"],
+          r"last(?=.*lambda).*": ["write", "each", "row", "row[2]", "other->price"]}
 
 
-def build(name, source, compiler, flags):
+def build(name, source, compiler, flags, linking=("-static", "-no-pie")):
     path = pathlib.Path(name + (".cc" if compiler == "g++" else ".c"))
     path.write_text(source)
-    subprocess.run([compiler, "-g", "-w", "-static", "-no-pie", *flags, "-o", name, path], check=True)
+    subprocess.run([compiler, "-g", "-w", *linking, *flags, "-o", name, path], check=True)
     done = record(f"{name}.ucir", f"./{name}")
     assert done.returncode == 0, done
     return f"{name}.ucir"
@@ -164,8 +182,68 @@ def history_is_that_of_one_call():
         assert len(rows) == length + 1 and all(row.split("\t")[3] == "deep" for row in rows), (entry, rows)
     done = query(trace, "history", "i", "at", str(entries[0] + 8), "--json")
     assert f"and rows are those of the call from {entries[0]} on" in json.loads(done.stdout.splitlines()[-1])["note"], done
+    said = subprocess.run([TRACESTUB, "gdb", trace, "--", "-nx", "-batch", "-ex", f"goto {entries[0] + 8}", "-ex", "history i", "-ex", "up",
+                           "-ex", "history list[0].kind"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True).stdout
+    assert len(re.findall(r"^\d+ .* deep ", said, re.M)) == 6 and f"rows are those of the call from {entries[0]} on" in said, said
+    assert re.search(r"^list\[0\]\.kind is 0x\w+,1 here; other calls, too, had their frames there", said, re.M), said
     done = query(trace, "next-write", "i", "in", f"{entries[1]}:", "at", str(entries[0] + 8))
     assert [row.split("\t")[3] for row in done.stdout.splitlines()[1:]] == [], done
+
+
+@case
+def a_frame_begins_after_a_tail_call():
+    """second()'s array lies where that of first() was, which jumped to second()."""
+    source = "volatile int sink;\n" \
+             "__attribute__((noinline)) int second(int n) { volatile int row[8]; row[1] = n; sink = row[1]; return 0; }\n" \
+             "__attribute__((noinline)) int first(int n) { volatile int own[8]; own[1] = n + 9; sink = own[1]; return second(n); }\n" \
+             "int main(void) { first(2); first(3); return 0; }\n"
+    trace = build("jumps", source, "gcc", ["-O2"])
+    for at, value in zip(query(trace, "executions", "second").stdout.splitlines()[1:], (2, 3)):
+        rows = query(trace, "history", "row[1]", "at", str(int(at.split("\t")[0]) + 3)).stdout.splitlines()[1:]
+        assert [(row.split("\t")[3], row.split("\t")[-1]) for row in rows] == [("second", hex(value))], rows
+
+
+@case
+def names_mean_what_they_mean_in_the_source():
+    """Of an inlined function its own scope; `extern` the global one; of a function in a function both."""
+    source = "volatile int sink; int total = 5, price = 1, inner = 2;\n" \
+             "__attribute__((always_inline)) static inline int cut(int n) { int q = n * total; sink = q; return q; }\n" \
+             "__attribute__((noinline)) int user(int total) { int own = cut(total); sink = own; return own; }\n" \
+             "__attribute__((noinline)) int outer(int price) { { extern int price; sink = price; } sink = price; return 0; }\n" \
+             "int main(void) {\n\tstatic int kept; int total = 3;\n" \
+             "\tint within(int inner) { int k = inner + total + kept; sink = k; return k; }\n" \
+             "\tsink = user(9); outer(1); sink = within(4);\n\treturn 0;\n}\n"
+    trace = build("scopes", source, "gcc", ["-O0", "-z", "execstack"])
+    nm = dict(reversed(line.split()[::2]) for line in subprocess.run(["nm", "scopes"], capture_output=True, text=True, check=True).stdout.splitlines()
+              if len(line.split()) == 3)
+
+    def place(text, at):
+        done = query(trace, "memory", text, "at", str(at))
+        return done.stdout.splitlines()[1].split("\t")[0] if done.stdout else done.stderr
+
+    at = int(query(trace, "executions", "cut").stdout.splitlines()[1].split("\t")[0]) + 2
+    assert int(place("total", at), 16) == int(nm["total"], 16), place("total", at)
+    assert "is a variable of the function around; the code of one that was inlined into it runs at" in place("own", at), place("own", at)
+    assert place("n", at).startswith("0x")
+    places = {place("price", at) for at in positions_in(trace, "scopes", "outer", 99)}
+    assert f"0x{nm['price'].lstrip('0')}" in places and len(places) == 2, places
+    at = positions_in(trace, "scopes", r"within\.0", 20)[6]
+    assert place("k", at).startswith("0x1f") and place("inner", at).startswith("0x1f"), (place("k", at), place("inner", at))
+    assert "is a variable of the function around this one" in place("total", at), place("total", at)
+    assert int(place("kept", at), 16) == int(next(nm[name] for name in nm if name.startswith("kept")), 16)
+
+
+@case
+def a_frame_that_is_not_made_yet_has_no_places():
+    """clang's frame bases are registers, which hold the caller's frame while a function is entered and left."""
+    subprocess.run(["gcc", "-static", "-no-pie", "-o", "frames", DATA / "frame_base.s"], check=True)
+    assert record("frames.ucir", "./frames").returncode == 0
+    for function, register, n_before in ("framed", "rbp", 2), ("frameless", "rsp", 1):
+        at = [int(row) for row in positions_in("frames.ucir", "frames", function, 99)]
+        said = [query("frames.ucir", "memory", "x", "at", str(position)) for position in at]
+        has_none = ["is not made yet, or is left already" in done.stderr for done in said]
+        assert has_none == [True] * n_before + [False] * (len(at) - n_before - 1) + [True], (function, has_none)
+        assert len({done.stdout.splitlines()[1].split("\t")[0] for done in said[n_before:-1]}) == 1, said
 
 
 @case
@@ -235,6 +313,8 @@ def a_function_inlined_once_is_where_it_was_inlined():
     trace = build("once", source, "gcc", ["-O1"])
     assert n_executions(trace, "cut") == 7
     assert "the function was inlined at 0x" in query(trace, "executions", "cut", "--json").stdout.splitlines()[-1]
+    clash = build("clash", source.replace("cut", "optind"), "gcc", ["-O1"], [])    # data of the C library
+    assert query(clash, "memory", "optind").stdout and n_executions(clash, "optind") == 7
     done = query(trace, "calls", "cut")
     assert done.returncode == 2 and "and is not called" in done.stderr, done
 

@@ -240,30 +240,36 @@ static bool find_name(struct ts_what *what, const char *text, size_t len, bool h
 {
 	struct ts_meanings all;
 	const struct ts_symbol *s = ts_symbols_mean(symbols, text, len, what->is_code, &all);
+	bool may_be_inlined = what->is_code && (s ? !s->is_function : !all.n);
 	const struct ts_loaded_file *m;
+	struct ts_meanings places = { .n = 0 };
 
-	if (s) {
+	/* the name of data may also be that of a function of the program's */
+	if (may_be_inlined)
+		ts_symbols_mean_inlined(symbols, text, len, &places);
+	if (s && !places.n) {
 		what->addr = s->addr;
 		what->last = s->addr + (s->len ? s->len - 1 : 0);
 		what->is_function = s->is_function;
 		what->is_indirect = s->is_indirect;
 		return true;
 	}
-	if (all.n < 2 && has_offset) {
+	if (!places.n && all.n < 2 && has_offset) {
 		m = ts_symbols_mean_module(symbols, text, len, &all);
 		what->addr = what->last = m ? m->first : 0;
 		what->is_function = what->is_indirect = false;
 		if (m)
 			return true;
 	}
-	if (!all.n && what->is_code) {
-		ts_symbols_mean_inlined(symbols, text, len, &all);
-		what->addr = what->last = all.n == 1 ? all.items[0].addr : 0;
+	if (may_be_inlined) {
+		what->addr = what->last = places.n == 1 ? places.items[0].addr : 0;
 		what->is_inlined = what->is_function = true;
-		if (all.n == 1)
+		if (places.n == 1)
 			return true;
 	}
-	if (all.n > 1)
+	if (places.n > 1)
+		list_meanings(&places, text, len, err);
+	else if (all.n > 1)
 		list_meanings(&all, text, len, err);
 	return false;
 }

@@ -31,6 +31,7 @@
 #include "report.h"
 #include "serve.h"
 #include "sql.h"
+#include "thread_logs.h"
 #include "src/base/log.h"
 #include "src/index/trace_keys.h"
 #include "src/model/model.h"

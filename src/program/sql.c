@@ -12,6 +12,7 @@
 #include "message.h"
 #include "report.h"
 #include "show.h"
+#include "thread_logs.h"
 #include "src/base/atomic_file.h"
 #include "src/sql/print.h"
 #include "src/sql/sql.h"

@@ -132,11 +132,16 @@ struct ts_cli {
 bool ts_cli_parse(struct ts_cli *cli, int argc, char **argv, enum ts_status *status);
 void ts_cli_fini(struct ts_cli *cli);
 
+/* Is the command about a debugger: gdb, lldb, dap? */
+static inline bool ts_cli_is_debugger(const struct ts_cli *cli)
+{
+	return cli->command == TS_CMD_GDB || cli->command == TS_CMD_LLDB || cli->command == TS_CMD_DAP;
+}
+
 /* Does the command serve clients, which do not wait until the recording has been read? */
 static inline bool ts_cli_is_server(const struct ts_cli *cli)
 {
-	return cli->command == TS_CMD_SERVE || cli->command == TS_CMD_GDB || cli->command == TS_CMD_LLDB ||
-	       cli->command == TS_CMD_DAP || cli->command == TS_CMD_MCP;
+	return ts_cli_is_debugger(cli) || cli->command == TS_CMD_SERVE || cli->command == TS_CMD_MCP;
 }
 
 /* The page of --help (cli_help.c). */

@@ -8,6 +8,7 @@
 #define TS_CLI_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "record_place.h"
@@ -143,6 +144,12 @@ static inline bool ts_cli_is_server(const struct ts_cli *cli)
 {
 	return ts_cli_is_debugger(cli) || cli->command == TS_CMD_SERVE || cli->command == TS_CMD_MCP;
 }
+
+/*
+ * The command line as if the trace at @i of those that @cli names, with the files of its threads, were the only one.
+ * The next one is at @i + 1 + n_threads.
+ */
+struct ts_cli ts_cli_of_trace(const struct ts_cli *cli, size_t i);
 
 /* The page of --help (cli_help.c). */
 extern const char ts_cli_help[];

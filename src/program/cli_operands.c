@@ -56,14 +56,25 @@ static bool check_stdin(const struct ts_cli *cli)
 	       ts_cli_usage_error("%s: say with --index PATH where its index is to be", cli->trace);
 }
 
-/* Where "--" is among @n operands; @n without one. */
-static int find_dashes(int n, char **operands)
+int ts_cli_find_dashes(int n, char **words)
 {
 	int i = 0;
 
-	while (i < n && strcmp(operands[i], "--") != 0)
+	while (i < n && strcmp(words[i], "--") != 0)
 		i++;
 	return i;
+}
+
+struct ts_cli ts_cli_of_trace(const struct ts_cli *cli, size_t i)
+{
+	struct ts_cli one = *cli;
+
+	one.trace = cli->traces[i];
+	if (cli->n_traces > 1) {
+		one.threads = cli->traces + i + 1;
+		one.n_threads = ts_cli_count_threads(cli->traces + i, cli->n_traces - i);
+	}
+	return one;
 }
 
 /* The words of a question, with a blank between them. */
@@ -141,7 +152,7 @@ static bool set_statement(struct ts_cli *cli, int n, char **operands)
 /* TRACE and the words of a question, or any number of traces and "--" before these words. */
 static bool set_question(struct ts_cli *cli, int n, char **operands)
 {
-	int dashes = find_dashes(n, operands), first = n ? 1 + set_threads(cli, n, operands) : 1;
+	int dashes = ts_cli_find_dashes(n, operands), first = n ? 1 + set_threads(cli, n, operands) : 1;
 
 	cli->names_recordings = dashes < n;
 	if (dashes < n)

@@ -93,16 +93,6 @@ static int sort_query(int argc, char **argv)
 	return n_rest ? n_options : argc;
 }
 
-/* Where "--" stands, argc without one: what follows it belongs to gdb, or is no option. */
-static int find_separator(int argc, char **argv)
-{
-	for (int i = 1; i < argc; i++) {
-		if (!strcmp(argv[i], "--"))
-			return i;
-	}
-	return argc;
-}
-
 /*
  * Of `record`, what follows the program belongs to it.
  *
@@ -145,10 +135,13 @@ static bool parse_record(struct ts_cli *cli, int n, int argc, char **argv, enum 
 
 bool ts_cli_parse(struct ts_cli *cli, int argc, char **argv, enum ts_status *status)
 {
-	int n_record = find_program(argc, argv), sorted = n_record ? argc : sort_query(argc, argv), separator = sorted < argc ? sorted : find_separator(argc, argv), n;
-	char **operands, **rest = argv + separator + (separator < argc);
+	int n_record = find_program(argc, argv), sorted = n_record ? argc : sort_query(argc, argv), separator = sorted, n;
+	char **operands, **rest;
 	uint64_t seen = 0;
 
+	if (separator == argc && argc) /* what follows "--" belongs to gdb, or is no option */
+		separator = 1 + ts_cli_find_dashes(argc - 1, argv + 1);
+	rest = argv + separator + (separator < argc);
 	*cli = (struct ts_cli){ .level = TS_LOG_WARN,
 				.max_clients = DEFAULT_MAX_CLIENTS,
 				.max_memory = UINT64_MAX,

@@ -99,14 +99,7 @@ static unsigned add_memory(struct work *x, const cs_arm64_op *o, unsigned size)
 /* A load from an address beside the code. */
 static unsigned add_literal(struct work *x, int64_t addr, unsigned size)
 {
-	x->w.ops->mem[x->w.ops->n_mem] = (struct ts_op_mem){ .disp = addr,
-							     .base = TS_NO_OFF16,
-							     .index = TS_NO_OFF16,
-							     .segment = TS_NO_OFF16,
-							     .extra = TS_NO_OFF16,
-							     .size = (uint16_t)size,
-							     .scale = 1 };
-	return x->w.ops->n_mem++;
+	return ts_cs_add_mem(&x->w, &(struct ts_cs_reg){ 0 }, addr, size);
 }
 
 /* The place is made of operand @i. */

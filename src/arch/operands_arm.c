@@ -110,19 +110,6 @@ static bool is_shifted(const struct work *x)
 	return false;
 }
 
-static unsigned add_block(struct work *x, const struct ts_cs_reg *base, int64_t disp, unsigned size)
-{
-	x->w.ops->mem[x->w.ops->n_mem] = (struct ts_op_mem){ .disp = disp,
-							     .base = base->len ? base->off : TS_NO_OFF16,
-							     .base_len = base->len,
-							     .index = TS_NO_OFF16,
-							     .segment = TS_NO_OFF16,
-							     .extra = TS_NO_OFF16,
-							     .size = (uint16_t)size,
-							     .scale = 1 };
-	return x->w.ops->n_mem++;
-}
-
 static unsigned add_memory(struct work *x, unsigned i, unsigned size)
 {
 	const cs_arm_op *o = &x->op[i];
@@ -133,7 +120,7 @@ static unsigned add_memory(struct work *x, unsigned i, unsigned size)
 
 	if (o->mem.base == ARM_REG_PC)
 		disp += (int64_t)(pc_value(x) & ~UINT64_C(3));
-	m = &x->w.ops->mem[add_block(x, &base, disp, size)];
+	m = &x->w.ops->mem[ts_cs_add_mem(&x->w, &base, disp, size)];
 	if (!index.len || is_after)
 		return x->w.ops->n_mem - 1u;
 	m->index = index.off;
@@ -233,7 +220,7 @@ static bool make_list(struct work *x, unsigned first, const struct ts_cs_reg *ba
 		return false;
 	len = is_pc(x, first) || reg_of(x, first).len < 4 ? 4 : reg_of(x, first).len;
 	disp = where == 0 ? 0 : where == 1 ? (int64_t)len : where == -1 ? -(int64_t)(n * len) : (int64_t)len - (int64_t)(n * len);
-	mem = add_block(x, base, disp, n * len);
+	mem = ts_cs_add_mem(&x->w, base, disp, n * len);
 	x->w.order = 0;
 	if (moves)
 		move_base(x, base);

@@ -188,6 +188,19 @@ void ts_cs_constant(struct ts_cs_work *w, const struct ts_cs_reg *to, uint64_t v
 
 /* ---------------------------------------------------------------------------------------------- memory */
 
+unsigned ts_cs_add_mem(struct ts_cs_work *w, const struct ts_cs_reg *base, int64_t disp, unsigned size)
+{
+	w->ops->mem[w->ops->n_mem] = (struct ts_op_mem){ .disp = disp,
+							 .base = base->len ? base->off : TS_NO_OFF16,
+							 .base_len = base->len,
+							 .index = TS_NO_OFF16,
+							 .segment = TS_NO_OFF16,
+							 .extra = TS_NO_OFF16,
+							 .size = (uint16_t)size,
+							 .scale = 1 };
+	return w->ops->n_mem++;
+}
+
 struct ts_op_place ts_cs_mem(unsigned mem, unsigned off, unsigned len)
 {
 	return (struct ts_op_place){

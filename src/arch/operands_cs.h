@@ -73,6 +73,9 @@ void ts_cs_constant(struct ts_cs_work *w, const struct ts_cs_reg *to, uint64_t v
 /* What lies above the register in that which it is a part of becomes zero. */
 void ts_cs_clear_above(struct ts_cs_work *w, const struct ts_cs_reg *to);
 
+/* Add a memory operand of @size bytes at @base (len 0: no register) plus @disp.  Returns which one it is. */
+unsigned ts_cs_add_mem(struct ts_cs_work *w, const struct ts_cs_reg *base, int64_t disp, unsigned size);
+
 /* Bytes of memory operand @mem. */
 struct ts_op_place ts_cs_mem(unsigned mem, unsigned off, unsigned len);
 

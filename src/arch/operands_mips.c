@@ -78,15 +78,7 @@ static unsigned add_memory(struct work *x, unsigned size)
 {
 	struct ts_cs_reg base = ts_cs_reg(&x->w, x->op[1].mem.base);
 
-	x->w.ops->mem[x->w.ops->n_mem] = (struct ts_op_mem){ .disp = x->op[1].mem.disp,
-							     .base = base.len ? base.off : TS_NO_OFF16,
-							     .base_len = base.len,
-							     .index = TS_NO_OFF16,
-							     .segment = TS_NO_OFF16,
-							     .extra = TS_NO_OFF16,
-							     .size = (uint16_t)size,
-							     .scale = 1 };
-	return x->w.ops->n_mem++;
+	return ts_cs_add_mem(&x->w, &base, x->op[1].mem.disp, size);
 }
 
 /* ------------------------------------------------------------------------------------------- loads and stores */

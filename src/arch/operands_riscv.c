@@ -220,15 +220,7 @@ static unsigned add_memory(struct work *x, int64_t disp, unsigned size)
 {
 	struct ts_cs_reg base = number(x, x->in.rs1, false);
 
-	x->w.ops->mem[x->w.ops->n_mem] = (struct ts_op_mem){ .disp = disp,
-							     .base = base.len ? base.off : TS_NO_OFF16,
-							     .base_len = base.len,
-							     .index = TS_NO_OFF16,
-							     .segment = TS_NO_OFF16,
-							     .extra = TS_NO_OFF16,
-							     .size = (uint16_t)size,
-							     .scale = 1 };
-	return x->w.ops->n_mem++;
+	return ts_cs_add_mem(&x->w, &base, disp, size);
 }
 
 static void mix_from(struct work *x, struct ts_op_place to, uint32_t from, bool is_float, unsigned order)

@@ -8,6 +8,7 @@
 #define TS_CLI_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "record_place.h"
@@ -132,30 +133,23 @@ struct ts_cli {
 bool ts_cli_parse(struct ts_cli *cli, int argc, char **argv, enum ts_status *status);
 void ts_cli_fini(struct ts_cli *cli);
 
-/*
- * Where NUMBER begins in @path, the name NAME.NUMBER.log of a thread's log, which may have a suffix of a
- * compressor. Returns 0 if it is not such a name.
- */
-size_t ts_cli_thread_number(const char *path);
-
-/*
- * NAME.log beside the thread's log @path, NAME.NUMBER.log: Pin's list of images; to be freed.  Returns NULL if
- * @path is not such a name, or memory is exhausted.
- */
-char *ts_cli_images_of(const char *path);
-
-/*
- * How many of the @n operands after the first name logs of other threads of the same recording:
- * NAME.NUMBER.log, perhaps compressed, with the same NAME.
- */
-size_t ts_cli_count_threads(char **operands, size_t n);
+/* Is the command about a debugger: gdb, lldb, dap? */
+static inline bool ts_cli_is_debugger(const struct ts_cli *cli)
+{
+	return cli->command == TS_CMD_GDB || cli->command == TS_CMD_LLDB || cli->command == TS_CMD_DAP;
+}
 
 /* Does the command serve clients, which do not wait until the recording has been read? */
 static inline bool ts_cli_is_server(const struct ts_cli *cli)
 {
-	return cli->command == TS_CMD_SERVE || cli->command == TS_CMD_GDB || cli->command == TS_CMD_LLDB ||
-	       cli->command == TS_CMD_DAP || cli->command == TS_CMD_MCP;
+	return ts_cli_is_debugger(cli) || cli->command == TS_CMD_SERVE || cli->command == TS_CMD_MCP;
 }
+
+/*
+ * The command line as if the trace at @i of those that @cli names, with the files of its threads, were the only one.
+ * The next one is at @i + 1 + n_threads.
+ */
+struct ts_cli ts_cli_of_trace(const struct ts_cli *cli, size_t i);
 
 /* The page of --help (cli_help.c). */
 extern const char ts_cli_help[];

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "packed.h"
+#include "thread_logs.h"
 #include "src/base/cache_dir.h"
 #include "src/base/log.h"
 #include "src/index/trace_keys.h"

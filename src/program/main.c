@@ -31,6 +31,7 @@
 #include "report.h"
 #include "serve.h"
 #include "sql.h"
+#include "thread_logs.h"
 #include "src/base/log.h"
 #include "src/index/trace_keys.h"
 #include "src/model/model.h"
@@ -159,16 +160,11 @@ static int run_on_traces(const struct ts_cli *cli)
 	bool has_shown = false, is_asked = cli->names_recordings;
 	int result = is_asked ? TS_STATUS_NO_ROWS : 0;
 
-	for (size_t i = 0; i < cli->n_traces;
-	     i += 1 + ts_cli_count_threads(cli->traces + i, cli->n_traces - i)) {
-		struct ts_cli one = *cli;
+	for (size_t i = 0; i < cli->n_traces;) {
+		struct ts_cli one = ts_cli_of_trace(cli, i);
 		int status;
 
-		one.trace = cli->traces[i];
-		if (cli->n_traces > 1) {
-			one.threads = cli->traces + i + 1;
-			one.n_threads = ts_cli_count_threads(cli->traces + i, cli->n_traces - i);
-		}
+		i += 1 + one.n_threads;
 		one.has_shown = is_several || is_asked ? &has_shown : NULL;
 		status = run_on_trace(&one, NULL);
 		result = is_asked ? worse_answer(result, status) : result ? result : status;

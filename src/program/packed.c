@@ -17,6 +17,7 @@
 #include "kept.h"
 #include "message.h"
 #include "report.h"
+#include "thread_logs.h"
 #include "src/ask/grammar/marks.h"
 #include "src/base/cache_dir.h"
 #include "src/base/log.h"

@@ -341,18 +341,14 @@ static int run_on(const struct ts_sql_recording *recordings, size_t n, const str
 /* Open all recordings.  Returns false if one cannot be read: why was said on stderr. */
 static bool open_all(const struct ts_cli *cli, struct ts_asked *asked, struct ts_sql_recording *recordings, size_t *n)
 {
-	for (size_t i = 0; i < cli->n_traces; i += 1 + ts_cli_count_threads(cli->traces + i, cli->n_traces - i)) {
-		struct ts_cli one = *cli;
+	for (size_t i = 0; i < cli->n_traces;) {
+		struct ts_cli one = ts_cli_of_trace(cli, i);
 		enum ts_status status;
 
-		one.trace = cli->traces[i];
-		if (cli->n_traces > 1) {
-			one.threads = cli->traces + i + 1;
-			one.n_threads = ts_cli_count_threads(cli->traces + i, cli->n_traces - i);
-		}
+		i += 1 + one.n_threads;
 		if (!ts_asked_init(&asked[(*n)++], &one, &status))
 			return false;
-		recordings[*n - 1] = (struct ts_sql_recording){ cli->traces[i], &asked[*n - 1].asker.ask };
+		recordings[*n - 1] = (struct ts_sql_recording){ one.trace, &asked[*n - 1].asker.ask };
 	}
 	return true;
 }

@@ -36,7 +36,7 @@ KINDS = {
     "numbers in texts (base/cursor, ask/grammar/number)": (
         r"\bstrtou?ll?\(", "", "loaders/x64dbg/plugin_block.c protocol/server/listen.c protocol/session/machine.c protocol/session/proc.c " \
         "src/arch/operands_arm.c src/arch/tdesc.c src/ask/grammar/marks.c src/ask/grammar/value.c src/export/selection.c " \
-        "src/program/cli.c src/program/info_text.c src/program/meter.c src/program/packed.c " \
+        "src/program/cli_options.c src/program/info_text.c src/program/meter.c src/program/packed.c " \
         "src/program/record_qemu.c src/program/record_vg.c src/trace/pack.c"),
     "helper threads (base/thread)": (
         r"\bpthread_create\(", "src/base/thread.c", "src/program/record.c src/record/press.c src/sandbox/filter.c"),

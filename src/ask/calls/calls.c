@@ -7,16 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "abi.h"
-#include "src/ask/verbs/cells.h"
-#include "entries.h"
-#include "typed.h"
+#include "calls_parts.h"
 #include "ifunc.h"
 #include "src/query/call_list.h"
 #include "src/ask/grammar/question.h"
-#include "src/ask/grammar/state.h"
 #include "src/symbols/symbols.h"
-#include "src/ask/verb.h"
 
 /*
  * Calls that are looked at in the time of a chunk that is decoded, at most: their names may be matched by a
@@ -31,74 +26,6 @@
 #define SYMBOLS_A_CHUNK 1024u
 #define FUNCTIONS_A_CHUNK 32u
 
-enum column {
-	COL_POSITION,
-	COL_BEGIN,
-	COL_END,
-	COL_KIND,
-	COL_THREAD,
-	COL_DEPTH,
-	COL_PC,
-	COL_CALLER,
-	COL_ADDRESS,
-	COL_CALLEE,
-	COL_ARGUMENTS,
-	COL_RESULT,
-	COL_TEXTS,
-	N_COLUMNS,
-};
-
-static const struct ts_column columns[N_COLUMNS] = {
-	[COL_POSITION] = { .name = "position", .type = TS_COLUMN_NUMBER },
-	[COL_BEGIN] = { .name = "begin", .type = TS_COLUMN_NUMBER },
-	[COL_END] = { .name = "end", .type = TS_COLUMN_NUMBER },
-	[COL_KIND] = { .name = "kind", .type = TS_COLUMN_TEXT },
-	[COL_THREAD] = { .name = "thread", .type = TS_COLUMN_NUMBER },
-	[COL_DEPTH] = { .name = "depth", .type = TS_COLUMN_NUMBER },
-	[COL_PC] = { .name = "pc", .type = TS_COLUMN_ADDR },
-	[COL_CALLER] = { .name = "caller", .type = TS_COLUMN_TEXT },
-	[COL_ADDRESS] = { .name = "address", .type = TS_COLUMN_ADDR },
-	[COL_CALLEE] = { .name = "callee", .type = TS_COLUMN_TEXT },
-	[COL_ARGUMENTS] = { .name = "arguments", .type = TS_COLUMN_LIST },
-	[COL_RESULT] = { .name = "result", .type = TS_COLUMN_AMOUNT },
-	[COL_TEXTS] = { .name = "texts", .type = TS_COLUMN_LIST },
-};
-
-/* What is left of a thread's list: [from, to). */
-struct list {
-	uint32_t from, to;
-	struct ts_call *block; /* owned; the calls of a block, n_block of them */
-	uint32_t n_block;
-	const struct ts_call *next; /* in block; NULL: not looked for yet */
-};
-
-/* What a row is called. */
-enum shown {
-	SHOWN_RETURN = TS_CALL_RETURN,
-	SHOWN_UNWOUND = TS_CALL_UNWOUND,
-	SHOWN_OPEN = TS_CALL_OPEN,
-	SHOWN_TAIL,
-	SHOWN_HANDLER,
-	SHOWN_UNSEEN, /* what called is not recorded */
-	SHOWN_FIRST, /* nothing called: the thread begins there */
-};
-
-/* A call that is a row, and where in the batch's texts its cells are. */
-struct found {
-	struct ts_call call;
-	enum shown shown;
-	uint64_t begin; /* the position of the first instruction of what was called */
-	size_t arguments, result;
-	unsigned n_arguments;
-	bool has_result;
-};
-
-/* The end of a call that returned. */
-struct end {
-	uint64_t pos;
-	uint32_t found; /* index */
-};
-
 /*
  * A batch's chunks are decoded, and those far away in which calls of it end: the larger it is, the fewer are
  * decoded again for the next one.
@@ -109,55 +36,8 @@ struct end {
 #endif
 #define MAX_BATCH   TS_CALLS_MAX_BATCH
 
-/* Calls of a tree are indented by up to so many others. */
-#define MAX_INDENT 64u
-
-/* Entries of linkage tables that lead to one function: each module that calls it has one. */
-#define MAX_LINKS 256u
-
-/*
- * Calls are found in batches: a first small one, then larger ones.  What their rows need of the trace is
- * asked for in the order of positions, so that a chunk is decoded once for all of them.
- */
-struct calls {
-	struct ts_rows rows;
-	struct ts_ask *ask;
-	const struct ts_question *qn;
-	struct ts_what what; /* of the question, or the function that runs under its name */
-	struct ts_abi abi;
-	struct list *lists; /* owned; by thread; NULL: not begun */
-	uint32_t n_lists;
-	struct ts_entries entries; /* of functions, by other ways than calls */
-	struct ts_entry entry;     /* has_entry: the next one */
-	bool has_entry, has_no_entries;
-	bool is_entry;             /* the call is one */
-	uint64_t links[MAX_LINKS]; /* entries of linkage tables by which the function is called */
-	unsigned n_links;
-	size_t n_symbols;          /* that were looked at for entries */
-	uint64_t last_function;    /* the address of the last one that was added */
-	unsigned n_looked;
-	bool has_call; /* the condition of the call is to be judged */
-	struct ts_call call;
-	enum shown shown;
-	struct ts_judged judged;
-	struct found *found; /* owned; MAX_BATCH */
-	struct end *ends;    /* owned; MAX_BATCH; by position once the batch is found */
-	struct ts_buf texts;
-	uint32_t n_found, n_given, n_ends;
-	uint32_t n_arguments, n_results; /* how many calls have them */
-	uint64_t got_chunk;              /* where the last of them came from */
-	uint32_t batch; /* how many are looked for */
-	bool has_row;
-	size_t n_matched; /* symbols that the pattern does not match, without a row */
-};
-
-static bool no_memory(struct ts_error *err)
-{
-	return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the calls of all threads");
-}
-
 /* Is WHAT one function, or one address that may be that of a function? */
-static bool is_of_one(const struct calls *x)
+static bool is_of_one(const struct ts_call_rows *x)
 {
 	const struct ts_what *what = &x->what;
 
@@ -165,21 +45,21 @@ static bool is_of_one(const struct calls *x)
 }
 
 /* Note the entries of linkage tables that are named like a function at @addr. */
-static void find_links_of(struct calls *x, uint64_t addr)
+static void find_links_of(struct ts_call_rows *x, uint64_t addr)
 {
-	for (unsigned i = 0; x->n_links < MAX_LINKS &&
+	for (unsigned i = 0; x->n_links < TS_CALLS_MAX_LINKS &&
 			     ts_symbols_get_link(x->ask->symbols, addr, i, &x->links[x->n_links]); i++)
 		x->n_links++;
 }
 
 /* Where symbols have the name of the one function, if another function runs under its name; 0: none does. */
-static uint64_t alias_of(const struct calls *x)
+static uint64_t alias_of(const struct ts_call_rows *x)
 {
 	return x->qn->what.is_indirect && x->what.addr != x->qn->what.addr ? x->qn->what.addr : 0;
 }
 
 /* Note the entries of linkage tables that may lead to the one function that is asked for. */
-static void find_links(struct calls *x)
+static void find_links(struct ts_call_rows *x)
 {
 	if (!is_of_one(x) || !x->ask->symbols)
 		return;
@@ -188,7 +68,7 @@ static void find_links(struct calls *x)
 		find_links_of(x, alias_of(x));
 }
 
-static bool begin(struct calls *x, struct ts_error *err)
+static bool begin(struct ts_call_rows *x, struct ts_error *err)
 {
 	struct ts_query *q = x->ask->q;
 
@@ -197,9 +77,9 @@ static bool begin(struct calls *x, struct ts_error *err)
 	x->found = calloc(MAX_BATCH, sizeof(*x->found));
 	x->ends = calloc(MAX_BATCH, sizeof(*x->ends));
 	if (!x->lists || !x->found || !x->ends)
-		return no_memory(err);
+		return ts_call_rows_no_memory(err);
 	for (uint32_t i = 0; i < x->n_lists; i++) {
-		struct list *l = &x->lists[i];
+		struct ts_call_left *l = &x->lists[i];
 
 		if (x->qn->thread != TS_NO_THREAD && x->qn->thread != i)
 			continue;
@@ -207,18 +87,18 @@ static bool begin(struct calls *x, struct ts_error *err)
 		l->to = ts_query_n_calls_before(q, i, x->qn->to);
 		l->block = l->from < l->to ? malloc(TS_CALL_BLOCK * sizeof(*l->block)) : NULL;
 		if (l->from < l->to && !l->block)
-			return no_memory(err);
+			return ts_call_rows_no_memory(err);
 	}
 	find_links(x);
 	return ts_entries_init(&x->entries, x->ask, ts_ask_process(x->ask, x->qn), x->qn->thread, x->qn->from, x->qn->to,
 			       x->rows.is_reverse, is_of_one(x), alias_of(x)) ||
-	       no_memory(err);
+	       ts_call_rows_no_memory(err);
 }
 
 /* A call or switch of the list. */
-static const struct ts_call *get(const struct calls *x, uint32_t thread, uint32_t ordinal)
+static const struct ts_call *get(const struct ts_call_rows *x, uint32_t thread, uint32_t ordinal)
 {
-	struct list *l = &x->lists[thread];
+	struct ts_call_left *l = &x->lists[thread];
 
 	if (!l->n_block || ordinal - l->block[0].ordinal >= l->n_block)
 		l->n_block = ts_query_call_block(x->ask->q, thread, ordinal, l->block);
@@ -226,9 +106,9 @@ static const struct ts_call *get(const struct calls *x, uint32_t thread, uint32_
 }
 
 /* The next call of a list in the direction of the cursor; skips switches.  NULL after the last. */
-static const struct ts_call *look(const struct calls *x, uint32_t thread)
+static const struct ts_call *look(const struct ts_call_rows *x, uint32_t thread)
 {
-	struct list *l = &x->lists[thread];
+	struct ts_call_left *l = &x->lists[thread];
 
 	while (!l->next && l->from < l->to) {
 		l->next = get(x, thread, x->rows.is_reverse ? --l->to : l->from++);
@@ -238,20 +118,20 @@ static const struct ts_call *look(const struct calls *x, uint32_t thread)
 	return l->next;
 }
 
-static enum shown shown_as(const struct ts_entry *e)
+static enum ts_call_shown shown_as(const struct ts_entry *e)
 {
 	switch (e->kind) {
-	case TS_ENTRY_TAIL: return SHOWN_TAIL;
-	case TS_ENTRY_HANDLER: return SHOWN_HANDLER;
-	case TS_ENTRY_UNSEEN: return SHOWN_UNSEEN;
-	case TS_ENTRY_STUB: return (enum shown)e->call.kind;
+	case TS_ENTRY_TAIL: return TS_SHOWN_TAIL;
+	case TS_ENTRY_HANDLER: return TS_SHOWN_HANDLER;
+	case TS_ENTRY_UNSEEN: return TS_SHOWN_UNSEEN;
+	case TS_ENTRY_STUB: return (enum ts_call_shown)e->call.kind;
 	case TS_ENTRY_FIRST: break;
 	}
-	return SHOWN_FIRST;
+	return TS_SHOWN_FIRST;
 }
 
 /* Does the entry that was found come before the call, if there is one? */
-static bool is_entry_next(const struct calls *x, const struct list *best)
+static bool is_entry_next(const struct ts_call_rows *x, const struct ts_call_left *best)
 {
 	if (!x->has_entry || !best)
 		return x->has_entry;
@@ -261,12 +141,12 @@ static bool is_entry_next(const struct calls *x, const struct list *best)
 }
 
 /* The next call of all lists, or entry. */
-static bool find(struct calls *x, struct ts_call *call)
+static bool find(struct ts_call_rows *x, struct ts_call *call)
 {
-	struct list *best = NULL;
+	struct ts_call_left *best = NULL;
 
 	for (uint32_t i = 0; i < x->n_lists; i++) {
-		struct list *l = &x->lists[i];
+		struct ts_call_left *l = &x->lists[i];
 
 		if (look(x, i) && (!best || (l->next->pos < best->next->pos) == !x->rows.is_reverse))
 			best = l;
@@ -281,7 +161,7 @@ static bool find(struct calls *x, struct ts_call *call)
 	if (!best)
 		return false;
 	*call = *best->next;
-	x->shown = (enum shown)call->kind;
+	x->shown = (enum ts_call_shown)call->kind;
 	x->is_entry = false;
 	best->next = NULL;
 	return true;
@@ -309,7 +189,7 @@ static bool is_named(const struct ts_symbol *s, const char *pattern)
 }
 
 /* Does the call lead to the one function through an entry of a linkage table?  Its target is then the function. */
-static bool is_linked(const struct calls *x, struct ts_call *call)
+static bool is_linked(const struct ts_call_rows *x, struct ts_call *call)
 {
 	for (unsigned i = 0; i < x->n_links; i++) {
 		if (call->target != x->links[i] || !ts_entries_is_link(&x->entries, call, x->what.addr))
@@ -321,7 +201,7 @@ static bool is_linked(const struct calls *x, struct ts_call *call)
 }
 
 /* Is it the callee that was asked for, and not too deep? */
-static bool is_wanted(const struct calls *x, struct ts_call *call)
+static bool is_wanted(const struct ts_call_rows *x, struct ts_call *call)
 {
 	const struct ts_question *qn = x->qn;
 	const struct ts_symbol *s;
@@ -342,7 +222,7 @@ static bool is_wanted(const struct calls *x, struct ts_call *call)
 /* ----------------------------------------------------------------------------------------------- entries */
 
 /* Are the entries of the function asked for?  Those of linkage tables only lead to functions. */
-static bool is_entered(const struct calls *x, const struct ts_symbol *s)
+static bool is_entered(const struct ts_call_rows *x, const struct ts_symbol *s)
 {
 	const struct ts_what *what = &x->what;
 	size_t len = strlen(s->mangled), n = strlen(TS_LINKED);
@@ -355,7 +235,7 @@ static bool is_entered(const struct calls *x, const struct ts_symbol *s)
 }
 
 /* Find the functions whose entries are asked for.  Returns TS_GOT_ROW when all are there. */
-static enum ts_got gather_functions(struct calls *x, struct ts_budget *budget, struct ts_error *err)
+static enum ts_got gather_functions(struct ts_call_rows *x, struct ts_budget *budget, struct ts_error *err)
 {
 	const struct ts_symbol *s;
 
@@ -377,12 +257,12 @@ static enum ts_got gather_functions(struct calls *x, struct ts_budget *budget, s
 	return TS_GOT_ROW;
 
 out_of_memory:
-	no_memory(err);
+	ts_call_rows_no_memory(err);
 	return TS_GOT_FAIL;
 }
 
 /* Have the next entry ready.  Returns TS_GOT_ROW when it is there, or there are no more. */
-static enum ts_got look_for_entry(struct calls *x, struct ts_budget *budget, struct ts_error *err)
+static enum ts_got look_for_entry(struct ts_call_rows *x, struct ts_budget *budget, struct ts_error *err)
 {
 	enum ts_got got = TS_GOT_ROW;
 
@@ -400,29 +280,18 @@ static enum ts_got look_for_entry(struct calls *x, struct ts_budget *budget, str
 
 static int compare_ends(const void *a, const void *b)
 {
-	const struct end *x = a, *y = b;
+	const struct ts_call_end *x = a, *y = b;
 
 	return (x->pos > y->pos) - (x->pos < y->pos);
 }
 
-static void add_found(struct calls *x, const struct ts_call *call, uint64_t begin)
+static void add_found(struct ts_call_rows *x, const struct ts_call *call, uint64_t begin)
 {
 	uint32_t i = x->n_found++;
 
-	x->found[i] = (struct found){ .call = *call, .shown = x->shown, .begin = begin };
+	x->found[i] = (struct ts_call_found){ .call = *call, .shown = x->shown, .begin = begin };
 	if (call->kind == TS_CALL_RETURN)
-		x->ends[x->n_ends++] = (struct end){ .pos = call->end, .found = i };
-}
-
-/* Reading at @pos costs a chunk that is decoded, if the last reading was in another one. */
-static bool take_chunk(struct calls *x, uint64_t pos, struct ts_budget *budget)
-{
-	uint64_t chunk = pos / TS_CHUNK_STEPS;
-
-	if (chunk != x->got_chunk && !ts_budget_take(budget))
-		return false;
-	x->got_chunk = chunk;
-	return true;
+		x->ends[x->n_ends++] = (struct ts_call_end){ .pos = call->end, .found = i };
 }
 
 /*
@@ -430,15 +299,15 @@ static bool take_chunk(struct calls *x, uint64_t pos, struct ts_budget *budget)
  *
  * Returns false if the trace cannot be read.
  */
-static bool find_begin(struct calls *x, uint64_t *begin, struct ts_error *err)
+static bool find_begin(struct ts_call_rows *x, uint64_t *begin, struct ts_error *err)
 {
 	struct ts_query *q = x->ask->q;
 	const struct ts_call *call = &x->call;
 	uint64_t pc, slot;
 	bool has_pc;
 
-	*begin = call->pos + (x->shown != SHOWN_FIRST);
-	if (x->shown == SHOWN_FIRST || !ts_query_regset(q)->arch->has_delay_slots || *begin >= ts_query_end(q))
+	*begin = call->pos + (x->shown != TS_SHOWN_FIRST);
+	if (x->shown == TS_SHOWN_FIRST || !ts_query_regset(q)->arch->has_delay_slots || *begin >= ts_query_end(q))
 		return true;
 	if (!ts_query_pc(q, *begin, call->thread, &pc, &has_pc, err))
 		return false;
@@ -453,7 +322,7 @@ static bool find_begin(struct calls *x, uint64_t *begin, struct ts_error *err)
  *
  * Returns TS_GOT_ROW when that is decided, TS_GOT_END after the last call.
  */
-static enum ts_got look_at_next(struct calls *x, struct ts_budget *budget, struct ts_error *err)
+static enum ts_got look_at_next(struct ts_call_rows *x, struct ts_budget *budget, struct ts_error *err)
 {
 	const struct ts_cond *cond = &x->qn->cond;
 	enum ts_got got = TS_GOT_ROW;
@@ -475,7 +344,7 @@ static enum ts_got look_at_next(struct calls *x, struct ts_budget *budget, struc
 	}
 	if (!find_begin(x, &begin, err))
 		return TS_GOT_FAIL;
-	if (cond->n && !take_chunk(x, begin, budget))
+	if (cond->n && !ts_call_rows_take_chunk(x, begin, budget))
 		got = TS_GOT_PENDING;
 	x->judged.result_at = x->call.kind == TS_CALL_RETURN ? x->call.end : TS_NO_POS;
 	if (cond->n && got == TS_GOT_ROW)
@@ -491,7 +360,7 @@ static enum ts_got look_at_next(struct calls *x, struct ts_budget *budget, struc
  * Find the calls of a batch, or some of them if the budget is used up.  Returns TS_GOT_ROW if there are any,
  * TS_GOT_END if there are no more.
  */
-static enum ts_got find_batch(struct calls *x, struct ts_budget *budget, struct ts_error *err)
+static enum ts_got find_batch(struct ts_call_rows *x, struct ts_budget *budget, struct ts_error *err)
 {
 	enum ts_got got = TS_GOT_ROW;
 
@@ -506,195 +375,11 @@ static enum ts_got find_batch(struct calls *x, struct ts_budget *budget, struct 
 	return x->n_found && got != TS_GOT_FAIL ? TS_GOT_ROW : got;
 }
 
-/* The next call without arguments, by position; NULL if all have them. */
-static struct found *next_begin(const struct calls *x)
-{
-	if (x->n_arguments == x->n_found)
-		return NULL;
-	return &x->found[x->rows.is_reverse ? x->n_found - 1 - x->n_arguments : x->n_arguments];
-}
-
-/* The pc of the step that led to an entry. */
-static bool get_pc(struct calls *x, struct found *f, struct ts_error *err)
-{
-	const struct ts_steps *batch;
-	const struct ts_step *s;
-
-	if (f->call.pc != TS_NO_PC || f->shown >= SHOWN_UNSEEN)
-		return true;
-	s = ts_query_step(x->ask->q, f->call.pos, &batch, err);
-	if (s)
-		f->call.pc = s->pc;
-	return s;
-}
-
-/* What is known of the function's parameters; NULL: nothing.  Windows has another convention than typed.h knows. */
-static const struct ts_prototype *prototype_of(const struct calls *x, const struct found *f)
-{
-	bool is_x86_64 = !strcmp(ts_query_regset(x->ask->q)->arch->name, "x86_64");
-
-	if (!x->ask->symbols || (is_x86_64 && !x->abi.is_sysv64))
-		return NULL;
-	return ts_symbols_prototype(x->ask->symbols, f->call.target);
-}
-
-static bool get_arguments(struct calls *x, struct found *f, struct ts_error *err)
-{
-	const struct ts_prototype *function = prototype_of(x, f);
-
-	f->arguments = x->texts.len;
-	f->n_arguments = ts_abi_n_arguments(&x->abi);
-	x->n_arguments++;
-	if (!get_pc(x, f, err))
-		return false;
-	if (function)
-		return ts_typed_arguments(&x->abi, x->ask, function, ts_typed_is_clone(x->ask, f->call.target), f->begin, f->call.thread,
-					  x->rows.is_for_people, &x->texts, &f->n_arguments, err);
-	return ts_abi_arguments(&x->abi, x->ask, f->begin, f->call.thread, x->rows.is_for_people, &x->texts, err);
-}
-
-static bool get_result(struct calls *x, struct found *f, struct ts_error *err)
-{
-	const struct ts_prototype *function = prototype_of(x, f);
-
-	f->has_result = true;
-	f->result = x->texts.len;
-	x->n_results++;
-	if (function)
-		return ts_typed_result(&x->abi, x->ask, function, ts_typed_is_clone(x->ask, f->call.target), f->call.end, f->call.thread,
-				       x->rows.is_for_people, &x->texts, err);
-	return ts_abi_result(&x->abi, x->ask, f->call.end, f->call.thread, x->rows.is_for_people, &x->texts,
-			     err);
-}
-
-static bool has_wanted(const struct calls *x, uint32_t mask)
-{
-	return !x->rows.is_counting && !x->rows.is_bare && (mask & ~x->rows.unwanted);
-}
-
-#define VALUES  (1u << COL_ARGUMENTS | 1u << COL_RESULT | 1u << COL_TEXTS)
-#define CALLERS (1u << COL_PC | 1u << COL_CALLER)
-
-/* Get arguments and results of the batch.  Returns TS_GOT_ROW when they are there, or not wanted. */
-static enum ts_got get_values(struct calls *x, struct ts_budget *budget, struct ts_error *err)
-{
-	if (!has_wanted(x, VALUES))
-		return TS_GOT_ROW;
-	for (;;) {
-		struct found *begin = next_begin(x);
-		const struct end *end = x->n_results < x->n_ends ? &x->ends[x->n_results] : NULL;
-		bool is_end = end && (!begin || end->pos < begin->begin);
-
-		if (!begin && !end)
-			break;
-		if (!take_chunk(x, is_end ? end->pos : begin->begin, budget))
-			return TS_GOT_PENDING;
-		if (!(is_end ? get_result(x, &x->found[end->found], err) : get_arguments(x, begin, err)))
-			return TS_GOT_FAIL;
-	}
-	if (ts_buf_ok(&x->texts))
-		return TS_GOT_ROW;
-	no_memory(err);
-	return TS_GOT_FAIL;
-}
-
-/* The text that follows a value; empty if none does. */
-static const char *text_of(const char *value)
-{
-	const char *text = strchr(value, TS_ROW_ASIDE);
-
-	return text ? text + 1 : "";
-}
-
-/* The texts to which the arguments and the result point, one for each; null if there are none. */
-static void put_texts(const struct calls *x, const struct found *f, struct ts_row *row)
-{
-	const char *value = (const char *)x->texts.data + f->arguments;
-	const char *result = f->has_result ? text_of((const char *)x->texts.data + f->result) : "";
-	const char *texts[TS_MAX_ARGUMENTS + TS_MAX_PARAMETERS];
-	unsigned n = f->n_arguments;
-	bool has_text = *result;
-
-	for (unsigned i = 0; i < n; i++, value += strlen(value) + 1) {
-		texts[i] = text_of(value);
-		has_text |= *texts[i];
-	}
-	if (!has_text)
-		return;
-	ts_row_list(row, COL_TEXTS);
-	for (unsigned i = 0; i < n; i++)
-		ts_row_list_add(row, COL_TEXTS, texts[i]);
-	ts_row_list_add(row, COL_TEXTS, result);
-}
-
-static void put_values(const struct calls *x, const struct found *f, struct ts_row *row)
-{
-	const char *text = (const char *)x->texts.data + f->arguments;
-
-	ts_row_list(row, COL_ARGUMENTS);
-	for (unsigned i = 0; i < f->n_arguments; i++, text += strlen(text) + 1)
-		ts_row_list_add(row, COL_ARGUMENTS, text);
-	text = (const char *)x->texts.data + f->result;
-	if (f->has_result && *text)
-		ts_row_text(row, COL_RESULT, text);
-	if (!x->rows.is_for_people)
-		put_texts(x, f, row);
-}
-
-/* The callee, after a bar for each call around it. */
-static void put_indented(const struct calls *x, const struct ts_call *call, struct ts_row *row)
-{
-	const char *name = ts_ask_function(x->ask, call->target);
-	char text[2 * MAX_INDENT + 200];
-	int n = 0;
-
-	for (uint32_t i = 1; i < call->depth && i <= MAX_INDENT; i++)
-		n += snprintf(text + n, sizeof(text) - (size_t)n, "| ");
-	if (name)
-		snprintf(text + n, sizeof(text) - (size_t)n, "%s", name);
-	else
-		snprintf(text + n, sizeof(text) - (size_t)n, "0x%" PRIx64, call->target);
-	ts_row_text(row, COL_CALLEE, text);
-}
-
-static void put_row(struct calls *x, const struct found *f, struct ts_row *row)
-{
-	static const char *const kinds[] = { "return", "unwound", "open", [SHOWN_TAIL] = "tail",
-					     [SHOWN_HANDLER] = "handler", [SHOWN_UNSEEN] = "gap",
-					     [SHOWN_FIRST] = "open" };
-	const struct ts_call *call = &f->call;
-
-	x->rows.at = call->pos;
-	ts_row_number(row, COL_POSITION, call->pos);
-	ts_row_number(row, COL_BEGIN, f->begin);
-	if (call->end != TS_NO_END)
-		ts_row_number(row, COL_END, call->end);
-	if (x->rows.is_counting)
-		return;
-	ts_row_text(row, COL_KIND, kinds[f->shown]);
-	if (x->rows.is_bare)
-		return;
-	ts_cell_thread(row, COL_THREAD, x->ask, call->thread);
-	ts_row_number(row, COL_DEPTH, call->depth);
-	if (f->shown < SHOWN_UNSEEN) {
-		ts_row_addr(row, COL_PC, call->pc);
-		if (has_wanted(x, 1u << COL_CALLER))
-			ts_cell_function(row, COL_CALLER, x->ask, call->pc);
-	}
-	ts_row_addr(row, COL_ADDRESS, call->target);
-	if (x->qn->is_tree && x->rows.is_for_people)
-		put_indented(x, call, row);
-	else if (has_wanted(x, 1u << COL_CALLEE))
-		ts_cell_function(row, COL_CALLEE, x->ask, call->target);
-	if (has_wanted(x, VALUES))
-		put_values(x, f, row);
-}
-
 /*
  * Without a row: note it if the pattern matches no function.  Returns TS_GOT_END when that is known,
  * TS_GOT_PENDING before.
  */
-static enum ts_got explain_none(struct calls *x, struct ts_budget *budget)
+static enum ts_got explain_none(struct ts_call_rows *x, struct ts_budget *budget)
 {
 	const char *pattern = x->qn->operand;
 	const struct ts_symbol *s;
@@ -715,7 +400,7 @@ static enum ts_got explain_none(struct calls *x, struct ts_budget *budget)
 }
 
 /* What a tracer stepped over, or left out, may have been calls. */
-static void note_gaps(struct calls *x)
+static void note_gaps(struct ts_call_rows *x)
 {
 	uint64_t n = ts_query_n_events_below(x->ask->q, TS_EV_GAP, x->qn->to) -
 		     ts_query_n_events_below(x->ask->q, TS_EV_GAP, x->qn->from);
@@ -729,7 +414,7 @@ static void note_gaps(struct calls *x)
 static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
 			struct ts_error *err)
 {
-	struct calls *x = (struct calls *)rows;
+	struct ts_call_rows *x = (struct ts_call_rows *)rows;
 	enum ts_got got = TS_GOT_ROW;
 
 	if (!x->lists) {
@@ -743,7 +428,7 @@ static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budg
 	if (x->n_given == x->n_found)
 		got = find_batch(x, budget, err);
 	if (got == TS_GOT_ROW)
-		got = get_values(x, budget, err);
+		got = ts_call_rows_get_values(x, budget, err);
 	if (got == TS_GOT_END) {
 		got = explain_none(x, budget);
 		if (got == TS_GOT_END)
@@ -754,15 +439,12 @@ static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budg
 	x->has_row = true;
 	if (x->n_given % ROWS_A_CHUNK == ROWS_A_CHUNK - 1 && !ts_budget_take(budget))
 		return TS_GOT_PENDING;
-	if (has_wanted(x, CALLERS) && !get_pc(x, &x->found[x->n_given], err))
-		return TS_GOT_FAIL;
-	put_row(x, &x->found[x->n_given++], row);
-	return TS_GOT_ROW;
+	return ts_call_rows_give(x, row, err) ? TS_GOT_ROW : TS_GOT_FAIL;
 }
 
 static void close_calls(struct ts_rows *rows)
 {
-	struct calls *x = (struct calls *)rows;
+	struct ts_call_rows *x = (struct ts_call_rows *)rows;
 
 	for (uint32_t i = 0; x->lists && i < x->n_lists; i++)
 		free(x->lists[i].block);
@@ -780,7 +462,7 @@ static const struct ts_rows_ops ops = { .next = next, .close = close_calls };
 static struct ts_rows *open_calls(struct ts_ask *ask, const struct ts_question *qn, bool is_reverse,
 				  struct ts_error *err)
 {
-	struct calls *x = calloc(1, sizeof(*x));
+	struct ts_call_rows *x = calloc(1, sizeof(*x));
 
 	if (!x || !ts_abi_init(&x->abi, ask)) {
 		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
@@ -802,8 +484,8 @@ const struct ts_verb ts_verb_calls = {
 	.synopsis = "[WHAT|PATTERN] [depth N] [tree]",
 	.help = "List calls, with arguments and results; WHAT or PATTERN is the callee.",
 	.example = "calls first 10",
-	.columns = columns,
-	.n_columns = N_COLUMNS,
+	.columns = ts_call_columns,
+	.n_columns = TS_N_CALL_COLUMNS,
 	.operand = TS_OPERAND_CALLEE_OR_NONE,
 	.takes = TS_TAKES_MACHINE | TS_TAKES_RANGE | TS_TAKES_STATE | TS_TAKES_THREAD | TS_TAKES_BOUND | TS_TAKES_AT |
 		 TS_TAKES_DEPTH | TS_TAKES_RESULT | TS_TAKES_TREE,

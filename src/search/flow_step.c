@@ -1,53 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-#include "flow.h"
+#include "flow_parts.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "sources.h"
 #include "src/arch/syscall_name.h"
 #include "src/base/vec.h"
 #include "src/query/insns.h"
 #include "src/query/paging.h"
-#include "taint.h"
-#include "writes.h"
-
-#define N_TOUCHES     4096u /* a power of two */
-#define STEPS_A_CHUNK 1024u
-#define MAX_DEST      64u   /* places that one step writes */
-
-/* Which registers an instruction reads or writes, kept by its address and the chunks in which it has the same bytes. */
-struct touch {
-	uint64_t pc, first_chunk, end_chunk;
-	uint32_t process;
-	bool is_always; /* what it touches is not known: it is looked at whatever it is */
-	bool has_load;
-	uint64_t mask[TS_TAINT_WORDS];
-};
-
-struct ts_flow {
-	struct ts_query *q; /* borrowed */
-	struct ts_flow_question question;
-	struct ts_location *arguments; /* owned; the question's */
-	struct ts_taint taint;
-	struct touch *touches; /* owned */
-	uint64_t pos;          /* the next step to look at */
-	uint64_t look_until;   /* steps before it are looked at one by one: one of them touches memory that comes from others */
-	uint64_t busy_until;   /* steps before it are those of busy_thread */
-	uint32_t busy_thread;
-	unsigned n_looked;
-	struct ts_flow_hop *hops; /* owned; of the last step: those from next_hop on are not reported yet */
-	size_t n_hops, cap_hops, next_hop;
-	struct ts_location dest[MAX_DEST]; /* of the step that is looked at */
-	unsigned n_dest;
-	struct ts_sources sources;
-	bool is_physical, has_reads;
-};
 
 /* ------------------------------------------------------------------------------------------------ addresses */
 
-/* The bytes as effects have them.  Returns false if a machine's tables do not map them, or the trace cannot be read. */
-static bool as_recorded(struct ts_flow *f, uint64_t pos, struct ts_location *loc, struct ts_error *err)
+bool ts_flow_as_recorded(struct ts_flow *f, uint64_t pos, struct ts_location *loc, struct ts_error *err)
 {
 	struct ts_translation t;
 
@@ -59,12 +23,11 @@ static bool as_recorded(struct ts_flow *f, uint64_t pos, struct ts_location *loc
 	return true;
 }
 
-/* The source of a byte of @loc that comes from others; 0: there is none.  *i gets which byte. */
-static uint64_t find_from(struct ts_flow *f, uint64_t pos, const struct ts_location *loc, unsigned *i, struct ts_error *err)
+uint64_t ts_flow_find_from(struct ts_flow *f, uint64_t pos, const struct ts_location *loc, unsigned *i, struct ts_error *err)
 {
 	struct ts_location there = *loc;
 
-	return as_recorded(f, pos, &there, err) ? ts_taint_any(&f->taint, &there, i) : 0;
+	return ts_flow_as_recorded(f, pos, &there, err) ? ts_taint_any(&f->taint, &there, i) : 0;
 }
 
 /* ----------------------------------------------------------------------------------------------------- hops */
@@ -88,7 +51,7 @@ static bool add_read(struct ts_flow *f, uint64_t pos, enum ts_flow_kind kind, co
 	uint64_t from, mask = 0;
 	unsigned i;
 
-	if (!as_recorded(f, pos, &there, err))
+	if (!ts_flow_as_recorded(f, pos, &there, err))
 		return err->code == TS_OK;
 	from = ts_taint_any(&f->taint, &there, &i);
 	if (!from)
@@ -102,99 +65,13 @@ static bool add_read(struct ts_flow *f, uint64_t pos, enum ts_flow_kind kind, co
 	return add_hop(f, pos, kind, &part, from, err);
 }
 
-/* -------------------------------------------------------------------------------------------- what is touched */
-
-static void touch_range(struct touch *t, uint64_t off, uint64_t len)
-{
-	for (uint64_t unit = off / TS_TAINT_UNIT; len && unit <= (off + len - 1) / TS_TAINT_UNIT; unit++)
-		t->mask[unit / 64 % TS_TAINT_WORDS] |= UINT64_C(1) << unit % 64;
-}
-
-static void touch_register(struct touch *t, uint16_t off, unsigned len)
-{
-	if (off != TS_NO_OFF16)
-		touch_range(t, off, len);
-}
-
-static void touch_place(const struct ts_flow *f, struct touch *t, const struct ts_op_place *p)
-{
-	const struct ts_regset *set = f->taint.set;
-
-	if (p->kind == TS_AT_REG)
-		touch_range(t, p->off, p->len);
-	else if (p->kind == TS_AT_FLAGS && set->flags >= 0)
-		touch_range(t, set->regs[set->flags].off, 1);
-}
-
-static void touch_operands(const struct ts_flow *f, struct touch *t, const struct ts_operands *ops)
-{
-	for (unsigned i = 0; i < ops->n; i++) {
-		touch_place(f, t, &ops->transfers[i].from);
-		touch_place(f, t, &ops->transfers[i].to);
-		t->has_load |= ops->transfers[i].from.kind == TS_AT_MEM;
-	}
-	for (unsigned i = 0; i < ops->n_mem; i++) {
-		touch_register(t, ops->mem[i].base, ops->mem[i].base_len);
-		touch_register(t, ops->mem[i].index, ops->mem[i].index_len);
-		touch_register(t, ops->mem[i].extra, ops->mem[i].extra_len);
-	}
-	t->is_always = !ops->is_complete || ops->flow == TS_OP_SYSCALL || ops->flow == TS_OP_TRAP ||
-		       ops->flow == TS_OP_CALL || ops->flow == TS_OP_CALL_INDIRECT;
-}
-
-/* What the instruction of step @pos touches; NULL if the trace cannot be read. */
-static const struct touch *find_touch(struct ts_flow *f, uint64_t pos, const struct ts_step *st, struct ts_error *err)
-{
-	uint32_t process = ts_query_process(f->q, st->thread);
-	struct touch *t = &f->touches[(st->pc ^ st->pc >> 12) & (N_TOUCHES - 1)];
-	uint64_t pc = st->pc, chunk = pos / TS_CHUNK_STEPS;
-	struct ts_decoded *d;
-
-	if (t->pc == pc && t->process == process && chunk >= t->first_chunk && chunk < t->end_chunk)
-		return t;
-	d = ts_query_insn(f->q, pos, err);
-	if (!d)
-		return NULL;
-	*t = (struct touch){ .pc = pc, .process = process, .first_chunk = d->first_chunk, .end_chunk = d->end_chunk };
-	t->is_always = true;
-	if (d->is_insn)
-		touch_operands(f, t, &d->ops);
-	return t;
-}
-
-static bool touches_registers(const struct ts_taint_thread *th, const struct touch *t)
-{
-	uint64_t any = 0;
-
-	for (unsigned i = 0; i < TS_TAINT_WORDS; i++)
-		any |= th->mask[i] & t->mask[i];
-	return any != 0;
-}
-
-/* Does an effect of the step concern what comes from others? */
-static bool touches_by_effects(const struct ts_flow *f, const struct ts_steps *b, const struct ts_step *st)
-{
-	uint32_t process = ts_query_process(f->q, st->thread);
-
-	for (uint32_t i = 0; i < st->n_effects; i++) {
-		const struct ts_effect *e = &b->effects[st->first + i];
-
-		if (e->kind == TS_FX_THREAD || e->kind == TS_FX_FORGET_REGS || e->kind == TS_FX_EVENT)
-			return true;
-		if ((e->kind == TS_FX_READ || (e->kind >= TS_FX_WRITE && e->kind <= TS_FX_FORGET)) && e->len &&
-		    f->taint.n_memory && ts_taint_line(&f->taint, process, e->addr, e->addr + (e->len - 1)))
-			return true;
-	}
-	return false;
-}
-
 /* -------------------------------------------------------------------------------------------- what is written */
 
 static void add_dest(struct ts_flow *f, enum ts_location_kind kind, uint32_t owner, uint64_t base, uint64_t len)
 {
 	for (uint64_t n; len; base += n, len -= n) {
 		n = len < 32 ? len : 32;
-		if (f->n_dest == MAX_DEST)
+		if (f->n_dest == TS_FLOW_MAX_DEST)
 			return;
 		f->dest[f->n_dest++] = (struct ts_location){ kind, owner, base, ts_mask(0, n) };
 	}
@@ -243,7 +120,7 @@ static void add_operand_dest(struct ts_flow *f, const struct ts_operands *ops, u
 		add_dest(f, TS_IN_REGS, thread, to->off, to->len);
 	}
 	if (flags)
-		f->dest[f->n_dest < MAX_DEST ? f->n_dest++ : MAX_DEST - 1] =
+		f->dest[f->n_dest < TS_FLOW_MAX_DEST ? f->n_dest++ : TS_FLOW_MAX_DEST - 1] =
 			(struct ts_location){ TS_IN_FLAGS, thread, 0, flags };
 }
 
@@ -287,7 +164,7 @@ static bool find_dest(struct ts_flow *f, uint64_t pos, struct ts_error *err)
 			break;
 		if (e->kind == TS_FX_REG_WRITE && !is_of_flags(f, e) && !has_dest(f, TS_IN_REGS, e->addr, e->len))
 			add_dest(f, TS_IN_REGS, thread, e->addr, e->len);
-		if (e->kind == TS_FX_WRITE && !f->is_physical && e->len <= 32 * MAX_DEST)
+		if (e->kind == TS_FX_WRITE && !f->is_physical && e->len <= 32 * TS_FLOW_MAX_DEST)
 			add_dest(f, TS_IN_MEMORY, ts_query_process(f->q, thread), e->addr, e->len);
 	}
 	return !f->is_physical || !d->is_insn || add_machine_dest(f, pos, &d->ops, thread, err);
@@ -310,7 +187,7 @@ static bool find_source(struct ts_flow *f, uint64_t pos, struct ts_location loc,
 
 		if (s->kind != TS_FROM_PLACE)
 			continue;
-		*from = find_from(f, pos, &s->loc, &i, err);
+		*from = ts_flow_find_from(f, pos, &s->loc, &i, err);
 		*is_copy = s->is_copy;
 	}
 	return err->code == TS_OK;
@@ -327,7 +204,7 @@ static bool find_fate(struct ts_flow *f, uint64_t pos, const struct ts_location 
 {
 	struct ts_location there = *loc;
 	uint64_t from;
-	bool is_copy = false, is_there = as_recorded(f, pos, &there, err);
+	bool is_copy = false, is_there = ts_flow_as_recorded(f, pos, &there, err);
 
 	*x = (struct fate){ 0 };
 	if (!find_source(f, pos, *loc, loc->mask, &from, &is_copy, err))
@@ -363,7 +240,7 @@ static uint64_t lost_from(struct ts_flow *f, uint64_t pos, const struct ts_locat
 	unsigned i;
 
 	part.mask = mask;
-	return mask ? find_from(f, pos, &part, &i, err) : 0;
+	return mask ? ts_flow_find_from(f, pos, &part, &i, err) : 0;
 }
 
 /* From here on the bytes come through the step, or from nothing. */
@@ -371,7 +248,7 @@ static bool apply(struct ts_flow *f, uint64_t pos, const struct ts_location *loc
 {
 	struct ts_location there = *loc;
 
-	if (!as_recorded(f, pos, &there, err))
+	if (!ts_flow_as_recorded(f, pos, &there, err))
 		return err->code == TS_OK;
 	for (uint64_t rest = loc->mask; rest; rest &= rest - 1) {
 		unsigned i = (unsigned)__builtin_ctzll(rest);
@@ -537,7 +414,7 @@ static bool forget_memory(struct ts_flow *f, uint64_t pos, struct ts_error *err)
 	for (uint32_t i = 0; st && i < st->n_effects; i++) {
 		const struct ts_effect *e = &b->effects[st->first + i];
 		bool is_gone = e->kind == TS_FX_MAP || e->kind == TS_FX_UNMAP || e->kind == TS_FX_FORGET ||
-			       (e->kind == TS_FX_WRITE && (e->is_hidden || e->len > 32 * MAX_DEST));
+			       (e->kind == TS_FX_WRITE && (e->is_hidden || e->len > 32 * TS_FLOW_MAX_DEST));
 
 		while (is_gone && e->len && (line = ts_taint_line(&f->taint, process, e->addr, e->addr + (e->len - 1)))) {
 			struct ts_location loc = { TS_IN_MEMORY, process, line->addr, ts_mask(0, 16) };
@@ -566,8 +443,8 @@ static int by_order(const void *a, const void *b)
 	return x->loc.base < y->loc.base ? -1 : x->loc.base > y->loc.base;
 }
 
-/* Look at a step as a whole.  All that it writes is found before any of it counts as written. */
-static bool take_step(struct ts_flow *f, uint64_t pos, uint32_t thread, struct ts_error *err)
+/* All that the step writes is found before any of it counts as written. */
+bool ts_flow_take_step(struct ts_flow *f, uint64_t pos, uint32_t thread, struct ts_error *err)
 {
 	struct fate *fates;
 	bool is_compare, done;
@@ -587,223 +464,4 @@ static bool take_step(struct ts_flow *f, uint64_t pos, uint32_t thread, struct t
 	if (f->n_hops)
 		qsort(f->hops, f->n_hops, sizeof(*f->hops), by_order);
 	return done;
-}
-
-/* --------------------------------------------------------------------------------------------- which steps */
-
-/* The first chunk from @chunk on in which the line may be touched. */
-static uint64_t next_of_line(const struct ts_flow *f, struct ts_taint_line *l, uint64_t chunk)
-{
-	static const enum ts_access kinds[] = { TS_ACCESS_WRITE, TS_ACCESS_REPLACE, TS_ACCESS_READ };
-
-	if (l->asked && l->asked <= chunk + 1 && l->next >= chunk)
-		return l->next;
-	l->next = TS_NO_CHUNK;
-	l->asked = chunk + 1;
-	for (unsigned i = 0; i < (f->has_reads ? 3u : 2u); i++) {
-		uint64_t next = ts_query_next_access(f->q, kinds[i], l->process, l->addr, l->addr + 15, chunk);
-
-		l->next = next < l->next ? next : l->next;
-	}
-	return l->next;
-}
-
-/* No thread has registers that come from others: the first chunk from @chunk on that touches memory that does. */
-static uint64_t next_chunk(struct ts_flow *f, uint64_t chunk)
-{
-	uint64_t best = TS_NO_CHUNK;
-
-	for (size_t i = 0; i < f->taint.n_lines && best != chunk; i++) {
-		uint64_t next = f->taint.lines[i].n ? next_of_line(f, &f->taint.lines[i], chunk) : TS_NO_CHUNK;
-
-		best = next < best ? next : best;
-	}
-	return best;
-}
-
-/* A system call may read memory that the recording does not say it read. */
-static uint64_t next_call(const struct ts_flow *f)
-{
-	const struct ts_event_at *h = ts_query_next_event(f->q, TS_EV_SYSCALL, f->pos);
-
-	return h ? h->step : TS_NO_POS;
-}
-
-/* The thread that runs has registers that come from others: each of its steps is looked at. */
-static bool is_busy(struct ts_flow *f)
-{
-	uint32_t thread;
-
-	if (f->pos < f->busy_until)
-		return f->taint.threads[f->busy_thread].n != 0;
-	thread = ts_query_thread(f->q, f->pos);
-	if (!f->taint.threads[thread].n)
-		return false;
-	f->busy_thread = thread;
-	f->busy_until = ts_query_slice_end(f->q, f->pos);
-	return true;
-}
-
-/* Pass over steps that cannot matter. */
-static void skip(struct ts_flow *f)
-{
-	uint64_t chunk = f->pos / TS_CHUNK_STEPS, next, touched;
-
-	if (f->pos < f->look_until || f->pos >= f->question.to || is_busy(f))
-		return;
-	if (f->taint.n_memory && !f->has_reads)
-		return; /* any step may read it */
-	next = next_call(f);
-	for (uint32_t i = 0; i < f->taint.n_threads && next > f->pos; i++) {
-		uint64_t step = f->taint.threads[i].n ? ts_query_next_step(f->q, i, f->pos) : TS_NO_POS;
-
-		next = step < next ? step : next;
-	}
-	if (next <= f->pos)
-		return;
-	touched = next_chunk(f, chunk);
-	if (touched == chunk) {
-		f->look_until = (chunk + 1) * TS_CHUNK_STEPS;
-		return;
-	}
-	touched = touched == TS_NO_CHUNK ? TS_NO_POS : touched * TS_CHUNK_STEPS;
-	f->pos = touched < next ? touched : next;
-}
-
-/* Without recorded reads: does the instruction load what comes from others? */
-static bool loads(struct ts_flow *f, uint64_t pos, uint32_t thread, struct ts_error *err)
-{
-	const struct ts_decoded *d = ts_query_insn(f->q, pos, err);
-	struct ts_op_state state;
-	uint64_t addr;
-	unsigned i;
-
-	if (!d || !d->is_insn || !ts_query_op_state(f->q, pos, thread, &state, err))
-		return true;
-	for (unsigned k = 0; k < d->ops.n_mem; k++) {
-		struct ts_location loc = { TS_IN_MEMORY, ts_query_process(f->q, thread), 0, ts_mask(0, 64) };
-
-		if (d->ops.is_repeated || !ts_operands_addr(&d->ops, k, &state, &addr))
-			return true;
-		loc.base = addr;
-		loc.mask = ts_mask(0, d->ops.mem[k].size ? d->ops.mem[k].size : 64);
-		if (find_from(f, pos, &loc, &i, err))
-			return true;
-	}
-	return false;
-}
-
-/* Is the step to be looked at?  *thread gets whose it is.  Returns false if the trace cannot be read. */
-static bool judge(struct ts_flow *f, uint64_t pos, uint32_t *thread, bool *matters, struct ts_error *err)
-{
-	const struct ts_steps *b;
-	const struct ts_step *st = ts_query_step(f->q, pos, &b, err);
-	const struct ts_taint_thread *th;
-	const struct touch *t;
-
-	if (!st)
-		return false;
-	*thread = st->thread;
-	th = &f->taint.threads[st->thread];
-	*matters = touches_by_effects(f, b, st);
-	if (*matters || st->pc == TS_NO_PC || (!th->n && (f->has_reads || !f->taint.n_memory)))
-		return true;
-	t = find_touch(f, pos, st, err);
-	if (!t)
-		return false;
-	*matters = (th->n && (t->is_always || touches_registers(th, t))) ||
-		   (!f->has_reads && f->taint.n_memory && (t->has_load || t->is_always) && loads(f, pos, *thread, err));
-	return err->code == TS_OK;
-}
-
-enum ts_got ts_flow_next(struct ts_flow *f, struct ts_flow_hop *hop, struct ts_budget *budget, uint64_t *at,
-			 struct ts_error *err)
-{
-	uint64_t end = f->question.to;
-
-	while (f->next_hop == f->n_hops) {
-		uint32_t thread;
-		bool matters;
-
-		skip(f);
-		*at = f->pos < end ? f->pos : end;
-		if (f->pos >= end || ts_taint_is_empty(&f->taint))
-			return TS_GOT_END;
-		if (++f->n_looked % STEPS_A_CHUNK == 0 && !ts_budget_take(budget))
-			return TS_GOT_PENDING;
-		if (!judge(f, f->pos, &thread, &matters, err))
-			return TS_GOT_FAIL;
-		if (matters) {
-			f->n_looked += 31;
-			if (f->n_looked % STEPS_A_CHUNK < 32 && !ts_budget_take(budget))
-				return TS_GOT_PENDING;
-			if (!take_step(f, f->pos, thread, err))
-				return TS_GOT_FAIL;
-		}
-		f->pos++;
-	}
-	*hop = f->hops[f->next_hop++];
-	return TS_GOT_ROW;
-}
-
-bool ts_flow_is_cut(const struct ts_flow *f)
-{
-	return f->taint.is_cut;
-}
-
-/* ------------------------------------------------------------------------------------------------- opening */
-
-static bool begin(struct ts_flow *f, struct ts_error *err)
-{
-	const struct ts_flow_question *q = &f->question;
-
-	for (size_t i = 0; i < q->n_what; i++) {
-		struct ts_location loc = q->what[i];
-
-		if (!as_recorded(f, q->at, &loc, err)) {
-			if (err->code != TS_OK)
-				return false;
-			continue;
-		}
-		for (uint64_t rest = loc.mask; rest; rest &= rest - 1) {
-			if (!ts_taint_set(&f->taint, &loc, (unsigned)__builtin_ctzll(rest), UINT64_MAX))
-				return false;
-		}
-	}
-	return true;
-}
-
-struct ts_flow *ts_flow_open(struct ts_query *q, const struct ts_flow_question *question, struct ts_error *err)
-{
-	struct ts_flow *f = calloc(1, sizeof(*f));
-	size_t len = question->n_arguments * sizeof(*f->arguments);
-
-	if (f) {
-		f->q = q;
-		f->question = *question;
-		f->pos = question->at;
-		f->is_physical = ts_query_facts(q)->is_physical;
-		f->has_reads = ts_query_facts(q)->has_reads;
-		f->touches = calloc(N_TOUCHES, sizeof(*f->touches));
-		f->arguments = malloc(len + 1);
-		if (f->arguments && len)
-			memcpy(f->arguments, question->arguments, len);
-	}
-	if (f && f->touches && f->arguments && ts_taint_init(&f->taint, ts_query_regset(q), ts_query_n_threads(q)) &&
-	    begin(f, err))
-		return f;
-	ts_flow_close(f);
-	ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory exhausted: a flow");
-	return NULL;
-}
-
-void ts_flow_close(struct ts_flow *f)
-{
-	if (!f)
-		return;
-	ts_taint_fini(&f->taint);
-	free(f->touches);
-	free(f->arguments);
-	free(f->hops);
-	free(f);
 }

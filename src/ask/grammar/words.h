@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/* The words of a question, one after the other, and those that the grammar knows. */
+#ifndef TS_ASK_WORDS_H
+#define TS_ASK_WORDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/base/error.h"
+
+struct ts_verb;
+
+/* What is left of a question. */
+struct ts_words {
+	const char *p; /* at the next word, or at the end */
+	size_t len;    /* of the next word; 0 at the end */
+	unsigned seen; /* which words were given */
+	bool is_value; /* the value of one argument: it has no words of the grammar */
+};
+
+/* The words of the grammar, and what a verb must take to have them. */
+enum ts_word {
+	TS_WORD_IN,
+	TS_WORD_IF,
+	TS_WORD_AT,
+	TS_WORD_THREAD,
+	TS_WORD_FIRST,
+	TS_WORD_LAST,
+	TS_WORD_DEPTH,
+	TS_WORD_TREE,
+	TS_WORD_MIN,
+	TS_WORD_BY,
+	TS_WORD_INPUTS,
+	TS_WORD_ADDRESSES,
+	TS_WORD_CHANGES,
+	TS_WORD_PARTIAL,
+	TS_WORD_GO,
+	TS_WORD_LCOV,
+	TS_WORD_DRCOV,
+	TS_WORD_EQUAL,
+	TS_WORD_TO,
+	TS_WORD_MINUS,
+	TS_WORD_PROCESS,
+	TS_WORD_RING,
+	TS_N_WORDS,
+};
+
+/* Go to the first word at or after @p. */
+void ts_words_go_to(struct ts_words *w, const char *p);
+
+void ts_words_next(struct ts_words *w);
+
+/* Is @text the next word? */
+bool ts_words_is(const struct ts_words *w, const char *text);
+
+/* Refuse the next word, which is quoted before @why (TS_EUSAGE).  Returns false. */
+bool ts_words_fail(const struct ts_words *w, const char *why, struct ts_error *err);
+
+/* The word of the grammar that comes next; TS_N_WORDS: it is none. */
+enum ts_word ts_words_find(const struct ts_words *w);
+
+/* Does a word follow that is not one of the grammar's words that @verb takes? */
+bool ts_words_have_operand(const struct ts_words *w, const struct ts_verb *verb);
+
+/* Take the next word to @to, which has room for TS_MAX_WORD bytes.  Returns false if it is too long, or there is none. */
+bool ts_words_copy(char *to, struct ts_words *w, struct ts_error *err);
+
+/* Take the next word, a number.  Returns false if it is none. */
+bool ts_words_number(struct ts_words *w, uint64_t *value, struct ts_error *err);
+
+/* The word of the grammar that @text is; TS_N_WORDS: it is none. */
+enum ts_word ts_word_named(const char *text, size_t len);
+
+/* The text of @word, which is not TS_N_WORDS. */
+const char *ts_word_text(enum ts_word word);
+
+/* May a question about @verb have @word?  It is not TS_N_WORDS. */
+bool ts_word_is_taken(enum ts_word word, const struct ts_verb *verb);
+
+#endif

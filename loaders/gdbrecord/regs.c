@@ -16,11 +16,7 @@ bool regs_set_init(struct ts_regset *set, const struct ts_arch *arch, struct ts_
 						"org.gnu.gdb.i386.avx" };
 	uint32_t mask = ts_arch_os_features(arch, "GNU/Linux");
 
-	for (size_t i = 0; i < sizeof(features) / sizeof(features[0]); i++) {
-		int feature = ts_arch_feature(arch, features[i]);
-
-		mask |= feature < 0 ? 0 : 1u << feature;
-	}
+	mask |= ts_arch_features(arch, features, sizeof(features) / sizeof(features[0]));
 	return ts_regset_init(set, arch, mask, err);
 }
 

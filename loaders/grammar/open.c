@@ -279,14 +279,8 @@ static uint32_t wanted_features(const struct ts_arch *arch)
 {
 	static const char *const wanted[] = { "org.gnu.gdb.i386.sse", "org.gnu.gdb.i386.segments",
 					      "org.tracestub.i386.segments" };
-	uint32_t features = 0;
 
-	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
-		int ordinal = ts_arch_feature(arch, wanted[i]);
-
-		features |= ordinal >= 0 ? 1u << ordinal : 0;
-	}
-	return features;
+	return ts_arch_features(arch, wanted, sizeof(wanted) / sizeof(wanted[0]));
 }
 
 /* Lines that are longer tell nothing of the processor. */

@@ -156,15 +156,9 @@ static bool choose_registers(struct x64dbg *rec, struct ts_error *err)
 	static const char *const wanted[] = { "org.gnu.gdb.i386.sse", "org.gnu.gdb.i386.avx",
 					      "org.gnu.gdb.i386.segments", "org.tracestub.i386.segments" };
 	const struct ts_arch *arch = ts_arch_find(rec->is_64 ? "x86_64" : "i386");
-	uint32_t features = 0;
 
-	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
-		int ordinal = ts_arch_feature(arch, wanted[i]);
-
-		if (ordinal >= 0)
-			features |= 1u << ordinal;
-	}
-	if (!ts_regset_init(&rec->base.regs, arch, features, err))
+	if (!ts_regset_init(&rec->base.regs, arch,
+			    ts_arch_features(arch, wanted, sizeof(wanted) / sizeof(wanted[0])), err))
 		return false;
 	x64dbg_layout_init(&rec->layout, rec->is_64, &rec->base.regs);
 	return true;

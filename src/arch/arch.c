@@ -99,6 +99,19 @@ int ts_arch_feature(const struct ts_arch *arch, const char *name)
 	return -1;
 }
 
+uint32_t ts_arch_features(const struct ts_arch *arch, const char *const *names, size_t n)
+{
+	uint32_t mask = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		int ordinal = ts_arch_feature(arch, names[i]);
+
+		if (ordinal >= 0)
+			mask |= 1u << ordinal;
+	}
+	return mask;
+}
+
 int ts_arch_feature_with(const struct ts_arch *arch, const char *reg)
 {
 	for (unsigned i = 0; i < arch->n_features; i++)

@@ -191,6 +191,9 @@ const struct ts_reg_def *ts_arch_pc(const struct ts_arch *arch);
 /* Ordinal of the feature @name in @arch for the mask above, -1 if it has none of that name. */
 int ts_arch_feature(const struct ts_arch *arch, const char *name);
 
+/* The mask of those of the @n features @names that @arch has. */
+uint32_t ts_arch_features(const struct ts_arch *arch, const char *const *names, size_t n);
+
 /* Ordinal of the feature of @arch that has the register @reg, -1 if none has. */
 int ts_arch_feature_with(const struct ts_arch *arch, const char *reg);
 

@@ -82,20 +82,6 @@ static bool is_in_growth(const struct ts_log_decoder *d, uint64_t addr)
 	return addr - d->stack_min < d->stack_low - d->stack_min;
 }
 
-static bool is_same(const uint8_t *a, const uint8_t *b, uint32_t len)
-{
-	switch (len) {
-	case 8:
-		return memcmp(a, b, 8) == 0;
-	case 4:
-		return memcmp(a, b, 4) == 0;
-	case 1:
-		return *a == *b;
-	default:
-		return memcmp(a, b, len) == 0;
-	}
-}
-
 static void correct(struct ts_log_decoder *d, struct sink *s, uint64_t addr, const uint8_t *found, uint32_t len)
 {
 	uint8_t op[UCIR_PUT_ACCESS_LEN + 2048];
@@ -113,7 +99,7 @@ static void check(struct ts_log_decoder *d, struct sink *s, uint64_t addr, const
 	uint32_t n = (uint32_t)ts_shadow_run(addr, len);
 	const uint8_t *shadow = ts_shadow_at(addr);
 
-	if (shadow && !is_same(shadow, found, n))
+	if (shadow && !ts_shadow_is_same(shadow, found, n))
 		correct(d, s, addr, found, n);
 	if (n < len) {
 		shadow = ts_shadow_at(addr + n);

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define TS_SHADOW_BITS 30
 #define TS_SHADOW_MASK ((UINT64_C(1) << TS_SHADOW_BITS) - 1)
@@ -47,6 +48,21 @@ static inline uint64_t ts_shadow_run(uint64_t addr, uint64_t len)
 	uint64_t left = TS_SHADOW_MASK + 1 - (addr & TS_SHADOW_MASK);
 
 	return len < left ? len : left;
+}
+
+/* Are @len bytes the same?  Most accesses are of these lengths, for which a call would cost more than the rest. */
+static inline bool ts_shadow_is_same(const uint8_t *a, const uint8_t *b, uint32_t len)
+{
+	switch (len) {
+	case 8:
+		return memcmp(a, b, 8) == 0;
+	case 4:
+		return memcmp(a, b, 4) == 0;
+	case 1:
+		return *a == *b;
+	default:
+		return memcmp(a, b, len) == 0;
+	}
 }
 
 /* Copy @len bytes, which may lie in several windows. */

@@ -42,21 +42,6 @@ static void correct(struct ts_task *t, uint64_t addr, const uint8_t *found, uint
 		ts_out_ring()->n_unexplained++;
 }
 
-/* Most accesses are of these lengths, for which a call would cost more than the rest. */
-static bool is_same(const uint8_t *a, const uint8_t *b, uint32_t len)
-{
-	switch (len) {
-	case 8:
-		return memcmp(a, b, 8) == 0;
-	case 4:
-		return memcmp(a, b, 4) == 0;
-	case 1:
-		return *a == *b;
-	default:
-		return memcmp(a, b, len) == 0;
-	}
-}
-
 /* Copy what was stored, into the shadow and to @p. */
 static uint8_t *take_stored(uint8_t *p, uint64_t addr, uint32_t len)
 {
@@ -83,9 +68,9 @@ static void check(struct ts_task *t, uint64_t addr, const uint8_t *found, uint32
 	if (ts_shadow_run(addr, len) < len || len > sizeof(t->accesses[0].bytes))
 		return;
 	shadow = ts_shadow_at(addr);
-	if (shadow && !is_same(shadow, found, len) && ts_kernel_n_leaving)
+	if (shadow && !ts_shadow_is_same(shadow, found, len) && ts_kernel_n_leaving)
 		ts_kernel_settle();
-	if (shadow && !is_same(shadow, found, len))
+	if (shadow && !ts_shadow_is_same(shadow, found, len))
 		correct(t, addr, found, len);
 }
 

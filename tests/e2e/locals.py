@@ -191,6 +191,15 @@ def history_is_that_of_one_call():
 
 
 @case
+def a_call_that_is_not_in_the_recording_is_said():
+    build("calls", SOURCE, "gcc", ["-O0"])
+    assert record("from.ucir", "./calls", options=["--from", "deep"]).returncode == 0
+    for at, sentence in ("8", "; the call is not in the recording, and rows are of everything that lay there"), ("", ", and rows are those of the call from"):
+        at = at or str(int(query("from.ucir", "executions", "deep").stdout.splitlines()[2].split("\t")[0]) + 8)
+        assert sentence in json.loads(query("from.ucir", "history", "i", "at", at, "--json").stdout.splitlines()[-1])["note"], at
+
+
+@case
 def a_frame_begins_after_a_tail_call():
     """second()'s array lies where that of first() was, which jumped to second()."""
     source = "volatile int sink;\n" \

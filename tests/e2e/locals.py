@@ -300,6 +300,17 @@ def n_executions(trace, what):
 
 
 @case
+def names_of_templates_may_have_blanks():
+    source = "volatile int sink; template<class T, int N> struct row { T all[N]; __attribute__((noinline)) T put(int i, T v)\n" \
+             "{ return all[i % N] = v; } };\nbool operator<(const row<int, 2> &a, int b) { return a.all[0] < b; }\n" \
+             "int main() { row<int, 2> r{}; r.put(1, 2); r.put(0, 3); return r < 3; }\n"
+    trace = build("blanks", source, "g++", ["-O0"])
+    for name in "row<int, 2>::put", "row<int, 2>::put(int, int)":
+        assert n_executions(trace, name) == 2 and len(query(trace, "calls", name, "first", "1").stdout.splitlines()) == 2, name
+    assert len(query(trace, "executions", "operator<", "if", "$rsi", ">", "2").stdout.splitlines()) == 2
+
+
+@case
 def where_a_function_was_inlined_is_said():
     """Five runs of twice(): three by a pointer, one inlined in main, and one in other, which is inlined in main, too."""
     trace = build("both", INLINED.replace("FUNCTION_POINTER", "int (*volatile fn)(int) = twice;").replace("LAST", "fn"), "gcc", ["-O2"])

@@ -191,6 +191,15 @@ def history_is_that_of_one_call():
 
 
 @case
+def a_call_that_is_not_in_the_recording_is_said():
+    build("calls", SOURCE, "gcc", ["-O0"])
+    assert record("from.ucir", "./calls", options=["--from", "deep"]).returncode == 0
+    for at, sentence in ("8", "; the call is not in the recording, and rows are of everything that lay there"), ("", ", and rows are those of the call from"):
+        at = at or str(int(query("from.ucir", "executions", "deep").stdout.splitlines()[2].split("\t")[0]) + 8)
+        assert sentence in json.loads(query("from.ucir", "history", "i", "at", at, "--json").stdout.splitlines()[-1])["note"], at
+
+
+@case
 def a_frame_begins_after_a_tail_call():
     """second()'s array lies where that of first() was, which jumped to second()."""
     source = "volatile int sink;\n" \
@@ -288,6 +297,17 @@ int main(int argc, char **argv)
 
 def n_executions(trace, what):
     return len(query(trace, "executions", what).stdout.splitlines()) - 1
+
+
+@case
+def names_of_templates_may_have_blanks():
+    source = "volatile int sink; template<class T, int N> struct row { T all[N]; __attribute__((noinline)) T put(int i, T v)\n" \
+             "{ return all[i % N] = v; } };\nbool operator<(const row<int, 2> &a, int b) { return a.all[0] < b; }\n" \
+             "int main() { row<int, 2> r{}; r.put(1, 2); r.put(0, 3); return r < 3; }\n"
+    trace = build("blanks", source, "g++", ["-O0"])
+    for name in "row<int, 2>::put", "row<int, 2>::put(int, int)":
+        assert n_executions(trace, name) == 2 and len(query(trace, "calls", name, "first", "1").stdout.splitlines()) == 2, name
+    assert len(query(trace, "executions", "operator<", "if", "$rsi", ">", "2").stdout.splitlines()) == 2
 
 
 @case

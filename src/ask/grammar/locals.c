@@ -109,8 +109,13 @@ static enum ts_got narrow(struct ts_ask *ask, struct ts_question *qn, uint64_t e
 	struct ts_call call;
 	uint64_t begin;
 
-	if (got != TS_GOT_ROW || !ts_query_innermost_call(ask->q, thread, qn->at, &call))
+	if (got != TS_GOT_ROW)
 		return got;
+	if (!ts_query_innermost_call(ask->q, thread, qn->at, &call)) {
+		snprintf(qn->local_note + n, sizeof(qn->local_note) - n,
+			 "; the call is not in the recording, and rows are of everything that lay there");
+		return TS_GOT_ROW;
+	}
 	begin = find_begin(ask, &call, entry, qn->at);
 	if (qn->from < begin)
 		qn->from = begin;

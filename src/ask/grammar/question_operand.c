@@ -20,18 +20,28 @@ static bool is_about_code(const struct ts_verb *verb)
 	       !strcmp(verb->name, "last-exec") || !strcmp(verb->name, "steps") || !strcmp(verb->name, "compares") || !strcmp(verb->name, "coverage");
 }
 
-/* The blanks in f(int, char) do not end the word. */
-static void join_parameters(struct ts_words *w)
+/* Where the word ends, that of parentheses and with @has_angles of angle brackets, too; 0 if one is left open. */
+static size_t joined_len(const struct ts_words *w, bool has_angles)
 {
 	unsigned depth = 0;
 	size_t i = 0;
 
-	for (; w->p[i] && (depth || i < w->len); i++) {
-		depth += w->p[i] == '(';
-		depth -= depth && w->p[i] == ')';
+	for (; w->p[i] && (depth || i < w->len || !isspace((unsigned char)w->p[i])); i++) {
+		depth += w->p[i] == '(' || (has_angles && w->p[i] == '<');
+		depth -= depth && (w->p[i] == ')' || (has_angles && w->p[i] == '>'));
 	}
-	if (!depth)
-		w->len = i;
+	return depth ? 0 : i;
+}
+
+/* The blanks in f(int, char), and in map<int, char>::find, do not end the word; operator< opens nothing. */
+static void join_parameters(struct ts_words *w)
+{
+	size_t n = memmem(w->p, w->len, "operator", strlen("operator")) ? 0 : joined_len(w, true);
+
+	if (!n)
+		n = joined_len(w, false);
+	if (n)
+		w->len = n;
 }
 
 /* A function that is called at some places, and was inlined at others: only the calls are rows. */

@@ -318,7 +318,7 @@ static struct ts_index_file *open_part(const struct ts_index_places *index, cons
 			ts_fail_prefix(err, "%s", places.paths[at]);
 	}
 	if (!f && places.n)
-		ts_fail(err, TS_EIO, TS_NO_OFF, "%s: there is no such file; tracestub index TRACE --segment %" PRIu32 "/N makes it",
+		ts_fail(err, TS_EIO, TS_NO_OFF, "%s: there is no such file; tracestub index TRACE --segment %" PRIu32 "/N makes it, or says why it cannot",
 			places.paths[0], i);
 	ts_index_places_fini(&places);
 	return f;

@@ -197,6 +197,7 @@ static bool refuse(struct ts_variable *v, const char *why)
 }
 
 #define UNKNOWN_TYPE "has a type that the debugging information does not describe"
+#define UNKNOWN_LENGTH "is an array whose length the debugging information does not say; its items have places"
 
 static bool is_alias(int tag)
 {
@@ -463,7 +464,7 @@ static void finish(struct lookup *l, struct ts_variable *v, struct typed *t, con
 		return;
 	v->len = size_of(l, t, 0);
 	if (!v->len)
-		refuse(v, UNKNOWN_TYPE);
+		refuse(v, dwarf_tag(&t->die) == DW_TAG_array_type ? UNKNOWN_LENGTH : UNKNOWN_TYPE);
 }
 
 /* In a method the members of its object have names of their own.  Returns false if the name is not one of them. */

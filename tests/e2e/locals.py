@@ -220,7 +220,7 @@ def names_mean_what_they_mean_in_the_source():
              "__attribute__((noinline)) int user(int total) { int own = cut(total); sink = own; return own; }\n" \
              "__attribute__((noinline)) int outer(int price) { { extern int price; sink = price; } sink = price; return 0; }\n" \
              "int main(void) {\n\tstatic int kept; int total = 3;\n" \
-             "\tint within(int inner) { int k = inner + total + kept; sink = k; return k; }\n" \
+             "\tint within(int inner) { int k = inner + total + kept; int été = k; char row[k + 1]; row[k] = 1; sink = été; return k; }\n" \
              "\tsink = user(9); outer(1); sink = within(4);\n\treturn 0;\n}\n"
     trace = build("scopes", source, "gcc", ["-O0", "-z", "execstack"])
     nm = dict(reversed(line.split()[::2]) for line in subprocess.run(["nm", "scopes"], capture_output=True, text=True, check=True).stdout.splitlines()
@@ -238,6 +238,8 @@ def names_mean_what_they_mean_in_the_source():
     assert f"0x{nm['price'].lstrip('0')}" in places and len(places) == 2, places
     at = positions_in(trace, "scopes", r"within\.0", 20)[6]
     assert place("k", at).startswith("0x1f") and place("inner", at).startswith("0x1f"), (place("k", at), place("inner", at))
+    assert place("été", at).startswith("0x1f"), place("été", at)
+    assert "is an array whose length the debugging information does not say" in place("row", at), place("row", at)
     assert "is a variable of the function around this one" in place("total", at), place("total", at)
     assert int(place("kept", at), 16) == int(next(nm[name] for name in nm if name.startswith("kept")), 16)
 

@@ -415,7 +415,7 @@ bool ts_what_may_be_variable(const char *text, size_t len)
 		if (!isalnum((unsigned char)text[i]) && !strchr("_.[]->", text[i]) && (unsigned char)text[i] < 0x80)
 			return false;
 	}
-	return len && (isalpha((unsigned char)*text) || *text == '_');
+	return len && (isalpha((unsigned char)*text) || *text == '_' || (unsigned char)*text >= 0x80);
 }
 
 bool ts_what_is_same(const struct ts_what *a, const struct ts_what *b)

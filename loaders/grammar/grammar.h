@@ -201,7 +201,7 @@ struct grammar {
 	uint64_t starts[256][2];  /* by a line's first byte: the patterns that it may begin, a bit each */
 	bool has_blanks[GRAMMAR_MAX_LISTS]; /* each item of the list begins with them: what follows is looked at */
 	uint64_t items[GRAMMAR_MAX_LISTS][256]; /* by first character of an item: bit i is set for item i of the list */
-	uint8_t later[GRAMMAR_MAX_LISTS]; /* so many characters after its first one, items of a list differ most */
+	uint8_t later[GRAMMAR_MAX_LISTS]; /* offset from its first character of the one in which the items of a list differ most */
 	uint64_t items_later[GRAMMAR_MAX_LISTS][256]; /* the same by that character */
 	uint16_t item_patterns[GRAMMAR_MAX_LISTS][64];
 	struct grammar_list_name lists[GRAMMAR_MAX_LISTS];

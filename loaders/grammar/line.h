@@ -89,7 +89,7 @@ struct grammar_matcher {
 	struct grammar_span name;
 	uint64_t address, size;
 	uint8_t time, access, order;
-	/* of lines before it, since the step or state began: 1 + enum grammar_access of the last picture; 0: there is none */
+	/* the last picture in the lines before this one, since the step or state began: 1 + enum grammar_access; 0: there is none */
 	uint8_t pictured;
 	bool is_unused, is_unknown;
 };

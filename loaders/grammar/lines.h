@@ -35,7 +35,7 @@ struct grammar_lines {
 	struct grammar_head *group; /* with the effects of all of its lines */
 	struct grammar_head *ahead; /* the line that begins the next group, if it is there */
 	uint32_t part;             /* the file of the last line */
-	uint64_t images_left;      /* so many bytes of modules may be kept */
+	uint64_t images_left;      /* bytes of modules that may still be kept */
 	bool is_skipping;          /* lines are nothing, up to one that ends that */
 	struct grammar_decoder *decoder; /* borrowed; NULL: no instruction is decoded */
 	struct grammar_tags tags, tags_before; /* now, and before the line ahead */

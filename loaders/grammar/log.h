@@ -78,8 +78,8 @@ struct grammar_log {
 	uint64_t first_told;         /* lines before this offset have been told, but for what they add to it */
 	struct grammar_tags first_tags; /* before that line */
 	enum grammar_family family;
-	uint64_t max_images;         /* so many bytes of all modules are kept */
-	uint64_t first_images;       /* so many may come after the line at first */
+	uint64_t max_images;         /* the most bytes of all modules that are kept */
+	uint64_t first_images;       /* bytes of modules that may still be kept after the first line */
 	bool is_blocks;              /* of states: several instructions run from one to the next */
 	bool has_registers;          /* the head lists some */
 	bool has_tags;               /* of states: a line tells the thread of a dump of registers that comes later */

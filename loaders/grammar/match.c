@@ -28,7 +28,7 @@ void grammar_matcher_init(struct grammar_matcher *m, const struct grammar *g, co
 #define NAME  2u /* of registers' names */
 #define STOP  4u /* ends a word */
 #define ODD   8u /* separates digits of a value, or stands for one that is unknown */
-#define END   16u /* stands behind digits without that */
+#define END   16u /* ends a value that is not written with it */
 #define NUMBER (DIGIT | NAME)
 
 static const uint8_t classes[256] = {
@@ -55,7 +55,7 @@ static inline const char *skip_prefix(const char *p, const char *end)
 }
 
 /*
- * Up to 16 hex digits, and how many: 16 bytes can be read even after the line's end, whose digits are none of it.
+ * Reads up to 16 hex digits, and counts them.  The buffer has 16 bytes after the line's end; digits there do not count.
  */
 static inline uint64_t read_hex(const char *p, const char *end, unsigned *n)
 {

@@ -188,6 +188,14 @@ static void tell_apart(const struct ts_symbols *s, const struct ts_symbols_entry
 		 e->file ? "::" : "", ts_demangle_whole(name, text) ? text : name);
 }
 
+static void list_symbol(const struct ts_symbols *s, const struct ts_symbols_entry *e, struct ts_meanings *all)
+{
+	struct ts_meaning *m = list(all, e->addr);
+
+	if (m)
+		tell_apart(s, e, m);
+}
+
 /* Does it count beside the best one?  Of libraries only what is demangled: of others the first is taken. */
 static bool is_rival(const struct ts_symbols_entry *best, const struct ts_symbols_entry *e)
 {
@@ -198,16 +206,13 @@ static void list_rivals(struct ts_symbols *s, const struct parts *p, const struc
 			struct ts_meanings *all)
 {
 	const struct ts_symbols_entry *e;
-	struct ts_meaning *m;
 	size_t i = 0;
 
 	all->n = 0;
 	while ((e = next_match(s, p, &i))) {
 		if (!is_rival(best, e) || is_listed(all, e->addr))
 			continue;
-		m = list(all, e->addr);
-		if (m)
-			tell_apart(s, e, m);
+		list_symbol(s, e, all);
 	}
 	if (!all->n)
 		list(all, best->addr);
@@ -247,15 +252,12 @@ static bool is_inside(const char *shown, const char *name, size_t len)
 static const struct ts_symbols_entry *find_inside(struct ts_symbols *s, const struct parts *p, struct ts_meanings *all)
 {
 	const struct ts_symbols_entry *e, *found = NULL;
-	struct ts_meaning *m;
 
 	for (size_t i = 0; (e = ts_symbols_demangled(s, i)); i++) {
 		if (!strstr(e->shown, ")::") || !is_inside(e->shown, p->name, p->name_len) || is_listed(all, e->addr))
 			continue;
 		found = e;
-		m = list(all, e->addr);
-		if (m)
-			tell_apart(s, e, m);
+		list_symbol(s, e, all);
 	}
 	return found;
 }
@@ -264,16 +266,13 @@ static const struct ts_symbols_entry *find_inside(struct ts_symbols *s, const st
 static const struct ts_symbols_entry *find_numbered(struct ts_symbols *s, const struct parts *p, struct ts_meanings *all)
 {
 	const struct ts_symbols_entry *e, *found = NULL;
-	struct ts_meaning *m;
 	size_t i = 0;
 
 	while ((e = ts_symbols_next_numbered(s, p->name, p->name_len, &i))) {
-		if (!e->is_own || e->is_function || !is_of_file(s, e, p) || is_listed(all, e->addr))
+		if (!e->is_own || e->is_function || !is_of_file(s, e, p) || !is_of_module(s, e, p) || is_listed(all, e->addr))
 			continue;
 		found = e;
-		m = list(all, e->addr);
-		if (m)
-			tell_apart(s, e, m);
+		list_symbol(s, e, all);
 	}
 	return found;
 }

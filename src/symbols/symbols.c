@@ -266,8 +266,8 @@ static const char *name_of(const struct ts_symbols *s, size_t i)
 	return (const char *)s->names.data + s->items[s->by_name[i]].name;
 }
 
-/* The first of those with this name, in by_name; n if there is none. */
-static size_t find_name(const struct ts_symbols *s, const char *name, size_t len)
+/* The first symbol, in by_name, whose name does not sort before this one; n if there is none. */
+static size_t first_from(const struct ts_symbols *s, const char *name, size_t len)
 {
 	size_t lo = 0, hi = s->n;
 
@@ -279,7 +279,15 @@ static size_t find_name(const struct ts_symbols *s, const char *name, size_t len
 		else
 			hi = mid;
 	}
-	return lo < s->n && !compare_name(name_of(s, lo), name, len) ? lo : s->n;
+	return lo;
+}
+
+/* The first of those with this name, in by_name; n if there is none. */
+static size_t find_name(const struct ts_symbols *s, const char *name, size_t len)
+{
+	size_t i = first_from(s, name, len);
+
+	return i < s->n && !compare_name(name_of(s, i), name, len) ? i : s->n;
 }
 
 static const struct ts_symbol *find_in_file(struct ts_symbols *s, const char *name, size_t len)
@@ -592,20 +600,10 @@ static bool is_numbered(const char *text, const char *name, size_t len)
 
 struct ts_symbols_entry *ts_symbols_next_numbered(struct ts_symbols *s, const char *name, size_t len, size_t *i)
 {
-	size_t lo = 0, hi = s->n;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (strncmp(name_of(s, mid), name, len) < 0)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	for (lo += *i; lo < s->n && !strncmp(name_of(s, lo), name, len); lo++) {
+	for (size_t at = first_from(s, name, len) + *i; at < s->n && !strncmp(name_of(s, at), name, len); at++) {
 		++*i;
-		if (is_numbered(name_of(s, lo), name, len))
-			return &s->items[s->by_name[lo]];
+		if (is_numbered(name_of(s, at), name, len))
+			return &s->items[s->by_name[at]];
 	}
 	return NULL;
 }

@@ -353,6 +353,10 @@ def static_variables_of_functions_are_known_everywhere():
     places = re.findall(r"both\.\d+ \((0x[0-9a-f]+)\)", done.stderr)
     assert done.returncode == 2 and len(places) == 2, done
     assert sorted(len(query(trace, "history", f"{at},4").stdout.splitlines()) - 1 for at in places) == [1, 2], done
+    subprocess.run(["gcc", "-g", "-O0", "-o", "dynamic", "statics.c"], check=True)
+    assert record("dynamic.ucir", "./dynamic").returncode == 0
+    assert len(query("dynamic.ucir", "history", "dynamic!turns").stdout.splitlines()) == 3
+    assert query("dynamic.ucir", "history", "libc.so.6!turns").returncode == 2    # the module has none
 
 
 @case

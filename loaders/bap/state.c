@@ -30,6 +30,7 @@ void bap_known_fini(struct bap_known *k)
 {
 	bap_forget_threads(k);
 	free(k->ids.items);
+	ts_hash_table_fini(&k->ids.by_id);
 	free(k->shown);
 	free(k->results);
 }

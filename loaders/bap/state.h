@@ -12,6 +12,7 @@
 #define LOADERS_BAP_STATE_H
 
 #include "snapshot.h"
+#include "src/base/hash_table.h"
 #include "thread.h"
 #include "trace.h"
 #include "word_ops.h"
@@ -36,9 +37,10 @@ struct bap_known {
 	struct bap_ids {
 		struct bap_id {
 			uint64_t id;
-			uint32_t ordinal; /* in the recording; TS_NO_THREAD: empty */
-		} * items;                /* owned; by a hash of the id */
-		uint32_t n, cap;
+			uint32_t ordinal; /* in the recording */
+		} * items;                /* owned */
+		size_t n, cap;
+		struct ts_hash_table by_id;
 	} ids; /* of the threads that this reader has seen */
 };
 

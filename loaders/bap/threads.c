@@ -6,37 +6,25 @@
 
 #include "snapshot.h"
 #include "src/base/hash.h"
+#include "src/base/vec.h"
 
 #define MAX_THREADS 4096
 
 /* ------------------------------------------------------------------------------------ ids to ordinals */
 
-/* Where the id is, or an empty place for it. */
-static struct bap_id *place_of(const struct bap_ids *ids, uint64_t id)
+static bool is_id(const void *user, uint32_t i, const void *id)
 {
-	for (uint64_t i = ts_hash(id, 0) >> 32;; i++) {
-		struct bap_id *p = &ids->items[i % ids->cap];
-
-		if (p->ordinal == TS_NO_THREAD || p->id == id)
-			return p;
-	}
+	return ((const struct bap_ids *)user)->items[i].id == *(const uint64_t *)id;
 }
 
-static bool grow_ids(struct bap_ids *ids)
+static uint64_t hash_of_id(const void *user, uint32_t i)
 {
-	struct bap_ids more = { .n = ids->n, .cap = ids->cap ? ids->cap * 2 : 16 };
+	return ts_hash(((const struct bap_ids *)user)->items[i].id, 0);
+}
 
-	more.items = malloc(more.cap * sizeof(*more.items));
-	if (!more.items)
-		return false;
-	for (uint32_t i = 0; i < more.cap; i++)
-		more.items[i].ordinal = TS_NO_THREAD;
-	for (uint32_t i = 0; i < ids->cap; i++)
-		if (ids->items[i].ordinal != TS_NO_THREAD)
-			*place_of(&more, ids->items[i].id) = ids->items[i];
-	free(ids->items);
-	*ids = more;
-	return true;
+static uint32_t *slot_of(const struct bap_ids *ids, uint64_t id)
+{
+	return ts_hash_table_slot(&ids->by_id, ts_hash(id, 0), is_id, ids, &id);
 }
 
 /* gdb's numbers begin with 1, as tracewrap's do; Pin's and the plugin's begin with 0. */
@@ -52,20 +40,25 @@ static uint64_t gdb_id(const struct bap *rec, uint64_t id)
 static bool find_ordinal(struct bap_known *k, uint64_t id, uint32_t *ordinal, uint64_t off,
 			 struct ts_error *err)
 {
-	struct bap_id *p;
+	struct bap_ids *ids = &k->ids;
+	uint32_t *slot;
 
-	if (k->ids.n * 2 >= k->ids.cap && !grow_ids(&k->ids))
+	if (!ts_vec_reserve(&ids->items, ids->n, &ids->cap, 1, sizeof(*ids->items)) ||
+	    !ts_hash_table_reserve(&ids->by_id, ids->n, 1, hash_of_id, ids))
 		return ts_fail(err, TS_ENOMEM, off, "no memory for a thread");
-	p = place_of(&k->ids, id);
-	if (p->ordinal == TS_NO_THREAD) {
-		if (k->ids.n == MAX_THREADS)
+	slot = slot_of(ids, id);
+	if (!*slot) {
+		struct bap_id added = { .id = id };
+
+		if (ids->n == MAX_THREADS)
 			return ts_fail(err, TS_ELIMIT, off, "more than %d threads", MAX_THREADS);
-		*p = (struct bap_id){ id, ts_recording_thread(&k->rec->base, 0, 1, gdb_id(k->rec, id)) };
-		if (p->ordinal == TS_NO_THREAD)
+		added.ordinal = ts_recording_thread(&k->rec->base, 0, 1, gdb_id(k->rec, id));
+		if (added.ordinal == TS_NO_THREAD)
 			return ts_fail(err, TS_ENOMEM, off, "no memory for a thread");
-		k->ids.n++;
+		ids->items[ids->n++] = added;
+		*slot = (uint32_t)ids->n;
 	}
-	*ordinal = p->ordinal;
+	*ordinal = ids->items[*slot - 1].ordinal;
 	return true;
 }
 
@@ -148,7 +141,7 @@ static bool is_of_recording(const struct bap_known *k, uint64_t id)
 	const struct ts_recording *rec = &k->rec->base;
 	uint64_t tid = gdb_id(k->rec, id);
 
-	if (k->ids.cap && place_of(&k->ids, id)->ordinal != TS_NO_THREAD)
+	if (k->ids.by_id.n_slots && *slot_of(&k->ids, id))
 		return true;
 	for (uint32_t i = 0; i < rec->n_threads; i++)
 		if (rec->threads[i].tid == tid)

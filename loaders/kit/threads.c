@@ -2,38 +2,41 @@
 #include "threads.h"
 
 #include <stdbool.h>
-#include <stdlib.h>
 
 #include "src/base/hash.h"
 
-#define MIN_SLOTS 64u
-
 void threads_fini(struct threads *t)
 {
-	free(t->slots);
+	ts_hash_table_fini(&t->by_id);
 	*t = (struct threads){ 0 };
 }
 
-/* Where the thread's slots begin. */
-static uint32_t hash(const struct threads *t, uint32_t process, uint64_t tid)
+/* What a thread is found by. */
+struct key {
+	uint64_t tid;
+	uint32_t process;
+};
+
+static bool is_thread(const void *user, uint32_t i, const void *key)
 {
-	return (uint32_t)ts_hash(tid, process) & (t->n_slots - 1);
+	const struct ts_thread *x = &((const struct ts_recording *)user)->threads[i];
+	const struct key *y = key;
+
+	return x->tid == y->tid && x->process == y->process;
 }
 
-/* The slot of the thread, or the free one where it belongs. */
-static uint32_t *slot_of(const struct threads *t, const struct ts_recording *rec, uint32_t process,
-			 uint64_t tid)
+static uint64_t hash_of_thread(const void *user, uint32_t i)
 {
-	uint32_t i = hash(t, process, tid);
+	const struct ts_thread *x = &((const struct ts_recording *)user)->threads[i];
 
-	while (t->slots[i]) {
-		const struct ts_thread *other = &rec->threads[t->slots[i] - 1];
+	return ts_hash(x->tid, x->process);
+}
 
-		if (other->tid == tid && other->process == process)
-			break;
-		i = (i + 1) & (t->n_slots - 1);
-	}
-	return &t->slots[i];
+static uint32_t *slot_of(const struct threads *t, const struct ts_recording *rec, uint32_t process, uint64_t tid)
+{
+	const struct key key = { tid, process };
+
+	return ts_hash_table_slot(&t->by_id, ts_hash(tid, process), is_thread, rec, &key);
 }
 
 /* If two threads have the same ids, the later one is found. */
@@ -43,30 +46,12 @@ static void take_in(struct threads *t, const struct ts_recording *rec)
 		*slot_of(t, rec, rec->threads[t->n].process, rec->threads[t->n].tid) = t->n + 1;
 }
 
-/* Room for all threads of the recording and one more, with half of the slots free. */
-static bool grow(struct threads *t, const struct ts_recording *rec)
-{
-	uint32_t n_slots = t->n_slots ? t->n_slots : MIN_SLOTS, *slots;
-
-	while (n_slots < 2 * ((uint64_t)rec->n_threads + 1))
-		n_slots *= 2;
-	if (n_slots == t->n_slots)
-		return true;
-	slots = calloc(n_slots, sizeof(*slots));
-	if (!slots)
-		return false;
-	threads_fini(t);
-	t->slots = slots;
-	t->n_slots = n_slots;
-	return true;
-}
-
 uint32_t threads_find(struct threads *t, struct ts_recording *rec, uint32_t process, uint64_t pid,
 		      uint64_t tid, uint64_t off, struct ts_error *err)
 {
 	uint32_t *slot, ordinal;
 
-	if (!grow(t, rec)) {
+	if (!ts_hash_table_reserve(&t->by_id, t->n, rec->n_threads - t->n + 1, hash_of_thread, rec)) {
 		ts_fail(err, TS_ENOMEM, off, "no memory for a thread");
 		return TS_NO_THREAD;
 	}

@@ -12,15 +12,15 @@
 #include <stdint.h>
 
 #include "src/base/error.h"
+#include "src/base/hash_table.h"
 #include "src/trace/reader.h"
 
 #define THREADS_MAX 16384u
 
 /* All zeros is an empty table. */
 struct threads {
-	uint32_t *slots;  /* owned; an ordinal and 1 each, 0: free */
-	uint32_t n_slots; /* a power of two, or 0 */
-	uint32_t n;       /* threads of the recording that are in the table: the first ones */
+	struct ts_hash_table by_id;
+	uint32_t n; /* threads of the recording that are in the table: the first ones */
 };
 
 void threads_fini(struct threads *t);

@@ -14,6 +14,7 @@
 
 #include "bits.h"
 #include "src/base/hash.h"
+#include "src/base/hash_table.h"
 #include "src/base/vec.h"
 #include "src/index/index_blocks.h"
 #include "src/index/index_write.h"
@@ -63,8 +64,8 @@ struct ts_call_packer {
 	struct ts_call_block *blocks; /* owned; off: the first event */
 	struct event *events; /* owned */
 	struct entry *entries; /* owned; the first ones are those of rare events, by code and kind */
-	uint32_t *table; /* owned; hash table of ordinals of entries + 1; its length is a power of two */
-	uint32_t n_blocks, n_entries, n_table;
+	struct ts_hash_table by_event; /* of entries */
+	uint32_t n_blocks, n_entries;
 	size_t cap_blocks, cap_entries;
 	size_t n_events, cap_events;
 	bool is_failed; /* memory is exhausted */
@@ -84,9 +85,23 @@ static bool room(struct ts_call_packer *p, void *array, uint32_t n, size_t *cap,
 
 /* ------------------------------------------------------------------------------------------------ symbols */
 
-static uint32_t hash(uint32_t edge, uint32_t what, unsigned code)
+static uint64_t hash(uint32_t edge, uint32_t what, unsigned code)
 {
-	return (uint32_t)ts_hash((uint64_t)edge << 32 | what, code);
+	return ts_hash((uint64_t)edge << 32 | what, code);
+}
+
+static bool is_entry(const void *user, uint32_t i, const void *key)
+{
+	const struct entry *x = &((const struct ts_call_packer *)user)->entries[i], *y = key;
+
+	return x->edge == y->edge && x->what == y->what && x->code == y->code;
+}
+
+static uint64_t hash_of_entry(const void *user, uint32_t i)
+{
+	const struct entry *x = &((const struct ts_call_packer *)user)->entries[i];
+
+	return hash(x->edge, x->what, x->code);
 }
 
 static uint32_t add_entry(struct ts_call_packer *p, uint32_t edge, uint32_t what, unsigned code)
@@ -122,57 +137,29 @@ void ts_call_packer_free(struct ts_call_packer *p)
 	free(p->blocks);
 	free(p->events);
 	free(p->entries);
-	free(p->table);
+	ts_hash_table_fini(&p->by_event);
 	free(p);
-}
-
-static void put_in_table(struct ts_call_packer *p, uint32_t entry)
-{
-	const struct entry *x = &p->entries[entry];
-	uint32_t at = hash(x->edge, x->what, x->code) & (p->n_table - 1);
-
-	while (p->table[at])
-		at = (at + 1) & (p->n_table - 1);
-	p->table[at] = entry + 1;
-}
-
-static bool grow_table(struct ts_call_packer *p)
-{
-	uint32_t n = p->n_table ? p->n_table * 2 : 1024;
-	uint32_t *table = n ? calloc(n, sizeof(*table)) : NULL;
-
-	if (!table) {
-		p->is_failed = true;
-		return false;
-	}
-	free(p->table);
-	p->table = table;
-	p->n_table = n;
-	for (uint32_t i = TS_CALL_CODES * N_KINDS; i < p->n_entries; i++)
-		put_in_table(p, i);
-	return true;
 }
 
 /* The entry of an event, which is added if it is new. */
 static uint32_t find_entry(struct ts_call_packer *p, enum event_kind kind, uint32_t edge, uint64_t steps)
 {
 	unsigned code = p->place.code;
-	uint32_t what, at;
+	struct entry wanted = { .edge = edge, .code = (uint8_t)code };
+	uint32_t *slot;
 
 	if (kind == EVENT_PLACE || steps >= STEPS_FOLLOW)
 		return rare_entry(code, kind);
-	if (2 * p->n_entries >= p->n_table && !grow_table(p))
+	if (!ts_hash_table_reserve(&p->by_event, p->n_entries, 1, hash_of_entry, p)) {
+		p->is_failed = true;
 		return 0;
-	what = (uint32_t)steps << KIND_BITS | kind;
-	at = hash(edge, what, code) & (p->n_table - 1);
-	for (; p->table[at]; at = (at + 1) & (p->n_table - 1)) {
-		const struct entry *x = &p->entries[p->table[at] - 1];
-
-		if (x->edge == edge && x->what == what && x->code == code)
-			return p->table[at] - 1;
 	}
-	p->table[at] = p->n_entries + 1;
-	return add_entry(p, edge, what, code);
+	wanted.what = (uint32_t)steps << KIND_BITS | kind;
+	slot = ts_hash_table_slot(&p->by_event, hash(edge, wanted.what, code), is_entry, p, &wanted);
+	if (*slot)
+		return *slot - 1;
+	*slot = p->n_entries + 1;
+	return add_entry(p, edge, wanted.what, code);
 }
 
 /* ------------------------------------------------------------------------------------------------- events */

@@ -15,34 +15,21 @@
 void ts_call_edges_fini(struct ts_call_edges *s)
 {
 	free(s->items);
-	free(s->table);
+	ts_hash_table_fini(&s->by_edge);
 }
 
-static void put_in_table(struct ts_call_edges *s, uint32_t edge)
+static bool is_edge(const void *user, uint32_t i, const void *key)
 {
-	uint32_t at = (uint32_t)ts_hash(s->items[edge].pc, s->items[edge].target) & (s->n_table - 1);
+	const struct ts_call_edge *x = &((const struct ts_call_edges *)user)->items[i], *y = key;
 
-	while (s->table[at])
-		at = (at + 1) & (s->n_table - 1);
-	s->table[at] = edge + 1;
+	return x->pc == y->pc && x->target == y->target;
 }
 
-static bool grow_table(struct ts_call_edges *s)
+static uint64_t hash_of_item(const void *user, uint32_t i)
 {
-	uint32_t n = s->n_table ? s->n_table : 256;
-	uint32_t *table;
+	const struct ts_call_edge *x = &((const struct ts_call_edges *)user)->items[i];
 
-	while (n <= 2 * s->n)
-		n *= 2;
-	table = calloc(n, sizeof(*table));
-	if (!table)
-		return false;
-	free(s->table);
-	s->table = table;
-	s->n_table = n;
-	for (uint32_t i = 0; i < s->n; i++)
-		put_in_table(s, i);
-	return true;
+	return ts_hash(x->pc, x->target);
 }
 
 static bool add(struct ts_call_edges *s, uint64_t pc, uint64_t target)
@@ -55,21 +42,18 @@ static bool add(struct ts_call_edges *s, uint64_t pc, uint64_t target)
 
 uint32_t ts_call_edges_number(struct ts_call_edges *s, uint64_t pc, uint64_t target)
 {
-	uint32_t at;
+	const struct ts_call_edge edge = { pc, target };
+	uint32_t *slot;
 
-	if (2 * s->n >= s->n_table && !grow_table(s))
+	if (!ts_hash_table_reserve(&s->by_edge, s->n, 1, hash_of_item, s))
 		return TS_NO_EDGE;
-	at = (uint32_t)ts_hash(pc, target) & (s->n_table - 1);
-	for (; s->table[at]; at = (at + 1) & (s->n_table - 1)) {
-		const struct ts_call_edge *x = &s->items[s->table[at] - 1];
-
-		if (x->pc == pc && x->target == target)
-			return s->table[at] - 1;
+	slot = ts_hash_table_slot(&s->by_edge, ts_hash(pc, target), is_edge, s, &edge);
+	if (!*slot) {
+		if (!add(s, pc, target))
+			return TS_NO_EDGE;
+		*slot = s->n;
 	}
-	if (!add(s, pc, target))
-		return TS_NO_EDGE;
-	s->table[at] = s->n;
-	return s->n - 1;
+	return *slot - 1;
 }
 
 /* -------------------------------------------------------------------------------------------- index files */
@@ -158,5 +142,5 @@ bool ts_call_edges_load(struct ts_call_edges *s, struct ts_index_arrays *a, bool
 			return false;
 	}
 	s->n_saved = s->n;
-	return grow_table(s);
+	return ts_hash_table_reserve(&s->by_edge, s->n, 1, hash_of_item, s);
 }

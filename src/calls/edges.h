@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "src/base/hash_table.h"
+
 #define TS_NO_EDGE UINT32_MAX
 
 struct ts_index_file;
@@ -24,8 +26,7 @@ struct ts_call_edges {
 	struct ts_call_edge *items; /* owned; by number */
 	uint32_t n;
 	size_t cap;
-	uint32_t *table; /* owned; hash table of numbers + 1; its length is a power of two */
-	uint32_t n_table;
+	struct ts_hash_table by_edge;
 	uint32_t n_saved;
 };
 

@@ -2,7 +2,6 @@
 #include "fold.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "src/base/hash.h"
 #include "src/base/vec.h"
@@ -10,54 +9,38 @@
 void ts_folds_fini(struct ts_folds *folds)
 {
 	free(folds->items);
-	free(folds->slots);
+	ts_hash_table_fini(&folds->by_stack);
 	*folds = (struct ts_folds){ 0 };
 }
 
-/* The place of the stack, or of nothing where it belongs. */
-static uint32_t *find_slot(const struct ts_folds *folds, uint32_t parent, uint64_t key)
+static bool is_stack(const void *user, uint32_t i, const void *key)
 {
-	size_t i = ts_hash(parent, key) & (folds->n_slots - 1);
+	const struct ts_fold *x = &((const struct ts_folds *)user)->items[i], *y = key;
 
-	while (folds->slots[i] != TS_NO_FOLD && (folds->items[folds->slots[i]].parent != parent ||
-						 folds->items[folds->slots[i]].key != key))
-		i = (i + 1) & (folds->n_slots - 1);
-	return &folds->slots[i];
+	return x->parent == y->parent && x->key == y->key;
 }
 
-/* Half of the places are free. */
-static bool make_slots(struct ts_folds *folds)
+static uint64_t hash_of_item(const void *user, uint32_t i)
 {
-	size_t n = folds->n_slots ? 2 * folds->n_slots : 1024;
-	uint32_t *slots;
+	const struct ts_fold *x = &((const struct ts_folds *)user)->items[i];
 
-	if (2 * (folds->n + 1) <= folds->n_slots)
-		return true;
-	slots = malloc(n * sizeof(*slots));
-	if (!slots)
-		return false;
-	free(folds->slots);
-	folds->slots = slots;
-	folds->n_slots = n;
-	memset(slots, 0xff, n * sizeof(*slots));
-	for (size_t i = 0; i < folds->n; i++)
-		*find_slot(folds, folds->items[i].parent, folds->items[i].key) = (uint32_t)i;
-	return true;
+	return ts_hash(x->parent, x->key);
 }
 
 uint32_t ts_folds_get(struct ts_folds *folds, uint32_t parent, uint64_t key)
 {
+	struct ts_fold wanted = { .parent = parent, .key = key };
 	uint32_t *slot;
 
-	if (folds->n >= TS_NO_FOLD || !make_slots(folds))
+	if (folds->n >= TS_NO_FOLD || !ts_hash_table_reserve(&folds->by_stack, folds->n, 1, hash_of_item, folds))
 		return TS_NO_FOLD;
-	slot = find_slot(folds, parent, key);
-	if (*slot != TS_NO_FOLD)
-		return *slot;
+	slot = ts_hash_table_slot(&folds->by_stack, ts_hash(parent, key), is_stack, folds, &wanted);
+	if (*slot)
+		return *slot - 1;
 	if (!ts_vec_reserve(&folds->items, folds->n, &folds->cap, 1, sizeof(*folds->items)))
 		return TS_NO_FOLD;
-	folds->items[folds->n] = (struct ts_fold){
-		.parent = parent, .depth = parent == TS_NO_FOLD ? 0 : folds->items[parent].depth + 1, .key = key
-	};
-	return *slot = (uint32_t)folds->n++;
+	wanted.depth = parent == TS_NO_FOLD ? 0 : folds->items[parent].depth + 1;
+	folds->items[folds->n] = wanted;
+	*slot = (uint32_t)++folds->n;
+	return *slot - 1;
 }

@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "src/base/hash_table.h"
+
 #define TS_NO_FOLD UINT32_MAX
 
 struct ts_fold {
@@ -21,8 +23,7 @@ struct ts_fold {
 struct ts_folds {
 	struct ts_fold *items; /* owned */
 	size_t n, cap;
-	uint32_t *slots; /* owned; ordinals of items by their hash; a power of two of them */
-	size_t n_slots;
+	struct ts_hash_table by_stack;
 };
 
 void ts_folds_fini(struct ts_folds *folds);

@@ -5,16 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define N_SLOTS 16384u /* a power of two, more than twice TS_MAX_LABELS */
+#include "src/base/hash.h"
 
 bool ts_labels_init(struct ts_labels *l)
 {
-	*l = (struct ts_labels){ .items = calloc(TS_MAX_LABELS, sizeof(*l->items)),
-				 .slots = malloc(N_SLOTS * sizeof(*l->slots)) };
-	if (!l->items || !l->slots)
-		return false;
-	memset(l->slots, 0xff, N_SLOTS * sizeof(*l->slots));
-	return true;
+	*l = (struct ts_labels){ .items = calloc(TS_MAX_LABELS, sizeof(*l->items)) };
+	return l->items;
 }
 
 void ts_labels_fini(struct ts_labels *l)
@@ -22,17 +18,23 @@ void ts_labels_fini(struct ts_labels *l)
 	for (uint32_t i = 0; i < l->n; i++)
 		free(l->items[i]);
 	free(l->items);
-	free(l->slots);
+	ts_hash_table_fini(&l->by_text);
 	*l = (struct ts_labels){ 0 };
 }
 
-static uint32_t hash(const char *text)
+static bool is_label(const void *user, uint32_t i, const void *text)
 {
-	uint32_t h = 2166136261u;
+	return !strcmp(((const struct ts_labels *)user)->items[i], text);
+}
 
-	for (; *text; text++)
-		h = (h ^ (uint8_t)*text) * 16777619u;
-	return h;
+static uint64_t hash(const char *text)
+{
+	return ts_hash_bytes(text, strlen(text));
+}
+
+static uint64_t hash_of_item(const void *user, uint32_t i)
+{
+	return hash(((const struct ts_labels *)user)->items[i]);
 }
 
 /* Bytes of a name in a file, with its quotes and what is between names. */
@@ -48,16 +50,18 @@ static size_t cost(const char *text)
 uint32_t ts_labels_add(struct ts_labels *l, const char *name)
 {
 	char text[TS_MAX_LABEL_LEN + sizeof("…")];
-	uint32_t slot;
+	uint32_t *slot;
 
 	if (!name)
 		return TS_NO_LABEL;
 	snprintf(text, sizeof(text), "%.*s%s", (int)TS_MAX_LABEL_LEN, name,
 		 strnlen(name, TS_MAX_LABEL_LEN + 1) > TS_MAX_LABEL_LEN ? "…" : "");
-	for (slot = hash(text) % N_SLOTS; l->slots[slot] != TS_NO_LABEL; slot = (slot + 1) % N_SLOTS) {
-		if (!strcmp(l->items[l->slots[slot]], text))
-			return l->slots[slot];
-	}
+	l->is_failed |= !ts_hash_table_reserve(&l->by_text, l->n, 1, hash_of_item, l);
+	if (l->is_failed)
+		return TS_NO_LABEL;
+	slot = ts_hash_table_slot(&l->by_text, hash(text), is_label, l, text);
+	if (*slot)
+		return *slot - 1;
 	if (l->n == TS_MAX_LABELS || l->n_bytes + cost(text) > TS_MAX_LABEL_BYTES) {
 		l->is_full = true;
 		return TS_NO_LABEL;
@@ -67,8 +71,8 @@ uint32_t ts_labels_add(struct ts_labels *l, const char *name)
 	if (!l->items[l->n])
 		return TS_NO_LABEL;
 	l->n_bytes += cost(text);
-	l->slots[slot] = l->n;
-	return l->n++;
+	*slot = ++l->n;
+	return l->n - 1;
 }
 
 const char *ts_labels_text(const struct ts_labels *l, uint32_t label)

@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "src/base/hash_table.h"
+
 #define TS_NO_LABEL UINT32_MAX
 
 /* A longer name is shortened, with an ellipsis at its end. */
@@ -20,7 +22,7 @@
 struct ts_labels {
 	char **items; /* owned; by label */
 	uint32_t n;
-	uint32_t *slots; /* owned; hash table of labels */
+	struct ts_hash_table by_text;
 	bool is_failed;  /* memory was exhausted */
 	size_t n_bytes;  /* that they take in a file */
 	bool is_full;    /* a name was left out */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cause_parts.h"
+#include "src/base/hash.h"
 #include "src/base/vec.h"
 #include "src/query/paging.h"
 
@@ -198,54 +199,39 @@ const struct ts_cause_node *ts_cause_next(const struct ts_cause *c, const struct
 
 /* -------------------------------------------------------------------------------------------- what was followed */
 
-static size_t slot_of(const struct ts_cause *c, const struct ts_cause_done *key)
+static bool is_done(const void *user, uint32_t i, const void *key)
 {
-	uint64_t h = (key->pos ^ key->base * 31 ^ (uint64_t)key->owner << 40 ^ (uint64_t)key->kind << 60) *
-		     UINT64_C(0x9e3779b97f4a7c15);
-	size_t i = (size_t)(h >> 20) & (c->cap_done - 1);
+	const struct ts_cause_done *x = &((const struct ts_cause *)user)->done[i], *y = key;
 
-	while (c->done[i].pos && (c->done[i].pos != key->pos || c->done[i].base != key->base ||
-				  c->done[i].owner != key->owner || c->done[i].kind != key->kind))
-		i = (i + 1) & (c->cap_done - 1);
-	return i;
+	return x->pos == y->pos && x->base == y->base && x->owner == y->owner && x->kind == y->kind;
 }
 
-static bool grow_done(struct ts_cause *c)
+static uint64_t hash(const struct ts_cause_done *x)
 {
-	struct ts_cause_done *old = c->done;
-	size_t cap = c->cap_done;
+	return ts_hash_end(ts_hash_add(ts_hash_begin(x->pos, x->base), (uint64_t)x->owner << 32 | x->kind));
+}
 
-	if (c->n_done < cap / 2)
-		return true;
-	c->cap_done = cap ? 2 * cap : 256;
-	c->done = calloc(c->cap_done, sizeof(*c->done));
-	if (!c->done) {
-		c->done = old;
-		c->cap_done = cap;
-		c->is_failed = true;
-		return false;
-	}
-	for (size_t i = 0; i < cap; i++) {
-		if (old[i].pos)
-			c->done[slot_of(c, &old[i])] = old[i];
-	}
-	free(old);
-	return true;
+static uint64_t hash_of_done(const void *user, uint32_t i)
+{
+	return hash(&((const struct ts_cause *)user)->done[i]);
 }
 
 uint64_t *ts_cause_done(struct ts_cause *c, uint64_t pos, const struct ts_location *loc)
 {
-	struct ts_cause_done key = { .pos = pos + 1, .base = loc->base, .owner = loc->owner, .kind = loc->kind };
-	size_t i;
+	struct ts_cause_done key = { .pos = pos, .base = loc->base, .owner = loc->owner, .kind = loc->kind };
+	uint32_t *slot;
 
-	if (!grow_done(c))
+	if (!ts_vec_reserve(&c->done, c->n_done, &c->cap_done, 1, sizeof(*c->done)) ||
+	    !ts_hash_table_reserve(&c->by_place, c->n_done, 1, hash_of_done, c)) {
+		c->is_failed = true;
 		return NULL;
-	i = slot_of(c, &key);
-	if (!c->done[i].pos) {
-		c->done[i] = key;
-		c->n_done++;
 	}
-	return &c->done[i].mask;
+	slot = ts_hash_table_slot(&c->by_place, hash(&key), is_done, c, &key);
+	if (!*slot) {
+		c->done[c->n_done++] = key;
+		*slot = (uint32_t)c->n_done;
+	}
+	return &c->done[*slot - 1].mask;
 }
 
 /* ---------------------------------------------------------------------------------------------------- values */

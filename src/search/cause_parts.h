@@ -4,6 +4,7 @@
 #define TS_SEARCH_CAUSE_PARTS_H
 
 #include "cause.h"
+#include "src/base/hash_table.h"
 
 /* A place whose writer is to be found. */
 struct ts_cause_task {
@@ -15,7 +16,7 @@ struct ts_cause_task {
 
 /* Which bytes of what a step wrote have been followed. */
 struct ts_cause_done {
-	uint64_t pos; /* plus 1; 0: empty */
+	uint64_t pos;
 	uint64_t base;
 	uint64_t mask;
 	uint32_t owner;
@@ -47,8 +48,9 @@ struct ts_cause {
 	struct ts_cause_task *tasks; /* owned; a stack */
 	uint32_t n_tasks;
 	size_t cap_tasks;
-	struct ts_cause_done *done;  /* owned; a hash table */
+	struct ts_cause_done *done;  /* owned */
 	size_t n_done, cap_done;
+	struct ts_hash_table by_place; /* of done */
 	struct ts_sources sources;
 	uint64_t asked_at;
 	uint32_t n_looked_up;

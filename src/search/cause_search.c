@@ -414,6 +414,7 @@ static void free_cause(struct ts_cause *c)
 	free(c->nodes);
 	free(c->tasks);
 	free(c->done);
+	ts_hash_table_fini(&c->by_place);
 	free(c);
 }
 

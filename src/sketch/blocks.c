@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "src/base/hash.h"
+#include "src/base/vec.h"
 
 /* More are dropped before a chunk: 20 MB. */
 #define MAX_BLOCKS (1u << 16)
@@ -20,7 +21,7 @@ void ts_blocks_init(struct ts_blocks *b, ts_blocks_read *read, void *user)
 void ts_blocks_fini(struct ts_blocks *b)
 {
 	free(b->items);
-	free(b->slots);
+	ts_hash_table_fini(&b->by_addr);
 	ts_blocks_init(b, b->read, b->user);
 }
 
@@ -37,42 +38,40 @@ void ts_blocks_begin_chunk(struct ts_blocks *b, uint64_t chunk)
 	b->chunk = chunk;
 }
 
+/* What a block is found by. */
+struct key {
+	uint64_t addr;
+	uint32_t process;
+};
+
+static bool is_block(const void *user, uint32_t i, const void *key)
+{
+	const struct ts_block *x = &((const struct ts_blocks *)user)->items[i];
+	const struct key *y = key;
+
+	return x->addr == y->addr && x->process == y->process;
+}
+
+static uint64_t hash_of_block(const void *user, uint32_t i)
+{
+	const struct ts_block *x = &((const struct ts_blocks *)user)->items[i];
+
+	return ts_hash(x->addr, x->process);
+}
+
+/* The slot of the block, or the free one where it belongs; NULL if there are none. */
 static uint32_t *slot_of(const struct ts_blocks *b, uint32_t process, uint64_t addr)
 {
-	size_t i = (size_t)ts_hash(addr, process) & (b->n_slots - 1);
+	const struct key key = { addr, process };
 
-	for (; b->slots[i]; i = (i + 1) & (b->n_slots - 1)) {
-		const struct ts_block *item = &b->items[b->slots[i] - 1];
-
-		if (item->addr == addr && item->process == process)
-			break;
-	}
-	return &b->slots[i];
+	return ts_hash_table_slot(&b->by_addr, ts_hash(addr, process), is_block, b, &key);
 }
 
 /* Room for one more. */
 static bool grow(struct ts_blocks *b)
 {
-	size_t cap = b->cap ? 2 * b->cap : 256;
-	struct ts_block *items;
-	uint32_t *slots;
-
-	if (b->n < b->cap)
-		return true;
-	items = realloc(b->items, cap * sizeof(*items));
-	if (!items)
-		return false;
-	b->items = items;
-	slots = calloc(2 * cap, sizeof(*slots));
-	if (!slots)
-		return false;
-	free(b->slots);
-	b->slots = slots;
-	b->n_slots = 2 * cap;
-	b->cap = cap;
-	for (size_t i = 0; i < b->n; i++)
-		*slot_of(b, items[i].process, items[i].addr) = (uint32_t)i + 1;
-	return true;
+	return ts_vec_reserve(&b->items, b->n, &b->cap, 1, sizeof(*b->items)) &&
+	       ts_hash_table_reserve(&b->by_addr, b->n, 1, hash_of_block, b);
 }
 
 static void read_block(const struct ts_blocks *b, struct ts_block *item)

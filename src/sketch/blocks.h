@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "src/base/hash_table.h"
+
 #define TS_BLOCK_LEN 256u
 
 struct ts_block {
@@ -29,8 +31,8 @@ struct ts_blocks {
 	void *user;
 	uint64_t chunk;         /* that is being passed */
 	struct ts_block *items; /* owned */
-	uint32_t *slots;        /* owned; a hash table: ordinal + 1, 0: empty */
-	size_t n, cap, n_slots;
+	size_t n, cap;
+	struct ts_hash_table by_addr; /* and process */
 };
 
 void ts_blocks_init(struct ts_blocks *b, ts_blocks_read *read, void *user);

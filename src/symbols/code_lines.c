@@ -6,6 +6,7 @@
 
 #include "src/base/buf.h"
 #include "src/base/hash.h"
+#include "src/base/hash_table.h"
 #include "src/base/vec.h"
 #include "src/trace/linetab.h"
 
@@ -19,8 +20,9 @@ struct ts_code_lines {
 	size_t n_files, cap_files;
 	struct ts_code_line *items; /* owned; by address once all were read */
 	size_t n, cap;
-	char **names;               /* owned, and the names too; a hash table, a power of two */
+	char **names;               /* owned, and the names too */
 	size_t n_names, cap_names;
+	struct ts_hash_table by_name;
 	struct ts_buf path;         /* the name that is looked up */
 	uint64_t bias;              /* of the file that is being read */
 	bool is_failed;             /* memory ran out: lines are missing */
@@ -41,11 +43,12 @@ void ts_code_lines_free(struct ts_code_lines *l)
 		return;
 	for (size_t i = 0; i < l->n_files; i++)
 		ts_source_close(l->files[i].src);
-	for (size_t i = 0; i < l->cap_names; i++)
+	for (size_t i = 0; i < l->n_names; i++)
 		free(l->names[i]);
 	free(l->files);
 	free(l->items);
 	free(l->names);
+	ts_hash_table_fini(&l->by_name);
 	ts_buf_fini(&l->path);
 	free(l);
 }
@@ -62,30 +65,19 @@ bool ts_code_lines_add_file(struct ts_code_lines *l, struct ts_source *src, uint
 
 /* ------------------------------------------------------------------------------------------------ names */
 
-static char **slot_of(char **names, size_t cap, const char *name)
+static bool is_name(const void *user, uint32_t i, const void *name)
 {
-	size_t hash = (size_t)ts_hash_bytes(name, strlen(name));
-
-	while (names[hash & (cap - 1)] && strcmp(names[hash & (cap - 1)], name))
-		hash++;
-	return &names[hash & (cap - 1)];
+	return !strcmp(((const struct ts_code_lines *)user)->names[i], name);
 }
 
-static bool grow_names(struct ts_code_lines *l)
+static uint64_t hash(const char *name)
 {
-	size_t cap = l->cap_names ? 2 * l->cap_names : 64;
-	char **names = calloc(cap, sizeof(*names));
+	return ts_hash_bytes(name, strlen(name));
+}
 
-	if (!names)
-		return false;
-	for (size_t i = 0; i < l->cap_names; i++) {
-		if (l->names[i])
-			*slot_of(names, cap, l->names[i]) = l->names[i];
-	}
-	free(l->names);
-	l->names = names;
-	l->cap_names = cap;
-	return true;
+static uint64_t hash_of_name(const void *user, uint32_t i)
+{
+	return hash(((const struct ts_code_lines *)user)->names[i]);
 }
 
 /* Packages are built with names in place of folders: "./stdlib" is part of the path "./stdlib/exit.c" then. */
@@ -99,20 +91,25 @@ static bool begins_in_folder(const struct ts_linetab_entry *e)
 /* The one copy of the path; NULL if memory is exhausted. */
 static const char *name_of(struct ts_code_lines *l, const struct ts_linetab_entry *e)
 {
-	char **slot;
+	uint32_t *slot;
+	char *name;
 
 	ts_buf_reset(&l->path);
 	if (!begins_in_folder(e))
 		ts_buf_printf(&l->path, "%s/", e->folder);
 	ts_buf_puts(&l->path, e->file);
-	if (!ts_buf_ok(&l->path) || (2 * l->n_names >= l->cap_names && !grow_names(l)))
+	if (!ts_buf_ok(&l->path) || !ts_vec_reserve(&l->names, l->n_names, &l->cap_names, 1, sizeof(char *)) ||
+	    !ts_hash_table_reserve(&l->by_name, l->n_names, 1, hash_of_name, l))
 		return NULL;
-	slot = slot_of(l->names, l->cap_names, ts_buf_text(&l->path));
-	if (!*slot) {
-		*slot = strdup(ts_buf_text(&l->path));
-		l->n_names += *slot != NULL;
-	}
-	return *slot;
+	slot = ts_hash_table_slot(&l->by_name, hash(ts_buf_text(&l->path)), is_name, l, ts_buf_text(&l->path));
+	if (*slot)
+		return l->names[*slot - 1];
+	name = strdup(ts_buf_text(&l->path));
+	if (!name)
+		return NULL;
+	l->names[l->n_names++] = name;
+	*slot = (uint32_t)l->n_names;
+	return name;
 }
 
 /* ----------------------------------------------------------------------------------------------- reading */

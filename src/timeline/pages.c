@@ -13,45 +13,51 @@ void ts_pages_fini(struct ts_pages *p)
 		free(p->by_id[i]);
 	}
 	free(p->by_id);
-	free(p->slots);
+	ts_hash_table_fini(&p->by_page);
 	*p = (struct ts_pages){ 0 };
 }
 
-/* The slot that holds the page, or the free one where it belongs. */
-static struct ts_page **find_slot(const struct ts_pages *p, uint64_t page, uint32_t layer)
-{
-	size_t i = (size_t)ts_hash(page, layer) & (p->n_slots - 1);
+/* What a page is found by. */
+struct key {
+	uint64_t page;
+	uint32_t layer;
+};
 
-	while (p->slots[i] && (p->slots[i]->page != page || p->slots[i]->layer != layer))
-		i = (i + 1) & (p->n_slots - 1);
-	return &p->slots[i];
+static bool is_page(const void *user, uint32_t i, const void *key)
+{
+	const struct ts_page *x = ((const struct ts_pages *)user)->by_id[i];
+	const struct key *y = key;
+
+	return x->page == y->page && x->layer == y->layer;
+}
+
+static uint64_t hash_of_page(const void *user, uint32_t i)
+{
+	const struct ts_page *x = ((const struct ts_pages *)user)->by_id[i];
+
+	return ts_hash(x->page, x->layer);
+}
+
+static uint32_t *find_slot(const struct ts_pages *p, uint64_t page, uint32_t layer)
+{
+	const struct key key = { page, layer };
+
+	return ts_hash_table_slot(&p->by_page, ts_hash(page, layer), is_page, p, &key);
 }
 
 struct ts_page *ts_pages_find(const struct ts_pages *p, uint64_t page, uint32_t layer)
 {
-	return p->n_slots ? *find_slot(p, page, layer) : NULL;
-}
+	const uint32_t *slot = find_slot(p, page, layer);
 
-static bool grow_slots(struct ts_pages *p)
-{
-	size_t n = p->n_slots ? p->n_slots * 2 : 64;
-	struct ts_page **slots = calloc(n, sizeof(struct ts_page *));
-
-	if (!slots)
-		return false;
-	free(p->slots);
-	p->slots = slots;
-	p->n_slots = n;
-	for (size_t i = 0; i < p->n; i++)
-		*find_slot(p, p->by_id[i]->page, p->by_id[i]->layer) = p->by_id[i];
-	return true;
+	return slot && *slot ? p->by_id[*slot - 1] : NULL;
 }
 
 struct ts_page *ts_pages_add(struct ts_pages *p, uint64_t page, uint32_t layer)
 {
 	struct ts_page *pg;
 
-	if (!ts_vec_reserve(&p->by_id, p->n, &p->cap, 1, sizeof(struct ts_page *)) || (2 * p->n >= p->n_slots && !grow_slots(p)))
+	if (!ts_vec_reserve(&p->by_id, p->n, &p->cap, 1, sizeof(struct ts_page *)) ||
+	    !ts_hash_table_reserve(&p->by_page, p->n, 1, hash_of_page, p))
 		return NULL;
 	pg = calloc(1, sizeof(*pg));
 	if (!pg)
@@ -60,7 +66,7 @@ struct ts_page *ts_pages_add(struct ts_pages *p, uint64_t page, uint32_t layer)
 	pg->layer = layer;
 	pg->id = (uint32_t)p->n;
 	p->by_id[p->n++] = pg;
-	*find_slot(p, page, layer) = pg;
+	*find_slot(p, page, layer) = (uint32_t)p->n;
 	if (!layer)
 		ts_pages_remember(p, pg);
 	return pg;

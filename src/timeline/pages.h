@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "lines.h"
+#include "src/base/hash_table.h"
 
 struct ts_marks;
 
@@ -48,8 +49,7 @@ struct ts_page_guess {
 };
 
 struct ts_pages {
-	struct ts_page **slots; /* owned; hash table, a power of two */
-	size_t n_slots;
+	struct ts_hash_table by_page; /* of by_id */
 	struct ts_page **by_id; /* owned, and owns the pages */
 	size_t n, cap;
 	struct ts_page_guess cache[TS_PAGE_CACHE]; /* by page number */

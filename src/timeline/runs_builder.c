@@ -28,7 +28,7 @@ void ts_runs_builder_fini(struct ts_runs_builder *b)
 {
 	drop_packed(b);
 	ts_pairs_fini(&b->pairs);
-	free(b->table);
+	ts_hash_table_fini(&b->by_run);
 	free(b->after);
 	*b = (struct ts_runs_builder){ 0 };
 }
@@ -55,37 +55,22 @@ static uint64_t hash_run(uint64_t pc, uint32_t process, uint32_t n, const uint8_
 	return ts_hash_end(h ^ bytes_of(lens, n));
 }
 
-static bool is_run(const struct ts_runs *r, uint32_t i, const struct ts_open_run *o)
+static bool is_run(const void *user, uint32_t i, const void *key)
 {
+	const struct ts_runs *r = user;
 	const struct ts_run *x = &r->runs[i];
+	const struct ts_open_run *o = key;
 
 	return x->pc == o->pc && x->n == o->n && x->len == o->len && x->process == o->process &&
 	       !memcmp(r->lens + x->lens, o->lens, o->n);
 }
 
-static bool grow_table(struct ts_runs_builder *b)
+static uint64_t hash_of_run(const void *user, uint32_t i)
 {
-	struct ts_runs *r = b->runs;
-	size_t n = b->n_table ? b->n_table * 2 : 1024;
-	uint32_t *table;
+	const struct ts_runs *r = user;
+	const struct ts_run *x = &r->runs[i];
 
-	while (n <= 2 * (size_t)r->n) /* runs that came from an index file are not in it yet */
-		n *= 2;
-	table = calloc(n, sizeof(*table));
-	if (!table)
-		return false;
-	free(b->table);
-	b->table = table;
-	b->n_table = n;
-	for (uint32_t i = 0; i < r->n; i++) {
-		const struct ts_run *x = &r->runs[i];
-		size_t at = hash_run(x->pc, x->process, x->n, r->lens + x->lens) & (n - 1);
-
-		while (table[at])
-			at = (at + 1) & (n - 1);
-		table[at] = i + 1;
-	}
-	return true;
+	return hash_run(x->pc, x->process, x->n, r->lens + x->lens);
 }
 
 static bool grow_runs(struct ts_runs_builder *b)
@@ -125,19 +110,17 @@ static uint32_t look_up(struct ts_runs_builder *b)
 	struct ts_runs *r = b->runs;
 	const struct ts_open_run *o = &b->open;
 	uint32_t lens = (uint32_t)r->n_lens;
-	size_t at;
+	uint32_t *slot;
 
-	if (2 * (size_t)r->n >= b->n_table && !grow_table(b))
+	if (!ts_hash_table_reserve(&b->by_run, r->n, 1, hash_of_run, r)) /* runs that came from an index file are put in, too */
 		return UINT32_MAX;
-	at = hash_run(o->pc, o->process, o->n, o->lens) & (b->n_table - 1);
-	for (; b->table[at]; at = (at + 1) & (b->n_table - 1)) {
-		if (is_run(r, b->table[at] - 1, o))
-			return b->table[at] - 1;
-	}
+	slot = ts_hash_table_slot(&b->by_run, hash_run(o->pc, o->process, o->n, o->lens), is_run, r, o);
+	if (*slot)
+		return *slot - 1;
 	if ((r->n == b->cap && !grow_runs(b)) || !add_lens(b, o->lens, o->n))
 		return UINT32_MAX;
 	r->runs[r->n] = (struct ts_run){ o->pc, o->process, lens, o->len, (uint16_t)o->n, 0 };
-	b->table[at] = ++r->n;
+	*slot = ++r->n;
 	if (o->len > r->max_len)
 		r->max_len = o->len;
 	return r->n - 1;

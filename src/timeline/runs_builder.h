@@ -9,6 +9,7 @@
 #define TS_RUNS_BUILDER_H
 
 #include "runs.h"
+#include "src/base/hash_table.h"
 #include "src/trace/step.h"
 
 struct ts_index_blocks;
@@ -39,8 +40,7 @@ struct ts_runs_builder {
 	uint32_t cap;                 /* of runs, and of after */
 	uint32_t *after;              /* owned; by run, which run followed it the last time */
 	uint32_t last;                /* the run that was added last */
-	uint32_t *table;              /* owned; hash table of ordinals + 1, a power of two */
-	size_t n_table;
+	struct ts_hash_table by_run;
 	size_t cap_lens;
 	size_t cap_segments;
 	struct ts_pairs pairs;        /* of the segment that is being read: run, position from runs->end */

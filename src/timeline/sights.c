@@ -14,42 +14,32 @@ void ts_sights_fini(struct ts_sights *s)
 		free(s->pages[i].items);
 	free(s->pages);
 	free(s->items);
-	free(s->slots);
+	ts_hash_table_fini(&s->by_page);
 	*s = (struct ts_sights){ 0 };
 }
 
 /* ------------------------------------------------------------------------------------------------- pages */
 
-/* The slot that has the page, or the free one where it belongs. */
+static bool is_page(const void *user, uint32_t i, const void *page)
+{
+	return ((const struct ts_sights *)user)->pages[i].page == *(const uint64_t *)page;
+}
+
+static uint64_t hash_of_page(const void *user, uint32_t i)
+{
+	return ts_hash(((const struct ts_sights *)user)->pages[i].page, 0);
+}
+
 static uint32_t *find_slot(const struct ts_sights *s, uint64_t page)
 {
-	size_t i = (size_t)ts_hash(page, 0) & (s->n_slots - 1);
-
-	while (s->slots[i] && s->pages[s->slots[i] - 1].page != page)
-		i = (i + 1) & (s->n_slots - 1);
-	return &s->slots[i];
+	return ts_hash_table_slot(&s->by_page, ts_hash(page, 0), is_page, s, &page);
 }
 
 static const struct ts_sight_page *find_page(const struct ts_sights *s, uint64_t page)
 {
-	uint32_t slot = s->n_slots ? *find_slot(s, page) : 0;
+	const uint32_t *slot = find_slot(s, page);
 
-	return slot ? &s->pages[slot - 1] : NULL;
-}
-
-static bool grow_slots(struct ts_sights *s)
-{
-	size_t n = s->n_slots ? s->n_slots * 2 : 64;
-	uint32_t *slots = calloc(n, sizeof(*slots));
-
-	if (!slots)
-		return false;
-	free(s->slots);
-	s->slots = slots;
-	s->n_slots = n;
-	for (size_t i = 0; i < s->n_pages; i++)
-		*find_slot(s, s->pages[i].page) = (uint32_t)i + 1;
-	return true;
+	return slot && *slot ? &s->pages[*slot - 1] : NULL;
 }
 
 /* The page, added if it is new.  Returns NULL if memory is exhausted. */
@@ -57,7 +47,7 @@ static struct ts_sight_page *get_page(struct ts_sights *s, uint64_t page)
 {
 	uint32_t *slot;
 
-	if (2 * s->n_pages >= s->n_slots && !grow_slots(s))
+	if (!ts_hash_table_reserve(&s->by_page, s->n_pages, 1, hash_of_page, s))
 		return NULL;
 	slot = find_slot(s, page);
 	if (!*slot) {

@@ -14,6 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "src/base/hash_table.h"
+
 /* Bytes [addr, addr + len), which lie in one page, hold what the page of layer @layer says from @pos on. */
 struct ts_sight {
 	uint64_t pos; /* not 0 */
@@ -35,8 +37,7 @@ struct ts_sights {
 	size_t n, cap;
 	struct ts_sight_page *pages; /* owned */
 	size_t n_pages, cap_pages;
-	uint32_t *slots; /* owned; hash table of the pages: ordinal + 1, 0 is free */
-	size_t n_slots;  /* a power of two, or 0 */
+	struct ts_hash_table by_page;
 };
 
 void ts_sights_fini(struct ts_sights *s);

@@ -22,9 +22,13 @@ KINDS = {
         "loaders/kit/window.c loaders/usercorn/tasks.c protocol/server/server.c protocol/session/breaks.c protocol/session/threads.c " \
         "protocol/tracing/collector.c " \
         "src/mcp/recordings.c src/program/opening.c src/record/op_piece.c src/record/records.c " \
-        "src/search/cause_nodes.c src/sketch/blocks.c src/symbols/names.c " \
+        "src/search/cause_nodes.c src/symbols/names.c " \
         "src/timeline/postings.c src/timeline/runs_builder.c " \
         "src/trace/step.c"),
+    "hash table of items by their keys (base/hash_table)": (
+        r"\+ 1\) [&%] \(?[\w>.()-]*(mask|slots|table|cap|SLOTS)\b", "src/base/hash_table.c src/base/hash_table.h",
+        # items of the one are removed, and the other gives up after some slots
+        "src/ask/find/matches.c src/sketch/grams.c"),
     "event names (ask/grammar/listed)": (
         r'"thread-start"', "src/ask/grammar/listed.c", ""),
     "monotonic clock (base/clock)": (

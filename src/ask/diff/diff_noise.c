@@ -15,6 +15,7 @@
 #include "initial_stack.h"
 #include "src/arch/syscall_name.h"
 #include "src/base/hash.h"
+#include "src/base/vec.h"
 #include "src/query/paging.h"
 #include "src/search/sources.h"
 #include "src/search/writes.h"
@@ -40,39 +41,25 @@ enum { STAT_KEPT = 16, STAT_TIMES = 72 };
 
 /* ---------------------------------------------------------------------------------------------- the table */
 
-static bool is_empty(const struct ts_diff_byte *b)
+static bool is_byte(const void *user, uint32_t i, const void *key)
 {
-	return b->kind == TS_DIFF_UNKNOWN;
+	const struct ts_diff_byte *x = &((const struct ts_diff_noise *)user)->items[i], *y = key;
+
+	return x->owner == y->owner && x->at == y->at;
 }
 
-static struct ts_diff_byte *slot_of(struct ts_diff_byte *items, size_t cap, uint64_t owner, uint64_t at)
+static uint64_t hash_of_byte(const void *user, uint32_t i)
 {
-	size_t i = ts_hash(owner, at);
+	const struct ts_diff_byte *x = &((const struct ts_diff_noise *)user)->items[i];
 
-	while (!is_empty(&items[i & (cap - 1)]) &&
-	       (items[i & (cap - 1)].owner != owner || items[i & (cap - 1)].at != at))
-		i++;
-	return &items[i & (cap - 1)];
+	return ts_hash(x->owner, x->at);
 }
 
-static bool make_room(struct ts_diff_noise *x)
+static uint32_t *find_slot(const struct ts_diff_noise *x, uint64_t owner, uint64_t at)
 {
-	size_t cap = x->cap ? 2 * x->cap : 256;
-	struct ts_diff_byte *items;
+	const struct ts_diff_byte key = { .owner = owner, .at = at };
 
-	if (2 * (x->n + 1) <= x->cap)
-		return true;
-	items = calloc(cap, sizeof(*items));
-	if (!items)
-		return false;
-	for (size_t i = 0; i < x->cap; i++) {
-		if (!is_empty(&x->items[i]))
-			*slot_of(items, cap, x->items[i].owner, x->items[i].at) = x->items[i];
-	}
-	free(x->items);
-	x->items = items;
-	x->cap = cap;
-	return true;
+	return ts_hash_table_slot(&x->by_place, ts_hash(owner, at), is_byte, x, &key);
 }
 
 /* Registers of a thread and memory of a process, as one number each. */
@@ -83,25 +70,32 @@ static uint64_t owner_of(enum ts_location_kind kind, uint32_t owner)
 
 static void set_kind(struct ts_diff *d, uint64_t owner, uint64_t at, enum ts_diff_kind kind)
 {
-	struct ts_diff_byte *b;
+	struct ts_diff_noise *x = &d->noise;
+	uint32_t *slot;
 
-	if (!make_room(&d->noise)) {
-		d->is_failed = true;
+	d->is_failed |= !ts_vec_reserve(&x->items, x->n, &x->cap, 1, sizeof(*x->items)) ||
+			!ts_hash_table_reserve(&x->by_place, x->n, 1, hash_of_byte, x);
+	if (d->is_failed)
 		return;
+	slot = find_slot(x, owner, at);
+	if (!*slot) {
+		x->items[x->n++] = (struct ts_diff_byte){ .owner = owner, .at = at };
+		*slot = (uint32_t)x->n;
 	}
-	b = slot_of(d->noise.items, d->noise.cap, owner, at);
-	d->noise.n += is_empty(b);
-	*b = (struct ts_diff_byte){ owner, at, kind };
+	x->items[*slot - 1].kind = kind;
 }
 
 static enum ts_diff_kind kind_of(const struct ts_diff_noise *x, uint64_t owner, uint64_t at)
 {
-	return x->cap ? slot_of(x->items, x->cap, owner, at)->kind : TS_DIFF_UNKNOWN;
+	const uint32_t *slot = find_slot(x, owner, at);
+
+	return slot && *slot ? x->items[*slot - 1].kind : TS_DIFF_UNKNOWN;
 }
 
 void ts_diff_noise_fini(struct ts_diff_noise *x)
 {
 	free(x->items);
+	ts_hash_table_fini(&x->by_place);
 	*x = (struct ts_diff_noise){ 0 };
 }
 

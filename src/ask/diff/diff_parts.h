@@ -12,6 +12,7 @@
 #include "diff_options.h"
 #include "rebase.h"
 #include "stack_moves.h"
+#include "src/base/hash_table.h"
 #include "src/query/query.h"
 #include "src/ask/verb.h"
 
@@ -110,8 +111,9 @@ struct ts_diff_range {
 
 /* Differences by nature (diff_noise.c), and how many items were left out for that. */
 struct ts_diff_noise {
-	struct ts_diff_byte *items; /* owned; a hash table, a power of two; those of kind UNKNOWN are empty */
+	struct ts_diff_byte *items; /* owned */
 	size_t n, cap;
+	struct ts_hash_table by_place;
 	uint64_t n_items;
 	/* what the system gave A's program at position 0 that differs by nature: random bytes, addresses that it chose */
 	struct ts_diff_range given[TS_MAX_GIVEN];

@@ -16,12 +16,12 @@ void ts_texts_init(struct ts_texts *x)
 
 bool ts_texts_give_back_some(struct ts_texts *x)
 {
-	void *items = x->items, *slots = x->slots;
+	void *items = x->items, *slots = x->by_text.slots;
 	bool has_more = ts_give_back_items(&items, &x->cap, sizeof(*x->items)) ||
-			ts_give_back_items(&slots, &x->n_slots, sizeof(*x->slots));
+			ts_give_back_items(&slots, &x->by_text.n_slots, sizeof(*x->by_text.slots));
 
 	x->items = items;
-	x->slots = slots;
+	x->by_text.slots = slots;
 	x->n = 0;
 	return has_more;
 }
@@ -29,7 +29,7 @@ bool ts_texts_give_back_some(struct ts_texts *x)
 void ts_texts_fini(struct ts_texts *x)
 {
 	free(x->items);
-	free(x->slots);
+	ts_hash_table_fini(&x->by_text);
 	ts_buf_fini(&x->chars);
 }
 
@@ -45,31 +45,32 @@ uint64_t ts_text_hash_more(uint64_t hash, const char *chars, size_t n)
 	return hash;
 }
 
-static size_t slot_of(uint64_t hash, size_t n_slots)
+/* What a text is found by. */
+struct key {
+	const struct ts_text *text;
+	const char *chars;
+};
+
+static bool is_text(const void *user, uint32_t i, const void *key)
 {
-	return (size_t)(hash >> 24) & (n_slots - 1);
+	const struct ts_texts *x = user;
+	const struct ts_text *t = &x->items[i], *wanted = ((const struct key *)key)->text;
+
+	return t->hash == wanted->hash && t->addr == wanted->addr && t->is_wide == wanted->is_wide && t->n == wanted->n &&
+	       (t->root == wanted->root || !memcmp(ts_text_chars(x, t), ((const struct key *)key)->chars, t->n));
 }
 
-static bool grow_slots(struct ts_texts *x)
+/* The lower bits of a text's hash depend on few bits of its characters: all are mixed once more. */
+static uint64_t hash_of_text(const void *user, uint32_t i)
 {
-	size_t n = x->n_slots ? 2 * x->n_slots : 1024;
-	uint32_t *slots;
+	return ts_hash_end(((const struct ts_texts *)user)->items[i].hash);
+}
 
-	if (x->n < x->n_slots)
-		return true;
-	slots = calloc(n, sizeof(*slots));
-	if (!slots)
-		return false;
-	free(x->slots);
-	x->slots = slots;
-	x->n_slots = n;
-	for (size_t i = 0; i < x->n; i++) {
-		size_t slot = slot_of(x->items[i].hash, n);
+static uint32_t *find_slot(const struct ts_texts *x, const char *chars, const struct ts_text *wanted)
+{
+	const struct key key = { wanted, chars };
 
-		x->items[i].next = slots[slot];
-		slots[slot] = (uint32_t)i + 1;
-	}
-	return true;
+	return ts_hash_table_slot(&x->by_text, ts_hash_end(wanted->hash), is_text, x, &key);
 }
 
 static bool grow_items(struct ts_texts *x)
@@ -79,27 +80,20 @@ static bool grow_items(struct ts_texts *x)
 
 struct ts_text *ts_texts_find(struct ts_texts *x, const char *chars, const struct ts_text *new)
 {
-	if (!x->n_slots)
-		return NULL;
-	for (uint32_t i = x->slots[slot_of(new->hash, x->n_slots)]; i; i = x->items[i - 1].next) {
-		struct ts_text *t = &x->items[i - 1];
+	const uint32_t *slot = find_slot(x, chars, new);
 
-		if (t->hash == new->hash && t->addr == new->addr && t->is_wide == new->is_wide &&
-		    t->n == new->n && (t->root == new->root || !memcmp(ts_text_chars(x, t), chars, t->n)))
-			return t;
-	}
-	return NULL;
+	return slot && *slot ? &x->items[*slot - 1] : NULL;
 }
 
 struct ts_text *ts_texts_add(struct ts_texts *x, const char *chars, const struct ts_text *new)
 {
 	struct ts_text *t;
-	size_t slot;
+	uint32_t *slot;
 
-	x->is_failed |= !grow_slots(x) || !grow_items(x);
+	x->is_failed |= !grow_items(x) || !ts_hash_table_reserve(&x->by_text, x->n, 1, hash_of_text, x);
 	if (x->is_failed)
 		return NULL;
-	slot = slot_of(new->hash, x->n_slots);
+	slot = find_slot(x, chars, new);
 	t = &x->items[x->n++];
 	*t = *new;
 	if (t->root == TS_NO_ROOT) {
@@ -108,7 +102,6 @@ struct ts_text *ts_texts_add(struct ts_texts *x, const char *chars, const struct
 		ts_buf_put(&x->chars, chars, new->n);
 		x->is_failed |= !ts_buf_ok(&x->chars);
 	}
-	t->next = x->slots[slot];
-	x->slots[slot] = (uint32_t)x->n;
+	*slot = (uint32_t)x->n;
 	return x->is_failed ? NULL : t;
 }

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "src/base/buf.h"
+#include "src/base/hash_table.h"
 
 #define TS_NO_ROOT UINT32_MAX
 
@@ -24,7 +25,6 @@ struct ts_text {
 	/* ordinal of the text of which it is the beginning, and whose characters it shares; or its own */
 	uint32_t root;
 	uint32_t n;         /* characters */
-	uint32_t next;      /* ordinal + 1 of the next one in its slot */
 	bool is_wide;       /* UTF-16LE */
 	bool is_read;       /* that step read it */
 	bool is_hidden;     /* it was only a beginning, on the way to its root */
@@ -33,8 +33,7 @@ struct ts_text {
 struct ts_texts {
 	struct ts_text *items; /* owned */
 	size_t n, cap;
-	uint32_t *slots;       /* owned; by hash, a power of two */
-	size_t n_slots;
+	struct ts_hash_table by_text;
 	struct ts_buf chars;
 	bool is_failed;        /* memory was exhausted */
 };

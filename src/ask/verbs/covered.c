@@ -7,47 +7,31 @@
 #include "src/base/hash.h"
 #include "src/base/vec.h"
 
-/* The slot of the item with this address, or where it belongs. */
+static bool is_addr(const void *user, uint32_t i, const void *addr)
+{
+	return ((const struct ts_covered_table *)user)->items[i].addr == *(const uint64_t *)addr;
+}
+
+static uint64_t hash_of_item(const void *user, uint32_t i)
+{
+	return ts_hash(((const struct ts_covered_table *)user)->items[i].addr, 0);
+}
+
 static uint32_t *find_slot(const struct ts_covered_table *t, uint64_t addr)
 {
-	size_t i = (size_t)ts_hash(addr, 0);
-
-	while (t->slots[i & (t->n_slots - 1)] && t->items[t->slots[i & (t->n_slots - 1)] - 1].addr != addr)
-		i++;
-	return &t->slots[i & (t->n_slots - 1)];
+	return ts_hash_table_slot(&t->by_addr, ts_hash(addr, 0), is_addr, t, &addr);
 }
 
 bool ts_covered_make_slots(struct ts_covered_table *t, size_t n)
 {
-	size_t n_slots = 1024;
-	uint32_t *slots;
-
-	while (n_slots < 2 * n)
-		n_slots *= 2;
-	slots = calloc(n_slots, sizeof(*slots));
-	if (!slots)
-		return false;
-	free(t->slots);
-	t->slots = slots;
-	t->n_slots = n_slots;
-	for (size_t i = 0; i < t->n; i++)
-		*find_slot(t, t->items[i].addr) = (uint32_t)i + 1;
-	return true;
-}
-
-/* Make room for another item, and keep half of the slots free. */
-static bool make_room(struct ts_covered_table *t)
-{
-	if (2 * (t->n + 1) > t->n_slots && !ts_covered_make_slots(t, 2 * (t->n + 1)))
-		return false;
-	return ts_vec_reserve(&t->items, t->n, &t->cap, 1, sizeof(*t->items));
+	return ts_hash_table_reserve(&t->by_addr, t->n, n > t->n ? n - t->n : 0, hash_of_item, t);
 }
 
 struct ts_covered *ts_covered_find(struct ts_covered_table *t, uint64_t addr)
 {
 	uint32_t *slot;
 
-	if (!make_room(t))
+	if (!ts_covered_make_slots(t, t->n + 1) || !ts_vec_reserve(&t->items, t->n, &t->cap, 1, sizeof(*t->items)))
 		return NULL;
 	slot = find_slot(t, addr);
 	if (!*slot) {
@@ -59,29 +43,24 @@ struct ts_covered *ts_covered_find(struct ts_covered_table *t, uint64_t addr)
 
 struct ts_covered *ts_covered_look_up(const struct ts_covered_table *t, uint64_t addr)
 {
-	uint32_t item = t->n_slots ? *find_slot(t, addr) : 0;
+	const uint32_t *slot = find_slot(t, addr);
 
-	return item ? &t->items[item - 1] : NULL;
+	return slot && *slot ? &t->items[*slot - 1] : NULL;
 }
 
 bool ts_covered_give_back_some(struct ts_covered_table *t)
 {
-	size_t len = t->slots ? t->n_slots * sizeof(*t->slots) : t->cap * sizeof(*t->items);
-	void *memory = t->slots ? (void *)t->slots : t->items;
-	bool has_more = ts_give_back_some(&memory, &len);
+	void *items = t->items, *slots = t->by_addr.slots;
+	bool has_more = ts_give_back_items(&slots, &t->by_addr.n_slots, sizeof(*t->by_addr.slots)) ||
+			ts_give_back_items(&items, &t->cap, sizeof(*t->items));
 
-	if (t->slots) {
-		t->slots = memory;
-		t->n_slots = len / sizeof(*t->slots);
-		return true;
-	}
-	t->items = memory;
-	t->cap = len / sizeof(*t->items);
+	t->items = items;
+	t->by_addr.slots = slots;
 	return has_more;
 }
 
 void ts_covered_fini(struct ts_covered_table *t)
 {
-	free(t->slots);
+	ts_hash_table_fini(&t->by_addr);
 	free(t->items);
 }

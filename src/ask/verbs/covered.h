@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "src/base/hash_table.h"
+
 /* An address, or a function, and how many steps were there. */
 struct ts_covered {
 	uint64_t addr;
@@ -19,8 +21,7 @@ struct ts_covered {
 struct ts_covered_table {
 	struct ts_covered *items; /* owned */
 	size_t n, cap;
-	uint32_t *slots; /* owned; a hash table: 1 + ordinal of the item with that address, or 0 */
-	size_t n_slots;  /* a power of 2, or 0 */
+	struct ts_hash_table by_addr;
 };
 
 /* Make slots of which half are free when the table has @n items.  Returns false if memory is exhausted. */

@@ -68,8 +68,8 @@ struct ts_loader {
 struct ts_recording *ts_loader_open(const struct ts_loader *loader, const struct ts_source *src,
 				    const struct ts_loader_options *opt, struct ts_error *err);
 
-/* All loaders, NULL-terminated. */
-extern const struct ts_loader *const ts_loaders[];
+/* The loader with number @i; NULL if there are not so many. */
+const struct ts_loader *ts_loader_at(size_t i);
 
 /* The loader called @name, NULL if there is none. */
 const struct ts_loader *ts_loader_find(const char *name);

@@ -10,35 +10,30 @@
 
 #include "unread.h"
 
-extern const struct ts_loader bap_loader, cv32e40p_loader, cva6_loader, execlog_loader,
-	gdbrecord_loader, grammar_loader, gumtrace_loader, ibex_loader, qbdi_loader, qemu_loader,
-	rvnbintrace_loader, spike_loader, spike_list_loader, tarmac_loader, tenet_loader, tenetpp_loader,
-	text_loader, tfile_loader, unidbg_loader, usercorn_loader, x64dbg_loader;
+extern const struct ts_loader bap_loader, gdbrecord_loader, grammar_loader, rvnbintrace_loader, tenet_loader, text_loader,
+	tfile_loader, usercorn_loader, x64dbg_loader;
 
-const struct ts_loader *const ts_loaders[] = {
+extern const struct ts_loader *const grammar_loaders[]; /* the end is NULL */
+
+/* The loaders that are a folder here; those of built-in grammars (grammar/dialects/) follow them. */
+static const struct ts_loader *const loaders[] = {
 	&bap_loader,
-	&cv32e40p_loader,
-	&cva6_loader,
-	&execlog_loader,
 	&gdbrecord_loader,
 	&grammar_loader,
-	&gumtrace_loader,
-	&ibex_loader,
-	&qbdi_loader,
-	&qemu_loader,
 	&rvnbintrace_loader,
-	&spike_loader,
-	&spike_list_loader,
-	&tarmac_loader,
 	&tenet_loader,
-	&tenetpp_loader,
 	&text_loader,
 	&tfile_loader,
-	&unidbg_loader,
 	&usercorn_loader,
 	&x64dbg_loader,
-	NULL,
 };
+
+#define N_LOADERS (sizeof(loaders) / sizeof(loaders[0]))
+
+const struct ts_loader *ts_loader_at(size_t i)
+{
+	return i < N_LOADERS ? loaders[i] : grammar_loaders[i - N_LOADERS];
+}
 
 struct ts_recording *ts_loader_open(const struct ts_loader *loader, const struct ts_source *src,
 				    const struct ts_loader_options *opt, struct ts_error *err)
@@ -58,10 +53,11 @@ struct ts_recording *ts_loader_open(const struct ts_loader *loader, const struct
 
 const struct ts_loader *ts_loader_find(const char *name)
 {
-	for (size_t i = 0; ts_loaders[i]; i++)
-		if (strcmp(ts_loaders[i]->name, name) == 0)
-			return ts_loaders[i];
-	return NULL;
+	const struct ts_loader *l;
+
+	for (size_t i = 0; (l = ts_loader_at(i)) && strcmp(l->name, name) != 0;)
+		i++;
+	return l;
 }
 
 /* The first bytes of a file as a message shows them: hex, and the characters that can be seen. */
@@ -114,9 +110,8 @@ static void fail_unknown(const uint8_t *head, size_t len, const char *file, stru
 			compressor);
 		return;
 	}
-	for (size_t i = 0; ts_loaders[i] && at < sizeof(names); i++)
-		at += (size_t)snprintf(names + at, sizeof(names) - at, "%s%s", i ? ", " : "",
-				       ts_loaders[i]->name);
+	for (size_t i = 0; ts_loader_at(i) && at < sizeof(names); i++)
+		at += (size_t)snprintf(names + at, sizeof(names) - at, "%s%s", i ? ", " : "", ts_loader_at(i)->name);
 	show_bytes(head, len, bytes);
 	if (!len)
 		ts_fail(err, TS_EUNSUPPORTED, 0, "the file is empty; known formats: %s", names);
@@ -134,12 +129,12 @@ const struct ts_loader *ts_loader_probe(const struct ts_source *src, struct ts_e
 
 	if (!ts_source_read(src, 0, head, sizeof(head), &len, err))
 		return NULL;
-	for (size_t i = 0; ts_loaders[i]; i++) {
-		unsigned bits = ts_loaders[i]->probe(head, len, ts_source_len(src));
+	for (size_t i = 0; ts_loader_at(i); i++) {
+		unsigned bits = ts_loader_at(i)->probe(head, len, ts_source_len(src));
 
 		if (bits > most) {
 			most = bits;
-			best = ts_loaders[i];
+			best = ts_loader_at(i);
 		}
 	}
 	if (!best)

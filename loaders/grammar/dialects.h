@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "grammar.h"
+#include "log.h"
 #include "loaders/loader.h"
 
 /* Returns the built-in grammar with the name @name, NULL if no grammar has it. */
@@ -21,5 +22,27 @@ bool grammar_fill(struct ts_recording *base, const struct ts_source *src, const 
 		  struct ts_error *err);
 void grammar_close(struct ts_recording *base);
 struct ts_reader *grammar_reader(struct ts_recording *base, struct ts_error *err);
+
+/* The loader @id##_loader of the grammar called @name_. */
+#define GRAMMAR_LOADER(id, name_, summary_, probe_)                                       \
+	extern const struct ts_loader id##_loader;                                        \
+	const struct ts_loader id##_loader = {                                            \
+		.name = name_,                                                            \
+		.summary = summary_,                                                      \
+		.probe = probe_,                                                          \
+		.has_thread_files = true,                                                 \
+		.len = sizeof(struct grammar_log),                                        \
+		.ops = { .reader = grammar_reader, .close = grammar_close },              \
+		.fill = grammar_fill,                                                     \
+	};
+
+/* The same of a grammar that is built in; built_in.c has one for each. */
+#define GRAMMAR_DIALECT(id, name_, summary_)                                              \
+	static unsigned probe_##id(const uint8_t *head, size_t len, uint64_t file_len)    \
+	{                                                                                 \
+		(void)file_len;                                                           \
+		return grammar_probe(name_, head, len);                                   \
+	}                                                                                 \
+	GRAMMAR_LOADER(id, name_, summary_, probe_##id)
 
 #endif

@@ -29,11 +29,19 @@ bool ts_opening_knows_format(const struct ts_cli *cli)
 	if (!name || ts_loader_find(name))
 		return true;
 	ts_buf_init(&line);
-	for (const struct ts_loader *const *l = ts_loaders; *l; l++)
-		ts_buf_printf(&line, "%s %s", l == ts_loaders ? "" : ",", (*l)->name);
+	for (size_t i = 0; ts_loader_at(i); i++)
+		ts_buf_printf(&line, "%s %s", i ? "," : "", ts_loader_at(i)->name);
 	ts_message(stderr, "tracestub: --format %s: the formats are%s", name, ts_buf_text(&line));
 	ts_buf_fini(&line);
 	return false;
+}
+
+void ts_opening_list_formats(void)
+{
+	const struct ts_loader *l;
+
+	for (size_t i = 0; (l = ts_loader_at(i)); i++)
+		printf("%-12s %s\n", l->name, l->summary);
 }
 
 /* A folder that is given as a trace: one sentence says what it is.  Returns whether it is one. */

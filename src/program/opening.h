@@ -30,6 +30,9 @@ struct ts_opened {
 /* Is the format that @cli names, if it does, one of ours?  If not stderr lists them. */
 bool ts_opening_knows_format(const struct ts_cli *cli);
 
+/* Print a line for each format on stdout: its name, and the tools that write it. */
+void ts_opening_list_formats(void);
+
 /*
  * Is no trace that @cli names a folder?  Looks at the names of files in it, before the sandbox.
  *

@@ -5,8 +5,6 @@
 _tracestub_commands="gdb lldb dap serve record info index query sql diff mcp export plot pack unpack help"
 _tracestub_options="--arch --as --cpu --exec --first --full --follow --format --from --function --grammar --image --index --index-key --index-reads --jobs --last --limit --log --max-memory --merge --module --quiet --segment
   --rebase --against --all --names --in --max-clients --no-sandbox --sysroot --json --positions --at --collect --export-dir --box --csv --tsv --save --scan --once --kind --only --qemu --until --with --help --version"
-_tracestub_formats="bap cv32e40p cva6 execlog gdbrecord grammar gumtrace ibex qbdi qemu rvnbintrace spike spike-list tarmac
-  tenet tenetpp text tfile unidbg usercorn x64dbg"
 _tracestub_verbs="history accesses last-write last-read last-access last-change last-exec next-write next-read
   next-access next-change next-exec executions calls stack why flows events threads processes modules maps
   steps compares memory registers unexplained find strings
@@ -50,7 +48,7 @@ _tracestub()
 	done
 	[ "$prev" = : ] && prev=${COMP_WORDS[COMP_CWORD - 3]} # of A:B, which bash takes for three words
 	case $prev in
-	--format) _tracestub_reply "$_tracestub_formats"; return ;;
+	--format) _tracestub_reply "$("${COMP_WORDS[0]}" help formats 2>/dev/null | cut -d" " -f1)"; return ;;
 	--log) _tracestub_reply "error warn info debug trace"; return ;;
 	--kind | --only) _tracestub_reply "path register memory"; return ;;
 	--index-reads) _tracestub_reply "yes no"; return ;;

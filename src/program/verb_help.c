@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "opening.h"
 #include "src/ask/diff/diff.h"
 #include "src/ask/verb.h"
 
@@ -97,8 +98,11 @@ static void put_page(const struct ts_verb *verb)
 bool ts_verb_help_print(const char *name)
 {
 	const struct ts_verb *verb = ts_verb_find(name, strlen(name));
+	bool is_formats = !strcmp(name, "formats");
 
 	if (verb)
 		put_page(verb);
-	return verb != NULL;
+	if (is_formats)
+		ts_opening_list_formats();
+	return verb || is_formats;
 }

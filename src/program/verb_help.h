@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What `tracestub help VERB` says, and the list of verbs of `tracestub query TRACE`. */
+/* What `tracestub help VERB` and `tracestub help formats` say, and the list of verbs of `tracestub query TRACE`. */
 #ifndef TS_VERB_HELP_H
 #define TS_VERB_HELP_H
 
@@ -9,7 +9,7 @@
 /* A line for each verb: its words, and what it does. */
 void ts_verb_help_list(FILE *out);
 
-/* The page of the verb called @name on stdout.  Returns false if there is none. */
+/* Print the page of the verb called @name, or of "formats" a line for each format.  Returns false for any other name. */
 bool ts_verb_help_print(const char *name);
 
 #endif

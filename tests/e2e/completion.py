@@ -16,7 +16,7 @@ def complete(*words):
     """What Tab offers at the end of the last word."""
     run = ('source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); compopt() { :; }; _tracestub; '
            'printf "%s\\n" "${COMPREPLY[@]}"')
-    done = subprocess.run(["bash", "-c", run, "bash", SCRIPT, "tracestub", *words], capture_output=True, text=True, check=True)
+    done = subprocess.run(["bash", "-c", run, "bash", SCRIPT, TRACESTUB, *words], capture_output=True, text=True, check=True)
     return done.stdout.split()
 
 

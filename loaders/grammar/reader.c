@@ -102,6 +102,7 @@ static void save(const struct ts_reader *base, struct ts_buf *point)
 	point_put(point, r->at.thread);
 	point_put(point, r->at.has_event);
 	point_put(point, r->at.has_gap);
+	point_put(point, r->at.is_sight);
 	point_put(point, r->at.n_code);
 	for (unsigned i = 0; i < r->at.n_code; i++)
 		point_put(point, r->at.code[i]);
@@ -133,6 +134,7 @@ static bool resume(struct ts_reader *base, const uint8_t *bytes, size_t len, str
 	r->at.thread = (uint32_t)point_get(&p, last);
 	r->at.has_event = point_get_flag(&p);
 	r->at.has_gap = point_get_flag(&p);
+	r->at.is_sight = point_get_flag(&p);
 	r->at.n_code = (uint8_t)point_get(&p, GRAMMAR_MAX_CODE);
 	for (unsigned i = 0; i < r->at.n_code; i++)
 		r->at.code[i] = (uint8_t)point_get(&p, UINT8_MAX);

@@ -59,13 +59,17 @@ void grammar_tell_sizes(struct ts_steps *out, uint64_t mask)
 	uint32_t n = out->n_effects;
 
 	for (uint32_t i = out->n_closed; i < n; i++) {
-		struct ts_effect *e = &out->effects[i];
+		struct ts_effect *e = &out->effects[i], *after;
 
 		if ((e->kind != TS_FX_READ && e->kind != TS_FX_WRITE) || e->len)
 			continue;
 		e->len = 1;
-		if (e->kind == TS_FX_WRITE && e->addr <= mask - MAX_SIZE)
-			ts_steps_effect(out, TS_FX_FORGET, e->addr + 1, MAX_SIZE - 1);
+		if (e->kind != TS_FX_WRITE || e->addr > mask - MAX_SIZE)
+			continue;
+		/* no TS_FX_FORGET: such a store may be in every step, and a layer of memory for each is too much */
+		after = ts_steps_effect(out, TS_FX_WRITE, e->addr + 1, MAX_SIZE - 1);
+		if (after)
+			after->is_hidden = after->is_inferred = true;
 	}
 }
 

@@ -20,6 +20,7 @@ void grammar_damaged(struct grammar_damages *d, enum grammar_damage kind, uint64
 		[GRAMMAR_BAD_ITEM] = "a value or an access cannot be read: it is unknown",
 		[GRAMMAR_UNKNOWN_NAME] = "this processor has no register of this name: its values are ignored",
 		[GRAMMAR_LONG_IMAGE] = "the module has more than 64 MiB, or more than --max-memory leaves for it: bytes above that are unknown",
+		[GRAMMAR_MANY_NEXT] = "more than 65536 accesses and pieces of code come before one instruction: those above that are ignored",
 		[GRAMMAR_SKIPPED_WORD] = "a word is neither a register nor an access: it is ignored",
 	};
 

@@ -13,7 +13,7 @@
 #include "loaders/kit/regmap.h"
 #include "src/trace/step.h"
 
-#define GRAMMAR_MAX_CODE 16u
+#define GRAMMAR_MAX_CODE 32u /* QEMU's OBJD-T lines have as many bytes */
 
 /* The fields that a line has. */
 enum grammar_has {

@@ -40,7 +40,7 @@ void grammar_lines_go(struct grammar_lines *l, const struct grammar_lines_place 
 	l->lines.off = place->off;
 	l->told_until = place->told_until;
 	l->matcher.pictured = 0;
-	l->has_next = false;
+	l->has_next = l->takes_effects = l->has_code_end = false;
 	l->images_left = place->images_left;
 	grammar_tags_copy(&l->tags, &place->tags);
 	l->ahead->is_there = false;
@@ -121,16 +121,8 @@ static void match_text(struct grammar_lines *l, struct ts_text_line *text, struc
 
 /* ------------------------------------------------------------------------------------------ other lines */
 
-/* Code that is told by a line of its own: a sight of memory that no instruction asked for. */
-static void tell_code(const struct grammar_line *line, struct ts_steps *out)
-{
-	struct ts_effect *e = NULL;
-
-	if (line->n_code && line->pc <= UINT64_MAX - line->n_code)
-		e = ts_steps_value(out, TS_FX_READ, line->pc, line->code, line->n_code);
-	if (e)
-		e->is_hidden = true;
-}
+/* The most effects of lines that add to one step or state after them. */
+#define MAX_NEXT 65536u
 
 /* The line adds to the step or state after it. */
 static void add_next(struct grammar_lines *l, const struct grammar_head *head)
@@ -141,9 +133,43 @@ static void add_next(struct grammar_lines *l, const struct grammar_head *head)
 		l->next_n_regs = 0;
 		l->has_next = true;
 	}
+	if (l->next_fx.n_effects >= MAX_NEXT) {
+		grammar_damaged(&l->log->damages, GRAMMAR_MANY_NEXT, head->off);
+		return;
+	}
 	for (uint32_t i = 0; i < head->fx.n_effects; i++)
 		grammar_append(&l->next_fx, &head->fx, &head->fx.effects[i]);
 	l->next_n_regs += head->line.n_regs;
+}
+
+/*
+ * Code that a line of its own shows: a sight of memory, which no instruction asked for, when the step or state after it
+ * begins.  A line without an address goes on where the one before it ended.
+ */
+static void add_code(struct grammar_lines *l, struct grammar_head *head)
+{
+	const struct grammar_line *line = &head->line;
+	struct ts_effect *e = NULL;
+
+	if (line->has & HAS_PC)
+		l->code_end = line->pc;
+	else if (!l->has_code_end)
+		return;
+	l->has_code_end = l->code_end <= l->matcher.mask - line->n_code;
+	if (line->n_code && l->has_code_end)
+		e = ts_steps_value(&head->fx, TS_FX_READ, l->code_end, line->code, line->n_code);
+	if (e)
+		e->is_hidden = true;
+	l->code_end += line->n_code;
+	add_next(l, head);
+}
+
+void grammar_tell_code(const struct ts_steps *fx, struct ts_steps *out)
+{
+	for (uint32_t i = 0; i < fx->n_effects; i++) {
+		if (fx->effects[i].kind == TS_FX_READ && fx->effects[i].is_hidden)
+			grammar_append(out, fx, &fx->effects[i]);
+	}
 }
 
 /* What lines before it add to the step or state comes first in it. */
@@ -160,7 +186,7 @@ static void take_next(struct grammar_lines *l, struct grammar_head *head)
 	l->next_fx = own;
 	head->begin = l->next_off;
 	head->n_regs += l->next_n_regs;
-	l->has_next = false;
+	l->has_next = l->takes_effects = false;
 }
 
 /* "base" and "last" or "length" of a module, and its bytes, in the line at @text. */
@@ -291,19 +317,26 @@ static void take_pc(struct grammar_lines *l, const struct grammar_line *line)
 }
 
 /* The state or step before the line did not come to pass, if it is at the line's address. */
-static void undo(struct grammar_lines *l, const struct grammar_line *line)
+static void undo(struct grammar_lines *l, const struct grammar_line *line, struct ts_steps *out)
 {
-	if (!(line->has & HAS_PC) || line->pc == l->group->line.pc)
-		l->group->is_there = false;
+	if (line->has & HAS_PC && line->pc != l->group->line.pc)
+		return;
+	if (l->group->is_there)
+		grammar_tell_code(&l->group->fx, out);
+	l->group->is_there = false;
 }
 
 /* What a line that begins no group says. */
-static void tell_line(struct grammar_lines *l, const struct grammar_head *head, struct ts_steps *out)
+static void tell_line(struct grammar_lines *l, struct grammar_head *head, struct ts_steps *out)
 {
-	bool is_next = head->line.kind == GRAMMAR_NEXT || (l->has_next && head->line.kind == GRAMMAR_EFFECT);
+	bool is_next = head->line.kind == GRAMMAR_NEXT || (l->takes_effects && head->line.kind == GRAMMAR_EFFECT);
 
-	if (is_next)
+	if (is_next) {
 		add_next(l, head);
+		l->takes_effects = true;
+	}
+	if (head->line.kind == GRAMMAR_CODE)
+		add_code(l, head);
 	if (is_next || head->off < l->told_until)
 		return;
 	switch (head->line.kind) {
@@ -315,10 +348,9 @@ static void tell_line(struct grammar_lines *l, const struct grammar_head *head, 
 		take_pc(l, &head->line);
 		break;
 	case GRAMMAR_STATE: grammar_tags_add(&l->tags, head->line.thread, head->line.pc); break;
-	case GRAMMAR_CODE: tell_code(&head->line, out); break;
 	case GRAMMAR_GAP: l->has_gap = true; break;
 	case GRAMMAR_EVENT: l->has_event = true; break;
-	case GRAMMAR_UNDO: undo(l, &head->line); break;
+	case GRAMMAR_UNDO: undo(l, &head->line, out); break;
 	case GRAMMAR_NOISE: lose_line(l, head); break;
 	default: break;
 	}
@@ -330,8 +362,12 @@ static void tell_line(struct grammar_lines *l, const struct grammar_head *head, 
  * Does the line begin a group?  One that may join does not, where the group has no registers yet.  Where lines tell
  * the threads of dumps, each dump is a group, and these lines are none.
  */
-static bool is_head(const struct grammar_lines *l, const struct grammar_line *line)
+static bool is_head(const struct grammar_lines *l, const struct grammar_head *head)
 {
+	const struct grammar_line *line = &head->line;
+
+	if (head->off < l->told_until)
+		return false;
 	if (l->log->has_tags)
 		return line->kind == GRAMMAR_JOIN;
 	return line->kind == GRAMMAR_STEP || line->kind == GRAMMAR_STATE ||
@@ -416,9 +452,13 @@ static enum ts_next next_group(struct grammar_lines *l, struct ts_steps *out, st
 
 		if (next == TS_FAIL)
 			return next;
+		if (next == TS_END && l->group->is_there && l->has_next) {
+			grammar_tell_code(&l->next_fx, out);
+			l->has_next = false;
+		}
 		if (next == TS_END)
 			return l->group->is_there ? TS_ITEM : TS_END;
-		if (!is_head(l, &l->ahead->line)) {
+		if (!is_head(l, l->ahead)) {
 			tell_line(l, l->ahead, out);
 			continue;
 		}

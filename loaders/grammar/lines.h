@@ -45,6 +45,9 @@ struct grammar_lines {
 	uint64_t next_off;
 	unsigned next_n_regs;
 	bool has_next;
+	bool takes_effects;        /* effects after them belong to that step or state, too */
+	uint64_t code_end;         /* where the code of the last line with code ends */
+	bool has_code_end;
 	uint64_t told_until; /* of lines before this offset only those count that add to what comes after them */
 	bool is_lost;              /* a line of the group was lost: no register is known before what it lists */
 	bool has_gap;              /* code that is not listed ran after the group */
@@ -73,6 +76,9 @@ void grammar_lines_go(struct grammar_lines *l, const struct grammar_lines_place 
  * on where it was.
  */
 enum ts_next grammar_lines_next(struct grammar_lines *l, struct ts_steps *out, struct ts_error *err);
+
+/* Append to @out the code that effects of @fx show: that of lines of its own. */
+void grammar_tell_code(const struct ts_steps *fx, struct ts_steps *out);
 
 /* Append effect @e of @from to @to. */
 void grammar_append(struct ts_steps *to, const struct ts_steps *from, const struct ts_effect *e);

@@ -38,6 +38,7 @@ enum grammar_damage {
 	GRAMMAR_UNKNOWN_NAME,
 	GRAMMAR_SKIPPED_WORD,
 	GRAMMAR_LONG_IMAGE,
+	GRAMMAR_MANY_NEXT,
 	GRAMMAR_N_DAMAGES,
 };
 
@@ -56,7 +57,8 @@ struct grammar_place {
 	bool is_there;   /* false: before the first position */
 	bool has_event;  /* an exception or an interrupt came after its state */
 	bool has_gap;    /* code that is not listed ran after its state */
-	uint8_t n_code;  /* bytes of the instruction that the state itself shows as memory */
+	bool is_sight;   /* of the code: lines before the state show it, and nothing has told it yet */
+	uint8_t n_code;  /* bytes of the instruction that the state itself, or lines before it, show as memory */
 	uint8_t code[GRAMMAR_MAX_CODE];
 };
 

@@ -309,8 +309,8 @@ static bool check_pattern(struct builder *b)
 		return grammar_scan_fail(b->s, b->begin, "two pc fields in one line");
 	if (b->pattern->kind == GRAMMAR_STEP && !n[EL_PC])
 		return grammar_scan_fail(b->s, b->begin, "a step without a pc");
-	if (b->pattern->kind == GRAMMAR_CODE && (!n[EL_PC] || !n[EL_CODE]))
-		return grammar_scan_fail(b->s, b->begin, "code without a pc and bytes");
+	if (b->pattern->kind == GRAMMAR_CODE && !n[EL_PC] && !n[EL_CODE])
+		return grammar_scan_fail(b->s, b->begin, "code without a pc or bytes");
 	if (n[EL_REG] > 1 || n[EL_REG] != n[EL_VALUE])
 		return grammar_scan_fail(b->s, b->begin, "one reg and one value belong together, others are items");
 	if (n[EL_ADDRESS] > 1 || n[EL_BYTES] + n[EL_PICTURE] > 1)

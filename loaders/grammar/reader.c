@@ -59,13 +59,17 @@ void grammar_tell_sizes(struct ts_steps *out, uint64_t mask)
 	uint32_t n = out->n_effects;
 
 	for (uint32_t i = out->n_closed; i < n; i++) {
-		struct ts_effect *e = &out->effects[i];
+		struct ts_effect *e = &out->effects[i], *after;
 
 		if ((e->kind != TS_FX_READ && e->kind != TS_FX_WRITE) || e->len)
 			continue;
 		e->len = 1;
-		if (e->kind == TS_FX_WRITE && e->addr <= mask - MAX_SIZE)
-			ts_steps_effect(out, TS_FX_FORGET, e->addr + 1, MAX_SIZE - 1);
+		if (e->kind != TS_FX_WRITE || e->addr > mask - MAX_SIZE)
+			continue;
+		/* no TS_FX_FORGET: such a store may be in every step, and a layer of memory for each is too much */
+		after = ts_steps_effect(out, TS_FX_WRITE, e->addr + 1, MAX_SIZE - 1);
+		if (after)
+			after->is_hidden = after->is_inferred = true;
 	}
 }
 
@@ -102,6 +106,7 @@ static void save(const struct ts_reader *base, struct ts_buf *point)
 	point_put(point, r->at.thread);
 	point_put(point, r->at.has_event);
 	point_put(point, r->at.has_gap);
+	point_put(point, r->at.is_sight);
 	point_put(point, r->at.n_code);
 	for (unsigned i = 0; i < r->at.n_code; i++)
 		point_put(point, r->at.code[i]);
@@ -133,6 +138,7 @@ static bool resume(struct ts_reader *base, const uint8_t *bytes, size_t len, str
 	r->at.thread = (uint32_t)point_get(&p, last);
 	r->at.has_event = point_get_flag(&p);
 	r->at.has_gap = point_get_flag(&p);
+	r->at.is_sight = point_get_flag(&p);
 	r->at.n_code = (uint8_t)point_get(&p, GRAMMAR_MAX_CODE);
 	for (unsigned i = 0; i < r->at.n_code; i++)
 		r->at.code[i] = (uint8_t)point_get(&p, UINT8_MAX);

@@ -61,16 +61,23 @@ static void tell_later(struct ts_steps *out, uint32_t n)
 	}
 }
 
-/* What a state says of the instruction before it.  @is_told: by its code, too. */
-static bool tell_state(struct grammar_reader *r, const struct grammar_head *head, uint32_t thread, bool is_hidden, bool is_told,
-		       struct ts_steps *out)
+/* Does the effect show code of the instruction at @at?  That is told with the instruction itself. */
+static bool is_own_code(const struct grammar_place *at, const struct ts_effect *e)
 {
+	return at->is_sight && e->kind == TS_FX_READ && e->is_hidden && e->addr - at->pc < at->n_code &&
+	       e->len <= at->n_code - (e->addr - at->pc);
+}
+
+/* What a state, which is that of @at, says of the instruction before it.  @is_told: by its code, too. */
+static bool tell_state(struct grammar_reader *r, const struct grammar_place *at, bool is_hidden, bool is_told, struct ts_steps *out)
+{
+	const struct grammar_head *head = r->lines.group;
 	uint32_t n = out->n_effects;
 
 	for (uint32_t i = 0; i < head->fx.n_effects; i++) {
 		const struct ts_effect *e = &head->fx.effects[i];
 
-		if (e->kind != TS_FX_READ && e->kind != TS_FX_WRITE)
+		if ((e->kind != TS_FX_READ && e->kind != TS_FX_WRITE) || is_own_code(at, e))
 			continue;
 		grammar_append(out, &head->fx, e);
 		if (!out->is_failed)
@@ -86,7 +93,7 @@ static bool tell_state(struct grammar_reader *r, const struct grammar_head *head
 	}
 	r->is_lost = r->lines.is_lost;
 	/* writers that leave out zeros write the program counter last; those that leave out what is unknown, first */
-	return grammar_files_change(&r->files, &r->log->g, &r->log->base.regs, thread, head->is_unsure ? &r->nothing : &head->fx,
+	return grammar_files_change(&r->files, &r->log->g, &r->log->base.regs, at->thread, head->is_unsure ? &r->nothing : &head->fx,
 				    head->line.n_regs && head->line.n_before_pc == head->line.n_regs, out, is_hidden);
 }
 
@@ -105,9 +112,8 @@ static enum ts_next next_group(struct grammar_reader *r, struct ts_steps *out, u
 	enum ts_next next;
 
 	grammar_lines_place(&r->lines, &was);
-	do
-		next = grammar_lines_next(&r->lines, out, err);
-	while (next == TS_ITEM && !is_state(r));
+	while ((next = grammar_lines_next(&r->lines, out, err)) == TS_ITEM && !is_state(r))
+		grammar_tell_code(&r->lines.group->fx, out);
 	if (next != TS_ITEM || grammar_find_thread(r, r->lines.group, thread, err))
 		return next;
 	grammar_lines_go(&r->lines, &was);
@@ -119,18 +125,31 @@ static uint16_t code_len(const struct ts_arch *arch)
 	return arch->is_fixed_insn ? arch->min_insn_len : 0;
 }
 
-/* The instruction's bytes, if the state shows memory there. */
+/* The instruction's bytes, if the state shows memory there, or lines before it show code, in one piece or several. */
 static void take_code(const struct ts_steps *fx, struct grammar_place *at)
 {
 	for (uint32_t i = 0; i < fx->n_effects; i++) {
 		const struct ts_effect *e = &fx->effects[i];
-		uint64_t into = at->pc - e->addr;
+		bool is_sight = e->kind == TS_FX_READ;
+		uint64_t from = is_sight && e->addr != at->pc ? at->n_code : 0, into = at->pc + from - e->addr, n = e->len - into;
 
-		if (e->kind != TS_FX_WRITE || !e->is_hidden || e->data == TS_NO_DATA || into >= e->len)
+		if ((e->kind != TS_FX_WRITE && !is_sight) || !e->is_hidden || e->data == TS_NO_DATA || into >= e->len)
 			continue;
-		at->n_code = (uint8_t)(e->len - into < GRAMMAR_MAX_CODE ? e->len - into : GRAMMAR_MAX_CODE);
-		memcpy(at->code, fx->data + e->data + into, at->n_code);
+		if (n > GRAMMAR_MAX_CODE - from)
+			n = GRAMMAR_MAX_CODE - from;
+		memcpy(at->code + from, fx->data + e->data + into, n);
+		at->n_code = (uint8_t)(from + n);
+		at->is_sight = is_sight;
 	}
+}
+
+/* Code that lines show is there when its instruction begins, or, if it is the last one, after the one before it. */
+static void tell_sight(const struct grammar_place *at, enum ts_effect_kind kind, struct ts_steps *out)
+{
+	struct ts_effect *e = at->is_sight && at->n_code ? ts_steps_value(out, kind, at->pc, at->code, at->n_code) : NULL;
+
+	if (e)
+		e->is_hidden = true;
 }
 
 /* The state that was read. */
@@ -139,7 +158,7 @@ static struct grammar_place place_of(const struct grammar_reader *r, uint32_t th
 	struct grammar_place at = { .pc = r->lines.group->line.pc, .thread = thread, .is_there = true,
 				    .has_event = r->lines.has_event, .has_gap = r->lines.has_gap };
 
-	if (r->log->g.has_accesses)
+	if (r->log->g.has_accesses || r->log->g.has_code)
 		take_code(&r->lines.group->fx, &at);
 	return at;
 }
@@ -162,6 +181,7 @@ static bool tell_switch(struct grammar_reader *r, struct grammar_place at, struc
 enum ts_next grammar_next_state(struct grammar_reader *r, struct ts_steps *out, struct ts_error *err)
 {
 	const struct grammar_place was = r->at;
+	struct grammar_place is;
 	struct grammar_lines_place place;
 	bool is_other, is_told = false;
 	uint32_t thread;
@@ -177,12 +197,14 @@ enum ts_next grammar_next_state(struct grammar_reader *r, struct ts_steps *out, 
 	if (r->lines.group->part != r->part)
 		kit_program_forget(&r->log->base.memory, out);
 	r->part = r->lines.group->part;
+	is = place_of(r, thread);
+	tell_sight(&was, TS_FX_READ, out);
 	if (is_other && !tell_switch(r, was, out, &is_told, err)) {
 		grammar_lines_go(&r->lines, &place);
 		return TS_FAIL;
 	}
 	if (!grammar_fill_tell(&r->fill, &r->files, &was, is_other ? NULL : &r->lines.group->fx, out) || (is_other && !tell_thread(out, thread)) ||
-	    !tell_state(r, r->lines.group, thread, is_other || r->log->is_blocks, is_told, out)) {
+	    !tell_state(r, &is, is_other || r->log->is_blocks, is_told, out)) {
 		grammar_lines_go(&r->lines, &place);
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no step"), TS_FAIL;
 	}
@@ -191,7 +213,9 @@ enum ts_next grammar_next_state(struct grammar_reader *r, struct ts_steps *out, 
 	if (was.has_gap)
 		ts_steps_effect(out, TS_FX_UNSEEN, 0, 0);
 	grammar_tell_sizes(out, r->lines.matcher.mask);
-	r->at = place_of(r, thread);
+	r->at = is;
+	if (!r->lines.ahead->is_there)
+		tell_sight(&r->at, TS_FX_WRITE, out);
 	r->base.end = (struct ts_end){ .pc = r->at.pc, .has_pc = true };
 	ts_steps_close(out, was.pc, code_len(r->log->base.regs.arch), was.thread);
 	return TS_ITEM;
@@ -208,9 +232,9 @@ bool grammar_start_states(struct grammar_reader *r, struct ts_error *err)
 		return ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF, "no line is a state with a program counter");
 	if (next == TS_FAIL)
 		return false;
-	if (!tell_state(r, r->lines.group, log->start.thread, false, false, &log->base.initial))
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no state at position 0");
 	log->start = place_of(r, log->start.thread);
+	if (!tell_state(r, &log->start, false, false, &log->base.initial))
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no state at position 0");
 	grammar_lines_place(&r->lines, &place);
 	log->first = place.off;
 	log->first_told = place.told_until;

@@ -104,6 +104,20 @@ def the_bytes_of_an_image_are_read_in_pieces():
 
 
 @case
+def stores_of_unknown_sizes_cost_no_memory_each():
+    """execlog of x86 has no sizes of stores, and of long instructions not the code that tells them."""
+    log, peaks = lines("real-one-x86_64.log").split(b"\n"), []
+    log = b"".join(line + b"\n" for line in log if line.startswith(b"0, "))
+    for n in 2000, 6000:
+        path = write("repeated.log", *[log] * n)
+        status, said, peak = run("info", path)
+        assert status == 0 and f"{399 * n} instructions" in said, said
+        path.unlink()
+        peaks.append(peak)
+    assert peaks[1] < peaks[0] + (20 << 10), peaks
+
+
+@case
 def junk_between_lines_is_counted():
     mixed = b"".join(line + b"\n[    1.23] usb 1-1: new device\n" for line in lines().split(b"\n")[:-1])
     status, said, _ = run("info", write("mixed.log", mixed))

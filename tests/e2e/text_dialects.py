@@ -291,6 +291,30 @@ def compare_buffer(name, program, addr, answer):
     assert int.from_bytes(bytes.fromhex(tool("ask", path, program=program, input=ask).strip()), done) & 63 == 48
 
 
+def compare_code(name, truth):
+    """The bytes of each instruction that runs, which in_asm lines alone show: those of the last one when it has come."""
+    path, rows = log(name), rows_of(truth)
+    pcs = [int(line.split()[2], 16) for line in tool("regs", path).splitlines()]
+    codes = [row["insn"] for row in rows if "insn" in row]
+    asked = "".join(f"{k} {pc} {len(code) // 2}\n" for k, (pc, code) in enumerate(zip(pcs, codes)))
+    answers = tool("ask", path, input=asked).split()
+    wrong = [f"position {k}, {pc:x}: {mine}, not {code}" for k, (pc, code, mine) in enumerate(zip(pcs, codes, answers)) if mine != code]
+    assert not wrong and len(answers) > 300, (len(answers), wrong[:3])
+
+
+@case
+def qemu_without_a_disassembler_shows_the_same_code():
+    """Its in_asm lines are the address alone, and OBJD-T with the bytes of the block."""
+    path = log("cpu-x86_64.log")
+    code = re.compile(r"^(0x[0-9a-f]+:  )((?:[0-9a-f]{2} )+) .*(?:\n0x[0-9a-f]+:  ((?:[0-9a-f]{2} ?)+)$)?", re.M)
+    text, n = code.subn(lambda m: f"{m[1]}\nOBJD-T: {(m[2] + (m[3] or '')).replace(' ', '')}", path.read_text())
+    assert n > 100 and text.count("OBJD-T") == n
+    other = path.with_name("objd.log")
+    other.write_text(text)
+    asked = "".join(f"{k} {0x401000 + at} 16\n" for k in range(0, 399, 7) for at in range(0, 0x1a0, 16))
+    assert tool("ask", path, input=asked) == tool("ask", other, input=asked)
+
+
 def compare_each_thread(name, truth, n_threads):
     """Threads that ran in another order: the way of each, and what its registers were made from constants."""
     rows, n = {}, 0
@@ -433,6 +457,8 @@ add_case("QEMU -d cpu, RISC-V: dumps of two threads", compare_dumps, "threads-ri
 for arch in "aarch64", "arm", "riscv64":
     add_case(f"QEMU -d cpu with its program, {arch}: memory by instructions", compare, f"cpu-{arch}.log", f"walk-{arch}", 4000, 0.3, "W",
              (), f"walk-{arch}")
+for arch in "aarch64", "arm", "riscv64", "i386", "x86_64":
+    add_case(f"QEMU -d in_asm, {arch}: the code is what its lines show", compare_code, f"cpu-{arch}.log", f"walk-{arch}")
 add_case("QEMU -d cpu with its program, x86-64: memory by instructions", compare_top, "cpu-x86_64.log")
 add_case("QEMU -d cpu with its program, MIPS", compare_buffer, "cpu-mips.log", "walk-mips", 0x410394, 0x410390)
 add_case("QEMU -d cpu with its program, Thumb", compare_buffer, "cpu-thumb.log", "walk-thumb", 0x1126c, 0x11284)

@@ -244,6 +244,64 @@ START_TEST(a_dump_mostly_follows_its_thread)
 }
 END_TEST
 
+/* A block is translated just before it runs first: its bytes are there then, the last one's after the step before it. */
+START_TEST(code_lines_show_memory_when_their_instruction_begins)
+{
+	expect("qemu",
+	       "0x00001000:  00000013  nop\n" TRACE(0, 1000) DUMP(1000, 1) "0x00001004:  4505  li a0,1\n" TRACE(0, 1004)
+		       DUMP(1004, 1) TRACE(0, 1000) DUMP(1000, 1) "0x00001004:  00100513  li a0,1\n" TRACE(0, 1004)
+			       DUMP(1004, 2) "0x00002000:  4509  li a0,2\n" TRACE(0, 2000) DUMP(2000, 2),
+	       "1000/0@0 R1000,4=!\n1004/0@0 R1004,2=!\n1000/0@0 ra=2\n1004/0@0 R1004,4=! W2000=0945!\n");
+	ts_reader_close(t.reader);
+	t.reader = t.rec->ops->reader(t.rec, &t.err);
+	ucir_resume_everywhere(&t);
+}
+END_TEST
+
+/* QEMU without a disassembler: the address alone, then bytes; x86's ninth byte and those after it stand on a line of their own. */
+START_TEST(code_without_an_address_goes_on)
+{
+	static const char *const codes[] = {
+		"0x00001000:  \nOBJD-T: 48b8000102030405060790\n",
+		"0x00001000:  48 b8 00 01 02 03 04 05  movabsq  $0x706050403020100, %rax\n0x00001008:  06 07 90\n",
+	};
+
+	for (size_t i = 0; i < 2; i++) {
+		struct ts_buf text;
+
+		setup();
+		ts_buf_init(&text);
+		ts_buf_puts(&text, codes[i]);
+		ts_buf_puts(&text, TRACE(0, 1000) "RAX=0000000000000001 RBX=0000000000000002\nRIP=0000000000001000 RFL=00000202 [\n"
+				   TRACE(0, 100b) "RAX=0000000000000003 RBX=0000000000000002\nRIP=000000000000100b RFL=00000202 [\n");
+		ck_assert_int_eq(read_text("qemu", ts_buf_text(&text)), TS_END);
+		ck_assert_str_eq(ts_buf_text(&steps), "1000/0@0 R1000,b=! rax=3\n");
+		ck_assert_uint_eq(t.rec->n_warnings, 0);
+		ts_buf_fini(&text);
+		teardown();
+	}
+	setup();
+}
+END_TEST
+
+/* A block that did not run was translated nevertheless; and another CPU's lines between a Trace line and its dump are not about it. */
+START_TEST(code_of_what_did_not_run_is_there)
+{
+	ck_assert_int_eq(read_text("qemu", TRACE(0, 1000) DUMP(1000, 1) "0x00001004:  4505  li a0,1\n" TRACE(0, 1004) DUMP(1004, 1)
+						 "Stopped execution of TB chain before 0x7f00 [0000000000001004] f\n" TRACE(0, 1008)
+							 DUMP(1008, 3)),
+			 TS_END);
+	ck_assert_str_eq(ts_buf_text(&steps), "1000/0@0 R1004,2=! ra=3\n");
+	teardown();
+	setup();
+	ck_assert_int_eq(read_text("qemu", TRACE(0, 1000) DUMP(1000, 1) TRACE(0, 1004) "0x00002000:  4505  li a0,1\n" DUMP(1004, 3)), TS_END);
+	ck_assert_str_eq(ts_buf_text(&steps), "1000/0@0 R2000,2=! ra=3\n");
+	ts_reader_close(t.reader);
+	t.reader = t.rec->ops->reader(t.rec, &t.err);
+	ucir_resume_everywhere(&t);
+}
+END_TEST
+
 START_TEST(no_registers_no_processor)
 {
 	t.format = "execlog";
@@ -363,4 +421,5 @@ UNIT_FIXTURE_SUITE("grammar", setup, teardown, grammars_that_are_built_in_compil
 		   a_bad_value_is_unknown, a_line_without_end_is_half_a_line, a_line_of_many_megabytes_is_passed_over,
 		   a_dump_is_that_of_the_thread_at_its_address,
 		   registers_of_two_threads_at_one_address_are_unknown, a_dump_mostly_follows_its_thread, no_registers_no_processor, readers_go_on_where_one_was_saved, dialects_are_told_apart,
-		   lines_may_be_about_the_next_instruction)
+		   lines_may_be_about_the_next_instruction, code_lines_show_memory_when_their_instruction_begins, code_without_an_address_goes_on,
+		   code_of_what_did_not_run_is_there)

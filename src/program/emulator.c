@@ -21,13 +21,18 @@
 #else
 #define VG_X86_64 NULL
 #endif
+#if HAVE_VALGRIND_X86
+#define VG_X86 "x86"
+#else
+#define VG_X86 NULL
+#endif
 
 /*
  * SVE and SME loads and stores are not shown to plugins of QEMU 7.2, so a model without them is the default.
  */
 static const struct ts_emulated emulated[] = {
 	{ 62, true, false, "qemu-x86_64", "x86_64", NULL, VG_X86_64 },
-	{ 3, false, false, "qemu-i386", "x86", NULL, NULL },
+	{ 3, false, false, "qemu-i386", "x86", NULL, VG_X86 },
 	{ 183, true, false, "qemu-aarch64", "arm64", "max,sve=off,sme=off", NULL },
 	{ 40, false, false, "qemu-arm", "arm", NULL, NULL },
 	{ 243, true, false, "qemu-riscv64", "riscv64", NULL, NULL },

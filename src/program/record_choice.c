@@ -56,11 +56,14 @@ static const char *processor(const struct ts_recorder *r)
 	return r->program.emulated->qemu + strlen("qemu-");
 }
 
+/* Of the processors that Valgrind's tools were built for. */
+#define OWN_PROCESSORS (HAVE_VALGRIND_X86 ? "x86_64 and i386" : "x86_64")
+
 static int refuse_processor(struct ts_recorder *r)
 {
 	ts_fail(&r->err, TS_EUNSUPPORTED, TS_NO_OFF,
-		"it is a program for %s, and Valgrind's tool records programs for x86_64 only: QEMU records it (--with qemu, with %s)",
-		processor(r), r->program.emulated->qemu);
+		"it is a program for %s, and Valgrind's tool records programs for %s only: QEMU records it (--with qemu, with %s)",
+		processor(r), OWN_PROCESSORS, r->program.emulated->qemu);
 	return (int)ts_report_failure(r->program.path, &r->err);
 }
 
@@ -87,7 +90,8 @@ static int choose_valgrind(struct ts_recorder *r)
 static int refuse_part(struct ts_recorder *r)
 {
 	ts_fail(&r->err, TS_EUNSUPPORTED, TS_NO_OFF,
-		"--from, --until, --last, --module and --follow are Valgrind's, which records programs for x86_64, %s%s; QEMU records from the start, up to --limit",
+		"--from, --until, --last, --module and --follow are Valgrind's, which records programs for %s, %s%s; QEMU records from the start, up to --limit",
+		OWN_PROCESSORS,
 		r->program.emulated->vg_arch ? "without --with qemu, --cpu, --qemu and --sysroot" : "and this one is for ",
 		r->program.emulated->vg_arch ? "" : processor(r));
 	return (int)ts_report_failure(r->program.path, &r->err);

@@ -24,16 +24,19 @@ static uint64_t u64_at(const uint8_t *p)
 	return val;
 }
 
+static uint32_t u32_at(const uint8_t *p)
+{
+	uint32_t val;
+
+	memcpy(&val, p, sizeof(val));
+	return val;
+}
+
 static uint64_t address(const struct ts_log_decoder *d, const struct ts_log_code_event *e, const uint8_t *record)
 {
-	uint32_t half;
-
 	if (e->flags & TS_LOG_CONST_ADDR)
 		return e->addr;
-	if (d->guest->word == 8)
-		return u64_at(record + e->addr);
-	memcpy(&half, record + e->addr, sizeof(half));
-	return half;
+	return d->guest->word == 8 ? u64_at(record + e->addr) : u32_at(record + e->addr);
 }
 
 static const uint8_t *value(const struct ts_log_code_event *e, const uint8_t *record)
@@ -189,7 +192,9 @@ static void put_registers(const struct ts_log_decoder *d, const struct ts_log_ta
 		const struct ts_guest_reg *r = &d->guest->regs[b->writes[i].reg];
 
 		if (r->kind == TS_GUEST_PLAIN) {
-			s->p = ucir_put_reg(s->p, r->num, u64_at(t->state + r->off));
+			const uint8_t *at = t->state + r->off;
+
+			s->p = ucir_put_reg(s->p, r->num, d->guest->word == 8 ? u64_at(at) : u32_at(at));
 			s->n_ops++;
 		} else {
 			s->p = ts_log_guest_put(d->guest, r, t->state, s->p, &s->n_ops);

@@ -8,6 +8,12 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
+enum { EFLAGS = 25, FCTRL = 246, FSTAT = 31, FTAG = 247, ST0 = 114 };
+
+#define PLAIN(num, off) { TS_GUEST_PLAIN, 0, num, off }
+
+/* -------------------------------------------------------------------------------- amd64 */
+
 /* Offsets in the guest state of amd64. */
 enum {
 	RAX = 16,
@@ -28,9 +34,6 @@ enum {
 	AMD64_STATE = 928,
 };
 
-enum { EFLAGS = 25, FCTRL = 246, FSTAT = 31, FTAG = 247, ST0 = 114 };
-
-#define PLAIN(num, off) { TS_GUEST_PLAIN, 0, num, off }
 #define XMM(n) { TS_GUEST_XMM, n, 122 + (n), YMM0 + 32 * (n) }
 #define YMM(n) { TS_GUEST_YMM, n, 154 + (n), YMM0 + 32 * (n) }
 
@@ -52,20 +55,8 @@ static const struct ts_guest_reg amd64_regs[] = {
 
 enum { AT_FLAGS = 16, AT_FS = 17, AT_MXCSR = 18, AT_XMM = 19, AT_YMM = 35, AT_X87 = 51, AT_GS = 52 };
 
-static const struct ts_log_guest amd64 = {
-	.arch = "x86_64", .word = 8, .n_state = AMD64_STATE, .sp = RSP, .result = RAX, .arg = { 72, 64 },
-	.regs = amd64_regs, .n_regs = COUNT(amd64_regs),
-	.calls = { 59, 322, 60, 231, 56, 435, 57, 58, 62, 234 },
-};
-
-const struct ts_log_guest *ts_log_guest_find(const char *arch)
+static unsigned amd64_reg(unsigned off, unsigned len)
 {
-	return strcmp(arch, amd64.arch) == 0 ? &amd64 : NULL;
-}
-
-unsigned ts_log_guest_reg(const struct ts_log_guest *g, unsigned off, unsigned len)
-{
-	(void)g;
 	if (off < RAX)
 		return TS_GUEST_NO_REG;
 	if (off < CC_OP)
@@ -83,7 +74,101 @@ unsigned ts_log_guest_reg(const struct ts_log_guest *g, unsigned off, unsigned l
 	return off >= GS_CONST && off < GS_CONST + 8 ? AT_GS : TS_GUEST_NO_REG;
 }
 
-static uint64_t word_at(const uint8_t *state, unsigned off)
+/* cs ss ds es fs gs of every 64-bit program. */
+static const uint16_t amd64_constants[][2] = { { 11, 0x33 }, { 49, 0x2b }, { 17, 0 }, { 28, 0 }, { 32, 0 }, { 33, 0 } };
+
+static const struct ts_log_guest amd64 = {
+	.arch = "x86_64", .word = 8, .n_state = AMD64_STATE, .sp = RSP, .result = RAX, .arg = { 72, 64 },
+	.regs = amd64_regs, .n_regs = COUNT(amd64_regs), .reg = amd64_reg,
+	.constants = amd64_constants, .n_constants = COUNT(amd64_constants),
+	.cc = CC_OP, .dflag = DFLAG, .acflag = ACFLAG, .idflag = ACFLAG + 8,
+	.x87 = FTOP, .end_x87 = FP_END, .ftop = FTOP, .fpreg = FPREG, .fptag = FPTAG, .fpround = FPROUND, .fc3210 = FC3210,
+	.calls = { 59, 322, 60, 231, 56, 435, 57, 58, 62, 234 },
+};
+
+/* -------------------------------------------------------------------------------- x86 */
+
+/* Offsets in the guest state of x86. */
+enum {
+	X86_EAX = 8,
+	X86_ESP = 24,
+	X86_CC_OP = 40,
+	X86_DFLAG = 56,
+	X86_IDFLAG = 60,
+	X86_ACFLAG = 64,
+	X86_EIP = 68,
+	X86_FPREG = 72,
+	X86_FPTAG = 136,
+	X86_FPROUND = 144,
+	X86_FC3210 = 148,
+	X86_FTOP = 152,
+	X86_SSEROUND = 156,
+	X86_XMM0 = 160,
+	X86_CS = 288,
+	X86_SEGMENTS_END = 300,
+	X86_STATE = 352,
+};
+
+#define X86_XMM(n) { TS_GUEST_XMM_ONLY, n, 122 + (n), X86_XMM0 + 16 * (n) }
+#define SEGMENT(num, n) { TS_GUEST_SHORT, n, num, X86_CS + 2 * (n) }
+
+static const struct ts_guest_reg x86_regs[] = {
+	PLAIN(19, 8), PLAIN(22, 12), PLAIN(24, 16), PLAIN(21, 20), PLAIN(30, 24), PLAIN(20, 28), PLAIN(29, 32), PLAIN(23, 36),
+	{ TS_GUEST_FLAGS, 0, EFLAGS, X86_CC_OP },
+	{ TS_GUEST_X87, 0, ST0, X86_FPREG },
+	{ TS_GUEST_MXCSR, 0, 249, X86_SSEROUND },
+	X86_XMM(0), X86_XMM(1), X86_XMM(2), X86_XMM(3), X86_XMM(4), X86_XMM(5), X86_XMM(6), X86_XMM(7),
+	SEGMENT(11, 0), SEGMENT(17, 1), SEGMENT(28, 2), SEGMENT(32, 3), SEGMENT(33, 4), SEGMENT(49, 5), /* cs ds es fs gs ss */
+};
+
+enum { X86_AT_FLAGS = 8, X86_AT_X87 = 9, X86_AT_MXCSR = 10, X86_AT_XMM = 11, X86_AT_CS = 19 };
+
+static unsigned x86_reg(unsigned off, unsigned len)
+{
+	(void)len;
+	if (off < X86_EAX || (off >= X86_EIP && off < X86_FPREG) || off >= X86_SEGMENTS_END)
+		return TS_GUEST_NO_REG;
+	if (off < X86_CC_OP)
+		return (off - X86_EAX) / 4;
+	if (off < X86_EIP)
+		return X86_AT_FLAGS;
+	if (off < X86_SSEROUND)
+		return X86_AT_X87;
+	if (off < X86_XMM0)
+		return X86_AT_MXCSR;
+	return off < X86_CS ? X86_AT_XMM + (off - X86_XMM0) / 16 : X86_AT_CS + (off - X86_CS) / 2;
+}
+
+static const struct ts_log_guest x86 = {
+	.arch = "x86", .word = 4, .n_state = X86_STATE, .sp = X86_ESP, .result = X86_EAX,
+	.regs = x86_regs, .n_regs = COUNT(x86_regs), .reg = x86_reg,
+	.cc = X86_CC_OP, .dflag = X86_DFLAG, .acflag = X86_ACFLAG, .idflag = X86_IDFLAG,
+	.x87 = X86_FPREG, .end_x87 = X86_SSEROUND, .ftop = X86_FTOP, .fpreg = X86_FPREG, .fptag = X86_FPTAG,
+	.fpround = X86_FPROUND, .fc3210 = X86_FC3210,
+	.calls = { 11, 358, 1, 252, 120, 435, 2, 190, 37, 270 },
+};
+
+/* -------------------------------------------------------------------------------- parts of the state */
+
+const struct ts_log_guest *ts_log_guest_find(const char *arch)
+{
+	return strcmp(arch, amd64.arch) == 0 ? &amd64 : strcmp(arch, x86.arch) == 0 ? &x86 : NULL;
+}
+
+unsigned ts_log_guest_reg(const struct ts_log_guest *g, unsigned off, unsigned len)
+{
+	return g->reg(off, len);
+}
+
+bool ts_log_guest_knows(const struct ts_log_guest *g, const struct ts_log_flags *f)
+{
+	uint64_t op = g->word == 8 ? f->op : ts_vex_op_of_32(f->op);
+
+	return f->op < (g->word == 8 ? TS_VEX_N_OPS_64 : TS_VEX_N_OPS_32) &&
+	       ts_vex_flags(op, f->dep1, f->dep2, f->ndep) == (f->flags & 0x8d5);
+}
+
+static uint64_t u64_at(const uint8_t *state, unsigned off)
 {
 	uint64_t val;
 
@@ -91,20 +176,42 @@ static uint64_t word_at(const uint8_t *state, unsigned off)
 	return val;
 }
 
-/* Bits 1 and IF, which Valgrind leaves out, are always set in a program. */
-static uint32_t flags_at(const uint8_t *state)
+static uint32_t u32_at(const uint8_t *state, unsigned off)
 {
-	uint64_t flags = ts_vex_flags(word_at(state, CC_OP), word_at(state, CC_OP + 8), word_at(state, CC_OP + 16),
-				     word_at(state, CC_OP + 24));
+	uint32_t val;
 
-	flags |= word_at(state, DFLAG) >> 63 ? 0x400 : 0;
-	flags |= (word_at(state, ACFLAG) & 1) << 18 | (word_at(state, ACFLAG + 8) & 1) << 21;
+	memcpy(&val, state + off, sizeof(val));
+	return val;
+}
+
+static uint64_t word_at(const struct ts_log_guest *g, const uint8_t *state, unsigned off)
+{
+	return g->word == 8 ? u64_at(state, off) : u32_at(state, off);
+}
+
+static uint16_t short_at(const uint8_t *state, unsigned off)
+{
+	uint16_t val;
+
+	memcpy(&val, state + off, sizeof(val));
+	return val;
+}
+
+/* Bits 1 and IF, which Valgrind leaves out, are always set in a program. */
+static uint32_t flags_at(const struct ts_log_guest *g, const uint8_t *state)
+{
+	uint64_t op = word_at(g, state, g->cc);
+	uint64_t flags = ts_vex_flags(g->word == 8 ? op : ts_vex_op_of_32(op), word_at(g, state, g->cc + g->word),
+				      word_at(g, state, g->cc + 2 * g->word), word_at(g, state, g->cc + 3 * g->word));
+
+	flags |= u32_at(state, g->dflag) >> 31 ? 0x400 : 0; /* 1 or -1 */
+	flags |= (word_at(g, state, g->acflag) & 1) << 18 | (word_at(g, state, g->idflag) & 1) << 21;
 	return (uint32_t)flags | 0x202;
 }
 
-static uint32_t mxcsr_at(const uint8_t *state)
+static uint32_t mxcsr_at(const uint8_t *state, unsigned off)
 {
-	return 0x1f80 | (uint32_t)(word_at(state, SSEROUND) & 3) << 13;
+	return 0x1f80 | (u32_at(state, off) & 3) << 13;
 }
 
 /* -------------------------------------------------------------------------------- x87 */
@@ -134,31 +241,27 @@ static void extend_double(uint64_t bits, uint8_t to[10])
 	ucir_put_u16(to + 8, wide | (bits >> 63 ? 0x8000 : 0));
 }
 
-static unsigned top_of(const uint8_t *state)
-{
-	return state[FTOP] & 7;
-}
-
-static uint32_t tags_of(const uint8_t *state)
+static uint32_t tags_of(const uint8_t *tag)
 {
 	uint32_t tags = 0;
 
 	for (unsigned i = 0; i < 8; i++)
-		tags |= state[FPTAG + i] ? 0 : 3u << 2 * i;
+		tags |= tag[i] ? 0 : 3u << 2 * i;
 	return tags;
 }
 
-static uint8_t *put_x87(const uint8_t *state, uint8_t *p, uint32_t *n_ops)
+static uint8_t *put_x87(const struct ts_log_guest *g, const uint8_t *state, uint8_t *p, uint32_t *n_ops)
 {
+	unsigned top = state[g->ftop] & 7;
 	uint8_t st[10];
 
 	for (unsigned i = 0; i < 8; i++) {
-		extend_double(word_at(state, FPREG + 8 * ((top_of(state) + i) & 7)), st);
+		extend_double(u64_at(state, g->fpreg + 8 * ((top + i) & 7)), st);
 		p = ucir_put_spreg(p, (uint16_t)(ST0 + i), st, sizeof(st));
 	}
-	p = ucir_put_reg(p, FCTRL, 0x37f | (word_at(state, FPROUND) & 3) << 10);
-	p = ucir_put_reg(p, FSTAT, (word_at(state, FC3210) & 0x4700) | top_of(state) << 11);
-	p = ucir_put_reg(p, FTAG, tags_of(state));
+	p = ucir_put_reg(p, FCTRL, 0x37f | (u32_at(state, g->fpround) & 3) << 10);
+	p = ucir_put_reg(p, FSTAT, (u32_at(state, g->fc3210) & 0x4700) | top << 11);
+	p = ucir_put_reg(p, FTAG, tags_of(state + g->fptag));
 	*n_ops += 11;
 	return p;
 }
@@ -168,24 +271,27 @@ static uint8_t *put_x87(const uint8_t *state, uint8_t *p, uint32_t *n_ops)
 uint8_t *ts_log_guest_put(const struct ts_log_guest *g, const struct ts_guest_reg *r, const uint8_t *state, uint8_t *p,
 			  uint32_t *n_ops)
 {
-	(void)g;
 	switch (r->kind) {
 	case TS_GUEST_FLAGS:
-		p = ucir_put_reg(p, r->num, flags_at(state));
+		p = ucir_put_reg(p, r->num, flags_at(g, state));
 		break;
 	case TS_GUEST_MXCSR:
-		p = ucir_put_reg(p, r->num, mxcsr_at(state));
+		p = ucir_put_reg(p, r->num, mxcsr_at(state, r->off));
 		break;
 	case TS_GUEST_XMM:
+	case TS_GUEST_XMM_ONLY:
 		p = ucir_put_spreg(p, r->num, state + r->off, 16);
 		break;
 	case TS_GUEST_YMM:
 		p = ucir_put_spreg(p, r->num, state + r->off, 32);
 		break;
 	case TS_GUEST_X87:
-		return put_x87(state, p, n_ops);
+		return put_x87(g, state, p, n_ops);
+	case TS_GUEST_SHORT:
+		p = ucir_put_reg(p, r->num, short_at(state, r->off));
+		break;
 	default:
-		p = ucir_put_reg(p, r->num, word_at(state, r->off));
+		p = ucir_put_reg(p, r->num, word_at(g, state, r->off));
 		break;
 	}
 	++*n_ops;
@@ -194,29 +300,30 @@ uint8_t *ts_log_guest_put(const struct ts_log_guest *g, const struct ts_guest_re
 
 bool ts_log_guest_differs(const struct ts_log_guest *g, const struct ts_guest_reg *r, const uint8_t *a, const uint8_t *b)
 {
-	(void)g;
 	switch (r->kind) {
 	case TS_GUEST_FLAGS:
-		return flags_at(a) != flags_at(b);
+		return flags_at(g, a) != flags_at(g, b);
 	case TS_GUEST_XMM:
 		return false; /* ymm has it */
+	case TS_GUEST_XMM_ONLY:
+		return memcmp(a + r->off, b + r->off, 16) != 0;
 	case TS_GUEST_YMM:
 		return memcmp(a + r->off, b + r->off, 32) != 0;
 	case TS_GUEST_X87:
-		return memcmp(a + FTOP, b + FTOP, FP_END - FTOP) != 0;
+		return memcmp(a + g->x87, b + g->x87, (size_t)(g->end_x87 - g->x87)) != 0;
+	case TS_GUEST_MXCSR:
+		return mxcsr_at(a, r->off) != mxcsr_at(b, r->off);
+	case TS_GUEST_SHORT:
+		return short_at(a, r->off) != short_at(b, r->off);
 	default:
-		return word_at(a, r->off) != word_at(b, r->off);
+		return word_at(g, a, r->off) != word_at(g, b, r->off);
 	}
 }
 
-/* cs ss ds es fs gs of every 64-bit program. */
 uint8_t *ts_log_guest_put_constants(const struct ts_log_guest *g, uint8_t *p, uint32_t *n_ops)
 {
-	static const uint16_t segments[][2] = { { 11, 0x33 }, { 49, 0x2b }, { 17, 0 }, { 28, 0 }, { 32, 0 }, { 33, 0 } };
-
-	(void)g;
-	for (size_t i = 0; i < COUNT(segments); i++)
-		p = ucir_put_reg(p, segments[i][0], segments[i][1]);
-	*n_ops += COUNT(segments);
+	for (unsigned i = 0; i < g->n_constants; i++)
+		p = ucir_put_reg(p, g->constants[i][0], g->constants[i][1]);
+	*n_ops += g->n_constants;
 	return p;
 }

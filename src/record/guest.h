@@ -18,10 +18,12 @@
 #define TS_GUEST_NO_REG 255u
 
 enum ts_guest_reg_kind {
-	TS_GUEST_PLAIN, /* REG of the bytes there */
+	TS_GUEST_PLAIN, /* REG of the word there */
+	TS_GUEST_SHORT, /* REG of two bytes */
 	TS_GUEST_FLAGS,
 	TS_GUEST_MXCSR,
-	TS_GUEST_XMM,
+	TS_GUEST_XMM,      /* the lower half of a YMM */
+	TS_GUEST_XMM_ONLY, /* of a processor without YMM */
 	TS_GUEST_YMM,
 	TS_GUEST_X87, /* the whole unit */
 };
@@ -42,6 +44,11 @@ struct ts_log_guest {
 	uint16_t arg[2];  /* offsets of a signal handler's first arguments; 0: on the stack */
 	const struct ts_guest_reg *regs;
 	unsigned n_regs;
+	unsigned (*reg)(unsigned off, unsigned len); /* ts_log_guest_reg() */
+	const uint16_t (*constants)[2]; /* registers that the guest state does not have: their numbers, and values */
+	unsigned n_constants;
+	/* Offsets: what the flags are computed of, and the x87 unit. */
+	uint16_t cc, dflag, acflag, idflag, x87, end_x87, ftop, fpreg, fptag, fpround, fc3210;
 	struct {
 		uint32_t execve, execveat, exit, exit_group, clone, clone3, fork, vfork, kill, tgkill;
 	} calls;
@@ -60,6 +67,9 @@ unsigned ts_log_guest_reg(const struct ts_log_guest *g, unsigned off, unsigned l
 /* Append register @r of @state as ops at @p; returns the byte after them and adds their number to *n_ops. */
 uint8_t *ts_log_guest_put(const struct ts_log_guest *g, const struct ts_guest_reg *r, const uint8_t *state, uint8_t *p,
 			  uint32_t *n_ops);
+
+/* Are the sample's flags those that the decoder computes? */
+bool ts_log_guest_knows(const struct ts_log_guest *g, const struct ts_log_flags *f);
 
 /* Constants that the guest state does not have: segments. */
 uint8_t *ts_log_guest_put_constants(const struct ts_log_guest *g, uint8_t *p, uint32_t *n_ops);

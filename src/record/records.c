@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "decoder_parts.h"
-#include "vex_flags.h"
 #include "loaders/usercorn/op_write.h"
 #include "shadow.h"
 
@@ -320,14 +319,14 @@ static const char *name_thread(struct ts_log_decoder *d, const uint8_t *bytes, s
 	return NULL;
 }
 
-static const char *check_flags(const uint8_t *bytes, size_t len)
+static const char *check_flags(const struct ts_log_decoder *d, const uint8_t *bytes, size_t len)
 {
 	struct ts_log_flags f;
 
 	if (len < sizeof(f))
 		return "a sample of flags is cut short";
 	memcpy(&f, bytes, sizeof(f));
-	if (f.op >= TS_VEX_N_OPS_64 || ts_vex_flags(f.op, f.dep1, f.dep2, f.ndep) != (f.flags & 0x8d5))
+	if (!ts_log_guest_knows(d->guest, &f))
 		return "this Valgrind keeps the flags in another way: it was built with a version that is not supported";
 	return NULL;
 }
@@ -363,7 +362,7 @@ static const char *control(struct ts_log_decoder *d, uint32_t kind, const uint8_
 	case TS_LOG_NAME:
 		return name_thread(d, bytes, len);
 	case TS_LOG_FLAGS:
-		return check_flags(bytes, len);
+		return check_flags(d, bytes, len);
 	default:
 		return "a record is of an unknown kind";
 	}

@@ -189,3 +189,9 @@ uint64_t ts_vex_flags(uint64_t op, uint64_t dep1, uint64_t dep2, uint64_t ndep)
 	o.b = dep2 & o.mask;
 	return compute(&o);
 }
+
+/* The families are the same, each of three sizes instead of four. */
+uint64_t ts_vex_op_of_32(uint64_t op)
+{
+	return op ? 1 + (op - 1) / 3 * 4 + (op - 1) % 3 : 0;
+}

@@ -9,8 +9,12 @@
 #include <stdint.h>
 
 #define TS_VEX_N_OPS_64 65u /* operations of 64-bit programs */
+#define TS_VEX_N_OPS_32 40u /* of 32-bit programs, which have other numbers */
 
 /* OF SF ZF AF PF CF of operation @op, less than TS_VEX_N_OPS_64, on its operands. */
 uint64_t ts_vex_flags(uint64_t op, uint64_t dep1, uint64_t dep2, uint64_t ndep);
+
+/* The number that operation @op of a 32-bit program has in 64-bit programs. */
+uint64_t ts_vex_op_of_32(uint64_t op);
 
 #endif

@@ -1,28 +1,69 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What Valgrind starts when a program that is followed becomes another one: the tool beside it, which refuses to run
- * without a variable that Valgrind's own launcher sets.
+ * What Valgrind starts when a program that is followed becomes another one: the tool beside it for that program's
+ * processor, which refuses to run without a variable that Valgrind's own launcher sets.
  */
+#include <elf.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#define TOOL "tracestub-record-vg-amd64"
+#define TOOL "tracestub-record-vg-"
+#define MAX_SCRIPTS 5
+#define MAX_LINE 256
+
+/* The first bytes of a file, with zeros after them. */
+static void read_head(const char *path, char head[MAX_LINE + 1])
+{
+	FILE *file = fopen(path, "r");
+
+	memset(head, 0, MAX_LINE + 1);
+	if (!file)
+		return;
+	(void)!fread(head, 1, MAX_LINE, file);
+	(void)fclose(file);
+}
+
+/* Is it a program for i386, or a script for such an interpreter? */
+static bool is_i386(const char *program)
+{
+	char head[MAX_LINE + 1], line[MAX_LINE + 1];
+
+	read_head(program, head);
+	for (int i = 0; i < MAX_SCRIPTS && strncmp(head, "#!", 2) == 0; i++) {
+		const char *path = head + 2 + strspn(head + 2, " \t");
+
+		snprintf(line, sizeof(line), "%.*s", (int)strcspn(path, " \t\r\n"), path);
+		read_head(line, head);
+	}
+	return memcmp(head, ELFMAG, SELFMAG) == 0 && head[EI_CLASS] == ELFCLASS32 && head[EI_DATA] == ELFDATA2LSB &&
+	       head[18] == EM_386;
+}
+
+/* After the engine's options. */
+static const char *program_of(char **argv)
+{
+	for (argv++; *argv; argv++) {
+		if (**argv != '-')
+			return *argv;
+	}
+	return "";
+}
 
 int main(int argc, char **argv)
 {
-	char self[PATH_MAX], tool[PATH_MAX + sizeof(TOOL)];
+	char self[PATH_MAX], tool[PATH_MAX + sizeof(TOOL "amd64")];
 	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
 	char *slash;
 
-	(void)argc;
-	if (n <= 0)
+	if (n <= 0 || argc < 1)
 		return 127;
 	self[n] = '\0';
 	slash = strrchr(self, '/');
-	snprintf(tool, sizeof(tool), "%.*s/%s", (int)(slash - self), self, TOOL);
+	snprintf(tool, sizeof(tool), "%.*s/" TOOL "%s", (int)(slash - self), self, is_i386(program_of(argv)) ? "x86" : "amd64");
 	setenv("VALGRIND_LAUNCHER", self, 1);
 	execv(tool, argv);
 	perror(tool);

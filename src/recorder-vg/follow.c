@@ -64,13 +64,13 @@ static Bool announce(Int fd, Bool is_fork)
 static Bool await_reader(void)
 {
 	struct {
-		Long s, ns;
+		Word s, ns;
 	} limit = { 0, WAIT_NS };
 
 	while (!__atomic_load_n(&ts_log->reader, __ATOMIC_ACQUIRE)) {
 		if (!ts_is_alive(recorder) || ts_log->is_stopped)
 			return False;
-		ts_syscall(__NR_futex, (Long)&ts_log->reader, FUTEX_WAIT, 0, (Long)&limit, 0, 0);
+		ts_syscall(__NR_futex, (Word)&ts_log->reader, FUTEX_WAIT, 0, (Word)&limit, 0, 0);
 	}
 	return True;
 }

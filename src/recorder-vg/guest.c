@@ -5,10 +5,10 @@
  */
 #include "tool.h"
 
-#include <libvex_guest_amd64.h>
 #include <pub_tool_libcbase.h>
 
-#define N_OPS 65u
+#include "processor.h"
+
 #define N_SAMPLES 48u
 
 static ULong next(ULong *seed)
@@ -32,27 +32,27 @@ static ULong operand(ULong *seed)
 
 static void log_sample(ULong op, ULong *seed)
 {
-	static VexGuestAMD64State state;
+	static TsGuest state;
 	struct ts_log_flags *f = ts_log_room(TS_LOG_FLAGS, sizeof(*f));
 
 	if (!f)
 		return;
-	*f = (struct ts_log_flags){ op, operand(seed), operand(seed), operand(seed), 0 };
-	if (op >= 21 && op <= 28)
+	*f = (struct ts_log_flags){ op, (UWord)operand(seed), (UWord)operand(seed), (UWord)operand(seed), 0 };
+	if (op >= TS_FIRST_INC && op <= TS_LAST_DEC)
 		f->ndep &= 1; /* inc, dec: the carry of before */
 	state.guest_CC_OP = op;
 	state.guest_CC_DEP1 = f->dep1;
 	state.guest_CC_DEP2 = f->dep2;
 	state.guest_CC_NDEP = f->ndep;
 	state.guest_DFLAG = 1;
-	f->flags = LibVEX_GuestAMD64_get_rflags(&state);
+	f->flags = TS_GET_FLAGS(&state);
 }
 
 void ts_guest_log_flags(void)
 {
 	ULong seed = 0x2545f4914f6cdd1d;
 
-	for (ULong op = 0; op < N_OPS; op++) {
+	for (ULong op = 0; op < TS_N_FLAG_OPS; op++) {
 		for (UInt i = 0; i < N_SAMPLES; i++)
 			log_sample(op, &seed);
 	}

@@ -4,13 +4,14 @@
  */
 #include "tool.h"
 
-#include <libvex_guest_amd64.h>
 #include <pub_tool_libcassert.h>
 #include <pub_tool_libcbase.h>
 #include <pub_tool_libcproc.h>
 #include <pub_tool_machine.h>
 #include <pub_tool_threadstate.h>
 #include <pub_tool_vkiscnums.h>
+
+#include "processor.h"
 
 #if defined(VGA_amd64)
 #define CLONE_TID 3 /* the argument of clone that says where the child's number is, clone(2) */
@@ -78,6 +79,19 @@ static void log_call(ThreadId tid)
 
 /* -------------------------------------------------------------------------------- running */
 
+/* The handler's, which is about to run. */
+static void *second_argument(ThreadId tid)
+{
+	void *arg = NULL;
+
+#if defined(VGA_x86)
+	ts_memory_read(VG_(get_SP)(tid) + 2 * sizeof(arg), &arg, sizeof(arg));
+#else
+	VG_(get_shadow_regs_area)(tid, (UChar *)&arg, 0, TS_GUEST_OFF(SI), sizeof(arg));
+#endif
+	return arg;
+}
+
 /*
  * si_addr of SIGFPE is the address of the instruction, sigaction(2).  Valgrind passes on the address of its own
  * translation of it: give the handler, and so the recording, what the kernel would.
@@ -88,7 +102,7 @@ static void mend_fault_address(ThreadId tid)
 
 	if (threads[tid].signal != VKI_SIGFPE)
 		return;
-	VG_(get_shadow_regs_area)(tid, (UChar *)&info, 0, offsetof(VexGuestAMD64State, guest_RSI), sizeof(info));
+	info = second_argument(tid);
 	if ((Addr)info < VG_(get_SP)(tid) || (Addr)info - VG_(get_SP)(tid) > MAX_FRAME || info->si_signo != VKI_SIGFPE)
 		return;
 	if (info->si_code > 0 && info->si_code < 0x80) /* 0x80: SI_KERNEL */
@@ -176,7 +190,7 @@ static void await_cleared(void)
 	UInt word = 1;
 
 	for (UInt i = 0; ended_word && i < MAX_PAUSES && ts_memory_read(ended_word, &word, sizeof(word)) == sizeof(word) && word; i++)
-		ts_syscall(__NR_nanosleep, (Long) & (struct vki_timespec){ 0, PAUSE_NS }, 0, 0, 0, 0, 0);
+		ts_syscall(__NR_nanosleep, (Word) & (struct vki_timespec){ 0, PAUSE_NS }, 0, 0, 0, 0, 0);
 	ended_word = 0;
 }
 

@@ -9,6 +9,11 @@
 #include <pub_tool_libcproc.h>
 #include <pub_tool_vkiscnums.h>
 
+#if defined(VGA_amd64)
+#define NR_MMAP __NR_mmap
+#else
+#define NR_MMAP __NR_mmap2
+#endif
 #define FUTEX_WAIT 0
 #define FUTEX_WAKE 1
 
@@ -18,17 +23,31 @@ Bool ts_is_on;
 static SizeT log_len;
 
 #if defined(VGA_amd64)
-Long ts_syscall(Long num, Long a, Long b, Long c, Long d, Long e, Long f)
+Word ts_syscall(Word num, Word a, Word b, Word c, Word d, Word e, Word f)
 {
-	register Long r10 __asm__("r10") = d;
-	register Long r8 __asm__("r8") = e;
-	register Long r9 __asm__("r9") = f;
-	Long ret;
+	register Word r10 __asm__("r10") = d;
+	register Word r8 __asm__("r8") = e;
+	register Word r9 __asm__("r9") = f;
+	Word ret;
 
 	__asm__ volatile("syscall"
 			 : "=a"(ret)
 			 : "a"(num), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
 			 : "rcx", "r11", "memory");
+	return ret;
+}
+#elif defined(VGA_x86)
+Word ts_syscall(Word num, Word a, Word b, Word c, Word d, Word e, Word f)
+{
+	const struct {
+		Word num, f;
+	} rest = { num, f };
+	Word ret;
+
+	__asm__ volatile("pushl %%ebp\n\tmovl 4(%%eax), %%ebp\n\tmovl (%%eax), %%eax\n\tint $0x80\n\tpopl %%ebp"
+			 : "=a"(ret)
+			 : "a"(&rest), "b"(a), "c"(b), "d"(c), "S"(d), "D"(e)
+			 : "memory");
 	return ret;
 }
 #else
@@ -58,19 +77,25 @@ static void *reserve(SizeT len)
 
 static Bool map_at(void *at, SizeT len, Int flags, Int fd)
 {
-	return ts_syscall(__NR_mmap, (Long)at, (Long)len, VKI_PROT_READ | VKI_PROT_WRITE, flags | VKI_MAP_FIXED, fd,
-			  0) == (Long)at;
+	return ts_syscall(NR_MMAP, (Word)at, (Word)len, VKI_PROT_READ | VKI_PROT_WRITE, flags | VKI_MAP_FIXED, fd,
+			  0) == (Word)at;
 }
 
 static Addr chunk_at(UInt i)
 {
-	return (Addr)ts_log + TS_LOG_HEAD_LEN + (Addr)(i % ts_log->n_chunks) * ts_log->chunk_len;
+	return (Addr)ts_log + TS_LOG_HEAD_LEN + (Addr)(i % ts_log->n_chunks) * (Addr)ts_log->chunk_len;
+}
+
+/* Translated code uses a word of it, too: the upper half of a short one stays 0. */
+static void set_cur(Addr cur)
+{
+	__atomic_store_n((volatile Addr *)&ts_log->cur, cur, __ATOMIC_RELEASE);
 }
 
 static void use_chunk(UInt i)
 {
 	ts_log->limit = chunk_at(i) + ts_log->chunk_len - TS_LOG_MAX_BLOCK;
-	ts_log->cur = chunk_at(i);
+	set_cur(chunk_at(i));
 }
 
 static Bool is_mapped(Int fd, SizeT len)
@@ -87,11 +112,11 @@ static Bool is_mapped(Int fd, SizeT len)
 Int ts_log_create(UInt n_chunks, ULong chunk_len)
 {
 	SizeT len = TS_LOG_HEAD_LEN + n_chunks * chunk_len;
-	Long fd = ts_syscall(__NR_memfd_create, (Long)"tracestub", 0, 0, 0, 0, 0);
+	Word fd = ts_syscall(__NR_memfd_create, (Word)"tracestub", 0, 0, 0, 0, 0);
 
 	if (fd < 0)
 		return -1;
-	if (ts_syscall(__NR_ftruncate, fd, (Long)len, 0, 0, 0, 0) != 0 || !is_mapped((Int)fd, len)) {
+	if (ts_syscall(__NR_ftruncate, fd, (Word)len, 0, 0, 0, 0) != 0 || !is_mapped((Int)fd, len)) {
 		VG_(close)((Int)fd);
 		return -1;
 	}
@@ -145,13 +170,13 @@ void ts_log_detach(void)
 	use_chunk(0);
 }
 
-static void futex(volatile UInt *word, Int op, UInt val, Long ms)
+static void futex(volatile UInt *word, Int op, UInt val, Word ms)
 {
 	struct {
-		Long s, ns;
+		Word s, ns;
 	} limit = { ms / 1000, ms % 1000 * 1000000 };
 
-	ts_syscall(__NR_futex, (Long)word, op, val, (Long)&limit, 0, 0);
+	ts_syscall(__NR_futex, (Word)word, op, (Word)val, (Word)&limit, 0, 0);
 }
 
 /* The reader is the parent, or, of a process that is followed, any process. */
@@ -172,7 +197,7 @@ static Bool wait_for_room(void)
 			return True;
 		futex(&ts_log->n_taken, FUTEX_WAIT, taken, 100);
 		if (n % 10 == 0)
-			ts_syscall(__NR_kill, (Long)ts_log->reader, VKI_SIGCONT, 0, 0, 0, 0);
+			ts_syscall(__NR_kill, ts_log->reader, VKI_SIGCONT, 0, 0, 0, 0);
 	}
 }
 
@@ -228,6 +253,6 @@ void *ts_log_room(enum ts_log_kind kind, SizeT len)
 	((ULong *)head)[all / 8 - 1] = 0;
 	head[0] = TS_LOG_CONTROL | kind;
 	head[1] = (UInt)all;
-	__atomic_store_n(&ts_log->cur, (Addr)head + all, __ATOMIC_RELEASE);
+	set_cur((Addr)head + all);
 	return head + 2;
 }

@@ -25,7 +25,7 @@ typedef struct {
 SizeT ts_memory_read(Addr addr, void *to, SizeT len)
 {
 	Iovec here = { (Addr)to, len }, there = { addr, len };
-	Long n = ts_syscall(__NR_process_vm_readv, VG_(getpid)(), (Long)&here, 1, (Long)&there, 1, 0);
+	Word n = ts_syscall(__NR_process_vm_readv, VG_(getpid)(), (Word)&here, 1, (Word)&there, 1, 0);
 
 	return n < 0 ? 0 : (SizeT)n;
 }
@@ -332,7 +332,7 @@ static void compare(Addr addr, SizeT len)
 
 static void compare_sets(const UWord *args)
 {
-	SizeT len = (args[0] + 63) / 64 * 8;
+	SizeT n_bits = 8 * sizeof(UWord), len = (args[0] + n_bits - 1) / n_bits * sizeof(UWord);
 
 	for (UInt i = 1; i <= 3; i++)
 		compare(args[i], len < 1024 ? len : 1024);
@@ -341,8 +341,8 @@ static void compare_sets(const UWord *args)
 
 static void compare_message(Addr header)
 {
-	compare(header, 56);
-	compare(word_at(header + 32), word_at(header + 40));
+	compare(header, 7 * sizeof(UWord));
+	compare(word_at(header + 4 * sizeof(UWord)), word_at(header + 5 * sizeof(UWord)));
 }
 
 /*
@@ -372,7 +372,7 @@ static void compare_results(UInt num, const UWord *args, UWord n_args)
 			compare(args[2], 256);
 		break;
 	case __NR_splice:
-	case 326: /* copy_file_range */
+	case __NR_copy_file_range:
 		compare(args[1], 8);
 		compare(args[3], 8);
 		break;
@@ -385,6 +385,11 @@ static void compare_results(UInt num, const UWord *args, UWord n_args)
 	case __NR_prlimit64:
 		compare(args[3], 16);
 		break;
+#if defined(VGA_x86)
+	case __NR_set_thread_area:
+		compare(args[0], 16);
+		break;
+#endif
 	case __NR_readlink:
 		compare(args[1], args[2] < PAGE ? args[2] : PAGE);
 		break;
@@ -396,10 +401,48 @@ static void compare_results(UInt num, const UWord *args, UWord n_args)
 	}
 }
 
-void ts_memory_after_call(UInt num, const UWord *args, UWord n_args, Bool is_error, UWord ret)
+#if defined(VGA_x86)
+/* Calls of which 32-bit programs have another one: the number of that which 64-bit programs have. */
+static const struct {
+	UInt num, as;
+} other_calls[] = {
+	{ __NR__newselect, __NR_select }, { __NR_pselect6_time64, __NR_pselect6 }, { __NR_ppoll_time64, __NR_ppoll },
+	{ __NR_fcntl64, __NR_fcntl }, { __NR_sendfile64, __NR_sendfile }, { __NR_ugetrlimit, __NR_getrlimit },
+	{ __NR_ftruncate64, __NR_ftruncate }, { __NR_mmap2, __NR_mmap },
+};
+
+#define SOCKETCALL_RECVMSG 17
+#define IPC_SHMAT 21
+
+/* The call as a 64-bit program makes it. */
+static UInt as_wide(UInt num, UWord args[TS_LOG_N_ARGS], UWord *ret)
 {
-	if (is_error || n_args < 3)
-		return;
+	if (num == __NR_select || num == __NR_mmap) { /* the old ones: the arguments are in memory */
+		ts_memory_read(args[0], args, (num == __NR_mmap ? 6 : 5) * sizeof(UWord));
+	} else if (num == __NR_socketcall && args[0] == SOCKETCALL_RECVMSG) {
+		ts_memory_read(args[1], args, 3 * sizeof(UWord));
+		return __NR_recvmsg;
+	} else if (num == __NR_ipc && (args[0] & 0xffff) == IPC_SHMAT) {
+		*ret = word_at(args[3]);
+		return __NR_shmat;
+	}
+	for (UInt i = 0; i < sizeof(other_calls) / sizeof(other_calls[0]); i++) {
+		if (other_calls[i].num == num)
+			return other_calls[i].as;
+	}
+	return num;
+}
+#else
+static UInt as_wide(UInt num, UWord args[TS_LOG_N_ARGS], UWord *ret)
+{
+	(void)args;
+	(void)ret;
+	return num;
+}
+#endif
+
+static void after_call(UInt num, const UWord *args, UWord n_args, UWord ret)
+{
 	if (!ts_is_on && num != __NR_mmap && num != __NR_shmat)
 		return; /* what is shared is to be known when the recording begins */
 	switch (num) {
@@ -427,7 +470,7 @@ void ts_memory_after_call(UInt num, const UWord *args, UWord n_args, Bool is_err
 		compare_file((Int)args[0]);
 		break;
 	case __NR_splice:
-	case 326: /* copy_file_range */
+	case __NR_copy_file_range:
 		compare_file((Int)args[2]);
 		break;
 	default:
@@ -438,4 +481,18 @@ void ts_memory_after_call(UInt num, const UWord *args, UWord n_args, Bool is_err
 	compare_results(num, args, n_args);
 	if (n_shared)
 		compare_shared();
+}
+
+void ts_memory_after_call(UInt num, const UWord *args, UWord n_args, Bool is_error, UWord ret)
+{
+	UWord wide[TS_LOG_N_ARGS] = { 0 };
+	UInt as;
+
+	if (is_error || n_args < 3)
+		return;
+	if (n_args > TS_LOG_N_ARGS)
+		n_args = TS_LOG_N_ARGS;
+	VG_(memcpy)(wide, args, n_args * sizeof(*args));
+	as = as_wide(num, wide, &ret);
+	after_call(as, wide, n_args, ret);
 }

@@ -53,7 +53,7 @@ void ts_log_stop(void);
 void ts_log_detach(void);
 
 /* Returns what the kernel returns: negative is an error's number. */
-Long ts_syscall(Long num, Long a, Long b, Long c, Long d, Long e, Long f);
+Word ts_syscall(Word num, Word a, Word b, Word c, Word d, Word e, Word f);
 
 /* Is there a process @pid?  Also if this process may send it no signal.  (Valgrind's kill() is in no header for tools.) */
 Bool ts_is_alive(Int pid);

@@ -12,9 +12,7 @@
 #include <pub_tool_libcprint.h>
 #include <pub_tool_machine.h>
 
-#if defined(VGA_amd64)
-#include <libvex_guest_amd64.h>
-#endif
+#include "processor.h"
 
 #define MAX_EVENTS 4096u
 #define MAX_EXITS 512u
@@ -46,7 +44,7 @@ void ts_translate_restart(void)
 
 static IRExpr *number(Addr val)
 {
-	return IRExpr_Const(IRConst_U64(val));
+	return IRExpr_Const(TS_CONST(val));
 }
 
 static IRExpr *assign(IRType type, IRExpr *what)
@@ -59,7 +57,7 @@ static IRExpr *assign(IRType type, IRExpr *what)
 
 static void store(UInt off, IRExpr *atom)
 {
-	IRExpr *at = assign(Ity_I64, IRExpr_Binop(Iop_Add64, IRExpr_RdTmp(b.base), number(off)));
+	IRExpr *at = assign(TS_WORD, IRExpr_Binop(TS_ADD, IRExpr_RdTmp(b.base), number(off)));
 
 	addStmtToIRSB(b.out, IRStmt_Store(Iend_LE, at, atom));
 }
@@ -183,7 +181,7 @@ static UInt size_of(IRExpr *atom)
 /* Does the decoder know this part of the guest state? */
 static Bool is_recorded(Int off)
 {
-	return off >= 16 && off != b.ip_off && (UInt)off < TS_STATE_LEN;
+	return off >= (Int)TS_FIRST_OFF && off != b.ip_off && (UInt)off < TS_STATE_LEN;
 }
 
 static void log_put(Int off, IRExpr *atom)
@@ -259,7 +257,7 @@ static void on_cas(IRStmt *st)
 	IRCAS *cas = st->Ist.CAS.details;
 	Bool is_pair = cas->expdHi != NULL;
 	UInt len = size_of(cas->dataLo);
-	IRExpr *high = is_pair ? assign(Ity_I64, IRExpr_Binop(Iop_Add64, cas->addr, number(len))) : NULL;
+	IRExpr *high = is_pair ? assign(TS_WORD, IRExpr_Binop(TS_ADD, cas->addr, number(len))) : NULL;
 	IRExpr *old = IRExpr_RdTmp(cas->oldLo), *done;
 	struct ts_log_event *low_load = access(TS_LOG_LOAD, cas->addr, len, NULL), *high_load = NULL, *e;
 
@@ -288,7 +286,7 @@ static VG_REGPARM(3) void copy_memory(Addr to, Addr from, HWord len)
 
 static void copy_after(const IRDirty *d, UShort at)
 {
-	IRExpr *to = assign(Ity_I64, IRExpr_Binop(Iop_Add64, IRExpr_RdTmp(b.base), number(at)));
+	IRExpr *to = assign(TS_WORD, IRExpr_Binop(TS_ADD, IRExpr_RdTmp(b.base), number(at)));
 	IRDirty *copy = unsafeIRDirty_0_N(3, "copy_memory", VG_(fnptr_to_fnentry)(copy_memory),
 					  mkIRExprVec_3(to, d->mAddr, number((Addr)d->mSize)));
 
@@ -311,7 +309,7 @@ static void log_helper_memory(const IRDirty *d, UChar kind)
 static void log_helper_state(Int off, Int len)
 {
 	while (len > 0) {
-		IRType type = len >= 32 ? Ity_V256 : len >= 16 ? Ity_V128 : len >= 8 ? Ity_I64 : len >= 4 ? Ity_I32 :
+		IRType type = len >= sizeofIRType(TS_PIECE) ? TS_PIECE : len >= 16 ? Ity_V128 : len >= 8 ? Ity_I64 : len >= 4 ? Ity_I32 :
 			      len >= 2 ? Ity_I16 : Ity_I8;
 
 		log_put(off, assign(type, IRExpr_Get(off, type)));
@@ -370,7 +368,7 @@ static UChar classify(const UChar *insn, UInt len)
 
 		is_rep |= c == 0xf2 || c == 0xf3;
 		if (c != 0x66 && c != 0xf2 && c != 0xf3 && c != 0x2e && c != 0x36 && c != 0x3e && c != 0x26 &&
-		    c != 0x64 && c != 0x65 && c != 0x67 && (c & 0xf0) != 0x40)
+		    c != 0x64 && c != 0x65 && c != 0x67 && (c & 0xf0) != TS_PREFIXES)
 			break;
 	}
 	if (i == len)
@@ -379,6 +377,14 @@ static UChar classify(const UChar *insn, UInt len)
 		       (insn[i] >= 0x6c && insn[i] <= 0x6f)))
 		return TS_LOG_INSN_REP;
 	return i + 1 < len && is_x87_arithmetic(insn[i], insn[i + 1]) ? TS_LOG_INSN_X87 : 0;
+}
+
+/* Is it the address of the instruction at hand? */
+static Bool is_here(const IRConst *c)
+{
+	ULong bits;
+
+	return const_bits(c, &bits) && bits == b.pc;
 }
 
 static void on_insn(IRStmt *st)
@@ -402,7 +408,7 @@ static void on_exit(IRStmt *st)
 		VG_(tool_panic)("tracestub: a block has too many exits");
 	e->insn = (UShort)(b.block.n_insns - 1);
 	e->n_events = b.n_events;
-	e->is_fault = is_fault(st->Ist.Exit.jk) && st->Ist.Exit.dst->Ico.U64 == b.pc;
+	e->is_fault = is_fault(st->Ist.Exit.jk) && is_here(st->Ist.Exit.dst);
 	store(4, IRExpr_Const(IRConst_U32(b.block.n_exits)));
 	add(st);
 }
@@ -455,24 +461,24 @@ static void on_statement(IRStmt *st)
 /* Take room for the record: its length is filled in when it is known. */
 static IRConst *begin_record(void)
 {
-	IRConst *len = IRConst_U64(0);
+	IRConst *len = TS_CONST(0);
 	IRExpr *cur_at = number((Addr)&ts_log->cur), *cur, *limit, *is_full, *after;
 	IRDirty *next = unsafeIRDirty_0_N(0, "ts_log_next_chunk", VG_(fnptr_to_fnentry)(ts_log_next_chunk),
 					  mkIRExprVec_0());
 
-	cur = assign(Ity_I64, IRExpr_Load(Iend_LE, Ity_I64, cur_at));
-	limit = assign(Ity_I64, IRExpr_Load(Iend_LE, Ity_I64, number((Addr)&ts_log->limit)));
-	is_full = assign(Ity_I1, IRExpr_Binop(Iop_CmpLT64U, limit, cur));
+	cur = assign(TS_WORD, IRExpr_Load(Iend_LE, TS_WORD, cur_at));
+	limit = assign(TS_WORD, IRExpr_Load(Iend_LE, TS_WORD, number((Addr)&ts_log->limit)));
+	is_full = assign(Ity_I1, IRExpr_Binop(TS_LESS, limit, cur));
 	next->guard = is_full;
 	next->mFx = Ifx_Modify;
 	next->mAddr = cur_at;
 	next->mSize = 16;
 	add(IRStmt_Dirty(next));
-	b.base = newIRTemp(b.out->tyenv, Ity_I64);
-	add(IRStmt_WrTmp(b.base, IRExpr_Load(Iend_LE, Ity_I64, cur_at)));
+	b.base = newIRTemp(b.out->tyenv, TS_WORD);
+	add(IRStmt_WrTmp(b.base, IRExpr_Load(Iend_LE, TS_WORD, cur_at)));
 	add(IRStmt_Store(Iend_LE, IRExpr_RdTmp(b.base),
-			 number((Addr)TS_LOG_IN_BLOCK << 32 | b.block.num)));
-	after = assign(Ity_I64, IRExpr_Binop(Iop_Add64, IRExpr_RdTmp(b.base), IRExpr_Const(len)));
+			 IRExpr_Const(IRConst_U64((ULong)TS_LOG_IN_BLOCK << 32 | b.block.num))));
+	after = assign(TS_WORD, IRExpr_Binop(TS_ADD, IRExpr_RdTmp(b.base), IRExpr_Const(len)));
 	add(IRStmt_Store(Iend_LE, cur_at, after));
 	return len;
 }
@@ -496,21 +502,15 @@ static void end_record(const IRSB *in, IRConst *len)
 	struct ts_log_insn *last = &b.insns[b.block.n_insns - 1];
 
 	store(4, IRExpr_Const(IRConst_U32(0)));
-	if (is_fault(in->jumpkind) && in->next->tag == Iex_Const && in->next->Iex.Const.con->Ico.U64 == b.pc)
+	if (is_fault(in->jumpkind) && in->next->tag == Iex_Const && is_here(in->next->Iex.Const.con))
 		last->flags |= TS_LOG_INSN_FAULT;
 	b.block.len = (b.len + 7) & ~7u;
 	b.block.n_events = b.n_events;
-	len->Ico.U64 = b.block.len;
+	*len = *TS_CONST(b.block.len);
 	describe();
 }
 
 /* -------------------------------------------------------------------------------- where the recording begins or ends */
-
-#if defined(VGA_amd64)
-#define ARGS_REG offsetof(VexGuestAMD64State, guest_RAX)
-#define RESULT_REG offsetof(VexGuestAMD64State, guest_RDX)
-#define WORD Ity_I64
-#endif
 
 /* The statement of the first instruction; stmts_used if there is none. */
 static Int first_insn(const IRSB *in)
@@ -553,16 +553,17 @@ static IRSB *cut_at(IRSB *in, const struct ts_place *p, Int first, Bool *is_at)
 /* Leave the block by a request to Valgrind if this is the time to begin, or to end. */
 static void look_at_place(void)
 {
-	IRExpr *args = assign(WORD, IRExpr_Get(ARGS_REG, WORD)), *result = assign(WORD, IRExpr_Get(RESULT_REG, WORD));
-	IRTemp is_now = newIRTemp(b.out->tyenv, WORD);
+	IRExpr *args = assign(TS_WORD, IRExpr_Get(TS_GUEST_OFF(AX), TS_WORD));
+	IRExpr *result = assign(TS_WORD, IRExpr_Get(TS_GUEST_OFF(DX), TS_WORD));
+	IRTemp is_now = newIRTemp(b.out->tyenv, TS_WORD);
 	IRDirty *ask = unsafeIRDirty_1_N(is_now, 0, "ts_window_arrive", VG_(fnptr_to_fnentry)(ts_window_arrive),
 					 mkIRExprVec_2(args, result));
 	IRExpr *is;
 
 	add(IRStmt_Dirty(ask));
-	is = assign(Ity_I1, IRExpr_Binop(Iop_CmpNE64, IRExpr_RdTmp(is_now), number(0)));
-	add(IRStmt_Put(ARGS_REG, assign(WORD, IRExpr_ITE(is, number(ts_window_request()), args))));
-	add(IRStmt_Exit(is, Ijk_ClientReq, IRConst_U64(b.pc), b.ip_off));
+	is = assign(Ity_I1, IRExpr_Binop(TS_UNEQUAL, IRExpr_RdTmp(is_now), number(0)));
+	add(IRStmt_Put(TS_GUEST_OFF(AX), assign(TS_WORD, IRExpr_ITE(is, number(ts_window_request()), args))));
+	add(IRStmt_Exit(is, Ijk_ClientReq, TS_CONST(b.pc), b.ip_off));
 }
 
 /* A block of which nothing is logged. */

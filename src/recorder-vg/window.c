@@ -14,13 +14,7 @@
 #include <pub_tool_threadstate.h>
 #include <pub_tool_transtab.h>
 
-#if defined(VGA_amd64)
-#include <libvex_guest_amd64.h>
-#define ARGS_REG offsetof(VexGuestAMD64State, guest_RAX)
-#elif defined(VGA_x86)
-#include <libvex_guest_x86.h>
-#define ARGS_REG offsetof(VexGuestX86State, guest_EAX)
-#endif
+#include "processor.h"
 
 struct ts_place ts_from, ts_until;
 
@@ -122,7 +116,7 @@ static Bool on_request(ThreadId tid, UWord *args, UWord *result)
 	if (args != request)
 		return False;
 	*result = saved_result_reg;
-	VG_(set_shadow_regs_area)(tid, 0, ARGS_REG, sizeof(saved_args_reg), (const UChar *)&saved_args_reg);
+	VG_(set_shadow_regs_area)(tid, 0, TS_GUEST_OFF(AX), sizeof(saved_args_reg), (const UChar *)&saved_args_reg);
 	if (ts_is_on)
 		end(TS_LOG_ENDED_BY_UNTIL);
 	else if (is_waiting)

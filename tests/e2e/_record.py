@@ -64,12 +64,12 @@ def build(source, name, options="-O1 -g -pthread -w", target="x86_64"):
     return path
 
 
-def build_bare(target, more=""):
-    """truth.c, without a library."""
-    path = os.path.abspath(f"truth.{target}")
+def build_bare(target, more="", source="truth.c"):
+    """A program without a library."""
+    path = os.path.abspath(f"{source[:-2]}.{target}")
     options = "-O1 -w -nostdlib -static -ffreestanding -fno-stack-protector -fno-tree-loop-distribute-patterns"
     subprocess.run([compiler(target), *options.split(), *COMPILERS[target][1].split(), *more.split(), "-o", path,
-                    str(SOURCES / "truth.c"), "-lgcc"], check=True, timeout=LIMIT)
+                    str(SOURCES / source), "-lgcc"], check=True, timeout=LIMIT)
     return path
 
 

@@ -31,8 +31,9 @@ static bool put(void *user, const uint8_t *bytes, size_t len)
 }
 
 /* @modules: as of ts_log_decoder_only(), or NULL. */
-static void decode(const uint8_t *bytes, size_t len, const char *const *modules, struct sink *s)
+static void decode(const char *arch, const uint8_t *bytes, size_t len, const char *const *modules)
 {
+	struct sink s = { 0 };
 	struct ts_op_frames *frames = calloc(1, sizeof(*frames));
 	struct ts_log_decoder *d;
 	uint8_t *log = malloc(len + 8);
@@ -40,8 +41,8 @@ static void decode(const uint8_t *bytes, size_t len, const char *const *modules,
 	if (!frames || !log)
 		abort();
 	frames->put = put;
-	frames->user = s;
-	d = ts_log_decoder_new("x86_64", 1, frames);
+	frames->user = &s;
+	d = ts_log_decoder_new(arch, 1, frames);
 	if (!d)
 		abort();
 	if (modules)
@@ -57,16 +58,15 @@ static void decode(const uint8_t *bytes, size_t len, const char *const *modules,
 	ts_log_decoder_free(d);
 	free(log);
 	free(frames);
+	free(s.bytes);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 {
 	static const char *const modules[] = { "*e*", NULL };
-	struct sink whole = { 0 }, part = { 0 };
 
-	decode(bytes, len, NULL, &whole);
-	decode(bytes, len, modules, &part);
-	free(whole.bytes);
-	free(part.bytes);
+	decode("x86_64", bytes, len, NULL);
+	decode("x86_64", bytes, len, modules);
+	decode("x86", bytes, len, NULL);
 	return 0;
 }

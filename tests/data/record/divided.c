@@ -5,13 +5,19 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#if defined(__i386__)
+#define PC REG_EIP
+#else
+#define PC REG_RIP
+#endif
+
 static volatile int zero;
 
 static void handler(int num, siginfo_t *info, void *context)
 {
 	ucontext_t *c = context;
 
-	_exit(info->si_addr != (void *)c->uc_mcontext.gregs[REG_RIP]);
+	_exit(info->si_addr != (void *)c->uc_mcontext.gregs[PC]);
 }
 
 int main(void)

@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""`tracestub record` of 32-bit programs with Valgrind: what is recorded is what the processor does, and programs end as alone."""
+import json
+import os
+import pathlib
+import signal
+import subprocess
+
+from _processor import compare, compare_memory
+from _record import LIMIT, build, build_bare, compiler, record
+from _tap import TRACESTUB, case, run_cases, skip, skip_all
+
+TOOL = pathlib.Path(TRACESTUB).parent / "tracestub-record-vg-x86"
+if os.uname().machine != "x86_64" or not TOOL.exists():
+    skip_all("tracestub was built without Valgrind's tool for i386 programs")
+
+
+def built(source, name, options="-O1 -g -pthread -w"):
+    compiler("i386")
+    return os.path.exists("/lib/ld-linux.so.2") and build(source, name, options, "i386") or skip("no libraries of i386 (libc6-i386)")
+
+
+def recorded(out, *argv, options=(), status=None, unexplained=0):
+    """By Valgrind, which no option asks for; as the program runs alone, if no status is given."""
+    alone = subprocess.run(argv, capture_output=True, text=True, timeout=LIMIT, errors="replace") if status is None else None
+    done = record(out, *argv, options=options, errors="replace")
+    assert f"unexplained {unexplained}" in done.stderr, done
+    assert done.returncode == (status if alone is None else alone.returncode) and (not alone or done.stdout == alone.stdout), (done, alone)
+    said = ask("info", out)
+    assert said["notes"]["emulator"].startswith("Valgrind ") and said["arch"] == "i386", said
+    return done
+
+
+def ask(*words):
+    done = subprocess.run([TRACESTUB, *words, "--json", "--quiet"], capture_output=True, text=True, timeout=LIMIT)
+    if words[0] == "info":
+        return json.loads(done.stdout)
+    return [json.loads(line) for line in done.stdout.splitlines()][:-1]
+
+
+def gdb(out, *commands):
+    return subprocess.run([TRACESTUB, "gdb", out, "--", "-nx", "-batch", *(w for c in commands for w in ("-ex", c))],
+                          capture_output=True, text=True, timeout=LIMIT, stdin=subprocess.DEVNULL).stdout
+
+
+@case
+def each_instruction_leaves_the_processors_registers_and_memory():
+    for program in build_bare("i386"), build_bare("i386", "-msse2", "odd.c"):
+        assert record("truth.ucir", program).returncode >= 0
+        n, wrong, n_flags = compare("truth.ucir", program, "i386")
+        assert n > 4000 and not wrong and n_flags > 3 * n, (n, n_flags, len(wrong), wrong[:5])
+        assert compare_memory("truth.ucir") > 10000
+
+
+@case
+def programs_with_a_library_run_as_alone():
+    program = built("subject.c", "subject")
+    for words in ["signals"], ["handler"], ["threads", "4"], ["threads", "6", "spin"], ["5"], ["exec"]:
+        recorded("ended.ucir", program, *words)
+    recorded("memory.ucir", program, "memory", status=0)     # it prints its addresses
+    assert len({row["thread"] for row in ask("query", "ended.ucir", "threads")}) == 1
+
+
+@case
+def a_crash_ends_with_the_signal_its_cause_and_its_address():
+    program = built("subject.c", "subject", "-O0 -g -pthread -w")
+    recorded("crash.ucir", program, "crash", status=-signal.SIGSEGV)
+    said = gdb("crash.ucir", "goto end", "bt", "print $_siginfo._sifields._sigfault.si_addr")
+    assert "crash () at" in said and "main (" in said and "(void *) 0x10" in said, said
+
+
+@case
+def a_handler_has_the_address_of_the_division():
+    program = built("divided.c", "divided")
+    recorded("divided.ucir", program, status=0)
+    said = gdb("divided.ucir", "continue", "print $_siginfo._sifields._sigfault.si_addr == $pc")
+    assert "SIGFPE" in said and "$1 = 1\n" in said, said
+
+
+@case
+def what_the_kernel_changed_is_as_the_program_prints_it():
+    done = recorded("kernel.ucir", built("kernel_memory.c", "kernel_memory"), status=0)
+    lines = [line.split() for line in done.stdout.splitlines()]
+    out = [w for w in ask("query", "kernel.ucir", "events", "syscall") if w["name"] == "write" and w["arguments"][0] == "0x1"]
+    assert len(lines) == 11 and len(out) == 2 * len(lines), (lines, out)
+    said = gdb("kernel.ucir", *(c for k in range(len(lines)) for c in (f"goto {out[2 * k]['position']}", f"x/32xb {lines[k][1]}")))
+    held = "".join(line.split(":")[1].replace("\t0x", "") for line in said.splitlines() if line.count("\t0x") == 8)
+    assert held == "".join(found for *_, found in lines), (held, lines)
+
+
+@case
+def a_part_of_it_is_recorded():
+    """The truth: the program calls work once in each of four threads, whose number is its argument."""
+    program = built("subject.c", "subject", "-O1 -g -pthread -w -fno-inline")
+    recorded("part.ucir", program, "threads", "4", options=("--from", "work"))
+    entered = [row["arguments"][0] for row in ask("query", "part.ucir", "calls", "work")]
+    assert set(entered) <= {"0x1", "0x2", "0x3", "0x4"} and len(entered) >= 3, entered
+    recorded("last.ucir", program, "threads", "4", options=("--last", "2M"))
+    recorded("until.ucir", program, "threads", "4", options=("--until", "work"))
+
+
+FORKS = """#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+	int status;
+	if (argc > 1)
+		return 3;
+	if (!fork())
+		execl("/bin/sh", "sh", "-c", "./forks again; exit $((1 + $?))", (char *)NULL);
+	wait(&status);
+	return 10 + (status >> 8);
+}
+"""
+
+
+@case
+def processes_of_both_sizes_are_followed():
+    pathlib.Path("forks.c").write_text(FORKS)
+    subprocess.run([compiler("i386"), "-O1", "-w", "-o", "forks", "forks.c"], check=True)
+    os.path.exists("/lib/ld-linux.so.2") or skip("no libraries of i386 (libc6-i386)")
+    done = record("followed", "./forks", options=("--follow",))
+    assert done.returncode == 14, done
+    rows = ask("info", "followed")["recordings"]
+    ended = {tuple(row["arguments"]): row["value"] for row in rows if row["end"] == "exited"}
+    assert ended == {("./forks",): 14, ("/bin/sh", "-c", "./forks again; exit $((1 + $?))"): 4, ("./forks", "again"): 3}, rows
+    archs = {ask("info", f"followed/{row['file']}")["arch"] for row in rows}
+    assert len(archs) == 2 and "i386" in archs, archs
+
+
+run_cases()

@@ -113,6 +113,7 @@ const char ts_cli_help[] =
 	"  --merge               index: build it of the parts that --segment has decoded\n"
 	"  --no-sandbox          read the recording with all rights of this user (warns)\n"
 	"  --save OUT.db         sql: the rows as tables of an SQLite database\n"
+	"  --for-sqlite          sql: answer SQLite's extension, tracestub.so, which starts this\n"
 	"  --scan                sql: allow statements that decode more than 100 M steps\n"
 	"  --segment I/N         index: decode part I of N alone, for --merge (x64dbg)\n"
 	"  --qemu FILE           record: the QEMU that runs the program, a path or a name in PATH\n"

@@ -134,7 +134,8 @@ static bool set_statement(struct ts_cli *cli, int n, char **operands)
 {
 	bool has_statement = n > 1 && is_statement(operands[n - 1]);
 
-	if (!n || (has_statement && cli->statements))
+	if (!n || (has_statement && cli->statements) ||
+	    (cli->is_for_sqlite && (has_statement || cli->statements || cli->save || ts_is_stdin(operands[0]))))
 		return ts_cli_usage_error("sql: usage: tracestub sql %s", ts_cli_commands[TS_CMD_SQL].synopsis);
 	set_threads(cli, n - has_statement, operands);
 	cli->traces = operands;

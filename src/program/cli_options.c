@@ -30,6 +30,7 @@ const struct option ts_cli_long_options[TS_N_LONG_OPTIONS + 1] = {
 	[TS_OPT_EXPORT_DIR] = { "export-dir", required_argument, NULL, TS_OPT_EXPORT_DIR },
 	[TS_OPT_FIRST] = { "first", required_argument, NULL, TS_OPT_FIRST },
 	[TS_OPT_FOLLOW] = { "follow", no_argument, NULL, TS_OPT_FOLLOW },
+	[TS_OPT_FOR_SQLITE] = { "for-sqlite", no_argument, NULL, TS_OPT_FOR_SQLITE },
 	[TS_OPT_FORMAT] = { "format", required_argument, NULL, TS_OPT_FORMAT },
 	[TS_OPT_FROM] = { "from", required_argument, NULL, TS_OPT_FROM },
 	[TS_OPT_FULL] = { "full", no_argument, NULL, TS_OPT_FULL },
@@ -84,6 +85,7 @@ static const unsigned option_commands[TS_N_OPTIONS] = {
 	[TS_OPT_FILE] = ON(SQL),
 	[TS_OPT_FIRST] = ON(DIFF),
 	[TS_OPT_FOLLOW] = ON(RECORD),
+	[TS_OPT_FOR_SQLITE] = ON(SQL),
 	[TS_OPT_FROM] = ON(RECORD),
 	[TS_OPT_MODULE] = ON(RECORD),
 	[TS_OPT_FULL] = ON(QUERY) | ON(DIFF) | ON(SQL),
@@ -374,6 +376,7 @@ bool ts_cli_set_option(struct ts_cli *cli, int id)
 	case TS_OPT_SAVE:
 		cli->save = optarg;
 		break;
+	case TS_OPT_FOR_SQLITE: cli->is_for_sqlite = true; break;
 	case TS_OPT_SCAN:
 		cli->may_scan = true;
 		break;

@@ -13,6 +13,7 @@
 #include "report.h"
 #include "show.h"
 #include "src/base/atomic_file.h"
+#include "sql_answers.h"
 #include "src/sql/print.h"
 #include "src/sql/sql.h"
 
@@ -323,7 +324,8 @@ static int run_on(const struct ts_sql_recording *recordings, size_t n, const str
 	ts_buf_init(&sh.out);
 	ts_sql_print_init(&sh.print, form_of(cli), ts_show_width(cli));
 	ts_interrupt_catch();
-	done = (sh.sql = ts_sql_new(recordings, n, &options, &sh.err)) && open_saved(&sh) && run_input(&sh) &&
+	done = (sh.sql = ts_sql_new(recordings, n, &options, &sh.err)) && open_saved(&sh) &&
+	       (cli->is_for_sqlite ? ts_answer_sqlite(sh.sql, &sh.err) : run_input(&sh)) &&
 	       (!sh.saved || finish_saving(&sh));
 	ts_interrupt_release();
 	status = sh.n_rows ? TS_STATUS_OK : TS_STATUS_NO_ROWS;

@@ -16,6 +16,7 @@ struct ts_sql {
 	char note[200];       /* why; "" if that is not said */
 	bool is_declaring;    /* a table is being declared: SQLite asks whether it may create it */
 	struct ts_buf schema; /* the text that ts_sql_schema() lends */
+	struct ts_sql_vtab *connected; /* the virtual tables that SQLite has made so far, SQLite's own */
 };
 
 /* What a column of a table shows of the verb's row. */
@@ -84,6 +85,13 @@ const char *ts_sql_argument_name(char letter);
 int ts_sql_add_tables(struct ts_sql *s);
 int ts_sql_add_lists(struct ts_sql *s);
 int ts_sql_add_scalars(struct ts_sql *s);
+
+/* The @i-th function of SQL, and how many arguments it has; NULL after the last one. */
+const char *ts_sql_scalar(const struct ts_sql *s, size_t i, int *n_arguments);
+bool ts_sql_has_scalar(const struct ts_sql *s, const char *name, size_t len, int n_arguments);
+
+/* The table of this name, if SQLite has made it and it is a verb's. */
+struct ts_sql_vtab *ts_sql_connected(const struct ts_sql *s, const char *name, size_t len);
 
 /* Declare the table that is being connected.  Returns SQLite's result. */
 int ts_sql_declare_table(struct ts_sql *s, const char *schema);

@@ -282,30 +282,56 @@ static void call_one_of_several(sqlite3_context *out, int n, sqlite3_value **val
 	fail(out, &err);
 }
 
+static const struct {
+	const char *name;
+	int n;
+	void (*call)(sqlite3_context *out, int n, sqlite3_value **values);
+	bool is_pure; /* looks at no recording */
+} scalars[] = {
+	{ "reg", 2, reg, 0 }, { "reg", 3, reg, 0 }, { "mem", 3, mem, 0 }, { "u8", 2, u8, 0 },   { "u16", 2, u16, 0 },
+	{ "u32", 2, u32, 0 }, { "u64", 2, u64, 0 }, { "i8", 2, i8, 0 },	 { "i16", 2, i16, 0 }, { "i32", 2, i32, 0 },
+	{ "i64", 2, i64, 0 }, { "f32", 2, f32, 0 }, { "f64", 2, f64, 0 }, { "cstr", 2, cstr, 0 }, { "sym", 1, sym, 0 },
+	{ "addr", 1, addr, 0 }, { "ult", 2, ult, 1 },
+};
+
+#define N_SCALARS (sizeof(scalars) / sizeof(scalars[0]))
+
+/* Has the function the name of a recording as its first argument? */
+static bool is_named(const struct ts_sql *s, size_t i)
+{
+	return s->n > 1 && !scalars[i].is_pure;
+}
+
+const char *ts_sql_scalar(const struct ts_sql *s, size_t i, int *n_arguments)
+{
+	if (i >= N_SCALARS)
+		return NULL;
+	*n_arguments = scalars[i].n + is_named(s, i);
+	return scalars[i].name;
+}
+
+bool ts_sql_has_scalar(const struct ts_sql *s, const char *name, size_t len, int n_arguments)
+{
+	for (size_t i = 0; i < N_SCALARS; i++) {
+		if (strlen(scalars[i].name) == len && !memcmp(scalars[i].name, name, len) &&
+		    scalars[i].n + is_named(s, i) == n_arguments)
+			return true;
+	}
+	return false;
+}
+
 int ts_sql_add_scalars(struct ts_sql *s)
 {
-	static const struct {
-		const char *name;
-		int n;
-		void (*call)(sqlite3_context *out, int n, sqlite3_value **values);
-		bool is_pure; /* looks at no recording */
-	} scalars[] = {
-		{ "reg", 2, reg, 0 }, { "reg", 3, reg, 0 }, { "mem", 3, mem, 0 }, { "u8", 2, u8, 0 },   { "u16", 2, u16, 0 },
-		{ "u32", 2, u32, 0 }, { "u64", 2, u64, 0 }, { "i8", 2, i8, 0 },	 { "i16", 2, i16, 0 }, { "i32", 2, i32, 0 },
-		{ "i64", 2, i64, 0 }, { "f32", 2, f32, 0 }, { "f64", 2, f64, 0 }, { "cstr", 2, cstr, 0 }, { "sym", 1, sym, 0 },
-		{ "addr", 1, addr, 0 }, { "ult", 2, ult, 1 },
-	};
 	int result = SQLITE_OK;
 
-	for (size_t i = 0; i < sizeof(scalars) / sizeof(scalars[0]) && result == SQLITE_OK; i++) {
-		bool is_named = s->n > 1 && !scalars[i].is_pure;
+	for (size_t i = 0; i < N_SCALARS && result == SQLITE_OK; i++) {
 		struct function *f = calloc(1, sizeof(*f));
 
 		if (!f)
 			return SQLITE_NOMEM;
 		*f = (struct function){ s, s->recordings[0].ask, scalars[i].call };
-		result = sqlite3_create_function_v2(s->db, scalars[i].name, scalars[i].n + is_named, SQLITE_UTF8, f,
-						    is_named ? call_one_of_several : scalars[i].call, NULL, NULL, free);
+		result = sqlite3_create_function_v2(s->db, scalars[i].name, scalars[i].n + is_named(s, i), SQLITE_UTF8, f,
+						    is_named(s, i) ? call_one_of_several : scalars[i].call, NULL, NULL, free);
 	}
 	return result;
 }

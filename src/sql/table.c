@@ -205,17 +205,36 @@ static int connect(sqlite3 *db, void *user, int argc, const char *const *argv, s
 	if (find_cells(t) && ts_buf_ok(&schema))
 		result = ts_sql_declare_table(t->s, ts_buf_text(&schema));
 	ts_buf_fini(&schema);
-	if (result == SQLITE_OK)
-		*vtab = &t->base;
-	else
+	if (result != SQLITE_OK) {
 		free_table(t);
-	return result;
+		return result;
+	}
+	t->next = t->s->connected;
+	t->s->connected = t;
+	*vtab = &t->base;
+	return SQLITE_OK;
 }
 
 static int disconnect(sqlite3_vtab *vtab)
 {
-	free_table((struct ts_sql_vtab *)vtab);
+	struct ts_sql_vtab *t = (struct ts_sql_vtab *)vtab;
+	struct ts_sql_vtab **at = &t->s->connected;
+
+	while (*at && *at != t)
+		at = &(*at)->next;
+	if (*at)
+		*at = t->next;
+	free_table(t);
 	return SQLITE_OK;
+}
+
+struct ts_sql_vtab *ts_sql_connected(const struct ts_sql *s, const char *name, size_t len)
+{
+	for (struct ts_sql_vtab *t = s->connected; t; t = t->next) {
+		if (strlen(t->t.name) == len && !memcmp(t->t.name, name, len))
+			return t;
+	}
+	return NULL;
 }
 
 /* Without xCreate: the table is there by its name. */

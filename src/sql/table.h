@@ -18,6 +18,7 @@
 struct ts_sql_vtab {
 	sqlite3_vtab base; /* first */
 	struct ts_sql *s;
+	struct ts_sql_vtab *next; /* of those that are connected */
 	struct ts_sql_table t; /* its texts are the module's */
 	unsigned n_columns, n_arguments; /* with those before the table's own */
 	int *cells;        /* owned; of the table's own columns: the verb's column, -1 if it has none */

@@ -23,7 +23,7 @@ def installs():
     done = run("make", "-C", BUILD, "install", f"DESTDIR={ROOT}")
     assert done.returncode == 0, done.stdout
     found = {os.path.relpath(p, ROOT / PREFIX) for p in ROOT.rglob("*") if p.is_file()}
-    wanted = {"bin/tracestub", "lib/tracestub/tracestub-record.so", "share/tracestub/gdbinit",
+    wanted = {"bin/tracestub", "lib/tracestub/tracestub-record.so", "lib/tracestub/tracestub.so", "share/tracestub/gdbinit",
               "share/bash-completion/completions/tracestub", "share/zsh/vendor-completions/_tracestub"}
     wanted |= {f"share/man/man{p.suffix[1:]}/{p.name}" for p in PAGES}
     assert wanted <= found, wanted - found

@@ -42,6 +42,7 @@ ROOMS = {
     "src/ask/strings": f"{ASK} src/ask src/ask/grammar src/ask/verbs src/ask/find",
     "src/ask/diff": f"{ASK} src/ask src/ask/grammar src/ask/verbs",
     "src/sql": f"src/base src/arch src/query src/search src/ask/calls {ASKED}",
+    "src/sqlite": "src/base src/sql",
     "src/plot": f"src/base src/arch src/trace src/query src/search {ASKED}",
     "src/model": "src/base src/trace src/index src/timeline src/query",
     "src/mcp": f"src/base src/arch src/query src/search src/sql {ASKED} src/model",

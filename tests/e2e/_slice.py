@@ -123,10 +123,12 @@ class Recorded:
                 self.states.append(state)
 
     def read_events(self):
-        for e in self.ask("events"):
+        events = self.ask("events")
+        kept = {e["position"] for e in events if e["kind"] == "syscall" and e["name"] in ("mprotect", "pkey_mprotect")}
+        for e in events:
             if e["kind"] == "syscall":
                 self.calls.add(e["position"])
-            elif e["kind"] in ("map", "unmap") and e["text"]:
+            elif e["kind"] in ("map", "unmap") and e["text"] and e["position"] not in kept:
                 first, end = (int(x, 16) for x in re.match(r"(0x\w+):(0x\w+)", e["text"]).groups())
                 self.maps[e["position"]].append((first, end))
         top = "0xffffffffffffffff" if int(self.pc[1]) == 8 else "0xffffffff"

@@ -275,7 +275,8 @@ class X86(Vectors, Slicer):
         self.unknown[name] += 1
         self.undefine(*ALL)
         for o in ops[:2]:
-            for place in self.places(o) if o.kind == "r" else ():
+            low = self.r.registers.get(f"xmm{o.name[3:]}") if o.kind == "?" else None
+            for place in self.register(*low) if low else self.places(o) if o.kind == "r" else ():
                 self.put(place, (0, self.any), False)
         for first, length in self.r.writes.get(self.k, ()):
             for place in range(first, first + length):

@@ -186,23 +186,67 @@ static unsigned block_condition(unsigned it, unsigned i)
 }
 
 /*
- * Is the instruction at the end of @code, of @len bytes, in the block of an IT instruction among these?  By the
- * bytes alone: what was executed need not have come from there.
+ * Did the instruction at @it run before step @pos of @thread, with nothing but up to @n instructions of its block
+ * between them?  What only looks like an IT instruction, such as the end of a longer one or data, did not.  A step that the
+ * recording lacks, or that ran while another thread did, may have.
  */
-static uint8_t find_it(const uint8_t *code, unsigned len)
+static bool ran_before(struct ts_query *q, uint64_t pos, const struct ts_decoded *d, uint32_t thread, uint64_t it,
+		       unsigned n, bool *ran, struct ts_error *err)
 {
-	for (unsigned it = len; it >= 2; it -= 2) {
-		unsigned at = it, i = 0, condition;
+	*ran = true;
+	for (unsigned i = 1; i <= n + 1 && i <= pos; i++) {
+		const struct ts_steps *b;
+		const struct ts_step *st = ts_query_step(q, pos - i, &b, err);
 
-		if (code[it - 1] != 0xbf || !(code[it - 2] & 15))
-			continue;
-		for (; at < len && i < 4; i++)
-			at += at + 1 < len && code[at + 1] >= 0xe8 ? 4 : 2;
-		condition = at == len ? block_condition(code[it - 2], i) : 16;
-		if (condition < 16)
-			return (uint8_t)(condition + 1);
+		if (!st)
+			return false;
+		if (st->thread != thread || st->pc == it)
+			return true;
+		if (st->pc < it || st->pc >= d->pc) {
+			*ran = false;
+			return true;
+		}
 	}
-	return 0;
+	*ran = n + 1 > pos;
+	return true;
+}
+
+/*
+ * The condition that the IT instruction which ends before byte @it of the @len bytes before @d's instruction gives it; 16:
+ * there is none.  *n becomes the number of instructions between them.
+ */
+static unsigned condition_from(const uint8_t *code, unsigned len, unsigned it, unsigned *n)
+{
+	unsigned at = it;
+
+	if (code[it - 1] != 0xbf || !(code[it - 2] & 15))
+		return 16;
+	for (*n = 0; at < len && *n < 4; ++*n)
+		at += at + 1 < len && code[at + 1] >= 0xe8 ? 4 : 2;
+	return at == len ? block_condition(code[it - 2], *n) : 16;
+}
+
+/* Is the instruction, of which @code are the @len bytes before it, in the block of an IT instruction among these? */
+static bool find_it(struct ts_decoded *d, struct ts_query *q, uint64_t pos, const uint8_t *code, unsigned len,
+		    struct ts_error *err)
+{
+	uint32_t thread = ts_query_thread(q, pos);
+
+	d->mode.it = 0;
+	for (unsigned it = len; it >= 2; it -= 2) {
+		unsigned n, condition = condition_from(code, len, it, &n);
+		bool ran;
+
+		if (condition == 16)
+			continue;
+		if (!ran_before(q, pos, d, thread, d->pc - len + it - 2, n, &ran, err))
+			return false;
+		if (!ran)
+			continue;
+		d->mode.it = (uint8_t)(condition + 1);
+		return true;
+	}
+	return true;
 }
 
 /* Thumb or not: the status register says so, else the lengths of instructions (thumb.h). */
@@ -227,8 +271,7 @@ static bool find_arm_mode(struct ts_decoded *d, struct ts_query *q, uint64_t pos
 		return false;
 	for (unsigned i = 0; i < MAX_BLOCK; i++)
 		code[i] = known[i] ? code[i] : 0;
-	d->mode.it = find_it(code, MAX_BLOCK);
-	return true;
+	return find_it(d, q, pos, code, MAX_BLOCK, err);
 }
 
 /*

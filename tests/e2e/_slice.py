@@ -65,6 +65,7 @@ class Recorded:
         self.n = len(self.states) - 1
         self.code = {}
         self.writes, self.maps, self.calls = collections.defaultdict(list), collections.defaultdict(list), set()
+        self.unexplained = collections.defaultdict(list)
         self.read_events()
 
     @staticmethod
@@ -122,15 +123,20 @@ class Recorded:
                 self.states.append(state)
 
     def read_events(self):
-        for e in self.ask("events"):
+        events = self.ask("events")
+        kept = {e["position"] for e in events if e["kind"] == "syscall" and e["name"] in ("mprotect", "pkey_mprotect")}
+        for e in events:
             if e["kind"] == "syscall":
                 self.calls.add(e["position"])
-            elif e["kind"] in ("map", "unmap") and e["text"]:
+            elif e["kind"] in ("map", "unmap") and e["text"] and e["position"] not in kept:
                 first, end = (int(x, 16) for x in re.match(r"(0x\w+):(0x\w+)", e["text"]).groups())
                 self.maps[e["position"]].append((first, end))
         top = "0xffffffffffffffff" if int(self.pc[1]) == 8 else "0xffffffff"
         for w in self.ask("accesses", f"0x0:{top}", "w", "in", f"0:{self.n}"):
             self.writes[w["position"]].append((int(w["address"], 16), w["length"]))
+        for u in self.ask("unexplained"):
+            if u["address"]:
+                self.unexplained[u["position"]].append((int(u["address"], 16), u["length"]))
 
     def value(self, k, off, size):
         """Bytes of a register at position k as a number; None if not all are known."""
@@ -252,6 +258,9 @@ class Slicer:
             for first, length in r.writes.get(k, ()):
                 for place in range(first, first + length):
                     self.shadow[place], self.writer[place] = self.leaf(INPUT, place, k), k
+        for first, length in r.unexplained.get(k, ()):      # nobody knows since when it is there
+            for place in range(first, first + length):
+                self.shadow[place], self.writer[place] = (0, self.any), None
         for first, end in r.maps.get(k, ()):
             self.mapped.append((first, end))
             for place in [p for p in self.shadow if first <= p < end]:

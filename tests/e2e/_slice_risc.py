@@ -121,6 +121,9 @@ class Risc(Slicer):
         self.unknown[name] += 1
         if ops and self.register_of(ops[0]):
             self.set_reg(ops[0], (0, self.any), False)
+        elif m := re.match(r"\{?[vqdshb](\d+)", ops[0]) if ops else None:
+            for place in self.register(*self.r.registers.get(f"v{m[1]}", (0, 0))):
+                self.put(place, (0, self.any), False)
         for bit in NZCV:
             self.put(self.flag(bit), (0, self.any), False)
         self.store_unknown()
@@ -283,6 +286,8 @@ class A64(Risc):
             self.set_flags(sets)
 
     def bitwise(self, name, ops):
+        if not self.register_of(ops[0]):
+            return self.do_unlisted(name, ops)
         sources = [self.source(o) for o in ops[1:3] if self.register_of(o)]
         sets = self.mix(*sources)
         if len(ops) > (2 if name == "mvn" else 3):

@@ -3,9 +3,8 @@
 import re
 
 from _slice import INPUT, Slicer, objdump
+from _slice_vector import AF, ALL, CF, DF, LANES, OF, PF, SCALARS, SF, ZF, Operand, Vectors
 
-CF, PF, AF, ZF, SF, DF, OF = 0, 2, 4, 6, 7, 10, 11
-ALL = (CF, PF, AF, ZF, SF, OF)
 FLAG_NAMES = {"cf": CF, "pf": PF, "af": AF, "zf": ZF, "sf": SF, "df": DF, "of": OF}
 SIZES = {"BYTE": 1, "WORD": 2, "DWORD": 4, "QWORD": 8, "TBYTE": 10, "XMMWORD": 16, "YMMWORD": 32, "FWORD": 6, "OWORD": 16}
 MEMORY = re.compile(r"(?:(\w+) PTR )?(?:(\w\w):)?(?:\[([^\]]*)\]|(0x[0-9a-f]+))$")
@@ -13,21 +12,11 @@ PREFIXES = {"rep", "repz", "repnz", "lock", "bnd", "notrack", "data16", "addr32"
 LEGACY = {"ax": 0, "cx": 1, "dx": 2, "bx": 3, "sp": 4, "bp": 5, "si": 6, "di": 7}
 CONDITIONS = {"o": (OF,), "b": (CF,), "ae": (CF,), "e": (ZF,), "ne": (ZF,), "be": (CF, ZF), "a": (CF, ZF), "s": (SF,), "ns": (SF,),
               "p": (PF,), "np": (PF,), "l": (SF, OF), "ge": (SF, OF), "le": (ZF, SF, OF), "g": (ZF, SF, OF), "no": (OF,)}
-LANES = {f"p{op}{t}" for op in ("add", "sub", "cmpeq", "cmpgt", "minu", "maxu", "mins", "maxs", "avg") for t in "bwdq"} | {
-    "pand", "pandn", "por", "pxor", "andps", "andpd", "andnps", "andnpd", "orps", "orpd", "xorps", "xorpd", "addps", "addpd", "subps",
-    "subpd", "mulps", "mulpd", "divps", "divpd", "pmullw"}
-BITWISE = {"pand", "pandn", "por", "pxor", "andps", "andpd", "andnps", "andnpd", "orps", "orpd", "xorps", "xorpd"}
 NOTHING = {"nop", "nopw", "nopl", "endbr64", "endbr32", "hlt", "pause", "mfence", "lfence", "sfence", "fwait", "prefetcht0", "prefetcht1",
            "prefetcht2", "prefetchnta", "prefetchw", "ud2", "cld", "std", "cmc", "clc", "stc", "emms", "int3"}
 
 
-class Operand:
-    def __init__(self, kind, size=0, **more):
-        self.kind, self.size = kind, size
-        self.__dict__.update(more)
-
-
-class X86(Slicer):
+class X86(Vectors, Slicer):
     def __init__(self, recorded):
         super().__init__(recorded)
         self.is_64 = "rip" in recorded.registers
@@ -259,6 +248,8 @@ class X86(Slicer):
             self.do_string(name, ops, prefixes)
         elif bare in LANES:
             self.do_lanes(bare, ops)
+        elif name in SCALARS:
+            self.do_scalar(name, ops)
         elif name[0] == "f":
             self.do_x87(ops)
         else:
@@ -284,7 +275,8 @@ class X86(Slicer):
         self.unknown[name] += 1
         self.undefine(*ALL)
         for o in ops[:2]:
-            for place in self.places(o) if o.kind == "r" else ():
+            low = self.r.registers.get(f"xmm{o.name[3:]}") if o.kind == "?" else None
+            for place in self.register(*low) if low else self.places(o) if o.kind == "r" else ():
                 self.put(place, (0, self.any), False)
         for first, length in self.r.writes.get(self.k, ()):
             for place in range(first, first + length):
@@ -317,46 +309,6 @@ class X86(Slicer):
             return
         source = self.places(ops[1])
         self.copy(ops[0], source and source[:4], min(4, ops[0].size))
-
-    def scalar(self, ops, size):
-        to, source = ops
-        if any(o.kind == "?" for o in ops):
-            self.do_unlisted("movs", ops)
-            return
-        places = self.places(source)
-        if to.kind == "m":
-            self.copy(to, places and places[:size], size)
-        elif source.kind == "m":
-            self.copy(to, places, size)
-        else:
-            for place, got in zip(self.register(to.off, size), [self.get(p) for p in places[:size]]):
-                self.put(place, got)
-
-    def do_movss(self, ops, prefixes):
-        self.scalar(ops, 4)
-
-    def do_movsd(self, ops, prefixes):
-        self.scalar(ops, 8)
-
-    def half(self, ops, at):
-        """movlps and kin: a half, from byte @at on of the register."""
-        to, source = ops
-        if any(o.kind == "?" for o in ops):
-            self.do_unlisted("movh", ops)
-        elif to.kind == "m":
-            self.copy(to, self.register(source.off + at, 8))
-        else:
-            places = self.places(source)
-            for i in range(8):
-                self.put(self.base + to.off + at + i, self.get(places[i]) if places else (0, self.any))
-
-    def do_movhps(self, ops, prefixes):
-        self.half(ops, 8)
-
-    def do_movlps(self, ops, prefixes):
-        self.half(ops, 0)
-
-    do_movhpd, do_movlpd = do_movhps, do_movlps
 
     def do_movsx(self, ops, prefixes):
         source, size = self.places(ops[1]), min(ops[0].size, ops[1].size)
@@ -402,6 +354,8 @@ class X86(Slicer):
         self.clear_above(to)
 
     def do_xchg(self, ops, prefixes):
+        if self.is_same(ops) and ops[0].size == 2:
+            return      # 66 90 is a nop
         a, b = self.places(ops[0]), self.places(ops[1])
         self.copy(ops[0], b)
         self.copy(ops[1], a)
@@ -721,62 +675,3 @@ class X86(Slicer):
             other = ax if name == "scas" else list(range(last_si, last_si + size))
             must, may = self.mix(other, list(range(last_di, last_di + size)))
             self.set_flags((must, self.sets.union(may, self.any)))
-
-    # ------------------------------------------------------------------------------------------- vectors
-
-    def do_lanes(self, name, ops):
-        if len(ops) != 2 or any(o.kind == "?" for o in ops):
-            self.do_unlisted(name, ops)
-            return
-        to, source = ops
-        a, b = self.places(to), self.places(source)
-        if (name in ("pxor", "xorps", "xorpd") or name.startswith("psub")) and self.is_same(ops):
-            self.write_mix(to, (0, 0))
-            return
-        unit = 1 if name in BITWISE else {"b": 1, "w": 2, "d": 4, "q": 8}.get(name[-1], 4)
-        if name[-2:] in ("ps", "pd") and name not in BITWISE:
-            unit = 4 if name.endswith("ps") else 8
-        for i, place in enumerate(a):
-            lane = slice(i // unit * unit, i // unit * unit + unit)
-            self.put(place, self.mix(a[lane], None if b is None else b[lane]))
-
-    def moves(self, ops, picks):
-        """Byte i of the first operand is byte picks[i] of both, one after the other."""
-        to, source = ops[:2]
-        if any(o.kind == "?" for o in ops):
-            self.do_unlisted("picks", ops)
-            return
-        a, b = self.places(to), self.places(source)
-        both = [*a, *(b or [None] * 16)]
-        for i, place in enumerate(a):
-            p = both[picks[i]]
-            self.put(place, (0, self.any) if p is None else self.get(p))
-
-    def unpack(self, ops, unit, half):
-        picks = []
-        for i in range(half // unit, half // unit + 8 // unit):
-            picks += [*range(i * unit, i * unit + unit), *range(16 + i * unit, 16 + i * unit + unit)]
-        self.moves(ops, picks)
-
-    def shuffle(self, ops, unit, first):
-        imm, picks = ops[2].value, list(range(16, 32))
-        for i in range(4):
-            at = first + (imm >> 2 * i & 3) * unit
-            picks[first + i * unit:first + (i + 1) * unit] = range(16 + at, 16 + at + unit)
-        self.moves(ops, picks)
-
-    def do_pshufd(self, ops, prefixes):
-        self.shuffle(ops, 4, 0)
-
-    def do_pmovmskb(self, ops, prefixes):
-        self.write_mix(ops[0], self.mix(self.places(ops[1])) if ops[1].kind == "r" else (0, self.any))
-
-
-def add_unpacks():
-    for letters, unit in (("bw", 1), ("wd", 2), ("dq", 4), ("qdq", 8)):
-        for half in "lh":
-            setattr(X86, f"do_punpck{half}{letters}",
-                    lambda self, ops, prefixes, unit=unit, half=half: self.unpack(ops, unit, 8 * (half == "h")))
-
-
-add_unpacks()

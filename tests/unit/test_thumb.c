@@ -2,6 +2,7 @@
 #include "unit.h"
 
 #include "script.h"
+#include "src/query/insns.h"
 #include "src/query/thumb.h"
 #include "src/timeline/timeline.h"
 
@@ -109,8 +110,41 @@ START_TEST(unknown_code_tells_nothing)
 }
 END_TEST
 
+static const char *text_at(uint64_t pos)
+{
+	struct ts_decoded *d;
+
+	is_thumb_at(pos);
+	d = ts_query_insn(q, pos, &err);
+	ck_assert_ptr_nonnull(d);
+	return ts_decoded_text(q, d);
+}
+
+#define IT_EQ "\x08\xbf"
+#define MOV   "\x03\x46" /* mov r3, r0 */
+
+START_TEST(a_condition_is_that_of_an_it_instruction_that_ran)
+{
+	step(0x1000, 2, IT_EQ);
+	step(0x1002, 2, MOV);
+	step(0x1004, 2, MOV);
+	ck_assert_str_eq(text_at(1), "moveq r3, r0");
+	ck_assert_str_eq(text_at(2), "mov r3, r0");
+}
+END_TEST
+
+START_TEST(data_or_half_of_an_instruction_before_a_function_gives_none)
+{
+	ts_steps_value(&s->rec.initial, TS_FX_WRITE, 0x1ffe, IT_EQ, 2);
+	step(0x1000, 2, "\x00\xbf");
+	step(0x2000, 2, MOV);
+	ck_assert_str_eq(text_at(1), "mov r3, r0");
+}
+END_TEST
+
 UNIT_FIXTURE_SUITE("thumb", setup, teardown, two_bytes_are_thumb,
 		   an_address_that_is_no_multiple_of_four_is_thumb,
 		   four_bytes_that_may_be_either_are_as_their_neighbours_behind,
 		   or_as_those_before_them_but_never_across_a_branch, the_end_is_as_the_last_instruction,
-		   unknown_code_tells_nothing)
+		   unknown_code_tells_nothing, a_condition_is_that_of_an_it_instruction_that_ran,
+		   data_or_half_of_an_instruction_before_a_function_gives_none)

@@ -57,7 +57,7 @@ void ts_mcp_look(struct ts_mcp_server *sv)
 {
 	json_t *message;
 
-	while (ts_rpc_read(&sv->rpc, 0, &message) == TS_RPC_MESSAGE) {
+	while (!ts_requests_is_full(&sv->requests) && ts_rpc_read(&sv->rpc, 0, &message) == TS_RPC_MESSAGE) {
 		take_in(sv, message);
 		json_decref(message);
 	}
@@ -194,7 +194,10 @@ static enum ts_rpc_got next(struct ts_mcp_server *sv, json_t **message, struct t
 {
 	enum ts_rpc_got got;
 
-	*message = ts_requests_take(&sv->requests);
+	if (!ts_requests_take(&sv->requests, message)) {
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a request that waited");
+		return TS_RPC_END;
+	}
 	if (*message)
 		return TS_RPC_MESSAGE;
 	do {

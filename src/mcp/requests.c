@@ -38,22 +38,43 @@ static void drop_taken(struct ts_requests *r)
 	}
 }
 
-bool ts_requests_put(struct ts_requests *r, json_t *message)
+bool ts_requests_is_full(const struct ts_requests *r)
 {
-	return ts_requests_expect(r, message) && !json_array_append(r->list, message);
+	return json_array_size(r->list) - r->n_taken >= TS_REQUESTS_MAX || r->len >= TS_REQUESTS_MAX_LEN;
 }
 
-json_t *ts_requests_take(struct ts_requests *r)
+/* A message waits as text: as values it takes up to eighty times as much memory. */
+bool ts_requests_put(struct ts_requests *r, const json_t *message)
 {
-	json_t *message = json_incref(json_array_get(r->list, r->n_taken));
+	bool done = ts_requests_expect(r, message);
+	json_t *text = NULL;
+	struct ts_buf buf;
 
-	if (!message)
-		return NULL;
+	ts_buf_init(&buf);
+	if (done)
+		ts_json_put(&buf, message, JSON_COMPACT);
+	if (done && ts_buf_ok(&buf))
+		text = json_stringn_nocheck((const char *)buf.data, buf.len);
+	r->len += text ? buf.len : 0;
+	done = text && !json_array_append_new(r->list, text);
+	ts_buf_fini(&buf);
+	return done;
+}
+
+bool ts_requests_take(struct ts_requests *r, json_t **message)
+{
+	const json_t *text = json_array_get(r->list, r->n_taken);
+
+	*message = NULL;
+	if (!text)
+		return true;
+	*message = json_loadb(json_string_value(text), json_string_length(text), 0, NULL);
+	r->len -= json_string_length(text);
 	json_array_set_new(r->list, r->n_taken++, json_null());
 	if (r->n_taken == json_array_size(r->list) ||
 	    (r->n_taken > MAX_TAKEN && r->n_taken > json_array_size(r->list) / 2))
 		drop_taken(r);
-	return message;
+	return *message != NULL;
 }
 
 /* -------------------------------------------------------------------------------------------- their ids */

@@ -10,9 +10,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* Messages that wait at most, and the length of their text. */
+#define TS_REQUESTS_MAX     ((size_t)32768)
+#define TS_REQUESTS_MAX_LEN ((size_t)4 << 20)
+
 struct ts_requests {
-	json_t *list;    /* owned; an array, whose first items have been taken */
+	json_t *list;    /* owned; an array of strings, the messages' text, whose first items have been taken */
 	size_t n_taken;
+	size_t len;      /* of the text of those that wait */
 	json_t *pending; /* owned; by id: is the request cancelled? */
 };
 
@@ -20,11 +25,14 @@ struct ts_requests {
 bool ts_requests_init(struct ts_requests *r);
 void ts_requests_fini(struct ts_requests *r);
 
-/* Append a message or a batch.  Returns false if memory is exhausted. */
-bool ts_requests_put(struct ts_requests *r, json_t *message);
+/* Whether as many wait as may: nothing is to be read until one has been taken.  The last one may be of any length. */
+bool ts_requests_is_full(const struct ts_requests *r);
 
-/* Take the first one: a new reference.  Returns NULL if there is none. */
-json_t *ts_requests_take(struct ts_requests *r);
+/* Append a message or a batch.  Returns false if memory is exhausted. */
+bool ts_requests_put(struct ts_requests *r, const json_t *message);
+
+/* Take the first one, *message a new reference, or NULL: none waits.  Returns false if memory is exhausted: it is lost. */
+bool ts_requests_take(struct ts_requests *r, json_t **message);
 
 /* Expect the requests of @message, which may be a batch: from now on they can be cancelled. */
 bool ts_requests_expect(struct ts_requests *r, const json_t *message);

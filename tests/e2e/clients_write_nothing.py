@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Files are written by the command line only, and no value of an MCP call becomes another part of the question.  Names of
 a recording are one line of each file that is written."""
+import json
 import os
 import pathlib
 import re
@@ -176,6 +177,44 @@ def a_client_may_write_all_before_it_reads():
             assert select.select([], [fd], [], LIMIT)[1], f"the server does not read: {len(text)} bytes are left"
             text = text[os.write(fd, text):]
         assert [c.message()["id"] for _ in range(2, 20002)] == list(range(2, 20002))
+
+
+ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n%s) SELECT count(*) FROM n"
+
+
+def write_while_it_takes(c, text, most):
+    """How much of @text, again and again, the server reads before it stops to."""
+    fd, n = c.proc.stdin.fileno(), 0
+    os.set_blocking(fd, False)
+    while n < most and select.select([], [fd], [], 3)[1]:
+        n += os.write(fd, text[n % len(text):])
+    return n
+
+
+@case
+def requests_that_wait_for_a_call_are_bounded():
+    """32,768 of them or 4 MiB, one line more, and what the pipe and the server's buffer hold."""
+    for message in {"id": 7, "method": "ping/no"}, {"id": 7, "method": "x" * 100000}, [{}] * 30000:
+        c = Client(TRACE, "--index", "none", "--no-sandbox")
+        try:
+            c.ask("tools/call", {"name": "sql", "arguments": {"statement": ENDLESS % ""}})
+            text = json.dumps(message, separators=",:").encode() + b"\n"
+            n = write_while_it_takes(c, text, 24 << 20)
+            assert n < 32768 * len(text) + (1 << 20) and n < (7 << 20), (n, len(text))
+            status = pathlib.Path(f"/proc/{c.proc.pid}/status").read_text()
+            assert int(re.search(r"VmHWM:\s+(\d+)", status)[1]) < 160 << 10, status
+        finally:
+            c.proc.kill()
+            c.proc.wait()
+
+
+@case
+def requests_beyond_the_bound_are_answered():
+    with Client(TRACE, "--index", "none") as c:
+        with c.together():
+            c.ask("tools/call", {"name": "sql", "arguments": {"statement": ENDLESS % " LIMIT 1000000"}})
+            asked = [c.ask("resources/templates/list", {"_meta": {"of": "x" * 100}}) for _ in range(40000)]
+        assert [c.message()["id"] for _ in range(40001)] == [asked[0] - 1, *asked]
 
 
 run_cases()

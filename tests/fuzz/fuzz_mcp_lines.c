@@ -49,19 +49,19 @@ static void answer(struct ts_requests *r, struct ts_rpc *rpc, json_t *message)
 	assert(ts_rpc_end_batch(rpc));
 }
 
-/* All lines are taken before the first is answered, as when they come while another one is handled. */
-static size_t take_all(struct ts_requests *r, struct ts_rpc *rpc)
+/*
+ * All lines are taken before the first is answered, as when they come while another one is handled.  *came gets them: what is
+ * taken from the queue is the same.
+ */
+static void take_all(struct ts_requests *r, struct ts_rpc *rpc, json_t *came)
 {
 	json_t *message;
-	size_t n = 0;
 
 	while (ts_rpc_read(rpc, 0, &message) == TS_RPC_MESSAGE) {
 		assert(json_is_object(message) || json_is_array(message));
 		assert(ts_requests_expect(r, message) && ts_requests_put(r, message));
-		json_decref(message);
-		n++;
+		assert(!json_array_append_new(came, message));
 	}
-	return n;
 }
 
 static void check_lines(int fd)
@@ -89,19 +89,21 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 	int in = memfd_create("in", 0), out = memfd_create("out", 0);
 	struct ts_requests requests;
 	struct ts_rpc rpc;
-	json_t *message;
-	size_t n, n_taken = 0;
+	json_t *message, *came = json_array();
+	size_t n_taken = 0;
 
 	if (in < 0 || out < 0 || !ts_requests_init(&requests))
 		abort();
 	put_all(in, bytes, len);
 	ts_rpc_init(&rpc, in, out);
-	n = take_all(&requests, &rpc);
-	for (; (message = ts_requests_take(&requests)); n_taken++) {
+	take_all(&requests, &rpc, came);
+	for (; ts_requests_take(&requests, &message) && message; n_taken++) {
+		assert(json_equal(message, json_array_get(came, n_taken)));
 		answer(&requests, &rpc, message);
 		json_decref(message);
 	}
-	assert(n == n_taken);
+	assert(json_array_size(came) == n_taken && !requests.len);
+	json_decref(came);
 	ts_requests_fini(&requests);
 	ts_rpc_fini(&rpc);
 	close(in);

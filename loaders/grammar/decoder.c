@@ -84,6 +84,52 @@ static size_t find_code(const struct grammar_decoder *d, const struct grammar_li
 	return line->n_code;
 }
 
+/* Bytes of an instruction of x86 that a head shows (enum grammar_order): zeros above those that are listed. */
+#define HEAD_LEN 4u
+
+/* So many ways to go on after a head are tried. */
+#define N_TAILS 3u
+
+/*
+ * The instruction whose code begins as the line's does, way @i of N_TAILS to go on after what is known.  Where all of
+ * them are of one kind and length, the bytes that are not known are part of a displacement or of a constant: an
+ * opcode, a mode byte or a scale byte of 0, 0xff and 0x25 makes a difference.
+ */
+static bool decode_tail(const struct grammar_decoder *d, const struct grammar_line *line, unsigned i, struct ts_operands *ops)
+{
+	static const uint8_t tails[N_TAILS] = { 0x00, 0xff, 0x25 };
+	uint8_t bytes[TS_MAX_INSN] = { 0 };
+
+	memset(bytes + HEAD_LEN, tails[i], sizeof(bytes) - HEAD_LEN);
+	memcpy(bytes, line->code, line->n_code < HEAD_LEN ? line->n_code : HEAD_LEN);
+	return ts_decoder_decode(d->decoder, ts_decoder_mode(d->decoder), line->pc, bytes, sizeof(bytes), ops);
+}
+
+static bool is_x86_head(const struct grammar_decoder *d, const struct grammar_line *line)
+{
+	return line->is_head && line->n_code && line->n_code <= HEAD_LEN && grammar_family_of(d->arch) == GRAMMAR_X86;
+}
+
+/* Do both have the same length, flow, and sizes of memory operands? */
+static bool are_alike(const struct ts_operands *a, const struct ts_operands *b)
+{
+	for (unsigned i = 0; i < a->n_mem && a->n_mem == b->n_mem; i++) {
+		if (a->mem[i].size != b->mem[i].size)
+			return false;
+	}
+	return a->len == b->len && a->flow == b->flow && a->n_mem == b->n_mem && a->is_repeated == b->is_repeated;
+}
+
+/* Decode all ways to go on after a head.  Returns false if they are of several kinds. */
+static bool decode_head(const struct grammar_decoder *d, const struct grammar_line *line, struct ts_operands ops[N_TAILS])
+{
+	for (unsigned i = 0; i < N_TAILS; i++) {
+		if (!decode_tail(d, line, i, &ops[i]) || !are_alike(&ops[0], &ops[i]))
+			return false;
+	}
+	return true;
+}
+
 /* Accesses are as large as the memory operands, if these are all of one size. */
 static void take_size(const struct ts_operands *ops, struct grammar_insn *insn)
 {
@@ -99,18 +145,19 @@ static void decode(struct grammar_decoder *d, const struct grammar_line *line, s
 {
 	uint8_t bytes[GRAMMAR_MAX_CODE] = { 0 };
 	size_t len = find_code(d, line, bytes);
-	struct ts_operands ops;
+	struct ts_operands all[N_TAILS], *const ops = &all[0];
 
-	if (!len || !ts_decoder_decode(d->decoder, ts_decoder_mode(d->decoder), line->pc, bytes, len, &ops))
+	if (!(len && ts_decoder_decode(d->decoder, ts_decoder_mode(d->decoder), line->pc, bytes, len, ops)) &&
+	    !(is_x86_head(d, line) && decode_head(d, line, all)))
 		return;
-	insn->len = ops.len;
-	take_size(&ops, insn);
-	switch (ops.flow) {
-	case TS_OP_NEXT: insn->flow = ops.is_repeated ? GRAMMAR_FLOW_ANY : GRAMMAR_FLOW_NEXT; break;
+	insn->len = ops->len;
+	take_size(ops, insn);
+	switch (ops->flow) {
+	case TS_OP_NEXT: insn->flow = ops->is_repeated ? GRAMMAR_FLOW_ANY : GRAMMAR_FLOW_NEXT; break;
 	case TS_OP_SYSCALL: insn->flow = GRAMMAR_FLOW_SYSCALL; break;
 	default: insn->flow = GRAMMAR_FLOW_ANY; break;
 	}
-	insn->is_push = ops.flow == TS_OP_CALL || ops.flow == TS_OP_CALL_INDIRECT;
+	insn->is_push = ops->flow == TS_OP_CALL || ops->flow == TS_OP_CALL_INDIRECT;
 }
 
 void grammar_decoder_look(struct grammar_decoder *d, const struct grammar_line *line, struct grammar_insn *insn)
@@ -153,11 +200,22 @@ static bool decode_moves(struct grammar_decoder *d, const struct grammar_line *l
 {
 	uint8_t bytes[GRAMMAR_MAX_CODE] = { 0 };
 	size_t len = find_code(d, line, bytes);
-	struct ts_operands ops;
+	struct ts_operands ops[N_TAILS];
 
-	if (!len || !ts_decoder_decode(d->decoder, mode, line->pc, bytes, len, &ops))
+	if (len && ts_decoder_decode(d->decoder, mode, line->pc, bytes, len, &ops[0])) {
+		grammar_moves_take(moves, d->arch, line->pc, &ops[0]);
+		return true;
+	}
+	if (!is_x86_head(d, line) || !decode_head(d, line, ops))
 		return false;
-	grammar_moves_take(moves, d->arch, line->pc, &ops);
+	grammar_moves_take(moves, d->arch, line->pc, &ops[0]);
+	for (unsigned i = 1; i < N_TAILS; i++) {
+		struct grammar_moves others;
+
+		grammar_moves_take(&others, d->arch, line->pc, &ops[i]);
+		if (!grammar_moves_keep_common(moves, &others))
+			return false;
+	}
 	return true;
 }
 

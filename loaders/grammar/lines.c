@@ -406,6 +406,16 @@ static void drop_padding(struct grammar_line *line)
 		line->n_code = 2;
 }
 
+/* The bytes that a head has (enum grammar_order): zeros above those that are listed, of its instruction. */
+static void cut_code(struct grammar_line *line, unsigned len)
+{
+	const unsigned n = len < 4 ? len : 4;
+
+	if (line->n_code < n)
+		memset(line->code + line->n_code, 0, n - line->n_code);
+	line->n_code = (uint8_t)n;
+}
+
 /* What is needed of the line itself, which is borrowed, once the next line is read. */
 static void keep_head(struct grammar_lines *l, struct grammar_head *head)
 {
@@ -429,6 +439,8 @@ static void keep_head(struct grammar_lines *l, struct grammar_head *head)
 	grammar_insn_look(l->log->base.regs.arch, l->log->family, &l->log->map, line, &head->insn);
 	if (l->decoder && l->log->family == GRAMMAR_X86)
 		grammar_decoder_look(l->decoder, line, &head->insn);
+	if (line->is_head && head->insn.len && head->line.n_code)
+		cut_code(&head->line, head->insn.len);
 	if (l->log->g.is_sized_by_insn)
 		grammar_insn_complete(l->log->base.regs.arch, &head->insn, line->pc, &head->fx, 0);
 }

@@ -73,6 +73,28 @@ void grammar_moves_take(struct grammar_moves *m, const struct ts_arch *arch, uin
 	}
 }
 
+static bool keep_common_move(struct grammar_move *a, const struct grammar_move *b)
+{
+	if (a->off != b->off || a->len != b->len || a->reg != b->reg || a->mem != b->mem || a->unit != b->unit ||
+	    a->is_store != b->is_store)
+		return false;
+	if (a->way != b->way || a->constant != b->constant)
+		a->way = TS_WAY_UNKNOWN;
+	return true;
+}
+
+bool grammar_moves_keep_common(struct grammar_moves *m, const struct grammar_moves *other)
+{
+	m->is_cut = true;
+	for (unsigned i = 0; i < m->n && m->n == other->n; i++) {
+		if (!keep_common_move(&m->moves[i], &other->moves[i]))
+			return false;
+	}
+	return m->n == other->n && m->n_mem == other->n_mem && m->reads == other->reads && m->writes == other->writes &&
+	       m->always == other->always && m->is_repeated == other->is_repeated && m->is_syscall == other->is_syscall &&
+	       m->condition == other->condition && !memcmp(m->sizes, other->sizes, sizeof(m->sizes));
+}
+
 /* ------------------------------------------------------------------------------------------------- values */
 
 /* The operands as src/arch/operands takes them. */
@@ -151,7 +173,7 @@ static int find_operand(const struct grammar_moves *m, const struct ts_op_state 
 
 		if (!(those >> i & 1))
 			continue;
-		if (!ts_operands_addr(&ops, i, state, &addr)) {
+		if (m->is_cut || !ts_operands_addr(&ops, i, state, &addr)) {
 			only = m->sizes[i] == e->len ? (int)i : -1;
 			n++;
 		} else if (e->addr - addr < m->sizes[i] && e->len <= m->sizes[i] - (e->addr - addr)) {

@@ -39,10 +39,18 @@ struct grammar_moves {
 	bool is_known;    /* all of the memory that it accesses is in its operands */
 	bool is_repeated;
 	bool is_syscall;
+	bool is_cut;      /* addresses of its operands are not known */
 };
 
 /* The moves of @ops, the instruction at @pc. */
 void grammar_moves_take(struct grammar_moves *m, const struct ts_arch *arch, uint64_t pc, const struct ts_operands *ops);
+
+/*
+ * Keep what two ways have in common in which the code of one instruction may go on: constants and addresses may differ.
+ *
+ * Returns false if more differs.
+ */
+bool grammar_moves_keep_common(struct grammar_moves *m, const struct grammar_moves *other);
 
 /*
  * Fill in the values of stores among the effects of @fx that have none, by the registers before the instruction;

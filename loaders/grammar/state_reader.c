@@ -51,14 +51,12 @@ static void tell_access(struct ts_effect *e, bool is_hidden, bool is_blocks)
 
 /*
  * What another thread's instruction accessed some steps ago has been told by its code: bytes are what is there now, which
- * somebody else may have written meanwhile.
+ * somebody else may have written meanwhile.  Bytes that are nobody's access tell nothing of before, then as ever.
  */
-static void tell_later(struct ts_steps *out, uint32_t n)
+static void tell_later(struct ts_effect *e)
 {
-	for (uint32_t i = n; i < out->n_effects; i++) {
-		if (out->effects[i].kind == TS_FX_WRITE && out->effects[i].data != TS_NO_DATA)
-			out->effects[i].kind = TS_FX_READ;
-	}
+	if (e->kind == TS_FX_WRITE && e->data != TS_NO_DATA && !e->is_hidden)
+		e->kind = TS_FX_READ;
 }
 
 /* Does the effect show code of the instruction at @at?  That is told with the instruction itself. */
@@ -80,12 +78,12 @@ static bool tell_state(struct grammar_reader *r, const struct grammar_place *at,
 		if ((e->kind != TS_FX_READ && e->kind != TS_FX_WRITE) || is_own_code(at, e))
 			continue;
 		grammar_append(out, &head->fx, e);
+		if (!out->is_failed && is_told)
+			tell_later(&out->effects[out->n_effects - 1]);
 		if (!out->is_failed)
 			tell_access(&out->effects[out->n_effects - 1], is_hidden, r->log->is_blocks);
 	}
-	if (is_told)
-		tell_later(out, n);
-	else
+	if (!is_told)
 		tell_fetched(out, n);
 	if (r->is_lost) {
 		ts_steps_effect(out, TS_FX_FORGET_REGS, 0, r->log->base.regs.g_len);

@@ -294,10 +294,22 @@ enum access {
 	ACCESS_WRITE = 2,
 };
 
+/* Blanks in place of digits, two a byte: the bytes are not known.  Returns how many bytes these are. */
+static __attribute__((noinline)) size_t count_unknown(const struct scan *s, const uint8_t *from)
+{
+	const uint8_t *p = from;
+
+	while (p < s->end && *p == ' ')
+		p++;
+	return s->p == s->end || *s->p == ',' || *s->p == ';' ? (size_t)(p - from) / 2 : 0;
+}
+
 /* "HEX:BYTES" */
 static inline bool take_access(struct scan *s, unsigned access)
 {
 	struct ts_steps *out = s->out;
+	bool is_unknown;
+	const uint8_t *from;
 	struct ts_effect *e;
 	uint64_t addr;
 	size_t len;
@@ -308,9 +320,12 @@ static inline bool take_access(struct scan *s, unsigned access)
 	skip_blanks(s);
 	if (s->p == s->end || *s->p != ':')
 		return false;
-	s->p++;
+	from = ++s->p;
 	skip_blanks(s);
 	len = take_bytes(s);
+	is_unknown = __builtin_expect(!len, 0) && s->p > from;
+	if (is_unknown)
+		len = count_unknown(s, from);
 	if (!len || addr > ts_arch_addr_mask(s->names->arch) - (len - 1))
 		return false;
 	s->line->n_accesses++;
@@ -319,7 +334,7 @@ static inline bool take_access(struct scan *s, unsigned access)
 	if (access == (ACCESS_READ | ACCESS_WRITE))
 		ts_steps_effect(out, TS_FX_READ, addr, len);
 	e = ts_steps_effect(out, access & ACCESS_WRITE ? TS_FX_WRITE : TS_FX_READ, addr, len);
-	if (e) {
+	if (e && !is_unknown) {
 		e->data = out->n_data;
 		out->n_data += (uint32_t)len;
 	}

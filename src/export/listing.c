@@ -34,7 +34,7 @@ struct ts_listing {
 	enum ts_listing_form form;
 	struct ts_atomic_file file;
 	struct ts_buf text;
-	uint64_t first, pos, last, n_steps, n_left_out, n_forgotten;
+	uint64_t first, pos, last, n_steps, n_left_out, n_forgotten, n_unmapped;
 	struct line_thread *threads; /* owned */
 	size_t n_threads;
 	uint8_t *g, *known;        /* owned, one block: of the position */
@@ -78,14 +78,19 @@ static uint64_t value(const struct ts_listing *l, const struct ts_reg *r)
 	return ts_arch_get(l->set->arch, l->g + r->off, r->len);
 }
 
-/* General registers of the thread's last line that are not known any more: no form can say that. */
+/* Was register @i known on the thread's last line, and is not any more? */
+static bool is_forgotten(const struct ts_listing *l, const struct line_thread *t, int i)
+{
+	const struct ts_reg *r = &l->set->regs[i];
+
+	return t->g && is_general(l->set, i) && is_known(t->known, r) && !is_known(l->known, r);
+}
+
+/* General registers of the thread's last line that are not known any more: Tenet++ can say that. */
 static void count_forgotten(struct ts_listing *l, const struct line_thread *t)
 {
-	for (int i = 0; i < l->set->pc && t->g; i++) {
-		const struct ts_reg *r = &l->set->regs[i];
-
-		l->n_forgotten += is_general(l->set, i) && is_known(t->known, r) && !is_known(l->known, r);
-	}
+	for (int i = 0; i < l->set->pc && l->form != TS_LISTING_TENETPP; i++)
+		l->n_forgotten += is_forgotten(l, t, i);
 }
 
 /* The registers of the position are those of the thread's last line. */
@@ -118,26 +123,71 @@ static struct line_thread *thread_of(struct ts_listing *l, uint32_t thread, stru
 
 /* ------------------------------------------------------------------------------------------------ accesses */
 
+/* Longer accesses without a value are not written, nor are those above so many bytes of a line: readers have limits. */
+#define MAX_UNKNOWN  65536u
+#define MAX_ON_A_LINE (UINT32_C(1) << 19)
+
+/*
+ * An access whose value is not known: Tenet++ has "?" in place of digits, which Ghidra's reader passes over; Tenet has
+ * blanks, which its viewer takes for an access of no bytes.  Readers that do not know that show the bytes before.
+ */
+static void put_unknown(struct ts_listing *l, struct ts_buf *to, const char *name, uint64_t addr, uint64_t len)
+{
+	if (len > MAX_UNKNOWN || to->len > MAX_ON_A_LINE) {
+		l->n_left_out += name[1] != 'r';
+		return;
+	}
+	ts_buf_printf(to, ",%s=0x%" PRIx64 ":", name, addr);
+	for (uint64_t i = 0; i < 2 * len; i++)
+		ts_buf_putc(to, l->form == TS_LISTING_TENET ? ' ' : '?');
+}
+
+static void put_known(struct ts_listing *l, struct ts_buf *to, const char *name, uint64_t addr, const uint8_t *data, uint64_t len)
+{
+	if (to->len + 2 * len > MAX_ON_A_LINE) {
+		l->n_left_out += name[1] != 'r';
+		return;
+	}
+	ts_buf_printf(to, ",%s=0x%" PRIx64 ":", name, addr);
+	ts_buf_hex(to, data, (size_t)len);
+}
+
+/* What is mapped anew, or not any more, or may have been written, as a form can say it that has values. */
+static void put_loss(struct ts_listing *l, struct ts_buf *to, const struct ts_effect *e)
+{
+	if (l->form == TS_LISTING_EXECLOG || !e->len)
+		return;
+	if (e->kind != TS_FX_FORGET || e->len > MAX_UNKNOWN || l->form == TS_LISTING_CSV)
+		l->n_unmapped++;
+	else
+		put_unknown(l, to, "mw", e->addr, e->len);
+}
+
 /* What the step did to memory that this form can say, as a line says it. */
 static void put_access(struct ts_listing *l, struct ts_buf *to, const struct ts_steps *b, const struct ts_effect *e)
 {
 	const uint8_t *data = ts_effect_data(b, e);
 	bool is_write = e->kind == TS_FX_WRITE;
+	const char *name = is_write ? "mw" : "mr";
 
+	if (e->kind == TS_FX_MAP || e->kind == TS_FX_UNMAP || e->kind == TS_FX_FORGET)
+		put_loss(l, to, e);
 	if ((e->kind != TS_FX_READ && !is_write) || (!is_write && e->is_hidden) || !e->len)
 		return;
-	l->n_left_out += is_write && !data && l->form != TS_LISTING_EXECLOG;
 	if (l->form == TS_LISTING_EXECLOG) {
 		if (!e->is_hidden)
 			ts_buf_printf(to, ", %s, 0x%" PRIx64, is_write ? "store" : "load", e->addr);
 		return;
 	}
-	if (!data && l->form != TS_LISTING_CSV)
+	if (!data && l->form != TS_LISTING_CSV) {
+		put_unknown(l, to, name, e->addr, e->len);
 		return;
-	if (l->form == TS_LISTING_CSV)
-		ts_buf_printf(to, "%s0x%" PRIx64 ":", to->len ? ";" : "", e->addr);
-	else
-		ts_buf_printf(to, ",%s=0x%" PRIx64 ":", is_write ? "mw" : "mr", e->addr);
+	}
+	if (l->form != TS_LISTING_CSV) {
+		put_known(l, to, name, e->addr, data, e->len);
+		return;
+	}
+	ts_buf_printf(to, "%s0x%" PRIx64 ":", to->len ? ";" : "", e->addr);
 	if (data)
 		ts_buf_hex(to, data, (size_t)e->len);
 	else
@@ -233,24 +283,37 @@ static const char *put_register(struct ts_listing *l, const char *comma, int reg
 	return ",";
 }
 
-/* Accesses of more bytes are not looked up again. */
-#define MAX_FETCHED  4096u
-#define MAX_ACCESSES 64u /* of a step */
+#define MAX_FETCHED  4096u /* bytes that are looked up at once */
+#define MAX_ACCESSES 64u   /* of a step */
 
-/* One access of a step some positions ago, with the bytes that are there now, if these are known. */
-static bool put_fetched(struct ts_listing *l, struct ts_buf *to, uint32_t thread, const struct ts_effect *e, struct ts_error *err)
+/* Bytes of an access of a step some positions ago, as they are there now. */
+static bool put_piece(struct ts_listing *l, struct ts_buf *to, uint32_t thread, const char *name, uint64_t addr, size_t len,
+		      struct ts_error *err)
 {
 	uint8_t data[MAX_FETCHED], known[MAX_FETCHED];
-	size_t len = e->len < MAX_FETCHED ? (size_t)e->len : MAX_FETCHED;
 
-	if (!ts_query_mem(l->q, l->pos, ts_query_process(l->q, thread), e->addr, len, data, known, err))
+	if (!ts_query_mem(l->q, l->pos, ts_query_process(l->q, thread), addr, len, data, known, err))
 		return false;
-	if (e->len > len || memchr(known, 0, len)) {
-		l->n_left_out += e->kind == TS_FX_WRITE;
-		return true;
+	if (memchr(known, 0, len))
+		put_unknown(l, to, name, addr, len);
+	else
+		put_known(l, to, name, addr, data, len);
+	return true;
+}
+
+static bool put_fetched(struct ts_listing *l, struct ts_buf *to, uint32_t thread, const struct ts_effect *e, struct ts_error *err)
+{
+	uint64_t n;
+
+	for (uint64_t at = 0; at < e->len; at += n) {
+		n = e->len - at < MAX_FETCHED ? e->len - at : MAX_FETCHED;
+		if (to->len > MAX_ON_A_LINE) {
+			l->n_left_out += e->kind == TS_FX_WRITE;
+			break;
+		}
+		if (!put_piece(l, to, thread, e->kind == TS_FX_WRITE ? "mw" : "mr", e->addr + at, (size_t)n, err))
+			return false;
 	}
-	ts_buf_printf(to, ",%s=0x%" PRIx64 ":", e->kind == TS_FX_WRITE ? "mw" : "mr", e->addr);
-	ts_buf_hex(to, data, len);
 	return true;
 }
 
@@ -272,7 +335,7 @@ static bool fetch_accesses(struct ts_listing *l, struct line_thread *t, uint32_t
 		return false;
 	for (uint32_t i = 0; i < s->n_effects; i++) {
 		const struct ts_effect *e = &b->effects[s->first + i];
-		bool is_access = (e->kind == TS_FX_WRITE || e->kind == TS_FX_READ) && !e->is_hidden && e->len;
+		bool is_access = (e->kind == TS_FX_WRITE || (e->kind == TS_FX_READ && !e->is_hidden)) && e->len;
 
 		if (is_access && n < MAX_ACCESSES)
 			accesses[n++] = *e;
@@ -309,6 +372,34 @@ static bool put_code(struct ts_listing *l, uint32_t thread, uint64_t pc, struct 
 	return true;
 }
 
+/*
+ * What the step before wrote, which was another thread's, is there at this line, though nobody's access but on the line of
+ * that thread.
+ */
+static bool put_others(struct ts_listing *l, uint32_t thread, struct ts_error *err)
+{
+	const struct ts_steps *b;
+	const struct ts_step *s;
+
+	if (l->form != TS_LISTING_TENETPP || l->pos == l->first || ts_query_thread(l->q, l->pos - 1) == thread)
+		return true;
+	s = ts_query_step(l->q, l->pos - 1, &b, err);
+	if (!s)
+		return false;
+	for (uint32_t i = 0; i < s->n_effects; i++) {
+		const struct ts_effect *e = &b->effects[s->first + i];
+		const uint8_t *data = ts_effect_data(b, e);
+
+		if (e->kind != TS_FX_WRITE || !e->len)
+			continue;
+		if (data)
+			put_known(l, &l->text, "ma", e->addr, data, e->len);
+		else
+			put_unknown(l, &l->text, "ma", e->addr, e->len);
+	}
+	return true;
+}
+
 static bool put_state(struct ts_listing *l, uint32_t thread, uint64_t pc, bool has_pc, struct ts_error *err)
 {
 	struct line_thread *t = thread_of(l, thread, err);
@@ -332,10 +423,12 @@ static bool put_state(struct ts_listing *l, uint32_t thread, uint64_t pc, bool h
 	for (int i = 0; i < l->set->pc; i++) {
 		if (is_general(l->set, i) && is_news(l, t, &l->set->regs[i]))
 			comma = put_register(l, comma, i, value(l, &l->set->regs[i]));
+		else if (is_plus && is_forgotten(l, t, i))
+			ts_buf_printf(&l->text, ",%s=0x%.*s", l->set->regs[i].name, 2 * l->set->regs[i].len, "????????????????");
 	}
 	if (!is_first)
 		put_register(l, comma, l->set->pc, pc);
-	if (!put_code(l, thread, pc, err))
+	if (!put_code(l, thread, pc, err) || !put_others(l, thread, err))
 		return false;
 	ts_buf_put(&l->text, t->accesses.data, t->accesses.len);
 	ts_buf_putc(&l->text, '\n');
@@ -530,6 +623,11 @@ uint64_t ts_listing_done(const struct ts_listing *l)
 uint64_t ts_listing_left_out(const struct ts_listing *l)
 {
 	return l->n_left_out;
+}
+
+uint64_t ts_listing_unmapped(const struct ts_listing *l)
+{
+	return l->n_unmapped;
 }
 
 uint64_t ts_listing_forgotten(const struct ts_listing *l)

@@ -51,9 +51,11 @@ enum ts_next ts_listing_run(struct ts_listing *l, uint64_t n, struct ts_error *e
 uint64_t ts_listing_done(const struct ts_listing *l);
 
 /*
- * What no line could say: writes of unknown values, and registers that were on a line and are not known any more.
+ * What no line could say: writes that are too long; registers that were on a line and are not known any more; times that
+ * memory was mapped, was unmapped, or became unknown otherwise.
  */
 uint64_t ts_listing_left_out(const struct ts_listing *l);
 uint64_t ts_listing_forgotten(const struct ts_listing *l);
+uint64_t ts_listing_unmapped(const struct ts_listing *l);
 
 #endif

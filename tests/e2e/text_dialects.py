@@ -269,7 +269,7 @@ def compare_execlog(name):
     first = next(line for line in log(name).read_text().splitlines() if "store" in line)
     at = next(k for k, row in enumerate(rows) if row.get("writes"))
     top = int(re.search(r"store, 0x(\w+)", first)[1], 16) + int(rows[0]["regs"]["rsp"], 16) - number(rows[at]["writes"][0][0])
-    compare_moved(name, top, 1000, 0.2, "", None)
+    compare_moved(name, top, 1000, 0.5, "", None)
     compare_moved(name, top, 1000, 0.5, "RW", "walk-x86_64")
 
 

@@ -125,8 +125,28 @@ START_TEST(registers_and_accesses_are_those_of_the_line)
 	       "0, 0x401001, 0x8b, \"\", load, 0x7010, eax -> 0x12345678\n"
 	       "0, 0x401003, 0x90, \"\"\n",
 	       "401000/1@0 R401000,1=! W7000,8 rsp=7000\n"
-	       "401001/0@0 R401001,1=! R7010,1 rax=12345678\n"
+	       "401001/2@0 R401001,2=! R7010,4 rax=12345678\n"
 	       "401003/1@0 R401003,1=!\n");
+}
+END_TEST
+
+/*
+ * Four bytes of code tell the length and the size of an access where what is cut off is a displacement or a constant: "mov
+ * [rsp+0x1234], rbx", "mov dword [rsp+8], 5".  Where it is the mode byte, "pcmpestri", they do not.
+ */
+START_TEST(code_that_is_cut_tells_sizes)
+{
+	expect("execlog",
+	       "0, 0x1000, 0xc03148, \"\", rbx -> 0x0000000011223344\n"
+	       "0, 0x1003, 0x249c8948, \"\", store, 0x7000\n"
+	       "0, 0x100b, 0x82444c7, \"\", store, 0x7000\n"
+	       "0, 0x1013, 0x613a0f66, \"\", load, 0x7000\n"
+	       "0, 0x101c, 0x90, \"\"\n",
+	       "1000/3@0 R1000,3=! rbx=11223344\n"
+	       "1003/8@0 R1003,4=! W7000=4433221100000000\n"
+	       "100b/8@0 R100b,4=! W7000,4\n"
+	       "1013/0@0 R1013,4=! R7000,1\n"
+	       "101c/1@0 R101c,1=!\n");
 }
 END_TEST
 
@@ -417,7 +437,7 @@ END_TEST
 
 UNIT_FIXTURE_SUITE("grammar", setup, teardown, grammars_that_are_built_in_compile,
 		   bad_grammars_are_refused_where_they_are_bad, registers_and_accesses_are_those_of_the_line,
-		   what_a_call_pushes_is_known, threads_count_from_zero, junk_is_counted_and_says_where_it_is, a_lost_step_forgets_registers,
+		   what_a_call_pushes_is_known, code_that_is_cut_tells_sizes, threads_count_from_zero, junk_is_counted_and_says_where_it_is, a_lost_step_forgets_registers,
 		   a_bad_value_is_unknown, a_line_without_end_is_half_a_line, a_line_of_many_megabytes_is_passed_over,
 		   a_dump_is_that_of_the_thread_at_its_address,
 		   registers_of_two_threads_at_one_address_are_unknown, a_dump_mostly_follows_its_thread, no_registers_no_processor, readers_go_on_where_one_was_saved, dialects_are_told_apart,

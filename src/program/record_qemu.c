@@ -183,7 +183,7 @@ static void limit(struct ts_recorder *r)
 		return;
 	r->is_cut = true;
 	r->cut_at = "--limit";
-	r->n_kept = atomic_load(&r->ring->boundary);
+	r->n_kept = ts_ring_boundary(r->ring, &r->n_kept_steps);
 	atomic_store(&r->ring->is_stopped, 1);
 }
 
@@ -256,7 +256,7 @@ static bool complete_frame(struct ts_recorder *r)
 
 static bool finish(struct ts_recorder *r)
 {
-	r->counts.n_steps = atomic_load(&r->ring->n_steps);
+	r->counts.n_steps = r->is_cut ? r->n_kept_steps : atomic_load(&r->ring->n_steps);
 	r->counts.n_unexplained = atomic_load(&r->ring->n_unexplained);
 	r->counts.n_children = atomic_load(&r->ring->n_children);
 	r->counts.exec_path = atomic_load(&r->ring->is_in_exec) ? r->ring->exec_path : NULL;

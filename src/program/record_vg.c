@@ -210,6 +210,7 @@ static _Noreturn void become(const struct ts_recorder *r, pid_t reader)
 	args[k++] = "--tool=tracestub";
 	args[k++] = "--sigill-diagnostics=yes";
 	args[k++] = "--read-inline-info=no";
+	args[k++] = "--show-below-main=yes"; /* else functions before main lose their names */
 #if VALGRIND_HAS_DEBUGINFOD
 	args[k++] = "--enable-debuginfod=no";
 #endif
@@ -330,7 +331,7 @@ static void decode(struct ts_recorder *r, uint32_t n, uint64_t len)
 		return;
 	l->fault = len > l->chunk_len ? "a chunk's length is wrong" : ts_log_decoder_take(l->decoder, chunk, len);
 	r->is_cut = has_written(l, r->cli->limit);
-	r->cut_at = "--limit";
+	r->cut_at = r->is_cut ? "--limit" : NULL;
 	if (r->cli->last && !l->fault && has_written(l, ts_record_last_bound(&l->last)) &&
 	    ts_log_decoder_is_settled(l->decoder) && !begin_part(r))
 		l->frames.is_ended = true;
@@ -530,17 +531,19 @@ static void count(struct ts_recorder *r)
 	}
 }
 
-/* The tool ended the recording: all until then is to be written. */
+/* The recording ended before the program: all until then is to be written. */
 static void cut(struct ts_recorder *r)
 {
 	uint32_t why = r->log->log->ended_by;
 
-	if (r->is_cut || (why != TS_LOG_ENDED_BY_UNTIL && why != TS_LOG_ENDED_BY_SIGNAL))
+	if (!r->is_cut && (why == TS_LOG_ENDED_BY_UNTIL || why == TS_LOG_ENDED_BY_SIGNAL)) {
+		r->is_cut = true;
+		r->cut_at = why == TS_LOG_ENDED_BY_UNTIL ? "--until" : "SIGUSR1";
+	}
+	if (!r->is_cut)
 		return;
 	ts_log_decoder_tell_gaps(r->log->decoder);
 	ts_op_frames_close(&r->log->frames);
-	r->is_cut = true;
-	r->cut_at = why == TS_LOG_ENDED_BY_UNTIL ? "--until" : "SIGUSR1";
 }
 
 /* With --last: the parts that are kept become the recording. */
@@ -590,7 +593,8 @@ static bool finish(struct ts_recorder *r)
 		ts_fail(&r->err, TS_ECORRUPT, TS_NO_OFF, "the recording ends early: the engine's log is damaged (%s)", l->fault);
 	explain(r);
 	count(r);
-	ts_log_decoder_files(l->decoder, keep_library, r);
+	if (r->counts.n_steps)
+		ts_log_decoder_files(l->decoder, keep_library, r);
 	ts_log_decoder_free(l->decoder);
 	l->decoder = NULL;
 	if (r->cli->last)

@@ -101,6 +101,7 @@ struct ts_recorder {
 	struct ts_ring *ring; /* mapped */
 	uint64_t ring_len; /* TRACESTUB_RING, for tests of a ring that is full all the time */
 	uint64_t n_kept;   /* with is_cut: what follows after this byte of the stream is dropped */
+	uint64_t n_kept_steps; /* instructions until there */
 
 	/* Valgrind */
 	char launcher[PATH_MAX]; /* with --follow: what starts the tool again after exec */

@@ -45,6 +45,8 @@ struct ts_ring {
 	_Atomic uint64_t head;     /* bytes written since the start */
 	_Atomic uint64_t tail;     /* bytes taken */
 	_Atomic uint64_t boundary; /* head after the last complete frame or note */
+	_Atomic uint64_t boundary_steps; /* instructions until there */
+	_Atomic uint32_t n_seals; /* odd while these two change */
 	_Atomic uint32_t written;  /* futex: changes with head, and by ts_ring_wake() */
 	_Atomic uint32_t taken;    /* futex: changes with tail */
 	_Atomic uint32_t is_reader_waiting, is_writer_waiting;
@@ -86,6 +88,9 @@ bool ts_ring_put(struct ts_ring *r, const uint8_t *bytes, size_t len, pid_t read
 
 /* What was put so far is complete: a frame, or a note, ends here. */
 void ts_ring_seal(struct ts_ring *r);
+
+/* The last boundary, and in *n_steps the instructions until there. */
+uint64_t ts_ring_boundary(const struct ts_ring *r, uint64_t *n_steps);
 
 /*
  * Bytes that can be taken: at *bytes, contiguous.  Waits up to a second if there are none.

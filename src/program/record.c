@@ -130,6 +130,16 @@ static bool add_facts(struct ts_recorder *r)
 	       r->engine->add_facts(r);
 }
 
+void ts_recorder_keep_library(const struct ts_recorder *r, const char *path)
+{
+	char program[PATH_MAX], engine[PATH_MAX];
+
+	if ((realpath(r->program.path, program) && !strcmp(path, program)) ||
+	    (realpath(r->plugin, engine) && !strcmp(path, engine)))
+		return;
+	ts_kept_library(r->out, path);
+}
+
 /* -------------------------------------------------------------------------------- running it */
 
 static volatile sig_atomic_t program_pid;

@@ -20,7 +20,6 @@
 
 #include "loaders/usercorn/op_write.h"
 #include "follow.h"
-#include "kept.h"
 #include "message.h"
 #include "record_last.h"
 #include "record_progress.h"
@@ -561,16 +560,9 @@ static void take_parts(struct ts_recorder *r)
 	r->counts.n_lost = n_lost;
 }
 
-/* A library of the program, if it is neither the program nor the tool. */
 static void keep_library(void *user, const char *path)
 {
-	const struct ts_recorder *r = user;
-	char program[PATH_MAX], tool[PATH_MAX];
-
-	if ((realpath(r->program.path, program) && !strcmp(path, program)) ||
-	    (realpath(r->plugin, tool) && !strcmp(path, tool)))
-		return;
-	ts_kept_library(r->out, path);
+	ts_recorder_keep_library(user, path);
 }
 
 static bool finish(struct ts_recorder *r)

@@ -127,6 +127,12 @@ int ts_recorder_end_alike(int status);
  */
 int ts_recorder_run_followed(struct ts_recorder *r, void *(*wait)(void *r));
 
+/*
+ * @path is mapped as code: keep a copy of it beside the recording, if it is a library of the program and not of the
+ * system.
+ */
+void ts_recorder_keep_library(const struct ts_recorder *r, const char *path);
+
 /* A NOTE of text.  Returns false with r->err if it cannot be written. */
 bool ts_recorder_add_text(struct ts_recorder *r, uint8_t key, const char *text);
 

@@ -23,6 +23,7 @@
 #define TS_RING_TEXT 4096u
 #define TS_RING_MAX_CALLS 1024u
 #define TS_RING_N_ARGS 6u
+#define TS_RING_CODE_FILES 65536u
 
 /* A system call that has begun and is not in the stream. */
 struct ts_ring_call {
@@ -59,6 +60,9 @@ struct ts_ring {
 	uint32_t children[TS_RING_MAX_CHILDREN];
 	_Atomic uint32_t is_in_exec; /* inside a call of execve, of this file */
 	char exec_path[TS_RING_TEXT];
+	/* Paths of the files that were mapped as code, each with its NUL: those that have room. */
+	_Atomic uint32_t n_code_files; /* bytes */
+	char code_files[TS_RING_CODE_FILES];
 	struct ts_ring_call calls[TS_RING_MAX_CALLS];
 	struct ts_ring_signal signal;
 	_Atomic uint32_t is_refused; /* the plugin cannot record, for this reason */

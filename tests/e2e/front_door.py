@@ -9,8 +9,8 @@ import shutil
 import subprocess
 import time
 
-from _record import LIMIT, SOURCES, build, recorder
-from _tap import DATA, SRCDIR, TRACESTUB, case, run_cases, skip
+from _record import LIMIT, SOURCES, build, emulator, recorder
+from _tap import DATA, SRCDIR, TRACESTUB, add_case, case, run_cases, skip
 
 ENV = {k: v for k, v in os.environ.items() if k != "DEBUGINFOD_URLS"}
 
@@ -93,15 +93,15 @@ def build_id(path):
     return f".build-id/{found[1]}/{found[2]}"
 
 
-@case
-def a_recording_has_the_symbols_of_its_libraries_after_they_were_built_again():
-    recorder()
-    here = folder("library-again")
+def libraries_were_built_again(engine):
+    (emulator if engine == "qemu" else recorder)()
+    here = folder(f"library-again-{engine}")
     build_with_library(here, 7, "first")
-    run(TRACESTUB, "record", "./it", cwd=here)
+    record_it = [TRACESTUB, "record", *(["--with", "qemu"] if engine == "qemu" else []), "./it"]
+    run(*record_it, cwd=here)
     kept = str(here.resolve() / "libown.so").replace("%", "%25").replace("/", "%2F")
     assert sorted(p.name for p in (here / "it.ucir.files").iterdir()) == sorted([kept, "it", ".build-id"])
-    run(TRACESTUB, "record", "./it", cwd=here)
+    run(*record_it, cwd=here)
     for name, file in (kept, "libown.so"), ("it", "it"):
         copies = [here / f"it{n}.ucir.files" / part for n in ("", ".1") for part in (name, build_id(here / file))]
         assert len({os.stat(path).st_ino for path in copies}) == 1 and copies[0].read_bytes() == (here / file).read_bytes(), copies
@@ -116,6 +116,10 @@ def a_recording_has_the_symbols_of_its_libraries_after_they_were_built_again():
     (here / "it.ucir.files" / kept).write_bytes((here / "libown.so").read_bytes())     # a copy that was changed is not used
     said = gdb(commands=stopped, cwd=here)
     assert "answer (n=6)" not in said, said
+
+
+for name in "own", "qemu":
+    add_case(f"a recording has the symbols of its libraries after they were built again: {name} engine", libraries_were_built_again, name)
 
 
 MAPS = """#include <dlfcn.h>

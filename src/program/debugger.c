@@ -26,10 +26,11 @@
 /* The directory's name must leave room in the address of a unix socket; gdb takes a ':' for TCP. */
 #define MAX_TMPDIR_LEN 60
 
+#define ROOT "/root" /* in the folder of the meeting */
 #define MAX_SERVED (1u << 20) /* bytes that a server says */
 
 struct meeting {
-	char folder[MAX_TMPDIR_LEN + 32]; /* with .build-id/ab/cdef.debug for gdb, if there are packed debug files */
+	char folder[MAX_TMPDIR_LEN + 32]; /* with .build-id/ab/cdef.debug for the debugger, if there are packed debug files */
 	char socket[MAX_TMPDIR_LEN + 48]; /* for the debugger: the relay's */
 	char server[MAX_TMPDIR_LEN + 48];
 };
@@ -63,25 +64,38 @@ static void meeting_close(const struct meeting *m)
 
 	snprintf(links, sizeof(links), "%s/.build-id", m->folder);
 	nftw(links, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+	snprintf(links, sizeof(links), "%s" ROOT, m->folder);
+	nftw(links, remove_one, 8, FTW_DEPTH | FTW_PHYS);
 	unlink(m->server);
 	rmdir(m->folder);
 }
 
 /* ----------------------------------------------------------------------------------------- the server */
 
+static void tell_pair(struct ts_buf *text, const char *first, const char *second)
+{
+	ts_buf_put(text, first, strlen(first) + 1);
+	ts_buf_put(text, second, strlen(second) + 1);
+}
+
 /* From here on ^C is for the debugger; before, it ends the reading. */
 static void tell_parent(void *user, const struct ts_served *served)
 {
 	const int *fd = user;
+	struct ts_module_info m;
 	struct ts_buf text;
 
 	setsid();
 	ts_buf_init(&text);
 	ts_buf_put(&text, served->arch->name, strlen(served->arch->name) + 1);
 	ts_buf_put(&text, served->exec ? served->exec : "", served->exec ? strlen(served->exec) + 1 : 1);
-	for (size_t i = 0; i < served->n_debug; i++) {
-		ts_buf_put(&text, served->debug[i].id, strlen(served->debug[i].id) + 1);
-		ts_buf_put(&text, served->debug[i].path, strlen(served->debug[i].path) + 1);
+	for (size_t i = 0; i < served->n_debug; i++)
+		tell_pair(&text, served->debug[i].id, served->debug[i].path);
+	for (size_t i = 0; served->copies && ts_query_module(served->copies->q, i, &m); i++) {
+		const char *copy = m.file ? ts_local_copy(served->copies, m.file) : NULL;
+
+		if (copy)
+			tell_pair(&text, m.file, copy);
 	}
 	if (!ts_buf_ok(&text) || !ts_write_whole(*fd, text.data, text.len)) {
 		ts_log(TS_LOG_ERROR, "cannot tell the debugger that the recording is read: %s",
@@ -121,10 +135,11 @@ static int wait_for(pid_t pid)
 struct served {
 	const struct ts_arch *arch; /* NULL: it has ended before */
 	char exec[PATH_MAX];        /* the program's file, empty: none was found */
-	bool has_debug;             /* gdb finds debug files in the folder of the meeting */
+	bool has_debug;             /* the debugger finds debug files in the folder of the meeting */
+	bool has_root;              /* ... and libraries, in its folder root, by their paths */
 };
 
-/* A link for gdb, which finds it by the build-id.  What the server says may be a lie. */
+/* A link for the debugger, which finds it by the build-id.  What the server says may be a lie. */
 static bool link_debug(const struct meeting *m, const char *id, const char *path)
 {
 	char link[sizeof(m->folder) + 2 * TS_MAX_BUILD_ID + 32];
@@ -139,6 +154,29 @@ static bool link_debug(const struct meeting *m, const char *id, const char *path
 	mkdir(link, 0700);
 	snprintf(link + n, sizeof(link) - (size_t)n, "/%s.debug", id + 2);
 	return !symlink(path, link);
+}
+
+/* The folders of @path, from its character @from on. */
+static void make_folders(char *path, size_t from)
+{
+	for (char *slash = strchr(path + from, '/'); slash; slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		mkdir(path, 0700);
+		*slash = '/';
+	}
+}
+
+/* A link at the place that the library has below the folder root.  What the server says may be a lie. */
+static bool link_library(const struct meeting *m, const char *path, const char *copy)
+{
+	char link[sizeof(m->folder) + PATH_MAX + 16];
+	int n = snprintf(link, sizeof(link), "%s" ROOT, m->folder);
+
+	if (*copy != '/' || strlen(path) >= PATH_MAX || strstr(path, "/../") || strstr(path, "/./"))
+		return false;
+	snprintf(link + n, sizeof(link) - (size_t)n, "%s", path);
+	make_folders(link, (size_t)n);
+	return !symlink(copy, link);
 }
 
 /* The text from *@at on, up to its NUL; "" after the last. */
@@ -171,7 +209,10 @@ static void read_served(int fd, const struct meeting *m, struct served *served)
 		while (at + 1 < texts.len) {
 			const char *id = next_text(&texts, &at);
 
-			served->has_debug |= link_debug(m, id, next_text(&texts, &at));
+			if (*id == '/')
+				served->has_root |= link_library(m, id, next_text(&texts, &at));
+			else
+				served->has_debug |= link_debug(m, id, next_text(&texts, &at));
 		}
 	}
 	ts_buf_fini(&texts);
@@ -335,13 +376,21 @@ static const char *const lldb_commands[] = {
 
 /* lldb's arguments, as make_args(). */
 static const char **make_lldb_args(const struct ts_debugger_options *opt, const struct served *served,
-				   const char *connect)
+				   const char *debug, const char *root, const char *connect)
 {
 	size_t n_user = count(opt->args), n = 1;
-	const char **args = calloc(n_user + 2 * N_LLDB_COMMANDS + 6, sizeof(*args));
+	const char **args = calloc(n_user + 2 * N_LLDB_COMMANDS + 10, sizeof(*args));
 
 	if (!args)
 		return NULL;
+	if (served->has_debug) { /* before the program's file is read */
+		args[n++] = "-O";
+		args[n++] = debug;
+	}
+	if (served->has_root) {
+		args[n++] = "-O";
+		args[n++] = root;
+	}
 	for (size_t i = 0; i < N_LLDB_COMMANDS; i++) {
 		args[n++] = "-o";
 		args[n++] = lldb_commands[i];
@@ -474,7 +523,7 @@ static const char **args_of_gdb(const struct ts_debugger_options *opt, const str
 static int run_connected(const struct ts_debugger_options *opt, const struct served *served,
 			 const struct meeting *m, struct ts_error *err)
 {
-	char path[PATH_MAX], connect[sizeof(m->socket) + 64], debug[sizeof(m->folder) + 64];
+	char path[PATH_MAX], connect[sizeof(m->socket) + 64], debug[sizeof(m->folder) + 64], root[sizeof(m->folder) + 64];
 	struct ts_relay *relay = ts_relay_new(m->socket, m->server, err);
 	const char **args;
 	bool is_found;
@@ -489,7 +538,9 @@ static int run_connected(const struct ts_debugger_options *opt, const struct ser
 	if (opt->kind == TS_DEBUGGER_LLDB) {
 		snprintf(connect, sizeof(connect), "process connect --plugin gdb-remote unix-connect://%s",
 			 m->socket);
-		args = make_lldb_args(opt, served, connect);
+		snprintf(debug, sizeof(debug), "settings append target.debug-file-search-paths %s", m->folder);
+		snprintf(root, sizeof(root), "platform select --sysroot %s" ROOT " remote-linux", m->folder);
+		args = make_lldb_args(opt, served, debug, root, connect);
 	} else {
 		snprintf(connect, sizeof(connect), "target extended-remote %s", m->socket);
 		is_found = ts_installed_find("src/gdbinit", PKGDATADIR "/gdbinit", path, sizeof(path));

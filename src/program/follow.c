@@ -177,15 +177,38 @@ static void look_at_first(struct follow *f)
 
 /* -------------------------------------------------------------------------------- all of it */
 
-static void summarize(const struct follow *f)
+static size_t count_recordings(const struct follow *f)
+{
+	struct ts_processes all;
+	struct ts_error err;
+	size_t n = 0;
+
+	ts_error_reset(&err);
+	if (ts_processes_read(&all, f->folder, &err))
+		n = all.n;
+	ts_processes_fini(&all);
+	return n;
+}
+
+static void summarize(const struct follow *f, size_t n)
 {
 	const struct ts_recorder *r = f->r;
 
 	if (f->is_full)
 		ts_message(stderr, "tracestub: only the first %zu programs were recorded", f->n);
-	if (r->cli->is_quiet)
-		return;
-	ts_message(stderr, "tracestub: %s: %zu recording%s: tracestub info %s", r->out, f->n, f->n == 1 ? "" : "s", r->out);
+	if (n && !r->cli->is_quiet)
+		ts_message(stderr, "tracestub: %s: %zu recording%s: tracestub info %s", r->out, n, n == 1 ? "" : "s", r->out);
+}
+
+/* No process has a recording.  Returns the status to exit with, or -1: that of the program. */
+static int end_without(const struct follow *f)
+{
+	const struct ts_recorder *r = f->r;
+
+	ts_processes_remove(f->folder);
+	if (f->n) /* else the engine has said why */
+		ts_message(stderr, "tracestub: nothing is recorded: no process executed what was to be recorded");
+	return WIFEXITED(r->status) && !WEXITSTATUS(r->status) ? TS_STATUS_FAILED : -1;
 }
 
 static void follow(struct follow *f)
@@ -205,6 +228,7 @@ static void follow(struct follow *f)
 int ts_run_follow(struct ts_recorder *r)
 {
 	struct follow f = { .r = r, .fifo = -1 };
+	size_t n_recordings = 0;
 	int status = -1;
 
 	if (!r->engine->find(r))
@@ -213,12 +237,15 @@ int ts_run_follow(struct ts_recorder *r)
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	if (make_folder(&f) && ts_recorder_start(r)) {
 		follow(&f);
-		summarize(&f);
+		n_recordings = count_recordings(&f);
+		summarize(&f, n_recordings);
 	} else {
 		status = (int)ts_report_failure(r->out, &r->err);
 	}
 	if (*f.folder)
 		tidy(&f);
+	if (status < 0 && !n_recordings)
+		status = end_without(&f);
 	free(f.at);
 	return status < 0 ? ts_recorder_end_alike(r->status) : status;
 }

@@ -19,6 +19,8 @@
 #include "src/base/bytes.h"
 #include "src/base/io_full.h"
 #include "src/query/local_files.h"
+#include "src/trace/build_id.h"
+#include "src/trace/source.h"
 #include "src/trace/unpack.h"
 
 #define CHUNK (64u << 10)
@@ -138,12 +140,12 @@ static bool link_copy(int at, const char *name, int from, const char *place)
 }
 
 /*
- * A recording of the same folder may have the same file: its copy gets one more name.  At most MAX_OTHERS folders are
- * looked at.
+ * A recording of the same folder, or this one, may have the same file, as @name: its copy gets one more name, @place.  At
+ * most MAX_OTHERS folders are looked at.
  */
-static bool share(const char *out, int from, const char *place)
+static bool share(const char *out, int from, const char *name, const char *place)
 {
-	const char *slash = strrchr(out, '/'), *name = strrchr(place, '/') + 1;
+	const char *slash = strrchr(out, '/');
 	char folder[PATH_MAX];
 	struct dirent *entry;
 	bool is_shared = false;
@@ -169,23 +171,17 @@ static bool share(const char *out, int from, const char *place)
 	return is_shared;
 }
 
-/* @out: the recording that the copy is for. */
-static bool copy_file(const char *out, const char *from, const char *place, struct ts_error *err)
+/* @out: the recording that the copy at @place is for; @name is its name there. */
+static bool copy_to(const char *out, int from, const char *name, const char *place, struct ts_error *err)
 {
-	int fd = open(from, O_RDONLY | O_CLOEXEC);
 	struct ts_atomic_file to;
 	bool done;
 
-	if (fd < 0)
-		return ts_fail_errno(err, "cannot be read");
-	if (share(out, fd, place)) {
-		close(fd);
+	if (share(out, from, name, place))
 		return true;
-	}
-	done = ts_atomic_file_init(&to, place, err) && copy_bytes(&to, fd, err) && ts_atomic_file_place(&to, err) &&
+	done = ts_atomic_file_init(&to, place, err) && copy_bytes(&to, from, err) && ts_atomic_file_place(&to, err) &&
 	       (!chmod(place, 0600) || ts_fail_errno(err, "its mode cannot be changed"));
 	ts_atomic_file_fini(&to);
-	close(fd);
 	return done;
 }
 
@@ -201,6 +197,93 @@ static bool make_folder(const char *path, struct ts_error *err)
 	return ts_fail_errno(err, "its folder cannot be made");
 }
 
+/* -------------------------------------------------------------------------------- by build-id */
+
+#define BY_ID ".build-id/"
+#define ID_NAME_LEN (sizeof(BY_ID) + 2 * TS_MAX_BUILD_ID + 1)
+
+/* The name by which debuggers look for the file at @path: .build-id/ab/cdef.  Returns false if it has no build-id. */
+static bool name_by_id(const char *path, char name[ID_NAME_LEN])
+{
+	char hex[2 * TS_MAX_BUILD_ID + 1];
+	struct ts_build_id id;
+	struct ts_source *src;
+	struct ts_error err;
+	bool has_id;
+
+	ts_error_reset(&err);
+	src = ts_source_open_unlinked(path, &err);
+	has_id = src && ts_build_id_find(src, &id) && id.len > 1;
+	ts_source_close(src);
+	if (!has_id)
+		return false;
+	ts_build_id_text(&id, id.len, hex);
+	snprintf(name, ID_NAME_LEN, BY_ID "%.2s/%s", hex, hex + 2);
+	return true;
+}
+
+/* The place in @folder of a file with that name, and its folders if @makes_folders.  Returns false if there is none. */
+static bool find_by_id(const char *folder, const char *name, bool makes_folders, char place[PATH_MAX])
+{
+	const char *const folders[] = { BY_ID, name };
+	struct ts_error err;
+
+	for (size_t i = 0; makes_folders && i < 2; i++) {
+		const char *end = strrchr(folders[i], '/');
+
+		ts_error_reset(&err);
+		if (snprintf(place, PATH_MAX, "%s%.*s", folder, (int)(end - folders[i]), folders[i]) >= PATH_MAX ||
+		    !make_folder(place, &err))
+			return false;
+	}
+	return snprintf(place, PATH_MAX, "%s%s", folder, name) < PATH_MAX;
+}
+
+/* One more name for the file at @path. */
+static bool link_file(const char *path, const char *place)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	bool done = is_regular(fd) && link_to(fd, place);
+
+	if (fd >= 0)
+		close(fd);
+	return done;
+}
+
+/* The copy at @place is to be another file: it loses its name by build-id. */
+static void remove_by_id(const char *folder, const char *place)
+{
+	char name[ID_NAME_LEN], path[PATH_MAX];
+
+	if (!name_by_id(place, name) || !find_by_id(folder, name, false, path))
+		return;
+	unlink(path);
+	*strrchr(path, '/') = '\0';
+	rmdir(path);
+	*strrchr(path, '/') = '\0';
+	rmdir(path);
+}
+
+/* One file by its build-id, where it has one and the file system has links, and by its name. */
+static bool copy_file(const char *out, const char *folder, const char *from, const char *place, struct ts_error *err)
+{
+	int fd = open(from, O_RDONLY | O_CLOEXEC);
+	char name[ID_NAME_LEN], by_id[PATH_MAX];
+	bool done;
+
+	if (fd < 0)
+		return ts_fail_errno(err, "cannot be read");
+	remove_by_id(folder, place);
+	done = name_by_id(from, name) && find_by_id(folder, name, true, by_id) && copy_to(out, fd, name, by_id, err) &&
+	       link_file(by_id, place);
+	if (!done) {
+		ts_error_reset(err);
+		done = copy_to(out, fd, strrchr(place, '/') + 1, place, err);
+	}
+	close(fd);
+	return done;
+}
+
 static void keep(const char *out, const char *real, const char *place, const char *what)
 {
 	char folder[PATH_MAX];
@@ -209,7 +292,9 @@ static void keep(const char *out, const char *real, const char *place, const cha
 	ts_error_reset(&err);
 	ts_kept_folder(out, folder);
 	folder[strlen(folder) - 1] = '\0';
-	if (!make_folder(folder, &err) || !copy_file(out, real, place, &err))
+	if (make_folder(folder, &err))
+		strcat(folder, "/");
+	if (err.code != TS_OK || !copy_file(out, folder, real, place, &err))
 		ts_message(stderr, "tracestub: warn: %s: %s; the recording has no copy of the %s", real, err.text, what);
 }
 
@@ -300,8 +385,9 @@ void ts_kept_remove(const char *out, const char *program)
 
 	if (!find_place(out, program, real, place))
 		return;
-	unlink(place);
 	ts_kept_folder(out, folder);
+	remove_by_id(folder, place);
+	unlink(place);
 	folder[strlen(folder) - 1] = '\0';
 	rmdir(folder);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The copies of a recorded program and of its libraries that lie beside its recording, so that the recording has its
- * symbols when they were built again: OUT.files/NAME.
+ * symbols when they were built again: OUT.files/NAME, and OUT.files/.build-id/ab/cdef, by its build-id, where debuggers look.
  */
 #ifndef TS_KEPT_H
 #define TS_KEPT_H

@@ -65,6 +65,15 @@ bool ts_processes_create(const char *folder, struct ts_error *err)
 	return is_done;
 }
 
+void ts_processes_remove(const char *folder)
+{
+	char path[PATH_MAX];
+
+	if (snprintf(path, sizeof(path), "%s/" NAME, folder) < (int)sizeof(path))
+		unlink(path);
+	rmdir(folder);
+}
+
 bool ts_processes_append(const char *folder, const struct ts_process *p, char **argv, struct ts_error *err)
 {
 	struct ts_buf line;

@@ -49,6 +49,9 @@ bool ts_processes_append(const char *folder, const struct ts_process *p, char **
 /* Make the manifest of @folder, with no lines but the first.  Returns false with @err. */
 bool ts_processes_create(const char *folder, struct ts_error *err);
 
+/* Remove the manifest of @folder, and the folder if nothing else is in it. */
+void ts_processes_remove(const char *folder);
+
 /*
  * Read the manifest of @folder.  ts_processes_fini() is needed either way.
  *

@@ -130,6 +130,16 @@ static bool add_facts(struct ts_recorder *r)
 	       r->engine->add_facts(r);
 }
 
+void ts_recorder_keep_library(const struct ts_recorder *r, const char *path)
+{
+	char program[PATH_MAX], engine[PATH_MAX];
+
+	if ((realpath(r->program.path, program) && !strcmp(path, program)) ||
+	    (realpath(r->plugin, engine) && !strcmp(path, engine)))
+		return;
+	ts_kept_library(r->out, path);
+}
+
 /* -------------------------------------------------------------------------------- running it */
 
 static volatile sig_atomic_t program_pid;
@@ -285,6 +295,8 @@ static void summarize(const struct ts_recorder *r)
 			   r->counts.n_elsewhere);
 	if (r->is_cut)
 		ts_message(stderr, "tracestub: the recording ended at %s, the program did not", r->cut_at);
+	else if (r->cli->until.kind != TS_AT_NOTHING && r->cli->until.kind != TS_AT_SIGNAL)
+		ts_message(stderr, "tracestub: %s was not reached: the recording ends with the program", r->cli->until.text);
 	if (WIFSIGNALED(r->status) && WTERMSIG(r->status) == SIGINT)
 		ts_message(stderr,
 			"tracestub: the program was interrupted; what it did until then is recorded: tracestub gdb %s\n",
@@ -314,6 +326,31 @@ int ts_recorder_end_alike(int status)
 	return 128 + WTERMSIG(status);
 }
 
+static void remove_output(const struct ts_recorder *r)
+{
+	ts_kept_remove(r->out, r->program.path);
+	unlink(r->out);
+}
+
+/* Why a recording without a failure has no instruction. */
+static const char *why_none(const struct ts_recorder *r, char text[128])
+{
+	if (!r->is_cut)
+		return "the program ended before its first instruction";
+	snprintf(text, 128, "%s ended it before its first instruction%s", r->cut_at,
+		 strcmp(r->cut_at, "--limit") ? "" : ", for the memory of the program comes first");
+	return text;
+}
+
+/* The program ran, and there is no recording of it.  Returns the status to exit with, or -1: that of the program. */
+static int end_without(const struct ts_recorder *r, const char *why)
+{
+	remove_output(r);
+	if (!r->is_followed)
+		ts_message(stderr, "tracestub: nothing is recorded: %s", why);
+	return WIFEXITED(r->status) && !WEXITSTATUS(r->status) ? TS_STATUS_FAILED : -1;
+}
+
 /* Returns the status to exit with, or -1: that of the program. */
 static int finish(struct ts_recorder *r)
 {
@@ -321,23 +358,21 @@ static int finish(struct ts_recorder *r)
 	bool is_started = r->engine->is_started(r);
 	const char *refusal = r->engine->refusal(r);
 	const char *nothing = is_started && r->engine->nothing ? r->engine->nothing(r) : NULL;
+	char why[128];
 
-	if (!is_started || nothing) {
-		ts_kept_remove(r->out, r->program.path);
-		unlink(r->out);
-	}
+	if (!is_started)
+		remove_output(r);
 	if (refusal) {
 		ts_fail(&r->err, TS_EUNSUPPORTED, TS_NO_OFF, "%s", refusal);
 		return (int)ts_report_failure(r->program.path, &r->err);
 	}
 	if (!is_started)
 		return -1; /* the engine has said why */
-	if (nothing) {
-		if (!r->is_followed)
-			ts_message(stderr, "tracestub: nothing is recorded: %s", nothing);
-		return -1;
-	}
+	if (nothing)
+		return end_without(r, nothing);
 	finish_stream(r);
+	if (r->err.code == TS_OK && !r->counts.n_steps)
+		return end_without(r, why_none(r, why));
 	is_there = check_output(r);
 	if (r->err.code != TS_OK)
 		ts_report_failure(r->out, &r->err);

@@ -183,7 +183,7 @@ static void limit(struct ts_recorder *r)
 		return;
 	r->is_cut = true;
 	r->cut_at = "--limit";
-	r->n_kept = atomic_load(&r->ring->boundary);
+	r->n_kept = ts_ring_boundary(r->ring, &r->n_kept_steps);
 	atomic_store(&r->ring->is_stopped, 1);
 }
 
@@ -254,9 +254,27 @@ static bool complete_frame(struct ts_recorder *r)
 			       &r->err);
 }
 
+/* The recorded program can write there: the last text may be cut. */
+static void keep_libraries(const struct ts_recorder *r)
+{
+	const struct ts_ring *ring = r->ring;
+	size_t n = atomic_load(&ring->n_code_files), at = 0;
+	char path[PATH_MAX];
+
+	n = n < sizeof(ring->code_files) ? n : sizeof(ring->code_files);
+	for (size_t len; at < n; at += len + 1) {
+		len = strnlen(ring->code_files + at, n - at);
+		if (len < sizeof(path)) {
+			memcpy(path, ring->code_files + at, len);
+			path[len] = '\0';
+			ts_recorder_keep_library(r, path);
+		}
+	}
+}
+
 static bool finish(struct ts_recorder *r)
 {
-	r->counts.n_steps = atomic_load(&r->ring->n_steps);
+	r->counts.n_steps = r->is_cut ? r->n_kept_steps : atomic_load(&r->ring->n_steps);
 	r->counts.n_unexplained = atomic_load(&r->ring->n_unexplained);
 	r->counts.n_children = atomic_load(&r->ring->n_children);
 	r->counts.exec_path = atomic_load(&r->ring->is_in_exec) ? r->ring->exec_path : NULL;
@@ -267,6 +285,8 @@ static bool finish(struct ts_recorder *r)
 		ts_unfinished_add(r->writer, r->ring, r->program.emulated, r->status, &r->err);
 	if (WIFSIGNALED(r->status) && WTERMSIG(r->status) == SIGILL)
 		r->counts.note = "an instruction is unknown to QEMU's processor, which has no AVX-512, and AVX2 only with --cpu max";
+	if (r->counts.n_steps)
+		keep_libraries(r);
 	return true;
 }
 

@@ -20,7 +20,6 @@
 
 #include "loaders/usercorn/op_write.h"
 #include "follow.h"
-#include "kept.h"
 #include "message.h"
 #include "record_last.h"
 #include "record_progress.h"
@@ -210,6 +209,7 @@ static _Noreturn void become(const struct ts_recorder *r, pid_t reader)
 	args[k++] = "--tool=tracestub";
 	args[k++] = "--sigill-diagnostics=yes";
 	args[k++] = "--read-inline-info=no";
+	args[k++] = "--show-below-main=yes"; /* else functions before main lose their names */
 #if VALGRIND_HAS_DEBUGINFOD
 	args[k++] = "--enable-debuginfod=no";
 #endif
@@ -330,7 +330,7 @@ static void decode(struct ts_recorder *r, uint32_t n, uint64_t len)
 		return;
 	l->fault = len > l->chunk_len ? "a chunk's length is wrong" : ts_log_decoder_take(l->decoder, chunk, len);
 	r->is_cut = has_written(l, r->cli->limit);
-	r->cut_at = "--limit";
+	r->cut_at = r->is_cut ? "--limit" : NULL;
 	if (r->cli->last && !l->fault && has_written(l, ts_record_last_bound(&l->last)) &&
 	    ts_log_decoder_is_settled(l->decoder) && !begin_part(r))
 		l->frames.is_ended = true;
@@ -530,17 +530,19 @@ static void count(struct ts_recorder *r)
 	}
 }
 
-/* The tool ended the recording: all until then is to be written. */
+/* The recording ended before the program: all until then is to be written. */
 static void cut(struct ts_recorder *r)
 {
 	uint32_t why = r->log->log->ended_by;
 
-	if (r->is_cut || (why != TS_LOG_ENDED_BY_UNTIL && why != TS_LOG_ENDED_BY_SIGNAL))
+	if (!r->is_cut && (why == TS_LOG_ENDED_BY_UNTIL || why == TS_LOG_ENDED_BY_SIGNAL)) {
+		r->is_cut = true;
+		r->cut_at = why == TS_LOG_ENDED_BY_UNTIL ? "--until" : "SIGUSR1";
+	}
+	if (!r->is_cut)
 		return;
 	ts_log_decoder_tell_gaps(r->log->decoder);
 	ts_op_frames_close(&r->log->frames);
-	r->is_cut = true;
-	r->cut_at = why == TS_LOG_ENDED_BY_UNTIL ? "--until" : "SIGUSR1";
 }
 
 /* With --last: the parts that are kept become the recording. */
@@ -558,16 +560,9 @@ static void take_parts(struct ts_recorder *r)
 	r->counts.n_lost = n_lost;
 }
 
-/* A library of the program, if it is neither the program nor the tool. */
 static void keep_library(void *user, const char *path)
 {
-	const struct ts_recorder *r = user;
-	char program[PATH_MAX], tool[PATH_MAX];
-
-	if ((realpath(r->program.path, program) && !strcmp(path, program)) ||
-	    (realpath(r->plugin, tool) && !strcmp(path, tool)))
-		return;
-	ts_kept_library(r->out, path);
+	ts_recorder_keep_library(user, path);
 }
 
 static bool finish(struct ts_recorder *r)
@@ -590,7 +585,8 @@ static bool finish(struct ts_recorder *r)
 		ts_fail(&r->err, TS_ECORRUPT, TS_NO_OFF, "the recording ends early: the engine's log is damaged (%s)", l->fault);
 	explain(r);
 	count(r);
-	ts_log_decoder_files(l->decoder, keep_library, r);
+	if (r->counts.n_steps)
+		ts_log_decoder_files(l->decoder, keep_library, r);
 	ts_log_decoder_free(l->decoder);
 	l->decoder = NULL;
 	if (r->cli->last)

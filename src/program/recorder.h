@@ -101,6 +101,7 @@ struct ts_recorder {
 	struct ts_ring *ring; /* mapped */
 	uint64_t ring_len; /* TRACESTUB_RING, for tests of a ring that is full all the time */
 	uint64_t n_kept;   /* with is_cut: what follows after this byte of the stream is dropped */
+	uint64_t n_kept_steps; /* instructions until there */
 
 	/* Valgrind */
 	char launcher[PATH_MAX]; /* with --follow: what starts the tool again after exec */
@@ -125,6 +126,12 @@ int ts_recorder_end_alike(int status);
  * Returns -1 when it has ended, else what was said on stderr, as a status.
  */
 int ts_recorder_run_followed(struct ts_recorder *r, void *(*wait)(void *r));
+
+/*
+ * @path is mapped as code: keep a copy of it beside the recording, if it is a library of the program and not of the
+ * system.
+ */
+void ts_recorder_keep_library(const struct ts_recorder *r, const char *path);
 
 /* A NOTE of text.  Returns false with r->err if it cannot be written. */
 bool ts_recorder_add_text(struct ts_recorder *r, uint8_t key, const char *text);

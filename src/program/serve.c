@@ -60,13 +60,35 @@ static bool read_on(void *user)
 	return ts_read_on(s->model, s->cli);
 }
 
+/* gdb reads libraries that are others than this machine's from the server; lldb wants files. */
+static bool has_copies(const struct ts_cli *cli)
+{
+	return cli->command == TS_CMD_LLDB && !cli->sysroot && (cli->n_libraries || cli->has_other_libraries);
+}
+
+static void tell_debugger(const struct ts_service *s)
+{
+	const struct ts_cli *cli = s->cli;
+	struct ts_query *q = ts_model_query(s->model);
+	struct ts_served served = { ts_query_regset(q)->arch, cli->exec.path, cli->debug, cli->n_debug, NULL };
+	struct ts_local_files copies;
+	char kept[2 * PATH_MAX];
+
+	ts_local_files_init(&copies, q);
+	copies.packed = cli->libraries;
+	copies.n_packed = cli->n_libraries;
+	copies.kept = ts_kept_find(cli->trace, kept) ? kept : NULL;
+	served.copies = has_copies(cli) ? &copies : NULL;
+	s->opt.ready(s->opt.user, &served);
+	ts_local_files_fini(&copies);
+}
+
 static void say_ready(void *user, const char *address)
 {
 	const struct ts_service *s = user;
 
 	if (s->opt.ready)
-		s->opt.ready(s->opt.user, &(struct ts_served){
-				ts_query_regset(ts_model_query(s->model))->arch, s->cli->exec.path, s->cli->debug, s->cli->n_debug });
+		tell_debugger(s);
 	else if (strcmp(address, "-"))
 		ts_message(stderr, "Listening on %s", address);
 }

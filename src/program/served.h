@@ -13,6 +13,7 @@ struct ts_served {
 	const char *exec;                    /* the program's file; NULL: none was found */
 	const struct ts_packed_debug *debug; /* debug files that were packed with the recording */
 	size_t n_debug;
+	struct ts_local_files *copies;       /* of libraries, in place of the files at their paths; NULL: there are none */
 };
 
 #endif

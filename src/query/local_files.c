@@ -29,6 +29,7 @@ void ts_local_files_fini(struct ts_local_files *files)
 {
 	for (size_t i = 0; i < files->n; i++) {
 		free(files->items[i].path);
+		free(files->items[i].copy);
 		ts_source_close(files->items[i].src);
 	}
 	free(files->items);
@@ -168,7 +169,7 @@ bool ts_kept_name(const char *path, char name[NAME_MAX + 1])
 }
 
 /* The copy of the module that was made when it was recorded; NULL if there is none, or it is another file. */
-static struct ts_source *open_kept(struct ts_local_files *files, const struct ts_module_info *m)
+static struct ts_source *open_kept(struct ts_local_files *files, const struct ts_module_info *m, char **copy)
 {
 	struct ts_error ignored = { 0 };
 	char name[NAME_MAX + 1], path[PATH_MAX + NAME_MAX + 2];
@@ -178,29 +179,35 @@ static struct ts_source *open_kept(struct ts_local_files *files, const struct ts
 		return NULL;
 	snprintf(path, sizeof(path), "%s%s", files->kept, name);
 	src = ts_source_open(path, &ignored);
-	if (src && is_recorded(files, m, src))
+	if (src && is_recorded(files, m, src)) {
+		*copy = strdup(path);
 		return src;
+	}
 	ts_source_close(src);
 	return NULL;
 }
 
 /* The copy of the module that came with the recording; NULL if there is none, or it is another file. */
-static struct ts_source *open_packed(struct ts_local_files *files, const struct ts_module_info *m)
+static struct ts_source *open_packed(struct ts_local_files *files, const struct ts_module_info *m, char **copy)
 {
 	struct ts_error ignored = { 0 };
 	struct ts_source *src = NULL;
+	const char *path = NULL;
 
 	for (size_t i = 0; i < files->n_packed && !src; i++) {
+		path = files->packed[i].path;
 		if (files->packed[i].first == m->first)
-			src = ts_source_open(files->packed[i].path, &ignored);
+			src = ts_source_open(path, &ignored);
 	}
-	if (src && is_recorded(files, m, src))
+	if (src && is_recorded(files, m, src)) {
+		*copy = strdup(path);
 		return src;
+	}
 	ts_source_close(src);
 	return NULL;
 }
 
-static struct ts_source *open_recorded(struct ts_local_files *files, const char *path)
+static struct ts_source *open_recorded(struct ts_local_files *files, const char *path, char **copy)
 {
 	struct ts_error err = { 0 };
 	struct ts_module_info m;
@@ -208,9 +215,9 @@ static struct ts_source *open_recorded(struct ts_local_files *files, const char 
 
 	if (*path != '/' || !find_module(files->q, path, &m))
 		return NULL;
-	src = open_packed(files, &m);
+	src = open_packed(files, &m, copy);
 	if (!src)
-		src = open_kept(files, &m);
+		src = open_kept(files, &m, copy);
 	if (src)
 		return src;
 	src = ts_source_open(path, &err);
@@ -228,13 +235,14 @@ static struct ts_source *open_recorded(struct ts_local_files *files, const char 
 	return NULL;
 }
 
-static const struct ts_source *find_file(struct ts_local_files *files, const char *path)
+/* NULL: the file was not looked at, and cannot be. */
+static const struct ts_local_file *find_file(struct ts_local_files *files, const char *path)
 {
 	struct ts_local_file *item;
 
 	for (size_t i = 0; i < files->n; i++) {
 		if (strcmp(files->items[i].path, path) == 0)
-			return files->items[i].src;
+			return &files->items[i];
 	}
 	if (files->n >= MAX_FILES || !ts_vec_reserve(&files->items, files->n, &files->cap, 1, sizeof(*files->items)))
 		return NULL;
@@ -242,12 +250,22 @@ static const struct ts_source *find_file(struct ts_local_files *files, const cha
 	item->path = strdup(path);
 	if (!item->path)
 		return NULL;
-	item->src = open_recorded(files, path);
+	item->copy = NULL;
+	item->src = open_recorded(files, path, &item->copy);
 	files->n++;
-	return item->src;
+	return item;
 }
 
 const struct ts_source *ts_local_file(struct ts_local_files *files, const char *path)
 {
-	return find_file(files, path);
+	const struct ts_local_file *item = find_file(files, path);
+
+	return item ? item->src : NULL;
+}
+
+const char *ts_local_copy(struct ts_local_files *files, const char *path)
+{
+	const struct ts_local_file *item = find_file(files, path);
+
+	return item ? item->copy : NULL;
 }

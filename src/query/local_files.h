@@ -19,6 +19,7 @@
 struct ts_local_file {
 	char *path;            /* owned; as it was asked for */
 	struct ts_source *src; /* owned; NULL: not there, or another file */
+	char *copy;            /* owned; the path of the copy that src is; NULL: it is the file at the path */
 };
 
 /* A library that was packed with the recording; both borrowed. */
@@ -71,5 +72,8 @@ bool ts_local_file_is_program(struct ts_query *q, const struct ts_source *src);
  * Returns it (borrowed until fini), NULL if there is none.
  */
 const struct ts_source *ts_local_file(struct ts_local_files *files, const char *path);
+
+/* The same: the path of a copy that came with the recording, if that is the file (borrowed until fini); else NULL. */
+const char *ts_local_copy(struct ts_local_files *files, const char *path);
 
 #endif

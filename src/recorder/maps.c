@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "loaders/usercorn/op_write.h"
+#include "out.h"
 #include "qemu.h"
 #include "src/record/resident.h"
 #include "src/record/shadow.h"
@@ -313,6 +314,12 @@ static void add_contents(struct ts_op_piece *p, const struct region *r, uint64_t
 		visit_pages(p, start, end, *r->file, visit_new_page);
 }
 
+static void tell_code_file(const struct region *r)
+{
+	if (r->prot & QEMU_PAGE_X && *r->file)
+		ts_out_code_file(r->file);
+}
+
 static void add_map(struct ts_op_piece *p, const struct region *r, uint64_t start, uint64_t end, uint64_t sp)
 {
 	const char *desc = description(r, sp);
@@ -324,6 +331,7 @@ static void add_map(struct ts_op_piece *p, const struct region *r, uint64_t star
 		ts_op_piece_done(p, ucir_put_map(at, start, end - start, r->prot, off, *r->file ? end - start : 0, desc,
 					      (uint16_t)n_desc, r->file, (uint16_t)n_file));
 	add_contents(p, r, start, end);
+	tell_code_file(r);
 }
 
 static void add_unmap(struct ts_op_piece *p, uint64_t start, uint64_t end)
@@ -344,6 +352,7 @@ static void add_prot(struct ts_op_piece *p, const struct region *r, const struct
 		ts_op_piece_done(p, ucir_put_prot(at, start, end - start, r->prot));
 	if (r->prot & QEMU_PAGE_R && !(old->prot & QEMU_PAGE_R))
 		add_contents(p, r, start, end);
+	tell_code_file(r);
 }
 
 static bool is_same_object(const struct region *a, const struct region *b)

@@ -120,3 +120,16 @@ void ts_out_note(uint8_t key, const void *bytes, uint32_t len)
 	ucir_put_u32(head + 2, len);
 	put_apart(head, sizeof(head), bytes, len);
 }
+
+void ts_out_code_file(const char *path)
+{
+	uint32_t n = atomic_load(&ring->n_code_files), at = 0;
+	size_t len = strlen(path) + 1;
+
+	while (at < n && strcmp(ring->code_files + at, path) != 0)
+		at += (uint32_t)strlen(ring->code_files + at) + 1;
+	if (at < n || len > sizeof(ring->code_files) - n)
+		return;
+	memcpy(ring->code_files + n, path, len);
+	atomic_store(&ring->n_code_files, n + (uint32_t)len);
+}

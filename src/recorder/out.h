@@ -41,6 +41,9 @@ void ts_out_piece(uint64_t pid, uint8_t kind, const struct ts_op_piece *p);
 
 void ts_out_note(uint8_t key, const void *bytes, uint32_t len);
 
+/* The file at @path is mapped as code. */
+void ts_out_code_file(const char *path);
+
 /* The shared memory, for its counters. */
 struct ts_ring;
 struct ts_ring *ts_out_ring(void);

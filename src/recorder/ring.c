@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #define WAIT_MS	   100  /* of one look at the reader */
+#define MAX_TRIES  100000
 #define STOPPED_MS 1000 /* after which a reader that makes no room is continued */
 
 /* Not private: the two sides are different processes. */
@@ -83,7 +84,26 @@ bool ts_ring_put(struct ts_ring *r, const uint8_t *bytes, size_t len, pid_t read
 
 void ts_ring_seal(struct ts_ring *r)
 {
+	atomic_fetch_add(&r->n_seals, 1);
+	atomic_store(&r->boundary_steps, atomic_load(&r->n_steps));
 	atomic_store(&r->boundary, atomic_load(&r->head));
+	atomic_fetch_add(&r->n_seals, 1);
+}
+
+/* A writer that was killed in between leaves the number odd: the reader does not try for ever. */
+uint64_t ts_ring_boundary(const struct ts_ring *r, uint64_t *n_steps)
+{
+	uint64_t boundary;
+	uint32_t seen;
+
+	for (unsigned i = 0; i < MAX_TRIES; i++) {
+		seen = atomic_load(&r->n_seals);
+		*n_steps = atomic_load(&r->boundary_steps);
+		boundary = atomic_load(&r->boundary);
+		if (!(seen & 1) && seen == atomic_load(&r->n_seals))
+			break;
+	}
+	return boundary;
 }
 
 size_t ts_ring_peek(struct ts_ring *r, const uint8_t **bytes, bool may_wait)

@@ -23,6 +23,7 @@
 #define TS_RING_TEXT 4096u
 #define TS_RING_MAX_CALLS 1024u
 #define TS_RING_N_ARGS 6u
+#define TS_RING_CODE_FILES 65536u
 
 /* A system call that has begun and is not in the stream. */
 struct ts_ring_call {
@@ -45,6 +46,8 @@ struct ts_ring {
 	_Atomic uint64_t head;     /* bytes written since the start */
 	_Atomic uint64_t tail;     /* bytes taken */
 	_Atomic uint64_t boundary; /* head after the last complete frame or note */
+	_Atomic uint64_t boundary_steps; /* instructions until there */
+	_Atomic uint32_t n_seals; /* odd while these two change */
 	_Atomic uint32_t written;  /* futex: changes with head, and by ts_ring_wake() */
 	_Atomic uint32_t taken;    /* futex: changes with tail */
 	_Atomic uint32_t is_reader_waiting, is_writer_waiting;
@@ -57,6 +60,9 @@ struct ts_ring {
 	uint32_t children[TS_RING_MAX_CHILDREN];
 	_Atomic uint32_t is_in_exec; /* inside a call of execve, of this file */
 	char exec_path[TS_RING_TEXT];
+	/* Paths of the files that were mapped as code, each with its NUL: those that have room. */
+	_Atomic uint32_t n_code_files; /* bytes */
+	char code_files[TS_RING_CODE_FILES];
 	struct ts_ring_call calls[TS_RING_MAX_CALLS];
 	struct ts_ring_signal signal;
 	_Atomic uint32_t is_refused; /* the plugin cannot record, for this reason */
@@ -86,6 +92,9 @@ bool ts_ring_put(struct ts_ring *r, const uint8_t *bytes, size_t len, pid_t read
 
 /* What was put so far is complete: a frame, or a note, ends here. */
 void ts_ring_seal(struct ts_ring *r);
+
+/* The last boundary, and in *n_steps the instructions until there. */
+uint64_t ts_ring_boundary(const struct ts_ring *r, uint64_t *n_steps);
 
 /*
  * Bytes that can be taken: at *bytes, contiguous.  Waits up to a second if there are none.

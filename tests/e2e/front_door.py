@@ -9,8 +9,8 @@ import shutil
 import subprocess
 import time
 
-from _record import LIMIT, SOURCES, build, recorder
-from _tap import DATA, SRCDIR, TRACESTUB, case, run_cases, skip
+from _record import LIMIT, SOURCES, build, emulator, recorder
+from _tap import DATA, SRCDIR, TRACESTUB, add_case, case, run_cases, skip
 
 ENV = {k: v for k, v in os.environ.items() if k != "DEBUGINFOD_URLS"}
 
@@ -54,7 +54,7 @@ def a_name_that_is_given_is_replaced():
     for _ in range(2):
         assert "again" not in run(TRACESTUB, "record", "-o", "it.ucir", program, cwd=here).stdout
     assert sorted(p.name for p in here.iterdir()) == ["it.ucir", "it.ucir.files"]
-    assert [p.name for p in (here / "it.ucir.files").iterdir()] == ["named"]
+    assert sorted(p.name for p in (here / "it.ucir.files").iterdir()) == [".build-id", "named"]
 
 
 @case
@@ -70,7 +70,7 @@ def a_recording_has_its_symbols_after_the_program_was_built_again():
     run(TRACESTUB, "record", program, cwd=here)                   # another program, another copy
     assert (here / "it.1.ucir.files/it").read_bytes() == pathlib.Path(program).read_bytes()
     run(TRACESTUB, "record", "-o", "it.1.ucir", program, cwd=here)
-    assert [p.name for p in (here / "it.1.ucir.files").iterdir()] == ["it"]
+    assert sorted(p.name for p in (here / "it.1.ucir.files").iterdir()) == [".build-id", "it"]
     shutil.copy("built-again/it", here / "it.ucir.files/it")      # a copy that was changed is not used
     said = gdb("it.ucir", commands=stopped, cwd=here)
     assert "it: not the file that was recorded; ignored" in said, said
@@ -87,14 +87,25 @@ def build_with_library(here, factor, word):
     run("gcc", "-g", "-o", "it", "main.c", "./libown.so", cwd=here)
 
 
-@case
-def a_recording_has_the_symbols_of_its_libraries_after_they_were_built_again():
-    recorder()
-    here = folder("library-again")
+def build_id(path):
+    """Where debuggers look for the file, by readelf(1)."""
+    found = re.search(r"Build ID: ([0-9a-f]{2})([0-9a-f]+)", run("readelf", "-n", path).stdout)
+    return f".build-id/{found[1]}/{found[2]}"
+
+
+def libraries_were_built_again(engine):
+    (emulator if engine == "qemu" else recorder)()
+    here = folder(f"library-again-{engine}")
     build_with_library(here, 7, "first")
-    run(TRACESTUB, "record", "./it", cwd=here)
+    record_it = [TRACESTUB, "record", *(["--with", "qemu"] if engine == "qemu" else []), "./it"]
+    run(*record_it, cwd=here)
     kept = str(here.resolve() / "libown.so").replace("%", "%25").replace("/", "%2F")
-    assert sorted(p.name for p in (here / "it.ucir.files").iterdir()) == sorted([kept, "it"])
+    assert sorted(p.name for p in (here / "it.ucir.files").iterdir()) == sorted([kept, "it", ".build-id"])
+    run(*record_it, cwd=here)
+    for name, file in (kept, "libown.so"), ("it", "it"):
+        copies = [here / f"it{n}.ucir.files" / part for n in ("", ".1") for part in (name, build_id(here / file))]
+        assert len({os.stat(path).st_ino for path in copies}) == 1 and copies[0].read_bytes() == (here / file).read_bytes(), copies
+    (here / "it.1.ucir").unlink()
     stopped = ["break answer", "continue", "backtrace", "info line answer"]
     for again in (lambda: (here / "libown.so").unlink(), lambda: build_with_library(here, 70000, "other\n\n")):
         again()
@@ -105,6 +116,10 @@ def a_recording_has_the_symbols_of_its_libraries_after_they_were_built_again():
     (here / "it.ucir.files" / kept).write_bytes((here / "libown.so").read_bytes())     # a copy that was changed is not used
     said = gdb(commands=stopped, cwd=here)
     assert "answer (n=6)" not in said, said
+
+
+for name in "own", "qemu":
+    add_case(f"a recording has the symbols of its libraries after they were built again: {name} engine", libraries_were_built_again, name)
 
 
 MAPS = """#include <dlfcn.h>
@@ -137,8 +152,10 @@ def only_programs_and_libraries_are_copied():
     (here / "letter").write_text("nobody else is to read this\n" * 200)
     shutil.copy(here / "it", here / "read-only")       # a program that is data of this one
     run(TRACESTUB, "record", "-o", "o.ucir", "./maps", "1", "letter", "5", "letter", "1", "read-only", cwd=here)
-    copies = sorted(p.name for p in (here / "o.ucir.files").iterdir())
+    copies = sorted(p.name for p in (here / "o.ucir.files").iterdir() if p.is_file())
     assert [name.rsplit("%2F")[-1] for name in copies] == ["libown.so", "maps"], copies
+    by_id = [p for p in (here / "o.ucir.files").glob(".build-id/*/*")]
+    assert {p.read_bytes() for p in by_id} == {(here / name).read_bytes() for name in ("libown.so", "maps")} and len(by_id) == 2
     said = run(TRACESTUB, "pack", "--no-sandbox", "o.ucir", "-o", "o.tspack", cwd=here).stdout
     names = run("sh", "-c", "zstd -dcq o.tspack | tar t", cwd=here).stdout.split()
     packed = sorted(name.rsplit("/")[-1] for name in names if name.startswith("library/"))

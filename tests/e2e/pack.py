@@ -12,8 +12,9 @@ import subprocess
 import tarfile
 import tempfile
 
+from _lldb import lldb_path
 from _record import record
-from _tap import DATA, IS_SANITIZED, LIMIT, TRACESTUB, add_case, case, run_cases
+from _tap import DATA, IS_SANITIZED, LIMIT, TRACESTUB, add_case, case, run_cases, skip
 from _versions import program_of_another_version
 
 SAMPLES = {
@@ -220,6 +221,40 @@ def symbols_come_along_in_debug_files():
         for line in "hidden (n=.*6) at own.c:1", "answer (n=.*6) at own.c:2", "inner (n=.*6) at main.c:2", "main () at main.c:3":
             assert re.search(line.replace("(", r"\(").replace(")", r"\)"), done.stdout), (line, done)
         assert not list(temporary.iterdir()), list(temporary.iterdir())
+        shown = in_lldb(desk.packed, with_it)
+        for line in "hidden(n=6) at own.c:1", "answer(n=6) at own.c:2", "inner(n=6) at main.c:2", "main at main.c:3":
+            assert line in shown, (line, shown)
+        assert not list(temporary.iterdir()), list(temporary.iterdir())
+
+
+def in_lldb(trace, env):
+    """The backtrace in hidden(), which is in a library."""
+    lldb_path()
+    commands = pathlib.Path("commands")
+    commands.write_text("breakpoint set -n hidden\nprocess continue\nbt\nquit\n")
+    return subprocess.run([TRACESTUB, "lldb", trace, "--", "--no-lldbinit", "--batch", "--source", str(commands.absolute())],
+                          env={k: v for k, v in env.items() if not k.startswith("PYTHON")}, capture_output=True, text=True,
+                          timeout=LIMIT, stdin=subprocess.DEVNULL).stdout
+
+
+@case
+def lldb_takes_the_copy_of_a_library_that_was_built_again():
+    """The truth is the program's source: hidden(6) is on line 1 when it is recorded, and on line 3 of what is built later."""
+    with Desk() as desk:
+        here = desk.folder / "built"
+        here.mkdir()
+        (here / "main.c").write_text("int answer(int);\nint main(void) { return answer(6); }\n")
+        hidden = "static __attribute__((noinline)) int hidden(int n) { return n * 7; }\nint answer(int n) { return hidden(n) + 1; }\n"
+        library = ["gcc", "-g", "-O1", "-shared", "-fPIC", "-o", "libown.so", "own.c"]
+        (here / "own.c").write_text(hidden)
+        for make in library, ["gcc", "-g", "-O1", "-o", "prog", "main.c", "./libown.so"]:
+            subprocess.run(make, cwd=here, check=True)
+        if record(desk.trace, here / "prog", cwd=here, options=("--with", "valgrind")).returncode == 1:
+            skip("tracestub was built without Valgrind")
+        (here / "own.c").write_text("int more(int n) { return n * n * n; }\n\n" + hidden)
+        subprocess.run(library, cwd=here, check=True)
+        shown = in_lldb(desk.trace, desk.env())
+        assert "hidden(n=6) at own.c:1" in shown and "answer(n=6) at own.c:2" in shown, shown
 
 
 class Thread:

@@ -184,7 +184,7 @@ def the_limit_ends_the_recording_not_the_program():
     assert 500 << 10 <= os.path.getsize("limit.ucir") < 700 << 10 and "ended at --limit" in done.stderr
     whole = record("whole.ucir", SUBJECT, "20")
     counts = [int(re.search(r": (\d+) instructions", d.stderr)[1]) for d in (done, whole)]
-    assert whole.returncode == 7 and len(r.all_steps) <= counts[0] < counts[1], counts
+    assert whole.returncode == 7 and len(r.all_steps) == counts[0] < counts[1], (len(r.all_steps), counts)
 
 
 def emulator_of(recorder):

@@ -211,7 +211,7 @@ def a_recording_begins_and_ends_at_places():
     for options, numbers in ((["--from", "report"], range(6)), (["--from", "report:3"], range(2, 6)),
                              (["--from", "report:2", "--until", "report:2"], [1, 2][:1]),
                              (["--from", hex(entry) + ":5"], [4, 5]), (["--from", f"parts.c:{line}:4"], [3, 4, 5]),
-                             (["--until", "report:2"], [0])):
+                             (["--until", "report:2"], [0]), (["--from", "_start"], range(6))):
         done, r = part(*options)
         seen = [regs[39] for step, regs in r.states() if step.pc == entry]
         assert seen == list(numbers), (options, seen, done.stderr)
@@ -352,6 +352,17 @@ def a_place_that_is_not_reached_is_said():
         os.unlink("part.ucir")
     done, r = part("--from", "report:7")
     assert r is None and "nothing is recorded: report:7 was not reached" in done.stderr, done.stderr
+    pathlib.Path("quits.c").write_text("int main(int argc, char **argv) { return argc - 1; }\n")
+    subprocess.run(["gcc", "-g", "-o", "quits", "quits.c"], check=True)
+    for options, why in ((["--from", "nowhere"], "nowhere was not reached"), (["--from", "main", "--limit", "40"], "--limit ended it"),
+                         (["--from", "main", "--until", "main"], "--until ended it"), (["--from", "SIGUSR1"], "no SIGUSR1 began it"),
+                         (["--module", "none"], "no instruction of a module none"), (["--follow", "--from", "nowhere"], "no process executed")):
+        for arguments, status in ([], 1), (["a", "b"], 2):
+            done = record("quits.ucir", "./quits", *arguments, options=(*WITH, *options))
+            assert done.returncode == status and done.stderr.startswith("tracestub: nothing is recorded: ") and why in done.stderr, done
+            assert done.stderr.count("\n") == 1 and not [name for name in os.listdir() if name.startswith("quits.ucir")], os.listdir()
+    done, r = part("--until", "report:7")
+    assert "report:7 was not reached: the recording ends with the program" in done.stderr and r.end == ("exit", 5), done.stderr
     for text in "", ":3", "report:0", "0x", "a.c:x:1:":
         done = record("part.ucir", "./parts", options=("--from", text))
         assert done.returncode == 2 and "a place is FUNC" in done.stderr, (text, done)

@@ -118,6 +118,7 @@ struct ts_cli {
 	enum ts_form_option rows_form; /* query, diff, sql */
 	const char *save;  /* sql: the database that is written; NULL: none */
 	bool is_full;      /* query, diff, sql: cells are not cut to the width of the terminal */
+	bool is_prompted;  /* sql: statements come from the process that has the terminal (sql_prompt.h) */
 	bool is_for_sqlite; /* sql: the extension of SQLite asks, at the standard input */
 	bool may_scan;     /* sql: statements may decode any number of steps */
 	bool is_partial;   /* query: --partial is among them */

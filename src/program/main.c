@@ -31,6 +31,7 @@
 #include "report.h"
 #include "serve.h"
 #include "sql.h"
+#include "sql_prompt.h"
 #include "thread_logs.h"
 #include "src/base/log.h"
 #include "src/index/trace_keys.h"
@@ -285,7 +286,7 @@ static int run(struct ts_cli *cli)
 	case TS_CMD_INFO:
 		return ts_processes_is_folder(cli->trace) ? ts_folder_info(cli) : run_confined(cli);
 	default:
-		return run_confined(cli);
+		return ts_prompt_sql(cli, &status) ? status : run_confined(cli);
 	}
 }
 

@@ -14,6 +14,7 @@
 #include "show.h"
 #include "src/base/atomic_file.h"
 #include "sql_answers.h"
+#include "sql_prompt.h"
 #include "src/sql/print.h"
 #include "src/sql/sql.h"
 
@@ -261,28 +262,17 @@ static void run_typed(struct shell *sh, const char *text)
 	ts_interrupt_catch();
 	if (!run_text(sh, text))
 		ts_report_failure(NULL, &sh->err);
-	ts_interrupt_release();
 	ts_error_reset(&sh->err);
 }
 
-static void prompt(struct shell *sh)
+static void run_prompted(struct shell *sh)
 {
-	struct ts_buf typed;
-	char *line = NULL;
-	size_t room = 0;
+	char *text;
 
-	ts_buf_init(&typed);
-	while (printf("%s", typed.len ? "   ...> " : "sql> ") > 0 && fflush(stdout) == 0 && getline(&line, &room, stdin) > 0) {
-		if (!typed.len && !strncmp(line, ".quit", 5))
-			break;
-		ts_buf_puts(&typed, line);
-		if (!ts_buf_ok(&typed) || (*ts_buf_text(&typed) != '.' && !sqlite3_complete(ts_buf_text(&typed))))
-			continue;
-		run_typed(sh, ts_buf_text(&typed));
-		ts_buf_reset(&typed);
+	while ((text = ts_prompt_read())) {
+		run_typed(sh, text);
+		free(text);
 	}
-	free(line);
-	ts_buf_fini(&typed);
 }
 
 /* Returns false if something failed: sh->err says what. */
@@ -294,8 +284,8 @@ static bool run_input(struct shell *sh)
 
 	if (cli->question)
 		return run_text(sh, cli->question);
-	if (!cli->statements && isatty(STDIN_FILENO)) {
-		prompt(sh);
+	if (cli->is_prompted) {
+		run_prompted(sh);
 		sh->n_rows = 1;
 		return true;
 	}

@@ -124,23 +124,38 @@ bool ts_sql_take_cut(struct ts_sql *s, const char **note)
 	return is_cut;
 }
 
-const char *ts_sql_schema(struct ts_sql *s, size_t i)
+static bool declare(const struct ts_sql *s, size_t i, struct ts_buf *out, bool *is_function)
 {
 	size_t n_tables, n_lists = 0;
 	const struct ts_sql_table *tables = ts_sql_tables(&n_tables);
 	struct ts_sql_table function;
 	char name[64];
 
-	while (ts_sql_declare_list(s, n_lists, &s->schema))
+	while (ts_sql_declare_list(s, n_lists, out))
 		n_lists++;
-	ts_buf_reset(&s->schema);
+	ts_buf_reset(out);
+	*is_function = i >= n_tables + n_lists;
 	if (i < n_tables)
-		ts_sql_declare(s, &tables[i], &s->schema);
+		ts_sql_declare(s, &tables[i], out);
 	else if (i - n_tables < n_lists)
-		ts_sql_declare_list(s, i - n_tables, &s->schema);
+		ts_sql_declare_list(s, i - n_tables, out);
 	else if (ts_sql_function(i - n_tables - n_lists, &function, name))
-		ts_sql_declare(s, &function, &s->schema);
+		ts_sql_declare(s, &function, out);
 	else
-		return NULL;
-	return ts_buf_text(&s->schema);
+		return false;
+	return true;
+}
+
+bool ts_sql_declaration(size_t i, struct ts_buf *out, bool *is_function)
+{
+	const struct ts_sql alone = { .n = 1 };
+
+	return declare(&alone, i, out, is_function);
+}
+
+const char *ts_sql_schema(struct ts_sql *s, size_t i)
+{
+	bool is_function;
+
+	return declare(s, i, &s->schema, &is_function) ? ts_buf_text(&s->schema) : NULL;
 }

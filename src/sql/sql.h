@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "src/ask/verb.h"
+#include "src/base/buf.h"
 #include "src/base/error.h"
 
 /* A statement that would decode more steps than this is refused, unless the caller allows it. */
@@ -59,5 +60,11 @@ bool ts_sql_take_cut(struct ts_sql *s, const char **note);
  * Arguments of functions are its hidden columns.  Returns NULL after the last one.
  */
 const char *ts_sql_schema(struct ts_sql *s, size_t i);
+
+/*
+ * The same without a recording, as of one alone: what the prompt completes.  Returns false after the last one; @out gets
+ * the text, and *is_function whether it has arguments.
+ */
+bool ts_sql_declaration(size_t i, struct ts_buf *out, bool *is_function);
 
 #endif

@@ -146,7 +146,8 @@ static enum rsp_done remove_break(struct rsp_session *s, struct rsp_args *a, enu
 
 	if (!rsp_args_done(a))
 		return RSP_BAD;
-	rsp_breaks_remove(&s->breaks, kind, break_at(s, &p));
+	if (!s->is_in_child) /* gdb takes its breakpoints out of the child of a fork */
+		rsp_breaks_remove(&s->breaks, kind, break_at(s, &p));
 	return RSP_OK;
 }
 
@@ -191,7 +192,8 @@ static enum rsp_done remove_watch(struct rsp_session *s, struct rsp_args *a, str
 
 	if (!parse_watch(s, a, r, kind, &w))
 		return r->kind == RSP_REPLY_ERROR ? RSP_REPLIED : RSP_BAD;
-	rsp_breaks_unwatch(&s->breaks, &w);
+	if (!s->is_in_child)
+		rsp_breaks_unwatch(&s->breaks, &w);
 	return RSP_OK;
 }
 

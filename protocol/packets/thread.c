@@ -34,8 +34,14 @@ static enum rsp_done pkt_H(struct rsp_session *s, struct rsp_args *a, struct rsp
 	uint32_t thread;
 
 	(void)r;
-	if (!is_step)
+	if (!is_step) {
 		rsp_args_expect(a, 'g');
+		names = *a;
+		tid = rsp_args_tid(&names);
+		s->is_in_child = s->child && tid.has_pid && tid.pid == s->child && rsp_args_done(&names);
+		if (s->is_in_child)
+			return RSP_OK;
+	}
 	if (is_step && tid.tid <= RSP_TID_ANY && rsp_args_done(&names)) {
 		s->step_thread = TS_NO_THREAD;
 		return RSP_OK;

@@ -48,6 +48,7 @@ static struct rsp_resume *begin(struct rsp_session *s, uint32_t thread, bool is_
 	stops->has_syscalls = s->catches_syscalls;
 	stops->syscalls = s->syscalls;
 	stops->n_syscalls = s->n_syscalls;
+	stops->has_forks = s->has_forks;
 	stops->has_signals = true;
 	stops->has_maps = true;
 	stops->passed_signals = s->passed_signals;

@@ -54,6 +54,8 @@ void rsp_session_reset(struct rsp_session *s)
 	s->is_physical = false;
 	s->layout = rsp_target_layout(s->target, s->pos);
 	s->filter = (struct ts_filter){ 0 };
+	s->has_forks = s->has_execs = s->is_in_child = false;
+	s->child = 0;
 	s->has_multiprocess = s->has_swbreak = s->has_hwbreak = false;
 	s->step_thread = TS_NO_THREAD;
 	free(s->told_threads);

@@ -79,6 +79,9 @@ struct rsp_session {
 
 	/* the client's features and settings */
 	bool is_greeted;             /* its qSupported was received */
+	bool has_forks, has_execs; /* the client takes forks and execs as stops */
+	int64_t child;             /* the child of the fork that was reported last, until the client lets it go; 0: none */
+	bool is_in_child;          /* what it says about breakpoints is about the child, which the recording does not have */
 	bool has_multiprocess, has_swbreak, has_hwbreak, has_error_message;
 	bool has_watches;            /* multi-wp-addr+: a stop may name several watchpoints */
 	bool claims_siginfo;         /* qXfer:siginfo:read was claimed: it is then never refused as unknown */

@@ -61,7 +61,7 @@ static void put_watch(struct rsp_reply *r, const struct ts_watch *watch, uint64_
 	rsp_reply_printf(r, "%s:%" PRIx64 ";", names[watch->kind], addr);
 }
 
-static void put_reason(const struct rsp_session *s, struct rsp_reply *r, const struct ts_found *f)
+static void put_reason(struct rsp_session *s, struct rsp_reply *r, const struct ts_found *f)
 {
 	struct ts_break at = { ts_query_process(s->target->q, s->thread), 0 };
 	struct ts_error err = { 0 };
@@ -89,6 +89,10 @@ static void put_reason(const struct rsp_session *s, struct rsp_reply *r, const s
 		break;
 	case TS_STOP_SYSCALL_RETURN:
 		rsp_reply_printf(r, "syscall_return:%" PRIx64 ";", f->number);
+		break;
+	case TS_STOP_FORK: /* the child has one thread */
+		s->child = (int64_t)f->number;
+		rsp_reply_printf(r, "fork:p%" PRIx64 ".%" PRIx64 ";", f->number, f->number);
 		break;
 	case TS_STOP_MODULES:
 		rsp_reply_puts(r, "library:;");

@@ -131,8 +131,11 @@ static void make_reverse(struct ts_x86_work *w, unsigned from)
 
 static void add_address_register(struct ts_x86_work *w, uint16_t off, unsigned len)
 {
-	struct ts_x86_operand o = { .n = 1, .size = (uint16_t)len, .order = 1 };
+	struct ts_x86_operand o = { .n = 1, .order = 1 };
 
+	if (len > w->op[0].size) /* what is above it has no part in the lower bytes of a sum */
+		len = w->op[0].size;
+	o.size = (uint16_t)len;
 	o.piece[0] = ts_op_reg(off, len);
 	if (off != TS_NO_OFF16)
 		ts_x86_carry(w, &w->op[0], 0, w->op[0].size, &o, 0, len, TS_WAY_MIX);
@@ -395,6 +398,49 @@ static void make_shift(struct ts_x86_work *w, unsigned arg)
 		w->ops->transfers[n].is_conditional = true;
 }
 
+/* blsi, blsr, blsmsk: CF tells whether the source was zero. */
+static void make_lowest_bit(struct ts_x86_work *w, unsigned arg)
+{
+	w->written |= 1;
+	w->zeroed &= ~1u;
+	ts_x86_mix(w, arg);
+}
+
+/* bsf and bsr: of a source that is zero the destination keeps what it has. */
+static void make_scan(struct ts_x86_work *w, unsigned arg)
+{
+	const struct ts_x86_operand *from = &w->op[1];
+	unsigned n = w->ops->n;
+
+	(void)arg;
+	w->op[0].is_read = !from->n || from->piece[0].kind != TS_AT_REG;
+	ts_x86_mix_into(w, &w->op[0]);
+	if (!w->op[0].is_read) {
+		w->ops->condition = TS_IF_COUNT;
+		w->ops->cond_off = from->piece[0].off;
+		w->ops->cond_len = (uint8_t)from->size;
+		w->ops->cond_mask = UINT64_MAX;
+		for (; n < w->ops->n; n++)
+			w->ops->transfers[n].is_conditional = true;
+	}
+	w->op[0].is_read = false;
+	ts_x86_mix_flags(w);
+}
+
+/* cmpxchg: whether the bytes above a result of 4 bytes become zero is up to the comparison. */
+static void make_exchange_if_equal(struct ts_x86_work *w, unsigned arg)
+{
+	ts_x86_mix(w, arg);
+	for (unsigned i = 0; i < w->n; i++) {
+		struct ts_x86_operand o = w->op[i];
+
+		if (!o.is_written || o.size != 4 || !o.n || o.piece[0].kind != TS_AT_REG || !w->is_64)
+			continue;
+		o.piece[0].off = (uint16_t)(o.piece[0].off + 4);
+		ts_x86_carry(w, &o, 0, 4, &o, 0, 4, TS_WAY_MIX);
+	}
+}
+
 /* A system call of a program: its result, and what the instruction itself leaves. */
 static void make_syscall(struct ts_x86_work *w, unsigned is_sysenter)
 {
@@ -439,6 +485,11 @@ static void make_trap(struct ts_x86_work *w, unsigned arg)
 const struct ts_x86_rule ts_x86_rules[] = {
 	{ "and", make_bytes, 0 },
 	{ "andn", ts_x86_mix, 0 },
+	{ "blsi", make_lowest_bit, 0 },
+	{ "blsmsk", make_lowest_bit, 0 },
+	{ "blsr", make_lowest_bit, 0 },
+	{ "bsf", make_scan, 0 },
+	{ "bsr", make_scan, 0 },
 	{ "bswap", make_reverse, 0 },
 	{ "call", make_call, 0 },
 	{ "cbw", make_signed, 0 },
@@ -448,6 +499,7 @@ const struct ts_x86_rule ts_x86_rules[] = {
 	{ "cmpsd", make_string, COMPARES | LOADS },
 	{ "cmpsq", make_string, COMPARES | LOADS },
 	{ "cmpsw", make_string, COMPARES | LOADS },
+	{ "cmpxchg", make_exchange_if_equal, 0 },
 	{ "cpuid", make_processor, 0 },
 	{ "cqo", make_sign, 0 },
 	{ "cwd", make_sign, 0 },

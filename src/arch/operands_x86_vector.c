@@ -33,8 +33,13 @@ static void make_move(struct ts_x86_work *w, unsigned arg)
 	const struct ts_x86_operand *to = &w->op[0], *from = &w->op[1];
 	unsigned n = from->size < to->size ? from->size : to->size;
 
-	(void)arg;
-	if (w->n > 2) { /* vmovsd xmm0, xmm1, xmm2 and the like */
+	if (w->n > 2 && arg) { /* vmovsd xmm0, xmm1, xmm2 and vmovss */
+		ts_x86_carry(w, to, 0, arg, &w->op[2], 0, arg, TS_WAY_COPY);
+		ts_x86_carry(w, to, arg, 16 - arg, from, arg, 16 - arg, TS_WAY_COPY);
+		ts_x86_clear_above(w, to);
+		return;
+	}
+	if (w->n > 2) {
 		ts_x86_mix(w, 0);
 		return;
 	}
@@ -44,34 +49,53 @@ static void make_move(struct ts_x86_work *w, unsigned arg)
 	ts_x86_clear_above(w, to);
 }
 
-/* A half of a vector: @halves says which, of the destination (1) and of the source (2), is the upper one. */
+/*
+ * A half of a vector: @halves says which, of the destination (1) and of the source (2), is the upper one.  Of
+ * three operands the second one gives the other half.
+ */
 static void make_half(struct ts_x86_work *w, unsigned halves)
 {
-	struct ts_x86_operand to = w->op[0], from = w->op[1];
+	struct ts_x86_operand to = whole(w, 0), from = whole(w, w->n > 2 ? 2 : 1);
+	unsigned to_at = halves & 1 && to.n && to.piece[0].kind == TS_AT_REG ? 8 : 0;
+	unsigned from_at = halves & 2 && from.n && from.piece[0].kind == TS_AT_REG ? 8 : 0;
 
-	if (w->n > 2 || to.n != 1 || from.n != 1) {
+	if (to.n != 1 || from.n != 1) {
 		ts_x86_mix(w, 0);
 		return;
 	}
-	if (halves & 1 && to.piece[0].kind == TS_AT_REG)
-		to.piece[0].off = (uint16_t)(to.piece[0].off + 8);
-	if (halves & 2 && from.piece[0].kind == TS_AT_REG)
-		from.piece[0].off = (uint16_t)(from.piece[0].off + 8);
-	ts_x86_carry(w, &to, 0, 8, &from, 0, 8, TS_WAY_COPY);
+	ts_x86_carry(w, &to, to_at, 8, &from, from_at, 8, TS_WAY_COPY);
+	if (w->n > 2) {
+		struct ts_x86_operand other = whole(w, 1);
+
+		ts_x86_carry(w, &to, 8 - to_at, 8, &other, 8 - to_at, 8, TS_WAY_COPY);
+		ts_x86_clear_above(w, &to);
+	}
 }
 
-/* @unit 0: lanes as wide as the operand's elements. */
 static void set_unit(struct ts_x86_work *w, unsigned first, unsigned unit)
 {
 	for (; first < w->ops->n; first++)
 		w->ops->transfers[first].unit = (uint8_t)unit;
 }
 
-enum { LANES_OF_BYTES = 1, CLEARS = 2 };
+/* What is left of two equal operands: zeros, or ones. */
+enum { CLEARS = 256, SETS = 512 };
 
+static void make_equal(struct ts_x86_work *w, unsigned how)
+{
+	const struct ts_x86_operand *to = &w->op[0];
+	unsigned n = w->ops->n;
+
+	ts_x86_fill(w, to, 0, to->size, how & CLEARS ? TS_WAY_ZERO : TS_WAY_CONSTANT);
+	for (; how & SETS && n < w->ops->n; n++)
+		w->ops->transfers[n].constant = UINT64_MAX;
+	ts_x86_clear_above(w, to);
+}
+
+/* The lowest byte of @how: bytes of a lane. */
 static void make_lanes(struct ts_x86_work *w, unsigned how)
 {
-	unsigned a = first_source(w), b = last_source(w), n = w->ops->n, unit = w->raw[0].element_size / 8;
+	unsigned a = first_source(w), b = last_source(w), n = w->ops->n;
 	bool is_same = w->raw[a].type == ZYDIS_OPERAND_TYPE_REGISTER &&
 		       w->raw[b].type == ZYDIS_OPERAND_TYPE_REGISTER &&
 		       w->raw[a].reg.value == w->raw[b].reg.value;
@@ -81,20 +105,53 @@ static void make_lanes(struct ts_x86_work *w, unsigned how)
 		ts_x86_mix(w, 0);
 		return;
 	}
-	if (is_same && how & CLEARS) {
-		ts_x86_fill(w, to, 0, to->size, TS_WAY_ZERO);
-		ts_x86_clear_above(w, to);
+	if (is_same && how & (CLEARS | SETS)) {
+		make_equal(w, how);
 		return;
 	}
-	if (how & LANES_OF_BYTES)
-		unit = 1;
-	if (!unit || unit > 16)
-		unit = 16;
 	ts_x86_carry(w, to, 0, to->size, &w->op[a], 0, to->size, TS_WAY_LANES);
 	if (b != a)
 		ts_x86_carry(w, to, 0, to->size, &w->op[b], 0, to->size, TS_WAY_LANES);
-	set_unit(w, n, unit);
+	set_unit(w, n, how & 255);
 	ts_x86_clear_above(w, to);
+}
+
+/* The low lane of a scalar instruction: its bytes, those of the last operand, and does the first source take
+ * part? */
+#define SCALAR_OF(to, from, has_first) ((to) | (from) << 8 | (has_first) << 16)
+
+static void make_scalar(struct ts_x86_work *w, unsigned how)
+{
+	unsigned first = w->insn.encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY ? 0 : first_source(w);
+	struct ts_x86_operand a = whole(w, first), b = w->op[last_source(w)], to = whole(w, 0);
+	unsigned size = how & 255, read = how >> 8 & 255, n = w->ops->n;
+	bool is_vector = b.n && b.piece[0].kind == TS_AT_REG && read;
+
+	if (!to.n || w->insn.avx.mask.mode > ZYDIS_MASK_MODE_DISABLED) {
+		ts_x86_mix(w, 0);
+		return;
+	}
+	if (is_vector)
+		b = whole(w, last_source(w));
+	if (how >> 16)
+		ts_x86_carry(w, &to, 0, size, &a, 0, size, TS_WAY_MIX);
+	ts_x86_carry(w, &to, 0, size, &b, 0, read && read < b.size ? read : b.size, TS_WAY_MIX);
+	if (w->ops->n == n)
+		ts_x86_fill(w, &to, 0, size, TS_WAY_UNKNOWN);
+	if (first)
+		ts_x86_carry(w, &to, size, 16 - size, &a, size, 16 - size, TS_WAY_COPY);
+	ts_x86_clear_above(w, &to);
+}
+
+/* ptest: two flags, the others become zero. */
+static void make_test(struct ts_x86_work *w, unsigned arg)
+{
+	enum { CF = 1, ZF = 64 };
+
+	(void)arg;
+	w->written = CF | ZF;
+	w->zeroed = TS_X86_STATUS_FLAGS & ~w->written & ~0x400u;
+	ts_x86_mix_flags(w);
 }
 
 /* Copies of elements: element i of @to is element index[i] of source a (below @n_of_a) or b. */
@@ -159,10 +216,111 @@ static void make_shuffle(struct ts_x86_work *w, unsigned arg)
 	carry_picks(w, &p, size / p.unit);
 }
 
+/* shufps and shufpd: the lower half of each lane is picked from the first source, the upper one from the
+ * second. */
+static void make_shuffle_of_two(struct ts_x86_work *w, unsigned unit)
+{
+	struct pick p = { .unit = unit };
+	unsigned size = w->op[0].size, a_lane = 16 / unit, bits = unit == 4 ? 2 : 1, n_of_a = size / unit;
+	unsigned imm = (unsigned)ts_x86_immediate(w);
+
+	if (size != 16 && size != 32) {
+		ts_x86_mix(w, 0);
+		return;
+	}
+	for (unsigned i = 0; i < n_of_a; i++) {
+		unsigned shift = (unit == 4 ? i % a_lane : i) * bits;
+		unsigned at = i / a_lane * a_lane + (imm >> shift & (a_lane - 1));
+
+		p.from[p.n++] = (uint8_t)(i % a_lane < a_lane / 2 ? at : at + n_of_a);
+	}
+	carry_picks(w, &p, n_of_a);
+}
+
+/* Elements of the second source where the immediate has a bit, of the first one elsewhere. */
+static void make_blend(struct ts_x86_work *w, unsigned unit)
+{
+	struct pick p = { .unit = unit };
+	unsigned size = w->op[0].size, n = size / unit, imm = (unsigned)ts_x86_immediate(w);
+
+	if (size != 16 && size != 32) {
+		ts_x86_mix(w, 0);
+		return;
+	}
+	for (unsigned i = 0; i < n; i++)
+		p.from[p.n++] = (uint8_t)(imm >> i % 8 & 1 ? n + i : i);
+	carry_picks(w, &p, n);
+}
+
+/* movddup and its like: each pair of elements is the even (@arg below 16) or the odd one of the source. */
+static void make_pairs(struct ts_x86_work *w, unsigned arg)
+{
+	struct pick p = { .unit = arg & 15 };
+	unsigned size = w->op[0].size;
+
+	if (size != 16 && size != 32) {
+		ts_x86_mix(w, 0);
+		return;
+	}
+	for (unsigned i = 0; i < size / p.unit; i++)
+		p.from[p.n++] = (uint8_t)((i & ~1u) + arg / 16);
+	carry_picks(w, &p, 0);
+}
+
+/* Each element is the first one of the source. */
+static void make_broadcast(struct ts_x86_work *w, unsigned unit)
+{
+	struct pick p = { .unit = unit, .n = w->op[0].size / unit };
+
+	if ((w->op[0].size != 16 && w->op[0].size != 32) ||
+	    w->insn.avx.mask.mode > ZYDIS_MASK_MODE_DISABLED) {
+		ts_x86_mix(w, 0);
+		return;
+	}
+	carry_picks(w, &p, 0);
+}
+
+/* vpermq and vpermpd with an immediate. */
+static void make_permute(struct ts_x86_work *w, unsigned arg)
+{
+	struct pick p = { .unit = 8 };
+	unsigned imm = (unsigned)ts_x86_immediate(w);
+
+	(void)arg;
+	if (w->op[0].size != 32 || !w->op[w->n - 1].is_constant) {
+		ts_x86_mix(w, 0);
+		return;
+	}
+	for (; p.n < 4; p.n++)
+		p.from[p.n] = imm >> 2 * p.n & 3;
+	carry_picks(w, &p, 0);
+}
+
+/* insertps: one element moves, those of the mask become zero. */
+static void make_insert_element(struct ts_x86_work *w, unsigned arg)
+{
+	const struct ts_x86_operand a = whole(w, first_source(w)), b = whole(w, last_source(w)),
+				    to = whole(w, 0);
+	unsigned imm = (unsigned)ts_x86_immediate(w), source = b.size == 16 ? imm >> 6 & 3 : 0;
+	bool is_legacy = w->insn.encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY;
+
+	(void)arg;
+	for (unsigned i = 0; i < 4; i++) {
+		if (imm >> i & 1)
+			ts_x86_fill(w, &to, 4 * i, 4, TS_WAY_ZERO);
+		else if (i == (imm >> 4 & 3))
+			ts_x86_carry(w, &to, 4 * i, 4, &b, 4 * source, 4, TS_WAY_COPY);
+		else if (!is_legacy)
+			ts_x86_carry(w, &to, 4 * i, 4, &a, 4 * i, 4, TS_WAY_COPY);
+	}
+	ts_x86_clear_above(w, &to);
+}
+
 /* pslldq (@arg 0), psrldq (1), palignr (2): bytes of a 16-byte lane move. */
 static void make_align(struct ts_x86_work *w, unsigned arg)
 {
-	const struct ts_x86_operand *to = &w->op[0], *a = &w->op[first_source(w)], *b = &w->op[last_source(w)];
+	const struct ts_x86_operand *to = &w->op[0], *a = &w->op[first_source(w)],
+				    *b = &w->op[last_source(w)];
 	unsigned by = (unsigned)ts_x86_immediate(w) & 255;
 
 	if (to->size != 16) {
@@ -193,6 +351,37 @@ static void make_extract(struct ts_x86_work *w, unsigned unit)
 	if (to->size > unit)
 		ts_x86_fill(w, to, unit, to->size - unit, TS_WAY_ZERO);
 	ts_x86_clear_above(w, to);
+}
+
+/* The register that a vector operand is in, with the upper half that it may lack. */
+static struct ts_x86_operand with_upper(const struct ts_x86_work *w, unsigned i)
+{
+	struct ts_x86_operand o = w->op[i];
+	ZyanI8 id =
+		w->raw[i].type == ZYDIS_OPERAND_TYPE_REGISTER ? ZydisRegisterGetId(w->raw[i].reg.value) : -1;
+
+	if (id < 0 || id >= (ZyanI8)TS_X86_N_XMMS || w->d->x86.xmms[id] == TS_X86_NO_REG ||
+	    w->d->x86.ymmhs[id] == TS_X86_NO_REG)
+		return o;
+	o.piece[0] = ts_op_reg(w->d->x86.xmms[id], 16);
+	o.piece[1] = ts_op_reg(w->d->x86.ymmhs[id], 16);
+	o.n = 2;
+	o.size = 32;
+	return o;
+}
+
+/* vextractf128: a half of a vector of 32 bytes. */
+static void make_extract_half(struct ts_x86_work *w, unsigned arg)
+{
+	struct ts_x86_operand from = with_upper(w, 1);
+
+	(void)arg;
+	if (from.size != 32 || w->op[0].size != 16) {
+		ts_x86_mix(w, 0);
+		return;
+	}
+	ts_x86_carry(w, &w->op[0], 0, 16, &from, 16 * (ts_x86_immediate(w) & 1), 16, TS_WAY_COPY);
+	ts_x86_clear_above(w, &w->op[0]);
 }
 
 static void make_insert(struct ts_x86_work *w, unsigned unit)
@@ -244,8 +433,8 @@ static void make_zero(struct ts_x86_work *w, unsigned is_all)
 }
 
 /*
- * The area of fxsave and xsave (Intel SDM 1, 10.5.1 and 13.4): the vector registers from byte 160 on, their upper halves
- * from 576 on.  What else it holds is not followed: x87, and the header, which is between them.
+ * The area of fxsave and xsave (Intel SDM 1, 10.5.1 and 13.4): the vector registers from byte 160 on, their
+ * upper halves from 576 on.  What else it holds is not followed: x87, and the header, which is between them.
  */
 enum { AREA_X87 = 160, AREA_HEADER = 512, AREA_UPPER = 576, IS_SAVED = 1, HAS_MASK = 2 };
 
@@ -295,48 +484,200 @@ static void make_area(struct ts_x86_work *w, unsigned arg)
 	ts_operands_add(w->ops, area, ts_op_nowhere(), TS_WAY_UNKNOWN);
 }
 
-#define SAVE(name) { name, make_area, IS_SAVED | HAS_MASK }
+#define SAVE(name)                                   \
+	{                                            \
+		name, make_area, IS_SAVED | HAS_MASK \
+	}
 
-#define LANE(name) { name, make_lanes, 0 }
-#define BYTES(name) { name, make_lanes, LANES_OF_BYTES }
-#define MOVE(name) { name, make_move, 0 }
+#define MOVE(name)                 \
+	{                          \
+		name, make_move, 0 \
+	}
 
 const struct ts_x86_rule ts_x86_vector_rules[] = {
-	LANE("addpd"), LANE("addps"), BYTES("andnpd"), BYTES("andnps"), BYTES("andpd"), BYTES("andps"),
-	LANE("divpd"), LANE("divps"), { "fxrstor", make_area, 0 }, { "fxrstor64", make_area, 0 },
-	{ "fxsave", make_area, IS_SAVED }, { "fxsave64", make_area, IS_SAVED },
-	MOVE("lddqu"), LANE("maxpd"), LANE("maxps"), LANE("minpd"), LANE("minps"), MOVE("movapd"),
-	MOVE("movaps"), MOVE("movd"), MOVE("movdqa"), MOVE("movdqu"), { "movhlps", make_half, 2 },
-	{ "movhpd", make_half, 3 }, { "movhps", make_half, 3 }, { "movlhps", make_half, 1 },
-	{ "movlpd", make_half, 0 }, { "movlps", make_half, 0 }, MOVE("movntdq"), MOVE("movntdqa"),
-	MOVE("movntpd"), MOVE("movntps"), MOVE("movq"), MOVE("movsd"), MOVE("movss"), MOVE("movupd"),
-	MOVE("movups"), LANE("mulpd"), LANE("mulps"), BYTES("orpd"), BYTES("orps"), LANE("paddb"),
-	LANE("paddd"), LANE("paddq"), LANE("paddsb"), LANE("paddsw"), LANE("paddusb"), LANE("paddusw"),
-	LANE("paddw"), { "palignr", make_align, 2 }, BYTES("pand"), BYTES("pandn"), LANE("pavgb"),
-	LANE("pavgw"), LANE("pcmpeqb"), LANE("pcmpeqd"), LANE("pcmpeqq"), LANE("pcmpeqw"), LANE("pcmpgtb"),
-	LANE("pcmpgtd"), LANE("pcmpgtq"), LANE("pcmpgtw"), { "pextrb", make_extract, 1 },
-	{ "pextrd", make_extract, 4 }, { "pextrq", make_extract, 8 }, { "pextrw", make_extract, 2 },
-	{ "pinsrb", make_insert, 1 }, { "pinsrd", make_insert, 4 }, { "pinsrq", make_insert, 8 },
-	{ "pinsrw", make_insert, 2 }, LANE("pmaxsb"), LANE("pmaxsd"), LANE("pmaxsw"), LANE("pmaxub"),
-	LANE("pmaxud"), LANE("pmaxuw"), LANE("pminsb"), LANE("pminsd"), LANE("pminsw"), LANE("pminub"),
-	LANE("pminud"), LANE("pminuw"), { "pmovsxbd", make_widen, 256 + 64 + 1 },
-	{ "pmovsxbw", make_widen, 256 + 32 + 1 }, { "pmovsxdq", make_widen, 256 + 128 + 4 },
-	{ "pmovsxwd", make_widen, 256 + 64 + 2 }, { "pmovzxbd", make_widen, 64 + 1 },
-	{ "pmovzxbq", make_widen, 128 + 1 }, { "pmovzxbw", make_widen, 32 + 1 },
-	{ "pmovzxdq", make_widen, 128 + 4 }, { "pmovzxwd", make_widen, 64 + 2 }, LANE("pmulhuw"),
-	LANE("pmulhw"), LANE("pmulld"), LANE("pmullw"), BYTES("por"), { "pshufd", make_shuffle, 4 },
-	{ "pshufhw", make_shuffle, 16 + 2 }, { "pshuflw", make_shuffle, 2 }, { "pslldq", make_align, 0 },
-	{ "psrldq", make_align, 1 }, { "psubb", make_lanes, CLEARS }, { "psubd", make_lanes, CLEARS },
-	{ "psubq", make_lanes, CLEARS }, LANE("psubsb"), LANE("psubsw"), LANE("psubusb"), LANE("psubusw"),
-	{ "psubw", make_lanes, CLEARS }, { "punpckhbw", make_unpack, 16 + 1 },
-	{ "punpckhdq", make_unpack, 16 + 4 }, { "punpckhqdq", make_unpack, 16 + 8 },
-	{ "punpckhwd", make_unpack, 16 + 2 }, { "punpcklbw", make_unpack, 1 }, { "punpckldq", make_unpack, 4 },
-	{ "punpcklqdq", make_unpack, 8 }, { "punpcklwd", make_unpack, 2 },
-	{ "pxor", make_lanes, LANES_OF_BYTES | CLEARS }, LANE("subpd"), LANE("subps"),
-	{ "unpckhpd", make_unpack, 16 + 8 }, { "unpckhps", make_unpack, 16 + 4 },
-	{ "unpcklpd", make_unpack, 8 }, { "unpcklps", make_unpack, 4 }, { "xorpd", make_lanes, LANES_OF_BYTES | CLEARS },
-	{ "xorps", make_lanes, LANES_OF_BYTES | CLEARS }, { "xrstor", make_area, HAS_MASK },
-	{ "xrstor64", make_area, HAS_MASK }, SAVE("xsave"), SAVE("xsave64"), SAVE("xsavec"), SAVE("xsavec64"),
-	SAVE("xsaveopt"), SAVE("xsaveopt64"), { "zeroall", make_zero, 1 }, { "zeroupper", make_zero, 0 },
+	{ "addpd", make_lanes, 8 },
+	{ "addps", make_lanes, 4 },
+	{ "addsd", make_scalar, SCALAR_OF(8, 8, 1) },
+	{ "addss", make_scalar, SCALAR_OF(4, 4, 1) },
+	{ "andnpd", make_lanes, 1 },
+	{ "andnps", make_lanes, 1 },
+	{ "andpd", make_lanes, 1 },
+	{ "andps", make_lanes, 1 },
+	{ "blendpd", make_blend, 8 },
+	{ "blendps", make_blend, 4 },
+	{ "broadcastf128", make_broadcast, 16 },
+	{ "broadcasti128", make_broadcast, 16 },
+	{ "broadcastsd", make_broadcast, 8 },
+	{ "broadcastss", make_broadcast, 4 },
+	{ "cmpsd", make_scalar, SCALAR_OF(8, 8, 1) },
+	{ "cmpss", make_scalar, SCALAR_OF(4, 4, 1) },
+	{ "cvtsd2ss", make_scalar, SCALAR_OF(4, 8, 0) },
+	{ "cvtsi2sd", make_scalar, SCALAR_OF(8, 0, 0) },
+	{ "cvtsi2ss", make_scalar, SCALAR_OF(4, 0, 0) },
+	{ "cvtss2sd", make_scalar, SCALAR_OF(8, 4, 0) },
+	{ "divpd", make_lanes, 8 },
+	{ "divps", make_lanes, 4 },
+	{ "divsd", make_scalar, SCALAR_OF(8, 8, 1) },
+	{ "divss", make_scalar, SCALAR_OF(4, 4, 1) },
+	{ "extractf128", make_extract_half, 0 },
+	{ "extracti128", make_extract_half, 0 },
+	{ "extractps", make_extract, 4 },
+	{ "fxrstor", make_area, 0 },
+	{ "fxrstor64", make_area, 0 },
+	{ "fxsave", make_area, IS_SAVED },
+	{ "fxsave64", make_area, IS_SAVED },
+	{ "insertps", make_insert_element, 0 },
+	MOVE("lddqu"),
+	{ "maxpd", make_lanes, 8 },
+	{ "maxps", make_lanes, 4 },
+	{ "maxsd", make_scalar, SCALAR_OF(8, 8, 1) },
+	{ "maxss", make_scalar, SCALAR_OF(4, 4, 1) },
+	{ "minpd", make_lanes, 8 },
+	{ "minps", make_lanes, 4 },
+	{ "minsd", make_scalar, SCALAR_OF(8, 8, 1) },
+	{ "minss", make_scalar, SCALAR_OF(4, 4, 1) },
+	MOVE("movapd"),
+	MOVE("movaps"),
+	MOVE("movd"),
+	{ "movddup", make_pairs, 8 },
+	MOVE("movdqa"),
+	MOVE("movdqu"),
+	{ "movhlps", make_half, 2 },
+	{ "movhpd", make_half, 3 },
+	{ "movhps", make_half, 3 },
+	{ "movlhps", make_half, 1 },
+	{ "movlpd", make_half, 0 },
+	{ "movlps", make_half, 0 },
+	MOVE("movntdq"),
+	MOVE("movntdqa"),
+	MOVE("movntpd"),
+	MOVE("movntps"),
+	MOVE("movq"),
+	{ "movsd", make_move, 8 },
+	{ "movshdup", make_pairs, 16 + 4 },
+	{ "movsldup", make_pairs, 4 },
+	{ "movss", make_move, 4 },
+	MOVE("movupd"),
+	MOVE("movups"),
+	{ "mulpd", make_lanes, 8 },
+	{ "mulps", make_lanes, 4 },
+	{ "mulsd", make_scalar, SCALAR_OF(8, 8, 1) },
+	{ "mulss", make_scalar, SCALAR_OF(4, 4, 1) },
+	{ "orpd", make_lanes, 1 },
+	{ "orps", make_lanes, 1 },
+	{ "paddb", make_lanes, 1 },
+	{ "paddd", make_lanes, 4 },
+	{ "paddq", make_lanes, 8 },
+	{ "paddsb", make_lanes, 1 },
+	{ "paddsw", make_lanes, 2 },
+	{ "paddusb", make_lanes, 1 },
+	{ "paddusw", make_lanes, 2 },
+	{ "paddw", make_lanes, 2 },
+	{ "palignr", make_align, 2 },
+	{ "pand", make_lanes, 1 },
+	{ "pandn", make_lanes, 1 },
+	{ "pavgb", make_lanes, 1 },
+	{ "pavgw", make_lanes, 2 },
+	{ "pblendd", make_blend, 4 },
+	{ "pblendw", make_blend, 2 },
+	{ "pbroadcastb", make_broadcast, 1 },
+	{ "pbroadcastd", make_broadcast, 4 },
+	{ "pbroadcastq", make_broadcast, 8 },
+	{ "pbroadcastw", make_broadcast, 2 },
+	{ "pcmpeqb", make_lanes, 1 | SETS },
+	{ "pcmpeqd", make_lanes, 4 | SETS },
+	{ "pcmpeqq", make_lanes, 8 | SETS },
+	{ "pcmpeqw", make_lanes, 2 | SETS },
+	{ "pcmpgtb", make_lanes, 1 | CLEARS },
+	{ "pcmpgtd", make_lanes, 4 | CLEARS },
+	{ "pcmpgtq", make_lanes, 8 | CLEARS },
+	{ "pcmpgtw", make_lanes, 2 | CLEARS },
+	{ "permpd", make_permute, 0 },
+	{ "permq", make_permute, 0 },
+	{ "pextrb", make_extract, 1 },
+	{ "pextrd", make_extract, 4 },
+	{ "pextrq", make_extract, 8 },
+	{ "pextrw", make_extract, 2 },
+	{ "pinsrb", make_insert, 1 },
+	{ "pinsrd", make_insert, 4 },
+	{ "pinsrq", make_insert, 8 },
+	{ "pinsrw", make_insert, 2 },
+	{ "pmaxsb", make_lanes, 1 },
+	{ "pmaxsd", make_lanes, 4 },
+	{ "pmaxsw", make_lanes, 2 },
+	{ "pmaxub", make_lanes, 1 },
+	{ "pmaxud", make_lanes, 4 },
+	{ "pmaxuw", make_lanes, 2 },
+	{ "pminsb", make_lanes, 1 },
+	{ "pminsd", make_lanes, 4 },
+	{ "pminsw", make_lanes, 2 },
+	{ "pminub", make_lanes, 1 },
+	{ "pminud", make_lanes, 4 },
+	{ "pminuw", make_lanes, 2 },
+	{ "pmovsxbd", make_widen, 256 + 64 + 1 },
+	{ "pmovsxbw", make_widen, 256 + 32 + 1 },
+	{ "pmovsxdq", make_widen, 256 + 128 + 4 },
+	{ "pmovsxwd", make_widen, 256 + 64 + 2 },
+	{ "pmovzxbd", make_widen, 64 + 1 },
+	{ "pmovzxbq", make_widen, 128 + 1 },
+	{ "pmovzxbw", make_widen, 32 + 1 },
+	{ "pmovzxdq", make_widen, 128 + 4 },
+	{ "pmovzxwd", make_widen, 64 + 2 },
+	{ "pmulhuw", make_lanes, 2 },
+	{ "pmulhw", make_lanes, 2 },
+	{ "pmulld", make_lanes, 4 },
+	{ "pmullw", make_lanes, 2 },
+	{ "por", make_lanes, 1 },
+	{ "pshufd", make_shuffle, 4 },
+	{ "pshufhw", make_shuffle, 16 + 2 },
+	{ "pshuflw", make_shuffle, 2 },
+	{ "pslldq", make_align, 0 },
+	{ "psrldq", make_align, 1 },
+	{ "psubb", make_lanes, 1 | CLEARS },
+	{ "psubd", make_lanes, 4 | CLEARS },
+	{ "psubq", make_lanes, 8 | CLEARS },
+	{ "psubsb", make_lanes, 1 },
+	{ "psubsw", make_lanes, 2 },
+	{ "psubusb", make_lanes, 1 },
+	{ "psubusw", make_lanes, 2 },
+	{ "psubw", make_lanes, 2 | CLEARS },
+	{ "ptest", make_test, 0 },
+	{ "punpckhbw", make_unpack, 16 + 1 },
+	{ "punpckhdq", make_unpack, 16 + 4 },
+	{ "punpckhqdq", make_unpack, 16 + 8 },
+	{ "punpckhwd", make_unpack, 16 + 2 },
+	{ "punpcklbw", make_unpack, 1 },
+	{ "punpckldq", make_unpack, 4 },
+	{ "punpcklqdq", make_unpack, 8 },
+	{ "punpcklwd", make_unpack, 2 },
+	{ "pxor", make_lanes, 1 | CLEARS },
+	{ "rcpss", make_scalar, SCALAR_OF(4, 4, 0) },
+	{ "roundsd", make_scalar, SCALAR_OF(8, 8, 0) },
+	{ "roundss", make_scalar, SCALAR_OF(4, 4, 0) },
+	{ "rsqrtss", make_scalar, SCALAR_OF(4, 4, 0) },
+	{ "shufpd", make_shuffle_of_two, 8 },
+	{ "shufps", make_shuffle_of_two, 4 },
+	{ "sqrtsd", make_scalar, SCALAR_OF(8, 8, 0) },
+	{ "sqrtss", make_scalar, SCALAR_OF(4, 4, 0) },
+	{ "subpd", make_lanes, 8 },
+	{ "subps", make_lanes, 4 },
+	{ "subsd", make_scalar, SCALAR_OF(8, 8, 1) },
+	{ "subss", make_scalar, SCALAR_OF(4, 4, 1) },
+	{ "unpckhpd", make_unpack, 16 + 8 },
+	{ "unpckhps", make_unpack, 16 + 4 },
+	{ "unpcklpd", make_unpack, 8 },
+	{ "unpcklps", make_unpack, 4 },
+	{ "xorpd", make_lanes, 1 | CLEARS },
+	{ "xorps", make_lanes, 1 | CLEARS },
+	{ "xrstor", make_area, HAS_MASK },
+	{ "xrstor64", make_area, HAS_MASK },
+	SAVE("xsave"),
+	SAVE("xsave64"),
+	SAVE("xsavec"),
+	SAVE("xsavec64"),
+	SAVE("xsaveopt"),
+	SAVE("xsaveopt64"),
+	{ "zeroall", make_zero, 1 },
+	{ "zeroupper", make_zero, 0 },
 };
 const size_t ts_n_x86_vector_rules = sizeof(ts_x86_vector_rules) / sizeof(ts_x86_vector_rules[0]);

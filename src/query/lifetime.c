@@ -4,6 +4,7 @@
  */
 #include <stdlib.h>
 
+#include "forks.h"
 #include "insns.h"
 #include "snapshot.h"
 #include "write_runs.h"
@@ -49,6 +50,7 @@ void ts_query_caches_fini(struct ts_query *q)
 {
 	ts_query_keep(q, NULL, NULL);
 	ts_insns_free(q->insns);
+	ts_forks_free(q->forks);
 	ts_write_runs_free(q->write_runs);
 	for (unsigned i = 0; i < N_CACHED_CHUNKS; i++) {
 		ts_steps_fini(&q->chunks[i].steps);
@@ -131,6 +133,7 @@ bool ts_query_refresh(struct ts_query *q)
 	q->walk.pos = TS_NO_POS;
 	ts_query_keep(q, NULL, NULL);
 	ts_insns_free(q->insns);
+	ts_forks_free(q->forks);
 	q->insns = NULL;
 	ts_write_runs_refresh(q);
 	return true;

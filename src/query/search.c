@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "chunks.h"
+#include "forks.h"
 #include "replay.h"
 
 /* Breakpoints that can be looked up in the time that a chunk takes. */
@@ -222,6 +223,19 @@ static bool offer_syscalls(struct ts_search *s, uint64_t *left)
 			      look_at_syscall, left);
 }
 
+static bool offer_forks(struct ts_search *s, uint64_t *left)
+{
+	const struct ts_fork *f;
+
+	(void)left;
+	if (!s->stops->has_forks || (s->is_reverse && !s->from))
+		return true;
+	f = ts_query_fork(s->q, s->is_reverse ? s->from - 1 : s->from, s->is_reverse);
+	if (f)
+		offer(s, s->is_reverse ? f->step : f->step + 1, TS_STOP_FORK, f->thread, f->child);
+	return true;
+}
+
 static bool passes_module(const struct ts_stops *stops, uint64_t i)
 {
 	return i < stops->n_passed_modules && (stops->passed_modules[i / 8] >> i % 8 & 1);
@@ -333,7 +347,7 @@ static bool offer_maps(struct ts_search *s, uint64_t *left)
 
 /* Signals come before what else is at their position: it is still there when the program goes on. */
 static bool (*const stages[])(struct ts_search *s, uint64_t *left) = {
-	offer_faults, offer_signals, offer_breaks, offer_syscalls, offer_exits, offer_modules, offer_maps,
+	offer_faults, offer_signals, offer_breaks, offer_syscalls, offer_forks, offer_exits, offer_modules, offer_maps,
 };
 #define N_STAGES (sizeof(stages) / sizeof(stages[0]))
 

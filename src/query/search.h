@@ -40,6 +40,7 @@ struct ts_stops {
 	bool has_syscalls;        /* stop before and after system calls ... */
 	const uint64_t *syscalls; /* ... of these numbers; none: of any */
 	size_t n_syscalls;
+	bool has_forks;           /* stop behind (backwards: before) a call that gave the process a child */
 	bool has_signals;         /* stop at signals, faults and exits, but for ... */
 	/* ... signals of these numbers of gdb (bit N of all: number N); NULL: none */
 	const uint64_t *passed_signals;
@@ -56,6 +57,7 @@ enum ts_stop_kind {
 	TS_STOP_WATCH,
 	TS_STOP_SYSCALL_ENTRY,
 	TS_STOP_SYSCALL_RETURN,
+	TS_STOP_FORK,
 	TS_STOP_SIGNAL,    /* a signal arrives here, or the instruction before did not complete */
 	TS_STOP_EXIT,      /* the process of the instruction before has ended */
 	TS_STOP_MODULES,   /* other modules are loaded than on the side where the run comes from */
@@ -70,7 +72,7 @@ struct ts_found {
 	uint64_t addr;   /* WATCH: first byte accessed within the watched range, as the watchpoint has it */
 	/* WATCH: the thread that did it, or saw first that it was done; else that of position pos */
 	uint32_t thread;
-	uint64_t number; /* SYSCALL: its number; SIGNAL: gdb's number of it */
+	uint64_t number; /* SYSCALL: its number; FORK: the child; SIGNAL: gdb's number of it */
 };
 
 struct ts_replay;

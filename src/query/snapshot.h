@@ -62,6 +62,7 @@ struct ts_query {
 	struct ts_call_window calls;  /* where the last question about calls looked */
 	struct ts_insns *insns;       /* owned; NULL: none was asked for */
 	struct ts_write_runs *write_runs; /* the same */
+	struct ts_forks *forks;       /* the same */
 	void *kept;                     /* owned by free_kept(): see ts_query_keep() */
 	void (*free_kept)(void *kept);
 	struct cached_regs walk;      /* those of the last question: who asks in order goes on from there */

@@ -235,7 +235,7 @@ void ts_walk_pass(struct ts_walk *w, const struct ts_found *found)
 {
 	w->from = found->pos;
 	w->has_passed = true;
-	w->is_passing = w->stops.has_syscalls || w->stops.has_signals;
+	w->is_passing = w->stops.has_syscalls || w->stops.has_signals || w->stops.has_forks;
 	w->state = TS_WALK_STARTING;
 }
 

@@ -280,6 +280,8 @@ class A64(Risc):
         self.set_flags((0, self.any), NZCV, False)
 
     def plain(self, name, ops):
+        if not self.register_of(ops[0]):
+            return self.do_unlisted(name, ops)
         sets = self.mix(*[self.source(o) for o in ops[1:]])
         self.set_reg(ops[0], sets)
         if name in ("adds", "subs", "negs"):

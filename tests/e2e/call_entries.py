@@ -15,10 +15,10 @@ PROGRAMS = {
     "entries.c": "-O2 -g -w",
     "leaps.c": "-O2 -g -w -no-pie",
     "shapes.cc": "-O2 -g -w -pthread -Wl,--no-as-needed -lstdc++",
-    "subject.c": "-O2 -g -w -static",
+    "subject.c": "-O2 -g -w -static",    # with libc and its IFUNCs
 }
 ARGUMENTS = {"subject.c": ["signals"]}
-OWN = {"_init", "_fini", "_start", "deregister_tm_clones", "register_tm_clones", "frame_dummy", "__do_global_dtors_aux"}
+NO_CALL = {"_start", "__restore_rt"}    # the first instruction of all, at which one stands; what a handler returns to
 
 
 asker = functools.cache(Asker)      # a process for each recording
@@ -55,14 +55,11 @@ def gdb(out, *commands):
     return subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=2 * LIMIT).stdout
 
 
-def functions(source, path):
-    """Those of the source and, of others, a few that programs call in many ways: name -> address in the file."""
+def functions(out, path, base):
+    """Those of the program that ran, its libraries' too where it is static: name -> address."""
     text = subprocess.run(["nm", path], capture_output=True, text=True, check=True).stdout
-    found = {name: int(addr, 16) for addr, kind, name in re.findall(r"^(\w+) ([TtWw]) (\S+)$", text, re.M)}
-    lines = subprocess.run(["addr2line", "-e", path, *(hex(a) for a in found.values())], capture_output=True, text=True,
-                           check=True).stdout.splitlines()
-    return {name: addr for (name, addr), line in zip(found.items(), lines)
-            if f"/{source}:" in line and name not in OWN and ".cold" not in name}
+    found = {base + int(addr, 16): name for addr, kind, name in re.findall(r"^(\w+) ([TtWw]) (\S+)$", text, re.M)}
+    return {addr: name for addr, name in found.items() if name not in NO_CALL and ask(out, "executions", hex(addr))}
 
 
 def entries(source, options):
@@ -70,19 +67,19 @@ def entries(source, options):
     out = f"{source}.ucir"
     done = record(out, path, *ARGUMENTS.get(source, ()))
     assert "unexplained" in done.stderr, done
-    found = functions(source, path)
-    assert len(found) > 3, found
     base = 0 if "-static" in options or "-no-pie" in options else load_address(out)
-    names = [f"*{base + addr:#x}" for addr in found.values()]
-    shown = gdb(out, "handle all nostop noprint pass", *(c for n in names for c in (f"break {n}", "ignore $bpnum 1000000")), "continue", "info breakpoints")
-    hits = dict.fromkeys(range(1, len(names) + 1), 0)
+    found = functions(out, path, base)
+    assert len(found) > 10, found
+    commands = [c for addr in found for c in (f"break *{addr:#x}", "ignore $bpnum 1000000")]
+    shown = gdb(out, "handle all nostop noprint pass", *commands, "continue", "info breakpoints")
+    hits = dict.fromkeys(range(1, len(found) + 1), 0)
     for number, count in re.findall(r"^(\d+) +breakpoint .*(?:\n\t(?!break).*)*\n\tbreakpoint already hit (\d+) time", shown, re.M):
         hits[int(number)] = int(count)
     assert sum(hits.values()) > 3, shown
-    for i, name in enumerate(found):
-        calls = ask(out, "calls", name)
+    for i, (addr, name) in enumerate(found.items()):
+        calls = ask(out, "calls", hex(addr))
         begins = sorted(c["begin"] for c in calls)
-        executions = ask(out, "executions", name)
+        executions = ask(out, "executions", hex(addr))
         assert (len(calls), len(executions)) == (hits[i + 1],) * 2, (name, len(calls), len(executions), hits[i + 1])
         assert {c["kind"] for c in calls} <= {"return", "unwound", "open", "tail", "handler"}, calls
         assert all(b <= e["position"] for b, e in zip(begins, executions)), (name, begins)

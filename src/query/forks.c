@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+#include "forks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "query.h"
+#include "snapshot.h"
+#include "src/arch/syscall_name.h"
+#include "src/base/vec.h"
+
+#define N_NUMBERS 64u
+
+enum call { UNASKED, IS_OTHER, IS_FORK, IS_CLONE };
+
+/* Linux's clone: with these flags the child shares its memory, or is a thread. */
+enum { SHARES_MEMORY = 0x100, IS_VFORK = 0x4000, IS_THREAD = 0x10000 };
+
+struct ts_forks {
+	struct ts_fork *items; /* by step */
+	size_t n, cap;
+	uint64_t n_seen;       /* system calls that have been looked at */
+	struct {
+		uint64_t number;
+		uint8_t call; /* enum call */
+	} numbers[N_NUMBERS];
+};
+
+void ts_forks_free(struct ts_forks *f)
+{
+	if (f)
+		free(f->items);
+	free(f);
+}
+
+static enum call call_of(const struct ts_arch *arch, uint64_t number)
+{
+	char text[32];
+	const char *name = ts_syscall_name(arch, number, text, sizeof(text));
+
+	if (!name)
+		return IS_OTHER;
+	return !strcmp(name, "fork") ? IS_FORK : !strcmp(name, "clone") ? IS_CLONE : IS_OTHER;
+}
+
+static enum call call_at(struct ts_forks *f, const struct ts_arch *arch, uint64_t number)
+{
+	unsigned i = number % N_NUMBERS;
+
+	if (f->numbers[i].call == UNASKED || f->numbers[i].number != number) {
+		f->numbers[i].number = number;
+		f->numbers[i].call = (uint8_t)call_of(arch, number);
+	}
+	return f->numbers[i].call;
+}
+
+static bool is_fork(struct ts_forks *f, const struct ts_arch *arch, const struct ts_event *e)
+{
+	enum call call;
+
+	if (!e->has_ret || !e->ret || e->ret > INT32_MAX)
+		return false; /* without a result, in the child, or failed */
+	call = call_at(f, arch, e->number);
+	return call == IS_FORK ||
+	       (call == IS_CLONE && e->n_args && !(e->args[0] & (SHARES_MEMORY | IS_VFORK | IS_THREAD)));
+}
+
+/* Look at the calls that have not been looked at.  Returns false if memory is exhausted. */
+static bool look(struct ts_query *q, struct ts_forks *f)
+{
+	uint64_t n = ts_query_n_events(q, TS_EV_SYSCALL);
+
+	for (; f->n_seen < n; f->n_seen++) {
+		const struct ts_event_at *at = ts_query_event(q, TS_EV_SYSCALL, f->n_seen);
+
+		if (!is_fork(f, ts_query_regset(q)->arch, &at->event))
+			continue;
+		if (!ts_vec_reserve(&f->items, f->n, &f->cap, 1, sizeof(*f->items)))
+			return false;
+		f->items[f->n++] =
+			(struct ts_fork){ .step = at->step, .thread = at->thread, .child = (uint32_t)at->event.ret };
+	}
+	return true;
+}
+
+const struct ts_fork *ts_query_fork(struct ts_query *q, uint64_t from, bool is_reverse)
+{
+	struct ts_forks *f = q->forks;
+	size_t i;
+
+	if (!f)
+		f = q->forks = calloc(1, sizeof(*f));
+	if (!f || !look(q, f))
+		return NULL;
+	for (i = 0; i < f->n && (is_reverse ? f->items[i].step <= from : f->items[i].step < from);)
+		i++;
+	if (is_reverse)
+		return i ? &f->items[i - 1] : NULL;
+	return i < f->n ? &f->items[i] : NULL;
+}

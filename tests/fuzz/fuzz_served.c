@@ -11,9 +11,9 @@
  *      edit OFFSET BYTES   of the trace; patch OFFSET BYTES: of the program; cut LENGTH: of the trace
  *      parts N             the index is merged from N parts
  *      stop N              the index was left at step N; harm OFFSET BYTES: and each file of it was changed
- *      beside NAME PATH    a file beside the trace, whose name is "t"
- *      listen TEXT         an address for rsp_listen()
- *      arch NAME           registers are shown as those of NAME
+ *      beside NAME PATH    a file beside the trace; NAME begins with "t", as that of the trace does: name
+ * NAME listen TEXT         an address for rsp_listen() arch NAME           registers are shown as those of
+ * NAME
  *
  * Each line after that is a packet.  One that begins with a tab is the second client's, with "!": a command
  * of monitor, with
@@ -77,14 +77,23 @@ static void take_image(struct served *s, const char *text)
 	}
 }
 
-static void take_beside(struct served *s, const char *text)
+/* Returns its length; 0: it is none. */
+static size_t take_name(char name[32], const char *text)
 {
 	size_t len = strcspn(text, " ");
 
-	if (len >= sizeof(s->beside_name) || memchr(text, '/', len) || !text[len] || text[0] != 't')
-		return;
-	snprintf(s->beside_name, sizeof(s->beside_name), "%.*s", (int)len, text);
-	served_take_path(&s->beside, text + len + 1);
+	if (len >= 32 || memchr(text, '/', len) || text[0] != 't')
+		return 0;
+	snprintf(name, 32, "%.*s", (int)len, text);
+	return len;
+}
+
+static void take_beside(struct served *s, const char *text)
+{
+	size_t len = take_name(s->beside_name, text);
+
+	if (len && text[len])
+		served_take_path(&s->beside, text + len + 1);
 }
 
 static void take_option(struct served *s, const char *line)
@@ -111,6 +120,8 @@ static void take_option(struct served *s, const char *line)
 		s->n_steps = strtoull(rest, NULL, 10);
 	else if (starts(line, "beside ", &rest))
 		take_beside(s, rest);
+	else if (starts(line, "name ", &rest))
+		take_name(s->name, rest);
 	else if (starts(line, "listen ", &rest))
 		snprintf(s->comm, sizeof(s->comm), "%s", rest);
 	else if (starts(line, "cut ", &rest))

@@ -39,7 +39,7 @@ struct served {
 	uint64_t image_addr;
 	struct served_edits of_trace, of_exec, of_index;
 	struct served_path beside; /* a file beside the trace */
-	char beside_name[32], comm[64];
+	char name[32], beside_name[32], comm[64];
 	uint64_t n_steps;           /* read in a time before, which leaves an unfinished index; 0: none */
 	unsigned n_parts;           /* 0: the index is built as usual */
 	const struct ts_arch *arch; /* NULL: registers as recorded */

@@ -31,7 +31,7 @@
 
 /* The folder of one input, and its files. */
 struct place {
-	char folder[40], trace[64], exec[64], image[64], socket[64];
+	char folder[40], trace[80], exec[64], image[64], socket[64];
 };
 
 /* One time that it is served. */
@@ -140,11 +140,11 @@ static int remove_one(const char *path, const struct stat *st, int kind, struct 
 	return remove(path);
 }
 
-static void make_place(struct place *p)
+static void make_place(struct place *p, const char *name)
 {
 	strcpy(p->folder, "/tmp/fuzz-served.XXXXXX");
 	fuzz_require(mkdtemp(p->folder) != NULL);
-	snprintf(p->trace, sizeof(p->trace), "%s/t", p->folder);
+	snprintf(p->trace, sizeof(p->trace), "%s/%s", p->folder, name[0] ? name : "t");
 	snprintf(p->exec, sizeof(p->exec), "%s/program", p->folder);
 	snprintf(p->image, sizeof(p->image), "%s/image", p->folder);
 	snprintf(p->socket, sizeof(p->socket), "%s/socket", p->folder);
@@ -289,7 +289,7 @@ static void damage(struct serving *v)
 		struct stat st;
 
 		snprintf(path, sizeof(path), "%s/%s", v->place->folder, entries[i]->d_name);
-		if (strncmp(entries[i]->d_name, "t.", 2) == 0 && !lstat(path, &st) && S_ISREG(st.st_mode))
+		if (strchr(entries[i]->d_name, '.') && !lstat(path, &st) && S_ISREG(st.st_mode))
 			change_file(path, &v->s->of_index);
 		free(entries[i]);
 	}
@@ -437,7 +437,7 @@ void served_run(const struct served *s)
 	try_address(s->comm);
 	if (!s->trace.path[0])
 		return;
-	make_place(&place);
+	make_place(&place, s->name);
 	if (copy_file(&s->trace, &s->of_trace, place.trace) &&
 	    (!s->exec.path[0] || copy_file(&s->exec, &s->of_exec, place.exec)) &&
 	    (!s->image.path[0] || copy_file(&s->image, &none, place.image)) && copy_beside(s, &place) &&

@@ -10,6 +10,7 @@
 #include "protocol/wire/guard.h"
 #include "src/base/error.h"
 
+#include <ctype.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,7 +83,7 @@ static void check_guard(const uint8_t *bytes, size_t len)
 	}
 	for (size_t i = 0; i + 2 < passed[0].len; i++) {
 		if (passed[0].data[i] == '$' && passed[0].data[i + 1] == 'F')
-			require(strchr("-0123456789", passed[0].data[i + 2]) && passed[0].data[i + 2]);
+			require(passed[0].data[i + 2] == '-' || isxdigit(passed[0].data[i + 2])); /* no request's name */
 	}
 	for (size_t i = 0; i < 3; i++)
 		ts_buf_fini(&passed[i]);

@@ -206,12 +206,16 @@ static bool adopt_member(const struct ts_pack *pack, const struct ts_pack_member
 	return done;
 }
 
+/* The members that pack.h lists: another name would become that of a file beside the trace. */
+static bool is_of_index(const char *name)
+{
+	return !strcmp(name, PACKED) || !strcmp(name, PACKED ".calls");
+}
+
 static bool adopt_all(const struct ts_pack *pack, const char *path, struct ts_error *err)
 {
 	for (size_t i = 0; i < pack->n; i++) {
-		const char *name = pack->members[i].name;
-
-		if (strncmp(name, PACKED, strlen(PACKED)) || strchr(name, '/'))
+		if (!is_of_index(pack->members[i].name))
 			continue;
 		if (!adopt_member(pack, &pack->members[i], path, err))
 			return false;

@@ -117,11 +117,6 @@ struct ts_rows_ops {
 	/* The next row to @row, which is empty. */
 	enum ts_got (*next)(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
 			    struct ts_error *err);
-	/*
-	 * When no more rows are wanted: give back a piece of large memory (src/base/free_in_steps.h).  Returns false
-	 * when none is left; only close() may follow then.  NULL: close() does not take long.
-	 */
-	bool (*leave_some)(struct ts_rows *rows);
 	void (*close)(struct ts_rows *rows);
 };
 

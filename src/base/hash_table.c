@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "free_later.h"
+
 #define MIN_SLOTS ((size_t)64)
 #define MAX_ITEMS ((size_t)1 << 31)
 
@@ -37,6 +39,6 @@ bool ts_hash_table_reserve(struct ts_hash_table *t, size_t n, size_t n_more, ts_
 
 void ts_hash_table_fini(struct ts_hash_table *t)
 {
-	free(t->slots);
+	ts_free_later(t->slots, t->n_slots * sizeof(*t->slots));
 	*t = (struct ts_hash_table){ 0 };
 }

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/free_in_steps.h"
+#include "src/base/free_later.h"
 #include "src/base/vec.h"
 
 void ts_heap_init(struct ts_heap *h, size_t item_len,
@@ -15,15 +15,9 @@ void ts_heap_init(struct ts_heap *h, size_t item_len,
 
 void ts_heap_fini(struct ts_heap *h)
 {
-	free(h->items);
+	ts_free_later(h->items, h->cap * h->item_len);
 	h->items = NULL;
 	h->n = h->cap = 0;
-}
-
-bool ts_heap_give_back_some(struct ts_heap *h)
-{
-	h->n = 0;
-	return ts_give_back_items(&h->items, &h->cap, h->item_len);
 }
 
 static char *item_at(const struct ts_heap *h, size_t i)

@@ -26,12 +26,6 @@ void ts_heap_init(struct ts_heap *h, size_t item_len,
 		  bool (*is_before)(const void *user, const void *x, const void *y), const void *user);
 void ts_heap_fini(struct ts_heap *h);
 
-/*
- * Forget all items, and give back some of the memory.  Returns false when it has none left; then it is as after
- * ts_heap_fini().
- */
-bool ts_heap_give_back_some(struct ts_heap *h);
-
 /* Copy @item into it.  Returns false if memory is exhausted; the heap is as before then. */
 bool ts_heap_put(struct ts_heap *h, const void *item);
 

@@ -18,7 +18,7 @@ APART = re.compile(r"src/recorder(-vg)?/")
 KINDS = {
     "growable array (base/vec, base/buf)": (
         r"\brealloc\(",
-        "src/base/vec.c src/base/buf.c src/base/free_in_steps.c",
+        "src/base/vec.c src/base/buf.c",
         "loaders/kit/window.c loaders/usercorn/tasks.c protocol/server/server.c protocol/session/breaks.c protocol/session/threads.c " \
         "protocol/tracing/collector.c " \
         "src/mcp/recordings.c src/program/opening.c src/record/op_piece.c src/record/records.c " \

@@ -75,8 +75,17 @@ def mutants(target, seed):
     return [m[1:] for m in sorted(found)]
 
 
+# tests of a folder that have other names
+ALSO = {
+    "src/search": "test_ask_why test_ask_why_twin test_ask_why_loops test_ask_flows test_ask_access test_ask_steps",
+    "src/symbols": "test_ask_walk test_symbol_tables",
+    "src/calls": "test_ask_walk",
+    "src/timeline": "test_ask_access test_ask_world",
+}
+
+
 def tests_of(target):
-    """The programs that test a folder or a file: by their names."""
+    """The programs that test a folder or a file: by their names, and by the table of other names."""
     names = {target.name.split(".")[0], target.stem}
     if target.is_dir():
         names |= {p.stem for p in target.glob("*.c")} - {"reader", "frames", "machine", "regs", "header", "state"}
@@ -85,6 +94,8 @@ def tests_of(target):
     programs = [p.with_suffix("") for name in sorted(names)
                 for p in [*TOP.glob(f"tests/unit/test_{name}.c"), *TOP.glob(f"tests/unit/test_{name}_*.c"),
                           *TOP.glob(f"tests/fuzz/fuzz_{name}.c")]]
+    also = ALSO.get(str((target if target.is_dir() else target.parent).relative_to(TOP)), "")
+    programs += [TOP / "tests/unit" / name for name in also.split()]
     if "loaders" in target.parts:
         programs.append(TOP / "tests/unit/test_faults")
     return list(dict.fromkeys(str(p.relative_to(TOP)) for p in programs))

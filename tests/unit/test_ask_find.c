@@ -9,7 +9,6 @@
 #include "naive.h"
 #include "sample.h"
 #include "src/ask/find/matches.h"
-#include "src/base/free_in_steps.h"
 #include "src/base/vec.h"
 #include "twins.h"
 
@@ -494,26 +493,6 @@ START_TEST(what_is_stopped_has_all_rows_before_the_place_that_it_says)
 }
 END_TEST
 
-/* Of many matches the memory is given back in pieces. */
-START_TEST(matches_are_given_back_in_slices)
-{
-	enum { N_MATCHES = 20000, N_PIECES = N_MATCHES * sizeof(struct ts_match) / TS_GIVE_BACK_LEN };
-
-	s = script_new("x86_64", 1, NULL);
-	ck_assert_ptr_nonnull(s);
-	for (unsigned i = 0; i < N_MATCHES; i++) {
-		ts_steps_value(&s->steps, TS_FX_WRITE, 0x3000 + i, "z", 1);
-		ts_steps_close(&s->steps, 0x1000, 1, 0);
-	}
-	s->end = (struct ts_end){ .pc = 0x1000, .has_pc = true };
-	ask_text_init(&a, &s->rec);
-	ck_assert(ask_text(&a, TS_FORM_TSV, "find \"z\" last 1"));
-	ck_assert_uint_ge(a.n_runs, N_PIECES / ASK_TEXT_CHUNKS);
-	ask_text_fini(&a);
-	script_free(s);
-}
-END_TEST
-
 Suite *unit_suite(void)
 {
 	Suite *suite = suite_create("ask_find");
@@ -528,7 +507,6 @@ Suite *unit_suite(void)
 	tcase_add_loop_test(c, a_value_is_found_wherever_and_whenever_it_stands, 2430, 2431);
 	tcase_add_test(c, a_value_that_is_unmapped_begins_anew);
 	tcase_add_test(c, a_value_ends_where_a_read_shows_something_else);
-	tcase_add_test(c, matches_are_given_back_in_slices);
 	tcase_add_test(c, what_is_read_before_the_search_is_not_searched);
 	tcase_add_test(c, what_stands_at_the_start_is_told_before_the_rest_is_searched);
 	tcase_add_loop_test(c, what_is_stopped_has_all_rows_before_the_place_that_it_says, 1, 11);

@@ -18,7 +18,7 @@
 
 #include "src/ask/verbs/cells.h"
 #include "find_parts.h"
-#include "src/base/free_in_steps.h"
+#include "src/base/free_later.h"
 #include "src/query/find_filter.h"
 #include "src/ask/grammar/question.h"
 #include "src/ask/grammar/state.h"
@@ -324,23 +324,12 @@ static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budg
 	}
 }
 
-static bool leave_some(struct ts_rows *rows)
-{
-	struct ts_find *f = (struct ts_find *)rows;
-	void *pages = f->pages;
-	bool has_more = ts_matches_give_back_some(&f->matches) || ts_waits_give_back_some(&f->waits) ||
-			ts_give_back_items(&pages, &f->n_pages, sizeof(*f->pages));
-
-	f->pages = pages;
-	return has_more;
-}
-
 static void close_find(struct ts_rows *rows)
 {
 	struct ts_find *f = (struct ts_find *)rows;
 
 	ts_matches_fini(&f->matches);
-	free(f->pages);
+	ts_free_later(f->pages, f->n_pages * sizeof(*f->pages));
 	free(f->ranges);
 	free(f->rests);
 	free(f->again);
@@ -350,7 +339,7 @@ static void close_find(struct ts_rows *rows)
 	free(f);
 }
 
-static const struct ts_rows_ops ops = { .next = next, .leave_some = leave_some, .close = close_find };
+static const struct ts_rows_ops ops = { .next = next, .close = close_find };
 
 static struct ts_rows *open_find(struct ts_ask *ask, const struct ts_question *qn, bool is_reverse,
 				 struct ts_error *err)

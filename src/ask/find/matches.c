@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "src/base/free_in_steps.h"
+#include "src/base/free_later.h"
 #include "src/base/hash.h"
 #include "src/base/vec.h"
 #include "src/trace/step.h"
@@ -12,24 +12,10 @@
 
 void ts_matches_fini(struct ts_matches *m)
 {
-	free(m->items);
-	free(m->standing.slots);
-	free(m->run);
+	ts_free_later(m->items, m->cap * sizeof(*m->items));
+	ts_free_later(m->standing.slots, m->standing.n_slots * sizeof(*m->standing.slots));
+	ts_free_later(m->run, m->cap_run * sizeof(*m->run));
 	*m = (struct ts_matches){ 0 };
-}
-
-bool ts_matches_give_back_some(struct ts_matches *m)
-{
-	void *items = m->items, *slots = m->standing.slots, *run = m->run;
-	bool has_more = ts_give_back_items(&items, &m->cap, sizeof(*m->items)) ||
-			ts_give_back_items(&slots, &m->standing.n_slots, sizeof(*m->standing.slots)) ||
-			ts_give_back_items(&run, &m->cap_run, sizeof(*m->run));
-
-	m->items = items;
-	m->standing.slots = slots;
-	m->run = run;
-	m->n = m->n_run = m->standing.n = 0;
-	return has_more;
 }
 
 /* ------------------------------------------------------------------------------------- those that stand */

@@ -56,11 +56,6 @@ struct ts_matches {
 
 void ts_matches_fini(struct ts_matches *m);
 
-/*
- * Nothing else is asked any more: give back a piece of their memory.  Returns false when none is left.
- */
-bool ts_matches_give_back_some(struct ts_matches *m);
-
 /* It begins to stand at match->addr, where it does not.  Returns false if memory is exhausted. */
 bool ts_matches_begin(struct ts_matches *m, const struct ts_match *match);
 

@@ -3,23 +3,13 @@
 
 #include <stdlib.h>
 
-#include "src/base/free_in_steps.h"
+#include "src/base/free_later.h"
 #include "src/base/vec.h"
 
 void ts_waits_fini(struct ts_waits *w)
 {
-	free(w->items);
+	ts_free_later(w->items, w->cap * sizeof(*w->items));
 	*w = (struct ts_waits){ 0 };
-}
-
-bool ts_waits_give_back_some(struct ts_waits *w)
-{
-	void *items = w->items;
-	bool has_more = ts_give_back_items(&items, &w->cap, sizeof(*w->items));
-
-	w->items = items;
-	w->n = 0;
-	return has_more;
 }
 
 bool ts_waits_add(struct ts_waits *w, uint64_t chunk, uint32_t item)

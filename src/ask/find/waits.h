@@ -21,9 +21,6 @@ struct ts_waits {
 
 void ts_waits_fini(struct ts_waits *w);
 
-/* Nothing else is asked any more: give back a piece of their memory.  Returns false when none is left. */
-bool ts_waits_give_back_some(struct ts_waits *w);
-
 /* Returns false if memory is exhausted. */
 bool ts_waits_add(struct ts_waits *w, uint64_t chunk, uint32_t item);
 

@@ -39,7 +39,6 @@ struct ts_answer {
 	bool is_ended;             /* the cursor has no more */
 	bool is_over;              /* no more rows are looked for; what is left is printed */
 	enum ts_stopped stopped;
-	bool is_leaving;           /* no more rows are wanted: the cursor gives its memory back */
 	uint64_t go;
 	uint64_t first_at;         /* where the cursor began */
 	unsigned n_slice;          /* chunks of the last slice: they begin small, for what is found early to be told early */
@@ -339,19 +338,6 @@ static bool finish(struct ts_answer *a, struct ts_buf *out, struct ts_buf *end)
 	return true;
 }
 
-/* Returns false if there is more to give back. */
-static bool leave(struct ts_answer *a, struct ts_budget *budget)
-{
-	bool (*leave_some)(struct ts_rows *rows) = a->rows->ops->leave_some;
-
-	a->is_leaving = true;
-	while (leave_some && leave_some(a->rows)) {
-		if (!ts_budget_take(budget))
-			return false;
-	}
-	return true;
-}
-
 static unsigned begin_slice(struct ts_answer *a, unsigned n_chunks)
 {
 	a->n_slice = a->n_slice ? 2 * a->n_slice : 1;
@@ -376,7 +362,7 @@ static enum ts_got look(struct ts_answer *a, unsigned n_chunks, struct ts_buf *o
 	if (!a->is_begun)
 		ts_form_begin(a->form, out);
 	a->is_begun = true;
-	while (got == TS_GOT_ROW && !a->is_leaving && a->err.code == TS_OK) {
+	while (got == TS_GOT_ROW && a->err.code == TS_OK) {
 		ts_row_reset(&a->row);
 		a->row.keeps_bytes = a->kind == TS_FORM_JSON;
 		got = a->rows->ops->next(a->rows, &a->row, &budget, err);
@@ -394,7 +380,7 @@ static enum ts_got look(struct ts_answer *a, unsigned n_chunks, struct ts_buf *o
 	if (got == TS_GOT_PENDING || got == TS_GOT_FAIL || a->err.code != TS_OK)
 		return got;
 	a->is_ended |= got == TS_GOT_END;
-	return leave(a, &budget) ? TS_GOT_END : TS_GOT_PENDING;
+	return TS_GOT_END;
 }
 
 enum ts_got ts_answer_run(struct ts_answer *a, unsigned n_chunks, struct ts_buf *out, struct ts_buf *end,

@@ -150,14 +150,6 @@ static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budg
 	}
 }
 
-static bool leave_some(struct ts_rows *rows)
-{
-	struct ts_strings *x = (struct ts_strings *)rows;
-
-	return ts_texts_give_back_some(&x->texts) || ts_heap_give_back_some(&x->ready) ||
-	       ts_heap_give_back_some(&x->doubts);
-}
-
 static void close_strings(struct ts_rows *rows)
 {
 	struct ts_strings *x = (struct ts_strings *)rows;
@@ -175,7 +167,7 @@ static void close_strings(struct ts_rows *rows)
 	free(x);
 }
 
-static const struct ts_rows_ops ops = { .next = next, .leave_some = leave_some, .close = close_strings };
+static const struct ts_rows_ops ops = { .next = next, .close = close_strings };
 
 static struct ts_rows *open_strings(struct ts_ask *ask, const struct ts_question *qn, bool is_reverse,
 				    struct ts_error *err)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/free_in_steps.h"
+#include "src/base/free_later.h"
 #include "src/base/hash.h"
 #include "src/base/vec.h"
 
@@ -14,21 +14,9 @@ void ts_texts_init(struct ts_texts *x)
 	ts_buf_init(&x->chars);
 }
 
-bool ts_texts_give_back_some(struct ts_texts *x)
-{
-	void *items = x->items, *slots = x->by_text.slots;
-	bool has_more = ts_give_back_items(&items, &x->cap, sizeof(*x->items)) ||
-			ts_give_back_items(&slots, &x->by_text.n_slots, sizeof(*x->by_text.slots));
-
-	x->items = items;
-	x->by_text.slots = slots;
-	x->n = 0;
-	return has_more;
-}
-
 void ts_texts_fini(struct ts_texts *x)
 {
-	free(x->items);
+	ts_free_later(x->items, x->cap * sizeof(*x->items));
 	ts_hash_table_fini(&x->by_text);
 	ts_buf_fini(&x->chars);
 }

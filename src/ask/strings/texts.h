@@ -41,9 +41,6 @@ struct ts_texts {
 void ts_texts_init(struct ts_texts *x);
 void ts_texts_fini(struct ts_texts *x);
 
-/* Nothing else is asked any more: give back a piece of their memory.  Returns false when none is left. */
-bool ts_texts_give_back_some(struct ts_texts *x);
-
 /* The hash of no characters at @addr; and of @n more. */
 uint64_t ts_text_hash(uint64_t addr);
 uint64_t ts_text_hash_more(uint64_t hash, const char *chars, size_t n);

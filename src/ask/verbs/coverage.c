@@ -9,7 +9,6 @@
 #include "cells.h"
 #include "coverage_files.h"
 #include "covered.h"
-#include "src/base/free_in_steps.h"
 #include "src/query/insns.h"
 #include "src/query/scan.h"
 #include "src/base/heap.h"
@@ -37,7 +36,6 @@ enum stage {
 	WRITING,  /* the files that the question names */
 	GROUPING, /* the addresses by function */
 	ORDERING,
-	LEAVING, /* the tables, which are not needed for the rows */
 	LISTED,
 };
 
@@ -303,12 +301,6 @@ static bool order_some(struct coverage *c)
 	return c->next < from->n;
 }
 
-static bool leave_some(struct coverage *c)
-{
-	return ts_heap_give_back_some(&c->sorted) || ts_covered_give_back_some(&c->addresses) ||
-	       ts_covered_give_back_some(&c->functions);
-}
-
 /* ------------------------------------------------------------------------------------------------- files */
 
 /* The answer is the file: its addresses are not shown as rows. */
@@ -354,7 +346,6 @@ static enum ts_got list(struct coverage *c, struct ts_budget *budget, struct ts_
 	static bool (*const some[])(struct coverage *) = {
 		[SIZING] = size_some,        [KEEPING] = keep_some,   [SORTING] = sort_some,
 		[SORTED] = take_some_sorted, [GROUPING] = group_some, [ORDERING] = order_some,
-		[LEAVING] = leave_some,
 	};
 	enum ts_got got;
 
@@ -418,13 +409,6 @@ static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budg
 	return TS_GOT_ROW;
 }
 
-static bool leave_some_rows(struct ts_rows *rows)
-{
-	struct coverage *c = (struct coverage *)rows;
-
-	return ts_coverage_file_leave_some(c->file) || ts_heap_give_back_some(&c->order) || leave_some(c);
-}
-
 static void close_coverage(struct ts_rows *rows)
 {
 	struct coverage *c = (struct coverage *)rows;
@@ -459,9 +443,7 @@ static bool find_ranges(struct coverage *c)
 	return true;
 }
 
-static const struct ts_rows_ops ops = { .next = next,
-					.leave_some = leave_some_rows,
-					.close = close_coverage };
+static const struct ts_rows_ops ops = { .next = next, .close = close_coverage };
 
 static struct ts_rows *open_coverage(struct ts_ask *ask, const struct ts_question *qn, bool is_reverse,
 				     struct ts_error *err)

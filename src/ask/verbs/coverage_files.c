@@ -425,10 +425,5 @@ enum ts_got ts_coverage_file_some(struct ts_coverage_file *f, struct ts_error *e
 	if (!f->is_placed && !ts_atomic_file_place(&f->to, err))
 		return TS_GOT_FAIL;
 	f->is_placed = true;
-	return ts_coverage_file_leave_some(f) ? TS_GOT_PENDING : TS_GOT_END;
-}
-
-bool ts_coverage_file_leave_some(struct ts_coverage_file *f)
-{
-	return f && ts_heap_give_back_some(&f->lines);
+	return TS_GOT_END;
 }

@@ -55,10 +55,4 @@ void ts_coverage_file_free(struct ts_coverage_file *f);
  */
 enum ts_got ts_coverage_file_some(struct ts_coverage_file *f, struct ts_error *err);
 
-/*
- * Give back some memory of a file that will not be written on.  Returns false when no large one is left; @f
- * may be NULL.
- */
-bool ts_coverage_file_leave_some(struct ts_coverage_file *f);
-
 #endif

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "src/base/free_in_steps.h"
+#include "src/base/free_later.h"
 #include "src/base/hash.h"
 #include "src/base/vec.h"
 
@@ -48,19 +48,8 @@ struct ts_covered *ts_covered_look_up(const struct ts_covered_table *t, uint64_t
 	return slot && *slot ? &t->items[*slot - 1] : NULL;
 }
 
-bool ts_covered_give_back_some(struct ts_covered_table *t)
-{
-	void *items = t->items, *slots = t->by_addr.slots;
-	bool has_more = ts_give_back_items(&slots, &t->by_addr.n_slots, sizeof(*t->by_addr.slots)) ||
-			ts_give_back_items(&items, &t->cap, sizeof(*t->items));
-
-	t->items = items;
-	t->by_addr.slots = slots;
-	return has_more;
-}
-
 void ts_covered_fini(struct ts_covered_table *t)
 {
 	ts_hash_table_fini(&t->by_addr);
-	free(t->items);
+	ts_free_later(t->items, t->cap * sizeof(*t->items));
 }

@@ -33,9 +33,6 @@ struct ts_covered *ts_covered_find(struct ts_covered_table *t, uint64_t addr);
 /* The same; NULL if it is not there. */
 struct ts_covered *ts_covered_look_up(const struct ts_covered_table *t, uint64_t addr);
 
-/* Give back some of the table's memory.  Returns false when none is left. */
-bool ts_covered_give_back_some(struct ts_covered_table *t);
-
 void ts_covered_fini(struct ts_covered_table *t);
 
 #endif

@@ -270,6 +270,17 @@ static enum grammar_shape find_shape(const struct grammar *g, const struct gramm
 	return at + 1 == end && g->parts[at].kind == EL_VALUE && !g->parts[at].arg ? GRAMMAR_REG_SHAPE : GRAMMAR_ANY_SHAPE;
 }
 
+static void set_item_parts(struct grammar *g, unsigned list)
+{
+	for (unsigned i = 0; i < g->n_items[list]; i++) {
+		const struct grammar_pattern *p = &g->patterns[g->item_patterns[list][i]];
+		unsigned first = first_part(g, p);
+
+		g->item_parts[list][i] = (struct grammar_item){ .first = (uint16_t)first, .n = (uint16_t)(p->first + p->n - first),
+								.shape = (uint8_t)find_shape(g, p) };
+	}
+}
+
 /* A literal's first bytes as a word, as it is in memory. */
 static void set_word(const struct grammar *g, struct grammar_part *p)
 {
@@ -333,10 +344,11 @@ bool grammar_patterns_done(struct grammar *g, struct grammar_scan *s)
 		if (!set_follows(g, s, &g->patterns[i], blank))
 			return false;
 		set_starts(g, i);
-		g->patterns[i].shape = (uint8_t)find_shape(g, &g->patterns[i]);
 	}
-	for (unsigned i = 0; i < g->n_lists; i++)
+	for (unsigned i = 0; i < g->n_lists; i++) {
 		set_later(g, i);
+		set_item_parts(g, i);
+	}
 	for (unsigned i = 0; i < g->n_parts; i++) {
 		if (g->parts[i].kind == EL_LITERAL || g->parts[i].kind == EL_AHEAD)
 			set_word(g, &g->parts[i]);

@@ -143,10 +143,15 @@ enum grammar_shape {
 
 struct grammar_pattern {
 	uint8_t kind; /* enum grammar_kind */
-	uint8_t shape; /* enum grammar_shape, of an item */
 	uint8_t list; /* of an item: its list */
 	uint16_t first, n; /* its elements */
 	uint16_t line;     /* of the grammar's file */
+};
+
+/* The same of an item, in one place for match.c; blanks with which each item of its list begins are left out. */
+struct grammar_item {
+	uint16_t first, n;
+	uint8_t shape; /* enum grammar_shape */
 };
 
 struct grammar_list_name {
@@ -204,6 +209,7 @@ struct grammar {
 	uint8_t later[GRAMMAR_MAX_LISTS]; /* offset from its first character of the one in which the items of a list differ most */
 	uint64_t items_later[GRAMMAR_MAX_LISTS][256]; /* the same by that character */
 	uint16_t item_patterns[GRAMMAR_MAX_LISTS][64];
+	struct grammar_item item_parts[GRAMMAR_MAX_LISTS][64];
 	struct grammar_list_name lists[GRAMMAR_MAX_LISTS];
 	uint8_t n_items[GRAMMAR_MAX_LISTS];
 	unsigned n_lists;

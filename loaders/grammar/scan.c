@@ -68,10 +68,13 @@ bool grammar_word_is(struct grammar_word w, const char *text)
 
 unsigned grammar_scan_line(const struct grammar_scan *s, size_t at)
 {
+	const char *p = s->text, *end = p + (at < s->len ? at : s->len);
 	unsigned line = 1;
 
-	for (size_t i = 0; i < at && i < s->len; i++)
-		line += s->text[i] == '\n';
+	while (p < end && (p = memchr(p, '\n', (size_t)(end - p)))) {
+		line++;
+		p++;
+	}
 	return line;
 }
 

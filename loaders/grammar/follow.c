@@ -84,10 +84,10 @@ static bool set_follows(struct grammar *g, struct grammar_scan *s, const struct 
 			add_literal(g, f, blank, 1);
 			f->may_end = true;
 		} else if (!find_first(g, i + 1, end, f, blank, &f->may_end)) {
-			return ts_fail(s->err, TS_EUSAGE, TS_NO_OFF,
-				       "line %u: after a text, a module or an item list comes a literal or the end, "
-				       "and not one of more than %u literals",
-				       pattern->line, GRAMMAR_MAX_FOLLOW);
+			return grammar_scan_fail(s, p->place,
+						 "after a text, a module or an item list comes a literal or the end, "
+						 "and not one of more than %u literals",
+						 GRAMMAR_MAX_FOLLOW);
 		}
 	}
 	return true;
@@ -324,10 +324,8 @@ static bool check_kinds(struct grammar *g, struct grammar_scan *s)
 		return grammar_scan_fail(s, s->len, "a grammar has steps or states, not both");
 	for (unsigned i = 0; i < g->n_lists; i++) {
 		if (!g->n_items[i])
-			return ts_fail(s->err, TS_EUSAGE, TS_NO_OFF,
-				       "line %u: \"%.*s\" is neither an element nor the name of items",
-				       g->lists[i].line, g->lists[i].len < 40 ? (int)g->lists[i].len : 40,
-				       g->texts + g->lists[i].at);
+			return grammar_scan_fail(s, g->lists[i].place, "\"%.*s\" is neither an element nor the name of items",
+						 g->lists[i].len < 40 ? (int)g->lists[i].len : 40, g->texts + g->lists[i].at);
 	}
 	return g->n_archs || grammar_scan_fail(s, s->len, "\"arch\" is missing: the names of processors");
 }

@@ -131,6 +131,7 @@ struct grammar_part {
 	uint16_t n;
 	uint32_t at;
 	uint16_t follow; /* of EL_TEXT, EL_MODULE, EL_LIST: ordinal in follows */
+	uint32_t place;  /* in the grammar's file */
 	uint64_t word, mask; /* of a literal: its first bytes, up to eight, and which these are */
 };
 
@@ -156,13 +157,14 @@ struct grammar_item {
 
 struct grammar_list_name {
 	uint32_t at, len; /* its name, a text */
-	uint16_t line;
+	uint32_t place;   /* where the grammar's file names it first */
 };
 
 /* NAME=REGISTER.BYTESz of an architecture, or NAME to be ignored. */
 struct grammar_name {
 	uint32_t at, len;     /* "NAME=...", a text */
 	uint32_t arch, arch_len; /* 0: of all */
+	uint16_t line, column;   /* of the grammar's file */
 };
 
 enum grammar_missing {

@@ -180,7 +180,7 @@ unsigned grammar_probe(const char *name, const uint8_t *head, size_t len)
 		arch = ts_arch_find(g->archs[0]);
 		if (g->begin_len && len >= g->begin_len && !memcmp(padded, g->texts + g->begin, g->begin_len))
 			bits = 64;
-		else if (arch && has_sign(g, padded, len) && count_votes(g, arch, padded, len, &v, &ignored))
+		else if (has_sign(g, padded, len) && count_votes(g, arch, padded, len, &v, &ignored))
 			bits = evidence(g, &v);
 	}
 	free(g);
@@ -249,10 +249,6 @@ static const struct ts_arch *choose_arch(const struct grammar_log *log, const ch
 		struct votes v;
 		unsigned n;
 
-		if (!arch) {
-			ts_fail(err, TS_EUSAGE, TS_NO_OFF, "\"%s\" is the name of no processor", g->archs[i]);
-			return NULL;
-		}
 		if (!count_votes(g, arch, head, len, &v, err))
 			return NULL;
 		n = fit(arch, &v);
@@ -340,8 +336,6 @@ static bool gather_head(const struct grammar *g, const struct ts_source *src, ch
 	struct votes v;
 	bool done;
 
-	if (!arch)
-		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "\"%s\" is the name of no processor", g->archs[0]);
 	done = votes_init(&v, g, arch, err) && gather_lines(&v, src, head, len, err);
 	votes_fini(&v);
 	return done;

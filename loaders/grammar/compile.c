@@ -7,6 +7,7 @@
 #include "grammar.h"
 #include "pattern.h"
 #include "scan.h"
+#include "src/arch/arch.h"
 
 #define HEAD "tracestub grammar 1 "
 
@@ -33,6 +34,8 @@ static bool take_archs(struct grammar *g, struct grammar_scan *s)
 			return grammar_scan_fail(s, at, "more than %u processors", GRAMMAR_MAX_ARCHS);
 		if (!take_field(s, grammar_scan_word(s, ""), g->archs[g->n_archs], sizeof(g->archs[0])))
 			return false;
+		if (!ts_arch_find(g->archs[g->n_archs]))
+			return grammar_scan_fail(s, at, "\"%s\" is the name of no processor", g->archs[g->n_archs]);
 		g->n_archs++;
 	}
 	return g->n_archs || grammar_scan_fail(s, s->at, "the name of a processor is missing");
@@ -150,6 +153,7 @@ static bool take_names(struct grammar *g, struct grammar_scan *s, bool is_ignore
 			return false;
 		name->len = (uint32_t)w.len;
 		name->arch_len = (uint32_t)arch.len;
+		grammar_scan_place(s, at, &name->line, &name->column);
 		g->n_names++;
 	}
 	return true;

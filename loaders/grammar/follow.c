@@ -84,10 +84,10 @@ static bool set_follows(struct grammar *g, struct grammar_scan *s, const struct 
 			add_literal(g, f, blank, 1);
 			f->may_end = true;
 		} else if (!find_first(g, i + 1, end, f, blank, &f->may_end)) {
-			return ts_fail(s->err, TS_EUSAGE, TS_NO_OFF,
-				       "line %u: after a text, a module or an item list comes a literal or the end, "
-				       "and not one of more than %u literals",
-				       pattern->line, GRAMMAR_MAX_FOLLOW);
+			return grammar_scan_fail(s, p->place,
+						 "after a text, a module or an item list comes a literal or the end, "
+						 "and not one of more than %u literals",
+						 GRAMMAR_MAX_FOLLOW);
 		}
 	}
 	return true;
@@ -270,6 +270,17 @@ static enum grammar_shape find_shape(const struct grammar *g, const struct gramm
 	return at + 1 == end && g->parts[at].kind == EL_VALUE && !g->parts[at].arg ? GRAMMAR_REG_SHAPE : GRAMMAR_ANY_SHAPE;
 }
 
+static void set_item_parts(struct grammar *g, unsigned list)
+{
+	for (unsigned i = 0; i < g->n_items[list]; i++) {
+		const struct grammar_pattern *p = &g->patterns[g->item_patterns[list][i]];
+		unsigned first = first_part(g, p);
+
+		g->item_parts[list][i] = (struct grammar_item){ .first = (uint16_t)first, .n = (uint16_t)(p->first + p->n - first),
+								.shape = (uint8_t)find_shape(g, p) };
+	}
+}
+
 /* A literal's first bytes as a word, as it is in memory. */
 static void set_word(const struct grammar *g, struct grammar_part *p)
 {
@@ -313,10 +324,8 @@ static bool check_kinds(struct grammar *g, struct grammar_scan *s)
 		return grammar_scan_fail(s, s->len, "a grammar has steps or states, not both");
 	for (unsigned i = 0; i < g->n_lists; i++) {
 		if (!g->n_items[i])
-			return ts_fail(s->err, TS_EUSAGE, TS_NO_OFF,
-				       "line %u: \"%.*s\" is neither an element nor the name of items",
-				       g->lists[i].line, g->lists[i].len < 40 ? (int)g->lists[i].len : 40,
-				       g->texts + g->lists[i].at);
+			return grammar_scan_fail(s, g->lists[i].place, "\"%.*s\" is neither an element nor the name of items",
+						 g->lists[i].len < 40 ? (int)g->lists[i].len : 40, g->texts + g->lists[i].at);
 	}
 	return g->n_archs || grammar_scan_fail(s, s->len, "\"arch\" is missing: the names of processors");
 }
@@ -333,10 +342,11 @@ bool grammar_patterns_done(struct grammar *g, struct grammar_scan *s)
 		if (!set_follows(g, s, &g->patterns[i], blank))
 			return false;
 		set_starts(g, i);
-		g->patterns[i].shape = (uint8_t)find_shape(g, &g->patterns[i]);
 	}
-	for (unsigned i = 0; i < g->n_lists; i++)
+	for (unsigned i = 0; i < g->n_lists; i++) {
 		set_later(g, i);
+		set_item_parts(g, i);
+	}
 	for (unsigned i = 0; i < g->n_parts; i++) {
 		if (g->parts[i].kind == EL_LITERAL || g->parts[i].kind == EL_AHEAD)
 			set_word(g, &g->parts[i]);

@@ -131,6 +131,7 @@ struct grammar_part {
 	uint16_t n;
 	uint32_t at;
 	uint16_t follow; /* of EL_TEXT, EL_MODULE, EL_LIST: ordinal in follows */
+	uint32_t place;  /* in the grammar's file */
 	uint64_t word, mask; /* of a literal: its first bytes, up to eight, and which these are */
 };
 
@@ -143,21 +144,27 @@ enum grammar_shape {
 
 struct grammar_pattern {
 	uint8_t kind; /* enum grammar_kind */
-	uint8_t shape; /* enum grammar_shape, of an item */
 	uint8_t list; /* of an item: its list */
 	uint16_t first, n; /* its elements */
 	uint16_t line;     /* of the grammar's file */
 };
 
+/* The same of an item, in one place for match.c; blanks with which each item of its list begins are left out. */
+struct grammar_item {
+	uint16_t first, n;
+	uint8_t shape; /* enum grammar_shape */
+};
+
 struct grammar_list_name {
 	uint32_t at, len; /* its name, a text */
-	uint16_t line;
+	uint32_t place;   /* where the grammar's file names it first */
 };
 
 /* NAME=REGISTER.BYTESz of an architecture, or NAME to be ignored. */
 struct grammar_name {
 	uint32_t at, len;     /* "NAME=...", a text */
 	uint32_t arch, arch_len; /* 0: of all */
+	uint16_t line, column;   /* of the grammar's file */
 };
 
 enum grammar_missing {
@@ -204,6 +211,7 @@ struct grammar {
 	uint8_t later[GRAMMAR_MAX_LISTS]; /* offset from its first character of the one in which the items of a list differ most */
 	uint64_t items_later[GRAMMAR_MAX_LISTS][256]; /* the same by that character */
 	uint16_t item_patterns[GRAMMAR_MAX_LISTS][64];
+	struct grammar_item item_parts[GRAMMAR_MAX_LISTS][64];
 	struct grammar_list_name lists[GRAMMAR_MAX_LISTS];
 	uint8_t n_items[GRAMMAR_MAX_LISTS];
 	unsigned n_lists;

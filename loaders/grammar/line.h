@@ -64,6 +64,7 @@ struct grammar_line {
 	unsigned n_regs;    /* registers whose name is known and whose value fits */
 	unsigned n_before_pc; /* of them those before the program counter, if that is a register, too */
 	unsigned n_unknown; /* registers whose name is not known */
+	unsigned n_accesses; /* that were put, readable or not */
 	unsigned n_bad;     /* values and accesses that cannot be read */
 	unsigned n_skipped; /* words that are no item */
 	struct grammar_span unknown; /* the first name that is not known */

@@ -185,6 +185,7 @@ static void take_next(struct grammar_lines *l, struct grammar_head *head)
 	head->fx = l->next_fx;
 	l->next_fx = own;
 	head->begin = l->next_off;
+	head->has_memory = true;
 	head->n_regs += l->next_n_regs;
 	l->has_next = l->takes_effects = false;
 }
@@ -345,6 +346,7 @@ static void tell_line(struct grammar_lines *l, struct grammar_head *head, struct
 		for (uint32_t i = 0; i < head->fx.n_effects; i++)
 			grammar_append(l->group->is_there ? &l->group->fx : out, &head->fx, &head->fx.effects[i]);
 		l->group->n_regs += head->line.n_regs;
+		l->group->has_memory |= head->line.n_accesses != 0;
 		take_pc(l, &head->line);
 		break;
 	case GRAMMAR_STATE: grammar_tags_add(&l->tags, head->line.thread, head->line.pc); break;
@@ -425,6 +427,7 @@ static void keep_head(struct grammar_lines *l, struct grammar_head *head)
 	l->matcher.pictured = 0;
 	head->is_unsure = false;
 	head->n_regs = line->n_regs;
+	head->has_memory = line->n_accesses;
 	take_next(l, head);
 	if (line->has & HAS_PC)
 		take_tag(l, head);

@@ -23,6 +23,7 @@ struct grammar_head {
 	bool is_there;
 	char module[GRAMMAR_MAX_PATH]; /* of a step; "" for none */
 	unsigned n_regs; /* of a state: registers in all of its lines */
+	bool has_memory; /* its lines show memory */
 	bool is_unsure;  /* of a state: its registers may be another thread's */
 	uint32_t part;   /* its file */
 };

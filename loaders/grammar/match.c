@@ -169,12 +169,36 @@ static inline const char *take_word(const char *p, const char *end)
 	return p > first ? p : NULL;
 }
 
+/*
+ * How many of the eight bytes at @p, from the first one on, may be in a name of a register: what NAME says, for all of
+ * them at once.
+ */
+static inline unsigned count_name(const char *p)
+{
+	const uint64_t each = TS_HEX_EACH;
+	uint64_t x, low, lower, digit, letter, other, bad;
+
+	memcpy(&x, p, sizeof(x));
+	x = le64toh(x);
+	low = x & 0x7f * each;
+	lower = low | 0x20 * each;
+	digit = (low + (0x80 - '0') * each) & ~(low + (0x7f - '9') * each);
+	letter = (lower + (0x80 - 'a') * each) & ~(lower + (0x7f - 'z') * each);
+	other = ~((low ^ '_' * each) + 0x7f * each) | ~((low ^ '.' * each) + 0x7f * each);
+	bad = (~(digit | letter | other) | x) & 0x80 * each;
+	return bad ? (unsigned)__builtin_ctzll(bad) / 8 : 8;
+}
+
 static inline const char *take_reg(struct grammar_matcher *m, const char *p, const char *end, const struct grammar_part *e)
 {
 	const char *first = p;
 
-	while (p < end && is(*p, NAME))
-		p++;
+	p += count_name(p);
+	if (__builtin_expect(p - first == 8, 0)) {
+		while (p < end && is(*p, NAME))
+			p++;
+	}
+	p = p < end ? p : end;
 	m->name = (struct grammar_span){ first, (size_t)(p - first) };
 	m->time = e->arg;
 	if (p == first)
@@ -209,7 +233,7 @@ static const char *find_literal(const struct grammar_matcher *m, const struct gr
 
 	while ((size_t)(m->end - p) >= len) {
 		p = memchr(p, *text, (size_t)(m->end - p) - len + 1);
-		if (!p || !memcmp(p, text, len))
+		if (!p || len == 1 || !memcmp(p, text, len))
 			return p;
 		p++;
 	}
@@ -388,14 +412,14 @@ static inline const char *match_item(struct grammar_matcher *m, const char *p, u
 	left = g->items[list][(uint8_t)*p] & g->items_later[list][(uint8_t)p[g->later[list]]];
 
 	for (; left; left &= left - 1) {
-		const struct grammar_pattern *item = &g->patterns[g->item_patterns[list][__builtin_ctzll(left)]];
-		const struct grammar_part *e = &g->parts[item->first + has_blanks];
+		const struct grammar_item *item = &g->item_parts[list][__builtin_ctzll(left)];
+		const struct grammar_part *e = &g->parts[item->first];
 		const char *next;
 
 		switch (item->shape) {
 		case GRAMMAR_REG_SHAPE: next = match_reg(m, p, e); break;
-		case GRAMMAR_ACCESS_SHAPE: next = match_access(m, p, e, item->n - has_blanks); break;
-		default: next = match_any(m, from, p, e, item->n - has_blanks); break;
+		case GRAMMAR_ACCESS_SHAPE: next = match_access(m, p, e, item->n); break;
+		default: next = match_any(m, from, p, e, item->n); break;
 		}
 		if (next && next > from)
 			return next;
@@ -595,7 +619,7 @@ static inline void reset_line(struct grammar_line *line, uint32_t has)
 	line->image.text = NULL;
 	line->n_code = 0;
 	line->is_head = line->is_damaged = false;
-	line->n_regs = line->n_unknown = line->n_bad = line->n_skipped = 0;
+	line->n_regs = line->n_unknown = line->n_accesses = line->n_bad = line->n_skipped = 0;
 }
 
 /* What may stand before every line.  Returns what fields it has. */

@@ -135,8 +135,8 @@ static bool add_own(struct regmap *map, const struct grammar *g, const struct ts
 		if (memchr(text, '=', n->len)) {
 			if (!add_names(map, set, text, n->len, &n_added) && (n->arch_len || g->n_archs == 1))
 				return ts_fail(err, TS_EUSAGE, TS_NO_OFF,
-					       "name %.*s: no NAME=REGISTER with a register of %s", (int)n->len, text,
-					       set->arch->name);
+					       "line %u, column %u of the grammar: name %.*s: no NAME=REGISTER with a register of %s",
+					       n->line, n->column, (int)n->len, text, set->arch->name);
 			continue;
 		}
 		if (n->len <= REGMAP_MAX_NAME) {

@@ -146,8 +146,9 @@ static bool has_sign(const struct grammar *g, const char *head, size_t len)
 	return !g->sign_len || memmem(head, len, g->texts + g->sign, g->sign_len);
 }
 
-/* So many bits are given only to lines of which each belongs to the format. */
+/* Fewer bits are given only to lines of which nearly all belong to the format: one may be junk to so many that do. */
 #define WEAK_BITS 32u
+#define WEAK_JUNK 8u
 
 /* How many bits of evidence the lines are. */
 static unsigned evidence(const struct grammar *g, const struct votes *v)
@@ -156,7 +157,7 @@ static unsigned evidence(const struct grammar *g, const struct votes *v)
 
 	if (v->n_noise > n + v->n_signs + v->n_regs / 4 || n + v->n_signs < g->probe_lines)
 		return 0;
-	if (g->probe_bits < WEAK_BITS && (v->n_noise || v->n_regs < g->probe_lines))
+	if (g->probe_bits < WEAK_BITS && (v->n_noise * WEAK_JUNK > n || v->n_regs < g->probe_lines))
 		return 0;
 	return n < g->probe_lines ? g->probe_bits / 2 : g->probe_bits;
 }
@@ -179,7 +180,7 @@ unsigned grammar_probe(const char *name, const uint8_t *head, size_t len)
 		arch = ts_arch_find(g->archs[0]);
 		if (g->begin_len && len >= g->begin_len && !memcmp(padded, g->texts + g->begin, g->begin_len))
 			bits = 64;
-		else if (arch && has_sign(g, padded, len) && count_votes(g, arch, padded, len, &v, &ignored))
+		else if (has_sign(g, padded, len) && count_votes(g, arch, padded, len, &v, &ignored))
 			bits = evidence(g, &v);
 	}
 	free(g);
@@ -248,10 +249,6 @@ static const struct ts_arch *choose_arch(const struct grammar_log *log, const ch
 		struct votes v;
 		unsigned n;
 
-		if (!arch) {
-			ts_fail(err, TS_EUSAGE, TS_NO_OFF, "\"%s\" is the name of no processor", g->archs[i]);
-			return NULL;
-		}
 		if (!count_votes(g, arch, head, len, &v, err))
 			return NULL;
 		n = fit(arch, &v);
@@ -285,7 +282,10 @@ static uint32_t wanted_features(const struct ts_arch *arch)
 
 /* Lines that are longer tell nothing of the processor. */
 #define MAX_HEAD_LINE 2048u
-/* So much of a file is looked at for short ones: modules come before with all of their bytes. */
+/*
+ * So much of a file is looked at for short ones; of a file that begins as its format tells, all of it: modules come before
+ * with all of their bytes.
+ */
 #define MAX_HEAD      (UINT64_C(1) << 28)
 
 /* And so much for lines that say something: others are passed over. */
@@ -304,11 +304,11 @@ static bool gather_lines(struct votes *v, const struct ts_source *src, char *hea
 	struct ts_line_reader lines;
 	struct ts_text_line line;
 	enum ts_next next = TS_ITEM;
-	uint64_t n_searched = 0;
+	uint64_t n_searched = 0, most = v->matcher.g->begin_len ? UINT64_MAX : MAX_HEAD;
 
 	*len = 0;
 	ts_line_reader_init(&lines, src, 0, MAX_HEAD_LINE);
-	while (next == TS_ITEM && lines.off < MAX_HEAD && n_searched < MAX_SEARCHED) {
+	while (next == TS_ITEM && lines.off < most && n_searched < MAX_SEARCHED) {
 		next = ts_line_reader_next(&lines, &line, err);
 		if (next == TS_FAIL && err->code == TS_ELIMIT) {
 			ts_error_reset(err);
@@ -336,8 +336,6 @@ static bool gather_head(const struct grammar *g, const struct ts_source *src, ch
 	struct votes v;
 	bool done;
 
-	if (!arch)
-		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "\"%s\" is the name of no processor", g->archs[0]);
 	done = votes_init(&v, g, arch, err) && gather_lines(&v, src, head, len, err);
 	votes_fini(&v);
 	return done;

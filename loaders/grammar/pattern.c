@@ -34,7 +34,7 @@ bool grammar_list_find(struct grammar *g, struct grammar_scan *s, size_t at, str
 		return grammar_scan_fail(s, at, "more than %u item lists", GRAMMAR_MAX_LISTS);
 	n = &g->lists[g->n_lists];
 	n->len = (uint32_t)name.len;
-	n->line = (uint16_t)grammar_scan_line(s, at);
+	n->place = (uint32_t)at;
 	*list = g->n_lists++;
 	return grammar_text(g, s, at, name.text, name.len, &n->at);
 }
@@ -96,7 +96,7 @@ static struct grammar_part *add_part(struct builder *b, size_t at, uint8_t kind)
 		grammar_scan_fail(b->s, at, "more than %u elements", GRAMMAR_MAX_ELEMENTS);
 		return NULL;
 	}
-	*p = (struct grammar_part){ .kind = kind };
+	*p = (struct grammar_part){ .kind = kind, .place = (uint32_t)at };
 	b->g->n_parts++;
 	b->counts[kind]++;
 	return p;

@@ -272,18 +272,17 @@ bool grammar_take_picture(struct grammar_matcher *m)
 	return n == 32;
 }
 
-/* Of the picture's 32 digits those of byte @i, the rightmost of which is 0. */
-static void picture_byte(const struct grammar_span *span, unsigned i, char pair[2])
+/* The picture's 32 digits, two for each byte, the byte that is the rightmost first. */
+static void picture_pairs(const struct grammar_span *span, char pairs[32])
 {
 	unsigned n = 0;
 
-	for (size_t at = span->len; at-- > 0;) {
+	for (size_t at = span->len; at-- > 0 && n < 32;) {
 		char c = span->text[at];
 
 		if (c == ' ' || c == '_')
 			continue;
-		if (n / 2 == i)
-			pair[1 - n % 2] = c;
+		pairs[n ^ 1] = c;
 		n++;
 	}
 }
@@ -291,13 +290,15 @@ static void picture_byte(const struct grammar_span *span, unsigned i, char pair[
 static void put_picture(struct grammar_matcher *m)
 {
 	const uint64_t base = m->address;
+	char pairs[32];
 
+	memset(pairs, '.', sizeof(pairs));
+	picture_pairs(&m->bytes.span, pairs);
 	for (unsigned i = 0; i < 16; i++) {
-		char pair[2] = { '.', '.' };
+		const char *pair = pairs + 2 * i;
 		int high, low;
 		uint8_t byte;
 
-		picture_byte(&m->bytes.span, i, pair);
 		if (pair[0] == '.')
 			continue;
 		high = ts_hex_digit((uint8_t)pair[0]);
@@ -312,6 +313,7 @@ static void put_picture(struct grammar_matcher *m)
 
 void grammar_put_access(struct grammar_matcher *m, uint32_t has)
 {
+	m->line->n_accesses++;
 	if (has & HAS_PICTURE)
 		put_picture(m);
 	else if (!(has & HAS_BYTES))

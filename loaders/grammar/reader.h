@@ -19,6 +19,7 @@ struct grammar_reader {
 	struct grammar_files files;
 	struct ts_steps nothing; /* a state that lists no registers */
 	struct grammar_place at; /* of states: the position where the reader is */
+	struct grammar_place next; /* the one that is being read */
 	uint32_t thread;         /* of the last group */
 	uint32_t part;           /* of states: its file */
 	bool is_lost;            /* of states: a line after the last group was lost */

@@ -68,24 +68,35 @@ bool grammar_word_is(struct grammar_word w, const char *text)
 
 unsigned grammar_scan_line(const struct grammar_scan *s, size_t at)
 {
+	const char *p = s->text, *end = p + (at < s->len ? at : s->len);
 	unsigned line = 1;
 
-	for (size_t i = 0; i < at && i < s->len; i++)
-		line += s->text[i] == '\n';
+	while (p < end && (p = memchr(p, '\n', (size_t)(end - p)))) {
+		line++;
+		p++;
+	}
 	return line;
+}
+
+void grammar_scan_place(const struct grammar_scan *s, size_t at, uint16_t *line, uint16_t *column)
+{
+	size_t start = at;
+
+	while (start > 0 && s->text[start - 1] != '\n')
+		start--;
+	*line = (uint16_t)grammar_scan_line(s, at);
+	*column = (uint16_t)(at - start + 1);
 }
 
 bool grammar_scan_fail(struct grammar_scan *s, size_t at, const char *fmt, ...)
 {
-	size_t start = at;
+	uint16_t line, column;
 	char text[256];
 	va_list ap;
 
-	while (start > 0 && s->text[start - 1] != '\n')
-		start--;
+	grammar_scan_place(s, at, &line, &column);
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	return ts_fail(s->err, TS_EUSAGE, TS_NO_OFF, "line %u, column %zu: %s", grammar_scan_line(s, at),
-		       at - start + 1, text);
+	return ts_fail(s->err, TS_EUSAGE, TS_NO_OFF, "line %u, column %u: %s", line, column, text);
 }

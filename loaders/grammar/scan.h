@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "src/base/error.h"
 
@@ -45,7 +46,10 @@ bool grammar_word_is(struct grammar_word w, const char *text);
 bool grammar_scan_fail(struct grammar_scan *s, size_t at, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* The line of the character @at, from 1. */
+/* The line and the column of the character @at, from 1. */
+void grammar_scan_place(const struct grammar_scan *s, size_t at, uint16_t *line, uint16_t *column);
+
+/* The line alone. */
 unsigned grammar_scan_line(const struct grammar_scan *s, size_t at);
 
 #endif

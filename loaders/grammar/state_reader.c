@@ -72,7 +72,7 @@ static bool tell_state(struct grammar_reader *r, const struct grammar_place *at,
 	const struct grammar_head *head = r->lines.group;
 	uint32_t n = out->n_effects;
 
-	for (uint32_t i = 0; i < head->fx.n_effects; i++) {
+	for (uint32_t i = 0; i < head->fx.n_effects && head->has_memory; i++) {
 		const struct ts_effect *e = &head->fx.effects[i];
 
 		if ((e->kind != TS_FX_READ && e->kind != TS_FX_WRITE) || is_own_code(at, e))
@@ -83,7 +83,7 @@ static bool tell_state(struct grammar_reader *r, const struct grammar_place *at,
 		if (!out->is_failed)
 			tell_access(&out->effects[out->n_effects - 1], is_hidden, r->log->is_blocks);
 	}
-	if (!is_told)
+	if (!is_told && head->has_memory)
 		tell_fetched(out, n);
 	if (r->is_lost) {
 		ts_steps_effect(out, TS_FX_FORGET_REGS, 0, r->log->base.regs.g_len);
@@ -103,18 +103,17 @@ static bool is_state(const struct grammar_reader *r)
 	return head->line.has & HAS_PC && (!r->log->has_tags || head->line.has & HAS_THREAD);
 }
 
-/* The state of the next group. */
-static enum ts_next next_group(struct grammar_reader *r, struct ts_steps *out, uint32_t *thread, struct ts_error *err)
+/* The state of the next group; reading began at @place. */
+static enum ts_next next_group(struct grammar_reader *r, const struct grammar_lines_place *place, struct ts_steps *out, uint32_t *thread,
+			       struct ts_error *err)
 {
-	struct grammar_lines_place was;
 	enum ts_next next;
 
-	grammar_lines_place(&r->lines, &was);
 	while ((next = grammar_lines_next(&r->lines, out, err)) == TS_ITEM && !is_state(r))
 		grammar_tell_code(&r->lines.group->fx, out);
 	if (next != TS_ITEM || grammar_find_thread(r, r->lines.group, thread, err))
 		return next;
-	grammar_lines_go(&r->lines, &was);
+	grammar_lines_go(&r->lines, place);
 	return TS_FAIL;
 }
 
@@ -141,6 +140,13 @@ static void take_code(const struct ts_steps *fx, struct grammar_place *at)
 	}
 }
 
+static inline void copy_place(struct grammar_place *to, const struct grammar_place *from)
+{
+	memcpy(to, from, offsetof(struct grammar_place, code));
+	if (from->n_code)
+		memcpy(to->code, from->code, sizeof(to->code));
+}
+
 /* Code that lines show is there when its instruction begins, or, if it is the last one, after the one before it. */
 static void tell_sight(const struct grammar_place *at, enum ts_effect_kind kind, struct ts_steps *out)
 {
@@ -150,15 +156,18 @@ static void tell_sight(const struct grammar_place *at, enum ts_effect_kind kind,
 		e->is_hidden = true;
 }
 
-/* The state that was read. */
-static struct grammar_place place_of(const struct grammar_reader *r, uint32_t thread)
+/* The state that was read; of its code only what is known is set. */
+static void take_place(const struct grammar_reader *r, uint32_t thread, struct grammar_place *at)
 {
-	struct grammar_place at = { .pc = r->lines.group->line.pc, .thread = thread, .is_there = true,
-				    .has_event = r->lines.has_event, .has_gap = r->lines.has_gap };
-
-	if (r->log->g.has_accesses || r->log->g.has_code)
-		take_code(&r->lines.group->fx, &at);
-	return at;
+	at->pc = r->lines.group->line.pc;
+	at->thread = thread;
+	at->is_there = true;
+	at->has_event = r->lines.has_event;
+	at->has_gap = r->lines.has_gap;
+	at->is_sight = false;
+	at->n_code = 0;
+	if (r->lines.group->has_memory)
+		take_code(&r->lines.group->fx, at);
 }
 
 /*
@@ -178,44 +187,45 @@ static bool tell_switch(struct grammar_reader *r, struct grammar_place at, struc
 
 enum ts_next grammar_next_state(struct grammar_reader *r, struct ts_steps *out, struct ts_error *err)
 {
-	const struct grammar_place was = r->at;
-	struct grammar_place is;
+	const struct grammar_place *const was = &r->at;
+	struct grammar_place *const is = &r->next;
 	struct grammar_lines_place place;
 	bool is_other, is_told = false;
 	uint32_t thread;
 	enum ts_next next;
 
 	grammar_lines_place(&r->lines, &place);
-	next = next_group(r, out, &thread, err);
+	next = next_group(r, &place, out, &thread, err);
 	if (next == TS_END)
-		r->base.end = (struct ts_end){ .pc = was.pc, .has_pc = true };
+		r->base.end = (struct ts_end){ .pc = was->pc, .has_pc = true };
 	if (next != TS_ITEM)
 		return next;
-	is_other = thread != was.thread;
+	is_other = thread != was->thread;
 	if (r->lines.group->part != r->part)
 		kit_program_forget(&r->log->base.memory, out);
 	r->part = r->lines.group->part;
-	is = place_of(r, thread);
-	tell_sight(&was, TS_FX_READ, out);
-	if (is_other && !tell_switch(r, was, out, &is_told, err)) {
+	take_place(r, thread, is);
+	tell_sight(was, TS_FX_READ, out);
+	if (is_other && !tell_switch(r, *was, out, &is_told, err)) {
 		grammar_lines_go(&r->lines, &place);
 		return TS_FAIL;
 	}
-	if (!grammar_fill_tell(&r->fill, &r->files, &was, is_other ? NULL : &r->lines.group->fx, out) || (is_other && !tell_thread(out, thread)) ||
-	    !tell_state(r, &is, is_other || r->log->is_blocks, is_told, out)) {
+	if (!grammar_fill_tell(&r->fill, &r->files, was, is_other ? NULL : &r->lines.group->fx, out) || (is_other && !tell_thread(out, thread)) ||
+	    !tell_state(r, is, is_other || r->log->is_blocks, is_told, out)) {
 		grammar_lines_go(&r->lines, &place);
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no step"), TS_FAIL;
 	}
-	if (was.has_event)
+	if (was->has_event)
 		grammar_tell_event(out, TS_EV_INTERRUPT, "exception");
-	if (was.has_gap)
+	if (was->has_gap)
 		ts_steps_effect(out, TS_FX_UNSEEN, 0, 0);
-	grammar_tell_sizes(out, r->lines.matcher.mask);
-	r->at = is;
+	if (r->lines.group->has_memory)
+		grammar_tell_sizes(out, r->lines.matcher.mask);
 	if (!r->lines.ahead->is_there)
-		tell_sight(&r->at, TS_FX_WRITE, out);
-	r->base.end = (struct ts_end){ .pc = r->at.pc, .has_pc = true };
-	ts_steps_close(out, was.pc, code_len(r->log->base.regs.arch), was.thread);
+		tell_sight(is, TS_FX_WRITE, out);
+	r->base.end = (struct ts_end){ .pc = is->pc, .has_pc = true };
+	ts_steps_close(out, was->pc, code_len(r->log->base.regs.arch), was->thread);
+	copy_place(&r->at, is);
 	return TS_ITEM;
 }
 
@@ -224,13 +234,15 @@ bool grammar_start_states(struct grammar_reader *r, struct ts_error *err)
 {
 	struct grammar_log *log = r->log;
 	struct grammar_lines_place place;
-	enum ts_next next = next_group(r, &log->base.initial, &log->start.thread, err);
+	enum ts_next next;
 
+	grammar_lines_place(&r->lines, &place);
+	next = next_group(r, &place, &log->base.initial, &log->start.thread, err);
 	if (next == TS_END)
 		return ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF, "no line is a state with a program counter");
 	if (next == TS_FAIL)
 		return false;
-	log->start = place_of(r, log->start.thread);
+	take_place(r, log->start.thread, &log->start);
 	if (!tell_state(r, &log->start, false, false, &log->base.initial))
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no state at position 0");
 	grammar_lines_place(&r->lines, &place);

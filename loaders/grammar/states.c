@@ -108,13 +108,29 @@ static void change(struct grammar_file *file, const struct ts_steps *state, cons
 
 static void mark_listed(const struct grammar_files *f, const struct ts_steps *state)
 {
+	const uint64_t all = UINT64_C(0x0101010101010101);
+
 	memset(f->listed, 0, f->g_len);
 	for (uint32_t i = 0; i < state->n_effects; i++) {
 		const struct ts_effect *e = &state->effects[i];
 
-		if (e->kind == TS_FX_REG_WRITE)
+		if (e->kind != TS_FX_REG_WRITE)
+			continue;
+		if (e->len == 8)
+			memcpy(f->listed + e->addr, &all, 8);
+		else
 			memset(f->listed + e->addr, 1, e->len);
 	}
+}
+
+/* Is one of the eight bytes from @i on known and not listed? */
+static inline bool is_missing(const struct grammar_files *f, const struct grammar_file *file, uint32_t i)
+{
+	uint64_t known, listed;
+
+	memcpy(&known, file->known + i, 8);
+	memcpy(&listed, f->listed + i, 8);
+	return known & ~listed;
 }
 
 /* Registers that were known, and that the state does not list, are unknown. */
@@ -122,6 +138,9 @@ static void tell_missing(const struct grammar_files *f, struct grammar_file *fil
 			 bool is_hidden)
 {
 	for (uint32_t i = 0, n; i < f->g_len; i += n) {
+		n = 8;
+		if (i + 8 <= f->g_len && !is_missing(f, file, i))
+			continue;
 		for (n = 0; i + n < f->g_len && file->known[i + n] && !f->listed[i + n]; n++)
 			file->known[i + n] = 0;
 		if (n)

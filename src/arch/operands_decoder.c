@@ -62,8 +62,10 @@ struct ts_decoder *ts_decoder_new(const struct ts_regset *set, struct ts_error *
 
 void ts_decoder_free(struct ts_decoder *d)
 {
-	if (d)
+	if (d) {
 		ts_cs_free(d->cs);
+		free(d->rules);
+	}
 	free(d);
 }
 

@@ -11,6 +11,8 @@
 /* The library that takes instructions of other processors apart (operands_cs.h). */
 struct ts_capstone;
 
+struct ts_x86_rule;
+
 struct ts_decoder {
 	const struct ts_regset *set;
 	uint16_t flags_off;
@@ -21,6 +23,8 @@ struct ts_decoder {
 		     size_t len, char *buf, size_t size);
 	struct ts_capstone *cs; /* owned; NULL for x86 */
 	struct ts_x86 x86;
+	/* owned; x86: rules of mnemonics that were looked up, in two categories; NULL: none was */
+	const struct ts_x86_rule **rules;
 	uint16_t st[TS_N_X87], fctrl, fstat;
 };
 

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ------------------------------------------------------------------------------------------- transfers */
@@ -445,6 +446,24 @@ static const struct ts_x86_rule *find_rule(const struct ts_x86_work *w)
 	return rule ? rule : find_in(ts_x86_rules, ts_n_x86_rules, name);
 }
 
+/* The rule of the instruction, NULL if there is none. */
+static const struct ts_x86_rule *rule_of(struct ts_decoder *d, const struct ts_x86_work *w)
+{
+	static const struct ts_x86_rule none;
+	const struct ts_x86_rule **rule;
+
+	if (!d->rules)
+		d->rules = calloc(2 * (ZYDIS_MNEMONIC_MAX_VALUE + 1), sizeof(*d->rules));
+	if (!d->rules)
+		return find_rule(w);
+	rule = &d->rules[2 * w->insn.mnemonic + is_string_category(w)];
+	if (!*rule)
+		*rule = find_rule(w);
+	if (!*rule)
+		*rule = &none;
+	return (*rule)->make ? *rule : NULL;
+}
+
 static uint8_t flow_of(const struct ts_x86_work *w)
 {
 	bool is_direct = w->n && w->op[0].is_constant;
@@ -497,7 +516,7 @@ static bool decode(struct ts_decoder *d, struct ts_op_mode mode, uint64_t pc, co
 	take_flags(&w);
 	ops->flow = flow_of(&w);
 	find_target(&w);
-	rule = find_rule(&w);
+	rule = rule_of(d, &w);
 	if (rule)
 		rule->make(&w, rule->arg);
 	else if (ops->flow == TS_OP_BRANCH || ops->flow == TS_OP_JUMP_INDIRECT)

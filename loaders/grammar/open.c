@@ -415,6 +415,7 @@ static void describe(struct grammar_log *log)
 
 	snprintf(rec->variant, sizeof(rec->variant), "%.*s%s", log->is_blocks ? 40 : 63, g->summary,
 		 log->is_blocks ? ", a line a block" : "");
+	rec->has_long_steps = log->is_blocks;
 	if (log->is_blocks)
 		add_note(rec, "granularity", "a step is the rest of a block, and shows no accesses but what memory holds after it");
 	if (g->lacks[0])

@@ -15,6 +15,7 @@
 #include "protocol/wire/args.h"
 #include "src/base/log.h"
 #include "src/base/vec.h"
+#include "src/query/insn_reads.h"
 
 /* The longest list of conditions that one breakpoint may have. */
 #define MAX_CONDITIONS 64
@@ -177,8 +178,8 @@ static enum rsp_done insert_watch(struct rsp_session *s, struct rsp_args *a, str
 
 	if (!parse_watch(s, a, r, kind, &w))
 		return r->kind == RSP_REPLY_ERROR ? RSP_REPLIED : RSP_BAD;
-	if (kind != TS_WATCH_WRITE && !ts_query_facts(s->target->q)->has_reads)
-		return RSP_UNSUPPORTED; /* the format records no reads: the watchpoint would never trigger */
+	if (kind != TS_WATCH_WRITE && !ts_query_facts(s->target->q)->has_reads && !ts_query_infers_reads(s->target->q))
+		return RSP_UNSUPPORTED; /* no reads are recorded, nor told by the instructions: the watchpoint would never trigger */
 	if (rsp_breaks_watch(&s->breaks, &w))
 		return RSP_OK;
 	rsp_reply_error_text(r, "no room for another watchpoint");

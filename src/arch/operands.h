@@ -124,6 +124,7 @@ struct ts_operands {
 	uint8_t flow;      /* enum ts_op_flow */
 	bool has_target;
 	bool is_repeated;  /* memory operands are as many elements as the count register went down */
+	bool reads_unnamed; /* an operand in memory that no transfer names is read */
 	bool is_complete;  /* no register is written beside those of the transfers */
 };
 

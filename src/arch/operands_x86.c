@@ -513,6 +513,7 @@ static bool decode(struct ts_decoder *d, struct ts_op_mode mode, uint64_t pc, co
 			   (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE);
 	for (unsigned i = 0; i < w.insn.operand_count; i++)
 		take_operand(&w, &w.raw[i]);
+	ops->reads_unnamed = !is_hint(&w.insn);
 	take_flags(&w);
 	ops->flow = flow_of(&w);
 	find_target(&w);

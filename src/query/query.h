@@ -132,6 +132,7 @@ struct ts_facts {
 	bool has_syscalls;             /* the format can record system calls */
 	uint32_t absent_events;        /* kinds of events that it cannot record: bits 1 << ts_event_kind */
 	bool is_before;                /* registers are recorded before instructions only */
+	bool has_long_steps;           /* a step may be several instructions, of which the first one is shown */
 	bool guesses_lengths;          /* lengths of x86 instructions are not facts: ts_query_insn_len() */
 	const uint8_t *auxv;           /* the auxiliary vector at position 0, NULL if unknown */
 	size_t auxv_len;

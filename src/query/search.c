@@ -6,6 +6,7 @@
 
 #include "chunks.h"
 #include "forks.h"
+#include "insn_reads.h"
 #include "replay.h"
 
 /* Breakpoints that can be looked up in the time that a chunk takes. */
@@ -406,6 +407,8 @@ static uint64_t touched_chunk(const struct ts_search *s, uint64_t chunk)
 {
 	uint64_t best = TS_NO_CHUNK;
 
+	if (s->infers_reads)
+		return chunk;
 	for (size_t i = 0; i < s->places.n; i++) {
 		const struct ts_watch *w = &s->places.items[i].at;
 
@@ -499,6 +502,28 @@ static unsigned watch_step(struct ts_search *s, const struct ts_steps *b, const 
 		}
 	}
 	return touch;
+}
+
+/* The places that the instruction of step @step read, of a recording without reads.  *touch is as of watch_step(). */
+static bool watch_reads(struct ts_search *s, uint64_t step, unsigned *touch, struct ts_found *found, struct ts_error *err)
+{
+	uint32_t thread = ts_query_thread(s->q, step);
+	struct ts_insn_reads r;
+
+	if (!ts_query_insn_reads(s->q, step, &r, err))
+		return false;
+	for (size_t j = 0; j < s->places.n; j++) {
+		const struct ts_watch *w = &s->places.items[j].at;
+
+		for (unsigned i = 0; i < r.n; i++) {
+			uint64_t lo = r.items[i].first > w->addr ? r.items[i].first : w->addr;
+
+			if (wants_reads(w) && w->process == ts_query_process_of(s->q, thread) && lo <= r.items[i].last &&
+			    lo <= w->addr + (w->len - 1))
+				*touch |= touch_place(s, j, step, lo, thread, *touch, found);
+		}
+	}
+	return true;
 }
 
 /*
@@ -596,6 +621,9 @@ static enum ts_next watch_chunk(struct ts_search *s, uint64_t chunk, struct ts_f
 		if (!s->is_reverse && w.is_found)
 			break;
 		touch = watch_step(s, b, &b->steps[i], step, &hit);
+		if (s->infers_reads && (!watch_reads(s, step, &touch, &hit, err) ||
+					!(b = ts_query_chunk(s->q, chunk, i + 1, err))))
+			return TS_FAIL;
 		take_touch(s, &w, step, touch, &hit);
 	}
 	if (!b)
@@ -687,6 +715,8 @@ bool ts_search_init(struct ts_search *s, struct ts_query *q, const struct ts_sto
 	s->chunk = TS_NO_CHUNK;
 	s->break_from = TS_NO_POS;
 	s->is_offered = pos == limit;
+	for (size_t i = 0; i < stops->n_watches; i++)
+		s->infers_reads |= stops->watches[i].kind != TS_WATCH_WRITE && ts_query_infers_reads(q);
 	if (!has_more(s) || start_span(s, err))
 		return true;
 	ts_search_fini(s);

@@ -82,6 +82,7 @@ struct ts_search {
 	const struct ts_stops *stops; /* borrowed */
 	uint64_t from;                /* where it started */
 	bool is_reverse;
+	bool infers_reads;            /* a watchpoint is about reads, and the instructions tell them */
 	bool is_offered;              /* best is final but for watchpoints */
 	size_t n_offered;             /* breakpoints that have been looked up */
 	unsigned stage;               /* of the stops that are looked up: the place in search.c's list */

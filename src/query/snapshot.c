@@ -67,6 +67,7 @@ void ts_facts_take(struct ts_facts *facts, const struct ts_timeline *tl)
 		.absent_events = rec->absent_events,
 		.is_before = rec->is_before,
 		.guesses_lengths = rec->guesses_lengths,
+		.has_long_steps = rec->has_long_steps,
 		.auxv = rec->auxv,
 		.auxv_len = rec->auxv_len,
 		.exec_path = rec->exec_path,

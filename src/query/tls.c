@@ -285,6 +285,24 @@ bool ts_tls_pointer(struct ts_query *q, uint64_t pos, uint32_t thread, uint64_t 
 	return is_known;
 }
 
+bool ts_tls_program_block(struct ts_query *q, uint64_t pos, uint32_t thread, uint64_t len, uint64_t align, uint64_t *addr,
+			  struct ts_error *err)
+{
+	const struct ts_arch *arch = ts_query_regset(q)->arch;
+	const struct layout *layout = layout_of(arch);
+
+	if (!layout || !layout->pointer)
+		return ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF,
+			       "recordings of %s do not have the thread pointer, by which thread-local variables lie", arch->name);
+	if (!ts_tls_pointer(q, pos, thread, addr) || !*addr)
+		return ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF, "the thread pointer is not known at position %" PRIu64, pos);
+	align = align && !(align & (align - 1)) ? align : 1;
+	if (layout->variant == BELOW)
+		*addr -= (len + align - 1) & ~(align - 1);
+	*addr &= ts_arch_addr_mask(arch);
+	return true;
+}
+
 /*
  * Does @offset say that a thread gets its block when it first needs it?  (NO_TLS_OFFSET, FORCED_DYNAMIC_...)
  */

@@ -58,6 +58,16 @@ bool ts_tls_block(struct ts_query *q, uint64_t pos, uint32_t thread, const struc
 		  const struct ts_tls_object *object, uint64_t *addr, struct ts_error *err);
 
 /*
+ * The block of the program itself, which is as linked @len bytes long and so aligned: its place is a fixed distance from the
+ * thread pointer.
+ *
+ * Returns false if the processor's recordings do not have the thread pointer, or it is not known (TS_EUNSUPPORTED with a
+ * sentence that says which).
+ */
+bool ts_tls_program_block(struct ts_query *q, uint64_t pos, uint32_t thread, uint64_t len, uint64_t align, uint64_t *addr,
+			  struct ts_error *err);
+
+/*
  * The thread pointer of @thread at @pos: on x86-64 fs_base, on RISC-V tp.
  *
  * Returns false if it is not known, or if recordings of the processor do not have it.

@@ -53,6 +53,7 @@ void ts_symbols_free(struct ts_symbols *s)
 	ts_arena_fini(&s->shown);
 	ts_code_lines_free(s->lines);
 	ts_signatures_fini(&s->signatures);
+	ts_thread_locals_fini(&s->thread_locals);
 	ts_buf_fini(&s->names);
 	free(s);
 }
@@ -66,6 +67,11 @@ void ts_symbols_variable(struct ts_symbols *s, struct ts_variable_frame *frame, 
 			 struct ts_variable *v)
 {
 	ts_signatures_variable(&s->signatures, frame, text, len, v);
+}
+
+const struct ts_thread_local *ts_symbols_thread_local(struct ts_symbols *s, const char *name, size_t len, unsigned *n)
+{
+	return ts_thread_locals_find(&s->thread_locals, name, len, n);
 }
 
 struct ts_code_lines *ts_symbols_lines(struct ts_symbols *s)
@@ -540,6 +546,7 @@ static bool read_file(struct ts_symbols *s, struct ts_symbols_noted *f)
 
 	a.is_failed = !place_file(s, f, &a.bias, &at) ||
 		      !ts_signatures_add_file(&s->signatures, f->src, debug, a.bias, at.first, at.last, f->is_own);
+	a.is_failed |= !ts_thread_locals_add_file(&s->thread_locals, debug ? debug : f->src, f->path, f == s->files && f->is_own);
 	free(f->path);
 	s->is_adding_other = !f->is_own;
 	ts_symtab_walk(f->src, add_one, &a);

@@ -18,6 +18,7 @@
 #include "src/trace/prototypes.h"
 #include "src/trace/variables.h"
 #include "symbol.h"
+#include "thread_locals.h"
 
 /* How the name of an entry of a procedure linkage table ends: that of the function stands before it. */
 #define TS_LINKED "@plt"
@@ -122,6 +123,9 @@ const struct ts_prototype *ts_symbols_prototype(struct ts_symbols *s, uint64_t a
 /* The variable @text where the instruction at frame->pc is the next one, as ts_signatures_variable(). */
 void ts_symbols_variable(struct ts_symbols *s, struct ts_variable_frame *frame, const char *text, size_t len,
 			 struct ts_variable *v);
+
+/* The thread-local variable called @name, as ts_thread_locals_find(). */
+const struct ts_thread_local *ts_symbols_thread_local(struct ts_symbols *s, const char *name, size_t len, unsigned *n);
 
 /* The @i-th symbol by address, NULL after the last. */
 const struct ts_symbol *ts_symbols_get(struct ts_symbols *s, size_t i);

@@ -10,6 +10,7 @@
 #include "src/base/arena.h"
 #include "src/base/buf.h"
 #include "symbol.h"
+#include "thread_locals.h"
 
 struct ts_code_lines;
 struct ts_packed_debug;
@@ -58,6 +59,7 @@ struct ts_symbols {
 	struct ts_loaded_files loaded;
 	struct ts_code_lines *lines; /* owned */
 	struct ts_signatures signatures;
+	struct ts_thread_locals thread_locals;
 };
 
 /* Sort what was added.  Returns false if there are no symbols, or memory is exhausted. */

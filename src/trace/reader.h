@@ -138,6 +138,8 @@ struct ts_recording {
 	bool is_before;
 	/* the format has no lengths of instructions: those of x86 steps are how far the next address is */
 	bool guesses_lengths;
+	/* a step may be several instructions, of which only the first one is shown */
+	bool has_long_steps;
 	bool has_syscalls;         /* system calls are events of this recording */
 	uint32_t absent_events;    /* kinds of events that the format cannot record: bits 1 << ts_event_kind */
 	/* the format lists no modules, but names the files of its maps: these are the modules */

@@ -45,6 +45,7 @@ struct walk {
 	uint64_t n_sections, section_len;
 	uint32_t names; /* the section with their names */
 	const char *file; /* of the local symbols that follow it in the table; NULL: unknown */
+	bool wants_thread_locals;
 	struct mention *mention; /* borrowed; NULL: all symbols are wanted */
 };
 
@@ -171,6 +172,12 @@ static void use_symbol(struct walk *w, const uint8_t *p, const char *texts, uint
 	if (section == SHN_UNDEF || section == SHN_ABS || name >= texts_len || !texts[name])
 		return;
 	e.file = info >> 4 == STB_LOCAL ? w->file : NULL;
+	e.name = texts + name;
+	if (w->wants_thread_locals) {
+		if (type == STT_TLS)
+			w->use(w->user, &e);
+		return;
+	}
 	if (!e.is_function && type != STT_OBJECT && type != STT_NOTYPE)
 		return;
 	if (elf->machine == EM_ARM && texts[name] == '$')
@@ -179,7 +186,6 @@ static void use_symbol(struct walk *w, const uint8_t *p, const char *texts, uint
 		e.addr &= ~UINT64_C(1);
 	if (elf->machine == EM_PPC64 && e.is_function)
 		e.addr = find_code(w, section, e.addr);
-	e.name = texts + name;
 	e.room = room_at(w, section, e.addr);
 	w->use(w->user, &e);
 }
@@ -423,6 +429,18 @@ void ts_symtab_walk(const struct ts_source *src, void (*use)(void *user, const s
 		ts_pe_symbols_walk(src, &pe, use, user);
 		ts_pe_fini(&pe);
 	}
+}
+
+void ts_symtab_walk_thread_locals(const struct ts_source *src, void (*use)(void *user, const struct ts_symtab_entry *e),
+				  void *user)
+{
+	struct walk w = { .src = src, .use = use, .user = user, .wants_thread_locals = true };
+	struct ts_error err = { 0 };
+
+	if (!ts_elf_init(&w.elf, src, &err))
+		return;
+	walk_elf(&w);
+	ts_elf_fini(&w.elf);
 }
 
 const char *ts_symtab_mentions(const struct ts_source *src, const char *const *names, unsigned n)

@@ -19,6 +19,10 @@
 void ts_symtab_walk(const struct ts_source *src, void (*use)(void *user, const struct ts_symtab_entry *e),
 		    void *user);
 
+/* The same for the thread-local variables of an ELF file: their addresses are places in the file's block of a thread. */
+void ts_symtab_walk_thread_locals(const struct ts_source *src, void (*use)(void *user, const struct ts_symtab_entry *e),
+				  void *user);
+
 /*
  * Which of the @n @names an ELF file has as a symbol, defined there or needed from elsewhere.
  *

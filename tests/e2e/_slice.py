@@ -254,6 +254,8 @@ class Slicer:
         for place, (sets, is_certain) in self.new.items():
             is_certain &= place < 0 or place in seen or not r.writes
             self.shadow[place], self.writer[place] = sets, k if is_certain else None
+        for place in seen.difference(self.new):     # the kernel, of a format that has no system calls
+            self.shadow[place], self.writer[place] = (0, self.any), k
         if is_call:
             for first, length in r.writes.get(k, ()):
                 for place in range(first, first + length):

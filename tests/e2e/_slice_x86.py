@@ -364,7 +364,8 @@ class X86(Vectors, Slicer):
         self.copy(ops[0], self.places(ops[0])[::-1])
 
     def do_lea(self, ops, prefixes):
-        parts = [self.register(*reg) for reg in (ops[1].base, ops[1].index) if reg]
+        # what is above the result has no part in it
+        parts = [self.register(reg[0], min(reg[1], ops[0].size)) for reg in (ops[1].base, ops[1].index) if reg]
         self.write_mix(ops[0], self.mix(*parts))
 
     # -------------------------------------------------------------------------------------------- the stack

@@ -6,6 +6,7 @@ the lists of the dynamic linker in recorded memory.
 story.c counts the depth of its recursion in one: at the entry of each nested fib() gdb has to print the number of
 calls that are open, which the backtrace shows.  errno.c prints its errno, in two threads.
 """
+import json
 import os
 import pathlib
 import re
@@ -48,6 +49,49 @@ def the_program_at_its_recorded_path_has_them_too():
                           capture_output=True, text=True, timeout=LIMIT, stdin=subprocess.DEVNULL,
                           env={k: v for k, v in os.environ.items() if k != "DEBUGINFOD_URLS"})
     assert "$1 = 7\n" in said.stdout and "$2 = 8\n" in said.stdout, said
+
+
+EACH = """#include <pthread.h>
+static __thread char turn = 1;
+__thread long wide __attribute__((aligned(64)));
+static __thread int mine = 7;
+int at = 3;
+static int own(int n) { mine += n; at++; wide = mine; turn++; return mine; }
+static void *run(void *x) { own(10); own(20); return x; }
+int main(void) { pthread_t t; own(1); pthread_create(&t, 0, run, 0); pthread_join(t, 0); return own(2) - 10; }
+"""
+
+
+def each_thread_has_its_own_in_questions(*options):
+    """By the source the main thread leaves 8, 10, the other one 17, 37; and turn is counted from 1."""
+    recorder()
+    shutil.which("cc") or skip("no compiler")
+    subprocess.run(["cc", "-g", "-O0", "-pthread", *options, "-x", "c", "-", "-o", "each"], input=EACH, text=True, check=True, timeout=LIMIT)
+    assert record("each.ucir", "./each").returncode == 0
+
+    def ask(*words):
+        done = subprocess.run([TRACESTUB, "query", "each.ucir", *words, "--json", "--quiet"], capture_output=True, text=True, timeout=LIMIT)
+        return [json.loads(line) for line in done.stdout.splitlines()], done.stderr
+
+    threads = [row["thread"] for row in ask("threads", "in", "0:")[0][:-1]]
+    assert len(threads) == 2, threads
+    for thread, (mine, turn) in zip(threads, (([8, 10], [2, 3]), ([17, 37], [2, 3]))):
+        # a question asked from where the thread runs: at the end it may be gone
+        at = str(ask("executions", "own", "thread", str(thread))[0][-2]["position"])
+        for name, values in (("mine", mine), ("wide", mine), ("turn", turn)):
+            *rows, end = ask("history", name, "thread", str(thread), "at", at)[0]
+            got = [int(r["new"], 16) for r in rows if r["function"] == "own"]
+            assert got == values and str(thread) in end["note"], (thread, name, got, end)
+    said = ask("why", "mine", "at", str(ask("executions", "own")[0][-2]["position"] + 5))[0]
+    assert said[0]["function"] == "own" and said[0]["value"] == "0x8", said[:2]
+    # a name that is a word of questions stands in quotes
+    assert [r["new"] for r in ask("history", "'at'")[0][:-1] if r["kind"] == "write"] == ["0x4", "0x5", "0x6", "0x7"]
+    if not options:
+        assert "thread-local variable of libc" in ask("history", "errno")[1]
+
+
+for how in (), ("-static",):
+    add_case(f"each thread has its own in questions {' '.join(how)}".strip(), each_thread_has_its_own_in_questions, *how)
 
 
 def errno_is_what_the_program_printed(target, compiler, has_sysroot):

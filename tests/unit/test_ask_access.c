@@ -9,6 +9,7 @@
 #include "naive.h"
 #include "sample.h"
 #include "src/ask/verbs/places.h"
+#include "src/query/insn_reads.h"
 #include "src/search/writes.h"
 #include "twins.h"
 
@@ -430,6 +431,8 @@ static void ask_any(const char *verb, const char *text, const char *kinds, int s
 	unsigned first = 0, last = 0;
 	char question[300], words[200] = "";
 
+	if (s == sample.s && strchr(kinds, 'r') && ts_query_infers_reads(a.q))
+		return; /* a walk over effects has no reads then: e2e/inferred_reads asks */
 	sample_range(&rnd, n_steps, &from, &to, words);
 	at = script_below(&rnd, n_steps + 1);
 	sprintf(words + strlen(words), " at %" PRIu64, at);

@@ -604,6 +604,7 @@ END_TEST
 
 START_TEST(chunks_that_touch_nothing_watched_are_not_read)
 {
+	s->rec.has_reads = true;
 	effect(TS_FX_WRITE, "a");
 	steps(6 * TS_CHUNK_STEPS);
 	build();

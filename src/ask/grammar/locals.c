@@ -8,6 +8,7 @@
 #include "src/arch/dwarf_regs.h"
 #include "src/query/call_list.h"
 #include "src/query/paging.h"
+#include "src/query/tls.h"
 #include "src/symbols/meanings.h"
 #include "state.h"
 
@@ -139,10 +140,38 @@ static enum ts_got refuse_unknown(const struct ts_ask *ask, struct ts_question *
 	return TS_GOT_FAIL;
 }
 
+/* A variable of which each thread has one: that of the question's thread. */
+static bool set_thread_local(struct ts_ask *ask, struct ts_question *qn, const struct ts_thread_local *t, unsigned n,
+			     uint32_t thread, struct ts_error *err)
+{
+	struct ts_variable v = { .len = t->len };
+	struct ts_error why = { 0 };
+	size_t end;
+
+	if (n > 1)
+		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%.*s' names %u thread-local variables", SHOWN(qn), n);
+	if (!t->is_program)
+		return ts_fail(err, TS_EUSAGE, TS_NO_OFF,
+			       "'%.*s' is a thread-local variable of %s; the places of those of libraries are the dynamic linker's: "
+			       "gdb asks for them", SHOWN(qn), t->file);
+	if (!ts_tls_program_block(ask->q, qn->at, thread, t->block_len, t->block_align, &v.addr, &why))
+		return ts_fail(err, why.code == TS_EUNSUPPORTED ? TS_EUSAGE : why.code, TS_NO_OFF,
+			       "'%.*s' is a thread-local variable: %s", SHOWN(qn), why.text);
+	v.addr += t->off;
+	if (!set_memory(qn, ts_query_regset(ask->q), &v, err))
+		return false;
+	end = strlen(qn->local_note);
+	snprintf(qn->local_note + end, sizeof(qn->local_note) - end, ", of thread %" PRIu64,
+		 ts_query_thread_facts(ask->q, thread)->tid);
+	return true;
+}
+
 static enum ts_got use(struct ts_ask *ask, struct ts_question *qn, const struct ts_variable *v, uint32_t thread,
 		       struct ts_budget *budget, struct ts_error *err)
 {
 	const struct ts_regset *set = ts_query_regset(ask->q);
+	const struct ts_thread_local *t;
+	unsigned n;
 
 	switch (v->kind) {
 	case TS_VARIABLE_MEMORY:
@@ -157,6 +186,9 @@ static enum ts_got use(struct ts_ask *ask, struct ts_question *qn, const struct 
 	}
 	if (qn->what.kind != TS_WHAT_NONE)
 		return TS_GOT_ROW;
+	t = ask->symbols ? ts_symbols_thread_local(ask->symbols, qn->local, qn->local_len, &n) : NULL;
+	if (t)
+		return set_thread_local(ask, qn, t, n, thread, err) ? TS_GOT_ROW : TS_GOT_FAIL;
 	return refuse_unknown(ask, qn, v->why, err);
 }
 

@@ -66,18 +66,29 @@ static void note_inlined(struct ts_question *qn, const struct ts_ask *ask, const
 		snprintf(qn->local_note + n, sizeof(qn->local_note) - n, " and %u more", all.n - TS_MAX_MEANINGS);
 }
 
+/* 'at': a name that is a word of questions. */
+static bool is_quoted(const struct ts_words *w)
+{
+	return w->len > 2 && w->p[0] == '\'' && memchr(w->p + 1, '\'', w->len - 1) == w->p + w->len - 1;
+}
+
 static bool parse_what(struct ts_question *qn, const struct ts_ask *ask, struct ts_words *w,
 		       struct ts_error *err)
 {
+	const char *text;
+	size_t len;
+
 	if (!ts_words_have_operand(w, qn->verb))
 		return ts_words_fail(w, w->len ? "stands where a register, an address or a symbol is expected"
 						     : "a register, an address or a symbol is expected", err);
 	join_parameters(w);
-	if (ask->symbols && !is_about_code(qn->verb) && ts_what_may_be_variable(w->p, w->len)) {
-		qn->local = w->p;
-		qn->local_len = w->len;
+	text = w->p + is_quoted(w);
+	len = w->len - 2 * (size_t)is_quoted(w);
+	if (ask->symbols && !is_about_code(qn->verb) && ts_what_may_be_variable(text, len)) {
+		qn->local = text;
+		qn->local_len = len;
 	}
-	if (!(is_about_code(qn->verb) ? ts_what_parse_code : ts_what_parse)(&qn->what, w->p, w->len,
+	if (!(is_about_code(qn->verb) ? ts_what_parse_code : ts_what_parse)(&qn->what, text, len,
 									    ts_query_regset(ask->q), ask->symbols, err)) {
 		if (!qn->local_len || err->code != TS_EUSAGE)
 			return false;

@@ -9,6 +9,7 @@
 #include "cells.h"
 #include "hits.h"
 #include "reg_values.h"
+#include "src/query/insn_reads.h"
 #include "src/query/insns.h"
 #include "src/query/paging.h"
 #include "src/ask/grammar/question.h"
@@ -476,6 +477,15 @@ static enum ts_got next_row(struct ts_rows *rows, struct ts_row *row, struct ts_
 	}
 }
 
+/* Steps that may have read WHAT, and nobody knows. */
+static void note_open(struct accesses *a)
+{
+	a->rows.is_cut = true;
+	snprintf(a->rows.note, sizeof(a->rows.note),
+		 "reads of memory are not recorded in this %s recording; of some steps the code or the address is not known: they "
+		 "may have read it", ts_query_facts(a->ask->q)->format);
+}
+
 static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
 			struct ts_error *err)
 {
@@ -485,6 +495,8 @@ static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budg
 	a->n_rows += got == TS_GOT_ROW;
 	if (got == TS_GOT_END)
 		note_none(a);
+	if (got == TS_GOT_END && a->hits.infers_reads && a->hits.is_open)
+		note_open(a);
 	return got;
 }
 
@@ -579,8 +591,9 @@ static bool translate(struct accesses *a, bool *is_mapped, struct ts_error *err)
 	a->what.addr = t.phys;
 	a->what.last = t.phys + len;
 	snprintf(a->rows.note, sizeof(a->rows.note),
-		 "physical address 0x%" PRIx64 ", as the page tables are at position %" PRIu64, t.phys,
-		 qn->at);
+		 "physical address 0x%" PRIx64 ", as the page tables are at position %" PRIu64 "%s", t.phys, qn->at,
+		 a->hits.kinds >> TS_HIT_READ & 1 && ts_query_infers_reads(a->ask->q) ?
+			 "; reads are not recorded: these are those of the instructions' operands" : "");
 	return true;
 }
 
@@ -602,7 +615,11 @@ static void set_note(struct accesses *a)
 {
 	const struct ts_facts *facts = ts_query_facts(a->ask->q);
 
-	if (a->hits.kinds >> TS_HIT_READ & 1 && !facts->has_reads)
+	if (a->hits.kinds >> TS_HIT_READ & 1 && ts_query_infers_reads(a->ask->q))
+		snprintf(a->rows.note, sizeof(a->rows.note),
+			 "reads of memory are not recorded in this %s recording: these are those of the instructions' operands",
+			 facts->format);
+	else if (a->hits.kinds >> TS_HIT_READ & 1 && !facts->has_reads)
 		snprintf(a->rows.note, sizeof(a->rows.note),
 			 "reads of memory are not recorded in this %s recording", facts->format);
 }

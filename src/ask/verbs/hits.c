@@ -6,6 +6,7 @@
 
 #include "places.h"
 #include "src/base/vec.h"
+#include "src/query/insn_reads.h"
 #include "src/search/writes.h"
 
 /* The contents of a longer WHAT are not carried along: each read is compared with the state instead. */
@@ -27,6 +28,8 @@ bool ts_hits_init(struct ts_hits *h, struct ts_error *err)
 	size_t g_len = is_memory ? 0 : ts_query_regset(h->q)->g_len;
 
 	ts_buf_init(&h->bytes);
+	h->is_open = ts_query_n_events(h->q, TS_EV_GAP) != 0; /* what ran there may have read */
+	h->infers_reads = is_memory && h->kinds >> TS_HIT_READ & 1 && ts_query_infers_reads(h->q);
 	if (!is_memory && !h->what->is_pc)
 		h->loc = ts_what_register_location(h->what, ts_query_regset(h->q), h->thread);
 	h->base = is_memory ? h->what->addr : h->what->off;
@@ -135,13 +138,26 @@ static uint64_t find_write(struct ts_hits *h, uint64_t chunk, bool is_reverse)
 	return before < change ? before : change;
 }
 
+/* Any step may read: the chunk itself, or the last one. */
+static uint64_t find_any(const struct ts_hits *h, uint64_t chunk, bool is_reverse)
+{
+	uint64_t n = ts_query_n_steps(h->q), last;
+
+	if (!n || chunk == TS_NO_CHUNK)
+		return TS_NO_CHUNK;
+	last = (n - 1) / TS_CHUNK_STEPS;
+	return chunk <= last ? chunk : is_reverse ? last : TS_NO_CHUNK;
+}
+
 static uint64_t find_memory(struct ts_hits *h, uint64_t chunk, bool is_reverse)
 {
 	uint64_t best = TS_NO_CHUNK;
 
 	if (wants(h, TS_HIT_WRITE))
 		best = nearer(best, find_write(h, chunk, is_reverse), is_reverse);
-	if (wants(h, TS_HIT_READ))
+	if (h->infers_reads)
+		best = nearer(best, find_any(h, chunk, is_reverse), is_reverse);
+	else if (wants(h, TS_HIT_READ))
 		best = nearer(best, find_access(h, TS_ACCESS_READ, chunk, is_reverse), is_reverse);
 	if (wants(h, TS_HIT_MAP))
 		best = nearer(best, find_access(h, TS_ACCESS_REPLACE, chunk, is_reverse), is_reverse);
@@ -254,6 +270,33 @@ static void add_read(struct ts_hits *h, const struct step *st, const struct ts_e
 	}
 	for (size_t i = st->first; i + 1 < h->n; i++)
 		take_earlier(h, &h->items[i], hit);
+}
+
+/* What the instruction of the step read of WHAT; the value is what is known of the memory. */
+static bool take_inferred_reads(struct ts_hits *h, const struct step *st, struct ts_error *err)
+{
+	struct ts_insn_reads r;
+
+	if (ts_query_process(h->q, st->s->thread) != h->process)
+		return true;
+	if (!ts_query_insn_reads(h->q, st->pos, &r, err))
+		return false;
+	h->is_open |= r.is_open;
+	for (unsigned i = 0; i < r.n; i++) {
+		uint64_t first = r.items[i].first > h->what->addr ? r.items[i].first : h->what->addr;
+		uint64_t last = r.items[i].last < h->what->last ? r.items[i].last : h->what->last;
+		struct ts_hit *hit = first <= last ? add(h, st, TS_HIT_READ, first, last) : NULL;
+		size_t len = hit ? (size_t)(last - first) + 1 : 0;
+		uint8_t *room = len ? ts_buf_add(&h->bytes, 2 * len) : NULL;
+
+		if (!room) {
+			h->is_failed |= len != 0;
+			continue;
+		}
+		memset(room, 0, 2 * len);
+		hit->seen = (uint64_t)(room - h->bytes.data);
+	}
+	return true;
 }
 
 /* Did the step write or replace a byte of [first, last] so far? */
@@ -747,9 +790,13 @@ bool ts_hits_take(struct ts_hits *h, uint64_t chunk, struct ts_error *err)
 		if (!find_operands(h, &st, err) || !ts_query_step(h->q, end - 1, &st.batch, err))
 			return false;
 		st.s = &st.batch->steps[st.pos - start];
+		st.first = h->n;
+		if (h->infers_reads && st.pos < ts_query_n_steps(h->q) &&
+		    (!take_inferred_reads(h, &st, err) || !ts_query_step(h->q, end - 1, &st.batch, err)))
+			return false;
+		st.s = &st.batch->steps[st.pos - start];
 		if (!st.by_operands && !touches(h, &st))
 			continue;
-		st.first = h->n;
 		st.is_replaced = false;
 		keep_before(h, valued, &before);
 		take_step(h, &st);

@@ -59,6 +59,8 @@ struct ts_hits {
 	uint8_t *regs;          /* in the same allocation: room for all registers */
 	struct ts_location loc; /* WHAT, if it is a register other than the pc */
 	struct ts_reg_chunks reg_chunks; /* where instructions may write it */
+	bool infers_reads;      /* the instructions tell who read: the recording does not */
+	bool is_open;           /* of some steps they do not */
 	bool is_failed;         /* memory ran out */
 };
 

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+#include "insn_reads.h"
+
+#include <string.h>
+
+#include "paging.h"
+#include "query.h"
+#include "snapshot.h"
+
+bool ts_query_infers_reads(const struct ts_query *q)
+{
+	const struct ts_facts *f = ts_query_facts(q);
+
+	return !f->has_reads && !q->tl->has_no_reads && !f->has_long_steps && ts_query_has_operands(q);
+}
+
+/* An instruction at its step. */
+struct work {
+	struct ts_query *q;
+	uint64_t pos;
+	uint32_t thread;
+	struct ts_operands ops;
+	struct ts_op_state state;
+	uint64_t n_turns; /* how often a repeated instruction ran */
+	bool is_down;     /* ... towards lower addresses */
+	uint32_t process;
+	struct ts_insn_reads *r;
+	struct ts_error *err;
+	bool is_failed;
+};
+
+/* By how much the count went down; without the count only that it ran, if that. */
+static bool count_turns(struct work *w, struct ts_error *err)
+{
+	const struct ts_arch *arch = w->state.arch;
+	unsigned len = w->ops.cond_len < 8 ? w->ops.cond_len : 8;
+	uint16_t flags = w->state.flags_off;
+	struct ts_op_state after;
+	uint64_t before;
+	bool has_count = !memchr(w->state.known + w->ops.cond_off, 0, len);
+
+	w->n_turns = 1;
+	if (!w->ops.is_repeated)
+		return true;
+	before = ts_arch_get(arch, w->state.g + w->ops.cond_off, len);
+	if (flags != TS_NO_OFF16 && w->state.known[flags + 1])
+		w->is_down = w->state.g[flags + 1] >> 2 & 1;
+	else
+		w->r->is_open = true;
+	if (!ts_query_op_state(w->q, w->pos + 1, w->thread, &after, err))
+		return false;
+	has_count &= !memchr(after.known + w->ops.cond_off, 0, len);
+	if (has_count)
+		w->n_turns = before - ts_arch_get(arch, after.g + w->ops.cond_off, len);
+	if (!has_count || w->n_turns > before) {
+		w->r->is_open = true;
+		w->n_turns = 1;
+	}
+	return ts_query_op_state(w->q, w->pos, w->thread, &w->state, err);
+}
+
+static void add_range(struct work *w, uint64_t first, uint64_t last)
+{
+	if (w->r->n == TS_MAX_INSN_READS) {
+		w->r->is_open = true;
+		return;
+	}
+	w->r->items[w->r->n].first = first;
+	w->r->items[w->r->n++].last = last;
+}
+
+/* Of a machine: page by page, as its tables are at the step. */
+static void add_virtual(struct work *w, uint64_t first, uint64_t last)
+{
+	struct ts_translation t;
+
+	for (uint64_t at = first, end;; at = end + 1) {
+		if (!ts_translate_at(w->q, w->pos, w->process, at, &t, w->err)) {
+			w->is_failed = true;
+			return;
+		}
+		end = t.mapping == TS_MAPPED ? at | (t.page_len - 1) : last;
+		end = end < last ? end : last;
+		if (t.mapping == TS_MAPPED)
+			add_range(w, t.phys, t.phys + (end - at));
+		else
+			w->r->is_open = true;
+		if (end == last || w->r->n == TS_MAX_INSN_READS)
+			return;
+	}
+}
+
+static void add(struct work *w, unsigned mem, unsigned off, unsigned len)
+{
+	uint64_t addr, size = w->ops.mem[mem].size, n = len;
+
+	if (!len || !w->n_turns)
+		return;
+	if (w->is_failed)
+		return;
+	if (!ts_operands_addr(&w->ops, mem, &w->state, &addr)) {
+		w->r->is_open = true;
+		return;
+	}
+	addr += off;
+	if (w->ops.is_repeated && size) {
+		addr -= w->is_down ? (w->n_turns - 1) * size : 0;
+		n = w->n_turns * size;
+	}
+	if (n - 1 > UINT64_MAX - addr)
+		n = UINT64_MAX - addr + 1;
+	if (ts_paging_is_known(w->q))
+		add_virtual(w, addr, addr + (n - 1));
+	else
+		add_range(w, addr, addr + (n - 1));
+}
+
+/* Has the instruction an operand in memory that no transfer names?  It is read, if it is not a hint: ldmxcsr. */
+static void add_unnamed(struct work *w, uint32_t named)
+{
+	for (unsigned i = 0; i < w->ops.n_mem; i++) {
+		if (!(named >> i & 1) && w->ops.reads_unnamed)
+			add(w, i, 0, w->ops.mem[i].size);
+	}
+}
+
+static void add_all(struct work *w, enum ts_op_happens happens)
+{
+	uint32_t named = 0;
+
+	for (unsigned i = 0; i < w->ops.n; i++) {
+		const struct ts_transfer *t = &w->ops.transfers[i];
+
+		if (t->to.kind == TS_AT_MEM)
+			named |= UINT32_C(1) << t->to.mem;
+		if (t->from.kind != TS_AT_MEM)
+			continue;
+		named |= UINT32_C(1) << t->from.mem;
+		if (t->is_conditional && happens != TS_HAPPENS)
+			w->r->is_open |= happens == TS_MAY_HAPPEN;
+		else
+			add(w, t->from.mem, t->from.off, t->from.len);
+	}
+	add_unnamed(w, named);
+}
+
+bool ts_query_insn_reads(struct ts_query *q, uint64_t pos, struct ts_insn_reads *r, struct ts_error *err)
+{
+	struct work w = { .q = q, .pos = pos, .thread = ts_query_thread(q, pos), .r = r, .err = err };
+	const struct ts_decoded *d = ts_query_insn(q, pos, err);
+	enum ts_op_happens happens;
+
+	r->n = 0;
+	r->is_open = d && !d->is_insn;
+	if (!d)
+		return false;
+	if (!d->is_insn || !d->ops.n_mem)
+		return true;
+	w.ops = d->ops;
+	w.process = ts_query_process(q, w.thread);
+	if (!ts_query_op_state(q, pos, w.thread, &w.state, err) || !count_turns(&w, err))
+		return false;
+	happens = w.ops.condition == TS_IF_ALWAYS ? TS_HAPPENS : ts_operands_happen(&w.ops, &w.state);
+	add_all(&w, happens);
+	return !w.is_failed;
+}

@@ -1,0 +1,132 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Recordings without reads: who read is told by the instructions.  The oracle is a recording of the same run whose recorder wrote
+its reads down: Pin's log of walk64 (Tenet) for gdb's recording, UCIR of story for rvnbintrace."""
+import functools
+import gzip
+import json
+import os
+import shutil
+import subprocess
+
+from _gdb import Gdb
+from _tap import DATA, TRACESTUB, case, run_cases, skip
+
+
+@functools.cache
+def plain(name):
+    path = name.split("/")[-1].removesuffix(".gz")
+    with gzip.open(DATA / name) as packed, open(path, "wb") as out:
+        out.write(packed.read())
+    return path
+
+
+def ask(name, *words):
+    done = subprocess.run([TRACESTUB, "query", plain(name), *words, "--json", "--quiet"], capture_output=True, text=True)
+    assert done.returncode in (0, 1), done
+    *rows, end = map(json.loads, done.stdout.splitlines())
+    return rows, end
+
+
+def reads(name, where, *more):
+    rows, end = ask(name, "accesses", where, "r", *more)
+    return [(r["position"], r["pc"], r["address"], r["length"], r["new"]) for r in rows], end
+
+
+ALL = "0x0:0xffffffffffffffff"
+GDB, PIN, RVN, UCIR = ("gdbrecord-samples/walk64.core.gz", "tenet-samples/pin-walk64.log.gz", "programs/static/story.bin.gz",
+                       "programs/static/story.ucir.gz")
+
+
+@case
+def gdb_s_recording_has_the_reads_of_pin_s():
+    plain("tenet-samples/walk64.elf.gz")
+    rows, end = reads(GDB, "0x403000:0x404000")
+    expected, _ = reads(PIN, "0x403000:0x404000", "--exec", "walk64.elf")
+    assert rows == expected and len(rows) > 200, (len(rows), len(expected))
+    assert end["complete"] and "operands" in end["note"], end
+
+
+@case
+def rvnbintrace_s_recording_has_the_reads_of_ucir_s():
+    """Its addresses are virtual, its memory is physical; a page that both recorders name is asked for."""
+    n = 0
+    for page in (0x4ac000, 0x4ad000, 0x4a1000, 0x7fffffffe000, 0x4c5000):
+        expected, _ = reads(UCIR, f"{page:#x}:{page + 0xfff:#x}")
+        if expected:
+            rows, end = reads(RVN, f"{page:#x}:{page + 0xfff:#x}")
+            assert rows == expected, (hex(page), len(rows), len(expected), set(rows) ^ set(expected))
+            assert end["complete"] and "operands" in end["note"], end
+            n += len(rows)
+    assert n > 1000, n
+
+
+@case
+def the_nearest_read_is_that_of_the_list():
+    rows, _ = reads(GDB, "0x4033a0,4")
+    positions = [r[0] for r in rows]
+    for at in (0, positions[2], positions[2] + 1, positions[-1]):
+        found, _ = ask(GDB, "next-read", "0x4033a0,4", "at", str(at))
+        assert [r["position"] for r in found] == [p for p in positions if p >= at][:1], (at, found)
+        found, _ = ask(GDB, "last-read", "0x4033a0,4", "at", str(at))
+        assert [r["position"] for r in found] == [p for p in positions if p < at][-1:], (at, found)
+
+
+@case
+def what_ran_and_is_not_known_may_have_read():
+    """Spike's listing has neither code nor all registers."""
+    rows, end = ask("text-samples/list-rv64fd.log.gz", "accesses", "0x1000,8", "r")
+    assert not rows and not end["complete"] and "may have read it" in end["note"], end
+
+
+@case
+def a_step_that_is_a_block_tells_nothing():
+    rows, end = ask("text-samples/block-walk64.trace.gz", "accesses", "0x403000:0x404000", "r")
+    assert not rows and end["note"].startswith("reads of memory are not recorded") and "operands" not in end["note"], end
+
+
+class Plain:
+    """A recording of a program that gdb is not told of."""
+
+    exec = None
+
+    def __init__(self, trace):
+        self.trace = os.path.abspath(trace)
+
+    @staticmethod
+    def pcs():
+        rows, _ = ask(GDB, "executions", ALL)
+        return [int(r["pc"], 16) for r in rows]
+
+    @staticmethod
+    def gdb():
+        return shutil.which("gdb") or skip("no gdb")
+
+    @staticmethod
+    def copy_sources(folder):
+        """There are none."""
+
+
+@case
+def rwatch_and_awatch_of_gdb():
+    positions = [r[0] for r in reads(GDB, "0x4033a0,4")[0]]
+    with Gdb(Plain(plain(GDB)), has_exec=False) as g:
+        g("rwatch *(int *) 0x4033a0")
+        g.expect("Hardware read watchpoint 1")
+        for p in positions[:3]:
+            g("continue")
+            g.expect(r"Hardware read watchpoint 1")
+            assert g.position() == p + 1
+        for p in reversed(positions[:3]):
+            g("reverse-continue")
+            assert g.position() == p
+        g("delete 1")
+        g("awatch *(int *) 0x4033a0")
+        both = [r["position"] for r in ask(GDB, "accesses", "0x4033a0,4", "rw", "first", "6")[0]]
+        for p in both[:4]:
+            g("continue")
+            g.expect("Hardware access")
+            assert g.position() == p + 1, (p, both)
+
+
+run_cases()

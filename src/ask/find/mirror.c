@@ -6,7 +6,7 @@
 
 #define NO_LINE 1u
 
-static void forget_all(struct ts_mirror *m)
+void ts_mirror_clear(struct ts_mirror *m)
 {
 	for (size_t i = 0; i < TS_MIRROR_N_LINES; i++)
 		m->lines[i].addr = NO_LINE;
@@ -18,7 +18,7 @@ bool ts_mirror_init(struct ts_mirror *m, struct ts_query *q, uint32_t process, s
 	m->lines = malloc(TS_MIRROR_N_LINES * sizeof(*m->lines));
 	if (!m->lines)
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a search");
-	forget_all(m);
+	ts_mirror_clear(m);
 	return true;
 }
 
@@ -31,7 +31,7 @@ void ts_mirror_fini(struct ts_mirror *m)
 void ts_mirror_forget(struct ts_mirror *m, uint64_t first, uint64_t last)
 {
 	if ((last - first) / TS_MIRROR_LINE >= TS_MIRROR_N_LINES) {
-		forget_all(m);
+		ts_mirror_clear(m);
 		return;
 	}
 	for (uint64_t line = first / TS_MIRROR_LINE; line <= last / TS_MIRROR_LINE; line++)

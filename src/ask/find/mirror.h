@@ -34,6 +34,9 @@ struct ts_mirror {
 bool ts_mirror_init(struct ts_mirror *m, struct ts_query *q, uint32_t process, struct ts_error *err);
 void ts_mirror_fini(struct ts_mirror *m);
 
+/* No line is kept any more: accesses from any position on may pass. */
+void ts_mirror_clear(struct ts_mirror *m);
+
 /* The line with @addr if it is kept, else NULL. */
 static inline struct ts_mirror_line *ts_mirror_find(const struct ts_mirror *m, uint64_t addr)
 {

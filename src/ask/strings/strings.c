@@ -132,12 +132,19 @@ static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budg
 	uint32_t ordinal;
 
 	for (;;) {
-		uint64_t pos = settled(x);
+		uint64_t pos = x->is_part && !x->is_over ? x->qn->from : settled(x);
 		enum ts_got got;
 
+		if (x->is_part && x->is_over) {
+			got = ts_strings_look_before(x, budget, err);
+			if (got != TS_GOT_END)
+				return got;
+		}
 		first = ts_heap_first(&x->ready);
 		if (first && x->texts.items[*first].pos < pos) {
 			ts_heap_take(&x->ready, &ordinal);
+			if (x->texts.items[ordinal].is_old)
+				continue;
 			return put_row(x, &x->texts.items[ordinal], row, err) ? TS_GOT_ROW : TS_GOT_FAIL;
 		}
 		rows->is_waiting = pos < x->pos;
@@ -164,6 +171,7 @@ static void close_strings(struct ts_rows *rows)
 	ts_heap_fini(&x->doubts);
 	ts_buf_fini(&x->text);
 	free(x->data);
+	free(x->ranges);
 	free(x);
 }
 
@@ -195,6 +203,8 @@ static struct ts_rows *open_strings(struct ts_ask *ask, const struct ts_question
 	}
 	x->min = qn->min == TS_NO_LIMIT ? MIN_CHARS : qn->min;
 	x->to = qn->to < ask->n_steps ? qn->to : ask->n_steps;
+	x->is_part = ts_strings_is_part(x);
+	x->pos = x->is_part ? qn->from : 0;
 	ts_texts_init(&x->texts);
 	ts_heap_init(&x->ready, sizeof(uint32_t), is_row_before, &x->texts);
 	ts_heap_init(&x->doubts, sizeof(struct ts_doubt), ts_strings_is_doubt_before, NULL);

@@ -48,6 +48,13 @@ struct ts_doubt {
 	uint32_t root;  /* ordinal of the text */
 };
 
+/* Where texts of a part of the recording are, which may have been seen before. */
+struct ts_old_range {
+	uint64_t first, last; /* addresses */
+	uint64_t chunk;       /* the next one to look into; TS_NO_CHUNK: none */
+	size_t n_young;       /* texts that have not been seen so far */
+};
+
 /* Long texts that were read lately and have not changed since: ordinals in items, plus 1. */
 #define TS_STRINGS_N_RECENT 16u
 
@@ -73,6 +80,10 @@ struct ts_strings {
 	uint64_t pos, to; /* the next step, and where they end */
 	uint64_t n_looks;
 	bool is_over, is_failed;
+	bool is_part; /* only the steps asked about are looked at; then what comes before them: */
+	struct ts_old_range *ranges; /* owned, by address; NULL: that has not begun */
+	size_t n_ranges, n_young;
+	uint64_t below; /* chunks from here on have been looked at */
 };
 
 /* Is it a character of a text? */
@@ -160,6 +171,22 @@ void ts_strings_end_old_growths(struct ts_strings *x, bool is_end);
  * time nobody knows whether one of them stands again.
  */
 void ts_strings_begin_doubt(struct ts_strings *x, const struct ts_text *root, uint64_t pos);
+
+/* Does the effect touch a range with texts that have not been seen before the part so far? */
+bool ts_strings_is_young(const struct ts_strings *x, const struct ts_effect *e);
+
+/* The text was seen before the part. */
+void ts_strings_seen_before(struct ts_strings *x, uint64_t addr, const char *chars, size_t n, bool is_wide);
+
+/* Is the question about so short a part that only its steps are looked at? */
+bool ts_strings_is_part(const struct ts_strings *x);
+
+/*
+ * After the steps of the part: texts that were seen before it become old.
+ *
+ * Returns TS_GOT_END if that is done, TS_GOT_PENDING if the budget is used up, or TS_GOT_FAIL.
+ */
+enum ts_got ts_strings_look_before(struct ts_strings *x, struct ts_budget *budget, struct ts_error *err);
 
 /* Decide what can be decided before the step that comes next. */
 bool ts_strings_decide(struct ts_strings *x, struct ts_error *err);

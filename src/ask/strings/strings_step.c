@@ -29,7 +29,9 @@ static void take_text(struct ts_strings *x, size_t i, size_t end, unsigned width
 	if (x->is_failed)
 		return;
 	/* one that reaches the end of the address space cannot grow */
-	if (!is_read && last < UINT64_MAX && x->addr + end == last + 1 && x->min >= MIN_GROWING)
+	if (x->ranges)
+		ts_strings_seen_before(x, addr, (const char *)x->text.data, x->text.len, width == 2);
+	else if (!is_read && last < UINT64_MAX && x->addr + end == last + 1 && x->min >= MIN_GROWING)
 		ts_strings_begin_growth(x, addr, (const char *)x->text.data, x->text.len, width == 2);
 	else
 		ts_strings_note(x, addr, x->pos, (const char *)x->text.data, x->text.len, width == 2,
@@ -138,7 +140,9 @@ static bool is_on_memory(const struct ts_effect *e)
 
 static bool is_wanted(const struct ts_strings *x, const struct ts_steps *batch, const struct ts_effect *e)
 {
-	if (e->kind == TS_FX_READ && (e->is_hidden || ts_strings_is_recent(x, e, ts_effect_data(batch, e))))
+	if (x->ranges && !ts_strings_is_young(x, e))
+		return false;
+	if (e->kind == TS_FX_READ && (e->is_hidden || (!x->ranges && ts_strings_is_recent(x, e, ts_effect_data(batch, e)))))
 		return false;
 	return e->kind <= TS_FX_READ && e->len < MAX_REACH && e->addr <= x->last &&
 	       e->addr + (e->len - 1) >= x->first;

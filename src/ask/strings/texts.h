@@ -28,6 +28,7 @@ struct ts_text {
 	bool is_wide;       /* UTF-16LE */
 	bool is_read;       /* that step read it */
 	bool is_hidden;     /* it was only a beginning, on the way to its root */
+	bool is_old;        /* it was seen before the part that is asked about */
 };
 
 struct ts_texts {

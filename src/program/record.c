@@ -360,7 +360,7 @@ static int finish(struct ts_recorder *r)
 	const char *nothing = is_started && r->engine->nothing ? r->engine->nothing(r) : NULL;
 	char why[128];
 
-	if (!is_started)
+	if (!is_started || refusal)
 		remove_output(r);
 	if (refusal) {
 		ts_fail(&r->err, TS_EUNSUPPORTED, TS_NO_OFF, "%s", refusal);

@@ -37,6 +37,8 @@ EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info_t *in
 
 int qemu_plugin_version = TS_QEMU_API;
 
+#define MAX_RESERVED (UINT64_C(1) << 40)
+
 const struct ts_guest *ts_guest;
 
 static __thread struct ts_task *self __attribute__((tls_model("initial-exec")));
@@ -214,6 +216,19 @@ static void begin_call(struct ts_task *t, int num, const uint64_t args[TS_N_ARGS
 		ts_kernel_exit(t);
 }
 
+/* QEMU has a table of all pages that are reserved: for so many it would take the machine's memory. */
+static void check_reservation(int64_t num, uint64_t len)
+{
+	const int *mmap = ts_guest->calls->mmap;
+	char why[160];
+
+	if (ts_guest->word < 8 || (num != mmap[0] && num != mmap[1]) || len < MAX_RESERVED)
+		return;
+	snprintf(why, sizeof(why), "it reserves %llu TiB of addresses, more than QEMU can carry, as programs do that are built with a sanitizer",
+		 (unsigned long long)(len >> 40));
+	refuse(why);
+}
+
 static void on_call(qemu_plugin_id_t id, unsigned vcpu, int64_t num, uint64_t a1, uint64_t a2, uint64_t a3,
 		    uint64_t a4, uint64_t a5, uint64_t a6, uint64_t a7, uint64_t a8)
 {
@@ -230,6 +245,7 @@ static void on_call(qemu_plugin_id_t id, unsigned vcpu, int64_t num, uint64_t a1
 	}
 	if (!ts_turn_enter(&t->turn))
 		take_turn(t);
+	check_reservation(num, a2);
 	begin_call(t, (int)num, args);
 	ts_turn_leave(&t->turn);
 }

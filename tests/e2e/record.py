@@ -187,6 +187,20 @@ def the_limit_ends_the_recording_not_the_program():
     assert whole.returncode == 7 and len(r.all_steps) == counts[0] < counts[1], (len(r.all_steps), counts)
 
 
+@qemu_case
+def a_reservation_that_the_emulator_cannot_carry_is_refused():
+    pathlib.Path("reserves.c").write_text("""#include <sys/mman.h>
+int main(void)
+{
+	return mmap(0, 1ul << 41, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0) == MAP_FAILED;
+}
+""")
+    subprocess.run(["gcc", "-O1", "-o", "reserves", "reserves.c"], check=True)
+    done = record("reserves.ucir", "./reserves")
+    assert done.returncode == 1 and "it reserves 2 TiB of addresses, more than QEMU can carry" in done.stderr, done
+    assert done.stderr.count("\n") == 1 and not list(pathlib.Path().glob("reserves.ucir*")), done
+
+
 def emulator_of(recorder):
     """The process id of the emulator with the plugin, or None: "--version" is asked of another one before."""
     proc = pathlib.Path("/proc")

@@ -2,8 +2,7 @@
 /*
  * The container of a recording: an ELF core file of the moment at position 0, with the log as a segment.
  *
- * Only program headers are used: section headers lie at the end of the file, after the log, and are gone when
- * the file is truncated.  gdb takes the log from the first PT_NULL segment.  Sources: the ELF specification;
+ * Only program headers are used. Section headers lie at the end of the file, after the log: a truncated file has none.  gdb takes the log from the first PT_NULL segment.  Sources: the ELF specification;
  * gdb 13.1, record-full.c (record_full_base_target::save_record), gcore.c.
  */
 #ifndef GDBRECORD_CORE_H
@@ -44,15 +43,19 @@ struct core {
 	size_t n_notes_ignored; /* PT_NOTE segments that overlap the one before them, or lie before it */
 	uint64_t log_off, log_end; /* of the log, in the file; log_end is at most the file's length */
 	bool is_log_short;         /* the file ends before the log does */
-	bool is_load_short;        /* the same of some load: its missing bytes are unknown */
+	bool is_load_short;        /* the file ends before some PT_LOAD segment does; the missing bytes are unknown */
 };
 
 /*
  * Read the headers of @src (borrowed until core_fini()).
  *
- * Returns false with @core to be given back all the same: not an ELF file or no core, no log in it, a
- * processor that has none (TS_EUNSUPPORTED); headers outside of the file (TS_ETRUNC) or that contradict
- * themselves (TS_ECORRUPT); TS_EIO; TS_ENOMEM.
+ * The caller frees @core with core_fini() in every case.
+ *
+ * Returns true on success.
+ * Returns false and TS_EUNSUPPORTED if the file is no ELF core, has no log, or is of a processor that gdb does not record.
+ * Returns false and TS_ETRUNC if a header lies outside of the file.
+ * Returns false and TS_ECORRUPT if headers contradict each other.
+ * Returns false and TS_EIO if the file cannot be read, TS_ENOMEM if memory is exhausted.
  */
 bool core_init(struct core *core, const struct ts_source *src, struct ts_error *err);
 void core_fini(struct core *core);

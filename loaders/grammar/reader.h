@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A reader of groups of lines, and what both kinds of groups need: steps (step_reader.c) and states (state_reader.c).
+ * A reader of groups of lines, with the functions that steps (step_reader.c) and states (state_reader.c) share.
  */
 #ifndef LOADERS_GRAMMAR_READER_H
 #define LOADERS_GRAMMAR_READER_H
@@ -30,7 +30,7 @@ struct grammar_reader {
 /* The thread of a group, which is added if it is new.  Returns false if there are too many, or memory is exhausted. */
 bool grammar_find_thread(struct grammar_reader *r, const struct grammar_head *head, uint32_t *thread, struct ts_error *err);
 
-/* Accesses of the open step whose size nobody knows: their first byte is accessed, those after it may be written. */
+/* Append the accesses of the open step whose size is unknown: the first byte is accessed, the bytes after it may be written. */
 void grammar_tell_sizes(struct ts_steps *out, uint64_t mask);
 
 void grammar_tell_event(struct ts_steps *out, enum ts_event_kind kind, const char *text);
@@ -39,7 +39,7 @@ void grammar_tell_event(struct ts_steps *out, enum ts_event_kind kind, const cha
 enum ts_next grammar_next_step(struct grammar_reader *r, struct ts_steps *out, struct ts_error *err);
 enum ts_next grammar_next_state(struct grammar_reader *r, struct ts_steps *out, struct ts_error *err);
 
-/* How position 0 is, for the log. */
+/* Read ahead what is known at position 0, into the log.  Return false if the file cannot be read, or memory is exhausted. */
 bool grammar_start_steps(struct grammar_reader *r, struct ts_error *err);
 bool grammar_start_states(struct grammar_reader *r, struct ts_error *err);
 

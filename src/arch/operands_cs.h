@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the decoders share that take instructions apart with libcapstone: registers by name, and transfers
- * between operands.  Included by operands_cs.c, operands_decoder.c and the families' files only.
+ * Code that is shared by the decoders that use libcapstone: registers by name, and transfers between operands.
+ * Only operands_cs.c, operands_decoder.c and the families' files include it.
  *
- * Capstone's own word on which operands are read and written is wrong for many instructions of version 4
- * (comparisons, stores): the families' files say it by the mnemonic.
+ * Version 4 of capstone reports wrong accesses (cs_operand.access) for many instructions, comparisons and stores
+ * among them.  The families' files decide by the mnemonic instead.
  */
 #ifndef TS_OPERANDS_CS_H
 #define TS_OPERANDS_CS_H
@@ -15,7 +15,7 @@
 
 #define TS_CS_MAX_REGS 640u
 
-/* Where a register of capstone's lies. */
+/* Where the layout has a register of capstone. */
 struct ts_cs_reg {
 	uint16_t off;  /* of its lowest byte that counts; TS_NO_OFF16: not in the layout */
 	uint8_t len;   /* bytes; 0: no register of the layout */

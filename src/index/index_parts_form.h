@@ -4,7 +4,7 @@
  *
  *   struct part_head      one
  *   1                     the decode point before its first batch
- *   1                     why the recording ends before its time, without 0; empty: it does not, or not here
+ *   1                     the message of a recording that ends early, without a final 0; empty in all other parts
  *   struct part_batch   p its batches
  *   1                   p the decode points after each of them
  *   struct part_step    p their steps
@@ -13,10 +13,10 @@
  *   struct ts_map         their regions
  *   struct ts_module      their modules
  *   struct ts_event     p their events
- *   struct ts_thread      of batches that bring something new: all threads, one batch after the other
- *   struct ts_warning     the same of warnings
+ *   struct ts_thread      all threads that are known after a batch, for each batch that adds one
+ *   struct ts_warning     all warnings after a batch, likewise
  *
- * "p": it is packed.
+ * "p": the array is packed (index_pack.h).
  */
 #ifndef TS_INDEX_PARTS_FORM_H
 #define TS_INDEX_PARTS_FORM_H
@@ -28,10 +28,10 @@
 
 #define PART_KIND ((uint32_t)'P' | (uint32_t)'A' << 8 | (uint32_t)'R' << 16 | (uint32_t)'T' << 24)
 
-/* Of a record. */
+/* One for each record. */
 struct part_head {
-	uint32_t i, n;      /* the part, and of how many */
-	uint64_t first;     /* chunk of the recording: of the record's first batch */
+	uint32_t i, n;      /* ordinal of the part; number of parts */
+	uint64_t first;     /* chunk of the recording that is the record's first batch */
 	uint32_t n_batches; /* in the record */
 	uint32_t zero;
 };
@@ -39,7 +39,7 @@ struct part_head {
 struct part_batch {
 	uint32_t n_steps, n_effects, n_data, n_maps, n_modules, n_events;
 	uint32_t point_len;
-	uint32_t n_threads, n_warnings, n_processes; /* of what was learned */
+	uint32_t n_threads, n_warnings, n_processes; /* known after the batch, if has_learned */
 	uint8_t has_learned, next;
 	uint8_t end_flags; /* PART_END_ bits */
 	uint8_t code;      /* enum ts_code */
@@ -65,7 +65,7 @@ struct part_effect {
 	uint8_t kind, is_hidden, is_inferred, zero;
 };
 
-/* The places of part @i: those of its index with ".segment-I" appended.  Returns false if memory is exhausted. */
+/* Set @p to the places of part @i: those of @index with ".segment-I" appended.  Returns false if memory is exhausted. */
 bool ts_part_places(struct ts_index_places *p, const struct ts_index_places *index, uint32_t i);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A recording of those that `tracestub mcp` serves. */
+/* One of the recordings that `tracestub mcp` serves. */
 #ifndef TS_MCP_RECORDING_H
 #define TS_MCP_RECORDING_H
 
@@ -17,7 +17,7 @@ struct ts_mcp_recording {
 	/* called when more of the recording has been read; false: memory is exhausted.  May be NULL */
 	bool (*refresh)(void *user, struct ts_error *err);
 	void *user;
-	bool has_moved;         /* goto has led somewhere; else the position is the end */
+	bool has_moved;         /* a goto has set the position; until then it is the end */
 };
 
 #endif

@@ -29,8 +29,8 @@ struct ts_mapped {
 void ts_mapped_fini(struct ts_mapped *m);
 
 /*
- * Take the list anew from the first @n_regions regions of @w.  A relative name is left out: gdb would look
- * for it in its own working directory.
+ * Build the list again from the first @n_regions regions of @w.  Relative names are left out: gdb would look for such
+ * a file in its own working directory.
  *
  * Returns false if memory is exhausted; the list is as it was.
  */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The plugin's end of the ring: ops into frames.
+ * The plugin's end of the ring: it writes ops into frames.
  *
- * What belongs to a step is written with ts_out_room() and ts_out_publish(), and becomes visible at once.
- * Longer pieces (keyframes, system calls) are put together in a struct ts_op_piece first.  The caller has the
- * turn.
+ * The ops of a step are written with ts_out_room() and ts_out_publish(); the reader sees them at once.  Longer
+ * pieces (keyframes, system calls) are assembled in a struct ts_op_piece first.  Only the thread that has the turn
+ * (turn.h) calls these functions.
  */
 #ifndef TS_RECORDER_OUT_H
 #define TS_RECORDER_OUT_H
@@ -24,24 +24,25 @@ bool ts_out_open(int fd, size_t size, int reader);
 /* Is there somebody to write for? */
 bool ts_out_is_on(void);
 
-/* Stop: for good, and for both sides; a process that was forked only leaves. */
+/* End the recording, for the plugin and for the reader. */
 void ts_out_stop(void);
+
+/* Write no more in this process, which was forked; its parent goes on recording. */
 void ts_out_leave(void);
 
-/*
- * Room for @len bytes of ops (less than 60,000) of thread @pid in its open frame; another thread's is closed.
- */
+/* Room for @len bytes of ops (less than 60,000) in the open frame of thread @pid.  A frame of another thread is closed. */
 uint8_t *ts_out_room(uint64_t pid, size_t len);
 
-/* What was written there ends at @end and is @n_ops ops: it can be read from now on. */
+/* Let the reader see the @n_ops ops that were written into that room and end at @end. */
 void ts_out_publish(const uint8_t *end, uint32_t n_ops);
 
-/* The ops of @p as a frame of @kind (FRAME, KEYFRAME), or in the open one if they fit. */
+/* Write the ops of @p into the open frame if they fit, else into a new frame of @kind (FRAME, KEYFRAME). */
 void ts_out_piece(uint64_t pid, uint8_t kind, const struct ts_op_piece *p);
 
+/* Write a NOTE of UCIR 2 with @key. */
 void ts_out_note(uint8_t key, const void *bytes, uint32_t len);
 
-/* The file at @path is mapped as code. */
+/* Tell the reader that the file at @path is mapped as code. */
 void ts_out_code_file(const char *path);
 
 /* The shared memory, for its counters. */

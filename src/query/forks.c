@@ -65,35 +65,52 @@ static bool is_fork(struct ts_forks *f, const struct ts_arch *arch, const struct
 	       (call == IS_CLONE && e->n_args && !(e->args[0] & (SHARES_MEMORY | IS_VFORK | IS_THREAD)));
 }
 
-/* Look at the calls that have not been looked at.  Returns false if memory is exhausted. */
-static bool look(struct ts_query *q, struct ts_forks *f)
+bool ts_query_look_for_forks(struct ts_query *q, uint64_t *left)
 {
 	uint64_t n = ts_query_n_events(q, TS_EV_SYSCALL);
+	struct ts_forks *f = q->forks;
 
-	for (; f->n_seen < n; f->n_seen++) {
+	if (!f)
+		f = q->forks = calloc(1, sizeof(*f));
+	for (; f && f->n_seen < n; f->n_seen++, --*left) {
 		const struct ts_event_at *at = ts_query_event(q, TS_EV_SYSCALL, f->n_seen);
 
+		if (!*left)
+			return false;
 		if (!is_fork(f, ts_query_regset(q)->arch, &at->event))
 			continue;
 		if (!ts_vec_reserve(&f->items, f->n, &f->cap, 1, sizeof(*f->items)))
-			return false;
+			return true;
 		f->items[f->n++] =
 			(struct ts_fork){ .step = at->step, .thread = at->thread, .child = (uint32_t)at->event.ret };
 	}
 	return true;
 }
 
-const struct ts_fork *ts_query_fork(struct ts_query *q, uint64_t from, bool is_reverse)
+/* How many forks are at a step below @step. */
+static size_t n_below(const struct ts_forks *f, uint64_t step)
 {
-	struct ts_forks *f = q->forks;
+	size_t lo = 0, hi = f->n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (f->items[mid].step < step)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+const struct ts_fork *ts_query_fork(const struct ts_query *q, uint64_t from, bool is_reverse)
+{
+	const struct ts_forks *f = q->forks;
 	size_t i;
 
 	if (!f)
-		f = q->forks = calloc(1, sizeof(*f));
-	if (!f || !look(q, f))
 		return NULL;
-	for (i = 0; i < f->n && (is_reverse ? f->items[i].step <= from : f->items[i].step < from);)
-		i++;
+	i = n_below(f, is_reverse ? from + 1 : from);
 	if (is_reverse)
 		return i ? &f->items[i - 1] : NULL;
 	return i < f->n ? &f->items[i] : NULL;

@@ -20,10 +20,19 @@ struct ts_forks;
 void ts_forks_free(struct ts_forks *f);
 
 /*
- * The nearest fork at step @from or later, or, in @is_reverse, at step @from or before.
+ * List the forks among the system calls that have been read since the last call; each call that is looked at takes one off
+ * *@left.
  *
- * Returns NULL if there is none, or memory is exhausted.  The result is valid until the next such question.
+ * Returns true if all have been looked at, or memory is exhausted: forks are missing from the list then.
+ * Returns false if *@left is 0: call again.
  */
-const struct ts_fork *ts_query_fork(struct ts_query *q, uint64_t from, bool is_reverse);
+bool ts_query_look_for_forks(struct ts_query *q, uint64_t *left);
+
+/*
+ * The nearest fork of the list at step @from or later; with @is_reverse the nearest at step @from or before.
+ *
+ * Returns NULL if there is none.  The result is valid until the list grows.
+ */
+const struct ts_fork *ts_query_fork(const struct ts_query *q, uint64_t from, bool is_reverse);
 
 #endif

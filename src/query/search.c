@@ -228,9 +228,10 @@ static bool offer_forks(struct ts_search *s, uint64_t *left)
 {
 	const struct ts_fork *f;
 
-	(void)left;
 	if (!s->stops->has_forks || (s->is_reverse && !s->from))
 		return true;
+	if (!ts_query_look_for_forks(s->q, left))
+		return false;
 	f = ts_query_fork(s->q, s->is_reverse ? s->from - 1 : s->from, s->is_reverse);
 	if (f)
 		offer(s, s->is_reverse ? f->step : f->step + 1, TS_STOP_FORK, f->thread, f->child);

@@ -476,6 +476,29 @@ add_case("Tarmac's lines as Arm's own parser takes them: A32, T32", compare_pars
 add_case("Tarmac's lines as Arm's own parser takes them: A64", compare_parser, "aarch64", 50)
 
 
+def gaps(path):
+    done = subprocess.run([TRACESTUB, "query", path, "events", "gap", "--quiet", "--index", "none"], capture_output=True, text=True, check=False)
+    assert done.stdout.startswith("position\t"), done
+    return [line.split("\t")[0] for line in done.stdout.splitlines()[1:]]
+
+
+@case
+def states_that_are_left_out_are_a_gap():
+    """A white list of Ghidra's tool leaves out code without a mark; the modules' code tells that no instruction led there."""
+    whole = log("insn-walk64.trace")
+    lines = whole.read_text().splitlines(True)
+    path, n, first = whole.with_name("gap.trace"), 0, next(i for i, line in enumerate(lines) if line.startswith("tid="))
+    pcs = [int(re.search("rip=0x(\\w+)", line)[1], 16) for line in lines[first:]]
+    for at in range(20, 360, 13):
+        path.write_text("".join(lines[:first + at] + lines[first + at + 20:]))
+        rows = gaps(path)
+        true = pcs[at + 20] in [b for a, b in zip(pcs, pcs[1:]) if a == pcs[at - 1]] # the same way is there without a gap, too
+        assert rows == [] if true else rows in ([], [str(at - 1)]), (at, rows)
+        n += len(rows)
+    assert n >= 15, n
+    assert gaps(whole) == []
+
+
 @case
 def spike_l_each_instruction_is_one_step_the_one_that_traps_too():
     path = compare_way("list-rv64fd.log", "rv64fd")

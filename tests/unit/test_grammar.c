@@ -271,7 +271,8 @@ START_TEST(code_lines_show_memory_when_their_instruction_begins)
 	       "0x00001000:  00000013  nop\n" TRACE(0, 1000) DUMP(1000, 1) "0x00001004:  4505  li a0,1\n" TRACE(0, 1004)
 		       DUMP(1004, 1) TRACE(0, 1000) DUMP(1000, 1) "0x00001004:  00100513  li a0,1\n" TRACE(0, 1004)
 			       DUMP(1004, 2) "0x00002000:  4509  li a0,2\n" TRACE(0, 2000) DUMP(2000, 2),
-	       "1000/0@0 R1000,4=!\n1004/0@0 R1004,2=!\n1000/0@0 ra=2\n1004/0@0 R1004,4=! W2000=0945!\n");
+	       "1000/0@0 R1000,4=!\n1004/0@0 R1004,2=! gap(code that is not listed) unseen\n1000/0@0 ra=2\n"
+	       "1004/0@0 R1004,4=! gap(code that is not listed) unseen W2000=0945!\n");
 	ts_reader_close(t.reader);
 	t.reader = t.rec->ops->reader(t.rec, &t.err);
 	ucir_resume_everywhere(&t);

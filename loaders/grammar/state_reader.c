@@ -156,8 +156,10 @@ static void tell_sight(const struct grammar_place *at, enum ts_effect_kind kind,
 {
 	struct ts_effect *e = at->is_sight && at->n_code ? ts_steps_value(out, kind, at->pc, at->code, at->n_code) : NULL;
 
-	if (e)
-		e->is_hidden = true;
+	if (!e)
+		return;
+	e->is_hidden = true;
+	e->is_inferred = kind == TS_FX_WRITE; /* nobody has seen it being written */
 }
 
 /* The state that was read; of its code only what is known is set. */

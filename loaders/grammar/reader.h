@@ -10,13 +10,6 @@
 #include "loaders/kit/threads.h"
 #include "log.h"
 
-/* Ways that are remembered, by their ends; a power of two. */
-#define GRAMMAR_N_LED 1024u
-
-struct grammar_way {
-	uint64_t from, to;
-};
-
 struct grammar_reader {
 	struct ts_reader base;
 	struct grammar_log *log; /* borrowed */
@@ -27,9 +20,6 @@ struct grammar_reader {
 	struct ts_steps nothing; /* a state that lists no registers */
 	struct grammar_place at; /* of states: the position where the reader is */
 	struct grammar_place next; /* the one that is being read */
-	/* ways from one instruction to the next that the code of modules allows, as many changes of these ago */
-	struct grammar_way led[GRAMMAR_N_LED];
-	unsigned n_changes;
 	uint32_t thread;         /* of the last group */
 	uint32_t part;           /* of states: its file */
 	bool is_lost;            /* of states: a line after the last group was lost */

@@ -19,7 +19,6 @@ void grammar_shown_unload(struct grammar_shown_code *s, uint64_t base, uint64_t 
 			drop(s, i);
 	}
 	memset(s->kept, 0, sizeof(s->kept));
-	s->n_changes++;
 }
 
 void grammar_shown_load(struct grammar_shown_code *s, uint64_t base, uint64_t len, uint64_t off)
@@ -82,7 +81,6 @@ void grammar_shown_save(const struct grammar_shown_code *s, struct ts_buf *b)
 void grammar_shown_resume(struct grammar_shown_code *s, struct point *p)
 {
 	memset(s->kept, 0, sizeof(s->kept));
-	s->n_changes++;
 	s->n = (unsigned)point_get(p, GRAMMAR_MAX_SHOWN);
 	for (unsigned i = 0; i < s->n; i++) {
 		s->modules[i].base = point_get(p, UINT64_MAX);

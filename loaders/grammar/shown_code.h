@@ -24,7 +24,6 @@ struct grammar_shown_code {
 		uint64_t off; /* file offset of the digits of its first byte */
 	} modules[GRAMMAR_MAX_SHOWN]; /* the oldest first */
 	unsigned n;
-	unsigned n_changes; /* of the modules */
 	struct {
 		uint64_t pc;
 		uint8_t code[GRAMMAR_MAX_CODE];

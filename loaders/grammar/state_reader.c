@@ -207,21 +207,13 @@ static bool has_return(const struct grammar_reader *r, uint64_t pc)
 	return false;
 }
 
-/* Where the way is remembered, if it is. */
-static struct grammar_way *way_of(struct grammar_reader *r, uint64_t from, uint64_t to)
-{
-	if (r->n_changes != r->lines.shown.n_changes)
-		memset(r->led, 0, sizeof(r->led));
-	r->n_changes = r->lines.shown.n_changes;
-	return &r->led[(from ^ from >> 10 ^ to << 3) & (GRAMMAR_N_LED - 1)];
-}
-
 /* No instruction is longer. */
 #define MAX_INSN 15u
 
 /*
- * *is_gap gets whether the instruction of the last state cannot have led to the next one, by its code where that is
- * known.  One that comes soon after it is only looked at where something returned to it.
+ * *is_gap gets whether the instruction of the last state cannot have led to the next one: by its own code, where lines
+ * before it show that; by the code of modules, which may have been written since, only where something returned to the
+ * instruction after a call.
  *
  * Returns false if the source cannot be read.
  */
@@ -229,16 +221,13 @@ static bool find_gap(struct grammar_reader *r, bool is_other, bool *is_gap, stru
 {
 	const struct grammar_place *was = &r->at, *is = &r->next;
 	const struct ts_arch *arch = r->log->base.regs.arch;
-	struct grammar_way *way;
+	bool is_near = is->pc - was->pc - 1 < MAX_INSN;
 	struct grammar_line line;
 	struct grammar_insn insn;
 
 	*is_gap = false;
-	if (is_other || was->has_event || was->has_gap || r->log->is_blocks || !was->is_there ||
-	    (is->pc - was->pc - 1 < MAX_INSN && !has_return(r, is->pc)))
-		return true;
-	way = way_of(r, was->pc, is->pc);
-	if (!was->n_code && way->from == was->pc && way->to == is->pc)
+	if (is_other || was->has_event || was->has_gap || r->log->is_blocks || !was->is_there || (!is_near && !was->n_code) ||
+	    (is_near && !has_return(r, is->pc)))
 		return true;
 	line = (struct grammar_line){ .pc = was->pc, .n_code = was->n_code };
 	memcpy(line.code, was->code, was->n_code);
@@ -251,9 +240,8 @@ static bool find_gap(struct grammar_reader *r, bool is_other, bool *is_gap, stru
 	grammar_insn_look(arch, r->log->family, &r->log->map, &line, &insn);
 	if (r->fill.decoder && r->log->family == GRAMMAR_X86)
 		grammar_decoder_look(r->fill.decoder, &line, &insn);
-	*is_gap = !grammar_insn_leads(&insn, was->pc, is->pc);
-	if (!was->n_code && !*is_gap)
-		*way = (struct grammar_way){ was->pc, is->pc };
+	*is_gap = (!is_near || insn.flow == GRAMMAR_FLOW_CALL || insn.flow == GRAMMAR_FLOW_CALL_ANY) &&
+		  !grammar_insn_leads(&insn, was->pc, is->pc);
 	return true;
 }
 

@@ -323,6 +323,18 @@ START_TEST(code_of_what_did_not_run_is_there)
 }
 END_TEST
 
+/* -d cpu without exec. */
+START_TEST(dumps_without_threads_are_warned_of)
+{
+	ck_assert_int_eq(read_text("qemu", DUMP(1000, 1) DUMP(1002, 2) DUMP(1004, 3)), TS_END);
+	ck_assert_uint_eq(ucir_warned(t.rec, "no line tells which thread a dump of registers is of"), 1);
+	teardown();
+	setup();
+	ck_assert_int_eq(read_text("qemu", TRACE(0, 1000) DUMP(1000, 1) TRACE(0, 1002) DUMP(1002, 2)), TS_END);
+	ck_assert_uint_eq(t.rec->n_warnings, 0);
+}
+END_TEST
+
 START_TEST(no_registers_no_processor)
 {
 	t.format = "execlog";
@@ -414,4 +426,4 @@ UNIT_FIXTURE_SUITE("grammar", setup, teardown, grammars_that_are_built_in_compil
 		   a_dump_is_that_of_the_thread_at_its_address,
 		   registers_of_two_threads_at_one_address_are_unknown, a_dump_mostly_follows_its_thread, no_registers_no_processor, readers_go_on_where_one_was_saved, dialects_are_told_apart,
 		   lines_may_be_about_the_next_instruction, code_lines_show_memory_when_their_instruction_begins, code_without_an_address_goes_on,
-		   code_of_what_did_not_run_is_there)
+		   code_of_what_did_not_run_is_there, dumps_without_threads_are_warned_of)

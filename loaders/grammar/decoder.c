@@ -141,6 +141,14 @@ static void take_size(const struct ts_operands *ops, struct grammar_insn *insn)
 	insn->is_load = insn->is_store = true; /* the line says which */
 }
 
+/* A call to the instruction after it, which takes its own address so. */
+static bool is_call_next(const uint8_t *bytes, unsigned len)
+{
+	static const uint8_t zeros[4];
+
+	return len >= sizeof(zeros) && !memcmp(bytes + len - sizeof(zeros), zeros, sizeof(zeros));
+}
+
 static void decode(struct grammar_decoder *d, const struct grammar_line *line, struct grammar_insn *insn)
 {
 	uint8_t bytes[GRAMMAR_MAX_CODE] = { 0 };
@@ -155,6 +163,12 @@ static void decode(struct grammar_decoder *d, const struct grammar_line *line, s
 	switch (ops->flow) {
 	case TS_OP_NEXT: insn->flow = ops->is_repeated ? GRAMMAR_FLOW_ANY : GRAMMAR_FLOW_NEXT; break;
 	case TS_OP_SYSCALL: insn->flow = GRAMMAR_FLOW_SYSCALL; break;
+	case TS_OP_BRANCH:
+		insn->flow = ops->has_target ? GRAMMAR_FLOW_BRANCH : GRAMMAR_FLOW_ANY;
+		insn->target = ops->target;
+		break;
+	case TS_OP_CALL: insn->flow = is_call_next(bytes, ops->len) ? GRAMMAR_FLOW_ANY : GRAMMAR_FLOW_CALL_ANY; break;
+	case TS_OP_CALL_INDIRECT: insn->flow = GRAMMAR_FLOW_CALL_ANY; break;
 	default: insn->flow = GRAMMAR_FLOW_ANY; break;
 	}
 	insn->is_push = ops->flow == TS_OP_CALL || ops->flow == TS_OP_CALL_INDIRECT;

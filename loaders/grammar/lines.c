@@ -408,6 +408,20 @@ static void drop_padding(struct grammar_line *line)
 		line->n_code = 2;
 }
 
+/* Code on the line of a state is a sight of memory there, as that of lines before it. */
+static void take_own_code(struct grammar_head *head)
+{
+	const struct grammar_line *line = &head->line;
+	struct ts_effect *e;
+
+	if (!line->n_code || line->is_head || !(line->has & HAS_PC))
+		return;
+	e = ts_steps_value(&head->fx, TS_FX_READ, line->pc, line->code, line->n_code);
+	if (e)
+		e->is_hidden = true;
+	head->has_memory = true;
+}
+
 /* The bytes that a head has (enum grammar_order): zeros above those that are listed, of its instruction. */
 static void cut_code(struct grammar_line *line, unsigned len)
 {
@@ -437,8 +451,10 @@ static void keep_head(struct grammar_lines *l, struct grammar_head *head)
 	swap_halves(&head->line);
 	if (l->log->family == GRAMMAR_RISCV)
 		drop_padding(&head->line);
-	if (l->log->g.is_state)
+	if (l->log->g.is_state) {
+		take_own_code(head);
 		return;
+	}
 	grammar_insn_look(l->log->base.regs.arch, l->log->family, &l->log->map, line, &head->insn);
 	if (l->decoder && l->log->family == GRAMMAR_X86)
 		grammar_decoder_look(l->decoder, line, &head->insn);

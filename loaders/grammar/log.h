@@ -84,6 +84,7 @@ struct grammar_log {
 	uint64_t first_images;       /* bytes of modules that may still be kept after the first line */
 	bool is_blocks;              /* of states: several instructions run from one to the next */
 	bool has_registers;          /* the head lists some */
+	bool is_threadless;          /* of states: lines of its head that tell a thread are missing */
 	bool has_tags;               /* of states: a line tells the thread of a dump of registers that comes later */
 	struct grammar_place start;  /* of states: position 0 */
 	struct grammar_shown_code shown; /* there */

@@ -365,6 +365,7 @@ static bool read_head(struct grammar_log *log, const struct ts_loader_options *o
 		return false;
 	log->has_registers = v.n_regs;
 	log->has_tags = log->g.has_thread && v.n_dumps && v.n_joins && v.n_joins < v.n_heads;
+	log->is_threadless = log->g.has_thread && v.n_joins && v.n_joins == v.n_heads;
 	log->family = grammar_family_of(arch);
 	if (v.n_refused > v.n_heads - v.n_joins)
 		return ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF, "%s (%u of the first %u)", log->g.refusal, v.n_refused,
@@ -425,6 +426,8 @@ static void describe(struct grammar_log *log)
 	if (!log->has_registers)
 		ts_recording_warn(rec, "this is %s %s trace without registers: stepping and coverage work",
 				  strchr("aeiouAEIOU", g->name[0]) ? "an" : "a", g->name);
+	if (log->is_threadless)
+		ts_recording_warn(rec, "no line tells which thread a dump of registers is of: if there are several, they are shown as one (QEMU: -d exec tells it)");
 	rec->is_before = g->is_state && g->has_thread;
 	rec->has_reads = g->has_reads && !log->is_blocks;
 	rec->absent_events = 1u << TS_EV_SYSCALL | 1u << TS_EV_SIGNAL | 1u << TS_EV_FAULT | 1u << TS_EV_EXIT |

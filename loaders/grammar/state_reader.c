@@ -41,11 +41,11 @@ static void tell_fetched(struct ts_steps *out, uint32_t n)
 	}
 }
 
-/* Where blocks of instructions are listed, bytes are what is there now, and nobody's access. */
-static void tell_access(struct ts_effect *e, bool is_hidden, bool is_blocks)
+/* Where other code ran, too, bytes are what is there now, and nobody's access. */
+static void tell_access(struct ts_effect *e, bool is_hidden, bool is_now)
 {
 	e->is_hidden |= is_hidden;
-	if (is_blocks && e->data != TS_NO_DATA)
+	if (is_now && e->data != TS_NO_DATA)
 		e->kind = TS_FX_WRITE;
 }
 
@@ -66,8 +66,12 @@ static bool is_own_code(const struct grammar_place *at, const struct ts_effect *
 	       e->len <= at->n_code - (e->addr - at->pc);
 }
 
-/* What a state, which is that of @at, says of the instruction before it.  @is_told: by its code, too. */
-static bool tell_state(struct grammar_reader *r, const struct grammar_place *at, bool is_hidden, bool is_told, struct ts_steps *out)
+/*
+ * What a state, which is that of @at, says of the instruction before it.  @is_told: by its code, too.  @is_now: other code
+ * ran since then.
+ */
+static bool tell_state(struct grammar_reader *r, const struct grammar_place *at, bool is_hidden, bool is_told, bool is_now,
+		       struct ts_steps *out)
 {
 	const struct grammar_head *head = r->lines.group;
 	uint32_t n = out->n_effects;
@@ -81,7 +85,7 @@ static bool tell_state(struct grammar_reader *r, const struct grammar_place *at,
 		if (!out->is_failed && is_told)
 			tell_later(&out->effects[out->n_effects - 1]);
 		if (!out->is_failed)
-			tell_access(&out->effects[out->n_effects - 1], is_hidden, r->log->is_blocks);
+			tell_access(&out->effects[out->n_effects - 1], is_hidden || is_now, is_now);
 	}
 	if (!is_told && head->has_memory)
 		tell_fetched(out, n);
@@ -152,8 +156,10 @@ static void tell_sight(const struct grammar_place *at, enum ts_effect_kind kind,
 {
 	struct ts_effect *e = at->is_sight && at->n_code ? ts_steps_value(out, kind, at->pc, at->code, at->n_code) : NULL;
 
-	if (e)
-		e->is_hidden = true;
+	if (!e)
+		return;
+	e->is_hidden = true;
+	e->is_inferred = kind == TS_FX_WRITE; /* nobody has seen it being written */
 }
 
 /* The state that was read; of its code only what is known is set. */
@@ -185,12 +191,66 @@ static bool tell_switch(struct grammar_reader *r, struct grammar_place at, struc
 	       ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no step");
 }
 
+/* Does the state show that its own address was read as a word, as an instruction does that returns? */
+static bool has_return(const struct grammar_reader *r, uint64_t pc)
+{
+	const struct ts_steps *fx = &r->lines.group->fx;
+	const struct ts_arch *arch = r->log->base.regs.arch;
+
+	for (uint32_t i = 0; i < fx->n_effects && r->lines.group->has_memory; i++) {
+		const struct ts_effect *e = &fx->effects[i];
+
+		if (e->kind == TS_FX_READ && !e->is_hidden && e->data != TS_NO_DATA && e->len == arch->addr_bits / 8u &&
+		    ts_arch_get(arch, fx->data + e->data, (size_t)e->len) == pc)
+			return true;
+	}
+	return false;
+}
+
+/* No instruction is longer. */
+#define MAX_INSN 15u
+
+/*
+ * *is_gap gets whether the instruction of the last state cannot have led to the next one: by its own code, where lines
+ * before it show that; by the code of modules, which may have been written since, only where something returned to the
+ * instruction after a call.
+ *
+ * Returns false if the source cannot be read.
+ */
+static bool find_gap(struct grammar_reader *r, bool is_other, bool *is_gap, struct ts_error *err)
+{
+	const struct grammar_place *was = &r->at, *is = &r->next;
+	const struct ts_arch *arch = r->log->base.regs.arch;
+	bool is_near = is->pc - was->pc - 1 < MAX_INSN;
+	struct grammar_line line;
+	struct grammar_insn insn;
+
+	*is_gap = false;
+	if (is_other || was->has_event || was->has_gap || r->log->is_blocks || !was->is_there || (!is_near && !was->n_code) ||
+	    (is_near && !has_return(r, is->pc)))
+		return true;
+	line = (struct grammar_line){ .pc = was->pc, .n_code = was->n_code };
+	memcpy(line.code, was->code, was->n_code);
+	if (!line.n_code && !grammar_shown_find(&r->lines.shown, r->log->src, line.pc, line.code, &line.n_code, err))
+		return false;
+	/* the instruction may be shorter than what is known there */
+	line.is_head = r->log->family == GRAMMAR_X86;
+	if (arch->is_fixed_insn && line.n_code > arch->min_insn_len)
+		line.n_code = arch->min_insn_len;
+	grammar_insn_look(arch, r->log->family, &r->log->map, &line, &insn);
+	if (r->fill.decoder && r->log->family == GRAMMAR_X86)
+		grammar_decoder_look(r->fill.decoder, &line, &insn);
+	*is_gap = (!is_near || insn.flow == GRAMMAR_FLOW_CALL || insn.flow == GRAMMAR_FLOW_CALL_ANY) &&
+		  !grammar_insn_leads(&insn, was->pc, is->pc);
+	return true;
+}
+
 enum ts_next grammar_next_state(struct grammar_reader *r, struct ts_steps *out, struct ts_error *err)
 {
 	const struct grammar_place *const was = &r->at;
 	struct grammar_place *const is = &r->next;
 	struct grammar_lines_place place;
-	bool is_other, is_told = false;
+	bool is_other, is_gap, is_told = false;
 	uint32_t thread;
 	enum ts_next next;
 
@@ -206,18 +266,24 @@ enum ts_next grammar_next_state(struct grammar_reader *r, struct ts_steps *out, 
 	r->part = r->lines.group->part;
 	take_place(r, thread, is);
 	tell_sight(was, TS_FX_READ, out);
+	if (!find_gap(r, is_other, &is_gap, err)) {
+		grammar_lines_go(&r->lines, &place);
+		return TS_FAIL;
+	}
 	if (is_other && !tell_switch(r, *was, out, &is_told, err)) {
 		grammar_lines_go(&r->lines, &place);
 		return TS_FAIL;
 	}
 	if (!grammar_fill_tell(&r->fill, &r->files, was, is_other ? NULL : &r->lines.group->fx, out) || (is_other && !tell_thread(out, thread)) ||
-	    !tell_state(r, is, is_other || r->log->is_blocks, is_told, out)) {
+	    !tell_state(r, is, is_other, is_told, is_gap || r->log->is_blocks, out)) {
 		grammar_lines_go(&r->lines, &place);
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no step"), TS_FAIL;
 	}
 	if (was->has_event)
 		grammar_tell_event(out, TS_EV_INTERRUPT, "exception");
-	if (was->has_gap)
+	if (is_gap)
+		grammar_tell_event(out, TS_EV_GAP, "code that is not listed");
+	if (was->has_gap || is_gap)
 		ts_steps_effect(out, TS_FX_UNSEEN, 0, 0);
 	if (r->lines.group->has_memory)
 		grammar_tell_sizes(out, r->lines.matcher.mask);
@@ -243,7 +309,7 @@ bool grammar_start_states(struct grammar_reader *r, struct ts_error *err)
 	if (next == TS_FAIL)
 		return false;
 	take_place(r, log->start.thread, &log->start);
-	if (!tell_state(r, &log->start, false, false, &log->base.initial))
+	if (!tell_state(r, &log->start, false, false, false, &log->base.initial))
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no state at position 0");
 	grammar_lines_place(&r->lines, &place);
 	log->first = place.off;

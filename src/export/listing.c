@@ -172,7 +172,8 @@ static void put_access(struct ts_listing *l, struct ts_buf *to, const struct ts_
 
 	if (e->kind == TS_FX_MAP || e->kind == TS_FX_UNMAP || e->kind == TS_FX_FORGET)
 		put_loss(l, to, e);
-	if ((e->kind != TS_FX_READ && !is_write) || (!is_write && e->is_hidden) || !e->len)
+	if ((e->kind != TS_FX_READ && !is_write) || (!is_write && e->is_hidden) || !e->len ||
+	    (e->is_inferred && l->form == TS_LISTING_CSV))
 		return;
 	if (l->form == TS_LISTING_EXECLOG) {
 		if (!e->is_hidden)

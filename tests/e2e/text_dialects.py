@@ -476,6 +476,34 @@ add_case("Tarmac's lines as Arm's own parser takes them: A32, T32", compare_pars
 add_case("Tarmac's lines as Arm's own parser takes them: A64", compare_parser, "aarch64", 50)
 
 
+def gaps(path):
+    done = subprocess.run([TRACESTUB, "query", path, "events", "gap", "--quiet", "--index", "none"], capture_output=True, text=True, check=False)
+    assert done.stdout.startswith("position\t"), done
+    return [line.split("\t")[0] for line in done.stdout.splitlines()[1:]]
+
+
+@case
+def calls_that_are_left_out_are_a_gap():
+    """A white list of Ghidra's tool leaves out functions without a mark: the line after the call is that behind it."""
+    whole = log("insn-walk64.trace")
+    lines = whole.read_text().splitlines(True)
+    path, n, first = whole.with_name("gap.trace"), 0, next(i for i, line in enumerate(lines) if line.startswith("tid="))
+    pcs = [int(re.search("rip=0x(\\w+)", line)[1], 16) for line in lines[first:]]
+    for k, pc in enumerate(pcs[:-1]):
+        if pcs[k + 1] - pc in range(1, 6) or pc + 5 not in pcs[k:] or "mw=0x" not in lines[first + k + 1] or "rsp=" not in lines[first + k + 1]:
+            continue
+        back = k + pcs[k:].index(pc + 5)
+        if f":{(pc + 5).to_bytes(8, 'little').hex()}" not in lines[first + back]:
+            continue # nothing returned there
+        path.write_text("".join(lines[:first + k + 1] + lines[first + back:]))
+        assert gaps(path) == [str(k)], (k, gaps(path))
+        steps = tool("steps", path).splitlines()
+        assert not re.search(" [RW]:", steps[k]), steps[k] # what the line back lists is the unlisted code's
+        n += 1
+    assert n >= 8, n
+    assert gaps(whole) == []
+
+
 @case
 def spike_l_each_instruction_is_one_step_the_one_that_traps_too():
     path = compare_way("list-rv64fd.log", "rv64fd")

@@ -123,7 +123,7 @@ def same_story(name):
 for dialect in WHOLE[1:]:
     add_case(f"the same calls: {dialect}", same_calls, dialect)
     add_case(f"no difference: {dialect}", no_difference, dialect)
-for dialect in WHOLE[1:4] + [PARTS[0][0]]:
+for dialect in WHOLE[1:4] + [PARTS[0][0], PARTS[1][0]]:
     add_case(f"the same story in gdb: {dialect}", same_story, dialect)
 for dialect in "insn-walk64.trace", "cpu-x86_64.log", "real-one-x86_64.log":
     add_case(f"the calls of x86-64: {dialect}", calls_of_x86, dialect)

@@ -272,7 +272,8 @@ START_TEST(code_lines_show_memory_when_their_instruction_begins)
 	       "0x00001000:  00000013  nop\n" TRACE(0, 1000) DUMP(1000, 1) "0x00001004:  4505  li a0,1\n" TRACE(0, 1004)
 		       DUMP(1004, 1) TRACE(0, 1000) DUMP(1000, 1) "0x00001004:  00100513  li a0,1\n" TRACE(0, 1004)
 			       DUMP(1004, 2) "0x00002000:  4509  li a0,2\n" TRACE(0, 2000) DUMP(2000, 2),
-	       "1000/0@0 R1000,4=!\n1004/0@0 R1004,2=!\n1000/0@0 ra=2\n1004/0@0 R1004,4=! W2000=0945!\n");
+	       "1000/0@0 R1000,4=!\n1004/0@0 R1004,2=! gap(code that is not listed) unseen\n1000/0@0 ra=2\n"
+	       "1004/0@0 R1004,4=! gap(code that is not listed) unseen W2000=0945!\n");
 	ts_reader_close(t.reader);
 	t.reader = t.rec->ops->reader(t.rec, &t.err);
 	ucir_resume_everywhere(&t);
@@ -320,6 +321,18 @@ START_TEST(code_of_what_did_not_run_is_there)
 	ts_reader_close(t.reader);
 	t.reader = t.rec->ops->reader(t.rec, &t.err);
 	ucir_resume_everywhere(&t);
+}
+END_TEST
+
+/* -d cpu without exec. */
+START_TEST(dumps_without_threads_are_warned_of)
+{
+	ck_assert_int_eq(read_text("qemu", DUMP(1000, 1) DUMP(1002, 2) DUMP(1004, 3)), TS_END);
+	ck_assert_uint_eq(ucir_warned(t.rec, "no line tells which thread a dump of registers is of"), 1);
+	teardown();
+	setup();
+	ck_assert_int_eq(read_text("qemu", TRACE(0, 1000) DUMP(1000, 1) TRACE(0, 1002) DUMP(1002, 2)), TS_END);
+	ck_assert_uint_eq(t.rec->n_warnings, 0);
 }
 END_TEST
 
@@ -443,4 +456,4 @@ UNIT_FIXTURE_SUITE("grammar", setup, teardown, grammars_that_are_built_in_compil
 		   a_dump_is_that_of_the_thread_at_its_address,
 		   registers_of_two_threads_at_one_address_are_unknown, a_dump_mostly_follows_its_thread, no_registers_no_processor, readers_go_on_where_one_was_saved, dialects_are_told_apart,
 		   lines_may_be_about_the_next_instruction, code_lines_show_memory_when_their_instruction_begins, code_without_an_address_goes_on,
-		   code_of_what_did_not_run_is_there)
+		   code_of_what_did_not_run_is_there, dumps_without_threads_are_warned_of)

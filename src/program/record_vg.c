@@ -47,6 +47,7 @@ struct ts_record_log {
 	char text[MAX_TEXT];
 	struct ts_log_decoder *decoder; /* owned */
 	struct ts_op_frames frames;
+	uint8_t ops[TS_OP_FRAMES_CAP]; /* the frames' */
 	struct ts_press press;
 	struct ts_record_last last; /* with --last */
 };
@@ -258,6 +259,8 @@ static bool begin(struct ts_recorder *r)
 		w = ts_record_last_begin(&l->last, 0, &r->err);
 	l->frames.put = put;
 	l->frames.user = r;
+	l->frames.ops = l->ops;
+	l->frames.cap = sizeof(l->ops);
 	l->decoder = ts_log_decoder_new(r->program.emulated->arch, (uint32_t)r->pid, &l->frames);
 	if (l->decoder && r->is_followed)
 		ts_log_decoder_follow(l->decoder);

@@ -211,9 +211,7 @@ static _Noreturn void become(const struct ts_recorder *r, pid_t reader)
 	args[k++] = "--sigill-diagnostics=yes";
 	args[k++] = "--read-inline-info=no";
 	args[k++] = "--show-below-main=yes"; /* else functions before main lose their names */
-#if VALGRIND_HAS_DEBUGINFOD
 	args[k++] = "--enable-debuginfod=no";
-#endif
 	k += log_options(r, reader, args + k);
 	if (r->cli->from.kind != TS_AT_NOTHING)
 		args[k++] = place_option("--from", &r->cli->from);

@@ -28,6 +28,8 @@ static Bool take_option(const HChar *arg)
 {
 	const HChar *text;
 
+	if (VG_(strcmp)(arg, "--enable-debuginfod=no") == 0)
+		return True; /* of a Valgrind that has no debuginfod */
 	if VG_INT_CLO (arg, "--log", log_fd)
 		return True;
 	if VG_STR_CLO (arg, "--from", text)

@@ -50,8 +50,10 @@ static uint8_t kind_of(const struct ts_log_guest *g, const struct ts_log_event *
 	case TS_LOG_PUT:
 		if (e->len == 8 && ts_log_guest_x87_place(g, e->off) >= 0)
 			return TS_CODE_PUT_MMX;
-		if (e->len != 8 || e->flags & TS_LOG_GUARDED)
+		if ((e->len != 8 && e->len != 4) || e->flags & TS_LOG_GUARDED)
 			return TS_CODE_PUT;
+		if (e->len == 4)
+			return e->flags & TS_LOG_CONST_VALUE ? TS_CODE_PUT_HALF_CONST : TS_CODE_PUT_HALF;
 		return e->flags & TS_LOG_CONST_VALUE ? TS_CODE_PUT_CONST : TS_CODE_PUT_WORD;
 	case TS_LOG_PUTI:
 		return TS_CODE_PUTI;

@@ -179,6 +179,14 @@ static void apply(struct ts_log_decoder *d, struct ts_log_task *t, struct sink *
 		memcpy(t->state + e->off, &e->value, 8);
 		return;
 	}
+	if (e->kind == TS_CODE_PUT_HALF) {
+		memcpy(t->state + e->off, record + e->value, 4);
+		return;
+	}
+	if (e->kind == TS_CODE_PUT_HALF_CONST) {
+		memcpy(t->state + e->off, &e->value, 4);
+		return;
+	}
 	if (e->flags & TS_LOG_GUARDED && !record[e->guard])
 		return;
 	switch (e->kind) {

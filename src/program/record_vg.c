@@ -504,6 +504,9 @@ static void explain(const struct ts_recorder *r)
 	if (strstr(at, " 0x62 ") == at)
 		fputs("tracestub: it is one of AVX-512, which neither engine knows: build without -march=native, or with -mno-avx512f\n",
 		      stderr);
+	else if (!r->program.emulated->is_64 && (strstr(at, " 0xC4 ") == at || strstr(at, " 0xC5 ") == at))
+		fputs("tracestub: it is one of AVX, which Valgrind has for 64-bit programs only: build with -mno-avx, or record with --with qemu\n",
+		      stderr);
 }
 
 /* -------------------------------------------------------------------------------- the end */

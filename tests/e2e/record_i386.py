@@ -90,6 +90,19 @@ def what_the_kernel_changed_is_as_the_program_prints_it():
 
 
 @case
+def ways_by_which_memory_changes_are_all_explained():
+    recorded("ways.ucir", built("ways.c", "ways"))
+
+
+@case
+def avx_is_explained():
+    pathlib.Path("wide.c").write_text("int main(void) { __asm__ volatile(\".byte 0xc5, 0xf9, 0xef, 0xc0\"); return 0; }\n")
+    subprocess.run([compiler("i386"), "-static", "-o", "wide", "wide.c"], check=True)
+    done = record("wide.ucir", "./wide")
+    assert done.returncode == -signal.SIGILL and "it is one of AVX, which Valgrind has for 64-bit programs only" in done.stderr, done
+
+
+@case
 def a_part_of_it_is_recorded():
     """The truth: the program calls work once in each of four threads, whose number is its argument."""
     program = built("subject.c", "subject", "-O1 -g -pthread -w -fno-inline")

@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <sys/shm.h>
 #include <sys/socket.h>
+#include <sys/timerfd.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -87,8 +88,20 @@ static void share(void)
 	check("shared", mapped, PAGE, 'c');
 }
 
+static void ask_timer(void)
+{
+	struct itimerspec set = { { 5, 0 }, { 100, 0 } }, got;
+	int fd = timerfd_create(CLOCK_MONOTONIC, 0);
+
+	timerfd_settime(fd, 0, &set, NULL);
+	memset(&got, 't', sizeof(got));
+	timerfd_gettime(fd, &got);
+	n_wrong += got.it_interval.tv_sec != 5 || got.it_interval.tv_nsec || got.it_value.tv_sec < 90 || got.it_value.tv_nsec > 999999999;
+}
+
 int main(void)
 {
+	ask_timer();
 	receive();
 	move();
 	change_break();

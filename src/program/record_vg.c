@@ -171,7 +171,7 @@ static void text_option(char *to, size_t cap, const char *folder)
 /* Where the engine's log is, and what it says; --follow: each process makes its own. */
 static size_t log_options(const struct ts_recorder *r, pid_t reader, const char **args)
 {
-	static char log[PATH_MAX + 64], text[2 * PATH_MAX + 64];
+	static char log[PATH_MAX + 64], text[2 * PATH_MAX + 64], close_it[32];
 
 	if (r->follow) {
 		snprintf(log, sizeof(log), "--follow=%d:%u:%" PRIu64 ":%s/" TS_FOLLOW_FIFO, (int)reader, choose_chunks(),
@@ -181,10 +181,12 @@ static size_t log_options(const struct ts_recorder *r, pid_t reader, const char 
 	} else {
 		snprintf(log, sizeof(log), "--log=%d", r->memory_fd);
 		snprintf(text, sizeof(text), "--log-fd=%d", r->log->text_fd);
+		snprintf(close_it, sizeof(close_it), "--text=%d", r->log->text_fd);
+		args[2] = close_it;
 	}
 	args[0] = log;
 	args[1] = text;
-	return r->follow ? 3 : 2;
+	return 3;
 }
 
 /* Valgrind starts the programs that this one becomes, and its children, by this one. */

@@ -47,6 +47,7 @@ struct ts_record_log {
 	char text[MAX_TEXT];
 	struct ts_log_decoder *decoder; /* owned */
 	struct ts_op_frames frames;
+	uint8_t ops[TS_OP_FRAMES_CAP]; /* the frames' */
 	struct ts_press press;
 	struct ts_record_last last; /* with --last */
 };
@@ -170,7 +171,7 @@ static void text_option(char *to, size_t cap, const char *folder)
 /* Where the engine's log is, and what it says; --follow: each process makes its own. */
 static size_t log_options(const struct ts_recorder *r, pid_t reader, const char **args)
 {
-	static char log[PATH_MAX + 64], text[2 * PATH_MAX + 64];
+	static char log[PATH_MAX + 64], text[2 * PATH_MAX + 64], close_it[32];
 
 	if (r->follow) {
 		snprintf(log, sizeof(log), "--follow=%d:%u:%" PRIu64 ":%s/" TS_FOLLOW_FIFO, (int)reader, choose_chunks(),
@@ -180,10 +181,12 @@ static size_t log_options(const struct ts_recorder *r, pid_t reader, const char 
 	} else {
 		snprintf(log, sizeof(log), "--log=%d", r->memory_fd);
 		snprintf(text, sizeof(text), "--log-fd=%d", r->log->text_fd);
+		snprintf(close_it, sizeof(close_it), "--text=%d", r->log->text_fd);
+		args[2] = close_it;
 	}
 	args[0] = log;
 	args[1] = text;
-	return r->follow ? 3 : 2;
+	return 3;
 }
 
 /* Valgrind starts the programs that this one becomes, and its children, by this one. */
@@ -210,9 +213,7 @@ static _Noreturn void become(const struct ts_recorder *r, pid_t reader)
 	args[k++] = "--sigill-diagnostics=yes";
 	args[k++] = "--read-inline-info=no";
 	args[k++] = "--show-below-main=yes"; /* else functions before main lose their names */
-#if VALGRIND_HAS_DEBUGINFOD
 	args[k++] = "--enable-debuginfod=no";
-#endif
 	k += log_options(r, reader, args + k);
 	if (r->cli->from.kind != TS_AT_NOTHING)
 		args[k++] = place_option("--from", &r->cli->from);
@@ -258,6 +259,8 @@ static bool begin(struct ts_recorder *r)
 		w = ts_record_last_begin(&l->last, 0, &r->err);
 	l->frames.put = put;
 	l->frames.user = r;
+	l->frames.ops = l->ops;
+	l->frames.cap = sizeof(l->ops);
 	l->decoder = ts_log_decoder_new(r->program.emulated->arch, (uint32_t)r->pid, &l->frames);
 	if (l->decoder && r->is_followed)
 		ts_log_decoder_follow(l->decoder);
@@ -502,6 +505,9 @@ static void explain(const struct ts_recorder *r)
 	ts_message(stderr, "tracestub: Valgrind does not know an instruction of the program:%.*s", (int)strcspn(at, "\n"), at);
 	if (strstr(at, " 0x62 ") == at)
 		fputs("tracestub: it is one of AVX-512, which neither engine knows: build without -march=native, or with -mno-avx512f\n",
+		      stderr);
+	else if (!r->program.emulated->is_64 && (strstr(at, " 0xC4 ") == at || strstr(at, " 0xC5 ") == at))
+		fputs("tracestub: it is one of AVX, which Valgrind has for 64-bit programs only: build with -mno-avx, or record with --with qemu\n",
 		      stderr);
 }
 

@@ -44,12 +44,16 @@ static bool check_event(const struct ts_log_code *b, const struct ts_log_guest *
 	return e->flags & TS_LOG_CONST_ADDR || is_inside(b, e->addr, g->word);
 }
 
-static uint8_t kind_of(const struct ts_log_event *e)
+static uint8_t kind_of(const struct ts_log_guest *g, const struct ts_log_event *e)
 {
 	switch (e->kind) {
 	case TS_LOG_PUT:
-		if (e->len != 8 || e->flags & TS_LOG_GUARDED)
+		if (e->len == 8 && ts_log_guest_x87_place(g, e->off) >= 0)
+			return TS_CODE_PUT_MMX;
+		if ((e->len != 8 && e->len != 4) || e->flags & TS_LOG_GUARDED)
 			return TS_CODE_PUT;
+		if (e->len == 4)
+			return e->flags & TS_LOG_CONST_VALUE ? TS_CODE_PUT_HALF_CONST : TS_CODE_PUT_HALF;
 		return e->flags & TS_LOG_CONST_VALUE ? TS_CODE_PUT_CONST : TS_CODE_PUT_WORD;
 	case TS_LOG_PUTI:
 		return TS_CODE_PUTI;
@@ -136,7 +140,7 @@ static bool take_events(struct ts_log_code *b, const struct ts_log_guest *g, con
 
 		if (!check_event(b, g, e))
 			return false;
-		b->events[i] = (struct ts_log_code_event){ kind_of(e), e->flags, e->len, e->off, e->guard, e->addr, e->value,
+		b->events[i] = (struct ts_log_code_event){ kind_of(g, e), e->flags, e->len, e->off, e->guard, e->addr, e->value,
 						  e->n_elements, e->bias };
 	}
 	return true;

@@ -12,6 +12,9 @@ enum ts_log_code_event_kind {
 	TS_CODE_PUT,       /* any */
 	TS_CODE_PUT_WORD,  /* 8 bytes of the record */
 	TS_CODE_PUT_CONST, /* 8 bytes that are constant */
+	TS_CODE_PUT_HALF,  /* 4 bytes of the record */
+	TS_CODE_PUT_HALF_CONST,
+	TS_CODE_PUT_MMX,   /* 8 bytes of the x87 unit, which are no double: x87 puts its registers by PUTI */
 	TS_CODE_PUTI,
 	TS_CODE_LOAD,
 	TS_CODE_STORE,

@@ -38,6 +38,7 @@ struct ts_log_task {
 	uint64_t failed_pc;     /* the instruction that did not complete, if it was executed last */
 	uint8_t failed_len;     /* its bytes; 0: there is none */
 	uint8_t *open_record; /* owned; TS_LOG_MAX_BLOCK bytes */
+	uint8_t mmx; /* a bit for each place of the x87 unit that holds no double but an integer */
 	uint8_t state[TS_LOG_MAX_STATE + 32];
 	/* Of modules that are not recorded: it has executed instructions that no GAP has told yet. */
 	bool is_elsewhere;
@@ -140,6 +141,10 @@ const char *ts_decode_memory(struct ts_log_decoder *d, uint32_t kind, const uint
 /* Registers of @t that differ from the new state, as ops of @p; the new state is the thread's then. */
 void ts_decode_registers(struct ts_log_decoder *d, struct ts_log_task *t, struct ts_op_piece *p, const uint8_t *state,
 			 bool is_all);
+
+/* The same; @mmx is that of the new state. */
+void ts_decode_registers_as(struct ts_log_decoder *d, struct ts_log_task *t, struct ts_op_piece *p, const uint8_t *state,
+			    uint8_t mmx, bool is_all);
 void ts_decode_call(struct ts_log_decoder *d, struct ts_log_task *t, const struct ts_log_call *c);
 void ts_decode_return(struct ts_log_decoder *d, struct ts_log_task *t, const struct ts_log_call *c, const uint8_t *state);
 

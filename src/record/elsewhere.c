@@ -95,7 +95,7 @@ static void put_registers(struct ts_log_decoder *d, struct ts_log_task *t, struc
 
 	memcpy(state, t->state, d->guest->n_state);
 	memcpy(t->state, t->shown, d->guest->n_state);
-	ts_decode_registers(d, t, p, state, false);
+	ts_decode_registers_as(d, t, p, state, t->mmx, false);
 }
 
 void ts_decode_tell_gap(struct ts_log_decoder *d, struct ts_log_task *t)

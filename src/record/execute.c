@@ -147,13 +147,25 @@ static void store(struct ts_log_decoder *d, struct sink *s, const struct ts_log_
 
 /* -------------------------------------------------------------------------------- events */
 
-static void put_element(struct ts_log_task *t, const struct ts_log_code_event *e, const uint8_t *record)
+static void put_element(const struct ts_log_guest *g, struct ts_log_task *t, const struct ts_log_code_event *e,
+			const uint8_t *record)
 {
 	uint32_t index, at;
 
 	memcpy(&index, record + e->addr, sizeof(index));
 	at = (index + (uint32_t)e->bias) % e->n_elements;
+	if (e->off == g->fpreg && e->len == 8)
+		t->mmx &= (uint8_t)~(1u << at % 8);
 	memcpy(t->state + e->off + at * e->len, value(e, record), e->len);
+}
+
+/* A helper that loads the x87 unit loads doubles, more than one at once. */
+static void put_bytes(const struct ts_log_guest *g, struct ts_log_task *t, const struct ts_log_code_event *e,
+		      const uint8_t *from)
+{
+	if (e->len > 8 && e->off < g->fpreg + 64 && e->off + e->len > g->fpreg)
+		t->mmx = 0;
+	memcpy(t->state + e->off, from, e->len);
 }
 
 static void apply(struct ts_log_decoder *d, struct ts_log_task *t, struct sink *s, const struct ts_log_code_event *e,
@@ -167,11 +179,19 @@ static void apply(struct ts_log_decoder *d, struct ts_log_task *t, struct sink *
 		memcpy(t->state + e->off, &e->value, 8);
 		return;
 	}
+	if (e->kind == TS_CODE_PUT_HALF) {
+		memcpy(t->state + e->off, record + e->value, 4);
+		return;
+	}
+	if (e->kind == TS_CODE_PUT_HALF_CONST) {
+		memcpy(t->state + e->off, &e->value, 4);
+		return;
+	}
 	if (e->flags & TS_LOG_GUARDED && !record[e->guard])
 		return;
 	switch (e->kind) {
 	case TS_CODE_PUTI:
-		put_element(t, e, record);
+		put_element(d->guest, t, e, record);
 		break;
 	case TS_CODE_LOAD:
 		load(d, s, e, record);
@@ -179,8 +199,12 @@ static void apply(struct ts_log_decoder *d, struct ts_log_task *t, struct sink *
 	case TS_CODE_STORE:
 		store(d, s, e, record);
 		break;
+	case TS_CODE_PUT_MMX:
+		t->mmx |= (uint8_t)(1u << ts_log_guest_x87_place(d->guest, e->off));
+		memcpy(t->state + e->off, value(e, record), 8);
+		break;
 	default:
-		memcpy(t->state + e->off, value(e, record), e->len);
+		put_bytes(d->guest, t, e, value(e, record));
 	}
 }
 
@@ -197,7 +221,7 @@ static void put_registers(const struct ts_log_decoder *d, const struct ts_log_ta
 			s->p = ucir_put_reg(s->p, r->num, d->guest->word == 8 ? u64_at(at) : u32_at(at));
 			s->n_ops++;
 		} else {
-			s->p = ts_log_guest_put(d->guest, r, t->state, s->p, &s->n_ops);
+			s->p = ts_log_guest_put(d->guest, r, t->state, t->mmx, s->p, &s->n_ops);
 		}
 	}
 }

@@ -250,13 +250,40 @@ static uint32_t tags_of(const uint8_t *tag)
 	return tags;
 }
 
-static uint8_t *put_x87(const struct ts_log_guest *g, const uint8_t *state, uint8_t *p, uint32_t *n_ops)
+/* Intel's manual, volume 1, 9.5.1: bits 64 to 79 become ones. */
+static void extend_mmx(uint64_t bits, uint8_t to[10])
+{
+	ucir_put_u64(to, bits);
+	ucir_put_u16(to + 8, 0xffff);
+}
+
+int ts_log_guest_x87_place(const struct ts_log_guest *g, unsigned off)
+{
+	return off >= g->fpreg && off < g->fpreg + 64u && !(off & 7) ? (int)(off - g->fpreg) / 8 : -1;
+}
+
+uint8_t ts_log_guest_same_mmx(const struct ts_log_guest *g, uint8_t mmx, const uint8_t *a, const uint8_t *b)
+{
+	for (unsigned i = 0; mmx && i < 8; i++) {
+		if (u64_at(a, g->fpreg + 8 * i) != u64_at(b, g->fpreg + 8 * i))
+			mmx &= (uint8_t)~(1u << i);
+	}
+	return mmx;
+}
+
+static uint8_t *put_x87(const struct ts_log_guest *g, const uint8_t *state, uint8_t mmx, uint8_t *p, uint32_t *n_ops)
 {
 	unsigned top = state[g->ftop] & 7;
 	uint8_t st[10];
 
 	for (unsigned i = 0; i < 8; i++) {
-		extend_double(u64_at(state, g->fpreg + 8 * ((top + i) & 7)), st);
+		unsigned place = (top + i) & 7;
+		uint64_t bits = u64_at(state, g->fpreg + 8 * place);
+
+		if (mmx >> place & 1)
+			extend_mmx(bits, st);
+		else
+			extend_double(bits, st);
 		p = ucir_put_spreg(p, (uint16_t)(ST0 + i), st, sizeof(st));
 	}
 	p = ucir_put_reg(p, FCTRL, 0x37f | (u32_at(state, g->fpround) & 3) << 10);
@@ -268,8 +295,8 @@ static uint8_t *put_x87(const struct ts_log_guest *g, const uint8_t *state, uint
 
 /* -------------------------------------------------------------------------------- ops */
 
-uint8_t *ts_log_guest_put(const struct ts_log_guest *g, const struct ts_guest_reg *r, const uint8_t *state, uint8_t *p,
-			  uint32_t *n_ops)
+uint8_t *ts_log_guest_put(const struct ts_log_guest *g, const struct ts_guest_reg *r, const uint8_t *state, uint8_t mmx,
+			  uint8_t *p, uint32_t *n_ops)
 {
 	switch (r->kind) {
 	case TS_GUEST_FLAGS:
@@ -286,7 +313,7 @@ uint8_t *ts_log_guest_put(const struct ts_log_guest *g, const struct ts_guest_re
 		p = ucir_put_spreg(p, r->num, state + r->off, 32);
 		break;
 	case TS_GUEST_X87:
-		return put_x87(g, state, p, n_ops);
+		return put_x87(g, state, mmx, p, n_ops);
 	case TS_GUEST_SHORT:
 		p = ucir_put_reg(p, r->num, short_at(state, r->off));
 		break;

@@ -64,9 +64,18 @@ const struct ts_log_guest *ts_log_guest_find(const char *arch);
  */
 unsigned ts_log_guest_reg(const struct ts_log_guest *g, unsigned off, unsigned len);
 
-/* Append register @r of @state as ops at @p; returns the byte after them and adds their number to *n_ops. */
-uint8_t *ts_log_guest_put(const struct ts_log_guest *g, const struct ts_guest_reg *r, const uint8_t *state, uint8_t *p,
-			  uint32_t *n_ops);
+/*
+ * Append register @r of @state as ops at @p; returns the byte after them and adds their number to *n_ops.  Bits of @mmx: the
+ * places in the x87 unit that hold an integer of MMX, not a double.
+ */
+uint8_t *ts_log_guest_put(const struct ts_log_guest *g, const struct ts_guest_reg *r, const uint8_t *state, uint8_t mmx,
+			  uint8_t *p, uint32_t *n_ops);
+
+/* The place in the x87 unit of the 8 bytes at @off of the guest state; -1: they are none of its registers. */
+int ts_log_guest_x87_place(const struct ts_log_guest *g, unsigned off);
+
+/* Those of @mmx whose places are the same in both states. */
+uint8_t ts_log_guest_same_mmx(const struct ts_log_guest *g, uint8_t mmx, const uint8_t *a, const uint8_t *b);
 
 /* Are the sample's flags those that the decoder computes? */
 bool ts_log_guest_knows(const struct ts_log_guest *g, const struct ts_log_flags *f);

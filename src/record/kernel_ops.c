@@ -223,6 +223,12 @@ void ts_decode_settle(struct ts_log_decoder *d, struct ts_log_task *t)
 void ts_decode_registers(struct ts_log_decoder *d, struct ts_log_task *t, struct ts_op_piece *p, const uint8_t *state,
 			 bool is_all)
 {
+	ts_decode_registers_as(d, t, p, state, ts_log_guest_same_mmx(d->guest, t->mmx, t->state, state), is_all);
+}
+
+void ts_decode_registers_as(struct ts_log_decoder *d, struct ts_log_task *t, struct ts_op_piece *p, const uint8_t *state,
+			    uint8_t mmx, bool is_all)
+{
 	const struct ts_log_guest *g = d->guest;
 
 	for (unsigned i = 0; i < g->n_regs; i++) {
@@ -233,9 +239,10 @@ void ts_decode_registers(struct ts_log_decoder *d, struct ts_log_task *t, struct
 			continue;
 		at = ts_op_piece_room(p, TS_GUEST_X87_PUT);
 		if (at)
-			p->len = (size_t)(ts_log_guest_put(g, r, state, at, &p->n_ops) - p->bytes);
+			p->len = (size_t)(ts_log_guest_put(g, r, state, mmx, at, &p->n_ops) - p->bytes);
 	}
 	memmove(t->state, state, g->n_state);
+	t->mmx = mmx;
 }
 
 static uint64_t word_of(const struct ts_log_guest *g, const uint8_t *state, unsigned off)

@@ -170,6 +170,7 @@ static void correct_registers(struct ts_log_decoder *d, struct ts_log_task *t, c
 
 	if (d->modules) {
 		ts_decode_leave(d, t);
+		t->mmx = ts_log_guest_same_mmx(d->guest, t->mmx, t->state, state);
 		memcpy(t->state, state, d->guest->n_state);
 		return;
 	}
@@ -219,6 +220,7 @@ static const char *new_thread(struct ts_log_decoder *d, const uint8_t *bytes, si
 	if (!child)
 		return "a thread's number is too large";
 	child->is_known = child->has_signal = child->call.is_open = false;
+	child->mmx = 0;
 	child->name[0] = '\0';
 	child->open = NULL;
 	child->tid_word = 0;

@@ -13,9 +13,7 @@ static Bool begins(const HChar *text, const HChar *with)
 	return VG_(strncmp)(text, with, VG_(strlen)(with)) == 0;
 }
 
-/*
- * LD_PRELOAD=OWN:USER'S becomes the user's.  Returns False if nothing is left of it.
- */
+/* LD_PRELOAD=OWN:USER'S becomes the user's.  Returns False if the user had none. */
 static Bool clean_preload(HChar *var)
 {
 	HChar *list = VG_(strchr)(var, '=') + 1, *own = VG_(strstr)(list, "vgpreload_core"), *end;
@@ -28,7 +26,7 @@ static Bool clean_preload(HChar *var)
 	if (!end)
 		return False;
 	VG_(memmove)(own, end + 1, VG_(strlen)(end + 1) + 1);
-	return *list != '\0';
+	return True; /* what follows a colon is the user's, also if it is empty */
 }
 
 static Bool is_kept(HChar *var)

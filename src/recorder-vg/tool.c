@@ -10,12 +10,13 @@
 
 #include <pub_tool_libcassert.h>
 #include <pub_tool_libcbase.h>
+#include <pub_tool_libcfile.h>
 #include <pub_tool_options.h>
 #include <pub_tool_machine.h>
 
 #define MAX_BLOCK_INSNS 40 /* so that the record of an execution stays below TS_LOG_MAX_BLOCK */
 
-static Int log_fd = -1;
+static Int log_fd = -1, text_fd = -1;
 
 static Bool take_place(struct ts_place *p, const HChar *text)
 {
@@ -28,7 +29,11 @@ static Bool take_option(const HChar *arg)
 {
 	const HChar *text;
 
+	if (VG_(strcmp)(arg, "--enable-debuginfod=no") == 0)
+		return True; /* of a Valgrind that has no debuginfod */
 	if VG_INT_CLO (arg, "--log", log_fd)
+		return True;
+	if VG_INT_CLO (arg, "--text", text_fd)
 		return True;
 	if VG_STR_CLO (arg, "--from", text)
 		return take_place(&ts_from, text);
@@ -45,6 +50,8 @@ static void print_nothing(void)
 
 static void begin(void)
 {
+	if (text_fd >= 0)
+		VG_(close)(text_fd); /* of --log-fd: the core has a copy, beyond the program's descriptors */
 	if (!ts_follow_is_on())
 		ts_log_open(log_fd);
 	else if (!ts_follow_begin(False))

@@ -56,10 +56,10 @@ def undefined_after(name, undefined):
 
 
 def truth(program, *arguments):
-    """(pc, registers, ymm0 to ymm15 as bytes) before each instruction."""
+    """(pc, registers, ymm0 to ymm15 and st(0) to st(7) as bytes) before each instruction."""
     stepper = build("stepper.c", "stepper", "-O1 -w")
     subprocess.run([stepper, "steps", program, *arguments], stdout=subprocess.DEVNULL, timeout=LIMIT, check=True)
-    for pc, *values in struct.iter_unpack("<18Q512s", pathlib.Path("steps").read_bytes()):
+    for pc, *values in struct.iter_unpack("<18Q640s", pathlib.Path("steps").read_bytes()):
         yield pc, dict(zip(NAMES, values)), values[17]
 
 
@@ -69,6 +69,11 @@ VECTORS = {"x86_64": (16, 32, 154), "i386": (8, 16, 122)}      # how many, bytes
 def wrong_vectors(target, regs, real):
     n, size, first = VECTORS[target]
     return [i for i in range(n) if regs[first + i] != real[32 * i:32 * i + size]]
+
+
+def wrong_x87(regs, real):
+    """The registers of x87, of which Valgrind computes with 64 bits; those of MMX are their lower part."""
+    return [i for i in range(8) if regs[114 + i] != real[512 + 16 * i:512 + 16 * i + 10]]
 
 
 def is_same(name, mine, real, apart, ignored):
@@ -107,10 +112,10 @@ def compare_memory(out):
     return total
 
 
-def compare(out, program, target, excused=()):
+def compare(out, program, target, excused=(), has_x87=False):
     """
     Asserts that each instruction of the recording is the processor's. Returns their number, the registers that differ, vectors
-    among them, and how many flags were compared. A repeated cmps or scas changes flags in the processor at its end only.
+    among them, and how many flags were compared; x87's registers only if @has_x87. A repeated cmps or scas changes flags in the processor at its end only.
     """
     recording, names, numbers = Ucir2(out), mnemonics(program), NUMBERS[target]
     undefined, n, n_flags, wrong, apart, last = 0, 0, 0, [], None, None
@@ -123,6 +128,7 @@ def compare(out, program, target, excused=()):
         wrong += [(n, hex(pc), names[pc], name, hex(regs[number]), hex(real[name])) for name, number in numbers.items()
                   if name not in excused and not is_same(name, regs[number], real[name], apart, ignored)]
         wrong += [(n, hex(pc), names[pc], f"vector {i}") for i in wrong_vectors(target, regs, vectors)]
+        wrong += [(n, hex(pc), names[pc], f"st{i}") for i in (wrong_x87(regs, vectors) if has_x87 else ())]
         undefined, last = undefined_after(names[pc], undefined), pc
         n += 1
     assert n == len(recording.all_steps), (n, len(recording.all_steps))

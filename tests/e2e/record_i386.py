@@ -48,7 +48,7 @@ def gdb(out, *commands):
 def each_instruction_leaves_the_processors_registers_and_memory():
     for program in build_bare("i386"), build_bare("i386", "-msse2", "odd.c"):
         assert record("truth.ucir", program).returncode >= 0
-        n, wrong, n_flags = compare("truth.ucir", program, "i386")
+        n, wrong, n_flags = compare("truth.ucir", program, "i386", has_x87=program.endswith("odd.i386"))
         assert n > 4000 and not wrong and n_flags > 3 * n, (n, n_flags, len(wrong), wrong[:5])
         assert compare_memory("truth.ucir") > 10000
 
@@ -87,6 +87,19 @@ def what_the_kernel_changed_is_as_the_program_prints_it():
     said = gdb("kernel.ucir", *(c for k in range(len(lines)) for c in (f"goto {out[2 * k]['position']}", f"x/32xb {lines[k][1]}")))
     held = "".join(line.split(":")[1].replace("\t0x", "") for line in said.splitlines() if line.count("\t0x") == 8)
     assert held == "".join(found for *_, found in lines), (held, lines)
+
+
+@case
+def ways_by_which_memory_changes_are_all_explained():
+    recorded("ways.ucir", built("ways.c", "ways"))
+
+
+@case
+def avx_is_explained():
+    pathlib.Path("wide.c").write_text("int main(void) { __asm__ volatile(\".byte 0xc5, 0xf9, 0xef, 0xc0\"); return 0; }\n")
+    subprocess.run([compiler("i386"), "-static", "-o", "wide", "wide.c"], check=True)
+    done = record("wide.ucir", "./wide")
+    assert done.returncode == -signal.SIGILL and "it is one of AVX, which Valgrind has for 64-bit programs only" in done.stderr, done
 
 
 @case

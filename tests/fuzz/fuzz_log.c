@@ -36,12 +36,14 @@ static void decode(const char *arch, const uint8_t *bytes, size_t len, const cha
 	struct sink s = { 0 };
 	struct ts_op_frames *frames = calloc(1, sizeof(*frames));
 	struct ts_log_decoder *d;
-	uint8_t *log = malloc(len + 8);
+	uint8_t *log = malloc(len + 8), *ops = malloc(TS_OP_FRAMES_CAP);
 
-	if (!frames || !log)
+	if (!frames || !log || !ops)
 		abort();
 	frames->put = put;
 	frames->user = &s;
+	frames->ops = ops;
+	frames->cap = TS_OP_FRAMES_CAP;
 	d = ts_log_decoder_new(arch, 1, frames);
 	if (!d)
 		abort();
@@ -57,6 +59,7 @@ static void decode(const char *arch, const uint8_t *bytes, size_t len, const cha
 	ts_log_decoder_finish(d);
 	ts_log_decoder_free(d);
 	free(log);
+	free(ops);
 	free(frames);
 	free(s.bytes);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * stepper OUT PROGRAM: step through a program and write pc, rax rbx rcx rdx rsi rdi rbp rsp r8..r15 eflags before each
- * instruction, 8 bytes each, and then ymm0 to ymm15.
+ * instruction, 8 bytes each, then ymm0 to ymm15, and st(0) to st(7) of 16 bytes each.
  *
  * OUT.memory: before each 500th instruction its number, and the address, the length and the bytes of each writable mapping but
  * the stack; numbers of 8 bytes.
@@ -20,7 +20,9 @@
 #include <unistd.h>
 
 /* Intel's manual, volume 1, 13.4: where the state that xsave writes has its parts. */
+#define ST_OFF 32
 #define XMM_OFF 160
+#define X87 1
 #define PRESENT_OFF 512
 #define SSE 2
 #define AVX 4
@@ -44,6 +46,9 @@ static void write_vectors(FILE *out, pid_t pid)
 			memcpy(ymm + 16, state + high + 16 * i, 16);
 		fwrite(ymm, sizeof(ymm), 1, out);
 	}
+	if (!(present & X87))
+		memset(state + ST_OFF, 0, 8 * 16);
+	fwrite(state + ST_OFF, 8 * 16, 1, out);
 }
 
 static void write_memory(FILE *out, pid_t pid, uint64_t n)

@@ -848,8 +848,92 @@ def tracestub_add_to_dap():
         requests["launch"] = lambda program=None, **args: requests["attach"](program=program)
 
 
+class TracestubFrameId:
+    def __init__(self, sp, pc):
+        self.sp, self.pc = sp, pc
+
+
+class TracestubUnwinder(getattr(__import__("gdb.unwinder", fromlist=["Unwinder"]), "Unwinder")):
+    """Callers of code of which gdb knows no function, from the calls that were recorded.
+
+    gdb ends itself if the server is asked while it unwinds, so that is done when the program stops."""
+
+    SAVED = "rsp", "rbp", "rbx", "r12", "r13", "r14", "r15"
+    MOST = 64
+
+    def __init__(self):
+        super().__init__("tracestub")
+        self.frames, self.known, self.connections = {}, {}, {}
+        gdb.unwinder.register_unwinder(None, self, replace=True)
+        gdb.events.stop.connect(self.stopped)
+
+    def is_tracestub(self):
+        inferior = gdb.selected_inferior()
+        name = inferior.num, getattr(inferior, "connection_num", None), inferior.pid
+        if name not in self.connections:
+            gdb.execute("tracestub-look", to_string=True)
+            self.connections[name] = gdb.convenience_variable("_tracestub") == 2
+            self.known = {}
+        return self.connections[name]
+
+    def at(self, position, slot):
+        """The registers there, and the return address at rsp + slot."""
+        if (position, slot) not in self.known:
+            shown = gdb.execute("monitor registers rip %s at %d" % (" ".join(self.SAVED), position), to_string=True)
+            found = {name: int(value, 16) for name, value in re.findall(r"(\w+) +8 +(0x[0-9a-f]+)", shown)}
+            if set(found) != {"rip", *self.SAVED}:
+                raise gdb.error("not all registers are known")
+            back = gdb.selected_inferior().read_memory((found["rsp"] + slot) % (1 << 64), 8)
+            self.known[position, slot] = found, int.from_bytes(bytes(back), "little")
+        return self.known[position, slot]
+
+    def take_stack(self, sp):
+        """By the sp of a frame: its caller's registers, and a number for it; None: gdb finds them, as it does of a signal."""
+        shown = gdb.execute("monitor stack first %d" % self.MOST, to_string=True)
+        rows = [(int(position), pc) for position, pc in re.findall(r"^ *\d+ +\d+ +(\d+) +(0x[0-9a-f]+|-)", shown, re.M)]
+        signals = {position for position, pc in rows if pc == "-"}
+        for position, pc in rows[1:]:
+            if pc == "-":
+                continue
+            if position in signals:
+                entry, back = self.at(position + 1, 0)
+                self.frames[sp] = {**entry, "rip": back, "rsp": entry["rsp"] + 8}, entry["rip"]
+                self.frames[entry["rsp"] + 8] = None
+                sp = self.at(position, 0)[0]["rsp"]
+            else:
+                registers, back = self.at(position, -8)
+                self.frames[sp] = {**registers, "rip": back}, registers["rip"]
+                sp = registers["rsp"]
+        if re.search(r"^\d+ rows?$", shown, re.M):      # the first function of the recording has no caller
+            self.frames[sp] = {"rip": 0, "rsp": sp + 8}, 0
+
+    def stopped(self, event):
+        self.frames = {}
+        try:
+            frame = gdb.selected_frame()
+            if "x86-64" not in frame.architecture().name() or frame.function() or not self.is_tracestub():
+                return
+            self.take_stack(int(frame.read_register("rsp")) % (1 << 64))
+        except gdb.error:
+            pass
+        gdb.invalidate_cached_frames()
+
+    def __call__(self, frame):
+        found = self.frames.get(int(frame.read_register("rsp")) % (1 << 64))
+        if not found or gdb.find_pc_line(int(frame.read_register("rip")) % (1 << 64)).symtab:
+            return None
+        word = gdb.lookup_type("long")
+        values = {name: frame.read_register(name) for name in self.SAVED}
+        values.update((name, gdb.Value(v - (1 << 64) if v >> 63 else v).cast(word)) for name, v in found[0].items())
+        caller = frame.create_unwind_info(TracestubFrameId(values["rsp"], gdb.Value(found[1]).cast(word)))
+        for name, value in values.items():
+            caller.add_saved_register(name, value)
+        return caller
+
+
 if "gdb.dap" in sys.modules:
     tracestub_add_to_dap()
+TracestubUnwinder()
 TracestubRefuse("tracestub-refuse", gdb.COMMAND_RUNNING)
 TracestubMonitor("tracestub-monitor", gdb.COMMAND_RUNNING)
 TRACESTUB_VERBS = ["find", "goto", "when"]

@@ -26,6 +26,7 @@ void ts_chunk_lines_reset(struct ts_chunk_lines *t)
 {
 	t->n_steps = 0;
 	t->n_asked = 0;
+	t->n_partly = 0;
 }
 
 static size_t slot_of(uint64_t line)

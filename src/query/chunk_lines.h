@@ -32,6 +32,7 @@ struct ts_range_effect {
 struct ts_chunk_lines {
 	uint32_t n_steps; /* of the chunk that it is about; 0: nothing has been listed */
 	unsigned n_asked; /* questions about a chunk of which nothing has been listed */
+	unsigned n_partly; /* questions about a chunk of which not all steps had been decoded */
 	bool is_failed;   /* memory was exhausted: nothing may be asked */
 	/* unseen changes, and writes of unknown values: both together need the order of all effects */
 	bool has_unseen, has_unknown;

@@ -11,6 +11,9 @@
 /* So few steps are replayed in no time. */
 #define FEW_STEPS (TS_CHUNK_STEPS / 32)
 
+/* So many questions that replay more of a chunk, and the rest of it is decoded, so that its lines can be listed. */
+#define MANY_QUESTIONS 8u
+
 /* Carry the window from the chunk's start through its first @n steps. */
 static void replay(struct ts_query *q, struct ts_replay *v, uint64_t chunk, const struct ts_steps *b, uint32_t n)
 {
@@ -22,6 +25,17 @@ static void replay(struct ts_query *q, struct ts_replay *v, uint64_t chunk, cons
 	}
 	for (uint32_t i = 0; i < n; i++)
 		ts_replay_step(v, b, &b->steps[i]);
+}
+
+/* The chunk's first @n steps, or all if there are many questions about it. */
+static const struct ts_steps *decoded(struct ts_query *q, uint64_t chunk, uint32_t n, struct ts_error *err)
+{
+	const struct ts_steps *b = ts_query_chunk(q, chunk, n, err);
+
+	if (!b || n <= FEW_STEPS || b->n_steps == ts_query_chunk_len(q, chunk) ||
+	    ++ts_query_cached_chunk(q, chunk)->lines.n_partly <= MANY_QUESTIONS)
+		return b;
+	return ts_query_chunk(q, chunk, TS_CHUNK_STEPS, err);
 }
 
 static bool read_mem(struct ts_query *q, uint64_t pos, uint32_t process, uint64_t addr, size_t len,
@@ -48,7 +62,7 @@ static bool read_mem(struct ts_query *q, uint64_t pos, uint32_t process, uint64_
 	ts_replay_start(&v, chunk);
 	if (!n && !has_step)
 		return true;
-	b = ts_query_chunk(q, chunk, (uint32_t)n + has_step, err);
+	b = decoded(q, chunk, (uint32_t)n + has_step, err);
 	if (!b)
 		return false;
 	replay(q, &v, chunk, b, (uint32_t)n);

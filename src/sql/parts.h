@@ -58,6 +58,8 @@ struct ts_sql_table {
 	enum ts_sql_each each;
 	bool has_address;      /* terms about address narrow WHAT */
 	bool has_pc;           /* the same of pc */
+	const char *operand;   /* the column whose terms are the question's operand: "callee", "kind"; NULL: none */
+	bool is_each_step;     /* a row a step, which is counted without a look at it */
 };
 
 /* The tables; *n gets how many. */

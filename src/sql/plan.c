@@ -8,8 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "src/ask/grammar/listed.h"
 #include "src/ask/grammar/number.h"
 #include "src/query/query.h"
+#include "src/symbols/symbols.h"
 
 #define MAX_TERMS 32u
 
@@ -57,6 +59,7 @@ static const char *op_text(unsigned char op)
 	case SQLITE_INDEX_CONSTRAINT_GE: return "]";
 	case SQLITE_INDEX_CONSTRAINT_LT: return "<";
 	case SQLITE_INDEX_CONSTRAINT_LE: return "[";
+	case SQLITE_INDEX_CONSTRAINT_GLOB: return "~";
 	default: return "=";
 	}
 }
@@ -77,12 +80,23 @@ static bool has_one_process(const struct ts_sql *s)
 	return i == s->n;
 }
 
+static bool takes_operand(const struct ts_sql_vtab *t, int column, unsigned char op)
+{
+	if (!t->t.operand || !is_named(t, column, t->t.operand))
+		return false;
+	return op == SQLITE_INDEX_CONSTRAINT_EQ || (op == SQLITE_INDEX_CONSTRAINT_GLOB && !strcmp(t->t.operand, "callee"));
+}
+
 /* Does the term narrow the question?  *gain gets by how much, roughly. */
 static bool takes_term(const struct ts_sql_vtab *t, int column, unsigned char op, double *gain)
 {
 	bool is_equal = op == SQLITE_INDEX_CONSTRAINT_EQ;
 
 	*gain = is_equal ? 1e6 : 10;
+	if (takes_operand(t, column, op)) {
+		*gain = 100;
+		return true;
+	}
 	if (!is_comparison(op))
 		return false;
 	if (ts_sql_is_recording(t, column))
@@ -94,6 +108,10 @@ static bool takes_term(const struct ts_sql_vtab *t, int column, unsigned char op
 	if (is_named(t, column, "pc"))
 		return t->t.has_pc && has_one_process(t->s);
 	*gain = 10;
+	if (is_named(t, column, "depth") && t->t.verb->takes & TS_TAKES_DEPTH && !*t->t.arguments)
+		return op == SQLITE_INDEX_CONSTRAINT_LT || op == SQLITE_INDEX_CONSTRAINT_LE;
+	if (is_named(t, column, "function") && t->t.has_pc)
+		return is_equal && t->s->n == 1 && has_one_process(t->s);
 	return is_equal && ((is_named(t, column, "thread") && t->t.verb->takes & TS_TAKES_THREAD) ||
 			    (is_named(t, column, "reg") && t->t.each == TS_SQL_EACH_REGISTER));
 }
@@ -125,6 +143,8 @@ int ts_sql_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 		bool is_argument = column >= (int)t->n_columns;
 		double gain = 1e3;
 
+		if (info->aConstraint[i].op == SQLITE_INDEX_CONSTRAINT_LIMIT || info->aConstraint[i].op == SQLITE_INDEX_CONSTRAINT_OFFSET)
+			continue; /* SQLite counts rows */
 		if (is_argument && !info->aConstraint[i].usable) {
 			sqlite3_free(sqlite3_str_finish(plan));
 			return SQLITE_CONSTRAINT; /* a function's argument comes from a table that is read before it */
@@ -194,6 +214,40 @@ static void take_value(struct ts_sql_cursor *c, const struct ts_sql_vtab *t, uns
 		snprintf(c->n.values[i], sizeof(c->n.values[i]), "%s", text);
 }
 
+/* A word of a question, as it is: no pattern, nothing that ends it. */
+static bool is_plain(const char *text)
+{
+	return *text && strlen(text) < TS_SQL_MAX_WORD / 2 &&
+	       !text[strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.@:~")];
+}
+
+/* What is not taken is checked by SQLite alone. */
+static void take_operand(struct ts_sql_terms *n, const struct ts_sql_vtab *t, char op, const char *text)
+{
+	if (!text || *n->operand)
+		return;
+	if (!strcmp(t->t.operand, "kind")) {
+		if (ts_listed_is_name(text, strlen(text)))
+			snprintf(n->operand, sizeof(n->operand), "%s", text);
+	} else if (op == '=') {
+		if (is_plain(text)) /* as a pattern: a name that no function has is no mistake */
+			snprintf(n->operand, sizeof(n->operand), "[%c]%s", *text, text + 1);
+	} else if (strlen(text) < sizeof(n->operand) && strpbrk(text, "*?") && !strpbrk(text, "[]\\ \"'")) {
+		snprintf(n->operand, sizeof(n->operand), "%s", text);
+	}
+}
+
+static void take_depth(struct ts_sql_terms *n, char op, sqlite3_value *value)
+{
+	sqlite3_int64 v = sqlite3_value_int64(value) - (op == '<');
+
+	if (sqlite3_value_type(value) != SQLITE_INTEGER)
+		return;
+	n->is_empty |= v < 1;
+	if (v >= 1 && (uint64_t)v < n->depth)
+		n->depth = (uint64_t)v;
+}
+
 static void take_term(struct ts_sql_cursor *c, const struct ts_sql_vtab *t, const char *term, size_t len, sqlite3_value *value)
 {
 	char op = term[len - 1];
@@ -212,6 +266,12 @@ static void take_term(struct ts_sql_cursor *c, const struct ts_sql_vtab *t, cons
 		last = c->n.to - 1;
 		narrow(&c->n, op, value, false, &c->n.from, &last);
 		c->n.to = last < UINT64_MAX ? last + 1 : last;
+	} else if (t->t.operand && is_named(t, (int)column, t->t.operand)) {
+		take_operand(&c->n, t, op, (const char *)sqlite3_value_text(value));
+	} else if (is_named(t, (int)column, "depth")) {
+		take_depth(&c->n, op, value);
+	} else if (is_named(t, (int)column, "function")) {
+		ts_sql_narrow_function(&c->n, t->s->recordings->ask, (const char *)sqlite3_value_text(value));
 	} else if (is_named(t, (int)column, "thread")) {
 		c->n.is_empty |= sqlite3_value_type(value) != SQLITE_INTEGER;
 		c->n.has_thread = true;
@@ -225,6 +285,27 @@ static void take_term(struct ts_sql_cursor *c, const struct ts_sql_vtab *t, cons
 		c->n.has_addresses = true;
 		narrow(&c->n, op, value, true, &c->n.first, &c->n.last);
 	}
+}
+
+void ts_sql_narrow_function(struct ts_sql_terms *n, const struct ts_ask *ask, const char *name)
+{
+	uint64_t first = UINT64_MAX, last = 0;
+	const struct ts_symbol *x;
+
+	for (size_t i = 0; name && ask->symbols && (x = ts_symbols_get(ask->symbols, i)); i++) {
+		if (!x->is_function || strcmp(x->name, name) != 0)
+			continue;
+		if (!x->len || x->is_open)
+			return; /* where it ends is not known */
+		first = x->addr < first ? x->addr : first;
+		last = x->addr + (x->len - 1) > last ? x->addr + (x->len - 1) : last;
+	}
+	if (first > last)
+		return;
+	n->has_addresses = true;
+	n->first = first > n->first ? first : n->first;
+	n->last = last < n->last ? last : n->last;
+	n->is_empty |= n->first > n->last;
 }
 
 static uint64_t most_steps(const struct ts_sql *s)
@@ -241,7 +322,7 @@ void ts_sql_take_plan(struct ts_sql_cursor *c, const struct ts_sql_vtab *t, cons
 	const char *p = strchr(plan, ':') + 1;
 	bool is_large;
 
-	c->n = (struct ts_sql_terms){ .to = most_steps(t->s), .last = UINT64_MAX };
+	c->n = (struct ts_sql_terms){ .to = most_steps(t->s), .last = UINT64_MAX, .depth = UINT64_MAX };
 	for (int i = 0; i < n; i++) {
 		size_t len;
 

@@ -131,8 +131,14 @@ static void add_operand(struct ts_sql_cursor *c, const struct ts_sql_vtab *t, st
 	}
 	if (t->t.has_address || (t->t.has_pc && c->n.has_addresses))
 		what = "0x0"; /* its range is put in afterwards */
+	if (!what && *c->n.operand)
+		what = c->n.operand;
 	if (what)
 		add_word(w, TS_ARGUMENT_OPERAND, NULL, what);
+	if (c->n.depth < UINT64_MAX) {
+		snprintf(c->words[4], sizeof(c->words[4]), "%" PRIu64, c->n.depth);
+		add_word(w, TS_ARGUMENT_WORD, "depth", c->words[4]);
+	}
 }
 
 /* May a row of the recording satisfy the terms? */
@@ -204,6 +210,12 @@ static bool is_scan(const struct ts_sql_cursor *c, const struct ts_sql_vtab *t)
 
 	decodes |= t->t.has_address && !c->n.has_addresses;
 	return decodes && !t->s->options.may_scan && to > c->qn.from && to - c->qn.from > TS_SQL_MAX_SCAN;
+}
+
+/* Are the rows as many as the steps of the question, and nothing is wanted of them? */
+static bool is_counted(const struct ts_sql_cursor *c, const struct ts_sql_vtab *t)
+{
+	return t->t.is_each_step && !c->used && !c->n.has_thread && c->qn.what.kind == TS_WHAT_NONE;
 }
 
 static int fail(const struct ts_sql_vtab *t, const struct ts_error *err)
@@ -280,6 +292,12 @@ static int open_rows(struct ts_sql_cursor *c, const struct ts_sql_vtab *t)
 	}
 	if (got == TS_GOT_FAIL)
 		return ts_sql_fail_in(c, t, &err);
+	if (is_counted(c, t)) {
+		uint64_t to = c->qn.to < c->ask->n_steps ? c->qn.to : c->ask->n_steps;
+
+		c->n_counted = to > c->qn.from ? to - c->qn.from : 0;
+		return SQLITE_OK;
+	}
 	if (is_scan(c, t)) {
 		ts_fail(&err, TS_EUSAGE, TS_NO_OFF,
 			"%s: decodes %" PRIu64 " M steps; narrow position, or allow it with --scan", t->t.name,

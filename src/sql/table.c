@@ -62,6 +62,10 @@ static int next(sqlite3_vtab_cursor *cursor)
 		enum ts_got got;
 		int result;
 
+		if (c->n_counted) {
+			c->row.cells[0].number = --c->n_counted; /* for the row's number */
+			return SQLITE_OK;
+		}
 		if (!c->rows) {
 			result = ts_sql_next_question(c, t);
 			if (result != SQLITE_OK)
@@ -99,6 +103,7 @@ static int filter(sqlite3_vtab_cursor *cursor, int is_reverse, const char *plan,
 	ts_sql_take_plan(c, t, plan, values, n);
 	c->is_reverse = is_reverse;
 	c->recording = 0;
+	c->n_counted = 0;
 	c->in = NULL;
 	c->is_over = false;
 	return next(cursor);

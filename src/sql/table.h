@@ -35,6 +35,8 @@ struct ts_sql_terms {
 	int64_t tid;
 	char values[TS_SQL_MAX_ARGUMENTS][TS_SQL_MAX_WORD]; /* of the arguments; "": not given */
 	char reg[TS_SQL_MAX_WORD];      /* "": all of them */
+	char operand[TS_SQL_MAX_WORD];  /* of the question; "": none */
+	uint64_t depth;          /* calls are not deeper */
 	bool has_recording;
 	const struct ts_sql_recording *recording; /* NULL: one that there is not */
 };
@@ -55,6 +57,7 @@ struct ts_sql_cursor {
 	struct ts_rows *rows;     /* owned; NULL: no question is open */
 	struct ts_row row;
 	bool is_over;
+	uint64_t n_counted;       /* rows that are only counted, and still to come */
 	char words[8][TS_SQL_MAX_WORD];  /* of the question, which refers to them */
 };
 
@@ -69,6 +72,9 @@ bool ts_sql_is_recording(const struct ts_sql_vtab *t, int column);
 
 /* Is `in A:B` of the verb about the column position alone?  Of flows it says where they begin, too. */
 bool ts_sql_has_positions(const struct ts_sql_vtab *t);
+
+/* [n->first, n->last] is narrowed to where functions called @name are.  Nothing is done if that is not known. */
+void ts_sql_narrow_function(struct ts_sql_terms *n, const struct ts_ask *ask, const char *name);
 
 /* xBestIndex: writes down which terms of WHERE are taken. */
 int ts_sql_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info);

@@ -54,14 +54,15 @@ static const struct ts_sql_column branch_columns[] = {
 };
 
 static const struct ts_sql_table tables[] = {
-	{ .name = "step", .verb = &ts_verb_steps, COLUMNS(step_columns), .arguments = "", .has_pc = true },
+	{ .name = "step", .verb = &ts_verb_steps, COLUMNS(step_columns), .arguments = "", .has_pc = true,
+	  .is_each_step = true },
 	{ .name = "reg_write", .verb = &ts_verb_history, COLUMNS(reg_columns), .arguments = "", .each = TS_SQL_EACH_REGISTER },
 	{ .name = "mem_write", .verb = &ts_verb_history, COLUMNS(mem_columns), .arguments = "",
 	  .each = TS_SQL_EACH_PROCESS, .has_address = true },
 	{ .name = "mem_read", .verb = &ts_verb_accesses, COLUMNS(mem_columns), .arguments = "", .kinds = "r",
 	  .each = TS_SQL_EACH_PROCESS, .has_address = true },
-	{ .name = "call", .verb = &ts_verb_calls, COLUMNS(call_columns), .arguments = "" },
-	{ .name = "event", .verb = &ts_verb_events, COLUMNS(event_columns), .arguments = "" },
+	{ .name = "call", .verb = &ts_verb_calls, COLUMNS(call_columns), .arguments = "", .operand = "callee" },
+	{ .name = "event", .verb = &ts_verb_events, COLUMNS(event_columns), .arguments = "", .operand = "kind" },
 	{ .name = "branch", .verb = &ts_verb_compares, COLUMNS(branch_columns), .arguments = "", .has_pc = true },
 	{ .name = "thread", .verb = &ts_verb_threads, .arguments = "", .range = "0:end" },
 	{ .name = "process", .verb = &ts_verb_processes, .arguments = "", .range = "0:end" },

@@ -8,7 +8,7 @@ import json
 import re
 import subprocess
 
-from _record import LIMIT, build, record
+from _record import LIMIT, build, load_address, record
 from _tap import TRACESTUB, case, run_cases
 
 FUNCTIONS = "leaf", "middle", "deep", "handler"
@@ -66,6 +66,44 @@ def what_nobody_called_says_so():
     begin()
     got, shown = where(["goto 0", "goto caller", "goto out"])
     assert got == [0] and shown.count("no such place") == 2, shown
+
+
+@case
+def gdb_finds_the_callers_of_stripped_code():
+    """Without unwind information, without frame pointers, and across a signal: as the source has them."""
+    program = build("nested.c", "bare", "-O2 -fno-optimize-sibling-calls -fno-asynchronous-unwind-tables -fno-unwind-tables -fomit-frame-pointer -w")
+    symbols = sorted((int(line.split()[0], 16), line.split()[2]) for line in
+                     subprocess.run(["nm", "--defined-only", program], capture_output=True, text=True, check=True).stdout.splitlines()
+                     if line.split()[1] in "tT")
+    subprocess.run(["strip", "-s", "-R", ".eh_frame", "-R", ".eh_frame_hdr", program], check=True)
+    done = record("bare.ucir", program)
+    assert done.returncode in (0, 1), done
+    base = load_address("bare.ucir")
+
+    def function(pc):
+        below = [name for addr, name in symbols if addr <= pc - base]
+        return below[-1] if 0 <= pc - base < 0x4000 and below else None
+
+    def executions(name):
+        addr = base + next(addr for addr, symbol in symbols if symbol == name)
+        done = subprocess.run([TRACESTUB, "query", "bare.ucir", "executions", hex(addr), "--json", "--quiet"], capture_output=True,
+                              text=True, timeout=LIMIT, check=False)
+        return [json.loads(line)["position"] for line in done.stdout.splitlines()[:-1]]
+
+    leaf, handler = executions("leaf"), executions("handler")[0]
+    wanted = {leaf[0]: ["leaf", "middle", "deep", "deep", "deep", "deep", "main"], leaf[1] + 1: ["leaf", "middle", "deep", "deep", "deep", "deep", "main"],
+              next(k for k in leaf if k > handler) + 2: ["leaf", "middle", "handler"]}
+    script = [word for k in wanted for command in (f"goto {k}", "bt", "finish") for word in ("-ex", command)]
+    shown = subprocess.run([TRACESTUB, "gdb", "bare.ucir", "--", "-batch", *script], capture_output=True, text=True, timeout=LIMIT, check=False).stdout
+    parts = shown.split("Program stopped.")[1:]
+    assert len(parts) == len(wanted), shown
+    for (k, names), part in zip(wanted.items(), parts):
+        pcs = [int(pc, 16) for pc in re.findall(r"^#\d+ +0x([0-9a-f]+) in", part, re.M)]
+        mine = [function(pc) for pc in pcs]
+        assert mine[:len(names)] == names and (names[-1] == "main" or "<signal handler called>" in part), (k, mine, part)
+        assert "main" in mine and all(pc > 0x1000 for pc in pcs[:mine.index("main")]), (k, mine, part)
+        out = re.search(r"\n#.*\n(?:Run till exit.*\n)?0x([0-9a-f]+) in (?!.*\n#)", part)
+        assert out and function(int(out[1], 16)) == names[1], (k, part)
 
 
 run_cases()

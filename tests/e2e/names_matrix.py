@@ -3,7 +3,7 @@
 """Names of every language's delimiters, in every place of a recording that has a name, through every door: none is a command, a
 row, a key, an element or a line of its own.
 
-Places: symbols, the program's file, its arguments, threads, modules, maps, marks.  Doors: tables, CSV, JSON, info, gdb, lldb, MCP, plot,
+Places: symbols, the program's file, its arguments, threads, modules, maps, marks.  Doors: tables, CSV, JSON, info, gdb, lldb, MCP, DAP, plot,
 drcov, lcov, tfile, the other exports, diff; SQL where this tracestub has it.
 """
 import csv
@@ -19,7 +19,8 @@ import tempfile
 import xml.etree.ElementTree
 
 import _ucir2
-from _lldb import lldb_path
+from _dap import Adapter
+from _lldb import adapter_path, lldb_path
 from _mcp import of_tool
 from _server import Server
 from _tap import LIMIT, TRACESTUB, add_case, run_cases, skip
@@ -171,6 +172,47 @@ def lldb(desk):
     assert b"stopped" in done.stdout, done
 
 
+def looked_at(adapter, commands):
+    """What an editor asks at a stop; no answer has a key of a name, or a line that is the adapter's own."""
+    adapter.event("stopped")
+    threads = adapter("threads")["threads"]
+    frames = adapter("stackTrace", threadId=threads[0]["id"])["stackFrames"]
+    assert threads and frames, adapter
+    for scope in adapter("scopes", frameId=frames[0]["id"])["scopes"]:
+        if scope["variablesReference"]:
+            adapter("variables", variablesReference=scope["variablesReference"])
+    for command in commands:
+        adapter("evaluate", expression=command, context="repl")
+    for message in map(json.loads, adapter.log):
+        assert not has_key(message), message
+
+
+def lldb_dap(desk):
+    program = adapter_path() or skip("no lldb-dap, which was called lldb-vscode before LLVM 18")
+    with Server(desk.trace, "--exec", str(desk.program), "--index", "none") as server, Adapter(program) as adapter:
+        adapter("initialize", adapterID="lldb", linesStartAt1=True, columnsStartAt1=True, pathFormat="path")
+        asked = adapter.post("attach", program=str(desk.program), attachCommands=[f"gdb-remote {server.address}"], stopOnEntry=True)
+        adapter.event("initialized")
+        adapter("configurationDone")
+        adapter.response(asked)
+        looked_at(adapter, ["`thread list", "`bt", f"`image lookup -a {CODE + 9:#x}", "`process plugin packet monitor maps"])
+
+
+def gdb_dap(desk):
+    """`tracestub dap`, which is gdb's own adapter."""
+    found = subprocess.run(["gdb", "-nx", "-batch", "-ex", "python import gdb.dap; print('yes')"], timeout=LIMIT, stdin=subprocess.DEVNULL,
+                           capture_output=True, text=True)
+    if "yes" not in found.stdout:
+        skip("gdb has no adapter (gdb -i dap): that needs gdb 14 or later, built with Python")
+    with Adapter(TRACESTUB, "dap", desk.trace, "--exec", desk.program, "--index", "none") as adapter:
+        adapter("initialize", adapterID="gdb", linesStartAt1=True, pathFormat="path")
+        asked = adapter.post("attach")
+        adapter.event("initialized")
+        adapter("configurationDone")
+        looked_at(adapter, ["info threads", f"info symbol {CODE + 9:#x}", "ts maps at end", "ts calls", "bt"])
+        adapter.response(asked)
+
+
 def mcp(desk):
     asked = [{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
         "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}},
@@ -310,7 +352,7 @@ def help_of(desk):
         assert done.returncode in (1, 2, 3) and is_quiet(done.stderr, words), (words, done)
 
 
-DOORS = (tables, comma_separated, json_lines, info, gdb, lldb, mcp, plot, drcov, lcov, tfile, exports, diff, sql, help_of)
+DOORS = (tables, comma_separated, json_lines, info, gdb, lldb, lldb_dap, gdb_dap, mcp, plot, drcov, lcov, tfile, exports, diff, sql, help_of)
 
 
 def goes_through(language, door):
@@ -322,7 +364,7 @@ def goes_through(language, door):
 # lldb takes a second to start: names whose delimiters are those of lldb, its Python, packets and terminals
 IN_LLDB = "shell", "lldb", "python", "packets", "terminal", "overlong"
 for _door in DOORS:
-    for _language in HOSTILE if _door is not lldb else IN_LLDB:
+    for _language in HOSTILE if _door not in (lldb, lldb_dap, gdb_dap) else IN_LLDB:
         add_case(f"{_language} through {_door.__name__}", goes_through, _language, _door)
 os.environ.pop("TRACESTUB_GDB", None)
 run_cases()

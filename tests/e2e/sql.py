@@ -177,6 +177,61 @@ for format_name, path in TRACES.items():
     add_case(f"clauses mean what SQLite says: {format_name}", clauses_mean_what_sqlite_says, path)
 
 
+def copied(rows, table, columns):
+    copy = sqlite3.connect(":memory:")
+    copy.execute(f"CREATE TABLE {table}({columns})")
+    copy.executemany(f"INSERT INTO {table} VALUES ({','.join('?' * len(columns.split(',')))})", rows)
+    return copy
+
+
+def name_clause(rng, names, table):
+    name = rng.choice(names)
+    return rng.choice([lambda: f"{table[1]} = '{name}'", lambda: f"{table[1]} IN ('{name}', '{rng.choice(names)}')",
+                       lambda: f"{table[1]} GLOB '{name[:2]}*'", lambda: f"{table[1]} GLOB '[{name[0]}a-c]*'",
+                       lambda: f"{table[1]} = '{name}' AND thread = 1", lambda: f"{table[1]} <> '{name}'",
+                       lambda: f"depth {rng.choice(['<', '<=', '=', '>'])} {rng.choice([0, 1, 2, 3, -1, 2.5, 'NULL'])}"
+                       if table[0] == "call" else f"position >= {rng.randrange(300)} AND {table[1]} = '{name}'",
+                       lambda: f"{table[1]} IS NULL", lambda: f"{table[1]} = 'syscall'", lambda: f"{table[1]} = 'nope'"])()
+
+
+@case
+def clauses_about_names_mean_what_sqlite_says():
+    """callee, function, kind and depth narrow the question; SQLite over a copy is the oracle."""
+    rng = random.Random(9)
+    trace, program = DATA / "programs/static/story.ucir.gz", DATA / "programs/static/prog"
+    tables = {("call", "callee"): "position, kind, depth, callee, thread, address",
+              ("step", "function"): "position, thread, pc, function, length", ("event", "kind"): "position, thread, kind, name"}
+    for table, columns in tables.items():
+        part = "position < 3000" if table[0] == "step" else "1"
+        done = run(trace, f"SELECT {columns} FROM {table[0]} WHERE {part}", "--json", "--exec", program)
+        rows = rows_of(table, iter(done.stdout.splitlines()))
+        copy = copied(rows, table[0], columns)
+        names = sorted({row[columns.split(", ").index(table[1])] or "none" for row in rows}) + ["nope", "*", "a b", "[x", '" OR 1 --']
+        assert len(names) > (5 if table[0] == "event" else 6), (table, names)
+        statements = []
+        for _ in range(25):
+            where = rng.choice([" AND ", " OR "]).join(name_clause(rng, names, table) for _ in range(rng.randrange(1, 3)))
+            order = rng.choice(["position, 2, 3, 4", "position DESC, 2, 3, 4"])
+            statements += [f"SELECT {columns} FROM {table[0]} WHERE {part} AND ({where}) ORDER BY {order}",
+                           f"SELECT count(*) FROM {table[0]} WHERE {part} AND ({where})"]
+        statements += [f"SELECT count(*) FROM {table[0]} WHERE position < 77",
+                       f"SELECT count(*) FROM (SELECT 1 FROM {table[0]} LIMIT 5 OFFSET 3)"]
+        done = run(trace, "--json", "--exec", program, input=";\n".join(statements) + ";")
+        lines = iter(done.stdout.splitlines())
+        for statement in statements:
+            got, want = rows_of(statement, lines), [list(row) for row in copy.execute(statement)]
+            assert got == want, (statement, len(got), len(want), [row for row in got if row not in want][:4],
+                                 [row for row in want if row not in got][:4], done.stderr)
+
+
+@case
+def rows_that_are_only_counted_are_not_looked_at():
+    """The steps of several recordings, with numbers of rows that differ."""
+    assert select(TRACES["usercorn"], "SELECT count(DISTINCT rowid) FROM step")[0] == select(TRACES["usercorn"], "SELECT count(*) FROM step")[0]
+    counts = [select(t, "SELECT count(*), sum(position >= 0) FROM step")[0] for t in TRACES.values()]
+    assert all(a == b for a, b in counts) and of_several("SELECT count(*) FROM step") == [[sum(a for a, _ in counts)]], counts
+
+
 @case
 def statuses_and_sentences():
     trace = TRACES["usercorn"]

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "question.h"
+#include "seek_line.h"
 #include "src/query/call_list.h"
 #include "src/query/handlers.h"
 #include "state.h"
@@ -50,6 +51,7 @@ static const char *make_question(struct ts_seek *s, char *name, size_t len)
 	case TS_PLACE_SWITCH:
 	case TS_PLACE_CALLER:
 	case TS_PLACE_OUT:
+	case TS_PLACE_LINE:
 		break;
 	}
 	return NULL;
@@ -196,6 +198,8 @@ bool ts_seek_run(struct ts_seek *s, struct ts_budget *budget, uint64_t *pos, str
 		*pos = find_relative(s, err);
 	if (s->place->kind == TS_PLACE_SWITCH)
 		return find_switch(s, budget, pos) != TS_GOT_PENDING;
+	if (s->place->kind == TS_PLACE_LINE)
+		return ts_seek_line(s, budget, pos, err) != TS_GOT_PENDING;
 	if (s->place->kind == TS_PLACE_RETURN)
 		return find_return(s, budget, pos, err) != TS_GOT_PENDING;
 	if (s->place->kind == TS_PLACE_CALLER || s->place->kind == TS_PLACE_OUT)

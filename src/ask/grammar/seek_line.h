@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* The search for the line of the source before the one that runs, as gdb's reverse-next goes. */
+#ifndef TS_ASK_SEEK_LINE_H
+#define TS_ASK_SEEK_LINE_H
+
+#include "seek.h"
+#include "src/ask/verb.h"
+
+/*
+ * *pos gets where the line began that the thread at s->here ran before this one in the same activation of a function, or in its
+ * caller; where it is in the midst of a line, the beginning of that; TS_NO_POS if there is none.  Functions that were
+ * called meanwhile are passed over, and so is code without lines.
+ *
+ * Returns as a cursor does; TS_GOT_ROW when it is over.
+ */
+enum ts_got ts_seek_line(struct ts_seek *s, struct ts_budget *budget, uint64_t *pos, struct ts_error *err);
+
+#endif

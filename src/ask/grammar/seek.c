@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "question.h"
-#include "seek_line.h"
 #include "src/query/call_list.h"
 #include "src/query/handlers.h"
 #include "state.h"
@@ -199,7 +198,7 @@ bool ts_seek_run(struct ts_seek *s, struct ts_budget *budget, uint64_t *pos, str
 	if (s->place->kind == TS_PLACE_SWITCH)
 		return find_switch(s, budget, pos) != TS_GOT_PENDING;
 	if (s->place->kind == TS_PLACE_LINE)
-		return ts_seek_line(s, budget, pos, err) != TS_GOT_PENDING;
+		return ts_seek_line(&s->line, s->ask, s->here, budget, pos, err) != TS_GOT_PENDING;
 	if (s->place->kind == TS_PLACE_RETURN)
 		return find_return(s, budget, pos, err) != TS_GOT_PENDING;
 	if (s->place->kind == TS_PLACE_CALLER || s->place->kind == TS_PLACE_OUT)

@@ -9,10 +9,10 @@
 #include <stdint.h>
 
 #include "place.h"
+#include "seek_line.h"
 #include "src/base/error.h"
 
 struct ts_ask;
-struct ts_code_line;
 struct ts_budget;
 struct ts_question;
 struct ts_rows;
@@ -26,9 +26,7 @@ struct ts_seek {
 	struct ts_rows *rows;         /* owned; NULL: none is needed */
 	uint32_t thread;              /* previous switch: the next one whose steps are looked for ... */
 	uint64_t nearest;             /* ... and the last step of those before it, + 1 */
-	bool is_walking;              /* previous line: the search has begun ... */
-	uint64_t at;                  /* ... and is here ... */
-	const struct ts_code_line *line; /* ... in this line; borrowed from the symbols, NULL: none */
+	struct ts_line_search line;   /* previous line */
 };
 
 /* Returns false if the trace cannot be read, memory is exhausted, or it is not understood (TS_EUSAGE). */

@@ -66,20 +66,21 @@ static bool is_same_line(const struct ts_code_line *a, const struct ts_code_line
 	return a && b && a->file == b->file && a->line == b->line;
 }
 
-enum ts_got ts_seek_line(struct ts_seek *s, struct ts_budget *budget, uint64_t *pos, struct ts_error *err)
+enum ts_got ts_seek_line(struct ts_line_search *s, struct ts_ask *ask, uint64_t here, struct ts_budget *budget, uint64_t *pos,
+			 struct ts_error *err)
 {
-	enum ts_got got = ts_ask_need_calls(s->ask, budget, err);
-	uint32_t thread = ts_query_thread(s->ask->q, s->here);
-	struct ts_query *q = s->ask->q;
+	enum ts_got got = ts_ask_need_calls(ask, budget, err);
+	uint32_t thread = ts_query_thread(ask->q, here);
+	struct ts_query *q = ask->q;
 	struct activation own;
 
-	if (got != TS_GOT_ROW || !s->ask->symbols)
+	if (got != TS_GOT_ROW || !ask->symbols)
 		return got;
-	if (!s->is_walking)
-		s->at = s->here;
-	if (!s->is_walking)
-		s->line = line_at(s->ask, thread, s->here, err);
-	s->is_walking = true;
+	if (!s->has_begun)
+		s->at = here;
+	if (!s->has_begun)
+		s->line = line_at(ask, thread, here, err);
+	s->has_begun = true;
 	own = activation_at(q, thread, s->at);
 	for (unsigned n = 1; err->code == TS_OK; n++) {
 		uint64_t caller, prev = before(q, thread, s->at, &own, &caller);
@@ -92,8 +93,8 @@ enum ts_got ts_seek_line(struct ts_seek *s, struct ts_budget *budget, uint64_t *
 			break;
 		is_out = prev == TS_NO_POS;
 		prev = is_out ? caller : prev;
-		line = line_at(s->ask, thread, prev, err);
-		if (line && !is_same_line(line, s->line) && !is_out && s->at != s->here)
+		line = line_at(ask, thread, prev, err);
+		if (line && !is_same_line(line, s->line) && !is_out && s->at != here)
 			break;
 		if (is_out) /* a function's beginning is no place to stop at: gdb goes on to the line of the call */
 			own = activation_at(q, thread, caller);
@@ -103,7 +104,7 @@ enum ts_got ts_seek_line(struct ts_seek *s, struct ts_budget *budget, uint64_t *
 	}
 	if (err->code != TS_OK)
 		return TS_GOT_FAIL;
-	if (s->at != s->here)
+	if (s->at != here)
 		*pos = s->at;
 	return TS_GOT_ROW;
 }

@@ -144,6 +144,7 @@ static bool choose_arch(struct tfile *t, const struct ts_loader_options *opt, st
 	if (!(t->xml.len ? read_description(t, err) : use_options(t, opt, err)))
 		return false;
 	t->is_big_endian = t->base.regs.arch->is_big_endian;
+	t->base.has_long_steps = true; /* what ran between two frames is not in the file */
 	t->base.osabi = t->base.regs.osabi;
 	t->base.absent_events = (1u << TS_N_EVENT_KINDS) - 1;
 	return true;

@@ -58,6 +58,10 @@ static enum rsp_done read_range(struct rsp_session *s, struct rsp_args *a, struc
 	struct rsp_bytes b;
 	struct ts_error err;
 
+	if (s->is_in_child) {
+		rsp_reply_error_text(r, RSP_NO_CHILD);
+		return RSP_REPLIED;
+	}
 	if (!rsp_args_done(a) || !len)
 		return RSP_BAD;
 	ts_error_reset(&err);

@@ -27,6 +27,10 @@ static bool read_values(const struct rsp_session *s, uint32_t thread, struct val
 	uint8_t *data = s->scratch, *known = s->scratch + rsp_regset(s)->g_len;
 	struct ts_error err = { 0 };
 
+	if (s->is_in_child) {
+		rsp_reply_error_text(r, RSP_NO_CHILD);
+		return false;
+	}
 	*v = (struct values){ data, known };
 	if (rsp_tracing_is_looking(&s->tracing) ? rsp_trace_frame_regs(s, data, known, &err) :
 						  rsp_session_regs(s, s->pos, thread, data, known, &err))

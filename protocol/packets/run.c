@@ -163,6 +163,7 @@ struct action {
 	char kind; /* 'c', 's', 'r', 't' */
 	uint64_t start, end;
 	uint32_t thread; /* TS_NO_THREAD: all others */
+	bool is_child;   /* of the child of a fork */
 };
 
 /* "c", "Cxx", "s", "Sxx", "rSTART,END", "t", followed by ":thread". */
@@ -188,6 +189,9 @@ static bool parse_action(const struct rsp_session *s, struct rsp_args *a, struct
 	if (rsp_args_accept(a, ':')) {
 		struct rsp_tid tid = rsp_args_tid(a);
 
+		act->is_child = s->child && tid.has_pid && tid.pid == s->child;
+		if (act->is_child)
+			return rsp_args_ok(a);
 		if (tid.tid != RSP_TID_ALL)
 			act->thread = rsp_session_find_thread(s, tid);
 		if (tid.tid != RSP_TID_ALL && act->thread == TS_NO_THREAD)
@@ -228,6 +232,7 @@ static enum rsp_done run_action(struct rsp_session *s, struct rsp_reply *r, cons
 static enum rsp_done pkt_vCont(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
 	struct action chosen = { 0 };
+	bool has_child = false;
 	unsigned n = 0;
 
 	do {
@@ -235,6 +240,7 @@ static enum rsp_done pkt_vCont(struct rsp_session *s, struct rsp_args *a, struct
 
 		if (!parse_action(s, a, &act))
 			return RSP_BAD;
+		has_child |= act.is_child;
 		n++;
 		if (!chosen.kind ||
 		    ((chosen.kind == 'c' || chosen.kind == 't') && (act.kind == 's' || act.kind == 'r')))
@@ -242,6 +248,10 @@ static enum rsp_done pkt_vCont(struct rsp_session *s, struct rsp_args *a, struct
 	} while (rsp_args_accept(a, ';'));
 	if (!rsp_args_done(a))
 		return RSP_BAD;
+	if (has_child) {
+		rsp_reply_error_text(r, RSP_NO_CHILD);
+		return RSP_REPLIED;
+	}
 	s->alone = n == 1 && chosen.kind == 's' ? chosen.thread : TS_NO_THREAD;
 	return run_action(s, r, &chosen, n == 1);
 }

@@ -65,6 +65,9 @@ struct rsp_wait {
 	int64_t next_try;     /* it is not run again before this time, to limit the load */
 };
 
+/* What is said of the child of a fork, which gdb may follow if its user wants that. */
+#define RSP_NO_CHILD "the child of the fork is not in this recording"
+
 struct rsp_session {
 	const struct rsp_target *target; /* borrowed */
 	uint64_t pos;                /* the position; 0..N */

@@ -89,6 +89,7 @@ struct ts_op_mem {
 	uint8_t scale;
 	uint8_t index_as; /* enum ts_index */
 	uint8_t special;  /* enum ts_op_mem_special */
+	bool is_stack;    /* the top of the stack: the width of addresses is not about it */
 };
 
 enum ts_op_flow {

@@ -169,7 +169,7 @@ bool ts_operands_addr(const struct ts_operands *ops, unsigned i, const struct ts
 	case TS_MEM_TABLE: *addr += extra; break;
 	case TS_MEM_UNPLACED: return false;
 	}
-	*addr = (*addr & ops->addr_mask) + segment;
+	*addr = (*addr & (m->is_stack ? UINT64_MAX : ops->addr_mask)) + segment;
 	*addr &= ts_arch_addr_mask(state->arch);
 	return true;
 }

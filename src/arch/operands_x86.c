@@ -305,6 +305,7 @@ static void place_special(struct ts_x86_work *w, struct ts_op_mem *m, const Zydi
 	bool is_stack = m->base == w->d->x86.gprs[TS_X86_SP];
 	bool has_base = o->mem.segment == ZYDIS_REGISTER_FS || o->mem.segment == ZYDIS_REGISTER_GS;
 
+	m->is_stack = is_stack && o->visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN;
 	if (has_base && m->segment == TS_NO_OFF16) {
 		m->special = TS_MEM_UNPLACED;
 		return;

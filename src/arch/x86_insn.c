@@ -163,6 +163,7 @@ static void place_operand(const struct decoded *d, struct ts_x86_mem *m, const Z
 {
 	const ZydisDecodedOperand *second = d->insn.operand_count > 1 ? &d->ops[1] : NULL;
 
+	m->is_stack = o->visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN && is_same(d, o->mem.base, SP);
 	if (is_pushed(d, o)) {
 		m->place = TS_X86_PUSHED;
 		if (d->insn.mnemonic == ZYDIS_MNEMONIC_ENTER)
@@ -239,6 +240,8 @@ uint64_t ts_x86_mem_addr(const struct ts_x86_insn *insn, const struct ts_x86_mem
 		break;
 	case TS_X86_TABLE: addr += g[x->gprs[AX]]; break;
 	}
+	if (m->is_stack)
+		return x->is_64 ? addr : addr & UINT32_MAX;
 	return addr & insn->addr_mask;
 }
 

@@ -59,6 +59,7 @@ struct ts_x86_mem {
 	uint8_t access;  /* enum ts_x86_access bits; 0: the instruction does not access it */
 	uint8_t place;   /* enum ts_x86_place */
 	uint8_t segment; /* enum ts_x86_segment */
+	bool is_stack;   /* the top of the stack: a prefix for the width of addresses is not about it */
 };
 
 /* Compare-and-exchange writes its whole memory operand if that equals a register, else none of it. */

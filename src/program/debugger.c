@@ -369,6 +369,8 @@ static const char never_native[] = "set auto-connect-native-target off";
 static const char *const lldb_commands[] = {
 	"command regex when 's/^$/process plugin packet monitor when/'",
 	"command regex goto 's/^(.+)$/process plugin packet monitor announce goto %1/'",
+	"command regex reverse-next 's/^$/process plugin packet monitor announce goto previous line/'",
+	"command regex reverse-finish 's/^$/process plugin packet monitor announce goto caller/'",
 	"command regex ts 's/^(.+)$/process plugin packet monitor %1/'",
 	"command regex direction 's/^(reverse|forward)$/process plugin packet monitor direction %1/'",
 };

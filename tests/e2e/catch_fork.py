@@ -66,4 +66,11 @@ def the_step_of_the_call_is_a_stop():
     assert stops(said) == [k, first, k + 1, first, k], said
 
 
+@case
+def who_follows_the_child_is_told_that_it_is_not_there():
+    for mode in "set follow-fork-mode child", "set detach-on-fork off":
+        said = gdb(mode, "catch fork", "continue", "continue", "thread 2.1")
+        assert "the child of the fork is not in this recording" in said and "#0 " not in said, said
+
+
 run_cases()

@@ -323,6 +323,8 @@ START_TEST(addresses_and_conditions_are_those_of_the_registers)
 	ck_assert_uint_eq(addr_of("8b 05 10 00 00 00", "rcx", 3), 0x1016);    /* mov eax, [rip + 0x10] */
 	ck_assert_uint_eq(addr_of("50", "rsp", 0x7000), 0x6ff8);              /* push rax */
 	ck_assert_uint_eq(addr_of("8f 44 24 08", "rsp", 0x7000), 0x7010);     /* pop [rsp + 8] */
+	ck_assert_uint_eq(addr_of("67 e8 00 00 00 00", "rsp", UINT64_C(0x7fff00000008)), UINT64_C(0x7fff00000000)); /* addr32 call */
+	ck_assert_uint_eq(addr_of("67 c3", "rsp", UINT64_C(0x7fff00000008)), UINT64_C(0x7fff00000008));  /* addr32 ret */
 	ck_assert_uint_eq(addr_of("64 8b 04 25 28 00 00 00", "fs_base", 0x5000), 0x5028); /* mov eax, fs:[0x28] */
 	state_with("rdi", 0x200);
 	ck_assert_uint_eq(addr_of("0f a3 07", "rax", 0xffffffff), 0x1fc);     /* bt [rdi], eax */

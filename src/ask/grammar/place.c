@@ -183,6 +183,8 @@ static bool parse_nearest(struct ts_ask_place *place, struct ts_ask *ask, const 
 		return set_word(place, TS_PLACE_CALL, word, len);
 	if (is_text("return", word, len))
 		return set_word(place, TS_PLACE_RETURN, word, len);
+	if (place->is_reverse && is_text("line", word, len))
+		return set_word(place, TS_PLACE_LINE, word, len);
 	if (is_text("switch", word, len))
 		return set_word(place, TS_PLACE_SWITCH, word, len);
 	if (len < sizeof(place->word) && ts_listed_is_name(word, len))

@@ -23,6 +23,7 @@ enum ts_place_kind {
 	TS_PLACE_CALL,
 	TS_PLACE_RETURN,
 	TS_PLACE_SWITCH,
+	TS_PLACE_LINE,   /* previous: the line of the source that ran before this one */
 	TS_PLACE_CALLER, /* the instruction that called what runs here, or after which the signal of its handler came */
 	TS_PLACE_OUT,    /* where that call has returned, or that handler */
 };

@@ -50,6 +50,7 @@ static const char *make_question(struct ts_seek *s, char *name, size_t len)
 	case TS_PLACE_SWITCH:
 	case TS_PLACE_CALLER:
 	case TS_PLACE_OUT:
+	case TS_PLACE_LINE:
 		break;
 	}
 	return NULL;
@@ -196,6 +197,8 @@ bool ts_seek_run(struct ts_seek *s, struct ts_budget *budget, uint64_t *pos, str
 		*pos = find_relative(s, err);
 	if (s->place->kind == TS_PLACE_SWITCH)
 		return find_switch(s, budget, pos) != TS_GOT_PENDING;
+	if (s->place->kind == TS_PLACE_LINE)
+		return ts_seek_line(&s->line, s->ask, s->here, budget, pos, err) != TS_GOT_PENDING;
 	if (s->place->kind == TS_PLACE_RETURN)
 		return find_return(s, budget, pos, err) != TS_GOT_PENDING;
 	if (s->place->kind == TS_PLACE_CALLER || s->place->kind == TS_PLACE_OUT)

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "place.h"
+#include "seek_line.h"
 #include "src/base/error.h"
 
 struct ts_ask;
@@ -25,6 +26,7 @@ struct ts_seek {
 	struct ts_rows *rows;         /* owned; NULL: none is needed */
 	uint32_t thread;              /* previous switch: the next one whose steps are looked for ... */
 	uint64_t nearest;             /* ... and the last step of those before it, + 1 */
+	struct ts_line_search line;   /* previous line */
 };
 
 /* Returns false if the trace cannot be read, memory is exhausted, or it is not understood (TS_EUSAGE). */

@@ -145,6 +145,16 @@ for _name, _n in ("ucir_maps", 150000), ("rvn_interrupts", 200000), ("tenet_gaps
 
 
 @case
+def the_memory_of_a_trace_frame_is_bounded():
+    """A frame of many blocks took 7 bytes for each of its own, whatever --max-memory was: 163 MiB here."""
+    path = FOLDER / "hostile"
+    generate(path, "_hostile.py", "tf_ranges", 200000)
+    _, memory, said = cost(path, "info", "--jobs", "1", "--max-memory", "8M")
+    assert "more than 32768 blocks of memory: --max-memory allows no more" in said, said[-500:]
+    assert memory < 64 << 10, memory
+
+
+@case
 def sessions_times_threads():
     """Each client has its place and its stop; what a recording has once is not there for each client."""
     memory = {}

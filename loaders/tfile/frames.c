@@ -187,6 +187,8 @@ static void add_memory(struct tfile *t, struct tfile_frame *f, struct ts_cursor 
 
 	if (ts_ok(c) && len && addr > UINT64_MAX - (len - 1))
 		ts_fail(c->err, TS_ECORRUPT, c->off, "memory past the end of the address space");
+	if (ts_ok(c) && f->n_memory >= t->max_blocks)
+		ts_fail(c->err, TS_ELIMIT, c->off, "more than %" PRIu64 " blocks of memory: --max-memory allows no more", t->max_blocks);
 	if (!ts_ok(c))
 		return;
 	p = grow(f->memory, f->n_memory, &f->cap_memory, sizeof(*p), c->err);

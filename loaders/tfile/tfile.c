@@ -258,6 +258,9 @@ static bool put_first_frame(struct tfile *t, struct ts_error *err)
 	       ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no first frame");
 }
 
+/* Bytes that a reader holds for a block of memory: of two frames the blocks, their ranges, and what differs in one step. */
+#define MEMORY_A_BLOCK 256u
+
 static bool fill(struct ts_recording *base, const struct ts_source *src, const struct ts_loader_options *opt,
 		 struct ts_error *err)
 {
@@ -268,6 +271,7 @@ static bool fill(struct ts_recording *base, const struct ts_source *src, const s
 	ts_buf_init(&t->xml);
 	ts_error_reset(&t->damage);
 	t->src = src;
+	t->max_blocks = opt->max_memory ? opt->max_memory / MEMORY_A_BLOCK : UINT64_MAX;
 	t->scratch = calloc(1, sizeof(*t->scratch));
 	if (!t->scratch || ts_recording_thread(&t->base, 0, 1, 1) == TS_NO_THREAD)
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: the trace is not opened");

@@ -61,6 +61,7 @@ struct tfile {
 	struct tfile_number *numbers; /* owned; n_numbers of them */
 	/* why there are no more frames; TS_OK if the file is complete */
 	struct ts_error damage;
+	uint64_t max_blocks;          /* of memory in a frame: more do not fit into --max-memory */
 	struct ts_warner warner;      /* places are ordinals of frames */
 	struct tfile_frame *scratch;  /* owned; for frames.get */
 	/* how many effects of base.initial, the first ones, are the program's read-only bytes */

@@ -185,8 +185,12 @@ static bool greet(int socket, pid_t process, struct ts_sandbox_rules *rules)
 
 	if (hello == HELLO_FILTER && !ts_sandbox_rules_open(rules))
 		hello = HELLO_FILES;
-	if (hello == HELLO_FILTER && !ts_filter_make(&filter, process))
-		return false;
+	errno = 0;
+	if (hello == HELLO_FILTER && !ts_filter_make(&filter, process)) {
+		if (errno != EMFILE && errno != ENFILE)
+			return false;
+		hello = HELLO_FILES;
+	}
 	return ts_write_whole(socket, &hello, 1) && hello == HELLO_FILTER &&
 	       ts_write_whole(socket, &filter, offsetof(struct ts_filter, code) + filter.len);
 }
@@ -194,13 +198,19 @@ static bool greet(int socket, pid_t process, struct ts_sandbox_rules *rules)
 static _Noreturn void be_broker(int socket, pid_t process, struct ts_sandbox_rules rules)
 {
 	static const int ignored[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGPIPE };
-	int fd;
+	const uint8_t too_few = HELLO_FILES;
+	int fd, kept;
 
 	setsid();
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	for (size_t i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
 		signal(ignored[i], SIG_IGN);
-	socket = fcntl(socket, F_DUPFD_CLOEXEC, 3); /* the first three may have been closed when the program started */
+	kept = fcntl(socket, F_DUPFD_CLOEXEC, 3); /* the first three may have been closed when the program started */
+	if (kept < 0) {
+		ts_write_whole(socket, &too_few, 1);
+		_exit(1);
+	}
+	socket = kept;
 	if (!names_descriptor(&rules))
 		close_others(socket);
 	allow_files();
@@ -232,7 +242,7 @@ static bool take_filter(int socket, struct ts_filter *f, struct ts_error *err)
 	if (hello == HELLO_FORBIDDEN)
 		return ts_fail(err, TS_EIO, TS_NO_OFF, "the system does not let a process open files for it");
 	if (hello == HELLO_FILES)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "too few files may be open for its rules");
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "too few files may be open");
 	if (receive(socket, &f->len, sizeof(f->len)) && f->len <= sizeof(f->code) &&
 	    f->len % sizeof(f->code[0]) == 0 && receive(socket, f->code, f->len))
 		return true;

@@ -277,6 +277,19 @@ def a_closed_stdin_or_a_limit_of_files_is_no_reason_to_fail():
 
 
 @case
+def too_few_files_are_the_reason_that_is_told():
+    """It said that there was no memory, wherever the broker ran out of descriptors."""
+    with World() as w:
+        del w.env["LD_PRELOAD"]
+        said = []
+        for n in range(5, 16):
+            done = subprocess.run(["sh", "-c", f'ulimit -n {n}; exec "$@"', "sh", TRACESTUB, "info", w.trace], env=w.env, capture_output=True,
+                                  text=True, timeout=LIMIT)
+            said += [done.stderr] if done.returncode else []
+        assert said and not any("memory" in text for text in said), said
+
+
+@case
 def what_is_kept_is_kept():
     """An index beside the trace, and where that folder is read-only one in the cache folder."""
     with World() as w:

@@ -118,14 +118,31 @@ static void read_model(struct opened *o, const char *path)
 	ts_model_free(m);
 }
 
-/* The index of the trace that is packed: its file, which it has beside a plain copy. */
+static void copy_source(const struct ts_source *src, const char *path)
+{
+	uint8_t *bytes = malloc(ts_source_len(src) + 1);
+	FILE *f = fopen(path, "wb");
+	struct ts_error err = { 0 };
+	size_t n = 0;
+
+	fuzz_require(bytes && f && ts_source_read(src, 0, bytes, ts_source_len(src), &n, &err));
+	fuzz_require(fwrite(bytes, 1, n, f) == n && !fclose(f));
+	free(bytes);
+}
+
+/* The index of the trace that is packed, made beside a plain copy, whose keys the packed one is to have. */
 static void add_index(struct ts_pack_writer *w, const char *name, const char *trace, struct ts_error *err)
 {
+	struct ts_source *data = open_data(trace, err), *index;
 	struct ts_cli cli = { 0 };
-	struct opened o = { .src = open_data(trace, err), .cli = &cli };
-	struct ts_source *index;
+	struct opened o = { .cli = &cli };
 	char path[96];
 
+	if (!data)
+		return;
+	copy_source(data, plain);
+	ts_source_close(data);
+	o.src = ts_source_open(plain, err);
 	o.loader = o.src ? ts_loader_probe(o.src, err) : NULL;
 	if (o.loader)
 		read_model(&o, plain);
@@ -176,6 +193,8 @@ static void write_pack(struct line *lines, size_t n)
 	}
 	fuzz_require(ts_pack_writer_finish(&w, &err));
 	ts_pack_writer_fini(&w);
+	if (!access(plain, F_OK))
+		fuzz_require(ts_trace_keys_keep_origin(plain, pack, &err) || err.text[0]);
 }
 
 static void edit_pack(const struct line *lines, size_t n)

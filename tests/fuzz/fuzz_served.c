@@ -120,6 +120,8 @@ static void take_option(struct served *s, const char *line)
 		s->n_steps = strtoull(rest, NULL, 10);
 	else if (starts(line, "beside ", &rest))
 		take_beside(s, rest);
+	else if (!strcmp(line, "live"))
+		s->is_live = true;
 	else if (starts(line, "name ", &rest))
 		take_name(s->name, rest);
 	else if (starts(line, "listen ", &rest))

@@ -43,6 +43,7 @@ struct served {
 	uint64_t n_steps;           /* read in a time before, which leaves an unfinished index; 0: none */
 	unsigned n_parts;           /* 0: the index is built as usual */
 	const struct ts_arch *arch; /* NULL: registers as recorded */
+	bool is_live; /* it is read while it is served */
 	struct ts_buf said[2];      /* owned; by the clients */
 	bool has_asked;             /* commands of monitor: the time divides their rows among packets */
 };

@@ -43,6 +43,7 @@ struct serving {
 	const struct ts_loader *loader;
 	struct rsp_listener listener;
 	struct rsp_server_options opt;
+	struct ts_model *m;
 	struct ts_query *q;
 	struct ts_buf heard; /* by the first client */
 };
@@ -314,8 +315,18 @@ static int dial(const struct served *s, const char *socket_path, unsigned client
 	fuzz_require(fd >= 0 && !connect(fd, (struct sockaddr *)&addr, sizeof(addr)));
 	if (s->said[client].len)
 		fuzz_require(send(fd, s->said[client].data, s->said[client].len, MSG_NOSIGNAL) >= 0);
-	fuzz_require(send(fd, FAREWELL, sizeof(FAREWELL) - 1, MSG_NOSIGNAL) >= 0);
+	if (client)
+		shutdown(fd, SHUT_WR);
+	else
+		fuzz_require(send(fd, FAREWELL, sizeof(FAREWELL) - 1, MSG_NOSIGNAL) >= 0);
 	return fd;
+}
+
+static bool read_on(void *user)
+{
+	struct serving *v = user;
+
+	return ts_model_grow_for(v->m, 100000) == TS_ITEM;
 }
 
 static void *run_server(void *user)
@@ -373,6 +384,8 @@ static void serve(struct serving *v)
 		.trace = v->place->trace,
 		.export_dir = v->place->folder,
 		.max_memory = MAX_MEMORY,
+		.grow = v->s->is_live ? read_on : NULL,
+		.grow_user = v,
 		.is_client_local = v->s->exec.path[0] != '\0',
 	};
 	first = dial(v->s, v->place->socket, 0);
@@ -397,9 +410,10 @@ static bool serve_once(const struct served *s, const struct place *place, struct
 		if (s->n_steps)
 			ts_model_free(open_model(&v, s->n_steps));
 		damage(&v);
-		m = open_model(&v, UINT64_MAX);
+		m = open_model(&v, s->is_live ? 1 : UINT64_MAX);
 	}
 	if (m) {
+		v.m = m;
 		v.q = ts_model_query(m);
 		serve(&v);
 	}
@@ -442,8 +456,8 @@ void served_run(const struct served *s)
 	    (!s->exec.path[0] || copy_file(&s->exec, &s->of_exec, place.exec)) &&
 	    (!s->image.path[0] || copy_file(&s->image, &none, place.image)) && copy_beside(s, &place) &&
 	    serve_once(s, &place, &heard[0])) {
-		fuzz_require(serve_once(s, &place, &heard[1]));
-		fuzz_require(s->has_asked || s->said[1].len || s->of_index.n ||
+		fuzz_require(serve_once(s, &place, &heard[1]) || s->is_live);
+		fuzz_require(s->has_asked || s->is_live || s->said[1].len || s->of_index.n ||
 			     is_same(&heard[0], &heard[1]));
 	}
 	ts_buf_fini(&heard[0]);

@@ -139,6 +139,7 @@ static void add_next(struct grammar_lines *l, const struct grammar_head *head)
 	}
 	for (uint32_t i = 0; i < head->fx.n_effects; i++)
 		grammar_append(&l->next_fx, &head->fx, &head->fx.effects[i]);
+	l->next_fx.is_failed |= head->fx.is_failed;
 	l->next_n_regs += head->line.n_regs;
 }
 

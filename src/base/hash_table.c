@@ -39,6 +39,12 @@ bool ts_hash_table_reserve(struct ts_hash_table *t, size_t n, size_t n_more, ts_
 
 void ts_hash_table_fini(struct ts_hash_table *t)
 {
+	free(t->slots);
+	*t = (struct ts_hash_table){ 0 };
+}
+
+void ts_hash_table_fini_later(struct ts_hash_table *t)
+{
 	ts_free_later(t->slots, t->n_slots * sizeof(*t->slots));
 	*t = (struct ts_hash_table){ 0 };
 }

@@ -35,6 +35,9 @@ bool ts_hash_table_reserve(struct ts_hash_table *t, size_t n, size_t n_more, ts_
 
 void ts_hash_table_fini(struct ts_hash_table *t);
 
+/* The same for the thread that serves clients: the memory is freed by ts_free_later(). */
+void ts_hash_table_fini_later(struct ts_hash_table *t);
+
 /*
  * The slot of the item with @key, whose hash is @hash; if there is none, the free slot for such an item.
  *

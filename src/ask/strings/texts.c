@@ -17,7 +17,7 @@ void ts_texts_init(struct ts_texts *x)
 void ts_texts_fini(struct ts_texts *x)
 {
 	ts_free_later(x->items, x->cap * sizeof(*x->items));
-	ts_hash_table_fini(&x->by_text);
+	ts_hash_table_fini_later(&x->by_text);
 	ts_buf_fini(&x->chars);
 }
 

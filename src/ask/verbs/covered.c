@@ -50,6 +50,6 @@ struct ts_covered *ts_covered_look_up(const struct ts_covered_table *t, uint64_t
 
 void ts_covered_fini(struct ts_covered_table *t)
 {
-	ts_hash_table_fini(&t->by_addr);
+	ts_hash_table_fini_later(&t->by_addr);
 	ts_free_later(t->items, t->cap * sizeof(*t->items));
 }

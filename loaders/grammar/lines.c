@@ -163,6 +163,7 @@ static void add_code(struct grammar_lines *l, struct grammar_head *head)
 		e->is_hidden = true;
 	l->code_end += line->n_code;
 	add_next(l, head);
+	l->next_fx.is_failed |= head->fx.is_failed;
 }
 
 void grammar_tell_code(const struct ts_steps *fx, struct ts_steps *out)

@@ -345,18 +345,18 @@ static const int ppc64_silent[] = { 90,	 91,  125, 45,	4,   6,	  19,  5,   286, 
 				    221, 37, 208, 250, 158, 300, 232, 146, 180, 41, 63, 316, 1, 234, 11, 205, -1 };
 
 static const struct ts_calls x86_64_calls = { 60, 231, 59,          322,           57,        58, 56,
-					      13, -1,  x86_64_maps, x86_64_silent, { 9, -1 }, 3 };
+					      13, -1,  x86_64_maps, x86_64_silent, { 9, -1 }, 12, 3 };
 static const struct ts_calls i386_calls = { 1,   252, 11,        358,         2,           190, 120,
-					    174, 67,  i386_maps, i386_silent, { 90, 192 }, 4 };
+					    174, 67,  i386_maps, i386_silent, { 90, 192 }, 45, 4 };
 static const struct ts_calls arm_calls = { 1,   248, 11,       387,        2,           190, 120,
-					   174, 67,  arm_maps, arm_silent, { 192, -1 }, 4 };
+					   174, 67,  arm_maps, arm_silent, { 192, -1 }, 45, 4 };
 static const struct ts_calls generic_calls = {
-	93, 94, 221, 281, -1, -1, 220, 134, -1, generic_maps, generic_silent, { 222, -1 }, 4
+	93, 94, 221, 281, -1, -1, 220, 134, -1, generic_maps, generic_silent, { 222, -1 }, 214, 4
 };
 static const struct ts_calls mips_calls = { 4001, 4246, 4011,      4356,        4002,           -1, 4120,
-					    4194, 4067, mips_maps, mips_silent, { 4090, 4210 }, 4 };
+					    4194, 4067, mips_maps, mips_silent, { 4090, 4210 }, 4045, 4 };
 static const struct ts_calls ppc64_calls = { 1,   234, 11,         362,          2,          189, 120,
-					     173, 67,  ppc64_maps, ppc64_silent, { 90, -1 }, 4 };
+					     173, 67,  ppc64_maps, ppc64_silent, { 90, -1 }, 45, 4 };
 
 /* -------------------------------------------------------------------------------- processors */
 

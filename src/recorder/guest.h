@@ -64,6 +64,7 @@ struct ts_calls {
 	const int *maps;   /* change what is mapped; -1 at the end */
 	const int *silent; /* write no memory of the program, but of files that it maps; -1 at the end */
 	int mmap[2];       /* of which the result is mapped afresh */
+	int brk;
 	unsigned clone_tid; /* the argument of clone that says where the thread's id is */
 };
 

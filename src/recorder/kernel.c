@@ -348,6 +348,16 @@ static void compare_pointed(struct ts_op_piece *p, uint64_t addr, unsigned depth
 		compare_pointed(p, guest_word(addr + i * ts_guest->word, ts_guest->word), depth - 1);
 }
 
+/* QEMU keeps the pages that a program gives back by its break, and clears them when it takes them again. */
+static void compare_break(struct ts_op_piece *p, uint64_t now)
+{
+	static uint64_t before;
+
+	if (before && now > before)
+		ts_maps_compare_range(p, before, now - before);
+	before = now;
+}
+
 void ts_kernel_returned(struct ts_task *t, int64_t ret)
 {
 	const struct ts_calls *calls = ts_guest->calls;
@@ -365,6 +375,8 @@ void ts_kernel_returned(struct ts_task *t, int64_t ret)
 		uint64_t start = ts_guest->word == 4 ? (uint32_t)ret : (uint64_t)ret;
 
 		ts_maps_update(&c->ops, start, is_new ? c->args[1] : 0, addr_max(), 0);
+		if (c->num == calls->brk)
+			compare_break(&c->ops, start);
 	}
 	if (!is_error)
 		ts_written_add(c);

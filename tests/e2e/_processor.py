@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 """What the processor itself does at each instruction of a program, beside a recording of it."""
+import functools
 import pathlib
 import re
 import struct
 import subprocess
 
-from _naive_ucir2 import Ucir2
 from _record import LIMIT, build
 
 # as the stepper writes them -> numbers in a recording
@@ -55,10 +55,14 @@ def undefined_after(name, undefined):
     return undefined & KEPT.get(name, 0) | UNDEFINED.get(name, 0)
 
 
+@functools.cache
+def stepper():
+    return build("stepper.c", "stepper", "-O1 -w")
+
+
 def truth(program, *arguments):
     """(pc, registers, ymm0 to ymm15 and st(0) to st(7) as bytes) before each instruction."""
-    stepper = build("stepper.c", "stepper", "-O1 -w")
-    subprocess.run([stepper, "steps", program, *arguments], stdout=subprocess.DEVNULL, timeout=LIMIT, check=True)
+    subprocess.run([stepper(), "steps", program, *arguments], stdout=subprocess.DEVNULL, timeout=LIMIT, check=True)
     for pc, *values in struct.iter_unpack("<18Q640s", pathlib.Path("steps").read_bytes()):
         yield pc, dict(zip(NAMES, values)), values[17]
 
@@ -93,9 +97,9 @@ def memory_of(path):
         at += 24 + size
 
 
-def compare_memory(out):
+def compare_memory(recording):
     """Asserts that what the recording holds is what the processor's memory had. Returns how many bytes were compared."""
-    recording, wanted, held, total = Ucir2(out), {}, {}, 0
+    wanted, held, total = {}, {}, 0
     for n, start, data in memory_of("steps.memory"):
         wanted.setdefault(n, []).append((start, data))
     n = 0
@@ -112,12 +116,12 @@ def compare_memory(out):
     return total
 
 
-def compare(out, program, target, excused=(), has_x87=False):
+def compare(recording, program, target, excused=(), has_x87=False):
     """
     Asserts that each instruction of the recording is the processor's. Returns their number, the registers that differ, vectors
     among them, and how many flags were compared; x87's registers only if @has_x87. A repeated cmps or scas changes flags in the processor at its end only.
     """
-    recording, names, numbers = Ucir2(out), mnemonics(program), NUMBERS[target]
+    names, numbers = mnemonics(program), NUMBERS[target]
     undefined, n, n_flags, wrong, apart, last = 0, 0, 0, [], None, None
     for (step, regs), (pc, real, vectors) in zip(recording.states(), truth(program)):
         assert step.pc == pc, (n, hex(step.pc), hex(pc))

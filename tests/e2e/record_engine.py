@@ -39,9 +39,19 @@ def flags_are_those_of_the_installed_libvex():
 
 @case
 def ways_by_which_memory_changes_are_all_explained():
+    ways("valgrind")
+
+
+@case
+def ways_by_which_memory_changes_are_all_explained_in_the_emulator():
+    emulator()
+    ways("qemu")
+
+
+def ways(engine):
     program = build("ways.c", "ways")
     alone = subprocess.run([program], capture_output=True, text=True, timeout=LIMIT)
-    done = record("ways.ucir", program, options=WITH)
+    done = record("ways.ucir", program, options=("--with", engine))
     assert alone.returncode == done.returncode == 0 and done.stdout == alone.stdout and "unexplained 0" in done.stderr, (alone, done)
 
 

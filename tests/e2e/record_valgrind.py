@@ -43,9 +43,10 @@ def each_instruction_leaves_the_processors_registers_and_memory():
     for more in ("-O1", "truth.c"), ("-O0", "truth.c"), ("-O2 -mavx2" if has_avx2 else "-O2", "truth.c"), ("-mavx2" if has_avx2 else "", "odd.c"):
         program = build_bare("x86_64", *more)
         assert record("truth.ucir", program, options=WITH).returncode >= 0
-        n, wrong, n_flags = compare("truth.ucir", program, "x86_64", {"r11"} if more[1] == "truth.c" else (), more[1] == "odd.c")
+        recording = Ucir2("truth.ucir")
+        n, wrong, n_flags = compare(recording, program, "x86_64", {"r11"} if more[1] == "truth.c" else (), more[1] == "odd.c")
         assert n > 3000 and not wrong and n_flags > 3 * n, (more, n, n_flags, len(wrong), wrong[:5])
-        assert compare_memory("truth.ucir") > 10000
+        assert compare_memory(recording) > 10000
 
 
 @case

@@ -256,6 +256,7 @@ START_TEST(several_segments_answer_as_one)
 	rec.has_reads = true; /* else each step is decoded for what its instruction may have read */
 	ck_assert(ts_regset_init(&rec.regs, ts_arch_find("x86_64"), 0, &err));
 	ck_assert_uint_eq(ts_recording_thread(&rec, 0, 1, 1), 0);
+	rec.has_reads = true;
 	long_n_steps = 2 * segment + 5000;
 	tl = ts_timeline_new(&rec, NULL, &err);
 	ck_assert_ptr_nonnull(tl);

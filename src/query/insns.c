@@ -13,7 +13,8 @@
 struct ts_insns {
 	struct ts_decoder *decoder;           /* owned */
 	uint8_t *g;                           /* owned; registers and their known flags */
-	struct ts_decoded decoded[N_DECODED]; /* by pc: a loop has the same instructions again and again */
+	struct ts_decoded decoded[N_DECODED]; /* by pc, in pairs: a loop has the same instructions again and again */
+	uint64_t clock;
 };
 
 bool ts_query_has_operands(const struct ts_query *q)
@@ -293,6 +294,20 @@ static bool decode(struct ts_decoded *d, struct ts_query *q, uint64_t pos, uint6
 	return true;
 }
 
+/* The instruction at @pc if it was decoded, else the one of two that makes room for it: that which was used before the other. */
+static struct ts_decoded *find_decoded(struct ts_insns *x, uint64_t pc, uint32_t process)
+{
+	struct ts_decoded *two = &x->decoded[((pc ^ pc >> 10) % N_DECODED) & ~UINT64_C(1)];
+	struct ts_decoded *d = two[1].used < two[0].used ? &two[1] : &two[0];
+
+	for (unsigned i = 0; i < 2; i++) {
+		if (two[i].pc == pc && two[i].process == process)
+			d = &two[i];
+	}
+	d->used = ++x->clock;
+	return d;
+}
+
 /*
  * What was decoded before is used again where its bytes cannot have changed.  Memory at the beginning of a
  * chunk is read without replaying steps of it.
@@ -307,8 +322,8 @@ struct ts_decoded *ts_query_insn(struct ts_query *q, uint64_t pos, struct ts_err
 
 	if (!st || !need_insns(q, err))
 		return NULL;
-	d = &q->insns->decoded[(st->pc ^ st->pc >> 10) % N_DECODED];
 	process = ts_query_process(q, st->thread);
+	d = find_decoded(q->insns, st->pc, process);
 	if (d->pc == st->pc && d->process == process && chunk >= d->first_chunk && chunk < d->end_chunk)
 		return d;
 	d->pc = st->pc;

@@ -25,6 +25,7 @@ struct ts_decoded {
 	char text[TS_MAX_OP_TEXT]; /* "": not made yet */
 	uint8_t bytes[TS_MAX_INSN];
 	size_t len; /* bytes that are known; those of the instruction are ops.len */
+	uint64_t used; /* when it was asked for */
 };
 
 /* Are the instructions of the recording's processor decoded? */

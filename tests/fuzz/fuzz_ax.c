@@ -66,6 +66,13 @@ static void print(void *user, const char *text, size_t len)
 		sum = (uint8_t)(sum + (uint8_t)text[len]);
 }
 
+/* Each error has a text; what the recording does not know is found in a run only. */
+static void check_error(enum ts_ax_error error, bool is_of_run)
+{
+	if (!*ts_ax_error_text(error) || (!is_of_run && ts_ax_is_unknown(error)))
+		abort();
+}
+
 static void run(struct ts_ax *ax, enum ts_ax_error error)
 {
 	struct ts_ax_env env = {
@@ -83,9 +90,13 @@ static void run(struct ts_ax *ax, enum ts_ax_error error)
 
 	if (!ax != (error != TS_AX_OK))
 		abort();
-	if (!ax)
+	if (!ax) {
+		check_error(error, false);
 		return;
-	ts_ax_eval(ax, &env, &result);
+	}
+	error = ts_ax_eval(ax, &env, &result);
+	if (error != TS_AX_OK)
+		check_error(error, true);
 	ts_ax_free(ax);
 }
 

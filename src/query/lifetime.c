@@ -38,6 +38,7 @@ bool ts_query_caches_init(struct ts_query *q, struct ts_error *err)
 	q->walk = (struct cached_regs){ .pos = TS_NO_POS };
 	q->calls = (struct ts_call_window){ 0 };
 	q->insns = NULL;
+	q->forks = NULL;
 	q->write_runs = NULL;
 	q->kept = NULL;
 	if (!alloc_regs(q))
@@ -133,7 +134,6 @@ bool ts_query_refresh(struct ts_query *q)
 	q->walk.pos = TS_NO_POS;
 	ts_query_keep(q, NULL, NULL);
 	ts_insns_free(q->insns);
-	ts_forks_free(q->forks);
 	q->insns = NULL;
 	ts_write_runs_refresh(q);
 	return true;

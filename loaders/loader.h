@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 #include "src/base/error.h"
+#include "src/source/source.h"
 #include "src/trace/reader.h"
-#include "src/trace/source.h"
 
 /* How many bytes of the file a probe sees at the most. */
 #define TS_PROBE_LEN 8192

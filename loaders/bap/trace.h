@@ -9,8 +9,8 @@
 #include "loaders/kit/regmap.h"
 #include "loaders/kit/warn.h"
 #include "src/arch/x86_insn.h"
+#include "src/source/source.h"
 #include "src/trace/reader.h"
-#include "src/trace/source.h"
 
 /* Frames begin with a length of this many bytes.  Real recorders write a few kilobytes at most. */
 #define BAP_LEN_LEN   8

@@ -15,7 +15,7 @@
 #include "src/arch/arch.h"
 #include "src/base/cursor.h"
 #include "src/base/error.h"
-#include "src/trace/source.h"
+#include "src/source/source.h"
 
 /* A PT_LOAD segment. */
 struct core_load {

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "src/arch/operands.h"
+#include "src/arch/operands/operands.h"
 
 /* So many states are looked at. */
 #define MAX_LOOKED 4096u

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/arch/operands.h"
+#include "src/arch/operands/operands.h"
 
 /* Instructions that are remembered, by their addresses; a power of two. */
 #define N_REMEMBERED 2048u

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Instructions of a line: by its code, or by that of the program, decoded by src/arch/operands.
+ * Instructions of a line: by its code, or by that of the program, decoded by src/arch/operands/operands.
  */
 #ifndef LOADERS_GRAMMAR_DECODER_H
 #define LOADERS_GRAMMAR_DECODER_H
 
 #include "insn.h"
 #include "moves.h"
-#include "src/trace/image.h"
+#include "src/object/image.h"
 
 struct grammar_decoder;
 

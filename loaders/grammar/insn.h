@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What an instruction itself says of a line: where it may lead, and how large its accesses are, and of which
- * registers.  Only what text traces leave out is decoded here; src/arch/operands knows the rest.
+ * registers.  Only what text traces leave out is decoded here; src/arch/operands/operands knows the rest.
  */
 #ifndef LOADERS_GRAMMAR_INSN_H
 #define LOADERS_GRAMMAR_INSN_H

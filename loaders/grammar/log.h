@@ -11,15 +11,15 @@
 
 #include "grammar.h"
 #include "insn.h"
+#include "line.h"
 #include "loaders/kit/regmap.h"
 #include "loaders/kit/warn.h"
-#include "line.h"
 #include "parts.h"
 #include "shown_code.h"
+#include "src/source/source.h"
+#include "src/trace/reader.h"
 #include "states.h"
 #include "tags.h"
-#include "src/trace/reader.h"
-#include "src/trace/source.h"
 
 /* A line is at most this long; longer ones are passed over. */
 #define GRAMMAR_MAX_LINE (UINT32_C(1) << 20)

@@ -97,7 +97,7 @@ bool grammar_moves_keep_common(struct grammar_moves *m, const struct grammar_mov
 
 /* ------------------------------------------------------------------------------------------------- values */
 
-/* The operands as src/arch/operands takes them. */
+/* The operands as src/arch/operands/operands takes them. */
 static void as_operands(const struct grammar_moves *m, struct ts_operands *ops)
 {
 	ops->n = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What an instruction moves between memory and registers: values of accesses of which a trace has the addresses
- * alone, and accesses of which it has nothing but the registers.  Instructions are decoded by src/arch/operands.
+ * alone, and accesses of which it has nothing but the registers.  Instructions are decoded by src/arch/operands/operands.
  */
 #ifndef LOADERS_GRAMMAR_MOVES_H
 #define LOADERS_GRAMMAR_MOVES_H
@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "src/arch/operands.h"
+#include "src/arch/operands/operands.h"
 #include "src/trace/step.h"
 #include "states.h"
 

@@ -9,15 +9,15 @@
 #include "blocks.h"
 #include "count.h"
 #include "dialects.h"
+#include "image.h"
 #include "loaders/kit/line_reader.h"
 #include "loaders/kit/program.h"
-#include "image.h"
 #include "loaders/loader.h"
 #include "log.h"
 #include "match.h"
 #include "names.h"
-#include "src/arch/operands.h"
-#include "src/trace/elf_image.h"
+#include "src/arch/operands/operands.h"
+#include "src/object/elf_image.h"
 
 /* ------------------------------------------------------------------------------------------------ the head */
 

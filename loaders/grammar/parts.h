@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "src/trace/source.h"
+#include "src/source/source.h"
 
 /* So many threads a file may have, where its lines tell them, too. */
 #define GRAMMAR_PART_THREADS 4096u

@@ -8,7 +8,7 @@
 #include "line.h"
 #include "src/base/buf.h"
 #include "src/base/error.h"
-#include "src/trace/source.h"
+#include "src/source/source.h"
 
 struct point;
 

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "src/base/error.h"
-#include "src/trace/source.h"
+#include "src/source/source.h"
 
 /*
  * @first and then @others, @n of them, which are borrowed until the source is closed with ts_source_close().  The

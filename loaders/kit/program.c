@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "program.h"
 
-#include "src/trace/elf_image.h"
-#include "src/trace/object.h"
+#include "src/object/elf_image.h"
+#include "src/object/object.h"
 #include "src/trace/step.h"
 
 #define PAGE_MASK UINT64_C(0xfff)

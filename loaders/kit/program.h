@@ -9,9 +9,9 @@
 #include <stdint.h>
 
 #include "src/base/error.h"
-#include "src/trace/elf_image.h"
-#include "src/trace/image.h"
-#include "src/trace/source.h"
+#include "src/object/elf_image.h"
+#include "src/object/image.h"
+#include "src/source/source.h"
 #include "src/trace/step.h"
 
 /* How far the file @elf is moved from where it is linked if its lowest page lies at @base. */

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "src/trace/source.h"
+#include "src/source/source.h"
 
 /* Bytes of a piece; a test chooses less.  The room before it. */
 #ifndef TS_READ_AHEAD_LEN

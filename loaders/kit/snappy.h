@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #include "src/base/error.h"
-#include "src/trace/source.h"
+#include "src/source/source.h"
 
 /* The chunk that opens a framed stream. */
 #define SNAPPY_IDENTIFIER "\xff\x06\x00\x00sNaPpY"

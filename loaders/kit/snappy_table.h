@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The table of a stream's chunks, without a scan where somebody has scanned it before: this process, for a
- * twin of the recording, or an earlier one, whose table the source's keeper has (src/trace/source.h).
+ * twin of the recording, or an earlier one, whose table the source's keeper has (src/source/source.h).
  */
 #ifndef LOADERS_SNAPPY_TABLE_H
 #define LOADERS_SNAPPY_TABLE_H

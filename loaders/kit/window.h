@@ -17,7 +17,7 @@
 #include "read_ahead.h"
 #include "src/base/cursor.h"
 #include "src/base/error.h"
-#include "src/trace/source.h"
+#include "src/source/source.h"
 
 /* So many bytes after those that a window gives can be read too, whatever they hold: words may straddle. */
 #define TS_WINDOW_PAD 64u

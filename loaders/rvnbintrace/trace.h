@@ -15,8 +15,8 @@
 #include "loaders/kit/warn.h"
 #include "loaders/kit/window.h"
 #include "src/base/cursor.h"
+#include "src/source/source.h"
 #include "src/trace/reader.h"
-#include "src/trace/source.h"
 
 /*
  * Limits that tracestub sets.  Real traces have some 230 registers of at most 64 bytes, 10 regions, and 20

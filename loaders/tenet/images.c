@@ -6,7 +6,7 @@
 
 #include "loaders/kit/line_reader.h"
 #include "src/base/hex.h"
-#include "src/trace/sibling_file.h"
+#include "src/source/sibling_file.h"
 
 #define MAX_LINE   4096u
 #define MAX_IMAGES 4096u

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "src/base/error.h"
-#include "src/trace/source.h"
+#include "src/source/source.h"
 #include "src/trace/step.h"
 
 /*

@@ -11,8 +11,8 @@
 
 #include "line.h"
 #include "loaders/kit/line_reader.h"
+#include "src/source/source.h"
 #include "src/trace/reader.h"
-#include "src/trace/source.h"
 
 /* A line is at most this long. */
 #define TENET_MAX_LINE (UINT32_C(1) << 20)

@@ -33,7 +33,7 @@
 #include "loaders/kit/program.h"
 #include "loaders/loader.h"
 #include "src/arch/tdesc.h"
-#include "src/trace/elf_image.h"
+#include "src/object/elf_image.h"
 
 /* More of a program's segment is not looked at. */
 #define MAX_SEGMENT (UINT64_C(64) << 20)

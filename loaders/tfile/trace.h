@@ -15,8 +15,8 @@
 #include "src/base/cursor.h"
 #include "src/frames/frames.h"
 #include "src/frames/tracepoint.h"
+#include "src/source/source.h"
 #include "src/trace/reader.h"
-#include "src/trace/source.h"
 
 #define TFILE_MAGIC "\x7fTRACE0\n"
 #define TFILE_MAGIC_LEN 8

@@ -7,7 +7,7 @@
 
 #include "initial_memory.h"
 #include "src/base/log.h"
-#include "src/trace/elf_image.h"
+#include "src/object/elf_image.h"
 #include "vote.h"
 
 #define PAGE_LEN UINT64_C(4096)

@@ -15,7 +15,7 @@
 #include "loaders/kit/snappy.h"
 #include "loaders/kit/window.h"
 #include "src/base/error.h"
-#include "src/trace/source.h"
+#include "src/source/source.h"
 
 /* The location of the stream of a trace.  Constant. */
 struct ucir_bytes {

@@ -10,8 +10,8 @@
 
 #include "loaders/kit/warn.h"
 #include "regs.h"
+#include "src/source/source.h"
 #include "src/trace/reader.h"
-#include "src/trace/source.h"
 
 /* Every so many blocks of a session one holds all registers. */
 #define X64DBG_PAGE_BLOCKS 512u

@@ -16,7 +16,7 @@
 #include "protocol/session/session.h"
 #include "protocol/session/smaps.h"
 #include "src/base/utf8.h"
-#include "src/trace/source.h"
+#include "src/source/source.h"
 
 /* Error numbers of the protocol. */
 enum file_errno {

@@ -14,8 +14,8 @@
 #include "protocol/session/modules.h"
 #include "protocol/session/session.h"
 #include "protocol/session/threads.h"
+#include "src/object/elf_image.h"
 #include "src/query/tls.h"
-#include "src/trace/elf_image.h"
 
 /*
  * The distance of the program's block below the thread pointer; 0 if there is no block, or it is not known.

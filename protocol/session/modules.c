@@ -7,8 +7,8 @@
 
 #include "protocol/wire/xml.h"
 #include "session.h"
+#include "src/object/elf_image.h"
 #include "src/query/locate.h"
-#include "src/trace/elf_image.h"
 
 /* Windows: gdb expects the address of the first section, which lies one page after the headers. */
 #define PE_HEADERS_LEN 0x1000u

@@ -9,7 +9,7 @@
 #include "src/base/clock.h"
 #include "src/base/utf8.h"
 #include "src/export/export.h"
-#include "src/trace/source.h"
+#include "src/source/source.h"
 
 /* Between two looks at the clock. */
 #define FRAMES_A_TURN 16

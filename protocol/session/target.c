@@ -11,7 +11,7 @@
 #include "src/query/file_match.h"
 #include "src/query/local_files.h"
 #include "src/query/paging.h"
-#include "src/trace/source.h"
+#include "src/source/source.h"
 #include "symbol_tables.h"
 
 static const struct rsp_packets *const topics[] = {

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/arch/operands.h"
+#include "src/arch/operands/operands.h"
 #include "src/base/atomic_file.h"
 #include "src/base/buf.h"
 #include "src/base/vec.h"

@@ -19,7 +19,7 @@
 
 #include "signer.h"
 #include "src/base/error.h"
-#include "src/trace/source.h"
+#include "src/source/source.h"
 
 struct ts_index_key {
 	uint64_t trace_len;

@@ -8,11 +8,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "trace_keys.h"
 #include "src/base/atomic_file.h"
 #include "src/base/cache_dir.h"
 #include "src/base/log.h"
-#include "src/trace/pack.h"
+#include "src/source/pack.h"
+#include "trace_keys.h"
 
 #define SUFFIX ".tsindex"
 

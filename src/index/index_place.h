@@ -12,7 +12,7 @@
 
 #include "index_file.h"
 #include "index_verified.h"
-#include "src/trace/source.h"
+#include "src/source/source.h"
 
 /* A smaller trace is read faster than its index is found: an index is kept only if the user asks for it. */
 #define TS_INDEX_MIN_TRACE (UINT64_C(4) << 20)

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 
 #include "index_file.h"
-#include "src/trace/source.h"
+#include "src/source/source.h"
 #include "trace_hash.h"
 
 enum ts_index_fit {

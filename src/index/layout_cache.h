@@ -13,7 +13,7 @@
 #include <stdbool.h>
 
 #include "index_place.h"
-#include "src/trace/source.h"
+#include "src/source/source.h"
 
 struct ts_layout_cache {
 	struct ts_source_keeper base;

@@ -14,7 +14,7 @@
 #include "signer.h"
 #include "src/base/error.h"
 #include "src/base/next.h"
-#include "src/trace/source.h"
+#include "src/source/source.h"
 
 #define TS_TRACE_HASH_LEN 16
 

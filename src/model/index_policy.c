@@ -6,7 +6,7 @@
 
 #include "src/base/log.h"
 #include "src/index/index_place.h"
-#include "src/trace/source.h"
+#include "src/source/source.h"
 
 /*
  * What decides how the trace is read, beside the trace: the sources that this program was made from, for a

@@ -5,16 +5,16 @@
 #include <stdlib.h>
 
 #include "index_policy.h"
-#include "trace_check.h"
 #include "src/base/clock.h"
 #include "src/base/log.h"
 #include "src/base/thread.h"
 #include "src/index/index_parts.h"
 #include "src/index/layout_cache.h"
+#include "src/object/image.h"
 #include "src/query/query.h"
+#include "src/source/source.h"
 #include "src/timeline/timeline.h"
-#include "src/trace/image.h"
-#include "src/trace/source.h"
+#include "trace_check.h"
 
 struct ts_model {
 	struct ts_model_options opt;

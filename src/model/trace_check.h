@@ -10,8 +10,8 @@
 
 #include "src/index/index_place.h"
 #include "src/index/trace_hash.h"
+#include "src/source/source.h"
 #include "src/timeline/timeline.h"
-#include "src/trace/source.h"
 
 struct ts_trace_check {
 	const struct ts_source *src; /* borrowed */

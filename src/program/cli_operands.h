@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "cli.h"
+#include "src/program/cli/cli.h"
 
 /* Set what the @n operands after the command say.  Returns false if they are wrong, which is said on stderr. */
 bool ts_cli_set_operands(struct ts_cli *cli, int n, char **operands);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli.h"
+#include "src/program/cli/cli.h"
 
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli_commands.h"
 #include "cli_operands.h"
-#include "cli_options.h"
+#include "src/program/cli/cli_commands.h"
+#include "src/program/cli/cli_options.h"
 #include "verb_help.h"
 
 /* As many as the descriptors of a process usually allow, and more than people have debuggers. */

@@ -6,18 +6,18 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "asker.h"
-#include "info.h"
-#include "interrupt.h"
-#include "meter.h"
-#include "message.h"
-#include "report.h"
 #include "src/ask/grammar/question.h"
 #include "src/base/log.h"
 #include "src/base/utf8.h"
-#include "call_export.h"
 #include "src/export/export.h"
 #include "src/export/listing.h"
+#include "src/program/ask/asker.h"
+#include "src/program/ask/call_export.h"
+#include "src/program/ask/info.h"
+#include "src/program/cli/interrupt.h"
+#include "src/program/cli/message.h"
+#include "src/program/cli/meter.h"
+#include "src/program/cli/report.h"
 #include "src/query/query.h"
 
 #define FRAMES_A_TURN 4096

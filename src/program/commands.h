@@ -5,8 +5,8 @@
 #ifndef TS_COMMANDS_H
 #define TS_COMMANDS_H
 
-#include "cli.h"
 #include "src/model/model.h"
+#include "src/program/cli/cli.h"
 
 /* Each runs one command of @cli on a complete recording.  Returns the status to exit with. */
 enum ts_status ts_run_info(struct ts_model *m, const struct ts_cli *cli);

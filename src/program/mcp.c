@@ -8,9 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "asked.h"
-#include "report.h"
 #include "src/mcp/mcp.h"
+#include "src/program/ask/asked.h"
+#include "src/program/cli/report.h"
 
 /* One trace of several. */
 struct part {

@@ -5,7 +5,7 @@
 #ifndef TS_RUN_MCP_H
 #define TS_RUN_MCP_H
 
-#include "cli.h"
+#include "src/program/cli/cli.h"
 
 /*
  * Open the traces of @cli and serve them over stdio until the client leaves.  Returns the status to exit

@@ -4,11 +4,11 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "message.h"
-#include "meter.h"
-#include "opening.h"
-#include "report.h"
 #include "src/model/part.h"
+#include "src/program/cli/message.h"
+#include "src/program/cli/meter.h"
+#include "src/program/cli/report.h"
+#include "src/program/open/opening.h"
 
 /* The rest of the recording is passed over, and the part is decoded. */
 static bool run(struct ts_part *p, const struct ts_cli *cli, struct ts_error *err)

@@ -5,7 +5,7 @@
 #ifndef TS_PROGRAM_PART_H
 #define TS_PROGRAM_PART_H
 
-#include "cli.h"
+#include "src/program/cli/cli.h"
 
 /* Returns the status to exit with; what failed was said on stderr. */
 enum ts_status ts_run_part(const struct ts_cli *cli);

@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-#include "opening.h"
 #include "src/ask/diff/diff.h"
 #include "src/ask/verb.h"
+#include "src/program/open/opening.h"
 
 /* Where sentences begin, and lines end. */
 #define HELP_COLUMN 34

@@ -6,7 +6,7 @@
 #include "load_base.h"
 #include "paging.h"
 #include "snapshot.h"
-#include "src/trace/build_id.h"
+#include "src/object/build_id.h"
 
 #define PAGE_LEN  UINT64_C(0x1000)
 #define MAX_PAGES 16384u /* that are compared, of a file that may have any number */

@@ -10,8 +10,8 @@
 #include <stdint.h>
 
 #include "query.h"
-#include "src/trace/object.h"
-#include "src/trace/source.h"
+#include "src/object/object.h"
+#include "src/source/source.h"
 
 enum ts_build {
 	TS_BUILD_UNKNOWN, /* the file has no build-id, or memory does not show it */

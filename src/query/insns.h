@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "query.h"
-#include "src/arch/operands.h"
+#include "src/arch/operands/operands.h"
 
 /* An instruction that was decoded, and the chunks in which it has these bytes. */
 struct ts_decoded {

@@ -13,8 +13,8 @@
 #include <stdint.h>
 
 #include "code_samples.h"
-#include "src/trace/object.h"
-#include "src/trace/source.h"
+#include "src/object/object.h"
+#include "src/source/source.h"
 
 /* How the samples that lie in the file's executable parts compare with its bytes. */
 struct ts_code_match {

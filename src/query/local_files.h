@@ -14,7 +14,7 @@
 
 #include "code_samples.h"
 #include "query.h"
-#include "src/trace/source.h"
+#include "src/source/source.h"
 
 struct ts_local_file {
 	char *path;            /* owned; as it was asked for */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "snapshot.h"
 
-#include "src/trace/source.h"
+#include "src/source/source.h"
 
 /* ------------------------------------------------------------------------------------------ taking it */
 

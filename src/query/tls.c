@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "src/base/bytes.h"
-#include "src/trace/elf_image.h"
-#include "src/trace/symtab.h"
+#include "src/object/elf_image.h"
+#include "src/object/symtab.h"
 
 /*
  * No more objects, or threads, are looked at in a list: recorded memory may hold a list without end, and the

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "images.h"
-#include "src/trace/rooted.h"
+#include "src/source/rooted.h"
 
 #define PAGE 4096u
 

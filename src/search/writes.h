@@ -2,7 +2,7 @@
 /*
  * Which bytes of a location one step wrote.
  *
- * Registers and flags are written by what the instruction's operands say (src/arch/operands.h), whether their
+ * Registers and flags are written by what the instruction's operands say (src/arch/operands/operands.h), whether their
  * value changes or not, and by whatever the recording shows to have changed besides.  Where the instruction is
  * not known, the recording alone counts.  Memory is written where the recording says so.
  */

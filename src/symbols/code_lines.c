@@ -8,7 +8,7 @@
 #include "src/base/hash.h"
 #include "src/base/hash_table.h"
 #include "src/base/vec.h"
-#include "src/trace/linetab.h"
+#include "src/object/linetab.h"
 
 struct file {
 	struct ts_source *src; /* owned */

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "src/base/error.h"
-#include "src/trace/source.h"
+#include "src/source/source.h"
 
 struct ts_code_line {
 	uint64_t addr;

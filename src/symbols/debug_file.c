@@ -7,9 +7,9 @@
 #include <zlib.h>
 
 #include "src/base/bytes.h"
-#include "src/trace/build_id.h"
-#include "src/trace/elf_image.h"
-#include "src/trace/section.h"
+#include "src/object/build_id.h"
+#include "src/object/elf_image.h"
+#include "src/object/section.h"
 
 #define MAX_PATH 4096u
 

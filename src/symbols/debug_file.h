@@ -7,7 +7,7 @@
 #define TS_SYMBOLS_DEBUG_FILE_H
 
 #include "src/query/local_files.h"
-#include "src/trace/source.h"
+#include "src/source/source.h"
 
 /* Where systems keep them. */
 #define TS_DEBUG_FOLDER "/usr/lib/debug"

@@ -6,11 +6,11 @@
 #include "name_list.h"
 #include "src/base/bytes.h"
 #include "src/base/log.h"
+#include "src/object/object.h"
+#include "src/object/pe_symbols.h"
 #include "src/query/locate.h"
 #include "src/query/paging.h"
-#include "src/trace/object.h"
-#include "src/trace/pe_symbols.h"
-#include "src/trace/source.h"
+#include "src/source/source.h"
 
 /* No function lies in the first pages of the address space. */
 #define MIN_FUNCTION UINT64_C(0x10000)

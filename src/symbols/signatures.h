@@ -7,9 +7,9 @@
 #ifndef TS_SYMBOLS_SIGNATURES_H
 #define TS_SYMBOLS_SIGNATURES_H
 
-#include "src/trace/inlined.h"
-#include "src/trace/prototypes.h"
-#include "src/trace/variables.h"
+#include "src/object/inlined.h"
+#include "src/object/prototypes.h"
+#include "src/object/variables.h"
 
 /* A power of two. */
 #define TS_N_SIGNATURES 256u
@@ -46,14 +46,14 @@ bool ts_signatures_add_file(struct ts_signatures *s, const struct ts_source *src
 const struct ts_prototype *ts_signatures_find(struct ts_signatures *s, uint64_t addr);
 
 /*
- * The variable @text where the instruction at frame->pc is the next one: src/trace/variables.h.  Here frame->pc is the address
+ * The variable @text where the instruction at frame->pc is the next one: src/object/variables.h.  Here frame->pc is the address
  * in memory; frame->bias is filled in.
  */
 void ts_signatures_variable(struct ts_signatures *s, struct ts_variable_frame *frame, const char *text, size_t len,
 			    struct ts_variable *v);
 
 /*
- * Call @found for each place at which the function @name was inlined into the program's own code: src/trace/inlined.h, but
+ * Call @found for each place at which the function @name was inlined into the program's own code: src/object/inlined.h, but
  * @addr is an address in memory.
  *
  * Returns false if there may be more places.

@@ -9,8 +9,8 @@
 #include "debug_file.h"
 #include "demangle.h"
 #include "src/base/vec.h"
-#include "src/trace/object.h"
-#include "src/trace/symtab.h"
+#include "src/object/object.h"
+#include "src/object/symtab.h"
 #include "symbols_parts.h"
 
 /*

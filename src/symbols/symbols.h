@@ -14,9 +14,9 @@
 #include "code_lines.h"
 #include "loaded_files.h"
 #include "src/base/error.h"
-#include "src/trace/source.h"
-#include "src/trace/prototypes.h"
-#include "src/trace/variables.h"
+#include "src/object/prototypes.h"
+#include "src/object/variables.h"
+#include "src/source/source.h"
 #include "symbol.h"
 #include "thread_locals.h"
 

@@ -6,8 +6,8 @@
 
 #include "demangle.h"
 #include "src/base/vec.h"
-#include "src/trace/elf_image.h"
-#include "src/trace/symtab.h"
+#include "src/object/elf_image.h"
+#include "src/object/symtab.h"
 
 void ts_thread_locals_fini(struct ts_thread_locals *l)
 {

@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "src/trace/image.h"
+#include "src/object/image.h"
 #include "src/trace/step.h"
 
 /* Made by struct ts_space_builder (space_builder.h). */

@@ -23,7 +23,7 @@
 #include "space.h"
 #include "src/base/error.h"
 #include "src/index/index_file.h"
-#include "src/trace/image.h"
+#include "src/object/image.h"
 #include "src/trace/reader.h"
 #include "world.h"
 

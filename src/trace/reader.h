@@ -13,11 +13,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "image.h"
 #include "src/arch/arch.h"
 #include "src/base/buf.h"
 #include "src/base/error.h"
 #include "src/base/next.h"
+#include "src/object/image.h"
 #include "step.h"
 
 struct ts_frames;

@@ -15,6 +15,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "src/object/prot.h"
+
 #define TS_NO_DATA UINT32_MAX
 #define TS_NO_THREAD UINT32_MAX
 #define TS_NO_POS UINT64_MAX
@@ -59,12 +61,6 @@ enum ts_effect_kind {
 	 * memory stays known; nothing that is seen later tells what was there before.  [0, 0)
 	 */
 	TS_FX_UNSEEN,
-};
-
-enum ts_prot {
-	TS_PROT_READ = 1,
-	TS_PROT_WRITE = 2,
-	TS_PROT_EXEC = 4,
 };
 
 struct ts_effect {

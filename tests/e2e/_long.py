@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Long recordings: a loop that writes the same again and again.
 
-A server reads for a quarter of a second before it may be asked (READ_FIRST_NS in src/program/reading.c). TRACE may be read
+A server reads for a quarter of a second before it may be asked (READ_FIRST_NS in src/program/open/reading.c). TRACE may be read
 by then; SLOW takes several times as long.
 """
 import os

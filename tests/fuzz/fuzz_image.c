@@ -11,10 +11,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "src/trace/image.h"
-#include "src/trace/linetab.h"
-#include "src/trace/object.h"
-#include "src/trace/symtab.h"
+#include "src/object/image.h"
+#include "src/object/linetab.h"
+#include "src/object/object.h"
+#include "src/object/symtab.h"
 
 static void require(bool holds)
 {

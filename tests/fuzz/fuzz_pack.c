@@ -27,10 +27,10 @@
 #include "src/base/log.h"
 #include "src/index/trace_keys.h"
 #include "src/model/model.h"
-#include "src/program/cli.h"
-#include "src/program/packed.h"
-#include "src/trace/pack.h"
-#include "src/trace/unpack.h"
+#include "src/program/cli/cli.h"
+#include "src/program/open/packed.h"
+#include "src/source/pack.h"
+#include "src/source/unpack.h"
 
 #define MAX_FILE   ((uint64_t)1 << 20)
 #define MAX_LINES  40u

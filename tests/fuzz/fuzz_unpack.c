@@ -12,9 +12,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "src/trace/codec.h"
-#include "src/trace/pack.h"
-#include "src/trace/unpack.h"
+#include "src/source/codec.h"
+#include "src/source/pack.h"
+#include "src/source/unpack.h"
 
 #define MAX_LEN (UINT64_C(1) << 18)
 

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/trace/object.h"
-#include "src/trace/prototypes.h"
-#include "src/trace/variables.h"
+#include "src/object/object.h"
+#include "src/object/prototypes.h"
+#include "src/object/variables.h"
 
 static bool read_register(void *user, unsigned number, uint64_t *value)
 {

@@ -20,8 +20,8 @@
 #include "protocol/server/server.h"
 #include "src/model/model.h"
 #include "src/model/part.h"
+#include "src/source/unpack.h"
 #include "src/symbols/find_symbols.h"
-#include "src/trace/unpack.h"
 
 /* So that one input does not take the whole time. */
 #define MAX_FILE    ((uint64_t)1 << 20)

@@ -21,7 +21,7 @@ KINDS = {
         "src/base/vec.c src/base/buf.c",
         "loaders/kit/window.c loaders/usercorn/tasks.c protocol/server/server.c protocol/session/breaks.c protocol/session/threads.c " \
         "protocol/tracing/collector.c " \
-        "src/mcp/recordings.c src/program/opening.c src/record/op_piece.c src/record/records.c " \
+        "src/mcp/recordings.c src/program/open/opening.c src/record/op_piece.c src/record/records.c " \
         "src/search/cause_nodes.c src/symbols/names.c " \
         "src/timeline/postings.c src/timeline/runs_builder.c " \
         "src/trace/step.c"),
@@ -39,13 +39,13 @@ KINDS = {
         r"\bjson_(dumps|dumpb)\(", "src/base/json.h", ""),
     "numbers in texts (base/cursor, ask/grammar/number)": (
         r"\bstrtou?ll?\(", "", "loaders/x64dbg/plugin_block.c protocol/server/listen.c protocol/session/machine.c protocol/session/proc.c " \
-        "src/arch/operands_arm.c src/arch/tdesc.c src/ask/grammar/marks.c src/ask/grammar/value.c src/export/selection.c " \
-        "src/program/cli_options.c src/program/info_text.c src/program/meter.c src/program/packed.c " \
-        "src/program/record_qemu.c src/program/record_vg.c src/trace/pack.c"),
+        "src/arch/operands/operands_arm.c src/arch/tdesc.c src/ask/grammar/marks.c src/ask/grammar/value.c src/export/selection.c " \
+        "src/program/cli/cli_options.c src/program/ask/info_text.c src/program/cli/meter.c src/program/open/packed.c " \
+        "src/program/record/record_qemu.c src/program/record/record_vg.c src/source/pack.c"),
     "helper threads (base/thread)": (
-        r"\bpthread_create\(", "src/base/thread.c", "src/program/record.c src/record/press.c src/sandbox/filter.c"),
+        r"\bpthread_create\(", "src/base/thread.c", "src/program/record/record.c src/record/press.c src/sandbox/filter.c"),
     "files that are there in whole or not at all (base/atomic_file)": (
-        r"\brename(at)?\(", "src/base/atomic_file.c", "src/index/index_file.c src/sandbox/broker.c src/trace/spool.c"),
+        r"\brename(at)?\(", "src/base/atomic_file.c", "src/index/index_file.c src/sandbox/broker.c src/source/spool.c"),
 }
 
 

@@ -13,46 +13,56 @@ import sys
 
 TOP = pathlib.Path(os.environ.get("TEST_SRCDIR", pathlib.Path(__file__).resolve().parents[2]))
 
-MODEL = "src/base src/arch src/trace src/frames src/query src/agent src/export"
-ASK = "src/base src/arch src/trace src/frames src/query src/search src/symbols"
+MODEL = "src/base src/arch src/source src/object src/trace src/frames src/query src/agent src/export"
+ASK = "src/base src/arch src/arch/operands src/source src/object src/trace src/frames src/query src/search src/symbols"
 ASKED = "src/symbols src/ask src/ask/grammar src/ask/output src/ask/verbs src/ask/diff"
-FORMAT = "loaders loaders/kit src/base src/arch src/trace"
+FORMAT = "loaders loaders/kit src/base src/arch src/arch/operands src/source src/object src/trace"
+PROGRAM = f"{MODEL} {ASKED} src/sql src/plot src/index src/model src/mcp src/sandbox"
 
 # room -> rooms whose headers its files may include, beside its own; bottom up
 ROOMS = {
     "src/base": "",
     "src/arch": "src/base",
-    "src/trace": "src/base src/arch",
+    "src/arch/operands": "src/base src/arch",
+    "src/source": "src/base",
+    "src/object": "src/base src/arch src/source",
+    "src/trace": "src/base src/arch src/source src/object",
     "src/frames": "src/base",
-    "src/index": "src/base src/trace",
-    "src/calls": "src/base src/arch src/trace src/index",
-    "src/sketch": "src/base src/trace src/index",
-    "src/timeline": "src/base src/arch src/trace src/index src/calls src/sketch",
-    "src/query": "src/base src/arch src/trace src/timeline src/calls src/sketch",
-    "src/export": "src/base src/arch src/trace src/frames src/calls src/query",
+    "src/index": "src/base src/source src/object src/trace",
+    "src/calls": "src/base src/arch src/source src/object src/trace src/index",
+    "src/sketch": "src/base src/source src/object src/trace src/index",
+    "src/timeline": "src/base src/arch src/source src/object src/trace src/index src/calls src/sketch",
+    "src/query": "src/base src/arch src/arch/operands src/source src/object src/trace src/timeline src/calls src/sketch",
+    "src/export": "src/base src/arch src/arch/operands src/source src/object src/trace src/frames src/calls src/query",
     "src/agent": "src/base src/arch src/query",
-    "src/search": "src/base src/arch src/trace src/query",
-    "src/symbols": "src/base src/trace src/query src/search",
-    "src/ask": "src/base src/trace src/query src/search",
+    "src/search": "src/base src/arch src/source src/object src/trace src/query",
+    "src/symbols": "src/base src/source src/object src/trace src/query src/search",
+    "src/ask": "src/base src/source src/object src/trace src/query src/search",
     "src/ask/grammar": f"{ASK} src/agent src/ask",
     "src/ask/output": f"{ASK} src/ask src/ask/grammar",
-    "src/ask/verbs": f"{ASK} src/ask src/ask/grammar src/ask/calls src/ask/find src/ask/strings",
+    "src/ask/verbs": f"{ASK} src/ask src/ask/grammar src/ask/calls src/ask/coverage src/ask/find src/ask/strings",
+    "src/ask/coverage": f"{ASK} src/ask src/ask/grammar src/ask/verbs",
     "src/ask/calls": f"{ASK} src/ask src/ask/grammar src/ask/verbs",
     "src/ask/find": f"{ASK} src/ask src/ask/grammar src/ask/verbs",
     "src/ask/strings": f"{ASK} src/ask src/ask/grammar src/ask/verbs src/ask/find",
     "src/ask/diff": f"{ASK} src/ask src/ask/grammar src/ask/verbs",
     "src/sql": f"src/base src/arch src/query src/search src/ask/calls {ASKED}",
     "src/sqlite": "src/base src/sql",
-    "src/plot": f"src/base src/arch src/trace src/query src/search {ASKED}",
-    "src/model": "src/base src/trace src/index src/timeline src/query",
+    "src/plot": f"src/base src/arch src/source src/object src/trace src/query src/search {ASKED}",
+    "src/model": "src/base src/source src/object src/trace src/index src/timeline src/query",
     "src/mcp": f"src/base src/arch src/query src/search src/sql {ASKED} src/model",
     "src/record": "src/base loaders/usercorn",
     "src/recorder": "loaders/usercorn src/record",
     "src/recorder-vg": "src/record",
-    "src/sandbox": "src/base src/trace",
-    "src/program": f"{MODEL} {ASKED} src/sql src/plot src/index src/model src/mcp src/sandbox",
-    "loaders": "src/base src/trace",
-    "loaders/kit": "src/base src/arch src/trace",
+    "src/sandbox": "src/base src/source src/object src/trace",
+    "src/program/cli": PROGRAM,
+    "src/program/open": f"{PROGRAM} src/program/cli",
+    "src/program/ask": f"{PROGRAM} src/program/cli src/program/open",
+    "src/program/debug": f"{PROGRAM} src/program/cli src/program/open",
+    "src/program/record": f"{PROGRAM} src/program/cli src/program/open",
+    "src/program": f"{PROGRAM} src/program/cli src/program/open src/program/ask src/program/debug src/program/record",
+    "loaders": "src/base src/source src/object src/trace",
+    "loaders/kit": "src/base src/arch src/source src/object src/trace",
     "loaders/bap": FORMAT,
     "loaders/rvnbintrace": FORMAT,
     "loaders/gdbrecord": FORMAT,
@@ -71,18 +81,18 @@ ROOMS = {
 # what single files see beside what their room may
 JOINTS = {
     "protocol/tracing/tracing.c": "protocol/session",
-    "src/program/opening.c": "loaders",
-    "src/program/relay.c": "protocol/wire",
-    "src/program/serve.c": "protocol/server",
-    "src/program/unfinished.c": "src/recorder loaders/usercorn",
-    "src/program/unfinished.h": "src/recorder loaders/usercorn",
-    "src/program/follow.c": "src/record",
-    "src/program/followed.h": "src/record",
-    "src/program/record.c": "loaders/usercorn",
-    "src/program/record_last.h": "loaders/usercorn",
-    "src/program/record_qemu.c": "src/recorder loaders/usercorn",
-    "src/program/record_vg.c": "src/record loaders/usercorn",
-    "src/program/recorder.h": "loaders/usercorn",
+    "src/program/open/opening.c": "loaders",
+    "src/program/debug/relay.c": "protocol/wire",
+    "src/program/debug/serve.c": "protocol/server",
+    "src/program/record/unfinished.c": "src/recorder loaders/usercorn",
+    "src/program/record/unfinished.h": "src/recorder loaders/usercorn",
+    "src/program/record/follow.c": "src/record",
+    "src/program/record/followed.h": "src/record",
+    "src/program/record/record.c": "loaders/usercorn",
+    "src/program/record/record_last.h": "loaders/usercorn",
+    "src/program/record/record_qemu.c": "src/recorder loaders/usercorn",
+    "src/program/record/record_vg.c": "src/record loaders/usercorn",
+    "src/program/record/recorder.h": "loaders/usercorn",
 }
 
 # room -> its headers that other rooms may include; a room that is not here shows all.  Whoever asks about a
@@ -91,24 +101,27 @@ DOORS = {
     "src/query": "query.h call_list.h scan.h find_filter.h search.h watch_ranges.h paging.h thumb.h tls.h walk.h locate.h load_base.h code_samples.h file_match.h local_files.h handlers.h insns.h insn_reads.h write_runs.h",
     "src/model": "model.h part.h",
     "src/timeline": "timeline.h world.h backfill.h sketch_section.h",
-    "src/trace": "build_id.h chunk.h elf_image.h inlined.h linetab.h object.h pack.h pe.h pe_symbols.h prototypes.h rooted.h section.h source.h spool.h step.h symtab.h unpack.h variables.h",
+    "src/source": "pack.h rooted.h source.h spool.h unpack.h",
+    "src/object": "build_id.h elf_image.h inlined.h linetab.h object.h pe.h pe_symbols.h prot.h prototypes.h section.h symtab.h variables.h",
+    "src/trace": "chunk.h step.h",
 }
-# rooms that build the model or feed it, and see all of src/trace
-BUILDERS = re.compile(r"src/(trace|index|sketch|timeline|query|model)|loaders(/.*)?")
+# rooms that build the model or feed it, and see all of src/source, src/object and src/trace
+BUILDERS = re.compile(r"src/(source|object|trace|index|sketch|timeline|query|model)|loaders(/.*)?")
+BUILT_FROM = "src/source", "src/object", "src/trace"
 
 # headers of libraries -> the only files that may include them
 LIBRARIES = [
     (re.compile(r"ev\.h"), re.compile(r"protocol/server/(connection\.[ch]|server\.c)")),
     (re.compile(r"nettle/.*"), re.compile(r"src/index/signer\.c")),
-    (re.compile(r"jansson\.h"), re.compile(r"src/base/json\.h|src/mcp/.*\.[ch]|src/program/(folder|info)_json\.c|loaders/.*\.c|protocol/packets/lldb\.c")),
-    (re.compile(r"(g|lib)elf\.h"), re.compile(r"src/trace/(build_id|elf_image|linetab|prototypes_type)\.[ch]")),
+    (re.compile(r"jansson\.h"), re.compile(r"src/base/json\.h|src/mcp/.*\.[ch]|src/program/ask/(folder|info)_json\.c|loaders/.*\.c|protocol/packets/lldb\.c")),
+    (re.compile(r"(g|lib)elf\.h"), re.compile(r"src/object/(build_id|elf_image|linetab|prototypes_type)\.[ch]")),
     (re.compile(r"libxml/.*"), re.compile(r"src/arch/tdesc\.c")),
     (re.compile(r"snappy.*\.h"), re.compile(r"loaders/.*\.c")),
-    (re.compile(r"capstone/.*"), re.compile(r"src/arch/operands_cs\.h")),
-    (re.compile(r"Zydis/.*"), re.compile(r"src/arch/(x86_insn\.c|operands_x86_parts\.h)")),
+    (re.compile(r"capstone/.*"), re.compile(r"src/arch/operands/operands_cs\.h")),
+    (re.compile(r"Zydis/.*"), re.compile(r"src/arch/(x86_insn\.c|operands/operands_x86_parts\.h)")),
     (re.compile(r"seccomp\.h"), re.compile(r"src/arch/syscall_name\.c|src/sandbox/.*\.c")),
-    (re.compile(r"(zlib|lzma|zstd_errors)\.h"), re.compile(r"src/(trace/codec|symbols/debug_file)\.c")),
-    (re.compile(r"zstd\.h"), re.compile(r"src/(trace/(codec|zstd_frames|zstd_write)|index/index_pack|timeline/points)\.c")),
+    (re.compile(r"(zlib|lzma|zstd_errors)\.h"), re.compile(r"src/(source/codec|symbols/debug_file)\.c")),
+    (re.compile(r"zstd\.h"), re.compile(r"src/(source/(codec|zstd_frames|zstd_write)|index/index_pack|timeline/points)\.c")),
     (re.compile(r"(pub_tool_|libvex).*\.h"), re.compile(r"src/recorder-vg/.*\.[ch]")),
     (re.compile(r"check\.h"), None),
 ]
@@ -149,7 +162,7 @@ def fault(file, bracket, name):
     if other not in ROOMS[room].split():
         return f"{room}/ may include {ROOMS[room] or 'nothing of another room'}"
     door = DOORS.get(other)
-    is_inside = other == "src/trace" and BUILDERS.fullmatch(room)
+    is_inside = other in BUILT_FROM and BUILDERS.fullmatch(room)
     if door and not is_inside and target.name not in door.split():
         return f"of {other}/ others may include {door}"
     return None

@@ -18,11 +18,11 @@ HELP = subprocess.run([TRACESTUB, "--help"], capture_output=True, text=True, che
 
 
 def options_of_the_source():
-    return set(re.findall(r'\{ "([a-z-]+)", (?:no|required)_argument', (TOP / "src/program/cli_options.c").read_text()))
+    return set(re.findall(r'\{ "([a-z-]+)", (?:no|required)_argument', (TOP / "src/program/cli/cli_options.c").read_text()))
 
 
 def commands_of_the_source():
-    return set(re.findall(r'\[TS_CMD_\w+\] = \{ "([a-z]+)"', (TOP / "src/program/cli_commands.c").read_text()))
+    return set(re.findall(r'\[TS_CMD_\w+\] = \{ "([a-z]+)"', (TOP / "src/program/cli/cli_commands.c").read_text()))
 
 
 def packets_of_the_source():

@@ -58,7 +58,7 @@ GCC_EXCEPT_IN = {
     "src/index/index_pack.c": ["use-of-uninitialized-value"],
     # without memory the status is not TS_STATUS_OK, and ts_fail() returns false
     "src/program/mcp.c": ["possible-null-dereference"],
-    "src/program/plot.c": ["null-dereference"],
+    "src/program/ask/plot.c": ["null-dereference"],
     # peek() fills both unless the sketcher has failed, which is compared first
     "src/sketch/sketcher.c": ["use-of-uninitialized-value"],
     # without memory @done is false
@@ -66,7 +66,7 @@ GCC_EXCEPT_IN = {
     # without memory for the ring no stretch of it is looked at
     "src/trace/feed.c": ["possible-null-dereference"],
     # ts_source_read() fills as many bytes as it says
-    "src/trace/image.c": ["use-of-uninitialized-value"],
+    "src/object/image.c": ["use-of-uninitialized-value"],
 }
 # clang-tidy's checks that are left out.
 TIDY_EXCEPT = [

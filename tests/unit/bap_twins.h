@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "src/source/source.h"
 #include "src/trace/reader.h"
-#include "src/trace/source.h"
 
 struct bap_twins {
 	struct ts_source *src;

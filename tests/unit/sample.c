@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "loaders/loader.h"
-#include "src/trace/unpack.h"
+#include "src/source/unpack.h"
 #include "twins.h"
 #include "unit.h"
 

@@ -10,7 +10,7 @@
 
 #include "naive.h"
 #include "script.h"
-#include "src/trace/source.h"
+#include "src/source/source.h"
 
 /* A page of a machine's memory. */
 struct sample_page {

@@ -11,7 +11,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
-#include "src/trace/codec.h"
+#include "src/source/codec.h"
 
 #define LEN 200000u
 

@@ -4,7 +4,7 @@
  */
 #include "unit.h"
 
-#include "src/trace/elf_image.h"
+#include "src/object/elf_image.h"
 #include "src/trace/step.h"
 
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  */
 #include "unit.h"
 
-#include "src/trace/image.h"
+#include "src/object/image.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -19,8 +19,8 @@
 #include "src/index/index_blocks.h"
 #include "src/index/index_place.h"
 #include "src/index/index_write.h"
-#include "src/trace/pack.h"
-#include "src/trace/unpack.h"
+#include "src/source/pack.h"
+#include "src/source/unpack.h"
 
 #define KIND    0x31545354u
 #define N_ITEMS 3000u

@@ -19,8 +19,8 @@
 #include "sample.h"
 #include "src/model/model.h"
 #include "src/model/part.h"
+#include "src/source/unpack.h"
 #include "src/trace/chunk.h"
-#include "src/trace/unpack.h"
 
 #define INDEX "jobs.tsindex"
 

@@ -12,7 +12,7 @@
 #include "script.h"
 #include "src/model/model.h"
 #include "src/query/query.h"
-#include "src/trace/source.h"
+#include "src/source/source.h"
 
 #define N_STEPS 5000
 #define INDEX "here.tsindex"

@@ -8,10 +8,10 @@
 #include "machine.h"
 #include "no_memory.h"
 #include "script.h"
+#include "src/object/image.h"
 #include "src/query/paging.h"
 #include "src/query/search.h"
 #include "src/timeline/timeline.h"
-#include "src/trace/image.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
  */
 #include "unit.h"
 
-#include "src/trace/object.h"
+#include "src/object/object.h"
 #include "src/trace/step.h"
 
 #include <string.h>

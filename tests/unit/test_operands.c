@@ -5,7 +5,7 @@
  */
 #include "unit.h"
 
-#include "src/arch/operands.h"
+#include "src/arch/operands/operands.h"
 #include "src/base/error.h"
 
 #include <stdio.h>

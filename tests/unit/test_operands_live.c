@@ -9,7 +9,7 @@
  */
 #include "unit.h"
 
-#include "src/arch/operands.h"
+#include "src/arch/operands/operands.h"
 #include "src/base/error.h"
 
 #include <setjmp.h>

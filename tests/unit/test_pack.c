@@ -11,9 +11,9 @@
 #include <sys/stat.h>
 
 #include "src/base/buf.h"
-#include "src/trace/pack.h"
-#include "src/trace/unpack.h"
-#include "src/trace/zstd_seek.h"
+#include "src/source/pack.h"
+#include "src/source/unpack.h"
+#include "src/source/zstd_seek.h"
 
 #define TRACE_LEN 700001u /* several frames, and no whole blocks */
 #define BLOCK     512u

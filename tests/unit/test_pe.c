@@ -4,7 +4,7 @@
  */
 #include "unit.h"
 
-#include "src/trace/pe.h"
+#include "src/object/pe.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
  */
 #include "unit.h"
 
-#include "src/trace/plt.h"
+#include "src/object/plt.h"
 
 #include <elf.h>
 #include <stdlib.h>

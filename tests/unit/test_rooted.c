@@ -2,7 +2,7 @@
 /*
  * Links beneath a sysroot: followed as the other system would, never out of it.  Both ways of opening agree.
  */
-#include "src/trace/rooted.h"
+#include "src/source/rooted.h"
 
 #include <errno.h>
 #include <fcntl.h>

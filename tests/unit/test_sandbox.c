@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "src/sandbox/sandbox.h"
-#include "src/trace/rooted.h"
+#include "src/source/rooted.h"
 
 static struct ts_sandbox_rules rules;
 static char dir[64];

@@ -4,9 +4,9 @@
  */
 #include "unit.h"
 
-#include "src/trace/sibling_file.h"
-#include "src/trace/source_slice.h"
-#include "src/trace/source.h"
+#include "src/source/sibling_file.h"
+#include "src/source/source.h"
+#include "src/source/source_slice.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -14,8 +14,8 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "src/trace/spool.h"
-#include "src/trace/unpack.h"
+#include "src/source/spool.h"
+#include "src/source/unpack.h"
 
 /* More than stays in memory. */
 #define LEN (3 * TS_SPOOL_IN_MEMORY / 2)

@@ -10,8 +10,8 @@
 
 #include "loaders/loader.h"
 #include "loaders/x64dbg/x64dbg.h"
+#include "src/source/unpack.h"
 #include "src/trace/reader.h"
-#include "src/trace/unpack.h"
 #include "x64dbg_writer.h"
 
 extern const struct ts_loader x64dbg_loader;

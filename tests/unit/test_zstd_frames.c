@@ -11,7 +11,7 @@
 #include <zstd.h>
 
 #include "src/base/buf.h"
-#include "src/trace/zstd_frames.h"
+#include "src/source/zstd_frames.h"
 
 #define MIB       ((size_t)1 << 20)
 #define N_FRAMES  100u

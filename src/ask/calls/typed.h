@@ -7,7 +7,7 @@
 #define TS_ASK_TYPED_H
 
 #include "abi.h"
-#include "src/trace/prototypes.h"
+#include "src/object/prototypes.h"
 
 /*
  * As ts_abi_arguments(), of a function with prototype @f: each argument is NAME=VALUE if @is_for_people, else VALUE.

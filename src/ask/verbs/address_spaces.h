@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "covered.h"
+#include "src/ask/coverage/covered.h"
 #include "src/ask/verb.h"
 
 /* Members are its own, but for what is told of them. */

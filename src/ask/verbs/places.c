@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/arch/operands.h"
+#include "src/arch/operands/operands.h"
 
 /* Bits of eflags that have a name in questions. */
 static const struct {

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What an instruction reads and writes, byte by byte.
+ *
+ * An instruction is a list of transfers: the bytes of one place are made of those of another one.  A byte
+ * that several transfers write is made of all of their sources; one that no transfer writes keeps its value.
+ * Registers that only form an address are in the memory operand, not in a transfer, except for instructions
+ * that compute an address as their result.
+ *
+ * Everything is what the instruction does by its encoding.  Registers are byte ranges of the 'g' packet's
+ * layout (struct ts_regset), in target byte order; flags are bits of the flags register.
+ */
+#ifndef TS_OPERANDS_H
+#define TS_OPERANDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/arch/arch.h"
+#include "src/base/error.h"
+
+#define TS_MAX_TRANSFERS  48u
+#define TS_MAX_OP_MEM     4u
+#define TS_MAX_INSN       15u /* bytes of an instruction */
+#define TS_MAX_OP_TEXT    96u
+#define TS_NO_OFF16       UINT16_MAX
+
+enum ts_op_place_kind {
+	TS_AT_NOWHERE,
+	TS_AT_REG,   /* bytes [off, off + len) of the layout */
+	TS_AT_FLAGS, /* the bits `flags` of the flags register */
+	TS_AT_MEM,   /* bytes [off, off + len) of memory operand mem */
+	TS_AT_PC,    /* the address of the next instruction */
+};
+
+struct ts_op_place {
+	uint8_t kind; /* enum ts_op_place_kind */
+	uint8_t mem;
+	uint16_t off, len;
+	uint32_t flags;
+};
+
+enum ts_way {
+	TS_WAY_COPY,      /* byte i of `to` is byte i of `from`, which is as long */
+	TS_WAY_REVERSE,   /* byte i of `to` is byte len - 1 - i of `from` */
+	TS_WAY_LANES,     /* each lane of `unit` bytes is made of the same lane of `from`, which is as long */
+	TS_WAY_MIX,       /* each byte of `to` is made of all of `from` */
+	TS_WAY_CONSTANT,  /* `from` is nowhere: a constant takes part */
+	TS_WAY_PART,      /* the bytes of `to` are bytes of `constant`, from `unit` on */
+	TS_WAY_ZERO,      /* zeros that the instruction writes beside its result */
+	TS_WAY_PROCESSOR, /* the processor's own: clock, random number, identification, port */
+	TS_WAY_SYSTEM,    /* the result of a system call */
+	TS_WAY_UNKNOWN,   /* made of something that is not followed */
+};
+
+struct ts_transfer {
+	struct ts_op_place to, from;
+	uint64_t constant;
+	uint8_t way;         /* enum ts_way */
+	uint8_t unit;
+	uint8_t order;       /* the operand's place among those of the instruction */
+	bool is_conditional; /* it happens if the instruction's condition holds */
+};
+
+/* How the index register of an address counts. */
+enum ts_index {
+	TS_INDEX_WHOLE,
+	TS_INDEX_SIGNED_32,
+	TS_INDEX_UNSIGNED_32,
+	TS_INDEX_MINUS,
+};
+
+/* What is added to base + index * scale + disp. */
+enum ts_op_mem_special {
+	TS_MEM_PLAIN,
+	TS_MEM_PUSHED, /* the operand lies `size` bytes below */
+	TS_MEM_BIT,    /* a bit number in register `extra` moves it */
+	TS_MEM_TABLE,  /* the byte in register `extra` moves it */
+	TS_MEM_UNPLACED, /* no register of the layout has its segment's base */
+};
+
+/* A memory operand.  Registers are offsets in the layout, TS_NO_OFF16 for none. */
+struct ts_op_mem {
+	int64_t disp;
+	uint16_t base, index, segment, extra;
+	uint16_t size; /* bytes; of a repeated instruction those of one turn */
+	uint8_t base_len, index_len, extra_len;
+	uint8_t scale;
+	uint8_t index_as; /* enum ts_index */
+	uint8_t special;  /* enum ts_op_mem_special */
+	bool is_stack;    /* the top of the stack: the width of addresses is not about it */
+};
+
+enum ts_op_flow {
+	TS_OP_NEXT,
+	TS_OP_BRANCH,        /* conditional */
+	TS_OP_JUMP,          /* to a constant address */
+	TS_OP_JUMP_INDIRECT,
+	TS_OP_CALL,
+	TS_OP_CALL_INDIRECT,
+	TS_OP_RETURN,
+	TS_OP_SYSCALL,
+	TS_OP_TRAP,          /* enters or leaves a handler: anything may change */
+};
+
+/* Under which condition the conditional transfers happen. */
+enum ts_op_condition {
+	TS_IF_ALWAYS,
+	TS_IF_COUNT,  /* the masked value of register cond_off is not 0 */
+	TS_IF_FLAGS,  /* condition code cond_code of ARM holds */
+};
+
+struct ts_operands {
+	struct ts_transfer transfers[TS_MAX_TRANSFERS];
+	struct ts_op_mem mem[TS_MAX_OP_MEM];
+	uint64_t target;   /* has_target: where a conditional branch leads if it is taken */
+	uint64_t addr_mask;
+	uint64_t cond_mask;
+	uint16_t cond_off;
+	uint8_t cond_len, cond_code;
+	uint8_t condition; /* enum ts_op_condition */
+	uint8_t n, n_mem;
+	uint8_t len;       /* bytes; 0: no instruction */
+	uint8_t flow;      /* enum ts_op_flow */
+	bool has_target;
+	bool is_repeated;  /* memory operands are as many elements as the count register went down */
+	bool reads_unnamed; /* an operand in memory that no transfer names is read */
+	bool is_complete;  /* no register is written beside those of the transfers */
+};
+
+/* Decodes the instructions of one register set. */
+struct ts_decoder;
+
+/*
+ * A decoder for the registers of @set (borrowed).
+ *
+ * Returns NULL if memory is exhausted (TS_ENOMEM).
+ */
+struct ts_decoder *ts_decoder_new(const struct ts_regset *set, struct ts_error *err);
+void ts_decoder_free(struct ts_decoder *d);
+
+/* Are instructions of this processor decoded at all? */
+bool ts_decoder_is_able(const struct ts_decoder *d);
+bool ts_decoder_knows(const struct ts_arch *arch);
+
+/*
+ * The bits of the flags register that operands describe.  What changes others (IF, AC, the IT state) is known only
+ * from the recording.
+ */
+uint32_t ts_operands_flags(const struct ts_arch *arch);
+
+/* How the processor reads code. */
+struct ts_op_mode {
+	bool is_64;    /* x86: 64-bit code */
+	bool is_thumb; /* ARM */
+	uint8_t it;    /* ARM: 1 more than the condition that an IT instruction before it gives it; 0: none does */
+};
+
+/* The mode that the register set itself tells. */
+struct ts_op_mode ts_decoder_mode(const struct ts_decoder *d);
+
+/*
+ * Decode the instruction at @pc from the @len bytes there.
+ *
+ * Returns false if they do not begin with an instruction that is known: ops->len is then 0.
+ */
+bool ts_decoder_decode(struct ts_decoder *d, struct ts_op_mode mode, uint64_t pc, const uint8_t *bytes,
+		       size_t len, struct ts_operands *ops);
+
+/*
+ * Write the instruction's text to @buf of @size bytes, terminated.
+ *
+ * Returns false if there is no instruction, or the text does not fit.
+ */
+bool ts_decoder_text(struct ts_decoder *d, struct ts_op_mode mode, uint64_t pc, const uint8_t *bytes,
+		     size_t len, char *buf, size_t size);
+
+/* Registers before the instruction: values and known flags (0: unknown) in the 'g' layout. */
+struct ts_op_state {
+	const struct ts_arch *arch;
+	const uint8_t *g, *known;
+	uint16_t flags_off; /* of the flags register; TS_NO_OFF16: none */
+};
+
+/*
+ * The address of memory operand @i.
+ *
+ * Returns false if a register that it is made of is not known.
+ */
+bool ts_operands_addr(const struct ts_operands *ops, unsigned i, const struct ts_op_state *state,
+		      uint64_t *addr);
+
+enum ts_op_happens {
+	TS_HAPPENS_NOT,
+	TS_HAPPENS,
+	TS_MAY_HAPPEN, /* a register is not known */
+};
+
+/* Do the conditional transfers happen? */
+enum ts_op_happens ts_operands_happen(const struct ts_operands *ops, const struct ts_op_state *state);
+
+/* A decoder of one family appends a transfer; one that does not fit makes the instruction incomplete. */
+struct ts_transfer *ts_operands_add(struct ts_operands *ops, struct ts_op_place to, struct ts_op_place from,
+				    enum ts_way way);
+
+#endif

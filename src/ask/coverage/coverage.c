@@ -1,0 +1,521 @@
+/* SPDX-License-Identifier: MIT */
+#include "coverage.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "blocks.h"
+#include "coverage_files.h"
+#include "covered.h"
+#include "src/ask/grammar/question.h"
+#include "src/ask/grammar/state.h"
+#include "src/ask/verbs/cells.h"
+#include "src/base/heap.h"
+#include "src/query/insns.h"
+#include "src/query/scan.h"
+#include "src/symbols/symbols.h"
+
+#define N_HOT 20u
+
+/* Addresses, and runs, that take as long to look at as a chunk to decode. */
+#define ITEMS_A_CHUNK  (TS_CHUNK_STEPS / 4)
+#define SORTED_A_CHUNK (TS_CHUNK_STEPS / 8) /* taken out of a heap */
+#define RUNS_A_CHUNK   TS_CHUNK_STEPS
+#define STEPS_A_CHUNK  TS_CHUNK_STEPS
+
+/* What is done next, before there are rows. */
+enum stage {
+	SIZING, /* how many addresses there are at most: a table that grows is made anew in one piece */
+	COUNTING,
+	SUBTRACTING, /* what `minus A:B` executed */
+	KEEPING, /* the addresses that are left */
+	MEASURING, /* how long the instructions are, where the format does not tell */
+	SORTING,  /* the addresses, for files: into a heap, */
+	SORTED,   /* and out of it */
+	WRITING,  /* the files that the question names */
+	GROUPING, /* the addresses by function */
+	ORDERING,
+	LISTED,
+};
+
+struct coverage {
+	struct ts_rows rows;
+	struct ts_ask *ask;
+	const struct ts_question *qn;
+	uint32_t process;
+	enum stage stage;
+	size_t next; /* the ordinal of what is looked at next */
+	size_t n_at_most;
+	struct ts_executed_at counted; /* how far what was executed has been counted */
+	struct ts_executed_at subtracted; /* how far what `minus A:B` executed has been subtracted */
+	uint64_t step, minus_step;        /* the same, of words about a machine */
+	struct ts_machine_at machine_at;
+	uint64_t *first, *len;         /* owned, two arrays; the ranges of code that are asked about */
+	size_t n_ranges;               /* 0: all code */
+	size_t n_kept;
+	struct ts_covered_table addresses, functions;
+	struct ts_heap sorted;         /* addresses, ascending, on their way to the files */
+	struct ts_coverage_file *file; /* owned; the one that is being written, or NULL */
+	struct ts_heap order;          /* what has not been shown yet */
+	uint64_t n_left;               /* so many rows of it are shown at most */
+	bool is_failed;
+};
+
+/* ---------------------------------------------------------------------------------------------- counting */
+
+static bool is_asked_about(const struct coverage *c, uint64_t addr)
+{
+	bool is_it = !c->n_ranges;
+
+	for (size_t i = 0; i < c->n_ranges && !is_it; i++)
+		is_it = addr - c->first[i] < c->len[i];
+	return is_it;
+}
+
+/* One item an address; the shortest known length of its instructions counts. */
+static void add(void *user, const struct ts_executed *x)
+{
+	struct coverage *c = user;
+	struct ts_covered *item;
+
+	if (x->process != c->process || c->is_failed || !is_asked_about(c, x->pc))
+		return;
+	item = ts_covered_find(&c->addresses, x->pc);
+	c->is_failed = !item;
+	if (c->is_failed)
+		return;
+	item->steps += x->n;
+	if (!item->len || (x->len && x->len < item->len))
+		item->len = x->len;
+}
+
+static int by_address(const void *a, const void *b)
+{
+	const struct ts_covered *x = a;
+	const struct ts_covered *y = b;
+
+	return x->addr < y->addr ? -1 : x->addr > y->addr;
+}
+
+static int by_steps(const void *a, const void *b)
+{
+	const struct ts_covered *x = a;
+	const struct ts_covered *y = b;
+
+	if (x->steps != y->steps)
+		return x->steps > y->steps ? -1 : 1;
+	return by_address(a, b);
+}
+
+static bool is_hot(const struct coverage *c)
+{
+	return c->qn->verb == &ts_verb_hot;
+}
+
+/* Does item @x come before @y, in the direction of the cursor? */
+static bool is_before(const void *user, const void *x, const void *y)
+{
+	const struct coverage *c = user;
+	int order = is_hot(c) ? by_steps(x, y) : by_address(x, y);
+
+	return c->rows.is_reverse ? order > 0 : order < 0;
+}
+
+static bool is_below(const void *user, const void *x, const void *y)
+{
+	(void)user;
+	return by_address(x, y) < 0;
+}
+
+/* Are functions shown in place of their instructions?  What is in none stays as it is. */
+static bool has_functions(const struct coverage *c)
+{
+	return is_hot(c) && !c->qn->by_address && c->ask->symbols;
+}
+
+/* The next stages, in pieces that take as long as a chunk.  Each returns false when it is done. */
+
+static bool size_some(struct coverage *c)
+{
+	struct ts_run_facts run;
+	bool has_more = true;
+
+	for (unsigned i = 0; i < RUNS_A_CHUNK && has_more; i++) {
+		has_more = ts_query_run(c->ask->q, (uint32_t)c->next, &run);
+		c->n_at_most += has_more && run.process == c->process ? run.n : 0;
+		c->next += has_more;
+	}
+	if (!has_more)
+		c->is_failed = !ts_covered_make_slots(&c->addresses, c->n_at_most);
+	return has_more;
+}
+
+/*
+ * Pass the steps [@from, @to) of the process and ring that are wanted to @use, one by one from *at on: the index does not
+ * count them by process.
+ */
+static enum ts_got each_of_machine(struct coverage *c, uint64_t from, uint64_t to, uint64_t *at,
+				   void (*use)(void *user, const struct ts_executed *x), struct ts_error *err)
+{
+	struct ts_query *q = c->ask->q;
+
+	*at = *at < from ? from : *at;
+	for (unsigned i = 0; i < STEPS_A_CHUNK && *at < to; i++, ++*at) {
+		const struct ts_steps *b;
+		const struct ts_step *s;
+		bool is_it;
+
+		if (!ts_machine_holds(&c->qn->machine, q, &c->machine_at, *at, &is_it, err))
+			return TS_GOT_FAIL;
+		s = ts_query_step(q, *at, &b, err);
+		if (!s)
+			return TS_GOT_FAIL;
+		if (is_it && s->pc != TS_NO_PC)
+			use(c, &(struct ts_executed){ ts_query_process(q, s->thread), s->pc, (uint8_t)s->insn_len, 1 });
+	}
+	return *at < to ? TS_GOT_PENDING : TS_GOT_END;
+}
+
+/* As each_of_machine(), and without words about a machine by the index. */
+static enum ts_got each_executed(struct coverage *c, uint64_t from, uint64_t to, struct ts_executed_at *at, uint64_t *step,
+				 void (*use)(void *user, const struct ts_executed *x), struct ts_error *err)
+{
+	if (c->qn->machine.has_process || c->qn->machine.has_ring)
+		return each_of_machine(c, from, to < c->ask->n_steps ? to : c->ask->n_steps, step, use, err);
+	return ts_query_each_executed(c->ask->q, from, to, at, use, c) ? TS_GOT_PENDING : TS_GOT_END;
+}
+
+static enum ts_got count_some(struct coverage *c, struct ts_error *err)
+{
+	return each_executed(c, c->qn->from, c->qn->to, &c->counted, &c->step, add, err);
+}
+
+/* What was executed there is not listed. */
+static void subtract(void *user, const struct ts_executed *x)
+{
+	struct coverage *c = user;
+	struct ts_covered *item = x->process == c->process ? ts_covered_look_up(&c->addresses, x->pc) : NULL;
+
+	if (item)
+		item->steps = 0;
+}
+
+static enum ts_got subtract_some(struct coverage *c, struct ts_error *err)
+{
+	if (!c->qn->has_minus)
+		return TS_GOT_END;
+	return each_executed(c, c->qn->minus_from, c->qn->minus_to, &c->subtracted, &c->minus_step, subtract, err);
+}
+
+/* The table is searched no more. */
+static bool keep_some(struct coverage *c)
+{
+	struct ts_covered_table *t = &c->addresses;
+
+	for (unsigned i = 0; i < ITEMS_A_CHUNK && c->next < t->n && c->qn->has_minus; i++, c->next++) {
+		if (t->items[c->next].steps)
+			t->items[c->n_kept++] = t->items[c->next];
+	}
+	if (c->qn->has_minus && c->next == t->n)
+		t->n = c->next = c->n_kept;
+	return c->qn->has_minus && c->next < t->n;
+}
+
+/*
+ * The length of the next instruction, by its code.  The addresses are in the order in which they ran first, more or less,
+ * so that most of the code is at hand.  Returns TS_GOT_END after the last one.
+ */
+static enum ts_got measure_one(struct coverage *c, struct ts_error *err)
+{
+	struct ts_query *q = c->ask->q;
+	struct ts_covered *item;
+	uint64_t pos;
+	uint16_t len;
+
+	if (!ts_query_facts(q)->guesses_lengths || is_hot(c) || c->next == c->addresses.n)
+		return TS_GOT_END;
+	item = &c->addresses.items[c->next++];
+	pos = ts_query_next_execution(q, c->process, item->addr, item->addr, c->qn->from);
+	len = item->len;
+	if (pos != TS_NO_POS && !ts_query_insn_len(q, pos, len, &len, err))
+		return TS_GOT_FAIL;
+	item->len = (uint8_t)len;
+	return TS_GOT_PENDING;
+}
+
+static bool has_files(const struct coverage *c)
+{
+	return *c->qn->lcov || *c->qn->drcov;
+}
+
+static bool sort_some(struct coverage *c)
+{
+	const struct ts_covered_table *t = &c->addresses;
+
+	if (!has_files(c))
+		return false;
+	for (unsigned i = 0; i < ITEMS_A_CHUNK && c->next < t->n && !c->is_failed; i++)
+		c->is_failed = !ts_heap_put(&c->sorted, &t->items[c->next++]);
+	return c->next < t->n;
+}
+
+/* The table is searched no more: its items take the order of the addresses. */
+static bool take_some_sorted(struct coverage *c)
+{
+	struct ts_covered *items = c->addresses.items;
+
+	for (unsigned i = 0; i < SORTED_A_CHUNK && ts_heap_first(&c->sorted); i++)
+		ts_heap_take(&c->sorted, &items[c->next++]);
+	return ts_heap_first(&c->sorted) != NULL;
+}
+
+static bool group_some(struct coverage *c)
+{
+	const struct ts_covered_table *from = &c->addresses;
+
+	if (!has_functions(c))
+		return false;
+	if (!c->next)
+		c->is_failed = !ts_covered_make_slots(&c->functions, from->n);
+	for (unsigned i = 0; i < ITEMS_A_CHUNK && c->next < from->n && !c->is_failed; i++, c->next++) {
+		const struct ts_covered *x = &from->items[c->next];
+		const struct ts_symbol *s = ts_symbols_function_at(c->ask->symbols, x->addr);
+		struct ts_covered *item = ts_covered_find(&c->functions, s && !s->is_open ? s->addr : x->addr);
+
+		c->is_failed = !item;
+		if (item)
+			item->steps += x->steps;
+	}
+	return c->next < from->n;
+}
+
+static bool order_some(struct coverage *c)
+{
+	const struct ts_covered_table *from = has_functions(c) ? &c->functions : &c->addresses;
+
+	if (c->rows.is_done)
+		return false;
+	for (unsigned i = 0; i < ITEMS_A_CHUNK && c->next < from->n && !c->is_failed; i++)
+		c->is_failed = !ts_heap_put(&c->order, &from->items[c->next++]);
+	return c->next < from->n;
+}
+
+/* ------------------------------------------------------------------------------------------------- files */
+
+/* The answer is the file: its addresses are not shown as rows. */
+static void note_written(struct coverage *c, const char *path)
+{
+	size_t at = strlen(c->rows.note);
+
+	snprintf(c->rows.note + at, sizeof(c->rows.note) - at, "%s%s has %zu addresses", at ? "; " : "", path, c->addresses.n);
+}
+
+/*
+ * A piece of the files that the question names, of the addresses in order: lcov's, then drcov's.  Returns
+ * TS_GOT_END when they are written.
+ */
+static enum ts_got write_some(struct coverage *c, struct ts_error *err)
+{
+	const struct ts_covered_list all = { c->ask, c->process, c->addresses.items, c->addresses.n };
+	enum ts_coverage_form form = c->next ? TS_COVERAGE_DRCOV : TS_COVERAGE_LCOV;
+	const char *path = c->next ? c->qn->drcov : c->qn->lcov;
+	enum ts_got got = TS_GOT_END;
+
+	if (*path) {
+		c->file = c->file ? c->file : ts_coverage_file_new(&all, form, path, err);
+		got = c->file ? ts_coverage_file_some(c->file, err) : TS_GOT_FAIL;
+		if (got != TS_GOT_END)
+			return got;
+		ts_coverage_file_free(c->file);
+		c->file = NULL;
+		note_written(c, path);
+	}
+	if (!c->next++)
+		return TS_GOT_PENDING;
+	c->rows.is_done = has_files(c);
+	c->n_left = has_files(c) ? 0 : c->n_left;
+	return TS_GOT_END;
+}
+
+/* -------------------------------------------------------------------------------------------------- rows */
+
+/* Count, and put in order.  Returns TS_GOT_END when that is done. */
+static enum ts_got list(struct coverage *c, struct ts_budget *budget, struct ts_error *err)
+{
+	static bool (*const some[])(struct coverage *) = {
+		[SIZING] = size_some,        [KEEPING] = keep_some,   [SORTING] = sort_some,
+		[SORTED] = take_some_sorted, [GROUPING] = group_some, [ORDERING] = order_some,
+	};
+	enum ts_got got;
+
+	while (c->stage < LISTED) {
+		if (!ts_budget_take(budget))
+			return TS_GOT_PENDING;
+		if (c->stage == WRITING)
+			got = write_some(c, err);
+		else if (c->stage == COUNTING)
+			got = count_some(c, err);
+		else if (c->stage == SUBTRACTING)
+			got = subtract_some(c, err);
+		else if (c->stage == MEASURING)
+			got = measure_one(c, err);
+		else
+			got = some[c->stage](c) ? TS_GOT_PENDING : TS_GOT_END;
+		if (got == TS_GOT_FAIL)
+			return got;
+		if (got == TS_GOT_END) {
+			c->stage++;
+			c->next = 0;
+		}
+		if (c->is_failed) {
+			ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for what was executed");
+			return TS_GOT_FAIL;
+		}
+	}
+	return TS_GOT_END;
+}
+
+static void put_row(const struct coverage *c, const struct ts_covered *x, struct ts_row *row)
+{
+	ts_row_addr(row, 0, x->addr);
+	if (is_hot(c)) {
+		ts_cell_function(row, 1, c->ask, x->addr);
+		ts_row_number(row, 2, x->steps);
+		ts_row_share(row, 3, (double)x->steps / (double)c->ask->n_steps);
+		return;
+	}
+	if (x->len)
+		ts_row_number(row, 1, x->len);
+	ts_row_number(row, 2, x->steps);
+	ts_cell_function(row, 3, c->ask, x->addr);
+	ts_cell_line(row, 4, c->ask, x->addr);
+}
+
+static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
+			struct ts_error *err)
+{
+	struct coverage *c = (struct coverage *)rows;
+	enum ts_got got = list(c, budget, err);
+	struct ts_covered x;
+
+	if (got != TS_GOT_END)
+		return got;
+	if (!c->n_left || !(rows->is_counting ? ts_heap_drop(&c->order) : ts_heap_take(&c->order, &x)))
+		return TS_GOT_END;
+	c->n_left--;
+	if (!rows->is_counting)
+		put_row(c, &x, row);
+	return TS_GOT_ROW;
+}
+
+static void close_coverage(struct ts_rows *rows)
+{
+	struct coverage *c = (struct coverage *)rows;
+
+	ts_covered_fini(&c->addresses);
+	ts_covered_fini(&c->functions);
+	ts_coverage_file_free(c->file);
+	ts_heap_fini(&c->sorted);
+	ts_heap_fini(&c->order);
+	free(c->first);
+	free(c->len);
+	free(c);
+}
+
+/* The ranges of code that the question is about.  Returns false if memory is exhausted. */
+static bool find_ranges(struct coverage *c)
+{
+	const struct ts_question *qn = c->qn;
+	size_t len = is_hot(c) ? 0 : strlen(qn->operand);
+
+	c->n_ranges = len ? ts_what_line_ranges(qn->operand, len, c->ask->symbols, NULL, NULL, 0) : qn->what.kind == TS_WHAT_MEM;
+	c->first = calloc(c->n_ranges + 1, sizeof(*c->first));
+	c->len = calloc(c->n_ranges + 1, sizeof(*c->len));
+	if (!c->first || !c->len)
+		return false;
+	if (len)
+		ts_what_line_ranges(qn->operand, len, c->ask->symbols, c->first, c->len, c->n_ranges);
+	else if (c->n_ranges) {
+		c->first[0] = qn->what.addr;
+		c->len[0] = qn->what.last - qn->what.addr + 1;
+	}
+	return true;
+}
+
+static const struct ts_rows_ops ops = { .next = next, .close = close_coverage };
+
+static struct ts_rows *open_coverage(struct ts_ask *ask, const struct ts_question *qn, bool is_reverse,
+				     struct ts_error *err)
+{
+	struct coverage *c;
+	size_t n_lines = 0;
+
+	if (*qn->lcov && ask->symbols)
+		ts_code_lines_all(ts_symbols_lines(ask->symbols), &n_lines);
+	if (*qn->lcov && !n_lines) {
+		ts_fail(err, TS_EUSAGE, TS_NO_OFF,
+			"'--lcov' needs the lines of the source, and no file of the program has them");
+		return NULL;
+	}
+	c = calloc(1, sizeof(*c));
+	if (!c) {
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
+		return NULL;
+	}
+	c->rows = (struct ts_rows){ .ops = &ops, .is_reverse = is_reverse, .go = TS_NO_POS, .at = qn->at };
+	c->ask = ask;
+	c->qn = qn;
+	c->process = ts_ask_process(ask, qn);
+	c->n_left = UINT64_MAX;
+	if (is_hot(c))
+		c->n_left = qn->count == TS_NO_LIMIT ? N_HOT : qn->count;
+	ts_heap_init(&c->sorted, sizeof(struct ts_covered), is_below, NULL);
+	ts_heap_init(&c->order, sizeof(struct ts_covered), is_before, c);
+	if (!find_ranges(c)) {
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
+		close_coverage(&c->rows);
+		return NULL;
+	}
+	return &c->rows;
+}
+
+static const struct ts_column hot_columns[] = {
+	{ .name = "address", .type = TS_COLUMN_ADDR },
+	{ .name = "function", .type = TS_COLUMN_TEXT },
+	{ .name = "steps", .type = TS_COLUMN_NUMBER },
+	{ .name = "share", .type = TS_COLUMN_SHARE },
+};
+
+static const struct ts_verb_word hot_words[] = { { "blocks", &ts_verb_hot_blocks }, { "loops", &ts_verb_hot_loops }, { 0 } };
+
+const struct ts_verb ts_verb_hot = {
+	.name = "hot",
+	.synopsis = "[N] [blocks | loops] [by address]",
+	.help = "List the functions, the instructions (by address), the basic blocks or the loops with most steps.",
+	.words = hot_words,
+	.example = "hot 10 by address",
+	.columns = hot_columns,
+	.n_columns = sizeof(hot_columns) / sizeof(hot_columns[0]),
+	.takes = TS_TAKES_MACHINE | TS_TAKES_RANGE | TS_TAKES_BOUND | TS_TAKES_AT | TS_TAKES_COUNT | TS_TAKES_BY,
+	.open = open_coverage,
+};
+
+static const struct ts_column coverage_columns[] = {
+	{ .name = "address", .type = TS_COLUMN_ADDR }, { .name = "length", .type = TS_COLUMN_NUMBER },
+	{ .name = "steps", .type = TS_COLUMN_NUMBER }, { .name = "function", .type = TS_COLUMN_TEXT },
+	{ .name = "file", .type = TS_COLUMN_TEXT },    { .name = "line", .type = TS_COLUMN_NUMBER },
+};
+
+const struct ts_verb ts_verb_coverage = {
+	.name = "coverage",
+	.synopsis = "[WHAT] [minus A:B] [--lcov FILE | --drcov FILE]",
+	.help = "List each address (of WHAT: FUNC, FILE:LINE, ADDR:END) that was executed, and how often; or write a file for other programs.",
+	.example = "coverage first 10",
+	.columns = coverage_columns,
+	.n_columns = sizeof(coverage_columns) / sizeof(coverage_columns[0]),
+	.operand = TS_OPERAND_CODE_OR_NONE,
+	.takes = TS_TAKES_MACHINE | TS_TAKES_RANGE | TS_TAKES_MINUS | TS_TAKES_BOUND | TS_TAKES_AT | TS_TAKES_FILES,
+	.is_reversible = true,
+	.open = open_coverage,
+};

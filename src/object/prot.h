@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* What a program may do with a range of its memory. */
+#ifndef TS_PROT_H
+#define TS_PROT_H
+
+/* Bits. */
+enum ts_prot {
+	TS_PROT_READ = 1,
+	TS_PROT_WRITE = 2,
+	TS_PROT_EXEC = 4,
+};
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The symbols of a file: functions and data of an ELF file's .symtab and .dynsym, entries of its linkage
+ * tables (puts@plt), exports and imports of a PE file (pe_symbols.h).
+ */
+#ifndef TS_SYMTAB_H
+#define TS_SYMTAB_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "src/source/source.h"
+#include "symtab_entry.h"
+
+/*
+ * Call @use with each symbol that has a name and an address, in the order of the file.  For a file that is
+ * damaged, of another kind or unreadable, only the symbols found before that are reported.
+ */
+void ts_symtab_walk(const struct ts_source *src, void (*use)(void *user, const struct ts_symtab_entry *e),
+		    void *user);
+
+/* The same for the thread-local variables of an ELF file: their addresses are places in the file's block of a thread. */
+void ts_symtab_walk_thread_locals(const struct ts_source *src, void (*use)(void *user, const struct ts_symtab_entry *e),
+				  void *user);
+
+/*
+ * Which of the @n @names an ELF file has as a symbol, defined there or needed from elsewhere.
+ *
+ * Returns the first name that is found; NULL if there is none, or the file is of another kind or damaged.
+ */
+const char *ts_symtab_mentions(const struct ts_source *src, const char *const *names, unsigned n);
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The commands that serve clients: serve, and gdb and lldb, which start their client themselves.
+ */
+#ifndef TS_SERVE_H
+#define TS_SERVE_H
+
+#include "served.h"
+#include "src/arch/arch.h"
+#include "src/model/model.h"
+#include "src/program/cli/cli.h"
+
+struct ts_service;
+
+/*
+ * What listens, and is told when clients are served.
+ */
+struct ts_service_options {
+	const char *comm;
+	/* NULL: stderr says where it listens; else the client is a debugger on this machine */
+	void (*ready)(void *user, const struct ts_served *served);
+	void *user;
+};
+
+/*
+ * Listen, before the sandbox is entered; clients that connect wait.
+ *
+ * Returns NULL, and has said why on stderr, if that is not possible; *status is the status to exit with.
+ */
+struct ts_service *ts_service_new(const struct ts_service_options *opt, enum ts_status *status);
+void ts_service_free(struct ts_service *s);
+
+/* The unix socket that ts_service_free() removes; NULL if there is none. */
+const char *ts_service_socket(const struct ts_service *s);
+
+/* Serve until it is told to end, while the recording may still be read.  Returns the status to exit with. */
+int ts_service_run(struct ts_service *s, struct ts_model *m, const struct ts_cli *cli);
+
+#endif

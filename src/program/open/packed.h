@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Packed recordings: `tracestub pack`, `tracestub unpack`, and what a command does with one
+ * (src/source/pack.h).
+ */
+#ifndef TS_PROGRAM_PACKED_H
+#define TS_PROGRAM_PACKED_H
+
+#include "src/model/model.h"
+#include "src/program/cli/cli.h"
+#include "src/query/local_files.h"
+#include "src/source/source.h"
+
+/* Copies of packed files, in the cache directory. */
+struct ts_packed_files {
+	char *exec;                  /* owned; NULL: the program is not one */
+	char *grammar;               /* owned; NULL: the grammar is not one */
+	char *images[TS_MAX_IMAGES]; /* owned */
+	unsigned n_images;
+	struct ts_packed_library libraries[TS_MAX_IMAGES]; /* their paths are owned */
+	unsigned n_libraries;
+	struct ts_packed_debug debug[TS_MAX_IMAGES + 1]; /* their texts are owned; of libraries, and of the program */
+	unsigned n_debug;
+	uint64_t len;                /* bytes of all of them */
+};
+
+/*
+ * Take over what was packed with the trace @src, of cli->trace, if it was: its marks, where it has none yet,
+ * its grammar, as --grammar, its program, as --exec, the files beneath it, as --image, where the command line names none, and its libraries and debug files.  *files gets
+ * the copies to which @cli then points; it needs ts_packed_files_fini() either way.
+ *
+ * Returns false if the packed recording is damaged (TS_ECORRUPT, TS_ETRUNC, TS_EIO), or memory is exhausted.
+ * A copy that cannot be written, or is longer than it may be, is a warning.
+ */
+bool ts_packed_adopt(struct ts_cli *cli, const struct ts_source *src, struct ts_packed_files *files,
+		     struct ts_error *err);
+void ts_packed_files_fini(struct ts_packed_files *files);
+
+/* Is it a folder, into which unpack writes all files? */
+bool ts_is_folder(const char *path);
+
+/*
+ * Pack the recording @m, which was read, with its index, its marks and --exec.  Returns the status to exit
+ * with.
+ */
+enum ts_status ts_run_pack(struct ts_model *m, const struct ts_cli *cli);
+
+/* Write the trace of a packed recording, and its marks.  Returns the status to exit with. */
+enum ts_status ts_run_unpack(const struct ts_cli *cli);
+
+#endif

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT */
+#include "follow.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "followed.h"
+#include "src/base/vec.h"
+#include "src/program/cli/message.h"
+#include "src/program/cli/report.h"
+#include "src/program/open/processes.h"
+#include "src/record/log.h"
+
+#define WAIT_MS 50
+#define MAX_RUNS 100000u
+
+/* A program that is, or was, recorded. */
+struct recorded {
+	int32_t pid;
+	uint32_t image;
+	pid_t reader; /* 0: it has ended */
+};
+
+struct follow {
+	struct ts_recorder *r; /* of the first process */
+	char folder[PATH_MAX]; /* absolute */
+	int fifo;
+	struct recorded *at; /* owned; in the order in which they began */
+	size_t n, cap, n_readers;
+	bool is_dead;        /* the first process */
+	bool is_full;        /* TS_MAX_PROCESSES were recorded */
+};
+
+/* -------------------------------------------------------------------------------- the folder */
+
+/* PROGRAM.processes, where that exists PROGRAM.1.processes, and so on. */
+static bool make_next(struct ts_recorder *r)
+{
+	const char *slash = strrchr(r->cli->program[0], '/'), *name = slash ? slash + 1 : r->cli->program[0];
+
+	for (unsigned i = 0; i < MAX_RUNS; i++) {
+		if (i)
+			snprintf(r->out, sizeof(r->out), "%s.%u.processes", name, i);
+		else
+			snprintf(r->out, sizeof(r->out), "%s.processes", name);
+		if (mkdir(r->out, 0700) == 0)
+			return true;
+		if (errno != EEXIST)
+			break;
+	}
+	return ts_fail_errno(&r->err, "cannot be made");
+}
+
+/* It holds all the programs' memory: for its owner only. */
+static bool make_folder(struct follow *f)
+{
+	struct ts_recorder *r = f->r;
+	char fifo[PATH_MAX + 16];
+
+	snprintf(r->out, sizeof(r->out), "%s", r->cli->output ? r->cli->output : "");
+	if (!*r->out ? !make_next(r) : mkdir(r->out, 0700) < 0)
+		return ts_fail_errno(&r->err, "the folder of the recordings cannot be made");
+	if (!realpath(r->out, f->folder))
+		return ts_fail_errno(&r->err, "it cannot be found");
+	snprintf(fifo, sizeof(fifo), "%s/" TS_FOLLOW_FIFO, f->folder);
+	/* open for writing, too: it is never at its end */
+	f->fifo = mkfifo(fifo, 0600) < 0 ? -1 : open(fifo, O_RDWR | O_CLOEXEC | O_NONBLOCK);
+	return f->fifo >= 0 ? ts_processes_create(f->folder, &r->err) : ts_fail_errno(&r->err, "%s cannot be made", fifo);
+}
+
+/* What was needed while the programs ran. */
+static void tidy(const struct follow *f)
+{
+	DIR *dir = opendir(f->folder);
+	struct dirent *e;
+
+	while (dir && (e = readdir(dir))) {
+		if (!strcmp(e->d_name, TS_FOLLOW_FIFO) || !strncmp(e->d_name, TS_FOLLOW_TEXT, strlen(TS_FOLLOW_TEXT)))
+			unlinkat(dirfd(dir), e->d_name, 0);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+/* -------------------------------------------------------------------------------- processes */
+
+/* The recording of the program that the process was until now ends. */
+static uint32_t end_image(struct follow *f, int32_t pid)
+{
+	for (size_t i = f->n; i-- > 0;) {
+		if (f->at[i].pid != pid)
+			continue;
+		if (f->at[i].reader)
+			kill(f->at[i].reader, SIGUSR2);
+		return f->at[i].image + 1;
+	}
+	return 0;
+}
+
+/* A process announced its log.  What it says is believed only as far as its reader can check it. */
+static void begin_process(struct follow *f, const struct ts_log_process *p)
+{
+	struct recorded *new_one;
+	uint32_t image;
+	pid_t reader;
+
+	if (p->magic != TS_LOG_PROCESS_MAGIC || p->pid <= 0 || f->is_full)
+		return;
+	f->is_full = f->n == TS_MAX_PROCESSES || !ts_vec_reserve(&f->at, f->n, &f->cap, 1, sizeof(*f->at));
+	if (f->is_full)
+		return;
+	image = p->is_fork ? 0 : end_image(f, p->pid);
+	reader = fork();
+	if (!reader)
+		_exit(ts_followed_run(f->r, f->folder, p, (uint32_t)f->n, image));
+	if (reader < 0)
+		return;
+	new_one = &f->at[f->n++];
+	*new_one = (struct recorded){ p->pid, image, reader };
+	f->n_readers++;
+}
+
+static void take_announced(struct follow *f)
+{
+	struct pollfd wait = { .fd = f->fifo, .events = POLLIN };
+	struct ts_log_process p;
+
+	if (poll(&wait, 1, WAIT_MS) <= 0)
+		return;
+	while (read(f->fifo, &p, sizeof(p)) == (ssize_t)sizeof(p))
+		begin_process(f, &p);
+}
+
+/* A process whose parent has ended is a child of this one: it is waited for when its reader has seen how it ended. */
+static void reap(struct follow *f)
+{
+	for (size_t i = 0; i < f->n && f->n_readers; i++) {
+		struct recorded *p = &f->at[i];
+
+		if (!p->reader || waitpid(p->reader, NULL, WNOHANG) != p->reader)
+			continue;
+		p->reader = 0;
+		f->n_readers--;
+		if (p->pid != f->r->pid)
+			waitpid(p->pid, NULL, WNOHANG);
+	}
+}
+
+/* When the first process stops, so does this one, for the shell to see. */
+static void look_at_first(struct follow *f)
+{
+	siginfo_t info = { 0 };
+	pid_t pid = f->r->pid;
+	int status;
+
+	if (waitid(P_PID, (id_t)pid, &info, WEXITED | WSTOPPED | WNOHANG | WNOWAIT) < 0 || !info.si_pid)
+		return;
+	if (info.si_code != CLD_STOPPED) {
+		f->is_dead = true;
+	} else if (waitpid(pid, &status, WUNTRACED | WNOHANG) == pid && WIFSTOPPED(status)) {
+		kill(getpid(), SIGSTOP);
+		kill(pid, SIGCONT);
+	}
+}
+
+/* -------------------------------------------------------------------------------- all of it */
+
+static size_t count_recordings(const struct follow *f)
+{
+	struct ts_processes all;
+	struct ts_error err;
+	size_t n = 0;
+
+	ts_error_reset(&err);
+	if (ts_processes_read(&all, f->folder, &err))
+		n = all.n;
+	ts_processes_fini(&all);
+	return n;
+}
+
+static void summarize(const struct follow *f, size_t n)
+{
+	const struct ts_recorder *r = f->r;
+
+	if (f->is_full)
+		ts_message(stderr, "tracestub: only the first %zu programs were recorded", f->n);
+	if (n && !r->cli->is_quiet)
+		ts_message(stderr, "tracestub: %s: %zu recording%s: tracestub info %s", r->out, n, n == 1 ? "" : "s", r->out);
+}
+
+/* No process has a recording.  Returns the status to exit with, or -1: that of the program. */
+static int end_without(const struct follow *f)
+{
+	const struct ts_recorder *r = f->r;
+
+	ts_processes_remove(f->folder);
+	if (f->n) /* else the engine has said why */
+		ts_message(stderr, "tracestub: nothing is recorded: no process executed what was to be recorded");
+	return WIFEXITED(r->status) && !WEXITSTATUS(r->status) ? TS_STATUS_FAILED : -1;
+}
+
+static void follow(struct follow *f)
+{
+	bool is_over = false;
+
+	while (!is_over) {
+		is_over = f->is_dead && !f->n_readers;
+		take_announced(f);
+		reap(f);
+		look_at_first(f);
+		is_over = is_over && !f->n_readers;
+	}
+	waitpid(f->r->pid, &f->r->status, 0);
+}
+
+int ts_run_follow(struct ts_recorder *r)
+{
+	struct follow f = { .r = r, .fifo = -1 };
+	size_t n_recordings = 0;
+	int status = -1;
+
+	if (!r->engine->find(r))
+		return (int)ts_report_failure(NULL, &r->err);
+	r->follow = f.folder;
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	if (make_folder(&f) && ts_recorder_start(r)) {
+		follow(&f);
+		n_recordings = count_recordings(&f);
+		summarize(&f, n_recordings);
+	} else {
+		status = (int)ts_report_failure(r->out, &r->err);
+	}
+	if (*f.folder)
+		tidy(&f);
+	if (status < 0 && !n_recordings)
+		status = end_without(&f);
+	free(f.at);
+	return status < 0 ? ts_recorder_end_alike(r->status) : status;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * `tracestub record PROGRAM ARGS...`: runs a program in QEMU's user mode, with the plugin of src/recorder,
+ * and writes the recording.
+ */
+#ifndef TS_RUN_RECORD_H
+#define TS_RUN_RECORD_H
+
+#include "src/program/cli/cli.h"
+
+/*
+ * Record the program of @cli.
+ *
+ * Returns the status to exit with: the program's own.  If it died by a signal, this process dies by the same
+ * and the function does not return.
+ */
+int ts_run_record(const struct ts_cli *cli);
+
+#endif

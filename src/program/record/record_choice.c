@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+#include "record_choice.h"
+
+#include <string.h>
+
+#include "sanitizer.h"
+#include "src/program/cli/message.h"
+#include "src/program/cli/report.h"
+
+static int refuse(struct ts_recorder *r, const char *why)
+{
+	ts_fail(&r->err, TS_EUNSUPPORTED, TS_NO_OFF, "%s", why);
+	return (int)ts_report_failure(r->program.path, &r->err);
+}
+
+static int refuse_sanitizer(struct ts_recorder *r, const char *name)
+{
+	ts_fail(&r->err, TS_EUNSUPPORTED, TS_NO_OFF,
+		"it is built with %s, which reserves more addresses than a recorder has: build it without -fsanitize to record it",
+		name);
+	return (int)ts_report_failure(r->program.path, &r->err);
+}
+
+void ts_record_warn(const struct ts_recorder *r)
+{
+	const char *sanitizer = ts_sanitizer_of(r->program.path);
+
+	if (sanitizer)
+		ts_message(stderr,
+			   "tracestub: warn: %s: it is built with %s, which reserves more addresses than a recorder has: it fails there; build it without -fsanitize to record it",
+			   r->program.path, sanitizer);
+}
+
+/* Are there options that only the tool of Valgrind has? */
+static bool wants_part(const struct ts_cli *cli)
+{
+	return cli->from.kind != TS_AT_NOTHING || cli->until.kind != TS_AT_NOTHING || cli->last ||
+	       cli->is_following || cli->modules[0];
+}
+
+/* Can the tool of Valgrind record the program? */
+static bool is_own(const struct ts_recorder *r)
+{
+	return r->program.emulated->vg_arch && !r->cli->qemu && !r->cli->cpu && !r->cli->sysroot;
+}
+
+/* Valgrind records programs of the machine's own processor: it is faster, and knows AVX2. */
+static bool is_for_valgrind(const struct ts_recorder *r)
+{
+	return HAVE_VALGRIND && is_own(r);
+}
+
+/* The processor of the program, as its QEMU is called. */
+static const char *processor(const struct ts_recorder *r)
+{
+	return r->program.emulated->qemu + strlen("qemu-");
+}
+
+/* Of the processors that Valgrind's tools were built for. */
+#define OWN_PROCESSORS (HAVE_VALGRIND_X86 ? "x86_64 and i386" : "x86_64")
+
+static int refuse_processor(struct ts_recorder *r)
+{
+	ts_fail(&r->err, TS_EUNSUPPORTED, TS_NO_OFF,
+		"it is a program for %s, and Valgrind's tool records programs for %s only: QEMU records it (--with qemu, with %s)",
+		processor(r), OWN_PROCESSORS, r->program.emulated->qemu);
+	return (int)ts_report_failure(r->program.path, &r->err);
+}
+
+static int refuse_option(struct ts_recorder *r)
+{
+	const char *option = r->cli->qemu ? "--qemu" : r->cli->cpu ? "--cpu" : "--sysroot";
+
+	ts_fail(&r->err, TS_EUNSUPPORTED, TS_NO_OFF, "%s is QEMU's, not Valgrind's: leave it or --with valgrind out", option);
+	return (int)ts_report_failure(r->program.path, &r->err);
+}
+
+static int choose_valgrind(struct ts_recorder *r)
+{
+	if (!r->program.emulated->vg_arch)
+		return refuse_processor(r);
+	if (!HAVE_VALGRIND)
+		return refuse(r, "tracestub was built without Valgrind: install Debian's package valgrind, and build it again");
+	if (!is_own(r))
+		return refuse_option(r);
+	r->engine = &ts_record_valgrind;
+	return 0;
+}
+
+static int refuse_part(struct ts_recorder *r)
+{
+	ts_fail(&r->err, TS_EUNSUPPORTED, TS_NO_OFF,
+		"--from, --until, --last, --module and --follow are Valgrind's, which records programs for %s, %s%s; QEMU records from the start, up to --limit",
+		OWN_PROCESSORS,
+		r->program.emulated->vg_arch ? "without --with qemu, --cpu, --qemu and --sysroot" : "and this one is for ",
+		r->program.emulated->vg_arch ? "" : processor(r));
+	return (int)ts_report_failure(r->program.path, &r->err);
+}
+
+int ts_record_choose(struct ts_recorder *r)
+{
+	const char *sanitizer = ts_sanitizer_of(r->program.path);
+
+	if (sanitizer)
+		return refuse_sanitizer(r, sanitizer);
+	if (r->cli->with == TS_WITH_VALGRIND || (r->cli->with == TS_WITH_DEFAULT && is_for_valgrind(r)))
+		return choose_valgrind(r);
+	if (wants_part(r->cli))
+		return refuse_part(r);
+	r->engine = &ts_record_qemu;
+	return ts_program_find_emulator(&r->program, r->cli->qemu);
+}

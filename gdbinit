@@ -919,6 +919,12 @@ class TracestubUnwinder(getattr(__import__("gdb.unwinder", fromlist=["Unwinder"]
         gdb.invalidate_cached_frames()
 
     def __call__(self, frame):
+        try:
+            return self.frames and self.unwind(frame) or None
+        except (gdb.error, ValueError):     # registers that are unknown, or of another processor
+            return None
+
+    def unwind(self, frame):
         found = self.frames.get(int(frame.read_register("rsp")) % (1 << 64))
         if not found or gdb.find_pc_line(int(frame.read_register("rip")) % (1 << 64)).symtab:
             return None

@@ -97,6 +97,7 @@ class Gdb:
             window = window[-len(mark):] + piece
         self.text = "".join(pieces).removesuffix(mark).lstrip("\n")
         self.transcript.append(self.text + "\n")
+        assert "Python Exception" not in self.text, f"gdbinit failed\n{self}"
         return self.text
 
     def interrupt(self):

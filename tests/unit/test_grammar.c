@@ -404,7 +404,7 @@ static void each_head(void (*see)(const char *name, const char *dialect))
 	n = scandir(unit_data_path("grammar"), &heads, NULL, alphasort);
 	ck_assert_int_gt(n, 2);
 	for (int i = 0; i < n; i++) {
-		if (heads[i]->d_name[0] != '.') {
+		if (heads[i]->d_name[0] != '.' && strncmp(heads[i]->d_name, "found-", 6) != 0) { /* fuzz.py's are anything */
 			setup();
 			load(heads[i]->d_name);
 			see(heads[i]->d_name, dialect_of(heads[i]->d_name));

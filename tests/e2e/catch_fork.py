@@ -7,6 +7,7 @@ import re
 import subprocess
 
 from _record import LIMIT, build, record
+from _sentences import END_OF_HISTORY
 from _tap import TRACESTUB, case, run_cases
 
 OUT = "forks.ucir"
@@ -33,8 +34,8 @@ def gdb(*commands):
 
 def stops(text):
     """Forks (the child's number), hits of breakpoints, ends, positions."""
-    return [int(m[1] or m[3]) if m[1] or m[3] else m[0].split(",")[0] for m in re.finditer(
-        r"\(forked process (\d+)\)|(Breakpoint \d+, note)|^position (\d+) |No more reverse-execution history", text, re.M)]
+    return [int(m[1] or m[3]) if m[1] or m[3] else m[2].split(",")[0] if m[2] else "the end" for m in re.finditer(
+        rf"\(forked process (\d+)\)|(Breakpoint \d+, note)|^position (\d+) |{END_OF_HISTORY}", text, re.M)]
 
 
 @case
@@ -44,16 +45,16 @@ def forwards_and_backwards():
     found = stops(said)
     there, back = found[:10], found[10:]
     assert there[:2] == [first, k + 1] and there[2] == "Breakpoint 2" and there[4:6] == [second, m + 1], said
-    assert there[6] == "Breakpoint 2" and there[8] == "No more reverse-execution history", said
+    assert there[6] == "Breakpoint 2" and there[8] == "the end", said
     assert back[0] == back[4] == "Breakpoint 2" and back[2:4] == [second, m] and back[6:8] == [first, k], said
-    assert back[8] == "No more reverse-execution history", said
+    assert back[8] == "the end", said
 
 
 @case
 def nobody_catches():
     """Both hits of the breakpoint each way, and "next" over the call ends on the next line."""
     said = gdb("break note", *["continue"] * 3, *["reverse-continue"] * 3)
-    assert [x for x in stops(said) if x != "No more reverse-execution history"] == ["Breakpoint 1"] * 4, said
+    assert [x for x in stops(said) if x != "the end"] == ["Breakpoint 1"] * 4, said
     said = gdb("break main", "continue", "next", "next", "next", "reverse-next")
     lines = re.findall(r"^(\d+)\t", said, re.M)
     assert lines[-3:] == ["19", "21", "19"] and not stops(said), said

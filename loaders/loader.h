@@ -68,7 +68,7 @@ struct ts_loader {
 struct ts_recording *ts_loader_open(const struct ts_loader *loader, const struct ts_source *src,
 				    const struct ts_loader_options *opt, struct ts_error *err);
 
-/* The loader with number @i; NULL if there are not so many. */
+/* The loader with number @i, counted from 0.  Returns NULL if @i is not less than the number of loaders. */
 const struct ts_loader *ts_loader_at(size_t i);
 
 /* The loader called @name, NULL if there is none. */

@@ -90,7 +90,7 @@ struct grammar_matcher {
 	struct grammar_span name;
 	uint64_t address, size;
 	uint8_t time, access, order;
-	/* the last picture in the lines before this one, since the step or state began: 1 + enum grammar_access; 0: there is none */
+	/* the access of the last picture in earlier lines of the same step or state: 1 + enum grammar_access; 0: no picture */
 	uint8_t pictured;
 	bool is_unused, is_unknown;
 };

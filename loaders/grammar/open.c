@@ -146,7 +146,10 @@ static bool has_sign(const struct grammar *g, const char *head, size_t len)
 	return !g->sign_len || memmem(head, len, g->texts + g->sign, g->sign_len);
 }
 
-/* Fewer bits are given only to lines of which nearly all belong to the format: one may be junk to so many that do. */
+/*
+ * A format whose grammar gives fewer bits than this is recognized only if at most one line in WEAK_JUNK is junk, and enough lines
+ * have registers.
+ */
 #define WEAK_BITS 32u
 #define WEAK_JUNK 8u
 

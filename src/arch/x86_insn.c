@@ -4,6 +4,8 @@
 #include <Zydis/Zydis.h>
 #include <stdio.h>
 
+#include "x86_hint.h"
+
 /* The processor's numbers of registers. */
 enum { AX = 0, CX = 1, SP = 4, PC = TS_X86_N_GPRS };
 
@@ -93,20 +95,6 @@ static bool is_same(const struct decoded *d, ZydisRegister reg, unsigned id)
 	return reg != ZYDIS_REGISTER_NONE && gpr_off(d, reg) == d->x->gprs[id];
 }
 
-/* Hints and the like, which have a memory operand but do not access it. */
-static bool is_hint(const ZydisDecodedInstruction *insn)
-{
-	switch (insn->meta.category) {
-	case ZYDIS_CATEGORY_NOP:
-	case ZYDIS_CATEGORY_WIDENOP:
-	case ZYDIS_CATEGORY_PREFETCH:
-	case ZYDIS_CATEGORY_CLDEMOTE:
-	case ZYDIS_CATEGORY_CLFLUSHOPT:
-	case ZYDIS_CATEGORY_CLWB: return true;
-	default: return insn->mnemonic == ZYDIS_MNEMONIC_CLFLUSH || insn->mnemonic == ZYDIS_MNEMONIC_INVLPG;
-	}
-}
-
 /* Operands of which a mask selects parts. */
 static bool is_masked(const ZydisDecodedInstruction *insn)
 {
@@ -143,7 +131,7 @@ static uint8_t access_of(const ZydisDecodedInstruction *insn, const ZydisDecoded
 
 static uint8_t access_of_memory(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *o)
 {
-	uint8_t access = is_hint(insn) ? 0 : access_of(insn, o);
+	uint8_t access = ts_x86_is_hint(insn) ? 0 : access_of(insn, o);
 
 	if (is_masked(insn) && access & TS_X86_READ)
 		access |= TS_X86_IF_READ;

@@ -3,8 +3,9 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "src/arch/x86_hint.h"
 
 /* ------------------------------------------------------------------------------------------- transfers */
 
@@ -355,20 +356,6 @@ static bool set_memory(struct ts_x86_work *w, struct ts_x86_operand *o, const Zy
 	return true;
 }
 
-/* Hints and the like, which have a memory operand but do not access it. */
-static bool is_hint(const ZydisDecodedInstruction *insn)
-{
-	switch (insn->meta.category) {
-	case ZYDIS_CATEGORY_NOP:
-	case ZYDIS_CATEGORY_WIDENOP:
-	case ZYDIS_CATEGORY_PREFETCH:
-	case ZYDIS_CATEGORY_CLDEMOTE:
-	case ZYDIS_CATEGORY_CLFLUSHOPT:
-	case ZYDIS_CATEGORY_CLWB: return true;
-	default: return insn->mnemonic == ZYDIS_MNEMONIC_CLFLUSH || insn->mnemonic == ZYDIS_MNEMONIC_INVLPG;
-	}
-}
-
 static uint64_t immediate_of(const ZydisDecodedOperand *raw, unsigned width)
 {
 	uint64_t v = raw->imm.value.u;
@@ -397,7 +384,7 @@ static void take_operand(struct ts_x86_work *w, const ZydisDecodedOperand *raw)
 		is_known = set_register(w, o, raw->reg.value);
 	} else if (raw->type == ZYDIS_OPERAND_TYPE_MEMORY) {
 		is_known = set_memory(w, o, raw);
-		if (is_hint(&w->insn))
+		if (ts_x86_is_hint(&w->insn))
 			o->is_read = o->is_written = false;
 	}
 	if (!is_known) {
@@ -447,7 +434,7 @@ static const struct ts_x86_rule *find_rule(const struct ts_x86_work *w)
 	return rule ? rule : find_in(ts_x86_rules, ts_n_x86_rules, name);
 }
 
-/* The rule of the instruction, NULL if there is none. */
+/* Returns the rule of the instruction, or NULL if it needs no rule. */
 static const struct ts_x86_rule *rule_of(struct ts_decoder *d, const struct ts_x86_work *w)
 {
 	static const struct ts_x86_rule none;
@@ -514,7 +501,7 @@ static bool decode(struct ts_decoder *d, struct ts_op_mode mode, uint64_t pc, co
 			   (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE);
 	for (unsigned i = 0; i < w.insn.operand_count; i++)
 		take_operand(&w, &w.raw[i]);
-	ops->reads_unnamed = !is_hint(&w.insn);
+	ops->reads_unnamed = !ts_x86_is_hint(&w.insn);
 	take_flags(&w);
 	ops->flow = flow_of(&w);
 	find_target(&w);

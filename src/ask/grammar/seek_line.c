@@ -96,7 +96,7 @@ enum ts_got ts_seek_line(struct ts_line_search *s, struct ts_ask *ask, uint64_t 
 		line = line_at(ask, thread, prev, err);
 		if (line && !is_same_line(line, s->line) && !is_out && s->at != here)
 			break;
-		if (is_out) /* a function's beginning is no place to stop at: gdb goes on to the line of the call */
+		if (is_out) /* gdb does not stop at the first instruction of a function: it goes on to the line of the call */
 			own = activation_at(q, thread, caller);
 		if (line)
 			s->line = line;

@@ -18,9 +18,9 @@ struct ts_line_search {
 };
 
 /*
- * *pos gets where the line began that the thread at @here ran before this one in the same activation of a function, or in its
- * caller; where it is in the midst of a line, the beginning of that; TS_NO_POS if there is none.  Functions that were
- * called meanwhile are passed over, and so is code without lines.
+ * Find the line that the thread at @here ran before its current one, in the same activation of the function or in the caller.
+ * *pos gets the position where that line began; if @here is not the first position of its own line, the position where its own
+ * line began; TS_NO_POS if there is none.  Functions that were called meanwhile and code without lines are skipped.
  *
  * Returns as a cursor does; TS_GOT_ROW when it is over.
  */

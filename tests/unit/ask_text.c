@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ask_text.h"
 
-#include <check.h>
+#include "asserts.h"
 
 void ask_text_init(struct ask_text *a, struct ts_recording *rec)
 {

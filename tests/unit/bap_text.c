@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "bap_text.h"
 
-#include <check.h>
+#include "asserts.h"
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "rvn_text.h"
 
-#include <check.h>
+#include "asserts.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

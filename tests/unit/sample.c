@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "sample.h"
 
-#include <check.h>
+#include "asserts.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #ifndef TS_TESTS_SAMPLE_H
 #define TS_TESTS_SAMPLE_H
 
-#include <check.h>
+#include "asserts.h"
 
 #include "naive.h"
 #include "script.h"

@@ -204,7 +204,10 @@ static unsigned long long *read_positions(const char *line, size_t n)
 		line = strchr(line, '\n');
 		ck_assert_ptr_nonnull(line);
 		line++;
-		ck_assert_int_eq(sscanf(line, only_calls ? "%*u %llu" : "%llu", &all[i]), 1);
+		if (only_calls)
+			line += strcspn(line, "\t") + 1;
+		ck_assert_msg(line[0] >= '0' && line[0] <= '9', "no number: %.20s", line);
+		all[i] = strtoull(line, NULL, 10);
 	}
 	return all;
 }

@@ -6,7 +6,7 @@
 #ifndef TS_TESTS_TWINS_H
 #define TS_TESTS_TWINS_H
 
-#include <check.h>
+#include "asserts.h"
 #include <stdbool.h>
 #include <stdint.h>
 

@@ -19,7 +19,7 @@
 #ifndef TS_TESTS_UNIT_H
 #define TS_TESTS_UNIT_H
 
-#include <check.h>
+#include "asserts.h"
 #include <stddef.h>
 #include <stdint.h>
 

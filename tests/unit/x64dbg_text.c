@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "x64dbg_text.h"
 
-#include <check.h>
+#include "asserts.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/bisect.h"
 #include "src/base/bytes.h"
 #include "src/trace/step.h"
 
@@ -283,21 +284,14 @@ void core_fini(struct core *core)
 
 const struct core_load *core_find(const struct core *core, uint64_t addr, uint64_t *room)
 {
-	size_t low = 0, high = core->n_loads;
+	size_t at = 0;
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (core->loads[mid].addr <= addr)
-			low = mid + 1;
-		else
-			high = mid;
+	TS_BISECT(at, core->n_loads, i, core->loads[i].addr <= addr);
+	if (at && addr - core->loads[at - 1].addr < core->loads[at - 1].mem_len) {
+		*room = core->loads[at - 1].mem_len - (addr - core->loads[at - 1].addr);
+		return &core->loads[at - 1];
 	}
-	if (low && addr - core->loads[low - 1].addr < core->loads[low - 1].mem_len) {
-		*room = core->loads[low - 1].mem_len - (addr - core->loads[low - 1].addr);
-		return &core->loads[low - 1];
-	}
-	*room = low < core->n_loads ? core->loads[low].addr - addr : UINT64_MAX;
+	*room = at < core->n_loads ? core->loads[at].addr - addr : UINT64_MAX;
 	return NULL;
 }
 

@@ -23,6 +23,7 @@
 #include "rax_lookahead.h"
 #include "loaders/kit/program.h"
 #include "loaders/loader.h"
+#include "src/base/bisect.h"
 #include "log.h"
 
 /* Mapped files, as a CORE/NT_FILE note lists them. */
@@ -234,17 +235,10 @@ static void sort_files(struct notes *n)
 /* The mapped file at @addr, or NULL. */
 static const struct file *find_file(const struct notes *n, uint64_t addr)
 {
-	uint64_t low = 0, high = n->n_files;
+	uint64_t at = 0;
 
-	while (low < high) {
-		uint64_t mid = low + (high - low) / 2;
-
-		if (file_at(n, mid)->start <= addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low && addr < file_at(n, low - 1)->end ? file_at(n, low - 1) : NULL;
+	TS_BISECT(at, n->n_files, i, file_at(n, i)->start <= addr);
+	return at && addr < file_at(n, at - 1)->end ? file_at(n, at - 1) : NULL;
 }
 
 static void put_region(struct notes *n, uint64_t addr, uint64_t len, uint32_t prot, const struct file *f)

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <threads.h>
 
+#include "src/base/bisect.h"
 #include "src/base/cursor.h"
 #include "src/base/vec.h"
 
@@ -358,18 +359,11 @@ void snappy_frames_fini(struct snappy_frames *f)
 
 size_t snappy_frames_find(const struct snappy_frames *f, uint64_t off)
 {
-	size_t lo = 0, hi = f->n;
+	size_t at = 1;
 
 	assert(off < f->len);
-	while (hi - lo > 1) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (f->chunks[mid].off <= off)
-			lo = mid;
-		else
-			hi = mid;
-	}
-	return lo;
+	TS_BISECT(at, f->n, i, f->chunks[i].off <= off);
+	return at - 1;
 }
 
 uint32_t snappy_frames_decoded_len(const struct snappy_frames *f, size_t i)

@@ -25,6 +25,7 @@
 
 #include "loaders/kit/insn_len.h"
 #include "loaders/kit/point.h"
+#include "src/base/bisect.h"
 #include "regs.h"
 
 /* An entry without memory's bytes fits in; so does a piece of memory's bytes. */
@@ -78,19 +79,10 @@ static void go_to(struct rvn_reader *r, uint64_t off)
 /* The span that has @addr, or the next one; NULL if there is none. */
 static const struct rvn_span *find_span(const struct rvn *rec, uint64_t addr)
 {
-	uint32_t lo = 0, n = rec->n_spans;
+	uint32_t at = 0;
 
-	while (n) {
-		uint32_t half = n / 2;
-
-		if (rec->spans[lo + half].last < addr) {
-			lo += half + 1;
-			n -= half + 1;
-		} else {
-			n = half;
-		}
-	}
-	return lo < rec->n_spans ? &rec->spans[lo] : NULL;
+	TS_BISECT(at, rec->n_spans, i, rec->spans[i].last < addr);
+	return at < rec->n_spans ? &rec->spans[at] : NULL;
 }
 
 /* The parts of [addr, last] that lie in the machine's memory. */

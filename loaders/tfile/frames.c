@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/bisect.h"
 #include "src/base/bytes.h"
 #include "src/base/vec.h"
 
@@ -399,21 +400,14 @@ static uint64_t frames_pos(const struct ts_frames *frames, uint64_t n)
 static uint64_t frames_next_of(const struct ts_frames *frames, uint32_t number, uint64_t from)
 {
 	const struct tfile *t = of_frames(frames);
-	uint64_t lo, hi, end;
+	uint64_t at, end;
 
 	if (number >= t->n_numbers)
 		return TS_NO_FRAME;
-	lo = t->order_of[number];
-	hi = end = t->order_of[number + 1];
-	while (lo < hi) {
-		uint64_t mid = lo + (hi - lo) / 2;
-
-		if (t->order[mid] < from)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < end ? t->order[lo] : TS_NO_FRAME;
+	at = t->order_of[number];
+	end = t->order_of[number + 1];
+	TS_BISECT(at, end, i, t->order[i] < from);
+	return at < end ? t->order[at] : TS_NO_FRAME;
 }
 
 void tfile_init_frames(struct tfile *t)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "initial_memory.h"
 
+#include "src/base/bisect.h"
+
 #include <stdlib.h>
 
 static int compare_contents(const void *a, const void *b)
@@ -34,20 +36,13 @@ bool ucir_index_contents(struct usercorn *rec, struct ts_error *err)
 const uint8_t *ucir_initial_bytes(const struct usercorn *rec, uint32_t thread, uint64_t addr, size_t *n)
 {
 	const struct ucir_content key = { .addr = addr, .thread = thread };
-	uint32_t lo = 0, hi = rec->n_contents;
+	uint32_t at = 0;
 	const struct ts_effect *e;
 
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (compare_contents(&rec->contents[mid], &key) <= 0)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	if (!lo || rec->contents[lo - 1].thread != thread)
+	TS_BISECT(at, rec->n_contents, i, compare_contents(&rec->contents[i], &key) <= 0);
+	if (!at || rec->contents[at - 1].thread != thread)
 		return NULL;
-	e = &rec->base.initial.effects[rec->contents[lo - 1].effect];
+	e = &rec->base.initial.effects[rec->contents[at - 1].effect];
 	if (addr - e->addr >= e->len)
 		return NULL;
 	*n = (size_t)(e->len - (addr - e->addr));

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/bisect.h"
 #include "src/base/vec.h"
 #include "src/frames/tracepoint.h"
 
@@ -46,17 +47,10 @@ static void sets_fini(struct rsp_frame_sets *sets)
 /* The first set with a key >= @key. */
 static size_t find_set(const struct rsp_frame_sets *sets, uint64_t key)
 {
-	size_t low = 0, high = sets->n;
+	size_t at = 0;
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (sets->items[mid].key < key)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	TS_BISECT(at, sets->n, i, sets->items[i].key < key);
+	return at;
 }
 
 /* The set of a key, made if it is new.  Returns NULL if memory is exhausted. */
@@ -97,17 +91,10 @@ static void take_back(struct rsp_frame_sets *sets)
 /* The number of ids of a set before @id. */
 static uint32_t n_before(const struct rsp_frame_set *set, uint64_t id)
 {
-	uint32_t low = 0, high = set->n;
+	uint32_t at = 0;
 
-	while (low < high) {
-		uint32_t mid = low + (high - low) / 2;
-
-		if (set->ids[mid] < id)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	TS_BISECT(at, set->n, i, set->ids[i] < id);
+	return at;
 }
 
 /* The first id of a set >= @id, UINT64_MAX if there is none. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "protocol/session/target.h"
+#include "src/base/bisect.h"
 #include "src/base/clock.h"
 #include "src/export/frame_bytes.h"
 
@@ -300,17 +301,10 @@ static uint64_t next_outside(const struct ts_query *q, uint64_t first, uint64_t 
 /* The first frame >= @from at or after position @pos. */
 static uint64_t frame_at(const struct ts_frames *f, uint64_t pos, uint64_t from)
 {
-	uint64_t low = from, high = f->n_frames;
+	uint64_t at = from;
 
-	while (low < high) {
-		uint64_t mid = low + (high - low) / 2;
-
-		if (f->ops->pos(f, mid) < pos)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	TS_BISECT(at, f->n_frames, i, f->ops->pos(f, i) < pos);
+	return at;
 }
 
 /*

@@ -7,6 +7,7 @@
 
 #include "args.h"
 #include "reply.h"
+#include "src/base/bisect.h"
 #include "src/base/error.h"
 
 #define NO_PARENT (-1)
@@ -108,18 +109,10 @@ static bool is_after(const struct rsp_entry *e, const uint8_t *payload, size_t l
 /* The last entry that is not after the payload. */
 static int last_not_after(const struct rsp_table *t, const uint8_t *payload, size_t len)
 {
-	unsigned low = 0;
-	unsigned high = t->n;
+	unsigned at = 0;
 
-	while (low < high) {
-		unsigned mid = low + (high - low) / 2;
-
-		if (is_after(&t->entries[mid], payload, len))
-			high = mid;
-		else
-			low = mid + 1;
-	}
-	return (int)low - 1;
+	TS_BISECT(at, t->n, i, !is_after(&t->entries[i], payload, len));
+	return (int)at - 1;
 }
 
 static bool is_separator(uint8_t c)

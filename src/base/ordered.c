@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bisect.h"
 #include "vec.h"
 
 #define BLOCK_LEN 256u
@@ -24,33 +25,19 @@ void ts_ordered_fini(struct ts_ordered *o)
 /* The last block that begins at or below @key; the first one if all begin above. */
 static size_t find_block(const struct ts_ordered *o, uint64_t key)
 {
-	size_t lo = 0, hi = o->n;
+	size_t at = 0;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (o->blocks[mid]->keys[0] <= key)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo ? lo - 1 : 0;
+	TS_BISECT(at, o->n, i, o->blocks[i]->keys[0] <= key);
+	return at ? at - 1 : 0;
 }
 
 /* The ordinal of the first key in the block that is not below @key; n if all are. */
 static unsigned find_key(const struct ts_ordered_block *b, uint64_t key)
 {
-	unsigned lo = 0, hi = b->n;
+	unsigned at = 0;
 
-	while (lo < hi) {
-		unsigned mid = lo + (hi - lo) / 2;
-
-		if (b->keys[mid] < key)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	TS_BISECT(at, b->n, i, b->keys[i] < key);
+	return at;
 }
 
 /* An empty block in place @at. */

@@ -7,6 +7,7 @@
 
 #include "call_block.h"
 #include "edges.h"
+#include "src/base/bisect.h"
 #include "src/base/vec.h"
 #include "src/index/index_write.h"
 
@@ -406,33 +407,19 @@ static void find_end(const struct list *l, struct ts_call *x)
 /* The number of the list's last block that begins at or before @ordinal. */
 static uint32_t block_of(const struct list *l, uint32_t ordinal)
 {
-	uint32_t lo = 0, n = l->n_refs;
+	uint32_t at = 1;
 
-	while (n > 1) {
-		uint32_t half = n / 2;
-
-		if (l->refs[lo + half].ordinal <= ordinal)
-			lo += half, n -= half;
-		else
-			n = half;
-	}
-	return lo;
+	TS_BISECT(at, l->n_refs, i, l->refs[i].ordinal <= ordinal);
+	return at - 1;
 }
 
 /* The same for the last one that begins before position @pos; 0 if none does. */
 static uint32_t block_before(const struct list *l, uint64_t pos)
 {
-	uint32_t lo = 0, n = l->n_refs;
+	uint32_t at = 1;
 
-	while (n > 1) {
-		uint32_t half = n / 2;
-
-		if (l->refs[lo + half].pos < pos)
-			lo += half, n -= half;
-		else
-			n = half;
-	}
-	return lo;
+	TS_BISECT(at, l->n_refs, i, l->refs[i].pos < pos);
+	return at - 1;
 }
 
 /* The calls of a list's block.  Returns how many they are. */
@@ -494,20 +481,13 @@ uint32_t ts_calls_block(const struct ts_calls *c, uint32_t thread, uint32_t ordi
 uint32_t ts_calls_before(const struct ts_calls *c, struct ts_call_window *w, uint32_t thread, uint64_t pos)
 {
 	const struct list *l = thread < c->n_lists ? &c->lists[thread] : NULL;
-	uint32_t lo = 0, n;
+	uint32_t at = 1; /* the first one is before @pos */
 
 	if (!l || !l->n_refs || l->refs[0].pos >= pos)
 		return TS_NO_CALL;
 	show(c, w, thread, block_before(l, pos));
-	for (n = w->n; n > 1;) { /* the last one that is before: the first one is */
-		uint32_t half = n / 2;
-
-		if (w->calls[lo + half].pos < pos)
-			lo += half, n -= half;
-		else
-			n = half;
-	}
-	return w->calls[lo].ordinal;
+	TS_BISECT(at, w->n, i, w->calls[i].pos < pos);
+	return w->calls[at - 1].ordinal;
 }
 
 bool ts_calls_innermost(const struct ts_calls *c, struct ts_call_window *w, uint32_t thread, uint64_t pos,

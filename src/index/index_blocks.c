@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 
 #include "index_pack.h"
+#include "src/base/bisect.h"
 
 enum state {
 	UNREAD,
@@ -260,20 +261,11 @@ static const uint8_t *fetch_bytes(struct ts_index_blocks *b, uint64_t off, size_
 /* The packed array to which unpacked block @i belongs; NULL: none. */
 static const struct ts_index_packed *packed_at(const struct ts_index_blocks *b, size_t i)
 {
-	size_t lo = 0, n = b->n_packed;
+	size_t at = 1;
 	const struct ts_index_packed *p;
 
-	while (n > 1) {
-		size_t half = n / 2;
-
-		if (b->packed[lo + half].at <= i * TS_INDEX_BLOCK_LEN) {
-			lo += half;
-			n -= half;
-		} else {
-			n = half;
-		}
-	}
-	p = &b->packed[lo];
+	TS_BISECT(at, b->n_packed, k, b->packed[k].at <= i * TS_INDEX_BLOCK_LEN);
+	p = &b->packed[at - 1];
 	return i * TS_INDEX_BLOCK_LEN - p->at < p->unpacked_len ? p : NULL;
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "prototypes_parts.h"
+#include "src/base/bisect.h"
 #include "src/base/vec.h"
 
 #define MAX_SCOPES 64u
@@ -90,7 +91,7 @@ bool ts_inlined_find(struct ts_prototypes *p, const char *name, size_t len,
 		     void (*found)(void *user, uint64_t addr, const char *function), void *user)
 {
 	const char *colon = len ? memrchr(name, ':', len) : NULL;
-	size_t low = 0, high;
+	size_t at = 0;
 
 	if (!p->has_inlined)
 		list(p);
@@ -98,15 +99,8 @@ bool ts_inlined_find(struct ts_prototypes *p, const char *name, size_t len,
 		len -= (size_t)(colon + 1 - name);
 		name = colon + 1;
 	}
-	for (high = p->n_inlined; low < high;) {
-		size_t mid = low + (high - low) / 2;
-
-		if (compare(&p->inlined[mid], name, len) < 0)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	for (; low < p->n_inlined && !compare(&p->inlined[low], name, len); low++)
-		found(user, p->inlined[low].addr, p->inlined[low].function);
+	TS_BISECT(at, p->n_inlined, i, compare(&p->inlined[i], name, len) < 0);
+	for (; at < p->n_inlined && !compare(&p->inlined[at], name, len); at++)
+		found(user, p->inlined[at].addr, p->inlined[at].function);
 	return p->has_all_inlined;
 }

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/bisect.h"
 #include "src/base/bytes.h"
 
 /* A table that is longer is not read. */
@@ -129,17 +130,10 @@ static void read_functions(struct functions *f, const struct ts_source *src, con
 /* The first function that does not begin before @addr; n if there is none. */
 static size_t find_function(const struct functions *f, uint32_t addr)
 {
-	size_t lo = 0, hi = f->n;
+	size_t at = 0;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (u32(f->table + FUNCTION_LEN * mid) < addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	TS_BISECT(at, f->n, i, u32(f->table + FUNCTION_LEN * i) < addr);
+	return at;
 }
 
 static uint64_t room_at(const struct ts_pe *pe, uint64_t addr)

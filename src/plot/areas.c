@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "labels.h"
+#include "src/base/bisect.h"
 #include "src/base/vec.h"
 
 /* Spans that are nearer than that are one. */
@@ -203,19 +204,13 @@ bool ts_areas_arrange(struct ts_areas *a, size_t max_areas, uint32_t max_rows, t
 
 uint32_t ts_areas_row(const struct ts_areas *a, uint32_t process, uint64_t addr)
 {
-	size_t lo = 0, n = a->n;
+	const struct ts_area *x;
+	size_t at = 0;
 
-	while (n > 1) {
-		const struct ts_area *x = &a->items[lo + n / 2];
-
-		if (x->process < process || (x->process == process && x->first <= addr)) {
-			lo += n / 2;
-			n -= n / 2;
-		} else {
-			n /= 2;
-		}
-	}
-	if (!a->n || a->items[lo].process != process || addr < a->items[lo].first || addr > a->items[lo].last)
+	TS_BISECT(at, a->n, i,
+		  a->items[i].process < process || (a->items[i].process == process && a->items[i].first <= addr));
+	if (!at)
 		return TS_NO_ROW;
-	return a->items[lo].row + (uint32_t)((addr - a->items[lo].first) / a->items[lo].step);
+	x = &a->items[at - 1];
+	return x->process == process && addr <= x->last ? x->row + (uint32_t)((addr - x->first) / x->step) : TS_NO_ROW;
 }

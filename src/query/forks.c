@@ -7,6 +7,7 @@
 #include "query.h"
 #include "snapshot.h"
 #include "src/arch/syscall_name.h"
+#include "src/base/bisect.h"
 #include "src/base/vec.h"
 
 #define N_NUMBERS 64u
@@ -90,17 +91,10 @@ bool ts_query_look_for_forks(struct ts_query *q, uint64_t *left)
 /* How many forks are at a step below @step. */
 static size_t n_below(const struct ts_forks *f, uint64_t step)
 {
-	size_t lo = 0, hi = f->n;
+	size_t at = 0;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (f->items[mid].step < step)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	TS_BISECT(at, f->n, i, f->items[i].step < step);
+	return at;
 }
 
 const struct ts_fork *ts_query_fork(const struct ts_query *q, uint64_t from, bool is_reverse)

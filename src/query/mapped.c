@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/bisect.h"
 #include "src/timeline/world.h"
 
 void ts_mapped_fini(struct ts_mapped *m)
@@ -62,19 +63,10 @@ static int compare_names(const void *a, const void *b)
 
 static const struct name *first_of(const struct name *names, size_t n, const char *text)
 {
-	size_t lo = 0;
+	size_t at = 0;
 
-	while (n) {
-		size_t half = n / 2;
-
-		if (strcmp(names[lo + half].text, text) < 0) {
-			lo += half + 1;
-			n -= half + 1;
-		} else {
-			n = half;
-		}
-	}
-	return &names[lo];
+	TS_BISECT(at, n, i, strcmp(names[i].text, text) < 0);
+	return &names[at];
 }
 
 /* A region with a file, as a module of its own. */
@@ -126,19 +118,10 @@ static size_t merge(struct ts_mapped_module *all, size_t n)
  */
 static void extend(struct ts_mapped_module *all, size_t n, const struct ts_mapped_module *part)
 {
-	size_t lo = 0;
+	size_t at = 0;
 
-	for (size_t left = n; left;) {
-		size_t half = left / 2;
-
-		if (compare_places(&all[lo + half], part) < 0) {
-			lo += half + 1;
-			left -= half + 1;
-		} else {
-			left = half;
-		}
-	}
-	for (size_t i = lo; i > 0 && lo - i < MAX_LOOKS; i--) {
+	TS_BISECT(at, n, i, compare_places(&all[i], part) < 0);
+	for (size_t i = at; i > 0 && at - i < MAX_LOOKS; i--) {
 		struct ts_mapped_module *m = &all[i - 1];
 
 		if (m->process != part->process || m->file != part->file)

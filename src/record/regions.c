@@ -4,22 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/bisect.h"
 #include "src/base/vec.h"
 
 /* The first region that ends after @addr. */
 static size_t first_after(const struct ts_regions *regions, uint64_t addr)
 {
-	size_t low = 0, high = regions->n;
+	size_t at = 0;
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (regions->at[mid].end > addr)
-			high = mid;
-		else
-			low = mid + 1;
-	}
-	return low;
+	TS_BISECT(at, regions->n, i, regions->at[i].end <= addr);
+	return at;
 }
 
 static bool insert(struct ts_regions *regions, size_t i, struct ts_region r)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/bisect.h"
 #include "src/base/vec.h"
 
 #define LINE_LEN 16u
@@ -66,18 +67,11 @@ static bool set_register(struct ts_taint *t, const struct ts_location *loc, unsi
 /* The first line that is not before the one at @addr. */
 static size_t find_line(const struct ts_taint *t, uint32_t process, uint64_t addr)
 {
-	size_t lo = 0, hi = t->n_lines;
+	size_t at = 0;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		const struct ts_taint_line *l = &t->lines[mid];
-
-		if (l->process < process || (l->process == process && l->addr < addr))
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	TS_BISECT(at, t->n_lines, i,
+		  t->lines[i].process < process || (t->lines[i].process == process && t->lines[i].addr < addr));
+	return at;
 }
 
 static bool is_line(const struct ts_taint *t, size_t i, uint32_t process, uint64_t addr)

@@ -18,6 +18,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "src/base/bisect.h"
 #include "src/base/cursor.h"
 
 #define HEAD_LEN      8u
@@ -407,17 +408,10 @@ static bool copy(struct ts_zstd_frames *f, const struct ts_source *src, uint64_t
 /* The frame that has the byte at @off, which is before the end. */
 static uint64_t find_frame(const struct ts_zstd_frames *f, uint64_t off)
 {
-	uint64_t lo = 0, hi = f->n_frames;
+	uint64_t at = 1;
 
-	while (hi - lo > 1) {
-		uint64_t mid = lo + (hi - lo) / 2;
-
-		if (f->frames[mid].off <= off)
-			lo = mid;
-		else
-			hi = mid;
-	}
-	return lo;
+	TS_BISECT(at, f->n_frames, i, f->frames[i].off <= off);
+	return at - 1;
 }
 
 bool ts_zstd_frames_read(struct ts_zstd_frames *f, const struct ts_source *src, uint64_t off, uint8_t *out,

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/bisect.h"
 #include "src/base/buf.h"
 #include "src/base/hash.h"
 #include "src/base/hash_table.h"
@@ -159,18 +160,11 @@ const struct ts_code_line *ts_code_lines_all(struct ts_code_lines *l, size_t *n)
 
 const struct ts_code_line *ts_code_lines_at(struct ts_code_lines *l, uint64_t addr)
 {
-	size_t lo = 0, hi;
+	size_t at = 0;
 
 	ts_code_lines_read(l);
-	for (hi = l->n; lo < hi;) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (l->items[mid].addr <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo && addr - l->items[lo - 1].addr < l->items[lo - 1].len ? &l->items[lo - 1] : NULL;
+	TS_BISECT(at, l->n, i, l->items[i].addr <= addr);
+	return at && addr - l->items[at - 1].addr < l->items[at - 1].len ? &l->items[at - 1] : NULL;
 }
 
 /* Is it the path, or the end of it after a slash? */

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "src/base/bisect.h"
 #include "src/base/vec.h"
 
 /* Modules may overlap: at most this many before an address are looked at. */
@@ -61,20 +62,13 @@ const struct ts_loaded_file *ts_loaded_get(struct ts_loaded_files *m, size_t i)
 const struct ts_loaded_file *ts_loaded_at(struct ts_loaded_files *m, uint64_t addr)
 {
 	const struct ts_loaded_file *found = NULL;
-	size_t lo = 0, hi = m->n;
+	size_t at = 0;
 
 	sort(m);
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (m->items[mid].first <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	for (size_t n = 0; lo-- > 0 && n < MAX_BACK; n++) {
-		if (m->items[lo].last >= addr && (!found || (!found->is_own && m->items[lo].first == found->first)))
-			found = &m->items[lo];
+	TS_BISECT(at, m->n, i, m->items[i].first <= addr);
+	for (size_t n = 0; at-- > 0 && n < MAX_BACK; n++) {
+		if (m->items[at].last >= addr && (!found || (!found->is_own && m->items[at].first == found->first)))
+			found = &m->items[at];
 	}
 	return found;
 }

@@ -8,6 +8,7 @@
 
 #include "debug_file.h"
 #include "demangle.h"
+#include "src/base/bisect.h"
 #include "src/base/vec.h"
 #include "src/object/object.h"
 #include "src/object/symtab.h"
@@ -236,20 +237,12 @@ static const struct ts_symbol *show_at(struct ts_symbols *s, size_t i, uint64_t 
 
 const struct ts_symbol *ts_symbols_function_at(struct ts_symbols *s, uint64_t addr)
 {
-	size_t lo = 0, hi;
+	size_t at = 0;
 
 	if (!sort(s))
 		return NULL;
-	hi = s->n;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (s->items[mid].addr <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	for (size_t i = lo, n = 0; i-- > 0 && n < MAX_BACK; n++) {
+	TS_BISECT(at, s->n, i, s->items[i].addr <= addr);
+	for (size_t i = at, n = 0; i-- > 0 && n < MAX_BACK; n++) {
 		if (!has_addr(&s->items[i], addr))
 			continue;
 		while (i && s->items[i - 1].addr == s->items[i].addr && has_addr(&s->items[i - 1], addr))
@@ -275,17 +268,10 @@ static const char *name_of(const struct ts_symbols *s, size_t i)
 /* The first symbol, in by_name, whose name does not sort before this one; n if there is none. */
 static size_t first_from(const struct ts_symbols *s, const char *name, size_t len)
 {
-	size_t lo = 0, hi = s->n;
+	size_t at = 0;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (compare_name(name_of(s, mid), name, len) < 0)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	TS_BISECT(at, s->n, i, compare_name(name_of(s, i), name, len) < 0);
+	return at;
 }
 
 /* The first of those with this name, in by_name; n if there is none. */
@@ -319,17 +305,10 @@ bool ts_symbols_is_at(struct ts_symbols *s, const char *name, uint64_t addr)
 /* The first symbol with an address that is not below @addr; n if there is none. */
 static size_t find_addr(const struct ts_symbols *s, uint64_t addr)
 {
-	size_t lo = 0, hi = s->n;
+	size_t at = 0;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (s->items[mid].addr < addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	TS_BISECT(at, s->n, i, s->items[i].addr < addr);
+	return at;
 }
 
 /* The @i-th symbol that is called like one at @addr with @suffix; NULL after the last. */
@@ -400,17 +379,10 @@ static bool sort_shown(struct ts_symbols *s)
 /* The first of those with this demangled name, in by_shown; n_shown if there is none. */
 static size_t find_shown(struct ts_symbols *s, const char *name, size_t len)
 {
-	size_t lo = 0, hi = sort_shown(s) ? s->n_shown : 0;
+	size_t at = 0;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (compare_name(s->items[s->by_shown[mid]].shown, name, len) < 0)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < s->n_shown && !compare_name(s->items[s->by_shown[lo]].shown, name, len) ? lo : s->n_shown;
+	TS_BISECT(at, sort_shown(s) ? s->n_shown : 0, i, compare_name(s->items[s->by_shown[i]].shown, name, len) < 0);
+	return at < s->n_shown && !compare_name(s->items[s->by_shown[at]].shown, name, len) ? at : s->n_shown;
 }
 
 const struct ts_symbol *ts_symbols_find(struct ts_symbols *s, const char *name, size_t len)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/bisect.h"
 #include "src/base/buf.h"
 #include "src/base/vec.h"
 #include "src/index/index_blocks.h"
@@ -95,36 +96,19 @@ static uint64_t step_of(const struct ts_event_piece *piece, size_t i)
 
 static size_t below_in(const struct ts_event_piece *piece, uint64_t step)
 {
-	size_t lo = 0, n = piece->n;
+	size_t at = 0;
 
-	while (n) {
-		size_t half = n / 2;
-
-		if (step_of(piece, lo + half) < step) {
-			lo += half + 1;
-			n -= half + 1;
-		} else {
-			n = half;
-		}
-	}
-	return lo;
+	TS_BISECT(at, piece->n, i, step_of(piece, i) < step);
+	return at;
 }
 
 uint64_t ts_event_list_below(const struct ts_event_list *list, uint64_t step)
 {
-	size_t lo = 0, n = list->n_pieces;
+	size_t lo = 0;
 	struct ts_event_piece piece;
 
-	while (n) { /* the first piece that may have one at @step */
-		size_t half = n / 2;
-
-		if (list->pieces[lo + half].end_step <= step) {
-			lo += half + 1;
-			n -= half + 1;
-		} else {
-			n = half;
-		}
-	}
+	/* the first piece that may have one at @step */
+	TS_BISECT(lo, list->n_pieces, i, list->pieces[i].end_step <= step);
 	piece = lo < list->n_pieces ? list->pieces[lo] : tail_of(list);
 	return piece.first + below_in(&piece, step);
 }
@@ -132,21 +116,12 @@ uint64_t ts_event_list_below(const struct ts_event_list *list, uint64_t step)
 /* The piece in which event @i lies. */
 static struct ts_event_piece piece_of(const struct ts_event_list *list, uint64_t i)
 {
-	size_t lo = 0, n = list->n_pieces;
+	size_t at = 1;
 
 	if (i >= list->n - list->n_items)
 		return tail_of(list);
-	while (n > 1) {
-		size_t half = n / 2;
-
-		if (list->pieces[lo + half].first <= i) {
-			lo += half;
-			n -= half;
-		} else {
-			n = half;
-		}
-	}
-	return list->pieces[lo];
+	TS_BISECT(at, list->n_pieces, k, list->pieces[k].first <= i);
+	return list->pieces[at - 1];
 }
 
 static bool is_good(const struct ts_event_piece *piece, const struct ts_event_at *h)

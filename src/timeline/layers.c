@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/bisect.h"
 #include "src/base/vec.h"
 #include "src/index/index_blocks.h"
 #include "src/index/index_write.h"
@@ -150,19 +151,10 @@ struct ts_layer ts_layers_at(const struct ts_layers *l, uint32_t i)
 
 uint32_t ts_layers_until(const struct ts_layers *l, uint64_t pos)
 {
-	uint32_t lo = 0, n = l->n;
+	uint32_t at = 0;
 
-	while (n) {
-		uint32_t half = n / 2;
-
-		if (ts_layers_at(l, lo + half).pos <= pos) {
-			lo += half + 1;
-			n -= half + 1;
-		} else {
-			n = half;
-		}
-	}
-	return lo;
+	TS_BISECT(at, l->n, i, ts_layers_at(l, i).pos <= pos);
+	return at;
 }
 
 /* Where the extents of a block lie.  Returns false if they cannot be used. */
@@ -193,22 +185,12 @@ static bool is_in_block(const struct ts_layers *l, unsigned level_i, size_t bloc
 			uint64_t last)
 {
 	const struct ts_layer_level *level = &l->levels[level_i];
-	size_t lo, end, n;
+	size_t at, end;
 
-	if (!extents_of(l, level, block, &lo, &end))
+	if (!extents_of(l, level, block, &at, &end))
 		return true;
-	n = end - lo;
-	while (n) {
-		size_t half = n / 2;
-
-		if (extent_at(l, level, lo + half).last < first) {
-			lo += half + 1;
-			n -= half + 1;
-		} else {
-			n = half;
-		}
-	}
-	return lo < end && extent_at(l, level, lo).first <= last;
+	TS_BISECT(at, end, i, extent_at(l, level, i).last < first);
+	return at < end && extent_at(l, level, at).first <= last;
 }
 
 /* Layer @i, if it overlaps [first, last]. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/bisect.h"
 #include "src/base/vec.h"
 #include "src/index/index_blocks.h"
 #include "src/index/index_write.h"
@@ -233,19 +234,10 @@ static uint32_t check_chunk(const struct ts_lines *set, uint32_t chunk)
 /* Ordinal of the first page that is not below @page. */
 static size_t page_lower_bound(const struct ts_lines *set, uint64_t page)
 {
-	size_t lo = 0, n = set->n_pages;
+	size_t at = 0;
 
-	while (n) {
-		size_t half = n / 2;
-
-		if (ts_lines_page(set, lo + half) < page) {
-			lo += half + 1;
-			n -= half + 1;
-		} else {
-			n = half;
-		}
-	}
-	return lo;
+	TS_BISECT(at, set->n_pages, i, ts_lines_page(set, i) < page);
+	return at;
 }
 
 bool ts_lines_has_page(const struct ts_lines *set, uint64_t page)
@@ -282,18 +274,7 @@ bool ts_lines_find_near(const struct ts_lines *set, uint64_t addr, size_t *page,
 /* Ordinal of the first item of [first, end) whose chunk is not below @chunk, @end if there is none. */
 static uint32_t item_lower_bound(const struct ts_lines *set, uint32_t first, uint32_t end, uint32_t chunk)
 {
-	uint32_t n = end - first;
-
-	while (n) {
-		uint32_t half = n / 2;
-
-		if (ts_lines_chunk(set, first + half) < chunk) {
-			first += half + 1;
-			n -= half + 1;
-		} else {
-			n = half;
-		}
-	}
+	TS_BISECT(first, end, i, ts_lines_chunk(set, i) < chunk);
 	return first;
 }
 

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/bisect.h"
+
 void ts_modes_fini(struct ts_modes *m)
 {
 	free(m->modes);
@@ -14,20 +16,11 @@ void ts_modes_fini(struct ts_modes *m)
 
 size_t ts_modes_change_at(const struct ts_modes *m, uint64_t pos)
 {
-	size_t lo = 0, n = m->n_changes;
+	size_t at = 1;
 
-	assert(n);
-	while (n > 1) {
-		size_t half = n / 2;
-
-		if (m->changes[lo + half].pos <= pos) {
-			lo += half;
-			n -= half;
-		} else {
-			n = half;
-		}
-	}
-	return lo;
+	assert(m->n_changes);
+	TS_BISECT(at, m->n_changes, i, m->changes[i].pos <= pos);
+	return at - 1;
 }
 
 uint64_t ts_filter_next(const struct ts_filter *f, const struct ts_modes *m, uint64_t pos)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/bisect.h"
 #include "src/base/vec.h"
 #include "src/index/index_blocks.h"
 #include "src/index/index_write.h"
@@ -179,37 +180,19 @@ static bool blocks_of(const struct ts_postings *set, size_t i, uint32_t *first, 
 /* Blocks [*first, *end) of a key; false if it has none. */
 static bool find_key(const struct ts_postings *set, uint32_t key, uint32_t *first, uint32_t *end)
 {
-	size_t lo = 0, n = set->n_keys;
+	size_t at = 0;
 
-	while (n) {
-		size_t half = n / 2;
-
-		if (ts_postings_key(set, lo + half) < key) {
-			lo += half + 1;
-			n -= half + 1;
-		} else {
-			n = half;
-		}
-	}
-	return lo < set->n_keys && ts_postings_key(set, lo) == key && blocks_of(set, lo, first, end);
+	TS_BISECT(at, set->n_keys, i, ts_postings_key(set, i) < key);
+	return at < set->n_keys && ts_postings_key(set, at) == key && blocks_of(set, at, first, end);
 }
 
 /* The last of blocks [first, end) whose head is <= @value, @end if there is none. */
 static uint32_t find_block(const struct ts_postings *set, uint32_t first, uint32_t end, uint32_t value)
 {
-	uint32_t lo = first, n = end - first;
+	uint32_t at = first;
 
-	while (n) {
-		uint32_t half = n / 2;
-
-		if (head_of(set, lo + half)->value <= value) {
-			lo += half + 1;
-			n -= half + 1;
-		} else {
-			n = half;
-		}
-	}
-	return lo == first ? end : lo - 1;
+	TS_BISECT(at, end, i, head_of(set, i)->value <= value);
+	return at == first ? end : at - 1;
 }
 
 /* The bytes of a block, up to *end; none if they do not lie in the set. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/bisect.h"
 #include "src/base/vec.h"
 #include "src/index/index_blocks.h"
 
@@ -43,19 +44,10 @@ static uint64_t hunt_in(const void *user, size_t group)
 /* Ordinal of the segment in which @pos lies; the last one if @pos is after all. */
 static size_t segment_of(const struct ts_runs *r, uint64_t pos)
 {
-	size_t lo = 0, n = r->n_segments;
+	size_t at = 1;
 
-	while (n > 1) {
-		size_t half = n / 2;
-
-		if (r->segments[lo + half].start <= pos) {
-			lo += half;
-			n -= half;
-		} else {
-			n = half;
-		}
-	}
-	return lo;
+	TS_BISECT(at, r->n_segments, i, r->segments[i].start <= pos);
+	return at - 1;
 }
 
 /*
@@ -184,19 +176,10 @@ static int last_insn(const struct ts_runs *r, const struct ts_run *x, uint64_t t
 static uint32_t first_candidate(const struct ts_runs *r, uint64_t first)
 {
 	uint64_t least = first > r->max_len ? first - r->max_len : 0;
-	uint32_t lo = 0, n = r->n_by_pc;
+	uint32_t at = 0;
 
-	while (n) {
-		uint32_t half = n / 2;
-
-		if (r->runs[r->by_pc[lo + half]].pc < least) {
-			lo += half + 1;
-			n -= half + 1;
-		} else {
-			n = half;
-		}
-	}
-	return lo;
+	TS_BISECT(at, r->n_by_pc, i, r->runs[r->by_pc[i]].pc < least);
+	return at;
 }
 
 /*

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lines.h"
+#include "src/base/bisect.h"
 #include "src/base/hash.h"
 #include "src/base/vec.h"
 
@@ -98,37 +99,19 @@ bool ts_sights_add(struct ts_sights *s, const struct ts_sight *sight)
 
 size_t ts_sights_from(const struct ts_sights *s, uint64_t pos)
 {
-	size_t lo = 0, n = s->n;
+	size_t at = 0;
 
-	while (n) {
-		size_t half = n / 2;
-
-		if (s->items[lo + half].pos < pos) {
-			lo += half + 1;
-			n -= half + 1;
-		} else {
-			n = half;
-		}
-	}
-	return lo;
+	TS_BISECT(at, s->n, i, s->items[i].pos < pos);
+	return at;
 }
 
 /* How many of the page's sights are of a position below @pos. */
 static uint32_t count_below(const struct ts_sights *s, const struct ts_sight_page *pg, uint64_t pos)
 {
-	uint32_t lo = 0, n = pg->n;
+	uint32_t at = 0;
 
-	while (n) {
-		uint32_t half = n / 2;
-
-		if (s->items[pg->items[lo + half]].pos < pos) {
-			lo += half + 1;
-			n -= half + 1;
-		} else {
-			n = half;
-		}
-	}
-	return lo;
+	TS_BISECT(at, pg->n, i, s->items[pg->items[i]].pos < pos);
+	return at;
 }
 
 static bool overlaps(const struct ts_sight *x, uint64_t addr, uint64_t last)

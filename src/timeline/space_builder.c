@@ -10,6 +10,7 @@
 #endif
 
 #include "space_parts.h"
+#include "src/base/bisect.h"
 #include "src/base/vec.h"
 #include "world_builder.h"
 
@@ -132,21 +133,12 @@ static bool lose(struct ts_space_builder *sb, struct ts_page *pg, unsigned word,
 /* Of the word at @addr, the bytes that were lost since the last gap, as an index file says. */
 static uint64_t lost_since_gap(const struct ts_space_builder *sb, uint64_t addr)
 {
-	size_t lo = 0, n = sb->n_lost;
+	size_t at = 0;
 	uint64_t bytes = 0;
 
-	while (n) {
-		size_t half = n / 2;
-
-		if (sb->lost[lo + half].addr < addr) {
-			lo += half + 1;
-			n -= half + 1;
-		} else {
-			n = half;
-		}
-	}
-	for (; lo < sb->n_lost && sb->lost[lo].addr == addr; lo++)
-		bytes |= sb->lost[lo].bytes;
+	TS_BISECT(at, sb->n_lost, i, sb->lost[i].addr < addr);
+	for (; at < sb->n_lost && sb->lost[at].addr == addr; at++)
+		bytes |= sb->lost[at].bytes;
 	return bytes;
 }
 

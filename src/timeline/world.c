@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/bisect.h"
 #include "src/index/index_blocks.h"
 
 void ts_world_init(struct ts_world *w)
@@ -70,20 +71,11 @@ static size_t ordinal_at(const struct ts_world *w, const struct ts_thread_slices
 /* Ordinal of the slice in which @pos lies. */
 static size_t slice_of(const struct ts_world *w, uint64_t pos)
 {
-	size_t lo = 0, n = w->n_slices;
+	size_t at = 1;
 
-	assert(n);
-	while (n > 1) {
-		size_t half = n / 2;
-
-		if (slice_at(w, lo + half).pos <= pos) {
-			lo += half;
-			n -= half;
-		} else {
-			n = half;
-		}
-	}
-	return lo;
+	assert(w->n_slices);
+	TS_BISECT(at, w->n_slices, i, slice_at(w, i).pos <= pos);
+	return at - 1;
 }
 
 uint32_t ts_world_thread(const struct ts_world *w, uint64_t pos)
@@ -101,19 +93,10 @@ uint64_t ts_world_slice_end(const struct ts_world *w, uint64_t pos)
 /* How many of the thread's slices have an ordinal below @slice. */
 static uint32_t slices_below(const struct ts_world *w, const struct ts_thread_slices *t, size_t slice)
 {
-	uint32_t lo = 0, n = t->n;
+	uint32_t at = 0;
 
-	while (n) {
-		uint32_t half = n / 2;
-
-		if (ordinal_at(w, t, lo + half) < slice) {
-			lo += half + 1;
-			n -= half + 1;
-		} else {
-			n = half;
-		}
-	}
-	return lo;
+	TS_BISECT(at, t->n, i, ordinal_at(w, t, i) < slice);
+	return at;
 }
 
 uint64_t ts_world_next_step(const struct ts_world *w, uint32_t thread, uint64_t pos, uint64_t n_steps)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "src/arch/arch.h"
+#include "src/base/bisect.h"
 #include "src/base/vec.h"
 #include "src/query/call_list.h"
 
@@ -32,17 +33,10 @@ bool ts_entry_counts_add(struct ts_entry_counts *c, uint64_t addr)
 
 static struct ts_entry_count *find(const struct ts_entry_counts *c, uint64_t addr)
 {
-	size_t lo = 0, hi = c->n;
+	size_t at = 0;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (c->items[mid].addr < addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < c->n && c->items[lo].addr == addr ? &c->items[lo] : NULL;
+	TS_BISECT(at, c->n, i, c->items[i].addr < addr);
+	return at < c->n && c->items[at].addr == addr ? &c->items[at] : NULL;
 }
 
 bool ts_entry_counts_has(const struct ts_entry_counts *c, uint64_t addr)

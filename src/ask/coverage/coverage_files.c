@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/bisect.h"
 #include "src/base/heap.h"
 #include "src/base/atomic_file.h"
 #include "src/base/utf8.h"
@@ -283,17 +284,10 @@ static bool is_before(const void *user, const void *a, const void *b)
 /* The ordinal of the first item at @addr or after it. */
 static size_t find_item(const struct ts_covered_list *c, uint64_t addr)
 {
-	size_t lo = 0, hi = c->n;
+	size_t at = 0;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (c->items[mid].addr < addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	TS_BISECT(at, c->n, i, c->items[i].addr < addr);
+	return at;
 }
 
 /* Each line with the most steps of one of its addresses. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/bisect.h"
 #include "src/base/vec.h"
 #include "src/query/insns.h"
 #include "src/query/scan.h"
@@ -469,19 +470,10 @@ const struct ts_block *ts_jump_graph_blocks(const struct ts_jump_graph *g, size_
 /* The ordinal of the block with the instruction at @pc; TS_OUTSIDE: there is none. */
 static uint32_t block_at(const struct ts_jump_graph *g, uint64_t pc)
 {
-	size_t lo = 0, n = g->n_blocks;
+	size_t at = 0;
 
-	while (n > 1) {
-		size_t half = n / 2;
-
-		if (g->blocks[lo + half].addr <= pc) {
-			lo += half;
-			n -= half;
-		} else {
-			n = half;
-		}
-	}
-	return n && g->blocks[lo].addr <= pc && pc <= g->blocks[lo].last ? (uint32_t)lo : TS_OUTSIDE;
+	TS_BISECT(at, g->n_blocks, i, g->blocks[i].addr <= pc);
+	return at && pc <= g->blocks[at - 1].last ? (uint32_t)(at - 1) : TS_OUTSIDE;
 }
 
 struct edges {

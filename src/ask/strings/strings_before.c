@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "src/ask/grammar/question.h"
+#include "src/base/bisect.h"
 #include "src/query/query.h"
 
 /* A part is short if what comes before it is so many times as long. */
@@ -75,17 +76,10 @@ static bool take_ranges(struct ts_strings *x, struct ts_error *err)
 /* The first range that ends at @addr or after it. */
 static size_t find_range(const struct ts_strings *x, uint64_t addr)
 {
-	size_t lo = 0, hi = x->n_ranges;
+	size_t at = 0;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (x->ranges[mid].last < addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	TS_BISECT(at, x->n_ranges, i, x->ranges[i].last < addr);
+	return at;
 }
 
 bool ts_strings_is_young(const struct ts_strings *x, const struct ts_effect *e)

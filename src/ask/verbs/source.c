@@ -6,6 +6,7 @@
 
 #include "src/ask/grammar/question.h"
 #include "src/ask/grammar/state.h"
+#include "src/base/bisect.h"
 #include "src/base/vec.h"
 #include "src/query/insns.h"
 #include "src/query/scan.h"
@@ -89,19 +90,12 @@ static bool add_piece(struct source *x, const struct ts_code_line *l)
 /* The lines of the function's code; those of functions that were inlined into it, too. */
 static bool find_pieces(struct source *x)
 {
-	size_t n, lo = 0, hi;
+	size_t n, at = 0;
 	const struct ts_code_line *all = ts_code_lines_all(ts_symbols_lines(x->ask->symbols), &n);
 
-	for (hi = n; lo < hi;) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (all[mid].addr + (all[mid].len - 1) < x->first)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	for (; lo < n && all[lo].addr <= x->last; lo++) {
-		if (!add_piece(x, &all[lo]))
+	TS_BISECT(at, n, i, all[i].addr + (all[i].len - 1) < x->first);
+	for (; at < n && all[at].addr <= x->last; at++) {
+		if (!add_piece(x, &all[at]))
 			return false;
 	}
 	return true;

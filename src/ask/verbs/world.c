@@ -8,6 +8,7 @@
 
 #include "address_spaces.h"
 #include "cells.h"
+#include "src/base/bisect.h"
 #include "src/base/heap.h"
 #include "src/symbols/names.h"
 #include "src/ask/grammar/question.h"
@@ -107,19 +108,13 @@ static void add(struct world *w, const struct item *item)
  */
 static uint64_t thread_end(const struct ts_ask *ask, uint32_t thread)
 {
-	uint64_t lo = ts_query_prev_step(ask->q, thread, ask->n_steps), hi = ask->n_steps;
+	uint64_t at = ts_query_prev_step(ask->q, thread, ask->n_steps);
 
-	if (lo == TS_NO_POS || ts_query_is_alive(ask->q, thread, hi))
+	if (at == TS_NO_POS || ts_query_is_alive(ask->q, thread, ask->n_steps))
 		return TS_NO_POS;
-	while (hi - lo > 1) {
-		uint64_t mid = lo + (hi - lo) / 2;
-
-		if (ts_query_is_alive(ask->q, thread, mid))
-			lo = mid;
-		else
-			hi = mid;
-	}
-	return hi;
+	at++;
+	TS_BISECT(at, ask->n_steps, i, ts_query_is_alive(ask->q, thread, i));
+	return at;
 }
 
 /* A process is there from its first thread's begin until the last one ends. */

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Search by halves in what is sorted.
+ */
+#ifndef TS_BISECT_H
+#define TS_BISECT_H
+
+/*
+ * Raise @at, an unsigned variable, to the first number of [@at, @end) of which @is_below, an expression of @i, does not hold; to
+ * @end if it holds of all.  It must hold of all numbers before the first of which it does not.  Nothing changes if @at >= @end.
+ *
+ *      size_t at = 0;
+ *
+ *      TS_BISECT(at, list->n, i, list->items[i].addr < addr);
+ */
+#define TS_BISECT(at, end, i, is_below) \
+	do { \
+		__typeof__(at) n_ = (end) > (at) ? (end) - (at) : 0; \
+\
+		while (n_) { \
+			__typeof__(at) half_ = n_ / 2, i = (at) + half_; \
+\
+			if (is_below) { \
+				(at) = i + 1; \
+				n_ -= half_ + 1; \
+			} else { \
+				n_ = half_; \
+			} \
+		} \
+	} while (0)
+
+#endif

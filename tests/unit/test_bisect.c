@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Search by halves beside a search from the first on.
+ */
+#include "unit.h"
+
+#include "src/base/bisect.h"
+
+#define MAX_N 40u
+
+START_TEST(the_first_number_that_is_not_below_is_found)
+{
+	for (unsigned from = 0; from <= MAX_N; from++) {
+		for (unsigned end = from; end <= MAX_N; end++) {
+			for (unsigned limit = 0; limit <= MAX_N; limit++) {
+				unsigned at = from, expected = from;
+
+				while (expected < end && expected < limit)
+					expected++;
+				TS_BISECT(at, end, i, i < limit);
+				ck_assert_uint_eq(at, expected);
+			}
+		}
+	}
+}
+END_TEST
+
+START_TEST(only_numbers_of_the_range_are_looked_at)
+{
+	for (unsigned from = 0; from <= MAX_N; from++) {
+		for (unsigned end = 0; end <= MAX_N; end++) {
+			unsigned at = from, n = 0;
+
+			TS_BISECT(at, end, i, (ck_assert(i >= from && i < end), n++, i % 2 == 0));
+			ck_assert_uint_le(n, end > from ? 6 : 0);
+			ck_assert(end > from || at == from);
+		}
+	}
+}
+END_TEST
+
+START_TEST(the_largest_numbers_do_not_wrap)
+{
+	uint64_t at = UINT64_MAX - 3;
+
+	TS_BISECT(at, UINT64_MAX, i, i < UINT64_MAX - 1);
+	ck_assert_uint_eq(at, UINT64_MAX - 1);
+}
+END_TEST
+
+UNIT_SUITE("bisect", the_first_number_that_is_not_below_is_found, only_numbers_of_the_range_are_looked_at,
+	   the_largest_numbers_do_not_wrap)

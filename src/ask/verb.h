@@ -140,6 +140,12 @@ struct ts_rows {
 	uint64_t go;
 };
 
+/*
+ * A cursor of @size bytes, of which struct ts_rows are the first; zero, but for @ops, @is_reverse and go.  close()
+ * frees it.  Returns NULL with TS_ENOMEM if memory is exhausted.
+ */
+void *ts_rows_new(size_t size, const struct ts_rows_ops *ops, bool is_reverse, struct ts_error *err);
+
 /* A word by which a question about one verb becomes one about another, with other columns: `hot blocks`. */
 struct ts_verb_word {
 	const char *word; /* NULL after the last */

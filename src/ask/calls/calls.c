@@ -462,14 +462,15 @@ static const struct ts_rows_ops ops = { .next = next, .close = close_calls };
 static struct ts_rows *open_calls(struct ts_ask *ask, const struct ts_question *qn, bool is_reverse,
 				  struct ts_error *err)
 {
-	struct ts_call_rows *x = calloc(1, sizeof(*x));
+	struct ts_call_rows *x = ts_rows_new(sizeof(*x), &ops, is_reverse, err);
 
-	if (!x || !ts_abi_init(&x->abi, ask)) {
+	if (!x)
+		return NULL;
+	if (!ts_abi_init(&x->abi, ask)) {
 		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
 		free(x);
 		return NULL;
 	}
-	x->rows = (struct ts_rows){ .ops = &ops, .is_reverse = is_reverse, .go = TS_NO_POS };
 	x->ask = ask;
 	x->qn = qn;
 	x->what = qn->what;

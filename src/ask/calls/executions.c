@@ -171,13 +171,10 @@ static const struct ts_rows_ops ops = { .next = next, .close = close_executions 
 static struct ts_rows *open_executions(struct ts_ask *ask, const struct ts_question *qn, bool is_reverse,
 				       struct ts_error *err)
 {
-	struct executions *x = calloc(1, sizeof(*x));
+	struct executions *x = ts_rows_new(sizeof(*x), &ops, is_reverse, err);
 
-	if (!x) {
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
+	if (!x)
 		return NULL;
-	}
-	x->rows = (struct ts_rows){ .ops = &ops, .is_reverse = is_reverse, .go = TS_NO_POS };
 	x->ask = ask;
 	x->qn = qn;
 	x->process = ts_ask_process(ask, qn);

@@ -145,14 +145,11 @@ static const struct ts_rows_ops ops = { .next = next, .close = close_stack };
 static struct ts_rows *open_stack(struct ts_ask *ask, const struct ts_question *qn, bool is_reverse,
 				  struct ts_error *err)
 {
-	struct stack *x = calloc(1, sizeof(*x));
+	struct stack *x = ts_rows_new(sizeof(*x), &ops, false, err);
 
 	(void)is_reverse;
-	if (!x) {
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
+	if (!x)
 		return NULL;
-	}
-	x->rows = (struct ts_rows){ .ops = &ops, .go = TS_NO_POS };
 	x->ask = ask;
 	x->qn = qn;
 	x->thread = ts_ask_thread(ask, qn);

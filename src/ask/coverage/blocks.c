@@ -204,12 +204,10 @@ static struct ts_rows *open_blocks(struct ts_ask *ask, const struct ts_question 
 		ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'loops' needs to know jumps from calls, and instructions of this processor are not decoded; example: hot blocks");
 		return NULL;
 	}
-	b = calloc(1, sizeof(*b));
-	if (!b) {
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
+	b = ts_rows_new(sizeof(*b), &ops, is_reverse, err);
+	if (!b)
 		return NULL;
-	}
-	b->rows = (struct ts_rows){ .ops = &ops, .is_reverse = is_reverse, .go = TS_NO_POS, .at = qn->at };
+	b->rows.at = qn->at;
 	b->ask = ask;
 	b->qn = qn;
 	b->n_left = qn->count == TS_NO_LIMIT ? N_HOT : qn->count;

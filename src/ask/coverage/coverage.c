@@ -458,12 +458,10 @@ static struct ts_rows *open_coverage(struct ts_ask *ask, const struct ts_questio
 			"'--lcov' needs the lines of the source, and no file of the program has them");
 		return NULL;
 	}
-	c = calloc(1, sizeof(*c));
-	if (!c) {
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
+	c = ts_rows_new(sizeof(*c), &ops, is_reverse, err);
+	if (!c)
 		return NULL;
-	}
-	c->rows = (struct ts_rows){ .ops = &ops, .is_reverse = is_reverse, .go = TS_NO_POS, .at = qn->at };
+	c->rows.at = qn->at;
 	c->ask = ask;
 	c->qn = qn;
 	c->process = ts_ask_process(ask, qn);

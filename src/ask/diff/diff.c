@@ -350,13 +350,10 @@ struct ts_rows *ts_diff_open(struct ts_ask *ask, struct ts_query *b, const struc
 {
 	struct ts_query *a = ask->q;
 	const struct ts_arch *x = ts_query_regset(a)->arch, *y = ts_query_regset(b)->arch;
-	struct ts_diff *d = calloc(1, sizeof(*d));
+	struct ts_diff *d = ts_rows_new(sizeof(*d), &ops, false, err);
 
-	if (!d) {
-		ts_diff_no_memory(err);
+	if (!d)
 		return NULL;
-	}
-	d->rows = (struct ts_rows){ .ops = &ops, .go = TS_NO_POS };
 	d->a = a;
 	d->b = b;
 	d->ask = ask;

@@ -344,14 +344,11 @@ static const struct ts_rows_ops ops = { .next = next, .close = close_find };
 static struct ts_rows *open_find(struct ts_ask *ask, const struct ts_question *qn, bool is_reverse,
 				 struct ts_error *err)
 {
-	struct ts_find *f = calloc(1, sizeof(*f));
+	struct ts_find *f = ts_rows_new(sizeof(*f), &ops, false, err);
 
-	if (!f) {
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
-		return NULL;
-	}
 	(void)is_reverse;
-	f->rows = (struct ts_rows){ .ops = &ops, .go = TS_NO_POS };
+	if (!f)
+		return NULL;
 	f->ask = ask;
 	f->qn = qn;
 	f->process = ts_ask_process(ask, qn);

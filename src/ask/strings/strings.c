@@ -187,12 +187,9 @@ static struct ts_rows *open_strings(struct ts_ask *ask, const struct ts_question
 		ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'min 0' is not a length of a text");
 		return NULL;
 	}
-	x = calloc(1, sizeof(*x));
-	if (!x) {
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
+	x = ts_rows_new(sizeof(*x), &ops, false, err);
+	if (!x)
 		return NULL;
-	}
-	x->rows = (struct ts_rows){ .ops = &ops, .go = TS_NO_POS };
 	x->ask = ask;
 	x->qn = qn;
 	x->process = ts_ask_process(ask, qn);

@@ -650,12 +650,10 @@ static struct ts_rows *open_accesses(struct ts_ask *ask, const struct ts_questio
 
 	if (!check(ask, qn, err))
 		return NULL;
-	a = calloc(1, sizeof(*a));
-	if (!a) {
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
+	a = ts_rows_new(sizeof(*a), &ops, is_reverse, err);
+	if (!a)
 		return NULL;
-	}
-	a->rows = (struct ts_rows){ .ops = &ops, .is_reverse = is_reverse, .go = TS_NO_POS, .at = qn->at };
+	a->rows.at = qn->at;
 	a->ask = ask;
 	a->qn = qn;
 	a->step = TS_NO_POS;

@@ -111,12 +111,10 @@ static struct ts_rows *open_bookmarks(struct ts_ask *ask, const struct ts_questi
 
 	if (!check(ask, qn, err))
 		return NULL;
-	b = calloc(1, sizeof(*b));
-	if (!b) {
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
+	b = ts_rows_new(sizeof(*b), &ops, is_reverse, err);
+	if (!b)
 		return NULL;
-	}
-	b->rows = (struct ts_rows){ .ops = &ops, .is_reverse = is_reverse, .go = TS_NO_POS, .at = qn->at };
+	b->rows.at = qn->at;
 	b->ask = ask;
 	b->qn = qn;
 	if (qn->verb->arg != MARKS || ts_marks_read(ask->marks, &b->n, err))

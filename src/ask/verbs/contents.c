@@ -125,14 +125,12 @@ static struct ts_rows *open_memory(struct ts_ask *ask, const struct ts_question 
 				   struct ts_error *err)
 {
 	static const struct ts_rows_ops ops = { .next = next_memory, .close = close_contents };
-	struct memory *m = calloc(1, sizeof(*m));
+	struct memory *m = ts_rows_new(sizeof(*m), &ops, false, err);
 
 	(void)is_reverse;
-	if (!m) {
-		no_memory(err);
+	if (!m)
 		return NULL;
-	}
-	m->rows = (struct ts_rows){ .ops = &ops, .go = TS_NO_POS, .at = qn->at };
+	m->rows.at = qn->at;
 	m->ask = ask;
 	m->qn = qn;
 	m->process = ts_ask_process(ask, qn);
@@ -267,14 +265,12 @@ static struct ts_rows *open_registers(struct ts_ask *ask, const struct ts_questi
 				      struct ts_error *err)
 {
 	static const struct ts_rows_ops ops = { .next = next_register, .close = close_registers };
-	struct registers *r = calloc(1, sizeof(*r));
+	struct registers *r = ts_rows_new(sizeof(*r), &ops, false, err);
 
 	(void)is_reverse;
-	if (!r) {
-		no_memory(err);
+	if (!r)
 		return NULL;
-	}
-	r->rows = (struct ts_rows){ .ops = &ops, .go = TS_NO_POS, .at = qn->at };
+	r->rows.at = qn->at;
 	r->ask = ask;
 	r->qn = qn;
 	r->thread = ts_ask_thread(ask, qn);

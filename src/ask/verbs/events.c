@@ -465,12 +465,9 @@ static struct ts_rows *open_events(struct ts_ask *ask, const struct ts_question 
 		unknown_kind(qn->operand, err);
 		return NULL;
 	}
-	e = calloc(1, sizeof(*e));
-	if (!e) {
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for events");
+	e = ts_rows_new(sizeof(*e), &ops, is_reverse, err);
+	if (!e)
 		return NULL;
-	}
-	e->rows = (struct ts_rows){ .ops = &ops, .is_reverse = is_reverse, .go = TS_NO_POS };
 	e->ask = ask;
 	e->qn = qn;
 	ts_heap_init(&e->made, sizeof(struct event), is_before, e);

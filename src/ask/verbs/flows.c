@@ -229,13 +229,10 @@ static bool is_asked_well(const struct ts_question *qn, struct ts_error *err)
 static struct ts_rows *open_flows(struct ts_ask *ask, const struct ts_question *qn, bool is_reverse, struct ts_error *err)
 {
 	static const struct ts_rows_ops ops = { .next = next, .close = close_flows };
-	struct flows *x = is_asked_well(qn, err) ? calloc(1, sizeof(*x)) : NULL;
+	struct flows *x = is_asked_well(qn, err) ? ts_rows_new(sizeof(*x), &ops, is_reverse, err) : NULL;
 
-	if (!x) {
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
+	if (!x)
 		return NULL;
-	}
-	x->rows = (struct ts_rows){ .ops = &ops, .is_reverse = is_reverse, .go = TS_NO_POS };
 	x->ask = ask;
 	if (!begin(x, qn, err)) {
 		free(x);

@@ -96,14 +96,12 @@ static const struct ts_rows_ops ops = { .next = next, .close = close_position };
 static struct ts_rows *open_position(struct ts_ask *ask, const struct ts_question *qn, bool is_reverse,
 				     struct ts_error *err)
 {
-	struct position *p = calloc(1, sizeof(*p));
+	struct position *p = ts_rows_new(sizeof(*p), &ops, false, err);
 
 	(void)is_reverse;
-	if (!p) {
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
+	if (!p)
 		return NULL;
-	}
-	p->rows = (struct ts_rows){ .ops = &ops, .go = TS_NO_POS, .at = qn->at };
+	p->rows.at = qn->at;
 	p->ask = ask;
 	p->kind = (enum kind)qn->verb->arg;
 	p->pos = p->kind == WHEN ? qn->at : TS_NO_POS;

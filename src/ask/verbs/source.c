@@ -302,13 +302,10 @@ static struct ts_rows *open_source(struct ts_ask *ask, const struct ts_question 
 				   struct ts_error *err)
 {
 	static const struct ts_rows_ops ops = { .next = next, .close = close_source };
-	struct source *x = calloc(1, sizeof(*x));
+	struct source *x = ts_rows_new(sizeof(*x), &ops, is_reverse, err);
 
-	if (!x) {
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
+	if (!x)
 		return NULL;
-	}
-	x->rows = (struct ts_rows){ .ops = &ops, .is_reverse = is_reverse, .go = TS_NO_POS };
 	x->ask = ask;
 	x->qn = qn;
 	x->from = TS_NO_POS;

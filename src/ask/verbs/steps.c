@@ -182,13 +182,10 @@ static struct ts_rows *open_steps(struct ts_ask *ask, const struct ts_question *
 				  struct ts_error *err)
 {
 	static const struct ts_rows_ops ops = { .next = next, .close = close_steps };
-	struct steps *x = calloc(1, sizeof(*x));
+	struct steps *x = ts_rows_new(sizeof(*x), &ops, is_reverse, err);
 
-	if (!x) {
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
+	if (!x)
 		return NULL;
-	}
-	x->rows = (struct ts_rows){ .ops = &ops, .is_reverse = is_reverse, .go = TS_NO_POS };
 	x->ask = ask;
 	x->qn = qn;
 	x->pos = TS_NO_POS;

@@ -265,14 +265,12 @@ static struct ts_rows *open_unexplained(struct ts_ask *ask, const struct ts_ques
 					struct ts_error *err)
 {
 	static const struct ts_rows_ops ops = { .next = next, .close = close_unexplained };
-	struct unexplained *x = calloc(1, sizeof(*x));
+	struct unexplained *x = ts_rows_new(sizeof(*x), &ops, false, err);
 
 	(void)is_reverse;
-	if (!x) {
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
+	if (!x)
 		return NULL;
-	}
-	x->rows = (struct ts_rows){ .ops = &ops, .go = TS_NO_POS, .at = qn->from };
+	x->rows.at = qn->from;
 	x->ask = ask;
 	x->qn = qn;
 	x->is_over = true;

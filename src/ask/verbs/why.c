@@ -304,19 +304,17 @@ static struct ts_rows *open_why(struct ts_ask *ask, const struct ts_question *qn
 		ts_fail(err, TS_EUSAGE, TS_NO_OFF, "why takes at most %u bytes of memory", MAX_ASKED);
 		return NULL;
 	}
-	y = calloc(1, sizeof(*y));
-	if (y) {
-		y->ask = ask;
-		y->qn = qn;
-		y->thread = ts_ask_thread(ask, qn);
-	}
-	if (!y || !begin(y)) {
-		if (y)
-			close_why(&y->rows);
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory exhausted: why");
+	y = ts_rows_new(sizeof(*y), &ops, false, err);
+	if (!y)
+		return NULL;
+	y->ask = ask;
+	y->qn = qn;
+	y->thread = ts_ask_thread(ask, qn);
+	if (!begin(y)) {
+		close_why(&y->rows);
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
 		return NULL;
 	}
-	y->rows = (struct ts_rows){ .ops = &ops, .go = TS_NO_POS };
 	if (!ts_query_has_operands(ask->q))
 		snprintf(y->rows.note, sizeof(y->rows.note),
 			 "instructions of %s are not decoded: inputs are what the recording says was read",

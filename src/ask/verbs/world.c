@@ -394,13 +394,11 @@ static bool make_counts(struct world *w)
 static struct ts_rows *open_world(struct ts_ask *ask, const struct ts_question *qn, bool is_reverse,
 				  struct ts_error *err)
 {
-	struct world *w = calloc(1, sizeof(*w));
+	struct world *w = ts_rows_new(sizeof(*w), &ops, is_reverse, err);
 
-	if (!w) {
-		no_memory(err);
+	if (!w)
 		return NULL;
-	}
-	w->rows = (struct ts_rows){ .ops = &ops, .is_reverse = is_reverse, .go = TS_NO_POS, .at = qn->at };
+	w->rows.at = qn->at;
 	w->ask = ask;
 	w->kind = (enum kind)qn->verb->arg;
 	w->from = qn->has_range ? qn->from : qn->at;

@@ -90,7 +90,7 @@ struct ts_arch {
 	bool is_fixed_insn;   /* every instruction has min_insn_len bytes */
 	/* a watchpoint stops the processor before the access: debuggers then step over it */
 	bool is_trap_early;
-	/* two instruction sets; gdb reads of the flags which one, and does not get far without */
+	/* ARM with Thumb: the T bit of the flags register tells gdb which instruction set runs */
 	bool has_thumb;
 	bool has_signed_addrs; /* gdb takes the top bit of an address for a sign */
 	/* a processor that stops in the delay slot of a taken branch reports the address of the branch */

@@ -7,9 +7,6 @@
 
 #include "src/trace/step.h"
 
-/* More bytes of a value are not shown. */
-#define MAX_SHOWN 64u
-
 void ts_row_init(struct ts_row *row)
 {
 	ts_buf_init(&row->texts);
@@ -75,7 +72,7 @@ void ts_row_list_add(struct ts_row *row, unsigned i, const char *text)
 
 static void put_number(struct ts_buf *out, const uint8_t *data, size_t len, bool is_big_endian)
 {
-	char digits[2 + 2 * MAX_SHOWN] = "0x";
+	char digits[2 + 2 * TS_SHOWN_BYTES] = "0x";
 	size_t n = 2;
 
 	for (size_t i = 0; i < 2 * len; i++) {
@@ -130,10 +127,10 @@ static void put_bytes(struct ts_buf *out, const uint8_t *data, const uint8_t *kn
 void ts_put_value(struct ts_buf *out, const uint8_t *data, const uint8_t *known, size_t len, bool is_number,
 		  bool is_big_endian)
 {
-	if (is_number && len <= MAX_SHOWN && !memchr(known, 0, len))
+	if (is_number && len <= TS_SHOWN_BYTES && !memchr(known, 0, len))
 		put_number(out, data, len, is_big_endian);
 	else
-		put_bytes(out, data, known, len, MAX_SHOWN);
+		put_bytes(out, data, known, len, TS_SHOWN_BYTES);
 }
 
 void ts_row_value(struct ts_row *row, unsigned i, const uint8_t *data, const uint8_t *known, size_t len,

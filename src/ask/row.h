@@ -33,6 +33,9 @@ struct ts_cell {
 
 #define TS_MAX_COLUMNS 16u
 
+/* A cell shows at most this many bytes of a value, and that there are more. */
+#define TS_SHOWN_BYTES 64u
+
 /* NAME_bytes has at most this many bytes of a value. */
 #define TS_MAX_VALUE_BYTES (64 * 1024u)
 

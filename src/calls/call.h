@@ -25,8 +25,8 @@ struct ts_call {
 	uint64_t target; /* where control went */
 	uint32_t thread;
 	uint32_t ordinal; /* in the thread's list */
-	uint32_t parent;  /* the innermost call that was open on its stack before; TS_NO_CALL: none was */
-	uint32_t depth;   /* 1 + the calls that were open on its stack before */
+	uint32_t parent;  /* the innermost call open on its stack when it was made; TS_NO_CALL: none */
+	uint32_t depth;   /* 1 + the number of calls open on its stack when it was made */
 	enum ts_call_kind kind;
 };
 

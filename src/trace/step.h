@@ -71,7 +71,11 @@ struct ts_effect {
 		uint32_t item; /* of kinds that have no values: see there */
 	};
 	enum ts_effect_kind kind : 8;
-	/* a change that no instruction made (kernel, recorder): no watchpoint access, but state */
+	/*
+	 * No instruction of the recording made the change (a signal frame, the recorder, gdbrecord's system calls): a
+	 * watchpoint stops only where a byte changes.  The writes of a system call in UCIR are not hidden:
+	 * ts_step_is_syscall() tells them.
+	 */
 	bool is_hidden;
 	/* a hidden write that a later sight shows: it may have happened any time since TS_FX_UNSEEN here */
 	bool is_inferred;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The verb executions: every step whose instruction is at an address.
+ * The verb executions: a row each time that an instruction in a range of addresses ran.
  */
 #ifndef TS_ASK_EXECUTIONS_H
 #define TS_ASK_EXECUTIONS_H

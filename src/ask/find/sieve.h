@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which accesses to memory can begin a place of a value: a fast test that most of them fail.
+ * A fast test that rules out most accesses to memory: may the value begin to stand somewhere by this one?
  *
  * The bytes of an access are compared with the value at all alignments at once.  Where they agree with a part
  * of it, the rest is compared with what memory holds around the access.
@@ -18,9 +18,9 @@
 
 enum ts_sieved {
 	TS_SIEVED_SAME,      /* memory held these bytes anyway */
-	TS_SIEVED_OTHER,     /* the value begins to stand nowhere; it may end to */
-	TS_SIEVED_DIFFERS,   /* the same, and a read shows what memory did not hold; the mirror has it now */
-	TS_SIEVED_MAY_BEGIN, /* perhaps it begins to stand somewhere, and perhaps it does not */
+	TS_SIEVED_OTHER,     /* the value begins to stand nowhere; it may end to stand somewhere */
+	TS_SIEVED_DIFFERS,   /* as OTHER, but a read shows what the mirror did not hold; the mirror was corrected */
+	TS_SIEVED_MAY_BEGIN, /* the value may begin to stand somewhere */
 };
 
 struct ts_sieve {

@@ -26,7 +26,7 @@ enum ts_listed {
 	TS_N_LISTED,
 };
 
-/* By kind; two of them may have the same name. */
+/* The names in questions, by kind; TS_LISTED_MODULE and TS_LISTED_MODULE_END have the same. */
 extern const char *const ts_listed_names[TS_N_LISTED];
 
 /* Is it the name of a kind of events? */

@@ -180,9 +180,9 @@ static void put_plain_cell(struct ts_buf *out, const struct ts_row *row, unsigne
 	case TS_CELL_NULL:
 		break;
 	case TS_CELL_UNKNOWN:
-		for (uint64_t k = 0; k < c->number && k < 64 && !is_tsv; k++)
+		for (uint64_t k = 0; k < c->number && k < TS_SHOWN_BYTES && !is_tsv; k++)
 			ts_buf_puts(out, k ? " ??" : "??");
-		if (c->number > 64 && !is_tsv)
+		if (c->number > TS_SHOWN_BYTES && !is_tsv)
 			ts_buf_puts(out, " ...");
 		break;
 	case TS_CELL_NUMBER:

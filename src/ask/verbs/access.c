@@ -20,8 +20,8 @@
 /* Up to so many bytes WHAT is one thing, of which a row shows all. */
 #define MAX_WHOLE 16u
 
-/* More bytes of a value are in no cell: a longer part is read no further for one. */
-#define MAX_SHOWN 65u
+/* What of a longer value is read for a cell: one byte more than it shows. */
+#define MAX_SHOWN (TS_SHOWN_BYTES + 1)
 
 /* Runs of instructions that are decoded for one of the budget. */
 #define RUNS_A_BUDGET 4u

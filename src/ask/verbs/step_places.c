@@ -14,8 +14,8 @@
 #define N_PLANS    8192u
 #define MAX_PLACES 20u
 
-/* More bytes of memory are not read: a value is cut there. */
-#define MAX_SHOWN 65u
+/* What of a longer value is read for a cell: one byte more than it shows. */
+#define MAX_SHOWN (TS_SHOWN_BYTES + 1)
 
 /* A place of an instruction, and its name as it is printed. */
 struct place {

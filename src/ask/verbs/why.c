@@ -21,8 +21,9 @@
 /* Longer memory is not asked about at once. */
 #define MAX_ASKED (1024 * 1024u)
 
-/* What of a longer value is read for a cell, and what for its bytes: one more than these show of it. */
-#define MAX_SHOWN 65u
+/* What of a longer value is read for a cell: one byte more than it shows. */
+#define MAX_SHOWN (TS_SHOWN_BYTES + 1)
+/* ... and for its bytes */
 #define MAX_VALUE (TS_MAX_VALUE_BYTES + 1)
 
 enum column {

@@ -489,6 +489,26 @@ static bool find_field(struct lookup *l, struct ts_variable *v, const char *text
 	return true;
 }
 
+/* Where the code of the variable's function lies. */
+static void take_code(struct lookup *l, struct ts_variable *v)
+{
+	ptrdiff_t at = 0;
+	Dwarf_Addr base, first, end;
+
+	while (ts_type_spend(&l->budget, 1) && (at = dwarf_ranges(&l->function, at, &base, &first, &end)) > 0) {
+		if (first >= end)
+			continue;
+		if (v->n_code == TS_VARIABLE_RANGES) {
+			at = -1;
+			break;
+		}
+		v->code[v->n_code].first = first + l->frame->bias;
+		v->code[v->n_code++].last = end - 1 + l->frame->bias;
+	}
+	if (at)
+		v->n_code = 0;
+}
+
 static void find_place(struct lookup *l, struct ts_variable *v, const char *text, size_t len)
 {
 	struct ts_die_facts f;
@@ -498,6 +518,7 @@ static void find_place(struct lookup *l, struct ts_variable *v, const char *text
 	ts_location_find(l->p, l->frame, &l->found, &l->function, v);
 	if (!dwarf_entrypc(&l->function, &entry) && entry)
 		v->entry = entry + l->frame->bias;
+	take_code(l, v);
 	if (l->is_enclosing && (v->is_in_frame || v->kind != TS_VARIABLE_MEMORY)) {
 		refuse(v, "is a variable of the function around this one, the frame of which is not looked for");
 		return;

@@ -10,10 +10,8 @@
 #include "src/query/paging.h"
 #include "src/query/tls.h"
 #include "src/symbols/meanings.h"
+#include "frame_extent.h"
 #include "state.h"
-
-/* Executions that are looked at for the one that began a frame. */
-#define MAX_LOOKS 64u
 
 /* More of the user's text is not repeated in a sentence. */
 #define SHOWN(qn) (int)((qn)->local_len < 100 ? (qn)->local_len : 100), (qn)->local
@@ -81,34 +79,14 @@ static bool set_memory(struct ts_question *qn, const struct ts_regset *set, cons
 	return true;
 }
 
-/*
- * Where the frame of the function whose first instruction is at @entry begins: the call may be that of another one, which jumped
- * to it (a tail call, a linkage table).
- */
-static uint64_t find_begin(const struct ts_ask *ask, const struct ts_call *call, uint64_t entry, uint64_t pos)
-{
-	uint32_t process = ts_query_process(ask->q, call->thread);
-	struct ts_call inner;
-
-	for (unsigned n = 0; entry && entry != call->target && n < MAX_LOOKS; n++, pos--) {
-		pos = ts_query_prev_execution(ask->q, process, entry, entry, pos);
-		if (pos == TS_NO_POS || pos <= call->pos)
-			break;
-		if (ts_query_thread(ask->q, pos) == call->thread &&
-		    ts_query_innermost_call(ask->q, call->thread, pos, &inner) && inner.ordinal == call->ordinal)
-			return pos;
-	}
-	return call->pos + 1;
-}
-
 /* The frame is the variable's during the call in which the position is. */
-static enum ts_got narrow(struct ts_ask *ask, struct ts_question *qn, uint64_t entry, uint32_t thread, struct ts_budget *budget,
+static enum ts_got narrow(struct ts_ask *ask, struct ts_question *qn, const struct ts_variable *v, uint32_t thread, struct ts_budget *budget,
 			  struct ts_error *err)
 {
 	enum ts_got got = ts_ask_need_calls(ask, budget, err);
 	size_t n = strlen(qn->local_note);
+	struct ts_frame_extent frame;
 	struct ts_call call;
-	uint64_t begin;
 
 	if (got != TS_GOT_ROW)
 		return got;
@@ -117,12 +95,20 @@ static enum ts_got narrow(struct ts_ask *ask, struct ts_question *qn, uint64_t e
 			 "; the call is not in the recording, and rows are of everything that lay there");
 		return TS_GOT_ROW;
 	}
-	begin = find_begin(ask, &call, entry, qn->at);
-	if (qn->from < begin)
-		qn->from = begin;
-	if (qn->to > call.end)
-		qn->to = call.end;
-	snprintf(qn->local_note + n, sizeof(qn->local_note) - n, ", and rows are those of the call from %" PRIu64 " on", begin);
+	if (!ts_frame_extent(ask, &call, v, qn->at, &frame, err))
+		return TS_GOT_FAIL;
+	if (qn->from < frame.begin)
+		qn->from = frame.begin;
+	if (qn->to > frame.end)
+		qn->to = frame.end;
+	n += (size_t)snprintf(qn->local_note + n, sizeof(qn->local_note) - n, ", and rows are those of the call from %" PRIu64 " on",
+			      frame.begin);
+	if (frame.ends_by_jump)
+		n += (size_t)snprintf(qn->local_note + n, sizeof(qn->local_note) - n,
+				      ", up to %" PRIu64 ", where the function jumped to another one", frame.end);
+	if (frame.is_unsure)
+		snprintf(qn->local_note + n, sizeof(qn->local_note) - n,
+			 ", and may be of other functions that shared this call by jumps");
 	return TS_GOT_ROW;
 }
 
@@ -177,7 +163,7 @@ static enum ts_got use(struct ts_ask *ask, struct ts_question *qn, const struct 
 	case TS_VARIABLE_MEMORY:
 		if (!set_memory(qn, set, v, err))
 			return TS_GOT_FAIL;
-		return v->is_in_frame && !qn->verb->is_of_moment ? narrow(ask, qn, v->entry, thread, budget, err) : TS_GOT_ROW;
+		return v->is_in_frame && !qn->verb->is_of_moment ? narrow(ask, qn, v, thread, budget, err) : TS_GOT_ROW;
 	case TS_VARIABLE_REGISTER: return set_register(qn, set, v, err) ? TS_GOT_ROW : TS_GOT_FAIL;
 	case TS_VARIABLE_NOWHERE:
 		ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%.*s' %s (position %" PRIu64 ")", SHOWN(qn), v->why, qn->at);

@@ -247,6 +247,43 @@ def a_frame_ends_at_a_tail_call():
             assert "may be of other functions" not in end["note"], end
 
 
+GLOBALS = r"""
+struct pair { short x; int y[2][3]; struct pair *next; };
+struct pair first = { 1, { { 1 } }, &first };
+static struct { char pad[5]; int x; } second;
+static struct pair many[3];
+__thread struct pair own;
+int other(int n);
+__attribute__((noinline)) int both(int n)
+{
+	first.x = n; first.y[1][2] = n + 1; second.x = n + 2; many[2].y[0][1] = n + 3; own.x = n + 4; own.y[1][0] = n + 5; own.next = &many[2];
+	return 0;
+}
+int main(void) { for (int i = 20; i < 22; i++) { both(i); other(i + 60); } return 0; }
+"""
+
+
+@case
+def members_of_variables_outside_of_functions():
+    """Values from the source, places by gdb.  Two files have each a variable `second`, of other types; one has another type for `first`."""
+    pathlib.Path("globals2.c").write_text("static struct { int x; short z; } second;\n"
+                                          "extern char first[];\n"
+                                          "int other(int n) { second.x = n; second.z = n + 1; return second.x + first[0]; }\n")
+    trace = build("globals", GLOBALS, "gcc", ["-O0", "globals2.c"])
+    values = {"first.x": 0, "first.y[1][2]": 1, "first.next->x": 0, "many[2].y[0][1]": 3, "own.x": 4, "own.y[1][0]": 5, "own.next->y[0][1]": 3}
+    asked = [w for name in values if not name.startswith("own") for w in ("-ex", f"output (long)&{name}", "-ex", "echo \\n")]
+    said = subprocess.run(["gdb", "-nx", "-batch", "globals", "-ex", "list both", *asked], capture_output=True, text=True, check=True).stdout
+    places = dict(zip((name for name in values if not name.startswith("own")), said.splitlines()[-4:]))
+    for name, off in values.items():
+        rows = [json.loads(line) for line in query(trace, "history", name, "--json").stdout.splitlines()][:-1]
+        assert [int(row["new"], 16) for row in rows if row["function"] == "both"] == [20 + off, 21 + off], (name, rows)
+        assert name not in places or {int(row["address"], 16) for row in rows} == {int(places[name])}, (name, rows, places)
+    for name, words in (("second.x", "is more than one thing"), ("first.z", "is not a member"), ("own.y[5]", "is past the end of the array"),
+                        ("nobody.x", "nor a variable in scope")):
+        done = query(trace, "history", name)
+        assert done.returncode == 2 and words in done.stderr and not done.stdout, done
+
+
 @case
 def names_mean_what_they_mean_in_the_source():
     """Of an inlined function its own scope; `extern` the global one; of a function in a function both."""

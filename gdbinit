@@ -133,6 +133,10 @@ define tracestub-refuse
     echo Without Python, gdb passes on at most twelve words: write conditions without blanks.\n
     help tracestub-no-question
   end
+  if $_tracestub == 6
+    echo A recording ends where its process becomes another program: "catch syscall execve" stops there, "tracestub query TRACE events exit" names the program, and "tracestub record --follow" records it, too.\n
+    help tracestub-no-exec
+  end
 end
 document tracestub-refuse
 Part of 'when' and 'goto': says why nothing was done.
@@ -290,6 +294,24 @@ define target hook-record-full
 end
 define target hook-record-btrace
   tracestub-refuse-record
+end
+
+# After an exec gdb has the symbols of the other program, and keeps them when one goes back.
+define tracestub-refuse-exec
+  tracestub-look
+  if $_tracestub == 2
+    set $_tracestub = 6
+    tracestub-refuse
+  end
+end
+document tracestub-refuse-exec
+Part of the hooks of "catch exec": refuses it for a recording.
+end
+define catch hook-exec
+  tracestub-refuse-exec
+end
+define tcatch hook-exec
+  tracestub-refuse-exec
 end
 
 # "target native" would make "run" start the program on this machine after all.
@@ -586,7 +608,10 @@ class TracestubRefuse(gdb.Command):
                "The target is not tracestub: it has no positions.",
                "goto takes one position: K, P%, begin, end, frame, next-EVENT or previous-EVENT.",
                "The target is a recording already: reverse-step, reverse-continue and goto work without \"record\".",
-               "In this session gdb starts nothing on this machine: the recorded program may be malware.")
+               "In this session gdb starts nothing on this machine: the recorded program may be malware.",
+               "Without Python, gdb passes on at most twelve words: write conditions without blanks.",
+               "A recording ends where its process becomes another program: \"catch syscall execve\" stops there, "
+               "\"tracestub query TRACE events exit\" names the program, and \"tracestub record --follow\" records it, too.")
 
     def invoke(self, argument, from_tty):
         raise gdb.GdbError(self.REASONS[int(gdb.convenience_variable("_tracestub"))])

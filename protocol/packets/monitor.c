@@ -230,8 +230,8 @@ static bool run_direction(struct rsp_session *s, const char *arg, struct ts_buf 
 	}
 	ts_buf_printf(out, "step and continue go %s\n", s->is_backwards ? "backwards" : "forwards");
 	if (s->is_backwards && s->is_lldb)
-		ts_buf_puts(out, "lldb's source steps run to where the line was entered, which may be lines earlier; use "
-				 "reverse-next, thread step-inst or breakpoints instead\n");
+		ts_buf_puts(out, "lldb's steps by lines run too far back, some to the beginning of the recording; use reverse-next, "
+				 "reverse-finish, thread step-inst or breakpoints instead\n");
 	return true;
 }
 

@@ -29,6 +29,7 @@ static void take_feature(struct rsp_session *s, struct rsp_args *a)
 		{ "error-message+", &s->has_error_message },
 		{ "multi-wp-addr+", &s->has_watches },
 		{ "fork-events+", &s->has_forks },
+		{ "vfork-events+", &s->has_vforks },
 		{ "exec-events+", &s->has_execs },
 	};
 	static const char xml_registers[] = "xmlRegisters=";
@@ -56,7 +57,7 @@ static bool is_claimed(const struct rsp_session *s, const char *feature)
 		bool is_claimed;
 	} rules[] = {
 		{ "multiprocess+", s->has_multiprocess },
-		{ "fork-events+", s->has_forks },
+		{ "fork-events+;vfork-events+", s->has_forks },
 		{ "swbreak+", s->has_swbreak },
 		{ "hwbreak+", s->has_hwbreak },
 		{ "QCatchSyscalls+", rsp_has_syscalls(s->target) },
@@ -90,7 +91,7 @@ static enum rsp_done pkt_supported(struct rsp_session *s, struct rsp_args *a, st
 	s->is_gdb = false;
 	s->claims_siginfo = rsp_events_may_have_siginfo(s);
 	s->has_multiprocess = s->has_swbreak = s->has_hwbreak = s->has_error_message = false;
-	s->has_watches = s->has_forks = s->has_execs = s->is_in_child = false;
+	s->has_watches = s->has_forks = s->has_vforks = s->has_execs = s->is_in_child = s->owes_vfork_done = false;
 	s->child = 0;
 	while (a->left) {
 		take_feature(s, a);
@@ -99,7 +100,7 @@ static enum rsp_done pkt_supported(struct rsp_session *s, struct rsp_args *a, st
 	if (is_lldb)
 		s->has_multiprocess = false;
 	/* lldb knows no execs, and would follow a fork by itself */
-	s->has_forks = s->has_forks && s->has_execs && s->has_multiprocess && rsp_has_syscalls(s->target);
+	s->has_forks = s->has_forks && s->has_vforks && s->has_execs && s->has_multiprocess && rsp_has_syscalls(s->target);
 	r->error_style = is_lldb ? RSP_ERROR_NUMBER : RSP_ERROR_TEXT;
 	rsp_reply_printf(r, "PacketSize=%x", RSP_PACKET_SIZE);
 	rsp_table_features(&s->target->table, is_claimed, s, r);
@@ -510,7 +511,7 @@ static const struct rsp_packet packets[] = {
 	{ "qSymbol", RSP_ARGS, pkt_symbol, NULL },
 	{ "qExecAndArgs", RSP_EXACT, pkt_exec_and_args, NULL },
 
-	{ "D", RSP_ARGS, pkt_detach, .feature = "fork-events+" },
+	{ "D", RSP_ARGS, pkt_detach, .feature = "fork-events+;vfork-events+" },
 	{ "k", RSP_EXACT, pkt_kill, NULL },
 	{ "vKill", RSP_ARGS, pkt_vkill, NULL },
 	{ "R", RSP_PREFIX, pkt_restart, NULL },

@@ -24,6 +24,19 @@ static uint32_t stepping_thread(const struct rsp_session *s)
 }
 
 /*
+ * After a vfork gdb inserts no breakpoints, and runs no other thread, until it is told that the child is done with the memory;
+ * in a recording it was when the call returned.
+ */
+static bool tell_vfork_done(struct rsp_session *s, struct rsp_reply *r)
+{
+	if (!s->owes_vfork_done)
+		return false;
+	s->owes_vfork_done = false;
+	rsp_stop_reply(s, r, 5, &(struct ts_found){ .kind = TS_STOP_VFORK_DONE, .pos = s->pos });
+	return true;
+}
+
+/*
  * Other libraries are loaded here than the client knows of: it is told before it resumes, so that it sets its
  * breakpoints in them.  Then it resumes again.
  */
@@ -82,7 +95,7 @@ static enum rsp_done resume(struct rsp_session *s, struct rsp_reply *r, bool is_
 {
 	if (s->is_announcing)
 		return announce(s, r);
-	if (tell_modules(s, r))
+	if (tell_vfork_done(s, r) || tell_modules(s, r))
 		return RSP_REPLIED;
 	s->alone = TS_NO_THREAD;
 	return begun(r, is_step ? rsp_resume_step(s, stepping_thread(s), is_reverse)
@@ -208,7 +221,7 @@ static enum rsp_done run_action(struct rsp_session *s, struct rsp_reply *r, cons
 
 	if (s->is_announcing)
 		return announce(s, r);
-	if (tell_modules(s, r))
+	if (tell_vfork_done(s, r) || tell_modules(s, r))
 		return RSP_REPLIED;
 	switch (act->kind) {
 	case 'r':

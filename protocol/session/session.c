@@ -54,7 +54,7 @@ void rsp_session_reset(struct rsp_session *s)
 	s->is_physical = false;
 	s->layout = rsp_target_layout(s->target, s->pos);
 	s->filter = (struct ts_filter){ 0 };
-	s->has_forks = s->has_execs = s->is_in_child = false;
+	s->has_forks = s->has_vforks = s->has_execs = s->is_in_child = s->owes_vfork_done = false;
 	s->child = 0;
 	s->has_multiprocess = s->has_swbreak = s->has_hwbreak = false;
 	s->step_thread = TS_NO_THREAD;

@@ -82,7 +82,8 @@ struct rsp_session {
 
 	/* the client's features and settings */
 	bool is_greeted;             /* its qSupported was received */
-	bool has_forks, has_execs; /* the client takes forks and execs as stops */
+	bool has_forks, has_vforks, has_execs; /* the client takes forks, vforks and execs as stops; afterwards has_forks is for all */
+	bool owes_vfork_done;      /* a vfork was reported: when the client resumes it is told that the child lets go of the memory */
 	int64_t child;             /* the child of the fork that was reported last, until the client lets it go; 0: none */
 	bool is_in_child;          /* what it says about breakpoints is about the child, which the recording does not have */
 	bool has_multiprocess, has_swbreak, has_hwbreak, has_error_message;

@@ -91,8 +91,13 @@ static void put_reason(struct rsp_session *s, struct rsp_reply *r, const struct 
 		rsp_reply_printf(r, "syscall_return:%" PRIx64 ";", f->number);
 		break;
 	case TS_STOP_FORK: /* the child has one thread */
+	case TS_STOP_VFORK:
 		s->child = (int64_t)f->number;
-		rsp_reply_printf(r, "fork:p%" PRIx64 ".%" PRIx64 ";", f->number, f->number);
+		s->owes_vfork_done = f->kind == TS_STOP_VFORK;
+		rsp_reply_printf(r, "%s:p%" PRIx64 ".%" PRIx64 ";", f->kind == TS_STOP_VFORK ? "vfork" : "fork", f->number, f->number);
+		break;
+	case TS_STOP_VFORK_DONE:
+		rsp_reply_puts(r, "vforkdone:;");
 		break;
 	case TS_STOP_MODULES:
 		rsp_reply_puts(r, "library:;");

@@ -90,17 +90,45 @@ bool ts_ordered_add(struct ts_ordered *o, uint64_t key)
 	return true;
 }
 
+/* Where the smallest key that is not below @from is: at @i of block *at.  Returns false if there is none. */
+static bool find(const struct ts_ordered *o, uint64_t from, size_t *at, unsigned *i)
+{
+	*at = o->n ? find_block(o, from) : 0;
+	*i = o->n ? find_key(o->blocks[*at], from) : 0;
+	if (o->n && *i == o->blocks[*at]->n) {
+		++*at;
+		*i = 0;
+	}
+	return *at < o->n && o->blocks[*at]->n;
+}
+
 bool ts_ordered_next(const struct ts_ordered *o, uint64_t from, uint64_t *key)
 {
-	size_t at = o->n ? find_block(o, from) : 0;
-	unsigned i = o->n ? find_key(o->blocks[at], from) : 0;
+	size_t at;
+	unsigned i;
 
-	if (o->n && i == o->blocks[at]->n) {
-		at++;
-		i = 0;
-	}
-	if (at >= o->n || !o->blocks[at]->n)
+	if (!find(o, from, &at, &i))
 		return false;
 	*key = o->blocks[at]->keys[i];
+	return true;
+}
+
+bool ts_ordered_take(struct ts_ordered *o, uint64_t from, uint64_t to, uint64_t *key)
+{
+	struct ts_ordered_block *b;
+	size_t at;
+	unsigned i;
+
+	if (!find(o, from, &at, &i) || o->blocks[at]->keys[i] > to)
+		return false;
+	b = o->blocks[at];
+	*key = b->keys[i];
+	b->n--;
+	memmove(b->keys + i, b->keys + i + 1, (b->n - i) * sizeof(b->keys[0]));
+	if (!b->n) {
+		free(b);
+		o->n--;
+		memmove(o->blocks + at, o->blocks + at + 1, (o->n - at) * sizeof(o->blocks[0]));
+	}
 	return true;
 }

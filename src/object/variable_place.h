@@ -24,12 +24,19 @@ enum ts_variable_kind {
 	TS_VARIABLE_NOWHERE,  /* there is one, but it has no place: why says the reason */
 };
 
+/* A function is one range of code, or two, and seldom more. */
+#define TS_VARIABLE_RANGES 8u
+
 struct ts_variable {
 	enum ts_variable_kind kind;
 	uint64_t addr, len;  /* MEMORY: bytes [addr, addr + len) */
 	unsigned reg;        /* REGISTER: DWARF's number; its bytes [off, off + len), the lowest first */
 	uint32_t off;
 	bool is_in_frame;    /* MEMORY: a part of the function's frame, which another call has elsewhere */
+	struct {
+		uint64_t first, last;
+	} code[TS_VARIABLE_RANGES]; /* MEMORY: that function's code; both inclusive */
+	unsigned n_code;     /* 0: not known, or more */
 	uint64_t entry;      /* MEMORY: the first instruction of the function that has the variable; 0: not known */
 	const char *why;     /* NOWHERE, of NONE or NULL: the end of a sentence that begins with the name; a constant */
 };

@@ -489,6 +489,26 @@ static bool find_field(struct lookup *l, struct ts_variable *v, const char *text
 	return true;
 }
 
+/* Where the code of the variable's function lies. */
+static void take_code(struct lookup *l, struct ts_variable *v)
+{
+	ptrdiff_t at = 0;
+	Dwarf_Addr base, first, end;
+
+	while (ts_type_spend(&l->budget, 1) && (at = dwarf_ranges(&l->function, at, &base, &first, &end)) > 0) {
+		if (first >= end)
+			continue;
+		if (v->n_code == TS_VARIABLE_RANGES) {
+			at = -1;
+			break;
+		}
+		v->code[v->n_code].first = first + l->frame->bias;
+		v->code[v->n_code++].last = end - 1 + l->frame->bias;
+	}
+	if (at)
+		v->n_code = 0;
+}
+
 static void find_place(struct lookup *l, struct ts_variable *v, const char *text, size_t len)
 {
 	struct ts_die_facts f;
@@ -498,6 +518,7 @@ static void find_place(struct lookup *l, struct ts_variable *v, const char *text
 	ts_location_find(l->p, l->frame, &l->found, &l->function, v);
 	if (!dwarf_entrypc(&l->function, &entry) && entry)
 		v->entry = entry + l->frame->bias;
+	take_code(l, v);
 	if (l->is_enclosing && (v->is_in_frame || v->kind != TS_VARIABLE_MEMORY)) {
 		refuse(v, "is a variable of the function around this one, the frame of which is not looked for");
 		return;
@@ -527,4 +548,68 @@ void ts_variables_find(struct ts_prototypes *p, const struct ts_variable_frame *
 		find_place(&l, v, text, len);
 	else if (l.is_of_caller)
 		v->why = "is a variable of the function around; the code of one that was inlined into it runs at position";
+}
+
+/* --------------------------------------------------------------------------------- variables outside of functions */
+
+/* Does the variable lie where @g says?  The file may have several of one name. */
+static bool is_at(struct lookup *l, Dwarf_Die *die, Dwarf_Die *unit, const struct ts_global *g)
+{
+	struct ts_variable v = { .kind = TS_VARIABLE_NONE };
+	Dwarf_Attribute at;
+	Dwarf_Op *ops;
+	size_t n = 0;
+
+	if (!g->is_thread_local) {
+		ts_location_find(l->p, l->frame, die, unit, &v);
+		return v.kind == TS_VARIABLE_MEMORY && v.addr == g->addr;
+	}
+	return dwarf_attr_integrate(die, DW_AT_location, &at) && !dwarf_getlocation(&at, &ops, &n) && n == 2 &&
+	       (ops[1].atom == DW_OP_form_tls_address || ops[1].atom == DW_OP_GNU_push_tls_address) && ops[0].number == g->off;
+}
+
+static bool find_global(struct lookup *l, Dwarf_Die *scope, Dwarf_Die *unit, const struct ts_global *g, unsigned depth)
+{
+	Dwarf_Die child;
+
+	for (int got = dwarf_child(scope, &child); !got && depth < MAX_SCOPES && ts_type_spend(&l->budget, 1);
+	     got = dwarf_siblingof(&child, &child)) {
+		int tag = dwarf_tag(&child);
+		struct ts_die_facts f;
+
+		if (tag == DW_TAG_namespace && find_global(l, &child, unit, g, depth + 1))
+			return true;
+		if (tag != DW_TAG_variable)
+			continue;
+		ts_die_collect(&l->budget, &child, &f);
+		if (f.name && strlen(f.name) == l->name_len && !memcmp(f.name, l->name, l->name_len) && is_at(l, &child, unit, g)) {
+			l->found = child;
+			return true;
+		}
+	}
+	return false;
+}
+
+void ts_variables_find_in(struct ts_prototypes *p, const struct ts_variable_frame *frame, const struct ts_global *g,
+			  const char *text, size_t len, struct ts_variable *v)
+{
+	struct lookup l = { .p = p, .frame = frame, .name = text, .name_len = identifier_len(text, len) };
+	struct ts_die_facts f;
+	Dwarf_Die unit;
+	struct typed t;
+
+	*v = (struct ts_variable){ .kind = TS_VARIABLE_NONE };
+	if (!p->dwarf || !l.name_len)
+		return;
+	l.budget.left = ts_prototypes_allowance(p);
+	for (size_t i = 0; i < p->n_units && !l.has_found; i++)
+		l.has_found = ts_type_spend(&l.budget, 1) && dwarf_offdie(p->dwarf, p->units[i].off, &unit) &&
+			      find_global(&l, &unit, &unit, g, 0);
+	if (!l.has_found)
+		return;
+	ts_die_collect(&l.budget, &l.found, &f);
+	t = (struct typed){ .die = f.type, .has_type = f.has_type };
+	v->kind = TS_VARIABLE_MEMORY;
+	v->addr = g->addr;
+	finish(&l, v, &t, text + l.name_len, len - l.name_len);
 }

@@ -21,4 +21,19 @@
 void ts_variables_find(struct ts_prototypes *p, const struct ts_variable_frame *frame, const char *text, size_t len,
 		       struct ts_variable *v);
 
+/* A variable outside of functions, of which something else told where it is. */
+struct ts_global {
+	uint64_t addr;       /* in memory */
+	bool is_thread_local;
+	uint64_t off;        /* in the block of each thread, if it is */
+};
+
+/*
+ * What @text, as above, is in the variable @g, of which it has the name.
+ *
+ * v->kind stays TS_VARIABLE_NONE if the file does not describe a variable of that name at that place.
+ */
+void ts_variables_find_in(struct ts_prototypes *p, const struct ts_variable_frame *frame, const struct ts_global *g,
+			  const char *text, size_t len, struct ts_variable *v);
+
 #endif

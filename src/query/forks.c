@@ -12,10 +12,10 @@
 
 #define N_NUMBERS 64u
 
-enum call { UNASKED, IS_OTHER, IS_FORK, IS_CLONE };
+enum call { UNASKED, IS_OTHER, IS_FORK, IS_VFORK, IS_CLONE };
 
 /* Linux's clone: with these flags the child shares its memory, or is a thread. */
-enum { SHARES_MEMORY = 0x100, IS_VFORK = 0x4000, IS_THREAD = 0x10000 };
+enum { SHARES_MEMORY = 0x100, WAITS = 0x4000, IS_THREAD = 0x10000 };
 
 struct ts_forks {
 	struct ts_fork *items; /* by step */
@@ -41,7 +41,10 @@ static enum call call_of(const struct ts_arch *arch, uint64_t number)
 
 	if (!name)
 		return IS_OTHER;
-	return !strcmp(name, "fork") ? IS_FORK : !strcmp(name, "clone") ? IS_CLONE : IS_OTHER;
+	return !strcmp(name, "fork")  ? IS_FORK :
+	       !strcmp(name, "vfork") ? IS_VFORK :
+	       !strcmp(name, "clone") ? IS_CLONE :
+					IS_OTHER;
 }
 
 static enum call call_at(struct ts_forks *f, const struct ts_arch *arch, uint64_t number)
@@ -55,37 +58,46 @@ static enum call call_at(struct ts_forks *f, const struct ts_arch *arch, uint64_
 	return f->numbers[i].call;
 }
 
-static bool is_fork(struct ts_forks *f, const struct ts_arch *arch, const struct ts_event *e)
+/* IS_FORK, IS_VFORK or IS_OTHER. */
+static enum call kind_of(struct ts_forks *f, const struct ts_arch *arch, const struct ts_event *e)
 {
 	enum call call;
 
 	if (!e->has_ret || !e->ret || e->ret > INT32_MAX)
-		return false; /* without a result, in the child, or failed */
+		return IS_OTHER; /* without a result, in the child, or failed */
 	call = call_at(f, arch, e->number);
-	return call == IS_FORK ||
-	       (call == IS_CLONE && e->n_args && !(e->args[0] & (SHARES_MEMORY | IS_VFORK | IS_THREAD)));
+	if (call != IS_CLONE)
+		return call;
+	if (!e->n_args || (e->args[0] & IS_THREAD))
+		return IS_OTHER;
+	if (e->args[0] & WAITS)
+		return IS_VFORK;
+	return e->args[0] & SHARES_MEMORY ? IS_OTHER : IS_FORK;
 }
 
-bool ts_query_look_for_forks(struct ts_query *q, uint64_t *left)
+enum ts_next ts_query_look_for_forks(struct ts_query *q, uint64_t *left)
 {
 	uint64_t n = ts_query_n_events(q, TS_EV_SYSCALL);
 	struct ts_forks *f = q->forks;
 
 	if (!f)
 		f = q->forks = calloc(1, sizeof(*f));
-	for (; f && f->n_seen < n; f->n_seen++, --*left) {
+	if (!f)
+		return TS_FAIL;
+	for (; f->n_seen < n; f->n_seen++, --*left) {
 		const struct ts_event_at *at = ts_query_event(q, TS_EV_SYSCALL, f->n_seen);
+		enum call kind;
 
 		if (!*left)
-			return false;
-		if (!is_fork(f, ts_query_regset(q)->arch, &at->event))
+			return TS_END;
+		kind = kind_of(f, ts_query_regset(q)->arch, &at->event);
+		if (kind == IS_OTHER)
 			continue;
 		if (!ts_vec_reserve(&f->items, f->n, &f->cap, 1, sizeof(*f->items)))
-			return true;
-		f->items[f->n++] =
-			(struct ts_fork){ .step = at->step, .thread = at->thread, .child = (uint32_t)at->event.ret };
+			return TS_FAIL;
+		f->items[f->n++] = (struct ts_fork){ at->step, at->thread, (uint32_t)at->event.ret, kind == IS_VFORK };
 	}
-	return true;
+	return TS_ITEM;
 }
 
 /* How many forks are at a step below @step. */

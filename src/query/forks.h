@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where processes of the recording forked: system calls that gave the process a child with memory of its own. */
+/* Where processes of the recording forked: system calls that gave the process a child which is no thread of it. */
 #ifndef TS_FORKS_H
 #define TS_FORKS_H
 
@@ -7,12 +7,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "src/base/next.h"
+
 struct ts_query;
 
 struct ts_fork {
 	uint64_t step; /* of the call, which has returned at the next position */
 	uint32_t thread;
 	uint32_t child; /* the process's number */
+	bool is_vfork;  /* the caller waited until the child had ended, or was another program */
 };
 
 struct ts_forks;
@@ -23,10 +26,10 @@ void ts_forks_free(struct ts_forks *f);
  * List the forks among the system calls that have been read since the last call; each call that is looked at takes one off
  * *@left.
  *
- * Returns true if all have been looked at, or memory is exhausted: forks are missing from the list then.
- * Returns false if *@left is 0: call again.
+ * Returns TS_ITEM if all have been looked at, TS_END if *@left is 0 (call again), TS_FAIL if memory is exhausted: the next
+ * call goes on at the same place.
  */
-bool ts_query_look_for_forks(struct ts_query *q, uint64_t *left);
+enum ts_next ts_query_look_for_forks(struct ts_query *q, uint64_t *left);
 
 /*
  * The nearest fork of the list at step @from or later; with @is_reverse the nearest at step @from or before.

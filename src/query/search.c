@@ -227,14 +227,18 @@ static bool offer_syscalls(struct ts_search *s, uint64_t *left)
 static bool offer_forks(struct ts_search *s, uint64_t *left)
 {
 	const struct ts_fork *f;
+	enum ts_next looked;
 
 	if (!s->stops->has_forks || (s->is_reverse && !s->from))
 		return true;
-	if (!ts_query_look_for_forks(s->q, left))
+	looked = ts_query_look_for_forks(s->q, left);
+	s->has_no_memory = looked == TS_FAIL;
+	if (looked != TS_ITEM)
 		return false;
 	f = ts_query_fork(s->q, s->is_reverse ? s->from - 1 : s->from, s->is_reverse);
 	if (f)
-		offer(s, s->is_reverse ? f->step : f->step + 1, TS_STOP_FORK, f->thread, f->child);
+		offer(s, s->is_reverse ? f->step : f->step + 1, f->is_vfork ? TS_STOP_VFORK : TS_STOP_FORK, f->thread,
+		      f->child);
 	return true;
 }
 
@@ -765,8 +769,12 @@ static void look_again(struct ts_search *s, uint64_t step)
 enum ts_next ts_search_run(struct ts_search *s, unsigned n_chunks, struct ts_found *found,
 			   struct ts_error *err)
 {
-	if (!offer_all(s, n_chunks))
-		return TS_END;
+	if (!offer_all(s, n_chunks)) {
+		if (!s->has_no_memory)
+			return TS_END;
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the list of forks");
+		return TS_FAIL;
+	}
 	while (has_more(s)) {
 		struct ts_found hit;
 

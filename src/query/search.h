@@ -58,9 +58,11 @@ enum ts_stop_kind {
 	TS_STOP_SYSCALL_ENTRY,
 	TS_STOP_SYSCALL_RETURN,
 	TS_STOP_FORK,
+	TS_STOP_VFORK,
 	TS_STOP_SIGNAL,    /* a signal arrives here, or the instruction before did not complete */
 	TS_STOP_EXIT,      /* the process of the instruction before has ended */
 	TS_STOP_MODULES,   /* other modules are loaded than on the side where the run comes from */
+	TS_STOP_VFORK_DONE, /* never found: what a client is told before it goes on after VFORK */
 	TS_STOP_STEP,      /* of a walk (walk.h): a step is done */
 	TS_STOP_INTERRUPT, /* the same: it gave up */
 };
@@ -72,7 +74,7 @@ struct ts_found {
 	uint64_t addr;   /* WATCH: first byte accessed within the watched range, as the watchpoint has it */
 	/* WATCH: the thread that did it, or saw first that it was done; else that of position pos */
 	uint32_t thread;
-	uint64_t number; /* SYSCALL: its number; FORK: the child; SIGNAL: gdb's number of it */
+	uint64_t number; /* SYSCALL: its number; FORK, VFORK: the child; SIGNAL: gdb's number of it */
 };
 
 struct ts_replay;
@@ -83,6 +85,7 @@ struct ts_search {
 	uint64_t from;                /* where it started */
 	bool is_reverse;
 	bool infers_reads;            /* a watchpoint is about reads, and the instructions tell them */
+	bool has_no_memory;           /* memory was exhausted while stops were looked up */
 	bool is_offered;              /* best is final but for watchpoints */
 	size_t n_offered;             /* breakpoints that have been looked up */
 	unsigned stage;               /* of the stops that are looked up: the place in search.c's list */

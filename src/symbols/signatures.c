@@ -92,6 +92,20 @@ void ts_signatures_variable(struct ts_signatures *s, struct ts_variable_frame *f
 	}
 }
 
+void ts_signatures_in_global(struct ts_signatures *s, struct ts_variable_frame *frame, const struct ts_global *g, const char *text,
+			     size_t len, struct ts_variable *v)
+{
+	*v = (struct ts_variable){ .kind = TS_VARIABLE_NONE };
+	for (size_t i = 0; i < s->n && v->kind == TS_VARIABLE_NONE; i++) {
+		struct ts_signature_file *f = &s->files[i];
+
+		if ((g->is_thread_local && !f->is_own) || !functions_of(f))
+			continue;
+		frame->bias = f->bias;
+		ts_variables_find_in(f->functions, frame, g, text, len, v);
+	}
+}
+
 struct moving {
 	uint64_t bias;
 	void (*found)(void *user, uint64_t addr, const char *function);

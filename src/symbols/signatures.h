@@ -52,6 +52,10 @@ const struct ts_prototype *ts_signatures_find(struct ts_signatures *s, uint64_t 
 void ts_signatures_variable(struct ts_signatures *s, struct ts_variable_frame *frame, const char *text, size_t len,
 			    struct ts_variable *v);
 
+/* What @text is in the variable @g of some file, as ts_variables_find_in(); one that is thread-local is the program's. */
+void ts_signatures_in_global(struct ts_signatures *s, struct ts_variable_frame *frame, const struct ts_global *g, const char *text,
+			     size_t len, struct ts_variable *v);
+
 /*
  * Call @found for each place at which the function @name was inlined into the program's own code: src/object/inlined.h, but
  * @addr is an address in memory.

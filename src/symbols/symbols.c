@@ -70,6 +70,12 @@ void ts_symbols_variable(struct ts_symbols *s, struct ts_variable_frame *frame, 
 	ts_signatures_variable(&s->signatures, frame, text, len, v);
 }
 
+void ts_symbols_in_global(struct ts_symbols *s, struct ts_variable_frame *frame, const struct ts_global *g, const char *text, size_t len,
+			  struct ts_variable *v)
+{
+	ts_signatures_in_global(&s->signatures, frame, g, text, len, v);
+}
+
 const struct ts_thread_local *ts_symbols_thread_local(struct ts_symbols *s, const char *name, size_t len, unsigned *n)
 {
 	return ts_thread_locals_find(&s->thread_locals, name, len, n);

@@ -124,6 +124,10 @@ const struct ts_prototype *ts_symbols_prototype(struct ts_symbols *s, uint64_t a
 void ts_symbols_variable(struct ts_symbols *s, struct ts_variable_frame *frame, const char *text, size_t len,
 			 struct ts_variable *v);
 
+/* What @text is in the variable @g outside of functions, as ts_signatures_in_global(). */
+void ts_symbols_in_global(struct ts_symbols *s, struct ts_variable_frame *frame, const struct ts_global *g, const char *text, size_t len,
+			  struct ts_variable *v);
+
 /* The thread-local variable called @name, as ts_thread_locals_find(). */
 const struct ts_thread_local *ts_symbols_thread_local(struct ts_symbols *s, const char *name, size_t len, unsigned *n);
 

@@ -34,7 +34,7 @@ struct ts_page {
 	struct ts_holes *holes; /* owned; NULL where nothing was lost */
 	uint64_t dirty[4];      /* the user's, as is is_dirty: bit i: line i has changed since it was saved */
 	bool is_dirty;
-	bool is_fresh;          /* the user's: it may hold something since all was forgotten */
+	bool is_stale;          /* the user's: it is not what it was, and is not among the guesses */
 	bool is_holed;          /* the user's: bytes may have been lost since the last gap */
 	uint64_t known[64];     /* bit i: byte i is known */
 	uint8_t data[TS_PAGE_LEN];
@@ -69,6 +69,13 @@ static inline struct ts_page *ts_pages_guess(const struct ts_pages *p, uint64_t 
 	const struct ts_page_guess *guess = &p->cache[page % TS_PAGE_CACHE];
 
 	return guess->page == page ? guess->found : NULL;
+}
+
+/* The page of layer 0 is guessed no more. */
+static inline void ts_pages_unguess(struct ts_pages *p, const struct ts_page *pg)
+{
+	if (ts_pages_guess(p, pg->page))
+		p->cache[pg->page % TS_PAGE_CACHE] = (struct ts_page_guess){ 0 };
 }
 
 /* The page of layer 0 is likely to be asked for again. */

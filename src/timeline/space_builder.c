@@ -32,7 +32,7 @@ void ts_space_builder_fini(struct ts_space_builder *sb)
 	for (size_t i = 0; i < sb->cap_touched; i++)
 		free(sb->touched[i].marks);
 	free(sb->touched);
-	free(sb->fresh);
+	free(sb->loose);
 	free(sb->holed);
 	free(sb->lost);
 	free(sb->dirty);
@@ -46,21 +46,6 @@ static bool grow_touched(struct ts_space_builder *sb)
 	size_t last = sb->cap_touched ? sb->cap_touched * 2 - 1 : 63;
 
 	return ts_vec_extend(&sb->touched, &sb->cap_touched, last, sizeof(*sb->touched));
-}
-
-/* The page may hold something from here on.  Returns false if memory is exhausted. */
-static bool freshen(struct ts_space_builder *sb, struct ts_page *pg)
-{
-	if (pg->is_fresh)
-		return true;
-	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
-	if (!ts_vec_reserve(&sb->fresh, sb->n_fresh, &sb->cap_fresh, 1, sizeof(*sb->fresh))) {
-		sb->is_failed = true;
-		return false;
-	}
-	sb->fresh[sb->n_fresh++] = pg;
-	pg->is_fresh = true;
-	return true;
 }
 
 /* Give the page its marks for this chunk.  Returns false if memory is exhausted. */
@@ -82,7 +67,7 @@ static bool list_page(struct ts_space_builder *sb, struct ts_page *pg)
 	t->page = pg;
 	pg->marks = t->marks;
 	sb->n_touched++;
-	return freshen(sb, pg);
+	return true;
 }
 
 /* Bit i: byte i of the word, counted from its low end, is not 0. */
@@ -167,16 +152,66 @@ static bool paint_page(struct ts_space_builder *sb, struct ts_page *pg)
 	return true;
 }
 
+/* The page is to be found in order.  Returns false if memory is exhausted. */
+static bool loosen(struct ts_space_builder *sb, struct ts_page *pg)
+{
+	if (!ts_vec_reserve(&sb->loose, sb->n_loose, &sb->cap_loose, 1, sizeof(struct ts_page *)))
+		return false;
+	sb->loose[sb->n_loose++] = pg;
+	return true;
+}
+
 /* A page that no step has touched yet.  Returns NULL if memory is exhausted. */
 static struct ts_page *first_touch(struct ts_space_builder *sb, uint64_t page)
 {
 	struct ts_page *pg = sb->is_failed ? NULL : ts_pages_add(&sb->now, page, 0);
 
-	if (!pg || !paint_page(sb, pg)) {
+	if (!pg || !paint_page(sb, pg) || !loosen(sb, pg)) {
 		sb->is_failed = true;
 		return NULL;
 	}
 	sb->space->n_pages++;
+	return pg;
+}
+
+/* All of the page starts afresh. */
+static void empty_page(struct ts_page *pg, enum ts_fill fill)
+{
+	memset(pg->data, 0, TS_PAGE_LEN);
+	memset(pg->known, fill == TS_FILL_ZERO ? 0xff : 0, sizeof(pg->known));
+	if (pg->holes)
+		memset(pg->holes->bits, 0, sizeof(pg->holes->bits));
+}
+
+/* Nearly always the layer that made the page stale is the last one over it. */
+bool ts_space_refresh(struct ts_space_builder *sb, struct ts_page *pg)
+{
+	uint64_t first = pg->page << TS_PAGE_BITS, last = first + (TS_PAGE_LEN - 1);
+	const struct ts_layers *layers = &sb->space->layers;
+	struct ts_layer l = { 0 };
+
+	ts_layers_newest(layers, layers->n, first, last, &l);
+	pg->is_stale = false;
+	if (l.pos && l.first <= first && l.last >= last) {
+		empty_page(pg, (enum ts_fill)l.fill);
+	} else {
+		empty_page(pg, TS_FILL_UNKNOWN);
+		sb->is_failed |= !paint_page(sb, pg);
+	}
+	sb->is_failed |= !loosen(sb, pg);
+	return !sb->is_failed;
+}
+
+/* A page that is not among the guesses, with its current contents.  Returns NULL if memory is exhausted. */
+static __attribute__((noinline)) struct ts_page *find_page(struct ts_space_builder *sb, uint64_t page)
+{
+	struct ts_page *pg = ts_pages_find(&sb->now, page, 0);
+
+	if (!pg)
+		return first_touch(sb, page);
+	if (pg->is_stale && !ts_space_refresh(sb, pg))
+		return NULL;
+	ts_pages_remember(&sb->now, pg);
 	return pg;
 }
 
@@ -200,9 +235,9 @@ static inline bool take_piece(struct ts_space_builder *sb, uint64_t addr, uint64
 	p->len = left < room ? (unsigned)left : room;
 	p->word = p->off / 64;
 	p->bits = ts_bit_run(p->off % 64, p->len);
-	p->pg = ts_pages_get(&sb->now, addr >> TS_PAGE_BITS, 0);
+	p->pg = ts_pages_guess(&sb->now, addr >> TS_PAGE_BITS);
 	if (__builtin_expect(!p->pg, 0)) {
-		p->pg = first_touch(sb, addr >> TS_PAGE_BITS);
+		p->pg = find_page(sb, addr >> TS_PAGE_BITS);
 		if (!p->pg)
 			return false;
 	}
@@ -312,7 +347,7 @@ static bool may_note(struct ts_space_builder *sb, uint64_t addr, uint64_t len)
 {
 	if (sb->long_left < len)
 		return false;
-	if (!ts_pages_get(&sb->now, addr >> TS_PAGE_BITS, 0)) {
+	if (!ts_pages_find(&sb->now, addr >> TS_PAGE_BITS, 0)) {
 		if (!sb->fresh_left) {
 			sb->skipped_left--;
 			return false;
@@ -579,77 +614,65 @@ void ts_space_initial(struct ts_space_builder *sb, uint64_t addr, const uint8_t 
 	}
 }
 
-/* Bytes [first, last] of a touched page start afresh. */
-static void refill(struct ts_space_builder *sb, struct ts_page *pg, uint64_t first, uint64_t last,
-		   enum ts_fill fill)
+/* The part of a touched page that lies in [first, last] starts afresh; one that is stale follows its layers. */
+static void refill_page(struct ts_space_builder *sb, uint64_t page, uint64_t first, uint64_t last, enum ts_fill fill)
 {
-	unsigned off = (unsigned)(first % TS_PAGE_LEN), len = (unsigned)(last - first) + 1;
+	struct ts_page *pg = ts_pages_find(&sb->now, page, 0);
+	uint64_t start = page << TS_PAGE_BITS, end = start + (TS_PAGE_LEN - 1);
+	unsigned off = first > start ? (unsigned)(first - start) : 0;
+	unsigned len = (unsigned)((last < end ? last : end) - start) + 1 - off;
 
+	if (!pg || pg->is_stale)
+		return;
 	memset(pg->data + off, 0, len);
-	if (fill == TS_FILL_ZERO && freshen(sb, pg))
+	if (fill == TS_FILL_ZERO)
 		ts_page_know(pg, off, len);
 	else
 		ts_page_forget(pg, off, len);
 }
 
-/* The part of a touched page that lies in [first, last] follows a new layer there. */
-static void refill_page(struct ts_space_builder *sb, uint64_t page, uint64_t first, uint64_t last, enum ts_fill fill)
-{
-	struct ts_page *pg = ts_pages_find(&sb->now, page, 0);
-	uint64_t start = page << TS_PAGE_BITS, end = start + (TS_PAGE_LEN - 1);
-
-	if (pg)
-		refill(sb, pg, first > start ? first : start, last < end ? last : end, fill);
-}
-
 /* Returns false if memory is exhausted. */
 static bool order_pages(struct ts_space_builder *sb)
 {
-	for (; sb->n_ordered < sb->now.n; sb->n_ordered++) {
-		if (!ts_ordered_add(&sb->ordered, sb->now.by_id[sb->n_ordered]->page))
+	for (; sb->n_loose; sb->n_loose--) {
+		if (!ts_ordered_add(&sb->ordered, sb->loose[sb->n_loose - 1]->page))
 			return false;
 	}
 	return true;
 }
 
-/* A range of few pages is looked at page by page; of a longer one only pages that were touched. */
+/* All of the page starts afresh, which shows when it is touched again. */
+static void outdate(struct ts_space_builder *sb, struct ts_page *pg)
+{
+	pg->is_stale = true;
+	ts_pages_unguess(&sb->now, pg);
+	if (pg->holes)
+		memset(pg->holes->bits, 0, sizeof(pg->holes->bits));
+}
+
+/* A range of fewer pages is looked at page by page. */
 #define FEW_PAGES 16u
 
-/* The touched pages follow a new layer over [first, last]. */
+/*
+ * The touched pages follow a new layer over [first, last].  In a long range those that it covers become stale, once
+ * for each time that they were touched: many long ranges over many pages cost their sum.
+ */
 static void refill_touched(struct ts_space_builder *sb, uint64_t first, uint64_t last, enum ts_fill fill)
 {
-	uint64_t page = first >> TS_PAGE_BITS, end = last >> TS_PAGE_BITS;
+	uint64_t page = first >> TS_PAGE_BITS, end = last >> TS_PAGE_BITS, number;
 
 	if (end - page < FEW_PAGES) {
 		for (; page <= end; page++)
 			refill_page(sb, page, first, last, fill);
 		return;
 	}
+	if (first % TS_PAGE_LEN)
+		refill_page(sb, page++, first, last, fill);
+	if (last % TS_PAGE_LEN != TS_PAGE_LEN - 1)
+		refill_page(sb, end--, first, last, fill);
 	sb->is_failed |= !order_pages(sb);
-	while (ts_ordered_next(&sb->ordered, page, &page) && page <= end) {
-		refill_page(sb, page, first, last, fill);
-		page++;
-	}
-}
-
-/*
- * All up to @last is forgotten.  Pages that hold nothing since the last time are passed over; what this chunk
- * touches may be touched again without being listed.
- */
-static void forget_all(struct ts_space_builder *sb, uint64_t last)
-{
-	size_t n_kept = 0;
-
-	for (size_t i = 0; i < sb->n_fresh; i++) {
-		struct ts_page *pg = sb->fresh[i];
-		uint64_t start = pg->page << TS_PAGE_BITS, end = start + (TS_PAGE_LEN - 1);
-
-		refill(sb, pg, start, last < end ? last : end, TS_FILL_UNKNOWN);
-		pg->is_fresh = pg->marks || end > last;
-		if (pg->is_fresh)
-			sb->fresh[n_kept++] = pg;
-	}
-	sb->n_fresh = n_kept;
+	while (ts_ordered_take(&sb->ordered, page, end, &number))
+		outdate(sb, ts_pages_find(&sb->now, number, 0));
 }
 
 uint64_t ts_space_next_map(const struct ts_space_builder *sb)
@@ -663,8 +686,6 @@ void ts_space_fill(struct ts_space_builder *sb, uint64_t pos, uint64_t addr, uin
 		return;
 	if (!ts_layers_add(&sb->space->layers, pos, addr, addr + (len - 1), fill))
 		sb->is_failed = true;
-	else if (!addr && len >= UINT64_MAX && fill == TS_FILL_UNKNOWN)
-		forget_all(sb, len - 1);
 	else
 		refill_touched(sb, addr, addr + (len - 1), fill);
 }

@@ -46,12 +46,11 @@ struct ts_lost_word {
 struct ts_space_builder {
 	struct ts_space *space;   /* borrowed; what is built */
 	struct ts_pages now;      /* current contents of the pages that steps touched */
-	struct ts_ordered ordered; /* the numbers of the first n_ordered of these */
-	size_t n_ordered;
+	struct ts_ordered ordered; /* the numbers of these that are not stale, and not loose either */
+	struct ts_page **loose;   /* owned; those that became so since the last long range */
+	size_t n_loose, cap_loose;
 	struct ts_touched *touched; /* owned; the pages touched in this chunk */
 	size_t n_touched, cap_touched;
-	struct ts_page **fresh;   /* owned; those of now that may hold something since all was forgotten */
-	size_t n_fresh, cap_fresh;
 	struct ts_changes changes;
 	struct ts_touches silent, reads;
 	bool is_failed;           /* memory ran out */
@@ -105,6 +104,9 @@ void ts_space_fill(struct ts_space_builder *sb, uint64_t pos, uint64_t addr, uin
  * afresh after it.  Of a byte that was lost before, it tells nothing of the time before the sight.
  */
 void ts_space_gap(struct ts_space_builder *sb, uint64_t pos);
+
+/* A stale page becomes what its layers hold.  Returns false if memory is exhausted. */
+bool ts_space_refresh(struct ts_space_builder *sb, struct ts_page *pg);
 
 /* What the image calls the range that the next ts_space_fill() will start afresh: files may lie under it. */
 uint64_t ts_space_next_map(const struct ts_space_builder *sb);

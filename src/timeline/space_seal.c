@@ -73,6 +73,8 @@ static bool note_page(struct ts_space_builder *sb, struct ts_page *pg, uint16_t 
 {
 	struct ts_marks *m = pg->marks;
 
+	if (pg->is_stale && m->written_words && !ts_space_refresh(sb, pg))
+		return false;
 	for (; m->written_words; m->written_words &= m->written_words - 1) {
 		unsigned word = (unsigned)__builtin_ctzll(m->written_words);
 

@@ -4,7 +4,7 @@ for each of the other takes time or memory with their product.
 
     write("threads_turns", 1000, 200000, path)
 
-By hand:  python3 tests/e2e/_pairs.py FAMILY A B > FILE
+By hand:  python3 tests/e2e/_pairs.py FAMILY A B FILE [A B FILE]...
 """
 import struct
 import sys
@@ -58,6 +58,14 @@ def regions_replaced(n_regions, n_times):
     return ucir2_file(start(), _ucir2.frame(1, 1, *maps, _ucir2.jmp(CODE), _ucir2.step(1)), *[again] * n_times)
 
 
+def maps_pages(n_maps, n_pages):
+    """@n_pages pages are written, then @n_maps maps lie over all of them, each with a write to one page."""
+    writes = [_ucir2.write(0x10000000 + 0x1000 * i, b"x") for i in range(n_pages)]
+    again = [_ucir2.frame(1, 1, _ucir2.jmp(CODE), _ucir2.map_(0x10000000, 0x10000000, 3), writes[i % n_pages], _ucir2.step(1))
+             for i in range(n_maps)]
+    return ucir2_file(start(), _ucir2.frame(1, 1, *writes, _ucir2.jmp(CODE), _ucir2.step(1)), *again)
+
+
 def reads_length(n_reads, length):
     """@n_reads reads of 64 KiB times @length."""
     reads = [_ucir2.read(i << 34, length << 16) for i in range(n_reads)]
@@ -97,9 +105,10 @@ def write(family, a, b, path):
 
 # The family, and two numbers, of which four times as many are written, too.
 FAMILIES = {"threads_turns": (1000, 25000), "threads_system_calls": (1000, 10000), "processes_system_calls": (1000, 10000),
-            "regions_system_calls": (5000, 10000), "regions_replaced": (10000, 10000), "reads_length": (250, 10000),
+            "regions_system_calls": (5000, 10000), "regions_replaced": (10000, 10000), "maps_pages": (2500, 2500), "reads_length": (250, 10000),
             "headers_notes": (400, 4000), "modules_system_calls": (5000, 10000), "tracepoints_frames": (1000, 20000),
             "ranges_frames": (10000, 20000)}
 
 if __name__ == "__main__":
-    sys.stdout.buffer.write(globals()[sys.argv[1]](int(sys.argv[2]), int(sys.argv[3])))
+    for a, b, path in zip(*[iter(sys.argv[2:])] * 3):
+        write(sys.argv[1], int(a), int(b), path)

@@ -98,20 +98,37 @@ def instructions(path):
 SHARE = 10
 
 
+def pairs(name, sizes):
+    """The file of each pair of numbers, by one other process, for the reason that generate() has."""
+    paths = {(a, b): FOLDER / f"pair-{a}-{b}" for a, b in sizes}
+    argv = [word for (a, b), path in paths.items() for word in (a, b, path)]
+    subprocess.run([sys.executable, pathlib.Path(__file__).with_name("_pairs.py"), name, *map(str, argv)], check=True)
+    return paths
+
+
 def family(name):
-    path, (a, b) = FOLDER / "pair", _pairs.FAMILIES[name]
-    count, memory = {}, {}
-    for times in (1, 1), (4, 1), (1, 4), (4, 4):
-        generate(path, "_pairs.py", name, a // SHARE * times[0], b // SHARE * times[1])
-        count[times] = instructions(path)
-        generate(path, "_pairs.py", name, a * times[0], b * times[1])
-        memory[times] = cost(path, "info", "--jobs", "1")[1]
+    a, b = _pairs.FAMILIES[name]
+    both = [(i, j) for i in (1, 4) for j in (1, 4)]
+    small, large = ({t: (a // share * t[0], b // share * t[1]) for t in both} for share in (SHARE, 1))
+    paths = pairs(name, [*small.values(), *large.values()])
+    count = {t: instructions(paths[small[t]]) for t in both}
+    memory = {t: cost(paths[large[t]], "info", "--jobs", "1")[1] for t in both}
+    for path in paths.values():
+        path.unlink()
     grows_with_both((name, "instructions"), count, 1000000, 1.1)
     grows_with_both((name, "KiB"), memory, 20 << 10)
 
 
 for _name in _pairs.FAMILIES:
     add_case(f"a sum and no product: {_name}", family, _name)
+
+
+@case
+def twice_as_many_tracepoints():
+    """3,000 of them took three times what 1,500 took."""
+    paths = pairs("tracepoints_frames", [(n, 1) for n in (500, 1000, 2000)])
+    count = [instructions(path) for path in paths.values()]
+    assert count[2] - count[1] <= 2.2 * (count[1] - count[0]), count
 
 
 @case

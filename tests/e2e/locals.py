@@ -212,6 +212,78 @@ def a_frame_begins_after_a_tail_call():
         assert [(row.split("\t")[3], row.split("\t")[-1]) for row in rows] == [("second", hex(value))], rows
 
 
+JUMPS = r"""
+void _exit(int status) __attribute__((noreturn));
+volatile int sink;
+__attribute__((noinline)) int second(int n) { volatile int row[8]; row[1] = n; sink = row[1]; return 0; }
+__attribute__((noinline)) int helper(int n) { volatile int row[4]; row[2] = n; return row[2]; }
+__attribute__((noinline)) int opener(int n) { volatile int own[8]; own[1] = n + 9; sink = own[1]; own[1] = helper(n); return second(n); }
+__attribute__((noinline)) int odd(int n);
+__attribute__((noinline)) int even(int n) { volatile int own[8]; own[1] = n; sink = own[1]; return n ? odd(n - 1) : 0; }
+__attribute__((noinline)) int odd(int n) { volatile int own[8]; own[1] = n + 99; sink = own[1]; return n ? even(n - 1) : 0; }
+__attribute__((noinline)) int deep(int n) { volatile int own[8]; own[1] = n; for (int i = 0; i < n; i++) sink = deep(n - 1); own[1] = 50; return second(n); }
+__attribute__((noinline)) int closer(int n) { volatile int own[8]; own[1] = n; _exit(0); }
+int main(void) { opener(2); opener(3); even(5); odd(2); deep(3); return closer(8); }
+"""
+
+
+@case
+def a_frame_ends_at_a_tail_call():
+    """What each frame wrote is said by the source; the frames lie over each other, in one call."""
+    trace = build("tails", JUMPS, "gcc", ["-O2", "-fno-inline", "-fno-ipa-ra", "-fno-ipa-cp"])
+    jumps = subprocess.run(["objdump", "-d", "tails"], capture_output=True, text=True, check=True).stdout
+    assert len(re.findall(r"jmp +[0-9a-f]+ <(?:second|odd|even)>", jumps)) >= 4, jumps
+    deep = {n: [n, 50] for n in range(4)}
+    numbers = {"opener": [[11, 2], [12, 3]], "even": [[5], [3], [1], [1]], "odd": [[4 + 99], [2 + 99], [99], [2 + 99], [99]],
+               "deep": [deep[n] for n in (3, 2, 1, 0, 1, 0, 2, 1, 0, 1, 0, 2, 1, 0, 1, 0)], "closer": [[8]]}
+    for function, wanted in numbers.items():
+        entries = [int(row.split("\t")[0]) for row in query(trace, "executions", function).stdout.splitlines()[1:]]
+        assert len(entries) == len(wanted), (function, entries)
+        for entry, values in zip(entries, wanted):
+            *rows, end = map(json.loads, query(trace, "history", "own[1]", "at", str(entry + (2 if function == "closer" else 4)), "--json").stdout.splitlines())
+            assert [int(row["new"], 16) for row in rows] == values, (function, entry, rows, end)
+            assert len({row["function"] for row in rows}) == 1 and f"of the call from {entry} on" in end["note"], (function, rows, end)
+            assert ("jumped to another" in end["note"]) == (function != "closer" and values not in ([99], [0])), (function, end)
+            assert "may be of other functions" not in end["note"], end
+
+
+GLOBALS = r"""
+struct pair { short x; int y[2][3]; struct pair *next; };
+struct pair first = { 1, { { 1 } }, &first };
+static struct { char pad[5]; int x; } second;
+static struct pair many[3];
+__thread struct pair own;
+int other(int n);
+__attribute__((noinline)) int both(int n)
+{
+	first.x = n; first.y[1][2] = n + 1; second.x = n + 2; many[2].y[0][1] = n + 3; own.x = n + 4; own.y[1][0] = n + 5; own.next = &many[2];
+	return 0;
+}
+int main(void) { for (int i = 20; i < 22; i++) { both(i); other(i + 60); } return 0; }
+"""
+
+
+@case
+def members_of_variables_outside_of_functions():
+    """Values from the source, places by gdb.  Two files have each a variable `second`, of other types; one has another type for `first`."""
+    pathlib.Path("globals2.c").write_text("static struct { int x; short z; } second;\n"
+                                          "extern char first[];\n"
+                                          "int other(int n) { second.x = n; second.z = n + 1; return second.x + first[0]; }\n")
+    trace = build("globals", GLOBALS, "gcc", ["-O0", "globals2.c"])
+    values = {"first.x": 0, "first.y[1][2]": 1, "first.next->x": 0, "many[2].y[0][1]": 3, "own.x": 4, "own.y[1][0]": 5, "own.next->y[0][1]": 3}
+    asked = [w for name in values if not name.startswith("own") for w in ("-ex", f"output (long)&{name}", "-ex", "echo \\n")]
+    said = subprocess.run(["gdb", "-nx", "-batch", "globals", "-ex", "list both", *asked], capture_output=True, text=True, check=True).stdout
+    places = dict(zip((name for name in values if not name.startswith("own")), said.splitlines()[-4:]))
+    for name, off in values.items():
+        rows = [json.loads(line) for line in query(trace, "history", name, "--json").stdout.splitlines()][:-1]
+        assert [int(row["new"], 16) for row in rows if row["function"] == "both"] == [20 + off, 21 + off], (name, rows)
+        assert name not in places or {int(row["address"], 16) for row in rows} == {int(places[name])}, (name, rows, places)
+    for name, words in (("second.x", "is more than one thing"), ("first.z", "is not a member"), ("own.y[5]", "is past the end of the array"),
+                        ("nobody.x", "nor a variable in scope")):
+        done = query(trace, "history", name)
+        assert done.returncode == 2 and words in done.stderr and not done.stdout, done
+
+
 @case
 def names_mean_what_they_mean_in_the_source():
     """Of an inlined function its own scope; `extern` the global one; of a function in a function both."""

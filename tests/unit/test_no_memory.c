@@ -314,6 +314,58 @@ START_TEST(an_index_that_is_read_while_memory_fails_answers_as_without_or_not)
 }
 END_TEST
 
+/* --------------------------------------------------------------------------------- stops that are listed */
+
+/* Forks that memory is exhausted for are not passed over: the search fails, and finds them when it is tried again. */
+START_TEST(a_fork_is_found_or_memory_is_exhausted)
+{
+	struct ts_stops stops = { .has_forks = true };
+	unsigned n_failed = 0;
+
+	for (uint64_t n = 0; n < 8; n++) {
+		struct ts_error err = { 0 };
+		struct ts_timeline *tl;
+		struct ts_search search;
+		struct ts_found found = { 0 };
+		struct ts_query *q;
+		int64_t n_lost;
+		bool done;
+
+		s = script_new("x86_64", 1, NULL);
+		for (unsigned i = 0; i < 8; i++) {
+			if (i == 3) {
+				struct ts_event *fork = ts_steps_event(&s->steps, TS_EV_SYSCALL);
+
+				fork->number = 57;
+				fork->has_ret = true;
+				fork->ret = 1234;
+			}
+			ts_steps_close(&s->steps, 16 * (uint64_t)i, 16, 0);
+		}
+		tl = ts_timeline_new(&s->rec, NULL, &err);
+		ck_assert(tl && build(tl, &err));
+		q = ts_query_new(tl, &err);
+		ck_assert_ptr_nonnull(q);
+		for (unsigned try = 0; try < 2; try++) {
+			no_memory_start(try ? UINT64_MAX : n, try ? UINT64_MAX : n + 1);
+			done = ts_search_init(&search, q, &stops, 0, 8, &err) &&
+			       ts_search_run(&search, UINT32_MAX, &found, &err) == TS_ITEM;
+			ts_search_fini(&search);
+			no_memory_end(&n_lost);
+			n_failed += !done;
+			ck_assert_int_eq(err.code, done ? TS_OK : TS_ENOMEM);
+			ck_assert(done ? found.kind == TS_STOP_FORK && found.pos == 4 : !try);
+			ts_error_reset(&err);
+		}
+		ts_query_free(q);
+		ts_timeline_free(tl);
+		script_free(s);
+	}
+	ck_assert_uint_ge(n_failed, 2);
+}
+END_TEST
+
 UNIT_FIXTURE_SUITE("no_memory", setup, NULL, any_one_allocation_may_fail,
 		   memory_may_be_gone_for_good_at_any_moment,
-		   an_index_that_is_read_while_memory_fails_answers_as_without_or_not)
+		   an_index_that_is_read_while_memory_fails_answers_as_without_or_not,
+		   a_fork_is_found_or_memory_is_exhausted)

@@ -42,6 +42,44 @@ START_TEST(the_next_number_is_that_of_a_bitmap)
 }
 END_TEST
 
+/* Numbers come and go; blocks become empty. */
+START_TEST(what_was_taken_is_gone)
+{
+	enum { N = 4000 };
+	struct ts_ordered o = { 0 };
+	uint8_t *is_in = calloc(N, 1);
+	uint64_t key;
+
+	srand((unsigned)_i + 1);
+	for (unsigned i = 0; i < 20000; i++) {
+		unsigned k = (unsigned)rand() % N, to = k + (unsigned)rand() % 30, next = k;
+
+		if (i / 4000 % 2 == 0 && !is_in[k]) {
+			ck_assert(ts_ordered_add(&o, k));
+			is_in[k] = 1;
+			continue;
+		}
+		for (; next < N && !is_in[next]; next++)
+			;
+		ck_assert_uint_eq(ts_ordered_take(&o, k, to, &key), next < N && next <= to);
+		if (next < N && next <= to) {
+			ck_assert_uint_eq(key, next);
+			is_in[next] = 0;
+		}
+	}
+	for (unsigned k = 0; k < N; k++) {
+		if (is_in[k]) {
+			ck_assert(ts_ordered_take(&o, 0, UINT64_MAX, &key));
+			ck_assert_uint_eq(key, k);
+		}
+	}
+	ck_assert(!ts_ordered_take(&o, 0, UINT64_MAX, &key));
+	ck_assert_uint_eq(o.n, 0);
+	ts_ordered_fini(&o);
+	free(is_in);
+}
+END_TEST
+
 Suite *unit_suite(void)
 {
 	Suite *s = suite_create("ordered");
@@ -49,6 +87,7 @@ Suite *unit_suite(void)
 
 	tcase_add_test(tc, an_empty_set_has_no_next);
 	tcase_add_loop_test(tc, the_next_number_is_that_of_a_bitmap, 0, 5);
+	tcase_add_loop_test(tc, what_was_taken_is_gone, 0, 3);
 	suite_add_tcase(s, tc);
 	return s;
 }

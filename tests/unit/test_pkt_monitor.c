@@ -344,6 +344,11 @@ START_TEST(direction_reverse_turns_every_resume_but_bs_and_bc)
 	rsp_session_go(&fake.session, 4);
 	fake_resume("s");
 	ck_assert_uint_eq(fake.session.pos, 5);
+	fake.session.is_lldb = true;
+	ck_assert_str_eq(fake_send_hex("qRcmd,%s", "direction reverse"), "OK");
+	ck_assert_ptr_nonnull(strstr(fake_console(), "steps by lines run too far back"));
+	ck_assert_str_eq(fake_send_hex("qRcmd,%s", "direction forward"), "OK");
+	ck_assert_ptr_null(strstr(fake_console(), "lines"));
 }
 END_TEST
 

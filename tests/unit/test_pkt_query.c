@@ -34,6 +34,9 @@ START_TEST(gdb_is_told_the_packet_size_and_the_features)
 	ck_assert(is_claimed("qXfer:threads:read+"));
 	ck_assert(is_claimed("qXfer:auxv:read+"));
 	ck_assert(is_claimed("QCatchSyscalls+"));
+	ck_assert(is_claimed("fork-events+"));
+	ck_assert(is_claimed("vfork-events+"));
+	ck_assert(!is_claimed("exec-events+"));
 	ck_assert(is_claimed("binary-upload+"));
 }
 END_TEST

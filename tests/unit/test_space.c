@@ -608,6 +608,86 @@ START_TEST(a_space_that_came_late_has_nothing_before)
 }
 END_TEST
 
+/* ------------------------------------------------------- a naive twin: ranges that start afresh, long and short */
+
+enum { TWIN_PAGES = 64, TWIN_LEN = TWIN_PAGES * TS_PAGE_LEN, TWIN_CHUNKS = 40, TWIN_OPS = 30 };
+
+static struct {
+	uint8_t data[TWIN_LEN], known[TWIN_LEN];
+} twin[TWIN_CHUNKS + 1];
+
+static unsigned below(unsigned n)
+{
+	return (unsigned)rand() % n;
+}
+
+static void set_twin(unsigned from, unsigned to, uint8_t value, uint8_t known)
+{
+	memset(twin[chunk + 1].data + from, value, to - from);
+	memset(twin[chunk + 1].known + from, known, to - from);
+}
+
+/* A range of the twin's that starts afresh: a few bytes, whole pages, or all there is. */
+static void fill_at_random(unsigned op)
+{
+	enum ts_fill fill = below(2) ? TS_FILL_ZERO : TS_FILL_UNKNOWN;
+	unsigned kind = below(8), from = below(TWIN_LEN), to = from + 1 + below(TWIN_LEN - from);
+
+	if (kind < 4) {
+		from -= from % TS_PAGE_LEN;
+		to = to / TS_PAGE_LEN > from / TS_PAGE_LEN ? to - to % TS_PAGE_LEN : from + TS_PAGE_LEN;
+	}
+	if (kind == 7) {
+		from = 0;
+		to = TWIN_LEN;
+		fill = TS_FILL_UNKNOWN;
+	}
+	ts_space_fill(&sb, pos() + op, from, kind == 7 ? UINT64_MAX : to - from, fill);
+	set_twin(from, to, 0, fill == TS_FILL_ZERO);
+}
+
+static void write_at_random(void)
+{
+	uint8_t bytes_written[200];
+	unsigned from = below(TWIN_LEN - 200), len = below(4) ? 1 + below(8) : 200;
+
+	memset(bytes_written, (int)below(255) + 1, sizeof(bytes_written));
+	if (below(8)) {
+		ts_space_write(&sb, from, bytes_written, len);
+		set_twin(from, from + len, bytes_written[0], 1);
+	} else {
+		ts_space_lose(&sb, from, len);
+		set_twin(from, from + len, 0, 0);
+	}
+}
+
+START_TEST(ranges_that_start_afresh_are_what_a_naive_twin_has)
+{
+	uint8_t *data = malloc(TWIN_LEN), *known = malloc(TWIN_LEN);
+
+	srand(1);
+	memset(twin, 0, sizeof(twin));
+	while (chunk < TWIN_CHUNKS) {
+		twin[chunk + 1] = twin[chunk];
+		for (unsigned op = 0; op < TWIN_OPS; op++) {
+			if (below(4))
+				write_at_random();
+			else
+				fill_at_random(op);
+		}
+		end_chunk();
+	}
+	ck_assert(ts_space_seal(&sb, 0));
+	for (unsigned at = 0; at <= TWIN_CHUNKS; at++) {
+		ts_space_at(sp, at, 0, TWIN_LEN, data, known);
+		ck_assert_mem_eq(known, twin[at].known, TWIN_LEN);
+		ck_assert_mem_eq(data, twin[at].data, TWIN_LEN);
+	}
+	free(data);
+	free(known);
+}
+END_TEST
+
 UNIT_FIXTURE_SUITE("space", setup, teardown, a_write_shows_at_the_end_of_its_chunk_and_later,
 		   a_value_seen_was_there_from_the_start, a_value_seen_after_a_write_says_nothing_of_before,
 		   a_value_that_contradicts_is_a_change_where_it_was_seen,
@@ -632,4 +712,5 @@ UNIT_FIXTURE_SUITE("space", setup, teardown, a_write_shows_at_the_end_of_its_chu
 		   a_file_of_one_space_is_not_in_another, bytes_left_in_the_trace_are_known_from_the_start,
 		   bytes_left_in_the_trace_end_where_a_range_starts_afresh,
 		   what_is_first_seen_after_a_gap_was_so_since_the_gap,
-		   a_space_that_came_late_has_nothing_before)
+		   a_space_that_came_late_has_nothing_before,
+		   ranges_that_start_afresh_are_what_a_naive_twin_has)

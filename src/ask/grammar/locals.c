@@ -10,10 +10,8 @@
 #include "src/query/paging.h"
 #include "src/query/tls.h"
 #include "src/symbols/meanings.h"
+#include "frame_extent.h"
 #include "state.h"
-
-/* Executions that are looked at for the one that began a frame. */
-#define MAX_LOOKS 64u
 
 /* More of the user's text is not repeated in a sentence. */
 #define SHOWN(qn) (int)((qn)->local_len < 100 ? (qn)->local_len : 100), (qn)->local
@@ -81,34 +79,14 @@ static bool set_memory(struct ts_question *qn, const struct ts_regset *set, cons
 	return true;
 }
 
-/*
- * Where the frame of the function whose first instruction is at @entry begins: the call may be that of another one, which jumped
- * to it (a tail call, a linkage table).
- */
-static uint64_t find_begin(const struct ts_ask *ask, const struct ts_call *call, uint64_t entry, uint64_t pos)
-{
-	uint32_t process = ts_query_process(ask->q, call->thread);
-	struct ts_call inner;
-
-	for (unsigned n = 0; entry && entry != call->target && n < MAX_LOOKS; n++, pos--) {
-		pos = ts_query_prev_execution(ask->q, process, entry, entry, pos);
-		if (pos == TS_NO_POS || pos <= call->pos)
-			break;
-		if (ts_query_thread(ask->q, pos) == call->thread &&
-		    ts_query_innermost_call(ask->q, call->thread, pos, &inner) && inner.ordinal == call->ordinal)
-			return pos;
-	}
-	return call->pos + 1;
-}
-
 /* The frame is the variable's during the call in which the position is. */
-static enum ts_got narrow(struct ts_ask *ask, struct ts_question *qn, uint64_t entry, uint32_t thread, struct ts_budget *budget,
+static enum ts_got narrow(struct ts_ask *ask, struct ts_question *qn, const struct ts_variable *v, uint32_t thread, struct ts_budget *budget,
 			  struct ts_error *err)
 {
 	enum ts_got got = ts_ask_need_calls(ask, budget, err);
 	size_t n = strlen(qn->local_note);
+	struct ts_frame_extent frame;
 	struct ts_call call;
-	uint64_t begin;
 
 	if (got != TS_GOT_ROW)
 		return got;
@@ -117,12 +95,20 @@ static enum ts_got narrow(struct ts_ask *ask, struct ts_question *qn, uint64_t e
 			 "; the call is not in the recording, and rows are of everything that lay there");
 		return TS_GOT_ROW;
 	}
-	begin = find_begin(ask, &call, entry, qn->at);
-	if (qn->from < begin)
-		qn->from = begin;
-	if (qn->to > call.end)
-		qn->to = call.end;
-	snprintf(qn->local_note + n, sizeof(qn->local_note) - n, ", and rows are those of the call from %" PRIu64 " on", begin);
+	if (!ts_frame_extent(ask, &call, v, qn->at, &frame, err))
+		return TS_GOT_FAIL;
+	if (qn->from < frame.begin)
+		qn->from = frame.begin;
+	if (qn->to > frame.end)
+		qn->to = frame.end;
+	n += (size_t)snprintf(qn->local_note + n, sizeof(qn->local_note) - n, ", and rows are those of the call from %" PRIu64 " on",
+			      frame.begin);
+	if (frame.ends_by_jump)
+		n += (size_t)snprintf(qn->local_note + n, sizeof(qn->local_note) - n,
+				      ", up to %" PRIu64 ", where the function jumped to another one", frame.end);
+	if (frame.is_unsure)
+		snprintf(qn->local_note + n, sizeof(qn->local_note) - n,
+			 ", and may be of other functions that shared this call by jumps");
 	return TS_GOT_ROW;
 }
 
@@ -140,13 +126,11 @@ static enum ts_got refuse_unknown(const struct ts_ask *ask, struct ts_question *
 	return TS_GOT_FAIL;
 }
 
-/* A variable of which each thread has one: that of the question's thread. */
-static bool set_thread_local(struct ts_ask *ask, struct ts_question *qn, const struct ts_thread_local *t, unsigned n,
-			     uint32_t thread, struct ts_error *err)
+/* Where the variable is of which each thread has one: that of the question's thread. */
+static bool place_thread_local(struct ts_ask *ask, const struct ts_question *qn, const struct ts_thread_local *t, unsigned n,
+			       uint32_t thread, uint64_t *addr, struct ts_error *err)
 {
-	struct ts_variable v = { .len = t->len };
 	struct ts_error why = { 0 };
-	size_t end;
 
 	if (n > 1)
 		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%.*s' names %u thread-local variables", SHOWN(qn), n);
@@ -154,11 +138,18 @@ static bool set_thread_local(struct ts_ask *ask, struct ts_question *qn, const s
 		return ts_fail(err, TS_EUSAGE, TS_NO_OFF,
 			       "'%.*s' is a thread-local variable of %s; the places of those of libraries are the dynamic linker's: "
 			       "gdb asks for them", SHOWN(qn), t->file);
-	if (!ts_tls_program_block(ask->q, qn->at, thread, t->block_len, t->block_align, &v.addr, &why))
+	if (!ts_tls_program_block(ask->q, qn->at, thread, t->block_len, t->block_align, addr, &why))
 		return ts_fail(err, why.code == TS_EUNSUPPORTED ? TS_EUSAGE : why.code, TS_NO_OFF,
 			       "'%.*s' is a thread-local variable: %s", SHOWN(qn), why.text);
-	v.addr += t->off;
-	if (!set_memory(qn, ts_query_regset(ask->q), &v, err))
+	*addr += t->off;
+	return true;
+}
+
+static bool set_thread_local(struct ts_ask *ask, struct ts_question *qn, const struct ts_variable *v, uint32_t thread, struct ts_error *err)
+{
+	size_t end;
+
+	if (!set_memory(qn, ts_query_regset(ask->q), v, err))
 		return false;
 	end = strlen(qn->local_note);
 	snprintf(qn->local_note + end, sizeof(qn->local_note) - end, ", of thread %" PRIu64,
@@ -166,18 +157,66 @@ static bool set_thread_local(struct ts_ask *ask, struct ts_question *qn, const s
 	return true;
 }
 
-static enum ts_got use(struct ts_ask *ask, struct ts_question *qn, const struct ts_variable *v, uint32_t thread,
+/* The characters before the first of .MEMBER, ->MEMBER and [INDEX]. */
+static size_t base_len(const char *text, size_t len)
+{
+	size_t n = 0;
+
+	while (n < len && text[n] != '.' && text[n] != '[' && text[n] != '-')
+		n++;
+	return n;
+}
+
+/* What the text is in a variable outside of functions.  TS_GOT_END: there is none of its name. */
+static enum ts_got use_global(struct ts_ask *ask, struct ts_question *qn, struct ts_variable_frame *frame, uint32_t thread,
+			      struct ts_error *err)
+{
+	size_t len = base_len(qn->local, qn->local_len);
+	const struct ts_thread_local *t;
+	const struct ts_symbol *symbol;
+	struct ts_global g = { 0 };
+	struct ts_variable v;
+	struct ts_meanings all;
+	unsigned n;
+
+	t = ts_symbols_thread_local(ask->symbols, qn->local, len, &n);
+	symbol = t ? NULL : ts_symbols_mean(ask->symbols, qn->local, len, false, &all);
+	if (!t && !symbol && all.n > 1) {
+		ts_what_parse(&qn->what, qn->local, len, ts_query_regset(ask->q), ask->symbols, err);
+		return TS_GOT_FAIL;
+	}
+	if (!t && !symbol)
+		return TS_GOT_END;
+	g.is_thread_local = t;
+	g.off = t ? t->off : 0;
+	g.addr = symbol ? symbol->addr : 0;
+	if (t && !place_thread_local(ask, qn, t, n, thread, &g.addr, err))
+		return TS_GOT_FAIL;
+	v = (struct ts_variable){ .kind = TS_VARIABLE_MEMORY, .addr = g.addr, .len = t ? t->len : 0 };
+	if (len < qn->local_len)
+		ts_symbols_in_global(ask->symbols, frame, &g, qn->local, qn->local_len, &v);
+	if (v.kind == TS_VARIABLE_NONE || (v.kind == TS_VARIABLE_MEMORY && !v.len))
+		return TS_GOT_END;
+	if (v.kind != TS_VARIABLE_MEMORY) {
+		ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%.*s' %s (position %" PRIu64 ")", SHOWN(qn), v.why, qn->at);
+		return TS_GOT_FAIL;
+	}
+	if (t ? set_thread_local(ask, qn, &v, thread, err) : set_memory(qn, ts_query_regset(ask->q), &v, err))
+		return TS_GOT_ROW;
+	return TS_GOT_FAIL;
+}
+
+static enum ts_got use(struct ts_ask *ask, struct ts_question *qn, struct ts_variable_frame *frame, const struct ts_variable *v, uint32_t thread,
 		       struct ts_budget *budget, struct ts_error *err)
 {
 	const struct ts_regset *set = ts_query_regset(ask->q);
-	const struct ts_thread_local *t;
-	unsigned n;
+	enum ts_got got;
 
 	switch (v->kind) {
 	case TS_VARIABLE_MEMORY:
 		if (!set_memory(qn, set, v, err))
 			return TS_GOT_FAIL;
-		return v->is_in_frame && !qn->verb->is_of_moment ? narrow(ask, qn, v->entry, thread, budget, err) : TS_GOT_ROW;
+		return v->is_in_frame && !qn->verb->is_of_moment ? narrow(ask, qn, v, thread, budget, err) : TS_GOT_ROW;
 	case TS_VARIABLE_REGISTER: return set_register(qn, set, v, err) ? TS_GOT_ROW : TS_GOT_FAIL;
 	case TS_VARIABLE_NOWHERE:
 		ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%.*s' %s (position %" PRIu64 ")", SHOWN(qn), v->why, qn->at);
@@ -186,10 +225,8 @@ static enum ts_got use(struct ts_ask *ask, struct ts_question *qn, const struct 
 	}
 	if (qn->what.kind != TS_WHAT_NONE)
 		return TS_GOT_ROW;
-	t = ask->symbols ? ts_symbols_thread_local(ask->symbols, qn->local, qn->local_len, &n) : NULL;
-	if (t)
-		return set_thread_local(ask, qn, t, n, thread, err) ? TS_GOT_ROW : TS_GOT_FAIL;
-	return refuse_unknown(ask, qn, v->why, err);
+	got = ask->symbols ? use_global(ask, qn, frame, thread, err) : TS_GOT_END;
+	return got != TS_GOT_END ? got : refuse_unknown(ask, qn, v->why, err);
 }
 
 enum ts_got ts_local_find(struct ts_ask *ask, struct ts_question *qn, struct ts_budget *budget, struct ts_error *err)
@@ -208,5 +245,5 @@ enum ts_got ts_local_find(struct ts_ask *ask, struct ts_question *qn, struct ts_
 		ts_symbols_variable(ask->symbols, &frame, qn->local, qn->local_len, &v);
 	if (err->code != TS_OK)
 		return TS_GOT_FAIL;
-	return use(ask, qn, &v, m.thread, budget, err);
+	return use(ask, qn, &frame, &v, m.thread, budget, err);
 }

@@ -61,7 +61,7 @@ struct ts_question {
 	struct ts_what what;          /* kind TS_WHAT_NONE if none was given */
 	const char *local;            /* WHAT that may be a variable of a function, borrowed from the text of the question, ... */
 	size_t local_len;             /* ... 0: it cannot: locals.h finds it; only then what is valid */
-	char local_note[256];         /* where the variable is; "" without one */
+	char local_note[384];         /* where the variable is; "" without one */
 	struct ts_value value;        /* of find */
 	char operand[TS_MAX_WORD];    /* a KIND (of flows that of `to KIND`), NAME, PATTERN or FILE:LINE, or names of registers; "" without one */
 	char text[TS_MAX_WORD];       /* of mark, "" without one */

@@ -86,7 +86,7 @@ START_TEST(the_last_places_are_kept)
 	}
 	ask("back");
 	ck_assert_uint_eq(s->pos, (last - MAX_BACK) % 11);
-	for (unsigned i = MAX_BACK - 1; i >= 1; i--) {
+	for (unsigned i = MAX_BACK; i-- > 0;) { /* up to where the first back came from */
 		ask("forward");
 		ck_assert_uint_eq(s->pos, (last - i) % 11);
 	}

@@ -489,6 +489,21 @@ def x87_and_avx512_are_explained():
     assert done.returncode == -signal.SIGILL and "AVX-512" in done.stderr, done
 
 
+@case
+def a_failure_of_the_engine_is_not_the_end_of_the_program():
+    """Valgrind's assertion fails for SIGSYS; where that is mended the program ends by itself."""
+    pathlib.Path("sys.c").write_text("#include <signal.h>\nstatic void h(int s) { (void)s; }\n"
+                                     "int main(void) { signal(SIGSYS, h); raise(SIGSYS); return 5; }\n")
+    subprocess.run(["gcc", "-O0", "-o", "sys", "sys.c"], check=True)
+    done = recorded("sys.ucir", "./sys")
+    exits = subprocess.run([TRACESTUB, "query", "sys.ucir", "events", "exit"], capture_output=True, text=True, timeout=LIMIT)
+    if done.returncode == 5:
+        assert "status 5" in exits.stdout and "failed" not in done.stderr, (done, exits)
+        return
+    assert done.returncode == 1 and "Valgrind failed and ended the program: " in done.stderr and "--with qemu" in done.stderr, done
+    assert exits.stdout.count("\n") == 1 and "the recorder ended before the program" in exits.stderr, exits
+
+
 def on_terminal(*argv):
     """What is written to the terminal, which is the program's, too."""
     pid, terminal = pty.fork()

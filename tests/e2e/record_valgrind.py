@@ -5,6 +5,7 @@
 The truth is the processor: _processor.py steps through the program.
 """
 import contextlib
+import json
 import os
 import pathlib
 import pty
@@ -250,6 +251,27 @@ def a_recording_begins_and_ends_at_places():
         assert seen == list(numbers), (options, seen, done.stderr)
         assert "unexplained 0" in done.stderr and (r.end[0] == "cut") == ("--until" in options), (r.end, done.stderr)
         os.unlink("part.ucir")
+
+
+@case
+def a_function_that_the_recording_begins_in_returns():
+    """The program calls report six times from main, and each time it returns there."""
+    parts()
+    part("--from", "report:3")
+
+    def ask(*words):
+        done = subprocess.run([TRACESTUB, "query", "part.ucir", *words, "--json"], capture_output=True, text=True, timeout=LIMIT, check=True)
+        *rows, end = map(json.loads, done.stdout.splitlines())
+        return rows, end
+
+    calls, _ = ask("calls", "report")
+    assert [c["kind"] for c in calls] == ["return"] * 4 and calls[0]["position"] == calls[0]["begin"] == 0, calls
+    here, = ask("when", "at", str(calls[0]["end"]))[0]
+    assert here["function"] == "main", here
+    rows, end = ask("stack", "at", "1")
+    assert [r["function"] for r in rows] == ["report"] and "the calls that were open then are not listed" in end["note"], (rows, end)
+    part("--from", "_start")
+    assert "note" not in ask("stack", "at", str(ask("calls", "report")[0][0]["begin"]))[1]
 
 
 LIVE = """

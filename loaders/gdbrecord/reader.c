@@ -172,7 +172,7 @@ static void put_memory(struct reader *r, struct ts_cursor *c, const struct log_r
 static bool find_constant(const struct reader *r, const struct insn *insn, uint64_t *value)
 {
 	static const uint8_t regs[8] = {
-		0, 1, 3, 0xff, 0xff, 0xff, 4, 5
+		0, 0xff, 3, 0xff, 0xff, 0xff, 4, 5
 	}; /* gdb's numbers of the encoding's low 8 */
 	const uint8_t *b = insn->bytes;
 	unsigned at = insn->n_bytes > 2 && (b[0] & 0xfb) == 0x48, source;

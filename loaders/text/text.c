@@ -105,6 +105,27 @@ static uint64_t take_number(struct words *w, unsigned base)
 	return n;
 }
 
+/* The highest address that a program counter of the trace's processor holds. */
+static uint64_t last_address(const struct text *rec)
+{
+	const struct ts_regset *set = &rec->base.regs;
+
+	return UINT64_MAX >> (64 - 8 * (set->regs[set->pc].len < 8 ? set->regs[set->pc].len : 8));
+}
+
+/* An address of the trace's processor; 0 after a failure. */
+static uint64_t take_address(const struct text *rec, struct words *w)
+{
+	const struct ts_text_line word = w->left;
+	uint64_t addr = take_number(w, 16);
+
+	if (addr <= last_address(rec))
+		return addr;
+	w->left = word;
+	fail(w, "not an address of this architecture");
+	return 0;
+}
+
 /* Bytes; returns how many, 0 after a failure. */
 static uint32_t take_bytes(struct words *w, uint8_t bytes[MAX_BYTES])
 {
@@ -121,13 +142,13 @@ static uint32_t take_bytes(struct words *w, uint8_t bytes[MAX_BYTES])
 /* ------------------------------------------------------------------------------------------------ effects */
 
 /* "ADDR BYTES", one after the other in memory. */
-static bool put_memory(struct words *w, struct ts_steps *out, enum ts_effect_kind kind)
+static bool put_memory(const struct text *rec, struct words *w, struct ts_steps *out, enum ts_effect_kind kind)
 {
-	uint64_t addr = take_number(w, 16);
+	uint64_t addr = take_address(rec, w);
 	uint8_t bytes[MAX_BYTES];
 	uint32_t len = take_bytes(w, bytes);
 
-	if (len && addr > UINT64_MAX - (len - 1))
+	if (len && len - 1 > last_address(rec) - addr)
 		return fail(w, "memory beyond the last address");
 	if (len)
 		ts_steps_value(out, kind, addr, bytes, len);
@@ -150,7 +171,7 @@ static bool put_register(const struct text *rec, struct words *w, struct ts_step
 		return fail(w, "not a register of this architecture");
 	}
 	if (reg >= 0 && reg == set->pc) {
-		end->pc = take_number(w, 16);
+		end->pc = take_address(rec, w);
 		end->has_pc = w->err->code == TS_OK;
 		return end->has_pc;
 	}
@@ -193,9 +214,9 @@ static bool put_effect(const struct text *rec, struct words *w, struct ts_steps 
 	if (word.len == 3 && !memcmp(word.text, "reg", 3))
 		done = put_register(rec, w, out, end);
 	else if (word.len == 3 && !memcmp(word.text, "mem", 3))
-		done = put_memory(w, out, TS_FX_WRITE);
+		done = put_memory(rec, w, out, TS_FX_WRITE);
 	else if (word.len == 4 && !memcmp(word.text, "read", 4))
-		done = put_memory(w, out, TS_FX_READ);
+		done = put_memory(rec, w, out, TS_FX_READ);
 	else if (word.len == 3 && !memcmp(word.text, "end", 3)) {
 		done = put_exit(w, out);
 		end->has_exit = done;
@@ -227,9 +248,11 @@ static enum ts_next next_line(struct ts_line_reader *lines, struct words *w, str
 /* Does a step begin here, or the lines of a thread? */
 static bool is_bounds(const struct words *w)
 {
-	struct ts_text_line line = w->left;
+	struct words rest = *w;
+	struct ts_text_line word = w->left.len ? take_word(&rest) : w->left;
 
-	return ts_text_line_skip(&line, "step ") || ts_text_line_skip(&line, "thread ");
+	return rest.left.len && ((word.len == 4 && !memcmp(word.text, "step", 4)) ||
+				 (word.len == 6 && !memcmp(word.text, "thread", 6)));
 }
 
 static bool read_thread(struct text_reader *r, struct words *w)
@@ -250,17 +273,17 @@ static bool read_thread(struct text_reader *r, struct words *w)
 }
 
 /* "step PC [CODE]": what it read of the code. */
-static bool read_step(struct words *w, struct ts_steps *out, uint64_t *pc, uint32_t *len)
+static bool read_step(const struct text *rec, struct words *w, struct ts_steps *out, uint64_t *pc, uint32_t *len)
 {
 	uint8_t code[MAX_BYTES];
 	struct ts_effect *e;
 
 	take_word(w);
-	*pc = take_number(w, 16);
+	*pc = take_address(rec, w);
 	*len = w->left.len ? take_bytes(w, code) : 0;
 	if (*len > 16 || w->left.len)
 		return fail(w, "not one instruction");
-	if (w->err->code == TS_OK && *len && *pc > UINT64_MAX - (*len - 1))
+	if (w->err->code == TS_OK && *len && *len - 1 > last_address(rec) - *pc)
 		return fail(w, "memory beyond the last address");
 	e = *len ? ts_steps_value(out, TS_FX_READ, *pc, code, *len) : NULL;
 	if (e)
@@ -315,7 +338,7 @@ static enum ts_next next(struct ts_reader *base, struct ts_steps *out, struct ts
 	if (next == TS_END)
 		return next;
 	base->end = (struct ts_end){ .is_assumed = true };
-	if (next == TS_ITEM && read_step(&w, out, &pc, &len) && read_effects(r, out, err) != TS_FAIL) {
+	if (next == TS_ITEM && read_step(r->rec, &w, out, &pc, &len) && read_effects(r, out, err) != TS_FAIL) {
 		base->end.is_assumed = !base->end.has_pc;
 		ts_steps_close(out, pc, (uint16_t)len, r->thread);
 		return TS_ITEM;
@@ -396,13 +419,18 @@ static unsigned probe(const uint8_t *head, size_t len, uint64_t file_len)
 static bool read_head(struct text *rec, struct text_reader *r, struct ts_error *err)
 {
 	const struct ts_arch *arch;
+	struct ts_text_line word;
 	char name[32] = "";
 	struct words w;
 
 	if (next_line(&r->lines, &w, err) != TS_ITEM || !ts_text_line_skip(&w.left, MAGIC))
 		return ts_fail(err, TS_EUNSUPPORTED, 0, "the first line is not \"" MAGIC "ARCH\"");
-	memcpy(name, w.left.text, w.left.len < sizeof(name) ? w.left.len : 0);
+	word = take_word(&w);
+	memcpy(name, word.text, word.len < sizeof(name) ? word.len : 0);
 	arch = ts_arch_find(name);
+	if (w.left.len)
+		return fail(&w, "too many words");
+	w.left = word;
 	return arch ? ts_regset_init(&rec->base.regs, arch, 0, err) : fail(&w, "an unknown architecture");
 }
 

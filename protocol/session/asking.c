@@ -37,7 +37,7 @@ struct rsp_asking {
 	struct ts_buf offered;      /* it in the grammar's words, for each place where gdb has it */
 	bool is_cut;                /* there are more places than that has room for */
 	bool is_offered;            /* one of these is the function or address of the question */
-	uint64_t back[MAX_BACK];    /* where goto left, oldest first; then, after back, where it came from */
+	uint64_t back[MAX_BACK + 1]; /* where goto left, oldest first; then, after back, where it came from */
 };
 
 void rsp_asking_free(struct rsp_asking *q)
@@ -147,7 +147,7 @@ static void go(struct rsp_session *s, const char *verb, uint64_t pos)
 	struct ts_ask *ask = &s->asking->ask;
 
 	if (!strcmp(verb, "back")) {
-		if (ask->at_back < MAX_BACK && ask->n_back == ask->at_back)
+		if (ask->n_back == ask->at_back)
 			ask->back[ask->n_back++] = s->pos;
 		ask->at_back--;
 	} else if (!strcmp(verb, "forward")) {

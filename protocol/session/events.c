@@ -44,10 +44,7 @@ static void put_signal(const struct ts_event_at *h, struct ts_buf *out)
 {
 	const char *name = ts_signal_name(h->event.number);
 
-	if (name)
-		ts_buf_printf(out, "signal %s", name);
-	else
-		ts_buf_printf(out, "signal %" PRIu64 " of gdb", h->event.number);
+	ts_buf_printf(out, "%ssignal%s%s", name ? "" : "unknown ", name ? " " : "", name ? name : "");
 	if (h->event.has_addr && h->event.has_ret && !has_fault_addr(ts_event_signal(h)))
 		ts_buf_printf(out, ", sent by process %" PRIu64 "\n", h->event.addr);
 	else

@@ -39,14 +39,12 @@ static void put_limit(const struct rsp_session *s, struct rsp_reply *r, bool is_
  */
 static void put_recorded_signal(const struct rsp_session *s, struct rsp_reply *r, uint64_t number)
 {
+	const char *name = ts_signal_name(number);
 	char text[64];
 
 	if (!s->is_lldb || !s->has_swbreak)
 		return;
-	if (ts_signal_name(number))
-		snprintf(text, sizeof(text), "signal %s", ts_signal_name(number));
-	else
-		snprintf(text, sizeof(text), "signal %" PRIu64 " of gdb's", number);
+	snprintf(text, sizeof(text), "%ssignal%s%s", name ? "" : "unknown ", name ? " " : "", name ? name : "");
 	put_exception(r, text);
 }
 

@@ -242,7 +242,8 @@ static void put_settings(const struct rsp_tracing *t, struct ts_run_status *stat
 
 	status->is_circular |= own->is_circular;
 	status->is_disconnected |= own->is_disconnected;
-	status->n_bytes = own->n_bytes != TS_NO_COUNT ? own->n_bytes : status->n_bytes;
+	if (own->n_bytes != TS_NO_COUNT)
+		status->n_bytes = status->n_free = own->n_bytes; /* nothing has been collected into it */
 	status->user = own->user ? own->user : status->user;
 	status->notes = own->notes ? own->notes : status->notes;
 }

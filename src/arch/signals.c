@@ -32,6 +32,20 @@ static const struct {
 #define REALTIME_64 78u
 #define LAST_REALTIME 127u
 
+/* Real-time signals by Linux's number, from 32 on. */
+static const char realtime[][8] = {
+#define R(n) "SIG" #n
+	R(32),  R(33),  R(34),  R(35),  R(36),  R(37),  R(38),  R(39),  R(40),  R(41),  R(42),  R(43),
+	R(44),  R(45),  R(46),  R(47),  R(48),  R(49),  R(50),  R(51),  R(52),  R(53),  R(54),  R(55),
+	R(56),  R(57),  R(58),  R(59),  R(60),  R(61),  R(62),  R(63),  R(64),  R(65),  R(66),  R(67),
+	R(68),  R(69),  R(70),  R(71),  R(72),  R(73),  R(74),  R(75),  R(76),  R(77),  R(78),  R(79),
+	R(80),  R(81),  R(82),  R(83),  R(84),  R(85),  R(86),  R(87),  R(88),  R(89),  R(90),  R(91),
+	R(92),  R(93),  R(94),  R(95),  R(96),  R(97),  R(98),  R(99),  R(100), R(101), R(102), R(103),
+	R(104), R(105), R(106), R(107), R(108), R(109), R(110), R(111), R(112), R(113), R(114), R(115),
+	R(116), R(117), R(118), R(119), R(120), R(121), R(122), R(123), R(124), R(125), R(126), R(127),
+#undef R
+};
+
 static uint32_t linux_number(const struct ts_arch *arch, size_t gdb)
 {
 	if (strncmp(arch->name, "mips", 4) == 0)
@@ -53,18 +67,28 @@ uint32_t ts_signal_from_linux(const struct ts_arch *arch, uint32_t number)
 	return TS_SIGNAL_UNKNOWN;
 }
 
-uint32_t ts_signal_to_linux(const struct ts_arch *arch, uint32_t number)
+/* Linux's number of gdb's real-time signal @number, the same on each processor; 0 if it is none. */
+static uint32_t realtime_number(uint64_t number)
 {
 	if (number == REALTIME_32)
 		return 32;
 	if (number >= REALTIME_33 && number < REALTIME_33 + 31)
-		return 33 + (number - REALTIME_33);
+		return 33 + (uint32_t)(number - REALTIME_33);
 	if (number >= REALTIME_64 && number <= REALTIME_64 + (LAST_REALTIME - 64))
-		return 64 + (number - REALTIME_64);
-	return number && number < N_SIGNALS ? linux_number(arch, number) : 0;
+		return 64 + (uint32_t)(number - REALTIME_64);
+	return 0;
+}
+
+uint32_t ts_signal_to_linux(const struct ts_arch *arch, uint32_t number)
+{
+	return number && number < N_SIGNALS ? linux_number(arch, number) : realtime_number(number);
 }
 
 const char *ts_signal_name(uint64_t number)
 {
+	const uint32_t n = realtime_number(number);
+
+	if (n)
+		return realtime[n - 32];
 	return number < N_SIGNALS ? signals[number].name : NULL;
 }

@@ -19,7 +19,7 @@ uint32_t ts_signal_from_linux(const struct ts_arch *arch, uint32_t number);
 /* Linux's number on @arch of gdb's signal @number; 0 if Linux has none there. */
 uint32_t ts_signal_to_linux(const struct ts_arch *arch, uint32_t number);
 
-/* The name of gdb's signal @number ("SIGSEGV"), NULL for real-time signals and unknown numbers; a literal. */
+/* The name of gdb's signal @number ("SIGSEGV", "SIG34"), NULL for unknown numbers; a literal. */
 const char *ts_signal_name(uint64_t number);
 
 #endif

@@ -89,7 +89,7 @@ static void name_event(const struct ts_facts *facts, const struct ts_event *ev, 
 		if (known)
 			snprintf(name, size, "%s", known);
 		else if (ev->kind == TS_EV_SIGNAL)
-			snprintf(name, size, "signal %" PRIu64, ev->number);
+			snprintf(name, size, "unknown signal");
 	} else if ((ev->kind == TS_EV_EXIT || ev->kind == TS_EV_THREAD_END) && ev->has_ret) {
 		snprintf(name, size, "status %" PRIu64, ev->number);
 	}

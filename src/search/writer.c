@@ -66,7 +66,7 @@ static void begin_search(struct ts_writer_search *s, struct ts_query *q, const s
 
 	s->stop = stop;
 	s->is_begun = true;
-	s->pos = before;
+	s->pos = s->before = before;
 	s->loc = *loc;
 	s->may_contradict = ts_writes_may_contradict(q);
 	s->among = NULL;
@@ -180,13 +180,28 @@ static bool is_branch(const struct ts_decoded *d)
 	}
 }
 
+/* A result of the call of step @pos that came later, but before where the search began. */
+static bool look_for_late(struct ts_writer_search *s, struct ts_query *q, uint64_t pos, struct ts_written *written,
+			  struct ts_error *err)
+{
+	const struct ts_decoded *d = ts_query_insn(q, pos, err);
+	uint64_t at, mask;
+
+	if (d && ts_late_result(q, pos, d, &s->loc, &at, &mask) && at >= s->stop && at < s->before) {
+		*written = (struct ts_written){ mask, TS_WRITER_INPUT };
+		s->pos = at;
+	}
+	return d != NULL;
+}
+
 static bool look(struct ts_writer_search *s, struct ts_query *q, struct ts_written *written,
 		 struct ts_error *err)
 {
 	const struct ts_decoded *d;
 
 	if (s->loc.kind != TS_IN_PC)
-		return ts_step_writes(q, s->pos, &s->loc, s->may_contradict, written, err);
+		return ts_step_writes(q, s->pos, &s->loc, s->may_contradict, written, err) &&
+		       (written->mask || look_for_late(s, q, s->pos, written, err));
 	d = ts_query_insn(q, s->pos, err);
 	written->mask = d && is_branch(d);
 	return d != NULL;
@@ -199,8 +214,12 @@ static enum ts_got look_back(struct ts_writer_search *s, struct ts_query *q, str
 	uint64_t pos = s->pos ? ts_query_prev_step(q, s->loc.owner, s->pos - 1) : TS_NO_POS;
 
 	written->mask = 0;
-	if (pos == TS_NO_POS || pos < s->stop)
+	if (pos == TS_NO_POS || (pos < s->stop && s->loc.kind == TS_IN_PC))
 		return TS_GOT_END;
+	if (pos < s->stop && !look_for_late(s, q, pos, written, err))
+		return TS_GOT_FAIL;
+	if (pos < s->stop)
+		return written->mask ? TS_GOT_ROW : TS_GOT_END;
 	if (pos < s->first)
 		return skip(s, q, pos, budget, err);
 	s->pos = pos;

@@ -35,6 +35,7 @@ struct ts_writer_runs {
 /* One search after the other; all zero: none has begun. */
 struct ts_writer_search {
 	uint64_t pos;      /* how far it has come: steps from here on have been looked at */
+	uint64_t before;   /* where it began */
 	bool is_begun;
 	bool may_contradict;
 	struct ts_location loc; /* as the effects of steps have it */

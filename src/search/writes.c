@@ -54,14 +54,46 @@ static bool is_inside(struct ts_query *q, uint64_t pos, const struct ts_decoded 
 	return st != NULL;
 }
 
-/* A system call in which the program ends has no result. */
+static bool has_call(const struct ts_query *q, uint32_t thread, uint64_t pos)
+{
+	const struct ts_event_at *h;
+
+	for (uint64_t i = ts_query_n_events_below(q, TS_EV_SYSCALL, pos);
+	     (h = ts_query_event(q, TS_EV_SYSCALL, i)) && h->step == pos; i++) {
+		if (h->thread == thread)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * A system call in which the program ends, or from which its thread does not return, has no result.  Where other threads ran
+ * before it returned its result comes with the last step of these.
+ */
 static bool ends_inside(struct ts_query *q, uint64_t pos, bool *is_it, struct ts_error *err)
 {
 	const struct ts_steps *b;
 	const struct ts_step *st = ts_query_step(q, pos, &b, err);
+	uint64_t next = st ? ts_query_next_step(q, st->thread, pos + 1) : pos + 1;
 
-	*is_it = st && ts_step_has_event(b, st, 1u << TS_EV_EXIT);
+	*is_it = st && (ts_step_has_event(b, st, 1u << TS_EV_EXIT) || next == TS_NO_POS ||
+			(next > pos + 1 && has_call(q, st->thread, next - 1)));
 	return st != NULL;
+}
+
+bool ts_late_result(struct ts_query *q, uint64_t pos, const struct ts_decoded *d, const struct ts_location *loc,
+		    uint64_t *at, uint64_t *mask)
+{
+	*at = d->ops.flow == TS_OP_SYSCALL && !ts_query_facts(q)->is_physical ?
+		      ts_query_next_step(q, loc->owner, pos + 1) : TS_NO_POS;
+	*mask = 0;
+	if (*at == TS_NO_POS || *at == pos + 1 || !has_call(q, loc->owner, --*at))
+		return false;
+	for (unsigned i = 0; i < d->ops.n; i++) {
+		if (d->ops.transfers[i].way == TS_WAY_SYSTEM)
+			*mask |= overlap(loc, &d->ops.transfers[i].to);
+	}
+	return *mask;
 }
 
 bool ts_writes_by_operands(struct ts_query *q, uint64_t pos, const struct ts_decoded *d,

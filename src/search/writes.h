@@ -26,6 +26,13 @@ struct ts_written {
 	enum ts_writer_kind kind;
 };
 
+/*
+ * Is @d, step @pos of the thread of @loc, a system call that returned after steps of other threads?  Then *@at is the last of
+ * these, with which its result comes, and *@mask what of @loc the result is.
+ */
+bool ts_late_result(struct ts_query *q, uint64_t pos, const struct ts_decoded *d, const struct ts_location *loc,
+		    uint64_t *at, uint64_t *mask);
+
 /* The bytes of @loc (registers, flags, or the pc) that the operands of the instruction of step @pos write. */
 bool ts_writes_by_operands(struct ts_query *q, uint64_t pos, const struct ts_decoded *d,
 			   const struct ts_location *loc, uint64_t *mask, struct ts_error *err);

@@ -14,7 +14,7 @@ from _questions import WORDS
 MAX_ROWS = 10000    # of one answer
 ONE_ROW = {"back", "forward", "goto", "mark", "unmark", "when"}     # verbs without "first N"
 BEGINNINGS = {word: name for name, word in WORDS.items() if word}
-NUMBERS = {"first", "last", "depth", "min"}
+NUMBERS = {"first", "last", "depth", "min", "thread"}
 
 
 def arguments_of(words):

@@ -69,6 +69,13 @@ for options in ("-O0 -g -w", "-O2 -g -w", "-O1 -gdwarf-4 -w -no-pie", "-O2 -g -g
 
 
 @case
+def floating_point_results_of_i386_are_in_a_register_of_x87():
+    record("values32.ucir", build("values.c", "values32", "-O0 -g -w -static", "i386"))
+    results = [rows("values32.ucir", "calls", name)[0]["result"] for name in ("mean", "half", "twice")]
+    assert results == ["2.75", "1.75", "3.0"], results
+
+
+@case
 def people_see_the_names_of_parameters():
     shown = subprocess.run([TRACESTUB, "gdb", recorded("values.c", "-O2 -g -w"), "--", "-batch", "-ex", "monitor calls many"],
                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=LIMIT).stdout

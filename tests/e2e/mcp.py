@@ -228,6 +228,17 @@ def the_last_line_needs_no_newline():
 
 
 @case
+def the_last_1024_places_are_gone_back_to():
+    """Once the history was full, back went to the place before the last one that was kept."""
+    with Client(DATA / "usercorn/x64_walk.ucir") as c:
+        for k in range(1030):
+            c.call("goto", what=str(k))
+        for k in 1028, 1027:
+            assert c.rows("back")[0][0]["position"] == k
+        assert c.rows("forward")[0][0]["position"] == 1028
+
+
+@case
 def each_recording_has_its_own_position():
     pie = Program("pie", "ucir")
     with Client(WALK, pie.trace) as c:

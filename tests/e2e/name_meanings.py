@@ -11,8 +11,10 @@ import subprocess
 from _record import LIMIT, compiler, record
 from _tap import TRACESTUB, case, run_cases, skip
 
-A = "static int state; volatile int index, glob; int one(int k) { state = k; index = k; glob += k; return state; }"
-B = """static int state; int two(int k) { state = k * 10; return state; }
+A = """static int state; volatile int index, glob; static int code_in_a(int k) { return k; } static volatile int code_in_b;
+int one(int k) { state = code_in_a(k); code_in_b = k; index = k; glob += k; return state; }"""
+B = """static int state; static volatile int code_in_a; static int code_in_b(int k) { return k; }
+int two(int k) { state = code_in_b(k * 10); code_in_a = k; return state; }
 int one(int); int main(void) { int s = 0; for (int i = 1; i < 4; i++) s += one(i) + two(i); return s & 1; }"""
 
 
@@ -35,6 +37,11 @@ def the_program_s_data_comes_first():
         _, rows, _ = ask("history", name)
         assert [r["new"] for r in rows] == (["0x1", "0x2", "0x3"] if name == "index" else ["0x1", "0x3", "0x6"]), rows
         assert {r["function"] for r in rows} == {"one"}, rows
+    for name, writer in ("code_in_a", "two"), ("code_in_b", "one"):     # a function of one file, data of the other
+        _, rows, _ = ask("history", name)
+        assert [(r["function"], r["new"]) for r in rows] == [(writer, v) for v in ("0x1", "0x2", "0x3")], (name, rows)
+        _, rows, _ = ask("executions", name)
+        assert [r["function"] for r in rows] == [name] * 3, (name, rows)
 
 
 @case

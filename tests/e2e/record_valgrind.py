@@ -5,6 +5,7 @@
 The truth is the processor: _processor.py steps through the program.
 """
 import contextlib
+import json
 import os
 import pathlib
 import pty
@@ -252,6 +253,27 @@ def a_recording_begins_and_ends_at_places():
         os.unlink("part.ucir")
 
 
+@case
+def a_function_that_the_recording_begins_in_returns():
+    """The program calls report six times from main, and each time it returns there."""
+    parts()
+    part("--from", "report:3")
+
+    def ask(*words):
+        done = subprocess.run([TRACESTUB, "query", "part.ucir", *words, "--json"], capture_output=True, text=True, timeout=LIMIT, check=True)
+        *rows, end = map(json.loads, done.stdout.splitlines())
+        return rows, end
+
+    calls, _ = ask("calls", "report")
+    assert [c["kind"] for c in calls] == ["return"] * 4 and calls[0]["position"] == calls[0]["begin"] == 0, calls
+    here, = ask("when", "at", str(calls[0]["end"]))[0]
+    assert here["function"] == "main", here
+    rows, end = ask("stack", "at", "1")
+    assert [r["function"] for r in rows] == ["report"] and "the calls that were open then are not listed" in end["note"], (rows, end)
+    part("--from", "_start")
+    assert "note" not in ask("stack", "at", str(ask("calls", "report")[0][0]["begin"]))[1]
+
+
 LIVE = """
 #include <pthread.h>
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -487,6 +509,21 @@ def x87_and_avx512_are_explained():
     subprocess.run(["gcc", "-O0", "-o", "wide", "wide.c"], check=True)
     done = recorded("wide.ucir", "./wide")
     assert done.returncode == -signal.SIGILL and "AVX-512" in done.stderr, done
+
+
+@case
+def a_failure_of_the_engine_is_not_the_end_of_the_program():
+    """Valgrind's assertion fails for SIGSYS; where that is mended the program ends by itself."""
+    pathlib.Path("sys.c").write_text("#include <signal.h>\n#include <unistd.h>\nstatic void h(int s) { (void)s; }\n"
+                                     "int main(void) { signal(SIGSYS, h); kill(getpid(), SIGSYS); return 5; }\n")
+    subprocess.run(["gcc", "-O0", "-o", "sys", "sys.c"], check=True)
+    done = recorded("sys.ucir", "./sys")
+    exits = subprocess.run([TRACESTUB, "query", "sys.ucir", "events", "exit"], capture_output=True, text=True, timeout=LIMIT)
+    if done.returncode == 5:
+        assert "status 5" in exits.stdout and "failed" not in done.stderr, (done, exits)
+        return
+    assert done.returncode == 1 and "Valgrind failed and ended the program: " in done.stderr and "--with qemu" in done.stderr, done
+    assert exits.stdout.count("\n") == 1 and "the recorder ended before the program" in exits.stderr, exits
 
 
 def on_terminal(*argv):

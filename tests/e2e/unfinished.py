@@ -50,6 +50,11 @@ def threads_that_wait_are_there_at_the_end():
 
 @case
 def calls_that_never_return_have_no_result():
+    for thread in ask(recorded("block"), "threads at end")[1:]:     # each waits in read: $rax is the call's number
+        number, = ask("block.ucir", f"last-write $rax at end thread {thread['thread']}")
+        assert number["new"] == "0x0" and ask("block.ucir", f"steps in {number['position']}: first 1")[0]["instruction"] != "syscall", number
+        rows = ask("block.ucir", f"why $rax at end thread {thread['thread']}")
+        assert rows[0]["position"] == number["position"] and "input" not in {r["kind"] for r in rows}, rows
     assert calls(recorded("kill"))[-1] == ("kill", None)
     names = [c for c in calls(recorded("exec")) if c[0] == "execve"]
     assert len(names) == 2 and names[0][1] == "0xfffffffffffffffe" and names[1][1] is None, names

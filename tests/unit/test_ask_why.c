@@ -137,6 +137,100 @@ START_TEST(what_a_system_call_left_is_input_whatever_its_instruction_is)
 }
 END_TEST
 
+/* cmp rax, rcx; dec rdx, which leaves CF; jbe. */
+START_TEST(each_flag_has_its_own_writer)
+{
+	begin();
+	run(CODE, "\x48\x39\xc8", 3, NO_PLACE, 0);
+	run(CODE + 3, "\x48\xff\xca", 3, 2, p.now[2] - 1);
+	run(CODE + 6, "\x76\x10", 2, NO_PLACE, 0);
+	run(CODE + 8, "\x90", 1, NO_PLACE, 0);
+	ask_text_init(&a, &p.s->rec);
+	ck_assert_str_eq(got("why branch depth 2"), "0 2 branch  \n"
+						    "1 1 write $ZF \n2  start $rdx 0x1002\n"
+						    "1 0 write $CF \n2  start $rax 0x1000\n2  start $rcx 0x1001\n");
+	finish();
+}
+END_TEST
+
+/* mov [r15], rax; mov [r15+1], cl. */
+START_TEST(each_byte_has_its_own_writer_and_source)
+{
+	begin();
+	run(CODE, "\x49\x89\x07", 3, N_REGS, p.now[0]);
+	ts_steps_value(&p.s->steps, TS_FX_WRITE, SLOTS + 1, "\x01", 1);
+	run(CODE + 3, "\x41\x88\x4f\x01", 4, NO_PLACE, 0);
+	ask_text_init(&a, &p.s->rec);
+	ck_assert_str_eq(got("why 0x5000,4"), "0 1 write 0x5001,1 0x1\n1  start $cl 0x1\n"
+					      "0 0 write 0x5000,1 0x0\n0 0 write 0x5002,2 0x0\n"
+					      "1  start $al 0x0\n1  start $rax[2:4] 0x0\n");
+	finish();
+}
+END_TEST
+
+/* mov rax, rcx; jmp rax. */
+START_TEST(a_jump_through_a_register_is_a_branch)
+{
+	begin();
+	run(CODE, "\x48\x89\xc8", 3, 0, p.now[1]);
+	run(CODE + 3, "\xff\xe0", 2, NO_PLACE, 0);
+	run(0x1001, "\x90", 1, NO_PLACE, 0);
+	ask_text_init(&a, &p.s->rec);
+	ck_assert_str_eq(got("why branch"), "0 1 branch  \n1 0 write $rax 0x1001\n2  start $rcx 0x1001\n");
+	finish();
+}
+END_TEST
+
+/* An event of a call of @thread in the step that is being made, and its result. */
+static void put_return(uint32_t thread, unsigned number, uint64_t result)
+{
+	struct ts_event *e;
+
+	ts_steps_effect(&p.s->steps, TS_FX_THREAD, 0, 0)->item = thread;
+	e = ts_steps_event(&p.s->steps, TS_EV_SYSCALL);
+	e->number = number;
+	e->has_ret = true;
+	e->ret = result;
+	put_reg(&p.s->steps, "rax", result);
+}
+
+/*
+ * mov rax, rcx; syscall, in which the thread waits while another one runs; nop.  The call returns with the last step of the
+ * other one, which is a call, too.  At last the first thread waits in a call to the end.
+ */
+START_TEST(a_call_has_its_result_when_it_returns)
+{
+	begin();
+	run(CODE, "\x48\x89\xc8", 3, 0, p.now[1]);
+	run(CODE + 3, "\x0f\x05", 2, NO_PLACE, 0);
+	p.thread = 1;
+	for (unsigned i = 0; i < 3; i++)
+		run(CODE + 16, "\x90", 1, NO_PLACE, 0);
+	put_return(1, 39, 7);
+	put_return(0, 202, 5);
+	run(CODE + 17, "\x0f\x05", 2, NO_PLACE, 0);
+	p.thread = 0;
+	run(CODE + 5, "\x90", 1, NO_PLACE, 0);
+	run(CODE + 6, "\x48\x89\xd0", 3, 0, p.now[2]);
+	run(CODE + 9, "\x0f\x05", 2, NO_PLACE, 0);
+	p.thread = 1;
+	run(CODE + 19, "\x90", 1, NO_PLACE, 0);
+	ask_text_init(&a, &p.s->rec);
+	for (unsigned i = 0; i < 2; i++) { /* the second time some of it is known */
+		ck_assert_str_eq(got("why $rax at 4 thread 1000"), "0 0 write $rax 0x1001\n1  start $rcx 0x1001\n");
+		ck_assert_str_eq(got("why $rax at 7 thread 1000"), "0 5 input $rax 0x5\n");
+		ck_assert_ptr_nonnull(strstr(ts_buf_text(&a.out), "\tfutex("));
+		ck_assert_str_eq(got("why $rax at 7 thread 1001"), "0 5 input $rax 0x7\n");
+		ck_assert_ptr_nonnull(strstr(ts_buf_text(&a.out), "\tgetpid("));
+		ck_assert_str_eq(got("why $rax thread 1000"), "0 7 write $rax 0x1002\n1  start $rdx 0x1002\n");
+	}
+	/* position, thread of the step, length, old, new: no row where a call began */
+	ck_assert_str_eq(got("history $rax thread 1000"),
+			 "0 1000 8 0x1000 0x1001\n5 1001 8 0x1001 0x5\n7 1000 8 0x5 0x1002\n");
+	finish();
+}
+END_TEST
+
 START_TEST(what_is_not_known_is_said)
 {
 	static const uint8_t eight[8] = { 9 };
@@ -284,6 +378,8 @@ UNIT_SUITE("ask_why", a_branch_has_the_instruction_that_set_its_condition_howeve
 	   an_instruction_is_that_which_stood_there_at_its_step,
 	   a_value_used_far_back_is_found_without_what_was_written_since,
 	   a_pointer_that_an_instruction_moves_is_made_of_itself,
-	   what_a_system_call_left_is_input_whatever_its_instruction_is, what_is_not_known_is_said,
+	   what_a_system_call_left_is_input_whatever_its_instruction_is, a_call_has_its_result_when_it_returns,
+	   each_flag_has_its_own_writer, each_byte_has_its_own_writer_and_source, a_jump_through_a_register_is_a_branch,
+	   what_is_not_known_is_said,
 	   other_processors_have_what_the_recording_shows_read, addresses_of_a_machine_are_virtual,
 	   an_instruction_is_that_which_the_page_tables_of_its_step_lead_to)

@@ -86,7 +86,7 @@ START_TEST(the_last_places_are_kept)
 	}
 	ask("back");
 	ck_assert_uint_eq(s->pos, (last - MAX_BACK) % 11);
-	for (unsigned i = MAX_BACK - 1; i >= 1; i--) {
+	for (unsigned i = MAX_BACK; i-- > 0;) { /* up to where the first back came from */
 		ask("forward");
 		ck_assert_uint_eq(s->pos, (last - i) % 11);
 	}
@@ -237,6 +237,25 @@ START_TEST(what_gdb_has_compiled_for_other_places_only_does_not)
 }
 END_TEST
 
+/* Each was kept, also the same one again and again: the server's memory grew as a client liked. */
+START_TEST(conditions_are_kept_once_and_have_a_bound)
+{
+	use_program();
+	offer("executions fib if n == 1", FIB);
+	for (unsigned i = 0; i < 2000; i++)
+		ck_assert_str_eq(fake_send("Z0," FIB ",1" COMPILED), "OK");
+	expect("executions fib if n == 1", "no rows");
+	offer("executions fib if n == 1", FIB);
+	for (unsigned i = 0; i < 2000; i++) {
+		char packet[64];
+
+		snprintf(packet, sizeof(packet), "Z0,%x,1" COMPILED, 0x500000 + i);
+		ck_assert_str_eq(fake_send(packet), "OK");
+	}
+	expect("executions fib if n == 1", "at more places than can be asked about");
+}
+END_TEST
+
 /* Within the function that begins there, if its size is known. */
 START_TEST(a_condition_for_an_address_may_be_compiled_behind_the_prologue)
 {
@@ -295,7 +314,7 @@ FAKE_SUITE("asking", threads_and_maps_are_tables_of_what_is_here, one_goes_back_
 	   gdb_compiles_a_condition_for_a_function_or_an_address,
 	   without_the_symbols_there_is_nothing_to_compile,
 	   what_gdb_has_compiled_for_the_function_takes_the_place_of_the_text,
-	   what_gdb_has_compiled_for_other_places_only_does_not,
+	   what_gdb_has_compiled_for_other_places_only_does_not, conditions_are_kept_once_and_have_a_bound,
 	   a_condition_for_an_address_may_be_compiled_behind_the_prologue,
 	   of_a_function_without_a_size_only_the_first_address_is_known,
 	   other_conditions_of_breakpoints_are_no_answer)

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "script.h"
+#include "src/calls/linkage.h"
 #include "src/calls/tracker.h"
 #include "src/query/call_list.h"
 #include "src/timeline/section.h"
@@ -734,6 +735,19 @@ START_TEST(the_last_step_before_another_thread_may_be_a_call)
 END_TEST
 
 /* A call leaves a return address of 4 or 8 bytes: 16-bit code has none. */
+/* "call rax" has two bytes; no instruction of the processor has more than 15. */
+START_TEST(where_a_call_of_unknown_length_returns)
+{
+	struct ts_linkage l;
+
+	ts_linkage_init(&l, ts_arch_find("x86_64"));
+	for (uint64_t len = 0; len < 32; len++) {
+		ck_assert(ts_linkage_is_return_of(&l, 0x1000 + len, 0x1000, 0) == (len >= 2 && len <= 15));
+		ck_assert(ts_linkage_is_return_of(&l, 0x1000 + len, 0x1000, 5) == (len == 5));
+	}
+}
+END_TEST
+
 START_TEST(code_of_16_bits_has_no_calls)
 {
 	static const struct kind_of_processor i8086 = { "i8086", "esp", NULL, 2, 3, 3, 0 };
@@ -881,6 +895,7 @@ Suite *unit_suite(void)
 	tcase_add_loop_test(tc, a_call_ends_though_a_stack_below_was_entered_from_it, 0, N_PROCESSORS);
 	tcase_add_test(tc, a_return_address_may_be_stored_without_a_push);
 	tcase_add_loop_test(tc, the_last_step_before_another_thread_may_be_a_call, 0, 2);
+	tcase_add_test(tc, where_a_call_of_unknown_length_returns);
 	tcase_add_test(tc, code_of_16_bits_has_no_calls);
 	tcase_add_loop_test(tc, calls_are_the_same_from_an_index_file_and_after_an_interruption, 0, 60);
 	tcase_add_loop_test(tc, an_index_without_calls_gets_them_when_they_are_asked_for, 0, 60);

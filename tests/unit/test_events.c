@@ -116,7 +116,7 @@ START_TEST(when_tells_what_happened)
 	expect_text(2, "fault: the last instruction did not complete, address 0x10\n");
 	expect_text(3, "signal SIGTERM\n");
 	expect_text(4, "signal SIGTERM, sent by process 4242\n");
-	expect_text(5, "signal 1000 of gdb: odd\n");
+	expect_text(5, "unknown signal: odd\n");
 	expect_text(6, "interrupt\nsignal SIGINT, address 0x7\n");
 	expect_text(7, "interrupt: page fault\n");
 	expect_text(9, "exit: the process has ended, status 3\n");

@@ -776,6 +776,27 @@ START_TEST(the_first_auxiliary_vector_counts)
 }
 END_TEST
 
+/* The second one could not be. */
+START_TEST(the_first_list_of_files_counts)
+{
+	for (uint64_t count = 1; count <= 2; count++) {
+		struct ts_buf d;
+
+		ts_buf_init(&d);
+		word(&d, count);
+		word(&d, 0x1000);
+		word(&d, 0x1000);
+		word(&d, 0x2000);
+		word(&d, 3);
+		ts_buf_put(&d, "/bin/x", 7);
+		note("CORE", NT_FILE, d.data, d.len);
+		ts_buf_fini(&d);
+	}
+	end();
+	read_core();
+}
+END_TEST
+
 START_TEST(lists_of_files_that_cannot_be_are_refused)
 {
 	static const struct {
@@ -827,4 +848,5 @@ UNIT_FIXTURE_SUITE("gdbrecord_core", setup, teardown, i386, arm, thumb, arm_and_
 		   xsave_says_which_parts_are_in_use, xsave_of_i386_has_eight_halves,
 		   floating_point_notes_of_other_lengths_are_told, vectors_of_aarch64,
 		   a_short_note_of_registers_is_refused, arguments_are_the_words_of_a_text,
-		   the_first_auxiliary_vector_counts, lists_of_files_that_cannot_be_are_refused)
+		   the_first_auxiliary_vector_counts, the_first_list_of_files_counts,
+		   lists_of_files_that_cannot_be_are_refused)

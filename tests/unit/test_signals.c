@@ -7,6 +7,7 @@
 #include "src/arch/signals.h"
 
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "unit.h"
@@ -34,6 +35,13 @@ START_TEST(names_are_those_of_the_systems_own_header)
 		ck_assert_str_eq(ts_signal_name(
 					 ts_signal_from_linux(arch("x86_64"), (uint32_t)host[i].number)),
 				 host[i].name);
+	for (int n = 32; n <= 127; n++) { /* gdb calls them "SIG" and Linux's number */
+		char name[8];
+
+		snprintf(name, sizeof(name), "SIG%d", n);
+		ck_assert_str_eq(ts_signal_name(ts_signal_from_linux(arch("mips"), (uint32_t)n)), name);
+	}
+	ck_assert_ptr_null(ts_signal_name(TS_SIGNAL_UNKNOWN));
 	ck_assert_ptr_null(ts_signal_name(0));
 	ck_assert_ptr_null(ts_signal_name(UINT64_MAX));
 }

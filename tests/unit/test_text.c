@@ -106,6 +106,14 @@ START_TEST(threads_have_their_steps)
 }
 END_TEST
 
+START_TEST(tabs_and_blanks_separate_words_everywhere)
+{
+	open_text("tracestub text 1 i386 \t\nreg\teip\t1000 \nstep\t1000\t90\nthread\t2 \nstep 1001\n");
+	ck_assert_int_eq(ucir_read_all(&t, &steps), TS_END);
+	ck_assert_str_eq(ts_buf_text(&steps), "1000/1@0 R1000,1=!\n1001/0@1\n");
+}
+END_TEST
+
 START_TEST(bad_lines_are_refused_where_they_are)
 {
 	static const struct {
@@ -150,6 +158,12 @@ START_TEST(bad_lines_are_refused_where_they_are)
 		expect_bad(text, strlen(HEAD) + bad[i].off, bad[i].word);
 	}
 	expect_bad("tracestub text 1 pdp11\n", 17, "unknown architecture");
+	expect_bad("tracestub text 1 i386 2\n", 22, "too many words");
+	expect_bad("tracestub text 1 i386\nstep 123456789a 90\n", 27, "not an address of this architecture");
+	expect_bad("tracestub text 1 i386\nreg eip 123456789a\n", 30, "not an address of this architecture");
+	expect_bad("tracestub text 1 i386\nmem 1234567890 ff\n", 26, "not an address of this architecture");
+	expect_bad("tracestub text 1 i386\nmem ffffffff 0001\n", 39, "beyond the last address");
+	expect_bad("tracestub text 1 i386\nstep ffffffff 9090\n", 40, "beyond the last address");
 }
 END_TEST
 
@@ -248,6 +262,7 @@ END_TEST
 
 UNIT_FIXTURE_SUITE("text", setup, teardown, a_step_has_its_lines, registers_lie_in_the_order_of_the_target,
 		   the_program_counter_says_where_it_goes, threads_have_their_steps,
-		   bad_lines_are_refused_where_they_are, steps_before_a_bad_line_are_kept,
+		   tabs_and_blanks_separate_words_everywhere, bad_lines_are_refused_where_they_are,
+		   steps_before_a_bad_line_are_kept,
 		   the_bytes_of_a_line_have_a_bound, threads_have_a_bound,
 		   a_reader_goes_on_from_every_decode_point, it_bids_on_nothing_else)

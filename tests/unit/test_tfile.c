@@ -438,6 +438,26 @@ START_TEST(a_program_that_was_moved_says_nothing)
 }
 END_TEST
 
+START_TEST(a_program_that_was_moved_lies_where_the_user_says)
+{
+	static const uint64_t base = 0x7ff7e0000000; /* of 0x400000 */
+	size_t len;
+	uint8_t *elf = unit_data("tfile-samples/work", &len);
+	FILE *out = fopen("pie", "wb");
+
+	elf[16] = 3; /* ET_DYN */
+	fwrite(elf, 1, len, out);
+	fclose(out);
+	free(elf);
+	exec_option = "pie";
+	exec_base = &base;
+	three_frames();
+	serve();
+	ck_assert_str_eq(bytes(0, base + 0x100a), "\x8b\x55\xec\x89\xd0\x01\xc0\x01");
+	ck_assert_str_eq(bytes(0, 0x40100a), "????????");
+}
+END_TEST
+
 START_TEST(registers_beyond_the_block_are_unknown)
 {
 	head("R 14\n" XML_X64 "tp T1:1000:E:0:0\n");
@@ -592,7 +612,8 @@ UNIT_FIXTURE_SUITE("tfile", setup, teardown, a_frame_is_a_position, what_a_frame
 		   only_what_the_next_frame_lacks_is_forgotten,
 		   without_description_the_size_tells_the_features, a_size_that_no_features_have_is_said,
 		   frames_of_known_tracepoints_weigh_more_than_frames, a_frame_may_hold_any_number_of_ranges,
-		   a_program_that_was_moved_says_nothing, registers_beyond_the_block_are_unknown,
+		   a_program_that_was_moved_says_nothing,
+		   a_program_that_was_moved_lies_where_the_user_says, registers_beyond_the_block_are_unknown,
 		   a_decimal_register_size_is_understood, what_the_program_cannot_write_is_known,
 		   definitions_variables_and_status_are_there, a_file_saved_in_mid_run_is_served_as_stopped,
 		   lines_longer_than_gdb_reads_are_read, a_reader_resumed_anywhere_goes_on_the_same)

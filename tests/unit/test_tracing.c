@@ -608,7 +608,7 @@ START_TEST(settings_show_before_the_run_begins)
 	ck_assert_str_eq(fake_send("QTBuffer:size:1000"), "OK");
 	ck_assert_str_eq(fake_send("QTNotes:user:6d65;notes:78;"), "OK");
 	ck_assert_str_eq(fake_send("QTNotes:user:796f75;"), "OK");
-	ck_assert_str_eq(status(), "T0;tstop::0;tframes:21;tcreated:21;tsize:1000;circular:1;disconn:1");
+	ck_assert_str_eq(status(), "T0;tstop::0;tframes:21;tcreated:21;tfree:1000;tsize:1000;circular:1;disconn:1");
 	fake_send("qTStatus");
 	ck_assert_ptr_nonnull(strstr(fake.text, ";username:796f75;notes:78"));
 }

@@ -18,6 +18,7 @@ struct ts_query *q;
 struct ts_frame frame;
 struct ts_error err;
 const char *arch_option, *exec_option;
+const uint64_t *exec_base;
 
 void setup(void)
 {
@@ -30,6 +31,7 @@ void setup(void)
 	tl = NULL;
 	q = NULL;
 	arch_option = exec_option = NULL;
+	exec_base = NULL;
 }
 
 void close_all(void)
@@ -111,7 +113,7 @@ void finish(void)
 
 bool open_file(void)
 {
-	const struct ts_loader_options opt = { .arch = arch_option, .exec = exec_option };
+	const struct ts_loader_options opt = { .arch = arch_option, .exec = exec_option, .exec_base = exec_base };
 	const struct ts_loader *loader = ts_loader_find("tfile");
 
 	ck_assert(ts_buf_ok(&f));

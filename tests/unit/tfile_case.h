@@ -34,6 +34,7 @@ extern struct ts_query *q;
 extern struct ts_frame frame;
 extern struct ts_error err;
 extern const char *arch_option, *exec_option;
+extern const uint64_t *exec_base; /* of the program, NULL: not said */
 
 void setup(void);
 void close_all(void);

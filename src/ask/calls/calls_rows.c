@@ -214,8 +214,7 @@ static void put_indented(const struct ts_call_rows *x, const struct ts_call *cal
 static void put_row(struct ts_call_rows *x, const struct ts_call_found *f, struct ts_row *row)
 {
 	static const char *const kinds[] = { "return", "unwound", "open", [TS_SHOWN_TAIL] = "tail",
-					     [TS_SHOWN_HANDLER] = "handler", [TS_SHOWN_UNSEEN] = "gap",
-					     [TS_SHOWN_FIRST] = "open" };
+					     [TS_SHOWN_HANDLER] = "handler", [TS_SHOWN_UNSEEN] = "gap" };
 	const struct ts_call *call = &f->call;
 
 	x->rows.at = call->pos;
@@ -225,7 +224,7 @@ static void put_row(struct ts_call_rows *x, const struct ts_call_found *f, struc
 		ts_row_number(row, COL_END, call->end);
 	if (x->rows.is_counting)
 		return;
-	ts_row_text(row, COL_KIND, kinds[f->shown]);
+	ts_row_text(row, COL_KIND, f->shown == TS_SHOWN_FIRST ? kinds[call->kind] : kinds[f->shown]);
 	if (x->rows.is_bare)
 		return;
 	ts_cell_thread(row, COL_THREAD, x->ask, call->thread);

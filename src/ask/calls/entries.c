@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "src/query/handlers.h"
+#include "src/query/paging.h"
 #include "src/symbols/symbols.h"
 
 /* Executions that are looked at before it is counted for which functions that is worth it: so many, and of calls this part. */
@@ -238,6 +239,53 @@ static bool classify(const struct ts_entries *e, uint64_t pos, uint64_t from, ui
 	return true;
 }
 
+bool ts_entries_first_return(struct ts_query *q, uint32_t thread, uint64_t pos, uint64_t *sp, uint64_t *ret,
+			     struct ts_error *err)
+{
+	const struct ts_regset *set = ts_query_regset(q);
+	size_t word = set->arch->addr_bits / 8;
+	uint8_t data[8], known[8];
+
+	*ret = 0;
+	if (strcmp(set->arch->name, "x86_64") && strcmp(set->arch->name, "i386"))
+		return true;
+	if (!ts_query_reg(q, pos, thread, set->sp, sp, err))
+		return err->code == TS_OK;
+	if (!ts_virtual_mem(q, pos, ts_query_process(q, thread), *sp, word, data, known, err))
+		return false;
+	if (!memchr(known, 0, word))
+		*ret = ts_arch_get(set->arch, data, word);
+	return true;
+}
+
+/* So many arrivals at the return address are looked at. */
+#define MAX_ARRIVALS 256u
+
+/* A function that the thread was in from the first: it may return while it is recorded. */
+static bool find_first_end(const struct ts_entries *e, struct ts_call *call, struct ts_error *err)
+{
+	struct ts_query *q = e->ask->q;
+	uint64_t pos = call->pos, sp, now, ret;
+
+	if (!ts_entries_first_return(q, call->thread, pos, &sp, &ret, err))
+		return false;
+	for (unsigned i = 0; ret && i < MAX_ARRIVALS; i++) {
+		pos = ts_query_next_arrival(q, e->process, ret, ret, pos + 1);
+		if (pos == TS_NO_POS)
+			break;
+		if (ts_query_thread(q, pos) != call->thread)
+			continue;
+		if (!ts_query_reg(q, pos, call->thread, ts_query_regset(q)->sp, &now, err))
+			return err->code == TS_OK;
+		if (now > sp) {
+			call->end = pos;
+			call->kind = TS_CALL_RETURN;
+			break;
+		}
+	}
+	return true;
+}
+
 /* Is the execution at @pos an entry?  Returns false if not, or if the trace cannot be read: then err->code is set. */
 static bool look(const struct ts_entries *e, uint32_t thread, uint64_t pos, uint64_t addr, struct ts_entry *entry,
 		 struct ts_error *err)
@@ -251,7 +299,7 @@ static bool look(const struct ts_entries *e, uint32_t thread, uint64_t pos, uint
 					      .depth = 1, .kind = TS_CALL_OPEN },
 				    .kind = from == TS_NO_POS ? TS_ENTRY_FIRST : TS_ENTRY_TAIL };
 	if (from == TS_NO_POS)
-		return e->is_of_one && pos >= e->from && pos < e->to;
+		return e->is_of_one && pos >= e->from && pos < e->to && find_first_end(e, &entry->call, err);
 	if (from < e->from || from >= e->to)
 		return false;
 	has_call = ts_query_innermost_call(q, thread, from + 1, &call);

@@ -18,7 +18,7 @@
 enum ts_entry_kind {
 	TS_ENTRY_TAIL,    /* a jump to the function: it ends where the call that it replaces ends */
 	TS_ENTRY_HANDLER, /* a signal: the caller is what it interrupted */
-	TS_ENTRY_FIRST,   /* the thread's first instruction: nothing called */
+	TS_ENTRY_FIRST,   /* the thread's first instruction: what called is not recorded, if anything did */
 	TS_ENTRY_UNSEEN,  /* after a gap: who called, and when it ends, is not recorded */
 	TS_ENTRY_STUB,    /* a call of a few instructions that only jump there: `call` is that call */
 };
@@ -79,5 +79,14 @@ enum ts_got ts_entries_next(struct ts_entries *e, struct ts_entry *entry, struct
  * Does @call, of an entry of a linkage table, lead to the function at @addr?  The calls of the index must be there.
  */
 bool ts_entries_is_link(const struct ts_entries *e, const struct ts_call *call, uint64_t addr);
+
+/*
+ * Where the function returns in which @thread was at @pos, its first position, and the stack pointer there.  *@ret is 0 if that
+ * is not known, or the processor has it in a register.  That of a thread that calls nothing yet is any number.
+ *
+ * Returns false if the trace cannot be read.
+ */
+bool ts_entries_first_return(struct ts_query *q, uint32_t thread, uint64_t pos, uint64_t *sp, uint64_t *ret,
+			     struct ts_error *err);
 
 #endif

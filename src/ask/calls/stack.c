@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "stack.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
+#include "entries.h"
 #include "src/ask/verbs/code_places.h"
 #include "src/query/call_list.h"
 #include "src/query/handlers.h"
@@ -109,6 +112,23 @@ static enum ts_got put_interrupted(struct stack *x, struct ts_row *row, struct t
 	return look_for_handler(x, x->handler.pos, err);
 }
 
+/* The thread was in a call when the recording began: what called that is not recorded. */
+static bool note_begin(struct stack *x, struct ts_error *err)
+{
+	struct ts_query *q = x->ask->q;
+	uint64_t first = ts_query_next_step(q, x->thread, 0), sp, ret;
+
+	if (first == TS_NO_POS || !ts_query_is_alive(q, x->thread, 0))
+		return true;
+	if (!ts_entries_first_return(q, x->thread, first, &sp, &ret, err))
+		return false;
+	if (ret && ts_query_next_execution(q, ts_query_process(q, x->thread), ret, ret, 0) != TS_NO_POS)
+		snprintf(x->rows.note, sizeof(x->rows.note),
+			 "the recording begins in a call, which returns to 0x%" PRIx64
+			 ": the calls that were open then are not listed", ret);
+	return true;
+}
+
 static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
 			struct ts_error *err)
 {
@@ -128,7 +148,7 @@ static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budg
 	if (x->has_handler && (!x->has_call || x->call.pos <= x->handler.pos))
 		return put_signal(x, row, budget);
 	if (!x->has_call)
-		return TS_GOT_END;
+		return note_begin(x, err) ? TS_GOT_END : TS_GOT_FAIL;
 	put_row(x, x->call.pos, x->call.pc, true, row, budget);
 	x->has_call = ts_query_outer_call(x->ask->q, &x->call);
 	return TS_GOT_ROW;

@@ -326,7 +326,7 @@ static void put_text(const struct ts_event *ev, struct ts_row *row)
 	else if (ev->kind == TS_EV_SIGNAL && ts_signal_name(ev->number))
 		snprintf(text + n, left, "%s%s", space, ts_signal_name(ev->number));
 	else if (ev->kind == TS_EV_SIGNAL)
-		snprintf(text + n, left, "%ssignal %" PRIu64, space, ev->number);
+		snprintf(text + n, left, "%sunknown signal", space);
 	else if ((ev->kind == TS_EV_EXIT || ev->kind == TS_EV_THREAD_END) && ev->has_ret)
 		snprintf(text + n, left, "%sstatus %" PRIu64, space, ev->number);
 	else if (ev->kind == TS_EV_FAULT && ev->has_addr)

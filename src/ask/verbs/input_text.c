@@ -17,7 +17,7 @@
 #define NO_OFFSET UINT64_MAX
 
 /* Calls that fill a buffer with as many bytes as they return: which arguments are the buffer and the descriptor. */
-static const struct {
+static const struct filler {
 	const char *name;
 	int8_t buffer, descriptor; /* -1: it has none */
 } fillers[] = {
@@ -136,28 +136,57 @@ static void put_place(const struct ts_query *q, const struct ts_event_at *h, con
 		ts_buf_printf(text, ", from file offset %" PRIu64, offset + from);
 }
 
-bool ts_input_text(struct ts_query *q, uint64_t pos, uint32_t process, bool is_memory, uint64_t first, uint64_t last,
-		   struct ts_buf *text, struct ts_error *err)
+/* Of a call that filled a buffer which has the byte at @addr: what it is in fillers; NULL if it is none. */
+static const struct filler *find_filler(const struct ts_query *q, const struct ts_event *e, uint64_t addr)
 {
-	const struct ts_event_at *h = ts_query_prev_event(q, TS_EV_SYSCALL, pos);
-	const struct ts_event *e = h ? &h->event : NULL;
 	char buf[64];
-	const char *name;
+	const char *name = name_of(q, e, buf, sizeof(buf));
 
-	if (!h || h->step != pos)
-		return true;
-	name = name_of(q, e, buf, sizeof(buf));
-	put_call(q, e, text);
-	for (size_t i = 0; i < sizeof(fillers) / sizeof(fillers[0]) && is_memory && !has_failed(q, e); i++) {
-		uint64_t at;
+	for (size_t i = 0; i < sizeof(fillers) / sizeof(fillers[0]) && !has_failed(q, e); i++) {
+		uint64_t at = e->n_args > fillers[i].buffer ? e->args[fillers[i].buffer] : 0;
 
-		if (strcmp(name, fillers[i].name) || e->n_args <= fillers[i].buffer)
-			continue;
-		at = e->args[fillers[i].buffer];
-		if (first < at || first - at >= e->ret)
-			continue;
-		put_place(q, h, name, fillers[i].descriptor, first - at, last - at, text);
-		return put_bytes(q, pos, process, first, last, text, err);
+		if (!strcmp(name, fillers[i].name) && e->n_args > fillers[i].buffer && addr >= at && addr - at < e->ret)
+			return &fillers[i];
 	}
-	return true;
+	return NULL;
+}
+
+/*
+ * The system call of the step that @place is about; NULL if there is none.  Calls of several threads may return at one
+ * step: a register has that of its thread, memory the one that filled a buffer there, or the only one.
+ */
+static const struct ts_event_at *find_call(struct ts_query *q, uint64_t pos, const struct ts_input_place *place,
+					   const struct filler **filler)
+{
+	const struct ts_event_at *h, *found = NULL;
+	unsigned n = 0;
+
+	*filler = NULL;
+	for (uint64_t i = ts_query_n_events_below(q, TS_EV_SYSCALL, pos);
+	     (h = ts_query_event(q, TS_EV_SYSCALL, i)) && h->step == pos; i++) {
+		if (!place->is_memory && h->thread != place->thread)
+			continue;
+		*filler = place->is_input ? find_filler(q, &h->event, place->first) : NULL;
+		if (*filler)
+			return h;
+		found = n++ ? NULL : h;
+	}
+	return found;
+}
+
+bool ts_input_text(struct ts_query *q, uint64_t pos, const struct ts_input_place *place, struct ts_buf *text,
+		   struct ts_error *err)
+{
+	const struct filler *f;
+	const struct ts_event_at *h = find_call(q, pos, place, &f);
+	uint64_t at;
+
+	if (!h)
+		return true;
+	put_call(q, &h->event, text);
+	if (!f)
+		return true;
+	at = h->event.args[f->buffer];
+	put_place(q, h, f->name, f->descriptor, place->first - at, place->last - at, text);
+	return put_bytes(q, pos, place->process, place->first, place->last, text, err);
 }

@@ -10,15 +10,24 @@
 #include "src/base/error.h"
 #include "src/query/query.h"
 
+/* What was written at a step: bytes [first, last] of memory of a process, or something of a thread. */
+struct ts_input_place {
+	bool is_memory;
+	bool is_input;    /* of memory: the kernel wrote it */
+	uint32_t process; /* of memory */
+	uint32_t thread;  /* else */
+	uint64_t first, last;
+};
+
 /*
- * Append the system call of step @pos to @text: "read(0x3, 0x404060, 0x10) = 0x8".  If the bytes [@first, @last] of
- * memory of process @process (@is_memory) lie in the buffer that the call filled, their place follows, with the
- * descriptor, the offset in its file where earlier calls tell it, and the bytes:
- * ", bytes 0 to 3 of descriptor 3, from file offset 16: \"abcd\"".
+ * Append the system call of step @pos that wrote @place to @text: "read(0x3, 0x404060, 0x10) = 0x8".  If the bytes lie
+ * in the buffer that the call filled, their place follows, with the descriptor, the offset in its file where earlier
+ * calls tell it, and the bytes: ", bytes 0 to 3 of descriptor 3, from file offset 16: \"abcd\"".
  *
- * Returns false if the trace cannot be read (@err); nothing is appended if the step has no system call.
+ * Returns false if the trace cannot be read (@err); nothing is appended if the step has no system call, or several and
+ * it is not known which one wrote the place.
  */
-bool ts_input_text(struct ts_query *q, uint64_t pos, uint32_t process, bool is_memory, uint64_t first, uint64_t last,
-		   struct ts_buf *text, struct ts_error *err);
+bool ts_input_text(struct ts_query *q, uint64_t pos, const struct ts_input_place *place, struct ts_buf *text,
+		   struct ts_error *err);
 
 #endif

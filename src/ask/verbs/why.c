@@ -84,6 +84,14 @@ static bool put_input(const struct why *y, struct ts_row *row, const struct ts_c
 		      const struct ts_cause_range *r, struct ts_error *err)
 {
 	bool is_memory = n->has_place && n->loc.kind == TS_IN_MEMORY, done;
+	const struct ts_input_place place = {
+		.is_memory = is_memory,
+		.is_input = is_memory && n->kind == TS_CAUSE_INPUT,
+		.process = n->loc.owner,
+		.thread = n->has_place ? n->loc.owner : ts_query_thread(y->ask->q, n->pos),
+		.first = r->first,
+		.last = r->last,
+	};
 	struct ts_buf text;
 	size_t begin;
 
@@ -91,8 +99,7 @@ static bool put_input(const struct why *y, struct ts_row *row, const struct ts_c
 	if (n->kind == TS_CAUSE_UNKNOWN)
 		ts_buf_puts(&text, "known only since ");
 	begin = text.len;
-	done = ts_input_text(y->ask->q, n->pos, n->loc.owner, is_memory && n->kind == TS_CAUSE_INPUT, r->first, r->last, &text,
-			     err);
+	done = ts_input_text(y->ask->q, n->pos, &place, &text, err);
 	if (done && ts_buf_ok(&text) && text.len > begin)
 		ts_row_text_len(row, COL_INSTRUCTION, (const char *)text.data, text.len);
 	ts_buf_fini(&text);

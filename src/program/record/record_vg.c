@@ -495,6 +495,30 @@ static void find_status(struct ts_recorder *r)
 		r->status = at ? (int)strtoul(at + strlen(report), NULL, 10) & 0x7f : SIGKILL;
 }
 
+/* Valgrind ends the program with status 1 when it fails itself, and says why in lines of its own. */
+static const char *find_failure(const struct ts_recorder *r)
+{
+	static const char mark[] = "\nvalgrind: ";
+	const char *at = strstr(r->log->text, mark);
+	struct ts_log_decoder_counts counts;
+
+	ts_log_decoder_count(r->log->decoder, &counts);
+	return at && !counts.has_exit && !r->is_cut ? at + strlen(mark) : NULL;
+}
+
+/* The end of the program is not one of its own: the recording ends before it. */
+static void tell_failure(struct ts_recorder *r)
+{
+	const char *why = find_failure(r);
+
+	if (!why)
+		return;
+	ts_message(stderr, "tracestub: Valgrind failed and ended the program: %.*s; --with qemu may record it",
+		   (int)strcspn(why, "\n"), why);
+	r->is_cut = true;
+	r->cut_at = "a failure of Valgrind";
+}
+
 static void explain(const struct ts_recorder *r)
 {
 	const char *at = strstr(r->log->text, "unhandled instruction bytes:");
@@ -580,6 +604,7 @@ static bool finish(struct ts_recorder *r)
 	read_text(r);
 	if (r->is_followed && !r->has_status)
 		find_status(r);
+	tell_failure(r);
 	tell_fatal(r);
 	cut(r);
 	if (!r->is_cut && !l->fault)

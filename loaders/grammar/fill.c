@@ -91,9 +91,8 @@ void grammar_fill_keep(struct grammar_fill *f, struct grammar_files *files, uint
 	}
 }
 
-/* As grammar_fill_tell(), where there is something to tell. */
-static bool tell_moves(struct grammar_fill *f, struct grammar_files *files, const struct grammar_place *at,
-		       const struct ts_steps *next, struct ts_steps *out)
+bool grammar_fill_moves(struct grammar_fill *f, struct grammar_files *files, const struct grammar_place *at,
+			const struct ts_steps *next, struct ts_steps *out)
 {
 	const struct grammar_line line = { .pc = at->pc };
 	const struct grammar_moves *moves;
@@ -115,12 +114,6 @@ static bool tell_moves(struct grammar_fill *f, struct grammar_files *files, cons
 		grammar_file_note(is, next, 0, next->n_effects, TS_FX_REG_WRITE);
 	grammar_moves_tell(moves, &before, next ? &after : NULL, out);
 	return true;
-}
-
-bool grammar_fill_tell(struct grammar_fill *f, struct grammar_files *files, const struct grammar_place *at,
-		       const struct ts_steps *next, struct ts_steps *out)
-{
-	return !f->decoder || f->log->g.has_accesses || !at->is_there || tell_moves(f, files, at, next, out);
 }
 
 bool grammar_fill_switch(struct grammar_fill *f, struct grammar_files *files, const struct grammar_place *at, struct ts_steps *out,

@@ -83,7 +83,8 @@ struct grammar_matcher {
 	const char *end;
 	struct ts_steps *out;
 	struct grammar_line *line;
-	unsigned reached;
+	unsigned reached; /* elements of the last pattern that was tried */
+	bool is_damaged;  /* the line begins as a step or a state does */
 	/* of the item that is matched */
 	const struct regmap_slot *slot;
 	struct grammar_digits value, bytes;

@@ -27,14 +27,6 @@ void grammar_lines_fini(struct grammar_lines *l)
 	ts_steps_fini(&l->next_fx);
 }
 
-void grammar_lines_place(const struct grammar_lines *l, struct grammar_lines_place *place)
-{
-	place->off = l->ahead->is_there ? l->ahead->begin : l->lines.off;
-	place->told_until = l->ahead->is_there ? l->ahead->off : l->lines.off;
-	place->images_left = l->images_left;
-	grammar_tags_copy(&place->tags, l->ahead->is_there ? &l->tags_before : &l->tags);
-}
-
 void grammar_lines_go(struct grammar_lines *l, const struct grammar_lines_place *place)
 {
 	l->lines.off = place->off;
@@ -462,7 +454,7 @@ static void keep_head(struct grammar_lines *l, struct grammar_head *head)
 		grammar_decoder_look(l->decoder, line, &head->insn);
 	if (line->is_head && head->insn.len && head->line.n_code)
 		cut_code(&head->line, head->insn.len);
-	if (l->log->g.is_sized_by_insn)
+	if (l->log->g.is_sized_by_insn && head->has_memory)
 		grammar_insn_complete(l->log->base.regs.arch, &head->insn, line->pc, &head->fx, 0);
 }
 
@@ -475,7 +467,6 @@ static void swap(struct grammar_lines *l)
 	l->ahead->is_there = false;
 }
 
-/* As grammar_lines_next(), without going back after a failure. */
 static enum ts_next next_group(struct grammar_lines *l, struct ts_steps *out, struct ts_error *err)
 {
 	l->is_lost = l->has_gap = l->has_event = false;
@@ -505,16 +496,11 @@ static enum ts_next next_group(struct grammar_lines *l, struct ts_steps *out, st
 
 enum ts_next grammar_lines_next(struct grammar_lines *l, struct ts_steps *out, struct ts_error *err)
 {
-	struct grammar_lines_place was;
-	enum ts_next next;
+	enum ts_next next = next_group(l, out, err);
 
-	grammar_lines_place(l, &was);
-	next = next_group(l, out, err);
 	if (next != TS_FAIL && (l->group->fx.is_failed || l->ahead->fx.is_failed || l->next_fx.is_failed)) {
-		ts_fail(err, TS_ENOMEM, was.off, "memory is exhausted: no step");
+		ts_fail(err, TS_ENOMEM, l->lines.off, "memory is exhausted: no step");
 		next = TS_FAIL;
 	}
-	if (next == TS_FAIL)
-		grammar_lines_go(l, &was);
 	return next;
 }

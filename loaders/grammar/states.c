@@ -37,18 +37,24 @@ static bool make_room(struct grammar_files *f)
 	return f->listed && f->zeros;
 }
 
-/* The registers of @thread, which are made if there are none; *is_new gets whether they were. */
-static struct grammar_file *get(struct grammar_files *f, uint32_t thread, bool *is_new)
+/* Registers for @thread, which has none.  Returns NULL if memory is exhausted. */
+static struct grammar_file *make(struct grammar_files *f, uint32_t thread)
 {
-	if (!make_room(f))
+	struct grammar_file *file;
+
+	if (!make_room(f) || !ts_vec_extend(&f->files, &f->n, thread, sizeof(*f->files)))
 		return NULL;
-	if (!ts_vec_extend(&f->files, &f->n, thread, sizeof(*f->files)))
-		return NULL;
-	*is_new = !f->files[thread].g;
-	if (*is_new)
-		f->files[thread].g = calloc(2, f->g_len);
-	f->files[thread].known = f->files[thread].g ? f->files[thread].g + f->g_len : NULL;
-	return f->files[thread].g ? &f->files[thread] : NULL;
+	file = &f->files[thread];
+	file->g = calloc(2, f->g_len);
+	file->known = file->g ? file->g + f->g_len : NULL;
+	return file->g ? file : NULL;
+}
+
+/* The registers of @thread, which are made if there are none; *is_new gets whether they were. */
+static inline struct grammar_file *get(struct grammar_files *f, uint32_t thread, bool *is_new)
+{
+	*is_new = thread >= f->n || !f->files[thread].g;
+	return *is_new ? make(f, thread) : &f->files[thread];
 }
 
 static void tell(struct ts_steps *out, enum ts_effect_kind kind, uint64_t off, const uint8_t *bytes, uint64_t len,

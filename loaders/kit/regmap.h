@@ -147,9 +147,26 @@ static inline const struct regmap_slot *regmap_find_key(const struct regmap *t, 
 	for (uint32_t i = regmap_hash(key);; i++) {
 		const struct regmap_slot *s = &t->slots[t->places[i % REGMAP_N_PLACES]];
 
-		if (s->kind == REGMAP_NONE || (s->key[0] == key[0] && s->key[1] == key[1]))
+		if ((s->key[0] == key[0] && s->key[1] == key[1]) || s->kind == REGMAP_NONE)
 			return s;
 	}
+}
+
+/*
+ * The slot of a name of at most 7 bytes, before which a letter @prefix (0: none) may be; eight bytes must be readable at
+ * @name.
+ */
+static inline const struct regmap_slot *regmap_find_short(const struct regmap *t, const char *name, size_t len, char prefix)
+{
+	const uint64_t blanks = UINT64_C(0x2020202020202020);
+	uint64_t key[2] = { 0, blanks };
+
+	memcpy(&key[0], name, sizeof(key[0]));
+	key[0] = le64toh(key[0]) & ~(UINT64_MAX << 8 * len);
+	if (prefix)
+		key[0] = key[0] << 8 | (uint8_t)prefix;
+	key[0] = htole64(key[0]) | blanks;
+	return regmap_find_key(t, key);
 }
 
 /* The slot of a name in any case; one of kind REGMAP_NONE if it is unknown. */

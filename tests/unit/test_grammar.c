@@ -196,6 +196,15 @@ START_TEST(a_bad_value_is_unknown)
 }
 END_TEST
 
+/* Names are looked up by bytes whose bit of the case is set, as it is in digits: \030 is 8 with that bit. */
+START_TEST(characters_of_no_name_are_in_no_name)
+{
+	expect("execlog", "0, 0x1000, 0x90, \"\", r\030 -> 0x5, rbx -> 0x6\n0, 0x1001, 0x90, \"\"\n",
+	       "1000/1@0 R1000,1=! rbx=6\n1001/1@0 R1001,1=!\n");
+	ck_assert(ucir_warned(t.rec, "a word is neither a register nor an access"));
+}
+END_TEST
+
 START_TEST(a_line_without_end_is_half_a_line)
 {
 	read_text("execlog", "0, 0x1000, 0x90, \"\", rax -> 0x1\n0, 0x1001, 0x90, \"\", rax -> 0x2");
@@ -452,7 +461,7 @@ END_TEST
 UNIT_FIXTURE_SUITE("grammar", setup, teardown, grammars_that_are_built_in_compile,
 		   bad_grammars_are_refused_where_they_are_bad, registers_and_accesses_are_those_of_the_line,
 		   what_a_call_pushes_is_known, code_that_is_cut_tells_sizes, threads_count_from_zero, junk_is_counted_and_says_where_it_is, a_lost_step_forgets_registers,
-		   a_bad_value_is_unknown, a_line_without_end_is_half_a_line, a_line_of_many_megabytes_is_passed_over,
+		   a_bad_value_is_unknown, characters_of_no_name_are_in_no_name, a_line_without_end_is_half_a_line, a_line_of_many_megabytes_is_passed_over,
 		   a_dump_is_that_of_the_thread_at_its_address,
 		   registers_of_two_threads_at_one_address_are_unknown, a_dump_mostly_follows_its_thread, no_registers_no_processor, readers_go_on_where_one_was_saved, dialects_are_told_apart,
 		   lines_may_be_about_the_next_instruction, code_lines_show_memory_when_their_instruction_begins, code_without_an_address_goes_on,

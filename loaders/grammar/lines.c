@@ -93,7 +93,8 @@ static void take_part(struct grammar_lines *l, struct grammar_head *head)
 	head->line.has |= HAS_THREAD;
 }
 
-static void match_text(struct grammar_lines *l, struct ts_text_line *text, struct grammar_head *head)
+static inline __attribute__((always_inline)) void match_text(struct grammar_lines *l, struct ts_text_line *text,
+							     struct grammar_head *head)
 {
 	if (text->len && text->text[text->len - 1] == '\r')
 		text->len--;

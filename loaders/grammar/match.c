@@ -201,29 +201,44 @@ static inline unsigned count_name(const char *p)
 	return bad ? (unsigned)__builtin_ctzll(bad) / 8 : 8;
 }
 
-/* A name of eight letters or more. */
-static __attribute__((noinline)) const char *take_long_reg(struct grammar_matcher *m, const char *p, const char *end, char prefix)
+/* As take_reg(), for a name that is not the last one of its place in @r. */
+static __attribute__((noinline)) const char *look_up_reg(struct grammar_matcher *m, const char *p, const char *end, char prefix,
+							  struct grammar_recent *r)
 {
-	const char *first = p;
+	const char *const first = p;
+	uint8_t mask[sizeof(r->mask)] = { 0 };
 
+	p += count_name(p);
 	while (p < end && is(*p, NAME))
 		p++;
+	p = p < end ? p : end;
 	m->name = (struct grammar_span){ first, (size_t)(p - first) };
+	if (p == first)
+		return NULL;
 	m->slot = grammar_find_register(m, prefix);
-	return p > first ? p : NULL;
+	if (m->name.len >= sizeof(mask))
+		return p;
+	memset(mask, 0xff, m->name.len + 1);
+	*r = (struct grammar_recent){ .slot = m->slot, .len = (uint8_t)m->name.len, .prefix = prefix };
+	memcpy(&r->text, first, sizeof(r->text));
+	memcpy(&r->mask, mask, sizeof(r->mask));
+	return p;
 }
 
 /* A name of a register, which may have the letter @prefix (0: none) before it. */
 static inline const char *take_reg(struct grammar_matcher *m, const char *p, const char *end, char prefix, uint8_t time)
 {
-	unsigned n = count_name(p);
+	struct grammar_recent *r;
+	uint64_t text;
 
+	memcpy(&text, p, sizeof(text));
+	r = &m->recent[((uint32_t)le64toh(text) << 8) * UINT32_C(0x9e3779b1) >> 26]; /* of three characters */
 	m->time = time;
-	if (__builtin_expect(n - 1 >= 7 || p + n > end, 0))
-		return take_long_reg(m, p, end, prefix);
-	m->name = (struct grammar_span){ p, n };
-	m->slot = regmap_find_short(m->map, p, n, prefix);
-	return p + n;
+	if (__builtin_expect((text ^ r->text) & r->mask || r->prefix != prefix || !r->slot || end - p < r->len, 0))
+		return look_up_reg(m, p, end, prefix, r);
+	m->slot = r->slot;
+	m->name = (struct grammar_span){ p, r->len };
+	return p + r->len;
 }
 
 /* A register that the pattern names, not the line. */
@@ -670,7 +685,7 @@ static inline bool try_pattern(struct grammar_matcher *m, const struct grammar_p
 	return true;
 }
 
-static bool try_all(struct grammar_matcher *m, const char *text, uint32_t has)
+static inline __attribute__((always_inline)) bool try_all(struct grammar_matcher *m, const char *text, uint32_t has)
 {
 	const struct grammar_pattern *patterns = m->g->patterns;
 	const uint64_t *starts = m->g->starts[(uint8_t)*text];

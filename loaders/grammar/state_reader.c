@@ -91,7 +91,7 @@ static void tell_memory(const struct grammar_head *head, const struct grammar_pl
  * What a state, which is that of @at, says of the instruction before it.  @is_told: by its code, too.  @is_now: other code
  * ran since then.  Returns false if memory is exhausted.
  */
-static bool tell_state(struct grammar_reader *r, const struct grammar_place *at, bool is_hidden, bool is_told, bool is_now,
+static inline __attribute__((always_inline)) bool tell_state(struct grammar_reader *r, const struct grammar_place *at, bool is_hidden, bool is_told, bool is_now,
 		       struct ts_steps *out)
 {
 	const struct grammar_head *head = r->lines.group;
@@ -117,7 +117,7 @@ static bool is_state(const struct grammar_reader *r)
 }
 
 /* The next group that is a state.  What other groups show of code is told. */
-static enum ts_next next_group(struct grammar_reader *r, struct ts_steps *out, uint32_t *thread, struct ts_error *err)
+static inline __attribute__((always_inline)) enum ts_next next_group(struct grammar_reader *r, struct ts_steps *out, uint32_t *thread, struct ts_error *err)
 {
 	enum ts_next next;
 

@@ -152,23 +152,6 @@ static inline const struct regmap_slot *regmap_find_key(const struct regmap *t, 
 	}
 }
 
-/*
- * The slot of a name of at most 7 bytes, before which a letter @prefix (0: none) may be; eight bytes must be readable at
- * @name.
- */
-static inline const struct regmap_slot *regmap_find_short(const struct regmap *t, const char *name, size_t len, char prefix)
-{
-	const uint64_t blanks = UINT64_C(0x2020202020202020);
-	uint64_t key[2] = { 0, blanks };
-
-	memcpy(&key[0], name, sizeof(key[0]));
-	key[0] = le64toh(key[0]) & ~(UINT64_MAX << 8 * len);
-	if (prefix)
-		key[0] = key[0] << 8 | (uint8_t)prefix;
-	key[0] = htole64(key[0]) | blanks;
-	return regmap_find_key(t, key);
-}
-
 /* The slot of a name in any case; one of kind REGMAP_NONE if it is unknown. */
 static inline const struct regmap_slot *regmap_find(const struct regmap *t, const void *name, size_t len)
 {

@@ -131,7 +131,5 @@ bool grammar_fill_switch(struct grammar_fill *f, struct grammar_files *files, co
 	if (f->decoder)
 		moves = grammar_decoder_moves(f->decoder, &line, &state);
 	*is_told = moves && (grammar_moves_tell(moves, &state, NULL, out) || moves->is_syscall);
-	if (!*is_told)
-		ts_steps_effect(out, TS_FX_FORGET, 0, ts_arch_addr_mask(f->log->base.regs.arch));
 	return true;
 }

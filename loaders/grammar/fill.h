@@ -47,8 +47,8 @@ static inline bool grammar_fill_tell(struct grammar_fill *f, struct grammar_file
 
 /*
  * Where lines list accesses, those of a thread's last instruction are on the thread's next line, which may be far away,
- * with the bytes that are there then.  Append to @out what the instruction at @at wrote by its code and its registers; if
- * these do not tell it, all memory is unknown.  *is_told gets which.  Returns false if memory is exhausted.
+ * with the bytes that are there then.  Append to @out what the instruction at @at wrote by its code and its registers.
+ * *is_told gets whether these tell it.  Returns false if memory is exhausted.
  */
 bool grammar_fill_switch(struct grammar_fill *f, struct grammar_files *files, const struct grammar_place *at, struct ts_steps *out,
 			 bool *is_told);

@@ -545,6 +545,11 @@ static __attribute__((noinline)) const char *match_rare(struct grammar_matcher *
 	}
 }
 
+static inline const char *take_thread(const char *p, const char *end, const struct grammar_part *e, uint64_t *thread)
+{
+	return e->arg ? take_hex(p, end, thread) : take_dec(p, end, thread);
+}
+
 static inline const char *take_pc(struct grammar_line *l, uint64_t mask, const char *p, const char *end)
 {
 	const char *next = take_hex(p, end, &l->pc);
@@ -605,7 +610,7 @@ static const char *match_run(struct grammar_matcher *m, const char *p, const str
 			break;
 		case EL_THREAD:
 			l->has |= HAS_THREAD;
-			p = e->arg ? take_hex(p, end, &l->thread) : take_dec(p, end, &l->thread);
+			p = take_thread(p, end, e, &l->thread);
 			break;
 		case EL_CODE:
 			l->has |= HAS_CODE;
@@ -711,6 +716,26 @@ bool grammar_skips(enum grammar_kind kind, bool *is_skipping)
 	default: break;
 	}
 	return *is_skipping;
+}
+
+bool grammar_match_thread(const struct grammar_matcher *m, const char *text, size_t len, uint64_t *thread)
+{
+	const struct grammar *g = m->g;
+	const char *const end = text + len;
+
+	for (unsigned half = 0; half < 2 && len; half++) {
+		for (uint64_t left = g->starts[(uint8_t)*text][half]; left; left &= left - 1) {
+			const struct grammar_pattern *pattern = &g->patterns[64 * half + (unsigned)__builtin_ctzll(left)];
+			const struct grammar_part *e = &g->parts[pattern->first], *last = e + pattern->n;
+			const char *p = text;
+
+			for (; e < last && e->kind == EL_LITERAL && is_literal(g, p, end, e); e++)
+				p += e->n;
+			if (pattern->kind == GRAMMAR_STATE && e < last && e->kind == EL_THREAD && take_thread(p, end, e, thread))
+				return true;
+		}
+	}
+	return false;
 }
 
 /* A line that no pattern matches. */

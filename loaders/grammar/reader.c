@@ -160,6 +160,7 @@ static void close_reader(struct ts_reader *base)
 	grammar_lines_fini(&r->lines);
 	grammar_files_fini(&r->files);
 	grammar_fill_fini(&r->fill);
+	grammar_later_fini(&r->later);
 	threads_fini(&r->threads);
 	free(r);
 }
@@ -177,6 +178,7 @@ static struct grammar_reader *reader_at(struct grammar_log *log, uint64_t off, s
 	r->log = log;
 	grammar_lines_init(&r->lines, log, off);
 	grammar_files_init(&r->files, &log->base.regs);
+	grammar_later_init(&r->later, log);
 	if (grammar_fill_init(&r->fill, log, err)) {
 		r->lines.decoder = r->fill.decoder;
 		return r;

@@ -6,6 +6,7 @@
 #define LOADERS_GRAMMAR_READER_H
 
 #include "fill.h"
+#include "later.h"
 #include "lines.h"
 #include "loaders/kit/threads.h"
 #include "log.h"
@@ -15,6 +16,7 @@ struct grammar_reader {
 	struct grammar_log *log; /* borrowed */
 	struct grammar_lines lines;
 	struct grammar_fill fill;
+	struct grammar_later later;
 	struct threads threads;
 	struct grammar_files files;
 	struct ts_steps nothing; /* a state that lists no registers */

@@ -185,18 +185,27 @@ static void take_place(const struct grammar_reader *r, uint32_t thread, struct g
 }
 
 /*
- * Another thread's state comes next: what the thread that ran last did is not on that line.  *is_told gets whether its
- * code tells it.  Returns false if the source cannot be read, or memory is exhausted.
+ * Another thread's state comes next: what the thread that ran last did is not on that line.  Its code tells it, or its next
+ * line, if that is not far away; else all memory is unknown.  *is_told gets whether it is told.  Returns false if the
+ * source cannot be read, or memory is exhausted.
  */
 static bool tell_switch(struct grammar_reader *r, struct grammar_place at, struct ts_steps *out, bool *is_told, struct ts_error *err)
 {
+	const struct grammar_head *const ahead = r->lines.ahead;
+
 	*is_told = false;
 	if (!r->log->g.has_accesses || !at.is_there || r->log->is_blocks || r->log->parts.n > 1)
 		return true;
 	if (!at.n_code && !grammar_shown_find(&r->lines.shown, r->log->src, at.pc, at.code, &at.n_code, err))
 		return false;
-	return grammar_fill_switch(&r->fill, &r->files, &at, out, is_told) ||
-	       ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no step");
+	if (!grammar_fill_switch(&r->fill, &r->files, &at, out, is_told))
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no step");
+	if (!*is_told && ahead->is_there &&
+	    !grammar_later_tell(&r->later, r->log->base.threads[at.thread].tid - 1, ahead->off, out, is_told, err))
+		return false;
+	if (!*is_told)
+		ts_steps_effect(out, TS_FX_FORGET, 0, ts_arch_addr_mask(r->log->base.regs.arch));
+	return true;
 }
 
 /* Does the state show that its own address was read as a word, as an instruction does that returns? */

@@ -16,7 +16,7 @@ static bool is_decoded(const struct grammar_log *log)
 bool grammar_fill_init(struct grammar_fill *f, const struct grammar_log *log, struct ts_error *err)
 {
 	*f = (struct grammar_fill){ .log = log };
-	grammar_files_init(&f->scratch, &log->base.regs);
+	grammar_files_init(&f->scratch, &log->g, &log->base.regs);
 	if (!is_decoded(log))
 		return true;
 	f->decoder = grammar_decoder_new(&log->base.regs, &log->base.memory, err);

@@ -244,7 +244,7 @@ static enum ts_next pass_long_line(struct grammar_lines *l, struct grammar_head 
 /* Has the line no line end of its own in its file? */
 static bool is_open(const struct grammar_lines *l, const struct ts_text_line *text)
 {
-	return !text->is_whole || (text->len && grammar_part_ends(&l->log->parts, text->off + text->len));
+	return !text->is_whole || (l->log->parts.n > 1 && text->len && grammar_part_ends(&l->log->parts, text->off + text->len));
 }
 
 /* The next line, matched.  A last one without a line end may be half a line. */

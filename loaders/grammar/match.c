@@ -372,7 +372,7 @@ static inline const char *take_short(const char *p, const char *end, const struc
 }
 
 /* An item of shape GRAMMAR_REG_SHAPE, which is put. */
-static __attribute__((noinline)) const char *match_reg(struct grammar_matcher *m, const char *p, const char *end, const struct grammar_item *item)
+static inline __attribute__((always_inline)) const char *match_reg(struct grammar_matcher *m, const char *p, const char *end, const struct grammar_item *item)
 {
 	p = take_short(p, end, &item->before);
 	if (p && item->has_blanks)

@@ -177,7 +177,7 @@ static struct grammar_reader *reader_at(struct grammar_log *log, uint64_t off, s
 	r->base.ops = &ops;
 	r->log = log;
 	grammar_lines_init(&r->lines, log, off);
-	grammar_files_init(&r->files, &log->base.regs);
+	grammar_files_init(&r->files, &log->g, &log->base.regs);
 	grammar_later_init(&r->later, log);
 	if (grammar_fill_init(&r->fill, log, err)) {
 		r->lines.decoder = r->fill.decoder;

@@ -104,7 +104,7 @@ static inline __attribute__((always_inline)) bool tell_state(struct grammar_read
 	}
 	r->is_lost = r->lines.is_lost;
 	/* writers that leave out zeros write the program counter last; those that leave out what is unknown, first */
-	return grammar_files_change(&r->files, &r->log->g, &r->log->base.regs, at->thread, head->is_unsure ? &r->nothing : &head->fx,
+	return grammar_files_change(&r->files, at->thread, head->is_unsure ? &r->nothing : &head->fx,
 				    head->line.n_regs && head->line.n_before_pc == head->line.n_regs, out, is_hidden);
 }
 
@@ -214,7 +214,7 @@ static bool has_return(const struct grammar_reader *r, uint64_t pc)
 	const struct ts_steps *fx = &r->lines.group->fx;
 	const struct ts_arch *arch = r->log->base.regs.arch;
 
-	for (uint32_t i = 0; i < fx->n_effects && r->lines.group->has_memory; i++) {
+	for (uint32_t i = 0; i < fx->n_effects; i++) {
 		const struct ts_effect *e = &fx->effects[i];
 
 		if (e->kind == TS_FX_READ && !e->is_hidden && e->data != TS_NO_DATA && e->len == arch->addr_bits / 8u &&
@@ -244,7 +244,7 @@ static bool find_gap(struct grammar_reader *r, bool is_other, bool *is_gap, stru
 
 	*is_gap = false;
 	if (is_other || was->has_event || was->has_gap || r->log->is_blocks || !was->is_there || (!is_near && !was->n_code) ||
-	    (is_near && !has_return(r, is->pc)))
+	    (is_near && !(r->lines.group->has_memory && has_return(r, is->pc))))
 		return true;
 	line = (struct grammar_line){ .pc = was->pc, .n_code = was->n_code };
 	memcpy(line.code, was->code, was->n_code);

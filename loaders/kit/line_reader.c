@@ -18,8 +18,7 @@ void ts_line_reader_fini(struct ts_line_reader *l)
 	ts_window_fini(&l->window);
 }
 
-/* The next line, which is not whole in what has been read. */
-static __attribute__((noinline)) enum ts_next read_line(struct ts_line_reader *l, struct ts_text_line *line, struct ts_error *err)
+enum ts_next ts_line_reader_fill(struct ts_line_reader *l, struct ts_text_line *line, struct ts_error *err)
 {
 	size_t want = USUAL_LEN, seen = 0, got, len;
 	const uint8_t *p, *end;
@@ -41,19 +40,6 @@ static __attribute__((noinline)) enum ts_next read_line(struct ts_line_reader *l
 	}
 	*line = (struct ts_text_line){ (const char *)p, len, l->off, end != NULL };
 	l->off += len + (end != NULL);
-	return TS_ITEM;
-}
-
-enum ts_next ts_line_reader_next(struct ts_line_reader *l, struct ts_text_line *line, struct ts_error *err)
-{
-	const struct ts_window *w = &l->window;
-	const uint64_t at = l->off - w->off;
-	const uint8_t *p = at < w->len ? w->buf + at : NULL, *end = p ? memchr(p, '\n', w->len - (size_t)at) : NULL;
-
-	if (__builtin_expect(!end || (size_t)(end - p) > l->max_len, 0))
-		return read_line(l, line, err);
-	*line = (struct ts_text_line){ (const char *)p, (size_t)(end - p), l->off, true };
-	l->off += line->len + 1;
 	return TS_ITEM;
 }
 

@@ -2,7 +2,7 @@
 #include "later.h"
 
 /* So many bytes are looked at: each switch between threads may cost that. */
-#define MAX_LOOKED 16384u
+#define MAX_LOOKED 65536u
 
 /* Is each state a line of its own, with its thread? */
 static bool is_able(const struct grammar_log *log)

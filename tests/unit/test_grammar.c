@@ -365,7 +365,7 @@ START_TEST(what_a_thread_did_last_is_on_its_next_line)
 {
 	ck_assert(tells_switch(3, ""));
 	ck_assert_msg(strstr(ts_buf_text(&steps), "\n1003/0@0 W7000,8 "), "%s", ts_buf_text(&steps));
-	ck_assert(tells_switch(600, ""));
+	ck_assert(tells_switch(2400, ""));
 	ck_assert(tells_switch(3, "something else\n"));
 }
 END_TEST
@@ -373,7 +373,7 @@ END_TEST
 /* Far away, behind a line that may be the thread's, or nowhere: then anything may have been written. */
 START_TEST(what_a_thread_did_last_may_be_unknown)
 {
-	ck_assert(!tells_switch(700, ""));
+	ck_assert(!tells_switch(2700, ""));
 	ck_assert(!tells_switch(3, "tid=0,rip=\n"));
 	ck_assert(!tells_switch(3, "tid=,rip=0x1009\n"));
 	ck_assert(!tells_switch(3, "tid=0,rip=0x1006,mw=0x7000:01020\n"));

@@ -170,7 +170,7 @@ static bool take_items(struct grammar *g, struct grammar_scan *s)
 	w = grammar_scan_word(s, "");
 	if (!grammar_list_find(g, s, at, w, &list))
 		return false;
-	if (g->n_items[list])
+	if (g->lists[list].n)
 		return grammar_scan_fail(s, at, "the items of \"%.*s\" are listed twice", (int)w.len, w.text);
 	return grammar_patterns(g, s, GRAMMAR_ITEM, list);
 }

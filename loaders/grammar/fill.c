@@ -16,7 +16,7 @@ static bool is_decoded(const struct grammar_log *log)
 bool grammar_fill_init(struct grammar_fill *f, const struct grammar_log *log, struct ts_error *err)
 {
 	*f = (struct grammar_fill){ .log = log };
-	grammar_files_init(&f->scratch, &log->base.regs);
+	grammar_files_init(&f->scratch, &log->g, &log->base.regs);
 	if (!is_decoded(log))
 		return true;
 	f->decoder = grammar_decoder_new(&log->base.regs, &log->base.memory, err);
@@ -91,9 +91,8 @@ void grammar_fill_keep(struct grammar_fill *f, struct grammar_files *files, uint
 	}
 }
 
-/* As grammar_fill_tell(), where there is something to tell. */
-static bool tell_moves(struct grammar_fill *f, struct grammar_files *files, const struct grammar_place *at,
-		       const struct ts_steps *next, struct ts_steps *out)
+bool grammar_fill_moves(struct grammar_fill *f, struct grammar_files *files, const struct grammar_place *at,
+			const struct ts_steps *next, struct ts_steps *out)
 {
 	const struct grammar_line line = { .pc = at->pc };
 	const struct grammar_moves *moves;
@@ -117,12 +116,6 @@ static bool tell_moves(struct grammar_fill *f, struct grammar_files *files, cons
 	return true;
 }
 
-bool grammar_fill_tell(struct grammar_fill *f, struct grammar_files *files, const struct grammar_place *at,
-		       const struct ts_steps *next, struct ts_steps *out)
-{
-	return !f->decoder || f->log->g.has_accesses || !at->is_there || tell_moves(f, files, at, next, out);
-}
-
 bool grammar_fill_switch(struct grammar_fill *f, struct grammar_files *files, const struct grammar_place *at, struct ts_steps *out,
 			 bool *is_told)
 {
@@ -138,7 +131,5 @@ bool grammar_fill_switch(struct grammar_fill *f, struct grammar_files *files, co
 	if (f->decoder)
 		moves = grammar_decoder_moves(f->decoder, &line, &state);
 	*is_told = moves && (grammar_moves_tell(moves, &state, NULL, out) || moves->is_syscall);
-	if (!*is_told)
-		ts_steps_effect(out, TS_FX_FORGET, 0, ts_arch_addr_mask(f->log->base.regs.arch));
 	return true;
 }

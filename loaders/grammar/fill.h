@@ -30,18 +30,25 @@ bool grammar_fill_step(struct grammar_fill *f, struct grammar_files *files, stru
 /* Where lines list every change, take note in @files of the registers that the open step of @out writes. */
 void grammar_fill_keep(struct grammar_fill *f, struct grammar_files *files, uint32_t thread, const struct ts_steps *out);
 
+/* As grammar_fill_tell(), where no line tells it. */
+bool grammar_fill_moves(struct grammar_fill *f, struct grammar_files *files, const struct grammar_place *at,
+			const struct ts_steps *next, struct ts_steps *out);
+
 /*
  * Append to @out what the instruction of a state at @at reads and writes, where no line says that: by its code, which
  * the program has, and by its registers in @files.  @next: the next state, if it is of the same thread, else NULL.
  * Returns false if memory is exhausted.
  */
-bool grammar_fill_tell(struct grammar_fill *f, struct grammar_files *files, const struct grammar_place *at,
-		       const struct ts_steps *next, struct ts_steps *out);
+static inline bool grammar_fill_tell(struct grammar_fill *f, struct grammar_files *files, const struct grammar_place *at,
+				     const struct ts_steps *next, struct ts_steps *out)
+{
+	return !f->decoder || f->log->g.has_accesses || !at->is_there || grammar_fill_moves(f, files, at, next, out);
+}
 
 /*
  * Where lines list accesses, those of a thread's last instruction are on the thread's next line, which may be far away,
- * with the bytes that are there then.  Append to @out what the instruction at @at wrote by its code and its registers; if
- * these do not tell it, all memory is unknown.  *is_told gets which.  Returns false if memory is exhausted.
+ * with the bytes that are there then.  Append to @out what the instruction at @at wrote by its code and its registers.
+ * *is_told gets whether these tell it.  Returns false if memory is exhausted.
  */
 bool grammar_fill_switch(struct grammar_fill *f, struct grammar_files *files, const struct grammar_place *at, struct ts_steps *out,
 			 bool *is_told);

@@ -8,7 +8,7 @@
 #include "pattern.h"
 
 /* So many characters after an item's first one can be read. */
-#define MAX_LATER 8u
+#define MAX_FAR 8u
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -54,8 +54,8 @@ static bool find_first(const struct grammar *g, unsigned i, unsigned end, struct
 			i += p->n;
 			continue;
 		case EL_LIST:
-			for (unsigned k = 0; k < g->n_items[p->at]; k++) {
-				const struct grammar_pattern *item = &g->patterns[g->item_patterns[p->at][k]];
+			for (unsigned k = 0; k < g->lists[p->at].n; k++) {
+				const struct grammar_pattern *item = &g->patterns[g->lists[p->at].patterns[k]];
 
 				if (!find_first(g, item->first, item->first + item->n, f, blank, &is_inner_empty))
 					return false;
@@ -154,10 +154,10 @@ static bool add_starts(const struct grammar *g, unsigned i, unsigned end, bool s
 }
 
 /* Do all items of the list begin with blanks? */
-static bool begin_with_blanks(const struct grammar *g, unsigned list)
+static bool begin_with_blanks(const struct grammar *g, const struct grammar_list *list)
 {
-	for (unsigned i = 0; i < g->n_items[list]; i++) {
-		const struct grammar_pattern *p = &g->patterns[g->item_patterns[list][i]];
+	for (unsigned i = 0; i < list->n; i++) {
+		const struct grammar_pattern *p = &g->patterns[list->patterns[i]];
 
 		if (g->parts[p->first].kind != EL_BLANKS)
 			return false;
@@ -168,118 +168,105 @@ static bool begin_with_blanks(const struct grammar *g, unsigned list)
 /* The first part of a pattern, without the blanks that all items of a list begin with. */
 static unsigned first_part(const struct grammar *g, const struct grammar_pattern *p)
 {
-	return p->first + (p->kind == GRAMMAR_ITEM && g->has_blanks[p->list]);
+	return p->first + (p->kind == GRAMMAR_ITEM && g->lists[p->list].has_blanks);
 }
 
 static void set_starts(struct grammar *g, unsigned ordinal)
 {
 	const struct grammar_pattern *p = &g->patterns[ordinal];
 	bool set[256] = { false };
-	unsigned place = 0;
 
-	if (add_starts(g, first_part(g, p), p->first + p->n, set))
+	if (add_starts(g, p->first, p->first + p->n, set))
 		add_range(set, 0, 255);
-	if (p->kind == GRAMMAR_ITEM) {
-		while (g->item_patterns[p->list][place] != ordinal)
-			place++;
-	}
-	for (unsigned c = 0; c < 256; c++) {
-		if (!set[c])
-			continue;
-		if (p->kind == GRAMMAR_ITEM)
-			g->items[p->list][c] |= UINT64_C(1) << place;
-		else if (p->kind != GRAMMAR_PREFIX)
-			g->starts[c][ordinal / 64] |= UINT64_C(1) << ordinal % 64;
-	}
+	for (unsigned c = 0; c < 256; c++)
+		g->starts[c][ordinal / 64] |= (uint64_t)set[c] << ordinal % 64;
 }
 
-/*
- * The bytes that may be @later characters after the first one of the parts [@i, @end): what follows there is a literal
- * up to it, or is anything.
- */
-static void add_later(const struct grammar *g, unsigned i, unsigned end, unsigned later, bool set[256])
+/* ------------------------------------------------------------------------------------------- telling items */
+
+/* A set of characters, a bit each. */
+struct chars {
+	uint64_t bits[4];
+};
+
+/* The characters that may be @far after the first one of an item of the list. */
+static struct chars chars_at(const struct grammar *g, const struct grammar_pattern *item, unsigned far)
 {
-	for (; i < end && g->parts[i].kind == EL_LITERAL; i++) {
-		const struct grammar_part *p = &g->parts[i];
+	unsigned i = first_part(g, item), end = item->first + item->n;
+	struct chars chars = { { 0 } };
+	bool set[256] = { false };
 
-		if (later < p->n) {
-			set[(uint8_t)g->texts[p->at + later]] = true;
-			return;
-		}
-		later -= p->n;
-	}
-	add_range(set, 0, 255);
+	for (; i < end && g->parts[i].kind == EL_LITERAL && far >= g->parts[i].n; i++)
+		far -= g->parts[i].n;
+	if (i < end && g->parts[i].kind == EL_LITERAL)
+		set[(uint8_t)g->texts[g->parts[i].at + far]] = true;
+	else if (far || add_starts(g, i, end, set))
+		add_range(set, 0, 255);
+	for (unsigned c = 0; c < 256; c++)
+		chars.bits[c / 64] |= (uint64_t)set[c] << c % 64;
+	return chars;
 }
 
-/* Items by the character @later after the first one; returns how many tries that leaves, of all characters. */
-static unsigned sort_items(const struct grammar *g, unsigned list, unsigned later, uint64_t by[256])
+static unsigned count_common(const struct chars *a, const struct chars *b)
 {
 	unsigned n = 0;
 
-	memset(by, 0, 256 * sizeof(by[0]));
-	for (unsigned i = 0; i < g->n_items[list]; i++) {
-		const struct grammar_pattern *p = &g->patterns[g->item_patterns[list][i]];
-		bool set[256] = { false };
-
-		add_later(g, first_part(g, p), p->first + p->n, later, set);
-		for (unsigned c = 0; c < 256; c++) {
-			by[c] |= (uint64_t)set[c] << i;
-			n += set[c];
-		}
-	}
+	for (unsigned i = 0; i < 4; i++)
+		n += (unsigned)__builtin_popcountll(a->bits[i] & b->bits[i]);
 	return n;
 }
 
-/* Items may begin with the same character: another one tells them apart. */
-static void set_later(struct grammar *g, unsigned list)
+/* How many of 256 texts of item @a may be item @b, too, by the characters there. */
+static uint64_t count_like(const struct chars *a, const struct chars *b)
 {
-	unsigned least = sort_items(g, list, 0, g->items_later[list]);
+	return 256 * count_common(a, b) / count_common(a, a);
+}
 
-	for (unsigned later = 1; later < MAX_LATER; later++) {
-		uint64_t by[256];
-		unsigned n = sort_items(g, list, later, by);
+/* How often another item is tried than the one that is there, if two characters are looked at. */
+static uint64_t count_tries(const struct chars *one, const struct chars *other, unsigned n)
+{
+	uint64_t tries = 0;
 
-		if (n >= least)
+	for (unsigned i = 0; i < n; i++)
+		for (unsigned k = 0; k < n; k++)
+			tries += i == k ? 0 : count_like(&one[i], &one[k]) * count_like(&other[i], &other[k]);
+	return tries;
+}
+
+/* The offset of the character that tells items apart best, beside the one at offset @other. */
+static uint8_t find_telling(struct chars at[MAX_FAR][GRAMMAR_MAX_ITEMS], unsigned other, unsigned n)
+{
+	uint64_t least = UINT64_MAX;
+	uint8_t best = 0;
+
+	for (uint8_t far = 0; far < MAX_FAR; far++) {
+		uint64_t tries = count_tries(at[other], at[far], n);
+
+		if (tries >= least)
 			continue;
-		least = n;
-		g->later[list] = (uint8_t)later;
-		memcpy(g->items_later[list], by, sizeof(by));
+		least = tries;
+		best = far;
 	}
+	return best;
 }
 
-/* Pass over an element of @kind, if it is there. */
-static unsigned pass(const struct grammar *g, unsigned i, unsigned end, uint8_t kind)
+/* Items may begin with the same characters: two characters tell them apart. */
+static void set_tell(const struct grammar *g, struct grammar_list *list)
 {
-	return i + (i < end && g->parts[i].kind == kind);
+	struct chars at[MAX_FAR][GRAMMAR_MAX_ITEMS];
+
+	for (unsigned far = 0; far < MAX_FAR; far++)
+		for (unsigned i = 0; i < list->n; i++)
+			at[far][i] = chars_at(g, &g->patterns[list->patterns[i]], far);
+	list->tell[0] = find_telling(at, 0, list->n);
+	list->tell[1] = find_telling(at, list->tell[0], list->n);
+	for (unsigned t = 0; t < 2; t++)
+		for (unsigned i = 0; i < list->n; i++)
+			for (unsigned c = 0; c < 256; c++)
+				list->by[t][c] |= (at[list->tell[t]][i].bits[c / 64] >> c % 64 & 1) << i;
 }
 
-static enum grammar_shape find_shape(const struct grammar *g, const struct grammar_pattern *p)
-{
-	unsigned i = first_part(g, p), end = p->first + p->n, at;
-
-	i = pass(g, i, end, EL_LITERAL);
-	at = pass(g, i, end, EL_ADDRESS);
-	if (at > i && (at == end || (pass(g, at, end, EL_LITERAL) == at + 1 && pass(g, at + 1, end, EL_BYTES) == end && end == at + 2 &&
-					    g->parts[at + 1].arg != GRAMMAR_WORDS)))
-		return GRAMMAR_ACCESS_SHAPE;
-	i = pass(g, i, end, EL_BLANKS);
-	at = pass(g, i, end, EL_REG);
-	if (at == i)
-		return GRAMMAR_ANY_SHAPE;
-	at = pass(g, pass(g, at, end, EL_BLANKS), end, EL_LITERAL);
-	return at + 1 == end && g->parts[at].kind == EL_VALUE && !g->parts[at].arg ? GRAMMAR_REG_SHAPE : GRAMMAR_ANY_SHAPE;
-}
-
-static void set_item_parts(struct grammar *g, unsigned list)
-{
-	for (unsigned i = 0; i < g->n_items[list]; i++) {
-		const struct grammar_pattern *p = &g->patterns[g->item_patterns[list][i]];
-		unsigned first = first_part(g, p);
-
-		g->item_parts[list][i] = (struct grammar_item){ .first = (uint16_t)first, .n = (uint16_t)(p->first + p->n - first),
-								.shape = (uint8_t)find_shape(g, p) };
-	}
-}
+/* ---------------------------------------------------------------------------------------- shapes of items */
 
 /* A literal's first bytes as a word, as it is in memory. */
 static void set_word(const struct grammar *g, struct grammar_part *p)
@@ -289,6 +276,79 @@ static void set_word(const struct grammar *g, struct grammar_part *p)
 
 	memcpy(&p->word, g->texts + p->at, n);
 	memcpy(&p->mask, all, n);
+}
+
+/* Is part @i, before @end, of @kind? */
+static bool is_part(const struct grammar *g, unsigned i, unsigned end, uint8_t kind)
+{
+	return i < end && g->parts[i].kind == kind;
+}
+
+/* Pass over a literal that is short, if one is there. */
+static unsigned pass_short(const struct grammar *g, unsigned i, unsigned end, struct grammar_short *text)
+{
+	const struct grammar_part *p = &g->parts[i];
+
+	*text = (struct grammar_short){ 0 };
+	if (!is_part(g, i, end, EL_LITERAL) || p->n > sizeof(p->word))
+		return i;
+	*text = (struct grammar_short){ p->word, p->mask, (uint8_t)p->n };
+	return i + 1;
+}
+
+/* Pass over blanks, if they are there. */
+static unsigned pass_blanks(const struct grammar *g, unsigned i, unsigned end, bool *is_there)
+{
+	*is_there = is_part(g, i, end, EL_BLANKS);
+	return i + *is_there;
+}
+
+/* Are parts [@i, @end) those of GRAMMAR_REG_SHAPE? */
+static bool take_reg_shape(const struct grammar *g, unsigned i, unsigned end, struct grammar_item *item)
+{
+	i = pass_blanks(g, pass_short(g, i, end, &item->before), end, &item->has_blanks);
+	if (!is_part(g, i, end, EL_REG))
+		return false;
+	item->arg = g->parts[i].arg;
+	item->prefix = (char)g->parts[i].n;
+	i = pass_short(g, pass_blanks(g, i + 1, end, &item->has_more_blanks), end, &item->between);
+	return is_part(g, i, end, EL_VALUE) && i + 1 == end && !g->parts[i].arg;
+}
+
+/* Are they those of GRAMMAR_ACCESS_SHAPE? */
+static bool take_access_shape(const struct grammar *g, unsigned i, unsigned end, struct grammar_item *item)
+{
+	unsigned bytes;
+
+	i = pass_short(g, i, end, &item->before);
+	if (!is_part(g, i, end, EL_ADDRESS))
+		return false;
+	item->arg = g->parts[i].arg;
+	bytes = pass_short(g, i + 1, end, &item->between);
+	if (bytes == i + 1)
+		return bytes == end;
+	item->has_bytes = is_part(g, bytes, end, EL_BYTES);
+	item->order = g->parts[bytes].arg;
+	return item->has_bytes && bytes + 1 == end && item->order != GRAMMAR_WORDS;
+}
+
+static void set_item(const struct grammar *g, const struct grammar_pattern *p, struct grammar_item *item)
+{
+	const unsigned first = first_part(g, p), end = p->first + p->n;
+
+	*item = (struct grammar_item){ .first = (uint16_t)first, .n = (uint16_t)(end - first) };
+	if (take_reg_shape(g, first, end, item))
+		item->shape = GRAMMAR_REG_SHAPE;
+	else if (take_access_shape(g, first, end, item))
+		item->shape = GRAMMAR_ACCESS_SHAPE;
+}
+
+static void set_list(const struct grammar *g, struct grammar_list *list)
+{
+	list->has_blanks = begin_with_blanks(g, list);
+	set_tell(g, list);
+	for (unsigned i = 0; i < list->n; i++)
+		set_item(g, &g->patterns[list->patterns[i]], &list->items[i]);
 }
 
 /* ------------------------------------------------------------------------------------------------- checks */
@@ -323,7 +383,7 @@ static bool check_kinds(struct grammar *g, struct grammar_scan *s)
 	if (n_steps && n_states)
 		return grammar_scan_fail(s, s->len, "a grammar has steps or states, not both");
 	for (unsigned i = 0; i < g->n_lists; i++) {
-		if (!g->n_items[i])
+		if (!g->lists[i].n)
 			return grammar_scan_fail(s, g->lists[i].place, "\"%.*s\" is neither an element nor the name of items",
 						 g->lists[i].len < 40 ? (int)g->lists[i].len : 40, g->texts + g->lists[i].at);
 	}
@@ -336,20 +396,17 @@ bool grammar_patterns_done(struct grammar *g, struct grammar_scan *s)
 
 	if (!grammar_text(g, s, s->len, " ", 1, &blank) || !check_kinds(g, s))
 		return false;
-	for (unsigned i = 0; i < g->n_lists; i++)
-		g->has_blanks[i] = begin_with_blanks(g, i);
-	for (unsigned i = 0; i < g->n_patterns; i++) {
-		if (!set_follows(g, s, &g->patterns[i], blank))
-			return false;
-		set_starts(g, i);
-	}
-	for (unsigned i = 0; i < g->n_lists; i++) {
-		set_later(g, i);
-		set_item_parts(g, i);
-	}
 	for (unsigned i = 0; i < g->n_parts; i++) {
 		if (g->parts[i].kind == EL_LITERAL || g->parts[i].kind == EL_AHEAD)
 			set_word(g, &g->parts[i]);
+	}
+	for (unsigned i = 0; i < g->n_lists; i++)
+		set_list(g, &g->lists[i]);
+	for (unsigned i = 0; i < g->n_patterns; i++) {
+		if (!set_follows(g, s, &g->patterns[i], blank))
+			return false;
+		if (g->patterns[i].kind != GRAMMAR_ITEM && g->patterns[i].kind != GRAMMAR_PREFIX)
+			set_starts(g, i);
 	}
 	count_parts(g);
 	return true;

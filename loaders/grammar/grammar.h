@@ -149,15 +149,36 @@ struct grammar_pattern {
 	uint16_t line;     /* of the grammar's file */
 };
 
+/* A literal of at most eight bytes, or none. */
+struct grammar_short {
+	uint64_t word, mask; /* its bytes, and which these are */
+	uint8_t len;
+};
+
 /* The same of an item, in one place for match.c; blanks with which each item of its list begins are left out. */
 struct grammar_item {
 	uint16_t first, n;
 	uint8_t shape; /* enum grammar_shape */
+	/* of a shape */
+	uint8_t arg;   /* of its register or address */
+	char prefix;   /* of its register */
+	bool has_blanks, has_more_blanks; /* before and after its register */
+	bool has_bytes;
+	uint8_t order; /* of these */
+	struct grammar_short before, between; /* literals at its beginning, and before the value or the bytes */
 };
 
-struct grammar_list_name {
+#define GRAMMAR_MAX_ITEMS 64u /* of a list */
+
+struct grammar_list {
 	uint32_t at, len; /* its name, a text */
 	uint32_t place;   /* where the grammar's file names it first */
+	uint8_t n;
+	bool has_blanks;  /* each item begins with them: what follows is looked at */
+	uint8_t tell[2];  /* offsets from an item's first character of the two by which items differ most */
+	uint64_t by[2][256]; /* by these characters: bit i is set if the item may be item i */
+	uint16_t patterns[GRAMMAR_MAX_ITEMS];
+	struct grammar_item items[GRAMMAR_MAX_ITEMS];
 };
 
 /* NAME=REGISTER.BYTESz of an architecture, or NAME to be ignored. */
@@ -206,14 +227,7 @@ struct grammar {
 	struct grammar_name names[GRAMMAR_MAX_NAMES];
 	unsigned n_names;
 	uint64_t starts[256][2];  /* by a line's first byte: the patterns that it may begin, a bit each */
-	bool has_blanks[GRAMMAR_MAX_LISTS]; /* each item of the list begins with them: what follows is looked at */
-	uint64_t items[GRAMMAR_MAX_LISTS][256]; /* by first character of an item: bit i is set for item i of the list */
-	uint8_t later[GRAMMAR_MAX_LISTS]; /* offset from its first character of the one in which the items of a list differ most */
-	uint64_t items_later[GRAMMAR_MAX_LISTS][256]; /* the same by that character */
-	uint16_t item_patterns[GRAMMAR_MAX_LISTS][64];
-	struct grammar_item item_parts[GRAMMAR_MAX_LISTS][64];
-	struct grammar_list_name lists[GRAMMAR_MAX_LISTS];
-	uint8_t n_items[GRAMMAR_MAX_LISTS];
+	struct grammar_list lists[GRAMMAR_MAX_LISTS];
 	unsigned n_lists;
 	char texts[GRAMMAR_MAX_TEXTS]; /* not terminated */
 	uint32_t n_texts;

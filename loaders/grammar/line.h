@@ -71,6 +71,15 @@ struct grammar_line {
 	bool is_damaged;    /* NOISE: it begins as a step does */
 };
 
+/* A name of a register that was looked up: the text that begins with it and the character after it. */
+struct grammar_recent {
+	uint64_t text, mask; /* so many of eight bytes, as they are in memory */
+	const struct regmap_slot *slot; /* NULL: none was looked up yet */
+	uint8_t len;
+	char prefix;
+};
+#define GRAMMAR_N_RECENT 64u
+
 struct grammar_matcher {
 	const struct grammar *g;   /* borrowed */
 	const struct regmap *map;  /* borrowed */
@@ -83,7 +92,8 @@ struct grammar_matcher {
 	const char *end;
 	struct ts_steps *out;
 	struct grammar_line *line;
-	unsigned reached;
+	unsigned reached; /* elements of the last pattern that was tried */
+	bool is_damaged;  /* the line begins as a step or a state does */
 	/* of the item that is matched */
 	const struct regmap_slot *slot;
 	struct grammar_digits value, bytes;
@@ -93,6 +103,7 @@ struct grammar_matcher {
 	/* the access of the last picture in earlier lines of the same step or state: 1 + enum grammar_access; 0: no picture */
 	uint8_t pictured;
 	bool is_unused, is_unknown;
+	struct grammar_recent recent[GRAMMAR_N_RECENT]; /* by a hash of the first characters */
 };
 
 #endif

@@ -27,14 +27,6 @@ void grammar_lines_fini(struct grammar_lines *l)
 	ts_steps_fini(&l->next_fx);
 }
 
-void grammar_lines_place(const struct grammar_lines *l, struct grammar_lines_place *place)
-{
-	place->off = l->ahead->is_there ? l->ahead->begin : l->lines.off;
-	place->told_until = l->ahead->is_there ? l->ahead->off : l->lines.off;
-	place->images_left = l->images_left;
-	grammar_tags_copy(&place->tags, l->ahead->is_there ? &l->tags_before : &l->tags);
-}
-
 void grammar_lines_go(struct grammar_lines *l, const struct grammar_lines_place *place)
 {
 	l->lines.off = place->off;
@@ -101,7 +93,8 @@ static void take_part(struct grammar_lines *l, struct grammar_head *head)
 	head->line.has |= HAS_THREAD;
 }
 
-static void match_text(struct grammar_lines *l, struct ts_text_line *text, struct grammar_head *head)
+static inline __attribute__((always_inline)) void match_text(struct grammar_lines *l, struct ts_text_line *text,
+							     struct grammar_head *head)
 {
 	if (text->len && text->text[text->len - 1] == '\r')
 		text->len--;
@@ -251,7 +244,7 @@ static enum ts_next pass_long_line(struct grammar_lines *l, struct grammar_head 
 /* Has the line no line end of its own in its file? */
 static bool is_open(const struct grammar_lines *l, const struct ts_text_line *text)
 {
-	return !text->is_whole || (text->len && grammar_part_ends(&l->log->parts, text->off + text->len));
+	return !text->is_whole || (l->log->parts.n > 1 && text->len && grammar_part_ends(&l->log->parts, text->off + text->len));
 }
 
 /* The next line, matched.  A last one without a line end may be half a line. */
@@ -462,7 +455,7 @@ static void keep_head(struct grammar_lines *l, struct grammar_head *head)
 		grammar_decoder_look(l->decoder, line, &head->insn);
 	if (line->is_head && head->insn.len && head->line.n_code)
 		cut_code(&head->line, head->insn.len);
-	if (l->log->g.is_sized_by_insn)
+	if (l->log->g.is_sized_by_insn && head->has_memory)
 		grammar_insn_complete(l->log->base.regs.arch, &head->insn, line->pc, &head->fx, 0);
 }
 
@@ -475,7 +468,6 @@ static void swap(struct grammar_lines *l)
 	l->ahead->is_there = false;
 }
 
-/* As grammar_lines_next(), without going back after a failure. */
 static enum ts_next next_group(struct grammar_lines *l, struct ts_steps *out, struct ts_error *err)
 {
 	l->is_lost = l->has_gap = l->has_event = false;
@@ -505,16 +497,11 @@ static enum ts_next next_group(struct grammar_lines *l, struct ts_steps *out, st
 
 enum ts_next grammar_lines_next(struct grammar_lines *l, struct ts_steps *out, struct ts_error *err)
 {
-	struct grammar_lines_place was;
-	enum ts_next next;
+	enum ts_next next = next_group(l, out, err);
 
-	grammar_lines_place(l, &was);
-	next = next_group(l, out, err);
 	if (next != TS_FAIL && (l->group->fx.is_failed || l->ahead->fx.is_failed || l->next_fx.is_failed)) {
-		ts_fail(err, TS_ENOMEM, was.off, "memory is exhausted: no step");
+		ts_fail(err, TS_ENOMEM, l->lines.off, "memory is exhausted: no step");
 		next = TS_FAIL;
 	}
-	if (next == TS_FAIL)
-		grammar_lines_go(l, &was);
 	return next;
 }

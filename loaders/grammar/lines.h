@@ -66,15 +66,24 @@ struct grammar_lines_place {
 	struct grammar_tags tags;
 };
 
-void grammar_lines_place(const struct grammar_lines *l, struct grammar_lines_place *place);
+static inline void grammar_lines_place(const struct grammar_lines *l, struct grammar_lines_place *place)
+{
+	const bool is_ahead = l->ahead->is_there;
+
+	place->off = is_ahead ? l->ahead->begin : l->lines.off;
+	place->told_until = is_ahead ? l->ahead->off : l->lines.off;
+	place->images_left = l->images_left;
+	grammar_tags_copy(&place->tags, is_ahead ? &l->tags_before : &l->tags);
+}
+
 void grammar_lines_go(struct grammar_lines *l, const struct grammar_lines_place *place);
 
 /*
  * Read the next group, up to the line that begins the one after it.  Code, modules and what stands before the
  * first group go to @out.
  *
- * Returns TS_END if there is none, TS_FAIL if the source cannot be read or memory is exhausted: reading then goes
- * on where it was.
+ * Returns TS_END if there is none, TS_FAIL if the source cannot be read or memory is exhausted: the caller then goes
+ * back to where it was, by grammar_lines_go().
  */
 enum ts_next grammar_lines_next(struct grammar_lines *l, struct ts_steps *out, struct ts_error *err);
 

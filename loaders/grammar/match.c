@@ -28,8 +28,8 @@ void grammar_matcher_init(struct grammar_matcher *m, const struct grammar *g, co
 #define NAME  2u /* of registers' names */
 #define STOP  4u /* ends a word */
 #define ODD   8u /* separates digits of a value, or stands for one that is unknown */
-#define END   16u /* ends a value that is not written with it */
-#define NUMBER (DIGIT | NAME)
+#define MORE  16u /* after digits of a value: it goes on */
+#define NUMBER (DIGIT | NAME | MORE)
 
 static const uint8_t classes[256] = {
 	['0'] = NUMBER, ['1'] = NUMBER, ['2'] = NUMBER, ['3'] = NUMBER, ['4'] = NUMBER, ['5'] = NUMBER, ['6'] = NUMBER,
@@ -37,10 +37,10 @@ static const uint8_t classes[256] = {
 	['e'] = NUMBER, ['f'] = NUMBER, ['A'] = NUMBER, ['B'] = NUMBER, ['C'] = NUMBER, ['D'] = NUMBER, ['E'] = NUMBER,
 	['F'] = NUMBER, ['g'] = NAME, ['h'] = NAME, ['i'] = NAME, ['j'] = NAME, ['k'] = NAME, ['l'] = NAME, ['m'] = NAME,
 	['n'] = NAME, ['o'] = NAME, ['p'] = NAME, ['q'] = NAME, ['r'] = NAME, ['s'] = NAME, ['t'] = NAME, ['u'] = NAME,
-	['v'] = NAME, ['w'] = NAME, ['x'] = NAME | ODD, ['y'] = NAME, ['z'] = NAME, ['G'] = NAME, ['H'] = NAME, ['I'] = NAME,
+	['v'] = NAME, ['w'] = NAME, ['x'] = NAME | ODD | MORE, ['y'] = NAME, ['z'] = NAME, ['G'] = NAME, ['H'] = NAME, ['I'] = NAME,
 	['J'] = NAME, ['K'] = NAME, ['L'] = NAME, ['M'] = NAME, ['N'] = NAME, ['O'] = NAME, ['P'] = NAME, ['Q'] = NAME,
-	['R'] = NAME, ['S'] = NAME, ['T'] = NAME, ['U'] = NAME, ['V'] = NAME, ['W'] = NAME, ['X'] = NAME | ODD, ['Y'] = NAME,
-	['Z'] = NAME, ['_'] = NAME | ODD, ['.'] = NAME | ODD | END, ['-'] = ODD | END, ['#'] = ODD, ['?'] = ODD, [' '] = STOP, ['\t'] = STOP, [','] = STOP, [':'] = STOP, [';'] = STOP,
+	['R'] = NAME, ['S'] = NAME, ['T'] = NAME, ['U'] = NAME, ['V'] = NAME, ['W'] = NAME, ['X'] = NAME | ODD | MORE, ['Y'] = NAME,
+	['Z'] = NAME, ['_'] = NAME | ODD | MORE, ['.'] = NAME | ODD, ['-'] = ODD, ['#'] = ODD | MORE, ['?'] = ODD | MORE, [' '] = STOP, ['\t'] = STOP, [','] = STOP, [':'] = STOP, [';'] = STOP,
 	['('] = STOP, [')'] = STOP, ['['] = STOP, [']'] = STOP, ['='] = STOP, ['"'] = STOP, [0] = STOP,
 };
 
@@ -91,31 +91,35 @@ static inline const char *take_dec(const char *p, const char *end, uint64_t *n)
 	return p > first && p - first < 19 ? p : NULL;
 }
 
-/* Digits that are separated, or stand for unknown ones. */
-static __attribute__((noinline)) const char *take_odd_digits(const char *p, const char *end)
+/* Digits at @first of which more than 16 may be there, that are separated, or that stand for unknown ones. */
+static __attribute__((noinline)) const char *take_odd_digits(const char *first, const char *end, struct grammar_digits *d)
 {
-	while (p < end && is(*p, DIGIT | ODD))
+	const char *p = first;
+
+	while (p < end && is(*p, DIGIT))
 		p++;
-	return p;
+	d->is_plain = p > first && p - first <= 16;
+	if (p == first || (p < end && is(*p, MORE))) {
+		d->is_plain = false;
+		while (p < end && is(*p, DIGIT | ODD))
+			p++;
+	}
+	d->span.len = (size_t)(p - first);
+	return p > first ? p : NULL;
 }
 
 /* The digits of a value: hex ones, and those that stand for unknown ones. */
 static inline const char *take_digits(const char *p, const char *end, struct grammar_digits *d)
 {
-	const char *first;
 	unsigned n;
 
-	p = first = skip_prefix(p, end);
+	p = skip_prefix(p, end);
 	d->number = read_hex(p, end, &n);
-	for (p += n; n == 16 && p < end && is(*p, DIGIT); p++)
-		;
-	d->is_plain = n && p - first <= 16;
-	if (__builtin_expect(!n || (p < end && (classes[(uint8_t)*p] & (ODD | END)) == ODD), 0)) {
-		d->is_plain = false;
-		p = take_odd_digits(p, end);
-	}
-	d->span = (struct grammar_span){ first, (size_t)(p - first) };
-	return p > first ? p : NULL;
+	d->span = (struct grammar_span){ p, n };
+	d->is_plain = true;
+	if (__builtin_expect(n && !is(p[n], MORE), 1))
+		return p + n;
+	return take_odd_digits(p, end, d);
 }
 
 static inline bool is_gap(char c)
@@ -160,6 +164,14 @@ static inline const char *take_blanks(const char *p, const char *end)
 	return p;
 }
 
+/* Blanks, at least one. */
+static inline const char *take_some_blanks(const char *p, const char *end)
+{
+	const char *next = take_blanks(p, end);
+
+	return next > p ? next : NULL;
+}
+
 static inline const char *take_word(const char *p, const char *end)
 {
 	const char *first = p;
@@ -189,22 +201,44 @@ static inline unsigned count_name(const char *p)
 	return bad ? (unsigned)__builtin_ctzll(bad) / 8 : 8;
 }
 
-static inline const char *take_reg(struct grammar_matcher *m, const char *p, const char *end, const struct grammar_part *e)
+/* As take_reg(), for a name that is not the last one of its place in @r. */
+static __attribute__((noinline)) const char *look_up_reg(struct grammar_matcher *m, const char *p, const char *end, char prefix,
+							  struct grammar_recent *r)
 {
-	const char *first = p;
+	const char *const first = p;
+	uint8_t mask[sizeof(r->mask)] = { 0 };
 
 	p += count_name(p);
-	if (__builtin_expect(p - first == 8, 0)) {
-		while (p < end && is(*p, NAME))
-			p++;
-	}
+	while (p < end && is(*p, NAME))
+		p++;
 	p = p < end ? p : end;
 	m->name = (struct grammar_span){ first, (size_t)(p - first) };
-	m->time = e->arg;
 	if (p == first)
 		return NULL;
-	m->slot = grammar_find_register(m, (char)e->n);
+	m->slot = grammar_find_register(m, prefix);
+	if (m->name.len >= sizeof(mask))
+		return p;
+	memset(mask, 0xff, m->name.len + 1);
+	*r = (struct grammar_recent){ .slot = m->slot, .len = (uint8_t)m->name.len, .prefix = prefix };
+	memcpy(&r->text, first, sizeof(r->text));
+	memcpy(&r->mask, mask, sizeof(r->mask));
 	return p;
+}
+
+/* A name of a register, which may have the letter @prefix (0: none) before it. */
+static inline const char *take_reg(struct grammar_matcher *m, const char *p, const char *end, char prefix, uint8_t time)
+{
+	struct grammar_recent *r;
+	uint64_t text;
+
+	memcpy(&text, p, sizeof(text));
+	r = &m->recent[((uint32_t)le64toh(text) << 8) * UINT32_C(0x9e3779b1) >> 26]; /* of three characters */
+	m->time = time;
+	if (__builtin_expect((text ^ r->text) & r->mask || r->prefix != prefix || !r->slot || end - p < r->len, 0))
+		return look_up_reg(m, p, end, prefix, r);
+	m->slot = r->slot;
+	m->name = (struct grammar_span){ p, r->len };
+	return p + r->len;
 }
 
 /* A register that the pattern names, not the line. */
@@ -328,35 +362,25 @@ static inline void reset_item(struct grammar_matcher *m)
 	m->is_unused = m->is_unknown = false;
 }
 
-/* An item of shape GRAMMAR_REG_SHAPE, which is put. */
-static inline const char *match_reg(struct grammar_matcher *m, const char *p, const struct grammar_part *e)
+/* Passes over @text; NULL if it is not there. */
+static inline const char *take_short(const char *p, const char *end, const struct grammar_short *text)
 {
-	const char *const end = m->end;
+	uint64_t word;
 
-	if (e->kind == EL_LITERAL) {
-		if (!is_literal(m->g, p, end, e))
-			return NULL;
-		p += e++->n;
-	}
-	if (e->kind == EL_BLANKS) {
-		const char *from = p;
+	memcpy(&word, p, sizeof(word));
+	return ((word ^ text->word) & text->mask) || end - p < text->len ? NULL : p + text->len;
+}
 
-		p = take_blanks(p, end);
-		if (p == from)
-			return NULL;
-		e++;
-	}
-	p = take_reg(m, p, end, e++);
-	if (p && e->kind == EL_BLANKS) {
-		const char *from = p;
-
-		p = take_blanks(p, end);
-		if (p == from)
-			return NULL;
-		e++;
-	}
-	if (p && e->kind == EL_LITERAL)
-		p = is_literal(m->g, p, end, e) ? p + e->n : NULL;
+/* An item of shape GRAMMAR_REG_SHAPE, which is put. */
+static inline __attribute__((always_inline)) const char *match_reg(struct grammar_matcher *m, const char *p, const char *end, const struct grammar_item *item)
+{
+	p = take_short(p, end, &item->before);
+	if (p && item->has_blanks)
+		p = take_some_blanks(p, end);
+	p = p ? take_reg(m, p, end, item->prefix, item->arg) : NULL;
+	if (p && item->has_more_blanks)
+		p = take_some_blanks(p, end);
+	p = p ? take_short(p, end, &item->between) : NULL;
 	p = p ? take_digits(p, end, &m->value) : NULL;
 	if (p)
 		grammar_put_register(m);
@@ -364,31 +388,28 @@ static inline const char *match_reg(struct grammar_matcher *m, const char *p, co
 }
 
 /* One of shape GRAMMAR_ACCESS_SHAPE. */
-static inline const char *match_access(struct grammar_matcher *m, const char *p, const struct grammar_part *e, unsigned n)
+static __attribute__((noinline)) const char *match_access(struct grammar_matcher *m, const char *p, const char *end, const struct grammar_item *item)
 {
-	const struct grammar_part *const last = e + n - 1;
-	const char *const end = m->end;
-
-	if (e->kind == EL_LITERAL) {
-		if (!is_literal(m->g, p, end, e))
-			return NULL;
-		p += e++->n;
+	p = take_short(p, end, &item->before);
+	p = p ? take_hex(p, end, &m->address) : NULL;
+	if (p && item->has_bytes) {
+		p = take_short(p, end, &item->between);
+		p = p ? take_digits(p, end, &m->bytes) : NULL;
 	}
-	m->access = e->arg;
-	p = take_hex(p, end, &m->address);
-	if (p && e < last) {
-		m->order = last->arg;
-		p = is_literal(m->g, p, end, e + 1) ? take_digits(p + e[1].n, end, &m->bytes) : NULL;
-	}
-	if (p)
-		grammar_put_access(m, e < last ? HAS_BYTES : 0);
+	if (!p)
+		return NULL;
+	m->access = item->arg;
+	m->order = item->order;
+	grammar_put_access(m, item->has_bytes ? HAS_BYTES : 0);
 	return p;
 }
 
 /* An item of another shape, which begins at @from. */
-static inline const char *match_any(struct grammar_matcher *m, const char *from, const char *p, const struct grammar_part *e, unsigned n)
+static __attribute__((noinline)) const char *match_any(struct grammar_matcher *m, const char *from, const char *p,
+							const struct grammar_item *item)
 {
-	const char *next = match_run(m, p, e, e + n);
+	const struct grammar_part *e = &m->g->parts[item->first];
+	const char *next = match_run(m, p, e, e + item->n);
 
 	if (next && next > from)
 		grammar_put_item(m);
@@ -397,29 +418,25 @@ static inline const char *match_any(struct grammar_matcher *m, const char *from,
 }
 
 /* The next item at @p; NULL if none is there. */
-static inline const char *match_item(struct grammar_matcher *m, const char *p, unsigned list)
+static inline const char *match_item(struct grammar_matcher *m, const char *p, const char *end, const struct grammar_list *list)
 {
-	const struct grammar *g = m->g;
-	const bool has_blanks = g->has_blanks[list];
 	const char *from = p;
 	uint64_t left;
 
-	if (has_blanks) {
-		p = take_blanks(p, m->end);
+	if (list->has_blanks) {
+		p = take_blanks(p, end);
 		if (p == from)
 			return NULL;
 	}
-	left = g->items[list][(uint8_t)*p] & g->items_later[list][(uint8_t)p[g->later[list]]];
-
+	left = list->by[0][(uint8_t)p[list->tell[0]]] & list->by[1][(uint8_t)p[list->tell[1]]];
 	for (; left; left &= left - 1) {
-		const struct grammar_item *item = &g->item_parts[list][__builtin_ctzll(left)];
-		const struct grammar_part *e = &g->parts[item->first];
+		const struct grammar_item *item = &list->items[__builtin_ctzll(left)];
 		const char *next;
 
 		switch (item->shape) {
-		case GRAMMAR_REG_SHAPE: next = match_reg(m, p, e); break;
-		case GRAMMAR_ACCESS_SHAPE: next = match_access(m, p, e, item->n); break;
-		default: next = match_any(m, from, p, e, item->n); break;
+		case GRAMMAR_REG_SHAPE: next = match_reg(m, p, end, item); break;
+		case GRAMMAR_ACCESS_SHAPE: next = match_access(m, p, end, item); break;
+		default: next = match_any(m, from, p, item); break;
 		}
 		if (next && next > from)
 			return next;
@@ -427,28 +444,32 @@ static inline const char *match_item(struct grammar_matcher *m, const char *p, u
 	return NULL;
 }
 
-/* Items up to what follows; a word that is none is passed over. */
-static const char *match_list(struct grammar_matcher *m, const char *p, const struct grammar_part *e)
+/* Pass over a word that is no item. */
+static const char *skip_word(struct grammar_matcher *m, const char *p, const char *end)
+{
+	if (is_gap(*p))
+		return p + 1;
+	m->line->n_skipped++;
+	do
+		p++;
+	while (p < end && !is_gap(*p));
+	return p;
+}
+
+/* Items up to what follows. */
+static __attribute__((noinline)) const char *match_list(struct grammar_matcher *m, const char *p, const struct grammar_part *e)
 {
 	const struct grammar_follow *f = &m->g->follows[e->follow];
+	const struct grammar_list *list = &m->g->lists[e->at];
 	const char *const end = m->end;
 
 	if (m->line->has & (HAS_REG | HAS_ADDRESS)) /* of the line itself */
 		grammar_put_item(m);
 	reset_item(m);
-	while (p < end && !is_followed(m, p, f)) {
-		const char *next = match_item(m, p, e->at);
+	while (p < end && !(f->n && is_followed(m, p, f))) {
+		const char *next = match_item(m, p, end, list);
 
-		if (next) {
-			p = next;
-			continue;
-		}
-		if (!is_gap(*p)) {
-			m->line->n_skipped++;
-			while (p + 1 < end && !is_gap(p[1]))
-				p++;
-		}
-		p++;
+		p = next ? next : skip_word(m, p, end);
 	}
 	return p;
 }
@@ -524,76 +545,90 @@ static __attribute__((noinline)) const char *match_rare(struct grammar_matcher *
 	}
 }
 
-/* A field, the usual ones here. */
-static inline const char *match_field(struct grammar_matcher *m, const char *p, const char *end, const struct grammar_part *e)
+static inline const char *take_thread(const char *p, const char *end, const struct grammar_part *e, uint64_t *thread)
 {
-	struct grammar_line *l = m->line;
-	const char *next;
-	uint64_t ignored;
+	return e->arg ? take_hex(p, end, thread) : take_dec(p, end, thread);
+}
 
-	switch (e->kind) {
-	case EL_PC:
-		l->has |= HAS_PC;
-		next = take_hex(p, end, &l->pc);
-		if (!next || l->pc > m->mask)
-			return NULL;
-		l->pc_digits = (uint8_t)(next - skip_prefix(p, end));
-		return next;
-	case EL_ADDRESS:
-		m->access = e->arg;
-		l->has |= HAS_ADDRESS;
-		return take_hex(p, end, &m->address);
-	case EL_VALUE:
-		l->has |= HAS_VALUE;
-		next = take_digits(p, end, &m->value);
-		return e->arg == GRAMMAR_WORDS ? take_more_words(next, end, &m->value) : next;
-	case EL_BYTES:
-		m->order = e->arg;
-		l->has |= HAS_BYTES;
-		next = take_digits(p, end, &m->bytes);
-		return e->arg == GRAMMAR_WORDS ? take_more_words(next, end, &m->bytes) : next;
-	case EL_REG: l->has |= HAS_REG; return take_reg(m, p, end, e);
-	case EL_THREAD: l->has |= HAS_THREAD; return e->arg ? take_hex(p, end, &l->thread) : take_dec(p, end, &l->thread);
-	case EL_CODE: l->has |= HAS_CODE; return take_code(m, p, e);
-	case EL_TEXT: l->has |= HAS_TEXT; return take_text(m, p, e, &l->text);
-	case EL_DEC: return take_dec(p, end, &ignored);
-	case EL_WORD: return take_word(p, end);
-	case EL_REST: return end;
-	default: return match_rare(m, p, e);
-	}
+static inline const char *take_pc(struct grammar_line *l, uint64_t mask, const char *p, const char *end)
+{
+	const char *next = take_hex(p, end, &l->pc);
+
+	l->has |= HAS_PC;
+	if (!next || l->pc > mask)
+		return NULL;
+	l->pc_digits = (uint8_t)(next - skip_prefix(p, end));
+	return next;
+}
+
+/* Digits of a value, or groups of them. */
+static inline const char *take_number(const char *p, const char *end, uint8_t order, struct grammar_digits *d)
+{
+	const char *next = take_digits(p, end, d);
+
+	return __builtin_expect(order == GRAMMAR_WORDS, 0) ? take_more_words(next, end, d) : next;
 }
 
 /* Returns where the text goes on after the elements [@e, @last), NULL if they are not at @p. */
 static const char *match_run(struct grammar_matcher *m, const char *p, const struct grammar_part *e, const struct grammar_part *last)
 {
 	const struct grammar_part *const first = e;
+	struct grammar_line *const l = m->line;
 	const char *const end = m->end;
 
 	for (; e < last; e++) {
-		const char *next;
+		uint64_t ignored;
 
 		switch (e->kind) {
-		case EL_LITERAL: next = is_literal(m->g, p, end, e) ? p + e->n : NULL; break;
-		case EL_AHEAD: next = is_literal(m->g, p, end, e) ? p : NULL; break;
-		case EL_BLANKS:
-			next = take_blanks(p, end);
-			next = next > p ? next : NULL;
-			break;
+		case EL_LITERAL: p = is_literal(m->g, p, end, e) ? p + e->n : NULL; break;
+		case EL_AHEAD: p = is_literal(m->g, p, end, e) ? p : NULL; break;
+		case EL_BLANKS: p = take_some_blanks(p, end); break;
 		case EL_OPTION:
-			next = match_option(m, p, e);
+			p = match_option(m, p, e);
 			e += e->n;
 			break;
-		case EL_LIST: next = match_list(m, p, e); break;
-		case EL_SAY:
-			say(m, e->arg);
-			continue;
-		default: next = match_field(m, p, end, e); break;
+		case EL_LIST: p = match_list(m, p, e); break;
+		case EL_SAY: say(m, e->arg); break;
+		case EL_PC: p = take_pc(l, m->mask, p, end); break;
+		case EL_ADDRESS:
+			m->access = e->arg;
+			l->has |= HAS_ADDRESS;
+			p = take_hex(p, end, &m->address);
+			break;
+		case EL_VALUE:
+			l->has |= HAS_VALUE;
+			p = take_number(p, end, e->arg, &m->value);
+			break;
+		case EL_BYTES:
+			m->order = e->arg;
+			l->has |= HAS_BYTES;
+			p = take_number(p, end, e->arg, &m->bytes);
+			break;
+		case EL_REG:
+			l->has |= HAS_REG;
+			p = take_reg(m, p, end, (char)e->n, e->arg);
+			break;
+		case EL_THREAD:
+			l->has |= HAS_THREAD;
+			p = take_thread(p, end, e, &l->thread);
+			break;
+		case EL_CODE:
+			l->has |= HAS_CODE;
+			p = take_code(m, p, e);
+			break;
+		case EL_TEXT:
+			l->has |= HAS_TEXT;
+			p = take_text(m, p, e, &l->text);
+			break;
+		case EL_DEC: p = take_dec(p, end, &ignored); break;
+		case EL_WORD: p = take_word(p, end); break;
+		case EL_REST: p = end; break;
+		default: p = match_rare(m, p, e); break;
 		}
-		if (__builtin_expect(!next, 0)) {
+		if (__builtin_expect(!p, 0)) {
 			m->reached = (unsigned)(e - first);
 			return NULL;
 		}
-		p = next;
 	}
 	return p;
 }
@@ -636,35 +671,35 @@ static uint32_t match_prefix(struct grammar_matcher *m, const char **text)
 	return m->line->has;
 }
 
-/* Try the patterns of @left, bits from pattern @first on. */
-static bool try_patterns(struct grammar_matcher *m, uint64_t left, unsigned first, const char *from, uint32_t has,
-			 bool *is_damaged)
+/* Is the line one of the pattern?  It already has the fields @has. */
+static inline bool try_pattern(struct grammar_matcher *m, const struct grammar_pattern *p, const char *text, uint32_t has)
 {
-	uint32_t n = m->out->n_effects;
+	const uint32_t n = m->out->n_effects;
 
-	for (; left; left &= left - 1) {
-		const struct grammar_pattern *p = &m->g->patterns[first + (unsigned)__builtin_ctzll(left)];
-
-		reset_line(m->line, has);
-		m->is_unused = m->is_unknown = false;
-		if (__builtin_expect(match_line(m, from, p), 1)) {
-			if (m->line->has & (HAS_REG | HAS_ADDRESS))
-				grammar_put_item(m);
-			m->line->kind = p->kind;
-			m->line->pattern = (uint8_t)(p - m->g->patterns);
-			return true;
-		}
+	reset_line(m->line, has);
+	m->is_unused = m->is_unknown = false;
+	if (__builtin_expect(!match_line(m, text, p), 0)) {
 		ts_steps_rollback(m->out, n);
-		*is_damaged |= m->reached >= 2 && (p->kind == GRAMMAR_STEP || p->kind == GRAMMAR_STATE);
+		m->is_damaged |= m->reached >= 2 && (p->kind == GRAMMAR_STEP || p->kind == GRAMMAR_STATE);
+		return false;
 	}
-	return false;
+	if (m->line->has & (HAS_REG | HAS_ADDRESS))
+		grammar_put_item(m);
+	m->line->kind = p->kind;
+	m->line->pattern = (uint8_t)(p - m->g->patterns);
+	return true;
 }
 
-static bool try_all(struct grammar_matcher *m, const char *text, uint32_t has, bool *is_damaged)
+static inline __attribute__((always_inline)) bool try_all(struct grammar_matcher *m, const char *text, uint32_t has)
 {
-	for (unsigned half = 0; half < 2 && text < m->end; half++) {
-		if (try_patterns(m, m->g->starts[(uint8_t)*text][half], 64 * half, text, has, is_damaged))
-			return true;
+	const struct grammar_pattern *patterns = m->g->patterns;
+	const uint64_t *starts = m->g->starts[(uint8_t)*text];
+
+	for (unsigned half = 0; half < 2 && text < m->end; half++, patterns += 64) {
+		for (uint64_t left = starts[half]; left; left &= left - 1) {
+			if (try_pattern(m, &patterns[__builtin_ctzll(left)], text, has))
+				return true;
+		}
 	}
 	return false;
 }
@@ -683,25 +718,53 @@ bool grammar_skips(enum grammar_kind kind, bool *is_skipping)
 	return *is_skipping;
 }
 
+bool grammar_match_thread(const struct grammar_matcher *m, const char *text, size_t len, uint64_t *thread)
+{
+	const struct grammar *g = m->g;
+	const char *const end = text + len;
+
+	for (unsigned half = 0; half < 2 && len; half++) {
+		for (uint64_t left = g->starts[(uint8_t)*text][half]; left; left &= left - 1) {
+			const struct grammar_pattern *pattern = &g->patterns[64 * half + (unsigned)__builtin_ctzll(left)];
+			const struct grammar_part *e = &g->parts[pattern->first], *last = e + pattern->n;
+			const char *p = text;
+
+			for (; e < last && e->kind == EL_LITERAL && is_literal(g, p, end, e); e++)
+				p += e->n;
+			if (pattern->kind == GRAMMAR_STATE && e < last && e->kind == EL_THREAD && take_thread(p, end, e, thread))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* A line that no pattern matches. */
+static __attribute__((noinline)) void take_noise(struct grammar_matcher *m, const char *text)
+{
+	struct grammar_line *line = m->line;
+
+	reset_line(line, 0);
+	if (take_blanks(text, m->end) == m->end)
+		line->kind = GRAMMAR_NOTE; /* it is empty */
+	line->is_damaged = m->is_damaged || memchr(text, 0, (size_t)(m->end - text));
+}
+
 void grammar_match(struct grammar_matcher *m, const char *text, size_t len, struct grammar_line *line,
 		   struct ts_steps *out)
 {
 	const char *const first = text;
-	bool is_damaged = false;
 	uint32_t has = 0;
 
 	m->line = line;
 	m->out = out;
 	m->end = text + len;
+	m->is_damaged = false;
 	if (m->g->prefix >= 0)
 		has = match_prefix(m, &text);
-	if (try_all(m, text, has, &is_damaged))
+	if (__builtin_expect(try_all(m, text, has), 1))
 		return;
 	/* what may stand before every line may look as a line's own beginning does */
-	if (text > first && !is_damaged && try_all(m, take_blanks(first, m->end), 0, &is_damaged))
+	if (text > first && !m->is_damaged && try_all(m, take_blanks(first, m->end), 0))
 		return;
-	reset_line(line, 0);
-	if (take_blanks(text, m->end) == m->end)
-		line->kind = GRAMMAR_NOTE; /* it is empty */
-	line->is_damaged = is_damaged || memchr(text, 0, (size_t)(m->end - text));
+	take_noise(m, text);
 }

@@ -19,12 +19,18 @@ void grammar_matcher_init(struct grammar_matcher *m, const struct grammar *g, co
  * cannot be read), accesses (length 0: as many bytes as the instruction accesses; hidden: read or written; inferred: one or the
  * other, as the instruction does).
  */
+void grammar_match(struct grammar_matcher *m, const char *text, size_t len, struct grammar_line *line,
+		   struct ts_steps *out);
+
 /*
  * Whether lines are skipped, *is_skipping, as a line of @kind leaves it.  Returns whether that line is skipped, too.
  */
 bool grammar_skips(enum grammar_kind kind, bool *is_skipping);
 
-void grammar_match(struct grammar_matcher *m, const char *text, size_t len, struct grammar_line *line,
-		   struct ts_steps *out);
+/*
+ * The thread of a line whose pattern is that of a state, and begins with literals and the thread: *thread gets it.
+ * Whether the rest of the line matches is not looked at.  Returns false if no such pattern begins so.
+ */
+bool grammar_match_thread(const struct grammar_matcher *m, const char *text, size_t len, uint64_t *thread);
 
 #endif

@@ -19,7 +19,7 @@ bool grammar_text(struct grammar *g, struct grammar_scan *s, size_t at, const ch
 bool grammar_list_find(struct grammar *g, struct grammar_scan *s, size_t at, struct grammar_word name,
 		       unsigned *list)
 {
-	struct grammar_list_name *n;
+	struct grammar_list *n;
 
 	for (unsigned i = 0; i < g->n_lists; i++) {
 		n = &g->lists[i];
@@ -342,9 +342,9 @@ static bool take_pattern(struct grammar *g, struct grammar_scan *s, enum grammar
 	if (kind == GRAMMAR_PREFIX)
 		g->prefix = (int)g->n_patterns;
 	if (kind == GRAMMAR_ITEM) {
-		if (g->n_items[list] == COUNT(g->item_patterns[0]))
-			return grammar_scan_fail(s, b.begin, "more than %zu items", COUNT(g->item_patterns[0]));
-		g->item_patterns[list][g->n_items[list]++] = (uint16_t)g->n_patterns;
+		if (g->lists[list].n == GRAMMAR_MAX_ITEMS)
+			return grammar_scan_fail(s, b.begin, "more than %u items", GRAMMAR_MAX_ITEMS);
+		g->lists[list].patterns[g->lists[list].n++] = (uint16_t)g->n_patterns;
 	}
 	g->n_patterns++;
 	return true;

@@ -117,36 +117,19 @@ static void put_value(struct grammar_matcher *m, const struct regmap_slot *slot,
 static void put_pc(struct grammar_matcher *m)
 {
 	uint8_t bytes[MAX_VALUE];
+	uint64_t pc;
 
-	if (m->line->has & HAS_PC || !read_number(&m->value, bytes, 8))
+	if (!read_number(&m->value, bytes, sizeof(pc)))
 		return;
-	memcpy(&m->line->pc, bytes, 8);
-	m->line->pc = le64toh(m->line->pc) & m->mask;
-	m->line->pc_digits = (uint8_t)m->value.span.len;
-	m->line->has |= HAS_PC;
-	m->line->n_before_pc = m->line->n_regs;
+	memcpy(&pc, bytes, sizeof(pc));
+	grammar_put_pc(m, le64toh(pc));
 }
 
-/* A register of eight bytes with its plain value after the instruction, as most are.  Returns false if it is not that. */
-static inline bool put_usual(struct grammar_matcher *m, const struct regmap_slot *slot)
-{
-	const uint64_t number = htole64(m->value.number);
-
-	if (slot->kind != REGMAP_REG || slot->len != 8 || slot->extend > 8 || !m->value.is_plain || m->is_big ||
-	    slot->feature == m->narrow || m->time != GRAMMAR_AFTER)
-		return false;
-	m->line->n_regs++;
-	ts_steps_word(m->out, TS_FX_REG_WRITE, slot->off, (const uint8_t *)&number, 8);
-	return true;
-}
-
-void grammar_put_register(struct grammar_matcher *m)
+void grammar_put_unusual(struct grammar_matcher *m)
 {
 	const struct regmap_slot *slot = m->slot;
 	uint32_t len = slot->len;
 
-	if (!m->is_unknown && put_usual(m, slot))
-		return;
 	if (slot->kind == REGMAP_PC) {
 		put_pc(m);
 		return;

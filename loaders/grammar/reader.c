@@ -29,18 +29,12 @@ static void name_thread(const struct grammar_log *log, const struct grammar_head
 		snprintf(thread->name, sizeof(thread->name), "%.15s %llu", word, (unsigned long long)head->line.thread);
 }
 
-/* gdb wants ids above 0, text traces count from 0. */
-bool grammar_find_thread(struct grammar_reader *r, const struct grammar_head *head, uint32_t *thread, struct ts_error *err)
+bool grammar_look_up_thread(struct grammar_reader *r, const struct grammar_head *head, uint32_t *thread, struct ts_error *err)
 {
 	struct ts_recording *rec = &r->log->base;
-	uint64_t tid = head->line.has & HAS_THREAD ? head->line.thread : 0;
 	uint32_t n = rec->n_threads;
 
-	if (n && (!(head->line.has & HAS_THREAD) || (r->thread < n && rec->threads[r->thread].tid == tid + 1))) {
-		*thread = r->thread;
-		return true;
-	}
-	*thread = threads_find(&r->threads, rec, 0, 1, tid + 1, head->off, err);
+	*thread = threads_find(&r->threads, rec, 0, 1, grammar_tid(head), head->off, err);
 	if (*thread == TS_NO_THREAD)
 		return false;
 	if (rec->n_threads > n)
@@ -166,6 +160,7 @@ static void close_reader(struct ts_reader *base)
 	grammar_lines_fini(&r->lines);
 	grammar_files_fini(&r->files);
 	grammar_fill_fini(&r->fill);
+	grammar_later_fini(&r->later);
 	threads_fini(&r->threads);
 	free(r);
 }
@@ -182,7 +177,8 @@ static struct grammar_reader *reader_at(struct grammar_log *log, uint64_t off, s
 	r->base.ops = &ops;
 	r->log = log;
 	grammar_lines_init(&r->lines, log, off);
-	grammar_files_init(&r->files, &log->base.regs);
+	grammar_files_init(&r->files, &log->g, &log->base.regs);
+	grammar_later_init(&r->later, log);
 	if (grammar_fill_init(&r->fill, log, err)) {
 		r->lines.decoder = r->fill.decoder;
 		return r;

@@ -6,6 +6,7 @@
 #define LOADERS_GRAMMAR_READER_H
 
 #include "fill.h"
+#include "later.h"
 #include "lines.h"
 #include "loaders/kit/threads.h"
 #include "log.h"
@@ -15,6 +16,7 @@ struct grammar_reader {
 	struct grammar_log *log; /* borrowed */
 	struct grammar_lines lines;
 	struct grammar_fill fill;
+	struct grammar_later later;
 	struct threads threads;
 	struct grammar_files files;
 	struct ts_steps nothing; /* a state that lists no registers */
@@ -27,8 +29,25 @@ struct grammar_reader {
 	unsigned n_modules;
 };
 
+/* gdb wants ids above 0, text traces count from 0. */
+static inline uint64_t grammar_tid(const struct grammar_head *head)
+{
+	return (head->line.has & HAS_THREAD ? head->line.thread : 0) + 1;
+}
+
+/* As grammar_find_thread(), where it is not the thread of the group before. */
+bool grammar_look_up_thread(struct grammar_reader *r, const struct grammar_head *head, uint32_t *thread, struct ts_error *err);
+
 /* The thread of a group, which is added if it is new.  Returns false if there are too many, or memory is exhausted. */
-bool grammar_find_thread(struct grammar_reader *r, const struct grammar_head *head, uint32_t *thread, struct ts_error *err);
+static inline bool grammar_find_thread(struct grammar_reader *r, const struct grammar_head *head, uint32_t *thread,
+				       struct ts_error *err)
+{
+	const struct ts_recording *rec = &r->log->base;
+
+	*thread = r->thread;
+	return (r->thread < rec->n_threads && (!(head->line.has & HAS_THREAD) || rec->threads[r->thread].tid == grammar_tid(head))) ||
+	       grammar_look_up_thread(r, head, thread, err);
+}
 
 /* Append the accesses of the open step whose size is unknown: the first byte is accessed, the bytes after it may be written. */
 void grammar_tell_sizes(struct ts_steps *out, uint64_t mask);

@@ -66,17 +66,13 @@ static bool is_own_code(const struct grammar_place *at, const struct ts_effect *
 	       e->len <= at->n_code - (e->addr - at->pc);
 }
 
-/*
- * What a state, which is that of @at, says of the instruction before it.  @is_told: by its code, too.  @is_now: other code
- * ran since then.
- */
-static bool tell_state(struct grammar_reader *r, const struct grammar_place *at, bool is_hidden, bool is_told, bool is_now,
-		       struct ts_steps *out)
+/* What a state, which is that of @at, shows of memory; @is_told, @is_now: as tell_state() has them. */
+static void tell_memory(const struct grammar_head *head, const struct grammar_place *at, bool is_hidden, bool is_told, bool is_now,
+			struct ts_steps *out)
 {
-	const struct grammar_head *head = r->lines.group;
 	uint32_t n = out->n_effects;
 
-	for (uint32_t i = 0; i < head->fx.n_effects && head->has_memory; i++) {
+	for (uint32_t i = 0; i < head->fx.n_effects; i++) {
 		const struct ts_effect *e = &head->fx.effects[i];
 
 		if ((e->kind != TS_FX_READ && e->kind != TS_FX_WRITE) || is_own_code(at, e))
@@ -87,15 +83,28 @@ static bool tell_state(struct grammar_reader *r, const struct grammar_place *at,
 		if (!out->is_failed)
 			tell_access(&out->effects[out->n_effects - 1], is_hidden || is_now, is_now);
 	}
-	if (!is_told && head->has_memory)
+	if (!is_told)
 		tell_fetched(out, n);
+}
+
+/*
+ * What a state, which is that of @at, says of the instruction before it.  @is_told: by its code, too.  @is_now: other code
+ * ran since then.  Returns false if memory is exhausted.
+ */
+static inline __attribute__((always_inline)) bool tell_state(struct grammar_reader *r, const struct grammar_place *at, bool is_hidden, bool is_told, bool is_now,
+		       struct ts_steps *out)
+{
+	const struct grammar_head *head = r->lines.group;
+
+	if (head->has_memory)
+		tell_memory(head, at, is_hidden, is_told, is_now, out);
 	if (r->is_lost) {
 		ts_steps_effect(out, TS_FX_FORGET_REGS, 0, r->log->base.regs.g_len);
 		grammar_files_forget(&r->files);
 	}
 	r->is_lost = r->lines.is_lost;
 	/* writers that leave out zeros write the program counter last; those that leave out what is unknown, first */
-	return grammar_files_change(&r->files, &r->log->g, &r->log->base.regs, at->thread, head->is_unsure ? &r->nothing : &head->fx,
+	return grammar_files_change(&r->files, at->thread, head->is_unsure ? &r->nothing : &head->fx,
 				    head->line.n_regs && head->line.n_before_pc == head->line.n_regs, out, is_hidden);
 }
 
@@ -107,18 +116,14 @@ static bool is_state(const struct grammar_reader *r)
 	return head->line.has & HAS_PC && (!r->log->has_tags || head->line.has & HAS_THREAD);
 }
 
-/* The state of the next group; reading began at @place. */
-static enum ts_next next_group(struct grammar_reader *r, const struct grammar_lines_place *place, struct ts_steps *out, uint32_t *thread,
-			       struct ts_error *err)
+/* The next group that is a state.  What other groups show of code is told. */
+static inline __attribute__((always_inline)) enum ts_next next_group(struct grammar_reader *r, struct ts_steps *out, uint32_t *thread, struct ts_error *err)
 {
 	enum ts_next next;
 
 	while ((next = grammar_lines_next(&r->lines, out, err)) == TS_ITEM && !is_state(r))
 		grammar_tell_code(&r->lines.group->fx, out);
-	if (next != TS_ITEM || grammar_find_thread(r, r->lines.group, thread, err))
-		return next;
-	grammar_lines_go(&r->lines, place);
-	return TS_FAIL;
+	return next == TS_ITEM && !grammar_find_thread(r, r->lines.group, thread, err) ? TS_FAIL : next;
 }
 
 static uint16_t code_len(const struct ts_arch *arch)
@@ -154,8 +159,11 @@ static inline void copy_place(struct grammar_place *to, const struct grammar_pla
 /* Code that lines show is there when its instruction begins, or, if it is the last one, after the one before it. */
 static void tell_sight(const struct grammar_place *at, enum ts_effect_kind kind, struct ts_steps *out)
 {
-	struct ts_effect *e = at->is_sight && at->n_code ? ts_steps_value(out, kind, at->pc, at->code, at->n_code) : NULL;
+	struct ts_effect *e;
 
+	if (!at->is_sight || !at->n_code)
+		return;
+	e = ts_steps_value(out, kind, at->pc, at->code, at->n_code);
 	if (!e)
 		return;
 	e->is_hidden = true;
@@ -177,18 +185,27 @@ static void take_place(const struct grammar_reader *r, uint32_t thread, struct g
 }
 
 /*
- * Another thread's state comes next: what the thread that ran last did is not on that line.  *is_told gets whether its
- * code tells it.  Returns false if the source cannot be read, or memory is exhausted.
+ * Another thread's state comes next: what the thread that ran last did is not on that line.  Its code tells it, or its next
+ * line, if that is not far away; else all memory is unknown.  *is_told gets whether it is told.  Returns false if the
+ * source cannot be read, or memory is exhausted.
  */
 static bool tell_switch(struct grammar_reader *r, struct grammar_place at, struct ts_steps *out, bool *is_told, struct ts_error *err)
 {
+	const struct grammar_head *const ahead = r->lines.ahead;
+
 	*is_told = false;
 	if (!r->log->g.has_accesses || !at.is_there || r->log->is_blocks || r->log->parts.n > 1)
 		return true;
 	if (!at.n_code && !grammar_shown_find(&r->lines.shown, r->log->src, at.pc, at.code, &at.n_code, err))
 		return false;
-	return grammar_fill_switch(&r->fill, &r->files, &at, out, is_told) ||
-	       ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no step");
+	if (!grammar_fill_switch(&r->fill, &r->files, &at, out, is_told))
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no step");
+	if (!*is_told && ahead->is_there &&
+	    !grammar_later_tell(&r->later, r->log->base.threads[at.thread].tid - 1, ahead->off, out, is_told, err))
+		return false;
+	if (!*is_told)
+		ts_steps_effect(out, TS_FX_FORGET, 0, ts_arch_addr_mask(r->log->base.regs.arch));
+	return true;
 }
 
 /* Does the state show that its own address was read as a word, as an instruction does that returns? */
@@ -197,7 +214,7 @@ static bool has_return(const struct grammar_reader *r, uint64_t pc)
 	const struct ts_steps *fx = &r->lines.group->fx;
 	const struct ts_arch *arch = r->log->base.regs.arch;
 
-	for (uint32_t i = 0; i < fx->n_effects && r->lines.group->has_memory; i++) {
+	for (uint32_t i = 0; i < fx->n_effects; i++) {
 		const struct ts_effect *e = &fx->effects[i];
 
 		if (e->kind == TS_FX_READ && !e->is_hidden && e->data != TS_NO_DATA && e->len == arch->addr_bits / 8u &&
@@ -227,7 +244,7 @@ static bool find_gap(struct grammar_reader *r, bool is_other, bool *is_gap, stru
 
 	*is_gap = false;
 	if (is_other || was->has_event || was->has_gap || r->log->is_blocks || !was->is_there || (!is_near && !was->n_code) ||
-	    (is_near && !has_return(r, is->pc)))
+	    (is_near && !(r->lines.group->has_memory && has_return(r, is->pc))))
 		return true;
 	line = (struct grammar_line){ .pc = was->pc, .n_code = was->n_code };
 	memcpy(line.code, was->code, was->n_code);
@@ -245,54 +262,56 @@ static bool find_gap(struct grammar_reader *r, bool is_other, bool *is_gap, stru
 	return true;
 }
 
-enum ts_next grammar_next_state(struct grammar_reader *r, struct ts_steps *out, struct ts_error *err)
+/* From the last state to that of the group, which is of @thread.  Returns false and fills @err if that is not possible. */
+static bool tell_step(struct grammar_reader *r, uint32_t thread, struct ts_steps *out, struct ts_error *err)
 {
 	const struct grammar_place *const was = &r->at;
 	struct grammar_place *const is = &r->next;
-	struct grammar_lines_place place;
-	bool is_other, is_gap, is_told = false;
-	uint32_t thread;
-	enum ts_next next;
+	const struct grammar_head *const group = r->lines.group;
+	const bool is_other = thread != was->thread;
+	bool is_gap, is_told = false;
 
-	grammar_lines_place(&r->lines, &place);
-	next = next_group(r, &place, out, &thread, err);
-	if (next == TS_END)
-		r->base.end = (struct ts_end){ .pc = was->pc, .has_pc = true };
-	if (next != TS_ITEM)
-		return next;
-	is_other = thread != was->thread;
-	if (r->lines.group->part != r->part)
+	if (group->part != r->part)
 		kit_program_forget(&r->log->base.memory, out);
-	r->part = r->lines.group->part;
+	r->part = group->part;
 	take_place(r, thread, is);
 	tell_sight(was, TS_FX_READ, out);
-	if (!find_gap(r, is_other, &is_gap, err)) {
-		grammar_lines_go(&r->lines, &place);
-		return TS_FAIL;
-	}
-	if (is_other && !tell_switch(r, *was, out, &is_told, err)) {
-		grammar_lines_go(&r->lines, &place);
-		return TS_FAIL;
-	}
-	if (!grammar_fill_tell(&r->fill, &r->files, was, is_other ? NULL : &r->lines.group->fx, out) || (is_other && !tell_thread(out, thread)) ||
-	    !tell_state(r, is, is_other, is_told, is_gap || r->log->is_blocks, out)) {
-		grammar_lines_go(&r->lines, &place);
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no step"), TS_FAIL;
-	}
+	if (!find_gap(r, is_other, &is_gap, err) || (is_other && !tell_switch(r, *was, out, &is_told, err)))
+		return false;
+	if (!grammar_fill_tell(&r->fill, &r->files, was, is_other ? NULL : &group->fx, out) || (is_other && !tell_thread(out, thread)) ||
+	    !tell_state(r, is, is_other, is_told, is_gap || r->log->is_blocks, out))
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no step");
 	if (was->has_event)
 		grammar_tell_event(out, TS_EV_INTERRUPT, "exception");
 	if (is_gap)
 		grammar_tell_event(out, TS_EV_GAP, "code that is not listed");
 	if (was->has_gap || is_gap)
 		ts_steps_effect(out, TS_FX_UNSEEN, 0, 0);
-	if (r->lines.group->has_memory)
+	if (group->has_memory)
 		grammar_tell_sizes(out, r->lines.matcher.mask);
 	if (!r->lines.ahead->is_there)
 		tell_sight(is, TS_FX_WRITE, out);
 	r->base.end = (struct ts_end){ .pc = is->pc, .has_pc = true };
 	ts_steps_close(out, was->pc, code_len(r->log->base.regs.arch), was->thread);
 	copy_place(&r->at, is);
-	return TS_ITEM;
+	return true;
+}
+
+enum ts_next grammar_next_state(struct grammar_reader *r, struct ts_steps *out, struct ts_error *err)
+{
+	struct grammar_lines_place place;
+	uint32_t thread;
+	enum ts_next next;
+
+	grammar_lines_place(&r->lines, &place);
+	next = next_group(r, out, &thread, err);
+	if (next == TS_ITEM && !tell_step(r, thread, out, err))
+		next = TS_FAIL;
+	if (next == TS_FAIL)
+		grammar_lines_go(&r->lines, &place);
+	if (next == TS_END)
+		r->base.end = (struct ts_end){ .pc = r->at.pc, .has_pc = true };
+	return next;
 }
 
 /* That of a grammar with states is the first one. */
@@ -302,8 +321,7 @@ bool grammar_start_states(struct grammar_reader *r, struct ts_error *err)
 	struct grammar_lines_place place;
 	enum ts_next next;
 
-	grammar_lines_place(&r->lines, &place);
-	next = next_group(r, &place, &log->base.initial, &log->start.thread, err);
+	next = next_group(r, &log->base.initial, &log->start.thread, err);
 	if (next == TS_END)
 		return ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF, "no line is a state with a program counter");
 	if (next == TS_FAIL)

@@ -7,9 +7,9 @@
 #include "loaders/kit/point.h"
 #include "src/base/vec.h"
 
-void grammar_files_init(struct grammar_files *f, const struct ts_regset *set)
+void grammar_files_init(struct grammar_files *f, const struct grammar *g, const struct ts_regset *set)
 {
-	*f = (struct grammar_files){ .g_len = set->g_len };
+	*f = (struct grammar_files){ .set = set, .missing = g->missing, .g_len = set->g_len };
 }
 
 static void drop(struct grammar_files *f)
@@ -37,18 +37,24 @@ static bool make_room(struct grammar_files *f)
 	return f->listed && f->zeros;
 }
 
-/* The registers of @thread, which are made if there are none; *is_new gets whether they were. */
-static struct grammar_file *get(struct grammar_files *f, uint32_t thread, bool *is_new)
+/* Registers for @thread, which has none.  Returns NULL if memory is exhausted. */
+static struct grammar_file *make(struct grammar_files *f, uint32_t thread)
 {
-	if (!make_room(f))
+	struct grammar_file *file;
+
+	if (!make_room(f) || !ts_vec_extend(&f->files, &f->n, thread, sizeof(*f->files)))
 		return NULL;
-	if (!ts_vec_extend(&f->files, &f->n, thread, sizeof(*f->files)))
-		return NULL;
-	*is_new = !f->files[thread].g;
-	if (*is_new)
-		f->files[thread].g = calloc(2, f->g_len);
-	f->files[thread].known = f->files[thread].g ? f->files[thread].g + f->g_len : NULL;
-	return f->files[thread].g ? &f->files[thread] : NULL;
+	file = &f->files[thread];
+	file->g = calloc(2, f->g_len);
+	file->known = file->g ? file->g + f->g_len : NULL;
+	return file->g ? file : NULL;
+}
+
+/* The registers of @thread, which are made if there are none; *is_new gets whether they were. */
+static inline struct grammar_file *get(struct grammar_files *f, uint32_t thread, bool *is_new)
+{
+	*is_new = thread >= f->n || !f->files[thread].g;
+	return *is_new ? make(f, thread) : &f->files[thread];
 }
 
 static void tell(struct ts_steps *out, enum ts_effect_kind kind, uint64_t off, const uint8_t *bytes, uint64_t len,
@@ -165,13 +171,12 @@ static bool lists_zero(const struct ts_steps *state)
 }
 
 /* General registers, those before the program counter, that a first state leaves out: inferred to be zero. */
-static void tell_zeros(const struct grammar_files *f, const struct ts_regset *set, struct grammar_file *file,
-		       struct ts_steps *out)
+static void tell_zeros(const struct grammar_files *f, struct grammar_file *file, struct ts_steps *out)
 {
 	static const uint8_t zeros[16];
 
-	for (int i = 0; i < set->pc; i++) {
-		const struct ts_reg *r = &set->regs[i];
+	for (int i = 0; i < f->set->pc; i++) {
+		const struct ts_reg *r = &f->set->regs[i];
 
 		if (r->len > sizeof(zeros) || memchr(f->listed + r->off, 1, r->len))
 			continue;
@@ -180,8 +185,19 @@ static void tell_zeros(const struct grammar_files *f, const struct ts_regset *se
 	}
 }
 
-bool grammar_files_change(struct grammar_files *f, const struct grammar *g, const struct ts_regset *set,
-			  uint32_t thread, const struct ts_steps *state, bool is_all, struct ts_steps *out, bool is_hidden)
+/* What the state does not list. */
+static void change_others(const struct grammar_files *f, struct grammar_file *file, bool is_new, const struct ts_steps *state,
+			  bool is_all, struct ts_steps *out, bool is_hidden)
+{
+	mark_listed(f, state);
+	if (f->missing == GRAMMAR_UNKNOWN)
+		tell_missing(f, file, out, is_hidden);
+	if (f->missing == GRAMMAR_ZERO && is_new && is_all && !lists_zero(state))
+		tell_zeros(f, file, out);
+}
+
+bool grammar_files_change(struct grammar_files *f, uint32_t thread, const struct ts_steps *state, bool is_all,
+			  struct ts_steps *out, bool is_hidden)
 {
 	bool is_new;
 	struct grammar_file *file = get(f, thread, &is_new);
@@ -192,12 +208,8 @@ bool grammar_files_change(struct grammar_files *f, const struct grammar *g, cons
 		if (state->effects[i].kind == TS_FX_REG_WRITE)
 			change(file, state, &state->effects[i], out, is_hidden);
 	}
-	if (g->missing == GRAMMAR_UNKNOWN || (g->missing == GRAMMAR_ZERO && is_new))
-		mark_listed(f, state);
-	if (g->missing == GRAMMAR_UNKNOWN)
-		tell_missing(f, file, out, is_hidden);
-	if (g->missing == GRAMMAR_ZERO && is_new && is_all && !lists_zero(state))
-		tell_zeros(f, set, file, out);
+	if (f->missing == GRAMMAR_UNKNOWN || (f->missing == GRAMMAR_ZERO && is_new))
+		change_others(f, file, is_new, state, is_all, out, is_hidden);
 	return true;
 }
 

@@ -25,21 +25,23 @@ struct grammar_files {
 	size_t n;
 	uint8_t *listed;            /* owned; of the state that is compared: 1 for each byte that it lists */
 	uint8_t *zeros;             /* owned; as long as the registers of a thread */
+	const struct ts_regset *set; /* borrowed */
+	uint8_t missing;            /* enum grammar_missing */
 	uint32_t g_len;
 };
 
-void grammar_files_init(struct grammar_files *f, const struct ts_regset *set);
+void grammar_files_init(struct grammar_files *f, const struct grammar *g, const struct ts_regset *set);
 void grammar_files_fini(struct grammar_files *f);
 
 /*
- * The registers of @thread are as the effects of @state from ordinal @n on list them: append to @out those that
+ * The registers of @thread are as the effects of @state list them: append to @out those that
  * changed.  @is_all: a thread's first state may list all of its registers that are not zero.  @is_hidden: no instruction
  * made the change.
  *
  * Returns false if memory is exhausted.
  */
-bool grammar_files_change(struct grammar_files *f, const struct grammar *g, const struct ts_regset *set,
-			  uint32_t thread, const struct ts_steps *state, bool is_all, struct ts_steps *out, bool is_hidden);
+bool grammar_files_change(struct grammar_files *f, uint32_t thread, const struct ts_steps *state, bool is_all,
+			  struct ts_steps *out, bool is_hidden);
 
 /* The registers of @thread, of which nothing is known at first.  Returns NULL if memory is exhausted. */
 struct grammar_file *grammar_files_get(struct grammar_files *f, uint32_t thread);

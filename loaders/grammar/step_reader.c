@@ -117,47 +117,52 @@ static void tell_unseen(struct grammar_reader *r, const struct grammar_head *hea
 
 /* -------------------------------------------------------------------------------------------------- groups */
 
-enum ts_next grammar_next_step(struct grammar_reader *r, struct ts_steps *out, struct ts_error *err)
+/* The step that the group is.  Returns false and fills @err if that is not possible. */
+static bool tell_step(struct grammar_reader *r, struct grammar_head *head, struct ts_steps *out, struct ts_error *err)
 {
-	struct grammar_lines_place was;
-	const struct grammar_head *head;
-	enum ts_next next;
+	const struct grammar_head *const ahead = r->lines.ahead;
 	uint32_t thread;
 
-	grammar_lines_place(&r->lines, &was);
-	next = grammar_lines_next(&r->lines, out, err);
-	head = r->lines.group;
-	if (next != TS_ITEM)
-		return next;
-	if (!grammar_find_thread(r, head, &thread, err)) {
-		grammar_lines_go(&r->lines, &was);
-		return TS_FAIL;
-	}
-	if (!grammar_fill_step(&r->fill, &r->files, r->lines.group, thread)) {
-		grammar_lines_go(&r->lines, &was);
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no step"), TS_FAIL;
-	}
+	if (!grammar_find_thread(r, head, &thread, err))
+		return false;
+	if (!grammar_fill_step(&r->fill, &r->files, head, thread))
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no step");
 	tell_code(&head->line, head->insn.is_expanded, out);
 	tell_effects(head, true, out);
 	if (!(head->line.says & (GRAMMAR_NO_EFFECT | GRAMMAR_TRAP))) {
 		tell_effects(head, false, out);
-		if (!r->log->g.has_all_changes)
+		if ((head->insn.link || head->insn.base) && !r->log->g.has_all_changes)
 			grammar_insn_write(r->log->base.regs.arch, &head->insn, head->line.pc, &head->fx, out);
 	}
-	grammar_tell_sizes(out, r->lines.matcher.mask);
+	if (head->has_memory)
+		grammar_tell_sizes(out, r->lines.matcher.mask);
 	if (head->line.says & GRAMMAR_TRAP || r->lines.has_event)
 		grammar_tell_event(out, TS_EV_INTERRUPT, "exception");
 	tell_unseen(r, head, out);
 	if (r->lines.is_lost)
 		ts_steps_effect(out, TS_FX_FORGET_REGS, 0, r->log->base.regs.g_len);
-	if (r->lines.ahead->is_there)
-		tell_module(r, r->lines.ahead, out);
-	if (r->lines.ahead->is_there && r->lines.ahead->part != head->part)
+	if (ahead->is_there && ahead->module[0])
+		tell_module(r, ahead, out);
+	if (ahead->is_there && ahead->part != head->part)
 		kit_program_forget(&r->log->base.memory, out);
 	grammar_fill_keep(&r->fill, &r->files, thread, out);
 	r->base.end = (struct ts_end){ .is_assumed = true };
 	ts_steps_close(out, head->line.pc, head->insn.len, thread);
-	return TS_ITEM;
+	return true;
+}
+
+enum ts_next grammar_next_step(struct grammar_reader *r, struct ts_steps *out, struct ts_error *err)
+{
+	struct grammar_lines_place place;
+	enum ts_next next;
+
+	grammar_lines_place(&r->lines, &place);
+	next = grammar_lines_next(&r->lines, out, err);
+	if (next == TS_ITEM && !tell_step(r, r->lines.group, out, err))
+		next = TS_FAIL;
+	if (next == TS_FAIL)
+		grammar_lines_go(&r->lines, &place);
+	return next;
 }
 
 /* Position 0 of a grammar with steps is what comes before the first one. */

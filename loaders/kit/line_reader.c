@@ -18,7 +18,7 @@ void ts_line_reader_fini(struct ts_line_reader *l)
 	ts_window_fini(&l->window);
 }
 
-enum ts_next ts_line_reader_next(struct ts_line_reader *l, struct ts_text_line *line, struct ts_error *err)
+enum ts_next ts_line_reader_fill(struct ts_line_reader *l, struct ts_text_line *line, struct ts_error *err)
 {
 	size_t want = USUAL_LEN, seen = 0, got, len;
 	const uint8_t *p, *end;

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "src/base/error.h"
 #include "src/trace/reader.h"
@@ -32,13 +33,28 @@ struct ts_line_reader {
 void ts_line_reader_init(struct ts_line_reader *l, const struct ts_source *src, uint64_t off, size_t max_len);
 void ts_line_reader_fini(struct ts_line_reader *l);
 
+/* As ts_line_reader_next(), where the line is not whole in what has been read. */
+enum ts_next ts_line_reader_fill(struct ts_line_reader *l, struct ts_text_line *line, struct ts_error *err);
+
 /*
  * The next line.
  *
  * Returns TS_END at the end of the text.  Returns TS_FAIL if the line is too long (TS_ELIMIT), the source
  * cannot be read (TS_EIO, TS_ETRUNC) or memory is exhausted (TS_ENOMEM); the next call tries again.
  */
-enum ts_next ts_line_reader_next(struct ts_line_reader *l, struct ts_text_line *line, struct ts_error *err);
+static inline enum ts_next ts_line_reader_next(struct ts_line_reader *l, struct ts_text_line *line, struct ts_error *err)
+{
+	const struct ts_window *w = &l->window;
+	const uint64_t at = l->off - w->off;
+	const uint8_t *p = at < w->len ? w->buf + at : NULL;
+	const uint8_t *end = p ? (const uint8_t *)memchr(p, '\n', w->len - (size_t)at) : NULL;
+
+	if (__builtin_expect(!end || (size_t)(end - p) > l->max_len, 0))
+		return ts_line_reader_fill(l, line, err);
+	*line = (struct ts_text_line){ (const char *)p, (size_t)(end - p), l->off, true };
+	l->off += line->len + 1;
+	return TS_ITEM;
+}
 
 /*
  * Pass over a line that ts_line_reader_next() refuses as too long, without holding it.

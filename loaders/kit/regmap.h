@@ -147,7 +147,7 @@ static inline const struct regmap_slot *regmap_find_key(const struct regmap *t, 
 	for (uint32_t i = regmap_hash(key);; i++) {
 		const struct regmap_slot *s = &t->slots[t->places[i % REGMAP_N_PLACES]];
 
-		if (s->kind == REGMAP_NONE || (s->key[0] == key[0] && s->key[1] == key[1]))
+		if ((s->key[0] == key[0] && s->key[1] == key[1]) || s->kind == REGMAP_NONE)
 			return s;
 	}
 }

@@ -48,6 +48,15 @@ def gdb_s_recording_has_the_reads_of_pin_s():
 
 
 @case
+def code_that_in_asm_lines_show_has_the_reads_that_execlog_lists():
+    """Of the same execution; the program itself is not given."""
+    rows, end = reads("text-samples/cpu-aarch64.log.gz", ALL)
+    expected, _ = reads("text-samples/made-aarch64.log.gz", ALL)
+    assert [r[:4] for r in rows] == [r[:4] for r in expected] and len(rows) == 42, (rows, expected)
+    assert end["complete"] and "operands" in end["note"], end
+
+
+@case
 def rvnbintrace_s_recording_has_the_reads_of_ucir_s():
     """Its addresses are virtual, its memory is physical; a page that both recorders name is asked for."""
     n = 0

@@ -466,7 +466,7 @@ add_case("QEMU -d cpu with its program, Thumb", compare_buffer, "cpu-thumb.log",
 add_case("Tenet++ of routines", compare, "routine-walk32.trace", "walk-i386", 100, 0.2)
 add_case("Tenet++ of two threads: a store is there before its thread runs again", compare, "threads.trace", "thr2", 700, 0.8)
 add_case("Tenet++ of two threads without code: what a store left is unknown until its thread runs again", compare,
-         "bare-threads.trace", "thr2", 700, 0.15)
+         "bare-threads.trace", "thr2", 700, 0.7)
 add_case("execlog of x86-64", compare_execlog, "real-one-x86_64.log")
 add_case("execlog of x86-64, by blocks", compare_execlog, "real-blocks-x86_64.log")
 add_case("execlog of two threads", compare_each_thread, "real-thr-x86_64.log", "thr2", 2)

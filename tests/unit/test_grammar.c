@@ -196,6 +196,15 @@ START_TEST(a_bad_value_is_unknown)
 }
 END_TEST
 
+/* Names are looked up by bytes whose bit of the case is set, as it is in digits: \030 is 8 with that bit. */
+START_TEST(characters_of_no_name_are_in_no_name)
+{
+	expect("execlog", "0, 0x1000, 0x90, \"\", r\030 -> 0x5, rbx -> 0x6\n0, 0x1001, 0x90, \"\"\n",
+	       "1000/1@0 R1000,1=! rbx=6\n1001/1@0 R1001,1=!\n");
+	ck_assert(ucir_warned(t.rec, "a word is neither a register nor an access"));
+}
+END_TEST
+
 START_TEST(a_line_without_end_is_half_a_line)
 {
 	read_text("execlog", "0, 0x1000, 0x90, \"\", rax -> 0x1\n0, 0x1001, 0x90, \"\", rax -> 0x2");
@@ -336,6 +345,43 @@ START_TEST(dumps_without_threads_are_warned_of)
 }
 END_TEST
 
+/* Two instructions of thread 0, @n_other of thread 1 with @among in the middle, and the line that says what the last of thread 0 did. */
+static bool tells_switch(unsigned n_other, const char *among)
+{
+	struct ts_buf text;
+
+	ts_buf_init(&text);
+	ts_buf_puts(&text, "tid=0,rax=0x1,rip=0x1000\ntid=0,rip=0x1003\n");
+	for (unsigned i = 0; i < n_other; i++)
+		ts_buf_printf(&text, "%stid=1,rax=0x%x,rip=0x%x\n", i == n_other / 2 ? among : "", i, 0x2000 + i);
+	ts_buf_puts(&text, "tid=0,rip=0x1006,mr=0x6000:02000000,mw=0x7000:0100000000000000\n");
+	read_text("tenetpp", ts_buf_text(&text));
+	ts_buf_fini(&text);
+	return !strstr(ts_buf_text(&steps), "\n1003/0@0 F0,");
+}
+
+/* Nobody knows what it wrote, which others may have overwritten since then; the rest of memory stays known. */
+START_TEST(what_a_thread_did_last_is_on_its_next_line)
+{
+	ck_assert(tells_switch(3, ""));
+	ck_assert_msg(strstr(ts_buf_text(&steps), "\n1003/0@0 W7000,8 "), "%s", ts_buf_text(&steps));
+	ck_assert(tells_switch(2400, ""));
+	ck_assert(tells_switch(3, "something else\n"));
+}
+END_TEST
+
+/* Far away, behind a line that may be the thread's, or nowhere: then anything may have been written. */
+START_TEST(what_a_thread_did_last_may_be_unknown)
+{
+	ck_assert(!tells_switch(2700, ""));
+	ck_assert(!tells_switch(3, "tid=0,rip=\n"));
+	ck_assert(!tells_switch(3, "tid=,rip=0x1009\n"));
+	ck_assert(!tells_switch(3, "tid=0,rip=0x1006,mw=0x7000:01020\n"));
+	read_text("tenetpp", "tid=0,rax=0x1,rip=0x1000\ntid=0,rip=0x1003\ntid=1,rax=0x1,rip=0x2000\ntid=1,rip=0x2001\n");
+	ck_assert(strstr(ts_buf_text(&steps), "\n1003/0@0 F0,"));
+}
+END_TEST
+
 START_TEST(no_registers_no_processor)
 {
 	t.format = "execlog";
@@ -452,8 +498,9 @@ END_TEST
 UNIT_FIXTURE_SUITE("grammar", setup, teardown, grammars_that_are_built_in_compile,
 		   bad_grammars_are_refused_where_they_are_bad, registers_and_accesses_are_those_of_the_line,
 		   what_a_call_pushes_is_known, code_that_is_cut_tells_sizes, threads_count_from_zero, junk_is_counted_and_says_where_it_is, a_lost_step_forgets_registers,
-		   a_bad_value_is_unknown, a_line_without_end_is_half_a_line, a_line_of_many_megabytes_is_passed_over,
+		   a_bad_value_is_unknown, characters_of_no_name_are_in_no_name, a_line_without_end_is_half_a_line, a_line_of_many_megabytes_is_passed_over,
 		   a_dump_is_that_of_the_thread_at_its_address,
-		   registers_of_two_threads_at_one_address_are_unknown, a_dump_mostly_follows_its_thread, no_registers_no_processor, readers_go_on_where_one_was_saved, dialects_are_told_apart,
+		   registers_of_two_threads_at_one_address_are_unknown, a_dump_mostly_follows_its_thread, no_registers_no_processor, what_a_thread_did_last_is_on_its_next_line,
+		   what_a_thread_did_last_may_be_unknown, readers_go_on_where_one_was_saved, dialects_are_told_apart,
 		   lines_may_be_about_the_next_instruction, code_lines_show_memory_when_their_instruction_begins, code_without_an_address_goes_on,
 		   code_of_what_did_not_run_is_there, dumps_without_threads_are_warned_of)

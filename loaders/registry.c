@@ -45,6 +45,7 @@ struct ts_recording *ts_loader_open(const struct ts_loader *loader, const struct
 		return NULL;
 	}
 	ts_recording_init(rec, &loader->ops, loader->name);
+	rec->max_memory = opt ? opt->max_memory : 0;
 	if (loader->fill(rec, src, opt, err))
 		return rec;
 	ts_recording_close(rec);

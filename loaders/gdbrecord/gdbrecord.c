@@ -42,6 +42,9 @@ struct notes {
 	uint64_t n_threads; /* so far; the notes after a thread are about it */
 };
 
+/* Bytes that a mapped file and its region take, without the name: here, in the model, and in the list of what is mapped. */
+#define MEMORY_A_FILE 768u
+
 static bool no_memory(struct ts_error *err)
 {
 	return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: the trace is not opened");
@@ -148,6 +151,14 @@ static bool take_auxv(struct notes *n, const struct core_note *note)
 	return true;
 }
 
+/* Half of --max-memory is for mapped files. */
+static bool is_full(const struct notes *n)
+{
+	uint64_t max = n->rec->base.max_memory;
+
+	return max && n->n_files * MEMORY_A_FILE + 2 * n->names.len >= max / 2;
+}
+
 /* u count, u page size, count times (u start, u end, u offset in pages), then the names. */
 static bool take_files(struct notes *n, const struct core_note *note)
 {
@@ -165,6 +176,11 @@ static bool take_files(struct notes *n, const struct core_note *note)
 		struct file f = { .name = (uint32_t)n->names.len };
 		size_t len = strnlen((const char *)names.p, names.left);
 
+		if (is_full(n)) {
+			ts_recording_warn(&n->rec->base, "%" PRIu64 " of %" PRIu64 " mapped files are ignored: --max-memory allows no more",
+					  count - i, count);
+			break;
+		}
 		f.start = core_take(core, &c, core->word);
 		f.end = core_take(core, &c, core->word);
 		if (!ts_mul(core_take(core, &c, core->word), page, &f.off) || f.start >= f.end ||

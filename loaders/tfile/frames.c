@@ -39,7 +39,21 @@ enum found {
 	FOUND,
 	FOUND_END,
 	FOUND_CUT,
+	FOUND_TOO_MUCH, /* for --max-memory */
 };
+
+/* Bytes that the list of frames has for each: its place, and its ordinal, in arrays that double. */
+#define MEMORY_A_FRAME 64u
+
+/* So many copies of a frame's bytes there are: of two readers, and of those who look at one. */
+#define COPIES_OF_A_FRAME 8u
+
+static bool is_too_much(const struct tfile *t, const struct tfile_place *place)
+{
+	uint64_t max = t->base.max_memory;
+
+	return max && (t->frames.n_frames >= max / MEMORY_A_FRAME || place->len > max / COPIES_OF_A_FRAME);
+}
 
 /* The frame whose head is at @off; on FOUND_CUT *left says how many bytes there are. */
 static bool read_place(struct ts_window *w, uint64_t off, bool is_big_endian, struct tfile_place *place,
@@ -79,6 +93,8 @@ static bool read_places(struct tfile *t, struct ts_window *w, uint64_t *off, enu
 
 		if (!read_place(w, *off, t->is_big_endian, last, found, left, err))
 			return false;
+		if (*found == FOUND && is_too_much(t, last))
+			*found = FOUND_TOO_MUCH;
 		if (*found != FOUND)
 			return true;
 		p = grow(t->places, t->frames.n_frames, &cap, sizeof(*p), err);
@@ -112,6 +128,9 @@ bool tfile_find_frames(struct tfile *t, struct ts_error *err)
 		ts_fail(&t->damage, TS_ETRUNC, off,
 			"frame %" PRIu64 ": it has %" PRIu32 " bytes but %" PRIu64 " are left",
 			t->frames.n_frames, last.len, left);
+	else if (found == FOUND_TOO_MUCH)
+		ts_fail(&t->damage, TS_ELIMIT, off,
+			"frame %" PRIu64 " of %" PRIu32 " bytes: --max-memory allows no more", t->frames.n_frames, last.len);
 	else if (off == ts_source_len(t->src))
 		ts_recording_warn(&t->base, "no mark at the end of the frames: some may be missing");
 	return true;

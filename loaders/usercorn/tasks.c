@@ -140,11 +140,26 @@ void ucir_tasks_remove(struct ucir_tasks *tasks, struct ucir_task *t)
 	free_task(t);
 }
 
+/* More than these are not known one by one, as after resuming: a group may stay open while others run. */
+#define MAX_PARTS 65536u
+
+static void forget_places(struct ucir_parts *p)
+{
+	struct ucir_part first = p->is_sought ? p->first : p->items[0];
+
+	first.end = p->items[p->n - 1].end;
+	p->first = first;
+	p->is_sought = true;
+	p->n = 0;
+}
+
 bool ucir_parts_add(struct ucir_parts *p, const struct ucir_part *part, struct ts_error *err)
 {
 	if (!ts_vec_reserve(&p->items, p->n, &p->cap, 1, sizeof(*p->items)))
 		return no_memory(err);
 	p->items[p->n++] = *part;
+	if (p->n == MAX_PARTS)
+		forget_places(p);
 	return true;
 }
 

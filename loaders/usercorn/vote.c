@@ -257,12 +257,21 @@ static bool collect(struct usercorn *rec, struct box *boxes, size_t n, struct ts
 	if (!reader)
 		return false;
 	ts_steps_init(&b);
+	ts_steps_bound(&b, rec->base.max_memory);
 	ts_error_reset(&failed);
 	for (size_t n_steps = 0; result == TS_ITEM && n_steps < MAX_STEPS && !is_enough(boxes, n);
 	     n_steps += b.n_steps) {
 		ts_steps_reset(&b);
-		while (result == TS_ITEM && b.n_steps < BATCH_STEPS)
+		while (result == TS_ITEM && b.n_steps < BATCH_STEPS && !b.is_failed)
 			result = ts_reader_next(reader, &b, &failed);
+		if (b.is_limited) { /* what was seen before is the evidence */
+			ts_error_reset(&failed);
+			break;
+		}
+		if (b.is_failed && failed.code == TS_OK) {
+			ts_fail(&failed, TS_ENOMEM, TS_NO_OFF, "no memory for the steps of a chunk");
+			break;
+		}
 		for (uint32_t i = 0; i < b.n_steps; i++) {
 			see_step(boxes, n, rec, &b, &b.steps[i], &br);
 			br.is_set &= is_x86;

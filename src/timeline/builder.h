@@ -53,7 +53,8 @@ struct ts_builder {
 	struct ts_error error;      /* if the index file could not be synced */
 	bool is_read;               /* the recording has been read to its end, or to its damage */
 	struct ts_error damage;     /* why reading ended */
-	bool is_at_limit;           /* that is the limit on the index's memory, which the user chose */
+	bool is_at_limit;           /* that is the limit on memory, which the user chose */
+	uint64_t settled_memory;    /* of the index, when all of it was looked at: without what is looked at in each chunk */
 	struct ts_feed *feed;       /* owned */
 	struct ts_buf here;         /* the decode point of the chunk that is next */
 	struct ts_points_packer packer;

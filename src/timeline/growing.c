@@ -93,17 +93,36 @@ static uint64_t memory_of(const struct ts_timeline *tl)
 	return sum + ts_runs_own_mem(&tl->runs) + ts_calls_mem(tl->calls);
 }
 
-/*
- * Has the index become larger than it may?  Few steps may map many regions: that is looked at in each chunk, in proportion
- * to what is new.
- */
-static bool is_too_large(const struct ts_timeline *tl)
+/* Spaces of memory that are looked at in each chunk; of more, the look would take longer than the chunk. */
+#define MAX_LOOKED_AT 16
+
+/* What a few steps can make grow without a bound: new regions, and pages of registers (threads) and of memory. */
+static uint64_t open_memory_of(const struct ts_timeline *tl)
 {
+	uint64_t sum = ts_space_open_mem(&tl->builder->regs) + ts_world_mem(&tl->builder->world);
+
+	for (uint32_t i = 0; i < tl->n_memory && tl->n_memory <= MAX_LOOKED_AT; i++)
+		sum += ts_space_open_mem(tl->builder->memory[i]);
+	return sum;
+}
+
+/*
+ * Has the index become larger than it may?  All of it is looked at after 1, 2, 4, ... chunks, then now and then; what may grow
+ * soon is looked at in each chunk.
+ */
+static bool is_too_large(struct ts_timeline *tl)
+{
+	struct ts_builder *bd = tl->builder;
+	uint64_t open, sum;
+
 	if (tl->max_memory == UINT64_MAX)
 		return false;
-	if (tl->builder->n_chunks % CHUNKS_BETWEEN_LOOKS == 0)
-		return memory_of(tl) > tl->max_memory;
-	return ts_world_mem(&tl->builder->world) > tl->max_memory;
+	open = open_memory_of(tl);
+	if (bd->n_chunks % CHUNKS_BETWEEN_LOOKS && (bd->n_chunks & (bd->n_chunks - 1)))
+		return bd->settled_memory + open > tl->max_memory;
+	sum = memory_of(tl);
+	bd->settled_memory = sum > open ? sum - open : 0;
+	return sum > tl->max_memory;
 }
 
 static void warn_of_long_reads(struct ts_timeline *tl)
@@ -148,6 +167,7 @@ static enum ts_grow take_in(struct ts_timeline *tl, struct ts_batch *b, struct t
 	struct ts_builder *bd = tl->builder;
 
 	bd->end = b->end;
+	bd->is_at_limit = b->is_limited;
 	if (b->next == TS_FAIL && b->err.code == TS_ENOMEM) {
 		*err = b->err;
 		return TS_GROW_FAILED;

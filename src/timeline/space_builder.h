@@ -187,4 +187,7 @@ void ts_space_resume(struct ts_space_builder *sb, uint64_t chunk);
 /* Bytes of memory that the space and the builder need; what is mapped from index files is not counted. */
 uint64_t ts_space_mem(const struct ts_space_builder *sb);
 
+/* Those of them that are not in a segment yet: a number that is known without a look at the segments. */
+uint64_t ts_space_open_mem(const struct ts_space_builder *sb);
+
 #endif

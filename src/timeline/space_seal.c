@@ -188,14 +188,18 @@ bool ts_space_seal_copy(struct ts_space_builder *sb, uint64_t segment)
 	return install(sb, segment);
 }
 
+uint64_t ts_space_open_mem(const struct ts_space_builder *sb)
+{
+	return (sb->now.n + sb->space->base.n) * sizeof(struct ts_page) +
+	       sb->changes.touches.cap * (sizeof(struct ts_touch) + sizeof(struct ts_version)) +
+	       (sb->silent.cap + sb->reads.cap) * sizeof(struct ts_touch) + sb->cap_touched * sizeof(struct ts_marks);
+}
+
 uint64_t ts_space_mem(const struct ts_space_builder *sb)
 {
 	const struct ts_space *sp = sb->space;
-	uint64_t sum = (sb->now.n + sp->base.n) * sizeof(struct ts_page);
+	uint64_t sum = ts_space_open_mem(sb);
 
-	sum += sb->changes.touches.cap * (sizeof(struct ts_touch) + sizeof(struct ts_version));
-	sum += (sb->silent.cap + sb->reads.cap) * sizeof(struct ts_touch) +
-	       sb->cap_touched * sizeof(struct ts_marks);
 	for (size_t i = 0; i < sp->n_segments; i++) {
 		const struct ts_space_segment *seg = &sp->segments[i];
 

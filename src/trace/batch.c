@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "batch.h"
 
+#include <inttypes.h>
+
 #include "chunk.h"
 
 void ts_batch_init(struct ts_batch *b)
@@ -41,12 +43,34 @@ void ts_batch_fail_for_memory(struct ts_batch *b)
 	b->next = TS_FAIL;
 }
 
+/* The steps that are whole: the last of them may have been added to when there was no more room. */
+static void end_at_limit(struct ts_batch *b, struct ts_reader *r, struct ts_steps *out, uint32_t n_whole)
+{
+	uint64_t pc = n_whole ? out->steps[n_whole - 1].pc : TS_NO_PC;
+
+	out->n_steps = n_whole ? n_whole - 1 : 0;
+	out->is_failed = false;
+	b->is_limited = true;
+	b->next = TS_FAIL;
+	ts_error_reset(&b->err);
+	ts_fail(&b->err, TS_ELIMIT, TS_NO_OFF, "an instruction needs more memory than the limit (%" PRIu64 " bytes) allows",
+		b->max_memory);
+	r->end = (struct ts_end){ .pc = pc, .has_pc = pc != TS_NO_PC };
+}
+
 void ts_batch_read_steps(struct ts_batch *b, struct ts_reader *r, struct ts_steps *out)
 {
+	uint32_t n_whole;
+
 	ts_steps_reset(out);
+	b->is_limited = false;
+	ts_steps_bound(out, b->max_memory);
 	do {
+		n_whole = out->n_steps;
 		b->next = ts_reader_next(r, out, &b->err);
 	} while (b->next == TS_ITEM && out->n_steps < TS_CHUNK_STEPS && !out->is_failed);
+	if (out->is_limited)
+		end_at_limit(b, r, out, n_whole);
 }
 
 static void pack_learned(struct ts_batch *b, const struct ts_recording *rec, uint64_t *n_learned)

@@ -23,12 +23,17 @@ struct ts_batch {
 	struct ts_buf after; /* the decode point after the steps */
 	struct ts_learned learned;
 	bool has_learned;     /* else the recording knows it all */
+	uint64_t max_memory;  /* that its steps may take; 0: any */
+	bool is_limited;      /* the last batch, because a step would take more */
 };
 
 void ts_batch_init(struct ts_batch *b);
 void ts_batch_fini(struct ts_batch *b);
 
-/* The next steps of the reader to @out, as many as a batch has: of the batch itself, or of another one. */
+/*
+ * The next steps of the reader to @out, as many as a batch has: of the batch itself, or of another one.  A step that would take
+ * more memory than the batch may is as the damage of a trace (TS_ELIMIT); so is the step before it, which may lack something.
+ */
 void ts_batch_read_steps(struct ts_batch *b, struct ts_reader *r, struct ts_steps *out);
 
 /*

@@ -61,6 +61,8 @@ static void take_stored(const struct ts_feed *f, struct ts_batch *b)
 void ts_feed_decode(struct decoder *d, struct ts_batch *b)
 {
 	ts_error_reset(&b->err);
+	b->max_memory = d->feed->rec->max_memory;
+	b->is_limited = false;
 	if (d->feed->store) {
 		take_stored(d->feed, b);
 		return;

@@ -162,6 +162,7 @@ struct ts_recording {
 	uint64_t other_files; /* a hash of what tells the recording's other files from others; 0: there are none */
 	const struct ts_source *source; /* borrowed; the trace, to tell how far reading is; NULL: unknown */
 	uint64_t n_learned;        /* grows with each thread and warning */
+	uint64_t max_memory;       /* of --max-memory, in bytes; 0: any */
 };
 
 /* For loaders: make the common part empty; give its memory back (the loader's close calls it). */

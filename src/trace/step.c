@@ -25,7 +25,18 @@ void ts_steps_fini(struct ts_steps *b)
 void ts_steps_reset(struct ts_steps *b)
 {
 	b->n_steps = b->n_effects = b->n_data = b->n_maps = b->n_modules = b->n_events = b->n_closed = 0;
-	b->is_failed = false;
+	b->is_failed = b->is_limited = false;
+}
+
+/* What is there for any steps, however little memory is allowed. */
+#define MIN_ARRAY (UINT64_C(4) << 20)
+
+/* Of the memory, the share of one array, of which two are long and double. */
+#define SHARES 4u
+
+void ts_steps_bound(struct ts_steps *b, uint64_t max_memory)
+{
+	b->max = max_memory && max_memory / SHARES < MIN_ARRAY ? MIN_ARRAY : max_memory / SHARES;
 }
 
 /*
@@ -38,7 +49,8 @@ static bool grow(struct ts_steps *b, void **array, uint32_t *cap, uint64_t need,
 
 	while (n < need)
 		n *= 2;
-	p = n < UINT32_MAX ? realloc(*array, (size_t)n * item_len) : NULL;
+	b->is_limited |= b->max && n * item_len > b->max;
+	p = n < UINT32_MAX && !b->is_limited ? realloc(*array, (size_t)n * item_len) : NULL;
 	if (!p) {
 		b->is_failed = true;
 		return false;

@@ -166,7 +166,9 @@ struct ts_steps {
 	uint32_t n_steps, n_effects, n_data, n_maps, n_modules, n_events;
 	uint32_t cap_steps, cap_effects, cap_data, cap_maps, cap_modules, cap_events;
 	uint32_t n_closed; /* effects that belong to a step already */
-	bool is_failed;    /* memory ran out, or the batch would pass 4 GiB; what was added since is lost */
+	uint64_t max;      /* bytes of each array; 0: any */
+	bool is_failed;    /* memory ran out, or the batch would pass 4 GiB, or max; what was added since is lost */
+	bool is_limited;   /* that was max */
 };
 
 void ts_steps_init(struct ts_steps *b);
@@ -177,6 +179,9 @@ void ts_steps_fini(struct ts_steps *b);
  * holds of it, as it does if it held of @from.
  */
 void ts_steps_copy(struct ts_steps *to, const struct ts_steps *from);
+
+/* Bound its memory by what is its share of @max_memory (0: any): see struct ts_steps, max. */
+void ts_steps_bound(struct ts_steps *b, uint64_t max_memory);
 
 /* Empty it, keep the memory. */
 void ts_steps_reset(struct ts_steps *b);

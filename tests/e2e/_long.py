@@ -14,7 +14,7 @@ START, HOT, MARK = 0x400000, 0x600000, 0x700000
 STEPS, LOOPS, FRAMES = 20, 400, 1800    # of a loop, of a frame, of the recording
 N = STEPS * LOOPS * FRAMES + 1
 TRACE = "long.ucir"
-SLOW_FRAMES = FRAMES if "TEST_SHARE" in os.environ else 6 * FRAMES
+SLOW_FRAMES = FRAMES if "TEST_SHARE" in os.environ else 3 * FRAMES
 SLOW_N = STEPS * LOOPS * SLOW_FRAMES + 1
 SLOW = "slow.ucir"
 

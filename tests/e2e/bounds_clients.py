@@ -44,7 +44,7 @@ STATEFUL = {
     "files": ([], lambda i, size: "vFile:open:" + "2f" * (size - 12) + b"/proc/1/maps".hex() + ",0,0"),
     "marks": ([], lambda i, size: text(f"mark m{i % 7} at 7 " + "x" * (size // 4))),
 }
-PACKETS, SIZE = 12000, 4000       # 48 MB, 96 MB as hex digits
+PACKETS, SIZE = 6000, 4000       # 24 MB, 48 MB as hex digits: 16 MB of one kind may be defined
 SLOW = {"marks": 300}             # each of these is a file that is written, and on the disk before the answer
 
 
@@ -74,13 +74,13 @@ def memory_of(first, packet, n, size, *options):
 def packets_times_size(kind):
     """What a client defines is bounded, whatever it sends."""
     grown = memory_of(*STATEFUL[kind], SLOW.get(kind, PACKETS), SIZE)
-    assert grown < 40 << 10, (kind, grown)
+    assert grown < 20 << 10, (kind, grown)
 
 
 def max_memory_counts(kind):
     """Half of --max-memory is for what clients define, since arrays double; a client's connection is beside it."""
-    grown = memory_of(*STATEFUL[kind], SLOW.get(kind, PACKETS // 2), SIZE, "--max-memory", "8M")
-    assert grown < 12 << 10, (kind, grown)
+    grown = memory_of(*STATEFUL[kind], SLOW.get(kind, PACKETS // 3), SIZE, "--max-memory", "2M")
+    assert grown < 3 << 10, (kind, grown)
 
 
 for _kind in STATEFUL:
@@ -170,7 +170,7 @@ def terms_times_looks():
 
 # ---------------------------------------------------------------------------------------------- "Listening"
 
-LISTENING_LIMIT = 2.0       # seconds of the processor; most files need 0.1
+LISTENING_LIMIT = 1.0       # seconds of the processor; most files need 0.1
 
 
 def time_to_listening(path):
@@ -187,12 +187,12 @@ def listens(write, *numbers):
     assert took < LISTENING_LIMIT * (10 if IS_SANITIZED else 1), (numbers, took, path.stat().st_size)
 
 
-LONG = {"x64_json": 100000, "x64_threads": 10000, "tf_nested": 20000, "x64_sessions": 2000, "x64_damage": 2000, "x64_nested": 2000,
-        "tf_ranges": 20000, "bap_operands": 20000, "rvn_registers": 20000}
+LONG = {"x64_json": 100000, "x64_threads": 10000, "bap_threads": 10000, "bap_modules": 15000, "tf_nested": 20000, "x64_sessions": 2000, "x64_damage": 2000, "x64_nested": 2000,
+        "tf_ranges": 20000, "bap_operands": 8000, "rvn_registers": 20000}
 # a loader of these reads all of the file before it has a model, linearly; 1 MB is enough to see a product
 for _name in sorted(_hostile.FAMILIES):
-    add_case(f"listens soon: {_name}", listens, _hostile.write, _name, LONG.get(_name, 50000))
+    add_case(f"listens soon: {_name}", listens, _hostile.write, _name, LONG.get(_name, 25000))
 for _name, _numbers in _pairs.FAMILIES.items():
-    add_case(f"listens soon: {_name}", listens, _pairs.write, _name, *(4 * number for number in _numbers))
+    add_case(f"listens soon: {_name}", listens, _pairs.write, _name, *(2 * number for number in _numbers))
 
 run_cases()

@@ -60,6 +60,7 @@ static int next(sqlite3_vtab_cursor *cursor)
 		struct ts_budget budget = { TS_SQL_CHUNKS_A_SLICE };
 		struct ts_error err = { 0 };
 		enum ts_got got;
+		bool is_it = true;
 		int result;
 
 		if (c->n_counted) {
@@ -80,6 +81,10 @@ static int next(sqlite3_vtab_cursor *cursor)
 			got = complete_row(c, t, &err);
 		if (got == TS_GOT_FAIL)
 			return ts_sql_fail_in(c, t, &err);
+		if (got == TS_GOT_ROW && !ts_machine_row(&c->machine, &c->row, &is_it, &err))
+			return ts_sql_fail_in(c, t, &err);
+		if (got == TS_GOT_ROW && !is_it)
+			continue;
 		if (got == TS_GOT_ROW)
 			return ts_buf_ok(&c->row.texts) ? SQLITE_OK : SQLITE_NOMEM;
 		if (got == TS_GOT_END && c->rows->is_cut) {

@@ -254,6 +254,8 @@ def physical_addresses_are_taken_and_told():
         assert [(r["address"], r["begin"], r["virtual"]) for r in found] == [("phys:0xa000", 7, "0x602000")], found
         # 0 by its operand: the large page of the kernel has 0x9000, too; 3 by the tables alone: its nop has none
         assert [(r["begin"], r["virtual"]) for r in ask("find", "11", "in", "1:")[2]] == [(1, "0x602000"), (4, "0xffffffff8000a000")]
+        texts = [ask("strings", *words)[2] for words in (["0x602000", "min", "1", "at", "7"], ["phys:0xa000", "min", "1"])]
+        assert [(r["position"], r["text"], r["virtual"]) for r in texts[0]] == [(6, '"', "0x602000")] * 2 and texts[0] == texts[1], texts
         assert [r["position"] for r in ask("last-write", found[0]["address"])[2]] == [6]
         assert ask("when", "at", "previous write phys:0xa000")[2][0]["position"] == 6
         for words in ["executions", "phys:0x8000"], ["accesses", "phys:0x8000", "x"], ["when", "at", "next exec phys:0x8000"]:

@@ -25,6 +25,9 @@
 
 #define LOOKS_A_CHUNK 16u
 
+/* So many texts that are no rows are passed over at the cost of a chunk. */
+#define OLD_A_CHUNK 512u
+
 static bool is_row_before(const void *user, const void *one, const void *other)
 {
 	const struct ts_texts *texts = user;
@@ -145,8 +148,11 @@ static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budg
 		first = ts_heap_first(&x->ready);
 		if (first && x->texts.items[*first].pos < pos) {
 			ts_heap_take(&x->ready, &ordinal);
-			if (x->texts.items[ordinal].is_old)
+			if (x->texts.items[ordinal].is_old) {
+				if (x->n_before++ % OLD_A_CHUNK == 0 && !ts_budget_take(budget))
+					return TS_GOT_PENDING;
 				continue;
+			}
 			return put_row(x, &x->texts.items[ordinal], row, err) ? TS_GOT_ROW : TS_GOT_FAIL;
 		}
 		rows->is_waiting = pos < x->pos;
@@ -173,6 +179,8 @@ static void close_strings(struct ts_rows *rows)
 	ts_heap_fini(&x->doubts);
 	ts_buf_fini(&x->text);
 	free(x->data);
+	ts_heap_fini(&x->sorted);
+	ts_heap_fini(&x->waiting);
 	free(x->ranges);
 	free(x);
 }

@@ -6,16 +6,21 @@
 
 #include "utf8.h"
 
+static bool has_separator(const char *text, size_t len)
+{
+	return memchr(text, ',', len) || memchr(text, '"', len) || memchr(text, '\n', len);
+}
+
 void ts_csv_put(struct ts_buf *out, const char *text, size_t len)
 {
-	bool is_quoted = false;
+	bool is_quoted = len && has_separator(text, len);
 
-	for (size_t i = 0; i < len; i++)
-		is_quoted |= text[i] && strchr(",\"\n", text[i]);
 	if (is_quoted)
 		ts_buf_putc(out, '"');
 	for (size_t i = 0, n; i < len; i += n ? n : 1) {
-		n = ts_utf8_shown_len(text + i, len - i < 4 ? len - i : 4);
+		n = ts_utf8_plain_len(text + i, len - i);
+		if (!n)
+			n = ts_utf8_shown_len(text + i, len - i < 4 ? len - i : 4);
 		if (text[i] == '"')
 			ts_buf_puts(out, "\"\"");
 		else if (n || text[i] == '\n' || text[i] == '\t')

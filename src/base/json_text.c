@@ -1,17 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "json_text.h"
 
+#include <string.h>
+
 #include "utf8.h"
-
-/* How many characters before @end are their own form in JSON. */
-static size_t plain_len(const uint8_t *p, const uint8_t *end)
-{
-	size_t n = 0;
-
-	while (p + n < end && (p[n] > '"' ? p[n] < 0x7f && p[n] != '\\' : p[n] == ' ' || p[n] == '!'))
-		n++;
-	return n;
-}
 
 /* One that is not plain.  Returns how many bytes it has. */
 static size_t put_escaped(struct ts_buf *out, const char *p, size_t len)
@@ -34,9 +26,17 @@ static size_t put_escaped(struct ts_buf *out, const char *p, size_t len)
 
 void ts_json_put_text(struct ts_buf *out, const char *text, size_t len)
 {
+	size_t n_plain = ts_utf8_plain_len(text, len);
+	uint8_t *room = n_plain == len ? ts_buf_add(out, len + 2) : NULL;
+
+	if (room) {
+		room[0] = room[len + 1] = '"';
+		memcpy(room + 1, text, len);
+		return;
+	}
 	ts_buf_putc(out, '"');
 	for (const char *p = text, *end = text + len; p < end;) {
-		size_t n = plain_len((const uint8_t *)p, (const uint8_t *)end);
+		size_t n = ts_utf8_plain_len(p, (size_t)(end - p));
 
 		ts_buf_put(out, p, n);
 		p += n;

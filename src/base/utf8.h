@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "buf.h"
 
@@ -34,6 +35,28 @@ size_t ts_utf8_shown_len(const char *p, size_t len);
  * text stays as it is, so the text cannot be restored for certain.
  */
 void ts_utf8_put_shown(struct ts_buf *out, const char *text);
+
+/* How many bytes at @p, at most @len, are ASCII that is shown as it is, and neither '"' nor '\\'. */
+static inline size_t ts_utf8_plain_len(const char *p, size_t len)
+{
+	const uint64_t ones = UINT64_C(0x0101010101010101), tops = ones << 7;
+	size_t n = 0;
+
+	for (uint64_t x; n + 8 <= len; n += 8) {
+		uint64_t quote, slash, del;
+
+		memcpy(&x, p + n, 8);
+		quote = x ^ ones * '"';
+		slash = x ^ ones * '\\';
+		del = x ^ ones * 0x7f;
+		/* a byte below what is taken from it gets its top bit, and none above it if all are ASCII */
+		if ((x | (x - ones * 0x20) | (quote - ones) | (slash - ones) | (del - ones)) & tops)
+			break;
+	}
+	while (n < len && (uint8_t)(p[n] - ' ') <= '~' - ' ' && p[n] != '"' && p[n] != '\\')
+		n++;
+	return n;
+}
 
 /* Replace each byte of @text that cannot be shown as it is by '?', except for ends of lines if @has_lines. */
 void ts_utf8_make_shown(char *text, size_t len, bool has_lines);

@@ -151,7 +151,7 @@ const struct ts_steps *ts_query_chunk(struct ts_query *q, uint64_t chunk, uint32
 	if (n_steps > len)
 		n_steps = len;
 	if (c->steps.n_steps >= n_steps)
-		return ts_query_finish_question(q, err) ? &c->steps : NULL;
+		return &c->steps; /* nothing was read */
 	if (q->read != c && c->steps.n_steps)
 		n_steps = len; /* chunks are read in turns: decode the rest at once, without a restart */
 	if ((q->read == c || start_chunk(q, c, err)) && ts_query_finish_question(q, err) &&
@@ -181,5 +181,7 @@ const struct ts_step *ts_query_step_whole(struct ts_query *q, uint64_t pos, cons
 {
 	uint64_t last = pos | (TS_CHUNK_STEPS - 1), n_steps = ts_query_n_steps(q);
 
-	return ts_query_step(q, last < n_steps ? last : n_steps - 1, batch, err) ? ts_query_step(q, pos, batch, err) : NULL;
+	if (!ts_query_step(q, last < n_steps ? last : n_steps - 1, batch, err))
+		return NULL;
+	return &(*batch)->steps[pos % TS_CHUNK_STEPS];
 }

@@ -263,6 +263,87 @@ bool ts_translate_at(struct ts_query *q, uint64_t pos, uint32_t process, uint64_
 	return ts_translate(q, &paging, pos, process, addr, t, err);
 }
 
+/* Tables that are read for one physical address. */
+#define MAX_TABLES 64u
+#define MAX_TABLE_LEN (1u << 12)
+
+/* A search of all tables for what is mapped to one physical address. */
+struct search {
+	struct walker w;
+	struct walk walk;
+	uint64_t phys, addr;
+	unsigned n_tables, n_found;
+	bool is_cut; /* an entry is not known, or there are more tables */
+};
+
+static bool search_table(struct search *s, unsigned depth, uint64_t table, uint64_t virtual, struct ts_error *err);
+
+/* The entry of @depth that stands for addresses from @virtual on. */
+static bool search_entry(struct search *s, unsigned depth, uint64_t entry, uint64_t virtual, struct ts_error *err)
+{
+	const struct ts_paging *paging = &s->w.paging;
+	const struct level *l = &s->walk.levels[depth];
+	bool is_page = depth + 1 == s->walk.n_levels || (l->large == LARGE_PAGE && entry & LARGE);
+
+	if (!(entry & PRESENT) || (l->large == LARGE_RESERVED && entry & LARGE))
+		return true;
+	if (!is_page)
+		return search_table(s, depth + 1, entry_addr(paging, entry, 12), virtual, err);
+	if ((entry_addr(paging, entry, l->shift) ^ s->phys) >> l->shift)
+		return true;
+	s->addr = virtual | (s->phys & LOW(l->shift));
+	s->n_found++;
+	return true;
+}
+
+static bool search_table(struct search *s, unsigned depth, uint64_t table, uint64_t virtual, struct ts_error *err)
+{
+	const struct level *l = &s->walk.levels[depth];
+	size_t len = (size_t)s->walk.entry_len << l->bits;
+	uint8_t data[MAX_TABLE_LEN], known[MAX_TABLE_LEN];
+
+	if (s->n_tables++ == MAX_TABLES)
+		s->is_cut = true;
+	if (s->is_cut)
+		return true;
+	if (!ts_query_mem(s->w.q, s->w.pos, s->w.process, table, len, data, known, err))
+		return false;
+	s->is_cut = memchr(known, 0, len) != NULL;
+	for (size_t i = 0; i < len / s->walk.entry_len && !s->is_cut && s->n_found < 2; i++) {
+		uint64_t entry = 0;
+
+		for (unsigned j = s->walk.entry_len; j-- > 0;)
+			entry = entry << 8 | data[i * s->walk.entry_len + j];
+		if (!search_entry(s, depth, entry, virtual | (uint64_t)i << l->shift, err))
+			return false;
+	}
+	return true;
+}
+
+bool ts_untranslate_at(struct ts_query *q, uint64_t pos, uint32_t process, uint64_t phys, uint64_t *addr,
+		       bool *is_found, struct ts_error *err)
+{
+	struct search s = { .w = { .q = q, .paging = ts_paging_at(q, pos), .pos = pos, .process = process }, .phys = phys };
+	unsigned top = s.w.paging.kind == TS_PAGING_5_LEVEL ? 56 : 47;
+
+	s.walk = walk_of(&s.w.paging);
+	*is_found = false;
+	if (s.w.paging.kind == TS_PAGING_OFF) {
+		*addr = phys;
+		*is_found = phys <= UINT32_MAX;
+		return true;
+	}
+	if (!s.walk.n_levels)
+		return true;
+	if (!search_table(&s, 0, s.w.paging.root, 0, err))
+		return false;
+	if (s.walk.n_levels >= 4 && s.addr >> top & 1)
+		s.addr |= ~LOW(top);
+	*addr = s.addr;
+	*is_found = s.n_found == 1 && !s.is_cut;
+	return true;
+}
+
 bool ts_virtual_mem(struct ts_query *q, uint64_t pos, uint32_t process, uint64_t addr, size_t len,
 		    uint8_t *data, uint8_t *known, struct ts_error *err)
 {

@@ -86,6 +86,16 @@ bool ts_translate_at(struct ts_query *q, uint64_t pos, uint32_t process, uint64_
 		     struct ts_translation *t, struct ts_error *err);
 
 /*
+ * The one virtual address that the page tables at @pos, as the processor of the machine uses them, map to @phys: *addr.
+ * *is_found is false if they map none or several to it, an entry is not known, or there are more tables than are read for
+ * one answer.
+ *
+ * Returns false if the trace cannot be read any more.
+ */
+bool ts_untranslate_at(struct ts_query *q, uint64_t pos, uint32_t process, uint64_t phys, uint64_t *addr,
+		       bool *is_found, struct ts_error *err);
+
+/*
  * Memory of @process at @pos by virtual addresses, otherwise as ts_query_mem(): what is not mapped is
  * unknown.  Without ts_paging_is_known() addresses are those of the recording.
  *

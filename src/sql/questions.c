@@ -304,10 +304,14 @@ static int open_rows(struct ts_sql_cursor *c, const struct ts_sql_vtab *t)
 			(c->qn.to - c->qn.from) / 1000000);
 		return ts_sql_fail_in(c, t, &err);
 	}
-	c->rows = t->t.verb->open(c->ask, &c->qn, c->is_reverse, &err);
+	if (ts_machine_names_take(c->ask, &c->qn, &err))
+		c->rows = t->t.verb->open(c->ask, &c->qn, c->is_reverse, &err);
 	if (!c->rows)
 		return ts_sql_fail_in(c, t, &err);
+	ts_machine_rows_init(&c->machine, c->ask, &c->qn);
 	c->rows->unwanted = unwanted_columns(c, t);
+	if (ts_machine_rows_look(&c->machine))
+		c->rows->unwanted &= ~(1u << c->machine.position);
 	c->row.keeps_bytes = shows_bytes(c, t);
 	return SQLITE_OK;
 }

@@ -7,6 +7,7 @@
 
 #include "parts.h"
 #include "src/ask/grammar/anchors.h"
+#include "src/ask/grammar/machine_names.h"
 #include "src/ask/grammar/question.h"
 
 #define TS_SQL_MAX_ARGUMENTS 8u
@@ -30,6 +31,7 @@ struct ts_sql_terms {
 	uint64_t from, to;       /* positions: from <= k < to */
 	uint64_t first, last;    /* addresses, both inclusive */
 	bool has_addresses;
+	uint64_t n_skipped;      /* OFFSET: rows before the first one */
 	bool is_empty;           /* no row can satisfy the terms */
 	bool has_thread;
 	int64_t tid;
@@ -55,6 +57,7 @@ struct ts_sql_cursor {
 	bool has_question;
 	struct ts_anchors anchors;
 	struct ts_rows *rows;     /* owned; NULL: no question is open */
+	struct ts_machine_rows machine;
 	struct ts_row row;
 	bool is_over;
 	uint64_t n_counted;       /* rows that are only counted, and still to come */

@@ -59,6 +59,18 @@ void ts_symbols_free(struct ts_symbols *s)
 	free(s);
 }
 
+void ts_symbols_set_process(struct ts_symbols *s, uint64_t root)
+{
+	s->has_process = true;
+	s->process = root;
+}
+
+bool ts_symbols_process(const struct ts_symbols *s, uint64_t *root)
+{
+	*root = s->process;
+	return s->has_process;
+}
+
 const struct ts_prototype *ts_symbols_prototype(struct ts_symbols *s, uint64_t addr)
 {
 	return ts_signatures_find(&s->signatures, addr);

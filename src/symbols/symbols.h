@@ -30,6 +30,12 @@ struct ts_packed_debug;
 struct ts_symbols *ts_symbols_new(void);
 void ts_symbols_free(struct ts_symbols *s);
 
+/* The names are those of one process of a whole machine, whose page tables are at @root, as cr3 has it. */
+void ts_symbols_set_process(struct ts_symbols *s, uint64_t root);
+
+/* Returns false if names are not those of one process of a machine; else *root gets its page tables. */
+bool ts_symbols_process(const struct ts_symbols *s, uint64_t *root);
+
 /* Debug files of the files that are read; borrowed. */
 void ts_symbols_use_debug(struct ts_symbols *s, const struct ts_packed_debug *debug, size_t n);
 

@@ -51,6 +51,8 @@ struct ts_symbols {
 	uint64_t shown_len;   /* bytes that count for MAX_SHOWN */
 	struct ts_buf names;
 	uint64_t last_file;   /* 1 + the offset of the last source file's name; 0: none */
+	uint64_t process;     /* has_process: page tables of the one process of a machine whose names these are */
+	bool has_process;
 	bool is_sorted;
 	bool is_own_over;     /* files that are noted now are not the program's own */
 	bool is_adding_other; /* symbols that are added now are not */

@@ -228,6 +228,9 @@ static void check_rows(void)
 		ck_assert_int_eq(sscanf(line, "%" SCNu64 "\t%*d\t%*x\t\t%7s\t%" SCNx64 "\t%u\t%11s", &pos,
 					kind, &addr, &len, encoding),
 				 5);
+		ck_assert_ptr_nonnull(strrchr(line, '\t'));
+		ck_assert_str_eq(strrchr(line, '\t'), "\t"); /* no virtual address beside one */
+		*strrchr(line, '\t') = 0;
 		snprintf(chars, sizeof(chars), "%s", strrchr(line, '\t') + 1);
 		for (const char *p = chars; *p; p++) {
 			plain[n++] = p[0] == '\\' && p[1] == 't' ? '\t' : p[0];
@@ -618,7 +621,7 @@ static struct script *repeated_beginning(void)
 /* The beginning stood first, and is a row only because of what is written last: until then no other is told. */
 START_TEST(a_beginning_that_is_written_again_is_told_before_later_texts)
 {
-	static const char *const texts_wanted[] = { "\tbegi\n", "\tbeginning\n", "\tearly\n" };
+	static const char *const texts_wanted[] = { "\tbegi\t\n", "\tbeginning\t\n", "\tearly\t\n" };
 	const char *at;
 
 	s = repeated_beginning();
@@ -664,6 +667,39 @@ START_TEST(a_text_costs_what_it_is_long)
 	ck_assert_msg(many < 64 * few, "%.4f s, %.4f s", few, many); /* 16 times as long: quadratic is 256 */
 }
 END_TEST
+
+/* Runs of the question about the last third of the steps, which write @n texts where others stood before. */
+static unsigned runs_of_part(unsigned n)
+{
+	char question[40];
+	unsigned n_runs;
+
+	s = script_new("x86_64", 1, NULL);
+	for (unsigned i = 0; i < 3 * n; i++) {
+		uint8_t text[8] = "aaaaaaa";
+
+		text[i >= 2 * n] = (uint8_t)('b' + i / n);
+		ts_steps_value(&s->steps, TS_FX_WRITE, 0x10000 + UINT64_C(16) * (i % n), text, 8);
+		ts_steps_close(&s->steps, 0x1000, 1, 0);
+	}
+	ask_text_init(&a, &s->rec);
+	snprintf(question, sizeof(question), "strings in %u:", 2 * n);
+	ck_assert(ask_text(&a, TS_FORM_TSV, question));
+	ck_assert_uint_eq(a.n_rows, n);
+	n_runs = a.n_runs;
+	ask_text_fini(&a);
+	script_free(s);
+	return n_runs;
+}
+
+/* Each run looks at a few of the ranges that may have been seen before: rows alone are 750 runs. */
+START_TEST(texts_of_a_part_are_looked_for_in_slices)
+{
+	unsigned few = runs_of_part(4000), many = runs_of_part(16000);
+
+	ck_assert_msg(many > 16000 / 16 && many < 16000 / 8 && many < 5 * few, "%u, %u runs", few, many);
+}
+END_TEST
 #endif
 
 Suite *unit_suite(void)
@@ -678,6 +714,7 @@ Suite *unit_suite(void)
 	tcase_add_loop_test(c, an_answer_that_is_stopped_has_all_texts_before_its_position, 0, 2);
 #if TS_CHUNK_STEPS >= 1024
 	tcase_add_test(c, a_text_costs_what_it_is_long);
+	tcase_add_test(c, texts_of_a_part_are_looked_for_in_slices);
 #endif
 	suite_add_tcase(suite, c);
 	suite_add_tcase(suite, sample_case(texts_of_a_sample_are_those_of_the_definition));

@@ -100,11 +100,29 @@ START_TEST(ends_of_lines_stay_where_there_are_lines)
 }
 END_TEST
 
+START_TEST(a_plain_text_ends_at_the_first_byte_that_is_not_plain)
+{
+	char text[20];
+
+	for (unsigned c = 0; c < 256; c++) {
+		bool is_plain = c >= ' ' && c <= '~' && c != '"' && c != '\\';
+
+		for (size_t at = 0; at < sizeof(text); at++) {
+			memset(text, 'a', sizeof(text));
+			text[at] = (char)c;
+			ck_assert_uint_eq(ts_utf8_plain_len(text, sizeof(text)), is_plain ? sizeof(text) : at);
+			ck_assert_uint_eq(ts_utf8_plain_len(text, at), at);
+		}
+	}
+}
+END_TEST
+
 Suite *unit_suite(void)
 {
 	const TTest *const tests[] = { characters_have_one_form, what_is_not_a_character_is_refused,
 				       a_character_ends_with_its_text, no_control_reaches_a_terminal,
-				       ends_of_lines_stay_where_there_are_lines };
+				       ends_of_lines_stay_where_there_are_lines,
+				       a_plain_text_ends_at_the_first_byte_that_is_not_plain };
 
 	return unit_suite_of("utf8", NULL, NULL, tests, sizeof(tests) / sizeof(tests[0]));
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "typed.h"
+#include "src/ask/grammar/machine_names.h"
 #include "src/ask/grammar/question.h"
 #include "src/ask/verbs/cells.h"
 #include "src/symbols/symbols.h"
@@ -91,7 +92,7 @@ static const struct ts_prototype *prototype_of(const struct ts_call_rows *x, con
 {
 	bool is_x86_64 = !strcmp(ts_query_regset(x->ask->q)->arch->name, "x86_64");
 
-	if (!x->ask->symbols || (is_x86_64 && !x->abi.is_sysv64))
+	if (!x->ask->symbols || (is_x86_64 && !x->abi.is_sysv64) || !ts_machine_names_hold(x->ask, f->begin, f->call.thread))
 		return NULL;
 	return ts_symbols_prototype(x->ask->symbols, f->call.target);
 }

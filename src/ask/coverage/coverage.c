@@ -8,6 +8,7 @@
 #include "blocks.h"
 #include "coverage_files.h"
 #include "covered.h"
+#include "src/ask/grammar/machine_names.h"
 #include "src/ask/grammar/question.h"
 #include "src/ask/grammar/state.h"
 #include "src/ask/verbs/cells.h"
@@ -131,7 +132,7 @@ static bool is_below(const void *user, const void *x, const void *y)
 /* Are functions shown in place of their instructions?  What is in none stays as it is. */
 static bool has_functions(const struct coverage *c)
 {
-	return is_hot(c) && !c->qn->by_address && c->ask->symbols;
+	return is_hot(c) && !c->qn->by_address && c->ask->symbols && ts_machine_names_count(c->ask, c->qn);
 }
 
 /* The next stages, in pieces that take as long as a chunk.  Each returns false when it is done. */
@@ -456,6 +457,10 @@ static struct ts_rows *open_coverage(struct ts_ask *ask, const struct ts_questio
 	if (*qn->lcov && !n_lines) {
 		ts_fail(err, TS_EUSAGE, TS_NO_OFF,
 			"'--lcov' needs the lines of the source, and no file of the program has them");
+		return NULL;
+	}
+	if ((*qn->lcov || *qn->drcov) && !ts_machine_names_count(ask, qn)) {
+		ts_fail(err, TS_EUSAGE, TS_NO_OFF, "names are those of one process: 'process C' says which code the file is about");
 		return NULL;
 	}
 	c = ts_rows_new(sizeof(*c), &ops, is_reverse, err);

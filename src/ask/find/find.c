@@ -181,7 +181,7 @@ static enum ts_got scan(struct ts_find *f, struct ts_budget *budget, struct ts_e
 
 /* -------------------------------------------------------------------------------------------------- rows */
 
-static void put_row(const struct ts_find *f, const struct ts_match *m, uint64_t end, struct ts_row *row)
+static bool put_row(const struct ts_find *f, const struct ts_match *m, uint64_t end, struct ts_row *row, struct ts_error *err)
 {
 	static const char *const kinds[] = { [TS_MATCH_START] = "start",
 					     [TS_MATCH_WRITE] = "write",
@@ -195,11 +195,12 @@ static void put_row(const struct ts_find *f, const struct ts_match *m, uint64_t 
 	ts_row_number(row, 3, f->qn->value.len);
 	ts_row_text(row, 4, kinds[m->kind]);
 	if (m->kind == TS_MATCH_START)
-		return;
+		return true;
 	ts_row_number(row, 5, m->begin - 1);
 	ts_cell_thread(row, 6, f->ask, m->thread);
 	ts_row_pc(row, 7, m->pc);
 	ts_cell_function(row, 8, f->ask, m->pc);
+	return ts_cell_virtual(row, 9, f->ask, m->begin - 1, m->addr, err);
 }
 
 /* The next row: of a match that is kept, of one that was found again, or of one that is both. */
@@ -286,7 +287,8 @@ static enum ts_got take_match(struct ts_find *f, const struct candidate *c, stru
 
 	if (got != TS_GOT_END || !is_found)
 		return got;
-	put_row(f, c->kept ? c->kept : c->again, end, row);
+	if (!put_row(f, c->kept ? c->kept : c->again, end, row, err))
+		return TS_GOT_FAIL;
 	if (c->kept)
 		ts_matches_pass(&f->matches);
 	f->at_again += c->again != NULL;
@@ -374,7 +376,7 @@ static const struct ts_column columns[] = {
 	{ .name = "address", .type = TS_COLUMN_ADDR },  { .name = "length", .type = TS_COLUMN_NUMBER },
 	{ .name = "kind", .type = TS_COLUMN_TEXT },     { .name = "position", .type = TS_COLUMN_NUMBER },
 	{ .name = "thread", .type = TS_COLUMN_NUMBER }, { .name = "pc", .type = TS_COLUMN_ADDR },
-	{ .name = "function", .type = TS_COLUMN_TEXT },
+	{ .name = "function", .type = TS_COLUMN_TEXT }, { .name = "virtual", .type = TS_COLUMN_ADDR },
 };
 
 const struct ts_verb ts_verb_find_value = {

@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "machine.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 #include "src/arch/arch.h"
+#include "src/query/paging.h"
+#include "what.h"
 
 #define NO_FLUSH (UINT64_C(1) << 63)
 #define FLAGS    UINT64_C(0xfff)
@@ -86,5 +91,31 @@ bool ts_machine_holds(const struct ts_machine *m, struct ts_query *q, struct ts_
 		return false;
 	at->next = pos + 1;
 	*holds = at->holds;
+	return true;
+}
+
+bool ts_machine_what(struct ts_query *q, uint64_t at, uint32_t process, const struct ts_what *what, struct ts_what *to,
+		     bool *is_mapped, char *note, size_t size, struct ts_error *err)
+{
+	uint64_t len = what->last - what->addr;
+	struct ts_translation t;
+
+	*to = *what;
+	*is_mapped = true;
+	if (what->kind != TS_WHAT_MEM || what->is_physical || !ts_paging_is_known(q))
+		return true;
+	if (!ts_translate_at(q, at, process, what->addr, &t, err))
+		return false;
+	*is_mapped = t.mapping == TS_MAPPED && (what->addr & (t.page_len - 1)) + len < t.page_len;
+	if (!*is_mapped) {
+		snprintf(note, size, "%s at position %" PRIu64,
+			 t.mapping == TS_MAPPED ? "WHAT crosses the end of its page" :
+						  "the page tables do not map this address, or are not known,",
+			 at);
+		return true;
+	}
+	to->addr = t.phys;
+	to->last = t.phys + len;
+	snprintf(note, size, "physical address 0x%" PRIx64 ", as the page tables are at position %" PRIu64, t.phys, at);
 	return true;
 }

@@ -45,6 +45,18 @@ bool ts_machine_holds(const struct ts_machine *m, struct ts_query *q, struct ts_
  */
 bool ts_machine_process(struct ts_query *q, uint64_t pos, uint32_t thread, uint64_t *process, struct ts_error *err);
 
+struct ts_what;
+
+/*
+ * In the recording of a machine a virtual address is the memory that it stands for at position @at: *to gets @what with
+ * physical addresses.  *is_mapped is false if it stands for none, or lies in several pages; @note (@size bytes) gets a
+ * sentence that says so, or which address it is.  Registers, physical addresses and other recordings' are as they were.
+ *
+ * Returns false if the trace cannot be read.
+ */
+bool ts_machine_what(struct ts_query *q, uint64_t at, uint32_t process, const struct ts_what *what, struct ts_what *to,
+		     bool *is_mapped, char *note, size_t size, struct ts_error *err);
+
 /* May the step have changed cr3 or cs? */
 bool ts_machine_may_change(const struct ts_query *q, const struct ts_steps *b, const struct ts_step *s);
 

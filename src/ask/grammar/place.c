@@ -11,6 +11,7 @@
 #include "marks.h"
 #include "number.h"
 #include "src/ask/verb.h"
+#include "src/symbols/symbols.h"
 
 static bool is_text(const char *word, const char *text, size_t len)
 {
@@ -85,14 +86,24 @@ static bool parse_row(struct ts_ask_place *place, const struct ts_ask *ask, cons
 	return set_position(place, ask, ask->shown[row - 1], text, len, err);
 }
 
+static bool has_names_of_process(const struct ts_ask *ask)
+{
+	uint64_t root;
+
+	return ask->symbols && ts_symbols_process(ask->symbols, &root);
+}
+
 /* A name that is no mark: of a function, or FILE:LINE. */
 static bool parse_code(struct ts_ask_place *place, const struct ts_ask *ask, const char *text, size_t len,
 		       struct ts_error *err)
 {
 	struct ts_error why;
 
+
 	ts_error_reset(&why);
 	place->kind = TS_PLACE_FIRST;
+	if (has_names_of_process(ask))
+		return misunderstood(text, len, "is no mark, and names of one process are no places", err);
 	if (ask->symbols && len && *text != '$' && !isdigit((unsigned char)*text) &&
 	    ts_what_parse_code(&place->what, text, len, ts_query_regset(ask->q), ask->symbols, &why))
 		return true;
@@ -170,6 +181,8 @@ static bool parse_nearest(struct ts_ask_place *place, struct ts_ask *ask, const 
 		if (!(is_text("exec", word, len) ? ts_what_parse_code : ts_what_parse)(&place->what, what, (size_t)(end - what), ts_query_regset(ask->q),
 				   ask->symbols, err))
 			return false;
+		if (place->what.is_named && has_names_of_process(ask))
+			return misunderstood(text, all, "has a name, and names of one process are no places", err);
 		if (place->what.is_physical && (!ts_query_facts(ask->q)->is_physical || is_text("exec", word, len)))
 			return misunderstood(text, all, "asks for an access that physical addresses do not have here", err);
 		if (place->what.kind == TS_WHAT_REG && strcmp(place->word, "write") &&

@@ -172,6 +172,8 @@ static bool parse_memory_range(struct ts_question *qn, const struct ts_ask *ask,
 		return false;
 	if (what.kind != TS_WHAT_MEM)
 		return ts_words_fail(w, "is not a range of memory", err);
+	if (what.is_named && ts_query_facts(ask->q)->is_physical)
+		return ts_words_fail(w, "is a virtual address, and those of find are physical in the recording of a machine", err);
 	qn->has_memory = true;
 	qn->memory_first = what.addr;
 	qn->memory_last = what.last;

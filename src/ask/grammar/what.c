@@ -361,8 +361,10 @@ static bool parse_memory(struct ts_what *what, const char *text, size_t len, con
 		return misunderstood(text, len, "is too large for an address", err);
 	if (!n && (!len || (*text >= '0' && *text <= '9')))
 		return misunderstood(text, len, "is not an address", err);
-	if (!n)
+	if (!n) {
 		n = take_symbol(what, text, len, symbols, err);
+		what->is_named = n != 0;
+	}
 	if (!n)
 		return false;
 	if (n < len && text[n] == ',') {

@@ -36,6 +36,7 @@ struct ts_what {
 	bool is_code;         /* while it is parsed: names mean functions first */
 	bool is_indirect;     /* the same of an indirect function: addr is that of its resolver */
 	bool is_inlined;      /* a function that was inlined at one place: addr is its first instruction there */
+	bool is_named;        /* it, or where it begins, is a name */
 	bool is_function;     /* the symbol of a function, as a whole: executions are those of its first byte */
 };
 

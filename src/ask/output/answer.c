@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "src/ask/grammar/anchors.h"
+#include "src/ask/grammar/machine_names.h"
 #include "kept.h"
 #include "src/ask/grammar/question.h"
 #include "src/base/vec.h"
@@ -29,7 +30,7 @@ struct ts_answer {
 	struct ts_row row;
 	struct ts_kept kept;       /* of last N */
 	uint64_t n_looked;         /* rows that the cursor gave */
-	struct ts_machine_at machine_at;
+	struct ts_machine_rows machine; /* of them, those of a process or ring are wanted */
 	uint64_t n_found;          /* those of the process and ring that are wanted */
 	uint64_t n_shown;
 	uint64_t max;              /* so many at most are shown */
@@ -108,6 +109,7 @@ static bool take_form(struct ts_answer *a, enum ts_form_kind form, struct ts_err
 
 static void take_rows(struct ts_answer *a, struct ts_rows *rows)
 {
+	ts_machine_rows_init(&a->machine, a->ask, &a->qn);
 	a->rows = rows;
 	rows->is_for_people = a->kind == TS_FORM_TEXT;
 	a->first_at = rows->at;
@@ -122,7 +124,7 @@ static enum ts_got open_rows(struct ts_answer *a, struct ts_budget *budget, stru
 	if (got == TS_GOT_PENDING)
 		return got;
 	a->is_reverse = a->qn.bound == TS_BOUND_LAST && a->qn.verb->is_reversible && !a->qn.verb->is_counted;
-	if (got == TS_GOT_ROW)
+	if (got == TS_GOT_ROW && ts_machine_names_take(a->ask, &a->qn, err))
 		rows = a->qn.verb->open(a->ask, &a->qn, a->is_reverse, err);
 	if (rows)
 		take_rows(a, rows);
@@ -254,27 +256,6 @@ static bool show_kept(struct ts_answer *a, unsigned max, struct ts_buf *out)
 	return ts_kept_is_empty(&a->kept);
 }
 
-/* Are only rows of a process or ring wanted? */
-static bool is_of_a_machine(const struct ts_answer *a)
-{
-	return a->qn.verb->takes & TS_TAKES_MACHINE && (a->qn.machine.has_process || a->qn.machine.has_ring);
-}
-
-/* Is the row of the process and ring that are wanted?  One without a position is of none. */
-static bool is_wanted(struct ts_answer *a, bool *is_it, struct ts_error *err)
-{
-	unsigned column = 0;
-
-	*is_it = true;
-	while (is_of_a_machine(a) && column < a->qn.verb->n_columns && strcmp(a->qn.verb->columns[column].name, "position") != 0)
-		column++;
-	if (!is_of_a_machine(a) || column == a->qn.verb->n_columns)
-		return true;
-	*is_it = false;
-	return a->row.cells[column].kind != TS_CELL_NUMBER ||
-	       ts_machine_holds(&a->qn.machine, a->ask->q, &a->machine_at, a->row.cells[column].number, is_it, err);
-}
-
 /* A row was found.  Returns false if no more is wanted. */
 static bool take(struct ts_answer *a, struct ts_buf *out)
 {
@@ -291,7 +272,7 @@ static bool take(struct ts_answer *a, struct ts_buf *out)
 		show(a, &a->row, out);
 	else if (!ts_kept_put(&a->kept, &a->row, qn->n_bound))
 		no_memory(a);
-	if (is_counted && qn->bound == TS_BOUND_FIRST && a->n_found == qn->n_bound && !is_of_a_machine(a))
+	if (is_counted && qn->bound == TS_BOUND_FIRST && a->n_found == qn->n_bound && !ts_machine_rows_look(&a->machine))
 		a->rows->is_counting = true;
 	return true;
 }
@@ -368,7 +349,7 @@ static enum ts_got look(struct ts_answer *a, unsigned n_chunks, struct ts_buf *o
 		got = a->rows->ops->next(a->rows, &a->row, &budget, err);
 		if (got != TS_GOT_FAIL && !ts_query_finish_question(a->ask->q, err))
 			got = TS_GOT_FAIL;
-		if (got == TS_GOT_ROW && !is_wanted(a, &is_it, err))
+		if (got == TS_GOT_ROW && !ts_machine_row(&a->machine, &a->row, &is_it, err))
 			got = TS_GOT_FAIL;
 		if (got == TS_GOT_ROW && is_it && !take(a, out))
 			break;

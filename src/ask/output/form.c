@@ -88,9 +88,15 @@ static void put_share(struct ts_buf *out, double share)
 }
 
 /* The text before what people alone see. */
+/* What is for people only is left out. */
+static size_t len_without_aside(const char *text)
+{
+	return (size_t)(strchrnul(text, TS_ROW_ASIDE) - text);
+}
+
 static void put_json_text(struct ts_buf *out, const char *text)
 {
-	ts_json_put_text(out, text, strcspn(text, (const char[]){ TS_ROW_ASIDE, 0 }));
+	ts_json_put_text(out, text, len_without_aside(text));
 }
 
 static void put_json_cell(struct ts_buf *out, const struct ts_row *row, unsigned i)
@@ -145,8 +151,10 @@ static size_t plain_len(const char *p)
 /* Control characters escaped; in text, blanks do not follow each other, since two of them end a cell. */
 static void put_plain_text(struct ts_buf *out, const char *text, bool is_tsv, bool is_last)
 {
-	for (const char *p = text; *p && (*p != TS_ROW_ASIDE || !is_tsv);) {
-		size_t n = plain_len(p);
+	const char *end = is_tsv ? text + len_without_aside(text) : NULL;
+
+	for (const char *p = text; *p && p != end;) {
+		size_t n = is_tsv ? ts_utf8_plain_len(p, (size_t)(end - p)) : plain_len(p);
 
 		if (n) {
 			ts_buf_put(out, p, n);
@@ -472,7 +480,7 @@ static void put_csv_cell(struct ts_form *form, const struct ts_row *row, unsigne
 	const char *text = ts_row_get(row, i);
 
 	if (c->kind == TS_CELL_TEXT) {
-		ts_csv_put(out, text, strcspn(text, (const char[]){ TS_ROW_ASIDE, 0 }));
+		ts_csv_put(out, text, len_without_aside(text));
 		return;
 	}
 	ts_buf_reset(&form->waiting);
@@ -480,7 +488,7 @@ static void put_csv_cell(struct ts_form *form, const struct ts_row *row, unsigne
 		put_plain_cell(&form->waiting, row, i, true, false);
 	for (uint64_t k = 0; c->kind == TS_CELL_LIST && k < c->number; k++, text += strlen(text) + 1) {
 		ts_buf_puts(&form->waiting, k ? ", " : "");
-		ts_buf_put(&form->waiting, text, strcspn(text, (const char[]){ TS_ROW_ASIDE, 0 }));
+		ts_buf_put(&form->waiting, text, len_without_aside(text));
 	}
 	out->is_failed |= !ts_buf_ok(&form->waiting);
 	ts_csv_put(out, ts_buf_text(&form->waiting), form->waiting.len);

@@ -13,8 +13,10 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "src/ask/verbs/cells.h"
+#include "src/ask/grammar/machine.h"
 #include "src/ask/grammar/question.h"
 #include "src/ask/grammar/state.h"
 #include "strings_parts.h"
@@ -22,6 +24,9 @@
 #define MIN_CHARS 4u
 
 #define LOOKS_A_CHUNK 16u
+
+/* So many texts that are no rows are passed over at the cost of a chunk. */
+#define OLD_A_CHUNK 512u
 
 static bool is_row_before(const void *user, const void *one, const void *other)
 {
@@ -121,7 +126,7 @@ static bool put_row(const struct ts_strings *x, const struct ts_text *t, struct 
 	ts_row_number(row, 6, (uint64_t)t->n << t->is_wide);
 	ts_row_text(row, 7, t->is_wide ? "utf-16le" : "ascii");
 	ts_row_text_len(row, 8, ts_text_chars(&x->texts, t), t->n);
-	return true;
+	return ts_cell_virtual(row, 9, x->ask, t->pos, t->addr, err);
 }
 
 static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
@@ -143,8 +148,11 @@ static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budg
 		first = ts_heap_first(&x->ready);
 		if (first && x->texts.items[*first].pos < pos) {
 			ts_heap_take(&x->ready, &ordinal);
-			if (x->texts.items[ordinal].is_old)
+			if (x->texts.items[ordinal].is_old) {
+				if (x->n_before++ % OLD_A_CHUNK == 0 && !ts_budget_take(budget))
+					return TS_GOT_PENDING;
 				continue;
+			}
 			return put_row(x, &x->texts.items[ordinal], row, err) ? TS_GOT_ROW : TS_GOT_FAIL;
 		}
 		rows->is_waiting = pos < x->pos;
@@ -171,11 +179,38 @@ static void close_strings(struct ts_rows *rows)
 	ts_heap_fini(&x->doubts);
 	ts_buf_fini(&x->text);
 	free(x->data);
+	ts_heap_fini(&x->sorted);
+	ts_heap_fini(&x->waiting);
 	free(x->ranges);
 	free(x);
 }
 
 static const struct ts_rows_ops ops = { .next = next, .close = close_strings };
+
+/* Where texts are looked for; the note says what that leaves out. */
+static bool take_what(struct ts_strings *x, struct ts_error *err)
+{
+	const struct ts_facts *facts = ts_query_facts(x->ask->q);
+	struct ts_what what;
+	bool is_mapped = true;
+	size_t n;
+
+	if (x->qn->what.kind == TS_WHAT_MEM) {
+		if (!ts_machine_what(x->ask->q, x->qn->at, x->process, &x->qn->what, &what, &is_mapped, x->rows.note,
+				     sizeof(x->rows.note), err))
+			return false;
+		x->first = what.addr;
+		x->last = what.last;
+		if (!is_mapped)
+			x->pos = x->to;
+		x->is_part &= is_mapped;
+	}
+	n = strlen(x->rows.note);
+	if (!facts->has_reads)
+		snprintf(x->rows.note + n, sizeof(x->rows.note) - n, "%sreads of memory are not recorded in this %s recording",
+			 n ? "; " : "", facts->format);
+	return true;
+}
 
 static struct ts_rows *open_strings(struct ts_ask *ask, const struct ts_question *qn, bool is_reverse,
 				    struct ts_error *err)
@@ -194,10 +229,6 @@ static struct ts_rows *open_strings(struct ts_ask *ask, const struct ts_question
 	x->qn = qn;
 	x->process = ts_ask_process(ask, qn);
 	x->last = ts_arch_addr_mask(ts_query_regset(ask->q)->arch);
-	if (qn->what.kind == TS_WHAT_MEM) {
-		x->first = qn->what.addr;
-		x->last = qn->what.last;
-	}
 	x->min = qn->min == TS_NO_LIMIT ? MIN_CHARS : qn->min;
 	x->to = qn->to < ask->n_steps ? qn->to : ask->n_steps;
 	x->is_part = ts_strings_is_part(x);
@@ -210,14 +241,10 @@ static struct ts_rows *open_strings(struct ts_ask *ask, const struct ts_question
 		ts_buf_init(&x->growths[i].chars);
 		ts_buf_init(&x->growths[i].points);
 	}
-	if (!ts_mirror_init(&x->mirror, ask->q, x->process, err)) {
+	if (!ts_mirror_init(&x->mirror, ask->q, x->process, err) || !take_what(x, err)) {
 		close_strings(&x->rows);
 		return NULL;
 	}
-	if (!ts_query_facts(ask->q)->has_reads)
-		snprintf(x->rows.note, sizeof(x->rows.note),
-			 "reads of memory are not recorded in this %s recording",
-			 ts_query_facts(ask->q)->format);
 	return &x->rows;
 }
 
@@ -226,7 +253,7 @@ static const struct ts_column columns[] = {
 	{ .name = "pc", .type = TS_COLUMN_ADDR },         { .name = "function", .type = TS_COLUMN_TEXT },
 	{ .name = "kind", .type = TS_COLUMN_TEXT },       { .name = "address", .type = TS_COLUMN_ADDR },
 	{ .name = "length", .type = TS_COLUMN_NUMBER },   { .name = "encoding", .type = TS_COLUMN_TEXT },
-	{ .name = "text", .type = TS_COLUMN_TEXT },
+	{ .name = "text", .type = TS_COLUMN_TEXT },       { .name = "virtual", .type = TS_COLUMN_ADDR },
 };
 
 const struct ts_verb ts_verb_strings = {

@@ -8,7 +8,6 @@
 #include "strings_parts.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "src/ask/grammar/question.h"
 #include "src/base/bisect.h"
@@ -16,6 +15,8 @@
 
 /* A part is short if what comes before it is so many times as long. */
 #define SHORT 2u
+
+#define RANGES_A_CHUNK 64u
 
 bool ts_strings_is_part(const struct ts_strings *x)
 {
@@ -33,44 +34,95 @@ static uint64_t prev_chunk(const struct ts_strings *x, const struct ts_old_range
 	return read > write ? read : write;
 }
 
-static int compare(const void *a, const void *b)
+static bool no_memory(struct ts_error *err)
 {
-	const struct ts_old_range *x = a, *y = b;
-
-	return x->first < y->first ? -1 : x->first > y->first;
+	return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for texts");
 }
 
-/* Where the texts are that may have been seen before: ranges that do not meet. */
-static bool take_ranges(struct ts_strings *x, struct ts_error *err)
+static enum ts_got fail(struct ts_error *err)
+{
+	no_memory(err);
+	return TS_GOT_FAIL;
+}
+
+/* So many ranges cost what a chunk does. */
+static bool has_budget(struct ts_strings *x, struct ts_budget *budget)
+{
+	if (x->n_before++ % RANGES_A_CHUNK)
+		return true;
+	if (ts_budget_take(budget))
+		return true;
+	x->n_before--;
+	return false;
+}
+
+static bool is_lower(const void *user, const void *one, const void *other)
+{
+	const struct ts_old_range *x = one, *y = other;
+
+	(void)user;
+	return x->first < y->first;
+}
+
+/* Does the one range (ordinals) have a later chunk to look into? */
+static bool is_later(const void *user, const void *one, const void *other)
+{
+	const struct ts_strings *x = user;
+
+	return x->ranges[*(const size_t *)one].chunk > x->ranges[*(const size_t *)other].chunk;
+}
+
+/* The range waits for the last chunk up to @chunk that accesses it, if there is one. */
+static bool wait_for(struct ts_strings *x, size_t range, uint64_t chunk, struct ts_error *err)
+{
+	x->ranges[range].chunk = prev_chunk(x, &x->ranges[range], chunk);
+	return x->ranges[range].chunk == TS_NO_CHUNK || ts_heap_put(&x->waiting, &range) || no_memory(err);
+}
+
+/* The ranges of all texts, sorted by address.  Those that meet become one, which is complete when the next one does not. */
+static enum ts_got take_ranges(struct ts_strings *x, struct ts_budget *budget, struct ts_error *err)
 {
 	const uint32_t *ready = x->ready.items;
-	size_t n = 0;
+	struct ts_old_range r;
 
-	x->n_young = x->ready.n;
-	x->ranges = calloc(x->ready.n + 1, sizeof(*x->ranges));
-	if (!x->ranges)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for texts");
-	for (size_t i = 0; i < x->ready.n; i++) {
-		const struct ts_text *t = &x->texts.items[ready[i]];
-
-		x->ranges[i] = (struct ts_old_range){ .first = t->addr, .last = t->addr + (((uint64_t)t->n << t->is_wide) - 1),
-						      .n_young = 1 };
+	if (!x->ranges) {
+		x->n_young = x->ready.n;
+		x->ranges = calloc(x->ready.n + 1, sizeof(*x->ranges));
+		ts_heap_init(&x->sorted, sizeof(r), is_lower, NULL);
+		ts_heap_init(&x->waiting, sizeof(size_t), is_later, x);
+		x->below = TS_NO_CHUNK;
 	}
-	qsort(x->ranges, x->ready.n, sizeof(*x->ranges), compare);
-	for (size_t i = 0; i < x->ready.n; i++) {
-		struct ts_old_range *r = &x->ranges[i], *to = n ? &x->ranges[n - 1] : NULL;
+	if (!x->ranges)
+		return fail(err);
+	for (; x->n_sorted < x->ready.n; x->n_sorted++) {
+		const struct ts_text *t = &x->texts.items[ready[x->n_sorted]];
 
-		if (to && r->first <= to->last) {
-			to->last = r->last > to->last ? r->last : to->last;
+		if (!has_budget(x, budget))
+			return TS_GOT_PENDING;
+		r = (struct ts_old_range){ .first = t->addr, .last = t->addr + (((uint64_t)t->n << t->is_wide) - 1), .n_young = 1 };
+		if (!ts_heap_put(&x->sorted, &r))
+			return fail(err);
+	}
+	while (x->sorted.n) {
+		struct ts_old_range *to = x->n_ranges ? &x->ranges[x->n_ranges - 1] : NULL;
+
+		if (!has_budget(x, budget))
+			return TS_GOT_PENDING;
+		ts_heap_take(&x->sorted, &r);
+		if (to && r.first <= to->last) {
+			to->last = r.last > to->last ? r.last : to->last;
 			to->n_young++;
 		} else {
-			x->ranges[n++] = *r;
+			x->ranges[x->n_ranges++] = r;
 		}
 	}
-	x->n_ranges = n;
-	for (size_t i = 0; i < n; i++)
-		x->ranges[i].chunk = prev_chunk(x, &x->ranges[i], (x->qn->from - 1) / TS_CHUNK_STEPS);
-	return true;
+	for (; x->n_listed < x->n_ranges; x->n_listed++) {
+		if (!has_budget(x, budget))
+			return TS_GOT_PENDING;
+		if (!wait_for(x, x->n_listed, (x->qn->from - 1) / TS_CHUNK_STEPS, err))
+			return TS_GOT_FAIL;
+	}
+	return TS_GOT_END;
 }
 
 /* The first range that ends at @addr or after it. */
@@ -107,22 +159,30 @@ void ts_strings_seen_before(struct ts_strings *x, uint64_t addr, const char *cha
 	x->ranges[find_range(x, addr)].n_young--;
 }
 
-/* The last chunk below @below that accesses a text which has not been seen; TS_NO_CHUNK: none. */
-static uint64_t next_chunk(struct ts_strings *x, uint64_t below)
+/*
+ * The last chunk below x->below that accesses a text which has not been seen: *chunk; TS_NO_CHUNK: there is none.  Each range
+ * that waits for a chunk which has been looked into is looked up once more.
+ */
+static enum ts_got next_chunk(struct ts_strings *x, uint64_t *chunk, struct ts_budget *budget, struct ts_error *err)
 {
-	uint64_t last = TS_NO_CHUNK;
+	const size_t *first;
+	size_t range;
 
-	for (size_t i = 0; i < x->n_ranges; i++) {
-		struct ts_old_range *r = &x->ranges[i];
+	*chunk = TS_NO_CHUNK;
+	while ((first = ts_heap_first(&x->waiting)) && *chunk == TS_NO_CHUNK) {
+		const struct ts_old_range *r = &x->ranges[*first];
 
-		if (!r->n_young || r->chunk == TS_NO_CHUNK)
-			continue;
-		if (r->chunk >= below)
-			r->chunk = below ? prev_chunk(x, r, below - 1) : TS_NO_CHUNK;
-		if (r->chunk != TS_NO_CHUNK && (last == TS_NO_CHUNK || r->chunk > last))
-			last = r->chunk;
+		if (r->n_young && r->chunk < x->below) {
+			*chunk = r->chunk;
+			break;
+		}
+		if (!has_budget(x, budget))
+			return TS_GOT_PENDING;
+		ts_heap_take(&x->waiting, &range);
+		if (x->ranges[range].n_young && x->below && !wait_for(x, range, x->below - 1, err))
+			return TS_GOT_FAIL;
 	}
-	return last;
+	return TS_GOT_END;
 }
 
 static bool look_into(struct ts_strings *x, uint64_t chunk, struct ts_error *err)
@@ -143,14 +203,18 @@ static bool look_into(struct ts_strings *x, uint64_t chunk, struct ts_error *err
 
 enum ts_got ts_strings_look_before(struct ts_strings *x, struct ts_budget *budget, struct ts_error *err)
 {
+	enum ts_got got = x->is_listed ? TS_GOT_END : take_ranges(x, budget, err);
 	uint64_t chunk;
 
-	if (!x->ranges) {
-		if (!take_ranges(x, err))
-			return TS_GOT_FAIL;
-		x->below = TS_NO_CHUNK;
-	}
-	while (x->n_young && (chunk = next_chunk(x, x->below)) != TS_NO_CHUNK) {
+	if (got != TS_GOT_END)
+		return got;
+	x->is_listed = true;
+	while (x->n_young) {
+		got = next_chunk(x, &chunk, budget, err);
+		if (got != TS_GOT_END)
+			return got;
+		if (chunk == TS_NO_CHUNK)
+			break;
 		if (!ts_budget_take(budget))
 			return TS_GOT_PENDING;
 		if (!look_into(x, chunk, err))

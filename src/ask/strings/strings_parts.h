@@ -83,6 +83,11 @@ struct ts_strings {
 	bool is_part; /* only the steps asked about are looked at; then what comes before them: */
 	struct ts_old_range *ranges; /* owned, by address; NULL: that has not begun */
 	size_t n_ranges, n_young;
+	struct ts_heap sorted;  /* struct ts_old_range: those that are not in ranges yet */
+	struct ts_heap waiting; /* ordinals of ranges, that with the latest chunk first */
+	size_t n_sorted, n_listed; /* texts whose ranges are or were in sorted, ranges that are or were in waiting */
+	bool is_listed;
+	uint64_t n_before;      /* ranges that were handled, for the budget */
 	uint64_t below; /* chunks from here on have been looked at */
 };
 

@@ -12,6 +12,7 @@
 #include "src/query/insn_reads.h"
 #include "src/query/insns.h"
 #include "src/query/paging.h"
+#include "src/ask/grammar/machine.h"
 #include "src/ask/grammar/question.h"
 #include "src/ask/grammar/state.h"
 #include "src/ask/verb.h"
@@ -562,38 +563,23 @@ static void set_positions(struct accesses *a)
 		a->chunk = is_backward(a) ? a->to / TS_CHUNK_STEPS : a->from / TS_CHUNK_STEPS;
 }
 
-/*
- * In the recording of a machine WHAT is a virtual address: it is the memory that it stands for at the
- * position asked from.  *is_mapped is false if it stands for none, or lies in several pages.
- */
+/* What the effects of the recording have for WHAT: of a machine, physical addresses. */
 static bool translate(struct accesses *a, bool *is_mapped, struct ts_error *err)
 {
-	const struct ts_question *qn = a->qn;
-	uint64_t len = qn->what.last - qn->what.addr;
-	struct ts_translation t;
+	const struct ts_what *what = &a->qn->what;
+	bool is_virtual = what->kind == TS_WHAT_MEM && !what->is_physical && ts_paging_is_known(a->ask->q);
+	size_t len;
 
-	a->what = qn->what;
-	*is_mapped = true;
-	if (qn->what.kind != TS_WHAT_MEM || qn->what.is_physical || !ts_paging_is_known(a->ask->q))
-		return true;
-	if (!ts_translate_at(a->ask->q, qn->at, a->hits.process, qn->what.addr, &t, err))
+	if (!ts_machine_what(a->ask->q, a->qn->at, a->hits.process, what, &a->what, is_mapped, a->rows.note, sizeof(a->rows.note),
+			     err))
 		return false;
-	*is_mapped = t.mapping == TS_MAPPED && (qn->what.addr & (t.page_len - 1)) + len < t.page_len;
-	if (!*is_mapped) {
-		snprintf(a->rows.note, sizeof(a->rows.note), "%s at position %" PRIu64,
-			 t.mapping == TS_MAPPED
-				 ? "WHAT crosses the end of its page"
-				 : "the page tables do not map this address, or are not known,",
-			 qn->at);
+	if (!is_virtual || !*is_mapped)
 		return true;
-	}
-	a->moved = qn->what.addr - t.phys;
-	a->what.addr = t.phys;
-	a->what.last = t.phys + len;
-	snprintf(a->rows.note, sizeof(a->rows.note),
-		 "physical address 0x%" PRIx64 ", as the page tables are at position %" PRIu64 "%s", t.phys, qn->at,
-		 a->hits.kinds >> TS_HIT_READ & 1 && ts_query_infers_reads(a->ask->q) ?
-			 "; reads are not recorded: these are those of the instructions' operands" : "");
+	a->moved = what->addr - a->what.addr;
+	len = strlen(a->rows.note);
+	if (a->hits.kinds >> TS_HIT_READ & 1 && ts_query_infers_reads(a->ask->q))
+		snprintf(a->rows.note + len, sizeof(a->rows.note) - len,
+			 "; reads are not recorded: these are those of the instructions' operands");
 	return true;
 }
 

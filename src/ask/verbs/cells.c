@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "src/query/access_addr.h"
 #include "src/symbols/names.h"
 #include "src/symbols/symbols.h"
 
@@ -23,6 +24,20 @@ void ts_cell_addr(struct ts_row *row, unsigned i, uint64_t addr, bool is_physica
 	}
 	snprintf(text, sizeof(text), "phys:0x%" PRIx64, addr);
 	ts_row_text(row, i, text);
+}
+
+bool ts_cell_virtual(struct ts_row *row, unsigned i, const struct ts_ask *ask, uint64_t pos, uint64_t phys, struct ts_error *err)
+{
+	uint64_t addr;
+	bool is_found;
+
+	if (!ts_query_facts(ask->q)->is_physical)
+		return true;
+	if (!ts_query_access_addr(ask->q, pos, phys, &addr, &is_found, err))
+		return false;
+	if (is_found)
+		ts_row_addr(row, i, addr);
+	return true;
 }
 
 void ts_cell_process(struct ts_row *row, unsigned i, const struct ts_ask *ask, uint32_t process)

@@ -12,6 +12,15 @@
 
 /* The thread or the process as clients call it. */
 void ts_cell_thread(struct ts_row *row, unsigned i, const struct ts_ask *ask, uint32_t thread);
+
+/*
+ * Beside the physical address @phys that step @pos accessed in a machine: the virtual one by which it did.  The cell stays
+ * null where that is not known, and in other recordings.
+ *
+ * Returns false if the trace cannot be read, or memory is exhausted.
+ */
+bool ts_cell_virtual(struct ts_row *row, unsigned i, const struct ts_ask *ask, uint64_t pos, uint64_t phys, struct ts_error *err);
+
 /* An address as it is taken as WHAT: a physical one is phys:0x9051. */
 void ts_cell_addr(struct ts_row *row, unsigned i, uint64_t addr, bool is_physical);
 void ts_cell_process(struct ts_row *row, unsigned i, const struct ts_ask *ask, uint32_t process);

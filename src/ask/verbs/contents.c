@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cells.h"
+#include "src/ask/grammar/machine_names.h"
 #include "src/ask/grammar/question.h"
 #include "src/query/paging.h"
 #include "src/ask/grammar/state.h"
@@ -158,6 +159,7 @@ struct registers {
 	struct ts_ask *ask;
 	const struct ts_question *qn;
 	uint32_t thread;
+	bool has_names;       /* of functions */
 	const char *names;    /* borrowed from the question: those that are left, NULL: all registers are shown */
 	unsigned next;        /* the next one of all */
 	uint8_t *data, *known; /* owned, in one piece; NULL: not read yet */
@@ -199,7 +201,7 @@ static void put_register_row(const struct registers *r, const char *name, size_t
 	ts_row_number(row, 1, what->len);
 	ts_row_value(row, 2, what->is_flag ? &bit : r->data + what->off, r->known + what->off, what->len, true,
 		     is_big_endian);
-	if (get_address(r, what, &addr))
+	if (r->has_names && get_address(r, what, &addr))
 		ts_cell_function(row, 3, r->ask, addr);
 }
 
@@ -274,6 +276,7 @@ static struct ts_rows *open_registers(struct ts_ask *ask, const struct ts_questi
 	r->ask = ask;
 	r->qn = qn;
 	r->thread = ts_ask_thread(ask, qn);
+	r->has_names = ts_machine_names_hold(ask, qn->at, r->thread);
 	r->names = *qn->operand ? qn->operand : NULL;
 	return &r->rows;
 }

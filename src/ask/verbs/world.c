@@ -11,6 +11,7 @@
 #include "src/base/bisect.h"
 #include "src/base/heap.h"
 #include "src/symbols/names.h"
+#include "src/symbols/symbols.h"
 #include "src/ask/grammar/question.h"
 #include "src/ask/grammar/state.h"
 #include "src/ask/verb.h"
@@ -275,6 +276,27 @@ static const char *process_name(const struct ts_ask *ask, const struct item *it)
 	return NULL;
 }
 
+/* Page tables have no names: the user names the program of one process. */
+static const char *machine_process_name(const struct ts_ask *ask, const struct item *it)
+{
+	const struct ts_loaded_file *f;
+	uint64_t root;
+
+	if (it->i == UNKNOWN || !ask->symbols || !ts_symbols_process(ask->symbols, &root) || root != it->order)
+		return NULL;
+	f = ts_loaded_get(ts_symbols_loaded(ask->symbols), 0);
+	return f && f->path && strrchr(f->path, '/') ? strrchr(f->path, '/') + 1 : f ? f->path : NULL;
+}
+
+static void note_names(struct world *w)
+{
+	uint64_t root;
+
+	if (w->is_machine && !(w->ask->symbols && ts_symbols_process(w->ask->symbols, &root)))
+		snprintf(w->rows.note, sizeof(w->rows.note),
+			 "the recording has no names of processes; --exec FILE --process C is the program of one");
+}
+
 static void put_row(const struct world *w, const struct item *it, struct ts_row *row)
 {
 	const struct ts_ask *ask = w->ask;
@@ -299,7 +321,7 @@ static void put_row(const struct world *w, const struct item *it, struct ts_row 
 			ts_cell_process(row, 0, ask, (uint32_t)it->i);
 		put_span(it, 1, row);
 		ts_row_number(row, 3, it->steps);
-		ts_row_text(row, 4, w->is_machine ? NULL : process_name(ask, it));
+		ts_row_text(row, 4, w->is_machine ? machine_process_name(ask, it) : process_name(ask, it));
 		break;
 	case MODULES:
 		ts_query_module(ask->q, it->i, &m);
@@ -346,6 +368,7 @@ static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budg
 
 	if (got != TS_GOT_END)
 		return got;
+	note_names(w);
 	if (w->spaces.n_unknown) {
 		snprintf(rows->note, sizeof(rows->note), "cr3 is not known at %" PRIu64 " steps: they are the row without a process",
 			 w->spaces.n_unknown);

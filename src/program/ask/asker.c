@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "src/ask/grammar/machine.h"
 #include "src/program/open/kept.h"
 #include "src/symbols/find_symbols.h"
 
@@ -24,6 +25,10 @@ static bool find_symbols(const struct ts_asker *a, struct ts_symbols *symbols, s
 	for (unsigned i = 0; i < cli->n_images; i++)
 		images[i] = (struct ts_symbols_file){ cli->images[i].path,
 						      cli->images[i].has_base ? &cli->images[i].base : NULL };
+	if (cli->has_process && !ts_machine_is_known(a->ask.q))
+		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "--process is about cr3, and only recordings of whole machines have it");
+	if (cli->has_process)
+		ts_symbols_set_process(symbols, cli->process);
 	return ts_find_symbols(symbols, a->ask.q, &places, err);
 }
 

@@ -73,6 +73,8 @@ struct ts_cli {
 	const char *grammar; /* a file; NULL when not given */
 	const char *format, *arch, *sysroot, *index; /* NULL when not given */
 	struct ts_file_option exec;
+	bool has_process;   /* --process: names are those of the process with the page tables at process */
+	uint64_t process;
 	struct ts_file_option names; /* a list of names; BASE is added to its addresses */
 	struct ts_file_option images[TS_MAX_IMAGES];
 	unsigned n_images;

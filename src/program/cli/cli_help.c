@@ -132,6 +132,8 @@ const char ts_cli_help[] =
 	"  --collect LIST        export: of each position (default is\n"
 	"                        regs,stack:256,accessed,code; also mem:ADDR+LEN)\n"
 	"  --export-dir DIR      serve, gdb: where clients may save trace frames\n"
+	"  --process C           query, sql, mcp: of a whole machine's recording: names are\n"
+	"                        those of the process whose page tables are at C (cr3)\n"
 	"  --names FILE[@BASE]   names of addresses: lines of ADDR NAME, a table of Ghidra (CSV),\n"
 	"                        a .map file of IDA or a linker; BASE is added to addresses\n"
 	"  --once                serve: end after the first session\n"

@@ -58,6 +58,7 @@ const struct option ts_cli_long_options[TS_N_LONG_OPTIONS + 1] = {
 	[TS_OPT_AGAINST] = { "against", required_argument, NULL, TS_OPT_AGAINST },
 	[TS_OPT_ONLY] = { "only", required_argument, NULL, TS_OPT_ONLY },
 	[TS_OPT_POSITIONS] = { "positions", required_argument, NULL, TS_OPT_POSITIONS },
+	[TS_OPT_PROCESS] = { "process", required_argument, NULL, TS_OPT_PROCESS },
 	[TS_OPT_QEMU] = { "qemu", required_argument, NULL, TS_OPT_QEMU },
 	[TS_OPT_QUIET] = { "quiet", no_argument, NULL, TS_OPT_QUIET },
 	[TS_OPT_REBASE] = { "rebase", no_argument, NULL, TS_OPT_REBASE },
@@ -105,6 +106,7 @@ static const unsigned option_commands[TS_N_OPTIONS] = {
 	[TS_OPT_ONLY] = ON(DIFF),
 	[TS_OPT_OUTPUT] = ON(EXPORT) | ON(PACK) | ON(PLOT) | ON(RECORD) | ON(UNPACK),
 	[TS_OPT_POSITIONS] = ON(EXPORT),
+	[TS_OPT_PROCESS] = ON(QUERY) | ON(SQL) | ON(MCP),
 	[TS_OPT_QEMU] = ON(RECORD),
 	[TS_OPT_QUIET] = ON_ALL | ON(RECORD) | ON(UNPACK),
 	[TS_OPT_REBASE] = ON(DIFF),
@@ -149,6 +151,18 @@ static bool set_index_reads(struct ts_cli *cli, const char *arg)
 	if (cli->has_no_reads || !strcmp(arg, "yes"))
 		return true;
 	return ts_cli_usage_error("--index-reads %s: yes or no", arg);
+}
+
+static bool set_process(struct ts_cli *cli, const char *arg)
+{
+	char *end;
+
+	errno = 0;
+	cli->process = strtoull(arg, &end, 0);
+	cli->has_process = true;
+	if (*arg < '0' || *arg > '9' || *end || errno || cli->process & 0xfff)
+		return ts_cli_usage_error("--process %s: not the address of page tables, as cr3 has it", arg);
+	return true;
 }
 
 /* A number of bytes, or of KiB, MiB, GiB. */
@@ -303,6 +317,8 @@ bool ts_cli_set_option(struct ts_cli *cli, int id)
 		break;
 	case TS_OPT_IMAGE:
 		return add_image(cli, optarg);
+	case TS_OPT_PROCESS:
+		return set_process(cli, optarg);
 	case TS_OPT_NAMES:
 		return ts_cli_parse_file(&cli->names, "--names", optarg);
 	case TS_OPT_IN:

@@ -126,7 +126,7 @@ void ts_beside_check(struct ts_cli *cli, struct ts_query *q)
 {
 	const char *path = cli->exec.path;
 	struct ts_error ignored = { 0 };
-	struct ts_source *src = path ? ts_source_open(path, &ignored) : NULL;
+	struct ts_source *src = path && !cli->has_process ? ts_source_open(path, &ignored) : NULL;
 	struct ts_file_match match;
 
 	if (src && compare(q, cli->exec.has_base ? &cli->exec.base : NULL, src, &match)) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Samples of how VEX computes the flags of x86 from what it keeps: the decoder has formulas of its own, and
+ * Samples of how VEX computes the flags from what it keeps: the decoder has formulas of its own, and
  * refuses a Valgrind for which they are wrong.
  */
 #include "tool.h"
@@ -39,12 +39,14 @@ static void log_sample(ULong op, ULong *seed)
 		return;
 	*f = (struct ts_log_flags){ op, (UWord)operand(seed), (UWord)operand(seed), (UWord)operand(seed), 0 };
 	if (op >= TS_FIRST_INC && op <= TS_LAST_DEC)
-		f->ndep &= 1; /* inc, dec: the carry of before */
+		f->ndep &= 1; /* only the carry of before */
 	state.guest_CC_OP = op;
 	state.guest_CC_DEP1 = f->dep1;
 	state.guest_CC_DEP2 = f->dep2;
 	state.guest_CC_NDEP = f->ndep;
+#if !defined(VGA_arm64)
 	state.guest_DFLAG = 1;
+#endif
 	f->flags = TS_GET_FLAGS(&state);
 }
 

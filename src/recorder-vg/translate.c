@@ -236,12 +236,25 @@ static void on_put(IRStmt *st)
 	add(st);
 }
 
+#if defined(VGA_arm64)
+/* stxr and its like: VEX makes a load and a compare-and-swap of it, the instruction itself reads nothing. */
+static Bool only_stores(void)
+{
+	return (*(const UInt *)b.pc & 0x3fc00000) == 0x08000000;
+}
+#else
+static Bool only_stores(void)
+{
+	return False;
+}
+#endif
+
 static void on_assign(IRStmt *st)
 {
 	IRExpr *from = st->Ist.WrTmp.data;
 	struct ts_log_event *e;
 
-	if (from->tag != Iex_Load) {
+	if (from->tag != Iex_Load || only_stores()) {
 		add(st);
 		return;
 	}
@@ -281,19 +294,6 @@ static IRExpr *is_equal(IRExpr *x, IRExpr *y)
 {
 	return of_bit(assign(Ity_I1, IRExpr_Binop(TS_EQUAL, as_word(x), as_word(y))));
 }
-
-#if defined(VGA_arm64)
-/* stxr and its like: VEX makes a compare-and-swap of it, the instruction itself reads nothing. */
-static Bool only_stores(void)
-{
-	return (*(const UInt *)b.pc & 0x3fc00000) == 0x08000000;
-}
-#else
-static Bool only_stores(void)
-{
-	return False;
-}
-#endif
 
 /* Both halves of a pair are stored, or none. */
 static void on_cas(IRStmt *st)

@@ -6,6 +6,7 @@
 #include "tool.h"
 
 #include <pub_tool_libcbase.h>
+#include <pub_tool_machine.h>
 
 #include "processor.h"
 
@@ -49,6 +50,31 @@ static void log_sample(ULong op, ULong *seed)
 #endif
 	f->flags = TS_GET_FLAGS(&state);
 }
+
+#if defined(VGA_arm64)
+Int ts_guest_place(Int off)
+{
+	if (off < (Int)TS_LAST_SAME)
+		return off;
+	return off == (Int)TS_GUEST_OFF(FPCR) ? TS_FPCR_RECORDED : -1;
+}
+
+void ts_guest_read(ThreadId tid, UChar *to)
+{
+	VG_(get_shadow_regs_area)(tid, to, 0, 0, TS_STATE_LEN);
+	VG_(memmove)(to + TS_FPCR_RECORDED, to + TS_GUEST_OFF(FPCR), 4);
+}
+#else
+Int ts_guest_place(Int off)
+{
+	return off;
+}
+
+void ts_guest_read(ThreadId tid, UChar *to)
+{
+	VG_(get_shadow_regs_area)(tid, to, 0, 0, TS_STATE_LEN);
+}
+#endif
 
 void ts_guest_log_flags(void)
 {

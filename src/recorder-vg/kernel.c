@@ -66,7 +66,7 @@ static void log_state(ThreadId tid)
 	if (!to)
 		return;
 	VG_(memcpy)(to, &t, sizeof(t));
-	VG_(get_shadow_regs_area)(tid, to + sizeof(t), 0, 0, TS_STATE_LEN);
+	ts_guest_read(tid, to + sizeof(t));
 }
 
 static void log_call(ThreadId tid)
@@ -256,7 +256,7 @@ static void log_return(ThreadId tid, UInt num, UWord *args, UInt n_args, SysRes 
 	if (!to)
 		return;
 	VG_(memcpy)(to, &c, sizeof(c));
-	VG_(get_shadow_regs_area)(tid, to + sizeof(c), 0, 0, TS_STATE_LEN);
+	ts_guest_read(tid, to + sizeof(c));
 	if (!sr_isError(res))
 		ts_names_after_call(tid, num, args);
 }

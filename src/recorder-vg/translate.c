@@ -192,13 +192,14 @@ static UInt size_of(IRExpr *atom)
 /* Does the decoder know this part of the guest state? */
 static Bool is_recorded(Int off)
 {
-	return off >= (Int)TS_FIRST_OFF && off != b.ip_off && (UInt)off < TS_STATE_LEN;
+	return off >= (Int)TS_FIRST_OFF && (UInt)off < TS_STATE_LEN;
 }
 
 static void log_put(Int off, IRExpr *atom)
 {
 	struct ts_log_event *e;
 
+	off = off == b.ip_off ? -1 : ts_guest_place(off);
 	if (!is_recorded(off))
 		return;
 	e = new_event(TS_LOG_PUT, size_of(atom));

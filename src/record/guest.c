@@ -10,6 +10,8 @@
 
 enum { EFLAGS = 25, FCTRL = 246, FSTAT = 31, FTAG = 247, ST0 = 114 };
 
+enum { ARM64_ALL_FLAGS = 0xf0u << 24 };
+
 #define PLAIN(num, off) { TS_GUEST_PLAIN, 0, num, off }
 
 /* -------------------------------------------------------------------------------- amd64 */
@@ -148,11 +150,67 @@ static const struct ts_log_guest x86 = {
 	.calls = { 11, 358, 1, 252, 120, 435, 2, 190, 37, 270 },
 };
 
+/* -------------------------------------------------------------------------------- arm64 */
+
+/* Offsets in the guest state of arm64. */
+enum {
+	ARM64_X0 = 16,
+	ARM64_SP = 264,
+	ARM64_CC_OP = 280,
+	ARM64_Q0 = 320,
+	ARM64_QCFLAG = 832,
+	ARM64_FPCR = 888,
+	ARM64_STATE = 928,
+};
+
+#define ARM64_X(n) PLAIN(199 + (n), ARM64_X0 + 8 * (n))
+#define ARM64_V(n) { TS_GUEST_XMM_ONLY, n, 228 + (n), ARM64_Q0 + 16 * (n) }
+#define EIGHT(reg, n) reg(n), reg(n + 1), reg(n + 2), reg(n + 3), reg(n + 4), reg(n + 5), reg(n + 6), reg(n + 7)
+
+/* x29 and x30 have numbers of their own. */
+static const struct ts_guest_reg arm64_regs[] = {
+	EIGHT(ARM64_X, 0), EIGHT(ARM64_X, 8), EIGHT(ARM64_X, 16), ARM64_X(24), ARM64_X(25), ARM64_X(26), ARM64_X(27), ARM64_X(28),
+	PLAIN(1, 248), PLAIN(2, 256), PLAIN(4, ARM64_SP),
+	{ TS_GUEST_FLAGS, 0, 265, ARM64_CC_OP },
+	EIGHT(ARM64_V, 0), EIGHT(ARM64_V, 8), EIGHT(ARM64_V, 16), EIGHT(ARM64_V, 24),
+	{ TS_GUEST_SATURATED, 0, 292, ARM64_QCFLAG },
+	{ TS_GUEST_HALF, 0, 291, ARM64_FPCR },
+};
+
+enum { ARM64_AT_FLAGS = 32, ARM64_AT_V = 33, ARM64_AT_FPSR = 65, ARM64_AT_FPCR = 66 };
+
+static unsigned arm64_reg(unsigned off, unsigned len)
+{
+	(void)len;
+	if (off >= ARM64_X0 && off < ARM64_SP + 8)
+		return (off - ARM64_X0) / 8;
+	if (off >= ARM64_CC_OP && off < ARM64_CC_OP + 32)
+		return ARM64_AT_FLAGS;
+	if (off >= ARM64_Q0 && off < ARM64_QCFLAG)
+		return ARM64_AT_V + (off - ARM64_Q0) / 16;
+	if (off >= ARM64_QCFLAG && off < ARM64_QCFLAG + 16)
+		return ARM64_AT_FPSR;
+	return off >= ARM64_FPCR && off < ARM64_FPCR + 4 ? ARM64_AT_FPCR : TS_GUEST_NO_REG;
+}
+
+static const struct ts_log_guest arm64 = {
+	.arch = "arm64", .word = 8, .is_arm64 = true, .n_state = ARM64_STATE, .sp = ARM64_SP, .result = ARM64_X0, .arg = { 16, 24 },
+	.regs = arm64_regs, .n_regs = COUNT(arm64_regs), .reg = arm64_reg,
+	.cc = ARM64_CC_OP,
+	.calls = { 221, 281, 93, 94, 220, 435, TS_GUEST_NO_CALL, TS_GUEST_NO_CALL, 129, 131 },
+};
+
 /* -------------------------------------------------------------------------------- parts of the state */
 
 const struct ts_log_guest *ts_log_guest_find(const char *arch)
 {
-	return strcmp(arch, amd64.arch) == 0 ? &amd64 : strcmp(arch, x86.arch) == 0 ? &x86 : NULL;
+	static const struct ts_log_guest *const guests[] = { &amd64, &x86, &arm64 };
+
+	for (size_t i = 0; i < COUNT(guests); i++) {
+		if (strcmp(arch, guests[i]->arch) == 0)
+			return guests[i];
+	}
+	return NULL;
 }
 
 unsigned ts_log_guest_reg(const struct ts_log_guest *g, unsigned off, unsigned len)
@@ -164,6 +222,9 @@ bool ts_log_guest_knows(const struct ts_log_guest *g, const struct ts_log_flags 
 {
 	uint64_t op = g->word == 8 ? f->op : ts_vex_op_of_32(f->op);
 
+	if (g->is_arm64)
+		return f->op < TS_VEX_N_OPS_ARM64 &&
+		       ts_vex_flags_arm64(f->op, f->dep1, f->dep2, f->ndep) == (f->flags & ARM64_ALL_FLAGS);
 	return f->op < (g->word == 8 ? TS_VEX_N_OPS_64 : TS_VEX_N_OPS_32) &&
 	       ts_vex_flags(op, f->dep1, f->dep2, f->ndep) == (f->flags & 0x8d5);
 }
@@ -197,8 +258,23 @@ static uint16_t short_at(const uint8_t *state, unsigned off)
 	return val;
 }
 
-/* Bits 1 and IF, which Valgrind leaves out, are always set in a program. */
-static uint32_t flags_at(const struct ts_log_guest *g, const uint8_t *state)
+static uint32_t arm64_flags_at(const struct ts_log_guest *g, const uint8_t *state)
+{
+	uint64_t op = u64_at(state, g->cc);
+
+	if (op >= TS_VEX_N_OPS_ARM64)
+		return 0;
+	return (uint32_t)ts_vex_flags_arm64(op, u64_at(state, g->cc + 8u), u64_at(state, g->cc + 16u), u64_at(state, g->cc + 24u));
+}
+
+/* FPSR of AArch64, of which Valgrind has one bit: QC, set if any of these bytes is. */
+static uint32_t saturated_at(const uint8_t *state, unsigned off)
+{
+	return u64_at(state, off) | u64_at(state, off + 8) ? UINT32_C(1) << 27 : 0;
+}
+
+/* x86: bits 1 and IF, which Valgrind leaves out, are always set in a program. */
+static uint32_t x86_flags_at(const struct ts_log_guest *g, const uint8_t *state)
 {
 	uint64_t op = word_at(g, state, g->cc);
 	uint64_t flags = ts_vex_flags(g->word == 8 ? op : ts_vex_op_of_32(op), word_at(g, state, g->cc + g->word),
@@ -207,6 +283,11 @@ static uint32_t flags_at(const struct ts_log_guest *g, const uint8_t *state)
 	flags |= u32_at(state, g->dflag) >> 31 ? 0x400 : 0; /* 1 or -1 */
 	flags |= (word_at(g, state, g->acflag) & 1) << 18 | (word_at(g, state, g->idflag) & 1) << 21;
 	return (uint32_t)flags | 0x202;
+}
+
+static uint32_t flags_at(const struct ts_log_guest *g, const uint8_t *state)
+{
+	return g->is_arm64 ? arm64_flags_at(g, state) : x86_flags_at(g, state);
 }
 
 static uint32_t mxcsr_at(const uint8_t *state, unsigned off)
@@ -259,7 +340,7 @@ static void extend_mmx(uint64_t bits, uint8_t to[10])
 
 int ts_log_guest_x87_place(const struct ts_log_guest *g, unsigned off)
 {
-	return off >= g->fpreg && off < g->fpreg + 64u && !(off & 7) ? (int)(off - g->fpreg) / 8 : -1;
+	return g->fpreg && off >= g->fpreg && off < g->fpreg + 64u && !(off & 7) ? (int)(off - g->fpreg) / 8 : -1;
 }
 
 uint8_t ts_log_guest_same_mmx(const struct ts_log_guest *g, uint8_t mmx, const uint8_t *a, const uint8_t *b)
@@ -314,6 +395,12 @@ uint8_t *ts_log_guest_put(const struct ts_log_guest *g, const struct ts_guest_re
 		break;
 	case TS_GUEST_X87:
 		return put_x87(g, state, mmx, p, n_ops);
+	case TS_GUEST_HALF:
+		p = ucir_put_reg(p, r->num, u32_at(state, r->off));
+		break;
+	case TS_GUEST_SATURATED:
+		p = ucir_put_reg(p, r->num, saturated_at(state, r->off));
+		break;
 	case TS_GUEST_SHORT:
 		p = ucir_put_reg(p, r->num, short_at(state, r->off));
 		break;
@@ -340,6 +427,10 @@ bool ts_log_guest_differs(const struct ts_log_guest *g, const struct ts_guest_re
 		return memcmp(a + g->x87, b + g->x87, (size_t)(g->end_x87 - g->x87)) != 0;
 	case TS_GUEST_MXCSR:
 		return mxcsr_at(a, r->off) != mxcsr_at(b, r->off);
+	case TS_GUEST_HALF:
+		return u32_at(a, r->off) != u32_at(b, r->off);
+	case TS_GUEST_SATURATED:
+		return saturated_at(a, r->off) != saturated_at(b, r->off);
 	case TS_GUEST_SHORT:
 		return short_at(a, r->off) != short_at(b, r->off);
 	default:

@@ -16,12 +16,15 @@
 #define TS_GUEST_MAX_PUT 48u /* bytes of a register as an op; of ts_guest_put() for the x87 unit: TS_GUEST_X87_PUT */
 #define TS_GUEST_X87_PUT 192u
 #define TS_GUEST_NO_REG 255u
+#define TS_GUEST_NO_CALL UINT32_MAX /* the processor's kernel has no such system call */
 
 enum ts_guest_reg_kind {
 	TS_GUEST_PLAIN, /* REG of the word there */
 	TS_GUEST_SHORT, /* REG of two bytes */
+	TS_GUEST_HALF,  /* REG of four bytes */
 	TS_GUEST_FLAGS,
 	TS_GUEST_MXCSR,
+	TS_GUEST_SATURATED, /* AArch64's FPSR */
 	TS_GUEST_XMM,      /* the lower half of a YMM */
 	TS_GUEST_XMM_ONLY, /* of a processor without YMM */
 	TS_GUEST_YMM,
@@ -38,6 +41,7 @@ struct ts_guest_reg {
 struct ts_log_guest {
 	const char *arch; /* in a recording */
 	unsigned word;    /* bytes */
+	bool is_arm64;    /* its flags are computed otherwise */
 	uint32_t n_state; /* bytes of the guest state that are used */
 	uint16_t sp;      /* offset of the stack pointer */
 	uint16_t result;  /* offset of a system call's result */

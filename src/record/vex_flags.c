@@ -195,3 +195,47 @@ uint64_t ts_vex_op_of_32(uint64_t op)
 {
 	return op ? 1 + (op - 1) / 3 * 4 + (op - 1) % 3 : 0;
 }
+
+/* -------------------------------------------------------------------------------- AArch64 */
+
+#define ARM64_N (UINT64_C(1) << 31)
+#define ARM64_Z (UINT64_C(1) << 30)
+#define ARM64_C (UINT64_C(1) << 29)
+#define ARM64_V (UINT64_C(1) << 28)
+#define ARM64_ALL (ARM64_N | ARM64_Z | ARM64_C | ARM64_V)
+
+/* a + b + carry in @bits bits; a difference is a sum with the complement of b. */
+static uint64_t add_arm64(unsigned bits, uint64_t a, uint64_t b, uint64_t carry)
+{
+	uint64_t mask = ~UINT64_C(0) >> (64 - bits), sign = UINT64_C(1) << (bits - 1), res;
+	bool is_carry;
+
+	a &= mask;
+	b &= mask;
+	res = (a + b + carry) & mask;
+	is_carry = carry ? res <= a : res < a;
+	return (res & sign ? ARM64_N : 0) | (res ? 0 : ARM64_Z) | (is_carry ? ARM64_C : 0) |
+	       ((res ^ a) & (res ^ b) & sign ? ARM64_V : 0);
+}
+
+/* After the copy, families of two sizes, 32 and 64 bits. */
+uint64_t ts_vex_flags_arm64(uint64_t op, uint64_t dep1, uint64_t dep2, uint64_t ndep)
+{
+	enum { COPY, SUM, DIFFERENCE, SUM_WITH, DIFFERENCE_WITH, BITS } family = (op + 1) / 2;
+	unsigned bits = op & 1 ? 32 : 64;
+
+	switch (family) {
+	case COPY:
+		return dep1 & ARM64_ALL;
+	case SUM:
+		return add_arm64(bits, dep1, dep2, 0);
+	case DIFFERENCE:
+		return add_arm64(bits, dep1, ~dep2, 1);
+	case SUM_WITH:
+		return add_arm64(bits, dep1, dep2, ndep & 1);
+	case DIFFERENCE_WITH:
+		return add_arm64(bits, dep1, ~dep2, ndep & 1);
+	default:
+		return add_arm64(bits, dep1, 0, 0);
+	}
+}

@@ -12,6 +12,11 @@
 #include <unistd.h>
 
 #define TOOL "tracestub-record-vg-"
+#ifdef __aarch64__
+#define OWN "arm64"
+#else
+#define OWN "amd64"
+#endif
 #define MAX_SCRIPTS 5
 #define MAX_LINE 256
 
@@ -55,7 +60,7 @@ static const char *program_of(char **argv)
 
 int main(int argc, char **argv)
 {
-	char self[PATH_MAX], tool[PATH_MAX + sizeof(TOOL "amd64")];
+	char self[PATH_MAX], tool[PATH_MAX + sizeof(TOOL OWN)];
 	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
 	char *slash;
 
@@ -63,7 +68,7 @@ int main(int argc, char **argv)
 		return 127;
 	self[n] = '\0';
 	slash = strrchr(self, '/');
-	snprintf(tool, sizeof(tool), "%.*s/" TOOL "%s", (int)(slash - self), self, is_i386(program_of(argv)) ? "x86" : "amd64");
+	snprintf(tool, sizeof(tool), "%.*s/" TOOL "%s", (int)(slash - self), self, is_i386(program_of(argv)) ? "x86" : OWN);
 	setenv("VALGRIND_LAUNCHER", self, 1);
 	execv(tool, argv);
 	perror(tool);

@@ -15,7 +15,7 @@
 
 #if defined(VGA_amd64)
 #define CLONE_TID 3 /* the argument of clone that says where the child's number is, clone(2) */
-#elif defined(VGA_x86)
+#else
 #define CLONE_TID 4
 #endif
 
@@ -66,7 +66,7 @@ static void log_state(ThreadId tid)
 	if (!to)
 		return;
 	VG_(memcpy)(to, &t, sizeof(t));
-	VG_(get_shadow_regs_area)(tid, to + sizeof(t), 0, 0, TS_STATE_LEN);
+	ts_guest_read(tid, to + sizeof(t));
 }
 
 static void log_call(ThreadId tid)
@@ -87,7 +87,7 @@ static void *second_argument(ThreadId tid)
 #if defined(VGA_x86)
 	ts_memory_read(VG_(get_SP)(tid) + 2 * sizeof(arg), &arg, sizeof(arg));
 #else
-	VG_(get_shadow_regs_area)(tid, (UChar *)&arg, 0, TS_GUEST_OFF(SI), sizeof(arg));
+	VG_(get_shadow_regs_area)(tid, (UChar *)&arg, 0, TS_INFO_OFF, sizeof(arg));
 #endif
 	return arg;
 }
@@ -256,7 +256,7 @@ static void log_return(ThreadId tid, UInt num, UWord *args, UInt n_args, SysRes 
 	if (!to)
 		return;
 	VG_(memcpy)(to, &c, sizeof(c));
-	VG_(get_shadow_regs_area)(tid, to + sizeof(c), 0, 0, TS_STATE_LEN);
+	ts_guest_read(tid, to + sizeof(c));
 	if (!sr_isError(res))
 		ts_names_after_call(tid, num, args);
 }

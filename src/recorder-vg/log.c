@@ -9,10 +9,10 @@
 #include <pub_tool_libcproc.h>
 #include <pub_tool_vkiscnums.h>
 
-#if defined(VGA_amd64)
-#define NR_MMAP __NR_mmap
-#else
+#if defined(VGA_x86)
 #define NR_MMAP __NR_mmap2
+#else
+#define NR_MMAP __NR_mmap
 #endif
 #define FUTEX_WAIT 0
 #define FUTEX_WAKE 1
@@ -49,6 +49,20 @@ Word ts_syscall(Word num, Word a, Word b, Word c, Word d, Word e, Word f)
 			 : "a"(&rest), "b"(a), "c"(b), "d"(c), "S"(d), "D"(e)
 			 : "memory");
 	return ret;
+}
+#elif defined(VGA_arm64)
+Word ts_syscall(Word num, Word a, Word b, Word c, Word d, Word e, Word f)
+{
+	register Word x8 __asm__("x8") = num;
+	register Word x0 __asm__("x0") = a;
+	register Word x1 __asm__("x1") = b;
+	register Word x2 __asm__("x2") = c;
+	register Word x3 __asm__("x3") = d;
+	register Word x4 __asm__("x4") = e;
+	register Word x5 __asm__("x5") = f;
+
+	__asm__ volatile("svc #0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5) : "memory");
+	return x0;
 }
 #else
 #error no system call for this processor

@@ -8,7 +8,8 @@
 #include <pub_tool_libcbase.h>
 #include <pub_tool_libcfile.h>
 #include <pub_tool_libcprint.h>
-#include <pub_tool_vkiscnums.h>
+
+#include "calls.h"
 
 #define PR_SET_NAME 15
 #define MAX_NAMED 4096u

@@ -176,6 +176,12 @@ void ts_clean_environment(Addr sp);
 /* Log samples of how flags are computed. */
 void ts_guest_log_flags(void);
 
+/* Where the log has the part of the guest state at @off; negative: nowhere. */
+Int ts_guest_place(Int off);
+
+/* Copy the guest state of the thread as the log has it, TS_STATE_LEN bytes. */
+void ts_guest_read(ThreadId tid, UChar *to);
+
 #define TS_STATE_LEN ((SizeT)sizeof(VexGuestArchState) < TS_LOG_MAX_STATE ? (SizeT)sizeof(VexGuestArchState) : TS_LOG_MAX_STATE)
 
 #endif

@@ -73,6 +73,17 @@ static UShort room(UInt len)
 	return (UShort)at;
 }
 
+/* AArch64's VEX makes no byte of a bit. */
+static IRExpr *of_bit(IRExpr *bit)
+{
+	return assign(TS_WORD, IRExpr_Unop(TS_OF_BIT, bit));
+}
+
+static IRExpr *low_byte(IRExpr *word)
+{
+	return assign(Ity_I8, IRExpr_Unop(TS_LOW_BYTE, word));
+}
+
 /* Where the record has the value of @atom. */
 static UShort place_of(IRExpr *atom)
 {
@@ -83,7 +94,7 @@ static UShort place_of(IRExpr *atom)
 	if (temp != IRTemp_INVALID && temp < MAX_TEMPS && b.at[temp])
 		return b.at[temp];
 	if (type == Ity_I1) {
-		atom = assign(Ity_I8, IRExpr_Unop(Iop_1Uto8, atom));
+		atom = low_byte(of_bit(atom));
 		type = Ity_I8;
 	}
 	at = room((UInt)sizeofIRType(type));
@@ -181,13 +192,14 @@ static UInt size_of(IRExpr *atom)
 /* Does the decoder know this part of the guest state? */
 static Bool is_recorded(Int off)
 {
-	return off >= (Int)TS_FIRST_OFF && off != b.ip_off && (UInt)off < TS_STATE_LEN;
+	return off >= (Int)TS_FIRST_OFF && (UInt)off < TS_STATE_LEN;
 }
 
 static void log_put(Int off, IRExpr *atom)
 {
 	struct ts_log_event *e;
 
+	off = off == b.ip_off ? -1 : ts_guest_place(off);
 	if (!is_recorded(off))
 		return;
 	e = new_event(TS_LOG_PUT, size_of(atom));
@@ -211,12 +223,39 @@ static void add(IRStmt *st)
 	addStmtToIRSB(b.out, st);
 }
 
+/* AArch64's VEX stores no half-precision number: its bytes are in the guest state. */
+static void on_put(IRStmt *st)
+{
+	Int off = st->Ist.Put.offset;
+
+	if (typeOfIRExpr(b.out->tyenv, st->Ist.Put.data) == Ity_F16) {
+		add(st);
+		log_put(off, assign(Ity_I16, IRExpr_Get(off, Ity_I16)));
+		return;
+	}
+	log_put(off, st->Ist.Put.data);
+	add(st);
+}
+
+#if defined(VGA_arm64)
+/* stxr and its like: VEX makes a load and a compare-and-swap of it, the instruction itself reads nothing. */
+static Bool only_stores(void)
+{
+	return (*(const UInt *)b.pc & 0x3fc00000) == 0x08000000;
+}
+#else
+static Bool only_stores(void)
+{
+	return False;
+}
+#endif
+
 static void on_assign(IRStmt *st)
 {
 	IRExpr *from = st->Ist.WrTmp.data;
 	struct ts_log_event *e;
 
-	if (from->tag != Iex_Load) {
+	if (from->tag != Iex_Load || only_stores()) {
 		add(st);
 		return;
 	}
@@ -243,12 +282,18 @@ static void on_store(IRStmt *st, IRExpr *addr, IRExpr *data, IRExpr *guard)
 	add(st);
 }
 
+static IRExpr *as_word(IRExpr *x)
+{
+	static const IROp ops[sizeof(Addr)] = TS_OF_SIZE;
+	UInt len = size_of(x);
+
+	return len == sizeof(Addr) ? x : assign(TS_WORD, IRExpr_Unop(ops[len], x));
+}
+
+/* Returns a word, 1 or 0. */
 static IRExpr *is_equal(IRExpr *x, IRExpr *y)
 {
-	static const IROp ops[] = { [1] = Iop_CmpEQ8, [2] = Iop_CmpEQ16, [4] = Iop_CmpEQ32, [8] = Iop_CmpEQ64 };
-	IRExpr *is = assign(Ity_I1, IRExpr_Binop(ops[size_of(x)], x, y));
-
-	return assign(Ity_I8, IRExpr_Unop(Iop_1Uto8, is));
+	return of_bit(assign(Ity_I1, IRExpr_Binop(TS_EQUAL, as_word(x), as_word(y))));
 }
 
 /* Both halves of a pair are stored, or none. */
@@ -259,21 +304,40 @@ static void on_cas(IRStmt *st)
 	UInt len = size_of(cas->dataLo);
 	IRExpr *high = is_pair ? assign(TS_WORD, IRExpr_Binop(TS_ADD, cas->addr, number(len))) : NULL;
 	IRExpr *old = IRExpr_RdTmp(cas->oldLo), *done;
-	struct ts_log_event *low_load = access(TS_LOG_LOAD, cas->addr, len, NULL), *high_load = NULL, *e;
+	Bool has_load = !only_stores();
+	struct ts_log_event *low_load = has_load ? access(TS_LOG_LOAD, cas->addr, len, NULL) : NULL, *high_load = NULL, *e;
 
-	if (is_pair)
+	if (is_pair && has_load)
 		high_load = access(TS_LOG_LOAD, high, len, NULL);
 	add(st);
-	set_value(low_load, old);
+	if (low_load)
+		set_value(low_load, old);
 	done = is_equal(old, cas->expdLo);
-	if (is_pair) {
+	if (high_load)
 		set_value(high_load, IRExpr_RdTmp(cas->oldHi));
-		done = assign(Ity_I8, IRExpr_Binop(Iop_And8, done, is_equal(IRExpr_RdTmp(cas->oldHi), cas->expdHi)));
-	}
+	if (is_pair)
+		done = assign(TS_WORD, IRExpr_Binop(TS_AND, done, is_equal(IRExpr_RdTmp(cas->oldHi), cas->expdHi)));
+	done = low_byte(done);
 	e = access(TS_LOG_STORE, cas->addr, len, done);
 	set_value(e, cas->dataLo);
 	if (is_pair)
 		set_value(access(TS_LOG_STORE, high, len, done), cas->dataHi);
+}
+
+/* A load-linked, or a store-conditional, which stores if its result is 1. */
+static void on_exclusive(IRStmt *st)
+{
+	IRExpr *addr = st->Ist.LLSC.addr, *data = st->Ist.LLSC.storedata, *result = IRExpr_RdTmp(st->Ist.LLSC.result);
+	struct ts_log_event *e;
+
+	if (!data) {
+		e = access(TS_LOG_LOAD, addr, size_of(result), NULL);
+		add(st);
+		set_value(e, result);
+		return;
+	}
+	add(st);
+	set_value(access(TS_LOG_STORE, addr, size_of(data), result), data);
 }
 
 /* -------------------------------------------------------------------------------- helpers of VEX */
@@ -342,7 +406,8 @@ static Bool is_fault(IRJumpKind kind)
 	       kind == Ijk_MapFail;
 }
 
-/* x86: not of an instruction that moves control or status words, or a value of 4 or 8 bytes (Intel's manual, 2, table A). */
+#if !defined(VGA_arm64)
+/* Not of an instruction that moves control or status words, or a value of 4 or 8 bytes (Intel's manual, 2, table A). */
 static Bool is_x87_arithmetic(UChar code, UChar modrm)
 {
 	UChar reg = modrm >> 3 & 7;
@@ -357,7 +422,7 @@ static Bool is_x87_arithmetic(UChar code, UChar modrm)
 	return code == 0xdb ? reg >= 5 : code != 0xdd;
 }
 
-/* x86: what the bytes of an instruction say that its IR does not. */
+/* What the bytes of an instruction say that its IR does not. */
 static UChar classify(const UChar *insn, UInt len)
 {
 	Bool is_rep = False;
@@ -378,6 +443,14 @@ static UChar classify(const UChar *insn, UInt len)
 		return TS_LOG_INSN_REP;
 	return i + 1 < len && is_x87_arithmetic(insn[i], insn[i + 1]) ? TS_LOG_INSN_X87 : 0;
 }
+#else
+static UChar classify(const UChar *insn, UInt len)
+{
+	(void)insn;
+	(void)len;
+	return 0;
+}
+#endif
 
 /* Is it the address of the instruction at hand? */
 static Bool is_here(const IRConst *c)
@@ -420,8 +493,7 @@ static void on_statement(IRStmt *st)
 		on_insn(st);
 		break;
 	case Ist_Put:
-		log_put(st->Ist.Put.offset, st->Ist.Put.data);
-		add(st);
+		on_put(st);
 		break;
 	case Ist_PutI:
 		log_puti(st->Ist.PutI.details);
@@ -450,7 +522,8 @@ static void on_statement(IRStmt *st)
 		on_exit(st);
 		break;
 	case Ist_LLSC:
-		VG_(tool_panic)("tracestub: load-linked is not recorded");
+		on_exclusive(st);
+		break;
 	default:
 		add(st);
 	}
@@ -553,8 +626,8 @@ static IRSB *cut_at(IRSB *in, const struct ts_place *p, Int first, Bool *is_at)
 /* Leave the block by a request to Valgrind if this is the time to begin, or to end. */
 static void look_at_place(void)
 {
-	IRExpr *args = assign(TS_WORD, IRExpr_Get(TS_GUEST_OFF(AX), TS_WORD));
-	IRExpr *result = assign(TS_WORD, IRExpr_Get(TS_GUEST_OFF(DX), TS_WORD));
+	IRExpr *args = assign(TS_WORD, IRExpr_Get(TS_REQUEST_OFF, TS_WORD));
+	IRExpr *result = assign(TS_WORD, IRExpr_Get(TS_RESULT_OFF, TS_WORD));
 	IRTemp is_now = newIRTemp(b.out->tyenv, TS_WORD);
 	IRDirty *ask = unsafeIRDirty_1_N(is_now, 0, "ts_window_arrive", VG_(fnptr_to_fnentry)(ts_window_arrive),
 					 mkIRExprVec_2(args, result));
@@ -562,7 +635,7 @@ static void look_at_place(void)
 
 	add(IRStmt_Dirty(ask));
 	is = assign(Ity_I1, IRExpr_Binop(TS_UNEQUAL, IRExpr_RdTmp(is_now), number(0)));
-	add(IRStmt_Put(TS_GUEST_OFF(AX), assign(TS_WORD, IRExpr_ITE(is, number(ts_window_request()), args))));
+	add(IRStmt_Put(TS_REQUEST_OFF, assign(TS_WORD, IRExpr_ITE(is, number(ts_window_request()), args))));
 	add(IRStmt_Exit(is, Ijk_ClientReq, TS_CONST(b.pc), b.ip_off));
 }
 

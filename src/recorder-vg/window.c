@@ -116,7 +116,7 @@ static Bool on_request(ThreadId tid, UWord *args, UWord *result)
 	if (args != request)
 		return False;
 	*result = saved_result_reg;
-	VG_(set_shadow_regs_area)(tid, 0, TS_GUEST_OFF(AX), sizeof(saved_args_reg), (const UChar *)&saved_args_reg);
+	VG_(set_shadow_regs_area)(tid, 0, TS_REQUEST_OFF, sizeof(saved_args_reg), (const UChar *)&saved_args_reg);
 	if (ts_is_on)
 		end(TS_LOG_ENDED_BY_UNTIL);
 	else if (is_waiting)

@@ -6,6 +6,7 @@
 
 It shares nothing with the loader or the recorder, so that what both get wrong alike is seen.
 """
+import gc
 import struct
 
 HEADER = 74
@@ -76,6 +77,8 @@ def update(regs, changes):
 
 class Step:
     """What a step changed; pc is where it stands."""
+    __slots__ = "thread", "pc", "len", "regs", "reads", "writes", "changed", "calls", "signals", "gaps", "maps", "after"
+
     def __init__(self, thread, pc):
         self.thread, self.pc, self.len = thread, pc, 0
         self.regs, self.reads, self.writes, self.changed = {}, [], [], []
@@ -97,12 +100,14 @@ class Ucir2:
         self.final_pc = {}
         self._groups, self._pc, self._last = {}, {}, {}
         self._at = 0
+        gc.disable()            # it would look at millions of objects again and again
         self._decode()
+        gc.enable()
 
     def _u(self, n):
-        value = int.from_bytes(self.stream[self._at:self._at + n], "little")
-        self._at += n
-        return value
+        at = self._at
+        self._at = end = at + n
+        return int.from_bytes(self.stream[at:end], "little")
 
     def _bytes(self, n):
         value = self.stream[self._at:self._at + n]
@@ -210,7 +215,10 @@ class Ucir2:
         elif op == 15:
             self.thread_ends.append((pid, self._u(4)))
         else:
-            self._state(op, self._groups.setdefault(pid, Step(pid, None)))
+            group = self._groups.get(pid)
+            if group is None:
+                group = self._groups[pid] = Step(pid, None)
+            self._state(op, group)
 
     def states(self):
         """(step, registers before it) in the order of the file; registers are a dict that changes."""

@@ -156,7 +156,14 @@ def threads_share_memory_and_take_turns():
 
 @case
 def eighteen_threads_come_to_their_end():
-    done = record("many.ucir", SUBJECT, "threads", "18", "spinning")
+    done = record("many.ucir", SUBJECT, "threads", "18")
+    assert done.stdout == f"{100 * 171}\n" and done.returncode == 0, done
+
+
+@qemu_case
+def threads_that_spin_for_others_let_them_run():
+    """Under Valgrind it is the engine that takes turns."""
+    done = record("spin.ucir", SUBJECT, "threads", "18", "spinning")
     assert done.stdout == f"{100 * 171}\n" and done.returncode == 0, done
 
 

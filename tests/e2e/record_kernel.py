@@ -3,11 +3,12 @@
 """Memory that the kernel takes away or changes through a file: the recording holds what the program prints of it, and nothing is
 unexplained; bytes that read() left as they were count as written."""
 import json
+import pathlib
 import re
 import subprocess
 
 from _record import LIMIT, build, record
-from _tap import TRACESTUB, case, run_cases
+from _tap import TRACESTUB, case, run_cases, skip
 
 
 def ask(*words):
@@ -37,6 +38,23 @@ def the_same_value_is_a_write():
     rows = ask("history", f"{addr},4")
     reads = {e["position"] for e in ask("events", "syscall") if e["name"] == "read"}
     assert any(r["position"] in reads and r["old"] == r["new"] == "0x7a7a7a7a" for r in rows), rows
+
+
+@case
+def what_the_kernel_reads_for_a_ring_is_told_or_counted_with_its_place():
+    """The ring and its parameters are told with the call; nothing says when the buffer was written: it is found by its load."""
+    pathlib.Path("text").write_text("twenty bytes of text")
+    program = build("uring.c", "uring")
+    if subprocess.run([program, "text"], capture_output=True, timeout=LIMIT).returncode:
+        skip("no io_uring here")
+    done = record("kernel.ucir", program, "text")
+    if done.returncode == 77:
+        skip("the engine has no io_uring")
+    where, read, user, text = done.stdout.rstrip("\n").split(" ", 3)
+    assert done.returncode == 0 and (read, user, text) == ("20", "77", "twenty bytes of text"), done
+    found = ask("unexplained")
+    assert [(int(row["address"], 16), row["length"]) for row in found] == [(int(where, 16), 20)], (where, found)
+    assert bytes.fromhex(found[0]["new"].replace("0x", "").replace(" ", "")) == text.encode(), found
 
 
 run_cases()

@@ -71,5 +71,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 	decode("x86_64", bytes, len, NULL);
 	decode("x86_64", bytes, len, modules);
 	decode("x86", bytes, len, NULL);
+	decode("arm64", bytes, len, NULL);
 	return 0;
 }

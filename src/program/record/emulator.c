@@ -21,6 +21,11 @@
 #else
 #define VG_X86_64 NULL
 #endif
+#if HAVE_VALGRIND_ARM64 || defined(__aarch64__)
+#define VG_ARM64 "arm64"
+#else
+#define VG_ARM64 NULL
+#endif
 #if HAVE_VALGRIND_X86
 #define VG_X86 "x86"
 #else
@@ -33,7 +38,7 @@
 static const struct ts_emulated emulated[] = {
 	{ 62, true, false, "qemu-x86_64", "x86_64", NULL, VG_X86_64 },
 	{ 3, false, false, "qemu-i386", "x86", NULL, VG_X86 },
-	{ 183, true, false, "qemu-aarch64", "arm64", "max,sve=off,sme=off", NULL },
+	{ 183, true, false, "qemu-aarch64", "arm64", "max,sve=off,sme=off", VG_ARM64 },
 	{ 40, false, false, "qemu-arm", "arm", NULL, NULL },
 	{ 243, true, false, "qemu-riscv64", "riscv64", NULL, NULL },
 	{ 8, false, true, "qemu-mips", "mips", NULL, NULL },
@@ -247,6 +252,15 @@ void ts_program_fini(struct ts_program *p)
 	}
 	free(p->argv);
 	*p = (struct ts_program){ 0 };
+}
+
+bool ts_emulated_is_own(const struct ts_emulated *e)
+{
+#ifdef __aarch64__
+	return e->machine == EM_AARCH64;
+#else
+	return e->machine == EM_X86_64 || e->machine == EM_386;
+#endif
 }
 
 int ts_emulated_signal(const struct ts_emulated *e, int sig)

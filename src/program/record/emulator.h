@@ -19,7 +19,7 @@ struct ts_emulated {
 	const char *qemu;  /* the emulator's file name */
 	const char *arch;  /* name in a recording */
 	const char *model; /* -cpu; NULL: QEMU's default */
-	const char *vg_arch; /* Valgrind's name of it; NULL if it is not this machine's own processor */
+	const char *vg_arch; /* Valgrind's name of it; NULL if its tool was not built */
 };
 
 struct ts_program {
@@ -48,6 +48,9 @@ int ts_program_find(struct ts_program *p, char **argv);
 int ts_program_find_emulator(struct ts_program *p, const char *path);
 
 void ts_program_fini(struct ts_program *p);
+
+/* Does this machine's processor execute such programs?  Else Valgrind's tool for them runs in QEMU. */
+bool ts_emulated_is_own(const struct ts_emulated *e);
 
 /* The number that signal @sig of this machine has on the processor. */
 int ts_emulated_signal(const struct ts_emulated *e, int sig);

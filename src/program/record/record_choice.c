@@ -47,7 +47,7 @@ static bool is_own(const struct ts_recorder *r)
 /* Valgrind records programs of the machine's own processor: it is faster, and knows AVX2. */
 static bool is_for_valgrind(const struct ts_recorder *r)
 {
-	return HAVE_VALGRIND && is_own(r);
+	return HAVE_VALGRIND && ts_emulated_is_own(r->program.emulated) && is_own(r);
 }
 
 /* The processor of the program, as its QEMU is called. */
@@ -57,7 +57,11 @@ static const char *processor(const struct ts_recorder *r)
 }
 
 /* Of the processors that Valgrind's tools were built for. */
+#ifdef __aarch64__
+#define OWN_PROCESSORS "aarch64"
+#else
 #define OWN_PROCESSORS (HAVE_VALGRIND_X86 ? "x86_64 and i386" : "x86_64")
+#endif
 
 static int refuse_processor(struct ts_recorder *r)
 {
@@ -84,7 +88,7 @@ static int choose_valgrind(struct ts_recorder *r)
 	if (!is_own(r))
 		return refuse_option(r);
 	r->engine = &ts_record_valgrind;
-	return 0;
+	return ts_emulated_is_own(r->program.emulated) ? 0 : ts_program_find_emulator(&r->program, NULL);
 }
 
 static int refuse_part(struct ts_recorder *r)

@@ -205,6 +205,11 @@ static _Noreturn void become(const struct ts_recorder *r, pid_t reader)
 	args = calloc(n + 20, sizeof(*args));
 	if (!args || setenv("VALGRIND_LAUNCHER", launcher(r), 1) < 0)
 		_exit(EXIT_FAILURE);
+	if (!ts_emulated_is_own(r->program.emulated)) {
+		args[k++] = r->program.emulator;
+		args[k++] = "-cpu";
+		args[k++] = r->program.emulated->model;
+	}
 	args[k++] = r->plugin;
 	args[k++] = "-q";
 	args[k++] = "--command-line-only=yes";
@@ -214,6 +219,8 @@ static _Noreturn void become(const struct ts_recorder *r, pid_t reader)
 	args[k++] = "--read-inline-info=no";
 	args[k++] = "--show-below-main=yes"; /* else functions before main lose their names */
 	args[k++] = "--enable-debuginfod=no";
+	if (strcmp(r->program.emulated->vg_arch, "arm64") == 0)
+		args[k++] = "--sim-hints=fallback-llsc"; /* what is logged between the two would end the processor's own exclusive access */
 	k += log_options(r, reader, args + k);
 	if (r->cli->from.kind != TS_AT_NOTHING)
 		args[k++] = place_option("--from", &r->cli->from);
@@ -222,8 +229,8 @@ static _Noreturn void become(const struct ts_recorder *r, pid_t reader)
 	if (!args[k - 1])
 		_exit(EXIT_FAILURE);
 	memcpy(args + k, r->program.argv, n * sizeof(*args));
-	execv(r->plugin, (char *const *)args);
-	ts_message(stderr, "tracestub: cannot start %s: %s", r->plugin, strerror(errno));
+	execv(args[0], (char *const *)args);
+	ts_message(stderr, "tracestub: cannot start %s: %s", args[0], strerror(errno));
 	_exit(127);
 }
 
@@ -495,15 +502,20 @@ static void find_status(struct ts_recorder *r)
 		r->status = at ? (int)strtoul(at + strlen(report), NULL, 10) & 0x7f : SIGKILL;
 }
 
-/* Valgrind ends the program with status 1 when it fails itself, and says why in lines of its own. */
+/*
+ * Valgrind ends the program when it fails itself, and says why in lines of its own.  Returns why; NULL: it did not fail, or the
+ * recording had ended before.
+ */
 static const char *find_failure(const struct ts_recorder *r)
 {
-	static const char mark[] = "\nvalgrind: ";
-	const char *at = strstr(r->log->text, mark);
+	static const char mark[] = "\nvalgrind: ", impossible[] = "the 'impossible' happened:\n   ";
+	const char *at = strstr(r->log->text, impossible), *line = strstr(r->log->text, mark);
 	struct ts_log_decoder_counts counts;
 
 	ts_log_decoder_count(r->log->decoder, &counts);
-	return at && !counts.has_exit && !r->is_cut ? at + strlen(mark) : NULL;
+	if (counts.has_exit || r->is_cut)
+		return NULL;
+	return at ? at + strlen(impossible) : line ? line + strlen(mark) : NULL;
 }
 
 /* The end of the program is not one of its own: the recording ends before it. */
@@ -519,13 +531,26 @@ static void tell_failure(struct ts_recorder *r)
 	r->cut_at = "a failure of Valgrind";
 }
 
+/* Its bytes; NULL: there was none.  The last word is AArch64's. */
+static const char *unknown_instruction(const struct ts_recorder *r)
+{
+	static const char *const words[] = { "unhandled instruction bytes:", "disInstr(arm64): unhandled instruction" };
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		const char *at = strstr(r->log->text, words[i]);
+
+		if (at)
+			return at + strlen(words[i]);
+	}
+	return NULL;
+}
+
 static void explain(const struct ts_recorder *r)
 {
-	const char *at = strstr(r->log->text, "unhandled instruction bytes:");
+	const char *at = unknown_instruction(r);
 
 	if (!at)
 		return;
-	at += strlen("unhandled instruction bytes:");
 	ts_message(stderr, "tracestub: Valgrind does not know an instruction of the program:%.*s", (int)strcspn(at, "\n"), at);
 	if (strstr(at, " 0x62 ") == at)
 		fputs("tracestub: it is one of AVX-512, which neither engine knows: build without -march=native, or with -mno-avx512f\n",

@@ -9,11 +9,13 @@
 
 #include <libvex_basictypes.h>
 #include <libvex_guest_amd64.h>
+#include <libvex_guest_arm64.h>
 #include <libvex_guest_x86.h>
 
 #include "src/record/vex_flags.h"
 
 #define FLAGS 0x8d5u
+#define FLAGS_ARM64 0xf0000000u
 
 static uint64_t seed = 0x9e3779b97f4a7c15;
 
@@ -59,6 +61,17 @@ static uint64_t of_32(uint64_t op, uint64_t dep1, uint64_t dep2, uint64_t ndep)
 	return LibVEX_GuestX86_get_eflags(&s);
 }
 
+static uint64_t of_arm64(uint64_t op, uint64_t dep1, uint64_t dep2, uint64_t ndep)
+{
+	static VexGuestARM64State s;
+
+	s.guest_CC_OP = op;
+	s.guest_CC_DEP1 = dep1;
+	s.guest_CC_DEP2 = dep2;
+	s.guest_CC_NDEP = ndep;
+	return LibVEX_GuestARM64_get_nzcv(&s);
+}
+
 /* inc and dec keep only the carry of before. */
 static uint64_t old_flags(uint64_t op, int is_32)
 {
@@ -82,6 +95,18 @@ static unsigned long compare(uint64_t op, int is_32, unsigned n)
 	return n_wrong;
 }
 
+static unsigned long compare_arm64(uint64_t op, unsigned n)
+{
+	unsigned long n_wrong = 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		uint64_t dep1 = operand(), dep2 = operand(), carry = next() & 1;
+
+		n_wrong += (of_arm64(op, dep1, dep2, carry) & FLAGS_ARM64) != ts_vex_flags_arm64(op, dep1, dep2, carry);
+	}
+	return n_wrong;
+}
+
 int main(int argc, char **argv)
 {
 	unsigned n = (unsigned)atoi(argv[1]);
@@ -94,6 +119,12 @@ int main(int argc, char **argv)
 			if (n_wrong)
 				printf("%d bits, operation %lu: %lu differ\n", is_32 ? 32 : 64, (unsigned long)op, n_wrong);
 		}
+	}
+	for (uint64_t op = 0; op < TS_VEX_N_OPS_ARM64; op++, n_all += n) {
+		unsigned long n_wrong = compare_arm64(op, n);
+
+		if (n_wrong)
+			printf("AArch64, operation %lu: %lu differ\n", (unsigned long)op, n_wrong);
 	}
 	printf("%lu compared\n", n_all);
 	return 0;

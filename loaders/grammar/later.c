@@ -106,6 +106,8 @@ bool grammar_later_tell(struct grammar_later *l, uint64_t thread, uint64_t off, 
 	if (!find(l, thread, off, is_told, err))
 		return false;
 	*is_told = *is_told && has_sizes(&l->fx);
+	if (*is_told && !l->line.n_accesses) /* it may have been a system call, of which no line lists what the kernel wrote */
+		ts_steps_effect(out, TS_FX_UNSEEN, 0, 0);
 	for (uint32_t i = 0; i < l->fx.n_effects && *is_told; i++) {
 		const struct ts_effect *e = &l->fx.effects[i];
 		struct ts_effect *write = e->kind == TS_FX_WRITE ? ts_steps_effect(out, TS_FX_WRITE, e->addr, e->len) : NULL;

@@ -23,7 +23,7 @@ void grammar_later_fini(struct grammar_later *l);
 
 /*
  * Append to @out what the last instruction of the thread that lines call @thread wrote, with values that are unknown, by
- * its next line at or after file offset @off.  *is_told gets whether that line is there, not far away, and can be read;
+ * its next line at or after file offset @off; of one without accesses, that the kernel may have written.  *is_told gets whether that line is there, not far away, and can be read;
  * nothing is appended if not.  Returns false if the source cannot be read, or memory is exhausted.
  */
 bool grammar_later_tell(struct grammar_later *l, uint64_t thread, uint64_t off, struct ts_steps *out, bool *is_told,

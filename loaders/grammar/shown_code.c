@@ -41,13 +41,11 @@ static uint8_t read_pairs(const char *text, size_t len, uint8_t code[GRAMMAR_MAX
 	return all ? n : 0;
 }
 
-bool grammar_shown_find(struct grammar_shown_code *s, const struct ts_source *src, uint64_t pc, uint8_t code[GRAMMAR_MAX_CODE],
-			uint8_t *n, struct ts_error *err)
+bool grammar_shown_read(struct grammar_shown_code *s, const struct ts_source *src, uint64_t pc, struct ts_error *err)
 {
-	const size_t k = (pc ^ pc >> 8) & (GRAMMAR_N_KEPT_CODE - 1);
+	const size_t k = grammar_shown_place(pc);
 	char text[2 * GRAMMAR_MAX_CODE];
 
-	*n = 0;
 	for (unsigned i = 0; i < s->n && s->kept[k].pc != pc; i++) {
 		uint64_t at = pc - s->modules[i].base;
 		size_t got;
@@ -61,10 +59,6 @@ bool grammar_shown_find(struct grammar_shown_code *s, const struct ts_source *sr
 		if (s->kept[k].n > s->modules[i].len - at)
 			s->kept[k].n = (uint8_t)(s->modules[i].len - at);
 	}
-	if (s->kept[k].pc != pc)
-		return true;
-	*n = s->kept[k].n;
-	memcpy(code, s->kept[k].code, GRAMMAR_MAX_CODE);
 	return true;
 }
 

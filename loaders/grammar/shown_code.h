@@ -5,6 +5,8 @@
 #ifndef LOADERS_GRAMMAR_SHOWN_CODE_H
 #define LOADERS_GRAMMAR_SHOWN_CODE_H
 
+#include <string.h>
+
 #include "line.h"
 #include "src/base/buf.h"
 #include "src/base/error.h"
@@ -35,13 +37,33 @@ struct grammar_shown_code {
 void grammar_shown_load(struct grammar_shown_code *s, uint64_t base, uint64_t len, uint64_t off);
 void grammar_shown_unload(struct grammar_shown_code *s, uint64_t base, uint64_t len);
 
+static inline size_t grammar_shown_place(uint64_t pc)
+{
+	return (pc ^ pc >> 8) & (GRAMMAR_N_KEPT_CODE - 1);
+}
+
+/* Keep the code at @pc, if a module shows it.  Returns false as grammar_shown_find(). */
+bool grammar_shown_read(struct grammar_shown_code *s, const struct ts_source *src, uint64_t pc, struct ts_error *err);
+
 /*
  * The code at @pc: *n gets how many of @code's bytes are known, 0 if no module shows them.
  *
  * Returns false if the source cannot be read (TS_EIO, TS_ETRUNC).
  */
-bool grammar_shown_find(struct grammar_shown_code *s, const struct ts_source *src, uint64_t pc, uint8_t code[GRAMMAR_MAX_CODE],
-			uint8_t *n, struct ts_error *err);
+static inline bool grammar_shown_find(struct grammar_shown_code *s, const struct ts_source *src, uint64_t pc,
+				      uint8_t code[GRAMMAR_MAX_CODE], uint8_t *n, struct ts_error *err)
+{
+	const size_t k = grammar_shown_place(pc);
+
+	*n = 0;
+	if (s->kept[k].pc != pc && !grammar_shown_read(s, src, pc, err))
+		return false;
+	if (s->kept[k].pc != pc)
+		return true;
+	*n = s->kept[k].n;
+	memcpy(code, s->kept[k].code, GRAMMAR_MAX_CODE);
+	return true;
+}
 
 /* For decode points; the point tells if it is bad. */
 void grammar_shown_save(const struct grammar_shown_code *s, struct ts_buf *b);

@@ -10,6 +10,7 @@
 
 #include "loaders/kit/program.h"
 #include "reader.h"
+#include "src/arch/traps.h"
 
 /* Returns false if memory is exhausted. */
 static bool tell_thread(struct ts_steps *out, uint32_t thread)
@@ -262,6 +263,46 @@ static bool find_gap(struct grammar_reader *r, bool is_other, bool *is_gap, stru
 	return true;
 }
 
+/* The register that holds the next address after x86_64's syscall. */
+static bool has_next_in_rcx(const struct grammar_reader *r)
+{
+	const struct ts_regset *set = &r->log->base.regs;
+	const struct ts_steps *fx = &r->lines.group->fx;
+	const int rcx = ts_regset_find(set, "rcx");
+
+	for (uint32_t i = 0; i < fx->n_effects && rcx >= 0; i++) {
+		const struct ts_effect *e = &fx->effects[i];
+
+		if (e->kind == TS_FX_REG_WRITE && e->addr == set->regs[rcx].off && e->len == 8 && e->data != TS_NO_DATA &&
+		    ts_arch_get(set->arch, fx->data + e->data, 8) == r->next.pc)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * *is_call gets whether the instruction of the last state was a system call, of which no line lists what the kernel wrote:
+ * by its code, or, where that is not known, by rcx.  Returns false if the source cannot be read.
+ */
+static bool find_call(struct grammar_reader *r, bool *is_call, struct ts_error *err)
+{
+	const struct ts_arch *arch = r->log->base.regs.arch;
+	const uint64_t len = r->next.pc - r->at.pc;
+	uint8_t code[GRAMMAR_MAX_CODE], n = r->at.n_code;
+
+	*is_call = false;
+	if (len != (arch->min_insn_len == 4 ? 4 : 2) && !(arch->has_thumb && len == 4))
+		return true;
+	if (r->lines.group->has_memory || !r->log->g.has_accesses || !r->at.is_there || r->log->is_blocks)
+		return true;
+	if (n)
+		memcpy(code, r->at.code, n);
+	else if (!grammar_shown_find(&r->lines.shown, r->log->src, r->at.pc, code, &n, err))
+		return false;
+	*is_call = n ? ts_insn_trap(arch, len == 2, code, n) != TS_TRAP_NONE : has_next_in_rcx(r);
+	return true;
+}
+
 /* From the last state to that of the group, which is of @thread.  Returns false and fills @err if that is not possible. */
 static bool tell_step(struct grammar_reader *r, uint32_t thread, struct ts_steps *out, struct ts_error *err)
 {
@@ -269,14 +310,14 @@ static bool tell_step(struct grammar_reader *r, uint32_t thread, struct ts_steps
 	struct grammar_place *const is = &r->next;
 	const struct grammar_head *const group = r->lines.group;
 	const bool is_other = thread != was->thread;
-	bool is_gap, is_told = false;
+	bool is_gap, is_call = false, is_told = false;
 
 	if (group->part != r->part)
 		kit_program_forget(&r->log->base.memory, out);
 	r->part = group->part;
 	take_place(r, thread, is);
 	tell_sight(was, TS_FX_READ, out);
-	if (!find_gap(r, is_other, &is_gap, err) || (is_other && !tell_switch(r, *was, out, &is_told, err)))
+	if (!find_gap(r, is_other, &is_gap, err) || !(is_other ? tell_switch(r, *was, out, &is_told, err) : find_call(r, &is_call, err)))
 		return false;
 	if (!grammar_fill_tell(&r->fill, &r->files, was, is_other ? NULL : &group->fx, out) || (is_other && !tell_thread(out, thread)) ||
 	    !tell_state(r, is, is_other, is_told, is_gap || r->log->is_blocks, out))
@@ -285,7 +326,7 @@ static bool tell_step(struct grammar_reader *r, uint32_t thread, struct ts_steps
 		grammar_tell_event(out, TS_EV_INTERRUPT, "exception");
 	if (is_gap)
 		grammar_tell_event(out, TS_EV_GAP, "code that is not listed");
-	if (was->has_gap || is_gap)
+	if (was->has_gap || is_gap || is_call)
 		ts_steps_effect(out, TS_FX_UNSEEN, 0, 0);
 	if (group->has_memory)
 		grammar_tell_sizes(out, r->lines.matcher.mask);

@@ -51,13 +51,40 @@ void ts_decode_keep_code_file(struct ts_log_decoder *d, const char *file)
 static bool keep_region(struct ts_log_decoder *d, const struct ts_log_map *m, const char *file, size_t n_file)
 {
 	char name[MAX_PATH_LEN + 1];
-	struct ts_region r = { m->addr, m->addr + m->len, m->file_off, m->prot & 7, m->is_stack, n_file ? name : NULL };
+	struct ts_region r = { .start = m->addr, .end = m->addr + m->len, .file_off = m->file_off, .prot = m->prot & 7,
+			       .is_stack = m->is_stack, .file = n_file ? name : NULL };
 
 	memcpy(name, file, n_file);
 	name[n_file] = '\0';
 	if (m->prot & 4)
 		ts_decode_keep_code_file(d, r.file);
 	return ts_regions_map(&d->regions, &r);
+}
+
+/*
+ * Is the same part of the file mapped there, so that only the protection changes?  A linker maps a library whole and then
+ * its segments over that: their bytes need not be written twice.  What could be written may differ from the file.
+ */
+static bool is_mapped_again(const struct ts_log_decoder *d, const struct ts_log_map *m, const char *file, size_t n_file)
+{
+	bool is_known = d->n_unknown < TS_MAX_UNKNOWN && !ts_log_decoder_is_unknown(d, m->addr);
+	const struct ts_region *r = n_file && is_known ? ts_regions_find(&d->regions, m->addr) : NULL;
+
+	return r && r->file && !r->was_writable && m->addr + m->len <= r->end && m->file_off == r->file_off + (m->addr - r->start) &&
+	       strlen(r->file) == n_file && memcmp(r->file, file, n_file) == 0;
+}
+
+/* The contents follow, of which only what differs is written. */
+static bool map_again(struct ts_log_decoder *d, const struct ts_log_map *m, const char *file, size_t n_file)
+{
+	char name[MAX_PATH_LEN + 1];
+
+	memcpy(name, file, n_file);
+	name[n_file] = '\0';
+	if (m->prot & 4)
+		ts_decode_keep_code_file(d, name);
+	put_prot(&d->loose, m);
+	return ts_regions_protect(&d->regions, m->addr, m->addr + m->len, m->prot & 7);
 }
 
 static bool put_map(struct ts_log_decoder *d, const struct ts_log_map *m, const char *file, size_t n_file)
@@ -115,7 +142,7 @@ static bool change_map(struct ts_log_decoder *d, uint32_t kind, const struct ts_
 		drop_unknown(d, m);
 	switch (kind) {
 	case TS_LOG_MAP:
-		return put_map(d, m, file, n_file);
+		return is_mapped_again(d, m, file, n_file) ? map_again(d, m, file, n_file) : put_map(d, m, file, n_file);
 	case TS_LOG_UNMAP:
 		put_range(&d->loose, UCIR_UNMAP, m);
 		ts_shadow_clear(m->addr, m->len);

@@ -28,6 +28,7 @@ static bool insert(struct ts_regions *regions, size_t i, struct ts_region r)
 	memmove(regions->at + i + 1, regions->at + i, (regions->n - i) * sizeof(r));
 	regions->at[i] = r;
 	regions->at[i].file = file;
+	regions->at[i].was_writable |= (r.prot & 2) != 0;
 	regions->n++;
 	return true;
 }
@@ -78,8 +79,10 @@ bool ts_regions_protect(struct ts_regions *regions, uint64_t start, uint64_t end
 {
 	if (!split(regions, start) || !split(regions, end))
 		return false;
-	for (size_t i = first_after(regions, start); i < regions->n && regions->at[i].start < end; i++)
+	for (size_t i = first_after(regions, start); i < regions->n && regions->at[i].start < end; i++) {
 		regions->at[i].prot = prot;
+		regions->at[i].was_writable |= (prot & 2) != 0;
+	}
 	return true;
 }
 

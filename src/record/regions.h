@@ -16,6 +16,7 @@ struct ts_region {
 	uint64_t file_off;
 	uint8_t prot; /* R 1, W 2, X 4 */
 	bool is_stack;
+	bool was_writable; /* now or before; kept by these functions */
 	char *file; /* owned; NULL: it is not of a file */
 };
 

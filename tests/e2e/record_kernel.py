@@ -7,6 +7,7 @@ import pathlib
 import re
 import subprocess
 
+from _naive_ucir2 import Ucir2
 from _record import LIMIT, build, record
 from _tap import TRACESTUB, case, run_cases, skip
 
@@ -55,6 +56,22 @@ def what_the_kernel_reads_for_a_ring_is_told_or_counted_with_its_place():
     found = ask("unexplained")
     assert [(int(row["address"], 16), row["length"]) for row in found] == [(int(where, 16), 20)], (where, found)
     assert bytes.fromhex(found[0]["new"].replace("0x", "").replace(" ", "")) == text.encode(), found
+
+
+@case
+def a_part_of_a_file_that_is_mapped_over_the_whole_is_written_once():
+    done = record("again.ucir", build("again.c", "again"))
+    assert "unexplained 0" in done.stderr, done
+    where, *firsts = done.stdout.split()
+    assert firsts == [str(ord(c)) for c in "abcgefgh".replace("f", chr(0))], firsts
+    where, r = int(where, 16), Ucir2("again.ucir")
+    held = r.memory(where, 8 * 4096)
+    assert [str(held[i * 4096]) for i in range(8)] == firsts, [held[i * 4096] for i in range(8)]
+    calls = [g for step in r.all_steps for g in step.after]
+    first = next(i for i, g in enumerate(calls) if any(m[0] == "map" and m[6].endswith("again.file") for m in g.maps))
+    written = sum(len(what) for g in calls[first:] for addr, what in g.writes
+                  if isinstance(what, bytes) and where <= addr < where + 8 * 4096)
+    assert written == 8 * 4096, f"{written}: not the 7 pages that are not zero, and the one of another part"
 
 
 run_cases()

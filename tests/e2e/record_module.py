@@ -65,10 +65,16 @@ class Memory:
 
 
 def maps_of(recording, name):
-    """Where code of a file is mapped."""
-    found = [m for g in recording.order for m in g.maps if m[0] == "map" and m[6].endswith(name) and m[3] & 4]
+    """Where code of a file is mapped: at once, or as a part of the file that was mapped whole before."""
+    found, whole = [], []
+    for kind, *m in (m for g in recording.order for m in g.maps):
+        if kind == "map" and m[5].endswith(name):
+            whole.append((m[0], m[0] + m[1]))
+        if kind == "map" and whole[-1:] == [(m[0], m[0] + m[1])] and m[2] & 4 or \
+                kind == "prot" and m[2] & 4 and any(a <= m[0] < b for a, b in whole):
+            found.append((m[0], m[0] + m[1]))
     assert found, name
-    return [(addr, addr + size) for _, addr, size, *_ in found]
+    return found
 
 
 def moments(recording, ranges):

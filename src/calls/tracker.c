@@ -188,17 +188,25 @@ static void settle_call(struct ts_call_tracker *tr, struct ts_call_thread *t, ui
 		open_call(tr, t, pc);
 }
 
+/* Is the return address of the call the last thing that was written at the top of its stack? */
+static bool is_untouched(const struct ts_call_tracker *tr, const struct ts_call_thread *t, const struct ts_open_call *x)
+{
+	return t->top == x->slot && t->top_len == tr->linkage.word && t->top_val == x->ret;
+}
+
 /*
  * swapcontext and its like leave a stack inside of a call, the innermost one of that stack.  When the stack is resumed the
  * stack pointer is just above the return address at first, as if the call were over; then that address is pushed again, and
- * the call returns, or control jumps there.  Is that beginning here?  All but the @n outermost calls would end at @pc.
+ * the call returns, or control jumps there.  A function may also note its return address by popping it before it does
+ * anything else, and take the stack pointer back (OCaml's caml_c_call).  Is that beginning here?  All but the @n outermost calls
+ * would end at @pc.
  */
 static bool is_resuming(const struct ts_call_tracker *tr, const struct ts_call_thread *t, uint32_t n, uint64_t pc,
 			bool has_pc)
 {
 	const struct ts_stack *s = ts_stacks_current(&t->stacks);
 
-	return s->n == n + 1 && s->n_left == s->n && s->calls[n].slot + tr->linkage.word == t->sp &&
+	return s->n == n + 1 && (s->n_left == s->n || is_untouched(tr, t, &s->calls[n])) && s->calls[n].slot + tr->linkage.word == t->sp &&
 	       !(has_pc && pc == s->calls[n].ret);
 }
 

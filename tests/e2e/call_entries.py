@@ -102,6 +102,23 @@ def kinds_and_callers():
 
 
 @case
+def a_return_address_may_be_taken_off_the_stack():
+    """What the source does: a call goes on while its address is back in its place, or still there."""
+    done = record("popped.ucir", build("popped.c", "popped", "-O0 -g -w -static"))
+    assert done.returncode == 0, done
+    for name, kind, result in (("keeps", "return", 11), ("puts_back", "return", 22), ("jumps_back", "return", 33), ("is_left", "return", 44),
+                               ("drops", "unwound", None), ("lowers", "unwound", None)):
+        call, = ask("popped.ucir", "calls", name)
+        assert (call["kind"], call["result"] and int(call["result"], 16)) == (kind, result), (name, call)
+    at, = (row["position"] for row in ask("popped.ucir", "executions", "worker"))
+    for steps in range(-3, 5):
+        stack = [row["function"] for row in ask("popped.ucir", "stack", "at", str(at + steps))]
+        assert stack[:2] == ["keeps" if steps < 0 else "worker", "main"], (steps, stack)
+    shown = gdb("popped.ucir", f"goto {at + 4}", "bt")
+    assert re.search(r"#0 .*worker[^#]*#1 .*main \(", shown), shown
+
+
+@case
 def an_indirect_function_is_the_one_that_runs():
     done = record("chosen.ucir", build("chosen.c", "chosen", "-O1 -g -fno-builtin"))
     for name, addr, least in zip(("strlen", "strcasecmp"), done.stdout.split(), (31, 11)):

@@ -108,12 +108,13 @@ bool ts_query_is_handler_return(struct ts_query *q, uint32_t thread, uint64_t po
 static bool is_inside(struct ts_query *q, uint32_t thread, uint64_t pos, const struct ts_handler *h,
 		      struct ts_error *err)
 {
-	uint64_t begin, now;
+	uint64_t begin, now, top;
 
 	if (h->end <= pos || !stack_pointer(q, thread, h->pos + 1, &begin, err) ||
 	    !stack_pointer(q, thread, pos, &now, err))
 		return false;
-	return now <= begin + ts_query_regset(q)->arch->addr_bits / 8 && begin - now < MAX_DEPTH + MIN_FRAME;
+	top = begin + ts_query_regset(q)->arch->addr_bits / 8; /* when it has returned, before sigreturn */
+	return top - now < MAX_DEPTH + MIN_FRAME;
 }
 
 bool ts_query_handler_at(struct ts_query *q, uint32_t thread, uint64_t pos, struct ts_handler *handler,

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "walk.h"
 
+#include "handlers.h"
+
 /* A slice: so many chunks are decoded, or so many steps are walked. */
 #define CHUNKS_A_SLICE 1
 #define STEPS_A_SLICE  64
@@ -56,6 +58,46 @@ static bool is_growing(const struct ts_walk *w)
 	return !w->is_reverse && !ts_query_is_complete(w->q);
 }
 
+/* Are all signals that came to the thread at step @pos, one at least, of those that do not stop? */
+static bool are_passed(const struct ts_walk *w, uint64_t pos)
+{
+	const uint64_t *passed = w->stops.passed_signals;
+	const struct ts_event_at *h;
+	bool are = false;
+
+	for (uint64_t i = ts_query_n_events_below(w->q, TS_EV_SIGNAL, pos);
+	     passed && (h = ts_query_event(w->q, TS_EV_SIGNAL, i)) && h->step == pos; i++) {
+		uint64_t signal = ts_event_signal(h);
+
+		if (h->thread != w->thread)
+			continue;
+		if (signal >= TS_N_SIGNALS || !(passed[signal / 64] >> (signal % 64) & 1))
+			return false;
+		are = true;
+	}
+	return are;
+}
+
+/*
+ * Handlers of signals that do not stop are part of the instruction that they interrupt: the next position of the thread
+ * after its step @step, or, in reverse, the one to which undoing it leads.
+ */
+static uint64_t pass_handlers(const struct ts_walk *w, uint64_t step)
+{
+	struct ts_handler h;
+	struct ts_error err;
+
+	ts_error_reset(&err);
+	if (w->is_reverse) {
+		while (ts_query_handler_at(w->q, w->thread, step, &h, &err) && h.end == step + 1 && are_passed(w, h.pos))
+			step = h.pos;
+		return step;
+	}
+	while (are_passed(w, step) && ts_query_handler_after(w->q, w->thread, step, &h, &err) && h.end != TS_NO_POS)
+		step = h.end - 1;
+	return step + 1;
+}
+
 /*
  * The position at which one instruction of the thread has run, or been undone, and from there on to one that
  * the filter admits; TS_NO_POS if there is none that is published.
@@ -70,8 +112,9 @@ static uint64_t step_target(const struct ts_walk *w, uint64_t pos)
 		step = ts_query_prev_step(w->q, w->thread, pos - 1);
 	if (step == TS_NO_POS)
 		return TS_NO_POS;
+	step = pass_handlers(w, step);
 	return w->is_reverse ? ts_query_prev_admitted(w->q, w->stops.filter, step)
-			     : ts_query_next_admitted(w->q, w->stops.filter, step + 1);
+			     : ts_query_next_admitted(w->q, w->stops.filter, step);
 }
 
 static enum ts_walked aim_at(struct ts_walk *w, uint64_t target, bool has_target)

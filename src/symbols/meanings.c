@@ -125,13 +125,19 @@ static bool is_of_module(struct ts_symbols *s, const struct ts_symbols_entry *e,
 	return !p->module || (m && ts_loaded_is_called(m, p->module, p->module_len));
 }
 
+/* A part of a function, "f.cold", which the function's own name does not mean. */
+static bool is_other_part(struct ts_symbols *s, const struct ts_symbols_entry *e, const struct parts *p)
+{
+	return strstr((const char *)s->names.data + e->name, ".cold") && !memmem(p->name, p->name_len, "cold", 4);
+}
+
 /* The next one from *i on that the parts fit; NULL after the last. */
 static const struct ts_symbols_entry *next_match(struct ts_symbols *s, const struct parts *p, size_t *i)
 {
 	const struct ts_symbols_entry *e;
 
 	while ((e = ts_symbols_next_named(s, p->name, p->base_len, i))) {
-		if (is_of_file(s, e, p) && is_of_module(s, e, p) && has_params(s, e, p))
+		if (!is_other_part(s, e, p) && is_of_file(s, e, p) && is_of_module(s, e, p) && has_params(s, e, p))
 			return e;
 	}
 	return NULL;

@@ -78,6 +78,26 @@ def functions_with_parameters_are_told_apart():
         assert [int(r["pc"], 16) for r in rows] == 3 * [addr[place]], (name, rows, why)
 
 
+THROWER = """#include <stdexcept>
+__attribute__((noinline)) int thrower(int k) { if (k & 1) throw std::runtime_error("odd"); return k; }
+int main() { int s = 0; for (int i = 0; i < 10; i++) try { s += thrower(i); } catch (std::exception &) { s += 100; } return s == 520; }"""
+
+
+@case
+def a_cold_part_is_no_function():
+    """g++ moves the throw into "thrower(int) [clone .cold]": jumps to it counted as entries of thrower."""
+    pathlib.Path("thrower.cc").write_text(THROWER, encoding="ascii")
+    subprocess.run([shutil.which("g++") or skip("no g++"), "-g", "-O2", "-o", "thrower", "thrower.cc"], check=True, timeout=LIMIT)
+    "thrower(int) [clone .cold]" in subprocess.run(["nm", "-C", "thrower"], capture_output=True, text=True, check=True,
+                                                   timeout=LIMIT).stdout or skip("this g++ makes no cold part")
+    record("names.ucir", "./thrower")
+    for words in ("calls", "thrower"), ("executions", "thrower"), ("calls", "throwe?"):
+        _, rows, why = ask(*words)
+        assert len(rows) == 10, (words, len(rows), why)
+    kinds = sorted(row["kind"] for row in ask("calls", "thrower")[1])
+    assert kinds == ["return"] * 5 + ["unwound"] * 5, kinds
+
+
 @case
 def a_static_variable_of_a_function_goes_by_both():
     build_overloads()

@@ -9,7 +9,7 @@ import subprocess
 
 from _naive_ucir2 import Ucir2
 from _record import LIMIT, build, record
-from _tap import TRACESTUB, case, run_cases, skip
+from _tap import TRACESTUB, add_case, case, run_cases, skip
 
 
 def ask(*words):
@@ -17,9 +17,8 @@ def ask(*words):
     return [json.loads(line) for line in done.stdout.splitlines()][:-1]
 
 
-@case
-def what_the_kernel_changed():
-    done = record("kernel.ucir", build("kernel_memory.c", "kernel_memory"))
+def what_the_kernel_changed(*options):
+    done = record("kernel.ucir", build("kernel_memory.c", "kernel_memory"), options=options)
     lines = [line.split() for line in done.stdout.splitlines()]
     assert len(lines) == 11 and "unexplained 0" in done.stderr, done
     out = [w for w in ask("events", "syscall") if w["name"] == "write" and w["arguments"][0] == "0x1"]
@@ -30,6 +29,10 @@ def what_the_kernel_changed():
     rows = ["".join(re.findall(r"\t0x(..)", line)) for line in shown.splitlines() if "\t0x" in line]
     held = ["".join(rows[i:i + 4]) for i in range(0, len(rows), 4)]
     assert held == [found for *_, found in lines], list(zip(lines, held))
+
+
+add_case("what the kernel changed", what_the_kernel_changed)
+add_case("what the kernel changed, with QEMU", what_the_kernel_changed, "--with", "qemu")
 
 
 @case

@@ -112,4 +112,26 @@ def a_handler_that_follows_the_interrupted_instruction():
     assert counts == [0, 0, 0, 1] and signals_of(r) == {SIGALRM: 1}, (counts, signals_of(r))
 
 
+@case
+def a_step_passes_over_the_handler_of_a_signal_that_does_not_stop():
+    """As a live gdb does, which lets such a handler run to its end; here the step itself does, in both directions."""
+    pathlib.Path("passed.c").write_text(
+        "#include <signal.h>\n#include <unistd.h>\nvolatile int n;\nstatic void h(int s) { n += s; }\n"
+        "int main(void) { signal(SIGUSR1, h); kill(getpid(), SIGUSR1); return n; }\n", encoding="ascii")
+    subprocess.run(["gcc", "-O0", "-g", "-o", "passed", "passed.c"], check=True, timeout=LIMIT)
+    record("passed.ucir", "./passed")
+    shown = stops_of("passed.ucir", "handle SIGUSR1 nostop noprint pass", "break kill", "continue", "delete", "stepi", "x/i $pc",
+                     "stepi", "print n", "x/i $pc", "reverse-stepi", "print n", "x/i $pc")
+
+    def query(*words):
+        return subprocess.run([TRACESTUB, "query", "passed.ucir", *words], capture_output=True, text=True, timeout=LIMIT).stdout.splitlines()[1:]
+
+    first, there, back = re.findall(r"^=> (\w+) <.*>:", shown, re.M)
+    assert first == back and int(there, 16) == int(first, 16) + 2, shown       # syscall has two bytes
+    assert re.findall(r"^\$\d = (\d+)$", shown, re.M) == ["10", "0"], shown
+    events, = (row.split("\t") for row in query("events", "syscall") if "\trt_sigreturn\t" in row)
+    stack = [row.split("\t")[5] for row in query("stack", "at", events[0])]
+    assert stack[:3] == ["__restore_rt", "signal", "kill"] and "main" in stack, stack
+
+
 run_cases()

@@ -80,6 +80,14 @@ def the_fatal_signal_has_its_siginfo():
 
 
 @case
+def the_fatal_signal_has_its_siginfo_with_qemu():
+    record("qemu.ucir", build("unfinished.c", "unfinished"), "crash", options=("--with", "qemu"))
+    text = gdb("qemu.ucir", "continue", "print $_siginfo.si_signo", "print $_siginfo.si_code",
+               "print/x $_siginfo._sifields._sigfault.si_addr")
+    assert all(f"= {v}\n" in text for v in ("11", "1", "0x414140")), text
+
+
+@case
 def threads_have_their_names():
     out = recorded("block")
     first, *rest = [t["name"] for t in ask(out, "threads")]    # either thread may run first

@@ -602,6 +602,31 @@ START_TEST(a_search_goes_on_in_slices_and_says_how_far_it_came)
 }
 END_TEST
 
+/* A client waits, and ^C with it, while a slice lasts. */
+START_TEST(events_that_do_not_stop_take_slices)
+{
+	static const uint64_t all[TS_N_SIGNALS / 64] = { UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX };
+
+	for (unsigned is_reverse = 0; is_reverse < 2; is_reverse++) {
+		unsigned n = 0;
+
+		for (unsigned i = 0; !is_reverse && i < 1000; i++) {
+			event(TS_EV_SIGNAL, 14);
+			step();
+		}
+		if (!is_reverse)
+			build();
+		stops = (struct ts_stops){ .has_signals = true, .passed_signals = all };
+		ck_assert(ts_search_init(&search, q, &stops, is_reverse ? 1000 : 0, is_reverse ? 0 : 1000, &err));
+		while (ts_search_run(&search, 1, &found, &err) == TS_END)
+			n++;
+		ts_search_fini(&search);
+		ck_assert_int_eq(found.kind, TS_STOP_END);
+		ck_assert_uint_gt(n, 10);
+	}
+}
+END_TEST
+
 START_TEST(chunks_that_touch_nothing_watched_are_not_read)
 {
 	s->rec.has_reads = true;
@@ -650,5 +675,5 @@ UNIT_FIXTURE_SUITE("search", setup, teardown, a_breakpoint_where_one_stands_is_n
 		   a_signal_that_arrived_after_its_step_stops_there_in_both_directions,
 		   an_exit_and_a_fault_at_the_limit_are_stops, a_change_of_modules_stops_in_both_directions,
 		   any_search_for_signals_finds_what_looking_everywhere_finds,
-		   a_search_goes_on_in_slices_and_says_how_far_it_came,
+		   a_search_goes_on_in_slices_and_says_how_far_it_came, events_that_do_not_stop_take_slices,
 		   chunks_that_touch_nothing_watched_are_not_read, a_trace_that_is_gone_fails_the_search)

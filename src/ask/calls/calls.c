@@ -221,13 +221,21 @@ static bool is_wanted(const struct ts_call_rows *x, struct ts_call *call)
 
 /* ----------------------------------------------------------------------------------------------- entries */
 
+/* A part of a function that its compiler took for rarely executed: "f.cold", "f.cold.1". */
+static bool is_cold(const char *name)
+{
+	const char *mark = strstr(name, ".cold");
+
+	return mark && (!mark[5] || mark[5] == '.');
+}
+
 /* Are the entries of the function asked for?  Those of linkage tables only lead to functions. */
 static bool is_entered(const struct ts_call_rows *x, const struct ts_symbol *s)
 {
 	const struct ts_what *what = &x->what;
 	size_t len = strlen(s->mangled), n = strlen(TS_LINKED);
 
-	if (!s->is_function || s->addr == x->last_function || (len > n && !strcmp(s->mangled + len - n, TS_LINKED)))
+	if (!s->is_function || (is_cold(s->mangled) && !strstr(x->qn->operand, ".cold")) || s->addr == x->last_function || (len > n && !strcmp(s->mangled + len - n, TS_LINKED)))
 		return false;
 	if (what->kind == TS_WHAT_MEM)
 		return s->addr >= what->addr && s->addr <= what->last;

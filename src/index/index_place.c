@@ -19,6 +19,16 @@
 /* Its member in a packed recording; optional sections are PACKED.NAME. */
 #define PACKED "index"
 
+/* Files beside it have longer names: of other options, of parts, and of optional sections. */
+#define MAX_NAME (NAME_MAX - 32)
+
+static const char *name_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
 static bool add_place(struct ts_index_places *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 static bool add_place(struct ts_index_places *p, const char *fmt, ...)
@@ -30,8 +40,10 @@ static bool add_place(struct ts_index_places *p, const char *fmt, ...)
 	va_start(ap, fmt);
 	len = vsnprintf(path, sizeof(path), fmt, ap);
 	va_end(ap);
-	if (len >= (int)sizeof(path))
+	if (len >= (int)sizeof(path) || strlen(name_of(path)) > MAX_NAME) {
+		p->is_too_long = true;
 		return true; /* no place */
+	}
 	p->paths[p->n] = strdup(path);
 	return p->paths[p->n] && ++p->n;
 }
@@ -251,7 +263,9 @@ struct ts_index_file *ts_index_places_create(const struct ts_index_places *p, co
 {
 	struct ts_index_file *f = NULL;
 
-	if (!p->n)
+	if (!p->n && p->is_too_long)
+		ts_fail(err, TS_EUSAGE, TS_NO_OFF, "the name of its index would be too long: none is kept; --index FILE names one");
+	else if (!p->n)
 		ts_fail(err, TS_EIO, TS_NO_OFF, "an index file is there and cannot be read");
 	for (unsigned i = 0; i < p->n && !f; i++) {
 		ts_error_reset(err);

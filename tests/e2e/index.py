@@ -20,9 +20,9 @@ FAULTS = pathlib.Path(os.environ.get("TEST_BUILDDIR", SRCDIR)).resolve() / "test
 UCIR_HEAD = 74  # then the stream's identifier, HEAD
 
 
-def run(*args, **options):
+def run(*args, status=0, **options):
     done = subprocess.run([TRACESTUB, *map(str, args)], capture_output=True, text=True, timeout=LIMIT, **options)
-    assert done.returncode == 0, done
+    assert done.returncode == status, done
     return done
 
 
@@ -112,6 +112,18 @@ def index_goes_where_the_user_wants_it():
     done = run("index", trace, "--index", "wanted/here")
     assert done.stdout.startswith("wanted/here: "), done
     assert sorted(os.listdir("wanted")) == ["here", "trace"], os.listdir("wanted")
+
+
+@case
+def a_name_that_no_index_can_have_is_said():
+    """It was "an index file is there and cannot be read"."""
+    for length in 250, 240:
+        trace = copy_trace("long" + str(length))
+        name = os.path.join(os.path.dirname(trace), "a" * length)
+        os.rename(trace, name)
+        done = run("index", name, status=1)
+        assert "the name of its index would be too long" in done.stderr and "cannot be read" not in done.stderr, done
+        assert run("index", name, "--index", f"short{length}").stdout.startswith(f"short{length}: "), length
 
 
 @case

@@ -268,6 +268,30 @@ START_TEST(a_file_that_is_written_gets_a_mode_and_times)
 }
 END_TEST
 
+/* The kernel calls a file without a name "a (deleted)": a file that has this name is another one. */
+static int use_attributes_of_a_removed_file(void)
+{
+	const struct timespec times[2] = { { .tv_sec = 2 }, { .tv_sec = 4 } };
+	int fd = open(in_dir("cache/a"), O_RDWR | O_CREAT | O_EXCL, 0600);
+	struct stat st;
+
+	MUST(fd >= 0 && !unlink(in_dir("cache/a")));
+	MUST(fails(fchmod(fd, 0640), EACCES));
+	MUST(open(in_dir("cache/a (deleted)"), O_RDWR | O_CREAT | O_EXCL, 0600) >= 0);
+	MUST(fails(fchmod(fd, 0640), EACCES));
+	MUST(fails(futimens(fd, times), EACCES));
+	MUST(!fstat(fd, &st) && (st.st_mode & 07777) == 0600 && st.st_mtim.tv_sec != 4);
+	MUST(!unlink(in_dir("cache/a (deleted)")));
+	return 0;
+}
+
+START_TEST(another_file_of_its_name_gives_no_right_to_a_file)
+{
+	ts_sandbox_allow(&rules, TS_RULE_FOLDER, in_dir("cache"));
+	run_inside(use_attributes_of_a_removed_file);
+}
+END_TEST
+
 /* A link that lies in a folder for files does not get the name of a file that is followed. */
 static int move_links(void)
 {
@@ -369,5 +393,6 @@ UNIT_FIXTURE_SUITE("sandbox", make_dir, remove_dir, only_files_of_rules_open,
 		   a_link_is_followed_only_if_the_user_named_it, a_folder_takes_all_that_a_cache_does,
 		   programs_of_this_machine_open_and_nothing_else_does,
 		   a_file_that_is_only_read_stays_as_it_is, a_file_that_is_written_gets_a_mode_and_times,
+		   another_file_of_its_name_gives_no_right_to_a_file,
 		   a_link_is_not_moved_to_where_it_is_followed, a_root_ends_where_it_ends,
 		   a_name_is_read_as_the_kernel_reads_it, threads_are_made_and_processes_are_not)

@@ -146,7 +146,12 @@ static struct ts_sql_vtab *find_table(struct ts_sql_answers *a, const char *decl
 
 static void put_plan(struct ts_sql_vtab *t, sqlite3_index_info *info, struct ts_buf *out)
 {
-	int result = t ? ts_sql_best_index(&t->base, info) : SQLITE_OK;
+	int result = SQLITE_OK;
+
+	if (t) {
+		t->s->n_selects = 0; /* it is about a statement of another process */
+		result = ts_sql_best_index(&t->base, info);
+	}
 
 	if (!t)
 		info->estimatedCost = 1e5;

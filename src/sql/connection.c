@@ -13,13 +13,14 @@
 /* Statements may read tables and call functions: no files, no other databases, no settings. */
 static int authorize(void *user, int action, const char *a, const char *b, const char *c, const char *d)
 {
-	const struct ts_sql *s = user;
+	struct ts_sql *s = user;
 
 	(void)a;
 	(void)c;
 	(void)d;
 	if (s->is_declaring)
 		return SQLITE_OK;
+	s->n_selects += action == SQLITE_SELECT;
 	switch (action) {
 	case SQLITE_SELECT:
 	case SQLITE_READ:
@@ -98,6 +99,7 @@ void ts_sql_free(struct ts_sql *s)
 
 sqlite3 *ts_sql_db(struct ts_sql *s)
 {
+	s->n_selects = 0; /* the next statement's are counted */
 	return s->db;
 }
 

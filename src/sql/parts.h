@@ -14,6 +14,7 @@ struct ts_sql {
 	struct ts_error err;  /* why a table failed; code TS_OK: none did */
 	bool is_cut;          /* a table left out rows that it could not find: */
 	char note[200];       /* why; "" if that is not said */
+	unsigned n_selects;   /* that SQLite has begun to prepare since ts_sql_db() was asked for */
 	bool is_declaring;    /* a table is being declared: SQLite asks whether it may create it */
 	struct ts_buf schema; /* the text that ts_sql_schema() lends */
 	struct ts_sql_vtab *connected; /* the virtual tables that SQLite has made so far, SQLite's own */

@@ -129,13 +129,49 @@ static bool is_ordered(const struct ts_sql_vtab *t, bool has_reg)
 	return false;
 }
 
+/* Versions before do not leave out what the table has skipped. */
+#define OMITS_OFFSET 3039000
+
+/* Is the term about positions, and exact: has it a number that does not change? */
+static bool is_exact(const struct ts_sql_vtab *t, sqlite3_index_info *info, int i)
+{
+	sqlite3_value *value = NULL;
+
+	return is_named(t, info->aConstraint[i].iColumn, "position") && is_comparison(info->aConstraint[i].op) &&
+	       info->aConstraint[i].usable && sqlite3_vtab_rhs_value(info, i, &value) == SQLITE_OK && value &&
+	       sqlite3_value_type(value) == SQLITE_INTEGER;
+}
+
+/*
+ * The term of OFFSET, if its rows need not be made: each position has one, in order, and no other term leaves rows out.
+ * -1: there is none.
+ */
+static int skipped_rows(const struct ts_sql_vtab *t, sqlite3_index_info *info)
+{
+	int offset = -1;
+
+	/* SQLite 3.40 skips the rows of OFFSET once for each part of a UNION ALL */
+	if (!t->t.is_each_step || t->s->n > 1 || t->s->n_selects != 1 || sqlite3_libversion_number() < OMITS_OFFSET ||
+	    (info->nOrderBy && !info->orderByConsumed))
+		return -1;
+	for (int i = 0; i < info->nConstraint; i++) {
+		unsigned char op = info->aConstraint[i].op;
+
+		if (op == SQLITE_INDEX_CONSTRAINT_OFFSET && info->aConstraint[i].usable)
+			offset = i;
+		else if (op != SQLITE_INDEX_CONSTRAINT_LIMIT && !is_exact(t, info, i))
+			return -1;
+	}
+	return offset;
+}
+
 int ts_sql_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 {
 	struct ts_sql_vtab *t = (struct ts_sql_vtab *)vtab;
 	sqlite3_str *plan = sqlite3_str_new(t->s->db);
 	bool has_reg = false;
 	double cost = 1e9;
-	int n = 0;
+	int n = 0, offset;
 
 	sqlite3_str_appendf(plan, "%s:", t->t.verb->name);
 	for (int i = 0; i < info->nConstraint; i++) {
@@ -144,7 +180,7 @@ int ts_sql_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 		double gain = 1e3;
 
 		if (info->aConstraint[i].op == SQLITE_INDEX_CONSTRAINT_LIMIT || info->aConstraint[i].op == SQLITE_INDEX_CONSTRAINT_OFFSET)
-			continue; /* SQLite counts rows */
+			continue; /* SQLite counts rows: those that it needs are made, and no others */
 		if (is_argument && !info->aConstraint[i].usable) {
 			sqlite3_free(sqlite3_str_finish(plan));
 			return SQLITE_CONSTRAINT; /* a function's argument comes from a table that is read before it */
@@ -160,15 +196,21 @@ int ts_sql_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 		sqlite3_str_appendf(plan, " %s%s", ts_sql_column_name(t, (unsigned)column),
 				    op_text(info->aConstraint[i].op));
 	}
+	if (info->nOrderBy == 1 && is_named(t, info->aOrderBy[0].iColumn, "position") && is_ordered(t, has_reg)) {
+		info->orderByConsumed = !info->aOrderBy[0].desc || t->t.verb->is_reversible;
+		info->idxNum = info->orderByConsumed && info->aOrderBy[0].desc;
+	}
+	offset = skipped_rows(t, info);
+	if (offset >= 0 && n < (int)MAX_TERMS) {
+		info->aConstraintUsage[offset].argvIndex = ++n;
+		info->aConstraintUsage[offset].omit = 1;
+		sqlite3_str_appendf(plan, " rows+");
+	}
 	sqlite3_str_appendf(plan, " columns 0x%llx", (unsigned long long)info->colUsed);
 	info->idxStr = sqlite3_str_finish(plan);
 	info->needToFreeIdxStr = 1;
 	info->estimatedCost = cost < 1 ? 1 : cost;
 	info->estimatedRows = cost < 1 ? 1 : (sqlite3_int64)cost;
-	if (info->nOrderBy == 1 && is_named(t, info->aOrderBy[0].iColumn, "position") && is_ordered(t, has_reg)) {
-		info->orderByConsumed = !info->aOrderBy[0].desc || t->t.verb->is_reversible;
-		info->idxNum = info->orderByConsumed && info->aOrderBy[0].desc;
-	}
 	return info->idxStr ? SQLITE_OK : SQLITE_NOMEM;
 }
 
@@ -254,6 +296,10 @@ static void take_term(struct ts_sql_cursor *c, const struct ts_sql_vtab *t, cons
 	unsigned column = 0;
 	uint64_t last;
 
+	if (op == '+') {
+		c->n.n_skipped = sqlite3_value_int64(value) > 0 ? (uint64_t)sqlite3_value_int64(value) : 0;
+		return;
+	}
 	while (column < t->n_columns + t->n_arguments &&
 	       (strlen(ts_sql_column_name(t, column)) != len - 1 || memcmp(ts_sql_column_name(t, column), term, len - 1) != 0))
 		column++;

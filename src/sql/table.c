@@ -99,6 +99,20 @@ static int next(sqlite3_vtab_cursor *cursor)
 	return SQLITE_OK;
 }
 
+/* OFFSET of a table with a row for each position. */
+static void skip_rows(struct ts_sql_cursor *c)
+{
+	struct ts_sql_terms *n = &c->n;
+
+	n->is_empty |= n->n_skipped && (n->from >= n->to || n->n_skipped >= n->to - n->from);
+	if (n->is_empty)
+		return;
+	if (c->is_reverse)
+		n->to -= n->n_skipped;
+	else
+		n->from += n->n_skipped;
+}
+
 static int filter(sqlite3_vtab_cursor *cursor, int is_reverse, const char *plan, int n, sqlite3_value **values)
 {
 	struct ts_sql_cursor *c = (struct ts_sql_cursor *)cursor;
@@ -107,6 +121,7 @@ static int filter(sqlite3_vtab_cursor *cursor, int is_reverse, const char *plan,
 	ts_sql_close_question(c);
 	ts_sql_take_plan(c, t, plan, values, n);
 	c->is_reverse = is_reverse;
+	skip_rows(c);
 	c->recording = 0;
 	c->n_counted = 0;
 	c->in = NULL;

@@ -31,6 +31,7 @@ struct ts_sql_terms {
 	uint64_t from, to;       /* positions: from <= k < to */
 	uint64_t first, last;    /* addresses, both inclusive */
 	bool has_addresses;
+	uint64_t n_skipped;      /* OFFSET: rows before the first one */
 	bool is_empty;           /* no row can satisfy the terms */
 	bool has_thread;
 	int64_t tid;

@@ -142,6 +142,19 @@ def clauses(rng, n, addresses):
     return term
 
 
+def skipping(rng, limit):
+    """OFFSET where each position has a row; SQLite itself skips rows of each part of a UNION ALL."""
+    def part():
+        low = rng.choice([f"position >= {rng.randrange(limit)}", f"position > {rng.randrange(limit)}.5", f"{rng.randrange(limit)} <= position",
+                          "position IN (3, 5, 7)", "length > 2", "position BETWEEN 4 AND 90"])
+        return f"SELECT position FROM step WHERE position < {limit} AND {low}"
+
+    tail = f"LIMIT {rng.choice([-1, 3, 50])} OFFSET {rng.choice([-1, 0, 1, 2, 40, limit // 2, limit, limit + 1])}"
+    order = rng.choice(["", "ORDER BY position", "ORDER BY position DESC"])
+    return rng.choice([f"{part()} {order} {tail}", f"{part()} {order} {tail}", f"{part()} UNION ALL {part()} {tail}",
+                       f"SELECT * FROM ({part()} UNION ALL {part()}) {tail}"])
+
+
 def clauses_mean_what_sqlite_says(trace):
     """The same statements over a copied table: SQLite itself is the oracle."""
     rng = random.Random(31)
@@ -166,6 +179,8 @@ def clauses_mean_what_sqlite_says(trace):
                 order = order.replace(", 5", "")
             tail = rng.choice(["", f" LIMIT {rng.randrange(9)}", f" LIMIT 5 OFFSET {rng.randrange(9)}"])
             statements.append(f"SELECT {columns} FROM {table} WHERE position < {limit} AND ({where}) {order}{tail}")
+        if table == "step":
+            statements += [skipping(rng, limit) for _ in range(16)]
         for statement, got in zip(statements, select_all(trace, statements)):
             want = [list(row) for row in copy.execute(statement)]
             assert got == want, (statement, [row for row in got if row not in want][:4], [row for row in want if row not in got][:4])

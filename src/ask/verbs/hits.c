@@ -812,6 +812,7 @@ bool ts_hits_take(struct ts_hits *h, uint64_t chunk, struct ts_error *err)
 	if (h->kinds >> TS_HIT_UNEXPLAINED & 1 && !drop_early(h, start, err))
 		return false;
 	join(h);
+	h->is_failed |= !ts_hits_leave_out_written(h);
 	if (h->is_whole)
 		make_whole(h);
 	if (h->is_failed || !ts_buf_ok(&h->bytes))

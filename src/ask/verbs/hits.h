@@ -80,4 +80,10 @@ uint64_t ts_hits_prev_chunk(struct ts_hits *h, uint64_t chunk);
  */
 bool ts_hits_take(struct ts_hits *h, uint64_t chunk, struct ts_error *err);
 
+/*
+ * Of hits in order that were joined: changes that may be unexplained lose the bytes that their step wrote.  Private to
+ * hits*.c.  Returns false if memory is exhausted.
+ */
+bool ts_hits_leave_out_written(struct ts_hits *h);
+
 #endif

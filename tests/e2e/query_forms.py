@@ -387,4 +387,32 @@ def a_change_far_inside_of_a_long_write_is_one():
         assert rows[-1]["new"] == second[:64].hex(" ") + " ...", rows
 
 
+@case
+def system_calls_are_shown_as_people_write_them():
+    """Their bytes are those of memory at the place; a path that is not known is an address."""
+    def ask(trace, *words):
+        return [json.loads(line) for line in query(trace, *words, "--json").stdout.splitlines()[:-1]]
+
+    n = 0
+    for name in "x64_walk", "arm64_walk", "mips_walk", "x86_walk", "x64_crash":
+        trace = DATA / f"usercorn/{name}.ucir"
+        for row in ask(trace, "events syscall"):
+            if row["name"] != "write":
+                continue
+            fd, addr, length = (int(x, 16) for x in row["arguments"][:3])
+            cells = ask(trace, f"memory {addr:#x},{length} at {row['position']}")
+            data = bytes.fromhex("".join(r["bytes"] for r in cells)).decode().replace("\n", "\\n")
+            assert row["text"] == f'write({fd}, "{data}", {length}) = {int(row["result"], 16)}', row
+            n += 1
+    assert n > 8, n
+    steps = [_ucir2.frame(1, 1, *ops) for ops in (
+        [_ucir2.jmp(0x1000), _ucir2.step(2), _ucir2.syscall(2, 2 ** 64 - 2, [0x3000, 0x41, 0x1ff])],
+        [_ucir2.step(2), _ucir2.syscall(2, 3, [0x7000, 0, 0]), _ucir2.step(2)])]
+    pathlib.Path("calls.ucir").write_bytes(_ucir2.ucir2("x86_64", _ucir2.keyframe(
+        1, 1, _ucir2.map_(0x1000, 0x1000, 5), _ucir2.write(0x1000, b"\x0f\x05" * 9), _ucir2.map_(0x3000, 0x1000, 3),
+        _ucir2.write(0x3000, b'/a"b\x01\0')), *steps))
+    texts = [r["text"] for r in ask("calls.ucir", "events syscall")]
+    assert texts == ['open("/a\\"b\\x01", 0x41) = -1 ENOENT', "open(0x7000, 0x0) = 3"], texts
+
+
 run_cases_on_long(make_slow)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cells.h"
+#include "syscall_text.h"
 #include "src/arch/signals.h"
 #include "src/arch/syscall_name.h"
 #include "src/base/heap.h"
@@ -65,6 +66,7 @@ struct events {
 	unsigned n_looked;
 	bool is_any;               /* there was one, whoever's */
 	bool is_failed;
+	struct ts_buf text;
 };
 
 static const struct ts_column columns[] = {
@@ -407,6 +409,28 @@ static void note_none(struct events *e)
 			 facts->format);
 }
 
+/* The call as people write it, where the recorder has no words for it. */
+static bool put_call(struct events *x, const struct event *e, struct ts_row *row, struct ts_error *err)
+{
+	struct ts_query *q = x->ask->q;
+	const struct ts_facts *facts = ts_query_facts(q);
+	bool is_wanted = !(x->rows.unwanted >> COL_TEXT & 1) && !x->rows.is_counting && !x->rows.is_bare;
+	const struct ts_event_at *h;
+	char name[32];
+
+	if (e->kind != TS_LISTED_SYSCALL || !is_wanted || strcmp(facts->os, "linux") != 0 || row->cells[COL_TEXT].kind != TS_CELL_NULL)
+		return true;
+	h = ts_query_event(q, TS_EV_SYSCALL, e->item);
+	ts_buf_reset(&x->text);
+	if (!ts_syscall_text(q, h, syscall_name(facts, h->event.number, name, sizeof(name)),
+			     row->cells[COL_ERROR].kind == TS_CELL_TEXT ? ts_row_get(row, COL_ERROR) : NULL, &x->text, err))
+		return false;
+	x->is_failed |= !ts_buf_ok(&x->text);
+	if (x->text.len)
+		ts_row_text(row, COL_TEXT, ts_buf_text(&x->text));
+	return true;
+}
+
 static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
 			struct ts_error *err)
 {
@@ -433,7 +457,7 @@ static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budg
 		ts_row_number(row, 0, e.step);
 		ts_cell_thread(row, 1, x->ask, thread);
 		ts_row_text(row, 2, ts_listed_names[e.kind]);
-		return TS_GOT_ROW;
+		return put_call(x, &e, row, err) ? TS_GOT_ROW : TS_GOT_FAIL;
 	}
 	note_none(x);
 	return TS_GOT_END;
@@ -444,6 +468,7 @@ static void close_events(struct ts_rows *rows)
 	struct events *e = (struct events *)rows;
 
 	ts_heap_fini(&e->made);
+	ts_buf_fini(&e->text);
 	free(e);
 }
 

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+#include "syscall_text.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "src/query/paging.h"
+
+/* Characters of one string or buffer. */
+#define MAX_SHOWN 160u
+
+#define AT_FDCWD (-100)
+
+/*
+ * Arguments, a letter each: s a string, d a signed number, f a descriptor or AT_FDCWD, u an unsigned number, x another one,
+ * w a buffer of as many bytes as the next argument says, r one that the call filled, with as many bytes as it returned.
+ */
+static const struct {
+	const char *name, *arguments;
+} calls[] = {
+	{ "access", "sd" },	  { "bind", "dxu" },	     { "brk", "x" },	      { "chdir", "s" },
+	{ "chmod", "sx" },	  { "chown", "sdd" },	     { "close", "d" },	      { "connect", "dxu" },
+	{ "creat", "sx" },	  { "dup", "d" },	     { "dup2", "dd" },	      { "dup3", "ddx" },
+	{ "execve", "sxx" },	  { "execveat", "fsxxx" },   { "exit", "d" },	      { "exit_group", "d" },
+	{ "faccessat", "fsd" },	  { "faccessat2", "fsdx" },  { "fchmodat", "fsx" },   { "fchownat", "fsddx" },
+	{ "fcntl", "ddx" },	  { "fstat", "dx" },	     { "fstatat64", "fsxx" }, { "ftruncate", "du" },
+	{ "getcwd", "ru" },	  { "getdents64", "dxu" },   { "getrandom", "rux" },  { "ioctl", "dxx" },
+	{ "kill", "dd" },	  { "link", "ss" },	     { "linkat", "fsfsx" },   { "lseek", "ddd" },
+	{ "lstat", "sx" },	  { "mkdir", "sx" },	     { "mkdirat", "fsx" },    { "mmap", "xuxxdx" },
+	{ "mprotect", "xux" },	  { "munmap", "xu" },	     { "newfstatat", "fsxx" }, { "open", "sx" },
+	{ "openat", "fsx" },	  { "pread64", "druu" },     { "prlimit64", "ddxx" }, { "pwrite64", "dwuu" },
+	{ "read", "dru" },	  { "readlink", "sru" },     { "readlinkat", "fsru" }, { "recvfrom", "druxxx" },
+	{ "rename", "ss" },	  { "renameat", "fsfs" },    { "renameat2", "fsfsx" }, { "rmdir", "s" },
+	{ "sendto", "dwuxxu" },	  { "socket", "ddd" },	     { "stat", "sx" },	      { "statfs", "sx" },
+	{ "statx", "fsxxx" },	  { "symlink", "ss" },	     { "symlinkat", "sfs" },  { "tgkill", "ddd" },
+	{ "truncate", "su" },	  { "unlink", "s" },	     { "unlinkat", "fsx" },   { "utimensat", "fsxx" },
+	{ "write", "dwu" },
+};
+
+static const char *arguments_of(const char *name)
+{
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+		if (!strcmp(calls[i].name, name))
+			return calls[i].arguments;
+	}
+	return NULL;
+}
+
+static void put_char(struct ts_buf *out, uint8_t c)
+{
+	if (c == '"' || c == '\\')
+		ts_buf_printf(out, "\\%c", c);
+	else if (c >= ' ' && c <= '~')
+		ts_buf_putc(out, c);
+	else if (c == '\n' || c == '\t')
+		ts_buf_puts(out, c == '\n' ? "\\n" : "\\t");
+	else
+		ts_buf_printf(out, "\\x%02x", c);
+}
+
+/* @len bytes at @addr, or a string that ends before; the address where not all of them are known. */
+static bool put_bytes(struct ts_query *q, uint64_t pos, uint32_t process, uint64_t addr, uint64_t len, bool is_string,
+		      struct ts_buf *out, struct ts_error *err)
+{
+	uint8_t data[MAX_SHOWN], known[MAX_SHOWN];
+	size_t n = len < MAX_SHOWN ? (size_t)len : MAX_SHOWN, end;
+
+	if (!n || n - 1 > UINT64_MAX - addr) {
+		ts_buf_printf(out, n ? "0x%" PRIx64 : "\"\"", addr);
+		return true;
+	}
+	if (!ts_virtual_mem(q, pos, process, addr, n, data, known, err))
+		return false;
+	for (end = 0; end < n && known[end] && !(is_string && !data[end]);)
+		end++;
+	if (end < n && !known[end]) {
+		ts_buf_printf(out, "0x%" PRIx64, addr);
+		return true;
+	}
+	ts_buf_putc(out, '"');
+	for (size_t i = 0; i < end; i++)
+		put_char(out, data[i]);
+	ts_buf_puts(out, end == n && (is_string || len > n) ? "\"..." : "\"");
+	return true;
+}
+
+static bool put_argument(struct ts_query *q, const struct ts_event_at *h, unsigned i, char kind, bool has_failed,
+			 struct ts_buf *out, struct ts_error *err)
+{
+	const struct ts_event *e = &h->event;
+	uint32_t process = ts_query_process(q, h->thread);
+	uint64_t value = e->args[i];
+
+	if (kind == 's' && value)
+		return put_bytes(q, h->step, process, value, UINT64_MAX, true, out, err);
+	if (kind == 'w' && i + 1 < e->n_args)
+		return put_bytes(q, h->step, process, value, e->args[i + 1], false, out, err);
+	if (kind == 'r' && e->has_ret && !has_failed)
+		return put_bytes(q, h->step + 1, process, value, e->ret, false, out, err);
+	if (kind == 'f' && (int32_t)value == AT_FDCWD)
+		ts_buf_puts(out, "AT_FDCWD");
+	else if (kind == 'd' || kind == 'f')
+		ts_buf_printf(out, "%" PRId32, (int32_t)value);
+	else if (kind == 'u')
+		ts_buf_printf(out, "%" PRIu64, value);
+	else
+		ts_buf_printf(out, "0x%" PRIx64, value);
+	return true;
+}
+
+bool ts_syscall_text(struct ts_query *q, const struct ts_event_at *h, const char *name, const char *error,
+		     struct ts_buf *out, struct ts_error *err)
+{
+	const struct ts_event *e = &h->event;
+	const char *arguments = arguments_of(name);
+
+	if (!arguments)
+		return true;
+	ts_buf_printf(out, "%s(", name);
+	for (unsigned i = 0; arguments[i] && i < e->n_args; i++) {
+		ts_buf_puts(out, i ? ", " : "");
+		if (!put_argument(q, h, i, arguments[i], error != NULL, out, err))
+			return false;
+	}
+	if (error)
+		ts_buf_printf(out, ") = -1 %s", error);
+	else if (e->has_ret && e->ret <= INT32_MAX && strcmp(name, "mmap") != 0 && strcmp(name, "brk") != 0)
+		ts_buf_printf(out, ") = %" PRIu64, e->ret);
+	else if (e->has_ret)
+		ts_buf_printf(out, ") = 0x%" PRIx64, e->ret);
+	else
+		ts_buf_puts(out, ")");
+	return true;
+}

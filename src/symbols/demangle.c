@@ -48,6 +48,22 @@ bool ts_is_mangled(const char *name)
 	return name[0] == '_' && (name[1] == 'Z' || name[1] == 'R');
 }
 
+/* GCC's tags of a new ABI, which nobody writes: bank[abi:cxx11] is declared as bank. */
+static void drop_tags(char *text)
+{
+	static const char tag[] = "[abi:";
+	char *to = text, *end;
+
+	for (const char *p = text; *p;) {
+		end = strncmp(p, tag, sizeof(tag) - 1) ? NULL : strchr(p, ']');
+		if (end)
+			p = end + 1;
+		else
+			*to++ = *p++;
+	}
+	*to = 0;
+}
+
 static bool demangle(const char *name, int options, char *text)
 {
 	struct room room;
@@ -61,12 +77,20 @@ static bool demangle(const char *name, int options, char *text)
 	return true;
 }
 
+static bool demangle_shown(const char *name, int options, char *text)
+{
+	if (!demangle(name, options, text))
+		return false;
+	drop_tags(text);
+	return true;
+}
+
 bool ts_demangle(const char *name, char *text)
 {
-	return demangle(name, DMGL_ANSI, text);
+	return demangle_shown(name, DMGL_ANSI, text);
 }
 
 bool ts_demangle_whole(const char *name, char *text)
 {
-	return demangle(name, DMGL_ANSI | DMGL_PARAMS, text);
+	return demangle_shown(name, DMGL_ANSI | DMGL_PARAMS, text);
 }

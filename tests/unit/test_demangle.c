@@ -26,6 +26,8 @@ START_TEST(names_have_no_parameters)
 		{ "_Z3addIiET_S0_S0_", "add<int>" },
 		{ "_ZN2ns1cplERKS0_", "ns::c::operator+" },
 		{ "_ZTVN2ns1cE", "vtable for ns::c" },
+		{ "_Z4bankB5cxx11", "bank" },
+		{ "_ZN2ns4makeB5cxx11Ei", "ns::make" },
 		{ "_RNvC6_123foo3bar", "123foo::bar" },
 		{ "_ZN4core3fmt9Formatter3pad17h0123456789abcdefE", "core::fmt::Formatter::pad" },
 	};

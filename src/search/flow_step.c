@@ -375,6 +375,22 @@ static bool report_reads(struct ts_flow *f, uint64_t pos, uint32_t thread, bool 
 	return true;
 }
 
+/* test cl, cl has the same source twice. */
+static bool is_repeated(const struct ts_sources *s, unsigned i)
+{
+	const struct ts_location *loc = &s->items[i].loc;
+	unsigned j = 0;
+
+	for (; j < i; j++) {
+		const struct ts_location *other = &s->items[j].loc;
+
+		if (s->items[j].kind == s->items[i].kind && other->kind == loc->kind && other->owner == loc->owner &&
+		    other->base == loc->base && other->mask == loc->mask)
+			break;
+	}
+	return j < i;
+}
+
 /* Of a comparison what it compares is told, not its flags. */
 static bool report_compare(struct ts_flow *f, uint64_t pos, const struct ts_location *flags, struct ts_error *err)
 {
@@ -385,7 +401,7 @@ static bool report_compare(struct ts_flow *f, uint64_t pos, const struct ts_loca
 	for (unsigned i = 0; i < s->n; i++) {
 		struct ts_location loc = s->items[i].loc;
 
-		if (s->items[i].kind == TS_FROM_PLACE && !add_read(f, pos, TS_FLOW_COMPARE, &loc, err))
+		if (s->items[i].kind == TS_FROM_PLACE && !is_repeated(s, i) && !add_read(f, pos, TS_FLOW_COMPARE, &loc, err))
 			return false;
 	}
 	return true;

@@ -415,4 +415,14 @@ def system_calls_are_shown_as_people_write_them():
     assert texts == ['open("/a\\"b\\x01", 0x41) = -1 ENOENT', "open(0x7000, 0x0) = 3"], texts
 
 
+@case
+def a_comparison_of_a_register_with_itself_is_one_row():
+    pathlib.Path("self.ucir").write_bytes(_ucir2.ucir2("x86_64", _ucir2.keyframe(
+        1, 1, _ucir2.map_(0x1000, 0x1000, 5), _ucir2.write(0x1000, bytes.fromhex("8a0c2500300000" "84c9" "90")),
+        _ucir2.map_(0x3000, 0x1000, 3), _ucir2.write(0x3000, b"b")),
+        _ucir2.frame(1, 1, _ucir2.jmp(0x1000), _ucir2.read(0x3000, 1), _ucir2.step(7), _ucir2.step(2), _ucir2.step(1))))
+    rows = [json.loads(line) for line in query("self.ucir", "flows 0x3000,1 at 0", "--json").stdout.splitlines()[:-1]]
+    assert [(r["position"], r["kind"]) for r in rows] == [(0, "copy"), (1, "compare")], rows
+
+
 run_cases_on_long(make_slow)

@@ -22,17 +22,30 @@ void ucir_put_thread(uint32_t thread, struct ts_steps *out)
 
 /* -------------------------------------------------------------------------------- processes */
 
+/* Bytes that the index has at least for a process that lives: pages of its registers and of its memory. */
+#define MEMORY_A_PROCESS 32768u
+
+/* How many may live at one time.  What was read once, or has an index, is not bounded again. */
+static uint32_t most_at_one_time(const struct ts_recording *rec)
+{
+	uint64_t n = rec->max_memory / MEMORY_A_PROCESS;
+
+	return rec->is_read || !rec->max_memory || n > MAX_PROCESSES ? MAX_PROCESSES : n ? (uint32_t)n : 1;
+}
+
 static bool has_room(const struct ucir_reader *r, struct ts_error *err)
 {
 	const uint32_t max = r->w.rec->version < 2 ? MAX_PROCESSES : MAX_THREADS;
+	const uint32_t most = most_at_one_time(&r->w.rec->base);
 
-	if (r->n_processes < max && r->tasks.n < MAX_PROCESSES)
+	if (r->n_processes < max && r->tasks.n < most)
 		return true;
-	return ucir_bad(&r->w, r->w.frame_off, TS_ELIMIT, err, "more than %" PRIu32 " %s",
-			r->n_processes < max ? MAX_PROCESSES : max,
+	return ucir_bad(&r->w, r->w.frame_off, TS_ELIMIT, err, "more than %" PRIu32 " %s%s",
+			r->n_processes < max ? most : max,
 			r->w.rec->version < 2	 ? "processes"
 			: r->n_processes < max ? "threads at one time"
-					       : "threads");
+					       : "threads",
+			most < MAX_PROCESSES && r->n_processes < max ? ": --max-memory allows no more" : "");
 }
 
 /* The thread is one of a process whose other threads live, or the first of a new process. */

@@ -19,8 +19,8 @@
 /* Its member in a packed recording; optional sections are PACKED.NAME. */
 #define PACKED "index"
 
-/* Files beside it have longer names: of other options, of parts, and of optional sections. */
-#define MAX_NAME (NAME_MAX - 32)
+/* Of a trace; the names of its index are longer: those of other options, of parts, of optional sections. */
+#define MAX_NAME (NAME_MAX - 24)
 
 static const char *name_of(const char *path)
 {
@@ -40,10 +40,8 @@ static bool add_place(struct ts_index_places *p, const char *fmt, ...)
 	va_start(ap, fmt);
 	len = vsnprintf(path, sizeof(path), fmt, ap);
 	va_end(ap);
-	if (len >= (int)sizeof(path) || strlen(name_of(path)) > MAX_NAME) {
-		p->is_too_long = true;
+	if (len >= (int)sizeof(path))
 		return true; /* no place */
-	}
 	p->paths[p->n] = strdup(path);
 	return p->paths[p->n] && ++p->n;
 }
@@ -57,7 +55,9 @@ static bool add_cached(struct ts_index_places *p, const char *trace)
 
 bool ts_index_places_init(struct ts_index_places *p, const char *trace, const char *wanted)
 {
-	*p = (struct ts_index_places){ 0 };
+	*p = (struct ts_index_places){ .is_too_long = !wanted && strlen(name_of(trace)) > MAX_NAME };
+	if (p->is_too_long)
+		return true;
 	if (wanted ? add_place(p, "%s", wanted) : add_place(p, "%s" SUFFIX, trace) && add_cached(p, trace))
 		return true;
 	ts_index_places_fini(p);
@@ -264,7 +264,7 @@ struct ts_index_file *ts_index_places_create(const struct ts_index_places *p, co
 	struct ts_index_file *f = NULL;
 
 	if (!p->n && p->is_too_long)
-		ts_fail(err, TS_EUSAGE, TS_NO_OFF, "the name of its index would be too long: none is kept; --index FILE names one");
+		ts_fail(err, TS_EIO, TS_NO_OFF, "the name of its index would be too long: none is kept; --index FILE names one");
 	else if (!p->n)
 		ts_fail(err, TS_EIO, TS_NO_OFF, "an index file is there and cannot be read");
 	for (unsigned i = 0; i < p->n && !f; i++) {

@@ -23,7 +23,7 @@
 struct ts_index_places {
 	char *paths[TS_INDEX_MAX_PLACES]; /* owned */
 	unsigned n;
-	bool is_too_long; /* a place is left out, because no file can have its name */
+	bool is_too_long; /* there is no place, because no file can have its name */
 };
 
 /* The places for @trace; only @wanted if that is not NULL.  Returns false if memory is exhausted. */

@@ -407,12 +407,22 @@ def system_calls_are_shown_as_people_write_them():
     assert n > 8, n
     steps = [_ucir2.frame(1, 1, *ops) for ops in (
         [_ucir2.jmp(0x1000), _ucir2.step(2), _ucir2.syscall(2, 2 ** 64 - 2, [0x3000, 0x41, 0x1ff])],
-        [_ucir2.step(2), _ucir2.syscall(2, 3, [0x7000, 0, 0]), _ucir2.step(2)])]
+        [_ucir2.step(2), _ucir2.syscall(2, 3, [0x7000, 0, 0]), _ucir2.step(2)],
+        [_ucir2.syscall(8, 5, [3, 2 ** 64 - 5000000000, 2]), _ucir2.step(2)],
+        [_ucir2.syscall(18, 2, [3, 0x3001, 2, 5000000000]), _ucir2.step(2)])]
     pathlib.Path("calls.ucir").write_bytes(_ucir2.ucir2("x86_64", _ucir2.keyframe(
         1, 1, _ucir2.map_(0x1000, 0x1000, 5), _ucir2.write(0x1000, b"\x0f\x05" * 9), _ucir2.map_(0x3000, 0x1000, 3),
         _ucir2.write(0x3000, b'/a"b\x01\0')), *steps))
     texts = [r["text"] for r in ask("calls.ucir", "events syscall")]
-    assert texts == ['open("/a\\"b\\x01", 0x41) = -1 ENOENT', "open(0x7000, 0x0) = 3"], texts
+    assert texts == ['open("/a\\"b\\x01", 0x41) = -1 ENOENT', "open(0x7000, 0x0) = 3", "lseek(3, -5000000000, 2) = 5",
+                     'pwrite64(3, "a\\"", 2, 5000000000) = 2'], texts
+    # on i386 the offset of pwrite64 is in two registers, and a long is 32 bits
+    pathlib.Path("calls32.ucir").write_bytes(_ucir2.ucir2("x86", _ucir2.keyframe(
+        1, 1, _ucir2.map_(0x1000, 0x1000, 5), _ucir2.write(0x1000, b"\xcd\x80" * 9)), _ucir2.frame(
+            1, 1, _ucir2.jmp(0x1000), _ucir2.step(2), _ucir2.syscall(19, 5, [3, 2 ** 32 - 50, 2]), _ucir2.step(2),
+            _ucir2.syscall(181, 2, [3, 0x3001, 2, 1, 1]), _ucir2.step(2))))
+    rows = [(r["name"], r.get("text")) for r in ask("calls32.ucir", "events syscall")]
+    assert rows == [("lseek", "lseek(3, -50, 2) = 5"), ("pwrite64", None)], rows
 
 
 @case

@@ -12,8 +12,9 @@
 #define AT_FDCWD (-100)
 
 /*
- * Arguments, a letter each: s a string, d a signed number, f a descriptor or AT_FDCWD, u an unsigned number, x another one,
- * w a buffer of as many bytes as the next argument says, r one that the call filled, with as many bytes as it returned.
+ * Arguments, a letter each: s a string, d an int, l a signed number as wide as a register, f a descriptor or AT_FDCWD, u an
+ * unsigned number, x another one, w a buffer of as many bytes as the next argument says, r one that the call filled, with as
+ * many bytes as it returned.  q: 64 bits, which lie in two registers on a processor of 32 bits: there the call has no text.
  */
 static const struct {
 	const char *name, *arguments;
@@ -25,10 +26,10 @@ static const struct {
 	{ "faccessat", "fsd" },	  { "faccessat2", "fsdx" },  { "fchmodat", "fsx" },   { "fchownat", "fsddx" },
 	{ "fcntl", "ddx" },	  { "fstat", "dx" },	     { "fstatat64", "fsxx" }, { "ftruncate", "du" },
 	{ "getcwd", "ru" },	  { "getdents64", "dxu" },   { "getrandom", "rux" },  { "ioctl", "dxx" },
-	{ "kill", "dd" },	  { "link", "ss" },	     { "linkat", "fsfsx" },   { "lseek", "ddd" },
+	{ "kill", "dd" },	  { "link", "ss" },	     { "linkat", "fsfsx" },   { "lseek", "dld" },
 	{ "lstat", "sx" },	  { "mkdir", "sx" },	     { "mkdirat", "fsx" },    { "mmap", "xuxxdx" },
 	{ "mprotect", "xux" },	  { "munmap", "xu" },	     { "newfstatat", "fsxx" }, { "open", "sx" },
-	{ "openat", "fsx" },	  { "pread64", "druu" },     { "prlimit64", "ddxx" }, { "pwrite64", "dwuu" },
+	{ "openat", "fsx" },	  { "pread64", "druq" },     { "prlimit64", "ddxx" }, { "pwrite64", "dwuq" },
 	{ "read", "dru" },	  { "readlink", "sru" },     { "readlinkat", "fsru" }, { "recvfrom", "druxxx" },
 	{ "rename", "ss" },	  { "renameat", "fsfs" },    { "renameat2", "fsfsx" }, { "rmdir", "s" },
 	{ "sendto", "dwuxxu" },	  { "socket", "ddd" },	     { "stat", "sx" },	      { "statfs", "sx" },
@@ -37,11 +38,16 @@ static const struct {
 	{ "write", "dwu" },
 };
 
-static const char *arguments_of(const char *name)
+static bool is_wide(const struct ts_query *q)
+{
+	return ts_query_regset(q)->arch->addr_bits == 64;
+}
+
+static const char *arguments_of(const struct ts_query *q, const char *name)
 {
 	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
 		if (!strcmp(calls[i].name, name))
-			return calls[i].arguments;
+			return is_wide(q) || !strchr(calls[i].arguments, 'q') ? calls[i].arguments : NULL;
 	}
 	return NULL;
 }
@@ -99,9 +105,11 @@ static bool put_argument(struct ts_query *q, const struct ts_event_at *h, unsign
 		return put_bytes(q, h->step + 1, process, value, e->ret, false, out, err);
 	if (kind == 'f' && (int32_t)value == AT_FDCWD)
 		ts_buf_puts(out, "AT_FDCWD");
-	else if (kind == 'd' || kind == 'f')
+	else if (kind == 'l' && is_wide(q))
+		ts_buf_printf(out, "%" PRId64, (int64_t)value);
+	else if (kind == 'd' || kind == 'f' || kind == 'l')
 		ts_buf_printf(out, "%" PRId32, (int32_t)value);
-	else if (kind == 'u')
+	else if (kind == 'u' || kind == 'q')
 		ts_buf_printf(out, "%" PRIu64, value);
 	else
 		ts_buf_printf(out, "0x%" PRIx64, value);
@@ -112,7 +120,7 @@ bool ts_syscall_text(struct ts_query *q, const struct ts_event_at *h, const char
 		     struct ts_buf *out, struct ts_error *err)
 {
 	const struct ts_event *e = &h->event;
-	const char *arguments = arguments_of(name);
+	const char *arguments = arguments_of(q, name);
 
 	if (!arguments)
 		return true;

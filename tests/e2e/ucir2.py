@@ -355,7 +355,7 @@ def the_example_of_the_page_is_a_trace():
             "  0x10000-0x10fff r-x":
         assert line in done.stdout, done.stdout
     done = subprocess.run([TRACESTUB, "query", path, "events"], capture_output=True, text=True, timeout=60, check=True)
-    assert re.search(r"^1\t1\tsyscall\texit_group\t0x3\t\t\t\n1\t1\texit\t\t\t\t\tstatus 3$", done.stdout, re.M), done.stdout
+    assert re.search(r"^1\t1\tsyscall\texit_group\t0x3\t\t\texit_group\(3\)\n1\t1\texit\t\t\t\t\tstatus 3$", done.stdout, re.M), done.stdout
     done = subprocess.run([TRACESTUB, "query", path, "last-write", "$a0"], capture_output=True, text=True, timeout=60,
                           check=True)
     assert re.search(r"^0\t1\t0xfffc\t.*\t0x2\t0x3$", done.stdout, re.M), done.stdout

@@ -487,6 +487,8 @@ void ts_kernel_write_signal(struct ts_task *t, int num, bool is_step)
 	int32_t code = 0;
 
 	flags |= read_info(t, num, sp, &code, &addr);
+	if (!(flags & UCIR_SIGNAL_HAS_CODE) && ts_siginfo_last(num, &code, &addr)) /* QEMU fills it in for SA_SIGINFO */
+		flags |= UCIR_SIGNAL_HAS_CODE | UCIR_SIGNAL_HAS_ADDR;
 	if (is_step && is_fault(num) && (!(flags & UCIR_SIGNAL_HAS_CODE) || code > 0) &&
 	    is_pc_in_frame(t, sp))
 		flags |= UCIR_SIGNAL_FAULT;

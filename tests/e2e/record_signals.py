@@ -134,4 +134,21 @@ def a_step_passes_over_the_handler_of_a_signal_that_does_not_stop():
     assert stack[:3] == ["__restore_rt", "signal", "kill"] and "main" in stack, stack
 
 
+@case
+def a_caught_fault_has_its_address_whichever_way_the_handler_was_set():
+    """QEMU writes siginfo for SA_SIGINFO only."""
+    pathlib.Path("caught.c").write_text(
+        "#include <setjmp.h>\n#include <signal.h>\n#include <stdio.h>\nstatic sigjmp_buf b;\n"
+        "static void h(int s) { siglongjmp(b, s); }\n"
+        "static void touch(volatile char *p) { if (!sigsetjmp(b, 1)) *p = 1; }\n"
+        "int main(void) { static const char c[1] = { 1 }; printf(\"%p\\n\", (void *)c); signal(SIGSEGV, h); touch((char *)0x18);\n"
+        "touch((char *)c); struct sigaction a = { .sa_handler = h, .sa_flags = SA_SIGINFO }; sigaction(SIGSEGV, &a, 0);\n"
+        "touch((char *)0x28); signal(SIGSEGV, h); if (!sigsetjmp(b, 1)) raise(SIGSEGV); return 0; }\n", encoding="ascii")
+    subprocess.run(["gcc", "-O1", "-g", "-o", "caught", "caught.c"], check=True, timeout=LIMIT)
+    constant = record("caught.ucir", "./caught").stdout.strip()
+    shown = stops_of("caught.ucir", *("continue", "print $_siginfo.si_code", "print $_siginfo._sifields._sigfault.si_addr") * 3)
+    values = re.findall(r"^\$\d = (?:\(.*\) )?(\w+)", shown, re.M)
+    assert values == ["1", "0x18", "2", constant, "1", "0x28"], (constant, shown)
+
+
 run_cases()

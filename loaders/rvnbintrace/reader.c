@@ -452,13 +452,15 @@ static enum ts_next end_of_bytes(struct rvn_reader *r)
 }
 
 /* The length of the instruction at @from, as far as the next address and a call's return address tell; 0: unknown. */
-static uint16_t insn_len(const struct ts_steps *out, uint64_t from, uint64_t to)
+static inline uint16_t insn_len(const struct rvn_reader *r, uint64_t from, uint64_t to)
 {
 	uint16_t len;
 
 	if (to - from > MAX_INSN_LEN)
 		return 0;
-	len = ts_insn_len_of_call(out, from, to);
+	if (!r->data_len) /* a call writes memory */
+		return (uint16_t)(to - from);
+	len = ts_insn_len_of_call(r->out, from, to);
 	return len ? len : (uint16_t)(to - from);
 }
 
@@ -483,7 +485,7 @@ static enum ts_next next(struct ts_reader *base, struct ts_steps *out, struct ts
 	tell_changes(r);
 	r->n++;
 	r->base.end.pc = pc_of(r);
-	ts_steps_close(out, pc, is_other ? 0 : insn_len(out, pc, r->base.end.pc), 0);
+	ts_steps_close(out, pc, is_other ? 0 : insn_len(r, pc, r->base.end.pc), 0);
 	return TS_ITEM;
 }
 

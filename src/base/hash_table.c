@@ -17,7 +17,7 @@ static void put(struct ts_hash_table *t, uint64_t hash, uint32_t i)
 	t->slots[at] = i + 1;
 }
 
-bool ts_hash_table_reserve(struct ts_hash_table *t, size_t n, size_t n_more, ts_hash_of_item *hash, const void *user)
+bool ts_hash_table_grow(struct ts_hash_table *t, size_t n, size_t n_more, ts_hash_of_item *hash, const void *user)
 {
 	struct ts_hash_table grown = { .n_slots = t->n_slots ? t->n_slots : MIN_SLOTS };
 
@@ -25,8 +25,6 @@ bool ts_hash_table_reserve(struct ts_hash_table *t, size_t n, size_t n_more, ts_
 		return false;
 	while (grown.n_slots < 2 * (n + n_more))
 		grown.n_slots *= 2;
-	if (grown.n_slots == t->n_slots)
-		return true;
 	grown.slots = calloc(grown.n_slots, sizeof(*grown.slots));
 	if (!grown.slots)
 		return false;

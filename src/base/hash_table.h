@@ -24,6 +24,9 @@ typedef bool ts_hash_is_key(const void *user, uint32_t i, const void *key);
 /* The hash of the key of item @i of @user's array. */
 typedef uint64_t ts_hash_of_item(const void *user, uint32_t i);
 
+/* ts_hash_table_reserve() where there are too few slots. */
+bool ts_hash_table_grow(struct ts_hash_table *t, size_t n, size_t n_more, ts_hash_of_item *hash, const void *user);
+
 /*
  * Have slots for @n_more items after the first @n, with at least half of all slots free.  If the slots are new, the
  * first @n items are put into them.
@@ -31,7 +34,13 @@ typedef uint64_t ts_hash_of_item(const void *user, uint32_t i);
  * Returns true if there are as many slots.
  * Returns false if memory is exhausted, or the items are more than 2^31; the table is then unchanged.
  */
-bool ts_hash_table_reserve(struct ts_hash_table *t, size_t n, size_t n_more, ts_hash_of_item *hash, const void *user);
+static inline bool ts_hash_table_reserve(struct ts_hash_table *t, size_t n, size_t n_more, ts_hash_of_item *hash,
+					 const void *user)
+{
+	size_t max = t->n_slots / 2;
+
+	return (max && n <= max && n_more <= max - n) || ts_hash_table_grow(t, n, n_more, hash, user);
+}
 
 void ts_hash_table_fini(struct ts_hash_table *t);
 

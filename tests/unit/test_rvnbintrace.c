@@ -255,6 +255,19 @@ START_TEST(an_event_may_go_on_any_number_of_times)
 }
 END_TEST
 
+START_TEST(a_call_over_a_few_bytes_is_as_long_as_its_return_address_tells)
+{
+	events(4, "11 0010000000 08 0510400000000000 01 0910400000000000"  /* a call of five bytes */
+		  "11 0010000000 08 0510400000000000 01 1010400000000000"  /* an address below */
+		  "11 0010000000 08 1810400000000000 01 1810400000000000"  /* the next address itself */
+		  "f0 0a0a0a0a0a0a0a0a0a0a0a0a0a0a 00");                   /* no memory */
+	ck_assert_str_eq(read_steps(), "401000/5@0 W1000=0510400000000000\n"
+				       "401009/7@0 W1000=0510400000000000\n"
+				       "401010/8@0 W1000=1810400000000000\n"
+				       "401018/14@0\n");
+}
+END_TEST
+
 START_TEST(operations_act_on_the_value_so_far)
 {
 	/* 10: rip += 1, 11: eflags |= 1 */
@@ -744,6 +757,7 @@ UNIT_FIXTURE_SUITE(
 	registers_that_every_trace_should_have_may_be_missing, a_register_without_a_name_is_odd,
 	memory_comes_before_registers, lengths_and_ids_have_two_forms,
 	an_event_goes_on_after_fourteen_entries, an_event_may_go_on_any_number_of_times,
+	a_call_over_a_few_bytes_is_as_long_as_its_return_address_tells,
 	operations_act_on_the_value_so_far, operations_are_as_wide_as_their_register,
 	operations_and_values_are_the_same_wherever_they_are,
 	an_id_of_one_is_that_of_an_operation_before_that_of_a_register,

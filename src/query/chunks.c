@@ -119,11 +119,14 @@ struct cached_chunk *ts_query_cached_chunk(struct ts_query *q, uint64_t chunk)
 	struct cached_chunk *c = q->chunks;
 	uint64_t n_sights = count_sights(q); /* reading on may find some of a chunk that was decoded */
 
+	if (q->newest && q->newest->chunk == chunk && q->newest->n_sights == n_sights)
+		return q->newest;
 	for (unsigned i = 0; i < N_CACHED_CHUNKS && c->chunk != chunk; i++) {
 		if (q->chunks[i].chunk == chunk || q->chunks[i].used < c->used)
 			c = &q->chunks[i];
 	}
 	c->used = ++q->clock;
+	q->newest = c;
 	if (c->chunk == chunk && c->n_sights == n_sights)
 		return c;
 	if (q->read == c)

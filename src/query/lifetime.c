@@ -27,7 +27,7 @@ static bool alloc_regs(struct ts_query *q)
 bool ts_query_caches_init(struct ts_query *q, struct ts_error *err)
 {
 	q->reader = NULL;
-	q->read = NULL;
+	q->read = q->newest = NULL;
 	q->points = (struct ts_points_unpacker){ 0 };
 	for (unsigned i = 0; i < N_CACHED_CHUNKS; i++) {
 		q->chunks[i] = (struct cached_chunk){ .chunk = TS_NO_CHUNK };

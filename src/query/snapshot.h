@@ -54,6 +54,7 @@ struct ts_query {
 	struct ts_facts facts;
 	struct ts_reader *reader;     /* owned */
 	struct ts_points_unpacker points;
+	struct cached_chunk *newest;  /* was asked for last; NULL: none */
 	struct cached_chunk *read;    /* the reader stands after its last step; NULL: elsewhere */
 	uint64_t clock;
 	uint64_t epoch;               /* how often a chunk made room for another one */

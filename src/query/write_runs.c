@@ -278,6 +278,11 @@ enum ts_need ts_query_need_write_runs(struct ts_query *q, unsigned n_runs, struc
 	return TS_NEED_FAILED;
 }
 
+bool ts_query_knows_write_runs(const struct ts_query *q)
+{
+	return q->write_runs && q->write_runs->is_done;
+}
+
 bool ts_query_run_may(const struct ts_query *q, uint32_t i, const struct ts_does *does)
 {
 	const struct ts_write_runs *f = q->write_runs;

@@ -43,6 +43,9 @@ enum ts_need ts_query_need_write_runs(struct ts_query *q, unsigned n_runs, struc
  */
 bool ts_query_has_write_runs(const struct ts_query *q);
 
+/* Is it found out already?  ts_query_need_write_runs() returns TS_NEED_DONE at once. */
+bool ts_query_knows_write_runs(const struct ts_query *q);
+
 /* Does run @i do anything of @does?  ts_query_need_write_runs() has returned TS_NEED_DONE. */
 bool ts_query_run_may(const struct ts_query *q, uint32_t i, const struct ts_does *does);
 

@@ -6,8 +6,9 @@
 
 #include "src/query/scan.h"
 
-/* So many chunks are looked into one by one, before it is found out what runs write. */
+/* So many chunks are looked into one by one, before it is found out what runs write; and where that is known. */
 #define N_UNASKED 4u
+#define N_KNOWN	  1u
 
 /* Windows grow: a register that is written everywhere is found in the first one. */
 #define MAX_WIDTH 4096u
@@ -21,7 +22,9 @@ void ts_reg_chunks_fini(struct ts_reg_chunks *c)
 
 bool ts_reg_chunks_want_runs(const struct ts_reg_chunks *c, const struct ts_query *q)
 {
-	return !c->is_ready && c->n_asked > N_UNASKED && ts_query_has_write_runs(q);
+	unsigned n = ts_query_knows_write_runs(q) ? N_KNOWN : N_UNASKED;
+
+	return !c->is_ready && c->n_asked >= n && ts_query_has_write_runs(q);
 }
 
 static bool list_runs(struct ts_reg_chunks *c, const struct ts_query *q, const struct ts_location *loc)
@@ -46,6 +49,7 @@ static bool list_runs(struct ts_reg_chunks *c, const struct ts_query *q, const s
 	}
 	c->n_steps = ts_query_n_steps(q);
 	c->width = 1;
+	c->last = c->below = TS_NO_CHUNK;
 	return true;
 }
 
@@ -84,6 +88,27 @@ static void fill_window(struct ts_reg_chunks *c, const struct ts_query *q, uint6
 	}
 }
 
+/* The last chunk <= @chunk in which one of the runs has a step: of each run, only what began after the others is looked for. */
+static uint64_t find_last(const struct ts_reg_chunks *c, const struct ts_query *q, uint64_t chunk)
+{
+	uint64_t pos = chunk * TS_CHUNK_STEPS + (TS_CHUNK_STEPS - 1), best = TS_NO_POS, end;
+	struct ts_run_facts run;
+	uint32_t best_run = 0;
+
+	for (size_t i = 0; i < c->n_runs; i++) {
+		uint64_t start = ts_query_prev_start(q, c->runs[i], pos, best == TS_NO_POS ? 0 : best);
+
+		if (start == TS_NO_POS || (best != TS_NO_POS && start <= best))
+			continue;
+		best = start;
+		best_run = c->runs[i];
+	}
+	if (best == TS_NO_POS || !ts_query_run(q, best_run, &run))
+		return TS_NO_CHUNK;
+	end = (best + run.n - 1) / TS_CHUNK_STEPS;
+	return end < chunk ? end : chunk;
+}
+
 static bool find_in_window(const struct ts_reg_chunks *c, uint64_t *chunk, bool is_reverse)
 {
 	while (*chunk >= c->first && *chunk < c->end) {
@@ -115,6 +140,12 @@ uint64_t ts_reg_chunks_find(struct ts_reg_chunks *c, struct ts_query *q, const s
 	}
 	if (c->n_steps != n)
 		c->is_failed = !list_runs(c, q, loc);
+	if (!c->is_failed && is_reverse && c->below == TS_NO_CHUNK) {
+		c->below = chunk;
+		c->last = find_last(c, q, chunk);
+	}
+	if (!c->is_failed && is_reverse && chunk <= c->below && (c->last == TS_NO_CHUNK || chunk >= c->last))
+		return c->last;
 	while (!c->is_failed && chunk != TS_NO_CHUNK && chunk * TS_CHUNK_STEPS < n) {
 		if (find_in_window(c, &chunk, is_reverse))
 			return chunk;

@@ -96,6 +96,15 @@ bool ts_late_result(struct ts_query *q, uint64_t pos, const struct ts_decoded *d
 	return *mask;
 }
 
+bool ts_operands_may_write(const struct ts_decoded *d, const struct ts_location *loc)
+{
+	for (unsigned i = 0; i < d->ops.n; i++) {
+		if (overlap(loc, &d->ops.transfers[i].to))
+			return true;
+	}
+	return false;
+}
+
 bool ts_writes_by_operands(struct ts_query *q, uint64_t pos, const struct ts_decoded *d,
 			   const struct ts_location *loc, uint64_t *mask, struct ts_error *err)
 {

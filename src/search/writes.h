@@ -37,6 +37,9 @@ bool ts_late_result(struct ts_query *q, uint64_t pos, const struct ts_decoded *d
 bool ts_writes_by_operands(struct ts_query *q, uint64_t pos, const struct ts_decoded *d,
 			   const struct ts_location *loc, uint64_t *mask, struct ts_error *err);
 
+/* May it at some step?  Where not, the above is 0 whenever this instruction runs. */
+bool ts_operands_may_write(const struct ts_decoded *d, const struct ts_location *loc);
+
 /* Does the recording contradict itself anywhere?  Else no step needs to be compared with the next one. */
 bool ts_writes_may_contradict(const struct ts_query *q);
 

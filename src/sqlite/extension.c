@@ -126,6 +126,8 @@ static void call(sqlite3_context *out, int n, sqlite3_value **values)
 	}
 	if (err.code != TS_OK)
 		sqlite3_result_error(out, err.text, -1);
+	if (result == SQLITE_INTERRUPT)
+		sqlite3_result_error_code(out, result);
 	ts_buf_fini(&reply);
 }
 
@@ -157,6 +159,21 @@ static void expire_statements(sqlite3 *db)
 	sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, is_on, NULL);
 }
 
+/*
+ * Was sqlite3_interrupt() called for the statement that runs?  SQLite before 3.41 says so only by this: whatever is begun from
+ * then on, until no statement runs, is interrupted, too.
+ */
+static bool is_interrupted(void *user)
+{
+	sqlite3_stmt *stmt = NULL;
+	int result = sqlite3_prepare_v2(user, "SELECT 1", -1, &stmt, NULL);
+
+	if (result == SQLITE_OK)
+		result = sqlite3_step(stmt);
+	sqlite3_finalize(stmt);
+	return result == SQLITE_INTERRUPT;
+}
+
 static int take_link(struct extension *e, struct ts_link *l)
 {
 	int result = ts_sqlite_add_tables(e->db, l);
@@ -165,6 +182,8 @@ static int take_link(struct extension *e, struct ts_link *l)
 		result = add_function(e, &l->functions[i]);
 	ts_link_release(e->link);
 	e->link = l;
+	l->is_stopped = is_interrupted;
+	l->user = e->db;
 	expire_statements(e->db);
 	return result;
 }

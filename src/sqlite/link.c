@@ -11,12 +11,16 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 extern char **environ;
 
 #define MAX_ARGUMENTS 64
+
+/* How often l->is_stopped() is asked while an answer is waited for. */
+#define WAIT_US 50000
 
 /* ------------------------------------------------------------------------------------------------- the process */
 
@@ -70,6 +74,7 @@ static bool spawn(struct ts_link *l, const char *program, char **argv, int fd, s
 static bool start(struct ts_link *l, const char *const *arguments, int n, struct ts_error *why)
 {
 	char program[PATH_MAX], *argv[MAX_ARGUMENTS + 4] = { "tracestub", "sql", "--for-sqlite" };
+	const struct timeval wait = { .tv_usec = WAIT_US };
 	int fds[2];
 	bool done;
 
@@ -79,6 +84,7 @@ static bool start(struct ts_link *l, const char *const *arguments, int n, struct
 	l->messages = memfd_create("tracestub", MFD_CLOEXEC);
 	if (l->messages < 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds))
 		return ts_fail_errno(why, "a process for the recording");
+	setsockopt(fds[0], SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait));
 	done = spawn(l, program, argv, fds[1], why);
 	close(fds[1]);
 	if (done)
@@ -160,12 +166,21 @@ static bool send_all(int fd, const uint8_t *data, size_t len)
 	return true;
 }
 
-static bool receive(int fd, uint8_t *data, size_t len)
+/* The process takes SIGINT for the statement that it answers, and not at all between two. */
+static void pass_on_stop(const struct ts_link *l)
+{
+	if (l->is_stopped && l->is_stopped(l->user))
+		kill(l->pid, SIGINT);
+}
+
+static bool receive(const struct ts_link *l, uint8_t *data, size_t len)
 {
 	while (len) {
-		ssize_t n = read(fd, data, len);
+		ssize_t n = read(l->fd, data, len);
 
-		if (n < 0 && errno == EINTR)
+		if (n < 0 && errno == EAGAIN)
+			pass_on_stop(l);
+		if (n < 0 && (errno == EINTR || errno == EAGAIN))
 			continue;
 		if (n <= 0)
 			return false;
@@ -185,12 +200,12 @@ static int read_reply(struct ts_link *l, struct ts_buf *reply, struct ts_cursor 
 
 	ts_error_reset(err);
 	ts_buf_reset(reply);
-	if (!receive(l->fd, head, sizeof(head))) {
+	if (!receive(l, head, sizeof(head))) {
 		fail_by_messages(l, err);
 		return SQLITE_ERROR;
 	}
 	len = (uint32_t)head[0] | (uint32_t)head[1] << 8 | (uint32_t)head[2] << 16 | (uint32_t)head[3] << 24;
-	if (len > TS_WIRE_MAX || !ts_buf_add(reply, len) || !receive(l->fd, reply->data, len)) {
+	if (len > TS_WIRE_MAX || !ts_buf_add(reply, len) || !receive(l, reply->data, len)) {
 		stop(l);
 		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "an answer of %u bytes about the recording cannot be read", len);
 		return SQLITE_ERROR;

@@ -21,6 +21,8 @@ struct ts_link {
 	int messages;     /* a file with what the process writes to its standard error */
 	uint64_t n_shown; /* bytes of it that were passed on */
 	struct ts_buf request; /* of whoever asks next */
+	bool (*is_stopped)(void *user); /* asked while an answer is waited for: is the statement to end? */
+	void *user;
 	struct ts_link_table *tables;
 	uint32_t n_tables;
 	struct ts_link_function *functions;
@@ -38,7 +40,8 @@ struct ts_link *ts_link_use(struct ts_link *l);
 void ts_link_release(struct ts_link *l);
 
 /*
- * Send l->request, and read the answer to @reply; *c is at what follows its result, and reports to @err.
+ * Send l->request, and read the answer to @reply; *c is at what follows its result, and reports to @err.  When l->is_stopped()
+ * returns true the process ends the statement that it answers, with SQLITE_INTERRUPT.
  *
  * Returns SQLite's result; if it is not SQLITE_OK, @err says why.
  */

@@ -292,15 +292,17 @@ void ts_postings_each(const struct ts_postings *set, size_t i, void (*use)(void 
 		block++;
 }
 
-void ts_postings_each_of(const struct ts_postings *set, uint32_t key, void (*use)(void *user, uint32_t value),
-			 void *user)
+void ts_postings_each_of(const struct ts_postings *set, uint32_t key, uint32_t from, uint32_t to,
+			 void (*use)(void *user, uint32_t value), void *user)
 {
-	uint32_t first, end;
+	uint32_t first, end, block;
 
 	if (!find_key(set, key, &first, &end))
 		return;
-	while (first < end && use_block(set, first, use, user))
-		first++;
+	block = find_block(set, first, end, from);
+	block = block == end ? first : block;
+	while (block < end && head_of(set, block)->value < to && use_block(set, block, use, user))
+		block++;
 }
 
 size_t ts_postings_mem(const struct ts_postings *set)

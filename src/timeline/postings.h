@@ -64,11 +64,13 @@ uint32_t ts_postings_prev(const struct ts_postings *set, uint32_t key, uint32_t 
 /* The @i-th key. */
 uint32_t ts_postings_key(const struct ts_postings *set, size_t i);
 
-/* Call @use with each value of the @i-th key, ascending; of @key, which need not be there. */
+/* Call @use with each value of the @i-th key, ascending. */
 void ts_postings_each(const struct ts_postings *set, size_t i, void (*use)(void *user, uint32_t value),
 		      void *user);
-void ts_postings_each_of(const struct ts_postings *set, uint32_t key, void (*use)(void *user, uint32_t value),
-			 void *user);
+
+/* The same of @key, which need not be there, for all of its values in [@from, @to), and a few beside them. */
+void ts_postings_each_of(const struct ts_postings *set, uint32_t key, uint32_t from, uint32_t to,
+			 void (*use)(void *user, uint32_t value), void *user);
 
 /*
  * To an index file; from there, with its arrays.  Loading returns false if their lengths contradict each

@@ -353,8 +353,12 @@ void ts_runs_each_start(const struct ts_runs *r, uint32_t run, uint64_t from, ui
 	struct starts starts = { .from = from > TS_MAX_RUN ? from - TS_MAX_RUN : 0, .to = to, .use = use, .user = user };
 
 	for (size_t s = segment_of(r, starts.from); s < r->n_segments && r->segments[s].start < to; s++) {
-		starts.start = r->segments[s].start;
-		ts_postings_each_of(&r->segments[s].postings, run, use_start, &starts);
+		uint64_t start = r->segments[s].start, first = starts.from > start ? starts.from - start : 0;
+		uint64_t end = to - start < UINT32_MAX ? to - start : UINT32_MAX;
+
+		starts.start = start;
+		if (first < end)
+			ts_postings_each_of(&r->segments[s].postings, run, (uint32_t)first, (uint32_t)end, use_start, &starts);
 	}
 }
 

@@ -4,7 +4,9 @@
 import json
 import pathlib
 import random
+import shutil
 import subprocess
+import sys
 
 from _tap import DATA, LIMIT, TRACESTUB, case, run_cases, skip
 
@@ -209,6 +211,61 @@ def warnings_and_cuts_are_said():
     assert results(done.stdout)[1:] == [[[1]]] and "short.ucir" in done.stderr, done
     done = shell("SELECT count(*) FROM loops();", opened=[DATA / "bap-samples/tw-x86_64.frames.gz"])
     assert "the result is not complete: loops by" in done.stderr, done
+
+
+# Passes messages on to the real program; the first filter is answered when a SIGINT has come, as one that has no rows for long.
+SLOW = """#!{python}
+import os, signal, struct, subprocess, sys
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+real = subprocess.Popen([{program!r}, *sys.argv[1:]], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+def message(f):
+    head = f.read(4)
+    return head + f.read(struct.unpack("<I", head)[0]) if head else b""
+asked = open(0, "rb", closefd=False)
+os.write(1, message(real.stdout))
+is_first = True
+while (request := message(asked)):
+    if request[4:5] == b"F" and is_first:
+        is_first = False
+        open({marker!r}, "w").close()
+        signal.sigwait([signal.SIGINT])
+        os.write(1, struct.pack("<III", 19, 9, 11) + b"interrupted")
+    else:
+        real.stdin.write(request)
+        real.stdin.flush()
+        os.write(1, message(real.stdout))
+"""
+
+
+@case
+def an_interrupt_ends_a_statement_without_rows():
+    """No row comes between which SQLite could look whether the statement is to end; what is asked afterwards is answered."""
+    folder = pathlib.Path("slow").resolve()
+    folder.mkdir()
+    shutil.copy(EXTENSION.with_suffix(".so"), folder)
+    folder.joinpath("tracestub").write_text(SLOW.format(python=sys.executable, program=str(pathlib.Path(TRACESTUB).resolve()),
+                                                         marker=str(folder / 'asked')))
+    folder.joinpath("tracestub").chmod(0o755)
+    lines = python(f"""
+import threading, time
+db = sqlite3.connect(':memory:', check_same_thread=False)
+db.enable_load_extension(True)
+db.load_extension({str(folder / 'tracestub')!r})
+db.execute("SELECT tracestub_open(?)", ({str(TRACES['x64dbg'])!r},))
+def interrupt():
+    while not os.path.exists({str(folder / 'asked')!r}):
+        time.sleep(0.01)
+    db.interrupt()
+thread = threading.Thread(target=interrupt)
+thread.start()
+try:
+    print(db.execute("SELECT count(*) FROM step").fetchone())
+except sqlite3.OperationalError as error:
+    print(error)
+thread.join()
+print(db.execute("SELECT max(position) FROM step WHERE position < 100").fetchone()[0])
+""")
+    assert lines == ["interrupted", "99"], lines
 
 
 run_cases()

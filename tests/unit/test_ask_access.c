@@ -687,6 +687,51 @@ START_TEST(the_last_write_of_a_register_is_found_over_many_chunks)
 }
 END_TEST
 
+/* Steps from one instruction that writes rbx, with what it holds, to the next one: more chunks than are looked into one by one. */
+#define FAR_APART (30u * TS_CHUNK_STEPS)
+
+static void begin_far(void)
+{
+	static const uint8_t code[] = { 0x90, 0x48, 0x89, 0xdb }; /* nop; mov rbx, rbx */
+
+	rnd.state = 1;
+	s = script_new("x86_64", 1, NULL);
+	ck_assert_ptr_nonnull(s);
+	for (unsigned k = 0; k < N_LONG; k++) {
+		bool is_mov = k % FAR_APART == FAR_APART / 2;
+
+		if (!k)
+			ts_steps_value(&s->steps, TS_FX_WRITE, 0x1000, code, sizeof(code));
+		ts_steps_close(&s->steps, k < TS_CHUNK_STEPS ? 0x2000 : is_mov ? 0x1001 : 0x1000, is_mov ? 3 : 1, 0);
+	}
+	ask_text_init(&a, &s->rec);
+}
+
+/* What instructions write is found out by the first question: a later one decodes the chunk it is asked in, and that of its row. */
+START_TEST(the_last_write_by_operands_costs_few_chunks)
+{
+	begin_far();
+	for (unsigned n = 0; n < 100; n++) {
+		uint64_t at = FAR_APART + script_below(&rnd, N_LONG - FAR_APART), k, n_reads = s->n_reads;
+		char question[64], want[64];
+
+		at = n ? at : FAR_APART + FAR_APART / 2;
+		k = at - 1;
+		while (k % FAR_APART != FAR_APART / 2)
+			k--;
+		snprintf(want, sizeof(want), "{\"position\":%" PRIu64 ",", k);
+		snprintf(question, sizeof(question), "last-write $rbx at %" PRIu64, at);
+		ck_assert_msg(ask_text(&a, TS_FORM_JSON, question), "%s", a.err.text);
+		ck_assert_msg(!strncmp(ts_buf_text(&a.out), want, strlen(want)), "%s: %s, not %s", question,
+			      ts_buf_text(&a.out), want);
+		ck_assert_msg(!n || s->n_reads - n_reads <= 3 * TS_CHUNK_STEPS, "%s: %" PRIu64 " steps were decoded", question,
+			      s->n_reads - n_reads);
+	}
+	ask_text_fini(&a);
+	script_free(s);
+}
+END_TEST
+
 /* ------------------------------------------------------------------------------- writes of the same value */
 
 /* The first step of a chunk sees another value than the step before it wrote. */
@@ -793,6 +838,7 @@ Suite *unit_suite(void)
 	c = tcase_create("registers");
 	tcase_add_loop_test(c, the_chunks_of_a_register_are_those_that_write_it, 1, 10);
 	tcase_add_loop_test(c, the_last_write_of_a_register_is_found_over_many_chunks, 1, 10);
+	tcase_add_test(c, the_last_write_by_operands_costs_few_chunks);
 	tcase_add_loop_test(c, changes_are_found_over_many_writes_of_the_same_value, 0, 2);
 	suite_add_tcase(suite, c);
 	return suite;

@@ -543,6 +543,29 @@ static bool find_operands(struct ts_hits *h, struct step *st, struct ts_error *e
 	       ts_writes_by_operands(h->q, st->pos, st->d, &h->loc, &st->by_operands, err);
 }
 
+static uint64_t *idle_place(struct ts_hits *h, uint64_t pc)
+{
+	return &h->idle[(pc ^ pc >> 8) % TS_N_IDLE];
+}
+
+/* Remember the step's instruction if it never writes the register, and is the same one all through the chunk. */
+static void note_idle(struct ts_hits *h, const struct step *st)
+{
+	uint64_t chunk = st->pos / TS_CHUNK_STEPS;
+
+	if (st->d && st->d->is_insn && st->s->thread == h->thread && chunk >= st->d->first_chunk &&
+	    chunk < st->d->end_chunk && !ts_operands_may_write(st->d, &h->loc))
+		*idle_place(h, st->s->pc) = ~st->s->pc;
+}
+
+/* Do the operands of the step's instruction not need to be looked at? */
+static bool is_idle(struct ts_hits *h, const struct step *st)
+{
+	if (h->what->kind == TS_WHAT_MEM)
+		return !h->infers_reads;
+	return st->s->thread == h->thread && *idle_place(h, st->s->pc) == ~st->s->pc;
+}
+
 /* May the step be, or do, something to WHAT?  Most steps of a chunk do not. */
 static bool touches(const struct ts_hits *h, const struct step *st)
 {
@@ -778,6 +801,7 @@ bool ts_hits_take(struct ts_hits *h, uint64_t chunk, struct ts_error *err)
 	end = end < h->end ? end : h->end;
 	h->n = 0;
 	ts_buf_reset(&h->bytes);
+	memset(h->idle, 0, sizeof(h->idle));
 	if (start >= end)
 		return true;
 	if (!start_carrying(h, start, err))
@@ -787,9 +811,12 @@ bool ts_hits_take(struct ts_hits *h, uint64_t chunk, struct ts_error *err)
 		if (!st.batch && !ts_query_step(h->q, end - 1, &st.batch, err))
 			return false;
 		st.s = &st.batch->steps[st.pos - start];
+		if (is_idle(h, &st) && !touches(h, &st))
+			continue;
 		if (!find_operands(h, &st, err) || !ts_query_step(h->q, end - 1, &st.batch, err))
 			return false;
 		st.s = &st.batch->steps[st.pos - start];
+		note_idle(h, &st);
 		st.first = h->n;
 		if (h->infers_reads && st.pos < ts_query_n_steps(h->q) &&
 		    (!take_inferred_reads(h, &st, err) || !ts_query_step(h->q, end - 1, &st.batch, err)))

@@ -40,6 +40,9 @@ struct ts_hit {
 	bool is_maybe;        /* a read shows a value that may contradict, or was not known: their values tell */
 };
 
+/* How many instructions are known that do not write the register. */
+#define TS_N_IDLE 256u /* a power of two */
+
 /* The kinds of hits to find, and their target. */
 struct ts_hits {
 	struct ts_query *q;     /* borrowed */
@@ -59,6 +62,7 @@ struct ts_hits {
 	uint8_t *regs;          /* in the same allocation: room for all registers */
 	struct ts_location loc; /* WHAT, if it is a register other than the pc */
 	struct ts_reg_chunks reg_chunks; /* where instructions may write it */
+	uint64_t idle[TS_N_IDLE]; /* ~pc of instructions that do not, as long as one chunk is looked at */
 	bool infers_reads;      /* the instructions tell who read: the recording does not */
 	bool is_open;           /* of some steps they do not */
 	bool is_failed;         /* memory ran out */

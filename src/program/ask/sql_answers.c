@@ -62,7 +62,7 @@ bool ts_answer_sqlite(struct ts_sql *sql, struct ts_error *err)
 		signal(SIGINT, SIG_IGN); /* it is meant for a statement */
 		if (err->code != TS_OK || !read_request(&request, err))
 			break;
-		ts_interrupt_catch();
+		ts_interrupt_catch_all();
 		ts_sql_answers_take(a, request.data, request.len, &reply, err);
 	}
 	ts_sql_answers_free(a);

@@ -13,12 +13,22 @@ static void on_interrupt(int signal)
 	is_interrupted = 1;
 }
 
-void ts_interrupt_catch(void)
+static void catch(int flags)
 {
-	const struct sigaction action = { .sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND | SA_RESTART };
+	const struct sigaction action = { .sa_handler = on_interrupt, .sa_flags = flags | SA_RESTART };
 
 	is_interrupted = 0;
 	sigaction(SIGINT, &action, NULL);
+}
+
+void ts_interrupt_catch(void)
+{
+	catch((int)SA_RESETHAND);
+}
+
+void ts_interrupt_catch_all(void)
+{
+	catch(0);
 }
 
 void ts_interrupt_release(void)

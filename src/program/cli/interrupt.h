@@ -10,6 +10,9 @@
 /* From now on the first SIGINT is noted; a second one ends the process at once. */
 void ts_interrupt_catch(void);
 
+/* The same, and none ends the process: who sends one sends it until the answer is there. */
+void ts_interrupt_catch_all(void);
+
 /* SIGINT ends the process again. */
 void ts_interrupt_release(void);
 

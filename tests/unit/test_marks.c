@@ -5,6 +5,7 @@
  */
 #include "unit.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -134,8 +135,28 @@ START_TEST(more_than_there_may_be_are_ignored_in_a_file_and_refused_else)
 }
 END_TEST
 
+START_TEST(a_name_that_leaves_no_room_for_the_lock_is_refused)
+{
+	static const char suffix[] = "trace.tsmarks";
+	char path[PATH_MAX];
+	size_t len = 0;
+	struct ts_marks *deep;
+
+	while (len + 2 + strlen(suffix) + strlen(".lock") < PATH_MAX + 1) {
+		memcpy(path + len, "./", 2);
+		len += 2;
+	}
+	strcpy(path + len, "trace");
+	deep = ts_marks_new(path);
+	ck_assert_ptr_nonnull(deep);
+	ck_assert(!ts_marks_set(deep, "a", 7, "", &err));
+	ck_assert_ptr_nonnull(strstr(err.text, "the name of the marks' file is too long"));
+	ts_marks_free(deep);
+}
+END_TEST
+
 UNIT_FIXTURE_SUITE("marks", setup, teardown, marks_are_by_position_then_name,
 		   a_mark_is_set_in_place_of_one_of_its_name,
 		   of_a_name_that_a_file_has_twice_the_last_one_counts,
-		   a_new_name_has_the_lowest_number_that_is_free, marks_that_come_along_are_taken_once,
+		   a_name_that_leaves_no_room_for_the_lock_is_refused, a_new_name_has_the_lowest_number_that_is_free, marks_that_come_along_are_taken_once,
 		   more_than_there_may_be_are_ignored_in_a_file_and_refused_else)

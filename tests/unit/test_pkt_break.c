@@ -94,6 +94,19 @@ START_TEST(malformed_commands_are_an_error)
 }
 END_TEST
 
-FAKE_SUITE("pkt_break", one_true_condition_of_several_is_enough, gdb_separates_only_the_first_condition,
+START_TEST(a_breakpoint_without_conditions_keeps_no_room_for_them)
+{
+	struct ts_break at = { 0, 0x402000 };
+	const struct rsp_break *br;
+
+	ck_assert_str_eq(fake_send("Z0,402000,1"), "OK");
+	br = rsp_breaks_at(&fake.session.breaks, RSP_BREAK_SOFT, at);
+	ck_assert_ptr_nonnull(br);
+	ck_assert_ptr_null(br->conditions);
+	ck_assert_ptr_null(br->commands);
+}
+END_TEST
+
+FAKE_SUITE("pkt_break", a_breakpoint_without_conditions_keeps_no_room_for_them, one_true_condition_of_several_is_enough, gdb_separates_only_the_first_condition,
 	   commands_print_and_do_not_stop, commands_print_forwards_only_and_also_where_a_step_arrives,
 	   a_hard_breakpoint_beside_commands_stops_after_they_have_printed, malformed_commands_are_an_error)

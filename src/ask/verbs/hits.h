@@ -85,9 +85,13 @@ uint64_t ts_hits_prev_chunk(struct ts_hits *h, uint64_t chunk);
 bool ts_hits_take(struct ts_hits *h, uint64_t chunk, struct ts_error *err);
 
 /*
- * Of hits in order that were joined: changes that may be unexplained lose the bytes that their step wrote.  Private to
- * hits*.c.  Returns false if memory is exhausted.
+ * Private to hits*.c, called in this order: put the hits in order; make one of those of a step and a kind without a gap between
+ * them (is_failed: memory is exhausted); take from changes that may be unexplained the bytes that their step wrote (returns
+ * false if memory is exhausted); show all of WHAT in place of its parts.
  */
+void ts_hits_sort(struct ts_hits *h);
+void ts_hits_join(struct ts_hits *h);
 bool ts_hits_leave_out_written(struct ts_hits *h);
+void ts_hits_make_whole(struct ts_hits *h);
 
 #endif

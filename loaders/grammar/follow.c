@@ -227,9 +227,13 @@ static uint64_t count_tries(const struct chars *one, const struct chars *other, 
 {
 	uint64_t tries = 0;
 
-	for (unsigned i = 0; i < n; i++)
-		for (unsigned k = 0; k < n; k++)
-			tries += i == k ? 0 : count_like(&one[i], &one[k]) * count_like(&other[i], &other[k]);
+	for (unsigned i = 0; i < n; i++) {
+		for (unsigned k = 0; k < n; k++) {
+			uint64_t like = i == k ? 0 : count_like(&one[i], &one[k]);
+
+			tries += like ? like * count_like(&other[i], &other[k]) : 0;
+		}
+	}
 	return tries;
 }
 
@@ -262,8 +266,9 @@ static void set_tell(const struct grammar *g, struct grammar_list *list)
 	list->tell[1] = find_telling(at, list->tell[0], list->n);
 	for (unsigned t = 0; t < 2; t++)
 		for (unsigned i = 0; i < list->n; i++)
-			for (unsigned c = 0; c < 256; c++)
-				list->by[t][c] |= (at[list->tell[t]][i].bits[c / 64] >> c % 64 & 1) << i;
+			for (unsigned w = 0; w < 4; w++)
+				for (uint64_t left = at[list->tell[t]][i].bits[w]; left; left &= left - 1)
+					list->by[t][64 * w + (unsigned)__builtin_ctzll(left)] |= UINT64_C(1) << i;
 }
 
 /* ---------------------------------------------------------------------------------------- shapes of items */

@@ -34,7 +34,7 @@ N_PARAMETERS = {"fib": 1, "is_right": 2}
 def stories():
     """(question, rows), a row being its cells as they are shown."""
     for block in re.findall(r"^\.EX\n(.*?)^\.EE$", PAGE, re.M | re.S):
-        for part in block.replace("\\-", "-").strip().split("\n\n"):
+        for part in block.replace("\\-", "-").replace("\\e", "\\").strip().split("\n\n"):
             question, *lines = part.split("\n")
             yield question, [re.split(r" {2,}", line.strip()) for line in lines]
 
@@ -56,7 +56,7 @@ def ask(question):
     argv = [TRACESTUB, query, str(DATA / trace), *words, *(["--exec", program_of(program)] if program else [])]
     done = subprocess.run(argv, capture_output=True, text=True, timeout=LIMIT)
     assert done.returncode == 0, done
-    columns, *rows = [line.split("\t") for line in done.stdout.splitlines()]
+    columns, *rows = [[cell.replace("\\\\", "\\") for cell in line.split("\t")] for line in done.stdout.splitlines()]     # escaped in TSV
     return [dict(zip(columns, row)) for row in rows]
 
 

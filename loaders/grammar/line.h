@@ -73,7 +73,7 @@ struct grammar_line {
 
 /* A name of a register that was looked up: the text that begins with it and the character after it. */
 struct grammar_recent {
-	uint64_t text, mask; /* so many of eight bytes, as they are in memory */
+	uint64_t text, mask; /* eight bytes as they are in memory, and 0xff for each of them that counts */
 	const struct regmap_slot *slot; /* NULL: none was looked up yet */
 	uint8_t len;
 	char prefix;

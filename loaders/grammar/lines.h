@@ -82,8 +82,9 @@ void grammar_lines_go(struct grammar_lines *l, const struct grammar_lines_place 
  * Read the next group, up to the line that begins the one after it.  Code, modules and what stands before the
  * first group go to @out.
  *
- * Returns TS_END if there is none, TS_FAIL if the source cannot be read or memory is exhausted: the caller then goes
- * back to where it was, by grammar_lines_go().
+ * Returns TS_END if there is no other group.
+ * Returns TS_FAIL if the source cannot be read or memory is exhausted.  The caller then goes back to where it was, by
+ * grammar_lines_go().
  */
 enum ts_next grammar_lines_next(struct grammar_lines *l, struct ts_steps *out, struct ts_error *err);
 

@@ -444,7 +444,7 @@ static inline const char *match_item(struct grammar_matcher *m, const char *p, c
 	return NULL;
 }
 
-/* Pass over a word that is no item. */
+/* Skip a word that is not an item. */
 static const char *skip_word(struct grammar_matcher *m, const char *p, const char *end)
 {
 	if (is_gap(*p))

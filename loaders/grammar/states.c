@@ -50,7 +50,7 @@ static struct grammar_file *make(struct grammar_files *f, uint32_t thread)
 	return file->g ? file : NULL;
 }
 
-/* The registers of @thread, which are made if there are none; *is_new gets whether they were. */
+/* The registers of @thread.  If it has none yet, they are made, and *is_new is true. */
 static inline struct grammar_file *get(struct grammar_files *f, uint32_t thread, bool *is_new)
 {
 	*is_new = thread >= f->n || !f->files[thread].g;

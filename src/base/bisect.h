@@ -6,8 +6,9 @@
 #define TS_BISECT_H
 
 /*
- * Raise @at, an unsigned variable, to the first number of [@at, @end) of which @is_below, an expression of @i, does not hold; to
- * @end if it holds of all.  It must hold of all numbers before the first of which it does not.  Nothing changes if @at >= @end.
+ * Raise @at, an unsigned variable, to the first number of [@at, @end) for which @is_below, an expression of @i, is false; to @end
+ * if there is none.  @is_below must be true for each number before that one.  @end is evaluated once.  Nothing changes if
+ * @at >= @end.
  *
  *      size_t at = 0;
  *
@@ -15,7 +16,7 @@
  */
 #define TS_BISECT(at, end, i, is_below) \
 	do { \
-		__typeof__(at) n_ = (end) > (at) ? (end) - (at) : 0; \
+		__typeof__(at) end_ = (end), n_ = end_ > (at) ? end_ - (at) : 0; \
 \
 		while (n_) { \
 			__typeof__(at) half_ = n_ / 2, i = (at) + half_; \

@@ -88,7 +88,7 @@ typedef VexGuestARM64State TsGuest;
 #define TS_FIRST_INC 5u /* sums and differences with a carry */
 #define TS_LAST_DEC 8u
 
-/* The decoder's offsets.  Versions of Valgrind have FPCR at different ones, after what none else is recorded of. */
+/* The decoder's offsets.  That of FPCR differs between versions of Valgrind; nothing that lies behind QCFLAG but FPCR is recorded. */
 _Static_assert(TS_GUEST_OFF(XSP) == 264 && TS_GUEST_OFF(CC_OP) == 280 && TS_GUEST_OFF(Q0) == 320, "another guest state");
 _Static_assert(TS_GUEST_OFF(QCFLAG) == 832 && TS_GUEST_OFF(FPCR) >= 848, "another guest state");
 #define TS_LAST_SAME TS_GUEST_OFF(EMNOTE)

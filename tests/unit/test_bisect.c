@@ -31,7 +31,10 @@ START_TEST(only_numbers_of_the_range_are_looked_at)
 		for (unsigned end = 0; end <= MAX_N; end++) {
 			unsigned at = from, n = 0;
 
-			TS_BISECT(at, end, i, (ck_assert(i >= from && i < end), n++, i % 2 == 0));
+			unsigned n_ends = 0;
+
+			TS_BISECT(at, (n_ends++, end), i, (ck_assert(i >= from && i < end), n++, i % 2 == 0));
+			ck_assert_uint_eq(n_ends, 1);
 			ck_assert_uint_le(n, end > from ? 6 : 0);
 			ck_assert(end > from || at == from);
 		}

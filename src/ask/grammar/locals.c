@@ -167,7 +167,7 @@ static size_t base_len(const char *text, size_t len)
 	return n;
 }
 
-/* What the text is in a variable outside of functions.  TS_GOT_END: there is none of its name. */
+/* Find the variable outside of functions, and the member of it, that the text names.  TS_GOT_END: no variable has that name. */
 static enum ts_got use_global(struct ts_ask *ask, struct ts_question *qn, struct ts_variable_frame *frame, uint32_t thread,
 			      struct ts_error *err)
 {

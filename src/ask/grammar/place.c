@@ -103,7 +103,7 @@ static bool parse_code(struct ts_ask_place *place, const struct ts_ask *ask, con
 	ts_error_reset(&why);
 	place->kind = TS_PLACE_FIRST;
 	if (has_names_of_process(ask))
-		return misunderstood(text, len, "is no mark, and names of one process are no places", err);
+		return misunderstood(text, len, "is not a mark; a name of one process cannot be used as a place", err);
 	if (ask->symbols && len && *text != '$' && !isdigit((unsigned char)*text) &&
 	    ts_what_parse_code(&place->what, text, len, ts_query_regset(ask->q), ask->symbols, &why))
 		return true;
@@ -182,7 +182,7 @@ static bool parse_nearest(struct ts_ask_place *place, struct ts_ask *ask, const 
 				   ask->symbols, err))
 			return false;
 		if (place->what.is_named && has_names_of_process(ask))
-			return misunderstood(text, all, "has a name, and names of one process are no places", err);
+			return misunderstood(text, all, "has a name; a name of one process cannot be used in a place", err);
 		if (place->what.is_physical && (!ts_query_facts(ask->q)->is_physical || is_text("exec", word, len)))
 			return misunderstood(text, all, "asks for an access that physical addresses do not have here", err);
 		if (place->what.kind == TS_WHAT_REG && strcmp(place->word, "write") &&

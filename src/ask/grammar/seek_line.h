@@ -19,8 +19,9 @@ struct ts_line_search {
 
 /*
  * Find the line that the thread at @here ran before its current one, in the same activation of the function or in the caller.
- * *pos gets the position where that line began; if @here is not the first position of its own line, the position where its own
- * line began; TS_NO_POS if there is none.  Functions that were called meanwhile and code without lines are skipped.
+ * *pos gets the position where that line began, or TS_NO_POS if there is no such line.  If @here is not the first position of
+ * its own line, *pos gets the position where that one began.  Functions that the line called, and code without lines, are
+ * skipped.
  *
  * Returns as a cursor does; TS_GOT_ROW when it is over.
  */

@@ -88,7 +88,7 @@ static inline void x64dbg_insn_tell(struct x64dbg_insn *insn, uint32_t window, s
 
 	insn->told = window;
 	if (e)
-		e->is_hidden = true;
+		e->is_hidden = e->is_code = true;
 }
 
 /* What it may have done to memory that the trace does not show. */

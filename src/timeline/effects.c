@@ -48,7 +48,7 @@ static inline void apply_access(const struct ts_timeline *tl, const struct ts_ta
 	}
 	if (!e->is_hidden && !tl->has_no_reads)
 		ts_space_note_read(t->memory, e->addr, e->len);
-	if (data && e->is_hidden && e->addr == t->pc)
+	if (data && e->is_hidden && (e->addr == t->pc || e->is_code))
 		ts_space_see_code(t->memory, e->addr, data, e->len);
 	else if (data)
 		ts_space_see(t->memory, e->addr, data, e->len);

@@ -184,8 +184,8 @@ struct ts_event *ts_steps_event(struct ts_steps *b, enum ts_event_kind kind)
 static bool is_continued(const struct ts_effect *last, const struct ts_effect *e)
 {
 	return e->kind == last->kind && (e->kind == TS_FX_WRITE || e->kind == TS_FX_READ) &&
-	       e->is_hidden == last->is_hidden && e->data != TS_NO_DATA && last->data != TS_NO_DATA &&
-	       e->data == last->data + last->len && last->addr + last->len == e->addr && e->addr;
+	       e->is_hidden == last->is_hidden && e->is_code == last->is_code && e->data != TS_NO_DATA &&
+	       last->data != TS_NO_DATA && e->data == last->data + last->len && last->addr + last->len == e->addr && e->addr;
 }
 
 void ts_steps_join(struct ts_steps *b)

@@ -79,6 +79,8 @@ struct ts_effect {
 	bool is_hidden;
 	/* a hidden write that a later sight shows: it may have happened any time since TS_FX_UNSEEN here */
 	bool is_inferred;
+	/* a hidden read of the code that runs after the last step; at a step's own pc it is not needed */
+	bool is_code;
 };
 _Static_assert(sizeof(struct ts_effect) == 24, "each byte is handed from one processor to another");
 

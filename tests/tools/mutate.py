@@ -112,7 +112,8 @@ def copy_tree():
     """The tree with its objects; later only what has changed, so that little is built again."""
     def ignore(folder, names):
         linked = [n for n in names if re.match(r"(test|fuzz|bench)_", n) and "." not in n]
-        return linked + [n for n in names if n in (".git", ".variants", "out", "__pycache__", "coverage", "build")]
+        unused = (".git", ".variants", "out", "__pycache__", "build")
+        return linked + [n for n in names if n in unused or (n == "coverage" and pathlib.Path(folder) == TOP)]
     names = sources()
     if COPY.exists() and names:
         refresh(names)

@@ -77,7 +77,7 @@ static void settle_byte(struct walk *w, const struct byte *b, bool is_code, uint
 static void take_access(struct walk *w, const struct ts_effect *e, const uint8_t *value, bool is_initial,
 			uint32_t process)
 {
-	bool is_code = e->is_hidden && e->addr == w->pc && !is_initial;
+	bool is_code = e->is_hidden && (e->addr == w->pc || e->is_code) && !is_initial;
 
 	for (uint64_t i = 0; i < e->len; i++) {
 		struct byte *b = find_byte(w, process, e->addr + i);

@@ -222,7 +222,8 @@ static struct ts_hit *add(struct ts_hits *h, const struct step *st, enum ts_hit_
 	hit = &h->items[h->n++];
 	*hit = (struct ts_hit){ .pos = st->pos, .first = first, .last = last, .kind = kind };
 	hit->pc = st->s->pc;
-	hit->thread = st->s->thread;
+	/* a register's thread, also where a step of another thread shows the change */
+	hit->thread = h->what->kind == TS_WHAT_MEM || kind == TS_HIT_EXEC ? st->s->thread : h->thread;
 	hit->insn_len = st->s->insn_len;
 	return hit;
 }
@@ -449,19 +450,17 @@ static void take_register_write(struct ts_hits *h, const struct step *st, uint32
 				uint64_t first, uint64_t last)
 {
 	enum ts_writer_kind kind = TS_WRITER_STEP;
-	struct ts_hit *hit = NULL;
+	bool is_own = thread == st->s->thread;
 	uint64_t mask = 0;
 
 	if (st->d && st->d->is_insn)
 		mask = find_differences(h, value, first, last) & ~st->by_operands;
 	if (st->d)
 		kind = ts_step_change_writer(h->q, st->batch, st->s, st->d, &h->loc, mask);
-	if (!st->d || !st->d->is_insn || kind == TS_WRITER_INPUT)
+	if (!st->d || !st->d->is_insn || (kind == TS_WRITER_INPUT && is_own))
 		add(h, st, TS_HIT_WRITE, first, last);
 	else if (mask)
-		hit = add(h, st, kind == TS_WRITER_UNEXPLAINED ? TS_HIT_UNEXPLAINED : TS_HIT_WRITE, first, last);
-	if (hit && thread != st->s->thread)
-		hit->thread = thread;
+		add(h, st, kind == TS_WRITER_UNEXPLAINED ? TS_HIT_UNEXPLAINED : TS_HIT_WRITE, first, last);
 	carry(h, value, first, last);
 }
 

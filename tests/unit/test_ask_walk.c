@@ -226,6 +226,20 @@ static uint64_t entry_of(const struct call *x)
 	return s->rec.regs.arch->has_delay_slots && pos < n_steps && s->steps.steps[pos].pc != x->target ? pos + 1 : x->begin;
 }
 
+/*
+ * The next row of a call.  A question about one function also has its other entries, which the walk does not follow; e2e/call_entries
+ * compares these with gdb's breakpoints.
+ */
+static bool next_called(char **rest)
+{
+	bool has_row;
+
+	do
+		has_row = next_row(rest);
+	while (has_row && (!strcmp(cells[3], "tail") || !strcmp(cells[3], "handler") || !strcmp(cells[3], "gap")));
+	return has_row;
+}
+
 static void ask_calls(void)
 {
 	uint64_t from, to, depth = UINT64_MAX, target = NO_POS;
@@ -247,7 +261,7 @@ static void ask_calls(void)
 		if (x->begin - 1 < from || x->begin - 1 >= to || x->depth > depth ||
 		    (target != NO_POS && x->target != target))
 			continue;
-		ck_assert_msg(next_row(&rest), "%s: no call at %" PRIu64, question, x->begin - 1);
+		ck_assert_msg(next_called(&rest), "%s: no call at %" PRIu64, question, x->begin - 1);
 		ck_assert_msg(number(0) == x->begin - 1 && number(1) == entry_of(x) && number(2) == x->end &&
 				      !strcmp(cells[3], x->kind) &&
 				      number(4) == (uint64_t)a.names.tids[x->thread] &&
@@ -256,7 +270,7 @@ static void ask_calls(void)
 			      question, cells[0], cells[1], cells[2], cells[3], cells[5], x->begin,
 			      (int64_t)x->end, x->kind, x->depth);
 	}
-	ck_assert_msg(!next_row(&rest), "%s: a call at %s", question, cells[0]);
+	ck_assert_msg(!next_called(&rest), "%s: a call at %s", question, cells[0]);
 }
 
 /* The next row of a stack that is a call: a signal and what it interrupted are two rows, which the twin does not know. */

@@ -484,7 +484,8 @@ static void ask_sample(void)
 	if (script_chance(&rnd, 90)) {
 		script_bytes(s, &rnd, 80, &first, &len);
 		last = first + len - 1;
-		sprintf(question + strlen(question), " 0x%" PRIx64 ",%" PRIu64, first, len);
+		sprintf(question + strlen(question), " %s0x%" PRIx64 ",%" PRIu64, ts_query_facts(a.q)->is_physical ? "phys:" : "", first,
+			len);
 	}
 	sample_range(&rnd, n_steps, &from, &to, question);
 	if (script_chance(&rnd, 20)) {

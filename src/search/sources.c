@@ -378,22 +378,46 @@ static void take_addresses(struct work *w)
 
 /* ------------------------------------------------------------------------------------ without an instruction */
 
-/* Is the value that was read what the register has after the step, as far as both are long? */
-static bool is_loaded(struct work *w, const uint8_t *value, uint64_t len, bool *is_it, struct ts_error *err)
+/* The register that has the byte at @off of the 'g' layout; NULL if it is none's. */
+static const struct ts_reg *register_at(const struct ts_regset *set, uint64_t off)
 {
-	struct ts_op_state after;
-	bool is_big = ts_query_regset(w->q)->arch->is_big_endian;
-	unsigned low = (unsigned)__builtin_ctzll(w->loc->mask);
-	unsigned n = 64 - (unsigned)__builtin_clzll(w->loc->mask) - low;
-	unsigned common = len < n ? (unsigned)len : n;
+	for (unsigned i = 0; i < set->n_regs; i++) {
+		if (off >= set->regs[i].off && off - set->regs[i].off < set->regs[i].len)
+			return &set->regs[i];
+	}
+	return NULL;
+}
 
-	*is_it = false;
-	if (w->loc->kind != TS_IN_REGS)
+/*
+ * The bytes [*from, *from + *n) of the value that was read are those of w->loc, if the value is that of w->loc's register after
+ * the step, as far as both are long.  Otherwise *n is set to 0.
+ *
+ * Returns false if the trace cannot be read.
+ */
+static bool find_loaded(struct work *w, const uint8_t *value, uint64_t len, uint64_t *from, uint64_t *n, struct ts_error *err)
+{
+	const struct ts_regset *set = ts_query_regset(w->q);
+	uint64_t first = w->loc->base + (unsigned)__builtin_ctzll(w->loc->mask),
+		 end = w->loc->base + 64 - (unsigned)__builtin_clzll(w->loc->mask), common, of_reg, of_value;
+	const struct ts_reg *r = w->loc->kind == TS_IN_REGS ? register_at(set, first) : NULL;
+	struct ts_op_state after;
+
+	*n = 0;
+	if (!r)
 		return true;
 	if (!ts_query_op_state(w->q, w->pos + 1, w->thread, &after, err))
 		return false;
-	*is_it = !memcmp(after.g + w->loc->base + low + (is_big ? n - common : 0), value + (is_big ? len - common : 0),
-			 common);
+	common = len < r->len ? len : r->len;
+	of_reg = r->off + (set->arch->is_big_endian ? r->len - common : 0);
+	of_value = set->arch->is_big_endian ? len - common : 0;
+	if (memchr(after.known + of_reg, 0, common) || memcmp(after.g + of_reg, value + of_value, common) != 0)
+		return true;
+	first = first > of_reg ? first : of_reg;
+	end = end < of_reg + common ? end : of_reg + common;
+	if (first < end) {
+		*from = of_value + (first - of_reg);
+		*n = end - first;
+	}
 	return true;
 }
 
@@ -407,7 +431,7 @@ static bool take_reads(struct work *w, struct ts_error *err)
 		const struct ts_effect *e = &b->effects[st->first + i];
 		const uint8_t *value = ts_effect_data(b, e);
 		uint8_t copy[16];
-		bool is_it;
+		uint64_t from, n;
 
 		if (e->kind == TS_FX_THREAD)
 			break;
@@ -415,11 +439,11 @@ static bool take_reads(struct work *w, struct ts_error *err)
 		    (e->addr <= st->pc && st->pc - e->addr < e->len))
 			continue;
 		memcpy(copy, value, e->len);
-		if (!is_loaded(w, copy, e->len, &is_it, err))
+		if (!find_loaded(w, copy, e->len, &from, &n, err))
 			return false;
 		st = ts_query_step(w->q, w->pos, &b, err);
-		if (st && is_it)
-			add_range(w, TS_IN_MEMORY, b->effects[st->first + i].addr, e->len, 0);
+		if (st && n)
+			add_range(w, TS_IN_MEMORY, b->effects[st->first + i].addr + from, n, 0);
 	}
 	if (!w->out->n)
 		add_other(w, TS_FROM_UNKNOWN, 0);

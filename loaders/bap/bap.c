@@ -409,6 +409,7 @@ static bool fill(struct ts_recording *base, const struct ts_source *src, const s
 		 *rec->tracer ? ", " : "", rec->tracer);
 	rec->base.absent_events = 1u << TS_EV_FAULT | 1u << TS_EV_EXIT | 1u << TS_EV_INTERRUPT;
 	rec->base.has_reads = true;
+	rec->base.misses_reads = rec->recorder != BAP_PIN && rec->recorder != BAP_PIN_OLD;
 	rec->base.has_syscalls = rec->recorder == BAP_PIN || rec->recorder == BAP_PIN_OLD;
 	return choose_registers(rec, arch, err) && bap_read_initial(rec, err);
 }

@@ -63,6 +63,7 @@ void ts_facts_take(struct ts_facts *facts, const struct ts_timeline *tl)
 		.is_physical = rec->is_physical,
 		.phys_bits = rec->phys_bits,
 		.has_reads = rec->has_reads,
+		.misses_reads = rec->misses_reads,
 		.has_syscalls = rec->has_syscalls,
 		.absent_events = rec->absent_events,
 		.is_before = rec->is_before,

@@ -298,7 +298,7 @@ struct ts_flow *ts_flow_open(struct ts_query *q, const struct ts_flow_question *
 		f->question = *question;
 		f->pos = question->at;
 		f->is_physical = ts_query_facts(q)->is_physical;
-		f->has_reads = ts_query_facts(q)->has_reads;
+		f->has_reads = ts_query_facts(q)->has_reads && !ts_query_facts(q)->misses_reads;
 		f->touches = calloc(N_TOUCHES, sizeof(*f->touches));
 		f->arguments = malloc(len + 1);
 		if (f->arguments && len)

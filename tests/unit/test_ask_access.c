@@ -172,7 +172,7 @@ static void put_row(uint64_t pos, const char *kind, const struct part *p)
 		snprintf(pc, sizeof(pc), "0x%" PRIx64, st->pc);
 	add_row();
 	ts_buf_printf(&wanted, "%" PRIu64 "\t%" PRId64 "\t%s\t\t\t\t%s\t%s\t%" PRIu64 "\t%s\t%s\n", pos,
-		      a.names.tids[what.is_reg ? what.thread : st->thread], pc, kind, addr, len, old, new);
+		      a.names.tids[st->thread], pc, kind, addr, len, old, new);
 }
 
 /* ------------------------------------------------------------------------------------------- naive walks */

@@ -154,11 +154,23 @@ static const struct {
 	{ "mipsel", "0c000000", "r2=system | r7=system", TS_OP_SYSCALL },
 };
 
+/* Do the operands in memory reach over all that is read and written there? */
+static void check_sizes(void)
+{
+	for (unsigned i = 0; i < ops.n; i++) {
+		const struct ts_op_place *from = &ops.transfers[i].from, *to = &ops.transfers[i].to;
+
+		ck_assert(from->kind != TS_AT_MEM || from->off + from->len <= ops.mem[from->mem].size);
+		ck_assert(to->kind != TS_AT_MEM || to->off + to->len <= ops.mem[to->mem].size);
+	}
+}
+
 START_TEST(instructions_write_what_they_are_made_of)
 {
 	decoded(insns[_i].arch, insns[_i].hex, false, 0);
 	ck_assert_msg(!strcmp(text, insns[_i].want), "%s %s: %s, not %s", insns[_i].arch, insns[_i].hex, text, insns[_i].want);
 	ck_assert_uint_eq(ops.flow, insns[_i].flow);
+	check_sizes();
 }
 END_TEST
 

@@ -177,9 +177,9 @@ static bool make_load(struct work *x)
 	len = access_len(x, first.is_zero ? 8 : first.len);
 	x->w.order = n_regs;
 	if (x->op[n_regs].type == ARM64_OP_MEM)
-		mem = add_memory(x, &x->op[n_regs], len);
+		mem = add_memory(x, &x->op[n_regs], n_regs * len);
 	else if (x->op[n_regs].type == ARM64_OP_IMM)
-		mem = add_literal(x, x->op[n_regs].imm, len);
+		mem = add_literal(x, x->op[n_regs].imm, n_regs * len);
 	else
 		return false;
 	for (unsigned i = 0; i < n_regs; i++) {
@@ -201,7 +201,7 @@ static bool make_store(struct work *x)
 		return false;
 	first = reg_of(x, at);
 	len = access_len(x, first.is_zero ? (*x->w.insn->op_str == 'w' ? 4 : 8) : first.len);
-	mem = add_memory(x, &x->op[at + n_regs], len);
+	mem = add_memory(x, &x->op[at + n_regs], n_regs * len);
 	for (unsigned i = 0; i < n_regs; i++) {
 		struct ts_cs_reg from = reg_of(x, at + i);
 

@@ -608,6 +608,9 @@ static void set_note(struct accesses *a)
 	else if (a->hits.kinds >> TS_HIT_READ & 1 && !facts->has_reads)
 		snprintf(a->rows.note, sizeof(a->rows.note),
 			 "reads of memory are not recorded in this %s recording", facts->format);
+	else if (a->hits.kinds >> TS_HIT_READ & 1 && facts->misses_reads)
+		snprintf(a->rows.note, sizeof(a->rows.note),
+			 "reads by vector and floating-point instructions are not recorded in this %s recording", facts->format);
 }
 
 /* A function is executed where its first instruction is. */

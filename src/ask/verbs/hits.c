@@ -222,8 +222,7 @@ static struct ts_hit *add(struct ts_hits *h, const struct step *st, enum ts_hit_
 	hit = &h->items[h->n++];
 	*hit = (struct ts_hit){ .pos = st->pos, .first = first, .last = last, .kind = kind };
 	hit->pc = st->s->pc;
-	/* a register's thread, also where a step of another thread shows the change */
-	hit->thread = h->what->kind == TS_WHAT_MEM || kind == TS_HIT_EXEC ? st->s->thread : h->thread;
+	hit->thread = st->s->thread;
 	hit->insn_len = st->s->insn_len;
 	return hit;
 }

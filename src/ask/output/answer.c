@@ -125,7 +125,7 @@ static enum ts_got open_rows(struct ts_answer *a, struct ts_budget *budget, stru
 		return got;
 	a->is_reverse = a->qn.bound == TS_BOUND_LAST && a->qn.verb->is_reversible && !a->qn.verb->is_counted;
 	if (got == TS_GOT_ROW && ts_machine_names_take(a->ask, &a->qn, err))
-		rows = a->qn.verb->open(a->ask, &a->qn, a->is_reverse, err);
+		rows = ts_rows_open(a->qn.verb->rows, a->ask, &a->qn, a->is_reverse, err);
 	if (rows)
 		take_rows(a, rows);
 	else

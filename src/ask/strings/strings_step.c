@@ -151,18 +151,18 @@ static bool is_wanted(const struct ts_strings *x, const struct ts_steps *batch, 
 bool ts_strings_look_at_step(struct ts_strings *x, const struct ts_steps *batch, struct ts_error *err)
 {
 	const struct ts_step *s = &batch->steps[x->pos % TS_CHUNK_STEPS];
-	bool is_asked = x->qn->thread == TS_NO_THREAD || s->thread == x->qn->thread;
+	bool is_asked = x->rows.qn->thread == TS_NO_THREAD || s->thread == x->rows.qn->thread;
 
 	for (unsigned i = 0; i < TS_STRINGS_N_GROWTHS; i++)
 		x->growths[i].n_touches = 0;
 	for (unsigned pass = 0; pass < 2; pass++) {
-		bool is_mine = ts_query_process(x->ask->q, s->thread) == x->process;
+		bool is_mine = ts_query_process(x->rows.ask->q, s->thread) == x->process;
 
 		for (uint32_t i = 0; i < s->n_effects; i++) {
 			const struct ts_effect *e = &batch->effects[s->first + i];
 
 			if (e->kind == TS_FX_THREAD)
-				is_mine = ts_query_process(x->ask->q, e->item) == x->process;
+				is_mine = ts_query_process(x->rows.ask->q, e->item) == x->process;
 			if (!is_mine || !is_on_memory(e))
 				continue;
 			if (!pass)

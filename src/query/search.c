@@ -484,24 +484,21 @@ static unsigned touch_place(const struct ts_search *s, size_t place, uint64_t st
 static unsigned watch_step(struct ts_search *s, const struct ts_steps *b, const struct ts_step *st,
 			   uint64_t step, struct ts_found *found)
 {
-	uint32_t thread = st->thread;
+	struct ts_step_effects all = ts_step_effects(b, st);
 	unsigned touch = TOUCH_NONE;
+	const struct ts_effect *e;
 
-	for (uint32_t i = 0; i < st->n_effects; i++) {
-		const struct ts_effect *e = &b->effects[st->first + i];
-
-		if (e->kind == TS_FX_THREAD)
-			thread = e->item;
+	while ((e = ts_step_effects_next(&all))) {
 		for (size_t j = 0; j < s->places.n; j++) {
 			struct ts_replay *v = &s->views[j];
 			uint64_t lo, hi;
 			bool is_inside;
 
-			if (ts_query_process_of(s->q, thread) != v->process)
+			if (ts_query_process_of(s->q, all.thread) != v->process)
 				continue;
 			is_inside = ts_replay_overlap(v, e, &lo, &hi);
 			if (is_inside && is_trigger(&s->places.items[j].at, v, b, e, lo, hi))
-				touch |= touch_place(s, j, step, lo, thread, touch, found);
+				touch |= touch_place(s, j, step, lo, all.thread, touch, found);
 			if (is_inside || e->kind > TS_FX_READ) /* maps outside count as layers */
 				ts_replay_take(v, b, e);
 		}

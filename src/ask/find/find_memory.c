@@ -24,16 +24,12 @@ static enum ts_match_kind kind_of(const struct ts_find *f, const struct ts_steps
 				  const struct ts_step *s, uint64_t addr)
 {
 	enum ts_match_kind kind = TS_MATCH_UNEXPLAINED;
-	uint32_t thread = s->thread;
+	struct ts_step_effects all = ts_step_effects(batch, s);
+	const struct ts_effect *e;
 
-	for (uint32_t i = 0; i < s->n_effects; i++) {
-		const struct ts_effect *e = &batch->effects[s->first + i];
-
-		if (e->kind == TS_FX_THREAD)
-			thread = e->item;
-		if (e->kind < TS_FX_WRITE || e->kind > TS_FX_UNMAP || !e->len ||
-		    e->addr > addr + (f->rows.qn->value.len - 1) || e->addr + (e->len - 1) < addr ||
-		    ts_query_process(f->rows.ask->q, thread) != f->process)
+	while ((e = ts_step_effects_next(&all))) {
+		if (!ts_effect_touches(e, addr, addr + (f->rows.qn->value.len - 1)) || e->kind == TS_FX_FORGET ||
+		    ts_query_process(f->rows.ask->q, all.thread) != f->process)
 			continue;
 		if (e->kind == TS_FX_WRITE && !e->is_inferred)
 			return TS_MATCH_WRITE;

@@ -45,9 +45,10 @@ static bool contradicts(const struct window *w, const struct ts_effect *e, const
 static bool is_outdated(struct ts_find *f, const struct window *w, uint64_t addr, size_t len, uint64_t pos,
 			bool *outdated, struct ts_error *err)
 {
+	struct ts_step_effects all;
 	const struct ts_steps *batch;
+	const struct ts_effect *e;
 	const struct ts_step *s;
-	bool is_mine;
 
 	*outdated = false;
 	if (pos >= ts_query_end(f->rows.ask->q))
@@ -55,14 +56,11 @@ static bool is_outdated(struct ts_find *f, const struct window *w, uint64_t addr
 	s = ts_query_step_whole(f->rows.ask->q, pos, &batch, err);
 	if (!s)
 		return false;
-	is_mine = ts_query_process(f->rows.ask->q, s->thread) == f->process;
-	for (uint32_t i = 0; i < s->n_effects && !*outdated; i++) {
-		const struct ts_effect *e = &batch->effects[s->first + i];
+	all = ts_step_effects(batch, s);
+	while (!*outdated && (e = ts_step_effects_next(&all))) {
 		const uint8_t *value = ts_effect_data(batch, e);
 
-		if (e->kind == TS_FX_THREAD)
-			is_mine = ts_query_process(f->rows.ask->q, e->item) == f->process;
-		else if (is_mine && e->kind == TS_FX_READ && value)
+		if (e->kind == TS_FX_READ && value && ts_query_process(f->rows.ask->q, all.thread) == f->process)
 			*outdated = contradicts(w, e, value, addr, len);
 	}
 	return true;
@@ -152,8 +150,7 @@ static bool look_at_effect(struct ts_find *f, const struct ts_steps *batch, cons
 	struct touch t;
 	bool is_bare;
 
-	if (e->kind < TS_FX_WRITE || e->kind > TS_FX_FORGET || e->kind == TS_FX_PROTECT || !e->len ||
-	    (e->kind == TS_FX_READ && !value))
+	if (!ts_effect_is_on_memory(e) || (e->kind == TS_FX_READ && !value))
 		return true;
 	t.first = e->addr > f->first ? e->addr : f->first;
 	t.last = e_last < f->last ? e_last : f->last;
@@ -180,20 +177,16 @@ bool ts_find_look_at_step(struct ts_find *f, uint64_t pos, struct ts_error *err)
 	for (unsigned pass = f->is_plain; pass < 2; pass++) {
 		const struct ts_steps *batch;
 		const struct ts_step *s = ts_query_step_whole(f->rows.ask->q, pos, &batch, err);
-		uint32_t thread;
+		struct ts_step_effects all;
+		const struct ts_effect *e;
 
 		if (!s)
 			return false;
-		thread = s->thread;
-		for (uint32_t i = 0; i < s->n_effects; i++) {
-			const struct ts_effect *e = &batch->effects[s->first + i];
-			bool is_mine = ts_query_process(f->rows.ask->q, thread) == f->process;
-
-			if (e->kind == TS_FX_THREAD)
-				thread = e->item;
-			else if (is_mine &&
-				 (f->is_plain ? e->kind == TS_FX_WRITE : pass || e->kind == TS_FX_READ) &&
-				 !look_at_effect(f, batch, e, pos + pass, err))
+		all = ts_step_effects(batch, s);
+		while ((e = ts_step_effects_next(&all))) {
+			if ((f->is_plain ? e->kind == TS_FX_WRITE : pass || e->kind == TS_FX_READ) &&
+			    ts_query_process(f->rows.ask->q, all.thread) == f->process &&
+			    !look_at_effect(f, batch, e, pos + pass, err))
 				return false;
 		}
 	}
@@ -253,17 +246,16 @@ bool ts_find_pass_step(struct ts_find *f, const struct ts_steps *batch, uint64_t
 		       struct ts_error *err)
 {
 	const struct ts_step *s = &batch->steps[pos % TS_CHUNK_STEPS];
-	bool is_mine = ts_query_process(f->rows.ask->q, s->thread) == f->process;
+	struct ts_step_effects all = ts_step_effects(batch, s);
+	const struct ts_effect *e;
 
 	*may = false;
 	f->is_plain = true;
-	for (uint32_t i = 0; i < s->n_effects; i++) {
-		const struct ts_effect *e = &batch->effects[s->first + i];
+	while ((e = ts_step_effects_next(&all))) {
+		uint32_t i = (uint32_t)(e - batch->effects) - s->first;
 
-		if (e->kind == TS_FX_THREAD)
-			is_mine = ts_query_process(f->rows.ask->q, e->item) == f->process;
-		else if (is_mine && e->len && e->kind >= TS_FX_WRITE && e->kind <= TS_FX_FORGET &&
-			 e->kind != TS_FX_PROTECT && !may_matter(f, batch, pos, i, may, err))
+		if (ts_effect_is_on_memory(e) && ts_query_process(f->rows.ask->q, all.thread) == f->process &&
+		    !may_matter(f, batch, pos, i, may, err))
 			return false;
 	}
 	return true;

@@ -77,15 +77,12 @@ static const struct ts_hit *next_hit(struct unexplained *x, uint32_t *process)
 /* Leave out of the window what the step's own effects changed. */
 static void drop_explained(struct unexplained *x, const struct ts_steps *b, const struct ts_step *st)
 {
-	uint32_t thread = st->thread;
+	struct ts_step_effects all = ts_step_effects(b, st);
+	const struct ts_effect *e;
 
-	for (uint32_t i = 0; i < st->n_effects; i++) {
-		const struct ts_effect *e = &b->effects[st->first + i];
-
-		if (e->kind == TS_FX_THREAD)
-			thread = e->item;
-		if (e->kind < TS_FX_WRITE || e->kind > TS_FX_FORGET || e->kind == TS_FX_READ ||
-		    e->kind == TS_FX_PROTECT || e->is_inferred || ts_query_process(x->rows.ask->q, thread) != x->process)
+	while ((e = ts_step_effects_next(&all))) {
+		if (!ts_effect_is_on_memory(e) || e->kind == TS_FX_READ || e->is_inferred ||
+		    ts_query_process(x->rows.ask->q, all.thread) != x->process)
 			continue;
 		for (size_t k = 0; k < x->len; k++)
 			x->is_changed[k] &= x->window + k - e->addr >= e->len;

@@ -58,12 +58,7 @@ enum {
 };
 
 static const struct ts_column columns[] = {
-	[POSITION] = { .name = "position", .type = TS_COLUMN_NUMBER },
-	[THREAD] = { .name = "thread", .type = TS_COLUMN_NUMBER },
-	[PC] = { .name = "pc", .type = TS_COLUMN_ADDR },
-	[FUNCTION] = { .name = "function", .type = TS_COLUMN_TEXT },
-	[FILE_NAME] = { .name = "file", .type = TS_COLUMN_TEXT },
-	[LINE] = { .name = "line", .type = TS_COLUMN_NUMBER },
+	TS_PLACE_COLUMNS(POSITION),
 	[KIND] = { .name = "kind", .type = TS_COLUMN_TEXT },
 	[ADDRESS] = { .name = "address", .type = TS_COLUMN_ADDR },
 	[LENGTH] = { .name = "length", .type = TS_COLUMN_NUMBER },

@@ -33,12 +33,7 @@ enum column {
 };
 
 static const struct ts_column columns[N_COLUMNS] = {
-	[COL_POSITION] = { .name = "position", .type = TS_COLUMN_NUMBER },
-	[COL_THREAD] = { .name = "thread", .type = TS_COLUMN_NUMBER },
-	[COL_PC] = { .name = "pc", .type = TS_COLUMN_ADDR },
-	[COL_FUNCTION] = { .name = "function", .type = TS_COLUMN_TEXT },
-	[COL_FILE] = { .name = "file", .type = TS_COLUMN_TEXT },
-	[COL_LINE] = { .name = "line", .type = TS_COLUMN_NUMBER },
+	TS_PLACE_COLUMNS(COL_POSITION),
 	[COL_INSTRUCTION] = { .name = "instruction", .type = TS_COLUMN_TEXT },
 	[COL_LEFT] = { .name = "left", .type = TS_COLUMN_AMOUNT, .is_kept = true },
 	[COL_RIGHT] = { .name = "right", .type = TS_COLUMN_AMOUNT, .is_kept = true },

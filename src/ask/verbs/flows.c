@@ -34,12 +34,7 @@ enum column {
 };
 
 static const struct ts_column columns[N_COLUMNS] = {
-	[COL_POSITION] = { .name = "position", .type = TS_COLUMN_NUMBER },
-	[COL_THREAD] = { .name = "thread", .type = TS_COLUMN_NUMBER },
-	[COL_PC] = { .name = "pc", .type = TS_COLUMN_ADDR },
-	[COL_FUNCTION] = { .name = "function", .type = TS_COLUMN_TEXT },
-	[COL_FILE] = { .name = "file", .type = TS_COLUMN_TEXT },
-	[COL_LINE] = { .name = "line", .type = TS_COLUMN_NUMBER },
+	TS_PLACE_COLUMNS(COL_POSITION),
 	[COL_INSTRUCTION] = { .name = "instruction", .type = TS_COLUMN_TEXT },
 	[COL_KIND] = { .name = "kind", .type = TS_COLUMN_TEXT },
 	[COL_PLACE] = { .name = "place", .type = TS_COLUMN_TEXT },
@@ -62,29 +57,6 @@ struct flows {
 };
 
 /* ----------------------------------------------------------------------------------------------------- rows */
-
-static bool put_step(const struct flows *x, struct ts_row *row, struct ts_error *err)
-{
-	const struct ts_steps *b;
-	const struct ts_step *st = ts_query_step(x->rows.ask->q, x->hop.pos, &b, err);
-	struct ts_decoded *d;
-	uint64_t pc;
-
-	if (!st)
-		return false;
-	pc = st->pc;
-	ts_row_number(row, COL_POSITION, x->hop.pos);
-	ts_cell_thread(row, COL_THREAD, x->rows.ask, st->thread);
-	ts_row_pc(row, COL_PC, pc);
-	ts_cell_function(row, COL_FUNCTION, x->rows.ask, pc);
-	ts_cell_line(row, COL_FILE, x->rows.ask, pc);
-	d = ts_query_insn(x->rows.ask->q, x->hop.pos, err);
-	if (!d)
-		return false;
-	if (*ts_decoded_text(x->rows.ask->q, d))
-		ts_row_text(row, COL_INSTRUCTION, d->text);
-	return true;
-}
 
 static bool put_memory(const struct flows *x, uint64_t pos, unsigned first, unsigned len, struct ts_row *row,
 		       struct ts_error *err)
@@ -131,7 +103,7 @@ static bool put_row(struct flows *x, struct ts_row *row, struct ts_error *err)
 	ts_mask_run(x->hop.loc.mask, x->told, &first, &len);
 	x->told = first + len;
 	x->has_hop = x->hop.loc.kind != TS_IN_FLAGS && ts_mask_run(x->hop.loc.mask, x->told, &more, &n_more);
-	if (!put_step(x, row, err))
+	if (!ts_cell_step(row, COL_POSITION, x->rows.ask, x->hop.pos, TS_NO_THREAD, err))
 		return false;
 	ts_row_text(row, COL_KIND, kind_names[x->hop.kind]);
 	if (x->hop.from != TS_FLOW_BEGIN)

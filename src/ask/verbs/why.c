@@ -44,12 +44,7 @@ enum column {
 
 static const struct ts_column columns[N_COLUMNS] = {
 	[COL_DEPTH] = { .name = "depth", .type = TS_COLUMN_NUMBER },
-	[COL_POSITION] = { .name = "position", .type = TS_COLUMN_NUMBER },
-	[COL_THREAD] = { .name = "thread", .type = TS_COLUMN_NUMBER },
-	[COL_PC] = { .name = "pc", .type = TS_COLUMN_ADDR },
-	[COL_FUNCTION] = { .name = "function", .type = TS_COLUMN_TEXT },
-	[COL_FILE] = { .name = "file", .type = TS_COLUMN_TEXT },
-	[COL_LINE] = { .name = "line", .type = TS_COLUMN_NUMBER },
+	TS_PLACE_COLUMNS(COL_POSITION),
 	[COL_INSTRUCTION] = { .name = "instruction", .type = TS_COLUMN_TEXT },
 	[COL_KIND] = { .name = "kind", .type = TS_COLUMN_TEXT },
 	[COL_PLACE] = { .name = "place", .type = TS_COLUMN_TEXT },
@@ -167,36 +162,13 @@ static bool put_place(struct why *y, const struct ts_cause_node *n, const struct
 
 /* ----------------------------------------------------------------------------------------------------- rows */
 
-static bool put_step(struct why *y, const struct ts_cause_node *n, struct ts_row *row, struct ts_error *err)
-{
-	const struct ts_steps *b;
-	const struct ts_step *st = ts_query_step(y->rows.ask->q, n->pos, &b, err);
-	struct ts_decoded *d;
-	uint64_t pc;
-
-	if (!st)
-		return false;
-	pc = st->pc;
-	ts_row_number(row, COL_POSITION, n->pos);
-	ts_cell_thread(row, COL_THREAD, y->rows.ask, n->thread);
-	ts_row_pc(row, COL_PC, pc);
-	ts_cell_function(row, COL_FUNCTION, y->rows.ask, pc);
-	ts_cell_line(row, COL_FILE, y->rows.ask, pc);
-	d = ts_query_insn(y->rows.ask->q, n->pos, err);
-	if (!d)
-		return false;
-	if (*ts_decoded_text(y->rows.ask->q, d))
-		ts_row_text(row, COL_INSTRUCTION, d->text);
-	return true;
-}
-
 static bool put_row(struct why *y, const struct ts_cause_node *n, const struct ts_cause_range *r,
 		    struct ts_row *row, struct ts_error *err)
 {
 	char text[32];
 
 	ts_row_number(row, COL_DEPTH, n->depth);
-	if (n->pos != TS_NO_POS && !put_step(y, n, row, err))
+	if (n->pos != TS_NO_POS && !ts_cell_step(row, COL_POSITION, y->rows.ask, n->pos, n->thread, err))
 		return false;
 	if ((n->kind == TS_CAUSE_INPUT || (n->kind == TS_CAUSE_UNKNOWN && n->pos != TS_NO_POS)) &&
 	    !put_input(y, row, n, r, err))

@@ -46,8 +46,7 @@ struct ts_loader {
 	 */
 	unsigned (*probe)(const uint8_t *head, size_t len, uint64_t file_len);
 
-	size_t len;                  /* of its recording, a struct that begins with a struct ts_recording */
-	struct ts_recording_ops ops; /* close also takes a recording that fill left half done */
+	struct ts_recording_ops ops;
 
 	/*
 	 * Fill the recording, zeros but for its base, from @src, which stays the caller's and outlives it.

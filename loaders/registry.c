@@ -38,7 +38,7 @@ const struct ts_loader *ts_loader_at(size_t i)
 struct ts_recording *ts_loader_open(const struct ts_loader *loader, const struct ts_source *src,
 				    const struct ts_loader_options *opt, struct ts_error *err)
 {
-	struct ts_recording *rec = calloc(1, loader->len);
+	struct ts_recording *rec = calloc(1, loader->ops.size);
 
 	if (!rec) {
 		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: the trace is not opened");

@@ -370,12 +370,6 @@ static bool choose_registers(struct bap *rec, const struct ts_arch *arch, struct
 
 /* ---------------------------------------------------------------------------------------------- recording */
 
-static void close_recording(struct ts_recording *base)
-{
-	ts_recording_fini(base);
-	free(base);
-}
-
 static struct ts_reader *new_reader(struct ts_recording *base, struct ts_error *err)
 {
 	return bap_reader_new((struct bap *)base, err);
@@ -419,7 +413,6 @@ const struct ts_loader bap_loader = {
 	.name = "bap",
 	.summary = "BAP frames (QEMU tracewrap and plugin, Pin), versions 1 to 3",
 	.probe = probe,
-	.len = sizeof(struct bap),
-	.ops = { .reader = new_reader, .close = close_recording },
+	.ops = { .size = sizeof(struct bap), .reader = new_reader },
 	.fill = fill,
 };

@@ -207,7 +207,7 @@ static void lose_x86_results(struct bap_known *k, struct bap_thread *t, uint64_t
 			     const struct pb_value *raw)
 {
 	const struct bap_result *r;
-	const struct ts_x86_fields *f;
+	const struct ts_x86_results *x;
 
 	if (!k->rec->is_x86)
 		return;
@@ -216,12 +216,11 @@ static void lose_x86_results(struct bap_known *k, struct bap_thread *t, uint64_t
 		k->out->is_failed = true;
 	if (!r || !r->is_insn)
 		return;
-	f = &r->fields;
+	x = &r->results;
 	lose_x86_memory(k, t, &r->insn);
-	for (unsigned i = 0; i < f->n; i++)
-		if (f->fields[i].access & (TS_X86_WRITE | TS_X86_IF_WRITE))
-			bap_lose_reg(k, t, f->fields[i].off, f->fields[i].len);
-	lose_flags(k, t, (f->flags_written | f->flags_undefined) & X86_LOGGED);
+	for (unsigned i = 0; i < x->n; i++)
+		bap_lose_reg(k, t, x->fields[i].off, x->fields[i].len);
+	lose_flags(k, t, x->flags & X86_LOGGED);
 }
 
 /* The kernel returns to the user of sysenter with the address in edx and the stack pointer in ecx. */

@@ -231,28 +231,25 @@ static void close_reader(struct ts_reader *base)
 
 	bap_course_fini(&r->course);
 	bap_stream_fini(&r->stream);
-	free(r);
 }
+
+static const struct ts_reader_ops ops = {
+	.size = sizeof(struct bap_reader), .next = next, .save = save, .resume = resume, .close = close_reader
+};
 
 /* ---------------------------------------------------------------------------------------------- the start */
 
 static struct bap_reader *at_start(struct bap *rec, struct ts_error *err)
 {
-	static const struct ts_reader_ops ops = {
-		.next = next, .save = save, .resume = resume, .close = close_reader
-	};
-	struct bap_reader *r = calloc(1, sizeof(*r));
+	struct bap_reader *r = ts_reader_new(&ops, err);
 
-	if (!r) {
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a reader");
+	if (!r)
 		return NULL;
-	}
-	r->base.ops = &ops;
 	r->rec = rec;
 	bap_stream_init(&r->stream, rec);
 	bap_course_init(&r->course, rec, &r->stream.look, &r->base.end);
 	if (!bap_course_thread(&r->course, rec->first_thread, rec->first, err)) {
-		close_reader(&r->base);
+		ts_reader_close(&r->base);
 		return NULL;
 	}
 	for (unsigned i = 0; i < rec->names.n_flags; i++) {

@@ -12,7 +12,7 @@ struct bap_results {
 
 static void decode(struct bap_result *r, const struct ts_x86 *x)
 {
-	r->is_insn = ts_x86_registers(x, r->bytes, r->len, &r->fields) &&
+	r->is_insn = ts_x86_results(x, r->bytes, r->len, &r->results) &&
 		     ts_x86_decode(x, r->pc, r->bytes, r->len, &r->insn);
 }
 

@@ -13,7 +13,7 @@ struct bap_result {
 	uint8_t len;                        /* of the bytes; 0: empty */
 	bool is_insn;                       /* else the two below are empty */
 	struct ts_x86_insn insn;            /* the memory that it uses */
-	struct ts_x86_fields fields;        /* registers and flags */
+	struct ts_x86_results results;      /* registers and flags */
 };
 
 struct bap_results;

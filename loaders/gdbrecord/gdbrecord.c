@@ -538,8 +538,6 @@ static void close_recording(struct ts_recording *base)
 	struct gdbrecord *rec = (struct gdbrecord *)base;
 
 	core_fini(&rec->core);
-	ts_recording_fini(base);
-	free(rec);
 }
 
 extern const struct ts_loader gdbrecord_loader;
@@ -547,7 +545,6 @@ const struct ts_loader gdbrecord_loader = {
 	.name = "gdbrecord",
 	.summary = "gdb's own recordings (record full, record save)",
 	.probe = probe,
-	.len = sizeof(struct gdbrecord),
-	.ops = { .reader = gdbrecord_reader, .close = close_recording },
+	.ops = { .size = sizeof(struct gdbrecord), .reader = gdbrecord_reader, .close = close_recording },
 	.fill = fill,
 };

@@ -438,25 +438,25 @@ static void close_reader(struct ts_reader *base)
 	ts_window_fini(&r->window);
 	ahead_fini(&r->ahead);
 	free(r->code);
-	free(r);
 }
+
+static const struct ts_reader_ops ops = {
+	.size = sizeof(struct reader), .next = next, .save = save, .resume = resume, .close = close_reader
+};
 
 struct ts_reader *gdbrecord_reader(struct ts_recording *base, struct ts_error *err)
 {
-	static const struct ts_reader_ops ops = {
-		.next = next, .save = save, .resume = resume, .close = close_reader
-	};
 	struct gdbrecord *rec = (struct gdbrecord *)base;
-	struct reader *r = calloc(1, sizeof(*r));
+	struct reader *r = ts_reader_new(&ops, err);
 
-	if (r)
-		r->code = calloc(1, sizeof(*r->code));
-	if (!r || !r->code) {
-		free(r);
+	if (!r)
+		return NULL;
+	r->code = calloc(1, sizeof(*r->code));
+	if (!r->code) {
+		ts_reader_close(&r->base);
 		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no reader");
 		return NULL;
 	}
-	r->base.ops = &ops;
 	r->base.end = (struct ts_end){ .pc = rec->pc, .has_pc = true };
 	r->rec = rec;
 	r->off = rec->first;

@@ -31,8 +31,7 @@ struct ts_reader *grammar_reader(struct ts_recording *base, struct ts_error *err
 		.summary = summary_,                                                      \
 		.probe = probe_,                                                          \
 		.has_thread_files = true,                                                 \
-		.len = sizeof(struct grammar_log),                                        \
-		.ops = { .reader = grammar_reader, .close = grammar_close },              \
+		.ops = { .size = sizeof(struct grammar_log), .reader = grammar_reader, .close = grammar_close },              \
 		.fill = grammar_fill,                                                     \
 	};
 

@@ -508,10 +508,8 @@ void grammar_close(struct ts_recording *base)
 {
 	struct grammar_log *log = (struct grammar_log *)base;
 
-	ts_recording_fini(base);
 	grammar_files_fini(&log->files);
 	grammar_parts_fini(&log->parts);
-	free(log);
 }
 
 struct ts_reader *grammar_reader(struct ts_recording *base, struct ts_error *err)

@@ -162,19 +162,18 @@ static void close_reader(struct ts_reader *base)
 	grammar_fill_fini(&r->fill);
 	grammar_later_fini(&r->later);
 	threads_fini(&r->threads);
-	free(r);
 }
+
+static const struct ts_reader_ops ops = {
+	.size = sizeof(struct grammar_reader), .next = next, .save = save, .resume = resume, .close = close_reader
+};
 
 static struct grammar_reader *reader_at(struct grammar_log *log, uint64_t off, struct ts_error *err)
 {
-	static const struct ts_reader_ops ops = { .next = next, .save = save, .resume = resume, .close = close_reader };
-	struct grammar_reader *r = calloc(1, sizeof(*r));
+	struct grammar_reader *r = ts_reader_new(&ops, err);
 
-	if (!r) {
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no reader");
+	if (!r)
 		return NULL;
-	}
-	r->base.ops = &ops;
 	r->log = log;
 	grammar_lines_init(&r->lines, log, off);
 	grammar_files_init(&r->files, &log->g, &log->base.regs);
@@ -183,7 +182,7 @@ static struct grammar_reader *reader_at(struct grammar_log *log, uint64_t off, s
 		r->lines.decoder = r->fill.decoder;
 		return r;
 	}
-	close_reader(&r->base);
+	ts_reader_close(&r->base);
 	return NULL;
 }
 
@@ -202,7 +201,7 @@ struct ts_reader *grammar_reader_new(struct grammar_log *log, struct ts_error *e
 	r->n_modules = log->n_modules;
 	if (!log->g.is_state || grammar_files_copy(&r->files, &log->files))
 		return &r->base;
-	close_reader(&r->base);
+	ts_reader_close(&r->base);
 	ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no reader");
 	return NULL;
 }
@@ -219,6 +218,6 @@ bool grammar_read_start(struct grammar_log *log, struct ts_error *err)
 	log->n_modules = r->n_modules;
 	log->first_images = r->lines.images_left;
 	log->shown = r->lines.shown;
-	close_reader(&r->base);
+	ts_reader_close(&r->base);
 	return done;
 }

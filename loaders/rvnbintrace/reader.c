@@ -535,26 +535,24 @@ static void close_reader(struct ts_reader *base)
 
 	ts_window_fini(&r->window);
 	free(r->kept);
-	free(r);
 }
+
+static const struct ts_reader_ops ops = {
+	.size = sizeof(struct rvn_reader), .next = next, .save = save, .resume = resume, .close = close_reader
+};
 
 struct ts_reader *rvn_reader_new(struct rvn *rec, struct ts_error *err)
 {
-	static const struct ts_reader_ops ops = {
-		.next = next, .save = save, .resume = resume, .close = close_reader
-	};
-	struct rvn_reader *r = calloc(1, sizeof(*r));
+	struct rvn_reader *r = ts_reader_new(&ops, err);
 
-	if (r) {
-		r->base.ops = &ops;
-		r->rec = rec;
-		ts_window_init(&r->window, rec->src, rec->end);
-		r->kept = malloc(rec->kept_len + RVN_KEPT_PAD);
-	}
-	if (!r || !r->kept) {
+	if (!r)
+		return NULL;
+	r->rec = rec;
+	ts_window_init(&r->window, rec->src, rec->end);
+	r->kept = malloc(rec->kept_len + RVN_KEPT_PAD);
+	if (!r->kept) {
 		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no reader");
-		if (r)
-			close_reader(&r->base);
+		ts_reader_close(&r->base);
 		return NULL;
 	}
 	memcpy(r->kept, rec->kept, rec->kept_len + RVN_KEPT_PAD);

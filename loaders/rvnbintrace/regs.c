@@ -276,7 +276,6 @@ static bool place_kept(struct rvn *rec, struct ts_error *err)
 			done = keep(rec, &rec->regs[i], err);
 		}
 	}
-	rec->kept_x87 = rec->kept_len;
 	for (unsigned i = 0; done && i < RVN_N_X87; i++)
 		if (rec->x87[i] != RVN_NO_REG)
 			done = keep(rec, &rec->regs[rec->x87[i]], err);

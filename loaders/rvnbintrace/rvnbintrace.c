@@ -394,14 +394,12 @@ static void close_recording(struct ts_recording *base)
 {
 	struct rvn *rec = (struct rvn *)base;
 
-	ts_recording_fini(base);
 	free(rec->machine);
 	free(rec->regions);
 	free(rec->spans);
 	free(rec->regs);
 	free(rec->reg_of_id);
 	free(rec->kept);
-	free(rec);
 }
 
 static struct ts_reader *new_reader(struct ts_recording *base, struct ts_error *err)
@@ -434,7 +432,6 @@ const struct ts_loader rvnbintrace_loader = {
 	.name = "rvnbintrace",
 	.summary = "REVEN traces of whole machines (PANDA and Bochs recorders), format 1",
 	.probe = probe,
-	.len = sizeof(struct rvn),
-	.ops = { .reader = new_reader, .close = close_recording },
+	.ops = { .size = sizeof(struct rvn), .reader = new_reader, .close = close_recording },
 	.fill = fill,
 };

@@ -135,7 +135,7 @@ struct rvn {
 	uint16_t x87[RVN_N_X87];     /* ordinals, RVN_NO_REG for those that are not there */
 	uint32_t x87_off;            /* of st0; the other x87 registers follow it */
 	uint8_t *kept;               /* owned; values at position 0: operations' targets, then x87; a pad */
-	uint32_t kept_len, kept_x87; /* bytes of all, and before x87 */
+	uint32_t kept_len;
 	uint64_t first, end;         /* file offsets of the events */
 	uint64_t n_events;           /* as recorded, UINT64_MAX if not: then there are as many as there are */
 	bool is_unfinished;          /* the recorder ended before it wrote how many there are */

@@ -531,21 +531,18 @@ static void close_reader(struct ts_reader *base)
 	struct reader *r = (struct reader *)base;
 
 	ts_line_reader_fini(&r->lines);
-	free(r);
 }
+
+static const struct ts_reader_ops ops = {
+	.size = sizeof(struct reader), .next = next, .save = save, .resume = resume, .close = close_reader
+};
 
 static struct reader *make_reader(struct tenet *rec, struct ts_error *err)
 {
-	static const struct ts_reader_ops ops = {
-		.next = next, .save = save, .resume = resume, .close = close_reader
-	};
-	struct reader *r = calloc(1, sizeof(*r));
+	struct reader *r = ts_reader_new(&ops, err);
 
-	if (!r) {
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no reader");
+	if (!r)
 		return NULL;
-	}
-	r->base.ops = &ops;
 	r->rec = rec;
 	go_to(r, 0, &rec->parts[0].start);
 	return r;
@@ -579,7 +576,7 @@ bool tenet_read_start(struct tenet *rec, uint32_t i, struct ts_steps *initial, s
 		start->off = g.last_off;
 		start->number--;
 	}
-	close_reader(&r->base);
+	ts_reader_close(&r->base);
 	for (; n < initial->n_effects; n++) {
 		struct ts_effect *e = &initial->effects[n];
 		bool is_access = e->kind == TS_FX_READ || e->kind == TS_FX_WRITE;

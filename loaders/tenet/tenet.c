@@ -215,9 +215,7 @@ static void close_recording(struct ts_recording *base)
 {
 	struct tenet *rec = (struct tenet *)base;
 
-	ts_recording_fini(base);
 	free(rec->parts);
-	free(rec);
 }
 
 static struct ts_reader *new_reader(struct ts_recording *base, struct ts_error *err)
@@ -231,7 +229,6 @@ const struct ts_loader tenet_loader = {
 	.summary = "Tenet text logs of pintenet, wtf, PANDA, Qiling, sogen and others",
 	.probe = probe,
 	.has_thread_files = true,
-	.len = sizeof(struct tenet),
-	.ops = { .reader = new_reader, .close = close_recording },
+	.ops = { .size = sizeof(struct tenet), .reader = new_reader, .close = close_recording },
 	.fill = fill,
 };

@@ -379,21 +379,18 @@ static void close_reader(struct ts_reader *base)
 	struct text_reader *r = (struct text_reader *)base;
 
 	ts_line_reader_fini(&r->lines);
-	free(r);
 }
+
+static const struct ts_reader_ops ops = {
+	.size = sizeof(struct text_reader), .next = next, .save = save, .resume = resume, .close = close_reader
+};
 
 static struct text_reader *reader_at(struct text *rec, uint64_t off, struct ts_error *err)
 {
-	static const struct ts_reader_ops ops = {
-		.next = next, .save = save, .resume = resume, .close = close_reader
-	};
-	struct text_reader *r = calloc(1, sizeof(*r));
+	struct text_reader *r = ts_reader_new(&ops, err);
 
-	if (!r) {
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no reader");
+	if (!r)
 		return NULL;
-	}
-	r->base.ops = &ops;
 	r->rec = rec;
 	ts_line_reader_init(&r->lines, rec->src, off, MAX_LINE);
 	return r;
@@ -458,14 +455,8 @@ static bool fill(struct ts_recording *base, const struct ts_source *src, const s
 	r = reader_at(rec, 0, err);
 	done = r && read_start(rec, r, err);
 	if (r)
-		close_reader(&r->base);
+		ts_reader_close(&r->base);
 	return done;
-}
-
-static void close_recording(struct ts_recording *base)
-{
-	ts_recording_fini(base);
-	free(base);
 }
 
 extern const struct ts_loader text_loader;
@@ -473,7 +464,6 @@ const struct ts_loader text_loader = {
 	.name = "text",
 	.summary = "traces written by hand",
 	.probe = probe,
-	.len = sizeof(struct text),
-	.ops = { .reader = new_reader, .close = close_recording },
+	.ops = { .size = sizeof(struct text), .reader = new_reader },
 	.fill = fill,
 };

@@ -153,21 +153,18 @@ static void close_reader(struct ts_reader *base)
 	tfile_frame_fini(&r->frames[0]);
 	tfile_frame_fini(&r->frames[1]);
 	ts_window_fini(&r->window);
-	free(r);
 }
+
+static const struct ts_reader_ops ops = {
+	.size = sizeof(struct tfile_reader), .next = next, .save = save, .resume = resume, .close = close_reader
+};
 
 struct ts_reader *tfile_reader(struct ts_recording *rec, struct ts_error *err)
 {
-	static const struct ts_reader_ops ops = {
-		.next = next, .save = save, .resume = resume, .close = close_reader
-	};
-	struct tfile_reader *r = calloc(1, sizeof(*r));
+	struct tfile_reader *r = ts_reader_new(&ops, err);
 
-	if (!r) {
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no reader");
+	if (!r)
 		return NULL;
-	}
-	r->base.ops = &ops;
 	r->t = (struct tfile *)rec;
 	ts_window_init(&r->window, r->t->src, ts_source_len(r->t->src));
 	for (unsigned i = 0; i < 2; i++)
@@ -175,7 +172,7 @@ struct ts_reader *tfile_reader(struct ts_recording *rec, struct ts_error *err)
 	r->here = &r->frames[0];
 	r->there = &r->frames[1];
 	if (!load_here(r, err)) {
-		close_reader(&r->base);
+		ts_reader_close(&r->base);
 		return NULL;
 	}
 	return &r->base;

@@ -302,15 +302,12 @@ static void close_recording(struct ts_recording *rec)
 	free(t->numbers);
 	ts_buf_fini(&t->xml);
 	ts_tracing_fini(&t->tracing);
-	ts_recording_fini(rec);
-	free(t);
 }
 
 const struct ts_loader tfile_loader = {
 	.name = "tfile",
 	.summary = "gdb's trace files",
 	.probe = probe,
-	.len = sizeof(struct tfile),
-	.ops = { .reader = tfile_reader, .close = close_recording },
+	.ops = { .size = sizeof(struct tfile), .reader = tfile_reader, .close = close_recording },
 	.fill = fill,
 };

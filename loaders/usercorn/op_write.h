@@ -18,8 +18,6 @@
 /* Lengths of ops without what follows them: the longest that is not listed is MAP with 38. */
 #define UCIR_PUT_FRAME_LEN 13u
 #define UCIR_PUT_STEP_LEN 2u
-#define UCIR_PUT_REG_LEN 11u
-#define UCIR_PUT_SPREG_LEN 5u
 #define UCIR_PUT_JMP_LEN 13u
 #define UCIR_PUT_ACCESS_LEN 13u
 #define UCIR_PUT_MAP_LEN 38u

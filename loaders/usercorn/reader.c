@@ -253,26 +253,23 @@ static void close_reader(struct ts_reader *base)
 
 	reset(r);
 	ucir_stream_fini(&r->w.s);
-	free(r);
 }
+
+static const struct ts_reader_ops ops = {
+	.size = sizeof(struct ucir_reader), .next = next, .save = save, .resume = resume, .close = close_reader
+};
 
 struct ucir_reader *ucir_reader_open(struct usercorn *rec, struct ts_error *err)
 {
-	static const struct ts_reader_ops ops = {
-		.next = next, .save = save, .resume = resume, .close = close_reader
-	};
-	struct ucir_reader *r = calloc(1, sizeof(*r));
+	struct ucir_reader *r = ts_reader_new(&ops, err);
 
-	if (!r) {
-		no_memory(err);
+	if (!r)
 		return NULL;
-	}
-	r->base.ops = &ops;
 	r->w.rec = rec;
 	ts_error_reset(&r->failed);
 	if (ucir_stream_init(&r->w.s, &rec->bytes, err))
 		return r;
-	close_reader(&r->base);
+	ts_reader_close(&r->base);
 	return NULL;
 }
 

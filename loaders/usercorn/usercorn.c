@@ -151,8 +151,6 @@ static void close_recording(struct ts_recording *base)
 	if (rec->bytes.is_framed)
 		snappy_frames_fini(&rec->bytes.frames);
 	free(rec->contents);
-	ts_recording_fini(base);
-	free(rec);
 }
 
 static struct ts_reader *new_reader(struct ts_recording *base, struct ts_error *err)
@@ -427,7 +425,6 @@ const struct ts_loader usercorn_loader = {
 	.name = "usercorn",
 	.summary = "tracestub record (UCIR 2), Usercorn (UCIR 0 and 1)",
 	.probe = probe,
-	.len = sizeof(struct usercorn),
-	.ops = { .reader = new_reader, .close = close_recording },
+	.ops = { .size = sizeof(struct usercorn), .reader = new_reader, .close = close_recording },
 	.fill = fill,
 };

@@ -608,8 +608,11 @@ static void close_reader(struct ts_reader *base)
 	x64dbg_blocks_fini(&r->blocks);
 	x64dbg_insns_fini(&r->insns);
 	threads_fini(&r->threads);
-	free(r);
 }
+
+static const struct ts_reader_ops ops = {
+	.size = sizeof(struct x64dbg_reader), .next = next, .save = save, .resume = resume, .skip = skip, .close = close_reader
+};
 
 /* ---------------------------------------------------------------------------------------------- the start */
 
@@ -629,32 +632,24 @@ static bool start(struct x64dbg_reader *r, struct ts_steps *initial, struct ts_e
 
 struct ts_reader *x64dbg_reader_new(struct x64dbg *rec, struct ts_steps *initial, struct ts_error *err)
 {
-	static const struct ts_reader_ops ops = {
-		.next = next, .save = save, .resume = resume, .skip = skip, .close = close_reader
-	};
-	struct x64dbg_reader *r = calloc(1, sizeof(*r));
+	struct x64dbg_reader *r = ts_reader_new(&ops, err);
 	struct ts_steps ignored;
 	bool done;
 
-	if (r) {
-		r->base.ops = &ops;
-		r->rec = rec;
-		r->cur = &r->stages[0];
-		r->ahead = &r->stages[1];
-		r->after = &r->stages[2];
-		x64dbg_blocks_init(&r->blocks, rec, &r->insns);
-	}
-	if (!r || !x64dbg_insns_init(&r->insns, &rec->layout, &rec->base.regs)) {
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a reader");
-		if (r)
-			close_reader(&r->base);
+	if (!r)
 		return NULL;
-	}
+	r->rec = rec;
+	r->cur = &r->stages[0];
+	r->ahead = &r->stages[1];
+	r->after = &r->stages[2];
+	x64dbg_blocks_init(&r->blocks, rec, &r->insns);
 	ts_steps_init(&ignored);
-	done = start(r, initial ? initial : &ignored, err);
+	done = x64dbg_insns_init(&r->insns, &rec->layout, &rec->base.regs) ?
+		       start(r, initial ? initial : &ignored, err) :
+		       ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a reader");
 	ts_steps_fini(&ignored);
 	if (done)
 		return &r->base;
-	close_reader(&r->base);
+	ts_reader_close(&r->base);
 	return NULL;
 }

@@ -136,12 +136,6 @@ static bool read_head(struct x64dbg *rec, struct ts_error *err)
 
 /* ---------------------------------------------------------------------------------------------- recording */
 
-static void close_recording(struct ts_recording *base)
-{
-	ts_recording_fini(base);
-	free(base);
-}
-
 static struct ts_reader *new_reader(struct ts_recording *base, struct ts_error *err)
 {
 	return x64dbg_reader_new((struct x64dbg *)base, NULL, err);
@@ -197,7 +191,6 @@ const struct ts_loader x64dbg_loader = {
 	.name = "x64dbg",
 	.summary = "x64dbg traces (.trace64, .trace32)",
 	.probe = probe,
-	.len = sizeof(struct x64dbg),
-	.ops = { .reader = new_reader, .close = close_recording },
+	.ops = { .size = sizeof(struct x64dbg), .reader = new_reader },
 	.fill = fill,
 };

@@ -21,14 +21,6 @@ const struct ts_filter *rsp_machine_filter(const struct rsp_session *s)
 	return s->filter.has_root || s->filter.has_user ? &s->filter : NULL;
 }
 
-uint64_t rsp_machine_admitted(const struct rsp_session *s, uint64_t pos, bool is_reverse)
-{
-	const struct ts_filter *f = rsp_machine_filter(s);
-
-	return is_reverse ? ts_query_prev_admitted(s->target->q, f, pos)
-			  : ts_query_next_admitted(s->target->q, f, pos);
-}
-
 /* Returns false, with a message, for the recording of a program. */
 static bool is_machine(const struct rsp_session *s, struct ts_buf *out)
 {

@@ -21,12 +21,6 @@ bool rsp_machine_is_virtual(const struct rsp_session *s);
 /* The positions that runs of the session do not skip; NULL: they skip nothing.  Borrowed from the session. */
 const struct ts_filter *rsp_machine_filter(const struct rsp_session *s);
 
-/*
- * The first position >= @pos (@is_reverse: the last one <= @pos) that runs do not skip; UINT64_MAX if there
- * is none.
- */
-uint64_t rsp_machine_admitted(const struct rsp_session *s, uint64_t pos, bool is_reverse);
-
 /* Append the part of "monitor info" about the machine; nothing for the recording of a program. */
 void rsp_machine_info(const struct rsp_session *s, struct ts_buf *out);
 

@@ -119,48 +119,18 @@ static const struct ts_feature_def a64_features[] = {
 	{ .name = "org.gnu.gdb.aarch64.fpu", WITH_REGS(a64_fpu), WITH_TYPES(a64_fpu_types) },
 };
 
-const struct ts_arch ts_arch_arm = {
-	.name = "arm",
-	.gdb_name = "arm",
-	.addr_bits = 32,
-	.min_insn_len = 2,
-	.has_thumb = true,
-	.is_trap_early = true,
-	.features = arm_features,
-	.n_features = COUNT(arm_features),
-};
+/* Both byte orders. */
+#define ARM \
+	.gdb_name = "arm", .addr_bits = 32, .min_insn_len = 2, .has_thumb = true, .is_trap_early = true, \
+	.features = arm_features, .n_features = COUNT(arm_features)
 
-const struct ts_arch ts_arch_armeb = {
-	.name = "armeb",
-	.gdb_name = "arm",
-	.is_big_endian = true,
-	.addr_bits = 32,
-	.min_insn_len = 2,
-	.has_thumb = true,
-	.is_trap_early = true,
-	.features = arm_features,
-	.n_features = COUNT(arm_features),
-};
+const struct ts_arch ts_arch_arm = { .name = "arm", ARM };
+const struct ts_arch ts_arch_armeb = { .name = "armeb", .is_big_endian = true, ARM };
 
-const struct ts_arch ts_arch_aarch64 = {
-	.name = "aarch64",
-	.gdb_name = "aarch64",
-	.addr_bits = 64,
-	.min_insn_len = 4,
-	.is_fixed_insn = true,
-	.is_trap_early = true,
-	.features = a64_features,
-	.n_features = COUNT(a64_features),
-};
+/* Both byte orders. */
+#define AARCH64 \
+	.gdb_name = "aarch64", .addr_bits = 64, .min_insn_len = 4, .is_fixed_insn = true, \
+	.is_trap_early = true, .features = a64_features, .n_features = COUNT(a64_features)
 
-const struct ts_arch ts_arch_aarch64_be = {
-	.name = "aarch64_be",
-	.gdb_name = "aarch64",
-	.is_big_endian = true,
-	.addr_bits = 64,
-	.min_insn_len = 4,
-	.is_fixed_insn = true,
-	.is_trap_early = true,
-	.features = a64_features,
-	.n_features = COUNT(a64_features),
-};
+const struct ts_arch ts_arch_aarch64 = { .name = "aarch64", AARCH64 };
+const struct ts_arch ts_arch_aarch64_be = { .name = "aarch64_be", .is_big_endian = true, AARCH64 };

@@ -46,50 +46,19 @@ static const struct ts_feature_def features64[] = {
 	{ .name = "org.gnu.gdb.mips.fpu", WITH_REGS(fpu64) },
 };
 
-const struct ts_arch ts_arch_mips = {
-	.name = "mips",
-	.gdb_name = "mips",
-	.is_big_endian = true,
-	.addr_bits = 32,
-	.has_signed_addrs = true,
-	.min_insn_len = 2,
-	.is_trap_early = true,
-	.has_delay_slots = true,
-	.features = features32,
-	.n_features = COUNT(features32),
-};
+/* Both byte orders. */
+#define MIPS \
+	.gdb_name = "mips", .addr_bits = 32, .has_signed_addrs = true, .min_insn_len = 2, \
+	.is_trap_early = true, .has_delay_slots = true, .features = features32, \
+	.n_features = COUNT(features32)
 
-const struct ts_arch ts_arch_mipsel = {
-	.name = "mipsel",
-	.gdb_name = "mips",
-	.addr_bits = 32,
-	.has_signed_addrs = true,
-	.min_insn_len = 2,
-	.is_trap_early = true,
-	.has_delay_slots = true,
-	.features = features32,
-	.n_features = COUNT(features32),
-};
+const struct ts_arch ts_arch_mips = { .name = "mips", .is_big_endian = true, MIPS };
+const struct ts_arch ts_arch_mipsel = { .name = "mipsel", MIPS };
 
-const struct ts_arch ts_arch_mips64 = {
-	.name = "mips64",
-	.gdb_name = "mips:5000",
-	.is_big_endian = true,
-	.addr_bits = 64,
-	.min_insn_len = 2,
-	.is_trap_early = true,
-	.has_delay_slots = true,
-	.features = features64,
-	.n_features = COUNT(features64),
-};
+/* Both byte orders. */
+#define MIPS64 \
+	.gdb_name = "mips:5000", .addr_bits = 64, .min_insn_len = 2, .is_trap_early = true, \
+	.has_delay_slots = true, .features = features64, .n_features = COUNT(features64)
 
-const struct ts_arch ts_arch_mips64el = {
-	.name = "mips64el",
-	.gdb_name = "mips:5000",
-	.addr_bits = 64,
-	.min_insn_len = 2,
-	.is_trap_early = true,
-	.has_delay_slots = true,
-	.features = features64,
-	.n_features = COUNT(features64),
-};
+const struct ts_arch ts_arch_mips64 = { .name = "mips64", .is_big_endian = true, MIPS64 };
+const struct ts_arch ts_arch_mips64el = { .name = "mips64el", MIPS64 };

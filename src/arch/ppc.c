@@ -80,24 +80,10 @@ const struct ts_arch ts_arch_ppc = {
 	.n_features = COUNT(features32),
 };
 
-/* Not fixed: Power10 has prefixed instructions of eight bytes. */
-const struct ts_arch ts_arch_ppc64 = {
-	.name = "ppc64",
-	.gdb_name = "powerpc:common64",
-	.is_big_endian = true,
-	.addr_bits = 64,
-	.min_insn_len = 4,
-	.is_trap_early = true,
-	.features = features64,
-	.n_features = COUNT(features64),
-};
+/* Both byte orders.  Not fixed: Power10 has prefixed instructions of eight bytes. */
+#define PPC64 \
+	.gdb_name = "powerpc:common64", .addr_bits = 64, .min_insn_len = 4, .is_trap_early = true, \
+	.features = features64, .n_features = COUNT(features64)
 
-const struct ts_arch ts_arch_ppc64le = {
-	.name = "ppc64le",
-	.gdb_name = "powerpc:common64",
-	.addr_bits = 64,
-	.min_insn_len = 4,
-	.is_trap_early = true,
-	.features = features64,
-	.n_features = COUNT(features64),
-};
+const struct ts_arch ts_arch_ppc64 = { .name = "ppc64", .is_big_endian = true, PPC64 };
+const struct ts_arch ts_arch_ppc64le = { .name = "ppc64le", PPC64 };

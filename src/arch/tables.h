@@ -59,7 +59,6 @@
 #define REGS_16_31(a, z, bits, type)                                                             \
 	REGS_16_19(a, z, bits, type), REGS_TEN(a "2", z, bits, type), REG(a "30" z, bits, type), \
 		REG(a "31" z, bits, type)
-#define REGS_0_31(a, z, bits, type) REGS_0_15(a, z, bits, type), REGS_16_31(a, z, bits, type)
 #define REGS_1_31(a, z, bits, type) REGS_1_15(a, z, bits, type), REGS_16_31(a, z, bits, type)
 
 /* Types and their fields. */

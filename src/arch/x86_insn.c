@@ -318,24 +318,10 @@ bool ts_x86_decode(const struct ts_x86 *x, uint64_t pc, const uint8_t *bytes, si
 
 /* ---------------------------------------------------------------------------------------------- registers */
 
-/* Note an access to bytes of the layout; those of one range are joined. */
-static void add_field(struct ts_x86_fields *f, uint16_t off, uint16_t len, uint8_t access)
+static void add_field(struct ts_x86_results *r, uint16_t off, uint16_t len)
 {
-	unsigned i = 0;
-
-	if (off == TS_X86_NO_REG) {
-		f->has_others = true;
-		return;
-	}
-	while (i < f->n && (f->fields[i].off != off || f->fields[i].len != len))
-		i++;
-	if (i == TS_X86_MAX_FIELDS) {
-		f->has_others = true;
-		return;
-	}
-	if (i == f->n)
-		f->fields[f->n++] = (struct ts_x86_field){ .off = off, .len = len };
-	f->fields[i].access |= access;
+	if (off != TS_X86_NO_REG && r->n < TS_X86_MAX_FIELDS)
+		r->fields[r->n++] = (struct ts_x86_field){ .off = off, .len = len };
 }
 
 static bool is_high_byte(ZydisRegister reg)
@@ -344,130 +330,62 @@ static bool is_high_byte(ZydisRegister reg)
 }
 
 /* A write of 32 bits clears the upper half of a 64-bit register, also if the write is conditional. */
-static void add_gpr(const struct decoded *d, struct ts_x86_fields *f, ZydisRegister reg, uint8_t access)
+static void add_gpr(const struct decoded *d, struct ts_x86_results *r, ZydisRegister reg)
 {
 	uint16_t off = gpr_off(d, reg), len = ZydisRegisterGetWidth(d->decoder.machine_mode, reg) / 8;
 
-	if (off == TS_X86_NO_REG) {
-		f->has_others = true;
-		return;
-	}
-	if (is_high_byte(reg))
+	if (off != TS_X86_NO_REG && is_high_byte(reg))
 		off++;
-	if (d->x->is_64 && len == 4 && access & TS_X86_WRITE) {
-		add_field(f, off, 8, access & ~TS_X86_READ);
-		access &= TS_X86_READ;
-	}
-	if (access)
-		add_field(f, off, len, access);
+	add_field(r, off, d->x->is_64 && len == 4 ? 8 : len);
 }
 
 /* Instructions of the newer encodings clear what lies above their destination. */
-static void add_vector(const struct decoded *d, struct ts_x86_fields *f, ZydisRegister reg, uint8_t access)
+static void add_vector(const struct decoded *d, struct ts_x86_results *r, ZydisRegister reg)
 {
 	ZyanI8 id = ZydisRegisterGetId(reg);
-	bool is_wide = ZydisRegisterGetWidth(d->decoder.machine_mode, reg) > 128;
-	bool clears = d->insn.encoding != ZYDIS_INSTRUCTION_ENCODING_LEGACY && access & TS_X86_WRITE;
 
-	if (id < 0 || id >= (ZyanI8)TS_X86_N_XMMS) {
-		f->has_others = true;
+	if (id < 0 || id >= (ZyanI8)TS_X86_N_XMMS)
 		return;
-	}
-	add_field(f, d->x->xmms[id], 16, access);
-	if (is_wide)
-		add_field(f, d->x->ymmhs[id], 16, access);
-	else if (clears)
-		add_field(f, d->x->ymmhs[id], 16, TS_X86_WRITE);
+	add_field(r, d->x->xmms[id], 16);
+	if (ZydisRegisterGetWidth(d->decoder.machine_mode, reg) > 128 ||
+	    d->insn.encoding != ZYDIS_INSTRUCTION_ENCODING_LEGACY)
+		add_field(r, d->x->ymmhs[id], 16);
 }
 
-static void add_register(const struct decoded *d, struct ts_x86_fields *f, ZydisRegister reg, uint8_t access)
+static void add_register(const struct decoded *d, struct ts_x86_results *r, ZydisRegister reg)
 {
 	switch (ZydisRegisterGetClass(reg)) {
 	case ZYDIS_REGCLASS_GPR8:
 	case ZYDIS_REGCLASS_GPR16:
 	case ZYDIS_REGCLASS_GPR32:
-	case ZYDIS_REGCLASS_GPR64: add_gpr(d, f, reg, access); break;
+	case ZYDIS_REGCLASS_GPR64: add_gpr(d, r, reg); break;
 	case ZYDIS_REGCLASS_XMM:
-	case ZYDIS_REGCLASS_YMM: add_vector(d, f, reg, access); break;
-	case ZYDIS_REGCLASS_SEGMENT: add_field(f, d->x->segments[ZydisRegisterGetId(reg)], 4, access); break;
-	case ZYDIS_REGCLASS_FLAGS: /* see add_flags() */
-	case ZYDIS_REGCLASS_IP: break;
+	case ZYDIS_REGCLASS_YMM: add_vector(d, r, reg); break;
+	case ZYDIS_REGCLASS_SEGMENT: add_field(r, d->x->segments[ZydisRegisterGetId(reg)], 4); break;
 	default:
 		if (reg == ZYDIS_REGISTER_MXCSR)
-			add_field(f, d->x->mxcsr, 4, access);
-		else
-			f->has_others = true;
+			add_field(r, d->x->mxcsr, 4);
 		break;
 	}
 }
 
-static void add_address(const struct decoded *d, struct ts_x86_fields *f, const ZydisDecodedOperand *o)
+bool ts_x86_results(const struct ts_x86 *x, const uint8_t *bytes, size_t len, struct ts_x86_results *r)
 {
-	uint8_t access = TS_X86_READ | (o->mem.type == ZYDIS_MEMOP_TYPE_AGEN ? 0 : TS_X86_ADDRESS);
-
-	if (o->mem.base != ZYDIS_REGISTER_NONE)
-		add_register(d, f, o->mem.base, access);
-	if (o->mem.index != ZYDIS_REGISTER_NONE)
-		add_register(d, f, o->mem.index, access);
-	if (o->mem.segment == ZYDIS_REGISTER_FS && d->x->fs_base != TS_X86_NO_REG)
-		add_field(f, d->x->fs_base, d->x->is_64 ? 8 : 4, access);
-	if (o->mem.segment == ZYDIS_REGISTER_GS && d->x->gs_base != TS_X86_NO_REG)
-		add_field(f, d->x->gs_base, d->x->is_64 ? 8 : 4, access);
-}
-
-/* An operation whose result with two equal operands is 0. */
-static bool is_clearing(const struct decoded *d)
-{
-	switch (d->insn.mnemonic) {
-	case ZYDIS_MNEMONIC_XOR:
-	case ZYDIS_MNEMONIC_SUB:
-	case ZYDIS_MNEMONIC_PXOR:
-	case ZYDIS_MNEMONIC_XORPS:
-	case ZYDIS_MNEMONIC_XORPD:
-		return d->ops[0].type == ZYDIS_OPERAND_TYPE_REGISTER &&
-		       d->ops[1].type == ZYDIS_OPERAND_TYPE_REGISTER &&
-		       d->ops[0].reg.value == d->ops[1].reg.value;
-	default: return false;
-	}
-}
-
-static bool pushes_flags(ZydisMnemonic m)
-{
-	return m == ZYDIS_MNEMONIC_PUSHF || m == ZYDIS_MNEMONIC_PUSHFD || m == ZYDIS_MNEMONIC_PUSHFQ;
-}
-
-static void add_flags(const struct decoded *d, struct ts_x86_fields *f)
-{
-	const ZydisAccessedFlags *flags = d->insn.cpu_flags;
-
-	if (flags) {
-		f->flags_read = flags->tested;
-		f->flags_written = flags->modified | flags->set_0 | flags->set_1;
-		f->flags_undefined = flags->undefined;
-	}
-	if (pushes_flags(d->insn.mnemonic))
-		f->flags_read = UINT32_MAX;
-}
-
-bool ts_x86_registers(const struct ts_x86 *x, const uint8_t *bytes, size_t len, struct ts_x86_fields *f)
-{
+	const ZydisAccessedFlags *flags;
 	struct decoded d;
-	uint8_t ignored;
 
-	*f = (struct ts_x86_fields){ 0 };
+	*r = (struct ts_x86_results){ 0 };
 	if (!decode(&d, x, bytes, len))
 		return false;
-	ignored = is_clearing(&d) ? TS_X86_READ : 0;
 	for (unsigned i = 0; i < d.insn.operand_count; i++) {
 		const ZydisDecodedOperand *o = &d.ops[i];
-		uint8_t access = access_of(&d.insn, o) & ~ignored;
 
-		if (o->type == ZYDIS_OPERAND_TYPE_MEMORY)
-			add_address(&d, f, o);
-		else if (o->type == ZYDIS_OPERAND_TYPE_REGISTER && access)
-			add_register(&d, f, o->reg.value, access);
+		if (o->type == ZYDIS_OPERAND_TYPE_REGISTER && access_of(&d.insn, o) & (TS_X86_WRITE | TS_X86_IF_WRITE))
+			add_register(&d, r, o->reg.value);
 	}
-	add_flags(&d, f);
+	flags = d.insn.cpu_flags;
+	if (flags)
+		r->flags = flags->modified | flags->set_0 | flags->set_1 | flags->undefined;
 	return true;
 }
 

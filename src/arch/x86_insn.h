@@ -30,7 +30,6 @@ enum ts_x86_access {
 	 */
 	TS_X86_IF_READ = 4,
 	TS_X86_IF_WRITE = 8,
-	TS_X86_ADDRESS = 16, /* a register that is part of the address of a memory operand */
 };
 
 /* What is special about the address of a memory operand. */
@@ -95,20 +94,16 @@ struct ts_x86_insn {
 	struct ts_x86_mem mem[TS_X86_MAX_MEM];
 };
 
-/* Bytes [off, off + len) of the 'g' layout and what is done with them. */
+/* Bytes [off, off + len) of the 'g' layout. */
 struct ts_x86_field {
 	uint16_t off, len;
-	uint8_t access; /* enum ts_x86_access bits */
 };
 
-struct ts_x86_fields {
+/* What an instruction writes beside memory. */
+struct ts_x86_results {
 	struct ts_x86_field fields[TS_X86_MAX_FIELDS]; /* without the program counter and eflags */
 	unsigned n;
-	uint32_t flags_read; /* bits of eflags */
-	uint32_t flags_written;
-	uint32_t flags_undefined; /* after the instruction their value is not specified */
-	/* it also uses registers that the layout does not have, or the x87 stack, whose registers move */
-	bool has_others;
+	uint32_t flags; /* bits of eflags; those whose value is not specified afterwards, too */
 };
 
 #define TS_X86_N_GPRS 16u
@@ -139,12 +134,11 @@ bool ts_x86_decode(const struct ts_x86 *x, uint64_t pc, const uint8_t *bytes, si
 unsigned ts_x86_length(const struct ts_x86 *x, const uint8_t *bytes, size_t len);
 
 /*
- * Which registers and flags it reads and writes.  One that a 64-bit instruction clears beyond its operand is
- * written there too; a register that is cleared whatever it held ("xor eax, eax") is not read.
+ * Which registers and flags it writes, or may write.  What a 64-bit instruction clears beyond its operand is written, too.
  *
  * Returns false if there is no instruction.
  */
-bool ts_x86_registers(const struct ts_x86 *x, const uint8_t *bytes, size_t len, struct ts_x86_fields *fields);
+bool ts_x86_results(const struct ts_x86 *x, const uint8_t *bytes, size_t len, struct ts_x86_results *results);
 
 /*
  * Write its text in Intel's syntax to @buf of @size bytes, terminated.

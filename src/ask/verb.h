@@ -113,16 +113,29 @@ enum ts_operand {
 
 struct ts_rows;
 
+/* How a verb's cursor works. */
 struct ts_rows_ops {
+	/* Bytes of the verb's own struct, of which struct ts_rows are the first; 0: the caller has it and frees it. */
+	size_t size;
+	/*
+	 * The question is rows->qn; the rest of the struct is zero.  NULL: there is nothing to do.
+	 *
+	 * Returns false if the question makes no sense here (TS_EUSAGE), if the trace cannot be read, or if memory is
+	 * exhausted: then close() is called.
+	 */
+	bool (*begin)(struct ts_rows *rows, struct ts_error *err);
 	/* The next row to @row, which is empty. */
 	enum ts_got (*next)(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
 			    struct ts_error *err);
+	/* Free what the struct owns.  NULL: nothing. */
 	void (*close)(struct ts_rows *rows);
 };
 
 /* A cursor, embedded as first member in the verb's own struct. */
 struct ts_rows {
 	const struct ts_rows_ops *ops;
+	struct ts_ask *ask;           /* borrowed */
+	const struct ts_question *qn; /* borrowed */
 	uint64_t at;          /* the position up to which has been searched, for progress and ^C */
 	bool is_waiting;      /* the next row was found, but its end is still unknown */
 	uint64_t waits_at;    /* the position of that row; if the search stops here, all rows before it were returned */
@@ -141,10 +154,13 @@ struct ts_rows {
 };
 
 /*
- * A cursor of @size bytes, of which struct ts_rows are the first; zero, but for @ops, @is_reverse and go.  close()
- * frees it.  Returns NULL with TS_ENOMEM if memory is exhausted.
+ * A cursor over the answer to @qn; both are borrowed until it is closed.  Returns NULL if begin() of @ops does not succeed, or
+ * memory is exhausted (TS_ENOMEM).
  */
-void *ts_rows_new(size_t size, const struct ts_rows_ops *ops, bool is_reverse, struct ts_error *err);
+void *ts_rows_open(const struct ts_rows_ops *ops, struct ts_ask *ask, const struct ts_question *qn, bool is_reverse,
+		   struct ts_error *err);
+
+void ts_rows_close(struct ts_rows *rows);
 
 /* A word by which a question about one verb becomes one about another, with other columns: `hot blocks`. */
 struct ts_verb_word {
@@ -166,16 +182,9 @@ struct ts_verb {
 	bool is_sentence;              /* its one row is `position K of N (P%), thread T, pc 0xADDR` */
 	bool is_of_moment;             /* WHAT is what is there at the position, and not what comes to be there */
 	bool is_forward;               /* without a session it is asked from 0, not from N */
-	unsigned arg;                  /* for open(), where verbs share one */
+	unsigned arg;                  /* for begin(), where verbs share one */
 	const struct ts_verb_word *words; /* NULL: none */
-	/*
-	 * A cursor over the answer to @qn (borrowed until close).
-	 *
-	 * Returns NULL if the question makes no sense here (TS_EUSAGE), if the trace cannot be read, or if
-	 * memory is exhausted.
-	 */
-	struct ts_rows *(*open)(struct ts_ask *ask, const struct ts_question *qn, bool is_reverse,
-				struct ts_error *err);
+	const struct ts_rows_ops *rows;
 };
 
 /* The verb of this name, NULL if there is none. */
@@ -183,11 +192,5 @@ const struct ts_verb *ts_verb_find(const char *name, size_t len);
 
 /* All verbs in the order of the manual; *n gets how many. */
 const struct ts_verb *const *ts_verbs(size_t *n);
-
-static inline void ts_rows_close(struct ts_rows *rows)
-{
-	if (rows)
-		rows->ops->close(rows);
-}
 
 #endif

@@ -68,29 +68,6 @@ bool ts_fail_errno(struct ts_error *err, const char *fmt, ...)
 	return ts_fail(err, saved == ENOMEM ? TS_ENOMEM : TS_EIO, TS_NO_OFF, "%s: %s", what, strerror(saved));
 }
 
-const char *ts_code_name(enum ts_code code)
-{
-	switch (code) {
-	case TS_OK:
-		return "ok";
-	case TS_EIO:
-		return "io";
-	case TS_ETRUNC:
-		return "truncated";
-	case TS_ECORRUPT:
-		return "corrupt";
-	case TS_EUNSUPPORTED:
-		return "unsupported";
-	case TS_ELIMIT:
-		return "limit";
-	case TS_ENOMEM:
-		return "memory";
-	case TS_EUSAGE:
-		return "usage";
-	}
-	return "unknown";
-}
-
 void ts_error_format(const struct ts_error *err, const char *file, char *text, unsigned len)
 {
 	const char *sep = file ? ": " : "";

@@ -54,9 +54,6 @@ bool ts_fail_prefix(struct ts_error *err, const char *fmt, ...) __attribute__((f
 /* Fill @err from errno: "WHAT: No such file or directory"; returns false. */
 bool ts_fail_errno(struct ts_error *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* The class of a fault in a word, for --json and tests. */
-const char *ts_code_name(enum ts_code code);
-
 /*
  * Write "FILE:0xOFF: sentence" (or "FILE: sentence") into @text of @len bytes, truncated if need be.  @file
  * may be NULL.

@@ -16,11 +16,6 @@ void ts_log_set_level(enum ts_level level)
 	shown_level = level;
 }
 
-bool ts_log_is_on(enum ts_level level)
-{
-	return level <= shown_level;
-}
-
 bool ts_log_parse_level(const char *name, enum ts_level *level)
 {
 	for (unsigned i = 0; i < sizeof(level_names) / sizeof(level_names[0]); i++) {
@@ -37,7 +32,7 @@ void ts_log(enum ts_level level, const char *fmt, ...)
 	char line[1024];
 	va_list ap;
 
-	if (!ts_log_is_on(level))
+	if (level > shown_level)
 		return;
 	va_start(ap, fmt);
 	vsnprintf(line, sizeof(line), fmt, ap);

@@ -23,8 +23,6 @@ enum ts_level {
 
 /* Show lines up to @level; at start TS_LOG_WARN. */
 void ts_log_set_level(enum ts_level level);
-bool ts_log_is_on(enum ts_level level);
-
 /* Parse a level's name.  Returns false and leaves *level for an unknown one. */
 bool ts_log_parse_level(const char *name, enum ts_level *level);
 

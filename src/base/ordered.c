@@ -102,17 +102,6 @@ static bool find(const struct ts_ordered *o, uint64_t from, size_t *at, unsigned
 	return *at < o->n && o->blocks[*at]->n;
 }
 
-bool ts_ordered_next(const struct ts_ordered *o, uint64_t from, uint64_t *key)
-{
-	size_t at;
-	unsigned i;
-
-	if (!find(o, from, &at, &i))
-		return false;
-	*key = o->blocks[at]->keys[i];
-	return true;
-}
-
 bool ts_ordered_take(struct ts_ordered *o, uint64_t from, uint64_t to, uint64_t *key)
 {
 	struct ts_ordered_block *b;

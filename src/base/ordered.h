@@ -21,9 +21,6 @@ void ts_ordered_fini(struct ts_ordered *o);
 /* Add @key, which is not in the set.  Returns false if memory is exhausted; the set is then unchanged. */
 bool ts_ordered_add(struct ts_ordered *o, uint64_t key);
 
-/* *key gets the smallest number of the set that is not below @from.  Returns false if there is none. */
-bool ts_ordered_next(const struct ts_ordered *o, uint64_t from, uint64_t *key);
-
 /* The same, if it is not above @to; the number leaves the set. */
 bool ts_ordered_take(struct ts_ordered *o, uint64_t from, uint64_t to, uint64_t *key);
 

@@ -75,11 +75,6 @@ enum ts_next ts_trace_hash_grow(struct ts_trace_hash *h, uint64_t end, uint64_t 
 	return h->off == last ? TS_END : TS_ITEM;
 }
 
-uint64_t ts_trace_hash_done(const struct ts_trace_hash *h)
-{
-	return h->off;
-}
-
 void ts_trace_hash_value(const struct ts_trace_hash *h, uint8_t value[TS_TRACE_HASH_LEN])
 {
 	XXH128_canonical_t canonical;

@@ -37,9 +37,6 @@ void ts_trace_hash_free(struct ts_trace_hash *h);
  */
 enum ts_next ts_trace_hash_grow(struct ts_trace_hash *h, uint64_t end, uint64_t len, struct ts_error *err);
 
-/* How much of the trace is in it, in bytes. */
-uint64_t ts_trace_hash_done(const struct ts_trace_hash *h);
-
 /* The hash of what is in it so far; that of the trace after TS_END. */
 void ts_trace_hash_value(const struct ts_trace_hash *h, uint8_t value[TS_TRACE_HASH_LEN]);
 

@@ -14,7 +14,6 @@ enum arg_type {
 };
 
 /* Tools, as a mask. */
-#define OVERVIEW   (1u << TS_MCP_OVERVIEW)
 #define WHERE      (1u << TS_MCP_WHERE)
 #define ASK        (1u << TS_MCP_ASK)
 #define WHY        (1u << TS_MCP_WHY)

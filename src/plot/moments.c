@@ -24,13 +24,12 @@ static bool add_step(struct ts_moments *m, const struct ts_query *q, uint64_t po
 {
 	struct ts_moment x = { .pos = pos, .first = step->pc, .last = step->pc,
 			       .process = ts_query_process(q, step->thread) };
+	struct ts_step_effects all = ts_step_effects(batch, step);
 	bool done = step->pc == TS_NO_PC || add(m, &x);
+	const struct ts_effect *fx;
 
-	for (uint32_t i = 0; done && i < step->n_effects; i++) {
-		const struct ts_effect *fx = &batch->effects[step->first + i];
-
-		if (fx->kind == TS_FX_THREAD)
-			x.process = ts_query_process(q, fx->item);
+	while (done && (fx = ts_step_effects_next(&all))) {
+		x.process = ts_query_process(q, all.thread);
 		/* what no instruction read is not an access; what none wrote is a change all the same, if it was seen */
 		if ((fx->kind != TS_FX_WRITE && (fx->kind != TS_FX_READ || fx->is_hidden)) || fx->is_inferred || !fx->len)
 			continue;

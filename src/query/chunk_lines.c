@@ -61,7 +61,7 @@ static void add_effect(struct ts_chunk_lines *t, const struct ts_effect *e, stru
 {
 	t->has_unseen |= e->kind == TS_FX_UNSEEN;
 	t->has_unknown |= e->kind == TS_FX_WRITE && e->data == TS_NO_DATA;
-	if (e->kind < TS_FX_WRITE || e->kind > TS_FX_FORGET || e->kind == TS_FX_PROTECT || !e->len)
+	if (!ts_effect_is_on_memory(e))
 		return;
 	if (e->kind > TS_FX_READ || e->len > MAX_LEN) {
 		add_range(t, e, item.process);
@@ -78,17 +78,12 @@ static void add_step(struct ts_chunk_lines *t, const struct ts_timeline *tl, con
 		     uint32_t step)
 {
 	const struct ts_step *s = &b->steps[step];
-	struct ts_line_effect item = { .step = step, .process = ts_timeline_process(tl, s->thread) };
+	struct ts_step_effects all = ts_step_effects(b, s);
+	const struct ts_effect *e;
 
-	for (uint32_t i = 0; i < s->n_effects; i++) {
-		const struct ts_effect *e = &b->effects[s->first + i];
-
-		item.effect = s->first + i;
-		if (e->kind == TS_FX_THREAD)
-			item.process = ts_timeline_process(tl, e->item);
-		else
-			add_effect(t, e, item);
-	}
+	while ((e = ts_step_effects_next(&all)))
+		add_effect(t, e, (struct ts_line_effect){ .step = step, .process = ts_timeline_process(tl, all.thread),
+							  .effect = (uint32_t)(e - b->effects) });
 }
 
 static void list(struct ts_chunk_lines *t, const struct ts_timeline *tl, const struct ts_steps *steps)

@@ -92,9 +92,6 @@ enum ts_need {
 /* Is the pc at the end a guess?  The trace does not show where the last instruction led. */
 bool ts_query_is_end_assumed(const struct ts_query *q);
 
-/* How many instructions have been read so far, for people: this runs ahead of the snapshot. */
-uint64_t ts_query_n_read(const struct ts_query *q);
-
 /*
  * How much of the trace has been read so far, for people: 0..1000 parts of a thousand, by bytes of the file.
  * It is 1000 only if the recording is complete.

@@ -52,23 +52,14 @@ bool ts_query_pc(struct ts_query *q, uint64_t pos, uint32_t thread, uint64_t *pc
 	return true;
 }
 
-/*
- * The next effect of a step on registers of @thread, from ordinal *i on; *whose is the thread of the effects.
- * Returns NULL at the end.
- */
-static const struct ts_effect *next_reg_effect(const struct ts_steps *b, const struct ts_step *s,
-					       uint32_t thread, uint32_t *i, uint32_t *whose)
+/* The next of @all that is on registers of @thread; NULL at the end. */
+static const struct ts_effect *next_reg_effect(struct ts_step_effects *all, uint32_t thread)
 {
-	while (*i < s->n_effects) {
-		const struct ts_effect *e = &b->effects[s->first + (*i)++];
+	const struct ts_effect *e = ts_step_effects_next(all);
 
-		if (e->kind == TS_FX_THREAD)
-			*whose = e->item;
-		if (e->kind == TS_FX_FORGET_REGS ||
-		    (*whose == thread && (e->kind == TS_FX_REG_WRITE || e->kind == TS_FX_REG_READ)))
-			return e;
-	}
-	return NULL;
+	while (e && e->kind != TS_FX_FORGET_REGS && (all->thread != thread || e->kind > TS_FX_REG_READ))
+		e = ts_step_effects_next(all);
+	return e;
 }
 
 /* @len bytes are known; most registers have 8. */
@@ -86,10 +77,10 @@ static inline void know(uint8_t *data, uint8_t *known, const uint8_t *value, siz
 static void replay_regs(const struct ts_steps *b, const struct ts_step *s, uint32_t thread, uint8_t *data,
 			uint8_t *known)
 {
-	uint32_t i = 0, whose = s->thread;
+	struct ts_step_effects all = ts_step_effects(b, s);
 	const struct ts_effect *e;
 
-	while ((e = next_reg_effect(b, s, thread, &i, &whose))) {
+	while ((e = next_reg_effect(&all, thread))) {
 		const uint8_t *value = ts_effect_data(b, e);
 
 		if (value) {
@@ -113,9 +104,10 @@ static uint32_t n_among(const struct ts_effect *e, uint32_t len)
 static void see_regs(const struct ts_steps *b, const struct ts_step *s, uint32_t thread, uint32_t len,
 		     uint8_t *data, uint8_t *known)
 {
+	struct ts_step_effects all = ts_step_effects(b, s);
 	const struct ts_effect *e;
 
-	for (uint32_t i = 0, whose = s->thread; (e = next_reg_effect(b, s, thread, &i, &whose));) {
+	while ((e = next_reg_effect(&all, thread))) {
 		const uint8_t *value = ts_effect_data(b, e);
 		uint32_t n = n_among(e, len);
 
@@ -124,7 +116,8 @@ static void see_regs(const struct ts_steps *b, const struct ts_step *s, uint32_t
 		else if (n && value)
 			ts_known_see(data + e->addr, known + e->addr, n, value);
 	}
-	for (uint32_t i = 0, whose = s->thread; (e = next_reg_effect(b, s, thread, &i, &whose));) {
+	all = ts_step_effects(b, s);
+	while ((e = next_reg_effect(&all, thread))) {
 		uint32_t n = n_among(e, len);
 
 		if (n)
@@ -140,11 +133,10 @@ static void settle_regs(const struct ts_timeline *tl, const struct ts_steps *b, 
 			uint32_t len, uint8_t *data, uint8_t *known)
 {
 	for (uint32_t j = pos % TS_CHUNK_STEPS; j < b->n_steps && memchr(known, TS_LOST, len); j++) {
-		const struct ts_step *s = &b->steps[j];
-		uint32_t i = 0, whose = s->thread;
+		struct ts_step_effects all = ts_step_effects(b, &b->steps[j]);
 		const struct ts_effect *e;
 
-		while ((e = next_reg_effect(b, s, thread, &i, &whose))) {
+		while ((e = next_reg_effect(&all, thread))) {
 			const uint8_t *value = ts_effect_data(b, e);
 			uint32_t n = n_among(e, len);
 

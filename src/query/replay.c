@@ -49,14 +49,11 @@ static void each_mem_effect(struct ts_replay *v, const struct ts_steps *b, const
 			    void (*use)(struct ts_replay *v, const struct ts_steps *b,
 					const struct ts_effect *e))
 {
-	uint32_t process = ts_timeline_process(v->tl, s->thread);
+	struct ts_step_effects all = ts_step_effects(b, s);
+	const struct ts_effect *e;
 
-	for (uint32_t i = 0; i < s->n_effects; i++) {
-		const struct ts_effect *e = &b->effects[s->first + i];
-
-		if (e->kind == TS_FX_THREAD)
-			process = ts_timeline_process(v->tl, e->item);
-		else if (process == v->process || e->kind == TS_FX_UNSEEN)
+	while ((e = ts_step_effects_next(&all))) {
+		if (ts_timeline_process(v->tl, all.thread) == v->process || e->kind == TS_FX_UNSEEN)
 			use(v, b, e);
 	}
 }
@@ -87,18 +84,15 @@ static void forget_passed_by_effect(struct ts_replay *v, const struct ts_steps *
 const struct ts_effect *ts_replay_see(struct ts_replay *v, const struct ts_steps *b, const struct ts_step *s,
 				    uint32_t *thread)
 {
-	const struct ts_effect *change = NULL;
-	uint32_t whose = s->thread;
+	struct ts_step_effects all = ts_step_effects(b, s);
+	const struct ts_effect *change = NULL, *e;
 	bool is_touched = false;
 	size_t at, n;
 
-	for (uint32_t i = 0; i < s->n_effects; i++) {
-		const struct ts_effect *e = &b->effects[s->first + i];
+	while ((e = ts_step_effects_next(&all))) {
 		const uint8_t *value = ts_effect_data(b, e);
 
-		if (e->kind == TS_FX_THREAD)
-			whose = e->item;
-		if (!find_in_view(v, e, &at, &n) || ts_timeline_process(v->tl, whose) != v->process)
+		if (!find_in_view(v, e, &at, &n) || ts_timeline_process(v->tl, all.thread) != v->process)
 			continue;
 		is_touched = true;
 		if (e->kind != TS_FX_READ) {
@@ -107,7 +101,7 @@ const struct ts_effect *ts_replay_see(struct ts_replay *v, const struct ts_steps
 			   ts_known_see(v->data + at, v->known + at, n, value + (v->addr + at - e->addr)) &&
 			   !change) {
 			change = e;
-			*thread = whose;
+			*thread = all.thread;
 		}
 	}
 	if (is_touched)

@@ -88,7 +88,7 @@ struct ts_search {
 	bool has_no_memory;           /* memory was exhausted while stops were looked up */
 	bool is_offered;              /* best is final but for watchpoints */
 	size_t n_offered;             /* breakpoints that have been looked up */
-	unsigned stage;               /* of the stops that are looked up: the place in search.c's list */
+	unsigned stage;               /* of the stops that are looked up: the place in search_stops.c's list */
 	uint64_t event;               /* the ordinal of the next event or module to look at, while one stage lasts */
 	bool is_walking;              /* event is valid */
 	unsigned n_compared;          /* edges of regions that were compared with other regions */

@@ -119,11 +119,6 @@ bool ts_query_is_end_assumed(const struct ts_query *q)
 	return q->snap.has_end_pc && q->tl->is_end_assumed;
 }
 
-uint64_t ts_query_n_read(const struct ts_query *q)
-{
-	return q->snap.is_complete ? q->snap.end : ts_timeline_n_read(q->tl);
-}
-
 unsigned ts_query_permille(const struct ts_query *q)
 {
 	return q->snap.is_complete ? 1000 : ts_timeline_permille(q->tl);

@@ -81,7 +81,6 @@ struct ts_log_decoder {
 	bool is_last_damaged; /* what could not be decoded was the last record there */
 	struct ts_log_decoder_counts counts;
 	char exec_path[4096];
-	uint64_t last_exec;
 	struct {
 		uint16_t num;
 		int32_t code;

@@ -15,16 +15,6 @@ typedef VexGuestAMD64State TsGuest;
 #define TS_INFO_OFF TS_GUEST_OFF(SI)  /* a signal handler's second argument */
 #define TS_REQUEST_OFF TS_GUEST_OFF(AX) /* a request to Valgrind: its argument, and its result; valgrind.h */
 #define TS_RESULT_OFF TS_GUEST_OFF(DX)
-#define TS_WORD Ity_I64
-#define TS_CONST IRConst_U64
-#define TS_ADD Iop_Add64
-#define TS_LESS Iop_CmpLT64U
-#define TS_UNEQUAL Iop_CmpNE64
-#define TS_EQUAL Iop_CmpEQ64
-#define TS_AND Iop_And64
-#define TS_OF_BIT Iop_1Uto64
-#define TS_OF_SIZE { [1] = Iop_8Uto64, [2] = Iop_16Uto64, [4] = Iop_32Uto64 }
-#define TS_LOW_BYTE Iop_64to8
 #define TS_PIECE Ity_V256 /* the largest part of the guest state that VEX moves */
 #define TS_PREFIXES 0x40  /* 16 prefixes from here on: REX */
 #define TS_GET_FLAGS LibVEX_GuestAMD64_get_rflags
@@ -43,16 +33,6 @@ typedef VexGuestX86State TsGuest;
 #define TS_FIRST_OFF TS_GUEST_OFF(AX)
 #define TS_REQUEST_OFF TS_GUEST_OFF(AX)
 #define TS_RESULT_OFF TS_GUEST_OFF(DX)
-#define TS_WORD Ity_I32
-#define TS_CONST IRConst_U32
-#define TS_ADD Iop_Add32
-#define TS_LESS Iop_CmpLT32U
-#define TS_UNEQUAL Iop_CmpNE32
-#define TS_EQUAL Iop_CmpEQ32
-#define TS_AND Iop_And32
-#define TS_OF_BIT Iop_1Uto32
-#define TS_OF_SIZE { [1] = Iop_8Uto32, [2] = Iop_16Uto32 }
-#define TS_LOW_BYTE Iop_32to8
 #define TS_PIECE Ity_V128
 #define TS_PREFIXES 0xf0 /* none: lock and rep, which are prefixes anyway */
 #define TS_GET_FLAGS LibVEX_GuestX86_get_eflags
@@ -71,16 +51,6 @@ typedef VexGuestARM64State TsGuest;
 #define TS_INFO_OFF TS_GUEST_OFF(X1)
 #define TS_REQUEST_OFF TS_GUEST_OFF(X4)
 #define TS_RESULT_OFF TS_GUEST_OFF(X3)
-#define TS_WORD Ity_I64
-#define TS_CONST IRConst_U64
-#define TS_ADD Iop_Add64
-#define TS_LESS Iop_CmpLT64U
-#define TS_UNEQUAL Iop_CmpNE64
-#define TS_EQUAL Iop_CmpEQ64
-#define TS_AND Iop_And64
-#define TS_OF_BIT Iop_1Uto64
-#define TS_OF_SIZE { [1] = Iop_8Uto64, [2] = Iop_16Uto64, [4] = Iop_32Uto64 }
-#define TS_LOW_BYTE Iop_64to8
 #define TS_PIECE Ity_V128
 #define TS_GET_FLAGS LibVEX_GuestARM64_get_nzcv
 
@@ -96,6 +66,31 @@ _Static_assert(TS_GUEST_OFF(QCFLAG) == 832 && TS_GUEST_OFF(FPCR) >= 848, "anothe
 
 #else
 #error no guest state of this processor
+#endif
+
+/* The operations of a word. */
+#if defined(VGA_x86)
+#define TS_WORD Ity_I32
+#define TS_CONST IRConst_U32
+#define TS_ADD Iop_Add32
+#define TS_LESS Iop_CmpLT32U
+#define TS_UNEQUAL Iop_CmpNE32
+#define TS_EQUAL Iop_CmpEQ32
+#define TS_AND Iop_And32
+#define TS_OF_BIT Iop_1Uto32
+#define TS_OF_SIZE { [1] = Iop_8Uto32, [2] = Iop_16Uto32 }
+#define TS_LOW_BYTE Iop_32to8
+#else
+#define TS_WORD Ity_I64
+#define TS_CONST IRConst_U64
+#define TS_ADD Iop_Add64
+#define TS_LESS Iop_CmpLT64U
+#define TS_UNEQUAL Iop_CmpNE64
+#define TS_EQUAL Iop_CmpEQ64
+#define TS_AND Iop_And64
+#define TS_OF_BIT Iop_1Uto64
+#define TS_OF_SIZE { [1] = Iop_8Uto64, [2] = Iop_16Uto64, [4] = Iop_32Uto64 }
+#define TS_LOW_BYTE Iop_64to8
 #endif
 
 #endif

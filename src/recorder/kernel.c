@@ -327,14 +327,11 @@ static void take_handler(const struct ts_call *c)
 
 static void note_child(const struct ts_call *c)
 {
-	struct ts_ring *r = ts_out_ring();
 	char text[16];
 
 	if (c->ret <= 0 || (c->num == ts_guest->calls->clone && c->args[0] & CLONE_THREAD))
 		return;
-	if (r->n_children < TS_RING_MAX_CHILDREN)
-		r->children[r->n_children] = (uint32_t)c->ret;
-	r->n_children++;
+	ts_out_ring()->n_children++;
 	ts_out_note(UCIR_NOTE_CHILD, text, (uint32_t)snprintf(text, sizeof(text), "%d", (int)c->ret));
 }
 

@@ -19,7 +19,6 @@
 #include <sys/types.h>
 
 #define TS_RING_OPEN_CAP 65536u
-#define TS_RING_MAX_CHILDREN 64u
 #define TS_RING_TEXT 4096u
 #define TS_RING_MAX_CALLS 1024u
 #define TS_RING_N_ARGS 6u
@@ -56,8 +55,7 @@ struct ts_ring {
 
 	/* Said by the plugin, for messages and notes; texts are terminated. */
 	_Atomic uint64_t n_steps, n_unexplained;
-	_Atomic uint32_t n_children; /* of which the first have their process ids here */
-	uint32_t children[TS_RING_MAX_CHILDREN];
+	_Atomic uint32_t n_children;
 	_Atomic uint32_t is_in_exec; /* inside a call of execve, of this file */
 	char exec_path[TS_RING_TEXT];
 	/* Paths of the files that were mapped as code, each with its NUL: those that have room. */

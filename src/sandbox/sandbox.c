@@ -38,11 +38,6 @@ static bool looks_for_leaks(void)
 #endif
 }
 
-bool ts_sandbox_is_built(void)
-{
-	return IS_BUILT && !looks_for_leaks();
-}
-
 /* ------------------------------------------------------------------------------------------- the filter */
 
 /* Returns the descriptor of the notifications; -1 with errno. */
@@ -298,7 +293,7 @@ bool ts_sandbox_enter(const struct ts_sandbox_rules *rules, bool *has_landlock, 
 	int socket, fd;
 	bool done;
 
-	if (!ts_sandbox_is_built())
+	if (!IS_BUILT || looks_for_leaks())
 		return ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF, "this build has none");
 	if (rules->is_failed)
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for its rules");

@@ -24,10 +24,4 @@
  */
 bool ts_sandbox_enter(const struct ts_sandbox_rules *rules, bool *has_landlock, struct ts_error *err);
 
-/*
- * Does this build have a sandbox?  Not with coverage and ThreadSanitizer, nor where LeakSanitizer is to run
- * at the end.
- */
-bool ts_sandbox_is_built(void);
-
 #endif

@@ -25,8 +25,6 @@ struct ts_location {
 	uint64_t mask;  /* bit i: byte base + i; FLAGS: bits of the flags register */
 };
 
-#define TS_LOCATION_MAX 64u
-
 /* The bits [@at, @at + @len) of a mask; those from 64 on are left out. */
 static inline uint64_t ts_mask(uint64_t at, uint64_t len)
 {

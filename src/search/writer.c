@@ -259,8 +259,7 @@ static bool touches(const struct ts_writer_search *s, const struct ts_steps *b, 
 	for (uint32_t i = 0; i < st->n_effects; i++) {
 		const struct ts_effect *e = &b->effects[st->first + i];
 
-		if (e->kind >= TS_FX_WRITE && e->kind <= TS_FX_FORGET &&
-		    ts_location_overlap(&s->loc, e->addr, e->len))
+		if (ts_effect_is_on_memory(e) && ts_location_overlap(&s->loc, e->addr, e->len))
 			return true;
 	}
 	return false;

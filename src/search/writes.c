@@ -160,17 +160,13 @@ static struct ts_location as_bytes(const struct ts_query *q, const struct ts_loc
 static uint64_t effects_on(const struct ts_steps *b, const struct ts_step *st, const struct ts_location *loc,
 			   uint64_t *unseen, bool *is_lost)
 {
-	uint32_t thread = st->thread;
+	struct ts_step_effects all = ts_step_effects(b, st);
+	const struct ts_effect *e;
 	uint64_t mask = 0;
 
-	for (uint32_t i = 0; i < st->n_effects; i++) {
-		const struct ts_effect *e = &b->effects[st->first + i];
-
-		if (e->kind == TS_FX_THREAD)
-			thread = e->item;
-		else if (e->kind == TS_FX_FORGET_REGS)
-			*is_lost = true;
-		else if (e->kind == TS_FX_REG_WRITE && thread == loc->owner) {
+	while ((e = ts_step_effects_next(&all))) {
+		*is_lost |= e->kind == TS_FX_FORGET_REGS;
+		if (e->kind == TS_FX_REG_WRITE && all.thread == loc->owner) {
 			uint64_t more = ts_location_overlap(loc, e->addr, e->len);
 
 			mask |= more;
@@ -182,15 +178,11 @@ static uint64_t effects_on(const struct ts_steps *b, const struct ts_step *st, c
 
 static bool reads_register(const struct ts_steps *b, const struct ts_step *st, const struct ts_location *loc)
 {
-	uint32_t thread = st->thread;
+	struct ts_step_effects all = ts_step_effects(b, st);
+	const struct ts_effect *e;
 
-	for (uint32_t i = 0; i < st->n_effects; i++) {
-		const struct ts_effect *e = &b->effects[st->first + i];
-
-		if (e->kind == TS_FX_THREAD)
-			thread = e->item;
-		else if (e->kind == TS_FX_REG_READ && thread == loc->owner &&
-			 ts_location_overlap(loc, e->addr, e->len))
+	while ((e = ts_step_effects_next(&all))) {
+		if (e->kind == TS_FX_REG_READ && all.thread == loc->owner && ts_location_overlap(loc, e->addr, e->len))
 			return true;
 	}
 	return false;
@@ -345,17 +337,14 @@ static bool register_writes(struct ts_query *q, uint64_t pos, const struct ts_lo
 static void memory_writes(struct ts_query *q, const struct ts_steps *b, const struct ts_step *st,
 			  const struct ts_location *loc, struct ts_written *w)
 {
-	uint32_t thread = st->thread;
+	struct ts_step_effects all = ts_step_effects(b, st);
+	const struct ts_effect *e;
 
-	for (uint32_t i = 0; i < st->n_effects; i++) {
-		const struct ts_effect *e = &b->effects[st->first + i];
+	while ((e = ts_step_effects_next(&all))) {
 		enum ts_writer_kind kind;
 		uint64_t mask;
 
-		if (e->kind == TS_FX_THREAD)
-			thread = e->item;
-		if (e->kind < TS_FX_WRITE || e->kind > TS_FX_FORGET || e->kind == TS_FX_READ ||
-		    e->kind == TS_FX_PROTECT || ts_query_process(q, thread) != loc->owner)
+		if (!ts_effect_is_on_memory(e) || e->kind == TS_FX_READ || ts_query_process(q, all.thread) != loc->owner)
 			continue;
 		mask = ts_location_overlap(loc, e->addr, e->len);
 		if (!mask)
@@ -377,16 +366,12 @@ static void memory_writes(struct ts_query *q, const struct ts_steps *b, const st
 static bool contradicts(struct ts_query *q, const struct ts_steps *b, const struct ts_step *st,
 			const struct ts_location *loc)
 {
-	uint32_t thread = st->thread;
+	struct ts_step_effects all = ts_step_effects(b, st);
+	const struct ts_effect *e;
 
-	for (uint32_t i = 0; i < st->n_effects; i++) {
-		const struct ts_effect *e = &b->effects[st->first + i];
-
-		if (e->kind == TS_FX_THREAD)
-			thread = e->item;
-		else if (e->kind == TS_FX_READ && ts_effect_data(b, e) &&
-			 ts_query_process(q, thread) == loc->owner &&
-			 ts_location_overlap(loc, e->addr, e->len))
+	while ((e = ts_step_effects_next(&all))) {
+		if (e->kind == TS_FX_READ && ts_effect_data(b, e) && ts_query_process(q, all.thread) == loc->owner &&
+		    ts_location_overlap(loc, e->addr, e->len))
 			return true;
 	}
 	return false;

@@ -13,7 +13,6 @@
 #include "src/index/index_write.h"
 
 #define PLACE_RANGE 64u
-#define N_PLACES    128u
 
 /* A bitmap is a whole number of bytes, and no larger than memory. */
 #define MIN_BITMAP_BITS 3u

@@ -230,8 +230,7 @@ static void settle(struct loss *l, const struct ts_steps *b, const struct ts_eff
 	uint64_t last = l->addr + (l->len - 1), e_last = e->addr + (e->len - 1);
 	const uint8_t *value = ts_effect_data(b, e);
 
-	if (e->kind < TS_FX_WRITE || e->kind > TS_FX_FORGET || e->kind == TS_FX_PROTECT || !e->len ||
-	    e->addr > last || e_last < l->addr || (e->kind == TS_FX_READ && !value))
+	if (!ts_effect_touches(e, l->addr, last) || (e->kind == TS_FX_READ && !value))
 		return;
 	for (size_t i = e->addr > l->addr ? (size_t)(e->addr - l->addr) : 0; i < l->len && l->addr + i <= e_last; i++) {
 		if (!l->is_open[i])
@@ -391,7 +390,7 @@ static inline void take_effect(struct ts_sketcher *sk, uint32_t process, const s
 {
 	const uint8_t *data;
 
-	if (e->kind < TS_FX_WRITE || e->kind > TS_FX_FORGET || e->kind == TS_FX_PROTECT || !e->len)
+	if (!ts_effect_is_on_memory(e))
 		return;
 	data = e->kind <= TS_FX_READ ? ts_effect_data(b, e) : NULL;
 	if (data)

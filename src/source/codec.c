@@ -37,7 +37,7 @@ enum ts_codec_kind ts_codec_detect(const uint8_t *head, size_t len)
 	return TS_CODEC_NONE;
 }
 
-const char *ts_codec_name(enum ts_codec_kind kind)
+static const char *name_of(enum ts_codec_kind kind)
 {
 	static const char *const names[] = { "none", "gzip", "xz", "zstd" };
 
@@ -70,7 +70,7 @@ struct ts_codec *ts_codec_new(enum ts_codec_kind kind, struct ts_error *err)
 	}
 	if (!c || !c->has_stream) {
 		ts_codec_free(c);
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no %s decoder", ts_codec_name(kind));
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no %s decoder", name_of(kind));
 		return NULL;
 	}
 	return c;
@@ -90,7 +90,7 @@ void ts_codec_free(struct ts_codec *c)
 
 static enum ts_next fail(const struct ts_codec *c, enum ts_code code, const char *what, struct ts_error *err)
 {
-	ts_fail(err, code, TS_NO_OFF, "the %s data %s", ts_codec_name(c->kind), what);
+	ts_fail(err, code, TS_NO_OFF, "the %s data %s", name_of(c->kind), what);
 	return TS_FAIL;
 }
 

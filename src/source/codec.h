@@ -26,9 +26,6 @@ enum ts_codec_kind {
 /* The compression of data that begins with these bytes. */
 enum ts_codec_kind ts_codec_detect(const uint8_t *head, size_t len);
 
-/* "gzip" and so on. */
-const char *ts_codec_name(enum ts_codec_kind kind);
-
 struct ts_codec;
 
 /* A decoder, for a kind that is not TS_CODEC_NONE.  Returns NULL if memory is exhausted (TS_ENOMEM). */

@@ -305,7 +305,7 @@ static int open_rows(struct ts_sql_cursor *c, const struct ts_sql_vtab *t)
 		return ts_sql_fail_in(c, t, &err);
 	}
 	if (ts_machine_names_take(c->ask, &c->qn, &err))
-		c->rows = t->t.verb->open(c->ask, &c->qn, c->is_reverse, &err);
+		c->rows = ts_rows_open(t->t.verb->rows, c->ask, &c->qn, c->is_reverse, &err);
 	if (!c->rows)
 		return ts_sql_fail_in(c, t, &err);
 	ts_machine_rows_init(&c->machine, c->ask, &c->qn);

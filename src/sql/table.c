@@ -35,7 +35,7 @@ static enum ts_got complete_row(struct ts_sql_cursor *c, const struct ts_sql_vta
 	qn.what.last = ts_arch_addr_mask(ts_query_regset(c->ask->q)->arch);
 	qn.from = pos;
 	qn.to = pos + 1;
-	rows = t->t.verb->open(c->ask, &qn, false, err);
+	rows = ts_rows_open(t->t.verb->rows, c->ask, &qn, false, err);
 	while (rows && (got == TS_GOT_PENDING || got == TS_GOT_ROW)) {
 		struct ts_budget budget = { TS_SQL_CHUNKS_A_SLICE };
 

@@ -240,13 +240,6 @@ static size_t page_lower_bound(const struct ts_lines *set, uint64_t page)
 	return at;
 }
 
-bool ts_lines_has_page(const struct ts_lines *set, uint64_t page)
-{
-	size_t i = page_lower_bound(set, page);
-
-	return i < set->n_pages && ts_lines_page(set, i) == page;
-}
-
 /* The line at @addr, if page @i is its page. */
 static bool find_in(const struct ts_lines *set, size_t i, uint64_t addr, uint32_t *ordinal)
 {

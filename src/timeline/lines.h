@@ -121,9 +121,6 @@ void ts_lines_each(const struct ts_lines *set, void (*use)(void *user, uint64_t 
 void ts_lines_each_line(const struct ts_lines *set, void (*use)(void *user, uint64_t addr, uint16_t bytes),
 			void *user);
 
-/* Does the set have lines of the page (address >> TS_PAGE_BITS)? */
-bool ts_lines_has_page(const struct ts_lines *set, uint64_t page);
-
 /*
  * To an index file; from there, with its arrays, of a segment of @n_chunks chunks.  Loading returns false if
  * their lengths contradict each other.  What they hold is verified and bounded when it is read.

@@ -72,20 +72,6 @@ struct ts_page *ts_pages_add(struct ts_pages *p, uint64_t page, uint32_t layer)
 	return pg;
 }
 
-bool ts_page_knows_all(const struct ts_page *p, unsigned off, unsigned len)
-{
-	while (len) {
-		unsigned bit = off % 64, n = len < 64 - bit ? len : 64 - bit;
-		uint64_t want = ts_bit_run(bit, n);
-
-		if ((p->known[off / 64] & want) != want)
-			return false;
-		off += n;
-		len -= n;
-	}
-	return true;
-}
-
 void ts_page_know(struct ts_page *p, unsigned off, unsigned len)
 {
 	while (len) {

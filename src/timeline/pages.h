@@ -114,8 +114,7 @@ static inline uint64_t ts_bit_run(unsigned from, unsigned n)
 	return (UINT64_MAX >> (64 - n)) << from;
 }
 
-/* Are all bytes [off, off + len) of the page known?  Mark them known; mark them unknown. */
-bool ts_page_knows_all(const struct ts_page *p, unsigned off, unsigned len);
+/* Mark bytes [off, off + len) of the page known; mark them unknown. */
 void ts_page_know(struct ts_page *p, unsigned off, unsigned len);
 void ts_page_forget(struct ts_page *p, unsigned off, unsigned len);
 

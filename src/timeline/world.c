@@ -209,14 +209,6 @@ const struct ts_event_at *ts_world_prev_event(const struct ts_world *w, enum ts_
 
 /* ------------------------------------------------------------------------------------------------ regions */
 
-static int compare_regions(const void *a, const void *b)
-{
-	const struct ts_region *x = *(const struct ts_region *const *)a,
-			       *y = *(const struct ts_region *const *)b;
-
-	return (x->first > y->first) - (x->first < y->first);
-}
-
 static bool is_text(const struct ts_world *w, uint32_t off)
 {
 	return off == TS_NO_DATA || off < w->texts.len;
@@ -269,27 +261,6 @@ const struct ts_region *ts_world_next_with_file(const struct ts_world *w, size_t
 	return NULL;
 }
 
-size_t ts_world_regions(const struct ts_world *w, uint32_t process, uint64_t pos,
-			const struct ts_region **out, size_t max)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; (i = ts_world_pass_regions(w, i, pos)) < w->n_regions; i++) {
-		const struct ts_region *r = ts_world_region(w, i);
-
-		if (r->from > pos)
-			break;
-		if (r->process != process || pos >= r->until)
-			continue;
-		if (n < max)
-			out[n] = r;
-		n++;
-	}
-	if (max)
-		qsort(out, n < max ? n : max, sizeof(const struct ts_region *), compare_regions);
-	return n;
-}
-
 /* ------------------------------------------------------------------------------------------------ modules */
 
 const struct ts_module_span *ts_world_module(const struct ts_world *w, size_t i)
@@ -305,18 +276,6 @@ const struct ts_module_span *ts_world_module(const struct ts_world *w, size_t i)
 		return m;
 	ts_index_blocks_note_damage(w->file);
 	return &nothing;
-}
-
-const struct ts_module_span *ts_world_next_module(const struct ts_world *w, uint32_t process, uint64_t pos,
-					     size_t *at)
-{
-	while (*at < w->n_modules) {
-		const struct ts_module_span *m = ts_world_module(w, (*at)++);
-
-		if (m->process == process && m->from <= pos && pos < m->until)
-			return m;
-	}
-	return NULL;
 }
 
 const char *ts_world_text(const struct ts_world *w, uint32_t off)

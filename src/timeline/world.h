@@ -124,23 +124,6 @@ size_t ts_world_pass_regions(const struct ts_world *w, size_t i, uint64_t pos);
  */
 const struct ts_region *ts_world_next_with_file(const struct ts_world *w, size_t n, size_t *at);
 
-/*
- * The regions of @process at position @pos, by address: up to @max go to @out (borrowed from the world).
- *
- * Returns their number.
- */
-size_t ts_world_regions(const struct ts_world *w, uint32_t process, uint64_t pos,
-			const struct ts_region **out, size_t max);
-
-/*
- * The next module of @process at position @pos after the one before *at, in the order in which they appeared;
- * *at is 0 for the first call.
- *
- * Returns it (borrowed from the world), NULL after the last.
- */
-const struct ts_module_span *ts_world_next_module(const struct ts_world *w, uint32_t process, uint64_t pos,
-					     size_t *at);
-
 /* A text of a region or a module, NULL for none. */
 const char *ts_world_text(const struct ts_world *w, uint32_t off);
 

@@ -32,6 +32,39 @@ void ts_recording_fini(struct ts_recording *rec)
 	free(rec->folder);
 }
 
+void ts_recording_close(struct ts_recording *rec)
+{
+	size_t size = rec ? rec->ops->size : 0;
+
+	if (rec && rec->ops->close)
+		rec->ops->close(rec);
+	if (!size)
+		return;
+	ts_recording_fini(rec);
+	free(rec);
+}
+
+void *ts_reader_new(const struct ts_reader_ops *ops, struct ts_error *err)
+{
+	struct ts_reader *r = calloc(1, ops->size);
+
+	if (r)
+		r->ops = ops;
+	else
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no reader");
+	return r;
+}
+
+void ts_reader_close(struct ts_reader *r)
+{
+	size_t size = r ? r->ops->size : 0;
+
+	if (r)
+		r->ops->close(r);
+	if (size)
+		free(r);
+}
+
 static struct ts_thread *add_thread(struct ts_recording *rec)
 {
 	if (!ts_vec_reserve(&rec->threads, rec->n_threads, &rec->cap_threads, 1, sizeof(*rec->threads)))

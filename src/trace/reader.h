@@ -26,6 +26,8 @@ struct ts_recording;
 struct ts_tracing;
 
 struct ts_reader_ops {
+	size_t size; /* of the loader's own struct, for ts_reader_new(); 0: close() frees it */
+
 	/*
 	 * Append the next step to @out, which has no open effects.  Not to be called directly: see
 	 * ts_reader_next().
@@ -59,6 +61,7 @@ struct ts_reader_ops {
 	 */
 	bool (*skip)(struct ts_reader *r, uint64_t n);
 
+	/* Free what the loader's own struct owns; it may be half done. */
 	void (*close)(struct ts_reader *r);
 };
 
@@ -90,6 +93,8 @@ struct ts_reader {
 };
 
 struct ts_recording_ops {
+	size_t size; /* of the loader's own struct, which ts_loader_open() allocates; 0: close() frees all */
+
 	/*
 	 * A new reader at position 0.  Several may be open; each is used by one thread at a time.
 	 *
@@ -97,7 +102,7 @@ struct ts_recording_ops {
 	 */
 	struct ts_reader *(*reader)(struct ts_recording *rec, struct ts_error *err);
 
-	/* Close the recording, after its readers. */
+	/* Free what the loader's own struct owns, after the readers; it may be half done.  NULL: nothing. */
 	void (*close)(struct ts_recording *rec);
 };
 
@@ -166,7 +171,7 @@ struct ts_recording {
 	uint64_t max_memory;       /* of --max-memory, in bytes; 0: any */
 };
 
-/* For loaders: make the common part empty; give its memory back (the loader's close calls it). */
+/* For loaders: make the common part empty; give its memory back. */
 void ts_recording_init(struct ts_recording *rec, const struct ts_recording_ops *ops, const char *format);
 void ts_recording_fini(struct ts_recording *rec);
 
@@ -213,11 +218,7 @@ bool ts_learned_give(const struct ts_learned *l, struct ts_recording *rec);
  */
 uint64_t ts_recording_hash_start(const struct ts_recording *rec);
 
-static inline void ts_recording_close(struct ts_recording *rec)
-{
-	if (rec)
-		rec->ops->close(rec);
-}
+void ts_recording_close(struct ts_recording *rec);
 
 /*
  * Append the next step to @out: see struct ts_reader_ops.  Unless it returns TS_ITEM, @out is as it was, but
@@ -232,10 +233,9 @@ static inline enum ts_next ts_reader_next(struct ts_reader *r, struct ts_steps *
 	return next;
 }
 
-static inline void ts_reader_close(struct ts_reader *r)
-{
-	if (r)
-		r->ops->close(r);
-}
+/* A reader of @ops->size bytes, zero but for ops.  Returns NULL if memory is exhausted (TS_ENOMEM). */
+void *ts_reader_new(const struct ts_reader_ops *ops, struct ts_error *err);
+
+void ts_reader_close(struct ts_reader *r);
 
 #endif

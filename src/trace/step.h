@@ -339,6 +339,39 @@ static inline const uint8_t *ts_effect_data(const struct ts_steps *b, const stru
 	return e->kind > TS_FX_READ || e->data == TS_NO_DATA ? NULL : b->data + e->data;
 }
 
+/* Was a range of memory read, written, mapped, unmapped or lost? */
+static inline bool ts_effect_is_on_memory(const struct ts_effect *e)
+{
+	return e->kind >= TS_FX_WRITE && e->kind <= TS_FX_FORGET && e->kind != TS_FX_PROTECT && e->len;
+}
+
+/* ... with a byte of [first, last]? */
+static inline bool ts_effect_touches(const struct ts_effect *e, uint64_t first, uint64_t last)
+{
+	return ts_effect_is_on_memory(e) && e->addr <= last && e->addr + (e->len - 1) >= first;
+}
+
+/* The effects of a step, one by one. */
+struct ts_step_effects {
+	const struct ts_effect *next, *end;
+	uint32_t thread; /* whose the effect is that was returned last */
+};
+
+static inline struct ts_step_effects ts_step_effects(const struct ts_steps *b, const struct ts_step *s)
+{
+	const struct ts_effect *e = b->effects + s->first;
+
+	return (struct ts_step_effects){ e, e + s->n_effects, s->thread };
+}
+
+/* The next effect; NULL after the last one, again and again. */
+static inline const struct ts_effect *ts_step_effects_next(struct ts_step_effects *x)
+{
+	while (x->next < x->end && x->next->kind == TS_FX_THREAD)
+		x->thread = (x->next++)->item;
+	return x->next < x->end ? x->next++ : NULL;
+}
+
 /* Item of an effect, 0 of a kind that has none. */
 static inline uint32_t ts_effect_item(const struct ts_effect *e)
 {

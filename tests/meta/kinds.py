@@ -32,6 +32,10 @@ KINDS = {
     "search by halves (base/bisect)": (
         r"\b(mid|middle|half) = .*/ 2;", "",
         "loaders/bap/toc.c"),      # a comparison that can fail
+    "effects on memory (trace/step.h)": (
+        r"TS_FX_WRITE (&&|\|\|)[^;{]*TS_FX_FORGET\b", "src/trace/step.h",
+        # these do not leave protections out
+        "src/query/replay.h src/search/flow_search.c src/sketch/sketcher.c"),
     "event names (ask/grammar/listed)": (
         r'"thread-start"', "src/ask/grammar/listed.c", ""),
     "monotonic clock (base/clock)": (

@@ -18,7 +18,7 @@ HELP = subprocess.run([TRACESTUB, "--help"], capture_output=True, text=True, che
 
 
 def options_of_the_source():
-    return set(re.findall(r'\{ "([a-z-]+)", (?:no|required)_argument', (TOP / "src/program/cli/cli_options.c").read_text()))
+    return set(re.findall(r'X\(\w+, "([a-z-]{2,})"', (TOP / "src/program/cli/cli_options.h").read_text()))
 
 
 def commands_of_the_source():

@@ -205,7 +205,7 @@ static void show_info(const struct job *job)
 		       job->rec->warnings[i].count);
 	if (job->tl->damage.code != TS_OK) {
 		ts_error_format(&job->tl->damage, NULL, text, sizeof(text));
-		printf("damage: %s: %s\n", ts_code_name(job->tl->damage.code), text);
+		printf("damage: %s\n", text);
 	}
 }
 
@@ -245,7 +245,7 @@ int main(int argc, char **argv)
 	done = run(&job, argc, argv);
 	if (!done) {
 		ts_error_format(&job.err, argv[2], text, sizeof(text));
-		fprintf(stderr, "%s: %s\n", ts_code_name(job.err.code), text);
+		fprintf(stderr, "%s\n", text);
 	}
 	close_job(&job);
 	return !done;

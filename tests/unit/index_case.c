@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "unit.h"
+#include "world_lists.h"
 
 const struct ts_index_key the_key = { 10, 20, 30, 40, 50, { .id = 60 }, 0, 0 };
 
@@ -102,7 +103,7 @@ static void compare_worlds(const struct opened *a, const struct opened *b, uint6
 	for (uint32_t p = 0; p < SCRIPT_MAX_PROCESSES; p++) {
 		const struct ts_region *none[1];
 
-		ck_assert_uint_eq(ts_world_regions(v, p, pos, none, 0), ts_world_regions(w, p, pos, none, 0));
+		ck_assert_uint_eq(world_regions(v, p, pos, none, 0), world_regions(w, p, pos, none, 0));
 		ck_assert_uint_eq(ts_runs_next(&a->tl->runs, p, pc, pc, pos),
 				  ts_runs_next(&b->tl->runs, p, pc, pc, pos));
 		ck_assert_uint_eq(ts_runs_prev(&a->tl->runs, p, pc, pc, pos),

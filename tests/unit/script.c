@@ -254,7 +254,7 @@ static void sort_bytes(struct script *s)
 
 struct script *script_new(const char *arch, uint32_t n_threads, const uint32_t *process_of)
 {
-	static const struct ts_recording_ops ops = { open_reader, close_recording };
+	static const struct ts_recording_ops ops = { .reader = open_reader, .close = close_recording };
 	struct script *s = calloc(1, sizeof(*s));
 	struct ts_error err;
 
@@ -315,7 +315,7 @@ static void add_touched(struct script *s, const struct ts_steps *b)
 
 struct script *script_read(struct ts_recording *rec)
 {
-	static const struct ts_recording_ops ops = { open_reader, close_copy };
+	static const struct ts_recording_ops ops = { .reader = open_reader, .close = close_copy };
 	struct script *s = calloc(1, sizeof(*s));
 	struct ts_steps settled;
 	struct ts_error err;

@@ -171,7 +171,7 @@ static void begin_counting(struct counting *c, uint64_t at)
 	*c = (struct counting){ .qn = { .verb = ts_verb_find("why", 3), .at = at, .thread = TS_NO_THREAD } };
 	c->qn.depth = TS_NO_LIMIT;
 	ck_assert(ts_what_register(&c->qn.what, "rax", 3, &p.s->rec.regs));
-	c->rows = c->qn.verb->open(&a.ask, &c->qn, false, &err);
+	c->rows = ts_rows_open(c->qn.verb->rows, &a.ask, &c->qn, false, &err);
 	ck_assert_ptr_nonnull(c->rows);
 }
 

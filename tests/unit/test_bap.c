@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "bap_bytes.h"
+#include "world_lists.h"
 
 /* ------------------------------------------------------------------------------------------------- values */
 
@@ -289,7 +290,7 @@ static unsigned n_modules(const struct loaded *l, uint64_t pos)
 	unsigned n = 0;
 	size_t at = 0;
 
-	while (ts_world_next_module(&l->tl->world, 0, pos, &at))
+	while (world_next_module(&l->tl->world, 0, pos, &at))
 		n++;
 	return n;
 }
@@ -310,7 +311,7 @@ START_TEST(modules_appear_before_the_next_instruction)
 	ck_assert_uint_eq(n_modules(&l, 0), 1);
 	ck_assert_uint_eq(n_modules(&l, 1), 2);
 	ck_assert_uint_eq(n_modules(&l, 2), 2); /* b.so is where a.so was */
-	m = ts_world_next_module(&l.tl->world, 0, 0, &at);
+	m = world_next_module(&l.tl->world, 0, 0, &at);
 	ck_assert_uint_eq(m->first, 0x1000);
 	ck_assert_uint_eq(m->last, 0x2fff);
 	ck_assert_str_eq(ts_world_text(&l.tl->world, m->file), "/bin/prog");
@@ -444,7 +445,7 @@ START_TEST(a_module_ends_with_its_last_byte_or_before_the_page_that_is_named)
 		modload(&file, "/bin/prog", modules[i].low, modules[i].high);
 		nop_frame(&file, 0x1000, 1);
 		l = loaded(&file);
-		m = ts_world_next_module(&l.tl->world, 0, 0, &at);
+		m = world_next_module(&l.tl->world, 0, 0, &at);
 		ck_assert_ptr_nonnull(m);
 		ck_assert_uint_eq(m->last, modules[i].last);
 		unload(&l);

@@ -48,7 +48,7 @@ static void check_refused(struct ts_buf *file, enum ts_code code, uint64_t off, 
 
 	ck_assert(!load(&l, file));
 	ck_assert_msg(l.err.code == code && l.err.off == off && strstr(l.err.text, words),
-		      "%s 0x%" PRIx64 " %s", ts_code_name(l.err.code), l.err.off, l.err.text);
+		      "%s 0x%" PRIx64 " %s", unit_code_name(l.err.code), l.err.off, l.err.text);
 	unload(&l);
 	ts_buf_fini(file);
 }
@@ -61,7 +61,7 @@ static void check_damage(struct ts_buf *file, uint64_t n_steps, enum ts_code cod
 	const struct ts_error *d = &l.tl->damage;
 
 	ck_assert_msg(l.tl->n_steps == n_steps && d->code == code && d->off == off && strstr(d->text, words),
-		      "%" PRIu64 " steps, %s 0x%" PRIx64 " %s", l.tl->n_steps, ts_code_name(d->code), d->off,
+		      "%" PRIu64 " steps, %s 0x%" PRIx64 " %s", l.tl->n_steps, unit_code_name(d->code), d->off,
 		      d->text);
 	unload(&l);
 	ts_buf_fini(file);

@@ -41,9 +41,8 @@ static unsigned written(const struct bap_result *r)
 {
 	unsigned off = TS_X86_NO_REG;
 
-	for (unsigned i = 0; i < r->fields.n; i++)
-		if (r->fields.fields[i].access & TS_X86_WRITE)
-			off = r->fields.fields[i].off;
+	for (unsigned i = 0; i < r->results.n; i++)
+		off = r->results.fields[i].off;
 	return off;
 }
 

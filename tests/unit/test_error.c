@@ -102,19 +102,9 @@ START_TEST(an_error_is_shown_with_file_and_offset_where_it_has_them)
 }
 END_TEST
 
-START_TEST(every_code_has_a_name_of_its_own)
-{
-	for (int i = TS_OK; i <= TS_EUSAGE; i++) {
-		ck_assert_str_ne(ts_code_name((enum ts_code)i), "unknown");
-		for (int j = TS_OK; j < i; j++)
-			ck_assert_str_ne(ts_code_name((enum ts_code)i), ts_code_name((enum ts_code)j));
-	}
-}
-END_TEST
-
 UNIT_FIXTURE_SUITE("error", setup, NULL, the_first_failure_stays, prefixes_stand_before_the_sentence,
 		   errno_is_told_in_words_and_lack_of_memory_is_its_own_code,
 		   a_sentence_too_long_is_truncated_and_terminated,
 		   a_prefix_too_long_is_truncated_and_the_sentence_stays,
 		   what_is_quoted_of_a_trace_does_not_reach_the_terminal_as_control_characters,
-		   an_error_is_shown_with_file_and_offset_where_it_has_them, every_code_has_a_name_of_its_own)
+		   an_error_is_shown_with_file_and_offset_where_it_has_them)

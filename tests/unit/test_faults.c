@@ -280,7 +280,7 @@ static void judge(const struct sample *s, const char *what, uint64_t n)
 
 	if (other.is_open && other.facts != whole.facts && !has_failed)
 		ck_abort_msg("%s, %s %" PRIu64 ": other facts, and %s: %s", s->file, what, n,
-			     ts_code_name(other.code), other.text);
+			     unit_code_name(other.code), other.text);
 	if (other.n_steps > whole.n_steps ||
 	    memcmp(other.steps, whole.steps, sizeof(other.steps[0]) * other.n_steps))
 		ck_abort_msg("%s, %s %" PRIu64 ": other steps", s->file, what, n);
@@ -288,7 +288,7 @@ static void judge(const struct sample *s, const char *what, uint64_t n)
 		ck_abort_msg("%s, %s %" PRIu64
 			     ": another result (%u of %u steps, %u warnings of %u), and %s: %s",
 			     s->file, what, n, other.n_steps, whole.n_steps, other.n_warnings,
-			     whole.n_warnings, ts_code_name(other.code), other.text);
+			     whole.n_warnings, unit_code_name(other.code), other.text);
 }
 
 /* Read the sample as it is.  Returns how many reads that took. */
@@ -402,7 +402,7 @@ START_TEST(a_step_without_memory_can_be_read_again)
 			n_calls = read_short(r, n, &step, &code);
 			ck_assert_msg(code == TS_OK ? step == whole.steps[i] : code == TS_ENOMEM,
 				      "%s, step %u, allocation %" PRIu64 ": %s, or another step", s->file, i, n,
-				      ts_code_name(code));
+				      unit_code_name(code));
 			if (n < n_calls)
 				ck_assert_msg(r->ops->resume(r, point.data, point.len, &err), "%s", err.text);
 		}

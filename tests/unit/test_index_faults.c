@@ -223,7 +223,7 @@ static uint64_t try_again(const struct scene *scene, const char *what, uint64_t 
 	act(scene, s, &now);
 	if (now.err.code != TS_OK || !is_good())
 		ck_abort_msg("%s %lu: afterwards another result, and %s: %s", what, (unsigned long)n,
-			     ts_code_name(now.err.code), now.err.text);
+			     unit_code_name(now.err.code), now.err.text);
 	n_reads = s->n_reads;
 	script_free(s);
 	return n_reads;

@@ -118,7 +118,7 @@ static uint64_t try_without(uint64_t from, uint64_t until)
 	if (n_lost)
 		ck_abort_msg("allocation %lu fails: %ld are lost", (long)from, (long)n_lost);
 	if (err.code != (done ? TS_OK : TS_ENOMEM))
-		ck_abort_msg("allocation %lu fails: %s: %s", (long)from, ts_code_name(err.code), err.text);
+		ck_abort_msg("allocation %lu fails: %s: %s", (long)from, unit_code_name(err.code), err.text);
 	if (until == from + 1 && !is_good)
 		ck_abort_msg("allocation %lu fails: and the next question", (long)from);
 	return n_calls;
@@ -285,7 +285,7 @@ static unsigned reopen_without_each(const struct answers *want, uint64_t seed, u
 		if (done && memcmp(want, &got, sizeof(got)))
 			ck_abort_msg("allocation %lu fails: other answers", (unsigned long)i);
 		if (!done && err.code != TS_ENOMEM)
-			ck_abort_msg("allocation %lu fails: %s: %s", (unsigned long)i, ts_code_name(err.code),
+			ck_abort_msg("allocation %lu fails: %s: %s", (unsigned long)i, unit_code_name(err.code),
 				     err.text);
 		n_failed += !done;
 	}

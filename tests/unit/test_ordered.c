@@ -9,7 +9,7 @@ START_TEST(an_empty_set_has_no_next)
 	struct ts_ordered o = { 0 };
 	uint64_t key;
 
-	ck_assert(!ts_ordered_next(&o, 0, &key));
+	ck_assert(!ts_ordered_take(&o, 0, UINT64_MAX, &key));
 	ts_ordered_fini(&o);
 }
 END_TEST
@@ -33,9 +33,11 @@ START_TEST(the_next_number_is_that_of_a_bitmap)
 	for (unsigned k = 0, next; k < N; k++) {
 		for (next = k; next < N && !is_in[next]; next++)
 			;
-		ck_assert_uint_eq(ts_ordered_next(&o, k, &key), next < N);
-		if (next < N)
+		ck_assert_uint_eq(ts_ordered_take(&o, k, UINT64_MAX, &key), next < N);
+		if (next < N) {
 			ck_assert_uint_eq(key, next);
+			ck_assert(ts_ordered_add(&o, key));
+		}
 	}
 	ts_ordered_fini(&o);
 	free(is_in);

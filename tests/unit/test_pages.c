@@ -76,9 +76,6 @@ START_TEST(exactly_the_bytes_of_a_range_become_known_and_unknown)
 
 			ts_page_know(pg, offs[i], lens[j]);
 			check_known(pg, offs[i], end);
-			ck_assert(ts_page_knows_all(pg, offs[i], lens[j]));
-			ck_assert(end == TS_PAGE_LEN || !ts_page_knows_all(pg, offs[i], lens[j] + 1));
-			ck_assert(!offs[i] || !ts_page_knows_all(pg, offs[i] - 1, lens[j] + 1));
 			ts_page_forget(pg, offs[i], lens[j]);
 			check_known(pg, 0, 0);
 		}

@@ -62,7 +62,7 @@ static enum ts_code read_file(void)
 
 static void expect_error(enum ts_code code, uint64_t off, const char *word)
 {
-	ck_assert_msg(read_file() == code, "%s: %s", ts_code_name(t.err.code), t.err.text);
+	ck_assert_msg(read_file() == code, "%s: %s", unit_code_name(t.err.code), t.err.text);
 	ck_assert_msg(t.err.off == off, "offset 0x%" PRIx64 ", not 0x%" PRIx64 ": %s", t.err.off, off,
 		      t.err.text);
 	ck_assert_msg(strstr(t.err.text, word) != NULL, "no \"%s\" in: %s", word, t.err.text);
@@ -294,7 +294,7 @@ static void expect_large(enum ts_code code, uint64_t off, const char *word)
 	ts_recording_close(rec);
 	ts_source_close(src);
 	ck_assert_msg(err.code == code && err.off == off && strstr(err.text, word), "%s at 0x%" PRIx64 ": %s",
-		      ts_code_name(err.code), err.off, err.text);
+		      unit_code_name(err.code), err.off, err.text);
 }
 
 START_TEST(bytes_that_are_there_are_not_taken_in_any_number)
@@ -590,7 +590,7 @@ START_TEST(a_copy_may_be_cut_at_any_byte)
 	for (size_t len = 0; len < whole; len++) {
 		rvn_assemble(&p, &t.bytes);
 		t.bytes.len = len;
-		ck_assert_msg(read_file() == TS_ETRUNC, "%zu: %s: %s", len, ts_code_name(t.err.code),
+		ck_assert_msg(read_file() == TS_ETRUNC, "%zu: %s: %s", len, unit_code_name(t.err.code),
 			      t.err.text);
 		ck_assert_msg(t.err.off <= len, "%zu: 0x%" PRIx64, len, t.err.off);
 		ck_assert_int_eq(strncmp(ts_buf_text(&steps), THREE_STEPS, steps.len), 0);

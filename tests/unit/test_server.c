@@ -175,7 +175,7 @@ static void expect_refused(enum ts_code code)
 	ck_assert(rsp_listen(&listener, "./socket", &err));
 	opt.listener = &listener;
 	ck_assert(!rsp_server_run(fake.q, &opt, &err));
-	ck_assert_msg(err.code == code, "%s: %s", ts_code_name(err.code), err.text);
+	ck_assert_msg(err.code == code, "%s: %s", unit_code_name(err.code), err.text);
 	rsp_listener_fini(&listener);
 }
 

@@ -111,7 +111,7 @@ static void expect_decoded(size_t i, const void *data, size_t len)
 
 static void expect_error(const struct ts_error *e, enum ts_code code, uint64_t off, const char *word)
 {
-	ck_assert_msg(e->code == code, "%s: %s", ts_code_name(e->code), e->text);
+	ck_assert_msg(e->code == code, "%s: %s", unit_code_name(e->code), e->text);
 	ck_assert_msg(e->off == off, "offset 0x%" PRIx64 " in: %s", e->off, e->text);
 	ck_assert_msg(strstr(e->text, word) != NULL, "no \"%s\" in: %s", word, e->text);
 }

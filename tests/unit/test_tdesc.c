@@ -57,7 +57,7 @@ static void refused(const char *xml, enum ts_code code, const char *sentence)
 	struct ts_regset set;
 
 	ck_assert_msg(!parse(xml, strlen(xml), false, &set), "taken: %s", xml);
-	ck_assert_msg(err.code == code && strstr(err.text, sentence), "%s: %s", ts_code_name(err.code),
+	ck_assert_msg(err.code == code && strstr(err.text, sentence), "%s: %s", unit_code_name(err.code),
 		      err.text);
 	ck_assert_ptr_null(set.regs);
 }

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "timeline_case.h"
+#include "world_lists.h"
 
 /* ---------------------------------------------------------------------------------------------- questions */
 
@@ -242,7 +243,7 @@ static void ask_regions(struct exam *x)
 	const struct ts_region *regions[512];
 	uint64_t pos = any_pos(x), addr, len;
 	uint32_t process = any_process(x);
-	size_t n = ts_world_regions(&x->tl->world, process, pos, regions, 512);
+	size_t n = world_regions(&x->tl->world, process, pos, regions, 512);
 
 	if (n > 512)
 		wrong(x, "%zu regions at %" PRIu64, n, pos);
@@ -265,7 +266,7 @@ static void ask_modules(struct exam *x)
 	size_t at = 0;
 
 	do {
-		m = ts_world_next_module(&x->tl->world, process, pos, &at);
+		m = world_next_module(&x->tl->world, process, pos, &at);
 		n = naive_next_module(x->nv, pos, process, &naive_at);
 		if (!m != !n || (m && (m->first != n->first || m->last != n->last ||
 				       !is_same_text(ts_world_text(&x->tl->world, m->file), n->file))))

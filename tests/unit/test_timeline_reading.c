@@ -244,7 +244,7 @@ static void check_long(struct ts_timeline *tl, struct ts_query *q, uint64_t pos)
 
 START_TEST(several_segments_answer_as_one)
 {
-	static const struct ts_recording_ops ops = { long_open, NULL };
+	static const struct ts_recording_ops ops = { .reader = long_open };
 	uint64_t segment = (uint64_t)TS_CHUNK_STEPS * TS_SEGMENT_CHUNKS;
 	struct script_random r = { 8 };
 	struct ts_error err = { 0 };

@@ -47,7 +47,7 @@ static void fail_bytes(void)
 
 static void expect_error(enum ts_code code, uint64_t off, const char *word)
 {
-	ck_assert_msg(t.err.code == code, "%s: %s", ts_code_name(t.err.code), t.err.text);
+	ck_assert_msg(t.err.code == code, "%s: %s", unit_code_name(t.err.code), t.err.text);
 	ck_assert_msg(t.err.off == off, "offset 0x%" PRIx64 ", not 0x%" PRIx64 ": %s", t.err.off, off,
 		      t.err.text);
 	ck_assert_msg(strstr(t.err.text, word) != NULL, "no \"%s\" in: %s", word, t.err.text);

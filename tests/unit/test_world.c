@@ -3,6 +3,7 @@
  * Threads, events and regions over time.
  */
 #include "unit.h"
+#include "world_lists.h"
 
 #include "src/timeline/world_builder.h"
 
@@ -143,7 +144,7 @@ static void map(uint64_t pos, uint32_t process, uint64_t addr, uint64_t len, con
 static const struct ts_region *region_at(uint32_t process, uint64_t pos, uint64_t addr)
 {
 	static const struct ts_region *regions[32];
-	size_t n = ts_world_regions(&w, process, pos, regions, 32);
+	size_t n = world_regions(&w, process, pos, regions, 32);
 
 	ck_assert_uint_le(n, 32);
 	for (size_t i = 0; i < n; i++) {
@@ -224,8 +225,8 @@ START_TEST(more_regions_than_asked_for_are_counted)
 
 	for (uint64_t i = 0; i < 5; i++)
 		map(0, 0, (5 - i) * 0x1000, 0x1000, NULL);
-	ck_assert_uint_eq(ts_world_regions(&w, 0, 0, two, 2), 5);
-	ck_assert_uint_eq(ts_world_regions(&w, 0, 0, NULL, 0), 5);
+	ck_assert_uint_eq(world_regions(&w, 0, 0, two, 2), 5);
+	ck_assert_uint_eq(world_regions(&w, 0, 0, NULL, 0), 5);
 }
 END_TEST
 
@@ -242,7 +243,7 @@ static unsigned count_modules(uint32_t process, uint64_t pos)
 {
 	unsigned n = 0;
 
-	for (size_t at = 0; ts_world_next_module(&w, process, pos, &at);)
+	for (size_t at = 0; world_next_module(&w, process, pos, &at);)
 		n++;
 	return n;
 }
@@ -270,7 +271,7 @@ START_TEST(what_has_no_bytes_or_passes_the_end_of_the_address_space_is_nowhere)
 	map(0, 0, UINT64_MAX, 2, NULL);
 	load(0, 0, 0x1000, 0);
 	load(0, 0, UINT64_MAX, 2);
-	ck_assert_uint_eq(ts_world_regions(&w, 0, 0, NULL, 0), 0);
+	ck_assert_uint_eq(world_regions(&w, 0, 0, NULL, 0), 0);
 	ck_assert_uint_eq(count_modules(0, 0), 0);
 }
 END_TEST

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "script.h"
+#include "world_lists.h"
 #include "src/index/index_write.h"
 #include "src/timeline/world_builder.h"
 
@@ -120,15 +121,15 @@ static void compare_threads(uint64_t pos)
 static void compare_regions(uint32_t process, uint64_t pos)
 {
 	const struct ts_region *x[256], *y[256];
-	size_t n = ts_world_regions(&made, process, pos, x, 256), at = 0, same_at = 0;
+	size_t n = world_regions(&made, process, pos, x, 256), at = 0, same_at = 0;
 	const struct ts_module_span *m;
 
-	ck_assert_uint_eq(ts_world_regions(&loaded, process, pos, y, 256), n);
+	ck_assert_uint_eq(world_regions(&loaded, process, pos, y, 256), n);
 	for (size_t i = 0; i < n && i < 256; i++)
 		ck_assert_mem_eq(x[i], y[i], sizeof(*x[i]));
 	do {
-		m = ts_world_next_module(&made, process, pos, &at);
-		ck_assert_int_eq(!m, !ts_world_next_module(&loaded, process, pos, &same_at));
+		m = world_next_module(&made, process, pos, &at);
+		ck_assert_int_eq(!m, !world_next_module(&loaded, process, pos, &same_at));
 		ck_assert_uint_eq(at, same_at);
 	} while (m);
 }

@@ -64,7 +64,7 @@ static void refused(enum ts_code code, uint64_t off, const char *words)
 {
 	ck_assert(!load(file.len));
 	ck_assert_msg(err.code == code && err.off == off && strstr(err.text, words),
-		      "%s at 0x%" PRIx64 ": %s", ts_code_name(err.code), err.off, err.text);
+		      "%s at 0x%" PRIx64 ": %s", unit_code_name(err.code), err.off, err.text);
 }
 
 /* The first steps are served, and why not more is said. */
@@ -73,7 +73,7 @@ static void cut(uint64_t n_steps, enum ts_code code, uint64_t off, const char *w
 	ck_assert_msg(load(file.len), "%s", err.text);
 	ck_assert_uint_eq(tl->n_steps, n_steps);
 	ck_assert_msg(tl->damage.code == code && tl->damage.off == off && strstr(tl->damage.text, words),
-		      "%s at 0x%" PRIx64 ": %s", ts_code_name(tl->damage.code), tl->damage.off,
+		      "%s at 0x%" PRIx64 ": %s", unit_code_name(tl->damage.code), tl->damage.off,
 		      tl->damage.text);
 }
 

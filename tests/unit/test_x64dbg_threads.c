@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "x64dbg_case.h"
+#include "world_lists.h"
 
 /* ---------------------------------------------------------------------------------------- gaps */
 
@@ -298,15 +299,15 @@ START_TEST(a_plugins_list_of_modules_threads_and_regions_is_used)
 	ck_assert_uint_eq(rec->threads[0].pid, 4242);
 	ck_assert_str_eq(rec->threads[1].name, "wor\"[1,2]ker");
 	ck_assert_str_eq(rec->threads[0].name, "");
-	ck_assert_uint_eq(ts_world_regions(&tl->world, 0, 0, regions, 4), 2);
+	ck_assert_uint_eq(world_regions(&tl->world, 0, 0, regions, 4), 2);
 	ck_assert_uint_eq(regions[0]->first, 0x2000);
 	ck_assert_uint_eq(regions[0]->prot, TS_PROT_READ | TS_PROT_WRITE);
 	ck_assert_uint_eq(regions[1]->last, 0x401fff);
-	m = ts_world_next_module(&tl->world, 0, 0, &at);
+	m = world_next_module(&tl->world, 0, 0, &at);
 	ck_assert_str_eq(ts_world_text(&tl->world, m->file), "C:\\dir\\prog.exe");
-	m = ts_world_next_module(&tl->world, 0, 0, &at);
+	m = world_next_module(&tl->world, 0, 0, &at);
 	ck_assert_uint_eq(m->first, 0x7fff0000);
-	ck_assert_ptr_null(ts_world_next_module(&tl->world, 0, 0, &at));
+	ck_assert_ptr_null(world_next_module(&tl->world, 0, 0, &at));
 	ck_assert_uint_eq(rec->n_warnings, 0);
 }
 END_TEST
@@ -337,8 +338,8 @@ START_TEST(facts_that_cannot_be_are_passed_over)
 		   "\"memoryMaps\": [{\"addr\": 8192, \"size\": 4096, \"protect\": 1, \"state\": 4096},"
 		   "{\"addr\": 8192, \"size\": 0, \"protect\": 4, \"state\": 4096}]}");
 	ck_assert_uint_eq(rec->threads[0].pid, 1);
-	ck_assert_uint_eq(ts_world_regions(&tl->world, 0, 0, &region, 1), 0);
-	ck_assert_ptr_null(ts_world_next_module(&tl->world, 0, 0, &at));
+	ck_assert_uint_eq(world_regions(&tl->world, 0, 0, &region, 1), 0);
+	ck_assert_ptr_null(world_next_module(&tl->world, 0, 0, &at));
 	ck_assert_uint_eq(rec->n_warnings, 0);
 	load_facts("{\"process.id\": 4294967295}"); /* the largest there may be; not in another object */
 	ck_assert_uint_eq(rec->threads[0].pid, UINT32_MAX);
@@ -375,7 +376,7 @@ START_TEST(protections_of_regions)
 		nop(0x1001);
 		xw_user_block(&file, 0x80, text, strlen(text));
 		load();
-		ck_assert_uint_eq(ts_world_regions(&tl->world, 0, 0, &region, 1), 1);
+		ck_assert_uint_eq(world_regions(&tl->world, 0, 0, &region, 1), 1);
 		ck_assert_msg(region->prot == cases[i].prot, "0x%x: %u", cases[i].protect, region->prot);
 	}
 }

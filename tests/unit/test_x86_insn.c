@@ -12,7 +12,7 @@
 static struct ts_regset set64, set32;
 static struct ts_x86 x64, x32;
 static struct ts_x86_insn insn;
-static struct ts_x86_fields fields;
+static struct ts_x86_results results;
 
 static void init(struct ts_regset *set, struct ts_x86 *x, const char *name)
 {
@@ -57,21 +57,21 @@ static void decode(const struct ts_x86 *x, uint64_t pc, const char *hex)
 	size_t n = bytes_of(hex, bytes);
 
 	ck_assert_msg(ts_x86_decode(x, pc, bytes, n, &insn), "%s", hex);
-	ck_assert_msg(ts_x86_registers(x, bytes, n, &fields), "%s", hex);
+	ck_assert_msg(ts_x86_results(x, bytes, n, &results), "%s", hex);
 	ck_assert_uint_eq(insn.len, n);
 	ck_assert_uint_eq(ts_x86_length(x, bytes, n), n);
 }
 
-/* What is done with bytes [@at, @at + @len) of the register @name; 0 if nothing is. */
-static unsigned access_of(const struct ts_regset *set, const char *name, unsigned at, unsigned len)
+/* Are bytes [@at, @at + @len) of the register @name written? */
+static bool writes(const struct ts_regset *set, const char *name, unsigned at, unsigned len)
 {
 	int i = ts_regset_find(set, name);
 
 	ck_assert_msg(i >= 0, "no %s", name);
-	for (unsigned k = 0; k < fields.n; k++)
-		if (fields.fields[k].off == set->regs[i].off + at && fields.fields[k].len == len)
-			return fields.fields[k].access;
-	return 0;
+	for (unsigned k = 0; k < results.n; k++)
+		if (results.fields[k].off == set->regs[i].off + at && results.fields[k].len == len)
+			return true;
+	return false;
 }
 
 static void is_memory(unsigned i, unsigned size, unsigned access)
@@ -81,86 +81,61 @@ static void is_memory(unsigned i, unsigned size, unsigned access)
 	ck_assert_uint_eq(insn.mem[i].access, access);
 }
 
-enum { R = TS_X86_READ, W = TS_X86_WRITE, IR = TS_X86_IF_READ, IW = TS_X86_IF_WRITE, A = TS_X86_ADDRESS };
+enum { R = TS_X86_READ, W = TS_X86_WRITE, IR = TS_X86_IF_READ, IW = TS_X86_IF_WRITE };
 enum { CF = 1, PF = 4, AF = 0x10, ZF = 0x40, SF = 0x80, DF = 0x400, OF = 0x800 };
 
 START_TEST(operands_are_registers_and_memory)
 {
 	decode(&x64, 0x1000, "48 03 44 8b 10"); /* add rax, [rbx+rcx*4+0x10] */
 	is_memory(0, 8, R);
-	ck_assert_uint_eq(access_of(&set64, "rax", 0, 8), R | W);
-	ck_assert_uint_eq(access_of(&set64, "rbx", 0, 8), R | A);
-	ck_assert_uint_eq(access_of(&set64, "rcx", 0, 8), R | A);
-	ck_assert_uint_eq(fields.n, 3);
-	ck_assert_uint_eq(fields.flags_written, CF | PF | AF | ZF | SF | OF);
-	ck_assert_uint_eq(fields.flags_read, 0);
-	ck_assert(!fields.has_others);
+	ck_assert(writes(&set64, "rax", 0, 8));
+	ck_assert(!writes(&set64, "rbx", 0, 8));
+	ck_assert(!writes(&set64, "rcx", 0, 8));
+	ck_assert_uint_eq(results.n, 1);
+	ck_assert_uint_eq(results.flags, CF | PF | AF | ZF | SF | OF);
 	decode(&x64, 0x1000, "48 8d 44 8b 10"); /* lea: no access, and what it computes with is data */
 	ck_assert_uint_eq(insn.n_mem, 0);
-	ck_assert_uint_eq(access_of(&set64, "rbx", 0, 8), R);
-	ck_assert_uint_eq(access_of(&set64, "rax", 0, 8), W);
+	ck_assert(!writes(&set64, "rbx", 0, 8));
+	ck_assert(writes(&set64, "rax", 0, 8));
 }
 END_TEST
 
 START_TEST(parts_of_registers_are_their_bytes)
 {
 	decode(&x64, 0, "88 e0"); /* mov al, ah */
-	ck_assert_uint_eq(access_of(&set64, "rax", 0, 1), W);
-	ck_assert_uint_eq(access_of(&set64, "rax", 1, 1), R);
+	ck_assert(writes(&set64, "rax", 0, 1));
+	ck_assert(!writes(&set64, "rax", 1, 1));
 	decode(&x64, 0, "01 d8"); /* add eax, ebx: clears the upper half */
-	ck_assert_uint_eq(access_of(&set64, "rax", 0, 4), R);
-	ck_assert_uint_eq(access_of(&set64, "rax", 0, 8), W);
-	ck_assert_uint_eq(access_of(&set64, "rbx", 0, 4), R);
+	ck_assert(!writes(&set64, "rax", 0, 4));
+	ck_assert(writes(&set64, "rax", 0, 8));
+	ck_assert(!writes(&set64, "rbx", 0, 4));
 	decode(&x32, 0, "01 d8");
-	ck_assert_uint_eq(access_of(&set32, "eax", 0, 4), R | W);
+	ck_assert(writes(&set32, "eax", 0, 4));
 	decode(&x64, 0, "66 41 89 c7"); /* mov r15w, ax: leaves the rest */
-	ck_assert_uint_eq(access_of(&set64, "r15", 0, 2), W);
+	ck_assert(writes(&set64, "r15", 0, 2));
 	decode(&x64, 0, "c5 f9 6f c1"); /* vmovdqa xmm0, xmm1 */
-	ck_assert_uint_eq(access_of(&set64, "xmm0", 0, 16), W);
-	ck_assert_uint_eq(access_of(&set64, "ymm0h", 0, 16), W);
-	ck_assert_uint_eq(access_of(&set64, "ymm1h", 0, 16), 0);
+	ck_assert(writes(&set64, "xmm0", 0, 16));
+	ck_assert(writes(&set64, "ymm0h", 0, 16));
+	ck_assert(!writes(&set64, "ymm1h", 0, 16));
 	decode(&x64, 0, "66 0f 6f c1"); /* movdqa xmm0, xmm1 */
-	ck_assert_uint_eq(access_of(&set64, "ymm0h", 0, 16), 0);
+	ck_assert(!writes(&set64, "ymm0h", 0, 16));
 	decode(&x64, 0, "c5 fd fe c1"); /* vpaddd ymm0, ymm0, ymm1 */
-	ck_assert_uint_eq(access_of(&set64, "ymm0h", 0, 16), R | W);
-	ck_assert_uint_eq(access_of(&set64, "ymm1h", 0, 16), R);
+	ck_assert(writes(&set64, "ymm0h", 0, 16));
+	ck_assert(!writes(&set64, "ymm1h", 0, 16));
 }
 END_TEST
 
-START_TEST(clearing_reads_nothing)
-{
-	decode(&x64, 0, "31 c0"); /* xor eax, eax */
-	ck_assert_uint_eq(access_of(&set64, "rax", 0, 4), 0);
-	ck_assert_uint_eq(access_of(&set64, "rax", 0, 8), W);
-	decode(&x64, 0, "31 c8"); /* xor eax, ecx */
-	ck_assert_uint_eq(access_of(&set64, "rax", 0, 4), R);
-	decode(&x64, 0, "66 0f ef c0"); /* pxor xmm0, xmm0 */
-	ck_assert_uint_eq(access_of(&set64, "xmm0", 0, 16), W);
-	decode(&x64, 0, "09 c0"); /* or eax, eax is none */
-	ck_assert_uint_eq(access_of(&set64, "rax", 0, 4), R);
-}
-END_TEST
-
-START_TEST(flags_are_read_and_written)
+START_TEST(flags_are_written)
 {
 	decode(&x64, 0, "74 10"); /* je */
-	ck_assert_uint_eq(fields.flags_read, ZF);
-	ck_assert_uint_eq(fields.flags_written, 0);
-	decode(&x64, 0, "7e 10"); /* jle */
-	ck_assert_uint_eq(fields.flags_read, ZF | SF | OF);
-	decode(&x64, 0, "48 11 c8"); /* adc */
-	ck_assert_uint_eq(fields.flags_read, CF);
+	ck_assert_uint_eq(results.flags, 0);
 	decode(&x64, 0, "48 ff c0"); /* inc leaves the carry */
-	ck_assert_uint_eq(fields.flags_written, PF | AF | ZF | SF | OF);
+	ck_assert_uint_eq(results.flags, PF | AF | ZF | SF | OF);
 	decode(&x64, 0, "48 21 c8"); /* and: the auxiliary carry is undefined */
-	ck_assert_uint_eq(fields.flags_undefined, AF);
-	ck_assert_uint_eq(fields.flags_written & CF, CF);
-	decode(&x64, 0, "9c"); /* pushfq */
-	ck_assert_uint_eq(fields.flags_read & (CF | ZF | DF), CF | ZF | DF);
+	ck_assert_uint_eq(results.flags & AF, AF);
+	ck_assert_uint_eq(results.flags & CF, CF);
 	decode(&x64, 0, "fd"); /* std */
-	ck_assert_uint_eq(fields.flags_written, DF);
-	decode(&x64, 0, "a4"); /* movsb */
-	ck_assert_uint_eq(fields.flags_read, DF);
+	ck_assert_uint_eq(results.flags, DF);
 }
 END_TEST
 
@@ -168,10 +143,9 @@ START_TEST(conditions_are_told_from_what_always_happens)
 {
 	decode(&x64, 0, "f0 48 0f b1 0b"); /* lock cmpxchg [rbx], rcx: always reads */
 	is_memory(0, 8, R | W | IW);
-	ck_assert_uint_eq(access_of(&set64, "rax", 0, 8) & R, R);
-	ck_assert_uint_eq(access_of(&set64, "rcx", 0, 8), R);
+	ck_assert(!writes(&set64, "rcx", 0, 8));
 	decode(&x64, 0, "48 0f 44 03"); /* cmove rax, [rbx] */
-	ck_assert_uint_eq(access_of(&set64, "rax", 0, 8) & (W | IW), W | IW);
+	ck_assert(writes(&set64, "rax", 0, 8));
 	decode(&x64, 0, "c4 e2 75 2e 03"); /* vmaskmovps [rbx], ymm1, ymm0 */
 	is_memory(0, 32, W | IW);
 	decode(&x64, 0, "0f 18 0b"); /* prefetcht0 [rbx] */
@@ -269,17 +243,17 @@ START_TEST(instructions_lead_somewhere)
 }
 END_TEST
 
-START_TEST(what_the_layout_lacks_is_said)
+START_TEST(what_the_layout_lacks_is_left_out)
 {
 	decode(&x64, 0, "d9 c0"); /* fld st0 */
-	ck_assert(fields.has_others);
+	ck_assert_uint_eq(results.n, 0);
 	decode(&x64, 0, "62 e1 7d 48 6f c1"); /* vmovdqa32 zmm16, zmm1 */
-	ck_assert(fields.has_others);
+	ck_assert_uint_eq(results.n, 0);
 	ck_assert(!ts_x86_decode(&x64, 0, (const uint8_t *)"\x0f", 1, &insn));
 	ck_assert_uint_eq(insn.len, 0);
 	ck_assert_uint_eq(insn.flow, TS_X86_ANY);
-	ck_assert(!ts_x86_registers(&x64, (const uint8_t *)"\x06", 1, &fields)); /* push es: not in 64 bits */
-	ck_assert(ts_x86_registers(&x32, (const uint8_t *)"\x06", 1, &fields));
+	ck_assert(!ts_x86_results(&x64, (const uint8_t *)"\x06", 1, &results)); /* push es: not in 64 bits */
+	ck_assert(ts_x86_results(&x32, (const uint8_t *)"\x06", 1, &results));
 	ck_assert_uint_eq(ts_x86_length(&x64, (const uint8_t *)"\x06", 1), 0);
 }
 END_TEST
@@ -299,7 +273,7 @@ START_TEST(text_is_intels)
 END_TEST
 
 UNIT_FIXTURE_SUITE("x86_insn", setup, teardown, operands_are_registers_and_memory,
-		   parts_of_registers_are_their_bytes, clearing_reads_nothing, flags_are_read_and_written,
+		   parts_of_registers_are_their_bytes, flags_are_written,
 		   conditions_are_told_from_what_always_happens, addresses_follow_from_registers,
 		   repeats_count_as_wide_as_addresses, instructions_lead_somewhere,
-		   what_the_layout_lacks_is_said, text_is_intels)
+		   what_the_layout_lacks_is_left_out, text_is_intels)

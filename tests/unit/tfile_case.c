@@ -137,7 +137,7 @@ void serve(void)
 void expect_refused(enum ts_code code, const char *word)
 {
 	ck_assert(!open_file());
-	ck_assert_msg(err.code == code, "%s: %s", ts_code_name(err.code), err.text);
+	ck_assert_msg(err.code == code, "%s: %s", unit_code_name(err.code), err.text);
 	ck_assert_msg(strstr(err.text, word) != NULL, "no \"%s\" in: %s", word, err.text);
 	close_all();
 }

@@ -84,3 +84,11 @@ int main(void)
 	srunner_free(runner);
 	return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }
+
+const char *unit_code_name(int code)
+{
+	static const char *const names[] = { "ok",          "io",    "truncated", "corrupt",
+					     "unsupported", "limit", "memory",    "usage" };
+
+	return (unsigned)code < sizeof(names) / sizeof(names[0]) ? names[code] : "unknown";
+}

@@ -44,6 +44,9 @@ Suite *unit_suite_of(const char *name, SFun setup, SFun teardown, const TTest *c
 		return unit_suite_of(name, setup, teardown, tests, sizeof(tests) / sizeof(tests[0])); \
 	}
 
+/* The class of a fault in a word, for messages: an enum ts_code. */
+const char *unit_code_name(int code);
+
 /*
  * Called by unit_suite(): each test of this program needs a process of its own, because one ends by a signal or changes the
  * process for good.  make check-asan runs the tests of the other programs in one process.

@@ -238,7 +238,7 @@ uint32_t cost_of(const char *reg)
 
 	qn.depth = TS_NO_LIMIT;
 	ck_assert(ts_what_register(&qn.what, reg, strlen(reg), &p.s->rec.regs));
-	rows = qn.verb->open(&a.ask, &qn, false, &err);
+	rows = ts_rows_open(qn.verb->rows, &a.ask, &qn, false, &err);
 	ck_assert_ptr_nonnull(rows);
 	while (got == TS_GOT_ROW) {
 		struct ts_row row;

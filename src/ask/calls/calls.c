@@ -48,29 +48,29 @@ static bool is_of_one(const struct ts_call_rows *x)
 static void find_links_of(struct ts_call_rows *x, uint64_t addr)
 {
 	for (unsigned i = 0; x->n_links < TS_CALLS_MAX_LINKS &&
-			     ts_symbols_get_link(x->ask->symbols, addr, i, &x->links[x->n_links]); i++)
+			     ts_symbols_get_link(x->rows.ask->symbols, addr, i, &x->links[x->n_links]); i++)
 		x->n_links++;
 }
 
 /* Where symbols have the name of the one function, if another function runs under its name; 0: none does. */
 static uint64_t alias_of(const struct ts_call_rows *x)
 {
-	return x->qn->what.is_indirect && x->what.addr != x->qn->what.addr ? x->qn->what.addr : 0;
+	return x->rows.qn->what.is_indirect && x->what.addr != x->rows.qn->what.addr ? x->rows.qn->what.addr : 0;
 }
 
 /* Note the entries of linkage tables that may lead to the one function that is asked for. */
 static void find_links(struct ts_call_rows *x)
 {
-	if (!is_of_one(x) || !x->ask->symbols)
+	if (!is_of_one(x) || !x->rows.ask->symbols)
 		return;
 	find_links_of(x, x->what.addr);
 	if (alias_of(x))
 		find_links_of(x, alias_of(x));
 }
 
-static bool begin(struct ts_call_rows *x, struct ts_error *err)
+static bool begin_lists(struct ts_call_rows *x, struct ts_error *err)
 {
-	struct ts_query *q = x->ask->q;
+	struct ts_query *q = x->rows.ask->q;
 
 	x->n_lists = ts_query_n_threads(q);
 	x->lists = calloc(x->n_lists + 1, sizeof(*x->lists));
@@ -81,16 +81,16 @@ static bool begin(struct ts_call_rows *x, struct ts_error *err)
 	for (uint32_t i = 0; i < x->n_lists; i++) {
 		struct ts_call_left *l = &x->lists[i];
 
-		if (x->qn->thread != TS_NO_THREAD && x->qn->thread != i)
+		if (x->rows.qn->thread != TS_NO_THREAD && x->rows.qn->thread != i)
 			continue;
-		l->from = ts_query_n_calls_before(q, i, x->qn->from);
-		l->to = ts_query_n_calls_before(q, i, x->qn->to);
+		l->from = ts_query_n_calls_before(q, i, x->rows.qn->from);
+		l->to = ts_query_n_calls_before(q, i, x->rows.qn->to);
 		l->block = l->from < l->to ? malloc(TS_CALL_BLOCK * sizeof(*l->block)) : NULL;
 		if (l->from < l->to && !l->block)
 			return ts_call_rows_no_memory(err);
 	}
 	find_links(x);
-	return ts_entries_init(&x->entries, x->ask, ts_ask_process(x->ask, x->qn), x->qn->thread, x->qn->from, x->qn->to,
+	return ts_entries_init(&x->entries, x->rows.ask, ts_ask_process(x->rows.ask, x->rows.qn), x->rows.qn->thread, x->rows.qn->from, x->rows.qn->to,
 			       x->rows.is_reverse, is_of_one(x), alias_of(x)) ||
 	       ts_call_rows_no_memory(err);
 }
@@ -101,7 +101,7 @@ static const struct ts_call *get(const struct ts_call_rows *x, uint32_t thread, 
 	struct ts_call_left *l = &x->lists[thread];
 
 	if (!l->n_block || ordinal - l->block[0].ordinal >= l->n_block)
-		l->n_block = ts_query_call_block(x->ask->q, thread, ordinal, l->block);
+		l->n_block = ts_query_call_block(x->rows.ask->q, thread, ordinal, l->block);
 	return &l->block[ordinal - l->block[0].ordinal];
 }
 
@@ -203,7 +203,7 @@ static bool is_linked(const struct ts_call_rows *x, struct ts_call *call)
 /* Is it the callee that was asked for, and not too deep? */
 static bool is_wanted(const struct ts_call_rows *x, struct ts_call *call)
 {
-	const struct ts_question *qn = x->qn;
+	const struct ts_question *qn = x->rows.qn;
 	const struct ts_symbol *s;
 
 	if (call->depth > qn->depth)
@@ -215,7 +215,7 @@ static bool is_wanted(const struct ts_call_rows *x, struct ts_call *call)
 					    : call->target >= x->what.addr && call->target <= x->what.last;
 	if (!*qn->operand)
 		return true;
-	s = x->ask->symbols ? ts_symbols_function_at(x->ask->symbols, call->target) : NULL;
+	s = x->rows.ask->symbols ? ts_symbols_function_at(x->rows.ask->symbols, call->target) : NULL;
 	return s && is_named(s, qn->operand);
 }
 
@@ -235,11 +235,11 @@ static bool is_entered(const struct ts_call_rows *x, const struct ts_symbol *s)
 	const struct ts_what *what = &x->what;
 	size_t len = strlen(s->mangled), n = strlen(TS_LINKED);
 
-	if (!s->is_function || (is_cold(s->mangled) && !strstr(x->qn->operand, ".cold")) || s->addr == x->last_function || (len > n && !strcmp(s->mangled + len - n, TS_LINKED)))
+	if (!s->is_function || (is_cold(s->mangled) && !strstr(x->rows.qn->operand, ".cold")) || s->addr == x->last_function || (len > n && !strcmp(s->mangled + len - n, TS_LINKED)))
 		return false;
 	if (what->kind == TS_WHAT_MEM)
 		return s->addr >= what->addr && s->addr <= what->last;
-	return !*x->qn->operand || is_named(s, x->qn->operand);
+	return !*x->rows.qn->operand || is_named(s, x->rows.qn->operand);
 }
 
 /* Find the functions whose entries are asked for.  Returns TS_GOT_ROW when all are there. */
@@ -252,7 +252,7 @@ static enum ts_got gather_functions(struct ts_call_rows *x, struct ts_budget *bu
 			goto out_of_memory;
 		return TS_GOT_ROW;
 	}
-	while (x->ask->symbols && (s = ts_symbols_get(x->ask->symbols, x->n_symbols))) {
+	while (x->rows.ask->symbols && (s = ts_symbols_get(x->rows.ask->symbols, x->n_symbols))) {
 		if (x->n_symbols % FUNCTIONS_A_CHUNK == 0 && !ts_budget_take(budget))
 			return TS_GOT_PENDING;
 		x->n_symbols++;
@@ -309,7 +309,7 @@ static void add_found(struct ts_call_rows *x, const struct ts_call *call, uint64
  */
 static bool find_begin(struct ts_call_rows *x, uint64_t *begin, struct ts_error *err)
 {
-	struct ts_query *q = x->ask->q;
+	struct ts_query *q = x->rows.ask->q;
 	const struct ts_call *call = &x->call;
 	uint64_t pc, slot;
 	bool has_pc;
@@ -332,7 +332,7 @@ static bool find_begin(struct ts_call_rows *x, uint64_t *begin, struct ts_error 
  */
 static enum ts_got look_at_next(struct ts_call_rows *x, struct ts_budget *budget, struct ts_error *err)
 {
-	const struct ts_cond *cond = &x->qn->cond;
+	const struct ts_cond *cond = &x->rows.qn->cond;
 	enum ts_got got = TS_GOT_ROW;
 	uint64_t begin;
 	bool holds = true;
@@ -347,7 +347,7 @@ static enum ts_got look_at_next(struct ts_call_rows *x, struct ts_budget *budget
 		if (!find(x, &x->call))
 			return TS_GOT_END;
 		x->rows.at = x->call.pos;
-		if (x->is_entry ? x->call.depth > x->qn->depth : !is_wanted(x, &x->call))
+		if (x->is_entry ? x->call.depth > x->rows.qn->depth : !is_wanted(x, &x->call))
 			return TS_GOT_ROW;
 	}
 	if (!find_begin(x, &begin, err))
@@ -356,7 +356,7 @@ static enum ts_got look_at_next(struct ts_call_rows *x, struct ts_budget *budget
 		got = TS_GOT_PENDING;
 	x->judged.result_at = x->call.kind == TS_CALL_RETURN ? x->call.end : TS_NO_POS;
 	if (cond->n && got == TS_GOT_ROW)
-		got = ts_state_holds(x->ask, cond, begin, x->call.thread, &x->judged,
+		got = ts_state_holds(x->rows.ask, cond, begin, x->call.thread, &x->judged,
 				     &holds, budget, err);
 	x->has_call = got == TS_GOT_PENDING;
 	if (got == TS_GOT_ROW && holds)
@@ -389,12 +389,12 @@ static enum ts_got find_batch(struct ts_call_rows *x, struct ts_budget *budget, 
  */
 static enum ts_got explain_none(struct ts_call_rows *x, struct ts_budget *budget)
 {
-	const char *pattern = x->qn->operand;
+	const char *pattern = x->rows.qn->operand;
 	const struct ts_symbol *s;
 
 	if (x->has_row || !*pattern || x->what.kind == TS_WHAT_MEM)
 		return TS_GOT_END;
-	while (x->ask->symbols && (s = ts_symbols_get(x->ask->symbols, x->n_matched))) {
+	while (x->rows.ask->symbols && (s = ts_symbols_get(x->rows.ask->symbols, x->n_matched))) {
 		if (s->is_function && is_named(s, pattern))
 			return TS_GOT_END;
 		if (++x->n_matched % SYMBOLS_A_CHUNK == 0 && !ts_budget_take(budget))
@@ -410,8 +410,8 @@ static enum ts_got explain_none(struct ts_call_rows *x, struct ts_budget *budget
 /* What a tracer stepped over, or left out, may have been calls. */
 static void note_gaps(struct ts_call_rows *x)
 {
-	uint64_t n = ts_query_n_events_below(x->ask->q, TS_EV_GAP, x->qn->to) -
-		     ts_query_n_events_below(x->ask->q, TS_EV_GAP, x->qn->from);
+	uint64_t n = ts_query_n_events_below(x->rows.ask->q, TS_EV_GAP, x->rows.qn->to) -
+		     ts_query_n_events_below(x->rows.ask->q, TS_EV_GAP, x->rows.qn->from);
 
 	if (n && !*x->rows.note)
 		snprintf(x->rows.note, sizeof(x->rows.note),
@@ -426,11 +426,11 @@ static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budg
 	enum ts_got got = TS_GOT_ROW;
 
 	if (!x->lists) {
-		got = x->what.is_indirect ? ts_ifunc_resolve(x->ask, &x->what, x->rows.note, budget, err)
-					  : ts_ask_need_calls(x->ask, budget, err);
+		got = x->what.is_indirect ? ts_ifunc_resolve(x->rows.ask, &x->what, x->rows.note, budget, err)
+					  : ts_ask_need_calls(x->rows.ask, budget, err);
 		if (got == TS_GOT_PENDING || got == TS_GOT_FAIL)
 			return got;
-		if (!begin(x, err))
+		if (!begin_lists(x, err))
 			return TS_GOT_FAIL;
 	}
 	if (x->n_given == x->n_found)
@@ -462,31 +462,22 @@ static void close_calls(struct ts_rows *rows)
 	ts_entries_fini(&x->entries);
 	ts_buf_fini(&x->texts);
 	ts_abi_fini(&x->abi);
-	free(x);
 }
 
-static const struct ts_rows_ops ops = { .next = next, .close = close_calls };
-
-static struct ts_rows *open_calls(struct ts_ask *ask, const struct ts_question *qn, bool is_reverse,
-				  struct ts_error *err)
+static bool begin(struct ts_rows *rows, struct ts_error *err)
 {
-	struct ts_call_rows *x = ts_rows_new(sizeof(*x), &ops, is_reverse, err);
+	struct ts_call_rows *x = (struct ts_call_rows *)rows;
 
-	if (!x)
-		return NULL;
-	if (!ts_abi_init(&x->abi, ask)) {
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
-		free(x);
-		return NULL;
-	}
-	x->ask = ask;
-	x->qn = qn;
-	x->what = qn->what;
+	if (!ts_abi_init(&x->abi, rows->ask))
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
+	x->what = rows->qn->what;
 	x->batch = FIRST_BATCH;
-	x->judged.result = ts_abi_result_place(&x->abi, ts_query_regset(ask->q));
+	x->judged.result = ts_abi_result_place(&x->abi, ts_query_regset(rows->ask->q));
 	ts_buf_init(&x->texts);
-	return &x->rows;
+	return true;
 }
+
+static const struct ts_rows_ops ops = { sizeof(struct ts_call_rows), begin, next, close_calls };
 
 const struct ts_verb ts_verb_calls = {
 	.name = "calls",
@@ -499,5 +490,5 @@ const struct ts_verb ts_verb_calls = {
 	.takes = TS_TAKES_MACHINE | TS_TAKES_RANGE | TS_TAKES_STATE | TS_TAKES_THREAD | TS_TAKES_BOUND | TS_TAKES_AT |
 		 TS_TAKES_DEPTH | TS_TAKES_RESULT | TS_TAKES_TREE,
 	.is_reversible = true,
-	.open = open_calls,
+	.rows = &ops,
 };

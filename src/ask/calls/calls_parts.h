@@ -62,8 +62,6 @@ struct ts_call_end {
  */
 struct ts_call_rows {
 	struct ts_rows rows;
-	struct ts_ask *ask;
-	const struct ts_question *qn;
 	struct ts_what what; /* of the question, or the function that runs under its name */
 	struct ts_abi abi;
 	struct ts_call_left *lists; /* owned; by thread; NULL: not begun */

@@ -81,7 +81,7 @@ static bool get_pc(struct ts_call_rows *x, struct ts_call_found *f, struct ts_er
 
 	if (f->call.pc != TS_NO_PC || f->shown >= TS_SHOWN_UNSEEN)
 		return true;
-	s = ts_query_step(x->ask->q, f->call.pos, &batch, err);
+	s = ts_query_step(x->rows.ask->q, f->call.pos, &batch, err);
 	if (s)
 		f->call.pc = s->pc;
 	return s;
@@ -90,11 +90,11 @@ static bool get_pc(struct ts_call_rows *x, struct ts_call_found *f, struct ts_er
 /* What is known of the function's parameters; NULL: nothing.  Windows has another convention than typed.h knows. */
 static const struct ts_prototype *prototype_of(const struct ts_call_rows *x, const struct ts_call_found *f)
 {
-	bool is_x86_64 = !strcmp(ts_query_regset(x->ask->q)->arch->name, "x86_64");
+	bool is_x86_64 = !strcmp(ts_query_regset(x->rows.ask->q)->arch->name, "x86_64");
 
-	if (!x->ask->symbols || (is_x86_64 && !x->abi.is_sysv64) || !ts_machine_names_hold(x->ask, f->begin, f->call.thread))
+	if (!x->rows.ask->symbols || (is_x86_64 && !x->abi.is_sysv64) || !ts_machine_names_hold(x->rows.ask, f->begin, f->call.thread))
 		return NULL;
-	return ts_symbols_prototype(x->ask->symbols, f->call.target);
+	return ts_symbols_prototype(x->rows.ask->symbols, f->call.target);
 }
 
 static bool get_arguments(struct ts_call_rows *x, struct ts_call_found *f, struct ts_error *err)
@@ -107,9 +107,9 @@ static bool get_arguments(struct ts_call_rows *x, struct ts_call_found *f, struc
 	if (!get_pc(x, f, err))
 		return false;
 	if (function)
-		return ts_typed_arguments(&x->abi, x->ask, function, ts_typed_is_clone(x->ask, f->call.target), f->begin, f->call.thread,
+		return ts_typed_arguments(&x->abi, x->rows.ask, function, ts_typed_is_clone(x->rows.ask, f->call.target), f->begin, f->call.thread,
 					  x->rows.is_for_people, &x->texts, &f->n_arguments, err);
-	return ts_abi_arguments(&x->abi, x->ask, f->begin, f->call.thread, x->rows.is_for_people, &x->texts, err);
+	return ts_abi_arguments(&x->abi, x->rows.ask, f->begin, f->call.thread, x->rows.is_for_people, &x->texts, err);
 }
 
 static bool get_result(struct ts_call_rows *x, struct ts_call_found *f, struct ts_error *err)
@@ -120,9 +120,9 @@ static bool get_result(struct ts_call_rows *x, struct ts_call_found *f, struct t
 	f->result = x->texts.len;
 	x->n_results++;
 	if (function)
-		return ts_typed_result(&x->abi, x->ask, function, ts_typed_is_clone(x->ask, f->call.target), f->call.end, f->call.thread,
+		return ts_typed_result(&x->abi, x->rows.ask, function, ts_typed_is_clone(x->rows.ask, f->call.target), f->call.end, f->call.thread,
 				       x->rows.is_for_people, &x->texts, err);
-	return ts_abi_result(&x->abi, x->ask, f->call.end, f->call.thread, x->rows.is_for_people, &x->texts,
+	return ts_abi_result(&x->abi, x->rows.ask, f->call.end, f->call.thread, x->rows.is_for_people, &x->texts,
 			     err);
 }
 
@@ -199,7 +199,7 @@ static void put_values(const struct ts_call_rows *x, const struct ts_call_found 
 /* The callee, after a bar for each call around it. */
 static void put_indented(const struct ts_call_rows *x, const struct ts_call *call, struct ts_row *row)
 {
-	const char *name = ts_ask_function(x->ask, call->target);
+	const char *name = ts_ask_function(x->rows.ask, call->target);
 	char text[2 * MAX_INDENT + 200];
 	int n = 0;
 
@@ -228,18 +228,18 @@ static void put_row(struct ts_call_rows *x, const struct ts_call_found *f, struc
 	ts_row_text(row, COL_KIND, f->shown == TS_SHOWN_FIRST ? kinds[call->kind] : kinds[f->shown]);
 	if (x->rows.is_bare)
 		return;
-	ts_cell_thread(row, COL_THREAD, x->ask, call->thread);
+	ts_cell_thread(row, COL_THREAD, x->rows.ask, call->thread);
 	ts_row_number(row, COL_DEPTH, call->depth);
 	if (f->shown < TS_SHOWN_UNSEEN) {
 		ts_row_addr(row, COL_PC, call->pc);
 		if (has_wanted(x, 1u << COL_CALLER))
-			ts_cell_function(row, COL_CALLER, x->ask, call->pc);
+			ts_cell_function(row, COL_CALLER, x->rows.ask, call->pc);
 	}
 	ts_row_addr(row, COL_ADDRESS, call->target);
-	if (x->qn->is_tree && x->rows.is_for_people)
+	if (x->rows.qn->is_tree && x->rows.is_for_people)
 		put_indented(x, call, row);
 	else if (has_wanted(x, 1u << COL_CALLEE))
-		ts_cell_function(row, COL_CALLEE, x->ask, call->target);
+		ts_cell_function(row, COL_CALLEE, x->rows.ask, call->target);
 	if (has_wanted(x, VALUES))
 		put_values(x, f, row);
 }

@@ -14,8 +14,6 @@
 
 struct executions {
 	struct ts_rows rows;
-	struct ts_ask *ask;
-	const struct ts_question *qn;
 	uint32_t process;
 	struct ts_what what;   /* an indirect function that is to be resolved */
 	uint64_t first, last;  /* addresses */
@@ -34,19 +32,19 @@ static const struct ts_column columns[] = {
 
 static bool put_row(const struct executions *x, uint64_t pos, struct ts_row *row, struct ts_error *err)
 {
-	uint32_t thread = ts_query_thread(x->ask->q, pos);
+	uint32_t thread = ts_query_thread(x->rows.ask->q, pos);
 	uint64_t pc;
 	bool has_pc;
 
 	if (x->rows.is_counting)
 		return true;
-	if (!ts_query_pc(x->ask->q, pos, thread, &pc, &has_pc, err))
+	if (!ts_query_pc(x->rows.ask->q, pos, thread, &pc, &has_pc, err))
 		return false;
 	ts_row_number(row, 0, pos);
-	ts_cell_thread(row, 1, x->ask, thread);
+	ts_cell_thread(row, 1, x->rows.ask, thread);
 	ts_row_addr(row, 2, pc);
-	ts_cell_function(row, 3, x->ask, pc);
-	ts_cell_caller(row, 4, x->ask, pos);
+	ts_cell_function(row, 3, x->rows.ask, pc);
+	ts_cell_caller(row, 4, x->rows.ask, pos);
 	return true;
 }
 
@@ -62,7 +60,7 @@ static bool put_row(const struct executions *x, uint64_t pos, struct ts_row *row
  */
 static uint64_t find_near(const struct executions *x)
 {
-	const struct ts_query *q = x->ask->q;
+	const struct ts_query *q = x->rows.ask->q;
 	uint64_t n = x->to - x->from < NEAR_STEPS ? x->to - x->from : NEAR_STEPS;
 	const struct ts_steps *batch;
 	struct ts_error ignored;
@@ -70,7 +68,7 @@ static uint64_t find_near(const struct executions *x)
 	ts_error_reset(&ignored);
 	for (uint64_t i = 0; x->is_dense && i < n; i++) {
 		uint64_t pos = x->rows.is_reverse ? x->to - 1 - i : x->from + i;
-		const struct ts_step *s = ts_query_step(x->ask->q, pos, &batch, &ignored);
+		const struct ts_step *s = ts_query_step(x->rows.ask->q, pos, &batch, &ignored);
 
 		if (!s)
 			return TS_NO_POS;
@@ -95,12 +93,12 @@ static uint64_t find(struct executions *x)
 		return pos;
 	}
 	if (!x->rows.is_reverse) {
-		pos = ts_query_next_execution(x->ask->q, x->process, x->first, x->last, x->from);
+		pos = ts_query_next_execution(x->rows.ask->q, x->process, x->first, x->last, x->from);
 		if (pos >= x->to)
 			return TS_NO_POS;
 		x->from = pos + 1;
 	} else {
-		pos = ts_query_prev_execution(x->ask->q, x->process, x->first, x->last, x->to - 1);
+		pos = ts_query_prev_execution(x->rows.ask->q, x->process, x->first, x->last, x->to - 1);
 		if (pos == TS_NO_POS || pos < x->from)
 			return TS_NO_POS;
 		x->to = pos;
@@ -113,7 +111,7 @@ static uint64_t find(struct executions *x)
 /* The executions of an indirect function are those of the function that runs. */
 static enum ts_got resolve(struct executions *x, struct ts_budget *budget, struct ts_error *err)
 {
-	enum ts_got got = ts_ifunc_resolve(x->ask, &x->what, x->rows.note, budget, err);
+	enum ts_got got = ts_ifunc_resolve(x->rows.ask, &x->what, x->rows.note, budget, err);
 
 	if (got == TS_GOT_PENDING || got == TS_GOT_FAIL)
 		return got;
@@ -126,12 +124,12 @@ static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budg
 			struct ts_error *err)
 {
 	struct executions *x = (struct executions *)rows;
-	bool needs_calls = !rows->is_counting || x->qn->cond.has_addresses, holds = true;
+	bool needs_calls = !rows->is_counting || x->rows.qn->cond.has_addresses, holds = true;
 	enum ts_got got = x->what.is_indirect ? resolve(x, budget, err) : TS_GOT_ROW;
 
 	if (got != TS_GOT_ROW)
 		return got;
-	got = needs_calls ? ts_ask_need_calls(x->ask, budget, err) : TS_GOT_ROW;
+	got = needs_calls ? ts_ask_need_calls(x->rows.ask, budget, err) : TS_GOT_ROW;
 
 	while (got == TS_GOT_ROW) {
 		uint64_t pos;
@@ -145,12 +143,12 @@ static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budg
 		if (x->pos == TS_NO_POS)
 			return TS_GOT_END;
 		pos = x->pos;
-		if (x->qn->thread != TS_NO_THREAD && x->qn->thread != ts_query_thread(x->ask->q, pos)) {
+		if (x->rows.qn->thread != TS_NO_THREAD && x->rows.qn->thread != ts_query_thread(x->rows.ask->q, pos)) {
 			x->pos = TS_NO_POS;
 			continue;
 		}
-		if (x->qn->cond.n)
-			got = ts_state_holds(x->ask, &x->qn->cond, pos, ts_query_thread(x->ask->q, pos),
+		if (x->rows.qn->cond.n)
+			got = ts_state_holds(x->rows.ask, &x->rows.qn->cond, pos, ts_query_thread(x->rows.ask->q, pos),
 					     &x->judged, &holds, budget, err);
 		if (got != TS_GOT_ROW)
 			return got;
@@ -161,31 +159,23 @@ static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budg
 	return got;
 }
 
-static void close_executions(struct ts_rows *rows)
+static bool begin(struct ts_rows *rows, struct ts_error *err)
 {
-	free(rows);
-}
+	struct executions *x = (struct executions *)rows;
+	const struct ts_question *qn = rows->qn;
 
-static const struct ts_rows_ops ops = { .next = next, .close = close_executions };
-
-static struct ts_rows *open_executions(struct ts_ask *ask, const struct ts_question *qn, bool is_reverse,
-				       struct ts_error *err)
-{
-	struct executions *x = ts_rows_new(sizeof(*x), &ops, is_reverse, err);
-
-	if (!x)
-		return NULL;
-	x->ask = ask;
-	x->qn = qn;
-	x->process = ts_ask_process(ask, qn);
+	(void)err;
+	x->process = ts_ask_process(rows->ask, qn);
 	x->what = qn->what;
 	x->first = qn->what.addr;
 	x->last = qn->what.is_function ? qn->what.addr : qn->what.last;
 	x->pos = TS_NO_POS;
 	x->from = qn->from;
-	x->to = qn->to < ask->n_steps ? qn->to : ask->n_steps;
-	return &x->rows;
+	x->to = qn->to < rows->ask->n_steps ? qn->to : rows->ask->n_steps;
+	return true;
 }
+
+static const struct ts_rows_ops ops = { sizeof(struct executions), begin, next, NULL };
 
 const struct ts_verb ts_verb_executions = {
 	.name = "executions",
@@ -198,5 +188,5 @@ const struct ts_verb ts_verb_executions = {
 	.takes = TS_TAKES_MACHINE | TS_TAKES_RANGE | TS_TAKES_STATE | TS_TAKES_THREAD | TS_TAKES_BOUND | TS_TAKES_AT,
 	.is_reversible = true,
 	.is_counted = true,
-	.open = open_executions,
+	.rows = &ops,
 };

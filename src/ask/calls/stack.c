@@ -17,8 +17,6 @@
 
 struct stack {
 	struct ts_rows rows;
-	struct ts_ask *ask;
-	const struct ts_question *qn;
 	struct ts_code_places *code; /* owned */
 	uint32_t thread;
 	uint64_t depth; /* of the next row */
@@ -58,7 +56,7 @@ static void put_row(struct stack *x, uint64_t pos, uint64_t pc, bool has_pc, str
 	ts_row_number(row, COL_POSITION, pos);
 	if (has_pc) {
 		ts_row_addr(row, COL_PC, pc);
-		ts_code_places_module(x->code, row, COL_MODULE, pos, ts_query_process(x->ask->q, x->thread), pc, budget);
+		ts_code_places_module(x->code, row, COL_MODULE, pos, ts_query_process(x->rows.ask->q, x->thread), pc, budget);
 		ts_code_places_line(x->code, row, COL_FUNCTION, pc);
 	}
 	x->rows.at = pos;
@@ -67,7 +65,7 @@ static void put_row(struct stack *x, uint64_t pos, uint64_t pc, bool has_pc, str
 /* Is the thread in a handler of a signal at @pos?  Returns TS_GOT_ROW when that is known. */
 static enum ts_got look_for_handler(struct stack *x, uint64_t pos, struct ts_error *err)
 {
-	x->has_handler = ts_query_handler_at(x->ask->q, x->thread, pos, &x->handler, err);
+	x->has_handler = ts_query_handler_at(x->rows.ask->q, x->thread, pos, &x->handler, err);
 	return err->code == TS_OK ? TS_GOT_ROW : TS_GOT_FAIL;
 }
 
@@ -77,11 +75,11 @@ static enum ts_got put_here(struct stack *x, struct ts_row *row, struct ts_budge
 	uint64_t pc;
 	bool has_pc;
 
-	if (!ts_query_pc(x->ask->q, x->qn->at, x->thread, &pc, &has_pc, err))
+	if (!ts_query_pc(x->rows.ask->q, x->rows.qn->at, x->thread, &pc, &has_pc, err))
 		return TS_GOT_FAIL;
-	put_row(x, x->qn->at, pc, has_pc, row, budget);
-	x->has_call = ts_query_innermost_call(x->ask->q, x->thread, x->qn->at, &x->call);
-	return look_for_handler(x, x->qn->at, err);
+	put_row(x, x->rows.qn->at, pc, has_pc, row, budget);
+	x->has_call = ts_query_innermost_call(x->rows.ask->q, x->thread, x->rows.qn->at, &x->call);
+	return look_for_handler(x, x->rows.qn->at, err);
 }
 
 /* What the system put between the handler and the function that it interrupted. */
@@ -99,7 +97,7 @@ static enum ts_got put_signal(struct stack *x, struct ts_row *row, struct ts_bud
  */
 static enum ts_got put_interrupted(struct stack *x, struct ts_row *row, struct ts_budget *budget, struct ts_error *err)
 {
-	struct ts_query *q = x->ask->q;
+	struct ts_query *q = x->rows.ask->q;
 	uint64_t pos = x->handler.end == TS_NO_POS ? x->handler.pos : x->handler.end, pc;
 	bool has_pc, is_call;
 
@@ -115,7 +113,7 @@ static enum ts_got put_interrupted(struct stack *x, struct ts_row *row, struct t
 /* The thread was in a call when the recording began: what called that is not recorded. */
 static bool note_begin(struct stack *x, struct ts_error *err)
 {
-	struct ts_query *q = x->ask->q;
+	struct ts_query *q = x->rows.ask->q;
 	uint64_t first = ts_query_next_step(q, x->thread, 0), sp, ret;
 
 	if (first == TS_NO_POS || !ts_query_is_alive(q, x->thread, 0))
@@ -135,7 +133,7 @@ static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budg
 	struct stack *x = (struct stack *)rows;
 
 	if (!x->depth) {
-		enum ts_got got = ts_ask_need_calls(x->ask, budget, err);
+		enum ts_got got = ts_ask_need_calls(x->rows.ask, budget, err);
 
 		if (got != TS_GOT_ROW)
 			return got;
@@ -150,35 +148,25 @@ static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budg
 	if (!x->has_call)
 		return note_begin(x, err) ? TS_GOT_END : TS_GOT_FAIL;
 	put_row(x, x->call.pos, x->call.pc, true, row, budget);
-	x->has_call = ts_query_outer_call(x->ask->q, &x->call);
+	x->has_call = ts_query_outer_call(x->rows.ask->q, &x->call);
 	return TS_GOT_ROW;
 }
 
 static void close_stack(struct ts_rows *rows)
 {
 	ts_code_places_free(((struct stack *)rows)->code);
-	free(rows);
 }
 
-static const struct ts_rows_ops ops = { .next = next, .close = close_stack };
-
-static struct ts_rows *open_stack(struct ts_ask *ask, const struct ts_question *qn, bool is_reverse,
-				  struct ts_error *err)
+static bool begin(struct ts_rows *rows, struct ts_error *err)
 {
-	struct stack *x = ts_rows_new(sizeof(*x), &ops, false, err);
+	struct stack *x = (struct stack *)rows;
 
-	(void)is_reverse;
-	if (!x)
-		return NULL;
-	x->ask = ask;
-	x->qn = qn;
-	x->thread = ts_ask_thread(ask, qn);
-	x->code = ts_code_places_new(ask, err);
-	if (x->code)
-		return &x->rows;
-	free(x);
-	return NULL;
+	x->thread = ts_ask_thread(rows->ask, rows->qn);
+	x->code = ts_code_places_new(rows->ask, err);
+	return x->code;
 }
+
+static const struct ts_rows_ops ops = { sizeof(struct stack), begin, next, close_stack };
 
 const struct ts_verb ts_verb_stack = {
 	.name = "stack",
@@ -189,5 +177,5 @@ const struct ts_verb ts_verb_stack = {
 	.n_columns = N_COLUMNS,
 	.operand = TS_OPERAND_NONE,
 	.takes = TS_TAKES_BOUND | TS_TAKES_AT | TS_TAKES_THREAD,
-	.open = open_stack,
+	.rows = &ops,
 };

@@ -29,8 +29,6 @@ struct item {
 
 struct blocks {
 	struct ts_rows rows;
-	struct ts_ask *ask;
-	const struct ts_question *qn;
 	enum stage stage;
 	struct ts_jump_graph *graph; /* owned */
 	struct ts_loop_edge *edges;  /* owned */
@@ -43,7 +41,7 @@ struct blocks {
 
 static bool is_about_loops(const struct blocks *b)
 {
-	return b->qn->verb == &ts_verb_hot_loops;
+	return b->rows.qn->verb == &ts_verb_hot_loops;
 }
 
 static bool is_before(const void *user, const void *a, const void *b)
@@ -51,7 +49,7 @@ static bool is_before(const void *user, const void *a, const void *b)
 	const struct blocks *owner = user;
 	const struct item *x = a, *y = b;
 
-	if (x->steps != y->steps && !owner->qn->by_address)
+	if (x->steps != y->steps && !owner->rows.qn->by_address)
 		return x->steps > y->steps;
 	if (x->block.addr != y->block.addr)
 		return x->block.addr < y->block.addr;
@@ -155,15 +153,15 @@ static void put_row(const struct blocks *b, const struct item *x, struct ts_row 
 			ts_row_number(row, 1, x->block.len);
 		ts_row_number(row, 2, x->block.n);
 	}
-	ts_cell_function(row, i, b->ask, x->block.addr);
-	ts_cell_line(row, i + 1, b->ask, x->block.addr);
+	ts_cell_function(row, i, b->rows.ask, x->block.addr);
+	ts_cell_line(row, i + 1, b->rows.ask, x->block.addr);
 	ts_row_number(row, i + 3, is_loop ? x->loop.executions : x->block.executions);
 	if (is_loop) {
 		ts_row_number(row, 5, x->block.executions);
 		ts_row_number(row, 6, x->loop.n_blocks);
 	}
 	ts_row_number(row, 7, x->steps);
-	ts_row_share(row, 8, (double)x->steps / (double)b->ask->n_steps);
+	ts_row_share(row, 8, (double)x->steps / (double)b->rows.ask->n_steps);
 }
 
 static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget, struct ts_error *err)
@@ -191,33 +189,23 @@ static void close_blocks(struct ts_rows *rows)
 	ts_jump_graph_free(b->graph);
 	free(b->edges);
 	free(b->steps);
-	free(b);
 }
 
-static const struct ts_rows_ops ops = { .next = next, .close = close_blocks };
-
-static struct ts_rows *open_blocks(struct ts_ask *ask, const struct ts_question *qn, bool is_reverse, struct ts_error *err)
+static bool begin(struct ts_rows *rows, struct ts_error *err)
 {
-	struct blocks *b;
+	struct blocks *b = (struct blocks *)rows;
+	const struct ts_question *qn = rows->qn;
 
-	if (qn->verb == &ts_verb_hot_loops && !ts_query_has_operands(ask->q)) {
-		ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'loops' needs to know jumps from calls, and instructions of this processor are not decoded; example: hot blocks");
-		return NULL;
-	}
-	b = ts_rows_new(sizeof(*b), &ops, is_reverse, err);
-	if (!b)
-		return NULL;
-	b->rows.at = qn->at;
-	b->ask = ask;
-	b->qn = qn;
+	if (qn->verb == &ts_verb_hot_loops && !ts_query_has_operands(rows->ask->q))
+		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'loops' needs to know jumps from calls, and instructions of this processor are not decoded; example: hot blocks");
+	rows->at = qn->at;
 	b->n_left = qn->count == TS_NO_LIMIT ? N_HOT : qn->count;
 	ts_heap_init(&b->order, sizeof(struct item), is_before, b);
-	b->graph = ts_jump_graph_new(ask, ts_ask_process(ask, qn), qn->from, qn->to, err);
-	if (b->graph)
-		return &b->rows;
-	close_blocks(&b->rows);
-	return NULL;
+	b->graph = ts_jump_graph_new(rows->ask, ts_ask_process(rows->ask, qn), qn->from, qn->to, err);
+	return b->graph;
 }
+
+static const struct ts_rows_ops ops = { sizeof(struct blocks), begin, next, close_blocks };
 
 static const struct ts_column block_columns[] = {
 	{ .name = "address", .type = TS_COLUMN_ADDR },      { .name = "length", .type = TS_COLUMN_NUMBER },
@@ -245,7 +233,7 @@ const struct ts_verb ts_verb_hot_blocks = {
 	.columns = block_columns,
 	.n_columns = sizeof(block_columns) / sizeof(block_columns[0]),
 	.takes = TAKEN,
-	.open = open_blocks,
+	.rows = &ops,
 };
 
 const struct ts_verb ts_verb_hot_loops = {
@@ -256,5 +244,5 @@ const struct ts_verb ts_verb_hot_loops = {
 	.columns = loop_columns,
 	.n_columns = sizeof(loop_columns) / sizeof(loop_columns[0]),
 	.takes = TAKEN,
-	.open = open_blocks,
+	.rows = &ops,
 };

@@ -42,8 +42,6 @@ enum stage {
 
 struct coverage {
 	struct ts_rows rows;
-	struct ts_ask *ask;
-	const struct ts_question *qn;
 	uint32_t process;
 	enum stage stage;
 	size_t next; /* the ordinal of what is looked at next */
@@ -111,7 +109,7 @@ static int by_steps(const void *a, const void *b)
 
 static bool is_hot(const struct coverage *c)
 {
-	return c->qn->verb == &ts_verb_hot;
+	return c->rows.qn->verb == &ts_verb_hot;
 }
 
 /* Does item @x come before @y, in the direction of the cursor? */
@@ -132,7 +130,7 @@ static bool is_below(const void *user, const void *x, const void *y)
 /* Are functions shown in place of their instructions?  What is in none stays as it is. */
 static bool has_functions(const struct coverage *c)
 {
-	return is_hot(c) && !c->qn->by_address && c->ask->symbols && ts_machine_names_count(c->ask, c->qn);
+	return is_hot(c) && !c->rows.qn->by_address && c->rows.ask->symbols && ts_machine_names_count(c->rows.ask, c->rows.qn);
 }
 
 /* The next stages, in pieces that take as long as a chunk.  Each returns false when it is done. */
@@ -143,7 +141,7 @@ static bool size_some(struct coverage *c)
 	bool has_more = true;
 
 	for (unsigned i = 0; i < RUNS_A_CHUNK && has_more; i++) {
-		has_more = ts_query_run(c->ask->q, (uint32_t)c->next, &run);
+		has_more = ts_query_run(c->rows.ask->q, (uint32_t)c->next, &run);
 		c->n_at_most += has_more && run.process == c->process ? run.n : 0;
 		c->next += has_more;
 	}
@@ -159,7 +157,7 @@ static bool size_some(struct coverage *c)
 static enum ts_got each_of_machine(struct coverage *c, uint64_t from, uint64_t to, uint64_t *at,
 				   void (*use)(void *user, const struct ts_executed *x), struct ts_error *err)
 {
-	struct ts_query *q = c->ask->q;
+	struct ts_query *q = c->rows.ask->q;
 
 	*at = *at < from ? from : *at;
 	for (unsigned i = 0; i < STEPS_A_CHUNK && *at < to; i++, ++*at) {
@@ -167,7 +165,7 @@ static enum ts_got each_of_machine(struct coverage *c, uint64_t from, uint64_t t
 		const struct ts_step *s;
 		bool is_it;
 
-		if (!ts_machine_holds(&c->qn->machine, q, &c->machine_at, *at, &is_it, err))
+		if (!ts_machine_holds(&c->rows.qn->machine, q, &c->machine_at, *at, &is_it, err))
 			return TS_GOT_FAIL;
 		s = ts_query_step(q, *at, &b, err);
 		if (!s)
@@ -182,14 +180,14 @@ static enum ts_got each_of_machine(struct coverage *c, uint64_t from, uint64_t t
 static enum ts_got each_executed(struct coverage *c, uint64_t from, uint64_t to, struct ts_executed_at *at, uint64_t *step,
 				 void (*use)(void *user, const struct ts_executed *x), struct ts_error *err)
 {
-	if (c->qn->machine.has_process || c->qn->machine.has_ring)
-		return each_of_machine(c, from, to < c->ask->n_steps ? to : c->ask->n_steps, step, use, err);
-	return ts_query_each_executed(c->ask->q, from, to, at, use, c) ? TS_GOT_PENDING : TS_GOT_END;
+	if (c->rows.qn->machine.has_process || c->rows.qn->machine.has_ring)
+		return each_of_machine(c, from, to < c->rows.ask->n_steps ? to : c->rows.ask->n_steps, step, use, err);
+	return ts_query_each_executed(c->rows.ask->q, from, to, at, use, c) ? TS_GOT_PENDING : TS_GOT_END;
 }
 
 static enum ts_got count_some(struct coverage *c, struct ts_error *err)
 {
-	return each_executed(c, c->qn->from, c->qn->to, &c->counted, &c->step, add, err);
+	return each_executed(c, c->rows.qn->from, c->rows.qn->to, &c->counted, &c->step, add, err);
 }
 
 /* What was executed there is not listed. */
@@ -204,9 +202,9 @@ static void subtract(void *user, const struct ts_executed *x)
 
 static enum ts_got subtract_some(struct coverage *c, struct ts_error *err)
 {
-	if (!c->qn->has_minus)
+	if (!c->rows.qn->has_minus)
 		return TS_GOT_END;
-	return each_executed(c, c->qn->minus_from, c->qn->minus_to, &c->subtracted, &c->minus_step, subtract, err);
+	return each_executed(c, c->rows.qn->minus_from, c->rows.qn->minus_to, &c->subtracted, &c->minus_step, subtract, err);
 }
 
 /* The table is searched no more. */
@@ -214,13 +212,13 @@ static bool keep_some(struct coverage *c)
 {
 	struct ts_covered_table *t = &c->addresses;
 
-	for (unsigned i = 0; i < ITEMS_A_CHUNK && c->next < t->n && c->qn->has_minus; i++, c->next++) {
+	for (unsigned i = 0; i < ITEMS_A_CHUNK && c->next < t->n && c->rows.qn->has_minus; i++, c->next++) {
 		if (t->items[c->next].steps)
 			t->items[c->n_kept++] = t->items[c->next];
 	}
-	if (c->qn->has_minus && c->next == t->n)
+	if (c->rows.qn->has_minus && c->next == t->n)
 		t->n = c->next = c->n_kept;
-	return c->qn->has_minus && c->next < t->n;
+	return c->rows.qn->has_minus && c->next < t->n;
 }
 
 /*
@@ -229,7 +227,7 @@ static bool keep_some(struct coverage *c)
  */
 static enum ts_got measure_one(struct coverage *c, struct ts_error *err)
 {
-	struct ts_query *q = c->ask->q;
+	struct ts_query *q = c->rows.ask->q;
 	struct ts_covered *item;
 	uint64_t pos;
 	uint16_t len;
@@ -237,7 +235,7 @@ static enum ts_got measure_one(struct coverage *c, struct ts_error *err)
 	if (!ts_query_facts(q)->guesses_lengths || is_hot(c) || c->next == c->addresses.n)
 		return TS_GOT_END;
 	item = &c->addresses.items[c->next++];
-	pos = ts_query_next_execution(q, c->process, item->addr, item->addr, c->qn->from);
+	pos = ts_query_next_execution(q, c->process, item->addr, item->addr, c->rows.qn->from);
 	len = item->len;
 	if (pos != TS_NO_POS && !ts_query_insn_len(q, pos, len, &len, err))
 		return TS_GOT_FAIL;
@@ -247,7 +245,7 @@ static enum ts_got measure_one(struct coverage *c, struct ts_error *err)
 
 static bool has_files(const struct coverage *c)
 {
-	return *c->qn->lcov || *c->qn->drcov;
+	return *c->rows.qn->lcov || *c->rows.qn->drcov;
 }
 
 static bool sort_some(struct coverage *c)
@@ -281,7 +279,7 @@ static bool group_some(struct coverage *c)
 		c->is_failed = !ts_covered_make_slots(&c->functions, from->n);
 	for (unsigned i = 0; i < ITEMS_A_CHUNK && c->next < from->n && !c->is_failed; i++, c->next++) {
 		const struct ts_covered *x = &from->items[c->next];
-		const struct ts_symbol *s = ts_symbols_function_at(c->ask->symbols, x->addr);
+		const struct ts_symbol *s = ts_symbols_function_at(c->rows.ask->symbols, x->addr);
 		struct ts_covered *item = ts_covered_find(&c->functions, s && !s->is_open ? s->addr : x->addr);
 
 		c->is_failed = !item;
@@ -318,9 +316,9 @@ static void note_written(struct coverage *c, const char *path)
  */
 static enum ts_got write_some(struct coverage *c, struct ts_error *err)
 {
-	const struct ts_covered_list all = { c->ask, c->process, c->addresses.items, c->addresses.n };
+	const struct ts_covered_list all = { c->rows.ask, c->process, c->addresses.items, c->addresses.n };
 	enum ts_coverage_form form = c->next ? TS_COVERAGE_DRCOV : TS_COVERAGE_LCOV;
-	const char *path = c->next ? c->qn->drcov : c->qn->lcov;
+	const char *path = c->next ? c->rows.qn->drcov : c->rows.qn->lcov;
 	enum ts_got got = TS_GOT_END;
 
 	if (*path) {
@@ -381,16 +379,16 @@ static void put_row(const struct coverage *c, const struct ts_covered *x, struct
 {
 	ts_row_addr(row, 0, x->addr);
 	if (is_hot(c)) {
-		ts_cell_function(row, 1, c->ask, x->addr);
+		ts_cell_function(row, 1, c->rows.ask, x->addr);
 		ts_row_number(row, 2, x->steps);
-		ts_row_share(row, 3, (double)x->steps / (double)c->ask->n_steps);
+		ts_row_share(row, 3, (double)x->steps / (double)c->rows.ask->n_steps);
 		return;
 	}
 	if (x->len)
 		ts_row_number(row, 1, x->len);
 	ts_row_number(row, 2, x->steps);
-	ts_cell_function(row, 3, c->ask, x->addr);
-	ts_cell_line(row, 4, c->ask, x->addr);
+	ts_cell_function(row, 3, c->rows.ask, x->addr);
+	ts_cell_line(row, 4, c->rows.ask, x->addr);
 }
 
 static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
@@ -421,22 +419,21 @@ static void close_coverage(struct ts_rows *rows)
 	ts_heap_fini(&c->order);
 	free(c->first);
 	free(c->len);
-	free(c);
 }
 
 /* The ranges of code that the question is about.  Returns false if memory is exhausted. */
 static bool find_ranges(struct coverage *c)
 {
-	const struct ts_question *qn = c->qn;
+	const struct ts_question *qn = c->rows.qn;
 	size_t len = is_hot(c) ? 0 : strlen(qn->operand);
 
-	c->n_ranges = len ? ts_what_line_ranges(qn->operand, len, c->ask->symbols, NULL, NULL, 0) : qn->what.kind == TS_WHAT_MEM;
+	c->n_ranges = len ? ts_what_line_ranges(qn->operand, len, c->rows.ask->symbols, NULL, NULL, 0) : qn->what.kind == TS_WHAT_MEM;
 	c->first = calloc(c->n_ranges + 1, sizeof(*c->first));
 	c->len = calloc(c->n_ranges + 1, sizeof(*c->len));
 	if (!c->first || !c->len)
 		return false;
 	if (len)
-		ts_what_line_ranges(qn->operand, len, c->ask->symbols, c->first, c->len, c->n_ranges);
+		ts_what_line_ranges(qn->operand, len, c->rows.ask->symbols, c->first, c->len, c->n_ranges);
 	else if (c->n_ranges) {
 		c->first[0] = qn->what.addr;
 		c->len[0] = qn->what.last - qn->what.addr + 1;
@@ -444,44 +441,37 @@ static bool find_ranges(struct coverage *c)
 	return true;
 }
 
-static const struct ts_rows_ops ops = { .next = next, .close = close_coverage };
-
-static struct ts_rows *open_coverage(struct ts_ask *ask, const struct ts_question *qn, bool is_reverse,
-				     struct ts_error *err)
+static bool check(const struct ts_ask *ask, const struct ts_question *qn, struct ts_error *err)
 {
-	struct coverage *c;
 	size_t n_lines = 0;
 
 	if (*qn->lcov && ask->symbols)
 		ts_code_lines_all(ts_symbols_lines(ask->symbols), &n_lines);
-	if (*qn->lcov && !n_lines) {
-		ts_fail(err, TS_EUSAGE, TS_NO_OFF,
-			"'--lcov' needs the lines of the source, and no file of the program has them");
-		return NULL;
-	}
-	if ((*qn->lcov || *qn->drcov) && !ts_machine_names_count(ask, qn)) {
-		ts_fail(err, TS_EUSAGE, TS_NO_OFF, "names are those of one process: 'process C' says which code the file is about");
-		return NULL;
-	}
-	c = ts_rows_new(sizeof(*c), &ops, is_reverse, err);
-	if (!c)
-		return NULL;
-	c->rows.at = qn->at;
-	c->ask = ask;
-	c->qn = qn;
-	c->process = ts_ask_process(ask, qn);
+	if (*qn->lcov && !n_lines)
+		return ts_fail(err, TS_EUSAGE, TS_NO_OFF,
+			       "'--lcov' needs the lines of the source, and no file of the program has them");
+	return (!*qn->lcov && !*qn->drcov) || ts_machine_names_count(ask, qn) ||
+	       ts_fail(err, TS_EUSAGE, TS_NO_OFF, "names are those of one process: 'process C' says which code the file is about");
+}
+
+static bool begin(struct ts_rows *rows, struct ts_error *err)
+{
+	struct coverage *c = (struct coverage *)rows;
+	const struct ts_question *qn = rows->qn;
+
+	if (!check(rows->ask, qn, err))
+		return false;
+	rows->at = qn->at;
+	c->process = ts_ask_process(rows->ask, qn);
 	c->n_left = UINT64_MAX;
 	if (is_hot(c))
 		c->n_left = qn->count == TS_NO_LIMIT ? N_HOT : qn->count;
 	ts_heap_init(&c->sorted, sizeof(struct ts_covered), is_below, NULL);
 	ts_heap_init(&c->order, sizeof(struct ts_covered), is_before, c);
-	if (!find_ranges(c)) {
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
-		close_coverage(&c->rows);
-		return NULL;
-	}
-	return &c->rows;
+	return find_ranges(c) || ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
 }
+
+static const struct ts_rows_ops ops = { sizeof(struct coverage), begin, next, close_coverage };
 
 static const struct ts_column hot_columns[] = {
 	{ .name = "address", .type = TS_COLUMN_ADDR },
@@ -501,7 +491,7 @@ const struct ts_verb ts_verb_hot = {
 	.columns = hot_columns,
 	.n_columns = sizeof(hot_columns) / sizeof(hot_columns[0]),
 	.takes = TS_TAKES_MACHINE | TS_TAKES_RANGE | TS_TAKES_BOUND | TS_TAKES_AT | TS_TAKES_COUNT | TS_TAKES_BY,
-	.open = open_coverage,
+	.rows = &ops,
 };
 
 static const struct ts_column coverage_columns[] = {
@@ -520,5 +510,5 @@ const struct ts_verb ts_verb_coverage = {
 	.operand = TS_OPERAND_CODE_OR_NONE,
 	.takes = TS_TAKES_MACHINE | TS_TAKES_RANGE | TS_TAKES_MINUS | TS_TAKES_BOUND | TS_TAKES_AT | TS_TAKES_FILES,
 	.is_reversible = true,
-	.open = open_coverage,
+	.rows = &ops,
 };

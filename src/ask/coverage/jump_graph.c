@@ -12,7 +12,6 @@
 /* Positions, and addresses, that take as long to look at as a chunk to decode. */
 #define POSITIONS_A_CHUNK (4u * TS_CHUNK_STEPS)
 #define ITEMS_A_CHUNK     (TS_CHUNK_STEPS / 4)
-#define DECODED_A_CHUNK   16u
 
 /* What is known of an instruction, in the mark of its address: 0 nothing yet, 1 that it is not known, else 2 + its flow. */
 #define FLOW_MASK    0x0fu

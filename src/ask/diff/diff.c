@@ -341,22 +341,20 @@ static void close_diff(struct ts_rows *rows)
 	free(d->list);
 	free(d->reg_at_a);
 	free(d->reg_at_b);
-	free(d);
 }
 
-static const struct ts_rows_ops ops = { .next = next, .close = close_diff };
+static const struct ts_rows_ops ops = { sizeof(struct ts_diff), NULL, next, close_diff };
 
 struct ts_rows *ts_diff_open(struct ts_ask *ask, struct ts_query *b, const struct ts_diff_options *options, struct ts_error *err)
 {
 	struct ts_query *a = ask->q;
 	const struct ts_arch *x = ts_query_regset(a)->arch, *y = ts_query_regset(b)->arch;
-	struct ts_diff *d = ts_rows_new(sizeof(*d), &ops, false, err);
+	struct ts_diff *d = ts_rows_open(&ops, ask, NULL, false, err);
 
 	if (!d)
 		return NULL;
 	d->a = a;
 	d->b = b;
-	d->ask = ask;
 	d->options = *options;
 	d->code = ts_code_places_new(ask, err);
 	d->has_kernel = ts_query_facts(a)->has_syscalls && ts_query_facts(b)->has_syscalls;
@@ -372,6 +370,6 @@ struct ts_rows *ts_diff_open(struct ts_ask *ask, struct ts_query *b, const struc
 		ts_diff_take_digests(d);
 		return &d->rows;
 	}
-	close_diff(&d->rows);
+	ts_rows_close(&d->rows);
 	return NULL;
 }

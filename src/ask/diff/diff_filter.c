@@ -82,7 +82,7 @@ bool ts_diff_is_wanted(struct ts_diff *d, const struct ts_diff_item *x, bool *is
 		return true;
 	if (!ts_diff_item_pc(d, x, &pc, err))
 		return false;
-	*is_wanted = pc != TS_NO_PC && is_function_named(ts_ask_function(d->ask, pc), o->function);
+	*is_wanted = pc != TS_NO_PC && is_function_named(ts_ask_function(d->rows.ask, pc), o->function);
 	return true;
 }
 

@@ -124,7 +124,6 @@ struct ts_diff_noise {
 struct ts_diff {
 	struct ts_rows rows;
 	struct ts_query *a, *b; /* borrowed */
-	struct ts_ask *ask;     /* borrowed; of A */
 	struct ts_diff_options options;
 	struct ts_code_places *code; /* owned; functions and lines of A */
 	bool has_moves;     /* some of what belongs together lies at other addresses in B */

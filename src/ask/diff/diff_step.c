@@ -71,17 +71,15 @@ static void forget(struct ts_diff_side *s, uint64_t off, size_t len)
 static void take_regs(struct ts_diff *d, struct ts_diff_side *s, const struct ts_steps *b,
 		      const struct ts_step *st, unsigned *n)
 {
-	uint32_t whose = st->thread;
+	struct ts_step_effects all = ts_step_effects(b, st);
+	const struct ts_effect *e;
 
-	for (uint32_t i = 0; i < st->n_effects; i++) {
-		const struct ts_effect *e = &b->effects[st->first + i];
+	while ((e = ts_step_effects_next(&all))) {
 		const uint8_t *data = ts_effect_data(b, e);
 
-		if (e->kind == TS_FX_THREAD)
-			whose = e->item;
 		if (e->kind == TS_FX_FORGET_REGS)
 			forget(s, 0, (size_t)e->len);
-		if (e->kind > TS_FX_REG_READ || whose != s->thread || (!data && e->kind == TS_FX_REG_READ))
+		if (e->kind > TS_FX_REG_READ || all.thread != s->thread || (!data && e->kind == TS_FX_REG_READ))
 			continue;
 		if (data)
 			learn(s, e, data);
@@ -121,29 +119,14 @@ static bool compare_regs(struct ts_diff *d, struct ts_diff_lane *l, unsigned n, 
 
 /* ------------------------------------------------------------------------------------------------- memory */
 
-/* What a step's own thread writes; effects of other threads in it are theirs. */
-struct own_writes {
-	const struct ts_diff_acting *x;
-	uint32_t i, whose; /* the next effect, and its thread */
-};
-
-static struct own_writes own_writes(const struct ts_diff_acting *x)
+/* The next write by the step's own thread; NULL after the last one, again and again. */
+static const struct ts_effect *next_write(struct ts_step_effects *x, const struct ts_diff_acting *acting)
 {
-	return (struct own_writes){ x, 0, x->step->thread };
-}
+	const struct ts_effect *e = ts_step_effects_next(x);
 
-/* NULL after the last one, again and again. */
-static const struct ts_effect *next_write(struct own_writes *w)
-{
-	while (w->i < w->x->step->n_effects) {
-		const struct ts_effect *e = &w->x->batch->effects[w->x->step->first + w->i++];
-
-		if (e->kind == TS_FX_THREAD)
-			w->whose = e->item;
-		if (e->kind == TS_FX_WRITE && w->whose == w->x->step->thread)
-			return e;
-	}
-	return NULL;
+	while (e && (e->kind != TS_FX_WRITE || x->thread != acting->step->thread))
+		e = ts_step_effects_next(x);
+	return e;
 }
 
 static uint64_t addr_in_a(struct ts_diff *d, const struct ts_diff_acting *x, uint64_t addr)
@@ -155,11 +138,11 @@ static uint64_t addr_in_a(struct ts_diff *d, const struct ts_diff_acting *x, uin
 static void find_written(struct ts_diff *d, const struct ts_diff_acting *x, uint64_t addr, size_t len,
 			 uint8_t *wrote)
 {
-	struct own_writes writes = own_writes(x);
+	struct ts_step_effects writes = ts_step_effects(x->batch, x->step);
 	const struct ts_effect *e;
 
 	memset(wrote, 0, len);
-	while ((e = next_write(&writes)) != NULL) {
+	while ((e = next_write(&writes, x)) != NULL) {
 		uint64_t first = addr_in_a(d, x, e->addr);
 
 		for (size_t k = 0; k < len; k++) {
@@ -247,11 +230,11 @@ static void suspect_pair(struct ts_diff *d, const struct ts_effect *e, const str
 /* Find writes of the steps that are not the same.  Those of the same ordinal mostly are. */
 static void compare_writes(struct ts_diff *d, const struct ts_diff_acting *a, const struct ts_diff_acting *b)
 {
-	struct own_writes of_a = own_writes(a), of_b = own_writes(b);
+	struct ts_step_effects of_a = ts_step_effects(a->batch, a->step), of_b = ts_step_effects(b->batch, b->step);
 	const struct ts_effect *e, *f;
 
-	while ((e = next_write(&of_a)) != NULL) {
-		f = next_write(&of_b);
+	while ((e = next_write(&of_a, a)) != NULL) {
+		f = next_write(&of_b, b);
 		if (f && !is_same_place(d, e, f) && is_moved_frame(d, e, f)) {
 			if (!is_same_value(a, e, b, f))
 				suspect_pair(d, e, f);
@@ -260,10 +243,10 @@ static void compare_writes(struct ts_diff *d, const struct ts_diff_acting *a, co
 		if (!f || !is_same_place(d, e, f) || !is_same_value(a, e, b, f))
 			suspect_write(d, b, e->addr, e->len, e->is_hidden, false);
 	}
-	of_a = own_writes(a);
-	of_b = own_writes(b);
-	while ((f = next_write(&of_b)) != NULL) {
-		e = next_write(&of_a);
+	of_a = ts_step_effects(a->batch, a->step);
+	of_b = ts_step_effects(b->batch, b->step);
+	while ((f = next_write(&of_b, b)) != NULL) {
+		e = next_write(&of_a, a);
 		if (!e || (!is_same_place(d, e, f) && !is_moved_frame(d, e, f)))
 			suspect_write(d, a, ts_diff_to_a(d, f->addr), f->len, f->is_hidden, true);
 	}

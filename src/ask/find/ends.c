@@ -27,8 +27,7 @@ static bool may_break(const struct ts_ends *e, uint64_t addr, const struct ts_st
 	uint64_t last = addr + (e->value->len - 1), fx_last = fx->addr + (fx->len - 1);
 	const uint8_t *data;
 
-	if (!fx->len || fx->kind < TS_FX_WRITE || fx->kind > TS_FX_FORGET || fx->kind == TS_FX_PROTECT ||
-	    fx->addr > last || fx_last < addr)
+	if (!ts_effect_touches(fx, addr, last))
 		return false;
 	data = ts_effect_data(batch, fx);
 	if (fx->kind > TS_FX_READ || !data)
@@ -44,16 +43,12 @@ static bool look_at_step(struct ts_ends *e, uint64_t addr, const struct ts_steps
 			 uint64_t *end, struct ts_error *err)
 {
 	const struct ts_step *s = &batch->steps[pos % TS_CHUNK_STEPS];
-	bool is_mine = ts_query_process(e->ask->q, s->thread) == e->process, breaks = false;
+	struct ts_step_effects all = ts_step_effects(batch, s);
+	const struct ts_effect *fx;
+	bool breaks = false;
 
-	for (uint32_t i = 0; i < s->n_effects; i++) {
-		const struct ts_effect *fx = &batch->effects[s->first + i];
-
-		if (fx->kind == TS_FX_THREAD)
-			is_mine = ts_query_process(e->ask->q, fx->item) == e->process;
-		else
-			breaks |= is_mine && may_break(e, addr, batch, fx);
-	}
+	while ((fx = ts_step_effects_next(&all)))
+		breaks |= ts_query_process(e->ask->q, all.thread) == e->process && may_break(e, addr, batch, fx);
 	for (unsigned pass = 0; breaks && pass < 2; pass++) {
 		uint8_t data[TS_MAX_VALUE], known[TS_MAX_VALUE];
 

@@ -50,9 +50,9 @@ static enum ts_got scan_chunk(struct ts_find *f, struct ts_budget *budget, struc
 	const struct ts_steps *batch;
 	uint64_t end = (f->pos / TS_CHUNK_STEPS + 1) * TS_CHUNK_STEPS;
 
-	if (!ts_query_step_whole(f->ask->q, f->pos, &batch, err))
+	if (!ts_query_step_whole(f->rows.ask->q, f->pos, &batch, err))
 		return TS_GOT_FAIL;
-	end = end < f->ask->n_steps ? end : f->ask->n_steps;
+	end = end < f->rows.ask->n_steps ? end : f->rows.ask->n_steps;
 	for (; f->pos < end && !f->n_ranges; f->pos++) {
 		bool may;
 
@@ -73,13 +73,13 @@ static uint64_t next_end(struct ts_find *f, uint64_t chunk)
 	while (f->waits.n && f->waits.items[0].chunk <= chunk && f->n_looks < TS_FIND_LOOKS_A_CHUNK) {
 		struct ts_wait w = ts_waits_take(&f->waits);
 		const struct ts_match *m = &f->matches.items[w.item];
-		uint64_t last = m->addr + (f->qn->value.len - 1), next, replaced;
+		uint64_t last = m->addr + (f->rows.qn->value.len - 1), next, replaced;
 
 		if (m->end != TS_NO_POS)
 			continue;
-		next = ts_query_next_access(f->ask->q, TS_ACCESS_CHANGE, f->process, m->addr, last, chunk);
+		next = ts_query_next_access(f->rows.ask->q, TS_ACCESS_CHANGE, f->process, m->addr, last, chunk);
 		replaced =
-			ts_query_next_access(f->ask->q, TS_ACCESS_REPLACE, f->process, m->addr, last, chunk);
+			ts_query_next_access(f->rows.ask->q, TS_ACCESS_REPLACE, f->process, m->addr, last, chunk);
 		next = next < replaced ? next : replaced;
 		f->n_looks += w.item % TS_FIND_WAITS_A_LOOK == 0;
 		if (next == chunk) {
@@ -95,26 +95,26 @@ static uint64_t next_end(struct ts_find *f, uint64_t chunk)
 /* Pass over chunks in which no match begins or ends.  Returns false if there are still more. */
 static bool pass_over(struct ts_find *f)
 {
-	uint64_t chunk = f->pos / TS_CHUNK_STEPS, end = (f->ask->n_steps - 1) / TS_CHUNK_STEPS + 1;
+	uint64_t chunk = f->pos / TS_CHUNK_STEPS, end = (f->rows.ask->n_steps - 1) / TS_CHUNK_STEPS + 1;
 	uint64_t next = next_end(f, chunk);
 
 	if (f->pos % TS_CHUNK_STEPS || next <= chunk)
 		return true;
 	end = end - chunk < PASSED_A_CHUNK ? end : chunk + PASSED_A_CHUNK;
-	next = ts_query_next_begin(f->ask->q, f->probe, chunk, next < end ? next : end);
+	next = ts_query_next_begin(f->rows.ask->q, f->probe, chunk, next < end ? next : end);
 	if (next == chunk)
 		return true;
 	ts_mirror_forget(&f->sieve.mirror, 0, UINT64_MAX);
-	f->pos = next * TS_CHUNK_STEPS < f->ask->n_steps ? next * TS_CHUNK_STEPS : f->ask->n_steps;
+	f->pos = next * TS_CHUNK_STEPS < f->rows.ask->n_steps ? next * TS_CHUNK_STEPS : f->rows.ask->n_steps;
 	return false;
 }
 
 /* Is so much of the recording to be looked at that sketches of all of it are worth a pass? */
 static bool is_worth_a_pass(const struct ts_find *f)
 {
-	uint64_t end = f->qn->to < f->ask->n_steps ? f->qn->to : f->ask->n_steps;
+	uint64_t end = f->rows.qn->to < f->rows.ask->n_steps ? f->rows.qn->to : f->rows.ask->n_steps;
 
-	return end > f->start && end - f->start >= f->ask->n_steps / 2;
+	return end > f->start && end - f->start >= f->rows.ask->n_steps / 2;
 }
 
 /*
@@ -124,12 +124,12 @@ static bool is_worth_a_pass(const struct ts_find *f)
  */
 static bool need_sketches(struct ts_find *f, struct ts_budget *budget, struct ts_error *err)
 {
-	struct ts_query *q = f->ask->q;
+	struct ts_query *q = f->rows.ask->q;
 	enum ts_need need = TS_NEED_DONE;
 	uint32_t share = 0;
 
 	if (f->is_sketched ||
-	    (f->pos - f->start < PLAIN_STEPS && f->ask->n_steps > PLAIN_STEPS && !ts_query_has_values(q)))
+	    (f->pos - f->start < PLAIN_STEPS && f->rows.ask->n_steps > PLAIN_STEPS && !ts_query_has_values(q)))
 		return true;
 	if (f->probe && (!ts_query_is_complete(q) || (!is_worth_a_pass(f) && !ts_query_has_values(q)))) {
 		ts_query_probe_free(f->probe);
@@ -168,7 +168,7 @@ static enum ts_got scan(struct ts_find *f, struct ts_budget *budget, struct ts_e
 	}
 	if (!need_sketches(f, budget, err))
 		return TS_GOT_FAIL;
-	if (f->pos >= f->ask->n_steps || (f->pos >= f->qn->to && !f->matches.standing.n))
+	if (f->pos >= f->rows.ask->n_steps || (f->pos >= f->rows.qn->to && !f->matches.standing.n))
 		return end_scan(f, err);
 	/* looks are paid for first: with a budget of one a chunk is never begun without room for a step */
 	if (!ts_find_has_budget(f, budget) || !ts_budget_take(budget))
@@ -191,16 +191,16 @@ static bool put_row(const struct ts_find *f, const struct ts_match *m, uint64_t 
 	ts_row_number(row, 0, m->begin);
 	if (end != TS_NO_POS)
 		ts_row_number(row, 1, end);
-	ts_cell_addr(row, 2, m->addr, ts_query_facts(f->ask->q)->is_physical);
-	ts_row_number(row, 3, f->qn->value.len);
+	ts_cell_addr(row, 2, m->addr, ts_query_facts(f->rows.ask->q)->is_physical);
+	ts_row_number(row, 3, f->rows.qn->value.len);
 	ts_row_text(row, 4, kinds[m->kind]);
 	if (m->kind == TS_MATCH_START)
 		return true;
 	ts_row_number(row, 5, m->begin - 1);
-	ts_cell_thread(row, 6, f->ask, m->thread);
+	ts_cell_thread(row, 6, f->rows.ask, m->thread);
 	ts_row_pc(row, 7, m->pc);
-	ts_cell_function(row, 8, f->ask, m->pc);
-	return ts_cell_virtual(row, 9, f->ask, m->begin - 1, m->addr, err);
+	ts_cell_function(row, 8, f->rows.ask, m->pc);
+	return ts_cell_virtual(row, 9, f->rows.ask, m->begin - 1, m->addr, err);
 }
 
 /* The next row: of a match that is kept, of one that was found again, or of one that is both. */
@@ -225,12 +225,12 @@ static bool is_before(const struct ts_find *f, const struct ts_match *kept, cons
 static enum ts_got next_match(struct ts_find *f, struct candidate *c, struct ts_budget *budget,
 			      struct ts_error *err)
 {
-	uint64_t settled = f->pos < f->qn->to && !f->is_over ? f->pos : f->qn->to;
+	uint64_t settled = f->pos < f->rows.qn->to && !f->is_over ? f->pos : f->rows.qn->to;
 	const struct ts_find_rest *r;
 	enum ts_got got;
 
 	*c = (struct candidate){ NULL, NULL };
-	if (!ts_matches_next(&f->matches, f->qn->from, settled, &c->kept)) {
+	if (!ts_matches_next(&f->matches, f->rows.qn->from, settled, &c->kept)) {
 		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for all places of a value");
 		return TS_GOT_FAIL;
 	}
@@ -338,21 +338,14 @@ static void close_find(struct ts_rows *rows)
 	ts_sieve_fini(&f->sieve);
 	ts_query_probe_free(f->probe);
 	ts_waits_fini(&f->waits);
-	free(f);
 }
 
-static const struct ts_rows_ops ops = { .next = next, .close = close_find };
-
-static struct ts_rows *open_find(struct ts_ask *ask, const struct ts_question *qn, bool is_reverse,
-				 struct ts_error *err)
+static bool begin(struct ts_rows *rows, struct ts_error *err)
 {
-	struct ts_find *f = ts_rows_new(sizeof(*f), &ops, false, err);
+	struct ts_find *f = (struct ts_find *)rows;
+	const struct ts_question *qn = rows->qn;
+	const struct ts_ask *ask = rows->ask;
 
-	(void)is_reverse;
-	if (!f)
-		return NULL;
-	f->ask = ask;
-	f->qn = qn;
 	f->process = ts_ask_process(ask, qn);
 	f->first = qn->has_memory ? qn->memory_first : 0;
 	f->last = qn->has_memory ? qn->memory_last : ts_arch_addr_mask(ts_query_regset(ask->q)->arch);
@@ -360,16 +353,15 @@ static struct ts_rows *open_find(struct ts_ask *ask, const struct ts_question *q
 	f->rare = ts_find_rare(&qn->value);
 	f->probe = ts_query_probe_new(qn->value.bytes, qn->value.mask, qn->value.len);
 	if (ts_query_facts(ask->q)->is_physical)
-		snprintf(f->rows.note, sizeof(f->rows.note), "addresses are physical");
+		snprintf(rows->note, sizeof(rows->note), "addresses are physical");
 	f->busy_pos = TS_NO_POS;
 	f->matches.len = qn->value.len;
 	ts_ends_init(&f->ends, ask, &qn->value, f->process);
-	if (ts_sieve_init(&f->sieve, ask->q, &qn->value, f->process, err) &&
-	    (qn->from || ts_find_add_range(f, f->first, f->last, false, err)))
-		return &f->rows;
-	close_find(&f->rows);
-	return NULL;
+	return ts_sieve_init(&f->sieve, ask->q, &qn->value, f->process, err) &&
+	       (qn->from || ts_find_add_range(f, f->first, f->last, false, err));
 }
+
+static const struct ts_rows_ops ops = { sizeof(struct ts_find), begin, next, close_find };
 
 static const struct ts_column columns[] = {
 	{ .name = "begin", .type = TS_COLUMN_NUMBER },  { .name = "end", .type = TS_COLUMN_NUMBER },
@@ -388,5 +380,5 @@ const struct ts_verb ts_verb_find_value = {
 	.n_columns = sizeof(columns) / sizeof(columns[0]),
 	.operand = TS_OPERAND_VALUE,
 	.takes = TS_TAKES_RANGE | TS_TAKES_BOUND | TS_TAKES_AT | TS_TAKES_MEMORY | TS_TAKES_THREAD,
-	.open = open_find,
+	.rows = &ops,
 };

@@ -19,7 +19,7 @@ bool ts_find_leave(struct ts_find *f, uint64_t addr, uint64_t pos, struct ts_err
 {
 	struct ts_find_rest *r = f->n_rests ? &f->rests[f->n_rests - 1] : NULL;
 
-	if (pos < f->qn->from || pos >= f->qn->to)
+	if (pos < f->rows.qn->from || pos >= f->rows.qn->to)
 		return true;
 	if (r && r->pos == pos) {
 		r->first = addr < r->first ? addr : r->first;
@@ -47,7 +47,7 @@ static bool add(struct ts_find *f, uint64_t addr, uint64_t pos, struct ts_error 
 /* Find those that begin in [first, last]. */
 static bool find_in(struct ts_find *f, uint64_t first, uint64_t last, uint64_t pos, struct ts_error *err)
 {
-	const struct ts_value *v = &f->qn->value;
+	const struct ts_value *v = &f->rows.qn->value;
 	uint64_t room = f->last - last;
 	size_t n = (size_t)(last - first) + 1, len = n + (room < v->len - 1 ? (size_t)room : v->len - 1);
 	uint8_t *now = malloc(4 * len), *before = now ? now + 2 * len : NULL;
@@ -56,8 +56,8 @@ static bool find_in(struct ts_find *f, uint64_t first, uint64_t last, uint64_t p
 	if (!now)
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a search");
 	f->n_looks += 2 * len / 512;
-	done = ts_query_mem(f->ask->q, pos, f->process, first, len, now, now + len, err) &&
-	       (!pos || ts_query_mem(f->ask->q, pos - 1, f->process, first, len, before, before + len, err));
+	done = ts_query_mem(f->rows.ask->q, pos, f->process, first, len, now, now + len, err) &&
+	       (!pos || ts_query_mem(f->rows.ask->q, pos - 1, f->process, first, len, before, before + len, err));
 	for (size_t i = 0; done && (i = ts_find_skip_to(f, now, i, len)) < n && i + v->len <= len; i++) {
 		if (ts_value_is(v, now + i, now + len + i) &&
 		    !(pos && ts_value_is(v, before + i, before + len + i)))
@@ -70,7 +70,7 @@ static bool find_in(struct ts_find *f, uint64_t first, uint64_t last, uint64_t p
 /* Find those of the next page. */
 static bool find_some(struct ts_find *f, struct ts_find_rest *r, struct ts_error *err)
 {
-	uint64_t before = f->qn->value.len - 1, first, last;
+	uint64_t before = f->rows.qn->value.len - 1, first, last;
 	size_t i = ts_find_page_at(f, r->first);
 
 	f->n_again = f->at_again = 0;

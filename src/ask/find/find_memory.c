@@ -24,16 +24,12 @@ static enum ts_match_kind kind_of(const struct ts_find *f, const struct ts_steps
 				  const struct ts_step *s, uint64_t addr)
 {
 	enum ts_match_kind kind = TS_MATCH_UNEXPLAINED;
-	uint32_t thread = s->thread;
+	struct ts_step_effects all = ts_step_effects(batch, s);
+	const struct ts_effect *e;
 
-	for (uint32_t i = 0; i < s->n_effects; i++) {
-		const struct ts_effect *e = &batch->effects[s->first + i];
-
-		if (e->kind == TS_FX_THREAD)
-			thread = e->item;
-		if (e->kind < TS_FX_WRITE || e->kind > TS_FX_UNMAP || !e->len ||
-		    e->addr > addr + (f->qn->value.len - 1) || e->addr + (e->len - 1) < addr ||
-		    ts_query_process(f->ask->q, thread) != f->process)
+	while ((e = ts_step_effects_next(&all))) {
+		if (!ts_effect_touches(e, addr, addr + (f->rows.qn->value.len - 1)) || e->kind == TS_FX_FORGET ||
+		    ts_query_process(f->rows.ask->q, all.thread) != f->process)
 			continue;
 		if (e->kind == TS_FX_WRITE && !e->is_inferred)
 			return TS_MATCH_WRITE;
@@ -46,7 +42,7 @@ static enum ts_match_kind kind_of(const struct ts_find *f, const struct ts_steps
 bool ts_find_set_step(struct ts_find *f, struct ts_match *m, struct ts_error *err)
 {
 	const struct ts_steps *batch;
-	const struct ts_step *s = ts_query_step_whole(f->ask->q, m->begin - 1, &batch, err);
+	const struct ts_step *s = ts_query_step_whole(f->rows.ask->q, m->begin - 1, &batch, err);
 
 	if (!s)
 		return false;
@@ -62,7 +58,7 @@ static bool begin_match(struct ts_find *f, uint64_t addr, uint64_t pos, struct t
 	size_t n = f->matches.n;
 
 	/* a match that begins before the range of the question is not a row */
-	if (pos && pos >= f->qn->from && !ts_find_set_step(f, &m, err))
+	if (pos && pos >= f->rows.qn->from && !ts_find_set_step(f, &m, err))
 		return false;
 	f->n_looks += n % 32 == 0;
 	return (ts_matches_begin(&f->matches, &m) &&
@@ -75,11 +71,11 @@ static bool begin_match(struct ts_find *f, uint64_t addr, uint64_t pos, struct t
 /* Does the value stand at @addr at @pos? */
 static bool stands_at(struct ts_find *f, uint64_t addr, uint64_t pos, bool *stands, struct ts_error *err)
 {
-	const struct ts_value *v = &f->qn->value;
+	const struct ts_value *v = &f->rows.qn->value;
 	uint8_t data[TS_MAX_VALUE], known[TS_MAX_VALUE];
 
 	f->n_looks++;
-	if (!ts_query_mem(f->ask->q, pos, f->process, addr, v->len, data, known, err))
+	if (!ts_query_mem(f->rows.ask->q, pos, f->process, addr, v->len, data, known, err))
 		return false;
 	*stands = ts_value_is(v, data, known);
 	return true;
@@ -91,11 +87,11 @@ static bool stands_at(struct ts_find *f, uint64_t addr, uint64_t pos, bool *stan
  */
 static bool note_match(struct ts_find *f, uint64_t addr, uint64_t pos, struct ts_error *err)
 {
-	bool stood = f->qn->from || f->n_rests;
+	bool stood = f->rows.qn->from || f->n_rests;
 
 	if (stood && pos > f->start && !stands_at(f, addr, pos - 1, &stood, err))
 		return false;
-	return (stood && !f->qn->from) || begin_match(f, addr, stood ? f->start : pos, err);
+	return (stood && !f->rows.qn->from) || begin_match(f, addr, stood ? f->start : pos, err);
 }
 
 bool ts_find_note(struct ts_find *f, uint64_t addr, uint64_t pos, bool stands, struct ts_error *err)
@@ -129,7 +125,7 @@ uint32_t ts_find_rare(const struct ts_value *v)
 
 size_t ts_find_skip_to(const struct ts_find *f, const uint8_t *data, size_t i, size_t n)
 {
-	const struct ts_value *v = &f->qn->value;
+	const struct ts_value *v = &f->rows.qn->value;
 	const uint8_t *p;
 
 	if (i >= n || !v->mask[f->rare] || n - i <= f->rare)
@@ -148,35 +144,35 @@ struct before {
 static bool note_in_range(struct ts_find *f, struct before *b, uint64_t first, size_t i, uint64_t pos,
 			  struct ts_error *err)
 {
-	bool stood = f->qn->from || (f->n_rests && pos > f->start);
+	bool stood = f->rows.qn->from || (f->n_rests && pos > f->start);
 
 	if (stood && pos > f->start && !b->data) {
 		b->data = malloc(2 * b->len);
 		if (!b->data)
 			return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a search");
-		if (!ts_query_mem(f->ask->q, pos - 1, f->process, first, b->len, b->data, b->data + b->len,
+		if (!ts_query_mem(f->rows.ask->q, pos - 1, f->process, first, b->len, b->data, b->data + b->len,
 				  err))
 			return false;
 	}
 	if (b->data)
-		stood = ts_value_is(&f->qn->value, b->data + i, b->data + b->len + i);
-	return (stood && !f->qn->from) || begin_match(f, first + i, stood ? f->start : pos, err);
+		stood = ts_value_is(&f->rows.qn->value, b->data + i, b->data + b->len + i);
+	return (stood && !f->rows.qn->from) || begin_match(f, first + i, stood ? f->start : pos, err);
 }
 
 /* Do several chunks from @pos on change what the value would be made of at @addr, or near to it? */
 static bool is_busy(struct ts_find *f, uint64_t addr, uint64_t pos)
 {
-	uint64_t line = addr / LINE * LINE, last = line + (LINE - 1) + (f->qn->value.len - 1), chunk;
+	uint64_t line = addr / LINE * LINE, last = line + (LINE - 1) + (f->rows.qn->value.len - 1), chunk;
 
 	if (f->busy_pos == pos && f->busy_line == line)
 		return f->is_busy;
 	f->n_looks += line / LINE % TS_FIND_WAITS_A_LOOK == 0;
 	f->busy_pos = pos;
 	f->busy_line = line;
-	chunk = ts_query_next_access(f->ask->q, TS_ACCESS_CHANGE, f->process, line,
+	chunk = ts_query_next_access(f->rows.ask->q, TS_ACCESS_CHANGE, f->process, line,
 				     last > line ? last : UINT64_MAX, pos / TS_CHUNK_STEPS);
 	f->is_busy = chunk != TS_NO_CHUNK &&
-		     ts_query_next_access(f->ask->q, TS_ACCESS_CHANGE, f->process, line,
+		     ts_query_next_access(f->rows.ask->q, TS_ACCESS_CHANGE, f->process, line,
 					  last > line ? last : UINT64_MAX, chunk + 1) != TS_NO_CHUNK;
 	return f->is_busy;
 }
@@ -194,7 +190,7 @@ static bool is_kept(struct ts_find *f, uint64_t addr, uint64_t pos)
 /* Look through [first, last] of memory at @pos for what begins there; it is known to be within one block. */
 static bool look_through(struct ts_find *f, uint64_t first, uint64_t last, uint64_t pos, struct ts_error *err)
 {
-	const struct ts_value *v = &f->qn->value;
+	const struct ts_value *v = &f->rows.qn->value;
 	uint64_t room = f->last - last;
 	size_t n = (size_t)(last - first) + 1, len = n + (room < v->len - 1 ? (size_t)room : v->len - 1);
 	uint8_t *data = malloc(2 * len);
@@ -204,7 +200,7 @@ static bool look_through(struct ts_find *f, uint64_t first, uint64_t last, uint6
 	if (!data)
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a search");
 	f->n_looks += len / 512;
-	done = ts_query_mem(f->ask->q, pos, f->process, first, len, data, data + len, err);
+	done = ts_query_mem(f->rows.ask->q, pos, f->process, first, len, data, data + len, err);
 	for (size_t i = 0; done && (i = ts_find_skip_to(f, data, i, len)) < n && i + v->len <= len; i++) {
 		if (!ts_value_is(v, data + i, data + len + i) || ts_matches_stands(&f->matches, first + i))
 			continue;
@@ -233,11 +229,11 @@ static bool look_at_matches(struct ts_find *f, uint64_t first, uint64_t last, ui
 
 static bool list_pages(struct ts_find *f, struct ts_error *err)
 {
-	const struct ts_value *v = &f->qn->value;
+	const struct ts_value *v = &f->rows.qn->value;
 	bool is_nonzero = v->mask[f->rare] && v->bytes[f->rare];
 
 	if (!f->has_pages &&
-	    !ts_query_pages(f->ask->q, is_nonzero, f->process, f->first, f->last, &f->pages, &f->n_pages))
+	    !ts_query_pages(f->rows.ask->q, is_nonzero, f->process, f->first, f->last, &f->pages, &f->n_pages))
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
 	f->has_pages = true;
 	return true;
@@ -274,7 +270,7 @@ static size_t n_adjoining(const struct ts_find *f, size_t i)
 static bool look_around(struct ts_find *f, uint64_t first, uint64_t last, const struct range *bare,
 			uint64_t pos, struct ts_error *err)
 {
-	uint64_t before = f->qn->value.len - 1;
+	uint64_t before = f->rows.qn->value.len - 1;
 
 	if (bare->last - bare->first < before)
 		return look_through(f, first, last, pos, err);
@@ -290,7 +286,7 @@ static bool look_around(struct ts_find *f, uint64_t first, uint64_t last, const 
 
 bool ts_find_add_range(struct ts_find *f, uint64_t first, uint64_t last, bool is_bare, struct ts_error *err)
 {
-	uint64_t before = f->qn->value.len - 1;
+	uint64_t before = f->rows.qn->value.len - 1;
 
 	if (!ts_vec_reserve(&f->ranges, f->n_ranges, &f->cap_ranges, 1, sizeof(*f->ranges)))
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a search");
@@ -304,7 +300,7 @@ bool ts_find_add_range(struct ts_find *f, uint64_t first, uint64_t last, bool is
 static bool look_at_some(struct ts_find *f, struct ts_find_range *r, bool *has_more, struct ts_error *err)
 {
 	const struct range bare = { r->first, r->last };
-	uint64_t before = f->qn->value.len - 1, first, last;
+	uint64_t before = f->rows.qn->value.len - 1, first, last;
 	size_t i = ts_find_page_at(f, r->at);
 
 	*has_more = false;

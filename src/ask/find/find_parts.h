@@ -50,8 +50,6 @@ struct ts_find_rest {
 
 struct ts_find {
 	struct ts_rows rows;
-	struct ts_ask *ask;
-	const struct ts_question *qn;
 	uint32_t process;
 	uint64_t first, last; /* addresses */
 	struct ts_matches matches;

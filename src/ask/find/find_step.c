@@ -45,24 +45,22 @@ static bool contradicts(const struct window *w, const struct ts_effect *e, const
 static bool is_outdated(struct ts_find *f, const struct window *w, uint64_t addr, size_t len, uint64_t pos,
 			bool *outdated, struct ts_error *err)
 {
+	struct ts_step_effects all;
 	const struct ts_steps *batch;
+	const struct ts_effect *e;
 	const struct ts_step *s;
-	bool is_mine;
 
 	*outdated = false;
-	if (pos >= ts_query_end(f->ask->q))
+	if (pos >= ts_query_end(f->rows.ask->q))
 		return true;
-	s = ts_query_step_whole(f->ask->q, pos, &batch, err);
+	s = ts_query_step_whole(f->rows.ask->q, pos, &batch, err);
 	if (!s)
 		return false;
-	is_mine = ts_query_process(f->ask->q, s->thread) == f->process;
-	for (uint32_t i = 0; i < s->n_effects && !*outdated; i++) {
-		const struct ts_effect *e = &batch->effects[s->first + i];
+	all = ts_step_effects(batch, s);
+	while (!*outdated && (e = ts_step_effects_next(&all))) {
 		const uint8_t *value = ts_effect_data(batch, e);
 
-		if (e->kind == TS_FX_THREAD)
-			is_mine = ts_query_process(f->ask->q, e->item) == f->process;
-		else if (is_mine && e->kind == TS_FX_READ && value)
+		if (e->kind == TS_FX_READ && value && ts_query_process(f->rows.ask->q, all.thread) == f->process)
 			*outdated = contradicts(w, e, value, addr, len);
 	}
 	return true;
@@ -76,7 +74,7 @@ static bool copy_window(struct ts_find *f, struct window *w, uint64_t addr, size
 	bool outdated;
 
 	*done = false;
-	if (!ts_query_step_whole(f->ask->q, pos - 1, &batch, err))
+	if (!ts_query_step_whole(f->rows.ask->q, pos - 1, &batch, err))
 		return false;
 	for (size_t i = 0, n; i < len; i += n) {
 		struct ts_mirror_line *line = ts_mirror_find(&f->sieve.mirror, addr + i);
@@ -106,19 +104,19 @@ static bool read_window(struct ts_find *f, struct window *w, uint64_t addr, uint
 	size_t len = last - addr < WINDOW ? (size_t)(last - addr) + 1 : WINDOW;
 	bool done = false;
 
-	len += f->qn->value.len - 1;
+	len += f->rows.qn->value.len - 1;
 	if (f->is_plain && !copy_window(f, w, addr, len, pos, &done, err))
 		return false;
 	f->n_looks += !done;
 	w->addr = addr;
 	w->len = len;
-	return done || ts_query_mem(f->ask->q, pos, f->process, addr, len, w->data, w->known, err);
+	return done || ts_query_mem(f->rows.ask->q, pos, f->process, addr, len, w->data, w->known, err);
 }
 
 /* The addresses at which the value may begin to stand at @pos, or stand no longer. */
 static bool look_at_touch(struct ts_find *f, const struct touch *t, uint64_t pos, struct ts_error *err)
 {
-	uint64_t before = f->qn->value.len - 1;
+	uint64_t before = f->rows.qn->value.len - 1;
 	uint64_t first = t->first - f->first < before ? f->first : t->first - before;
 	uint64_t last = f->last - t->last < before ? f->last - before : t->last;
 	struct window w;
@@ -127,14 +125,14 @@ static bool look_at_touch(struct ts_find *f, const struct touch *t, uint64_t pos
 	if (f->last - f->first < before || first > last)
 		return true;
 	for (uint64_t a = first;; a++) {
-		bool is_new = t->value && ts_value_agrees(&f->qn->value, a, t->value, t->first, t->last),
+		bool is_new = t->value && ts_value_agrees(&f->rows.qn->value, a, t->value, t->first, t->last),
 		     stands = ts_matches_stands(&f->matches, a);
 
 		if (!t->value || is_new != stands) {
-			if ((!w.len || a - w.addr > w.len - f->qn->value.len) &&
+			if ((!w.len || a - w.addr > w.len - f->rows.qn->value.len) &&
 			    !read_window(f, &w, a, last, pos, err))
 				return false;
-			stands = ts_value_is(&f->qn->value, w.data + (a - w.addr), w.known + (a - w.addr));
+			stands = ts_value_is(&f->rows.qn->value, w.data + (a - w.addr), w.known + (a - w.addr));
 			if (!ts_find_note(f, a, pos, stands, err))
 				return false;
 		}
@@ -152,8 +150,7 @@ static bool look_at_effect(struct ts_find *f, const struct ts_steps *batch, cons
 	struct touch t;
 	bool is_bare;
 
-	if (e->kind < TS_FX_WRITE || e->kind > TS_FX_FORGET || e->kind == TS_FX_PROTECT || !e->len ||
-	    (e->kind == TS_FX_READ && !value))
+	if (!ts_effect_is_on_memory(e) || (e->kind == TS_FX_READ && !value))
 		return true;
 	t.first = e->addr > f->first ? e->addr : f->first;
 	t.last = e_last < f->last ? e_last : f->last;
@@ -162,12 +159,12 @@ static bool look_at_effect(struct ts_find *f, const struct ts_steps *batch, cons
 	t.value = value ? value + (t.first - e->addr) : NULL;
 	if (e->kind == TS_FX_READ || e->kind == TS_FX_WRITE)
 		return look_at_touch(f, &t, pos, err);
-	if (!f->qn->value.mask[f->rare])
+	if (!f->rows.qn->value.mask[f->rare])
 		is_bare = false;
 	else if (e->kind == TS_FX_MAP && batch->maps[e->item].fill == TS_FILL_ZERO)
-		is_bare = f->qn->value.bytes[f->rare];
+		is_bare = f->rows.qn->value.bytes[f->rare];
 	else
-		is_bare = ts_query_is_blank(f->ask->q, f->process, t.first, t.last, pos);
+		is_bare = ts_query_is_blank(f->rows.ask->q, f->process, t.first, t.last, pos);
 	return ts_find_add_range(f, t.first, t.last, is_bare, err);
 }
 
@@ -179,21 +176,17 @@ bool ts_find_look_at_step(struct ts_find *f, uint64_t pos, struct ts_error *err)
 {
 	for (unsigned pass = f->is_plain; pass < 2; pass++) {
 		const struct ts_steps *batch;
-		const struct ts_step *s = ts_query_step_whole(f->ask->q, pos, &batch, err);
-		uint32_t thread;
+		const struct ts_step *s = ts_query_step_whole(f->rows.ask->q, pos, &batch, err);
+		struct ts_step_effects all;
+		const struct ts_effect *e;
 
 		if (!s)
 			return false;
-		thread = s->thread;
-		for (uint32_t i = 0; i < s->n_effects; i++) {
-			const struct ts_effect *e = &batch->effects[s->first + i];
-			bool is_mine = ts_query_process(f->ask->q, thread) == f->process;
-
-			if (e->kind == TS_FX_THREAD)
-				thread = e->item;
-			else if (is_mine &&
-				 (f->is_plain ? e->kind == TS_FX_WRITE : pass || e->kind == TS_FX_READ) &&
-				 !look_at_effect(f, batch, e, pos + pass, err))
+		all = ts_step_effects(batch, s);
+		while ((e = ts_step_effects_next(&all))) {
+			if ((f->is_plain ? e->kind == TS_FX_WRITE : pass || e->kind == TS_FX_READ) &&
+			    ts_query_process(f->rows.ask->q, all.thread) == f->process &&
+			    !look_at_effect(f, batch, e, pos + pass, err))
 				return false;
 		}
 	}
@@ -253,17 +246,16 @@ bool ts_find_pass_step(struct ts_find *f, const struct ts_steps *batch, uint64_t
 		       struct ts_error *err)
 {
 	const struct ts_step *s = &batch->steps[pos % TS_CHUNK_STEPS];
-	bool is_mine = ts_query_process(f->ask->q, s->thread) == f->process;
+	struct ts_step_effects all = ts_step_effects(batch, s);
+	const struct ts_effect *e;
 
 	*may = false;
 	f->is_plain = true;
-	for (uint32_t i = 0; i < s->n_effects; i++) {
-		const struct ts_effect *e = &batch->effects[s->first + i];
+	while ((e = ts_step_effects_next(&all))) {
+		uint32_t i = (uint32_t)(e - batch->effects) - s->first;
 
-		if (e->kind == TS_FX_THREAD)
-			is_mine = ts_query_process(f->ask->q, e->item) == f->process;
-		else if (is_mine && e->len && e->kind >= TS_FX_WRITE && e->kind <= TS_FX_FORGET &&
-			 e->kind != TS_FX_PROTECT && !may_matter(f, batch, pos, i, may, err))
+		if (ts_effect_is_on_memory(e) && ts_query_process(f->rows.ask->q, all.thread) == f->process &&
+		    !may_matter(f, batch, pos, i, may, err))
 			return false;
 	}
 	return true;

@@ -75,7 +75,7 @@ bool ts_seek_init(struct ts_seek *s, struct ts_ask *ask, const struct ts_ask_pla
 	if (!s->qn->verb)
 		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%s' is not a place that can be found",
 			       place->word);
-	s->rows = s->qn->verb->open(ask, s->qn, place->is_reverse && s->qn->verb->is_reversible, err);
+	s->rows = ts_rows_open(s->qn->verb->rows, ask, s->qn, place->is_reverse && s->qn->verb->is_reversible, err);
 	if (s->rows)
 		s->rows->is_bare = true;
 	return s->rows != NULL;

@@ -419,12 +419,3 @@ bool ts_what_may_be_variable(const char *text, size_t len)
 	}
 	return len && (isalpha((unsigned char)*text) || *text == '_' || (unsigned char)*text >= 0x80);
 }
-
-bool ts_what_is_same(const struct ts_what *a, const struct ts_what *b)
-{
-	if (a->kind != b->kind || a->kind == TS_WHAT_NONE)
-		return false;
-	if (a->kind == TS_WHAT_MEM)
-		return a->addr == b->addr && a->last == b->last && a->is_physical == b->is_physical;
-	return a->off == b->off && a->len == b->len && a->is_flag == b->is_flag && a->bit == b->bit;
-}

@@ -69,7 +69,4 @@ bool ts_what_parse_code(struct ts_what *what, const char *text, size_t len, cons
  */
 bool ts_what_register(struct ts_what *what, const char *name, size_t len, const struct ts_regset *regs);
 
-/* Are they the same bytes, or the same flag?  Nothing (TS_WHAT_NONE) is not the same as anything. */
-bool ts_what_is_same(const struct ts_what *a, const struct ts_what *b);
-
 #endif

@@ -125,7 +125,7 @@ static enum ts_got open_rows(struct ts_answer *a, struct ts_budget *budget, stru
 		return got;
 	a->is_reverse = a->qn.bound == TS_BOUND_LAST && a->qn.verb->is_reversible && !a->qn.verb->is_counted;
 	if (got == TS_GOT_ROW && ts_machine_names_take(a->ask, &a->qn, err))
-		rows = a->qn.verb->open(a->ask, &a->qn, a->is_reverse, err);
+		rows = ts_rows_open(a->qn.verb->rows, a->ask, &a->qn, a->is_reverse, err);
 	if (rows)
 		take_rows(a, rows);
 	else
@@ -396,21 +396,14 @@ const struct ts_question *ts_answer_question(const struct ts_answer *a)
 	return &a->qn;
 }
 
-const uint64_t *ts_answer_shown(const struct ts_answer *a, size_t *n)
-{
-	*n = a->shown ? (size_t)a->n_shown : 0;
-	return a->shown;
-}
-
 void ts_answer_keep_shown(const struct ts_answer *a, struct ts_ask *ask)
 {
-	size_t n;
-	const uint64_t *shown = ts_answer_shown(a, &n);
+	size_t n = a->shown ? (size_t)a->n_shown : 0;
 	uint64_t *copy = n && !a->qn.verb->is_sentence ? malloc(n * sizeof(*copy)) : NULL;
 
 	if (!copy)
 		return;
-	memcpy(copy, shown, n * sizeof(*copy));
+	memcpy(copy, a->shown, n * sizeof(*copy));
 	free(ask->shown);
 	ask->shown = copy;
 	ask->n_shown = n;

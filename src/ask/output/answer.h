@@ -72,8 +72,6 @@ void ts_answer_stop(struct ts_answer *a);
 
 const struct ts_question *ts_answer_question(const struct ts_answer *a);
 
-/* Positions of the rows that were shown, for PLACE `#R`; *n gets their number. */
-const uint64_t *ts_answer_shown(const struct ts_answer *a, size_t *n);
 /*
  * After an answer in a session: from now on #R refers to its table.  One without positions keeps the previous
  * table, and so does the sentence of goto; if memory is exhausted, too.

@@ -72,7 +72,7 @@ static enum ts_got scan_chunk(struct ts_strings *x, struct ts_budget *budget, st
 	const struct ts_steps *batch;
 	uint64_t end = (x->pos / TS_CHUNK_STEPS + 1) * TS_CHUNK_STEPS;
 
-	if (!ts_query_step_whole(x->ask->q, x->pos, &batch, err))
+	if (!ts_query_step_whole(x->rows.ask->q, x->pos, &batch, err))
 		return TS_GOT_FAIL;
 	for (end = end < x->to ? end : x->to; x->pos < end; x->pos++) {
 		if (!has_budget(x, budget))
@@ -113,20 +113,20 @@ static bool put_row(const struct ts_strings *x, const struct ts_text *t, struct 
 		    struct ts_error *err)
 {
 	const struct ts_steps *batch;
-	const struct ts_step *s = ts_query_step(x->ask->q, t->pos, &batch, err);
+	const struct ts_step *s = ts_query_step(x->rows.ask->q, t->pos, &batch, err);
 
 	if (!s)
 		return false;
 	ts_row_number(row, 0, t->pos);
-	ts_cell_thread(row, 1, x->ask, s->thread);
+	ts_cell_thread(row, 1, x->rows.ask, s->thread);
 	ts_row_pc(row, 2, s->pc);
-	ts_cell_function(row, 3, x->ask, s->pc);
+	ts_cell_function(row, 3, x->rows.ask, s->pc);
 	ts_row_text(row, 4, t->is_read ? "read" : "write");
-	ts_cell_addr(row, 5, t->addr, ts_query_facts(x->ask->q)->is_physical);
+	ts_cell_addr(row, 5, t->addr, ts_query_facts(x->rows.ask->q)->is_physical);
 	ts_row_number(row, 6, (uint64_t)t->n << t->is_wide);
 	ts_row_text(row, 7, t->is_wide ? "utf-16le" : "ascii");
 	ts_row_text_len(row, 8, ts_text_chars(&x->texts, t), t->n);
-	return ts_cell_virtual(row, 9, x->ask, t->pos, t->addr, err);
+	return ts_cell_virtual(row, 9, x->rows.ask, t->pos, t->addr, err);
 }
 
 static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
@@ -137,7 +137,7 @@ static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budg
 	uint32_t ordinal;
 
 	for (;;) {
-		uint64_t pos = x->is_part && !x->is_over ? x->qn->from : settled(x);
+		uint64_t pos = x->is_part && !x->is_over ? x->rows.qn->from : settled(x);
 		enum ts_got got;
 
 		if (x->is_part && x->is_over) {
@@ -182,21 +182,18 @@ static void close_strings(struct ts_rows *rows)
 	ts_heap_fini(&x->sorted);
 	ts_heap_fini(&x->waiting);
 	free(x->ranges);
-	free(x);
 }
-
-static const struct ts_rows_ops ops = { .next = next, .close = close_strings };
 
 /* Where texts are looked for; the note says what that leaves out. */
 static bool take_what(struct ts_strings *x, struct ts_error *err)
 {
-	const struct ts_facts *facts = ts_query_facts(x->ask->q);
+	const struct ts_facts *facts = ts_query_facts(x->rows.ask->q);
 	struct ts_what what;
 	bool is_mapped = true;
 	size_t n;
 
-	if (x->qn->what.kind == TS_WHAT_MEM) {
-		if (!ts_machine_what(x->ask->q, x->qn->at, x->process, &x->qn->what, &what, &is_mapped, x->rows.note,
+	if (x->rows.qn->what.kind == TS_WHAT_MEM) {
+		if (!ts_machine_what(x->rows.ask->q, x->rows.qn->at, x->process, &x->rows.qn->what, &what, &is_mapped, x->rows.note,
 				     sizeof(x->rows.note), err))
 			return false;
 		x->first = what.addr;
@@ -212,21 +209,14 @@ static bool take_what(struct ts_strings *x, struct ts_error *err)
 	return true;
 }
 
-static struct ts_rows *open_strings(struct ts_ask *ask, const struct ts_question *qn, bool is_reverse,
-				    struct ts_error *err)
+static bool begin(struct ts_rows *rows, struct ts_error *err)
 {
-	struct ts_strings *x;
+	struct ts_strings *x = (struct ts_strings *)rows;
+	const struct ts_question *qn = rows->qn;
+	struct ts_ask *ask = rows->ask;
 
-	(void)is_reverse;
-	if (!qn->min) {
-		ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'min 0' is not a length of a text");
-		return NULL;
-	}
-	x = ts_rows_new(sizeof(*x), &ops, false, err);
-	if (!x)
-		return NULL;
-	x->ask = ask;
-	x->qn = qn;
+	if (!qn->min)
+		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'min 0' is not a length of a text");
 	x->process = ts_ask_process(ask, qn);
 	x->last = ts_arch_addr_mask(ts_query_regset(ask->q)->arch);
 	x->min = qn->min == TS_NO_LIMIT ? MIN_CHARS : qn->min;
@@ -241,12 +231,10 @@ static struct ts_rows *open_strings(struct ts_ask *ask, const struct ts_question
 		ts_buf_init(&x->growths[i].chars);
 		ts_buf_init(&x->growths[i].points);
 	}
-	if (!ts_mirror_init(&x->mirror, ask->q, x->process, err) || !take_what(x, err)) {
-		close_strings(&x->rows);
-		return NULL;
-	}
-	return &x->rows;
+	return ts_mirror_init(&x->mirror, ask->q, x->process, err) && take_what(x, err);
 }
+
+static const struct ts_rows_ops ops = { sizeof(struct ts_strings), begin, next, close_strings };
 
 static const struct ts_column columns[] = {
 	{ .name = "position", .type = TS_COLUMN_NUMBER }, { .name = "thread", .type = TS_COLUMN_NUMBER },
@@ -265,5 +253,5 @@ const struct ts_verb ts_verb_strings = {
 	.n_columns = sizeof(columns) / sizeof(columns[0]),
 	.operand = TS_OPERAND_MEMORY_OR_NONE,
 	.takes = TS_TAKES_MACHINE | TS_TAKES_PHYSICAL | TS_TAKES_RANGE | TS_TAKES_THREAD | TS_TAKES_BOUND | TS_TAKES_AT | TS_TAKES_MIN,
-	.open = open_strings,
+	.rows = &ops,
 };

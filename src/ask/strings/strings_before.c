@@ -20,14 +20,14 @@
 
 bool ts_strings_is_part(const struct ts_strings *x)
 {
-	return x->qn->from < x->to && (x->to - x->qn->from) <= x->qn->from / SHORT && x->qn->thread == TS_NO_THREAD;
+	return x->rows.qn->from < x->to && (x->to - x->rows.qn->from) <= x->rows.qn->from / SHORT && x->rows.qn->thread == TS_NO_THREAD;
 }
 
 /* The last chunk up to @chunk that reads or writes a byte of the range; TS_NO_CHUNK: none. */
 static uint64_t prev_chunk(const struct ts_strings *x, const struct ts_old_range *r, uint64_t chunk)
 {
-	uint64_t read = ts_query_prev_access(x->ask->q, TS_ACCESS_READ, x->process, r->first, r->last, chunk);
-	uint64_t write = ts_query_prev_access(x->ask->q, TS_ACCESS_WRITE, x->process, r->first, r->last, chunk);
+	uint64_t read = ts_query_prev_access(x->rows.ask->q, TS_ACCESS_READ, x->process, r->first, r->last, chunk);
+	uint64_t write = ts_query_prev_access(x->rows.ask->q, TS_ACCESS_WRITE, x->process, r->first, r->last, chunk);
 
 	if (read == TS_NO_CHUNK || write == TS_NO_CHUNK)
 		return read == TS_NO_CHUNK ? write : read;
@@ -119,7 +119,7 @@ static enum ts_got take_ranges(struct ts_strings *x, struct ts_budget *budget, s
 	for (; x->n_listed < x->n_ranges; x->n_listed++) {
 		if (!has_budget(x, budget))
 			return TS_GOT_PENDING;
-		if (!wait_for(x, x->n_listed, (x->qn->from - 1) / TS_CHUNK_STEPS, err))
+		if (!wait_for(x, x->n_listed, (x->rows.qn->from - 1) / TS_CHUNK_STEPS, err))
 			return TS_GOT_FAIL;
 	}
 	return TS_GOT_END;
@@ -152,7 +152,7 @@ void ts_strings_seen_before(struct ts_strings *x, uint64_t addr, const char *cha
 
 	like.hash = ts_text_hash_more(ts_text_hash(addr), chars, n);
 	t = ts_texts_find(&x->texts, chars, &like);
-	if (!t || t->is_old || t->is_hidden || t->pos < x->qn->from)
+	if (!t || t->is_old || t->is_hidden || t->pos < x->rows.qn->from)
 		return;
 	t->is_old = true;
 	x->n_young--;
@@ -188,11 +188,11 @@ static enum ts_got next_chunk(struct ts_strings *x, uint64_t *chunk, struct ts_b
 static bool look_into(struct ts_strings *x, uint64_t chunk, struct ts_error *err)
 {
 	const struct ts_steps *batch;
-	uint64_t end = (chunk + 1) * TS_CHUNK_STEPS < x->qn->from ? (chunk + 1) * TS_CHUNK_STEPS : x->qn->from;
+	uint64_t end = (chunk + 1) * TS_CHUNK_STEPS < x->rows.qn->from ? (chunk + 1) * TS_CHUNK_STEPS : x->rows.qn->from;
 
 	x->pos = chunk * TS_CHUNK_STEPS;
 	ts_mirror_clear(&x->mirror);
-	if (!ts_query_step_whole(x->ask->q, x->pos, &batch, err))
+	if (!ts_query_step_whole(x->rows.ask->q, x->pos, &batch, err))
 		return false;
 	for (; x->pos < end && x->n_young; x->pos++) {
 		if (!ts_strings_look_at_step(x, batch, err))

@@ -11,8 +11,8 @@
 /* The last chunk in which [@first, @last] is accessed so; 0 also if no chunk does that. */
 static uint64_t last_access(const struct ts_strings *x, enum ts_access access, uint64_t first, uint64_t last)
 {
-	uint64_t chunk = ts_query_prev_access(x->ask->q, access, x->process, first, last,
-					      (x->ask->n_steps - 1) / TS_CHUNK_STEPS);
+	uint64_t chunk = ts_query_prev_access(x->rows.ask->q, access, x->process, first, last,
+					      (x->rows.ask->n_steps - 1) / TS_CHUNK_STEPS);
 
 	return chunk == TS_NO_CHUNK ? 0 : chunk;
 }
@@ -47,7 +47,7 @@ static bool look_at_end(struct ts_strings *x, const struct ts_text *t, struct st
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for texts");
 	known = data + len;
 	x->n_looks++;
-	if (!ts_query_mem(x->ask->q, x->ask->n_steps, x->process, t->addr, len, data, known, err)) {
+	if (!ts_query_mem(x->rows.ask->q, x->rows.ask->n_steps, x->process, t->addr, len, data, known, err)) {
 		free(data);
 		return false;
 	}

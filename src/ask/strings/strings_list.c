@@ -20,7 +20,7 @@ void ts_strings_show(struct ts_strings *x, struct ts_text *t)
 	uint32_t ordinal = ts_text_ordinal(&x->texts, t);
 
 	t->is_hidden = false;
-	if (t->pos >= x->qn->from && t->pos < x->qn->to)
+	if (t->pos >= x->rows.qn->from && t->pos < x->rows.qn->to)
 		x->is_failed |= !ts_heap_put(&x->ready, &ordinal);
 }
 

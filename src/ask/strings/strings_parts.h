@@ -65,8 +65,6 @@ struct ts_strings {
 	struct ts_growth growths[TS_STRINGS_N_GROWTHS];
 	uint64_t clock;
 	struct ts_mirror mirror;
-	struct ts_ask *ask;
-	const struct ts_question *qn;
 	uint32_t process;
 	uint64_t first, last, min; /* addresses; characters */
 	struct ts_texts texts;

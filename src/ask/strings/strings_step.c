@@ -132,12 +132,6 @@ static void follow(struct ts_strings *x, const struct ts_steps *batch, const str
 			ts_strings_touches(&x->growths[i], e->addr, last, value ? value[0] : 0);
 }
 
-/* Does the effect concern memory that can be asked about? */
-static bool is_on_memory(const struct ts_effect *e)
-{
-	return e->kind >= TS_FX_WRITE && e->kind <= TS_FX_FORGET && e->kind != TS_FX_PROTECT && e->len;
-}
-
 static bool is_wanted(const struct ts_strings *x, const struct ts_steps *batch, const struct ts_effect *e)
 {
 	if (x->ranges && !ts_strings_is_young(x, e))
@@ -151,19 +145,16 @@ static bool is_wanted(const struct ts_strings *x, const struct ts_steps *batch, 
 bool ts_strings_look_at_step(struct ts_strings *x, const struct ts_steps *batch, struct ts_error *err)
 {
 	const struct ts_step *s = &batch->steps[x->pos % TS_CHUNK_STEPS];
-	bool is_asked = x->qn->thread == TS_NO_THREAD || s->thread == x->qn->thread;
+	bool is_asked = x->rows.qn->thread == TS_NO_THREAD || s->thread == x->rows.qn->thread;
 
 	for (unsigned i = 0; i < TS_STRINGS_N_GROWTHS; i++)
 		x->growths[i].n_touches = 0;
 	for (unsigned pass = 0; pass < 2; pass++) {
-		bool is_mine = ts_query_process(x->ask->q, s->thread) == x->process;
+		struct ts_step_effects all = ts_step_effects(batch, s);
+		const struct ts_effect *e;
 
-		for (uint32_t i = 0; i < s->n_effects; i++) {
-			const struct ts_effect *e = &batch->effects[s->first + i];
-
-			if (e->kind == TS_FX_THREAD)
-				is_mine = ts_query_process(x->ask->q, e->item) == x->process;
-			if (!is_mine || !is_on_memory(e))
+		while ((e = ts_step_effects_next(&all))) {
+			if (!ts_effect_is_on_memory(e) || ts_query_process(x->rows.ask->q, all.thread) != x->process)
 				continue;
 			if (!pass)
 				follow(x, batch, e);

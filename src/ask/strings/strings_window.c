@@ -13,7 +13,7 @@
 static bool copy_window(struct ts_strings *x, struct ts_error *err)
 {
 	if (x->len > TS_STRINGS_MAX_MIRRORED)
-		return ts_query_mem(x->ask->q, x->pos + 1, x->process, x->addr, x->len, x->data,
+		return ts_query_mem(x->rows.ask->q, x->pos + 1, x->process, x->addr, x->len, x->data,
 				    x->data + x->len, err);
 	for (size_t i = 0, n; i < x->len; i += n) {
 		const struct ts_mirror_line *line = ts_mirror_load(&x->mirror, x->pos + 1, x->addr + i, err);
@@ -31,7 +31,7 @@ static bool copy_window(struct ts_strings *x, struct ts_error *err)
 bool ts_strings_read_window(struct ts_strings *x, uint64_t first, uint64_t last, uint64_t before,
 			    uint64_t after, struct ts_error *err)
 {
-	uint64_t mask = ts_arch_addr_mask(ts_query_regset(x->ask->q)->arch), lo, hi;
+	uint64_t mask = ts_arch_addr_mask(ts_query_regset(x->rows.ask->q)->arch), lo, hi;
 
 	lo = first > before ? first - before : 0;
 	hi = mask - last > after ? last + after : mask;

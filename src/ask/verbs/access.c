@@ -58,12 +58,7 @@ enum {
 };
 
 static const struct ts_column columns[] = {
-	[POSITION] = { .name = "position", .type = TS_COLUMN_NUMBER },
-	[THREAD] = { .name = "thread", .type = TS_COLUMN_NUMBER },
-	[PC] = { .name = "pc", .type = TS_COLUMN_ADDR },
-	[FUNCTION] = { .name = "function", .type = TS_COLUMN_TEXT },
-	[FILE_NAME] = { .name = "file", .type = TS_COLUMN_TEXT },
-	[LINE] = { .name = "line", .type = TS_COLUMN_NUMBER },
+	TS_PLACE_COLUMNS(POSITION),
 	[KIND] = { .name = "kind", .type = TS_COLUMN_TEXT },
 	[ADDRESS] = { .name = "address", .type = TS_COLUMN_ADDR },
 	[LENGTH] = { .name = "length", .type = TS_COLUMN_NUMBER },
@@ -78,8 +73,6 @@ static const char *const kind_names[] = {
 
 struct accesses {
 	struct ts_rows rows;
-	struct ts_ask *ask;
-	const struct ts_question *qn;
 	struct ts_hits hits;
 	struct ts_what what;   /* as the recording's effects have it: of a machine, physical addresses */
 	uint64_t moved;        /* what is added to these for the address that was asked for */
@@ -106,19 +99,19 @@ struct value {
 static bool read_state(struct accesses *a, uint64_t pos, const struct ts_hit *hit, uint8_t *to,
 		       struct value *value, struct ts_error *err)
 {
-	const struct ts_what *what = &a->qn->what;
+	const struct ts_what *what = &a->rows.qn->what;
 
 	if (what->kind == TS_WHAT_MEM) {
 		value->len = hit->last - hit->first < a->max_value ? (size_t)(hit->last - hit->first) + 1 : a->max_value;
 		value->data = to;
 		value->known = to + a->room;
-		return ts_query_mem(a->ask->q, pos, a->hits.process, hit->first, value->len, to, to + a->room,
+		return ts_query_mem(a->rows.ask->q, pos, a->hits.process, hit->first, value->len, to, to + a->room,
 				    err);
 	}
 	value->len = what->len;
 	value->data = to + what->off;
 	value->known = to + a->room + what->off;
-	if (!ts_query_regs(a->ask->q, pos, a->hits.thread, to, to + a->room, err))
+	if (!ts_query_regs(a->rows.ask->q, pos, a->hits.thread, to, to + a->room, err))
 		return false;
 	if (what->is_flag)
 		to[what->off] = to[what->off] >> what->bit & 1;
@@ -128,7 +121,7 @@ static bool read_state(struct accesses *a, uint64_t pos, const struct ts_hit *hi
 /* The values that came with the hit. */
 static void take_values(struct accesses *a, const struct ts_hit *hit, struct value *old, struct value *new)
 {
-	const struct ts_what *what = &a->qn->what;
+	const struct ts_what *what = &a->rows.qn->what;
 	size_t len = what->kind == TS_WHAT_MEM ? (size_t)(hit->last - hit->first) + 1 : what->len;
 	const uint8_t *values = a->hits.bytes.data + hit->values;
 
@@ -166,11 +159,11 @@ static bool is_contradiction(const struct value *x, const struct value *y, bool 
 static bool is_row(const struct accesses *a, const struct ts_hit *hit, const struct value *old,
 		   const struct value *new)
 {
-	bool is_whole = new->len == hit->last - hit->first + 1 || a->qn->what.kind == TS_WHAT_REG;
+	bool is_whole = new->len == hit->last - hit->first + 1 || a->rows.qn->what.kind == TS_WHAT_REG;
 
 	switch (hit->kind) {
 	case TS_HIT_UNEXPLAINED:
-		if (is_whole && hit->is_maybe && !is_contradiction(old, new, a->qn->what.kind == TS_WHAT_MEM))
+		if (is_whole && hit->is_maybe && !is_contradiction(old, new, a->rows.qn->what.kind == TS_WHAT_MEM))
 			return false;
 		break;
 	case TS_HIT_MAP:
@@ -185,19 +178,19 @@ static bool is_row(const struct accesses *a, const struct ts_hit *hit, const str
 	case TS_HIT_EXEC:
 		break;
 	}
-	if (!a->qn->cond.n)
+	if (!a->rows.qn->cond.n)
 		return true;
-	if (!is_whole || (a->qn->what.kind == TS_WHAT_MEM && (new->len & (new->len - 1) || new->len > 8)))
+	if (!is_whole || (a->rows.qn->what.kind == TS_WHAT_MEM && (new->len & (new->len - 1) || new->len > 8)))
 		return false;
-	return ts_value_holds(a->ask, &a->qn->cond, new->data, new->known, new->len, a->qn->what.is_flag);
+	return ts_value_holds(a->rows.ask, &a->rows.qn->cond, new->data, new->known, new->len, a->rows.qn->what.is_flag);
 }
 
 static void put_value(const struct accesses *a, struct ts_row *row, unsigned i, const struct ts_hit *hit,
 		      const struct value *value)
 {
-	bool is_big = ts_query_regset(a->ask->q)->arch->is_big_endian;
+	bool is_big = ts_query_regset(a->rows.ask->q)->arch->is_big_endian;
 	uint64_t len = hit->last - hit->first + 1;
-	bool is_number = a->qn->what.kind == TS_WHAT_REG || len == 1 || len == 2 || len == 4 || len == 8;
+	bool is_number = a->rows.qn->what.kind == TS_WHAT_REG || len == 1 || len == 2 || len == 4 || len == 8;
 
 	ts_row_value(row, i, value->data, value->known, value->len, is_number, is_big);
 }
@@ -213,14 +206,14 @@ static bool put_step(const struct accesses *a, struct ts_row *row, const struct 
 	ts_row_text(row, KIND, kind_names[hit->kind]);
 	if (a->rows.is_bare)
 		return true;
-	ts_cell_thread(row, THREAD, a->ask, hit->thread);
-	ts_cell_function(row, FUNCTION, a->ask, hit->pc);
-	ts_cell_line(row, FILE_NAME, a->ask, hit->pc);
-	if (a->qn->what.kind == TS_WHAT_MEM)
-		ts_cell_addr(row, ADDRESS, hit->kind == TS_HIT_EXEC ? hit->first : hit->first + a->moved, a->qn->what.is_physical);
+	ts_cell_thread(row, THREAD, a->rows.ask, hit->thread);
+	ts_cell_function(row, FUNCTION, a->rows.ask, hit->pc);
+	ts_cell_line(row, FILE_NAME, a->rows.ask, hit->pc);
+	if (a->rows.qn->what.kind == TS_WHAT_MEM)
+		ts_cell_addr(row, ADDRESS, hit->kind == TS_HIT_EXEC ? hit->first : hit->first + a->moved, a->rows.qn->what.is_physical);
 	if (hit->kind != TS_HIT_EXEC)
 		ts_row_number(row, LENGTH, hit->last - hit->first + 1);
-	else if (!ts_query_insn_len(a->ask->q, hit->pos, hit->insn_len, &len, err))
+	else if (!ts_query_insn_len(a->rows.ask->q, hit->pos, hit->insn_len, &len, err))
 		return false;
 	if (len)
 		ts_row_number(row, LENGTH, len);
@@ -252,7 +245,7 @@ static bool is_without_values(const struct accesses *a, const struct ts_hit *hit
 {
 	if (hit->kind == TS_HIT_EXEC)
 		return true;
-	return a->rows.is_bare && !a->qn->cond.n &&
+	return a->rows.is_bare && !a->rows.qn->cond.n &&
 	       (hit->kind == TS_HIT_READ || (hit->kind == TS_HIT_WRITE && !a->hits.only_changes));
 }
 
@@ -271,7 +264,7 @@ static bool put_row(struct accesses *a, struct ts_row *row, const struct ts_hit 
 	*has_row = true;
 	a->max_value = row->keeps_bytes || is_compared(a, hit) ? a->room : MAX_SHOWN;
 	if (is_without_values(a, hit)) {
-		*has_row = !a->qn->cond.n;
+		*has_row = !a->rows.qn->cond.n;
 	} else if (hit->kind == TS_HIT_READ) {
 		if (!read_seen(a, hit, &new, err))
 			return false;
@@ -300,9 +293,9 @@ static bool put_row(struct accesses *a, struct ts_row *row, const struct ts_hit 
 /* The destination of -go: as for a watchpoint, after the step forwards, before it backwards. */
 static void set_go(struct accesses *a, uint64_t pos)
 {
-	bool is_exec = (a->qn->verb->arg & NEAREST) == EXEC;
+	bool is_exec = (a->rows.qn->verb->arg & NEAREST) == EXEC;
 
-	if (a->qn->goes)
+	if (a->rows.qn->goes)
 		a->rows.go = a->is_next && !is_exec ? pos + 1 : pos;
 }
 
@@ -317,8 +310,8 @@ static bool is_backward(const struct accesses *a)
 /* What runs write, to be found out in pieces.  Returns false, and *got, if there is more to do, or that fails. */
 static bool need_runs(struct accesses *a, struct ts_budget *budget, enum ts_got *got, struct ts_error *err)
 {
-	while (ts_reg_chunks_want_runs(&a->hits.reg_chunks, a->ask->q)) {
-		enum ts_need need = ts_query_need_write_runs(a->ask->q, RUNS_A_BUDGET, err);
+	while (ts_reg_chunks_want_runs(&a->hits.reg_chunks, a->rows.ask->q)) {
+		enum ts_need need = ts_query_need_write_runs(a->rows.ask->q, RUNS_A_BUDGET, err);
 
 		if (need == TS_NEED_DONE) {
 			a->hits.reg_chunks.is_ready = true;
@@ -333,12 +326,12 @@ static bool need_runs(struct accesses *a, struct ts_budget *budget, enum ts_got 
 /* Can a row of the chunk satisfy the condition? */
 static bool may_have_rows(struct accesses *a, uint64_t chunk, bool *may, struct ts_error *err)
 {
-	const struct ts_what *what = &a->qn->what;
+	const struct ts_what *what = &a->rows.qn->what;
 
 	*may = true;
-	if (!a->qn->cond.n || what->kind != TS_WHAT_REG || what->is_pc)
+	if (!a->rows.qn->cond.n || what->kind != TS_WHAT_REG || what->is_pc)
 		return true;
-	return ts_reg_values_may_hold(a->ask, &a->qn->cond, what, a->hits.thread, chunk, a->old, may, err);
+	return ts_reg_values_may_hold(a->rows.ask, &a->rows.qn->cond, what, a->hits.thread, chunk, a->old, may, err);
 }
 
 /* Look into the next chunk.  Returns false, and *got, if there is none, or it has to wait. */
@@ -374,8 +367,8 @@ static bool is_wanted(const struct accesses *a, const struct ts_hit *hit)
 {
 	if (hit->pos < a->from || hit->pos >= a->to)
 		return false;
-	return a->qn->thread == TS_NO_THREAD || hit->thread == a->qn->thread ||
-	       a->qn->what.kind == TS_WHAT_REG;
+	return a->rows.qn->thread == TS_NO_THREAD || hit->thread == a->rows.qn->thread ||
+	       a->rows.qn->what.kind == TS_WHAT_REG;
 }
 
 /* The next hit of the chunk in the direction of the cursor; of the step that was found, in order. */
@@ -412,10 +405,10 @@ static void turn_step(struct accesses *a)
 /* A condition never holds for what is shown as one value, if that is not as long as a number. */
 static bool note_not_compared(struct accesses *a)
 {
-	const struct ts_what *what = &a->qn->what;
+	const struct ts_what *what = &a->rows.qn->what;
 	uint64_t len = what->kind == TS_WHAT_MEM ? what->last - what->addr + 1 : what->len;
 
-	if (!a->qn->cond.n || !a->hits.is_whole || len == 1 || len == 2 || len == 4 || len == 8)
+	if (!a->rows.qn->cond.n || !a->hits.is_whole || len == 1 || len == 2 || len == 4 || len == 8)
 		return false;
 	snprintf(a->rows.note, sizeof(a->rows.note),
 		 "value is compared where it has 1, 2, 4 or 8 bytes, and here it has %" PRIu64, len);
@@ -425,14 +418,14 @@ static bool note_not_compared(struct accesses *a)
 /* Why there is no row, if the question was about the whole recording. */
 static void note_none(struct accesses *a)
 {
-	const struct ts_question *qn = a->qn;
+	const struct ts_question *qn = a->rows.qn;
 
 	if (note_not_compared(a))
 		return;
 	if (a->n_rows || *a->rows.note || qn->cond.n || qn->thread != TS_NO_THREAD || a->from ||
-	    a->to < a->ask->n_steps || a->ask->is_reading)
+	    a->to < a->rows.ask->n_steps || a->rows.ask->is_reading)
 		return;
-	if (ts_note_unmapped(a->ask->q, &qn->what, a->hits.process, a->rows.note, sizeof(a->rows.note)))
+	if (ts_note_unmapped(a->rows.ask->q, &qn->what, a->hits.process, a->rows.note, sizeof(a->rows.note)))
 		return;
 	snprintf(a->rows.note, sizeof(a->rows.note), "never %s in this recording",
 		 a->hits.kinds == 1u << TS_HIT_EXEC ? "executed" :
@@ -484,7 +477,7 @@ static void note_open(struct accesses *a)
 	a->rows.is_cut = true;
 	snprintf(a->rows.note, sizeof(a->rows.note),
 		 "reads of memory are not recorded in this %s recording; of some steps the code or the address is not known: they "
-		 "may have read it", ts_query_facts(a->ask->q)->format);
+		 "may have read it", ts_query_facts(a->rows.ask->q)->format);
 }
 
 static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
@@ -508,17 +501,14 @@ static void close_accesses(struct ts_rows *rows)
 	ts_hits_fini(&a->hits);
 	free(a->old);
 	free(a->new);
-	free(a);
 }
-
-static const struct ts_rows_ops ops = { .next = next, .close = close_accesses };
 
 /* ---------------------------------------------------------------------------------------------- opening */
 
 /* Which hits the verb is about. */
 static void set_kinds(struct accesses *a)
 {
-	const struct ts_question *qn = a->qn;
+	const struct ts_question *qn = a->rows.qn;
 	unsigned verb = qn->verb->arg & NEAREST;
 	uint64_t len = qn->what.last - qn->what.addr;
 
@@ -544,8 +534,8 @@ static void set_kinds(struct accesses *a)
 
 static void set_positions(struct accesses *a)
 {
-	const struct ts_question *qn = a->qn;
-	uint64_t n = a->ask->n_steps, at = qn->at;
+	const struct ts_question *qn = a->rows.qn;
+	uint64_t n = a->rows.ask->n_steps, at = qn->at;
 
 	a->from = qn->from;
 	a->to = qn->to < n ? qn->to : n;
@@ -566,28 +556,27 @@ static void set_positions(struct accesses *a)
 /* What the effects of the recording have for WHAT: of a machine, physical addresses. */
 static bool translate(struct accesses *a, bool *is_mapped, struct ts_error *err)
 {
-	const struct ts_what *what = &a->qn->what;
-	bool is_virtual = what->kind == TS_WHAT_MEM && !what->is_physical && ts_paging_is_known(a->ask->q);
+	const struct ts_what *what = &a->rows.qn->what;
+	bool is_virtual = what->kind == TS_WHAT_MEM && !what->is_physical && ts_paging_is_known(a->rows.ask->q);
 	size_t len;
 
-	if (!ts_machine_what(a->ask->q, a->qn->at, a->hits.process, what, &a->what, is_mapped, a->rows.note, sizeof(a->rows.note),
+	if (!ts_machine_what(a->rows.ask->q, a->rows.qn->at, a->hits.process, what, &a->what, is_mapped, a->rows.note, sizeof(a->rows.note),
 			     err))
 		return false;
 	if (!is_virtual || !*is_mapped)
 		return true;
 	a->moved = what->addr - a->what.addr;
 	len = strlen(a->rows.note);
-	if (a->hits.kinds >> TS_HIT_READ & 1 && ts_query_infers_reads(a->ask->q))
+	if (a->hits.kinds >> TS_HIT_READ & 1 && ts_query_infers_reads(a->rows.ask->q))
 		snprintf(a->rows.note + len, sizeof(a->rows.note) - len,
 			 "; reads are not recorded: these are those of the instructions' operands");
 	return true;
 }
 
-static bool check(const struct ts_ask *ask, const struct ts_question *qn, struct ts_error *err)
+static bool check(const struct ts_question *qn, struct ts_error *err)
 {
 	unsigned verb = qn->verb->arg & NEAREST;
 
-	(void)ask;
 	if (qn->what.kind == TS_WHAT_REG &&
 	    (verb == READ || verb == ACCESS || verb == EXEC || verb == ACCESSES))
 		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%s' is about memory, and a register is asked for",
@@ -599,9 +588,9 @@ static bool check(const struct ts_ask *ask, const struct ts_question *qn, struct
 
 static void set_note(struct accesses *a)
 {
-	const struct ts_facts *facts = ts_query_facts(a->ask->q);
+	const struct ts_facts *facts = ts_query_facts(a->rows.ask->q);
 
-	if (a->hits.kinds >> TS_HIT_READ & 1 && ts_query_infers_reads(a->ask->q))
+	if (a->hits.kinds >> TS_HIT_READ & 1 && ts_query_infers_reads(a->rows.ask->q))
 		snprintf(a->rows.note, sizeof(a->rows.note),
 			 "reads of memory are not recorded in this %s recording: these are those of the instructions' operands",
 			 facts->format);
@@ -622,58 +611,51 @@ static bool is_entry(const struct ts_question *qn)
 /* One byte more than a value is shown with, so that a longer one is seen to be cut. */
 static size_t room_of(const struct accesses *a)
 {
-	const struct ts_what *what = &a->qn->what;
+	const struct ts_what *what = &a->rows.qn->what;
 
 	if (what->kind == TS_WHAT_REG)
-		return ts_query_regset(a->ask->q)->g_len;
+		return ts_query_regset(a->rows.ask->q)->g_len;
 	if (what->last - what->addr >= TS_MAX_VALUE_BYTES)
 		return TS_MAX_VALUE_BYTES + 1;
 	return what->last - what->addr < MAX_SHOWN ? MAX_SHOWN : (size_t)(what->last - what->addr) + 1;
 }
 
-static struct ts_rows *open_accesses(struct ts_ask *ask, const struct ts_question *qn, bool is_reverse,
-				     struct ts_error *err)
+static bool begin(struct ts_rows *rows, struct ts_error *err)
 {
-	struct accesses *a;
+	struct accesses *a = (struct accesses *)rows;
+	const struct ts_question *qn = rows->qn;
 	bool is_mapped;
 
-	if (!check(ask, qn, err))
-		return NULL;
-	a = ts_rows_new(sizeof(*a), &ops, is_reverse, err);
-	if (!a)
-		return NULL;
-	a->rows.at = qn->at;
-	a->ask = ask;
-	a->qn = qn;
+	if (!check(qn, err))
+		return false;
 	a->step = TS_NO_POS;
 	a->is_last = qn->verb->arg & IS_LAST;
 	a->is_next = qn->verb->arg & IS_NEXT;
-	a->hits.q = ask->q;
+	a->hits.q = rows->ask->q;
 	a->hits.what = &a->what;
 	a->hits.exec_first = qn->what.addr;
 	a->hits.exec_last = is_entry(qn) ? qn->what.addr : qn->what.last;
-	a->hits.process = ts_ask_process(ask, qn);
-	a->hits.thread = ts_ask_thread(ask, qn);
+	a->hits.process = ts_ask_process(rows->ask, qn);
+	a->hits.thread = ts_ask_thread(rows->ask, qn);
 	a->room = room_of(a);
 	a->old = malloc(2 * a->room);
 	a->new = malloc(2 * a->room);
 	set_kinds(a);
 	set_positions(a);
 	set_note(a);
-	if (translate(a, &is_mapped, err) && ts_hits_init(&a->hits, err) && a->old && a->new) {
-		if (!is_mapped && a->hits.kinds != 1u << TS_HIT_EXEC)
-			a->chunk = TS_NO_CHUNK;
-		return &a->rows;
-	}
-	ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
-	close_accesses(&a->rows);
-	return NULL;
+	if (!translate(a, &is_mapped, err) || !ts_hits_init(&a->hits, err) || !a->old || !a->new)
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
+	if (!is_mapped && a->hits.kinds != 1u << TS_HIT_EXEC)
+		a->chunk = TS_NO_CHUNK;
+	return true;
 }
+
+static const struct ts_rows_ops ops = { sizeof(struct accesses), begin, next, close_accesses };
 
 #define ACCESS_VERB(verb_name, verb_arg, ask_help, ask_example)                                            \
 	.name = (verb_name), .synopsis = "WHAT", .help = (ask_help), .example = (ask_example), .arg = (verb_arg), \
 	.columns = columns, .n_columns = sizeof(columns) / sizeof(columns[0]), .operand = TS_OPERAND_WHAT,       \
-	.open = open_accesses
+	.rows = &ops
 #define TAKES (TS_TAKES_PHYSICAL | TS_TAKES_RANGE | TS_TAKES_COND | TS_TAKES_THREAD | TS_TAKES_BOUND | TS_TAKES_AT | TS_TAKES_CHANGES)
 
 const struct ts_verb ts_verb_history = {

@@ -17,8 +17,6 @@ enum kind {
 
 struct bookmarks {
 	struct ts_rows rows;
-	struct ts_ask *ask;
-	const struct ts_question *qn;
 	size_t n, at;
 	bool is_done;
 };
@@ -39,19 +37,19 @@ static void put_row(uint64_t pos, const char *name, const char *text, struct ts_
 /* Set or remove the mark that the question names, and show it. */
 static enum ts_got change(struct bookmarks *b, struct ts_row *row, struct ts_error *err)
 {
-	const struct ts_question *qn = b->qn;
+	const struct ts_question *qn = b->rows.qn;
 	uint64_t pos = qn->at;
 	enum ts_next there;
 	bool found, done;
 
 	b->is_done = true;
 	if (qn->verb->arg == MARK) {
-		done = ts_marks_set(b->ask->marks, qn->operand, pos, qn->text, err);
+		done = ts_marks_set(b->rows.ask->marks, qn->operand, pos, qn->text, err);
 	} else {
-		there = ts_marks_find(b->ask->marks, qn->operand, strlen(qn->operand), &pos, err);
+		there = ts_marks_find(b->rows.ask->marks, qn->operand, strlen(qn->operand), &pos, err);
 		if (there == TS_END)
 			return TS_GOT_END;
-		done = there == TS_ITEM && ts_marks_remove(b->ask->marks, qn->operand, &found, err);
+		done = there == TS_ITEM && ts_marks_remove(b->rows.ask->marks, qn->operand, &found, err);
 	}
 	if (!done)
 		return TS_GOT_FAIL;
@@ -68,11 +66,11 @@ static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budg
 	(void)budget;
 	if (b->is_done)
 		return TS_GOT_END;
-	if (b->qn->verb->arg != MARKS)
+	if (b->rows.qn->verb->arg != MARKS)
 		return change(b, row, err);
 	for (; b->at < b->n; b->at++) {
-		mark = ts_marks_get(b->ask->marks, rows->is_reverse ? b->n - 1 - b->at : b->at);
-		if (mark.pos < b->qn->from || mark.pos >= b->qn->to)
+		mark = ts_marks_get(b->rows.ask->marks, rows->is_reverse ? b->n - 1 - b->at : b->at);
+		if (mark.pos < b->rows.qn->from || mark.pos >= b->rows.qn->to)
 			continue;
 		put_row(mark.pos, mark.name, mark.text, row);
 		b->at++;
@@ -81,13 +79,6 @@ static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budg
 	b->is_done = true;
 	return TS_GOT_END;
 }
-
-static void close_bookmarks(struct ts_rows *rows)
-{
-	free(rows);
-}
-
-static const struct ts_rows_ops ops = { .next = next, .close = close_bookmarks };
 
 static bool check(const struct ts_ask *ask, const struct ts_question *qn, struct ts_error *err)
 {
@@ -104,26 +95,16 @@ static bool check(const struct ts_ask *ask, const struct ts_question *qn, struct
 	return there == TS_ITEM;
 }
 
-static struct ts_rows *open_bookmarks(struct ts_ask *ask, const struct ts_question *qn, bool is_reverse,
-				      struct ts_error *err)
+static bool begin(struct ts_rows *rows, struct ts_error *err)
 {
-	struct bookmarks *b;
-
-	if (!check(ask, qn, err))
-		return NULL;
-	b = ts_rows_new(sizeof(*b), &ops, is_reverse, err);
-	if (!b)
-		return NULL;
-	b->rows.at = qn->at;
-	b->ask = ask;
-	b->qn = qn;
-	if (qn->verb->arg != MARKS || ts_marks_read(ask->marks, &b->n, err))
-		return &b->rows;
-	free(b);
-	return NULL;
+	rows->at = rows->qn->at;
+	return check(rows->ask, rows->qn, err) &&
+	       (rows->qn->verb->arg != MARKS || ts_marks_read(rows->ask->marks, &((struct bookmarks *)rows)->n, err));
 }
 
-#define MARK_VERB .columns = columns, .n_columns = sizeof(columns) / sizeof(columns[0]), .open = open_bookmarks
+static const struct ts_rows_ops ops = { sizeof(struct bookmarks), begin, next, NULL };
+
+#define MARK_VERB .columns = columns, .n_columns = sizeof(columns) / sizeof(columns[0]), .rows = &ops
 
 const struct ts_verb ts_verb_mark = {
 	.name = "mark",

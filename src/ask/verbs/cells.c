@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "src/query/access_addr.h"
+#include "src/query/insns.h"
 #include "src/symbols/names.h"
 #include "src/symbols/symbols.h"
 
@@ -66,4 +67,26 @@ void ts_cell_line(struct ts_row *row, unsigned i, const struct ts_ask *ask, uint
 		return;
 	ts_row_text(row, i, l->file);
 	ts_row_number(row, i + 1, l->line);
+}
+
+bool ts_cell_step(struct ts_row *row, unsigned first, const struct ts_ask *ask, uint64_t pos, uint32_t thread,
+		  struct ts_error *err)
+{
+	const struct ts_steps *b;
+	const struct ts_step *st = ts_query_step(ask->q, pos, &b, err);
+	struct ts_decoded *d;
+	uint64_t pc;
+
+	if (!st)
+		return false;
+	pc = st->pc;
+	ts_row_number(row, first, pos);
+	ts_cell_thread(row, first + 1, ask, thread == TS_NO_THREAD ? st->thread : thread);
+	ts_row_pc(row, first + 2, pc);
+	ts_cell_function(row, first + 3, ask, pc);
+	ts_cell_line(row, first + 4, ask, pc);
+	d = ts_query_insn(ask->q, pos, err);
+	if (d && *ts_decoded_text(ask->q, d))
+		ts_row_text(row, first + 6, d->text);
+	return d;
 }

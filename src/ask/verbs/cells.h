@@ -10,6 +10,22 @@
 #include "src/ask/row.h"
 #include "src/ask/verb.h"
 
+/* Columns of a place in the recording, from ordinal @first on. */
+#define TS_PLACE_COLUMNS(first)                                          \
+	[first] = { .name = "position", .type = TS_COLUMN_NUMBER },      \
+	[(first) + 1] = { .name = "thread", .type = TS_COLUMN_NUMBER },  \
+	[(first) + 2] = { .name = "pc", .type = TS_COLUMN_ADDR },        \
+	[(first) + 3] = { .name = "function", .type = TS_COLUMN_TEXT },  \
+	[(first) + 4] = { .name = "file", .type = TS_COLUMN_TEXT },      \
+	[(first) + 5] = { .name = "line", .type = TS_COLUMN_NUMBER }
+
+/*
+ * Step @pos to the cells from @first on: those of TS_PLACE_COLUMNS, with @thread (TS_NO_THREAD: the step's own), then its
+ * instruction.  Returns false if the trace cannot be read, or memory is exhausted.
+ */
+bool ts_cell_step(struct ts_row *row, unsigned first, const struct ts_ask *ask, uint64_t pos, uint32_t thread,
+		  struct ts_error *err);
+
 /* The thread or the process as clients call it. */
 void ts_cell_thread(struct ts_row *row, unsigned i, const struct ts_ask *ask, uint32_t thread);
 

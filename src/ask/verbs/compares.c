@@ -33,12 +33,7 @@ enum column {
 };
 
 static const struct ts_column columns[N_COLUMNS] = {
-	[COL_POSITION] = { .name = "position", .type = TS_COLUMN_NUMBER },
-	[COL_THREAD] = { .name = "thread", .type = TS_COLUMN_NUMBER },
-	[COL_PC] = { .name = "pc", .type = TS_COLUMN_ADDR },
-	[COL_FUNCTION] = { .name = "function", .type = TS_COLUMN_TEXT },
-	[COL_FILE] = { .name = "file", .type = TS_COLUMN_TEXT },
-	[COL_LINE] = { .name = "line", .type = TS_COLUMN_NUMBER },
+	TS_PLACE_COLUMNS(COL_POSITION),
 	[COL_INSTRUCTION] = { .name = "instruction", .type = TS_COLUMN_TEXT },
 	[COL_LEFT] = { .name = "left", .type = TS_COLUMN_AMOUNT, .is_kept = true },
 	[COL_RIGHT] = { .name = "right", .type = TS_COLUMN_AMOUNT, .is_kept = true },
@@ -62,8 +57,6 @@ struct compare {
 
 struct compares {
 	struct ts_rows rows;
-	struct ts_ask *ask;
-	const struct ts_question *qn;
 	struct ts_step_walk walk;
 	struct ts_code_places *code;   /* owned */
 	struct ts_step_places *places; /* owned */
@@ -132,10 +125,10 @@ static enum ts_got find_branch(struct compares *x, struct compare *c, uint32_t f
 	for (unsigned i = 0; i < MAX_DISTANCE && flags; i++) {
 		struct ts_decoded *d;
 
-		pos = ts_query_next_step(x->ask->q, c->thread, pos + 1);
-		if (pos == TS_NO_POS || pos >= x->ask->n_steps)
+		pos = ts_query_next_step(x->rows.ask->q, c->thread, pos + 1);
+		if (pos == TS_NO_POS || pos >= x->rows.ask->n_steps)
 			return TS_GOT_END;
-		d = ts_query_insn(x->ask->q, pos, err);
+		d = ts_query_insn(x->rows.ask->q, pos, err);
 		x->n_decoded++;
 		if (!d)
 			return TS_GOT_FAIL;
@@ -191,7 +184,7 @@ static bool put_operand(struct compares *x, struct compare *c, unsigned i, const
 
 static bool put_branch(struct compares *x, struct compare *c, struct ts_error *err)
 {
-	struct ts_decoded *d = ts_query_insn(x->ask->q, c->branch, err);
+	struct ts_decoded *d = ts_query_insn(x->rows.ask->q, c->branch, err);
 	uint64_t pc, behind;
 	bool has_pc;
 
@@ -204,9 +197,9 @@ static bool put_branch(struct compares *x, struct compare *c, struct ts_error *e
 		size_t len = strlen(c->instruction);
 
 		snprintf(c->instruction + len, sizeof(c->instruction) - len, "; %s",
-			 ts_decoded_text(x->ask->q, d));
+			 ts_decoded_text(x->rows.ask->q, d));
 	}
-	if (!ts_query_pc(x->ask->q, c->branch + 1, c->thread, &pc, &has_pc, err))
+	if (!ts_query_pc(x->rows.ask->q, c->branch + 1, c->thread, &pc, &has_pc, err))
 		return false;
 	c->has_taken = has_pc;
 	c->is_taken = pc != behind;
@@ -221,7 +214,7 @@ static bool put_branch(struct compares *x, struct compare *c, struct ts_error *e
 static bool is_equal(const struct compares *x, const struct compare *c, unsigned i)
 {
 	uint64_t mask = c->len[i] && c->len[i] < 8 ? (UINT64_C(1) << 8 * c->len[i]) - 1 : UINT64_MAX;
-	bool is_negative = x->qn->equal >> 63;
+	bool is_negative = x->rows.qn->equal >> 63;
 	uint64_t value;
 	bool is_large;
 
@@ -229,18 +222,18 @@ static bool is_equal(const struct compares *x, const struct compare *c, unsigned
 		return false;
 	if (!c->len[i] && c->len[!i] && c->len[!i] < 8 && is_negative) /* a constant is as long as the other one */
 		mask = (UINT64_C(1) << 8 * c->len[!i]) - 1;
-	return value == (is_negative ? x->qn->equal & mask : x->qn->equal);
+	return value == (is_negative ? x->rows.qn->equal & mask : x->rows.qn->equal);
 }
 
 static bool is_wanted(const struct compares *x, const struct compare *c)
 {
-	return !x->qn->has_equal || is_equal(x, c, 0) || is_equal(x, c, 1);
+	return !x->rows.qn->has_equal || is_equal(x, c, 0) || is_equal(x, c, 1);
 }
 
 /* The comparison of step @pos.  Returns as find_branch(): TS_GOT_END if the step is none. */
 static enum ts_got take_step(struct compares *x, uint64_t pos, struct compare *c, struct ts_error *err)
 {
-	struct ts_decoded *d = ts_query_insn(x->ask->q, pos, err);
+	struct ts_decoded *d = ts_query_insn(x->rows.ask->q, pos, err);
 	struct ts_operands ops;
 	enum ts_got got = TS_GOT_ROW;
 	uint32_t flags;
@@ -249,14 +242,14 @@ static enum ts_got take_step(struct compares *x, uint64_t pos, struct compare *c
 	if (!d)
 		return TS_GOT_FAIL;
 	flags = d->is_insn ? flags_of(&d->ops, false) : 0;
-	if (!d->is_insn || !(compares_itself(&d->ops) || (flags && is_comparison(ts_decoded_text(x->ask->q, d)))))
+	if (!d->is_insn || !(compares_itself(&d->ops) || (flags && is_comparison(ts_decoded_text(x->rows.ask->q, d)))))
 		return TS_GOT_END;
 	c->pos = c->branch = pos;
 	c->pc = d->pc;
-	c->thread = ts_query_thread(x->ask->q, pos);
+	c->thread = ts_query_thread(x->rows.ask->q, pos);
 	c->count = 1;
 	ops = d->ops;
-	snprintf(c->instruction, sizeof(c->instruction), "%s", ts_decoded_text(x->ask->q, d));
+	snprintf(c->instruction, sizeof(c->instruction), "%s", ts_decoded_text(x->rows.ask->q, d));
 	if (!compares_itself(&ops))
 		got = find_branch(x, c, flags, err);
 	if (got != TS_GOT_ROW)
@@ -278,7 +271,7 @@ static bool is_same(const struct compare *a, const struct compare *b)
 static void put_row(struct compares *x, const struct compare *c, struct ts_row *row)
 {
 	ts_row_number(row, COL_POSITION, c->pos);
-	ts_cell_thread(row, COL_THREAD, x->ask, c->thread);
+	ts_cell_thread(row, COL_THREAD, x->rows.ask, c->thread);
 	ts_row_pc(row, COL_PC, c->pc);
 	ts_code_places_line(x->code, row, COL_FUNCTION, c->pc);
 	ts_row_text(row, COL_INSTRUCTION, c->instruction);
@@ -295,7 +288,7 @@ static void put_row(struct compares *x, const struct compare *c, struct ts_row *
 
 static enum ts_got end(struct compares *x, struct ts_row *row)
 {
-	const char *arch = ts_query_regset(x->ask->q)->arch->name;
+	const char *arch = ts_query_regset(x->rows.ask->q)->arch->name;
 
 	x->is_over = true;
 	if (x->has_kept) {
@@ -303,7 +296,7 @@ static enum ts_got end(struct compares *x, struct ts_row *row)
 		put_row(x, &x->kept, row);
 		return TS_GOT_ROW;
 	}
-	if (!ts_query_has_operands(x->ask->q))
+	if (!ts_query_has_operands(x->rows.ask->q))
 		snprintf(x->rows.note, sizeof(x->rows.note), "instructions of %s are not decoded: their comparisons are not known",
 			 arch);
 	return TS_GOT_END;
@@ -331,7 +324,7 @@ static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budg
 	struct compare c;
 	uint64_t pos;
 
-	while (!x->is_over && ts_query_has_operands(x->ask->q)) {
+	while (!x->is_over && ts_query_has_operands(x->rows.ask->q)) {
 		enum ts_got got;
 
 		if (x->n_decoded >= TS_CHUNK_STEPS) {
@@ -359,30 +352,21 @@ static void close_compares(struct ts_rows *rows)
 	ts_code_places_free(x->code);
 	ts_step_places_free(x->places);
 	ts_buf_fini(&x->text);
-	free(x);
 }
 
-static struct ts_rows *open_compares(struct ts_ask *ask, const struct ts_question *qn, bool is_reverse,
-				     struct ts_error *err)
+static bool begin(struct ts_rows *rows, struct ts_error *err)
 {
-	static const struct ts_rows_ops ops = { .next = next, .close = close_compares };
-	struct compares *x = ts_rows_new(sizeof(*x), &ops, false, err);
+	struct compares *x = (struct compares *)rows;
 
-	(void)is_reverse;
-	if (!x)
-		return NULL;
-	x->rows.at = qn->from;
-	x->ask = ask;
-	x->qn = qn;
+	rows->at = rows->qn->from;
 	ts_buf_init(&x->text);
-	ts_step_walk_init(&x->walk, ask, qn, false);
-	x->code = ts_code_places_new(ask, err);
-	x->places = x->code ? ts_step_places_new(ask->q, err) : NULL;
-	if (x->places)
-		return &x->rows;
-	close_compares(&x->rows);
-	return NULL;
+	ts_step_walk_init(&x->walk, rows->ask, rows->qn, false);
+	x->code = ts_code_places_new(rows->ask, err);
+	x->places = x->code ? ts_step_places_new(rows->ask->q, err) : NULL;
+	return x->places;
 }
+
+static const struct ts_rows_ops ops = { sizeof(struct compares), begin, next, close_compares };
 
 const struct ts_verb ts_verb_compares = {
 	.name = "compares",
@@ -393,5 +377,5 @@ const struct ts_verb ts_verb_compares = {
 	.n_columns = N_COLUMNS,
 	.operand = TS_OPERAND_MEMORY_OR_NONE,
 	.takes = TS_TAKES_MACHINE | TS_TAKES_RANGE | TS_TAKES_THREAD | TS_TAKES_BOUND | TS_TAKES_AT | TS_TAKES_EQUAL,
-	.open = open_compares,
+	.rows = &ops,
 };

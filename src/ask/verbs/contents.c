@@ -24,8 +24,6 @@
 
 struct memory {
 	struct ts_rows rows;
-	struct ts_ask *ask;
-	const struct ts_question *qn;
 	uint32_t process;
 	uint64_t next;      /* the address of the next row */
 	bool is_over;       /* the last byte was passed */
@@ -45,13 +43,13 @@ static const struct ts_column memory_columns[] = {
 /* The bytes from the next row on.  Returns false if the trace cannot be read. */
 static bool look(struct memory *m, struct ts_error *err)
 {
-	uint64_t left = m->qn->what.last - m->next;
+	uint64_t left = m->rows.qn->what.last - m->next;
 
 	m->look = m->next;
 	m->look_len = left < LOOK_LEN ? (size_t)left + 1 : LOOK_LEN;
-	if (m->qn->what.is_physical)
-		return ts_query_mem(m->ask->q, m->qn->at, m->process, m->look, m->look_len, m->data, m->known, err);
-	return ts_virtual_mem(m->ask->q, m->qn->at, m->process, m->look, m->look_len, m->data, m->known, err);
+	if (m->rows.qn->what.is_physical)
+		return ts_query_mem(m->rows.ask->q, m->rows.qn->at, m->process, m->look, m->look_len, m->data, m->known, err);
+	return ts_virtual_mem(m->rows.ask->q, m->rows.qn->at, m->process, m->look, m->look_len, m->data, m->known, err);
 }
 
 static bool is_any_known(const uint8_t *known, size_t len)
@@ -61,7 +59,7 @@ static bool is_any_known(const uint8_t *known, size_t len)
 
 static void put_memory_row(const struct memory *m, size_t at, size_t len, struct ts_row *row)
 {
-	bool is_big_endian = ts_query_regset(m->ask->q)->arch->is_big_endian;
+	bool is_big_endian = ts_query_regset(m->rows.ask->q)->arch->is_big_endian;
 	char text[ROW_LEN];
 
 	for (size_t i = 0; i < len; i++) {
@@ -71,7 +69,7 @@ static void put_memory_row(const struct memory *m, size_t at, size_t len, struct
 		if (m->known[at + i] && c >= 0x20 && c < 0x7f)
 			text[i] = (char)c;
 	}
-	ts_cell_addr(row, 0, m->look + at, m->qn->what.is_physical);
+	ts_cell_addr(row, 0, m->look + at, m->rows.qn->what.is_physical);
 	ts_row_number(row, 1, len);
 	ts_row_value(row, 2, m->data + at, m->known + at, len, false, is_big_endian);
 	ts_row_text_len(row, 3, text, len);
@@ -90,7 +88,7 @@ static enum ts_got next_memory(struct ts_rows *rows, struct ts_row *row, struct 
 	struct memory *m = (struct memory *)rows;
 
 	while (!m->is_over) {
-		uint64_t left = m->qn->what.last - m->next;
+		uint64_t left = m->rows.qn->what.last - m->next;
 		size_t len = left < ROW_LEN ? (size_t)left + 1 : ROW_LEN, at;
 
 		if (!m->look_len || m->next - m->look >= m->look_len) {
@@ -112,32 +110,23 @@ static enum ts_got next_memory(struct ts_rows *rows, struct ts_row *row, struct 
 	return TS_GOT_END;
 }
 
-static void close_contents(struct ts_rows *rows)
-{
-	free(rows);
-}
-
 static bool no_memory(struct ts_error *err)
 {
 	return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
 }
 
-static struct ts_rows *open_memory(struct ts_ask *ask, const struct ts_question *qn, bool is_reverse,
-				   struct ts_error *err)
+static bool begin_memory(struct ts_rows *rows, struct ts_error *err)
 {
-	static const struct ts_rows_ops ops = { .next = next_memory, .close = close_contents };
-	struct memory *m = ts_rows_new(sizeof(*m), &ops, false, err);
+	struct memory *m = (struct memory *)rows;
 
-	(void)is_reverse;
-	if (!m)
-		return NULL;
-	m->rows.at = qn->at;
-	m->ask = ask;
-	m->qn = qn;
-	m->process = ts_ask_process(ask, qn);
-	m->next = qn->what.addr;
-	return &m->rows;
+	(void)err;
+	rows->at = rows->qn->at;
+	m->process = ts_ask_process(rows->ask, rows->qn);
+	m->next = rows->qn->what.addr;
+	return true;
 }
+
+static const struct ts_rows_ops memory_ops = { sizeof(struct memory), begin_memory, next_memory, NULL };
 
 const struct ts_verb ts_verb_memory = {
 	.name = "memory",
@@ -149,15 +138,13 @@ const struct ts_verb ts_verb_memory = {
 	.operand = TS_OPERAND_MEMORY,
 	.is_of_moment = true,
 	.takes = TS_TAKES_PHYSICAL | TS_TAKES_AT | TS_TAKES_THREAD | TS_TAKES_BOUND,
-	.open = open_memory,
+	.rows = &memory_ops,
 };
 
 /* ---------------------------------------------------------------------------------------------- registers */
 
 struct registers {
 	struct ts_rows rows;
-	struct ts_ask *ask;
-	const struct ts_question *qn;
 	uint32_t thread;
 	bool has_names;       /* of functions */
 	const char *names;    /* borrowed from the question: those that are left, NULL: all registers are shown */
@@ -175,7 +162,7 @@ static const struct ts_column register_columns[] = {
 /* The address in a register of at most eight bytes, all of them known. */
 static bool get_address(const struct registers *r, const struct ts_what *what, uint64_t *addr)
 {
-	bool is_big_endian = ts_query_regset(r->ask->q)->arch->is_big_endian;
+	bool is_big_endian = ts_query_regset(r->rows.ask->q)->arch->is_big_endian;
 
 	*addr = 0;
 	if (what->is_flag || what->len < 4 || what->len > 8)
@@ -193,7 +180,7 @@ static bool get_address(const struct registers *r, const struct ts_what *what, u
 static void put_register_row(const struct registers *r, const char *name, size_t len, const struct ts_what *what,
 			     struct ts_row *row)
 {
-	bool is_big_endian = ts_query_regset(r->ask->q)->arch->is_big_endian;
+	bool is_big_endian = ts_query_regset(r->rows.ask->q)->arch->is_big_endian;
 	uint8_t bit = (uint8_t)(r->data[what->off] >> what->bit & 1);
 	uint64_t addr;
 
@@ -202,13 +189,13 @@ static void put_register_row(const struct registers *r, const char *name, size_t
 	ts_row_value(row, 2, what->is_flag ? &bit : r->data + what->off, r->known + what->off, what->len, true,
 		     is_big_endian);
 	if (r->has_names && get_address(r, what, &addr))
-		ts_cell_function(row, 3, r->ask, addr);
+		ts_cell_function(row, 3, r->rows.ask, addr);
 }
 
 /* The name that comes next, and the register that it names.  Returns false after the last one. */
 static bool take_name(struct registers *r, const char **name, size_t *len, struct ts_what *what)
 {
-	const struct ts_regset *regs = ts_query_regset(r->ask->q);
+	const struct ts_regset *regs = ts_query_regset(r->rows.ask->q);
 
 	if (r->names) {
 		r->names += strspn(r->names, " ");
@@ -229,12 +216,12 @@ static bool take_name(struct registers *r, const char **name, size_t *len, struc
 /* Returns false if the trace cannot be read, or memory is exhausted. */
 static bool read_registers(struct registers *r, struct ts_error *err)
 {
-	uint32_t len = ts_query_regset(r->ask->q)->g_len;
+	uint32_t len = ts_query_regset(r->rows.ask->q)->g_len;
 
 	r->data = malloc(2 * (size_t)len);
 	r->known = r->data ? r->data + len : NULL;
 	return (r->data || no_memory(err)) &&
-	       ts_query_regs(r->ask->q, r->qn->at, r->thread, r->data, r->known, err);
+	       ts_query_regs(r->rows.ask->q, r->rows.qn->at, r->thread, r->data, r->known, err);
 }
 
 static enum ts_got next_register(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
@@ -260,26 +247,21 @@ static enum ts_got next_register(struct ts_rows *rows, struct ts_row *row, struc
 static void close_registers(struct ts_rows *rows)
 {
 	free(((struct registers *)rows)->data);
-	free(rows);
 }
 
-static struct ts_rows *open_registers(struct ts_ask *ask, const struct ts_question *qn, bool is_reverse,
-				      struct ts_error *err)
+static bool begin_registers(struct ts_rows *rows, struct ts_error *err)
 {
-	static const struct ts_rows_ops ops = { .next = next_register, .close = close_registers };
-	struct registers *r = ts_rows_new(sizeof(*r), &ops, false, err);
+	struct registers *r = (struct registers *)rows;
 
-	(void)is_reverse;
-	if (!r)
-		return NULL;
-	r->rows.at = qn->at;
-	r->ask = ask;
-	r->qn = qn;
-	r->thread = ts_ask_thread(ask, qn);
-	r->has_names = ts_machine_names_hold(ask, qn->at, r->thread);
-	r->names = *qn->operand ? qn->operand : NULL;
-	return &r->rows;
+	(void)err;
+	rows->at = rows->qn->at;
+	r->thread = ts_ask_thread(rows->ask, rows->qn);
+	r->has_names = ts_machine_names_hold(rows->ask, rows->at, r->thread);
+	r->names = *rows->qn->operand ? rows->qn->operand : NULL;
+	return true;
 }
+
+static const struct ts_rows_ops register_ops = { sizeof(struct registers), begin_registers, next_register, close_registers };
 
 const struct ts_verb ts_verb_registers = {
 	.name = "registers",
@@ -290,5 +272,5 @@ const struct ts_verb ts_verb_registers = {
 	.n_columns = N_COLUMNS(register_columns),
 	.operand = TS_OPERAND_REGISTERS_OR_NONE,
 	.takes = TS_TAKES_AT | TS_TAKES_THREAD | TS_TAKES_BOUND,
-	.open = open_registers,
+	.rows = &register_ops,
 };

@@ -57,8 +57,6 @@ enum source {
  */
 struct events {
 	struct ts_rows rows;
-	struct ts_ask *ask;
-	const struct ts_question *qn;
 	uint64_t from[N_RECORDED], to[N_RECORDED]; /* ordinals in each list that are left */
 	struct ts_heap made;       /* the next one is the first */
 	unsigned source;           /* what is looked at now for the heap; N_SOURCES: it is complete ... */
@@ -108,16 +106,16 @@ static bool is_before(const void *user, const void *x, const void *y)
 
 static bool is_asked(const struct events *e, enum ts_listed kind)
 {
-	if (!strcmp(e->qn->operand, FAILED))
+	if (!strcmp(e->rows.qn->operand, FAILED))
 		return kind == TS_LISTED_SYSCALL;
-	return !*e->qn->operand || !strcmp(e->qn->operand, ts_listed_names[kind]);
+	return !*e->rows.qn->operand || !strcmp(e->rows.qn->operand, ts_listed_names[kind]);
 }
 
 /* --------------------------------------------------------------------------------- events that are made */
 
 static void add(struct events *e, enum ts_listed kind, uint64_t step, uint64_t item)
 {
-	if (step >= e->qn->from && step < e->qn->to && is_asked(e, kind))
+	if (step >= e->rows.qn->from && step < e->rows.qn->to && is_asked(e, kind))
 		e->is_failed |= !ts_heap_put(&e->made, &(struct event){ .step = step, .item = item, .kind = kind });
 }
 
@@ -134,7 +132,7 @@ static void add_span(struct events *e, enum ts_listed start, enum ts_listed end,
 /* Make the events of the next thread, module or region.  Returns false after the last one. */
 static bool make_next(struct events *e)
 {
-	const struct ts_query *q = e->ask->q;
+	const struct ts_query *q = e->rows.ask->q;
 	uint64_t i = e->at++, first;
 	struct ts_module_info m;
 	struct ts_region_info r;
@@ -205,13 +203,13 @@ static bool make_all(struct events *e, struct ts_budget *budget)
 
 static void begin_lists(struct events *e)
 {
-	const struct ts_query *q = e->ask->q;
+	const struct ts_query *q = e->rows.ask->q;
 
 	for (size_t i = 0; i < N_RECORDED; i++) {
 		if (!is_asked(e, recorded[i].kind))
 			continue;
-		e->from[i] = ts_query_n_events_below(q, recorded[i].event, e->qn->from);
-		e->to[i] = ts_query_n_events_below(q, recorded[i].event, e->qn->to);
+		e->from[i] = ts_query_n_events_below(q, recorded[i].event, e->rows.qn->from);
+		e->to[i] = ts_query_n_events_below(q, recorded[i].event, e->rows.qn->to);
 	}
 }
 
@@ -222,7 +220,7 @@ static bool look(const struct events *e, size_t list, struct event *event)
 
 	if (e->from[list] >= e->to[list])
 		return false;
-	event->step = ts_query_event(e->ask->q, recorded[list].event, i)->step;
+	event->step = ts_query_event(e->rows.ask->q, recorded[list].event, i)->step;
 	event->item = i;
 	event->kind = recorded[list].kind;
 	return true;
@@ -375,7 +373,7 @@ static void put_region(const struct ts_query *q, const struct event *e, struct t
 /* Returns the thread whose event it is. */
 static uint32_t put_event(const struct events *x, const struct event *e, struct ts_row *row)
 {
-	const struct ts_query *q = x->ask->q;
+	const struct ts_query *q = x->rows.ask->q;
 
 	for (size_t i = 0; i < sizeof(recorded) / sizeof(recorded[0]); i++) {
 		if (recorded[i].kind == e->kind)
@@ -393,16 +391,16 @@ static uint32_t put_event(const struct events *x, const struct event *e, struct 
 /* Only calls that failed are asked for, and it is another one. */
 static bool is_passed(const struct events *x, const struct event *e)
 {
-	const struct ts_query *q = x->ask->q;
+	const struct ts_query *q = x->rows.ask->q;
 
-	return !strcmp(x->qn->operand, FAILED) &&
+	return !strcmp(x->rows.qn->operand, FAILED) &&
 	       !error_of(ts_query_facts(q), &ts_query_event(q, TS_EV_SYSCALL, e->item)->event);
 }
 
 /* Why there is no event at all. */
 static void note_none(struct events *e)
 {
-	const struct ts_facts *facts = ts_query_facts(e->ask->q);
+	const struct ts_facts *facts = ts_query_facts(e->rows.ask->q);
 
 	if (!e->is_any && is_asked(e, TS_LISTED_SYSCALL) && !facts->has_syscalls)
 		snprintf(e->rows.note, sizeof(e->rows.note), "the %s format does not record system calls",
@@ -412,7 +410,7 @@ static void note_none(struct events *e)
 /* The call as people write it, where the recorder has no words for it. */
 static bool put_call(struct events *x, const struct event *e, struct ts_row *row, struct ts_error *err)
 {
-	struct ts_query *q = x->ask->q;
+	struct ts_query *q = x->rows.ask->q;
 	const struct ts_facts *facts = ts_query_facts(q);
 	bool is_wanted = !(x->rows.unwanted >> COL_TEXT & 1) && !x->rows.is_counting && !x->rows.is_bare;
 	const struct ts_event_at *h;
@@ -452,10 +450,10 @@ static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budg
 		x->is_any = true;
 		rows->at = e.step;
 		thread = put_event(x, &e, row);
-		if ((x->qn->thread != TS_NO_THREAD && x->qn->thread != thread) || is_passed(x, &e))
+		if ((x->rows.qn->thread != TS_NO_THREAD && x->rows.qn->thread != thread) || is_passed(x, &e))
 			continue;
 		ts_row_number(row, 0, e.step);
-		ts_cell_thread(row, 1, x->ask, thread);
+		ts_cell_thread(row, 1, x->rows.ask, thread);
 		ts_row_text(row, 2, ts_listed_names[e.kind]);
 		return put_call(x, &e, row, err) ? TS_GOT_ROW : TS_GOT_FAIL;
 	}
@@ -469,36 +467,23 @@ static void close_events(struct ts_rows *rows)
 
 	ts_heap_fini(&e->made);
 	ts_buf_fini(&e->text);
-	free(e);
 }
 
-static const struct ts_rows_ops ops = { .next = next, .close = close_events };
-
-static void unknown_kind(const char *kind, struct ts_error *err)
+static bool begin(struct ts_rows *rows, struct ts_error *err)
 {
-	ts_fail(err, TS_EUSAGE, TS_NO_OFF,
-		"'%.100s' is not a kind of event: syscall signal fault interrupt thread-start thread-end module map unmap "
-		"gap exit, or failed for the system calls that failed", kind);
-}
+	struct events *e = (struct events *)rows;
+	const char *kind = rows->qn->operand;
 
-static struct ts_rows *open_events(struct ts_ask *ask, const struct ts_question *qn, bool is_reverse,
-				   struct ts_error *err)
-{
-	struct events *e;
-
-	if (*qn->operand && strcmp(qn->operand, FAILED) != 0 && !ts_listed_is_name(qn->operand, strlen(qn->operand))) {
-		unknown_kind(qn->operand, err);
-		return NULL;
-	}
-	e = ts_rows_new(sizeof(*e), &ops, is_reverse, err);
-	if (!e)
-		return NULL;
-	e->ask = ask;
-	e->qn = qn;
+	if (*kind && strcmp(kind, FAILED) != 0 && !ts_listed_is_name(kind, strlen(kind)))
+		return ts_fail(err, TS_EUSAGE, TS_NO_OFF,
+			       "'%.100s' is not a kind of event: syscall signal fault interrupt thread-start thread-end module map unmap "
+			       "gap exit, or failed for the system calls that failed", kind);
 	ts_heap_init(&e->made, sizeof(struct event), is_before, e);
 	begin_lists(e);
-	return &e->rows;
+	return true;
 }
+
+static const struct ts_rows_ops ops = { sizeof(struct events), begin, next, close_events };
 
 const struct ts_verb ts_verb_events = {
 	.name = "events",
@@ -511,5 +496,5 @@ const struct ts_verb ts_verb_events = {
 	.operand = TS_OPERAND_KIND_OR_NONE,
 	.takes = TS_TAKES_MACHINE | TS_TAKES_RANGE | TS_TAKES_THREAD | TS_TAKES_BOUND | TS_TAKES_AT,
 	.is_reversible = true,
-	.open = open_events,
+	.rows = &ops,
 };

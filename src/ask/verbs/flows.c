@@ -34,12 +34,7 @@ enum column {
 };
 
 static const struct ts_column columns[N_COLUMNS] = {
-	[COL_POSITION] = { .name = "position", .type = TS_COLUMN_NUMBER },
-	[COL_THREAD] = { .name = "thread", .type = TS_COLUMN_NUMBER },
-	[COL_PC] = { .name = "pc", .type = TS_COLUMN_ADDR },
-	[COL_FUNCTION] = { .name = "function", .type = TS_COLUMN_TEXT },
-	[COL_FILE] = { .name = "file", .type = TS_COLUMN_TEXT },
-	[COL_LINE] = { .name = "line", .type = TS_COLUMN_NUMBER },
+	TS_PLACE_COLUMNS(COL_POSITION),
 	[COL_INSTRUCTION] = { .name = "instruction", .type = TS_COLUMN_TEXT },
 	[COL_KIND] = { .name = "kind", .type = TS_COLUMN_TEXT },
 	[COL_PLACE] = { .name = "place", .type = TS_COLUMN_TEXT },
@@ -55,7 +50,6 @@ static const char *const kind_names[TS_FLOW_N_KINDS] = {
 
 struct flows {
 	struct ts_rows rows;
-	struct ts_ask *ask;
 	struct ts_flow *flow;   /* owned */
 	struct ts_flow_hop hop; /* that is being told: each run of its bytes is a row */
 	unsigned told;          /* bits of its mask that were */
@@ -63,29 +57,6 @@ struct flows {
 };
 
 /* ----------------------------------------------------------------------------------------------------- rows */
-
-static bool put_step(const struct flows *x, struct ts_row *row, struct ts_error *err)
-{
-	const struct ts_steps *b;
-	const struct ts_step *st = ts_query_step(x->ask->q, x->hop.pos, &b, err);
-	struct ts_decoded *d;
-	uint64_t pc;
-
-	if (!st)
-		return false;
-	pc = st->pc;
-	ts_row_number(row, COL_POSITION, x->hop.pos);
-	ts_cell_thread(row, COL_THREAD, x->ask, st->thread);
-	ts_row_pc(row, COL_PC, pc);
-	ts_cell_function(row, COL_FUNCTION, x->ask, pc);
-	ts_cell_line(row, COL_FILE, x->ask, pc);
-	d = ts_query_insn(x->ask->q, x->hop.pos, err);
-	if (!d)
-		return false;
-	if (*ts_decoded_text(x->ask->q, d))
-		ts_row_text(row, COL_INSTRUCTION, d->text);
-	return true;
-}
 
 static bool put_memory(const struct flows *x, uint64_t pos, unsigned first, unsigned len, struct ts_row *row,
 		       struct ts_error *err)
@@ -95,17 +66,17 @@ static bool put_memory(const struct flows *x, uint64_t pos, unsigned first, unsi
 
 	snprintf(text, sizeof(text), "0x%" PRIx64 ",%u", x->hop.loc.base + first, len);
 	ts_row_text(row, COL_PLACE, text);
-	if (!ts_virtual_mem(x->ask->q, pos, x->hop.loc.owner, x->hop.loc.base + first, len, data, known, err))
+	if (!ts_virtual_mem(x->rows.ask->q, pos, x->hop.loc.owner, x->hop.loc.base + first, len, data, known, err))
 		return false;
 	ts_row_value(row, COL_VALUE, data, known, len, len == 1 || len == 2 || len == 4 || len == 8,
-		     ts_query_regset(x->ask->q)->arch->is_big_endian);
+		     ts_query_regset(x->rows.ask->q)->arch->is_big_endian);
 	return true;
 }
 
 static bool put_register(const struct flows *x, uint64_t pos, unsigned first, unsigned len, struct ts_row *row,
 			 struct ts_error *err)
 {
-	const struct ts_regset *set = ts_query_regset(x->ask->q);
+	const struct ts_regset *set = ts_query_regset(x->rows.ask->q);
 	bool is_flags = x->hop.loc.kind == TS_IN_FLAGS;
 	uint64_t off = is_flags ? set->regs[set->flags].off : x->hop.loc.base + first;
 	struct ts_op_state state;
@@ -116,7 +87,7 @@ static bool put_register(const struct flows *x, uint64_t pos, unsigned first, un
 	ts_row_text(row, COL_PLACE, text);
 	if (is_flags)
 		return true;
-	if (!ts_query_op_state(x->ask->q, pos, x->hop.loc.owner, &state, err))
+	if (!ts_query_op_state(x->rows.ask->q, pos, x->hop.loc.owner, &state, err))
 		return false;
 	ts_row_value(row, COL_VALUE, state.g + off, state.known + off, len, true, set->arch->is_big_endian);
 	return true;
@@ -132,7 +103,7 @@ static bool put_row(struct flows *x, struct ts_row *row, struct ts_error *err)
 	ts_mask_run(x->hop.loc.mask, x->told, &first, &len);
 	x->told = first + len;
 	x->has_hop = x->hop.loc.kind != TS_IN_FLAGS && ts_mask_run(x->hop.loc.mask, x->told, &more, &n_more);
-	if (!put_step(x, row, err))
+	if (!ts_cell_step(row, COL_POSITION, x->rows.ask, x->hop.pos, TS_NO_THREAD, err))
 		return false;
 	ts_row_text(row, COL_KIND, kind_names[x->hop.kind]);
 	if (x->hop.from != TS_FLOW_BEGIN)
@@ -160,10 +131,7 @@ static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budg
 
 static void close_flows(struct ts_rows *rows)
 {
-	struct flows *x = (struct flows *)rows;
-
-	ts_flow_close(x->flow);
-	free(x);
+	ts_flow_close(((struct flows *)rows)->flow);
 }
 
 /* ------------------------------------------------------------------------------------------------- opening */
@@ -187,29 +155,29 @@ static size_t list_arguments(const struct ts_abi *abi, const struct ts_regset *s
 	return abi->n_regs;
 }
 
-static bool begin(struct flows *x, const struct ts_question *qn, struct ts_error *err)
+static bool open_flow(struct flows *x, const struct ts_question *qn, struct ts_error *err)
 {
-	const struct ts_regset *set = ts_query_regset(x->ask->q);
+	const struct ts_regset *set = ts_query_regset(x->rows.ask->q);
 	struct ts_location arguments[TS_MAX_ARGUMENTS], *what;
 	uint64_t at = qn->anchors[TS_ANCHOR_AT].len || !qn->has_range ? qn->at : qn->from;
-	struct ts_flow_question question = { .at = at, .from = at, .to = x->ask->n_steps, .kinds = kinds_of(qn),
+	struct ts_flow_question question = { .at = at, .from = at, .to = x->rows.ask->n_steps, .kinds = kinds_of(qn),
 					     .arguments = arguments };
-	uint32_t thread = ts_ask_thread(x->ask, qn);
+	uint32_t thread = ts_ask_thread(x->rows.ask, qn);
 	struct ts_abi abi;
 
 	if (qn->has_range) {
 		question.from = qn->from > at ? qn->from : at;
 		question.to = qn->to < question.to ? qn->to : question.to;
 	}
-	if (!ts_abi_init(&abi, x->ask))
+	if (!ts_abi_init(&abi, x->rows.ask))
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory exhausted: flows");
 	question.n_arguments = list_arguments(&abi, set, arguments);
 	ts_abi_fini(&abi);
-	what = ts_what_locations(&qn->what, set, thread, ts_query_process(x->ask->q, thread), &question.n_what);
+	what = ts_what_locations(&qn->what, set, thread, ts_query_process(x->rows.ask->q, thread), &question.n_what);
 	if (!what)
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory exhausted: flows");
 	question.what = what;
-	x->flow = ts_flow_open(x->ask->q, &question, err);
+	x->flow = ts_flow_open(x->rows.ask->q, &question, err);
 	free(what);
 	return x->flow != NULL;
 }
@@ -226,23 +194,17 @@ static bool is_asked_well(const struct ts_question *qn, struct ts_error *err)
 	       ts_fail(err, TS_EUSAGE, TS_NO_OFF, "flows takes at most %u bytes of memory", MAX_ASKED);
 }
 
-static struct ts_rows *open_flows(struct ts_ask *ask, const struct ts_question *qn, bool is_reverse, struct ts_error *err)
+static bool begin(struct ts_rows *rows, struct ts_error *err)
 {
-	static const struct ts_rows_ops ops = { .next = next, .close = close_flows };
-	struct flows *x = is_asked_well(qn, err) ? ts_rows_new(sizeof(*x), &ops, is_reverse, err) : NULL;
-
-	if (!x)
-		return NULL;
-	x->ask = ask;
-	if (!begin(x, qn, err)) {
-		free(x);
-		return NULL;
-	}
-	if (!ts_query_has_operands(ask->q))
-		snprintf(x->rows.note, sizeof(x->rows.note), "instructions of %s are not decoded: bytes are followed as far as the recording says what was read",
-			 ts_query_regset(ask->q)->arch->name);
-	return &x->rows;
+	if (!is_asked_well(rows->qn, err) || !open_flow((struct flows *)rows, rows->qn, err))
+		return false;
+	if (!ts_query_has_operands(rows->ask->q))
+		snprintf(rows->note, sizeof(rows->note), "instructions of %s are not decoded: bytes are followed as far as the recording says what was read",
+			 ts_query_regset(rows->ask->q)->arch->name);
+	return true;
 }
+
+static const struct ts_rows_ops ops = { sizeof(struct flows), begin, next, close_flows };
 
 const struct ts_verb ts_verb_flows = {
 	.name = "flows",
@@ -255,5 +217,5 @@ const struct ts_verb ts_verb_flows = {
 	.is_of_moment = true,
 	.takes = TS_TAKES_RANGE | TS_TAKES_THREAD | TS_TAKES_BOUND | TS_TAKES_AT | TS_TAKES_TO,
 	.is_forward = true,
-	.open = open_flows,
+	.rows = &ops,
 };

@@ -403,7 +403,7 @@ static void take_memory(struct ts_hits *h, struct step *st, const struct ts_effe
 	uint64_t first = h->what->addr, last = h->what->last, e_last = e->addr + (e->len - 1);
 	const uint8_t *value = ts_effect_data(st->batch, e);
 
-	if (e->kind < TS_FX_WRITE || e->kind > TS_FX_FORGET || e->kind == TS_FX_PROTECT || !e->len)
+	if (!ts_effect_is_on_memory(e))
 		return;
 	first = e->addr > first ? e->addr : first;
 	last = e_last < last ? e_last : last;
@@ -502,24 +502,21 @@ static void take_register(struct ts_hits *h, const struct step *st, const struct
 
 static void take_step(struct ts_hits *h, struct step *st)
 {
-	uint32_t thread = st->s->thread;
+	struct ts_step_effects all = ts_step_effects(st->batch, st->s);
 	bool is_memory = h->what->kind == TS_WHAT_MEM;
+	const struct ts_effect *e;
 
-	if (h->what->is_pc && thread == h->thread)
+	if (h->what->is_pc && all.thread == h->thread)
 		add(h, st, TS_HIT_WRITE, h->what->off, h->what->off + h->what->len - 1);
-	if (wants(h, TS_HIT_EXEC) && ts_query_process(h->q, thread) == h->process && st->s->pc != TS_NO_PC &&
+	if (wants(h, TS_HIT_EXEC) && ts_query_process(h->q, all.thread) == h->process && st->s->pc != TS_NO_PC &&
 	    st->s->pc >= h->exec_first && st->s->pc <= h->exec_last)
 		add(h, st, TS_HIT_EXEC, st->s->pc, st->s->pc);
 	take_operands(h, st);
-	for (uint32_t i = 0; i < st->s->n_effects && !h->what->is_pc; i++) {
-		const struct ts_effect *e = &st->batch->effects[st->s->first + i];
-
-		if (e->kind == TS_FX_THREAD)
-			thread = e->item;
-		else if (is_memory && ts_query_process(h->q, thread) == h->process)
+	while (!h->what->is_pc && (e = ts_step_effects_next(&all))) {
+		if (is_memory && ts_query_process(h->q, all.thread) == h->process)
 			take_memory(h, st, e);
-		else if (!is_memory && (thread == h->thread || e->kind == TS_FX_FORGET_REGS))
-			take_register(h, st, e, thread);
+		else if (!is_memory && (all.thread == h->thread || e->kind == TS_FX_FORGET_REGS))
+			take_register(h, st, e, all.thread);
 	}
 }
 

@@ -20,7 +20,6 @@ enum kind {
 
 struct position {
 	struct ts_rows rows;
-	struct ts_ask *ask;
 	enum kind kind;
 	uint64_t pos;       /* TS_NO_POS: not found yet, or it does not exist */
 	struct ts_seek seek;
@@ -36,7 +35,7 @@ static const struct ts_column columns[] = {
 
 static bool put_row(const struct position *p, struct ts_row *row, struct ts_error *err)
 {
-	struct ts_ask *ask = p->ask;
+	struct ts_ask *ask = p->rows.ask;
 	uint32_t thread = ts_query_thread(ask->q, p->pos);
 	char name[48];
 	uint64_t pc;
@@ -85,38 +84,27 @@ static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budg
 
 static void close_position(struct ts_rows *rows)
 {
-	struct position *p = (struct position *)rows;
-
-	ts_seek_fini(&p->seek);
-	free(p);
+	ts_seek_fini(&((struct position *)rows)->seek);
 }
 
-static const struct ts_rows_ops ops = { .next = next, .close = close_position };
-
-static struct ts_rows *open_position(struct ts_ask *ask, const struct ts_question *qn, bool is_reverse,
-				     struct ts_error *err)
+static bool begin(struct ts_rows *rows, struct ts_error *err)
 {
-	struct position *p = ts_rows_new(sizeof(*p), &ops, false, err);
+	struct position *p = (struct position *)rows;
+	const struct ts_ask *ask = rows->ask;
 
-	(void)is_reverse;
-	if (!p)
-		return NULL;
-	p->rows.at = qn->at;
-	p->ask = ask;
-	p->kind = (enum kind)qn->verb->arg;
-	p->pos = p->kind == WHEN ? qn->at : TS_NO_POS;
+	rows->at = rows->qn->at;
+	p->kind = (enum kind)rows->qn->verb->arg;
+	p->pos = p->kind == WHEN ? rows->qn->at : TS_NO_POS;
 	if (p->kind == BACK && ask->at_back)
 		p->pos = ask->back[ask->at_back - 1];
 	if (p->kind == FORWARD && ask->at_back + 1 < ask->n_back)
 		p->pos = ask->back[ask->at_back + 1];
-	if (p->kind == GOTO && !ts_seek_init(&p->seek, ask, &qn->place, qn->at, err)) {
-		close_position(&p->rows);
-		return NULL;
-	}
-	return &p->rows;
+	return p->kind != GOTO || ts_seek_init(&p->seek, rows->ask, &rows->qn->place, rows->qn->at, err);
 }
 
-#define POSITION_VERB .columns = columns, .n_columns = N_COLUMNS, .is_sentence = true, .open = open_position
+static const struct ts_rows_ops ops = { sizeof(struct position), begin, next, close_position };
+
+#define POSITION_VERB .columns = columns, .n_columns = N_COLUMNS, .is_sentence = true, .rows = &ops
 
 const struct ts_verb ts_verb_when = {
 	.name = "when",

@@ -51,16 +51,13 @@ static void take(struct view *v, const struct ts_steps *b, const struct ts_effec
 
 static void take_step(struct view *v, const struct ts_steps *b, const struct ts_step *s)
 {
-	uint32_t whose = s->thread;
+	struct ts_step_effects all = ts_step_effects(b, s);
+	const struct ts_effect *e;
 
-	for (uint32_t i = 0; i < s->n_effects && !v->may; i++) {
-		const struct ts_effect *e = &b->effects[s->first + i];
-
-		if (e->kind == TS_FX_THREAD)
-			whose = e->item;
-		else if (e->kind == TS_FX_FORGET_REGS)
+	while (!v->may && (e = ts_step_effects_next(&all))) {
+		if (e->kind == TS_FX_FORGET_REGS)
 			v->may = true;
-		else if (whose == v->thread && (e->kind == TS_FX_REG_WRITE || e->kind == TS_FX_REG_READ))
+		else if (all.thread == v->thread && (e->kind == TS_FX_REG_WRITE || e->kind == TS_FX_REG_READ))
 			take(v, b, e);
 	}
 }

@@ -52,8 +52,6 @@ struct piece {
 
 struct source {
 	struct ts_rows rows;
-	struct ts_ask *ask;
-	const struct ts_question *qn;
 	uint32_t process;
 	uint64_t first, last;   /* the function */
 	struct piece *pieces;   /* owned; by file and line once all are counted */
@@ -91,7 +89,7 @@ static bool add_piece(struct source *x, const struct ts_code_line *l)
 static bool find_pieces(struct source *x)
 {
 	size_t n, at = 0;
-	const struct ts_code_line *all = ts_code_lines_all(ts_symbols_lines(x->ask->symbols), &n);
+	const struct ts_code_line *all = ts_code_lines_all(ts_symbols_lines(x->rows.ask->symbols), &n);
 
 	TS_BISECT(at, n, i, all[i].addr + (all[i].len - 1) < x->first);
 	for (; at < n && all[at].addr <= x->last; at++) {
@@ -139,9 +137,9 @@ static uint64_t last_run(const struct source *x, const struct piece *p)
 {
 	uint64_t pos;
 
-	if (x->from == TS_NO_POS || !x->qn->at)
+	if (x->from == TS_NO_POS || !x->rows.qn->at)
 		return TS_NO_POS;
-	pos = ts_query_prev_execution(x->ask->q, x->process, p->first, p->last, x->qn->at - 1);
+	pos = ts_query_prev_execution(x->rows.ask->q, x->process, p->first, p->last, x->rows.qn->at - 1);
 	return pos != TS_NO_POS && pos >= x->from ? pos : TS_NO_POS;
 }
 
@@ -161,11 +159,11 @@ static bool put_values(struct source *x, const struct piece *p, uint64_t pos, st
 	unsigned n = 0;
 
 	while (first > x->from && pos - first + 1 < MAX_STEPS &&
-	       ts_query_prev_execution(x->ask->q, x->process, p->first, p->last, first - 1) == first - 1)
+	       ts_query_prev_execution(x->rows.ask->q, x->process, p->first, p->last, first - 1) == first - 1)
 		first--;
 	ts_row_list(row, COL_VALUES);
 	for (; first <= pos && n < MAX_VALUES; first++) {
-		const struct ts_decoded *d = ts_query_insn(x->ask->q, first, err);
+		const struct ts_decoded *d = ts_query_insn(x->rows.ask->q, first, err);
 		const char *text;
 
 		ts_row_reset(&x->scratch);
@@ -197,7 +195,7 @@ static void put_line(struct source *x, const char *file, uint32_t line, struct t
 
 	if (x->text_of != file) {
 		ts_source_text_free(x->text);
-		x->text = ts_source_text_new(file, x->ask->folders);
+		x->text = ts_source_text_new(file, x->rows.ask->folders);
 		x->text_of = file;
 	}
 	ts_row_text(row, COL_FILE, last_name(file));
@@ -239,11 +237,11 @@ static enum ts_got prepare(struct source *x, struct ts_budget *budget)
 	while (!x->is_counted) {
 		if (!ts_budget_take(budget))
 			return TS_GOT_PENDING;
-		x->is_counted = !ts_query_each_executed(x->ask->q, 0, x->ask->n_steps, &x->counted, count, x);
+		x->is_counted = !ts_query_each_executed(x->rows.ask->q, 0, x->rows.ask->n_steps, &x->counted, count, x);
 	}
 	qsort(x->pieces, x->n, sizeof(*x->pieces), by_line);
-	if (x->qn->at)
-		x->from = ts_query_prev_execution(x->ask->q, x->process, x->first, x->first, x->qn->at - 1);
+	if (x->rows.qn->at)
+		x->from = ts_query_prev_execution(x->rows.ask->q, x->process, x->first, x->first, x->rows.qn->at - 1);
 	return TS_GOT_ROW;
 }
 
@@ -274,14 +272,13 @@ static void close_source(struct ts_rows *rows)
 	ts_row_fini(&x->scratch);
 	free(x->pieces);
 	free(x->steps);
-	free(x);
 }
 
 /* Returns false if the address is in no function that has lines. */
 static bool find_function(struct source *x, struct ts_error *err)
 {
-	uint64_t addr = x->qn->what.addr;
-	const struct ts_symbol *s = x->ask->symbols ? ts_symbols_function_at(x->ask->symbols, addr) : NULL;
+	uint64_t addr = x->rows.qn->what.addr;
+	const struct ts_symbol *s = x->rows.ask->symbols ? ts_symbols_function_at(x->rows.ask->symbols, addr) : NULL;
 
 	if (!s)
 		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "no function is known at 0x%llx; name the program with --exec",
@@ -298,25 +295,18 @@ static bool find_function(struct source *x, struct ts_error *err)
 			       s->name);
 }
 
-static struct ts_rows *open_source(struct ts_ask *ask, const struct ts_question *qn, bool is_reverse,
-				   struct ts_error *err)
+static bool begin(struct ts_rows *rows, struct ts_error *err)
 {
-	static const struct ts_rows_ops ops = { .next = next, .close = close_source };
-	struct source *x = ts_rows_new(sizeof(*x), &ops, is_reverse, err);
+	struct source *x = (struct source *)rows;
 
-	if (!x)
-		return NULL;
-	x->ask = ask;
-	x->qn = qn;
 	x->from = TS_NO_POS;
-	x->process = ts_ask_process(ask, qn);
+	x->process = ts_ask_process(rows->ask, rows->qn);
 	ts_row_init(&x->scratch);
-	x->places = ts_step_places_new(ask->q, err);
-	if (x->places && find_function(x, err))
-		return &x->rows;
-	close_source(&x->rows);
-	return NULL;
+	x->places = ts_step_places_new(rows->ask->q, err);
+	return x->places && find_function(x, err);
 }
+
+static const struct ts_rows_ops ops = { sizeof(struct source), begin, next, close_source };
 
 const struct ts_verb ts_verb_source = {
 	.name = "source",
@@ -327,5 +317,5 @@ const struct ts_verb ts_verb_source = {
 	.n_columns = N_COLUMNS,
 	.operand = TS_OPERAND_MEMORY,
 	.takes = TS_TAKES_BOUND | TS_TAKES_AT,
-	.open = open_source,
+	.rows = &ops,
 };

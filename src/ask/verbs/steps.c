@@ -48,8 +48,6 @@ static const struct ts_column columns[N_COLUMNS] = {
 
 struct steps {
 	struct ts_rows rows;
-	struct ts_ask *ask;
-	const struct ts_question *qn;
 	struct ts_step_walk walk;
 	struct ts_judged judged;
 	uint64_t pos;                  /* the step that is being judged; TS_NO_POS: none is */
@@ -72,7 +70,7 @@ static bool is_wanted(const struct steps *x, unsigned column)
 /* What is guessed from where the next step was is no length: the code tells, or nothing does. */
 static size_t length_of(const struct steps *x, const struct ts_decoded *d, unsigned recorded)
 {
-	if (recorded && !(ts_query_facts(x->ask->q)->guesses_lengths && ts_query_has_operands(x->ask->q)))
+	if (recorded && !(ts_query_facts(x->rows.ask->q)->guesses_lengths && ts_query_has_operands(x->rows.ask->q)))
 		return recorded;
 	return d->is_insn ? d->ops.len : 0;
 }
@@ -89,7 +87,7 @@ static bool put_code(struct steps *x, uint64_t pos, const struct ts_decoded *d, 
 	memset(known, 1, n);
 	if (n <= d->len)
 		memcpy(code, d->bytes, n);
-	else if (!ts_virtual_mem(x->ask->q, pos, d->process, d->pc, n, code, known, err))
+	else if (!ts_virtual_mem(x->rows.ask->q, pos, d->process, d->pc, n, code, known, err))
 		return false;
 	ts_row_number(row, COL_LENGTH, len);
 	ts_row_value(row, COL_BYTES, code, known, n, false, false);
@@ -98,15 +96,15 @@ static bool put_code(struct steps *x, uint64_t pos, const struct ts_decoded *d, 
 
 static bool put_instruction(struct steps *x, uint64_t pos, unsigned len, struct ts_row *row, struct ts_error *err)
 {
-	struct ts_decoded *d = ts_query_insn(x->ask->q, pos, err);
+	struct ts_decoded *d = ts_query_insn(x->rows.ask->q, pos, err);
 
 	if (!d || !put_code(x, pos, d, len, row, err))
 		return false;
-	d = ts_query_insn(x->ask->q, pos, err);
+	d = ts_query_insn(x->rows.ask->q, pos, err);
 	if (!d)
 		return false;
-	if (d->is_insn && is_wanted(x, COL_INSTRUCTION) && *ts_decoded_text(x->ask->q, d))
-		ts_row_text(row, COL_INSTRUCTION, ts_decoded_text(x->ask->q, d));
+	if (d->is_insn && is_wanted(x, COL_INSTRUCTION) && *ts_decoded_text(x->rows.ask->q, d))
+		ts_row_text(row, COL_INSTRUCTION, ts_decoded_text(x->rows.ask->q, d));
 	return (!is_wanted(x, COL_READS) && !is_wanted(x, COL_WRITES)) ||
 	       ts_step_places_put(x->places, pos, d, row, COL_READS, COL_WRITES, err);
 }
@@ -123,7 +121,7 @@ static bool put_row(struct steps *x, uint64_t pos, struct ts_row *row, struct ts
 	uint32_t wanted = ~x->rows.unwanted, process;
 	/* values of memory are found quickly where the whole chunk is decoded, which one row is not worth */
 	bool has_values = !x->rows.is_counting && wanted & (1u << COL_READS | 1u << COL_WRITES) && x->n_rows++ > FEW_ROWS;
-	const struct ts_step *st = (has_values ? ts_query_step_whole : ts_query_step)(x->ask->q, pos, &batch, err);
+	const struct ts_step *st = (has_values ? ts_query_step_whole : ts_query_step)(x->rows.ask->q, pos, &batch, err);
 	unsigned len;
 
 	if (!st)
@@ -131,11 +129,11 @@ static bool put_row(struct steps *x, uint64_t pos, struct ts_row *row, struct ts
 	len = st->insn_len;
 	ts_row_number(row, COL_POSITION, pos);
 	if (is_wanted(x, COL_THREAD))
-		ts_cell_thread(row, COL_THREAD, x->ask, st->thread);
+		ts_cell_thread(row, COL_THREAD, x->rows.ask, st->thread);
 	ts_row_pc(row, COL_PC, st->pc);
 	if (x->rows.is_counting || st->pc == TS_NO_PC || !(wanted & (MODULE_COLUMNS | NAME_COLUMNS | CODE_COLUMNS)))
 		return true;
-	process = ts_query_process(x->ask->q, st->thread);
+	process = ts_query_process(x->rows.ask->q, st->thread);
 	if (wanted & MODULE_COLUMNS)
 		ts_code_places_module(x->code, row, COL_MODULE, pos, process, st->pc, budget);
 	if (wanted & NAME_COLUMNS)
@@ -146,7 +144,7 @@ static bool put_row(struct steps *x, uint64_t pos, struct ts_row *row, struct ts
 static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget, struct ts_error *err)
 {
 	struct steps *x = (struct steps *)rows;
-	enum ts_got got = x->qn->cond.has_addresses ? ts_ask_need_calls(x->ask, budget, err) : TS_GOT_ROW;
+	enum ts_got got = x->rows.qn->cond.has_addresses ? ts_ask_need_calls(x->rows.ask, budget, err) : TS_GOT_ROW;
 	bool holds = true;
 
 	while (got == TS_GOT_ROW) {
@@ -157,8 +155,8 @@ static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budg
 		if (got != TS_GOT_ROW)
 			return got;
 		pos = rows->at = x->pos;
-		if (x->qn->cond.n)
-			got = ts_state_holds(x->ask, &x->qn->cond, pos, ts_query_thread(x->ask->q, pos), &x->judged,
+		if (x->rows.qn->cond.n)
+			got = ts_state_holds(x->rows.ask, &x->rows.qn->cond, pos, ts_query_thread(x->rows.ask->q, pos), &x->judged,
 					     &holds, budget, err);
 		if (got != TS_GOT_ROW)
 			return got;
@@ -175,28 +173,20 @@ static void close_steps(struct ts_rows *rows)
 
 	ts_code_places_free(x->code);
 	ts_step_places_free(x->places);
-	free(x);
 }
 
-static struct ts_rows *open_steps(struct ts_ask *ask, const struct ts_question *qn, bool is_reverse,
-				  struct ts_error *err)
+static bool begin(struct ts_rows *rows, struct ts_error *err)
 {
-	static const struct ts_rows_ops ops = { .next = next, .close = close_steps };
-	struct steps *x = ts_rows_new(sizeof(*x), &ops, is_reverse, err);
+	struct steps *x = (struct steps *)rows;
 
-	if (!x)
-		return NULL;
-	x->ask = ask;
-	x->qn = qn;
 	x->pos = TS_NO_POS;
-	ts_step_walk_init(&x->walk, ask, qn, is_reverse);
-	x->code = ts_code_places_new(ask, err);
-	x->places = x->code ? ts_step_places_new(ask->q, err) : NULL;
-	if (x->places)
-		return &x->rows;
-	close_steps(&x->rows);
-	return NULL;
+	ts_step_walk_init(&x->walk, rows->ask, rows->qn, rows->is_reverse);
+	x->code = ts_code_places_new(rows->ask, err);
+	x->places = x->code ? ts_step_places_new(rows->ask->q, err) : NULL;
+	return x->places;
 }
+
+static const struct ts_rows_ops ops = { sizeof(struct steps), begin, next, close_steps };
 
 const struct ts_verb ts_verb_steps = {
 	.name = "steps",
@@ -208,5 +198,5 @@ const struct ts_verb ts_verb_steps = {
 	.operand = TS_OPERAND_MEMORY_OR_NONE,
 	.takes = TS_TAKES_MACHINE | TS_TAKES_RANGE | TS_TAKES_STATE | TS_TAKES_THREAD | TS_TAKES_BOUND | TS_TAKES_AT,
 	.is_reversible = true,
-	.open = open_steps,
+	.rows = &ops,
 };

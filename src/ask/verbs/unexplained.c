@@ -37,8 +37,6 @@ static const struct ts_column columns[N_COLUMNS] = {
 
 struct unexplained {
 	struct ts_rows rows;
-	struct ts_ask *ask;
-	const struct ts_question *qn;
 	struct ts_what what;   /* all of memory */
 	struct ts_hits *hits;  /* owned; one for each process */
 	size_t *next;          /* owned; the next hit of each */
@@ -79,15 +77,12 @@ static const struct ts_hit *next_hit(struct unexplained *x, uint32_t *process)
 /* Leave out of the window what the step's own effects changed. */
 static void drop_explained(struct unexplained *x, const struct ts_steps *b, const struct ts_step *st)
 {
-	uint32_t thread = st->thread;
+	struct ts_step_effects all = ts_step_effects(b, st);
+	const struct ts_effect *e;
 
-	for (uint32_t i = 0; i < st->n_effects; i++) {
-		const struct ts_effect *e = &b->effects[st->first + i];
-
-		if (e->kind == TS_FX_THREAD)
-			thread = e->item;
-		if (e->kind < TS_FX_WRITE || e->kind > TS_FX_FORGET || e->kind == TS_FX_READ ||
-		    e->kind == TS_FX_PROTECT || e->is_inferred || ts_query_process(x->ask->q, thread) != x->process)
+	while ((e = ts_step_effects_next(&all))) {
+		if (!ts_effect_is_on_memory(e) || e->kind == TS_FX_READ || e->is_inferred ||
+		    ts_query_process(x->rows.ask->q, all.thread) != x->process)
 			continue;
 		for (size_t k = 0; k < x->len; k++)
 			x->is_changed[k] &= x->window + k - e->addr >= e->len;
@@ -97,7 +92,7 @@ static void drop_explained(struct unexplained *x, const struct ts_steps *b, cons
 /* Compare the next bytes of the hit.  Returns false if the trace cannot be read. */
 static bool compare(struct unexplained *x, struct ts_error *err)
 {
-	struct ts_query *q = x->ask->q;
+	struct ts_query *q = x->rows.ask->q;
 	uint64_t left = x->hit.last - x->window;
 	const struct ts_steps *b;
 	const struct ts_step *st;
@@ -117,14 +112,14 @@ static bool compare(struct unexplained *x, struct ts_error *err)
 
 static void put_row(const struct unexplained *x, size_t at, size_t len, struct ts_row *row)
 {
-	bool is_big = ts_query_regset(x->ask->q)->arch->is_big_endian;
+	bool is_big = ts_query_regset(x->rows.ask->q)->arch->is_big_endian;
 	bool is_number = len == 1 || len == 2 || len == 4 || len == 8;
 
 	ts_row_number(row, COL_POSITION, x->hit.pos);
-	ts_cell_thread(row, COL_THREAD, x->ask, x->hit.thread);
+	ts_cell_thread(row, COL_THREAD, x->rows.ask, x->hit.thread);
 	ts_row_pc(row, COL_PC, x->hit.pc);
-	ts_cell_function(row, COL_FUNCTION, x->ask, x->hit.pc);
-	ts_cell_addr(row, COL_ADDRESS, x->window + at, ts_query_facts(x->ask->q)->is_physical);
+	ts_cell_function(row, COL_FUNCTION, x->rows.ask, x->hit.pc);
+	ts_cell_addr(row, COL_ADDRESS, x->window + at, ts_query_facts(x->rows.ask->q)->is_physical);
 	ts_row_number(row, COL_LENGTH, len);
 	ts_row_value(row, COL_OLD, x->old + at, x->old + WINDOW + at, len, is_number, is_big);
 	ts_row_value(row, COL_NEW, x->new + at, x->new + WINDOW + at, len, is_number, is_big);
@@ -159,7 +154,7 @@ static enum ts_got next_hit_of_chunk(struct unexplained *x, struct ts_error *err
 
 	while ((hit = next_hit(x, &x->process))) {
 		if (hit->pos < x->from || hit->pos >= x->to ||
-		    (x->qn->thread != TS_NO_THREAD && hit->thread != x->qn->thread))
+		    (x->rows.qn->thread != TS_NO_THREAD && hit->thread != x->rows.qn->thread))
 			continue;
 		x->hit = *hit;
 		x->window = hit->first;
@@ -183,7 +178,7 @@ static bool take_chunk(struct unexplained *x, struct ts_error *err)
 
 static void end(struct unexplained *x)
 {
-	const struct ts_facts *facts = ts_query_facts(x->ask->q);
+	const struct ts_facts *facts = ts_query_facts(x->rows.ask->q);
 
 	if (facts->is_physical)
 		snprintf(x->rows.note, sizeof(x->rows.note), "addresses are physical");
@@ -222,7 +217,6 @@ static void close_unexplained(struct ts_rows *rows)
 		ts_hits_fini(&x->hits[i]);
 	free(x->hits);
 	free(x->next);
-	free(x);
 }
 
 /* The chunks that may have rows: none where the index counted no change that is unexplained or inferred. */
@@ -230,19 +224,19 @@ static void set_chunks(struct unexplained *x)
 {
 	struct ts_index_stats stats;
 
-	ts_query_stats(x->ask->q, &stats);
-	x->from = x->qn->from;
-	x->to = x->qn->to < x->ask->n_steps ? x->qn->to : x->ask->n_steps;
+	ts_query_stats(x->rows.ask->q, &stats);
+	x->from = x->rows.qn->from;
+	x->to = x->rows.qn->to < x->rows.ask->n_steps ? x->rows.qn->to : x->rows.ask->n_steps;
 	x->chunk = x->from / TS_CHUNK_STEPS;
 	/* an unexplained change of a chunk's first step is the row of the step before */
 	x->end_chunk = x->to > x->from ? x->to / TS_CHUNK_STEPS + 1 : x->chunk;
-	if (!stats.n_unexplained && !stats.n_inferred && !ts_query_n_events(x->ask->q, TS_EV_GAP))
+	if (!stats.n_unexplained && !stats.n_inferred && !ts_query_n_events(x->rows.ask->q, TS_EV_GAP))
 		x->end_chunk = x->chunk;
 }
 
 static bool open_hits(struct unexplained *x, struct ts_error *err)
 {
-	x->n_processes = ts_query_n_processes(x->ask->q);
+	x->n_processes = ts_query_n_processes(x->rows.ask->q);
 	x->hits = calloc(x->n_processes + 1, sizeof(*x->hits));
 	x->next = calloc(x->n_processes + 1, sizeof(*x->next));
 	if (!x->hits || !x->next)
@@ -250,7 +244,7 @@ static bool open_hits(struct unexplained *x, struct ts_error *err)
 	for (uint32_t i = 0; i < x->n_processes; i++) {
 		struct ts_hits *h = &x->hits[i];
 
-		h->q = x->ask->q;
+		h->q = x->rows.ask->q;
 		h->what = &x->what;
 		h->end = TS_NO_POS;
 		h->process = i;
@@ -261,26 +255,18 @@ static bool open_hits(struct unexplained *x, struct ts_error *err)
 	return true;
 }
 
-static struct ts_rows *open_unexplained(struct ts_ask *ask, const struct ts_question *qn, bool is_reverse,
-					struct ts_error *err)
+static bool begin(struct ts_rows *rows, struct ts_error *err)
 {
-	static const struct ts_rows_ops ops = { .next = next, .close = close_unexplained };
-	struct unexplained *x = ts_rows_new(sizeof(*x), &ops, false, err);
+	struct unexplained *x = (struct unexplained *)rows;
 
-	(void)is_reverse;
-	if (!x)
-		return NULL;
-	x->rows.at = qn->from;
-	x->ask = ask;
-	x->qn = qn;
+	rows->at = rows->qn->from;
 	x->is_over = true;
 	x->what = (struct ts_what){ .kind = TS_WHAT_MEM, .last = UINT64_MAX };
 	set_chunks(x);
-	if (open_hits(x, err))
-		return &x->rows;
-	close_unexplained(&x->rows);
-	return NULL;
+	return open_hits(x, err);
 }
+
+static const struct ts_rows_ops ops = { sizeof(struct unexplained), begin, next, close_unexplained };
 
 const struct ts_verb ts_verb_unexplained = {
 	.name = "unexplained",
@@ -291,5 +277,5 @@ const struct ts_verb ts_verb_unexplained = {
 	.n_columns = N_COLUMNS,
 	.operand = TS_OPERAND_NONE,
 	.takes = TS_TAKES_MACHINE | TS_TAKES_RANGE | TS_TAKES_THREAD | TS_TAKES_BOUND | TS_TAKES_AT,
-	.open = open_unexplained,
+	.rows = &ops,
 };

@@ -44,12 +44,7 @@ enum column {
 
 static const struct ts_column columns[N_COLUMNS] = {
 	[COL_DEPTH] = { .name = "depth", .type = TS_COLUMN_NUMBER },
-	[COL_POSITION] = { .name = "position", .type = TS_COLUMN_NUMBER },
-	[COL_THREAD] = { .name = "thread", .type = TS_COLUMN_NUMBER },
-	[COL_PC] = { .name = "pc", .type = TS_COLUMN_ADDR },
-	[COL_FUNCTION] = { .name = "function", .type = TS_COLUMN_TEXT },
-	[COL_FILE] = { .name = "file", .type = TS_COLUMN_TEXT },
-	[COL_LINE] = { .name = "line", .type = TS_COLUMN_NUMBER },
+	TS_PLACE_COLUMNS(COL_POSITION),
 	[COL_INSTRUCTION] = { .name = "instruction", .type = TS_COLUMN_TEXT },
 	[COL_KIND] = { .name = "kind", .type = TS_COLUMN_TEXT },
 	[COL_PLACE] = { .name = "place", .type = TS_COLUMN_TEXT },
@@ -66,8 +61,6 @@ static const char *const kind_names[] = {
 
 struct why {
 	struct ts_rows rows;
-	struct ts_ask *ask;
-	const struct ts_question *qn;
 	struct ts_location *what; /* owned */
 	struct ts_cause *cause;   /* owned */
 	const struct ts_cause_node *node; /* that is being told */
@@ -88,7 +81,7 @@ static bool put_input(const struct why *y, struct ts_row *row, const struct ts_c
 		.is_memory = is_memory,
 		.is_input = is_memory && n->kind == TS_CAUSE_INPUT,
 		.process = n->loc.owner,
-		.thread = n->has_place ? n->loc.owner : ts_query_thread(y->ask->q, n->pos),
+		.thread = n->has_place ? n->loc.owner : ts_query_thread(y->rows.ask->q, n->pos),
 		.first = r->first,
 		.last = r->last,
 	};
@@ -99,7 +92,7 @@ static bool put_input(const struct why *y, struct ts_row *row, const struct ts_c
 	if (n->kind == TS_CAUSE_UNKNOWN)
 		ts_buf_puts(&text, "known only since ");
 	begin = text.len;
-	done = ts_input_text(y->ask->q, n->pos, &place, &text, err);
+	done = ts_input_text(y->rows.ask->q, n->pos, &place, &text, err);
 	if (done && ts_buf_ok(&text) && text.len > begin)
 		ts_row_text_len(row, COL_INSTRUCTION, (const char *)text.data, text.len);
 	ts_buf_fini(&text);
@@ -115,10 +108,10 @@ static bool put_memory(struct why *y, const struct ts_cause_node *n, const struc
 	size_t max = row->keeps_bytes ? MAX_VALUE : MAX_SHOWN, shown = len < max ? (size_t)len : max;
 	uint8_t *known = y->value + MAX_VALUE;
 
-	if (!ts_virtual_mem(y->ask->q, pos, n->loc.owner, r->first, shown, y->value, known, err))
+	if (!ts_virtual_mem(y->rows.ask->q, pos, n->loc.owner, r->first, shown, y->value, known, err))
 		return false;
 	ts_row_value(row, COL_VALUE, y->value, known, shown, len == 1 || len == 2 || len == 4 || len == 8,
-		     ts_query_regset(y->ask->q)->arch->is_big_endian);
+		     ts_query_regset(y->rows.ask->q)->arch->is_big_endian);
 	return true;
 }
 
@@ -126,12 +119,12 @@ static bool put_memory(struct why *y, const struct ts_cause_node *n, const struc
 static bool put_register(struct why *y, const struct ts_cause_node *n, const struct ts_cause_range *r,
 			 uint64_t pos, struct ts_row *row, struct ts_error *err)
 {
-	const struct ts_regset *set = ts_query_regset(y->ask->q);
+	const struct ts_regset *set = ts_query_regset(y->rows.ask->q);
 	uint64_t off = r->first, len = r->last - r->first + 1;
 	struct ts_op_state state;
 	uint8_t bit;
 
-	if (!ts_query_op_state(y->ask->q, pos, n->loc.owner, &state, err))
+	if (!ts_query_op_state(y->rows.ask->q, pos, n->loc.owner, &state, err))
 		return false;
 	if (n->loc.kind == TS_IN_FLAGS) {
 		unsigned i = (unsigned)__builtin_ctzll(n->loc.mask);
@@ -161,7 +154,7 @@ static bool put_place(struct why *y, const struct ts_cause_node *n, const struct
 		ts_row_text(row, COL_PLACE, text);
 		return put_memory(y, n, r, pos, row, err);
 	}
-	ts_register_text(ts_query_regset(y->ask->q), r->first, r->last - r->first + 1,
+	ts_register_text(ts_query_regset(y->rows.ask->q), r->first, r->last - r->first + 1,
 			 is_flags ? (uint32_t)n->loc.mask : 0, text, sizeof(text));
 	ts_row_text(row, COL_PLACE, text);
 	return put_register(y, n, r, pos, row, err);
@@ -169,36 +162,13 @@ static bool put_place(struct why *y, const struct ts_cause_node *n, const struct
 
 /* ----------------------------------------------------------------------------------------------------- rows */
 
-static bool put_step(struct why *y, const struct ts_cause_node *n, struct ts_row *row, struct ts_error *err)
-{
-	const struct ts_steps *b;
-	const struct ts_step *st = ts_query_step(y->ask->q, n->pos, &b, err);
-	struct ts_decoded *d;
-	uint64_t pc;
-
-	if (!st)
-		return false;
-	pc = st->pc;
-	ts_row_number(row, COL_POSITION, n->pos);
-	ts_cell_thread(row, COL_THREAD, y->ask, n->thread);
-	ts_row_pc(row, COL_PC, pc);
-	ts_cell_function(row, COL_FUNCTION, y->ask, pc);
-	ts_cell_line(row, COL_FILE, y->ask, pc);
-	d = ts_query_insn(y->ask->q, n->pos, err);
-	if (!d)
-		return false;
-	if (*ts_decoded_text(y->ask->q, d))
-		ts_row_text(row, COL_INSTRUCTION, d->text);
-	return true;
-}
-
 static bool put_row(struct why *y, const struct ts_cause_node *n, const struct ts_cause_range *r,
 		    struct ts_row *row, struct ts_error *err)
 {
 	char text[32];
 
 	ts_row_number(row, COL_DEPTH, n->depth);
-	if (n->pos != TS_NO_POS && !put_step(y, n, row, err))
+	if (n->pos != TS_NO_POS && !ts_cell_step(row, COL_POSITION, y->rows.ask, n->pos, n->thread, err))
 		return false;
 	if ((n->kind == TS_CAUSE_INPUT || (n->kind == TS_CAUSE_UNKNOWN && n->pos != TS_NO_POS)) &&
 	    !put_input(y, row, n, r, err))
@@ -219,18 +189,18 @@ static void set_note(struct why *y)
 	if (ts_cause_is_cut(y->cause) && !*y->rows.note)
 		snprintf(y->rows.note, sizeof(y->rows.note), "more takes part than is shown: see rows of kind cut; depth N goes further");
 	y->rows.is_cut = ts_cause_is_cut(y->cause);
-	if (!*y->rows.note && !y->qn->is_branch)
-		ts_note_unmapped(y->ask->q, &y->qn->what, ts_query_process(y->ask->q, y->thread), y->rows.note,
+	if (!*y->rows.note && !y->rows.qn->is_branch)
+		ts_note_unmapped(y->rows.ask->q, &y->rows.qn->what, ts_query_process(y->rows.ask->q, y->thread), y->rows.note,
 				 sizeof(y->rows.note));
 }
 
 /* Why there is no branch: where no code is known, none is. */
 static bool note_no_branch(struct why *y, struct ts_error *err)
 {
-	uint64_t pos = y->qn->at ? ts_query_prev_step(y->ask->q, y->thread, y->qn->at - 1) : TS_NO_POS;
-	const struct ts_decoded *d = pos == TS_NO_POS ? NULL : ts_query_insn(y->ask->q, pos, err);
+	uint64_t pos = y->rows.qn->at ? ts_query_prev_step(y->rows.ask->q, y->thread, y->rows.qn->at - 1) : TS_NO_POS;
+	const struct ts_decoded *d = pos == TS_NO_POS ? NULL : ts_query_insn(y->rows.ask->q, pos, err);
 
-	if (d && !d->is_insn && ts_query_has_operands(y->ask->q))
+	if (d && !d->is_insn && ts_query_has_operands(y->rows.ask->q))
 		snprintf(y->rows.note, sizeof(y->rows.note),
 			 "the bytes of the instruction at 0x%" PRIx64
 			 " are not known: --exec or --image may have them",
@@ -263,7 +233,7 @@ static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budg
 		return got;
 	set_note(y);
 	if (!next_part(y))
-		return !y->qn->is_branch || note_no_branch(y, err) ? TS_GOT_END : TS_GOT_FAIL;
+		return !y->rows.qn->is_branch || note_no_branch(y, err) ? TS_GOT_END : TS_GOT_FAIL;
 	if (y->range < y->node->n_ranges)
 		r = &y->node->ranges[y->range];
 	y->range++;
@@ -276,15 +246,12 @@ static void close_why(struct ts_rows *rows)
 
 	ts_cause_close(y->cause);
 	free(y->what);
-	free(y);
 }
 
-static const struct ts_rows_ops ops = { .next = next, .close = close_why };
-
-static bool begin(struct why *y)
+static bool open_cause(struct why *y)
 {
-	const struct ts_question *qn = y->qn;
-	struct ts_query *q = y->ask->q;
+	const struct ts_question *qn = y->rows.qn;
+	struct ts_query *q = y->rows.ask->q;
 	struct ts_cause_question question = { .thread = y->thread,
 					      .at = qn->at,
 					      .max_depth = qn->depth == TS_NO_LIMIT ? DEFAULT_DEPTH : qn->depth,
@@ -302,33 +269,25 @@ static bool begin(struct why *y)
 	return y->cause != NULL;
 }
 
-static struct ts_rows *open_why(struct ts_ask *ask, const struct ts_question *qn, bool is_reverse,
-				struct ts_error *err)
+static bool begin(struct ts_rows *rows, struct ts_error *err)
 {
-	struct why *y;
+	struct why *y = (struct why *)rows;
+	const struct ts_question *qn = rows->qn;
+	const struct ts_query *q = rows->ask->q;
 
-	(void)is_reverse;
-	if (qn->what.kind == TS_WHAT_MEM && qn->what.last - qn->what.addr >= MAX_ASKED) {
-		ts_fail(err, TS_EUSAGE, TS_NO_OFF, "why takes at most %u bytes of memory", MAX_ASKED);
-		return NULL;
-	}
-	y = ts_rows_new(sizeof(*y), &ops, false, err);
-	if (!y)
-		return NULL;
-	y->ask = ask;
-	y->qn = qn;
-	y->thread = ts_ask_thread(ask, qn);
-	if (!begin(y)) {
-		close_why(&y->rows);
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
-		return NULL;
-	}
-	if (!ts_query_has_operands(ask->q))
-		snprintf(y->rows.note, sizeof(y->rows.note),
+	if (qn->what.kind == TS_WHAT_MEM && qn->what.last - qn->what.addr >= MAX_ASKED)
+		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "why takes at most %u bytes of memory", MAX_ASKED);
+	y->thread = ts_ask_thread(rows->ask, qn);
+	if (!open_cause(y))
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
+	if (!ts_query_has_operands(q))
+		snprintf(rows->note, sizeof(rows->note),
 			 "instructions of %s are not decoded: inputs are what the recording says was read",
-			 ts_query_regset(ask->q)->arch->name);
-	return &y->rows;
+			 ts_query_regset(q)->arch->name);
+	return true;
 }
+
+static const struct ts_rows_ops ops = { sizeof(struct why), begin, next, close_why };
 
 const struct ts_verb ts_verb_why = {
 	.name = "why",
@@ -340,5 +299,5 @@ const struct ts_verb ts_verb_why = {
 	.operand = TS_OPERAND_WHAT,
 	.is_of_moment = true,
 	.takes = TS_TAKES_THREAD | TS_TAKES_BOUND | TS_TAKES_AT | TS_TAKES_DEPTH | TS_TAKES_BRANCH,
-	.open = open_why,
+	.rows = &ops,
 };

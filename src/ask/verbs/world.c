@@ -48,7 +48,6 @@ enum stage {
 
 struct world {
 	struct ts_rows rows;
-	struct ts_ask *ask;
 	enum kind kind;
 	enum stage stage;
 	uint64_t next;          /* the ordinal, or position, that is looked at next */
@@ -121,7 +120,7 @@ static uint64_t thread_end(const struct ts_ask *ask, uint32_t thread)
 /* A process is there from its first thread's begin until the last one ends. */
 static bool take_thread(struct world *w)
 {
-	const struct ts_query *q = w->ask->q;
+	const struct ts_query *q = w->rows.ask->q;
 	uint32_t i = (uint32_t)w->next++;
 	uint64_t begin, end;
 	struct item *p;
@@ -129,7 +128,7 @@ static bool take_thread(struct world *w)
 	if (i >= w->n_threads)
 		return false;
 	begin = ts_query_next_step(q, i, 0);
-	end = thread_end(w->ask, i);
+	end = thread_end(w->rows.ask, i);
 	p = &w->processes[ts_query_process(q, i)];
 	if (p->named == TS_NO_THREAD && *ts_query_thread_facts(q, i)->name)
 		p->named = i;
@@ -137,13 +136,13 @@ static bool take_thread(struct world *w)
 		return true;
 	p->begin = begin < p->begin ? begin : p->begin;
 	p->end = end > p->end ? end : p->end;
-	p->steps += ts_query_n_steps_of(q, i, w->ask->n_steps);
+	p->steps += ts_query_n_steps_of(q, i, w->rows.ask->n_steps);
 	return true;
 }
 
 static bool list_thread(struct world *w)
 {
-	const struct ts_ask *ask = w->ask;
+	const struct ts_ask *ask = w->rows.ask;
 	uint32_t i = (uint32_t)w->next++;
 	struct item item = { .i = i };
 
@@ -180,9 +179,9 @@ static bool list_process(struct world *w)
 	if (w->is_machine)
 		return list_space(w);
 	i = (size_t)w->next++;
-	if (i >= w->n_processes || i >= w->ask->names->n_pids)
+	if (i >= w->n_processes || i >= w->rows.ask->names->n_pids)
 		return false;
-	w->processes[i].order = (uint64_t)w->ask->names->pids[i];
+	w->processes[i].order = (uint64_t)w->rows.ask->names->pids[i];
 	if (w->processes[i].begin != TS_NO_POS)
 		add(w, &w->processes[i]);
 	return true;
@@ -193,7 +192,7 @@ static bool list_module(struct world *w)
 	size_t i = (size_t)w->next++;
 	struct ts_module_info m;
 
-	if (!ts_query_module(w->ask->q, i, &m))
+	if (!ts_query_module(w->rows.ask->q, i, &m))
 		return false;
 	if (m.process == w->process)
 		add(w, &(struct item){ .begin = m.from, .end = m.until, .order = m.first, .i = i });
@@ -205,7 +204,7 @@ static bool list_map(struct world *w)
 	size_t i = (size_t)w->next++;
 	struct ts_region_info r;
 
-	if (!ts_query_region(w->ask->q, i, &r))
+	if (!ts_query_region(w->rows.ask->q, i, &r))
 		return false;
 	if (r.process == w->process)
 		add(w, &(struct item){ .begin = r.from, .end = r.until, .order = r.first, .i = i });
@@ -292,14 +291,14 @@ static void note_names(struct world *w)
 {
 	uint64_t root;
 
-	if (w->is_machine && !(w->ask->symbols && ts_symbols_process(w->ask->symbols, &root)))
+	if (w->is_machine && !(w->rows.ask->symbols && ts_symbols_process(w->rows.ask->symbols, &root)))
 		snprintf(w->rows.note, sizeof(w->rows.note),
 			 "the recording has no names of processes; --exec FILE --process C is the program of one");
 }
 
 static void put_row(const struct world *w, const struct item *it, struct ts_row *row)
 {
-	const struct ts_ask *ask = w->ask;
+	const struct ts_ask *ask = w->rows.ask;
 	struct ts_module_info m;
 	struct ts_region_info r;
 	char prot[4] = "---";
@@ -344,13 +343,13 @@ static void put_row(const struct world *w, const struct item *it, struct ts_row 
 
 static void note_none(struct world *w)
 {
-	const char *format = ts_query_facts(w->ask->q)->format;
+	const char *format = ts_query_facts(w->rows.ask->q)->format;
 	struct ts_module_info m;
 	struct ts_region_info r;
 
-	if (w->kind == MODULES && !ts_query_module(w->ask->q, 0, &m))
+	if (w->kind == MODULES && !ts_query_module(w->rows.ask->q, 0, &m))
 		snprintf(w->rows.note, sizeof(w->rows.note), "this %s recording names no modules", format);
-	if (w->kind == MAPS && !ts_query_region(w->ask->q, 0, &r))
+	if (w->kind == MAPS && !ts_query_region(w->rows.ask->q, 0, &r))
 		snprintf(w->rows.note, sizeof(w->rows.note), "this %s recording has no memory map", format);
 }
 
@@ -394,15 +393,12 @@ static void close_world(struct ts_rows *rows)
 	free(w->processes);
 	ts_address_spaces_fini(&w->spaces);
 	ts_heap_fini(&w->items);
-	free(w);
 }
-
-static const struct ts_rows_ops ops = { .next = next, .close = close_world };
 
 /* What is counted for threads and processes.  Returns false if memory is exhausted. */
 static bool make_counts(struct world *w)
 {
-	const struct ts_query *q = w->ask->q;
+	const struct ts_query *q = w->rows.ask->q;
 
 	w->n_threads = ts_query_n_threads(q);
 	w->n_processes = ts_query_n_processes(q);
@@ -414,33 +410,28 @@ static bool make_counts(struct world *w)
 	return w->processes != NULL;
 }
 
-static struct ts_rows *open_world(struct ts_ask *ask, const struct ts_question *qn, bool is_reverse,
-				  struct ts_error *err)
+static bool begin(struct ts_rows *rows, struct ts_error *err)
 {
-	struct world *w = ts_rows_new(sizeof(*w), &ops, is_reverse, err);
+	struct world *w = (struct world *)rows;
+	const struct ts_question *qn = rows->qn;
 
-	if (!w)
-		return NULL;
-	w->rows.at = qn->at;
-	w->ask = ask;
+	rows->at = qn->at;
 	w->kind = (enum kind)qn->verb->arg;
 	w->from = qn->has_range ? qn->from : qn->at;
 	w->to = qn->has_range ? qn->to : qn->at + 1;
-	w->process = ts_ask_process(ask, qn);
-	w->is_machine = w->kind == PROCESSES && ts_machine_is_known(ask->q);
+	w->process = ts_ask_process(rows->ask, qn);
+	w->is_machine = w->kind == PROCESSES && ts_machine_is_known(rows->ask->q);
 	if (w->is_machine)
-		ts_address_spaces_init(&w->spaces, ask);
+		ts_address_spaces_init(&w->spaces, rows->ask);
 	ts_heap_init(&w->items, sizeof(struct item), is_before, w);
-	if (w->kind == MODULES || w->kind == MAPS || make_counts(w))
-		return &w->rows;
-	no_memory(err);
-	close_world(&w->rows);
-	return NULL;
+	return w->kind == MODULES || w->kind == MAPS || make_counts(w) || no_memory(err);
 }
+
+static const struct ts_rows_ops ops = { sizeof(struct world), begin, next, close_world };
 
 #define WORLD_VERB                                                                                 \
 	.takes = TS_TAKES_RANGE | TS_TAKES_BOUND | TS_TAKES_AT | TS_TAKES_THREAD, .is_reversible = true, \
-	.open = open_world
+	.rows = &ops
 #define COLUMNS(c) .columns = (c), .n_columns = sizeof(c) / sizeof((c)[0])
 
 static const struct ts_column thread_columns[] = {

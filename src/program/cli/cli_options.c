@@ -18,107 +18,28 @@
 #define ON(command) (1u << TS_CMD_##command)
 #define ON_ALL (ON(SERVE) | ON(GDB) | ON(LLDB) | ON(DAP) | ON(INFO) | ON(INDEX) | ON(EXPORT) | ON(QUERY) | ON(DIFF) | ON(MCP) | ON(PLOT) | ON(PACK) | ON(SQL))
 
-const struct option ts_cli_long_options[TS_N_LONG_OPTIONS + 1] = {
-	[TS_OPT_ARCH] = { "arch", required_argument, NULL, TS_OPT_ARCH },
-	[TS_OPT_AS] = { "as", required_argument, NULL, TS_OPT_AS },
-	[TS_OPT_AT] = { "at", required_argument, NULL, TS_OPT_AT },
-	[TS_OPT_BOX] = { "box", no_argument, NULL, TS_OPT_BOX },
-	[TS_OPT_COLLECT] = { "collect", required_argument, NULL, TS_OPT_COLLECT },
-	[TS_OPT_CPU] = { "cpu", required_argument, NULL, TS_OPT_CPU },
-	[TS_OPT_CSV] = { "csv", no_argument, NULL, TS_OPT_CSV },
-	[TS_OPT_EXEC] = { "exec", required_argument, NULL, TS_OPT_EXEC },
-	[TS_OPT_EXPORT_DIR] = { "export-dir", required_argument, NULL, TS_OPT_EXPORT_DIR },
-	[TS_OPT_FIRST] = { "first", required_argument, NULL, TS_OPT_FIRST },
-	[TS_OPT_FOLLOW] = { "follow", no_argument, NULL, TS_OPT_FOLLOW },
-	[TS_OPT_FOR_SQLITE] = { "for-sqlite", no_argument, NULL, TS_OPT_FOR_SQLITE },
-	[TS_OPT_FORMAT] = { "format", required_argument, NULL, TS_OPT_FORMAT },
-	[TS_OPT_FROM] = { "from", required_argument, NULL, TS_OPT_FROM },
-	[TS_OPT_FULL] = { "full", no_argument, NULL, TS_OPT_FULL },
-	[TS_OPT_FUNCTION] = { "function", required_argument, NULL, TS_OPT_FUNCTION },
-	[TS_OPT_GRAMMAR] = { "grammar", required_argument, NULL, TS_OPT_GRAMMAR },
-	[TS_OPT_HELP] = { "help", no_argument, NULL, TS_OPT_HELP },
-	[TS_OPT_IMAGE] = { "image", required_argument, NULL, TS_OPT_IMAGE },
-	[TS_OPT_IN] = { "in", required_argument, NULL, TS_OPT_IN },
-	[TS_OPT_INDEX] = { "index", required_argument, NULL, TS_OPT_INDEX },
-	[TS_OPT_INDEX_KEY] = { "index-key", required_argument, NULL, TS_OPT_INDEX_KEY },
-	[TS_OPT_INDEX_READS] = { "index-reads", required_argument, NULL, TS_OPT_INDEX_READS },
-	[TS_OPT_JOBS] = { "jobs", required_argument, NULL, TS_OPT_JOBS },
-	[TS_OPT_JSON] = { "json", no_argument, NULL, TS_OPT_JSON },
-	[TS_OPT_KIND] = { "kind", required_argument, NULL, TS_OPT_KIND },
-	[TS_OPT_LAST] = { "last", required_argument, NULL, TS_OPT_LAST },
-	[TS_OPT_LIMIT] = { "limit", required_argument, NULL, TS_OPT_LIMIT },
-	[TS_OPT_LOG] = { "log", required_argument, NULL, TS_OPT_LOG },
-	[TS_OPT_MAX_CLIENTS] = { "max-clients", required_argument, NULL, TS_OPT_MAX_CLIENTS },
-	[TS_OPT_MAX_MEMORY] = { "max-memory", required_argument, NULL, TS_OPT_MAX_MEMORY },
-	[TS_OPT_MERGE] = { "merge", no_argument, NULL, TS_OPT_MERGE },
-	[TS_OPT_MODULE] = { "module", required_argument, NULL, TS_OPT_MODULE },
-	[TS_OPT_NO_SANDBOX] = { "no-sandbox", no_argument, NULL, TS_OPT_NO_SANDBOX },
-	[TS_OPT_NAMES] = { "names", required_argument, NULL, TS_OPT_NAMES },
-	[TS_OPT_ONCE] = { "once", no_argument, NULL, TS_OPT_ONCE },
-	[TS_OPT_AGAINST] = { "against", required_argument, NULL, TS_OPT_AGAINST },
-	[TS_OPT_ONLY] = { "only", required_argument, NULL, TS_OPT_ONLY },
-	[TS_OPT_POSITIONS] = { "positions", required_argument, NULL, TS_OPT_POSITIONS },
-	[TS_OPT_PROCESS] = { "process", required_argument, NULL, TS_OPT_PROCESS },
-	[TS_OPT_QEMU] = { "qemu", required_argument, NULL, TS_OPT_QEMU },
-	[TS_OPT_QUIET] = { "quiet", no_argument, NULL, TS_OPT_QUIET },
-	[TS_OPT_REBASE] = { "rebase", no_argument, NULL, TS_OPT_REBASE },
-	[TS_OPT_ALL] = { "all", no_argument, NULL, TS_OPT_ALL },
-	[TS_OPT_SAVE] = { "save", required_argument, NULL, TS_OPT_SAVE },
-	[TS_OPT_SCAN] = { "scan", no_argument, NULL, TS_OPT_SCAN },
-	[TS_OPT_SEGMENT] = { "segment", required_argument, NULL, TS_OPT_SEGMENT },
-	[TS_OPT_SYSROOT] = { "sysroot", required_argument, NULL, TS_OPT_SYSROOT },
-	[TS_OPT_TSV] = { "tsv", no_argument, NULL, TS_OPT_TSV },
-	[TS_OPT_UNTIL] = { "until", required_argument, NULL, TS_OPT_UNTIL },
-	[TS_OPT_VERSION] = { "version", no_argument, NULL, TS_OPT_VERSION },
-	[TS_OPT_WITH] = { "with", required_argument, NULL, TS_OPT_WITH },
-	[TS_N_LONG_OPTIONS] = { NULL, 0, NULL, 0 },
-};
+enum kind { OPTION_WORD, OPTION_FLAG, OPTION_VALUE, OPTION_TEXT, OPTION_SIZE };
 
-/* Which ts_cli_commands take an option; those that all ts_cli_commands on a trace take have no line. */
-static const unsigned option_commands[TS_N_OPTIONS] = {
-	[TS_OPT_AS] = ON(EXPORT),
-	[TS_OPT_AT] = ON(EXPORT),
-	[TS_OPT_BOX] = ON(QUERY) | ON(DIFF) | ON(SQL),
-	[TS_OPT_COLLECT] = ON(EXPORT),
-	[TS_OPT_CPU] = ON(RECORD),
-	[TS_OPT_CSV] = ON(QUERY) | ON(DIFF) | ON(SQL),
-	[TS_OPT_EXPORT_DIR] = ON(SERVE) | ON(GDB) | ON(LLDB) | ON(DAP),
-	[TS_OPT_FILE] = ON(SQL),
-	[TS_OPT_FIRST] = ON(DIFF),
-	[TS_OPT_FOLLOW] = ON(RECORD),
-	[TS_OPT_FOR_SQLITE] = ON(SQL),
-	[TS_OPT_FROM] = ON(RECORD),
-	[TS_OPT_MODULE] = ON(RECORD),
-	[TS_OPT_FULL] = ON(QUERY) | ON(DIFF) | ON(SQL),
-	[TS_OPT_FUNCTION] = ON(DIFF),
-	[TS_OPT_IN] = ON(PLOT) | ON(DIFF),
-	[TS_OPT_JSON] = ON(INFO) | ON(QUERY) | ON(DIFF) | ON(SQL),
-	[TS_OPT_KIND] = ON(DIFF),
-	[TS_OPT_LAST] = ON(RECORD),
-	[TS_OPT_LIMIT] = ON(RECORD),
-	[TS_OPT_LOG] = ON_ALL | ON(RECORD) | ON(UNPACK),
-	[TS_OPT_MAX_CLIENTS] = ON(SERVE),
-	[TS_OPT_MAX_MEMORY] = ON_ALL | ON(RECORD),
-	[TS_OPT_MERGE] = ON(INDEX),
-	[TS_OPT_NAMES] = ON_ALL,
-	[TS_OPT_ONCE] = ON(SERVE),
-	[TS_OPT_AGAINST] = ON(DIFF),
-	[TS_OPT_ONLY] = ON(DIFF),
-	[TS_OPT_OUTPUT] = ON(EXPORT) | ON(PACK) | ON(PLOT) | ON(RECORD) | ON(UNPACK),
-	[TS_OPT_POSITIONS] = ON(EXPORT),
-	[TS_OPT_PROCESS] = ON(QUERY) | ON(SQL) | ON(MCP),
-	[TS_OPT_QEMU] = ON(RECORD),
-	[TS_OPT_QUIET] = ON_ALL | ON(RECORD) | ON(UNPACK),
-	[TS_OPT_REBASE] = ON(DIFF),
-	[TS_OPT_ALL] = ON(DIFF),
-	[TS_OPT_SAVE] = ON(SQL),
-	[TS_OPT_SCAN] = ON(SQL),
-	[TS_OPT_SEGMENT] = ON(INDEX),
-	[TS_OPT_SYSROOT] = ON_ALL | ON(RECORD),
-	[TS_OPT_TSV] = ON(QUERY) | ON(DIFF) | ON(SQL),
-	[TS_OPT_UNTIL] = ON(RECORD),
-	[TS_OPT_WITH] = ON(RECORD),
-};
+/* The kind, and the offset of a member, which has the type. */
+#define MEMBER(m, type) offsetof(struct ts_cli, m) + 0 * sizeof(&((struct ts_cli *)NULL)->m == (type *)NULL)
+#define WORD    OPTION_WORD, 0
+#define VALUE   OPTION_VALUE, 0
+#define FLAG(m) OPTION_FLAG, MEMBER(m, bool)
+#define TEXT(m) OPTION_TEXT, MEMBER(m, const char *)
+#define SIZE(m) OPTION_SIZE, MEMBER(m, uint64_t)
+
+#define FIRST_OF(kind, member)                kind
+#define LONG_OPTION_OF(id, name, kind, commands) { name, (FIRST_OF(kind)) >= OPTION_VALUE ? required_argument : no_argument, NULL, TS_OPT_##id },
+#define OPTION_OF(id, name, kind, commands)   { name, kind, commands },
+
+const struct option ts_cli_long_options[TS_N_LONG_OPTIONS + 1] = { TS_LONG_OPTIONS(LONG_OPTION_OF) { NULL, 0, NULL, 0 } };
+
+static const struct {
+	const char *name;
+	enum kind kind;
+	size_t member;
+	unsigned commands;
+} options[TS_N_OPTIONS] = { TS_LONG_OPTIONS(OPTION_OF) TS_SHORT_OPTIONS(OPTION_OF) };
 
 #define MAX_JOBS 256u
 
@@ -176,7 +97,7 @@ static bool set_size(uint64_t *size, const char *option, const char *arg)
 
 	if (*arg < '0' || *arg > '9' || (*end && (!unit || end[1])) || !n || n > UINT64_MAX >> shift)
 		return ts_cli_usage_error(
-			"%s %s: a size is a number of bytes, or a number followed by K, M or G", option, arg);
+			"--%s %s: a size is a number of bytes, or a number followed by K, M or G", option, arg);
 	*size = (uint64_t)n << shift;
 	return true;
 }
@@ -284,32 +205,18 @@ static bool set_kinds(struct ts_cli *cli, const char *arg)
 	       ts_cli_usage_error("--only %s: the kinds are path, register and memory; several are separated by commas", arg);
 }
 
-bool ts_cli_set_option(struct ts_cli *cli, int id)
+/* What a WORD or a VALUE sets. */
+static bool set_special(struct ts_cli *cli, int id)
 {
 	switch (id) {
-	case TS_OPT_ARCH:
-		cli->arch = optarg;
-		break;
-	case TS_OPT_AS:
-		cli->form = optarg;
-		break;
 	case TS_OPT_AT:
 	case TS_OPT_COLLECT:
 	case TS_OPT_POSITIONS:
 		return select_frames(cli, id);
-	case TS_OPT_CPU:
-		cli->cpu = optarg;
-		break;
 	case TS_OPT_EXEC:
 		if (ts_is_stdin(optarg))
 			return ts_cli_usage_error("--exec -: the program is read in parts: save it in a file");
 		return ts_cli_parse_file(&cli->exec, "--exec", optarg);
-	case TS_OPT_EXPORT_DIR:
-		cli->export_dir = optarg;
-		break;
-	case TS_OPT_FORMAT:
-		cli->format = optarg;
-		break;
 	case TS_OPT_GRAMMAR:
 		if (ts_is_stdin(optarg))
 			return ts_cli_usage_error("--grammar -: save it in a file");
@@ -321,16 +228,10 @@ bool ts_cli_set_option(struct ts_cli *cli, int id)
 		return set_process(cli, optarg);
 	case TS_OPT_NAMES:
 		return ts_cli_parse_file(&cli->names, "--names", optarg);
-	case TS_OPT_IN:
-		cli->range = optarg;
-		break;
 	case TS_OPT_INDEX:
 		if (!*optarg)
 			return ts_cli_usage_error("--index: a path, or none");
 		cli->index = optarg;
-		break;
-	case TS_OPT_INDEX_KEY:
-		cli->index_key = optarg;
 		break;
 	case TS_OPT_INDEX_READS:
 		return set_index_reads(cli, optarg);
@@ -338,23 +239,9 @@ bool ts_cli_set_option(struct ts_cli *cli, int id)
 		return set_count(&cli->max_clients, 65535, "--max-clients", optarg);
 	case TS_OPT_JOBS:
 		return set_count(&cli->n_jobs, MAX_JOBS, "--jobs", optarg);
-	case TS_OPT_MERGE: cli->is_merged = true; break;
 	case TS_OPT_SEGMENT: return set_segment(cli, optarg);
-	case TS_OPT_MAX_MEMORY:
-		return set_size(&cli->max_memory, "--max-memory", optarg);
-	case TS_OPT_JSON:
-		cli->is_json = true;
-		break;
-	case TS_OPT_FOLLOW:
-		cli->is_following = true;
-		break;
 	case TS_OPT_FIRST:
 		return set_count(&cli->first, UINT_MAX, "--first", optarg);
-	case TS_OPT_FULL: cli->is_full = true; break;
-	case TS_OPT_FUNCTION:
-		cli->function = optarg;
-		break;
-	case TS_OPT_AGAINST: cli->against = optarg; break;
 	case TS_OPT_KIND:
 	case TS_OPT_ONLY:
 		return set_kinds(cli, optarg);
@@ -362,56 +249,38 @@ bool ts_cli_set_option(struct ts_cli *cli, int id)
 		return set_place(&cli->from, "--from", optarg);
 	case TS_OPT_UNTIL:
 		return set_place(&cli->until, "--until", optarg);
-	case TS_OPT_LAST:
-		return set_size(&cli->last, "--last", optarg);
 	case TS_OPT_MODULE:
 		return add_module(cli, optarg);
-	case TS_OPT_LIMIT:
-		return set_size(&cli->limit, "--limit", optarg);
 	case TS_OPT_LOG:
 		if (!ts_log_parse_level(optarg, &cli->level))
 			return ts_cli_usage_error("--log %s: a level is error, warn, info, debug or trace", optarg);
-		break;
-	case TS_OPT_NO_SANDBOX:
-		cli->has_no_sandbox = true;
-		break;
-	case TS_OPT_ONCE:
-		cli->is_once = true;
-		break;
-	case TS_OPT_OUTPUT:
-		cli->output = optarg;
-		break;
-	case TS_OPT_FILE:
-		cli->statements = optarg;
 		break;
 	case TS_OPT_BOX:
 	case TS_OPT_CSV:
 	case TS_OPT_TSV:
 		cli->rows_form = id == TS_OPT_BOX ? TS_FORM_OPTION_BOX : id == TS_OPT_CSV ? TS_FORM_OPTION_CSV : TS_FORM_OPTION_TSV;
 		break;
-	case TS_OPT_SAVE:
-		cli->save = optarg;
-		break;
-	case TS_OPT_FOR_SQLITE: cli->is_for_sqlite = true; break;
-	case TS_OPT_SCAN:
-		cli->may_scan = true;
-		break;
-	case TS_OPT_QEMU:
-		cli->qemu = optarg;
-		break;
 	case TS_OPT_WITH:
 		return set_with(cli, optarg);
-	case TS_OPT_REBASE: cli->is_rebased = true; break;
-	case TS_OPT_ALL: cli->is_all = true; break;
 	case TS_OPT_QUIET:
 		cli->is_quiet = true;
 		cli->level = TS_LOG_ERROR;
 		break;
-	case TS_OPT_SYSROOT:
-		cli->sysroot = optarg;
-		break;
-	default: /* of ts_cli_commands that come later: their values are not looked at */
-		break;
+	default: break;
+	}
+	return true;
+}
+
+bool ts_cli_set_option(struct ts_cli *cli, int id)
+{
+	void *member = (char *)cli + options[id].member;
+
+	switch (options[id].kind) {
+	case OPTION_FLAG: *(bool *)member = true; return true;
+	case OPTION_TEXT: *(const char **)member = optarg; return true;
+	case OPTION_SIZE: return set_size(member, options[id].name, optarg);
+	case OPTION_WORD:
+	case OPTION_VALUE: return set_special(cli, id);
 	}
 	return true;
 }
@@ -447,9 +316,7 @@ int ts_cli_option_len(char **argv)
 
 static bool takes_option(enum ts_command command, unsigned option)
 {
-	unsigned takers = option_commands[option] ? option_commands[option] : ON_ALL;
-
-	return takers >> command & 1;
+	return options[option].commands >> command & 1;
 }
 
 bool ts_cli_takes_option(const char *command, const char *name, size_t len)
@@ -468,8 +335,7 @@ bool ts_cli_check_options(const struct ts_cli *cli, uint64_t seen)
 	for (unsigned i = 0; i < TS_N_OPTIONS; i++) {
 		if (seen >> i & 1 && !takes_option(cli->command, i))
 			return ts_cli_usage_error("'tracestub %s' has no option %s%s", command,
-						  i >= TS_N_LONG_OPTIONS ? "" : "--",
-						  i == TS_OPT_OUTPUT ? "-o" : i == TS_OPT_FILE ? "-f" : ts_cli_long_options[i].name);
+						  i >= TS_N_LONG_OPTIONS ? "-" : "--", options[i].name);
 	}
 	if (cli->command == TS_CMD_EXPORT && !cli->output)
 		return ts_cli_usage_error("'tracestub export' needs -o OUT.tf, -o OUT.tenet, -o OUT.folded, or --as FORM");

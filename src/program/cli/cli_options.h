@@ -10,62 +10,78 @@
 
 #include "cli.h"
 
+/*
+ * The table of options: its name in enum ts_option, its name on the command line, what it is, and which commands take it.
+ *
+ * FLAG(member) sets it, TEXT(member) and SIZE(member) take a value; what a WORD, without a value, and a VALUE do is in
+ * ts_cli_set_option().
+ */
+#define TS_LONG_OPTIONS(X) \
+	X(ARCH, "arch", TEXT(arch), ON_ALL) \
+	X(AS, "as", TEXT(form), ON(EXPORT)) \
+	X(AT, "at", VALUE, ON(EXPORT)) \
+	X(BOX, "box", WORD, ON(QUERY) | ON(DIFF) | ON(SQL)) \
+	X(COLLECT, "collect", VALUE, ON(EXPORT)) \
+	X(CPU, "cpu", TEXT(cpu), ON(RECORD)) \
+	X(CSV, "csv", WORD, ON(QUERY) | ON(DIFF) | ON(SQL)) \
+	X(EXEC, "exec", VALUE, ON_ALL) \
+	X(EXPORT_DIR, "export-dir", TEXT(export_dir), ON(SERVE) | ON(GDB) | ON(LLDB) | ON(DAP)) \
+	X(FIRST, "first", VALUE, ON(DIFF)) \
+	X(FOLLOW, "follow", FLAG(is_following), ON(RECORD)) \
+	X(FOR_SQLITE, "for-sqlite", FLAG(is_for_sqlite), ON(SQL)) \
+	X(FORMAT, "format", TEXT(format), ON_ALL) \
+	X(FROM, "from", VALUE, ON(RECORD)) \
+	X(FULL, "full", FLAG(is_full), ON(QUERY) | ON(DIFF) | ON(SQL)) \
+	X(FUNCTION, "function", TEXT(function), ON(DIFF)) \
+	X(GRAMMAR, "grammar", VALUE, ON_ALL) \
+	X(HELP, "help", WORD, ON_ALL) \
+	X(IMAGE, "image", VALUE, ON_ALL) \
+	X(IN, "in", TEXT(range), ON(PLOT) | ON(DIFF)) \
+	X(INDEX, "index", VALUE, ON_ALL) \
+	X(INDEX_KEY, "index-key", TEXT(index_key), ON_ALL) \
+	X(INDEX_READS, "index-reads", VALUE, ON_ALL) \
+	X(JOBS, "jobs", VALUE, ON_ALL) \
+	X(JSON, "json", FLAG(is_json), ON(INFO) | ON(QUERY) | ON(DIFF) | ON(SQL)) \
+	X(KIND, "kind", VALUE, ON(DIFF)) \
+	X(LAST, "last", SIZE(last), ON(RECORD)) \
+	X(LIMIT, "limit", SIZE(limit), ON(RECORD)) \
+	X(LOG, "log", VALUE, ON_ALL | ON(RECORD) | ON(UNPACK)) \
+	X(MAX_CLIENTS, "max-clients", VALUE, ON(SERVE)) \
+	X(MAX_MEMORY, "max-memory", SIZE(max_memory), ON_ALL | ON(RECORD)) \
+	X(MERGE, "merge", FLAG(is_merged), ON(INDEX)) \
+	X(MODULE, "module", VALUE, ON(RECORD)) \
+	X(NO_SANDBOX, "no-sandbox", FLAG(has_no_sandbox), ON_ALL) \
+	X(NAMES, "names", VALUE, ON_ALL) \
+	X(ONCE, "once", FLAG(is_once), ON(SERVE)) \
+	X(AGAINST, "against", TEXT(against), ON(DIFF)) \
+	X(ONLY, "only", VALUE, ON(DIFF)) \
+	X(POSITIONS, "positions", VALUE, ON(EXPORT)) \
+	X(PROCESS, "process", VALUE, ON(QUERY) | ON(SQL) | ON(MCP)) \
+	X(QEMU, "qemu", TEXT(qemu), ON(RECORD)) \
+	X(QUIET, "quiet", WORD, ON_ALL | ON(RECORD) | ON(UNPACK)) \
+	X(REBASE, "rebase", FLAG(is_rebased), ON(DIFF)) \
+	X(ALL, "all", FLAG(is_all), ON(DIFF)) \
+	X(SAVE, "save", TEXT(save), ON(SQL)) \
+	X(SCAN, "scan", FLAG(may_scan), ON(SQL)) \
+	X(SEGMENT, "segment", VALUE, ON(INDEX)) \
+	X(SYSROOT, "sysroot", TEXT(sysroot), ON_ALL | ON(RECORD)) \
+	X(TSV, "tsv", WORD, ON(QUERY) | ON(DIFF) | ON(SQL)) \
+	X(UNTIL, "until", VALUE, ON(RECORD)) \
+	X(VERSION, "version", WORD, ON_ALL) \
+	X(WITH, "with", VALUE, ON(RECORD))
+
+/* Those of one letter. */
+#define TS_SHORT_OPTIONS(X) \
+	X(OUTPUT, "o", TEXT(output), ON(EXPORT) | ON(PACK) | ON(PLOT) | ON(RECORD) | ON(UNPACK)) \
+	X(FILE, "f", TEXT(statements), ON(SQL))
+
+#define TS_OPTION_ID(id, name, kind, commands) TS_OPT_##id,
+
 enum ts_option {
-	TS_OPT_ARCH,
-	TS_OPT_AS,
-	TS_OPT_AT,
-	TS_OPT_BOX,
-	TS_OPT_COLLECT,
-	TS_OPT_CPU,
-	TS_OPT_CSV,
-	TS_OPT_EXEC,
-	TS_OPT_EXPORT_DIR,
-	TS_OPT_FIRST,
-	TS_OPT_FOLLOW,
-	TS_OPT_FOR_SQLITE,
-	TS_OPT_FORMAT,
-	TS_OPT_FROM,
-	TS_OPT_FULL,
-	TS_OPT_FUNCTION,
-	TS_OPT_GRAMMAR,
-	TS_OPT_HELP,
-	TS_OPT_IMAGE,
-	TS_OPT_IN,
-	TS_OPT_INDEX,
-	TS_OPT_INDEX_KEY,
-	TS_OPT_INDEX_READS,
-	TS_OPT_JOBS,
-	TS_OPT_JSON,
-	TS_OPT_KIND,
-	TS_OPT_LAST,
-	TS_OPT_LIMIT,
-	TS_OPT_LOG,
-	TS_OPT_MAX_CLIENTS,
-	TS_OPT_MAX_MEMORY,
-	TS_OPT_MERGE,
-	TS_OPT_MODULE,
-	TS_OPT_NO_SANDBOX,
-	TS_OPT_NAMES,
-	TS_OPT_ONCE,
-	TS_OPT_AGAINST,
-	TS_OPT_ONLY,
-	TS_OPT_POSITIONS,
-	TS_OPT_PROCESS,
-	TS_OPT_QEMU,
-	TS_OPT_QUIET,
-	TS_OPT_REBASE,
-	TS_OPT_ALL,
-	TS_OPT_SAVE,
-	TS_OPT_SCAN,
-	TS_OPT_SEGMENT,
-	TS_OPT_SYSROOT,
-	TS_OPT_TSV,
-	TS_OPT_UNTIL,
-	TS_OPT_VERSION,
-	TS_OPT_WITH,
+	TS_LONG_OPTIONS(TS_OPTION_ID)
 	TS_N_LONG_OPTIONS,
-	TS_OPT_OUTPUT = TS_N_LONG_OPTIONS, /* -o */
-	TS_OPT_FILE,                       /* -f */
+	TS_BEFORE_SHORT_OPTIONS = TS_N_LONG_OPTIONS - 1,
+	TS_SHORT_OPTIONS(TS_OPTION_ID)
 	TS_N_OPTIONS,
 };
 

@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-#include "search.h"
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "chunks.h"
 #include "forks.h"
 #include "insn_reads.h"
-#include "replay.h"
+#include "search_parts.h"
 
 /* Breakpoints that can be looked up in the time that a chunk takes. */
 #define LOOKS_A_CHUNK 64
 
 /* ------------------------------------------------------------------------------------ breakpoints, events */
 
-static bool is_admitted(const struct ts_search *s, uint64_t pos)
+bool ts_search_is_admitted(const struct ts_search *s, uint64_t pos)
 {
 	const struct ts_filter *f = s->stops->filter;
 
@@ -30,7 +28,7 @@ static void offer(struct ts_search *s, uint64_t pos, enum ts_stop_kind kind, uin
 		return;
 	if (s->is_reverse ? pos < b->pos : pos > b->pos)
 		return;
-	if ((pos == b->pos && b->kind != TS_STOP_END) || !is_admitted(s, pos))
+	if ((pos == b->pos && b->kind != TS_STOP_END) || !ts_search_is_admitted(s, pos))
 		return;
 	*b = (struct ts_found){ .pos = pos, .kind = kind, .thread = thread, .number = number };
 }
@@ -66,7 +64,7 @@ static bool offer_break(struct ts_search *s, const struct ts_break *br)
 	s->break_from = TS_NO_POS;
 	if (pos == TS_NO_POS || (s->is_reverse ? pos < s->best.pos : pos > s->best.pos))
 		return true;
-	if (!is_admitted(s, pos)) {
+	if (!ts_search_is_admitted(s, pos)) {
 		s->break_from = nearest_admitted(s, pos);
 		return s->break_from == TS_NO_POS;
 	}
@@ -373,296 +371,7 @@ static bool offer_all(struct ts_search *s, unsigned n_chunks)
 	return true;
 }
 
-/* -------------------------------------------------------------------------------------------- watchpoints */
-
-/* Steps that are decoded together when a search goes forwards. */
-#define STEPS_AHEAD 64
-
-static bool wants_writes(const struct ts_watch *w)
-{
-	return w->kind != TS_WATCH_READ;
-}
-
-static bool wants_reads(const struct ts_watch *w)
-{
-	return w->kind != TS_WATCH_WRITE;
-}
-
-/* The nearest of two chunks in the direction of the search. */
-static uint64_t nearer_chunk(const struct ts_search *s, uint64_t a, uint64_t b)
-{
-	if (a == TS_NO_CHUNK || b == TS_NO_CHUNK)
-		return a == TS_NO_CHUNK ? b : a;
-	return (a < b) == s->is_reverse ? b : a;
-}
-
-static uint64_t next_access(const struct ts_search *s, enum ts_access access, const struct ts_watch *w,
-			    uint64_t chunk)
-{
-	uint64_t last = w->addr + (w->len - 1);
-
-	return s->is_reverse ? ts_query_prev_access(s->q, access, w->process, w->addr, last, chunk)
-			     : ts_query_next_access(s->q, access, w->process, w->addr, last, chunk);
-}
-
-/*
- * The first chunk from @chunk on, in the direction of the search, in which one of the places may be touched.
- */
-static uint64_t touched_chunk(const struct ts_search *s, uint64_t chunk)
-{
-	uint64_t best = TS_NO_CHUNK;
-
-	if (s->infers_reads)
-		return chunk;
-	for (size_t i = 0; i < s->places.n; i++) {
-		const struct ts_watch *w = &s->places.items[i].at;
-
-		if (w->kind == TS_WATCH_WRITE)
-			best = nearer_chunk(s, best, next_access(s, TS_ACCESS_CHANGE, w, chunk));
-		if (w->kind == TS_WATCH_ACCESS)
-			best = nearer_chunk(s, best, next_access(s, TS_ACCESS_WRITE, w, chunk));
-		if (wants_reads(w))
-			best = nearer_chunk(s, best, next_access(s, TS_ACCESS_READ, w, chunk));
-	}
-	return best;
-}
-
-/*
- * Does the value of the effect differ from what the window holds?  A write to an unknown byte may, and so may
- * what is first seen after a gap; a read of a lost one does not, since it shows what was there.
- */
-static bool is_change(const struct ts_replay *v, const struct ts_effect *e, const uint8_t *value, uint64_t lo,
-		      uint64_t hi)
-{
-	for (uint64_t a = lo;; a++) {
-		uint8_t known = v->known[a - v->addr];
-
-		if (known == 1 ? v->data[a - v->addr] != value[a - e->addr] : !known || e->kind == TS_FX_WRITE)
-			return true;
-		if (a == hi)
-			return false;
-	}
-}
-
-/* An access that instructions see, or a change, which may be hidden or show only in a later read. */
-static bool is_trigger(const struct ts_watch *w, const struct ts_replay *v, const struct ts_steps *b,
-		       const struct ts_effect *e, uint64_t lo, uint64_t hi)
-{
-	const uint8_t *value = ts_effect_data(b, e);
-
-	if (e->kind != TS_FX_WRITE && e->kind != TS_FX_READ)
-		return false;
-	if (!e->is_hidden && (e->kind == TS_FX_READ ? wants_reads(w) : w->kind == TS_WATCH_ACCESS))
-		return true;
-	return wants_writes(w) && (value ? is_change(v, e, value, lo, hi) : e->kind == TS_FX_WRITE);
-}
-
-/* What one step, or the steps of a chunk, did to the places. */
-enum touch {
-	TOUCH_NONE = 0,
-	TOUCH_WATCH = 1, /* a watchpoint triggered */
-	TOUCH_ENTRY = 2, /* a table entry changed: the places differ after the step */
-};
-
-/* What a step did to a place: *found gets the first trigger of a watchpoint.  Returns the kind of touch. */
-static unsigned touch_place(const struct ts_search *s, size_t place, uint64_t step, uint64_t addr,
-			    uint32_t thread, unsigned before, struct ts_found *found)
-{
-	const struct ts_place *p = &s->places.items[place];
-
-	if (p->watch == TS_NO_WATCH)
-		return TOUCH_ENTRY;
-	if (!(before & TOUCH_WATCH)) {
-		*found = (struct ts_found){ .kind = TS_STOP_WATCH, .watch = p->watch, .thread = thread };
-		found->addr = p->addr + (addr - p->at.addr);
-		found->pos = s->is_reverse ? step : step + 1;
-	}
-	return TOUCH_WATCH;
-}
-
-/* Carry the windows through step @step.  Returns a mask of enum touch; @found gets the first trigger. */
-static unsigned watch_step(struct ts_search *s, const struct ts_steps *b, const struct ts_step *st,
-			   uint64_t step, struct ts_found *found)
-{
-	uint32_t thread = st->thread;
-	unsigned touch = TOUCH_NONE;
-
-	for (uint32_t i = 0; i < st->n_effects; i++) {
-		const struct ts_effect *e = &b->effects[st->first + i];
-
-		if (e->kind == TS_FX_THREAD)
-			thread = e->item;
-		for (size_t j = 0; j < s->places.n; j++) {
-			struct ts_replay *v = &s->views[j];
-			uint64_t lo, hi;
-			bool is_inside;
-
-			if (ts_query_process_of(s->q, thread) != v->process)
-				continue;
-			is_inside = ts_replay_overlap(v, e, &lo, &hi);
-			if (is_inside && is_trigger(&s->places.items[j].at, v, b, e, lo, hi))
-				touch |= touch_place(s, j, step, lo, thread, touch, found);
-			if (is_inside || e->kind > TS_FX_READ) /* maps outside count as layers */
-				ts_replay_take(v, b, e);
-		}
-	}
-	return touch;
-}
-
-/* The places that the instruction of step @step read, of a recording without reads.  *touch is as of watch_step(). */
-static bool watch_reads(struct ts_search *s, uint64_t step, unsigned *touch, struct ts_found *found, struct ts_error *err)
-{
-	uint32_t thread = ts_query_thread(s->q, step);
-	struct ts_insn_reads r;
-
-	if (!ts_query_insn_reads(s->q, step, &r, err))
-		return false;
-	for (size_t j = 0; j < s->places.n; j++) {
-		const struct ts_watch *w = &s->places.items[j].at;
-
-		for (unsigned i = 0; i < r.n; i++) {
-			uint64_t lo = r.items[i].first > w->addr ? r.items[i].first : w->addr;
-
-			if (wants_reads(w) && w->process == ts_query_process_of(s->q, thread) && lo <= r.items[i].last &&
-			    lo <= w->addr + (w->len - 1))
-				*touch |= touch_place(s, j, step, lo, thread, *touch, found);
-		}
-	}
-	return true;
-}
-
-/*
- * What step @step + 1 saw when it began: a contradiction is a change that happened unseen before it, and is
- * attributed to step @step as if that had written it.  Returns the same as watch_step().
- */
-static unsigned watch_sight(struct ts_search *s, const struct ts_steps *b, const struct ts_step *next,
-			    uint64_t step, struct ts_found *found)
-{
-	const struct ts_effect *first = NULL;
-	unsigned touch = TOUCH_NONE;
-
-	for (size_t j = 0; j < s->places.n; j++) {
-		struct ts_replay *v = &s->views[j];
-		uint32_t thread;
-		const struct ts_effect *e = ts_replay_is_touched(v, b, next) ? ts_replay_see(v, b, next, &thread) : NULL;
-		uint64_t lo, hi;
-
-		if (!e || !wants_writes(&s->places.items[j].at) || !ts_replay_overlap(v, e, &lo, &hi))
-			continue;
-		touch |= touch_place(s, j, step, lo, thread, first && first <= e ? TOUCH_WATCH : TOUCH_NONE,
-				     found);
-		if (s->places.items[j].watch != TS_NO_WATCH && (!first || e < first))
-			first = e;
-	}
-	return touch;
-}
-
-/* The steps of a span that lie in a chunk, and what was found so far. */
-struct chunk_watch {
-	uint64_t first, end; /* only a trigger of a step in [first, end) counts */
-	struct ts_found *found;
-	bool is_found;
-};
-
-/*
- * Take what step @step did.  Of several triggers the nearest one in the direction of the search counts; a
- * change of a table entry, after which the places differ, ends the span there.
- */
-static void take_touch(struct ts_search *s, struct chunk_watch *w, uint64_t step, unsigned touch,
-		       const struct ts_found *hit)
-{
-	if (!touch || step < w->first || step >= w->end)
-		return;
-	if (touch & TOUCH_WATCH && is_admitted(s, step) &&
-	    (s->is_reverse ? !w->is_found || hit->pos > w->found->pos : !w->is_found)) {
-		*w->found = *hit;
-		w->is_found = true;
-	}
-	if (touch & TOUCH_ENTRY && !s->is_reverse) {
-		s->end = w->end = step + 1;
-	} else if (touch & TOUCH_ENTRY && step + 1 < s->end) {
-		s->first = w->first = step + 1;
-		w->is_found = false;
-	}
-}
-
-/*
- * Look through a chunk for the trigger that is nearest in the direction of the search: of its steps, and of
- * the one before, whose changes the first one may see.  What the last step's successor sees belongs to the
- * next chunk.
- *
- * Returns TS_ITEM with @found.  Returns TS_END if the part of the span in the chunk has none.  What the
- * last step of a span going back does to the tables counts for what comes after it, which has been looked
- * through.
- */
-static enum ts_next watch_chunk(struct ts_search *s, uint64_t chunk, struct ts_found *found,
-				struct ts_error *err)
-{
-	uint64_t start = chunk * TS_CHUNK_STEPS;
-	struct chunk_watch w = {
-		.first = s->is_reverse && s->best.pos > s->first ? s->best.pos : s->first,
-		.end = !s->is_reverse && s->best.pos < s->end ? s->best.pos : s->end,
-		.found = found,
-	};
-	uint32_t n = w.end - start < TS_CHUNK_STEPS ? (uint32_t)(w.end - start) + 1 : TS_CHUNK_STEPS;
-	const struct ts_steps *b = ts_query_chunk(s->q, chunk, s->is_reverse ? n : 1, err);
-
-	for (size_t i = 0; i < s->places.n; i++) {
-		if (s->views[i].process < s->q->tl->n_memory)
-			ts_replay_start(&s->views[i], chunk);
-	}
-	for (uint32_t i = 0; b && i < n && (s->is_reverse || (!w.is_found && start + i <= w.end)); i++) {
-		uint64_t step = start + i;
-		struct ts_found hit;
-		unsigned touch;
-
-		if (i == b->n_steps)
-			b = ts_query_chunk(s->q, chunk, i + STEPS_AHEAD, err);
-		if (!b || i >= b->n_steps)
-			break;
-		touch = watch_sight(s, b, &b->steps[i], step - 1, &hit);
-		if (step)
-			take_touch(s, &w, step - 1, touch, &hit);
-		if (!s->is_reverse && w.is_found)
-			break;
-		touch = watch_step(s, b, &b->steps[i], step, &hit);
-		if (s->infers_reads && (!watch_reads(s, step, &touch, &hit, err) ||
-					!(b = ts_query_chunk(s->q, chunk, i + 1, err))))
-			return TS_FAIL;
-		take_touch(s, &w, step, touch, &hit);
-	}
-	if (!b)
-		return TS_FAIL;
-	return w.is_found ? TS_ITEM : TS_END;
-}
-
 /* --------------------------------------------------------------------------------------------- the search */
-
-/* Make one window for each place, with all their bytes in one allocation. */
-static bool make_views(struct ts_search *s, struct ts_error *err)
-{
-	size_t len = 0, n = s->places.n;
-
-	free(s->views);
-	free(s->bytes);
-	for (size_t i = 0; i < n; i++)
-		len += (size_t)s->places.items[i].at.len;
-	s->views = calloc(n + 1, sizeof(*s->views));
-	s->bytes = malloc(2 * len + 1);
-	if (!s->views || !s->bytes)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to watch %zu bytes", len);
-	for (size_t i = 0, off = 0; i < n; off += s->views[i++].len) {
-		const struct ts_watch *w = &s->places.items[i].at;
-
-		s->views[i] = (struct ts_replay){ .tl = s->q->tl,
-						.process = w->process,
-						.addr = w->addr };
-		s->views[i].len = (size_t)w->len;
-		s->views[i].data = s->bytes + off;
-		s->views[i].known = s->bytes + len + off;
-	}
-	return true;
-}
 
 /* Can watchpoints in steps that have not been looked through still come before the best other stop? */
 static bool has_more(const struct ts_search *s)
@@ -678,7 +387,7 @@ static void aim(struct ts_search *s, uint64_t chunk)
 {
 	uint64_t start, end;
 
-	s->chunk = chunk == TS_NO_CHUNK ? chunk : touched_chunk(s, chunk);
+	s->chunk = chunk == TS_NO_CHUNK ? chunk : ts_watch_touched_chunk(s, chunk);
 	start = s->chunk * TS_CHUNK_STEPS;
 	end = start + TS_CHUNK_STEPS;
 	start -= start > 0; /* its first step may see a change of the step before */
@@ -702,7 +411,7 @@ static bool start_span(struct ts_search *s, struct ts_error *err)
 	}
 	if (!ts_places_find(&s->places, s->q, s->stops->watches, s->stops->n_watches, s->stops->is_virtual,
 			    step, err) ||
-	    !make_views(s, err))
+	    !ts_watch_make_views(s, err))
 		return false;
 	s->first = s->is_reverse ? s->places.first : step;
 	s->end = s->is_reverse ? step + 1 : s->places.end;
@@ -785,7 +494,7 @@ enum ts_next ts_search_run(struct ts_search *s, unsigned n_chunks, struct ts_fou
 				return TS_FAIL;
 			continue;
 		}
-		switch (watch_chunk(s, s->chunk, &hit, err)) {
+		switch (ts_watch_chunk(s, s->chunk, &hit, err)) {
 		case TS_FAIL:
 			return TS_FAIL;
 		case TS_ITEM:

@@ -256,8 +256,7 @@ END_TEST
 START_TEST(a_debug_file_is_found_by_its_build_id)
 {
 	char id[2 * TS_MAX_BUILD_ID + 1], folder[64], path[160];
-	struct ts_error err = { 0 };
-	struct ts_source *own = ts_source_open("/proc/self/exe", &err), *found;
+	struct ts_source *own = ts_source_open("/proc/self/exe", &(struct ts_error){ 0 }), *found;
 	struct ts_build_id build_id;
 
 	ck_assert(own);

@@ -245,6 +245,11 @@ bool grammar_compile(struct grammar *g, const char *text, size_t len, struct ts_
 struct grammar_text {
 	const char *name;
 	const char *text; /* terminated */
+	/*
+	 * Texts, each with a line end behind it, of which the head of such a trace has one: without them its lines are
+	 * no evidence, and the grammar need not be compiled.  "": there are none.
+	 */
+	const char *tells;
 };
 
 /* All of them, in the order of their names; the end has the name NULL.  Made from dialects/ when built. */

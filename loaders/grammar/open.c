@@ -141,6 +141,45 @@ static bool is_text(const uint8_t *head, size_t len)
 	return len && !memchr(head, 0, len);
 }
 
+/* The offset of the character of a text that numbers and lists of them have least. */
+static size_t find_rare(const char *text, size_t len)
+{
+	size_t at = strspn(text, "0123456789abcdefx=,: ");
+
+	if (at >= len)
+		at = strspn(text, "0123456789abcdefx=,");
+	return at < len ? at : 0;
+}
+
+static bool has_text(const char *head, size_t len, const char *text, size_t text_len)
+{
+	const size_t rare = find_rare(text, text_len);
+	const char *end = head + len;
+
+	for (const char *p = head; (size_t)(end - p) >= text_len; p++) {
+		p = memchr(p + rare, text[rare], (size_t)(end - p) - text_len + 1);
+		if (!p)
+			return false;
+		p -= rare;
+		if (!memcmp(p, text, text_len))
+			return true;
+	}
+	return false;
+}
+
+/* May there be lines of it?  This is cheap: most files are of none of the grammars, or of one. */
+static bool may_tell(const struct grammar_text *g, const char *head, size_t len)
+{
+	const char *end;
+
+	for (const char *text = g->tells; *text; text = end + 1) {
+		end = strchr(text, '\n');
+		if (has_text(head, len, text, (size_t)(end - text)))
+			return true;
+	}
+	return !*g->tells;
+}
+
 static bool has_sign(const struct grammar *g, const char *head, size_t len)
 {
 	return !g->sign_len || memmem(head, len, g->texts + g->sign, g->sign_len);
@@ -165,29 +204,33 @@ static unsigned evidence(const struct grammar *g, const struct votes *v)
 	return n < g->probe_lines ? g->probe_bits / 2 : g->probe_bits;
 }
 
-unsigned grammar_probe(const char *name, const uint8_t *head, size_t len)
+/* The same of a head whose lines are compared with the grammar. */
+static unsigned weigh(const struct grammar_text *text, const uint8_t *head, size_t len)
 {
-	const struct grammar_text *text = grammar_find(name);
-	struct ts_error ignored = { 0 };
-	const struct ts_arch *arch;
-	struct grammar *g;
-	struct votes v = { 0 };
 	char padded[TS_PROBE_LEN + REGMAP_MAX_NAME] = { 0 };
+	struct grammar *g = malloc(sizeof(*g));
+	struct ts_error ignored = { 0 };
+	struct votes v = { 0 };
 	unsigned bits = 0;
 
-	if (!is_text(head, len))
-		return 0; /* NUL bytes are no text */
-	memcpy(padded, head, len < TS_PROBE_LEN ? len : TS_PROBE_LEN);
-	g = malloc(sizeof(*g));
+	memcpy(padded, head, len);
 	if (g && grammar_compile(g, text->text, strlen(text->text), &ignored)) {
-		arch = ts_arch_find(g->archs[0]);
 		if (g->begin_len && len >= g->begin_len && !memcmp(padded, g->texts + g->begin, g->begin_len))
 			bits = 64;
-		else if (has_sign(g, padded, len) && count_votes(g, arch, padded, len, &v, &ignored))
+		else if (has_sign(g, padded, len) && count_votes(g, ts_arch_find(g->archs[0]), padded, len, &v, &ignored))
 			bits = evidence(g, &v);
 	}
 	free(g);
 	return bits;
+}
+
+unsigned grammar_probe(const char *name, const uint8_t *head, size_t len)
+{
+	const struct grammar_text *text = grammar_find(name);
+
+	if (len > TS_PROBE_LEN)
+		len = TS_PROBE_LEN;
+	return is_text(head, len) && may_tell(text, (const char *)head, len) ? weigh(text, head, len) : 0;
 }
 
 /* ------------------------------------------------------------------------------------------------- opening */

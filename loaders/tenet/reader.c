@@ -391,8 +391,9 @@ static bool end_file(struct reader *r, struct ts_steps *out, struct ts_error *er
  * lead to addresses that might follow an instruction: but they change nothing, and have two bytes at least.
  */
 static inline uint16_t insn_len(const struct ts_arch *arch, const struct ts_steps *out, uint64_t from, uint64_t to,
-				bool has_effects)
+				uint32_t n_regs, uint32_t n_accesses)
 {
+	const bool has_effects = n_regs || n_accesses;
 	uint64_t n = to - from;
 	uint16_t len;
 
@@ -402,6 +403,8 @@ static inline uint16_t insn_len(const struct ts_arch *arch, const struct ts_step
 		return (n == 2 || n == 4) && has_effects ? (uint16_t)n : 0;
 	if (n > 2 && (n > MAX_X86_LEN || !has_effects))
 		return 0;
+	if (n <= 2 || !n_accesses) /* a call writes memory, and leads further */
+		return (uint16_t)n;
 	len = ts_insn_len_of_call(out, from, to);
 	return len ? len : (uint16_t)n;
 }
@@ -440,8 +443,7 @@ static enum ts_next step(struct reader *r, struct ts_steps *out, struct ts_error
 	if (!end_file(r, out, err))
 		return TS_FAIL;
 	ts_steps_close(out, from.pc,
-		       insn_len(r->rec->base.regs.arch, out, from.pc, r->at.pc,
-				g.n_regs || g.n_accesses || own.n_accesses),
+		       insn_len(r->rec->base.regs.arch, out, from.pc, r->at.pc, g.n_regs, g.n_accesses + own.n_accesses),
 		       r->part);
 	r->base.end = (struct ts_end){ .pc = r->at.pc, .has_pc = true };
 	return TS_ITEM;

@@ -24,12 +24,6 @@
 
 /* ---------------------------------------------------------------------------------------------- positions */
 
-/* In hundredths of a percent, rounded down: only the last position is 100%. */
-static unsigned percent(uint64_t pos, uint64_t n_steps)
-{
-	return n_steps ? (unsigned)((unsigned __int128)pos * 10000 / n_steps) : 10000;
-}
-
 /* A thread as `when`, `back` and all other answers have it, whether or not the client knows processes: P.T. */
 static void put_thread(const struct rsp_session *s, uint32_t thread, struct ts_buf *out)
 {
@@ -74,11 +68,10 @@ static void put_read(const struct rsp_session *s, struct ts_buf *out)
 /* While the recording is being read, the number of positions is not known. */
 static void put_position(const struct rsp_session *s, struct ts_buf *out)
 {
-	unsigned share = percent(s->pos, rsp_last(s));
-
-	ts_buf_printf(out, "position %" PRIu64, s->pos);
 	if (rsp_is_complete(s))
-		ts_buf_printf(out, " of %" PRIu64 " (%u.%02u%%)", rsp_last(s), share / 100, share % 100);
+		ts_buf_position(out, s->pos, rsp_last(s));
+	else
+		ts_buf_printf(out, "position %" PRIu64, s->pos);
 }
 
 static bool run_when(struct rsp_session *s, const char *arg, struct ts_buf *out)

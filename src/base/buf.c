@@ -2,6 +2,7 @@
 #include "buf.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -112,6 +113,13 @@ void ts_buf_printf(struct ts_buf *b, const char *fmt, ...)
 	va_start(ap, fmt);
 	ts_buf_vprintf(b, fmt, ap);
 	va_end(ap);
+}
+
+void ts_buf_position(struct ts_buf *b, uint64_t pos, uint64_t last)
+{
+	unsigned share = last ? (unsigned)((unsigned __int128)pos * 10000 / last) : 10000;
+
+	ts_buf_printf(b, "position %" PRIu64 " of %" PRIu64 " (%u.%02u%%)", pos, last, share / 100, share % 100);
 }
 
 void ts_buf_hex(struct ts_buf *b, const void *data, size_t len)

@@ -47,6 +47,9 @@ void ts_buf_puts(struct ts_buf *b, const char *text);
 void ts_buf_printf(struct ts_buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void ts_buf_vprintf(struct ts_buf *b, const char *fmt, va_list ap) __attribute__((format(printf, 2, 0)));
 
+/* Append a position, of how many, and the share: "position 1 of 3 (33.33%)".  Shares are rounded down: only the last is 100%. */
+void ts_buf_position(struct ts_buf *b, uint64_t pos, uint64_t last);
+
 /* Append two lower-case hex digits a byte. */
 void ts_buf_hex(struct ts_buf *b, const void *data, size_t len);
 

@@ -111,8 +111,24 @@ START_TEST(hex_of_more_than_half_the_memory_is_refused)
 }
 END_TEST
 
+/* 10^13 - 1 of 10^13: rounded to the next it would be 100%, and in double the last digits are lost. */
+START_TEST(only_the_last_position_is_all)
+{
+	ts_buf_position(&b, 1, 3);
+	ts_buf_position(&b, UINT64_C(9999999999999), UINT64_C(10000000000000));
+	ts_buf_position(&b, UINT64_MAX - 1, UINT64_MAX - 1);
+	ts_buf_position(&b, 0, 0);
+	ts_buf_position(&b, UINT64_C(1152921504606846975), UINT64_C(11529215046068469760));
+	ck_assert_str_eq(ts_buf_text(&b), "position 1 of 3 (33.33%)"
+					  "position 9999999999999 of 10000000000000 (99.99%)"
+					  "position 18446744073709551614 of 18446744073709551614 (100.00%)"
+					  "position 0 of 0 (100.00%)"
+					  "position 1152921504606846975 of 11529215046068469760 (9.99%)");
+}
+END_TEST
+
 UNIT_FIXTURE_SUITE("buf", setup, teardown, bytes_stand_in_the_order_in_which_they_came,
 		   text_is_terminated_behind_its_length, the_text_of_a_good_buffer_needs_no_memory,
 		   hex_is_two_small_digits_a_byte, consuming_drops_from_the_front,
 		   a_buffer_that_cannot_grow_keeps_its_bytes_and_the_failure,
-		   hex_of_more_than_half_the_memory_is_refused)
+		   hex_of_more_than_half_the_memory_is_refused, only_the_last_position_is_all)

@@ -4,11 +4,17 @@
  */
 #include "unit.h"
 
+#include "src/object/build_id.h"
 #include "src/object/elf_image.h"
+#include "src/symbols/debug_file.h"
 #include "src/trace/step.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 static uint8_t file[4096];
 static size_t file_len;
@@ -246,8 +252,40 @@ START_TEST(the_machine_class_and_byte_order_give_the_architecture)
 }
 END_TEST
 
+/* This program is its own debug file: FOLDER/.build-id/ab/cdef.debug is it, and a file of another id is not. */
+START_TEST(a_debug_file_is_found_by_its_build_id)
+{
+	char id[2 * TS_MAX_BUILD_ID + 1], folder[64], path[160];
+	struct ts_source *own = ts_source_open("/proc/self/exe", &(struct ts_error){ 0 }), *found;
+	struct ts_build_id build_id;
+
+	ck_assert(own);
+	if (!ts_build_id_find(own, &build_id)) { /* a compiler that writes none */
+		ts_source_close(own);
+		return;
+	}
+	ts_build_id_text(&build_id, build_id.len, id);
+	ck_assert(!mkdir("by-id", 0700) || errno == EEXIST);
+	ck_assert(!mkdir("by-id/.build-id", 0700) || errno == EEXIST);
+	snprintf(folder, sizeof(folder), "by-id/.build-id/%.2s", id);
+	ck_assert(!mkdir(folder, 0700) || errno == EEXIST);
+	snprintf(path, sizeof(path), "%s/%s.debug", folder, id + 2);
+	unlink(path);
+	ck_assert_ptr_null(ts_debug_file_open(own, NULL, NULL, 0, "by-id"));
+	ck_assert(!symlink("/proc/self/exe", path));
+	found = ts_debug_file_open(own, NULL, NULL, 0, "by-id");
+	ck_assert_ptr_nonnull(found);
+	ts_source_close(found);
+	unlink(path);
+	ck_assert(!symlink("/bin/sh", path));
+	ck_assert_ptr_null(ts_debug_file_open(own, NULL, NULL, 0, "by-id"));
+	unlink(path);
+	ts_source_close(own);
+}
+END_TEST
+
 UNIT_SUITE("elf", segments_of_both_classes_and_byte_orders_are_read, the_dynamic_section_is_found,
 	   a_segment_past_the_end_of_the_file_is_cut_to_it, what_is_no_elf_file_is_refused,
 	   headers_outside_the_file_are_refused, segments_that_contradict_themselves_are_refused,
-	   any_flipped_bit_is_survived,
+	   any_flipped_bit_is_survived, a_debug_file_is_found_by_its_build_id,
 	   the_machine_class_and_byte_order_give_the_architecture)

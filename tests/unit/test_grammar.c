@@ -61,6 +61,58 @@ START_TEST(grammars_that_are_built_in_compile)
 }
 END_TEST
 
+/* Is the literal one of the texts that a head of the grammar must have? */
+static bool is_tell(const struct grammar_text *text, const struct grammar *g, uint32_t at, uint32_t len)
+{
+	char tell[64];
+
+	snprintf(tell, sizeof(tell), "%.*s\n", (int)len, g->texts + at);
+	for (const char *p = text->tells; (p = strstr(p, tell)); p++) {
+		if (p == text->tells || p[-1] == '\n')
+			return true;
+	}
+	return false;
+}
+
+/* Does a line of the pattern have such a text? */
+static bool is_told(const struct grammar_text *text, const struct grammar *g, const struct grammar_pattern *p)
+{
+	for (unsigned i = p->first; i < p->first + p->n; i++) {
+		const struct grammar_part *part = &g->parts[i];
+
+		if ((part->kind == EL_LITERAL || part->kind == EL_AHEAD) && is_tell(text, g, part->at, part->n))
+			return true;
+		i += part->kind == EL_OPTION ? part->n : 0;
+	}
+	return false;
+}
+
+static bool is_evidence(const struct grammar_pattern *p)
+{
+	return p->kind == GRAMMAR_STEP || p->kind == GRAMMAR_STATE || p->kind == GRAMMAR_JOIN || p->kind == GRAMMAR_REFUSE ||
+	       p->kind == GRAMMAR_SKIP || p->kind == GRAMMAR_TAKE;
+}
+
+/* A file without one of these texts is not looked at any further: each line that is evidence must have one. */
+START_TEST(no_trace_is_without_a_text_that_tells_its_grammar)
+{
+	for (const struct grammar_text *text = grammar_texts; text->name; text++) {
+		struct grammar *g = malloc(sizeof(*g));
+		struct ts_error err = { 0 };
+		bool has_sign;
+
+		ck_assert(g && grammar_compile(g, text->text, strlen(text->text), &err));
+		has_sign = g->sign_len && is_tell(text, g, g->sign, g->sign_len);
+		ck_assert_msg(*text->tells, "%s: nothing tells it: each file is compared with it", text->name);
+		ck_assert_msg(!g->begin_len || is_tell(text, g, g->begin, g->begin_len), "%s: begin", text->name);
+		for (unsigned i = 0; i < g->n_patterns && !has_sign; i++)
+			ck_assert_msg(!is_evidence(&g->patterns[i]) || is_told(text, g, &g->patterns[i]),
+				      "%s, line %u", text->name, g->patterns[i].line);
+		free(g);
+	}
+}
+END_TEST
+
 #define HEAD "tracestub grammar 1 x\narch arm\n"
 
 START_TEST(bad_grammars_are_refused_where_they_are_bad)
@@ -540,7 +592,7 @@ START_TEST(dialects_are_told_apart)
 }
 END_TEST
 
-UNIT_FIXTURE_SUITE("grammar", setup, teardown, grammars_that_are_built_in_compile,
+UNIT_FIXTURE_SUITE("grammar", setup, teardown, grammars_that_are_built_in_compile, no_trace_is_without_a_text_that_tells_its_grammar,
 		   bad_grammars_are_refused_where_they_are_bad, registers_and_accesses_are_those_of_the_line,
 		   what_a_call_pushes_is_known, code_that_is_cut_tells_sizes, threads_count_from_zero, junk_is_counted_and_says_where_it_is, a_lost_step_forgets_registers,
 		   a_bad_value_is_unknown, characters_of_no_name_are_in_no_name, a_line_without_end_is_half_a_line, a_line_of_many_megabytes_is_passed_over,

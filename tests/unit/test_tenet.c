@@ -296,6 +296,17 @@ START_TEST(lengths_are_known_where_the_next_address_tells)
 }
 END_TEST
 
+/* call 0x1009: the return address is pushed, by the line before or the line itself */
+START_TEST(a_call_over_a_few_bytes_is_as_long_as_its_return_address_tells)
+{
+	expect(FIRST "rsp=0x6ff8,rip=0x1009,mw=0x6ff8:0510000000000000\nrip=0x100a\n",
+	       "1000/5@0 rsp=6ff8 W6ff8=0510000000000000\n1009/1@0\n");
+	again();
+	expect(ALL_REGS ",rip=0x1000,mw=0x6ff8:0510000000000000\nrsp=0x6ff8,rip=0x1009\nrip=0x100a\n",
+	       "1000/5@0 W6ff8=0510000000000000 rsp=6ff8\n1009/1@0\n");
+}
+END_TEST
+
 /* --------------------------------------------------------------------------------------------------- gaps */
 
 START_TEST(a_return_from_code_that_is_not_listed_is_a_gap)
@@ -703,6 +714,7 @@ UNIT_FIXTURE_SUITE("tenet", setup, teardown, a_step_is_what_the_next_line_lists,
 		   a_line_without_pc_is_where_the_line_before_was,
 		   registers_before_any_pc_count_for_the_first, registers_that_the_first_line_leaves_out,
 		   blanks_comments_and_line_ends_say_nothing, lengths_are_known_where_the_next_address_tells,
+		   a_call_over_a_few_bytes_is_as_long_as_its_return_address_tells,
 		   a_return_that_removes_arguments_is_a_gap, a_listed_return_over_a_few_bytes_is_none,
 		   lines_of_other_address_spaces_are_told, a_mark_of_utf_8_says_nothing,
 		   a_return_from_code_that_is_not_listed_is_a_gap, a_return_to_the_code_after_it_is_none,

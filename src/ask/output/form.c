@@ -415,15 +415,12 @@ static void text_row(struct ts_form *form, const struct ts_row *row, struct ts_b
  */
 static void sentence(const struct ts_form *form, const struct ts_row *row, struct ts_buf *out)
 {
-	uint64_t pos = row->cells[0].number, n = row->cells[1].number;
-	unsigned share = n ? (unsigned)((unsigned __int128)pos * 10000 / n) : 10000;
-
 	if (form->recording) {
 		put_plain_text(out, form->recording, false, false);
 		ts_buf_puts(out, ": ");
 	}
-	ts_buf_printf(out, "position %" PRIu64 " of %" PRIu64 " (%u.%02u%%), thread %s, pc ", pos, n,
-		      share / 100, share % 100, ts_row_get(row, form->verb->n_columns));
+	ts_buf_position(out, row->cells[0].number, row->cells[1].number);
+	ts_buf_printf(out, ", thread %s, pc ", ts_row_get(row, form->verb->n_columns));
 	if (row->cells[3].kind == TS_CELL_ADDR)
 		ts_buf_printf(out, "0x%" PRIx64 "\n", row->cells[3].number);
 	else

@@ -44,6 +44,14 @@ static bool check_event(const struct ts_log_code *b, const struct ts_log_guest *
 	return e->flags & TS_LOG_CONST_ADDR || is_inside(b, e->addr, g->word);
 }
 
+/* Of a load or a store, @kind. */
+static uint8_t access_kind(const struct ts_log_guest *g, const struct ts_log_event *e, uint8_t kind)
+{
+	if (g->word != 8 || e->flags || (e->len != 8 && e->len != 4))
+		return kind;
+	return (uint8_t)(kind + (e->len == 8 ? TS_CODE_LOAD_WORD : TS_CODE_LOAD_HALF) - TS_CODE_LOAD);
+}
+
 static uint8_t kind_of(const struct ts_log_guest *g, const struct ts_log_event *e)
 {
 	switch (e->kind) {
@@ -58,9 +66,9 @@ static uint8_t kind_of(const struct ts_log_guest *g, const struct ts_log_event *
 	case TS_LOG_PUTI:
 		return TS_CODE_PUTI;
 	case TS_LOG_LOAD:
-		return TS_CODE_LOAD;
+		return access_kind(g, e, TS_CODE_LOAD);
 	default:
-		return TS_CODE_STORE;
+		return access_kind(g, e, TS_CODE_STORE);
 	}
 }
 

@@ -228,7 +228,8 @@ static void apply_any(struct ts_log_decoder *d, struct ts_log_task *t, struct si
 	}
 }
 
-static inline void apply(struct ts_log_decoder *d, struct ts_log_task *t, struct sink *s,
+/* Inlined into its callers: a call for each event would cost more than most events. */
+static inline __attribute__((always_inline)) void apply(struct ts_log_decoder *d, struct ts_log_task *t, struct sink *s,
 			 const struct ts_log_code_event *e, const uint8_t *record)
 {
 	switch (e->kind) {

@@ -266,9 +266,11 @@ static inline __attribute__((always_inline)) void apply(struct ts_log_decoder *d
 static void put_registers(const struct ts_log_decoder *d, const struct ts_log_task *t, struct sink *s,
 			  const struct ts_log_code *b, const struct ts_log_code_insn *insn, uint32_t end)
 {
-	for (uint32_t i = insn->writes; i < insn->end_writes && b->writes[i].event < end; i++) {
+	for (uint32_t i = insn->writes; i < insn->end_writes; i++) {
 		const struct ts_guest_reg *r = &d->guest->regs[b->writes[i].reg];
 
+		if (b->writes[i].event >= end)
+			continue;
 		if (r->kind == TS_GUEST_PLAIN) {
 			const uint8_t *at = t->state + r->off;
 

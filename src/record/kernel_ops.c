@@ -184,12 +184,22 @@ static void put_write(struct ts_op_piece *p, uint64_t addr, const uint8_t *bytes
 	ts_shadow_set(addr, bytes, len);
 }
 
+/* Does the shadow have the same page there?  Most do, and one comparison is cheaper than those of its pieces. */
+static bool is_same_page(const uint8_t *shadow, uint64_t addr, const uint8_t *bytes, uint64_t len)
+{
+	return shadow && len >= PAGE && ts_shadow_run(addr, PAGE) == PAGE && memcmp(shadow, bytes, PAGE) == 0;
+}
+
 void ts_decode_differences(struct ts_op_piece *p, uint64_t addr, const uint8_t *bytes, uint64_t len)
 {
 	for (uint64_t i = 0; i < len;) {
 		uint64_t n = ts_shadow_run(addr + i, len - i < GRANULE ? len - i : GRANULE), from = i;
 		const uint8_t *shadow = ts_shadow_at(addr + i);
 
+		if (is_same_page(shadow, addr + i, bytes + i, len - i)) {
+			i += PAGE;
+			continue;
+		}
 		while (shadow && n && memcmp(shadow, bytes + i, n) != 0) {
 			i += n;
 			n = i < len ? ts_shadow_run(addr + i, len - i < GRANULE ? len - i : GRANULE) : 0;

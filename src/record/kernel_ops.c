@@ -350,6 +350,13 @@ static void begin_exec(struct ts_log_decoder *d, const struct ts_log_call *c)
 	d->counts.exec_path = d->exec_path;
 }
 
+static bool is_filter(const struct ts_log_decoder *d, const struct ts_log_call *c)
+{
+	enum { SET_SECCOMP = 22 }; /* prctl(2) */
+
+	return c->num == d->guest->calls.seccomp || (c->num == d->guest->calls.prctl && c->args[0] == SET_SECCOMP);
+}
+
 void ts_decode_call(struct ts_log_decoder *d, struct ts_log_task *t, const struct ts_log_call *c)
 {
 	if (t->call.is_open)
@@ -362,6 +369,7 @@ void ts_decode_call(struct ts_log_decoder *d, struct ts_log_task *t, const struc
 	ts_op_piece_reset(&t->call.ops);
 	if (c->num == d->guest->calls.execve || c->num == d->guest->calls.execveat)
 		begin_exec(d, c);
+	d->counts.has_filter |= is_filter(d, c);
 	if (c->num == d->guest->calls.exit_group) {
 		d->is_exiting = d->counts.has_exit = true;
 		d->counts.exit_status = c->args[0] & 0xff;

@@ -512,6 +512,21 @@ def x87_and_avx512_are_explained():
 
 
 @case
+def a_filter_that_the_engine_does_not_pass_is_explained():
+    """seccomp(2)'s strict mode: read, write, exit and sigreturn are allowed, which the engine needs more than."""
+    pathlib.Path("strict.c").write_text("#include <sys/prctl.h>\n#include <sys/syscall.h>\n#include <unistd.h>\n"
+                                        "int main(void) { prctl(22, 1); write(1, \"in\\n\", 3); syscall(SYS_exit, 3); }\n")
+    subprocess.run(["gcc", "-O0", "-static", "-w", "-o", "strict", "strict.c"], check=True)
+    alone = subprocess.run(["./strict"], capture_output=True, text=True, timeout=LIMIT)
+    done = recorded("strict.ucir", "./strict")
+    if done.returncode == alone.returncode:
+        assert done.stdout == alone.stdout and "seccomp" not in done.stderr, done
+        return
+    assert done.returncode == -signal.SIGKILL and done.stderr.count("filter of seccomp(2)") == 1, done
+    assert b"filter of seccomp(2)" in Ucir2("strict.ucir").notes[12][0]
+
+
+@case
 def a_failure_of_the_engine_is_not_the_end_of_the_program():
     """Valgrind's assertion fails for SIGSYS; where that is mended the program ends by itself."""
     pathlib.Path("sys.c").write_text("#include <signal.h>\n#include <unistd.h>\nstatic void h(int s) { (void)s; }\n"

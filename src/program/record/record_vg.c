@@ -562,6 +562,22 @@ static void explain(const struct ts_recorder *r)
 
 /* -------------------------------------------------------------------------------- the end */
 
+/*
+ * A filter of the program's system calls judges those of the engine, too.  Which of them it forbade is not known, but that
+ * the program may not end so by itself.
+ */
+static void explain_filter(struct ts_recorder *r, const struct ts_log_decoder_counts *counts)
+{
+	static const char text[] = "a filter of seccomp(2), which the program has set, judges Valgrind's own system calls, too "
+				   "(gettid, read, write, rt_sigprocmask, futex), and may have ended it";
+	int sig = WIFSIGNALED(r->status) ? WTERMSIG(r->status) : 0;
+
+	if (!counts->has_filter || (sig != SIGSYS && sig != SIGKILL))
+		return;
+	ts_recorder_add_text(r, UCIR_NOTE_TEXT, text);
+	ts_message(stderr, "tracestub: %s", text);
+}
+
 static void count(struct ts_recorder *r)
 {
 	struct ts_record_log *l = r->log;
@@ -576,6 +592,7 @@ static void count(struct ts_recorder *r)
 		snprintf(l->exec_path, sizeof(l->exec_path), "%s", counts.exec_path);
 		r->counts.exec_path = l->exec_path;
 	}
+	explain_filter(r, &counts);
 	if (counts.n_x87) {
 		snprintf(l->note, sizeof(l->note),
 			 "x87 arithmetic (long double) was computed with 64 bits instead of 80, by %" PRIu64

@@ -527,6 +527,18 @@ def a_filter_that_the_engine_does_not_pass_is_explained():
 
 
 @case
+def a_program_that_executes_its_own_link_is_told_what_that_is():
+    pathlib.Path("again.c").write_text("#include <unistd.h>\n"
+                                       "int main(int argc, char **argv) { if (argc > 1) return 4;\n"
+                                       "execl(argv[0][0] == '.' ? \"/proc/self/exe\" : \"/bin/true\", \"x\", \"y\", NULL); return 9; }\n")
+    subprocess.run(["gcc", "-O0", "-static", "-o", "again", "again.c"], check=True)
+    done = recorded("again.ucir", "./again")
+    assert done.returncode == 4 or "which is Valgrind here" in done.stderr and "--with qemu" in done.stderr, done
+    done = recorded("again.ucir", os.path.abspath("again"))
+    assert done.returncode == 0 and "the program became /bin/true" in done.stderr and "Valgrind here" not in done.stderr, done
+
+
+@case
 def a_failure_of_the_engine_is_not_the_end_of_the_program():
     """Valgrind's assertion fails for SIGSYS; where that is mended the program ends by itself."""
     pathlib.Path("sys.c").write_text("#include <signal.h>\n#include <unistd.h>\nstatic void h(int s) { (void)s; }\n"

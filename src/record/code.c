@@ -44,6 +44,14 @@ static bool check_event(const struct ts_log_code *b, const struct ts_log_guest *
 	return e->flags & TS_LOG_CONST_ADDR || is_inside(b, e->addr, g->word);
 }
 
+/* Of a load or a store, @kind. */
+static uint8_t access_kind(const struct ts_log_guest *g, const struct ts_log_event *e, uint8_t kind)
+{
+	if (g->word != 8 || e->flags || (e->len != 8 && e->len != 4))
+		return kind;
+	return (uint8_t)(kind + (e->len == 8 ? TS_CODE_LOAD_WORD : TS_CODE_LOAD_HALF) - TS_CODE_LOAD);
+}
+
 static uint8_t kind_of(const struct ts_log_guest *g, const struct ts_log_event *e)
 {
 	switch (e->kind) {
@@ -58,18 +66,22 @@ static uint8_t kind_of(const struct ts_log_guest *g, const struct ts_log_event *
 	case TS_LOG_PUTI:
 		return TS_CODE_PUTI;
 	case TS_LOG_LOAD:
-		return TS_CODE_LOAD;
+		return access_kind(g, e, TS_CODE_LOAD);
 	default:
-		return TS_CODE_STORE;
+		return access_kind(g, e, TS_CODE_STORE);
 	}
 }
 
-/* Add the register that event @i puts, unless the instruction has it. */
+/*
+ * Add the register that event @i puts, unless the instruction has it.  They are in the table's order, flags last: what
+ * instructions have in common stands together then, and takes less room when it is compressed.
+ */
 static void add_write(struct ts_log_code *b, const struct ts_log_guest *g, struct ts_log_code_insn *insn, uint32_t i)
 {
 	const struct ts_log_code_event *e = &b->events[i];
 	unsigned len = e->kind == TS_CODE_PUTI ? e->n_elements * e->len : e->len;
 	unsigned reg = ts_log_guest_reg(g, e->off, len);
+	uint32_t at;
 
 	if (reg == TS_GUEST_NO_REG)
 		return;
@@ -77,7 +89,9 @@ static void add_write(struct ts_log_code *b, const struct ts_log_guest *g, struc
 		if (b->writes[k].reg == reg)
 			return;
 	}
-	b->writes[insn->end_writes++] = (struct ts_log_code_write){ i, (uint16_t)reg };
+	for (at = insn->end_writes++; at > insn->writes && b->writes[at - 1].reg > reg; at--)
+		b->writes[at] = b->writes[at - 1];
+	b->writes[at] = (struct ts_log_code_write){ i, (uint16_t)reg };
 	insn->room += g->regs[reg].kind == TS_GUEST_X87 ? TS_GUEST_X87_PUT : TS_GUEST_MAX_PUT;
 }
 

@@ -17,7 +17,11 @@ enum ts_log_code_event_kind {
 	TS_CODE_PUT_MMX,   /* 8 bytes of the x87 unit, which are no double: x87 puts its registers by PUTI */
 	TS_CODE_PUTI,
 	TS_CODE_LOAD,
+	TS_CODE_LOAD_WORD, /* 8 bytes of the record, at an address of the record: a processor of 64 bits */
+	TS_CODE_LOAD_HALF, /* 4 bytes */
 	TS_CODE_STORE,
+	TS_CODE_STORE_WORD,
+	TS_CODE_STORE_HALF,
 };
 
 struct ts_log_code_event {

@@ -21,6 +21,7 @@ struct ts_log_decoder_counts {
 	uint32_t n_children;
 	uint64_t n_elsewhere;       /* instructions of modules that are not recorded */
 	uint64_t n_x87;             /* steps of x87 arithmetic */
+	bool has_filter;            /* the program has asked for a filter of its system calls, seccomp(2) */
 	bool has_exit;              /* a thread has called exit_group */
 	uint32_t exit_status;       /* then */
 	const char *exec_path;      /* of a call of execve that has not returned; NULL if there is none */

@@ -145,6 +145,41 @@ static void store(struct ts_log_decoder *d, struct sink *s, const struct ts_log_
 		ts_gap_store(s->gap, addr, e->len);
 }
 
+/* A load of @len bytes, which is a constant where it is called: most are such. */
+static inline void load_word(struct ts_log_decoder *d, struct sink *s, const struct ts_log_code_event *e,
+			     const uint8_t *record, uint32_t len)
+{
+	uint64_t addr = u64_at(record + e->addr);
+	const uint8_t *shadow;
+
+	if (is_in_growth(d, addr))
+		grow_stack(d, s, addr);
+	shadow = ts_shadow_run(addr, len) == len ? ts_shadow_at(addr) : NULL;
+	if (!shadow || memcmp(shadow, record + e->value, len) != 0)
+		check(d, s, addr, record + e->value, len);
+	s->p = ucir_put_access(s->p, UCIR_READ, addr, len);
+	s->n_ops++;
+}
+
+static inline void store_word(struct ts_log_decoder *d, struct sink *s, const struct ts_log_code_event *e,
+			      const uint8_t *record, uint32_t len)
+{
+	uint64_t addr = u64_at(record + e->addr);
+	uint8_t *shadow;
+
+	if (is_in_growth(d, addr))
+		grow_stack(d, s, addr);
+	shadow = ts_shadow_run(addr, len) == len ? ts_shadow_at(addr) : NULL;
+	if (shadow)
+		memcpy(shadow, record + e->value, len);
+	else
+		ts_shadow_set(addr, record + e->value, len);
+	s->p = ucir_put_contents(s->p, UCIR_WRITE, addr, record + e->value, len);
+	s->n_ops++;
+	if (s->gap)
+		ts_gap_store(s->gap, addr, len);
+}
+
 /* -------------------------------------------------------------------------------- events */
 
 static void put_element(const struct ts_log_guest *g, struct ts_log_task *t, const struct ts_log_code_event *e,
@@ -168,25 +203,10 @@ static void put_bytes(const struct ts_log_guest *g, struct ts_log_task *t, const
 	memcpy(t->state + e->off, from, e->len);
 }
 
-static void apply(struct ts_log_decoder *d, struct ts_log_task *t, struct sink *s, const struct ts_log_code_event *e,
-		  const uint8_t *record)
+/* Of those that are rare. */
+static void apply_any(struct ts_log_decoder *d, struct ts_log_task *t, struct sink *s, const struct ts_log_code_event *e,
+		      const uint8_t *record)
 {
-	if (e->kind == TS_CODE_PUT_WORD) {
-		memcpy(t->state + e->off, record + e->value, 8);
-		return;
-	}
-	if (e->kind == TS_CODE_PUT_CONST) {
-		memcpy(t->state + e->off, &e->value, 8);
-		return;
-	}
-	if (e->kind == TS_CODE_PUT_HALF) {
-		memcpy(t->state + e->off, record + e->value, 4);
-		return;
-	}
-	if (e->kind == TS_CODE_PUT_HALF_CONST) {
-		memcpy(t->state + e->off, &e->value, 4);
-		return;
-	}
 	if (e->flags & TS_LOG_GUARDED && !record[e->guard])
 		return;
 	switch (e->kind) {
@@ -208,13 +228,49 @@ static void apply(struct ts_log_decoder *d, struct ts_log_task *t, struct sink *
 	}
 }
 
+/* Inlined into its callers: a call for each event would cost more than most events. */
+static inline __attribute__((always_inline)) void apply(struct ts_log_decoder *d, struct ts_log_task *t, struct sink *s,
+			 const struct ts_log_code_event *e, const uint8_t *record)
+{
+	switch (e->kind) {
+	case TS_CODE_PUT_WORD:
+		memcpy(t->state + e->off, record + e->value, 8);
+		break;
+	case TS_CODE_PUT_CONST:
+		memcpy(t->state + e->off, &e->value, 8);
+		break;
+	case TS_CODE_PUT_HALF:
+		memcpy(t->state + e->off, record + e->value, 4);
+		break;
+	case TS_CODE_PUT_HALF_CONST:
+		memcpy(t->state + e->off, &e->value, 4);
+		break;
+	case TS_CODE_LOAD_WORD:
+		load_word(d, s, e, record, 8);
+		break;
+	case TS_CODE_LOAD_HALF:
+		load_word(d, s, e, record, 4);
+		break;
+	case TS_CODE_STORE_WORD:
+		store_word(d, s, e, record, 8);
+		break;
+	case TS_CODE_STORE_HALF:
+		store_word(d, s, e, record, 4);
+		break;
+	default:
+		apply_any(d, t, s, e, record);
+	}
+}
+
 /* The registers that the events before @end write, also those whose value stays. */
 static void put_registers(const struct ts_log_decoder *d, const struct ts_log_task *t, struct sink *s,
 			  const struct ts_log_code *b, const struct ts_log_code_insn *insn, uint32_t end)
 {
-	for (uint32_t i = insn->writes; i < insn->end_writes && b->writes[i].event < end; i++) {
+	for (uint32_t i = insn->writes; i < insn->end_writes; i++) {
 		const struct ts_guest_reg *r = &d->guest->regs[b->writes[i].reg];
 
+		if (b->writes[i].event >= end)
+			continue;
 		if (r->kind == TS_GUEST_PLAIN) {
 			const uint8_t *at = t->state + r->off;
 

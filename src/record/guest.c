@@ -85,7 +85,7 @@ static const struct ts_log_guest amd64 = {
 	.constants = amd64_constants, .n_constants = COUNT(amd64_constants),
 	.cc = CC_OP, .dflag = DFLAG, .acflag = ACFLAG, .idflag = ACFLAG + 8,
 	.x87 = FTOP, .end_x87 = FP_END, .ftop = FTOP, .fpreg = FPREG, .fptag = FPTAG, .fpround = FPROUND, .fc3210 = FC3210,
-	.calls = { 59, 322, 60, 231, 56, 435, 57, 58, 62, 234 },
+	.calls = { 59, 322, 60, 231, 56, 435, 57, 58, 62, 234, 157, 317 },
 };
 
 /* -------------------------------------------------------------------------------- x86 */
@@ -147,7 +147,7 @@ static const struct ts_log_guest x86 = {
 	.cc = X86_CC_OP, .dflag = X86_DFLAG, .acflag = X86_ACFLAG, .idflag = X86_IDFLAG,
 	.x87 = X86_FPREG, .end_x87 = X86_SSEROUND, .ftop = X86_FTOP, .fpreg = X86_FPREG, .fptag = X86_FPTAG,
 	.fpround = X86_FPROUND, .fc3210 = X86_FC3210,
-	.calls = { 11, 358, 1, 252, 120, 435, 2, 190, 37, 270 },
+	.calls = { 11, 358, 1, 252, 120, 435, 2, 190, 37, 270, 172, 354 },
 };
 
 /* -------------------------------------------------------------------------------- arm64 */
@@ -197,7 +197,7 @@ static const struct ts_log_guest arm64 = {
 	.arch = "arm64", .word = 8, .is_arm64 = true, .n_state = ARM64_STATE, .sp = ARM64_SP, .result = ARM64_X0, .arg = { 16, 24 },
 	.regs = arm64_regs, .n_regs = COUNT(arm64_regs), .reg = arm64_reg,
 	.cc = ARM64_CC_OP,
-	.calls = { 221, 281, 93, 94, 220, 435, TS_GUEST_NO_CALL, TS_GUEST_NO_CALL, 129, 131 },
+	.calls = { 221, 281, 93, 94, 220, 435, TS_GUEST_NO_CALL, TS_GUEST_NO_CALL, 129, 131, 167, 277 },
 };
 
 /* -------------------------------------------------------------------------------- parts of the state */

@@ -54,7 +54,7 @@ struct ts_log_guest {
 	/* Offsets: what the flags are computed of, and the x87 unit. */
 	uint16_t cc, dflag, acflag, idflag, x87, end_x87, ftop, fpreg, fptag, fpround, fc3210;
 	struct {
-		uint32_t execve, execveat, exit, exit_group, clone, clone3, fork, vfork, kill, tgkill;
+		uint32_t execve, execveat, exit, exit_group, clone, clone3, fork, vfork, kill, tgkill, prctl, seccomp;
 	} calls;
 };
 

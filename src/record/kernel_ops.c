@@ -184,12 +184,22 @@ static void put_write(struct ts_op_piece *p, uint64_t addr, const uint8_t *bytes
 	ts_shadow_set(addr, bytes, len);
 }
 
+/* Does the shadow have the same page there?  Most do, and one comparison is cheaper than those of its pieces. */
+static bool is_same_page(const uint8_t *shadow, uint64_t addr, const uint8_t *bytes, uint64_t len)
+{
+	return shadow && len >= PAGE && ts_shadow_run(addr, PAGE) == PAGE && memcmp(shadow, bytes, PAGE) == 0;
+}
+
 void ts_decode_differences(struct ts_op_piece *p, uint64_t addr, const uint8_t *bytes, uint64_t len)
 {
 	for (uint64_t i = 0; i < len;) {
 		uint64_t n = ts_shadow_run(addr + i, len - i < GRANULE ? len - i : GRANULE), from = i;
 		const uint8_t *shadow = ts_shadow_at(addr + i);
 
+		if (is_same_page(shadow, addr + i, bytes + i, len - i)) {
+			i += PAGE;
+			continue;
+		}
 		while (shadow && n && memcmp(shadow, bytes + i, n) != 0) {
 			i += n;
 			n = i < len ? ts_shadow_run(addr + i, len - i < GRANULE ? len - i : GRANULE) : 0;
@@ -340,6 +350,13 @@ static void begin_exec(struct ts_log_decoder *d, const struct ts_log_call *c)
 	d->counts.exec_path = d->exec_path;
 }
 
+static bool is_filter(const struct ts_log_decoder *d, const struct ts_log_call *c)
+{
+	enum { SET_SECCOMP = 22 }; /* prctl(2) */
+
+	return c->num == d->guest->calls.seccomp || (c->num == d->guest->calls.prctl && c->args[0] == SET_SECCOMP);
+}
+
 void ts_decode_call(struct ts_log_decoder *d, struct ts_log_task *t, const struct ts_log_call *c)
 {
 	if (t->call.is_open)
@@ -352,6 +369,7 @@ void ts_decode_call(struct ts_log_decoder *d, struct ts_log_task *t, const struc
 	ts_op_piece_reset(&t->call.ops);
 	if (c->num == d->guest->calls.execve || c->num == d->guest->calls.execveat)
 		begin_exec(d, c);
+	d->counts.has_filter |= is_filter(d, c);
 	if (c->num == d->guest->calls.exit_group) {
 		d->is_exiting = d->counts.has_exit = true;
 		d->counts.exit_status = c->args[0] & 0xff;

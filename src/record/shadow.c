@@ -6,11 +6,7 @@
 
 #define MAX_WINDOWS 4096u
 
-extern uint64_t ts_shadow_last_key;
-extern uint8_t *ts_shadow_last;
-
-uint64_t ts_shadow_last_key = UINT64_MAX;
-uint8_t *ts_shadow_last;
+struct ts_shadow_recent ts_shadow_recent[TS_SHADOW_N_RECENT];
 
 static struct {
 	uint64_t key;
@@ -68,9 +64,8 @@ uint8_t *ts_shadow_window(uint64_t addr)
 			return NULL;
 		places[n_windows++] = windows[i].at;
 	}
-	ts_shadow_last_key = key;
-	ts_shadow_last = windows[i].at;
-	return ts_shadow_last + (addr & TS_SHADOW_MASK);
+	ts_shadow_recent[key % TS_SHADOW_N_RECENT] = (struct ts_shadow_recent){ key + 1, windows[i].at };
+	return windows[i].at + (addr & TS_SHADOW_MASK);
 }
 
 void ts_shadow_set(uint64_t addr, const uint8_t *bytes, uint64_t len)
@@ -108,6 +103,5 @@ void ts_shadow_fini(void)
 		munmap(places[i], TS_SHADOW_MASK + 1);
 	memset(windows, 0, sizeof(windows));
 	n_windows = 0;
-	ts_shadow_last_key = UINT64_MAX;
-	ts_shadow_last = NULL;
+	memset(ts_shadow_recent, 0, sizeof(ts_shadow_recent));
 }

@@ -15,6 +15,15 @@
 
 #define TS_SHADOW_BITS 30
 #define TS_SHADOW_MASK ((UINT64_C(1) << TS_SHADOW_BITS) - 1)
+#define TS_SHADOW_N_RECENT 8u
+
+/* Windows that were used last: the stack and the heap take turns. */
+struct ts_shadow_recent {
+	uint64_t next_key; /* the window's number + 1; 0: there is none */
+	uint8_t *at;
+};
+
+extern struct ts_shadow_recent ts_shadow_recent[TS_SHADOW_N_RECENT];
 
 uint8_t *ts_shadow_window(uint64_t addr);
 
@@ -34,12 +43,10 @@ uint64_t ts_shadow_left(const uint8_t *at);
  */
 static inline uint8_t *ts_shadow_at(uint64_t addr)
 {
-	extern uint64_t ts_shadow_last_key;
-	extern uint8_t *ts_shadow_last;
+	uint64_t key = addr >> TS_SHADOW_BITS;
+	const struct ts_shadow_recent *r = &ts_shadow_recent[key % TS_SHADOW_N_RECENT];
 
-	if (addr >> TS_SHADOW_BITS == ts_shadow_last_key)
-		return ts_shadow_last + (addr & TS_SHADOW_MASK);
-	return ts_shadow_window(addr);
+	return r->next_key == key + 1 ? r->at + (addr & TS_SHADOW_MASK) : ts_shadow_window(addr);
 }
 
 /* How many of @len bytes from @addr on lie in its window. */

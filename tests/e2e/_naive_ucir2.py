@@ -11,6 +11,7 @@ import struct
 
 HEADER = 74
 WORD = {"x86": 4, "arm": 4, "mips": 4}
+REGISTER, ADDRESS = struct.Struct("<HQ"), struct.Struct("<QI")
 END_KINDS = "exit", "signal", "exec", "cut"
 
 
@@ -125,6 +126,9 @@ class Ucir2:
                     self.keyframes.append(group)
                     self._groups[pid] = group
                     self._last[pid] = group     # for the call in which a thread was when the recording began
+                if op == 1:
+                    self._frame(pid, n)
+                    continue
                 for _ in range(n):
                     self._op(pid)
                 if op == 2:
@@ -138,6 +142,45 @@ class Ucir2:
             else:
                 assert op == 0, (op, self._at)
         self.final_pc = self._pc
+
+    def _frame(self, pid, n):
+        """n times _op(), in one loop for the ops that most steps are made of."""
+        stream, at, group = self.stream, self._at, self._groups.pop(pid, None)
+        for _ in range(n):
+            op = stream[at]
+            if op == 4:
+                group = group or Step(pid, None)
+                group.thread, group.pc, group.len = pid, self._pc[pid], stream[at + 1]
+                self._pc[pid] += group.len
+                self._last[pid] = group
+                self.all_steps.append(group)
+                self.order.append(group)
+                group, at = None, at + 2
+            elif op == 3:
+                self._pc[pid], at = ADDRESS.unpack_from(stream, at + 1)[0], at + 13
+            elif op in (5, 7, 8):
+                group = group or Step(pid, None)
+                if op == 5:
+                    num, group.regs[num] = REGISTER.unpack_from(stream, at + 1)
+                    at += 11
+                    continue
+                addr, size = ADDRESS.unpack_from(stream, at + 1)
+                at += 13
+                if op == 7:
+                    group.reads.append((addr, size))
+                else:
+                    assert at + size <= len(stream), "cut"
+                    group.writes.append((addr, stream[at:at + size]))
+                    at += size
+            else:
+                if group:
+                    self._groups[pid] = group
+                self._at = at
+                self._op(pid)
+                at, group = self._at, self._groups.pop(pid, None)
+        if group:
+            self._groups[pid] = group
+        self._at = at
 
     def _nested(self, target, n):
         for _ in range(n):

@@ -101,4 +101,28 @@ def both_recorders_say_the_same_of_a_program():
     assert all(row["position"] == row["position2"] for row in found), "they part"
 
 
+LOOP = r"""
+static int sums[64];
+void _start(void)
+{
+	for (int i = 0; i < 60000; i++)
+		sums[i & 63] += i;
+	__asm__ volatile("syscall" : : "a"(60), "D"(0));
+}
+"""
+
+
+@case
+def a_loop_takes_as_many_bytes_as_in_the_emulators_recording():
+    """A little more: registers that are written with the value that they have are in it, too."""
+    emulator()
+    subprocess.run(["gcc", "-O1", "-nostdlib", "-static", "-fno-stack-protector", "-x", "c", "-", "-o", "sums"], input=LOOP,
+                   text=True, check=True, timeout=LIMIT)
+    sizes = []
+    for engine in "valgrind", "qemu":
+        record(f"{engine}_sums.ucir", "./sums", options=("--with", engine))
+        sizes.append(pathlib.Path(f"{engine}_sums.ucir").stat().st_size)
+    assert sizes[1] > 500_000 and sizes[0] < 1.05 * sizes[1], sizes
+
+
 run_cases()

@@ -510,12 +510,13 @@ static const char *find_failure(const struct ts_recorder *r)
 {
 	static const char mark[] = "\nvalgrind: ", impossible[] = "the 'impossible' happened:\n   ";
 	const char *at = strstr(r->log->text, impossible), *line = strstr(r->log->text, mark);
+	const char *exec = strstr(r->log->text, "EXEC FAILED"); /* of --follow, e.g. after chroot(2) */
 	struct ts_log_decoder_counts counts;
 
 	ts_log_decoder_count(r->log->decoder, &counts);
 	if (counts.has_exit || r->is_cut)
 		return NULL;
-	return at ? at + strlen(impossible) : line ? line + strlen(mark) : NULL;
+	return at ? at + strlen(impossible) : line ? line + strlen(mark) : exec;
 }
 
 /* The end of the program is not one of its own: the recording ends before it. */
@@ -562,6 +563,31 @@ static void explain(const struct ts_recorder *r)
 
 /* -------------------------------------------------------------------------------- the end */
 
+/*
+ * A filter of the program's system calls judges those of the engine, too.  Which of them it forbade is not known, but that
+ * the program may not end so by itself.
+ */
+static void explain_filter(struct ts_recorder *r, const struct ts_log_decoder_counts *counts)
+{
+	static const char text[] = "a filter of seccomp(2), which the program has set, judges Valgrind's own system calls, too "
+				   "(gettid, read, write, rt_sigprocmask, futex), and may have ended it";
+	int sig = WIFSIGNALED(r->status) ? WTERMSIG(r->status) : 0;
+
+	if (!counts->has_filter || (sig != SIGSYS && sig != SIGKILL))
+		return;
+	ts_recorder_add_text(r, UCIR_NOTE_TEXT, text);
+	ts_message(stderr, "tracestub: %s", text);
+}
+
+/* A link to the file that the process executes: the tool, not the program. */
+static bool is_own_link(const char *path)
+{
+	int pid = 0, end = 0;
+
+	return strcmp(path, "/proc/self/exe") == 0 || strcmp(path, "/proc/thread-self/exe") == 0 ||
+	       (sscanf(path, "/proc/%d/exe%n", &pid, &end) == 1 && end && !path[end]);
+}
+
 static void count(struct ts_recorder *r)
 {
 	struct ts_record_log *l = r->log;
@@ -575,7 +601,11 @@ static void count(struct ts_recorder *r)
 	if (counts.exec_path && !r->is_cut) {
 		snprintf(l->exec_path, sizeof(l->exec_path), "%s", counts.exec_path);
 		r->counts.exec_path = l->exec_path;
+		if (is_own_link(l->exec_path))
+			r->counts.note = "the program executed a link to its own file, which is Valgrind here: it did not go on, "
+					 "and its status is Valgrind's; execute it by its name, or record with --with qemu";
 	}
+	explain_filter(r, &counts);
 	if (counts.n_x87) {
 		snprintf(l->note, sizeof(l->note),
 			 "x87 arithmetic (long double) was computed with 64 bits instead of 80, by %" PRIu64

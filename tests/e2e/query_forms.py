@@ -429,6 +429,17 @@ def system_calls_are_shown_as_people_write_them():
 
 
 @case
+def input_is_named_by_the_call_and_its_bytes():
+    pathlib.Path("input.ucir").write_bytes(_ucir2.ucir2("x86_64", _ucir2.keyframe(
+        1, 1, _ucir2.map_(0x1000, 0x1000, 5), _ucir2.write(0x1000, b"\x0f\x05" * 9), _ucir2.map_(0x3000, 0x1000, 3)), _ucir2.frame(
+            1, 1, _ucir2.jmp(0x1000), _ucir2.step(2), _ucir2.syscall(0, 3, [4, 0x3000, 8], _ucir2.write(0x3000, b"abc")), _ucir2.step(2),
+            _ucir2.step(2))))
+    for what, where in ("0x3001", 'byte 1 of descriptor 4: "b"'), ("0x3000,3", 'bytes 0 to 2 of descriptor 4: "abc"'):
+        row = json.loads(query("input.ucir", f"why {what} inputs", "--json").stdout.splitlines()[0])
+        assert row["kind"] == "input" and row["instruction"] == f"read(0x4, 0x3000, 0x8) = 0x3, {where}", row
+
+
+@case
 def flags_of_system_calls_have_their_names():
     """Python has the numbers of this machine's C library; those of other processors are asm/fcntl.h's."""
     def texts(arch, code, *calls):

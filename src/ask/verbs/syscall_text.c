@@ -21,7 +21,7 @@
 static const struct {
 	const char *name, *arguments;
 } calls[] = {
-	{ "access", "sa" },	  { "bind", "dxu" },	     { "brk", "x" },	      { "chdir", "s" },
+	{ "access", "sa" },	  { "arch_prctl", "xx" },    { "bind", "dxu" },	     { "brk", "x" },	      { "chdir", "s" },
 	{ "chmod", "se" },	  { "chown", "sdd" },	     { "close", "d" },	      { "connect", "dxu" },
 	{ "creat", "se" },	  { "dup", "d" },	     { "dup2", "dd" },	      { "dup3", "ddx" },
 	{ "execve", "sxx" },	  { "execveat", "fsxxx" },   { "exit", "d" },	      { "exit_group", "d" },

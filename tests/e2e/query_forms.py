@@ -470,13 +470,15 @@ def flags_of_system_calls_have_their_names():
 
 
 @case
-def a_comparison_of_a_register_with_itself_is_one_row():
+def what_a_step_does_twice_is_one_row_of_flows():
+    """test cl, cl has one source twice, setnz cl and and cl, cl one destination."""
     pathlib.Path("self.ucir").write_bytes(_ucir2.ucir2("x86_64", _ucir2.keyframe(
-        1, 1, _ucir2.map_(0x1000, 0x1000, 5), _ucir2.write(0x1000, bytes.fromhex("8a0c2500300000" "84c9" "90")),
+        1, 1, _ucir2.map_(0x1000, 0x1000, 5), _ucir2.write(0x1000, bytes.fromhex("8a0c2500300000" "84c9" "0f95c1" "20c9" "90")),
         _ucir2.map_(0x3000, 0x1000, 3), _ucir2.write(0x3000, b"b")),
-        _ucir2.frame(1, 1, _ucir2.jmp(0x1000), _ucir2.read(0x3000, 1), _ucir2.step(7), _ucir2.step(2), _ucir2.step(1))))
+        _ucir2.frame(1, 1, _ucir2.jmp(0x1000), _ucir2.read(0x3000, 1), _ucir2.reg(38, 0x62), _ucir2.step(7), _ucir2.step(2),
+                      _ucir2.reg(38, 1), _ucir2.step(3), _ucir2.reg(38, 1), _ucir2.step(2), _ucir2.step(1))))
     rows = [json.loads(line) for line in query("self.ucir", "flows 0x3000,1 at 0", "--json").stdout.splitlines()[:-1]]
-    assert [(r["position"], r["kind"]) for r in rows] == [(0, "copy"), (1, "compare")], rows
+    assert [(r["position"], r["kind"]) for r in rows] == [(0, "copy"), (1, "compare"), (2, "compute"), (3, "copy")], rows
 
 
 run_cases_on_long(make_slow)

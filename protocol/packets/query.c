@@ -439,7 +439,7 @@ static enum rsp_done pkt_restart(struct rsp_session *s, struct rsp_args *a, stru
 	if (!rsp_args_done(a))
 		return RSP_BAD;
 	s->is_detached = false;
-	rsp_session_go(s, 0);
+	rsp_session_go_first(s);
 	return RSP_DEFERRED;
 }
 
@@ -467,7 +467,7 @@ static enum rsp_done pkt_run(struct rsp_session *s, struct rsp_args *a, struct r
 	if (is_second(s, r))
 		return RSP_REPLIED;
 	s->is_detached = false;
-	rsp_session_go(s, 0);
+	rsp_session_go_first(s);
 	rsp_stop_reply(s, r, 5, NULL);
 	return RSP_REPLIED;
 }

@@ -21,6 +21,8 @@ struct rsp_server_options {
 	const struct ts_symbols_file *images; /* borrowed; files that the user says were in memory */
 	size_t n_images;
 	const struct ts_symbols_file *name_list; /* borrowed; NULL: none */
+	/* page tables of the one process of a machine that sessions are about, and whose program @exec is; NULL: of all */
+	const uint64_t *process;
 	/* libraries of this machine are used if they are the recorded ones */
 	bool has_local_files;
 	const struct ts_packed_library *libraries; /* borrowed; packed with the trace: they come before local files */

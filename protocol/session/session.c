@@ -11,6 +11,14 @@
 #include "src/query/paging.h"
 #include "src/query/thumb.h"
 
+/* Where one process alone is looked at, it runs there; the recording may have been read only up to before that. */
+void rsp_session_go_first(struct rsp_session *s)
+{
+	uint64_t pos = s->target->process ? ts_query_next_admitted(s->target->q, &s->filter, 0) : 0;
+
+	rsp_session_go(s, pos == TS_NO_POS ? 0 : pos);
+}
+
 bool rsp_session_init(struct rsp_session *s, const struct rsp_target *target, struct ts_error *err)
 {
 	*s = (struct rsp_session){ .target = target };
@@ -31,7 +39,7 @@ bool rsp_session_init(struct rsp_session *s, const struct rsp_target *target, st
 		ts_buf_init(&s->files[i].text);
 	rsp_session_reset(s);
 	rsp_tracing_take(&s->tracing);
-	rsp_session_go(s, 0);
+	rsp_session_go_first(s);
 	return true;
 }
 
@@ -54,6 +62,8 @@ void rsp_session_reset(struct rsp_session *s)
 	s->is_physical = false;
 	s->layout = rsp_target_layout(s->target, s->pos);
 	s->filter = (struct ts_filter){ 0 };
+	if (s->target->process)
+		s->filter = (struct ts_filter){ .has_root = true, .root = *s->target->process };
 	s->has_forks = s->has_vforks = s->has_execs = s->is_in_child = s->owes_vfork_done = false;
 	s->child = 0;
 	s->has_multiprocess = s->has_swbreak = s->has_hwbreak = false;

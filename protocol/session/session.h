@@ -139,6 +139,9 @@ void rsp_session_fini(struct rsp_session *s);
 /* Forget breakpoints, features and open files, as for a new client; the position stays. */
 void rsp_session_reset(struct rsp_session *s);
 
+/* Go to the beginning of the recording, or of the one process that the server is about. */
+void rsp_session_go_first(struct rsp_session *s);
+
 /*
  * Open @f, of @s, whose source or text is there.
  *

@@ -153,6 +153,7 @@ struct ts_symbols *rsp_target_symbols(const struct rsp_target *target, struct ts
 		.base = is_located ? &target->located.first : NULL,
 		.is_located = is_located,
 		.local = target->local,
+		.process = target->process,
 	};
 
 	return rsp_symbol_tables_get(target->symbols, target->q, &places, err);

@@ -55,8 +55,10 @@ void ts_row_text_len(struct ts_row *row, unsigned i, const char *text, size_t le
 
 void ts_row_text(struct ts_row *row, unsigned i, const char *text)
 {
-	if (text)
-		ts_row_text_len(row, i, text, strlen(text));
+	if (!text)
+		return;
+	row->cells[i] = (struct ts_cell){ .kind = TS_CELL_TEXT, .text = row->texts.len };
+	ts_buf_put(&row->texts, text, strlen(text) + 1);
 }
 
 void ts_row_list(struct ts_row *row, unsigned i)
@@ -70,19 +72,10 @@ void ts_row_list_add(struct ts_row *row, unsigned i, const char *text)
 	ts_buf_put(&row->texts, text, strlen(text) + 1);
 }
 
-static void put_number(struct ts_buf *out, const uint8_t *data, size_t len, bool is_big_endian)
+void ts_row_list_end(struct ts_row *row, unsigned i)
 {
-	char digits[2 + 2 * TS_SHOWN_BYTES] = "0x";
-	size_t n = 2;
-
-	for (size_t i = 0; i < 2 * len; i++) {
-		uint8_t byte = data[is_big_endian ? i / 2 : len - 1 - i / 2];
-		char digit = "0123456789abcdef"[i % 2 ? byte & 15 : byte >> 4];
-
-		if (digit != '0' || n > 2 || i == 2 * len - 1)
-			digits[n++] = digit;
-	}
-	ts_buf_put(out, digits, n);
+	row->cells[i].number++;
+	ts_buf_putc(&row->texts, 0);
 }
 
 /* Numbers are most of what is printed: printf() took half the time of a table. */
@@ -110,10 +103,50 @@ void ts_put_hex(struct ts_buf *out, uint64_t n)
 	ts_buf_put(out, digits + at, sizeof(digits) - at);
 }
 
+static void put_number(struct ts_buf *out, const uint8_t *data, size_t len, bool is_big_endian)
+{
+	char digits[2 + 2 * TS_SHOWN_BYTES] = "0x";
+	uint64_t number = 0;
+	size_t n = 2;
+
+	if (len <= sizeof(number)) {
+		for (size_t i = 0; i < len; i++)
+			number = number << 8 | data[is_big_endian ? i : len - 1 - i];
+		ts_put_hex(out, number);
+		return;
+	}
+	for (size_t i = 0; i < 2 * len; i++) {
+		uint8_t byte = data[is_big_endian ? i / 2 : len - 1 - i / 2];
+		char digit = "0123456789abcdef"[i % 2 ? byte & 15 : byte >> 4];
+
+		if (digit != '0' || n > 2 || i == 2 * len - 1)
+			digits[n++] = digit;
+	}
+	ts_buf_put(out, digits, n);
+}
+
+/* The codes of instructions are known as a rule. */
+static void put_known_bytes(struct ts_buf *out, const uint8_t *data, size_t len)
+{
+	uint8_t *p = ts_buf_add(out, 3 * len - 1);
+
+	for (size_t i = 0; p && i < len; i++) {
+		if (i)
+			*p++ = ' ';
+		*p++ = (uint8_t)"0123456789abcdef"[data[i] >> 4];
+		*p++ = (uint8_t)"0123456789abcdef"[data[i] & 15];
+	}
+}
+
 /* In memory order; after @max of them the text is cut. */
 static void put_bytes(struct ts_buf *out, const uint8_t *data, const uint8_t *known, size_t len, size_t max)
 {
-	for (size_t i = 0; i < len && i < max; i++) {
+	size_t n = len < max ? len : max;
+	bool is_known = n && !memchr(known, 0, n);
+
+	if (is_known)
+		put_known_bytes(out, data, n);
+	for (size_t i = 0; i < n && !is_known; i++) {
 		ts_buf_puts(out, i ? " " : "");
 		if (known[i])
 			ts_buf_hex(out, data + i, 1);

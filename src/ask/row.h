@@ -66,6 +66,8 @@ void ts_row_text_len(struct ts_row *row, unsigned i, const char *text, size_t le
 /* A list begins; its texts follow until another cell is filled.  An empty one is null. */
 void ts_row_list(struct ts_row *row, unsigned i);
 void ts_row_list_add(struct ts_row *row, unsigned i, const char *text);
+/* A text of the list was appended to the row's texts, without a null byte in it: it ends. */
+void ts_row_list_end(struct ts_row *row, unsigned i);
 
 /*
  * A value of @len bytes in target order; @known has 1 or 0 a byte.  @is_number: it is a register, or has 1,

@@ -36,23 +36,29 @@ size_t ts_utf8_shown_len(const char *p, size_t len);
  */
 void ts_utf8_put_shown(struct ts_buf *out, const char *text);
 
+/* Are the eight bytes at @p ASCII that is shown as it is, and neither '"' nor '\\'? */
+static inline bool ts_utf8_are_plain(const char *p)
+{
+	const uint64_t ones = UINT64_C(0x0101010101010101), tops = ones << 7;
+	uint64_t x, quote, slash, del;
+
+	memcpy(&x, p, 8);
+	quote = x ^ ones * '"';
+	slash = x ^ ones * '\\';
+	del = x ^ ones * 0x7f;
+	/* a byte below what is taken from it gets its top bit, and none above it if all are ASCII */
+	return !((x | (x - ones * 0x20) | (quote - ones) | (slash - ones) | (del - ones)) & tops);
+}
+
 /* How many bytes at @p, at most @len, are ASCII that is shown as it is, and neither '"' nor '\\'. */
 static inline size_t ts_utf8_plain_len(const char *p, size_t len)
 {
-	const uint64_t ones = UINT64_C(0x0101010101010101), tops = ones << 7;
 	size_t n = 0;
 
-	for (uint64_t x; n + 8 <= len; n += 8) {
-		uint64_t quote, slash, del;
-
-		memcpy(&x, p + n, 8);
-		quote = x ^ ones * '"';
-		slash = x ^ ones * '\\';
-		del = x ^ ones * 0x7f;
-		/* a byte below what is taken from it gets its top bit, and none above it if all are ASCII */
-		if ((x | (x - ones * 0x20) | (quote - ones) | (slash - ones) | (del - ones)) & tops)
-			break;
-	}
+	while (n + 8 <= len && ts_utf8_are_plain(p + n))
+		n += 8;
+	if (n && n < len && len - n < 8 && ts_utf8_are_plain(p + len - 8))
+		return len;
 	while (n < len && (uint8_t)(p[n] - ' ') <= '~' - ' ' && p[n] != '"' && p[n] != '\\')
 		n++;
 	return n;

@@ -375,22 +375,6 @@ static bool report_reads(struct ts_flow *f, uint64_t pos, uint32_t thread, bool 
 	return true;
 }
 
-/* test cl, cl has the same source twice. */
-static bool is_repeated(const struct ts_sources *s, unsigned i)
-{
-	const struct ts_location *loc = &s->items[i].loc;
-	unsigned j = 0;
-
-	for (; j < i; j++) {
-		const struct ts_location *other = &s->items[j].loc;
-
-		if (s->items[j].kind == s->items[i].kind && other->kind == loc->kind && other->owner == loc->owner &&
-		    other->base == loc->base && other->mask == loc->mask)
-			break;
-	}
-	return j < i;
-}
-
 /* Of a comparison what it compares is told, not its flags. */
 static bool report_compare(struct ts_flow *f, uint64_t pos, const struct ts_location *flags, struct ts_error *err)
 {
@@ -401,7 +385,7 @@ static bool report_compare(struct ts_flow *f, uint64_t pos, const struct ts_loca
 	for (unsigned i = 0; i < s->n; i++) {
 		struct ts_location loc = s->items[i].loc;
 
-		if (s->items[i].kind == TS_FROM_PLACE && !is_repeated(s, i) && !add_read(f, pos, TS_FLOW_COMPARE, &loc, err))
+		if (s->items[i].kind == TS_FROM_PLACE && !add_read(f, pos, TS_FLOW_COMPARE, &loc, err))
 			return false;
 	}
 	return true;
@@ -456,7 +440,27 @@ static int by_order(const void *a, const void *b)
 		return x->kind < y->kind ? -1 : 1;
 	if (x->loc.kind != y->loc.kind)
 		return x->loc.kind < y->loc.kind ? -1 : 1;
-	return x->loc.base < y->loc.base ? -1 : x->loc.base > y->loc.base;
+	if (x->loc.base != y->loc.base)
+		return x->loc.base < y->loc.base ? -1 : 1;
+	if (x->loc.owner != y->loc.owner)
+		return x->loc.owner < y->loc.owner ? -1 : 1;
+	if (x->loc.mask != y->loc.mask)
+		return x->loc.mask < y->loc.mask ? -1 : 1;
+	return x->from < y->from ? -1 : x->from > y->from;
+}
+
+/* test cl, cl has one source twice, and setnz cl one destination. */
+static void sort_hops(struct ts_flow *f)
+{
+	size_t n = 0;
+
+	if (f->n_hops)
+		qsort(f->hops, f->n_hops, sizeof(*f->hops), by_order);
+	for (size_t i = 0; i < f->n_hops; i++) {
+		if (!n || by_order(&f->hops[n - 1], &f->hops[i]))
+			f->hops[n++] = f->hops[i];
+	}
+	f->n_hops = n;
 }
 
 /* All that the step writes is found before any of it counts as written. */
@@ -477,7 +481,6 @@ bool ts_flow_take_step(struct ts_flow *f, uint64_t pos, uint32_t thread, struct 
 	for (unsigned i = 0; i < f->n_dest && done; i++)
 		done = apply(f, pos, &f->dest[i], &fates[i], err);
 	free(fates);
-	if (f->n_hops)
-		qsort(f->hops, f->n_hops, sizeof(*f->hops), by_order);
+	sort_hops(f);
 	return done;
 }

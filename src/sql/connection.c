@@ -49,7 +49,7 @@ int ts_sql_declare_table(struct ts_sql *s, const char *schema)
 
 static bool prepare(struct ts_sql *s)
 {
-	if (sqlite3_open_v2(":memory:", &s->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_MEMORY, NULL) ||
+	if (sqlite3_open_v2(":memory:", &s->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_MEMORY | SQLITE_OPEN_NOMUTEX, NULL) ||
 	    sqlite3_exec(s->db, "PRAGMA temp_store = MEMORY", NULL, NULL, NULL) || ts_sql_add_tables(s) ||
 	    ts_sql_add_lists(s) || ts_sql_add_scalars(s))
 		return false;

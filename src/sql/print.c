@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/ask/row.h"
 #include "src/base/csv.h"
 #include "src/base/json.h"
 #include "src/base/utf8.h"
@@ -36,12 +37,24 @@ static void put_blob(sqlite3_stmt *stmt, int i, struct ts_buf *out)
 	ts_buf_hex(out, sqlite3_column_blob(stmt, i), (size_t)sqlite3_column_bytes(stmt, i));
 }
 
+static void put_integer(int64_t n, struct ts_buf *out)
+{
+	if (n < 0)
+		ts_buf_putc(out, '-');
+	ts_put_decimal(out, n < 0 ? 0 - (uint64_t)n : (uint64_t)n);
+}
+
 /* Text for a terminal or a line of TSV: control characters and what is no UTF-8 as escapes. */
 static void put_escaped(const char *text, size_t len, struct ts_buf *out)
 {
 	for (size_t at = 0, n; at < len; at += n ? n : 1) {
 		uint32_t c = 0;
 
+		n = ts_utf8_plain_len(text + at, len - at);
+		if (n) {
+			ts_buf_put(out, text + at, n);
+			continue;
+		}
 		n = ts_utf8_take(text + at, len - at < 4 ? len - at : 4, &c);
 		if (n && !ts_utf8_is_control(c) && c != '\\')
 			ts_buf_put(out, text + at, n);
@@ -59,6 +72,7 @@ static void put_cell(sqlite3_stmt *stmt, int i, struct ts_buf *out)
 	switch (sqlite3_column_type(stmt, i)) {
 	case SQLITE_NULL: return;
 	case SQLITE_BLOB: put_blob(stmt, i, out); return;
+	case SQLITE_INTEGER: put_integer(sqlite3_column_int64(stmt, i), out); return;
 	default:
 		put_escaped((const char *)sqlite3_column_text(stmt, i), (size_t)sqlite3_column_bytes(stmt, i), out);
 		return;
@@ -71,6 +85,11 @@ static void put_json_text(const char *text, size_t len, struct ts_buf *out)
 	for (size_t at = 0, n; at < len; at += n ? n : 1) {
 		uint32_t c = 0;
 
+		n = ts_utf8_plain_len(text + at, len - at);
+		if (n) {
+			ts_buf_put(out, text + at, n);
+			continue;
+		}
 		n = ts_utf8_take(text + at, len - at < 4 ? len - at : 4, &c);
 		if (n && (c == '"' || c == '\\'))
 			ts_buf_printf(out, "\\%c", (int)c);
@@ -88,7 +107,7 @@ static void put_json_cell(sqlite3_stmt *stmt, int i, struct ts_buf *out)
 {
 	switch (sqlite3_column_type(stmt, i)) {
 	case SQLITE_NULL: ts_buf_puts(out, "null"); return;
-	case SQLITE_INTEGER: ts_buf_printf(out, "%" PRId64, (int64_t)sqlite3_column_int64(stmt, i)); return;
+	case SQLITE_INTEGER: put_integer(sqlite3_column_int64(stmt, i), out); return;
 	case SQLITE_FLOAT: ts_buf_printf(out, "%.17g", sqlite3_column_double(stmt, i)); return;
 	case SQLITE_BLOB:
 		ts_buf_putc(out, '"');
@@ -118,17 +137,21 @@ static void put_json_row(sqlite3_stmt *stmt, struct ts_buf *out)
 
 static void put_csv_cell(sqlite3_stmt *stmt, int i, struct ts_buf *out)
 {
-	if (sqlite3_column_type(stmt, i) == SQLITE_BLOB)
+	int type = sqlite3_column_type(stmt, i);
+
+	if (type == SQLITE_BLOB)
 		put_blob(stmt, i, out);
-	else if (sqlite3_column_type(stmt, i) != SQLITE_NULL)
+	else if (type == SQLITE_INTEGER)
+		put_integer(sqlite3_column_int64(stmt, i), out);
+	else if (type != SQLITE_NULL)
 		ts_csv_put(out, (const char *)sqlite3_column_text(stmt, i), (size_t)sqlite3_column_bytes(stmt, i));
 }
 
 /* A line of TSV or CSV: the names of the columns, or the cells. */
 static void put_line(const struct ts_sql_print *p, sqlite3_stmt *stmt, bool is_names, struct ts_buf *out)
 {
-	for (int i = 0; i < sqlite3_column_count(stmt); i++) {
-		const char *name = sqlite3_column_name(stmt, i);
+	for (int i = 0, n = sqlite3_column_count(stmt); i < n; i++) {
+		const char *name = is_names ? sqlite3_column_name(stmt, i) : NULL;
 
 		if (i)
 			ts_buf_putc(out, p->form == TS_SQL_CSV ? ',' : '\t');

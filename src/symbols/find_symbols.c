@@ -157,6 +157,8 @@ enum ts_got ts_symbols_search_next(struct ts_symbols_search *f, struct ts_error 
 	struct ts_region_info r;
 	bool done = true;
 
+	if (f->places.process)
+		ts_symbols_set_process(f->symbols, *f->places.process);
 	if (f->places.names && !f->has_names) {
 		f->has_names = true;
 		done = add_names(f->symbols, f->places.names, err);

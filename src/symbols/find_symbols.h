@@ -32,6 +32,7 @@ struct ts_symbols_places {
 	const uint64_t *base;        /* where it lies; NULL: wherever it lies in memory */
 	bool is_located;             /* base is what ts_locate() has found */
 	struct ts_local_files *local; /* files of this machine; NULL: only those under the sysroot are used */
+	const uint64_t *process;     /* page tables of the one process of a machine that has these symbols; NULL: all have */
 };
 
 /* A search for the files that have symbols. */

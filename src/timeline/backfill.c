@@ -31,7 +31,7 @@ static void create_file(struct ts_backfill *b)
 	if (!b->file)
 		ts_log(TS_LOG_INFO, "%s.%s: %s; kept in memory", ts_index_path(tl->file), b->s->name,
 		       err.text);
-	b->tl->siblings[b->ordinal] = b->file;
+	ts_timeline_set_sibling(b->tl, b->ordinal, b->file);
 }
 
 struct ts_backfill *ts_backfill_new(struct ts_timeline *tl, const struct ts_section *s, struct ts_error *err)

@@ -173,6 +173,9 @@ bool ts_builder_load_sections(struct ts_timeline *tl, const struct ts_index_file
  */
 bool ts_builder_find_optional(struct ts_timeline *tl, struct ts_error *err);
 
+/* @file (owned; NULL: none) has the optional section @ordinal alone. */
+void ts_timeline_set_sibling(struct ts_timeline *tl, unsigned ordinal, struct ts_index_file *file);
+
 /* Free the builder of @tl; its maps and calls must have been closed. */
 void ts_builder_free(struct ts_timeline *tl);
 

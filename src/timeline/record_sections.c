@@ -69,16 +69,23 @@ bool ts_timeline_is_damaged(const struct ts_timeline *tl)
 {
 	bool is_damaged = tl->is_foreign || (tl->file && ts_index_is_damaged(tl->file));
 
-	for (unsigned i = 0; tl->sections[i]; i++)
+	for (unsigned i = 0; i < tl->n_siblings; i++)
 		is_damaged |= tl->siblings[i] && ts_index_is_damaged(tl->siblings[i]);
 	return is_damaged;
+}
+
+void ts_timeline_set_sibling(struct ts_timeline *tl, unsigned ordinal, struct ts_index_file *file)
+{
+	tl->siblings[ordinal] = file;
+	if (ordinal >= tl->n_siblings)
+		tl->n_siblings = ordinal + 1;
 }
 
 void ts_timeline_give_back(const struct ts_timeline *tl)
 {
 	if (tl->file)
 		ts_index_give_back(tl->file);
-	for (unsigned i = 0; tl->sections[i]; i++) {
+	for (unsigned i = 0; i < tl->n_siblings; i++) {
 		if (tl->siblings[i])
 			ts_index_give_back(tl->siblings[i]);
 	}
@@ -144,7 +151,7 @@ static bool find_optional(struct ts_timeline *tl, unsigned ordinal, struct ts_er
 		ts_error_reset(err);
 		return true;
 	}
-	tl->siblings[ordinal] = f;
+	ts_timeline_set_sibling(tl, ordinal, f);
 	tl->lacks &= ~(UINT32_C(1) << ordinal);
 	if (load_all(tl, f, ordinal)) {
 		if (tl->lacks >> ordinal & 1) {

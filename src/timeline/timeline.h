@@ -69,6 +69,7 @@ struct ts_timeline {
 	uint32_t lacks;                /* bit i: the optional section sections[i] is missing */
 	/* owned; files of one optional section each, by its ordinal in sections; NULL: none */
 	struct ts_index_file *siblings[TS_MAX_SECTIONS];
+	unsigned n_siblings;           /* from here on all are NULL */
 	struct ts_backfill *backfill;  /* owned; of ts_timeline_fill() */
 	bool is_unverified;            /* the file may be of another trace: nothing counts as complete */
 	bool is_foreign;               /* it is: no question is answered */

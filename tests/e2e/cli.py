@@ -126,6 +126,9 @@ def help_of_a_verb_has_its_words_and_its_columns():
         done = run("help", verb)
         assert (done.returncode, done.stderr) == (0, "") and f"tracestub query TRACE {verb}" in done.stdout, done
         assert all(len(line) <= 80 for line in done.stdout.splitlines()), done.stdout
+        synopsis, _, page = done.stdout.partition(f"TRACE {verb}")[2].partition("\n")
+        for word in re.findall(r"(?<![\w-])[a-z]+(?!\w)", synopsis):
+            assert re.search(rf"\b{word}\b", page), f"help {verb}: what is '{word}'?"
         example = re.search(r"tracestub query TRACE '(.*)'", done.stdout)[1]
         asked = run("query", "--quiet", "copy.ucir", example)
         assert asked.returncode in (0, 1, 2) and ("words:" in done.stdout or verb in ("back", "forward", "marks", "unmark", "goto")), (verb, asked)

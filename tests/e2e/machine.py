@@ -268,16 +268,50 @@ def physical_addresses_are_taken_and_told():
     assert done.returncode == 2 and "whole machines" in done.stderr, done
 
 
-@case
-def names_are_those_of_one_process():
-    """Two processes run the same code at the same addresses; the names are those of the second one, whose cr3 is 0xb000."""
+def same_code_twice():
+    """They run the same code at the same addresses: 0x1000 at 0 to 8 and at 12, 0xb000 at 9 to 11."""
     m = make()
     m.put(0xb000, bytes(m.memory[0x1000:0x2000]))
     m.step({"rip": 0x401000, "cr3": 0xb000})
     m.step({"rip": 0x401008}, {0xa000: b"\x33"})
     m.step({"rip": 0x401009})
     m.step({"rip": 0x40100a, "cr3": 0x1000})
-    trace = m.save()
+    return m
+
+
+@case
+def sessions_are_about_one_process():
+    """gdb begins and stops in it alone, and the verbs have names there alone."""
+    with open("names", "w", encoding="ascii") as out:
+        out.write("401000 entry\n")
+    with Session(same_code_twice(), "--process", "0xb000", "--names", "names") as g:
+        assert (position(g), pc(g)) == (9, 0x401000), g.text
+        assert "process with cr3 0xb000" in g("monitor filter")
+        g("break *0x401008")
+        g("continue")
+        assert position(g) == 10, g.text
+        g("reverse-stepi")
+        assert position(g) == 9, g.text
+        rows = [line.split() for line in g("monitor executions 0x401000").splitlines() if re.match(r"\d+ +\d", line)]
+        assert [(row[1], "entry" in row) for row in rows] == [("0", False), ("9", True)], rows
+        g("monitor filter off")
+        g("reverse-continue")
+        assert position(g) == 1, g.text
+    trace = same_code_twice().save()
+    try:
+        for command, path, process, said in (("serve", trace, "0xc000", "never runs"), ("query", trace, "0xc000", "never runs"),
+                                             ("serve", DATA / "usercorn/x64_walk.ucir", "0xb000", "whole machines")):
+            words = [command, "--process", process] + (["-", path] if command == "serve" else [path, "hot"])
+            done = subprocess.run([TRACESTUB, *words], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=LIMIT)
+            assert done.returncode and not done.stdout and said in done.stderr, (words, done)
+    finally:
+        os.unlink(trace)
+
+
+@case
+def names_are_those_of_one_process():
+    """The names are those of the second process, whose cr3 is 0xb000."""
+    trace = same_code_twice().save()
     with open("names", "w", encoding="ascii") as out:
         out.write("401000 entry\n602000 data\n")
 

@@ -2,12 +2,15 @@
 # SPDX-License-Identifier: MIT
 """`tracestub query`: the same questions as TSV, JSON Lines and text, on all formats, and by monitor in gdb."""
 import csv
+import fcntl
 import io
 import json
+import mmap
 import os
 import pathlib
 import re
 import signal
+import socket
 import subprocess
 
 import _ucir2
@@ -414,7 +417,7 @@ def system_calls_are_shown_as_people_write_them():
         1, 1, _ucir2.map_(0x1000, 0x1000, 5), _ucir2.write(0x1000, b"\x0f\x05" * 9), _ucir2.map_(0x3000, 0x1000, 3),
         _ucir2.write(0x3000, b'/a"b\x01\0')), *steps))
     texts = [r["text"] for r in ask("calls.ucir", "events syscall")]
-    assert texts == ['open("/a\\"b\\x01", 0x41) = -1 ENOENT', "open(0x7000, 0x0) = 3", "lseek(3, -5000000000, 2) = 5",
+    assert texts == ['open("/a\\"b\\x01", O_WRONLY|O_CREAT, 0777) = -1 ENOENT', "open(0x7000, O_RDONLY) = 3", "lseek(3, -5000000000, SEEK_END) = 5",
                      'pwrite64(3, "a\\"", 2, 5000000000) = 2'], texts
     # on i386 the offset of pwrite64 is in two registers, and a long is 32 bits
     pathlib.Path("calls32.ucir").write_bytes(_ucir2.ucir2("x86", _ucir2.keyframe(
@@ -422,17 +425,60 @@ def system_calls_are_shown_as_people_write_them():
             1, 1, _ucir2.jmp(0x1000), _ucir2.step(2), _ucir2.syscall(19, 5, [3, 2 ** 32 - 50, 2]), _ucir2.step(2),
             _ucir2.syscall(181, 2, [3, 0x3001, 2, 1, 1]), _ucir2.step(2))))
     rows = [(r["name"], r.get("text")) for r in ask("calls32.ucir", "events syscall")]
-    assert rows == [("lseek", "lseek(3, -50, 2) = 5"), ("pwrite64", None)], rows
+    assert rows == [("lseek", "lseek(3, -50, SEEK_END) = 5"), ("pwrite64", None)], rows
 
 
 @case
-def a_comparison_of_a_register_with_itself_is_one_row():
+def input_is_named_by_the_call_and_its_bytes():
+    pathlib.Path("input.ucir").write_bytes(_ucir2.ucir2("x86_64", _ucir2.keyframe(
+        1, 1, _ucir2.map_(0x1000, 0x1000, 5), _ucir2.write(0x1000, b"\x0f\x05" * 9), _ucir2.map_(0x3000, 0x1000, 3)), _ucir2.frame(
+            1, 1, _ucir2.jmp(0x1000), _ucir2.step(2), _ucir2.syscall(0, 3, [4, 0x3000, 8], _ucir2.write(0x3000, b"abc")), _ucir2.step(2),
+            _ucir2.step(2))))
+    for what, where in ("0x3001", 'byte 1 of descriptor 4: "b"'), ("0x3000,3", 'bytes 0 to 2 of descriptor 4: "abc"'):
+        row = json.loads(query("input.ucir", f"why {what} inputs", "--json").stdout.splitlines()[0])
+        assert row["kind"] == "input" and row["instruction"] == f"read(0x4, 0x3000, 0x8) = 0x3, {where}", row
+
+
+@case
+def flags_of_system_calls_have_their_names():
+    """Python has the numbers of this machine's C library; those of other processors are asm/fcntl.h's."""
+    def texts(arch, code, *calls):
+        steps = [_ucir2.frame(1, 1, *([_ucir2.jmp(0x1000)] if not i else []), _ucir2.step(len(code)), _ucir2.syscall(nr, 0, args))
+                 for i, (nr, args) in enumerate(calls)]
+        pathlib.Path("flags.ucir").write_bytes(_ucir2.ucir2(arch, _ucir2.keyframe(
+            1, 1, _ucir2.map_(0x1000, 0x1000, 5), _ucir2.write(0x1000, code * 99)), *steps, _ucir2.frame(1, 1, _ucir2.step(len(code)))))
+        return [json.loads(line)["text"] for line in query("flags.ucir", "events syscall", "--json").stdout.splitlines()[:-1]]
+
+    names = ["O_RDWR", "O_EXCL", "O_TRUNC", "O_APPEND", "O_NONBLOCK", "O_SYNC", "O_DIRECT", "O_DIRECTORY", "O_NOFOLLOW", "O_NOATIME",
+             "O_CLOEXEC", "O_PATH"]
+    maps = ["MAP_PRIVATE", "MAP_ANONYMOUS", "MAP_DENYWRITE", "MAP_EXECUTABLE", "MAP_POPULATE", "MAP_STACK"]
+    calls = [(2, [0, os.O_RDWR | getattr(os, name), 0o640]) for name in names]
+    calls += [(2, [0, os.O_TMPFILE | os.O_WRONLY, 0o640]), (2, [0, 0x10000000, 0]), (85, [0, 0])]
+    calls += [(9, [0, 1, mmap.PROT_READ | mmap.PROT_EXEC, getattr(mmap, name) | mmap.MAP_SHARED, 3, 0]) for name in maps[1:]]
+    calls += [(9, [0, 1, 0, mmap.MAP_PRIVATE | 0x10, 3, 0]), (21, [0, os.R_OK | os.X_OK]), (21, [0, os.F_OK]), (8, [3, 1, os.SEEK_CUR]),
+              (72, [3, fcntl.F_SETFL, 2]), (41, [socket.AF_INET6, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC, 0])]
+    said = texts("x86_64", b"\x0f\x05", *calls)
+    expected = [f"open(0x0, O_RDWR{'|' + name if name != 'O_RDWR' else ''}) = 0" for name in names]
+    expected += ["open(0x0, O_WRONLY|O_TMPFILE, 0640) = 0", "open(0x0, O_RDONLY|0x10000000) = 0", "creat(0x0, 000) = 0"]
+    expected += [f"mmap(0x0, 1, PROT_READ|PROT_EXEC, MAP_SHARED|{name}, 3, 0x0) = 0x0" for name in maps[1:]]
+    expected += ["mmap(0x0, 1, PROT_NONE, MAP_PRIVATE|MAP_FIXED, 3, 0x0) = 0x0", "access(0x0, R_OK|X_OK) = 0", "access(0x0, F_OK) = 0",
+                 "lseek(3, 1, SEEK_CUR) = 0", "fcntl(3, F_SETFL, 0x2) = 0", "socket(AF_INET6, SOCK_DGRAM|SOCK_CLOEXEC, 0) = 0"]
+    assert said == expected, [pair for pair in zip(said, expected) if pair[0] != pair[1]]
+    # 0x4000: O_DIRECTORY of arm64, O_DIRECT of x86; MIPS has other numbers for nearly all
+    assert texts("arm64", bytes.fromhex("010000d4"), (56, [2 ** 64 - 100, 0, 0x4000, 0])) == ["openat(AT_FDCWD, 0x0, O_RDONLY|O_DIRECTORY) = 0"]
+    assert texts("mips", bytes.fromhex("0000000c"), (4005, [0, 0x100, 0])) == ["open(0x0, 0x100) = 0"]
+
+
+@case
+def what_a_step_does_twice_is_one_row_of_flows():
+    """test cl, cl has one source twice, setnz cl and and cl, cl one destination."""
     pathlib.Path("self.ucir").write_bytes(_ucir2.ucir2("x86_64", _ucir2.keyframe(
-        1, 1, _ucir2.map_(0x1000, 0x1000, 5), _ucir2.write(0x1000, bytes.fromhex("8a0c2500300000" "84c9" "90")),
+        1, 1, _ucir2.map_(0x1000, 0x1000, 5), _ucir2.write(0x1000, bytes.fromhex("8a0c2500300000" "84c9" "0f95c1" "20c9" "90")),
         _ucir2.map_(0x3000, 0x1000, 3), _ucir2.write(0x3000, b"b")),
-        _ucir2.frame(1, 1, _ucir2.jmp(0x1000), _ucir2.read(0x3000, 1), _ucir2.step(7), _ucir2.step(2), _ucir2.step(1))))
+        _ucir2.frame(1, 1, _ucir2.jmp(0x1000), _ucir2.read(0x3000, 1), _ucir2.reg(38, 0x62), _ucir2.step(7), _ucir2.step(2),
+                      _ucir2.reg(38, 1), _ucir2.step(3), _ucir2.reg(38, 1), _ucir2.step(2), _ucir2.step(1))))
     rows = [json.loads(line) for line in query("self.ucir", "flows 0x3000,1 at 0", "--json").stdout.splitlines()[:-1]]
-    assert [(r["position"], r["kind"]) for r in rows] == [(0, "copy"), (1, "compare")], rows
+    assert [(r["position"], r["kind"]) for r in rows] == [(0, "copy"), (1, "compare"), (2, "compute"), (3, "copy")], rows
 
 
 run_cases_on_long(make_slow)

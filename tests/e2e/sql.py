@@ -284,6 +284,18 @@ def the_forms_say_the_same():
 
 
 @case
+def numbers_have_every_digit_in_each_form():
+    """A number of 64 bits is SQLite's signed one, of which the least has no positive twin."""
+    numbers = ["-9223372036854775808", "-1", "0", "10", "9223372036854775807"]
+    statement = "SELECT -9223372036854775807 - 1 AS a, -1 AS b, 0 AS c, 10 AS d, 9223372036854775807 AS e"
+    for form, between in ("--tsv", "\t"), ("--csv", ","), ("--box", None):
+        said = run(TRACES["usercorn"], statement, form).stdout.splitlines()
+        assert said[1].split(between) == numbers, (form, said)
+    (row,) = [json.loads(line) for line in run(TRACES["usercorn"], statement, "--json").stdout.splitlines()][:-1]
+    assert list(row.values()) == [int(n) for n in numbers], row
+
+
+@case
 def a_result_is_saved_as_a_database():
     trace = TRACES["usercorn"]
     done = run(trace, "SELECT position, pc, instruction AS 'a \" b' FROM step LIMIT 9", "--save", "out.db")

@@ -30,6 +30,14 @@ struct ts_machine_at {
 bool ts_machine_is_known(const struct ts_query *q);
 
 /*
+ * Can a user ask for the names of one process, whose page tables are at @process?
+ *
+ * Returns false (TS_EUSAGE) for the recording of a program, and if the recording has been read and that process never
+ * runs in it.
+ */
+bool ts_machine_check_process(const struct ts_query *q, uint64_t process, struct ts_error *err);
+
+/*
  * Does that process run at @pos, in that ring?  *holds is false where cr3 or cs is unknown.  The registers are looked up
  * only if the step before @pos may have changed them, or if @pos does not follow the position that was judged last.
  *

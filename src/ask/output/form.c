@@ -178,11 +178,21 @@ static void put_plain_text(struct ts_buf *out, const char *text, bool is_tsv, bo
 	}
 }
 
+/* Most texts are printed as they are. */
+static void put_tsv_text(struct ts_buf *out, const char *text, size_t len)
+{
+	if (ts_utf8_plain_len(text, len) == len)
+		ts_buf_put(out, text, len);
+	else
+		put_plain_text(out, text, true, false);
+}
+
 static void put_plain_cell(struct ts_buf *out, const struct ts_row *row, unsigned i, bool is_tsv,
 			   bool is_last)
 {
 	const struct ts_cell *c = &row->cells[i];
 	const char *text = ts_row_get(row, i);
+	size_t len;
 
 	switch (c->kind) {
 	case TS_CELL_NULL:
@@ -203,12 +213,20 @@ static void put_plain_cell(struct ts_buf *out, const struct ts_row *row, unsigne
 		put_share(out, c->share);
 		break;
 	case TS_CELL_TEXT:
-		put_plain_text(out, text, is_tsv, is_last);
+		if (is_tsv)
+			put_tsv_text(out, text, strlen(text));
+		else
+			put_plain_text(out, text, false, is_last);
 		break;
 	case TS_CELL_LIST:
-		for (uint64_t k = 0; k < c->number; k++, text += strlen(text) + 1) {
-			ts_buf_puts(out, k ? ", " : "");
-			put_plain_text(out, *text || is_tsv ? text : "??", is_tsv, is_last);
+		for (uint64_t k = 0; k < c->number; k++, text += len + 1) {
+			len = strlen(text);
+			if (k)
+				ts_buf_put(out, ", ", 2);
+			if (is_tsv)
+				put_tsv_text(out, text, len);
+			else
+				put_plain_text(out, len ? text : "??", false, is_last);
 		}
 		break;
 	}

@@ -124,7 +124,10 @@ static void put_place(const struct ts_query *q, const struct ts_event_at *h, con
 	const struct ts_event *e = &h->event;
 	uint64_t offset = NO_OFFSET, number = descriptor < 0 ? 0 : e->args[descriptor] & UINT32_MAX;
 
-	ts_buf_printf(text, ", bytes %" PRIu64 " to %" PRIu64, from, to);
+	if (from == to)
+		ts_buf_printf(text, ", byte %" PRIu64, from);
+	else
+		ts_buf_printf(text, ", bytes %" PRIu64 " to %" PRIu64, from, to);
 	if (descriptor < 0)
 		return;
 	ts_buf_printf(text, " of descriptor %" PRIu64, number);

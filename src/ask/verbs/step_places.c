@@ -22,8 +22,9 @@ struct place {
 	uint8_t kind; /* enum ts_op_place_kind: REG, FLAGS or MEM */
 	uint8_t mem;  /* MEM: the operand */
 	uint16_t off, len;
+	bool is_one_flag; /* FLAGS: one that has a name of its own */
 	uint32_t flags;
-	char name[20]; /* REG, FLAGS: "$eax" */
+	char name[20];    /* REG, FLAGS: "$eax" */
 };
 
 /* The places of an instruction, kept by its address and bytes. */
@@ -45,7 +46,6 @@ struct ts_step_places {
 	uint8_t *before, *after; /* registers, then which of their bytes are known */
 	uint64_t after_pos;      /* the position of those after; TS_NO_POS: none were read */
 	uint32_t after_thread;
-	struct ts_buf text;
 };
 
 struct ts_step_places *ts_step_places_new(struct ts_query *q, struct ts_error *err)
@@ -60,7 +60,6 @@ struct ts_step_places *ts_step_places_new(struct ts_query *q, struct ts_error *e
 		p->room = p->before = malloc(4 * g_len + 1);
 		p->after = p->before + 2 * g_len;
 		p->after_pos = TS_NO_POS;
-		ts_buf_init(&p->text);
 	}
 	if (p && p->plans && p->room)
 		return p;
@@ -75,7 +74,6 @@ void ts_step_places_free(struct ts_step_places *p)
 		return;
 	free(p->plans);
 	free(p->room);
-	ts_buf_fini(&p->text);
 	free(p);
 }
 
@@ -184,6 +182,8 @@ static void split_flags(const struct ts_regset *set, struct plan *plan)
 static void name_places(const struct ts_regset *set, struct place *list, unsigned n)
 {
 	for (unsigned i = 0; i < n; i++) {
+		list[i].is_one_flag = list[i].kind == TS_AT_FLAGS && set->flags >= 0 &&
+				      !(list[i].flags & (list[i].flags - 1)) && has_name(set, list[i].flags);
 		if (list[i].kind == TS_AT_REG || (list[i].kind == TS_AT_FLAGS && set->flags >= 0))
 			ts_register_text(set, list[i].off, list[i].len, list[i].flags, list[i].name,
 					 sizeof(list[i].name));
@@ -271,17 +271,16 @@ static bool read_registers(struct ts_step_places *p, uint64_t pos, uint32_t thre
 }
 
 /* The value of flags: of one its bit, of several the register. */
-static void put_flags(struct ts_step_places *p, const uint8_t *g, uint32_t flags, struct ts_buf *out)
+static void put_flags(struct ts_step_places *p, const uint8_t *g, const struct place *place, struct ts_buf *out)
 {
 	const struct ts_regset *set = ts_query_regset(p->q);
 	const struct ts_reg *r = &set->regs[set->flags];
 	const uint8_t *known = g + set->g_len + r->off;
-	bool is_one = !(flags & (flags - 1)) && has_name(set, flags);
-	unsigned bit = (unsigned)__builtin_ctz(flags), byte = is_big_endian(p) ? r->len - 1 - bit / 8 : bit / 8;
+	unsigned bit = (unsigned)__builtin_ctz(place->flags), byte = is_big_endian(p) ? r->len - 1 - bit / 8 : bit / 8;
 
-	if (is_one && known[byte])
+	if (place->is_one_flag && known[byte])
 		ts_buf_putc(out, (uint8_t)('0' + (g[r->off + byte] >> bit % 8 & 1)));
-	else if (is_one)
+	else if (place->is_one_flag)
 		ts_buf_puts(out, "?");
 	else
 		ts_put_value(out, g + r->off, known, r->len, true, is_big_endian(p));
@@ -363,39 +362,33 @@ struct list {
 	uint32_t thread;
 };
 
-static void put_text(struct ts_step_places *p, const struct list *l)
-{
-	ts_buf_putc(&p->text, 0);
-	ts_row_list_add(l->row, l->column, p->text.data ? (const char *)p->text.data : "");
-}
-
 static void put_register(struct ts_step_places *p, const struct list *l, const struct place *place)
 {
 	const uint8_t *g = l->is_write ? p->after : p->before;
 	size_t g_len = ts_query_regset(p->q)->g_len;
+	struct ts_buf *out = &l->row->texts;
 
-	ts_buf_reset(&p->text);
-	ts_buf_puts(&p->text, place->name);
-	ts_buf_putc(&p->text, '=');
+	ts_buf_puts(out, place->name);
+	ts_buf_putc(out, '=');
 	if (place->kind == TS_AT_FLAGS)
-		put_flags(p, g, place->flags, &p->text);
+		put_flags(p, g, place, out);
 	else
-		ts_put_value(&p->text, g + place->off, g + g_len + place->off, place->len, true,
-			     is_big_endian(p));
-	put_text(p, l);
+		ts_put_value(out, g + place->off, g + g_len + place->off, place->len, true, is_big_endian(p));
+	ts_row_list_end(l->row, l->column);
 }
 
 static bool put_range(struct ts_step_places *p, const struct list *l, uint64_t addr, uint64_t len,
 		      struct ts_error *err)
 {
-	ts_buf_reset(&p->text);
-	ts_put_hex(&p->text, addr);
-	ts_buf_putc(&p->text, ',');
-	ts_put_decimal(&p->text, len);
-	ts_buf_putc(&p->text, '=');
-	if (!put_memory(p, l->pos, l->is_write, addr, len < SIZE_MAX ? (size_t)len : SIZE_MAX, &p->text, err))
+	struct ts_buf *out = &l->row->texts;
+
+	ts_put_hex(out, addr);
+	ts_buf_putc(out, ',');
+	ts_put_decimal(out, len);
+	ts_buf_putc(out, '=');
+	if (!put_memory(p, l->pos, l->is_write, addr, len < SIZE_MAX ? (size_t)len : SIZE_MAX, out, err))
 		return false;
-	put_text(p, l);
+	ts_row_list_end(l->row, l->column);
 	return true;
 }
 

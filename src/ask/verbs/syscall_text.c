@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "src/query/paging.h"
+#include "syscall_flags.h"
 
 /* Characters of one string or buffer. */
 #define MAX_SHOWN 160u
@@ -15,25 +16,26 @@
  * Arguments, a letter each: s a string, d an int, l a signed number as wide as a register, f a descriptor or AT_FDCWD, u an
  * unsigned number, x another one, w a buffer of as many bytes as the next argument says, r one that the call filled, with as
  * many bytes as it returned.  q: 64 bits, which lie in two registers on a processor of 32 bits: there the call has no text.
+ * c: permissions, if the flags before them create a file.  Others are those of ts_syscall_put_flags().
  */
 static const struct {
 	const char *name, *arguments;
 } calls[] = {
-	{ "access", "sd" },	  { "bind", "dxu" },	     { "brk", "x" },	      { "chdir", "s" },
-	{ "chmod", "sx" },	  { "chown", "sdd" },	     { "close", "d" },	      { "connect", "dxu" },
-	{ "creat", "sx" },	  { "dup", "d" },	     { "dup2", "dd" },	      { "dup3", "ddx" },
+	{ "access", "sa" },	  { "arch_prctl", "xx" },    { "bind", "dxu" },	     { "brk", "x" },	      { "chdir", "s" },
+	{ "chmod", "se" },	  { "chown", "sdd" },	     { "close", "d" },	      { "connect", "dxu" },
+	{ "creat", "se" },	  { "dup", "d" },	     { "dup2", "dd" },	      { "dup3", "ddx" },
 	{ "execve", "sxx" },	  { "execveat", "fsxxx" },   { "exit", "d" },	      { "exit_group", "d" },
-	{ "faccessat", "fsd" },	  { "faccessat2", "fsdx" },  { "fchmodat", "fsx" },   { "fchownat", "fsddx" },
-	{ "fcntl", "ddx" },	  { "fstat", "dx" },	     { "fstatat64", "fsxx" }, { "ftruncate", "du" },
+	{ "faccessat", "fsa" },	  { "faccessat2", "fsax" },  { "fchmodat", "fse" },   { "fchownat", "fsddx" },
+	{ "fcntl", "dFx" },	  { "fstat", "dx" },	     { "fstatat64", "fsxA" }, { "ftruncate", "du" },
 	{ "getcwd", "ru" },	  { "getdents64", "dxu" },   { "getrandom", "rux" },  { "ioctl", "dxx" },
-	{ "kill", "dd" },	  { "link", "ss" },	     { "linkat", "fsfsx" },   { "lseek", "dld" },
-	{ "lstat", "sx" },	  { "mkdir", "sx" },	     { "mkdirat", "fsx" },    { "mmap", "xuxxdx" },
-	{ "mprotect", "xux" },	  { "munmap", "xu" },	     { "newfstatat", "fsxx" }, { "open", "sx" },
-	{ "openat", "fsx" },	  { "pread64", "druq" },     { "prlimit64", "ddxx" }, { "pwrite64", "dwuq" },
+	{ "kill", "dd" },	  { "link", "ss" },	     { "linkat", "fsfsA" },   { "lseek", "dlS" },
+	{ "lstat", "sx" },	  { "mkdir", "se" },	     { "mkdirat", "fse" },    { "mmap", "xupmdx" },
+	{ "mprotect", "xup" },	  { "munmap", "xu" },	     { "newfstatat", "fsxA" }, { "open", "soc" },
+	{ "openat", "fsoc" },	  { "pread64", "druq" },     { "prlimit64", "ddxx" }, { "pwrite64", "dwuq" },
 	{ "read", "dru" },	  { "readlink", "sru" },     { "readlinkat", "fsru" }, { "recvfrom", "druxxx" },
 	{ "rename", "ss" },	  { "renameat", "fsfs" },    { "renameat2", "fsfsx" }, { "rmdir", "s" },
-	{ "sendto", "dwuxxu" },	  { "socket", "ddd" },	     { "stat", "sx" },	      { "statfs", "sx" },
-	{ "statx", "fsxxx" },	  { "symlink", "ss" },	     { "symlinkat", "sfs" },  { "tgkill", "ddd" },
+	{ "sendto", "dwuxxu" },	  { "socket", "ntd" },	     { "stat", "sx" },	      { "statfs", "sx" },
+	{ "statx", "fsAxx" },	  { "symlink", "ss" },	     { "symlinkat", "sfs" },  { "tgkill", "ddd" },
 	{ "truncate", "su" },	  { "unlink", "s" },	     { "unlinkat", "fsx" },   { "utimensat", "fsxx" },
 	{ "write", "dwu" },
 };
@@ -103,6 +105,8 @@ static bool put_argument(struct ts_query *q, const struct ts_event_at *h, unsign
 		return put_bytes(q, h->step, process, value, e->args[i + 1], false, out, err);
 	if (kind == 'r' && e->has_ret && !has_failed)
 		return put_bytes(q, h->step + 1, process, value, e->ret, false, out, err);
+	if (ts_syscall_put_flags(ts_query_regset(q)->arch, kind, value, out))
+		return true;
 	if (kind == 'f' && (int32_t)value == AT_FDCWD)
 		ts_buf_puts(out, "AT_FDCWD");
 	else if (kind == 'l' && is_wide(q))
@@ -126,8 +130,12 @@ bool ts_syscall_text(struct ts_query *q, const struct ts_event_at *h, const char
 		return true;
 	ts_buf_printf(out, "%s(", name);
 	for (unsigned i = 0; arguments[i] && i < e->n_args; i++) {
+		char kind = arguments[i];
+
+		if (kind == 'c' && !ts_syscall_creates(e->args[i - 1]))
+			break;
 		ts_buf_puts(out, i ? ", " : "");
-		if (!put_argument(q, h, i, arguments[i], error != NULL, out, err))
+		if (!put_argument(q, h, i, kind == 'c' ? 'e' : kind, error != NULL, out, err))
 			return false;
 	}
 	if (error)

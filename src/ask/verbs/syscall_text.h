@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A system call as people write it: openat(AT_FDCWD, "/etc/passwd", 0x80000) = 3
+ * A system call as people write it: openat(AT_FDCWD, "/etc/passwd", O_RDONLY|O_CLOEXEC) = 3
  */
 #ifndef TS_ASK_SYSCALL_TEXT_H
 #define TS_ASK_SYSCALL_TEXT_H

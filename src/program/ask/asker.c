@@ -20,15 +20,14 @@ static bool find_symbols(const struct ts_asker *a, struct ts_symbols *symbols, s
 		.exec = cli->exec.path,
 		.base = cli->exec.has_base ? &cli->exec.base : NULL,
 		.local = cli->sysroot ? NULL : local,
+		.process = cli->has_process ? &cli->process : NULL,
 	};
 
 	for (unsigned i = 0; i < cli->n_images; i++)
 		images[i] = (struct ts_symbols_file){ cli->images[i].path,
 						      cli->images[i].has_base ? &cli->images[i].base : NULL };
-	if (cli->has_process && !ts_machine_is_known(a->ask.q))
-		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "--process is about cr3, and only recordings of whole machines have it");
-	if (cli->has_process)
-		ts_symbols_set_process(symbols, cli->process);
+	if (cli->has_process && !ts_machine_check_process(a->ask.q, cli->process, err))
+		return false;
 	return ts_find_symbols(symbols, a->ask.q, &places, err);
 }
 

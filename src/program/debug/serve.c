@@ -7,6 +7,7 @@
 
 #include "protocol/server/listen.h"
 #include "protocol/server/server.h"
+#include "src/ask/grammar/machine.h"
 #include "src/program/cli/message.h"
 #include "src/program/cli/report.h"
 #include "src/program/open/kept.h"
@@ -60,6 +61,18 @@ static bool read_on(void *user)
 	return ts_read_on(s->model, s->cli);
 }
 
+/* Read on until the process runs that sessions begin in. */
+static bool read_to_process(struct ts_service *s, struct ts_query *q, struct ts_error *err)
+{
+	const struct ts_filter only = { .has_root = true, .root = s->cli->process };
+
+	if (!ts_machine_check_process(q, s->cli->process, err))
+		return false;
+	while (ts_query_next_admitted(q, &only, 0) == TS_NO_POS && !ts_query_is_complete(q) && read_on(s))
+		continue;
+	return ts_machine_check_process(q, s->cli->process, err);
+}
+
 /* gdb reads libraries that are others than this machine's from the server; lldb wants files. */
 static bool has_copies(const struct ts_cli *cli)
 {
@@ -100,12 +113,13 @@ int ts_service_run(struct ts_service *s, struct ts_model *m, const struct ts_cli
 	const struct ts_symbols_file names = { cli->names.path, cli->names.has_base ? &cli->names.base : NULL };
 	char kept[2 * PATH_MAX];
 	bool has_kept = ts_kept_find(cli->trace, kept);
-	const struct rsp_server_options opt = {
+	struct rsp_server_options opt = {
 		.listener = &s->listener,
 		.exec = cli->exec.path,
 		.images = images,
 		.n_images = cli->n_images,
 		.name_list = names.path ? &names : NULL,
+		.process = cli->has_process ? &cli->process : NULL,
 		.has_local_files = !cli->sysroot,
 		.libraries = cli->libraries,
 		.n_libraries = cli->n_libraries,
@@ -121,7 +135,6 @@ int ts_service_run(struct ts_service *s, struct ts_model *m, const struct ts_cli
 		.max_memory = cli->max_memory,
 		.max_clients = cli->max_clients,
 		.silence_s = SILENCE_S,
-		.grow = ts_query_is_complete(q) ? NULL : read_on,
 		.grow_user = s,
 		.is_once = cli->is_once,
 		.ready = say_ready,
@@ -135,6 +148,9 @@ int ts_service_run(struct ts_service *s, struct ts_model *m, const struct ts_cli
 						      cli->images[i].has_base ? &cli->images[i].base : NULL };
 	s->model = m;
 	s->cli = cli;
+	if (cli->has_process && !read_to_process(s, q, &err))
+		return ts_report_failure(NULL, &err);
+	opt.grow = ts_query_is_complete(q) ? NULL : read_on;
 	/* NOLINTNEXTLINE(bugprone-narrowing-conversions): statuses are small */
 	return rsp_server_run(q, &opt, &err) ? TS_STATUS_OK : ts_report_failure(NULL, &err);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The verb calls: who called whom, with which arguments and to which result.
+ * The verb calls: calls with caller, callee, arguments and result.
  */
 #ifndef TS_ASK_CALLS_H
 #define TS_ASK_CALLS_H

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the parts of the verb calls share; private to calls*.c.
+ * Shared declarations of the verb calls; private to calls*.c.
  *
- * calls.c finds the calls that are rows, in batches; calls_rows.c gets what their rows show, and makes the rows.
+ * calls.c selects the calls that are rows, in batches.  calls_rows.c reads the values that they show, and
+ * makes the rows.
  */
 #ifndef TS_ASK_CALLS_PARTS_H
 #define TS_ASK_CALLS_PARTS_H
@@ -18,30 +19,30 @@
 #include "src/ask/verb.h"
 #include "src/base/buf.h"
 
-/* What is left of a thread's list: [from, to). */
+/* The rest of a thread's list of calls: [from, to). */
 struct ts_call_left {
 	uint32_t from, to;
 	struct ts_call *block; /* owned; the calls of a block, n_block of them */
 	uint32_t n_block;
-	const struct ts_call *next; /* in block; NULL: not looked for yet */
+	const struct ts_call *next; /* in block; NULL: not read yet */
 };
 
-/* What a row is called. */
+/* The kind that a row shows. */
 enum ts_call_shown {
 	TS_SHOWN_RETURN = TS_CALL_RETURN,
 	TS_SHOWN_UNWOUND = TS_CALL_UNWOUND,
 	TS_SHOWN_OPEN = TS_CALL_OPEN,
 	TS_SHOWN_TAIL,
 	TS_SHOWN_HANDLER,
-	TS_SHOWN_UNSEEN, /* what called is not recorded */
-	TS_SHOWN_FIRST, /* nothing called: the thread begins there */
+	TS_SHOWN_UNSEEN, /* the caller is not recorded */
+	TS_SHOWN_FIRST, /* no caller: the thread begins there */
 };
 
-/* A call that is a row, and where in the batch's texts its cells are. */
+/* A call that is a row, and the offsets of its cells in the batch's texts. */
 struct ts_call_found {
 	struct ts_call call;
 	enum ts_call_shown shown;
-	uint64_t begin; /* the position of the first instruction of what was called */
+	uint64_t begin; /* the position of the callee's first instruction */
 	size_t arguments, result;
 	unsigned n_arguments;
 	bool has_result;
@@ -53,29 +54,29 @@ struct ts_call_end {
 	uint32_t found; /* index */
 };
 
-/* Entries of linkage tables that lead to one function: each module that calls it has one. */
+/* Linkage table entries of one function: each module that calls it has one. */
 #define TS_CALLS_MAX_LINKS 256u
 
 /*
- * Calls are found in batches: a first small one, then larger ones.  What their rows need of the trace is
- * asked for in the order of positions, so that a chunk is decoded once for all of them.
+ * Calls are found in batches: first a small one, then larger ones.  The trace data of a batch is read in
+ * order of position, so that each chunk is decoded once.
  */
 struct ts_call_rows {
 	struct ts_rows rows;
-	struct ts_what what; /* of the question, or the function that runs under its name */
+	struct ts_what what; /* the question's WHAT, or the function that its resolver chose (ifunc.h) */
 	struct ts_abi abi;
 	struct ts_call_left *lists; /* owned; by thread; NULL: not begun */
 	uint32_t n_lists;
-	struct ts_entries entries; /* of functions, by other ways than calls */
+	struct ts_entries entries; /* entries of functions without a call instruction */
 	struct ts_entry entry;     /* has_entry: the next one */
 	bool has_entry, has_no_entries;
-	bool is_entry;             /* the call is one */
-	uint64_t links[TS_CALLS_MAX_LINKS]; /* entries of linkage tables by which the function is called */
+	bool is_entry;             /* call comes from entry */
+	uint64_t links[TS_CALLS_MAX_LINKS]; /* addresses of the function's linkage table entries */
 	unsigned n_links;
-	size_t n_symbols;          /* that were looked at for entries */
-	uint64_t last_function;    /* the address of the last one that was added */
+	size_t n_symbols;          /* symbols examined for entries */
+	uint64_t last_function;    /* the address of the last function added */
 	unsigned n_looked;
-	bool has_call; /* the condition of the call is to be judged */
+	bool has_call; /* the condition must be evaluated for call */
 	struct ts_call call;
 	enum ts_call_shown shown;
 	struct ts_judged judged;
@@ -83,30 +84,31 @@ struct ts_call_rows {
 	struct ts_call_end *ends;    /* owned; TS_CALLS_MAX_BATCH; by position once the batch is found */
 	struct ts_buf texts;
 	uint32_t n_found, n_given, n_ends;
-	uint32_t n_arguments, n_results; /* how many calls have them */
-	uint64_t got_chunk;              /* where the last of them came from */
-	uint32_t batch; /* how many are looked for */
+	uint32_t n_arguments, n_results; /* calls of the batch whose arguments, results have been read */
+	uint64_t got_chunk;              /* the chunk of the last read */
+	uint32_t batch; /* the size of the next batch */
 	bool has_row;
-	size_t n_matched; /* symbols that the pattern does not match, without a row */
+	size_t n_matched; /* if there is no row: symbols compared with the pattern */
 };
 
 #define TS_N_CALL_COLUMNS 13u
 
 extern const struct ts_column ts_call_columns[TS_N_CALL_COLUMNS];
 
-/* Say that memory is exhausted (TS_ENOMEM).  Returns false. */
+/* Set @err to TS_ENOMEM.  Returns false. */
 bool ts_call_rows_no_memory(struct ts_error *err);
 
 /*
- * Reading at @pos costs a chunk that is decoded, if the last reading was in another one.  Returns false if the budget is
- * used up.
+ * Charge the decoding of the chunk with @pos to the budget, unless the last read was in the same chunk.
+ *
+ * Returns false if the budget is used up.
  */
 bool ts_call_rows_take_chunk(struct ts_call_rows *x, uint64_t pos, struct ts_budget *budget);
 
-/* Get arguments and results of the batch.  Returns TS_GOT_ROW when they are there, or not wanted. */
+/* Read arguments and results of the batch.  Returns TS_GOT_ROW when this is done, or they are not wanted. */
 enum ts_got ts_call_rows_get_values(struct ts_call_rows *x, struct ts_budget *budget, struct ts_error *err);
 
-/* Give the next row of the batch, in which one is left.  Returns false if the trace cannot be read. */
+/* Fill in the batch's next row; there must be one.  Returns false if the trace cannot be read. */
 bool ts_call_rows_give(struct ts_call_rows *x, struct ts_row *row, struct ts_error *err);
 
 #endif

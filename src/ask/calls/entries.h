@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The entries of functions that no recorded call instruction made: by a jump (a tail call), by a signal, by code that is
- * not recorded.  A cursor over the
- * executions of the functions' first instructions, in the order of the steps that led to them.
+ * Entries of functions without a recorded call instruction: by a jump (a tail call), by a signal, from code
+ * that is not recorded.
+ *
+ * A cursor over the executions of the functions' first instructions, in order of the steps that led to them.
  */
 #ifndef TS_ASK_ENTRIES_H
 #define TS_ASK_ENTRIES_H
@@ -16,16 +17,16 @@
 #include "src/query/call_list.h"
 
 enum ts_entry_kind {
-	TS_ENTRY_TAIL,    /* a jump to the function: it ends where the call that it replaces ends */
-	TS_ENTRY_HANDLER, /* a signal: the caller is what it interrupted */
-	TS_ENTRY_FIRST,   /* the thread's first instruction: what called is not recorded, if anything did */
-	TS_ENTRY_UNSEEN,  /* after a gap: who called, and when it ends, is not recorded */
-	TS_ENTRY_STUB,    /* a call of a few instructions that only jump there: `call` is that call */
+	TS_ENTRY_TAIL,    /* a jump to the function: it ends with the call that it replaces */
+	TS_ENTRY_HANDLER, /* a signal: the caller is the interrupted code */
+	TS_ENTRY_FIRST,   /* the thread's first instruction: the caller, if any, is not recorded */
+	TS_ENTRY_UNSEEN,  /* after a gap: neither the caller nor the end is recorded */
+	TS_ENTRY_STUB,    /* a call of a stub that only jumps to the function: `call` is that call */
 };
 
 /*
- * call.pos: the step that led to it; of the first instruction that position itself.  call.pc is TS_NO_PC where it is that
- * of the step.
+ * call.pos: the step before the entry; for a thread's first instruction the position of that instruction.
+ * call.pc: TS_NO_PC if it is the pc of that step.
  */
 struct ts_entry {
 	struct ts_call call;
@@ -34,30 +35,31 @@ struct ts_entry {
 
 struct ts_entries {
 	struct ts_ask *ask; /* borrowed */
-	uint32_t process, thread; /* thread: TS_NO_THREAD: of all */
-	uint64_t from, to;        /* steps that lead to them */
+	uint32_t process, thread; /* thread: TS_NO_THREAD: all threads */
+	uint64_t from, to;        /* the range of the steps that lead to entries */
 	bool is_reverse, is_of_one;
-	uint64_t alias;           /* another address of the one function, by which symbols have its name; 0: none */
+	uint64_t alias;           /* another address at which symbols have the one function's name; 0: none */
 	struct ts_entry_counts counts; /* the functions */
 	bool is_counted;
 	uint64_t n_looked;
-	struct ts_heap heap;  /* of each function the next execution */
-	struct ts_heap found; /* entries that were found; their order is not known before the executions up to there are */
+	struct ts_heap heap;  /* the next execution of each function */
+	struct ts_heap found; /* entries found; returned when all executions before them have been examined */
 	/*
-	 * owned; forwards, of each thread: it does not run before this position, where its entry has been found if it is
-	 * one; 0: not known; TS_NO_POS: it does not run again
+	 * owned; forwards, by thread: the position at which it runs next (an entry there has been found
+	 * already); 0: not known; TS_NO_POS: it does not run again
 	 */
 	uint64_t *resumes;
 	uint32_t n_resumes;
-	bool has_ends; /* entries of threads that wait at the end of the range were found */
+	bool has_ends; /* entries of threads that wait at the end of the range have been found */
 };
 
 /*
- * Begin with no functions.  @from, @to: the steps that may lead to an entry.  @is_of_one: one function will be added, of
- * which symbols may have the name at @alias, too (0: they do not); the first instructions of threads are entries then, and
- * calls of stubs that jump to it.  @e stays where it is until ts_entries_fini().
+ * Begin with no functions.  [@from, @to): the steps that may lead to an entry.  @is_of_one: one function will
+ * be added; the first instructions of threads and calls of stubs that jump to the function are entries, too.
+ * @alias is another address at which symbols have its name, 0 if there is none.  @e must not move until
+ * ts_entries_fini().
  *
- * Returns false if memory is exhausted; ts_entries_fini() is due all the same.
+ * Returns false if memory is exhausted.  Call ts_entries_fini() in both cases.
  */
 bool ts_entries_init(struct ts_entries *e, struct ts_ask *ask, uint32_t process, uint32_t thread, uint64_t from,
 		     uint64_t to, bool is_reverse, bool is_of_one, uint64_t alias);
@@ -67,7 +69,7 @@ void ts_entries_fini(struct ts_entries *e);
 bool ts_entries_add(struct ts_entries *e, uint64_t addr);
 
 /*
- * The next entry, in the direction of the cursor; the calls of the index must be there.
+ * The next entry, in the direction of the cursor.  The index must have its calls.
  *
  * Returns TS_GOT_ROW if *entry has it, TS_GOT_END after the last one, TS_GOT_PENDING if the budget is used up,
  * TS_GOT_FAIL if the trace cannot be read or memory is exhausted.
@@ -76,13 +78,14 @@ enum ts_got ts_entries_next(struct ts_entries *e, struct ts_entry *entry, struct
 			    struct ts_error *err);
 
 /*
- * Does @call, of an entry of a linkage table, lead to the function at @addr?  The calls of the index must be there.
+ * Does @call, of a linkage table entry, lead to the function at @addr?  The index must have its calls.
  */
 bool ts_entries_is_link(const struct ts_entries *e, const struct ts_call *call, uint64_t addr);
 
 /*
- * Where the function returns in which @thread was at @pos, its first position, and the stack pointer there.  *@ret is 0 if that
- * is not known, or the processor has it in a register.  That of a thread that calls nothing yet is any number.
+ * Set *ret to the return address of the function that @thread is in at @pos, its first position, and *sp to
+ * the stack pointer there.  *ret is 0 if the address is not known, or if the processor keeps it in a
+ * register.  It is the word on top of the stack: an arbitrary number if the function has pushed anything.
  *
  * Returns false if the trace cannot be read.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which functions are entered by calls alone: as many calls lead to them as their first instruction was executed.
- * Of those no other entries need to be looked for.
+ * Find the functions that are entered by calls only: the number of calls equals the number of executions of
+ * their first instruction.  No other entries of them need to be searched for.
  */
 #ifndef TS_ASK_ENTRY_COUNTS_H
 #define TS_ASK_ENTRY_COUNTS_H
@@ -13,7 +13,7 @@
 #include "src/ask/verb.h"
 #include "src/query/scan.h"
 
-/* A function, and how often its first instruction was executed, less the calls that led to it. */
+/* A function, and the number of executions of its first instruction minus the calls that led to it. */
 struct ts_entry_count {
 	uint64_t addr;
 	uint64_t n;
@@ -39,13 +39,14 @@ bool ts_entry_counts_add(struct ts_entry_counts *c, uint64_t addr);
 bool ts_entry_counts_has(const struct ts_entry_counts *c, uint64_t addr);
 
 /*
- * Go on counting in the whole recording.  The calls of the index must be there, and all functions have been added.
+ * Continue to count, in the whole recording.  All functions must have been added, and the index must have its
+ * calls.
  *
- * Returns true when all is counted, false if the budget is used up.
+ * Returns true when the counts are complete, false if the budget is used up.
  */
 bool ts_entry_counts_run(struct ts_entry_counts *c, struct ts_budget *budget);
 
-/* All is counted: was the function at @addr, which was added, entered otherwise than by a call? */
+/* Was the function at @addr, which was added, also entered without a call?  The counts must be complete. */
 bool ts_entry_counts_has_others(const struct ts_entry_counts *c, uint64_t addr);
 
 #endif

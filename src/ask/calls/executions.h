@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The verb executions: a row each time that an instruction in a range of addresses ran.
+ * The verb executions: a row for each execution of an instruction in a range of addresses.
  */
 #ifndef TS_ASK_EXECUTIONS_H
 #define TS_ASK_EXECUTIONS_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which rows of a comparison are wanted. */
+/* Options of a comparison: the rows to report. */
 #ifndef TS_ASK_DIFF_OPTIONS_H
 #define TS_ASK_DIFF_OPTIONS_H
 
@@ -20,9 +20,9 @@ struct ts_diff_options {
 };
 
 /*
- * The kinds that @text names, separated by commas: path, register, memory.
+ * Parse a comma-separated list of kinds: path, register, memory.
  *
- * Returns false if it names anything else.
+ * Returns false if @text has any other word.
  */
 bool ts_diff_parse_kinds(const char *text, unsigned *kinds);
 

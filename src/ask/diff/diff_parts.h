@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the parts of a comparison share; private to diff*.c.
+ * Shared declarations of the comparison; private to diff*.c.
  *
- * diff.c chooses which threads are compared, and gives the rows; diff_start.c compares memory at position 0,
- * diff_step.c steps at the same address; diff_path.c finds where both execute the same again; diff_skip.c
- * passes over what is the same; diff_values.c tells values apart.
+ * diff.c selects the threads to compare, and returns the rows.  diff_start.c compares memory at position 0,
+ * diff_step.c steps at the same address.  diff_path.c finds where both execute the same addresses again.
+ * diff_skip.c skips equal chunks.  diff_values.c compares values.  diff_noise.c recognizes differences by
+ * nature.  diff_filter.c applies the options.
  */
 #ifndef TS_ASK_DIFF_PARTS_H
 #define TS_ASK_DIFF_PARTS_H
@@ -16,15 +17,15 @@
 #include "src/query/query.h"
 #include "src/ask/verb.h"
 
-/* Registers of more bytes are not compared; memory is compared in pieces of so many. */
+/* Longer registers are not compared.  Memory is compared in pieces of this many bytes. */
 #define MAX_REG_LEN 64u
 
-/* A register of both. */
+/* A register that both recordings have. */
 struct ts_diff_reg {
 	const struct ts_reg *a, *b;
 };
 
-/* A difference that was found. */
+/* A difference. */
 struct ts_diff_item {
 	uint64_t pos, end, pos2, end2;
 	bool is_path, is_reg;
@@ -41,21 +42,21 @@ struct ts_diff_side {
 	uint32_t thread;
 	bool has_thread;
 	uint64_t pos;          /* of its next step; TS_NO_POS after the last */
-	uint64_t slice_end;    /* up to there no other thread runs */
+	uint64_t slice_end;    /* no other thread runs before this position */
 	uint64_t end;          /* after the step before it */
 	uint8_t *data, *known; /* owned: one allocation; registers at pos */
-	uint8_t *is_doubtful;  /* in it; by byte: others' steps, or later ones, may tell what it is */
+	uint8_t *is_doubtful;  /* in it; by byte: may be known only from other threads' steps or later ones */
 	const int16_t
 		*reg_at; /* borrowed; by byte of the 'g' layout: which of the registers of both, -1 none */
 };
 
-/* Steps of a thread of each that stand against each other, not told yet; steps of other threads lie between. */
+/* Unequal steps of both threads of a lane, [a, end_a) and [b, end_b), that have not been reported yet. */
 struct ts_diff_apart {
 	bool is_there;
 	uint64_t a, end_a, b, end_b;
 };
 
-/* Threads that are compared. */
+/* Two threads that are compared. */
 struct ts_diff_lane {
 	struct ts_diff_side a, b;
 	struct ts_diff_apart apart;
@@ -63,7 +64,7 @@ struct ts_diff_lane {
 	bool is_begun;
 };
 
-/* Memory at position 0, a page of A after the other. */
+/* The comparison of memory at position 0, by pages of A. */
 struct ts_diff_start {
 	uint32_t process;
 	uint64_t *pages; /* owned */
@@ -71,22 +72,22 @@ struct ts_diff_start {
 	bool has_pages;
 };
 
-/* A chunk that was decoded last of a recording. */
+/* The last chunk decoded of a recording. */
 struct ts_diff_held {
 	const struct ts_steps *steps; /* borrowed while ts_query_epoch() is epoch; NULL: none */
 	uint64_t chunk, epoch;
 };
 
-/* Digests of the chunks of both; NULL: they cannot be compared. */
+/* Digests of the chunks of both recordings; NULL: they cannot be compared. */
 struct ts_diff_digests {
 	const uint64_t *a, *b; /* borrowed */
 	uint64_t n_a, n_b;
 };
 
-/* A piece of memory that a step wrote, or both did, which may differ after it. */
+/* A piece of memory that the step of one side, or of both, wrote, and which may differ after it. */
 struct ts_diff_suspect {
-	uint64_t addr; /* of A */
-	uint64_t addr_b; /* where it lies in B */
+	uint64_t addr; /* in A */
+	uint64_t addr_b; /* in B */
 	uint32_t len;
 };
 
@@ -102,14 +103,14 @@ struct ts_diff_byte {
 	enum ts_diff_kind kind;
 };
 
-/* Bytes of memory. */
+/* A range of memory. */
 struct ts_diff_range {
 	uint64_t addr, len;
 };
 
 #define TS_MAX_GIVEN 4u
 
-/* Differences by nature (diff_noise.c), and how many items were left out for that. */
+/* Differences by nature (diff_noise.c), and the number of items left out for this reason. */
 struct ts_diff_noise {
 	struct ts_diff_byte *items; /* owned */
 	size_t n, cap;
@@ -126,10 +127,10 @@ struct ts_diff {
 	struct ts_query *a, *b; /* borrowed */
 	struct ts_diff_options options;
 	struct ts_code_places *code; /* owned; functions and lines of A */
-	bool has_moves;     /* some of what belongs together lies at other addresses in B */
-	bool hides_moved;   /* values that are addresses of that are the same */
-	bool has_kernel; /* both formats show what system calls write */
-	bool is_initial_sure; /* they do, or take the same for initial values */
+	bool has_moves;     /* some corresponding memory is at other addresses in B */
+	bool hides_moved;   /* addresses of such memory count as equal values */
+	bool has_kernel; /* both formats record the writes of system calls */
+	bool is_initial_sure; /* they do, or both have the same format */
 	struct ts_rebase rebase;
 	struct ts_stack_moves stack;
 	struct ts_diff_reg *regs; /* owned */
@@ -142,9 +143,9 @@ struct ts_diff {
 	struct ts_diff_digests digests;
 	struct ts_diff_lane *lanes;           /* owned */
 	uint32_t n_lanes;
-	struct ts_diff_lane *lane;            /* that is compared; NULL: the next one is to be chosen */
-	uint64_t limit;               /* up to this position of A it is */
-	struct ts_diff_item *items;           /* owned; found, and not told yet: from at on */
+	struct ts_diff_lane *lane;            /* the current one; NULL: the next one must be chosen */
+	uint64_t limit;               /* lane is compared up to this position of A */
+	struct ts_diff_item *items;           /* owned; those from at on have not been reported */
 	size_t n, cap, at;
 	struct ts_diff_suspect *suspects;     /* owned; of this step */
 	size_t n_suspects, cap_suspects;
@@ -154,27 +155,27 @@ struct ts_diff {
 	bool is_failed; /* memory ran out */
 };
 
-/* A step, and the recording that it is of. */
+/* A step and its recording. */
 struct ts_diff_acting {
 	const struct ts_steps *batch;
 	const struct ts_step *step;
 	bool is_of_b;
 };
 
-/* Values of both at one place, with known flags. */
+/* The values of one place in both recordings, with known flags. */
 struct ts_diff_values {
 	uint64_t addr; /* of memory, in A; of registers 0 */
 	size_t len;
 	const uint8_t *a, *a_known, *b, *b_known;
 };
 
-/* Returns false; memory is exhausted. */
+/* Set @err to TS_ENOMEM.  Returns false. */
 static inline bool ts_diff_no_memory(struct ts_error *err)
 {
 	return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to compare");
 }
 
-/* An address of B as it is in A, and the other way round. */
+/* Translate an address of B to A, and of A to B. */
 static inline uint64_t ts_diff_to_a(struct ts_diff *d, uint64_t addr)
 {
 	return d->has_moves ? ts_rebase_to_a(&d->rebase, addr) : addr;
@@ -191,42 +192,46 @@ size_t ts_diff_next_difference(struct ts_diff *d, const struct ts_diff_values *v
 /* The offset, at least @at, of the first byte that is known in both and differs; the length if no byte does. */
 size_t ts_diff_next_unequal(const struct ts_diff_values *v, size_t at);
 
-/* Is the word of memory, or of a register, that has byte @at of the values an address of what moved, the same in both? */
+/*
+ * Is the word with byte @at of the values (memory or a register) an address of corresponding memory that
+ * moved?
+ */
 bool ts_diff_is_moved(struct ts_diff *d, const struct ts_diff_values *v, size_t at);
 
 /*
- * The values are the same but for addresses of what moved: count that as left out if the row would be wanted.
+ * Count an item whose values differ only in addresses of moved memory as left out, if its row would be
+ * wanted.
  *
  * Returns false if a trace cannot be read.
  */
 bool ts_diff_count_moved(struct ts_diff *d, const struct ts_diff_item *x, struct ts_error *err);
 
 /*
- * The registers of the side's thread at @pos, as all of the recording tells them.
+ * Read the registers of the side's thread at @pos, as known from all of the recording.
  *
  * Returns false if the trace cannot be read.
  */
 bool ts_diff_read_regs(struct ts_diff_side *s, uint64_t pos, struct ts_error *err);
 
-/* A new item at the end of the list; NULL if memory is exhausted, which is_failed then tells. */
+/* Append an item.  Returns NULL and sets is_failed if memory is exhausted. */
 struct ts_diff_item *ts_diff_add_item(struct ts_diff *d);
 
 /*
- * Bytes [@at, @end) of the values differ at the steps where the sides stand, or (@n_steps 0) before them.
- * @reg is the register, NULL for memory.
+ * Append an item: bytes [@at, @end) of the values differ at the current steps of both sides, or (@n_steps 0)
+ * before them.  @reg is the register, NULL for memory.
  */
 void ts_diff_put_item(struct ts_diff *d, uint64_t pos, uint64_t pos2, uint64_t n_steps,
 		      const struct ts_diff_values *v, size_t at, size_t end, const struct ts_diff_reg *reg);
 
 /*
- * Is the register the same where the sides stand, as far as both know it?  @is_sure gets false if one is in
- * doubt.
+ * Is the register equal at the current positions of both sides, in the bytes that both know?  *is_sure is set
+ * to false if a byte is doubtful.
  */
 bool ts_diff_is_same_reg(struct ts_diff *d, const struct ts_diff_lane *l, const struct ts_diff_reg *r,
 			 bool *is_sure);
 
 /*
- * An item if the register differs where the sides stand.
+ * Append an item if the register differs at the current positions of both sides.
  *
  * Returns false if a trace cannot be read.
  */
@@ -234,7 +239,7 @@ bool ts_diff_compare_reg(struct ts_diff *d, const struct ts_diff_lane *l, const 
 			 uint64_t n_steps, struct ts_error *err);
 
 /*
- * Both take a step at the same address: items for what differs after it.
+ * Both sides execute a step at the same address: append items for the differences after it.
  *
  * Returns false if a trace cannot be read, or memory is exhausted.
  */
@@ -242,29 +247,29 @@ bool ts_diff_compare_step(struct ts_diff *d, struct ts_diff_lane *l, const struc
 			  const struct ts_diff_acting *b, struct ts_error *err);
 
 /*
- * The address of the instruction that an item begins with, as it is in A; TS_NO_PC: it is of the state before the first
- * step, or the recording does not know it.
+ * Set *pc to the address, in A, of the first instruction of an item; TS_NO_PC if the item is about the state
+ * before the first step, or if the address is not known.
  *
  * Returns false if a trace cannot be read.
  */
 bool ts_diff_item_pc(struct ts_diff *d, const struct ts_diff_item *x, uint64_t *pc, struct ts_error *err);
 
 /*
- * Is it one of the rows that the options ask for?
+ * Set *is_wanted to whether the options select the item.
  *
  * Returns false if a trace cannot be read.
  */
 bool ts_diff_is_wanted(struct ts_diff *d, const struct ts_diff_item *x, bool *is_wanted, struct ts_error *err);
 
 /*
- * Leave out the items that the options do not ask for.
+ * Remove the items that the options do not select.
  *
  * Returns false if a trace cannot be read.
  */
 bool ts_diff_filter(struct ts_diff *d, struct ts_error *err);
 
 /*
- * Begin to tell what differs by nature, unless the caller wants all differences.
+ * Prepare to recognize differences by nature, unless the caller wants all differences (@is_all).
  *
  * Returns false if a trace cannot be read or memory is exhausted.
  */
@@ -272,13 +277,13 @@ bool ts_diff_noise_begin(struct ts_diff *d, bool is_all, struct ts_error *err);
 void ts_diff_noise_fini(struct ts_diff_noise *x);
 
 /*
- * Leave out those of the items that were found of the step where the lane's sides stand which differ by nature.
+ * Remove the items of the lane's current step that differ by nature.
  *
  * Returns false if a trace cannot be read, or memory is exhausted.
  */
 bool ts_diff_sift(struct ts_diff *d, const struct ts_diff_lane *l, struct ts_error *err);
 
-/* The same of memory of @process at position 0. */
+/* As ts_diff_sift(), for memory of @process at position 0. */
 bool ts_diff_sift_start(struct ts_diff *d, uint32_t process, struct ts_error *err);
 
 /*
@@ -288,7 +293,7 @@ bool ts_diff_sift_start(struct ts_diff *d, uint32_t process, struct ts_error *er
  */
 bool ts_diff_noise_pass(struct ts_diff *d, const struct ts_diff_lane *l, struct ts_error *err);
 
-/* Find the digests, when the registers and the threads are known. */
+/* Get the digests.  The registers and the threads must be known. */
 void ts_diff_take_digests(struct ts_diff *d);
 
 /*
@@ -299,18 +304,18 @@ void ts_diff_take_digests(struct ts_diff *d);
  */
 bool ts_diff_skip(struct ts_diff *d, const struct ts_diff_lane *l, bool *is_skipped, struct ts_error *err);
 
-/* The next page of memory that A knows at position 0.  Returns TS_GOT_END after the last. */
+/* Compare the next page of memory that A knows at position 0.  Returns TS_GOT_END after the last one. */
 enum ts_got ts_diff_run_start(struct ts_diff *d, struct ts_budget *budget, struct ts_error *err);
 
 /* The thread's step after @pos; TS_NO_POS if there is none. */
 uint64_t ts_diff_step_after(struct ts_diff_side *s, uint64_t pos);
 
-/* An item for the next piece of what is apart: no other thread runs in it. */
+/* Append an item for the next piece of l->apart, in which no other thread runs. */
 void ts_diff_tell_apart(struct ts_diff *d, struct ts_diff_lane *l);
 
 /*
- * The executed addresses differ: an item for it, and both go to where they are the same again.  apart is what
- * this item does not tell.
+ * The executed addresses differ: append an item, and move both sides to where the addresses are the same
+ * again.  l->apart is set to the steps that the item does not cover.
  *
  * Returns false if a trace cannot be read, or memory is exhausted.
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the system put on the stack of a new program before its first instruction: the number of arguments, pointers to the
- * arguments, to the variables of the environment, the auxiliary vector, and the texts that these point to (System V ABI, "Process
- * Initialization").
+ * The initial stack of a new program, as the system fills it before the first instruction: the number of
+ * arguments, pointers to the arguments and environment variables, the auxiliary vector, and the texts that
+ * these point to (System V ABI, "Process Initialization").
  */
 #ifndef TS_ASK_INITIAL_STACK_H
 #define TS_ASK_INITIAL_STACK_H
@@ -51,7 +51,8 @@ struct ts_initial_stack {
 /*
  * Read the initial stack of @q's first thread at position 0, as far as the recording knows it.
  *
- * Returns false if the trace cannot be read or memory is exhausted (TS_ENOMEM); @s needs its fini either way.
+ * Returns false if the trace cannot be read or memory is exhausted (TS_ENOMEM).  Call ts_initial_stack_fini()
+ * in both cases.
  */
 bool ts_initial_stack_read(struct ts_initial_stack *s, struct ts_query *q, struct ts_error *err);
 void ts_initial_stack_fini(struct ts_initial_stack *s);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Addresses of one recording in another one of the same program, which lay elsewhere.
+ * Translate addresses between two recordings of one program that was loaded at different addresses.
  *
- * Modules of the same name and regions of the same file or description belong together, in the order in which
- * they appeared.  Without them the surroundings of the first pc are the program, those of the first sp are
- * the stack.  What nothing covers lies where it lay.
+ * Modules of the same name and regions of the same file or description correspond, in order of appearance.
+ * If a recording lists none, memory around the first pc is the program and memory around the first sp is the
+ * stack.  Addresses outside all ranges are the same in both.
  */
 #ifndef TS_ASK_REBASE_H
 #define TS_ASK_REBASE_H
@@ -16,14 +16,14 @@
 #include "src/base/error.h"
 #include "src/query/query.h"
 
-/* A range of addresses of B, both ends inclusive, and what to add to come to those of A. */
+/* A range of addresses of B, both ends inclusive, and the delta that translates them to A. */
 struct ts_shift {
 	uint64_t first, last, delta;
 };
 
 #define TS_REBASE_SLOTS 256u
 
-/* A page that one range covers as a whole, and its delta. */
+/* A page that one range covers completely, and its delta. */
 struct ts_shifted_page {
 	uint64_t page; /* its number + 1; 0: none */
 	uint64_t delta;
@@ -36,27 +36,28 @@ struct ts_rebase {
 };
 
 /*
- * Add the range [@first, @last] of B, both inclusive, to @r, which is zero at first: it lies @delta above that in A.
+ * Add the range [@first, @last] of B, both inclusive, to @r, which the caller has zeroed at first.  Its
+ * address in A is @delta higher.
  *
- * Returns false if memory is exhausted; @r needs its fini either way.
+ * Returns false if memory is exhausted.  Call ts_rebase_fini() in both cases.
  */
 bool ts_rebase_add(struct ts_rebase *r, uint64_t first, uint64_t last, uint64_t delta, struct ts_error *err);
 
 /*
- * Add to @r where what is in @b lies in @a.
+ * Add the ranges of @b that correspond to memory of @a to @r.
  *
- * Returns false if a trace cannot be read or memory is exhausted; @r needs its fini either way.
+ * Returns false if a trace cannot be read or memory is exhausted.  Call ts_rebase_fini() in both cases.
  */
 bool ts_rebase_init(struct ts_rebase *r, struct ts_query *a, struct ts_query *b, struct ts_error *err);
 void ts_rebase_fini(struct ts_rebase *r);
 
-/* Does anything lie elsewhere? */
+/* Does any range have a different address? */
 bool ts_rebase_is_any(const struct ts_rebase *r);
 
-/* An address of B as it is in A. */
+/* Translate an address of B to A. */
 uint64_t ts_rebase_to_a(struct ts_rebase *r, uint64_t addr);
 
-/* An address of A as it is in B. */
+/* Translate an address of A to B. */
 uint64_t ts_rebase_to_b(struct ts_rebase *r, uint64_t addr);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * After a divergence: where two threads execute the same addresses again.
+ * Resynchronize after a divergence: find where two threads execute the same addresses again.
  */
 #ifndef TS_ASK_RESYNC_H
 #define TS_ASK_RESYNC_H
@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* So many steps that are the same end a difference. */
+/* The number of equal steps that end a difference. */
 #define TS_RESYNC_SAME 12u
 
 /* Addresses of the next steps of a thread. */
@@ -26,9 +26,9 @@ enum ts_resync {
 };
 
 /*
- * The shortest way (steps of A and B together) to TS_RESYNC_SAME steps that are the same: the i-th of A's
- * window and the j-th of B's.  If both windows reach the threads' ends, the steps that are the same there, or
- * the ends.
+ * Find the shortest way (steps of A and B together) to TS_RESYNC_SAME equal steps, which begin at step *i of
+ * A's window and *j of B's.  If both windows reach the threads' ends, fewer equal steps at the ends are
+ * accepted, or the ends themselves.
  */
 enum ts_resync ts_resync_find(const struct ts_window *a, const struct ts_window *b, size_t *i, size_t *j);
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Until when does a value stand at an address?  The index tells in which chunks its bytes are changed; these
- * are looked at one after the other, however far ahead they are.
+ * Find the end of a match: the first later position at which the value is no longer at its address.  The
+ * index lists the chunks that change these bytes; they are decoded in order, however far ahead they are.
  *
- * Such looks have a credit, which the user raises with what it spends on a scan that will find the same: so a
- * first row comes at once, and looking ahead costs at most as much again as the scan.
+ * Looking ahead has a credit, counted in memory reads.  The caller raises the credit in proportion to the
+ * work of its own scan.  So the first rows are reported at once, and looking ahead costs no more than the
+ * scan.
  */
 #ifndef TS_ASK_ENDS_H
 #define TS_ASK_ENDS_H
@@ -19,20 +20,20 @@ struct ts_ends {
 	const struct ts_ask *ask;     /* borrowed */
 	const struct ts_value *value; /* borrowed */
 	uint32_t process;
-	uint64_t addr;        /* of the last look */
-	uint64_t chunk;       /* the chunks before this one have been looked at for it; 0: none */
-	int64_t credit;       /* looks at memory that may still be spent */
-	uint64_t n;           /* questions to the index */
-	uint64_t n_looks;     /* that were spent; the user takes them off */
+	uint64_t addr;        /* of the last call */
+	uint64_t chunk;       /* for addr, chunks before this one have been searched; 0: none */
+	int64_t credit;       /* memory reads that may still be spent */
+	uint64_t n;           /* calls, which query the index */
+	uint64_t n_looks;     /* memory reads that were spent; the caller resets it */
 };
 
 void ts_ends_init(struct ts_ends *e, const struct ts_ask *ask, const struct ts_value *value,
 		  uint32_t process);
 
 /*
- * The value stands at @addr at @pos.  Look at the next chunk that changes it: *is_found gets true with *end
- * the first position > @pos at which it stands no more, TS_NO_POS if there is none.  Else call again, also
- * with a later @pos.
+ * Search the next chunk that changes the value, which is at @addr at position @pos.  If the end is found,
+ * *is_found is set to true and *end to the first position > @pos at which the value is not there, TS_NO_POS
+ * if there is none.  Otherwise call again; a later @pos is allowed.
  *
  * Returns false if the trace cannot be read.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The verb find: where and when a value stands in memory.
+ * The verb find: the places and times at which memory holds a value.
  */
 #ifndef TS_ASK_FIND_H
 #define TS_ASK_FIND_H

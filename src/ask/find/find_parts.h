@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the parts of a search share; private to find*.c.
+ * Shared declarations of the verb find; private to find*.c.
  *
- * find.c goes over the steps, and gives the rows; find_step.c looks at what a step touches, find_memory.c
- * through ranges of memory; find_again.c finds what was not kept again.
+ * find.c scans the steps and returns the rows.  find_step.c examines the memory that a step accesses,
+ * find_memory.c searches ranges of memory, find_again.c searches again for matches that were not kept.
  */
 #ifndef TS_ASK_FIND_PARTS_H
 #define TS_ASK_FIND_PARTS_H
@@ -19,33 +19,35 @@
 #include "src/ask/verb.h"
 #include "waits.h"
 
-/* So many looks at the state take as long as a chunk that is decoded. */
+/* Memory reads that cost as much as decoding a chunk. */
 #define TS_FIND_LOOKS_A_CHUNK 16u
 
-/* So many questions to the index for a match's next change cost a look. */
+/* Index queries (the next change of a match) that cost as much as a memory read. */
 #define TS_FIND_WAITS_A_LOOK 8u
 
 /*
- * So many matches that stand are kept at least.  Of those that are found in a range of memory when there are
- * more, only those whose end takes long to find are kept, up to so many.
+ * Up to TS_FIND_KEPT open matches are always kept.  Above that, a match found in a range of memory is kept
+ * only if its end takes long to find, and never more than TS_FIND_MAX_KEPT.
  */
 #ifndef TS_FIND_KEPT
 #define TS_FIND_KEPT ((size_t)1 << 16)
 #endif
 #define TS_FIND_MAX_KEPT (4 * TS_FIND_KEPT)
 
-/* Memory that started afresh by the step before, or at the start, and has to be looked through. */
+/*
+ * Memory that must be searched: all of it at the start, or a range that the previous step changed as a whole.
+ */
 struct ts_find_range {
 	uint64_t first, last;
-	bool is_bare; /* it holds nothing that the value could be */
-	uint64_t at;  /* the first address that has not been looked at */
+	bool is_bare; /* no match lies wholly inside the range */
+	uint64_t at;  /* the first address that has not been searched */
 };
 
-/* Not all matches that begin at @pos are kept: those in [first, last] are found again when they are told. */
+/* Matches that begin at @pos and are not kept: [first, last] is searched again when their rows are due. */
 struct ts_find_rest {
 	uint64_t pos;
-	uint64_t first, last; /* addresses; those below first have been found */
-	bool is_over;         /* all have been found */
+	uint64_t first, last; /* addresses; matches below first have been found again */
+	bool is_over;         /* all have been found again */
 };
 
 struct ts_find {
@@ -53,96 +55,101 @@ struct ts_find {
 	uint32_t process;
 	uint64_t first, last; /* addresses */
 	struct ts_matches matches;
-	uint64_t *pages; /* owned; those that may hold the rare byte */
+	uint64_t *pages; /* owned; the pages that may hold the rare byte */
 	size_t n_pages;
-	bool has_pages; /* they have been listed: a machine has millions */
+	bool has_pages; /* pages has been filled; done late, as a whole machine has millions of pages */
 	struct ts_sieve sieve;
 	uint32_t rare;          /* ordinal of a byte of the value that memory is searched for */
-	struct ts_probe *probe; /* owned; NULL: no chunk is passed over */
-	bool is_sketched;       /* there is all that the probe needs, or there never will be */
-	unsigned n_turns;       /* in which sketches were made */
+	struct ts_probe *probe; /* owned; NULL: no chunk can be skipped */
+	bool is_sketched;       /* the probe has all sketches that it will get */
+	unsigned n_turns;       /* calls that built sketches */
 	struct ts_waits
-		waits; /* matches that stand: for the chunk that changes their bytes; 0: not looked for yet */
+		waits; /* open matches, by the next chunk that changes their bytes; 0: not searched yet */
 	struct ts_find_range *ranges; /* owned; before the next step, or at the start */
 	size_t n_ranges, cap_ranges, at_range;
 	struct ts_find_rest
-		*rests; /* owned; in order of position; those from at_rest on have not been told */
+		*rests; /* owned; in order of position; those from at_rest on have not been reported */
 	size_t n_rests, cap_rests, at_rest;
 	struct ts_match
-		*again; /* owned; matches of the rest that is told: those from at_again on have not been */
+		*again; /* owned; of the current rest; those from at_again on have not been reported */
 	size_t n_again, cap_again, at_again;
-	uint64_t start; /* the position at which looking begins */
+	uint64_t start; /* the position at which the search begins */
 	uint64_t pos;   /* the next step */
-	uint64_t n_looks;
-	uint64_t busy_pos, busy_line; /* of the last question whether memory is changed often */
-	bool is_busy;                 /* its answer */
-	bool is_plain; /* the last step that passed: the mirror followed all that it did to memory */
-	bool is_over;  /* all steps have been looked at */
+	uint64_t n_looks;             /* memory reads that have not been charged to the budget */
+	uint64_t busy_pos, busy_line; /* arguments of the last is_busy() */
+	bool is_busy;                 /* its result */
+	bool is_plain; /* the mirror followed all memory effects of the last step passed */
+	bool is_over;  /* all steps have been scanned */
 	bool is_failed;
-	struct ts_ends ends; /* of the match that is the next row, ahead of the scan */
+	struct ts_ends ends; /* finds the end of the next row's match, ahead of the scan */
 };
 
-/* The budget that the looks since the last call used up.  Returns false if it is used up. */
+/* Charge the memory reads since the last call to @budget.  Returns false if the budget is used up. */
 bool ts_find_has_budget(struct ts_find *f, struct ts_budget *budget);
 
 /* The functions below return false if the trace cannot be read, or memory is exhausted. */
 
-/* Does the value stand at @addr at @pos?  If that has changed it is noted. */
+/* Record whether the value is at @addr at @pos (@stands): begins or ends a match if that changed. */
 bool ts_find_note(struct ts_find *f, uint64_t addr, uint64_t pos, bool stands, struct ts_error *err);
 
 /*
- * A byte of the value to search memory for: one that counts, and is rare: not 0 if there is another.  Its
- * ordinal.
+ * Returns the ordinal of the value's byte that memory is searched for.  It is not masked out and, if
+ * possible, not 0, as zeros are common.
  */
 uint32_t ts_find_rare(const struct ts_value *v);
 
 /*
- * [first, last] is looked through before the next step, also for values that reach into it.  @is_bare: it
- * holds nothing that the value could be.
+ * Search [first, last] before the next step, including values that extend into it.  @is_bare: no match lies
+ * wholly inside the range.
  */
 bool ts_find_add_range(struct ts_find *f, uint64_t first, uint64_t last, bool is_bare, struct ts_error *err);
 
 /*
- * Look through the ranges, for matches that begin or end at f->pos: some pages after the others, while there
- * is budget.  When that is done there are no ranges.
+ * Search the ranges for matches that begin or end at f->pos, a few pages at a time while the budget lasts.
+ * f->n_ranges is 0 when all ranges have been searched.
  */
 bool ts_find_look_at_ranges(struct ts_find *f, struct ts_budget *budget, struct ts_error *err);
 
-/* Set the step that made the match stand. */
+/* Set kind, thread and pc of the match from the step before it. */
 bool ts_find_set_step(struct ts_find *f, struct ts_match *m, struct ts_error *err);
 
-/* The value may stand at @addr from @pos on, the latest position so far: that is not kept. */
+/* Note that a match at @addr from @pos on, the highest position so far, is not kept: it is searched again. */
 bool ts_find_leave(struct ts_find *f, uint64_t addr, uint64_t pos, struct ts_error *err);
 
-/* Is a match that begins at @pos, the latest position so far, left already? */
+/* Did ts_find_leave() leave out a match that begins at @pos, the highest position so far? */
 static inline bool ts_find_has_left(const struct ts_find *f, uint64_t pos)
 {
 	return f->n_rests && f->rests[f->n_rests - 1].pos == pos;
 }
 
-/* The first rest that has not been told; NULL if there is none. */
+/* The first rest that has not been reported; NULL if there is none. */
 static inline struct ts_find_rest *ts_find_rest(const struct ts_find *f)
 {
 	return f->at_rest < f->n_rests ? &f->rests[f->at_rest] : NULL;
 }
 
 /*
- * Find some matches of the first rest again, if none of those that were is left to tell.  Returns TS_GOT_END
- * if there are no more: the rest is over then, TS_GOT_PENDING if the budget is used up.
+ * Find more matches of the first rest, unless f->again still has some to report.
+ *
+ * Returns TS_GOT_ROW if f->again has a match to report, TS_GOT_END if the rest has no more (the next rest
+ * becomes the first one), TS_GOT_PENDING if the budget is used up, TS_GOT_FAIL if the trace cannot be read or
+ * memory is exhausted.
  */
 enum ts_got ts_find_some_again(struct ts_find *f, struct ts_budget *budget, struct ts_error *err);
 
-/* The first page in f->pages that ends at @addr or later; they are listed. */
+/* The index in f->pages, which must be filled, of the first page that ends at @addr or later. */
 size_t ts_find_page_at(const struct ts_find *f, uint64_t addr);
 
-/* The first offset from @i on at which the value may begin in @n bytes of data; @n if it begins nowhere. */
+/* The first offset >= @i at which the value may begin in the @n bytes of @data; @n if there is none. */
 size_t ts_find_skip_to(const struct ts_find *f, const uint8_t *data, size_t i, size_t n);
 
-/* May a step of the chunk begin or end a match?  Each step that is not passed over must pass, in order. */
+/*
+ * Set *may to whether step @pos can begin or end a match.  Each step of a scanned chunk must pass, in order.
+ */
 bool ts_find_pass_step(struct ts_find *f, const struct ts_steps *batch, uint64_t pos, bool *may,
 		       struct ts_error *err);
 
-/* What begins and ends by step @pos, which passed last. */
+/* Record the matches that begin and end at step @pos, the last one that passed. */
 bool ts_find_look_at_step(struct ts_find *f, uint64_t pos, struct ts_error *err);
 
 #endif

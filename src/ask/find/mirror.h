@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory during a scan over the steps: lines that were asked for, kept as each access leaves them.
+ * A cache of memory lines for a scan over the steps, updated with each access.
  *
- * A line is read once; from then on all accesses to the process's memory have to pass, in order.
+ * A line is read once.  From then on all accesses to the process's memory must be passed in, in order.
  */
 #ifndef TS_ASK_MIRROR_H
 #define TS_ASK_MIRROR_H
@@ -19,7 +19,7 @@
 #endif
 
 struct ts_mirror_line {
-	uint64_t addr; /* of its first byte; 1: there is none here */
+	uint64_t addr; /* of its first byte; 1: the slot is empty */
 	uint8_t data[TS_MIRROR_LINE], known[TS_MIRROR_LINE];
 };
 
@@ -27,17 +27,17 @@ struct ts_mirror {
 	struct ts_query *q;           /* borrowed */
 	uint32_t process;
 	struct ts_mirror_line *lines; /* owned; each in the slot of its address */
-	uint64_t n_loads;             /* lines that were read: what it costs */
+	uint64_t n_loads;             /* lines that were read; for the budget */
 };
 
-/* Returns false if memory is exhausted (TS_ENOMEM); @m needs its fini either way. */
+/* Returns false if memory is exhausted (TS_ENOMEM).  Call ts_mirror_fini() in both cases. */
 bool ts_mirror_init(struct ts_mirror *m, struct ts_query *q, uint32_t process, struct ts_error *err);
 void ts_mirror_fini(struct ts_mirror *m);
 
-/* No line is kept any more: accesses from any position on may pass. */
+/* Drop all lines.  The next access may be at any position. */
 void ts_mirror_clear(struct ts_mirror *m);
 
-/* The line with @addr if it is kept, else NULL. */
+/* The line with @addr, NULL if it is not cached. */
 static inline struct ts_mirror_line *ts_mirror_find(const struct ts_mirror *m, uint64_t addr)
 {
 	struct ts_mirror_line *line = &m->lines[addr / TS_MIRROR_LINE % TS_MIRROR_N_LINES];
@@ -46,16 +46,16 @@ static inline struct ts_mirror_line *ts_mirror_find(const struct ts_mirror *m, u
 }
 
 /*
- * The line with @addr, as it is at position @pos if it has to be read.  Returns NULL if the trace cannot be
- * read.
+ * The line with @addr.  If it is not cached, it is read as it is at position @pos.  Returns NULL if the trace
+ * cannot be read.
  */
 struct ts_mirror_line *ts_mirror_load(struct ts_mirror *m, uint64_t pos, uint64_t addr, struct ts_error *err);
 
-/* An access shows, or makes, the bytes at [@first, @last] be @value. */
+/* Set the cached bytes of [@first, @last] to @value, which an access read or wrote. */
 void ts_mirror_change(struct ts_mirror *m, uint64_t first, uint64_t last, const uint8_t *value);
 void ts_mirror_change_line(struct ts_mirror_line *line, uint64_t first, uint64_t last, const uint8_t *value);
 
-/* What [@first, @last] holds is not what it was, for another reason. */
+/* Drop the lines that overlap [@first, @last], which changed in another way. */
 void ts_mirror_forget(struct ts_mirror *m, uint64_t first, uint64_t last);
 
 #endif

@@ -11,11 +11,11 @@
 
 struct ts_wait {
 	uint64_t chunk;
-	uint32_t item; /* what the user likes */
+	uint32_t item; /* chosen by the caller */
 };
 
 struct ts_waits {
-	struct ts_wait *items; /* owned; a heap: none waits longer than those at 2i + 1 and 2i + 2 */
+	struct ts_wait *items; /* owned; a binary heap, lowest chunk first */
 	size_t n, cap;
 };
 
@@ -24,7 +24,7 @@ void ts_waits_fini(struct ts_waits *w);
 /* Returns false if memory is exhausted. */
 bool ts_waits_add(struct ts_waits *w, uint64_t chunk, uint32_t item);
 
-/* Take the first one, of at least one, off. */
+/* Remove and return the item with the lowest chunk.  The queue must not be empty. */
 struct ts_wait ts_waits_take(struct ts_waits *w);
 
 #endif

@@ -46,7 +46,7 @@ void ts_answer_free(struct ts_answer *a);
 struct ts_answer *ts_answer_of_rows(struct ts_ask *ask, const struct ts_verb *verb, struct ts_rows *rows,
 				    uint64_t first, enum ts_form_kind form, struct ts_error *err);
 
-/* Before it runs: show at most @max rows, whatever the question says.  The end tells it. */
+/* Before it runs: show at most @max rows, whatever the question says.  The end line says so. */
 void ts_answer_bound(struct ts_answer *a, uint64_t max);
 
 /* Before it runs: its rows have a first column `recording` (ts_form_name_recording(), whose parameters these are). */
@@ -65,8 +65,8 @@ enum ts_got ts_answer_run(struct ts_answer *a, unsigned n_chunks, struct ts_buf 
 			  struct ts_error *err);
 
 /*
- * End it early, by ^C: no more rows are looked for.  ts_answer_run() goes on with those that were found, and an
- * end that tells it; rows of `last N` that were being printed already are left out.
+ * Interrupt the answer (^C): the search stops.  ts_answer_run() then prints the rows found so far, and an end
+ * line that says so; rows of `last N` that were being printed already are left out.
  */
 void ts_answer_stop(struct ts_answer *a);
 

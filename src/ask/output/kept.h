@@ -2,7 +2,7 @@
 /*
  * The last N rows of a cursor, which are kept until it has no more.
  *
- * They lie in blocks: neither making room for one more nor giving them back takes long, however many they are.
+ * The rows are stored in blocks, so that adding a row and freeing all rows never takes long.
  */
 #ifndef TS_ASK_KEPT_H
 #define TS_ASK_KEPT_H
@@ -25,7 +25,8 @@ struct ts_kept {
 void ts_kept_fini(struct ts_kept *k);
 
 /*
- * Keep @row; if there are @max already, in place of the oldest.  What @row gets instead is to be reset.
+ * Keep @row.  If there are @max rows already, it replaces the oldest one.  The caller must reset @row
+ * afterwards.
  *
  * Returns false if memory is exhausted; @row is then unchanged.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The verb strings: texts that stood in memory when a step read or wrote them.
+ * The verb strings: texts in memory that a step read or wrote.
  */
 #ifndef TS_ASK_STRINGS_H
 #define TS_ASK_STRINGS_H

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the parts of the verb strings share; private to strings*.c.
+ * Shared declarations of the verb strings; private to strings*.c.
  *
- * strings.c goes over the steps, and gives the rows; strings_step.c looks at what a step reads and writes, in
- * strings_window.c's piece of memory; strings_growth.c has the texts that are being written, strings_list.c
- * those that were noted; strings_doubts.c tells which beginnings of a text are rows.
+ * strings.c scans the steps and returns the rows.  strings_step.c examines what a step reads and writes;
+ * strings_window.c reads memory around an access.  strings_growth.c tracks texts that are being written,
+ * strings_list.c the texts found.  strings_doubts.c decides which prefixes of a text are rows;
+ * strings_before.c, which texts of a short range were seen before it.
  */
 #ifndef TS_ASK_STRINGS_PARTS_H
 #define TS_ASK_STRINGS_PARTS_H
@@ -19,19 +20,19 @@
 #include "texts.h"
 #include "src/ask/verb.h"
 
-/* A longer window is not taken from the mirror. */
+/* A longer window is not read through the mirror. */
 #define TS_STRINGS_MAX_MIRRORED 4096u
 
-/* How long a growing text was after a step. */
+/* The length of a growing text after a step. */
 struct ts_growth_point {
 	uint64_t pos;
 	uint32_t n;
 };
 
-/* A text that the write at its end may go on with.  It has not been noted yet. */
+/* A text that a write at its end may extend.  It has not been added to the texts yet. */
 struct ts_growth {
 	uint64_t addr, end; /* end: the address after it */
-	uint64_t used;      /* when */
+	uint64_t used;      /* the clock when it last grew */
 	struct ts_buf chars;
 	struct ts_buf points; /* struct ts_growth_point */
 	uint32_t n_touches;   /* effects of the step that touch it */
@@ -41,21 +42,21 @@ struct ts_growth {
 
 #define TS_STRINGS_N_GROWTHS 8u
 
-/* Beginnings of a text that grew, which may still be shown. */
+/* Prefixes of a text that grew, which may still become rows. */
 struct ts_doubt {
-	uint64_t pos;   /* of the first one */
-	uint64_t chunk; /* the last one that may decide it */
+	uint64_t pos;   /* of the first prefix */
+	uint64_t chunk; /* the last chunk that may decide it */
 	uint32_t root;  /* ordinal of the text */
 };
 
-/* Where texts of a part of the recording are, which may have been seen before. */
+/* A range of memory with texts of a part of the recording, which may occur before that part. */
 struct ts_old_range {
 	uint64_t first, last; /* addresses */
-	uint64_t chunk;       /* the next one to look into; TS_NO_CHUNK: none */
-	size_t n_young;       /* texts that have not been seen so far */
+	uint64_t chunk;       /* the next chunk to search; TS_NO_CHUNK: none */
+	size_t n_young;       /* texts that have not been seen before the part */
 };
 
-/* Long texts that were read lately and have not changed since: ordinals in items, plus 1. */
+/* Cache of long texts that were read recently and have not changed since: ordinals in items, plus 1. */
 #define TS_STRINGS_N_RECENT 16u
 
 struct ts_strings {
@@ -69,7 +70,7 @@ struct ts_strings {
 	uint64_t first, last, min; /* addresses; characters */
 	struct ts_texts texts;
 	struct ts_buf text;
-	struct ts_heap ready;  /* ordinals of texts that are rows and have not been told, in the table's order */
+	struct ts_heap ready;  /* ordinals of texts whose rows have not been returned, in the table's order */
 	struct ts_heap doubts; /* struct ts_doubt; by position */
 	uint8_t *data;         /* owned; the window: values, then known flags */
 	size_t cap_data;
@@ -78,15 +79,15 @@ struct ts_strings {
 	uint64_t pos, to; /* the next step, and where they end */
 	uint64_t n_looks;
 	bool is_over, is_failed;
-	bool is_part; /* only the steps asked about are looked at; then what comes before them: */
-	struct ts_old_range *ranges; /* owned, by address; NULL: that has not begun */
+	bool is_part; /* only the steps of the question are scanned; then the texts before them: */
+	struct ts_old_range *ranges; /* owned, by address; NULL: this has not begun */
 	size_t n_ranges, n_young;
-	struct ts_heap sorted;  /* struct ts_old_range: those that are not in ranges yet */
-	struct ts_heap waiting; /* ordinals of ranges, that with the latest chunk first */
+	struct ts_heap sorted;  /* struct ts_old_range: the ones that are not in ranges yet */
+	struct ts_heap waiting; /* ordinals of ranges, latest chunk first */
 	size_t n_sorted, n_listed; /* texts whose ranges are or were in sorted, ranges that are or were in waiting */
 	bool is_listed;
-	uint64_t n_before;      /* ranges that were handled, for the budget */
-	uint64_t below; /* chunks from here on have been looked at */
+	uint64_t n_before;      /* ranges processed, for the budget */
+	uint64_t below; /* chunks from this one on have been searched */
 };
 
 /* Is it a character of a text? */
@@ -106,7 +107,8 @@ static inline bool ts_strings_is_char(const struct ts_strings *x, size_t i, unsi
 }
 
 /*
- * Does a change of [@first, @last] touch it?  What ends a text, and begins with the byte @begins, does not.
+ * Does a change of [@first, @last], whose first byte becomes @begins, touch the text?  A change just after
+ * the text that begins with a non-printable byte ends the text and does not touch it.
  */
 static inline bool ts_strings_touches(const struct ts_growth *g, uint64_t first, uint64_t last,
 				      uint8_t begins)
@@ -120,81 +122,84 @@ static inline bool ts_strings_touches(const struct ts_growth *g, uint64_t first,
  * Those that return nothing, and ts_strings_note(), set is_failed if memory is exhausted.
  */
 
-/* Look at step x->pos. */
+/* Process step x->pos. */
 bool ts_strings_look_at_step(struct ts_strings *x, const struct ts_steps *batch, struct ts_error *err);
 
-/* Read memory from @before bytes before the access to @after bytes after it, as it is after the step. */
+/* Set the window to [@first - @before, @last + @after] around an access, as memory is after the step. */
 bool ts_strings_read_window(struct ts_strings *x, uint64_t first, uint64_t last, uint64_t before,
 			    uint64_t after, struct ts_error *err);
 
-/* Does a run of characters that meets [@first, @last] reach the window's edge? */
+/* Does a run of characters that overlaps [@first, @last] reach the edge of the window? */
 bool ts_strings_is_short(const struct ts_strings *x, uint64_t first, uint64_t last);
 
 /* Is a part of the text in WHAT? */
 bool ts_strings_is_in_what(const struct ts_strings *x, uint64_t addr, size_t n, bool is_wide);
 
-/* It is a row, if it is asked for. */
+/* Make the text a row if it is in the range of the question. */
 void ts_strings_show(struct ts_strings *x, struct ts_text *t);
 
 /*
- * A text stands at @addr just after step @pos, which read or wrote a byte of it.  Returns NULL if it is not
- * in WHAT, or memory is exhausted.
+ * Add the text that is at @addr after step @pos, which read or wrote a byte of it.
+ *
+ * Returns NULL if the text is not in WHAT, or memory is exhausted.
  */
 struct ts_text *ts_strings_note(struct ts_strings *x, uint64_t addr, uint64_t pos, const char *chars,
 				size_t n, bool is_wide, bool is_read);
 
 /*
- * Was what is read here read before, as a part of a long text that is still the same?  Its last byte is left
- * out: it may begin a wide text.
+ * Does the effect read a part of a long text in the cache of recent texts?  The last byte of the text does
+ * not count: it may begin a wide text.
  */
 bool ts_strings_is_recent(const struct ts_strings *x, const struct ts_effect *e, const uint8_t *value);
 
-/* Texts that the effect touches, or stands next to, are looked at again. */
+/* Remove texts that the effect overlaps or adjoins from the cache of recent texts. */
 void ts_strings_forget_recent(struct ts_strings *x, const struct ts_effect *e);
 
-/* The text that step x->pos left may grow at its end. */
+/* Track the text, as step x->pos left it: later writes may extend it. */
 void ts_strings_begin_growth(struct ts_strings *x, uint64_t addr, const char *chars, size_t n, bool is_wide);
 
-/* If the write goes on with the text, and does nothing else, the text becomes longer. */
+/*
+ * Extend the text by the write if it continues the text and does nothing else; *has_grown is set to whether.
+ */
 bool ts_strings_grow(struct ts_strings *x, struct ts_growth *g, const struct ts_effect *e,
 		     const uint8_t *value, bool *has_grown, struct ts_error *err);
 
 /*
- * An access or another change of [@first, @last], the first byte of which is @begins then: texts that it
- * touches grow no more, but @grown (may be NULL).
+ * End the growth of all texts but @grown (may be NULL) that an access or a change of [@first, @last] touches.
+ * @begins is the first byte of the range after it.
  */
 void ts_strings_end_growths(struct ts_strings *x, uint64_t first, uint64_t last, uint8_t begins,
 			    const struct ts_growth *grown);
 
-/* So do texts that have not grown for long; all when it @is_end. */
+/* End the growth of texts that have not grown for many steps; if @is_end, of all texts. */
 void ts_strings_end_old_growths(struct ts_strings *x, bool is_end);
 
 /*
- * Beginnings of the text @root, the first one at @pos, may be rows.  Until the text is changed for the last
- * time nobody knows whether one of them stands again.
+ * Prefixes of the text @root, the first one at @pos, may be rows.  This is decided after the last change of
+ * the text, as a prefix may be in memory again until then.
  */
 void ts_strings_begin_doubt(struct ts_strings *x, const struct ts_text *root, uint64_t pos);
 
 /* Does the effect touch a range with texts that have not been seen before the part so far? */
 bool ts_strings_is_young(const struct ts_strings *x, const struct ts_effect *e);
 
-/* The text was seen before the part. */
+/* Mark the text as seen before the part. */
 void ts_strings_seen_before(struct ts_strings *x, uint64_t addr, const char *chars, size_t n, bool is_wide);
 
-/* Is the question about so short a part that only its steps are looked at? */
+/* Is the question about a part so short that only its steps are scanned? */
 bool ts_strings_is_part(const struct ts_strings *x);
 
 /*
- * After the steps of the part: texts that were seen before it become old.
+ * After the steps of the part: mark the texts that were seen before it as old.
  *
- * Returns TS_GOT_END if that is done, TS_GOT_PENDING if the budget is used up, or TS_GOT_FAIL.
+ * Returns TS_GOT_END when this is done, TS_GOT_PENDING if the budget is used up, or TS_GOT_FAIL.
  */
 enum ts_got ts_strings_look_before(struct ts_strings *x, struct ts_budget *budget, struct ts_error *err);
 
-/* Decide what can be decided before the step that comes next. */
+/* Decide the doubts that can be decided before the next step. */
 bool ts_strings_decide(struct ts_strings *x, struct ts_error *err);
 
-/* Does the one doubt (struct ts_doubt) have a lower position than the other?  For a heap. */
+/* Heap order: does the doubt @one have a lower position than @other? */
 bool ts_strings_is_doubt_before(const void *user, const void *one, const void *other);
 
 #endif

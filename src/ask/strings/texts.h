@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Texts at addresses, each once: which there were, and where each was first seen.
+ * The set of texts at addresses, each with the step at which it was first seen.
  *
- * Texts that are beginnings of another one share its characters.
+ * A text that is a prefix of another one shares its characters.
  */
 #ifndef TS_ASK_TEXTS_H
 #define TS_ASK_TEXTS_H
@@ -19,16 +19,16 @@
 /* A text at an address. */
 struct ts_text {
 	uint64_t addr;
-	uint64_t pos;       /* the first step that wrote or read one of its bytes when it stood there */
+	uint64_t pos;       /* the first step that wrote or read one of its bytes while it was there */
 	uint64_t hash;      /* of its address and its characters */
 	size_t off;         /* of its characters */
-	/* ordinal of the text of which it is the beginning, and whose characters it shares; or its own */
+	/* ordinal of the text of which it is a prefix, and whose characters it shares; or its own ordinal */
 	uint32_t root;
 	uint32_t n;         /* characters */
 	bool is_wide;       /* UTF-16LE */
 	bool is_read;       /* that step read it */
-	bool is_hidden;     /* it was only a beginning, on the way to its root */
-	bool is_old;        /* it was seen before the part that is asked about */
+	bool is_hidden;     /* it was only a prefix while its root was written */
+	bool is_old;        /* it was seen before the part of the question */
 };
 
 struct ts_texts {
@@ -42,7 +42,7 @@ struct ts_texts {
 void ts_texts_init(struct ts_texts *x);
 void ts_texts_fini(struct ts_texts *x);
 
-/* The hash of no characters at @addr; and of @n more. */
+/* The hash of an empty text at @addr; of a text with hash @hash and @n more characters. */
 uint64_t ts_text_hash(uint64_t addr);
 uint64_t ts_text_hash_more(uint64_t hash, const char *chars, size_t n);
 
@@ -56,12 +56,16 @@ static inline uint32_t ts_text_ordinal(const struct ts_texts *x, const struct ts
 	return (uint32_t)(t - x->items);
 }
 
-/* The text like @new, whose characters are @chars; NULL if there is none.  Borrowed until the next one is added. */
+/*
+ * The text equal to @new, whose characters are @chars; NULL if there is none.  Borrowed until the next
+ * addition.
+ */
 struct ts_text *ts_texts_find(struct ts_texts *x, const char *chars, const struct ts_text *new);
 
 /*
- * Add a text that is not there; without a root it gets characters of its own.  Returns it, as ts_texts_find(); NULL
- * if memory is exhausted.
+ * Add a text that is not in the set.  Its characters are copied if it has no root.
+ *
+ * Returns the text, borrowed as from ts_texts_find(); NULL if memory is exhausted.
  */
 struct ts_text *ts_texts_add(struct ts_texts *x, const char *chars, const struct ts_text *new);
 

@@ -44,7 +44,7 @@ void ts_cell_process(struct ts_row *row, unsigned i, const struct ts_ask *ask, u
 /* The name of the function that @addr is in, borrowed from the symbols; NULL if none is known. */
 const char *ts_ask_function(const struct ts_ask *ask, uint64_t addr);
 
-/* The same as a cell. */
+/* Fill the cell with the name of the function that @addr is in. */
 void ts_cell_function(struct ts_row *row, unsigned i, const struct ts_ask *ask, uint64_t addr);
 
 /*

@@ -68,7 +68,7 @@ struct ts_hits {
 	bool is_failed;         /* memory ran out */
 };
 
-/* Returns false if memory is exhausted; @h needs its fini either way. */
+/* Returns false if memory is exhausted.  Call ts_hits_fini() in both cases. */
 bool ts_hits_init(struct ts_hits *h, struct ts_error *err);
 void ts_hits_fini(struct ts_hits *h);
 

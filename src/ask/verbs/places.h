@@ -8,8 +8,8 @@
 #include "src/ask/grammar/what.h"
 
 /*
- * The locations of @what: @thread's registers, or memory of @process.  *n gets how many; they are the
- * caller's to free.
+ * The locations of @what: @thread's registers, or memory of @process.  *n is set to their number.  The caller
+ * frees them with free().
  *
  * Returns NULL if memory is exhausted.
  */

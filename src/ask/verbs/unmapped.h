@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory that was never there. */
+/* Detection of memory that was never mapped. */
 #ifndef TS_ASK_UNMAPPED_H
 #define TS_ASK_UNMAPPED_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The verbs threads, processes, modules and maps: what there is at a position, or was in a range of them.
+ * The verbs threads, processes, modules and maps: their state at a position, or in a range of positions.
  */
 #ifndef TS_ASK_WORLD_H
 #define TS_ASK_WORLD_H

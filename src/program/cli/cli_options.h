@@ -56,7 +56,7 @@
 	X(AGAINST, "against", TEXT(against), ON(DIFF)) \
 	X(ONLY, "only", VALUE, ON(DIFF)) \
 	X(POSITIONS, "positions", VALUE, ON(EXPORT)) \
-	X(PROCESS, "process", VALUE, ON(SERVE) | ON(GDB) | ON(LLDB) | ON(DAP) | ON(SERVE) | ON(GDB) | ON(LLDB) | ON(DAP) | ON(QUERY) | ON(SQL) | ON(MCP)) \
+	X(PROCESS, "process", VALUE, ON(SERVE) | ON(GDB) | ON(LLDB) | ON(DAP) | ON(QUERY) | ON(SQL) | ON(MCP)) \
 	X(QEMU, "qemu", TEXT(qemu), ON(RECORD)) \
 	X(QUIET, "quiet", WORD, ON_ALL | ON(RECORD) | ON(UNPACK)) \
 	X(REBASE, "rebase", FLAG(is_rebased), ON(DIFF)) \

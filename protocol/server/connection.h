@@ -39,7 +39,7 @@ struct rsp_server {
 	uint64_t turns;
 	struct ev_signal interrupted, terminated;
 	struct ev_async symbols_read; /* sent by the thread that has read a table */
-	struct ev_timer teller; /* runs while a job is stuck, to tell its client the progress */
+	struct ev_timer teller; /* runs while a job is stuck, to send its client the progress */
 	struct ev_idle grower; /* continues reading the recording when no client has work */
 	bool is_growing;
 	const struct rsp_server_options *opt;
@@ -61,7 +61,7 @@ bool rsp_connection_open(struct rsp_server *sv, int in_fd, int out_fd, struct ts
 /* Close the connection and free @c; a server for one client ends. */
 void rsp_connection_close(struct rsp_connection *c);
 
-/* Does it have work (a run, packets that can be answered) or chores, so that it needs a turn? */
+/* Returns true if @c has work (a run, packets that can be answered) or chores, and needs a turn. */
 bool rsp_connection_wants_turn(const struct rsp_connection *c);
 
 /* One turn: a slice of a run, or the waiting packets, as far as time allows, and a slice of other work. */
@@ -80,10 +80,10 @@ void rsp_connection_tell(struct rsp_connection *c, int64_t now);
 /* Schedule a turn if a connection wants one. */
 void rsp_server_wake(struct rsp_server *sv);
 
-/* Returns the connection that wants a turn and has waited longest for it; NULL: none wants one. */
+/* Returns the connection that has waited longest for a turn; NULL if none wants one. */
 struct rsp_connection *rsp_server_whose_turn(const struct rsp_server *sv);
 
-/* Leave the event loop when the current event is handled. */
+/* Leave the event loop after the current event. */
 void rsp_server_end_loop(struct rsp_server *sv);
 
 #endif

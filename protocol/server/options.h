@@ -31,8 +31,7 @@ struct rsp_server_options {
 	size_t n_debug;
 	const char *kept; /* as that of struct ts_local_files */
 	/*
-	 * the client is on this machine, and opens the files that it is told of itself ("set sysroot /"), without
-	 * vFile
+	 * the client is on this machine and opens the reported files itself ("set sysroot /"), without vFile
 	 */
 	bool is_client_local;
 	/* how registers are shown, NULL: as recorded, or as the code of a machine needs them */
@@ -47,7 +46,7 @@ struct rsp_server_options {
 	void *grow_user;
 	uint64_t max_memory; /* of the trace frames of all sessions, in bytes; UINT64_MAX: any */
 	unsigned max_clients; /* more have to wait; 0: any number */
-	double silence_s; /* a client that says nothing for so long at first is disconnected; 0: never */
+	double silence_s; /* a client that sends nothing for this long at first is disconnected; 0: never */
 	bool is_once;     /* end after the first session */
 	void (*ready)(void *user, const char *address); /* called when it listens; may be NULL */
 	void *user;

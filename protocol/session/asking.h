@@ -20,7 +20,7 @@ struct rsp_asking;
 
 void rsp_asking_free(struct rsp_asking *q);
 
-/* Is it the name of a question? */
+/* Returns true if @name is the name of a question. */
 bool rsp_asking_is_verb(const char *name);
 
 /* Append a line for each verb, for help; verbs with the name of one of the @n @commands are left out. */
@@ -37,8 +37,8 @@ enum rsp_command_end rsp_asking_start(struct rsp_session *s, const char *verb, c
 				      struct ts_error *err);
 
 /*
- * The same of "goto @place", but the session stays: where that leads is announced (monitor announce).  The
- * answer has no text, unless there is no such place: then it is refused.
+ * Begin to search for the destination of "goto @place" (monitor announce).  The destination is announced; the
+ * session does not move.  The answer has no text; it is refused if there is no such place.
  */
 enum rsp_command_end rsp_asking_announce(struct rsp_session *s, const char *place, struct ts_error *err);
 

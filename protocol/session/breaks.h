@@ -27,8 +27,8 @@ struct rsp_break {
 	size_t n_conditions;
 	struct ts_ax **commands;   /* owned; run at a hit, which then does not stop */
 	size_t n_commands;
-	uint64_t mem;              /* bytes that the expressions take */
-	uint32_t next;             /* the ordinal of the next one with the same hash, and 1; 0: none */
+	uint64_t mem;              /* bytes used by its expressions */
+	uint32_t next;             /* 1 + ordinal of the next one with the same hash; 0: none */
 };
 
 /* Limits on the breakpoints and watchpoints of a client, and on all the bytes that it watches. */
@@ -43,8 +43,8 @@ struct rsp_breaks {
 	struct rsp_break *items; /* owned */
 	struct ts_break *places; /* owned; items[i].at, in the form that the search takes */
 	size_t n_items, cap_items;
-	uint32_t *heads;         /* owned; cap_items of them: by hash, the ordinal of the first one, and 1; 0: none */
-	uint64_t mem;            /* bytes that all expressions take */
+	uint32_t *heads;         /* owned; cap_items of them: by hash, 1 + ordinal of the first one; 0: none */
+	uint64_t mem;            /* bytes used by all expressions */
 	struct rsp_frame_budget *budget; /* borrowed; counts them, too; NULL: none */
 	struct ts_watch *watches; /* owned */
 	size_t n_watches, cap_watches;
@@ -58,8 +58,8 @@ void rsp_breaks_fini(struct rsp_breaks *b);
  * Insert a breakpoint without commands; one of the same kind at the same place is replaced.  Takes ownership
  * of @conditions, on failure too.
  *
- * Returns false if memory is exhausted, if there are RSP_MAX_BREAKS already, or if the expressions of all take
- * more memory than they may.
+ * Returns false if memory is exhausted, if there are RSP_MAX_BREAKS already, or if all expressions together
+ * exceed their memory limit.
  */
 bool rsp_breaks_insert(struct rsp_breaks *b, enum rsp_break_kind kind, struct ts_break at,
 		       struct ts_ax **conditions, size_t n_conditions);
@@ -67,7 +67,7 @@ bool rsp_breaks_insert(struct rsp_breaks *b, enum rsp_break_kind kind, struct ts
 /*
  * Set the commands of an inserted breakpoint; takes ownership of them.
  *
- * Returns false if the expressions of all take more memory than they may: it has no commands then.
+ * Returns false if all expressions together exceed their memory limit: the breakpoint then has no commands.
  */
 bool rsp_breaks_set_commands(struct rsp_breaks *b, enum rsp_break_kind kind, struct ts_break at,
 			     struct ts_ax **commands, size_t n_commands);

@@ -9,7 +9,7 @@
 #include "session.h"
 
 /*
- * Answer one packet: @r (empty) gets the reply.
+ * Answer one packet: the reply is added to @r, which must be empty.
  *
  * Returns true if there is a reply to send, false if not: a stop reply comes later, or the session ends
  * (is_closing).

@@ -72,7 +72,7 @@ struct rsp_session {
 	const struct rsp_target *target; /* borrowed */
 	uint64_t pos;                /* the position; 0..N */
 	uint32_t thread;             /* ordinal: of registers and memory (H g), of the last stop otherwise */
-	uint32_t stopped;            /* ordinal: the thread of the last stop, whichever ones were looked at since */
+	uint32_t stopped;            /* ordinal: the thread of the last stop, whichever ones were selected since */
 	const struct rsp_layout *layout; /* the view of the registers, NULL: as recorded; borrowed */
 	uint32_t step_thread;        /* ordinal: for s, bs (H c); TS_NO_THREAD: the one that stopped last */
 	uint64_t reported_pos;       /* the position of the last stop reply: where the client believes to be */

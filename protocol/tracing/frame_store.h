@@ -88,7 +88,7 @@ bool rsp_frame_store_range(struct rsp_frame_store *st, uint64_t addr, uint64_t l
 bool rsp_frame_store_var(struct rsp_frame_store *st, uint32_t number, int64_t value);
 
 /*
- * Close it; *bytes gets its size in a trace file.
+ * Close it; *bytes is set to its size in a trace file.
  *
  * Returns false, and drops it, if it does not fit.
  */

@@ -18,7 +18,7 @@
 
 struct ts_error;
 
-/* What was found in the input. */
+/* An event in the input. */
 enum rsp_event {
 	RSP_EV_NONE,      /* all input is consumed */
 	RSP_EV_PACKET,    /* a packet; its payload, unescaped, lies in the frame until the next feed */
@@ -76,7 +76,7 @@ bool rsp_framing_init(struct rsp_framing *f, size_t packet_size, struct ts_error
 void rsp_framing_fini(struct rsp_framing *f);
 
 /*
- * Take input up to the next event.
+ * Process input up to the next event.
  *
  * @bytes and @len are moved past the consumed bytes.  Call it until it returns RSP_EV_NONE, which it does
  * only with *len at 0; an incomplete packet stays in @f until more arrives.  Acknowledgements and resent
@@ -97,7 +97,7 @@ void rsp_framing_stop_acks(struct rsp_framing *f);
 /* Returns false if memory was exhausted for output: the connection cannot continue. */
 bool rsp_framing_ok(const struct rsp_framing *f);
 
-/* Must this byte be sent as '}' and the byte ^ 0x20? */
+/* Returns true if this byte must be sent as '}' and the byte ^ 0x20. */
 static inline bool rsp_is_escaped(uint8_t c)
 {
 	return c == '#' || c == '$' || c == '}' || c == '*';

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a server sends to a debugger, without the requests to use the debugger's files.
+ * A filter for a server's output to a debugger: it stops requests to use the debugger's files.
  *
  * gdb opens, writes, renames and removes files of its user when its server asks for it: a packet "Fopen,...".  The server of
  * `tracestub gdb` reads a recording in a sandbox, and never asks.  Only what is certainly read by the debugger as it is
@@ -35,11 +35,12 @@ struct rsp_guard {
 };
 
 /*
- * Take the @len bytes at @from, and put at @to, which has room for len + RSP_GUARD_HEAD, what may pass of them and of what
- * was held back.  *n gets the number.
+ * Filter the @len bytes at @from.  The bytes that may pass, including those held back before, are written to @to, which
+ * has room for len + RSP_GUARD_HEAD.  *n is set to their number.
  *
- * Returns true if the stream goes on.  Returns false if it has a request, or bytes that are no packet, after what was put;
- * guard->why says which, and nothing passes any more.
+ * Returns true if the stream continues.
+ * Returns false if a file request, or bytes that are not a packet, follow the written bytes.  guard->why is set to the
+ * reason, and nothing passes any more.
  */
 bool rsp_guard_take(struct rsp_guard *guard, const uint8_t *from, size_t len, uint8_t *to, size_t *n);
 

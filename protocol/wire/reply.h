@@ -2,7 +2,7 @@
 /*
  * The reply to one packet: empty, OK, an error, or data; never two of them.
  *
- * Its size is limited to the PacketSize that the client was told.  Text that does not fit is dropped and
+ * Its size is limited to the PacketSize reported to the client.  Text that does not fit is dropped and
  * remembered, and rsp_reply_finish() then replaces the reply by an error: no client sees half a reply.
  * Binary data is truncated to what fits; its packets have a way to say that more follows.  The payload is
  * kept unescaped; only framing.c writes escapes.
@@ -105,7 +105,7 @@ size_t rsp_reply_binary(struct rsp_reply *r, const void *bytes, size_t len);
 void rsp_reply_error(struct rsp_reply *r, uint8_t number);
 void rsp_reply_error_text(struct rsp_reply *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Does gdb show all characters of this text as they are, if it is an error's ("E.text")? */
+/* Returns true if gdb shows all characters of this text unchanged in an error ("E.text"). */
 bool rsp_reply_is_plain(const char *text);
 
 /* Call before sending: turns a reply that did not fit into an error. */

@@ -67,12 +67,12 @@ bool rsp_table_init(struct rsp_table *t, const struct rsp_packets *const *topics
 void rsp_table_fini(struct rsp_table *t);
 
 /*
- * Find the packet of a payload.  The time that it takes does not depend on the order of the table.
+ * Find the packet of a payload.  The time does not depend on the order of the table.
  *
  * A name of several letters matches only if the payload ends after it or continues as its kind allows; an
  * RSP_EXACT name followed by a separator matches, as a packet with arguments that it must not have.  A name
- * of one letter matches whatever follows.  @a gets the arguments, without the separator, and is already bad
- * if the packet may not have them.
+ * of one letter matches whatever follows.  @a is set to the arguments, without the separator; it is already
+ * bad if the packet may not have them.
  *
  * Returns the packet, NULL if it is unknown.
  */
@@ -91,7 +91,7 @@ enum rsp_done rsp_table_run(const struct rsp_table *t, struct rsp_session *s, co
 /*
  * Add ";feature" to @r for each feature of the table, each once.
  *
- * @is_wanted, unless NULL, tells for each whether this session claims it.
+ * @is_wanted, unless NULL, returns true for a feature that this session claims.
  */
 void rsp_table_features(const struct rsp_table *t,
 			bool (*is_wanted)(const struct rsp_session *s, const char *feature),

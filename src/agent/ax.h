@@ -59,25 +59,27 @@ struct ts_ax;
 /*
  * Copy and check @len bytes of code.
  *
- * Returns the expression, to be given back with ts_ax_free(); NULL with the reason in *error.
+ * Returns the expression; the caller frees it with ts_ax_free().
+ * Returns NULL on failure, with the reason in *error.
  */
 struct ts_ax *ts_ax_new(const uint8_t *code, size_t len, enum ts_ax_error *error);
 void ts_ax_free(struct ts_ax *ax);
 
-/* The code as received; *len gets its length. */
+/* The code as received; *len is set to its length. */
 const uint8_t *ts_ax_code(const struct ts_ax *ax, size_t *len);
 
 /*
  * Evaluate.
  *
- * @result, unless NULL, gets the top of the stack; an expression that only collects or prints has no result.
+ * @result, unless NULL, is set to the top of the stack; an expression that only collects or prints has no
+ * result.
  *
  * Returns TS_AX_OK or the error; *result is then untouched, but anything collected, printed or set before
  * stays.
  */
 enum ts_ax_error ts_ax_eval(const struct ts_ax *ax, const struct ts_ax_env *env, uint64_t *result);
 
-/* Is the cause that the recording does not know something, rather than a fault of the expression? */
+/* Returns true if the error is missing data in the recording, not a fault of the expression. */
 bool ts_ax_is_unknown(enum ts_ax_error error);
 
 /* A short text of the error, that of gdbserver if it has one. */

@@ -22,17 +22,17 @@
 struct ts_ax_env {
 	void *user;
 	uint64_t addr_mask; /* significant bits of an address, ts_arch_addr_mask() */
-	bool is_big_endian; /* order of the bytes that mem gives */
+	bool is_big_endian; /* byte order of the memory that mem reads */
 	uint32_t budget;    /* instructions that may run; 0: TS_AX_DEFAULT_BUDGET */
-	uint32_t *n_run;    /* gets how many instructions ran; NULL: it is not needed */
+	uint32_t *n_run;    /* set to the number of instructions that ran; may be NULL */
 
 	/*
-	 * *value gets the register with the protocol's number @regnum, zero-extended.  Returns false if
+	 * *value is set to the register with the protocol's number @regnum, zero-extended.  Returns false if
 	 * unknown.
 	 */
 	bool (*reg)(void *user, unsigned regnum, uint64_t *value);
 
-	/* @bytes gets at most @len bytes from @addr on, up to the first unknown one.  Returns how many. */
+	/* Copy at most @len bytes from @addr to @bytes, up to the first unknown one.  Returns their number. */
 	size_t (*mem)(void *user, uint64_t addr, uint8_t *bytes, size_t len);
 
 	/* Trace state variables by number.  Return false if there is no such variable. */

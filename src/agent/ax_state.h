@@ -33,7 +33,7 @@ struct ts_ax_state {
 	const struct ts_regview *view;
 	bool has_regs;
 	unsigned n_looks;
-	uint64_t failed_at; /* what the last evaluation that failed asked for, as in struct ts_ax_env */
+	uint64_t failed_at; /* operand of the last failed evaluation, as in struct ts_ax_env */
 	uint8_t *data, *known; /* borrowed room for the registers */
 };
 
@@ -51,7 +51,8 @@ void ts_ax_state_env(struct ts_ax_state *state, struct ts_ax_env *env);
 void ts_ax_state_put_error(const struct ts_ax_state *state, enum ts_ax_error error, struct ts_buf *out);
 
 /*
- * *value gets gdb's register @regnum, zero-extended.  Returns false if it is unknown or longer than 64 bits.
+ * *value is set to gdb's register @regnum, zero-extended.  Returns false if it is unknown or longer than 64
+ * bits.
  */
 bool ts_ax_state_reg(struct ts_ax_state *state, unsigned regnum, uint64_t *value);
 

@@ -143,7 +143,7 @@ const struct ts_arch *ts_arch_find(const char *name);
 /* The same architecture in the other or in this byte order; NULL if it has none of that order. */
 const struct ts_arch *ts_arch_in_order(const struct ts_arch *arch, bool is_big_endian);
 
-/* All architectures in a fixed order; *n gets their count. */
+/* All architectures in a fixed order; *n is set to their number. */
 const struct ts_arch *const *ts_arch_all(unsigned *n);
 
 /*

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the tables of registers (arm.c, x86.c, ...) are written with.  Included by nobody else.
+ * Macros for the tables of registers (arm.c, x86.c, ...).  Included only by them.
  *
  * The tables say what gdb's own feature files say (gdb 13, gdb/features): each register's name, width, type,
  * number and order. A wrong line here shifts every register after it.  The first register of each feature

@@ -32,7 +32,7 @@ bool ts_tdesc_write(const struct ts_regset *set, const char *osabi, struct ts_bu
  * Features, types and registers are kept in their order, also unknown ones; elements that gdb does
  * not know are skipped.  The architecture is the one of <architecture>'s family whose program counter is as
  * wide as the described one. gdb's descriptions say no byte order: @is_big_endian chooses where an
- * architecture has both.  Nothing outside @xml is looked at, and entities are refused.
+ * architecture has both.  Nothing outside @xml is read, and entities are refused.
  *
  * What gdb does not need for a recording is dropped: save-restore, <compatible>, <description>.
  *

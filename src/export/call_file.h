@@ -32,7 +32,7 @@ enum ts_call_form {
 /* A frame of folded stacks has at most this many functions; what deeper ones execute is the frame "...". */
 #define TS_MAX_FOLDED 512u
 
-/* What the file calls things.  Names are borrowed until the next question. */
+/* Names used in the file.  A returned name is borrowed until the next call. */
 struct ts_call_names {
 	const char *(*function)(void *user, uint64_t addr); /* NULL: not known */
 	uint64_t (*thread)(void *user, uint32_t thread);    /* the number that clients see */
@@ -67,10 +67,10 @@ void ts_call_file_free(struct ts_call_file *f);
  */
 enum ts_next ts_call_file_run(struct ts_call_file *f, uint32_t n, struct ts_error *err);
 
-/* How many calls the file has so far. */
+/* Returns the number of calls written so far. */
 uint64_t ts_call_file_n_calls(const struct ts_call_file *f);
 
-/* How many instructions were executed in functions deeper than TS_MAX_FOLDED. */
+/* Returns the number of instructions executed in functions deeper than TS_MAX_FOLDED. */
 uint64_t ts_call_file_n_deeper(const struct ts_call_file *f);
 
 #endif

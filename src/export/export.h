@@ -7,7 +7,7 @@
  * every frame which has registers, and the file's target description numbers the others after them.
  * Registers that gdb has before its program counter or stack pointer cannot be left out, since gdb stops at
  * the first missing one: they are zeros where they are unknown, and the notes of the run say so.  The work is
- * done in slices, so that a server can do other things in between; its memory does not grow with the number
+ * done in slices, so that a server can do other work in between; its memory does not grow with the number
  * of frames.
  */
 #ifndef TS_EXPORT_H
@@ -46,7 +46,7 @@ void ts_export_free(struct ts_export *e);
  */
 enum ts_next ts_export_run(struct ts_export *e, uint64_t n_frames, struct ts_error *err);
 
-/* How much is done: 0 to 1. */
+/* Returns the fraction that is done: 0 to 1. */
 double ts_export_progress(const struct ts_export *e);
 
 /*

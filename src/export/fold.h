@@ -31,7 +31,7 @@ void ts_folds_fini(struct ts_folds *folds);
 /*
  * The ordinal of the stack of @key on @parent; one that is not there yet is added with no steps.
  *
- * Returns TS_NO_FOLD if memory is exhausted, or 2^32 - 1 stacks are there.
+ * Returns TS_NO_FOLD if memory is exhausted, or if there are 2^32 - 1 stacks already.
  */
 uint32_t ts_folds_get(struct ts_folds *folds, uint32_t parent, uint64_t key);
 

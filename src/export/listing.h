@@ -47,12 +47,12 @@ void ts_listing_free(struct ts_listing *l);
  */
 enum ts_next ts_listing_run(struct ts_listing *l, uint64_t n, struct ts_error *err);
 
-/* The position that comes next. */
+/* Returns the next position to be written. */
 uint64_t ts_listing_done(const struct ts_listing *l);
 
 /*
- * What no line could say: writes that are too long; registers that were on a line and are not known any more; times that
- * memory was mapped, was unmapped, or became unknown otherwise.
+ * Counts of facts that the form cannot express: writes that are too long; registers that were on a line and are not
+ * known any more; times that memory was mapped, was unmapped, or became unknown otherwise.
  */
 uint64_t ts_listing_left_out(const struct ts_listing *l);
 uint64_t ts_listing_forgotten(const struct ts_listing *l);

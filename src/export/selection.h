@@ -64,15 +64,15 @@ struct ts_selection {
 	bool is_cut;              /* bytes that were accessed are in no frame: TS_MAX_ACCESSED */
 };
 
-/* A frame has at most so many bytes of accesses that are longer than a page: a step can list gigabytes. */
+/* Limit a frame, in bytes, of accesses that are longer than a page: a step can list gigabytes. */
 #define TS_MAX_ACCESSED (UINT64_C(1) << 20)
 
 /*
  * Select from a recording.
  *
  * Returns false if no position is in the range (TS_EUSAGE), nothing was executed at the addresses
- * (TS_EUNSUPPORTED), the trace cannot be read any more, or memory is exhausted.  @s needs ts_selection_fini()
- * either way, and does not move.
+ * (TS_EUNSUPPORTED), the trace cannot be read any more, or memory is exhausted.  Call ts_selection_fini() in
+ * both cases.  @s must not be moved.
  */
 bool ts_selection_init(struct ts_selection *s, struct ts_query *q, const struct ts_selection_options *o,
 		       struct ts_error *err);

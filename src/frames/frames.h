@@ -51,13 +51,13 @@ struct ts_frames_ops {
 	/*
 	 * Fill @out, which was reset, with frame @n (below n_frames).
 	 *
-	 * Returns false if the trace cannot be read any more, or memory is exhausted (out->is_failed is
-	 * looked at by the caller).
+	 * Returns false if the trace cannot be read any more, or memory is exhausted (the caller checks
+	 * out->is_failed).
 	 */
 	bool (*get)(struct ts_frames *f, uint64_t n, struct ts_frame *out, struct ts_error *err);
 
 	/*
-	 * The position of frame @n; frames stand in order of their positions, and several may have the same.
+	 * The position of frame @n.  Frames are sorted by position; several may have the same position.
 	 */
 	uint64_t (*pos)(const struct ts_frames *f, uint64_t n);
 
@@ -94,7 +94,7 @@ bool ts_frames_get(struct ts_frames *f, uint64_t n, struct ts_frame *out, struct
  */
 size_t ts_ranges_merge(struct ts_range *ranges, size_t n);
 
-/* Of bytes at @addr, @known (1 or 0 a byte) as a query left it: clear those that are not in the frame. */
+/* Clear @known (1 or 0 a byte, set by a query of @addr) for the bytes that are not in the frame. */
 void ts_frame_mask(const struct ts_frame *f, uint64_t addr, size_t len, uint8_t *known);
 
 /* The last value of variable @number in the frame.  Returns false if it was not collected. */

@@ -91,7 +91,7 @@ enum ts_run_end {
 
 #define TS_NO_COUNT UINT64_MAX
 
-/* How a run stands; a count of TS_NO_COUNT is not known.  Texts may be NULL. */
+/* Status of a run; a count of TS_NO_COUNT is not known.  Texts may be NULL. */
 struct ts_run_status {
 	bool is_running;
 	enum ts_run_end end;
@@ -118,7 +118,7 @@ struct ts_tracing {
 	struct ts_arena arena;
 };
 
-/* More of either than that are refused: no real run has so many. */
+/* Limits on both; no real run reaches them. */
 #define TS_MAX_TRACEPOINTS 4096
 #define TS_MAX_TVARS 4096
 
@@ -135,7 +135,7 @@ struct ts_tracepoint *ts_tracing_find(const struct ts_tracing *t, uint32_t numbe
 struct ts_tracepoint *ts_tracing_find_number(const struct ts_tracing *t, uint32_t number);
 struct ts_tvar *ts_tracing_find_var(const struct ts_tracing *t, uint32_t number);
 
-/* What a piece of a tracepoint is. */
+/* Kinds of pieces of a tracepoint's definition. */
 enum ts_piece {
 	TS_PIECE_DEFINE,         /* T  N:ADDR:E|D:STEP:PASS[:FLEN][:S][:XLEN,BYTES] */
 	TS_PIECE_ACTIONS,        /* A  N:ADDR:ACTION... */
@@ -150,7 +150,7 @@ enum ts_piece {
 bool ts_piece_of_letter(char letter, enum ts_piece *piece);
 
 /*
- * Take in a piece; @text of @len bytes is what follows its letter, or its sign in a packet (no trailing '-').
+ * Process a piece; @text of @len bytes follows its letter, or its sign in a packet (no trailing '-').
  *
  * Returns false, and @t is as before, if the text is malformed, names a location that does not exist, or
  * defines one that does (TS_ECORRUPT; @off is where the text lies, for the error), if there are too many

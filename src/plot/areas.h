@@ -37,7 +37,8 @@ void ts_areas_fini(struct ts_areas *a);
 void ts_areas_add(struct ts_areas *a, uint32_t process, uint64_t first, uint64_t last);
 
 /*
- * Whose an address is: a label, TS_NO_LABEL if nobody's; and up to which address (*until) that is the answer.
+ * Returns the label that owns an address, TS_NO_LABEL if none does.  *until is set to the last address of that
+ * answer.
  */
 typedef uint32_t ts_area_owner(void *user, uint32_t process, uint64_t addr, uint64_t *until);
 

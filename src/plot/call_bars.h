@@ -49,7 +49,7 @@ struct ts_call_bars {
 };
 
 /*
- * Take the calls that were open in [@from, @to), at most @max bars.  @grid gives the columns of depths.
+ * Collect the calls that were open in [@from, @to), at most @max bars.  @grid gives the columns of depths.
  *
  * Returns false if the trace cannot be read or memory is exhausted.
  */

@@ -54,7 +54,7 @@ size_t ts_grid_n_filled(const struct ts_grid *g);
 /* Join columns until at most @max_filled cells are not empty, or one column is left. */
 void ts_grid_fit(struct ts_grid *g, size_t max_filled);
 
-/* What is shown of counts: 0 for none, else 1 to TS_GRID_LEVELS, by the logarithm. */
+/* Scale a count for display: 0 for none, else 1 to TS_GRID_LEVELS, by the logarithm. */
 #define TS_GRID_LEVELS 8u
 uint32_t ts_grid_max(const struct ts_grid *g);
 unsigned ts_grid_level(uint32_t count, uint32_t max);

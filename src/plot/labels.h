@@ -28,7 +28,7 @@ struct ts_labels {
 	bool is_full;    /* a name was left out */
 };
 
-/* Returns false if memory is exhausted; @l needs ts_labels_fini() either way. */
+/* Returns false if memory is exhausted; call ts_labels_fini() in both cases. */
 bool ts_labels_init(struct ts_labels *l);
 void ts_labels_fini(struct ts_labels *l);
 

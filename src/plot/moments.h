@@ -34,7 +34,7 @@ struct ts_moments {
 /*
  * Decode the steps [@from, @to).  A step whose pc is unknown has no moment of its own.
  *
- * Returns false if the trace cannot be read, or memory is exhausted; @m needs ts_moments_fini() either way.
+ * Returns false if the trace cannot be read, or memory is exhausted; call ts_moments_fini() in both cases.
  */
 bool ts_moments_take(struct ts_moments *m, struct ts_query *q, uint64_t from, uint64_t to,
 		     struct ts_error *err);

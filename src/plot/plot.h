@@ -56,7 +56,7 @@ struct ts_plot {
 	bool is_exact;                /* memory is shown step by step, not by the chunk */
 };
 
-/* Who wants to know how far the work is. */
+/* Receiver of the progress of the work. */
 struct ts_plot_watcher {
 	/*
 	 * Called now and then with the share that is done, 0 to 1, which never shrinks; false ends the work.
@@ -70,7 +70,7 @@ struct ts_plot_watcher {
  * things; the recording is complete.  @watcher may be NULL.
  *
  * Returns false if the trace cannot be read (TS_EIO), if memory is exhausted (TS_ENOMEM), or if the watcher
- * ended the work (TS_OK).  @p needs ts_plot_fini() either way.
+ * ended the work (TS_OK).  Call ts_plot_fini() in both cases.
  */
 bool ts_plot_init(struct ts_plot *p, struct ts_ask *ask, uint64_t from, uint64_t to,
 		  const struct ts_plot_bounds *bounds, const struct ts_plot_watcher *watcher,

@@ -46,7 +46,7 @@ struct ts_timeline_marks {
 const char *ts_mark_kind_name(enum ts_mark_kind kind);
 
 /*
- * Take the events of steps [@from, @to): of each kind at most @max marks; if there are more events, those
+ * Collect the events of steps [@from, @to): of each kind at most @max marks; if there are more events, those
  * that are near each other are one mark.
  *
  * Returns false if memory is exhausted.

@@ -59,7 +59,7 @@ struct ts_log_code {
 };
 
 /*
- * Take the description in @bytes, @len of them: the part of a DESCRIBE after its head.
+ * Parse the description in @bytes, @len of them: the part of a DESCRIBE after its head.
  *
  * Returns false if it is malformed or memory is exhausted; @b needs no ts_log_code_fini() then.
  */

@@ -61,7 +61,7 @@ struct ts_log_process {
 	uint32_t is_fork; /* it was forked; else it has begun a program */
 };
 
-/* What the user asked for by a signal, since the start. */
+/* Requests that the user made by a signal, since the start. */
 enum ts_log_wanted { TS_LOG_WANTS_NOTHING, TS_LOG_WANTS_BEGIN, TS_LOG_WANTS_END };
 
 /* Why nothing more is recorded while the program goes on. */
@@ -158,7 +158,7 @@ struct ts_log_exit {
 };
 
 enum ts_log_event_kind {
-	TS_LOG_PUT = 1, /* guest state from @off on gets the value */
+	TS_LOG_PUT = 1, /* guest state from @off on is set to the value */
 	TS_LOG_PUTI,    /* element (@index + bias) % n of the array at @off of elements of @len bytes */
 	TS_LOG_LOAD,
 	TS_LOG_STORE,

@@ -17,7 +17,7 @@
 struct ts_op_frames {
 	/* Takes bytes of the stream; returns false if no more are wanted. */
 	bool (*put)(void *user, const uint8_t *bytes, size_t len);
-	/* What was put until now ends with a frame or a note, and no frame is open; NULL: nobody wants to know. */
+	/* Called when the output so far ends with a frame or a note, and no frame is open; may be NULL. */
 	void (*sealed)(void *user);
 	void *user;
 	bool is_ended; /* put() returned false */
@@ -40,7 +40,7 @@ static inline uint8_t *ts_op_frames_room(struct ts_op_frames *f, uint64_t pid, s
 	return f->ops + f->len;
 }
 
-/* What was written there ends at @end and is @n_ops ops. */
+/* End the writing: the bytes written end at @end and are @n_ops ops. */
 static inline void ts_op_frames_done(struct ts_op_frames *f, const uint8_t *end, uint32_t n_ops)
 {
 	f->len = (size_t)(end - f->ops);

@@ -17,7 +17,7 @@ struct ts_op_piece {
 /* Room for @len more bytes at the end.  Returns NULL if memory is exhausted; the piece is then as before. */
 uint8_t *ts_op_piece_room(struct ts_op_piece *p, size_t len);
 
-/* What was written there ends at @end, and is one more op. */
+/* End the writing: the bytes written end at @end and are one more op. */
 void ts_op_piece_done(struct ts_op_piece *p, const uint8_t *end);
 void ts_op_piece_reset(struct ts_op_piece *p);
 void ts_op_piece_fini(struct ts_op_piece *p);

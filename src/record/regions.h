@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is mapped in a program, as its recording has it: ranges of addresses that do not overlap, sorted.
+ * The mapped memory of a program, as recorded: sorted ranges of addresses that do not overlap.
  */
 #ifndef TS_RECORD_REGIONS_H
 #define TS_RECORD_REGIONS_H

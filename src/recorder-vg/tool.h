@@ -14,7 +14,7 @@
 /* The shared memory; NULL before it is mapped. */
 extern struct ts_log *ts_log;
 
-/* Is the program recorded now? */
+/* Returns whether the program is being recorded now. */
 extern Bool ts_is_on;
 
 /* -------------------------------------------------------------------------------- log.c */
@@ -52,7 +52,7 @@ void ts_log_stop(void);
 /* Nothing is recorded from here on: private memory takes the place of the log, which is another process's or has no reader. */
 void ts_log_detach(void);
 
-/* Returns what the kernel returns: negative is an error's number. */
+/* Returns the kernel's result: a negative value is an error number. */
 Word ts_syscall(Word num, Word a, Word b, Word c, Word d, Word e, Word f);
 
 /* Is there a process @pid?  Also if this process may send it no signal.  (Valgrind's kill() is in no header for tools.) */
@@ -60,7 +60,7 @@ Bool ts_is_alive(Int pid);
 
 /* -------------------------------------------------------------------------------- follow.c */
 
-/* Take the text of the option: RECORDER:CHUNKS:BYTES-OF-A-CHUNK:FIFO.  Returns False if it is malformed. */
+/* Parse the option's text: RECORDER:CHUNKS:BYTES-OF-A-CHUNK:FIFO.  Returns False if it is malformed. */
 Bool ts_follow_take(const HChar *text);
 
 Bool ts_follow_is_on(void);
@@ -68,7 +68,7 @@ Bool ts_follow_is_on(void);
 /*
  * Make a log for this process and wait until its reader has it.
  *
- * Returns False if nobody reads it: then nothing is to be recorded.
+ * Returns False if the log has no reader: nothing must be recorded then.
  */
 Bool ts_follow_begin(Bool is_fork);
 
@@ -86,7 +86,7 @@ struct ts_place {
 };
 
 /*
- * Take the text of an option, KIND:COUNT:WHAT: addr:N:ADDRESS, func:N:NAME, line:N:LINE:FILE, signal:1:, in which
+ * Parse the text of an option, KIND:COUNT:WHAT: addr:N:ADDRESS, func:N:NAME, line:N:LINE:FILE, signal:1:, in which
  * numbers are decimal.  Returns False if it is malformed.
  */
 Bool ts_place_take(struct ts_place *p, const HChar *text);
@@ -168,7 +168,7 @@ void ts_names_after_call(ThreadId tid, UInt num, const UWord *args);
 
 /* -------------------------------------------------------------------------------- surroundings.c */
 
-/* Take what Valgrind put into the program's environment out of it, on the stack at @sp. */
+/* Remove Valgrind's additions from the program's environment, on the stack at @sp. */
 void ts_clean_environment(Addr sp);
 
 /* -------------------------------------------------------------------------------- guest.c */
@@ -176,7 +176,7 @@ void ts_clean_environment(Addr sp);
 /* Log samples of how flags are computed. */
 void ts_guest_log_flags(void);
 
-/* Where the log has the part of the guest state at @off; negative: nowhere. */
+/* Offset in the log of the part of the guest state at @off; negative if the log does not have it. */
 Int ts_guest_place(Int off);
 
 /* Copy the guest state of the thread as the log has it, TS_STATE_LEN bytes. */

@@ -46,7 +46,7 @@ struct ts_reg_range {
 /* gdb's name of register @i of @range. */
 void ts_reg_name(const struct ts_reg_range *range, unsigned i, char name[TS_REG_NAME_LEN]);
 
-/* What the callbacks know of an instruction. */
+/* Facts about an instruction, for the callbacks. */
 enum {
 	TS_INSN_VECTOR = 1,
 	TS_INSN_X87 = 2,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the kernel does to the program: its initial state, system calls, signals.  The thread has the turn.
+ * Effects of the kernel on the program: its initial state, system calls, signals.  The thread has the turn.
  */
 #ifndef TS_RECORDER_KERNEL_H
 #define TS_RECORDER_KERNEL_H

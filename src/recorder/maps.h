@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the program has mapped, and what changed in it without an instruction.
+ * The program's mapped memory, and changes of it that no instruction made.
  *
  * The emulator's own memory lies between the program's; page_get_flags() tells them apart.  Contents are read
  * with process_vm_readv(): a page after a file's end is an error then, not a signal.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the plugin uses of the emulator it is loaded into: QEMU's user mode.
+ * Interface of the emulator that loads the plugin: QEMU's user mode.
  *
  * The declarations are written from the documentation of the interface; nothing of QEMU's headers or structs
  * is here. The plugin is built twice: for QEMU 7.2, whose interface (version 1) gives no registers (qemu7.c,

@@ -32,8 +32,8 @@ struct ts_values {
 };
 
 /*
- * Find the registers of @guest in @cpu, the calling thread's.  @missing gets the names of those that are not
- * recorded.
+ * Find the registers of @guest in @cpu, the calling thread's.  @missing is set to the names of those that
+ * are not recorded.
  *
  * Returns NULL on success, else why nothing can be recorded.
  */
@@ -56,7 +56,7 @@ uint8_t *ts_regs_all(void *cpu, struct ts_values *v, uint8_t *p, uint32_t *n_ops
 /* The register of number @num in a recording as it is now; 0 if it is not one that can be read so. */
 uint64_t ts_regs_get(void *cpu, uint16_t num);
 
-/* What it was when it was compared last. */
+/* Its value at the last comparison. */
 uint64_t ts_regs_last(const struct ts_values *v, uint16_t num);
 
 /* AArch64: x0..x30 by their encoding; 31 is the zero register. */

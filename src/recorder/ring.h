@@ -88,7 +88,7 @@ static inline size_t ts_ring_size(uint64_t len)
  */
 bool ts_ring_put(struct ts_ring *r, const uint8_t *bytes, size_t len, pid_t reader);
 
-/* What was put so far is complete: a frame, or a note, ends here. */
+/* The bytes put so far are complete: a frame, or a note, ends here. */
 void ts_ring_seal(struct ts_ring *r);
 
 /* The last boundary, and in *n_steps the instructions until there. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the decoders of the families share.  Included by operands*.c only. */
+/* Code that the decoders of the families share.  Included by operands*.c only. */
 #ifndef TS_OPERANDS_PARTS_H
 #define TS_OPERANDS_PARTS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of the x86 decoder share.  Included by operands_x86*.c only. */
+/* Code that the files of the x86 decoder share.  Included by operands_x86*.c only. */
 #ifndef TS_OPERANDS_X86_PARTS_H
 #define TS_OPERANDS_X86_PARTS_H
 

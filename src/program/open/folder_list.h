@@ -14,7 +14,7 @@
 
 /*
  * @trace, and the paths of the visible regular files of @folder, ascending, without those that are kept beside a recording,
- * and without @trace; *n gets how many.  The array ends with NULL; it and its items are to be freed.
+ * and without @trace; *n is set to their number.  The array ends with NULL; the caller frees it and its items.
  *
  * Returns NULL with @err if the folder cannot be read (TS_EIO), if it has no such file (TS_EUSAGE) or more than
  * TS_MAX_LISTED (TS_ELIMIT), or if memory is exhausted (TS_ENOMEM).

@@ -27,7 +27,7 @@ struct ts_packed_files {
 /*
  * Take over what was packed with the trace @src, of cli->trace, if it was: its marks, where it has none yet,
  * its grammar, as --grammar, its program, as --exec, the files beneath it, as --image, where the command line names none, and its libraries and debug files.  *files gets
- * the copies to which @cli then points; it needs ts_packed_files_fini() either way.
+ * the copies to which @cli then points; call ts_packed_files_fini() in both cases.
  *
  * Returns false if the packed recording is damaged (TS_ECORRUPT, TS_ETRUNC, TS_EIO), or memory is exhausted.
  * A copy that cannot be written, or is longer than it may be, is a warning.

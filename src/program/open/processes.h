@@ -53,7 +53,7 @@ bool ts_processes_create(const char *folder, struct ts_error *err);
 void ts_processes_remove(const char *folder);
 
 /*
- * Read the manifest of @folder.  ts_processes_fini() is needed either way.
+ * Read the manifest of @folder.  Call ts_processes_fini() in both cases.
  *
  * Returns true on success.
  * Returns false with @err if it cannot be read (TS_EIO), is none or is damaged (TS_ECORRUPT), is longer than 16 MiB

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the program was in when it ended: system calls that never returned, and the signal that killed it.
+ * State of the program at its end: system calls that did not return, and the signal that killed it.
  */
 #ifndef TS_UNFINISHED_H
 #define TS_UNFINISHED_H

@@ -472,20 +472,31 @@ static const struct {
 } other_calls[] = {
 	{ __NR__newselect, __NR_select }, { __NR_pselect6_time64, __NR_pselect6 }, { __NR_ppoll_time64, __NR_ppoll },
 	{ __NR_fcntl64, __NR_fcntl }, { __NR_sendfile64, __NR_sendfile }, { __NR_ugetrlimit, __NR_getrlimit },
-	{ __NR_ftruncate64, __NR_ftruncate }, { __NR_mmap2, __NR_mmap },
+	{ __NR_ftruncate64, __NR_ftruncate }, { __NR_mmap2, __NR_mmap }, { __NR_recvmmsg_time64, __NR_recvmmsg },
 };
 
-#define SOCKETCALL_RECVMSG 17
 #define IPC_SHMAT 21
+
+/* Numbers of <linux/net.h>: calls whose arguments are in memory. */
+static const struct {
+	UInt num, as, n_args;
+} socket_calls[] = {
+	{ 5, __NR_accept4, 3 },     { 6, __NR_getsockname, 3 },  { 7, __NR_getpeername, 3 }, { 12, __NR_recvfrom, 6 },
+	{ 15, __NR_getsockopt, 5 }, { 17, __NR_recvmsg, 3 },     { 18, __NR_accept4, 4 },    { 19, __NR_recvmmsg, 5 },
+};
 
 /* The call as a 64-bit program makes it. */
 static UInt as_wide(UInt num, UWord args[TS_LOG_N_ARGS], UWord *ret)
 {
 	if (num == __NR_select || num == __NR_mmap) { /* the old ones: the arguments are in memory */
 		ts_memory_read(args[0], args, (num == __NR_mmap ? 6 : 5) * sizeof(UWord));
-	} else if (num == __NR_socketcall && args[0] == SOCKETCALL_RECVMSG) {
-		ts_memory_read(args[1], args, 3 * sizeof(UWord));
-		return __NR_recvmsg;
+	} else if (num == __NR_socketcall) {
+		for (UInt i = 0; i < sizeof(socket_calls) / sizeof(socket_calls[0]); i++) {
+			if (socket_calls[i].num == args[0]) {
+				ts_memory_read(args[1], args, socket_calls[i].n_args * sizeof(UWord));
+				return socket_calls[i].as;
+			}
+		}
 	} else if (num == __NR_ipc && (args[0] & 0xffff) == IPC_SHMAT) {
 		*ret = word_at(args[3]);
 		return __NR_shmat;

@@ -144,4 +144,11 @@ def processes_of_both_sizes_are_followed():
     assert len(archs) == 2 and "i386" in archs, archs
 
 
+@case
+def what_calls_write_beside_their_result_is_recorded():
+    """Sockets are asked by socketcall(2) here, as glibc does it in a static program."""
+    done = record("returned.ucir", build("returned.c", "returned", "-O1 -w -static", "i386"))
+    assert done.stdout.strip().isdigit() and "unexplained 0" in done.stderr, done
+
+
 run_cases()

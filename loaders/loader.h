@@ -12,7 +12,7 @@
 #include "src/source/source.h"
 #include "src/trace/reader.h"
 
-/* How many bytes of the file a probe sees at the most. */
+/* Maximal number of bytes of the file that a probe sees. */
 #define TS_PROBE_LEN 8192
 
 struct ts_loader_options {

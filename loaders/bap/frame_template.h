@@ -61,7 +61,7 @@ struct bap_plan_flag {
 	uint8_t shift, mask;
 };
 
-/* The flags of all groups are one number, which has so many bits for each; the first group's are the lowest. */
+/* The flags of all groups are one number, which has this number of bits for each; the first group's are the lowest. */
 #define BAP_GROUP_BITS 32u
 
 static inline uint32_t bap_group_of(uint64_t all, unsigned group)

@@ -15,7 +15,7 @@
  */
 struct ts_reader *bap_reader_new(struct bap *rec, struct ts_error *err);
 
-/* How many frames this reader has read by a plan (frame_template.h), for tests. */
+/* Number of frames that this reader has read by a plan (frame_template.h), for tests. */
 uint64_t bap_reader_n_followed(const struct ts_reader *base);
 
 /* Fill the initial state with what comes before the first instruction.  Fails as bap_reader_new() does. */

@@ -48,7 +48,7 @@ struct bap {
 	struct regmap names;
 	struct bap_first_flags {
 		uint32_t value, known;
-		uint32_t open; /* while the first frames are looked at: bits neither seen nor written yet */
+		uint32_t open; /* while the first frames are examined: bits neither seen nor written yet */
 	} first_flags[REGMAP_MAX_FLAGS]; /* the first thread's flags at the start (detect.h) */
 	bool is_x86; /* of 32 or 64 bits */
 	struct ts_x86 x86;

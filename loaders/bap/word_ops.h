@@ -41,7 +41,7 @@ static inline uint64_t bap_reverse(uint64_t word, uint32_t len)
 	return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? word >> shift : word << shift;
 }
 
-/* Is one of the bytes that @mask selects equal to @byte? */
+/* Returns true if one of the bytes that @mask selects is @byte. */
 static inline bool bap_has_byte(uint64_t word, uint8_t byte, uint64_t mask)
 {
 	uint64_t zero = (word ^ byte * BAP_ONES) | ~mask;

@@ -24,7 +24,7 @@
 struct gdbrecord_abi {
 	const char *arch;
 	uint8_t regs[GDBRECORD_N_ABI];
-	uint8_t result_at;       /* which of them gets the result */
+	uint8_t result_at;       /* which of them receives the result */
 	bool is_result_unlogged; /* gdb does not log the result */
 };
 

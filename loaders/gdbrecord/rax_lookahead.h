@@ -57,7 +57,7 @@ enum ahead_reg {
 	AHEAD_RIP = 16,
 };
 
-/* Take in the record of register @number; 8 bytes are readable at @value. */
+/* Process the record of register @number; 8 bytes are readable at @value. */
 static inline void ahead_note(struct ahead_group *g, uint32_t number, const uint8_t *value)
 {
 	uint64_t v;

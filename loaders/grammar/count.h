@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * For who writes a grammar: which of its patterns the first lines of a trace match, and which lines none does.
+ * For the author of a grammar: which of its patterns the first lines of a trace match, and which lines none does.
  */
 #ifndef LOADERS_GRAMMAR_COUNT_H
 #define LOADERS_GRAMMAR_COUNT_H

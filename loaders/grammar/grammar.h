@@ -25,7 +25,7 @@
 #define GRAMMAR_MAX_FOLLOW   6u     /* literals at which a text may end */
 #define GRAMMAR_MAX_NESTING  4u     /* of optional groups */
 
-/* What a line is. */
+/* Kind of a line. */
 enum grammar_kind {
 	GRAMMAR_STEP,   /* an instruction, and what it did */
 	GRAMMAR_STATE,  /* registers before an instruction; begins a state */
@@ -80,7 +80,7 @@ enum grammar_element {
 enum grammar_access {
 	GRAMMAR_READ,
 	GRAMMAR_WRITE,
-	GRAMMAR_ACCESS, /* read or written, nobody knows which */
+	GRAMMAR_ACCESS, /* read or written: unknown which */
 	GRAMMAR_BY_INSN, /* read or written, as the instruction does */
 };
 

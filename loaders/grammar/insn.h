@@ -26,7 +26,7 @@ enum grammar_flow {
 	GRAMMAR_FLOW_SYSCALL,
 };
 
-/* Processors whose instructions are looked at here. */
+/* Processors whose instructions are decoded here. */
 enum grammar_family {
 	GRAMMAR_OTHER,
 	GRAMMAR_X86, /* by decoder.h */
@@ -49,7 +49,7 @@ struct grammar_insn {
 	int32_t step;     /* so much */
 	uint64_t target;
 	const struct regmap_slot *values[2]; /* NULL: zero */
-	const struct regmap_slot *link; /* gets the address of the next instruction; NULL: none does */
+	const struct regmap_slot *link; /* set to the address of the next instruction; NULL: none is */
 	const struct regmap_slot *base; /* that gets @step added; NULL: none does */
 };
 _Static_assert(sizeof(struct grammar_insn) <= 64, "it is made and copied for each line");

@@ -29,7 +29,7 @@ bool grammar_skips(enum grammar_kind kind, bool *is_skipping);
 
 /*
  * The thread of a line whose pattern is that of a state, and begins with literals and the thread: *thread gets it.
- * Whether the rest of the line matches is not looked at.  Returns false if no such pattern begins so.
+ * The rest of the line is not checked.  Returns false if no such pattern has this beginning.
  */
 bool grammar_match_thread(const struct grammar_matcher *m, const char *text, size_t len, uint64_t *thread);
 

@@ -33,10 +33,10 @@ void grammar_parts_fini(struct grammar_parts *p);
 /* The ordinal of the file that has the byte at @off. */
 uint32_t grammar_part_at(const struct grammar_parts *p, uint64_t off);
 
-/* Where the file of ordinal @part begins. */
+/* Offset of the first byte of the file of ordinal @part. */
 uint64_t grammar_part_begin(const struct grammar_parts *p, uint32_t part);
 
-/* Is the byte at @off the newline after a file, which the file itself does not have? */
+/* Returns true if the byte at @off is the newline inserted after a file. */
 bool grammar_part_ends(const struct grammar_parts *p, uint64_t off);
 
 #endif

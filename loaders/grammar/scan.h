@@ -37,7 +37,7 @@ bool grammar_scan_blanks(struct grammar_scan *s);
 /* The next word, up to a blank or one of the characters of @stop; empty at the end of the statement. */
 struct grammar_word grammar_scan_word(struct grammar_scan *s, const char *stop);
 
-/* What is left of the statement's line, without blanks around it. */
+/* The rest of the statement's line, without blanks around it. */
 struct grammar_word grammar_scan_rest(struct grammar_scan *s);
 
 bool grammar_word_is(struct grammar_word w, const char *text);

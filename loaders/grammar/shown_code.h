@@ -46,7 +46,7 @@ static inline size_t grammar_shown_place(uint64_t pc)
 bool grammar_shown_read(struct grammar_shown_code *s, const struct ts_source *src, uint64_t pc, struct ts_error *err);
 
 /*
- * The code at @pc: *n gets how many of @code's bytes are known, 0 if no module shows them.
+ * The code at @pc: *n is set to the number of known bytes in @code, 0 if no module shows them.
  *
  * Returns false if the source cannot be read (TS_EIO, TS_ETRUNC).
  */

@@ -17,7 +17,7 @@
 #define TS_WARNER_KINDS 24
 
 struct ts_warner {
-	struct ts_recording *rec;        /* borrowed; gets the warnings */
+	struct ts_recording *rec;        /* borrowed; receives the warnings */
 	uint64_t place;                  /* the last place with a warning */
 	uint64_t kinds[TS_WARNER_KINDS]; /* numbers of the kinds of warnings about it */
 	unsigned n_kinds;

@@ -54,7 +54,7 @@ const uint8_t *ts_window_fill(struct ts_window *w, uint64_t off, uint64_t len, s
 const uint8_t *ts_window_fill_all(struct ts_window *w, uint64_t off, uint64_t len, struct ts_error *err);
 
 /*
- * The bytes at file offset @off, at least @len of them or all up to the window's end; *got gets how many.
+ * The bytes at file offset @off, at least @len of them or all up to the window's end; *got is set to their number.
  * They are valid until the next call.
  *
  * Returns NULL if the source cannot be read (TS_EIO), its bytes are damaged (TS_ECORRUPT), or memory is

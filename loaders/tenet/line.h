@@ -61,7 +61,7 @@ void tenet_damages_init(struct tenet_damages *d, struct ts_recording *rec);
 void tenet_damaged(struct tenet_damages *d, enum tenet_damage kind, uint32_t part, uint64_t number,
 		   uint64_t off);
 
-/* What to take of a line. */
+/* The parts of a line to read. */
 enum tenet_what {
 	TENET_ALL,
 	/*

@@ -17,7 +17,7 @@
 /* A line is at most this long. */
 #define TENET_MAX_LINE (UINT32_C(1) << 20)
 
-/* Where a reader stands: at a position of a file. */
+/* Position of a reader in a file. */
 struct tenet_place {
 	uint64_t off;    /* file offset of the line that is read next */
 	uint64_t number; /* of that line, from 1 */

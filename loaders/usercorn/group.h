@@ -29,7 +29,7 @@ struct ucir_reader {
 	uint32_t begin;         /* effects in the batch when next() was called */
 	uint32_t mark;          /* and where the group's begin: after what keyframes put before it */
 	uint64_t part_off;      /* its ops since it was last taken up: from here, */
-	uint32_t part_left;     /* with so many ops left in the frame there */
+	uint32_t part_left;     /* number of ops left in the frame there */
 	bool has_bare_exit;     /* an EXIT of its own, not in a SYSCALL, */
 	uint32_t exit_effects;  /* and the effects in the batch there */
 	/* The tail of the last step, while it is read. */

@@ -9,7 +9,7 @@
 
 /* Facts of a trace from the ops before the first STEP. */
 struct ucir_start {
-	struct ts_steps *initial; /* gets the leading keyframes' state; NULL: it is only scanned */
+	struct ts_steps *initial; /* receives the leading keyframes' state; NULL: it is only scanned */
 	bool seen[UCIR_N_REGS];   /* register numbers that occur */
 	bool has_keyframe;
 	bool has_jmp;
@@ -18,7 +18,7 @@ struct ucir_start {
 };
 
 /*
- * Walk over the trace up to its first STEP; @start (zeros but for initial) gets the facts found there.
+ * Walk over the trace up to its first STEP; @start (zeros except for initial) receives the facts found there.
  *
  * Returns TS_ITEM at a STEP, TS_END if the trace ends without one, TS_FAIL with @err if it is truncated or
  * damaged before.

@@ -52,7 +52,7 @@ static inline uint64_t ucir_stream_left(const struct ucir_stream *s)
 	return s->bytes->end - ucir_stream_tell(s);
 }
 
-/* The next bytes that are at hand; *n gets how many, which may be 0. */
+/* The next available bytes; *n is set to their number, which may be 0. */
 static inline const uint8_t *ucir_stream_at_hand(const struct ucir_stream *s, size_t *n)
 {
 	*n = s->w.len - s->at;

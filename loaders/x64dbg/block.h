@@ -116,7 +116,7 @@ static inline void x64dbg_block_read_mem(struct x64dbg_block *b, const uint8_t *
 	}
 }
 
-/* Does it hold all registers? */
+/* Returns true if the block holds all registers. */
 static inline bool x64dbg_block_is_full(const struct x64dbg_block *b, const struct x64dbg_layout *l)
 {
 	return b->n_regs == l->n_slots;

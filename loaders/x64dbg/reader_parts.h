@@ -12,7 +12,7 @@
 #include "streak.h"
 #include "x64dbg.h"
 
-/* A mark is at most so many steps after the mark before it. */
+/* Maximal distance of a mark from the mark before it, in steps. */
 #define X64DBG_MARK_STEPS 1024u
 
 enum x64dbg_gap {

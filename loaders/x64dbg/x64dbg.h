@@ -13,7 +13,7 @@
 #include "src/source/source.h"
 #include "src/trace/reader.h"
 
-/* Every so many blocks of a session one holds all registers. */
+/* Interval, in blocks of a session, of the blocks that hold all registers. */
 #define X64DBG_PAGE_BLOCKS 512u
 
 /* What a plugin calls a thread. */

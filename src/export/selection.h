@@ -64,7 +64,7 @@ struct ts_selection {
 	bool is_cut;              /* bytes that were accessed are in no frame: TS_MAX_ACCESSED */
 };
 
-/* Limit a frame, in bytes, of accesses that are longer than a page: a step can list gigabytes. */
+/* Limit, in bytes, on one frame's accesses that are longer than a page: a step can list gigabytes. */
 #define TS_MAX_ACCESSED (UINT64_C(1) << 20)
 
 /*

@@ -100,7 +100,7 @@ static void put_steps(struct ts_part_writer *w, const struct ts_steps *b)
 	}
 	for (uint32_t i = 0; i < b->n_effects; i++) {
 		const struct ts_effect *e = &b->effects[i];
-		struct part_effect out = { e->addr, e->len, e->item, (uint8_t)e->kind, e->is_hidden, e->is_inferred, 0 };
+		struct part_effect out = { e->addr, e->len, e->item, (uint8_t)e->kind, e->is_hidden, e->is_inferred, e->is_code };
 
 		ts_buf_put(&w->arrays[EFFECTS], &out, sizeof(out));
 	}

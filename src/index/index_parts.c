@@ -98,7 +98,7 @@ static const uint8_t *last_point(const struct record *r, size_t *len)
 /* Does the effect name what the batch has?  Threads are the feed's to check. */
 static bool is_effect(const struct part_batch *b, const struct part_effect *e)
 {
-	if (e->kind > TS_FX_UNSEEN || e->is_hidden > 1 || e->is_inferred > 1)
+	if (e->kind > TS_FX_UNSEEN || e->is_hidden > 1 || e->is_inferred > 1 || e->is_code > 1)
 		return false;
 	switch ((enum ts_effect_kind)e->kind) {
 	case TS_FX_REG_WRITE:
@@ -177,6 +177,7 @@ static bool put_effects(struct record *r, const struct part_batch *b, struct ts_
 		e->data = in->item;
 		e->is_hidden = in->is_hidden;
 		e->is_inferred = in->is_inferred;
+		e->is_code = in->is_code;
 	}
 	r->n_effects -= b->n_effects;
 	return true;

@@ -62,7 +62,7 @@ struct part_step {
 struct part_effect {
 	uint64_t addr, len;
 	uint32_t item; /* or data */
-	uint8_t kind, is_hidden, is_inferred, zero;
+	uint8_t kind, is_hidden, is_inferred, is_code;
 };
 
 /* Set @p to the places of part @i: those of @index with ".segment-I" appended.  Returns false if memory is exhausted. */

@@ -11,9 +11,9 @@
 #include "query.h"
 
 /*
- * Does an operand of the instruction of step @pos lie in the page of the physical address @phys?  *addr gets the virtual
- * address that the page tables at @pos map to @phys in that page; where there is no such operand, as of a system call, the
- * only one that they map to it (paging.h).  *is_found is false if that is not known either.
+ * Find the virtual address by which step @pos accessed physical address @phys.  A memory operand in the page
+ * of @phys decides.  Without one, *addr is set by ts_untranslate_at().  *is_found is false if no address is
+ * found.
  *
  * Returns false if the trace cannot be read, or memory is exhausted.
  */

@@ -19,14 +19,14 @@ struct ts_space;
  */
 #define TS_LOST 2
 
-/* The step writes @n bytes: what it sees of them later is its own. */
+/* The step writes @n bytes.  ts_known_see() ignores them until ts_known_end_step(). */
 void ts_known_pass(uint8_t *known, uint64_t n);
 
-/* The step is over: bytes that were passed over are as the others. */
+/* End the step: ts_known_see() no longer ignores bytes that the step has seen or written. */
 void ts_known_end_step(uint8_t *known, uint64_t n);
 
 /*
- * @n bytes were seen.  Returns true if one that was known differs, or one is seen that nobody knew: that may
+ * The step sees @n bytes.  Returns true if a known byte differs, or if @known of a byte was 0: it may
  * have changed in a gap.
  */
 bool ts_known_see(uint8_t *data, uint8_t *known, uint64_t n, const uint8_t *value);

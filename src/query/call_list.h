@@ -16,8 +16,9 @@
 #include "src/calls/calls.h"
 
 /*
- * To be called before anything else here.  If the index has no calls, they are built by a pass over the
- * trace, about @n_steps steps in each call; all who ask share that.
+ * Must be called before the other functions of this file.  If the index has no calls, they are built by a
+ * pass over the trace, about @n_steps steps in each call.  All query objects of the timeline share the
+ * result.
  *
  * Returns TS_NEED_FAILED if the trace cannot be read (TS_EIO, TS_ECORRUPT), memory is exhausted (TS_ENOMEM),
  * or the recording, whose index is of an older version, has not been read to its end (TS_EUNSUPPORTED).
@@ -28,15 +29,15 @@ enum ts_need ts_query_need_calls(struct ts_query *q, uint64_t n_steps, struct ts
 uint32_t ts_query_n_calls(struct ts_query *q, uint32_t thread);
 
 /*
- * Those of the block that has @ordinal, which is below ts_query_n_calls(), in order: up to TS_CALL_BLOCK, of
- * which some may be after the snapshot.
+ * Copy the calls and switches of the block that contains @ordinal, in order, to @calls (TS_CALL_BLOCK
+ * entries).  @ordinal is below ts_query_n_calls().  Calls after the snapshot become switches.
  *
- * Returns how many they are.
+ * Returns their number.
  */
 uint32_t ts_query_call_block(const struct ts_query *q, uint32_t thread, uint32_t ordinal,
 			     struct ts_call *calls);
 
-/* How many of them were made by steps before position @pos, which may be anything. */
+/* The number of calls and switches by steps before position @pos.  @pos may be any number. */
 uint32_t ts_query_n_calls_before(struct ts_query *q, uint32_t thread, uint64_t pos);
 
 /*

@@ -45,7 +45,7 @@ struct ts_chunk_lines {
 
 void ts_chunk_lines_fini(struct ts_chunk_lines *t);
 
-/* It is about another chunk from now on, and lists nothing. */
+/* Discard the list and its counters, before @t is used for another chunk.  Its memory is kept. */
 void ts_chunk_lines_reset(struct ts_chunk_lines *t);
 
 /*

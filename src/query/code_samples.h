@@ -15,7 +15,7 @@
 #define TS_CODE_SAMPLE_LEN 16u
 #define TS_MAX_CODE_SAMPLES 512u
 
-/* Bytes as they stood at @addr, a virtual address, when an instruction there was executed. */
+/* Bytes at the virtual address @addr when an instruction there was first executed. */
 struct ts_code_sample {
 	uint64_t addr;
 	uint8_t len; /* how many are known, 1 to TS_CODE_SAMPLE_LEN */
@@ -31,8 +31,8 @@ struct ts_code_samples {
  * Sample what @process (an ordinal) executed in the part of the recording that can be asked about: at most
  * TS_MAX_CODE_SAMPLES pieces, evenly spaced in memory.
  *
- * On success ts_code_samples_fini() is due.  Returns false if memory is exhausted (TS_ENOMEM) or if the trace
- * cannot be read any more; @s then needs no fini.
+ * Returns true on success: the caller must call ts_code_samples_fini().  Returns false if memory is exhausted
+ * (TS_ENOMEM) or if the trace cannot be read any more; @s then needs no fini.
  */
 bool ts_code_samples_init(struct ts_code_samples *s, struct ts_query *q, uint32_t process,
 			  struct ts_error *err);

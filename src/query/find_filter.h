@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where a value may begin to stand in memory, without a decode: sketches of what the chunks changed
- * (src/sketch).
+ * The chunks that may create a match of a value in memory, without decoding: sketches of what the chunks
+ * changed (src/sketch).
  *
- * They are not built with the index.  Who has to look at most of a complete recording anyway builds them, by
- * a pass over the trace; they are then kept beside the index file, for all who ask later.
+ * They are not built with the index.  A search that must decode most of a complete recording builds them, by
+ * a pass over the trace.  They are then kept beside the index file, for later searches.
  */
 #ifndef TS_FIND_FILTER_H
 #define TS_FIND_FILTER_H
@@ -40,9 +40,8 @@ enum ts_need ts_query_need_values(struct ts_query *q, uint64_t n_steps, struct t
 uint64_t ts_query_n_values_read(const struct ts_query *q);
 
 /*
- * The first chunk of [@chunk, @end), of those that there are, in which the value may begin to stand somewhere
- * in memory of any process.  There are sketches.  A segment that is asked about for the first time costs
- * about a millisecond.
+ * The first existing chunk of [@chunk, @end) that may create a match of the value, in memory of any process.
+ * Requires ts_query_has_values().  The first query of a segment costs about a millisecond.
  *
  * Returns @end if there is none.
  */

@@ -23,11 +23,11 @@ struct ts_forks;
 void ts_forks_free(struct ts_forks *f);
 
 /*
- * List the forks among the system calls that have been read since the last call; each call that is looked at takes one off
- * *@left.
+ * List the forks among the system calls that have been read since the last call.  *@left is decremented for
+ * each system call that is examined.
  *
- * Returns TS_ITEM if all have been looked at, TS_END if *@left is 0 (call again), TS_FAIL if memory is exhausted: the next
- * call goes on at the same place.
+ * Returns TS_ITEM if all were examined.  Returns TS_END if *@left is 0 and calls remain.  Returns TS_FAIL if
+ * memory is exhausted.  After TS_END or TS_FAIL the next call resumes at the same system call.
  */
 enum ts_next ts_query_look_for_forks(struct ts_query *q, uint64_t *left);
 

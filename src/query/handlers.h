@@ -16,9 +16,10 @@ struct ts_handler {
 };
 
 /*
- * Does a handler of a signal begin after step @pos of @thread?  *handler then has it.
+ * Does a handler of a signal begin after step @pos of @thread?
  *
- * Returns false if none does, or the trace cannot be read: *err tells.
+ * Returns true and sets *handler if one does.  Returns false if none does.  Returns false and sets *err if
+ * the trace cannot be read.
  */
 bool ts_query_handler_after(struct ts_query *q, uint32_t thread, uint64_t pos, struct ts_handler *handler,
 		      struct ts_error *err);

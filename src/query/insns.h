@@ -40,8 +40,9 @@ bool ts_query_has_operands(const struct ts_query *q);
 struct ts_decoded *ts_query_insn(struct ts_query *q, uint64_t pos, struct ts_error *err);
 
 /*
- * The length in bytes of the instruction of step @pos, for which the step has @recorded: that one, or where the format
- * has no lengths what the code says; *len is 0 where neither is known.
+ * The length in bytes of the instruction of step @pos: @recorded, the length in the step, unless lengths are
+ * guessed (ts_facts) and instructions are decoded.  Then *len is the decoded instruction's length, 0 if
+ * there is no instruction.
  *
  * Returns false if the trace cannot be read, or memory is exhausted.
  */
@@ -74,9 +75,10 @@ bool ts_query_happens(struct ts_query *q, uint64_t pos, const struct ts_decoded 
 		      enum ts_op_happens *happens, struct ts_error *err);
 
 /*
- * From which chunk on the @len bytes of code at @pc are, to the end of @pos's chunk, what they are at @pos:
- * *first gets that, or the chunk after that of @pos where nothing tells.  Of a machine the page tables and
- * the mode are the same, too.
+ * *first is set to the first chunk from which the @len bytes of code at @pc do not change until the end of
+ * the chunk of @pos.  It is set to the chunk after that of @pos if they may change in that chunk, or if this
+ * is not known.  In the recording of a machine the page tables that map @pc and the mode do not change
+ * either.
  *
  * Returns false if the trace cannot be read.
  */

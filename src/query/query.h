@@ -60,8 +60,8 @@ void ts_query_free(struct ts_query *q);
 bool ts_query_finish_question(const struct ts_query *q, struct ts_error *err);
 
 /*
- * Take the newest snapshot that the timeline has published.  To be called after the timeline has grown; what
- * was borrowed before is invalid after it.
+ * Take the newest snapshot that the timeline has published.  Must be called after the timeline has grown; it
+ * invalidates everything that was borrowed before.
  *
  * Returns true if it differs from the one before: there are more positions, or the recording is complete.
  */
@@ -347,8 +347,8 @@ uint64_t ts_query_slice_end(const struct ts_query *q, uint64_t pos);
 /* ------------------------------------------------------------------------------- what searches keep here */
 
 /*
- * Keep @data, which @free_data frees, in place of what was kept before.  It goes when the recording has grown,
- * and with the query object.
+ * Keep @data in place of the data kept before.  @free_data frees it when it is replaced, when the recording
+ * has grown, and with the query object.
  */
 void ts_query_keep(struct ts_query *q, void *data, void (*free_data)(void *data));
 

@@ -58,11 +58,12 @@ static inline bool ts_replay_is_touched(const struct ts_replay *v, const struct 
 void ts_replay_start(struct ts_replay *v, uint64_t chunk);
 
 /*
- * Take the next effect in.  All effects of the window's process come here, in order, in the window or not.
+ * Process the next effect.  The caller passes all effects of the window's process, in order, in the window
+ * or not.
  */
 void ts_replay_take(struct ts_replay *v, const struct ts_steps *b, const struct ts_effect *e);
 
-/* Take the effects of a whole step in. */
+/* Process all effects of a step. */
 void ts_replay_step(struct ts_replay *v, const struct ts_steps *b, const struct ts_step *s);
 
 /*

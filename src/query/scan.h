@@ -26,10 +26,10 @@ struct ts_executed_at {
 };
 
 /*
- * Call @use with what was executed by steps [@from, @to), as long as a chunk takes that is decoded.  One
- * address may come several times, in no order: the counts are to be added.
+ * Call @use with the instructions that steps [@from, @to) executed, for about as long as decoding a chunk
+ * takes.  An address may be reported several times, in no order: the caller adds the counts.
  *
- * Returns true if there is more, from *at on.  Of a recording that is still being read all is told at once.
+ * Returns true if more remain, from *at on.  While the recording is being read, one call reports all.
  */
 bool ts_query_each_executed(const struct ts_query *q, uint64_t from, uint64_t to, struct ts_executed_at *at,
 			    void (*use)(void *user, const struct ts_executed *x), void *user);

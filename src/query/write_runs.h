@@ -68,18 +68,18 @@ struct ts_run_search {
  * Begin a search for anything of @does; ts_query_need_write_runs() has returned
  * TS_NEED_DONE.
  *
- * Returns false if memory is exhausted; @s needs its fini either way.
+ * Returns false if memory is exhausted.  Call ts_run_search_fini() in both cases.
  */
 bool ts_run_search_init(struct ts_run_search *s, const struct ts_query *q, const struct ts_does *does,
 			struct ts_error *err);
 void ts_run_search_fini(struct ts_run_search *s);
 
 /*
- * The last run that may do it of those that began at @pos or before: its steps are [*first, *end), of which
- * those after @pos need not be there.  *first is TS_NO_POS if there is none.  @pos must not be greater than
- * the last time.  At most @n_looks runs are looked up.
+ * Find the last matching run that began at @pos or before.  Its steps are [*first, *end); steps after @pos
+ * may not exist.  *first is TS_NO_POS if there is none.  @pos must not be greater than in the call before.
+ * At most @n_looks runs are looked up.
  *
- * Returns false if there is more to do: ask again with the same @pos.
+ * Returns true when the search is done.  Returns false if @n_looks is used up: call again with the same @pos.
  */
 bool ts_run_search_prev(struct ts_run_search *s, const struct ts_query *q, uint64_t pos, unsigned n_looks,
 			 uint64_t *first, uint64_t *end);

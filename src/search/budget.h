@@ -10,7 +10,7 @@ enum ts_got {
 	TS_GOT_ROW,
 	TS_GOT_END,     /* there are no more */
 	TS_GOT_PENDING, /* the budget is used up; call again */
-	TS_GOT_FAIL,    /* the trace cannot be read, or memory is exhausted: @err tells */
+	TS_GOT_FAIL,    /* the trace cannot be read, or memory is exhausted; @err is set */
 };
 
 /*
@@ -21,7 +21,7 @@ struct ts_budget {
 	uint32_t left;
 };
 
-/* Take one off.  Returns false if nothing is left: then return TS_GOT_PENDING. */
+/* Decrement the budget.  Returns false if it is used up: the caller then returns TS_GOT_PENDING. */
 static inline bool ts_budget_take(struct ts_budget *b)
 {
 	return b->left && b->left--;

@@ -73,10 +73,10 @@ struct ts_cause *ts_cause_open(struct ts_query *q, const struct ts_cause_questio
 void ts_cause_close(struct ts_cause *c);
 
 /*
- * Search on.  *at becomes the position up to which has been searched.
+ * Continue the search.  *at is set to the position up to which the search has come.
  *
- * Returns TS_GOT_END: the tree is complete, as far as it goes; TS_GOT_PENDING: the budget is used up;
- * TS_GOT_FAIL: the trace cannot be read, or memory is exhausted.
+ * Returns TS_GOT_END if the search is over.  Returns TS_GOT_PENDING if the budget is used up.  Returns
+ * TS_GOT_FAIL if the trace cannot be read, or memory is exhausted.
  */
 enum ts_got ts_cause_run(struct ts_cause *c, struct ts_budget *budget, uint64_t *at, struct ts_error *err);
 

@@ -60,10 +60,10 @@ struct ts_flow *ts_flow_open(struct ts_query *q, const struct ts_flow_question *
 void ts_flow_close(struct ts_flow *f);
 
 /*
- * The next hop, ascending by position.  *at becomes the position up to which has been searched.
+ * The next hop, ascending by position.  *at is set to the position up to which the search has come.
  *
- * Returns TS_GOT_ROW, TS_GOT_END after the last one, TS_GOT_PENDING if the budget is used up, TS_GOT_FAIL if the trace
- * cannot be read or memory is exhausted.
+ * Returns TS_GOT_ROW with *hop.  Returns TS_GOT_END after the last hop.  Returns TS_GOT_PENDING if the budget
+ * is used up.  Returns TS_GOT_FAIL if the trace cannot be read, or memory is exhausted.
  */
 enum ts_got ts_flow_next(struct ts_flow *f, struct ts_flow_hop *hop, struct ts_budget *budget, uint64_t *at,
 			 struct ts_error *err);

@@ -37,7 +37,7 @@ struct ts_flow {
 /* The bytes as effects have them.  Returns false if a machine's tables do not map them, or the trace cannot be read. */
 bool ts_flow_as_recorded(struct ts_flow *f, uint64_t pos, struct ts_location *loc, struct ts_error *err);
 
-/* The source of a byte of @loc that comes from others; 0: there is none.  *i gets which byte. */
+/* ts_taint_any() of @loc as recorded at @pos; also 0 if its address is not mapped, or (*err) on failure. */
 uint64_t ts_flow_find_from(struct ts_flow *f, uint64_t pos, const struct ts_location *loc, unsigned *i, struct ts_error *err);
 
 /*

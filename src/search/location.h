@@ -47,7 +47,7 @@ static inline uint64_t ts_location_overlap(const struct ts_location *loc, uint64
 }
 
 /*
- * The first run of neighbouring bytes in @mask from bit @at on: *first and *len get it.
+ * The first run of set bits in @mask from bit @at on: *first is its first bit, *len its length.
  *
  * Returns false if there is none.
  */

@@ -46,20 +46,23 @@ struct ts_taint {
 	bool is_cut;                    /* there were too many lines */
 };
 
-/* Returns false if memory is exhausted; its fini is needed all the same. */
+/* Returns false if memory is exhausted.  Call ts_taint_fini() in both cases. */
 bool ts_taint_init(struct ts_taint *t, const struct ts_regset *set, uint32_t n_threads);
 void ts_taint_fini(struct ts_taint *t);
 
-/* Byte @i (of flags: bit) of the location came through @from (1 + the step; 0: no longer).  Returns false if memory is exhausted. */
+/*
+ * Set the source of byte @i (of flags: bit @i) of the location to @from: 1 + the step through which it came, or
+ * 0 for none.  Returns false if memory is exhausted.
+ */
 bool ts_taint_set(struct ts_taint *t, const struct ts_location *loc, unsigned i, uint64_t from);
 
 /* Through which step, plus 1, byte @i came; 0: it does not come from others. */
 uint64_t ts_taint_get(const struct ts_taint *t, const struct ts_location *loc, unsigned i);
 
-/* The same of the first byte of the location's that has one; *i gets which. */
+/* ts_taint_get() of the first byte in loc->mask with a source.  *i is set to that byte.  0: there is none. */
 uint64_t ts_taint_any(const struct ts_taint *t, const struct ts_location *loc, unsigned *i);
 
-/* The first line from @line on that lies in [@first, @last] and has a byte; NULL if there is none. */
+/* The first line with a byte in [@first, @last] that has a source; NULL if there is none. */
 struct ts_taint_line *ts_taint_line(const struct ts_taint *t, uint32_t process, uint64_t first, uint64_t last);
 
 /* Does anything come from others? */

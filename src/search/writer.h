@@ -53,8 +53,8 @@ struct ts_writer_search {
  * The last step before @before, and not before @stop, that wrote a byte of @loc.  Of a machine, memory has virtual addresses, and
  * must lie in one page.
  *
- * Returns TS_GOT_ROW: *w has it; TS_GOT_END: nothing wrote it; TS_GOT_PENDING: the budget is used up, ask
- * again for the same; TS_GOT_FAIL.
+ * Returns TS_GOT_ROW and sets *w.  Returns TS_GOT_END if nothing wrote it.  Returns TS_GOT_PENDING if the
+ * budget is used up: call again with the same arguments.  Returns TS_GOT_FAIL as in budget.h.
  */
 enum ts_got ts_writer_find(struct ts_writer_search *s, struct ts_query *q, const struct ts_location *loc,
 			   uint64_t before, uint64_t stop, struct ts_writer *w, struct ts_budget *budget,

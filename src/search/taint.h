@@ -51,8 +51,8 @@ bool ts_taint_init(struct ts_taint *t, const struct ts_regset *set, uint32_t n_t
 void ts_taint_fini(struct ts_taint *t);
 
 /*
- * Set the source of byte @i (of flags: bit @i) of the location to @from: 1 + the step through which it came, or
- * 0 for none.  Returns false if memory is exhausted.
+ * Set the source of byte @i (of flags: bit @i) of the location to @from: 1 + the step through which it came,
+ * or 0 for none.  Returns false if memory is exhausted.
  */
 bool ts_taint_set(struct ts_taint *t, const struct ts_location *loc, unsigned i, uint64_t from);
 

@@ -72,8 +72,8 @@ struct ts_lines {
  * Sort the touches by line; @t is unchanged.
  *
  * @page_addrs gives the page number (address >> TS_PAGE_BITS) of each of the @n_pages ordinals of the noter.
- * @slots, if not NULL, gets an array of t->n numbers, to be freed by the caller: touch i became item
- * slots[i].
+ * If @slots is not NULL, *slots is set to an array of t->n numbers: touch i became item (*slots)[i].  The
+ * caller frees it.
  *
  * Returns false if memory is exhausted; @set is then empty.
  */

@@ -41,7 +41,7 @@ void ts_index_directory_put(struct ts_buf *out, const struct ts_index_key *key,
 			    const struct ts_index_record *records, size_t n, uint64_t at);
 
 /*
- * The directory of the file @fd of @key, which has @file_len bytes; *at gets where it begins.
+ * Read the directory of the file @fd of @key, which has @file_len bytes.  *at is set to its offset.
  *
  * Returns its *n entries, to be freed by the caller: records follow each other in the file and their segments
  * in the recording; the last one may end before the directory begins.  Returns NULL if the file has no

@@ -55,7 +55,7 @@ bool ts_index_pack(struct ts_index_packer *p, const uint8_t *items, size_t len, 
 /*
  * Unpack the @packed_len bytes of a block, which come from a file, to the @len bytes at @out.
  *
- * Returns false if they are not a block of so many bytes.
+ * Returns false if they are not a block that unpacks to @len bytes.
  */
 bool ts_index_unpack(struct ZSTD_DCtx_s *zstd, const uint8_t *packed, size_t packed_len, uint32_t item_len,
 		     uint8_t *out, size_t len);

@@ -35,7 +35,7 @@ void ts_call_edges_fini(struct ts_call_edges *s);
 /* The number of an edge, which is added if it is new.  Returns TS_NO_EDGE if memory is exhausted. */
 uint32_t ts_call_edges_number(struct ts_call_edges *s, uint64_t pc, uint64_t target);
 
-/* Save those that are new since the last time. */
+/* Save the edges that were added since the last call. */
 void ts_call_edges_save(struct ts_call_edges *s, struct ts_index_file *f);
 
 /* Bytes of all of them in an index file. */

@@ -91,7 +91,7 @@ void ts_feed_set_pass(struct ts_feed *f, bool (*look)(void *user, const struct t
 void ts_feed_allow_pass(struct ts_feed *f, uint64_t n);
 
 /*
- * Have looked at the batch that ts_feed_next() gave, and at all before it.
+ * Make sure that the pass has seen the batch that ts_feed_next() returned last, and all before it.
  *
  * Returns false if memory is exhausted.
  */

@@ -6,6 +6,7 @@ are read by genhtml(1) and by a parser of drcov's layout.
 import collections
 import csv
 import io
+import os
 import pathlib
 import shutil
 import struct
@@ -232,6 +233,14 @@ for suffix_of in "ucir", "frames", "bin", "trace64":
 for format_name, format_trace in TRACES.items():
     add_case(f"steps are counted: {format_name}", steps_are_counted, format_trace)
     add_case(f"drcov covers what was executed: {format_name}", drcov_covers_what_was_executed, format_trace)
+@case
+def a_file_has_the_mode_of_the_users_mask():
+    mask = os.umask(0o027)
+    write_file(TRACES["usercorn"], "coverage", "--drcov", "mode.log")
+    os.umask(mask)
+    assert os.stat("mode.log").st_mode & 0o777 == 0o640
+
+
 add_case("functions are counted", functions_are_counted, TRACES["usercorn"], DATA / "usercorn/x64_walk.elf")
 
 run_cases()

@@ -246,8 +246,8 @@ struct grammar_text {
 	const char *name;
 	const char *text; /* terminated */
 	/*
-	 * Texts, each with a line end behind it, of which the head of such a trace has one: without them its lines are
-	 * no evidence, and the grammar need not be compiled.  "": there are none.
+	 * Texts, each followed by a newline.  The head of a trace of this grammar contains at least one of them; the
+	 * grammar is compiled only if it does.  "": no such text is known.
 	 */
 	const char *tells;
 };

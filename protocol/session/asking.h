@@ -38,7 +38,7 @@ enum rsp_command_end rsp_asking_start(struct rsp_session *s, const char *verb, c
 
 /*
  * Begin to search for the destination of "goto @place" (monitor announce).  The destination is announced; the
- * session does not move.  The answer has no text; it is refused if there is no such place.
+ * session does not move.  The answer has no text.  A place that does not exist is refused.
  */
 enum rsp_command_end rsp_asking_announce(struct rsp_session *s, const char *place, struct ts_error *err);
 

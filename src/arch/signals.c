@@ -67,7 +67,7 @@ uint32_t ts_signal_from_linux(const struct ts_arch *arch, uint32_t number)
 	return TS_SIGNAL_UNKNOWN;
 }
 
-/* The number that Linux, on each processor, gives gdb's signal @number; 0 if that is no real-time signal. */
+/* Linux's number of gdb's real-time signal @number, the same on each processor; 0 if it is another signal. */
 static uint32_t realtime_number(uint64_t number)
 {
 	if (number == REALTIME_32)

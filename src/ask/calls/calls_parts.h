@@ -88,7 +88,7 @@ struct ts_call_rows {
 	uint64_t got_chunk;              /* the chunk of the last read */
 	uint32_t batch; /* the size of the next batch */
 	bool has_row;
-	size_t n_matched; /* if there is no row: symbols compared with the pattern */
+	size_t n_matched; /* number of symbols compared with the pattern, for an answer without rows */
 };
 
 #define TS_N_CALL_COLUMNS 13u

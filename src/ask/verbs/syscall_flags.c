@@ -154,7 +154,9 @@ bool ts_syscall_put_flags(const struct ts_arch *arch, char kind, uint64_t value,
 	return true;
 }
 
-bool ts_syscall_creates(uint64_t flags)
+bool ts_syscall_creates(const struct ts_arch *arch, uint64_t flags)
 {
-	return flags & 0x40 || flags & 0x400000;
+	uint32_t o_creat = is_of(arch, "mips") ? 0x100 : is_of(arch, "sparc") ? 0x200 : 0x40;
+
+	return flags & o_creat || flags & 0x400000; /* O_TMPFILE */
 }

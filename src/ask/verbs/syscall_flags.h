@@ -20,7 +20,7 @@
  */
 bool ts_syscall_put_flags(const struct ts_arch *arch, char kind, uint64_t value, struct ts_buf *out);
 
-/* Does open with these flags create a file, whose permissions are its next argument? */
-bool ts_syscall_creates(uint64_t flags);
+/* Returns true if open with these flags on processor @arch creates a file, whose permissions are its next argument. */
+bool ts_syscall_creates(const struct ts_arch *arch, uint64_t flags);
 
 #endif

@@ -132,7 +132,7 @@ bool ts_syscall_text(struct ts_query *q, const struct ts_event_at *h, const char
 	for (unsigned i = 0; arguments[i] && i < e->n_args; i++) {
 		char kind = arguments[i];
 
-		if (kind == 'c' && !ts_syscall_creates(e->args[i - 1]))
+		if (kind == 'c' && !ts_syscall_creates(ts_query_regset(q)->arch, e->args[i - 1]))
 			break;
 		ts_buf_puts(out, i ? ", " : "");
 		if (!put_argument(q, h, i, kind == 'c' ? 'e' : kind, error != NULL, out, err))

@@ -7,7 +7,7 @@
 
 #include "src/ask/verb.h"
 
-/* What the question becomes by the word; they are not in the table of verbs. */
+/* The verbs that the words select; they are not in the table of verbs. */
 extern const struct ts_verb ts_verb_hot_blocks;
 extern const struct ts_verb ts_verb_hot_loops;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The verbs hot and coverage: how often what was executed.
+ * The verbs hot and coverage: execution counts of code.
  */
 #ifndef TS_ASK_COVERAGE_H
 #define TS_ASK_COVERAGE_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What was executed, as files for other programs: lcov's trace files and DynamoRIO's drcov.
+ * The executed code as a file for other programs: lcov's trace file or DynamoRIO's drcov log.
  */
 #ifndef TS_ASK_COVERAGE_FILES_H
 #define TS_ASK_COVERAGE_FILES_H
@@ -22,13 +22,13 @@ struct ts_covered_list {
 
 enum ts_coverage_form {
 	/*
-	 * A trace file of lcov (geninfo(1)): DA of each line that has code is the most steps of one of its
+	 * A trace file of lcov (geninfo(1)): the DA count of a line with code is the largest step count of its
 	 * addresses, 0 if none was executed.
 	 */
 	TS_COVERAGE_LCOV,
 	/*
-	 * A log of drcov, version 2 with module table version 2.  Blocks are instructions that follow each
-	 * other in memory and were executed.
+	 * A log of drcov, version 2 with module table version 2.  A block is a run of executed instructions that
+	 * are adjacent in memory.
 	 */
 	TS_COVERAGE_DRCOV,
 };
@@ -37,21 +37,21 @@ enum ts_coverage_form {
 struct ts_coverage_file;
 
 /*
- * Begin to write the file that will be @path of what @list has, whose items are borrowed.
+ * Begin to write @list to the file @path.  The items of the list are borrowed.
  *
  * Returns NULL if no file can be created there (TS_EIO), or memory is exhausted.
  */
 struct ts_coverage_file *ts_coverage_file_new(const struct ts_covered_list *list, enum ts_coverage_form form,
 					      const char *path, struct ts_error *err);
 
-/* Discard a file that has not been written as a whole; @f may be NULL. */
+/* Free @f, which may be NULL, and discard a file that is incomplete. */
 void ts_coverage_file_free(struct ts_coverage_file *f);
 
 /*
- * Write on, about as long as a chunk takes to decode.
+ * Continue to write, for about the time that decoding a chunk takes.
  *
- * Returns TS_GOT_PENDING if there is more to do, TS_GOT_END when the file is in its place, TS_GOT_FAIL if it
- * cannot be written or memory is exhausted.
+ * Returns TS_GOT_PENDING if there is more to write, TS_GOT_END when the file is complete and has its name, TS_GOT_FAIL if
+ * it cannot be written or memory is exhausted.
  */
 enum ts_got ts_coverage_file_some(struct ts_coverage_file *f, struct ts_error *err);
 

@@ -9,7 +9,7 @@
 
 #include "src/base/hash_table.h"
 
-/* An address, or a function, and how many steps were there. */
+/* An address or a function, and its number of steps. */
 struct ts_covered {
 	uint64_t addr;
 	uint64_t steps;
@@ -24,13 +24,13 @@ struct ts_covered_table {
 	struct ts_hash_table by_addr;
 };
 
-/* Make slots of which half are free when the table has @n items.  Returns false if memory is exhausted. */
+/* Allocate twice as many slots as @n items need.  Returns false if memory is exhausted. */
 bool ts_covered_make_slots(struct ts_covered_table *t, size_t n);
 
-/* The item with that address, which is made if it is not there; NULL if memory is exhausted. */
+/* The item with that address, which is added if it is missing; NULL if memory is exhausted. */
 struct ts_covered *ts_covered_find(struct ts_covered_table *t, uint64_t addr);
 
-/* The same; NULL if it is not there. */
+/* The item with that address; NULL if it is missing. */
 struct ts_covered *ts_covered_look_up(const struct ts_covered_table *t, uint64_t addr);
 
 void ts_covered_fini(struct ts_covered_table *t);

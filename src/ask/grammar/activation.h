@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where the activation of a function that is at one position reaches an address.
+ * Find the position at which one activation of a function reaches an address.
  *
- * A debugger stops a function after its prologue, since there its variables are where they belong.  A question
- * has the position of the function's first instruction.  Between the two other threads may run, and signal
- * handlers, which may call the same function: what they do belongs to other activations.
+ * A debugger stops a function after its prologue, because its variables are in their places only there.  A question
+ * has the position of the function's first instruction.  Other threads and signal handlers may run between the two,
+ * and may call the same function: their steps belong to other activations.
  */
 #ifndef TS_ASK_ACTIVATION_H
 #define TS_ASK_ACTIVATION_H
@@ -21,14 +21,14 @@ struct ts_activation_search {
 };
 
 /*
- * The first step from @pos on with which the activation in which @thread is at @pos executes @addr: the
- * innermost open call is that of @pos.  The activation is over when this call ends, and when it executes the
- * instruction of @pos again: that is another activation, by a jump (a tail call).
+ * Find the first step at or after @pos at which @thread executes @addr in the activation that it executes at @pos:
+ * the innermost open call is the same as at @pos.  The activation ends with this call, or when the call executes the
+ * instruction of @pos again, which begins another activation by a jump (a tail call).
  *
- * @search is kept by the caller while TS_GOT_PENDING is returned.  Calls must be there (ts_ask_need_calls()).
+ * The caller keeps @search while TS_GOT_PENDING is returned.  ts_ask_need_calls() must have succeeded before.
  *
- * Returns TS_GOT_ROW and *at, TS_GOT_END if it never does, TS_GOT_PENDING if the budget is used up, TS_GOT_FAIL
- * if the trace cannot be read.
+ * Returns TS_GOT_ROW with *at set.  Returns TS_GOT_END if the activation does not execute @addr, TS_GOT_PENDING if the
+ * budget is used up, TS_GOT_FAIL if the trace cannot be read.
  */
 enum ts_got ts_activation_reaches(const struct ts_ask *ask, uint64_t pos, uint32_t thread, uint64_t addr,
 				  struct ts_activation_search *search, uint64_t *at, struct ts_budget *budget,

@@ -2,9 +2,9 @@
 /*
  * The condition of a question: `value == 5`, `$rax > 3 && *(u32 *)0x404010 != 0`.
  *
- * A condition on variables needs a debugger that knows where they are: it compiles the condition to an agent
- * expression (src/agent), which is the term `agent HEX@ADDR`.  Where a variable is depends on the pc, so the
- * expression is good for one address: there it is evaluated (activation.h).
+ * A condition on variables needs a debugger to locate them: the debugger compiles the condition to an agent
+ * expression (src/agent), which is the term `agent HEX@ADDR`.  The location of a variable depends on the pc, so the
+ * expression is valid at one address, and is evaluated there (activation.h).
  */
 #ifndef TS_ASK_COND_H
 #define TS_ASK_COND_H
@@ -32,7 +32,7 @@ enum ts_term_kind {
 	TS_TERM_RESULT, /* of a call */
 	TS_TERM_REG,
 	TS_TERM_MEM,
-	TS_TERM_AGENT, /* holds where the expression is not 0 */
+	TS_TERM_AGENT, /* holds if the expression is not 0 */
 };
 
 /* One comparison. */
@@ -42,17 +42,17 @@ struct ts_term {
 	bool is_signed;        /* the number has a minus, or the type is signed */
 	uint64_t number;       /* in two's complement */
 	struct ts_what place;  /* REG and MEM: 1, 2, 4 or 8 bytes of memory */
-	bool has_base;         /* MEM: the addresses of place are to be added to the register base */
+	bool has_base;         /* MEM: the address of place is an offset from the value of register base */
 	struct ts_what base;
 	struct ts_ax *agent;   /* owned by the condition; AGENT */
-	uint64_t addr;         /* AGENT with has_addr: where the expression is evaluated */
+	uint64_t addr;         /* AGENT with has_addr: the pc at which the expression is evaluated */
 	bool has_addr;
-	bool ends_and;         /* "||" follows: the terms since the last such one are all to hold */
+	bool ends_and;         /* "||" follows: ends a group of terms that must all hold */
 };
 
 #define TS_MAX_TERMS 16u
 
-/* n == 0: no condition, which always holds. */
+/* n == 0: no condition; it always holds. */
 struct ts_cond {
 	struct ts_term terms[TS_MAX_TERMS];
 	unsigned n;
@@ -62,10 +62,9 @@ struct ts_cond {
 };
 
 /*
- * Parse a condition that is the @len bytes at @text, to be given back with ts_cond_fini(), also after a
- * failure.
+ * Parse the condition in the @len bytes at @text.  The caller must call ts_cond_fini() in both cases.
  *
- * Returns false if it is not understood (TS_EUSAGE): the sentence quotes it.
+ * Returns false if the text is no condition (TS_EUSAGE); the message quotes it.
  */
 bool ts_cond_parse(struct ts_cond *cond, const char *text, size_t len, const struct ts_regset *regs,
 		   struct ts_symbols *symbols, struct ts_error *err);
@@ -73,8 +72,8 @@ bool ts_cond_parse(struct ts_cond *cond, const char *text, size_t len, const str
 void ts_cond_fini(struct ts_cond *cond);
 
 /*
- * Does the number of @bits (1 to 64) bits satisfy the term?  Compared with a negative number, the result of a call that
- * fills the lower half of its register only is a number of that length.
+ * Does @value, a number of @bits (1 to 64) bits, satisfy the term?  In a comparison with a negative number, the result of
+ * a call that fills only the lower half of its register is a number of half the length.
  */
 bool ts_term_holds(const struct ts_term *term, uint64_t value, unsigned bits);
 

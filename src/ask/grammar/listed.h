@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The kinds of events that questions list: those of the model, and those that are made from threads, modules
+ * The kinds of events that questions list: the model's events, and events that are derived from threads, modules
  * and regions.
  */
 #ifndef TS_ASK_LISTED_H
@@ -26,7 +26,7 @@ enum ts_listed {
 	TS_N_LISTED,
 };
 
-/* The names in questions, by kind; TS_LISTED_MODULE and TS_LISTED_MODULE_END have the same. */
+/* The names in questions, by kind; TS_LISTED_MODULE and TS_LISTED_MODULE_END have the same name. */
 extern const char *const ts_listed_names[TS_N_LISTED];
 
 /* Is it the name of a kind of events? */

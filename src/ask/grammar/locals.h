@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * WHAT that is a variable of the function in which the question's position is.
+ * Resolve a WHAT that is a variable of the function that runs at the question's position.
  */
 #ifndef TS_ASK_LOCALS_H
 #define TS_ASK_LOCALS_H
@@ -9,11 +9,12 @@
 #include "src/ask/verb.h"
 
 /*
- * Once the question's position is known: qn->what is the place of the variable that qn->local names, if one is in scope there,
- * and qn->local_note says so.  A variable comes before a symbol of the same name.  A place in the function's frame is the
- * variable's only during this call: the question's range is narrowed to it, but for questions about what was before.
+ * Set qn->what to the place of the variable that qn->local names, if it is in scope at the question's position, and
+ * qn->local_note to a sentence about it.  The position must be known.  A variable takes precedence over a symbol of the
+ * same name.  A place in the function's frame belongs to the variable only during this call: the question's range is
+ * narrowed to the call, except for questions about earlier positions.
  *
- * Returns TS_GOT_ROW when qn->what is valid, TS_GOT_PENDING if the budget was used up, TS_GOT_FAIL if there is neither a
+ * Returns TS_GOT_ROW when qn->what is valid, TS_GOT_PENDING if the budget is used up, TS_GOT_FAIL if there is neither a
  * variable nor a symbol of the name, or the variable has no place there (TS_EUSAGE), or the trace cannot be read.
  */
 enum ts_got ts_local_find(struct ts_ask *ask, struct ts_question *qn, struct ts_budget *budget, struct ts_error *err);

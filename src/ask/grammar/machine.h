@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * `process C` and `ring N`: of a recording of a whole machine, the positions at which a program of it runs.
+ * `process C` and `ring N` select positions in the recording of a whole machine.
  *
- * A process is its page tables: the address in cr3 (Intel SDM vol. 3A, section 4.5: without the low 12 bits, and without
- * bit 63 of a write).  The ring is the lowest two bits of cs (section 5.5).
+ * A process is identified by its page tables: the address in cr3 (Intel SDM vol. 3A, section 4.5: without the low 12 bits,
+ * and without bit 63 of a write).  The ring is the lowest two bits of cs (section 5.5).
  */
 #ifndef TS_ASK_MACHINE_H
 #define TS_ASK_MACHINE_H
@@ -20,9 +20,9 @@ struct ts_machine {
 	unsigned ring;    /* 0 to 3 */
 };
 
-/* The position that was judged last; all zero at first. */
+/* The result for the last position; all zero at first. */
 struct ts_machine_at {
-	uint64_t next; /* 1 + that position; 0: none has been judged */
+	uint64_t next; /* 1 + that position; 0: no result */
 	bool holds;
 };
 
@@ -30,16 +30,16 @@ struct ts_machine_at {
 bool ts_machine_is_known(const struct ts_query *q);
 
 /*
- * Can a user ask for the names of one process, whose page tables are at @process?
+ * Check that names can belong to the process whose page tables are at @process.
  *
- * Returns false (TS_EUSAGE) for the recording of a program, and if the recording has been read and that process never
+ * Returns false (TS_EUSAGE) for the recording of a program, and if the recording has been read and the process never
  * runs in it.
  */
 bool ts_machine_check_process(const struct ts_query *q, uint64_t process, struct ts_error *err);
 
 /*
- * Does that process run at @pos, in that ring?  *holds is false where cr3 or cs is unknown.  The registers are looked up
- * only if the step before @pos may have changed them, or if @pos does not follow the position that was judged last.
+ * Set *holds to whether that process runs at @pos, in that ring; false if cr3 or cs is unknown.  The registers are read
+ * only if the step before @pos may have changed them, or if @pos does not follow the position in @at.
  *
  * Returns false if the trace cannot be read any more, or memory is exhausted.
  */
@@ -47,18 +47,19 @@ bool ts_machine_holds(const struct ts_machine *m, struct ts_query *q, struct ts_
 		      struct ts_error *err);
 
 /*
- * The process that @thread runs at @pos, as `process C` has it.
+ * The process that @thread runs at @pos, as in `process C`.
  *
- * Returns false where cr3 is not known, or (@err is set) if the trace cannot be read.
+ * Returns false if cr3 is unknown, or (@err is set) if the trace cannot be read.
  */
 bool ts_machine_process(struct ts_query *q, uint64_t pos, uint32_t thread, uint64_t *process, struct ts_error *err);
 
 struct ts_what;
 
 /*
- * In the recording of a machine a virtual address is the memory that it stands for at position @at: *to gets @what with
- * physical addresses.  *is_mapped is false if it stands for none, or lies in several pages; @note (@size bytes) gets a
- * sentence that says so, or which address it is.  Registers, physical addresses and other recordings' are as they were.
+ * Translate the virtual addresses of @what, in the recording of a machine, at position @at: *to is set to @what with
+ * physical addresses.  *is_mapped is false if they are not mapped, or are in several pages; @note (@size bytes) is set to a
+ * sentence that says so, or names the physical address.  Registers, physical addresses and addresses in other recordings
+ * are copied unchanged.
  *
  * Returns false if the trace cannot be read.
  */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names of one process of a whole machine: in which questions and rows they count.
+ * Names of one process of a whole machine: the questions and rows to which they apply.
  *
- * Code of another process at the same virtual address has no name.  A name in a question about code stands for what that
- * process executes there; a name of memory is the memory that it has there at the position asked from.
+ * Code of another process at the same virtual address has no name.  A name in a question about code selects the steps of
+ * the process; a name of memory selects the memory that the process maps there at the question's position.
  */
 #ifndef TS_ASK_MACHINE_NAMES_H
 #define TS_ASK_MACHINE_NAMES_H
@@ -20,32 +20,32 @@ struct ts_question;
 struct ts_machine_rows {
 	const struct ts_ask *ask;
 	const struct ts_question *qn;
-	unsigned position;  /* the column that says when; the verb's n_columns: none */
+	unsigned position;  /* the column of the position; the verb's n_columns: none */
 	uint32_t columns;   /* bit i: column i has names of code */
 	struct ts_machine names;
 	struct ts_machine_at at, names_at;
 };
 
 /*
- * The places of @qn have been found.  A name in it narrows it to the process that has the name.
+ * Narrow @qn to the process of --process if it has a name.  The places of @qn must have been found.
  *
- * Returns false if names of the process mean nothing there (TS_EUSAGE), or the trace cannot be read.
+ * Returns false if names of the process are meaningless there (TS_EUSAGE), or the trace cannot be read.
  */
 bool ts_machine_names_take(const struct ts_ask *ask, struct ts_question *qn, struct ts_error *err);
 
-/* Do the functions and lines of the process count in rows that are about no single position? */
+/* Do the functions and lines of the process apply to rows without a position? */
 bool ts_machine_names_count(const struct ts_ask *ask, const struct ts_question *qn);
 
-/* Are the names those of what @thread runs at @pos?  Where cr3 is unknown they are not. */
+/* Do the names apply to the code that @thread runs at @pos?  False if cr3 is unknown. */
 bool ts_machine_names_hold(const struct ts_ask *ask, uint64_t pos, uint32_t thread);
 
 void ts_machine_rows_init(struct ts_machine_rows *m, const struct ts_ask *ask, const struct ts_question *qn);
 
-/* Are rows looked at for their process or ring?  Then the cell of their position is needed. */
+/* Does the filter need the process or ring of rows?  Then the cell of their position is needed. */
 bool ts_machine_rows_look(const struct ts_machine_rows *m);
 
 /*
- * Is the row of the process and ring that are asked about?  *is_it tells; cells with names are emptied where another
+ * Set *is_it to whether the row is of the process and ring of the question.  Cells with names are cleared if another
  * process ran.
  *
  * Returns false if the trace cannot be read, or memory is exhausted.

@@ -3,8 +3,8 @@
  * Marks: named positions of a recording, kept in a file beside its trace.
  *
  * The file is TRACE.tsmarks, or one in the user's cache directory if that cannot be written.  It has one line
- * for each mark: position, name, text.  Several programs may have it: each change is made under a lock to
- * what the file holds at that moment, and the file is replaced as a whole.
+ * for each mark: position, name, text.  Several processes may use it: each change is applied under a lock to
+ * the current contents of the file, and the file is replaced as a whole.
  */
 #ifndef TS_ASK_MARKS_H
 #define TS_ASK_MARKS_H
@@ -17,7 +17,7 @@
 #include "src/base/error.h"
 #include "src/base/next.h"
 
-/* No more are read: those of a file that come after them are ignored. */
+/* Further marks in a file are ignored. */
 #define TS_MAX_MARKS 10000u
 
 struct ts_marks;
@@ -27,7 +27,7 @@ struct ts_mark {
 	const char *name, *text; /* borrowed; valid until the next call */
 };
 
-/* Is it a valid name of a mark?  Words of the grammar are not. */
+/* Is @text a valid name of a mark?  Words of the grammar are not. */
 bool ts_marks_is_name(const char *text, size_t len);
 
 /*
@@ -47,7 +47,7 @@ enum ts_next ts_marks_find(struct ts_marks *m, const char *name, size_t len, uin
 			   struct ts_error *err);
 
 /*
- * Set a mark, in place of one of the same name.
+ * Set a mark.  It replaces a mark of the same name.
  *
  * Returns false if there are TS_MAX_MARKS already (TS_ELIMIT), no file can be written (TS_EIO), or memory is
  * exhausted.
@@ -55,14 +55,14 @@ enum ts_next ts_marks_find(struct ts_marks *m, const char *name, size_t len, uin
 bool ts_marks_set(struct ts_marks *m, const char *name, uint64_t pos, const char *text, struct ts_error *err);
 
 /*
- * Set a mark that is called @prefix and the lowest number, from 1, that gives a new name; *number gets it.
+ * Set a mark named @prefix and the lowest number, from 1, that makes a new name.  *number is set to the number.
  *
  * Returns false as ts_marks_set() does.
  */
 bool ts_marks_add(struct ts_marks *m, const char *prefix, uint64_t pos, const char *text, unsigned *number,
 		  struct ts_error *err);
 
-/* Remove one; *found gets whether it was there.  Returns false as ts_marks_set() does. */
+/* Remove a mark; *found is set to whether it existed.  Returns false as ts_marks_set() does. */
 bool ts_marks_remove(struct ts_marks *m, const char *name, bool *found, struct ts_error *err);
 
 /*

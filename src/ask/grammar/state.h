@@ -47,20 +47,21 @@ enum ts_got ts_state_holds(struct ts_ask *ask, const struct ts_cond *cond, uint6
 			   struct ts_judged *judged, bool *holds, struct ts_budget *budget,
 			   struct ts_error *err);
 
-/* The same of a condition about the row's value: @len bytes, of a flag (@is_bit) the lowest bit. */
+/* Does a condition about the row's value hold?  The value has @len bytes; of a flag (@is_bit) the lowest bit counts. */
 bool ts_value_holds(const struct ts_ask *ask, const struct ts_cond *cond, const uint8_t *data,
 		    const uint8_t *known, size_t len, bool is_bit);
 
 /*
- * Before a cursor asks about calls: an index of an older version has none, and they are built now.
+ * Prepare the calls.  A cursor must call this before it uses calls: an index of an older version has none, and they are
+ * built now.
  *
- * Returns TS_GOT_ROW when they are there, TS_GOT_PENDING, or TS_GOT_FAIL.
+ * Returns TS_GOT_ROW when the calls can be used, TS_GOT_PENDING if the budget is used up, or TS_GOT_FAIL.
  */
 enum ts_got ts_ask_need_calls(struct ts_ask *ask, struct ts_budget *budget, struct ts_error *err);
 
 /*
- * The call instruction of the innermost open call at @pos; null where there is none.  After
- * ts_ask_need_calls().
+ * The cell is the call instruction of the innermost open call at @pos; null if there is none.  ts_ask_need_calls() must
+ * have succeeded before.
  */
 void ts_cell_caller(struct ts_row *row, unsigned i, struct ts_ask *ask, uint64_t pos);
 

@@ -14,25 +14,25 @@
 #define TS_MAX_VALUE 256u
 
 struct ts_value {
-	uint32_t len;                /* bytes, not 0 once it was parsed */
+	uint32_t len;                /* bytes; not 0 after parsing */
 	uint8_t bytes[TS_MAX_VALUE];
 	uint8_t mask[TS_MAX_VALUE];  /* 1: this byte; 0: any byte, known or not */
 };
 
 /*
- * Parse what stands at the start of @text: 41 41 ?? 42, "text", u16"text", u32:N, f64:X ...; bytes in hex go
- * on as long as words are such bytes.
+ * Parse a value at the start of @text: 41 41 ?? 42, "text", u16"text", u32:N, f64:X ...  A value of hex bytes ends at
+ * the first word that is no such byte.
  *
- * Returns how many bytes of the text it is.  Returns 0 if it is not understood or longer than TS_MAX_VALUE
- * (TS_EUSAGE): the sentence quotes it.
+ * Returns the number of bytes of @text that were parsed.  Returns 0 if they are no value, or the value is longer than
+ * TS_MAX_VALUE (TS_EUSAGE); the message quotes the text.
  */
 size_t ts_value_parse(struct ts_value *value, const char *text, bool is_big_endian, struct ts_error *err);
 
-/* Is it these bytes?  An unknown one is no byte of a value that counts. */
+/* Do these bytes match the value?  An unknown byte matches only a `??`. */
 bool ts_value_is(const struct ts_value *v, const uint8_t *data, const uint8_t *known);
 
 /*
- * Do the bytes at [@first, @last], which are @data, agree with the value at @addr as far as it covers them?
+ * Do the bytes @data at [@first, @last] match the value at @addr, in the bytes that both cover?
  */
 bool ts_value_agrees(const struct ts_value *v, uint64_t addr, const uint8_t *data, uint64_t first,
 		     uint64_t last);

@@ -32,18 +32,18 @@ struct ts_what {
 	bool is_pc;           /* the register is the program counter, or a part of it */
 	/* MEM: addresses, both inclusive */
 	uint64_t addr, last;
-	bool is_physical;     /* phys:ADDR: of a machine's memory, whatever page tables say */
-	bool is_code;         /* while it is parsed: names mean functions first */
-	bool is_indirect;     /* the same of an indirect function: addr is that of its resolver */
+	bool is_physical;     /* phys:ADDR: a physical address of a machine */
+	bool is_code;         /* while parsing: functions take precedence over data of the same name */
+	bool is_indirect;     /* an indirect function: addr is its resolver's address */
 	bool is_inlined;      /* a function that was inlined at one place: addr is its first instruction there */
-	bool is_named;        /* it, or where it begins, is a name */
-	bool is_function;     /* the symbol of a function, as a whole: executions are those of its first byte */
+	bool is_named;        /* the text is, or begins with, a name */
+	bool is_function;     /* the symbol of a function, as a whole: its executions are those of its first byte */
 };
 
 /*
- * Parse a WHAT: the text up to @len.  @symbols may be NULL: there are none.
+ * Parse a WHAT: the first @len bytes of @text.  @symbols may be NULL: there are no symbols.
  *
- * Returns false if it is not understood (TS_EUSAGE): the sentence quotes it.
+ * Returns false if the text is no WHAT (TS_EUSAGE); the message quotes it.
  */
 bool ts_what_parse(struct ts_what *what, const char *text, size_t len, const struct ts_regset *regs,
 		   struct ts_symbols *symbols, struct ts_error *err);
@@ -55,12 +55,12 @@ bool ts_what_may_be_variable(const char *text, size_t len);
 bool ts_what_is_line(const char *text, size_t len, struct ts_symbols *symbols);
 
 /*
- * Where the code of FILE:LINE lies, which ts_what_is_line() says it is: at most @cap of its ranges, their first addresses to
- * @addrs, their bytes to @lens.  Returns how many there are.
+ * The address ranges of the code of FILE:LINE, for which ts_what_is_line() must have returned true.  At most @cap ranges
+ * are stored: first addresses in @addrs, lengths in bytes in @lens.  Returns the number of ranges.
  */
 size_t ts_what_line_ranges(const char *text, size_t len, struct ts_symbols *symbols, uint64_t *addrs, uint64_t *lens, size_t cap);
 
-/* The same for a question about code: a name means a function before it means data. */
+/* The same for a question about code: functions take precedence over data of the same name. */
 bool ts_what_parse_code(struct ts_what *what, const char *text, size_t len, const struct ts_regset *regs,
 			struct ts_symbols *symbols, struct ts_error *err);
 

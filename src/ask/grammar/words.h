@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The words of a question, one after the other, and those that the grammar knows. */
+/* The words of a question, in order, and the words of the grammar. */
 #ifndef TS_ASK_WORDS_H
 #define TS_ASK_WORDS_H
 
@@ -11,15 +11,15 @@
 
 struct ts_verb;
 
-/* What is left of a question. */
+/* The unparsed rest of a question. */
 struct ts_words {
-	const char *p; /* at the next word, or at the end */
+	const char *p; /* the next word, or the end */
 	size_t len;    /* of the next word; 0 at the end */
-	unsigned seen; /* which words were given */
+	unsigned seen; /* bit mask of the words that were parsed */
 	bool is_value; /* the value of one argument: it has no words of the grammar */
 };
 
-/* The words of the grammar, and what a verb must take to have them. */
+/* The words of the grammar. */
 enum ts_word {
 	TS_WORD_IN,
 	TS_WORD_IF,
@@ -54,28 +54,28 @@ void ts_words_next(struct ts_words *w);
 /* Is @text the next word? */
 bool ts_words_is(const struct ts_words *w, const char *text);
 
-/* Refuse the next word, which is quoted before @why (TS_EUSAGE).  Returns false. */
+/* Fail with TS_EUSAGE: the message quotes the next word before @why.  Returns false. */
 bool ts_words_fail(const struct ts_words *w, const char *why, struct ts_error *err);
 
-/* The word of the grammar that comes next; TS_N_WORDS: it is none. */
+/* The next word if it is one of the grammar's, else TS_N_WORDS. */
 enum ts_word ts_words_find(const struct ts_words *w);
 
-/* Does a word follow that is not one of the grammar's words that @verb takes? */
+/* Is there a next word that is not one of the grammar's words that @verb accepts? */
 bool ts_words_have_operand(const struct ts_words *w, const struct ts_verb *verb);
 
-/* Take the next word to @to, which has room for TS_MAX_WORD bytes.  Returns false if it is too long, or there is none. */
+/* Copy the next word to @to (TS_MAX_WORD bytes) and advance.  Returns false if it is too long, or there is none. */
 bool ts_words_copy(char *to, struct ts_words *w, struct ts_error *err);
 
-/* Take the next word, a number.  Returns false if it is none. */
+/* Parse the next word as a number and advance.  Returns false if it is no number. */
 bool ts_words_number(struct ts_words *w, uint64_t *value, struct ts_error *err);
 
-/* The word of the grammar that @text is; TS_N_WORDS: it is none. */
+/* @text as a word of the grammar; TS_N_WORDS if it is none. */
 enum ts_word ts_word_named(const char *text, size_t len);
 
 /* The text of @word, which is not TS_N_WORDS. */
 const char *ts_word_text(enum ts_word word);
 
-/* May a question about @verb have @word?  It is not TS_N_WORDS. */
+/* Does @verb accept @word, which is not TS_N_WORDS? */
 bool ts_word_is_taken(enum ts_word word, const struct ts_verb *verb);
 
 #endif

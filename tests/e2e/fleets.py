@@ -190,7 +190,7 @@ def scripts():
 
 
 def shown_groups():
-    return [line.split() for line in re.search(r"divides by zero, or cuts.*?\.RS\n(.*?)^\.RE", PAGE, re.M | re.S)[1].splitlines()]
+    return [line.split() for line in re.search(r"program with three bugs.*?\.RS\n(.*?)^\.RE", PAGE, re.M | re.S)[1].splitlines()]
 
 
 def record_crashes(folder):

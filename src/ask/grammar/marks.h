@@ -66,25 +66,25 @@ bool ts_marks_add(struct ts_marks *m, const char *prefix, uint64_t pos, const ch
 bool ts_marks_remove(struct ts_marks *m, const char *name, bool *found, struct ts_error *err);
 
 /*
- * Append the marks that were read to @out, in the form of their file, in which ts_marks_adopt() takes them.
+ * Append the marks that were read to @out, in the form of the file; ts_marks_adopt() accepts this form.
  */
 void ts_marks_put(const struct ts_marks *m, struct ts_buf *out);
 
 /*
- * Set all marks of the file of marks @text if the trace has no such file yet.
+ * Set all marks in @text, the contents of a file of marks, if the trace has no such file yet.
  *
  * Returns false as ts_marks_set() does.
  */
 bool ts_marks_adopt(struct ts_marks *m, const char *text, struct ts_error *err);
 
 /*
- * Read them again, from the files, by position, then name; *n gets how many there are.
+ * Read the marks again from the files, sorted by position, then by name; *n is set to their number.
  *
  * Returns false if a file cannot be read (TS_EIO), or memory is exhausted.
  */
 bool ts_marks_read(struct ts_marks *m, size_t *n, struct ts_error *err);
 
-/* The @i-th of those that were read. */
+/* The @i-th mark of the last ts_marks_read(). */
 struct ts_mark ts_marks_get(const struct ts_marks *m, size_t i);
 
 #endif

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A question as it was asked: VERB [WHAT] [in A:B] [if COND] [thread T] [first N | last N] [at PLACE] [...].
+ * A parsed question: VERB [WHAT] [in A:B] [if COND] [thread T] [first N | last N] [at PLACE] [...].
  *
- * The parser knows the grammar and the recording's registers, symbols and marks; it answers nothing.  A
- * question that it does not understand is refused with one sentence that quotes the problem: it never
- * guesses.
+ * The parser uses the grammar and the recording's registers, symbols and marks; it answers no question.  It refuses a
+ * question that it does not understand with a sentence that quotes the problem; it never guesses.
  */
 #ifndef TS_ASK_QUESTION_H
 #define TS_ASK_QUESTION_H
@@ -30,7 +29,7 @@ enum ts_bound {
 	TS_BOUND_LAST,
 };
 
-/* What an access did, as a mask; in the order in which rows of one step come. */
+/* The kind of an access, as a mask; in the order of the rows of one step. */
 enum ts_did {
 	TS_DID_READ = 1,
 	TS_DID_WRITE = 2,
@@ -40,7 +39,7 @@ enum ts_did {
 #define TS_MAX_WORD 1024
 #define TS_NO_LIMIT UINT64_MAX
 
-/* The places of a question, in the order in which they are found: the others are seen from the first one. */
+/* The places of a question, in the order of their search: the others are relative to the first one. */
 enum ts_anchor_kind {
 	TS_ANCHOR_AT,   /* at PLACE */
 	TS_ANCHOR_FROM, /* A of `in A:B` ... */
@@ -59,14 +58,14 @@ struct ts_anchor {
 struct ts_question {
 	const struct ts_verb *verb;   /* borrowed: a constant table */
 	struct ts_what what;          /* kind TS_WHAT_NONE if none was given */
-	const char *local;            /* WHAT that may be a variable of a function, borrowed from the text of the question, ... */
-	size_t local_len;             /* ... 0: it cannot: locals.h finds it; only then what is valid */
-	char local_note[384];         /* where the variable is; "" without one */
+	const char *local;            /* a WHAT that may be a variable of a function, borrowed from the question's text; ... */
+	size_t local_len;             /* ... 0: none.  locals.h resolves it; `what` is invalid until then */
+	char local_note[384];         /* a sentence about the variable's place; "" without one */
 	struct ts_value value;        /* of find */
-	char operand[TS_MAX_WORD];    /* a KIND (of flows that of `to KIND`), NAME, PATTERN or FILE:LINE, or names of registers; "" without one */
+	char operand[TS_MAX_WORD];    /* KIND (flows: of `to KIND`), NAME, PATTERN, FILE:LINE, or registers; "" without one */
 	char text[TS_MAX_WORD];       /* of mark, "" without one */
 	struct ts_ask_place place;        /* of goto */
-	struct ts_anchor anchors[TS_N_ANCHORS]; /* anchors.h finds where they are: only then at, from, to are valid */
+	struct ts_anchor anchors[TS_N_ANCHORS]; /* anchors.h resolves them; at, from and to are invalid until then */
 	uint64_t from, to;            /* positions of `in A:B`: from <= k < to; without one 0 and N + 1 */
 	bool has_range;               /* `in A:B` was given ... */
 	const char *range;            /* ... in these words, borrowed from the text of the question */
@@ -81,7 +80,7 @@ struct ts_question {
 	uint32_t thread;              /* ordinal; TS_NO_THREAD without one */
 	enum ts_bound bound;
 	uint64_t n_bound;             /* of first N and last N */
-	uint64_t at;                  /* the position asked from */
+	uint64_t at;                  /* the question's position */
 	bool only_changes;            /* --changes */
 	bool is_partial;              /* --partial */
 	bool goes;                    /* -go */
@@ -101,14 +100,14 @@ struct ts_question {
 	char lcov[TS_MAX_WORD], drcov[TS_MAX_WORD]; /* paths of coverage, "" without one */
 };
 
-/* The part of a question that a value is. */
+/* The part of a question that an argument gives. */
 enum ts_argument_kind {
-	TS_ARGUMENT_OPERAND, /* what follows the verb */
+	TS_ARGUMENT_OPERAND, /* the operand of the verb */
 	TS_ARGUMENT_KINDS,   /* [r][w][x] */
 	TS_ARGUMENT_COUNT,   /* a bare N */
 	TS_ARGUMENT_MEMORY,  /* in memory ADDR:END */
 	TS_ARGUMENT_TEXT,    /* of a mark */
-	TS_ARGUMENT_WORD,    /* what follows a word of the grammar, or such a word alone */
+	TS_ARGUMENT_WORD,    /* a word of the grammar with its value, or alone */
 };
 
 /* One part of a question that is given in parts. */
@@ -121,17 +120,17 @@ struct ts_argument {
 /*
  * Parse @text, which must outlive @qn.
  *
- * On success @qn is filled, but for the positions that its anchors lead to.  Returns false if it is not
- * understood (TS_EUSAGE); if that is for want of a debugger, @qn says so (foreign), and has its verb and WHAT.
- * Either way it is to be given back with ts_question_fini().
+ * On success @qn is filled, except the positions of its anchors.  Returns false if the question is not
+ * understood (TS_EUSAGE).  If only a debugger can compile its condition, qn->foreign is set, with the verb and WHAT.
+ * The caller must call ts_question_fini() in both cases.
  */
 bool ts_question_parse(struct ts_question *qn, struct ts_ask *ask, const char *text, struct ts_error *err);
 
 /*
  * Parse a question about @verb that consists of @n arguments, whose texts must outlive @qn.  A value is parsed
- * as the argument that it was given for, and as a whole: words in it are never words of the grammar.
+ * as a whole: words in it are never words of the grammar.
  *
- * Results are those of ts_question_parse().
+ * The results are those of ts_question_parse().
  */
 bool ts_question_parse_arguments(struct ts_question *qn, struct ts_ask *ask, const struct ts_verb *verb,
 				 const struct ts_argument *arguments, size_t n, struct ts_error *err);

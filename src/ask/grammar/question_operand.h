@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What follows the verb of a question. */
+/* The operand of a question's verb. */
 #ifndef TS_ASK_QUESTION_OPERAND_H
 #define TS_ASK_QUESTION_OPERAND_H
 
@@ -11,10 +11,10 @@ struct ts_ask;
 struct ts_question;
 struct ts_words;
 
-/* Take the operand of @qn's verb, if there is one.  Returns false if it is missing, or is not understood (TS_EUSAGE). */
+/* Parse the operand of @qn's verb, if the verb has one.  Returns false if it is missing, or not understood (TS_EUSAGE). */
 bool ts_question_operand(struct ts_question *qn, struct ts_ask *ask, struct ts_words *w, struct ts_error *err);
 
-/* Take a word that makes the question one about another verb.  Returns false if the next word is not such a one. */
+/* Parse a word that selects another verb (`hot loops`).  Returns false if the next word is no such word. */
 bool ts_question_verb_word(struct ts_question *qn, struct ts_words *w);
 
 #endif

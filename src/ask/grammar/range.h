@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A range of positions A:B that is given outside of a question: an option of diff or plot, an argument of MCP. */
+/* A range of positions A:B outside a question: an option of diff or plot, an argument of MCP. */
 #ifndef TS_ASK_RANGE_H
 #define TS_ASK_RANGE_H
 
@@ -11,9 +11,11 @@
 struct ts_ask;
 
 /*
- * The positions [*from, *to) of @text, A:B, whose ends are PLACEs without blanks; as in questions, either may be left out.
+ * Parse @text, A:B, to the positions [*from, *to).  The ends are PLACEs without blanks; either may be missing, as in
+ * questions.
  *
- * Returns false if it is not understood, or empty (TS_EUSAGE), if the trace cannot be read, or if memory is exhausted.
+ * Returns false if the range is not understood, or empty (TS_EUSAGE), if the trace cannot be read, or if memory is
+ * exhausted.
  */
 bool ts_range_find(struct ts_ask *ask, const char *text, uint64_t *from, uint64_t *to, struct ts_error *err);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The search for the position that a PLACE means, in slices.
+ * The search for the position of a PLACE, in slices.
  */
 #ifndef TS_ASK_SEEK_H
 #define TS_ASK_SEEK_H
@@ -22,21 +22,21 @@ struct ts_seek {
 	const struct ts_ask_place *place; /* borrowed */
 	struct ts_ask *ask;           /* borrowed */
 	uint64_t here;
-	struct ts_question *qn;       /* owned; what the cursor answers */
+	struct ts_question *qn;       /* owned; the question of the cursor */
 	struct ts_rows *rows;         /* owned; NULL: none is needed */
-	uint32_t thread;              /* previous switch: the next one whose steps are looked for ... */
-	uint64_t nearest;             /* ... and the last step of those before it, + 1 */
+	uint32_t thread;              /* previous switch: the next thread to search ... */
+	uint64_t nearest;             /* ... and 1 + the last step of the threads before it */
 	struct ts_line_search line;   /* previous line */
 };
 
-/* Returns false if the trace cannot be read, memory is exhausted, or it is not understood (TS_EUSAGE). */
+/* Returns false if the trace cannot be read, memory is exhausted, or @place is not understood (TS_EUSAGE). */
 bool ts_seek_init(struct ts_seek *s, struct ts_ask *ask, const struct ts_ask_place *place, uint64_t here,
 		  struct ts_error *err);
 void ts_seek_fini(struct ts_seek *s);
 
 /*
- * Go on.  Returns true when it is over, or failed (@err tells): *pos gets where it is, TS_NO_POS if it is
- * nowhere.
+ * Continue the search.  Returns true when it is done, with *pos set to the position or to TS_NO_POS if there is none, or
+ * when it failed (@err is set).
  */
 bool ts_seek_run(struct ts_seek *s, struct ts_budget *budget, uint64_t *pos, struct ts_error *err);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The search for the line of the source before the one that runs, as gdb's reverse-next goes. */
+/* The search for the previous line of the source, as gdb's reverse-next finds it. */
 #ifndef TS_ASK_SEEK_LINE_H
 #define TS_ASK_SEEK_LINE_H
 
@@ -19,11 +19,11 @@ struct ts_line_search {
 
 /*
  * Find the line that the thread at @here ran before its current one, in the same activation of the function or in the caller.
- * *pos gets the position where that line began, or TS_NO_POS if there is no such line.  If @here is not the first position of
- * its own line, *pos gets the position where that one began.  Functions that the line called, and code without lines, are
- * skipped.
+ * *pos is set to the first position of that line, or to TS_NO_POS if there is no such line.  If @here is not the first
+ * position of its own line, *pos is set to the first position of that line instead.  Functions that the line called, and
+ * code without lines, are skipped.
  *
- * Returns as a cursor does; TS_GOT_ROW when it is over.
+ * Returns as a cursor does; TS_GOT_ROW when the search is done.
  */
 enum ts_got ts_seek_line(struct ts_line_search *s, struct ts_ask *ask, uint64_t here, struct ts_budget *budget, uint64_t *pos,
 			 struct ts_error *err);

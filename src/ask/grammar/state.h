@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The state at a position, as questions need it: conditions, the process asked about.
+ * The state at a position for questions: conditions, the question's process and thread.
  */
 #ifndef TS_ASK_STATE_H
 #define TS_ASK_STATE_H
@@ -13,32 +13,32 @@
 #include "src/ask/verb.h"
 
 /*
- * The process of the question: that of its thread, else that of the thread running at the question's
+ * The process of the question: the process of its thread, or else of the thread that runs at the question's
  * position.
  */
 uint32_t ts_ask_process(const struct ts_ask *ask, const struct ts_question *qn);
 
-/* The thread whose registers the question is about. */
+/* The thread of the question, whose registers it concerns. */
 uint32_t ts_ask_thread(const struct ts_ask *ask, const struct ts_question *qn);
 
-/* Where the terms of a condition are judged: found in slices, for one position after the other. */
+/* The positions at which the terms of a condition are evaluated; searched in slices, for one position at a time. */
 struct ts_judged {
-	uint64_t at[TS_MAX_TERMS]; /* TS_NO_POS: nowhere, so the term does not hold */
-	unsigned n;                /* found so far */
-	uint64_t result_at;        /* of a condition about a call: where it returned, TS_NO_POS: it did not; */
-	struct ts_what result;     /* and where its result is, TS_WHAT_NONE: not known */
-	struct ts_activation_search search; /* for that of the next one */
-	unsigned work;             /* of expressions, that the budget has not been charged with */
-	bool is_overdrawn;         /* the last position took more than was left: the next one waits for a new slice */
+	uint64_t at[TS_MAX_TERMS]; /* TS_NO_POS: none, so the term does not hold */
+	unsigned n;                /* terms whose position is known */
+	uint64_t result_at;        /* of a condition about a call: the position of its return, TS_NO_POS: it has none; */
+	struct ts_what result;     /* and the place of its result, TS_WHAT_NONE: not known */
+	struct ts_activation_search search; /* for the next term */
+	unsigned work;             /* of expressions, not charged to the budget yet */
+	bool is_overdrawn;         /* the last position used more than the budget: the next one waits for a new slice */
 };
 
 /*
  * Does the condition about registers of @thread and memory hold at @pos?  A comparison with an unknown value does not
- * hold, nor does an expression that cannot be evaluated.  A term with an address is judged where the
- * activation in which the thread is reaches it, after ts_ask_need_calls().
+ * hold, nor does an expression that cannot be evaluated.  A term with an address is evaluated at the position at which
+ * the thread's activation reaches it; ts_ask_need_calls() must have succeeded before.
  *
- * @judged is zero at first, and ready for the next position once this returns TS_GOT_ROW.  What expressions take
- * is charged to the budget.
+ * @judged is zero at first, and ready for the next position after TS_GOT_ROW.  The work of expressions is charged to
+ * the budget.
  *
  * Returns TS_GOT_ROW and *holds, TS_GOT_PENDING if the budget is used up, TS_GOT_FAIL if the trace cannot be
  * read.

@@ -2,7 +2,7 @@
 /*
  * A row of an answer: one cell for each column.
  *
- * Texts and values are in the row's own buffer, so that a row is refilled without an allocation.
+ * Texts and values are in the row's buffer, so that a row is refilled without an allocation.
  */
 #ifndef TS_ASK_ROW_H
 #define TS_ASK_ROW_H
@@ -25,36 +25,36 @@ enum ts_cell_kind {
 
 struct ts_cell {
 	enum ts_cell_kind kind;
-	uint64_t number; /* NUMBER, ADDR; LIST: how many texts; UNKNOWN: bytes */
+	uint64_t number; /* NUMBER, ADDR; LIST: the number of texts; UNKNOWN: bytes */
 	double share;
 	size_t text;     /* TEXT and LIST: offset in the row's texts */
-	size_t bytes;    /* TEXT of a value whose bytes are kept: their offset there; else 0 */
+	size_t bytes;    /* TEXT of a value whose bytes are stored: their offset there; else 0 */
 };
 
 #define TS_MAX_COLUMNS 16u
 
-/* A cell shows at most this many bytes of a value, and that there are more. */
+/* A cell shows at most this many bytes of a value, and a mark if there are more. */
 #define TS_SHOWN_BYTES 64u
 
 /* NAME_bytes has at most this many bytes of a value. */
 #define TS_MAX_VALUE_BYTES (64 * 1024u)
 
-/* In a TEXT cell or a text of a list: what follows is shown to people only, after a blank. */
+/* In a TEXT cell or a text of a list: the text after it is for users only, and follows a blank. */
 #define TS_ROW_ASIDE '\x1f'
 
 struct ts_row {
 	struct ts_cell cells[TS_MAX_COLUMNS]; /* in the order of the verb's columns */
 	struct ts_buf texts;
-	bool keeps_bytes; /* set by the reader of rows: ts_row_value() keeps the bytes of values, too */
+	bool keeps_bytes; /* set by the caller: ts_row_value() also stores the bytes of values */
 };
 
 void ts_row_init(struct ts_row *row);
 void ts_row_fini(struct ts_row *row);
 
-/* All cells are null again. */
+/* Set all cells to null. */
 void ts_row_reset(struct ts_row *row);
 
-/* Fill cell @i.  If memory is exhausted the row has failed: ts_buf_ok(&row->texts) tells. */
+/* Fill cell @i.  If memory is exhausted, ts_buf_ok(&row->texts) is false afterwards. */
 void ts_row_number(struct ts_row *row, unsigned i, uint64_t number);
 void ts_row_addr(struct ts_row *row, unsigned i, uint64_t addr);
 /* The cell stays null for TS_NO_PC. */
@@ -63,15 +63,15 @@ void ts_row_share(struct ts_row *row, unsigned i, double share);
 void ts_row_text(struct ts_row *row, unsigned i, const char *text); /* NULL: null */
 void ts_row_text_len(struct ts_row *row, unsigned i, const char *text, size_t len);
 
-/* A list begins; its texts follow until another cell is filled.  An empty one is null. */
+/* Begin a list; its texts follow until another cell is filled.  An empty list is null. */
 void ts_row_list(struct ts_row *row, unsigned i);
 void ts_row_list_add(struct ts_row *row, unsigned i, const char *text);
-/* A text of the list was appended to the row's texts, without a null byte in it: it ends. */
+/* End a text of the list that the caller appended to the row's texts, without a null byte in it. */
 void ts_row_list_end(struct ts_row *row, unsigned i);
 
 /*
- * A value of @len bytes in target order; @known has 1 or 0 a byte.  @is_number: it is a register, or has 1,
- * 2, 4 or 8 bytes, and is shown as a number if it is wholly known.
+ * Fill cell @i with a value of @len bytes in target order; @known has 1 (known) or 0 for each byte.  @is_number: the value
+ * is a register, or has 1, 2, 4 or 8 bytes, and is shown as a number if all bytes are known.
  */
 void ts_row_value(struct ts_row *row, unsigned i, const uint8_t *data, const uint8_t *known, size_t len,
 		  bool is_number, bool is_big_endian);
@@ -80,15 +80,15 @@ void ts_row_value(struct ts_row *row, unsigned i, const uint8_t *data, const uin
 const char *ts_row_get(const struct ts_row *row, unsigned i);
 
 /*
- * Append the bytes of the value in cell @i in memory order, an unknown one as ??: "41 ?? 43".  A value of more than
- * TS_MAX_VALUE_BYTES bytes ends there with " ...".
+ * Append the bytes of the value in cell @i in memory order, unknown bytes as ??: "41 ?? 43".  A value of more than
+ * TS_MAX_VALUE_BYTES bytes is truncated, with " ..." at its end.
  */
 void ts_row_put_bytes(const struct ts_row *row, unsigned i, struct ts_buf *out);
 
-/* Does the cell have a value whose bytes the row kept? */
+/* Does the cell have a value whose bytes are stored? */
 bool ts_row_has_bytes(const struct ts_row *row, unsigned i);
 
-/* What a value is as text: "0x1f", or "41 ?? 43"; the same rules. */
+/* Append a value as text, as ts_row_value() does: "0x1f", or "41 ?? 43". */
 void ts_put_value(struct ts_buf *out, const uint8_t *data, const uint8_t *known, size_t len, bool is_number,
 		  bool is_big_endian);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Verbs: each is a line of a table, and a cursor over the rows that answer a question.
+ * Verbs: each is an entry of a table, and a cursor over the rows that answer a question.
  *
- * To add one: a pair of files with a const struct ts_verb, and its line in verbs.c.  A cursor's rows come in
- * the table's own order, or (if the verb is_reversible and it is requested) in the opposite one.  The common
- * part of all verbs is done by the driver of the cursor (answer.h): first N, last N, counting, the end;
- * filters (in A:B, thread T, if COND, --changes) are applied by the cursor, which can skip what they exclude.
+ * To add a verb, write a pair of files with a const struct ts_verb, and add an entry to verbs.c.  A cursor returns rows in
+ * the verb's own order, or (if the verb is_reversible and the caller requests it) in the opposite order.  The driver of the
+ * cursor (answer.h) implements the common part of all verbs: first N, last N, counting, the end.  The cursor applies the
+ * filters (in A:B, thread T, if COND, --changes), because it can skip what they exclude.
  */
 #ifndef TS_ASK_VERB_H
 #define TS_ASK_VERB_H
@@ -26,45 +26,45 @@ struct ts_regview;
 struct ts_symbols;
 
 /*
- * The recording and the position of questions.  One for each session; members are borrowed, unless they say
+ * The recording and the position of questions.  One for each session; members are borrowed, unless marked
  * otherwise.
  */
 struct ts_ask {
 	struct ts_query *q;
-	const struct ts_names *names; /* what clients call threads and processes */
+	const struct ts_names *names; /* the ids of threads and processes for clients */
 	struct ts_symbols *symbols; /* NULL: none are known */
-	struct ts_marks *marks;     /* NULL: none can be kept */
+	struct ts_marks *marks;     /* NULL: marks are not available */
 	bool may_write_files;       /* the question comes from the command line: it may name files to write */
-	/* the register numbers of agent expressions, as the client has them; NULL: as recorded */
+	/* the client's register numbers in agent expressions; NULL: the recording's */
 	const struct ts_regview *view;
 	uint64_t n_steps;           /* N: the part of the recording that questions cover */
-	const char *const *folders; /* where files of the source are looked for, too, NULL after the last; NULL: none */
-	bool is_reading;            /* there is more that has not been read yet */
-	bool has_here;              /* a session: it has a position; else the verb's own default counts */
+	const char *const *folders; /* more folders to search for source files, terminated by NULL; NULL: none */
+	bool is_reading;            /* a part of the trace has not been read yet */
+	bool has_here;              /* a session with a position; else the verb's default is used */
 	uint64_t here;
 	bool has_frame;             /* PLACE `frame`: a trace frame is selected ... */
 	uint64_t frame;             /* ... and its position */
-	uint64_t *shown;            /* owned; PLACE `#R`: the positions of the table that was shown last */
+	uint64_t *shown;            /* owned; PLACE `#R`: the positions of the most recent table */
 	size_t n_shown;
 	uint64_t *back;             /* positions that goto left, for back and forward; newest at n_back - 1 */
 	size_t n_back, at_back;
 };
 
-/* How a cell of a column is printed, where it has something in it. */
+/* The type of a column, which determines how its cells are printed. */
 enum ts_column_type {
 	TS_COLUMN_NUMBER,
 	TS_COLUMN_ADDR,
 	TS_COLUMN_TEXT,
 	TS_COLUMN_SHARE,
 	TS_COLUMN_LIST,
-	TS_COLUMN_VALUE,  /* what a place held: in JSON a field NAME_bytes has its bytes, too */
+	TS_COLUMN_VALUE,  /* the value of a place: in JSON an additional field NAME_bytes has its bytes */
 	TS_COLUMN_AMOUNT, /* a number as a text, or bytes, or unknown */
 };
 
 struct ts_column {
 	const char *name;
 	enum ts_column_type type;
-	bool is_kept; /* in text, where columns without anything in them are left out, it is not */
+	bool is_kept; /* the text form prints the column even if all of its cells are empty */
 };
 
 /* The words that a verb accepts. */
@@ -95,39 +95,40 @@ enum ts_takes {
 	TS_TAKES_PHYSICAL = 1 << 22, /* WHAT may be phys:ADDR */
 };
 
-/* What follows the verb. */
+/* The operand of a verb. */
 enum ts_operand {
 	TS_OPERAND_NONE,
 	TS_OPERAND_WHAT,          /* required */
 	TS_OPERAND_WHAT_OR_NONE,
 	TS_OPERAND_MEMORY,        /* a WHAT that is not a register */
 	TS_OPERAND_MEMORY_OR_NONE,
-	TS_OPERAND_CODE_OR_NONE, /* a WHAT that is code, or a FILE:LINE in several places: then what.kind is TS_WHAT_NONE and operand has it */
+	/* a WHAT that is code, or a FILE:LINE with several ranges: then what.kind is TS_WHAT_NONE and the text is in operand */
+	TS_OPERAND_CODE_OR_NONE,
 	TS_OPERAND_VALUE,
 	TS_OPERAND_KIND_OR_NONE,  /* of events */
 	TS_OPERAND_PLACE,
 	TS_OPERAND_NAME,          /* of a mark */
 	TS_OPERAND_REGISTERS_OR_NONE, /* names of registers, with or without '$' */
-	TS_OPERAND_CALLEE_OR_NONE, /* a WHAT, or a PATTERN: then what.kind is TS_WHAT_NONE and operand has it */
+	TS_OPERAND_CALLEE_OR_NONE, /* a WHAT, or a PATTERN: then what.kind is TS_WHAT_NONE and the text is in operand */
 };
 
 struct ts_rows;
 
-/* How a verb's cursor works. */
+/* The functions of a verb's cursor. */
 struct ts_rows_ops {
-	/* Bytes of the verb's own struct, of which struct ts_rows are the first; 0: the caller has it and frees it. */
+	/* The size of the verb's struct, which begins with a struct ts_rows; 0: the caller owns it. */
 	size_t size;
 	/*
-	 * The question is rows->qn; the rest of the struct is zero.  NULL: there is nothing to do.
+	 * Begin to answer rows->qn; the rest of the struct is zero.  May be NULL.
 	 *
 	 * Returns false if the question makes no sense here (TS_EUSAGE), if the trace cannot be read, or if memory is
-	 * exhausted: then close() is called.
+	 * exhausted; close() is called then.
 	 */
 	bool (*begin)(struct ts_rows *rows, struct ts_error *err);
-	/* The next row to @row, which is empty. */
+	/* Fill @row, which is empty, with the next row. */
 	enum ts_got (*next)(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
 			    struct ts_error *err);
-	/* Free what the struct owns.  NULL: nothing. */
+	/* Free what the struct owns.  May be NULL. */
 	void (*close)(struct ts_rows *rows);
 };
 
@@ -139,17 +140,17 @@ struct ts_rows {
 	uint64_t at;          /* the position up to which has been searched, for progress and ^C */
 	bool is_waiting;      /* the next row was found, but its end is still unknown */
 	uint64_t waits_at;    /* the position of that row; if the search stops here, all rows before it were returned */
-	uint64_t n_prepared;  /* positions that were read so far to prepare the search; 0: it has begun */
-	bool is_reverse;      /* rows come in the opposite order */
-	bool is_cut;          /* the answer has more than its rows show */
-	bool is_done;         /* the answer is what was done, as the note says: it has no rows */
-	/* the rest of the rows is only to be counted: next() may leave them empty */
+	uint64_t n_prepared;  /* positions that were read to prepare the search; 0: the search has begun */
+	bool is_reverse;      /* rows are returned in the opposite order */
+	bool is_cut;          /* the answer is incomplete */
+	bool is_done;         /* the answer is an action, which the note describes: it has no rows */
+	/* the remaining rows are only counted: next() may leave them empty */
 	bool is_counting;
 	bool is_bare;         /* cells that cost a decode may be left empty */
 	uint32_t unwanted;    /* bit i: the cells of column i may be left empty */
 	bool is_for_people;   /* text for users only may be added (TS_ROW_ASIDE) */
-	char note[200];       /* a sentence that is due: why there can be none, what is left out; "" for none */
-	/* where -go, goto, back and forward lead; TS_NO_POS: nowhere */
+	char note[200];       /* a sentence about the answer: why there are no rows, what is omitted; "" for none */
+	/* the target of -go, goto, back and forward; TS_NO_POS: none */
 	uint64_t go;
 };
 
@@ -162,7 +163,7 @@ void *ts_rows_open(const struct ts_rows_ops *ops, struct ts_ask *ask, const stru
 
 void ts_rows_close(struct ts_rows *rows);
 
-/* A word by which a question about one verb becomes one about another, with other columns: `hot blocks`. */
+/* A word that selects another verb with other columns: `hot blocks`. */
 struct ts_verb_word {
 	const char *word; /* NULL after the last */
 	const struct ts_verb *verb;
@@ -170,19 +171,19 @@ struct ts_verb_word {
 
 struct ts_verb {
 	const char *name;
-	const char *synopsis;          /* what follows the name: "WHAT [in A:B]" */
+	const char *synopsis;          /* the text after the name: "WHAT [in A:B]" */
 	const char *help;              /* one sentence */
-	const char *example;           /* a question that can be asked of any recording, or nearly so */
+	const char *example;           /* a question that makes sense for nearly every recording */
 	const struct ts_column *columns;
 	unsigned n_columns;
 	enum ts_operand operand;
 	unsigned takes;                /* mask of enum ts_takes */
 	bool is_reversible;
-	bool is_counted;               /* the end always tells the total */
+	bool is_counted;               /* the end always has the total */
 	bool is_sentence;              /* its one row is `position K of N (P%), thread T, pc 0xADDR` */
-	bool is_of_moment;             /* WHAT is what is there at the position, and not what comes to be there */
-	bool is_forward;               /* without a session it is asked from 0, not from N */
-	unsigned arg;                  /* for begin(), where verbs share one */
+	bool is_of_moment;             /* the question is about WHAT at its position, not in a range of positions */
+	bool is_forward;               /* without a session the default position is 0, not N */
+	unsigned arg;                  /* for a begin() that several verbs share */
 	const struct ts_verb_word *words; /* NULL: none */
 	const struct ts_rows_ops *rows;
 };
@@ -190,7 +191,7 @@ struct ts_verb {
 /* The verb of this name, NULL if there is none. */
 const struct ts_verb *ts_verb_find(const char *name, size_t len);
 
-/* All verbs in the order of the manual; *n gets how many. */
+/* All verbs in the order of the manual; *n is set to their number. */
 const struct ts_verb *const *ts_verbs(size_t *n);
 
 #endif

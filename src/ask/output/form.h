@@ -30,13 +30,13 @@ enum ts_stopped {
 
 struct ts_end_facts {
 	bool is_complete;
-	uint64_t n_rows;     /* shown */
+	uint64_t n_rows;     /* rows in the output */
 	bool has_total;
 	uint64_t total;
-	bool is_last;        /* not complete because of last N; else first N */
+	bool is_last;        /* incomplete because of last N; else because of first N */
 	enum ts_stopped stopped;
-	uint64_t position;   /* where it was stopped */
-	unsigned percent;    /* PARTIAL: how much has been read */
+	uint64_t position;   /* the position at which it was stopped */
+	unsigned percent;    /* PARTIAL: the part of the trace that has been read */
 	const char *note;    /* "" for none */
 	bool is_done;        /* the note is the answer */
 };
@@ -48,24 +48,24 @@ struct ts_form *ts_form_new(enum ts_form_kind kind, const struct ts_verb *verb);
 void ts_form_free(struct ts_form *form);
 
 /*
- * Before it begins: rows have a first column `recording` with the text @recording (borrowed).  @is_next: they follow those
- * of another recording, with the same columns; a table for programs has the names of its columns once.
+ * Before ts_form_begin(): add a first column `recording` with the text @recording (borrowed).  @is_next: the rows follow
+ * those of another recording with the same columns, so that CSV and TSV do not name the columns again.
  */
 void ts_form_name_recording(struct ts_form *form, const char *recording, bool is_next);
 
-/* Before it begins: text is for a terminal of @width places; what does not fit is cut and marked.  0: nothing is cut. */
+/* Before ts_form_begin(): format text for a terminal of @width columns, and truncate cells that do not fit.  0: never. */
 void ts_form_fit(struct ts_form *form, uint32_t width);
 
 /* Print the text before the rows. */
 void ts_form_begin(struct ts_form *form, struct ts_buf *out);
 
-/* A row.  Text waits for more of them before it chooses the columns. */
+/* Print a row.  The text form buffers the first rows to choose the columns. */
 void ts_form_row(struct ts_form *form, const struct ts_row *row, struct ts_buf *out);
 
-/* After the last row: print at most @max of those that wait.  Returns false if more do. */
+/* After the last row: print at most @max of the buffered rows.  Returns false if more are buffered. */
 bool ts_form_print_waiting(struct ts_form *form, unsigned max, struct ts_buf *out);
 
-/* When no row waits: print the end, of JSON to @out, else to @end. */
+/* When no row is buffered: print the end, for JSON to @out, else to @end. */
 void ts_form_end(struct ts_form *form, const struct ts_end_facts *facts, struct ts_buf *out,
 		 struct ts_buf *end);
 

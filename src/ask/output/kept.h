@@ -17,7 +17,7 @@ struct ts_kept {
 	struct ts_row **blocks; /* owned; each of them, too */
 	size_t n_blocks, cap_blocks;
 	size_t n;               /* rows */
-	uint64_t n_replaced;    /* older ones, in place of which others lie */
+	uint64_t n_replaced;    /* older rows that were replaced */
 	size_t n_taken;
 };
 
@@ -33,12 +33,11 @@ void ts_kept_fini(struct ts_kept *k);
 bool ts_kept_put(struct ts_kept *k, struct ts_row *row, uint64_t max);
 
 /*
- * Take the oldest row, or (@is_reverse) the newest one; NULL after the last.  It is valid until the next one is
- * taken.
+ * Remove the oldest row, or (@is_reverse) the newest one; NULL after the last.  It is valid until the next call.
  */
 struct ts_row *ts_kept_take(struct ts_kept *k, bool is_reverse);
 
-/* Forget those that were not taken. */
+/* Discard the remaining rows. */
 void ts_kept_forget(struct ts_kept *k);
 
 static inline bool ts_kept_is_empty(const struct ts_kept *k)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The verbs history, accesses, last-X and next-X: what happened to a register or to a range of memory.
+ * The verbs history, accesses, last-X and next-X: the accesses to a register or to a range of memory.
  *
- * The index tells which chunks to look into; each is decoded, what its steps did to WHAT is listed (hits.h),
- * and becomes rows with the values before and after.
+ * The index selects the chunks to decode.  The accesses of a chunk's steps to WHAT are listed (hits.h), and become rows
+ * with the values before and after.
  */
 #ifndef TS_ASK_ACCESS_H
 #define TS_ASK_ACCESS_H

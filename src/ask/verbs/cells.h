@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Cells that rows of several verbs have.
+ * Cells that are common to rows of several verbs.
  */
 #ifndef TS_ASK_CELLS_H
 #define TS_ASK_CELLS_H
@@ -20,36 +20,35 @@
 	[(first) + 5] = { .name = "line", .type = TS_COLUMN_NUMBER }
 
 /*
- * Step @pos to the cells from @first on: those of TS_PLACE_COLUMNS, with @thread (TS_NO_THREAD: the step's own), then its
- * instruction.  Returns false if the trace cannot be read, or memory is exhausted.
+ * Fill the cells from @first on with step @pos: the cells of TS_PLACE_COLUMNS, with @thread (TS_NO_THREAD: the step's
+ * thread), then its instruction.  Returns false if the trace cannot be read, or memory is exhausted.
  */
 bool ts_cell_step(struct ts_row *row, unsigned first, const struct ts_ask *ask, uint64_t pos, uint32_t thread,
 		  struct ts_error *err);
 
-/* The thread or the process as clients call it. */
+/* Fill the cell with the thread's id for clients. */
 void ts_cell_thread(struct ts_row *row, unsigned i, const struct ts_ask *ask, uint32_t thread);
 
 /*
- * Beside the physical address @phys that step @pos accessed in a machine: the virtual one by which it did.  The cell stays
- * null where that is not known, and in other recordings.
+ * Fill the cell with the virtual address through which step @pos accessed the physical address @phys of a machine.  The
+ * cell stays null if that address is unknown, and in recordings of programs.
  *
  * Returns false if the trace cannot be read, or memory is exhausted.
  */
 bool ts_cell_virtual(struct ts_row *row, unsigned i, const struct ts_ask *ask, uint64_t pos, uint64_t phys, struct ts_error *err);
 
-/* An address as it is taken as WHAT: a physical one is phys:0x9051. */
+/* Fill the cell with an address in the form of a WHAT: a physical address is phys:0x9051. */
 void ts_cell_addr(struct ts_row *row, unsigned i, uint64_t addr, bool is_physical);
 void ts_cell_process(struct ts_row *row, unsigned i, const struct ts_ask *ask, uint32_t process);
 
-/* The name of the function that @addr is in, borrowed from the symbols; NULL if none is known. */
+/* The name of the function that contains @addr, borrowed from the symbols; NULL if none is known. */
 const char *ts_ask_function(const struct ts_ask *ask, uint64_t addr);
 
-/* Fill the cell with the name of the function that @addr is in. */
+/* Fill the cell with the name of the function that contains @addr. */
 void ts_cell_function(struct ts_row *row, unsigned i, const struct ts_ask *ask, uint64_t addr);
 
 /*
- * The line of the source that @addr is in: its file to cell @i, its number to cell @i + 1; null if none is
- * known.
+ * Fill cell @i with the source file of @addr, and cell @i + 1 with its line; null if they are unknown.
  */
 void ts_cell_line(struct ts_row *row, unsigned i, const struct ts_ask *ask, uint64_t addr);
 

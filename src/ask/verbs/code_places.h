@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where an instruction is in the program's files, as cells: module, offset, function, file, line.  Kept by
- * address: a loop asks for the same ones again and again.
+ * Cells for the place of an instruction in the program's files: module, offset, function, file, line.  Results are cached
+ * by address, because loops repeat them.
  */
 #ifndef TS_ASK_CODE_PLACES_H
 #define TS_ASK_CODE_PLACES_H
@@ -19,13 +19,14 @@ struct ts_code_places *ts_code_places_new(const struct ts_ask *ask, struct ts_er
 void ts_code_places_free(struct ts_code_places *c);
 
 /*
- * The module that has @pc of @process at position @pos: its last name to cell @i, the distance from its beginning to
- * cell @i + 1; null if there is none.  Looking for it is charged to @budget, which may be overdrawn.
+ * Fill cell @i with the file name, without folders, of the module that contains @pc of @process at position @pos, and cell
+ * @i + 1 with the offset from the module's beginning; null if there is none.  The search is charged to @budget, which may
+ * be overdrawn.
  */
 void ts_code_places_module(struct ts_code_places *c, struct ts_row *row, unsigned i, uint64_t pos, uint32_t process,
 			   uint64_t pc, struct ts_budget *budget);
 
-/* The function, the file and the line of @pc, to cell @i and the two after it. */
+/* Fill cells @i, @i + 1 and @i + 2 with the function, the file and the line of @pc. */
 void ts_code_places_line(struct ts_code_places *c, struct ts_row *row, unsigned i, uint64_t pc);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The verbs memory and registers: what memory and registers hold at a position.
+ * The verbs memory and registers: the contents of memory and registers at a position.
  */
 #ifndef TS_ASK_CONTENTS_H
 #define TS_ASK_CONTENTS_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The verb events: what happened besides instructions.
+ * The verb events: system calls, signals, threads, modules, maps and other events.
  */
 #ifndef TS_ASK_EVENTS_H
 #define TS_ASK_EVENTS_H

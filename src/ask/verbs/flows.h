@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where bytes went, forwards: flows. */
+/* The verb flows: the uses of a value, forwards. */
 #ifndef TS_ASK_FLOWS_H
 #define TS_ASK_FLOWS_H
 

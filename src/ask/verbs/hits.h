@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The accesses of a chunk's steps to WHAT, from which rows are made.
+ * The accesses of a chunk's steps to WHAT, the source of rows.
  */
 #ifndef TS_ASK_HITS_H
 #define TS_ASK_HITS_H
@@ -14,7 +14,7 @@
 #include "src/search/reg_chunks.h"
 #include "src/ask/grammar/what.h"
 
-/* In the order in which they come within a step. */
+/* In the order of the hits of one step. */
 enum ts_hit_kind {
 	TS_HIT_READ,
 	TS_HIT_WRITE,
@@ -25,47 +25,47 @@ enum ts_hit_kind {
 
 struct ts_hit {
 	uint64_t pos;         /* the step */
-	uint64_t first, last; /* which part of WHAT: addresses, or bytes of the 'g' layout; both inclusive */
-	uint64_t seen;        /* READ: where the value and its known flags are in the hits' bytes */
+	uint64_t first, last; /* the part of WHAT: addresses, or bytes of the 'g' layout; both inclusive */
+	uint64_t seen;        /* READ: the offset of the value and its known flags in the hits' bytes */
 	uint64_t pc;
 	uint32_t thread;
 	uint16_t insn_len;
 	enum ts_hit_kind kind;
 	/*
-	 * all of WHAT before and after the step is known, and lies in the hits' bytes at values: old, then
-	 * new
+	 * all of WHAT before and after the step is known, and is in the hits' bytes at offset values: old,
+	 * then new
 	 */
 	bool has_values;
 	uint64_t values;
-	bool is_maybe;        /* a read shows a value that may contradict, or was not known: their values tell */
+	bool is_maybe;        /* a read whose value may contradict memory, or was unknown before; the values decide */
 };
 
-/* How many instructions are known that do not write the register. */
+/* The number of cached instructions that do not write the register. */
 #define TS_N_IDLE 256u /* a power of two */
 
 /* The kinds of hits to find, and their target. */
 struct ts_hits {
 	struct ts_query *q;     /* borrowed */
 	const struct ts_what *what; /* borrowed */
-	uint64_t exec_first, exec_last; /* addresses of the executions that are wanted: virtual ones, of a machine too */
-	uint64_t end;           /* steps from here on are not looked at; what they show is not a hit then */
+	uint64_t exec_first, exec_last; /* virtual addresses of the executions to find, also for a machine */
+	uint64_t end;           /* steps at or after this position are not examined, and have no hits */
 	uint32_t process;       /* of memory */
 	uint32_t thread;        /* of registers */
 	unsigned kinds;         /* mask of 1 << enum ts_hit_kind */
-	bool is_whole;          /* a hit of a write or another change is about all of WHAT; else about its parts */
-	bool only_changes;      /* writes of what was there already are not wanted */
+	bool is_whole;          /* the hit of a write or another change covers all of WHAT; else its parts */
+	bool only_changes;      /* omit writes of equal values */
 	struct ts_hit *items;   /* owned; by position, kind and address */
 	size_t n, cap;
 	struct ts_buf bytes;
 	uint64_t base;          /* the first address of WHAT, or its first byte of the 'g' layout */
-	uint8_t *data, *known;  /* owned; WHAT as the steps so far left it; NULL: it is too long for that */
-	uint8_t *regs;          /* in the same allocation: room for all registers */
+	uint8_t *data, *known;  /* owned; WHAT after the steps so far; NULL: it is too long */
+	uint8_t *regs;          /* in the same allocation: space for all registers */
 	struct ts_location loc; /* WHAT, if it is a register other than the pc */
-	struct ts_reg_chunks reg_chunks; /* where instructions may write it */
-	uint64_t idle[TS_N_IDLE]; /* ~pc of instructions that do not, as long as one chunk is looked at */
-	bool infers_reads;      /* the instructions tell who read: the recording does not */
-	bool is_open;           /* of some steps they do not */
-	bool is_failed;         /* memory ran out */
+	struct ts_reg_chunks reg_chunks; /* chunks in which instructions may write it */
+	uint64_t idle[TS_N_IDLE]; /* ~pc of instructions of the current chunk that do not write it */
+	bool infers_reads;      /* reads are derived from instructions, because the recording has none */
+	bool is_open;           /* the reads of some steps cannot be derived */
+	bool is_failed;         /* memory is exhausted */
 };
 
 /* Returns false if memory is exhausted.  Call ts_hits_fini() in both cases. */
@@ -77,17 +77,17 @@ uint64_t ts_hits_next_chunk(struct ts_hits *h, uint64_t chunk);
 uint64_t ts_hits_prev_chunk(struct ts_hits *h, uint64_t chunk);
 
 /*
- * List the hits of a chunk, replacing the previous ones.  A hit seen in the chunk's first step may belong to
- * the step before it.
+ * List the hits of a chunk, replacing the previous ones.  A hit in the chunk's first step may belong to the step
+ * before it.
  *
  * Returns false if the trace cannot be read, or memory is exhausted.
  */
 bool ts_hits_take(struct ts_hits *h, uint64_t chunk, struct ts_error *err);
 
 /*
- * Private to hits*.c, called in this order: put the hits in order; make one of those of a step and a kind without a gap between
- * them (is_failed: memory is exhausted); take from changes that may be unexplained the bytes that their step wrote (returns
- * false if memory is exhausted); show all of WHAT in place of its parts.
+ * Private to hits*.c, called in this order: sort the hits; merge adjacent hits of one step and kind (is_failed: memory is
+ * exhausted); remove the bytes that a step wrote from its changes that may be unexplained (returns false if memory is
+ * exhausted); replace parts of WHAT by all of WHAT.
  */
 void ts_hits_sort(struct ts_hits *h);
 void ts_hits_join(struct ts_hits *h);

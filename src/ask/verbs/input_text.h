@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a system call did, and which of its bytes are asked about, as text. */
+/* The text of the system call that wrote a place, and the bytes of its buffer that are in the place. */
 #ifndef TS_ASK_INPUT_TEXT_H
 #define TS_ASK_INPUT_TEXT_H
 
@@ -10,22 +10,22 @@
 #include "src/base/error.h"
 #include "src/query/query.h"
 
-/* What was written at a step: bytes [first, last] of memory of a process, or something of a thread. */
+/* A place that was written at a step: bytes [first, last] of memory of a process, or a register of a thread. */
 struct ts_input_place {
 	bool is_memory;
 	bool is_input;    /* of memory: the kernel wrote it */
 	uint32_t process; /* of memory */
-	uint32_t thread;  /* else */
+	uint32_t thread;  /* of a register */
 	uint64_t first, last;
 };
 
 /*
- * Append the system call of step @pos that wrote @place to @text: "read(0x3, 0x404060, 0x10) = 0x8".  If the bytes lie
- * in the buffer that the call filled, their place follows, with the descriptor, the offset in its file where earlier
- * calls tell it, and the bytes: ", bytes 0 to 3 of descriptor 3, from file offset 16: \"abcd\"".
+ * Append the system call of step @pos that wrote @place to @text: "read(0x3, 0x404060, 0x10) = 0x8".  If the bytes are
+ * in the buffer that the call filled, their offsets in the buffer follow, with the descriptor, the offset in its file if it
+ * follows from earlier calls, and the bytes: ", bytes 0 to 3 of descriptor 3, from file offset 16: \"abcd\"".
  *
- * Returns false if the trace cannot be read (@err); nothing is appended if the step has no system call, or several and
- * it is not known which one wrote the place.
+ * Returns false if the trace cannot be read (@err).  Nothing is appended if the step has no system call, or has several and
+ * the one that wrote the place is unknown.
  */
 bool ts_input_text(struct ts_query *q, uint64_t pos, const struct ts_input_place *place, struct ts_buf *text,
 		   struct ts_error *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* WHAT as locations that are searched for, and the text of a location. */
+/* Conversion of WHAT to locations for searches, and the text of a location. */
 #ifndef TS_ASK_PLACES_H
 #define TS_ASK_PLACES_H
 

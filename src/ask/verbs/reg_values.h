@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether a register has a value at all in a chunk, without looking at its instructions one by one. */
+/* A test whether a register can have a value in a chunk, without an examination of each instruction. */
 #ifndef TS_ASK_REG_VALUES_H
 #define TS_ASK_REG_VALUES_H
 
@@ -10,8 +10,8 @@
 #include "src/ask/verb.h"
 
 /*
- * May the value of register @what (not the pc) of @thread satisfy @cond after a step of the chunk?  *may is true where a byte
- * of it is not known.  @room has twice as many bytes as the 'g' layout.
+ * Set *may to whether the value of register @what (not the pc) of @thread can satisfy @cond after a step of the chunk; true
+ * if a byte of the register is unknown.  @room has twice the size of the 'g' layout.
  *
  * Returns false if the trace cannot be read.
  */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The lines of a function's source, with how often each ran, and when it ran last in the pass before the position that is
- * asked from, and what it wrote then.
+ * The source lines of a function, with the number of executions of each, and its last execution in the pass before the
+ * question's position with the values that it wrote.
  *
- * It is not in the table of verbs: other doors have a debugger that shows the source.
+ * It is not in the table of verbs, because other clients have a debugger that shows the source.
  */
 #ifndef TS_ASK_SOURCE_H
 #define TS_ASK_SOURCE_H

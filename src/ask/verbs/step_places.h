@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a step read and wrote, as texts "PLACE=VALUE": "$eax=0x5", "0x404000,4=0x7", "$ZF=1".
+ * The reads and writes of a step, as texts "PLACE=VALUE": "$eax=0x5", "0x404000,4=0x7", "$ZF=1".
  *
- * Places are those of the instruction's operands; where the instruction is not known, those that the recording
- * shows.  A value that was read is the one before the step, one that was written is the one after it.
+ * The places are the operands of the instruction, or the recorded accesses if the instruction is unknown.  The value of a
+ * read is the value before the step, the value of a write is the value after it.
  */
 #ifndef TS_ASK_STEP_PLACES_H
 #define TS_ASK_STEP_PLACES_H
@@ -22,8 +22,8 @@ struct ts_step_places *ts_step_places_new(struct ts_query *q, struct ts_error *e
 void ts_step_places_free(struct ts_step_places *p);
 
 /*
- * Fill the lists @reads and @writes (columns of @row) with the places of step @pos, whose instruction is @d.  A
- * question to @q in between may have ended the loan of @d: it is not used after the first one.
+ * Fill the lists @reads and @writes (columns of @row) with the places of step @pos, whose instruction is @d.  @d is not
+ * used after the first query to @q, which may invalidate it.
  *
  * Returns false if the trace cannot be read, or memory is exhausted.
  */
@@ -31,8 +31,8 @@ bool ts_step_places_put(struct ts_step_places *p, uint64_t pos, const struct ts_
 			unsigned reads, unsigned writes, struct ts_error *err);
 
 /*
- * Append the value of @place, an operand of the instruction @ops of step @pos, as it is before the step, to @out:
- * a number if all bytes are known, else bytes.
+ * Append the value before the step of @place, an operand of the instruction @ops of step @pos, to @out: a number if all
+ * bytes are known, else bytes.
  *
  * Returns false if the trace cannot be read.
  */

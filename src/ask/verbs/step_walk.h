@@ -15,19 +15,19 @@
 struct ts_ask;
 struct ts_question;
 
-/* Members are the walk's own. */
+/* Members are private. */
 struct ts_step_walk {
 	struct ts_query *q;    /* borrowed */
 	uint32_t process;      /* of addresses */
-	uint32_t thread;       /* only its steps; TS_NO_THREAD: those of all threads */
+	uint32_t thread;       /* only its steps; TS_NO_THREAD: the steps of all threads */
 	bool has_addresses;    /* only steps with a pc in [first, last] */
 	uint64_t first, last;
-	uint64_t from, to;     /* positions that are left: from <= k < to */
+	uint64_t from, to;     /* remaining positions: from <= k < to */
 	bool is_reverse;
-	bool is_dense;         /* the last two positions were near each other */
-	struct ts_machine machine; /* only these positions */
+	bool is_dense;         /* the last two positions were close to each other */
+	struct ts_machine machine; /* only positions of this process and ring */
 	struct ts_machine_at at;
-	unsigned n_looked;     /* steps and look-ups that the budget has not been charged with */
+	unsigned n_looked;     /* steps and look-ups not charged to the budget yet */
 };
 
 /* A walk over the steps that WHAT, in A:B and thread T of @qn select; without WHAT over all steps. */
@@ -35,9 +35,9 @@ void ts_step_walk_init(struct ts_step_walk *w, const struct ts_ask *ask, const s
 		       bool is_reverse);
 
 /*
- * The next position in the direction of the walk to *pos.
+ * Set *pos to the next position in the direction of the walk.
  *
- * Returns TS_GOT_ROW, TS_GOT_END after the last one, TS_GOT_PENDING if the budget is used up, TS_GOT_FAIL if the trace
+ * Returns TS_GOT_ROW, TS_GOT_END after the last position, TS_GOT_PENDING if the budget is used up, TS_GOT_FAIL if the trace
  * cannot be read any more.
  */
 enum ts_got ts_step_walk_next(struct ts_step_walk *w, uint64_t *pos, struct ts_budget *budget, struct ts_error *err);

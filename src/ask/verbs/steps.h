@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The verb steps: a row for each step that was executed. */
+/* The verb steps: a row for each executed step. */
 #ifndef TS_ASK_STEPS_H
 #define TS_ASK_STEPS_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Flags of Linux's system calls by their names: O_RDONLY|O_CLOEXEC
+ * Names of the flags of Linux's system calls: O_RDONLY|O_CLOEXEC
  */
 #ifndef TS_ASK_SYSCALL_FLAGS_H
 #define TS_ASK_SYSCALL_FLAGS_H
@@ -12,11 +12,11 @@
 #include "src/base/buf.h"
 
 /*
- * Append the argument @value of a call on processor @arch.  @kind: o flags of open, p protection of memory, m flags of mmap,
- * a what access asks for, A flags of calls that end with "at", S where lseek counts from, F a command of fcntl, n a family
- * of addresses, t a type of sockets, e permissions.  Bits without a name are a number: PROT_READ|0x40.
+ * Append the argument @value of a call on processor @arch.  @kind: o flags of open, p memory protection, m flags of mmap,
+ * a mode of access(), A flags of calls that end with "at", S whence of lseek, F command of fcntl, n address family,
+ * t socket type, e permissions.  Bits without a name are appended as a number: PROT_READ|0x40.
  *
- * Returns false, and appends nothing, if it is none of these, or if its numbers are others on that processor.
+ * Returns false, and appends nothing, if @kind is none of these, or if that processor uses other numbers.
  */
 bool ts_syscall_put_flags(const struct ts_arch *arch, char kind, uint64_t value, struct ts_buf *out);
 

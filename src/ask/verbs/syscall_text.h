@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A system call as people write it: openat(AT_FDCWD, "/etc/passwd", O_RDONLY|O_CLOEXEC) = 3
+ * A system call in strace's form: openat(AT_FDCWD, "/etc/passwd", O_RDONLY|O_CLOEXEC) = 3
  */
 #ifndef TS_ASK_SYSCALL_TEXT_H
 #define TS_ASK_SYSCALL_TEXT_H
@@ -12,9 +12,9 @@
 #include "src/query/query.h"
 
 /*
- * Append the call @h, which Linux calls @name.  Strings and buffers of calls that are known are those of memory just before
- * the call, or if it filled them after it, as far as the recording knows them.  Nothing is appended of other calls.  @error
- * is the name of the error that it returned, NULL for none.
+ * Append the call @h, Linux's call @name.  The contents of strings and buffers are those before the call, or those after it
+ * for buffers that the call fills, as far as they are known.  Nothing is appended for a call without a known signature.
+ * @error is the name of the returned error, NULL for none.
  *
  * Returns false if the trace cannot be read.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The verb unexplained: changes of memory that nothing in the recording made. */
+/* The verb unexplained: changes of memory that no recorded write explains. */
 #ifndef TS_ASK_UNEXPLAINED_H
 #define TS_ASK_UNEXPLAINED_H
 

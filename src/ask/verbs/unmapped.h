@@ -11,10 +11,11 @@
 #include "src/query/query.h"
 
 /*
- * Write to @note (@size bytes, terminated) that no byte of @what, of @process, was mapped at any position.
+ * If no byte of @what, of @process, was mapped at any position, write a sentence about it to @note (@size bytes,
+ * terminated), and return true.
  *
- * Returns false, with @note as it was, if @what is a register, if a byte of it was mapped, if the recording lists no
- * regions of memory or shows a byte of it, or if it has not been read to its end.
+ * Returns false, with @note unchanged, if @what is a register, if a byte of it was mapped, if the recording lists no
+ * regions of memory or holds a byte of it, or if the recording has not been read to its end.
  */
 bool ts_note_unmapped(struct ts_query *q, const struct ts_what *what, uint32_t process, char *note, size_t size);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The verbs why: where a value came from, step by step backwards.
+ * The verb why: the origin of a value, step by step backwards.
  *
- * src/search/cause finds the tree; a node is a row, or one for each range of memory that it has.
+ * src/search/cause builds the tree.  A node is one row, or one row for each of its ranges of memory.
  */
 #ifndef TS_ASK_WHY_H
 #define TS_ASK_WHY_H

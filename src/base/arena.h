@@ -17,7 +17,7 @@ struct ts_arena {
 	size_t total;                  /* bytes of all blocks */
 };
 
-/* An arena of all zero bytes is empty and good; no other preparation is needed. */
+/* An arena of all zero bytes is empty and ready for use. */
 
 /* Free everything; the arena is empty afterwards. */
 void ts_arena_fini(struct ts_arena *a);

@@ -12,10 +12,10 @@
 #include "error.h"
 
 struct ts_atomic_file {
-	char *path;         /* owned; where it will be */
-	char *part;         /* owned; where it is written */
+	char *path;         /* owned; the final path */
+	char *part;         /* owned; the path of the temporary file */
 	int fd;             /* -1: not open */
-	bool is_stdout;     /* it is written there, as it comes */
+	bool is_stdout;     /* output goes to the standard output, without a temporary file */
 	struct ts_buf wait; /* not written yet */
 };
 
@@ -31,10 +31,10 @@ bool ts_atomic_file_may_replace(const char *path, struct ts_error *err);
 bool ts_atomic_file_is_same(const char *a, const char *b);
 
 /*
- * Begin to write the file that will be @path; "-" is the standard output.
+ * Begin to write the file @path; "-" is the standard output.
  *
  * Returns false if @path must not be replaced or no file can be created in its directory (TS_EIO), or memory
- * is exhausted.  @f needs ts_atomic_file_fini() either way.
+ * is exhausted.  The caller must call ts_atomic_file_fini() in both cases.
  */
 bool ts_atomic_file_init(struct ts_atomic_file *f, const char *path, struct ts_error *err);
 
@@ -45,18 +45,18 @@ void ts_atomic_file_fini(struct ts_atomic_file *f);
 bool ts_atomic_file_write(struct ts_atomic_file *f, const void *data, size_t len, struct ts_error *err);
 
 /*
- * Sync the directory of @path: then the name, too, is on the disk.  File systems that cannot do it are no
- * reason to fail.
+ * Sync the directory of @path, so that the name is on the disk, too.  An error of a file system that cannot do it is
+ * ignored.
  */
 void ts_sync_folder_of(const char *path);
 
 /*
- * Everything is written: rename the file to its path, without waiting for the disk.  It is for a file that
- * can be made again: if the machine fails it may be there without its data.
+ * Rename the complete file to its path, without a sync.  For files that can be made again: after a crash of the machine the
+ * file may exist without its data.
  */
 bool ts_atomic_file_place(struct ts_atomic_file *f, struct ts_error *err);
 
-/* Everything is written: sync the file and rename it to its path. */
+/* Sync the complete file and rename it to its path. */
 bool ts_atomic_file_finish(struct ts_atomic_file *f, struct ts_error *err);
 
 #endif

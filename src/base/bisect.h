@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Search by halves in what is sorted.
+ * Binary search.
  */
 #ifndef TS_BISECT_H
 #define TS_BISECT_H

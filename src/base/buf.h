@@ -2,8 +2,8 @@
 /*
  * A growing byte buffer with checked growth.
  *
- * Appending to a buffer that ran out of memory does nothing and keeps the failure, so that a writer tests
- * once, at the end, with ts_buf_ok().
+ * After memory was exhausted, appends do nothing and the failure remains, so that a writer tests once, at the end, with
+ * ts_buf_ok().
  */
 #ifndef TS_BUF_H
 #define TS_BUF_H
@@ -16,20 +16,19 @@
 struct ts_buf {
 	uint8_t *data; /* owned */
 	size_t len;
-	size_t cap; /* more than len, so that a null byte has room; 0 with data NULL */
+	size_t cap; /* greater than len, which leaves space for a null byte; 0 with data NULL */
 	bool is_failed; /* memory was exhausted during an append */
 };
 
 void ts_buf_init(struct ts_buf *b);
 void ts_buf_fini(struct ts_buf *b);
 
-/* Empty it and forget a failure; memory is kept. */
+/* Empty the buffer and reset a failure; its memory is kept. */
 void ts_buf_reset(struct ts_buf *b);
 bool ts_buf_ok(const struct ts_buf *b);
 
 /*
- * Make room for @len more bytes; returns where they go (not yet counted in len), NULL if memory is
- * exhausted.
+ * Reserve @len more bytes.  Returns their address (they are not yet counted in len), NULL if memory is exhausted.
  */
 uint8_t *ts_buf_room(struct ts_buf *b, size_t len);
 
@@ -47,7 +46,7 @@ void ts_buf_puts(struct ts_buf *b, const char *text);
 void ts_buf_printf(struct ts_buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void ts_buf_vprintf(struct ts_buf *b, const char *fmt, va_list ap) __attribute__((format(printf, 2, 0)));
 
-/* Append a position, of how many, and the share: "position 1 of 3 (33.33%)".  Shares are rounded down: only the last is 100%. */
+/* Append "position 1 of 3 (33.33%)".  The percentage is rounded down: only the last position is 100%. */
 void ts_buf_position(struct ts_buf *b, uint64_t pos, uint64_t last);
 
 /* Append two lower-case hex digits a byte. */
@@ -56,7 +55,7 @@ void ts_buf_hex(struct ts_buf *b, const void *data, size_t len);
 /* Drop the first @len bytes. */
 void ts_buf_consume(struct ts_buf *b, size_t len);
 
-/* The text, terminated; valid until the next append.  "" after a failure; a buffer that is good stays so. */
+/* The text, terminated; valid until the next append.  "" after a failure. */
 const char *ts_buf_text(struct ts_buf *b);
 
 #endif

@@ -23,8 +23,8 @@ static inline uint64_t ts_load(const void *p)
 }
 
 /*
- * Copy bytes that another processor reads next, past the caches of this one where it can.  It need not get
- * the lines that it writes from the other's cache, which takes long where the two share none.
+ * Copy bytes that another processor reads next, around the caches of this processor if it can.  This avoids fetching the
+ * written lines from the other processor's cache, which takes long if the two share no cache.
  */
 static inline void ts_copy_away(void *to, const void *from, size_t len)
 {
@@ -60,7 +60,7 @@ static inline uint64_t ts_number(const uint8_t *p, size_t len, bool is_big_endia
 /* The same number in each byte of a word. */
 #define TS_EACH_BYTE(n) ((n) * UINT64_C(0x0101010101010101))
 
-/* The lowest bit set in the result lies in the lowest byte of @v that is 0; the result is 0 if no byte is. */
+/* The lowest set bit of the result is in the lowest zero byte of @v; the result is 0 if @v has no zero byte. */
 static inline uint64_t ts_zero_bytes(uint64_t v)
 {
 	return (v - TS_EACH_BYTE(1)) & ~v & TS_EACH_BYTE(0x80);

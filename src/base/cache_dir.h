@@ -17,19 +17,19 @@
 bool ts_cache_dir(char dir[PATH_MAX]);
 
 /*
- * The path in it, without a suffix, of a file that belongs to the trace @trace.  Its name is that of the trace, or, if
- * @is_real, that of the file which a symbolic link leads to, and a hash of the file's whole path.
+ * The path, without a suffix, of a file in the cache directory that belongs to the trace @trace.  Its name is the name of
+ * the trace (if @is_real, of the target of a symbolic link) and a hash of the file's whole path.
  *
  * Returns false if the trace does not exist, if there is no directory, or if the path is too long.
  */
 bool ts_cache_dir_name(const char *trace, bool is_real, char path[PATH_MAX]);
 
-/* Create the directory and its parents if they do not exist.  A failure shows when it is used. */
+/* Create the directory and its parents if they do not exist.  A failure is reported when the directory is used. */
 void ts_cache_dir_make(const char *dir);
 
 /*
- * Remove the files in @dir whose names end in @suffix that were not used for longest, until the others take no more
- * than @max bytes together.  The one that was used last stays.
+ * Remove the least recently used files in @dir whose names end in @suffix, until the others take at most @max bytes
+ * together.  The most recently used file is never removed.
  */
 void ts_cache_dir_bound(const char *dir, const char *suffix, uint64_t max);
 

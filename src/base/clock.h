@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <time.h>
 
-/* How long a slice lasts. */
+/* The duration of a slice. */
 #define TS_SLICE_NS INT64_C(2000000)
 
 static inline int64_t ts_now_ns(void)

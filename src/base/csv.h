@@ -13,8 +13,8 @@
 #define TS_CSV_END "\r\n"
 
 /*
- * Append a cell with @text, of @len bytes: in quotes if it has a comma, a quote or a newline.  Other characters that a
- * terminal would obey but the tab, and bytes that are not UTF-8, become \xNN.
+ * Append a cell with @text, of @len bytes: in quotes if it has a comma, a quote or a newline.  Other control characters
+ * except the tab, and bytes that are not UTF-8, become \xNN.
  */
 void ts_csv_put(struct ts_buf *out, const char *text, size_t len);
 

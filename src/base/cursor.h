@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads untrusted bytes in order; cannot leave its range; remembers the first failure.
+ * Reads untrusted bytes in order; cannot leave its range; records the first failure.
  *
- * Only ts_take() moves.  After a failure every read gives zeros and nothing is left, so that a parser reads a
- * whole record and tests ts_ok() once, before the first use of what it read.  The failure stands in *err with
- * the file offset.
+ * Only ts_take() advances.  After a failure every read returns zeros and no bytes are left, so that a parser reads a
+ * whole record and tests ts_ok() once, before the first use of the results.  The failure is in *err, with the file offset.
  */
 #ifndef TS_CURSOR_H
 #define TS_CURSOR_H
@@ -20,8 +19,8 @@ struct ts_cursor {
 	const uint8_t *p;     /* next byte; borrowed */
 	size_t left;          /* bytes left: the only bound, compared with lengths, never with pointers */
 	uint64_t off;         /* file offset of p, for messages */
-	const char *what;     /* what is being read: "x64dbg block"; literal */
-	struct ts_error *err; /* the first failure stays */
+	const char *what;     /* the record: "x64dbg block"; literal */
+	struct ts_error *err; /* the first failure */
 };
 
 static inline struct ts_cursor ts_cursor(const uint8_t *p, size_t len, uint64_t off, const char *what,
@@ -37,8 +36,7 @@ static inline bool ts_ok(const struct ts_cursor *c)
 }
 
 /*
- * Record that @need bytes were wanted where fewer are left (TS_ETRUNC); the cursor is empty afterwards.
- * Returns NULL.
+ * Fail because fewer than @need bytes are left (TS_ETRUNC); the cursor is empty afterwards.  Returns NULL.
  */
 const uint8_t *ts_cursor_short(struct ts_cursor *c, uint64_t need);
 
@@ -98,8 +96,8 @@ static inline uint32_t ts_u32be(struct ts_cursor *c)
 }
 
 /*
- * Check a count of items, each of at least @min_item_len bytes, against what is left: before any allocation
- * or loop by it.  Returns @n, or 0 and fails (TS_ETRUNC) when so many items cannot fit.
+ * Check a count of items, each of at least @min_item_len bytes, against the bytes that are left.  Called before any
+ * allocation or loop of @n items.  Returns @n, or 0 after a failure (TS_ETRUNC) if the items cannot fit.
  */
 uint64_t ts_count(struct ts_cursor *c, uint64_t n, size_t min_item_len);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What went wrong, and where in which file, in one sentence.
+ * A description of an error in one sentence, with a file offset.
  *
- * An error is a value of fixed size that its caller owns; nothing is allocated.  The function that finds the
- * fault fills it in, callers that know more prefix it, and the one that can act on it shows it.  No function
- * both shows and returns it.
+ * An error is a value of fixed size that its caller owns; nothing is allocated.  The function that detects the
+ * error fills it in, callers that know more prefix it, and the caller that handles it prints it.  No function
+ * both prints and returns it.
  */
 #ifndef TS_ERROR_H
 #define TS_ERROR_H
@@ -13,16 +13,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The class of a fault. */
+/* The class of an error. */
 enum ts_code {
 	TS_OK,
-	TS_EIO,          /* the operating system refused */
-	TS_ETRUNC,       /* the file ends before what it promises */
+	TS_EIO,          /* a system call failed */
+	TS_ETRUNC,       /* the file is truncated */
 	TS_ECORRUPT,     /* the file contradicts its format */
-	TS_EUNSUPPORTED, /* legal, but nothing that tracestub can serve */
+	TS_EUNSUPPORTED, /* valid, but not supported by tracestub */
 	TS_ELIMIT,       /* larger than tracestub handles */
 	TS_ENOMEM,
-	TS_EUSAGE,       /* the user asked for something that cannot be */
+	TS_EUSAGE,       /* the user's request makes no sense */
 };
 
 #define TS_NO_OFF UINT64_MAX
@@ -33,11 +33,11 @@ struct ts_error {
 	char text[480]; /* the sentence, without file name and offset; always terminated */
 };
 
-/* Forget what @err says. */
+/* Reset @err to TS_OK. */
 void ts_error_reset(struct ts_error *err);
 
 /*
- * Fill @err unless it already says something: the first failure stays.
+ * Fill @err, unless it holds an error already: the first failure is kept.
  *
  * @off is a file offset or TS_NO_OFF.  A sentence that is too long for @err is truncated.
  * Returns false, so that a function can end with "return ts_fail(...)".
@@ -46,7 +46,7 @@ bool ts_fail(struct ts_error *err, enum ts_code code, uint64_t off, const char *
 	__attribute__((format(printf, 4, 5)));
 
 /*
- * Put "WHAT: " before the sentence; where both are too long, WHAT is truncated, or left out.  Returns false
+ * Put "WHAT: " before the sentence.  If both are too long, WHAT is truncated or omitted.  Returns false
  * like ts_fail().
  */
 bool ts_fail_prefix(struct ts_error *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -55,7 +55,7 @@ bool ts_fail_prefix(struct ts_error *err, const char *fmt, ...) __attribute__((f
 bool ts_fail_errno(struct ts_error *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /*
- * Write "FILE:0xOFF: sentence" (or "FILE: sentence") into @text of @len bytes, truncated if need be.  @file
+ * Write "FILE:0xOFF: sentence" (or "FILE: sentence") into @text of @len bytes, truncated if necessary.  @file
  * may be NULL.
  */
 void ts_error_format(const struct ts_error *err, const char *file, char *text, unsigned len);

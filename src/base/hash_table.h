@@ -2,8 +2,8 @@
 /*
  * A hash table of ordinals: it finds the items of an array by their keys.
  *
- * The array, its items and their keys are the caller's.  Items are not removed; a table whose array has been emptied is
- * freed.  Hashes are those of hash.h, so that a recording cannot choose keys that share a slot.
+ * The caller owns the array, its items and their keys.  Items cannot be removed; when the array is emptied, the table must
+ * be freed.  Hashes are those of hash.h, so that a recording cannot choose keys that collide.
  */
 #ifndef TS_HASH_TABLE_H
 #define TS_HASH_TABLE_H
@@ -24,14 +24,14 @@ typedef bool ts_hash_is_key(const void *user, uint32_t i, const void *key);
 /* The hash of the key of item @i of @user's array. */
 typedef uint64_t ts_hash_of_item(const void *user, uint32_t i);
 
-/* ts_hash_table_reserve() where there are too few slots. */
+/* The slow path of ts_hash_table_reserve(): there are too few slots. */
 bool ts_hash_table_grow(struct ts_hash_table *t, size_t n, size_t n_more, ts_hash_of_item *hash, const void *user);
 
 /*
- * Have slots for @n_more items after the first @n, with at least half of all slots free.  If the slots are new, the
+ * Provide slots for @n_more items after the first @n, with at least half of all slots free.  If the slots are new, the
  * first @n items are put into them.
  *
- * Returns true if there are as many slots.
+ * Returns true if there are enough slots.
  * Returns false if memory is exhausted, or the items are more than 2^31; the table is then unchanged.
  */
 static inline bool ts_hash_table_reserve(struct ts_hash_table *t, size_t n, size_t n_more, ts_hash_of_item *hash,
@@ -44,7 +44,7 @@ static inline bool ts_hash_table_reserve(struct ts_hash_table *t, size_t n, size
 
 void ts_hash_table_fini(struct ts_hash_table *t);
 
-/* The same for the thread that serves clients: the memory is freed by ts_free_later(). */
+/* As ts_hash_table_fini(), for the thread that serves clients: the memory is freed by ts_free_later(). */
 void ts_hash_table_fini_later(struct ts_hash_table *t);
 
 /*

@@ -19,17 +19,17 @@ struct ts_heap {
 };
 
 /*
- * Begin with no items, each of which will have @item_len bytes.  @is_before tells whether item @x comes out
- * before @y, and gets @user, which must stay until ts_heap_fini().
+ * Initialize an empty heap for items of @item_len bytes.  @is_before returns whether item @x is removed before @y.  Its
+ * first argument is @user, which must remain valid until ts_heap_fini().
  */
 void ts_heap_init(struct ts_heap *h, size_t item_len,
 		  bool (*is_before)(const void *user, const void *x, const void *y), const void *user);
 void ts_heap_fini(struct ts_heap *h);
 
-/* Copy @item into it.  Returns false if memory is exhausted; the heap is as before then. */
+/* Add a copy of @item.  Returns false if memory is exhausted; the heap is then unchanged. */
 bool ts_heap_put(struct ts_heap *h, const void *item);
 
-/* The item that comes out next, borrowed until the next put or take; NULL if there is none. */
+/* The first item, borrowed until the next put or take; NULL if the heap is empty. */
 const void *ts_heap_first(const struct ts_heap *h);
 
 /* Remove the first item and copy it to *item.  Returns false if the heap is empty. */

@@ -28,8 +28,8 @@ static inline int ts_hex_digit(uint8_t c)
 #define TS_HEX_EACH UINT64_C(0x0101010101010101)
 
 /*
- * The number that up to eight hex digits at @p begin, the first one the most significant; *n gets how many there are.
- * Eight bytes must be readable at @p.  All are looked at at once, a byte each of a word.
+ * The number in the up to eight hex digits at @p, the first one the most significant; *n is set to their number.
+ * Eight bytes must be readable at @p.  They are processed at once, as bytes of a word.
  */
 static inline uint64_t ts_hex_eight(const char *p, unsigned *n)
 {
@@ -54,7 +54,7 @@ static inline uint64_t ts_hex_eight(const char *p, unsigned *n)
 }
 
 /*
- * The same of up to 16 digits; 16 bytes must be readable at @p.
+ * The number in the up to 16 hex digits at @p, as ts_hex_eight(); 16 bytes must be readable at @p.
  */
 static inline uint64_t ts_hex_number(const char *p, unsigned *n)
 {
@@ -85,8 +85,8 @@ static inline uint64_t ts_hex_number(const char *p, unsigned *n)
 }
 
 /*
- * The bytes that pairs of digits make at the beginning of the @len characters at @text, at most @max of them.  Returns
- * how many.
+ * Convert the pairs of digits at the beginning of the @len characters at @text to at most @max bytes.  Returns the number
+ * of bytes.
  */
 static inline size_t ts_hex_bytes(const char *text, size_t len, uint8_t *bytes, size_t max)
 {

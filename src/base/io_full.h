@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reading and writing all bytes: a call that was interrupted, or did a part, is made again.
+ * Read or write all bytes: interrupted and partial system calls are repeated.
  */
 #ifndef TS_IO_FULL_H
 #define TS_IO_FULL_H
@@ -17,7 +17,7 @@
  */
 ssize_t ts_read_whole(int fd, void *to, size_t len, uint64_t off);
 
-/* Write @len bytes at the place where @fd stands.  Returns false with errno. */
+/* Write @len bytes at the file offset of @fd.  Returns false with errno. */
 bool ts_write_whole(int fd, const void *from, size_t len);
 
 /* Write @len bytes at @off.  Returns false with errno. */

@@ -11,10 +11,10 @@
 #include "json_text.h"
 
 /*
- * Append the text of @value, in which characters that a terminal obeys are escaped, NULL after a failed allocation; @flags are those of json_dumps().  That function
- * may leave out a key when memory is short, and say nothing.
+ * Append the text of @value, with control characters escaped.  @value may be NULL after a failed allocation.  @flags are
+ * those of json_dumps(), which may silently omit a key when memory is exhausted.
  *
- * The buffer has failed if memory is exhausted or the value cannot be written.
+ * The buffer has failed afterwards if memory was exhausted or the value cannot be written.
  */
 void ts_json_put(struct ts_buf *out, const json_t *value, size_t flags);
 

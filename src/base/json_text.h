@@ -16,7 +16,7 @@
  */
 void ts_json_put_text(struct ts_buf *out, const char *text, size_t len);
 
-/* A character as JSON's escape: beyond 16 bits two of them (RFC 8259, section 7). */
+/* Append a character as a JSON escape: two of them for more than 16 bits (RFC 8259, section 7). */
 static inline void ts_json_put_escape(struct ts_buf *out, uint32_t c)
 {
 	if (c > 0xffff)

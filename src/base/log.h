@@ -2,11 +2,10 @@
 /*
  * Levelled lines on stderr.
  *
- *   error  the user must act              warn   the data is odd, ignored (once for each kind, with a count)
+ *   error  the user must act              warn   unexpected data was ignored (once for each kind, with a count)
  *   info   once a run                     debug  once a packet            trace  below a packet
  *
- * What can happen in a normal session is logged at debug or below.  The level is the only global state of
- * tracestub.
+ * Events of a normal session are logged at debug or below.  The level is the only global state of tracestub.
  */
 #ifndef TS_LOG_H
 #define TS_LOG_H
@@ -21,9 +20,9 @@ enum ts_level {
 	TS_LOG_TRACE,
 };
 
-/* Show lines up to @level; at start TS_LOG_WARN. */
+/* Write lines up to @level; the default is TS_LOG_WARN. */
 void ts_log_set_level(enum ts_level level);
-/* Parse a level's name.  Returns false and leaves *level for an unknown one. */
+/* Parse a level's name.  Returns false, with *level unchanged, for an unknown name. */
 bool ts_log_parse_level(const char *name, enum ts_level *level);
 
 /* Write one line "tracestub: [LEVEL: ]text".  @fmt has no newline. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a function returns that is called again and again: readers, searches, walks, exports.
+ * The result of a function that is called repeatedly: readers, searches, walks, exports.
  */
 #ifndef TS_NEXT_H
 #define TS_NEXT_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A set of numbers in order, which grows: each addition and each search takes the logarithm of its size.
+ * An ordered set of numbers: each addition and each search takes time logarithmic in its size.
  */
 #ifndef TS_ORDERED_H
 #define TS_ORDERED_H
@@ -12,7 +12,7 @@
 struct ts_ordered_block;
 
 struct ts_ordered {
-	struct ts_ordered_block **blocks; /* owned, and the blocks; in order, none of them empty */
+	struct ts_ordered_block **blocks; /* owned, as are the blocks; in order, none of them empty */
 	size_t n, cap;
 };
 
@@ -21,7 +21,7 @@ void ts_ordered_fini(struct ts_ordered *o);
 /* Add @key, which is not in the set.  Returns false if memory is exhausted; the set is then unchanged. */
 bool ts_ordered_add(struct ts_ordered *o, uint64_t key);
 
-/* The same, if it is not above @to; the number leaves the set. */
+/* As the function above, if the number is at most @to; the number is removed from the set. */
 bool ts_ordered_take(struct ts_ordered *o, uint64_t from, uint64_t to, uint64_t *key);
 
 #endif

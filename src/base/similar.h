@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * "Did you mean ...?": words that differ by a slip of the finger.
+ * "Did you mean ...?": words that differ by a typing error.
  */
 #ifndef TS_SIMILAR_H
 #define TS_SIMILAR_H
@@ -8,8 +8,8 @@
 #include <stdbool.h>
 
 /*
- * Is @typed @word but for one or two slips: a letter that is missing, added, another one, or swapped with the
- * next?  Of a word of up to three letters, one slip.  False if they are the same, or if a text is long.
+ * Does @typed differ from @word by one or two typing errors (a missing, additional or wrong letter, or two swapped
+ * letters)?  Words of up to three letters may differ by one error.  False if they are equal, or if a text is long.
  */
 bool ts_is_similar(const char *word, const char *typed);
 

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-/* Does the path end as that of a source file does: .c, .cc, .h, .rs, .go, ...? */
+/* Does the path have the suffix of a source file: .c, .cc, .h, .rs, .go, ...? */
 bool ts_is_source_name(const char *path);
 
 #endif

@@ -10,10 +10,10 @@
 #include <stdint.h>
 #include <time.h>
 
-/* How long the thread that serves clients may wait for a helper before it turns to its clients. */
+/* The time for which the thread that serves clients may wait for a helper before it serves its clients. */
 #define TS_PATIENCE_MS 2
 
-/* How many processors this process may use, at least 1. */
+/* The number of processors that this process may use, at least 1. */
 unsigned ts_n_processors(void);
 
 /* Start a thread to which no signal is delivered.  Returns false if the system refuses. */
@@ -23,16 +23,16 @@ bool ts_thread_start(pthread_t *thread, void *(*run)(void *user), void *user);
 void ts_cond_init(pthread_cond_t *cond);
 struct timespec ts_deadline(int ms);
 
-/* A piece of work that is done on a thread of its own. */
+/* A function call on a thread of its own. */
 struct ts_task {
 	void (*run)(void *user);
 	void *user;
 	pthread_t thread;
-	bool has_thread; /* it is to be joined */
+	bool has_thread; /* the thread must be joined */
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	bool is_done;    /* guarded by the lock */
-	/* set by who wants it before the work starts: called after the work, on its thread; may be NULL */
+	/* set by the caller before ts_task_start(): called after the work, on its thread; may be NULL */
 	void (*tell)(void *user);
 	void *tell_user;
 };
@@ -48,15 +48,15 @@ void ts_task_fini(struct ts_task *t);
  */
 void ts_task_start(struct ts_task *t, void (*run)(void *user), void *user);
 
-/* Is the work done?  Not before it was started. */
+/* Is the work done?  False if it was not started. */
 bool ts_task_is_done(struct ts_task *t);
 
 /* Wait for the work for TS_PATIENCE_MS.  Returns true if it is done. */
 bool ts_task_wait(struct ts_task *t);
 
 /*
- * Call @work(@user, i) once for each i < @n, in no order, on up to @n_threads threads of which the caller's
- * is one; on fewer if the system refuses them.  Returns when all is done.
+ * Call @work(@user, i) once for each i < @n, in any order, on up to @n_threads threads including the caller's, or
+ * on fewer if the system refuses to create them.  Returns when all calls are done.
  */
 void ts_thread_each(unsigned n_threads, uint32_t n, void (*work)(void *user, uint32_t i), void *user);
 

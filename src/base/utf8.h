@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * UTF-8 in names of unknown origin: which bytes are characters, and which may be shown on a terminal.
+ * UTF-8 in untrusted names: decoding, and escaping for a terminal.
  */
 #ifndef TS_UTF8_H
 #define TS_UTF8_H
@@ -13,17 +13,17 @@
 #include "buf.h"
 
 /*
- * The character at @p, of @len bytes, more than 0; *c gets its code.  Overlong forms, surrogates and what is
- * beyond Unicode are not characters (RFC 3629, section 3).
+ * Decode the character at the beginning of the @len (> 0) bytes at @p; *c is set to its code.  Overlong forms, surrogates
+ * and codes beyond Unicode are not characters (RFC 3629, section 3).
  *
  * Returns its length in bytes, 1 to 4; 0 if there is no character.
  */
 size_t ts_utf8_take(const char *p, size_t len, uint32_t *c);
 
 /*
- * Does a terminal obey the character instead of showing it?  Controls of C0 and C1, DEL, separators of lines
- * and paragraphs, and what changes the direction of text (Unicode, general categories Cc, Zl, Zp, and UAX
- * #9); and what nobody sees but a program reads, such as an agent: marks of format, and tags.
+ * Is the character one that a terminal interprets instead of showing it: C0 and C1 controls, DEL, line and
+ * paragraph separators, and controls of the text direction (Unicode, general categories Cc, Zl, Zp, and UAX
+ * #9)?  Also invisible characters that a program, such as an agent, would read: format marks and tags.
  */
 bool ts_utf8_is_control(uint32_t c);
 
@@ -31,8 +31,8 @@ bool ts_utf8_is_control(uint32_t c);
 size_t ts_utf8_shown_len(const char *p, size_t len);
 
 /*
- * Append @text as a part of one line: bytes that cannot be shown as they are become \\xNN.  A backslash of the
- * text stays as it is, so the text cannot be restored for certain.
+ * Append @text as a part of one line: bytes that must be escaped become \\xNN.  A backslash in the text is not escaped,
+ * so the text cannot always be restored.
  */
 void ts_utf8_put_shown(struct ts_buf *out, const char *text);
 

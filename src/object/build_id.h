@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The build-id of an ELF file: a note that the linker makes, another one for each build whose result differs.
+ * The build-id of an ELF file: a note from the linker that identifies the build.
  */
 #ifndef TS_BUILD_ID_H
 #define TS_BUILD_ID_H
@@ -21,7 +21,7 @@ struct ts_build_id {
 /* Returns true and *id if @src is an ELF file with a build-id in a PT_NOTE; false if not, or if it is damaged. */
 bool ts_build_id_find(const struct ts_source *src, struct ts_build_id *id);
 
-/* Writes the first @n bytes, no more than it has, as hex and a NUL: @text has room for 2 * n + 1 characters. */
+/* Write the first @n bytes of @id, at most all, as hex and a NUL to @text, which has 2 * n + 1 characters. */
 void ts_build_id_text(const struct ts_build_id *id, unsigned n, char *text);
 
 #endif

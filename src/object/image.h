@@ -2,9 +2,8 @@
 /*
  * Bytes of files for memory that a trace leaves unknown.
  *
- * Files named by the user (--image, --exec) or by a region of the trace (--sysroot) lie under the recording:
- * a byte is taken from here only if the trace itself does not have it.  Ranges are read from their files on
- * demand.
+ * Files named by the user (--image, --exec) or by a region of the trace (--sysroot) supply the bytes that the trace
+ * itself does not have.  Ranges are read from their files on demand.
  */
 #ifndef TS_IMAGE_H
 #define TS_IMAGE_H
@@ -18,7 +17,7 @@
 #include "src/source/source.h"
 
 struct ts_image_range {
-	/* 0: there at position 0 in all processes; else the trace's map that it belongs to */
+	/* 0: mapped at position 0 in all processes; else the trace's map that contains the range */
 	uint64_t map;
 	uint64_t first, last; /* addresses, both inclusive */
 	uint64_t off;         /* of the first byte in the source */
@@ -34,23 +33,23 @@ struct ts_image {
 	/* borrowed; the directory in which files named by a trace are searched, NULL: none */
 	const char *sysroot;
 	char *real_sysroot;     /* owned; its full path without links, NULL until it is needed */
-	atomic_bool has_failed; /* since it was last asked about: ts_image_check() */
+	atomic_bool has_failed; /* since the last ts_image_check() */
 };
 
 void ts_image_init(struct ts_image *img);
 void ts_image_fini(struct ts_image *img);
 
 /*
- * Hand the open file @src over to the image (on failure too).
+ * Add the open file @src to the image, which takes ownership of it, also on failure.
  *
  * Returns its ordinal, UINT32_MAX if memory is exhausted.
  */
 uint32_t ts_image_add_source(struct ts_image *img, struct ts_source *src);
 
 /*
- * Bytes [@off, @off + @len) of a source lie at @addr: with @map 0 at position 0, in every process, else as
+ * Map bytes [@off, @off + @len) of a source at @addr: with @map 0 at position 0, in every process, else as
  * part of a map of the trace (ts_space_next_map()).  Parts beyond the end of the file or of the address space
- * are left out.  Later ranges take precedence over earlier ones, and those of a map over those of position 0.
+ * are omitted.  Later ranges take precedence over earlier ones, and ranges of a map over those of position 0.
  *
  * Returns false if memory is exhausted (TS_ENOMEM).
  */
@@ -58,9 +57,9 @@ bool ts_image_add(struct ts_image *img, uint64_t map, uint64_t addr, uint64_t le
 		  uint64_t off, struct ts_error *err);
 
 /*
- * The user says that the file @path was in memory at position 0: the segments of an ELF file where they are
- * linked, or moved so that the page of the lowest one lies at *@base; the headers and sections of a PE file
- * from *@base on, or from its preferred base; any other file as a whole at *@base.
+ * Map the file @path, which the user named, at position 0: the segments of an ELF file at their linked addresses, or
+ * moved so that the page of the lowest one is at *@base; the headers and sections of a PE file at *@base, or at its
+ * preferred base; any other file as a whole at *@base.
  *
  * Returns false if the file cannot be read (TS_EIO) or is not a regular file (TS_EUSAGE), if it is neither an
  * ELF nor a PE file and @base is NULL (TS_EUSAGE), if it is a damaged one of these (TS_ETRUNC, TS_ECORRUPT),
@@ -69,16 +68,16 @@ bool ts_image_add(struct ts_image *img, uint64_t map, uint64_t addr, uint64_t le
 bool ts_image_add_file(struct ts_image *img, const char *path, const uint64_t *base, struct ts_error *err);
 
 /*
- * The trace's map @map puts @len bytes of the file called @path, from @off on, at @addr.  Does nothing if
- * there is no sysroot or no such file under it: the bytes stay unknown.  A path that begins with the sysroot's
- * own is looked for without that, too: so an emulator that ran with the same sysroot has its files.
+ * Map @len bytes of the file @path, from @off on, at @addr, as part of the trace's map @map.  Does nothing if
+ * there is no sysroot or no such file under it: the bytes stay unknown.  If @path begins with the sysroot's path, the
+ * file is also searched without that prefix, for an emulator that ran with the same sysroot.
  *
  * Returns false if memory is exhausted (TS_ENOMEM).
  */
 bool ts_image_map(struct ts_image *img, uint64_t map, uint64_t addr, uint64_t len, const char *path,
 		  uint64_t off, struct ts_error *err);
 
-/* The trace names a file @path that it does not map: search for it under the sysroot, for ts_image_find(). */
+/* Search the file @path, which the trace names but does not map, under the sysroot, for ts_image_find(). */
 void ts_image_open(struct ts_image *img, const char *path);
 
 /*
@@ -88,27 +87,26 @@ void ts_image_open(struct ts_image *img, const char *path);
 const struct ts_source *ts_image_find(const struct ts_image *img, const char *path);
 
 /*
- * Fill those of the @len bytes at @addr that are not known (known[i] == 0) and that a range of @map holds;
- * @data and @known are both updated.  A file that can no longer be read provides nothing, and
- * ts_image_check() tells.
+ * Fill those of the @len bytes at @addr that are unknown (known[i] == 0) and are in a range of @map; @data and @known
+ * are updated.  A file that can no longer be read supplies no bytes, and ts_image_check() reports it.
  */
 void ts_image_fill(const struct ts_image *img, uint64_t map, uint64_t addr, size_t len, uint8_t *data,
 		   uint8_t *known);
 
 /*
- * The next bytes of the range that may be other than zeros, without reading them: addresses [*first, *last],
- * *first >= @addr, which is in the range.
+ * Find the next bytes of the range at or after @addr, which is in the range, that may be other than zero, without
+ * reading them: addresses [*first, *last].
  *
- * Returns false if there are none from @addr on.
+ * Returns false if there are none.
  */
 bool ts_image_next_data(const struct ts_image *img, const struct ts_image_range *r, uint64_t addr,
 			uint64_t *first, uint64_t *last);
 
 /*
- * Could all files be read since the last call?  What could not be read was taken for unknown.  @img may be
- * NULL.
+ * Report whether all files could be read since the last call.  Bytes that could not be read were treated as unknown.
+ * @img may be NULL.
  *
- * Returns false if not (TS_EIO).
+ * Returns false if a file could not be read (TS_EIO).
  */
 bool ts_image_check(const struct ts_image *img, struct ts_error *err);
 

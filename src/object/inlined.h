@@ -13,7 +13,7 @@
  * Call @found for each place at which the function @name was inlined: its first instruction, as linked, and the function
  * with that code (NULL: it has no name).  A name with "::" in it is compared with the last part only.
  *
- * Returns false if the debugging information has more entries than are looked at: there may be more places.
+ * Returns false if the debugging information has more entries than are examined: there may be more places.
  */
 bool ts_inlined_find(struct ts_prototypes *p, const char *name, size_t len,
 		     void (*found)(void *user, uint64_t addr, const char *function), void *user);

@@ -9,7 +9,7 @@
 /*
  * The place of the variable @die of the function @function.
  *
- * @v gets MEMORY or REGISTER, or NOWHERE with the reason.
+ * v->kind is set to MEMORY or REGISTER, or to NOWHERE with the reason.
  */
 void ts_location_find(struct ts_prototypes *p, const struct ts_variable_frame *frame, Dwarf_Die *die, Dwarf_Die *function,
 		      struct ts_variable *v);

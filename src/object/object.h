@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An object file, ELF or PE, as far as its place in memory is concerned: its parts as linked, and whether it
- * may lie elsewhere.
+ * The placement of an object file (ELF or PE) in memory: its linked parts, and whether they may be relocated.
  */
 #ifndef TS_OBJECT_H
 #define TS_OBJECT_H
@@ -16,7 +15,7 @@
 
 struct ts_object {
 	bool is_pe;
-	bool is_movable; /* it may be loaded anywhere: ELF but ET_EXEC, PE with relocations */
+	bool is_movable; /* it may be loaded anywhere: ELF except ET_EXEC, PE with relocations */
 	uint64_t entry;  /* as linked */
 	uint64_t first;  /* the lowest address as linked, down to its page; 0 if there is none */
 	struct ts_elf_load *loads; /* owned; as in the file; of a PE file its headers and sections */

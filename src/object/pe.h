@@ -22,7 +22,7 @@ struct ts_pe_section {
 
 struct ts_pe {
 	bool is_64;
-	bool has_relocations; /* the image may lie at another address than @base */
+	bool has_relocations; /* the image may be loaded at another address than @base */
 	uint64_t base;     /* preferred address of the image */
 	uint64_t entry;    /* relative to the base; 0: none */
 	struct ts_pe_section *sections; /* owned; the headers come first */

@@ -9,18 +9,18 @@
 #include "symtab_entry.h"
 
 /*
- * Call @use with each export, in the order of the file: of x86-64 the table of functions (.pdata) tells where many of them
- * end, the others are open; and with a data symbol __imp_NAME for each word that the system's loader fills with the
- * address of an imported function.
+ * Call @use with each export, in the order of the file, and with a data symbol __imp_NAME for each word that the
+ * system's loader fills with the address of an imported function.  On x86-64 the table of functions (.pdata) gives the
+ * ends of many exports; the other ones are open (is_open).
  */
 void ts_pe_symbols_walk(const struct ts_source *src, const struct ts_pe *pe,
 			void (*use)(void *user, const struct ts_symtab_entry *e), void *user);
 
 /* A function that is imported. */
 struct ts_pe_import {
-	uint64_t slot;       /* as linked: the address of the word that gets its address */
+	uint64_t slot;       /* as linked: the address of the word that the loader fills with the function's address */
 	unsigned slot_len;   /* bytes */
-	const char *module;  /* the file that has it, as the importing file calls it */
+	const char *module;  /* the importing file's name of the exporting file */
 	const char *name;
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Procedure linkage tables of ELF files: which symbol an entry jumps to, of x86-64, i386 and AArch64.
+ * Procedure linkage tables of ELF files: the symbol to which each entry jumps, for x86-64, i386 and AArch64.
  */
 #ifndef TS_PLT_H
 #define TS_PLT_H
@@ -23,7 +23,7 @@ struct ts_plt_slots {
 /* Returns false if memory is exhausted. */
 bool ts_plt_slots_add(struct ts_plt_slots *s, uint64_t addr, uint32_t symbol);
 
-/* To be called once all are there. */
+/* Sort the slots.  Called after the last ts_plt_slots_add(). */
 void ts_plt_slots_sort(struct ts_plt_slots *s);
 
 /* One section of entries. */

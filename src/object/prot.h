@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a program may do with a range of its memory. */
+/* The protection of a range of memory. */
 #ifndef TS_PROT_H
 #define TS_PROT_H
 

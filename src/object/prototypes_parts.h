@@ -25,7 +25,7 @@ struct ts_prototype_unit {
 
 /* A place at which a function was inlined. */
 struct ts_prototype_inlined {
-	const char *name, *function; /* borrowed from the debugging information; function: that has the code, NULL: without a name */
+	const char *name, *function; /* borrowed from the debugging information; function: contains the code, NULL: unnamed */
 	uint64_t addr;
 };
 
@@ -34,9 +34,9 @@ struct ts_prototypes {
 	uint64_t len;
 	Elf *elf;
 	Dwarf *dwarf;
-	char *frame_bytes;    /* owned; the program, if the file has its debugging information only; NULL: the file is the program */
+	char *frame_bytes;    /* owned; the program, if the file is a separate file of debugging information; else NULL */
 	Elf *frame_elf;
-	Dwarf_CFI *cfi;       /* owned; of the program's own tables, NULL until it is asked for */
+	Dwarf_CFI *cfi;       /* owned; of the program's tables, NULL until the first look-up */
 	unsigned addr_len;    /* bytes of an address */
 	struct ts_type_budget budget;
 	struct ts_prototype_unit *units;   /* owned */
@@ -49,7 +49,7 @@ struct ts_prototypes {
 	bool has_inlined, has_all_inlined;    /* they were listed; all of them */
 };
 
-/* What one walk may look at: it is in proportion to the file. */
+/* The budget of one walk, in proportion to the file. */
 static inline uint64_t ts_prototypes_allowance(const struct ts_prototypes *p)
 {
 	return p->len + (UINT64_C(1) << 20);

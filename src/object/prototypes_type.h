@@ -10,12 +10,12 @@
 
 #include "value_type.h"
 
-/* What may still be looked at of a file: attributes, entries, ranges. */
+/* The remaining budget of a file: attributes, entries, ranges. */
 struct ts_type_budget {
 	uint64_t left;
 };
 
-/* Take @n of the budget.  Returns false if so much is not left. */
+/* Charge @n to the budget.  Returns false if less is left. */
 static inline bool ts_type_spend(struct ts_type_budget *b, uint64_t n)
 {
 	if (b->left < n)
@@ -24,10 +24,10 @@ static inline bool ts_type_spend(struct ts_type_budget *b, uint64_t n)
 	return true;
 }
 
-/* The attributes of an entry that are asked for here. */
+/* The attributes of an entry that this room uses. */
 struct ts_die_facts {
 	const char *name; /* NULL: it has none */
-	Dwarf_Die type, origin; /* origin: the declaration, or the abstract function, that it stands for */
+	Dwarf_Die type, origin; /* origin: its declaration, or its abstract function */
 	Dwarf_Word size, encoding, offset, bit_offset, count, convention; /* size and offset in bytes */
 	bool has_type, has_origin, has_code, has_size, has_offset, has_count, has_convention,
 		is_bits, is_vector, is_static;
@@ -36,19 +36,19 @@ struct ts_die_facts {
 /* The facts of @die; those that cannot be read, or that the budget does not allow, are absent. */
 void ts_die_facts(struct ts_type_budget *b, Dwarf_Die *die, struct ts_die_facts *f);
 
-/* The same, and what @die does not say itself, of the entries that it stands for. */
+/* As ts_die_facts(), with missing facts taken from the entry's origins. */
 void ts_die_collect(struct ts_type_budget *b, Dwarf_Die *die, struct ts_die_facts *f);
 
-/* DWARF's number of the register in which the parameter @die lies when its function is entered at @addr; -1: none. */
+/* DWARF's number of the register that holds the parameter @die when its function is entered at @addr; -1: none. */
 int ts_die_register_at(Dwarf_Die *die, uint64_t addr);
 
 /* The type of the entry @die. */
 void ts_type_classify(struct ts_type_budget *b, Dwarf_Die *die, struct ts_value_type *type);
 
-/* The bytes of an address of the file. */
+/* The length of an address of the file, in bytes. */
 unsigned ts_type_addr_len(Elf *elf);
 
-/* Have the compressed sections of a file of @len bytes together a length that they may have? */
+/* Is the total unpacked length of the compressed sections plausible for a file of @len bytes? */
 bool ts_type_may_unpack(Elf *elf, uint64_t len);
 
 #endif

@@ -11,9 +11,9 @@
 #include "src/source/source.h"
 
 /*
- * The first @size bytes of the section called @name to @bytes.
+ * Copy the first @size bytes of the section @name to @bytes.
  *
- * Returns how many it has of these; 0 if @src is not an ELF file, has no such section with contents, or is damaged.
+ * Returns the number of copied bytes; 0 if @src is not an ELF file, has no such section with contents, or is damaged.
  */
 size_t ts_section_read(const struct ts_source *src, const char *name, uint8_t *bytes, size_t size);
 

@@ -19,14 +19,13 @@
 void ts_symtab_walk(const struct ts_source *src, void (*use)(void *user, const struct ts_symtab_entry *e),
 		    void *user);
 
-/* The same for the thread-local variables of an ELF file: their addresses are places in the file's block of a thread. */
+/* The same for the thread-local variables of an ELF file: their addresses are offsets in the file's block of a thread. */
 void ts_symtab_walk_thread_locals(const struct ts_source *src, void (*use)(void *user, const struct ts_symtab_entry *e),
 				  void *user);
 
 /*
- * Which of the @n @names an ELF file has as a symbol, defined there or needed from elsewhere.
- *
- * Returns the first name that is found; NULL if there is none, or the file is of another kind or damaged.
+ * Returns the first of the @n @names that an ELF file has as a symbol, defined or undefined; NULL if there is none, or
+ * the file is of another kind or damaged.
  */
 const char *ts_symtab_mentions(const struct ts_source *src, const char *const *names, unsigned n);
 

@@ -6,16 +6,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* How a value reads. */
+/* The form in which a value is printed. */
 enum ts_value_form {
 	TS_FORM_NONE,    /* there is no value: void */
 	TS_FORM_NUMBER,  /* an integer, a pointer, a truth value */
 	TS_FORM_FLOAT,   /* IEEE 754, of 4 or 8 bytes; x87's, of 16 */
 	TS_FORM_BYTES,   /* a structure, a vector */
-	TS_FORM_UNKNOWN, /* where it lies cannot be told */
+	TS_FORM_UNKNOWN, /* its place cannot be determined */
 };
 
-/* What each eightbyte of a type is. */
+/* The class of an eightbyte of a type. */
 enum ts_value_class {
 	TS_CLASS_NONE,
 	TS_CLASS_INTEGER,

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Where a variable lies at one moment, and what is asked to find that out. */
+/* The place of a variable at one position, and the state that its computation needs. */
 #ifndef TS_VARIABLE_PLACE_H
 #define TS_VARIABLE_PLACE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The moment that is asked about. */
+/* The state at the position. */
 struct ts_variable_frame {
 	uint64_t pc;   /* as linked */
 	uint64_t bias; /* from addresses as linked to those in memory */
@@ -21,7 +21,7 @@ enum ts_variable_kind {
 	TS_VARIABLE_NONE,     /* no variable of that name is in scope */
 	TS_VARIABLE_MEMORY,
 	TS_VARIABLE_REGISTER,
-	TS_VARIABLE_NOWHERE,  /* there is one, but it has no place: why says the reason */
+	TS_VARIABLE_NOWHERE,  /* the variable has no place; why has the reason */
 };
 
 /* A function is one range of code, or two, and seldom more. */
@@ -32,12 +32,12 @@ struct ts_variable {
 	uint64_t addr, len;  /* MEMORY: bytes [addr, addr + len) */
 	unsigned reg;        /* REGISTER: DWARF's number; its bytes [off, off + len), the lowest first */
 	uint32_t off;
-	bool is_in_frame;    /* MEMORY: a part of the function's frame, which another call has elsewhere */
+	bool is_in_frame;    /* MEMORY: a part of the function's frame, which differs in each call */
 	struct {
 		uint64_t first, last;
 	} code[TS_VARIABLE_RANGES]; /* MEMORY: that function's code; both inclusive */
-	unsigned n_code;     /* 0: not known, or more */
-	uint64_t entry;      /* MEMORY: the first instruction of the function that has the variable; 0: not known */
+	unsigned n_code;     /* 0: unknown, or more than TS_VARIABLE_RANGES */
+	uint64_t entry;      /* MEMORY: the first instruction of the function that has the variable; 0: unknown */
 	const char *why;     /* NOWHERE, of NONE or NULL: the end of a sentence that begins with the name; a constant */
 };
 

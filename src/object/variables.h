@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where a variable of a function lies while one of the function's instructions is the next one (DWARF, by libdw).
+ * The place of a function's variable at one of the function's instructions (DWARF, by libdw).
  */
 #ifndef TS_VARIABLES_H
 #define TS_VARIABLES_H
@@ -13,15 +13,15 @@
 #include "variable_place.h"
 
 /*
- * The variable @text: NAME, and any number of .MEMBER, ->MEMBER and [INDEX].  Of several variables of that name, it is the
- * one of the innermost scope.
+ * Find the variable @text: NAME, and any number of .MEMBER, ->MEMBER and [INDEX].  Of several variables of that name,
+ * the one in the innermost scope is used.
  *
- * Addresses are those in memory.  One lookup walks at most as many entries as the file has bytes.
+ * Addresses are those in memory.  One look-up walks at most as many entries as the file has bytes.
  */
 void ts_variables_find(struct ts_prototypes *p, const struct ts_variable_frame *frame, const char *text, size_t len,
 		       struct ts_variable *v);
 
-/* A variable outside of functions, of which something else told where it is. */
+/* A variable outside functions, whose place the caller knows. */
 struct ts_global {
 	uint64_t addr;       /* in memory */
 	bool is_thread_local;
@@ -29,7 +29,7 @@ struct ts_global {
 };
 
 /*
- * What @text, as above, is in the variable @g, of which it has the name.
+ * Find the member or element @text, as above, of the variable @g, whose name it begins with.
  *
  * v->kind stays TS_VARIABLE_NONE if the file does not describe a variable of that name at that place.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The process that uses files for one in a sandbox.
+ * The broker: a process that opens files for a sandboxed process.
  */
 #ifndef TS_SANDBOX_BROKER_H
 #define TS_SANDBOX_BROKER_H
@@ -9,7 +9,7 @@
 
 #include "rules.h"
 
-/* Is it possible to read the memory of process @pid? */
+/* Can this process read the memory of process @pid? */
 bool ts_broker_can_read(pid_t pid);
 
 /*

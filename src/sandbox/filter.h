@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The calls that the kernel takes from a process in the sandbox, by their numbers and arguments.
+ * The system calls that a sandboxed process may make, by numbers and arguments.
  *
  * A call that is not on its list fails with EPERM.  A call of another system-call table (x32, int 0x80) ends the process.
  */
@@ -12,25 +12,25 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* A filter as the kernel takes it. */
+/* A BPF program for seccomp(2). */
 struct ts_filter {
 	uint32_t len; /* bytes */
 	struct sock_filter code[BPF_MAXINSNS];
 };
 
 /*
- * Make the filter for @process.  Where its own memory is short libseccomp leaves rules out, or crashes: therefore the
- * caller is a process that does nothing else, the filter is made twice, and used only if both are the same.
+ * Make the filter for @process.  If memory is exhausted, libseccomp omits rules or crashes.  Therefore the caller must
+ * be a process that does nothing else, and the filter is made twice and used only if both results are equal.
  *
  * Returns false if memory is exhausted, if no pipe can be made, or if libseccomp is too old for the kernel.
  */
 bool ts_filter_make(struct ts_filter *f, pid_t process);
 
 /*
- * Refuse, beside what the filter of this process refuses, the calls by which the sandbox was entered: sendmsg(2), which
- * handed over a descriptor and could name an address, landlock's, and seccomp(2).
+ * Also refuse the calls that were needed to enter the sandbox: sendmsg(2), which passed a descriptor and could name an
+ * address, landlock's calls, and seccomp(2).
  *
- * Returns false with errno if the kernel does not do it.
+ * Returns false with errno if the kernel refuses.
  */
 bool ts_filter_finish(void);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where a file is: an open folder, and a name in it.
+ * The place of a file: an open folder, and a name in it.
  *
- * A path is resolved once.  What it means may change at any time, the folder behind a descriptor does not.
+ * A path is resolved once, because its meaning may change at any time; the folder of a descriptor does not change.
  */
 #ifndef TS_SANDBOX_PLACE_H
 #define TS_SANDBOX_PLACE_H
@@ -12,12 +12,12 @@
 #include <sys/types.h>
 
 struct ts_place {
-	char path[PATH_MAX]; /* as it was given */
+	char path[PATH_MAX]; /* the caller's path */
 	const char *name;    /* in path: the last component; "" if the path is that of a folder */
 	bool is_relative;    /* the path is relative to a descriptor */
 	int dir;	     /* owned; the folder, opened with O_PATH; -1: there is none */
-	int error;	     /* why not */
-	dev_t dev;	     /* what the folder is */
+	int error;	     /* errno if dir is -1 */
+	dev_t dev;	     /* the folder's identity, with ino */
 	ino_t ino;
 };
 
@@ -33,7 +33,7 @@ int ts_place_resolve(int base, const char *path, int flags);
  * Look up the folder of place->path, which is filled, relative to @base; with @is_folder the path is the folder's.
  * AT_FDCWD is the working directory.
  *
- * The place is filled in any case: dir is -1 if the folder cannot be opened, or if the name cannot be that of a file.
+ * The place is always filled: dir is -1 if the folder cannot be opened, or if the name is not valid for a file.
  */
 void ts_place_open(struct ts_place *place, int base, bool is_folder);
 

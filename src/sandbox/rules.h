@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which files a command may use, by name.
+ * The files that a command may use, by name.
  *
- * The folder of a rule is opened once, before the process in the sandbox can ask for anything.  A request names a
- * file by the descriptor of a folder and a name in it (place.h): the folders are compared by what they are, and
- * the descriptor that was compared is the one that is used.
+ * The folder of a rule is opened once, before the sandboxed process can send a request.  A request names a file by the
+ * descriptor of a folder and a name in it (place.h).  Folders are compared by device and inode, and the file is opened
+ * through the descriptor that was compared.
  */
 #ifndef TS_SANDBOX_RULES_H
 #define TS_SANDBOX_RULES_H
@@ -17,9 +17,9 @@
 
 enum ts_rule_kind {
 	TS_RULE_READ,	   /* this file, named by the user, for reading */
-	TS_RULE_SEE,	   /* the same, not named by the user: never through a symbolic link */
-	TS_RULE_WRITE,	   /* this file, named by the user, and what is written aside: NAME.part, .lock, .XXXXXX */
-	TS_RULE_BESIDE,	   /* the same, not named by the user: never through a symbolic link */
+	TS_RULE_SEE,	   /* as READ, but not named by the user: never through a symbolic link */
+	TS_RULE_WRITE,	   /* this file, named by the user, and its temporary files NAME.part, .lock, .XXXXXX */
+	TS_RULE_BESIDE,	   /* as WRITE, but not named by the user: never through a symbolic link */
 	TS_RULE_REMOVE,	   /* this file may be removed */
 	TS_RULE_FOLDER,	   /* the files in this folder whose names do not begin with a dot, and the folder itself */
 	TS_RULE_KEPT,	   /* the files FOLDER/PREFIX*: its path is FOLDER/PREFIX */
@@ -36,8 +36,8 @@ struct ts_rule {
 	const char *name; /* in path: the name in the folder; "" of a rule for a whole folder */
 	int dir;	  /* owned; the folder, opened with O_PATH; -1: it could not be opened, or has not been */
 	bool is_shared;	  /* dir is an earlier rule's */
-	int error;	  /* why not */
-	dev_t dev;	  /* what the folder is */
+	int error;	  /* errno if dir is -1 */
+	dev_t dev;	  /* the folder's identity, with ino */
 	ino_t ino;
 };
 
@@ -60,7 +60,7 @@ bool ts_sandbox_rules_open(struct ts_sandbox_rules *rules);
 
 void ts_sandbox_rules_fini(struct ts_sandbox_rules *rules);
 
-/* What a process wants to do with a file. */
+/* The requested use of a file. */
 enum ts_use {
 	TS_USE_READ,	/* open it for reading */
 	TS_USE_FOLDER,	/* open a folder, to sync or to list it */
@@ -73,11 +73,11 @@ enum ts_use {
 /* Does the use concern the folder that @path names, and not a file in it? */
 bool ts_use_is_of_folder(enum ts_use use);
 
-/* The rule that allows it, the first one in their order; NULL if none does. */
+/* The first rule that permits the use; NULL if there is none. */
 const struct ts_rule *ts_sandbox_find_rule(const struct ts_sandbox_rules *rules, const struct ts_place *place,
 					   enum ts_use use);
 
-/* Is @place the file that the rule is called after, which the user has named? */
+/* Is @place the rule's own file, which the user named? */
 bool ts_rule_is_named(const struct ts_rule *rule, const struct ts_place *place);
 
 /* The part of the place's path that is below the root of a rule of that kind, "/lib/x.so"; NULL if it is outside. */

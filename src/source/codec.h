@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Compressed data, decoded piece by piece: gzip, xz and zstd, each with any number of members or frames one
- * after the other.
+ * Decoders of compressed data in pieces: gzip, xz and zstd, each with any number of consecutive members or frames.
  */
 #ifndef TS_CODEC_H
 #define TS_CODEC_H
@@ -36,17 +35,17 @@ void ts_codec_free(struct ts_codec *c);
 struct ts_codec_input {
 	const uint8_t *p; /* borrowed */
 	size_t left;
-	bool is_last;     /* nothing follows them */
+	bool is_last;     /* they are the last ones */
 };
 
 /*
- * Decode bytes from @in, which is advanced, into the @cap bytes (more than 0) at @out; *got gets their
- * number.
+ * Decode bytes from @in, which is advanced, into the @cap (> 0) bytes at @out; *got is set to the number of decoded
+ * bytes.
  *
- * Returns TS_ITEM while there is more to decode: if @in is then empty, the next bytes are needed.  Returns
- * TS_END when everything has been decoded.  Returns TS_FAIL if the data ends too early (TS_ETRUNC), is
- * damaged or followed by other data (TS_ECORRUPT), needs more memory to decode than any usual file
- * (TS_ELIMIT), or memory is exhausted (TS_ENOMEM); the *got bytes are still valid.
+ * Returns TS_ITEM while there is more to decode; if @in is then empty, the caller must provide the next bytes.  Returns
+ * TS_END when everything has been decoded.  Returns TS_FAIL if the data is truncated (TS_ETRUNC), is damaged or
+ * followed by other data (TS_ECORRUPT), needs an unusual amount of memory to decode (TS_ELIMIT), or memory is exhausted
+ * (TS_ENOMEM); the *got bytes are still valid.
  */
 enum ts_next ts_codec_decode(struct ts_codec *c, struct ts_codec_input *in, uint8_t *out, size_t cap,
 			     size_t *got, struct ts_error *err);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A packed recording: a trace, and what belongs to it, in one file that is read in place.
+ * A packed recording: a trace and its files in one file that is read in place.
  *
  * The file is a seekable zstd file (zstd_seek.h) of a tar archive (POSIX ustar): `zstd -dc FILE | tar x`
  * gives the same files without tracestub.  Members, in this order; all but the first two may be missing:
@@ -8,8 +8,8 @@
  *      tracestub-pack     lines of a word and a number: "version 1", "mtime NS", "base 0xADDR"
  *      trace/NAME         the file of the trace, byte for byte
  *      thread/NAME        the files of its other threads, in their order
- *      beside/NAME        what its loader opens beside it
- *      grammar/NAME       the grammar that it is read by (--grammar)
+ *      beside/NAME        the files that its loader opens beside it
+ *      grammar/NAME       the grammar of --grammar
  *      program/NAME       the recorded program (--exec)
  *      image/NAME         files beneath the recording (--image), in their order; image/0xBASE/NAME where a base
  *                         was given
@@ -19,11 +19,10 @@
  *      marks              the marks of the trace
  *      index, index.calls the index of the trace, and its calls if they are in a file beside it
  *
- * The time of a file to the nanosecond is in the last twelve bytes of its header, which ustar leaves unused: in
- * octal, what its whole seconds leave.
+ * The nanoseconds of a file's time are in the last twelve bytes of its header, which ustar leaves unused, in octal.
  *
- * The section that find makes (TRACE.tsindex.find) is left out: like the index it is believed only by who
- * made it, and unlike the index it costs one pass, which only those pay who ask for it.
+ * The index of find (TRACE.tsindex.find) is omitted: as with the index, only its author trusts it, and the first find
+ * rebuilds it in one pass.
  */
 #ifndef TS_PACK_H
 #define TS_PACK_H
@@ -37,7 +36,7 @@
 
 #define TS_PACK_NAME_LEN 100u
 
-/* What the first member says. */
+/* The contents of the first member. */
 struct ts_pack_facts {
 	uint64_t mtime; /* of the trace, in nanoseconds */
 	bool has_base;
@@ -57,11 +56,11 @@ struct ts_pack {
 	size_t n, cap;
 };
 
-/* Does @src, unpacked, begin as the archive of a packed recording? */
+/* Does @src, unpacked, begin like the archive of a packed recording? */
 bool ts_pack_is(const struct ts_source *src);
 
 /*
- * The archive in the packed recording @path, to be closed with ts_source_close().
+ * Open the archive in the packed recording @path.  The caller closes it with ts_source_close().
  *
  * Returns NULL if the file is not a packed recording (TS_EUSAGE), cannot be opened or read (TS_EIO), or
  * memory is exhausted.
@@ -85,11 +84,13 @@ const struct ts_pack_member *ts_pack_find(const struct ts_pack *p, const char *n
 const struct ts_pack_member *ts_pack_next(const struct ts_pack *p, const struct ts_pack_member *m,
 					  const char *folder);
 
-/* The last part of its name; NULL if that cannot be a file's. */
+/* The last component of the member's name; NULL if it is not valid for a file. */
 const char *ts_pack_file_name(const struct ts_pack_member *m);
 
 /*
- * The contents of a member, with its time; it is called ARCHIVE/NAME.  Returns NULL if the archive cannot be opened again (TS_EIO, TS_ENOMEM).
+ * Open the contents of a member as a source with the member's time and the name ARCHIVE/NAME.
+ *
+ * Returns NULL if the archive cannot be opened again (TS_EIO, TS_ENOMEM).
  */
 struct ts_source *ts_pack_open(const struct ts_pack *p, const struct ts_pack_member *m, struct ts_error *err);
 
@@ -107,7 +108,7 @@ struct ts_pack_writer {
 };
 
 /*
- * Begin the packed recording that will be @path.
+ * Begin to write the packed recording @path.
  *
  * Returns false if it cannot be written (TS_EIO), or memory is exhausted.  ts_pack_writer_fini() must be
  * called either way; it discards a file that was not finished.
@@ -117,8 +118,8 @@ bool ts_pack_writer_init(struct ts_pack_writer *w, const char *path, const struc
 void ts_pack_writer_fini(struct ts_pack_writer *w);
 
 /*
- * Add all of @src as the member @folder with the last part of the name @path, of which the first characters
- * are left out if it is too long.  @folder ends in '/', or is the member's name and @path is NULL.
+ * Add all of @src as a member: @folder and the last component of @path, whose beginning is cut off if it is too long.
+ * @folder ends in '/', or is the member's name and @path is NULL.
  *
  * Returns false as ts_pack_writer_init() does, or if @src cannot be read or becomes shorter (TS_EIO,
  * TS_ETRUNC).
@@ -126,7 +127,7 @@ void ts_pack_writer_fini(struct ts_pack_writer *w);
 bool ts_pack_writer_add(struct ts_pack_writer *w, const char *folder, const char *path,
 			const struct ts_source *src, struct ts_error *err);
 
-/* Everything is added: complete the file and give it its name. */
+/* After the last member: complete the file and rename it to its path. */
 bool ts_pack_writer_finish(struct ts_pack_writer *w, struct ts_error *err);
 
 #endif

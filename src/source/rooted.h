@@ -2,8 +2,8 @@
 /*
  * Files in a directory that is the root of another system (--sysroot).
  *
- * Symbolic links are followed as on that system: an absolute one begins at the directory, and ".." ends
- * there.  A name from a trace never leads to a file outside.
+ * Symbolic links are resolved as on that system: absolute links begin at the directory, and ".." stops
+ * there.  A name from a trace never resolves to a file outside.
  */
 #ifndef TS_ROOTED_H
 #define TS_ROOTED_H
@@ -12,12 +12,12 @@
  * Open the file @path of the system whose root is the directory @root, for reading; a FIFO without a writer
  * does not block.
  *
- * Returns a file descriptor, to be closed by the caller; -1 with errno if there is no such file, or if it
+ * Returns a file descriptor that the caller closes; -1 with errno if there is no such file, or if it
  * cannot be opened.
  */
 int ts_rooted_open(const char *root, const char *path);
 
-/* The same; @root is a descriptor of the directory, O_PATH or not. */
+/* As ts_rooted_open(); @root is a descriptor of the directory, O_PATH or not. */
 int ts_rooted_open_at(int root, const char *path);
 
 /*

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The files of a recording that lie beside the one that was opened, on disk or in the same packed recording.
+ * The files of a recording in the same folder as the opened one, on disk or in the same packed recording.
  */
 #ifndef TS_TRACE_SIBLING_FILE_H
 #define TS_TRACE_SIBLING_FILE_H
@@ -8,8 +8,8 @@
 #include "source.h"
 
 /*
- * Open the file @file that lies beside @src, for recordings that are several files.  @file is a plain name;
- * it may come from the trace.  A symbolic link is not followed: nobody has named the file that it leads to.
+ * Open the file @file in the folder of @src, for recordings of several files.  @file is a plain name;
+ * it may come from the trace.  A symbolic link is not followed, because the user did not name its target.
  *
  * Returns NULL as ts_source_open() does, a symbolic link being one that cannot be opened, or if @file is not
  * a plain name (TS_ECORRUPT) or @src has no directory (TS_EUNSUPPORTED: memory, a pipe).

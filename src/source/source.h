@@ -3,8 +3,8 @@
  * The bytes of a trace from any origin: a file, memory, or a file that is unpacked (unpack.h, zstd_seek.h).
  * Only this code opens or reads a trace.
  *
- * Bytes are copied out with pread, never mapped: a trace that shrinks or lies on a failing disk is an error
- * message here, not a SIGBUS.  A source is constant after it is opened, its memory does not move, and several
+ * Bytes are copied with pread, never mapped: a trace that shrinks or is on a failing disk causes an error
+ * message, not a SIGBUS.  A source is constant after it is opened, its memory does not move, and several
  * threads may read it.
  */
 #ifndef TS_SOURCE_H
@@ -21,13 +21,13 @@
 struct ts_source;
 
 /*
- * Keeps for later processes what a loader learnt of the layout of a source from a pass over all of it: bytes
- * that mean something to that loader only.
+ * Stores, for later processes, the layout of a source that a loader found in a pass over all of it.  Only that loader
+ * interprets the bytes.
  */
 struct ts_source_keeper {
-	/* Append what was kept to @out.  Returns false if there is nothing that can be used. */
+	/* Append the stored bytes to @out.  Returns false if there are none that can be used. */
 	bool (*recall)(void *user, struct ts_buf *out);
-	/* Keep @bytes, if that can be done: nothing depends on it. */
+	/* Store @bytes.  A failure is ignored. */
 	void (*keep)(void *user, const struct ts_buf *bytes);
 	void *user;
 };
@@ -41,21 +41,21 @@ struct ts_source_keeper {
 struct ts_source *ts_source_open(const char *path, struct ts_error *err);
 
 /*
- * The same, but if the last part of @path is a symbolic link it cannot be opened.
+ * As ts_source_open(), but fails if the last component of @path is a symbolic link.
  */
 struct ts_source *ts_source_open_unlinked(const char *path, struct ts_error *err);
 
 /*
- * A source over the regular file that is open as @fd, called @name in messages.  The source owns @fd, on
- * failure too.
+ * A source over the regular file that is open as @fd, with the name @name in messages.  Takes ownership of @fd, also on
+ * failure.
  *
  * Returns NULL as ts_source_open() does.
  */
 struct ts_source *ts_source_from_fd(int fd, const char *name, struct ts_error *err);
 
 /*
- * The same of a file that nobody should write while it is open: once its bytes were written over, at the same
- * length, they are not read any more (TS_EIO).  ts_source_open() gives such a source.
+ * As ts_source_from_fd(), for a file that must not be written while it is open: after its bytes were overwritten at the
+ * same length, reads fail (TS_EIO).  ts_source_open() returns such a source.
  */
 struct ts_source *ts_source_watched(int fd, const char *name, struct ts_error *err);
 
@@ -94,48 +94,48 @@ bool ts_source_is_unchanged(const struct ts_source *src);
 const char *ts_source_name(const struct ts_source *src);
 
 /*
- * The progress of reading, for users: the end of the highest byte read since ts_source_restart().  May be
- * called from any thread.
+ * The progress of reading, for users: the end of the highest byte read since ts_source_restart().  Any thread may call
+ * this function.
  */
 uint64_t ts_source_reached(const struct ts_source *src);
 void ts_source_restart(struct ts_source *src);
 
 /*
- * Allow to those who read it front to back a thread that reads the next piece meanwhile.  Holds for the
- * sources that are opened over it or beside it afterwards.
+ * Permit sequential readers to use a thread that reads the next piece ahead.  Inherited by sources that are opened over
+ * @src or beside it afterwards.
  */
 void ts_source_allow_ahead(struct ts_source *src);
 
 /*
- * From now on @keeper (borrowed until close; NULL: nobody, as at first) keeps what loaders learn from @src.
+ * Use @keeper (borrowed until close; NULL, the default: none) to store the layout of @src.
  * Not inherited by sources that are opened over it or beside it.
  */
 void ts_source_set_keeper(struct ts_source *src, const struct ts_source_keeper *keeper);
 
 /*
- * Append to @out what a loader kept of @src before.  Returns false if nothing usable was kept; the caller then
- * scans @src.  The bytes must be checked like those of @src itself.
+ * Append the stored layout of @src to @out.  Returns false if none can be used; the caller then scans @src.  The caller
+ * must check the bytes like those of @src itself.
  */
 bool ts_source_recall(const struct ts_source *src, struct ts_buf *out);
 
-/* Have @bytes kept; nothing, if memory was exhausted when they were made. */
+/* Store the layout @bytes; nothing is stored if the buffer has failed. */
 void ts_source_keep(const struct ts_source *src, const struct ts_buf *bytes);
 
-/* Is it lost when it is closed, like data from a pipe?  Then an index file is of no use. */
+/* Is the data lost when the source is closed, like data from a pipe?  Then an index file is useless. */
 bool ts_source_is_fleeting(const struct ts_source *src);
 
-/* The archive of the packed recording (pack.h) whose trace it is, borrowed; NULL if it is not packed. */
+/* The archive of the packed recording (pack.h) that contains the trace @src, borrowed; NULL if it is not packed. */
 const struct ts_source *ts_source_archive(const struct ts_source *src);
 
-/* The reason if the bytes end too early: a compressed file is truncated or damaged.  TS_OK otherwise. */
+/* The error if a compressed file is truncated or damaged, so that the bytes end too early.  TS_OK otherwise. */
 const struct ts_error *ts_source_damage(const struct ts_source *src);
 
 /*
- * Copy up to @len bytes from offset @off to @data; *got gets their number, less than @len only where the file
- * ended when it was opened.
+ * Copy up to @len bytes from offset @off to @data; *got is set to their number, which is less than @len only at the end
+ * that the file had when it was opened.
  *
- * Returns true on success.  Returns false if the operating system refuses or the file has become shorter
- * (TS_EIO; *got bytes are good), or the bytes cannot be unpacked (TS_ECORRUPT, TS_ENOMEM).
+ * Returns true on success.  Returns false if a system call fails or the file has become shorter
+ * (TS_EIO; *got bytes are valid), or the bytes cannot be unpacked (TS_ECORRUPT, TS_ENOMEM).
  */
 bool ts_source_read(const struct ts_source *src, uint64_t off, void *data, size_t len, size_t *got,
 		    struct ts_error *err);
@@ -143,36 +143,36 @@ bool ts_source_read(const struct ts_source *src, uint64_t off, void *data, size_
 /*
  * Copy exactly @len bytes.
  *
- * Returns true on success.  Returns false as ts_source_read() does, or if the file never had them (TS_ETRUNC).
+ * Returns true on success.  Returns false as ts_source_read() does, or if the file is too short (TS_ETRUNC).
  */
 bool ts_source_read_all(const struct ts_source *src, uint64_t off, void *data, size_t len,
 			struct ts_error *err);
 
 /*
- * The next part that may hold other bytes than zeros, without reading it: *first gets the offset >= @off where
- * it begins, *end the one after it, more than *first.  Where the file system, or the kind of source, does not
- * tell which parts were never written it is all that is left.
+ * Find the next part at or after @off that may hold bytes other than zero, without reading it.  *first is set to its
+ * first offset, *end to the offset after it.  If the file system or the kind of source cannot list unwritten parts,
+ * this is the whole rest.
  *
- * Returns false if there is none from @off on.
+ * Returns false if there is no such part.
  */
 bool ts_source_next_data(const struct ts_source *src, uint64_t off, uint64_t *first, uint64_t *end);
 
 /* ----------------------------------------------------------------------------------- for kinds of sources */
 
 struct ts_source_ops {
-	/* Copy up to @len bytes, more than 0 and all before the end; *got, 0 before, gets their number. */
+	/* Copy up to @len (> 0) bytes, all before the end; *got, which is 0, is set to their number. */
 	bool (*read)(const struct ts_source *src, uint64_t off, uint8_t *data, size_t len, size_t *got,
 		     struct ts_error *err);
 
-	/* As ts_source_dup(); the name and what ts_source_init() does not set are copied afterwards. */
+	/* As ts_source_dup(); the caller then copies the name and the members that ts_source_init() does not set. */
 	struct ts_source *(*dup)(const struct ts_source *src, struct ts_error *err);
 
 	/* Close and free it, except for the common part. */
 	void (*close)(struct ts_source *src);
 
 	/*
-	 * As ts_source_next_data(), of an @off before the end; what it gives may be too much, but not too little,
-	 * and reach beyond the end.  NULL: nobody knows.
+	 * As ts_source_next_data(), for an @off before the end.  The part may be too large, and may extend beyond the
+	 * end, but must not be too small.  NULL: unwritten parts are unknown.
 	 */
 	bool (*next_data)(const struct ts_source *src, uint64_t off, uint64_t *first, uint64_t *end);
 
@@ -185,13 +185,13 @@ struct ts_source {
 	const struct ts_source_ops *ops;
 	uint64_t len;
 	uint64_t mtime;         /* nanoseconds; 0 for memory */
-	uint64_t inode, ctime;  /* as ts_source_ctime() says */
+	uint64_t inode, ctime;  /* see ts_source_ctime() */
 	atomic_uint_least64_t reached; /* the end of the highest byte that was read */
 	char *name;             /* owned */
 	bool is_fleeting;
-	bool is_read_ahead;     /* who reads it front to back may have a thread read the next piece meanwhile */
+	bool is_read_ahead;     /* see ts_source_allow_ahead() */
 	struct ts_error damage;
-	const struct ts_source_keeper *keeper; /* borrowed; NULL: nobody */
+	const struct ts_source_keeper *keeper; /* borrowed; NULL: none */
 	struct ts_source *archive; /* owned; the archive of the packed recording that it comes from (pack.h), or NULL */
 };
 
@@ -203,7 +203,7 @@ struct ts_source {
 bool ts_source_init(struct ts_source *src, const struct ts_source_ops *ops, uint64_t len, const char *name,
 		    struct ts_error *err);
 
-/* @src has the bytes of the file of @file: it gets its times and its inode. */
+/* Copy the times and the inode of @file to @src, which has the bytes of the same file. */
 void ts_source_take_times(struct ts_source *src, const struct ts_source *file);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A run of bytes inside another source, as a source.
+ * A part of another source, as a source.
  */
 #ifndef TS_SOURCE_SLICE_H
 #define TS_SOURCE_SLICE_H
@@ -8,8 +8,8 @@
 #include "source.h"
 
 /*
- * The @len bytes from @off of @src, all before its end.  @src is taken: closed with the source that is
- * returned, on failure too.  @name is its name; its time is that of @src.
+ * The @len bytes from @off of @src, all before its end.  Takes ownership of @src, also on failure.  @name is the name
+ * of the new source; its time is that of @src.
  *
  * Returns NULL if memory is exhausted (TS_ENOMEM).
  */

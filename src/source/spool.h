@@ -2,8 +2,8 @@
 /*
  * A file that is written once, front to back, and then read as a source.
  *
- * It begins in memory and moves to a directory when it grows, or others have grown.  There it has no name until
- * it is kept, so that it disappears if the program ends before.
+ * It begins in memory and is moved to a directory when it, or all spools together, become too large.  The file has no
+ * name until ts_spool_keep(), so that it disappears if the program ends before.
  */
 #ifndef TS_SPOOL_H
 #define TS_SPOOL_H
@@ -15,8 +15,8 @@
 #include "source.h"
 
 /*
- * A spool of up to this many bytes stays in memory, as long as all of them together have no more than the second
- * number: how many there are is chosen by a packed recording, which has the logs of any number of threads.
+ * The largest spool in memory, and the limit for all spools in memory together.  A packed recording determines their
+ * number, because it has the logs of any number of threads.
  */
 #define TS_SPOOL_IN_MEMORY  (UINT64_C(4) << 20)
 #define TS_SPOOLS_IN_MEMORY (UINT64_C(64) << 20)
@@ -38,16 +38,16 @@ struct ts_spool {
 bool ts_spool_init(struct ts_spool *s, const char *dir, uint64_t max_len, struct ts_error *err);
 void ts_spool_fini(struct ts_spool *s);
 
-/* A file without a name in @dir, for reading and writing.  Returns -1 with errno if there can be none. */
+/* Create an unnamed file in @dir, for reading and writing.  Returns -1 with errno if that fails. */
 int ts_spool_open(const char *dir);
 
-/* Append.  Returns false if it would grow too long (TS_ELIMIT) or cannot be written (TS_EIO). */
+/* Append.  Returns false if the spool would become too long (TS_ELIMIT) or cannot be written (TS_EIO). */
 bool ts_spool_write(struct ts_spool *s, const void *data, size_t len, struct ts_error *err);
 
 /*
- * Give it the name @path, in its directory, replacing any file of that name.
+ * Give the file the name @path, in its directory, replacing any file of that name.
  *
- * Returns false if it is in memory, or the system refuses: the spool can still be used.
+ * Returns false if the spool is in memory, or a system call fails: the spool can still be used.
  */
 bool ts_spool_keep(struct ts_spool *s, const char *path);
 

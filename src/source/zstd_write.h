@@ -16,8 +16,8 @@
 struct ts_zstd_writer {
 	struct ts_atomic_file *file; /* borrowed */
 	struct ZSTD_CCtx_s *zstd;    /* owned */
-	uint8_t *frame;              /* owned; the bytes of the next frame, */
-	size_t len;                  /* so many */
+	uint8_t *frame;              /* owned; the bytes of the next frame */
+	size_t len;                  /* their number */
 	uint8_t *packed;             /* owned; the frame compressed */
 	size_t packed_cap;
 	struct ts_buf table; /* entries of the frames so far */
@@ -26,7 +26,7 @@ struct ts_zstd_writer {
 };
 
 /*
- * Begin; what is compressed is appended to @file (borrowed).
+ * Begin to write; compressed data is appended to @file (borrowed).
  *
  * Returns false if memory is exhausted (TS_ENOMEM).  ts_zstd_writer_fini() must be called either way.
  */
@@ -36,7 +36,7 @@ void ts_zstd_writer_fini(struct ts_zstd_writer *w);
 /* Append.  Returns false if it cannot be written (TS_EIO), or memory is exhausted. */
 bool ts_zstd_writer_add(struct ts_zstd_writer *w, const void *bytes, size_t len, struct ts_error *err);
 
-/* End the frame, so that what follows can be read without what was before. */
+/* End the frame, so that later bytes can be read without earlier ones. */
 bool ts_zstd_writer_end_frame(struct ts_zstd_writer *w, struct ts_error *err);
 
 /* Write the last frame and the table.  Returns false as ts_zstd_writer_add() does. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What follows a command: traces, programs, questions, statements; and whether they agree with the options. */
+/* The operands of a command: traces, programs, questions, statements; and checks of operands against options. */
 #ifndef TS_CLI_OPERANDS_H
 #define TS_CLI_OPERANDS_H
 
@@ -7,13 +7,13 @@
 
 #include "src/program/cli/cli.h"
 
-/* Set what the @n operands after the command say.  Returns false if they are wrong, which is said on stderr. */
+/* Store the @n operands after the command in @cli.  Returns false after a message if they are wrong. */
 bool ts_cli_set_operands(struct ts_cli *cli, int n, char **operands);
 
-/* Where "--" is among @n words; @n without one. */
+/* The index of "--" among @n words; @n if there is none. */
 int ts_cli_find_dashes(int n, char **words);
 
-/* Returns false if a file that is to be written is one that is to be read, which is said on stderr. */
+/* Returns false after a message if an output file is also an input file. */
 bool ts_cli_check_outputs(const struct ts_cli *cli);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The commands that print or write something about a recording and end: info, index, export.
+ * The commands that process a complete recording and exit: info, index, export.
  */
 #ifndef TS_COMMANDS_H
 #define TS_COMMANDS_H

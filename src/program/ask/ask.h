@@ -13,7 +13,7 @@
 #define TS_STATUS_UNREADABLE 3
 
 /*
- * Answer the question of @cli: rows go to stdout, what is wrong to stderr.
+ * Answer the question of @cli: rows go to stdout, messages to stderr.
  *
  * Returns the status to exit with.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A recording that is asked together with others: opened, read, and with its symbols and marks.
+ * One of several recordings of a command: opened, read, with its symbols and marks.
  */
 #ifndef TS_ASKED_H
 #define TS_ASKED_H
@@ -16,10 +16,10 @@ struct ts_asked {
 };
 
 /*
- * Open the trace cli->trace by the options of @cli, and read it.
+ * Open the trace cli->trace with the options of @cli, and read it.
  *
- * Returns false on failure: why was said on stderr, and *status is the status to exit with.  Either way @a needs
- * ts_asked_fini().
+ * Returns false on failure, after a message; *status is the status to exit with.  The caller must call ts_asked_fini()
+ * in both cases.
  */
 bool ts_asked_init(struct ts_asked *a, const struct ts_cli *cli, enum ts_status *status);
 void ts_asked_fini(struct ts_asked *a);

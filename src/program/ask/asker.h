@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who asks questions of a recording, and all that the questions need: names of threads, symbols, marks.
+ * The context of questions about a recording: names of threads, symbols, marks.
  */
 #ifndef TS_ASKER_H
 #define TS_ASKER_H
@@ -25,18 +25,18 @@ struct ts_asker {
 };
 
 /*
- * Questions to @q by the options of @cli (both borrowed).
+ * Prepare questions about @q with the options of @cli (both borrowed).
  *
- * Returns false if a file with symbols cannot be read, or memory is exhausted; @a needs ts_asker_fini()
- * either way.
+ * Returns false if a file with symbols cannot be read, or memory is exhausted.  The caller must call ts_asker_fini() in
+ * both cases.
  */
 bool ts_asker_init(struct ts_asker *a, struct ts_query *q, const struct ts_cli *cli, struct ts_error *err);
 void ts_asker_fini(struct ts_asker *a);
 
 /*
- * More of the recording has been read: new threads get names, and new modules their symbols.
+ * After more of the recording has been read: add the names of new threads, and the symbols of new modules.
  *
- * Returns false if a file with symbols cannot be read, or memory is exhausted; what was known is kept then.
+ * Returns false if a file with symbols cannot be read, or memory is exhausted; earlier names and symbols are kept.
  */
 bool ts_asker_refresh(struct ts_asker *a, struct ts_error *err);
 

@@ -15,11 +15,11 @@
 int ts_folder_info(const struct ts_cli *cli);
 
 /*
- * Of the debuggers' commands: if cli->trace is a folder of recordings, one of them takes its place: the one whose
- * failure matters (ts_processes_failed()), else the one that is typed at the terminal.
+ * For the debuggers' commands: if cli->trace is a folder of recordings, replace it with one of them: the recording of
+ * ts_processes_failed(), or else the one that the user types at the terminal.
  *
- * Returns 0 on success, also if it is no such folder.  Otherwise why was said on stderr, and this is the status to exit
- * with.
+ * Returns 0 on success, also if cli->trace is no such folder.  Otherwise returns the status to exit with, after a
+ * message.
  */
 int ts_folder_choose(struct ts_cli *cli);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * `tracestub info`: what a recording holds, as text for people or as JSON.
+ * `tracestub info`: the contents of a recording, as text for users or as JSON.
  *
  * The facts are gathered once (info.c) and printed by one of two printers (info_text.c, info_json.c).
  */
@@ -21,7 +21,7 @@ enum ts_info_known {
 	TS_KNOWN_LATER, /* at N only */
 };
 
-/* What is left to find out before the facts can be printed; the rest is asked when it is printed. */
+/* The facts that must be gathered before printing; the others are queried during printing. */
 struct ts_info {
 	const char *path;                 /* borrowed; the trace as the user named it */
 	const struct ts_query *q;         /* borrowed */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An answer on stdout: rows as they are found; ^C ends it with what there is.
+ * An answer on stdout: rows as they are found; ^C ends the answer with the rows found so far.
  */
 #ifndef TS_PROGRAM_SHOW_H
 #define TS_PROGRAM_SHOW_H
@@ -10,15 +10,15 @@
 #include "src/ask/output/answer.h"
 #include "src/program/cli/cli.h"
 
-/* The form that the command line asks for: JSON Lines, else text on a terminal and TSV elsewhere. */
+/* The output form of the command line: JSON Lines, else text on a terminal and TSV elsewhere. */
 enum ts_form_kind ts_show_form(const struct ts_cli *cli);
 
-/* The places of the terminal that rows are cut to; 0: they are not, as with --full or if stdout is no terminal. */
+/* The terminal width to which rows are truncated; 0: never, with --full or if stdout is no terminal. */
 unsigned ts_show_width(const struct ts_cli *cli);
 
 /*
- * Drive the answer, which prints in the form that @cli asks for, to its end; @doing ("searching") is what
- * progress calls that.  *is_stopped gets whether ^C ended it before.
+ * Print the answer to its end, in the form that @cli selects; @doing ("searching") is the word for progress lines.
+ * *is_stopped is set to whether ^C ended it.
  *
  * Returns false if the trace cannot be read, stdout cannot be written, or memory is exhausted.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* `tracestub sql TRACE... ["SELECT ..."]`: statements about recordings, or a prompt for them. */
+/* `tracestub sql TRACE... ["SELECT ..."]`: SQL statements on recordings, or a prompt for them. */
 #ifndef TS_RUN_SQL_H
 #define TS_RUN_SQL_H
 

@@ -6,9 +6,9 @@
 #include "src/sql/sql.h"
 
 /*
- * Answer the messages that come at the standard input, until it ends.
+ * Answer the messages from the standard input, until its end.
  *
- * Returns false if a message is damaged or cannot be answered: *err says why.
+ * Returns false if a message is damaged or cannot be answered.
  */
 bool ts_answer_sqlite(struct ts_sql *sql, struct ts_error *err);
 

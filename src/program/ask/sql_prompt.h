@@ -2,10 +2,10 @@
 /*
  * The prompt of `tracestub sql` on a terminal: lines with history and completion (libedit).
  *
- * Two processes: this one owns the terminal and reads keys, and its child, which enters the sandbox, reads the recording
- * and runs the statements.  The child's standard input is a socket to its parent; so the sandbox needs no call that
- * changes a terminal, and what is typed is no concern of a process that a hostile recording may have taken over.  Nothing
- * but single bytes comes back: a statement is done.
+ * There are two processes: this process owns the terminal and reads keys; its child enters the sandbox, reads the
+ * recording and runs the statements.  The child's standard input is a socket to its parent.  Therefore the sandbox
+ * needs no system call that changes a terminal, and a hostile recording that takes over the child cannot read keys.
+ * The child only returns single bytes, each at the end of a statement.
  */
 #ifndef TS_SQL_PROMPT_H
 #define TS_SQL_PROMPT_H
@@ -16,15 +16,15 @@
 #include "src/program/cli/cli.h"
 
 /*
- * If @cli is a prompt on a terminal: fork.  In the parent, prompt until the end; it returns true, and *status is the
- * status to exit with.  In the child, cli->is_prompted is set, and false is returned, as it is for any other command.
+ * If @cli is a prompt on a terminal, fork.  The parent prompts until the end of input and returns true; *status is then
+ * the status to exit with.  In the child, cli->is_prompted is set and false is returned, as for any other command.
  */
 bool ts_prompt_sql(struct ts_cli *cli, int *status);
 
 /*
- * In the child: say that it waits, and read what was typed; terminated, to be freed.
+ * In the child: report that it waits, and read the next statement; terminated.  The caller frees it.
  *
- * Returns NULL at the end.
+ * Returns NULL at the end of input.
  */
 char *ts_prompt_read(void);
 

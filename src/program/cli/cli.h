@@ -36,8 +36,8 @@ enum ts_command {
 /* Statuses of the program. */
 enum ts_status {
 	TS_STATUS_OK,
-	TS_STATUS_FAILED, /* the recording or the system is at fault */
-	TS_STATUS_USAGE,  /* the command line is */
+	TS_STATUS_FAILED, /* an error in the recording or the system */
+	TS_STATUS_USAGE,  /* an error in the command line */
 };
 
 #define TS_MAX_IMAGES 64
@@ -85,8 +85,8 @@ struct ts_cli {
 	bool is_quiet, is_once, is_json, is_rebased, is_all;
 	const char *index_key; /* a file; NULL when not given */
 	bool names_recordings; /* query: rows begin with the name of their recording */
-	bool *has_shown;     /* borrowed; info, query of several: has one been printed?  NULL: it is the only one */
-	bool has_other_libraries; /* gdb: some here are not as they were copied when it was recorded (kept.h) */
+	bool *has_shown;     /* borrowed; info, query of several recordings: has one been printed?  NULL: there is only one */
+	bool has_other_libraries; /* gdb: some libraries of this machine differ from their copies beside the recording (kept.h) */
 	bool has_no_sandbox; /* --no-sandbox */
 	bool has_no_reads;   /* --index-reads=no */
 	uint64_t max_memory; /* bytes; UINT64_MAX without --max-memory */
@@ -94,15 +94,15 @@ struct ts_cli {
 	unsigned segment, n_segments; /* index: --segment I/N; 0 without it */
 	bool is_merged;      /* index: --merge */
 	unsigned max_clients; /* serve */
-	enum ts_level level; /* what the log shows */
+	enum ts_level level; /* of the log */
 	const char *export_dir; /* serve, gdb; NULL when not given */
 	const char *output; /* export, plot, record */
 	const char *form;   /* export: --as; NULL when not given */
 	const char *range;  /* plot, diff: A:B; NULL when not given */
 	const char *function; /* diff: a pattern; NULL when not given */
 	unsigned kinds;     /* diff: mask of enum ts_diff_rows; 0: all */
-	unsigned first;     /* diff: the number of rows that are shown; 0: all */
-	char **program;     /* record: it and its arguments, NULL-terminated */
+	unsigned first;     /* diff: the maximum number of rows; 0: all */
+	char **program;     /* record: the program and its arguments, NULL-terminated */
 	enum ts_with with;  /* record: the engine */
 	const char *qemu;   /* record: QEMU's file or name; NULL when not given */
 	const char *cpu;    /* record: the processor's model; NULL when not given */
@@ -110,48 +110,48 @@ struct ts_cli {
 	uint64_t last;      /* record: bytes; 0 without --last */
 	bool is_following;  /* record: --follow */
 	const char *modules[TS_MAX_MODULES + 1]; /* record: patterns, the last one followed by NULL; none: all */
-	struct ts_record_place from, until; /* record: where it begins and ends */
+	struct ts_record_place from, until; /* record: the places of its begin and end */
 	struct ts_selection_options selection; /* export */
-	const char *at_symbols[TS_MAX_SELECTED]; /* export: what --at names by symbols; n_at_symbols of them */
+	const char *at_symbols[TS_MAX_SELECTED]; /* export: the symbols of --at; n_at_symbols of them */
 	unsigned n_at_symbols;
-	const char *places; /* export: what --positions names by places, FIRST:LAST; NULL: numbers, or not given */
+	const char *places; /* export: the places FIRST:LAST of --positions; NULL: numbers, or not given */
 	char *question;    /* owned; query: its words, a blank between them; sql: the statement, or NULL */
 	const char *statements; /* sql: a file with statements, "-" is the standard input; NULL: none */
 	enum ts_form_option rows_form; /* query, diff, sql */
 	const char *save;  /* sql: the database that is written; NULL: none */
-	bool is_full;      /* query, diff, sql: cells are not cut to the width of the terminal */
-	bool is_prompted;  /* sql: statements come from the process that has the terminal (sql_prompt.h) */
-	bool is_for_sqlite; /* sql: the extension of SQLite asks, at the standard input */
+	bool is_full;      /* query, diff, sql: cells are not truncated to the width of the terminal */
+	bool is_prompted;  /* sql: statements come from the process of the terminal (sql_prompt.h) */
+	bool is_for_sqlite; /* sql: serve the SQLite extension, whose messages come from the standard input */
 	bool may_scan;     /* sql: statements may decode any number of steps */
 	bool is_partial;   /* query: --partial is among them */
-	char **gdb_args;   /* what follows "--", NULL-terminated; gdb */
+	char **gdb_args;   /* gdb: the arguments after "--", NULL-terminated */
 };
 
 /*
  * Parse a command line.
  *
- * Returns true when @cli holds a command to run.  Returns false when there is none to run: --help or
- * --version was answered on stdout (*status is TS_STATUS_OK), or what is wrong was said on stderr
- * (TS_STATUS_USAGE).  Either way @cli needs ts_cli_fini().
+ * Returns true if @cli holds a command to run.  Returns false if there is none to run: --help or
+ * --version was answered on stdout (*status is TS_STATUS_OK), or a message was printed on stderr
+ * (TS_STATUS_USAGE).  The caller must call ts_cli_fini() in both cases.
  */
 bool ts_cli_parse(struct ts_cli *cli, int argc, char **argv, enum ts_status *status);
 void ts_cli_fini(struct ts_cli *cli);
 
-/* Is the command about a debugger: gdb, lldb, dap? */
+/* Does the command start a debugger: gdb, lldb, dap? */
 static inline bool ts_cli_is_debugger(const struct ts_cli *cli)
 {
 	return cli->command == TS_CMD_GDB || cli->command == TS_CMD_LLDB || cli->command == TS_CMD_DAP;
 }
 
-/* Does the command serve clients, which do not wait until the recording has been read? */
+/* Does the command serve clients while the recording is still being read? */
 static inline bool ts_cli_is_server(const struct ts_cli *cli)
 {
 	return ts_cli_is_debugger(cli) || cli->command == TS_CMD_SERVE || cli->command == TS_CMD_MCP;
 }
 
 /*
- * The command line as if the trace at @i of those that @cli names, with the files of its threads, were the only one.
- * The next one is at @i + 1 + n_threads.
+ * A copy of the command line with the trace at index @i of @cli, and the files of its threads, as the only trace.
+ * The next trace is at index @i + 1 + n_threads.
  */
 struct ts_cli ts_cli_of_trace(const struct ts_cli *cli, size_t i);
 
@@ -159,7 +159,7 @@ struct ts_cli ts_cli_of_trace(const struct ts_cli *cli, size_t i);
 extern const char ts_cli_help[];
 
 /*
- * Prints on stdout what the page says of one command: its usage, and the options for which @takes returns
+ * Print the part of the page about one command on stdout: its usage, and the options for which @takes returns
  * true (the name, of @len bytes, has no dashes).
  */
 void ts_cli_print_help(const char *command,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The options of the command line: which commands take one, and what its value sets. */
+/* The options of the command line: the commands that accept them, and their effects. */
 #ifndef TS_CLI_OPTIONS_H
 #define TS_CLI_OPTIONS_H
 
@@ -11,10 +11,11 @@
 #include "cli.h"
 
 /*
- * The table of options: its name in enum ts_option, its name on the command line, what it is, and which commands take it.
+ * The table of options: the name in enum ts_option, the name on the command line, the kind, and the commands that
+ * accept it.
  *
- * FLAG(member) sets it, TEXT(member) and SIZE(member) take a value; what a WORD, without a value, and a VALUE do is in
- * ts_cli_set_option().
+ * FLAG(member) sets the member to true, TEXT(member) and SIZE(member) set it to a value.  ts_cli_set_option()
+ * implements WORD (without a value) and VALUE.
  */
 #define TS_LONG_OPTIONS(X) \
 	X(ARCH, "arch", TEXT(arch), ON_ALL) \
@@ -70,7 +71,7 @@
 	X(VERSION, "version", WORD, ON_ALL) \
 	X(WITH, "with", VALUE, ON(RECORD))
 
-/* Those of one letter. */
+/* The options of one letter. */
 #define TS_SHORT_OPTIONS(X) \
 	X(OUTPUT, "o", TEXT(output), ON(EXPORT) | ON(PACK) | ON(PLOT) | ON(RECORD) | ON(UNPACK)) \
 	X(FILE, "f", TEXT(statements), ON(SQL))
@@ -88,25 +89,25 @@ enum ts_option {
 /* By enum ts_option, for getopt_long(). */
 extern const struct option ts_cli_long_options[TS_N_LONG_OPTIONS + 1];
 
-/* Set what the option @id says; its value is optarg.  Returns false if it cannot be, which is said on stderr. */
+/* Apply the option @id with the value optarg to @cli.  Returns false after a message if the value is wrong. */
 bool ts_cli_set_option(struct ts_cli *cli, int id);
 
 /* Parse FILE[@BASE] of @option: the last @ separates, if a number follows it.  Returns false as ts_cli_set_option(). */
 bool ts_cli_parse_file(struct ts_file_option *file, const char *option, const char *arg);
 
 /*
- * Returns false if one of the options, @seen as a mask of enum ts_option, is not of the command, or two of them
- * contradict each other, which is said on stderr.
+ * Returns false after a message if the command does not accept one of the options (@seen is a mask of enum ts_option),
+ * or two of them contradict each other.
  */
 bool ts_cli_check_options(const struct ts_cli *cli, uint64_t seen);
 
-/* Does the command called @command take the option @name, of @len bytes and without dashes? */
+/* Does the command @command accept the option @name, of @len bytes and without dashes? */
 bool ts_cli_takes_option(const char *command, const char *name, size_t len);
 
-/* How many arguments the option at @argv[0] has, itself included; 0 if it is none of this program's. */
+/* The number of arguments of the option at @argv[0], including itself; 0 if this program has no such option. */
 int ts_cli_option_len(char **argv);
 
-/* Of @arg, which getopt did not know: say on stderr which option was meant, if there is a similar one. */
+/* If there is an option similar to @arg, which getopt did not know, suggest it on stderr. */
 void ts_cli_suggest_option(const char *arg);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Files that are installed with the program: found from where the program lies, so that a build directory and an
- * installed tree that was moved have their own.
+ * Files that are installed with the program.  They are searched relative to the program, so that a build directory and
+ * a moved installation use their own files.
  */
 #ifndef TS_INSTALLED_H
 #define TS_INSTALLED_H
@@ -10,12 +10,11 @@
 #include <stddef.h>
 
 /*
- * Find a file: @beside the program ("src/gdbinit", relative to its directory); else where it lies in the
- * installed tree that the program is in; else at @fixed, the path for which the program was built, which begins
- * with the prefix.
+ * Find a file: at @beside ("src/gdbinit"), relative to the program's directory; else in the installed tree that
+ * contains the program; else at @fixed, the path for which the program was built, which begins with the prefix.
  *
- * Returns true and its path in @path, of @len bytes.  Returns false if it can be read at none of these: @path is
- * @fixed.
+ * Returns true with its path in @path, of @len bytes.  Returns false, with @fixed in @path, if it can be read at none
+ * of these places.
  */
 bool ts_installed_find(const char *beside, const char *fixed, char *path, size_t len);
 

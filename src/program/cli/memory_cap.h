@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A bound on the memory that a recorded program and its recorder take together, so that a program which reserves and
- * fills more than the machine has does not end other programs.
+ * A limit on the memory of a recorded program and its recorder together, so that a program which fills more memory than
+ * the machine has does not cause the end of other programs.
  */
 #ifndef TS_MEMORY_CAP_H
 #define TS_MEMORY_CAP_H
@@ -26,13 +26,13 @@ struct ts_memory_cap {
 uint64_t ts_memory_cap_default(void);
 
 /*
- * Begin to watch process @pid and this one; when they have more than @max resident bytes, @pid is killed.
+ * Begin to watch process @pid and this process; when they have more than @max resident bytes, @pid is killed.
  *
- * Returns true on success: @cap then needs ts_memory_cap_end().  Returns false if no thread can be started.
+ * Returns true on success; the caller must then call ts_memory_cap_end().  Returns false if no thread can be started.
  */
 bool ts_memory_cap_begin(struct ts_memory_cap *cap, pid_t pid, uint64_t max);
 
-/* To be called when the process has ended, before its id can be another's.  Returns whether it was killed here. */
+/* Called when the process has ended, before its id can be reused.  Returns whether the limit killed it. */
 bool ts_memory_cap_end(struct ts_memory_cap *cap);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Messages for people, which may quote names of any origin.
+ * Messages for users, which may quote untrusted names.
  */
 #ifndef TS_MESSAGE_H
 #define TS_MESSAGE_H
@@ -8,8 +8,7 @@
 #include <stdio.h>
 
 /*
- * Print one line, without the line's end in @format.  Names in it may have any bytes: those that a terminal
- * would obey are shown as '?'.
+ * Print one line; @format has no newline.  Names in it may have any bytes: control characters are printed as '?'.
  */
 void ts_message(FILE *to, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

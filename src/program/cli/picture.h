@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The names of pictures: they say how a picture is written.
+ * The file names of pictures, which select their form.
  */
 #ifndef TS_PICTURE_H
 #define TS_PICTURE_H

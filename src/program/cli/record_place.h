@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A place of the program where a recording begins or ends, as the command line names it: FUNC[:N], FILE:LINE[:N],
+ * A place at which a recording begins or ends, in the form of the command line: FUNC[:N], FILE:LINE[:N],
  * ADDRESS[:N] or SIGUSR1.
  */
 #ifndef TS_RECORD_PLACE_H
@@ -13,15 +13,15 @@ enum ts_record_place_kind { TS_AT_NOTHING, TS_AT_ADDRESS, TS_AT_FUNCTION, TS_AT_
 
 struct ts_record_place {
 	enum ts_record_place_kind kind;
-	const char *text; /* as it was given; borrowed */
-	const char *name; /* of the function or the file: it begins there in @text and has @n_name bytes */
+	const char *text; /* the user's text; borrowed */
+	const char *name; /* the function or the file: @n_name bytes in @text */
 	int n_name;
 	uint64_t addr, line;
-	uint64_t count;   /* the N-th time */
+	uint64_t count;   /* N: the number of the execution, from 1 */
 };
 
 /*
- * Parse @text.  A name with a dot or a slash that a number follows is a file's; an address begins with 0x.
+ * Parse @text.  A name with a dot or a slash, followed by a number, is a file name; an address begins with 0x.
  *
  * Returns false if it is malformed: nothing before the colon, or a number that is 0 or too large.
  */

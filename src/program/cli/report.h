@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What people see on stderr: failures, and warnings about a recording.
+ * Messages on stderr: failures, and warnings about a recording.
  */
 #ifndef TS_REPORT_H
 #define TS_REPORT_H
@@ -11,13 +11,13 @@
 #include "src/query/query.h"
 
 /*
- * Print what is wrong with @file; NULL: the command line or the system is at fault, not a file.
+ * Print @err about @file; NULL: an error in the command line or the system, not in a file.
  *
  * Returns the status to exit with.
  */
 enum ts_status ts_report_failure(const char *file, const struct ts_error *err);
 
-/* How many warnings there are about a recording, with its damage; the @i-th, about trace @file, to @line. */
+/* The number of warnings about a recording, including its damage; the second function writes the @i-th to @line. */
 #define TS_WARNING_LINE_LEN 1024
 unsigned ts_report_n_warnings(const struct ts_query *q);
 void ts_report_warning(const struct ts_query *q, const char *file, unsigned i,

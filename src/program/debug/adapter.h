@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 /*
- * Has the program @gdb (a path, or a name in PATH) an adapter?  It is started to find out.
+ * Does the program @gdb (a path, or a name in PATH) have an adapter?  The function starts it.
  *
  * Returns false if it has none, or if it cannot be started.
  */

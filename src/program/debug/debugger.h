@@ -3,9 +3,9 @@
  * `tracestub gdb`, `tracestub lldb` and `tracestub dap`: a server of its own in a child process, and the debugger connected to
  * it.
  *
- * They connect by a unix socket in a private directory; both are removed at the end.  The child alone reads
+ * They connect through a unix socket in a private directory; both are removed at the end.  Only the child reads
  * the recording, in its sandbox; the debugger is outside.  The server runs in a session of its own: ^C at the
- * terminal reaches the debugger, which passes it on while it waits for the server.
+ * terminal reaches the debugger, which forwards it while it waits for the server.
  */
 #ifndef TS_DEBUGGER_H
 #define TS_DEBUGGER_H
@@ -23,13 +23,13 @@ enum ts_debugger_kind {
 
 struct ts_debugger_options {
 	enum ts_debugger_kind kind;
-	bool has_sysroot;           /* files come from the server: those of this machine are not the recorded ones */
+	bool has_sysroot;           /* files come from the server, because the files of this machine are not the recorded ones */
 	char **args;                /* more for the debugger, NULL-terminated */
 
 	/*
 	 * Called in the child: open the recording, serve it at the unix socket @path until SIGTERM, and call
 	 * ready() as soon as clients are served.
-	 * Returns the child's exit status; it has said on stderr what went wrong.
+	 * Returns the child's exit status, after a message on failure.
 	 */
 	int (*serve)(void *user, const char *path,
 		     void (*ready)(void *ready_user, const struct ts_served *served),
@@ -40,9 +40,9 @@ struct ts_debugger_options {
 /*
  * Run the debugger to its end.
  *
- * Returns its exit status (128 + signal if one killed it), or that of a server that did not come up; 1 if
- * gdb has no adapter, which was said on stderr.
- * Returns -1 and fills @err if the system refuses (TS_EIO) or memory is exhausted (TS_ENOMEM).
+ * Returns its exit status (128 + signal if one killed it), or the exit status of a server that failed to start; 1,
+ * after a message, if gdb has no adapter.
+ * Returns -1 with @err if a system call fails (TS_EIO) or memory is exhausted (TS_ENOMEM).
  */
 int ts_debugger_run(const struct ts_debugger_options *opt, struct ts_error *err);
 

@@ -2,8 +2,8 @@
 /*
  * The connection of `tracestub gdb` and `tracestub lldb` to their server, through the process that started both.
  *
- * The server is in a sandbox, the debugger is not, and gdb lets its server use the user's files.  The relay is outside,
- * and passes on what protocol/wire/guard.h lets through.
+ * The server is in a sandbox, the debugger is not, and gdb lets its server use the user's files.  The relay is outside
+ * the sandbox, and forwards only the packets that protocol/wire/guard.h permits.
  */
 #ifndef TS_RELAY_H
 #define TS_RELAY_H
@@ -25,8 +25,8 @@ struct ts_relay;
 struct ts_relay *ts_relay_new(const char *front, const char *back, struct ts_error *err);
 
 /*
- * Relay until the child process @pid has ended.  The caller has blocked SIGCHLD and given it a handler; @waiting, where it
- * is not blocked, is the signal mask while nothing is to be done.
+ * Relay until the child process @pid has ended.  The caller must have blocked SIGCHLD and installed a handler; @waiting
+ * is the signal mask, without SIGCHLD, while the relay is idle.
  *
  * Returns the status of waitpid(2).
  */

@@ -13,11 +13,11 @@
 struct ts_service;
 
 /*
- * What listens, and is told when clients are served.
+ * The address of the server, and the caller's notification.
  */
 struct ts_service_options {
 	const char *comm;
-	/* NULL: stderr says where it listens; else the client is a debugger on this machine */
+	/* called when clients are served; NULL: the address is printed on stderr instead */
 	void (*ready)(void *user, const struct ts_served *served);
 	void *user;
 };
@@ -25,7 +25,7 @@ struct ts_service_options {
 /*
  * Listen, before the sandbox is entered; clients that connect wait.
  *
- * Returns NULL, and has said why on stderr, if that is not possible; *status is the status to exit with.
+ * Returns NULL after a message if that is impossible; *status is the status to exit with.
  */
 struct ts_service *ts_service_new(const struct ts_service_options *opt, enum ts_status *status);
 void ts_service_free(struct ts_service *s);
@@ -33,7 +33,7 @@ void ts_service_free(struct ts_service *s);
 /* The unix socket that ts_service_free() removes; NULL if there is none. */
 const char *ts_service_socket(const struct ts_service *s);
 
-/* Serve until it is told to end, while the recording may still be read.  Returns the status to exit with. */
+/* Serve until SIGINT or SIGTERM, also while the recording is still being read.  Returns the status to exit with. */
 int ts_service_run(struct ts_service *s, struct ts_model *m, const struct ts_cli *cli);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a server tells the debugger that it was started for; all is borrowed.
+ * The facts that a server passes to its debugger; all are borrowed.
  */
 #ifndef TS_SERVED_H
 #define TS_SERVED_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A command's sandbox: the files that its command line names, and those that tracestub keeps for its user.
+ * A command's sandbox: the files that its command line names, and tracestub's own files of the user.
  */
 #ifndef TS_CONFINE_H
 #define TS_CONFINE_H
@@ -13,10 +13,10 @@
  * Enter the sandbox of the command, before its recording is opened; @socket is the unix socket that is
  * removed at the end, NULL for none.
  *
- * --no-sandbox, and a system that cannot have one, are a warning.
+ * With --no-sandbox, or on a system without the needed features, a warning is printed instead.
  *
- * Returns true if the command may go on.  Returns false if memory or open files do not suffice for a sandbox,
- * which is reported.
+ * Returns true if the command may continue.  Returns false after a message if memory or open files are too few for a
+ * sandbox.
  */
 bool ts_confine(const struct ts_cli *cli, const char *socket);
 

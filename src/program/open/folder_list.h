@@ -9,12 +9,13 @@
 
 #include "src/base/error.h"
 
-/* A folder has no more recordings. */
+/* The maximum number of recordings in a folder. */
 #define TS_MAX_LISTED 10000u
 
 /*
- * @trace, and the paths of the visible regular files of @folder, ascending, without those that are kept beside a recording,
- * and without @trace; *n is set to their number.  The array ends with NULL; the caller frees it and its items.
+ * List @trace, and then the paths of the visible regular files of @folder, ascending, without tracestub's files beside
+ * recordings, and without @trace; *n is set to their number.  The array ends with NULL; the caller frees it and its
+ * items.
  *
  * Returns NULL with @err if the folder cannot be read (TS_EIO), if it has no such file (TS_EUSAGE) or more than
  * TS_MAX_LISTED (TS_ELIMIT), or if memory is exhausted (TS_ENOMEM).

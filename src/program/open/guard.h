@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What happens if an index file becomes shorter while it is in use.
+ * Handling of an index file that becomes shorter while it is in use.
  */
 #ifndef TS_GUARD_H
 #define TS_GUARD_H
 
 /*
- * The index file @path is mapped.  If somebody truncates it, or its disk fails, nothing can be answered any
- * more: the process says so on stderr, and ends with a status of failure, instead of dying by SIGBUS.
+ * Guard the mapped index file @path.  If the file is truncated, or its disk fails, the process prints a message on
+ * stderr and exits with TS_STATUS_FAILED, instead of dying by SIGBUS.
  */
 void ts_guard_index(const char *path);
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The recording that `record` made last, for a command line that names none.
+ * The newest recording, for a command line that names none.
  */
 #ifndef TS_NEWEST_H
 #define TS_NEWEST_H
 
 /*
- * The name of the newest file NAME.ucir in the current folder, by the time of its last change; to be freed.
+ * The name of the newest file NAME.ucir in the current folder, by modification time.  The caller frees it.
  *
  * Returns NULL if there is none, or if memory is exhausted.
  */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Packed recordings: `tracestub pack`, `tracestub unpack`, and what a command does with one
- * (src/source/pack.h).
+ * Packed recordings: `tracestub pack`, `tracestub unpack`, and their use by commands (src/source/pack.h).
  */
 #ifndef TS_PROGRAM_PACKED_H
 #define TS_PROGRAM_PACKED_H
@@ -13,8 +12,8 @@
 
 /* Copies of packed files, in the cache directory. */
 struct ts_packed_files {
-	char *exec;                  /* owned; NULL: the program is not one */
-	char *grammar;               /* owned; NULL: the grammar is not one */
+	char *exec;                  /* owned; NULL: the program is not packed */
+	char *grammar;               /* owned; NULL: the grammar is not packed */
 	char *images[TS_MAX_IMAGES]; /* owned */
 	unsigned n_images;
 	struct ts_packed_library libraries[TS_MAX_IMAGES]; /* their paths are owned */
@@ -25,23 +24,23 @@ struct ts_packed_files {
 };
 
 /*
- * Take over what was packed with the trace @src, of cli->trace, if it was: its marks, where it has none yet,
- * its grammar, as --grammar, its program, as --exec, the files beneath it, as --image, where the command line names none, and its libraries and debug files.  *files gets
- * the copies to which @cli then points; call ts_packed_files_fini() in both cases.
+ * Use the files that were packed with the trace @src, of cli->trace, if any: the marks, if the trace has none yet; the
+ * grammar as --grammar, the program as --exec and the images as --image, if the command line names none; the libraries
+ * and debug files.  *files is set to the copies to which @cli then points.  The caller must call ts_packed_files_fini()
+ * in both cases.
  *
  * Returns false if the packed recording is damaged (TS_ECORRUPT, TS_ETRUNC, TS_EIO), or memory is exhausted.
- * A copy that cannot be written, or is longer than it may be, is a warning.
+ * If a copy cannot be written, or is too long, a warning is printed.
  */
 bool ts_packed_adopt(struct ts_cli *cli, const struct ts_source *src, struct ts_packed_files *files,
 		     struct ts_error *err);
 void ts_packed_files_fini(struct ts_packed_files *files);
 
-/* Is it a folder, into which unpack writes all files? */
+/* Is @path a folder?  unpack then writes all files into it. */
 bool ts_is_folder(const char *path);
 
 /*
- * Pack the recording @m, which was read, with its index, its marks and --exec.  Returns the status to exit
- * with.
+ * Pack the recording @m, which has been read, with its index, its marks and --exec.  Returns the status to exit with.
  */
 enum ts_status ts_run_pack(struct ts_model *m, const struct ts_cli *cli);
 

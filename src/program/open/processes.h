@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The manifest of a folder of recordings, which `record --follow` writes: a line for each program that a process was.
+ * The manifest of a folder of recordings, which `record --follow` writes: a line for each program that a process
+ * executed.
  *
- * FOLDER/processes is text.  The first line is TS_PROCESSES_HEAD.  The others have, separated by blanks: the order in
- * which the recording began, process id, parent's process id, how many programs the process was before, how it began
- * (start, fork, exec), how it ended (exited, killed, became, unknown), the status or signal, and the arguments, each after
- * a blank, in which bytes that are not printable ASCII, blanks and % are %XX.  The recording is PID.ucir, or PID.N.ucir.
+ * FOLDER/processes is text.  The first line is TS_PROCESSES_HEAD.  The other lines have these fields, separated by
+ * blanks: the ordinal of the recording by its beginning, the process id, the parent's process id, the number of earlier
+ * programs of the process, its beginning (start, fork, exec), its end (exited, killed, became, unknown), the status or
+ * signal, and the arguments, each after a blank.  In arguments, blanks, % and bytes that are not printable ASCII are
+ * %XX.  The recording is PID.ucir, or PID.N.ucir.
  */
 #ifndef TS_PROCESSES_H
 #define TS_PROCESSES_H
@@ -31,7 +33,7 @@ struct ts_process {
 	enum ts_process_end end;
 	uint32_t value;     /* EXITED: the status; KILLED: the signal of this machine */
 	char *arguments;    /* owned; as in the manifest */
-	size_t origin;      /* where the array has what it began as: its program before, or its parent; TS_NO_ORIGIN: nothing */
+	size_t origin;      /* index in the array of its previous program, or of its parent; TS_NO_ORIGIN: none */
 };
 
 struct ts_processes {
@@ -46,18 +48,18 @@ struct ts_processes {
  */
 bool ts_processes_append(const char *folder, const struct ts_process *p, char **argv, struct ts_error *err);
 
-/* Make the manifest of @folder, with no lines but the first.  Returns false with @err. */
+/* Create the manifest of @folder with its first line.  Returns false with @err. */
 bool ts_processes_create(const char *folder, struct ts_error *err);
 
-/* Remove the manifest of @folder, and the folder if nothing else is in it. */
+/* Remove the manifest of @folder, and the folder if it is empty. */
 void ts_processes_remove(const char *folder);
 
 /*
  * Read the manifest of @folder.  Call ts_processes_fini() in both cases.
  *
  * Returns true on success.
- * Returns false with @err if it cannot be read (TS_EIO), is none or is damaged (TS_ECORRUPT), is longer than 16 MiB
- * or has more than TS_MAX_PROCESSES (TS_ELIMIT), or memory is exhausted.
+ * Returns false with @err if it cannot be read (TS_EIO), is no manifest or is damaged (TS_ECORRUPT), is longer than 16
+ * MiB or has more than TS_MAX_PROCESSES (TS_ELIMIT), or memory is exhausted.
  */
 bool ts_processes_read(struct ts_processes *all, const char *folder, struct ts_error *err);
 void ts_processes_fini(struct ts_processes *all);
@@ -65,17 +67,17 @@ void ts_processes_fini(struct ts_processes *all);
 /* Is @path a folder with a manifest? */
 bool ts_processes_is_folder(const char *path);
 
-/* The next byte of arguments that are as in the manifest: *text is then after it. */
+/* Decode the next byte of arguments in the manifest's form, and advance *text. */
 unsigned char ts_process_byte(const char **text);
 
 /* The recording's name in the folder. */
 void ts_process_file(const struct ts_process *p, char name[64]);
 
 /*
- * The one that a developer looks for: the first that a signal killed; else, if the first process failed, it, or that
- * of its children whose status it passed on.
+ * The process to debug: the first one that a signal killed; else, if the first process failed, that process, or the
+ * child whose status it passed on.
  *
- * Returns NULL if none failed so, and there are several.
+ * Returns NULL if no process failed so, and there are several.
  */
 const struct ts_process *ts_processes_failed(const struct ts_processes *all);
 

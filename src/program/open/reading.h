@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reading a recording, with progress and warnings for people.
+ * Reading a recording, with progress and warnings for users.
  */
 #ifndef TS_READING_H
 #define TS_READING_H
@@ -9,17 +9,17 @@
 #include "src/program/cli/cli.h"
 
 /*
- * Read the recording to its end or to its damage; for a server, and for a question with --partial, as far as
- * is needed before one may ask.  ^C, except of a server, ends the process: stderr then says what is kept.
+ * Read the recording to its end or to its damage; for a server, and for a question with --partial, only as far as
+ * the first question needs.  ^C, except in a server, ends the process with a message about the part that is kept.
  *
- * Returns false if nothing can be served: why was said on stderr, and *status is the status to exit with.
+ * Returns false after a message if nothing can be served; *status is the status to exit with.
  */
 bool ts_read_recording(struct ts_model *m, const struct ts_cli *cli, enum ts_status *status);
 
 /*
- * For a server: read on for some milliseconds.
+ * For a server: continue to read for some milliseconds.
  *
- * Returns false if the recording has been read; what there is to say about it was said.
+ * Returns false if the recording has been read; its warnings have been printed then.
  */
 bool ts_read_on(struct ts_model *m, const struct ts_cli *cli);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which emulator runs a program, and by what name: a program is looked up as a shell does, in PATH and
- * through the first lines of scripts, and its ELF header says which processor it is for.
+ * The choice of the emulator for a program.  The program is searched as a shell does, in PATH and through the first
+ * lines of scripts, and its ELF header determines the processor.
  */
 #ifndef TS_EMULATOR_H
 #define TS_EMULATOR_H
@@ -26,33 +26,33 @@ struct ts_program {
 	const struct ts_emulated *emulated;
 	char path[PATH_MAX];     /* of the ELF file */
 	char emulator[PATH_MAX]; /* of QEMU */
-	char **argv;             /* owned; what the program gets, NULL-terminated; the strings are borrowed */
+	char **argv;             /* owned; the program's arguments, NULL-terminated; the strings are borrowed */
 	/* owned; first lines of scripts and their paths, which argv points into */
 	char *lines[TS_MAX_SCRIPTS], *scripts[TS_MAX_SCRIPTS];
 	unsigned n_scripts;
 };
 
 /*
- * Look up @argv[0], and its processor.
+ * Find the program @argv[0], and its processor.
  *
- * Returns 0 on success; @p then needs ts_program_fini().  Otherwise why was said on stderr, and this is the
- * status to exit with: 127 if there is no such program, 126 if it cannot be run, 1 if it cannot be recorded.
+ * Returns 0 on success; the caller must then call ts_program_fini().  Otherwise returns the status to exit with, after
+ * a message: 127 if there is no such program, 126 if it cannot be run, 1 if it cannot be recorded.
  */
 int ts_program_find(struct ts_program *p, char **argv);
 
 /*
- * Look for QEMU for the program: at @path, a file or a name in PATH, or by its own name if @path is NULL.
+ * Find QEMU for the program: at @path, a file or a name in PATH, or by the emulator's name if @path is NULL.
  *
- * Returns 0 with p->emulator.  Otherwise why was said on stderr, and this is the status to exit with.
+ * Returns 0 with p->emulator set.  Otherwise returns the status to exit with, after a message.
  */
 int ts_program_find_emulator(struct ts_program *p, const char *path);
 
 void ts_program_fini(struct ts_program *p);
 
-/* Does this machine's processor execute such programs?  Else Valgrind's tool for them runs in QEMU. */
+/* Does this machine's processor execute such programs?  If not, Valgrind's tool for them runs in QEMU. */
 bool ts_emulated_is_own(const struct ts_emulated *e);
 
-/* The number that signal @sig of this machine has on the processor. */
+/* The number of this machine's signal @sig on the emulated processor. */
 int ts_emulated_signal(const struct ts_emulated *e, int sig);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The recorder of one of the processes of `record --follow`: a process of its own.
+ * The recorder of one process of `record --follow`, which is a process of its own.
  */
 #ifndef TS_FOLLOWED_H
 #define TS_FOLLOWED_H
@@ -11,8 +11,8 @@
 #include "src/record/log.h"
 
 /*
- * Record the process of @announced, which is the @number-th program and was @image programs before, into @folder, with
- * the options of @first, and add it to the manifest.  SIGUSR2 says that it has become another program.
+ * Record the process of @announced, which is the @number-th program and has executed @image programs before, into
+ * @folder, with the options of @first, and add it to the manifest.  SIGUSR2 reports that it executed another program.
  *
  * Returns the status to exit with.
  */

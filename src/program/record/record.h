@@ -11,8 +11,8 @@
 /*
  * Record the program of @cli.
  *
- * Returns the status to exit with: the program's own.  If it died by a signal, this process dies by the same
- * and the function does not return.
+ * Returns the program's exit status.  If a signal killed the program, this process ends by the same signal, and the
+ * function does not return.
  */
 int ts_run_record(const struct ts_cli *cli);
 

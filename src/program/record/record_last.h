@@ -2,8 +2,8 @@
 /*
  * `record --last SIZE`: the end of a run.
  *
- * The stream goes to parts, files without a name beside the output.  Each part begins with the state of the program.
- * When a part has half of the size a new one begins, and takes the place of the part before the last one.  At the end
+ * The stream is written to parts, unnamed files beside the output.  Each part begins with the state of the program.
+ * When a part has half of the size, a new part begins, and replaces the second to last part.  At the end
  * the last two parts are copied into the recording.
  */
 #ifndef TS_RECORD_LAST_H
@@ -29,31 +29,31 @@ struct ts_record_last {
 };
 
 /*
- * No part has begun.
+ * Initialize @last without parts.
  *
- * Returns false with @err if there can be no files in the folder of @path, the output.  ts_record_last_fini() is needed
- * either way.
+ * Returns false with @err if no files can be created in the folder of @path, the output.  The caller must call
+ * ts_record_last_fini() in both cases.
  */
 bool ts_record_last_init(struct ts_record_last *last, uint64_t max, const char *path, struct ts_error *err);
 
 /*
  * Begin a part after @n_steps steps of the run.
  *
- * Returns what it is to be written with, from the state of the program on; NULL with @err if the file cannot be
- * emptied.
+ * Returns the writer of the part, to which the caller first writes the state of the program; NULL with @err if the file
+ * cannot be truncated.
  */
 struct ucir_writer *ts_record_last_begin(struct ts_record_last *last, uint64_t n_steps, struct ts_error *err);
 
-/* The state has been written and flushed: what follows is counted. */
+/* Called after the state was written and flushed: later bytes count towards the size. */
 void ts_record_last_end_state(struct ts_record_last *last);
 
-/* The length of the file at which the part that was begun last has half of the size. */
+/* The file length at which the newest part has half of the size. */
 uint64_t ts_record_last_bound(const struct ts_record_last *last);
 
-/* How many steps of the run are in none of the parts that are kept. */
+/* The number of steps of the run that are in no kept part. */
 uint64_t ts_record_last_n_lost(const struct ts_record_last *last);
 
-/* Append the parts that are kept to @w.  They were flushed.  Returns false with @err. */
+/* Append the kept parts, which must be flushed, to @w.  Returns false with @err. */
 bool ts_record_last_copy(const struct ts_record_last *last, struct ucir_writer *w, struct ts_error *err);
 
 void ts_record_last_fini(struct ts_record_last *last);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What `tracestub record` and its two engines share: QEMU with a plugin, and a tool of Valgrind.
+ * The interface between `tracestub record` and its two engines: QEMU with a plugin, and a Valgrind tool.
  */
 #ifndef TS_RECORDER_H
 #define TS_RECORDER_H
@@ -17,11 +17,11 @@
 
 struct ts_recorder;
 
-/* How a program is run and what it does comes to the file. */
+/* An engine: it runs a program and writes its steps to the file. */
 struct ts_record_engine {
 	const char *name; /* for messages */
 
-	/* Look for what the engine needs, before the output is opened.  Returns false with r->err. */
+	/* Find the engine's files, before the output is opened.  Returns false with r->err. */
 	bool (*find)(struct ts_recorder *r);
 
 	/* Create the memory that is shared with the program's process.  Returns false with r->err. */
@@ -33,25 +33,25 @@ struct ts_record_engine {
 	/* In the child: become the engine that runs the program, for the recorder of process @reader.  Does not return. */
 	void (*become)(const struct ts_recorder *r, pid_t reader);
 
-	/* The program has ended: in another thread than read(), which is to see it. */
+	/* Inform read() that the program has ended.  Called in another thread than read(). */
 	void (*wake)(struct ts_recorder *r);
 
-	/* Write what comes until the program has ended. */
+	/* Write the steps until the program has ended. */
 	void (*read)(struct ts_recorder *r);
 
-	/* SIGUSR1 came: begin or end the recording.  In a signal's handler.  NULL: the signal is the program's. */
+	/* Begin or end the recording at SIGUSR1; called in a signal handler.  NULL: the signal is passed to the program. */
 	void (*toggle)(struct ts_recorder *r);
 
 	/*
-	 * Why nothing of the program was recorded, although it ran; NULL if something was.  The text is the engine's.
-	 * NULL: the engine records from the start.
+	 * The reason for which no step of the program was recorded, although it ran; NULL if steps were recorded.  The
+	 * engine owns the text.  A NULL member: the engine records from the start.
 	 */
 	const char *(*nothing)(struct ts_recorder *r);
 
 	/* Was an instruction executed? */
 	bool (*is_started)(const struct ts_recorder *r);
 
-	/* Why the engine does not record; NULL if it does. */
+	/* The reason for which the engine does not record; NULL if it does. */
 	const char *(*refusal)(const struct ts_recorder *r);
 
 	/* Write the rest and fill r->counts.  Returns whether the stream is complete, so that an END can follow. */
@@ -62,11 +62,11 @@ extern const struct ts_record_engine ts_record_qemu, ts_record_valgrind;
 
 struct ts_record_counts {
 	uint64_t n_steps, n_unexplained;
-	uint64_t n_lost; /* steps that --last has left out */
-	uint64_t n_elsewhere; /* instructions that --module has left out */
+	uint64_t n_lost; /* steps that --last dropped */
+	uint64_t n_elsewhere; /* instructions that --module excluded */
 	unsigned n_children;
 	const char *exec_path; /* the program that an exec started; NULL if none did */
-	const char *note;      /* a sentence about the engine that the user is to know; NULL: there is none */
+	const char *note;      /* a sentence about the engine for the user; NULL: none */
 };
 
 struct ts_recorder {
@@ -78,8 +78,8 @@ struct ts_recorder {
 	int out_fd, memory_fd;
 	struct ts_error err;
 	bool is_cut; /* the recording ended before the program */
-	const char *cut_at; /* with is_cut: where, for a message */
-	int64_t told_ns; /* when progress was said last; 0: not yet */
+	const char *cut_at; /* with is_cut: the place, for a message */
+	int64_t told_ns; /* the time of the last progress line; 0: none */
 	struct ts_memory_cap memory;
 	bool is_too_large; /* the program was killed for its memory */
 	pid_t pid;
@@ -100,45 +100,44 @@ struct ts_recorder {
 	bool is_new;       /* it is 9.2 or later */
 	struct ts_ring *ring; /* mapped */
 	uint64_t ring_len; /* TRACESTUB_RING, for tests of a ring that is full all the time */
-	uint64_t n_kept;   /* with is_cut: what follows after this byte of the stream is dropped */
-	uint64_t n_kept_steps; /* instructions until there */
+	uint64_t n_kept;   /* with is_cut: later bytes of the stream are dropped */
+	uint64_t n_kept_steps; /* instructions in the first n_kept bytes */
 
 	/* Valgrind */
-	char launcher[PATH_MAX]; /* with --follow: what starts the tool again after exec */
+	char launcher[PATH_MAX]; /* with --follow: the program that restarts the tool after exec */
 	struct ts_record_log *log; /* owned */
 };
 
 /*
- * Start the program, by the engine.
+ * Start the program with the engine.
  *
  * Returns false with r->err if there can be no process.
  */
 bool ts_recorder_start(struct ts_recorder *r);
 
-/* End as the program did: returns its status, or ends this process by the same signal. */
+/* Return the program's exit status, or end this process by the program's signal. */
 int ts_recorder_end_alike(int status);
 
 /*
- * Record a program that was started by another process: r->pid, whose log is r->engine_fd.  @wait is run in a thread
- * with r: it returns when the program has ended, after it has set r->status, r->has_status and r->is_dead and called
- * r->engine->wake().
+ * Record a program that another process started: r->pid, whose log is r->engine_fd.  @wait is run in a thread with the
+ * argument @r.  When the program has ended it must set r->status, r->has_status and r->is_dead, call r->engine->wake(),
+ * and return.
  *
- * Returns -1 when it has ended, else what was said on stderr, as a status.
+ * Returns -1 when the program has ended.  Returns the status to exit with, after a message, on failure.
  */
 int ts_recorder_run_followed(struct ts_recorder *r, void *(*wait)(void *r));
 
 /*
- * @path is mapped as code: keep a copy of it beside the recording, if it is a library of the program and not of the
+ * Keep a copy of @path, which is mapped as code, beside the recording, if it is a library of the program and not of the
  * system.
  */
 void ts_recorder_keep_library(const struct ts_recorder *r, const char *path);
 
-/* A NOTE of text.  Returns false with r->err if it cannot be written. */
+/* Write a NOTE of text.  Returns false with r->err if it cannot be written. */
 bool ts_recorder_add_text(struct ts_recorder *r, uint8_t key, const char *text);
 
 /*
- * The path of an installed file of tracestub: beside the program in a build directory, else where it was
- * installed.
+ * The path of an installed file of tracestub: beside the program in a build directory, or else in the installed tree.
  *
  * Returns false with r->err if it is at neither place.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * State of the program at its end: system calls that did not return, and the signal that killed it.
+ * The state of the program at its end: system calls that did not return, and the signal that killed it.
  */
 #ifndef TS_UNFINISHED_H
 #define TS_UNFINISHED_H
@@ -13,8 +13,8 @@
 #include "src/recorder/ring.h"
 
 /*
- * The program has ended with @status of waitpid() and its last frame is written: write a frame for each call that
- * has not returned, then one for the signal, if the ring tells what it was.
+ * After the program has ended with @status of waitpid() and its last frame was written: write a frame for each call
+ * that has not returned, then one for the signal, if it is in the ring.
  *
  * Returns false if the file cannot be written (TS_EIO).
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A client's connection, and the server that gives it turns: for server.c and connection.c.
+ * A client's connection, and the server that schedules it.  Private to server.c and connection.c.
  */
 #ifndef RSP_CONNECTION_H
 #define RSP_CONNECTION_H
@@ -17,24 +17,24 @@
 struct rsp_connection {
 	struct rsp_server *server;
 	struct rsp_connection *next, **link; /* in the server's list */
-	int in_fd, out_fd;               /* owned; the same one but for stdio */
+	int in_fd, out_fd;               /* owned; equal, except for stdio */
 	struct ev_io reader, writer;
-	struct ev_timer greeting; /* runs until the client says something */
+	struct ev_timer greeting; /* runs until the client sends its first byte */
 	struct rsp_framing frame;
 	struct rsp_session session;
 	struct rsp_reply reply;
 	struct ts_buf waiting; /* packets not handled yet (connection.c) */
 	bool is_known;         /* its first byte was valid in the protocol */
 	bool has_lost_text;    /* memory was exhausted for console output */
-	bool is_eof;           /* no more input: what was received is answered */
-	uint64_t turn;         /* when it had its last turn */
+	bool is_eof;           /* no more input; received packets are still answered */
+	uint64_t turn;         /* the ordinal of its last turn */
 };
 
 struct rsp_server {
 	struct ev_loop *loop;
 	struct rsp_target target;
 	struct ev_io acceptor;
-	int reserved_fd; /* closed where all others are in use, to accept a client and refuse it; -1: none */
+	int reserved_fd; /* closed when no other descriptor is free, to accept and refuse a client; -1: none */
 	struct ev_timer worker; /* fires at once while a connection has work to do */
 	uint64_t turns;
 	struct ev_signal interrupted, terminated;
@@ -45,10 +45,10 @@ struct rsp_server {
 	const struct rsp_server_options *opt;
 	struct rsp_connection *connections; /* owned */
 	struct rsp_frame_budget budget; /* of all clients' trace frames */
-	struct rsp_collector *kept; /* owned; the run of a client that has gone */
+	struct rsp_collector *kept; /* owned; the run of a disconnected client */
 	bool is_once;
 	unsigned n_connections;
-	bool is_full; /* of clients, or out of descriptors: the next client that ends makes room */
+	bool is_full; /* no more clients or descriptors, until a client disconnects */
 };
 
 /*

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a server serves, and how.
+ * The options of a server.
  */
 #ifndef RSP_SERVER_OPTIONS_H
 #define RSP_SERVER_OPTIONS_H
@@ -18,10 +18,10 @@ struct rsp_server_options {
 	const char *exec; /* the program's file for the client, NULL for none */
 	/* address of the lowest page of that file as given by the user, NULL: to be found */
 	const uint64_t *exec_base;
-	const struct ts_symbols_file *images; /* borrowed; files that the user says were in memory */
+	const struct ts_symbols_file *images; /* borrowed; the files of --image */
 	size_t n_images;
 	const struct ts_symbols_file *name_list; /* borrowed; NULL: none */
-	/* page tables of the one process of a machine that sessions are about, and whose program @exec is; NULL: of all */
+	/* the page tables of the process of sessions in a machine, whose program is @exec; NULL: all processes */
 	const uint64_t *process;
 	/* libraries of this machine are used if they are the recorded ones */
 	bool has_local_files;
@@ -34,10 +34,10 @@ struct rsp_server_options {
 	 * the client is on this machine and opens the reported files itself ("set sysroot /"), without vFile
 	 */
 	bool is_client_local;
-	/* how registers are shown, NULL: as recorded, or as the code of a machine needs them */
+	/* the client's view of registers, NULL: as recorded, or by the mode of a machine's processor */
 	const struct ts_arch *arch;
 	const char *trace;      /* the recording's file, NULL: none */
-	const char *export_dir; /* where clients may save files, NULL: nowhere */
+	const char *export_dir; /* the folder in which clients may save files, NULL: none */
 	/*
 	 * Reads for some milliseconds and refreshes the query; returns false when everything has been read.
 	 * NULL: it already has.
@@ -45,10 +45,10 @@ struct rsp_server_options {
 	bool (*grow)(void *grow_user);
 	void *grow_user;
 	uint64_t max_memory; /* of the trace frames of all sessions, in bytes; UINT64_MAX: any */
-	unsigned max_clients; /* more have to wait; 0: any number */
-	double silence_s; /* a client that sends nothing for this long at first is disconnected; 0: never */
+	unsigned max_clients; /* further clients wait; 0: any number */
+	double silence_s; /* a new client that sends nothing for this time is disconnected; 0: never */
 	bool is_once;     /* end after the first session */
-	void (*ready)(void *user, const char *address); /* called when it listens; may be NULL */
+	void (*ready)(void *user, const char *address); /* called when the server listens; may be NULL */
 	void *user;
 };
 

@@ -15,7 +15,7 @@ struct rsp_session;
 struct ts_buf;
 struct ts_error;
 
-/* What a session keeps between questions. */
+/* The state of a session between questions. */
 struct rsp_asking;
 
 void rsp_asking_free(struct rsp_asking *q);
@@ -23,7 +23,7 @@ void rsp_asking_free(struct rsp_asking *q);
 /* Returns true if @name is the name of a question. */
 bool rsp_asking_is_verb(const char *name);
 
-/* Append a line for each verb, for help; verbs with the name of one of the @n @commands are left out. */
+/* Append a line for each verb, for help; verbs with the name of one of the @n @commands are omitted. */
 void rsp_asking_help(const char *const *commands, size_t n, struct ts_buf *out);
 
 /*
@@ -44,9 +44,9 @@ enum rsp_command_end rsp_asking_announce(struct rsp_session *s, const char *plac
 
 /*
  * The monitor command "condition VERB WORDS": if the question has a condition that only gdb can compile, and
- * is about one address, the answer is where and what: "function n > 3", "0x401136 n > 3".  gdb then inserts a
- * breakpoint there whose condition is "RSP_OFFERED_MARK, n > 3", and removes it; the same question is answered
- * with what it sent.
+ * is about one address, the answer is the place and the condition: "function n > 3", "0x401136 n > 3".  gdb then
+ * inserts a breakpoint there with the condition "RSP_OFFERED_MARK, n > 3", and removes it; the next such question uses
+ * the compiled condition.
  *
  * Returns RSP_COMMAND_DONE, RSP_COMMAND_LATER if the question needs more of the recording than has been read,
  * RSP_COMMAND_REFUSED if memory is exhausted.
@@ -57,10 +57,10 @@ enum rsp_command_end rsp_asking_condition(struct rsp_session *s, const char *que
 
 struct ts_ax;
 
-/* A breakpoint at @addr was inserted with this condition: is it for the question that was announced? */
+/* Use the condition of a breakpoint inserted at @addr if it is for the announced question. */
 void rsp_asking_offer(struct rsp_session *s, uint64_t addr, const struct ts_ax *condition);
 
-/* The session is about to leave its position for @pos: "back" comes back here. */
+/* Before the session moves to @pos: record its position for "back". */
 void rsp_asking_note_left(struct rsp_session *s, uint64_t pos);
 
 /*

@@ -28,7 +28,7 @@ struct rsp_break {
 	struct ts_ax **commands;   /* owned; run at a hit, which then does not stop */
 	size_t n_commands;
 	uint64_t mem;              /* bytes used by its expressions */
-	uint32_t next;             /* 1 + ordinal of the next one with the same hash; 0: none */
+	uint32_t next;             /* 1 + ordinal of the next breakpoint with the same hash; 0: none */
 };
 
 /* Limits on the breakpoints and watchpoints of a client, and on all the bytes that it watches. */
@@ -45,7 +45,7 @@ struct rsp_breaks {
 	size_t n_items, cap_items;
 	uint32_t *heads;         /* owned; cap_items of them: by hash, 1 + ordinal of the first one; 0: none */
 	uint64_t mem;            /* bytes used by all expressions */
-	struct rsp_frame_budget *budget; /* borrowed; counts them, too; NULL: none */
+	struct rsp_frame_budget *budget; /* borrowed; also charged with them; NULL: none */
 	struct ts_watch *watches; /* owned */
 	size_t n_watches, cap_watches;
 	uint64_t watched_len;
@@ -72,7 +72,7 @@ bool rsp_breaks_insert(struct rsp_breaks *b, enum rsp_break_kind kind, struct ts
 bool rsp_breaks_set_commands(struct rsp_breaks *b, enum rsp_break_kind kind, struct ts_break at,
 			     struct ts_ax **commands, size_t n_commands);
 
-/* Remove it if it is there. */
+/* Remove a breakpoint if it exists. */
 void rsp_breaks_remove(struct rsp_breaks *b, enum rsp_break_kind kind, struct ts_break at);
 
 /*

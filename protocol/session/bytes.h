@@ -20,8 +20,8 @@ struct rsp_bytes {
 };
 
 /*
- * Room for @len bytes.  Returns false if memory is exhausted (TS_ENOMEM); rsp_bytes_fini() may be called
- * either way.
+ * Allocate space for @len bytes.  Returns false if memory is exhausted (TS_ENOMEM).  The caller may call
+ * rsp_bytes_fini() in both cases.
  */
 bool rsp_bytes_init(struct rsp_bytes *b, size_t len, struct ts_error *err);
 void rsp_bytes_fini(struct rsp_bytes *b);
@@ -30,7 +30,7 @@ void rsp_bytes_fini(struct rsp_bytes *b);
 bool rsp_bytes_read(struct rsp_bytes *b, const struct rsp_session *s, uint64_t addr, size_t len,
 		    struct ts_error *err);
 
-/* How many of the first @len bytes come before the first that is not known? */
+/* The number of known bytes before the first unknown one among the first @len bytes. */
 size_t rsp_bytes_n_known(const struct rsp_bytes *b, size_t len);
 
 #endif

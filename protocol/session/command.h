@@ -2,8 +2,8 @@
 /*
  * A monitor command: text for users, where the protocol has no packet.
  *
- * Most commands complete at once (run).  A command that asks about something not read yet, or that takes long
- * (start), tells how its answer arrives.
+ * Most commands complete at once (run).  A command that needs a part that has not been read yet, or that takes long
+ * (start), returns how its answer is delivered.
  */
 #ifndef RSP_COMMAND_H
 #define RSP_COMMAND_H

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Packets in, replies out: each packet goes to its handler, which answers, begins a job, or waits for what
- * has not been read yet.
+ * The dispatch of packets to their handlers, which answer, begin a job, or wait for a part that has not been read yet.
  */
 #ifndef RSP_DISPATCH_H
 #define RSP_DISPATCH_H

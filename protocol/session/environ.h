@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The environment with which a recorded Linux program began: it lies on the stack at position 0.
+ * The initial environment of a recorded Linux program, which is on the stack at position 0.
  */
 #ifndef RSP_ENVIRON_H
 #define RSP_ENVIRON_H
@@ -14,9 +14,8 @@ struct ts_buf;
 /*
  * Append the variables of a process (ordinal) to @text, each terminated by NUL.
  *
- * Returns false, with @text unchanged, if they are not known: the recording does not begin where the program
- * does, its stack is not known there, or it is longer than what is read of it.  Returns true with a failed
- * @text if memory is exhausted.
+ * Returns false, with @text unchanged, if they are unknown: the recording does not begin with the program, its stack is
+ * unknown, or the environment is too long.  Returns true with a failed @text if memory is exhausted.
  */
 bool rsp_environ_put(const struct rsp_session *s, uint32_t process, struct ts_buf *text);
 

@@ -14,7 +14,7 @@
 enum rsp_destination_kind {
 	RSP_TO_POSITION,
 	RSP_TO_SHARE, /* of the whole recording */
-	RSP_TO_FRAME, /* the position of the trace frame that the client looks at */
+	RSP_TO_FRAME, /* the position of the selected trace frame */
 	RSP_TO_NEXT,  /* the position before the next event of a kind */
 	RSP_TO_PREVIOUS,
 };
@@ -26,7 +26,7 @@ struct rsp_destination {
 	enum ts_event_kind event; /* NEXT, PREVIOUS */
 };
 
-/* Returns false if @arg does not name one of these destinations: it may be a place that questions know. */
+/* Returns false if @arg is none of these destinations; it may be a PLACE of questions. */
 bool rsp_destination_parse(struct rsp_destination *d, const char *arg);
 
 /* The name of a kind of events in "next-EVENT". */

@@ -10,7 +10,7 @@
 
 enum rsp_reach {
 	RSP_REACHED, /* *pos has the position */
-	RSP_NOWHERE, /* there is no such position; @why tells the reason in one sentence */
+	RSP_NOWHERE, /* there is no such position; @why has the reason in one sentence */
 	RSP_LATER,   /* more of the recording must be read first: the handler must return RSP_WAIT */
 };
 

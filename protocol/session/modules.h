@@ -16,35 +16,35 @@ struct ts_buf;
 /* The list of libraries that a client reads; it depends on the system. */
 enum rsp_module_list {
 	RSP_MODULES_NONE, /* there is nothing to list */
-	RSP_MODULES_ANY,  /* qXfer:libraries: where each library begins */
-	RSP_MODULES_SVR4, /* qXfer:libraries-svr4, of GNU/Linux: also where its dynamic section is */
+	RSP_MODULES_ANY,  /* qXfer:libraries: the address of each library */
+	RSP_MODULES_SVR4, /* qXfer:libraries-svr4, of GNU/Linux: also the address of its dynamic section */
 };
 
 /*
- * The list for the recording.  On GNU/Linux it is claimed if libraries can be placed, and, empty, if the
- * program has none: without a list gdb looks for a link map in memory, and mistakes the text of a static
- * program for a dynamic linker in which reverse execution is not possible.
+ * The list for the recording.  On GNU/Linux it is announced if the addresses of libraries can be determined, and also
+ * (empty) if the program has none: without a list gdb searches a link map in memory, and mistakes the text of a static
+ * program for a dynamic linker, in which reverse execution is impossible.
  */
 enum rsp_module_list rsp_module_list(const struct rsp_target *target);
 
 /*
- * Are other modules loaded in the current process at the session's position than at the one for which the
- * client read the list?  False if it has read none, or takes no notice of changes: only gdb does.
+ * Do the modules of the current process at the session's position differ from the list that the client has read?  False
+ * if it has read no list, or ignores changes, as all clients except gdb do.
  */
 bool rsp_modules_have_changed(const struct rsp_session *s);
 
 /*
- * gdb is told that the recorded file of libraries at the session's position is not here: of those at @path, or,
- * if that is NULL, of all whose name in the list says so.  It prints two to four lines for each, and again
- * wherever they appear once more; from now on their coming and going changes nothing for the client, which has
- * no symbols of them.  Does nothing for other clients, and if memory is exhausted.
+ * Record that gdb was informed that the recorded files of libraries at the session's position are not on this machine:
+ * the libraries at @path, or, if it is NULL, all libraries whose name in the list says so.  gdb prints two to four
+ * lines for each, and again at each new appearance.  From now on their appearance and disappearance are not reported to
+ * the client, which has no symbols of them.  Does nothing for other clients, and if memory is exhausted.
  */
 void rsp_modules_are_missing(struct rsp_session *s, const char *path);
 
 /* Append the lists: the libraries of the current process at the session's position, without the program. */
 void rsp_modules_any_xml(const struct rsp_session *s, struct ts_buf *out);
 
-/* The program's address at the session's position, which is its main-lm for gdb; 0 if it is not known. */
+/* The program's address at the session's position, which is the main-lm for gdb; 0 if unknown. */
 uint64_t rsp_modules_program(const struct rsp_session *s);
 
 /*
@@ -63,7 +63,7 @@ struct rsp_library {
 };
 
 /*
- * The next library of rsp_modules_svr4_xml() after the one before *at, which is 0 for the first call.
+ * Get the next library of rsp_modules_svr4_xml().  *at is 0 before the first call, and is advanced.
  *
  * Returns false after the last.
  */

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The files under /proc that clients read about a process, made from the recording.
+ * The files under /proc that clients read about a process, generated from the recording.
  *
- * They hold only what the recording knows: a file whose contents are entirely unknown does not exist, and
- * unknown lines are left out.
+ * Unknown lines are omitted, and a file whose contents are entirely unknown does not exist.
  */
 #ifndef RSP_PROC_H
 #define RSP_PROC_H
@@ -17,28 +16,29 @@ struct ts_buf;
 struct ts_region_info;
 
 enum rsp_proc {
-	RSP_PROC_NONE, /* no such file */
+	RSP_PROC_NONE, /* the file does not exist */
 	RSP_PROC_FILE,
 	RSP_PROC_LINK,
 };
 
 /*
- * Append to @text what the file @path ("/proc/PID/maps", "/proc/PID/task/TID/status") holds at the session's
- * position, or the target if it is a link.  PID and TID are those that the client knows.
+ * Append the contents at the session's position of the file @path ("/proc/PID/maps", "/proc/PID/task/TID/status") to
+ * @text, or the target of a link.  PID and TID are the client's ids.
  *
- * Returns what kind of file it is; RSP_PROC_NONE leaves @text alone.
+ * Returns the kind of the file; for RSP_PROC_NONE @text is unchanged.
  */
 enum rsp_proc rsp_proc_read(const struct rsp_session *s, const char *path, struct ts_buf *text);
 
 /*
- * Append @region as a line of /proc/PID/maps.  One at the end of the address space is shown one byte too
- * short: there is no address after it.
+ * Append @region as a line of /proc/PID/maps.  A region at the end of the address space is shown one byte too
+ * short, because there is no address after it.
  */
 void rsp_proc_put_region(const struct rsp_session *s, const struct ts_region_info *region,
 			 struct ts_buf *text);
 
 /*
- * Is it /proc/PID/smaps of the session's process, and not of a machine?  It takes long to make: see smaps.h.
+ * Is @path /proc/PID/smaps of the session's process, and the recording not of a machine?  See smaps.h, because the file
+ * takes long to generate.
  */
 bool rsp_proc_is_smaps(const struct rsp_session *s, const char *path);
 

@@ -19,7 +19,7 @@ struct rsp_session;
 struct rsp_resume {
 	struct ts_walk walk;
 	bool is_reverse;
-	bool is_collecting; /* it has stopped, but the positions on the way are collected first */
+	bool is_collecting; /* the walk has stopped, but the positions on the way are collected first */
 	bool is_waiting;    /* for more of the recording to be read ... */
 	uint64_t edge;      /* ... whose last position was this one then */
 	uint32_t thread;    /* the thread that steps; TS_NO_THREAD for a continue */

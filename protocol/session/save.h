@@ -3,8 +3,8 @@
  * Saving the frames of a session in a trace file, for a client that may be on another machine than the
  * server.
  *
- * Files are created in one directory only, which the user named when the server was started, and under plain
- * names.  Writing is done in slices; the client waits until it is done and is told its progress.
+ * Files are created only in the directory of --export-dir, with plain names.  The file is written in slices, with
+ * progress messages, while the client waits.
  */
 #ifndef RSP_SAVE_H
 #define RSP_SAVE_H

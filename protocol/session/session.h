@@ -2,10 +2,9 @@
 /*
  * One client: its position in the recording and its settings.
  *
- * All state that changes while serving is here; the only part of the machine's state is one number, the
- * position.  All sessions share the query object, the documents and the names of struct rsp_target, which are
- * constant while serving.  A session does no I/O: it takes payloads and fills replies, and it runs in slices
- * that the server paces.
+ * All state that changes during a session is here; the state of the recorded machine is represented by the position
+ * alone.  All sessions share the query object, the documents and the names of struct rsp_target, which are constant.
+ * A session does no I/O: it processes payloads and fills replies, and the server runs it in slices.
  */
 #ifndef RSP_SESSION_H
 #define RSP_SESSION_H
@@ -40,7 +39,7 @@ struct rsp_file {
 	bool is_open;
 	const struct ts_source *source; /* borrowed from the target: exec or the image; NULL: text */
 	struct ts_buf text;       /* owned; a synthetic file, frozen when it was opened */
-	uint64_t counted;         /* bytes of it that the target's budget has */
+	uint64_t counted;         /* its bytes that are charged to the target's budget */
 };
 
 struct rsp_asking;
@@ -65,7 +64,7 @@ struct rsp_wait {
 	int64_t next_try;     /* it is not run again before this time, to limit the load */
 };
 
-/* What is said of the child of a fork, which gdb may follow if its user wants that. */
+/* The error for packets about the child of a fork, which gdb may follow if its user wants that. */
 #define RSP_NO_CHILD "the child of the fork is not in this recording"
 
 struct rsp_session {
@@ -75,20 +74,20 @@ struct rsp_session {
 	uint32_t stopped;            /* ordinal: the thread of the last stop, whichever ones were selected since */
 	const struct rsp_layout *layout; /* the view of the registers, NULL: as recorded; borrowed */
 	uint32_t step_thread;        /* ordinal: for s, bs (H c); TS_NO_THREAD: the one that stopped last */
-	uint64_t reported_pos;       /* the position of the last stop reply: where the client believes to be */
-	uint8_t *told_threads;       /* owned; a bit a thread: it has been in a list or a stop that the client got */
+	uint64_t reported_pos;       /* the position of the last stop reply, which the client assumes */
+	uint8_t *told_threads;       /* owned; a bit for each thread: the client has received it in a list or a stop */
 	uint32_t n_told_threads;     /* bits of told_threads */
 	bool is_backwards;           /* s, c and vCont go backwards: "monitor direction" */
 
 	/* the client's features and settings */
 	bool is_greeted;             /* its qSupported was received */
-	bool has_forks, has_vforks, has_execs; /* the client takes forks, vforks and execs as stops; afterwards has_forks is for all */
-	bool owes_vfork_done;      /* a vfork was reported: when the client resumes it is told that the child lets go of the memory */
-	int64_t child;             /* the child of the fork that was reported last, until the client lets it go; 0: none */
-	bool is_in_child;          /* what it says about breakpoints is about the child, which the recording does not have */
+	bool has_forks, has_vforks, has_execs; /* the client announced these stops; has_forks then stands for all of them */
+	bool owes_vfork_done;      /* a vfork was reported: the next resume is answered with vforkdone first */
+	int64_t child;             /* the child of the last reported fork, until the client detaches it; 0: none */
+	bool is_in_child;          /* breakpoint packets are about the child, which is not in the recording */
 	bool has_multiprocess, has_swbreak, has_hwbreak, has_error_message;
 	bool has_watches;            /* multi-wp-addr+: a stop may name several watchpoints */
-	bool claims_siginfo;         /* qXfer:siginfo:read was claimed: it is then never refused as unknown */
+	bool claims_siginfo;         /* qXfer:siginfo:read was announced: it is then never refused as unknown */
 	bool is_lldb;
 	bool lists_threads;          /* stop replies name the threads (QListThreadsInStopReply) */
 	/* it claims to read descriptions of registers, as only gdb and lldb do */
@@ -108,12 +107,12 @@ struct rsp_session {
 
 	struct rsp_breaks breaks;
 	struct rsp_tracing tracing;
-	struct rsp_job job;          /* what the client waits for */
+	struct rsp_job job;          /* the work for which the client waits */
 	struct rsp_asking *asking;   /* owned; state kept between questions, NULL until the first */
 	void (*free_asking)(struct rsp_asking *asking); /* set with it */
 	struct rsp_wait wait;
 	uint64_t modules_at;         /* the position whose list of libraries the client has; TS_NO_POS: none */
-	struct ts_buf missing;       /* a bit a module: gdb listed it, and was told that its file is not here */
+	struct ts_buf missing;       /* a bit for each module: gdb was informed that its file is missing */
 	bool is_stop_unseen;         /* the last job was a run whose stop the client has not shown yet */
 	bool has_ended;              /* that stop was an end of the recording */
 	bool is_interrupt_pending;   /* a ^C arrived between two runs: it applies to the next one */
@@ -129,24 +128,24 @@ struct rsp_session {
 	struct ts_buf console;
 	/* owned; room for registers and their known flags, twice 2 * g_len bytes; the second for layouts */
 	uint8_t *scratch;
-	bool is_closing;             /* the client is done; the connection ends when everything is sent */
+	bool is_closing;             /* the connection ends when all output is sent */
 };
 
 /* Begin a session at position 0.  Returns false if memory is exhausted. */
 bool rsp_session_init(struct rsp_session *s, const struct rsp_target *target, struct ts_error *err);
 void rsp_session_fini(struct rsp_session *s);
 
-/* Forget breakpoints, features and open files, as for a new client; the position stays. */
+/* Reset breakpoints, features and open files, as for a new client; the position is kept. */
 void rsp_session_reset(struct rsp_session *s);
 
-/* Go to the beginning of the recording, or of the one process that the server is about. */
+/* Go to the beginning of the recording, or to the first step of the server's process. */
 void rsp_session_go_first(struct rsp_session *s);
 
 /*
- * Open @f, of @s, whose source or text is there.
+ * Open @f, of @s, whose source or text is set.
  *
- * Returns false if the texts of the client's open files, or all that clients have of the target's budget, would take more
- * memory than they may: @f is closed.
+ * Returns false, with @f closed, if the texts of the client's open files would exceed their limit, or the target's
+ * budget would be exceeded.
  */
 bool rsp_session_open(struct rsp_session *s, struct rsp_file *f);
 
@@ -162,7 +161,7 @@ static inline bool rsp_session_is_running(const struct rsp_session *s)
 /*
  * Run the job for one slice of about two milliseconds.
  *
- * Returns true if it is over and @r (empty before) holds the reply.
+ * Returns true if the job has ended, with the reply in @r (empty before).
  */
 static inline bool rsp_session_run(struct rsp_session *s, struct rsp_reply *r)
 {
@@ -177,21 +176,21 @@ static inline bool rsp_session_has_background(const struct rsp_session *s)
 void rsp_session_do_background(struct rsp_session *s);
 
 /*
- * ^C: ends the job; a run stops at the position that it has reached.  Between two runs, unless the client has
- * shown the last stop, it is kept for the next one, because a client that steps many times ("stepi 10000") is
- * mostly between runs.  At any other time it is ignored: it came too late for its job.
+ * Handle ^C: the job ends; a run stops at the position that it has reached.  Between two runs, unless the client has
+ * shown the last stop, the ^C applies to the next run, because a client that steps many times ("stepi 10000") is
+ * mostly between runs.  At any other time ^C is ignored: its job has already ended.
  */
 void rsp_session_interrupt(struct rsp_session *s);
 
 /*
- * The client lists threads, as it does when it shows a stop to its user, or passes on user input: a ^C that
- * came too late for the last run is ignored.
+ * Called when the client lists threads, which it does when it shows a stop to its user, or forwards user input: a ^C
+ * that was too late for the last run is discarded.
  */
 void rsp_session_shown(struct rsp_session *s);
 
 /* --------------------------------------------------------------------------------------- for the handlers */
 
-/* The registers as the client has them. */
+/* The client's view of the registers. */
 static inline const struct ts_regset *rsp_regset(const struct rsp_session *s)
 {
 	return s->layout ? &s->layout->regs.set : ts_query_regset(s->target->q);
@@ -213,8 +212,8 @@ static inline uint64_t rsp_last(const struct rsp_session *s)
 }
 
 /*
- * Does the client want to know when libraries appear and disappear?  gdb and lldb do, once they have read the
- * list.  gdb has a list for each process, and reads that of the current one.
+ * Must changes of the list of libraries be reported to the client?  True for gdb and lldb after they have read the
+ * list, if the recording has one process: gdb has a list for each process, and reads only the current one.
  */
 static inline bool rsp_session_follows_modules(const struct rsp_session *s)
 {
@@ -232,26 +231,26 @@ static inline uint32_t rsp_process(const struct rsp_session *s)
 void rsp_session_go(struct rsp_session *s, uint64_t pos);
 
 /*
- * The session stops in @thread (ordinal): it is the current one, and the one that steps if the client names
- * none.  A thread that is only looked at ("Hg") is not: gdb selects each one that it lists, and does not select
- * the stopped one again before it steps.
+ * The session stops in @thread (ordinal), which becomes the current thread, and the thread that steps if the client
+ * names none.  "Hg" does not change the latter: gdb selects each thread that it lists, and does not select the stopped
+ * thread again before it steps.
  */
 static inline void rsp_session_stop_in(struct rsp_session *s, uint32_t thread)
 {
 	s->thread = s->stopped = thread;
 }
 
-/* Make the next resume a stop at @d.  gdbinit resumes for the user; a user of lldb is told to do it. */
+/* Answer the next resume with a stop at @d.  gdbinit resumes by itself; a user of lldb must resume. */
 void rsp_session_announce(struct rsp_session *s, const struct rsp_destination *d);
 
 /* Does @thread (ordinal) begin after the session's position? */
 bool rsp_session_begins_later(const struct rsp_session *s, uint32_t thread);
 
 /*
- * The registers of @thread at @pos as shown to a client: those of ts_query_regs(), with two exceptions for
- * gdb. It gets the Thumb bit and zeros for an unknown status register of ARM, without which it can neither
- * step nor unwind code without debug information, and all ones for the unknown pc of the thread that runs,
- * without which it neither connects nor stops.  Any other client sees that they are unknown.
+ * The registers of @thread at @pos for a client: those of ts_query_regs(), with two exceptions for
+ * gdb.  An unknown status register of ARM has the Thumb bit and zeros, without which gdb can neither
+ * step nor unwind code without debug information.  The unknown pc of the running thread is all ones,
+ * without which gdb neither connects nor stops.  For other clients they are unknown.
  *
  * Returns false if the trace cannot be read any more.
  */
@@ -283,9 +282,9 @@ struct rsp_tid rsp_session_tid(const struct rsp_session *s, uint32_t thread);
 uint32_t rsp_session_find_thread(const struct rsp_session *s, struct rsp_tid tid);
 
 /*
- * Make an error reply with the reason why something was not done.  The reason why a monitor command was refused
- * (@is_command) is console output if the client cannot show it in an error: a gdb before 16 shows no such text,
- * later ones show no '$', '#', '}' and '*' in it.
+ * Make an error reply with the reason @text.  For a refused monitor command (@is_command) the reason is sent as console
+ * output if the client cannot show it in an error: gdb before 16 shows no such text, later versions show no '$', '#',
+ * '}' and '*' in it.
  */
 void rsp_session_refuse(struct rsp_session *s, struct rsp_reply *r, const char *text, bool is_command);
 

@@ -2,11 +2,10 @@
 /*
  * /proc/PID/smaps: the ranges of memory that are known at the session's position.
  *
- * gdb reads this file only to write a core (gcore), and writes what it lists.  So it lists what the recording
- * knows, which may be less than what was mapped (a core would have zeros in the place of the rest), and more
- * (many recordings have no map, and /proc/PID/maps does not exist then).  A range has the rights and the file
- * of the region in which it lies; without a region it is readable.  There are no counters: gdb writes all
- * ranges then.
+ * gdb reads this file only to write a core (gcore), and writes the listed ranges.  Therefore the file lists the known
+ * ranges, which may be less than the mapped memory (a core would have zeros for the rest), or more
+ * (many recordings have no map, and /proc/PID/maps does not exist then).  A range has the protection and the file
+ * of its region; without a region it is readable.  There are no counters: gdb then writes all ranges.
  */
 #ifndef RSP_SMAPS_H
 #define RSP_SMAPS_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Stop replies: where a session stands, and why.
+ * Stop replies: the position of a session, and the reason of the stop.
  */
 #ifndef RSP_STOP_H
 #define RSP_STOP_H

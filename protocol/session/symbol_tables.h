@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names of addresses for the questions of all sessions of a server: found with the first question, and again
- * when all of the recording has been read.
+ * The symbols for the questions of all sessions of a server: loaded at the first question, and again
+ * when the whole recording has been read.
  *
- * Which files have symbols is found in slices; they are read and sorted on a thread of its own, and sessions
- * that need the table wait for it (wait.h).  Where the system refuses a thread they are read at once.
+ * The files with symbols are determined in slices.  A thread of its own reads and sorts the symbols, and sessions
+ * that need the table wait for it (wait.h).  If the system refuses a thread, they are read at once.
  */
 #ifndef RSP_SYMBOL_TABLES_H
 #define RSP_SYMBOL_TABLES_H
@@ -21,23 +21,24 @@ struct rsp_symbol_tables;
 /* Returns NULL if memory is exhausted. */
 struct rsp_symbol_tables *rsp_symbol_tables_new(void);
 
-/* Waits for the thread. */
+/* Wait for the thread, and free the tables. */
 void rsp_symbol_tables_free(struct rsp_symbol_tables *t);
 
-/* Have @tell(@user) called when a table has been read, on any thread. */
+/* Call @tell(@user), on any thread, when a table has been read. */
 void rsp_symbol_tables_notify(struct rsp_symbol_tables *t, void (*tell)(void *user), void *user);
 
 /*
- * The table for questions about @q at this time, which stays until the end.  What @places points to stays, too.
+ * The current table for questions about @q, which remains valid until rsp_symbol_tables_free().  The objects to which
+ * @places points must remain valid as long.
  *
- * Returns NULL with err->code TS_OK if it is not there yet: call again, at once unless
- * rsp_symbol_tables_are_being_read().  Returns NULL if a file cannot be read (TS_EIO) or memory is exhausted;
- * the next call tries it again.
+ * Returns NULL with err->code TS_OK if the table is not ready: the caller calls again, at once unless
+ * rsp_symbol_tables_are_being_read().  Returns NULL with an error if a file cannot be read (TS_EIO) or memory is
+ * exhausted; the next call tries again.
  */
 struct ts_symbols *rsp_symbol_tables_get(struct rsp_symbol_tables *t, struct ts_query *q,
 					 const struct ts_symbols_places *places, struct ts_error *err);
 
-/* Is there nothing to do until the thread is ready? */
+/* Is the thread reading a table? */
 bool rsp_symbol_tables_are_being_read(struct rsp_symbol_tables *t);
 
 #endif

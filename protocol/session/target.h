@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The recording as clients see it, the same for all sessions: its packets, names of threads, documents and
- * files.
+ * The state of a recording that all sessions share: packets, names of threads, documents and files.
  */
 #ifndef RSP_TARGET_H
 #define RSP_TARGET_H
@@ -44,21 +43,21 @@ struct rsp_target {
 	struct ts_buf target_xml;       /* of the registers as recorded */
 	struct rsp_layout layouts[RSP_N_LAYOUTS];
 	/*
-	 * the user chose how registers are shown: as layouts[RSP_LAYOUT_FORCED] if present, else as recorded
+	 * the user chose the view of registers: layouts[RSP_LAYOUT_FORCED] if present, else as recorded
 	 */
 	bool is_forced;
 	struct ts_source *exec;         /* owned; the program's file as the user gave it, NULL for none */
-	/* borrowed; keeps the run of a client that has gone for the next client; NULL: runs are not kept */
+	/* borrowed; keeps the run of a disconnected client for the next client; NULL: runs are not kept */
 	struct rsp_collector **kept;
 	struct rsp_frame_budget *budget; /* borrowed; of the trace frames of all sessions; NULL: any */
 	/* borrowed; the recording's file, and the directory in which clients may save files, NULL for none */
 	const char *trace, *export_dir;
 	char *exec_path;                /* owned; its path as told to the client, NULL if unknown */
-	struct ts_located located;      /* where the program lies */
+	struct ts_located located;      /* the program's place in memory */
 	/* owned; files of this machine that the recording names; NULL: none are used */
 	struct ts_local_files *local;
 	bool is_client_local;           /* the client opens the files of libraries itself, without vFile */
-	/* borrowed; files that were in memory, as the user says: questions know their symbols */
+	/* borrowed; the files of --image, whose symbols questions use */
 	const struct ts_symbols_file *images;
 	size_t n_images;
 	const struct ts_symbols_file *name_list; /* borrowed; NULL: none */
@@ -101,15 +100,14 @@ bool rsp_target_use_local_files(struct rsp_target *target, struct ts_error *err)
 const struct ts_source *rsp_target_file(const struct rsp_target *target, const char *path);
 
 /*
- * The program's path, to be told to a client; NULL if it is not known, relative, or if its file cannot be
- * served.
+ * The program's path for clients; NULL if it is unknown, relative, or if its file cannot be served.
  */
 const char *rsp_target_exec_path(const struct rsp_target *target);
 
-/* The table of symbols for a question at this time, as rsp_symbol_tables_get() gives it. */
+/* The current table of symbols for a question; see rsp_symbol_tables_get(). */
 struct ts_symbols *rsp_target_symbols(const struct rsp_target *target, struct ts_error *err);
 
-/* More has been read: new threads get names.  Returns false if memory is exhausted. */
+/* After more has been read: add the names of new threads.  Returns false if memory is exhausted. */
 bool rsp_target_grow(struct rsp_target *target);
 void rsp_target_fini(struct rsp_target *target);
 
@@ -128,8 +126,8 @@ const struct rsp_layout *rsp_target_layout(const struct rsp_target *target, uint
 void rsp_target_put_read(const struct rsp_target *target, struct ts_buf *out);
 
 /*
- * Are there system calls to catch, or may there be?  In some formats only a recorded call shows that calls
- * are traced.
+ * Does the recording have system calls to catch, or may it have some?  In some formats only a recorded call shows that
+ * calls are recorded.
  */
 static inline bool rsp_has_syscalls(const struct rsp_target *target)
 {

@@ -13,8 +13,7 @@ bool rsp_trace_frame_mem(const struct rsp_session *s, uint64_t addr, size_t len,
 			 uint8_t *known, struct ts_error *err);
 
 /*
- * Append gdb's document of the contents of the selected frame, which must not be one with everything that is
- * known.
+ * Append gdb's document of the contents of the selected frame, which must not be a frame with all known state.
  */
 void rsp_trace_frame_xml(const struct rsp_session *s, struct ts_buf *out);
 

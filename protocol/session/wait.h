@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Packets that ask about something not available yet: a part of the recording that has not been read, frames
+ * Packets that need data that is not available yet: a part of the recording that has not been read, frames
  * that are being collected, or the table of symbols.
  *
  * The handler of such a packet returns RSP_WAIT before it has changed anything; it is run again when more is
@@ -30,8 +30,8 @@ bool rsp_wait_until_more(struct rsp_session *s);
 bool rsp_wait_until_complete(struct rsp_session *s);
 
 /*
- * Is the table of symbols there?  *symbols gets it (borrowed), or NULL with the reason if it cannot be had.  If
- * this returns false, the handler must return RSP_WAIT.
+ * Is the table of symbols ready?  *symbols is set to it (borrowed), or to NULL with an error if it cannot be loaded.
+ * If this returns false, the handler must return RSP_WAIT.
  */
 bool rsp_wait_until_symbols_read(struct rsp_session *s, struct ts_symbols **symbols, struct ts_error *err);
 
@@ -45,7 +45,7 @@ bool rsp_wait_until_collected(struct rsp_session *s);
 bool rsp_wait_until_frames_known(struct rsp_session *s);
 
 /*
- * The packet's handler returned RSP_WAIT: run it again later by @handle, as the session's job.
+ * After the packet's handler returned RSP_WAIT: run it again later with @handle, as the session's job.
  *
  * Returns false if memory is exhausted.
  */

@@ -10,7 +10,7 @@
 struct rsp_args;
 
 /*
- * Take "Xlen,hex" out of a packet and check it.
+ * Parse and check "Xlen,hex" in a packet.
  *
  * Returns the expression as ts_ax_new() does; NULL with the reason in *error, and @a is bad if that is
  * TS_AX_SYNTAX.

@@ -2,10 +2,10 @@
 /*
  * A run of tracepoints over a recording.
  *
- * The recording is finished, so there is no need to wait until a tracepoint is reached: the index tells the
+ * The recording is complete, so there is no need to wait until a tracepoint is reached: the index has the
  * positions at which each was executed, and the state there is an ordinary query.  A frame is such a position
- * and the ranges that were collected, not a copy of them.  The run is done in slices, so that other clients
- * are served meanwhile.
+ * and the collected ranges, not a copy of them.  The run proceeds in slices, so that other clients are served in
+ * between.
  */
 #ifndef RSP_COLLECTOR_H
 #define RSP_COLLECTOR_H
@@ -20,7 +20,7 @@
 #include "src/frames/tracepoint.h"
 #include "src/query/query.h"
 
-/* The builtin variable that every target has: the position, which is a recording's time. */
+/* gdb's builtin variable for time: the position. */
 #define RSP_TVAR_TIMESTAMP 1u
 
 struct rsp_collector;
@@ -30,13 +30,13 @@ struct rsp_collector *rsp_collector_new(struct ts_query *q);
 void rsp_collector_free(struct rsp_collector *c);
 
 /*
- * The tracepoints and their actions; the caller fills it before the run starts.  During the run and
- * afterwards it has the results; rsp_collector_status() updates the figures of its status.
+ * The tracepoints and their actions, which the caller fills before the run starts.  During the run and
+ * afterwards it holds the results; rsp_collector_status() updates the figures of its status.
  */
 struct ts_tracing *rsp_collector_tracing(struct rsp_collector *c);
 const struct ts_run_status *rsp_collector_status(struct rsp_collector *c);
 
-/* Has a run begun, so that there are frames, or none where nothing was hit? */
+/* Has a run begun?  It may have no frames. */
 bool rsp_collector_has_begun(const struct rsp_collector *c);
 
 /* The frames so far; borrowed. */
@@ -56,13 +56,13 @@ bool rsp_collector_check(const struct ts_tracepoint *tp, struct ts_error *err);
 void rsp_collector_see(struct rsp_collector *c, const struct ts_regview *view, bool is_physical);
 
 /*
- * Bound the memory of the frames by @budget (borrowed, outlives the collector), which all runs of a server
- * share, as --max-memory says.  A run that reaches it ends with a sentence.  To be called before a run.
+ * Limit the memory of the frames by @budget (borrowed, outlives the collector), which all runs of a server
+ * share (--max-memory).  A run that reaches it ends with a message.  Called before a run.
  */
 void rsp_collector_bound(struct rsp_collector *c, struct rsp_frame_budget *budget);
 
 /*
- * To be called before the client defines anything: count what it has defined against the budget.
+ * Called before each definition of the client: charge its definitions to the budget.
  *
  * Returns false if the definitions of one run, or all that the budget counts, take more memory than they may.
  */
@@ -72,7 +72,7 @@ bool rsp_collector_may_define(struct rsp_collector *c);
 enum rsp_run_text {
 	RSP_RUN_USER,
 	RSP_RUN_NOTES,
-	RSP_RUN_STOPPED, /* why the user stopped it */
+	RSP_RUN_STOPPED, /* the user's reason to stop it */
 	RSP_N_RUN_TEXTS,
 };
 
@@ -80,8 +80,8 @@ enum rsp_run_text {
 bool rsp_collector_set_text(struct rsp_collector *c, enum rsp_run_text which, const char *text, size_t len);
 
 /*
- * Begin a run of the tracepoints of @process; drops the frames of the previous run.  It collects nothing
- * until it gets a span.
+ * Begin a run of the tracepoints of @process; the frames of the previous run are dropped.  It collects nothing
+ * until the first rsp_collector_span().
  *
  * Returns false as rsp_collector_check() does, for any tracepoint.
  */
@@ -94,23 +94,22 @@ bool rsp_collector_start(struct rsp_collector *c, uint32_t process, struct ts_er
 void rsp_collector_span(struct rsp_collector *c, uint64_t from, uint64_t until);
 
 /*
- * Continue until @end_ns by ts_now_ns(), or a little longer.  Returns true if the span is done or the run is
- * over.
+ * Continue until @end_ns by ts_now_ns(), or a little longer.  Returns true if the span is done or the run has
+ * ended.
  */
 bool rsp_collector_slice(struct rsp_collector *c, int64_t end_ns);
 
-/* End the run, if it runs. */
+/* End a running run. */
 void rsp_collector_stop(struct rsp_collector *c);
 
 /* Is a span under way? */
 bool rsp_collector_is_busy(const struct rsp_collector *c);
 
-/* The position up to which the span is done, and where it ends. */
+/* The position up to which the span is done, and its last position. */
 void rsp_collector_progress(const struct rsp_collector *c, uint64_t *pos, uint64_t *until);
 
 /*
- * The value of a variable at the end of what was done so far; before the run its initial one.  Returns false
- * if there is no such variable.
+ * The current value of a variable; before the run its initial value.  Returns false if there is no such variable.
  */
 bool rsp_collector_var(const struct rsp_collector *c, uint32_t number, int64_t *value);
 

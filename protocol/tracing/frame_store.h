@@ -4,8 +4,8 @@
  * bytes.
  *
  * Frames are added in order of their positions.  The frames of each instruction and of each tracepoint are
- * indexed, so that finding the next one is a look-up however many there are.  A store may be limited, like a
- * trace buffer, by the bytes that its frames would take in a trace file; a circular one then drops its oldest
+ * indexed, so that the search for the next one takes constant time.  A store may be limited, like a
+ * trace buffer, by the bytes that its frames would take in a trace file; a circular store then drops its oldest
  * frames.
  */
 #ifndef RSP_FRAME_STORE_H
@@ -34,7 +34,7 @@ struct rsp_frame_set {
 
 struct rsp_frame_sets {
 	struct rsp_frame_set *items; /* owned; by key */
-	size_t n, cap, last;         /* last: the item found last */
+	size_t n, cap, last;         /* last: the item of the last look-up */
 };
 
 /* The memory of the frames of several stores, in bytes. */
@@ -54,8 +54,8 @@ struct rsp_frame_store {
 	struct rsp_frame_sets by_pc, by_number;
 	uint64_t max_bytes, n_bytes; /* TS_NO_COUNT: any number */
 	bool is_circular;
-	struct rsp_frame_budget *budget; /* borrowed; NULL: none; stays over a reset */
-	uint64_t counted;            /* bytes that the budget has of it */
+	struct rsp_frame_budget *budget; /* borrowed; NULL: none; kept by a reset */
+	uint64_t counted;            /* bytes that are charged to the budget */
 	uint64_t in_frame;           /* bytes in ranges of the open frame */
 };
 
@@ -65,10 +65,10 @@ void rsp_frame_store_fini(struct rsp_frame_store *st);
 /* Share @budget (borrowed, outlives the store) with other stores.  The store is empty. */
 void rsp_frame_store_bound(struct rsp_frame_store *st, struct rsp_frame_budget *budget);
 
-/* How many bytes it may have at most: the limit of every run, or half of the budget, as arrays double. */
+/* The maximum size in bytes: the limit of each run, or half of the budget, because arrays double. */
 uint64_t rsp_frame_store_limit(const struct rsp_frame_store *st);
 
-/* Is its limit reached, or that of the budget?  Then open, range and var fail. */
+/* Is the limit of the store or of the budget reached?  Then open, range and var fail. */
 bool rsp_frame_store_is_full(const struct rsp_frame_store *st);
 
 /* Empty the store, and limit it to @max_bytes (TS_NO_COUNT: no limit). */
@@ -88,9 +88,9 @@ bool rsp_frame_store_range(struct rsp_frame_store *st, uint64_t addr, uint64_t l
 bool rsp_frame_store_var(struct rsp_frame_store *st, uint32_t number, int64_t value);
 
 /*
- * Close it; *bytes is set to its size in a trace file.
+ * Close the open frame; *bytes is set to its size in a trace file.
  *
- * Returns false, and drops it, if it does not fit.
+ * Returns false, and drops the frame, if it does not fit.
  */
 bool rsp_frame_store_close(struct rsp_frame_store *st, uint64_t *bytes);
 

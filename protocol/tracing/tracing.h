@@ -4,7 +4,7 @@
  *
  * A recording is presented as a run that has stopped.  A recording made by tracepoints has frames of its own;
  * any other is the run of tracepoint 1 at its first instruction, stepping to the end, so that frame k is
- * position k.  Tracepoints that the client defines replace that run by theirs.  While a frame is selected the
+ * position k.  A run of tracepoints that the client defines replaces that run.  While a frame is selected the
  * client sees its registers and memory; the position does not change.
  */
 #ifndef RSP_TRACING_H
@@ -52,22 +52,22 @@ struct rsp_tracing {
 	struct ts_frame frame;           /* the selected one */
 	bool was_listed;                 /* the client has asked once for the existing tracepoints */
 	struct rsp_piece_cursor piece;
-	struct rsp_raw_cursor raw, raw_end; /* the frames in which the piece that was read last begins and ends */
+	struct rsp_raw_cursor raw, raw_end; /* the frames in which the last piece begins and ends */
 	int64_t deadline;                /* for the answer to QTStart */
 	struct ts_found found;           /* the stop of a run that is followed by collecting */
 };
 
 /* Returns false if memory is exhausted; then no fini is needed. */
 bool rsp_tracing_init(struct rsp_tracing *t, const struct rsp_target *target, struct ts_error *err);
-/* More has been read: adds the new steps to those that are shown as frames. */
+/* After more has been read: add frames for the new steps. */
 void rsp_tracing_grow(struct rsp_tracing *t, const struct ts_query *q);
 void rsp_tracing_fini(struct rsp_tracing *t);
 
-/* A client that disconnects can leave its run to the next one (QTDisconnected), which takes it. */
+/* A client that disconnects can leave its run to the next client (QTDisconnected), which takes it. */
 void rsp_tracing_leave(struct rsp_tracing *t);
 void rsp_tracing_take(struct rsp_tracing *t);
 
-/* Forget the client's definitions and frames, and select no frame. */
+/* Discard the client's definitions and frames, and select no frame. */
 void rsp_tracing_reset(struct rsp_tracing *t);
 
 /*
@@ -119,8 +119,8 @@ uint64_t rsp_tracing_next(const struct rsp_tracing *t);
  * Frames in a row as bytes (src/query/frame_bytes.h): at most @len bytes from @off on are appended to @out,
  * none at the end.
  *
- * Returns false if @off lies beyond the end, or farther ahead of what was read last than can be searched at
- * once, or if the trace cannot be read.
+ * Returns false if @off is beyond the end, or too far after the last piece to be searched at once, or if the trace
+ * cannot be read.
  */
 bool rsp_tracing_raw(struct rsp_tracing *t, uint64_t off, size_t len, struct ts_buf *out,
 		     struct ts_error *err);
@@ -130,21 +130,21 @@ bool rsp_tracing_start(struct rsp_tracing *t, uint32_t process, const struct ts_
 		       bool is_physical, struct ts_error *err);
 
 /*
- * The client has moved forwards to @found.  Returns whether there is something to collect on the way; it is
- * then collected in the slices that follow.
+ * Called when the client has moved forwards to @found.  Returns whether there is something to collect on the way, which
+ * the following slices collect.
  */
 bool rsp_tracing_follow(struct rsp_tracing *t, uint64_t from, const struct ts_found *found);
 
 /* Is there a run that will collect more without the client's action? */
 bool rsp_tracing_is_collecting(const struct rsp_tracing *t);
 
-/* Is there something to collect while the client does something else? */
+/* Is there something to collect in the background? */
 bool rsp_tracing_has_chores(const struct rsp_tracing *t);
 
 /* Does the run wait for more of the recording to be read? */
 bool rsp_tracing_is_held_up(const struct rsp_tracing *t);
 
-/* Continue collecting until @end_ns.  Returns true if it is done. */
+/* Continue collecting until @end_ns.  Returns true when collecting is done. */
 bool rsp_tracing_slice(struct rsp_tracing *t, int64_t end_ns);
 
 #endif

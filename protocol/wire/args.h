@@ -2,8 +2,8 @@
 /*
  * The arguments of a packet, read in order.
  *
- * Like struct ts_cursor: it cannot leave the packet, and it remembers that something was wrong.  After a
- * failure every read gives zeros and nothing is left, so that a handler reads all its arguments and tests
+ * Like struct ts_cursor: it cannot leave the packet, and it records a failure.  After a
+ * failure every read returns zeros and nothing is left, so that a handler reads all its arguments and tests
  * once, before the first use:
  *
  *      addr = rsp_args_u64(a);
@@ -32,7 +32,7 @@ struct rsp_args {
 #define RSP_TID_ALL (-1)
 
 /*
- * A thread as the protocol names it: "N", "-1", "0", or with a process "pP.T", "pP.-1", "pP" (all its
+ * A thread id of the protocol: "N", "-1", "0", or with a process "pP.T", "pP.-1", "pP" (all its
  * threads), "p-1".
  */
 struct rsp_tid {
@@ -46,25 +46,25 @@ static inline struct rsp_args rsp_args(const void *packet, size_t len)
 	return (struct rsp_args){ packet, len, false };
 }
 
-/* Has nothing been wrong so far? */
+/* Is there no failure so far? */
 static inline bool rsp_args_ok(const struct rsp_args *a)
 {
 	return !a->is_bad;
 }
 
-/* Has nothing been wrong, and is nothing left? */
+/* Is there no failure, and is nothing left? */
 static inline bool rsp_args_done(const struct rsp_args *a)
 {
 	return !a->is_bad && !a->left;
 }
 
-/* Record that something is wrong; nothing is left then. */
+/* Record a failure; nothing is left then. */
 void rsp_args_fail(struct rsp_args *a);
 
-/* The next byte, which stays; -1 at the end. */
+/* The next byte, without consuming it; -1 at the end. */
 int rsp_args_peek(const struct rsp_args *a);
 
-/* Take the next byte if it is @c, or the next bytes if they are @word.  Returns whether they were. */
+/* Consume the next byte if it is @c, or the next bytes if they are @word.  Returns whether they were. */
 bool rsp_args_accept(struct rsp_args *a, char c);
 bool rsp_args_accept_word(struct rsp_args *a, const char *word);
 
@@ -99,14 +99,12 @@ size_t rsp_args_hex(struct rsp_args *a, uint8_t *bytes, size_t max);
 void rsp_args_hex_buf(struct rsp_args *a, struct ts_buf *bytes);
 
 /*
- * Take what comes before the first byte that is one of @stops, or all; *len gets its length.  Borrowed from
- * the packet.
+ * Consume the bytes before the first of @stops, or all bytes; *len is set to their number.  Borrowed from the packet.
  */
 const uint8_t *rsp_args_until(struct rsp_args *a, const char *stops, size_t *len);
 
 /*
- * Take all the rest unchanged (binary data is unescaped already); *len gets its length.  Borrowed from the
- * packet.
+ * Consume the rest unchanged (binary data is unescaped already); *len is set to its length.  Borrowed from the packet.
  */
 const uint8_t *rsp_args_rest(struct rsp_args *a, size_t *len);
 

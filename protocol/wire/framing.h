@@ -23,7 +23,7 @@ enum rsp_event {
 	RSP_EV_NONE,      /* all input is consumed */
 	RSP_EV_PACKET,    /* a packet; its payload, unescaped, lies in the frame until the next feed */
 	RSP_EV_ACK,       /* '+' */
-	RSP_EV_NAK,       /* '-': the last reply goes out again */
+	RSP_EV_NAK,       /* '-': the last reply is sent again */
 	RSP_EV_INTERRUPT, /* 0x03 between packets */
 	RSP_EV_BADSUM,    /* a packet was damaged; it has been requested again */
 	RSP_EV_OVERSIZE,  /* a packet longer than PacketSize was discarded: reply with an error */

@@ -3,8 +3,8 @@
  * A filter for a server's output to a debugger: it stops requests to use the debugger's files.
  *
  * gdb opens, writes, renames and removes files of its user when its server asks for it: a packet "Fopen,...".  The server of
- * `tracestub gdb` reads a recording in a sandbox, and never asks.  Only what is certainly read by the debugger as it is
- * read here is passed on: acknowledgements, and whole packets and notifications.  Answers to the debugger's own file
+ * `tracestub gdb` reads a recording in a sandbox, and never asks.  Only input that the debugger certainly parses in the
+ * same way is passed on: acknowledgements, and whole packets and notifications.  Answers to the debugger's own file
  * requests and to QTFrame, "F" and a number, pass.
  */
 #ifndef RSP_GUARD_H
@@ -24,14 +24,14 @@ struct rsp_guard {
 		RSP_GUARD_FIRST,	  /* after "$": the first byte decides */
 		RSP_GUARD_ANSWER,  /* after "F": digits, or it is a request */
 		RSP_GUARD_BODY,
-		RSP_GUARD_COUNT,	  /* after "*": how often the byte before is repeated */
+		RSP_GUARD_COUNT,	  /* after "*": the repeat count of the previous byte */
 		RSP_GUARD_CHECK_1, /* after "#": two digits */
 		RSP_GUARD_CHECK_2,
 		RSP_GUARD_BAD,
 	} state;
-	uint8_t head[RSP_GUARD_HEAD]; /* held back until it is known that it may pass */
+	uint8_t head[RSP_GUARD_HEAD]; /* held back until it is known whether it may pass */
 	unsigned n_head;
-	const char *why; /* of RSP_GUARD_BAD */
+	const char *why; /* the reason of RSP_GUARD_BAD */
 };
 
 /*

@@ -2,10 +2,10 @@
 /*
  * The reply to one packet: empty, OK, an error, or data; never two of them.
  *
- * Its size is limited to the PacketSize reported to the client.  Text that does not fit is dropped and
- * remembered, and rsp_reply_finish() then replaces the reply by an error: no client sees half a reply.
- * Binary data is truncated to what fits; its packets have a way to say that more follows.  The payload is
- * kept unescaped; only framing.c writes escapes.
+ * Its size is limited to the PacketSize reported to the client.  If text does not fit, it is dropped and
+ * rsp_reply_finish() replaces the reply by an error: no client receives half a reply.
+ * Binary data is truncated to fit, because its packets can announce that more follows.  The payload is
+ * stored unescaped; only framing.c writes escapes.
  */
 #ifndef RSP_REPLY_H
 #define RSP_REPLY_H
@@ -31,7 +31,7 @@ enum rsp_error_style {
 	RSP_ERROR_HEX,    /* "E01;74657874", lldb after QEnableErrorStrings */
 };
 
-/* The error number used where there is only a text. */
+/* The error number of errors that only have a text. */
 #define RSP_ERROR_PLAIN 1
 
 struct rsp_reply {
@@ -99,8 +99,7 @@ size_t rsp_reply_binary(struct rsp_reply *r, const void *bytes, size_t len);
  *
  * rsp_reply_error() is "Enn" for every client: the only form that gdb treats as an error in the replies to m,
  * g and p, where it parses anything else as data.  The text is one sentence without a full stop; characters
- * that the client would not show as they are become '?'; a client that does not accept a text gets the number
- * alone.
+ * that the client would not show unchanged become '?'; a client that does not accept a text receives only the number.
  */
 void rsp_reply_error(struct rsp_reply *r, uint8_t number);
 void rsp_reply_error_text(struct rsp_reply *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

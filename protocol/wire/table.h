@@ -18,7 +18,7 @@ struct rsp_reply;
 struct rsp_session;
 struct ts_error;
 
-/* What a handler did, and what its caller has to do. */
+/* The result of a handler, and the caller's next action. */
 enum rsp_done {
 	RSP_REPLIED,     /* the reply holds data or an error: send it */
 	RSP_OK,          /* done: send OK */
@@ -29,7 +29,7 @@ enum rsp_done {
 	RSP_UNSUPPORTED, /* not supported for this recording or client: send the empty reply */
 };
 
-/* What may follow a name. */
+/* The bytes that may follow a name. */
 enum rsp_packet_kind {
 	RSP_EXACT,  /* nothing */
 	RSP_ARGS,   /* nothing, or one of ":;," followed by the arguments */
@@ -91,7 +91,7 @@ enum rsp_done rsp_table_run(const struct rsp_table *t, struct rsp_session *s, co
 /*
  * Add ";feature" to @r for each feature of the table, each once.
  *
- * @is_wanted, unless NULL, returns true for a feature that this session claims.
+ * @is_wanted, unless NULL, returns true for a feature that this session announces.
  */
 void rsp_table_features(const struct rsp_table *t,
 			bool (*is_wanted)(const struct rsp_session *s, const char *feature),

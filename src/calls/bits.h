@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Bits to bytes and back, highest first, and numbers of any length.
+ * Bit streams, highest bit first, with numbers of any length.
  */
 #ifndef TS_CALL_BITS_H
 #define TS_CALL_BITS_H
@@ -12,17 +12,17 @@
 
 #include "src/base/bytes.h"
 
-/* The caller makes room for all that is put, and 4 bytes more. */
+/* The caller provides memory for all bits, and 4 bytes more. */
 struct ts_bit_writer {
-	uint8_t *p;    /* borrowed; where the next byte goes */
-	uint64_t bits; /* the first n of them are to be written */
+	uint8_t *p;    /* borrowed; the address of the next byte */
+	uint64_t bits; /* the first n of them are pending */
 	unsigned n;    /* below 32 */
 };
 
 struct ts_bit_reader {
 	const uint8_t *p; /* borrowed */
-	size_t len;       /* bytes; what follows them reads as 0 */
-	uint64_t at;      /* bits that were taken */
+	size_t len;       /* bytes; later bits are 0 */
+	uint64_t at;      /* the number of bits that were read */
 };
 
 /* Append the low @n bits of @value, 1 to 32. */
@@ -41,7 +41,7 @@ static inline void ts_bits_put(struct ts_bit_writer *w, uint32_t value, unsigned
 	w->n -= 32;
 }
 
-/* Write all; the last byte is filled with zeros. */
+/* Write the pending bits; the last byte is padded with zeros. */
 static inline void ts_bits_flush(struct ts_bit_writer *w)
 {
 	uint32_t word = htobe32((uint32_t)(w->bits >> 32));
@@ -53,7 +53,7 @@ static inline void ts_bits_flush(struct ts_bit_writer *w)
 
 #define TS_BITS_OF_NUMBER 68u /* at most */
 
-/* A number below 2^63: how many bits it has, in 6 bits, then those below its highest one. */
+/* Append a number below 2^63: its number of bits, in 6 bits, then the bits below its highest one. */
 static inline void ts_bits_put_number(struct ts_bit_writer *w, uint64_t value)
 {
 	unsigned n = value ? 64 - (unsigned)__builtin_clzll(value) : 0;
@@ -65,7 +65,7 @@ static inline void ts_bits_put_number(struct ts_bit_writer *w, uint64_t value)
 		ts_bits_put(w, (uint32_t)value, (n > 32 ? 32 : n) - 1);
 }
 
-/* The next 32 bits, which stay the next ones. */
+/* The next 32 bits, without consuming them. */
 static inline uint32_t ts_bits_peek(const struct ts_bit_reader *r)
 {
 	size_t off = (size_t)(r->at >> 3);
@@ -103,7 +103,7 @@ static inline uint64_t ts_bits_take_number(struct ts_bit_reader *r)
 	return high << (n - 1) | ts_bits_take(r, n - 1);
 }
 
-/* Was more taken than there is? */
+/* Were more bits read than there are? */
 static inline bool ts_bits_is_over(const struct ts_bit_reader *r)
 {
 	return r->at > (uint64_t)r->len * 8;

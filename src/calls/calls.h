@@ -2,11 +2,11 @@
 /*
  * The calls of a recording: caller, callee, beginning and end.
  *
- * Each thread has a list of calls by position.  A list also notes where the thread moved to another stack, so
- * that the calls that are open at any position are found by a binary search and a walk from the innermost one
- * outwards.  While a segment is read its calls are plain structs; sealed, they are blocks of up to
- * TS_CALL_BLOCK calls (call_block.h), one to three bytes each.  A call that ends after its segment was sealed
- * is noted in the segment in which it ends.
+ * Each thread has a list of calls by position.  A list also has the moves of the thread to other stacks, so
+ * that the open calls at any position are found by a binary search and a walk from the innermost one
+ * outwards.  While a segment is read its calls are plain structs; after sealing they are blocks of up to
+ * TS_CALL_BLOCK calls (call_block.h), one to three bytes each.  The end of a call that ends after its segment was
+ * sealed is stored in the segment in which it ends.
  */
 #ifndef TS_CALLS_H
 #define TS_CALLS_H
@@ -22,42 +22,42 @@ struct ts_index_arrays;
 
 struct ts_calls;
 
-/* New and empty; NULL if memory is exhausted. */
+/* An empty object; NULL if memory is exhausted. */
 struct ts_calls *ts_calls_new(void);
 void ts_calls_free(struct ts_calls *c);
 
-/* About how many bytes of memory its calls take, those in a file not counted.  Any thread may ask; 0 of NULL. */
+/* The approximate memory of its calls in bytes, without those in a file.  Any thread may call this; 0 for NULL. */
 uint64_t ts_calls_mem(const struct ts_calls *c);
 
 /*
  * Add a call or switch to the list of call->thread; call->ordinal, end and kind (unless it is a switch) are
  * ignored: a call is open until ts_calls_end().  Positions of a thread must not descend.
  *
- * Returns its ordinal; TS_NO_CALL if memory is exhausted, or the thread has 2^32 - 1 of them.
+ * Returns its ordinal; TS_NO_CALL if memory is exhausted, or the thread has 2^32 - 1 calls.
  */
 uint32_t ts_calls_add(struct ts_calls *c, const struct ts_call *call);
 
-/* A call that is open ends at position @end.  Returns false if memory is exhausted. */
+/* End an open call at position @end.  Returns false if memory is exhausted. */
 bool ts_calls_end(struct ts_calls *c, uint32_t thread, uint32_t ordinal, uint64_t end,
 		  enum ts_call_kind kind);
 
 /*
- * Seal what was added to a segment: questions then see it.
+ * Seal the calls that were added into a segment, which makes them visible to questions.
  *
  * Returns false if memory is exhausted.
  */
 bool ts_calls_seal(struct ts_calls *c);
 
 /*
- * Let questions see what was added so far of the first segment.  Ends that are told after this may be seen,
- * too: they are after all positions that were known.
+ * Make the calls of the first segment that were added so far visible to questions.  Ends that are added later may
+ * become visible, too: they are after all positions that were known.
  *
  * Returns false if memory is exhausted.
  */
 bool ts_calls_show(struct ts_calls *c);
 
 /*
- * To an index file: the segment that was sealed last.  From there, with its arrays; @in_place: for the
+ * Save the segment that was sealed last to an index file, or load a segment from its arrays; @in_place: into the
  * segment that was sealed last, which is then mapped.
  *
  * ts_calls_load() returns false if memory is exhausted, or the arrays contradict each other.
@@ -66,8 +66,8 @@ void ts_calls_save(struct ts_calls *c, struct ts_index_file *f);
 bool ts_calls_load(struct ts_calls *c, struct ts_index_arrays *a, bool in_place, uint32_t n_threads);
 
 /*
- * The calls and switches of a block of one struct ts_calls, unpacked: the next question is often about them,
- * too.  All zero: of none.
+ * A cache of one unpacked block of one struct ts_calls, because the next question often needs the same block.
+ * All zero: empty.
  */
 struct ts_call_window {
 	uint32_t thread, n;
@@ -76,23 +76,22 @@ struct ts_call_window {
 };
 
 /*
- * The questions.  They see what was sealed or shown, change nothing but the window, which they move to where
- * they looked last, and cannot fail.
+ * Queries.  They see calls that were sealed or shown, change only the window, and cannot fail.
  */
 
 /* The number of threads with lists, and the length of a thread's list. */
 uint32_t ts_calls_n_threads(const struct ts_calls *c);
 uint32_t ts_calls_n(const struct ts_calls *c, uint32_t thread);
 
-/* A call or switch; @ordinal is below ts_calls_n(). */
+/* Get a call or switch; @ordinal is below ts_calls_n(). */
 void ts_calls_get(const struct ts_calls *c, struct ts_call_window *w, uint32_t thread, uint32_t ordinal,
 		  struct ts_call *call);
 
 /*
- * The calls and switches of the block that has @ordinal, which is below ts_calls_n(): up to TS_CALL_BLOCK, in
+ * Copy the calls and switches of the block that contains @ordinal, which is below ts_calls_n(): up to TS_CALL_BLOCK, in
  * order.
  *
- * Returns how many they are.
+ * Returns their number.
  */
 uint32_t ts_calls_block(const struct ts_calls *c, uint32_t thread, uint32_t ordinal, struct ts_call *calls);
 
@@ -104,8 +103,8 @@ uint32_t ts_calls_block(const struct ts_calls *c, uint32_t thread, uint32_t ordi
 uint32_t ts_calls_before(const struct ts_calls *c, struct ts_call_window *w, uint32_t thread, uint64_t pos);
 
 /*
- * The nearest position after (before) @pos at which a call of the thread returned; @limit: later ones do not
- * matter.
+ * The nearest position after (before) @pos at which a call of the thread returned; positions after @limit need not be
+ * found.
  *
  * Return TS_NO_END if there is none.
  */
@@ -113,17 +112,17 @@ uint64_t ts_calls_next_return(const struct ts_calls *c, uint32_t thread, uint64_
 uint64_t ts_calls_prev_return(const struct ts_calls *c, uint32_t thread, uint64_t pos);
 
 /*
- * The innermost call that is open at position @pos on the stack on which the thread is there.
+ * The innermost call that is open at position @pos on the thread's current stack.
  *
  * Returns false if there is none.
  */
 bool ts_calls_innermost(const struct ts_calls *c, struct ts_call_window *w, uint32_t thread, uint64_t pos,
 			struct ts_call *call);
 
-/* From a call to the one around it on its stack.  Returns false if there is none. */
+/* Replace *call by the call that contains it on its stack.  Returns false if there is none. */
 bool ts_calls_outer(const struct ts_calls *c, struct ts_call_window *w, struct ts_call *call);
 
-/* Bytes of the sealed part in an index file. */
+/* The size of the sealed part in an index file, in bytes. */
 uint64_t ts_calls_saved_len(const struct ts_calls *c);
 
 #endif

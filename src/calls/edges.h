@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The edges of the call graph: from a call instruction to where control went.  They are few, however often
- * they are executed; each has a number.
+ * The edges of the call graph: from a call instruction to its target.  There are few of them, even if calls are
+ * many; each has a number.
  */
 #ifndef TS_CALL_EDGES_H
 #define TS_CALL_EDGES_H
@@ -21,7 +21,7 @@ struct ts_call_edge {
 	uint64_t pc, target;
 };
 
-/* All zero: there are none. */
+/* All zero: empty. */
 struct ts_call_edges {
 	struct ts_call_edge *items; /* owned; by number */
 	uint32_t n;
@@ -38,11 +38,11 @@ uint32_t ts_call_edges_number(struct ts_call_edges *s, uint64_t pc, uint64_t tar
 /* Save the edges that were added since the last call. */
 void ts_call_edges_save(struct ts_call_edges *s, struct ts_index_file *f);
 
-/* Bytes of all of them in an index file. */
+/* The size of all edges in an index file, in bytes. */
 uint64_t ts_call_edges_saved_len(const struct ts_call_edges *s);
 
 /*
- * Add those that were saved; @is_known: they are here already.
+ * Load saved edges; @is_known: they were loaded before.
  *
  * Returns false if memory is exhausted, or the arrays contradict each other.
  */

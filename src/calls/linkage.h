@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where the calls of a processor leave their return address: at the stack pointer, or in a link register.
+ * The place in which the calls of a processor store their return address: at the stack pointer, or in a link register.
  */
 #ifndef TS_CALL_LINKAGE_H
 #define TS_CALL_LINKAGE_H
@@ -16,12 +16,12 @@ struct ts_linkage {
 	bool is_link;               /* there is a link register */
 	uint8_t word;               /* bytes of a return address */
 	uint8_t distance;           /* from the call to its return address; 0: the instruction's length */
-	uint8_t add;                /* the link register holds the return address less this */
+	uint8_t add;                /* the link register holds the return address minus this */
 	uint64_t mask;              /* the bits of the link register that are an address */
 	uint64_t addr_mask;         /* the bits of an address */
 };
 
-/* The linkage of @arch (borrowed).  A processor whose link register is not known is one whose calls push. */
+/* The linkage of @arch (borrowed).  If the link register of a processor is unknown, its calls are assumed to push. */
 void ts_linkage_init(struct ts_linkage *l, const struct ts_arch *arch);
 
 /* The return address that the link register holds with value @lr. */

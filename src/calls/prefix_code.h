@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A prefix code: frequent symbols have short codes, and no code begins another one.
+ * A prefix code: frequent symbols have short codes, and no code is a prefix of another one.
  *
- * The length of a symbol's code is that of Shannon: the logarithm of how rarely it comes, rounded up.  Codes
- * are given out by length (they are canonical), so that the number of codes of each length is all that is
- * kept.
+ * The length of a symbol's code is the Shannon length: the negative logarithm of its frequency, rounded up.  The code
+ * is canonical, so that only the number of codes of each length is stored.
  */
 #ifndef TS_PREFIX_CODE_H
 #define TS_PREFIX_CODE_H
@@ -23,7 +22,7 @@ struct ts_prefix_code {
 	uint32_t first[TS_MAX_CODE_LEN + 1]; /* the ordinal of the first symbol of each length */
 };
 
-/* Bits of the code of a symbol that comes @n times of @total; 1 <= @n <= @total. */
+/* The code length in bits of a symbol with the frequency @n of @total; 1 <= @n <= @total. */
 unsigned ts_code_len(uint32_t n, uint32_t total);
 
 /*
@@ -40,8 +39,8 @@ static inline uint32_t ts_prefix_code_of(const struct ts_prefix_code *code, uint
 }
 
 /*
- * The symbol whose code @bits begins with, at bit 31; *len gets the number of bits.  Returns TS_NO_SYMBOL if
- * it is no symbol's.
+ * The symbol whose code is at the beginning of @bits, from bit 31 down; *len is set to its length in bits.  Returns
+ * TS_NO_SYMBOL if there is none.
  */
 static inline uint32_t ts_prefix_code_find(const struct ts_prefix_code *code, uint32_t bits, unsigned *len)
 {

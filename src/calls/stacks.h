@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The stacks of a thread, with the calls that are open on each: coroutines, signal stacks, those of a kernel.
+ * The stacks of a thread, with the open calls on each: coroutines, signal stacks, the stacks of a kernel.
  *
- * Which stack a thread is on is judged by the moves of its stack pointer.  A move leads to another stack if
- * it ends where the thread left one, or if it is a long one to where no frame of the current stack begins
- * (stacks.c has the lengths).  At most TS_MAX_STACKS of a thread are distinguished.
+ * The current stack of a thread is inferred from the moves of its stack pointer.  A move leads to another stack if
+ * it ends where the thread left that stack, or if it is a long move to an address at which no frame of the current
+ * stack begins (stacks.c has the lengths).  At most TS_MAX_STACKS of a thread are distinguished.
  */
 #ifndef TS_CALL_STACKS_H
 #define TS_CALL_STACKS_H
@@ -20,7 +20,7 @@
 #define TS_MAX_SIGNALS 8u
 
 struct ts_open_call {
-	uint64_t slot;  /* where the return address lies; with a link register: the stack pointer at the
+	uint64_t slot;  /* the address of the return address; with a link register: the stack pointer at the
 			   beginning */
 	uint64_t ret;   /* the return address */
 	uint64_t least; /* the smallest slot of this call and those outside of it */
@@ -32,16 +32,16 @@ struct ts_open_call {
 			   */
 };
 
-/* What the system pushed for a signal: from the handler's stack pointer up to that of the interrupted frame. */
+/* The frame that the system pushed for a signal: from the handler's stack pointer up to the interrupted frame's. */
 struct ts_signal_frame {
 	uint64_t low, high;
 };
 
 struct ts_stack {
-	uint64_t low, high;         /* the stack pointer was there */
-	uint64_t left;              /* its value when the thread went elsewhere */
-	uint64_t space;             /* of a machine: whose address space it is, 0 the kernel's */
-	uint64_t used;              /* when it was left */
+	uint64_t low, high;         /* the range of the stack pointer's values */
+	uint64_t left;              /* its value when the thread left the stack */
+	uint64_t space;             /* of a machine: the address space, 0 is the kernel's */
+	uint64_t used;              /* the clock when it was left */
 	struct ts_open_call *calls; /* owned; outermost first */
 	uint32_t n;
 	uint32_t n_left; /* n when the thread left it, if no call has begun or ended there since; 0: unknown */
@@ -63,26 +63,26 @@ struct ts_stacks {
 	uint64_t clock;
 };
 
-/* No stacks.  @linkage is borrowed. */
+/* Initialize @ss without stacks.  @linkage is borrowed. */
 void ts_stacks_init(struct ts_stacks *ss, const struct ts_linkage *linkage);
 void ts_stacks_fini(struct ts_stacks *ss);
 
 /*
- * The stack pointer moved to @sp, in address space @space of a machine.  @is_loaded: its value was read from
- * memory, or set by an interrupt of a machine: that is no frame.  *has_switched: the thread is on another
- * stack than before.
+ * Process a move of the stack pointer to @sp, in address space @space of a machine.  @is_loaded: its value was read
+ * from memory, or set by an interrupt of a machine, and is no new frame.  *has_switched is set to whether the thread
+ * moved to another stack.
  *
  * Returns false if memory is exhausted.
  */
 bool ts_stacks_move(struct ts_stacks *ss, uint64_t sp, uint64_t space, bool is_loaded, bool *has_switched);
 
 /*
- * The last move, from @before down on the current stack, was that of the system to the handler of a signal.
- * longjmp may leave the handler: then it passes what the system pushed.
+ * Record that the last move, from @before down on the current stack, was the system's to the handler of a signal.
+ * If longjmp leaves the handler, it skips the signal frame.
  */
 void ts_stacks_note_signal(struct ts_stacks *ss, uint64_t before);
 
-/* Does a move between these values stay on its stack: is it one of pushes, or of a small frame? */
+/* Does a move between these values stay on its stack, as pushes and small frames do? */
 static inline bool ts_stacks_is_near(uint64_t a, uint64_t b)
 {
 	return (a > b ? a - b : b - a) <= TS_NEAR_MOVE;
@@ -94,7 +94,7 @@ static inline struct ts_stack *ts_stacks_current(const struct ts_stacks *ss)
 	return &ss->items[ss->current];
 }
 
-/* The stack pointer is at @sp of the current stack. */
+/* Set the stack pointer to @sp, on the current stack. */
 static inline void ts_stacks_be_at(struct ts_stacks *ss, uint64_t sp)
 {
 	struct ts_stack *s = ts_stacks_current(ss);
@@ -109,7 +109,7 @@ static inline void ts_stacks_be_at(struct ts_stacks *ss, uint64_t sp)
 }
 
 /*
- * ts_stacks_move() of a short move that stays on its stack.  Returns false if it is another: nothing is done.
+ * ts_stacks_move() for a short move that stays on its stack.  Returns false, without an effect, for other moves.
  */
 static inline bool ts_stacks_move_near(struct ts_stacks *ss, uint64_t sp)
 {
@@ -120,15 +120,15 @@ static inline bool ts_stacks_move_near(struct ts_stacks *ss, uint64_t sp)
 }
 
 /*
- * A call is open on the current stack: slot, ret and ordinal of @call count.  Returns false if memory is
+ * Add an open call to the current stack, with slot, ret and ordinal of @call.  Returns false if memory is
  * exhausted.
  */
 bool ts_stacks_push(struct ts_stacks *ss, const struct ts_open_call *call);
 
-/* The innermost call of the current stack is over.  Returns it, borrowed until the next push. */
+/* Remove the innermost call of the current stack.  Returns it, borrowed until the next push. */
 const struct ts_open_call *ts_stacks_pop(struct ts_stacks *ss);
 
-/* How many calls of the current stack stay open, now that the stack pointer is where it is. */
+/* The number of calls of the current stack that are still open at the current stack pointer. */
 static inline uint32_t ts_stacks_n_kept(const struct ts_stacks *ss)
 {
 	const struct ts_stack *s = ts_stacks_current(ss);
@@ -139,7 +139,7 @@ static inline uint32_t ts_stacks_n_kept(const struct ts_stacks *ss)
 	return n;
 }
 
-/* The same if control is at return address @pc: for processors with a link register. */
+/* The same with control at return address @pc: for processors with a link register. */
 uint32_t ts_stacks_n_kept_at(const struct ts_stacks *ss, uint64_t pc);
 
 static inline uint32_t ts_stacks_bucket(uint64_t ret)
@@ -147,13 +147,13 @@ static inline uint32_t ts_stacks_bucket(uint64_t ret)
 	return (ret >> 1 ^ ret >> 9) % TS_N_BUCKETS;
 }
 
-/* The buckets of the current stack: NULL if it has none, as without a link register. */
+/* The buckets of the current stack; NULL without a link register. */
 static inline const uint32_t *ts_stacks_buckets(const struct ts_stacks *ss)
 {
 	return ss->n ? ss->items[ss->current].buckets : NULL;
 }
 
-/* May a call of the current stack return to @pc?  False without a link register: the stack pointer tells. */
+/* Can a call of the current stack return to @pc?  False without a link register, where the stack pointer decides. */
 static inline bool ts_stacks_may_return(const struct ts_stacks *ss, uint64_t pc)
 {
 	const uint32_t *buckets = ts_stacks_buckets(ss);
@@ -162,7 +162,7 @@ static inline bool ts_stacks_may_return(const struct ts_stacks *ss, uint64_t pc)
 }
 
 /*
- * To an empty stack of @ss, @n calls from an index file.  Returns false if memory is exhausted.
+ * Add @n calls from an index file to an empty stack of @ss.  Returns false if memory is exhausted.
  */
 bool ts_stacks_fill(const struct ts_stacks *ss, struct ts_stack *s, const struct ts_open_call *calls,
 		    uint32_t n);

@@ -2,13 +2,13 @@
 /*
  * Finds the calls of a recording, from its steps: no symbols, no disassembler.
  *
- * Step k is a call if it leaves the address after its instruction as return address and control goes
- * elsewhere.  Where calls push (x86, m68k) the return address is at the new stack pointer; the call ends when
- * the stack pointer is above it.  Where there is a link register it is there; the call ends at its return
- * address, with the stack pointer not below its value at the beginning.  A call also ends where a call of its
- * stack outside of it does.
+ * Step k is a call if it stores the address after its instruction as return address and transfers control
+ * to another address.  If calls push (x86, m68k), the return address is at the new stack pointer, and the call ends
+ * when the stack pointer is above it.  Otherwise the return address is in the link register, and the call ends at its
+ * return address, with the stack pointer not below its value at the beginning.  A call also ends with each outer call
+ * of its stack.
  *
- * A thread may have several stacks (stacks.h).  Moving to another one ends no call.
+ * A thread may have several stacks (stacks.h).  A move to another stack ends no call.
  */
 #ifndef TS_CALL_TRACKER_H
 #define TS_CALL_TRACKER_H
@@ -24,8 +24,8 @@ struct ts_call_tracker;
 
 /*
  * A tracker that adds to @out (borrowed), for steps with registers of @set (borrowed).  @is_physical: the
- * steps' memory has physical addresses, the stack pointer a virtual one.  @is_before: what the last step of a
- * thread did to registers, before another one ran, shows in a later step.
+ * steps' memory has physical addresses, the stack pointer is virtual.  @is_before: the register writes of a thread's
+ * last step before another thread's appear in a later step.
  *
  * Returns NULL if memory is exhausted.
  */
@@ -33,26 +33,26 @@ struct ts_call_tracker *ts_call_tracker_new(struct ts_calls *out, const struct t
 					    bool is_physical, bool is_before);
 void ts_call_tracker_free(struct ts_call_tracker *tr);
 
-/* The effects that make position 0, which concern thread 0.  Returns false if memory is exhausted. */
+/* Process the effects that define position 0, of thread 0.  Returns false if memory is exhausted. */
 bool ts_call_tracker_start(struct ts_call_tracker *tr, const struct ts_steps *initial);
 
 /*
- * The steps from position @pos on.
+ * Process the steps from position @pos on.
  *
  * Returns false if memory is exhausted.
  */
 bool ts_call_tracker_take(struct ts_call_tracker *tr, uint64_t pos, const struct ts_steps *steps);
 
 /*
- * The recording has ended: @end_pc is the pc of the thread that ran last.
+ * Process the end of the recording: @end_pc is the pc of the thread that ran last.
  *
  * Returns false if memory is exhausted.
  */
 bool ts_call_tracker_end(struct ts_call_tracker *tr, uint64_t end_pc);
 
 /*
- * To an index file: the state, so that another tracker can continue.  From there, with its arrays; all that
- * @out has so far is sealed, and the recording has @n_threads threads.
+ * Save the state to an index file, so that another tracker can continue, or load it from its arrays.  All calls of
+ * @out must be sealed when it is loaded, and the recording has @n_threads threads.
  *
  * ts_call_tracker_load() returns false if memory is exhausted, or the arrays contradict each other or @out.
  */

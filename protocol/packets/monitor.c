@@ -486,10 +486,8 @@ static enum rsp_done finish(struct rsp_session *s, enum rsp_command_end end, str
 			    struct rsp_reply *r)
 {
 	ts_utf8_make_shown((char *)text->data, text->len, true);
-	if (!ts_buf_ok(text)) {
-		rsp_reply_error(r, RSP_ERROR_PLAIN);
-		return RSP_REPLIED;
-	}
+	if (!ts_buf_ok(text))
+		return rsp_reply_error(r, RSP_ERROR_PLAIN);
 	switch (end) {
 	case RSP_COMMAND_DONE:
 		answer(s, text, r);
@@ -530,6 +528,6 @@ static enum rsp_done pkt_command(struct rsp_session *s, struct rsp_args *a, stru
 }
 
 static const struct rsp_packet packets[] = {
-	{ "qRcmd", RSP_ARGS, pkt_command, NULL },
+	{ "qRcmd", RSP_ARGS, .handler = pkt_command },
 };
 const struct rsp_packets rsp_monitor_packets = RSP_PACKETS(packets);

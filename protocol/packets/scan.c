@@ -167,8 +167,7 @@ static enum rsp_done start(struct rsp_session *s, struct scan *scan, struct rsp_
 	ts_error_reset(&err);
 	if (!scan || !rsp_bytes_init(&scan->bytes, BLOCK + scan->n_pattern, &err)) {
 		scan_free(scan);
-		rsp_reply_error(r, RSP_ERROR_PLAIN);
-		return RSP_REPLIED;
+		return rsp_reply_error(r, RSP_ERROR_PLAIN);
 	}
 	rsp_job_start(&s->job, &ops, scan);
 	return RSP_DEFERRED;
@@ -220,10 +219,8 @@ static enum rsp_done pkt_crc(struct rsp_session *s, struct rsp_args *a, struct r
 	len = rsp_args_u64(a);
 	if (!rsp_args_done(a) || !is_sane(addr, len))
 		return RSP_BAD;
-	if (len > MAX_LEN) {
-		rsp_reply_error(r, ERROR_FAULT);
-		return RSP_REPLIED;
-	}
+	if (len > MAX_LEN)
+		return rsp_reply_error(r, ERROR_FAULT);
 	scan = calloc(1, sizeof(*scan));
 	if (scan) {
 		scan->addr = addr;
@@ -235,7 +232,7 @@ static enum rsp_done pkt_crc(struct rsp_session *s, struct rsp_args *a, struct r
 }
 
 static const struct rsp_packet packets[] = {
-	{ "qSearch:memory", RSP_ARGS, pkt_search, NULL },
-	{ "qCRC", RSP_ARGS, pkt_crc, NULL },
+	{ "qSearch:memory", RSP_ARGS, .handler = pkt_search },
+	{ "qCRC", RSP_ARGS, .handler = pkt_crc },
 };
 const struct rsp_packets rsp_scan_packets = RSP_PACKETS(packets);

@@ -56,13 +56,12 @@ static enum rsp_done read_range(struct rsp_session *s, struct rsp_args *a, struc
 	struct range range = take_range(a);
 	size_t len = range.len < max ? (size_t)range.len : max;
 	struct rsp_bytes b;
-	struct ts_error err;
+	struct ts_error err = { 0 };
 
 	if (s->is_in_child)
 		return rsp_reply_error_text(r, RSP_NO_CHILD);
 	if (!rsp_args_done(a) || !len)
 		return RSP_BAD;
-	ts_error_reset(&err);
 	if (!rsp_bytes_init(&b, len, &err)) {
 		rsp_reply_error(r, RSP_ERROR_PLAIN);
 	} else if (!rsp_bytes_read(&b, s, range.addr, len, &err)) {

@@ -126,9 +126,8 @@ static bool sum_block(struct scan *scan, size_t len, struct rsp_reply *r)
 static bool scan_block(struct rsp_session *s, struct scan *scan, struct rsp_reply *r)
 {
 	size_t room = BLOCK + scan->n_pattern, len = scan->len < room ? (size_t)scan->len : room;
-	struct ts_error err;
+	struct ts_error err = { 0 };
 
-	ts_error_reset(&err);
 	if (len < scan->n_pattern) {
 		rsp_reply_puts(r, "0");
 		return true;
@@ -162,9 +161,8 @@ static bool slice(struct rsp_session *s, int64_t end_ns, struct rsp_reply *r)
 static enum rsp_done start(struct rsp_session *s, struct scan *scan, struct rsp_reply *r)
 {
 	static const struct rsp_job_ops ops = { .slice = slice, .cancel = cancel };
-	struct ts_error err;
+	struct ts_error err = { 0 };
 
-	ts_error_reset(&err);
 	if (!scan || !rsp_bytes_init(&scan->bytes, BLOCK + scan->n_pattern, &err)) {
 		scan_free(scan);
 		return rsp_reply_error(r, RSP_ERROR_PLAIN);

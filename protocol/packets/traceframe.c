@@ -26,9 +26,8 @@ static enum rsp_done select_none(struct rsp_session *s, struct rsp_reply *r)
 
 static enum rsp_done select_frame(struct rsp_session *s, uint64_t n, struct rsp_reply *r)
 {
-	struct ts_error err;
+	struct ts_error err = { 0 };
 
-	ts_error_reset(&err);
 	if (n == TS_NO_FRAME)
 		return select_none(s, r);
 	if (!rsp_tracing_select(&s->tracing, n, &err))
@@ -101,7 +100,7 @@ static enum rsp_done pkt_frame(struct rsp_session *s, struct rsp_args *a, struct
 static enum rsp_done pkt_raw(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
 	uint64_t off = rsp_args_u64(a), len;
-	struct ts_error err;
+	struct ts_error err = { 0 };
 	struct ts_buf bytes;
 
 	rsp_args_expect(a, ',');
@@ -112,7 +111,6 @@ static enum rsp_done pkt_raw(struct rsp_session *s, struct rsp_args *a, struct r
 		return RSP_WAIT;
 	if (len > rsp_reply_room(r) / 2)
 		len = rsp_reply_room(r) / 2;
-	ts_error_reset(&err);
 	ts_buf_init(&bytes);
 	if (s->layout)
 		ts_fail(&err, TS_EUNSUPPORTED, TS_NO_OFF,
@@ -134,11 +132,10 @@ static enum rsp_done pkt_raw(struct rsp_session *s, struct rsp_args *a, struct r
 /* "HEXNAME" */
 static enum rsp_done pkt_save(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
-	struct ts_error err;
+	struct ts_error err = { 0 };
 	struct ts_buf name;
 	bool done;
 
-	ts_error_reset(&err);
 	ts_buf_init(&name);
 	rsp_args_hex_buf(a, &name);
 	if (!rsp_args_done(a) || !name.len || !ts_buf_ok(&name) || memchr(name.data, 0, name.len)) {

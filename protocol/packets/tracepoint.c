@@ -88,11 +88,10 @@ static enum rsp_done add_piece(struct rsp_session *s, struct rsp_args *a, struct
 {
 	struct ts_tracing *t = is_running(s) ? NULL : own_tracing(s, r);
 	const struct ts_tracepoint *tp;
-	struct ts_error err;
+	struct ts_error err = { 0 };
 
 	if (!t)
 		return is_running(s) ? refuse_while_running(r) : RSP_REPLIED;
-	ts_error_reset(&err);
 	if (!ts_tracing_piece(t, piece, (const char *)a->p, a->left, TS_NO_OFF, &err))
 		return refuse(r, &err);
 	tp = find_point(t, *a);
@@ -121,11 +120,10 @@ static enum rsp_done pkt_source(struct rsp_session *s, struct rsp_args *a, struc
 static enum rsp_done pkt_define_var(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
 	struct ts_tracing *t = is_running(s) ? NULL : own_tracing(s, r);
-	struct ts_error err;
+	struct ts_error err = { 0 };
 
 	if (!t)
 		return is_running(s) ? refuse_while_running(r) : RSP_REPLIED;
-	ts_error_reset(&err);
 	return ts_tracing_var(t, (const char *)a->p, a->left, TS_NO_OFF, &err) ? RSP_OK : refuse(r, &err);
 }
 
@@ -291,10 +289,9 @@ static const struct rsp_job_ops start_job = {
 
 static enum rsp_done pkt_start(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
-	struct ts_error err;
+	struct ts_error err = { 0 };
 
 	(void)a;
-	ts_error_reset(&err);
 	if (!rsp_tracing_start(&s->tracing, rsp_process(s), s->layout ? &s->layout->regs : NULL,
 			       s->is_physical, &err))
 		return refuse(r, &err);

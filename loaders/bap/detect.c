@@ -71,12 +71,11 @@ static bool look_at_frames(struct scan *s, unsigned n, look_fn *look, void *user
 static bool scan(struct bap *rec, unsigned n, look_fn *look, void *user, struct ts_error *err)
 {
 	struct scan *s = calloc(1, sizeof(*s));
-	struct ts_error stop;
+	struct ts_error stop = { 0 };
 	bool has_std;
 
 	if (!s)
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to look at the trace");
-	ts_error_reset(&stop);
 	rec->read_until = UINT64_MAX; /* nothing is compared: a reader does that */
 	bap_stream_init(&s->stream, rec);
 	s->stream.look.is_silent = true;
@@ -98,9 +97,8 @@ static bool scan(struct bap *rec, unsigned n, look_fn *look, void *user, struct 
 /* The same where frames without an instruction, or damaged ones, only mean that nothing is found. */
 static bool scan_for_hints(struct bap *rec, unsigned n, look_fn *look, void *user, struct ts_error *err)
 {
-	struct ts_error stop;
+	struct ts_error stop = { 0 };
 
-	ts_error_reset(&stop);
 	if (scan(rec, n, look, user, &stop) || !is_failure(&stop))
 		return true;
 	*err = stop;

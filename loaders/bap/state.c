@@ -29,8 +29,7 @@ void bap_forget_threads(struct bap_known *k)
 void bap_known_fini(struct bap_known *k)
 {
 	bap_forget_threads(k);
-	free(k->ids.items);
-	ts_hash_table_fini(&k->ids.by_id);
+	threads_fini(&k->threads);
 	free(k->shown);
 	free(k->results);
 }

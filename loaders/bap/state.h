@@ -11,8 +11,8 @@
 #ifndef LOADERS_BAP_STATE_H
 #define LOADERS_BAP_STATE_H
 
+#include "loaders/kit/threads.h"
 #include "snapshot.h"
-#include "src/base/hash_table.h"
 #include "thread.h"
 #include "trace.h"
 #include "word_ops.h"
@@ -34,14 +34,7 @@ struct bap_known {
 	uint32_t n_live;
 	uint8_t serial;   /* counts lists of values before an instruction, never 0 */
 	bool notes_first; /* a look at the first frames, which fills rec->first_flags */
-	struct bap_ids {
-		struct bap_id {
-			uint64_t id;
-			uint32_t ordinal; /* in the recording */
-		} * items;                /* owned */
-		size_t n, cap;
-		struct ts_hash_table by_id;
-	} ids; /* of the threads that this reader has seen */
+	struct threads threads;
 };
 
 /* Nothing is known yet. */

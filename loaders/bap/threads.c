@@ -5,28 +5,6 @@
 #include <string.h>
 
 #include "snapshot.h"
-#include "src/base/hash.h"
-#include "src/base/vec.h"
-
-#define MAX_THREADS 4096
-
-/* ------------------------------------------------------------------------------------ ids to ordinals */
-
-static bool is_id(const void *user, uint32_t i, const void *id)
-{
-	return ((const struct bap_ids *)user)->items[i].id == *(const uint64_t *)id;
-}
-
-static uint64_t hash_of_id(const void *user, uint32_t i)
-{
-	return ts_hash(((const struct bap_ids *)user)->items[i].id, 0);
-}
-
-static uint32_t *slot_of(const struct bap_ids *ids, uint64_t id)
-{
-	return ts_hash_table_slot(&ids->by_id, ts_hash(id, 0), is_id, ids, &id);
-}
-
 /* gdb's numbers begin with 1, as tracewrap's do; Pin's and the plugin's begin with 0. */
 static uint64_t gdb_id(const struct bap *rec, uint64_t id)
 {
@@ -36,33 +14,6 @@ static uint64_t gdb_id(const struct bap *rec, uint64_t id)
 		return id;
 	return id + 1 ? id + 1 : 1;
 }
-
-static bool find_ordinal(struct bap_known *k, uint64_t id, uint32_t *ordinal, uint64_t off,
-			 struct ts_error *err)
-{
-	struct bap_ids *ids = &k->ids;
-	uint32_t *slot;
-
-	if (!ts_vec_reserve(&ids->items, ids->n, &ids->cap, 1, sizeof(*ids->items)) ||
-	    !ts_hash_table_reserve(&ids->by_id, ids->n, 1, hash_of_id, ids))
-		return ts_fail(err, TS_ENOMEM, off, "no memory for a thread");
-	slot = slot_of(ids, id);
-	if (!*slot) {
-		struct bap_id added = { .id = id };
-
-		if (ids->n == MAX_THREADS)
-			return ts_fail(err, TS_ELIMIT, off, "more than %d threads", MAX_THREADS);
-		added.ordinal = ts_recording_thread(&k->rec->base, 0, 1, gdb_id(k->rec, id));
-		if (added.ordinal == TS_NO_THREAD)
-			return ts_fail(err, TS_ENOMEM, off, "no memory for a thread");
-		ids->items[ids->n++] = added;
-		*slot = (uint32_t)ids->n;
-	}
-	*ordinal = ids->items[*slot - 1].ordinal;
-	return true;
-}
-
-/* -------------------------------------------------------------------------------------------- threads */
 
 static struct bap_thread *alloc_thread(uint32_t g_len)
 {
@@ -106,9 +57,10 @@ static struct bap_thread *move_to_front(struct bap_known *k, uint32_t i)
 static struct bap_thread *add_thread(struct bap_known *k, uint64_t id, const struct bap_thread *keep,
 				     uint64_t off, struct ts_error *err)
 {
-	uint32_t ordinal, last = k->n_live - 1;
+	uint32_t last = k->n_live - 1;
+	uint32_t ordinal = threads_find(&k->threads, &k->rec->base, 0, 1, gdb_id(k->rec, id), off, err);
 
-	if (!find_ordinal(k, id, &ordinal, off, err))
+	if (ordinal == TS_NO_THREAD)
 		return NULL;
 	if (k->n_live < BAP_MAX_LIVE) {
 		struct bap_thread *t = alloc_thread(k->rec->base.regs.g_len);
@@ -135,30 +87,14 @@ struct bap_thread *bap_threads_find(struct bap_known *k, uint64_t id, const stru
 	return add_thread(k, id, keep, off, err);
 }
 
-/* Is a thread with this id one of the recording?  Nothing is added to it. */
-static bool is_of_recording(const struct bap_known *k, uint64_t id)
-{
-	const struct ts_recording *rec = &k->rec->base;
-	uint64_t tid = gdb_id(k->rec, id);
-
-	if (k->ids.by_id.n_slots && *slot_of(&k->ids, id))
-		return true;
-	for (uint32_t i = 0; i < rec->n_threads; i++)
-		if (rec->threads[i].tid == tid)
-			return true;
-	return false;
-}
-
 struct bap_thread *bap_threads_add(struct bap_known *k, uint64_t id, struct ts_error *err)
 {
-	uint32_t ordinal;
+	uint32_t ordinal = threads_known(&k->threads, &k->rec->base, 0, gdb_id(k->rec, id), err);
 
-	if (k->n_live == BAP_MAX_LIVE || !is_of_recording(k, id)) {
+	if (k->n_live == BAP_MAX_LIVE || ordinal == TS_NO_THREAD) {
 		ts_fail(err, TS_ECORRUPT, TS_NO_OFF, "the decode point belongs to another trace");
 		return NULL;
 	}
-	if (!find_ordinal(k, id, &ordinal, TS_NO_OFF, err))
-		return NULL;
 	k->live[k->n_live] = alloc_thread(k->rec->base.regs.g_len);
 	if (!k->live[k->n_live]) {
 		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a thread");

@@ -296,10 +296,9 @@ static void put_regions(struct notes *n)
 /* The program's entry point, as the auxiliary vector has it.  Returns false if that does not tell. */
 static bool find_entry(const struct gdbrecord *rec, uint64_t *entry)
 {
-	struct ts_error odd;
+	struct ts_error odd = { 0 };
 	struct ts_cursor c;
 
-	ts_error_reset(&odd);
 	c = ts_cursor(rec->base.auxv, rec->base.auxv_len, 0, "auxiliary vector", &odd);
 	while (c.left >= 2u * rec->core.word) {
 		uint64_t type = core_take(&rec->core, &c, rec->core.word);

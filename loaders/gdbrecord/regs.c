@@ -91,12 +91,11 @@ bool regs_describe(struct regs *regs, const struct ts_regset *set, const uint8_t
 		   struct ts_error *err)
 {
 	struct ts_regset described;
-	struct ts_error odd;
+	struct ts_error odd = { 0 };
 	int z0;
 
 	if (strncmp(set->arch->name, "aarch64", 7) != 0)
 		return true;
-	ts_error_reset(&odd);
 	if (!ts_tdesc_parse(xml, strnlen((const char *)xml, len), set->arch->is_big_endian, &described,
 			    &odd)) {
 		if (odd.code == TS_ENOMEM)

@@ -75,11 +75,10 @@ bool kit_program_add(struct ts_image *memory, const char *path, const uint64_t *
 {
 	struct ts_source *src = path ? ts_source_open(path, err) : NULL;
 	bool is_used, done = true;
-	struct ts_error odd;
+	struct ts_error odd = { 0 };
 	struct ts_object o;
 	uint64_t moved;
 
-	ts_error_reset(&odd);
 	if (!src || !ts_object_init(&o, src, &odd)) {
 		ts_source_close(src);
 		if (odd.code == TS_EIO || odd.code == TS_ENOMEM)

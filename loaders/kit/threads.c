@@ -39,26 +39,38 @@ static uint32_t *slot_of(const struct threads *t, const struct ts_recording *rec
 	return ts_hash_table_slot(&t->by_id, ts_hash(tid, process), is_thread, rec, &key);
 }
 
-/* If two threads have the same ids, the later one is found. */
-static void take_in(struct threads *t, const struct ts_recording *rec)
+/*
+ * The slot of the thread, when all threads of the recording are in the table and there is room for one more.  If two
+ * threads have the same ids, the later one is found.  Returns NULL if memory is exhausted.
+ */
+static uint32_t *find_slot(struct threads *t, const struct ts_recording *rec, uint32_t process, uint64_t tid,
+			   uint64_t off, struct ts_error *err)
 {
+	if (!ts_hash_table_reserve(&t->by_id, t->n, rec->n_threads - t->n + 1, hash_of_thread, rec)) {
+		ts_fail(err, TS_ENOMEM, off, "no memory for a thread");
+		return NULL;
+	}
 	for (; t->n < rec->n_threads; t->n++)
 		*slot_of(t, rec, rec->threads[t->n].process, rec->threads[t->n].tid) = t->n + 1;
+	return slot_of(t, rec, process, tid);
+}
+
+uint32_t threads_known(struct threads *t, const struct ts_recording *rec, uint32_t process, uint64_t tid,
+		       struct ts_error *err)
+{
+	const uint32_t *slot = find_slot(t, rec, process, tid, TS_NO_OFF, err);
+
+	return slot && *slot ? *slot - 1 : TS_NO_THREAD;
 }
 
 uint32_t threads_find(struct threads *t, struct ts_recording *rec, uint32_t process, uint64_t pid,
 		      uint64_t tid, uint64_t off, struct ts_error *err)
 {
-	uint32_t *slot, ordinal;
+	const uint32_t *slot = find_slot(t, rec, process, tid, off, err);
+	uint32_t ordinal;
 
-	if (!ts_hash_table_reserve(&t->by_id, t->n, rec->n_threads - t->n + 1, hash_of_thread, rec)) {
-		ts_fail(err, TS_ENOMEM, off, "no memory for a thread");
-		return TS_NO_THREAD;
-	}
-	take_in(t, rec);
-	slot = slot_of(t, rec, process, tid);
-	if (*slot)
-		return *slot - 1;
+	if (!slot || *slot)
+		return slot ? *slot - 1 : TS_NO_THREAD;
 	if (rec->n_threads >= THREADS_MAX) {
 		ts_fail(err, TS_ELIMIT, off, "more than %u threads", THREADS_MAX);
 		return TS_NO_THREAD;

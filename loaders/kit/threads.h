@@ -36,4 +36,11 @@ void threads_fini(struct threads *t);
 uint32_t threads_find(struct threads *t, struct ts_recording *rec, uint32_t process, uint64_t pid,
 		      uint64_t tid, uint64_t off, struct ts_error *err);
 
+/*
+ * The same, but nothing is added.  Returns TS_NO_THREAD also if the recording has no such thread; @err is then as it
+ * was.
+ */
+uint32_t threads_known(struct threads *t, const struct ts_recording *rec, uint32_t process, uint64_t tid,
+		       struct ts_error *err);
+
 #endif

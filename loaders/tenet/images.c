@@ -68,10 +68,9 @@ bool tenet_read_images(const struct ts_source *log, struct ts_steps *initial, st
 	struct ts_line_reader lines;
 	struct ts_text_line line;
 	struct ts_source *src;
-	struct ts_error odd;
+	struct ts_error odd = { 0 };
 	char name[256];
 
-	ts_error_reset(&odd);
 	src = name_list(ts_source_name(log), name) ? ts_source_open_beside(log, name, &odd) : NULL;
 	if (!src && odd.code == TS_ENOMEM)
 		*err = odd;

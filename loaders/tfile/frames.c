@@ -146,9 +146,8 @@ unsigned tfile_rate_order(const struct tfile *t, bool is_big_endian)
 
 	ts_window_init(&w, t->src, ts_source_len(t->src));
 	for (unsigned i = 0; i < 64 && found == FOUND; i++) {
-		struct ts_error err;
+		struct ts_error err = { 0 };
 
-		ts_error_reset(&err);
 		if (!read_place(&w, off, is_big_endian, &place, &found, &left, &err))
 			break;
 		if (found == FOUND)
@@ -291,9 +290,8 @@ bool tfile_fits(struct tfile *t, uint64_t reg_len, struct ts_error *err)
 	bool fits = true;
 
 	for (uint64_t i = 0; i < t->frames.n_frames && i < 16 && fits; i++) {
-		struct ts_error odd;
+		struct ts_error odd = { 0 };
 
-		ts_error_reset(&odd);
 		if (!read_bytes(t, i, &f, err))
 			break;
 		fits = read_blocks(t, &f, reg_len, &odd);
@@ -344,9 +342,8 @@ static void find_pc(const struct tfile *t, struct tfile_frame *f)
 
 bool tfile_load(struct tfile *t, uint64_t n, struct tfile_frame *f, struct ts_error *err)
 {
-	struct ts_error odd;
+	struct ts_error odd = { 0 };
 
-	ts_error_reset(&odd);
 	if (!read_bytes(t, n, f, err))
 		return ts_fail_prefix(err, "frame %" PRIu64, n);
 	if (!read_blocks(t, f, t->reg_len, &odd) && odd.code == TS_ENOMEM) {

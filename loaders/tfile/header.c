@@ -64,9 +64,8 @@ static bool read_tracepoint(struct tfile *t, const struct ts_text_line *l, struc
 /* Only a bad register size is an error; other lines that cannot be understood are skipped with a warning. */
 static bool read_line(struct tfile *t, struct ts_text_line l, struct ts_error *err)
 {
-	struct ts_error odd;
+	struct ts_error odd = { 0 };
 
-	ts_error_reset(&odd);
 	if (ts_text_line_skip(&l, "R "))
 		return read_reg_len(t, &l, err);
 	if (ts_text_line_skip(&l, "tdesc "))

@@ -79,10 +79,9 @@ static const struct ts_arch *arch_of_program(const char *path)
 {
 	const struct ts_arch *arch = NULL;
 	struct ts_source *src;
-	struct ts_error odd;
+	struct ts_error odd = { 0 };
 	struct ts_elf elf;
 
-	ts_error_reset(&odd);
 	src = ts_source_open(path, &odd);
 	if (src && ts_elf_init(&elf, src, &odd)) {
 		arch = ts_elf_arch(&elf);
@@ -230,10 +229,9 @@ static bool put_program(struct tfile *t, const char *path, const uint64_t *base,
 {
 	struct ts_source *src = path ? ts_source_open(path, err) : NULL;
 	struct ts_elf elf = { 0 };
-	struct ts_error odd;
+	struct ts_error odd = { 0 };
 	bool done = !path || src;
 
-	ts_error_reset(&odd);
 	if (src && ts_elf_init(&elf, src, &odd)) {
 		uint64_t moved = base ? kit_program_moved(&elf, *base) : 0;
 

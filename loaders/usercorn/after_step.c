@@ -255,10 +255,9 @@ static bool take(struct ucir_reader *r, const struct ucir_op *op, struct ts_step
  */
 bool ucir_read_tail(struct ucir_reader *r, struct ts_steps *out, struct ts_error *err)
 {
-	struct ts_error why;
+	struct ts_error why = { 0 };
 	struct ucir_op op;
 
-	ts_error_reset(&why);
 	r->acting = r->last_thread;
 	r->has_signal = r->is_killed = false;
 	while (ucir_may_be_tail(r) && !ucir_is_at_end(r)) {

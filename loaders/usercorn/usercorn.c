@@ -249,7 +249,7 @@ static bool is_old_map(const uint8_t *p, size_t n)
 static bool check_layout(const struct usercorn *rec, struct ts_error *err)
 {
 	struct ucir_stream s;
-	struct ts_error ignored;
+	struct ts_error ignored = { 0 };
 	struct ucir_op op;
 	const uint8_t *p;
 	uint64_t n;
@@ -259,7 +259,6 @@ static bool check_layout(const struct usercorn *rec, struct ts_error *err)
 		return true;
 	if (!ucir_stream_init(&s, &rec->bytes, err))
 		return false;
-	ts_error_reset(&ignored);
 	do {
 		n = ucir_stream_left(&s) < 4096 ? ucir_stream_left(&s) : 4096;
 		p = n ? ucir_stream_need(&s, n, &ignored) : NULL;

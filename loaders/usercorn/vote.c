@@ -251,14 +251,13 @@ static bool collect(struct usercorn *rec, struct box *boxes, size_t n, struct ts
 	struct branch br = { 0 };
 	struct ts_steps b;
 	enum ts_next result = TS_ITEM;
-	struct ts_error failed;
+	struct ts_error failed = { 0 };
 	bool is_x86 = strncmp(rec->arch->name, "x86", 3) == 0;
 
 	if (!reader)
 		return false;
 	ts_steps_init(&b);
 	ts_steps_bound(&b, rec->base.max_memory);
-	ts_error_reset(&failed);
 	for (size_t n_steps = 0; result == TS_ITEM && n_steps < MAX_STEPS && !is_enough(boxes, n);
 	     n_steps += b.n_steps) {
 		ts_steps_reset(&b);

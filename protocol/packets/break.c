@@ -120,9 +120,9 @@ static bool parse_all_code(struct rsp_args *a, struct code *conditions, struct c
 	return false;
 }
 
-static enum rsp_done insert_break(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r,
-				  enum rsp_break_kind kind)
+static enum rsp_done insert_break(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
+	enum rsp_break_kind kind = a->arg;
 	struct place p = parse_place(s, a);
 	struct code conditions, commands;
 
@@ -137,18 +137,18 @@ static enum rsp_done insert_break(struct rsp_session *s, struct rsp_args *a, str
 	} else {
 		free_code(&commands);
 	}
-	rsp_reply_error_text(r, "no room for another breakpoint");
-	return RSP_REPLIED;
+	return rsp_reply_error_text(r, "no room for another breakpoint");
 }
 
-static enum rsp_done remove_break(struct rsp_session *s, struct rsp_args *a, enum rsp_break_kind kind)
+static enum rsp_done remove_break(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
 	struct place p = parse_place(s, a);
 
+	(void)r;
 	if (!rsp_args_done(a))
 		return RSP_BAD;
 	if (!s->is_in_child) /* gdb takes its breakpoints out of the child of a fork */
-		rsp_breaks_remove(&s->breaks, kind, break_at(s, &p));
+		rsp_breaks_remove(&s->breaks, a->arg, break_at(s, &p));
 	return RSP_OK;
 }
 
@@ -156,14 +156,13 @@ static enum rsp_done remove_break(struct rsp_session *s, struct rsp_args *a, enu
  * Parse a watchpoint.  Returns false if the arguments are malformed, or with the reason in @r if they are
  * refused.
  */
-static bool parse_watch(const struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r,
-			enum ts_watch_kind kind, struct ts_watch *w)
+static bool parse_watch(const struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r, struct ts_watch *w)
 {
 	struct place p = parse_place(s, a);
 
 	if (!rsp_args_done(a))
 		return false;
-	*w = (struct ts_watch){ rsp_process(s), p.addr, p.len, kind };
+	*w = (struct ts_watch){ rsp_process(s), p.addr, p.len, a->arg };
 	if (!p.len || p.len > TS_MAX_WATCH_LEN || p.len - 1 > UINT64_MAX - p.addr) {
 		rsp_reply_error_text(r, "a watched range has 1 to %u bytes", (unsigned)TS_MAX_WATCH_LEN);
 		return false;
@@ -171,96 +170,41 @@ static bool parse_watch(const struct rsp_session *s, struct rsp_args *a, struct 
 	return true;
 }
 
-static enum rsp_done insert_watch(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r,
-				  enum ts_watch_kind kind)
+static enum rsp_done insert_watch(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
 	struct ts_watch w;
 
-	if (!parse_watch(s, a, r, kind, &w))
+	if (!parse_watch(s, a, r, &w))
 		return r->kind == RSP_REPLY_ERROR ? RSP_REPLIED : RSP_BAD;
-	if (kind != TS_WATCH_WRITE && !ts_query_facts(s->target->q)->has_reads && !ts_query_infers_reads(s->target->q))
+	if (a->arg != TS_WATCH_WRITE && !ts_query_facts(s->target->q)->has_reads && !ts_query_infers_reads(s->target->q))
 		return RSP_UNSUPPORTED; /* no reads are recorded, nor told by the instructions: the watchpoint would never trigger */
 	if (rsp_breaks_watch(&s->breaks, &w))
 		return RSP_OK;
-	rsp_reply_error_text(r, "no room for another watchpoint");
-	return RSP_REPLIED;
+	return rsp_reply_error_text(r, "no room for another watchpoint");
 }
 
-static enum rsp_done remove_watch(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r,
-				  enum ts_watch_kind kind)
+static enum rsp_done remove_watch(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
 	struct ts_watch w;
 
-	if (!parse_watch(s, a, r, kind, &w))
+	if (!parse_watch(s, a, r, &w))
 		return r->kind == RSP_REPLY_ERROR ? RSP_REPLIED : RSP_BAD;
 	if (!s->is_in_child)
 		rsp_breaks_unwatch(&s->breaks, &w);
 	return RSP_OK;
 }
 
-static enum rsp_done pkt_Z0(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
-{
-	return insert_break(s, a, r, RSP_BREAK_SOFT);
-}
-
-static enum rsp_done pkt_Z1(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
-{
-	return insert_break(s, a, r, RSP_BREAK_HARD);
-}
-
-static enum rsp_done pkt_Z2(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
-{
-	return insert_watch(s, a, r, TS_WATCH_WRITE);
-}
-
-static enum rsp_done pkt_Z3(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
-{
-	return insert_watch(s, a, r, TS_WATCH_READ);
-}
-
-static enum rsp_done pkt_Z4(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
-{
-	return insert_watch(s, a, r, TS_WATCH_ACCESS);
-}
-
-static enum rsp_done pkt_z0(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
-{
-	(void)r;
-	return remove_break(s, a, RSP_BREAK_SOFT);
-}
-
-static enum rsp_done pkt_z1(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
-{
-	(void)r;
-	return remove_break(s, a, RSP_BREAK_HARD);
-}
-
-static enum rsp_done pkt_z2(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
-{
-	return remove_watch(s, a, r, TS_WATCH_WRITE);
-}
-
-static enum rsp_done pkt_z3(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
-{
-	return remove_watch(s, a, r, TS_WATCH_READ);
-}
-
-static enum rsp_done pkt_z4(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
-{
-	return remove_watch(s, a, r, TS_WATCH_ACCESS);
-}
-
 static const struct rsp_packet packets[] = {
-	{ "Z0", RSP_ARGS, pkt_Z0, .feature = "ConditionalBreakpoints+" },
-	{ "z0", RSP_ARGS, pkt_z0, .feature = "swbreak+" },
-	{ "Z1", RSP_ARGS, pkt_Z1, .feature = "hwbreak+" },
-	{ "z1", RSP_ARGS, pkt_z1, .feature = "BreakpointCommands+" },
-	{ "Z2", RSP_ARGS, pkt_Z2, NULL },
-	{ "z2", RSP_ARGS, pkt_z2, NULL },
-	{ "Z3", RSP_ARGS, pkt_Z3, NULL },
-	{ "z3", RSP_ARGS, pkt_z3, NULL },
-	{ "Z4", RSP_ARGS, pkt_Z4, NULL },
-	{ "z4", RSP_ARGS, pkt_z4, NULL },
+	{ "Z0", RSP_ARGS, insert_break, .feature = "ConditionalBreakpoints+", .arg = RSP_BREAK_SOFT },
+	{ "z0", RSP_ARGS, remove_break, .feature = "swbreak+", .arg = RSP_BREAK_SOFT },
+	{ "Z1", RSP_ARGS, insert_break, .feature = "hwbreak+", .arg = RSP_BREAK_HARD },
+	{ "z1", RSP_ARGS, remove_break, .feature = "BreakpointCommands+", .arg = RSP_BREAK_HARD },
+	{ "Z2", RSP_ARGS, .handler = insert_watch, .arg = TS_WATCH_WRITE },
+	{ "z2", RSP_ARGS, .handler = remove_watch, .arg = TS_WATCH_WRITE },
+	{ "Z3", RSP_ARGS, .handler = insert_watch, .arg = TS_WATCH_READ },
+	{ "z3", RSP_ARGS, .handler = remove_watch, .arg = TS_WATCH_READ },
+	{ "Z4", RSP_ARGS, .handler = insert_watch, .arg = TS_WATCH_ACCESS },
+	{ "z4", RSP_ARGS, .handler = remove_watch, .arg = TS_WATCH_ACCESS },
 };
 
 const struct rsp_packets rsp_break_packets = RSP_PACKETS(packets);

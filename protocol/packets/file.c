@@ -37,14 +37,12 @@ enum file_errno {
 
 static enum rsp_done fail(struct rsp_reply *r, enum file_errno number)
 {
-	rsp_reply_printf(r, "F-1,%x", (unsigned)number);
-	return RSP_REPLIED;
+	return rsp_reply_printf(r, "F-1,%x", (unsigned)number);
 }
 
 static enum rsp_done succeed(struct rsp_reply *r, unsigned result)
 {
-	rsp_reply_printf(r, "F%x", result);
-	return RSP_REPLIED;
+	return rsp_reply_printf(r, "F%x", result);
 }
 
 /* Take a path in hex.  Fails if it is empty, too long or has a NUL. */
@@ -301,14 +299,14 @@ static enum rsp_done pkt_unlink(struct rsp_session *s, struct rsp_args *a, struc
 }
 
 static const struct rsp_packet packets[] = {
-	{ "vFile:setfs", RSP_ARGS, pkt_setfs, NULL },
-	{ "vFile:open", RSP_ARGS, pkt_open, NULL },
-	{ "vFile:close", RSP_ARGS, pkt_close, NULL },
-	{ "vFile:pread", RSP_ARGS, pkt_pread, NULL },
-	{ "vFile:fstat", RSP_ARGS, pkt_fstat, NULL },
-	{ "vFile:stat", RSP_ARGS, pkt_stat, NULL },
-	{ "vFile:readlink", RSP_ARGS, pkt_readlink, NULL },
-	{ "vFile:pwrite", RSP_ARGS, pkt_pwrite, NULL },
-	{ "vFile:unlink", RSP_ARGS, pkt_unlink, NULL },
+	{ "vFile:setfs", RSP_ARGS, .handler = pkt_setfs },
+	{ "vFile:open", RSP_ARGS, .handler = pkt_open },
+	{ "vFile:close", RSP_ARGS, .handler = pkt_close },
+	{ "vFile:pread", RSP_ARGS, .handler = pkt_pread },
+	{ "vFile:fstat", RSP_ARGS, .handler = pkt_fstat },
+	{ "vFile:stat", RSP_ARGS, .handler = pkt_stat },
+	{ "vFile:readlink", RSP_ARGS, .handler = pkt_readlink },
+	{ "vFile:pwrite", RSP_ARGS, .handler = pkt_pwrite },
+	{ "vFile:unlink", RSP_ARGS, .handler = pkt_unlink },
 };
 const struct rsp_packets rsp_file_packets = RSP_PACKETS(packets);

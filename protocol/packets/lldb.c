@@ -23,8 +23,7 @@ static enum rsp_done pkt_host_info(struct rsp_session *s, struct rsp_args *a, st
 	const struct ts_arch *arch = rsp_regset(s)->arch;
 
 	(void)a;
-	rsp_reply_printf(r, "ptrsize:%u;endian:%s;", arch->addr_bits / 8, arch->is_big_endian ? "big" : "little");
-	return RSP_REPLIED;
+	return rsp_reply_printf(r, "ptrsize:%u;endian:%s;", arch->addr_bits / 8, arch->is_big_endian ? "big" : "little");
 }
 
 /* The process of the current thread, by its id for the client. */
@@ -83,10 +82,8 @@ static enum rsp_done pkt_region(struct rsp_session *s, struct rsp_args *a, struc
 		return RSP_BAD;
 	n = ts_query_regions(s->target->q, rsp_process(s), s->pos, NULL, 0);
 	regions = calloc(n + 1, sizeof(*regions));
-	if (!regions) {
-		rsp_reply_error(r, RSP_ERROR_PLAIN);
-		return RSP_REPLIED;
-	}
+	if (!regions)
+		return rsp_reply_error(r, RSP_ERROR_PLAIN);
 	ts_query_regions(s->target->q, rsp_process(s), s->pos, regions, n);
 	for (size_t i = 0; i < n && !m; i++)
 		m = regions[i].first <= addr && addr <= regions[i].last ? &regions[i] : NULL;
@@ -146,10 +143,10 @@ static enum rsp_done pkt_list_threads(struct rsp_session *s, struct rsp_args *a,
 }
 
 static const struct rsp_packet packets[] = {
-	{ "qHostInfo", RSP_EXACT, pkt_host_info, NULL },
-	{ "qProcessInfo", RSP_EXACT, pkt_process_info, NULL },
-	{ "qMemoryRegionInfo", RSP_ARGS, pkt_region, NULL },
-	{ "jThreadsInfo", RSP_EXACT, pkt_threads, NULL },
-	{ "QListThreadsInStopReply", RSP_EXACT, pkt_list_threads, NULL },
+	{ "qHostInfo", RSP_EXACT, .handler = pkt_host_info },
+	{ "qProcessInfo", RSP_EXACT, .handler = pkt_process_info },
+	{ "qMemoryRegionInfo", RSP_ARGS, .handler = pkt_region },
+	{ "jThreadsInfo", RSP_EXACT, .handler = pkt_threads },
+	{ "QListThreadsInStopReply", RSP_EXACT, .handler = pkt_list_threads },
 };
 const struct rsp_packets rsp_lldb_packets = RSP_PACKETS(packets);

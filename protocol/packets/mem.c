@@ -56,15 +56,12 @@ static enum rsp_done read_range(struct rsp_session *s, struct rsp_args *a, struc
 	struct range range = take_range(a);
 	size_t len = range.len < max ? (size_t)range.len : max;
 	struct rsp_bytes b;
-	struct ts_error err;
+	struct ts_error err = { 0 };
 
-	if (s->is_in_child) {
-		rsp_reply_error_text(r, RSP_NO_CHILD);
-		return RSP_REPLIED;
-	}
+	if (s->is_in_child)
+		return rsp_reply_error_text(r, RSP_NO_CHILD);
 	if (!rsp_args_done(a) || !len)
 		return RSP_BAD;
-	ts_error_reset(&err);
 	if (!rsp_bytes_init(&b, len, &err)) {
 		rsp_reply_error(r, RSP_ERROR_PLAIN);
 	} else if (!rsp_bytes_read(&b, s, range.addr, len, &err)) {
@@ -105,12 +102,6 @@ static enum rsp_done pkt_x(struct rsp_session *s, struct rsp_args *a, struct rsp
 
 /* ------------------------------------------------------------------------------------------------ writing */
 
-static enum rsp_done refuse_write(struct rsp_reply *r)
-{
-	rsp_reply_error_text(r, "a recording can't be changed");
-	return RSP_REPLIED;
-}
-
 static enum rsp_done pkt_write_hex(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
 	struct range range = take_range(a);
@@ -119,7 +110,7 @@ static enum rsp_done pkt_write_hex(struct rsp_session *s, struct rsp_args *a, st
 	rsp_args_expect(a, ':');
 	if (!rsp_args_ok(a) || rsp_args_hex_len(a) != range.len || a->left != 2 * rsp_args_hex_len(a))
 		return RSP_BAD;
-	return refuse_write(r);
+	return rsp_reply_error_text(r, RSP_NO_WRITE);
 }
 
 static enum rsp_done pkt_write_binary(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
@@ -130,18 +121,10 @@ static enum rsp_done pkt_write_binary(struct rsp_session *s, struct rsp_args *a,
 	rsp_args_expect(a, ':');
 	if (!rsp_args_ok(a) || a->left != range.len)
 		return RSP_BAD;
-	return refuse_write(r);
+	return rsp_reply_error_text(r, RSP_NO_WRITE);
 }
 
 /* ----------------------------------------------------------------------------------------------- physical */
-
-static enum rsp_done pkt_qemu_features(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
-{
-	(void)s;
-	(void)a;
-	rsp_reply_puts(r, "PhyMemMode");
-	return RSP_REPLIED;
-}
 
 static bool is_physical(const struct rsp_session *s)
 {
@@ -151,8 +134,7 @@ static bool is_physical(const struct rsp_session *s)
 static enum rsp_done pkt_physical(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
 	(void)a;
-	rsp_reply_puts(r, is_physical(s) ? "1" : "0");
-	return RSP_REPLIED;
+	return rsp_reply_puts(r, is_physical(s) ? "1" : "0");
 }
 
 /* A number; as in QEMU, any but 0 means "on". */
@@ -166,17 +148,16 @@ static enum rsp_done pkt_set_physical(struct rsp_session *s, struct rsp_args *a,
 		s->is_physical = is_on;
 	if (is_physical(s) == is_on)
 		return RSP_OK;
-	rsp_reply_error_text(r, "the recording has %s addresses only", is_on ? "virtual" : "physical");
-	return RSP_REPLIED;
+	return rsp_reply_error_text(r, "the recording has %s addresses only", is_on ? "virtual" : "physical");
 }
 
 static const struct rsp_packet packets[] = {
-	{ "m", RSP_PREFIX, pkt_m, NULL },
+	{ "m", RSP_PREFIX, .handler = pkt_m },
 	{ "x", RSP_PREFIX, pkt_x, .feature = "binary-upload+" },
-	{ "M", RSP_PREFIX, pkt_write_hex, NULL },
-	{ "X", RSP_PREFIX, pkt_write_binary, NULL },
-	{ "qqemu.Supported", RSP_EXACT, pkt_qemu_features, NULL },
-	{ "qqemu.PhyMemMode", RSP_EXACT, pkt_physical, NULL },
-	{ "Qqemu.PhyMemMode", RSP_ARGS, pkt_set_physical, NULL },
+	{ "M", RSP_PREFIX, .handler = pkt_write_hex },
+	{ "X", RSP_PREFIX, .handler = pkt_write_binary },
+	{ "qqemu.Supported", RSP_EXACT, .reply = "PhyMemMode" },
+	{ "qqemu.PhyMemMode", RSP_EXACT, .handler = pkt_physical },
+	{ "Qqemu.PhyMemMode", RSP_ARGS, .handler = pkt_set_physical },
 };
 const struct rsp_packets rsp_mem_packets = RSP_PACKETS(packets);

@@ -134,9 +134,8 @@ static enum rsp_command_end give_reason(enum rsp_command_end end, const struct t
 
 static enum rsp_command_end ask(struct rsp_session *s, const char *name, const char *arg, struct ts_buf *out)
 {
-	struct ts_error err;
+	struct ts_error err = { 0 };
 
-	ts_error_reset(&err);
 	return give_reason(rsp_asking_start(s, name, arg, &err), &err, out);
 }
 
@@ -366,9 +365,8 @@ static bool run_collect(struct rsp_session *s, const char *arg, struct ts_buf *o
 /* The client waits for the answer until the file is complete. */
 static enum rsp_command_end start_export(struct rsp_session *s, const char *arg, struct ts_buf *out)
 {
-	struct ts_error err;
+	struct ts_error err = { 0 };
 
-	ts_error_reset(&err);
 	if (!rsp_wait_until_frames_known(s))
 		return RSP_COMMAND_LATER;
 	if (!rsp_save_start(s, arg, true, &err)) {
@@ -486,10 +484,8 @@ static enum rsp_done finish(struct rsp_session *s, enum rsp_command_end end, str
 			    struct rsp_reply *r)
 {
 	ts_utf8_make_shown((char *)text->data, text->len, true);
-	if (!ts_buf_ok(text)) {
-		rsp_reply_error(r, RSP_ERROR_PLAIN);
-		return RSP_REPLIED;
-	}
+	if (!ts_buf_ok(text))
+		return rsp_reply_error(r, RSP_ERROR_PLAIN);
 	switch (end) {
 	case RSP_COMMAND_DONE:
 		answer(s, text, r);
@@ -530,6 +526,6 @@ static enum rsp_done pkt_command(struct rsp_session *s, struct rsp_args *a, stru
 }
 
 static const struct rsp_packet packets[] = {
-	{ "qRcmd", RSP_ARGS, pkt_command, NULL },
+	{ "qRcmd", RSP_ARGS, .handler = pkt_command },
 };
 const struct rsp_packets rsp_monitor_packets = RSP_PACKETS(packets);

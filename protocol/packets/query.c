@@ -145,27 +145,16 @@ static enum rsp_done pkt_extended(struct rsp_session *s, struct rsp_args *a, str
 
 /* ----------------------------------------------------------------------------------------------- settings */
 
-/* "0" or "1" and nothing else. */
-static bool take_switch(struct rsp_args *a)
-{
-	bool is_on = rsp_args_accept(a, '1');
-
-	if (!is_on)
-		rsp_args_expect(a, '0');
-	return is_on;
-}
-
 static enum rsp_done pkt_non_stop(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
-	bool is_on = take_switch(a);
+	bool is_on = rsp_args_switch(a);
 
 	(void)s;
 	if (!rsp_args_done(a))
 		return RSP_BAD;
 	if (!is_on)
 		return RSP_OK;
-	rsp_reply_error_text(r, "the threads of a recording can't be stopped one by one");
-	return RSP_REPLIED;
+	return rsp_reply_error_text(r, "the threads of a recording can't be stopped one by one");
 }
 
 /* Threads do not start or end while the client is stopped. */
@@ -173,7 +162,7 @@ static enum rsp_done pkt_thread_events(struct rsp_session *s, struct rsp_args *a
 {
 	(void)s;
 	(void)r;
-	take_switch(a);
+	rsp_args_switch(a);
 	return rsp_args_done(a) ? RSP_OK : RSP_BAD;
 }
 
@@ -235,7 +224,7 @@ static bool take_numbers(struct rsp_args *a, uint64_t **numbers, size_t *n)
 
 static enum rsp_done pkt_catch_syscalls(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
-	bool is_on = take_switch(a);
+	bool is_on = rsp_args_switch(a);
 	uint64_t *numbers;
 	size_t n;
 
@@ -243,10 +232,8 @@ static enum rsp_done pkt_catch_syscalls(struct rsp_session *s, struct rsp_args *
 		return RSP_UNSUPPORTED;
 	if (!rsp_args_ok(a) || (!is_on && a->left))
 		return RSP_BAD;
-	if (!take_numbers(a, &numbers, &n)) {
-		rsp_reply_error(r, RSP_ERROR_PLAIN);
-		return RSP_REPLIED;
-	}
+	if (!take_numbers(a, &numbers, &n))
+		return rsp_reply_error(r, RSP_ERROR_PLAIN);
 	if (!rsp_args_ok(a)) {
 		free(numbers);
 		return RSP_BAD;
@@ -280,8 +267,7 @@ static enum rsp_done pkt_attached(struct rsp_session *s, struct rsp_args *a, str
 		take_pid(s, a);
 	if (!rsp_args_done(a))
 		return RSP_BAD;
-	rsp_reply_puts(r, "1");
-	return RSP_REPLIED;
+	return rsp_reply_puts(r, "1");
 }
 
 /*
@@ -427,8 +413,7 @@ static enum rsp_done pkt_kill(struct rsp_session *s, struct rsp_args *a, struct 
 	s->is_closing = true;
 	if (!s->is_lldb)
 		return RSP_CLOSE;
-	rsp_reply_puts(r, "X09");
-	return RSP_REPLIED;
+	return rsp_reply_puts(r, "X09");
 }
 
 /* Restart, which has no reply. */
@@ -494,29 +479,29 @@ static enum rsp_done pkt_ctrl_c(struct rsp_session *s, struct rsp_args *a, struc
 }
 
 static const struct rsp_packet packets[] = {
-	{ "qSupported", RSP_ARGS, pkt_supported, NULL },
+	{ "qSupported", RSP_ARGS, .handler = pkt_supported },
 	{ "QStartNoAckMode", RSP_EXACT, pkt_no_ack, .feature = "QStartNoAckMode+" },
-	{ "QThreadSuffixSupported", RSP_EXACT, pkt_thread_suffix, NULL },
-	{ "QEnableErrorStrings", RSP_EXACT, pkt_error_strings, NULL },
-	{ "!", RSP_EXACT, pkt_extended, NULL },
+	{ "QThreadSuffixSupported", RSP_EXACT, .handler = pkt_thread_suffix },
+	{ "QEnableErrorStrings", RSP_EXACT, .handler = pkt_error_strings },
+	{ "!", RSP_EXACT, .handler = pkt_extended },
 
-	{ "QNonStop", RSP_ARGS, pkt_non_stop, NULL },
-	{ "QThreadEvents", RSP_ARGS, pkt_thread_events, NULL },
+	{ "QNonStop", RSP_ARGS, .handler = pkt_non_stop },
+	{ "QThreadEvents", RSP_ARGS, .handler = pkt_thread_events },
 	{ "QPassSignals", RSP_ARGS, pkt_pass_signals, .feature = "QPassSignals+" },
 	{ "QProgramSignals", RSP_ARGS, pkt_program_signals, .feature = "QProgramSignals+" },
 	{ "QCatchSyscalls", RSP_ARGS, pkt_catch_syscalls, .feature = "QCatchSyscalls+" },
 
-	{ "qAttached", RSP_ARGS, pkt_attached, NULL },
-	{ "qOffsets", RSP_EXACT, pkt_offsets, NULL },
-	{ "qSymbol", RSP_ARGS, pkt_symbol, NULL },
-	{ "qExecAndArgs", RSP_EXACT, pkt_exec_and_args, NULL },
+	{ "qAttached", RSP_ARGS, .handler = pkt_attached },
+	{ "qOffsets", RSP_EXACT, .handler = pkt_offsets },
+	{ "qSymbol", RSP_ARGS, .handler = pkt_symbol },
+	{ "qExecAndArgs", RSP_EXACT, .handler = pkt_exec_and_args },
 
 	{ "D", RSP_ARGS, pkt_detach, .feature = "fork-events+;vfork-events+" },
-	{ "k", RSP_EXACT, pkt_kill, NULL },
-	{ "vKill", RSP_ARGS, pkt_vkill, NULL },
-	{ "R", RSP_PREFIX, pkt_restart, NULL },
-	{ "vRun", RSP_ARGS, pkt_run, NULL },
-	{ "vAttach", RSP_ARGS, pkt_attach, NULL },
-	{ "vCtrlC", RSP_EXACT, pkt_ctrl_c, NULL },
+	{ "k", RSP_EXACT, .handler = pkt_kill },
+	{ "vKill", RSP_ARGS, .handler = pkt_vkill },
+	{ "R", RSP_PREFIX, .handler = pkt_restart },
+	{ "vRun", RSP_ARGS, .handler = pkt_run },
+	{ "vAttach", RSP_ARGS, .handler = pkt_attach },
+	{ "vCtrlC", RSP_EXACT, .handler = pkt_ctrl_c },
 };
 const struct rsp_packets rsp_query_packets = RSP_PACKETS(packets);

@@ -129,12 +129,6 @@ static size_t take_value(struct rsp_args *a)
 	return n;
 }
 
-static enum rsp_done refuse_write(struct rsp_reply *r)
-{
-	rsp_reply_error_text(r, "a recording can't be changed");
-	return RSP_REPLIED;
-}
-
 static enum rsp_done pkt_write_all(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
 	size_t len = take_value(a);
@@ -142,7 +136,7 @@ static enum rsp_done pkt_write_all(struct rsp_session *s, struct rsp_args *a, st
 	take_suffix(s, a);
 	if (!rsp_args_ok(a) || !len || len > rsp_regset(s)->g_len)
 		return RSP_BAD;
-	return refuse_write(r);
+	return rsp_reply_error_text(r, RSP_NO_WRITE);
 }
 
 /*
@@ -171,13 +165,13 @@ static enum rsp_done pkt_write_one(struct rsp_session *s, struct rsp_args *a, st
 	take_suffix(s, a);
 	if (!rsp_args_ok(a) || reg < 0 || len != set->regs[reg].len)
 		return RSP_BAD;
-	return is_no_restart(&set->regs[reg], value) ? RSP_OK : refuse_write(r);
+	return is_no_restart(&set->regs[reg], value) ? RSP_OK : rsp_reply_error_text(r, RSP_NO_WRITE);
 }
 
 static const struct rsp_packet packets[] = {
-	{ "g", RSP_ARGS, pkt_g, NULL },
-	{ "G", RSP_PREFIX, pkt_write_all, NULL },
-	{ "p", RSP_PREFIX, pkt_p, NULL },
-	{ "P", RSP_PREFIX, pkt_write_one, NULL },
+	{ "g", RSP_ARGS, .handler = pkt_g },
+	{ "G", RSP_PREFIX, .handler = pkt_write_all },
+	{ "p", RSP_PREFIX, .handler = pkt_p },
+	{ "P", RSP_PREFIX, .handler = pkt_write_one },
 };
 const struct rsp_packets rsp_regs_packets = RSP_PACKETS(packets);

@@ -17,6 +17,9 @@
 #include "protocol/session/threads.h"
 #include "protocol/wire/args.h"
 
+/* What a packet's line in the table says of it. */
+enum { CONTINUE, STEP };
+
 /* The thread for s and bs, and for the actions of vCont that name none. */
 static uint32_t stepping_thread(const struct rsp_session *s)
 {
@@ -87,8 +90,7 @@ static enum rsp_done begun(struct rsp_reply *r, bool has_begun)
 {
 	if (has_begun)
 		return RSP_DEFERRED;
-	rsp_reply_error_text(r, "no memory for a run");
-	return RSP_REPLIED;
+	return rsp_reply_error_text(r, "no memory for a run");
 }
 
 static enum rsp_done resume(struct rsp_session *s, struct rsp_reply *r, bool is_step, bool is_reverse)
@@ -103,66 +105,35 @@ static enum rsp_done resume(struct rsp_session *s, struct rsp_reply *r, bool is_
 }
 
 /* "[addr]" of s and c: a recording can only continue at its position. */
-static enum rsp_done resume_here(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r, bool is_step)
+static enum rsp_done pkt_resume(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
 	if (!a->left)
-		return resume(s, r, is_step, s->is_backwards);
+		return resume(s, r, a->arg, s->is_backwards);
 	rsp_args_u64(a);
 	if (!rsp_args_done(a))
 		return RSP_BAD;
-	rsp_reply_error_text(r, "a recording cannot be resumed at another address");
-	return RSP_REPLIED;
-}
-
-static enum rsp_done pkt_s(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
-{
-	return resume_here(s, a, r, true);
-}
-
-static enum rsp_done pkt_c(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
-{
-	return resume_here(s, a, r, false);
+	return rsp_reply_error_text(r, "a recording cannot be resumed at another address");
 }
 
 /* "sig[;addr]" */
-static enum rsp_done resume_signal(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r,
-				   bool is_step)
+static enum rsp_done pkt_signal(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
 	rsp_args_u8(a);
 	if (!rsp_args_ok(a) || (a->left && (!rsp_args_accept(a, ';') || !a->left)))
 		return RSP_BAD;
-	return resume_here(s, a, r, is_step);
+	return pkt_resume(s, a, r);
 }
 
-static enum rsp_done pkt_S(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+static enum rsp_done pkt_reverse(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
-	return resume_signal(s, a, r, true);
-}
-
-static enum rsp_done pkt_C(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
-{
-	return resume_signal(s, a, r, false);
-}
-
-static enum rsp_done pkt_bs(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
-{
-	(void)a;
-	return resume(s, r, true, true);
-}
-
-static enum rsp_done pkt_bc(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
-{
-	(void)a;
-	return resume(s, r, false, true);
+	return resume(s, r, a->arg, true);
 }
 
 static enum rsp_done pkt_stop_reason(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
 	(void)a;
-	if (s->is_detached) {
-		rsp_reply_puts(r, "W00");
-		return RSP_REPLIED;
-	}
+	if (s->is_detached)
+		return rsp_reply_puts(r, "W00");
 	rsp_session_stop_in(s, s->stopped);
 	rsp_stop_reply(s, r, 5, NULL);
 	/* lldb 19 reads the list of libraries only when it is told that it has changed */
@@ -261,32 +232,22 @@ static enum rsp_done pkt_vCont(struct rsp_session *s, struct rsp_args *a, struct
 	} while (rsp_args_accept(a, ';'));
 	if (!rsp_args_done(a))
 		return RSP_BAD;
-	if (has_child) {
-		rsp_reply_error_text(r, RSP_NO_CHILD);
-		return RSP_REPLIED;
-	}
+	if (has_child)
+		return rsp_reply_error_text(r, RSP_NO_CHILD);
 	s->alone = n == 1 && chosen.kind == 's' ? chosen.thread : TS_NO_THREAD;
 	return run_action(s, r, &chosen, n == 1);
 }
 
-static enum rsp_done pkt_vCont_query(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
-{
-	(void)s;
-	(void)a;
-	rsp_reply_puts(r, "vCont;c;C;s;S;r;t");
-	return RSP_REPLIED;
-}
-
 static const struct rsp_packet packets[] = {
-	{ "?", RSP_EXACT, pkt_stop_reason, NULL },
-	{ "s", RSP_PREFIX, pkt_s, NULL },
-	{ "c", RSP_PREFIX, pkt_c, NULL },
-	{ "S", RSP_PREFIX, pkt_S, NULL },
-	{ "C", RSP_PREFIX, pkt_C, NULL },
-	{ "bs", RSP_EXACT, pkt_bs, .feature = "ReverseStep+" },
-	{ "bc", RSP_EXACT, pkt_bc, .feature = "ReverseContinue+" },
+	{ "?", RSP_EXACT, .handler = pkt_stop_reason },
+	{ "s", RSP_PREFIX, .handler = pkt_resume, .arg = STEP },
+	{ "c", RSP_PREFIX, .handler = pkt_resume, .arg = CONTINUE },
+	{ "S", RSP_PREFIX, .handler = pkt_signal, .arg = STEP },
+	{ "C", RSP_PREFIX, .handler = pkt_signal, .arg = CONTINUE },
+	{ "bs", RSP_EXACT, pkt_reverse, .feature = "ReverseStep+", .arg = STEP },
+	{ "bc", RSP_EXACT, pkt_reverse, .feature = "ReverseContinue+", .arg = CONTINUE },
 	{ "vCont", RSP_ARGS, pkt_vCont, .feature = "vContSupported+" },
-	{ "vCont?", RSP_EXACT, pkt_vCont_query, NULL },
+	{ "vCont?", RSP_EXACT, .reply = "vCont;c;C;s;S;r;t" },
 };
 
 const struct rsp_packets rsp_resume_packets = RSP_PACKETS(packets);

@@ -126,9 +126,8 @@ static bool sum_block(struct scan *scan, size_t len, struct rsp_reply *r)
 static bool scan_block(struct rsp_session *s, struct scan *scan, struct rsp_reply *r)
 {
 	size_t room = BLOCK + scan->n_pattern, len = scan->len < room ? (size_t)scan->len : room;
-	struct ts_error err;
+	struct ts_error err = { 0 };
 
-	ts_error_reset(&err);
 	if (len < scan->n_pattern) {
 		rsp_reply_puts(r, "0");
 		return true;
@@ -162,13 +161,11 @@ static bool slice(struct rsp_session *s, int64_t end_ns, struct rsp_reply *r)
 static enum rsp_done start(struct rsp_session *s, struct scan *scan, struct rsp_reply *r)
 {
 	static const struct rsp_job_ops ops = { .slice = slice, .cancel = cancel };
-	struct ts_error err;
+	struct ts_error err = { 0 };
 
-	ts_error_reset(&err);
 	if (!scan || !rsp_bytes_init(&scan->bytes, BLOCK + scan->n_pattern, &err)) {
 		scan_free(scan);
-		rsp_reply_error(r, RSP_ERROR_PLAIN);
-		return RSP_REPLIED;
+		return rsp_reply_error(r, RSP_ERROR_PLAIN);
 	}
 	rsp_job_start(&s->job, &ops, scan);
 	return RSP_DEFERRED;
@@ -220,10 +217,8 @@ static enum rsp_done pkt_crc(struct rsp_session *s, struct rsp_args *a, struct r
 	len = rsp_args_u64(a);
 	if (!rsp_args_done(a) || !is_sane(addr, len))
 		return RSP_BAD;
-	if (len > MAX_LEN) {
-		rsp_reply_error(r, ERROR_FAULT);
-		return RSP_REPLIED;
-	}
+	if (len > MAX_LEN)
+		return rsp_reply_error(r, ERROR_FAULT);
 	scan = calloc(1, sizeof(*scan));
 	if (scan) {
 		scan->addr = addr;
@@ -235,7 +230,7 @@ static enum rsp_done pkt_crc(struct rsp_session *s, struct rsp_args *a, struct r
 }
 
 static const struct rsp_packet packets[] = {
-	{ "qSearch:memory", RSP_ARGS, pkt_search, NULL },
-	{ "qCRC", RSP_ARGS, pkt_crc, NULL },
+	{ "qSearch:memory", RSP_ARGS, .handler = pkt_search },
+	{ "qCRC", RSP_ARGS, .handler = pkt_crc },
 };
 const struct rsp_packets rsp_scan_packets = RSP_PACKETS(packets);

@@ -103,14 +103,10 @@ static enum rsp_done reply_list(struct rsp_session *s, struct rsp_reply *r)
 	struct ts_buf *text = &s->document.text;
 	size_t n = text->len;
 
-	if (!ts_buf_ok(text)) {
-		rsp_reply_error(r, RSP_ERROR_PLAIN);
-		return RSP_REPLIED;
-	}
-	if (!n) {
-		rsp_reply_puts(r, "l");
-		return RSP_REPLIED;
-	}
+	if (!ts_buf_ok(text))
+		return rsp_reply_error(r, RSP_ERROR_PLAIN);
+	if (!n)
+		return rsp_reply_puts(r, "l");
 	if (n > rsp_reply_room(r) - 1) {
 		n = rsp_reply_room(r) - 1;
 		while (text->data[n] != ',')
@@ -156,10 +152,10 @@ static enum rsp_done pkt_extra_info(struct rsp_session *s, struct rsp_args *a, s
 
 static const struct rsp_packet packets[] = {
 	{ "H", RSP_PREFIX, pkt_H, .feature = "multiprocess+" },
-	{ "T", RSP_PREFIX, pkt_T, NULL },
-	{ "qC", RSP_EXACT, pkt_qC, NULL },
-	{ "qfThreadInfo", RSP_EXACT, pkt_list_first, NULL },
-	{ "qsThreadInfo", RSP_EXACT, pkt_list_next, NULL },
-	{ "qThreadExtraInfo", RSP_ARGS, pkt_extra_info, NULL },
+	{ "T", RSP_PREFIX, .handler = pkt_T },
+	{ "qC", RSP_EXACT, .handler = pkt_qC },
+	{ "qfThreadInfo", RSP_EXACT, .handler = pkt_list_first },
+	{ "qsThreadInfo", RSP_EXACT, .handler = pkt_list_next },
+	{ "qThreadExtraInfo", RSP_ARGS, .handler = pkt_extra_info },
 };
 const struct rsp_packets rsp_thread_packets = RSP_PACKETS(packets);

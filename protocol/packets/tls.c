@@ -124,6 +124,6 @@ static enum rsp_done pkt_tls(struct rsp_session *s, struct rsp_args *a, struct r
 }
 
 static const struct rsp_packet packets[] = {
-	{ "qGetTLSAddr", RSP_ARGS, pkt_tls, NULL },
+	{ "qGetTLSAddr", RSP_ARGS, .handler = pkt_tls },
 };
 const struct rsp_packets rsp_tls_packets = RSP_PACKETS(packets);

@@ -21,23 +21,18 @@ static enum rsp_done select_none(struct rsp_session *s, struct rsp_reply *r)
 {
 	if (rsp_tracing_has_run(&s->tracing) ? !rsp_wait_until_collected(s) : !rsp_wait_until_more(s))
 		return RSP_WAIT;
-	rsp_reply_puts(r, "F-1");
-	return RSP_REPLIED;
+	return rsp_reply_puts(r, "F-1");
 }
 
 static enum rsp_done select_frame(struct rsp_session *s, uint64_t n, struct rsp_reply *r)
 {
-	struct ts_error err;
+	struct ts_error err = { 0 };
 
-	ts_error_reset(&err);
 	if (n == TS_NO_FRAME)
 		return select_none(s, r);
-	if (!rsp_tracing_select(&s->tracing, n, &err)) {
-		rsp_reply_failure(r, s->target->trace, &err);
-		return RSP_REPLIED;
-	}
-	rsp_reply_printf(r, "F%" PRIx64 "T%" PRIx32, n, s->tracing.frame.tracepoint);
-	return RSP_REPLIED;
+	if (!rsp_tracing_select(&s->tracing, n, &err))
+		return rsp_reply_failure(r, s->target->trace, &err);
+	return rsp_reply_printf(r, "F%" PRIx64 "T%" PRIx32, n, s->tracing.frame.tracepoint);
 }
 
 static enum rsp_done select_by_pc(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r,
@@ -51,10 +46,8 @@ static enum rsp_done select_by_pc(struct rsp_session *s, struct rsp_args *a, str
 	}
 	if (!rsp_args_done(a))
 		return RSP_BAD;
-	if (first > last && !is_outside) {
-		rsp_reply_puts(r, "F-1");
-		return RSP_REPLIED;
-	}
+	if (first > last && !is_outside)
+		return rsp_reply_puts(r, "F-1");
 	return select_frame(s, rsp_tracing_find_pc(&s->tracing, first, last, is_outside), r);
 }
 
@@ -107,7 +100,7 @@ static enum rsp_done pkt_frame(struct rsp_session *s, struct rsp_args *a, struct
 static enum rsp_done pkt_raw(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
 	uint64_t off = rsp_args_u64(a), len;
-	struct ts_error err;
+	struct ts_error err = { 0 };
 	struct ts_buf bytes;
 
 	rsp_args_expect(a, ',');
@@ -118,7 +111,6 @@ static enum rsp_done pkt_raw(struct rsp_session *s, struct rsp_args *a, struct r
 		return RSP_WAIT;
 	if (len > rsp_reply_room(r) / 2)
 		len = rsp_reply_room(r) / 2;
-	ts_error_reset(&err);
 	ts_buf_init(&bytes);
 	if (s->layout)
 		ts_fail(&err, TS_EUNSUPPORTED, TS_NO_OFF,
@@ -140,11 +132,10 @@ static enum rsp_done pkt_raw(struct rsp_session *s, struct rsp_args *a, struct r
 /* "HEXNAME" */
 static enum rsp_done pkt_save(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
-	struct ts_error err;
+	struct ts_error err = { 0 };
 	struct ts_buf name;
 	bool done;
 
-	ts_error_reset(&err);
 	ts_buf_init(&name);
 	rsp_args_hex_buf(a, &name);
 	if (!rsp_args_done(a) || !name.len || !ts_buf_ok(&name) || memchr(name.data, 0, name.len)) {
@@ -159,13 +150,12 @@ static enum rsp_done pkt_save(struct rsp_session *s, struct rsp_args *a, struct 
 	ts_buf_fini(&name);
 	if (done)
 		return RSP_DEFERRED;
-	rsp_reply_error_text(r, "%s", err.text);
-	return RSP_REPLIED;
+	return rsp_reply_error_text(r, "%s", err.text);
 }
 
 static const struct rsp_packet packets[] = {
-	{ "QTFrame", RSP_ARGS, pkt_frame, NULL },
-	{ "qTBuffer", RSP_ARGS, pkt_raw, NULL },
-	{ "QTSave", RSP_ARGS, pkt_save, NULL },
+	{ "QTFrame", RSP_ARGS, .handler = pkt_frame },
+	{ "qTBuffer", RSP_ARGS, .handler = pkt_raw },
+	{ "QTSave", RSP_ARGS, .handler = pkt_save },
 };
 const struct rsp_packets rsp_traceframe_packets = RSP_PACKETS(packets);

@@ -30,8 +30,7 @@
 
 static enum rsp_done refuse(struct rsp_reply *r, const struct ts_error *err)
 {
-	rsp_reply_error_text(r, "%s", err->text);
-	return RSP_REPLIED;
+	return rsp_reply_error_text(r, "%s", err->text);
 }
 
 /*
@@ -61,8 +60,7 @@ static bool is_running(const struct rsp_session *s)
 
 static enum rsp_done refuse_while_running(struct rsp_reply *r)
 {
-	rsp_reply_error_text(r, "tracepoints cannot be defined while they run");
-	return RSP_REPLIED;
+	return rsp_reply_error_text(r, "tracepoints cannot be defined while they run");
 }
 
 /* -------------------------------------------------------------------------------------------- definitions */
@@ -90,11 +88,10 @@ static enum rsp_done add_piece(struct rsp_session *s, struct rsp_args *a, struct
 {
 	struct ts_tracing *t = is_running(s) ? NULL : own_tracing(s, r);
 	const struct ts_tracepoint *tp;
-	struct ts_error err;
+	struct ts_error err = { 0 };
 
 	if (!t)
 		return is_running(s) ? refuse_while_running(r) : RSP_REPLIED;
-	ts_error_reset(&err);
 	if (!ts_tracing_piece(t, piece, (const char *)a->p, a->left, TS_NO_OFF, &err))
 		return refuse(r, &err);
 	tp = find_point(t, *a);
@@ -123,19 +120,19 @@ static enum rsp_done pkt_source(struct rsp_session *s, struct rsp_args *a, struc
 static enum rsp_done pkt_define_var(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
 	struct ts_tracing *t = is_running(s) ? NULL : own_tracing(s, r);
-	struct ts_error err;
+	struct ts_error err = { 0 };
 
 	if (!t)
 		return is_running(s) ? refuse_while_running(r) : RSP_REPLIED;
-	ts_error_reset(&err);
 	return ts_tracing_var(t, (const char *)a->p, a->left, TS_NO_OFF, &err) ? RSP_OK : refuse(r, &err);
 }
 
-static enum rsp_done enable(struct rsp_session *s, struct rsp_args *a, bool is_enabled)
+static enum rsp_done pkt_enable(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
 	struct rsp_args point = *a;
 	struct ts_tracepoint *tp = NULL;
 
+	(void)r;
 	rsp_args_u32(a);
 	rsp_args_expect(a, ':');
 	rsp_args_u64(a);
@@ -143,20 +140,8 @@ static enum rsp_done enable(struct rsp_session *s, struct rsp_args *a, bool is_e
 		tp = find_point(rsp_collector_tracing(s->tracing.collector), point);
 	if (!rsp_args_done(a) || !tp)
 		return RSP_BAD;
-	tp->is_enabled = is_enabled;
+	tp->is_enabled = a->arg;
 	return RSP_OK;
-}
-
-static enum rsp_done pkt_enable(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
-{
-	(void)r;
-	return enable(s, a, true);
-}
-
-static enum rsp_done pkt_disable(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
-{
-	(void)r;
-	return enable(s, a, false);
 }
 
 /* "S,E:S,E...", E is the address after the last byte. */
@@ -165,10 +150,8 @@ static enum rsp_done pkt_readonly(struct rsp_session *s, struct rsp_args *a, str
 	struct ts_range *ranges = calloc(MAX_READONLY, sizeof(*ranges));
 	size_t n = 0;
 
-	if (!ranges) {
-		rsp_reply_error(r, RSP_ERROR_PLAIN);
-		return RSP_REPLIED;
-	}
+	if (!ranges)
+		return rsp_reply_error(r, RSP_ERROR_PLAIN);
 	do {
 		uint64_t start = rsp_args_u64(a), end;
 
@@ -191,23 +174,12 @@ static enum rsp_done pkt_readonly(struct rsp_session *s, struct rsp_args *a, str
 
 /* ----------------------------------------------------------------------------------------------- settings */
 
-static bool take_flag(struct rsp_args *a)
-{
-	bool is_on = rsp_args_accept(a, '1');
-
-	if (!is_on)
-		rsp_args_expect(a, '0');
-	if (a->left)
-		rsp_args_fail(a);
-	return is_on;
-}
-
 static enum rsp_done pkt_disconnected(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
-	bool is_on = take_flag(a);
+	bool is_on = rsp_args_switch(a);
 	struct ts_tracing *t;
 
-	if (!rsp_args_ok(a))
+	if (!rsp_args_done(a))
 		return RSP_BAD;
 	t = own_tracing(s, r);
 	if (!t)
@@ -224,7 +196,7 @@ static enum rsp_done pkt_buffer(struct rsp_session *s, struct rsp_args *a, struc
 	struct ts_tracing *t;
 
 	if (!is_size && rsp_args_accept_word(a, "circular:"))
-		is_circular = take_flag(a);
+		is_circular = rsp_args_switch(a);
 	else if (!is_size)
 		return RSP_BAD;
 	else if (!rsp_args_accept_word(a, "-1"))
@@ -317,10 +289,9 @@ static const struct rsp_job_ops start_job = {
 
 static enum rsp_done pkt_start(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
-	struct ts_error err;
+	struct ts_error err = { 0 };
 
 	(void)a;
-	ts_error_reset(&err);
 	if (!rsp_tracing_start(&s->tracing, rsp_process(s), s->layout ? &s->layout->regs : NULL,
 			       s->is_physical, &err))
 		return refuse(r, &err);
@@ -368,17 +339,12 @@ static enum rsp_done pkt_status(struct rsp_session *s, struct rsp_args *a, struc
 
 /* ------------------------------------------------------------------------------------------ what there is */
 
-static enum rsp_done end_of_list(struct rsp_reply *r)
-{
-	rsp_reply_puts(r, "l");
-	return RSP_REPLIED;
-}
-
-static enum rsp_done next_point(struct rsp_session *s, struct rsp_reply *r)
+static enum rsp_done pkt_next_point(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
 	struct rsp_piece_cursor *at = &s->tracing.piece;
 	struct ts_buf text;
 
+	(void)a;
 	ts_buf_init(&text);
 	while (at->tp && !ts_tracepoint_format(at->tp, at->i++, false, &text)) {
 		at->tp = at->tp->next;
@@ -389,7 +355,7 @@ static enum rsp_done next_point(struct rsp_session *s, struct rsp_reply *r)
 		return RSP_REPLIED;
 	}
 	ts_buf_fini(&text);
-	return end_of_list(r);
+	return rsp_reply_puts(r, "l");
 }
 
 /*
@@ -400,35 +366,25 @@ static enum rsp_done pkt_first_point(struct rsp_session *s, struct rsp_args *a, 
 {
 	const struct ts_tracing *t = rsp_tracing_shown(&s->tracing);
 	bool is_hidden = t == &s->tracing.implied && !s->tracing.was_listed;
+	struct ts_error err = { 0 };
 
-	struct ts_error err;
-
-	(void)a;
-	ts_error_reset(&err);
 	if (!is_hidden && !rsp_wait_until_frames_known(s))
 		return RSP_WAIT;
-	if (t == &s->tracing.implied && !is_hidden && !rsp_tracing_imply(&s->tracing, &err)) {
-		rsp_reply_failure(r, s->target->trace, &err);
-		return RSP_REPLIED;
-	}
+	if (t == &s->tracing.implied && !is_hidden && !rsp_tracing_imply(&s->tracing, &err))
+		return rsp_reply_failure(r, s->target->trace, &err);
 	s->tracing.was_listed = true;
 	s->tracing.piece = (struct rsp_piece_cursor){ .tp = is_hidden ? NULL : t->points };
-	return next_point(s, r);
+	return pkt_next_point(s, a, r);
 }
 
-static enum rsp_done pkt_next_point(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
-{
-	(void)a;
-	return next_point(s, r);
-}
-
-static enum rsp_done next_var(struct rsp_session *s, struct rsp_reply *r)
+static enum rsp_done pkt_next_var(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
 	const struct ts_tvar *var = s->tracing.piece.var;
 	struct ts_buf text;
 
+	(void)a;
 	if (!var)
-		return end_of_list(r);
+		return rsp_reply_puts(r, "l");
 	s->tracing.piece.var = var->next;
 	ts_buf_init(&text);
 	ts_tvar_format(var, &text);
@@ -438,15 +394,8 @@ static enum rsp_done next_var(struct rsp_session *s, struct rsp_reply *r)
 
 static enum rsp_done pkt_first_var(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
-	(void)a;
 	s->tracing.piece = (struct rsp_piece_cursor){ .var = rsp_tracing_shown(&s->tracing)->vars };
-	return next_var(s, r);
-}
-
-static enum rsp_done pkt_next_var(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
-{
-	(void)a;
-	return next_var(s, r);
+	return pkt_next_var(s, a, r);
 }
 
 /* Hits of a tracepoint, and the size of its frames; nothing for a tracepoint that was not part of the run. */
@@ -459,8 +408,7 @@ static enum rsp_done pkt_point_status(struct rsp_session *s, struct rsp_args *a,
 	rsp_args_u64(a);
 	if (!rsp_args_done(a))
 		return RSP_BAD;
-	rsp_reply_printf(r, "V%" PRIx64 ":%" PRIx64, tp ? tp->n_hits : 0, tp ? tp->n_bytes : 0);
-	return RSP_REPLIED;
+	return rsp_reply_printf(r, "V%" PRIx64 ":%" PRIx64, tp ? tp->n_hits : 0, tp ? tp->n_bytes : 0);
 }
 
 /* The value of a variable in the selected frame, or its current value. */
@@ -489,43 +437,36 @@ static enum rsp_done pkt_var(struct rsp_session *s, struct rsp_args *a, struct r
 }
 
 /* No recording has static markers. */
-static enum rsp_done pkt_markers(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
-{
-	(void)s;
-	(void)a;
-	return end_of_list(r);
-}
-
 static enum rsp_done pkt_marker_at(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
 	(void)s;
 	rsp_args_u64(a);
-	return rsp_args_done(a) ? end_of_list(r) : RSP_BAD;
+	return rsp_args_done(a) ? rsp_reply_puts(r, "l") : RSP_BAD;
 }
 
 static const struct rsp_packet packets[] = {
-	{ "QTinit", RSP_EXACT, pkt_init, NULL },
+	{ "QTinit", RSP_EXACT, .handler = pkt_init },
 	{ "QTDP", RSP_ARGS, pkt_define, .feature = "ConditionalTracepoints+" },
 	{ "QTDPsrc", RSP_ARGS, pkt_source, .feature = "TracepointSource+" },
 	{ "QTDV", RSP_ARGS, pkt_define_var, .feature = "tracenz+" },
-	{ "QTEnable", RSP_ARGS, pkt_enable, .feature = "EnableDisableTracepoints+" },
-	{ "QTDisable", RSP_ARGS, pkt_disable, .feature = "EnableDisableTracepoints+" },
-	{ "QTro", RSP_ARGS, pkt_readonly, NULL },
+	{ "QTEnable", RSP_ARGS, pkt_enable, .feature = "EnableDisableTracepoints+", .arg = true },
+	{ "QTDisable", RSP_ARGS, pkt_enable, .feature = "EnableDisableTracepoints+", .arg = false },
+	{ "QTro", RSP_ARGS, .handler = pkt_readonly },
 	{ "QTDisconnected", RSP_ARGS, pkt_disconnected, .feature = "DisconnectedTracing+" },
 	{ "QTBuffer", RSP_ARGS, pkt_buffer, .feature = "QTBuffer:size+" },
-	{ "QTNotes", RSP_ARGS, pkt_notes, NULL },
-	{ "QTStart", RSP_EXACT, pkt_start, NULL },
-	{ "QTStop", RSP_EXACT, pkt_stop, NULL },
+	{ "QTNotes", RSP_ARGS, .handler = pkt_notes },
+	{ "QTStart", RSP_EXACT, .handler = pkt_start },
+	{ "QTStop", RSP_EXACT, .handler = pkt_stop },
 
-	{ "qTStatus", RSP_EXACT, pkt_status, NULL },
-	{ "qTfP", RSP_EXACT, pkt_first_point, NULL },
-	{ "qTsP", RSP_EXACT, pkt_next_point, NULL },
-	{ "qTfV", RSP_EXACT, pkt_first_var, NULL },
-	{ "qTsV", RSP_EXACT, pkt_next_var, NULL },
-	{ "qTP", RSP_ARGS, pkt_point_status, NULL },
-	{ "qTV", RSP_ARGS, pkt_var, NULL },
-	{ "qTfSTM", RSP_EXACT, pkt_markers, NULL },
-	{ "qTsSTM", RSP_EXACT, pkt_markers, NULL },
-	{ "qTSTMat", RSP_ARGS, pkt_marker_at, NULL },
+	{ "qTStatus", RSP_EXACT, .handler = pkt_status },
+	{ "qTfP", RSP_EXACT, .handler = pkt_first_point },
+	{ "qTsP", RSP_EXACT, .handler = pkt_next_point },
+	{ "qTfV", RSP_EXACT, .handler = pkt_first_var },
+	{ "qTsV", RSP_EXACT, .handler = pkt_next_var },
+	{ "qTP", RSP_ARGS, .handler = pkt_point_status },
+	{ "qTV", RSP_ARGS, .handler = pkt_var },
+	{ "qTfSTM", RSP_EXACT, .reply = "l" },
+	{ "qTsSTM", RSP_EXACT, .reply = "l" },
+	{ "qTSTMat", RSP_ARGS, .handler = pkt_marker_at },
 };
 const struct rsp_packets rsp_tracepoint_packets = RSP_PACKETS(packets);

@@ -40,12 +40,6 @@ static bool is_annex(const struct request *q, const char *name)
 	return q->annex_len == strlen(name) && memcmp(q->annex, name, q->annex_len) == 0;
 }
 
-static enum rsp_done bad_annex(struct rsp_reply *r)
-{
-	rsp_reply_error(r, 0);
-	return RSP_REPLIED;
-}
-
 static enum rsp_done reply_piece(const struct request *q, const uint8_t *text, size_t text_len,
 				 struct rsp_reply *r)
 {
@@ -63,16 +57,11 @@ static enum rsp_done reply_piece(const struct request *q, const uint8_t *text, s
 	return RSP_REPLIED;
 }
 
-static enum rsp_done pkt_features(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+static enum rsp_done read_features(struct rsp_session *s, const struct request *q, struct rsp_reply *r)
 {
 	const struct ts_buf *xml = s->layout ? &s->layout->target_xml : &s->target->target_xml;
-	struct request q;
 
-	if (!take_request(a, &q))
-		return RSP_BAD;
-	if (!is_annex(&q, "target.xml"))
-		return bad_annex(r);
-	return reply_piece(&q, xml->data, xml->len, r);
+	return reply_piece(q, xml->data, xml->len, r);
 }
 
 /* The document @name for the session's position, written by @write. */
@@ -82,150 +71,129 @@ static enum rsp_done reply_document(struct rsp_session *s, const struct request 
 {
 	struct rsp_document *doc = &s->document;
 
-	if (!is_annex(q, ""))
-		return bad_annex(r);
 	if (!q->off || strcmp(doc->name, name) != 0) {
 		ts_buf_reset(&doc->text);
 		write(s, &doc->text);
 		snprintf(doc->name, sizeof(doc->name), "%s", name);
 	}
-	if (!ts_buf_ok(&doc->text)) {
-		rsp_reply_error(r, RSP_ERROR_PLAIN);
-		return RSP_REPLIED;
-	}
+	if (!ts_buf_ok(&doc->text))
+		return rsp_reply_error(r, RSP_ERROR_PLAIN);
 	return reply_piece(q, doc->text.data, doc->text.len, r);
 }
 
-static enum rsp_done pkt_threads(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+static enum rsp_done read_threads(struct rsp_session *s, const struct request *q, struct rsp_reply *r)
 {
-	struct request q;
-
-	if (!take_request(a, &q))
-		return RSP_BAD;
-	if (!q.off) {
+	if (!q->off) {
 		rsp_session_shown(s);
 		rsp_threads_note_all(s);
 	}
-	return reply_document(s, &q, "threads", rsp_threads_xml, r);
+	return reply_document(s, q, "threads", rsp_threads_xml, r);
 }
 
-static enum rsp_done reply_libraries(struct rsp_session *s, const struct request *q, const char *name,
+static enum rsp_done reply_libraries(struct rsp_session *s, const struct request *q, enum rsp_module_list list,
 				     void (*write)(const struct rsp_session *s, struct ts_buf *out),
 				     struct rsp_reply *r)
 {
+	if (rsp_module_list(s->target) != list)
+		return RSP_UNSUPPORTED;
 	if (!q->off) {
 		s->modules_at = s->pos;
 		rsp_modules_are_missing(s, NULL);
 	}
-	return reply_document(s, q, name, write, r);
+	return reply_document(s, q, "libraries", write, r);
 }
 
-static enum rsp_done pkt_libraries(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+static enum rsp_done read_libraries(struct rsp_session *s, const struct request *q, struct rsp_reply *r)
 {
-	struct request q;
-
-	if (!take_request(a, &q))
-		return RSP_BAD;
-	if (rsp_module_list(s->target) != RSP_MODULES_ANY)
-		return RSP_UNSUPPORTED;
-	return reply_libraries(s, &q, "libraries", rsp_modules_any_xml, r);
+	return reply_libraries(s, q, RSP_MODULES_ANY, rsp_modules_any_xml, r);
 }
 
-/* gdb's annex names the part of the list that it needs: it gets all. */
-static enum rsp_done pkt_libraries_svr4(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+static enum rsp_done read_libraries_svr4(struct rsp_session *s, const struct request *q, struct rsp_reply *r)
 {
-	struct request q;
-
-	if (!take_request(a, &q))
-		return RSP_BAD;
-	if (rsp_module_list(s->target) != RSP_MODULES_SVR4)
-		return RSP_UNSUPPORTED;
-	return reply_libraries(s, &q, "libraries-svr4", rsp_modules_svr4_xml, r);
+	return reply_libraries(s, q, RSP_MODULES_SVR4, rsp_modules_svr4_xml, r);
 }
 
 /*
  * The contents of the selected frame.  There is no list for a frame with everything known of a position: its
  * length would grow with the recorded memory, and without a list the client reads what it needs.
  */
-static enum rsp_done pkt_traceframe_info(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+static enum rsp_done read_traceframe_info(struct rsp_session *s, const struct request *q, struct rsp_reply *r)
 {
-	struct request q;
-
-	if (!take_request(a, &q))
-		return RSP_BAD;
-	if (rsp_tracing_is_looking(&s->tracing) && !s->tracing.frame.is_whole)
-		return reply_document(s, &q, "traceframe-info", rsp_trace_frame_xml, r);
-	rsp_reply_error(r, RSP_ERROR_PLAIN);
-	return RSP_REPLIED;
+	if (!rsp_tracing_is_looking(&s->tracing) || s->tracing.frame.is_whole)
+		return rsp_reply_error(r, RSP_ERROR_PLAIN);
+	return reply_document(s, q, "traceframe-info", rsp_trace_frame_xml, r);
 }
 
 /* The annex is a process or empty; as far as recordings tell, all run the same program. */
-static enum rsp_done pkt_exec_file(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+static enum rsp_done read_exec_file(struct rsp_session *s, const struct request *q, struct rsp_reply *r)
 {
 	const char *path = rsp_target_exec_path(s->target);
-	struct rsp_args pid;
-	struct request q;
+	struct rsp_args pid = rsp_args(q->annex, q->annex_len);
 
-	if (!take_request(a, &q))
-		return RSP_BAD;
-	pid = rsp_args(q.annex, q.annex_len);
 	if (pid.left)
 		rsp_args_u64(&pid);
 	if (!rsp_args_done(&pid))
-		return bad_annex(r);
-	if (!path)
-		return RSP_UNSUPPORTED;
-	return reply_piece(&q, (const uint8_t *)path, strlen(path), r);
+		return rsp_reply_error(r, 0);
+	return path ? reply_piece(q, (const uint8_t *)path, strlen(path), r) : RSP_UNSUPPORTED;
 }
 
-static enum rsp_done pkt_auxv(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+static enum rsp_done read_auxv(struct rsp_session *s, const struct request *q, struct rsp_reply *r)
 {
 	const struct ts_facts *facts = ts_query_facts(s->target->q);
-	struct request q;
 
-	if (!take_request(a, &q))
-		return RSP_BAD;
-	if (!is_annex(&q, ""))
-		return bad_annex(r);
-	if (!facts->auxv)
-		return RSP_UNSUPPORTED;
-	return reply_piece(&q, facts->auxv, facts->auxv_len, r);
+	return facts->auxv ? reply_piece(q, facts->auxv, facts->auxv_len, r) : RSP_UNSUPPORTED;
 }
 
 /* The siginfo of the signal at the session's position. */
-static enum rsp_done pkt_siginfo(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+static enum rsp_done read_siginfo(struct rsp_session *s, const struct request *q, struct rsp_reply *r)
 {
-	enum rsp_done done;
-	struct request q;
 	struct ts_buf info;
 
-	if (!take_request(a, &q))
-		return RSP_BAD;
-	if (!is_annex(&q, ""))
-		return bad_annex(r);
 	if (!s->claims_siginfo && !rsp_events_may_have_siginfo(s))
 		return RSP_UNSUPPORTED;
 	ts_buf_init(&info);
-	if (!rsp_events_siginfo(s, &info) || !ts_buf_ok(&info)) {
+	if (rsp_events_siginfo(s, &info) && ts_buf_ok(&info))
+		reply_piece(q, info.data, info.len, r);
+	else
 		rsp_reply_error_text(r, "no signal with an address is recorded here");
-		done = RSP_REPLIED;
-	} else {
-		done = reply_piece(&q, info.data, info.len, r);
-	}
 	ts_buf_fini(&info);
-	return done;
+	return RSP_REPLIED;
+}
+
+/* In the order of the packets. */
+static const struct {
+	const char *annex; /* the only one that there is; NULL: read() looks at it */
+	enum rsp_done (*read)(struct rsp_session *s, const struct request *q, struct rsp_reply *r);
+} objects[] = {
+	{ "target.xml", read_features },
+	{ "", read_threads },
+	{ "", read_libraries },
+	{ "", read_libraries_svr4 },
+	{ "", read_traceframe_info },
+	{ NULL, read_exec_file },
+	{ "", read_siginfo },
+	{ "", read_auxv },
+};
+
+static enum rsp_done pkt_xfer(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	struct request q;
+
+	if (!take_request(a, &q))
+		return RSP_BAD;
+	if (objects[a->arg].annex && !is_annex(&q, objects[a->arg].annex))
+		return rsp_reply_error(r, 0);
+	return objects[a->arg].read(s, &q, r);
 }
 
 static const struct rsp_packet packets[] = {
-	{ "qXfer:features:read", RSP_ARGS, pkt_features, .feature = "qXfer:features:read+" },
-	{ "qXfer:threads:read", RSP_ARGS, pkt_threads, .feature = "qXfer:threads:read+" },
-	{ "qXfer:libraries:read", RSP_ARGS, pkt_libraries, .feature = "qXfer:libraries:read+" },
-	{ "qXfer:libraries-svr4:read", RSP_ARGS, pkt_libraries_svr4,
-	  .feature = "qXfer:libraries-svr4:read+" },
-	{ "qXfer:traceframe-info:read", RSP_ARGS, pkt_traceframe_info,
-	  .feature = "qXfer:traceframe-info:read+" },
-	{ "qXfer:exec-file:read", RSP_ARGS, pkt_exec_file, .feature = "qXfer:exec-file:read+" },
-	{ "qXfer:siginfo:read", RSP_ARGS, pkt_siginfo, .feature = "qXfer:siginfo:read+" },
-	{ "qXfer:auxv:read", RSP_ARGS, pkt_auxv, .feature = "qXfer:auxv:read+" },
+	{ "qXfer:features:read", RSP_ARGS, pkt_xfer, .feature = "qXfer:features:read+", .arg = 0 },
+	{ "qXfer:threads:read", RSP_ARGS, pkt_xfer, .feature = "qXfer:threads:read+", .arg = 1 },
+	{ "qXfer:libraries:read", RSP_ARGS, pkt_xfer, .feature = "qXfer:libraries:read+", .arg = 2 },
+	{ "qXfer:libraries-svr4:read", RSP_ARGS, pkt_xfer, .feature = "qXfer:libraries-svr4:read+", .arg = 3 },
+	{ "qXfer:traceframe-info:read", RSP_ARGS, pkt_xfer, .feature = "qXfer:traceframe-info:read+", .arg = 4 },
+	{ "qXfer:exec-file:read", RSP_ARGS, pkt_xfer, .feature = "qXfer:exec-file:read+", .arg = 5 },
+	{ "qXfer:siginfo:read", RSP_ARGS, pkt_xfer, .feature = "qXfer:siginfo:read+", .arg = 6 },
+	{ "qXfer:auxv:read", RSP_ARGS, pkt_xfer, .feature = "qXfer:auxv:read+", .arg = 7 },
 };
 const struct rsp_packets rsp_xfer_packets = RSP_PACKETS(packets);

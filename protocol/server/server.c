@@ -129,7 +129,7 @@ static void set_tcp_options(int fd)
 static void on_connect(struct ev_loop *loop, struct ev_io *w, int events)
 {
 	struct rsp_server *sv = w->data;
-	struct ts_error err;
+	struct ts_error err = { 0 };
 	int fd = accept4(w->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
 	(void)events;
@@ -138,7 +138,6 @@ static void on_connect(struct ev_loop *loop, struct ev_io *w, int events)
 	if (fd < 0)
 		return;
 	set_tcp_options(fd);
-	ts_error_reset(&err);
 	if (!rsp_connection_open(sv, fd, fd, &err))
 		ts_log(TS_LOG_ERROR, "%s", err.text);
 	else if (sv->is_once)

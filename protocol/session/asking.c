@@ -166,10 +166,9 @@ void rsp_asking_note_left(struct rsp_session *s, uint64_t pos)
 
 bool rsp_asking_checkpoint(struct rsp_session *s, const char *text, struct ts_buf *out)
 {
-	struct ts_error err;
+	struct ts_error err = { 0 };
 	unsigned number;
 
-	ts_error_reset(&err);
 	if (strpbrk(text, "\r\n"))
 		ts_fail(&err, TS_EUSAGE, TS_NO_OFF, "the text of a mark is one line");
 	else if (prepare(s, &err) && !s->asking->marks)
@@ -218,10 +217,9 @@ static void put_wanted(struct rsp_asking *q, const struct ts_question *qn, const
 enum rsp_command_end rsp_asking_condition(struct rsp_session *s, const char *question, struct ts_buf *out)
 {
 	struct ts_question qn;
-	struct ts_error err;
+	struct ts_error err = { 0 };
 	enum rsp_command_end end;
 
-	ts_error_reset(&err);
 	end = prepare_question(s, question, &err);
 	if (end == RSP_COMMAND_REFUSED)
 		ts_buf_puts(out, err.text);
@@ -371,10 +369,9 @@ static enum ts_got run_announced(struct rsp_session *s, int64_t end_ns, struct r
 
 static bool slice(struct rsp_session *s, int64_t end_ns, struct rsp_reply *r)
 {
-	struct ts_error err;
+	struct ts_error err = { 0 };
 	enum ts_got got;
 
-	ts_error_reset(&err);
 	got = s->asking->is_announced ? run_announced(s, end_ns, r, &err) : run(s, end_ns, &s->console, &err);
 	if (got == TS_GOT_PENDING)
 		return false;

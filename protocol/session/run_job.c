@@ -281,7 +281,7 @@ static enum ts_walked find_stop(struct rsp_session *s, int64_t end_ns, struct ts
 static bool slice(struct rsp_session *s, int64_t end_ns, struct rsp_reply *r)
 {
 	struct ts_found found;
-	struct ts_error err;
+	struct ts_error err = { 0 };
 
 	if (state_of(s)->is_collecting) {
 		if (!rsp_tracing_slice(&s->tracing, end_ns))
@@ -289,7 +289,6 @@ static bool slice(struct rsp_session *s, int64_t end_ns, struct rsp_reply *r)
 		stop(s, r, &s->tracing.found);
 		return true;
 	}
-	ts_error_reset(&err);
 	switch (find_stop(s, end_ns, &found, &err)) {
 	case TS_WALK_STOP:
 		return finish(s, r, &found);

@@ -104,10 +104,9 @@ static enum ts_next write_frames(struct rsp_session *s, int64_t end_ns, struct t
 
 static bool slice(struct rsp_session *s, int64_t end_ns, struct rsp_reply *r)
 {
-	struct ts_error err;
+	struct ts_error err = { 0 };
 	enum ts_next next;
 
-	ts_error_reset(&err);
 	next = write_frames(s, end_ns, &err);
 	if (next == TS_ITEM)
 		return false;

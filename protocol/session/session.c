@@ -269,13 +269,13 @@ void rsp_session_refuse(struct rsp_session *s, struct rsp_reply *r, const char *
 		rsp_reply_error(r, RSP_ERROR_PLAIN);
 }
 
-void rsp_reply_failure(struct rsp_reply *r, const char *file, const struct ts_error *err)
+enum rsp_done rsp_reply_failure(struct rsp_reply *r, const char *file, const struct ts_error *err)
 {
 	char text[600];
 
 	ts_error_format(err, file, text, sizeof(text));
 	ts_log(TS_LOG_WARN, "%s", text);
-	rsp_reply_error_text(r, "%s", text);
+	return rsp_reply_error_text(r, "%s", text);
 }
 
 /* --------------------------------------------------------------------------------------- packets and runs */

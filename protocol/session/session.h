@@ -66,6 +66,7 @@ struct rsp_wait {
 
 /* The error for packets about the child of a fork, which gdb may follow if its user wants that. */
 #define RSP_NO_CHILD "the child of the fork is not in this recording"
+#define RSP_NO_WRITE "a recording can't be changed"
 
 struct rsp_session {
 	const struct rsp_target *target; /* borrowed */
@@ -289,6 +290,6 @@ uint32_t rsp_session_find_thread(const struct rsp_session *s, struct rsp_tid tid
 void rsp_session_refuse(struct rsp_session *s, struct rsp_reply *r, const char *text, bool is_command);
 
 /* Make an error reply for a failure of @file, the trace itself; NULL: the failure names its file. */
-void rsp_reply_failure(struct rsp_reply *r, const char *file, const struct ts_error *err);
+enum rsp_done rsp_reply_failure(struct rsp_reply *r, const char *file, const struct ts_error *err);
 
 #endif

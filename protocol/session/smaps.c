@@ -146,10 +146,9 @@ static void finish(struct rsp_session *s, struct rsp_reply *r, unsigned error)
 static bool slice(struct rsp_session *s, int64_t end_ns, struct rsp_reply *r)
 {
 	struct smaps *m = s->job.state;
-	struct ts_error err;
+	struct ts_error err = { 0 };
 	bool done = true;
 
-	ts_error_reset(&err);
 	while (done && m->at < m->n_pages && !s->job.is_interrupted && ts_now_ns() < end_ns)
 		done = add_page(s, m, &err);
 	if (!done)

@@ -47,6 +47,15 @@ void rsp_args_expect(struct rsp_args *a, char c)
 		rsp_args_fail(a);
 }
 
+bool rsp_args_switch(struct rsp_args *a)
+{
+	bool is_on = rsp_args_accept(a, '1');
+
+	if (!is_on)
+		rsp_args_expect(a, '0');
+	return is_on;
+}
+
 static int peek_digit(const struct rsp_args *a)
 {
 	return a->left ? rsp_hex_digit(*a->p) : -1;

@@ -25,6 +25,7 @@ struct rsp_args {
 	const uint8_t *p; /* next byte; borrowed from the packet */
 	size_t left;      /* bytes left */
 	bool is_bad;      /* something was malformed */
+	unsigned arg;     /* of the packet's line in its table (table.h) */
 };
 
 /* Process and thread numbers with a special meaning. */
@@ -43,7 +44,7 @@ struct rsp_tid {
 
 static inline struct rsp_args rsp_args(const void *packet, size_t len)
 {
-	return (struct rsp_args){ packet, len, false };
+	return (struct rsp_args){ packet, len, false, 0 };
 }
 
 /* Is there no failure so far? */
@@ -68,8 +69,9 @@ int rsp_args_peek(const struct rsp_args *a);
 bool rsp_args_accept(struct rsp_args *a, char c);
 bool rsp_args_accept_word(struct rsp_args *a, const char *word);
 
-/* Take the next byte, which must be @c. */
+/* Take the next byte, which must be @c; or which must be '1' or '0', and return whether it is '1'. */
 void rsp_args_expect(struct rsp_args *a, char c);
+bool rsp_args_switch(struct rsp_args *a);
 
 /*
  * Take a hex number of at least one digit and of any number of leading zeros.

@@ -95,13 +95,14 @@ void rsp_reply_putc(struct rsp_reply *r, char c)
 	rsp_reply_put(r, &c, 1);
 }
 
-void rsp_reply_puts(struct rsp_reply *r, const char *text)
+enum rsp_done rsp_reply_puts(struct rsp_reply *r, const char *text)
 {
 	rsp_reply_put(r, text, strlen(text));
+	return RSP_REPLIED;
 }
 
 /* Formats in place; the storage has room for a terminator after the last character. */
-void rsp_reply_printf(struct rsp_reply *r, const char *fmt, ...)
+enum rsp_done rsp_reply_printf(struct rsp_reply *r, const char *fmt, ...)
 {
 	char *p = (char *)r->data + r->len;
 	size_t room = r->max_len - r->len;
@@ -116,9 +117,10 @@ void rsp_reply_printf(struct rsp_reply *r, const char *fmt, ...)
 		add(r, 0, TOO_MUCH);
 	else
 		add(r, (size_t)n, wire_len((uint8_t *)p, (size_t)n));
+	return RSP_REPLIED;
 }
 
-void rsp_reply_num(struct rsp_reply *r, uint64_t value)
+enum rsp_done rsp_reply_num(struct rsp_reply *r, uint64_t value)
 {
 	char digits[16];
 	size_t n = sizeof(digits);
@@ -128,6 +130,7 @@ void rsp_reply_num(struct rsp_reply *r, uint64_t value)
 		value >>= 4;
 	} while (value);
 	rsp_reply_put(r, digits + n, sizeof(digits) - n);
+	return RSP_REPLIED;
 }
 
 static void put_id(struct rsp_reply *r, int64_t id)
@@ -167,12 +170,13 @@ static uint8_t *put_pairs(uint8_t *p, const uint8_t *bytes, size_t len)
 	return p;
 }
 
-void rsp_reply_hex(struct rsp_reply *r, const void *bytes, size_t len)
+enum rsp_done rsp_reply_hex(struct rsp_reply *r, const void *bytes, size_t len)
 {
 	uint8_t *p = add_pairs(r, len);
 
 	if (p)
 		put_pairs(p, bytes, len);
+	return RSP_REPLIED;
 }
 
 void rsp_reply_register(struct rsp_reply *r, uint32_t regnum, const void *bytes, size_t len)
@@ -233,11 +237,12 @@ void rsp_reply_ok(struct rsp_reply *r)
 	r->kind = RSP_REPLY_OK;
 }
 
-void rsp_reply_error(struct rsp_reply *r, uint8_t number)
+enum rsp_done rsp_reply_error(struct rsp_reply *r, uint8_t number)
 {
 	rsp_reply_reset(r);
 	rsp_reply_printf(r, "E%02x", number);
 	r->kind = RSP_REPLY_ERROR;
+	return RSP_REPLIED;
 }
 
 static bool is_shown(char c)
@@ -274,7 +279,7 @@ static void cut(char *text, size_t max)
 		text[max] = '\0';
 }
 
-void rsp_reply_error_text(struct rsp_reply *r, const char *fmt, ...)
+enum rsp_done rsp_reply_error_text(struct rsp_reply *r, const char *fmt, ...)
 {
 	char text[512];
 	va_list ap;
@@ -287,8 +292,7 @@ void rsp_reply_error_text(struct rsp_reply *r, const char *fmt, ...)
 	rsp_reply_reset(r);
 	switch (r->error_style) {
 	case RSP_ERROR_NUMBER:
-		rsp_reply_error(r, RSP_ERROR_PLAIN);
-		return;
+		return rsp_reply_error(r, RSP_ERROR_PLAIN);
 	case RSP_ERROR_TEXT:
 		rsp_reply_puts(r, "E.");
 		cut(text, rsp_reply_room(r));
@@ -301,6 +305,7 @@ void rsp_reply_error_text(struct rsp_reply *r, const char *fmt, ...)
 		break;
 	}
 	r->kind = RSP_REPLY_ERROR;
+	return RSP_REPLIED;
 }
 
 void rsp_reply_finish(struct rsp_reply *r)

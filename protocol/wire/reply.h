@@ -17,6 +17,17 @@
 struct rsp_tid;
 struct ts_error;
 
+/* What the handler of a packet did, and what its caller has to do. */
+enum rsp_done {
+	RSP_REPLIED,     /* the reply holds data or an error: send it */
+	RSP_OK,          /* done: send OK */
+	RSP_BAD,         /* malformed arguments: send an error */
+	RSP_DEFERRED,    /* the reply comes later if the session has a job now: send nothing */
+	RSP_WAIT,        /* nothing was done yet: run the packet again when more has been read (see wait.h) */
+	RSP_CLOSE,       /* the session ends: send nothing */
+	RSP_UNSUPPORTED, /* not supported for this recording or client: send the empty reply */
+};
+
 enum rsp_reply_kind {
 	RSP_REPLY_EMPTY, /* the packet is not supported */
 	RSP_REPLY_OK,
@@ -64,20 +75,23 @@ size_t rsp_reply_room(const struct rsp_reply *r);
 /* Make it "OK".  The reply must be empty, and no data may follow: both are asserted. */
 void rsp_reply_ok(struct rsp_reply *r);
 
-/* Add text; characters that require it are escaped on the wire. */
+/*
+ * Add text; characters that require it are escaped on the wire.  Those that return a value return RSP_REPLIED, for a
+ * handler to return.
+ */
 void rsp_reply_putc(struct rsp_reply *r, char c);
-void rsp_reply_puts(struct rsp_reply *r, const char *text);
+enum rsp_done rsp_reply_puts(struct rsp_reply *r, const char *text);
 void rsp_reply_put(struct rsp_reply *r, const void *text, size_t len);
-void rsp_reply_printf(struct rsp_reply *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+enum rsp_done rsp_reply_printf(struct rsp_reply *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* Add a number in hex, without leading zeros. */
-void rsp_reply_num(struct rsp_reply *r, uint64_t value);
+enum rsp_done rsp_reply_num(struct rsp_reply *r, uint64_t value);
 
 /* Add a thread id, "pP.T" if it has a process. */
 void rsp_reply_tid(struct rsp_reply *r, struct rsp_tid tid);
 
 /* Add bytes as two hex digits each. */
-void rsp_reply_hex(struct rsp_reply *r, const void *bytes, size_t len);
+enum rsp_done rsp_reply_hex(struct rsp_reply *r, const void *bytes, size_t len);
 
 /* Add a register of at most 8 bytes as in stop replies: its number, ':', the bytes, ';'. */
 void rsp_reply_register(struct rsp_reply *r, uint32_t regnum, const void *bytes, size_t len);
@@ -100,9 +114,10 @@ size_t rsp_reply_binary(struct rsp_reply *r, const void *bytes, size_t len);
  * rsp_reply_error() is "Enn" for every client: the only form that gdb treats as an error in the replies to m,
  * g and p, where it parses anything else as data.  The text is one sentence without a full stop; characters
  * that the client would not show unchanged become '?'; a client that does not accept a text receives only the number.
+ * Both return RSP_REPLIED.
  */
-void rsp_reply_error(struct rsp_reply *r, uint8_t number);
-void rsp_reply_error_text(struct rsp_reply *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+enum rsp_done rsp_reply_error(struct rsp_reply *r, uint8_t number);
+enum rsp_done rsp_reply_error_text(struct rsp_reply *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* Returns true if gdb shows all characters of this text unchanged in an error ("E.text"). */
 bool rsp_reply_is_plain(const char *text);

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "args.h"
-#include "reply.h"
 #include "src/base/bisect.h"
 #include "src/base/error.h"
 
@@ -62,7 +61,7 @@ static bool has_feature(const struct rsp_table *t, const char *feature)
 
 static void add_packet(struct rsp_table *t, const struct rsp_packet *packet)
 {
-	assert(packet->name[0] && packet->handler);
+	assert(packet->name[0] && !packet->handler == (packet->reply != NULL));
 	t->entries[t->n++] = (struct rsp_entry){ packet, strlen(packet->name), NO_PARENT };
 	if (packet->feature && !has_feature(t, packet->feature))
 		t->features[t->n_features++] = packet->feature;
@@ -161,7 +160,8 @@ enum rsp_done rsp_table_run(const struct rsp_table *t, struct rsp_session *s, co
 		return RSP_UNSUPPORTED;
 	if (!rsp_args_ok(&a))
 		return RSP_BAD;
-	return packet->handler(s, &a, r);
+	a.arg = packet->arg;
+	return packet->reply ? rsp_reply_puts(r, packet->reply) : packet->handler(s, &a, r);
 }
 
 void rsp_table_features(const struct rsp_table *t,

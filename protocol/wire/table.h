@@ -13,21 +13,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "reply.h"
+
 struct rsp_args;
-struct rsp_reply;
 struct rsp_session;
 struct ts_error;
-
-/* The result of a handler, and the caller's next action. */
-enum rsp_done {
-	RSP_REPLIED,     /* the reply holds data or an error: send it */
-	RSP_OK,          /* done: send OK */
-	RSP_BAD,         /* malformed arguments: send an error */
-	RSP_DEFERRED,    /* the reply comes later if the session has a job now: send nothing */
-	RSP_WAIT,        /* nothing was done yet: run the packet again when more has been read (see wait.h) */
-	RSP_CLOSE,       /* the session ends: send nothing */
-	RSP_UNSUPPORTED, /* not supported for this recording or client: send the empty reply */
-};
 
 /* The bytes that may follow a name. */
 enum rsp_packet_kind {
@@ -41,6 +31,8 @@ struct rsp_packet {
 	enum rsp_packet_kind kind;
 	enum rsp_done (*handler)(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r);
 	const char *feature; /* as in the reply to qSupported, "ReverseStep+"; NULL: none */
+	unsigned arg;        /* for the handler, where packets share one: it gets it as a->arg */
+	const char *reply;   /* of a packet without a handler */
 };
 
 /* The packets of one topic: const struct rsp_packets rsp_regs_packets = RSP_PACKETS(packets); */

@@ -41,9 +41,8 @@ static struct ts_index_file *find_file(const struct ts_source *src, const struct
 	bool is_wanted = is_asked_for || ts_source_len(src) >= TS_INDEX_MIN_TRACE;
 	struct ts_index_file *f = NULL;
 	struct ts_index_places places;
-	struct ts_error err;
+	struct ts_error err = { 0 };
 
-	ts_error_reset(&err);
 	if (ts_source_is_fleeting(src) && !opt->index.path)
 		return NULL; /* nobody comes back to what came through a pipe */
 	if (!ts_index_places_init(&places, opt->trace, opt->index.path))

@@ -79,12 +79,11 @@ static void read_ahead(const struct ts_model *m, struct ts_timeline *tl)
 {
 	struct ts_recording *twin;
 	unsigned n_twins;
-	struct ts_error err;
+	struct ts_error err = { 0 };
 
 	if (!tl->builder || tl->rec->frames || (!m->is_asked_for && ts_source_len(m->src) < MIN_AHEAD) ||
 	    (m->opt.n_jobs < 2 && !m->opt.is_served))
 		return;
-	ts_error_reset(&err);
 	n_twins = ts_timeline_n_twins(tl);
 	for (unsigned i = 0; i < n_twins && err.code == TS_OK; i++) {
 		twin = m->opt.load(m->opt.user, m->rec, &err);
@@ -190,10 +189,9 @@ enum ts_next ts_model_grow(struct ts_model *m, uint64_t n_steps, struct ts_error
 enum ts_next ts_model_grow_for(struct ts_model *m, int64_t ns)
 {
 	int64_t end = ts_now_ns() + ns;
-	struct ts_error err;
+	struct ts_error err = { 0 };
 	enum ts_next next;
 
-	ts_error_reset(&err);
 	do {
 		next = ts_model_grow(m, TS_CHUNK_STEPS, &err);
 	} while (next == TS_ITEM && ts_now_ns() < end);

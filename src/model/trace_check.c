@@ -8,13 +8,12 @@
 
 void ts_trace_check_init(struct ts_trace_check *c, struct ts_timeline *tl, const struct ts_index_trace *trace)
 {
-	struct ts_error err;
+	struct ts_error err = { 0 };
 
 	*c = (struct ts_trace_check){ .src = trace->src, .is_compared = trace->is_left };
 	if (!tl->file || (ts_index_is_finished(tl->file) && !trace->is_left))
 		return;
 	memcpy(c->wanted, trace->hash, sizeof(c->wanted));
-	ts_error_reset(&err);
 	c->hash = ts_trace_hash_new(c->src, &ts_index_file_key(tl->file)->signer, &err);
 	if (!c->hash)
 		ts_log(TS_LOG_INFO, "%s: %s", ts_source_name(c->src), err.text);
@@ -47,12 +46,11 @@ static void finish(const struct ts_trace_check *c, struct ts_timeline *tl)
 bool ts_trace_check_grow(struct ts_trace_check *c, struct ts_timeline *tl, uint64_t len)
 {
 	bool is_read = !tl->builder;
-	struct ts_error err;
+	struct ts_error err = { 0 };
 	enum ts_next next;
 
 	if (!c->hash)
 		return false;
-	ts_error_reset(&err);
 	next = ts_trace_hash_grow(c->hash, is_read ? UINT64_MAX : ts_source_reached(c->src), len, &err);
 	if (next == TS_ITEM || (next == TS_END && !is_read))
 		return true;

@@ -217,9 +217,8 @@ void ts_linetab_walk(const struct ts_source *src, void (*use)(void *user, const 
 			  .n_rows = ROWS(len) < MAX_ROWS ? ROWS(len) : MAX_ROWS,
 			  .n_bytes = PROGRAMS(len) };
 	char *bytes = len && len <= MAX_FILE ? malloc((size_t)len) : NULL;
-	struct ts_error ignored;
+	struct ts_error ignored = { 0 };
 
-	ts_error_reset(&ignored);
 	elf_version(EV_CURRENT);
 	if (bytes && ts_source_read_all(src, 0, bytes, (size_t)len, &ignored))
 		w.elf = elf_memory(bytes, (size_t)len);

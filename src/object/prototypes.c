@@ -49,10 +49,9 @@ static void list_units(struct ts_prototypes *p)
 static Elf *read_elf(struct ts_source *src, char **bytes)
 {
 	uint64_t len = ts_source_len(src);
-	struct ts_error ignored;
+	struct ts_error ignored = { 0 };
 	Elf *elf = NULL;
 
-	ts_error_reset(&ignored);
 	elf_version(EV_CURRENT);
 	*bytes = len && len <= MAX_FILE ? malloc((size_t)len) : NULL;
 	if (*bytes && ts_source_read_all(src, 0, *bytes, (size_t)len, &ignored))

@@ -51,10 +51,9 @@ struct walk {
 /* Bytes of the file, with a NUL after them; to be freed.  NULL if they are not there. */
 static uint8_t *read_bytes(const struct ts_source *src, uint64_t off, uint64_t len)
 {
-	struct ts_error err;
+	struct ts_error err = { 0 };
 	uint8_t *bytes;
 
-	ts_error_reset(&err);
 	if (len > MAX_TABLE || off > ts_source_len(src) || len > ts_source_len(src) - off)
 		return NULL;
 	bytes = malloc((size_t)len + 1);
@@ -414,10 +413,9 @@ void ts_symtab_walk(const struct ts_source *src, void (*use)(void *user, const s
 		    void *user)
 {
 	struct walk w = { .src = src, .use = use, .user = user };
-	struct ts_error err;
+	struct ts_error err = { 0 };
 	struct ts_pe pe;
 
-	ts_error_reset(&err);
 	if (ts_elf_init(&w.elf, src, &err)) {
 		walk_elf(&w);
 		ts_elf_fini(&w.elf);
@@ -446,9 +444,8 @@ const char *ts_symtab_mentions(const struct ts_source *src, const char *const *n
 {
 	struct mention m = { .names = names, .n = n };
 	struct walk w = { .src = src, .mention = &m };
-	struct ts_error err;
+	struct ts_error err = { 0 };
 
-	ts_error_reset(&err);
 	if (!ts_elf_init(&w.elf, src, &err))
 		return NULL;
 	read_sections(&w);

@@ -170,10 +170,9 @@ static bool read_facts(struct ts_pack *p, struct ts_error *err)
 
 bool ts_pack_is(const struct ts_source *src)
 {
-	struct ts_error ignored;
+	struct ts_error ignored = { 0 };
 	uint8_t block[BLOCK];
 
-	ts_error_reset(&ignored);
 	return ts_source_len(src) >= BLOCK && ts_source_read_all(src, 0, block, BLOCK, &ignored) &&
 	       !memcmp(block, FACTS_NAME, sizeof(FACTS_NAME)) && !memcmp(block + AT_MAGIC, MAGIC, 8);
 }

@@ -298,11 +298,10 @@ static bool check_trailer(struct ts_source *src, const struct key *key)
 
 static struct ts_source *open_kept(const char *path, const struct key *key, const char *name)
 {
-	struct ts_error ignored;
+	struct ts_error ignored = { 0 };
 	struct ts_source *src;
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 
-	ts_error_reset(&ignored);
 	if (fd < 0)
 		return NULL;
 	futimens(fd, NULL); /* it was used now */

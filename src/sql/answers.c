@@ -128,7 +128,7 @@ static void put_error(struct ts_sql_answers *a, int result, struct ts_buf *out)
 	ts_wire_put_text(out, err.text, strlen(err.text));
 }
 
-/* The table as SQLite has it, so that it can be asked for a plan; NULL: it is one of the lists, which have none. */
+/* The table as SQLite has it, so that it can be asked for a plan; NULL: memory is exhausted. */
 static struct ts_sql_vtab *find_table(struct ts_sql_answers *a, const char *declaration)
 {
 	sqlite3_stmt *stmt = NULL;
@@ -146,15 +146,12 @@ static struct ts_sql_vtab *find_table(struct ts_sql_answers *a, const char *decl
 
 static void put_plan(struct ts_sql_vtab *t, sqlite3_index_info *info, struct ts_buf *out)
 {
-	int result = SQLITE_OK;
+	int result = SQLITE_NOMEM;
 
 	if (t) {
 		t->s->n_selects = 0; /* it is about a statement of another process */
 		result = ts_sql_best_index(&t->base, info);
 	}
-
-	if (!t)
-		info->estimatedCost = 1e5;
 	ts_wire_put_u32(out, (uint32_t)result);
 	if (result != SQLITE_OK) {
 		ts_wire_put_text(out, "", 0);
@@ -167,9 +164,8 @@ static void put_plan(struct ts_sql_vtab *t, sqlite3_index_info *info, struct ts_
 	ts_buf_putc(out, (uint8_t)info->orderByConsumed);
 	ts_wire_put_real(out, info->estimatedCost);
 	ts_wire_put_u64(out, (uint64_t)info->estimatedRows);
-	ts_wire_put_text(out, info->idxStr ? info->idxStr : "all:", info->idxStr ? strlen(info->idxStr) : 4);
-	if (info->needToFreeIdxStr)
-		sqlite3_free(info->idxStr);
+	ts_wire_put_text(out, info->idxStr, strlen(info->idxStr));
+	sqlite3_free(info->idxStr);
 }
 
 static void answer_best(struct ts_sql_answers *a, struct ts_cursor *c, struct ts_buf *out)

@@ -51,7 +51,7 @@ static bool prepare(struct ts_sql *s)
 {
 	if (sqlite3_open_v2(":memory:", &s->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_MEMORY | SQLITE_OPEN_NOMUTEX, NULL) ||
 	    sqlite3_exec(s->db, "PRAGMA temp_store = MEMORY", NULL, NULL, NULL) || ts_sql_add_tables(s) ||
-	    ts_sql_add_lists(s) || ts_sql_add_scalars(s))
+	    ts_sql_add_scalars(s))
 		return false;
 	sqlite3_limit(s->db, SQLITE_LIMIT_LENGTH, MAX_VALUE);
 	sqlite3_limit(s->db, SQLITE_LIMIT_ATTACHED, 0);
@@ -128,23 +128,16 @@ bool ts_sql_take_cut(struct ts_sql *s, const char **note)
 
 static bool declare(const struct ts_sql *s, size_t i, struct ts_buf *out, bool *is_function)
 {
-	size_t n_tables, n_lists = 0;
+	size_t n_tables;
 	const struct ts_sql_table *tables = ts_sql_tables(&n_tables);
 	struct ts_sql_table function;
 	char name[64];
 
-	while (ts_sql_declare_list(s, n_lists, out))
-		n_lists++;
 	ts_buf_reset(out);
-	*is_function = i >= n_tables + n_lists;
-	if (i < n_tables)
-		ts_sql_declare(s, &tables[i], out);
-	else if (i - n_tables < n_lists)
-		ts_sql_declare_list(s, i - n_tables, out);
-	else if (ts_sql_function(i - n_tables - n_lists, &function, name))
-		ts_sql_declare(s, &function, out);
-	else
+	*is_function = i >= n_tables;
+	if (*is_function && !ts_sql_function(i - n_tables, &function, name))
 		return false;
+	ts_sql_declare(s, *is_function ? &function : &tables[i], out);
 	return true;
 }
 

@@ -61,7 +61,11 @@ struct ts_sql_table {
 	bool has_pc;           /* the same of pc */
 	const char *operand;   /* the column whose terms are the question's operand: "callee", "kind"; NULL: none */
 	bool is_each_step;     /* a row a step, which is counted without a look at it */
+	bool is_list;          /* one of the lists: its rows cost nothing, and no term narrows them */
 };
+
+/* The lists: symbols, lines of the source, and what the recording is. */
+extern const struct ts_verb ts_sql_symbols, ts_sql_lines, ts_sql_meta;
 
 /* The tables; *n gets how many. */
 const struct ts_sql_table *ts_sql_tables(size_t *n);
@@ -84,22 +88,18 @@ const struct ts_sql_recording *ts_sql_find_recording(const struct ts_sql *s, con
 /* The name of an argument's hidden column. */
 const char *ts_sql_argument_name(char letter);
 
-/* Add all virtual tables, the lists, and the scalar functions.  Return SQLite's result. */
+/* Add all virtual tables, and the scalar functions.  Return SQLite's result. */
 int ts_sql_add_tables(struct ts_sql *s);
-int ts_sql_add_lists(struct ts_sql *s);
 int ts_sql_add_scalars(struct ts_sql *s);
 
 /* The @i-th function of SQL, and how many arguments it has; NULL after the last one. */
 const char *ts_sql_scalar(const struct ts_sql *s, size_t i, int *n_arguments);
 bool ts_sql_has_scalar(const struct ts_sql *s, const char *name, size_t len, int n_arguments);
 
-/* The table of this name, if SQLite has made it and it is a verb's. */
+/* The table of this name, if SQLite has made it. */
 struct ts_sql_vtab *ts_sql_connected(const struct ts_sql *s, const char *name, size_t len);
 
 /* Declare the table that is being connected.  Returns SQLite's result. */
 int ts_sql_declare_table(struct ts_sql *s, const char *schema);
-
-/* Append the declaration of the @i-th list.  Returns false after the last one. */
-bool ts_sql_declare_list(const struct ts_sql *s, size_t i, struct ts_buf *out);
 
 #endif

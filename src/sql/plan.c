@@ -100,7 +100,7 @@ static bool takes_term(const struct ts_sql_vtab *t, int column, unsigned char op
 	if (!is_comparison(op))
 		return false;
 	if (ts_sql_is_recording(t, column))
-		return is_equal;
+		return is_equal && !t->t.is_list;
 	if (is_named(t, column, "position"))
 		return ts_sql_has_positions(t);
 	if (is_named(t, column, "address"))
@@ -170,7 +170,7 @@ int ts_sql_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 	struct ts_sql_vtab *t = (struct ts_sql_vtab *)vtab;
 	sqlite3_str *plan = sqlite3_str_new(t->s->db);
 	bool has_reg = false;
-	double cost = 1e9;
+	double cost = t->t.is_list ? 1e5 : 1e9;
 	int n = 0, offset;
 
 	sqlite3_str_appendf(plan, "%s:", t->t.verb->name);
@@ -210,7 +210,8 @@ int ts_sql_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 	info->idxStr = sqlite3_str_finish(plan);
 	info->needToFreeIdxStr = 1;
 	info->estimatedCost = cost < 1 ? 1 : cost;
-	info->estimatedRows = cost < 1 ? 1 : (sqlite3_int64)cost;
+	if (!t->t.is_list)
+		info->estimatedRows = cost < 1 ? 1 : (sqlite3_int64)cost;
 	return info->idxStr ? SQLITE_OK : SQLITE_NOMEM;
 }
 

@@ -7,7 +7,7 @@
 
 #include "src/ask/row.h"
 #include "src/base/csv.h"
-#include "src/base/json.h"
+#include "src/base/json_text.h"
 #include "src/base/utf8.h"
 
 /* The widths of a table's columns are those of this many rows; a wider cell moves the rest of its line. */
@@ -79,30 +79,6 @@ static void put_cell(sqlite3_stmt *stmt, int i, struct ts_buf *out)
 	}
 }
 
-static void put_json_text(const char *text, size_t len, struct ts_buf *out)
-{
-	ts_buf_putc(out, '"');
-	for (size_t at = 0, n; at < len; at += n ? n : 1) {
-		uint32_t c = 0;
-
-		n = ts_utf8_plain_len(text + at, len - at);
-		if (n) {
-			ts_buf_put(out, text + at, n);
-			continue;
-		}
-		n = ts_utf8_take(text + at, len - at < 4 ? len - at : 4, &c);
-		if (n && (c == '"' || c == '\\'))
-			ts_buf_printf(out, "\\%c", (int)c);
-		else if (!n)
-			ts_buf_puts(out, "\\ufffd");
-		else if (ts_utf8_is_control(c))
-			ts_json_put_escape(out, c);
-		else
-			ts_buf_put(out, text + at, n);
-	}
-	ts_buf_putc(out, '"');
-}
-
 static void put_json_cell(sqlite3_stmt *stmt, int i, struct ts_buf *out)
 {
 	switch (sqlite3_column_type(stmt, i)) {
@@ -115,7 +91,7 @@ static void put_json_cell(sqlite3_stmt *stmt, int i, struct ts_buf *out)
 		ts_buf_putc(out, '"');
 		return;
 	default:
-		put_json_text((const char *)sqlite3_column_text(stmt, i), (size_t)sqlite3_column_bytes(stmt, i), out);
+		ts_json_put_text(out, (const char *)sqlite3_column_text(stmt, i), (size_t)sqlite3_column_bytes(stmt, i));
 		return;
 	}
 }
@@ -128,7 +104,7 @@ static void put_json_row(sqlite3_stmt *stmt, struct ts_buf *out)
 		const char *name = sqlite3_column_name(stmt, i);
 
 		ts_buf_putc(out, i ? ',' : '{');
-		put_json_text(name ? name : "", name ? strlen(name) : 0, out);
+		ts_json_put_text(out, name ? name : "", name ? strlen(name) : 0);
 		ts_buf_putc(out, ':');
 		put_json_cell(stmt, i, out);
 	}

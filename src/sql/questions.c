@@ -309,6 +309,8 @@ static int open_rows(struct ts_sql_cursor *c, const struct ts_sql_vtab *t)
 	if (!c->rows)
 		return ts_sql_fail_in(c, t, &err);
 	ts_machine_rows_init(&c->machine, c->ask, &c->qn);
+	if (t->t.is_list)
+		c->machine.columns = 0; /* its names are of no position */
 	c->rows->unwanted = unwanted_columns(c, t);
 	if (ts_machine_rows_look(&c->machine))
 		c->rows->unwanted &= ~(1u << c->machine.position);

@@ -69,6 +69,9 @@ static const struct ts_sql_table tables[] = {
 	{ .name = "module", .verb = &ts_verb_modules, .arguments = "", .range = "0:end", .each = TS_SQL_EACH_PROCESS },
 	{ .name = "map", .verb = &ts_verb_maps, .arguments = "", .range = "0:end", .each = TS_SQL_EACH_PROCESS },
 	{ .name = "mark", .verb = &ts_verb_marks, .arguments = "" },
+	{ .name = "symbol", .verb = &ts_sql_symbols, .arguments = "", .is_list = true },
+	{ .name = "line", .verb = &ts_sql_lines, .arguments = "", .is_list = true },
+	{ .name = "meta", .verb = &ts_sql_meta, .arguments = "", .is_list = true },
 };
 
 const struct ts_sql_table *ts_sql_tables(size_t *n)

@@ -51,10 +51,9 @@ static void name_import(void *user, const struct ts_pe_import *import)
 	struct ts_symbols *s = x->search->symbols;
 	uint32_t process = ts_query_process(q, ts_query_thread(q, 0));
 	uint8_t data[8], known[8];
-	struct ts_error ignored;
+	struct ts_error ignored = { 0 };
 	uint64_t addr;
 
-	ts_error_reset(&ignored);
 	if (!ts_virtual_mem(q, ts_query_end(q), process, import->slot + x->moved, import->slot_len, data, known,
 			    &ignored) ||
 	    memchr(known, 0, import->slot_len))
@@ -71,10 +70,9 @@ static bool add_imports(const struct ts_symbols_search *f, const struct ts_sourc
 			struct ts_error *err)
 {
 	struct imports x = { .search = f };
-	struct ts_error ignored;
+	struct ts_error ignored = { 0 };
 	struct ts_pe pe;
 
-	ts_error_reset(&ignored);
 	if (!ts_pe_init(&pe, src, &ignored))
 		return true;
 	x.moved = base - pe.base;
@@ -88,12 +86,11 @@ static bool add_located(const struct ts_symbols_search *f, const struct ts_sourc
 {
 	uint32_t process = ts_query_process(f->q, ts_query_thread(f->q, 0));
 	const struct ts_symbols_places *p = &f->places;
-	struct ts_error ignored;
+	struct ts_error ignored = { 0 };
 	struct ts_located at;
 	struct ts_object object;
 	bool done;
 
-	ts_error_reset(&ignored);
 	if (p->is_located || !ts_object_init(&object, src, &ignored))
 		return ts_symbols_add_file(f->symbols, src, NULL, p->base, err) &&
 		       (!p->base || add_imports(f, src, *p->base, err));

@@ -22,11 +22,10 @@ struct ts_backfill {
 static void create_file(struct ts_backfill *b)
 {
 	const struct ts_timeline *tl = b->tl;
-	struct ts_error err;
+	struct ts_error err = { 0 };
 
 	if (!tl->file || !ts_index_is_finished(tl->file) || tl->siblings[b->ordinal])
 		return;
-	ts_error_reset(&err);
 	b->file = ts_index_create_sibling(tl->file, b->s->name, &err);
 	if (!b->file)
 		ts_log(TS_LOG_INFO, "%s.%s: %s; kept in memory", ts_index_path(tl->file), b->s->name,
@@ -90,9 +89,8 @@ static bool publish(struct ts_index_file *f, struct ts_error *err)
 /* To its file; if that cannot be written what follows stays in memory. */
 static void save(struct ts_backfill *b, uint64_t segment, bool is_last)
 {
-	struct ts_error err;
+	struct ts_error err = { 0 };
 
-	ts_error_reset(&err);
 	ts_index_begin(b->file, 1);
 	ts_builder_save_section(b->tl, b->s, segment, 0, b->file);
 	if (ts_index_commit(b->file, b->n_steps, is_last, &err) && map(b, segment, &err) &&

@@ -44,9 +44,8 @@ static void mix(uint64_t *hash, uint64_t x)
 static void mix_source(uint64_t *hash, const struct ts_source *src)
 {
 	struct ts_index_key key = { 0 };
-	struct ts_error err;
+	struct ts_error err = { 0 };
 
-	ts_error_reset(&err);
 	if (!ts_index_key(src, "", "", &key, &err))
 		mix(hash, err.code);
 	mix(hash, key.trace_len);

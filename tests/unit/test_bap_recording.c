@@ -180,17 +180,17 @@ START_TEST(threads_have_a_limit)
 {
 	ts_buf_reset(&file);
 	bap_text(&file, X64);
-	for (unsigned i = 0; i < 4096; i++)
+	for (unsigned i = 0; i < 16384; i++)
 		bap_text_line(&file, "step 1000 %x 90", i + 1);
-	bap_text(&file, "step 1000 1 90\nstep 1000 1001 90\n"); /* a thread that was met before, and one more */
+	bap_text(&file, "step 1000 1 90\nstep 1000 4001 90\n"); /* a thread that was met before, and one more */
 	src = ts_source_from_memory(file.data, file.len, "test", &err);
 	rec = ts_loader_open(&bap_loader, src, NULL, &err);
 	tl = ts_timeline_new(rec, NULL, &err);
 	while (ts_timeline_grow(tl, 1 << 20, &err) == TS_GROW_MORE)
 		;
 	ck_assert_int_eq(tl->damage.code, TS_ELIMIT);
-	ck_assert_msg(strstr(tl->damage.text, "frame 4097: more than 4096 threads"), "%s", tl->damage.text);
-	ck_assert_uint_eq(tl->n_steps, 4097);
+	ck_assert_msg(strstr(tl->damage.text, "frame 16385: more than 16384 threads"), "%s", tl->damage.text);
+	ck_assert_uint_eq(tl->n_steps, 16385);
 }
 END_TEST
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "executions.h"
+#include "src/ask/verbs/verbs.h"
 
 #include <stdlib.h>
 
@@ -7,7 +7,6 @@
 #include "src/ask/verbs/cells.h"
 #include "src/ask/grammar/question.h"
 #include "src/ask/grammar/state.h"
-#include "src/ask/verb.h"
 
 /* Look-ups in the index that take as long as a chunk that is decoded. */
 #define LOOKUPS_A_CHUNK 32u

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "stack.h"
+#include "src/ask/verbs/verbs.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,7 +11,6 @@
 #include "src/query/handlers.h"
 #include "src/ask/grammar/question.h"
 #include "src/ask/grammar/state.h"
-#include "src/ask/verb.h"
 
 #define FRAMES_A_CHUNK 64u
 

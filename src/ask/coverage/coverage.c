@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "coverage.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "blocks.h"
+#include "src/ask/verbs/verbs.h"
 #include "coverage_files.h"
 #include "covered.h"
 #include "src/ask/grammar/machine_names.h"

@@ -10,7 +10,7 @@
  * A row is told when no other can come before it and its end is known, which is looked for ahead of the pass.
  * What a range of memory has too many of is not kept: it is found again when its rows are told.
  */
-#include "find.h"
+#include "src/ask/verbs/verbs.h"
 
 #include <stdio.h>
 #include <stdlib.h>

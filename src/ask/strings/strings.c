@@ -9,7 +9,7 @@
  * that grew a beginning may still be shown.  The index tells until when that is so: a beginning can only
  * stand again after a change of the text.
  */
-#include "strings.h"
+#include "src/ask/verbs/verbs.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "source.h"
+#include "verbs.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -133,6 +133,14 @@ int ts_recorder_run_followed(struct ts_recorder *r, void *(*wait)(void *r));
  */
 void ts_recorder_keep_library(const struct ts_recorder *r, const char *path);
 
+/*
+ * Make what r->out names then: PROGRAM and @suffix, where that exists PROGRAM.1 and @suffix, and so on: the recording that shows
+ * a rare bug is not lost by the next try.  @make returns a number below 0 and errno if it fails; EEXIST: the name is taken.
+ *
+ * Returns what @make returned.
+ */
+int ts_recorder_make_next(struct ts_recorder *r, const char *suffix, int (*make)(const char *path));
+
 /* A NOTE of text.  Returns false with r->err if it cannot be written. */
 bool ts_recorder_add_text(struct ts_recorder *r, uint8_t key, const char *text);
 

@@ -119,7 +119,7 @@ static bool note_begin(struct stack *x, struct ts_error *err)
 		return true;
 	if (!ts_entries_first_return(q, x->thread, first, &sp, &ret, err))
 		return false;
-	if (ret && ts_query_next_execution(q, ts_query_process(q, x->thread), ret, ret, 0) != TS_NO_POS)
+	if (ret && ts_query_find_execution(q, ts_query_process(q, x->thread), ret, ret, 0, TS_FORWARDS) != TS_NO_POS)
 		snprintf(x->rows.note, sizeof(x->rows.note),
 			 "the recording begins in a call, which returns to 0x%" PRIx64
 			 ": the calls that were open then are not listed", ret);

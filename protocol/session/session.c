@@ -14,7 +14,7 @@
 /* Where one process alone is looked at, it runs there; the recording may have been read only up to before that. */
 void rsp_session_go_first(struct rsp_session *s)
 {
-	uint64_t pos = s->target->process ? ts_query_next_admitted(s->target->q, &s->filter, 0) : 0;
+	uint64_t pos = s->target->process ? ts_query_find_admitted(s->target->q, &s->filter, 0, TS_FORWARDS) : 0;
 
 	rsp_session_go(s, pos == TS_NO_POS ? 0 : pos);
 }

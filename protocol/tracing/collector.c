@@ -597,7 +597,7 @@ static struct due pop(struct rsp_collector *c)
  */
 static uint64_t next_hit(const struct rsp_collector *c, const struct point *p, uint64_t pos)
 {
-	return ts_query_next_arrival(c->q, c->process, p->def->addr, p->def->addr, pos);
+	return ts_query_find_arrival(c->q, c->process, p->def->addr, p->def->addr, pos, TS_FORWARDS);
 }
 
 /* The next position at which @thread is about to run, or the last one if it was the last to run. */

@@ -288,7 +288,7 @@ uint64_t rsp_tracing_next(const struct rsp_tracing *t)
 /* The first position >= @pos whose pc is in [first, last], in any process. */
 static uint64_t next_arrival(const struct ts_query *q, uint64_t first, uint64_t last, uint64_t pos)
 {
-	return ts_query_next_arrival(q, TS_ANY_PROCESS, first, last, pos);
+	return ts_query_find_arrival(q, TS_ANY_PROCESS, first, last, pos, TS_FORWARDS);
 }
 
 static uint64_t next_outside(const struct ts_query *q, uint64_t first, uint64_t last, uint64_t pos)

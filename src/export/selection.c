@@ -288,12 +288,12 @@ static bool find_hits(struct ts_selection *s, struct hits *h, struct ts_error *e
 {
 	for (unsigned i = 0; i < s->opt.n_at; i++) {
 		uint64_t addr = s->opt.at[i];
-		uint64_t pos = ts_query_next_arrival(s->q, TS_ANY_PROCESS, addr, addr, s->opt.first);
+		uint64_t pos = ts_query_find_arrival(s->q, TS_ANY_PROCESS, addr, addr, s->opt.first, TS_FORWARDS);
 
 		while (pos != TS_NO_POS && pos <= s->opt.last) {
 			if (!add_hit(h, pos, i + 1, err))
 				return false;
-			pos = ts_query_next_arrival(s->q, TS_ANY_PROCESS, addr, addr, pos + 1);
+			pos = ts_query_find_arrival(s->q, TS_ANY_PROCESS, addr, addr, pos + 1, TS_FORWARDS);
 		}
 	}
 	if (!h->n)

@@ -192,25 +192,13 @@ static bool read_by_summary(struct ts_index_file *f, const struct ts_index_entry
 	return true;
 }
 
-/* One after the other.  Returns false if they are others. */
-static bool read_by_entries(struct ts_index_file *f, const struct ts_index_entry *entries, size_t n, bool is_whole)
-{
-	size_t i = 0;
-
-	while (i < n && !f->is_finished && take_record(f, entries[i].len, is_whole) &&
-	       ts_index_entry_fits(&entries[i], &f->records[i]))
-		ts_index_let_go(f, i++);
-	return i == n && f->is_finished;
-}
-
-/* The records that the directory has.  Returns false if it has none, or they are others. */
-static bool read_by_directory(struct ts_index_file *f, uint64_t file_len, bool is_whole)
+/* The records that the directory has, by the summary.  Returns false if either is of no use. */
+static bool read_by_directory(struct ts_index_file *f, uint64_t file_len)
 {
 	size_t n;
 	uint64_t at;
 	struct ts_index_entry *entries = ts_index_directory_read(f->fd, file_len, &f->key, &n, &at);
-	bool done = entries && ((!is_whole && read_by_summary(f, entries, n, at)) ||
-				read_by_entries(f, entries, n, is_whole));
+	bool done = entries && read_by_summary(f, entries, n, at);
 
 	free(entries);
 	return done;
@@ -218,9 +206,8 @@ static bool read_by_directory(struct ts_index_file *f, uint64_t file_len, bool i
 
 static void read_records(struct ts_index_file *f, uint64_t file_len, bool is_whole)
 {
-	if (read_by_directory(f, file_len, is_whole))
+	if (!is_whole && read_by_directory(f, file_len))
 		return;
-	drop_records(f);
 	while (!f->is_finished && ts_index_file_read_record(f, file_len, is_whole))
 		ts_index_let_go(f, f->n_records - 1);
 }

@@ -5,7 +5,7 @@
 #include "src/ask/diff/diff.h"
 #include "src/ask/grammar/question.h"
 #include "src/ask/grammar/range.h"
-#include "src/ask/verbs/source.h"
+#include "src/ask/verbs/verbs.h"
 #include "src/query/query.h"
 #include "tools.h"
 

@@ -9,7 +9,7 @@
 
 #include "server.h"
 #include "src/ask/grammar/question.h"
-#include "src/ask/verbs/source.h"
+#include "src/ask/verbs/verbs.h"
 #include "src/base/json.h"
 #include "src/query/query.h"
 #include "src/symbols/names.h"

@@ -33,14 +33,6 @@ void ts_insns_free(struct ts_insns *x)
 
 /* ------------------------------------------------------------------------------------------ what changes */
 
-/* The later of two chunks, of which TS_NO_CHUNK is none. */
-static uint64_t later(uint64_t a, uint64_t b)
-{
-	if (a == TS_NO_CHUNK || b == TS_NO_CHUNK)
-		return a == TS_NO_CHUNK ? b : a;
-	return a > b ? a : b;
-}
-
 /*
  * The last chunk up to @chunk in which one of @len bytes at @addr may have become another one; TS_NO_CHUNK if
  * there is none.
@@ -50,8 +42,7 @@ static uint64_t last_change(const struct ts_query *q, uint32_t process, uint64_t
 {
 	uint64_t last = addr > UINT64_MAX - len ? UINT64_MAX : addr + len - 1;
 
-	return later(ts_query_prev_access(q, TS_ACCESS_CHANGE, process, addr, last, chunk),
-		     ts_query_prev_access(q, TS_ACCESS_REPLACE, process, addr, last, chunk));
+	return ts_query_find_access(q, TS_ACCESS_CHANGE | TS_ACCESS_REPLACE, process, addr, last, chunk, TS_BACKWARDS);
 }
 
 /*
@@ -84,7 +75,7 @@ bool ts_query_code_since(struct ts_query *q, uint32_t process, uint64_t pc, unsi
 		return true;
 	changed = last_change(q, process, t.phys, len, chunk);
 	for (unsigned i = 0; i < t.n_entries; i++)
-		changed = later(changed, last_change(q, process, t.entries[i].addr, t.entry_len, chunk));
+		changed = ts_nearer_chunk(changed, last_change(q, process, t.entries[i].addr, t.entry_len, chunk), TS_BACKWARDS);
 	*first = first_of_mode(q, changed == TS_NO_CHUNK ? 0 : changed + 1, chunk);
 	return true;
 }
@@ -96,13 +87,10 @@ bool ts_query_code_since(struct ts_query *q, uint32_t process, uint64_t pc, unsi
 static uint64_t code_until(const struct ts_query *q, uint32_t process, uint64_t pc, unsigned len, uint64_t pos)
 {
 	uint64_t chunk = pos / TS_CHUNK_STEPS + 1, last = pc > UINT64_MAX - len ? UINT64_MAX : pc + len - 1;
-	uint64_t changed, replaced;
 
 	if (ts_query_mode(q, pos))
 		return chunk;
-	changed = ts_query_next_access(q, TS_ACCESS_CHANGE, process, pc, last, chunk);
-	replaced = ts_query_next_access(q, TS_ACCESS_REPLACE, process, pc, last, chunk);
-	return changed < replaced ? changed : replaced; /* TS_NO_CHUNK is above all of them */
+	return ts_query_find_access(q, TS_ACCESS_CHANGE | TS_ACCESS_REPLACE, process, pc, last, chunk, TS_FORWARDS);
 }
 
 /* ------------------------------------------------------------------------------------------- instructions */

@@ -10,51 +10,31 @@
 /* ------------------------------------------------------------------------------------------ executions */
 
 /* The first position >= @pos (last position <= @pos) that the runs of one process or of all have. */
-static uint64_t next_run(const struct ts_query *q, uint32_t process, uint64_t first, uint64_t last,
-			 uint64_t pos)
+static uint64_t find_run(const struct ts_query *q, uint32_t process, uint64_t first, uint64_t last, uint64_t pos,
+			 bool is_reverse)
 {
 	uint64_t best = TS_NO_POS;
 
 	if (process != TS_ANY_PROCESS)
-		return ts_runs_next(&q->tl->runs, process, first, last, pos);
+		return (is_reverse ? ts_runs_prev : ts_runs_next)(&q->tl->runs, process, first, last, pos);
 	for (uint32_t i = 0; i < q->snap.n_processes; i++) {
-		uint64_t next = ts_runs_next(&q->tl->runs, i, first, last, pos);
+		uint64_t found = find_run(q, i, first, last, pos, is_reverse);
 
-		best = next < best ? next : best;
+		if (found != TS_NO_POS && (best == TS_NO_POS || (found > best) == is_reverse))
+			best = found;
 	}
 	return best;
 }
 
-static uint64_t prev_run(const struct ts_query *q, uint32_t process, uint64_t first, uint64_t last,
-			 uint64_t pos)
+uint64_t ts_query_find_execution(const struct ts_query *q, uint32_t process, uint64_t first, uint64_t last, uint64_t pos,
+				 bool is_reverse)
 {
-	uint64_t best = TS_NO_POS;
+	uint64_t n = q->snap.n_steps;
 
-	if (process != TS_ANY_PROCESS)
-		return ts_runs_prev(&q->tl->runs, process, first, last, pos);
-	for (uint32_t i = 0; i < q->snap.n_processes; i++) {
-		uint64_t prev = ts_runs_prev(&q->tl->runs, i, first, last, pos);
-
-		if (prev != TS_NO_POS && (best == TS_NO_POS || prev > best))
-			best = prev;
-	}
-	return best;
-}
-
-uint64_t ts_query_next_execution(const struct ts_query *q, uint32_t process, uint64_t first, uint64_t last,
-				 uint64_t pos)
-{
-	uint64_t next = pos < q->snap.n_steps ? next_run(q, process, first, last, pos) : TS_NO_POS;
-
-	return next < q->snap.n_steps ? next : TS_NO_POS;
-}
-
-uint64_t ts_query_prev_execution(const struct ts_query *q, uint32_t process, uint64_t first, uint64_t last,
-				 uint64_t pos)
-{
-	if (!q->snap.n_steps)
+	if (!n || (pos >= n && !is_reverse))
 		return TS_NO_POS;
-	return prev_run(q, process, first, last, pos < q->snap.n_steps ? pos : q->snap.n_steps - 1);
+	pos = find_run(q, process, first, last, pos < n ? pos : n - 1, is_reverse);
+	return pos < n ? pos : TS_NO_POS;
 }
 
 /* Is an instruction of @process in [@first, @last] next at the end, though no step tells? */
@@ -67,94 +47,60 @@ static bool is_at_end(const struct ts_query *q, uint32_t process, uint64_t first
 	       (process == TS_ANY_PROCESS || ts_query_process(q, ts_query_thread(q, end)) == process);
 }
 
-uint64_t ts_query_next_arrival(const struct ts_query *q, uint32_t process, uint64_t first, uint64_t last,
-			       uint64_t pos)
+uint64_t ts_query_find_arrival(const struct ts_query *q, uint32_t process, uint64_t first, uint64_t last, uint64_t pos,
+			       bool is_reverse)
 {
-	uint64_t end = q->snap.end, next;
+	uint64_t end = q->snap.end, found;
 
-	if (pos > end)
-		return TS_NO_POS;
-	next = next_run(q, process, first, last, pos);
-	if (next <= end)
-		return next;
+	if (is_reverse ? pos >= end && is_at_end(q, process, first, last) : pos > end)
+		return is_reverse ? end : TS_NO_POS;
+	found = find_run(q, process, first, last, pos < end ? pos : end, is_reverse);
+	if (is_reverse || found <= end)
+		return found;
 	return is_at_end(q, process, first, last) ? end : TS_NO_POS;
-}
-
-uint64_t ts_query_prev_arrival(const struct ts_query *q, uint32_t process, uint64_t first, uint64_t last,
-			       uint64_t pos)
-{
-	uint64_t end = q->snap.end;
-
-	if (pos >= end && is_at_end(q, process, first, last))
-		return end;
-	return prev_run(q, process, first, last, pos < end ? pos : end);
 }
 
 /* -------------------------------------------------------------------------------------------- accesses */
 
-static uint64_t next_in(const struct ts_query *q, const struct ts_space *sp, enum ts_access access,
-			uint64_t first, uint64_t last, uint64_t chunk)
+typedef uint64_t find_fn(const struct ts_space *sp, uint64_t chunk, uint64_t addr, uint64_t last);
+
+/* By the bits of enum ts_access, and by the direction. */
+static find_fn *const finds[][2] = {
+	{ ts_space_next_change, ts_space_prev_change },
+	{ ts_space_next_write, ts_space_prev_write },
+	{ ts_space_next_read, ts_space_prev_read },
+	{ ts_space_next_fill, ts_space_prev_fill },
+};
+
+static uint64_t find_in(const struct ts_query *q, const struct ts_space *sp, unsigned accesses, uint64_t first, uint64_t last,
+			uint64_t chunk, bool is_reverse)
 {
-	static uint64_t (*const finds[])(const struct ts_space *sp, uint64_t chunk, uint64_t addr,
-					 uint64_t last) = {
-		[TS_ACCESS_CHANGE] = ts_space_next_change,
-		[TS_ACCESS_WRITE] = ts_space_next_write,
-		[TS_ACCESS_READ] = ts_space_next_read,
-		[TS_ACCESS_REPLACE] = ts_space_next_fill,
-	};
-	uint64_t next = chunk == TS_NO_CHUNK ? TS_NO_CHUNK : finds[access](sp, chunk, first, last);
+	uint64_t n = (q->snap.n_steps + TS_CHUNK_STEPS - 1) / TS_CHUNK_STEPS, best = TS_NO_CHUNK;
 
-	return next != TS_NO_CHUNK && next * TS_CHUNK_STEPS < q->snap.n_steps ? next : TS_NO_CHUNK;
-}
-
-static uint64_t prev_in(const struct ts_query *q, const struct ts_space *sp, enum ts_access access,
-			uint64_t first, uint64_t last, uint64_t chunk)
-{
-	static uint64_t (*const finds[])(const struct ts_space *sp, uint64_t chunk, uint64_t addr,
-					 uint64_t last) = {
-		[TS_ACCESS_CHANGE] = ts_space_prev_change,
-		[TS_ACCESS_WRITE] = ts_space_prev_write,
-		[TS_ACCESS_READ] = ts_space_prev_read,
-		[TS_ACCESS_REPLACE] = ts_space_prev_fill,
-	};
-	uint64_t newest;
-
-	if (!q->snap.n_steps || chunk == TS_NO_CHUNK)
+	if (!n || chunk == TS_NO_CHUNK || (chunk >= n && !is_reverse))
 		return TS_NO_CHUNK;
-	newest = (q->snap.n_steps - 1) / TS_CHUNK_STEPS;
-	return finds[access](sp, chunk < newest ? chunk : newest, first, last);
+	chunk = chunk < n ? chunk : n - 1;
+	for (unsigned i = 0; i < sizeof(finds) / sizeof(finds[0]); i++) {
+		if (accesses >> i & 1)
+			best = ts_nearer_chunk(best, finds[i][is_reverse](sp, chunk, first, last), is_reverse);
+	}
+	return best < n ? best : TS_NO_CHUNK;
 }
 
-uint64_t ts_query_next_access(const struct ts_query *q, enum ts_access access, uint32_t process,
-			      uint64_t first, uint64_t last, uint64_t chunk)
+uint64_t ts_query_find_access(const struct ts_query *q, unsigned accesses, uint32_t process, uint64_t first, uint64_t last,
+			      uint64_t chunk, bool is_reverse)
 {
 	if (process >= q->tl->n_memory)
 		return TS_NO_CHUNK;
-	return next_in(q, q->tl->memory[process], access, first, last, chunk);
+	return find_in(q, q->tl->memory[process], accesses, first, last, chunk, is_reverse);
 }
 
-uint64_t ts_query_prev_access(const struct ts_query *q, enum ts_access access, uint32_t process,
-			      uint64_t first, uint64_t last, uint64_t chunk)
-{
-	if (process >= q->tl->n_memory)
-		return TS_NO_CHUNK;
-	return prev_in(q, q->tl->memory[process], access, first, last, chunk);
-}
-
-uint64_t ts_query_next_register(const struct ts_query *q, enum ts_access access, uint32_t thread,
-				uint32_t first, uint32_t last, uint64_t chunk)
+uint64_t ts_query_find_register(const struct ts_query *q, unsigned accesses, uint32_t thread, uint32_t first, uint32_t last,
+				uint64_t chunk, bool is_reverse)
 {
 	uint64_t base = thread * TS_REGS_STRIDE;
 
-	return next_in(q, q->tl->regs, access, base + first, base + last, chunk);
-}
-
-uint64_t ts_query_prev_register(const struct ts_query *q, enum ts_access access, uint32_t thread,
-				uint32_t first, uint32_t last, uint64_t chunk)
-{
-	uint64_t base = thread * TS_REGS_STRIDE;
-
-	return prev_in(q, q->tl->regs, access, base + first, base + last, chunk);
+	return find_in(q, q->tl->regs, accesses, base + first, base + last, chunk, is_reverse);
 }
 
 /* ---------------------------------------------------------------------------------------------- events */
@@ -396,15 +342,14 @@ uint64_t ts_query_next_mode(const struct ts_query *q, uint64_t pos)
 	return next < m->n_changes && m->changes[next].pos <= q->snap.end ? m->changes[next].pos : TS_NO_POS;
 }
 
-uint64_t ts_query_next_admitted(const struct ts_query *q, const struct ts_filter *f, uint64_t pos)
+uint64_t ts_query_find_admitted(const struct ts_query *q, const struct ts_filter *f, uint64_t pos, bool is_reverse)
 {
-	uint64_t next = f && pos <= q->snap.end ? ts_filter_next(f, &q->tl->modes, pos) : pos;
+	uint64_t end = q->snap.end;
 
-	return next <= q->snap.end ? next : TS_NO_POS;
-}
-
-uint64_t ts_query_prev_admitted(const struct ts_query *q, const struct ts_filter *f, uint64_t pos)
-{
-	pos = pos < q->snap.end ? pos : q->snap.end;
-	return f ? ts_filter_prev(f, &q->tl->modes, pos) : pos;
+	if (pos > end && !is_reverse)
+		return TS_NO_POS;
+	pos = pos < end ? pos : end;
+	if (f)
+		pos = (is_reverse ? ts_filter_prev : ts_filter_next)(f, &q->tl->modes, pos);
+	return pos <= end ? pos : TS_NO_POS;
 }

@@ -239,56 +239,60 @@ bool ts_query_mem(struct ts_query *q, uint64_t pos, uint32_t process, uint64_t a
 /* In place of a process: any. */
 #define TS_ANY_PROCESS UINT32_MAX
 
+/* The direction of a search, for callers that have none of their own: the parameter @is_reverse. */
+#define TS_FORWARDS  false
+#define TS_BACKWARDS true
+
 /*
- * The first step >= @pos (the last step <= @pos) that executed an instruction of @process with an address in
+ * The first step >= @pos (@is_reverse: the last step <= @pos) that executed an instruction of @process with an address in
  * [@first, @last], both inclusive.  @pos may be anything.
  *
  * Returns TS_NO_POS if there is none.
  */
-uint64_t ts_query_next_execution(const struct ts_query *q, uint32_t process, uint64_t first, uint64_t last,
-				 uint64_t pos);
-uint64_t ts_query_prev_execution(const struct ts_query *q, uint32_t process, uint64_t first, uint64_t last,
-				 uint64_t pos);
+uint64_t ts_query_find_execution(const struct ts_query *q, uint32_t process, uint64_t first, uint64_t last, uint64_t pos,
+				 bool is_reverse);
 
 /*
  * The same for positions at which such an instruction is the next one: those of its executions, and the end
  * if the next instruction there is one.
  */
-uint64_t ts_query_next_arrival(const struct ts_query *q, uint32_t process, uint64_t first, uint64_t last,
-			       uint64_t pos);
-uint64_t ts_query_prev_arrival(const struct ts_query *q, uint32_t process, uint64_t first, uint64_t last,
-			       uint64_t pos);
+uint64_t ts_query_find_arrival(const struct ts_query *q, uint32_t process, uint64_t first, uint64_t last, uint64_t pos,
+			       bool is_reverse);
 
 /* -------------------------------------------------------------------------------------------- accesses */
 
 enum ts_access {
-	TS_ACCESS_CHANGE, /* bytes were written and became different, or known */
-	TS_ACCESS_WRITE,  /* written, changed or not */
-	TS_ACCESS_READ,
-	TS_ACCESS_REPLACE, /* mapped, unmapped, or lost: starts afresh without being written */
+	TS_ACCESS_CHANGE = 1,  /* bytes were written and became different, or known */
+	TS_ACCESS_WRITE = 2,   /* written, changed or not */
+	TS_ACCESS_READ = 4,
+	TS_ACCESS_REPLACE = 8, /* mapped, unmapped, or lost: starts afresh without being written */
 };
 
 /*
- * The first chunk >= @chunk (the last chunk <= @chunk) in which memory [@first, @last] of @process may have
- * been accessed so; its steps are @chunk * TS_CHUNK_STEPS and those after it, below
- * ts_query_n_steps(), and ts_query_step() tells which did.  search.h looks for the exact step.
+ * The first chunk >= @chunk (@is_reverse: the last chunk <= @chunk) in which memory [@first, @last] of @process may have
+ * been accessed in one of the ways @accesses, a mask of enum ts_access; its steps are @chunk * TS_CHUNK_STEPS and those
+ * after it, below ts_query_n_steps(), and ts_query_step() tells which did.  search.h looks for the exact step.
  *
- * Returns TS_NO_CHUNK if there is none.
+ * Returns TS_NO_CHUNK if there is none, or if @chunk is TS_NO_CHUNK.
  */
-uint64_t ts_query_next_access(const struct ts_query *q, enum ts_access access, uint32_t process,
-			      uint64_t first, uint64_t last, uint64_t chunk);
-uint64_t ts_query_prev_access(const struct ts_query *q, enum ts_access access, uint32_t process,
-			      uint64_t first, uint64_t last, uint64_t chunk);
+uint64_t ts_query_find_access(const struct ts_query *q, unsigned accesses, uint32_t process, uint64_t first, uint64_t last,
+			      uint64_t chunk, bool is_reverse);
 
 /*
  * The same for the registers of a thread: bytes [@first, @last] of the 'g' layout, changed or written; chunks
  * that only write other registers are passed over.  The program counter is not among them: each step writes
  * it.
  */
-uint64_t ts_query_next_register(const struct ts_query *q, enum ts_access access, uint32_t thread,
-				uint32_t first, uint32_t last, uint64_t chunk);
-uint64_t ts_query_prev_register(const struct ts_query *q, enum ts_access access, uint32_t thread,
-				uint32_t first, uint32_t last, uint64_t chunk);
+uint64_t ts_query_find_register(const struct ts_query *q, unsigned accesses, uint32_t thread, uint32_t first, uint32_t last,
+				uint64_t chunk, bool is_reverse);
+
+/* The nearer of two chunks, or TS_NO_CHUNK, in the direction of a search. */
+static inline uint64_t ts_nearer_chunk(uint64_t a, uint64_t b, bool is_reverse)
+{
+	if (a == TS_NO_CHUNK || b == TS_NO_CHUNK)
+		return a == TS_NO_CHUNK ? b : a;
+	return is_reverse == (a > b) ? a : b;
+}
 
 /* ---------------------------------------------------------------------------------------------- events */
 
@@ -414,12 +418,11 @@ const struct ts_mode *ts_query_mode(const struct ts_query *q, uint64_t pos);
 uint64_t ts_query_next_mode(const struct ts_query *q, uint64_t pos);
 
 /*
- * The first position >= @pos (the last position <= @pos) that the filter admits; NULL admits all.  @pos may
+ * The first position >= @pos (@is_reverse: the last position <= @pos) that the filter admits; NULL admits all.  @pos may
  * be anything.
  *
  * Returns TS_NO_POS if there is none.
  */
-uint64_t ts_query_next_admitted(const struct ts_query *q, const struct ts_filter *f, uint64_t pos);
-uint64_t ts_query_prev_admitted(const struct ts_query *q, const struct ts_filter *f, uint64_t pos);
+uint64_t ts_query_find_admitted(const struct ts_query *q, const struct ts_filter *f, uint64_t pos, bool is_reverse);
 
 #endif

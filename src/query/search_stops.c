@@ -39,15 +39,7 @@ static void offer(struct ts_search *s, uint64_t pos, enum ts_stop_kind kind, uin
  */
 static uint64_t nearest_admitted(const struct ts_search *s, uint64_t pos)
 {
-	return s->is_reverse ? ts_query_prev_admitted(s->q, s->stops->filter, pos)
-			     : ts_query_next_admitted(s->q, s->stops->filter, pos);
-}
-
-/* The nearest arrival at a breakpoint's address from @from on. */
-static uint64_t next_arrival(const struct ts_search *s, const struct ts_break *br, uint64_t from)
-{
-	return s->is_reverse ? ts_query_prev_arrival(s->q, br->process, br->addr, br->addr, from)
-			     : ts_query_next_arrival(s->q, br->process, br->addr, br->addr, from);
+	return ts_query_find_admitted(s->q, s->stops->filter, pos, s->is_reverse);
 }
 
 /*
@@ -60,7 +52,7 @@ static bool offer_break(struct ts_search *s, const struct ts_break *br)
 
 	if (from == TS_NO_POS)
 		from = s->is_reverse ? s->from - 1 : s->from + 1;
-	pos = next_arrival(s, br, from);
+	pos = ts_query_find_arrival(s->q, br->process, br->addr, br->addr, from, s->is_reverse);
 	s->break_from = TS_NO_POS;
 	if (pos == TS_NO_POS || (s->is_reverse ? pos < s->best.pos : pos > s->best.pos))
 		return true;

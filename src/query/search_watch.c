@@ -44,38 +44,23 @@ static bool wants_reads(const struct ts_watch *w)
 	return w->kind != TS_WATCH_WRITE;
 }
 
-/* The nearest of two chunks in the direction of the search. */
-static uint64_t nearer_chunk(const struct ts_search *s, uint64_t a, uint64_t b)
-{
-	if (a == TS_NO_CHUNK || b == TS_NO_CHUNK)
-		return a == TS_NO_CHUNK ? b : a;
-	return (a < b) == s->is_reverse ? b : a;
-}
-
-static uint64_t next_access(const struct ts_search *s, enum ts_access access, const struct ts_watch *w,
-			    uint64_t chunk)
-{
-	uint64_t last = w->addr + (w->len - 1);
-
-	return s->is_reverse ? ts_query_prev_access(s->q, access, w->process, w->addr, last, chunk)
-			     : ts_query_next_access(s->q, access, w->process, w->addr, last, chunk);
-}
-
 uint64_t ts_watch_touched_chunk(const struct ts_search *s, uint64_t chunk)
 {
+	static const unsigned accesses[] = {
+		[TS_WATCH_WRITE] = TS_ACCESS_CHANGE,
+		[TS_WATCH_READ] = TS_ACCESS_READ,
+		[TS_WATCH_ACCESS] = TS_ACCESS_WRITE | TS_ACCESS_READ,
+	};
 	uint64_t best = TS_NO_CHUNK;
 
 	if (s->infers_reads)
 		return chunk;
 	for (size_t i = 0; i < s->places.n; i++) {
 		const struct ts_watch *w = &s->places.items[i].at;
+		uint64_t found = ts_query_find_access(s->q, accesses[w->kind], w->process, w->addr, w->addr + (w->len - 1), chunk,
+						      s->is_reverse);
 
-		if (w->kind == TS_WATCH_WRITE)
-			best = nearer_chunk(s, best, next_access(s, TS_ACCESS_CHANGE, w, chunk));
-		if (w->kind == TS_WATCH_ACCESS)
-			best = nearer_chunk(s, best, next_access(s, TS_ACCESS_WRITE, w, chunk));
-		if (wants_reads(w))
-			best = nearer_chunk(s, best, next_access(s, TS_ACCESS_READ, w, chunk));
+		best = ts_nearer_chunk(best, found, s->is_reverse);
 	}
 	return best;
 }

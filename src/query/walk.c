@@ -113,8 +113,7 @@ static uint64_t step_target(const struct ts_walk *w, uint64_t pos)
 	if (step == TS_NO_POS)
 		return TS_NO_POS;
 	step = pass_handlers(w, step);
-	return w->is_reverse ? ts_query_prev_admitted(w->q, w->stops.filter, step)
-			     : ts_query_next_admitted(w->q, w->stops.filter, step);
+	return ts_query_find_admitted(w->q, w->stops.filter, step, w->is_reverse);
 }
 
 static enum ts_walked aim_at(struct ts_walk *w, uint64_t target, bool has_target)
@@ -209,15 +208,10 @@ uint64_t ts_walk_reached(const struct ts_walk *w)
  */
 static enum ts_walked give_up(struct ts_walk *w, struct ts_found *found)
 {
-	uint64_t reached = ts_walk_reached(w), pos;
+	uint64_t pos = ts_query_find_admitted(w->q, w->stops.filter, ts_walk_reached(w), w->is_reverse);
 
-	if (w->is_reverse) {
-		pos = ts_query_prev_admitted(w->q, w->stops.filter, reached);
-		pos = pos < w->target || pos == TS_NO_POS ? w->target : pos;
-	} else {
-		pos = ts_query_next_admitted(w->q, w->stops.filter, reached);
-		pos = pos > w->target ? w->target : pos;
-	}
+	if (pos == TS_NO_POS || (w->is_reverse ? pos < w->target : pos > w->target))
+		pos = w->target;
 	return stop_at(w, pos, TS_STOP_INTERRUPT, found);
 }
 

@@ -283,26 +283,23 @@ bool ts_query_knows_write_runs(const struct ts_query *q)
 	return q->write_runs && q->write_runs->is_done;
 }
 
-bool ts_query_run_may(const struct ts_query *q, uint32_t i, const struct ts_does *does)
-{
-	const struct ts_write_runs *f = q->write_runs;
-
-	return !f || i >= f->n || shares(&f->does[i], does);
-}
-
 /* ----------------------------------------------------------------------------------------------- a search */
 
 bool ts_run_search_init(struct ts_run_search *s, const struct ts_query *q, const struct ts_does *does,
 			struct ts_error *err)
 {
 	const struct ts_write_runs *f = q->write_runs;
+	struct ts_run_facts run;
+	uint32_t n = 0;
 
 	*s = (struct ts_run_search){ .best = TS_NO_POS };
-	s->runs = malloc((f->n + 1) * sizeof(*s->runs));
+	while (ts_query_run(q, n, &run))
+		n++;
+	s->runs = malloc((n + (size_t)1) * sizeof(*s->runs));
 	if (!s->runs)
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for what instructions do");
-	for (uint32_t i = 0; i < f->n; i++) {
-		if (shares(&f->does[i], does))
+	for (uint32_t i = 0; i < n; i++) {
+		if (!f || i >= f->n || shares(&f->does[i], does))
 			s->runs[s->n++] = (struct ts_write_run){ .run = i, .start = TS_NO_POS };
 	}
 	return true;

@@ -46,9 +46,6 @@ bool ts_query_has_write_runs(const struct ts_query *q);
 /* Is it found out already?  ts_query_need_write_runs() returns TS_NEED_DONE at once. */
 bool ts_query_knows_write_runs(const struct ts_query *q);
 
-/* Does run @i do anything of @does?  ts_query_need_write_runs() has returned TS_NEED_DONE. */
-bool ts_query_run_may(const struct ts_query *q, uint32_t i, const struct ts_does *does);
-
 /* A run that may do it, and where it began last. */
 struct ts_write_run {
 	uint32_t run;
@@ -65,8 +62,7 @@ struct ts_run_search {
 };
 
 /*
- * Begin a search for anything of @does; ts_query_need_write_runs() has returned
- * TS_NEED_DONE.
+ * Begin a search for anything of @does.  What ts_query_need_write_runs() has not found out of a run counts as anything.
  *
  * Returns false if memory is exhausted.  Call ts_run_search_fini() in both cases.
  */

@@ -376,66 +376,42 @@ static uint8_t *put_x87(const struct ts_log_guest *g, const uint8_t *state, uint
 
 /* -------------------------------------------------------------------------------- ops */
 
+/* The number of a register that a recording has as a REG. */
+static uint64_t number_at(const struct ts_log_guest *g, const struct ts_guest_reg *r, const uint8_t *state)
+{
+	switch (r->kind) {
+	case TS_GUEST_FLAGS: return flags_at(g, state);
+	case TS_GUEST_MXCSR: return mxcsr_at(state, r->off);
+	case TS_GUEST_HALF: return u32_at(state, r->off);
+	case TS_GUEST_SATURATED: return saturated_at(state, r->off);
+	case TS_GUEST_SHORT: return short_at(state, r->off);
+	default: return word_at(g, state, r->off);
+	}
+}
+
+/* The bytes of a register that a recording has as an SPREG; 0: it is none. */
+static uint16_t vector_len(const struct ts_guest_reg *r)
+{
+	return r->kind == TS_GUEST_YMM ? 32 : r->kind == TS_GUEST_XMM || r->kind == TS_GUEST_XMM_ONLY ? 16 : 0;
+}
+
 uint8_t *ts_log_guest_put(const struct ts_log_guest *g, const struct ts_guest_reg *r, const uint8_t *state, uint8_t mmx,
 			  uint8_t *p, uint32_t *n_ops)
 {
-	switch (r->kind) {
-	case TS_GUEST_FLAGS:
-		p = ucir_put_reg(p, r->num, flags_at(g, state));
-		break;
-	case TS_GUEST_MXCSR:
-		p = ucir_put_reg(p, r->num, mxcsr_at(state, r->off));
-		break;
-	case TS_GUEST_XMM:
-	case TS_GUEST_XMM_ONLY:
-		p = ucir_put_spreg(p, r->num, state + r->off, 16);
-		break;
-	case TS_GUEST_YMM:
-		p = ucir_put_spreg(p, r->num, state + r->off, 32);
-		break;
-	case TS_GUEST_X87:
+	if (r->kind == TS_GUEST_X87)
 		return put_x87(g, state, mmx, p, n_ops);
-	case TS_GUEST_HALF:
-		p = ucir_put_reg(p, r->num, u32_at(state, r->off));
-		break;
-	case TS_GUEST_SATURATED:
-		p = ucir_put_reg(p, r->num, saturated_at(state, r->off));
-		break;
-	case TS_GUEST_SHORT:
-		p = ucir_put_reg(p, r->num, short_at(state, r->off));
-		break;
-	default:
-		p = ucir_put_reg(p, r->num, word_at(g, state, r->off));
-		break;
-	}
 	++*n_ops;
-	return p;
+	return vector_len(r) ? ucir_put_spreg(p, r->num, state + r->off, vector_len(r)) :
+			       ucir_put_reg(p, r->num, number_at(g, r, state));
 }
 
 bool ts_log_guest_differs(const struct ts_log_guest *g, const struct ts_guest_reg *r, const uint8_t *a, const uint8_t *b)
 {
-	switch (r->kind) {
-	case TS_GUEST_FLAGS:
-		return flags_at(g, a) != flags_at(g, b);
-	case TS_GUEST_XMM:
+	if (r->kind == TS_GUEST_XMM)
 		return false; /* ymm has it */
-	case TS_GUEST_XMM_ONLY:
-		return memcmp(a + r->off, b + r->off, 16) != 0;
-	case TS_GUEST_YMM:
-		return memcmp(a + r->off, b + r->off, 32) != 0;
-	case TS_GUEST_X87:
+	if (r->kind == TS_GUEST_X87)
 		return memcmp(a + g->x87, b + g->x87, (size_t)(g->end_x87 - g->x87)) != 0;
-	case TS_GUEST_MXCSR:
-		return mxcsr_at(a, r->off) != mxcsr_at(b, r->off);
-	case TS_GUEST_HALF:
-		return u32_at(a, r->off) != u32_at(b, r->off);
-	case TS_GUEST_SATURATED:
-		return saturated_at(a, r->off) != saturated_at(b, r->off);
-	case TS_GUEST_SHORT:
-		return short_at(a, r->off) != short_at(b, r->off);
-	default:
-		return word_at(g, a, r->off) != word_at(g, b, r->off);
-	}
+	return vector_len(r) ? memcmp(a + r->off, b + r->off, vector_len(r)) != 0 : number_at(g, r, a) != number_at(g, r, b);
 }
 
 uint8_t *ts_log_guest_put_constants(const struct ts_log_guest *g, uint8_t *p, uint32_t *n_ops)

@@ -109,17 +109,12 @@ static bool touches_by_effects(const struct ts_flow *f, const struct ts_steps *b
 /* The first chunk from @chunk on in which the line may be touched. */
 static uint64_t next_of_line(const struct ts_flow *f, struct ts_taint_line *l, uint64_t chunk)
 {
-	static const enum ts_access kinds[] = { TS_ACCESS_WRITE, TS_ACCESS_REPLACE, TS_ACCESS_READ };
+	unsigned accesses = TS_ACCESS_WRITE | TS_ACCESS_REPLACE | (f->has_reads ? TS_ACCESS_READ : 0);
 
 	if (l->asked && l->asked <= chunk + 1 && l->next >= chunk)
 		return l->next;
-	l->next = TS_NO_CHUNK;
 	l->asked = chunk + 1;
-	for (unsigned i = 0; i < (f->has_reads ? 3u : 2u); i++) {
-		uint64_t next = ts_query_next_access(f->q, kinds[i], l->process, l->addr, l->addr + 15, chunk);
-
-		l->next = next < l->next ? next : l->next;
-	}
+	l->next = ts_query_find_access(f->q, accesses, l->process, l->addr, l->addr + 15, chunk, TS_FORWARDS);
 	return l->next;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "reg_chunks.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +16,7 @@
 
 void ts_reg_chunks_fini(struct ts_reg_chunks *c)
 {
-	free(c->runs);
+	ts_run_search_fini(&c->writers);
 	free(c->bits);
 	*c = (struct ts_reg_chunks){ 0 };
 }
@@ -27,30 +28,25 @@ bool ts_reg_chunks_want_runs(const struct ts_reg_chunks *c, const struct ts_quer
 	return !c->is_ready && c->n_asked >= n && ts_query_has_write_runs(q);
 }
 
-static bool list_runs(struct ts_reg_chunks *c, const struct ts_query *q, const struct ts_location *loc)
+/* Runs that may write it. */
+static bool find_writers(struct ts_run_search *s, const struct ts_query *q, const struct ts_location *loc)
 {
 	struct ts_does does = ts_does_of_location(q, loc->kind == TS_IN_REGS, loc->base, loc->mask);
-	struct ts_run_facts run;
-	uint32_t n = 0;
+	struct ts_error ignored = { 0 };
 
-	c->n_runs = 0;
+	return ts_run_search_init(s, q, &does, &ignored);
+}
+
+static bool list_runs(struct ts_reg_chunks *c, const struct ts_query *q, const struct ts_location *loc)
+{
+	ts_run_search_fini(&c->writers);
 	c->first = c->end = 0;
-	while (ts_query_run(q, n, &run))
-		n++;
-	free(c->runs);
-	c->runs = malloc((n + 1) * sizeof(*c->runs));
 	if (!c->bits)
 		c->bits = malloc(MAX_WIDTH / 8);
-	if (!c->runs || !c->bits)
-		return false;
-	for (uint32_t i = 0; i < n; i++) {
-		if (ts_query_run_may(q, i, &does))
-			c->runs[c->n_runs++] = i;
-	}
 	c->n_steps = ts_query_n_steps(q);
 	c->width = 1;
 	c->last = c->below = TS_NO_CHUNK;
-	return true;
+	return c->bits && find_writers(&c->writers, q, loc);
 }
 
 struct marking {
@@ -78,35 +74,27 @@ static void fill_window(struct ts_reg_chunks *c, const struct ts_query *q, uint6
 	c->end = is_reverse ? chunk + 1 : chunk + c->width;
 	c->width = c->width * 8 < MAX_WIDTH ? c->width * 8 : MAX_WIDTH;
 	memset(c->bits, 0, MAX_WIDTH / 8);
-	for (size_t i = 0; i < c->n_runs; i++) {
+	for (size_t i = 0; i < c->writers.n; i++) {
 		struct marking m = { .c = c };
 
-		if (!ts_query_run(q, c->runs[i], &run))
+		if (!ts_query_run(q, c->writers.runs[i].run, &run))
 			continue;
 		m.n = run.n;
-		ts_query_each_start(q, c->runs[i], c->first * TS_CHUNK_STEPS, c->end * TS_CHUNK_STEPS, mark, &m);
+		ts_query_each_start(q, c->writers.runs[i].run, c->first * TS_CHUNK_STEPS, c->end * TS_CHUNK_STEPS, mark, &m);
 	}
 }
 
-/* The last chunk <= @chunk in which one of the runs has a step: of each run, only what began after the others is looked for. */
-static uint64_t find_last(const struct ts_reg_chunks *c, const struct ts_query *q, uint64_t chunk)
+/* c->last becomes the last chunk <= @chunk in which one of the runs has a step.  Returns false if memory is exhausted. */
+static bool find_last(struct ts_reg_chunks *c, const struct ts_query *q, const struct ts_location *loc, uint64_t chunk)
 {
-	uint64_t pos = chunk * TS_CHUNK_STEPS + (TS_CHUNK_STEPS - 1), best = TS_NO_POS, end;
-	struct ts_run_facts run;
-	uint32_t best_run = 0;
+	uint64_t pos = chunk * TS_CHUNK_STEPS + (TS_CHUNK_STEPS - 1), first, end;
+	struct ts_run_search s; /* its own: it forgets the runs that began later only */
+	bool done = find_writers(&s, q, loc) && ts_run_search_prev(&s, q, pos, UINT_MAX, &first, &end);
 
-	for (size_t i = 0; i < c->n_runs; i++) {
-		uint64_t start = ts_query_prev_start(q, c->runs[i], pos, best == TS_NO_POS ? 0 : best);
-
-		if (start == TS_NO_POS || (best != TS_NO_POS && start <= best))
-			continue;
-		best = start;
-		best_run = c->runs[i];
-	}
-	if (best == TS_NO_POS || !ts_query_run(q, best_run, &run))
-		return TS_NO_CHUNK;
-	end = (best + run.n - 1) / TS_CHUNK_STEPS;
-	return end < chunk ? end : chunk;
+	ts_run_search_fini(&s);
+	c->below = chunk;
+	c->last = !done || first == TS_NO_POS ? TS_NO_CHUNK : end - 1 < pos ? (end - 1) / TS_CHUNK_STEPS : chunk;
+	return done;
 }
 
 static bool find_in_window(const struct ts_reg_chunks *c, uint64_t *chunk, bool is_reverse)
@@ -140,10 +128,8 @@ uint64_t ts_reg_chunks_find(struct ts_reg_chunks *c, struct ts_query *q, const s
 	}
 	if (c->n_steps != n)
 		c->is_failed = !list_runs(c, q, loc);
-	if (!c->is_failed && is_reverse && c->below == TS_NO_CHUNK) {
-		c->below = chunk;
-		c->last = find_last(c, q, chunk);
-	}
+	if (!c->is_failed && is_reverse && c->below == TS_NO_CHUNK)
+		c->is_failed = !find_last(c, q, loc, chunk);
 	if (!c->is_failed && is_reverse && chunk <= c->below && (c->last == TS_NO_CHUNK || chunk >= c->last))
 		return c->last;
 	while (!c->is_failed && chunk != TS_NO_CHUNK && chunk * TS_CHUNK_STEPS < n) {

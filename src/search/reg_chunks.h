@@ -14,8 +14,7 @@
 
 /* All zero: nothing has been asked. */
 struct ts_reg_chunks {
-	uint32_t *runs;       /* owned; ordinals of the runs that may write it */
-	size_t n_runs;
+	struct ts_run_search writers; /* the runs that may write it; it is not run */
 	uint64_t n_steps;     /* of the recording when they were listed; 0: they were not */
 	uint64_t first, end;  /* chunks of the window that bits is about */
 	uint64_t *bits;       /* owned; a bit a chunk */

@@ -76,13 +76,6 @@ static void begin_search(struct ts_writer_search *s, struct ts_query *q, const s
 	s->first = before > near ? before - near : 0;
 }
 
-static uint64_t later(uint64_t a, uint64_t b)
-{
-	if (a == TS_NO_CHUNK || b == TS_NO_CHUNK)
-		return a == TS_NO_CHUNK ? b : a;
-	return a > b ? a : b;
-}
-
 /* ----------------------------------------------------------------------------------------------- registers */
 
 /* The last chunk up to @chunk in which the recording shows that the registers changed. */
@@ -100,10 +93,8 @@ static uint64_t last_change(const struct ts_writer_search *s, const struct ts_qu
 		first += (unsigned)__builtin_ctzll(s->loc.mask);
 		last = s->loc.base + 63 - (unsigned)__builtin_clzll(s->loc.mask);
 	}
-	return later(ts_query_prev_register(q, TS_ACCESS_CHANGE, s->loc.owner, (uint32_t)first,
-					    (uint32_t)last, chunk),
-		     ts_query_prev_register(q, TS_ACCESS_REPLACE, s->loc.owner, (uint32_t)first,
-					    (uint32_t)last, chunk));
+	return ts_query_find_register(q, TS_ACCESS_CHANGE | TS_ACCESS_REPLACE, s->loc.owner, (uint32_t)first, (uint32_t)last,
+				      chunk, TS_BACKWARDS);
 }
 
 /*
@@ -243,14 +234,11 @@ static enum ts_got find_register(struct ts_writer_search *s, struct ts_query *q,
 
 static uint64_t last_access(const struct ts_writer_search *s, const struct ts_query *q, uint64_t chunk)
 {
-	static const enum ts_access accesses[] = { TS_ACCESS_WRITE, TS_ACCESS_REPLACE, TS_ACCESS_CHANGE };
+	unsigned accesses = TS_ACCESS_WRITE | TS_ACCESS_REPLACE | (s->may_contradict ? TS_ACCESS_CHANGE : 0);
 	uint64_t first = s->loc.base + (unsigned)__builtin_ctzll(s->loc.mask);
 	uint64_t last = s->loc.base + 63 - (unsigned)__builtin_clzll(s->loc.mask);
-	uint64_t best = TS_NO_CHUNK;
 
-	for (unsigned i = 0; i < (s->may_contradict ? 3 : 2); i++)
-		best = later(best, ts_query_prev_access(q, accesses[i], s->loc.owner, first, last, chunk));
-	return best;
+	return ts_query_find_access(q, accesses, s->loc.owner, first, last, chunk, TS_BACKWARDS);
 }
 
 /* Does an effect of the step, or of the next one, touch the location?  Most steps of a chunk do not. */

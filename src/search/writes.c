@@ -194,7 +194,7 @@ static bool find_changed(struct ts_query *q, uint64_t pos, const struct ts_locat
 {
 	struct ts_location bytes = as_bytes(q, loc);
 	size_t g_len = ts_query_regset(q)->g_len;
-	uint8_t *old = malloc(4 * g_len), *new = old + 2 * g_len;
+	uint8_t *old = malloc(4 * g_len), *new = old ? old + 2 * g_len : NULL;
 	bool done;
 
 	*mask = 0;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "sketch.h"
+#include "src/base/bisect.h"
 
 #define N_WORDS ((TS_SEGMENT_CHUNKS + 63u) / 64u)
 
@@ -160,15 +161,10 @@ static void find_chunks(struct ts_probe *p, const struct ts_sketch *s)
 
 static uint32_t next_wild(const struct ts_sketch *s, uint32_t chunk)
 {
-	size_t lo = 0, n = s->n_wild;
+	size_t at = 0;
 
-	while (n) {
-		bool is_before = s->wild[lo + n / 2] < chunk;
-
-		lo += is_before ? n / 2 + 1 : 0;
-		n = is_before ? n - n / 2 - 1 : n / 2;
-	}
-	return lo < s->n_wild ? s->wild[lo] : TS_SEGMENT_CHUNKS;
+	TS_BISECT(at, s->n_wild, i, s->wild[i] < chunk);
+	return at < s->n_wild ? s->wild[at] : TS_SEGMENT_CHUNKS;
 }
 
 static uint32_t next_found(const struct ts_probe *p, uint32_t chunk)

@@ -4,13 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "src/ask/verbs/access.h"
-#include "src/ask/verbs/bookmarks.h"
-#include "src/ask/calls/calls.h"
-#include "src/ask/verbs/compares.h"
-#include "src/ask/verbs/events.h"
-#include "src/ask/verbs/steps.h"
-#include "src/ask/verbs/world.h"
+#include "src/ask/verbs/verbs.h"
 
 #define CELL(column)        { (column), TS_SQL_CELL, (column), 0 }
 #define ITEM(n, list, i)    { (n), TS_SQL_ITEM, (list), (i) }

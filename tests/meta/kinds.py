@@ -30,12 +30,19 @@ KINDS = {
         # items of the one are removed, and the other gives up after some slots
         "src/ask/find/matches.c src/sketch/grams.c"),
     "search by halves (base/bisect)": (
-        r"\b(mid|middle|half) = .*/ 2;", "",
-        "loaders/bap/toc.c"),      # a comparison that can fail
+        r"\b(mid|middle|half) = .*/ 2;|\[\w+ \+ \w+ / 2\]", "",
+        "loaders/bap/toc.c "       # a comparison that can fail
+        "src/sketch/sketch.c"),    # checks the order of what it passes
+    "priority queue (base/heap)": (
+        r"\(i - 1\) / 2[\])]", "src/base/heap.c", "protocol/tracing/collector.c"),
+    "nearer of two chunks (query.h)": (
+        r"== TS_NO_CHUNK \|\| b == TS_NO_CHUNK", "src/query/query.h", ""),
     "effects on memory (trace/step.h)": (
         r"TS_FX_WRITE (&&|\|\|)[^;{]*TS_FX_FORGET\b", "src/trace/step.h",
         # these do not leave protections out
         "src/query/replay.h src/search/flow_search.c src/sketch/sketcher.c"),
+    "declarations of verbs (ask/verbs/verbs.h)": (
+        r"extern const struct ts_verb ", "src/ask/verbs/verbs.h", "src/ask/diff/diff.h"),   # not a verb of the table
     "event names (ask/grammar/listed)": (
         r'"thread-start"', "src/ask/grammar/listed.c", ""),
     "monotonic clock (base/clock)": (

@@ -412,16 +412,16 @@ static void check_pos(const struct ts_query *q, uint64_t pos)
 static void ask_sets(struct ts_query *q, uint64_t pos, uint64_t pc)
 {
 	for (uint32_t p = 0; p < SCRIPT_MAX_PROCESSES; p++) {
-		check_pos(q, ts_query_next_execution(q, p, pc, pc + 20, pos));
-		check_pos(q, ts_query_prev_execution(q, p, pc, pc + 20, pos));
+		check_pos(q, ts_query_find_execution(q, p, pc, pc + 20, pos, TS_FORWARDS));
+		check_pos(q, ts_query_find_execution(q, p, pc, pc + 20, pos, TS_BACKWARDS));
 		for (unsigned i = 0; i < SCRIPT_N_ARENAS && p < ts_query_n_processes(q); i++) {
 			const struct script_arena *m = &script_arenas[i];
 
-			for (enum ts_access a = TS_ACCESS_CHANGE; a <= TS_ACCESS_READ; a++) {
-				uint64_t next = ts_query_next_access(q, a, p, m->first, m->last,
-								     pos / TS_CHUNK_STEPS);
-				uint64_t prev = ts_query_prev_access(q, a, p, m->first, m->last,
-								     pos / TS_CHUNK_STEPS);
+			for (unsigned a = TS_ACCESS_CHANGE; a <= TS_ACCESS_REPLACE; a *= 2) {
+				uint64_t next = ts_query_find_access(q, a, p, m->first, m->last,
+								     pos / TS_CHUNK_STEPS, TS_FORWARDS);
+				uint64_t prev = ts_query_find_access(q, a, p, m->first, m->last,
+								     pos / TS_CHUNK_STEPS, TS_BACKWARDS);
 
 				check_pos(q, next == UINT64_MAX ? next : next * TS_CHUNK_STEPS);
 				check_pos(q, prev == UINT64_MAX ? prev : prev * TS_CHUNK_STEPS);

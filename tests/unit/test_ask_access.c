@@ -651,12 +651,12 @@ START_TEST(the_chunks_of_a_register_are_those_that_write_it)
 
 		for (uint64_t chunk = 0; chunk < N_LONG / TS_CHUNK_STEPS; chunk++) {
 			ck_assert_msg(writes_reg(chunk, i) ==
-					      (ts_query_next_register(a.q, TS_ACCESS_WRITE, 0, first, last,
-								      chunk) == chunk),
+					      (ts_query_find_register(a.q, TS_ACCESS_WRITE, 0, first, last,
+								      chunk, TS_FORWARDS) == chunk),
 				      "%s, chunk %" PRIu64 ", forwards", reg_names[i], chunk);
 			ck_assert_msg(writes_reg(chunk, i) ==
-					      (ts_query_prev_register(a.q, TS_ACCESS_WRITE, 0, last, last,
-								      chunk) == chunk),
+					      (ts_query_find_register(a.q, TS_ACCESS_WRITE, 0, last, last,
+								      chunk, TS_BACKWARDS) == chunk),
 				      "%s, chunk %" PRIu64 ", backwards", reg_names[i], chunk);
 		}
 	}

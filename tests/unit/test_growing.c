@@ -130,29 +130,29 @@ static void ask_executions(struct pair *p)
 
 	if (last < first)
 		last = first;
-	check_next(p, "execution", ts_query_next_execution(p->q, process, first, last, pos),
-		   ts_query_next_execution(p->whole, process, first, last, pos), ts_query_n_steps(p->q));
-	check_prev(p, "execution", ts_query_prev_execution(p->q, process, first, last, pos),
-		   ts_query_prev_execution(p->whole, process, first, last, pos));
-	check_next(p, "arrival", ts_query_next_arrival(p->q, process, first, last, pos),
-		   ts_query_next_arrival(p->whole, process, first, last, pos), ts_query_end(p->q) + 1);
-	check_prev(p, "arrival", ts_query_prev_arrival(p->q, process, first, last, pos),
-		   ts_query_prev_arrival(p->whole, process, first, last, pos));
+	check_next(p, "execution", ts_query_find_execution(p->q, process, first, last, pos, TS_FORWARDS),
+		   ts_query_find_execution(p->whole, process, first, last, pos, TS_FORWARDS), ts_query_n_steps(p->q));
+	check_prev(p, "execution", ts_query_find_execution(p->q, process, first, last, pos, TS_BACKWARDS),
+		   ts_query_find_execution(p->whole, process, first, last, pos, TS_BACKWARDS));
+	check_next(p, "arrival", ts_query_find_arrival(p->q, process, first, last, pos, TS_FORWARDS),
+		   ts_query_find_arrival(p->whole, process, first, last, pos, TS_FORWARDS), ts_query_end(p->q) + 1);
+	check_prev(p, "arrival", ts_query_find_arrival(p->q, process, first, last, pos, TS_BACKWARDS),
+		   ts_query_find_arrival(p->whole, process, first, last, pos, TS_BACKWARDS));
 }
 
 static void ask_accesses(struct pair *p)
 {
-	enum ts_access access = (enum ts_access)script_below(&p->rnd, 3);
+	unsigned access = 1 + (unsigned)script_below(&p->rnd, 15); /* any mask */
 	uint64_t chunk = any_pos(p) / TS_CHUNK_STEPS, addr, len, next, whole;
 	uint32_t process = any_process(p);
 
 	script_range(&p->rnd, 20, &addr, &len);
-	next = ts_query_next_access(p->q, access, process, addr, addr + (len - 1), chunk);
-	whole = ts_query_next_access(p->whole, access, process, addr, addr + (len - 1), chunk);
+	next = ts_query_find_access(p->q, access, process, addr, addr + (len - 1), chunk, TS_FORWARDS);
+	whole = ts_query_find_access(p->whole, access, process, addr, addr + (len - 1), chunk, TS_FORWARDS);
 	if (next != (whole != TS_NO_CHUNK && whole * TS_CHUNK_STEPS < ts_query_n_steps(p->q) ? whole : TS_NO_CHUNK))
 		wrong(p, "next access in chunk %" PRIu64 ", but it is %" PRIu64, next, whole);
-	next = ts_query_prev_access(p->q, access, process, addr, addr + (len - 1), chunk);
-	whole = ts_query_prev_access(p->whole, access, process, addr, addr + (len - 1), chunk);
+	next = ts_query_find_access(p->q, access, process, addr, addr + (len - 1), chunk, TS_BACKWARDS);
+	whole = ts_query_find_access(p->whole, access, process, addr, addr + (len - 1), chunk, TS_BACKWARDS);
 	if (next != whole)
 		wrong(p, "previous access in chunk %" PRIu64 ", but it is %" PRIu64, next, whole);
 }
@@ -562,8 +562,8 @@ START_TEST(a_recording_that_ends_for_want_of_memory_ends_where_the_pc_is_known)
 	ck_assert_uint_eq(ts_query_n_steps(q), n);
 	ck_assert(ts_query_pc(q, n, 0, &pc, &has_pc, &err) && has_pc);
 	ck_assert_uint_eq(pc, 16 * n);
-	ck_assert_uint_eq(ts_query_next_arrival(q, 0, 16 * n, 16 * n, 0), n);
-	ck_assert_uint_eq(ts_query_next_execution(q, 0, 16 * n, 16 * n, 0), TS_NO_POS);
+	ck_assert_uint_eq(ts_query_find_arrival(q, 0, 16 * n, 16 * n, 0, TS_FORWARDS), n);
+	ck_assert_uint_eq(ts_query_find_execution(q, 0, 16 * n, 16 * n, 0, TS_FORWARDS), TS_NO_POS);
 	ck_assert_uint_eq(ts_query_n_events(q, TS_EV_SIGNAL), n > 5 * TS_CHUNK_STEPS);
 	ts_query_free(q);
 	ts_timeline_free(tl);

@@ -114,12 +114,12 @@ static void check_sets(const struct opened *a, const struct opened *b, uint64_t 
 		const struct opened *o = i ? a : b;
 		uint64_t *to = i ? right : told;
 
-		to[0] = ts_query_next_execution(o->q, 0, pc, pc, pos);
-		to[1] = ts_query_prev_execution(o->q, 0, pc, pc, pos);
-		to[2] = ts_query_next_access(o->q, TS_ACCESS_WRITE, 0, m->first, m->last,
-					     pos / TS_CHUNK_STEPS);
-		to[3] = ts_query_prev_access(o->q, TS_ACCESS_READ, 0, m->first, m->last,
-					     pos / TS_CHUNK_STEPS);
+		to[0] = ts_query_find_execution(o->q, 0, pc, pc, pos, TS_FORWARDS);
+		to[1] = ts_query_find_execution(o->q, 0, pc, pc, pos, TS_BACKWARDS);
+		to[2] = ts_query_find_access(o->q, TS_ACCESS_WRITE, 0, m->first, m->last,
+					     pos / TS_CHUNK_STEPS, TS_FORWARDS);
+		to[3] = ts_query_find_access(o->q, TS_ACCESS_READ, 0, m->first, m->last,
+					     pos / TS_CHUNK_STEPS, TS_BACKWARDS);
 	}
 	if (ts_query_finish_question(b->q, &err))
 		ck_assert_mem_eq(told, right, sizeof(told));

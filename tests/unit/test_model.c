@@ -261,12 +261,12 @@ static bool add_answers(struct ts_query *q, uint64_t *sum)
 		uint64_t pc = same->steps.steps[pos].pc;
 
 		done = add_state(q, pos, sum);
-		found[0] = ts_query_next_execution(q, 0, pc, pc, pos + 1);
-		found[1] = ts_query_prev_execution(q, 0, pc, pc, pos);
+		found[0] = ts_query_find_execution(q, 0, pc, pc, pos + 1, TS_FORWARDS);
+		found[1] = ts_query_find_execution(q, 0, pc, pc, pos, TS_BACKWARDS);
 		found[2] =
-			ts_query_next_access(q, TS_ACCESS_WRITE, 0, a->first, a->last, pos / TS_CHUNK_STEPS);
+			ts_query_find_access(q, TS_ACCESS_WRITE, 0, a->first, a->last, pos / TS_CHUNK_STEPS, TS_FORWARDS);
 		found[3] =
-			ts_query_prev_access(q, TS_ACCESS_READ, 0, a->first, a->last, pos / TS_CHUNK_STEPS);
+			ts_query_find_access(q, TS_ACCESS_READ, 0, a->first, a->last, pos / TS_CHUNK_STEPS, TS_BACKWARDS);
 		*sum = mix(*sum, (const uint8_t *)found, sizeof(found));
 	}
 	script_free(same);

@@ -235,7 +235,7 @@ static bool ask_all(struct ts_query *q, struct answers *a, struct ts_error *err)
 		for (uint32_t p = 0; p < SCRIPT_MAX_PROCESSES && done; p++)
 			done = ts_query_mem(q, pos, p, 0x1000 - 512, 1024, a->mem[i][p][0], a->mem[i][p][1],
 					    err);
-		a->next[i] = ts_query_next_execution(q, 0, 0, UINT64_MAX, pos);
+		a->next[i] = ts_query_find_execution(q, 0, 0, UINT64_MAX, pos, TS_FORWARDS);
 	}
 	return done;
 }

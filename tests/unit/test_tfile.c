@@ -70,8 +70,8 @@ START_TEST(a_pc_is_not_guessed_from_several_locations_or_steps)
 		ck_assert(!frame.has_pc);
 		ck_assert_str_eq(reg(i, "rip"), "?");
 	}
-	ck_assert_uint_eq(ts_query_next_execution(q, 0, 0, UINT64_MAX, 0), TS_NO_POS);
-	ck_assert_uint_eq(ts_query_prev_arrival(q, 0, 0, UINT64_MAX, 2), TS_NO_POS);
+	ck_assert_uint_eq(ts_query_find_execution(q, 0, 0, UINT64_MAX, 0, TS_FORWARDS), TS_NO_POS);
+	ck_assert_uint_eq(ts_query_find_arrival(q, 0, 0, UINT64_MAX, 2, TS_BACKWARDS), TS_NO_POS);
 }
 END_TEST
 
@@ -215,7 +215,7 @@ START_TEST(one_frame_is_a_recording)
 	ck_assert_uint_eq(rec->frames->n_frames, 1);
 	ck_assert_str_eq(reg(0, "rax"), "5");
 	ck_assert_str_eq(reg(0, "rip"), "1000");
-	ck_assert_uint_eq(ts_query_next_arrival(q, 0, 0x1000, 0x1000, 0), 0);
+	ck_assert_uint_eq(ts_query_find_arrival(q, 0, 0x1000, 0x1000, 0, TS_FORWARDS), 0);
 }
 END_TEST
 

@@ -43,7 +43,7 @@ static void check_empty(void)
 	ck_assert_uint_eq(ts_query_end(q), 0);
 	ck_assert_str_eq(reg(0, "rax"), "?");
 	ck_assert_str_eq(reg(0, "rip"), "?");
-	ck_assert_uint_eq(ts_query_next_arrival(q, 0, 0, UINT64_MAX, 0), TS_NO_POS);
+	ck_assert_uint_eq(ts_query_find_arrival(q, 0, 0, UINT64_MAX, 0, TS_FORWARDS), TS_NO_POS);
 	ck_assert_str_eq(bytes(0, 0x5000), "????????");
 	ck_assert_str_eq(bytes(0, 0x40100a), exec_option ? "\x8b\x55\xec\x89\xd0\x01\xc0\x01" : "????????");
 }

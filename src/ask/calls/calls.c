@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "calls.h"
+#include "src/ask/verbs/verbs.h"
 
 #include <fnmatch.h>
 #include <inttypes.h>

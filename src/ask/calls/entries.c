@@ -79,10 +79,9 @@ static bool put_next(struct ts_entries *e, uint64_t addr, uint64_t pos)
 	const struct ts_query *q = e->ask->q;
 	uint64_t next;
 
-	if (e->is_reverse)
-		next = pos ? ts_query_prev_execution(q, e->process, addr, addr, pos - 1) : TS_NO_POS;
-	else
-		next = ts_query_next_execution(q, e->process, addr, addr, pos);
+	if (e->is_reverse && !pos--)
+		return true;
+	next = ts_query_find_execution(q, e->process, addr, addr, pos, e->is_reverse);
 	if (next == TS_NO_POS || next < e->from || next > e->to || next >= e->ask->n_steps)
 		return true;
 	return ts_heap_put(&e->heap, &(struct item){ next, addr });
@@ -120,7 +119,7 @@ static uint64_t first_in_call(const struct ts_ask *ask, const struct ts_call *ca
 	struct ts_call inner;
 
 	for (unsigned n = 0; n < MAX_LOOKS; n++) {
-		pos = ts_query_next_execution(ask->q, process, addr, addr, pos + 1);
+		pos = ts_query_find_execution(ask->q, process, addr, addr, pos + 1, TS_FORWARDS);
 		if (pos == TS_NO_POS || pos >= call->end)
 			return TS_NO_POS;
 		if (ts_query_thread(ask->q, pos) == call->thread &&
@@ -270,7 +269,7 @@ static bool find_first_end(const struct ts_entries *e, struct ts_call *call, str
 	if (!ts_entries_first_return(q, call->thread, pos, &sp, &ret, err))
 		return false;
 	for (unsigned i = 0; ret && i < MAX_ARRIVALS; i++) {
-		pos = ts_query_next_arrival(q, e->process, ret, ret, pos + 1);
+		pos = ts_query_find_arrival(q, e->process, ret, ret, pos + 1, TS_FORWARDS);
 		if (pos == TS_NO_POS)
 			break;
 		if (ts_query_thread(q, pos) != call->thread)

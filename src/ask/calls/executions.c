@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "executions.h"
+#include "src/ask/verbs/verbs.h"
 
 #include <stdlib.h>
 
@@ -7,7 +7,6 @@
 #include "src/ask/verbs/cells.h"
 #include "src/ask/grammar/question.h"
 #include "src/ask/grammar/state.h"
-#include "src/ask/verb.h"
 
 /* Look-ups in the index that take as long as a chunk that is decoded. */
 #define LOOKUPS_A_CHUNK 32u
@@ -87,23 +86,14 @@ static uint64_t find(struct executions *x)
 	if (x->from >= x->to)
 		return TS_NO_POS;
 	pos = find_near(x);
-	if (pos != TS_NO_POS) {
-		*(x->rows.is_reverse ? &x->to : &x->from) = x->rows.is_reverse ? pos : pos + 1;
-		x->rows.at = pos;
-		return pos;
-	}
-	if (!x->rows.is_reverse) {
-		pos = ts_query_next_execution(x->rows.ask->q, x->process, x->first, x->last, x->from);
-		if (pos >= x->to)
+	if (pos == TS_NO_POS) {
+		pos = ts_query_find_execution(x->rows.ask->q, x->process, x->first, x->last,
+					      x->rows.is_reverse ? to - 1 : from, x->rows.is_reverse);
+		if (pos == TS_NO_POS || pos < from || pos >= to)
 			return TS_NO_POS;
-		x->from = pos + 1;
-	} else {
-		pos = ts_query_prev_execution(x->rows.ask->q, x->process, x->first, x->last, x->to - 1);
-		if (pos == TS_NO_POS || pos < x->from)
-			return TS_NO_POS;
-		x->to = pos;
+		x->is_dense = x->rows.is_reverse ? to - pos <= NEAR_STEPS : pos - from < NEAR_STEPS;
 	}
-	x->is_dense = x->rows.is_reverse ? to - pos <= NEAR_STEPS : pos - from < NEAR_STEPS;
+	*(x->rows.is_reverse ? &x->to : &x->from) = x->rows.is_reverse ? pos : pos + 1;
 	x->rows.at = pos;
 	return pos;
 }

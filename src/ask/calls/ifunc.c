@@ -45,7 +45,7 @@ static bool look_at_resolver(struct ts_ask *ask, uint32_t process, uint64_t reso
 	uint64_t pos = 0;
 
 	for (unsigned n = 0; n < MAX_LOOKS && !*has_target; n++) {
-		pos = ts_query_next_execution(ask->q, process, resolver, resolver, pos);
+		pos = ts_query_find_execution(ask->q, process, resolver, resolver, pos, TS_FORWARDS);
 		if (pos == TS_NO_POS)
 			break;
 		if (find_call(ask, pos++, resolver, &call) && !get_target(ask, &call, target, has_target, err))

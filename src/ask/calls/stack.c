@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "stack.h"
+#include "src/ask/verbs/verbs.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,7 +11,6 @@
 #include "src/query/handlers.h"
 #include "src/ask/grammar/question.h"
 #include "src/ask/grammar/state.h"
-#include "src/ask/verb.h"
 
 #define FRAMES_A_CHUNK 64u
 
@@ -120,7 +119,7 @@ static bool note_begin(struct stack *x, struct ts_error *err)
 		return true;
 	if (!ts_entries_first_return(q, x->thread, first, &sp, &ret, err))
 		return false;
-	if (ret && ts_query_next_execution(q, ts_query_process(q, x->thread), ret, ret, 0) != TS_NO_POS)
+	if (ret && ts_query_find_execution(q, ts_query_process(q, x->thread), ret, ret, 0, TS_FORWARDS) != TS_NO_POS)
 		snprintf(x->rows.note, sizeof(x->rows.note),
 			 "the recording begins in a call, which returns to 0x%" PRIx64
 			 ": the calls that were open then are not listed", ret);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "blocks.h"
+#include "src/ask/verbs/verbs.h"
 
 #include <stdio.h>
 #include <stdlib.h>

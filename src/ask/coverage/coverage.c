@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "coverage.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "blocks.h"
+#include "src/ask/verbs/verbs.h"
 #include "coverage_files.h"
 #include "covered.h"
 #include "src/ask/grammar/machine_names.h"
@@ -235,7 +234,7 @@ static enum ts_got measure_one(struct coverage *c, struct ts_error *err)
 	if (!ts_query_facts(q)->guesses_lengths || is_hot(c) || c->next == c->addresses.n)
 		return TS_GOT_END;
 	item = &c->addresses.items[c->next++];
-	pos = ts_query_next_execution(q, c->process, item->addr, item->addr, c->rows.qn->from);
+	pos = ts_query_find_execution(q, c->process, item->addr, item->addr, c->rows.qn->from, TS_FORWARDS);
 	len = item->len;
 	if (pos != TS_NO_POS && !ts_query_insn_len(q, pos, len, &len, err))
 		return TS_GOT_FAIL;

@@ -239,7 +239,7 @@ static bool take_memory(struct looking *x, const struct ts_location *loc, struct
 static bool take_registers(struct looking *x, const struct ts_location *loc, struct ts_error *err)
 {
 	const struct ts_regset *set = ts_query_regset(x->l->a.q), *set_b = ts_query_regset(x->l->b.q);
-	uint8_t *a = malloc(2 * (size_t)(set->g_len + set_b->g_len)), *b = a + 2 * (size_t)set->g_len;
+	uint8_t *a = malloc(2 * (size_t)(set->g_len + set_b->g_len)), *b = a ? a + 2 * (size_t)set->g_len : NULL;
 	struct ts_diff_values v;
 	bool done = a && ts_query_regs(x->l->a.q, x->a, x->l->a.thread, a, a + set->g_len, err) &&
 		    ts_query_regs(x->l->b.q, x->b, x->l->b.thread, b, b + set_b->g_len, err);

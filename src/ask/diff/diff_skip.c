@@ -68,8 +68,8 @@ static bool bound_by_regs(struct ts_diff *d, struct ts_diff_lane *l, uint64_t ch
 
 		if (ts_diff_is_same_reg(d, l, &d->regs[i], &is_sure))
 			continue;
-		next = ts_query_next_register(d->a, TS_ACCESS_WRITE, l->a.thread, r->off,
-					      r->off + r->len - 1u, chunk);
+		next = ts_query_find_register(d->a, TS_ACCESS_WRITE, l->a.thread, r->off,
+					      r->off + r->len - 1u, chunk, TS_FORWARDS);
 		*n = next == TS_NO_CHUNK ? *n : least(*n, next - chunk);
 	}
 	return true;

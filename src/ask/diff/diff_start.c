@@ -15,8 +15,8 @@ static bool find_change(struct ts_diff *d, struct ts_query *q, uint64_t addr, ui
 
 	if (!ts_query_mem(q, ts_query_end(q), d->start.process, addr, 1, &last, &known, err))
 		return false;
-	*is_changed |= (known && last != first) || ts_query_next_access(q, TS_ACCESS_WRITE, d->start.process,
-									addr, addr, 0) != TS_NO_CHUNK;
+	*is_changed |= (known && last != first) || ts_query_find_access(q, TS_ACCESS_WRITE, d->start.process,
+									addr, addr, 0, TS_FORWARDS) != TS_NO_CHUNK;
 	return true;
 }
 

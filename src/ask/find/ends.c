@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "ends.h"
 
+#include "mirror.h"
 
 /* So many looks may be spent before anything is scanned. */
 #define FIRST_CREDIT 256
-
-/* What a look costs in questions to the index, and a chunk that is decoded in looks. */
-#define QUESTIONS_A_LOOK 8u
-#define LOOKS_A_CHUNK    16u
 
 void ts_ends_init(struct ts_ends *e, const struct ts_ask *ask, const struct ts_value *value, uint32_t process)
 {
@@ -73,7 +70,7 @@ static bool look_at_chunk(struct ts_ends *e, uint64_t addr, uint64_t chunk, uint
 	last = last < e->ask->n_steps ? last : e->ask->n_steps;
 	if (first >= last)
 		return true;
-	spend(e, LOOKS_A_CHUNK);
+	spend(e, TS_LOOKS_A_CHUNK);
 	if (!ts_query_step_whole(e->ask->q, first, &batch, err))
 		return false;
 	for (; first < last && *end == TS_NO_POS; first++) {
@@ -86,16 +83,14 @@ static bool look_at_chunk(struct ts_ends *e, uint64_t addr, uint64_t chunk, uint
 bool ts_ends_look(struct ts_ends *e, uint64_t addr, uint64_t pos, uint64_t *end, bool *is_found,
 		  struct ts_error *err)
 {
-	uint64_t chunk = pos / TS_CHUNK_STEPS, last = addr + (e->value->len - 1), change, replace;
+	uint64_t chunk = pos / TS_CHUNK_STEPS, last = addr + (e->value->len - 1);
 
 	if (e->addr != addr)
 		e->chunk = 0;
 	e->addr = addr;
 	chunk = e->chunk > chunk ? e->chunk : chunk;
-	change = ts_query_next_access(e->ask->q, TS_ACCESS_CHANGE, e->process, addr, last, chunk);
-	replace = ts_query_next_access(e->ask->q, TS_ACCESS_REPLACE, e->process, addr, last, chunk);
-	chunk = change < replace ? change : replace;
-	if (++e->n % QUESTIONS_A_LOOK == 0)
+	chunk = ts_query_find_access(e->ask->q, TS_ACCESS_CHANGE | TS_ACCESS_REPLACE, e->process, addr, last, chunk, TS_FORWARDS);
+	if (++e->n % TS_QUESTIONS_A_LOOK == 0)
 		spend(e, 1);
 	*end = TS_NO_POS;
 	if (chunk != TS_NO_CHUNK && !look_at_chunk(e, addr, chunk, pos, end, err))

@@ -10,7 +10,7 @@
  * A row is told when no other can come before it and its end is known, which is looked for ahead of the pass.
  * What a range of memory has too many of is not kept: it is found again when its rows are told.
  */
-#include "find.h"
+#include "src/ask/verbs/verbs.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,15 +34,6 @@
 #define PLAIN_SHARE 4u
 
 /* -------------------------------------------------------------------------------------------- the cursor */
-
-bool ts_find_has_budget(struct ts_find *f, struct ts_budget *budget)
-{
-	f->n_looks += f->sieve.mirror.n_loads;
-	f->sieve.mirror.n_loads = 0;
-	while (f->n_looks >= TS_FIND_LOOKS_A_CHUNK && ts_budget_take(budget))
-		f->n_looks -= TS_FIND_LOOKS_A_CHUNK;
-	return f->n_looks < TS_FIND_LOOKS_A_CHUNK;
-}
 
 /* Look at the steps up to the end of their chunk.  Returns TS_GOT_END if there are more. */
 static enum ts_got scan_chunk(struct ts_find *f, struct ts_budget *budget, struct ts_error *err)
@@ -70,26 +61,28 @@ static enum ts_got scan_chunk(struct ts_find *f, struct ts_budget *budget, struc
  */
 static uint64_t next_end(struct ts_find *f, uint64_t chunk)
 {
-	while (f->waits.n && f->waits.items[0].chunk <= chunk && f->n_looks < TS_FIND_LOOKS_A_CHUNK) {
-		struct ts_wait w = ts_waits_take(&f->waits);
-		const struct ts_match *m = &f->matches.items[w.item];
-		uint64_t last = m->addr + (f->rows.qn->value.len - 1), next, replaced;
+	const struct ts_find_wait *first;
+	struct ts_find_wait w;
 
+	while ((first = ts_heap_first(&f->waits)) && first->chunk <= chunk && f->n_looks < TS_LOOKS_A_CHUNK) {
+		const struct ts_match *m = &f->matches.items[first->item];
+		uint64_t last = m->addr + (f->rows.qn->value.len - 1);
+
+		ts_heap_take(&f->waits, &w);
 		if (m->end != TS_NO_POS)
 			continue;
-		next = ts_query_next_access(f->rows.ask->q, TS_ACCESS_CHANGE, f->process, m->addr, last, chunk);
-		replaced =
-			ts_query_next_access(f->rows.ask->q, TS_ACCESS_REPLACE, f->process, m->addr, last, chunk);
-		next = next < replaced ? next : replaced;
-		f->n_looks += w.item % TS_FIND_WAITS_A_LOOK == 0;
-		if (next == chunk) {
-			f->is_failed |= !ts_waits_add(&f->waits, 0, w.item);
+		w.chunk = ts_query_find_access(f->rows.ask->q, TS_ACCESS_CHANGE | TS_ACCESS_REPLACE, f->process, m->addr, last,
+					       chunk, TS_FORWARDS);
+		f->n_looks += w.item % TS_QUESTIONS_A_LOOK == 0;
+		if (w.chunk == TS_NO_CHUNK)
+			continue;
+		if (w.chunk == chunk) {
+			f->is_failed |= !ts_find_add_wait(f, 0, w.item);
 			return chunk;
 		}
-		if (next != TS_NO_CHUNK)
-			f->is_failed |= !ts_waits_add(&f->waits, next, w.item);
+		f->is_failed |= !ts_heap_put(&f->waits, &w);
 	}
-	return f->waits.n ? f->waits.items[0].chunk : TS_NO_CHUNK;
+	return first ? first->chunk : TS_NO_CHUNK;
 }
 
 /* Pass over chunks in which no match begins or ends.  Returns false if there are still more. */
@@ -173,7 +166,7 @@ static enum ts_got scan(struct ts_find *f, struct ts_budget *budget, struct ts_e
 	/* looks are paid for first: with a budget of one a chunk is never begun without room for a step */
 	if (!ts_find_has_budget(f, budget) || !ts_budget_take(budget))
 		return TS_GOT_PENDING;
-	f->ends.credit += TS_FIND_LOOKS_A_CHUNK / 4;
+	f->ends.credit += TS_LOOKS_A_CHUNK / 4;
 	if (!f->probe || !f->is_sketched || pass_over(f))
 		got = scan_chunk(f, budget, err);
 	return got;
@@ -337,7 +330,13 @@ static void close_find(struct ts_rows *rows)
 	free(f->again);
 	ts_sieve_fini(&f->sieve);
 	ts_query_probe_free(f->probe);
-	ts_waits_fini(&f->waits);
+	ts_heap_fini(&f->waits);
+}
+
+static bool is_due_before(const void *user, const void *x, const void *y)
+{
+	(void)user;
+	return ((const struct ts_find_wait *)x)->chunk < ((const struct ts_find_wait *)y)->chunk;
 }
 
 static bool begin(struct ts_rows *rows, struct ts_error *err)
@@ -354,6 +353,7 @@ static bool begin(struct ts_rows *rows, struct ts_error *err)
 	f->probe = ts_query_probe_new(qn->value.bytes, qn->value.mask, qn->value.len);
 	if (ts_query_facts(ask->q)->is_physical)
 		snprintf(rows->note, sizeof(rows->note), "addresses are physical");
+	ts_heap_init(&f->waits, sizeof(struct ts_find_wait), is_due_before, NULL);
 	f->busy_pos = TS_NO_POS;
 	f->matches.len = qn->value.len;
 	ts_ends_init(&f->ends, ask, &qn->value, f->process);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/bisect.h"
 #include "src/base/vec.h"
 #include "src/query/scan.h"
 #include "src/ask/grammar/question.h"
@@ -62,7 +63,7 @@ static bool begin_match(struct ts_find *f, uint64_t addr, uint64_t pos, struct t
 		return false;
 	f->n_looks += n % 32 == 0;
 	return (ts_matches_begin(&f->matches, &m) &&
-		(!f->probe || ts_waits_add(&f->waits, 0, (uint32_t)n))) ||
+		(!f->probe || ts_find_add_wait(f, 0, (uint32_t)n))) ||
 	       ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for all places of a value");
 }
 
@@ -166,14 +167,14 @@ static bool is_busy(struct ts_find *f, uint64_t addr, uint64_t pos)
 
 	if (f->busy_pos == pos && f->busy_line == line)
 		return f->is_busy;
-	f->n_looks += line / LINE % TS_FIND_WAITS_A_LOOK == 0;
+	f->n_looks += line / LINE % TS_QUESTIONS_A_LOOK == 0;
 	f->busy_pos = pos;
 	f->busy_line = line;
-	chunk = ts_query_next_access(f->rows.ask->q, TS_ACCESS_CHANGE, f->process, line,
-				     last > line ? last : UINT64_MAX, pos / TS_CHUNK_STEPS);
+	chunk = ts_query_find_access(f->rows.ask->q, TS_ACCESS_CHANGE, f->process, line,
+				     last > line ? last : UINT64_MAX, pos / TS_CHUNK_STEPS, TS_FORWARDS);
 	f->is_busy = chunk != TS_NO_CHUNK &&
-		     ts_query_next_access(f->rows.ask->q, TS_ACCESS_CHANGE, f->process, line,
-					  last > line ? last : UINT64_MAX, chunk + 1) != TS_NO_CHUNK;
+		     ts_query_find_access(f->rows.ask->q, TS_ACCESS_CHANGE, f->process, line,
+					  last > line ? last : UINT64_MAX, chunk + 1, TS_FORWARDS) != TS_NO_CHUNK;
 	return f->is_busy;
 }
 
@@ -241,15 +242,10 @@ static bool list_pages(struct ts_find *f, struct ts_error *err)
 
 size_t ts_find_page_at(const struct ts_find *f, uint64_t addr)
 {
-	size_t lo = 0, n = f->n_pages;
+	size_t at = 0;
 
-	while (n) {
-		bool is_before = f->pages[lo + n / 2] < addr >> TS_SCAN_PAGE_BITS;
-
-		lo += is_before ? n / 2 + 1 : 0;
-		n = is_before ? n - n / 2 - 1 : n / 2;
-	}
-	return lo;
+	TS_BISECT(at, f->n_pages, i, f->pages[i] < addr >> TS_SCAN_PAGE_BITS);
+	return at;
 }
 
 struct range {

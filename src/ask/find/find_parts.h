@@ -17,13 +17,7 @@
 #include "sieve.h"
 #include "src/query/find_filter.h"
 #include "src/ask/verb.h"
-#include "waits.h"
-
-/* Memory reads that cost as much as decoding a chunk. */
-#define TS_FIND_LOOKS_A_CHUNK 16u
-
-/* Index queries (the next change of a match) that cost as much as a memory read. */
-#define TS_FIND_WAITS_A_LOOK 8u
+#include "src/base/heap.h"
 
 /*
  * Up to TS_FIND_KEPT open matches are always kept.  Above that, a match found in a range of memory is kept
@@ -50,6 +44,12 @@ struct ts_find_rest {
 	bool is_over;         /* all have been found again */
 };
 
+/* An open match, and the next chunk that changes its bytes; 0: not searched yet. */
+struct ts_find_wait {
+	uint64_t chunk;
+	uint32_t item; /* ordinal of the match */
+};
+
 struct ts_find {
 	struct ts_rows rows;
 	uint32_t process;
@@ -63,8 +63,7 @@ struct ts_find {
 	struct ts_probe *probe; /* owned; NULL: no chunk can be skipped */
 	bool is_sketched;       /* the probe has all sketches that it will get */
 	unsigned n_turns;       /* calls that built sketches */
-	struct ts_waits
-		waits; /* open matches, by the next chunk that changes their bytes; 0: not searched yet */
+	struct ts_heap waits; /* struct ts_find_wait, lowest chunk first */
 	struct ts_find_range *ranges; /* owned; before the next step, or at the start */
 	size_t n_ranges, cap_ranges, at_range;
 	struct ts_find_rest
@@ -85,7 +84,15 @@ struct ts_find {
 };
 
 /* Charge the memory reads since the last call to @budget.  Returns false if the budget is used up. */
-bool ts_find_has_budget(struct ts_find *f, struct ts_budget *budget);
+static inline bool ts_find_has_budget(struct ts_find *f, struct ts_budget *budget)
+{
+	return ts_mirror_pay(&f->sieve.mirror, &f->n_looks, budget);
+}
+
+static inline bool ts_find_add_wait(struct ts_find *f, uint64_t chunk, uint32_t item)
+{
+	return ts_heap_put(&f->waits, &(struct ts_find_wait){ chunk, item });
+}
 
 /* The functions below return false if the trace cannot be read, or memory is exhausted. */
 

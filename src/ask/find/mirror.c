@@ -28,6 +28,15 @@ void ts_mirror_fini(struct ts_mirror *m)
 	m->lines = NULL;
 }
 
+bool ts_mirror_pay(struct ts_mirror *m, uint64_t *n_looks, struct ts_budget *budget)
+{
+	*n_looks += m->n_loads;
+	m->n_loads = 0;
+	while (*n_looks >= TS_LOOKS_A_CHUNK && ts_budget_take(budget))
+		*n_looks -= TS_LOOKS_A_CHUNK;
+	return *n_looks < TS_LOOKS_A_CHUNK;
+}
+
 void ts_mirror_forget(struct ts_mirror *m, uint64_t first, uint64_t last)
 {
 	if ((last - first) / TS_MIRROR_LINE >= TS_MIRROR_N_LINES) {

@@ -12,11 +12,18 @@
 
 #include "src/base/error.h"
 #include "src/query/query.h"
+#include "src/search/budget.h"
 
 #define TS_MIRROR_LINE    64u
 #ifndef TS_MIRROR_N_LINES
 #define TS_MIRROR_N_LINES 4096u
 #endif
+
+/* Memory reads that cost as much as decoding a chunk. */
+#define TS_LOOKS_A_CHUNK 16u
+
+/* Index queries (the next change of a match) that cost as much as a memory read. */
+#define TS_QUESTIONS_A_LOOK 8u
 
 struct ts_mirror_line {
 	uint64_t addr; /* of its first byte; 1: the slot is empty */
@@ -27,12 +34,18 @@ struct ts_mirror {
 	struct ts_query *q;           /* borrowed */
 	uint32_t process;
 	struct ts_mirror_line *lines; /* owned; each in the slot of its address */
-	uint64_t n_loads;             /* lines that were read; for the budget */
+	uint64_t n_loads;             /* lines that were read since ts_mirror_pay() */
 };
 
 /* Returns false if memory is exhausted (TS_ENOMEM).  Call ts_mirror_fini() in both cases. */
 bool ts_mirror_init(struct ts_mirror *m, struct ts_query *q, uint32_t process, struct ts_error *err);
 void ts_mirror_fini(struct ts_mirror *m);
+
+/*
+ * Charge *n_looks memory reads, and the lines read since the last call, to @budget; *n_looks gets those that are not
+ * charged yet.  Returns false if the budget is used up.
+ */
+bool ts_mirror_pay(struct ts_mirror *m, uint64_t *n_looks, struct ts_budget *budget);
 
 /* Drop all lines.  The next access may be at any position. */
 void ts_mirror_clear(struct ts_mirror *m);

@@ -27,7 +27,7 @@ static bool is_at(const struct activation *a, uint64_t pos)
 
 static uint64_t next_execution(const struct activation *a, uint64_t addr, uint64_t pos)
 {
-	return ts_query_next_execution(a->ask->q, a->process, addr, addr, pos);
+	return ts_query_find_execution(a->ask->q, a->process, addr, addr, pos, TS_FORWARDS);
 }
 
 enum ts_got ts_activation_reaches(const struct ts_ask *ask, uint64_t pos, uint32_t thread, uint64_t addr,

@@ -59,7 +59,7 @@ static uint64_t last_execution(struct frame *f, uint64_t at, uint64_t end)
 		uint64_t found = at, to;
 
 		for (unsigned i = 0; i < f->v->n_code; i++) {
-			uint64_t p = ts_query_prev_execution(f->ask->q, f->process, f->v->code[i].first, f->v->code[i].last, pos);
+			uint64_t p = ts_query_find_execution(f->ask->q, f->process, f->v->code[i].first, f->v->code[i].last, pos, TS_BACKWARDS);
 
 			if (p != TS_NO_POS && p > found)
 				found = p;
@@ -92,7 +92,7 @@ static uint64_t next_entry(struct frame *f, uint64_t at, uint64_t end, struct ts
 	uint64_t pos = at + 1, from;
 
 	while (f->v->entry && look(f)) {
-		pos = ts_query_next_execution(f->ask->q, f->process, f->v->entry, f->v->entry, pos);
+		pos = ts_query_find_execution(f->ask->q, f->process, f->v->entry, f->v->entry, pos, TS_FORWARDS);
 		if (pos >= end)
 			return end;
 		if (is_in_call(f, pos, &from, &pos) && is_entry(f, pos, err))
@@ -135,7 +135,7 @@ static uint64_t find_begin(struct frame *f, uint64_t at, bool *is_found, struct 
 
 	*is_found = !entry || (!f->v->n_code && entry == f->call->target);
 	while (!*is_found && look(f)) {
-		pos = ts_query_prev_execution(f->ask->q, f->process, entry, entry, pos);
+		pos = ts_query_find_execution(f->ask->q, f->process, entry, entry, pos, TS_BACKWARDS);
 		*is_found = pos == TS_NO_POS || pos <= f->call->pos;
 		if (!*is_found && is_in_call(f, pos, &pos, &to) && is_entry(f, pos, err)) {
 			*is_found = true;

@@ -27,7 +27,7 @@ bool ts_machine_check_process(const struct ts_query *q, uint64_t process, struct
 
 	if (!ts_machine_is_known(q))
 		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "--process is about cr3, and only recordings of whole machines have it");
-	if (ts_query_is_complete(q) && ts_query_next_admitted(q, &only, 0) == TS_NO_POS)
+	if (ts_query_is_complete(q) && ts_query_find_admitted(q, &only, 0, TS_FORWARDS) == TS_NO_POS)
 		return ts_fail(err, TS_EUSAGE, TS_NO_OFF,
 			       "--process 0x%" PRIx64 ": that process never runs in this recording; 'query TRACE processes' lists those that do",
 			       process);
@@ -49,16 +49,10 @@ bool ts_machine_process(struct ts_query *q, uint64_t pos, uint32_t thread, uint6
 
 uint64_t ts_machine_next_change(const struct ts_query *q, uint32_t thread, uint64_t chunk)
 {
-	static const enum ts_access kinds[] = { TS_ACCESS_WRITE, TS_ACCESS_CHANGE, TS_ACCESS_REPLACE };
 	const struct ts_reg *r = &ts_query_regset(q)->regs[find(q, "cr3")];
-	uint64_t best = TS_NO_CHUNK;
 
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		uint64_t found = ts_query_next_register(q, kinds[i], thread, r->off, r->off + r->len - 1, chunk);
-
-		best = found < best ? found : best;
-	}
-	return best;
+	return ts_query_find_register(q, TS_ACCESS_WRITE | TS_ACCESS_CHANGE | TS_ACCESS_REPLACE, thread, r->off,
+				      r->off + r->len - 1, chunk, TS_FORWARDS);
 }
 
 bool ts_machine_may_change(const struct ts_query *q, const struct ts_steps *b, const struct ts_step *s)

@@ -87,7 +87,6 @@ static void put_share(struct ts_buf *out, double share)
 	ts_buf_printf(out, "%.9g", share);
 }
 
-/* The text before what people alone see. */
 /* What is for people only is left out. */
 static size_t len_without_aside(const char *text)
 {

@@ -9,7 +9,7 @@
  * that grew a beginning may still be shown.  The index tells until when that is so: a beginning can only
  * stand again after a change of the text.
  */
-#include "strings.h"
+#include "src/ask/verbs/verbs.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,8 +22,6 @@
 #include "strings_parts.h"
 
 #define MIN_CHARS 4u
-
-#define LOOKS_A_CHUNK 16u
 
 /* So many texts that are no rows are passed over at the cost of a chunk. */
 #define OLD_A_CHUNK 512u
@@ -57,15 +55,6 @@ static uint64_t settled(const struct ts_strings *x)
 	return pos;
 }
 
-static bool has_budget(struct ts_strings *x, struct ts_budget *budget)
-{
-	x->n_looks += x->mirror.n_loads;
-	x->mirror.n_loads = 0;
-	while (x->n_looks >= LOOKS_A_CHUNK && ts_budget_take(budget))
-		x->n_looks -= LOOKS_A_CHUNK;
-	return x->n_looks < LOOKS_A_CHUNK;
-}
-
 /* Look at the steps up to the end of their chunk.  Returns TS_GOT_END if there are more. */
 static enum ts_got scan_chunk(struct ts_strings *x, struct ts_budget *budget, struct ts_error *err)
 {
@@ -75,7 +64,7 @@ static enum ts_got scan_chunk(struct ts_strings *x, struct ts_budget *budget, st
 	if (!ts_query_step_whole(x->rows.ask->q, x->pos, &batch, err))
 		return TS_GOT_FAIL;
 	for (end = end < x->to ? end : x->to; x->pos < end; x->pos++) {
-		if (!has_budget(x, budget))
+		if (!ts_mirror_pay(&x->mirror, &x->n_looks, budget))
 			return TS_GOT_PENDING;
 		if (!ts_strings_look_at_step(x, batch, err))
 			return TS_GOT_FAIL;

@@ -26,12 +26,8 @@ bool ts_strings_is_part(const struct ts_strings *x)
 /* The last chunk up to @chunk that reads or writes a byte of the range; TS_NO_CHUNK: none. */
 static uint64_t prev_chunk(const struct ts_strings *x, const struct ts_old_range *r, uint64_t chunk)
 {
-	uint64_t read = ts_query_prev_access(x->rows.ask->q, TS_ACCESS_READ, x->process, r->first, r->last, chunk);
-	uint64_t write = ts_query_prev_access(x->rows.ask->q, TS_ACCESS_WRITE, x->process, r->first, r->last, chunk);
-
-	if (read == TS_NO_CHUNK || write == TS_NO_CHUNK)
-		return read == TS_NO_CHUNK ? write : read;
-	return read > write ? read : write;
+	return ts_query_find_access(x->rows.ask->q, TS_ACCESS_READ | TS_ACCESS_WRITE, x->process, r->first, r->last, chunk,
+				    TS_BACKWARDS);
 }
 
 static bool no_memory(struct ts_error *err)

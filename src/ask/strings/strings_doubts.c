@@ -9,10 +9,10 @@
 #include "src/query/query.h"
 
 /* The last chunk in which [@first, @last] is accessed so; 0 also if no chunk does that. */
-static uint64_t last_access(const struct ts_strings *x, enum ts_access access, uint64_t first, uint64_t last)
+static uint64_t last_access(const struct ts_strings *x, unsigned accesses, uint64_t first, uint64_t last)
 {
-	uint64_t chunk = ts_query_prev_access(x->rows.ask->q, access, x->process, first, last,
-					      (x->rows.ask->n_steps - 1) / TS_CHUNK_STEPS);
+	uint64_t chunk = ts_query_find_access(x->rows.ask->q, accesses, x->process, first, last,
+					      (x->rows.ask->n_steps - 1) / TS_CHUNK_STEPS, TS_BACKWARDS);
 
 	return chunk == TS_NO_CHUNK ? 0 : chunk;
 }
@@ -20,10 +20,8 @@ static uint64_t last_access(const struct ts_strings *x, enum ts_access access, u
 void ts_strings_begin_doubt(struct ts_strings *x, const struct ts_text *root, uint64_t pos)
 {
 	uint64_t last = root->addr + ((uint64_t)root->n << root->is_wide) - 1;
-	uint64_t change = last_access(x, TS_ACCESS_CHANGE, root->addr, last);
-	uint64_t replace = last_access(x, TS_ACCESS_REPLACE, root->addr, last);
 	struct ts_doubt d = { .pos = pos,
-			      .chunk = change > replace ? change : replace,
+			      .chunk = last_access(x, TS_ACCESS_CHANGE | TS_ACCESS_REPLACE, root->addr, last),
 			      .root = ts_text_ordinal(&x->texts, root) };
 
 	if (d.chunk >= x->pos / TS_CHUNK_STEPS)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "access.h"
-
+/*
+ * The index tells which chunks to look into; each is decoded, what its steps did to WHAT is listed (hits.h),
+ * and becomes rows with the values before and after.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

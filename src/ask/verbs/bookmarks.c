@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "bookmarks.h"
+#include "verbs.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +7,6 @@
 
 #include "src/ask/grammar/marks.h"
 #include "src/ask/grammar/question.h"
-#include "src/ask/verb.h"
 
 enum kind {
 	MARK,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "compares.h"
+#include "verbs.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,6 @@
 #include "src/ask/grammar/question.h"
 #include "step_places.h"
 #include "step_walk.h"
-#include "src/ask/verb.h"
 
 /* A branch that tests the flags of a comparison follows it within this many steps of its thread. */
 #define MAX_DISTANCE 32u

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "contents.h"
+#include "verbs.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,7 +11,6 @@
 #include "src/ask/grammar/question.h"
 #include "src/query/paging.h"
 #include "src/ask/grammar/state.h"
-#include "src/ask/verb.h"
 #include "src/ask/grammar/what.h"
 
 /* Bytes that one row shows, and that one look at memory reads. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "events.h"
+#include "verbs.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,7 +13,6 @@
 #include "src/base/heap.h"
 #include "src/ask/grammar/listed.h"
 #include "src/ask/grammar/question.h"
-#include "src/ask/verb.h"
 
 /* Results from -4095 to -1 are errors. */
 #define MAX_ERROR 4096u

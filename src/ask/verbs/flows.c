@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "flows.h"
+#include "verbs.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -58,37 +58,22 @@ static bool wants(const struct ts_hits *h, enum ts_hit_kind kind)
 
 /* ----------------------------------------------------------------------------------------------- chunks */
 
-static uint64_t nearer(uint64_t a, uint64_t b, bool is_reverse)
-{
-	if (a == TS_NO_CHUNK || b == TS_NO_CHUNK)
-		return a == TS_NO_CHUNK ? b : a;
-	return is_reverse == (a > b) ? a : b;
-}
-
-static uint64_t find_access(const struct ts_hits *h, enum ts_access access, uint64_t chunk, bool is_reverse)
-{
-	return (is_reverse ? ts_query_prev_access : ts_query_next_access)(h->q, access, h->process, h->what->addr,
-									  h->what->last, chunk);
-}
-
 static uint64_t find_execution(const struct ts_hits *h, uint64_t chunk, bool is_reverse)
 {
 	uint64_t pos = chunk * TS_CHUNK_STEPS + (is_reverse ? TS_CHUNK_STEPS - 1 : 0);
 
-	pos = (is_reverse ? ts_query_prev_execution : ts_query_next_execution)(h->q, h->process, h->exec_first,
-									       h->exec_last, pos);
+	pos = ts_query_find_execution(h->q, h->process, h->exec_first, h->exec_last, pos, is_reverse);
 	return pos == TS_NO_POS ? TS_NO_CHUNK : pos / TS_CHUNK_STEPS;
 }
 
-static uint64_t find_written(const struct ts_hits *h, enum ts_access access, uint64_t chunk, bool is_reverse)
+/* The nearest chunk in which WHAT may be accessed so: @accesses is a mask of enum ts_access. */
+static uint64_t find_chunk(const struct ts_hits *h, unsigned accesses, uint64_t chunk, bool is_reverse)
 {
-	return (is_reverse ? ts_query_prev_register : ts_query_next_register)(
-		h->q, access, h->thread, h->what->off, h->what->off + h->what->len - 1, chunk);
-}
+	const struct ts_what *w = h->what;
 
-static uint64_t find_chunk(const struct ts_hits *h, enum ts_access access, uint64_t chunk, bool is_reverse)
-{
-	return (h->what->kind == TS_WHAT_MEM ? find_access : find_written)(h, access, chunk, is_reverse);
+	if (w->kind == TS_WHAT_MEM)
+		return ts_query_find_access(h->q, accesses, h->process, w->addr, w->last, chunk, is_reverse);
+	return ts_query_find_register(h->q, accesses, h->thread, w->off, w->off + w->len - 1, chunk, is_reverse);
 }
 
 /* WHAT as it is at @pos, to h->data and h->known. */
@@ -130,8 +115,7 @@ static uint64_t find_write(struct ts_hits *h, uint64_t chunk, bool is_reverse)
 	    find_chunk(h, TS_ACCESS_CHANGE, write, false) <= write + 1 ||
 	    !is_settled(h, write * TS_CHUNK_STEPS))
 		return write;
-	change = nearer(find_chunk(h, TS_ACCESS_CHANGE, write, is_reverse),
-			find_chunk(h, TS_ACCESS_REPLACE, write, is_reverse), is_reverse);
+	change = find_chunk(h, TS_ACCESS_CHANGE | TS_ACCESS_REPLACE, write, is_reverse);
 	if (is_reverse || change == TS_NO_CHUNK || change == write)
 		return change;
 	before = find_chunk(h, TS_ACCESS_WRITE, change - 1, false);
@@ -151,18 +135,16 @@ static uint64_t find_any(const struct ts_hits *h, uint64_t chunk, bool is_revers
 
 static uint64_t find_memory(struct ts_hits *h, uint64_t chunk, bool is_reverse)
 {
-	uint64_t best = TS_NO_CHUNK;
+	unsigned accesses = (wants(h, TS_HIT_READ) && !h->infers_reads ? TS_ACCESS_READ : 0) |
+			    (wants(h, TS_HIT_MAP) ? TS_ACCESS_REPLACE : 0);
+	uint64_t best = find_chunk(h, accesses, chunk, is_reverse);
 
 	if (wants(h, TS_HIT_WRITE))
-		best = nearer(best, find_write(h, chunk, is_reverse), is_reverse);
+		best = ts_nearer_chunk(best, find_write(h, chunk, is_reverse), is_reverse);
 	if (h->infers_reads)
-		best = nearer(best, find_any(h, chunk, is_reverse), is_reverse);
-	else if (wants(h, TS_HIT_READ))
-		best = nearer(best, find_access(h, TS_ACCESS_READ, chunk, is_reverse), is_reverse);
-	if (wants(h, TS_HIT_MAP))
-		best = nearer(best, find_access(h, TS_ACCESS_REPLACE, chunk, is_reverse), is_reverse);
+		best = ts_nearer_chunk(best, find_any(h, chunk, is_reverse), is_reverse);
 	if (wants(h, TS_HIT_EXEC))
-		best = nearer(best, find_execution(h, chunk, is_reverse), is_reverse);
+		best = ts_nearer_chunk(best, find_execution(h, chunk, is_reverse), is_reverse);
 	return best;
 }
 
@@ -180,9 +162,9 @@ static uint64_t find_register(struct ts_hits *h, uint64_t chunk, bool is_reverse
 	uint64_t pos = chunk * TS_CHUNK_STEPS + (is_reverse ? TS_CHUNK_STEPS - 1 : 0);
 
 	if (!h->what->is_pc)
-		return nearer(nearer(find_write(h, chunk, is_reverse),
-				     find_written(h, TS_ACCESS_REPLACE, chunk, is_reverse), is_reverse),
-			      find_by_operands(h, chunk, is_reverse), is_reverse);
+		return ts_nearer_chunk(ts_nearer_chunk(find_write(h, chunk, is_reverse),
+						       find_chunk(h, TS_ACCESS_REPLACE, chunk, is_reverse), is_reverse),
+				       find_by_operands(h, chunk, is_reverse), is_reverse);
 	pos = (is_reverse ? ts_query_prev_step : ts_query_next_step)(h->q, h->thread, pos);
 	return pos == TS_NO_POS ? TS_NO_CHUNK : pos / TS_CHUNK_STEPS;
 }
@@ -315,9 +297,9 @@ static bool has_written(const struct ts_hits *h, const struct step *st, uint64_t
 static uint64_t find_change(const struct ts_hits *h, uint64_t first, uint64_t last, uint64_t chunk)
 {
 	if (h->what->kind == TS_WHAT_MEM)
-		return ts_query_next_access(h->q, TS_ACCESS_CHANGE, h->process, first, last, chunk);
-	return ts_query_next_register(h->q, TS_ACCESS_CHANGE, h->thread, (uint32_t)first, (uint32_t)last,
-				      chunk);
+		return ts_query_find_access(h->q, TS_ACCESS_CHANGE, h->process, first, last, chunk, TS_FORWARDS);
+	return ts_query_find_register(h->q, TS_ACCESS_CHANGE, h->thread, (uint32_t)first, (uint32_t)last,
+				      chunk, TS_FORWARDS);
 }
 
 /*

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "position.h"
+#include "verbs.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,7 +9,6 @@
 #include "src/symbols/names.h"
 #include "src/ask/grammar/question.h"
 #include "src/ask/grammar/seek.h"
-#include "src/ask/verb.h"
 
 enum kind {
 	WHEN,

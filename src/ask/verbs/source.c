@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "source.h"
+#include "verbs.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -139,7 +139,7 @@ static uint64_t last_run(const struct source *x, const struct piece *p)
 
 	if (x->from == TS_NO_POS || !x->rows.qn->at)
 		return TS_NO_POS;
-	pos = ts_query_prev_execution(x->rows.ask->q, x->process, p->first, p->last, x->rows.qn->at - 1);
+	pos = ts_query_find_execution(x->rows.ask->q, x->process, p->first, p->last, x->rows.qn->at - 1, TS_BACKWARDS);
 	return pos != TS_NO_POS && pos >= x->from ? pos : TS_NO_POS;
 }
 
@@ -159,7 +159,7 @@ static bool put_values(struct source *x, const struct piece *p, uint64_t pos, st
 	unsigned n = 0;
 
 	while (first > x->from && pos - first + 1 < MAX_STEPS &&
-	       ts_query_prev_execution(x->rows.ask->q, x->process, p->first, p->last, first - 1) == first - 1)
+	       ts_query_find_execution(x->rows.ask->q, x->process, p->first, p->last, first - 1, TS_BACKWARDS) == first - 1)
 		first--;
 	ts_row_list(row, COL_VALUES);
 	for (; first <= pos && n < MAX_VALUES; first++) {
@@ -241,7 +241,7 @@ static enum ts_got prepare(struct source *x, struct ts_budget *budget)
 	}
 	qsort(x->pieces, x->n, sizeof(*x->pieces), by_line);
 	if (x->rows.qn->at)
-		x->from = ts_query_prev_execution(x->rows.ask->q, x->process, x->first, x->first, x->rows.qn->at - 1);
+		x->from = ts_query_find_execution(x->rows.ask->q, x->process, x->first, x->first, x->rows.qn->at - 1, TS_BACKWARDS);
 	return TS_GOT_ROW;
 }
 

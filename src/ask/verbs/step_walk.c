@@ -56,10 +56,8 @@ static uint64_t find_execution(struct ts_step_walk *w)
 	if (pos != TS_NO_POS)
 		return pos;
 	w->n_looked += STEPS_A_CHUNK / LOOKUPS_A_CHUNK;
-	if (w->is_reverse)
-		pos = ts_query_prev_execution(w->q, w->process, w->first, w->last, w->to - 1);
-	else
-		pos = ts_query_next_execution(w->q, w->process, w->first, w->last, w->from);
+	pos = w->is_reverse ? w->to - 1 : w->from;
+	pos = ts_query_find_execution(w->q, w->process, w->first, w->last, pos, w->is_reverse);
 	if (pos == TS_NO_POS || pos < w->from || pos >= w->to)
 		return TS_NO_POS;
 	w->is_dense = w->is_reverse ? w->to - pos <= NEAR_STEPS : pos - w->from < NEAR_STEPS;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "steps.h"
+#include "verbs.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,6 @@
 #include "src/ask/grammar/state.h"
 #include "step_places.h"
 #include "step_walk.h"
-#include "src/ask/verb.h"
 
 enum column {
 	COL_POSITION,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "unexplained.h"
+#include "verbs.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +7,6 @@
 #include "cells.h"
 #include "hits.h"
 #include "src/ask/grammar/question.h"
-#include "src/ask/verb.h"
 
 /* Bytes of a hit that are compared at a time: a longer change is several rows. */
 #define WINDOW 64u

@@ -4,24 +4,7 @@
  */
 #include <string.h>
 
-#include "access.h"
-#include "bookmarks.h"
-#include "compares.h"
-#include "contents.h"
-#include "events.h"
-#include "flows.h"
-#include "position.h"
-#include "src/ask/calls/calls.h"
-#include "src/ask/calls/executions.h"
-#include "src/ask/calls/stack.h"
-#include "src/ask/coverage/coverage.h"
-#include "src/ask/find/find.h"
-#include "src/ask/strings/strings.h"
-#include "src/ask/verb.h"
-#include "steps.h"
-#include "unexplained.h"
-#include "why.h"
-#include "world.h"
+#include "verbs.h"
 
 static const struct ts_verb *const verbs[] = {
 	&ts_verb_history,

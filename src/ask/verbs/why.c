@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "why.h"
+/* src/search/cause finds the tree; a node is a row, or one for each range of memory that it has. */
+#include "verbs.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,7 +14,6 @@
 #include "src/query/paging.h"
 #include "src/search/cause.h"
 #include "src/ask/grammar/state.h"
-#include "src/ask/verb.h"
 #include "unmapped.h"
 
 #define DEFAULT_DEPTH 8u

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "world.h"
+#include "verbs.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,7 +14,6 @@
 #include "src/symbols/symbols.h"
 #include "src/ask/grammar/question.h"
 #include "src/ask/grammar/state.h"
-#include "src/ask/verb.h"
 
 enum kind {
 	THREADS,

@@ -68,7 +68,7 @@ static bool read_to_process(struct ts_service *s, struct ts_query *q, struct ts_
 
 	if (!ts_machine_check_process(q, s->cli->process, err))
 		return false;
-	while (ts_query_next_admitted(q, &only, 0) == TS_NO_POS && !ts_query_is_complete(q) && read_on(s))
+	while (ts_query_find_admitted(q, &only, 0, TS_FORWARDS) == TS_NO_POS && !ts_query_is_complete(q) && read_on(s))
 		continue;
 	return ts_machine_check_process(q, s->cli->process, err);
 }

@@ -24,7 +24,6 @@
 #include "src/record/log.h"
 
 #define WAIT_MS 50
-#define MAX_RUNS 100000u
 
 /* A program that is, or was, recorded. */
 struct recorded {
@@ -45,22 +44,9 @@ struct follow {
 
 /* -------------------------------------------------------------------------------- the folder */
 
-/* PROGRAM.processes, where that exists PROGRAM.1.processes, and so on. */
-static bool make_next(struct ts_recorder *r)
+static int make_new(const char *path)
 {
-	const char *slash = strrchr(r->cli->program[0], '/'), *name = slash ? slash + 1 : r->cli->program[0];
-
-	for (unsigned i = 0; i < MAX_RUNS; i++) {
-		if (i)
-			snprintf(r->out, sizeof(r->out), "%s.%u.processes", name, i);
-		else
-			snprintf(r->out, sizeof(r->out), "%s.processes", name);
-		if (mkdir(r->out, 0700) == 0)
-			return true;
-		if (errno != EEXIST)
-			break;
-	}
-	return ts_fail_errno(&r->err, "cannot be made");
+	return mkdir(path, 0700);
 }
 
 /* It holds all the programs' memory: for its owner only. */
@@ -70,7 +56,7 @@ static bool make_folder(struct follow *f)
 	char fifo[PATH_MAX + 16];
 
 	snprintf(r->out, sizeof(r->out), "%s", r->cli->output ? r->cli->output : "");
-	if (!*r->out ? !make_next(r) : mkdir(r->out, 0700) < 0)
+	if ((*r->out ? make_new(r->out) : ts_recorder_make_next(r, ".processes", make_new)) < 0)
 		return ts_fail_errno(&r->err, "the folder of the recordings cannot be made");
 	if (!realpath(r->out, f->folder))
 		return ts_fail_errno(&r->err, "it cannot be found");

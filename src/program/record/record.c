@@ -39,25 +39,26 @@ bool ts_recorder_find_file(struct ts_recorder *r, const char *name, char path[PA
 /* There are so many names for the recordings of one program. */
 #define MAX_RUNS 100000u
 
-/*
- * PROGRAM.ucir, where that exists PROGRAM.1.ucir, and so on: the recording that shows a rare bug is not lost by
- * the next try.
- */
-static int open_next(struct ts_recorder *r)
+int ts_recorder_make_next(struct ts_recorder *r, const char *suffix, int (*make)(const char *path))
 {
 	const char *slash = strrchr(r->cli->program[0], '/'), *name = slash ? slash + 1 : r->cli->program[0];
-	int fd = -1;
+	int made = -1;
 
-	for (unsigned i = 0; fd < 0 && i < MAX_RUNS; i++) {
+	for (unsigned i = 0; i < MAX_RUNS; i++) {
 		if (i)
-			snprintf(r->out, sizeof(r->out), "%s.%u.ucir", name, i);
+			snprintf(r->out, sizeof(r->out), "%s.%u%s", name, i, suffix);
 		else
-			snprintf(r->out, sizeof(r->out), "%s.ucir", name);
-		fd = open(r->out, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-		if (fd < 0 && errno != EEXIST)
+			snprintf(r->out, sizeof(r->out), "%s%s", name, suffix);
+		made = make(r->out);
+		if (made >= 0 || errno != EEXIST)
 			break;
 	}
-	return fd;
+	return made;
+}
+
+static int open_new(const char *path)
+{
+	return open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 }
 
 /* What -o names is replaced. */
@@ -70,7 +71,7 @@ static int open_named(struct ts_recorder *r)
 /* It holds all the program's memory: for its owner only. */
 static bool open_output(struct ts_recorder *r)
 {
-	r->out_fd = r->cli->output ? open_named(r) : open_next(r);
+	r->out_fd = r->cli->output ? open_named(r) : ts_recorder_make_next(r, ".ucir", open_new);
 	if (r->out_fd < 0)
 		return ts_fail_errno(&r->err, "cannot be written");
 	if (fchmod(r->out_fd, 0600) < 0 && errno != EPERM && errno != EINVAL)

@@ -133,6 +133,15 @@ int ts_recorder_run_followed(struct ts_recorder *r, void *(*wait)(void *r));
  */
 void ts_recorder_keep_library(const struct ts_recorder *r, const char *path);
 
+/*
+ * Create the default output: PROGRAM with @suffix, or the first of PROGRAM.1, PROGRAM.2, ... with @suffix that does not
+ * exist, so that no earlier recording is overwritten.  r->out is set to its path.  @make creates the file or folder; it
+ * returns a negative number with errno on failure, EEXIST if the name is taken.
+ *
+ * Returns the result of @make.
+ */
+int ts_recorder_make_next(struct ts_recorder *r, const char *suffix, int (*make)(const char *path));
+
 /* Write a NOTE of text.  Returns false with r->err if it cannot be written. */
 bool ts_recorder_add_text(struct ts_recorder *r, uint8_t key, const char *text);
 

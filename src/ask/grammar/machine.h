@@ -57,13 +57,13 @@ struct ts_what;
 
 /*
  * In the recording of a machine a virtual address is the memory that it stands for at position @at: *to gets @what with
- * physical addresses.  *is_mapped is false if it stands for none, or lies in several pages; @note (@size bytes) gets a
+ * physical addresses.  If a process is asked for, the position is the last one <= @at at which it runs, else the first after.  *is_mapped is false if it stands for none, or lies in several pages; @note (@size bytes) gets a
  * sentence that says so, or which address it is.  Registers, physical addresses and other recordings' are as they were.
  *
  * Returns false if the trace cannot be read.
  */
-bool ts_machine_what(struct ts_query *q, uint64_t at, uint32_t process, const struct ts_what *what, struct ts_what *to,
-		     bool *is_mapped, char *note, size_t size, struct ts_error *err);
+bool ts_machine_what(struct ts_query *q, const struct ts_machine *m, uint64_t at, uint32_t process, const struct ts_what *what,
+		     struct ts_what *to, bool *is_mapped, char *note, size_t size, struct ts_error *err);
 
 /* May the step have changed cr3 or cs? */
 bool ts_machine_may_change(const struct ts_query *q, const struct ts_steps *b, const struct ts_step *s);

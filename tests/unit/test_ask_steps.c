@@ -465,6 +465,24 @@ START_TEST(equal_comparisons_of_a_loop_are_one_row)
 }
 END_TEST
 
+/* Two of three instructions are known: an answer about all three is not complete, one about the known ones is. */
+START_TEST(instructions_that_are_not_known_may_have_compared)
+{
+	s = script_new("x86_64", 1, NULL);
+	ts_steps_value(&s->rec.initial, TS_FX_WRITE, 0x401000, (const uint8_t[]){ 0x90, 0x90 }, 2);
+	ts_steps_close(&s->steps, 0x401000, 1, 0);
+	ts_steps_close(&s->steps, 0x401001, 1, 0);
+	ts_steps_close(&s->steps, 0x402000, 0, 0);
+	ask_text_init(&a, &s->rec);
+	ck_assert(ask_text(&a, TS_FORM_JSON, "compares"));
+	ck_assert_ptr_nonnull(strstr(ts_buf_text(&a.out), "{\"complete\":false,\"rows\":0,\"total\":0,\"note\":\"of 1 steps the"));
+	ck_assert(ask_text(&a, TS_FORM_JSON, "compares in 0:2"));
+	ck_assert_str_eq(ts_buf_text(&a.out), "{\"complete\":true,\"rows\":0,\"total\":0}\n");
+	ask_text_fini(&a);
+	script_free(s);
+}
+END_TEST
+
 Suite *unit_suite(void)
 {
 	Suite *suite = suite_create("ask_steps");

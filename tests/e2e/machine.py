@@ -250,6 +250,8 @@ def physical_addresses_are_taken_and_told():
             assert [(r["position"], r["new"]) for r in rows] == want and {r["address"] for r in rows} == {f"phys:{addr:#x}"}, rows
         assert [r["position"] for r in ask("history", "0x602000", "at", "1")[2]] == [0]
         assert [ask("memory", "phys:0xa000,1", "at", str(k))[2][0]["bytes"] for k in (4, 7)] == ["11", "22"]
+        interrupt = ask("steps", "in", "2:3")[2][0]
+        assert interrupt["instruction"] is interrupt["reads"] is None and interrupt["writes"] == ["$cs=0x10"], interrupt
         found = ask("find", "22", "in", "1:")[2]
         assert [(r["address"], r["begin"], r["virtual"]) for r in found] == [("phys:0xa000", 7, "0x602000")], found
         # 0 by its operand: the large page of the kernel has 0x9000, too; 3 by the tables alone: its nop has none

@@ -243,7 +243,7 @@ static enum ts_got take_step(struct compares *x, uint64_t pos, struct compare *c
 	x->n_decoded++;
 	if (!d)
 		return TS_GOT_FAIL;
-	x->n_unknown += !d->is_insn;
+	x->n_unknown += !d->is_insn && !d->is_stopped;
 	flags = d->is_insn ? flags_of(&d->ops, false) : 0;
 	if (!d->is_insn || !(compares_itself(&d->ops) || (flags && is_comparison(ts_decoded_text(x->rows.ask->q, d)))))
 		return TS_GOT_END;

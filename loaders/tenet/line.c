@@ -26,7 +26,7 @@ void tenet_damaged(struct tenet_damages *d, enum tenet_damage kind, uint32_t par
 		[TENET_BAD_REGISTER] = "a register's value cannot be read: the register is unknown until it is listed again",
 		[TENET_BAD_PC] = "the program counter cannot be read: the line is ignored as a position, its other items count for the next line",
 		[TENET_BAD_MEMORY] = "an access cannot be read: it is ignored",
-		[TENET_UNKNOWN_NAME] = "a name is unknown: the item is ignored",
+		[TENET_UNKNOWN_NAME] = "",
 		[TENET_LOST_LINE] = "the line is damaged: it is ignored, all registers are unknown until they are listed again",
 		[TENET_LONG_LINE] = "the line has more than 1 MiB: it is ignored, all registers are unknown until they are listed again",
 		[TENET_OPEN_LINE] = "the last line has no line end: it is ignored",
@@ -41,6 +41,12 @@ void tenet_damaged(struct tenet_damages *d, enum tenet_damage kind, uint32_t par
 		d->first_off[kind] = off;
 	}
 	/* the files of a recording come one after the other */
+	if (kind == TENET_UNKNOWN_NAME) {
+		ts_warn_at(&d->warners[kind], (uint64_t)part << 48 | (off + 1),
+			   "first in line %" PRIu64 ", offset 0x%" PRIx64 ": a name is unknown, '%s' the first: the item is ignored",
+			   d->first_line[kind], d->first_off[kind], d->unknown);
+		return;
+	}
 	ts_warn_at(&d->warners[kind], (uint64_t)part << 48 | (off + 1),
 		   "first in line %" PRIu64 ", offset 0x%" PRIx64 ": %s", d->first_line[kind],
 		   d->first_off[kind], texts[kind]);
@@ -89,10 +95,10 @@ static void add_call(struct tenet_names *n, const struct ts_regset *set, const c
 void tenet_names_init(struct tenet_names *n, const struct ts_regset *set)
 {
 	static const char *const arm64[][2] = {
-		{ "fp", "x29" }, { "lr", "x30" }, { "sp", "sp" }, { NULL, NULL }
+		{ "fp", "x29" }, { "lr", "x30" }, { "sp", "sp" }, { "cpsr", "cpsr" }, { "pstate", "cpsr" }, { NULL, NULL }
 	};
 	static const char *const arm[][2] = { { "fp", "r11" }, { "ip", "r12" }, { "sp", "sp" }, { "r13", "sp" },
-					      { "lr", "lr" }, { "r14", "lr" }, { NULL, NULL } };
+					      { "lr", "lr" }, { "r14", "lr" }, { "cpsr", "cpsr" }, { NULL, NULL } };
 	const char *arch = set->arch->name;
 
 	regmap_init(&n->map, NULL);
@@ -389,6 +395,8 @@ static void take_space(struct scan *s)
 
 static void take_unknown(struct scan *s, const struct regmap_slot *slot, const uint8_t *name, size_t len)
 {
+	if (slot->kind == REGMAP_NONE && s->damages && !s->damages->is_seen[TENET_UNKNOWN_NAME])
+		snprintf(s->damages->unknown, sizeof(s->damages->unknown), "%.*s", (int)(len < 24 ? len : 24), (const char *)name);
 	if (slot->kind == REGMAP_NONE)
 		damaged(s, TENET_UNKNOWN_NAME, name);
 	else if (len == 4 && !strncasecmp((const char *)name, "asid", 4))

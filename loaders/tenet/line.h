@@ -51,6 +51,7 @@ struct tenet_damages {
 	struct ts_warner warners[TENET_N_DAMAGES];
 	uint64_t first_line[TENET_N_DAMAGES], first_off[TENET_N_DAMAGES];
 	bool is_seen[TENET_N_DAMAGES];
+	char unknown[24]; /* the first name that is unknown, cut */
 	bool has_space; /* the first line has an address space (asid) */
 	uint64_t space;
 };

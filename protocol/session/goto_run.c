@@ -3,21 +3,12 @@
 
 #include <inttypes.h>
 
+#include "src/ask/grammar/listed.h"
 #include "src/query/search.h"
 #include "wait.h"
 
 /* As at the other doors, what is refused is followed by what can be asked. */
 #define EXAMPLE "; example: goto 50%%"
-
-static const char *const event_plurals[TS_N_EVENT_KINDS] = {
-	[TS_EV_SYSCALL] = "system calls",
-	[TS_EV_SIGNAL] = "signals",
-	[TS_EV_FAULT] = "faults",
-	[TS_EV_EXIT] = "exits",
-	[TS_EV_GAP] = "gaps",
-	[TS_EV_INTERRUPT] = "interrupts",
-	[TS_EV_THREAD_END] = "the ends of threads",
-};
 
 static enum rsp_reach find_position(struct rsp_session *s, uint64_t wanted, uint64_t *pos, struct ts_buf *why)
 {
@@ -72,7 +63,7 @@ static enum rsp_reach find_event(struct rsp_session *s, enum ts_event_kind kind,
 	if (h)
 		*pos = h->step;
 	else if (is_absent)
-		ts_buf_printf(why, "this format does not record %s", event_plurals[kind]);
+		ts_buf_printf(why, "this format does not record %s", ts_event_plurals[kind]);
 	else if (kind == TS_EV_SYSCALL && !rsp_has_syscalls(s->target))
 		ts_buf_puts(why, "system calls were not recorded");
 	else

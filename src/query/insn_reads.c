@@ -151,7 +151,7 @@ bool ts_query_insn_reads(struct ts_query *q, uint64_t pos, struct ts_insn_reads 
 	enum ts_op_happens happens;
 
 	r->n = 0;
-	r->is_open = d && !d->is_insn;
+	r->is_open = d && !d->is_insn && !d->is_stopped;
 	if (!d)
 		return false;
 	if (!d->is_insn || !d->ops.n_mem)

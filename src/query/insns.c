@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "insns.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +16,7 @@ struct ts_insns {
 	uint8_t *g;                           /* owned; registers and their known flags */
 	struct ts_decoded decoded[N_DECODED]; /* by pc, in pairs: a loop has the same instructions again and again */
 	uint64_t clock;
+	struct ts_decoded stopped;            /* of the last step that did not complete */
 };
 
 bool ts_query_has_operands(const struct ts_query *q)
@@ -300,7 +302,7 @@ static struct ts_decoded *find_decoded(struct ts_insns *x, uint64_t pc, uint32_t
  * What was decoded before is used again where its bytes cannot have changed.  Memory at the beginning of a
  * chunk is read without replaying steps of it.
  */
-struct ts_decoded *ts_query_insn(struct ts_query *q, uint64_t pos, struct ts_error *err)
+struct ts_decoded *ts_query_code(struct ts_query *q, uint64_t pos, struct ts_error *err)
 {
 	uint64_t chunk = pos / TS_CHUNK_STEPS, first;
 	const struct ts_steps *b;
@@ -325,6 +327,56 @@ struct ts_decoded *ts_query_insn(struct ts_query *q, uint64_t pos, struct ts_err
 	return d;
 }
 
+/* The event that came instead of what the instruction of the step does; NULL if there is none. */
+static const struct ts_event *find_stop(const struct ts_steps *b, const struct ts_step *st)
+{
+	for (uint32_t i = 0; i < st->n_effects; i++) {
+		const struct ts_effect *e = &b->effects[st->first + i];
+		const struct ts_event *ev = e->kind == TS_FX_EVENT ? &b->events[e->item] : NULL;
+
+		if (ev && (ev->kind == TS_EV_INTERRUPT || ev->kind == TS_EV_FAULT || (ev->kind == TS_EV_SIGNAL && !ev->is_after)))
+			return ev;
+	}
+	return NULL;
+}
+
+/* Did the thread go on behind the instruction, all the same?  Formats may not tell a fault from another signal. */
+static bool goes_on(struct ts_query *q, uint64_t pos, uint32_t thread, uint64_t behind, bool *does, struct ts_error *err)
+{
+	uint64_t pc = 0;
+	bool is_read = ts_query_pc(q, pos + 1, thread, &pc, does, err);
+
+	*does &= pc == behind;
+	return is_read;
+}
+
+struct ts_decoded *ts_query_insn(struct ts_query *q, uint64_t pos, struct ts_error *err)
+{
+	const struct ts_steps *b;
+	const struct ts_step *st = ts_query_step(q, pos, &b, err);
+	const struct ts_event *ev = st && b->n_events ? find_stop(b, st) : NULL;
+	enum ts_event_kind kind = ev ? ev->kind : TS_EV_SYSCALL;
+	uint32_t thread = st ? st->thread : 0;
+	struct ts_decoded *d = st ? ts_query_code(q, pos, err) : NULL, *x;
+	bool does = false;
+
+	if (!d || !ev)
+		return d;
+	if (kind == TS_EV_SIGNAL && !goes_on(q, pos, thread, d->pc + d->ops.len, &does, err))
+		return NULL;
+	if (does)
+		return d;
+	x = &q->insns->stopped;
+	*x = (struct ts_decoded){ .pc = d->pc, .process = d->process, .is_stopped = true, .mode = d->mode };
+	if (kind == TS_EV_INTERRUPT || !d->is_insn)
+		return x;
+	memcpy(x->bytes, d->bytes, sizeof(x->bytes));
+	x->len = d->len;
+	x->ops.len = d->ops.len;
+	snprintf(x->text, sizeof(x->text), "%s", ts_decoded_text(q, d));
+	return x;
+}
+
 bool ts_query_insn_len(struct ts_query *q, uint64_t pos, uint16_t recorded, uint16_t *len, struct ts_error *err)
 {
 	const struct ts_decoded *d;
@@ -332,7 +384,7 @@ bool ts_query_insn_len(struct ts_query *q, uint64_t pos, uint16_t recorded, uint
 	*len = recorded;
 	if (!ts_query_facts(q)->guesses_lengths || !ts_query_has_operands(q))
 		return true;
-	d = ts_query_insn(q, pos, err);
+	d = ts_query_code(q, pos, err);
 	if (!d)
 		return false;
 	*len = d->is_insn ? d->ops.len : 0;
@@ -341,7 +393,7 @@ bool ts_query_insn_len(struct ts_query *q, uint64_t pos, uint16_t recorded, uint
 
 const char *ts_decoded_text(struct ts_query *q, struct ts_decoded *d)
 {
-	if (!*d->text && (!d->is_insn || !ts_decoder_text(q->insns->decoder, d->mode, d->pc, d->bytes, d->len,
+	if (!*d->text && (!d->is_insn || d->is_stopped || !ts_decoder_text(q->insns->decoder, d->mode, d->pc, d->bytes, d->len,
 							  d->text, sizeof(d->text))))
 		*d->text = 0;
 	return d->text;

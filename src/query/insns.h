@@ -19,7 +19,8 @@ struct ts_decoded {
 	uint64_t pc;
 	uint32_t process;
 	uint64_t first_chunk, end_chunk; /* from the first on, below the end; 0 and 0: there is none */
-	bool is_insn;                    /* these bytes are one */
+	bool is_insn;                    /* these bytes are one, and the step did what it does */
+	bool is_stopped;                 /* a fault or an interrupt came instead: what the step did are its effects */
 	struct ts_op_mode mode;
 	struct ts_operands ops;
 	char text[TS_MAX_OP_TEXT]; /* "": not made yet */
@@ -33,11 +34,15 @@ bool ts_query_has_operands(const struct ts_query *q);
 
 /*
  * The instruction of step @pos; ->is_insn is false if its bytes are not known, are no instruction, or are one
- * of 16-bit code.  It is valid until another instruction is asked for.
+ * of 16-bit code, or if it did not complete (->is_stopped: ops.len and the text are those of an instruction that faulted).
+ * It is valid until another instruction is asked for.
  *
  * Returns NULL if the trace cannot be read, or memory is exhausted.
  */
 struct ts_decoded *ts_query_insn(struct ts_query *q, uint64_t pos, struct ts_error *err);
+
+/* The same for the code at the address of step @pos, whether or not it completed. */
+struct ts_decoded *ts_query_code(struct ts_query *q, uint64_t pos, struct ts_error *err);
 
 /*
  * The length in bytes of the instruction of step @pos: @recorded, the length in the step, unless lengths are

@@ -194,7 +194,7 @@ static bool take_version(struct ts_write_runs *f, struct ts_query *q, const stru
 static bool take_steps(struct ts_query *q, uint64_t start, uint64_t end, struct ts_does *does, struct ts_error *err)
 {
 	for (uint64_t pos = start; pos < end; pos++) {
-		const struct ts_decoded *d = ts_query_insn(q, pos, err);
+		const struct ts_decoded *d = ts_query_code(q, pos, err);
 		struct ts_does more;
 
 		if (!d)

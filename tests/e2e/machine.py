@@ -250,6 +250,8 @@ def physical_addresses_are_taken_and_told():
             assert [(r["position"], r["new"]) for r in rows] == want and {r["address"] for r in rows} == {f"phys:{addr:#x}"}, rows
         assert [r["position"] for r in ask("history", "0x602000", "at", "1")[2]] == [0]
         assert [ask("memory", "phys:0xa000,1", "at", str(k))[2][0]["bytes"] for k in (4, 7)] == ["11", "22"]
+        interrupt = ask("steps", "in", "2:3")[2][0]
+        assert interrupt["instruction"] is interrupt["reads"] is None and interrupt["writes"] == ["$cs=0x10"], interrupt
         found = ask("find", "22", "in", "1:")[2]
         assert [(r["address"], r["begin"], r["virtual"]) for r in found] == [("phys:0xa000", 7, "0x602000")], found
         # 0 by its operand: the large page of the kernel has 0x9000, too; 3 by the tables alone: its nop has none
@@ -277,6 +279,38 @@ def same_code_twice():
     m.step({"rip": 0x401009})
     m.step({"rip": 0x40100a, "cr3": 0x1000})
     return m
+
+
+@case
+def a_process_has_tables_of_its_own():
+    """0x602000 is at 0xf000 for process 0xb000, which runs at 9 and 10; process 0x1000 runs at the end, and has it at 0xa000."""
+    m = make()
+    for copy, of in ((0xb000, 0x1000), (0xc000, 0x2000), (0xd000, 0x3000)):
+        m.put(copy, bytes(m.memory[of:of + 0x1000]))
+    for table, index, value in ((0xb000, 0, 0xc000), (0xc000, 0, 0xd000), (0xd000, 3, 0xe000), (0xe000, 2, 0xf000)):
+        m.entry(table, index, value | PRESENT)
+    m.step({"rip": 0x401000, "cr3": 0xb000})
+    m.step({"rip": 0x401008}, {0xf000: b"D"})
+    m.step({"rip": 0x401009})
+    m.step({"rip": 0x401009, "cr3": 0x1000})
+    trace = m.save()
+
+    def ask(*words):
+        done = subprocess.run([TRACESTUB, "query", "--quiet", "--json", trace, *words], capture_output=True, text=True, timeout=LIMIT)
+        assert done.returncode in (0, 1), done
+        return [json.loads(line) for line in done.stdout.splitlines()]
+
+    try:
+        assert [r["position"] for r in ask("history", "0x602000", "process", "0xb000")[:-1]] == [9]
+        assert [r["position"] for r in ask("accesses", "0x602000", "w", "process", "0xb000", "at", "2")[:-1]] == [9]
+        assert [r["position"] for r in ask("history", "0x602000", "process", "0x1000")[:-1]] == [3, 6]
+        texts = ask("strings", "0x602000", "min", "1", "process", "0xb000")[:-1]
+        assert [(r["position"], r["text"]) for r in texts] == [(9, "D")] * 2, texts    # as ASCII, and as UTF-16
+        for words, want in ((["0x602000,1"], []), (["0x602000,1", "at", "10"], [10]), (["phys:0xf000,1"], [10]), (["0x9000:0xb000"], [])):
+            assert [r["begin"] for r in ask("find", '"D"', "in", "memory", *words)[:-1]] == want, words
+        assert "crosses" in ask("find", "22", "in", "memory", "0x401000:0x403000")[-1]["note"]
+    finally:
+        os.unlink(trace)
 
 
 @case

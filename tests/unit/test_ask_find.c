@@ -177,8 +177,8 @@ static void ask_for(uint64_t at)
 	for (unsigned i = 0; i < n_bytes; i++)
 		sprintf(question + strlen(question), is_any[i] ? " ??" : " %02x", bytes[i]);
 	process = s->rec.threads[naive_thread(nv, at)].process;
-	sprintf(question + strlen(question), " in memory 0x%" PRIx64 ":0x%" PRIx64 " at %" PRIu64, first,
-		last + 1, at);
+	sprintf(question + strlen(question), " in memory %s0x%" PRIx64 ":0x%" PRIx64 " at %" PRIu64,
+		ts_query_facts(a.q)->is_physical ? "phys:" : "", first, last + 1, at);
 	if (script_chance(&rnd, 30)) {
 		from = script_below(&rnd, n_steps);
 		to = from + 1 + script_below(&rnd, n_steps - from);

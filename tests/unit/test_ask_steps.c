@@ -465,6 +465,84 @@ START_TEST(equal_comparisons_of_a_loop_are_one_row)
 }
 END_TEST
 
+/* Two of three instructions are known: an answer about all three is not complete, one about the known ones is. */
+START_TEST(instructions_that_are_not_known_may_have_compared)
+{
+	s = script_new("x86_64", 1, NULL);
+	ts_steps_value(&s->rec.initial, TS_FX_WRITE, 0x401000, (const uint8_t[]){ 0x90, 0x90 }, 2);
+	ts_steps_close(&s->steps, 0x401000, 1, 0);
+	ts_steps_close(&s->steps, 0x401001, 1, 0);
+	ts_steps_close(&s->steps, 0x402000, 0, 0);
+	ask_text_init(&a, &s->rec);
+	ck_assert(ask_text(&a, TS_FORM_JSON, "compares"));
+	ck_assert_ptr_nonnull(strstr(ts_buf_text(&a.out), "{\"complete\":false,\"rows\":0,\"total\":0,\"note\":\"of 1 steps the"));
+	ck_assert(ask_text(&a, TS_FORM_JSON, "compares in 0:2"));
+	ck_assert_str_eq(ts_buf_text(&a.out), "{\"complete\":true,\"rows\":0,\"total\":0}\n");
+	ask_text_fini(&a);
+	script_free(s);
+}
+END_TEST
+
+/* mov eax, 5 with an event that came instead, elsewhere a nop, the same mov, and cmp eax, 5; jz; event and mov as step 0 and 2. */
+static void begin_stopped(enum ts_event_kind kind, bool is_after)
+{
+	static const uint8_t code[] = { 0xb8, 5, 0, 0, 0, 0x83, 0xf8, 0x05, 0x74, 0x00 };
+	static const struct { uint64_t pc; uint16_t len; } steps[] = {
+		{ 0x401000, 5 }, { 0x402000, 1 }, { 0x401000, 5 }, { 0x401005, 3 }, { 0x402001, 1 }, { 0x401005, 3 }, { 0x401008, 2 },
+	};
+	struct ts_what eax;
+	struct ts_event *ev;
+
+	s = script_new("x86_64", 1, NULL);
+	ck_assert(ts_what_register(&eax, "rax", 3, &s->rec.regs));
+	ts_steps_value(&s->rec.initial, TS_FX_WRITE, 0x401000, code, sizeof(code));
+	ts_steps_value(&s->rec.initial, TS_FX_WRITE, 0x402000, (const uint8_t[]){ 0x90, 0x90 }, 2);
+	ts_steps_value(&s->rec.initial, TS_FX_REG_WRITE, eax.off, "\5\0\0\0\0\0\0", 8);
+	for (unsigned i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+		if (i == 0 || i == 3) {
+			ev = ts_steps_event(&s->steps, kind);
+			ev->is_after = is_after;
+		}
+		ts_steps_close(&s->steps, steps[i].pc, steps[i].len, 0);
+	}
+	ask_text_init(&a, &s->rec);
+}
+
+/* An instruction that did not complete wrote nothing and compared nothing. */
+START_TEST(an_instruction_that_was_stopped_did_nothing)
+{
+	static const enum ts_event_kind kinds[] = { TS_EV_INTERRUPT, TS_EV_FAULT, TS_EV_SIGNAL };
+
+	begin_stopped(kinds[_i], false);
+	ask("compares");
+	ck_assert_uint_eq(n_rows, 1);
+	ck_assert_uint_eq(number(0, 0), 5);
+	ask("history $eax");
+	ck_assert_uint_eq(n_rows, 1);
+	ck_assert_uint_eq(number(0, 0), 2);
+	ask("why $eax at 2");
+	ck_assert(!strcmp(cells[0][8], "start"));
+	ask("steps first 1");
+	ck_assert_str_eq(cells[0][10], kinds[_i] == TS_EV_INTERRUPT ? "" : "mov eax, 0x05");
+	ck_assert_str_eq(cells[0][12], "");
+	ask_text_fini(&a);
+	script_free(s);
+}
+END_TEST
+
+/* What comes after an instruction did not stop it. */
+START_TEST(an_instruction_before_a_signal_ran)
+{
+	begin_stopped(TS_EV_SIGNAL, true);
+	ask("history $eax");
+	ck_assert_uint_eq(n_rows, 2);
+	ask("steps first 1");
+	ck_assert_str_eq(cells[0][12], "$rax=0x5");
+	ask_text_fini(&a);
+	script_free(s);
+}
+END_TEST
+
 Suite *unit_suite(void)
 {
 	Suite *suite = suite_create("ask_steps");
@@ -473,6 +551,9 @@ Suite *unit_suite(void)
 	if (twins_has_format(TWINS_MADE_UP))
 		tcase_add_loop_test(c, rows_of_a_random_recording_are_those_of_the_walk, 0, 40);
 	tcase_add_test(c, equal_comparisons_of_a_loop_are_one_row);
+	tcase_add_test(c, instructions_that_are_not_known_may_have_compared);
+	tcase_add_loop_test(c, an_instruction_that_was_stopped_did_nothing, 0, 3);
+	tcase_add_test(c, an_instruction_before_a_signal_ran);
 	suite_add_tcase(suite, c);
 	suite_add_tcase(suite, sample_case(rows_of_a_sample_are_those_of_the_walk));
 	return suite;

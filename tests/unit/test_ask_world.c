@@ -310,6 +310,8 @@ static void check_events(const char *name, enum ts_event_kind kind)
 			row++;
 	}
 	ck_assert_uint_eq(row, n_rows);
+	if (!n_rows && ts_query_facts(a.q)->absent_events >> kind & 1)
+		ck_assert_msg(strstr(ts_buf_text(&a.end), "does not record"), "%s: %s", name, ts_buf_text(&a.end));
 }
 
 /* ---------------------------------------------------------------------------------- memory and registers */

@@ -422,7 +422,7 @@ START_TEST(damage_is_found_item_by_item)
 		{ "rax=01,rip=0x1001", "1000/1@0 rax=1\n1001/1@0\n", NULL },
 		{ "rax=0X1f,rip=0x1001", "1000/1@0 rax=1f\n1001/1@0\n", NULL },
 		{ "rip=0x1001,rax=0x", "1000/1@0 rax= gap(code that is not listed) unseen\n1001/1@0\n", "a register's value cannot be read" },
-		{ "foo=1,rip=0x1001", "1000/1@0\n1001/1@0\n", "a name is unknown" },
+		{ "foo=1,rip=0x1001", "1000/1@0\n1001/1@0\n", "a name is unknown, 'foo' the first: the item is ignored" },
 		{ "m=1,rip=0x1001", "1000/1@0\n1001/1@0\n", "a name is unknown" },
 		{ "mz=1,rip=0x1001", "1000/1@0\n1001/1@0\n", "a name is unknown" },
 		{ "mrx=1,rip=0x1001", "1000/1@0\n1001/1@0\n", "a name is unknown" },
@@ -578,6 +578,17 @@ START_TEST(registers_of_arm_have_two_names)
 }
 END_TEST
 
+/* Its Thumb bit says how the code is decoded. */
+START_TEST(the_status_register_of_arm_is_taken)
+{
+	expect("r0=1,cpsr=0x400001f3,pc=0x1000\nr1=2,pc=0x1004\ncpsr=0x10,pc=0x1008\n", "1000/4@0 r1=2\n1004/4@0 cpsr=10\n");
+	ck_assert_str_eq(initial(), " r0=1 cpsr=400001f3");
+	again();
+	expect("x0=1,pstate=0x60000000,pc=0x1000\npc=0x1004\n", "1000/4@0\n");
+	ck_assert_str_eq(initial(), " x0=1 cpsr=60000000");
+}
+END_TEST
+
 START_TEST(it_bids_less_than_a_magic_number)
 {
 	const struct ts_loader *loader = ts_loader_find("tenet");
@@ -723,5 +734,6 @@ UNIT_FIXTURE_SUITE("tenet", setup, teardown, a_step_is_what_the_next_line_lists,
 		   a_kind_of_damage_is_one_warning_with_its_first_place, a_nul_byte_loses_the_line,
 		   a_last_line_without_an_end_is_dropped, a_line_of_more_than_a_mebibyte_is_passed_over,
 		   what_is_no_log_is_refused, the_processor_is_in_the_names, registers_of_arm_have_two_names,
+		   the_status_register_of_arm_is_taken,
 		   it_bids_less_than_a_magic_number, a_reader_goes_on_from_every_decode_point,
 		   offsets_beyond_4_gib_are_whole)

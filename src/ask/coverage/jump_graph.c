@@ -253,7 +253,7 @@ static bool take_insn(struct ts_jump_graph *g, uint64_t pc, uint8_t len, uint64_
 	item->len = len;
 	if (!ts_query_has_operands(g->q))
 		return true;
-	d = ts_query_insn(g->q, pos, err);
+	d = ts_query_code(g->q, pos, err);
 	if (!d)
 		return false;
 	if (d->is_insn)

@@ -339,26 +339,48 @@ static bool is_due_before(const void *user, const void *x, const void *y)
 	return ((const struct ts_find_wait *)x)->chunk < ((const struct ts_find_wait *)y)->chunk;
 }
 
+/* Which addresses are looked at; the note says what they are in the recording of a machine. */
+static bool take_memory(struct ts_find *f, bool *is_mapped, struct ts_error *err)
+{
+	const struct ts_question *qn = f->rows.qn;
+	const struct ts_query *q = f->rows.ask->q;
+	struct ts_what what = qn->memory;
+
+	*is_mapped = true;
+	f->first = 0;
+	f->last = ts_arch_addr_mask(ts_query_regset(q)->arch);
+	if (what.kind == TS_WHAT_MEM) {
+		if (!ts_machine_what(f->rows.ask->q, &qn->machine, qn->at, f->process, &qn->memory, &what, is_mapped, f->rows.note,
+				     sizeof(f->rows.note), err))
+			return false;
+		f->first = what.addr;
+		f->last = what.last;
+	}
+	if (ts_query_facts(q)->is_physical && !*f->rows.note)
+		snprintf(f->rows.note, sizeof(f->rows.note), "addresses are physical");
+	return true;
+}
+
 static bool begin(struct ts_rows *rows, struct ts_error *err)
 {
 	struct ts_find *f = (struct ts_find *)rows;
 	const struct ts_question *qn = rows->qn;
 	const struct ts_ask *ask = rows->ask;
+	bool is_mapped;
 
 	f->process = ts_ask_process(ask, qn);
-	f->first = qn->has_memory ? qn->memory_first : 0;
-	f->last = qn->has_memory ? qn->memory_last : ts_arch_addr_mask(ts_query_regset(ask->q)->arch);
+	if (!take_memory(f, &is_mapped, err))
+		return false;
 	f->start = f->pos = qn->from ? qn->from - 1 : 0;
 	f->rare = ts_find_rare(&qn->value);
 	f->probe = ts_query_probe_new(qn->value.bytes, qn->value.mask, qn->value.len);
-	if (ts_query_facts(ask->q)->is_physical)
-		snprintf(rows->note, sizeof(rows->note), "addresses are physical");
+	f->is_over = !is_mapped;
 	ts_heap_init(&f->waits, sizeof(struct ts_find_wait), is_due_before, NULL);
 	f->busy_pos = TS_NO_POS;
 	f->matches.len = qn->value.len;
 	ts_ends_init(&f->ends, ask, &qn->value, f->process);
 	return ts_sieve_init(&f->sieve, ask->q, &qn->value, f->process, err) &&
-	       (qn->from || ts_find_add_range(f, f->first, f->last, false, err));
+	       (qn->from || !is_mapped || ts_find_add_range(f, f->first, f->last, false, err));
 }
 
 static const struct ts_rows_ops ops = { sizeof(struct ts_find), begin, next, close_find };

@@ -18,6 +18,16 @@ const char *const ts_listed_names[TS_N_LISTED] = {
 	[TS_LISTED_EXIT] = "exit",
 };
 
+const char *const ts_event_plurals[TS_N_EVENT_KINDS] = {
+	[TS_EV_SYSCALL] = "system calls",
+	[TS_EV_SIGNAL] = "signals",
+	[TS_EV_FAULT] = "faults",
+	[TS_EV_EXIT] = "exits",
+	[TS_EV_GAP] = "gaps",
+	[TS_EV_INTERRUPT] = "interrupts",
+	[TS_EV_THREAD_END] = "the ends of threads",
+};
+
 bool ts_listed_is_name(const char *name, size_t len)
 {
 	for (unsigned i = 0; i < TS_N_LISTED; i++) {

@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "src/trace/step.h"
+
 /* In the order in which the events of one step are listed. */
 enum ts_listed {
 	TS_LISTED_SYSCALL,
@@ -28,6 +30,9 @@ enum ts_listed {
 
 /* The names in questions, by kind; TS_LISTED_MODULE and TS_LISTED_MODULE_END have the same name. */
 extern const char *const ts_listed_names[TS_N_LISTED];
+
+/* What sentences call the events of a kind. */
+extern const char *const ts_event_plurals[TS_N_EVENT_KINDS];
 
 /* Is it the name of a kind of events? */
 bool ts_listed_is_name(const char *name, size_t len);

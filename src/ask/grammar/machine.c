@@ -101,8 +101,19 @@ bool ts_machine_holds(const struct ts_machine *m, struct ts_query *q, struct ts_
 	return true;
 }
 
-bool ts_machine_what(struct ts_query *q, uint64_t at, uint32_t process, const struct ts_what *what, struct ts_what *to,
-		     bool *is_mapped, char *note, size_t size, struct ts_error *err)
+/* The position whose page tables translate: @at, or of a process the nearest one at which it runs, those before @at first. */
+static uint64_t tables_at(const struct ts_query *q, const struct ts_machine *m, uint64_t at)
+{
+	const struct ts_filter only = { .has_root = true, .root = m->process };
+	uint64_t pos = m->has_process ? ts_query_prev_admitted(q, &only, at) : at;
+
+	if (pos == TS_NO_POS)
+		pos = ts_query_next_admitted(q, &only, at);
+	return pos == TS_NO_POS ? at : pos;
+}
+
+bool ts_machine_what(struct ts_query *q, const struct ts_machine *m, uint64_t at, uint32_t process, const struct ts_what *what,
+		     struct ts_what *to, bool *is_mapped, char *note, size_t size, struct ts_error *err)
 {
 	uint64_t len = what->last - what->addr;
 	struct ts_translation t;
@@ -111,6 +122,7 @@ bool ts_machine_what(struct ts_query *q, uint64_t at, uint32_t process, const st
 	*is_mapped = true;
 	if (what->kind != TS_WHAT_MEM || what->is_physical || !ts_paging_is_known(q))
 		return true;
+	at = tables_at(q, m, at);
 	if (!ts_translate_at(q, at, process, what->addr, &t, err))
 		return false;
 	*is_mapped = t.mapping == TS_MAPPED && (what->addr & (t.page_len - 1)) + len < t.page_len;

@@ -57,14 +57,15 @@ struct ts_what;
 
 /*
  * Translate the virtual addresses of @what, in the recording of a machine, at position @at: *to is set to @what with
- * physical addresses.  *is_mapped is false if they are not mapped, or are in several pages; @note (@size bytes) is set to a
- * sentence that says so, or names the physical address.  Registers, physical addresses and addresses in other recordings
- * are copied unchanged.
+ * physical addresses.  If the question has a process, the addresses are translated at the last position <= @at at which it
+ * runs, or else at the first one after @at.  *is_mapped is false if the addresses are not mapped, or are in several pages;
+ * @note (@size bytes) is set to a sentence that says so, or names the physical address.  Registers, physical addresses and
+ * addresses in other recordings are copied unchanged.
  *
  * Returns false if the trace cannot be read.
  */
-bool ts_machine_what(struct ts_query *q, uint64_t at, uint32_t process, const struct ts_what *what, struct ts_what *to,
-		     bool *is_mapped, char *note, size_t size, struct ts_error *err);
+bool ts_machine_what(struct ts_query *q, const struct ts_machine *m, uint64_t at, uint32_t process, const struct ts_what *what,
+		     struct ts_what *to, bool *is_mapped, char *note, size_t size, struct ts_error *err);
 
 /* May the step have changed cr3 or cs? */
 bool ts_machine_may_change(const struct ts_query *q, const struct ts_steps *b, const struct ts_step *s);

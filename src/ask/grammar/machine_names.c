@@ -34,7 +34,7 @@ static bool is_named(const struct ts_question *qn)
 {
 	bool has_place = qn->verb->operand == TS_OPERAND_CODE_OR_NONE || qn->verb->operand == TS_OPERAND_CALLEE_OR_NONE;
 
-	if (qn->what.is_named || qn->local_len || (has_place && *qn->operand))
+	if (qn->what.is_named || qn->memory.is_named || qn->local_len || (has_place && *qn->operand))
 		return true;
 	for (unsigned i = 0; i < qn->cond.n; i++) {
 		if (qn->cond.terms[i].place.is_named)
@@ -62,7 +62,7 @@ bool ts_machine_names_take(const struct ts_ask *ask, struct ts_question *qn, str
 	if (!is_named(qn))
 		return true;
 	if (!is_about_code(qn->verb))
-		return ts_machine_names_hold(ask, qn->at, ts_ask_thread(ask, qn)) ||
+		return (qn->machine.has_process && qn->machine.process == root) || ts_machine_names_hold(ask, qn->at, ts_ask_thread(ask, qn)) ||
 		       ts_fail(err, TS_EUSAGE, TS_NO_OFF,
 			       "names are those of process 0x%" PRIx64 ", and another one runs at position %" PRIu64 ": add 'at POSITION'", root,
 			       qn->at);

@@ -95,8 +95,7 @@ struct ts_question {
 	uint64_t count;               /* hot N; TS_NO_LIMIT without one */
 	bool has_equal;               /* compares ... == N: */
 	uint64_t equal;               /* N; of a negative number, the 64 bits of its two's complement */
-	bool has_memory;              /* find ... in memory ADDR:END */
-	uint64_t memory_first, memory_last;
+	struct ts_what memory;        /* find ... in memory ADDR:END; of kind NONE without one */
 	char lcov[TS_MAX_WORD], drcov[TS_MAX_WORD]; /* paths of coverage, "" without one */
 };
 

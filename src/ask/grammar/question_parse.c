@@ -166,17 +166,13 @@ static bool parse_memory_range(struct ts_question *qn, const struct ts_ask *ask,
 
 	if (!w->len)
 		return ts_words_fail(w, "a range of memory is missing", err);
-	if (qn->has_memory)
+	if (qn->memory.kind != TS_WHAT_NONE)
 		return ts_words_fail(w, "is a second range of memory", err);
 	if (!ts_what_parse(&what, w->p, w->len, ts_query_regset(ask->q), ask->symbols, err))
 		return false;
 	if (what.kind != TS_WHAT_MEM)
 		return ts_words_fail(w, "is not a range of memory", err);
-	if (what.is_named && ts_query_facts(ask->q)->is_physical)
-		return ts_words_fail(w, "is a virtual address, and those of find are physical in the recording of a machine", err);
-	qn->has_memory = true;
-	qn->memory_first = what.addr;
-	qn->memory_last = what.last;
+	qn->memory = what;
 	ts_words_next(w);
 	return true;
 }

@@ -182,8 +182,8 @@ static bool take_what(struct ts_strings *x, struct ts_error *err)
 	size_t n;
 
 	if (x->rows.qn->what.kind == TS_WHAT_MEM) {
-		if (!ts_machine_what(x->rows.ask->q, x->rows.qn->at, x->process, &x->rows.qn->what, &what, &is_mapped, x->rows.note,
-				     sizeof(x->rows.note), err))
+		if (!ts_machine_what(x->rows.ask->q, &x->rows.qn->machine, x->rows.qn->at, x->process, &x->rows.qn->what, &what,
+				     &is_mapped, x->rows.note, sizeof(x->rows.note), err))
 			return false;
 		x->first = what.addr;
 		x->last = what.last;

@@ -562,8 +562,8 @@ static bool translate(struct accesses *a, bool *is_mapped, struct ts_error *err)
 	bool is_virtual = what->kind == TS_WHAT_MEM && !what->is_physical && ts_paging_is_known(a->rows.ask->q);
 	size_t len;
 
-	if (!ts_machine_what(a->rows.ask->q, a->rows.qn->at, a->hits.process, what, &a->what, is_mapped, a->rows.note, sizeof(a->rows.note),
-			     err))
+	if (!ts_machine_what(a->rows.ask->q, &a->rows.qn->machine, a->rows.qn->at, a->hits.process, what, &a->what, is_mapped,
+			     a->rows.note, sizeof(a->rows.note), err))
 		return false;
 	if (!is_virtual || !*is_mapped)
 		return true;

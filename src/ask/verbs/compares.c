@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "verbs.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,6 +64,7 @@ struct compares {
 	struct compare kept;           /* the row that waits: equal ones that follow are counted in it */
 	bool has_kept, is_over;
 	unsigned n_decoded;
+	uint64_t n_unknown;            /* steps whose instruction's bytes are not known */
 };
 
 /* --------------------------------------------------------------------------------------------- which steps */
@@ -240,6 +242,7 @@ static enum ts_got take_step(struct compares *x, uint64_t pos, struct compare *c
 	x->n_decoded++;
 	if (!d)
 		return TS_GOT_FAIL;
+	x->n_unknown += !d->is_insn && !d->is_stopped;
 	flags = d->is_insn ? flags_of(&d->ops, false) : 0;
 	if (!d->is_insn || !(compares_itself(&d->ops) || (flags && is_comparison(ts_decoded_text(x->rows.ask->q, d)))))
 		return TS_GOT_END;
@@ -298,6 +301,11 @@ static enum ts_got end(struct compares *x, struct ts_row *row)
 	if (!ts_query_has_operands(x->rows.ask->q))
 		snprintf(x->rows.note, sizeof(x->rows.note), "instructions of %s are not decoded: their comparisons are not known",
 			 arch);
+	else if (x->n_unknown)
+		snprintf(x->rows.note, sizeof(x->rows.note),
+			 "of %" PRIu64 " steps the instruction is not known: they may have compared; --exec or --image may have their bytes",
+			 x->n_unknown);
+	x->rows.is_cut |= x->n_unknown || !ts_query_has_operands(x->rows.ask->q);
 	return TS_GOT_END;
 }
 

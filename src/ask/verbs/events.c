@@ -396,14 +396,24 @@ static bool is_passed(const struct events *x, const struct event *e)
 	       !error_of(ts_query_facts(q), &ts_query_event(q, TS_EV_SYSCALL, e->item)->event);
 }
 
-/* Why there is no event at all. */
+/* Why there is no event at all: the kinds that the format cannot record, of one that is asked for, or of all. */
 static void note_none(struct events *e)
 {
 	const struct ts_facts *facts = ts_query_facts(e->rows.ask->q);
+	uint32_t absent = facts->absent_events | (uint32_t)!facts->has_syscalls << TS_EV_SYSCALL;
+	char *note = e->rows.note;
+	size_t size = sizeof(e->rows.note);
 
-	if (!e->is_any && is_asked(e, TS_LISTED_SYSCALL) && !facts->has_syscalls)
-		snprintf(e->rows.note, sizeof(e->rows.note), "the %s format does not record system calls",
-			 facts->format);
+	for (unsigned i = 0; i < N_RECORDED && !e->is_any; i++) {
+		size_t len = strlen(note);
+
+		if (!is_asked(e, recorded[i].kind) || !(absent >> recorded[i].event & 1))
+			continue;
+		if (len)
+			snprintf(note + len, size - len, ", %s", ts_event_plurals[recorded[i].event]);
+		else
+			snprintf(note, size, "the %s format does not record %s", facts->format, ts_event_plurals[recorded[i].event]);
+	}
 }
 
 /* The call as people write it, where the recorder has no words for it. */

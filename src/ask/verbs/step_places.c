@@ -286,41 +286,51 @@ static void put_flags(struct ts_step_places *p, const uint8_t *g, const struct p
 		ts_put_value(out, g + r->off, known, r->len, true, is_big_endian(p));
 }
 
-/* What the recording shows of @len bytes at @addr in the step: NULL if it does not, or not all of them. */
-static const uint8_t *find_shown(struct ts_step_places *p, uint64_t pos, bool is_write, uint64_t addr, size_t len,
-				 struct ts_error *err)
+/* Memory of which a step's value is asked for. */
+struct range {
+	uint64_t addr, len;
+	bool is_write;    /* the value after the step, not before it */
+	bool is_recorded; /* the address is one of an effect: in the recording of a machine a physical one */
+};
+
+static bool is_physical(const struct ts_step_places *p, const struct range *r)
+{
+	return r->is_recorded && ts_query_facts(p->q)->is_physical;
+}
+
+/* What the recording shows of the bytes in the step: NULL if it does not, or not all of them. */
+static const uint8_t *find_shown(struct ts_step_places *p, uint64_t pos, const struct range *r, struct ts_error *err)
 {
 	const struct ts_steps *b;
 	const struct ts_step *st = ts_query_step(p->q, pos, &b, err);
 
-	if (!st || ts_query_facts(p->q)->is_physical)
+	if (!st || (ts_query_facts(p->q)->is_physical && !r->is_recorded))
 		return NULL;
 	for (uint32_t i = 0; i < st->n_effects; i++) {
 		const struct ts_effect *e = &b->effects[st->first + i];
 
 		if (e->kind == TS_FX_THREAD)
 			break;
-		if (e->kind == (is_write ? TS_FX_WRITE : TS_FX_READ) && !e->is_hidden && addr >= e->addr &&
-		    addr - e->addr < e->len && len <= e->len - (addr - e->addr) && ts_effect_data(b, e))
-			return ts_effect_data(b, e) + (addr - e->addr);
+		if (e->kind == (r->is_write ? TS_FX_WRITE : TS_FX_READ) && !e->is_hidden && r->addr >= e->addr &&
+		    r->addr - e->addr < e->len && r->len <= e->len - (r->addr - e->addr) && ts_effect_data(b, e))
+			return ts_effect_data(b, e) + (r->addr - e->addr);
 	}
 	return NULL;
 }
 
-/* The value of memory before the step, or (@is_write) after it. */
-static bool put_memory(struct ts_step_places *p, uint64_t pos, bool is_write, uint64_t addr, size_t len,
-		       struct ts_buf *out, struct ts_error *err)
+static bool put_memory(struct ts_step_places *p, uint64_t pos, const struct range *r, struct ts_buf *out, struct ts_error *err)
 {
-	size_t n = len < MAX_SHOWN ? len : MAX_SHOWN;
+	size_t n = r->len < MAX_SHOWN ? (size_t)r->len : MAX_SHOWN;
 	uint8_t data[MAX_SHOWN], known[MAX_SHOWN];
-	const uint8_t *shown = find_shown(p, pos, is_write, addr, len, err);
-	bool is_number = len == 1 || len == 2 || len == 4 || len == 8;
+	const uint8_t *shown = find_shown(p, pos, r, err);
+	bool is_number = r->len == 1 || r->len == 2 || r->len == 4 || r->len == 8;
 	uint32_t process = ts_query_process(p->q, ts_query_thread(p->q, pos));
 
 	memset(known, 1, n);
 	if (shown)
 		memcpy(data, shown, n);
-	else if (err->code != TS_OK || !ts_virtual_mem(p->q, pos + is_write, process, addr, n, data, known, err))
+	else if (err->code != TS_OK || !(is_physical(p, r) ? ts_query_mem : ts_virtual_mem)(p->q, pos + r->is_write, process, r->addr, n,
+											   data, known, err))
 		return false;
 	ts_put_value(out, data, known, n, is_number, is_big_endian(p));
 	return true;
@@ -339,16 +349,17 @@ bool ts_step_places_value(struct ts_step_places *p, uint64_t pos, const struct t
 			  const struct ts_op_place *place, struct ts_buf *out, struct ts_error *err)
 {
 	uint32_t g_len = ts_query_regset(p->q)->g_len;
-	uint64_t addr;
+	struct range r = { .len = place->len };
 
 	if (!read_registers(p, pos, ts_query_thread(p->q, pos), err))
 		return false;
 	if (place->kind == TS_AT_REG)
 		ts_put_value(out, p->before + place->off, p->before + g_len + place->off, place->len, true,
 			     is_big_endian(p));
-	if (place->kind == TS_AT_MEM && find_address(p, ops, place->mem, &addr))
-		return put_memory(p, pos, false, addr + place->off, place->len, out, err);
-	return true;
+	if (place->kind != TS_AT_MEM || !find_address(p, ops, place->mem, &r.addr))
+		return true;
+	r.addr += place->off;
+	return put_memory(p, pos, &r, out, err);
 }
 
 /* ----------------------------------------------------------------------------------------------- one list */
@@ -377,16 +388,17 @@ static void put_register(struct ts_step_places *p, const struct list *l, const s
 	ts_row_list_end(l->row, l->column);
 }
 
-static bool put_range(struct ts_step_places *p, const struct list *l, uint64_t addr, uint64_t len,
-		      struct ts_error *err)
+static bool put_range(struct ts_step_places *p, const struct list *l, const struct range *r, struct ts_error *err)
 {
 	struct ts_buf *out = &l->row->texts;
 
-	ts_put_hex(out, addr);
+	if (is_physical(p, r))
+		ts_buf_puts(out, "phys:");
+	ts_put_hex(out, r->addr);
 	ts_buf_putc(out, ',');
-	ts_put_decimal(out, len);
+	ts_put_decimal(out, r->len);
 	ts_buf_putc(out, '=');
-	if (!put_memory(p, l->pos, l->is_write, addr, len < SIZE_MAX ? (size_t)len : SIZE_MAX, out, err))
+	if (!put_memory(p, l->pos, r, out, err))
 		return false;
 	ts_row_list_end(l->row, l->column);
 	return true;
@@ -411,7 +423,7 @@ static bool put_recorded_memory(struct ts_step_places *p, const struct list *l, 
 		if (e->kind != (l->is_write ? TS_FX_WRITE : TS_FX_READ) || e->is_hidden || !e->len ||
 		    (!l->is_write && st->pc - e->addr < e->len))
 			continue;
-		if (!put_range(p, l, e->addr, e->len, err))
+		if (!put_range(p, l, &(struct range){ e->addr, e->len, l->is_write, true }, err))
 			return false;
 	}
 	return st != NULL;
@@ -422,17 +434,19 @@ static bool put_places(struct ts_step_places *p, const struct list *l, const str
 {
 	const struct place *list = l->is_write ? plan->writes : plan->reads;
 	unsigned n = l->is_write ? plan->n_writes : plan->n_reads;
+	struct range r = { .is_write = l->is_write };
 	bool has_memory = false;
-	uint64_t addr;
 
 	for (unsigned i = 0; i < n; i++) {
 		if (list[i].kind == TS_AT_MEM && plan->is_repeated)
 			has_memory = true;
 		else if (list[i].kind != TS_AT_MEM)
 			put_register(p, l, &list[i]);
-		else if (find_address(p, ops, list[i].mem, &addr) &&
-			 !put_range(p, l, addr, ops->mem[list[i].mem].size, err))
-			return false;
+		else if (find_address(p, ops, list[i].mem, &r.addr)) {
+			r.len = ops->mem[list[i].mem].size;
+			if (!put_range(p, l, &r, err))
+				return false;
+		}
 	}
 	return !has_memory || put_recorded_memory(p, l, err);
 }

@@ -71,7 +71,7 @@ static size_t length_of(const struct steps *x, const struct ts_decoded *d, unsig
 {
 	if (recorded && !(ts_query_facts(x->rows.ask->q)->guesses_lengths && ts_query_has_operands(x->rows.ask->q)))
 		return recorded;
-	return d->is_insn ? d->ops.len : 0;
+	return d->is_insn || d->is_stopped ? d->ops.len : 0;
 }
 
 /* The length of the instruction, and its bytes as far as they are known. */
@@ -102,7 +102,7 @@ static bool put_instruction(struct steps *x, uint64_t pos, unsigned len, struct 
 	d = ts_query_insn(x->rows.ask->q, pos, err);
 	if (!d)
 		return false;
-	if (d->is_insn && is_wanted(x, COL_INSTRUCTION) && *ts_decoded_text(x->rows.ask->q, d))
+	if (is_wanted(x, COL_INSTRUCTION) && *ts_decoded_text(x->rows.ask->q, d))
 		ts_row_text(row, COL_INSTRUCTION, ts_decoded_text(x->rows.ask->q, d));
 	return (!is_wanted(x, COL_READS) && !is_wanted(x, COL_WRITES)) ||
 	       ts_step_places_put(x->places, pos, d, row, COL_READS, COL_WRITES, err);

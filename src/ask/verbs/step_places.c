@@ -422,19 +422,18 @@ static bool put_places(struct ts_step_places *p, const struct list *l, const str
 {
 	const struct place *list = l->is_write ? plan->writes : plan->reads;
 	unsigned n = l->is_write ? plan->n_writes : plan->n_reads;
-	bool has_memory = false;
+	bool is_unplaced = false;
 	uint64_t addr;
 
 	for (unsigned i = 0; i < n; i++) {
-		if (list[i].kind == TS_AT_MEM && plan->is_repeated)
-			has_memory = true;
-		else if (list[i].kind != TS_AT_MEM)
+		if (list[i].kind != TS_AT_MEM)
 			put_register(p, l, &list[i]);
-		else if (find_address(p, ops, list[i].mem, &addr) &&
-			 !put_range(p, l, addr, ops->mem[list[i].mem].size, err))
+		else if (plan->is_repeated || !find_address(p, ops, list[i].mem, &addr))
+			is_unplaced = true;
+		else if (!put_range(p, l, addr, ops->mem[list[i].mem].size, err))
 			return false;
 	}
-	return !has_memory || put_recorded_memory(p, l, err);
+	return !is_unplaced || put_recorded_memory(p, l, err);
 }
 
 /* A register of which the recording shows that the step read or wrote it. */

@@ -34,6 +34,7 @@ struct ts_cause_range {
 struct ts_cause_node {
 	enum ts_cause_kind kind;
 	uint64_t pos, pc;       /* of the step; TS_NO_POS, TS_NO_PC: there is none */
+	uint64_t last_pos;      /* of the last of a loop's turns: all of them have written memory then */
 	uint64_t before;        /* where its place was looked at, if no step wrote it */
 	uint32_t thread;        /* of the step */
 	uint32_t depth;

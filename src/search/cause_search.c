@@ -162,7 +162,7 @@ static struct ts_cause_node *add_write(struct ts_cause *c, const struct ts_cause
 
 	if (!n)
 		return NULL;
-	n->pos = w->pos;
+	n->pos = n->last_pos = w->pos;
 	n->pc = w->pc;
 	n->thread = w->thread;
 	n->has_place = true;
@@ -201,6 +201,8 @@ static bool take_step(struct ts_cause *c, const struct ts_cause_task *t, const s
 		at = (uint32_t)(n - c->nodes);
 	} else {
 		c->nodes[at].count++;
+		if (w->pos > c->nodes[at].last_pos)
+			c->nodes[at].last_pos = w->pos;
 		c->nodes[at].loc.mask |= loc->kind == TS_IN_MEMORY ? 0 : loc->mask;
 		ts_cause_add_range(c, &c->nodes[at], loc);
 	}

@@ -147,6 +147,42 @@ static bool find_recorded(struct work *w, unsigned len, bool is_write, uint64_t 
 	return n == 1;
 }
 
+/* Does an operand whose address is known cover the bytes? */
+static bool is_placed(const struct work *w, const struct ts_effect *e)
+{
+	for (unsigned i = 0; i < w->d->ops.n_mem; i++) {
+		if (w->has_addr[i] && e->addr - w->addr[i] < w->d->ops.mem[i].size)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * An operand in memory whose address no register gives: the elements that a gather reads, say.  What the recording shows that the
+ * step read, and no other operand did, is it; else nobody knows.
+ */
+static void add_unplaced(struct work *w, unsigned order)
+{
+	const struct ts_steps *b;
+	struct ts_error err = { 0 };
+	bool is_physical = ts_query_facts(w->q)->is_physical;
+	const struct ts_step *st = is_physical ? NULL : ts_query_step(w->q, w->pos, &b, &err);
+	bool has_any = false;
+
+	for (uint32_t i = 0; st && i < st->n_effects; i++) {
+		const struct ts_effect *e = &b->effects[st->first + i];
+
+		if (e->kind == TS_FX_THREAD)
+			break;
+		if (e->kind != TS_FX_READ || e->is_hidden || st->pc - e->addr < e->len || is_placed(w, e))
+			continue;
+		add_range(w, TS_IN_MEMORY, e->addr, e->len, order);
+		has_any = true;
+	}
+	if (!has_any)
+		add_other(w, TS_FROM_UNKNOWN, order);
+}
+
 static void find_addresses(struct work *w, struct ts_error *err)
 {
 	const struct ts_operands *ops = &w->d->ops;
@@ -216,21 +252,21 @@ static uint64_t find_written(const struct work *w, const struct ts_transfer *t, 
 }
 
 /* Source bytes: @mask of the destination's bytes from @first on, and the source's byte for the first of these. */
-static void add_bytes(struct work *w, const struct ts_transfer *t, uint64_t first, uint64_t mask)
+static void add_bytes(struct work *w, const struct ts_transfer *t, uint64_t first, uint64_t mask, bool is_copy)
 {
 	struct ts_location loc = { .owner = w->thread, .kind = TS_IN_REGS, .base = t->from.off + first, .mask = mask };
 
 	if (t->from.kind == TS_AT_MEM) {
+		w->is_used[t->from.mem] = true;
 		if (!w->has_addr[t->from.mem]) {
-			add_other(w, TS_FROM_UNKNOWN, t->order);
+			add_unplaced(w, t->order);
 			return;
 		}
-		w->is_used[t->from.mem] = true;
 		loc.kind = TS_IN_MEMORY;
 		loc.owner = w->process;
 		loc.base += w->addr[t->from.mem];
 	}
-	add_place(w, loc, t->order, true);
+	add_place(w, loc, t->order, is_copy);
 }
 
 static void add_whole(struct work *w, const struct ts_transfer *t)
@@ -251,6 +287,9 @@ static void add_whole(struct work *w, const struct ts_transfer *t)
 				  w->n_turns * size, t->order);
 		else
 			add_range(w, TS_IN_MEMORY, w->addr[from->mem] + from->off, from->len, t->order);
+	} else if (from->kind == TS_AT_MEM) {
+		w->is_used[from->mem] = true;
+		add_unplaced(w, t->order);
 	} else {
 		add_other(w, TS_FROM_UNKNOWN, t->order);
 	}
@@ -310,16 +349,16 @@ static void add_moved(struct work *w, const struct ts_transfer *t, uint64_t star
 	uint64_t first = w->loc->base + low - start, mask = written >> low; /* bytes of the destination */
 
 	switch ((enum ts_way)t->way) {
-	case TS_WAY_COPY: add_bytes(w, t, first, mask); break;
+	case TS_WAY_COPY: add_bytes(w, t, first, mask, true); break;
 	case TS_WAY_PART: add_part(w, t, first, mask); break;
 	case TS_WAY_REVERSE:
 		for (unsigned i = 0; i < 64 && i + first < t->from.len; i++) {
 			if (mask >> i & 1)
-				add_bytes(w, t, t->from.len - 1 - (first + i), 1);
+				add_bytes(w, t, t->from.len - 1 - (first + i), 1, true);
 		}
 		break;
 	default:
-		add_bytes(w, t, 0, lanes_of(first < 64 ? mask << first : 0, t->unit ? t->unit : 1, t->from.len));
+		add_bytes(w, t, 0, lanes_of(first < 64 ? mask << first : 0, t->unit ? t->unit : 1, t->from.len), false);
 		break;
 	}
 }
@@ -338,7 +377,7 @@ static void take_transfer(struct work *w, const struct ts_transfer *t)
 	case TS_WAY_ZERO: w->has_zero = true; return;
 	case TS_WAY_PROCESSOR: add_other(w, TS_FROM_PROCESSOR, t->order); return;
 	case TS_WAY_SYSTEM: add_other(w, TS_FROM_SYSTEM, t->order); return;
-	case TS_WAY_UNKNOWN: add_other(w, TS_FROM_UNKNOWN, t->order); return;
+	case TS_WAY_UNKNOWN: add_unplaced(w, t->order); return;
 	case TS_WAY_MIX: add_whole(w, t); return;
 	default: break;
 	}

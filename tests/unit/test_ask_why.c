@@ -89,6 +89,44 @@ START_TEST(a_value_used_far_back_is_found_without_what_was_written_since)
 }
 END_TEST
 
+/* The recording shows that the step read the four bytes. */
+static void put_read(uint64_t addr, uint32_t value)
+{
+	uint8_t bytes[4];
+
+	ts_arch_put(p.s->rec.regs.arch, bytes, 4, value);
+	ts_steps_value(&p.s->steps, TS_FX_READ, addr, bytes, 4);
+}
+
+/* mov [r15], eax; vpgatherdd xmm3, [rdi + xmm4 * 4], xmm2; paddd xmm3, xmm1: no register has the addresses that are read. */
+START_TEST(elements_that_a_gather_reads_are_those_of_the_recording)
+{
+	static const uint8_t gathered[16] = { 1 };
+	const struct ts_reg *xmm3;
+
+	begin();
+	xmm3 = &p.s->rec.regs.regs[ts_regset_find(&p.s->rec.regs, "xmm3")];
+	p.now[N_REGS] = p.now[0];
+	run(CODE, "\x49\x89\x07", 3, N_REGS, p.now[0]);
+	put_read(SLOTS, 0x1000);
+	put_read(SLOTS + 16, 0x1006);
+	ts_steps_value(&p.s->steps, TS_FX_REG_WRITE, xmm3->off, gathered, 16);
+	run(CODE + 3, "\xc4\xe2\x69\x90\x1c\xa7", 6, NO_PLACE, 0);
+	ts_steps_value(&p.s->steps, TS_FX_REG_WRITE, xmm3->off, gathered, 16);
+	run(CODE + 9, "\x66\x0f\xfe\xd9", 4, NO_PLACE, 0);
+	ask_text_init(&a, &p.s->rec);
+	got("why $xmm3 at 2 depth 1");
+	ck_assert_msg(strstr(ts_buf_text(&a.out), "\t0x5000,4\t"), "%s", ts_buf_text(&a.out));
+	ck_assert_msg(strstr(ts_buf_text(&a.out), "\t0x5010,4\t0x1006\t"), "%s", ts_buf_text(&a.out));
+	ck_assert(ask_text(&a, TS_FORM_TSV, "flows 0x5011 at 0"));
+	ck_assert_msg(strstr(ts_buf_text(&a.out), "\tcompute\t$xmm3\t"), "%s", ts_buf_text(&a.out));
+	ck_assert_msg(!strstr(ts_buf_text(&a.out), "\tcopy\t"), "%s", ts_buf_text(&a.out)); /* a sum is no copy */
+	ck_assert(ask_text(&a, TS_FORM_TSV, "steps in 1:2"));
+	ck_assert_msg(strstr(ts_buf_text(&a.out), ", 0x5000,4=0x1000, 0x5010,4=0x1006\t"), "%s", ts_buf_text(&a.out));
+	finish();
+}
+END_TEST
+
 /* push rbx; pop rcx; rep stosb; leave. */
 START_TEST(a_pointer_that_an_instruction_moves_is_made_of_itself)
 {
@@ -377,7 +415,7 @@ END_TEST
 UNIT_SUITE("ask_why", a_branch_has_the_instruction_that_set_its_condition_however_far_it_is,
 	   an_instruction_is_that_which_stood_there_at_its_step,
 	   a_value_used_far_back_is_found_without_what_was_written_since,
-	   a_pointer_that_an_instruction_moves_is_made_of_itself,
+	   a_pointer_that_an_instruction_moves_is_made_of_itself, elements_that_a_gather_reads_are_those_of_the_recording,
 	   what_a_system_call_left_is_input_whatever_its_instruction_is, a_call_has_its_result_when_it_returns,
 	   each_flag_has_its_own_writer, each_byte_has_its_own_writer_and_source, a_jump_through_a_register_is_a_branch,
 	   what_is_not_known_is_said,

@@ -44,6 +44,40 @@ START_TEST(turns_of_a_loop_are_one_row_with_a_count)
 }
 END_TEST
 
+/*
+ * Turns that write beside each other: mov [rdi], eax; add rdi, 8; add rax, rcx.  vpgatherdd reads what the first turn and the
+ * third one wrote: the values are those that they left, not those of one moment.
+ */
+START_TEST(what_the_turns_of_a_loop_wrote_is_shown_as_they_left_it)
+{
+	uint8_t bytes[4], gathered[16] = { 1 };
+	const struct ts_regset *set;
+
+	begin();
+	set = &p.s->rec.regs;
+	put_reg(&p.s->rec.initial, "rdi", 0x6000);
+	for (uint64_t at = 0x6000; at < 0x6020; at += 8) {
+		ts_arch_put(set->arch, bytes, 4, p.now[0]);
+		ts_steps_value(&p.s->steps, TS_FX_WRITE, at, bytes, 4);
+		run(CODE, "\x89\x07", 2, NO_PLACE, 0);
+		put_reg(&p.s->steps, "rdi", at + 8);
+		run(CODE + 2, "\x48\x83\xc7\x08", 4, NO_PLACE, 0);
+		run(CODE + 6, "\x48\x01\xc8", 3, 0, p.now[0] + p.now[1]);
+	}
+	for (uint64_t i = 0; i < 2; i++) {
+		ts_arch_put(set->arch, bytes, 4, 0x1000 + 0x2002 * i);
+		ts_steps_value(&p.s->steps, TS_FX_READ, 0x6000 + 16 * i, bytes, 4);
+	}
+	ts_steps_value(&p.s->steps, TS_FX_REG_WRITE, set->regs[ts_regset_find(set, "xmm3")].off, gathered, 16);
+	run(CODE + 9, "\xc4\xe2\x69\x90\x1c\xa7", 6, NO_PLACE, 0);
+	ask_text_init(&a, &p.s->rec);
+	got("why $xmm3 depth 1");
+	ck_assert_msg(strstr(ts_buf_text(&a.out), "\t0x6000,4\t0x1000\t"), "%s", ts_buf_text(&a.out));
+	ck_assert_msg(strstr(ts_buf_text(&a.out), "\t0x6010,4\t0x3002\t2\n"), "%s", ts_buf_text(&a.out));
+	finish();
+}
+END_TEST
+
 /* The same by three threads in turn, and by one of them; the first one is asked about. */
 START_TEST(registers_of_a_turn_are_those_of_its_thread)
 {
@@ -317,6 +351,7 @@ Suite *unit_suite(void)
 	TCase *c = twins_case();
 
 	tcase_add_test(c, what_was_asked_before_changes_no_answer);
+	tcase_add_test(c, what_the_turns_of_a_loop_wrote_is_shown_as_they_left_it);
 	suite_add_tcase(suite, c);
 	return suite;
 }

@@ -217,6 +217,12 @@ END_TEST
 
 START_TEST(vectors_move_bytes_and_work_on_lanes)
 {
+	IS("c4 e2 6d 90 1c a7", "xmm3", 5, "xmm3.4-7 xmm2.4-7 mem0.0-3"); /* vpgatherdd ymm3, [rdi + ymm4 * 4], ymm2 */
+	IS("c4 e2 6d 90 1c a7", "xmm2", 5, "zero");
+	ck_assert_uint_eq(ops.n_mem, 1);
+	ck_assert_uint_eq(ops.mem[0].index, set.regs[ts_regset_find(&set, "xmm4")].off);
+	ck_assert_uint_eq(ops.mem[0].extra, set.regs[ts_regset_find(&set, "ymm4h")].off);
+	ck_assert_uint_eq(ops.mem[0].special, TS_MEM_UNPLACED);
 	IS("66 0f ef c1", "xmm0", 5, "xmm0.5 xmm1.5");       /* pxor xmm0, xmm1 */
 	IS("66 0f ef c0", "xmm0", 5, "zero");
 	IS("66 0f 6e c0", "xmm0", 2, "rax.2");               /* movd xmm0, eax */

@@ -77,7 +77,7 @@ enum ts_op_mem_special {
 	TS_MEM_PUSHED, /* the operand lies `size` bytes below */
 	TS_MEM_BIT,    /* a bit number in register `extra` moves it */
 	TS_MEM_TABLE,  /* the byte in register `extra` moves it */
-	TS_MEM_UNPLACED, /* no register of the layout has its segment's base */
+	TS_MEM_UNPLACED, /* no register of the layout has its segment's base, or a vector (index, extra) has the addresses */
 };
 
 /* A memory operand.  Registers are offsets in the layout, TS_NO_OFF16 for none. */

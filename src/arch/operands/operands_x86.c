@@ -330,12 +330,29 @@ static void place_special(struct ts_x86_work *w, struct ts_op_mem *m, const Zydi
 	}
 }
 
-/* A segment whose base the layout does not have, or a vector of addresses: the operand is nowhere known. */
+/* The operand of a gather or a scatter: elements at the addresses that a vector gives. */
+static void set_vector_index(struct ts_x86_work *w, struct ts_op_mem *m, ZydisRegister index)
+{
+	struct ts_x86_operand o = { .size = (uint16_t)(ZydisRegisterGetWidth(w->insn.machine_mode, index) / 8) };
+
+	m->special = TS_MEM_UNPLACED;
+	if (!set_vector(w, &o, index))
+		return;
+	m->index = o.piece[0].off;
+	m->index_len = (uint8_t)o.piece[0].len;
+	if (o.n > 1) {
+		m->extra = o.piece[1].off;
+		m->extra_len = (uint8_t)o.piece[1].len;
+	}
+}
+
 static bool set_memory(struct ts_x86_work *w, struct ts_x86_operand *o, const ZydisDecodedOperand *raw)
 {
 	struct ts_op_mem *m = &w->ops->mem[w->ops->n_mem];
 
-	if (raw->mem.type != ZYDIS_MEMOP_TYPE_MEM || w->ops->n_mem == TS_MAX_OP_MEM || !raw->size)
+	bool is_vector = raw->mem.type == ZYDIS_MEMOP_TYPE_VSIB;
+
+	if ((raw->mem.type != ZYDIS_MEMOP_TYPE_MEM && !is_vector) || w->ops->n_mem == TS_MAX_OP_MEM || !raw->size)
 		return false;
 	*m = (struct ts_op_mem){ .disp = raw->mem.disp.has_displacement ? raw->mem.disp.value : 0,
 				 .base = TS_NO_OFF16,
@@ -348,8 +365,12 @@ static bool set_memory(struct ts_x86_work *w, struct ts_x86_operand *o, const Zy
 		m->disp = (int64_t)((uint64_t)m->disp + w->pc + w->insn.length);
 	else
 		m->base = ts_x86_off_of(w, raw->mem.base, &m->base_len);
-	m->index = ts_x86_off_of(w, raw->mem.index, &m->index_len);
-	place_special(w, m, raw);
+	if (is_vector) {
+		set_vector_index(w, m, raw->mem.index);
+	} else {
+		m->index = ts_x86_off_of(w, raw->mem.index, &m->index_len);
+		place_special(w, m, raw);
+	}
 	o->size = m->size;
 	o->piece[o->n++] =
 		(struct ts_op_place){ .kind = TS_AT_MEM, .mem = w->ops->n_mem++, .len = m->size };

@@ -92,6 +92,25 @@ static void make_equal(struct ts_x86_work *w, unsigned how)
 	ts_x86_clear_above(w, to);
 }
 
+/* A gather: an element whose mask is set comes from memory, another one stays; the mask becomes zero. */
+static void make_gather(struct ts_x86_work *w, unsigned unit)
+{
+	const struct ts_x86_operand *to = &w->op[0], *from = &w->op[1], *mask = &w->op[2];
+	unsigned len = to->size < mask->size ? to->size : mask->size, n = w->ops->n;
+
+	if (w->n < 3 || w->insn.avx.mask.mode > ZYDIS_MASK_MODE_DISABLED || to->size > 32) {
+		ts_x86_mix(w, 0);
+		return;
+	}
+	ts_x86_carry(w, to, 0, len, to, 0, len, TS_WAY_LANES);
+	ts_x86_carry(w, to, 0, len, mask, 0, len, TS_WAY_LANES);
+	set_unit(w, n, unit);
+	ts_x86_carry(w, to, 0, len, from, 0, from->size, TS_WAY_MIX);
+	ts_x86_fill(w, mask, 0, mask->size, TS_WAY_ZERO);
+	ts_x86_clear_above(w, to);
+	ts_x86_clear_above(w, mask);
+}
+
 /* The lowest byte of @how: bytes of a lane. */
 static void make_lanes(struct ts_x86_work *w, unsigned how)
 {
@@ -526,6 +545,10 @@ const struct ts_x86_rule ts_x86_vector_rules[] = {
 	{ "fxrstor64", make_area, 0 },
 	{ "fxsave", make_area, IS_SAVED },
 	{ "fxsave64", make_area, IS_SAVED },
+	{ "gatherdpd", make_gather, 8 },
+	{ "gatherdps", make_gather, 4 },
+	{ "gatherqpd", make_gather, 8 },
+	{ "gatherqps", make_gather, 4 },
 	{ "insertps", make_insert_element, 0 },
 	MOVE("lddqu"),
 	{ "maxpd", make_lanes, 8 },
@@ -598,6 +621,10 @@ const struct ts_x86_rule ts_x86_vector_rules[] = {
 	{ "pextrd", make_extract, 4 },
 	{ "pextrq", make_extract, 8 },
 	{ "pextrw", make_extract, 2 },
+	{ "pgatherdd", make_gather, 4 },
+	{ "pgatherdq", make_gather, 8 },
+	{ "pgatherqd", make_gather, 4 },
+	{ "pgatherqq", make_gather, 8 },
 	{ "pinsrb", make_insert, 1 },
 	{ "pinsrd", make_insert, 4 },
 	{ "pinsrq", make_insert, 8 },

@@ -435,20 +435,20 @@ static bool put_places(struct ts_step_places *p, const struct list *l, const str
 	const struct place *list = l->is_write ? plan->writes : plan->reads;
 	unsigned n = l->is_write ? plan->n_writes : plan->n_reads;
 	struct range r = { .is_write = l->is_write };
-	bool has_memory = false;
+	bool is_unplaced = false;
 
 	for (unsigned i = 0; i < n; i++) {
-		if (list[i].kind == TS_AT_MEM && plan->is_repeated)
-			has_memory = true;
-		else if (list[i].kind != TS_AT_MEM)
+		if (list[i].kind != TS_AT_MEM)
 			put_register(p, l, &list[i]);
-		else if (find_address(p, ops, list[i].mem, &r.addr)) {
+		else if (plan->is_repeated || !find_address(p, ops, list[i].mem, &r.addr))
+			is_unplaced = true;
+		else {
 			r.len = ops->mem[list[i].mem].size;
 			if (!put_range(p, l, &r, err))
 				return false;
 		}
 	}
-	return !has_memory || put_recorded_memory(p, l, err);
+	return !is_unplaced || put_recorded_memory(p, l, err);
 }
 
 /* A register of which the recording shows that the step read or wrote it. */

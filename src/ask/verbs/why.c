@@ -150,6 +150,7 @@ static bool put_place(struct why *y, const struct ts_cause_node *n, const struct
 	char text[64];
 
 	if (n->loc.kind == TS_IN_MEMORY) {
+		pos = n->count > 1 && n->pos != TS_NO_POS ? n->last_pos + 1 : pos;
 		snprintf(text, sizeof(text), "0x%" PRIx64 ",%" PRIu64, r->first, r->last - r->first + 1);
 		ts_row_text(row, COL_PLACE, text);
 		return put_memory(y, n, r, pos, row, err);

@@ -449,6 +449,11 @@ bool ts_sketcher_take(struct ts_sketcher *sk, uint64_t chunk, const struct ts_st
 	return !sk->is_failed;
 }
 
+void ts_sketcher_drop(struct ts_sketcher *sk, uint32_t process, uint64_t first, uint64_t last)
+{
+	ts_blocks_drop(&sk->blocks, process, first, last);
+}
+
 bool ts_sketcher_seal(struct ts_sketcher *sk, struct ts_sketch *s)
 {
 	if (!ts_buf_ok(&sk->wild) || !ts_grams_seal(sk->grams, sk->n_steps, s))

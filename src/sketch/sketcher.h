@@ -23,6 +23,9 @@ void ts_sketcher_free(struct ts_sketcher *sk);
 /* Take the steps of @chunk; chunks come in order.  Returns false if memory is exhausted. */
 bool ts_sketcher_take(struct ts_sketcher *sk, uint64_t chunk, const struct ts_steps *steps);
 
+/* Before the next chunk: [@first, @last] holds what the steps so far need not have shown. */
+void ts_sketcher_drop(struct ts_sketcher *sk, uint32_t process, uint64_t first, uint64_t last);
+
 /* The segment is over: *s gets its sketch.  Returns false if memory is exhausted. */
 bool ts_sketcher_seal(struct ts_sketcher *sk, struct ts_sketch *s);
 

@@ -97,10 +97,33 @@ static bool start(struct ts_timeline *tl, bool is_made)
 	return tl->sketches->sketcher;
 }
 
+struct dropping {
+	struct ts_sketcher *sketcher;
+	uint32_t process;
+};
+
+static void drop_sight(void *user, uint64_t first, uint64_t last)
+{
+	const struct dropping *d = user;
+
+	ts_sketcher_drop(d->sketcher, d->process, first, last);
+}
+
+/* What is known only since a position of the chunk before @pos: no effect of the trace says it. */
+static void drop_sights(const struct ts_timeline *tl, uint64_t pos)
+{
+	for (uint32_t i = 0; pos && i < tl->n_memory; i++) {
+		struct dropping d = { tl->sketches->sketcher, i };
+
+		ts_space_each_sight(tl->memory[i], pos - TS_CHUNK_STEPS + 1, pos, drop_sight, &d);
+	}
+}
+
 static bool take(struct ts_timeline *tl, uint64_t pos, const struct ts_steps *chunk)
 {
 	if (!pos && !start(tl, true))
 		return false;
+	drop_sights(tl, pos);
 	return ts_sketcher_take(tl->sketches->sketcher, pos / TS_CHUNK_STEPS, chunk);
 }
 

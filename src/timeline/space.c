@@ -302,6 +302,15 @@ bool ts_space_has_sights(const struct ts_space *sp, uint64_t from, uint64_t unti
 	return i < sp->sights.n && sp->sights.items[i].pos <= until;
 }
 
+void ts_space_each_sight(const struct ts_space *sp, uint64_t from, uint64_t until,
+			 void (*use)(void *user, uint64_t first, uint64_t last), void *user)
+{
+	const struct ts_sights *s = &sp->sights;
+
+	for (size_t i = ts_sights_from(s, from); i < s->n && s->items[i].pos <= until; i++)
+		use(user, s->items[i].addr, s->items[i].addr + (s->items[i].len - 1));
+}
+
 void ts_space_show_sights(const struct ts_space *sp, uint64_t pos, struct ts_steps *b)
 {
 	const struct ts_sights *s = &sp->sights;

@@ -122,6 +122,10 @@ uint64_t ts_space_next_sight(const struct ts_space *sp, uint64_t chunk);
 /* Are there any of them since a position of [@from, @until]? */
 bool ts_space_has_sights(const struct ts_space *sp, uint64_t from, uint64_t until);
 
+/* Call @use with the range of each of them since a position of [@from, @until]. */
+void ts_space_each_sight(const struct ts_space *sp, uint64_t from, uint64_t until,
+			 void (*use)(void *user, uint64_t first, uint64_t last), void *user);
+
 /*
  * Append those since position @pos to the open step of @b, as hidden writes that are inferred.  If memory is
  * exhausted, is_failed holds of @b.

@@ -596,6 +596,27 @@ START_TEST(any_question_to_a_sample_is_answered_like_a_walk)
 }
 END_TEST
 
+/* The question begins in the chunk of the end, which has no step then. */
+START_TEST(the_last_writes_are_found_before_an_end_that_begins_a_chunk)
+{
+	const struct ts_reg *r;
+
+	begin_sample(0);
+	ck_assert_uint_eq(n_steps % TS_CHUNK_STEPS, 0);
+	r = &s->rec.regs.regs[ts_regset_find(&s->rec.regs, "r10")];
+	what.addr = r->off;
+	what.len = r->len;
+	what.is_reg = true;
+	what.only_changes = false;
+	what.thread = naive_thread(nv, n_steps);
+	list_steps();
+	find_rows(0, n_steps, "h", 0);
+	ck_assert_uint_gt(n_rows, 3);
+	expect("history $r10 last 3", 0, 3);
+	finish_sample();
+}
+END_TEST
+
 /* ---------------------------------------------------------------------- registers that are rarely written */
 
 #define N_LONG 4000u
@@ -835,6 +856,7 @@ Suite *unit_suite(void)
 	tcase_add_loop_test(c, executions_are_those_of_a_walk, 1, 20);
 	suite_add_tcase(suite, c);
 	suite_add_tcase(suite, sample_case(any_question_to_a_sample_is_answered_like_a_walk));
+	tcase_add_test(c, the_last_writes_are_found_before_an_end_that_begins_a_chunk);
 	c = tcase_create("registers");
 	tcase_add_loop_test(c, the_chunks_of_a_register_are_those_that_write_it, 1, 10);
 	tcase_add_loop_test(c, the_last_write_of_a_register_is_found_over_many_chunks, 1, 10);

@@ -492,6 +492,38 @@ START_TEST(what_is_mapped_is_known)
 }
 END_TEST
 
+static void close_chunk(struct script *s)
+{
+	do {
+		ts_steps_close(&s->steps, 0x4000, 1, 0);
+	} while (s->steps.n_steps % TS_CHUNK_STEPS);
+}
+
+/* Memory is "ab", then memory may change unseen, and "x" is written: what a later read shows behind it stood there. */
+START_TEST(what_a_later_read_shows_stood_since_it_may_have_changed)
+{
+	struct script *s = script_new("x86_64", 1, NULL);
+	struct ts_timeline *tl;
+	struct ts_query *q;
+
+	ts_steps_value(&s->steps, TS_FX_WRITE, BASE, (const uint8_t *)"ab", 2);
+	close_chunk(s);
+	ts_steps_effect(&s->steps, TS_FX_UNSEEN, 0, 0);
+	close_chunk(s);
+	ts_steps_value(&s->steps, TS_FX_WRITE, BASE + 1, (const uint8_t *)"x", 1);
+	close_chunk(s);
+	ts_steps_value(&s->steps, TS_FX_READ, BASE + 2, (const uint8_t *)"cd", 2);
+	close_chunk(s);
+	s->end = (struct ts_end){ .pc = 0x4001, .has_pc = true };
+	q = sketched(s, &tl);
+	ck_assert(may_begin_in(q, "axcd", 4, 2));
+	ck_assert(!may_begin_in(q, "axcd", 4, 3) && !may_begin_in(q, "axce", 4, 2));
+	ts_query_free(q);
+	ts_timeline_free(tl);
+	script_free(s);
+}
+END_TEST
+
 /*
  * Memory is "ab".  A step maps zeros behind that, or (@is_unmap) unmaps what is there, and then reads @seen
  * there; the next chunk reads "uv".
@@ -678,6 +710,7 @@ Suite *unit_suite(void)
 	tcase_add_loop_test(c, a_value_that_begins_is_not_passed_over, 1, 61);
 	tcase_add_loop_test(c, what_a_later_read_shows_stood_since_it_was_written, 0, 4);
 	tcase_add_loop_test(c, what_is_mapped_is_known, 0, 4);
+	tcase_add_test(c, what_a_later_read_shows_stood_since_it_may_have_changed);
 	tcase_add_loop_test(c, what_is_read_in_the_step_that_maps_it_is_known, 0, 2);
 	tcase_add_test(c, sketches_are_not_built_with_the_index_and_kept_when_they_are);
 	tcase_add_test(c, sketches_of_other_files_beneath_the_recording_are_made_anew);

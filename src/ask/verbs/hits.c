@@ -151,7 +151,8 @@ static uint64_t find_memory(struct ts_hits *h, uint64_t chunk, bool is_reverse)
 /* An instruction that writes the register need not change it; where its value is not known, it may. */
 static uint64_t find_by_operands(struct ts_hits *h, uint64_t chunk, bool is_reverse)
 {
-	if (!ts_query_has_operands(h->q) || chunk == TS_NO_CHUNK || chunk * TS_CHUNK_STEPS >= ts_query_n_steps(h->q) ||
+	if (!ts_query_has_operands(h->q) || chunk == TS_NO_CHUNK ||
+	    (!is_reverse && chunk * TS_CHUNK_STEPS >= ts_query_n_steps(h->q)) ||
 	    (h->only_changes && is_settled(h, chunk * TS_CHUNK_STEPS)))
 		return TS_NO_CHUNK;
 	return ts_reg_chunks_find(&h->reg_chunks, h->q, &h->loc, chunk, is_reverse);

@@ -48,14 +48,17 @@ bool ts_is_mangled(const char *name)
 	return name[0] == '_' && (name[1] == 'Z' || name[1] == 'R');
 }
 
-/* GCC's tags of a new ABI, which nobody writes: bank[abi:cxx11] is declared as bank. */
+/*
+ * GCC's tags of a new ABI, which nobody writes: bank[abi:cxx11] is declared as bank.  A name that is nothing but such a tag
+ * keeps it, because a symbol without a name could not be seen.
+ */
 static void drop_tags(char *text)
 {
 	static const char tag[] = "[abi:";
 	char *to = text, *end;
 
 	for (const char *p = text; *p;) {
-		end = strncmp(p, tag, sizeof(tag) - 1) ? NULL : strchr(p, ']');
+		end = to == text || to[-1] == ':' || strncmp(p, tag, sizeof(tag) - 1) ? NULL : strchr(p, ']');
 		if (end)
 			p = end + 1;
 		else

@@ -28,6 +28,8 @@ START_TEST(names_have_no_parameters)
 		{ "_ZTVN2ns1cE", "vtable for ns::c" },
 		{ "_Z4bankB5cxx11", "bank" },
 		{ "_ZN2ns4makeB5cxx11Ei", "ns::make" },
+		{ "_Z8[abi:ab]", "[abi:ab]" },
+		{ "_ZN2ns8[abi:ab]B5cxx11Ev", "ns::[abi:ab]" },
 		{ "_RNvC6_123foo3bar", "123foo::bar" },
 		{ "_ZN4core3fmt9Formatter3pad17h0123456789abcdefE", "core::fmt::Formatter::pad" },
 	};

@@ -12,6 +12,9 @@
 #define NOTE_LEN   64
 #define SIGNED_LEN 36
 
+/* How its hash is made. */
+#define KIND 2
+
 static void sign_note(const struct ts_index_key *key, const uint8_t *note, uint8_t signature[TS_SIGNATURE_LEN])
 {
 	uint8_t header[TS_INDEX_HEADER_LEN];
@@ -33,7 +36,7 @@ static bool read_note(const char *path, const struct ts_index_key *key, uint8_t 
 	if (!done)
 		return false;
 	sign_note(key, note, signature);
-	return ts_get32(note + 32) == 1 && !memcmp(note + SIGNED_LEN, signature, sizeof(signature));
+	return ts_get32(note + 32) == KIND && !memcmp(note + SIGNED_LEN, signature, sizeof(signature));
 }
 
 static bool is_file(const struct ts_source *src, uint64_t inode, uint64_t ctime)
@@ -76,7 +79,7 @@ void ts_index_note_file(const struct ts_index_file *f, const struct ts_source *s
 	ts_put64(note, ts_source_inode(src));
 	ts_put64(note + 8, ts_source_ctime(src));
 	memcpy(note + 16, hash, TS_TRACE_HASH_LEN);
-	ts_put32(note + 32, 1);
+	ts_put32(note + 32, KIND);
 	sign_note(key, note, note + SIGNED_LEN);
 	fd = open(ts_index_path(f), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
 	if (fd >= 0 && has_header(fd, key))

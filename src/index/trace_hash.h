@@ -4,7 +4,8 @@
  * memory anyway.
  *
  * It is XXH3 of 128 bits under a secret that is derived from the signer: without the signer's key nobody can choose
- * another trace of the same hash.
+ * another trace of the same hash.  FORMAT says what is hashed: blocks of zeros are left out, so that a hole of a sparse
+ * file is not read, and a copy in which the hole is written has the same hash.
  */
 #ifndef TS_TRACE_HASH_H
 #define TS_TRACE_HASH_H
@@ -30,14 +31,14 @@ struct ts_trace_hash *ts_trace_hash_new(const struct ts_source *src, const struc
 void ts_trace_hash_free(struct ts_trace_hash *h);
 
 /*
- * Go on by up to @len bytes, not beyond the offset @end.
+ * Go on by up to @len bytes that are read, not beyond the offset @end.
  *
  * Returns TS_END if all bytes are in the hash, TS_ITEM if some are left, and TS_FAIL if the trace cannot be read (the
  * errors of ts_source_read()).
  */
 enum ts_next ts_trace_hash_grow(struct ts_trace_hash *h, uint64_t end, uint64_t len, struct ts_error *err);
 
-/* The hash of what is in it so far; that of the trace after TS_END. */
-void ts_trace_hash_value(const struct ts_trace_hash *h, uint8_t value[TS_TRACE_HASH_LEN]);
+/* The hash of the trace, after TS_END. */
+void ts_trace_hash_value(struct ts_trace_hash *h, uint8_t value[TS_TRACE_HASH_LEN]);
 
 #endif

@@ -105,10 +105,10 @@ bool ts_machine_holds(const struct ts_machine *m, struct ts_query *q, struct ts_
 static uint64_t tables_at(const struct ts_query *q, const struct ts_machine *m, uint64_t at)
 {
 	const struct ts_filter only = { .has_root = true, .root = m->process };
-	uint64_t pos = m->has_process ? ts_query_prev_admitted(q, &only, at) : at;
+	uint64_t pos = m->has_process ? ts_query_find_admitted(q, &only, at, true) : at;
 
 	if (pos == TS_NO_POS)
-		pos = ts_query_next_admitted(q, &only, at);
+		pos = ts_query_find_admitted(q, &only, at, false);
 	return pos == TS_NO_POS ? at : pos;
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The arrays of a section, taken from a mapped index file one after the other.  Lengths are checked; what the
- * items mean is checked by whoever takes them.
+ * The arrays of a section of a mapped index file, in order.  Lengths are checked here; the caller must check the items.
  */
 #ifndef TS_INDEX_ARRAYS_H
 #define TS_INDEX_ARRAYS_H
@@ -14,17 +13,17 @@ struct ts_index_blocks;
 
 /* An array of a record. */
 struct ts_index_array {
-	uint64_t at, len; /* in the memory of its record; what is packed is there when it is used */
+	uint64_t at, len; /* in the memory of its record; a packed array is there after its first use */
 	bool is_packed;
-	const uint8_t *copy; /* borrowed: its bytes, in the file's summary; NULL: they are in the record only */
+	const uint8_t *copy; /* borrowed: its bytes in the file's summary; NULL: they are in the record only */
 };
 
-/* A section's arrays, in the order in which they were put. */
+/* A section's arrays, in the order of ts_index_put(). */
 struct ts_index_arrays {
-	const uint8_t *record;             /* borrowed from the file: where the record is */
+	const uint8_t *record;             /* borrowed from the file: the record's memory */
 	const struct ts_index_array *next; /* borrowed from the file */
 	uint32_t left;
-	bool is_bad;                    /* something has a wrong length, or is not as it was written */
+	bool is_bad;                    /* an array has a wrong length, or is damaged */
 	struct ts_index_blocks *blocks; /* borrowed from the file; of the arrays that were taken unread */
 };
 
@@ -34,13 +33,13 @@ struct ts_index_arrays {
  */
 void *ts_index_take(struct ts_index_arrays *a, size_t item_len, size_t *n);
 
-/* The same, of exactly @n items. */
+/* As ts_index_take(), for exactly @n items. */
 void *ts_index_take_n(struct ts_index_arrays *a, size_t item_len, size_t n);
 
 /*
- * The same of an array that is too large to be looked at when the file is opened; it may be packed
- * (ts_index_put_packed()).  Before its bytes are read, ts_index_blocks_use() must be called for them
- * (index_blocks.h); what they hold is checked then.
+ * As ts_index_take(), for an array that is too large to be verified when the file is opened; it may be packed
+ * (ts_index_put_packed()).  Before the caller reads bytes, it must call ts_index_blocks_use() for them
+ * (index_blocks.h), and check their contents.
  */
 void *ts_index_take_unread(struct ts_index_arrays *a, size_t item_len, size_t *n);
 

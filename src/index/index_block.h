@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Into which blocks the bytes of a record, and those of a packed array, are divided.
+ * The division of records and packed arrays into blocks.
  */
 #ifndef TS_INDEX_BLOCK_H
 #define TS_INDEX_BLOCK_H
@@ -8,11 +8,12 @@
 #include <stddef.h>
 
 /*
- * Bytes of a block.  Pages come to memory, and are given back, in pieces: as many bytes as Linux maps around
- * a page that is touched.  So many pieces stay in memory, of a file and of what was unpacked: 64 MiB each.
- * Tests have smaller numbers, to cross many boundaries, and keep only the last unpacked piece, so that
- * whoever holds a pointer for too long is found out.  They overwrite the others with TS_INDEX_POISON and
- * give nothing back: a call for each piece would take half of their time, for it interrupts the other
+ * The length of a block.  Pages are loaded and released in pieces, whose length is the number of bytes that Linux maps
+ * around a page at its first access.  The number of pieces that stay in memory is limited to 64 MiB for the pieces of a
+ * file, and to 64 MiB for unpacked pieces.
+ * Tests use smaller numbers, to cross many boundaries, and keep only the last unpacked piece, so that
+ * a pointer that is held for too long is detected.  They overwrite the other pieces with TS_INDEX_POISON and
+ * release nothing, because a system call for each piece would take half of their time: it interrupts the other
  * processors.
  */
 #ifndef TS_INDEX_BLOCK_LEN

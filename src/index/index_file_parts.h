@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The parts of an index file, for the two files that share them: index_file.c opens, creates and publishes an index
- * file, and index_write.c writes its records.
+ * The internals of an index file, private to index_file.c, which opens, creates and publishes an index
+ * file, and index_write.c, which writes its records.
  */
 #ifndef TS_INDEX_FILE_PARTS_H
 #define TS_INDEX_FILE_PARTS_H
@@ -13,7 +13,7 @@
 #include "src/base/buf.h"
 #include "src/base/error.h"
 
-/* Of the record that is being written. */
+/* A section of the record that is being written. */
 struct ts_index_new_section {
 	uint32_t kind, owner;
 	uint32_t first, n; /* arrays */
@@ -22,20 +22,20 @@ struct ts_index_new_section {
 struct ts_index_new_array {
 	uint64_t off, len;
 	uint32_t packed_len, item_len; /* 0: it is not packed */
-	bool is_apart;                 /* its offset is that in struct ts_index_file's @apart */
+	bool is_apart;                 /* its offset is in @apart of struct ts_index_file */
 };
 
 struct ts_index_file {
 	struct ts_index_key key;
 	int fd;       /* -1: it was published */
-	char *path;   /* owned; where it is, or will be, when it is finished */
-	char *part;   /* owned; where it is until then, NULL for a finished one */
-	char *refuge; /* owned; where it goes on if the disk becomes full, NULL: nowhere */
+	char *path;   /* owned; the path of the finished file */
+	char *part;   /* owned; the path of the unfinished file, NULL for a finished one */
+	char *refuge; /* owned; the path to which it is moved if the disk becomes full, NULL: none */
 	struct ts_index_record *records; /* owned */
 	size_t n_records, cap_records;
-	struct ts_index_summary summary; /* by which the records were opened */
+	struct ts_index_summary summary; /* from which the records were opened */
 	uint64_t end; /* of the last record, aligned; in a finished file the summary and the directory follow */
-	bool is_finished; /* its last record is there */
+	bool is_finished; /* its last record was written */
 	struct ts_index_pool *pool; /* owned */
 	bool is_removed;            /* because it is damaged */
 
@@ -46,21 +46,21 @@ struct ts_index_file {
 	struct ts_index_new_array *arrays; /* owned */
 	uint32_t n_arrays;
 	size_t cap_arrays;
-	unsigned n_threads;             /* that may pack */
+	unsigned n_threads;             /* the number of threads that may pack */
 	struct ts_index_packer *packer; /* owned; NULL before the first record */
 	struct ts_buf packed;  /* an array */
 	struct ts_buf apart;   /* arrays that grow with the recording; they follow the others */
-	struct ts_buf pending; /* bytes that follow what is in the file at @at */
+	struct ts_buf pending; /* bytes to be written at offset @at */
 	uint64_t at;
-	uint32_t small_end;    /* where the arrays that were kept apart begin */
+	uint32_t small_end;    /* the offset of the arrays in @apart */
 	int failure;           /* errno of the first write that failed */
 };
 
-/* A file without records, at @path when it is finished.  Returns NULL if memory is exhausted. */
+/* A file without records; @path is the path of the finished file.  Returns NULL if memory is exhausted. */
 struct ts_index_file *ts_index_file_new(const char *path, const struct ts_index_key *key,
 					struct ts_error *err);
 
-/* Its length, if it is a regular file.  Returns false if it is not, or cannot be looked at. */
+/* Get its length, if it is a regular file.  Returns false if it is not, or fstat() fails. */
 bool ts_index_file_look_at(int fd, uint64_t *len, struct ts_error *why);
 
 /*
@@ -70,8 +70,8 @@ bool ts_index_file_look_at(int fd, uint64_t *len, struct ts_error *why);
 bool ts_index_file_lock(struct ts_index_file *f, struct ts_error *err);
 
 /*
- * Add the record at the file's end, of @file_len bytes; @is_whole: all of it is checked.  Returns false if
- * there is no good one.
+ * Add the record at the file's end, of @file_len bytes; @is_whole: check all of it.  Returns false if
+ * there is no valid record.
  */
 bool ts_index_file_read_record(struct ts_index_file *f, uint64_t file_len, bool is_whole);
 
@@ -79,13 +79,13 @@ bool ts_index_file_read_record(struct ts_index_file *f, uint64_t file_len, bool 
 bool ts_index_file_map_record(struct ts_index_file *f, uint64_t len);
 
 /*
- * Write to the unfinished file; on a full disk to its refuge, to which it is copied first.
+ * Write to the unfinished file; if the disk is full, to its refuge, to which it is copied first.
  *
- * Returns false and @failure if that fails.
+ * Returns false with @failure set if that fails.
  */
 bool ts_index_file_write(struct ts_index_file *f, const void *data, size_t len, uint64_t off);
 
-/* The summary and the directory, with which a complete file ends.  Returns false and @failure if it cannot be written. */
+/* Write the summary and the directory at the end of a complete file.  Returns false with @failure set if that fails. */
 bool ts_index_file_write_directory(struct ts_index_file *f);
 
 /* Is it the errno of a full disk? */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What an index file begins with: whose trace it is.  Layout: FORMAT.
+ * The header of an index file: the identity of the trace.  Layout: FORMAT.
  */
 #ifndef TS_INDEX_HEADER_H
 #define TS_INDEX_HEADER_H
@@ -15,7 +15,7 @@
 
 #define TS_INDEX_HEADER_LEN 104
 
-/* Where the meaning lies in it (struct ts_index_key). */
+/* The offset of the meaning in it (struct ts_index_key). */
 #define TS_INDEX_MEANING_AT 72
 
 /* Numbers in an index file. */
@@ -47,14 +47,14 @@ static inline uint64_t ts_get64(const uint8_t *p)
 
 void ts_index_header_make(const struct ts_index_key *key, uint8_t header[TS_INDEX_HEADER_LEN]);
 
-/* The file of the trace in a header. */
+/* Copy the identity of the trace's file from a header to @key. */
 void ts_index_header_take_file(const uint8_t *header, struct ts_index_key *key);
 
 /*
- * Is this the header of an index that fits @key?  The inode and the ctime may be others.
+ * Is this the header of an index that fits @key?  The inode and the ctime may differ.
  *
  * Returns false if not, with the reason in *why: TS_ECORRUPT if it is damaged or of another trace,
- * TS_EUNSUPPORTED at the offset where it differs if it was made by another version or user, or with other
+ * TS_EUNSUPPORTED, with the offset of the difference, if it was made by another version or user, or with other
  * options.
  */
 bool ts_index_header_check(const uint8_t *header, const struct ts_index_key *key, struct ts_error *why);

@@ -2,8 +2,9 @@
 /*
  * A part of a recording that one machine has decoded, in a file beside the index: INDEX.segment-I.
  *
- * It has the form of an index file: records of batches (src/trace/batch.h), signed like one.  Part 1 says how many there are.
- * An index that is built of the parts takes in the batches that it would have decoded, and so has the same bytes.
+ * It has the form of an index file: signed records of batches (src/trace/batch.h).  Part 1 has the number of parts.
+ * An index that is built from the parts processes the same batches as one that decodes the trace, and has the same
+ * bytes.
  */
 #ifndef TS_INDEX_PARTS_H
 #define TS_INDEX_PARTS_H
@@ -25,7 +26,8 @@ struct ts_part_writer;
 struct ts_parts;
 
 /*
- * Begin part @number at the first place of its index that can be written.  @point: where the reader stands, before chunk @first.
+ * Begin part @number at the first place of its index that can be written.  @point is the decode point before chunk
+ * @first.
  *
  * Returns NULL as ts_index_places_create() does.
  */
@@ -34,20 +36,19 @@ struct ts_part_writer *ts_part_writer_new(const struct ts_index_places *index, c
 					  struct ts_error *err);
 void ts_part_writer_free(struct ts_part_writer *w);
 
-/* One more batch, which is copied.  Returns false if it cannot be written (TS_EIO), or memory is exhausted. */
+/* Add a batch, which is copied.  Returns false if it cannot be written (TS_EIO), or memory is exhausted. */
 bool ts_part_writer_add(struct ts_part_writer *w, const struct ts_batch *b, struct ts_error *err);
 
-/* The file gets its name, which is then valid until @w is freed; NULL if that fails. */
+/* Rename the complete file.  Returns its path, which is valid until @w is freed; NULL if that fails. */
 const char *ts_part_writer_finish(struct ts_part_writer *w, struct ts_error *err);
 
-/* The bytes of the file. */
+/* The length of the file in bytes. */
 uint64_t ts_part_writer_len(const struct ts_part_writer *w);
 
 /*
- * All parts of the index of @key, which follow each other.  The first batch that is given is number @first of the
- * recording.
+ * Open all parts of the index of @key.  The first batch of ts_parts_store() is number @first of the recording.
  *
- * Returns NULL if one is missing, or damaged, or of another trace, or does not begin where the one before it ends
+ * Returns NULL if a part is missing, damaged, of another trace, or does not begin at the end of the previous one
  * (TS_ECORRUPT); or memory is exhausted.
  */
 struct ts_parts *ts_parts_open(const struct ts_index_places *index, const struct ts_index_key *key, uint64_t first,

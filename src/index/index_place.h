@@ -2,8 +2,8 @@
 /*
  * The location of the index of a trace: beside it, in the user's cache directory, or where the user chose.
  *
- * An index that differs only in the options with which the trace was read is kept: there is one file for each
- * combination.  The first has the plain name, PATH; those that find it taken are called PATH-HASH.
+ * There is one index for each combination of the options with which the trace was read.  The first has the plain name,
+ * PATH; later ones are called PATH-HASH.
  */
 #ifndef TS_INDEX_PLACE_H
 #define TS_INDEX_PLACE_H
@@ -14,16 +14,16 @@
 #include "index_verified.h"
 #include "src/source/source.h"
 
-/* A smaller trace is read faster than its index is found: an index is kept only if the user asks for it. */
+/* The index of a smaller trace is stored only at the user's request, because reading the trace takes less time. */
 #define TS_INDEX_MIN_TRACE (UINT64_C(4) << 20)
 
 #define TS_INDEX_MAX_PLACES 2
 
-/* Paths at which to look for the index, the better one first. */
+/* The paths of the index, in order of preference. */
 struct ts_index_places {
 	char *paths[TS_INDEX_MAX_PLACES]; /* owned */
 	unsigned n;
-	bool is_too_long; /* there is no place, because no file can have its name */
+	bool is_too_long; /* there is no place, because the names are too long */
 };
 
 /* The places for @trace; only @wanted if that is not NULL.  Returns false if memory is exhausted. */
@@ -40,39 +40,39 @@ bool ts_index_places_have_any(const struct ts_index_places *p);
  */
 bool ts_index_signer(struct ts_signer *s, const char *trace, struct ts_error *err);
 
-/* A hash of the sources that decide what an index holds; made by the Makefile. */
+/* A hash of the sources that determine the contents of an index; made by the Makefile. */
 extern const char ts_index_sources[];
 
-/* The same for those that decide what optional sections hold. */
+/* A hash of the sources that determine the contents of optional sections. */
 extern const char ts_index_optional_sources[];
 
-/* The bytes of a trace, with which an index is compared that may be of another file (index_verified.h). */
+/* The bytes of a trace, for the comparison with an index that may be of another file (index_verified.h). */
 struct ts_index_trace {
 	const struct ts_source *src; /* borrowed */
-	uint64_t max_len;	     /* a longer trace is left to the caller to compare */
-	bool is_left;		     /* from ts_index_places_open(): the hash of the trace must be @hash, or the index is wrong */
+	uint64_t max_len;	     /* the caller compares a longer trace */
+	bool is_left;		     /* set by ts_index_places_open(): the caller must compare the trace's hash with @hash */
 	uint8_t hash[TS_TRACE_HASH_LEN];
 };
 
 /*
- * The first finished index that can be used; NULL if there is none.  For each that cannot be used the log
- * tells why.  @trace: NULL to use one that was made from any file.
+ * Open the first finished index that can be used; NULL if there is none.  The reason for which an index cannot be used
+ * is logged.  @trace: NULL to use an index that was made from any file.
  */
 struct ts_index_file *ts_index_places_open(struct ts_index_places *p, const struct ts_index_key *key,
 					   struct ts_index_trace *trace);
 
 /*
  * If @src is the trace of a packed recording with an index, and there is no index at any of the places, copy
- * that one to the first that can be written.  Like any other it is used only if this user's tracestub signed
- * it.
+ * the packed index to the first place that can be written.  Like any index it is used only if this user's tracestub
+ * signed it.
  */
 void ts_index_places_adopt(const struct ts_index_places *p, const struct ts_source *src);
 
 /*
- * Begin an index, or continue one, at the first place that can be written; after ts_index_places_open().  If
- * its disk becomes full it goes on at the next.
+ * Begin an index, or continue one, at the first place that can be written.  Called after ts_index_places_open().  If
+ * the disk becomes full, the index is moved to the next place.
  *
- * Returns NULL, and the last place's error, if there is none.
+ * Returns NULL with the last place's error if no place can be written.
  */
 struct ts_index_file *ts_index_places_create(const struct ts_index_places *p, const struct ts_index_key *key,
 					     struct ts_error *err);

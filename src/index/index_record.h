@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A record of an index file, mapped: its head and tables, which are checked when the file is opened, and its
- * blocks, which are verified when they are used.  Layout: FORMAT.
+ * A mapped record of an index file: its head and tables are checked when the file is opened, and its
+ * blocks are verified when they are used.  Layout: FORMAT.
  */
 #ifndef TS_INDEX_RECORD_H
 #define TS_INDEX_RECORD_H
@@ -30,16 +30,16 @@ static inline uint64_t ts_index_align(uint64_t off)
 extern const char ts_index_record_magic[8];
 
 struct ts_index_record {
-	const uint8_t *map; /* owned, unless it is placed; what is packed is unpacked to what follows the record in it */
+	const uint8_t *map; /* owned, unless it is placed; unpacked bytes follow the record in it */
 	bool is_placed;     /* ts_index_record_place() */
 	int fd;                         /* if it is placed */
 	const struct ts_index_key *key; /* borrowed, if it is placed */
 	const uint8_t *head, *entries;  /* borrowed: its head, its sections and arrays; in its map, or in a summary */
 	const uint8_t *small;           /* borrowed from the summary: its bytes from the head to @small_end; NULL: none */
-	uint32_t small_end;             /* where the arrays begin that grow with the recording */
+	uint32_t small_end;             /* the offset of the arrays that grow with the recording */
 	uint64_t off;       /* in the file */
 	uint64_t len, tables, steps;
-	uint64_t memory, map_len; /* for what is packed; of all that is mapped */
+	uint64_t memory, map_len; /* bytes for unpacked arrays; of the whole mapping */
 	uint32_t n_sections, n_arrays;
 	struct ts_index_array *arrays;  /* owned */
 	struct ts_index_packed *packed; /* owned; those of them that are packed */
@@ -50,13 +50,12 @@ struct ts_index_record {
 /* The length of a record's tables, which begin at @tables. */
 uint64_t ts_index_tables_len(uint32_t n_sections, uint32_t n_arrays, uint64_t tables);
 
-/* What the signature of a record's head covers: the file's header, the head, and @len bytes of tables. */
+/* The bytes that the signature of a record's head covers: the file's header, the head, and @len bytes of tables. */
 void ts_index_signed_parts(const uint8_t *header, const uint8_t *head, const uint8_t *tables, size_t len,
 			   struct iovec parts[3]);
 
 /*
- * Write an array's entry in the tables: where it is, its length, and how it is packed (@item_len 0: it is
- * not).
+ * Write an array's entry in the tables: its offset, its length, and its packing (@item_len 0: not packed).
  */
 void ts_index_put_entry(uint8_t *entry, uint64_t off, uint64_t len, uint32_t packed_len, uint32_t item_len);
 
@@ -78,28 +77,29 @@ void ts_index_record_unmap(struct ts_index_record *r);
 bool ts_index_record_check(const struct ts_index_record *r, const struct ts_index_key *key, size_t number,
 			   bool is_whole);
 
-/* The bytes of its tables before the signatures of blocks. */
+/* The length of its tables before the signatures of blocks. */
 size_t ts_index_record_entries_len(const struct ts_index_record *r);
 
-/* Does its head say that it is record @number? */
+/* Does its head have the number @number? */
 bool ts_index_record_is_number(const struct ts_index_record *r, size_t number);
 
 /*
- * The record of @len bytes at @off of a file, from the @n_bytes at @bytes of its summary (index_summary.h), of
- * which *used are about it.  They stay in use.  Only what they say is read, and checked against @len.
+ * Read the description of a record of @len bytes at @off of a file from the @n_bytes at @bytes of its summary
+ * (index_summary.h).  *used is set to the number of these bytes that describe it; they must remain valid.  The record
+ * itself is not read; numbers are checked against @len.
  *
  * Returns false if they contradict each other, or memory is exhausted.
  */
 bool ts_index_record_read(struct ts_index_record *r, uint64_t off, uint64_t len, const uint8_t *bytes,
 			  size_t n_bytes, size_t *used);
 
-/* How much memory it needs, what is unpacked included: a multiple of TS_INDEX_PIECE_LEN. */
+/* The memory that it needs, including unpacked arrays: a multiple of TS_INDEX_PIECE_LEN. */
 uint64_t ts_index_record_memory(const struct ts_index_record *r);
 
 /*
- * Place the record, which was read from a summary of the file @fd of @key, in @memory.  It is mapped there, and its
- * head and tables are checked, when one of its blocks is used for the first time.  @r must not move, nor @fd be
- * closed, until it is unmapped, which leaves @memory as it is.
+ * Assign @memory to the record, which was read from a summary of the file @fd of @key.  It is mapped there, and its
+ * head and tables are checked, at the first use of one of its blocks.  @r must not move, and @fd must not be
+ * closed, until ts_index_record_unmap(), which does not free @memory.
  *
  * Returns false if memory is exhausted.
  */
@@ -109,10 +109,10 @@ bool ts_index_record_place(struct ts_index_record *r, struct ts_index_pool *pool
 /* Memory of @len bytes, which begins at a multiple of TS_INDEX_PIECE_LEN as @len is one; MAP_FAILED on failure. */
 uint8_t *ts_index_reserve(size_t len);
 
-/* Give the record's pages back: Linux fetches many around its head, its tables and its small arrays. */
+/* Release the record's pages: Linux loads many around its head, its tables and its small arrays. */
 void ts_index_record_let_go(const struct ts_index_record *r);
 
-/* Where the next one begins. */
+/* The offset of the next record. */
 static inline uint64_t ts_index_record_end(const struct ts_index_record *r)
 {
 	return r->off + ts_index_align(r->len);
@@ -121,7 +121,7 @@ static inline uint64_t ts_index_record_end(const struct ts_index_record *r)
 /* The steps of the recording up to the end of its segment. */
 uint64_t ts_index_record_steps(const struct ts_index_record *r);
 
-/* That of its head, which covers the tables (TS_SIGNATURE_LEN bytes). */
+/* The signature of its head, which covers the tables (TS_SIGNATURE_LEN bytes). */
 const uint8_t *ts_index_record_signature(const struct ts_index_record *r);
 
 /* Is it the last one of a complete index? */

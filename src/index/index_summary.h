@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The summary of a finished index file: of each record what is read when the file is opened.
+ * The summary of a finished index file: the parts of each record that are needed to open the file.
  *
- * That is its head, its sections and arrays, and the arrays that do not grow with the recording.  They lie
- * together here, so that opening neither maps nor verifies the records: each is mapped when it is used for
- * the first time, and then checked to be the one that was told of.  A summary says nothing that records do
- * not say: a file whose summary is damaged is as good as any other, but takes longer to open.  Layout:
- * index_file.c.
+ * These are its head, its tables of sections and arrays, and the arrays that do not grow with the recording.  They are
+ * stored together, so that opening the file neither maps nor verifies the records: each is mapped at its first use, and
+ * then compared with the summary.  A summary only repeats bytes of the records: a file with a damaged summary can be
+ * used, but takes longer to open.  Layout: index_file.c.
  */
 #ifndef TS_INDEX_SUMMARY_H
 #define TS_INDEX_SUMMARY_H
@@ -25,24 +24,23 @@
 struct ts_index_summary {
 	uint8_t *map; /* owned; the summary in the file */
 	size_t len;
-	uint8_t *memory; /* owned; where its records are placed */
+	uint8_t *memory; /* owned; the memory of its records */
 	size_t memory_len;
 };
 
-/* Bytes of the summary of the @n records. */
+/* The length of the summary of the @n records. */
 uint64_t ts_index_summary_len(const struct ts_index_record *records, size_t n);
 
 /*
- * Append the summary of the @n records, mapped, of the file of @key to @out, to be written after the last
- * one. Nothing is appended if one of them turns out to be damaged.  A failure stays in @out.
+ * Append the summary of the @n mapped records of the file of @key to @out.  The caller writes it after the last
+ * record.  Nothing is appended if one of them is damaged.  A failure is kept in @out.
  */
 void ts_index_summary_put(struct ts_buf *out, const struct ts_index_key *key,
 			  const struct ts_index_record *records, size_t n);
 
 /*
- * The records of the file @fd of @key, by the summary that lies between the last of the @n @entries and @at,
- * where the directory begins.  They go to @records, which has room for them and must not move; the file stays
- * open.
+ * Open the records of the file @fd of @key from the summary, which is between the last of the @n @entries and the
+ * directory at @at.  @records has space for them and must not move; @fd must stay open.
  *
  * Returns false if the file has no summary, if it contradicts the entries or itself, or if memory is exhausted.
  */
@@ -50,10 +48,10 @@ bool ts_index_summary_open(struct ts_index_summary *s, int fd, const struct ts_i
 			   struct ts_index_pool *pool, const struct ts_index_entry *entries, size_t n,
 			   uint64_t at, struct ts_index_record *records);
 
-/* Its records are unmapped. */
+/* Close the summary, whose records must be unmapped. */
 void ts_index_summary_close(struct ts_index_summary *s);
 
-/* What was read of it need not stay in memory. */
+/* Release the pages of the summary. */
 void ts_index_summary_let_go(const struct ts_index_summary *s);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Does an index belong to the bytes that the file of its trace has now?
+ * The check that an index belongs to the current bytes of its trace's file.
  *
- * It does if the file is the one that the index was made from, or that was compared with it last, unchanged since: the
- * inode and the ctime tell (index_key.h).  Another file, and one that was moved, is compared by a hash of all bytes,
- * which the index keeps beside its header; then the file is noted there, so that this is done once.
+ * It does if the file has the inode and the ctime of the file from which the index was made, or of the file with which
+ * it was last compared (index_key.h).  Another file, or a file that was moved, is compared once with a hash of all
+ * bytes, which the index stores beside its header; then its inode and ctime are stored there.
  */
 #ifndef TS_INDEX_VERIFIED_H
 #define TS_INDEX_VERIFIED_H
@@ -17,19 +17,19 @@
 
 enum ts_index_fit {
 	TS_INDEX_FITS,	   /* the file is unchanged */
-	TS_INDEX_MAY_FIT,  /* the hash decides */
-	TS_INDEX_IS_OTHER, /* the file is another one, and there is no hash: the index was not completed */
+	TS_INDEX_MAY_FIT,  /* the caller must compare the hash */
+	TS_INDEX_IS_OTHER, /* the file is another one, and there is no hash, because the index was not completed */
 };
 
 /*
- * Does the finished index @f belong to the file of @src?  *hash gets that of the trace if it may.
+ * Does the finished index @f belong to the file of @src?  For TS_INDEX_MAY_FIT *hash is set to the hash in the index.
  */
 enum ts_index_fit ts_index_fit(const struct ts_index_file *f, const struct ts_source *src,
 			       uint8_t hash[TS_TRACE_HASH_LEN]);
 
 /*
- * The trace of the finished index @f is in the file of @src and has this hash: keep both in the index, if it can be
- * written, and if the file is unchanged since it was opened.  Nothing depends on it but the time of a later start.
+ * Store the file of @src, which has the trace of the finished index @f, and its hash in the index, if the index can be
+ * written, and if the file is unchanged since it was opened.  A failure only makes a later start slower.
  */
 void ts_index_note_file(const struct ts_index_file *f, const struct ts_source *src,
 			const uint8_t hash[TS_TRACE_HASH_LEN]);

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What loaders learnt of the layout of a trace from a pass over all of it (struct ts_source_keeper), in a
+ * The layout of a trace that a loader found in a pass over all of it (struct ts_source_keeper), in a
  * file beside its index: INDEX.layout.
  *
- * It has the form of an index file of one record, and is signed like one.  It is found before the recording
- * is opened, so what the loader made of options is not part of its key: it depends on the bytes of the trace
- * only.
+ * It has the form of an index file with one signed record.  It is read before the recording
+ * is opened, so that its key does not depend on options: it depends on the bytes of the trace only.
  */
 #ifndef TS_LAYOUT_CACHE_H
 #define TS_LAYOUT_CACHE_H
@@ -21,13 +20,12 @@ struct ts_layout_cache {
 	const char *trace;             /* borrowed */
 	struct ts_index_places places; /* of the file */
 	struct ts_index_key key;
-	bool has_key; /* it was made, when it was needed first */
+	bool has_key; /* the key was made, at its first use */
 };
 
 /*
- * Keep what is learnt from @src, the trace @trace (both borrowed until fini), beside its index; @index as in
- * ts_index_places_init().  Stores nothing if memory is exhausted, or if @src is
- * a pipe.
+ * Store the layout of @src, the trace @trace (both borrowed until fini), beside its index; @index as in
+ * ts_index_places_init().  Nothing is stored if memory is exhausted, or if @src is a pipe.
  */
 void ts_layout_cache_init(struct ts_layout_cache *k, struct ts_source *src, const char *trace,
 			  const char *index);

@@ -2,18 +2,17 @@
 /*
  * The signature that distinguishes this user's index files from others.
  *
- * Index files are copied along with traces, and an index is trusted: a forged one could make the debugger
- * show anything.  So each block of a file carries a message authentication code under a secret that only this
- * user has.
+ * Index files are copied together with traces, and an index is trusted: a forged index could make the debugger
+ * show anything.  Therefore each block of a file has a message authentication code under a secret of this user.
  *
  * The code is the beginning of an HMAC-SHA-256, under one key, of a hash of the message under another one.
  * The hash is AES-256-GMAC with the same nonce for all messages: a file is signed and checked completely, and
  * GMAC is almost as fast as memory.  A GMAC whose nonce is repeated must not be published, but it is still a
  * universal hash: without the key nobody can choose two messages of b blocks that have the same hash with a
- * probability of more than b in 2^128.  Files hold only its HMAC, which tells nothing about it (a universal
- * hash under a pseudorandom function, as in Wegman and Carter).  So a forged message passes only if its hash
- * is by chance that of one of the n messages that were signed, n b in 2^128, or if somebody guesses 224 bits.
- * No nonce must be kept unique, and equal messages have equal codes: building an index twice gives the same
+ * probability of more than b in 2^128.  Files hold only its HMAC, which reveals nothing about it (a universal
+ * hash under a pseudorandom function, as in Wegman and Carter).  A forged message passes only if its hash
+ * happens to equal the hash of one of the n messages that were signed, n b in 2^128, or if somebody guesses 224 bits.
+ * Nonces need not be unique, and equal messages have equal codes: building an index twice produces the same
  * bytes.  Both keys have 256 bits and are derived from the secret with HMAC-SHA-256.
  *
  * Nettle computes both without allocating memory or opening files: signing cannot fail.
@@ -41,8 +40,8 @@ struct ts_signer {
 void ts_signer_init(struct ts_signer *s, const uint8_t secret[TS_SECRET_LEN]);
 
 /*
- * Read the secret in @folder/key.  If it does not exist, the directory and a new secret are made; of two processes
- * that do so at once both get the same.
+ * Read the secret in @folder/key.  If it does not exist, the directory and a new secret are created; two processes
+ * that do so at the same time use the same secret.
  *
  * Returns false if it cannot be read or made (TS_EIO), or is not a file that this user alone can read.
  */
@@ -63,7 +62,7 @@ void ts_secret_derive(const uint8_t secret[TS_SECRET_LEN], const struct iovec *p
 void ts_signer_sign(const struct ts_signer *s, const struct iovec *parts, size_t n,
 		    uint8_t signature[TS_SIGNATURE_LEN]);
 
-/* Is @signature that of the concatenation of @n parts? */
+/* Is @signature the signature of the concatenation of @n parts? */
 bool ts_signer_check(const struct ts_signer *s, const struct iovec *parts, size_t n,
 		     const uint8_t signature[TS_SIGNATURE_LEN]);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A chunk of a recording, decoded, with what its reader said of it.
+ * A decoded chunk of a recording, with its reader's results.
  */
 #ifndef TS_BATCH_H
 #define TS_BATCH_H
@@ -17,45 +17,46 @@
 /* Up to TS_CHUNK_STEPS consecutive steps, fewer only at the end. */
 struct ts_batch {
 	struct ts_steps steps;
-	enum ts_next next;    /* what follows them; unless it is TS_ITEM this is the last batch */
+	enum ts_next next;    /* the reader's result after them; unless it is TS_ITEM this is the last batch */
 	struct ts_error err;  /* with TS_FAIL; TS_ENOMEM: the trace is not at fault */
 	struct ts_end end;    /* the recording's end as given by the reader */
 	struct ts_buf after; /* the decode point after the steps */
 	struct ts_learned learned;
-	bool has_learned;     /* else the recording knows it all */
-	uint64_t max_memory;  /* that its steps may take; 0: any */
-	bool is_limited;      /* the last batch, because a step would take more */
+	bool has_learned;     /* learned is set; else nothing new was learned */
+	uint64_t max_memory;  /* the limit on the memory of its steps; 0: none */
+	bool is_limited;      /* the last batch, because a step would exceed the limit */
 };
 
 void ts_batch_init(struct ts_batch *b);
 void ts_batch_fini(struct ts_batch *b);
 
 /*
- * The next steps of the reader to @out, as many as a batch has: of the batch itself, or of another one.  A step that would take
- * more memory than the batch may is as the damage of a trace (TS_ELIMIT); so is the step before it, which may lack something.
+ * Read the next steps of the reader to @out, as many as a batch has.  @out is the batch's own steps, or others.  A step
+ * that would exceed the memory limit of the batch ends the trace like damage (TS_ELIMIT), together with the step before
+ * it, which may be incomplete.
  */
 void ts_batch_read_steps(struct ts_batch *b, struct ts_reader *r, struct ts_steps *out);
 
 /*
- * They are in the batch: the rest of it.  @rec is the reader's recording if what it learned is to go with the batch, NULL
- * if not; *n_learned: how much it had learned before.
+ * Complete the batch after its steps were read.  If the batch must have the facts that the reader learned, @rec is the
+ * reader's recording, else NULL; *n_learned is its n_learned before the batch.
  */
 void ts_batch_close(struct ts_batch *b, const struct ts_reader *r, const struct ts_recording *rec, uint64_t *n_learned);
 
-/* Batches that were decoded before, maybe by another process. */
+/* Batches that were decoded before, possibly by another process. */
 struct ts_batch_store {
-	/* Fill the next one.  Returns false if it is not there (TS_EIO, TS_ECORRUPT), or memory is exhausted. */
+	/* Fill @b with the next batch.  Returns false if it cannot be read (TS_EIO, TS_ECORRUPT), or memory is exhausted. */
 	bool (*next)(void *user, struct ts_batch *b, struct ts_error *err);
 	void *user;
 };
 
-/* The bytes of its steps. */
+/* The memory of the steps in bytes. */
 uint64_t ts_batch_bytes(const struct ts_steps *steps);
 
-/* It was read: a batch of extraordinary steps, with memory for more than @max bytes, gives it back. */
+/* After the steps were used: free their memory if it is more than @max bytes, because of extraordinary steps. */
 void ts_batch_give_back(struct ts_steps *steps, uint64_t max);
 
-/* There is no memory for it. */
+/* Make the batch fail with TS_ENOMEM. */
 void ts_batch_fail_for_memory(struct ts_batch *b);
 
 #endif

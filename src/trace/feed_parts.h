@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a feed is made of, for the files that are one: feed.c, feed_stretches.c, feed_decode.c, feed_look.c.
+ * The internals of a feed, private to feed.c, feed_stretches.c, feed_decode.c and feed_look.c.
  *
- * Batches stand in stretches, which are decoded in order, each by one decoder.
+ * Batches are grouped in stretches, which are decoded in order, each by one decoder.
  *
- * The first batch of a stretch begins at a decode point.  Without a scout that is known when the stretch
- * before has been decoded.  A scout is a reader that skips: it finds the point sooner, so that two decoders
- * can be at work; what it finds is a guess.  A stretch whose decoder is done is settled when all before it
- * are: the point where it ended is compared with the guess, and what was decoded from a wrong guess is
- * dropped.  So is what was decoded without knowing a thread or a warning that the settled stretch brought.
- * Only batches of which nothing can be dropped any more are lent: those of the first stretch that is not
- * settled, and of the ones before it.
+ * The first batch of a stretch begins at a decode point.  Without a scout, the point is known when the previous stretch
+ * has been decoded.  A scout is a reader that skips: it finds the point sooner, so that two decoders
+ * can work; its result is a guess.  A decoded stretch is settled when all stretches before it
+ * are: the decode point at its end is compared with the guess, and batches that were decoded from a wrong guess are
+ * dropped.  Batches that were decoded without a thread or a warning that the settled stretch found are dropped, too.
+ * Only batches that cannot be dropped any more are lent: those of the first stretch that is not
+ * settled, and of the stretches before it.
  */
 #ifndef TS_FEED_PARTS_H
 #define TS_FEED_PARTS_H
@@ -24,8 +24,8 @@
 #include "ways.h"
 
 /*
- * To skip and to resume is work that one decoder does not have: with two processors, one and the builder have
- * enough to do.  More decoders than this decode faster than any builder takes in.
+ * Skipping and resuming is additional work: with two processors, one decoder and the builder keep both busy.  More
+ * decoders than MAX_DECODERS would decode faster than any builder can process.
  */
 #define JOBS_A_DECODER 2u
 #define MAX_DECODERS   4u
@@ -39,62 +39,62 @@
 #define LEN_SHARED 8u
 
 /*
- * Stretches in the ring of one decoder.  What the builder read last lies in the cache of its processor, and a
- * decoder that writes there waits for each line of it: decoding can take three times as long where the two
+ * Stretches in the ring of one decoder.  The batch that the builder read last is in the cache of its processor, and a
+ * decoder that writes to it waits for each line: decoding can take three times as long if the two
  * processors share no cache.  In a long ring the batch that is filled next was read long ago.
  */
 #define N_ALONE 6u
 
 /*
- * While the caller seals a segment, which takes it about 10 ms, the decoder may go so far: as many stretches
- * in the ring, as long as what they hold has at most so many bytes.
+ * The lead of the decoder while the caller seals a segment, which takes about 10 ms: the number of stretches
+ * in the ring, and the limit on their bytes.
  */
 #define N_FAR         40u
 #define MAX_FAR_BYTES (UINT64_C(48) << 20)
 
 /*
- * Steps may have any number of effects.  So many bytes end a stretch of one decoder before it has all its
- * batches; a batch with memory for more than so many does not keep it.
+ * Limits for steps with many effects: the bytes after which a stretch of one decoder ends before it has all its
+ * batches, and the memory that a batch keeps.
  */
 #define MAX_STRETCH_BYTES (UINT64_C(4) << 20)
 #define MAX_KEPT_BYTES    (UINT64_C(2) << 20)
 #define MAX_FAR_KEPT_BYTES (UINT64_C(512) << 10) /* of a batch that was decoded far ahead */
 
-/* After a guess that was wrong, or none, so many stretches are begun without one; each time double. */
+/* The maximum number of stretches without a guess after a wrong or missing guess; the number doubles each time. */
 #define MAX_PAUSE 64u
 
 struct stretch {
 	struct ts_batch *batches; /* owned; as many as the feed's len */
-	unsigned n_full, n_taken; /* batches: decoded, given back by the caller */
+	unsigned n_full, n_taken; /* batches: decoded, returned by the caller */
 	uint64_t n_bytes;         /* of steps in them */
 	struct decoder *owner;    /* until it is settled; NULL: the stretch may be begun */
-	bool is_over;             /* no batch of it follows */
-	bool is_dropped;          /* it began at a wrong point; its owner is still at work */
-	bool has_learned;         /* its batches bring threads or warnings, or its owner was told such on the way there */
+	bool is_over;             /* it has no further batches */
+	bool is_dropped;          /* it began at a wrong point; its owner is still working */
+	bool has_learned;         /* its batches add threads or warnings, or its owner received some before it */
 	struct ts_buf start, end; /* decode points; the end is the scout's guess, empty without one */
 };
 
-/* Its owner's thread alone uses the twin and the reader while it is at work; the rest is shared. */
+/* Only the decoder's thread uses the twin and the reader while it works; the other members are shared. */
 struct decoder {
 	struct ts_feed *feed;
 	struct ts_recording *twin; /* owned; NULL: the feed's recording */
 	struct ts_reader *reader;  /* owned; of the twin if there is one */
-	uint64_t n_learned;        /* of the reader's recording; all before was passed on, or came from the feed */
-	uint64_t n_lessons;        /* of the feed's, taken in */
-	struct ts_ways ways;       /* to batches: its steps are decoded there, or to the draft and copied */
+	uint64_t n_learned;        /* of the reader's recording, up to which facts were passed on, or came from the feed */
+	uint64_t n_lessons;        /* of the feed, up to which facts were added to the twin */
+	struct ts_ways ways;       /* steps are decoded to the batch, or to the draft and copied */
 	struct ts_steps draft;     /* owned */
-	struct ts_learned before;  /* what the twin knew before its reader was resumed last */
-	struct stretch *now;       /* what it decodes, NULL: nothing */
-	uint64_t next;             /* the reader stands where the stretch with this number begins; */
-	bool is_elsewhere;         /* or it does not */
-	bool is_spoiled;           /* its twin knows of something that was dropped: it decodes no more */
+	struct ts_learned before;  /* the twin's facts before its reader was resumed last */
+	struct stretch *now;       /* the stretch that it decodes, NULL: none */
+	uint64_t next;             /* the reader is at the beginning of the stretch with this number; */
+	bool is_elsewhere;         /* or it is not */
+	bool is_spoiled;           /* its twin has facts that were dropped: it decodes no more */
 	pthread_t thread;
-	bool has_thread;           /* to be joined */
+	bool has_thread;           /* the thread must be joined */
 };
 
 struct ts_feed {
 	struct ts_recording *rec;   /* borrowed */
-	const struct ts_batch_store *store; /* borrowed; batches come from there, NULL: are decoded */
+	const struct ts_batch_store *store; /* borrowed; the source of batches, NULL: they are decoded */
 	struct decoder decoders[MAX_DECODERS];
 	unsigned n_decoders;
 	struct stretch *stretches;  /* owned; a ring */
@@ -136,25 +136,25 @@ static inline struct stretch *ts_feed_stretch(struct ts_feed *f, uint64_t i)
 	return &f->stretches[i % f->n_stretches];
 }
 
-/* The next batch of the recording, to @b; on the decoder's thread (feed_decode.c). */
+/* Decode the next batch of the recording to @b, on the decoder's thread (feed_decode.c). */
 void ts_feed_decode(struct decoder *d, struct ts_batch *b);
 
 /*
- * Decode one batch.  The lock, which is held, is not meanwhile.  Returns false if there is nothing to do now
- * (feed_stretches.c).
+ * Decode one batch.  The caller holds the lock, which is released during decoding.  Returns false if there is no work
+ * now (feed_stretches.c).
  */
 bool ts_feed_work(struct ts_feed *f, struct decoder *d);
 
-/* The batches that can be lent. */
+/* The number of batches that can be lent. */
 unsigned ts_feed_n_ready(struct ts_feed *f);
 
 /*
- * So many that it is worth to wake who waits for them: to wake a thread takes as long as to decode a chunk.
- * Where one thread decodes that is half of what it may begin, so that it has room for as long.
+ * Can enough batches be lent to wake the waiting builder?  Waking a thread takes as long as decoding a chunk.
+ * With one decoder, half of its stretches are enough, which leaves it space for the other half.
  */
 bool ts_feed_has_enough(struct ts_feed *f);
 
-/* Look at the next batch on a thread that decodes.  Returns false if there is none now (feed_look.c). */
+/* Call @look for the next batch on a decoding thread.  Returns false if there is none now (feed_look.c). */
 bool ts_feed_look_ahead(struct ts_feed *f);
 
 #endif

@@ -2,10 +2,10 @@
 /*
  * Steps and their effects: the common output of all loaders.
  *
- * Step k takes position k to position k + 1.  A reader appends steps to a struct ts_steps, which its caller
- * owns and refills; an effect is 24 bytes, and its value lies in the batch's data.  Effects are in the order in
- * which they happened.  Reads carry the value seen where the format has it: a value seen shows what was there
- * before this step, unless the step itself wrote it.
+ * Step k leads from position k to position k + 1.  A reader appends steps to a struct ts_steps, which its caller
+ * owns and refills; an effect has 24 bytes, and its value is in the batch's data.  Effects are in the order in
+ * which they happened.  A read has the value that was read if the format records it: memory held this value
+ * before the step, unless the step itself wrote it.
  */
 #ifndef TS_STEP_H
 #define TS_STEP_H
@@ -20,21 +20,21 @@
 #define TS_NO_DATA UINT32_MAX
 #define TS_NO_THREAD UINT32_MAX
 #define TS_NO_POS UINT64_MAX
-/* In place of the pc of a step: unknown.  No instruction begins at the last byte of the address space. */
+/* The pc of a step is unknown.  No instruction begins at the last byte of the address space. */
 #define TS_NO_PC UINT64_MAX
 
-/* A thread of the recording.  Its ordinal is what steps name. */
+/* A thread of the recording.  Steps refer to it by its ordinal. */
 struct ts_thread {
 	uint32_t process; /* ordinal of its address space: threads of one process share memory */
-	uint64_t pid;     /* as recorded, for people and gdb; not unique over time */
+	uint64_t pid;     /* as recorded, for users and gdb; not unique over time */
 	uint64_t tid;
 	char name[32];    /* "" for none */
-	/* where it is after its last step, once the recording has been read; TS_NO_PC: unknown */
+	/* its pc after its last step, once the recording has been read; TS_NO_PC: unknown */
 	uint64_t end_pc;
 };
 
 /*
- * What a step did.  Those up to TS_FX_READ may have a value; those from TS_FX_WRITE to TS_FX_FORGET concern a
+ * The effects of a step.  Kinds up to TS_FX_READ may have a value; kinds from TS_FX_WRITE to TS_FX_FORGET concern a
  * range of memory.  Registers are bytes of the 'g' packet's layout (struct ts_regset), in target byte order.
  */
 enum ts_effect_kind {
@@ -46,8 +46,8 @@ enum ts_effect_kind {
 	/* a region [addr, addr + len) appears, item = ordinal in maps; replaces what it overlaps */
 	TS_FX_MAP,
 	TS_FX_UNMAP,     /* [addr, addr + len) is no longer mapped; its contents are unknown */
-	TS_FX_PROTECT,   /* [addr, addr + len) gets the protection item (enum ts_prot bits) */
-	TS_FX_FORGET,    /* [addr, addr + len) may have been written by something unseen: unknown from here */
+	TS_FX_PROTECT,   /* the protection of [addr, addr + len) becomes item (enum ts_prot bits) */
+	TS_FX_FORGET,    /* [addr, addr + len) may have been written without a record: unknown from here */
 	TS_FX_EVENT,     /* item = ordinal in events */
 	TS_FX_THREAD,    /* the effects after this one, up to the step's end, belong to thread item */
 	/* a module [addr, addr + len) appears, item = ordinal in modules; replaces what it overlaps */
@@ -56,9 +56,9 @@ enum ts_effect_kind {
 	/* the registers of all threads are unknown from here: [0, len), all bytes of the layout */
 	TS_FX_FORGET_REGS,
 	/*
-	 * During the step, after all else that it did, memory may have been written by something unseen: a
-	 * system call whose effects the format does not record, code that was not recorded.  What is known of
-	 * memory stays known; nothing that is seen later tells what was there before.  [0, 0)
+	 * At the end of the step memory may have been written without a record: by a
+	 * system call whose effects the format does not record, or by code that was not recorded.  Known memory
+	 * stays known; values that are read later are not used for earlier positions.  [0, 0)
 	 */
 	TS_FX_UNSEEN,
 };
@@ -68,30 +68,30 @@ struct ts_effect {
 	uint64_t len;  /* bytes; addr + len <= 2^64 (a region may end there) */
 	union {
 		uint32_t data; /* the value's offset in the batch's data, TS_NO_DATA without one */
-		uint32_t item; /* of kinds that have no values: see there */
+		uint32_t item; /* of kinds without values: see there */
 	};
 	enum ts_effect_kind kind : 8;
 	/*
-	 * No instruction of the recording made the change (a signal frame, the recorder, gdbrecord's system calls): a
-	 * watchpoint stops only where a byte changes.  The writes of a system call in UCIR are not hidden:
-	 * ts_step_is_syscall() tells them.
+	 * No recorded instruction made the change (a signal frame, the recorder, gdbrecord's system calls): a
+	 * watchpoint stops only if a byte changes.  The writes of a system call in UCIR are not hidden:
+	 * ts_step_is_syscall() identifies them.
 	 */
 	bool is_hidden;
-	/* a hidden write that a later sight shows: it may have happened any time since TS_FX_UNSEEN here */
+	/* a hidden write that follows from a later read: it may have happened any time since TS_FX_UNSEEN here */
 	bool is_inferred;
-	/* a hidden read of the code that runs after the last step; at a step's own pc it is not needed */
+	/* a hidden read of the code that runs after the last step; code at a step's own pc needs no effect */
 	bool is_code;
 };
 _Static_assert(sizeof(struct ts_effect) == 24, "each byte is handed from one processor to another");
 
-/* What a new region holds. */
+/* The contents of a new region. */
 enum ts_fill {
-	TS_FILL_UNKNOWN, /* until something is seen there */
+	TS_FILL_UNKNOWN, /* until the first access */
 	TS_FILL_ZERO,
 };
 
 /*
- * A region of memory as the recorder named it.  Strings are offsets into the batch's data, terminated;
+ * A recorded region of memory.  Strings are offsets into the batch's data, terminated;
  * TS_NO_DATA: none.
  */
 struct ts_map {
@@ -105,7 +105,7 @@ struct ts_map {
 };
 
 /*
- * An executable or library in memory, as the recorder saw it loaded.  It says nothing about what is mapped.
+ * An executable or library that was loaded, according to the recorder.  It does not imply that its range is mapped.
  */
 struct ts_module {
 	uint64_t addr;
@@ -117,11 +117,11 @@ enum ts_event_kind {
 	TS_EV_SYSCALL,    /* number, args, ret */
 	/* number = gdb's signal number; if has_ret, ret = its si_code and args[0] the system's number */
 	TS_EV_SIGNAL,
-	/* the instruction did not complete; addr = where, if known; number, ret and args as of a signal */
+	/* the instruction did not complete; addr = the fault address, if known; number, ret and args as for a signal */
 	TS_EV_FAULT,
 	TS_EV_EXIT,       /* the process of the step's thread ended; number = status if has_ret */
 	TS_EV_THREAD_END, /* the step's thread ended; number = status if has_ret */
-	TS_EV_GAP,        /* the recorder was off: anything may have changed unseen */
+	TS_EV_GAP,        /* the recorder was off: any state may have changed without a record */
 	/* the step is not an instruction, but enters the handler of an interrupt or exception; text */
 	TS_EV_INTERRUPT,
 };
@@ -139,7 +139,7 @@ struct ts_event {
 	bool has_ret;
 	bool has_addr;
 	bool is_after; /* TS_EV_SIGNAL: it arrived after the step, not before it */
-	char text[48]; /* in the recorder's words, "" for none; always terminated */
+	char text[48]; /* the recorder's text, "" for none; always terminated */
 };
 
 /* An event and the step that it belongs to. */
@@ -157,7 +157,7 @@ struct ts_step {
 	uint16_t insn_len; /* bytes, 0 = unknown */
 };
 
-/* A batch of consecutive steps.  Arrays are owned; counts say what is used. */
+/* A batch of consecutive steps.  Arrays are owned; n_ members are the used items, cap_ members the allocated ones. */
 struct ts_steps {
 	struct ts_step *steps;
 	struct ts_effect *effects;
@@ -167,30 +167,30 @@ struct ts_steps {
 	struct ts_event *events;
 	uint32_t n_steps, n_effects, n_data, n_maps, n_modules, n_events;
 	uint32_t cap_steps, cap_effects, cap_data, cap_maps, cap_modules, cap_events;
-	uint32_t n_closed; /* effects that belong to a step already */
-	uint64_t max;      /* bytes of each array; 0: any */
-	bool is_failed;    /* memory ran out, or the batch would pass 4 GiB, or max; what was added since is lost */
-	bool is_limited;   /* that was max */
+	uint32_t n_closed; /* effects that belong to complete steps */
+	uint64_t max;      /* the limit on the bytes of each array; 0: none */
+	bool is_failed;    /* memory is exhausted, or the batch would exceed 4 GiB or max; later additions are lost */
+	bool is_limited;   /* is_failed because of max */
 };
 
 void ts_steps_init(struct ts_steps *b);
 void ts_steps_fini(struct ts_steps *b);
 
 /*
- * Make @to, whose memory is reused, a copy of @from, for another processor.  If memory is exhausted, is_failed
- * holds of it, as it does if it held of @from.
+ * Copy @from to @to, whose memory is reused, for another processor.  If memory is exhausted, or @from has failed,
+ * to->is_failed is set.
  */
 void ts_steps_copy(struct ts_steps *to, const struct ts_steps *from);
 
-/* Bound its memory by what is its share of @max_memory (0: any): see struct ts_steps, max. */
+/* Limit its memory to its share of @max_memory (0: no limit): see max in struct ts_steps. */
 void ts_steps_bound(struct ts_steps *b, uint64_t max_memory);
 
 /* Empty it, keep the memory. */
 void ts_steps_reset(struct ts_steps *b);
 
 /*
- * Make room for one more effect, or for @len more bytes; returns false (and sets is_failed) if memory is
- * exhausted.
+ * Allocate space for one more effect, for @len more bytes, for both, or for one more step.  Return false, with
+ * is_failed set, if memory is exhausted.
  */
 bool ts_steps_grow_effects(struct ts_steps *b);
 bool ts_steps_grow_data(struct ts_steps *b, size_t len);
@@ -198,7 +198,7 @@ bool ts_steps_grow_room(struct ts_steps *b, uint32_t n, size_t len);
 bool ts_steps_grow_steps(struct ts_steps *b);
 
 /*
- * Make room for @n more effects and @len more bytes, as ts_steps_put() wants it.  Returns false as the above.
+ * Reserve space for @n more effects and @len more bytes, for ts_steps_put().  Returns false as the functions above.
  */
 static inline bool ts_steps_room(struct ts_steps *b, uint32_t n, uint32_t len)
 {
@@ -209,7 +209,7 @@ static inline bool ts_steps_room(struct ts_steps *b, uint32_t n, uint32_t len)
 /*
  * Append an effect without a value to the open step.
  *
- * Returns it, to be filled further; NULL when memory ran out (is_failed then holds).
+ * Returns the effect, whose other members the caller may set; NULL if memory is exhausted (is_failed is then set).
  */
 static inline struct ts_effect *ts_steps_effect(struct ts_steps *b, enum ts_effect_kind kind, uint64_t addr,
 						uint64_t len)
@@ -226,7 +226,7 @@ static inline struct ts_effect *ts_steps_effect(struct ts_steps *b, enum ts_effe
 /*
  * Append an effect with a value of @len bytes copied from @data.
  *
- * Returns it; NULL when memory ran out.
+ * Returns the effect; NULL if memory is exhausted.
  */
 static inline struct ts_effect *ts_steps_value(struct ts_steps *b, enum ts_effect_kind kind, uint64_t addr,
 					       const void *data, uint32_t len)
@@ -246,8 +246,8 @@ static inline struct ts_effect *ts_steps_value(struct ts_steps *b, enum ts_effec
 }
 
 /*
- * The same for a value of at most @room bytes, a constant; @room bytes must be readable at @bytes, which are
- * copied as a whole.
+ * As ts_steps_value(), for a value of at most @room bytes, a constant; @room bytes must be readable at @bytes, and are
+ * all copied.
  */
 static inline struct ts_effect *ts_steps_short(struct ts_steps *b, enum ts_effect_kind kind, uint64_t addr,
 					       const uint8_t *bytes, uint32_t len, uint32_t room)
@@ -265,14 +265,14 @@ static inline struct ts_effect *ts_steps_short(struct ts_steps *b, enum ts_effec
 	return e;
 }
 
-/* The same for a value of at most eight bytes. */
+/* As ts_steps_short(), for a value of at most eight bytes. */
 static inline struct ts_effect *ts_steps_word(struct ts_steps *b, enum ts_effect_kind kind, uint64_t addr,
 					      const uint8_t *bytes, uint32_t len)
 {
 	return ts_steps_short(b, kind, addr, bytes, len, 8);
 }
 
-/* The same where ts_steps_room() has made room for the effect and eight bytes. */
+/* As ts_steps_word(), after ts_steps_room() has reserved space for the effect and eight bytes. */
 static inline void ts_steps_put(struct ts_steps *b, enum ts_effect_kind kind, uint64_t addr,
 				const uint8_t *bytes, uint32_t len)
 {
@@ -284,8 +284,8 @@ static inline void ts_steps_put(struct ts_steps *b, enum ts_effect_kind kind, ui
 }
 
 /*
- * Append a region; @desc and @file (lengths without terminator, NULL for none) are copied.  NULL when memory
- * ran out.
+ * Append a region; @desc and @file (lengths without terminator, NULL for none) are copied.  Returns NULL if memory is
+ * exhausted.
  */
 struct ts_map *ts_steps_map(struct ts_steps *b, uint64_t addr, uint64_t len, const char *desc,
 			    size_t desc_len, const char *file, size_t file_len);
@@ -323,29 +323,28 @@ static inline void ts_steps_close(struct ts_steps *b, uint64_t pc, uint16_t insn
 	b->n_closed = b->n_effects;
 }
 
-/* The effects since the last close belong to the last step after all.  There must be one. */
+/* Add the effects since the last close to the last step, which must exist. */
 void ts_steps_extend_last(struct ts_steps *b);
 
 /*
  * Drop the effects from ordinal @n on, with their regions, modules, and events; they must not belong to a
- * step.  A reader that finds out late that an op is not part of the step rolls back with this.  Values stay
- * in data, unused.
+ * step.  For readers that find out late that an op is not part of the step.  Values stay in data, unused.
  */
 void ts_steps_rollback(struct ts_steps *b, uint32_t n);
 
-/* Value of an effect, NULL without one. */
+/* The value of an effect, NULL if it has none. */
 static inline const uint8_t *ts_effect_data(const struct ts_steps *b, const struct ts_effect *e)
 {
 	return e->kind > TS_FX_READ || e->data == TS_NO_DATA ? NULL : b->data + e->data;
 }
 
-/* Was a range of memory read, written, mapped, unmapped or lost? */
+/* Does the effect read, write, map, unmap or forget a range of memory? */
 static inline bool ts_effect_is_on_memory(const struct ts_effect *e)
 {
 	return e->kind >= TS_FX_WRITE && e->kind <= TS_FX_FORGET && e->kind != TS_FX_PROTECT && e->len;
 }
 
-/* ... with a byte of [first, last]? */
+/* Does it do so with a byte of [first, last]? */
 static inline bool ts_effect_touches(const struct ts_effect *e, uint64_t first, uint64_t last)
 {
 	return ts_effect_is_on_memory(e) && e->addr <= last && e->addr + (e->len - 1) >= first;
@@ -354,7 +353,7 @@ static inline bool ts_effect_touches(const struct ts_effect *e, uint64_t first, 
 /* The effects of a step, one by one. */
 struct ts_step_effects {
 	const struct ts_effect *next, *end;
-	uint32_t thread; /* whose the effect is that was returned last */
+	uint32_t thread; /* the thread of the effect that was returned last */
 };
 
 static inline struct ts_step_effects ts_step_effects(const struct ts_steps *b, const struct ts_step *s)
@@ -364,7 +363,7 @@ static inline struct ts_step_effects ts_step_effects(const struct ts_steps *b, c
 	return (struct ts_step_effects){ e, e + s->n_effects, s->thread };
 }
 
-/* The next effect; NULL after the last one, again and again. */
+/* The next effect; NULL after the last one, also in further calls. */
 static inline const struct ts_effect *ts_step_effects_next(struct ts_step_effects *x)
 {
 	while (x->next < x->end && x->next->kind == TS_FX_THREAD)
@@ -372,7 +371,7 @@ static inline const struct ts_effect *ts_step_effects_next(struct ts_step_effect
 	return x->next < x->end ? x->next++ : NULL;
 }
 
-/* Item of an effect, 0 of a kind that has none. */
+/* The item of an effect; 0 for a kind without one. */
 static inline uint32_t ts_effect_item(const struct ts_effect *e)
 {
 	switch (e->kind) {

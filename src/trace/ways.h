@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Two ways to do the same work, of which one takes less time: which one depends on the machine, and may change.
+ * The choice between two implementations of the same work; the faster one depends on the machine, and may change.
  *
- * The work has many pieces of about the same length.  The first pieces of each round try both ways; the others
- * go the way whose shortest piece was shorter.
+ * The work has many pieces of about the same length.  The first pieces of each round try both implementations; the
+ * others use the one whose shortest piece took less time.
  */
 #ifndef TS_WAYS_H
 #define TS_WAYS_H
@@ -11,17 +11,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Pieces that try a way, and pieces of a round.  A piece that was interrupted is long: of two one is not. */
+/* The number of trials of each implementation, and of pieces in a round.  One of two trials is not interrupted. */
 #define TS_WAYS_TRIALS 2u
 #define TS_WAYS_ROUND  128u
 
 /* All zeros before the first piece. */
 struct ts_ways {
 	unsigned n;        /* pieces of this round */
-	int64_t least[2];  /* the time that the shortest piece of its trials took, each way */
+	int64_t least[2];  /* the time of the shortest trial of each implementation */
 };
 
-/* Does the next piece go the second way? */
+/* Does the next piece use the second implementation? */
 static inline bool ts_ways_is_second(const struct ts_ways *w)
 {
 	if (w->n < 2 * TS_WAYS_TRIALS)
@@ -29,7 +29,7 @@ static inline bool ts_ways_is_second(const struct ts_ways *w)
 	return w->least[1] < w->least[0];
 }
 
-/* The piece took so long. */
+/* Record the time of a piece. */
 static inline void ts_ways_note(struct ts_ways *w, int64_t ns)
 {
 	int64_t *least = &w->least[ts_ways_is_second(w)];

@@ -139,7 +139,7 @@ struct ts_recording {
 	/* how wide the machine's physical addresses are, 0 if unknown; of is_physical */
 	uint8_t phys_bits;
 	bool has_reads;            /* the format records memory reads, so that rwatch and awatch can work */
-	bool misses_reads;         /* of has_reads: not those of vector and floating-point instructions */
+	bool misses_reads;         /* of has_reads: not those of vector, floating-point and atomic instructions */
 	/* registers are recorded before instructions only: a waiting thread is where its last one is */
 	bool is_before;
 	/* the format has no lengths of instructions: those of x86 steps are how far the next address is */

@@ -318,7 +318,8 @@ static bool run_info(struct rsp_session *s, const char *arg, struct ts_buf *out)
 	put_read(s, out);
 	ts_buf_printf(out, "positions: 0 to %" PRIu64 "%s\n", ts_query_end(q), so_far);
 	ts_buf_printf(out, "threads: %" PRIu32 "%s\n", ts_query_n_threads(q), so_far);
-	ts_buf_printf(out, "memory reads: %s\n", facts->has_reads ? "recorded" : "not recorded");
+	ts_buf_printf(out, "memory reads: %s\n", !facts->has_reads ? "not recorded" :
+		      facts->misses_reads ? "recorded, but not those of vector, floating-point and atomic instructions" : "recorded");
 	ts_buf_printf(out, "system calls: %s\n", say_syscalls(s));
 	rsp_machine_info(s, out);
 	ts_buf_printf(out, "unexplained changes: %" PRIu64 "%s\n", stats.n_unexplained, so_far);

@@ -10,6 +10,7 @@
 #include "stop.h"
 #include "threads.h"
 #include "src/base/clock.h"
+#include "src/query/insn_reads.h"
 
 static const struct rsp_job_ops ops;
 
@@ -33,6 +34,26 @@ static void cancel(struct rsp_session *s)
 
 /* ---------------------------------------------------------------------------------------------- beginning */
 
+static bool watches_reads(const struct ts_stops *stops)
+{
+	for (size_t i = 0; i < stops->n_watches; i++) {
+		if (stops->watches[i].kind != TS_WATCH_WRITE)
+			return true;
+	}
+	return false;
+}
+
+/* Tell the client once why its watchpoint may have passed over a read; @why is the end of a sentence. */
+static void tell_reads(struct rsp_session *s, const char *why)
+{
+	const struct ts_query *q = s->target->q;
+
+	if (!s->has_told_reads)
+		ts_buf_printf(&s->console, "%s not recorded in this %s recording%s.\n", ts_query_lacking_reads(q),
+			      ts_query_facts(q)->format, why);
+	s->has_told_reads = true;
+}
+
 /* Begin the job, which is to stop at *stops.  Returns its state, NULL if memory is exhausted. */
 static struct rsp_resume *begin(struct rsp_session *s, uint32_t thread, bool is_reverse,
 				struct ts_stops *stops)
@@ -45,6 +66,8 @@ static struct rsp_resume *begin(struct rsp_session *s, uint32_t thread, bool is_
 	rsp_job_start(&s->job, &ops, run);
 	s->tracing.selected = TS_NO_FRAME; /* a resume leaves the trace frame */
 	rsp_breaks_stops(&s->breaks, stops);
+	if (ts_query_facts(s->target->q)->misses_reads && !ts_query_infers_reads(s->target->q) && watches_reads(stops))
+		tell_reads(s, ", and a watchpoint does not stop at them");
 	stops->has_syscalls = s->catches_syscalls;
 	stops->syscalls = s->syscalls;
 	stops->n_syscalls = s->n_syscalls;
@@ -217,6 +240,9 @@ static void stop(struct rsp_session *s, struct rsp_reply *r, const struct ts_fou
 	bool is_repeated = is_end && s->has_ended && is_counted_step(s), is_held;
 	uint32_t stepped = state_of(s)->thread;
 
+	if (state_of(s)->walk.has_open_reads)
+		tell_reads(s, "; of some instructions on the way the code or the address is not known: they may have read what is "
+			      "watched");
 	cancel(s);
 	s->is_stop_unseen = true;
 	rsp_session_go(s, found->kind == TS_STOP_WATCH ? watch_position(s, found, is_reverse) : found->pos);

@@ -58,7 +58,7 @@ void rsp_session_reset(struct rsp_session *s)
 	memset(s->passed_signals, 0, sizeof(s->passed_signals));
 	s->tracing.selected = TS_NO_FRAME;
 	s->tracing.was_listed = false;
-	s->is_announcing = s->is_interrupt_pending = s->is_stop_unseen = s->has_ended = false;
+	s->is_announcing = s->is_interrupt_pending = s->is_stop_unseen = s->has_ended = s->has_told_reads = false;
 	s->is_physical = false;
 	s->layout = rsp_target_layout(s->target, s->pos);
 	s->filter = (struct ts_filter){ 0 };

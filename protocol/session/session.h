@@ -116,6 +116,7 @@ struct rsp_session {
 	struct ts_buf missing;       /* a bit for each module: gdb was informed that its file is missing */
 	bool is_stop_unseen;         /* the last job was a run whose stop the client has not shown yet */
 	bool has_ended;              /* that stop was an end of the recording */
+	bool has_told_reads;         /* the client knows that the recording lacks reads */
 	bool is_interrupt_pending;   /* a ^C arrived between two runs: it applies to the next one */
 	uint32_t alone;        /* the thread that the last resume steps while no other may run; TS_NO_THREAD: none */
 	bool has_stepped_over; /* such a step at the end was reported as done since the last shown stop */

@@ -172,6 +172,8 @@ static json_t *unknown_of(const struct ts_query *q, struct ts_symbols *symbols)
 	ts_query_stats(q, &stats);
 	if (!facts->has_reads)
 		json_array_append_new(list, json_string("memory reads are not recorded"));
+	else if (facts->misses_reads)
+		json_array_append_new(list, json_string("memory reads of vector, floating-point and atomic instructions are not recorded"));
 	if (!facts->has_syscalls)
 		json_array_append_new(list, json_string("system calls are not recorded"));
 	if (stats.n_unexplained)

@@ -11,8 +11,21 @@ bool ts_query_infers_reads(const struct ts_query *q)
 {
 	const struct ts_facts *f = ts_query_facts(q);
 
-	return !f->has_reads && !q->tl->has_no_reads && !f->has_long_steps && ts_query_has_operands(q);
+	return (!f->has_reads || f->misses_reads) && !q->tl->has_no_reads && !f->has_long_steps && ts_query_has_operands(q);
 }
+
+const char *ts_query_lacking_reads(const struct ts_query *q)
+{
+	const struct ts_facts *f = ts_query_facts(q);
+
+	if (!f->has_reads)
+		return "reads of memory are";
+	return f->misses_reads ? "reads by vector, floating-point and atomic instructions are" : "";
+}
+
+struct range {
+	uint64_t first, last;
+};
 
 /* An instruction at its step. */
 struct work {
@@ -24,6 +37,9 @@ struct work {
 	uint64_t n_turns; /* how often a repeated instruction ran */
 	bool is_down;     /* ... towards lower addresses */
 	uint32_t process;
+	struct range recorded[TS_MAX_INSN_READS]; /* reads that the recording has already */
+	unsigned n_recorded;
+	bool is_call; /* memory may have changed unseen: the system ran */
 	struct ts_insn_reads *r;
 	struct ts_error *err;
 	bool is_failed;
@@ -69,6 +85,23 @@ static void add_range(struct work *w, uint64_t first, uint64_t last)
 	w->r->items[w->r->n++].last = last;
 }
 
+/* What of the range is not recorded, leaving out the first @at recorded reads. */
+static void add_unrecorded(struct work *w, unsigned at, uint64_t first, uint64_t last)
+{
+	for (; at < w->n_recorded; at++) {
+		const struct range *r = &w->recorded[at];
+
+		if (r->first > last || r->last < first)
+			continue;
+		if (first < r->first)
+			add_unrecorded(w, at + 1, first, r->first - 1);
+		if (last <= r->last)
+			return;
+		first = r->last + 1;
+	}
+	add_range(w, first, last);
+}
+
 /* Of a machine: page by page, as its tables are at the step. */
 static void add_virtual(struct work *w, uint64_t first, uint64_t last)
 {
@@ -112,7 +145,7 @@ static void add(struct work *w, unsigned mem, unsigned off, unsigned len)
 	if (ts_paging_is_known(w->q))
 		add_virtual(w, addr, addr + (n - 1));
 	else
-		add_range(w, addr, addr + (n - 1));
+		add_unrecorded(w, 0, addr, addr + (n - 1));
 }
 
 /* Has the instruction an operand in memory that no transfer names?  It is read, if it is not a hint: ldmxcsr. */
@@ -144,17 +177,90 @@ static void add_all(struct work *w, enum ts_op_happens happens)
 	add_unnamed(w, named);
 }
 
-bool ts_query_insn_reads(struct ts_query *q, uint64_t pos, struct ts_insn_reads *r, struct ts_error *err)
+/*
+ * The reads that the recording has of the step: *n_bytes gets how many bytes they are, UINT64_MAX
+ * if they are too many to be listed.
+ */
+static bool take_recorded(struct work *w, uint64_t *n_bytes)
+{
+	const struct ts_steps *b;
+	const struct ts_step *st;
+	struct ts_step_effects all;
+	const struct ts_effect *e;
+
+	*n_bytes = 0;
+	st = ts_query_step(w->q, w->pos, &b, w->err);
+	if (!st)
+		return false;
+	all = ts_step_effects(b, st);
+	while ((e = ts_step_effects_next(&all)) && all.thread == w->thread) {
+		w->is_call |= e->kind == TS_FX_UNSEEN;
+		if (e->kind != TS_FX_READ || e->is_hidden)
+			continue;
+		if (w->n_recorded == TS_MAX_INSN_READS) {
+			*n_bytes = UINT64_MAX;
+			return true;
+		}
+		w->recorded[w->n_recorded++] = (struct range){ e->addr, e->addr + (e->len - 1) };
+		*n_bytes += e->len;
+	}
+	return true;
+}
+
+/*
+ * The code is not known.  A recording that misses reads has those of branches, and of what it has one of; an instruction that
+ * goes elsewhere than to what follows it is a branch.  System calls read nothing as instructions.
+ */
+static bool find_open(struct work *w, uint64_t n_recorded)
+{
+	uint64_t next = ts_query_next_step(w->q, w->thread, w->pos + 1), pc;
+	const struct ts_steps *b;
+	const struct ts_step *st = ts_query_step(w->q, w->pos, &b, w->err);
+
+	w->r->is_open = !n_recorded && !w->is_call && next == TS_NO_POS;
+	if (!st)
+		return false;
+	if (w->r->is_open || n_recorded || w->is_call)
+		return true;
+	pc = st->pc;
+	st = ts_query_step(w->q, next, &b, w->err);
+	w->r->is_open = st && st->pc - pc - 1 < TS_MAX_INSN;
+	return st;
+}
+
+/* Did the step read no more than the @n_bytes that are recorded? */
+static bool is_all_recorded(const struct ts_operands *ops, uint64_t n_bytes)
+{
+	uint32_t counted = 0;
+	uint64_t n = 0;
+
+	for (unsigned i = 0; i < ops->n; i++) {
+		const struct ts_op_place *from = &ops->transfers[i].from;
+
+		if (from->kind != TS_AT_MEM || counted >> from->mem & 1)
+			continue;
+		counted |= UINT32_C(1) << from->mem;
+		n += ops->mem[from->mem].size;
+	}
+	return n_bytes && (ops->is_repeated || n <= n_bytes);
+}
+
+/* The reads of the step; without those that are recorded, if the recording has some of them (@is_rest). */
+static bool find_reads(struct ts_query *q, uint64_t pos, bool is_rest, struct ts_insn_reads *r, struct ts_error *err)
 {
 	struct work w = { .q = q, .pos = pos, .thread = ts_query_thread(q, pos), .r = r, .err = err };
-	const struct ts_decoded *d = ts_query_insn(q, pos, err);
+	const struct ts_decoded *d;
 	enum ts_op_happens happens;
+	uint64_t n_recorded = 0;
 
 	r->n = 0;
-	r->is_open = d && !d->is_insn && !d->is_stopped;
+	d = !is_rest || take_recorded(&w, &n_recorded) ? ts_query_insn(q, pos, err) : NULL;
 	if (!d)
 		return false;
-	if (!d->is_insn || !d->ops.n_mem)
+	r->is_open = !d->is_insn && !d->is_stopped && !is_rest;
+	if (!d->is_insn)
+		return !is_rest || d->is_stopped || find_open(&w, n_recorded);
+	if (!d->ops.n_mem || is_all_recorded(&d->ops, n_recorded))
 		return true;
 	w.ops = d->ops;
 	w.process = ts_query_process(q, w.thread);
@@ -163,4 +269,14 @@ bool ts_query_insn_reads(struct ts_query *q, uint64_t pos, struct ts_insn_reads 
 	happens = w.ops.condition == TS_IF_ALWAYS ? TS_HAPPENS : ts_operands_happen(&w.ops, &w.state);
 	add_all(&w, happens);
 	return !w.is_failed;
+}
+
+bool ts_query_insn_reads(struct ts_query *q, uint64_t pos, struct ts_insn_reads *r, struct ts_error *err)
+{
+	return find_reads(q, pos, false, r, err);
+}
+
+bool ts_query_unrecorded_reads(struct ts_query *q, uint64_t pos, struct ts_insn_reads *r, struct ts_error *err)
+{
+	return find_reads(q, pos, ts_query_facts(q)->has_reads, r, err);
 }

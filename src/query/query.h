@@ -126,7 +126,7 @@ struct ts_facts {
 	bool is_physical;              /* a whole machine: accesses have physical addresses */
 	uint8_t phys_bits;             /* the width of the machine's physical addresses, 0 if unknown */
 	bool has_reads;                /* memory reads are recorded and indexed */
-	bool misses_reads;             /* of has_reads: not those of vector and floating-point instructions */
+	bool misses_reads;             /* of has_reads: not those of vector, floating-point and atomic instructions */
 	bool has_syscalls;             /* the format can record system calls */
 	uint32_t absent_events;        /* kinds of events that it cannot record: bits 1 << ts_event_kind */
 	bool is_before;                /* registers are recorded before instructions only */

@@ -85,6 +85,7 @@ struct ts_search {
 	uint64_t from;                /* where it started */
 	bool is_reverse;
 	bool infers_reads;            /* a watchpoint is about reads, and the instructions tell them */
+	bool has_open_reads;          /* of steps that were passed it is not known whether they read */
 	bool has_no_memory;           /* memory was exhausted while stops were looked up */
 	bool is_offered;              /* best is final but for watchpoints */
 	size_t n_offered;             /* breakpoints that have been looked up */

@@ -144,14 +144,20 @@ static unsigned watch_step(struct ts_search *s, const struct ts_steps *b, const 
 	return touch;
 }
 
-/* The places that the instruction of step @step read, of a recording without reads.  *touch is as of watch_step(). */
-static bool watch_reads(struct ts_search *s, uint64_t step, unsigned *touch, struct ts_found *found, struct ts_error *err)
+/*
+ * The places that the instruction of step @step read, of a recording without these reads.  *touch is as of watch_step().
+ * *last_open becomes the step if it may have read others.
+ */
+static bool watch_reads(struct ts_search *s, uint64_t step, unsigned *touch, struct ts_found *found, uint64_t *last_open,
+			struct ts_error *err)
 {
 	uint32_t thread = ts_query_thread(s->q, step);
 	struct ts_insn_reads r;
 
-	if (!ts_query_insn_reads(s->q, step, &r, err))
+	if (!ts_query_unrecorded_reads(s->q, step, &r, err))
 		return false;
+	if (r.is_open)
+		*last_open = step;
 	for (size_t j = 0; j < s->places.n; j++) {
 		const struct ts_watch *w = &s->places.items[j].at;
 
@@ -232,6 +238,7 @@ enum ts_next ts_watch_chunk(struct ts_search *s, uint64_t chunk, struct ts_found
 	};
 	uint32_t n = w.end - start < TS_CHUNK_STEPS ? (uint32_t)(w.end - start) + 1 : TS_CHUNK_STEPS;
 	const struct ts_steps *b = ts_query_chunk(s->q, chunk, s->is_reverse ? n : 1, err);
+	uint64_t last_open = TS_NO_POS;
 
 	for (size_t i = 0; i < s->places.n; i++) {
 		if (s->views[i].process < s->q->tl->n_memory)
@@ -252,12 +259,13 @@ enum ts_next ts_watch_chunk(struct ts_search *s, uint64_t chunk, struct ts_found
 		if (!s->is_reverse && w.is_found)
 			break;
 		touch = watch_step(s, b, &b->steps[i], step, &hit);
-		if (s->infers_reads && (!watch_reads(s, step, &touch, &hit, err) ||
-					!(b = ts_query_chunk(s->q, chunk, i + 1, err))))
+		if (s->infers_reads && step >= w.first && step < w.end &&
+		    (!watch_reads(s, step, &touch, &hit, &last_open, err) || !(b = ts_query_chunk(s->q, chunk, i + 1, err))))
 			return TS_FAIL;
 		take_touch(s, &w, step, touch, &hit);
 	}
 	if (!b)
 		return TS_FAIL;
+	s->has_open_reads |= last_open != TS_NO_POS && (!s->is_reverse || !w.is_found || last_open > found->pos);
 	return w.is_found ? TS_ITEM : TS_END;
 }

@@ -9,8 +9,10 @@
 
 void ts_walk_fini(struct ts_walk *w)
 {
-	if (w->state == TS_WALK_SEARCHING)
+	if (w->state == TS_WALK_SEARCHING) {
+		w->has_open_reads |= w->search.has_open_reads;
 		ts_search_fini(&w->search);
+	}
 	w->state = TS_WALK_STANDING;
 }
 

@@ -43,6 +43,7 @@ struct ts_walk {
 	bool has_target;       /* of a step: the walk is done there */
 	bool is_open;          /* the target is as far as the recording was published: the walk goes on from there */
 	bool has_passed;       /* a breakpoint did not hold: the walk may end there */
+	bool has_open_reads;   /* steps were passed that may have read what a watchpoint is about */
 	bool is_passing;       /* a breakpoint did not hold: a system call or an exit may stop at the same position */
 	uint32_t thread;       /* that steps; TS_NO_THREAD for a continue */
 	uint64_t from;         /* there is no stop up to here */

@@ -138,7 +138,7 @@ struct ts_recording {
 	/* with is_physical: the width of the machine's physical addresses in bits, 0 if unknown */
 	uint8_t phys_bits;
 	bool has_reads;            /* the format records memory reads, which rwatch and awatch need */
-	bool misses_reads;         /* with has_reads: except the reads of vector and floating-point instructions */
+	bool misses_reads;         /* with has_reads: except the reads of vector, floating-point and atomic instructions */
 	/* registers are recorded only before instructions: a waiting thread is shown at its last instruction */
 	bool is_before;
 	/* the format has no lengths of instructions: for x86 steps the distance to the next address is used */

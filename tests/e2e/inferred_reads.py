@@ -6,10 +6,17 @@ import functools
 import gzip
 import json
 import os
+import pathlib
+import re
 import shutil
 import subprocess
 
+from _bap_oracle import aligned, oracle
+from _frames import read_frames
 from _gdb import Gdb
+from _rsp import Rsp
+from _server import Server
+from _slice import objdump
 from _tap import DATA, TRACESTUB, case, run_cases, skip
 
 
@@ -99,12 +106,11 @@ class Plain:
 
     exec = None
 
-    def __init__(self, trace):
-        self.trace = os.path.abspath(trace)
+    def __init__(self, name):
+        self.name, self.trace = name, os.path.abspath(plain(name))
 
-    @staticmethod
-    def pcs():
-        rows, _ = ask(GDB, "executions", ALL)
+    def pcs(self):
+        rows, _ = ask(self.name, "executions", ALL)
         return [int(r["pc"], 16) for r in rows]
 
     @staticmethod
@@ -119,7 +125,7 @@ class Plain:
 @case
 def rwatch_and_awatch_of_gdb():
     positions = [r[0] for r in reads(GDB, "0x4033a0,4")[0]]
-    with Gdb(Plain(plain(GDB)), has_exec=False) as g:
+    with Gdb(Plain(GDB), has_exec=False) as g:
         g("rwatch *(int *) 0x4033a0")
         g.expect("Hardware read watchpoint 1")
         for p in positions[:3]:
@@ -136,6 +142,96 @@ def rwatch_and_awatch_of_gdb():
             g("continue")
             g.expect("Hardware access")
             assert g.position() == p + 1, (p, both)
+
+
+# ---- a recording with reads, but for those of some instructions
+
+TRACEWRAP, TRACEWRAP_PPC, STORY = ("bap-samples/tw-x86_64.frames.gz", "bap-samples/tw-ppc.frames.gz",
+                                   "programs/static/story.frames.gz")
+SIZES = {"BYTE": 1, "WORD": 2, "DWORD": 4, "QWORD": 8, "XMMWORD": 16}
+SOME = "0x400000:0x8000000000"
+
+
+@functools.cache
+def unrecorded_reads():
+    """(position, address, length) of each that a vector or an atomic instruction makes: by objdump, and by the registers that the
+    emulator's own debugger stub showed of the same program."""
+    frames = [(pc, raw) for pc, raw, *_ in read_frames(pathlib.Path(plain(TRACEWRAP)).read_bytes())]
+    texts = objdump("objdump", ["-m", "i386:x86-64", "-M", "intel"], {raw for _, raw in frames if raw})
+    truth = {at: regs for at, _, regs in aligned([(pc, at) for at, (pc, _) in enumerate(frames)],
+                                                 list(oracle("tw-x86_64", "rip", "little")))}
+    found = set()
+    for at, (pc, raw) in enumerate(frames):
+        name, _, operands = (texts[raw][0] if raw and texts[raw] else "").partition(" ")
+        place = re.search(r"(\w+) PTR (?:ds:)?(?:\[([^]]*)\]|0x([0-9a-f]+))", operands)
+        is_atomic = name in ("lock", "xchg")
+        if not place or not (is_atomic or re.search(r"\bxmm", operands)) or (not is_atomic and operands.lstrip().startswith(place[0])):
+            continue
+        names = dict(rip=pc + len(raw)) | {r: int.from_bytes(bytes.fromhex(v), "little") for r, v in truth[at].items() if r != "rip"}
+        found.add((at, eval(place[2] or "0x" + place[3], {}, names) & (1 << 64) - 1, SIZES[place[1]]))
+    return found
+
+
+def recorded_reads():
+    return {(at, addr, len(value)) for at, (_, _, before, _) in
+            enumerate(read_frames(pathlib.Path(plain(TRACEWRAP)).read_bytes())) for addr, value in before}
+
+
+@case
+def what_vector_and_atomic_instructions_read_is_read():
+    rows, end = reads(TRACEWRAP, SOME)
+    found = {(r[0], int(r[2], 16), r[3]) for r in rows}
+    expected = unrecorded_reads()
+    assert len(expected) > 40 and len(rows) == len(found), (len(expected), len(rows))
+    assert found == expected | recorded_reads(), (sorted(found ^ (expected | recorded_reads())))
+    assert end["complete"] and "atomic" in end["note"] and "operands" in end["note"], end
+
+
+@case
+def what_is_recorded_is_no_read_twice():
+    """This one lacks none, and does not say so."""
+    assert reads(STORY, SOME)[0] == reads(UCIR, SOME)[0]
+
+
+@case
+def rwatch_stops_at_vector_instructions():
+    """At one of which nothing else reads the bytes."""
+    others = unrecorded_reads() | recorded_reads()
+    at, addr, size = min(x for x in unrecorded_reads() if sum(a < x[1] + x[2] and x[1] < a + n for _, a, n in others) == 1)
+    with Gdb(Plain(TRACEWRAP), has_exec=False) as g:
+        g(f"rwatch *(char (*)[{size}]) {addr:#x}")
+        g.expect("Hardware read watchpoint 1")
+        g("continue")
+        g.expect("Hardware read watchpoint 1")
+        g.expect_not("not recorded")
+        assert g.position() == at + 1
+        g("reverse-continue")
+        assert g.position() == at
+
+
+def run_to_end(name, packet):
+    """What a client is told on the console, run by run."""
+    with Server(plain(name)) as server, Rsp(server.address) as r:
+        r.ask("qSupported:swbreak+;hwbreak+")
+        assert r.ask(packet) == "OK", packet
+        for command in ("vCont;c", "bc", "vCont;c"):
+            r.send(command)
+            told = ""
+            while (reply := r.receive()).startswith("O"):
+                told += bytes.fromhex(reply[1:]).decode()
+            yield told
+
+
+@case
+def a_client_is_told_once_that_a_watchpoint_may_pass_over_reads():
+    first, *later = run_to_end(TRACEWRAP_PPC, "Z3,10000394,4")
+    assert "atomic instructions are not recorded" in first and "does not stop at them" in first, first
+    assert not any("recorded" in told for told in later), later
+    assert not any("recorded" in told for told in run_to_end(TRACEWRAP_PPC, "Z2,10000394,4"))
+    first, *later = run_to_end("text-samples/list-rv64fd.log.gz", "Z4,1000,8")
+    assert "reads of memory are not recorded" in first and "may have read" in first, first
+    assert not any("recorded" in told for told in later), later
+    assert not any("recorded" in told for told in run_to_end(TRACEWRAP, "Z3,1000,8"))
 
 
 run_cases()

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "src/ask/verbs/cells.h"
+#include "src/query/insn_reads.h"
 #include "src/ask/grammar/machine.h"
 #include "src/ask/grammar/question.h"
 #include "src/ask/grammar/state.h"
@@ -178,6 +179,7 @@ static bool take_what(struct ts_strings *x, struct ts_error *err)
 {
 	const struct ts_facts *facts = ts_query_facts(x->rows.ask->q);
 	struct ts_what what;
+	const char *lacking;
 	bool is_mapped = true;
 	size_t n;
 
@@ -192,9 +194,10 @@ static bool take_what(struct ts_strings *x, struct ts_error *err)
 		x->is_part &= is_mapped;
 	}
 	n = strlen(x->rows.note);
-	if (!facts->has_reads)
-		snprintf(x->rows.note + n, sizeof(x->rows.note) - n, "%sreads of memory are not recorded in this %s recording",
-			 n ? "; " : "", facts->format);
+	lacking = ts_query_lacking_reads(x->rows.ask->q);
+	if (*lacking)
+		snprintf(x->rows.note + n, sizeof(x->rows.note) - n, "%s%s not recorded in this %s recording", n ? "; " : "",
+			 lacking, facts->format);
 	return true;
 }
 

@@ -476,10 +476,12 @@ static enum ts_got next_row(struct ts_rows *rows, struct ts_row *row, struct ts_
 /* Steps that may have read WHAT, and nobody knows. */
 static void note_open(struct accesses *a)
 {
+	const struct ts_query *q = a->rows.ask->q;
+
 	a->rows.is_cut = true;
 	snprintf(a->rows.note, sizeof(a->rows.note),
-		 "reads of memory are not recorded in this %s recording; of some steps the code or the address is not known: they "
-		 "may have read it", ts_query_facts(a->rows.ask->q)->format);
+		 "%s not recorded in this %s recording; of some steps the code or the address is not known: they "
+		 "may have read it", ts_query_lacking_reads(q), ts_query_facts(q)->format);
 }
 
 static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
@@ -590,18 +592,14 @@ static bool check(const struct ts_question *qn, struct ts_error *err)
 
 static void set_note(struct accesses *a)
 {
-	const struct ts_facts *facts = ts_query_facts(a->rows.ask->q);
+	const struct ts_query *q = a->rows.ask->q;
+	const char *lacking = ts_query_lacking_reads(q);
 
-	if (a->hits.kinds >> TS_HIT_READ & 1 && ts_query_infers_reads(a->rows.ask->q))
-		snprintf(a->rows.note, sizeof(a->rows.note),
-			 "reads of memory are not recorded in this %s recording: these are those of the instructions' operands",
-			 facts->format);
-	else if (a->hits.kinds >> TS_HIT_READ & 1 && !facts->has_reads)
-		snprintf(a->rows.note, sizeof(a->rows.note),
-			 "reads of memory are not recorded in this %s recording", facts->format);
-	else if (a->hits.kinds >> TS_HIT_READ & 1 && facts->misses_reads)
-		snprintf(a->rows.note, sizeof(a->rows.note),
-			 "reads by vector and floating-point instructions are not recorded in this %s recording", facts->format);
+	if (!(a->hits.kinds >> TS_HIT_READ & 1) || !*lacking)
+		return;
+	a->rows.is_cut = !ts_query_infers_reads(q);
+	snprintf(a->rows.note, sizeof(a->rows.note), "%s not recorded in this %s recording%s", lacking, ts_query_facts(q)->format,
+		 a->rows.is_cut ? "" : ": these are those of the instructions' operands");
 }
 
 /* A function is executed where its first instruction is. */

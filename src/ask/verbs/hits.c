@@ -262,7 +262,7 @@ static bool take_inferred_reads(struct ts_hits *h, const struct step *st, struct
 
 	if (ts_query_process(h->q, st->s->thread) != h->process)
 		return true;
-	if (!ts_query_insn_reads(h->q, st->pos, &r, err))
+	if (!ts_query_unrecorded_reads(h->q, st->pos, &r, err))
 		return false;
 	h->is_open |= r.is_open;
 	for (unsigned i = 0; i < r.n; i++) {

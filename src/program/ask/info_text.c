@@ -150,7 +150,8 @@ static void put_course(const struct ts_info *info)
 		else
 			puts("physical: the recording does not tell how they are translated");
 	}
-	printf("%-14s%s\n", "memory reads", info->facts->has_reads ? "recorded" : "not recorded");
+	printf("%-14s%s\n", "memory reads", !info->facts->has_reads ? "not recorded" :
+	       info->facts->misses_reads ? "recorded, but not those of vector, floating-point and atomic instructions" : "recorded");
 }
 
 static void put_threads(const struct ts_info *info)

@@ -184,7 +184,9 @@ static bool take_end(struct ucir_reader *r, const struct ucir_op *op, struct ts_
 	if (is_cut(r, op))
 		return true;
 	/* told of a thread that lived in the process, the last one that ran if it did */
-	if (r->task && !(last && ucir_process_id(r->w.rec, last->pid) == ucir_process_id(r->w.rec, r->pid)))
+	if (last && ucir_process_id(r->w.rec, last->pid) == ucir_process_id(r->w.rec, r->pid))
+		act(r, r->last_thread, out); /* others may have had their unfinished calls since */
+	else if (r->task)
 		act(r, r->task->thread, out);
 	put_end(r, op, out);
 	end_process(r);

@@ -79,6 +79,74 @@ static bool has_signal(struct ts_query *q, uint32_t thread, uint64_t pos)
 	return false;
 }
 
+static bool has_sigreturn(struct ts_query *q, uint32_t thread, uint64_t pos)
+{
+	uint64_t i = ts_query_n_events_below(q, TS_EV_SYSCALL, pos);
+	const struct ts_event_at *h;
+
+	for (; (h = ts_query_event(q, TS_EV_SYSCALL, i)) && h->step == pos; i++) {
+		if (h->thread == thread)
+			return is_sigreturn(q, &h->event);
+	}
+	return false;
+}
+
+/* The last event of the kind below ordinal *i that is the thread's. */
+static const struct ts_event_at *previous_event(struct ts_query *q, enum ts_event_kind kind, uint32_t thread, uint64_t *i,
+						unsigned *n_looks)
+{
+	const struct ts_event_at *h;
+
+	for (; *n_looks < MAX_LOOKS && *i > 0 && (h = ts_query_event(q, kind, *i - 1)); --*i) {
+		++*n_looks;
+		if (h->thread == thread && (kind != TS_EV_SYSCALL || is_sigreturn(q, &h->event)))
+			return h;
+	}
+	return NULL;
+}
+
+/* The step after which the signal came whose handler ends by the sigreturn of step @pos; TS_NO_POS if it is not known. */
+static uint64_t find_begin(struct ts_query *q, uint32_t thread, uint64_t pos, unsigned *n_looks)
+{
+	uint64_t i = ts_query_n_events_below(q, TS_EV_SIGNAL, pos), k = ts_query_n_events_below(q, TS_EV_SYSCALL, pos);
+
+	for (unsigned n_open = 1;;) {
+		const struct ts_event_at *begin = previous_event(q, TS_EV_SIGNAL, thread, &i, n_looks);
+		const struct ts_event_at *end = previous_event(q, TS_EV_SYSCALL, thread, &k, n_looks);
+
+		if (!begin)
+			return TS_NO_POS;
+		if (end && end->step > begin->step) {
+			n_open++;
+			k--;
+			continue;
+		}
+		if (!--n_open)
+			return begin->step;
+		i--;
+	}
+}
+
+/* Handlers that follow each other: where the first of them came, and where the last one leads. */
+static void find_interrupted(struct ts_query *q, uint32_t thread, struct ts_handler *h)
+{
+	unsigned n_looks = 0;
+	uint64_t pos = h->pos;
+
+	h->back = h->end;
+	while (n_looks++ < MAX_LOOKS && h->back != TS_NO_POS && has_signal(q, thread, h->back - 1))
+		h->back = find_end(q, thread, h->back - 1);
+	for (; pos != TS_NO_POS && has_sigreturn(q, thread, pos); pos = find_begin(q, thread, pos, &n_looks))
+		h->interrupted = pos;
+	h->interrupted = pos == TS_NO_POS ? h->interrupted : pos;
+}
+
+/* A step that ends in a handler moves the stack pointer by a frame; one that ends another handler takes that one's frame away. */
+static bool has_frame(uint64_t before, uint64_t after, bool is_sigreturn)
+{
+	return is_sigreturn ? after <= before || after - before < MIN_FRAME : after > before || before - after >= MIN_FRAME;
+}
+
 bool ts_query_handler_after(struct ts_query *q, uint32_t thread, uint64_t pos, struct ts_handler *handler,
 		      struct ts_error *err)
 {
@@ -86,9 +154,10 @@ bool ts_query_handler_after(struct ts_query *q, uint32_t thread, uint64_t pos, s
 
 	if (!has_signal(q, thread, pos) || ts_query_next_step(q, thread, pos + 1) == TS_NO_POS ||
 	    !stack_pointer(q, thread, pos, &before, err) || !stack_pointer(q, thread, pos + 1, &after, err) ||
-	    (after <= before && before - after < MIN_FRAME))
+	    !has_frame(before, after, has_sigreturn(q, thread, pos)))
 		return false;
-	*handler = (struct ts_handler){ pos, find_end(q, thread, pos) };
+	*handler = (struct ts_handler){ .pos = pos, .end = find_end(q, thread, pos), .interrupted = pos };
+	find_interrupted(q, thread, handler);
 	return true;
 }
 

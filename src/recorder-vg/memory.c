@@ -190,6 +190,27 @@ static void forget_shared(Addr addr, SizeT len)
 	}
 }
 
+/* Is the file mapped, perhaps elsewhere, in a way that writes it? */
+static Bool is_shared_file(const NSegment *seg)
+{
+	for (UInt i = 0; i < n_shared; i++) {
+		const NSegment *s = VG_(am_find_nsegment)(shared[i].addr);
+
+		if (s && s->kind == SkFileC && s->dev == seg->dev && s->ino == seg->ino)
+			return True;
+	}
+	return False;
+}
+
+Bool ts_memory_is_written_code(Addr addr, Bool *is_unseen)
+{
+	const NSegment *seg = VG_(am_find_nsegment)(addr);
+	Bool is_written = seg && (seg->hasW || (seg->kind == SkFileC && is_shared_file(seg)));
+
+	*is_unseen = is_written && seg->kind == SkFileC;
+	return is_written;
+}
+
 static ULong sum_of(const UChar *page)
 {
 	const ULong *words = (const ULong *)page;

@@ -136,6 +136,12 @@ void ts_memory_log_all(Addr sp);
 /* The kernel's changes of the address space: Valgrind's callbacks. */
 void ts_memory_track(void);
 
+/*
+ * May the code at @addr be written by a store?  *is_unseen gets whether Valgrind, which compares the code of anonymous memory
+ * with what it translated, would not see that.
+ */
+Bool ts_memory_is_written_code(Addr addr, Bool *is_unseen);
+
 /* Memory that a system call may have changed without a callback. */
 void ts_memory_after_call(UInt num, const UWord *args, UWord n_args, Bool is_error, UWord ret);
 

@@ -11,6 +11,7 @@
 #include <pub_tool_libcbase.h>
 #include <pub_tool_libcprint.h>
 #include <pub_tool_machine.h>
+#include <pub_tool_mallocfree.h>
 
 #include "processor.h"
 
@@ -639,6 +640,78 @@ static void look_at_place(void)
 	add(IRStmt_Exit(is, Ijk_ClientReq, TS_CONST(b.pc), b.ip_off));
 }
 
+/* -------------------------------------------------------------------------------- code that is written */
+
+static Bool is_store(const IRStmt *st)
+{
+	switch (st->tag) {
+	case Ist_Store:
+	case Ist_StoreG:
+	case Ist_CAS:
+	case Ist_LLSC:
+		return True;
+	case Ist_Dirty:
+		return st->Ist.Dirty.details->mFx == Ifx_Write || st->Ist.Dirty.details->mFx == Ifx_Modify;
+	default:
+		return False;
+	}
+}
+
+/* The block up to the first instruction that stores: it may have written the next one, which is translated when it comes. */
+static IRSB *cut_after_store(IRSB *in, Int first)
+{
+	Bool has_stored = False;
+
+	for (Int i = first; i < in->stmts_used; i++) {
+		if (in->stmts[i]->tag == Ist_IMark && has_stored)
+			return cut(in, i);
+		has_stored |= is_store(in->stmts[i]);
+	}
+	return in;
+}
+
+/* Called by translated code: is the code no more what was translated? */
+static VG_REGPARM(3) UWord is_other_code(Addr addr, Addr kept, UWord len)
+{
+	return VG_(memcmp)((const void *)addr, (const void *)kept, len) != 0;
+}
+
+static void compare_code(Addr addr, UInt len)
+{
+	UChar *kept = VG_(malloc)("tracestub", len); /* as long as the translation, whose end the tool does not see */
+	IRTemp is_other = newIRTemp(b.out->tyenv, TS_WORD);
+	IRDirty *ask = unsafeIRDirty_1_N(is_other, 3, "is_other_code", VG_(fnptr_to_fnentry)(is_other_code),
+					 mkIRExprVec_3(number(addr), number((Addr)kept), number(len)));
+
+	VG_(memcpy)(kept, (const void *)addr, len);
+	ask->mFx = Ifx_Read;
+	ask->mAddr = number(addr);
+	ask->mSize = (Int)len;
+	add(IRStmt_Dirty(ask));
+	add(IRStmt_Put(offsetof(TsGuest, guest_CMSTART), number(addr)));
+	add(IRStmt_Put(offsetof(TsGuest, guest_CMLEN), number(len)));
+	add(IRStmt_Exit(assign(Ity_I1, IRExpr_Binop(TS_UNEQUAL, IRExpr_RdTmp(is_other), number(0))), Ijk_InvalICache,
+			TS_CONST(b.pc), b.ip_off));
+}
+
+/* The block, which is left if its code has changed; *first moves with the first instruction. */
+static IRSB *compare_first(const IRSB *in, const VexGuestExtents *extents, Int *first)
+{
+	Int n = *first;
+
+	b.out = deepCopyIRSBExceptStmts(in);
+	for (Int i = 0; i < n; i++)
+		add(in->stmts[i]);
+	for (UInt i = 0; i < extents->n_used; i++)
+		compare_code(extents->base[i], extents->len[i]);
+	*first = b.out->stmts_used;
+	for (Int i = n; i < in->stmts_used; i++)
+		add(in->stmts[i]);
+	return b.out;
+}
+
+/* -------------------------------------------------------------------------------- translation */
+
 /* A block of which nothing is logged. */
 static IRSB *translate_plain(IRSB *in, Int first, Bool is_at)
 {
@@ -679,16 +752,21 @@ IRSB *ts_translate(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *l
 {
 	const struct ts_place *place = ts_window_place();
 	Int first = first_insn(in);
-	Bool is_at = False;
+	Bool is_at = False, is_unseen;
 
 	(void)closure;
-	(void)extents;
 	(void)host;
-	if (first == in->stmts_used || (!ts_is_on && !place))
+	if (first == in->stmts_used)
 		return in;
 	tl_assert(guest_word == host_word);
 	b.ip_off = layout->offset_IP;
 	b.pc = addr_of(in->stmts[first]);
+	if (ts_memory_is_written_code(b.pc, &is_unseen))
+		in = cut_after_store(in, first);
+	if (is_unseen)
+		in = compare_first(in, extents, &first);
+	if (!ts_is_on && !place)
+		return in;
 	if (place)
 		in = cut_at(in, place, first, &is_at);
 	return ts_is_on ? translate_logged(in, first, is_at) : translate_plain(in, first, is_at);

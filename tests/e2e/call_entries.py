@@ -184,4 +184,19 @@ def a_handler_s_stack_has_what_was_interrupted():
         assert all(f in rest for f in chain), rows
 
 
+@case
+def handlers_that_follow_each_other_are_entered_by_signals():
+    """None returns to the interrupted code, but the last; no jump of sigreturn's code leads to the others."""
+    assert record("pending.ucir", build("pending.c", "pending", "-O2 -g -w")).returncode == 0
+    rows = ask("pending.ucir", "calls", "handle")
+    assert [(c["kind"], c["caller"], c["end"] is None) for c in rows] == [("handler", rows[0]["caller"], False)] * 3, rows
+    assert rows[0]["caller"] not in ("__restore_rt", None) and rows[0]["end"] == rows[1]["begin"] < rows[2]["begin"], rows
+    stacks = [[r["function"] for r in ask("pending.ucir", "stack", "at", str(c["begin"]))] for c in rows]
+    assert stacks[0] == stacks[1] == stacks[2] and stacks[0].count("signal") == 1 and "unblock" in stacks[0], stacks
+    # gdb: what interrupted nothing that one steps over is passed over, all three
+    shown = gdb("pending.ucir", "handle SIG36 nostop noprint pass", f"goto {rows[0]['begin'] - 1}", "stepi", "printf \"handled %d\\n\", n_handled",
+                "bt 1")
+    assert "handled 3" in shown and "#0" in shown and "handle (" not in shown, shown
+
+
 run_cases()

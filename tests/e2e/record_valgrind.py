@@ -58,6 +58,19 @@ def every_load_finds_what_the_recording_holds():
 
 
 @case
+def code_that_stores_write_runs_as_it_was_written():
+    """Also where Valgrind translates the store and what it writes at once, or does not look at the code of a file again."""
+    program = build("rewrites.c", "rewrites")
+    alone = subprocess.run([program], capture_output=True, timeout=LIMIT).stdout.decode()
+    assert alone == "anonymous 3 5 5\nown 3 5 5\nalias 7 8 9\n", alone
+    done = recorded("rewrites.ucir", program)
+    assert done.stdout == alone and unexplained(done.stderr) == 0, (done.stdout, done.stderr)
+    # `--from` after it all: the program is translated, and nothing is recorded
+    done = record("rewrites.ucir", program, options=(*WITH, "--from", "nowhere_at_all"))
+    assert alone in done.stdout, (done.stdout, done.stderr)
+
+
+@case
 def a_register_is_written_also_with_the_value_that_it_has():
     pathlib.Path("same.c").write_text("int main(void) { int n = 0; for (int i = 0; i < 50; i++)\n"
                                       "__asm__ volatile(\"mov $10, %%r15\" ::: \"r15\"); return n; }\n")

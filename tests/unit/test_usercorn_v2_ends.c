@@ -136,6 +136,9 @@ START_TEST(an_end_is_told_of_a_thread_that_still_lives)
 		  "1800/1@1 threadend0 T0 exit3\n");
 	ucir_close(&t);
 	expect_v2(START_V2 SECOND "FRAME 7:8 { STEP 1 } FRAME 7:7 { } END 0 3", "1800/1@1 exit3\n");
+	ucir_close(&t); /* the last one that ran, though another one's call that never returned is told after its step */
+	expect_v2(START_V2 SECOND "FRAME 7:7 { STEP 2 SYSCALL 231 0 - { } } FRAME 7:8 { SYSCALL 35 0 - { } } END 0 3",
+		  "1000/2@0 syscall231()=0 T1 syscall35()=0 T0 exit3\n");
 }
 END_TEST
 

@@ -203,6 +203,17 @@ static void set_unseen(struct ts_entry *entry, bool has_call)
 	entry->call.kind = TS_CALL_OPEN;
 }
 
+/* The caller of a handler that follows another one is what that one interrupted. */
+static bool set_interrupted(const struct ts_entries *e, const struct ts_handler *h, struct ts_call *call, struct ts_error *err)
+{
+	const struct ts_steps *b;
+	const struct ts_step *s = ts_query_step(e->ask->q, h->interrupted, &b, err);
+
+	if (s)
+		call->pc = s->pc;
+	return s;
+}
+
 /*
  * The entry at @pos, by step @from of the thread, in or by the innermost open call if @has_call.  Returns false if it is
  * none: a call led to it, by itself or through an entry of a linkage table.
@@ -235,7 +246,7 @@ static bool classify(const struct ts_entries *e, uint64_t pos, uint64_t from, ui
 	call->pos = from;
 	call->pc = TS_NO_PC;
 	call->target = addr;
-	return true;
+	return entry->kind != TS_ENTRY_HANDLER || h.interrupted == from || set_interrupted(e, &h, call, err);
 }
 
 bool ts_entries_first_return(struct ts_query *q, uint32_t thread, uint64_t pos, uint64_t *sp, uint64_t *ret,

@@ -97,16 +97,16 @@ static enum ts_got put_signal(struct stack *x, struct ts_row *row, struct ts_bud
 static enum ts_got put_interrupted(struct stack *x, struct ts_row *row, struct ts_budget *budget, struct ts_error *err)
 {
 	struct ts_query *q = x->rows.ask->q;
-	uint64_t pos = x->handler.end == TS_NO_POS ? x->handler.pos : x->handler.end, pc;
+	uint64_t at = x->handler.interrupted, pos = x->handler.back == TS_NO_POS ? at : x->handler.back, pc;
 	bool has_pc, is_call;
 
 	if (!ts_query_pc(q, pos, x->thread, &pc, &has_pc, err))
 		return TS_GOT_FAIL;
-	put_row(x, x->handler.pos, pc, has_pc, row, budget);
+	put_row(x, at, pc, has_pc, row, budget);
 	x->is_interrupted = false;
-	is_call = ts_query_innermost_call(q, x->thread, x->handler.pos + 1, &x->call) && x->call.pos == x->handler.pos;
-	x->has_call = is_call || ts_query_innermost_call(q, x->thread, x->handler.pos, &x->call);
-	return look_for_handler(x, x->handler.pos, err);
+	is_call = ts_query_innermost_call(q, x->thread, at + 1, &x->call) && x->call.pos == at;
+	x->has_call = is_call || ts_query_innermost_call(q, x->thread, at, &x->call);
+	return look_for_handler(x, at, err);
 }
 
 /* The thread was in a call when the recording began: what called that is not recorded. */

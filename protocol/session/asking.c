@@ -11,6 +11,7 @@
 #include "src/ask/output/answer.h"
 #include "src/ask/grammar/marks.h"
 #include "src/ask/grammar/question.h"
+#include "src/ask/verbs/position.h"
 #include "src/symbols/symbols.h"
 #include "src/base/clock.h"
 
@@ -23,9 +24,6 @@
 /* What gdb makes of one condition, for all the places where it has it: not much longer than a packet. */
 #define MAX_OFFERED (size_t)65536
 
-/* The number of places that "back" remembers. */
-#define MAX_BACK 64u
-
 struct rsp_asking {
 	struct ts_ask ask;
 	struct ts_marks *marks;     /* owned; NULL: none needed yet, or they cannot be kept */
@@ -37,7 +35,6 @@ struct rsp_asking {
 	struct ts_buf offered;      /* it in the grammar's words, for each place where gdb has it */
 	bool is_cut;                /* there are more places than that has room for */
 	bool is_offered;            /* one of these is the function or address of the question */
-	uint64_t back[MAX_BACK + 1]; /* where goto left, oldest first; then, after back, where it came from */
 };
 
 void rsp_asking_free(struct rsp_asking *q)
@@ -82,7 +79,6 @@ static struct rsp_asking *need_asking(struct rsp_session *s)
 		s->asking = calloc(1, sizeof(*s->asking));
 		s->free_asking = rsp_asking_free;
 		if (s->asking) {
-			s->asking->ask.back = s->asking->back;
 			ts_buf_init(&s->asking->wanted);
 			ts_buf_init(&s->asking->offered);
 		}
@@ -130,38 +126,12 @@ static enum rsp_command_end prepare_question(struct rsp_session *s, const char *
 	return RSP_COMMAND_DONE;
 }
 
-/* Going somewhere else forgets the places for "forward". */
-static void note_left(struct ts_ask *ask, uint64_t pos)
-{
-	if (ask->at_back == MAX_BACK) {
-		memmove(ask->back, ask->back + 1, (MAX_BACK - 1) * sizeof(*ask->back));
-		ask->at_back--;
-	}
-	ask->back[ask->at_back++] = pos;
-	ask->n_back = ask->at_back;
-}
-
-/* back[at_back] is the session's position, if it went back. */
-static void go(struct rsp_session *s, const char *verb, uint64_t pos)
-{
-	struct ts_ask *ask = &s->asking->ask;
-
-	if (!strcmp(verb, "back")) {
-		if (ask->n_back == ask->at_back)
-			ask->back[ask->n_back++] = s->pos;
-		ask->at_back--;
-	} else if (!strcmp(verb, "forward")) {
-		ask->at_back++;
-	} else if (pos != s->pos) {
-		note_left(ask, s->pos);
-	}
-	rsp_session_go(s, pos);
-}
-
 void rsp_asking_note_left(struct rsp_session *s, uint64_t pos)
 {
-	if (pos != s->pos && need_asking(s))
-		note_left(&s->asking->ask, s->pos);
+	if (pos == s->pos || !need_asking(s))
+		return;
+	s->asking->ask.here = s->pos;
+	ts_ask_move(&s->asking->ask, &ts_verb_goto, pos);
 }
 
 bool rsp_asking_checkpoint(struct rsp_session *s, const char *text, struct ts_buf *out)
@@ -318,7 +288,8 @@ static void finish(struct rsp_session *s, struct rsp_reply *r)
 	if (pos != TS_NO_POS && q->is_announced) {
 		rsp_session_announce(s, &(struct rsp_destination){ .kind = RSP_TO_POSITION, .pos = pos });
 	} else if (pos != TS_NO_POS) {
-		go(s, ts_answer_question(q->answer)->verb->name, pos);
+		ts_ask_move(&q->ask, ts_answer_question(q->answer)->verb, pos);
+		rsp_session_go(s, pos);
 	}
 	rsp_reply_ok(r);
 }

@@ -25,6 +25,9 @@ struct ts_question;
 struct ts_regview;
 struct ts_symbols;
 
+/* The number of positions that back remembers. */
+#define TS_MAX_BACK ((size_t)1024)
+
 /*
  * The recording and the position of questions.  One for each session; members are borrowed, unless marked
  * otherwise.
@@ -46,7 +49,8 @@ struct ts_ask {
 	uint64_t frame;             /* ... and its position */
 	uint64_t *shown;            /* owned; PLACE `#R`: the positions of the most recent table */
 	size_t n_shown;
-	uint64_t *back;             /* positions that goto left, for back and forward; newest at n_back - 1 */
+	/* positions that goto left, the newest before at_back; then, after back, those after it (ts_ask_move()) */
+	uint64_t back[TS_MAX_BACK + 1];
 	size_t n_back, at_back;
 };
 

@@ -5,6 +5,7 @@
 #include "src/ask/diff/diff.h"
 #include "src/ask/grammar/question.h"
 #include "src/ask/grammar/range.h"
+#include "src/ask/verbs/position.h"
 #include "src/ask/verbs/verbs.h"
 #include "src/query/query.h"
 #include "tools.h"
@@ -55,7 +56,10 @@ static void reply_answer(struct ts_mcp_server *sv, struct ts_mcp_recording *r, s
 		ts_answer_bound(a, max);
 	if (a && ts_mcp_drive(sv, a, &lines, err)) {
 		ts_answer_keep_shown(a, r->ask);
-		ts_mcp_move(r, ts_answer_question(a)->verb, ts_answer_go(a));
+		if (ts_answer_go(a) != TS_NO_POS) {
+			ts_ask_move(r->ask, ts_answer_question(a)->verb, ts_answer_go(a));
+			r->has_moved = true;
+		}
 		ts_mcp_reply_rows(sv, id, &lines, is_short);
 	} else {
 		ts_mcp_reply_failure(sv, r, err, id);

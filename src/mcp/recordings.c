@@ -5,11 +5,10 @@
 
 #include "server.h"
 #include "src/ask/grammar/question.h"
+#include "src/base/json_text.h"
 #include "src/query/query.h"
 
 #define READ_NS INT64_C(5000000)
-
-#define MAX_BACK ((size_t)1024)
 
 static const char *last_part(const char *path)
 {
@@ -82,32 +81,6 @@ struct ts_mcp_recording *ts_mcp_read_named(struct ts_mcp_server *sv, const char 
 	return NULL;
 }
 
-void ts_mcp_move(struct ts_mcp_recording *r, const struct ts_verb *verb, uint64_t to)
-{
-	struct ts_ask *ask = r->ask;
-	uint64_t *back;
-
-	if (to == TS_NO_POS)
-		return;
-	if (ask->at_back == MAX_BACK && strcmp(verb->name, "back") && strcmp(verb->name, "forward")) {
-		memmove(ask->back, ask->back + 1, ask->at_back * sizeof(*back)); /* the oldest place is forgotten */
-		ask->at_back--;
-	}
-	if (!strcmp(verb->name, "back") && ask->at_back) {
-		ask->at_back--;
-	} else if (!strcmp(verb->name, "forward") && ask->at_back + 1 < ask->n_back) {
-		ask->at_back++;
-	} else if (ask->at_back < MAX_BACK &&
-		   (back = realloc(ask->back, (ask->at_back + 2) * sizeof(*back))) != NULL) {
-		back[ask->at_back] = ask->here;
-		back[++ask->at_back] = to;
-		ask->back = back;
-		ask->n_back = ask->at_back + 1;
-	}
-	ask->here = to;
-	r->has_moved = true;
-}
-
 /*
  * The number is null while the recording is being read, and if it cannot be: then there is an error in the
  * row.
@@ -118,11 +91,11 @@ static void put_recording(struct ts_buf *lines, const struct ts_mcp_recording *r
 	struct ts_error why;
 
 	ts_buf_puts(lines, "{\"recording\":");
-	ts_mcp_put_string(lines, r->path, strlen(r->path));
+	ts_json_put_text(lines, r->path, strlen(r->path));
 	if (ts_query_is_abandoned(r->ask->q, &why)) {
 		ts_error_format(&why, NULL, sentence, sizeof(sentence));
 		ts_buf_puts(lines, ",\"positions\":null,\"error\":");
-		ts_mcp_put_string(lines, sentence, strlen(sentence));
+		ts_json_put_text(lines, sentence, strlen(sentence));
 		ts_buf_puts(lines, "}\n");
 	} else if (r->ask->is_reading) {
 		ts_buf_puts(lines, ",\"positions\":null}\n");

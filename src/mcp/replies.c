@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "src/base/json.h"
+#include "src/base/json_text.h"
 #include "tools.h"
 
 void ts_mcp_reply(struct ts_mcp_server *sv, const json_t *id, const char *result)
@@ -34,21 +35,13 @@ void ts_mcp_reply_json(struct ts_mcp_server *sv, const json_t *id, json_t *value
 
 /* --------------------------------------------------------------------------------------------- a result */
 
-void ts_mcp_put_string(struct ts_buf *out, const char *text, size_t len)
-{
-	json_t *value = json_stringn_nocheck(text, len);
-
-	ts_json_put(out, value, JSON_COMPACT | JSON_ENCODE_ANY);
-	json_decref(value);
-}
-
 void ts_mcp_reply_error(struct ts_mcp_server *sv, const json_t *id, const char *sentence)
 {
 	struct ts_buf out;
 
 	ts_buf_init(&out);
 	ts_buf_puts(&out, "{\"content\":[{\"type\":\"text\",\"text\":");
-	ts_mcp_put_string(&out, sentence, strlen(sentence));
+	ts_json_put_text(&out, sentence, strlen(sentence));
 	ts_buf_puts(&out, "}],\"isError\":true}");
 	if (ts_buf_ok(&out))
 		ts_mcp_reply(sv, id, ts_buf_text(&out));
@@ -156,7 +149,7 @@ void ts_mcp_reply_rows(struct ts_mcp_server *sv, const json_t *id, struct ts_buf
 	if (has_more(lines))
 		ts_buf_puts(&text, how_to_go_on);
 	ts_buf_puts(&out, "{\"content\":[{\"type\":\"text\",\"text\":");
-	ts_mcp_put_string(&out, (const char *)text.data, text.len);
+	ts_json_put_text(&out, (const char *)text.data, text.len);
 	ts_buf_puts(&out, "}],\"structuredContent\":");
 	ts_buf_put(&out, structure.data, structure.len);
 	ts_buf_puts(&out, ",\"isError\":false}");

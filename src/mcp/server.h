@@ -43,9 +43,6 @@ void ts_mcp_reply_rows(struct ts_mcp_server *sv, const json_t *id, struct ts_buf
 /* Answer a call with one row, an object that is given away; NULL: memory was exhausted. */
 void ts_mcp_reply_row(struct ts_mcp_server *sv, const json_t *id, json_t *row);
 
-/* A JSON string. */
-void ts_mcp_put_string(struct ts_buf *out, const char *text, size_t len);
-
 /* --------------------------------------------------------------------------------------- recordings.c */
 
 /* By its path, or by its file name if only one has it; NULL with a sentence in @out. */
@@ -70,9 +67,6 @@ bool ts_mcp_read_rest(struct ts_mcp_server *sv, struct ts_mcp_recording *r, stru
  * Returns NULL if the call has been answered, or was cancelled.
  */
 struct ts_mcp_recording *ts_mcp_read_named(struct ts_mcp_server *sv, const char *name, const json_t *id);
-
-/* Where goto has led; back and forward go through the positions that it left. */
-void ts_mcp_move(struct ts_mcp_recording *r, const struct ts_verb *verb, uint64_t to);
 
 /* The rows `recording positions` as JSON Lines. */
 void ts_mcp_put_recordings(const struct ts_mcp_server *sv, struct ts_buf *lines);

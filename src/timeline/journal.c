@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A note is a struct head, then what its kind needs: a struct ts_map, ts_module or ts_event and the texts,
- * each with its terminator, in the order of the struct's fields.  Texts that are not there are not written;
- * their offsets say so.  Zeros follow up to a multiple of the head's length: packed arrays are filtered by items (src/index/index_pack.h),
- * and where the thread changes at each step nearly all notes are heads.
+ * A note is a struct head, then what its kind needs: of a map a struct ts_map and its two texts, of a module its text, of
+ * an event a struct ts_event.  Texts have their terminators; those of a map that are not there are not written, its
+ * struct says so.  Zeros follow up to a multiple of the head's length: packed arrays are filtered by items
+ * (src/index/index_pack.h), and where the thread changes at each step nearly all notes are heads.
  */
 #include "journal.h"
 
@@ -25,84 +25,27 @@ static void put_text(struct ts_buf *out, const struct ts_steps *b, uint32_t off)
 		ts_buf_put(out, text, strlen(text) + 1);
 }
 
-/* Structs without what is in their padding: a file holds the same bytes each time. */
-
-static void put_map(struct ts_buf *out, const struct ts_map *m)
-{
-	struct ts_map clean;
-
-	memset(&clean, 0, sizeof(clean));
-	clean.addr = m->addr;
-	clean.len = m->len;
-	clean.file_off = m->file_off;
-	clean.prot = m->prot;
-	clean.desc = m->desc;
-	clean.file = m->file;
-	clean.fill = m->fill;
-	ts_buf_put(out, &clean, sizeof(clean));
-}
-
-static void put_module(struct ts_buf *out, const struct ts_module *m)
-{
-	struct ts_module clean;
-
-	memset(&clean, 0, sizeof(clean));
-	clean.addr = m->addr;
-	clean.len = m->len;
-	clean.file = m->file;
-	ts_buf_put(out, &clean, sizeof(clean));
-}
-
-static void put_event(struct ts_buf *out, const struct ts_event *ev)
-{
-	struct ts_event clean;
-
-	ts_event_clean(&clean, ev);
-	ts_buf_put(out, &clean, sizeof(clean));
-}
+_Static_assert(sizeof(struct ts_map) == 40, "without padding: a file holds the same bytes each time");
 
 static void put_item(struct ts_buf *out, const struct ts_steps *b, const struct ts_effect *e)
 {
-	switch (e->kind) {
-	case TS_FX_MAP:
-		put_map(out, &b->maps[e->item]);
+	struct ts_event clean;
+
+	if (e->kind == TS_FX_MAP) {
+		ts_buf_put(out, &b->maps[e->item], sizeof(b->maps[0]));
 		put_text(out, b, b->maps[e->item].desc);
 		put_text(out, b, b->maps[e->item].file);
-		break;
-	case TS_FX_LOAD:
-		put_module(out, &b->modules[e->item]);
+	} else if (e->kind == TS_FX_LOAD) {
 		put_text(out, b, b->modules[e->item].file);
-		break;
-	case TS_FX_EVENT:
-		put_event(out, &b->events[e->item]);
-		break;
-	case TS_FX_REG_WRITE:
-	case TS_FX_REG_READ:
-	case TS_FX_WRITE:
-	case TS_FX_READ:
-	case TS_FX_UNMAP:
-	case TS_FX_PROTECT:
-	case TS_FX_FORGET:
-	case TS_FX_THREAD:
-	case TS_FX_UNLOAD:
-	case TS_FX_FORGET_REGS:
-	case TS_FX_UNSEEN:
-		break;
+	} else if (e->kind == TS_FX_EVENT) {
+		ts_event_clean(&clean, &b->events[e->item]);
+		ts_buf_put(out, &clean, sizeof(clean));
 	}
 }
 
 bool ts_journal_has_event(enum ts_event_kind kind)
 {
-	switch (kind) {
-	case TS_EV_EXIT:
-	case TS_EV_THREAD_END:
-	case TS_EV_GAP: return true;
-	case TS_EV_SYSCALL:
-	case TS_EV_SIGNAL:
-	case TS_EV_FAULT:
-	case TS_EV_INTERRUPT: break;
-	}
-	return false;
+	return kind == TS_EV_EXIT || kind == TS_EV_THREAD_END || kind == TS_EV_GAP;
 }
 
 void ts_journal_effect(struct ts_buf *out, uint64_t pos, uint32_t thread, const struct ts_steps *b,
@@ -144,28 +87,24 @@ static const char *take_text(const uint8_t **p, uint32_t *size, bool has, size_t
 
 #define PROT_ALL (TS_PROT_READ | TS_PROT_WRITE | TS_PROT_EXEC)
 
-/* Is it a range of at least a byte that does not pass the end of the space? */
-static bool is_range(uint64_t addr, uint64_t len)
-{
-	return len && addr <= UINT64_MAX - (len - 1);
-}
+#define PROT_ALL (TS_PROT_READ | TS_PROT_WRITE | TS_PROT_EXEC)
 
-static bool take_map(const uint8_t *p, uint32_t size, struct ts_steps *b)
+static bool take_map(const struct head *head, const uint8_t *p, struct ts_steps *b)
 {
+	uint32_t size = head->size - (uint32_t)sizeof(struct ts_map);
 	const char *desc, *file;
 	size_t desc_len, file_len;
 	struct ts_map map, *m;
 
-	if (size < sizeof(map))
+	if (head->size < sizeof(map))
 		return false;
 	memcpy(&map, p, sizeof(map));
-	if (!is_range(map.addr, map.len) || map.prot > PROT_ALL || (unsigned)map.fill > TS_FILL_ZERO)
-		return false;
 	p += sizeof(map);
-	size -= (uint32_t)sizeof(map);
+	if (!head->len || map.prot > PROT_ALL || (unsigned)map.fill > TS_FILL_ZERO)
+		return false;
 	desc = take_text(&p, &size, map.desc != TS_NO_DATA, &desc_len);
 	file = take_text(&p, &size, map.file != TS_NO_DATA, &file_len);
-	m = ts_steps_map(b, map.addr, map.len, desc, desc_len, file, file_len);
+	m = ts_steps_map(b, head->addr, head->len, desc, desc_len, file, file_len);
 	if (!m)
 		return false;
 	m->file_off = map.file_off;
@@ -174,28 +113,20 @@ static bool take_map(const uint8_t *p, uint32_t size, struct ts_steps *b)
 	return true;
 }
 
-static bool take_module(const uint8_t *p, uint32_t size, struct ts_steps *b)
+static bool take_module(const struct head *head, const uint8_t *p, struct ts_steps *b)
 {
-	struct ts_module m;
-	const char *file;
+	uint32_t size = head->size;
 	size_t len;
+	const char *file = take_text(&p, &size, true, &len);
 
-	if (size < sizeof(m))
-		return false;
-	memcpy(&m, p, sizeof(m));
-	if (!is_range(m.addr, m.len))
-		return false;
-	p += sizeof(m);
-	size -= (uint32_t)sizeof(m);
-	file = take_text(&p, &size, true, &len);
-	return file && ts_steps_load(b, m.addr, m.len, file, len);
+	return head->len && file && ts_steps_load(b, head->addr, head->len, file, len);
 }
 
-static bool take_event(const uint8_t *p, uint32_t size, struct ts_steps *b)
+static bool take_event(const struct head *head, const uint8_t *p, struct ts_steps *b)
 {
 	struct ts_event ev, *to;
 
-	if (size < sizeof(ev) || !ts_event_is_valid(p))
+	if (head->size < sizeof(ev) || !ts_event_is_valid(p))
 		return false;
 	memcpy(&ev, p, sizeof(ev));
 	to = ts_steps_event(b, ev.kind);
@@ -208,35 +139,26 @@ static bool take_effect(const struct head *head, const uint8_t *p, struct ts_ste
 {
 	struct ts_effect *e;
 
+	if (head->len && head->addr > UINT64_MAX - (head->len - 1))
+		return false;
 	switch ((enum ts_effect_kind)head->kind) {
-	case TS_FX_MAP:
-		return take_map(p, head->size, b);
-	case TS_FX_LOAD:
-		return take_module(p, head->size, b);
-	case TS_FX_EVENT:
-		return take_event(p, head->size, b);
-	case TS_FX_THREAD:
-		return true;
+	case TS_FX_MAP: return take_map(head, p, b);
+	case TS_FX_LOAD: return take_module(head, p, b);
+	case TS_FX_EVENT: return take_event(head, p, b);
+	case TS_FX_THREAD: return true;
 	case TS_FX_UNMAP:
 	case TS_FX_PROTECT:
 	case TS_FX_FORGET:
 	case TS_FX_UNLOAD:
 	case TS_FX_FORGET_REGS:
-		if ((head->len && !is_range(head->addr, head->len)) ||
-		    (head->kind == TS_FX_PROTECT && head->item > PROT_ALL))
+		if (head->kind == TS_FX_PROTECT && head->item > PROT_ALL)
 			return false;
 		e = ts_steps_effect(b, head->kind, head->addr, head->len);
 		if (e && head->kind == TS_FX_PROTECT)
 			e->item = head->item;
 		return e != NULL;
-	case TS_FX_REG_WRITE:
-	case TS_FX_REG_READ:
-	case TS_FX_WRITE:
-	case TS_FX_READ:
-	case TS_FX_UNSEEN:
-		break;
+	default: return false; /* what a step has by itself */
 	}
-	return false;
 }
 
 bool ts_journal_next(const uint8_t **p, size_t *len, struct ts_note *note, struct ts_steps *batch)

@@ -21,7 +21,7 @@ KINDS = {
         "src/base/vec.c src/base/buf.c",
         "loaders/kit/window.c loaders/usercorn/tasks.c protocol/server/server.c protocol/session/breaks.c protocol/session/threads.c " \
         "protocol/tracing/collector.c " \
-        "src/mcp/recordings.c src/program/open/opening.c src/record/op_piece.c src/record/records.c " \
+        "src/program/open/opening.c src/record/op_piece.c src/record/records.c " \
         "src/search/cause_nodes.c src/symbols/names.c " \
         "src/timeline/postings.c src/timeline/runs_builder.c " \
         "src/trace/step.c"),

@@ -571,8 +571,7 @@ START_TEST(a_region_of_no_bytes_is_refused)
 			memcpy(&size, p + at + NOTE_SIZE_AT, sizeof(size));
 			is_told = kind == TS_FX_MAP;
 			if (is_told)
-				memcpy(p + at + NOTE_LEN + offsetof(struct ts_map, len), &no_len,
-				       sizeof(no_len));
+				memcpy(p + at + NOTE_LEN_AT, &no_len, sizeof(no_len));
 		}
 	}
 	ck_assert(is_told);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "verbs.h"
+#include "position.h"
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
+#include <string.h>
 
 #include "cells.h"
+#include "verbs.h"
 #include "src/symbols/names.h"
 #include "src/ask/grammar/question.h"
 #include "src/ask/grammar/seek.h"
@@ -142,3 +143,20 @@ const struct ts_verb ts_verb_forward = {
 	.arg = FORWARD,
 	POSITION_VERB,
 };
+
+void ts_ask_move(struct ts_ask *ask, const struct ts_verb *verb, uint64_t pos)
+{
+	if (verb == &ts_verb_back) {
+		if (ask->n_back == ask->at_back)
+			ask->back[ask->n_back++] = ask->here;
+		ask->at_back--;
+	} else if (verb == &ts_verb_forward) {
+		ask->at_back++;
+	} else if (pos != ask->here) {
+		if (ask->at_back == TS_MAX_BACK)
+			memmove(ask->back, ask->back + 1, --ask->at_back * sizeof(*ask->back));
+		ask->back[ask->at_back++] = ask->here;
+		ask->n_back = ask->at_back;
+	}
+	ask->here = pos;
+}

@@ -78,6 +78,5 @@ void ts_asker_fini(struct ts_asker *a)
 	ts_local_files_fini(&a->local);
 	ts_symbols_free(a->symbols);
 	ts_marks_free(a->marks);
-	free(a->ask.back);
 	free(a->ask.shown);
 }

@@ -77,10 +77,10 @@ def mutants(target, seed):
 
 # tests of a folder that have other names
 ALSO = {
-    "src/search": "test_ask_why test_ask_why_twin test_ask_why_loops test_ask_flows test_ask_access test_ask_steps",
+    "src/search": "test_ask_sources test_ask_why test_ask_why_twin test_ask_why_loops test_ask_flows test_ask_access test_ask_access_long test_ask_steps",
     "src/symbols": "test_ask_walk test_symbol_tables",
     "src/calls": "test_ask_walk",
-    "src/timeline": "test_ask_access test_ask_world",
+    "src/timeline": "test_ask_access test_ask_access_long test_ask_world",
 }
 
 

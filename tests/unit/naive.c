@@ -7,11 +7,6 @@
 
 #include "settle.h"
 
-uint8_t naive_image_byte(uint64_t off)
-{
-	return (uint8_t)(100 + off);
-}
-
 /* Ordinal of a byte among those of the script, -1 if it is not one. */
 static long byte_ordinal(const struct naive *nv, uint64_t addr)
 {
@@ -514,18 +509,6 @@ const struct naive_mapping *naive_mapping(const struct naive *nv, uint64_t pos, 
 	while (n && list->items[n - 1].seq >= nv->first_seq[pos])
 		n--;
 	return n && list->items[n - 1].is_mapped ? &list->items[n - 1] : NULL;
-}
-
-const struct naive_module *naive_next_module(const struct naive *nv, uint64_t pos, uint32_t process,
-					     uint32_t *at)
-{
-	while (*at < nv->n_modules) {
-		const struct naive_module *m = &nv->modules[(*at)++];
-
-		if (m->process == process && m->from < nv->first_seq[pos] && m->until >= nv->first_seq[pos])
-			return m;
-	}
-	return NULL;
 }
 
 /* ------------------------------------------------------------------------------------------- step by step */

@@ -122,6 +122,8 @@ START_TEST(bad_lines_are_refused_where_they_are)
 		const char *word;
 	} bad[] = {
 		{ "step 401000\nreg rdx 1\njump 5\n", 22, "not a word that begins a line" },
+		{ "step 1\nfoo\n", 7, "not a word that begins a line" },
+		{ "step 1\nends\n", 7, "not a word that begins a line" },
 		{ "step 401000\nreg foo 1\n", 16, "not a register of this architecture: \"foo\"" },
 		{ "step 401000\nreg rdx 11112222333344445\n", 20, "not a value of this register" },
 		{ "step 401000\nreg rdx 1g\n", 20, "not a value of this register" },
@@ -167,6 +169,16 @@ START_TEST(bad_lines_are_refused_where_they_are)
 }
 END_TEST
 
+START_TEST(another_first_line_is_refused_where_it_is)
+{
+	ts_buf_puts(&t.bytes, "tracestub text 2 x86_64\nstep 1\n");
+	ck_assert(!ucir_open(&t, NULL));
+	ck_assert_int_eq(t.err.code, TS_EUNSUPPORTED);
+	ck_assert_uint_eq(t.err.off, 0);
+	ck_assert_ptr_nonnull(strstr(t.err.text, "the first line is not"));
+}
+END_TEST
+
 START_TEST(steps_before_a_bad_line_are_kept)
 {
 	ck_assert_int_eq(read_text(HEAD "step 1\nreg rax 1\nstep 2\nreg rax z\n"), TS_FAIL);
@@ -188,6 +200,30 @@ START_TEST(the_bytes_of_a_line_have_a_bound)
 		ucir_close(&t);
 		setup();
 	}
+}
+END_TEST
+
+/* A comment of @len characters, then a step. */
+static bool takes_comment(unsigned len)
+{
+	bool done;
+
+	ts_buf_reset(&t.bytes);
+	ts_buf_puts(&t.bytes, HEAD "#");
+	for (unsigned i = 1; i < len; i++)
+		ts_buf_puts(&t.bytes, "x");
+	ts_buf_puts(&t.bytes, "\nstep 1\n");
+	done = ucir_open(&t, NULL) && ucir_read_all(&t, NULL) == TS_END;
+	ucir_close(&t);
+	setup();
+	return done;
+}
+
+/* The longest line of memory has two digits for each of its 4,096 bytes, and some more words. */
+START_TEST(a_line_has_a_bound)
+{
+	ck_assert(takes_comment(2 * 4096 + 200));
+	ck_assert(!takes_comment(2 * 4096 + 4096));
 }
 END_TEST
 
@@ -257,12 +293,14 @@ START_TEST(it_bids_on_nothing_else)
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
 		ck_assert_uint_eq(loader->probe((const uint8_t *)others[i], strlen(others[i]), 100), 0);
 	ck_assert_uint_eq(loader->probe((const uint8_t *)HEAD, strlen(HEAD), 100), 64);
+	ck_assert_uint_eq(loader->probe((const uint8_t *)HEAD, strlen("tracestub text 1 "), 100), 64);
+	ck_assert_uint_eq(loader->probe((const uint8_t *)HEAD, strlen("tracestub text 1"), 100), 0);
 }
 END_TEST
 
 UNIT_FIXTURE_SUITE("text", setup, teardown, a_step_has_its_lines, registers_lie_in_the_order_of_the_target,
 		   the_program_counter_says_where_it_goes, threads_have_their_steps,
 		   tabs_and_blanks_separate_words_everywhere, bad_lines_are_refused_where_they_are,
-		   steps_before_a_bad_line_are_kept,
-		   the_bytes_of_a_line_have_a_bound, threads_have_a_bound,
+		   another_first_line_is_refused_where_it_is, steps_before_a_bad_line_are_kept,
+		   the_bytes_of_a_line_have_a_bound, a_line_has_a_bound, threads_have_a_bound,
 		   a_reader_goes_on_from_every_decode_point, it_bids_on_nothing_else)

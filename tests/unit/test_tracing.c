@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tracepoints as a client sees them: packets in, frames out.
- *
- * The recording is a loop of four instructions at 0x401000 that threads 0 and 1 run in turn.  In round i the
- * first instruction writes i to the four bytes at 0x602000, and the second sets rcx (gdb's register 2) of its
- * thread to 10 + i; rdx is never known.
  */
-#include "fake_session.h"
+#include "tracing_case.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,112 +10,6 @@
 
 #include "protocol/tracing/collector.h"
 #include "script.h"
-
-#define N_ROUNDS  8u
-#define ROUND_LEN 4u
-#define N_STEPS   (N_ROUNDS * ROUND_LEN)
-
-/* "the end of the recording", as the reason why a run has stopped. */
-#define END "74686520656e64206f6620746865207265636f7264696e67"
-
-static void make_rounds(struct ts_recording *rec)
-{
-	struct ts_steps *b = &((struct script *)rec)->steps;
-	int rcx = ts_regset_find(&rec->regs, "rcx");
-
-	ts_steps_reset(b);
-	for (unsigned i = 0; i < N_ROUNDS; i++) {
-		uint8_t value[8] = { (uint8_t)i };
-
-		ts_steps_value(b, TS_FX_WRITE, 0x602000, value, 4);
-		ts_steps_close(b, 0x401000, 1, i % 2);
-		value[0] = (uint8_t)(10 + i);
-		ts_steps_value(b, TS_FX_REG_WRITE, rec->regs.regs[rcx].off, value, 8);
-		ts_steps_close(b, 0x401001, 1, i % 2);
-		ts_steps_close(b, 0x401002, 1, i % 2);
-		ts_steps_close(b, 0x401003, 1, i % 2);
-	}
-	ck_assert(!b->is_failed);
-	((struct script *)rec)->end = (struct ts_end){ .pc = 0x401000, .has_pc = true };
-}
-
-static void begin(void)
-{
-	fake_again(&(struct fake_options){ .change = make_rounds });
-}
-
-/* A new run of these pieces; packets up to NULL. */
-static void run(const char *const *packets)
-{
-	begin();
-	ck_assert_str_eq(fake_send("QTinit"), "OK");
-	for (; *packets; packets++)
-		ck_assert_msg(!strcmp(fake_send(*packets), "OK"), "%s: %s", *packets, fake.text);
-	ck_assert_str_eq(fake_resume("QTStart"), "OK");
-}
-#define RUN(...) run((const char *const[]){ __VA_ARGS__, NULL })
-
-/* The positions of all frames, in one line. */
-static const char *positions(void)
-{
-	static char text[4096];
-	const struct ts_frames *f = rsp_tracing_frames(&fake.session.tracing);
-	size_t n = 0;
-
-	text[0] = '\0';
-	for (uint64_t i = 0; i < f->n_frames; i++)
-		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%" PRIu64, i ? " " : "",
-				      f->ops->pos(f, i));
-	return text;
-}
-
-/* The status up to its figures of time. */
-static const char *status(void)
-{
-	char *times;
-
-	fake_send("qTStatus");
-	times = strstr(fake.text, ";starttime");
-	ck_assert_msg(times != NULL, "%s", fake.text);
-	*times = '\0';
-	return fake.text;
-}
-
-/* Why tracepoint 1 has ended the run, as the status says it. */
-static const char *run_error(void)
-{
-	static char text[200];
-	const char *hex = strstr(status(), "T0;terror:");
-	size_t n = 0;
-	unsigned byte;
-
-	ck_assert_msg(hex != NULL, "%s", fake.text);
-	for (hex += strlen("T0;terror:");
-	     n + 1 < sizeof(text) && sscanf(hex, "%2x", &byte) == 1 && *hex != ':'; hex += 2)
-		text[n++] = (char)byte;
-	text[n] = '\0';
-	ck_assert_int_eq(strncmp(hex, ":1;", 3), 0);
-	return text;
-}
-
-/* gdb's registers as it gets them; rip is register 16 of 8 bytes each. */
-static uint64_t reg(unsigned number)
-{
-	char packet[16];
-	uint64_t value = 0;
-
-	snprintf(packet, sizeof(packet), "p%x", number);
-	fake_send(packet);
-	if (fake.text[0] == 'x')
-		return UINT64_MAX;
-	for (unsigned i = 8; i-- > 0;) {
-		unsigned byte;
-
-		ck_assert_int_eq(sscanf(fake.text + 2 * i, "%2x", &byte), 1);
-		value = value << 8 | byte;
-	}
-	return value;
-}
 
 /* ---------------------------------------------------------------------------------------- the implied run */
 

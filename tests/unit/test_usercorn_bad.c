@@ -8,14 +8,13 @@
 
 #include "loaders/kit/snappy.h"
 #include "ucir_text.h"
+#include "usercorn_whole.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 
-#define HEADER_LEN 74
 #define FRAMED_START (HEADER_LEN + SNAPPY_IDENTIFIER_LEN)
 
 static struct ucir_trace t;
@@ -33,7 +32,6 @@ static void teardown(void)
 	ts_buf_fini(&steps);
 }
 
-#define KEY0 "KEY 0 { REG 44 7100 MAP 1000 1000 5 exe prog WRITE 1000 0f05 } "
 #define GOOD KEY0 "FRAME 0 { JMP 1000 STEP 2 } "
 
 /* Open and read to the end: the first failure is in t.err. */
@@ -485,15 +483,6 @@ END_TEST
 
 /* -------------------------------------------------------------------------------- cuts */
 
-#define WHOLE                                                                                                \
-	KEY0 "KEY 5 { REG 35 1 } NOP FRAME 0 { READ 1000 2 } FRAME 0 { JMP 1000 REG 35 7000 SPREG 122 0011 " \
-	     "READ 2000 8 "                                                                                  \
-	     "WRITE 2008 0102 MAP 3000 1000 3 brk file UNMAP 3000 1000 PROT 1000 1000 5 STEP 2 "             \
-	     "SYSCALL 1 5 1,2000,5 { REG 38 9 READ 2000 5 NOP } NOP STEP 3 WRITE 7000 11 } FRAME 5 { JMP "   \
-	     "5000 STEP 1 } "                                                                                \
-	     "KEY 7 { REG 35 3 } FRAME 0 { STEP 1 } FRAME 5 { SYSCALL 2 0 - { WRITE 8000 22 } STEP 1 } "     \
-	     "FRAME 0 { STEP 2 SYSCALL 60 0 15 { EXIT } STEP 2 }"
-
 static size_t count_lines(const char *text)
 {
 	size_t n = 0;
@@ -672,147 +661,6 @@ START_TEST(too_many_processes_are_refused)
 }
 END_TEST
 
-/* -------------------------------------------------------------------------------- flips */
-
-static long peak_kib(void)
-{
-	struct rusage usage;
-
-	getrusage(RUSAGE_SELF, &usage);
-	return usage.ru_maxrss;
-}
-
-/* With sanitizers freed memory is kept for a while. */
-#ifdef __SANITIZE_ADDRESS__
-#define MAX_GROWTH_KIB (1L << 20)
-#else
-#define MAX_GROWTH_KIB 32768
-#endif
-
-/*
- * Read what is in @file with one bit changed, to its end, then once more from a decode point in the middle.
- */
-static void read_flipped(const struct ts_buf *file, size_t bit)
-{
-	struct ts_buf point;
-	enum ts_next next = TS_ITEM;
-	unsigned n = 0;
-
-	ts_buf_init(&t.bytes);
-	ts_buf_put(&t.bytes, file->data, file->len);
-	t.bytes.data[bit / 8] ^= (uint8_t)(1 << bit % 8);
-	ts_buf_init(&point);
-	if (ucir_open(&t, NULL)) {
-		for (; next == TS_ITEM; n++) {
-			if (n == 3)
-				t.reader->ops->save(t.reader, &point);
-			ts_steps_reset(&t.steps);
-			next = t.reader->ops->next(t.reader, &t.steps, &t.err);
-			if (n > file->len)
-				ck_abort_msg("more steps than bytes");
-		}
-		ts_error_reset(&t.err);
-		if (point.len) {
-			ck_assert(t.reader->ops->resume(t.reader, point.data, point.len, &t.err));
-			ts_steps_reset(&t.steps);
-			t.reader->ops->next(t.reader, &t.steps, &t.err);
-		}
-	}
-	ts_buf_fini(&point);
-	ucir_close(&t);
-}
-
-static void flip_every_bit(const struct ts_buf *file, size_t from, size_t to)
-{
-	long before = peak_kib();
-
-	for (size_t bit = from * 8; bit < to * 8; bit++)
-		read_flipped(file, bit);
-	ck_assert_int_lt(peak_kib() - before, MAX_GROWTH_KIB);
-}
-
-START_TEST(every_flipped_bit_of_a_plain_trace_is_survived)
-{
-	struct ts_buf file;
-
-	ts_buf_init(&file);
-	ucir_encode(&file, &ucir_v0, WHOLE);
-	flip_every_bit(&file, 0, file.len);
-	ts_buf_fini(&file);
-}
-END_TEST
-
-START_TEST(every_flipped_bit_of_a_recording_is_survived)
-{
-	struct ts_buf file;
-	size_t len;
-	uint8_t *bytes = unit_data("usercorn/x64_crash.ucir", &len);
-
-	ts_buf_init(&file);
-	ts_buf_put(&file, bytes, len);
-	flip_every_bit(&file, 0, len);
-	ts_buf_fini(&file);
-	free(bytes);
-}
-END_TEST
-
-/*
- * Flips under a right checksum: the stream of a recording in stored chunks, which are made anew for each
- * flip.
- */
-static void flip_stream(const uint8_t *ops, size_t len, size_t from, size_t to)
-{
-	struct ucir_form form = { .version = 1, .is_framed = true, .is_stored = true };
-	uint8_t *copy = malloc(len);
-	long before = peak_kib();
-
-	ck_assert_ptr_nonnull(copy);
-	memcpy(copy, ops, len);
-	for (size_t bit = from * 8; bit < to * 8; bit++) {
-		struct ts_buf file;
-
-		copy[bit / 8] ^= (uint8_t)(1 << bit % 8);
-		ts_buf_init(&file);
-		ucir_encode_stream(&file, &form, copy, len);
-		/*
-		 * the changed bit is in the file already: change the unused upper half of the header's name
-		 * instead
-		 */
-		read_flipped(&file, 71 * 8);
-		ts_buf_fini(&file);
-		copy[bit / 8] ^= (uint8_t)(1 << bit % 8);
-	}
-	ck_assert_int_lt(peak_kib() - before, MAX_GROWTH_KIB);
-	free(copy);
-}
-
-START_TEST(flipped_bits_under_a_right_checksum_are_survived)
-{
-	struct ts_error err = { 0 };
-	struct snappy_frames frames;
-	size_t len;
-	uint8_t *bytes = unit_data("usercorn/x64_crash.ucir", &len);
-	uint8_t *ops = malloc(SNAPPY_MAX_DECODED), *scratch = malloc(SNAPPY_MAX_BODY);
-	struct ts_source *src = ts_source_from_memory(bytes, len, "test", &err);
-	uint32_t ops_len;
-
-	ck_assert(ops && scratch && src);
-	ck_assert(snappy_frames_scan(&frames, src, HEADER_LEN, &err));
-	ck_assert_uint_eq(frames.n, 1);
-	ck_assert(snappy_frames_decode(&frames, 0, ops, scratch, &err));
-	ops_len = snappy_frames_decoded_len(&frames, 0);
-	flip_stream(ops, ops_len, 0, 0x60);                 /* keyframe, a register, the first region */
-	flip_stream(ops, ops_len, 0x741, 0x78b);            /* the stack */
-	flip_stream(ops, ops_len, 0x1188, 0x1188 + 0x80);   /* the first steps */
-	flip_stream(ops, ops_len, ops_len - 0x60, ops_len); /* the last ones */
-	snappy_frames_fini(&frames);
-	ts_source_close(src);
-	free(ops);
-	free(scratch);
-	free(bytes);
-}
-END_TEST
-
 Suite *unit_suite(void)
 {
 	const TTest *const tests[] = {
@@ -848,9 +696,6 @@ Suite *unit_suite(void)
 		a_cut_before_the_state_is_complete_is_refused,
 		a_length_past_the_end_is_treated_as_a_cut,
 		too_many_processes_are_refused,
-		every_flipped_bit_of_a_plain_trace_is_survived,
-		every_flipped_bit_of_a_recording_is_survived,
-		flipped_bits_under_a_right_checksum_are_survived,
 	};
 	Suite *suite = suite_create("usercorn_bad");
 	TCase *tcase = tcase_create("usercorn_bad");

@@ -66,14 +66,18 @@ static uint64_t find_execution(const struct ts_hits *h, uint64_t chunk, bool is_
 	return pos == TS_NO_POS ? TS_NO_CHUNK : pos / TS_CHUNK_STEPS;
 }
 
-/* The nearest chunk in which WHAT may be accessed so: @accesses is a mask of enum ts_access. */
+/* The nearest chunk in which [@first, @last] of WHAT may be accessed so: @accesses is a mask of enum ts_access. */
+static uint64_t find_part(const struct ts_hits *h, unsigned accesses, uint64_t first, uint64_t last, uint64_t chunk,
+			  bool is_reverse)
+{
+	if (h->what->kind == TS_WHAT_MEM)
+		return ts_query_find_access(h->q, accesses, h->process, first, last, chunk, is_reverse);
+	return ts_query_find_register(h->q, accesses, h->thread, (uint32_t)first, (uint32_t)last, chunk, is_reverse);
+}
+
 static uint64_t find_chunk(const struct ts_hits *h, unsigned accesses, uint64_t chunk, bool is_reverse)
 {
-	const struct ts_what *w = h->what;
-
-	if (w->kind == TS_WHAT_MEM)
-		return ts_query_find_access(h->q, accesses, h->process, w->addr, w->last, chunk, is_reverse);
-	return ts_query_find_register(h->q, accesses, h->thread, w->off, w->off + w->len - 1, chunk, is_reverse);
+	return find_part(h, accesses, h->base, h->base + len_of(h) - 1, chunk, is_reverse);
 }
 
 /* WHAT as it is at @pos, to h->data and h->known. */
@@ -232,11 +236,9 @@ static void take_earlier(struct ts_hits *h, const struct ts_hit *earlier, const 
 	}
 }
 
-/* The hit of a read holds the value that was seen, and which bytes of it are known. */
-static void add_read(struct ts_hits *h, const struct step *st, const struct ts_effect *e, uint64_t first,
-		     uint64_t last)
+/* The hit of a read holds the value that was seen (@value: NULL for none), and which bytes of it are known. */
+static void add_read(struct ts_hits *h, const struct step *st, const uint8_t *value, uint64_t first, uint64_t last)
 {
-	const uint8_t *value = ts_effect_data(st->batch, e);
 	size_t len = (size_t)(last - first) + 1;
 	struct ts_hit *hit = add(h, st, TS_HIT_READ, first, last);
 	uint8_t *room = ts_buf_add(&h->bytes, 2 * len);
@@ -248,7 +250,7 @@ static void add_read(struct ts_hits *h, const struct step *st, const struct ts_e
 	hit->seen = (uint64_t)(room - h->bytes.data);
 	memset(room, 0, 2 * len);
 	if (value) {
-		memcpy(room, value + (first - e->addr), len);
+		memcpy(room, value, len);
 		memset(room + len, 1, len);
 	}
 	for (size_t i = st->first; i + 1 < h->n; i++)
@@ -268,16 +270,9 @@ static bool take_inferred_reads(struct ts_hits *h, const struct step *st, struct
 	for (unsigned i = 0; i < r.n; i++) {
 		uint64_t first = r.items[i].first > h->what->addr ? r.items[i].first : h->what->addr;
 		uint64_t last = r.items[i].last < h->what->last ? r.items[i].last : h->what->last;
-		struct ts_hit *hit = first <= last ? add(h, st, TS_HIT_READ, first, last) : NULL;
-		size_t len = hit ? (size_t)(last - first) + 1 : 0;
-		uint8_t *room = len ? ts_buf_add(&h->bytes, 2 * len) : NULL;
 
-		if (!room) {
-			h->is_failed |= len != 0;
-			continue;
-		}
-		memset(room, 0, 2 * len);
-		hit->seen = (uint64_t)(room - h->bytes.data);
+		if (first <= last)
+			add_read(h, st, NULL, first, last);
 	}
 	return true;
 }
@@ -295,14 +290,6 @@ static bool has_written(const struct ts_hits *h, const struct step *st, uint64_t
 	return false;
 }
 
-static uint64_t find_change(const struct ts_hits *h, uint64_t first, uint64_t last, uint64_t chunk)
-{
-	if (h->what->kind == TS_WHAT_MEM)
-		return ts_query_find_access(h->q, TS_ACCESS_CHANGE, h->process, first, last, chunk, TS_FORWARDS);
-	return ts_query_find_register(h->q, TS_ACCESS_CHANGE, h->thread, (uint32_t)first, (uint32_t)last,
-				      chunk, TS_FORWARDS);
-}
-
 /*
  * May the value that a read shows contradict what was known before the step, or may a byte be new that a gap
  * has changed?
@@ -314,7 +301,7 @@ static bool may_contradict(const struct ts_hits *h, const struct step *st, const
 	bool is_memory = h->what->kind == TS_WHAT_MEM;
 
 	if (st->pos % TS_CHUNK_STEPS == 0 || !h->data)
-		return find_change(h, first, last, chunk) == chunk;
+		return find_part(h, TS_ACCESS_CHANGE, first, last, chunk, TS_FORWARDS) == chunk;
 	for (uint64_t i = 0; i <= last - first; i++) {
 		if (h->known[off + i] ? h->data[off + i] != value[i] : is_memory)
 			return true;
@@ -376,9 +363,10 @@ static void take_read(struct ts_hits *h, const struct step *st, const struct ts_
 {
 	const uint8_t *value = ts_effect_data(st->batch, e);
 
-	take_sight(h, st, value ? value + (first - e->addr) : NULL, first, last);
+	value = value ? value + (first - e->addr) : NULL;
+	take_sight(h, st, value, first, last);
 	if (!e->is_hidden && wants(h, TS_HIT_READ))
-		add_read(h, st, e, first, last);
+		add_read(h, st, value, first, last);
 }
 
 static void take_memory(struct ts_hits *h, struct step *st, const struct ts_effect *e)

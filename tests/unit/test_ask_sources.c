@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Of what a value is made, and what becomes of it: rows of why and of flows about single instructions of special kinds, worked
+ * out by hand.
+ */
+#include "unit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "why_case.h"
+
+#define SLOT (N_REGS) /* the first one: at SLOTS */
+
+/* The step that is being made read @value there. */
+static void put_read(uint64_t addr, const void *value, unsigned len)
+{
+	ts_steps_value(&p.s->steps, TS_FX_READ, addr, value, len);
+}
+
+/* The rows of flows: step, kind, place and the step through which it came. */
+static char *flows(const char *question)
+{
+	static char text[4000];
+	char c[4][200];
+	size_t n = 0;
+
+	ck_assert_msg(ask_text(&a, TS_FORM_TSV, question), "%s: %s", question, a.err.text);
+	text[0] = 0;
+	for (const char *line = strchr(ts_buf_text(&a.out), '\n') + 1; *line; line = strchr(line, '\n') + 1)
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s %s %s %s\n", cell(line, 0, c[0], 200), cell(line, 7, c[1], 200),
+				      cell(line, 8, c[2], 200), cell(line, 10, c[3], 200));
+	return text;
+}
+
+/* Steps whose code is not known: what was read is the source if it is the value that is there now. */
+START_TEST(what_an_unknown_instruction_read_is_the_source_of_the_same_value)
+{
+	static const uint8_t value[8] = { 7, 6, 5, 4, 3, 2, 1 };
+
+	begin();
+	put_read(0x7000, value, 8);
+	close_step(&(struct made){ .writes = 0, .value = 0x01020304050607 }, CODE, 3);
+	put_read(0x7000, value, 4);
+	close_step(&(struct made){ .writes = 1, .value = 0x04050607 }, CODE + 3, 3);
+	put_read(0x7000, value, 8);
+	close_step(&(struct made){ .writes = 2, .value = 0x01020304050608 }, CODE + 6, 3);
+	ask_text_init(&a, &p.s->rec);
+	ck_assert_str_eq(got("why $rax"), "0 0 write $rax 0x1020304050607\n1  start 0x7000,8 0x1020304050607\n");
+	ck_assert_str_eq(got("why $ah"), "0 0 write $ah 0x6\n1  start 0x7001,1 0x6\n");
+	ck_assert_str_eq(got("why $rcx"), "0 1 write $rcx 0x4050607\n1  start 0x7000,4 0x4050607\n");
+	ck_assert_str_eq(got("why $rdx"), "0 2 write $rdx 0x1020304050608\n1  unknown  \n");
+	finish();
+}
+END_TEST
+
+/* mov rax, rcx; sahf; jc. */
+START_TEST(parts_and_flags_come_from_their_parts)
+{
+	begin();
+	run(CODE, "\x48\x89\xc8", 3, 0, p.now[1]);
+	run(CODE + 3, "\x9e", 1, NO_PLACE, 0);
+	run(CODE + 4, "\x72\x10", 2, NO_PLACE, 0);
+	run(CODE + 6, "\x90", 1, NO_PLACE, 0);
+	ask_text_init(&a, &p.s->rec);
+	ck_assert_str_eq(got("why $al"), "0 0 write $al 0x1\n1  start $cl 0x1\n");
+	ck_assert_str_eq(got("why $ah"), "0 0 write $ah 0x10\n1  start $ch 0x10\n");
+	ck_assert_str_eq(got("why branch"),
+			 "0 2 branch  \n"
+			 "1 1 write $CF \n"
+			 "2 0 write $ah 0x10\n"
+			 "3  start $ch 0x10\n");
+	finish();
+}
+END_TEST
+
+/* A step without code that sets the flags register to ZF; jz. */
+START_TEST(flags_are_written_by_an_effect_alone)
+{
+	begin();
+	put_reg(&p.s->rec.initial, "eflags", 0x202);
+	put_reg(&p.s->steps, "eflags", 0x242);
+	close_step(&(struct made){ .writes = NO_PLACE }, CODE, 3);
+	for (unsigned i = 0; i < 3 * TS_CHUNK_STEPS; i++)
+		run(CODE + 3, "\x90", 1, NO_PLACE, 0);
+	run(CODE + 4, "\x74\x10", 2, NO_PLACE, 0);
+	run(CODE + 6, "\x90", 1, NO_PLACE, 0);
+	ask_text_init(&a, &p.s->rec);
+	ck_assert_str_eq(got("why branch"), "0 3073 branch  \n1 0 write $ZF 0x1\n2  unknown  \n");
+	finish();
+}
+END_TEST
+
+/* rep movsb of four bytes to one byte after them: what it wrote itself comes from where it began. */
+START_TEST(a_string_that_overlaps_itself_comes_from_its_beginning)
+{
+	begin();
+	put_reg(&p.s->rec.initial, "eflags", 0x202);
+	put_reg(&p.s->rec.initial, "rsi", SLOTS);
+	put_reg(&p.s->rec.initial, "rdi", SLOTS + 1);
+	put_reg(&p.s->rec.initial, "rcx", 4);
+	put_reg(&p.s->steps, "rsi", SLOTS + 4);
+	put_reg(&p.s->steps, "rdi", SLOTS + 5);
+	ts_steps_value(&p.s->steps, TS_FX_WRITE, SLOTS + 1, "\4\4\4\4", 4);
+	run(CODE, "\xf3\xa4", 2, 1, 0);
+	ask_text_init(&a, &p.s->rec);
+	ck_assert_str_eq(got("why 0x5003"), "0 0 write 0x5003,1 0x4\n1  start 0x5000,1 0x4\n");
+	ck_assert_str_eq(got("why 0x5001,4"), "0 0 write 0x5001,4 0x4040404\n1  start 0x5000,1 0x4\n");
+	finish();
+}
+END_TEST
+
+/* movsb three times, each from where the one before wrote. */
+START_TEST(turns_are_of_one_instruction_at_other_addresses)
+{
+	begin();
+	put_reg(&p.s->rec.initial, "eflags", 0x202);
+	put_reg(&p.s->rec.initial, "rsi", SLOTS);
+	put_reg(&p.s->rec.initial, "rdi", SLOTS + 1);
+	for (unsigned i = 1; i <= 3; i++) {
+		put_reg(&p.s->steps, "rsi", SLOTS + i);
+		put_reg(&p.s->steps, "rdi", SLOTS + i + 1);
+		ts_steps_value(&p.s->steps, TS_FX_WRITE, SLOTS + i, "\4", 1);
+		run(CODE, "\xa4", 1, NO_PLACE, 0);
+	}
+	ask_text_init(&a, &p.s->rec);
+	ck_assert_str_eq(got("why 0x5003"), "0 2 write 0x5001,3 04 04 04\n1  start 0x5000,1 0x4\n");
+	finish();
+}
+END_TEST
+
+/* mov [r15 + 0x3c], rax; mov rdx, [r15 + 0x3c]: 64 bytes of memory begin in the middle of it. */
+START_TEST(a_value_on_a_border_of_pieces_is_followed_whole)
+{
+	begin();
+	put_word(&p.s->steps, SLOTS + 0x3c, p.now[0]);
+	run(CODE, "\x49\x89\x47\x3c", 4, NO_PLACE, 0);
+	run(CODE + 4, "\x49\x8b\x57\x3c", 4, 2, p.now[0]);
+	ask_text_init(&a, &p.s->rec);
+	ck_assert_str_eq(got("why $rdx"),
+			 "0 1 write $rdx 0x1000\n"
+			 "1 0 write 0x503c,8 0x1000\n"
+			 "2  start $rax 0x1000\n");
+	ck_assert_str_eq(got("why 0x503c,8"),
+			 "0 0 write 0x503c,4 0x1000\n"
+			 "1  start $eax 0x1000\n"
+			 "0 0 write 0x5040,4 0x0\n"
+			 "1  start $rax[4:8] 0x0\n");
+	finish();
+}
+END_TEST
+
+/* mov rcx, rax; cmp rax, rcx; test cl, cl; xchg rax, rcx; xor ecx, ecx. */
+START_TEST(rows_of_a_step_are_in_order_and_each_is_there_once)
+{
+	begin();
+	run(CODE, "\x48\x89\xc1", 3, 1, p.now[0]);
+	run(CODE + 3, "\x48\x39\xc8", 3, NO_PLACE, 0);
+	run(CODE + 6, "\x84\xc9", 2, NO_PLACE, 0);
+	put_reg(&p.s->steps, "rcx", p.now[1]);
+	run(CODE + 8, "\x48\x91", 2, 0, p.now[0]);
+	run(CODE + 10, "\x31\xc9", 2, 1, 0);
+	ask_text_init(&a, &p.s->rec);
+	ck_assert_str_eq(flows("flows $rax at 0"),
+			 "0 copy $rcx \n"
+			 "1 compare $rax \n"
+			 "1 compare $rcx 0\n"
+			 "2 compare $cl 0\n"
+			 "3 copy $rax 0\n"
+			 "3 copy $rcx \n"
+			 "4 overwritten $ecx 3\n"
+			 "4 overwritten $rcx[4:8] 3\n");
+	finish();
+}
+END_TEST
+
+/* mov [r15], rax; write(1, 0x5000, 20); munmap, beside a register that is written; mov rdx, [r15]; jmp rax. */
+START_TEST(what_is_sent_unmapped_and_jumped_to_is_told)
+{
+	struct ts_event *e;
+
+	begin();
+	run(CODE, "\x49\x89\x07", 3, SLOT, p.now[0]);
+	e = ts_steps_event(&p.s->steps, TS_EV_SYSCALL);
+	e->number = 1;
+	e->n_args = 3;
+	e->args[0] = 1;
+	e->args[1] = SLOTS - 4;
+	e->args[2] = 40;
+	run(CODE + 3, "\x90", 1, NO_PLACE, 0);
+	put_reg(&p.s->steps, "rbx", 3);
+	ts_steps_effect(&p.s->steps, TS_FX_UNMAP, SLOTS, 4);
+	run(CODE + 4, "\x90", 1, NO_PLACE, 0);
+	run(CODE + 5, "\x49\x8b\x17", 3, 2, p.now[0]);
+	run(CODE + 8, "\xff\xe0", 2, NO_PLACE, 0);
+	run(p.now[0], "\x90", 1, NO_PLACE, 0);
+	ask_text_init(&a, &p.s->rec);
+	ck_assert_str_eq(flows("flows $rax at 0"),
+			 "0 copy 0x5000,8 \n"
+			 "1 output 0x5000,8 0\n"
+			 "2 overwritten 0x5000,4 0\n"
+			 "3 copy $rdx[4:8] 0\n"
+			 "4 branch $rax \n");
+	finish();
+}
+END_TEST
+
+Suite *unit_suite(void)
+{
+	Suite *suite = suite_create("ask_sources");
+	TCase *c = tcase_create("sources");
+
+	tcase_add_test(c, what_an_unknown_instruction_read_is_the_source_of_the_same_value);
+	tcase_add_test(c, parts_and_flags_come_from_their_parts);
+	tcase_add_test(c, flags_are_written_by_an_effect_alone);
+	tcase_add_test(c, a_string_that_overlaps_itself_comes_from_its_beginning);
+	tcase_add_test(c, turns_are_of_one_instruction_at_other_addresses);
+	tcase_add_test(c, a_value_on_a_border_of_pieces_is_followed_whole);
+	tcase_add_test(c, rows_of_a_step_are_in_order_and_each_is_there_once);
+	tcase_add_test(c, what_is_sent_unmapped_and_jumped_to_is_told);
+	suite_add_tcase(suite, c);
+	return suite;
+}

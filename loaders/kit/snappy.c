@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <threads.h>
-#include <zstd.h>
 
 #include "src/base/bisect.h"
 #include "src/base/cursor.h"
@@ -21,7 +20,8 @@
 #define SHORT_CHUNK (24u << 10)
 
 enum chunk_type {
-	LAST_DATA = SNAPPY_ZSTD,
+	COMPRESSED = 0x00,
+	STORED = 0x01,
 	FIRST_SKIPPABLE = 0x80,
 	IDENTIFIER = 0xff,
 };
@@ -219,7 +219,7 @@ static bool block_len(const struct head *h, uint64_t *len, struct ts_error *err)
 	}
 	if (h->n_body < h->len && h->n_body < SNAPPY_CRC_LEN + 5)
 		return true; /* truncated by the end of the file, which is reported as that */
-	return ts_fail(err, TS_ECORRUPT, h->off, "snappy chunk without a length");
+	return ts_fail(err, TS_ECORRUPT, h->off, "snappy block without a length");
 }
 
 static bool check_data(const struct head *h, uint64_t *decoded_len, struct ts_error *err)
@@ -231,7 +231,7 @@ static bool check_data(const struct head *h, uint64_t *decoded_len, struct ts_er
 		return ts_fail(err, TS_ECORRUPT, h->off,
 			       "snappy data chunk of %" PRIu32 " bytes, at most %u are legal", h->len,
 			       SNAPPY_MAX_BODY);
-	if (h->type == SNAPPY_STORED)
+	if (h->type == STORED)
 		*decoded_len = h->len - SNAPPY_CRC_LEN;
 	else if (!block_len(h, decoded_len, err))
 		return false;
@@ -251,7 +251,7 @@ static bool add_chunk(struct snappy_frames *f, const struct head *h, uint64_t de
 		.file_off = h->off,
 		.off = f->len,
 		.body_len = h->len,
-		.form = h->type,
+		.is_stored = h->type == STORED,
 	};
 	f->len += decoded_len;
 	return true;
@@ -262,8 +262,8 @@ static bool check_empty(const struct head *h, struct ts_error *err)
 {
 	uint32_t stored = load_u32le(h->body), crc = snappy_mask_crc(snappy_crc32c(NULL, 0));
 
-	if (h->type != SNAPPY_STORED && h->len != SNAPPY_CRC_LEN + 1)
-		return ts_fail(err, TS_ECORRUPT, h->off, "snappy chunk of no bytes has %" PRIu32 " bytes",
+	if (h->type == COMPRESSED && h->len != SNAPPY_CRC_LEN + 1)
+		return ts_fail(err, TS_ECORRUPT, h->off, "snappy block of no bytes has %" PRIu32 " bytes",
 			       h->len - SNAPPY_CRC_LEN);
 	if (stored != crc)
 		return ts_fail(err, TS_ECORRUPT, h->off,
@@ -275,7 +275,7 @@ static bool check_empty(const struct head *h, struct ts_error *err)
 /* Check one chunk's header and, if it holds data, enter it. */
 static bool scan_chunk(struct snappy_frames *f, const struct head *h, struct ts_error *err)
 {
-	bool is_data = h->type <= LAST_DATA;
+	bool is_data = h->type == COMPRESSED || h->type == STORED;
 	uint64_t decoded_len = 0;
 
 	if (!is_data && h->type < FIRST_SKIPPABLE)
@@ -390,58 +390,20 @@ static bool decode_block(const struct snappy_chunk *chunk, const uint8_t *block,
 	return true;
 }
 
-/* The length that was checked when the chunk was scanned is at the start of @body. */
-static bool decode_zstd(const struct snappy_chunk *chunk, struct snappy_scratch *scratch, const uint8_t *body, size_t len,
-			uint8_t *out, uint32_t out_len, struct ts_error *err)
-{
-	size_t n = 0, got;
-
-	while (n < len && body[n] & 0x80)
-		n++;
-	if (n == len)
-		return ts_fail(err, TS_ECORRUPT, chunk->file_off, "zstd chunk changed its length since it was scanned");
-	if (!scratch->zstd && !(scratch->zstd = ZSTD_createDCtx()))
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no decoder of zstd");
-	got = ZSTD_decompressDCtx(scratch->zstd, out, out_len, body + n + 1, len - n - 1);
-	if (ZSTD_isError(got))
-		return ts_fail(err, TS_ECORRUPT, chunk->file_off, "zstd chunk is damaged: %s", ZSTD_getErrorName(got));
-	if (got != out_len)
-		return ts_fail(err, TS_ECORRUPT, chunk->file_off, "zstd chunk has %zu bytes, not %" PRIu32 " as it says",
-			       got, out_len);
-	return true;
-}
-
-static bool decode_body(const struct snappy_chunk *chunk, struct snappy_scratch *scratch, uint8_t *out, uint32_t out_len,
-			struct ts_error *err)
-{
-	const uint8_t *body = scratch->body + SNAPPY_CRC_LEN;
-	size_t len = chunk->body_len - SNAPPY_CRC_LEN;
-
-	if (chunk->form == SNAPPY_BLOCK)
-		return decode_block(chunk, body, len, out, out_len, err);
-	if (chunk->form == SNAPPY_ZSTD)
-		return decode_zstd(chunk, scratch, body, len, out, out_len, err);
-	memcpy(out, body, out_len);
-	return true;
-}
-
-void snappy_scratch_fini(struct snappy_scratch *scratch)
-{
-	ZSTD_freeDCtx(scratch->zstd);
-	scratch->zstd = NULL;
-}
-
-bool snappy_frames_decode(const struct snappy_frames *f, size_t i, uint8_t *out, struct snappy_scratch *scratch,
+bool snappy_frames_decode(const struct snappy_frames *f, size_t i, uint8_t *out, uint8_t *scratch,
 			  struct ts_error *err)
 {
 	const struct snappy_chunk *chunk = &f->chunks[i];
 	uint32_t out_len = snappy_frames_decoded_len(f, i);
 	uint32_t stored, crc;
 
-	if (!ts_source_read_all(f->src, chunk->file_off + SNAPPY_HEADER_LEN, scratch->body, chunk->body_len, err) ||
-	    !decode_body(chunk, scratch, out, out_len, err))
+	if (!ts_source_read_all(f->src, chunk->file_off + SNAPPY_HEADER_LEN, scratch, chunk->body_len, err))
 		return false;
-	stored = load_u32le(scratch->body);
+	if (chunk->is_stored)
+		memcpy(out, scratch + SNAPPY_CRC_LEN, out_len);
+	else if (!decode_block(chunk, scratch + SNAPPY_CRC_LEN, chunk->body_len - SNAPPY_CRC_LEN, out, out_len, err))
+		return false;
+	stored = load_u32le(scratch);
 	crc = snappy_mask_crc(snappy_crc32c(out, out_len));
 	if (crc != stored)
 		return ts_fail(err, TS_ECORRUPT, chunk->file_off,

@@ -4,9 +4,7 @@
  *
  * A chunk is a type byte, a 24-bit little-endian length and a body.  0xff is the stream identifier
  * ("sNaPpY"), 0x00 a snappy block and 0x01 plain bytes, both after a masked CRC-32C of the decoded bytes;
- * 0x80..0xfe are skipped, 0x03..0x7f must not be.  0x02 is not in the framing's description: UCIR version 3 has it,
- * the masked CRC-32C, the decoded length as a snappy block begins with it, and a frame of zstd.  A data chunk
- * decodes to at most 64 KiB.  Scanning the
+ * 0x80..0xfe are skipped, 0x02..0x7f must not be.  A data chunk decodes to at most 64 KiB.  Scanning the
  * headers gives a table of the chunks by their offset in the decoded stream, so that each can be decoded
  * without the others.  The codec does not depend on the contents of the stream.
  */
@@ -32,25 +30,12 @@
 #define SNAPPY_MAX_DECODED 65536u
 #define SNAPPY_MAX_BODY (4 + 76490u)
 
-/* The form of a data chunk: its type byte. */
-enum snappy_form {
-	SNAPPY_BLOCK = 0,
-	SNAPPY_STORED = 1,
-	SNAPPY_ZSTD = 2,
-};
-
 /* A data chunk. */
 struct snappy_chunk {
 	uint64_t file_off; /* of its header */
 	uint64_t off;      /* of its first byte in the decoded stream */
 	uint32_t body_len; /* CRC included */
-	uint8_t form;      /* enum snappy_form */
-};
-
-/* Room in which chunks are decoded: zero it before its first use. */
-struct snappy_scratch {
-	struct ZSTD_DCtx_s *zstd; /* owned; NULL before the first chunk of zstd */
-	uint8_t body[SNAPPY_MAX_BODY];
+	bool is_stored;    /* plain bytes, not a snappy block */
 };
 
 /* The data chunks of a file, in order. */
@@ -83,14 +68,14 @@ size_t snappy_frames_find(const struct snappy_frames *f, uint64_t off);
 uint32_t snappy_frames_decoded_len(const struct snappy_frames *f, size_t i);
 
 /*
- * Decode chunk @i into @out, which has room for snappy_frames_decoded_len().
+ * Decode chunk @i into @out, which has room for snappy_frames_decoded_len().  @scratch has SNAPPY_MAX_BODY
+ * bytes.
  *
- * Returns false if the block is damaged or its CRC differs (TS_ECORRUPT), if it cannot be read any more (TS_EIO), or
- * if memory is exhausted (TS_ENOMEM).
+ * Returns false if the block is damaged or its CRC differs (TS_ECORRUPT), or if it cannot be read any more
+ * (TS_EIO).
  */
-bool snappy_frames_decode(const struct snappy_frames *f, size_t i, uint8_t *out, struct snappy_scratch *scratch,
+bool snappy_frames_decode(const struct snappy_frames *f, size_t i, uint8_t *out, uint8_t *scratch,
 			  struct ts_error *err);
-void snappy_scratch_fini(struct snappy_scratch *scratch);
 
 /* CRC-32C (Castagnoli) of @len bytes, as the framing stores it before masking. */
 uint32_t snappy_crc32c(const uint8_t *data, size_t len);

@@ -19,7 +19,7 @@ struct snappy_source {
 	struct ts_source base;
 	const struct snappy_frames *frames; /* borrowed */
 	pthread_mutex_t lock;               /* of what follows */
-	struct snappy_scratch *scratch;     /* owned */
+	uint8_t *scratch;                   /* owned; a chunk as it is in the file */
 	struct kept kept[N_KEPT];
 	uint64_t n_uses;
 };
@@ -104,8 +104,6 @@ static void close_snappy(struct ts_source *src)
 
 	for (unsigned i = 0; i < N_KEPT; i++)
 		free(s->kept[i].bytes);
-	if (s->scratch)
-		snappy_scratch_fini(s->scratch);
 	free(s->scratch);
 	pthread_mutex_destroy(&s->lock);
 }
@@ -121,11 +119,9 @@ struct ts_source *snappy_source_open(const struct snappy_frames *frames, struct 
 	}
 	pthread_mutex_init(&s->lock, NULL);
 	s->frames = frames;
-	s->scratch = malloc(sizeof(*s->scratch));
+	s->scratch = malloc(SNAPPY_MAX_BODY);
 	if (!s->scratch)
 		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no source of snappy chunks");
-	else
-		s->scratch->zstd = NULL;
 	if (ts_source_init(&s->base, &ops, frames->len, ts_source_name(frames->src), err) && s->scratch) {
 		s->base.is_read_ahead = frames->src->is_read_ahead;
 		return &s->base;

@@ -12,22 +12,11 @@
  *
  *      off len
  *        0   4  bytes between its header and the chunk (at first: the identifier) before
- *        4   4  length of its body; bit 31: it is stored, bit 30: it is zstd
+ *        4   4  length of its body; bit 31: it is stored
  *        8   4  length of what it decodes to
  */
 #define CHUNK_LEN 12
 #define STORED    (UINT32_C(1) << 31)
-#define ZSTD      (UINT32_C(1) << 30)
-
-static uint32_t form_bits(uint8_t form)
-{
-	return form == SNAPPY_STORED ? STORED : form == SNAPPY_ZSTD ? ZSTD : 0;
-}
-
-static uint8_t form_of(uint32_t bits)
-{
-	return bits & STORED ? SNAPPY_STORED : bits & ZSTD ? SNAPPY_ZSTD : SNAPPY_BLOCK;
-}
 
 static bool copy(struct snappy_frames *f, const struct snappy_frames *like, struct ts_error *err)
 {
@@ -69,7 +58,7 @@ static void keep(const struct snappy_frames *f, uint64_t start)
 
 		b.is_failed |= c->file_off - end > UINT32_MAX;
 		put_u32(&b, (uint32_t)(c->file_off - end));
-		put_u32(&b, c->body_len | form_bits(c->form));
+		put_u32(&b, c->body_len | (c->is_stored ? STORED : 0));
 		put_u32(&b, snappy_frames_decoded_len(f, i));
 		end = c->file_off + SNAPPY_HEADER_LEN + c->body_len;
 	}
@@ -83,7 +72,7 @@ static void keep(const struct snappy_frames *f, uint64_t start)
 static bool take_chunk(struct snappy_frames *f, struct ts_cursor *c, uint64_t *end)
 {
 	const uint64_t gap = ts_u32le(c);
-	const uint32_t body = ts_u32le(c), body_len = body & ~(STORED | ZSTD), len = ts_u32le(c);
+	const uint32_t body = ts_u32le(c), body_len = body & ~STORED, len = ts_u32le(c);
 	const uint64_t left = ts_source_len(f->src) - *end;
 
 	if (len > SNAPPY_MAX_DECODED || !len || body_len > SNAPPY_MAX_BODY || body_len < SNAPPY_CRC_LEN ||
@@ -94,7 +83,7 @@ static bool take_chunk(struct snappy_frames *f, struct ts_cursor *c, uint64_t *e
 		.file_off = *end + gap,
 		.off = f->len,
 		.body_len = body_len,
-		.form = form_of(body),
+		.is_stored = (body & STORED) != 0,
 	};
 	f->len += len;
 	*end += gap + SNAPPY_HEADER_LEN + body_len;

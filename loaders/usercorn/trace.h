@@ -26,8 +26,7 @@ struct usercorn {
 	struct ucir_bytes bytes;
 	const struct ucir_arch *arch;
 	const struct ts_arch *model; /* the same in the order of this trace */
-	uint8_t file_version; /* 0 to 3 */
-	uint8_t version;      /* of the ops: 0, 1 or 2; version 3 has those of 2 */
+	uint8_t version; /* 0, 1 or 2 */
 	bool is_code_big_endian;
 	uint64_t addr_mask;
 	struct ucir_slot slots[UCIR_N_REGS];

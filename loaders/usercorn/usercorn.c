@@ -4,7 +4,7 @@
  *
  *      off len
  *        0   4  "UCIR"
- *        4   4  version: 0, 1 in either byte order, or 2 or 3 in big-endian order
+ *        4   4  version: 0, 1 in either byte order, or 2 in big-endian order
  *        8  32  architecture, NUL-padded
  *       40  32  operating system, NUL-padded
  *       72   1  byte order of code: 0 little, 1 big
@@ -12,8 +12,8 @@
  *       74      the op stream (ops.h): in snappy framing (snappy.h) if the framing's identifier is
  *               here, else plain
  *
- * Version 0 is the written specification, version 1 what the tool writes, version 3 what tracestub record
- * writes (tracestub-ucir2(7)); version 2 is the same without chunks of zstd.  The first frame is a keyframe, the
+ * Version 0 is the written specification, version 1 what the tool writes, version 2 what tracestub record
+ * writes (tracestub-ucir2(7)).  The first frame is a keyframe, the
  * state at the start.  Traces of the tool's first months have the same version word and other layouts; they
  * are recognised and refused by name.
  */
@@ -52,18 +52,12 @@ struct header {
 
 static bool is_version_known(const uint8_t v[4])
 {
-	return !v[1] && !v[2] && ((!v[0] && v[3] <= 3) || (v[0] == 1 && !v[3]));
+	return !v[1] && !v[2] && ((!v[0] && v[3] <= 2) || (v[0] == 1 && !v[3]));
 }
 
-static uint8_t file_version(const struct header *h)
-{
-	return h->version[0] | h->version[3];
-}
-
-/* The version of its ops: those of version 3 are version 2's. */
 static uint8_t version_of(const struct header *h)
 {
-	return file_version(h) < 2 ? file_version(h) : 2;
+	return h->version[0] | h->version[3];
 }
 
 static unsigned probe(const uint8_t *head, size_t len, uint64_t file_len)
@@ -106,7 +100,7 @@ static bool refuse_old(uint64_t off, struct ts_error *err)
 static bool check_header(const struct header *h, const struct ts_source *src, struct ts_error *err)
 {
 	if (!is_version_known(h->version))
-		return ts_fail(err, TS_EUNSUPPORTED, 4, "version word %02x%02x%02x%02x, 0 to 3 are known",
+		return ts_fail(err, TS_EUNSUPPORTED, 4, "version word %02x%02x%02x%02x, 0, 1 and 2 are known",
 			       h->version[0], h->version[1], h->version[2], h->version[3]);
 	if (!has_identifier(src, HEADER_LEN)) {
 		if (has_identifier(src, FIRST_LAYOUT_START))
@@ -168,7 +162,6 @@ static void take_header(struct usercorn *rec, const struct header *h)
 {
 	bool is_big = h->data_order == 1;
 
-	rec->file_version = file_version(h);
 	rec->version = version_of(h);
 	rec->arch = ucir_arch_find(h->arch, rec->version);
 	rec->model = ts_arch_find(rec->arch->model);
@@ -211,8 +204,8 @@ static bool find_stream(struct usercorn *rec, const struct ts_source *src, const
 		rec->bytes.start = 0;
 		rec->bytes.end = rec->bytes.frames.len;
 	}
-	snprintf(rec->base.variant, sizeof(rec->base.variant), "version %u, %s", rec->file_version,
-		 rec->file_version > 2 ? "chunks of zstd" : rec->bytes.is_framed ? "snappy-framed" : "plain");
+	snprintf(rec->base.variant, sizeof(rec->base.variant), "version %u, %s", rec->version,
+		 rec->bytes.is_framed ? "snappy-framed" : "plain");
 	return true;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writing a UCIR file, version 3: its header, and the stream of ops (op_write.h) in chunks of zstd.
+ * Writing a UCIR file, version 2: its header, and the stream of ops (op_write.h) in snappy framing.
  *
  * Pieces of the stream are added as they come; each 64 KiB become a chunk.
  */

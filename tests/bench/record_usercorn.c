@@ -78,7 +78,7 @@ static struct ts_buf load(const struct bench_format *format, uint8_t *header)
 	struct ts_error err = { 0 };
 	struct ts_buf file = bench_sample(format);
 	struct ts_source *src = ts_source_from_memory(file.data, file.len, format->sample, &err);
-	struct snappy_scratch *scratch = calloc(1, sizeof(*scratch));
+	uint8_t *scratch = malloc(SNAPPY_MAX_BODY);
 	struct snappy_frames f;
 	struct ts_buf stream;
 

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""A second reader of UCIR version 2 and 3, written from its specification and used by tests only: slow and plain.
+"""A second reader of UCIR version 2, written from its specification and used by tests only: slow and plain.
 
     recording = Ucir2(path)
     for step in recording.steps(): step.thread, step.pc, step.len, step.regs, step.reads, step.writes
 
 It shares nothing with the loader or the recorder, so that what both get wrong alike is seen.
 """
-import ctypes
 import gc
 import struct
 
@@ -54,22 +53,6 @@ def unsnap(block):
     return bytes(out)
 
 
-def unzstd(body):
-    """A decoded length, seven bits a byte, and a frame of zstd."""
-    zstd = ctypes.CDLL("libzstd.so.1")
-    zstd.ZSTD_decompress.restype = ctypes.c_size_t
-    at, total = 0, 0
-    while True:
-        total |= (body[at] & 127) << 7 * at
-        at += 1
-        if body[at - 1] < 128:
-            break
-    out = ctypes.create_string_buffer(total)
-    n = zstd.ZSTD_decompress(out, ctypes.c_size_t(total), body[at:], ctypes.c_size_t(len(body) - at))
-    assert n == total, (n, total)
-    return out.raw
-
-
 def unframe(data):
     at, out = 0, []
     while at < len(data):
@@ -79,10 +62,6 @@ def unframe(data):
             out.append(unsnap(body[4:]))
         elif kind == 1:
             out.append(body[4:])
-        elif kind == 2:
-            out.append(unzstd(body[4:]))
-        else:
-            assert kind >= 0x80, kind
         at += 4 + size
     return b"".join(out)
 
@@ -112,7 +91,7 @@ class Ucir2:
     def __init__(self, path):
         with open(path, "rb") as f:
             data = f.read()
-        assert data[:8] in (b"UCIR\0\0\0\2", b"UCIR\0\0\0\3"), data[:8]
+        assert data[:8] == b"UCIR\0\0\0\2", data[:8]
         self.arch = data[8:40].rstrip(b"\0").decode()
         self.is_big = data[72] == 1
         self.stream = unframe(data[HEADER:])

@@ -38,12 +38,11 @@ static void keep(void *user, const struct ts_buf *bytes)
 
 static void decode(const struct snappy_frames *f, size_t i)
 {
-	static uint8_t out[SNAPPY_MAX_DECODED];
-	static struct snappy_scratch scratch;
+	static uint8_t out[SNAPPY_MAX_DECODED], scratch[SNAPPY_MAX_BODY];
 	struct ts_error err = { 0 };
 
 	require(snappy_frames_decoded_len(f, i) <= sizeof(out));
-	if (!snappy_frames_decode(f, i, out, &scratch, &err))
+	if (!snappy_frames_decode(f, i, out, scratch, &err))
 		require(err.code != TS_OK && err.text[0]);
 }
 

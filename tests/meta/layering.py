@@ -121,7 +121,7 @@ LIBRARIES = [
     (re.compile(r"Zydis/.*"), re.compile(r"src/arch/(x86_hint\.h|x86_insn\.c|operands/operands_x86_parts\.h)")),
     (re.compile(r"seccomp\.h"), re.compile(r"src/arch/syscall_name\.c|src/sandbox/.*\.c")),
     (re.compile(r"(zlib|lzma|zstd_errors)\.h"), re.compile(r"src/(source/codec|symbols/debug_file)\.c")),
-    (re.compile(r"zstd\.h"), re.compile(r"src/(source/(codec|zstd_frames|zstd_write)|index/index_pack|timeline/points)\.c|loaders/(kit/snappy|usercorn/write)\.c")),
+    (re.compile(r"zstd\.h"), re.compile(r"src/(source/(codec|zstd_frames|zstd_write)|index/index_pack|timeline/points)\.c")),
     (re.compile(r"(pub_tool_|libvex).*\.h"), re.compile(r"src/recorder-vg/.*\.[ch]")),
     (re.compile(r"check\.h"), None),
 ]

@@ -138,7 +138,7 @@ END_TEST
 START_TEST(an_unknown_version_word_is_refused_with_its_digits)
 {
 	static const uint8_t words[][4] = {
-		{ 0, 0, 0, 4 }, { 2, 0, 0, 0 }, { 1, 0, 0, 1 }, { 0, 1, 0, 0 }, { 0, 0, 1, 0 }
+		{ 0, 0, 0, 3 }, { 2, 0, 0, 0 }, { 1, 0, 0, 1 }, { 0, 1, 0, 0 }, { 0, 0, 1, 0 }
 	};
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
@@ -277,8 +277,7 @@ START_TEST(a_bad_chunk_ends_the_recording_there_with_its_offset)
 		uint8_t value;
 		const char *word;
 	} cases[] = {
-		{ 0, 0x02, "zstd chunk is damaged" },
-		{ 0, 0x03, "reserved type 0x03" },
+		{ 0, 0x02, "reserved type 0x02" },
 		{ 0, 0x7f, "reserved type 0x7f" },
 		{ 1, 0x03, "no checksum" },
 		{ 3, 0x02, "at most" },
@@ -793,8 +792,7 @@ START_TEST(flipped_bits_under_a_right_checksum_are_survived)
 	struct snappy_frames frames;
 	size_t len;
 	uint8_t *bytes = unit_data("usercorn/x64_crash.ucir", &len);
-	uint8_t *ops = malloc(SNAPPY_MAX_DECODED);
-	struct snappy_scratch *scratch = calloc(1, sizeof(*scratch));
+	uint8_t *ops = malloc(SNAPPY_MAX_DECODED), *scratch = malloc(SNAPPY_MAX_BODY);
 	struct ts_source *src = ts_source_from_memory(bytes, len, "test", &err);
 	uint32_t ops_len;
 

@@ -186,10 +186,10 @@ def a_program_that_closes_all_descriptors_is_recorded_to_its_end():
 
 @case
 def the_limit_ends_the_recording_not_the_program():
-    done = record("limit.ucir", SUBJECT, "20", options=("--limit", "420K"))
+    done = record("limit.ucir", SUBJECT, "20", options=("--limit", "500K"))
     r = Ucir2("limit.ucir")
     assert done.returncode == 7 and r.end == ("cut", 0), (done, r.end)
-    assert 420 << 10 <= os.path.getsize("limit.ucir") < 620 << 10 and "ended at --limit" in done.stderr
+    assert 500 << 10 <= os.path.getsize("limit.ucir") < 700 << 10 and "ended at --limit" in done.stderr
     whole = record("whole.ucir", SUBJECT, "20")
     counts = [int(re.search(r": (\d+) instructions", d.stderr)[1]) for d in (done, whole)]
     assert whole.returncode == 7 and len(r.all_steps) == counts[0] < counts[1], (len(r.all_steps), counts)
@@ -386,7 +386,7 @@ def a_program_that_is_killed_at_work_leaves_all_frames():
     assert os.path.exists("wide.ucir") or record("wide.ucir", SUBJECT, "1").returncode == 7
     for i in range(4):
         process = subprocess.Popen([TRACESTUB, "record", *with_engine(), "-o", f"killed{i}.ucir", SUBJECT, "2000"], stderr=subprocess.DEVNULL)
-        while not is_beyond(f"killed{i}.ucir", os.path.getsize("wide.ucir") + 20000 * i):
+        while not is_beyond(f"killed{i}.ucir", os.path.getsize("wide.ucir") + 40000 * i):
             assert process.poll() is None
             time.sleep(0.001)
         os.kill(int(emulator_of(process.pid)), signal.SIGKILL)

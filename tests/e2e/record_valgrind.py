@@ -457,7 +457,7 @@ def a_signal_begins_and_ends_the_recording():
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     before = await_line(process)
     process.send_signal(signal.SIGUSR1)
-    while not os.path.exists("ticks.ucir") or os.path.getsize("ticks.ucir") < 50000:
+    while not os.path.exists("ticks.ucir") or os.path.getsize("ticks.ucir") < 100000:
         last = await_line(process)
     process.send_signal(signal.SIGUSR1)
     for _ in range(300):

@@ -52,6 +52,9 @@ struct ts_log {
 	volatile uint32_t used[TS_LOG_MAX_CHUNKS]; /* bytes of each complete chunk */
 };
 
+/* --follow: the FIFO's name, this, and the process id are a link to the program that a process executes anew. */
+#define TS_LOG_OWN_PROGRAM ".own."
+
 #define TS_LOG_PROCESS_MAGIC 0x31707374u
 
 /* With --follow: a process tells that its log is the memory at descriptor @fd. */

@@ -7,12 +7,15 @@
 
 #include <pub_tool_libcbase.h>
 #include <pub_tool_libcfile.h>
+#include <pub_tool_libcprint.h>
 #include <pub_tool_libcproc.h>
 #include <pub_tool_options.h>
-#include <pub_tool_vkiscnums.h>
+#include "calls.h"
 
 #define FUTEX_WAIT 0
 #define WAIT_NS 100000000l
+#define AT_FDCWD (-100)
+#define MAX_PATH 4096
 
 static Int recorder;      /* its process */
 static UInt n_chunks;
@@ -86,4 +89,36 @@ Bool ts_follow_begin(Bool is_fork)
 	is_read = announce(fd, is_fork) && await_reader();
 	VG_(close)(fd);
 	return is_read;
+}
+
+/* The core's descriptor of the program's file; no header of its tools has it. */
+extern Int VG_(cl_exec_fd);
+
+/* Is it the link to the file that this process executes?  To the kernel that is the tool. */
+static Bool is_own_link(const HChar *path)
+{
+	HChar own[64];
+
+	VG_(sprintf)(own, "/proc/%d/exe", VG_(getpid)());
+	return VG_(strcmp)(path, "/proc/self/exe") == 0 || VG_(strcmp)(path, "/proc/thread-self/exe") == 0 ||
+	       VG_(strcmp)(path, own) == 0;
+}
+
+void ts_follow_exec(Addr path)
+{
+	HChar text[64], program[MAX_PATH], link[MAX_PATH + 32];
+	SizeT n = fifo ? ts_memory_read(path, text, sizeof(text) - 1) : 0;
+	Word len;
+
+	text[n] = '\0';
+	if (!n || !is_own_link(text))
+		return;
+	VG_(sprintf)(text, "/proc/self/fd/%d", VG_(cl_exec_fd));
+	len = ts_syscall(__NR_readlinkat, AT_FDCWD, (Word)text, (Word)program, sizeof(program) - 1, 0, 0);
+	if (len <= 0 || VG_(strlen)(fifo) >= MAX_PATH)
+		return;
+	program[len] = '\0';
+	VG_(sprintf)(link, "%s" TS_LOG_OWN_PROGRAM "%d", fifo, VG_(getpid)());
+	ts_syscall(__NR_unlinkat, AT_FDCWD, (Word)link, 0, 0, 0, 0);
+	ts_syscall(__NR_symlinkat, (Word)program, AT_FDCWD, (Word)link, 0, 0, 0);
 }

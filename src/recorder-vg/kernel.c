@@ -234,6 +234,8 @@ static void before_call(ThreadId tid, UInt num, UWord *args, UInt n_args)
 	threads[tid].call = call(tid, num, args, n_args);
 	threads[tid].is_in_call = True;
 	log_call(tid);
+	if (num == __NR_execve)
+		ts_follow_exec(args[0]);
 	if (num != __NR_set_tid_address)
 		return;
 	threads[tid].tid_word = args[0];

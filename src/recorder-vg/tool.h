@@ -72,6 +72,12 @@ Bool ts_follow_is_on(void);
  */
 Bool ts_follow_begin(Bool is_fork);
 
+/*
+ * The program is about to execute the file whose path is at @path.  If that is the link to its own file, leave the file's
+ * name for the launcher (exec.c), for which the link leads elsewhere.
+ */
+void ts_follow_exec(Addr path);
+
 /* -------------------------------------------------------------------------------- place.c */
 
 enum ts_place_kind { TS_PLACE_NONE, TS_PLACE_ANY, TS_PLACE_NEVER, TS_PLACE_ADDR, TS_PLACE_FUNC, TS_PLACE_LINE };

@@ -93,6 +93,21 @@ def forks_and_execs_have_their_recordings():
 
 
 @case
+def a_program_that_executes_its_own_link_is_followed():
+    """To the kernel the link of an engine's process is the engine."""
+    program = compiled("again", "#include <stdio.h>\n#include <unistd.h>\nint main(int argc, char **argv) { char link[64];\n"
+                                "if (argc == 3) return 4;\n"
+                                "sprintf(link, argc == 1 ? \"/proc/self/exe\" : \"/proc/%d/exe\", getpid());\n"
+                                "execl(link, argv[0], \"more\", argc > 1 ? \"end\" : NULL, NULL); return 9; }\n", "-static")
+    done, found = followed("again.d", program)
+    assert done.returncode == 4, done
+    assert [(r["began"], r["end"], r["value"]) for r in found] == [
+        ("start", "became", 0), ("exec", "became", 0), ("exec", "exited", 4)], found
+    assert [r["arguments"][1:] for r in found] == [[], ["more"], ["more", "end"]], found
+    assert {os.path.realpath(r["arguments"][0]) for r in found} == {os.path.realpath(program)}, found
+
+
+@case
 def the_tree_shows_children_below_their_parents():
     program = compiled("children", CHILDREN)
     _, found = followed("tree.d", program)

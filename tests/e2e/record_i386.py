@@ -57,7 +57,7 @@ def each_instruction_leaves_the_processors_registers_and_memory():
 @case
 def programs_with_a_library_run_as_alone():
     program = built("subject.c", "subject")
-    for words in ["signals"], ["handler"], ["threads", "4"], ["threads", "6", "spin"], ["5"], ["exec"]:
+    for words in ["signals"], ["handler"], ["threads", "4"], ["threads", "2", "spin"], ["5"], ["exec"]:
         recorded("ended.ucir", program, *words)
     recorded("memory.ucir", program, "memory", status=0)     # it prints its addresses
     assert len({row["thread"] for row in ask("query", "ended.ucir", "threads")}) == 1

@@ -35,6 +35,12 @@ def apart(out, *arguments, options=("--module", "libapart*")):
     return done
 
 
+@functools.cache
+def only_module():
+    """The library's instructions: module.ucir, which several cases read."""
+    return apart("module.ucir")
+
+
 def n_told(done, what):
     return int(re.search(rf"(\d+) instructions {what}", done.stderr)[1])
 
@@ -115,8 +121,8 @@ def compare_memory(step, mine, *wholes):
 def each_instruction_of_the_module_has_the_state_of_a_whole_recording():
     apart("first.ucir", options=())
     apart("second.ucir", options=())
-    done = apart("part.ucir")
-    part, first, second = (Ucir2(f"{name}.ucir") for name in ("part", "first", "second"))
+    done = only_module()
+    part, first, second = (Ucir2(f"{name}.ucir") for name in ("module", "first", "second"))
     ranges = maps_of(first, "libapart.so")
     assert all(any(a <= s.pc < b for a, b in ranges) for s in part.all_steps), "an instruction of another module is recorded"
     n = 0
@@ -205,7 +211,7 @@ def patterns_are_of_file_names_and_paths():
     for pattern in ("libapart.so", "*/libapart.so", "./libapart.so", "lib[a]part*"):
         assert n_told(apart("part.ucir", options=("--module", pattern)), "in") > 5000, pattern
     both = apart("part.ucir", options=("--module", "libapart.so", "--module", "apart"))
-    assert n_told(both, "in") > n_told(apart("part.ucir"), "in")
+    assert n_told(both, "in") > n_told(only_module(), "in")
     none = apart("none.ucir", options=("--module", "libapart"))
     assert "nothing is recorded: no instruction of a module libapart was executed" in none.stderr, none
     wrong = apart("none.ucir", options=("--module", "x", "--with", "qemu"))
@@ -216,7 +222,7 @@ def patterns_are_of_file_names_and_paths():
 def the_end_of_a_run_may_be_of_a_module():
     """--last cuts between gaps: position 0 has the state, which later instructions rely on."""
     done = apart("last.ucir", options=("--module", "libapart*", "--last", "60K"))
-    last, whole = Ucir2("last.ucir"), Ucir2(apart("part.ucir") and "part.ucir")
+    last, whole = Ucir2("last.ucir"), Ucir2(only_module() and "module.ucir")
     ranges, kept = maps_of(last, "libapart.so"), len(last.all_steps)
     assert kept < len(whole.all_steps) and "before are not in the recording" in done.stderr, done.stderr
     mine, real = (list((s.pc, dict(r)) for s, r, _ in moments(x, ranges)) for x in (last, whole))

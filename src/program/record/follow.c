@@ -73,7 +73,8 @@ static void tidy(const struct follow *f)
 	struct dirent *e;
 
 	while (dir && (e = readdir(dir))) {
-		if (!strcmp(e->d_name, TS_FOLLOW_FIFO) || !strncmp(e->d_name, TS_FOLLOW_TEXT, strlen(TS_FOLLOW_TEXT)))
+		if (!strncmp(e->d_name, TS_FOLLOW_FIFO, strlen(TS_FOLLOW_FIFO)) ||
+		    !strncmp(e->d_name, TS_FOLLOW_TEXT, strlen(TS_FOLLOW_TEXT)))
 			unlinkat(dirfd(dir), e->d_name, 0);
 	}
 	if (dir)

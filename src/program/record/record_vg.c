@@ -601,7 +601,7 @@ static void count(struct ts_recorder *r)
 	if (counts.exec_path && !r->is_cut) {
 		snprintf(l->exec_path, sizeof(l->exec_path), "%s", counts.exec_path);
 		r->counts.exec_path = l->exec_path;
-		if (is_own_link(l->exec_path))
+		if (is_own_link(l->exec_path) && !r->is_followed)
 			r->counts.note = "the program executed a link to its own file, which is Valgrind here: it did not go on, "
 					 "and its status is Valgrind's; execute it by its name, or record with --with qemu";
 	}

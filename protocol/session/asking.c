@@ -12,6 +12,7 @@
 #include "src/ask/grammar/marks.h"
 #include "src/ask/grammar/question.h"
 #include "src/ask/verbs/position.h"
+#include "src/ask/verbs/verbs.h"
 #include "src/symbols/symbols.h"
 #include "src/base/clock.h"
 

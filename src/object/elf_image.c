@@ -1,49 +1,146 @@
 /* SPDX-License-Identifier: MIT */
 #include "elf_image.h"
 
-#include <gelf.h>
+#include <elf.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/bytes.h"
 #include "src/base/cursor.h"
 #include "prot.h"
 
-/* Program headers lie near the beginning of a file; no more of it is read for them than this. */
-#define MAX_HEAD (UINT64_C(16) << 20)
+/* A program has some ten program headers. */
+#define MAX_HEADERS (UINT64_C(1) << 18)
 
 static uint32_t prot_of(uint32_t flags)
 {
-	return (flags & 4 ? TS_PROT_READ : 0) | (flags & 2 ? TS_PROT_WRITE : 0) |
-	       (flags & 1 ? TS_PROT_EXEC : 0);
+	return (flags & PF_R ? TS_PROT_READ : 0) | (flags & PF_W ? TS_PROT_WRITE : 0) |
+	       (flags & PF_X ? TS_PROT_EXEC : 0);
 }
 
-/* Enter one program header, which is at @at: a PT_LOAD, or the PT_DYNAMIC. */
-static bool add_header(struct ts_elf *elf, const GElf_Phdr *h, uint64_t at, uint64_t file_len,
-		       struct ts_error *err)
+static uint64_t take(const struct ts_elf *elf, struct ts_cursor *c, size_t len)
 {
-	struct ts_elf_load load = {
-		.addr = h->p_vaddr,
-		.mem_len = h->p_memsz,
-		.file_off = h->p_offset,
-		.file_len = h->p_filesz,
-		.prot = prot_of(h->p_flags),
-	};
+	const uint8_t *p = ts_take(c, len);
+
+	return p ? ts_number(p, len, elf->is_big_endian) : 0;
+}
+
+static uint64_t take_word(const struct ts_elf *elf, struct ts_cursor *c)
+{
+	return take(elf, c, elf->is_64 ? 8 : 4);
+}
+
+static unsigned header_len(const struct ts_elf *elf)
+{
+	return elf->is_64 ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr);
+}
+
+bool ts_elf_read_header(const struct ts_elf *elf, const struct ts_source *src, uint64_t i, struct ts_elf_header *h,
+			struct ts_error *err)
+{
+	uint64_t at = elf->headers_off + i * header_len(elf);
+	uint8_t bytes[sizeof(Elf64_Phdr)];
+	struct ts_cursor c = ts_cursor(bytes, header_len(elf), at, "ELF program header", err);
+	uint32_t flags = 0;
+
+	if (!ts_source_read_all(src, at, bytes, header_len(elf), err))
+		return false;
+	*h = (struct ts_elf_header){ .type = (uint32_t)take(elf, &c, 4) };
+	if (elf->is_64)
+		flags = (uint32_t)take(elf, &c, 4);
+	h->off = take_word(elf, &c);
+	h->addr = take_word(elf, &c);
+	take_word(elf, &c); /* physical address */
+	h->file_len = take_word(elf, &c);
+	h->mem_len = take_word(elf, &c);
+	if (!elf->is_64)
+		flags = (uint32_t)take(elf, &c, 4);
+	h->align = take_word(elf, &c);
+	h->prot = prot_of(flags);
+	return ts_ok(&c);
+}
+
+/* More than 65,534 program headers are counted in the first section header. */
+static bool count_headers(struct ts_elf *elf, const struct ts_source *src, uint64_t sections, struct ts_error *err)
+{
+	unsigned at = elf->is_64 ? offsetof(Elf64_Shdr, sh_info) : offsetof(Elf32_Shdr, sh_info);
+	uint8_t bytes[sizeof(Elf64_Shdr)];
+
+	if (!ts_source_read_all(src, sections, bytes, at + 4, err))
+		return ts_fail_prefix(err, "the number of program headers");
+	elf->n_headers = ts_number(bytes + at, 4, elf->is_big_endian);
+	return true;
+}
+
+static bool read_ident(struct ts_elf *elf, const uint8_t *ident, size_t len, struct ts_error *err)
+{
+	if (len < EI_NIDENT || memcmp(ident, ELFMAG, SELFMAG) != 0)
+		return ts_fail(err, TS_EUNSUPPORTED, 0, "not an ELF file");
+	if (ident[EI_CLASS] < ELFCLASS32 || ident[EI_CLASS] > ELFCLASS64 || ident[EI_DATA] < ELFDATA2LSB ||
+	    ident[EI_DATA] > ELFDATA2MSB)
+		return ts_fail(err, TS_ECORRUPT, EI_CLASS, "ELF of class %u and byte order %u", ident[EI_CLASS],
+			       ident[EI_DATA]);
+	elf->is_64 = ident[EI_CLASS] == ELFCLASS64;
+	elf->is_big_endian = ident[EI_DATA] == ELFDATA2MSB;
+	return true;
+}
+
+bool ts_elf_read_head(struct ts_elf *elf, const struct ts_source *src, struct ts_error *err)
+{
+	uint8_t bytes[sizeof(Elf64_Ehdr)];
+	uint64_t sections, file_len = ts_source_len(src);
+	unsigned entry_len;
+	struct ts_cursor c;
+	size_t got;
+
+	*elf = (struct ts_elf){ 0 };
+	if (!ts_source_read(src, 0, bytes, sizeof(bytes), &got, err) || !read_ident(elf, bytes, got, err))
+		return false;
+	if (got < (elf->is_64 ? sizeof(Elf64_Ehdr) : sizeof(Elf32_Ehdr)))
+		return ts_fail(err, TS_ETRUNC, 0, "no whole ELF header: the file has %zu bytes", got);
+	c = ts_cursor(bytes, got, 0, "ELF header", err);
+	ts_take(&c, EI_NIDENT);
+	elf->type = (uint16_t)take(elf, &c, 2);
+	elf->machine = (uint16_t)take(elf, &c, 2);
+	take(elf, &c, 4); /* version */
+	elf->entry = take_word(elf, &c);
+	elf->headers_off = take_word(elf, &c);
+	sections = take_word(elf, &c);
+	take(elf, &c, 4); /* flags */
+	take(elf, &c, 2); /* the header's own length */
+	entry_len = (unsigned)take(elf, &c, 2);
+	elf->n_headers = take(elf, &c, 2);
+	if (elf->n_headers && entry_len != header_len(elf))
+		return ts_fail(err, TS_ECORRUPT, 0, "ELF program headers of %u bytes", entry_len);
+	if (elf->n_headers == PN_XNUM && !count_headers(elf, src, sections, err))
+		return false;
+	if (elf->headers_off > file_len || elf->n_headers > (file_len - elf->headers_off) / header_len(elf))
+		return ts_fail(err, TS_ETRUNC, 0,
+			       "%" PRIu64 " ELF program headers at 0x%" PRIx64 " pass the end of the file",
+			       elf->n_headers, elf->headers_off);
+	return ts_ok(&c);
+}
+
+/* Enter a program header: a PT_LOAD, the PT_DYNAMIC, the PT_TLS. */
+static bool add_header(struct ts_elf *elf, const struct ts_elf_header *h, uint64_t file_len, struct ts_error *err)
+{
+	struct ts_elf_load load = { h->addr, h->mem_len, h->off, h->file_len, h->prot };
 	uint64_t end;
 
-	if (h->p_type == PT_DYNAMIC) {
+	if (h->type == PT_DYNAMIC) {
 		elf->dynamic = load.addr;
 		elf->has_dynamic = true;
 	}
-	if (h->p_type == PT_TLS) {
-		elf->tls_len = h->p_memsz;
-		elf->tls_align = h->p_align ? h->p_align : 1;
+	if (h->type == PT_TLS) {
+		elf->tls_len = h->mem_len;
+		elf->tls_align = h->align ? h->align : 1;
 	}
-	if (h->p_type != PT_LOAD)
+	if (h->type != PT_LOAD)
 		return true;
 	if (load.file_len > load.mem_len || !ts_add(load.file_off, load.file_len, &end) ||
 	    (load.mem_len && !ts_add(load.addr, load.mem_len - 1, &end)))
-		return ts_fail(err, TS_ECORRUPT, at,
+		return ts_fail(err, TS_ECORRUPT, elf->headers_off,
 			       "ELF segment at 0x%" PRIx64 " of 0x%" PRIx64 " bytes, 0x%" PRIx64
 			       " of them in the file",
 			       load.addr, load.mem_len, load.file_len);
@@ -55,105 +152,22 @@ static bool add_header(struct ts_elf *elf, const GElf_Phdr *h, uint64_t at, uint
 	return true;
 }
 
-/* libelf's view of the first @len bytes, NULL with the reason in @err. */
-static Elf *open_head(uint8_t *bytes, size_t len, GElf_Ehdr *header, struct ts_error *err)
-{
-	Elf *e;
-
-	elf_version(EV_CURRENT);
-	e = elf_memory((char *)bytes, len);
-	if (e && gelf_getehdr(e, header))
-		return e;
-	elf_end(e);
-	ts_fail(err, TS_ETRUNC, 0, "no whole ELF header: %s", elf_errmsg(-1));
-	return NULL;
-}
-
-static bool read_header(struct ts_elf *elf, const struct ts_source *src, GElf_Ehdr *header,
-			struct ts_error *err)
-{
-	uint8_t bytes[sizeof(Elf64_Ehdr)];
-	size_t got;
-	Elf *e;
-
-	if (!ts_source_read(src, 0, bytes, sizeof(bytes), &got, err))
-		return false;
-	if (got < EI_NIDENT || memcmp(bytes, ELFMAG, SELFMAG) != 0)
-		return ts_fail(err, TS_EUNSUPPORTED, 0, "not an ELF file");
-	if (bytes[EI_CLASS] < ELFCLASS32 || bytes[EI_CLASS] > ELFCLASS64 || bytes[EI_DATA] < ELFDATA2LSB ||
-	    bytes[EI_DATA] > ELFDATA2MSB)
-		return ts_fail(err, TS_ECORRUPT, EI_CLASS, "ELF of class %u and byte order %u",
-			       bytes[EI_CLASS], bytes[EI_DATA]);
-	e = open_head(bytes, got, header, err);
-	if (!e)
-		return false;
-	elf_end(e);
-	elf->is_64 = bytes[EI_CLASS] == ELFCLASS64;
-	elf->is_big_endian = bytes[EI_DATA] == ELFDATA2MSB;
-	elf->type = header->e_type;
-	elf->machine = header->e_machine;
-	elf->entry = header->e_entry;
-	return true;
-}
-
-/* @bytes are the file up to the end of its program headers. */
-static bool read_headers(struct ts_elf *elf, uint8_t *bytes, size_t len, uint64_t file_len,
-			 struct ts_error *err)
-{
-	GElf_Ehdr header;
-	Elf *e = open_head(bytes, len, &header, err);
-	bool done = e != NULL;
-
-	for (int i = 0; done && i < header.e_phnum; i++) {
-		GElf_Phdr h;
-		uint64_t at = header.e_phoff + (uint64_t)i * header.e_phentsize;
-
-		done = gelf_getphdr(e, i, &h) ? add_header(elf, &h, at, file_len, err)
-					      : ts_fail(err, TS_ECORRUPT, at, "ELF program header %d: %s", i,
-							elf_errmsg(-1));
-	}
-	elf_end(e);
-	return done;
-}
-
-static bool check_table(const struct ts_elf *elf, const GElf_Ehdr *h, uint64_t file_len, uint64_t *end,
-			struct ts_error *err)
-{
-	uint64_t len = (uint64_t)h->e_phnum * h->e_phentsize;
-
-	*end = 0;
-	if (h->e_phnum && h->e_phentsize != (elf->is_64 ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr)))
-		return ts_fail(err, TS_ECORRUPT, 0, "ELF program headers of %u bytes", h->e_phentsize);
-	if (h->e_phoff > file_len || len > file_len - h->e_phoff)
-		return ts_fail(err, TS_ETRUNC, 0,
-			       "%u ELF program headers at 0x%" PRIx64 " pass the end of the file", h->e_phnum,
-			       h->e_phoff);
-	*end = h->e_phoff + len;
-	if (*end > MAX_HEAD)
-		return ts_fail(err, TS_ELIMIT, 0, "ELF program headers at 0x%" PRIx64, h->e_phoff);
-	return true;
-}
-
 bool ts_elf_init(struct ts_elf *elf, const struct ts_source *src, struct ts_error *err)
 {
-	uint64_t file_len = ts_source_len(src), end;
-	GElf_Ehdr header = { 0 };
-	uint8_t *bytes;
-	bool done;
+	bool done = true;
 
-	*elf = (struct ts_elf){ 0 };
-	if (!read_header(elf, src, &header, err) || !check_table(elf, &header, file_len, &end, err))
+	if (!ts_elf_read_head(elf, src, err))
 		return false;
-	if (!header.e_phnum)
-		return true;
-	bytes = malloc((size_t)end);
-	elf->loads = calloc(header.e_phnum, sizeof(*elf->loads));
-	if (!bytes || !elf->loads)
-		done = ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for %u program headers", header.e_phnum);
-	else
-		done = ts_source_read_all(src, 0, bytes, (size_t)end, err) &&
-		       read_headers(elf, bytes, (size_t)end, file_len, err);
-	free(bytes);
+	if (elf->n_headers > MAX_HEADERS)
+		return ts_fail(err, TS_ELIMIT, 0, "%" PRIu64 " ELF program headers", elf->n_headers);
+	elf->loads = calloc((size_t)elf->n_headers + 1, sizeof(*elf->loads));
+	if (!elf->loads)
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for %" PRIu64 " program headers", elf->n_headers);
+	for (uint64_t i = 0; done && i < elf->n_headers; i++) {
+		struct ts_elf_header h;
+
+		done = ts_elf_read_header(elf, src, i, &h, err) && add_header(elf, &h, ts_source_len(src), err);
+	}
 	if (!done)
 		ts_elf_fini(elf);
 	return done;

@@ -23,12 +23,20 @@ struct ts_elf_load {
 	uint32_t prot; /* enum ts_prot bits */
 };
 
+/* A program header, of both classes. */
+struct ts_elf_header {
+	uint32_t type; /* PT_... */
+	uint32_t prot; /* enum ts_prot bits */
+	uint64_t off, addr, file_len, mem_len, align;
+};
+
 struct ts_elf {
 	bool is_64;
 	bool is_big_endian;
 	uint16_t type;    /* ET_EXEC 2, ET_DYN 3 */
 	uint16_t machine; /* EM_... */
 	uint64_t entry;
+	uint64_t headers_off, n_headers; /* the program headers; they lie within the file */
 	struct ts_elf_load *loads; /* owned; as in the file */
 	size_t n_loads;
 	uint64_t dynamic; /* address of the dynamic section, as linked */
@@ -47,6 +55,15 @@ struct ts_elf {
  */
 bool ts_elf_init(struct ts_elf *elf, const struct ts_source *src, struct ts_error *err);
 void ts_elf_fini(struct ts_elf *elf);
+
+/*
+ * The file's header alone: the other members are zero, and need no ts_elf_fini().  Returns false as ts_elf_init().
+ */
+bool ts_elf_read_head(struct ts_elf *elf, const struct ts_source *src, struct ts_error *err);
+
+/* Program header @i, below elf->n_headers.  Returns false if it cannot be read (TS_EIO). */
+bool ts_elf_read_header(const struct ts_elf *elf, const struct ts_source *src, uint64_t i, struct ts_elf_header *h,
+			struct ts_error *err);
 
 /* The architecture of the file, NULL if tracestub does not support it. */
 const struct ts_arch *ts_elf_arch(const struct ts_elf *elf);

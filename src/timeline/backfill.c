@@ -72,11 +72,12 @@ uint64_t ts_backfill_n_read(const struct ts_backfill *b)
 /* Take the arrays of the record that was written last in place of those in memory. */
 static bool map(struct ts_backfill *b, uint64_t segment, struct ts_error *err)
 {
+	const struct ts_section_at at = { b->tl, segment, 0, true };
 	struct ts_index_arrays a;
 
-	return !b->s->map ||
+	return b->s->stays_in_memory ||
 	       (ts_builder_find_section(b->file, ts_index_n_records(b->file) - 1, b->s, 0, &a) &&
-		b->s->map(b->tl, segment, 0, &a)) ||
+		b->s->load(&at, &a)) ||
 	       ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to map it");
 }
 

@@ -9,78 +9,59 @@
 #include "src/index/index_blocks.h"
 #include "src/index/index_write.h"
 
-static void save_space(struct ts_timeline *tl, uint64_t segment, uint32_t owner, struct ts_index_file *f)
+/* How many chunks the segment, the last so far, has. */
+static uint32_t n_chunks_of(const struct ts_section_at *at)
 {
-	ts_space_save(ts_builder_space(tl, owner), segment, f);
+	return (uint32_t)(at->tl->builder->n_chunks - at->segment * TS_SEGMENT_CHUNKS);
 }
 
-/* How many chunks segment @segment, the last so far, has. */
-static uint32_t n_chunks_of(const struct ts_timeline *tl, uint64_t segment)
+static void save_space(const struct ts_section_at *at, struct ts_index_file *f)
 {
-	return (uint32_t)(tl->builder->n_chunks - segment * TS_SEGMENT_CHUNKS);
+	ts_space_save(ts_builder_space(at->tl, at->owner), at->segment, f);
 }
 
-static bool load_space(struct ts_timeline *tl, uint64_t segment, uint32_t owner, struct ts_index_arrays *a)
+static bool load_space(const struct ts_section_at *at, struct ts_index_arrays *a)
 {
-	struct ts_space_builder *sb = ts_builder_space(tl, owner);
+	struct ts_space_builder *sb = ts_builder_space(at->tl, at->owner);
 
-	return ts_space_load_segment(sb, segment, a, n_chunks_of(tl, segment)) &&
-	       ts_space_load_state(sb, segment, a);
+	return ts_space_load_segment(sb, at->segment, a, n_chunks_of(at)) &&
+	       (at->is_in_memory || ts_space_load_state(sb, at->segment, a));
 }
 
-static bool map_space(struct ts_timeline *tl, uint64_t segment, uint32_t owner, struct ts_index_arrays *a)
+static void save_points(const struct ts_section_at *at, struct ts_index_file *f)
 {
-	return ts_space_load_segment(ts_builder_space(tl, owner), segment, a, n_chunks_of(tl, segment));
+	ts_points_save(&at->tl->points[at->segment], f);
 }
 
-static void save_points(struct ts_timeline *tl, uint64_t segment, uint32_t owner, struct ts_index_file *f)
+static bool load_points(const struct ts_section_at *at, struct ts_index_arrays *a)
 {
-	(void)owner;
-	ts_points_save(&tl->points[segment], f);
+	struct ts_timeline *tl = at->tl;
+
+	return (at->is_in_memory || ts_builder_room_for_points(tl, (size_t)at->segment)) &&
+	       ts_points_load(&tl->points[at->segment], a) && tl->points[at->segment].n == n_chunks_of(at);
 }
 
-static bool map_points(struct ts_timeline *tl, uint64_t segment, uint32_t owner, struct ts_index_arrays *a)
+static void save_runs(const struct ts_section_at *at, struct ts_index_file *f)
 {
-	(void)owner;
-	return ts_points_load(&tl->points[segment], a);
+	ts_runs_save(&at->tl->builder->runs, f);
 }
 
-static bool load_points(struct ts_timeline *tl, uint64_t segment, uint32_t owner, struct ts_index_arrays *a)
+static bool load_runs(const struct ts_section_at *at, struct ts_index_arrays *a)
 {
-	return ts_builder_room_for_points(tl, (size_t)segment) && map_points(tl, segment, owner, a) &&
-	       tl->points[segment].n == n_chunks_of(tl, segment);
+	struct ts_builder *bd = at->tl->builder;
+
+	return at->is_in_memory ? ts_runs_load_sealed(&bd->runs, a) : ts_runs_load(&bd->runs, a, bd->n_steps);
 }
 
-static void save_runs(struct ts_timeline *tl, uint64_t segment, uint32_t owner, struct ts_index_file *f)
+static void save_journal(const struct ts_section_at *at, struct ts_index_file *f)
 {
-	(void)segment;
-	(void)owner;
-	ts_runs_save(&tl->builder->runs, f);
-}
+	struct ts_buf *notes = &at->tl->builder->journal;
 
-static bool load_runs(struct ts_timeline *tl, uint64_t segment, uint32_t owner, struct ts_index_arrays *a)
-{
-	(void)segment;
-	(void)owner;
-	return ts_runs_load(&tl->builder->runs, a, tl->builder->n_steps);
-}
-
-static bool map_runs(struct ts_timeline *tl, uint64_t segment, uint32_t owner, struct ts_index_arrays *a)
-{
-	(void)segment;
-	(void)owner;
-	return ts_runs_load_sealed(&tl->builder->runs, a);
-}
-
-static void save_journal(struct ts_timeline *tl, uint64_t segment, uint32_t owner, struct ts_index_file *f)
-{
-	(void)segment;
-	(void)owner;
-	ts_index_put_packed(f, tl->builder->journal.data, tl->builder->journal.len / TS_JOURNAL_ITEM, TS_JOURNAL_ITEM);
-	ts_buf_reset(&tl->builder->journal);
+	ts_index_put_packed(f, notes->data, notes->len / TS_JOURNAL_ITEM, TS_JOURNAL_ITEM);
+	ts_buf_reset(notes);
 	for (unsigned kind = 0; kind < TS_N_EVENT_KINDS; kind++) {
 		if (!ts_journal_has_event(kind))
-			ts_event_list_save(&tl->world.events[kind], f);
+			ts_event_list_save(&at->tl->world.events[kind], f);
 	}
 }
 
@@ -93,16 +74,6 @@ static bool load_events(struct ts_timeline *tl, struct ts_index_arrays *a)
 			return false;
 	}
 	return true;
-}
-
-static bool map_journal(struct ts_timeline *tl, uint64_t segment, uint32_t owner, struct ts_index_arrays *a)
-{
-	size_t len;
-
-	(void)segment;
-	(void)owner;
-	ts_index_take_unread(a, 1, &len);
-	return load_events(tl, a);
 }
 
 static bool load_note(struct ts_timeline *tl, const struct ts_note *note, struct ts_steps *batch)
@@ -127,24 +98,26 @@ static bool load_note(struct ts_timeline *tl, const struct ts_note *note, struct
 	       ts_builder_apply(tl, &target, batch, batch->effects);
 }
 
-static bool load_journal(struct ts_timeline *tl, uint64_t segment, uint32_t owner, struct ts_index_arrays *a)
+static bool load_notes(struct ts_timeline *tl, struct ts_index_arrays *a, const uint8_t *p, size_t len)
 {
 	struct ts_steps batch;
 	struct ts_note note;
-	size_t len;
-	const uint8_t *p = ts_index_take_unread(a, 1, &len);
-	bool done = p != NULL;
+	bool done = ts_index_blocks_use(a->blocks, p, len);
 
-	(void)segment;
-	(void)owner;
-	if (tl->builder->has_world)
-		return done && load_events(tl, a);
-	done = done && ts_index_blocks_use(a->blocks, p, len);
 	ts_steps_init(&batch);
 	while (done && len)
 		done = ts_journal_next(&p, &len, &note, &batch) && load_note(tl, &note, &batch);
 	ts_steps_fini(&batch);
-	return done && !tl->builder->world.is_failed && load_events(tl, a);
+	return done && !tl->builder->world.is_failed;
+}
+
+static bool load_journal(const struct ts_section_at *at, struct ts_index_arrays *a)
+{
+	size_t len;
+	const uint8_t *p = ts_index_take_unread(a, 1, &len);
+
+	return p && (at->is_in_memory || at->tl->builder->has_world || load_notes(at->tl, a, p, len)) &&
+	       load_events(at->tl, a);
 }
 
 static uint32_t n_modes(const struct ts_timeline *tl)
@@ -152,39 +125,32 @@ static uint32_t n_modes(const struct ts_timeline *tl)
 	return tl->rec->is_physical;
 }
 
-static void save_modes(struct ts_timeline *tl, uint64_t segment, uint32_t owner, struct ts_index_file *f)
+static void save_modes(const struct ts_section_at *at, struct ts_index_file *f)
 {
-	(void)segment;
-	(void)owner;
-	ts_modes_save(&tl->builder->modes, f);
+	ts_modes_save(&at->tl->builder->modes, f);
 }
 
-static bool load_modes(struct ts_timeline *tl, uint64_t segment, uint32_t owner, struct ts_index_arrays *a)
+static bool load_modes(const struct ts_section_at *at, struct ts_index_arrays *a)
 {
-	(void)segment;
-	(void)owner;
-	return ts_modes_load(&tl->builder->modes, a, tl->builder->n_steps);
+	return ts_modes_load(&at->tl->builder->modes, a, at->tl->builder->n_steps);
 }
 
 const struct ts_section ts_points_section = {
 	.kind = TS_SECTION_KIND('P', 'N', 'T', 'S'),
 	.save = save_points,
 	.load = load_points,
-	.map = map_points,
 };
 
 const struct ts_section ts_runs_section = {
 	.kind = TS_SECTION_KIND('R', 'U', 'N', 'S'),
 	.save = save_runs,
 	.load = load_runs,
-	.map = map_runs,
 };
 
 const struct ts_section ts_journal_section = {
 	.kind = TS_SECTION_KIND('J', 'R', 'N', 'L'),
 	.save = save_journal,
 	.load = load_journal,
-	.map = map_journal,
 };
 
 const struct ts_section ts_space_section = {
@@ -192,7 +158,6 @@ const struct ts_section ts_space_section = {
 	.n_owners = ts_builder_n_spaces,
 	.save = save_space,
 	.load = load_space,
-	.map = map_space,
 };
 
 const struct ts_section ts_mode_section = {
@@ -200,4 +165,5 @@ const struct ts_section ts_mode_section = {
 	.n_owners = n_modes,
 	.save = save_modes,
 	.load = load_modes,
+	.stays_in_memory = true,
 };

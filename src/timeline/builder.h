@@ -166,6 +166,9 @@ static inline struct ts_space_builder *ts_builder_space(const struct ts_timeline
  */
 bool ts_builder_load_sections(struct ts_timeline *tl, const struct ts_index_file *f, size_t record);
 
+/* Of a record that was just saved, take the arrays in the file in place of those in memory.  Returns false as above. */
+bool ts_builder_map_sections(struct ts_timeline *tl, size_t record);
+
 /*
  * Look for the optional sections that the index file lacks in files of their own.
  *

@@ -43,28 +43,20 @@ static bool seal(struct ts_timeline *tl, uint64_t segment, bool is_copy)
 	return ts_calls_seal(tl->calls);
 }
 
-static void save(struct ts_timeline *tl, uint64_t segment, uint32_t owner, struct ts_index_file *f)
+static void save(const struct ts_section_at *at, struct ts_index_file *f)
 {
-	(void)segment;
-	(void)owner;
-	ts_calls_save(tl->calls, f);
-	ts_call_tracker_save(tl->tracker, f);
+	ts_calls_save(at->tl->calls, f);
+	ts_call_tracker_save(at->tl->tracker, f);
 }
 
-static bool load(struct ts_timeline *tl, uint64_t segment, uint32_t owner, struct ts_index_arrays *a)
+static bool load(const struct ts_section_at *at, struct ts_index_arrays *a)
 {
-	(void)owner;
-	if (!segment && !start(tl))
+	struct ts_timeline *tl = at->tl;
+
+	if (!at->is_in_memory && !at->segment && !start(tl))
 		return false;
-	return ts_calls_load(tl->calls, a, false, tl->rec->n_threads) &&
-	       ts_call_tracker_load(tl->tracker, a, tl->rec->n_threads);
-}
-
-static bool map(struct ts_timeline *tl, uint64_t segment, uint32_t owner, struct ts_index_arrays *a)
-{
-	(void)segment;
-	(void)owner;
-	return ts_calls_load(tl->calls, a, true, tl->rec->n_threads);
+	return ts_calls_load(tl->calls, a, at->is_in_memory, tl->rec->n_threads) &&
+	       (at->is_in_memory || ts_call_tracker_load(tl->tracker, a, tl->rec->n_threads));
 }
 
 const struct ts_section ts_calls_section = {
@@ -72,7 +64,6 @@ const struct ts_section ts_calls_section = {
 	.name = "calls",
 	.save = save,
 	.load = load,
-	.map = map,
 	.take = take,
 	.seal = seal,
 };

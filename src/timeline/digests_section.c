@@ -25,23 +25,23 @@ static bool seal(struct ts_timeline *tl, uint64_t segment, bool is_copy)
 	return true;
 }
 
-static void save(struct ts_timeline *tl, uint64_t segment, uint32_t owner, struct ts_index_file *f)
+static void save(const struct ts_section_at *at, struct ts_index_file *f)
 {
-	size_t first = (size_t)segment * TS_SEGMENT_CHUNKS;
+	const struct ts_digests *d = &at->tl->digests;
+	size_t first = (size_t)at->segment * TS_SEGMENT_CHUNKS;
 
-	(void)owner;
-	ts_index_put_unread(f, tl->digests.items + first, tl->digests.n - first, sizeof(*tl->digests.items));
+	ts_index_put_unread(f, d->items + first, d->n - first, sizeof(*d->items));
 }
 
-static bool load(struct ts_timeline *tl, uint64_t segment, uint32_t owner, struct ts_index_arrays *a)
+static bool load(const struct ts_section_at *at, struct ts_index_arrays *a)
 {
-	uint64_t n_left = tl->builder->n_chunks - segment * TS_SEGMENT_CHUNKS;
+	uint64_t first = at->segment * TS_SEGMENT_CHUNKS, n_left = at->tl->builder->n_chunks - first;
+	struct ts_digests *d = &at->tl->digests;
 	size_t n;
 	const uint64_t *items = ts_index_take_unread(a, sizeof(*items), &n);
 
-	(void)owner;
-	return !a->is_bad && n == (n_left < TS_SEGMENT_CHUNKS ? n_left : TS_SEGMENT_CHUNKS) &&
-	       tl->digests.n == segment * TS_SEGMENT_CHUNKS && ts_digests_add_unread(&tl->digests, items, n, a->blocks);
+	return !a->is_bad && n == (n_left < TS_SEGMENT_CHUNKS ? n_left : TS_SEGMENT_CHUNKS) && d->n == first &&
+	       ts_digests_add_unread(d, items, n, a->blocks);
 }
 
 const struct ts_section ts_digests_section = {
@@ -49,6 +49,7 @@ const struct ts_section ts_digests_section = {
 	.name = "digests",
 	.save = save,
 	.load = load,
+	.stays_in_memory = true,
 	.take = take,
 	.seal = seal,
 };

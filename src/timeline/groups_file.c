@@ -64,22 +64,23 @@ static bool save_run_group(const struct ts_runs *r, uint64_t first, struct ts_in
 	return true;
 }
 
-static void save(struct ts_timeline *tl, uint64_t segment, uint32_t owner, struct ts_index_file *f)
+static void save(const struct ts_section_at *at, struct ts_index_file *f)
 {
-	uint64_t first = segment + 1 - TS_GROUP_SEGMENTS;
-	bool done = owner > tl->n_memory ? save_run_group(tl->builder->runs.runs, first, f)
-					 : save_space_group(ts_builder_space(tl, owner)->space, first, f);
+	uint64_t first = at->segment + 1 - TS_GROUP_SEGMENTS;
+	bool done = at->owner > at->tl->n_memory ? save_run_group(at->tl->builder->runs.runs, first, f)
+						 : save_space_group(ts_builder_space(at->tl, at->owner)->space, first, f);
 
 	if (!done)
 		ts_index_fail(f);
 }
 
-static bool load(struct ts_timeline *tl, uint64_t segment, uint32_t owner, struct ts_index_arrays *a)
+static bool load(const struct ts_section_at *at, struct ts_index_arrays *a)
 {
-	size_t group = (size_t)(segment / TS_GROUP_SEGMENTS);
+	size_t group = (size_t)(at->segment / TS_GROUP_SEGMENTS);
+	struct ts_timeline *tl = at->tl;
 	struct ts_space_group g;
 
-	if (owner > tl->n_memory) {
+	if (at->owner > tl->n_memory) {
 		struct ts_run_group runs;
 
 		return ts_run_group_load(&runs, a) && ts_runs_set_group(tl->builder->runs.runs, group, &runs);
@@ -88,7 +89,7 @@ static bool load(struct ts_timeline *tl, uint64_t segment, uint32_t owner, struc
 		if (!ts_group_load(&g.parts[part], a))
 			return false;
 	}
-	return ts_space_set_group(ts_builder_space(tl, owner)->space, group, &g);
+	return ts_space_set_group(ts_builder_space(tl, at->owner)->space, group, &g);
 }
 
 const struct ts_section ts_groups_section = {
@@ -96,5 +97,4 @@ const struct ts_section ts_groups_section = {
 	.n_owners = n_groups,
 	.save = save,
 	.load = load,
-	.map = load,
 };

@@ -20,7 +20,7 @@ void ts_builder_save_section(struct ts_timeline *tl, const struct ts_section *s,
 	if (ts_section_is_optional(s))
 		ts_index_put(f, ts_index_optional_sources, strnlen(ts_index_optional_sources, VERSION_LEN),
 			     1);
-	s->save(tl, segment, owner, f);
+	s->save(&(struct ts_section_at){ .tl = tl, .segment = segment, .owner = owner }, f);
 }
 
 bool ts_builder_find_section(const struct ts_index_file *f, size_t record, const struct ts_section *s,
@@ -93,18 +93,30 @@ void ts_timeline_give_back(const struct ts_timeline *tl)
 
 /* Load a section from a record.  An optional one of another version is as good as none. */
 static bool load_section(struct ts_timeline *tl, const struct ts_index_file *f, size_t record,
-			 unsigned ordinal)
+			 unsigned ordinal, bool is_in_memory)
 {
 	const struct ts_section *s = tl->sections[ordinal];
 
 	for (uint32_t owner = 0, n = ts_builder_n_owners(tl, ordinal); owner < n; owner++) {
+		const struct ts_section_at at = { tl, record, owner, is_in_memory };
 		struct ts_index_arrays a;
 
 		if (!ts_builder_find_section(f, record, s, owner, &a)) {
+			if (is_in_memory)
+				return false;
 			tl->lacks |= UINT32_C(1) << ordinal;
 			return true;
 		}
-		if (!s->load(tl, record, owner, &a))
+		if (!s->load(&at, &a))
+			return false;
+	}
+	return true;
+}
+
+bool ts_builder_map_sections(struct ts_timeline *tl, size_t record)
+{
+	for (unsigned i = 0; tl->sections[i]; i++) {
+		if (!tl->sections[i]->stays_in_memory && !load_section(tl, tl->file, record, i, true))
 			return false;
 	}
 	return true;
@@ -116,7 +128,7 @@ bool ts_builder_load_sections(struct ts_timeline *tl, const struct ts_index_file
 		if (ts_section_is_optional(tl->sections[i]) &&
 		    !ts_index_has(f, record, tl->sections[i]->kind))
 			tl->lacks |= UINT32_C(1) << i;
-		if (!load_section(tl, f, record, i))
+		if (!load_section(tl, f, record, i, false))
 			return false;
 	}
 	return true;
@@ -130,7 +142,7 @@ static bool load_all(struct ts_timeline *tl, struct ts_index_file *f, unsigned o
 	if (ts_index_n_records(f) != tl->builder->n_sealed)
 		return false;
 	for (size_t i = 0; i < ts_index_n_records(f); i++) {
-		if (!load_section(tl, f, i, ordinal))
+		if (!load_section(tl, f, i, ordinal, false))
 			return false;
 	}
 	return !ts_index_is_damaged(f);

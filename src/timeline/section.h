@@ -22,6 +22,14 @@ struct ts_timeline;
 
 #define TS_MAX_SECTIONS 32
 
+/* Of which segment and owner arrays of a section are saved or loaded. */
+struct ts_section_at {
+	struct ts_timeline *tl;
+	uint64_t segment;
+	uint32_t owner;
+	bool is_in_memory; /* load(): they were just saved, and those in the file take the place of those in memory */
+};
+
 struct ts_section {
 	uint32_t kind; /* TS_SECTION_KIND() */
 	/* of an optional section: in messages and in the name of its own file; else NULL */
@@ -36,22 +44,17 @@ struct ts_section {
 	uint32_t (*n_owners)(const struct ts_timeline *tl);
 
 	/*
-	 * Save the arrays of segment @segment, which was sealed last, in @f, and the state from which
-	 * building continues after it.
+	 * Save the arrays of the segment, which was sealed last, in @f, and the state from which building continues
+	 * after it.
 	 */
-	void (*save)(struct ts_timeline *tl, uint64_t segment, uint32_t owner, struct ts_index_file *f);
+	void (*save)(const struct ts_section_at *at, struct ts_index_file *f);
 
 	/*
 	 * Load them, in the order of segments.  Returns false if memory is exhausted or the arrays contradict
 	 * each other or the rest of the timeline: nothing in them may be used unchecked.
 	 */
-	bool (*load)(struct ts_timeline *tl, uint64_t segment, uint32_t owner, struct ts_index_arrays *a);
-
-	/*
-	 * Replace the segment's arrays in memory by those in the file, after they were saved; as load().
-	 * NULL: they stay in memory.
-	 */
-	bool (*map)(struct ts_timeline *tl, uint64_t segment, uint32_t owner, struct ts_index_arrays *a);
+	bool (*load)(const struct ts_section_at *at, struct ts_index_arrays *a);
+	bool stays_in_memory; /* what was saved is not loaded in place of what is in memory */
 
 	/*
 	 * The rest is for optional sections.  They are built from whole chunks alone, without the other

@@ -150,33 +150,30 @@ static bool seal(struct ts_timeline *tl, uint64_t segment, bool is_copy)
 
 /* ----------------------------------------------------------------------------------------- the index file */
 
-static void save(struct ts_timeline *tl, uint64_t segment, uint32_t owner, struct ts_index_file *f)
+static void save(const struct ts_section_at *at, struct ts_index_file *f)
 {
-	(void)owner;
-	ts_index_put(f, &tl->sketches->image, 1, sizeof(tl->sketches->image));
-	ts_sketch_save(&tl->sketches->items[segment], f);
+	const struct ts_sketches *s = at->tl->sketches;
+
+	ts_index_put(f, &s->image, 1, sizeof(s->image));
+	ts_sketch_save(&s->items[at->segment], f);
 }
 
-static bool load(struct ts_timeline *tl, uint64_t segment, uint32_t owner, struct ts_index_arrays *a)
+static bool load(const struct ts_section_at *at, struct ts_index_arrays *a)
 {
 	const uint64_t *image = ts_index_take_n(a, sizeof(*image), 1);
+	struct ts_timeline *tl = at->tl;
 	struct ts_sketches *s;
 
-	(void)owner;
-	if (!image || (!segment && !start(tl, false)) || !grow(tl->sketches))
+	if (at->is_in_memory)
+		return image && ts_sketch_load(&tl->sketches->items[at->segment], a);
+	if (!image || (!at->segment && !start(tl, false)) || !grow(tl->sketches))
 		return false;
 	s = tl->sketches;
-	if (segment && *image != s->image)
+	if (at->segment && *image != s->image)
 		return false;
 	s->image = *image;
 	s->items[s->n] = (struct ts_sketch){ 0 };
 	return ts_sketch_load(&s->items[s->n++], a);
-}
-
-static bool map(struct ts_timeline *tl, uint64_t segment, uint32_t owner, struct ts_index_arrays *a)
-{
-	(void)owner;
-	return ts_index_take_n(a, sizeof(uint64_t), 1) && ts_sketch_load(&tl->sketches->items[segment], a);
 }
 
 const struct ts_section ts_sketch_section = {
@@ -185,7 +182,6 @@ const struct ts_section ts_sketch_section = {
 	.is_on_demand = true,
 	.save = save,
 	.load = load,
-	.map = map,
 	.take = take,
 	.seal = seal,
 };

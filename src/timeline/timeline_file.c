@@ -165,23 +165,6 @@ static void save_end(const struct ts_timeline *tl)
 	}
 }
 
-/* Take the segment's arrays from the record in which they were saved. */
-static bool map_segment(struct ts_timeline *tl, size_t record, uint64_t segment)
-{
-	for (unsigned i = 0; tl->sections[i]; i++) {
-		const struct ts_section *s = tl->sections[i];
-
-		for (uint32_t owner = 0, n = ts_builder_n_owners(tl, i); s->map && owner < n; owner++) {
-			struct ts_index_arrays a;
-
-			if (!ts_builder_find_section(tl->file, record, s, owner, &a) ||
-			    !s->map(tl, segment, owner, &a))
-				return false;
-		}
-	}
-	return true;
-}
-
 bool ts_builder_save(struct ts_timeline *tl, bool is_last, struct ts_error *err)
 {
 	struct ts_builder *bd = tl->builder;
@@ -204,7 +187,7 @@ bool ts_builder_save(struct ts_timeline *tl, bool is_last, struct ts_error *err)
 	}
 	if (!ts_index_commit(tl->file, bd->n_steps, is_last, err))
 		return false;
-	return !has_segment || map_segment(tl, record, bd->n_sealed - 1) ||
+	return !has_segment || ts_builder_map_sections(tl, record) ||
 	       ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to map it");
 }
 

@@ -38,23 +38,20 @@ static const struct ts_index_key the_key = { 10, 20, 30, 40, 50, { .id = 60 }, 0
 static uint64_t sum, sums[MAX_SEGMENTS];
 static unsigned n_sums;
 
-static void save_sums(struct ts_timeline *tl, uint64_t segment, uint32_t owner, struct ts_index_file *f)
+static void save_sums(const struct ts_section_at *at, struct ts_index_file *f)
 {
-	(void)tl;
-	ck_assert_uint_eq(owner, 0);
-	ts_index_put(f, &sums[segment], 1, sizeof(sums[0]));
+	ck_assert_uint_eq(at->owner, 0);
+	ts_index_put(f, &sums[at->segment], 1, sizeof(sums[0]));
 }
 
-static bool load_sums(struct ts_timeline *tl, uint64_t segment, uint32_t owner, struct ts_index_arrays *a)
+static bool load_sums(const struct ts_section_at *at, struct ts_index_arrays *a)
 {
 	const uint64_t *p = ts_index_take_n(a, sizeof(*p), 1);
 
-	(void)tl;
-	(void)owner;
-	if (!p || segment >= MAX_SEGMENTS)
+	if (!p || at->segment >= MAX_SEGMENTS)
 		return false;
-	sums[segment] = *p;
-	n_sums = (unsigned)segment + 1;
+	sums[at->segment] = *p;
+	n_sums = (unsigned)at->segment + 1;
 	return true;
 }
 
@@ -82,6 +79,7 @@ static const struct ts_section sums_section = {
 	.name = "sums",
 	.save = save_sums,
 	.load = load_sums,
+	.stays_in_memory = true,
 	.take = take_sums,
 	.seal = seal_sums,
 };

@@ -540,7 +540,7 @@ START_TEST(what_is_no_recording_is_refused)
 	core();
 	t.bytes.data[56] = 0xfe; /* more program headers than there are bytes */
 	t.bytes.data[57] = 0xff;
-	expect_refused(TS_ETRUNC, "do not fit");
+	expect_refused(TS_ETRUNC, "pass the end of the file");
 }
 END_TEST
 

@@ -103,6 +103,11 @@ static uint64_t end_of_block(uint64_t off, uint64_t end)
 	return end - off < left ? end : off + left;
 }
 
+uint64_t ts_trace_hash_off(const struct ts_trace_hash *h)
+{
+	return h->off;
+}
+
 /* Go to the block that has the next data, not beyond @end: the blocks before it were never written. */
 static void skip_holes(struct ts_trace_hash *h, uint64_t end)
 {
@@ -143,6 +148,28 @@ enum ts_next ts_trace_hash_grow(struct ts_trace_hash *h, uint64_t end, uint64_t 
 		len -= h->off - from;
 	}
 	return h->off == last ? TS_END : TS_ITEM;
+}
+
+/* Have all in the hash that is before @off, if that is little. */
+static bool catch_up(struct ts_trace_hash *h, uint64_t off)
+{
+	struct ts_error ignored;
+
+	if (h->off >= off)
+		return true;
+	skip_holes(h, off);
+	ts_error_reset(&ignored);
+	return off - h->off <= BLOCK_LEN && ts_trace_hash_grow(h, off, UINT64_MAX, &ignored) != TS_FAIL;
+}
+
+void ts_trace_hash_take(struct ts_trace_hash *h, uint64_t off, const uint8_t *data, size_t len)
+{
+	uint64_t end = off + len;
+
+	if (!catch_up(h, off))
+		return;
+	while (h->off < end)
+		take_part(h, data + (h->off - off), (size_t)(end_of_block(h->off, end) - h->off));
 }
 
 void ts_trace_hash_value(struct ts_trace_hash *h, uint8_t value[TS_TRACE_HASH_LEN])

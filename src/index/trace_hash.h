@@ -30,6 +30,15 @@ struct ts_trace_hash *ts_trace_hash_new(const struct ts_source *src, const struc
 
 void ts_trace_hash_free(struct ts_trace_hash *h);
 
+/* The offset up to which the bytes are in the hash. */
+uint64_t ts_trace_hash_off(const struct ts_trace_hash *h);
+
+/*
+ * The trace has the @len bytes @data at the offset @off: they need not be read again for the hash.  If a little is missing
+ * before them it is read.  If much is missing, or it cannot be read, this has no effect.
+ */
+void ts_trace_hash_take(struct ts_trace_hash *h, uint64_t off, const uint8_t *data, size_t len);
+
 /*
  * Go on by up to @len bytes that are read, not beyond the offset @end.
  *

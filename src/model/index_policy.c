@@ -113,7 +113,7 @@ bool ts_index_policy_keeps(const struct ts_model_options *opt)
 #endif
 
 struct ts_timeline *ts_index_policy_timeline(struct ts_recording *rec, struct ts_image *image,
-				     const struct ts_source *src, const struct ts_model_options *opt,
+				     struct ts_source *src, const struct ts_model_options *opt,
 				     struct ts_trace_check *check, bool *is_bad_file, struct ts_error *err)
 {
 	struct ts_index_trace trace = { .src = src, .max_len = opt->is_served ? TS_MAX_HASHED_AT_ONCE : UINT64_MAX };
@@ -132,7 +132,7 @@ struct ts_timeline *ts_index_policy_timeline(struct ts_recording *rec, struct ts
 		f = find_file(src, opt, &key, &trace);
 	}
 	if (!f || use_file(tl, f, is_bad_file, err)) {
-		ts_trace_check_init(check, tl, &trace);
+		ts_trace_check_init(check, tl, src, &trace);
 		return tl;
 	}
 	ts_timeline_free(tl);

@@ -30,7 +30,7 @@ bool ts_index_policy_part_key(const struct ts_recording *rec, const struct ts_so
  * to be closed, and all done once more.
  */
 struct ts_timeline *ts_index_policy_timeline(struct ts_recording *rec, struct ts_image *image,
-				     const struct ts_source *src, const struct ts_model_options *opt,
+				     struct ts_source *src, const struct ts_model_options *opt,
 				     struct ts_trace_check *check, bool *is_bad_file, struct ts_error *err);
 
 #endif

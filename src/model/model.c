@@ -52,10 +52,10 @@ void ts_model_free(struct ts_model *m)
 	if (!m)
 		return;
 	ts_query_free(m->q);
-	ts_trace_check_fini(&m->check);
 	ts_timeline_free(m->tl);
 	ts_parts_free(m->parts);
 	ts_recording_close(m->rec);
+	ts_trace_check_fini(&m->check);
 	ts_image_fini(&m->image);
 	ts_layout_cache_fini(&m->keeper);
 	free(m);

@@ -25,6 +25,7 @@ bool ts_source_init(struct ts_source *src, const struct ts_source_ops *ops, uint
 	src->is_read_ahead = false;
 	ts_error_reset(&src->damage);
 	src->keeper = NULL;
+	atomic_init(&src->listener, NULL);
 	src->name = malloc(strlen(name) + 1); /* not strdup(): tests let allocations fail */
 	if (src->name)
 		strcpy(src->name, name);
@@ -44,6 +45,11 @@ void ts_source_close(struct ts_source *src)
 void ts_source_set_keeper(struct ts_source *src, const struct ts_source_keeper *keeper)
 {
 	src->keeper = keeper;
+}
+
+void ts_source_set_listener(struct ts_source *src, const struct ts_source_listener *listener)
+{
+	atomic_store(&src->listener, listener);
 }
 
 bool ts_source_recall(const struct ts_source *src, struct ts_buf *out)
@@ -394,6 +400,8 @@ bool ts_source_next_data(const struct ts_source *src, uint64_t off, uint64_t *fi
 bool ts_source_read(const struct ts_source *src, uint64_t off, void *data, size_t len, size_t *got,
 		    struct ts_error *err)
 {
+	const struct ts_source_listener *listener = atomic_load_explicit(&src->listener, memory_order_acquire);
+
 	*got = 0;
 	if (off >= src->len || !len)
 		return true;
@@ -407,6 +415,8 @@ bool ts_source_read(const struct ts_source *src, uint64_t off, void *data, size_
 			       "the file has become shorter: nothing is left here, it had %" PRIu64
 			       " bytes when it was opened",
 			       src->len);
+	if (listener)
+		listener->take(listener->user, off, data, len);
 	return true;
 }
 

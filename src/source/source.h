@@ -33,6 +33,15 @@ struct ts_source_keeper {
 };
 
 /*
+ * Gets the bytes that are read of a source: @len at the offset @off, which are valid during the call.  It is called by
+ * the thread that reads.
+ */
+struct ts_source_listener {
+	void (*take)(void *user, uint64_t off, const uint8_t *data, size_t len);
+	void *user;
+};
+
+/*
  * Open the regular file @path for reading.
  *
  * Returns the source, to be closed with ts_source_close().  Returns NULL if it cannot be opened (TS_EIO), is
@@ -111,6 +120,13 @@ void ts_source_allow_ahead(struct ts_source *src);
  * Not inherited by sources that are opened over it or beside it.
  */
 void ts_source_set_keeper(struct ts_source *src, const struct ts_source_keeper *keeper);
+
+/*
+ * Pass all bytes that are read from @src to @listener (borrowed until close; NULL, the default: none).  Not inherited by
+ * sources that are opened over it or beside it.  Other threads may be reading: their running calls may still use the old
+ * listener.
+ */
+void ts_source_set_listener(struct ts_source *src, const struct ts_source_listener *listener);
 
 /*
  * Append the stored layout of @src to @out.  Returns false if none can be used; the caller then scans @src.  The caller
@@ -192,6 +208,7 @@ struct ts_source {
 	bool is_read_ahead;     /* see ts_source_allow_ahead() */
 	struct ts_error damage;
 	const struct ts_source_keeper *keeper; /* borrowed; NULL: none */
+	const struct ts_source_listener *_Atomic listener; /* borrowed; NULL: none */
 	struct ts_source *archive; /* owned; the archive of the packed recording that it comes from (pack.h), or NULL */
 };
 

@@ -8,8 +8,6 @@
 #include "protocol/session/asking.h"
 #include "src/symbols/find_symbols.h"
 
-#define MAX_BACK 64u
-
 static struct rsp_session *const s = &fake.session;
 
 /* Ask, and wait for the answer: the reply; the console has the text. */
@@ -76,17 +74,17 @@ END_TEST
 /* Move i leads to position i % 11, so that each leaves another one. */
 START_TEST(the_last_places_are_kept)
 {
-	const unsigned last = MAX_BACK + 10;
+	const unsigned last = (unsigned)TS_MAX_BACK + 10;
 
 	for (unsigned i = 1; i <= last; i++)
 		go(i % 11);
-	for (unsigned i = 1; i <= MAX_BACK; i++) {
+	for (unsigned i = 1; i <= TS_MAX_BACK; i++) {
 		ask("back");
 		ck_assert_uint_eq(s->pos, (last - i) % 11);
 	}
 	ask("back");
-	ck_assert_uint_eq(s->pos, (last - MAX_BACK) % 11);
-	for (unsigned i = MAX_BACK; i-- > 0;) { /* up to where the first back came from */
+	ck_assert_uint_eq(s->pos, (last - TS_MAX_BACK) % 11);
+	for (unsigned i = (unsigned)TS_MAX_BACK; i-- > 0;) { /* up to where the first back came from */
 		ask("forward");
 		ck_assert_uint_eq(s->pos, (last - i) % 11);
 	}

@@ -197,6 +197,82 @@ START_TEST(a_server_compares_the_trace_beside_its_first_questions)
 }
 END_TEST
 
+/* The same bytes; it counts those that are read of it and of the sources beside it. */
+static uint64_t n_read;
+
+static bool read_counted(const struct ts_source *s, uint64_t off, uint8_t *data, size_t len, size_t *got, struct ts_error *e)
+{
+	(void)s;
+	(void)e;
+	memcpy(data, bytes + off, len);
+	n_read += len;
+	*got = len;
+	return true;
+}
+
+static struct ts_source *open_counted(const struct ts_source *like, struct ts_error *e);
+
+static void close_counted(struct ts_source *s)
+{
+	(void)s;
+}
+
+static struct ts_source *open_counted(const struct ts_source *like, struct ts_error *e)
+{
+	static const struct ts_source_ops ops = { .read = read_counted, .dup = open_counted, .close = close_counted };
+	struct ts_source *s = calloc(1, sizeof(*s));
+
+	ck_assert(s && ts_source_init(s, &ops, like ? like->len : LONG_LEN, "made up", e));
+	return s;
+}
+
+/* Read as a loader does, from front to back, what is not in [hole, hole_end); grow meanwhile. */
+static void read_source(size_t hole, size_t hole_end)
+{
+	static uint8_t piece[150000]; /* few: the model has few chunks */
+
+	must(ts_source_read_all(src, LONG_LEN - 8, piece, 8, &err)); /* what is at the end was looked up */
+	for (size_t off = 300, len; off < LONG_LEN; off += len) {
+		len = LONG_LEN - off < sizeof(piece) ? LONG_LEN - off : sizeof(piece);
+		if (off + len <= hole || off >= hole_end)
+			must(ts_source_read_all(src, off, piece, len, &err));
+		ck_assert_int_eq(ts_model_grow(m, 1, &err), TS_ITEM);
+	}
+}
+
+START_TEST(what_a_loader_reads_of_a_trace_is_not_read_again_for_its_hash)
+{
+	static const struct {
+		size_t hole, hole_end;
+		uint64_t max; /* bytes that are read */
+	} cases[] = {
+		{ LONG_LEN, LONG_LEN, LONG_LEN + 1000 },
+		{ 200000, 210000, 2 * LONG_LEN }, /* what comes after it is read again */
+		{ 0, LONG_LEN, LONG_LEN + 1000 },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		ts_source_close(src);
+		src = open_counted(NULL, &err);
+		make(INDEX, false);
+		must(ts_model_open(m, src, &err));
+		n_read = 0;
+		read_source(cases[i].hole, cases[i].hole_end);
+		ck_assert_int_eq(read_all(), TS_END);
+		ck_assert_uint_ge(n_read, LONG_LEN);
+		ck_assert_uint_le(n_read, cases[i].max);
+		ts_model_free(m);
+		make(INDEX, false); /* the hash is that of the bytes */
+		must(ts_model_open(m, src, &err));
+		ck_assert_int_eq(read_all(), TS_END);
+		ck_assert_uint_eq(newest->n_reads, 0);
+		ts_model_free(m);
+		remove(INDEX);
+	}
+	make(INDEX, false); /* for teardown() */
+}
+END_TEST
+
 START_TEST(a_damaged_index_file_is_rebuilt)
 {
 	FILE *f;
@@ -524,6 +600,7 @@ UNIT_FIXTURE_SUITE("model", setup, teardown, a_model_is_asked_while_it_is_read,
 		   an_index_file_is_kept_and_spares_the_next_one_the_reading, a_damaged_index_file_is_rebuilt,
 		   an_index_of_a_trace_that_has_changed_anywhere_is_rebuilt,
 		   a_server_compares_the_trace_beside_its_first_questions,
+		   what_a_loader_reads_of_a_trace_is_not_read_again_for_its_hash,
 		   a_question_to_a_damaged_index_is_refused_and_the_next_start_rebuilds_it,
 		   an_index_that_another_version_of_zstd_packed_is_used_and_rebuilt_if_it_is_damaged,
 		   a_served_trace_is_read_on_a_thread_of_its_own,

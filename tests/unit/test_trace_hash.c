@@ -160,6 +160,62 @@ START_TEST(written_zeros_and_a_hole_are_the_same_whatever_the_pieces)
 }
 END_TEST
 
+/* @len bytes from @off on are taken, by rule. */
+static void take(struct ts_trace_hash *h, const uint64_t areas[N_AREAS], uint64_t off, size_t len)
+{
+	const struct sparse rule = { .areas = areas };
+	uint8_t *data = malloc(len);
+
+	ck_assert_ptr_nonnull(data);
+	for (size_t i = 0; i < len; i++)
+		data[i] = byte_at(&rule, off + i);
+	ts_trace_hash_take(h, off, data, len);
+	free(data);
+}
+
+START_TEST(bytes_that_are_given_are_not_read)
+{
+	static const uint64_t areas[N_AREAS] = { 30, 2 * BLOCK + 1000, 5 * BLOCK - 50 };
+	uint8_t wanted[TS_TRACE_HASH_LEN], value[TS_TRACE_HASH_LEN];
+	uint64_t n_read = 0;
+	struct ts_source *src = open_sparse(areas, SMALL, false, &n_read);
+	struct ts_trace_hash *h = ts_trace_hash_new(src, &signer, &err);
+
+	take(h, areas, 2 * BLOCK, BLOCK); /* too far */
+	ck_assert_uint_eq(ts_trace_hash_off(h), 0);
+	take(h, areas, 10, 1000); /* a little is missing */
+	ck_assert_uint_eq(ts_trace_hash_off(h), 1010);
+	take(h, areas, 0, 1010); /* known */
+	take(h, areas, 500, 3 * BLOCK);
+	ck_assert_uint_eq(ts_trace_hash_off(h), 500 + 3 * BLOCK);
+	ck_assert_uint_eq(n_read, 10);
+	ck_assert_int_eq(ts_trace_hash_grow(h, 4 * BLOCK, UINT64_MAX, &err), TS_ITEM);
+	take(h, areas, 4 * BLOCK, SMALL - 4 * BLOCK);
+	ck_assert_uint_eq(n_read, 10 + BLOCK - 500);
+	ck_assert_int_eq(ts_trace_hash_grow(h, UINT64_MAX, 0, &err), TS_END);
+	ts_trace_hash_value(h, value);
+	ts_trace_hash_free(h);
+	hash_of(src, UINT64_MAX, wanted);
+	ck_assert_mem_eq(value, wanted, sizeof(value));
+}
+END_TEST
+
+/* The memory of a whole machine, and far behind it the first piece that is read. */
+START_TEST(what_is_given_after_a_hole_is_taken)
+{
+	static const uint64_t areas[N_AREAS] = { LARGE / 2, LARGE / 2 + AREA_LEN, LARGE - AREA_LEN };
+	uint64_t n_read = 0;
+	struct ts_source *src = open_sparse(areas, LARGE, true, &n_read);
+	struct ts_trace_hash *h = ts_trace_hash_new(src, &signer, &err);
+
+	take(h, areas, LARGE / 2, 100);
+	ck_assert_uint_eq(ts_trace_hash_off(h), LARGE / 2 + 100);
+	ck_assert_uint_eq(n_read, 0);
+	ts_trace_hash_free(h);
+	ts_source_close(src);
+}
+END_TEST
+
 START_TEST(a_byte_that_is_another_one_anywhere_is_another_hash)
 {
 	static uint8_t bytes[SMALL];
@@ -200,5 +256,5 @@ START_TEST(other_places_and_lengths_are_another_hash)
 END_TEST
 
 UNIT_SUITE("trace_hash", a_hole_of_a_gigabyte_is_not_read, nor_is_one_before_whose_end_reading_stops,
-	   written_zeros_and_a_hole_are_the_same_whatever_the_pieces,
-	   a_byte_that_is_another_one_anywhere_is_another_hash, other_places_and_lengths_are_another_hash)
+	   written_zeros_and_a_hole_are_the_same_whatever_the_pieces, bytes_that_are_given_are_not_read,
+	   what_is_given_after_a_hole_is_taken, a_byte_that_is_another_one_anywhere_is_another_hash, other_places_and_lengths_are_another_hash)

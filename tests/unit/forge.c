@@ -114,6 +114,50 @@ static void lay_out(struct layout *l, const uint8_t *file, size_t len)
 	lay_out_summary(l, file);
 }
 
+/* Is there a record at @off, before @end?  *n_summary and *n_arrays grow by what it has. */
+static bool is_record(const uint8_t *file, size_t off, size_t end, size_t *n_summary, size_t *n_arrays)
+{
+	const uint8_t *head = file + off, *array;
+	size_t len, n = 0;
+	struct place t;
+
+	if (end - off < HEAD_LEN)
+		return false;
+	len = get(head + 16, 8);
+	t = tables_of(head);
+	if (len < HEAD_LEN || len > end - off || t.off < HEAD_LEN || t.off > len || t.len > len - t.off ||
+	    get(head + 44, 4) < HEAD_LEN || get(head + 44, 4) > len)
+		return false;
+	array = head + t.off + get(head + 32, 4) * SECTION_LEN;
+	for (n = get(head + 36, 4); n; n--, array += ARRAY_LEN) {
+		struct place p = place_of(array, 0);
+
+		if (p.off > len || p.len > len - p.off)
+			return false;
+	}
+	*n_summary += t.len + get(head + 44, 4);
+	*n_arrays += get(head + 36, 4);
+	return *n_arrays < MAX_ARRAYS;
+}
+
+bool forge_can(const uint8_t *file, size_t len)
+{
+	size_t directory, end, off = 4096, n = 0, n_summary = SUMMARY_HEAD_LEN, n_arrays = 0;
+	const uint8_t *last = file + len - 2 * ENTRY_LEN;
+
+	if (len < 8192 || memcmp(file + len - ENTRY_LEN, "index directory\n", 16))
+		return false;
+	directory = get(file + len - ENTRY_LEN + 16, 8);
+	if (directory < 4096 || directory > len - 2 * ENTRY_LEN || get(last + 16, 8) > len || get(last + 24, 8) > len)
+		return false;
+	for (end = end_of_records(file + directory, len - directory); off < end && end <= directory; n++) {
+		if (n == MAX_RECORDS || !is_record(file, off, end, &n_summary, &n_arrays))
+			return false;
+		off += (get(file + off + 16, 8) + 4095) / 4096 * 4096;
+	}
+	return off == end && end + n_summary == directory && directory + (n + 1) * ENTRY_LEN == len;
+}
+
 size_t forge_n_records(const uint8_t *file, size_t len)
 {
 	static struct layout l;
@@ -187,9 +231,8 @@ bool forge_shorten(uint8_t *file, size_t len, int record, uint64_t i, uint32_t n
  * What the head says may be forged, the record's length too: only what lies in the record, as it was built,
  * is signed.
  */
-static void sign_record(uint8_t *file, const struct place *r)
+static void sign_record(const struct ts_signer *s, uint8_t *file, const struct place *r)
 {
-	const struct ts_signer *s = &forge_key.signer;
 	uint8_t *head = file + r->off;
 	struct place t = tables_of(head);
 	struct iovec parts[3] = { { file, HEADER_LEN }, { head, SIGNED_LEN } };
@@ -230,7 +273,7 @@ static void copy_to_directory(uint8_t *file, const struct layout *l)
 		memcpy(entry + 32, file + l->records[i].off + SIGNED_LEN, TS_SIGNATURE_LEN);
 }
 
-static void sign_end(uint8_t *file, const struct layout *l)
+static void sign_end(const struct ts_signer *s, uint8_t *file, const struct layout *l)
 {
 	uint8_t *entry = file + l->directory.off, *tail = entry + l->n_records * ENTRY_LEN,
 		*summary = file + l->summary.off;
@@ -238,8 +281,8 @@ static void sign_end(uint8_t *file, const struct layout *l)
 	struct iovec of_summary[2] = { { file, HEADER_LEN },
 				       { summary + SUMMARY_HEAD_LEN, l->summary.len - SUMMARY_HEAD_LEN } };
 
-	ts_signer_sign(&forge_key.signer, of_summary, 2, summary + 8);
-	ts_signer_sign(&forge_key.signer, parts, 3, tail + 32);
+	ts_signer_sign(s, of_summary, 2, summary + 8);
+	ts_signer_sign(s, parts, 3, tail + 32);
 }
 
 /* What is put in place of the number @old. */
@@ -311,28 +354,34 @@ static void edit(const struct layout *l, uint8_t *file, const uint8_t *e)
 }
 
 /* Make the edits there, and sign the records if they are changed. */
-static void edit_where(enum where where, const struct layout *l, uint8_t *file, const uint8_t *edits, size_t n)
+static void edit_where(const struct ts_signer *s, enum where where, const struct layout *l, uint8_t *file, const uint8_t *edits,
+		       size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		if (where_of(edits + i * FORGE_EDIT_LEN) == where)
 			edit(l, file, edits + i * FORGE_EDIT_LEN);
 	}
 	for (size_t i = 0; i < l->n_records && where != SUMMARY; i++)
-		sign_record(file, &l->records[i]);
+		sign_record(s, file, &l->records[i]);
 }
 
-void forge(uint8_t *file, size_t len, const uint8_t *edits, size_t n)
+void forge_as(const struct ts_signer *s, uint8_t *file, size_t len, const uint8_t *edits, size_t n)
 {
 	static struct layout l;
 
 	lay_out(&l, file, len);
-	edit_where(BOTH, &l, file, edits, n);
+	edit_where(s, BOTH, &l, file, edits, n);
 	for (size_t i = 0; i < l.n_records; i++)
 		copy_to_summary(file, &l, i);
 	copy_to_directory(file, &l);
-	edit_where(RECORD, &l, file, edits, n);
-	edit_where(SUMMARY, &l, file, edits, n);
-	sign_end(file, &l);
+	edit_where(s, RECORD, &l, file, edits, n);
+	edit_where(s, SUMMARY, &l, file, edits, n);
+	sign_end(s, file, &l);
+}
+
+void forge(uint8_t *file, size_t len, const uint8_t *edits, size_t n)
+{
+	forge_as(&forge_key.signer, file, len, edits, n);
 }
 
 /* ---------------------------------------------------------------------------------------------- asking */

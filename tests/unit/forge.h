@@ -31,6 +31,12 @@ extern unsigned forge_share, forge_turn;
 /* Change a finished file by up to @n edits of FORGE_EDIT_LEN bytes each, and sign it again. */
 void forge(uint8_t *file, size_t len, const uint8_t *edits, size_t n);
 
+/* Is the file of the form that forge() needs?  One that was built is. */
+bool forge_can(const uint8_t *file, size_t len);
+
+/* The same as forge() of a file of another key, which @signer signs. */
+void forge_as(const struct ts_signer *signer, uint8_t *file, size_t len, const uint8_t *edits, size_t n);
+
 /* An array of a file: what the tables of its record say about it (index_record.h), and its bytes. */
 struct forge_array {
 	uint8_t *entry; /* NULL: there is no such array */

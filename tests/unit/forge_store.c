@@ -135,7 +135,7 @@ static void put_summary(struct ts_buf *out, const uint8_t *directory, size_t n)
 	}
 }
 
-uint8_t *forge_store(const uint8_t *file, size_t *len)
+uint8_t *forge_store_as(const struct ts_signer *signer, const uint8_t *file, size_t *len)
 {
 	uint64_t at = ts_get64(file + *len - TS_INDEX_TAIL_LEN + 16);
 	size_t directory_len = *len - at;
@@ -155,6 +155,11 @@ uint8_t *forge_store(const uint8_t *file, size_t *len)
 		abort();
 	free(directory);
 	*len = out.len;
-	forge(out.data, out.len, NULL, 0);
+	forge_as(signer, out.data, out.len, NULL, 0);
 	return out.data;
+}
+
+uint8_t *forge_store(const uint8_t *file, size_t *len)
+{
+	return forge_store_as(&forge_key.signer, file, len);
 }

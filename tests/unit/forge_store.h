@@ -9,11 +9,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "src/index/signer.h"
+
 /*
  * The same index as @file, which has *len bytes and is as it was built; *len gets its length.  It is signed.
  *
  * Returns its bytes, owned by the caller.
  */
 uint8_t *forge_store(const uint8_t *file, size_t *len);
+
+/* The same of a file of another key, which @signer signs. */
+uint8_t *forge_store_as(const struct ts_signer *signer, const uint8_t *file, size_t *len);
 
 #endif

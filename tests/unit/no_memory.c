@@ -7,6 +7,7 @@
 #include <string.h>
 
 static bool is_armed;      /* count, and fail */
+static bool is_held;       /* for a moment neither */
 static uint64_t n_calls;   /* allocations since armed */
 static uint64_t fail_from; /* ordinals of those that fail */
 static uint64_t fail_until;
@@ -26,7 +27,7 @@ static bool is_refused(void)
 {
 	uint64_t call = n_calls;
 
-	if (!is_armed)
+	if (!is_armed || is_held)
 		return false;
 	n_calls++;
 	if (call < fail_from || call >= fail_until)
@@ -80,6 +81,11 @@ void no_memory_start(uint64_t from, uint64_t until)
 	n_calls = 0;
 	n_live = 0;
 	is_armed = true;
+}
+
+void no_memory_hold(bool held)
+{
+	is_held = held;
 }
 
 uint64_t no_memory_end(int64_t *n_lost)

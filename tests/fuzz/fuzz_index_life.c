@@ -119,7 +119,7 @@ static void lie(struct life *l, const struct words *w)
 {
 	uint64_t array = number(w, 2, 0), place = number(w, 3, 0), operand = number(w, 6, 0);
 	const uint8_t edit[FORGE_EDIT_LEN] = {
-		(uint8_t)array, (uint8_t)(array >> 8), (uint8_t)place, (uint8_t)(place >> 8),
+		(uint8_t)array,           (uint8_t)(array >> 8),    (uint8_t)place,   (uint8_t)(place >> 8),
 		(uint8_t)number(w, 4, 0), (uint8_t)number(w, 5, 0), (uint8_t)operand, (uint8_t)(operand >> 8),
 	};
 
@@ -215,7 +215,6 @@ static void live(const uint8_t *bytes, const uint8_t *end, uint64_t turn)
 		if (w.n)
 			do_line(&l, &w);
 	}
-	life_end();
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
@@ -235,7 +234,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 		step = number(&w, 3, 1);
 	}
 	first += FUZZ_SHARE > 1 ? fuzz_turn(bytes, (size_t)(end - bytes)) % 8 : 0;
-	for (unsigned n = 0; first <= last && step && n < MAX_TURNS / (FUZZ_SHARE * FUZZ_SHARE); first += step, n++)
+	for (unsigned n = 0; first <= last && step && n < MAX_TURNS / (FUZZ_SHARE * FUZZ_SHARE);
+	     first += step, n++)
 		live(bytes, end, first);
+	life_end();
 	return 0;
 }

@@ -32,13 +32,14 @@ struct life_options {
 
 struct life {
 	uint64_t seed, n_steps, trace_len;
+	uint8_t n_changes; /* of the trace: values are others after each */
 	bool is_forged;  /* who has the key lied: answers may be wrong from now on */
 	bool is_touched; /* files may be other ones than were written */
 	struct life_faults faults;
 	struct life_options opt;
 };
 
-/* In a folder of its own, which is empty, with a key that is the same always. */
+/* In a folder of its own, with a key that is the same always.  Until life_end() the next one may find the same trace there. */
 void life_begin(struct life *l);
 void life_end(void);
 

@@ -38,22 +38,6 @@ static uint64_t block_of_program(const struct rsp_session *s)
 }
 
 /*
- * The files of the dynamic linker and of libc, by their names: ld-linux-x86-64.so.2, libc.so.6,
- * libpthread-2.31.so.
- */
-static bool is_of_glibc(const char *path)
-{
-	static const char *const begins[] = { "ld", "libc.", "libc-", "libpthread" };
-	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-
-	for (unsigned i = 0; i < sizeof(begins) / sizeof(begins[0]); i++) {
-		if (!strncmp(name, begins[i], strlen(begins[i])))
-			return true;
-	}
-	return false;
-}
-
-/*
  * The object that the client means by @map: a link map of its own finding, or an address in our list of
  * libraries.
  */
@@ -66,7 +50,7 @@ static struct ts_tls_object object_of(const struct rsp_session *s, uint64_t map,
 
 	while (rsp_modules_next_library(s, &at, &library)) {
 		const struct ts_source *file =
-			is_of_glibc(library.file) ? rsp_target_file(s->target, library.file) : NULL;
+			ts_tls_is_of_glibc(library.file) ? rsp_target_file(s->target, library.file) : NULL;
 
 		if (library.first == map)
 			object = (struct ts_tls_object){ .moved = library.moved, .dynamic = library.dynamic };

@@ -18,8 +18,8 @@
 /* ----------------------------------------------------------------------------------------- facts of files */
 
 enum kind {
-	FIELD,   /* three words of 32 bits: the field's width in bits, the number of elements, the offset */
-	LENGTH,  /* one such word */
+	FIELD,   /* the last of three words of 32 bits: the field's width in bits, the number of elements, the offset */
+	WORD,    /* such a word, the first or only one */
 	ADDRESS, /* the symbol's own address */
 };
 
@@ -32,7 +32,19 @@ static const struct {
 	[TS_TLS_PTHREAD_TID] = { "_thread_db_pthread_tid", FIELD },
 	[TS_TLS_STACK_USED] = { "_thread_db_rtld_global__dl_stack_used", FIELD },
 	[TS_TLS_STACK_USER] = { "_thread_db_rtld_global__dl_stack_user", FIELD },
-	[TS_TLS_SIZEOF_PTHREAD] = { "_thread_db_sizeof_pthread", LENGTH },
+	[TS_TLS_L_TLS_MODID] = { "_thread_db_link_map_l_tls_modid", FIELD },
+	[TS_TLS_SLOTS] = { "_thread_db_rtld_global__dl_tls_dtv_slotinfo_list", FIELD },
+	[TS_TLS_SLOTS_LEN] = { "_thread_db_dtv_slotinfo_list_len", FIELD },
+	[TS_TLS_SLOTS_NEXT] = { "_thread_db_dtv_slotinfo_list_next", FIELD },
+	[TS_TLS_SLOTS_ITEMS] = { "_thread_db_dtv_slotinfo_list_slotinfo", FIELD },
+	[TS_TLS_SLOT_GEN] = { "_thread_db_dtv_slotinfo_gen", FIELD },
+	[TS_TLS_SLOT_MAP] = { "_thread_db_dtv_slotinfo_map", FIELD },
+	[TS_TLS_PTHREAD_DTVP] = { "_thread_db_pthread_dtvp", FIELD },
+	[TS_TLS_DTV_COUNTER] = { "_thread_db_dtv_t_counter", FIELD },
+	[TS_TLS_DTV_POINTER] = { "_thread_db_dtv_t_pointer_val", FIELD },
+	[TS_TLS_SIZEOF_PTHREAD] = { "_thread_db_sizeof_pthread", WORD },
+	[TS_TLS_SIZEOF_SLOT] = { "_thread_db_sizeof_dtv_slotinfo", WORD },
+	[TS_TLS_DTV_BITS] = { "_thread_db_dtv_dtv", WORD },
 	[TS_TLS_RTLD_GLOBAL] = { "_rtld_global", ADDRESS },
 	[TS_TLS_R_DEBUG] = { "_r_debug", ADDRESS },
 };
@@ -79,6 +91,18 @@ static void use_symbol(void *user, const struct ts_symtab_entry *e)
 			l->facts->known |= 1u << i;
 		}
 	}
+}
+
+bool ts_tls_is_of_glibc(const char *path)
+{
+	static const char *const begins[] = { "ld", "libc.", "libc-", "libpthread" };
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+
+	for (unsigned i = 0; i < sizeof(begins) / sizeof(begins[0]); i++) {
+		if (!strncmp(name, begins[i], strlen(begins[i])))
+			return true;
+	}
+	return false;
 }
 
 void ts_tls_learn(struct ts_tls_facts *facts, const struct ts_source *file, uint64_t moved)
@@ -311,6 +335,64 @@ static bool is_dynamic(const struct layout *layout, uint64_t offset, uint64_t ma
 	return offset == mask || (layout->has_first_at_0 ? offset == mask - 1 : !offset);
 }
 
+/* The word that @fact says the offset of, in what lies at @at. */
+static bool read_field(const struct asking *a, uint64_t at, enum ts_tls_fact fact, const char *what, uint64_t *value,
+		       struct ts_error *err)
+{
+	return need(a, fact, err) && read_word(a, at + a->facts->values[fact], what, value, err);
+}
+
+/* When the object with the link map @map got its number @id; it has that still. */
+static bool find_generation(const struct asking *a, uint64_t map, uint64_t id, uint64_t *generation, struct ts_error *err)
+{
+	static const char what[] = "the dynamic linker's list of objects with thread-local storage";
+	uint64_t list, len, slot, holder;
+
+	if (!need(a, TS_TLS_RTLD_GLOBAL, err) ||
+	    !read_field(a, a->facts->values[TS_TLS_RTLD_GLOBAL], TS_TLS_SLOTS, what, &list, err))
+		return false;
+	for (unsigned n = 0;; n++) {
+		if (n == MAX_NODES)
+			return fail_long(what, err);
+		if (!read_field(a, list, TS_TLS_SLOTS_LEN, what, &len, err))
+			return false;
+		if (id < len)
+			break;
+		id -= len;
+		if (!read_field(a, list, TS_TLS_SLOTS_NEXT, what, &list, err))
+			return false;
+	}
+	if (!need(a, TS_TLS_SLOTS_ITEMS, err) || !need(a, TS_TLS_SIZEOF_SLOT, err))
+		return false;
+	slot = list + a->facts->values[TS_TLS_SLOTS_ITEMS] + id * a->facts->values[TS_TLS_SIZEOF_SLOT];
+	if (!read_field(a, slot, TS_TLS_SLOT_MAP, what, &holder, err) || !read_field(a, slot, TS_TLS_SLOT_GEN, what, generation, err))
+		return false;
+	return holder == map || ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF, "%s does not have the object", what);
+}
+
+/* The block that the thread whose struct pthread is at @pthread has for the object, if it has one. */
+static bool find_in_dtv(const struct asking *a, uint64_t pthread, uint64_t map, uint64_t *addr, struct ts_error *err)
+{
+	static const char what[] = "the thread's list of thread-local storage";
+	uint64_t id, dtv, counter, generation;
+
+	if (!read_field(a, map, TS_TLS_L_TLS_MODID, "the number of the object's thread-local storage", &id, err))
+		return false;
+	if (!id)
+		return ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF, "the object has no thread-local storage at position %" PRIu64, a->pos);
+	if (!find_generation(a, map, id, &generation, err) || !read_field(a, pthread, TS_TLS_PTHREAD_DTVP, what, &dtv, err) ||
+	    !need(a, TS_TLS_DTV_BITS, err) || !read_field(a, dtv, TS_TLS_DTV_COUNTER, what, &counter, err))
+		return false;
+	*addr = 1;
+	if (counter >= generation &&
+	    !read_field(a, dtv + id * (a->facts->values[TS_TLS_DTV_BITS] / 8), TS_TLS_DTV_POINTER, what, addr, err))
+		return false;
+	return (*addr && !(*addr & 1)) ||
+	       ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF,
+		       "the thread has no storage for the object's thread-local variables at position %" PRIu64
+		       ": it gets it when it first uses one of them", a->pos);
+}
+
 /* The end of the thread's struct pthread that blocks are counted from. */
 static bool find_origin(const struct asking *a, const struct layout *layout, uint32_t thread,
 			uint64_t *origin, struct ts_error *err)
@@ -341,12 +423,14 @@ bool ts_tls_block(struct ts_query *q, uint64_t pos, uint32_t thread, const struc
 	    !read_word(&a, map + facts->values[TS_TLS_L_TLS_OFFSET],
 		       "the place of the object's thread-local storage", &offset, err))
 		return false;
-	if (is_dynamic(layout, offset, mask))
-		return ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF,
-			       "the object's thread-local storage has no fixed place: it was loaded by dlopen, or is "
-			       "not prepared yet");
 	if (!find_origin(&a, layout, thread, &origin, err))
 		return false;
+	if (is_dynamic(layout, offset, mask)) {
+		if (layout->variant == ABOVE && !need(&a, TS_TLS_SIZEOF_PTHREAD, err))
+			return false;
+		origin -= layout->variant == ABOVE ? facts->values[TS_TLS_SIZEOF_PTHREAD] : 0;
+		return find_in_dtv(&a, origin, map, addr, err);
+	}
 	*addr = (layout->variant == BELOW ? origin - offset : origin + offset) & mask;
 	return true;
 }

@@ -19,11 +19,23 @@
 /* What the files of libc and ld.so tell. */
 enum ts_tls_fact {
 	TS_TLS_L_TLS_OFFSET,   /* offsets in bytes: in struct link_map */
+	TS_TLS_L_TLS_MODID,    /* the same: the object's number */
 	TS_TLS_PTHREAD_LIST,   /* in struct pthread: its node in the list of threads */
 	TS_TLS_PTHREAD_TID,    /* in struct pthread */
 	TS_TLS_STACK_USED,     /* in _rtld_global: the list of threads that have a stack of the linker's */
 	TS_TLS_STACK_USER,     /* in _rtld_global: the list of the others, such as the first one */
+	TS_TLS_SLOTS,          /* in _rtld_global: the first list of objects by their numbers */
+	TS_TLS_SLOTS_LEN,      /* in such a list */
+	TS_TLS_SLOTS_NEXT,
+	TS_TLS_SLOTS_ITEMS,
+	TS_TLS_SLOT_GEN,       /* in an entry: when the object was loaded; its link map */
+	TS_TLS_SLOT_MAP,
+	TS_TLS_PTHREAD_DTVP,   /* in struct pthread: the address of the thread's blocks, by the numbers of objects */
+	TS_TLS_DTV_COUNTER,    /* in entry 0 of these: up to which loading they are right */
+	TS_TLS_DTV_POINTER,    /* in the others */
 	TS_TLS_SIZEOF_PTHREAD, /* bytes */
+	TS_TLS_SIZEOF_SLOT,
+	TS_TLS_DTV_BITS,       /* of an entry of dtv */
 	TS_TLS_RTLD_GLOBAL,    /* addresses in memory */
 	TS_TLS_R_DEBUG,
 };
@@ -33,6 +45,9 @@ struct ts_tls_facts {
 	uint64_t values[TS_TLS_N_FACTS];
 	unsigned known; /* bits 1 << ts_tls_fact */
 };
+
+/* Is this the file of the dynamic linker or of libc, by its name: ld-linux-x86-64.so.2, libc.so.6, libpthread-2.31.so? */
+bool ts_tls_is_of_glibc(const char *path);
 
 /*
  * Add to @facts (zero at first) what @file tells, a library that lies @moved bytes from where it is linked.
@@ -50,8 +65,8 @@ struct ts_tls_object {
 /*
  * The address of the first byte of @object's thread-local block for @thread (an ordinal) at position @pos.
  *
- * Returns true and *addr on success.  Returns false if the recording, or @facts, does not tell, if the block
- * is made only when the thread first needs it (dlopen), or if the processor is not one of x86, ARM and RISC-V
+ * Returns true and *addr on success.  Returns false if the recording, or @facts, does not tell, if the thread has
+ * no block yet (of what dlopen loaded it gets one when it first needs it), or if the processor is not one of x86, ARM and RISC-V
  * (TS_EUNSUPPORTED with a sentence that says which of these); or if the trace cannot be read any more.
  */
 bool ts_tls_block(struct ts_query *q, uint64_t pos, uint32_t thread, const struct ts_tls_facts *facts,

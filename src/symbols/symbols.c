@@ -93,6 +93,11 @@ const struct ts_thread_local *ts_symbols_thread_local(struct ts_symbols *s, cons
 	return ts_thread_locals_find(&s->thread_locals, name, len, n);
 }
 
+const struct ts_tls_facts *ts_symbols_tls_facts(const struct ts_symbols *s)
+{
+	return &s->tls_facts;
+}
+
 struct ts_code_lines *ts_symbols_lines(struct ts_symbols *s)
 {
 	return s->lines;
@@ -536,7 +541,9 @@ static bool read_file(struct ts_symbols *s, struct ts_symbols_noted *f)
 
 	a.is_failed = !place_file(s, f, &a.bias, &at) ||
 		      !ts_signatures_add_file(&s->signatures, f->src, debug, a.bias, at.first, at.last, f->is_own);
-	a.is_failed |= !ts_thread_locals_add_file(&s->thread_locals, debug ? debug : f->src, f->path, f == s->files && f->is_own);
+	a.is_failed |= !ts_thread_locals_add_file(&s->thread_locals, debug ? debug : f->src, f->path, a.bias, f == s->files && f->is_own);
+	if (ts_tls_is_of_glibc(f->path))
+		ts_tls_learn(&s->tls_facts, f->src, a.bias);
 	free(f->path);
 	s->is_adding_other = !f->is_own;
 	ts_symtab_walk(f->src, add_one, &a);

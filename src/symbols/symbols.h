@@ -25,6 +25,7 @@
 
 struct ts_symbols;
 struct ts_packed_debug;
+struct ts_tls_facts;
 
 /* An empty table; NULL if memory is exhausted. */
 struct ts_symbols *ts_symbols_new(void);
@@ -136,6 +137,9 @@ void ts_symbols_in_global(struct ts_symbols *s, struct ts_variable_frame *frame,
 
 /* The thread-local variable called @name, as ts_thread_locals_find(). */
 const struct ts_thread_local *ts_symbols_thread_local(struct ts_symbols *s, const char *name, size_t len, unsigned *n);
+
+/* What the files of glibc say about the places of those of libraries; borrowed. */
+const struct ts_tls_facts *ts_symbols_tls_facts(const struct ts_symbols *s);
 
 /* The @i-th symbol by address, NULL after the last. */
 const struct ts_symbol *ts_symbols_get(struct ts_symbols *s, size_t i);

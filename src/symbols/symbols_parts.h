@@ -9,6 +9,7 @@
 #include "signatures.h"
 #include "src/base/arena.h"
 #include "src/base/buf.h"
+#include "src/query/tls.h"
 #include "symbol.h"
 #include "thread_locals.h"
 
@@ -62,6 +63,7 @@ struct ts_symbols {
 	struct ts_code_lines *lines; /* owned */
 	struct ts_signatures signatures;
 	struct ts_thread_locals thread_locals;
+	struct ts_tls_facts tls_facts;
 };
 
 /* Sort what was added.  Returns false if there are no symbols, or memory is exhausted. */

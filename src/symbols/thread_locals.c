@@ -45,7 +45,8 @@ static void add_one(void *user, const struct ts_symtab_entry *e)
 	a->is_failed = true;
 }
 
-bool ts_thread_locals_add_file(struct ts_thread_locals *l, const struct ts_source *src, const char *path, bool is_program)
+bool ts_thread_locals_add_file(struct ts_thread_locals *l, const struct ts_source *src, const char *path, uint64_t moved,
+			       bool is_program)
 {
 	const char *slash = strrchr(path, '/');
 	struct adding a = { .list = l };
@@ -55,6 +56,8 @@ bool ts_thread_locals_add_file(struct ts_thread_locals *l, const struct ts_sourc
 	if (!ts_elf_init(&elf, src, &ignored))
 		return true;
 	a.like = (struct ts_thread_local){ .block_len = elf.tls_len, .block_align = elf.tls_align, .is_program = is_program };
+	a.like.moved = moved;
+	a.like.dynamic = moved + elf.dynamic;
 	a.like.file = (char *)(slash ? slash + 1 : path);
 	ts_elf_fini(&elf);
 	if (a.like.block_len)
@@ -83,7 +86,7 @@ const struct ts_thread_local *ts_thread_locals_find(const struct ts_thread_local
 		if (!is_called(v, name, len) || (best && best->is_program > v->is_program))
 			continue;
 		if (best && best->is_program == v->is_program) {
-			*n += best->off != v->off || strcmp(best->file, v->file) != 0;
+			*n += best->off != v->off || best->moved != v->moved || strcmp(best->file, v->file) != 0;
 			continue;
 		}
 		best = v;

@@ -130,17 +130,19 @@ static enum ts_got refuse_unknown(const struct ts_ask *ask, struct ts_question *
 static bool place_thread_local(struct ts_ask *ask, const struct ts_question *qn, const struct ts_thread_local *t, unsigned n,
 			       uint32_t thread, uint64_t *addr, struct ts_error *err)
 {
+	const struct ts_tls_object object = { .moved = t->moved, .dynamic = t->dynamic };
 	struct ts_error why = { 0 };
+	bool is_placed;
 
 	if (n > 1)
 		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%.*s' names %u thread-local variables", SHOWN(qn), n);
-	if (!t->is_program)
-		return ts_fail(err, TS_EUSAGE, TS_NO_OFF,
-			       "'%.*s' is a thread-local variable of %s; the places of those of libraries are the dynamic linker's: "
-			       "gdb asks for them", SHOWN(qn), t->file);
-	if (!ts_tls_program_block(ask->q, qn->at, thread, t->block_len, t->block_align, addr, &why))
+	if (t->is_program)
+		is_placed = ts_tls_program_block(ask->q, qn->at, thread, t->block_len, t->block_align, addr, &why);
+	else
+		is_placed = ts_tls_block(ask->q, qn->at, thread, ts_symbols_tls_facts(ask->symbols), &object, addr, &why);
+	if (!is_placed)
 		return ts_fail(err, why.code == TS_EUNSUPPORTED ? TS_EUSAGE : why.code, TS_NO_OFF,
-			       "'%.*s' is a thread-local variable: %s", SHOWN(qn), why.text);
+			       "'%.*s' is a thread-local variable of %s: %s", SHOWN(qn), t->file, why.text);
 	*addr += t->off;
 	return true;
 }

@@ -4,6 +4,8 @@
 of optimized programs, whichever way it was entered; stack in a signal's handler has what it interrupted."""
 import functools
 import json
+import os
+import pathlib
 import re
 import subprocess
 
@@ -197,6 +199,19 @@ def handlers_that_follow_each_other_are_entered_by_signals():
     shown = gdb("pending.ucir", "handle SIG36 nostop noprint pass", f"goto {rows[0]['begin'] - 1}", "stepi", "printf \"handled %d\\n\", n_handled",
                 "bt 1")
     assert "handled 3" in shown and "#0" in shown and "handle (" not in shown, shown
+
+
+@case
+def stacks_that_go_moves_are_said():
+    """No Go is needed for it: the function that moves them has this name."""
+    source = 'void moves(void) __asm__("runtime.newstack"); __attribute__((noinline)) void moves(void) {{ __asm__(""); }} int main(int n, char **a) {{ {} return 0; }}'
+    for name, body in {"gone": "moves();", "stays": "if (n > 1) moves();"}.items():
+        pathlib.Path(f"{name}.c").write_text(source.format(body))
+        subprocess.run(["gcc", "-O1", "-o", name, f"{name}.c"], check=True, timeout=LIMIT)
+        record(f"{name}.ucir", os.path.abspath(name))
+        for words in (["calls", "main", "first", "1"], ["stack", "at", "50%"]):
+            done = subprocess.run([TRACESTUB, "query", f"{name}.ucir", *words, "--json"], capture_output=True, text=True, timeout=LIMIT)
+            assert ("Go moves stacks" in done.stdout) == (name == "gone"), (name, done)
 
 
 run_cases()

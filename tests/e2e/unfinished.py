@@ -3,6 +3,7 @@
 """What a recorded program was in when it ended: threads that wait are there to the end, with their registers; calls that never
 returned are events without a result; the signal that killed it has its siginfo; threads have their names."""
 import functools
+import json
 import subprocess
 
 from _ask import Asker
@@ -62,6 +63,18 @@ def calls_that_never_return_have_no_result():
     assert calls(recorded("catch"))[-1] == ("pause", None)
     assert ("kill", "0x0") in calls("catch.ucir")
     assert calls(recorded("block"))[-1][1] is None
+
+
+@case
+def the_instruction_that_killed_is_said_to_be_no_execution():
+    """gdb's breakpoint there is hit once more than the instruction was executed."""
+    out = recorded("crash")
+    pc = ask(out, "stack", "at", "end")[0]["pc"]
+
+    def said(*words):
+        done = subprocess.run([TRACESTUB, "query", out, "executions", pc, *words, "--json"], capture_output=True, text=True, timeout=LIMIT)
+        return json.loads(done.stdout.splitlines()[-1]).get("note", "")
+    assert f"ends at {pc}" in said() and "not executed" in said() and not said("in", ":5"), (said(), said("in", ":5"))
 
 
 @case

@@ -9,6 +9,7 @@
 
 #include "calls_parts.h"
 #include "ifunc.h"
+#include "stack.h"
 #include "src/query/call_list.h"
 #include "src/ask/grammar/question.h"
 #include "src/symbols/symbols.h"
@@ -432,6 +433,7 @@ static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budg
 			return got;
 		if (!begin_lists(x, err))
 			return TS_GOT_FAIL;
+		ts_note_moved_stacks(&x->rows);
 	}
 	if (x->n_given == x->n_found)
 		got = find_batch(x, budget, err);

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "src/ask/verbs/verbs.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 #include <stdlib.h>
 
 #include "ifunc.h"
@@ -149,12 +152,29 @@ static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budg
 	return got;
 }
 
+/* The instruction at which the recording ends was not executed: one that killed the program, say, which a call had led to. */
+static bool note_end(struct executions *x, struct ts_error *err)
+{
+	uint64_t end = x->rows.ask->n_steps, pc;
+	uint32_t thread = ts_query_thread(x->rows.ask->q, end);
+	bool has_pc;
+
+	if (x->to < end || (x->rows.qn->thread != TS_NO_THREAD && x->rows.qn->thread != thread) ||
+	    ts_query_process(x->rows.ask->q, thread) != x->process)
+		return true;
+	if (!ts_query_pc(x->rows.ask->q, end, thread, &pc, &has_pc, err))
+		return err->code == TS_OK;
+	if (has_pc && pc >= x->first && pc <= x->last && !*x->rows.note)
+		snprintf(x->rows.note, sizeof(x->rows.note),
+			 "the recording ends at 0x%" PRIx64 ", position %" PRIu64 ": that instruction was not executed and is no row", pc, end);
+	return true;
+}
+
 static bool begin(struct ts_rows *rows, struct ts_error *err)
 {
 	struct executions *x = (struct executions *)rows;
 	const struct ts_question *qn = rows->qn;
 
-	(void)err;
 	x->process = ts_ask_process(rows->ask, qn);
 	x->what = qn->what;
 	x->first = qn->what.addr;
@@ -162,7 +182,7 @@ static bool begin(struct ts_rows *rows, struct ts_error *err)
 	x->pos = TS_NO_POS;
 	x->from = qn->from;
 	x->to = qn->to < rows->ask->n_steps ? qn->to : rows->ask->n_steps;
-	return true;
+	return note_end(x, err);
 }
 
 static const struct ts_rows_ops ops = { sizeof(struct executions), begin, next, NULL };

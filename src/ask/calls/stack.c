@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "src/ask/verbs/verbs.h"
+#include "stack.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -7,10 +7,12 @@
 
 #include "entries.h"
 #include "src/ask/verbs/code_places.h"
+#include "src/ask/verbs/verbs.h"
 #include "src/query/call_list.h"
 #include "src/query/handlers.h"
 #include "src/ask/grammar/question.h"
 #include "src/ask/grammar/state.h"
+#include "src/symbols/symbols.h"
 
 #define FRAMES_A_CHUNK 64u
 
@@ -109,6 +111,18 @@ static enum ts_got put_interrupted(struct stack *x, struct ts_row *row, struct t
 	return look_for_handler(x, at, err);
 }
 
+void ts_note_moved_stacks(struct ts_rows *rows)
+{
+	static const char name[] = "runtime.newstack";
+	struct ts_ask *ask = rows->ask;
+	const struct ts_symbol *s = ask->symbols && !*rows->note ? ts_symbols_find(ask->symbols, name, sizeof(name) - 1) : NULL;
+
+	if (s && ts_query_next_execution(ask->q, ts_ask_process(ask, rows->qn), s->addr, s->addr, 0) != TS_NO_POS)
+		snprintf(rows->note, sizeof(rows->note),
+			 "Go moves stacks that grow, and goroutines between threads: calls that are open then may lack their end or seem "
+			 "unwound, and stack may lack them");
+}
+
 /* The thread was in a call when the recording began: what called that is not recorded. */
 static bool note_begin(struct stack *x, struct ts_error *err)
 {
@@ -136,6 +150,7 @@ static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budg
 
 		if (got != TS_GOT_ROW)
 			return got;
+		ts_note_moved_stacks(rows);
 		return put_here(x, row, budget, err);
 	}
 	if (x->depth % FRAMES_A_CHUNK == 0 && !ts_budget_take(budget))

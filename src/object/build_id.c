@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 #include "build_id.h"
 
-#include <gelf.h>
+#include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "elf_image.h"
 #include "src/base/cursor.h"
 
-/* Program headers and notes lie near the beginning; no more is read of either. */
-#define HEAD_LEN  0x10000u
-#define NOTES_LEN 0x10000u
+/* A file has some ten program headers and short notes; no more is read of either. */
+#define MAX_HEADERS 1024u
+#define NOTES_LEN   0x10000u
 
 static const char owner[] = "GNU";
 
@@ -40,52 +41,32 @@ static bool find_note(const uint8_t *bytes, size_t len, bool is_big_endian, uint
 	return false;
 }
 
-static bool read_notes(const struct ts_source *src, const GElf_Phdr *h, bool is_big_endian, struct ts_build_id *id)
+static bool read_notes(const struct ts_source *src, const struct ts_elf_header *h, bool is_big_endian,
+		       struct ts_build_id *id)
 {
 	struct ts_error ignored = { 0 };
 	uint8_t *bytes = malloc(NOTES_LEN);
-	size_t want = h->p_filesz < NOTES_LEN ? (size_t)h->p_filesz : NOTES_LEN, got;
-	bool found = bytes && ts_source_read(src, h->p_offset, bytes, want, &got, &ignored) &&
-		     find_note(bytes, got, is_big_endian, h->p_vaddr, id);
+	size_t want = h->file_len < NOTES_LEN ? (size_t)h->file_len : NOTES_LEN, got;
+	bool found = bytes && ts_source_read(src, h->off, bytes, want, &got, &ignored) &&
+		     find_note(bytes, got, is_big_endian, h->addr, id);
 
 	free(bytes);
 	return found;
 }
 
-static bool find_in_headers(Elf *e, const struct ts_source *src, struct ts_build_id *id)
-{
-	GElf_Ehdr header;
-
-	if (!gelf_getehdr(e, &header))
-		return false;
-	for (int i = 0; i < header.e_phnum; i++) {
-		GElf_Phdr h;
-
-		if (!gelf_getphdr(e, i, &h))
-			return false;
-		if (h.p_type == PT_NOTE && read_notes(src, &h, header.e_ident[EI_DATA] == ELFDATA2MSB, id))
-			return true;
-	}
-	return false;
-}
-
 bool ts_build_id_find(const struct ts_source *src, struct ts_build_id *id)
 {
 	struct ts_error ignored = { 0 };
-	uint8_t *head = malloc(HEAD_LEN);
-	size_t got;
+	struct ts_elf_header h;
+	struct ts_elf elf;
 	bool found = false;
-	Elf *e;
 
 	*id = (struct ts_build_id){ 0 };
-	elf_version(EV_CURRENT);
-	if (head && ts_source_read(src, 0, head, HEAD_LEN, &got, &ignored) && got > EI_NIDENT &&
-	    !memcmp(head, ELFMAG, SELFMAG)) {
-		e = elf_memory((char *)head, got);
-		found = e && find_in_headers(e, src, id);
-		elf_end(e);
-	}
-	free(head);
+	if (!ts_elf_read_head(&elf, src, &ignored))
+		return false;
+	for (uint64_t i = 0; i < elf.n_headers && i < MAX_HEADERS && !found; i++)
+		found = ts_elf_read_header(&elf, src, i, &h, &ignored) && h.type == PT_NOTE &&
+			read_notes(src, &h, elf.is_big_endian, id);
 	return found;
 }
 

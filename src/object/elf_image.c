@@ -62,12 +62,12 @@ bool ts_elf_read_header(const struct ts_elf *elf, const struct ts_source *src, u
 }
 
 /* More than 65,534 program headers are counted in the first section header. */
-static bool count_headers(struct ts_elf *elf, const struct ts_source *src, uint64_t sections, struct ts_error *err)
+static bool count_headers(struct ts_elf *elf, const struct ts_source *src, struct ts_error *err)
 {
 	unsigned at = elf->is_64 ? offsetof(Elf64_Shdr, sh_info) : offsetof(Elf32_Shdr, sh_info);
 	uint8_t bytes[sizeof(Elf64_Shdr)];
 
-	if (!ts_source_read_all(src, sections, bytes, at + 4, err))
+	if (!ts_source_read_all(src, elf->sections_off, bytes, at + 4, err))
 		return ts_fail_prefix(err, "the number of program headers");
 	elf->n_headers = ts_number(bytes + at, 4, elf->is_big_endian);
 	return true;
@@ -89,8 +89,8 @@ static bool read_ident(struct ts_elf *elf, const uint8_t *ident, size_t len, str
 bool ts_elf_read_head(struct ts_elf *elf, const struct ts_source *src, struct ts_error *err)
 {
 	uint8_t bytes[sizeof(Elf64_Ehdr)];
-	uint64_t sections, file_len = ts_source_len(src);
-	unsigned entry_len;
+	uint64_t file_len = ts_source_len(src);
+	unsigned entry_len, section_len;
 	struct ts_cursor c;
 	size_t got;
 
@@ -106,14 +106,19 @@ bool ts_elf_read_head(struct ts_elf *elf, const struct ts_source *src, struct ts
 	take(elf, &c, 4); /* version */
 	elf->entry = take_word(elf, &c);
 	elf->headers_off = take_word(elf, &c);
-	sections = take_word(elf, &c);
+	elf->sections_off = take_word(elf, &c);
 	take(elf, &c, 4); /* flags */
 	take(elf, &c, 2); /* the header's own length */
 	entry_len = (unsigned)take(elf, &c, 2);
 	elf->n_headers = take(elf, &c, 2);
+	section_len = (unsigned)take(elf, &c, 2);
+	elf->n_sections = (uint16_t)take(elf, &c, 2);
+	elf->names = (uint16_t)take(elf, &c, 2);
+	if (section_len != (elf->is_64 ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr)))
+		elf->n_sections = 0;
 	if (elf->n_headers && entry_len != header_len(elf))
 		return ts_fail(err, TS_ECORRUPT, 0, "ELF program headers of %u bytes", entry_len);
-	if (elf->n_headers == PN_XNUM && !count_headers(elf, src, sections, err))
+	if (elf->n_headers == PN_XNUM && !count_headers(elf, src, err))
 		return false;
 	if (elf->headers_off > file_len || elf->n_headers > (file_len - elf->headers_off) / header_len(elf))
 		return ts_fail(err, TS_ETRUNC, 0,

@@ -37,6 +37,8 @@ struct ts_elf {
 	uint16_t machine; /* EM_... */
 	uint64_t entry;
 	uint64_t headers_off, n_headers; /* the program headers; they lie within the file */
+	uint64_t sections_off;           /* the section headers, which section.h reads */
+	uint16_t n_sections, names;      /* names: the section with their names */
 	struct ts_elf_load *loads; /* owned; as in the file */
 	size_t n_loads;
 	uint64_t dynamic; /* address of the dynamic section, as linked */

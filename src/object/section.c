@@ -1,24 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * ELF headers (System V gABI, chapter 4): at 40 (64 bits) or 32 the offset of the section headers, at 58 or 46 the length of
- * one (2), their number (2), and which one has the names (2).  A header: name (4), type (4), then of 64 bits at 24 offset
- * (8) and length (8), else at 16 offset (4) and length (4).
- */
 #include "section.h"
 
 #include <elf.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "src/base/bytes.h"
 
-struct headers {
-	const struct ts_source *src;
-	bool is_64, is_big;
-	unsigned n, len, names;
-	uint8_t *bytes; /* owned */
-};
+static unsigned header_len(const struct ts_elf *elf)
+{
+	return elf->is_64 ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr);
+}
 
 /* Returns false if they are not there. */
 static bool read_at(const struct ts_source *src, uint64_t off, void *to, size_t len)
@@ -28,69 +20,73 @@ static bool read_at(const struct ts_source *src, uint64_t off, void *to, size_t 
 	return ts_source_read_all(src, off, to, len, &ignored);
 }
 
-static bool read_headers(struct headers *h, const struct ts_source *src)
+void ts_elf_sections_init(struct ts_elf_sections *s, const struct ts_elf *elf, const struct ts_source *src)
 {
-	uint8_t head[sizeof(Elf64_Ehdr)] = { 0 };
-	uint64_t off;
+	size_t len = (size_t)elf->n_sections * header_len(elf);
 
-	*h = (struct headers){ .src = src };
-	if (!read_at(src, 0, head, sizeof(Elf32_Ehdr)) || memcmp(head, ELFMAG, SELFMAG))
-		return false;
-	h->is_64 = head[EI_CLASS] == ELFCLASS64;
-	h->is_big = head[EI_DATA] == ELFDATA2MSB;
-	if (h->is_64 && !read_at(src, 0, head, sizeof(head)))
-		return false;
-	off = ts_number(head + (h->is_64 ? 40 : 32), h->is_64 ? 8 : 4, h->is_big);
-	h->len = (unsigned)ts_number(head + (h->is_64 ? 58 : 46), 2, h->is_big);
-	h->n = (unsigned)ts_number(head + (h->is_64 ? 60 : 48), 2, h->is_big);
-	h->names = (unsigned)ts_number(head + (h->is_64 ? 62 : 50), 2, h->is_big);
-	if (h->len != (h->is_64 ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr)) || h->names >= h->n)
-		return false;
-	h->bytes = malloc((size_t)h->n * h->len);
-	return h->bytes && read_at(src, off, h->bytes, (size_t)h->n * h->len);
+	*s = (struct ts_elf_sections){ .elf = elf, .bytes = len ? malloc(len) : NULL };
+	if (s->bytes && read_at(src, elf->sections_off, s->bytes, len))
+		s->n = elf->n_sections;
 }
 
-static uint32_t name_of(const struct headers *h, unsigned i)
+void ts_elf_sections_fini(struct ts_elf_sections *s)
 {
-	return (uint32_t)ts_number(h->bytes + (size_t)i * h->len, 4, h->is_big);
+	free(s->bytes);
 }
 
-/* Where its contents are.  Returns false if it has none. */
-static bool find_contents(const struct headers *h, unsigned i, uint64_t *off, uint64_t *len)
+/* System V gABI, chapter 4: offsets in the headers of both classes. */
+struct ts_elf_section ts_elf_section_at(const struct ts_elf_sections *s, uint64_t i)
 {
-	const uint8_t *p = h->bytes + (size_t)i * h->len;
-	unsigned word = h->is_64 ? 8 : 4;
+	const uint8_t *p = s->bytes + i * header_len(s->elf);
+	bool is_64 = s->elf->is_64, is_big = s->elf->is_big_endian;
+	unsigned word = is_64 ? 8 : 4;
 
-	*off = ts_number(p + (h->is_64 ? 24 : 16), word, h->is_big);
-	*len = ts_number(p + (h->is_64 ? 32 : 20), word, h->is_big);
-	return ts_number(p + 4, 4, h->is_big) != SHT_NOBITS && *len;
+	return (struct ts_elf_section){ .name = (uint32_t)ts_number(p, 4, is_big),
+					.type = (uint32_t)ts_number(p + 4, 4, is_big),
+					.flags = ts_number(p + 8, word, is_big),
+					.addr = ts_number(p + (is_64 ? 16 : 12), word, is_big),
+					.off = ts_number(p + (is_64 ? 24 : 16), word, is_big),
+					.len = ts_number(p + (is_64 ? 32 : 20), word, is_big),
+					.link = (uint32_t)ts_number(p + (is_64 ? 40 : 24), 4, is_big),
+					.entry_len = ts_number(p + (is_64 ? 56 : 36), word, is_big) };
 }
 
-/* Is the section called @name, by the table of names at @names_off of @names_len bytes? */
-static bool is_called(const struct headers *h, unsigned i, const char *name, uint64_t names_off, uint64_t names_len)
+/* Is the section called @name, by the table of names? */
+static bool is_called(const struct ts_source *src, const struct ts_elf_section *s, const char *name,
+		      const struct ts_elf_section *names)
 {
 	char text[64];
 	size_t len = strlen(name) + 1;
-	uint32_t at = name_of(h, i);
 
-	return len <= sizeof(text) && at < names_len && names_len - at >= len &&
-	       read_at(h->src, names_off + at, text, len) && !memcmp(text, name, len);
+	return len <= sizeof(text) && s->name < names->len && names->len - s->name >= len &&
+	       read_at(src, names->off + s->name, text, len) && !memcmp(text, name, len);
+}
+
+static bool has_contents(const struct ts_elf_section *s)
+{
+	return s->type != SHT_NOBITS && s->len;
 }
 
 size_t ts_section_read(const struct ts_source *src, const char *name, uint8_t *bytes, size_t size)
 {
-	uint64_t names_off, names_len, off, len;
-	struct headers h;
+	struct ts_error ignored = { 0 };
+	struct ts_elf_sections all;
+	struct ts_elf_section names = { 0 };
+	struct ts_elf elf;
 	size_t got = 0;
 
-	if (read_headers(&h, src) && find_contents(&h, h.names, &names_off, &names_len)) {
-		for (unsigned i = 0; i < h.n && !got; i++) {
-			if (!is_called(&h, i, name, names_off, names_len) || !find_contents(&h, i, &off, &len))
-				continue;
-			len = len < size ? len : size;
-			got = read_at(src, off, bytes, (size_t)len) ? (size_t)len : 0;
-		}
+	if (!ts_elf_read_head(&elf, src, &ignored))
+		return 0;
+	ts_elf_sections_init(&all, &elf, src);
+	if (elf.names < all.n)
+		names = ts_elf_section_at(&all, elf.names);
+	for (uint64_t i = 0; i < all.n && !got && has_contents(&names); i++) {
+		struct ts_elf_section s = ts_elf_section_at(&all, i);
+		size_t len = s.len < size ? (size_t)s.len : size;
+
+		if (is_called(src, &s, name, &names) && has_contents(&s))
+			got = read_at(src, s.off, bytes, len) ? len : 0;
 	}
-	free(h.bytes);
+	ts_elf_sections_fini(&all);
 	return got;
 }

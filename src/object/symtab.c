@@ -15,7 +15,8 @@
 #include "elf_image.h"
 #include "pe_symbols.h"
 #include "plt.h"
-#include "src/base/cursor.h"
+#include "section.h"
+#include "src/base/bytes.h"
 
 /* A table of symbols or their texts that is longer is not read. */
 #define MAX_TABLE (UINT64_C(256) << 20)
@@ -40,9 +41,7 @@ struct walk {
 	void (*use)(void *user, const struct ts_symtab_entry *e);
 	void *user;
 	struct ts_elf elf;
-	uint8_t *sections; /* owned; n_sections headers of section_len bytes */
-	uint64_t n_sections, section_len;
-	uint32_t names; /* the section with their names */
+	struct ts_elf_sections sections;
 	const char *file; /* of the local symbols that follow it in the table; NULL: unknown */
 	bool wants_thread_locals;
 	struct mention *mention; /* borrowed; NULL: all symbols are wanted */
@@ -68,44 +67,15 @@ static uint8_t *read_bytes(const struct ts_source *src, uint64_t off, uint64_t l
 
 /* --------------------------------------------------------------------------------------------------- ELF */
 
-struct section {
-	uint32_t name, type, link;
-	uint64_t flags, addr, off, len, entry_len;
-};
-
-/* A number of @len bytes of the file's byte order. */
 static uint64_t number(const struct ts_elf *elf, const uint8_t *p, unsigned len)
 {
-	uint64_t n = 0;
-
-	for (unsigned i = 0; i < len; i++)
-		n |= (uint64_t)p[i] << 8 * (elf->is_big_endian ? len - 1 - i : i);
-	return n;
+	return ts_number(p, len, elf->is_big_endian);
 }
 
 /* The @i-th section, which there is. */
-static struct section section_at(const struct walk *w, uint64_t i)
+static struct ts_elf_section section_at(const struct walk *w, uint64_t i)
 {
-	const struct ts_elf *elf = &w->elf;
-	const uint8_t *p = w->sections + i * w->section_len;
-
-	if (elf->is_64)
-		return (struct section){ .name = (uint32_t)number(elf, p, 4),
-					 .type = (uint32_t)number(elf, p + 4, 4),
-					 .link = (uint32_t)number(elf, p + 40, 4),
-					 .flags = number(elf, p + 8, 8),
-					 .addr = number(elf, p + 16, 8),
-					 .off = number(elf, p + 24, 8),
-					 .len = number(elf, p + 32, 8),
-					 .entry_len = number(elf, p + 56, 8) };
-	return (struct section){ .name = (uint32_t)number(elf, p, 4),
-				 .type = (uint32_t)number(elf, p + 4, 4),
-				 .link = (uint32_t)number(elf, p + 24, 4),
-				 .flags = number(elf, p + 8, 4),
-				 .addr = number(elf, p + 12, 4),
-				 .off = number(elf, p + 16, 4),
-				 .len = number(elf, p + 20, 4),
-				 .entry_len = number(elf, p + 36, 4) };
+	return ts_elf_section_at(&w->sections, i);
 }
 
 /* Bytes from @addr to the end of its segment. */
@@ -123,8 +93,8 @@ static uint64_t room_at(const struct walk *w, uint16_t section, uint64_t addr)
 {
 	uint64_t room = room_in_elf(&w->elf, addr);
 
-	if (section < w->n_sections) {
-		struct section s = section_at(w, section);
+	if (section < w->sections.n) {
+		struct ts_elf_section s = section_at(w, section);
 
 		if (addr - s.addr < s.len && s.len - (addr - s.addr) < room)
 			room = s.len - (addr - s.addr);
@@ -138,8 +108,8 @@ static uint64_t room_at(const struct walk *w, uint16_t section, uint64_t addr)
  */
 static uint64_t find_code(const struct walk *w, uint16_t section, uint64_t addr)
 {
-	struct section s =
-		section < w->n_sections ? section_at(w, section) : (struct section){ .flags = SHF_EXECINSTR };
+	struct ts_elf_section s =
+		section < w->sections.n ? section_at(w, section) : (struct ts_elf_section){ .flags = SHF_EXECINSTR };
 	uint8_t *word;
 	uint64_t code;
 
@@ -196,7 +166,7 @@ static void look_for(struct mention *m, const char *name)
 	}
 }
 
-static void use_table(struct walk *w, const struct section *table, const struct section *strings)
+static void use_table(struct walk *w, const struct ts_elf_section *table, const struct ts_elf_section *strings)
 {
 	uint64_t entry_len = w->elf.is_64 ? 24 : 16;
 	uint8_t *symbols = read_bytes(w->src, table->off, table->len);
@@ -215,34 +185,15 @@ static void use_table(struct walk *w, const struct section *table, const struct 
 	free(texts);
 }
 
-/* Where the section headers are; without them there are no symbols. */
-static void read_sections(struct walk *w)
-{
-	const struct ts_elf *elf = &w->elf;
-	uint8_t *head = read_bytes(w->src, 0, elf->is_64 ? 64 : 52);
-	uint64_t off = 0, n = 0;
-
-	if (head) {
-		off = number(elf, head + (elf->is_64 ? 40 : 32), elf->is_64 ? 8 : 4);
-		w->section_len = number(elf, head + (elf->is_64 ? 58 : 46), 2);
-		n = number(elf, head + (elf->is_64 ? 60 : 48), 2);
-		w->names = (uint32_t)number(elf, head + (elf->is_64 ? 62 : 50), 2);
-	}
-	free(head);
-	if (w->section_len == (elf->is_64 ? 64 : 40))
-		w->sections = read_bytes(w->src, off, n * w->section_len);
-	w->n_sections = w->sections ? n : 0;
-}
-
 /* .symtab has what .dynsym has and more: both are walked, equal names at equal places do no harm. */
 static void walk_tables(struct walk *w)
 {
 	unsigned n = 0;
 
-	for (uint64_t i = 0; i < w->n_sections && n < MAX_TABLES; i++) {
-		struct section table = section_at(w, i), strings;
+	for (uint64_t i = 0; i < w->sections.n && n < MAX_TABLES; i++) {
+		struct ts_elf_section table = section_at(w, i), strings;
 
-		if ((table.type != SHT_SYMTAB && table.type != SHT_DYNSYM) || table.link >= w->n_sections)
+		if ((table.type != SHT_SYMTAB && table.type != SHT_DYNSYM) || table.link >= w->sections.n)
 			continue;
 		n++;
 		strings = section_at(w, table.link);
@@ -284,7 +235,7 @@ static void use_entry(void *user, uint64_t addr, uint64_t len, uint32_t symbol)
 }
 
 /* The words of one section of relocations. */
-static bool add_slots(const struct walk *w, const struct section *s, struct ts_plt_slots *slots)
+static bool add_slots(const struct walk *w, const struct ts_elf_section *s, struct ts_plt_slots *slots)
 {
 	bool is_64 = w->elf.is_64, done = true;
 	unsigned word = is_64 ? 8 : 4, len = (s->type == SHT_RELA ? 3 : 2) * word;
@@ -304,8 +255,8 @@ static bool add_slots(const struct walk *w, const struct section *s, struct ts_p
 /* The address of the section called @name; 0 if there is none. */
 static uint64_t addr_of(const struct walk *w, const char *names, uint64_t names_len, const char *name)
 {
-	for (uint64_t i = 0; i < w->n_sections; i++) {
-		struct section s = section_at(w, i);
+	for (uint64_t i = 0; i < w->sections.n; i++) {
+		struct ts_elf_section s = section_at(w, i);
 
 		if (s.name < names_len && !strcmp(names + s.name, name))
 			return s.addr;
@@ -319,8 +270,8 @@ static void walk_linkage(struct linkage *l, struct ts_plt_slots *slots, const ch
 	uint64_t got = addr_of(w, names, names_len, ".got.plt");
 	unsigned n = 0;
 
-	for (uint64_t i = 0; i < w->n_sections && n < MAX_PARTS; i++) {
-		struct section s = section_at(w, i);
+	for (uint64_t i = 0; i < w->sections.n && n < MAX_PARTS; i++) {
+		struct ts_elf_section s = section_at(w, i);
 		struct ts_plt t = { .machine = w->elf.machine,
 				    .addr = s.addr,
 				    .len = s.len,
@@ -346,8 +297,8 @@ static bool read_slots(const struct walk *w, uint64_t dynsym, struct ts_plt_slot
 	bool done = true;
 	unsigned n = 0;
 
-	for (uint64_t i = 0; i < w->n_sections && done && n < MAX_PARTS; i++) {
-		struct section relocs = section_at(w, i);
+	for (uint64_t i = 0; i < w->sections.n && done && n < MAX_PARTS; i++) {
+		struct ts_elf_section relocs = section_at(w, i);
 
 		if ((relocs.type != SHT_RELA && relocs.type != SHT_REL) || relocs.link != dynsym)
 			continue;
@@ -362,15 +313,15 @@ static bool read_slots(const struct walk *w, uint64_t dynsym, struct ts_plt_slot
 static bool read_linkage(struct linkage *l, struct ts_plt_slots *slots)
 {
 	const struct walk *w = l->walk;
-	struct section s, strings;
+	struct ts_elf_section s, strings;
 	uint64_t i = 0;
 
-	while (i < w->n_sections && section_at(w, i).type != SHT_DYNSYM)
+	while (i < w->sections.n && section_at(w, i).type != SHT_DYNSYM)
 		i++;
-	if (i == w->n_sections)
+	if (i == w->sections.n)
 		return false;
 	s = section_at(w, i);
-	if (s.link >= w->n_sections)
+	if (s.link >= w->sections.n)
 		return false;
 	strings = section_at(w, s.link);
 	l->symbols = read_bytes(w->src, s.off, s.len);
@@ -384,11 +335,11 @@ static void walk_plts(const struct walk *w)
 {
 	struct linkage l = { .walk = w };
 	struct ts_plt_slots slots = { 0 };
-	struct section names = { 0 };
+	struct ts_elf_section names = { 0 };
 	uint8_t *texts = NULL;
 
-	if (w->names < w->n_sections) {
-		names = section_at(w, w->names);
+	if (w->elf.names < w->sections.n) {
+		names = section_at(w, w->elf.names);
 		texts = read_bytes(w->src, names.off, names.len);
 	}
 	if (texts && read_linkage(&l, &slots))
@@ -401,10 +352,10 @@ static void walk_plts(const struct walk *w)
 
 static void walk_elf(struct walk *w)
 {
-	read_sections(w);
+	ts_elf_sections_init(&w->sections, &w->elf, w->src);
 	walk_tables(w);
 	walk_plts(w);
-	free(w->sections);
+	ts_elf_sections_fini(&w->sections);
 }
 
 /* ------------------------------------------------------------------------------------------------- files */
@@ -448,9 +399,9 @@ const char *ts_symtab_mentions(const struct ts_source *src, const char *const *n
 
 	if (!ts_elf_init(&w.elf, src, &err))
 		return NULL;
-	read_sections(&w);
+	ts_elf_sections_init(&w.sections, &w.elf, src);
 	walk_tables(&w);
-	free(w.sections);
+	ts_elf_sections_fini(&w.sections);
 	ts_elf_fini(&w.elf);
 	return m.found;
 }

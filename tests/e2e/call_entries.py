@@ -202,6 +202,14 @@ def handlers_that_follow_each_other_are_entered_by_signals():
 
 
 @case
+def a_handler_that_longjmp_leaves_ends_with_what_it_interrupted():
+    assert record("left.ucir", build("pending.c", "left", "-O2 -g -w")).returncode == 0
+    failed, left = ask("left.ucir", "calls", "fail"), ask("left.ucir", "calls", "leave")
+    assert [c["kind"] for c in failed] == ["unwound"] * 2 and [c["kind"] for c in left] == ["handler"] * 2, (failed, left)
+    assert [c["end"] for c in left] == [c["end"] for c in failed] and left[0]["end"] < left[1]["begin"], (failed, left)
+
+
+@case
 def stacks_that_go_moves_are_said():
     """No Go is needed for it: the function that moves them has this name."""
     source = 'void moves(void) __asm__("runtime.newstack"); __attribute__((noinline)) void moves(void) {{ __asm__(""); }} int main(int n, char **a) {{ {} return 0; }}'

@@ -214,6 +214,16 @@ static bool set_interrupted(const struct ts_entries *e, const struct ts_handler 
 	return s;
 }
 
+/* Where the handler is over: by sigreturn, or by longjmp out of the call that it interrupted, which ends there. */
+static uint64_t handler_end(const struct ts_entries *e, uint32_t thread, const struct ts_handler *h)
+{
+	struct ts_call interrupted;
+
+	if (!ts_query_innermost_call(e->ask->q, thread, h->interrupted, &interrupted))
+		return h->end == TS_NO_POS ? TS_NO_END : h->end;
+	return h->end < interrupted.end ? h->end : interrupted.end;
+}
+
 /*
  * The entry at @pos, by step @from of the thread, in or by the innermost open call if @has_call.  Returns false if it is
  * none: a call led to it, by itself or through an entry of a linkage table.
@@ -228,7 +238,7 @@ static bool classify(const struct ts_entries *e, uint64_t pos, uint64_t from, ui
 		return false;
 	if (ts_query_handler_after(e->ask->q, call->thread, from, &h, err)) {
 		call->depth = has_call ? call->depth + 1 : 1;
-		call->end = h.end == TS_NO_POS ? TS_NO_END : h.end;
+		call->end = handler_end(e, call->thread, &h);
 		call->kind = TS_CALL_OPEN;
 		entry->kind = TS_ENTRY_HANDLER;
 	} else if (has_call && is_named_link(e, call, addr) && first_in_call(e->ask, call, addr) == pos) {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "protocol/session/asking.h"
+#include "src/ask/verb.h"
 #include "src/symbols/find_symbols.h"
 
 static struct rsp_session *const s = &fake.session;

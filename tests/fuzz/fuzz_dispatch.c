@@ -2,7 +2,8 @@
 /*
  * A client's packets, a line each, to one of six recordings, which the first character of the input chooses.
  * Jobs run to their end or, after a while, are interrupted.  A line that begins with a tab is a second client's.  One that ends
- * with a carriage return leaves its job at work until that client's next packet.  What a further client is told at its
+ * with a carriage return leaves its job at work until that client's next packet.  A line of the byte 2 and a number N: from now
+ * on each packet is first sent N times, in which its first, second, ... allocation fails.  What a further client is told at its
  * beginning is the same after all that.
  *
  *      0  x86_64, threads and processes, maps, a system call (fake_session.h)
@@ -22,26 +23,31 @@
 #include "src/base/log.h"
 #include "src/timeline/timeline.h"
 #include "tests/unit/machine.h"
+#include "tests/unit/no_memory.h"
 #include "tests/unit/script.h"
 
 #define N_RECORDINGS 6u
 #define N_SLICES     20u
 #define MAX_PACKETS  200u
+#define MAX_FAULTS   64u
 
-static const char aarch64_text[] =
-	"tracestub text 1 aarch64\nreg sp 7ff0\nmem 400000 fd7bbfa9\nstep 400000 fd7bbfa9\n mem 7fe0 0102030405060708\n reg sp 7fe0\n"
-	"step 400004 e00301aa\n reg x0 5\nstep 400008 fd7bc1a8\n read 7fe0 0102030405060708\n reg sp 7ff0\nend 0\n";
-static const char mips_text[] =
-	"tracestub text 1 mips\nreg r29 7ffffff0\nstep 400000 24020001\n reg r2 1\nthread 2\nstep 400000\n reg r2 2\n"
-	" reg pc 400004\nthread 1\nstep 400004 ac020000\n mem 10 00000001\n";
+static const char aarch64_text[] = "tracestub text 1 aarch64\nreg sp 7ff0\nmem 400000 fd7bbfa9\nstep 400000 "
+				   "fd7bbfa9\n mem 7fe0 0102030405060708\n reg sp 7fe0\n"
+				   "step 400004 e00301aa\n reg x0 5\nstep 400008 fd7bc1a8\n read 7fe0 "
+				   "0102030405060708\n reg sp 7ff0\nend 0\n";
+static const char mips_text[] = "tracestub text 1 mips\nreg r29 7ffffff0\nstep 400000 24020001\n reg r2 "
+				"1\nthread 2\nstep 400000\n reg r2 2\n"
+				" reg pc 400004\nthread 1\nstep 400004 ac020000\n mem 10 00000001\n";
 /* A frame: registers rax, rsp and rip, four bytes of memory, a variable. */
-#define FRAME(rax, mem)                                                                                      \
-	"\1\0\x36\0\0\0R" rax "\0\0\0\0\0\0\0\0\x70\0\0\0\0\0\0\0\x10\0\0\0\0\0\0M\0\x50\0\0\0\0\0\0\4\0" mem \
+#define FRAME(rax, mem)                                                                 \
+	"\1\0\x36\0\0\0R" rax                                                           \
+	"\0\0\0\0\0\0\0\0\x70\0\0\0\0\0\0\0\x10\0\0\0\0\0\0M\0\x50\0\0\0\0\0\0\4\0" mem \
 	"V\1\0\0\0\7\0\0\0\0\0\0\0"
 static const char frames_file[] =
 	"\x7fTRACE0\nR 18\n"
 	"tdesc <target><architecture>i386:x86-64</architecture><feature name=\"org.gnu.gdb.i386.core\">"
-	"<reg name=\"rax\" bitsize=\"64\"/><reg name=\"rsp\" bitsize=\"64\"/><reg name=\"rip\" bitsize=\"64\"/>"
+	"<reg name=\"rax\" bitsize=\"64\"/><reg name=\"rsp\" bitsize=\"64\"/><reg name=\"rip\" "
+	"bitsize=\"64\"/>"
 	"</feature></target>\n"
 	"status 0;tpasscount:2;tframes:2\ntsv 1:0:1:74\ntp T1:1000:E:0:0:X2,2227\ntp A1:1000:R40\n"
 	"tp S1:1000:M-1,5000,4\n\n" FRAME("\1", "abcd") FRAME("\2", "efgh") "\0\0\0\0";
@@ -58,8 +64,8 @@ static struct script *make_fake(void)
 	struct script *s = script_new("x86_64", 3, process_of);
 
 	require(s != NULL);
-	ts_steps_map(&s->rec.initial, 0x401000, 0x2000, "exe", 3, "/bin/fake", 9)->prot = TS_PROT_READ |
-											  TS_PROT_EXEC;
+	ts_steps_map(&s->rec.initial, 0x401000, 0x2000, "exe", 3, "/bin/fake", 9)->prot =
+		TS_PROT_READ | TS_PROT_EXEC;
 	ts_steps_value(&s->rec.initial, TS_FX_WRITE, 0x401000, "\x90\x90\x90\x90\xc3", 5);
 	for (unsigned i = 0; i < 10; i++) {
 		if (i == 1)
@@ -158,6 +164,21 @@ static void send(struct rsp_session *s, struct rsp_reply *r, const uint8_t *pack
 	free(payload);
 }
 
+/* The packet is sent while its allocation @n fails. */
+static void send_without_memory(struct rsp_session *s, struct rsp_reply *r, const uint8_t *packet, size_t len,
+				uint64_t n)
+{
+	int64_t n_lost;
+
+	no_memory_start(n, n + 1);
+	rsp_reply_reset(r);
+	if (!rsp_dispatch_packet(s, packet, len, r))
+		finish_job(s, r);
+	rsp_reply_finish(r);
+	no_memory_end(&n_lost);
+	require(r->len <= RSP_PACKET_SIZE && s->pos <= ts_query_end(s->target->q));
+}
+
 /* A client: its session, and the reply that its job may still fill. */
 struct client {
 	struct rsp_session s;
@@ -171,7 +192,8 @@ static void begin_client(struct client *c, unsigned which)
 
 	if (c->is_there)
 		return;
-	require(rsp_session_init(&c->s, get_target(which), &err) && rsp_reply_init(&c->r, RSP_PACKET_SIZE, &err));
+	require(rsp_session_init(&c->s, get_target(which), &err) &&
+		rsp_reply_init(&c->r, RSP_PACKET_SIZE, &err));
 	c->is_there = true;
 }
 
@@ -184,7 +206,7 @@ static void end_client(struct client *c)
 }
 
 /* The packets of a line. */
-static void say(struct client clients[2], unsigned which, const uint8_t *line, size_t len)
+static void say(struct client clients[2], unsigned which, const uint8_t *line, size_t len, unsigned n_faults)
 {
 	bool is_second = len && *line == '\t', is_left = len > 1 && line[len - 1] == '\r';
 	struct client *c = &clients[is_second];
@@ -194,6 +216,10 @@ static void say(struct client clients[2], unsigned which, const uint8_t *line, s
 		return;
 	if (rsp_session_is_running(&c->s))
 		finish_job(&c->s, &c->r);
+	for (unsigned i = 0; i < n_faults && !c->s.is_closing; i++)
+		send_without_memory(&c->s, &c->r, line + is_second, len - is_second - is_left, i);
+	if (c->s.is_closing)
+		return;
 	send(&c->s, &c->r, line + is_second, len - is_second - is_left, is_left);
 }
 
@@ -228,11 +254,20 @@ static void check_greeting(unsigned which)
 	ts_buf_fini(&told);
 }
 
+static unsigned number(const uint8_t *text, const uint8_t *end)
+{
+	unsigned n = 0;
+
+	for (; text < end && *text >= '0' && *text <= '9'; text++)
+		n = n * 10 + *text - '0';
+	return n;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 {
 	const uint8_t *end = bytes + len;
 	struct client clients[2] = { 0 };
-	unsigned which;
+	unsigned which, n_faults = 0;
 
 	ts_log_set_level(TS_LOG_ERROR);
 	if (!len)
@@ -243,7 +278,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 		const uint8_t *next = memchr(bytes, '\n', (size_t)(end - bytes));
 
 		next = next ? next : end;
-		say(clients, which, bytes, (size_t)(next - bytes));
+		if (*bytes == 2)
+			n_faults = number(bytes + 1, next) % MAX_FAULTS;
+		else
+			say(clients, which, bytes, (size_t)(next - bytes), n_faults);
 		bytes = next + 1;
 	}
 	check_greeting(which);

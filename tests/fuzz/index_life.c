@@ -370,7 +370,7 @@ void life_change_trace(struct life *l, uint64_t off)
 {
 	char path[PATH_MAX];
 	struct stat st;
-	uint8_t byte;
+	uint8_t byte = 0;
 	int fd;
 
 	join(path, TRACE);

@@ -192,6 +192,22 @@ def what_would_change_the_recording_is_said_not_to_be_allowed(g):
 
 
 @case
+def the_reason_that_gdb_16_has_in_its_error_is_shown():
+    """Older gdbs have none there: a stand-in fails as gdb 16 does."""
+    stand_in = pathlib.Path("stand_in.py")
+    stand_in.write_text("def shown(text):\n    def fails(*args):\n        raise gdb.error(text)\n"
+                        "    execute, gdb.execute = gdb.execute, fails\n    try:\n        tracestub_run('monitor goto 99')\n"
+                        "    except gdb.GdbError as e:\n        print('says <%s>' % e)\n"
+                        "    finally:\n        gdb.execute = execute\n", encoding="ascii")
+    with session() as g:
+        g(f"source {stand_in.absolute()}")
+        for text, says in (("Protocol error with Rcmd: '99' is no position: the last one is 7.", "'99' is no position: the last one is 7"),
+                           ("Protocol error with Rcmd", "Nothing was done."), ("Cannot access memory", "Cannot access memory")):
+            g(f'python shown("{text}")')
+            g.expect(rf"says <{says}>")
+
+
+@case
 def run_start_and_starti_begin_again_without_an_error():
     """gdb writes orig_rax before it resumes, which x64_walk does not have; Linux's programs do."""
     from _programs import Program

@@ -74,6 +74,11 @@ def frame_in_gdb(target):
     assert shown == found, [i for i in range(COPIED) if shown[i] != found[i]]
 
 
+def rows_of(out, *words):
+    shown = subprocess.run([TRACESTUB, "query", out, *words], capture_output=True, text=True, timeout=LIMIT).stdout
+    return [line.split("\t") for line in shown.splitlines()[1:]]
+
+
 def stops_of(out, *commands):
     argv = [TRACESTUB, "gdb", out, "--", "-batch", *(a for c in commands for a in ("-ex", c))]
     return subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=LIMIT).stdout
@@ -149,6 +154,36 @@ def a_caught_fault_has_its_address_whichever_way_the_handler_was_set():
     shown = stops_of("caught.ucir", *("continue", "print $_siginfo.si_code", "print $_siginfo._sifields._sigfault.si_addr") * 3)
     values = re.findall(r"^\$\d = (?:\(.*\) )?(\w+)", shown, re.M)
     assert values == ["1", "0x18", "2", constant, "1", "0x28"], (constant, shown)
+
+
+@case
+def a_handler_on_a_stack_of_its_own():
+    """Also where it jumps out, and behind that: the frames of gdb and of `stack`, finish both ways."""
+    assert record("other.ucir", build("other_stack.c", "other", "-O2 -g")).stdout == "1125\n"
+    outside = ["level2", "level1", "main"]
+    first = stops_of("other.ucir", "handle SIGUSR1 nostop noprint pass", "break inner", "continue", "backtrace", "up", "finish",
+                     "echo behind\n", "backtrace", "reverse-finish", "echo called\n", "backtrace")
+    inside, behind, called = re.split("^(?:behind|called)$", first.split("(gdb)")[-1], flags=re.M)
+    stacks = [re.findall(r"^#\d+ +(?:0x\w+ in )?(<signal handler called>|\w+)", part, re.M) for part in (inside, behind, called)]
+    for names in stacks:
+        assert [n for n in names if n in outside] == outside, first
+    assert stacks[0][:3] == ["inner", "handler", "<signal handler called>"], first
+    jumped = stops_of("other.ucir", "handle SIGUSR1 nostop noprint pass", "break inner", "break after", "continue", "continue", "continue",
+                      "echo second\n", "backtrace", "reverse-finish", "echo called\n", "backtrace", "delete 1", "continue",
+                      "echo after\n", "backtrace")
+    _, second, called, after = re.split("^(?:second|called|after)$", jumped, flags=re.M)
+    stacks = [re.findall(r"^#\d+ +(?:0x\w+ in )?(<signal handler called>|\w+)", part, re.M) for part in (second, called, after)]
+    assert stacks[0][:3] == ["inner", "handler", "<signal handler called>"] and stacks[0][-3:] == outside, jumped
+    assert stacks[1][:2] == ["handler", "<signal handler called>"] and stacks[1][-3:] == outside, jumped
+    assert stacks[2] == ["after", "main"], jumped
+    for name, count, above in (("inner", 2, ["inner", "handler", "signal"]), ("handler", 2, ["handler", "signal"]), ("after", 2, ["after"])):
+        rows = rows_of("other.ucir", "executions", name)
+        assert len(rows) == count, (name, rows)
+        for row in rows:
+            names = [r[5] for r in rows_of("other.ucir", "stack", "at", str(int(row[0]) + 1))]
+            assert names[:len(above)] == above, (name, names)
+            names = [n for n in names if n in outside]
+            assert names == (["main"] if name == "after" else outside), (name, names)
 
 
 run_cases()

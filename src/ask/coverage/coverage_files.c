@@ -95,7 +95,7 @@ static bool list_own(struct ts_coverage_file *f)
 		m = f->n_modules == MAX_MODULES ? NULL : ts_loaded_get(ts_symbols_loaded(symbols), f->next);
 		if (!m)
 			return false;
-		if (m->is_own && !m->is_part)
+		if (m->is_own)
 			f->modules[f->n_modules++] = (struct module){ m->first, m->last, m->path };
 	}
 	return symbols != NULL;

@@ -81,26 +81,28 @@ void ts_row_list_end(struct ts_row *row, unsigned i)
 /* Numbers are most of what is printed: printf() took half the time of a table. */
 void ts_put_decimal(struct ts_buf *out, uint64_t n)
 {
-	char digits[20];
-	size_t at = sizeof(digits);
+	unsigned len = 1;
+	uint8_t *p;
 
-	do
-		digits[--at] = (char)('0' + n % 10);
-	while (n /= 10);
-	ts_buf_put(out, digits + at, sizeof(digits) - at);
+	for (uint64_t limit = 10; n >= limit && len < 19; limit *= 10)
+		len++;
+	len += n >= UINT64_C(10000000000000000000);
+	p = ts_buf_add(out, len);
+	for (; p && len--; n /= 10)
+		p[len] = (uint8_t)('0' + n % 10);
 }
 
 void ts_put_hex(struct ts_buf *out, uint64_t n)
 {
-	char digits[18];
-	size_t at = sizeof(digits);
+	unsigned len = 3 + (63 - (unsigned)__builtin_clzll(n | 1)) / 4;
+	uint8_t *p = ts_buf_add(out, len);
 
-	do
-		digits[--at] = "0123456789abcdef"[n & 15];
-	while (n >>= 4);
-	digits[--at] = 'x';
-	digits[--at] = '0';
-	ts_buf_put(out, digits + at, sizeof(digits) - at);
+	if (!p)
+		return;
+	p[0] = '0';
+	p[1] = 'x';
+	for (; len-- > 2; n >>= 4)
+		p[len] = (uint8_t)"0123456789abcdef"[n & 15];
 }
 
 static void put_number(struct ts_buf *out, const uint8_t *data, size_t len, bool is_big_endian)

@@ -11,9 +11,16 @@
 
 #define N_DECODED 8192u /* a power of two */
 
+/* Which instructions two entries have, and when each was asked for: in one line of the processor's cache. */
+struct pair {
+	uint64_t pc[2], used[2];
+	uint32_t process[2];
+};
+
 struct ts_insns {
 	struct ts_decoder *decoder;           /* owned */
 	uint8_t *g;                           /* owned; registers and their known flags */
+	struct pair pairs[N_DECODED / 2];
 	struct ts_decoded decoded[N_DECODED]; /* by pc, in pairs: a loop has the same instructions again and again */
 	uint64_t clock;
 	struct ts_decoded stopped;            /* of the last step that did not complete */
@@ -287,15 +294,16 @@ static bool decode(struct ts_decoded *d, struct ts_query *q, uint64_t pos, uint6
 /* The instruction at @pc if it was decoded, else the one of two that makes room for it: that which was used before the other. */
 static struct ts_decoded *find_decoded(struct ts_insns *x, uint64_t pc, uint32_t process)
 {
-	struct ts_decoded *two = &x->decoded[((pc ^ pc >> 10) % N_DECODED) & ~UINT64_C(1)];
-	struct ts_decoded *d = two[1].used < two[0].used ? &two[1] : &two[0];
+	uint64_t i = (pc ^ pc >> 10) % N_DECODED / 2;
+	struct pair *two = &x->pairs[i];
+	unsigned k = two->used[1] < two->used[0];
 
-	for (unsigned i = 0; i < 2; i++) {
-		if (two[i].pc == pc && two[i].process == process)
-			d = &two[i];
-	}
-	d->used = ++x->clock;
-	return d;
+	if (two->pc[!k] == pc && two->process[!k] == process)
+		k = !k;
+	two->pc[k] = pc;
+	two->process[k] = process;
+	two->used[k] = ++x->clock;
+	return &x->decoded[2 * i + k];
 }
 
 /*

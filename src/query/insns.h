@@ -17,16 +17,15 @@
 /* An instruction that was decoded, and the chunks in which it has these bytes. */
 struct ts_decoded {
 	uint64_t pc;
-	uint32_t process;
 	uint64_t first_chunk, end_chunk; /* from the first on, below the end; 0 and 0: there is none */
+	uint32_t process;
 	bool is_insn;                    /* these bytes are one, and the step did what it does */
 	bool is_stopped;                 /* a fault or an interrupt came instead: what the step did are its effects */
 	struct ts_op_mode mode;
-	struct ts_operands ops;
-	char text[TS_MAX_OP_TEXT]; /* "": not made yet */
-	uint8_t bytes[TS_MAX_INSN];
 	size_t len; /* bytes that are known; those of the instruction are ops.len */
-	uint64_t used; /* when it was asked for */
+	uint8_t bytes[TS_MAX_INSN];
+	char text[TS_MAX_OP_TEXT]; /* "": not made yet */
+	struct ts_operands ops;
 };
 
 /* Are the instructions of the recording's processor decoded? */

@@ -112,8 +112,6 @@ enum ts_op_condition {
 };
 
 struct ts_operands {
-	struct ts_transfer transfers[TS_MAX_TRANSFERS];
-	struct ts_op_mem mem[TS_MAX_OP_MEM];
 	uint64_t target;   /* has_target: where a conditional branch leads if it is taken */
 	uint64_t addr_mask;
 	uint64_t cond_mask;
@@ -127,6 +125,8 @@ struct ts_operands {
 	bool is_repeated;  /* memory operands are as many elements as the count register went down */
 	bool reads_unnamed; /* an operand in memory that no transfer names is read */
 	bool is_complete;  /* no register is written beside those of the transfers */
+	struct ts_op_mem mem[TS_MAX_OP_MEM];
+	struct ts_transfer transfers[TS_MAX_TRANSFERS]; /* the last ones of thousands of instructions would lie between the others */
 };
 
 /* Decodes the instructions of one register set. */

@@ -11,7 +11,7 @@
 
 /* Powers of two: of a few rows, and after as many plans as that. */
 #define FEW_PLANS  64u
-#define N_PLANS    8192u
+#define N_PLANS    16384u
 #define MAX_PLACES 20u
 
 /* What of a longer value is read for a cell: one byte more than it shows. */
@@ -31,16 +31,22 @@ struct place {
 struct plan {
 	uint64_t pc;
 	uint8_t bytes[TS_MAX_INSN];
-	uint8_t len;    /* of the instruction; 0: the entry is empty */
+	uint8_t len;    /* of the instruction */
 	bool is_64;
 	bool is_repeated;
+	uint8_t n_reads, n_writes;
+	struct place places[]; /* those that are read, then those that are written */
+};
+
+/* A plan that is being made. */
+struct draft {
 	uint8_t n_reads, n_writes;
 	struct place reads[MAX_PLACES], writes[MAX_PLACES];
 };
 
 struct ts_step_places {
 	struct ts_query *q;
-	struct plan *plans;      /* owned; n_plans of them */
+	struct plan **plans;     /* owned, as each is; n_plans of them, NULL where there is none */
 	size_t n_plans, n_made;
 	uint8_t *room;           /* owned; what before and after point into */
 	uint8_t *before, *after; /* registers, then which of their bytes are known */
@@ -56,7 +62,7 @@ struct ts_step_places *ts_step_places_new(struct ts_query *q, struct ts_error *e
 	if (p) {
 		p->q = q;
 		p->n_plans = FEW_PLANS;
-		p->plans = calloc(p->n_plans, sizeof(*p->plans));
+		p->plans = calloc(p->n_plans, sizeof(struct plan *));
 		p->room = p->before = malloc(4 * g_len + 1);
 		p->after = p->before + 2 * g_len;
 		p->after_pos = TS_NO_POS;
@@ -68,11 +74,18 @@ struct ts_step_places *ts_step_places_new(struct ts_query *q, struct ts_error *e
 	return NULL;
 }
 
+static void free_plans(struct ts_step_places *p)
+{
+	for (size_t i = 0; p->plans && i < p->n_plans; i++)
+		free(p->plans[i]);
+	free(p->plans);
+}
+
 void ts_step_places_free(struct ts_step_places *p)
 {
 	if (!p)
 		return;
-	free(p->plans);
+	free_plans(p);
 	free(p->room);
 	free(p);
 }
@@ -144,7 +157,7 @@ static void add_place(const struct ts_regset *set, struct place *list, uint8_t *
 	}
 }
 
-static void add_address(const struct ts_regset *set, struct plan *plan, uint16_t off, unsigned len)
+static void add_address(const struct ts_regset *set, struct draft *plan, uint16_t off, unsigned len)
 {
 	if (off != TS_NO_OFF16)
 		add_register(set, plan->reads, &plan->n_reads, off, (uint16_t)len);
@@ -160,7 +173,7 @@ static bool has_name(const struct ts_regset *set, uint32_t flag)
 }
 
 /* Flags that are read are places of their own, as far as they have names. */
-static void split_flags(const struct ts_regset *set, struct plan *plan)
+static void split_flags(const struct ts_regset *set, struct draft *plan)
 {
 	for (unsigned i = 0; i < plan->n_reads; i++) {
 		uint32_t flags = plan->reads[i].flags;
@@ -190,55 +203,87 @@ static void name_places(const struct ts_regset *set, struct place *list, unsigne
 	}
 }
 
-static void make_plan(const struct ts_regset *set, struct plan *plan, const struct ts_decoded *d)
+static void draft_places(const struct ts_regset *set, struct draft *to, const struct ts_operands *ops)
 {
+	for (unsigned i = 0; i < ops->n; i++) {
+		add_place(set, to->reads, &to->n_reads, &ops->transfers[i].from);
+		add_place(set, to->writes, &to->n_writes, &ops->transfers[i].to);
+	}
+	for (unsigned i = 0; i < ops->n_mem; i++) {
+		const struct ts_op_mem *m = &ops->mem[i];
+
+		add_address(set, to, m->base, m->base_len);
+		add_address(set, to, m->index, m->index_len);
+		add_address(set, to, m->extra, m->extra_len);
+	}
+	split_flags(set, to);
+	name_places(set, to->reads, to->n_reads);
+	name_places(set, to->writes, to->n_writes);
+}
+
+static struct plan *make_plan(const struct ts_regset *set, const struct ts_decoded *d)
+{
+	struct draft draft;
+	struct plan *plan;
+
+	draft.n_reads = draft.n_writes = 0;
+	draft_places(set, &draft, &d->ops);
+	plan = malloc(sizeof(*plan) + (draft.n_reads + (size_t)draft.n_writes) * sizeof(*plan->places));
+	if (!plan)
+		return NULL;
 	plan->pc = d->pc;
 	memcpy(plan->bytes, d->bytes, sizeof(plan->bytes));
 	plan->len = d->ops.len;
 	plan->is_64 = d->mode.is_64;
 	plan->is_repeated = d->ops.is_repeated;
-	plan->n_reads = plan->n_writes = 0;
-	for (unsigned i = 0; i < d->ops.n; i++) {
-		add_place(set, plan->reads, &plan->n_reads, &d->ops.transfers[i].from);
-		add_place(set, plan->writes, &plan->n_writes, &d->ops.transfers[i].to);
-	}
-	for (unsigned i = 0; i < d->ops.n_mem; i++) {
-		const struct ts_op_mem *m = &d->ops.mem[i];
-
-		add_address(set, plan, m->base, m->base_len);
-		add_address(set, plan, m->index, m->index_len);
-		add_address(set, plan, m->extra, m->extra_len);
-	}
-	split_flags(set, plan);
-	name_places(set, plan->reads, plan->n_reads);
-	name_places(set, plan->writes, plan->n_writes);
+	plan->n_reads = draft.n_reads;
+	plan->n_writes = draft.n_writes;
+	memcpy(plan->places, draft.reads, draft.n_reads * sizeof(*plan->places));
+	memcpy(plan->places + draft.n_reads, draft.writes, draft.n_writes * sizeof(*plan->places));
+	return plan;
 }
 
 /* They are made again: without memory for more the few stay. */
 static void use_more_plans(struct ts_step_places *p)
 {
-	struct plan *plans = calloc(N_PLANS, sizeof(*plans));
+	struct plan **plans = calloc(N_PLANS, sizeof(struct plan *));
 
 	p->n_made = 0;
 	if (!plans)
 		return;
-	free(p->plans);
+	free_plans(p);
 	p->plans = plans;
 	p->n_plans = N_PLANS;
 }
 
-static const struct plan *plan_of(struct ts_step_places *p, const struct ts_decoded *d)
+static bool is_of(const struct plan *plan, const struct ts_decoded *d)
 {
-	struct plan *plan;
+	return plan && plan->pc == d->pc && plan->len == d->ops.len && plan->is_64 == d->mode.is_64 &&
+	       !memcmp(plan->bytes, d->bytes, plan->len);
+}
+
+/* Two plans share an entry: the one that was used last is the first.  Returns NULL if memory is exhausted. */
+static const struct plan *plan_of(struct ts_step_places *p, const struct ts_decoded *d, struct ts_error *err)
+{
+	struct plan **two, *plan;
 
 	if (p->n_made > p->n_plans && p->n_plans < N_PLANS)
 		use_more_plans(p);
-	plan = &p->plans[(d->pc ^ d->pc >> 11) % p->n_plans];
-	if (plan->pc != d->pc || plan->len != d->ops.len || plan->is_64 != d->mode.is_64 ||
-	    memcmp(plan->bytes, d->bytes, plan->len) != 0) {
-		make_plan(ts_query_regset(p->q), plan, d);
+	two = &p->plans[2 * ((d->pc ^ d->pc >> 13) % (p->n_plans / 2))];
+	if (is_of(two[0], d))
+		return two[0];
+	plan = two[1];
+	if (!is_of(plan, d)) {
+		plan = make_plan(ts_query_regset(p->q), d);
+		if (!plan) {
+			ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory exhausted: places of steps");
+			return NULL;
+		}
+		free(two[1]);
 		p->n_made++;
 	}
+	two[1] = two[0];
+	two[0] = plan;
 	return plan;
 }
 
@@ -432,7 +477,7 @@ static bool put_recorded_memory(struct ts_step_places *p, const struct list *l, 
 static bool put_places(struct ts_step_places *p, const struct list *l, const struct plan *plan,
 		       const struct ts_operands *ops, struct ts_error *err)
 {
-	const struct place *list = l->is_write ? plan->writes : plan->reads;
+	const struct place *list = plan->places + (l->is_write ? plan->n_reads : 0);
 	unsigned n = l->is_write ? plan->n_writes : plan->n_reads;
 	struct range r = { .is_write = l->is_write };
 	bool is_unplaced = false;
@@ -507,8 +552,8 @@ bool ts_step_places_put(struct ts_step_places *p, uint64_t pos, const struct ts_
 			unsigned reads, unsigned writes, struct ts_error *err)
 {
 	uint32_t thread = ts_query_thread(p->q, pos);
-	const struct plan *plan = d->is_insn ? plan_of(p, d) : NULL;
-	bool done = read_registers(p, pos, thread, err);
+	const struct plan *plan = d->is_insn ? plan_of(p, d, err) : NULL;
+	bool done = (plan || !d->is_insn) && read_registers(p, pos, thread, err);
 
 	for (unsigned is_write = 0; done && is_write < 2; is_write++) {
 		struct list l = { row, is_write ? writes : reads, is_write, pos, thread };

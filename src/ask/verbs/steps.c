@@ -99,9 +99,6 @@ static bool put_instruction(struct steps *x, uint64_t pos, unsigned len, struct 
 
 	if (!d || !put_code(x, pos, d, len, row, err))
 		return false;
-	d = ts_query_insn(x->rows.ask->q, pos, err);
-	if (!d)
-		return false;
 	if (is_wanted(x, COL_INSTRUCTION) && *ts_decoded_text(x->rows.ask->q, d))
 		ts_row_text(row, COL_INSTRUCTION, ts_decoded_text(x->rows.ask->q, d));
 	return (!is_wanted(x, COL_READS) && !is_wanted(x, COL_WRITES)) ||

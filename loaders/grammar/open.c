@@ -54,11 +54,10 @@ struct votes {
 /* The feature of the register that an effect is about, as a bit. */
 static uint32_t features_of(const struct ts_regset *set, const struct ts_effect *e)
 {
-	for (unsigned i = 0; i < set->n_regs && (e->kind == TS_FX_REG_WRITE || e->kind == TS_FX_REG_READ); i++) {
-		if (e->addr - set->regs[i].off < set->regs[i].len)
-			return 1u << set->regs[i].feature;
-	}
-	return 0;
+	bool is_of_register = e->kind == TS_FX_REG_WRITE || e->kind == TS_FX_REG_READ;
+	const struct ts_reg *r = is_of_register ? ts_regset_at(set, e->addr) : NULL;
+
+	return r ? 1u << r->feature : 0;
 }
 
 static bool vote(void *user, const char *text, size_t len)

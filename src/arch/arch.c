@@ -312,6 +312,15 @@ int ts_regset_find(const struct ts_regset *set, const char *name)
 	return -1;
 }
 
+const struct ts_reg *ts_regset_at(const struct ts_regset *set, uint64_t off)
+{
+	for (unsigned i = 0; i < set->n_regs; i++) {
+		if (off - set->regs[i].off < set->regs[i].len)
+			return &set->regs[i];
+	}
+	return NULL;
+}
+
 int ts_regset_by_num(const struct ts_regset *set, uint32_t regnum)
 {
 	struct ts_reg key = { .regnum = regnum };

@@ -3,8 +3,8 @@
  * The directory at the end of a finished index file: the places of its records.
  *
  * A reader that fetches ranges of a file reads its tail, then the directory, then the needed heads and arrays.  The
- * directory only repeats facts from the heads, so that a file with a damaged directory can still be used: its heads are
- * read one after the other.  Layout: FORMAT.
+ * directory only repeats facts from the heads.  This program uses only its tail, to find the summary: a file with a damaged
+ * directory can be used.  Layout: FORMAT.
  */
 #ifndef TS_INDEX_DIRECTORY_H
 #define TS_INDEX_DIRECTORY_H
@@ -20,13 +20,6 @@
 #define TS_INDEX_ENTRY_LEN 64
 #define TS_INDEX_TAIL_LEN  64
 
-/* An entry of the directory. */
-struct ts_index_entry {
-	uint64_t pos, n_steps; /* of the record's segment */
-	uint64_t off, len;     /* in the file */
-	uint8_t signature[TS_SIGNATURE_LEN]; /* of the record's head */
-};
-
 /* The length of the directory of @n records. */
 static inline uint64_t ts_index_directory_len(size_t n)
 {
@@ -41,16 +34,12 @@ void ts_index_directory_put(struct ts_buf *out, const struct ts_index_key *key,
 			    const struct ts_index_record *records, size_t n, uint64_t at);
 
 /*
- * Read the directory of the file @fd of @key, which has @file_len bytes.  *at is set to its offset.
+ * Read the tail of the directory of the file @fd, which has @file_len bytes.  *n is set to the number of records (> 0),
+ * *summary to the end of the last one, at which the summary may begin, and *at to the offset of the directory.  No signature
+ * is checked.
  *
- * Returns its *n entries, which the caller frees: records are consecutive in the file, and their segments in the
- * recording; there may be a gap before the directory.  Returns NULL if the file has no
- * directory, if it is damaged or contradicts itself, or if memory is exhausted.
+ * Returns false if the file has no directory, or one of these is not in the file.
  */
-struct ts_index_entry *ts_index_directory_read(int fd, uint64_t file_len, const struct ts_index_key *key,
-					       size_t *n, uint64_t *at);
-
-/* Is @r the record of @entry? */
-bool ts_index_entry_fits(const struct ts_index_entry *entry, const struct ts_index_record *r);
+bool ts_index_directory_find(int fd, uint64_t file_len, size_t *n, uint64_t *summary, uint64_t *at);
 
 #endif

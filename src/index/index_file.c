@@ -175,12 +175,17 @@ bool ts_index_file_look_at(int fd, uint64_t *len, struct ts_error *why)
 	return true;
 }
 
-/* The records that the directory has, by the summary.  Returns false if it is of no use. */
-static bool read_by_summary(struct ts_index_file *f, const struct ts_index_entry *entries, size_t n, uint64_t at)
+/* The records, by the summary.  Returns false if it is of no use. */
+static bool read_by_summary(struct ts_index_file *f, uint64_t file_len)
 {
-	struct ts_index_record *records = calloc(n, sizeof(*records));
+	struct ts_index_record *records;
+	uint64_t from, to;
+	size_t n;
 
-	if (!records || !ts_index_summary_open(&f->summary, f->fd, &f->key, f->pool, entries, n, at, records)) {
+	if (!ts_index_directory_find(f->fd, file_len, &n, &from, &to))
+		return false;
+	records = calloc(n, sizeof(*records));
+	if (!records || !ts_index_summary_open(&f->summary, f->fd, &f->key, f->pool, n, from, to, records)) {
 		free(records);
 		return false;
 	}
@@ -192,21 +197,9 @@ static bool read_by_summary(struct ts_index_file *f, const struct ts_index_entry
 	return true;
 }
 
-/* The records that the directory has, by the summary.  Returns false if either is of no use. */
-static bool read_by_directory(struct ts_index_file *f, uint64_t file_len)
-{
-	size_t n;
-	uint64_t at;
-	struct ts_index_entry *entries = ts_index_directory_read(f->fd, file_len, &f->key, &n, &at);
-	bool done = entries && read_by_summary(f, entries, n, at);
-
-	free(entries);
-	return done;
-}
-
 static void read_records(struct ts_index_file *f, uint64_t file_len, bool is_whole)
 {
-	if (!is_whole && read_by_directory(f, file_len))
+	if (!is_whole && read_by_summary(f, file_len))
 		return;
 	while (!f->is_finished && ts_index_file_read_record(f, file_len, is_whole))
 		ts_index_let_go(f, f->n_records - 1);

@@ -78,32 +78,29 @@ static bool is_signed(const struct ts_index_summary *s, const struct ts_index_ke
 	       ts_signer_check(&key->signer, parts, 2, s->map + SIGNATURE_AT);
 }
 
-/* Each record but the last one is followed by another. */
-static bool is_in_place(const struct ts_index_record *r, size_t i, size_t n,
-			const struct ts_index_entry *entry)
-{
-	return ts_index_record_is_number(r, i) && ts_index_record_is_last(r) == (i + 1 == n) &&
-	       ts_index_entry_fits(entry, r);
-}
-
 /*
- * *n_read gets how many records there are to be unmapped.  Returns false if they are not those of the entries.
+ * The records follow each other from the header to @end.  *n_read gets how many there are to be unmapped.  Returns false if
+ * they contradict each other.
  */
-static bool read_records(const struct ts_index_summary *s, const struct ts_index_entry *entries, size_t n,
-			 struct ts_index_record *records, size_t *n_read)
+static bool read_records(const struct ts_index_summary *s, size_t n, uint64_t end, struct ts_index_record *records,
+			 size_t *n_read)
 {
 	size_t at = TS_INDEX_SUMMARY_HEAD_LEN, used;
+	uint64_t off = TS_INDEX_ALIGN;
 
 	for (size_t i = 0; i < n; i++, at += used) {
-		if (!ts_index_record_read(&records[i], entries[i].off, entries[i].len, s->map + at,
-					  s->len - at, &used))
+		struct ts_index_record *r = &records[i];
+		uint64_t len = s->len - at < TS_INDEX_HEAD_LEN ? 0 : ts_get64(s->map + at + 16);
+
+		if (len < TS_INDEX_HEAD_LEN || len > end - off || !ts_index_record_read(r, off, len, s->map + at, s->len - at, &used))
 			return false;
 		*n_read = i + 1;
-		if (!is_in_place(&records[i], i, n, &entries[i]) ||
-		    (i && ts_index_record_steps(&records[i]) < ts_index_record_steps(&records[i - 1])))
+		if (!ts_index_record_is_number(r, i) || ts_index_record_is_last(r) != (i + 1 == n) ||
+		    (i && ts_index_record_steps(r) < ts_index_record_steps(r - 1)))
 			return false;
+		off = ts_index_record_end(r);
 	}
-	return at == s->len;
+	return at == s->len && off == end;
 }
 
 static bool place_records(struct ts_index_summary *s, int fd, const struct ts_index_key *key,
@@ -124,29 +121,28 @@ static bool place_records(struct ts_index_summary *s, int fd, const struct ts_in
 	return true;
 }
 
-static bool map_summary(struct ts_index_summary *s, int fd, uint64_t from, uint64_t at)
+static bool map_summary(struct ts_index_summary *s, int fd, uint64_t from, uint64_t to)
 {
 	void *map;
 
-	if (at - from <= TS_INDEX_SUMMARY_HEAD_LEN)
+	if (to - from <= TS_INDEX_SUMMARY_HEAD_LEN)
 		return false;
-	map = mmap(NULL, (size_t)(at - from), PROT_READ, MAP_PRIVATE, fd, (off_t)from);
+	map = mmap(NULL, (size_t)(to - from), PROT_READ, MAP_PRIVATE, fd, (off_t)from);
 	if (map == MAP_FAILED)
 		return false;
 	s->map = map;
-	s->len = (size_t)(at - from);
+	s->len = (size_t)(to - from);
 	return true;
 }
 
 bool ts_index_summary_open(struct ts_index_summary *s, int fd, const struct ts_index_key *key,
-			   struct ts_index_pool *pool, const struct ts_index_entry *entries, size_t n,
-			   uint64_t at, struct ts_index_record *records)
+			   struct ts_index_pool *pool, size_t n, uint64_t from, uint64_t to,
+			   struct ts_index_record *records)
 {
 	size_t n_read = 0;
 
 	*s = (struct ts_index_summary){ 0 };
-	if (map_summary(s, fd, entries[n - 1].off + ts_index_align(entries[n - 1].len), at) &&
-	    is_signed(s, key) && read_records(s, entries, n, records, &n_read) &&
+	if (map_summary(s, fd, from, to) && is_signed(s, key) && read_records(s, n, from, records, &n_read) &&
 	    place_records(s, fd, key, pool, records, n))
 		return true;
 	while (n_read)

@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "index_directory.h"
+#include "index_key.h"
 #include "index_record.h"
 #include "src/base/buf.h"
 
@@ -39,14 +39,14 @@ void ts_index_summary_put(struct ts_buf *out, const struct ts_index_key *key,
 			  const struct ts_index_record *records, size_t n);
 
 /*
- * Open the records of the file @fd of @key from the summary, which is between the last of the @n @entries and the
- * directory at @at.  @records has space for them and must not move; @fd must stay open.
+ * Open the @n records of the file @fd of @key from the summary, which begins at the end of the records, @from, and ends at
+ * @to.  @records has space for them and must not move; @fd must stay open.
  *
- * Returns false if the file has no summary, if it contradicts the entries or itself, or if memory is exhausted.
+ * Returns false if the file has no summary, if it contradicts itself, or if memory is exhausted.
  */
 bool ts_index_summary_open(struct ts_index_summary *s, int fd, const struct ts_index_key *key,
-			   struct ts_index_pool *pool, const struct ts_index_entry *entries, size_t n,
-			   uint64_t at, struct ts_index_record *records);
+			   struct ts_index_pool *pool, size_t n, uint64_t from, uint64_t to,
+			   struct ts_index_record *records);
 
 /* Close the summary, whose records must be unmapped. */
 void ts_index_summary_close(struct ts_index_summary *s);

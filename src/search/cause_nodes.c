@@ -123,14 +123,9 @@ void ts_cause_add_leaf(struct ts_cause *c, uint32_t parent, enum ts_cause_kind k
 
 uint64_t ts_cause_of_one_register(const struct ts_cause *c, const struct ts_location *loc)
 {
-	const struct ts_regset *set = ts_query_regset(c->q);
-	uint64_t first = loc->base + (unsigned)__builtin_ctzll(loc->mask);
+	const struct ts_reg *r = ts_regset_at(ts_query_regset(c->q), loc->base + (unsigned)__builtin_ctzll(loc->mask));
 
-	for (unsigned i = 0; i < set->n_regs; i++) {
-		if (first >= set->regs[i].off && first < (uint64_t)set->regs[i].off + set->regs[i].len)
-			return ts_location_overlap(loc, set->regs[i].off, set->regs[i].len);
-	}
-	return loc->mask;
+	return r ? ts_location_overlap(loc, r->off, r->len) : loc->mask;
 }
 
 /* Registers beside each other are places of their own. */

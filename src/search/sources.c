@@ -417,16 +417,6 @@ static void take_addresses(struct work *w)
 
 /* ------------------------------------------------------------------------------------ without an instruction */
 
-/* The register that has the byte at @off of the 'g' layout; NULL if it is none's. */
-static const struct ts_reg *register_at(const struct ts_regset *set, uint64_t off)
-{
-	for (unsigned i = 0; i < set->n_regs; i++) {
-		if (off >= set->regs[i].off && off - set->regs[i].off < set->regs[i].len)
-			return &set->regs[i];
-	}
-	return NULL;
-}
-
 /*
  * The bytes [*from, *from + *n) of the value that was read are those of w->loc, if the value is that of w->loc's register after
  * the step, as far as both are long.  Otherwise *n is set to 0.
@@ -438,7 +428,7 @@ static bool find_loaded(struct work *w, const uint8_t *value, uint64_t len, uint
 	const struct ts_regset *set = ts_query_regset(w->q);
 	uint64_t first = w->loc->base + (unsigned)__builtin_ctzll(w->loc->mask),
 		 end = w->loc->base + 64 - (unsigned)__builtin_clzll(w->loc->mask), common, of_reg, of_value;
-	const struct ts_reg *r = w->loc->kind == TS_IN_REGS ? register_at(set, first) : NULL;
+	const struct ts_reg *r = w->loc->kind == TS_IN_REGS ? ts_regset_at(set, first) : NULL;
 	struct ts_op_state after;
 
 	*n = 0;

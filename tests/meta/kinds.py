@@ -41,6 +41,8 @@ KINDS = {
         r"TS_FX_WRITE (&&|\|\|)[^;{]*TS_FX_FORGET\b", "src/trace/step.h",
         # these do not leave protections out
         "src/query/replay.h src/search/flow_search.c src/sketch/sketcher.c"),
+    "register that has a byte (arch/arch.h)": (
+        r"(>= \S*|- )\S*regs\[\w\]\.off && .*\.len\b|- \S*regs\[\w\]\.off < \S*\.len\b", "src/arch/arch.c", ""),
     "declarations of verbs (ask/verbs/verbs.h)": (
         r"extern const struct ts_verb ", "src/ask/verbs/verbs.h", "src/ask/diff/diff.h src/sql/parts.h"),   # not verbs of the table
     "event names (ask/grammar/listed)": (

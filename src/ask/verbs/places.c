@@ -61,27 +61,21 @@ void ts_register_text(const struct ts_regset *set, uint64_t first, uint64_t len,
 		      size_t size)
 {
 	struct ts_what place = { .kind = TS_WHAT_REG, .off = (uint32_t)first, .len = (uint32_t)len };
+	const struct ts_reg *r = ts_regset_at(set, first);
 
 	*text = 0;
 	if (bits) {
 		name_flags(set, bits, text, size);
 		return;
 	}
-	for (unsigned i = 0; i < set->n_regs; i++) {
-		if (set->regs[i].off == first && set->regs[i].len == len) {
-			snprintf(text, size, "$%s", set->regs[i].name);
-			return;
-		}
+	if (r && r->off == first && r->len == len) {
+		snprintf(text, size, "$%s", r->name);
+		return;
 	}
 	if (name_part(&place, set, text, size))
 		return;
-	for (unsigned i = 0; i < set->n_regs; i++) {
-		const struct ts_reg *r = &set->regs[i];
-
-		if (first >= r->off && first < (uint64_t)r->off + r->len)
-			snprintf(text, size, "$%s[%" PRIu64 ":%" PRIu64 "]", r->name, first - r->off,
-				 first - r->off + len);
-	}
+	if (r)
+		snprintf(text, size, "$%s[%" PRIu64 ":%" PRIu64 "]", r->name, first - r->off, first - r->off + len);
 }
 
 /* ARM's instruction set bit (CPSR.T) is no flag that a program sees. */

@@ -92,16 +92,6 @@ void ts_step_places_free(struct ts_step_places *p)
 
 /* --------------------------------------------------------------------------------------------------- plans */
 
-/* The register that has byte @off of the layout, NULL if there is none. */
-static const struct ts_reg *register_of(const struct ts_regset *set, uint32_t off)
-{
-	for (unsigned i = 0; i < set->n_regs; i++) {
-		if (off - set->regs[i].off < set->regs[i].len)
-			return &set->regs[i];
-	}
-	return NULL;
-}
-
 static struct place *add(struct place *list, uint8_t *n, struct place place)
 {
 	if (*n == MAX_PLACES)
@@ -113,13 +103,13 @@ static struct place *add(struct place *list, uint8_t *n, struct place place)
 /* Bytes of a register; those of one register that touch each other are one place. */
 static void add_register(const struct ts_regset *set, struct place *list, uint8_t *n, uint16_t off, uint16_t len)
 {
-	const struct ts_reg *reg = register_of(set, off);
+	const struct ts_reg *reg = ts_regset_at(set, off);
 
 	for (unsigned i = 0; i < *n && reg; i++) {
 		struct place *p = &list[i];
 		unsigned end = off + len > p->off + p->len ? off + len : p->off + p->len;
 
-		if (p->kind != TS_AT_REG || register_of(set, p->off) != reg || off > p->off + p->len ||
+		if (p->kind != TS_AT_REG || ts_regset_at(set, p->off) != reg || off > p->off + p->len ||
 		    p->off > off + len)
 			continue;
 		p->off = off < p->off ? off : p->off;

@@ -151,6 +151,14 @@ def without_a_failure_gdb_asks():
 
 
 @case
+def a_program_whose_recording_cannot_be_made_goes_on():
+    """A folder stands where the recording of the program that sh becomes would be."""
+    done = record("barred.d", "sh", "-c", "mkdir barred.d/$$.1.ucir; exec sh -c 'echo on; exit 3'", options=WITH)
+    assert done.returncode == 3 and done.stdout == "on\n" and "Is a directory" in done.stderr, done
+    assert "sh" in {os.path.basename(r["arguments"][0]) for r in recordings("barred.d")}, done
+
+
+@case
 def the_environment_is_the_users():
     env = {"PATH": os.environ["PATH"], "ONE": "1"}
     alone = subprocess.run(["sh", "-c", "env; env -i env"], env=env, capture_output=True, text=True).stdout

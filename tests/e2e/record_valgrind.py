@@ -394,6 +394,35 @@ int main(void)
 
 
 @case
+def more_threads_live_at_once_than_valgrind_has_by_itself():
+    """Its own bound is 500."""
+    pathlib.Path("crowd.c").write_text("""#include <pthread.h>
+static pthread_barrier_t all;
+static void *arrive(void *p) { pthread_barrier_wait(&all); return p; }
+int main(void)
+{
+	static pthread_t t[510];
+	pthread_attr_t small;
+	pthread_attr_init(&small);
+	pthread_attr_setstacksize(&small, 65536);
+	pthread_barrier_init(&all, 0, 511);
+	for (int i = 0; i < 510; i++)
+		if (pthread_create(&t[i], &small, arrive, 0))
+			return 1;
+	pthread_barrier_wait(&all);
+	for (int i = 0; i < 510; i++)
+		pthread_join(t[i], 0);
+	return 7;
+}
+""")
+    subprocess.run(["gcc", "-O1", "-pthread", "-static", "-o", "crowd", "crowd.c"], check=True)
+    done = recorded("crowd.ucir", "./crowd")
+    assert done.returncode == 7 and unexplained(done.stderr) == 0, done
+    said = subprocess.run([TRACESTUB, "info", "crowd.ucir"], capture_output=True, text=True, timeout=LIMIT).stdout
+    assert re.search(r"^threads +511$", said, re.M) and "the program's exit" in said, said
+
+
+@case
 def a_recording_that_begins_after_threads_have_ended_is_whole():
     pathlib.Path("ended.c").write_text("""#include <pthread.h>
 static void *nothing(void *p) { return p; }

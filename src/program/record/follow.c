@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -27,7 +28,7 @@
 
 /* A program that is, or was, recorded. */
 struct recorded {
-	int32_t pid;
+	int32_t pid, fd; /* fd: of its log, while it waits for its reader */
 	uint32_t image;
 	pid_t reader; /* 0: it has ended */
 };
@@ -96,6 +97,28 @@ static uint32_t end_image(struct follow *f, int32_t pid)
 	return 0;
 }
 
+/* A process may still wait for a reader of its log, which it will not get: it goes on unrecorded. */
+static void release(int32_t pid, int32_t log_fd)
+{
+	struct ts_log *log;
+	struct stat st;
+	char path[64];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd/%d", pid, log_fd);
+	fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		return;
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (uint64_t)st.st_size >= TS_LOG_HEAD_LEN) {
+		log = mmap(NULL, TS_LOG_HEAD_LEN, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+		if (log != MAP_FAILED && log->magic == TS_LOG_MAGIC && !log->reader)
+			log->is_stopped = 1;
+		if (log != MAP_FAILED)
+			munmap(log, TS_LOG_HEAD_LEN);
+	}
+	close(fd);
+}
+
 /* A process announced its log.  What it says is believed only as far as its reader can check it. */
 static void begin_process(struct follow *f, const struct ts_log_process *p)
 {
@@ -103,19 +126,23 @@ static void begin_process(struct follow *f, const struct ts_log_process *p)
 	uint32_t image;
 	pid_t reader;
 
-	if (p->magic != TS_LOG_PROCESS_MAGIC || p->pid <= 0 || f->is_full)
+	if (p->magic != TS_LOG_PROCESS_MAGIC || p->pid <= 0)
 		return;
-	f->is_full = f->n == TS_MAX_PROCESSES || !ts_vec_reserve(&f->at, f->n, &f->cap, 1, sizeof(*f->at));
-	if (f->is_full)
+	f->is_full = f->is_full || f->n == TS_MAX_PROCESSES || !ts_vec_reserve(&f->at, f->n, &f->cap, 1, sizeof(*f->at));
+	if (f->is_full) {
+		release(p->pid, p->fd);
 		return;
+	}
 	image = p->is_fork ? 0 : end_image(f, p->pid);
 	reader = fork();
 	if (!reader)
 		_exit(ts_followed_run(f->r, f->folder, p, (uint32_t)f->n, image));
-	if (reader < 0)
+	if (reader < 0) {
+		release(p->pid, p->fd);
 		return;
+	}
 	new_one = &f->at[f->n++];
-	*new_one = (struct recorded){ p->pid, image, reader };
+	*new_one = (struct recorded){ p->pid, p->fd, image, reader };
 	f->n_readers++;
 }
 
@@ -140,6 +167,7 @@ static void reap(struct follow *f)
 			continue;
 		p->reader = 0;
 		f->n_readers--;
+		release(p->pid, p->fd);
 		if (p->pid != f->r->pid)
 			waitpid(p->pid, NULL, WNOHANG);
 	}

@@ -202,7 +202,7 @@ static _Noreturn void become(const struct ts_recorder *r, pid_t reader)
 
 	while (r->program.argv[n])
 		n++;
-	args = calloc(n + 20, sizeof(*args));
+	args = calloc(n + 24, sizeof(*args));
 	if (!args || setenv("VALGRIND_LAUNCHER", launcher(r), 1) < 0)
 		_exit(EXIT_FAILURE);
 	if (!ts_emulated_is_own(r->program.emulated)) {
@@ -219,6 +219,7 @@ static _Noreturn void become(const struct ts_recorder *r, pid_t reader)
 	args[k++] = "--read-inline-info=no";
 	args[k++] = "--show-below-main=yes"; /* else functions before main lose their names */
 	args[k++] = "--enable-debuginfod=no";
+	args[k++] = "--max-threads=4096"; /* as many as the decoder has; Valgrind's own bound is 500 */
 	if (strcmp(r->program.emulated->vg_arch, "arm64") == 0)
 		args[k++] = "--sim-hints=fallback-llsc"; /* what is logged between the two would end the processor's own exclusive access */
 	k += log_options(r, reader, args + k);

@@ -138,8 +138,10 @@ static void read_recording(const struct setting *s, const struct opened *o, stru
 	struct ts_reader *reader = rec ? rec->ops->reader(rec, &r->err) : NULL;
 
 	require(reader || strchr(r->err.text, ' '));
-	if (reader)
+	if (reader) {
+		add_steps(r, &rec->initial);
 		read_steps(reader, r);
+	}
 	ts_reader_close(reader);
 	ts_recording_close(rec);
 }

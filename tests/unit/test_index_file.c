@@ -19,6 +19,7 @@
 
 #include "full_disk.h"
 #include "index_case.h"
+#include "src/base/atomic_file.h"
 
 /* ------------------------------------------------------------------------------------------------ damage */
 
@@ -535,6 +536,23 @@ START_TEST(an_index_that_was_opened_does_not_stay_in_memory)
 }
 END_TEST
 
+/* The mask is read before there are threads: reading it changes it for a moment, in which another thread may make a file. */
+START_TEST(the_mask_of_files_is_that_of_the_start)
+{
+	struct ts_error err = { 0 };
+	struct ts_atomic_file f;
+	mode_t start = umask(0077);
+	struct stat st;
+
+	ck_assert(ts_atomic_file_init(&f, "masked", &err) && ts_atomic_file_place(&f, &err));
+	ck_assert_uint_eq(umask(start), 0077);
+	ts_atomic_file_fini(&f);
+	ck_assert_int_eq(stat("masked", &st), 0);
+	ck_assert_uint_eq(st.st_mode & 0777, 0666 & ~start);
+}
+END_TEST
+
+
 UNIT_SUITE("index_file", a_finished_index_answers_like_one_in_memory,
 	   an_index_that_is_damaged_anywhere_is_refused_or_answers_right_until_that_is_noticed,
 	   an_index_that_is_cut_anywhere_or_too_long_is_refused,
@@ -543,4 +561,5 @@ UNIT_SUITE("index_file", a_finished_index_answers_like_one_in_memory,
 	   a_long_array_after_a_failed_write_is_not_written, the_length_of_an_index_is_that_of_its_file,
 	   building_twice_gives_the_same_bytes, without_reads_the_rest_is_the_same,
 	   an_index_that_may_not_grow_ends_the_recording_where_it_is_too_large,
-	   an_index_is_kept_if_the_trace_itself_ends_it, an_index_that_was_opened_does_not_stay_in_memory)
+	   an_index_is_kept_if_the_trace_itself_ends_it, an_index_that_was_opened_does_not_stay_in_memory,
+	   the_mask_of_files_is_that_of_the_start)

@@ -182,8 +182,6 @@ static int take_link(struct extension *e, struct ts_link *l)
 		result = add_function(e, &l->functions[i]);
 	ts_link_release(e->link);
 	e->link = l;
-	l->is_stopped = is_interrupted;
-	l->user = e->db;
 	expire_statements(e->db);
 	return result;
 }
@@ -206,8 +204,10 @@ static void open_recordings(sqlite3_context *out, int n, sqlite3_value **values)
 		ts_fail(&why, TS_EUSAGE, TS_NO_OFF, "tracestub_open() takes the names of recordings and options: "
 						    "tracestub_open('run.ucir', '--exec=program')");
 	else
-		l = ts_link_new(arguments, n, &why);
-	if (!l)
+		l = ts_link_new(arguments, n, is_interrupted, e->db, &why);
+	if (!l && is_interrupted(e->db))
+		sqlite3_result_error_code(out, SQLITE_INTERRUPT);
+	else if (!l)
 		sqlite3_result_error(out, why.text, -1);
 	else if (take_link(e, l) != SQLITE_OK)
 		sqlite3_result_error(out, sqlite3_errmsg(e->db), -1);

@@ -166,11 +166,11 @@ static bool send_all(int fd, const uint8_t *data, size_t len)
 	return true;
 }
 
-/* The process takes SIGINT for the statement that it answers, and not at all between two. */
+/* The process takes SIGINT for the statement that it answers, and not at all between two, nor while it opens recordings. */
 static void pass_on_stop(const struct ts_link *l)
 {
-	if (l->is_stopped && l->is_stopped(l->user))
-		kill(l->pid, SIGINT);
+	if (l->is_stopped(l->user))
+		kill(l->pid, l->is_opening ? SIGTERM : SIGINT);
 }
 
 static bool receive(const struct ts_link *l, uint8_t *data, size_t len)
@@ -279,7 +279,7 @@ static bool take_hello(struct ts_link *l, struct ts_error *err)
 	return done;
 }
 
-struct ts_link *ts_link_new(const char *const *arguments, int n, struct ts_error *why)
+struct ts_link *ts_link_new(const char *const *arguments, int n, bool (*is_stopped)(void *user), void *user, struct ts_error *why)
 {
 	struct ts_link *l = calloc(1, sizeof(*l));
 
@@ -288,9 +288,14 @@ struct ts_link *ts_link_new(const char *const *arguments, int n, struct ts_error
 		return NULL;
 	}
 	*l = (struct ts_link){ .n_users = 1, .fd = -1, .messages = -1, .owner = getpid() };
+	l->is_stopped = is_stopped;
+	l->user = user;
+	l->is_opening = true;
 	ts_buf_init(&l->request);
-	if (start(l, arguments, n, why) && take_hello(l, why))
+	if (start(l, arguments, n, why) && take_hello(l, why)) {
+		l->is_opening = false;
 		return l;
+	}
 	ts_link_release(l);
 	return NULL;
 }

@@ -23,6 +23,7 @@ struct ts_link {
 	struct ts_buf request; /* of whoever asks next */
 	bool (*is_stopped)(void *user); /* asked while an answer is waited for: is the statement to end? */
 	void *user;
+	bool is_opening;  /* nothing has been answered: the process may be ended */
 	struct ts_link_table *tables;
 	uint32_t n_tables;
 	struct ts_link_function *functions;
@@ -31,11 +32,12 @@ struct ts_link {
 };
 
 /*
- * Start the process for @n arguments, the recordings and options, and wait until it has read them.
+ * Start the process for @n arguments, the recordings and options, and wait until it has read them.  When @is_stopped returns
+ * true the process is ended.
  *
  * Returns NULL on failure: @why gets a sentence.
  */
-struct ts_link *ts_link_new(const char *const *arguments, int n, struct ts_error *why);
+struct ts_link *ts_link_new(const char *const *arguments, int n, bool (*is_stopped)(void *user), void *user, struct ts_error *why);
 struct ts_link *ts_link_use(struct ts_link *l);
 void ts_link_release(struct ts_link *l);
 

@@ -268,4 +268,39 @@ print(db.execute("SELECT max(position) FROM step WHERE position < 100").fetchone
     assert lines == ["interrupted", "99"], lines
 
 
+@case
+def an_interrupt_ends_the_opening_of_a_recording():
+    """The first process reads for ever; the connection can be used afterwards."""
+    folder = pathlib.Path("opening").resolve()
+    folder.mkdir()
+    shutil.copy(EXTENSION.with_suffix(".so"), folder)
+    folder.joinpath("tracestub").write_text(f"""#!/bin/sh
+[ -e {folder}/asked ] && exec {pathlib.Path(TRACESTUB).resolve()} "$@"
+: > {folder}/asked
+trap '' INT
+exec sleep {2 * LIMIT}
+""")
+    folder.joinpath("tracestub").chmod(0o755)
+    lines = python(f"""
+import threading, time
+db = sqlite3.connect(':memory:', check_same_thread=False)
+db.enable_load_extension(True)
+db.load_extension({str(folder / 'tracestub')!r})
+def interrupt():
+    while not os.path.exists({str(folder / 'asked')!r}):
+        time.sleep(0.01)
+    db.interrupt()
+thread = threading.Thread(target=interrupt)
+thread.start()
+try:
+    print(db.execute("SELECT tracestub_open(?)", ({str(TRACES['x64dbg'])!r},)).fetchone())
+except sqlite3.OperationalError as error:
+    print(error)
+thread.join()
+db.execute("SELECT tracestub_open(?)", ({str(TRACES['x64dbg'])!r},))
+print(db.execute("SELECT max(position) FROM step WHERE position < 100").fetchone()[0])
+""")
+    assert lines == ["interrupted", "99"], lines
+
+
 run_cases()

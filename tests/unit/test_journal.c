@@ -188,6 +188,17 @@ START_TEST(a_text_without_its_end_is_refused)
 }
 END_TEST
 
+START_TEST(a_map_and_a_module_of_no_bytes_are_refused)
+{
+	enum { LEN_AT = 16 }; /* in the head of a note */
+
+	memset(notes.data + ends[1] + LEN_AT, 0, sizeof(uint64_t));
+	ck_assert_uint_eq(read_notes(notes.data, notes.len), 2);
+	memset(notes.data + LEN_AT, 0, sizeof(uint64_t));
+	ck_assert_uint_eq(read_notes(notes.data, notes.len), 0);
+}
+END_TEST
+
 /* Each 8 bytes of each note, and each byte, become something else. */
 START_TEST(notes_with_any_number_changed_are_refused_or_hold_what_the_world_relies_on)
 {
@@ -248,6 +259,6 @@ START_TEST(without_memory_to_write_it_is_known)
 END_TEST
 
 UNIT_FIXTURE_SUITE("journal", setup, teardown, notes_are_read_as_they_were_written,
-		   a_text_without_its_end_is_refused, notes_that_are_truncated_are_read_up_to_there,
+		   a_text_without_its_end_is_refused, a_map_and_a_module_of_no_bytes_are_refused, notes_that_are_truncated_are_read_up_to_there,
 		   notes_with_any_number_changed_are_refused_or_hold_what_the_world_relies_on,
 		   without_memory_a_note_is_not_read_and_can_be_read_again, without_memory_to_write_it_is_known)

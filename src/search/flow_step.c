@@ -143,12 +143,51 @@ static bool add_machine_dest(struct ts_flow *f, uint64_t pos, const struct ts_op
 	return true;
 }
 
+/* A recorded write of a whole register of which the instruction writes a part. */
+struct whole {
+	uint64_t base;
+	uint32_t len;
+	uint8_t data[64];
+};
+
+#define MAX_WHOLE 8u
+
+static bool touches_dest(const struct ts_flow *f, const struct ts_effect *e)
+{
+	for (unsigned i = 0; i < f->n_dest; i++) {
+		if (f->dest[i].kind == TS_IN_REGS && ts_location_overlap(&f->dest[i], e->addr, e->len))
+			return true;
+	}
+	return false;
+}
+
+/* Add the bytes of the register that change: the others keep what they are made of, as the instruction does not write them. */
+static bool add_changed(struct ts_flow *f, uint64_t pos, uint32_t thread, const struct whole *w, struct ts_error *err)
+{
+	struct ts_location loc = { TS_IN_REGS, thread, w->base, 0 };
+	struct ts_op_state state;
+
+	if (!ts_query_op_state(f->q, pos, thread, &state, err))
+		return false;
+	for (uint32_t k = 0; k < w->len; k++) {
+		uint64_t at = w->base + k;
+
+		if ((!state.known[at] || state.g[at] != w->data[k]) && !has_dest(f, TS_IN_REGS, at, 1))
+			loc.mask |= UINT64_C(1) << k;
+	}
+	if (loc.mask && f->n_dest < TS_FLOW_MAX_DEST)
+		f->dest[f->n_dest++] = loc;
+	return true;
+}
+
 /* What the step writes, to f->dest. */
 static bool find_dest(struct ts_flow *f, uint64_t pos, struct ts_error *err)
 {
 	const struct ts_steps *b;
 	const struct ts_decoded *d = ts_query_insn(f->q, pos, err);
 	const struct ts_step *st = d ? ts_query_step(f->q, pos, &b, err) : NULL;
+	struct whole wholes[MAX_WHOLE];
+	unsigned n_wholes = 0;
 	uint32_t thread;
 
 	f->n_dest = 0;
@@ -159,15 +198,28 @@ static bool find_dest(struct ts_flow *f, uint64_t pos, struct ts_error *err)
 		add_operand_dest(f, &d->ops, thread);
 	for (uint32_t i = 0; i < st->n_effects; i++) {
 		const struct ts_effect *e = &b->effects[st->first + i];
+		const uint8_t *data = ts_effect_data(b, e);
 
 		if (e->kind == TS_FX_THREAD)
 			break;
-		if (e->kind == TS_FX_REG_WRITE && !is_of_flags(f, e) && !has_dest(f, TS_IN_REGS, e->addr, e->len))
-			add_dest(f, TS_IN_REGS, thread, e->addr, e->len);
+		if (e->kind == TS_FX_REG_WRITE && !is_of_flags(f, e) && !has_dest(f, TS_IN_REGS, e->addr, e->len)) {
+			if (n_wholes < MAX_WHOLE && data && e->len <= sizeof(wholes[0].data) && touches_dest(f, e)) {
+				wholes[n_wholes] = (struct whole){ .base = e->addr, .len = (uint32_t)e->len };
+				memcpy(wholes[n_wholes++].data, data, e->len);
+			} else {
+				add_dest(f, TS_IN_REGS, thread, e->addr, e->len);
+			}
+		}
 		if (e->kind == TS_FX_WRITE && !f->is_physical && e->len <= 32 * TS_FLOW_MAX_DEST)
 			add_dest(f, TS_IN_MEMORY, ts_query_process(f->q, thread), e->addr, e->len);
 	}
-	return !f->is_physical || !d->is_insn || add_machine_dest(f, pos, &d->ops, thread, err);
+	if (f->is_physical && d->is_insn && !add_machine_dest(f, pos, &d->ops, thread, err))
+		return false;
+	for (unsigned i = 0; i < n_wholes; i++) {
+		if (!add_changed(f, pos, thread, &wholes[i], err))
+			return false;
+	}
+	return true;
 }
 
 /* ------------------------------------------------------------------------------------------------- one place */

@@ -551,15 +551,15 @@ static bool ask_sets(struct ts_query *q, const struct life_options *opt, uint64_
 		return false;
 	add_number(a, has_pc ? pc : 0);
 	for (uint32_t p = 0; p < ts_query_n_processes(q) && p < SCRIPT_MAX_PROCESSES; p++) {
-		add_number(a, ts_query_next_execution(q, p, pc, pc + 20, pos));
-		add_number(a, ts_query_prev_execution(q, p, pc, pc + 20, pos));
-		for (enum ts_access k = TS_ACCESS_CHANGE; k <= TS_ACCESS_READ; k++) {
+		add_number(a, ts_query_find_execution(q, p, pc, pc + 20, pos, TS_FORWARDS));
+		add_number(a, ts_query_find_execution(q, p, pc, pc + 20, pos, TS_BACKWARDS));
+		for (unsigned k = TS_ACCESS_CHANGE; k <= TS_ACCESS_READ; k <<= 1) {
 			const struct script_arena *m = &script_arenas[pos % SCRIPT_N_ARENAS];
 
 			if (k == TS_ACCESS_READ && opt->has_no_reads)
 				continue;
-			add_number(a, ts_query_next_access(q, k, p, m->first, m->last, pos / TS_CHUNK_STEPS));
-			add_number(a, ts_query_prev_access(q, k, p, m->first, m->last, pos / TS_CHUNK_STEPS));
+			add_number(a, ts_query_find_access(q, k, p, m->first, m->last, pos / TS_CHUNK_STEPS, TS_FORWARDS));
+			add_number(a, ts_query_find_access(q, k, p, m->first, m->last, pos / TS_CHUNK_STEPS, TS_BACKWARDS));
 		}
 	}
 	return true;

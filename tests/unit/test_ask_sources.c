@@ -174,6 +174,22 @@ START_TEST(rows_of_a_step_are_in_order_and_each_is_there_once)
 }
 END_TEST
 
+/* mov rcx, rax; or cl, 0x89; mov rdx, rcx: the recording writes all of rcx, the instruction its lowest byte. */
+START_TEST(bytes_beside_a_written_part_of_a_register_stay)
+{
+	begin();
+	run(CODE, "\x48\x89\xc1", 3, 1, p.now[0]);
+	run(CODE + 3, "\x80\xc9\x89", 3, 1, p.now[0] | 0x89);
+	run(CODE + 6, "\x48\x89\xca", 3, 2, p.now[0] | 0x89);
+	ask_text_init(&a, &p.s->rec);
+	ck_assert_str_eq(flows("flows $rax at 0"),
+			 "0 copy $rcx \n"
+			 "1 compute $cl 0\n"
+			 "2 copy $rdx 1\n");
+	finish();
+}
+END_TEST
+
 /* mov [r15], rax; write(1, 0x5000, 20); munmap, beside a register that is written; mov rdx, [r15]; jmp rax. */
 START_TEST(what_is_sent_unmapped_and_jumped_to_is_told)
 {
@@ -217,6 +233,7 @@ Suite *unit_suite(void)
 	tcase_add_test(c, turns_are_of_one_instruction_at_other_addresses);
 	tcase_add_test(c, a_value_on_a_border_of_pieces_is_followed_whole);
 	tcase_add_test(c, rows_of_a_step_are_in_order_and_each_is_there_once);
+	tcase_add_test(c, bytes_beside_a_written_part_of_a_register_stay);
 	tcase_add_test(c, what_is_sent_unmapped_and_jumped_to_is_told);
 	suite_add_tcase(suite, c);
 	return suite;

@@ -68,7 +68,13 @@ void ts_flow_close(struct ts_flow *f);
 enum ts_got ts_flow_next(struct ts_flow *f, struct ts_flow_hop *hop, struct ts_budget *budget, uint64_t *at,
 			 struct ts_error *err);
 
-/* Do bytes come from more than were followed? */
+/* Was some memory not followed, because it has too many pieces? */
 bool ts_flow_is_cut(const struct ts_flow *f);
+
+/*
+ * The number of steps that may have used the bytes, and whose instruction is unknown: what they compare, compute, or use as an
+ * address is not among the hops.
+ */
+uint64_t ts_flow_n_unknown(const struct ts_flow *f);
 
 #endif

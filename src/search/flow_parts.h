@@ -26,6 +26,7 @@ struct ts_flow {
 	uint64_t busy_until;   /* steps before it are those of busy_thread */
 	uint32_t busy_thread;
 	unsigned n_looked;
+	uint64_t n_unknown;    /* steps of unknown instructions that were looked at as a whole */
 	struct ts_flow_hop *hops; /* owned; of the last step: those from next_hop on are not reported yet */
 	size_t n_hops, cap_hops, next_hop;
 	struct ts_location dest[TS_FLOW_MAX_DEST]; /* of the step that is looked at */

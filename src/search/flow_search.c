@@ -261,6 +261,11 @@ bool ts_flow_is_cut(const struct ts_flow *f)
 	return f->taint.is_cut;
 }
 
+uint64_t ts_flow_n_unknown(const struct ts_flow *f)
+{
+	return f->n_unknown;
+}
+
 /* ------------------------------------------------------------------------------------------------- opening */
 
 static bool begin(struct ts_flow *f, struct ts_error *err)

@@ -409,6 +409,7 @@ static bool report_reads(struct ts_flow *f, uint64_t pos, uint32_t thread, bool 
 	if (!d || !report_output(f, pos, thread, err))
 		return false;
 	d = ts_query_insn(f->q, pos, err);
+	f->n_unknown += d && !d->is_insn && !d->is_stopped;
 	if (!d || !d->is_insn)
 		return d != NULL;
 	ops = d->ops; /* a question in between may end the loan */

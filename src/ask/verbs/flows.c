@@ -112,6 +112,21 @@ static bool put_row(struct flows *x, struct ts_row *row, struct ts_error *err)
 					       : put_register(x, pos, first, len, row, err);
 }
 
+/* The bytes may have gone elsewhere, too. */
+static void note_open(struct flows *x)
+{
+	struct ts_query *q = x->rows.ask->q;
+	uint64_t n_unknown = ts_flow_n_unknown(x->flow);
+
+	x->rows.is_cut = ts_flow_is_cut(x->flow) || n_unknown;
+	if (ts_flow_is_cut(x->flow))
+		snprintf(x->rows.note, sizeof(x->rows.note), "more memory came from these bytes than is followed");
+	else if (n_unknown && ts_query_has_operands(q))
+		snprintf(x->rows.note, sizeof(x->rows.note),
+			 "of %" PRIu64 " steps the instruction is not known: what they compute, compare or use as an address is not listed; "
+			 "--exec or --image may have their bytes", n_unknown);
+}
+
 static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget, struct ts_error *err)
 {
 	struct flows *x = (struct flows *)rows;
@@ -119,9 +134,7 @@ static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budg
 	if (!x->has_hop) {
 		enum ts_got got = ts_flow_next(x->flow, &x->hop, budget, &x->rows.at, err);
 
-		x->rows.is_cut = ts_flow_is_cut(x->flow);
-		if (x->rows.is_cut)
-			snprintf(x->rows.note, sizeof(x->rows.note), "more memory came from these bytes than is followed");
+		note_open(x);
 		if (got != TS_GOT_ROW)
 			return got;
 		x->told = 0;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "unpack_bound.h"
 #include "src/base/bytes.h"
 #include "src/base/cursor.h"
 
@@ -14,13 +15,11 @@
 #define MAX_FILE (UINT64_C(2) << 30)
 
 /*
- * What may be made of a file of @len bytes.  Compressed sections are unpacked at once; a byte of a line
+ * Limits for a file of @len bytes, beside that of unpack_bound.h.  A byte of a line
  * program may make a row, which takes libdw 72 bytes; units may share a program; and a look at an attribute
  * passes those before it, which take no room in a unit.  So a small file could fill the memory, or take
- * hours.  In real files a byte of line programs comes with ten others, and sections are compressed to a third.
+ * hours.  In real files a byte of line programs comes with ten others.
  */
-#define MAX_UNPACKED    (UINT64_C(2) << 30)
-#define UNPACKED(len)   ((UINT64_C(64) << 20) + 16 * (len))
 #define PROGRAMS(len)   ((UINT64_C(64) << 20) + 2 * (len))
 #define ATTRIBUTES(len) ((UINT64_C(1) << 20) + (len))
 #define ROWS(len)       ((UINT64_C(1) << 20) + (len) / 4)
@@ -47,37 +46,6 @@ static bool is_named(Elf *elf, const GElf_Shdr *h, const char *start)
 	const char *name = elf_getshdrstrndx(elf, &names) ? NULL : elf_strptr(elf, names, h->sh_name);
 
 	return name && !strncmp(name, start, strlen(start));
-}
-
-/* The bytes that a section has unpacked; 0 if it is not compressed. */
-static uint64_t unpacked_len(Elf *elf, Elf_Scn *scn, const GElf_Shdr *h)
-{
-	Elf_Data *data;
-	GElf_Chdr head;
-
-	if (h->sh_flags & SHF_COMPRESSED)
-		return gelf_getchdr(scn, &head) ? head.ch_size : 0;
-	data = is_named(elf, h, ".zdebug") ? elf_rawdata(scn, NULL) : NULL; /* "ZLIB", u64 big-endian */
-	if (!data || !data->d_buf || data->d_size < 12)
-		return 0;
-	return ts_number((const uint8_t *)data->d_buf + 4, 8, true);
-}
-
-/* Have all compressed sections together a length that @len bytes of a file may have? */
-static bool may_be_unpacked(Elf *elf, uint64_t len)
-{
-	uint64_t left = UNPACKED(len) < MAX_UNPACKED ? UNPACKED(len) : MAX_UNPACKED;
-	Elf_Scn *scn = NULL;
-	GElf_Shdr h;
-
-	while ((scn = elf_nextscn(elf, scn))) {
-		uint64_t n = gelf_getshdr(scn, &h) ? unpacked_len(elf, scn, &h) : 0;
-
-		if (n > left)
-			return false;
-		left -= n;
-	}
-	return true;
 }
 
 /* The contents of .debug_line, decompressed by libdw; NULL if the section is missing or empty. */
@@ -222,7 +190,7 @@ void ts_linetab_walk(const struct ts_source *src, void (*use)(void *user, const 
 	elf_version(EV_CURRENT);
 	if (bytes && ts_source_read_all(src, 0, bytes, (size_t)len, &ignored))
 		w.elf = elf_memory(bytes, (size_t)len);
-	if (w.elf && elf_kind(w.elf) == ELF_K_ELF && may_be_unpacked(w.elf, len))
+	if (w.elf && elf_kind(w.elf) == ELF_K_ELF && ts_elf_may_unpack(w.elf, len))
 		walk_elf(&w);
 	elf_end(w.elf);
 	free(bytes);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "prototypes_parts.h"
+#include "unpack_bound.h"
 #include "src/base/vec.h"
 
 /* A larger file is not read; nor one whose compressed sections would become larger. */
@@ -70,7 +71,7 @@ struct ts_prototypes *ts_prototypes_new(struct ts_source *src)
 
 	if (p)
 		p->elf = read_elf(src, &p->bytes);
-	if (p && p->elf && ts_type_may_unpack(p->elf, len))
+	if (p && p->elf && ts_elf_may_unpack(p->elf, len))
 		p->dwarf = dwarf_begin_elf(p->elf, DWARF_C_READ, NULL);
 	if (p && p->dwarf) {
 		p->len = len;
@@ -106,7 +107,7 @@ void ts_prototypes_add_frames(struct ts_prototypes *p, struct ts_source *src)
 {
 	if (!p->frame_bytes)
 		p->frame_elf = read_elf(src, &p->frame_bytes);
-	if (p->frame_elf && !ts_type_may_unpack(p->frame_elf, ts_source_len(src))) {
+	if (p->frame_elf && !ts_elf_may_unpack(p->frame_elf, ts_source_len(src))) {
 		elf_end(p->frame_elf);
 		p->frame_elf = NULL;
 	}

@@ -103,23 +103,6 @@ unsigned ts_type_addr_len(Elf *elf)
 	return gelf_getclass(elf) == ELFCLASS32 ? 4 : 8;
 }
 
-bool ts_type_may_unpack(Elf *elf, uint64_t len)
-{
-	uint64_t left = (UINT64_C(64) << 20) + 16 * len;
-	Elf_Scn *scn = NULL;
-	GElf_Shdr h;
-	GElf_Chdr head;
-
-	while ((scn = elf_nextscn(elf, scn))) {
-		uint64_t n = gelf_getshdr(scn, &h) && h.sh_flags & SHF_COMPRESSED && gelf_getchdr(scn, &head) ? head.ch_size : 0;
-
-		if (n > left)
-			return false;
-		left -= n;
-	}
-	return true;
-}
-
 /* ------------------------------------------------------------------------------------------------ the type */
 
 struct classifying {

@@ -48,7 +48,4 @@ void ts_type_classify(struct ts_type_budget *b, Dwarf_Die *die, struct ts_value_
 /* The length of an address of the file, in bytes. */
 unsigned ts_type_addr_len(Elf *elf);
 
-/* Is the total unpacked length of the compressed sections plausible for a file of @len bytes? */
-bool ts_type_may_unpack(Elf *elf, uint64_t len);
-
 #endif

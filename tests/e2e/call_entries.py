@@ -224,7 +224,8 @@ def stacks_that_go_moves_are_said():
     for out in ("moves.ucir", pending()):
         for words in (["calls", "main", "first", "1"], ["stack", "at", "50%"]):
             done = subprocess.run([TRACESTUB, "query", out, *words, "--json"], capture_output=True, text=True, timeout=LIMIT)
-            assert ("Go moves stacks" in done.stdout) == (out == "moves.ucir"), (out, done)
+            moved = out == "moves.ucir"
+            assert ("Go moves stacks" in done.stdout) == moved and ('"complete":false' in done.stdout) == moved, (out, done)
 
 
 run_cases()

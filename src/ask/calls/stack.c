@@ -115,9 +115,12 @@ void ts_note_moved_stacks(struct ts_rows *rows)
 {
 	static const char name[] = "runtime.newstack";
 	struct ts_ask *ask = rows->ask;
-	const struct ts_symbol *s = ask->symbols && !*rows->note ? ts_symbols_find(ask->symbols, name, sizeof(name) - 1) : NULL;
+	const struct ts_symbol *s = ask->symbols ? ts_symbols_find(ask->symbols, name, sizeof(name) - 1) : NULL;
 
-	if (s && ts_query_find_execution(ask->q, ts_ask_process(ask, rows->qn), s->addr, s->addr, 0, TS_FORWARDS) != TS_NO_POS)
+	if (!s || ts_query_find_execution(ask->q, ts_ask_process(ask, rows->qn), s->addr, s->addr, 0, TS_FORWARDS) == TS_NO_POS)
+		return;
+	rows->is_cut = true;
+	if (!*rows->note)
 		snprintf(rows->note, sizeof(rows->note),
 			 "Go moves stacks that grow, and goroutines between threads: calls that are open then may lack their end or seem "
 			 "unwound, and stack may lack them");

@@ -8,8 +8,8 @@
 struct ts_rows;
 
 /*
- * If the program moves stacks while calls are open on them, as Go does, and the rows have no note: set the note that the
- * ends of these calls are not found.
+ * If the program moves stacks while calls are open on them, as Go does: mark the answer as incomplete, because the ends of
+ * these calls are not found, and say so in its note if it has none.
  */
 void ts_note_moved_stacks(struct ts_rows *rows);
 

@@ -53,5 +53,5 @@ class Asker:
 
     def rows(self, question):
         rows, end = self.answer(question)
-        assert end["complete"] or {"first", "last"} & set(question.split()), (question, end)
+        assert end["complete"] or {"first", "last"} & set(question.split()) or "are not recorded" in end.get("note", ""), (question, end)
         return rows

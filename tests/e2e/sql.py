@@ -35,7 +35,10 @@ def rows_of(statement, lines):
     rows = []
     for line in lines:
         if line.startswith('{"complete":'):
-            assert json.loads(line) == {"complete": True, "rows": len(rows), "total": len(rows)}, (statement, line)
+            end = json.loads(line)
+            is_open = " FROM branch " in statement and not rows     # no code is known: comparisons are not known
+            assert end == {"complete": True, "rows": len(rows), "total": len(rows)} or (is_open and end["complete"] is False), \
+                (statement, line)
             return rows
         rows.append(json.loads(line, object_pairs_hook=lambda pairs: [v for _, v in pairs]))
     raise AssertionError(f"{statement}: the result has no end after {len(rows)} rows")

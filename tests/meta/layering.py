@@ -114,7 +114,7 @@ LIBRARIES = [
     (re.compile(r"ev\.h"), re.compile(r"protocol/server/(connection\.[ch]|server\.c)")),
     (re.compile(r"nettle/.*"), re.compile(r"src/index/signer\.c")),
     (re.compile(r"jansson\.h"), re.compile(r"src/base/json\.h|src/mcp/.*\.[ch]|src/program/ask/(folder|info)_json\.c|loaders/.*\.c|protocol/packets/lldb\.c")),
-    (re.compile(r"(g|lib)elf\.h"), re.compile(r"src/object/(build_id|elf_image|linetab|prototypes_type)\.[ch]")),
+    (re.compile(r"(g|lib)elf\.h"), re.compile(r"src/object/(build_id|elf_image|linetab|prototypes_type|unpack_bound)\.[ch]")),
     (re.compile(r"libxml/.*"), re.compile(r"src/arch/tdesc\.c")),
     (re.compile(r"snappy.*\.h"), re.compile(r"loaders/.*\.c")),
     (re.compile(r"capstone/.*"), re.compile(r"src/arch/operands/operands_cs\.h")),

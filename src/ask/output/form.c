@@ -641,7 +641,7 @@ static void text_end(const struct ts_form *form, const struct ts_end_facts *f, s
 	if (f->is_complete || (f->has_total && f->total == f->n_rows)) {
 		put_count(out, f->n_rows);
 		if (!f->is_complete)
-			ts_buf_puts(out, "; there is more");
+			ts_buf_puts(out, "; there may be more");
 	} else {
 		ts_buf_puts(out, f->is_last ? "last " : "first ");
 		put_count(out, f->n_rows);

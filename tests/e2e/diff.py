@@ -53,6 +53,14 @@ for which in "pie", "static":
 
 
 @case
+def without_names_rebase_says_what_it_moves():
+    for suffix, is_said in ("trace64", True), ("ucir", False):
+        trace = Program("pie", suffix).trace
+        done = subprocess.run([TRACESTUB, "diff", trace, trace, "--rebase", "--json", "--quiet"], capture_output=True, text=True, timeout=LIMIT)
+        assert ("no module or region has the same name" in done.stdout) == is_said, (suffix, done)
+
+
+@case
 def different_executions_are_status_1():
     """Two programs that share no code: the first row begins where the paths part, at the first step, and names all of both."""
     a, b = Program("pie", "ucir"), Program("static", "ucir")

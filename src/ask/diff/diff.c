@@ -305,6 +305,24 @@ static enum ts_got find_items(struct ts_diff *d, struct ts_budget *budget, struc
 	return TS_GOT_ROW;
 }
 
+static void put_note(struct ts_diff *d)
+{
+	bool is_many = d->noise.n_items > 1;
+	char *note = d->rows.note;
+	size_t size = sizeof(d->rows.note);
+	int n = 0;
+
+	if (d->noise.n_items)
+		n = snprintf(note, size,
+			     "%" PRIu64 " difference%s of clocks, random numbers, process numbers and moved addresses, and of what was made "
+			     "of nothing else, %s left out; --all shows %s", d->noise.n_items, is_many ? "s" : "", is_many ? "are" : "is",
+			     is_many ? "them" : "it");
+	if (d->options.is_rebased && !d->rebase.has_names)
+		snprintf(note + n, size - (size_t)n,
+			 "%sno module or region has the same name in both recordings: --rebase moves the program by its first pc and the "
+			 "stack by its first address", n ? "; " : "");
+}
+
 static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
 			struct ts_error *err)
 {
@@ -313,11 +331,8 @@ static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budg
 
 	if (got == TS_GOT_ROW && !put_row(d, &d->items[d->at++], row, err))
 		return TS_GOT_FAIL;
-	if (got == TS_GOT_END && d->noise.n_items)
-		snprintf(rows->note, sizeof(rows->note),
-			 "%" PRIu64 " difference%s of clocks, random numbers, process numbers and moved addresses, and of what was made "
-			 "of nothing else, %s left out; --all shows %s", d->noise.n_items, d->noise.n_items > 1 ? "s" : "",
-			 d->noise.n_items > 1 ? "are" : "is", d->noise.n_items > 1 ? "them" : "it");
+	if (got == TS_GOT_END)
+		put_note(d);
 	return got;
 }
 

@@ -176,9 +176,12 @@ bool ts_rebase_init(struct ts_rebase *r, struct ts_query *a, struct ts_query *b,
 {
 	struct start at_a = { 0 }, at_b = { 0 };
 
+	size_t n = r->n;
+
 	if (!add_lists(r, a, b, list_modules, err) || !add_lists(r, a, b, list_regions, err) ||
 	    !find_start(&at_a, a, err) || !find_start(&at_b, b, err))
 		return false;
+	r->has_names = r->n > n;
 	return (!at_a.has_sp || !at_b.has_sp || add_around(r, at_a.sp, at_b.sp, STACK_REACH, err)) &&
 	       (!at_a.has_pc || !at_b.has_pc || add_around(r, at_a.pc, at_b.pc, PROGRAM_REACH, err));
 }

@@ -32,6 +32,7 @@ struct ts_shifted_page {
 struct ts_rebase {
 	struct ts_shift *shifts; /* owned; the first one that covers an address counts */
 	size_t n, cap;
+	bool has_names; /* modules or regions of the same name are in both recordings */
 	struct ts_shifted_page of_a[TS_REBASE_SLOTS], of_b[TS_REBASE_SLOTS]; /* looked up last */
 };
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * `tracestub mcp`: recordings answer a client of the Model Context Protocol over stdio.
+ * `tracestub mcp`: a server of recordings for a client of the Model Context Protocol over stdio.
  *
- * Versions 2025-06-18, 2025-03-26 and 2024-11-05.  Calls are answered one after the other;
- * notifications/cancelled ends the one that runs.
+ * Versions 2025-06-18, 2025-03-26 and 2024-11-05.  Calls are answered in sequence;
+ * notifications/cancelled ends the running call.
  */
 #ifndef TS_MCP_H
 #define TS_MCP_H

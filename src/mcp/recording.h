@@ -9,9 +9,9 @@
 #include "src/base/error.h"
 #include "src/model/model.h"
 
-/* A recording that can be asked. */
+/* A recording for questions. */
 struct ts_mcp_recording {
-	const char *path;       /* borrowed; as it was named */
+	const char *path;       /* borrowed; the path on the command line */
 	struct ts_model *model; /* borrowed */
 	struct ts_ask *ask;     /* borrowed */
 	/* called when more of the recording has been read; false: memory is exhausted.  May be NULL */

@@ -2,7 +2,7 @@
 /*
  * JSON-RPC 2.0 over two file descriptors, a message a line (Model Context Protocol 2025-06-18, "stdio").
  *
- * Messages are read without waiting, so that whoever answers one can see in between whether it was cancelled.
+ * Messages are read without blocking, so that a running call can check whether it was cancelled.
  * A line may be a batch, an array of messages, whose answers are one line, too (version 2025-03-26).
  */
 #ifndef TS_RPC_H
@@ -15,7 +15,7 @@
 #include "src/base/buf.h"
 #include "src/base/error.h"
 
-/* Longer lines are refused; the rest of such a line is skipped. */
+/* The limit on the length of a line; the rest of a longer line is skipped. */
 #define TS_RPC_MAX_LINE ((size_t)1 << 20)
 
 enum ts_rpc_error {
@@ -29,11 +29,11 @@ enum ts_rpc_error {
 
 struct ts_rpc {
 	int in, out;         /* borrowed */
-	struct ts_buf line;  /* what was read and is not a message yet */
-	size_t n_taken;      /* bytes of it that belong to lines that were taken */
-	struct ts_buf batch; /* answers of the batch that is being answered */
-	bool is_batch;       /* answers go there */
-	bool is_skipping;    /* the rest of a line that was too long */
+	struct ts_buf line;  /* input that is not a complete message yet */
+	size_t n_taken;      /* its bytes that belong to lines that were returned */
+	struct ts_buf batch; /* the answers of the current batch */
+	bool is_batch;       /* answers are added to the batch */
+	bool is_skipping;    /* skip the rest of a line that was too long */
 	bool is_at_end;      /* there is no more input */
 };
 
@@ -42,15 +42,15 @@ void ts_rpc_fini(struct ts_rpc *rpc);
 
 enum ts_rpc_got {
 	TS_RPC_MESSAGE,
-	TS_RPC_NOTHING, /* none came in time */
+	TS_RPC_NOTHING, /* the time-out expired */
 	TS_RPC_END,     /* the client has closed its end */
 };
 
 /*
- * The next message, waiting up to @timeout_ms (-1: for ever).  A line that is neither a JSON object nor an
+ * Read the next message, waiting up to @timeout_ms (-1: without limit).  A line that is neither a JSON object nor an
  * array is answered with an error here.  The last line needs no newline.
  *
- * Returns TS_RPC_MESSAGE and *message, which the caller gives back with json_decref().
+ * Returns TS_RPC_MESSAGE with *message, which the caller releases with json_decref().
  */
 enum ts_rpc_got ts_rpc_read(struct ts_rpc *rpc, int timeout_ms, json_t **message);
 
@@ -62,10 +62,10 @@ enum ts_rpc_got ts_rpc_read(struct ts_rpc *rpc, int timeout_ms, json_t **message
 bool ts_rpc_reply(struct ts_rpc *rpc, const json_t *id, const char *result);
 bool ts_rpc_fail(struct ts_rpc *rpc, const json_t *id, enum ts_rpc_error code, const char *text);
 
-/* The same of a request that is not in the batch that is being answered. */
+/* As ts_rpc_reply(), for a request that is not in the current batch. */
 bool ts_rpc_reply_apart(struct ts_rpc *rpc, const json_t *id, const char *result);
 
-/* Keep the answers from here on; write them as one array, or nothing if there are none. */
+/* Collect the answers from here on; ts_rpc_end_batch() writes them as one array, or nothing if there are none. */
 void ts_rpc_begin_batch(struct ts_rpc *rpc);
 bool ts_rpc_end_batch(struct ts_rpc *rpc);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of the server share.  Included by src/mcp only. */
+/* The internals of the server.  Included by src/mcp only. */
 #ifndef TS_MCP_SERVER_H
 #define TS_MCP_SERVER_H
 
@@ -12,15 +12,15 @@ struct ts_mcp_server {
 	struct ts_rpc rpc;
 	struct ts_mcp_recording *recordings; /* borrowed */
 	size_t n_recordings;
-	bool has_batches;      /* in the version that was agreed on */
-	struct ts_requests requests; /* those that came while another one was answered */
+	bool has_batches;      /* the negotiated version has batches */
+	struct ts_requests requests; /* requests that arrived while another one was answered */
 	bool is_in_batch;      /* a batch is being answered */
 	const json_t *running; /* borrowed; the id of the request that is being answered, NULL: none */
-	bool is_cancelled;     /* it is not to be answered any more */
+	bool is_cancelled;     /* the running request must not be answered any more */
 	bool is_broken;        /* the client cannot be written to */
 };
 
-/* While a call runs: take in what came.  Requests wait, but a ping is answered. */
+/* While a call runs: read new messages.  Requests are queued, but a ping is answered. */
 void ts_mcp_look(struct ts_mcp_server *sv);
 
 /* ------------------------------------------------------------------------------------------ replies.c */
@@ -28,47 +28,47 @@ void ts_mcp_look(struct ts_mcp_server *sv);
 void ts_mcp_reply(struct ts_mcp_server *sv, const json_t *id, const char *result);
 void ts_mcp_fail(struct ts_mcp_server *sv, const json_t *id, enum ts_rpc_error code, const char *text);
 
-/* Answer with a value that is given away; NULL: memory was exhausted. */
+/* Answer with @value, of which this function takes ownership; NULL: memory was exhausted. */
 void ts_mcp_reply_json(struct ts_mcp_server *sv, const json_t *id, json_t *value);
 
-/* Answer a call with a question that was not understood, or could not be answered. */
+/* Answer a call with an error: its question was not understood, or could not be answered. */
 void ts_mcp_reply_error(struct ts_mcp_server *sv, const json_t *id, const char *sentence);
 
 /*
  * Answer a call with the rows and the end of @lines, JSON Lines.  With @is_short rows that do not fit into
- * TS_MCP_BYTES are left out, and the end says so.
+ * TS_MCP_BYTES are omitted, and the end reports it.
  */
 void ts_mcp_reply_rows(struct ts_mcp_server *sv, const json_t *id, struct ts_buf *lines, bool is_short);
 
-/* Answer a call with one row, an object that is given away; NULL: memory was exhausted. */
+/* Answer a call with one row, an object of which this function takes ownership; NULL: memory was exhausted. */
 void ts_mcp_reply_row(struct ts_mcp_server *sv, const json_t *id, json_t *row);
 
 /* --------------------------------------------------------------------------------------- recordings.c */
 
-/* By its path, or by its file name if only one has it; NULL with a sentence in @out. */
+/* Find a recording by its path, or by a unique file name; NULL with a sentence in @out. */
 struct ts_mcp_recording *ts_mcp_find_recording(struct ts_mcp_server *sv, const char *name, struct ts_buf *out);
 
 /*
- * What has been read can be asked about.  Nobody has moved from the end yet: it is the position.
+ * Make newly read positions available to questions.  If no goto has set the position, it becomes the new end.
  *
  * Returns false if memory is exhausted.
  */
 bool ts_mcp_take_news(struct ts_mcp_recording *r, struct ts_error *err);
 
 /*
- * Wait until all has been read.  Returns false if the call was cancelled meanwhile, memory is exhausted, or
- * the system did not let all be read: an answer about a part must be asked for.
+ * Wait until the whole recording has been read.  Returns false if the call was cancelled in the meantime, memory is
+ * exhausted, or the rest cannot be read: the client must request an answer about a part.
  */
 bool ts_mcp_read_rest(struct ts_mcp_server *sv, struct ts_mcp_recording *r, struct ts_error *err);
 
 /*
- * The recording that @name (NULL: the only one) means, read to its end.
+ * The recording @name (NULL: the only one), read to its end.
  *
  * Returns NULL if the call has been answered, or was cancelled.
  */
 struct ts_mcp_recording *ts_mcp_read_named(struct ts_mcp_server *sv, const char *name, const json_t *id);
 
-/* The rows `recording positions` as JSON Lines. */
+/* Append the rows `recording positions` as JSON Lines. */
 void ts_mcp_put_recordings(const struct ts_mcp_server *sv, struct ts_buf *lines);
 
 /* -------------------------------------------------------------------------------------------- calls.c */
@@ -76,10 +76,10 @@ void ts_mcp_put_recordings(const struct ts_mcp_server *sv, struct ts_buf *lines)
 /* Answer tools/call. */
 void ts_mcp_call(struct ts_mcp_server *sv, const json_t *params, const json_t *id);
 
-/* Let the answer run to its end.  Returns false if it was cancelled or failed. */
+/* Run the answer to its end.  Returns false if it was cancelled or failed. */
 bool ts_mcp_drive(struct ts_mcp_server *sv, struct ts_answer *a, struct ts_buf *lines, struct ts_error *err);
 
-/* Answer the call with why there are no rows. */
+/* Answer the call with the reason for which there are no rows. */
 void ts_mcp_reply_failure(struct ts_mcp_server *sv, const struct ts_mcp_recording *r, const struct ts_error *err,
 			  const json_t *id);
 

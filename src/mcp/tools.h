@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The tools of the Model Context Protocol: their descriptions, and from a call's arguments to a question.
+ * The tools of the Model Context Protocol: their descriptions, and the conversion of a call's arguments to a question.
  *
- * They are few, and made for a client that works backwards from a symptom; the tool ask has all verbs.  Each
- * argument is one argument of the question: its value never becomes another part of it.
+ * There are few tools, designed for a client that works backwards from a symptom; the tool ask has all verbs.  Each
+ * argument is one argument of the question: its value never becomes another part of the question.
  */
 #ifndef TS_MCP_TOOLS_H
 #define TS_MCP_TOOLS_H
@@ -25,12 +25,12 @@ enum ts_mcp_tool {
 	TS_MCP_DIFF,
 	TS_MCP_SQL,
 	TS_MCP_MARK,
-	TS_MCP_RECORDINGS, /* only where there are several */
+	TS_MCP_RECORDINGS, /* only if there are several recordings */
 	TS_MCP_N_TOOLS,
 };
 
 /*
- * The list of all tools, as tools/list answers it; with @has_several recordings the argument "recording" is
+ * The list of all tools for tools/list; with @has_several recordings the argument "recording" is
  * required.
  *
  * Returns a new reference, NULL if memory is exhausted.
@@ -40,7 +40,7 @@ json_t *ts_mcp_tools(bool has_several);
 /* The tool of this name; TS_MCP_N_TOOLS if there is none. */
 enum ts_mcp_tool ts_mcp_tool(const char *name);
 
-/* Without first or last, a call shows so many rows, and not more bytes of rows; with them, at most ... */
+/* The limits of a call without first or last, in rows and in bytes of rows; and of a call with them. */
 #define TS_MCP_ROWS     50
 #define TS_MCP_BYTES    8192u
 #define TS_MCP_MAX_ROWS 10000
@@ -48,11 +48,11 @@ enum ts_mcp_tool ts_mcp_tool(const char *name);
 /*
  * Check the arguments of a call (an object or NULL).
  *
- * Returns false if one is missing, not declared, or of another type: @out gets a sentence that says which.
+ * Returns false, with a sentence in @out, if an argument is missing, not declared, or of another type.
  */
 bool ts_mcp_check(enum ts_mcp_tool tool, const json_t *arguments, bool has_several, struct ts_buf *out);
 
-/* A question has at most as many arguments. */
+/* The maximum number of arguments of a question. */
 #define TS_MCP_MAX_ARGUMENTS 20
 
 /* The arguments of a call as those of a question.  Strings are borrowed from the call. */
@@ -63,18 +63,18 @@ struct ts_mcp_question {
 };
 
 /*
- * Set *qn to the parts of a question about @verb that a call of @tool with @arguments (checked) asks.  *qn borrows from
+ * Set *qn to the arguments of the question about @verb of a call of @tool with @arguments (checked).  *qn borrows from
  * @arguments and points into itself: it cannot be copied.
  */
 void ts_mcp_question(struct ts_mcp_question *qn, enum ts_mcp_tool tool, const struct ts_verb *verb,
 		     const json_t *arguments);
 
 /*
- * The first argument of the tool ask that can stand beside a whole question only in its words; NULL if there is none.
+ * The first argument of the tool ask that is only permitted in the words of a whole question; NULL if there is none.
  */
 const char *ts_mcp_misplaced(const json_t *arguments);
 
-/* Does the call bound its rows itself? */
+/* Does the call limit its rows itself? */
 bool ts_mcp_is_bounded(const json_t *arguments);
 
 /* The value of a text argument, NULL if it was not given. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of this room share.  Included by src/sql only. */
+/* The internals of this room.  Included by src/sql only. */
 #ifndef TS_SQL_PARTS_H
 #define TS_SQL_PARTS_H
 
@@ -11,23 +11,23 @@ struct ts_sql {
 	const struct ts_sql_recording *recordings; /* borrowed; n of them */
 	size_t n;
 	struct ts_sql_options options;
-	struct ts_error err;  /* why a table failed; code TS_OK: none did */
-	bool is_cut;          /* a table left out rows that it could not find: */
-	char note[200];       /* why; "" if that is not said */
-	unsigned n_selects;   /* that SQLite has begun to prepare since ts_sql_db() was asked for */
+	struct ts_error err;  /* the error of a table; code TS_OK: none */
+	bool is_cut;          /* a table is incomplete: */
+	char note[400];       /* the reason; "" if unknown */
+	unsigned n_selects;   /* the number of SELECTs that SQLite has begun to prepare since ts_sql_db() */
 	bool is_declaring;    /* a table is being declared: SQLite asks whether it may create it */
-	struct ts_buf schema; /* the text that ts_sql_schema() lends */
-	struct ts_sql_vtab *connected; /* the virtual tables that SQLite has made so far, SQLite's own */
+	struct ts_buf schema; /* the text of ts_sql_schema() */
+	struct ts_sql_vtab *connected; /* the virtual tables that SQLite has connected; SQLite owns them */
 };
 
-/* What a column of a table shows of the verb's row. */
+/* The source of a column of a table in the verb's row. */
 enum ts_sql_from {
-	TS_SQL_CELL,       /* cell @cell as it is */
+	TS_SQL_CELL,       /* cell @cell */
 	TS_SQL_BYTES,      /* the value of cell @cell as bytes in memory order, "41 ?? 43" */
 	TS_SQL_ITEM,       /* item @item of the list in cell @cell */
 	TS_SQL_ITEM_TEXT,  /* the same of a list of texts in quotes */
 	TS_SQL_NUMBER,     /* the number of the system call, signal or fault at the row's position */
-	TS_SQL_REGISTER,   /* the register that the question was about */
+	TS_SQL_REGISTER,   /* the register of the question */
 };
 
 struct ts_sql_column {
@@ -37,7 +37,7 @@ struct ts_sql_column {
 	unsigned item;
 };
 
-/* A question for each of these, one after the other. */
+/* The questions of a table: one for each of these. */
 enum ts_sql_each {
 	TS_SQL_ONCE,
 	TS_SQL_EACH_PROCESS,
@@ -45,8 +45,8 @@ enum ts_sql_each {
 };
 
 /*
- * Letters of arguments: w what, l the length that follows an address, k kinds, m min, e equal, a and b the range,
- * t the position that is asked from, d depth.
+ * Letters of arguments: w what, l the length of an address range, k kinds, m min, e equal, a and b the range,
+ * t the question's position, d depth.
  */
 struct ts_sql_table {
 	const char *name;
@@ -54,26 +54,26 @@ struct ts_sql_table {
 	const struct ts_sql_column *columns; /* NULL: those of the verb */
 	unsigned n_columns;
 	const char *arguments; /* letters of the function's arguments; "" for a table */
-	const char *kinds;     /* words that every question has: "r"; NULL: none */
-	const char *range;     /* the same of its range: "0:end" */
+	const char *kinds;     /* words in every question: "r"; NULL: none */
+	const char *range;     /* the range of every question: "0:end"; NULL: none */
 	enum ts_sql_each each;
 	bool has_address;      /* terms about address narrow WHAT */
-	bool has_pc;           /* the same of pc */
+	bool has_pc;           /* terms about pc narrow WHAT */
 	const char *operand;   /* the column whose terms are the question's operand: "callee", "kind"; NULL: none */
-	bool is_each_step;     /* a row a step, which is counted without a look at it */
-	bool is_list;          /* one of the lists: its rows cost nothing, and no term narrows them */
+	bool is_each_step;     /* one row for each step: rows are counted without decoding */
+	bool is_list;          /* one of the lists: its rows are cheap, and no term narrows them */
 };
 
-/* The lists: symbols, lines of the source, and what the recording is. */
+/* The lists: symbols, source lines, and facts about the recording. */
 extern const struct ts_verb ts_sql_symbols, ts_sql_lines, ts_sql_meta;
 
-/* The tables; *n gets how many. */
+/* The tables; *n is set to their number. */
 const struct ts_sql_table *ts_sql_tables(size_t *n);
 
 /* Functions of the verbs that are not in the list: the @i-th; false after the last one. */
 bool ts_sql_function(size_t i, struct ts_sql_table *t, char name[64]);
 
-/* How many columns stand before those of a table: 1 for `recording`, where there are several, else 0. */
+/* The number of columns before a table's own: 1 for `recording` if there are several recordings, else 0. */
 static inline unsigned ts_sql_n_own(const struct ts_sql *s)
 {
 	return s->n > 1;
@@ -82,7 +82,7 @@ static inline unsigned ts_sql_n_own(const struct ts_sql *s)
 /* The table's declaration: "CREATE TABLE x(position, ..., what HIDDEN)". */
 void ts_sql_declare(const struct ts_sql *s, const struct ts_sql_table *t, struct ts_buf *out);
 
-/* The recording of that name; NULL: there is no such one. */
+/* The recording with that name; NULL if there is none. */
 const struct ts_sql_recording *ts_sql_find_recording(const struct ts_sql *s, const char *name);
 
 /* The name of an argument's hidden column. */
@@ -92,11 +92,11 @@ const char *ts_sql_argument_name(char letter);
 int ts_sql_add_tables(struct ts_sql *s);
 int ts_sql_add_scalars(struct ts_sql *s);
 
-/* The @i-th function of SQL, and how many arguments it has; NULL after the last one. */
+/* The @i-th SQL function; *n_arguments is set to its number of arguments.  NULL after the last one. */
 const char *ts_sql_scalar(const struct ts_sql *s, size_t i, int *n_arguments);
 bool ts_sql_has_scalar(const struct ts_sql *s, const char *name, size_t len, int n_arguments);
 
-/* The table of this name, if SQLite has made it. */
+/* The table with this name, if SQLite has connected it. */
 struct ts_sql_vtab *ts_sql_connected(const struct ts_sql *s, const char *name, size_t len);
 
 /* Declare the table that is being connected.  Returns SQLite's result. */

@@ -21,25 +21,25 @@ struct ts_sql_print {
 	enum ts_sql_form form;
 	uint64_t n_rows;
 	/* BOX */
-	struct ts_buf waiting; /* cells of rows, each terminated, until the widths are chosen */
+	struct ts_buf waiting; /* cells of buffered rows, each terminated, until the widths are chosen */
 	uint64_t n_waiting;
 	struct ts_fit_column *columns; /* owned; NULL: memory was exhausted, or no row yet */
-	bool is_chosen;        /* their widths are */
-	uint32_t fits;         /* places of the terminal; 0: nothing is cut */
-	struct ts_buf line;    /* of a terminal */
+	bool is_chosen;        /* the widths are chosen */
+	uint32_t fits;         /* the width of the terminal; 0: cells are not truncated */
+	struct ts_buf line;    /* a line for a terminal */
 };
 
-/* @width: BOX is for a terminal of so many places; what does not fit is cut and marked.  0: nothing is cut. */
+/* @width: the width of the terminal for BOX, to which cells are truncated.  0: cells are not truncated. */
 void ts_sql_print_init(struct ts_sql_print *p, enum ts_sql_form form, uint32_t width);
 void ts_sql_print_fini(struct ts_sql_print *p);
 
 /*
- * Print the row at which @stmt is to @out, after a line of the column names if it is the first one.  If memory is
- * exhausted, ts_buf_ok(out) is false.
+ * Append the current row of @stmt to @out, after a line of the column names if it is the first row.  If memory is
+ * exhausted, ts_buf_ok(out) is false afterwards.
  */
 void ts_sql_print_row(struct ts_sql_print *p, sqlite3_stmt *stmt, struct ts_buf *out);
 
-/* After the last row: what waits; of JSON Lines the end, with whether these are all rows. */
+/* After the last row: append the buffered rows; for JSON Lines also the end, with @is_complete. */
 void ts_sql_print_end(struct ts_sql_print *p, sqlite3_stmt *stmt, bool is_complete, struct ts_buf *out);
 
 #endif

@@ -19,20 +19,20 @@
 
 struct ts_sql_options {
 	bool may_scan;                  /* statements may decode any number of steps */
-	bool (*is_stopped)(void *user); /* asked while a statement runs: it ends if this is true; NULL: never */
+	bool (*is_stopped)(void *user); /* polled while a statement runs, which ends if this returns true; may be NULL */
 	void *user;
 };
 
 struct ts_sql_recording {
-	const char *name;   /* what the column `recording` has; not used of one recording alone */
+	const char *name;   /* the value of the column `recording`; unused if there is one recording only */
 	struct ts_ask *ask;
 };
 
 struct ts_sql;
 
 /*
- * A connection to @n recordings, at least one: the array and what it refers to are borrowed and must outlive it.  Of
- * several, each table has a first column `recording`, and each function that looks at a recording a first argument.
+ * A connection to @n (> 0) recordings: the array and its contents are borrowed and must outlive it.  With several
+ * recordings, each table has a first column `recording`, and each function of a recording has it as its first argument.
  *
  * Returns NULL if memory is exhausted (TS_ENOMEM).
  */
@@ -40,18 +40,18 @@ struct ts_sql *ts_sql_new(const struct ts_sql_recording *recordings, size_t n, c
 			  struct ts_error *err);
 void ts_sql_free(struct ts_sql *s);
 
-/* SQLite's connection, borrowed: statements are prepared and stepped with it. */
+/* SQLite's connection, borrowed, with which the caller prepares and steps statements. */
 sqlite3 *ts_sql_db(struct ts_sql *s);
 
 /*
- * The error of the last call to SQLite that failed, as an error of tracestub: TS_EUSAGE for a statement that SQLite or a
- * table does not understand, else what the recording's reader said.
+ * The error of the last failed call to SQLite as a struct ts_error: TS_EUSAGE for a statement that SQLite or a
+ * table does not understand, else the error of the recording's reader.
  */
 void ts_sql_error(struct ts_sql *s, struct ts_error *err);
 
 /*
- * Since the last call, did a table leave out rows that it could not find, as loops through code that is not known?  Then the
- * statement's result is not complete; *note gets why, "" if that is not said; it is valid until the next statement.
+ * Was a table incomplete since the last call, for example because code is unknown?  Then the statement's result is
+ * incomplete; *note is set to the reason, "" if it is unknown.  It is valid until the next statement.
  */
 bool ts_sql_take_cut(struct ts_sql *s, const char **note);
 
@@ -62,8 +62,8 @@ bool ts_sql_take_cut(struct ts_sql *s, const char **note);
 const char *ts_sql_schema(struct ts_sql *s, size_t i);
 
 /*
- * The same without a recording, as of one alone: what the prompt completes.  Returns false after the last one; @out gets
- * the text, and *is_function whether it has arguments.
+ * Append the i-th declaration for one recording to @out, without a connection, for the prompt's completion.
+ * *is_function is set to whether it has arguments.  Returns false after the last one.
  */
 bool ts_sql_declaration(size_t i, struct ts_buf *out, bool *is_function);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What SQLite's extension (src/sqlite) and the process that reads the recording (answers.h) say to each other.
+ * The messages between the SQLite extension (src/sqlite) and the process that reads the recording (answers.h).
  *
- * A message is its length, 4 bytes, and as many bytes.  Numbers are little-endian.  This file is compiled twice: the
- * extension reaches SQLite by the pointers that it got when it was loaded.
+ * A message is its length in 4 bytes, followed by that number of bytes.  Numbers are little-endian.  This file is
+ * compiled twice, because the extension calls SQLite through the pointers that it receives when it is loaded.
  *
  *   hello     (answers only) u32 tables { text name, text declaration } u32 functions { text name, u8 arguments }
  *   'B' best  u32 table, u64 used columns, u32 terms { i32 column, u8 operator, u8 usable }, u32 order { i32 column, u8 desc }
@@ -17,7 +17,7 @@
  *   'S' call  text function, u32 arguments { value } -> value
  *   rows      u8 end, u32 rows { i64 number, values of the used columns }; at the end: u8 cut, text why
  *
- * An answer begins with an i32, SQLITE_OK or SQLite's error; then a text follows, and nothing else.
+ * An answer begins with an i32, SQLITE_OK or SQLite's error; after an error only a text follows.
  */
 #ifndef TS_SQL_WIRE_H
 #define TS_SQL_WIRE_H
@@ -35,10 +35,10 @@ SQLITE_EXTENSION_INIT3
 #include "src/base/buf.h"
 #include "src/base/cursor.h"
 
-/* A message is not longer. */
+/* The limit on the length of a message. */
 #define TS_WIRE_MAX (128u * 1024 * 1024)
 
-/* Rows of one answer end when they are longer. */
+/* The length after which the rows of one answer end. */
 #define TS_WIRE_ROWS_LEN (64u * 1024)
 
 /* A value, read; texts and blobs are borrowed from the message. */
@@ -66,7 +66,7 @@ void ts_wire_put_value(struct ts_buf *out, sqlite3_value *value);
 
 double ts_wire_real(struct ts_cursor *c);
 
-/* A text that is not terminated; *len gets its length. */
+/* Read a text, which is not terminated; *len is set to its length. */
 const char *ts_wire_text(struct ts_cursor *c, uint32_t *len);
 void ts_wire_value(struct ts_cursor *c, struct ts_wire_value *v);
 

@@ -2,7 +2,7 @@
 /*
  * Lines of the source, by the addresses of their instructions.
  *
- * Files are noted; their line tables are read when the first line is asked for.
+ * Files are registered first; their line tables are read at the first look-up.
  */
 #ifndef TS_SYMBOLS_CODE_LINES_H
 #define TS_SYMBOLS_CODE_LINES_H
@@ -28,29 +28,30 @@ struct ts_code_lines *ts_code_lines_new(void);
 void ts_code_lines_free(struct ts_code_lines *l);
 
 /*
- * Note the file @src, which lies @bias bytes above where it is linked.  A file without lines has none.  The
- * source is owned then, on failure too.
+ * Register the file @src, which is loaded @bias bytes above its linked address.  Takes ownership of @src, also on
+ * failure.
  *
  * Returns false if memory is exhausted.
  */
 bool ts_code_lines_add_file(struct ts_code_lines *l, struct ts_source *src, uint64_t bias);
 
-/* Read the files that were noted.  Returns false if memory was exhausted: lines are missing. */
+/* Read the registered files.  Returns false if memory was exhausted: lines are missing. */
 bool ts_code_lines_read(struct ts_code_lines *l);
 
-/* The line that @addr is in, NULL if none is known. */
+/* The line of the instruction at @addr, NULL if none is known. */
 const struct ts_code_line *ts_code_lines_at(struct ts_code_lines *l, uint64_t addr);
 
 /*
- * Where a debugger would stop for line @line of the source file @name (@len bytes: a path, or the end of one): the first
- * address of each contiguous range of it.  At most @cap of them are put in @addrs, and the bytes of each in @lens.
+ * The addresses at which a debugger would stop for line @line of the source file @name (@len bytes: a path, or the end
+ * of a path): the first address of each contiguous range.  At most @cap are stored in @addrs, and the lengths of the
+ * ranges in bytes in @lens.
  *
- * Returns how many there are; 0: none.  *is_file gets whether there is such a source file.
+ * Returns the number of ranges.  *is_file is set to whether there is such a source file.
  */
 size_t ts_code_lines_find(struct ts_code_lines *l, const char *name, size_t len, uint32_t line, uint64_t *addrs,
 			  uint64_t *lens, size_t cap, bool *is_file);
 
-/* All of them, by address; *n gets how many. */
+/* All lines, by address; *n is set to their number. */
 const struct ts_code_line *ts_code_lines_all(struct ts_code_lines *l, size_t *n);
 
 #endif

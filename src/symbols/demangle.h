@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names of C++ and Rust functions as people write them: _ZN2ns2fnEi is ns::fn.
+ * Demangled names of C++ and Rust functions: _ZN2ns2fnEi is ns::fn.
  *
- * Names come from symbol tables, which may be hostile: one that is longer than some kilobytes, mangled or
- * not, keeps its mangled form.
+ * Names come from symbol tables, which may be hostile: a name that is longer than some kilobytes, mangled or
+ * demangled, keeps its mangled form.
  */
 #ifndef TS_SYMBOLS_DEMANGLE_H
 #define TS_SYMBOLS_DEMANGLE_H
@@ -12,11 +12,11 @@
 
 #define TS_MAX_DEMANGLED 2048u
 
-/* Does @name begin as the mangled ones of C++ and Rust do? */
+/* Does @name begin like a mangled name of C++ or Rust? */
 bool ts_is_mangled(const char *name);
 
 /*
- * @text, of TS_MAX_DEMANGLED bytes, gets the name without its parameters, terminated.
+ * Write the demangled name without its parameters to @text, of TS_MAX_DEMANGLED bytes, terminated.
  *
  * Returns false if @name is not mangled, or is too long.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The symbols of a recording: those of the program, of files that the user names, and of modules that the
- * trace shows and that are on this machine.
+ * The search for the symbols of a recording: in the program, in files that the user names, and in the recorded modules
+ * that are on this machine.
  */
 #ifndef TS_SYMBOLS_FIND_SYMBOLS_H
 #define TS_SYMBOLS_FIND_SYMBOLS_H
@@ -19,34 +19,34 @@
 /* A file that the user names. */
 struct ts_symbols_file {
 	const char *path;     /* borrowed */
-	const uint64_t *base; /* borrowed; address of its lowest page, NULL: where it is linked */
+	const uint64_t *base; /* borrowed; address of its lowest page, NULL: the linked address */
 };
 
-/* Where symbols are looked for; all pointers are borrowed. */
+/* The files to search for symbols; all pointers are borrowed. */
 struct ts_symbols_places {
-	const struct ts_symbols_file *images; /* files that were in memory, as the user says */
+	const struct ts_symbols_file *images; /* the files of --image */
 	size_t n_images;
 	const struct ts_symbols_file *names; /* a list of names (name_list.h); *base is added to addresses; NULL: none */
 	const char *exec;            /* the program's file; NULL: none */
 	const struct ts_source *program; /* the same, if it is open already; NULL: it is not */
-	const uint64_t *base;        /* where it lies; NULL: wherever it lies in memory */
-	bool is_located;             /* base is what ts_locate() has found */
+	const uint64_t *base;        /* its address; NULL: to be determined */
+	bool is_located;             /* base is the result of ts_locate() */
 	struct ts_local_files *local; /* files of this machine; NULL: only those under the sysroot are used */
-	const uint64_t *process;     /* page tables of the one process of a machine that has these symbols; NULL: all have */
+	const uint64_t *process;     /* page tables of the process of a machine to which the symbols belong; NULL: all processes */
 };
 
 /* A search for the files that have symbols. */
 struct ts_symbols_search {
-	struct ts_symbols *symbols;     /* borrowed; files are noted there */
+	struct ts_symbols *symbols;     /* borrowed; files are registered there */
 	struct ts_query *q;             /* borrowed */
 	struct ts_symbols_places places;
-	/* what has been looked at */
+	/* the progress of the search */
 	size_t n_images, n_modules, n_regions;
 	bool has_names, has_program;
 };
 
 /*
- * Note the next file that is found at @f->places, of images, the program, modules and mapped files in turn.
+ * Register the next file of @f->places: images, the program, modules and mapped files, in this order.
  *
  * Returns TS_GOT_PENDING if there may be more, TS_GOT_END if not.  Returns TS_GOT_FAIL if an image, @exec or the
  * trace cannot be read (TS_EIO), or memory is exhausted.
@@ -54,7 +54,7 @@ struct ts_symbols_search {
 enum ts_got ts_symbols_search_next(struct ts_symbols_search *f, struct ts_error *err);
 
 /*
- * Search, and read what is found.
+ * Search all files, and read their symbols.
  *
  * Returns false if a file or the trace cannot be read (TS_EIO), or memory is exhausted.
  */

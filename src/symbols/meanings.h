@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a name that a user writes stands for: NAME, FILE::NAME, 'FILE'::NAME, ::NAME, ns::fn, ns::fn(int), MODULE!NAME and
+ * The resolution of names in questions: NAME, FILE::NAME, 'FILE'::NAME, ::NAME, ns::fn, ns::fn(int), MODULE!NAME and
  * MODULE+0x1234.
  *
- * The program's own symbols, and those of files that the user names, come before all others; data comes before functions in
- * questions about memory, after them in questions about code.
+ * The program's own symbols, and those of files that the user names, take precedence over all others; data takes
+ * precedence over functions in questions about memory, functions over data in questions about code.
  */
 #ifndef TS_SYMBOLS_MEANINGS_H
 #define TS_SYMBOLS_MEANINGS_H
@@ -18,7 +18,7 @@
 #define TS_MAX_MEANINGS	 8u
 #define TS_MEANING_TEXT	 256u
 
-/* One of several things that a name stands for, as it may be told apart. */
+/* One of several meanings of a name, with a text that distinguishes it. */
 struct ts_meaning {
 	uint64_t addr;
 	char text[TS_MEANING_TEXT];
@@ -26,12 +26,12 @@ struct ts_meaning {
 
 struct ts_meanings {
 	struct ts_meaning items[TS_MAX_MEANINGS];
-	unsigned n; /* all of them: there may be more than are listed */
+	unsigned n; /* the number of meanings, which may be more than are listed */
 };
 
 /*
- * The symbol that the @len bytes at @name stand for, in a question about code if @is_code.  Several of the program's own,
- * and functions with one demangled name, are several meanings.
+ * The symbol with the name in the @len bytes at @name, in a question about code if @is_code.  Several symbols of the
+ * program, and functions with one demangled name, are several meanings.
  *
  * Returns NULL if there is none (all->n is 0), or there are several (all->n > 1).
  */
@@ -45,7 +45,7 @@ const struct ts_symbol *ts_symbols_mean(struct ts_symbols *s, const char *name, 
 void ts_symbols_mean_inlined(struct ts_symbols *s, const char *name, size_t len, struct ts_meanings *all);
 
 /*
- * The module called @name; NULL as above: of several, all->items are their beginnings.
+ * The module @name; NULL as above: if there are several, all->items are their beginnings.
  */
 const struct ts_loaded_file *ts_symbols_mean_module(struct ts_symbols *s, const char *name, size_t len,
 					       struct ts_meanings *all);

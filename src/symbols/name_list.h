@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names of addresses that other tools have written down: lines of text, of one of these forms.
+ * Names of addresses from files of other tools: lines of text in one of these forms.
  *
  *     ADDR NAME, ADDR TYPE NAME         TYPE is a letter as nm prints it
  *     a table of Ghidra as CSV          a line of headings, with Name and Location (or Address, Entry Point)
@@ -14,10 +14,10 @@
 #include "symbols.h"
 
 /*
- * Add the names of the file @src to @s, each @moved bytes above the address that the file gives it.  Of a .map file without
- * addresses the names of segment 1 are added, to which OFFSET is relative.
+ * Add the names of the file @src to @s, each @moved bytes above its address in the file.  In a .map file without
+ * addresses only the names of segment 1, to which OFFSET is relative, are added.
  *
- * Returns true if there is a name; lines of other forms are passed over.
+ * Returns true if there is a name; lines of other forms are ignored.
  * Returns false if there is none (TS_EUSAGE), the file is larger than 64 MiB (TS_ELIMIT) or cannot be read (TS_EIO,
  * TS_ETRUNC), or memory is exhausted (TS_ENOMEM).
  */

@@ -2,7 +2,7 @@
 /*
  * Names and types of the parameters of functions, by the functions' addresses, from the files' debugging information.
  *
- * Files are noted; one is read when a function of it is asked for.
+ * Files are registered first; each is read at the first look-up of one of its functions.
  */
 #ifndef TS_SYMBOLS_SIGNATURES_H
 #define TS_SYMBOLS_SIGNATURES_H
@@ -15,17 +15,17 @@
 #define TS_N_SIGNATURES 256u
 
 struct ts_signature_file {
-	struct ts_source *src; /* owned; NULL once it was read */
-	struct ts_source *frames; /* owned; the program whose debugging information is apart, NULL once it was read, or if it is not */
-	struct ts_prototypes *functions; /* owned; NULL before */
-	uint64_t bias, first, last; /* where it lies in memory, both inclusive */
-	bool is_own;                /* of the program, or a file that the user names */
+	struct ts_source *src; /* owned; NULL after it was read */
+	struct ts_source *frames; /* owned; the program if src is its separate debug file; NULL otherwise, or after it was read */
+	struct ts_prototypes *functions; /* owned; NULL before src was read */
+	uint64_t bias, first, last; /* its addresses in memory, both inclusive */
+	bool is_own;                /* the program's file, or a file that the user names */
 };
 
 struct ts_signatures {
 	struct ts_signature_file *files; /* owned */
 	size_t n, cap;
-	/* what was found last, by address; addr 0: nothing */
+	/* a cache of look-ups, by address; addr 0: empty */
 	struct {
 		uint64_t addr;
 		const struct ts_prototype *found;
@@ -35,24 +35,25 @@ struct ts_signatures {
 void ts_signatures_fini(struct ts_signatures *s);
 
 /*
- * Note the file @src (borrowed), or if @debug (borrowed) is not NULL, that one with its debugging information, which lies @bias bytes above where it is linked, at [@first, @last].
+ * Register the file @src (borrowed) at [@first, @last], @bias bytes above its linked address.  @debug (borrowed) is its
+ * separate debug file, or NULL.
  *
  * Returns false if memory is exhausted, or @src cannot be opened again.
  */
 bool ts_signatures_add_file(struct ts_signatures *s, const struct ts_source *src, const struct ts_source *debug, uint64_t bias,
 			    uint64_t first, uint64_t last, bool is_own);
 
-/* The function that begins at @addr; NULL if nothing is said of it.  Valid until ts_signatures_fini(). */
+/* The function that begins at @addr; NULL if no file describes it.  Valid until ts_signatures_fini(). */
 const struct ts_prototype *ts_signatures_find(struct ts_signatures *s, uint64_t addr);
 
 /*
- * The variable @text where the instruction at frame->pc is the next one: src/object/variables.h.  Here frame->pc is the address
+ * Find the variable @text at the instruction at frame->pc: src/object/variables.h.  Here frame->pc is the address
  * in memory; frame->bias is filled in.
  */
 void ts_signatures_variable(struct ts_signatures *s, struct ts_variable_frame *frame, const char *text, size_t len,
 			    struct ts_variable *v);
 
-/* What @text is in the variable @g of some file, as ts_variables_find_in(); one that is thread-local is the program's. */
+/* As ts_variables_find_in(), for the variable @g of any file; a thread-local variable is the program's. */
 void ts_signatures_in_global(struct ts_signatures *s, struct ts_variable_frame *frame, const struct ts_global *g, const char *text,
 			     size_t len, struct ts_variable *v);
 

@@ -2,8 +2,8 @@
 /*
  * The text of a source file, line by line, if it is on this machine.
  *
- * Its name comes from a program's debugging information, which nobody need have written honestly: only a regular file whose
- * name is that of a source (src/base/source_name.h) is read.
+ * Its name comes from a program's debugging information, which is untrusted: only a regular file with the
+ * name of a source file (src/base/source_name.h) is read.
  */
 #ifndef TS_SYMBOLS_SOURCE_TEXT_H
 #define TS_SYMBOLS_SOURCE_TEXT_H
@@ -12,14 +12,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Longer files are not read. */
+/* The limit on the length of a file. */
 #define TS_SOURCE_TEXT_MAX ((size_t)4 << 20)
 
 struct ts_source_text;
 
 /*
- * Read the file @path, or, if it is not there, the one of its last name in one of the @folders (paths, NULL after the last;
- * NULL: none).
+ * Read the file @path, or, if it does not exist, the file with its last component in one of the @folders (paths,
+ * terminated by NULL; NULL: none).
  *
  * Returns NULL if there is none, it is too long, or memory is exhausted.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A symbol as the table of symbols (symbols.h) shows it.
+ * A symbol in the table of symbols (symbols.h).
  */
 #ifndef TS_SYMBOLS_SYMBOL_H
 #define TS_SYMBOLS_SYMBOL_H
@@ -10,12 +10,12 @@
 
 struct ts_symbol {
 	uint64_t addr;
-	uint64_t len;     /* bytes; 0: not known, it reaches up to the next one, or the end of its segment */
-	const char *name; /* borrowed from the table; of C++ and Rust without parameters: ns::fn */
-	const char *mangled; /* borrowed; the same as in the file, mostly the same as name */
+	uint64_t len;     /* bytes; 0: unknown, it extends to the next symbol, or to the end of its segment */
+	const char *name; /* borrowed from the table; demangled without parameters for C++ and Rust: ns::fn */
+	const char *mangled; /* borrowed; the name in the file, often equal to name */
 	bool is_function;
 	bool is_indirect; /* addr is that of its resolver (STT_GNU_IFUNC) */
-	bool is_open; /* where it ends is not known: see ts_symbols_function_at() */
+	bool is_open; /* its end is unknown: see ts_symbols_function_at() */
 };
 
 #endif

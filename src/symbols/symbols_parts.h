@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Private to symbols.c and meanings.c: a table of symbols as it is kept.
+ * Private to symbols.c and meanings.c: the internals of a table of symbols.
  */
 #ifndef TS_SYMBOLS_SYMBOLS_PARTS_H
 #define TS_SYMBOLS_SYMBOLS_PARTS_H
@@ -17,13 +17,13 @@ struct ts_code_lines;
 struct ts_packed_debug;
 struct ts_source;
 
-/* As kept: the name is an offset, since the texts move while they grow. */
+/* A stored symbol: the name is an offset, because the texts move while they grow. */
 struct ts_symbols_entry {
 	uint64_t addr, len, room;
 	uint64_t name;
 	const char *shown; /* in the arena: demangled; NULL: not yet, or it is not mangled */
-	uint64_t order; /* in which they were added: of several at one address, the first one names it */
-	uint64_t file;  /* 1 + the offset of the source file's name that it is local to; 0: none */
+	uint64_t order; /* the order of addition: the first of several symbols at one address names it */
+	uint64_t file;  /* 1 + the offset of the name of a local symbol's source file; 0: none */
 	bool is_function, is_demangled; /* has been tried */
 	bool is_open;
 	bool is_indirect;
@@ -35,7 +35,7 @@ struct ts_symbols_noted {
 	struct ts_source *src; /* owned */
 	uint64_t base;
 	bool has_base, is_own;
-	char *path; /* owned; what the recording, or the user, calls it */
+	char *path; /* owned; the path in the recording, or the user's */
 };
 
 struct ts_symbols {
@@ -46,19 +46,19 @@ struct ts_symbols {
 	struct ts_symbols_entry *items;  /* owned; by address once sorted */
 	size_t n, cap;
 	uint32_t *by_name;    /* owned; ordinals by name */
-	uint32_t *by_shown;   /* owned; of those with demangled names, by these, n_shown of them; NULL: not needed yet */
+	uint32_t *by_shown;   /* owned; n_shown ordinals of symbols with demangled names, by these; NULL: not needed yet */
 	size_t n_shown;
 	struct ts_arena shown;
-	uint64_t shown_len;   /* bytes that count for MAX_SHOWN */
+	uint64_t shown_len;   /* bytes that count towards MAX_SHOWN */
 	struct ts_buf names;
 	uint64_t last_file;   /* 1 + the offset of the last source file's name; 0: none */
-	uint64_t process;     /* has_process: page tables of the one process of a machine whose names these are */
+	uint64_t process;     /* has_process: page tables of the process of a machine to which the names belong */
 	bool has_process;
 	bool is_sorted;
-	bool is_own_over;     /* files that are noted now are not the program's own */
-	bool is_adding_other; /* symbols that are added now are not */
+	bool is_own_over;     /* further files are not the program's own */
+	bool is_adding_other; /* further symbols are not the program's own */
 	struct ts_symbol found;
-	char inside[300]; /* found.name where that is NAME+0x30 */
+	char inside[300]; /* found.name if that is NAME+0x30 */
 	struct ts_loaded_files loaded;
 	struct ts_code_lines *lines; /* owned */
 	struct ts_signatures signatures;
@@ -66,7 +66,7 @@ struct ts_symbols {
 	struct ts_tls_facts tls_facts;
 };
 
-/* Sort what was added.  Returns false if there are no symbols, or memory is exhausted. */
+/* Sort the symbols.  Returns false if there are none, or memory is exhausted. */
 bool ts_symbols_sort(struct ts_symbols *s);
 
 /*
@@ -81,7 +81,7 @@ struct ts_symbols_entry *ts_symbols_next_numbered(struct ts_symbols *s, const ch
 /* The @i-th symbol with a demangled name, in the order of these; NULL after the last. */
 struct ts_symbols_entry *ts_symbols_demangled(struct ts_symbols *s, size_t i);
 
-/* The symbol, for others; valid until the next call. */
+/* The stored symbol as a struct ts_symbol; valid until the next call. */
 const struct ts_symbol *ts_symbols_show(struct ts_symbols *s, const struct ts_symbols_entry *e);
 
 static inline const char *ts_symbols_text(const struct ts_symbols *s, uint64_t off)

@@ -13,8 +13,8 @@ struct ts_thread_local {
 	char *name, *file;    /* owned by the list */
 	uint64_t off, len;    /* in the file's block of each thread */
 	uint64_t block_len, block_align;
-	bool is_program;      /* of the program; else of a library, whose block only the dynamic linker places */
-	/* where the file lies: from where it is linked, and its dynamic section */
+	bool is_program;      /* of the program; else of a library, whose block the dynamic linker places */
+	/* the file's offset from its linked address, and the address of its dynamic section */
 	uint64_t moved, dynamic;
 };
 
@@ -25,13 +25,16 @@ struct ts_thread_locals {
 
 void ts_thread_locals_fini(struct ts_thread_locals *l);
 
-/* Add those of the ELF file @src, which is called @path and lies @moved bytes from where it is linked.  Returns false if memory is exhausted. */
+/*
+ * Add the variables of the ELF file @src at @path, @moved bytes from its linked address.  Returns false if memory is
+ * exhausted.
+ */
 bool ts_thread_locals_add_file(struct ts_thread_locals *l, const struct ts_source *src, const char *path, uint64_t moved,
 			       bool is_program);
 
 /*
- * The variable called @name (@len bytes), as in the file or demangled; the program's own come first.  *n gets how many of
- * these there are at different places.
+ * Find the variable @name (@len bytes), as in the file or demangled; the program's own take precedence.  *n is set to
+ * the number of such variables at different places.
  *
  * Returns NULL if there is none.
  */

@@ -2,9 +2,9 @@
 /*
  * A missing optional section of a finished timeline, built alone by one more pass over the trace.
  *
- * An index file that another version made may lack an optional section (section.h).  What a backfill builds
- * is the same as if it had been built with the rest.  It goes to a file of its own beside the index,
- * PATH.NAME, which ts_timeline_use_file() finds the next time; the index itself is not touched.
+ * An index file that another version made may lack an optional section (section.h).  A backfill builds the same
+ * section as a complete indexing would have.  It saves the section in a separate file beside the index, PATH.NAME,
+ * which ts_timeline_use_file() finds later.  The index file itself does not change.
  */
 #ifndef TS_BACKFILL_H
 #define TS_BACKFILL_H
@@ -18,8 +18,8 @@
 struct ts_backfill;
 
 /*
- * Begin to build @s, which @tl (borrowed, complete) lacks.  If its file cannot be written it is kept in
- * memory (the log says why).
+ * Begin to build @s, which @tl (borrowed, complete) lacks.  If the section's file cannot be written, the section stays
+ * in memory, and the log has the reason.
  *
  * Returns NULL on failure: the trace cannot be read (TS_EIO), or memory is exhausted (TS_ENOMEM).
  */
@@ -30,8 +30,7 @@ void ts_backfill_free(struct ts_backfill *b);
  * Read about @n_steps more steps (whole chunks).
  *
  * Returns TS_GROW_DONE when the timeline has the section; TS_GROW_FAILED and fills @err if the trace cannot
- * be read (TS_EIO), is no longer what it was (TS_ECORRUPT), or memory is exhausted (TS_ENOMEM): the section
- * may not be asked about.
+ * be read (TS_EIO), has changed (TS_ECORRUPT), or memory is exhausted (TS_ENOMEM): the section may not be queried then.
  */
 enum ts_grow ts_backfill_grow(struct ts_backfill *b, uint64_t n_steps, struct ts_error *err);
 

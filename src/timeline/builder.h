@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The building of a timeline, private to the files that do it: growing.c adds chunks, effects.c applies what
- * their steps do, stages.c seals segments, timeline_file.c saves segments in index files and loads them.
+ * The construction of a timeline; private to the files that construct it: growing.c adds chunks, effects.c applies the
+ * effects of their steps, stages.c seals segments, timeline_file.c saves segments in index files and loads them.
  */
 #ifndef TS_BUILDER_H
 #define TS_BUILDER_H
@@ -83,23 +83,23 @@ struct ts_builder {
 /* The address space of a process, made when it is first needed.  Returns NULL if memory is exhausted. */
 struct ts_space_builder *ts_builder_memory(struct ts_timeline *tl, uint32_t process);
 
-/* The effects that follow are those of @thread.  Returns false if memory is exhausted. */
+/* Set the thread whose effects follow.  Returns false if memory is exhausted. */
 bool ts_builder_aim(struct ts_timeline *tl, struct ts_target *t, uint32_t thread);
 
-/* A file for the image, if there is one.  Returns false if memory is exhausted. */
+/* Add a file to the image, if the timeline has an image.  Returns false if memory is exhausted. */
 bool ts_builder_use_file(struct ts_timeline *tl, const struct ts_named_file *file, const char *name);
 
 /* Apply an effect.  Returns false if memory is exhausted. */
 bool ts_builder_apply(struct ts_timeline *tl, struct ts_target *t, const struct ts_steps *b,
 		      const struct ts_effect *e);
 
-/* What the recording has at position 0.  Returns false if memory is exhausted. */
+/* Apply the recording's initial state, at position 0.  Returns false if memory is exhausted. */
 bool ts_builder_apply_initial(struct ts_timeline *tl);
 
-/* What the steps of a chunk did; it begins at position @pos.  Returns false if memory is exhausted. */
+/* Apply the steps of a chunk, which begins at position @pos.  Returns false if memory is exhausted. */
 bool ts_builder_apply_steps(struct ts_timeline *tl, uint64_t pos, const struct ts_steps *b);
 
-/* From position @pos on @thread runs. */
+/* Note that @thread runs from position @pos. */
 void ts_builder_run(struct ts_timeline *tl, uint64_t pos, uint32_t thread);
 
 /* Make room for the points of one more segment.  Returns false if memory is exhausted. */
@@ -108,25 +108,25 @@ bool ts_builder_room_for_points(struct ts_timeline *tl, size_t segment);
 /* Make the sealed part available to queries. */
 void ts_builder_publish(struct ts_timeline *tl);
 
-/* Did memory run out while something was applied? */
+/* Was memory exhausted while an effect was applied? */
 bool ts_builder_is_failed(const struct ts_timeline *tl);
 
 /* Fills @err; returns TS_GROW_FAILED. */
 enum ts_grow ts_builder_no_memory(const struct ts_timeline *tl, struct ts_error *err);
 
-/* The first chunk is next: begin to give chunks to the optional sections. */
+/* Begin to give chunks to the optional sections.  The first chunk must be next. */
 void ts_builder_begin_giving(struct ts_timeline *tl);
 
 /*
- * Threads that decode may give chunks of the segment that is read, if nobody asks the sections meanwhile; none of
- * the next segment: this one is sealed before.
+ * Let decoding threads give the sections chunks of the segment that is being read.  Nobody may query the sections
+ * meanwhile.  Chunks of the next segment are not given before this one is sealed.
  */
 void ts_builder_let_give(struct ts_timeline *tl);
 
-/* Reading ends at the last chunk although others follow: sections that were given these are of no use. */
+/* Reading ends at the last added chunk although more follow.  Sections that were given later chunks become invalid. */
 void ts_builder_stop_giving(struct ts_timeline *tl);
 
-/* Seal the optional sections, as their seal().  Returns false if memory is exhausted. */
+/* Call seal() of the optional sections.  Returns false if memory is exhausted. */
 bool ts_builder_seal_optional(struct ts_timeline *tl, uint64_t segment, bool is_copy);
 
 /* The sections that every index file has. */
@@ -135,7 +135,7 @@ extern const struct ts_section ts_points_section, ts_runs_section, ts_journal_se
 
 void ts_sketches_free(struct ts_sketches *s);
 
-/* Save a section of a segment with its version, if it is optional. */
+/* Save a section of a segment.  An optional section gets its version. */
 void ts_builder_save_section(struct ts_timeline *tl, const struct ts_section *s, uint64_t segment,
 			     uint32_t owner, struct ts_index_file *f);
 
@@ -166,13 +166,13 @@ static inline struct ts_space_builder *ts_builder_space(const struct ts_timeline
  */
 bool ts_builder_load_sections(struct ts_timeline *tl, const struct ts_index_file *f, size_t record);
 
-/* Of a record that was just saved, take the arrays in the file in place of those in memory.  Returns false as above. */
+/* Replace the arrays of the record that was just saved by the file's.  Returns false as ts_builder_load_sections(). */
 bool ts_builder_map_sections(struct ts_timeline *tl, size_t record);
 
 /*
- * Look for the optional sections that the index file lacks in files of their own.
+ * Look for the optional sections that the index file lacks, in their separate files.
  *
- * Returns false (TS_ECORRUPT) if one of them contradicts the index file: the timeline is of no use then.
+ * Returns false (TS_ECORRUPT) if one of them contradicts the index file: the timeline is invalid then.
  */
 bool ts_builder_find_optional(struct ts_timeline *tl, struct ts_error *err);
 
@@ -183,10 +183,10 @@ void ts_timeline_set_sibling(struct ts_timeline *tl, unsigned ordinal, struct ts
 void ts_builder_free(struct ts_timeline *tl);
 
 /*
- * The segment that was sealed last goes to the index file, and is mapped from there; @is_last: the recording
- * is complete, and ts_index_publish() is next.
+ * Save the segment that was sealed last in the index file, and map it from there.  @is_last: the recording is complete,
+ * and the caller calls ts_index_publish() next.
  *
- * Returns false if that is not possible: nothing is lost, but later segments stay in memory.
+ * Returns false if the segment cannot be saved: it and later segments stay in memory.
  */
 bool ts_builder_save(struct ts_timeline *tl, bool is_last, struct ts_error *err);
 

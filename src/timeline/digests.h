@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A number a chunk for what its steps did, so that two recordings are compared without decoding what is the
- * same in both.
+ * A hash of the steps of each chunk, with which two recordings are compared without decoding their equal chunks.
  *
- * Executed addresses, threads, and the registers and memory that were written, with their values, make it;
- * what was read from memory, and what is not a value, do not.  It is no cryptographic hash: two chunks of
- * 2^64 that differ have the same one by accident, more of those that somebody made for it.
+ * The hash covers executed addresses, threads, and the registers and memory that were written, with their values.  It
+ * does not cover reads of memory and effects that are no values.  It is not a cryptographic hash: two different chunks
+ * have the same hash with a probability of 2^-64, and chunks with the same hash can be made on purpose.
  */
 #ifndef TS_DIGESTS_H
 #define TS_DIGESTS_H
@@ -33,19 +32,19 @@ struct ts_digests {
 
 void ts_digests_fini(struct ts_digests *d);
 
-/* Add @n that are known.  Returns false if memory is exhausted. */
+/* Add the digests of the next @n chunks.  Returns false if memory is exhausted. */
 bool ts_digests_add(struct ts_digests *d, const uint64_t *items, size_t n);
 
 /*
- * Add @n that are in an index file, which are not read yet; @items is NULL if there are none.  Returns false if
- * memory is exhausted.
+ * Add @n digests of an index file, without reading them.  @items is NULL if the file has none.  Returns false if memory
+ * is exhausted.
  */
 bool ts_digests_add_unread(struct ts_digests *d, const uint64_t *items, size_t n, struct ts_index_blocks *blocks);
 
-/* All, by chunk.  Returns NULL if memory is exhausted or the index file is damaged. */
+/* Returns the digests of all chunks; NULL if memory is exhausted or the index file is damaged. */
 const uint64_t *ts_digests_read(struct ts_digests *d);
 
-/* That of a chunk; 0 if one of its steps leaves a register unknown: later steps may tell what it was. */
+/* The digest of a chunk; 0 if one of its steps leaves a register unknown, because later steps may show its value. */
 uint64_t ts_digest(const struct ts_steps *chunk);
 
 #endif

@@ -2,8 +2,8 @@
 /*
  * The events of one kind, in the order of steps.
  *
- * Those of segments that are in an index file lie there, and are verified and checked when they are read:
- * opening a file costs the same for any number of them.  The others are in memory.
+ * Events of saved segments stay in the index file, and are verified and checked when they are read.  The time to open a
+ * file therefore does not depend on their number.  Other events are in memory.
  */
 #ifndef TS_EVENT_LIST_H
 #define TS_EVENT_LIST_H
@@ -38,46 +38,46 @@ struct ts_event_list {
 
 void ts_event_list_fini(struct ts_event_list *list);
 
-/* Append an event of @thread; steps do not descend.  Returns false if memory is exhausted. */
+/* Append an event of @thread; @step is not below that of the last event.  Returns false if memory is exhausted. */
 bool ts_event_list_add(struct ts_event_list *list, uint64_t step, uint32_t thread, const struct ts_event *ev);
 
-/* Bytes of memory, events in an index file left out. */
+/* Bytes of memory in use, without the events in an index file. */
 uint64_t ts_event_list_mem(const struct ts_event_list *list);
 
-/* How many events are at steps below @step. */
+/* The number of events at steps below @step. */
 uint64_t ts_event_list_below(const struct ts_event_list *list, uint64_t step);
 
 /*
- * Event @i of the list, which has more.  If the index file turns out to be damaged, an event that says nothing.
+ * Event @i of the list, which has more than @i events; an empty event if the index file is damaged there.
  */
 const struct ts_event_at *ts_event_list_at(const struct ts_event_list *list, uint64_t i);
 
 /*
- * What is in the list was there before the first step: it is never saved.  Returns false if memory is
+ * End the part of the list that precedes the first step.  This part is never saved.  Returns false if memory is
  * exhausted.
  */
 bool ts_event_list_begin(struct ts_event_list *list);
 
-/* Save those that are in memory, which are of one segment. */
+/* Save the events that are in memory.  They must be of one segment. */
 void ts_event_list_save(const struct ts_event_list *list, struct ts_index_file *f);
 
 /*
- * Save all of a complete recording, those of before the first step too.  Such an array is loaded to a list
- * that is empty.
+ * Save all events of a complete recording, with those before the first step.  Such an array is loaded into an empty
+ * list.
  */
 void ts_event_list_save_all(const struct ts_event_list *list, struct ts_index_file *f);
 
 /*
- * Take them from there, in place of those in memory if there are any.  @end_step: where the segment ends;
- * @n_threads: of the recording so far.  Returns false if the array is bad, or memory is exhausted.
+ * Load a segment's events, which replace those in memory.  @end_step is the step at which the segment ends, @n_threads
+ * the number of threads of the recording up to there.  Returns false if the array is invalid, or memory is exhausted.
  */
 bool ts_event_list_load(struct ts_event_list *list, struct ts_index_arrays *a, uint64_t end_step,
 			uint32_t n_threads);
 
-/* The same event without what is in its padding, and in the texts after their ends: as files have it. */
+/* Copy an event, with zeros in its padding and after the ends of its texts, as in files. */
 void ts_event_clean(struct ts_event *to, const struct ts_event *from);
 
-/* Are the bytes of a struct ts_event at @p such as ts_event_clean() makes?  They need not be aligned. */
+/* Could ts_event_clean() have made the struct ts_event at @p, which need not be aligned? */
 bool ts_event_is_valid(const uint8_t *p);
 
 #endif

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which segments touch a line at all, for many segments at once.
+ * The segments that touch each line, for many segments together.
  *
- * A search for what happened long ago would look into each segment on its way.  TS_GROUP_SEGMENTS segments
- * that follow each other are a group; it has, for each quarter of each line, the segments that touch it, as
- * bits.  A group is made when its last segment is saved, and lies in the record of that one.  It says nothing
- * that the segments do not say: where there is no group, as for the last segments of a recording, all of them
- * are looked at.
+ * Without groups, a search for a distant event would look into each segment on its way.  A group covers
+ * TS_GROUP_SEGMENTS consecutive segments.  For each quarter of each line it has a bit for each segment that touches
+ * it.  A group is made when its last segment is saved, and is stored in that segment's record.  Groups only repeat what
+ * segments hold: where there is no group, as for the last segments of a recording, a search looks into all of them.
  */
 #ifndef TS_GROUPS_H
 #define TS_GROUPS_H
@@ -38,14 +37,14 @@ struct ts_group {
 };
 
 /*
- * Make the group of the @n sets, one of each segment.  One that would have more than 2^21 lines says nothing.
+ * Make the group of the @n sets, one of each segment.  A group of more than 2^21 lines is left empty.
  *
  * Returns false if memory is exhausted; @g is then empty.
  */
 bool ts_group_make(struct ts_group *g, const struct ts_lines *const *sets, unsigned n);
 void ts_group_fini(struct ts_group *g);
 
-/* The segments that may touch [addr, last]; all of them for long ranges. */
+/* The segments that may touch [addr, last].  For long ranges these are all segments. */
 uint64_t ts_group_segments(const struct ts_group *g, uint64_t addr, uint64_t last);
 
 /*
@@ -55,7 +54,7 @@ uint64_t ts_group_segments(const struct ts_group *g, uint64_t addr, uint64_t las
 void ts_group_save(const struct ts_group *g, struct ts_index_file *f);
 bool ts_group_load(struct ts_group *g, struct ts_index_arrays *a);
 
-/* The same for the runs of a group: by ordinal, those of later runs left out.  All zero: nothing is known. */
+/* The same for runs, by ordinal; later runs than those of the group are left out.  All zero: nothing is known. */
 struct ts_run_group {
 	uint64_t *segments;           /* owned, if file is NULL */
 	size_t n;
@@ -73,7 +72,7 @@ uint64_t ts_run_group_segments(const struct ts_run_group *g, uint32_t run);
 void ts_run_group_save(const struct ts_run_group *g, struct ts_index_file *f);
 bool ts_run_group_load(struct ts_run_group *g, struct ts_index_arrays *a);
 
-/* The bits of a group's segments that are looked for; bits of segments that there are not do not count. */
+/* The bits of a group's segments that a search wants.  Bits beyond the last segment are ignored. */
 typedef uint64_t ts_group_bits(const void *user, size_t group);
 
 /*

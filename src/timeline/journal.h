@@ -2,9 +2,9 @@
 /*
  * The changes of the world in order of time, to be replayed from an index file.
  *
- * They are the few effects that are neither values nor accesses: maps, modules, events that change something;
- * and which thread runs.  Loading an index applies them as if they had just been read.  Other events, which may
- * be many, lie in the file as they are (event_list.h).
+ * They are the effects that are neither values nor accesses, of which a recording has few: maps, modules, events that
+ * change the state, and switches of threads.  Loading an index applies them as reading the recording does.  Other
+ * events, which may be many, are stored separately (event_list.h).
  */
 #ifndef TS_JOURNAL_H
 #define TS_JOURNAL_H
@@ -16,25 +16,23 @@
 #include "src/base/buf.h"
 #include "src/trace/step.h"
 
-/* The length of a journal is a multiple of this one: bytes in the same place of such items are alike. */
+/* The length of a journal is a multiple of this.  Items of this length have similar bytes at equal offsets. */
 #define TS_JOURNAL_ITEM 40u
 
-/* Are events of the kind in the journal, because more depends on them than what they are asked for? */
+/* Does the journal have events of the kind, because other state depends on them? */
 bool ts_journal_has_event(enum ts_event_kind kind);
 
 /*
- * Note an effect on the process of @thread, of the step that leads to position @pos.  A failure stays in
- * @out.
+ * Note an effect on the process of @thread, by the step that leads to position @pos.  Errors are kept in @out.
  */
 void ts_journal_effect(struct ts_buf *out, uint64_t pos, uint32_t thread, const struct ts_steps *b,
 		       const struct ts_effect *e);
 
-/* Note that from position @pos on @thread runs. */
+/* Note that @thread runs from position @pos on. */
 void ts_journal_run(struct ts_buf *out, uint64_t pos, uint32_t thread);
 
 /*
- * One note.  With kind TS_FX_THREAD it tells the thread that runs, else batch has the change as its only
- * effect.
+ * A note.  If its kind is TS_FX_THREAD, @thread runs from here; otherwise the batch has the change as its only effect.
  */
 struct ts_note {
 	uint64_t pos;
@@ -43,9 +41,9 @@ struct ts_note {
 };
 
 /*
- * The next note in the @len bytes at *@p, which moves past it.  @batch (the caller's) is refilled.
+ * Read the next of the @len bytes of notes at *@p, and advance *@p past it.  @batch (the caller's) is refilled.
  *
- * Returns false if there is none, or if it cannot be read: then *@p is not the end.
+ * Returns false at the end, or if the note cannot be read: *@p is not at the end then.
  */
 bool ts_journal_next(const uint8_t **p, size_t *len, struct ts_note *note, struct ts_steps *batch);
 

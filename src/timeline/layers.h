@@ -2,9 +2,9 @@
 /*
  * Ranges that get new contents: the value of a byte that has not been written since.
  *
- * A layer means: from position pos on, [first, last] holds zeros, or unknown bytes.  Layer 0 is the whole
- * space at position 0; maps, unmaps and gaps add more.  The newest layer over a byte governs it: only later
- * writes count, and values inferred for the byte's past reach back only to the layer's position.
+ * A layer states that [first, last] holds zeros, or unknown bytes, from position pos on.  Layer 0 is the whole space at
+ * position 0.  Maps, unmaps and gaps add layers.  The newest layer over a byte governs it: writes before the layer have
+ * no effect on it, and values inferred for the byte's past reach back to the layer's position only.
  */
 #ifndef TS_LAYERS_H
 #define TS_LAYERS_H
@@ -61,15 +61,15 @@ struct ts_layers {
 bool ts_layers_add(struct ts_layers *l, uint64_t pos, uint64_t first, uint64_t last, enum ts_fill fill);
 void ts_layers_fini(struct ts_layers *l);
 
-/* Layer @i; if it is damaged, the whole space at position 0. */
+/* Layer @i; the whole space at position 0 if the index file is damaged there. */
 struct ts_layer ts_layers_at(const struct ts_layers *l, uint32_t i);
 
 /* The number of layers up to and including position @pos. */
 uint32_t ts_layers_until(const struct ts_layers *l, uint64_t pos);
 
 /*
- * The newest of the first @n layers that overlaps [first, last]: *layer gets it.  Returns its ordinal,
- * TS_NO_LAYER if none does; 0, and the whole space, if a file is damaged.
+ * Find the newest of the first @n layers that overlaps [first, last], and store it in *layer.  Returns its ordinal;
+ * TS_NO_LAYER if there is none; 0, with the whole space, if the index file is damaged.
  */
 uint32_t ts_layers_newest(const struct ts_layers *l, uint32_t n, uint64_t first, uint64_t last,
 			  struct ts_layer *layer);
@@ -78,8 +78,8 @@ uint32_t ts_layers_newest(const struct ts_layers *l, uint32_t n, uint64_t first,
 void ts_layers_save(const struct ts_layers *l, struct ts_index_file *f);
 
 /*
- * The layers become those of the arrays, which stay in the file, of a recording of @n_steps steps.  What the
- * items say is checked when they are used.
+ * Replace the layers by those of the arrays, which stay in the file, of a recording of @n_steps steps.  Items are
+ * checked when they are used.
  *
  * Returns false if the arrays contradict each other.
  */

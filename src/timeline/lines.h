@@ -2,11 +2,11 @@
 /*
  * The chunks of a segment that touch each line.
  *
- * A line is 16 bytes of an address space, aligned.  While a segment is read, touches are noted chunk by
- * chunk; sealing sorts them by line.  Sealed, a set is pages with a bitmap of their lines, where each line's
- * items begin, which bytes they touch in all, and the items: the chunk (ascending within a line, relative to the segment) and which quarters
- * of the line.  Additional data of touches is kept by the users in arrays of their own in the order of the
- * items.
+ * A line is 16 aligned bytes of an address space.  While a segment is read, touches are noted chunk by chunk; sealing
+ * sorts them by line.  A sealed set consists of pages with a bitmap of their lines, the first item of each line, the
+ * bytes of each line that are touched, and the items.  An item has a chunk (ascending within a line, relative to the
+ * segment) and the quarters of the line that the chunk touches.  Users keep additional data of touches in their own
+ * arrays, in the order of the items.
  */
 #ifndef TS_LINES_H
 #define TS_LINES_H
@@ -84,7 +84,7 @@ void ts_lines_fini(struct ts_lines *set);
 /* The ordinal of the line at @addr.  Returns false if it is not in the set. */
 bool ts_lines_find(const struct ts_lines *set, uint64_t addr, uint32_t *line);
 
-/* The same; *page is the ordinal of a page that is looked at first, and gets that of the line's. */
+/* The same.  *page is the ordinal of the page to try first; it is set to the ordinal of the line's page. */
 bool ts_lines_find_near(const struct ts_lines *set, uint64_t addr, size_t *page, uint32_t *line);
 
 /*
@@ -117,7 +117,7 @@ uint32_t ts_lines_prev(const struct ts_lines *set, const uint16_t *exact, uint64
 void ts_lines_each(const struct ts_lines *set, void (*use)(void *user, uint64_t addr, uint32_t chunk),
 		   void *user);
 
-/* The same with each line once, and the bytes of it that were touched in all. */
+/* Call @use once with each line, and with its bytes that any chunk touched. */
 void ts_lines_each_line(const struct ts_lines *set, void (*use)(void *user, uint64_t addr, uint16_t bytes),
 			void *user);
 

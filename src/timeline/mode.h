@@ -3,10 +3,9 @@
  * The mode of a whole machine's processor over time: it determines the translation of addresses and the
  * running process.
  *
- * The timeline notes the few registers that make up the mode whenever they change; there are as many changes
- * as there were switches between processes and between privilege levels.  Finding the mode of a position is
- * then one look-up, and a filter, which admits some modes only, steps from one stretch of positions to the
- * next.  A recording of a program has no modes.
+ * The timeline notes each change of the few registers that make up the mode.  They change when the processor switches
+ * between processes or privilege levels.  The mode of a position is then found by one look-up.  A filter, which admits
+ * some modes only, advances from one range of positions to the next.  A recording of a program has no modes.
  */
 #ifndef TS_MODE_H
 #define TS_MODE_H

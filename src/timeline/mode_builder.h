@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How the modes of a processor are found while a recording is read, or come from an index file.
+ * Collects the modes of a processor while a recording is read, or loads them from an index file.
  */
 #ifndef TS_MODE_BUILDER_H
 #define TS_MODE_BUILDER_H
@@ -23,15 +23,15 @@ struct ts_modes_builder {
 };
 
 /*
- * Begin to build @modes, which is empty: all is unknown at position 0, for the registers of @set (borrowed).
+ * Begin to build @modes, which is empty, for the registers of @set (borrowed).  All of them are unknown at position 0.
  * Returns false if memory is exhausted.  The builder owns nothing.
  */
 bool ts_modes_builder_init(struct ts_modes_builder *b, struct ts_modes *modes, const struct ts_regset *set);
 
-/* Registers [off, off + len) of the 'g' layout hold @data from position @pos on; NULL: something unknown. */
+/* Bytes [off, off + len) of the 'g' layout hold @data from position @pos on.  NULL: their values are unknown. */
 void ts_modes_take(struct ts_modes_builder *b, uint64_t pos, uint64_t off, uint64_t len, const uint8_t *data);
 
-/* The same; inline is the test whether any of them matters. */
+/* The same.  The test whether a register of the mode is among them is inline. */
 static inline void ts_modes_note(struct ts_modes_builder *b, uint64_t pos, uint64_t off, uint64_t len,
 				 const uint8_t *data)
 {
@@ -39,12 +39,12 @@ static inline void ts_modes_note(struct ts_modes_builder *b, uint64_t pos, uint6
 		ts_modes_take(b, pos, off, len, data);
 }
 
-/* What there is now need not be saved. */
+/* The present modes and changes need not be saved. */
 void ts_modes_set_clean(struct ts_modes_builder *b);
 
 /*
- * To an index file: what is new since the last call.  From there, of the positions up to @end.  Loading
- * returns false if memory is exhausted or the arrays contradict each other.
+ * Save what is new since the last call; load the changes of the positions up to @end.  Loading returns false if memory
+ * is exhausted or the arrays contradict each other.
  */
 void ts_modes_save(struct ts_modes_builder *b, struct ts_index_file *f);
 bool ts_modes_load(struct ts_modes_builder *b, struct ts_index_arrays *a, uint64_t end);

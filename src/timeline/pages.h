@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sparse bytes, each known or unknown, held in pages that appear when they are first touched.
+ * Sparse bytes, each known or unknown, in pages that are made when they are first touched.
  */
 #ifndef TS_PAGES_H
 #define TS_PAGES_H
@@ -16,8 +16,8 @@
 struct ts_marks;
 
 /*
- * For a page where values were lost: bytes that are unknown because something unknown was written there.
- * What is seen of such a byte tells of the time since that write only.
+ * Of a page: the lost bytes, which are unknown because an unknown value was written there.  A value that is seen in such
+ * a byte later holds only since that write.
  */
 struct ts_holes {
 	uint64_t bits[64];   /* bit i: byte i is lost; known bytes are not */
@@ -42,7 +42,7 @@ struct ts_page {
 
 #define TS_PAGE_CACHE 64
 
-/* The page of layer 0 found last; at first page 0, and none. */
+/* The page of layer 0 that was found last; initially page 0 and NULL. */
 struct ts_page_guess {
 	uint64_t page;
 	struct ts_page *found; /* borrowed */
@@ -63,7 +63,7 @@ struct ts_page *ts_pages_find(const struct ts_pages *p, uint64_t page, uint32_t 
 /* Add the page, which is not there yet, all unknown.  Returns NULL if memory is exhausted. */
 struct ts_page *ts_pages_add(struct ts_pages *p, uint64_t page, uint32_t layer);
 
-/* The page of layer 0 if it is the one found last of those that share its guess; NULL tells nothing. */
+/* The page of layer 0, if it was the last one found of those that share its guess.  NULL does not mean it is absent. */
 static inline struct ts_page *ts_pages_guess(const struct ts_pages *p, uint64_t page)
 {
 	const struct ts_page_guess *guess = &p->cache[page % TS_PAGE_CACHE];
@@ -71,7 +71,7 @@ static inline struct ts_page *ts_pages_guess(const struct ts_pages *p, uint64_t 
 	return guess->page == page ? guess->found : NULL;
 }
 
-/* The page of layer 0 is guessed no more. */
+/* Remove the page of layer 0 from the guesses. */
 static inline void ts_pages_unguess(struct ts_pages *p, const struct ts_page *pg)
 {
 	if (ts_pages_guess(p, pg->page))
@@ -84,7 +84,7 @@ static inline void ts_pages_remember(struct ts_pages *p, struct ts_page *pg)
 	p->cache[pg->page % TS_PAGE_CACHE] = (struct ts_page_guess){ pg->page, pg };
 }
 
-/* Find; in layer 0, that of nearly all, with a guess: a hit costs a compare. */
+/* Find a page.  Nearly all are of layer 0, for which a guess that is right costs one comparison. */
 static inline struct ts_page *ts_pages_get(struct ts_pages *p, uint64_t page, uint32_t layer)
 {
 	struct ts_page *pg = layer ? NULL : ts_pages_guess(p, page);

@@ -20,10 +20,10 @@
 struct ts_index_file;
 struct ts_index_arrays;
 
-/* How many are unpacked to have one, at most. */
+/* At most this many points are unpacked to get one. */
 #define TS_POINTS_GROUP 16u
 
-/* What adds points: the compressor, and the point that was added last.  All zero is valid. */
+/* State for adding points: the compressor, and the point that was added last.  All zero is valid. */
 struct ts_points_packer {
 	struct ZSTD_CCtx_s *zstd; /* owned */
 	struct ts_buf last;
@@ -31,7 +31,7 @@ struct ts_points_packer {
 
 void ts_points_packer_fini(struct ts_points_packer *packer);
 
-/* What gets points: the decompressor, and the point that was unpacked last.  All zero is valid. */
+/* State for getting points: the decompressor, and the point that was unpacked last.  All zero is valid. */
 struct ts_points_unpacker {
 	struct ZSTD_DCtx_s *zstd; /* owned */
 	uint64_t chunk;		  /* of the recording, whose point is in @point */
@@ -53,14 +53,13 @@ struct ts_points {
 
 void ts_points_fini(struct ts_points *p);
 
-/* Append one, with the packer with which the one before was added.  Returns false if memory is exhausted. */
+/* Append a point, with the packer that added the previous one.  Returns false if memory is exhausted. */
 bool ts_points_add(struct ts_points *p, struct ts_points_packer *packer, const struct ts_buf *point);
 
 /*
- * The @i-th point, of *len bytes, which is that of the chunk @chunk of the recording.  It is valid until @u gets another
- * one.
+ * The @i-th point, of *len bytes, of chunk @chunk of the recording.  It is valid until the next call with @u.
  *
- * Returns NULL if memory is exhausted, or the index file turns out to be damaged there, which is then noted.
+ * Returns NULL if memory is exhausted, or the index file is damaged there, which is then noted.
  */
 const uint8_t *ts_points_get(const struct ts_points *p, size_t i, uint64_t chunk, struct ts_points_unpacker *u,
 			     size_t *len);

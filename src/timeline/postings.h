@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sorted sets of numbers by key, delta-coded: where each key occurs.
+ * Sorted, delta-coded sets of numbers: where each key occurs.
  *
- * Pairs are noted with values ascending and sealed into one list a key.  A list is blocks of up to 64 values:
- * a head (first value, where its bytes begin), then the differences as varints.  A look-up is a binary search
- * over keys and heads and the decode of one block.
+ * Pairs are noted with ascending values, and sealed into one list for each key.  A list consists of blocks of up to 64
+ * values.  A block has a head (its first value, and where its bytes begin) and the differences as varints.  A look-up
+ * is a binary search over keys and heads, and decodes one block.
  */
 #ifndef TS_POSTINGS_H
 #define TS_POSTINGS_H

@@ -2,9 +2,10 @@
 /*
  * The sections of an index file's records, as a table: how each is saved and loaded.
  *
- * Every record of a segment has each section once for each of its owners.  A section that the table does not
- * know is skipped; one that is missing makes the file unusable, unless it is optional: then it is reported
- * (ts_timeline_has()) and can be built alone (backfill.h).  How to add one: src/index/README.
+ * Every record of a segment has each section once for each of its owners.  Sections that are not in the table are
+ * skipped.  A file that lacks a section is unusable, unless the section is optional.  The absence of an optional section
+ * is reported (ts_timeline_has()), and the section can be built alone (backfill.h).  src/index/README says how to add a
+ * section.
  */
 #ifndef TS_SECTION_H
 #define TS_SECTION_H
@@ -22,7 +23,7 @@ struct ts_timeline;
 
 #define TS_MAX_SECTIONS 32
 
-/* Of which segment and owner arrays of a section are saved or loaded. */
+/* The segment and the owner whose arrays are saved or loaded. */
 struct ts_section_at {
 	struct ts_timeline *tl;
 	uint64_t segment;
@@ -78,8 +79,8 @@ struct ts_section {
 extern const struct ts_section ts_calls_section, ts_sketch_section, ts_digests_section;
 
 /*
- * All sections except the head, in the order in which they are loaded; terminated by NULL.  The second table
- * has the digests, too: to make them is 6 % of indexing, and only comparisons need them.
+ * All sections except the head, in the order in which they are loaded; terminated by NULL.  The second table also has
+ * the digests, which take 6 % of the time of indexing and which only comparisons need.
  */
 extern const struct ts_section *const ts_sections[], *const ts_sections_digested[];
 

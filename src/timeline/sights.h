@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Bytes of a space that are known only since something unseen may have changed them.
+ * Bytes of a space that are known only since a step that may have changed them unseen.
  *
- * At a gap, a system call and the like, memory may change without the trace showing it.  A byte that is seen
- * for the first time after such a moment had its value since that moment, as far as one can know, and not
- * before it.  The value itself lies in the page of the layer that governs the byte; a sight says since when
- * it holds.  Sights come in ascending order of that position.
+ * At a gap or a system call, memory may change although the trace does not show it.  The value of a byte that is first
+ * seen after such a step is known since that step, and not before it.  The value itself is in the page of the layer that
+ * governs the byte; a sight has the position since which it holds.  Sights ascend by this position.
  */
 #ifndef TS_SIGHTS_H
 #define TS_SIGHTS_H
@@ -62,8 +61,8 @@ uint64_t ts_sights_next(const struct ts_sights *s, uint64_t pos, uint64_t addr, 
 uint64_t ts_sights_prev(const struct ts_sights *s, uint64_t pos, uint64_t addr, uint64_t last);
 
 /*
- * The @n bytes at @addr, all of one page, were taken from the page of @layer: those that it holds only since
- * a position after @pos become unknown, in @data and @known.
+ * Of the @n bytes at @addr, which are in one page and were copied from the page of @layer, make those unknown in @data
+ * and @known whose values hold only since a position after @pos.
  */
 void ts_sights_hide(const struct ts_sights *s, uint32_t layer, uint64_t pos, uint64_t addr, size_t n,
 		    uint8_t *data, uint8_t *known);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How a space is filled while a recording is read, or from an index file.
+ * Fills a space while a recording is read, or from an index file.
  *
- * The timeline feeds a builder with what the steps do, chunk by chunk.  The builder holds the current
- * contents of the pages that steps touched; at the end of a chunk it notes a version of every line that the
- * chunk changed, and the lines that it wrote without a change, or read.  The notes of a segment are packed
- * (sorted, the long part), and sealed.  What is inferred backwards goes into the pages of the space's layers,
- * so that one write at first sight completes the past and no query knows of it.  Only a byte that something
- * unknown was written to is completed in the versions since that write, in each of them once.
+ * The timeline gives a builder the effects of the steps, chunk by chunk.  The builder holds the current contents of the
+ * pages that steps touched.  At the end of a chunk it notes a version of every line that the chunk changed, and the
+ * lines that the chunk read, or wrote without a change.  The notes of a segment are packed, which sorts them and takes
+ * most of the time, and then sealed.  A value that is inferred for the past is written to the pages of the space's
+ * layers when it is first seen; queries need no special case for it.  Only where an unknown value was written, the
+ * versions since that write are completed, each of them once.
  */
 #ifndef TS_SPACE_BUILDER_H
 #define TS_SPACE_BUILDER_H

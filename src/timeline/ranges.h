@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Ranges of addresses in processes, of which no two overlap, and an ordinal of each.
+ * A set of ranges of addresses in processes, each with an ordinal.  No two ranges overlap.
  *
- * A balanced tree (tsearch(3)): each call takes time in proportion to the logarithm of the number of ranges.
+ * It is a balanced tree (tsearch(3)).  The time of each call is logarithmic in the number of ranges.
  */
 #ifndef TS_RANGES_H
 #define TS_RANGES_H
@@ -36,7 +36,7 @@ bool ts_ranges_add(struct ts_ranges *rs, struct ts_range r);
 const struct ts_range *ts_ranges_find(const struct ts_ranges *rs, uint32_t process, uint64_t first,
 				      uint64_t last);
 
-/* Take out @r, which ts_ranges_find() returned; it is freed. */
+/* Remove and free @r, which ts_ranges_find() returned. */
 void ts_ranges_remove(struct ts_ranges *rs, const struct ts_range *r);
 
 #endif

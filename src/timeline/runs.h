@@ -2,12 +2,12 @@
 /*
  * Executed addresses, posted by fall-through runs.
  *
- * A run is a sequence of instructions of one thread that follow each other in memory and in time; none passes
- * the end of the address space.  A program has few distinct runs, however long it executes: each is stored
- * once with the lengths of its instructions, and the positions at which it began are posted a segment at a
- * time.  "When was this address executed" is then exact without decoding anything.
+ * A run is a sequence of instructions of one thread that are consecutive in memory and in time.  No instruction of a run
+ * crosses the end of the address space.  A program has few distinct runs, no matter how long it executes.  Each distinct
+ * run is stored once, with the lengths of its instructions; the positions at which it began are posted for each segment.
+ * Queries for the executions of an address are therefore exact without decoding.
  *
- * A query sees what has been sealed: the runs in by_pc, and the segments.
+ * Queries see what has been sealed: the runs in by_pc, and the segments.
  */
 #ifndef TS_RUNS_H
 #define TS_RUNS_H
@@ -57,7 +57,7 @@ struct ts_runs {
 
 void ts_runs_fini(struct ts_runs *r);
 
-/* Group @group becomes *g.  Returns false if memory is exhausted. */
+/* Set group @group to *g.  Returns false if memory is exhausted. */
 bool ts_runs_set_group(struct ts_runs *r, size_t group, const struct ts_run_group *g);
 
 /*
@@ -70,8 +70,8 @@ uint64_t ts_runs_next(const struct ts_runs *r, uint32_t process, uint64_t first,
 uint64_t ts_runs_prev(const struct ts_runs *r, uint32_t process, uint64_t first, uint64_t last, uint64_t pos);
 
 /*
- * The lowest address >= @addr at which a run of @process begins, in sealed segments: to go over all executed
- * code in the order of addresses.
+ * The lowest address >= @addr at which a run of @process begins, in sealed segments.  With it all executed code is
+ * enumerated by address.
  *
  * Returns false if there is no such run.
  */
@@ -85,17 +85,17 @@ struct ts_run_count {
 	uint64_t n;
 };
 
-/* How far ts_runs_each() has come; zeros at first. */
+/* The progress of ts_runs_each(); initially zero. */
 struct ts_runs_at {
 	size_t segment, key;
 };
 
 /*
- * Call @use with each instruction of each distinct run that was executed at positions [@from, @to); one
- * address may come several times.  Sees sealed segments only.
+ * Call @use with each instruction of each distinct run that was executed at positions [@from, @to).  An address may
+ * come more than once.  Sees sealed segments only.
  *
- * Returns true if it stopped at *at, after about @max executions of runs; another call goes on there, if no
- * segment was sealed meanwhile.  Returns false at the end.
+ * Returns true if it stopped at *at, after about @max executions of runs.  Another call continues there, provided that
+ * no segment was sealed in between.  Returns false at the end.
  */
 bool ts_runs_each(const struct ts_runs *r, uint64_t from, uint64_t to, struct ts_runs_at *at, uint64_t max,
 		  void (*use)(void *user, const struct ts_run_count *c), void *user);
@@ -108,14 +108,13 @@ void ts_runs_each_start(const struct ts_runs *r, uint32_t run, uint64_t from, ui
 			void (*use)(void *user, uint64_t pos), void *user);
 
 /*
- * starts[pos - from] becomes 1 + the run that began at @pos, for each position [@from, @to) at which one did.  Sees
- * sealed segments only.
+ * For each position @pos in [@from, @to) at which a run began, set starts[pos - from] to 1 + its ordinal.  Sees sealed
+ * segments only.
  */
 void ts_runs_fill(const struct ts_runs *r, uint64_t from, uint64_t to, uint32_t *starts);
 
 /*
- * The last position <= @pos at which run @run began; one that is <= @from need not be found.  Sees sealed segments
- * only.
+ * The last position <= @pos at which run @run began.  A position <= @from may be missed.  Sees sealed segments only.
  *
  * Returns it, TS_NO_POS if there is none.
  */
@@ -124,7 +123,7 @@ uint64_t ts_runs_prev_start(const struct ts_runs *r, uint32_t run, uint64_t pos,
 /* Bytes of the sealed part, for `info` and the benchmark. */
 uint64_t ts_runs_mem(const struct ts_runs *r);
 
-/* Bytes of it that are in memory, not in an index file. */
+/* The bytes of the sealed part that are in memory, not in an index file. */
 uint64_t ts_runs_own_mem(const struct ts_runs *r);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How runs are found while a recording is read, or come from an index file.
+ * Finds runs while a recording is read, or loads them from an index file.
  *
- * Steps extend the open run; a run that ends is looked up among the distinct ones, and its position is noted.
- * When a segment is complete, its notes are packed (sorted, the long part), and sealed.
+ * Steps extend the open run.  When a run ends, it is looked up among the distinct runs, and its position is noted.  When
+ * a segment is complete, its notes are packed, which sorts them and takes most of the time, and then sealed.
  */
 #ifndef TS_RUNS_BUILDER_H
 #define TS_RUNS_BUILDER_H
@@ -26,7 +26,7 @@ struct ts_open_run {
 	uint8_t lens[TS_MAX_RUN];
 };
 
-/* What was noted, sorted. */
+/* The notes of a segment, sorted. */
 struct ts_packed_runs {
 	struct ts_postings postings;
 	uint32_t *by_pc; /* owned; NULL: no run is new */
@@ -61,8 +61,8 @@ void ts_runs_builder_fini(struct ts_runs_builder *b);
 bool ts_runs_flush(struct ts_runs_builder *b);
 
 /*
- * The step at @pos (they come in order) executed the instruction at @pc of @insn_len bytes, 0 = unknown.  One
- * with TS_NO_PC is in no run, so that no address finds it.
+ * Add the step at @pos, in ascending order, which executed the instruction at @pc of @insn_len bytes (0: unknown).  A
+ * step with TS_NO_PC belongs to no run, and no query by address finds it.
  *
  * Returns false if memory is exhausted.
  */
@@ -70,24 +70,23 @@ bool ts_runs_step(struct ts_runs_builder *b, uint64_t pos, uint32_t process, uin
 		  uint16_t insn_len);
 
 /*
- * The same for as many of the steps [s, end) as just extend the open run: nearly all do.  Returns the first
- * that does not, or @end.
+ * Add those of the steps [s, end) that extend the open run, as nearly all do.  Returns the first step that does not, or
+ * @end.
  */
 const struct ts_step *ts_runs_extend(struct ts_runs_builder *b, const struct ts_step *s,
 				     const struct ts_step *end);
 
 /*
- * After ts_runs_flush(), sort what was noted so far, for the call of ts_runs_seal() or ts_runs_seal_copy()
- * that follows, which is quick then (else it does all this itself).  Takes long; another thread may do it
- * while this one queries the runs, and notes nothing.
+ * After ts_runs_flush(), sort the notes.  The next call of ts_runs_seal() or ts_runs_seal_copy() then takes little time;
+ * without this call it sorts them itself.  Another thread may do it while this one queries the runs and notes nothing.
  *
  * Returns false if memory is exhausted.
  */
 bool ts_runs_pack(struct ts_runs_builder *b);
 
 /*
- * Seal the steps before position @end, where the next segment begins; or for now: queries see what was noted
- * so far, until the segment is sealed or copied again.
+ * ts_runs_seal() seals the steps before position @end, where the next segment begins.  ts_runs_seal_copy() makes the
+ * notes visible to queries until the segment is sealed or copied again.
  *
  * Return false if memory is exhausted.
  */
@@ -95,9 +94,9 @@ bool ts_runs_seal(struct ts_runs_builder *b, uint64_t end);
 bool ts_runs_seal_copy(struct ts_runs_builder *b);
 
 /*
- * To an index file: the segment that was sealed last, and the runs that are new in it.  From there: the next
- * segment, which ends at position @end, and the runs that are new in it, and after the last one
- * ts_runs_end_load(); or only the arrays of the one that was sealed last, in place of those in memory.
+ * ts_runs_save() saves the segment that was sealed last, and the runs that are new in it.  ts_runs_load() loads the next
+ * segment, which ends at position @end, and the runs that are new in it; ts_runs_end_load() must follow the last one.
+ * ts_runs_load_sealed() replaces the arrays in memory of the segment that was sealed last by those in the file.
  *
  * Loading returns false if memory is exhausted, or the arrays contradict each other.
  */

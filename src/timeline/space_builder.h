@@ -23,7 +23,7 @@ struct ts_index_file;
 struct ts_world_builder;
 struct ts_index_arrays;
 
-/* What the chunk that is being read did to a page, by bytes; in words as those of ts_page.known. */
+/* The effects of the chunk that is being read on the bytes of a page, in words as in ts_page.known. */
 struct ts_marks {
 	uint64_t changed[64]; /* also written */
 	uint64_t lost[64];    /* changed to something unknown at some time in the chunk */
@@ -82,11 +82,11 @@ void ts_space_builder_init(struct ts_space_builder *sb, struct ts_space *sp);
 void ts_space_builder_fini(struct ts_space_builder *sb);
 
 /*
- * What the steps do.  Addresses are those of struct ts_effect: addr + len may end at 2^64, len 0 does
- * nothing. A function that runs out of memory sets is_failed; ts_space_end_chunk() reports it.
+ * Effects of steps.  Addresses are those of struct ts_effect: addr + len may be 2^64; a len of 0 has no effect.  A
+ * function that exhausts memory sets is_failed, which ts_space_end_chunk() reports.
  */
 
-/* Bytes at position 0, before anything else. */
+/* Set bytes at position 0, before all other effects. */
 void ts_space_initial(struct ts_space_builder *sb, uint64_t addr, const uint8_t *data, uint64_t len);
 
 /* A write of a known value. */
@@ -95,33 +95,33 @@ void ts_space_write(struct ts_space_builder *sb, uint64_t addr, const uint8_t *d
 /* A write of a value that is not known. */
 void ts_space_lose(struct ts_space_builder *sb, uint64_t addr, uint64_t len);
 
-/* A range gets new contents at position @pos, without a write. */
+/* A range gets new contents at position @pos, without having been written. */
 void ts_space_fill(struct ts_space_builder *sb, uint64_t pos, uint64_t addr, uint64_t len, enum ts_fill fill);
 
 /*
- * Up to position @pos anything may have been written unseen.  Bytes that are known stay so, until something
- * else is seen; of those that are not, a first sight tells the time from @pos on, unless their range starts
- * afresh after it.  Of a byte that was lost before, it tells nothing of the time before the sight.
+ * Memory may have changed unseen up to position @pos.  Known bytes stay known until another value is seen.  A value that
+ * is later seen in an unknown byte holds since @pos, or since a later fill of its range.  In a byte that was lost
+ * before, it holds only since it is seen.
  */
 void ts_space_gap(struct ts_space_builder *sb, uint64_t pos);
 
-/* A stale page becomes what its layers hold.  Returns false if memory is exhausted. */
+/* Fill a stale page from its layers.  Returns false if memory is exhausted. */
 bool ts_space_refresh(struct ts_space_builder *sb, struct ts_page *pg);
 
-/* What the image calls the range that the next ts_space_fill() will start afresh: files may lie under it. */
+/* The number that the image will have for the range of the next ts_space_fill(), which a file may have mapped. */
 uint64_t ts_space_next_map(const struct ts_space_builder *sb);
 
-/* A value was seen: infer the past of unknown bytes, take a contradiction as an unexplained change. */
+/* A value was seen: infer the past of unknown bytes; treat a contradiction as an unexplained change. */
 void ts_space_see(struct ts_space_builder *sb, uint64_t addr, const uint8_t *data, uint64_t len);
 
-/* The same of bytes that were executed as code: gaps are taken not to change them. */
+/* The same for bytes that were executed as code, which gaps are assumed not to change. */
 void ts_space_see_code(struct ts_space_builder *sb, uint64_t addr, const uint8_t *data, uint64_t len);
 
 /*
- * An instruction read the range.  A trace can list a read of gigabytes, which a system call may do, in a few
- * bytes.  So reads of more than a page have limits, which grow with the chunks that were read: on their
- * bytes, on the pages that nothing else has touched, and on pages that are looked for in vain.  What is beyond
- * them is not noted, and counted in n_left_out.
+ * An instruction or a system call read the range.  A few bytes of a trace can list a read of gigabytes.  Reads of more
+ * than a page are therefore limited: in their bytes, in the pages that nothing else has touched, and in the pages that
+ * do not exist.  The limits grow with the number of chunks.  Reads beyond them are not noted; n_left_out counts their
+ * bytes.
  */
 #define TS_LONG_READS         (UINT64_C(1) << 30)
 #define TS_LONG_READS_MORE    (UINT64_C(16) << 20) /* for each chunk */
@@ -132,31 +132,31 @@ void ts_space_see_code(struct ts_space_builder *sb, uint64_t addr, const uint8_t
 void ts_space_note_read(struct ts_space_builder *sb, uint64_t addr, uint64_t len);
 
 /*
- * The chunk with this number is over (they come in order).
+ * End the chunk with this number.  Chunks end in order.
  *
  * Returns false if memory ran out since the last call.
  */
 bool ts_space_end_chunk(struct ts_space_builder *sb, uint64_t chunk);
 
 /*
- * Sort one part (less than TS_SPACE_PARTS) of what was noted so far, for the call of ts_space_seal() or
- * ts_space_seal_copy() that follows, which is quick then (else it does this itself).  Takes long; other
- * threads may do it, each another part, while this one queries the space, and builds nothing.
+ * Sort one part (enum ts_space_part) of the notes.  The next call of ts_space_seal() or ts_space_seal_copy() then takes
+ * little time; without this call it sorts them itself.  Other threads may do it, each for a different part, while this
+ * one queries the space and builds nothing.
  *
  * Returns false if memory is exhausted.
  */
 bool ts_space_pack(struct ts_space_builder *sb, unsigned part);
 
 /*
- * Seal what was noted: queries then see it.  The next chunk belongs to segment @segment + 1.
+ * Seal the notes, which makes them visible to queries.  The next chunk belongs to segment @segment + 1.
  *
  * Returns false if memory is exhausted.
  */
 bool ts_space_seal(struct ts_space_builder *sb, uint64_t segment);
 
 /*
- * The same for now: queries see what was noted so far, until segment @segment is sealed or copied again.
- * Values lost in it that are found later show then.
+ * Make the notes visible to queries until segment @segment is sealed or copied again.  Lost values of it that are found
+ * later become visible only then.
  *
  * Returns false if memory is exhausted.
  */
@@ -166,10 +166,10 @@ bool ts_space_seal_copy(struct ts_space_builder *sb, uint64_t segment);
 bool ts_space_room(struct ts_space_builder *sb, uint64_t segment);
 
 /*
- * To an index file: segment @segment, which has been sealed, and what else was learned since the last call.
+ * ts_space_save() saves segment @segment, which has been sealed, and the state that changed since the last call.
  *
- * From there: ts_space_load_segment() takes the segment, of @n_chunks chunks, with its arrays, in place of
- * the one in memory if there is one; ts_space_load_state() then what was learned.
+ * ts_space_load_segment() loads the segment, of @n_chunks chunks; it replaces the one in memory, if there is one.
+ * ts_space_load_state(), which must follow, loads the state.
  *
  * Loading returns false if memory is exhausted, or the arrays contradict each other.
  */
@@ -178,16 +178,16 @@ bool ts_space_load_segment(struct ts_space_builder *sb, uint64_t segment, struct
 			   uint32_t n_chunks);
 bool ts_space_load_state(struct ts_space_builder *sb, uint64_t segment, struct ts_index_arrays *a);
 
-/* What was learned so far need not be saved: the initial state of the recording, which its loader tells. */
+/* The present state need not be saved: it is the recording's initial state, which its loader supplies. */
 void ts_space_set_clean(struct ts_space_builder *sb);
 
-/* Segments up to chunk @chunk were loaded; building continues there. */
+/* The segments before chunk @chunk were loaded.  Continue building there. */
 void ts_space_resume(struct ts_space_builder *sb, uint64_t chunk);
 
-/* Bytes of memory that the space and the builder need; what is mapped from index files is not counted. */
+/* Bytes of memory that the space and the builder use, without mapped parts of index files. */
 uint64_t ts_space_mem(const struct ts_space_builder *sb);
 
-/* Those of them that are not in a segment yet: a number that is known without a look at the segments. */
+/* The part of them that belongs to no segment yet, computed without looking at the segments. */
 uint64_t ts_space_open_mem(const struct ts_space_builder *sb);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a space is made of, for the files that are one: space.c and space_search.c, which answer,
- * space_builder.c and space_file.c, which make it.
+ * The parts of a space, private to its files: space.c and space_search.c answer queries, space_builder.c and
+ * space_file.c build it.
  */
 #ifndef TS_SPACE_PARTS_H
 #define TS_SPACE_PARTS_H
@@ -12,7 +12,7 @@
 #include "sights.h"
 #include "space_segment.h"
 
-/* What the segments of a group touch. */
+/* The lines that the segments of a group touch. */
 struct ts_space_group {
 	struct ts_group parts[TS_SPACE_PARTS];
 };
@@ -34,10 +34,10 @@ struct ts_space {
 	uint64_t n_divided; /* the same, since the space was made or loaded */
 };
 
-/* Group @group becomes *g.  Returns false if memory is exhausted. */
+/* Set group @group to *g.  Returns false if memory is exhausted. */
 bool ts_space_set_group(struct ts_space *sp, size_t group, const struct ts_space_group *g);
 
-/* What is looked for in the segments of a space: touches of [addr, last]. */
+/* A search in the segments of a space for touches of [addr, last]. */
 struct ts_hunt {
 	const struct ts_space *sp;
 	unsigned parts; /* of which kinds; bit i: enum ts_space_part */
@@ -47,7 +47,7 @@ struct ts_hunt {
 /* The segments of a group in which a struct ts_hunt may find some. */
 ts_group_bits ts_space_hunt;
 
-/* What the image calls a layer; not 0. */
+/* The number of a layer in the image's maps; not 0. */
 uint64_t ts_space_map_of_layer(const struct ts_space *sp, uint32_t layer);
 
 /* ts_space_parts() of a space that was divided. */
@@ -61,7 +61,7 @@ static inline uint16_t ts_space_parts(const struct ts_space *sp, uint64_t addr, 
 	return (uint16_t)((bytes & 0xff ? 0xff : 0) | (bytes & 0xff00 ? 0xff00 : 0));
 }
 
-/* How to paint bytes. */
+/* What ts_space_paint() takes bytes from. */
 struct ts_painting {
 	const struct ts_space *sp;
 	const struct ts_image *image; /* below all layers; NULL: only what the recording shows */
@@ -71,15 +71,14 @@ struct ts_painting {
 };
 
 /*
- * The bytes [first, last] as the first @n layers and the versions have them: newest layer first, and around
- * it what older layers say.
+ * Copy the bytes [first, last] from the versions and the first @n layers.  A newer layer hides the bytes of older ones.
  */
 void ts_space_paint(const struct ts_painting *p, uint32_t n, uint64_t first, uint64_t last, uint8_t *data,
 		    uint8_t *known);
 
 /*
- * The lost bytes @mask of the line at @addr are known now in the first @n_segments segments: newest first,
- * down to where they were lost.  Returns false if they were lost in none of them.
+ * The lost bytes of @c are known now.  Set them in the first @n_segments segments, from the newest to the one in which
+ * they were lost.  Returns false if they were lost in none of them.
  */
 bool ts_space_complete(struct ts_space *sp, size_t n_segments, const struct ts_completion *c);
 

@@ -27,7 +27,7 @@ struct ts_space_segment {
 /* Free the arrays of a segment; it is empty then. */
 void ts_space_drop_segment(struct ts_space_segment *seg);
 
-/* Lost bytes of a line in sealed segments that turned out to be those of data. */
+/* Lost bytes of a line in sealed segments whose values were found later. */
 struct ts_completion {
 	uint64_t addr;
 	uint8_t data[TS_LINE_LEN];

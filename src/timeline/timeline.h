@@ -88,7 +88,7 @@ enum ts_grow {
 };
 
 /*
- * A timeline over @rec, nothing read yet.  @rec and @image (may be NULL) must outlive it.
+ * Make a timeline of @rec, of which no step is read yet.  @rec and @image (may be NULL) must outlive it.
  *
  * Returns NULL on failure: the recording cannot be read, or memory is exhausted.
  */
@@ -96,19 +96,20 @@ struct ts_timeline *ts_timeline_new(struct ts_recording *rec, struct ts_image *i
 void ts_timeline_free(struct ts_timeline *tl);
 
 /*
- * Do not note memory reads: the index is smaller and cannot find reads.  Before the first ts_timeline_grow().
+ * Do not note memory reads.  The index is then smaller, and cannot find reads.  Call it before the first
+ * ts_timeline_grow().
  */
 void ts_timeline_leave_reads_out(struct ts_timeline *tl);
 
 /*
- * Nothing will be asked before all has been read: so the first segment need not be sorted again and again
- * for questions.  Before the first ts_timeline_grow().
+ * Declare that there will be no query before the whole recording is read.  The first segment is then sorted only once.
+ * Call it before the first ts_timeline_grow().
  */
 void ts_timeline_read_whole(struct ts_timeline *tl);
 
 /*
- * Make a digest of each chunk, too (digests.h), or take those that an index file has.  Before
- * ts_timeline_use_file() and the first ts_timeline_grow().
+ * Also make a digest of each chunk (digests.h), or load those of an index file.  Call it before ts_timeline_use_file()
+ * and the first ts_timeline_grow().
  */
 void ts_timeline_make_digests(struct ts_timeline *tl);
 
@@ -123,9 +124,9 @@ void ts_timeline_make_digests(struct ts_timeline *tl);
 bool ts_timeline_use_file(struct ts_timeline *tl, struct ts_index_file *file, struct ts_error *err);
 
 /*
- * Decode on a thread of its own, from @twin: the recording opened again, which the timeline then owns, on
- * failure too; and use threads for work that would take long in ts_timeline_grow().  Call it after
- * ts_timeline_use_file() and before the first ts_timeline_grow(); something must be left to read.
+ * Decode on another thread, from @twin, the recording opened again, which the timeline then owns, on failure too.  Also
+ * use threads for long work of ts_timeline_grow().  Call it after ts_timeline_use_file() and before the first
+ * ts_timeline_grow(); a part of the recording must be unread.
  *
  * Returns false if the twin cannot be read (TS_EIO, TS_ENOMEM, ...): the timeline then grows without a
  * thread.
@@ -133,15 +134,15 @@ bool ts_timeline_use_file(struct ts_timeline *tl, struct ts_index_file *file, st
 bool ts_timeline_read_ahead(struct ts_timeline *tl, struct ts_recording *twin, struct ts_error *err);
 
 /*
- * Decode nothing: batches come from @store (borrowed), the first one that of the chunk after those that are known.  When
- * ts_timeline_read_ahead() could be called, in its place.
+ * Take batches from @store (borrowed) instead of decoding; the first batch is that of the first chunk that is not read
+ * yet.  Call it in place of ts_timeline_read_ahead().
  */
 void ts_timeline_take_from(struct ts_timeline *tl, const struct ts_batch_store *store);
 
-/* The chunks that are known, while something is left to read. */
+/* The number of chunks that have been read, while a part of the recording is unread. */
 uint64_t ts_timeline_n_chunks_read(const struct ts_timeline *tl);
 
-/* How often ts_timeline_read_ahead() is of use, each time with another twin: for more threads that decode. */
+/* The number of useful calls of ts_timeline_read_ahead(), each with another twin, for more decoding threads. */
 unsigned ts_timeline_n_twins(const struct ts_timeline *tl);
 
 /*
@@ -150,28 +151,27 @@ unsigned ts_timeline_n_twins(const struct ts_timeline *tl);
 bool ts_timeline_has(const struct ts_timeline *tl, const struct ts_section *s);
 
 /*
- * The optional section, which the timeline has, is of no use: it lacks it from now on, and its file is
- * written anew when it is built again.
+ * Drop an optional section, which the timeline has, because it is invalid.  Its file is rewritten when the section is
+ * built again.
  */
 void ts_timeline_give_up(struct ts_timeline *tl, const struct ts_section *s);
 
 /*
- * Did an index file turn out to contradict itself when it was used?  Then no answer since the last call is
- * reliable; the file is removed from disk.
+ * Was an index file found to contradict itself while it was used?  Then no answer since the last call is reliable, and
+ * the file is removed from disk.
  */
 bool ts_timeline_is_damaged(const struct ts_timeline *tl);
 
 /*
- * Nobody is in a function that reads the timeline: of what was unpacked from index files, that which was not
- * used for long may leave memory.
+ * Free unpacked parts of index files that were not used for long.  No function that reads the timeline may be running.
  */
 void ts_timeline_give_back(const struct ts_timeline *tl);
 
 /*
- * Build a missing optional section, about @n_steps steps in each call.  The timeline must be complete; every
- * caller continues the same work.
+ * Build a missing optional section, about @n_steps steps in each call.  The timeline must be complete.  All callers
+ * continue the same work.
  *
- * Returns TS_GROW_DONE when it is there, TS_GROW_FAILED as ts_backfill_grow(): the next call starts again.
+ * Returns TS_GROW_DONE when the section is built, TS_GROW_FAILED as ts_backfill_grow(); the next call then starts again.
  */
 enum ts_grow ts_timeline_fill(struct ts_timeline *tl, const struct ts_section *s, uint64_t n_steps,
 			      struct ts_error *err);
@@ -186,7 +186,7 @@ enum ts_grow ts_timeline_fill(struct ts_timeline *tl, const struct ts_section *s
  */
 enum ts_grow ts_timeline_grow(struct ts_timeline *tl, uint64_t n_steps, struct ts_error *err);
 
-/* How much of the trace has been read, in thousandths of its bytes; 1000 only if all was. */
+/* The part of the trace's bytes that has been read, in thousandths; 1000 only if all were read. */
 unsigned ts_timeline_permille(const struct ts_timeline *tl);
 
 /* The number of steps that have been read, including those that cannot be queried yet. */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What lines held at the ends of the chunks of a segment that changed them.
+ * The contents of lines at the ends of the chunks of a segment that changed them.
  *
- * A version is what a chunk left of a line.  Sealed, it keeps only the bytes that the chunk changed; each
- * sixteenth version of a line keeps the whole line, so that reading one looks at sixteen at most.  Lines that
- * were changed to something unknown stay as they were noted, so that what is seen later can complete them.
- * Which bytes were changed when is also what watchpoints look for.
+ * A version is the contents of a line at the end of a chunk.  A sealed version has only the bytes that the chunk
+ * changed.  Every sixteenth version of a line has the whole line, so that reading a line takes at most sixteen versions.
+ * Lines with bytes that became unknown are not packed, because values that are seen later can complete them.  Searches
+ * for watchpoints also use the masks of changed bytes.
  */
 #ifndef TS_VERSIONS_H
 #define TS_VERSIONS_H
@@ -18,7 +18,7 @@
 
 #define TS_PLAIN_LINE (UINT32_C(1) << 31)
 
-/* Versions from one that keeps the whole line to the next. */
+/* The number of versions from one with the whole line to the next. */
 #define TS_VERSION_BLOCK 16u
 
 struct ts_version {
@@ -29,7 +29,7 @@ struct ts_version {
 	uint8_t data[TS_LINE_LEN];
 };
 
-/* A version that has lost bytes, and the one of the same line before. */
+/* A version that has lost bytes, and the previous one of the same line. */
 struct ts_link {
 	uint32_t item; /* ordinal in items and touches */
 	uint32_t prev; /* ordinal of the link, plus 1; 0: none */
@@ -59,8 +59,8 @@ struct ts_versions {
 };
 
 /*
- * Note what a chunk left of a line; chunks must not descend.  If bytes of it are lost, *@chain (else unused)
- * links the line's versions of which that is so: 0 at first, and again when the changes are reset.
+ * Note the version of a line at the end of a chunk; chunks must not descend.  If bytes of it are lost, *@chain (else
+ * unused) links the line's versions with lost bytes.  It must be 0 initially, and again after the changes are reset.
  *
  * Returns false if memory is exhausted.
  */
@@ -68,13 +68,13 @@ bool ts_changes_add(struct ts_changes *c, uint32_t page, uint8_t line, uint16_t 
 		    const struct ts_version *v, uint32_t *chain);
 void ts_changes_fini(struct ts_changes *c);
 
-/* Empty it; its memory is kept. */
+/* Remove all changes, and keep the memory. */
 void ts_changes_reset(struct ts_changes *c);
 
 /*
- * The lost bytes of a line that are in *@mask turn out to be those of @data (a whole line).  The versions of
- * the chain become known in them, the newest first, down to the one whose chunk lost them; what was found to
- * the end leaves *@mask.
+ * The lost bytes of a line that are in *@mask are found to have the values of @data (a whole line).  They become known
+ * in the versions of the chain, from the newest to the version whose chunk lost them.  Bytes for which that version was
+ * reached are removed from *@mask.
  */
 void ts_changes_complete(struct ts_changes *c, uint32_t chain, const uint8_t *data, uint16_t *mask);
 
@@ -94,10 +94,10 @@ void ts_versions_fini(struct ts_versions *set);
 bool ts_versions_complete(struct ts_versions *set, uint64_t addr, const uint8_t *data, uint16_t *mask);
 
 /*
- * The line at @addr as chunks below @until leave it, going back no further than chunk @from.
+ * Read the line at @addr as it is before chunk @until, from versions of chunks >= @from.
  *
- * Returns true if it has a version below @until; v->known then tells which bytes were changed since @from, or
- * are known anyway, v->lost those that were lost since then (v->changed is not set).
+ * Returns true if it has a version below @until.  v->known then has the bytes that were changed since @from or are known
+ * otherwise, v->lost those that were lost since then; v->changed is not set.
  */
 bool ts_versions_read(const struct ts_versions *set, uint64_t addr, uint32_t from, uint32_t until,
 		      struct ts_version *v);

@@ -13,7 +13,7 @@
 #include "src/base/buf.h"
 #include "src/trace/step.h"
 
-/* A stretch of steps of one thread; it ends where the next begins. */
+/* Consecutive steps of one thread.  A slice ends where the next begins. */
 struct ts_slice {
 	uint64_t pos;
 	uint64_t n_before; /* steps of the thread before it */
@@ -21,7 +21,7 @@ struct ts_slice {
 	uint32_t zero; /* no padding: it goes to index files */
 };
 
-/* A region as it was mapped from position @from until before position @until. */
+/* A region that was mapped at positions @from to @until - 1. */
 struct ts_region {
 	uint64_t from, until;
 	uint64_t first, last; /* addresses, both inclusive */
@@ -31,7 +31,7 @@ struct ts_region {
 	uint32_t desc, file;  /* offsets in the world's texts, TS_NO_DATA for none */
 };
 
-/* A module as it was there from position @from until before position @until. */
+/* A module that was loaded at positions @from to @until - 1. */
 struct ts_module_span {
 	uint64_t from, until;
 	uint64_t first, last; /* addresses, both inclusive */
@@ -47,12 +47,13 @@ struct ts_thread_slices {
 	uint64_t end_step; /* the first step that ended it since it ran last, UINT64_MAX if none did */
 };
 
-/* So many regions are passed over together. */
+/* The number of regions that a search skips together. */
 #define TS_REGION_GROUP 64u
 
 /*
- * Made by struct ts_world_builder (world_builder.h), or taken from an index file: then the arrays of slices,
- * of their ordinals, of regions and modules lie there, where any number may be wrong; else they are owned.
+ * Made by struct ts_world_builder (world_builder.h), or taken from an index file.  In the second case the arrays of
+ * slices, of their ordinals, of regions and of modules are in the file, and any number in them may be wrong.  Otherwise
+ * the arrays are owned.
  */
 struct ts_world {
 	struct ts_slice *slices;
@@ -76,27 +77,27 @@ struct ts_world {
 void ts_world_init(struct ts_world *w);
 void ts_world_fini(struct ts_world *w);
 
-/* Free what the world owns, the events and texts left out. */
+/* Free what the world owns, except the events and texts. */
 void ts_world_drop_arrays(struct ts_world *w);
 
-/* The thread of step @pos, or of the last one if there are fewer.  There must be a step. */
+/* The thread of step @pos, or of the last step if there are fewer steps.  There must be a step. */
 uint32_t ts_world_thread(const struct ts_world *w, uint64_t pos);
 
-/* The last step of a thread that has run, as far as @n_steps steps tell. */
+/* The last of the first @n_steps steps that is of the thread, which must have run. */
 uint64_t ts_world_last_step(const struct ts_world *w, const struct ts_thread_slices *t, uint64_t n_steps);
 
 /* The first step >= @pos (last step <= @pos) of @thread; UINT64_MAX if there is none. */
 uint64_t ts_world_next_step(const struct ts_world *w, uint32_t thread, uint64_t pos, uint64_t n_steps);
 uint64_t ts_world_prev_step(const struct ts_world *w, uint32_t thread, uint64_t pos, uint64_t n_steps);
 
-/* How many of the first @n_steps steps are the thread's. */
+/* The number of the thread's steps among the first @n_steps. */
 uint64_t ts_world_n_steps(const struct ts_world *w, uint32_t thread, uint64_t n_steps);
 
 /* The end of the slice of step @pos, UINT64_MAX if it is the last one. */
 uint64_t ts_world_slice_end(const struct ts_world *w, uint64_t pos);
 
 /*
- * Does the thread exist at @pos: it has run, or runs now, and has not ended?  A thread that runs after its
+ * Does the thread exist at @pos?  It exists if it has run, or runs now, and has not ended.  A thread that runs after its
  * recorded end has not ended.
  */
 bool ts_world_is_alive(const struct ts_world *w, uint32_t thread, uint64_t pos);
@@ -107,13 +108,13 @@ const struct ts_event_at *ts_world_next_event(const struct ts_world *w, enum ts_
 const struct ts_event_at *ts_world_prev_event(const struct ts_world *w, enum ts_event_kind kind,
 					       uint64_t step);
 
-/* A region, a module; one that is damaged is never there. */
+/* A region, a module.  If the index file is damaged there, its range of positions is empty. */
 const struct ts_region *ts_world_region(const struct ts_world *w, size_t i);
 const struct ts_module_span *ts_world_module(const struct ts_world *w, size_t i);
 
 /*
- * The first region from ordinal @i on that may be there at @pos: those that are passed over are not.  Returns
- * the number of regions if there is none.
+ * The first region from ordinal @i on that may be mapped at @pos; the regions that are skipped are not.  Returns the
+ * number of regions if there is none.
  */
 size_t ts_world_pass_regions(const struct ts_world *w, size_t i, uint64_t pos);
 
@@ -127,12 +128,12 @@ const struct ts_region *ts_world_next_with_file(const struct ts_world *w, size_t
 /* A text of a region or a module, NULL for none. */
 const char *ts_world_text(const struct ts_world *w, uint32_t off);
 
-/* The world, but for the events, as arrays of a section of an index file. */
+/* Save the world without its events, as arrays of a section of an index file. */
 void ts_world_save(const struct ts_world *w, struct ts_index_file *f);
 
 /*
- * The world becomes that of the arrays, which stay in the file, of a recording of @n_steps steps by up to
- * @n_threads threads of @n_processes processes.  What the items say is checked when they are used.
+ * Replace the world by that of the arrays, which stay in the file, of a recording of @n_steps steps by up to @n_threads
+ * threads of @n_processes processes.  Items are checked when they are used.
  *
  * Returns false if the arrays contradict each other, or memory is exhausted.
  */

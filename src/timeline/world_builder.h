@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How the world around the machine state is put together while a recording is read, or from an index file.
+ * Builds the world around the machine state while a recording is read, or from an index file.
  */
 #ifndef TS_WORLD_BUILDER_H
 #define TS_WORLD_BUILDER_H
@@ -21,7 +21,7 @@ struct ts_world_builder {
 void ts_world_builder_init(struct ts_world_builder *wb, struct ts_world *world);
 void ts_world_builder_fini(struct ts_world_builder *wb);
 
-/* What happened, in the order of positions.  A function that finds no memory sets is_failed. */
+/* Add effects, in the order of positions.  A function that exhausts memory sets is_failed. */
 void ts_world_run(struct ts_world_builder *wb, uint64_t pos, uint32_t thread);
 void ts_world_event(struct ts_world_builder *wb, uint64_t step, uint32_t thread, const struct ts_event *ev);
 void ts_world_end_thread(struct ts_world_builder *wb, uint64_t step, uint32_t thread);
@@ -32,12 +32,11 @@ void ts_world_protect(struct ts_world_builder *wb, uint64_t pos, uint32_t proces
 		      uint64_t len, uint32_t prot);
 
 /*
- * Does the byte lie in a region that cannot be written, and has been there, with that protection, since position
- * @pos?
+ * Is the byte in a region that has been mapped without write permission since position @pos?
  */
 bool ts_world_is_constant(const struct ts_world_builder *wb, uint32_t process, uint64_t pos, uint64_t addr);
 
-/* The offset of a text in the world, where each is once; TS_NO_DATA for NULL. */
+/* Add a text to the world, if it does not have it, and return its offset; TS_NO_DATA for NULL. */
 uint32_t ts_world_add_text(struct ts_world_builder *wb, const char *text);
 
 void ts_world_load(struct ts_world_builder *wb, uint64_t pos, uint32_t process, const struct ts_steps *b,
@@ -45,7 +44,7 @@ void ts_world_load(struct ts_world_builder *wb, uint64_t pos, uint32_t process, 
 void ts_world_unload(struct ts_world_builder *wb, uint64_t pos, uint32_t process, uint64_t addr,
 		     uint64_t len);
 
-/* Bytes of memory of the world and its builder, about; events that lie in an index file are left out. */
+/* The approximate memory of the world and its builder in bytes, without events that are in an index file. */
 uint64_t ts_world_mem(const struct ts_world_builder *wb);
 
 #endif

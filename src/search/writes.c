@@ -188,9 +188,12 @@ static bool reads_register(const struct ts_steps *b, const struct ts_step *st, c
 	return false;
 }
 
-/* Which bytes (or flags) have another value at @pos + 1 than at @pos.  Those of which one is unknown do not count. */
-static bool find_changed(struct ts_query *q, uint64_t pos, const struct ts_location *loc, uint64_t *mask,
-			 struct ts_error *err)
+/*
+ * Which bytes (or flags) have another value at @pos + 1 than at @pos.  Bytes that are unknown at @pos + 1 do not count;
+ * those that are unknown at @pos count if they are in @shown.
+ */
+static bool find_changed(struct ts_query *q, uint64_t pos, const struct ts_location *loc, uint64_t shown,
+			 uint64_t *mask, struct ts_error *err)
 {
 	struct ts_location bytes = as_bytes(q, loc);
 	size_t g_len = ts_query_regset(q)->g_len;
@@ -208,7 +211,9 @@ static bool find_changed(struct ts_query *q, uint64_t pos, const struct ts_locat
 
 		if (!(bytes.mask >> i & 1))
 			continue;
-		diff = old[g_len + at] && new[g_len + at] ? old[at] ^ new[at] : 0;
+		if (!new[g_len + at])
+			continue;
+		diff = old[g_len + at] ? old[at] ^ new[at] : shown >> i & 1 ? UINT8_MAX : 0;
 		if (loc->kind == TS_IN_FLAGS)
 			*mask |= (uint64_t)diff << 8 * i & loc->mask;
 		else if (diff)
@@ -280,14 +285,17 @@ static bool look(struct ts_query *q, uint64_t pos, struct view *v, struct ts_err
 	return v->st != NULL;
 }
 
-/* What changed beside what the operands write: by an effect of the step, or seen by the next one. */
+/*
+ * What changed beside what the operands write: by an effect of the step, or seen by the next one.  @shown: bytes that a
+ * system call gave a value, which count if they were unknown before.
+ */
 static bool add_changes(struct ts_query *q, uint64_t pos, const struct ts_location *loc, bool is_effect,
-			struct ts_written *w, struct ts_error *err)
+			uint64_t shown, struct ts_written *w, struct ts_error *err)
 {
 	struct view v;
 	uint64_t changed;
 
-	if (!find_changed(q, pos, loc, &changed, err) || !look(q, pos, &v, err))
+	if (!find_changed(q, pos, loc, shown, &changed, err) || !look(q, pos, &v, err))
 		return false;
 	if (!(changed & ~w->mask))
 		return true;
@@ -317,7 +325,7 @@ static bool register_writes(struct ts_query *q, uint64_t pos, const struct ts_lo
 	}
 	if (is_own && v.d->is_insn && !ts_writes_by_operands(q, pos, v.d, loc, &w->mask, err))
 		return false;
-	if (by_effects && (!v.d->is_insn || (is_own && w->kind == TS_WRITER_INPUT))) {
+	if (by_effects && !v.d->is_insn) {
 		w->mask |= loc->kind == TS_IN_FLAGS ? loc->mask : by_effects;
 		return true;
 	}
@@ -328,7 +336,9 @@ static bool register_writes(struct ts_query *q, uint64_t pos, const struct ts_lo
 		return true;
 	if (!by_effects && may_contradict && !next_reads(q, pos, &bytes, &reads, err))
 		return false;
-	return (!by_effects && !reads) || add_changes(q, pos, loc, by_effects, w, err);
+	/* gdb's record lists registers that a system call may change, also where it does not: AArch64's x30 */
+	return (!by_effects && !reads) ||
+	       add_changes(q, pos, loc, by_effects, is_own && w->kind == TS_WRITER_INPUT ? by_effects : 0, w, err);
 }
 
 /* -------------------------------------------------------------------------------------------------- memory */

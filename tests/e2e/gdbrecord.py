@@ -157,4 +157,16 @@ def constants_that_gdb_did_not_copy_come_from_the_program():
     assert other.returncode == 0 and "not the program that was recorded" in other.stdout, other
 
 
+@case
+def a_system_call_of_aarch64_writes_its_result_alone():
+    """gdb lists x30 and cpsr as changed by each svc (aarch64_linux_syscall_record), which Linux preserves."""
+    core = sample("list-aarch64")
+    for register, at in (("$x0", 1202), ("$x30", 173), ("$cpsr", 1197)):
+        for question in (f"last-write {register} at 1203", f"history {register} in 0:1203 last 1", f"why {register} at 1203"):
+            done = subprocess.run([TRACESTUB, "query", core, question], capture_output=True, text=True, timeout=LIMIT)
+            rows = [line.split("\t") for line in done.stdout.splitlines()]
+            column = rows[0].index("position")
+            assert rows[1][column] == str(at), (question, done)
+
+
 run_cases()

@@ -71,7 +71,7 @@ def what_is_not_recorded_is_refused_and_the_session_goes_on():
             g.expect("Remote I/O error")
         g("python print(gdb.selected_frame().read_register('eflags'))")
         g.expect("<unavailable>")
-        g("python gdb.selected_inferior().read_memory(16, 8)")
+        g("python\ntry:\n    gdb.selected_inferior().read_memory(16, 8)\nexcept gdb.MemoryError as error:\n    print(error)\nend")
         g.expect("Cannot access memory at address 0x10")
         assert g.position() == 5
 

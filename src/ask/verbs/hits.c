@@ -412,9 +412,15 @@ static uint64_t find_differences(const struct ts_hits *h, const uint8_t *value, 
 	return mask & h->loc.mask;
 }
 
+static bool is_known(const struct ts_hits *h, uint64_t first, uint64_t last)
+{
+	return !memchr(h->known + (first - h->base), 0, last - first + 1);
+}
+
 /*
  * The recording says that registers were written: all of one, as a rule, also where the instruction writes a
- * part.  What the instruction's operands write is a hit already.
+ * part.  What the instruction's operands write is a hit already.  gdb's record also lists registers that a system call
+ * may change and does not (AArch64's x30): these are no hits.
  */
 static void take_register_write(struct ts_hits *h, const struct step *st, uint32_t thread, const uint8_t *value,
 				uint64_t first, uint64_t last)
@@ -427,7 +433,7 @@ static void take_register_write(struct ts_hits *h, const struct step *st, uint32
 		mask = find_differences(h, value, first, last) & ~st->by_operands;
 	if (st->d)
 		kind = ts_step_change_writer(h->q, st->batch, st->s, st->d, &h->loc, mask);
-	if (!st->d || !st->d->is_insn || (kind == TS_WRITER_INPUT && is_own))
+	if (!st->d || !st->d->is_insn || (kind == TS_WRITER_INPUT && is_own && !is_known(h, first, last)))
 		add(h, st, TS_HIT_WRITE, first, last);
 	else if (mask)
 		add(h, st, kind == TS_WRITER_UNEXPLAINED ? TS_HIT_UNEXPLAINED : TS_HIT_WRITE, first, last);

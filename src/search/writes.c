@@ -190,9 +190,9 @@ static bool reads_register(const struct ts_steps *b, const struct ts_step *st, c
 
 /*
  * Which bytes (or flags) have another value at @pos + 1 than at @pos.  Bytes that are unknown at @pos + 1 do not count;
- * those that are unknown at @pos count if they are in @shown.
+ * those that are unknown at @pos count if @with_unknown.
  */
-static bool find_changed(struct ts_query *q, uint64_t pos, const struct ts_location *loc, uint64_t shown,
+static bool find_changed(struct ts_query *q, uint64_t pos, const struct ts_location *loc, bool with_unknown,
 			 uint64_t *mask, struct ts_error *err)
 {
 	struct ts_location bytes = as_bytes(q, loc);
@@ -213,7 +213,7 @@ static bool find_changed(struct ts_query *q, uint64_t pos, const struct ts_locat
 			continue;
 		if (!new[g_len + at])
 			continue;
-		diff = old[g_len + at] ? old[at] ^ new[at] : shown >> i & 1 ? UINT8_MAX : 0;
+		diff = old[g_len + at] ? old[at] ^ new[at] : with_unknown ? UINT8_MAX : 0;
 		if (loc->kind == TS_IN_FLAGS)
 			*mask |= (uint64_t)diff << 8 * i & loc->mask;
 		else if (diff)
@@ -285,17 +285,14 @@ static bool look(struct ts_query *q, uint64_t pos, struct view *v, struct ts_err
 	return v->st != NULL;
 }
 
-/*
- * What changed beside what the operands write: by an effect of the step, or seen by the next one.  @shown: bytes that a
- * system call gave a value, which count if they were unknown before.
- */
+/* What changed beside what the operands write: by an effect of the step, or seen by the next one. */
 static bool add_changes(struct ts_query *q, uint64_t pos, const struct ts_location *loc, bool is_effect,
-			uint64_t shown, struct ts_written *w, struct ts_error *err)
+			struct ts_written *w, struct ts_error *err)
 {
 	struct view v;
 	uint64_t changed;
 
-	if (!find_changed(q, pos, loc, shown, &changed, err) || !look(q, pos, &v, err))
+	if (!find_changed(q, pos, loc, false, &changed, err) || !look(q, pos, &v, err))
 		return false;
 	if (!(changed & ~w->mask))
 		return true;
@@ -303,6 +300,37 @@ static bool add_changes(struct ts_query *q, uint64_t pos, const struct ts_locati
 		w->kind = is_effect ? ts_step_change_writer(q, v.b, v.st, v.d, loc, changed) : TS_WRITER_UNEXPLAINED;
 	w->mask |= changed;
 	return true;
+}
+
+/*
+ * What a system call of the thread wrote beside what the operands write: each range that the recording lists, if a byte
+ * of it changed, or was unknown before.  gdb's record also lists registers that the call does not change: AArch64's x30.
+ */
+static bool add_results(struct ts_query *q, uint64_t pos, const struct ts_location *loc, struct ts_written *w,
+			struct ts_error *err)
+{
+	struct ts_location bytes = as_bytes(q, loc);
+	uint64_t changed;
+	struct view v;
+
+	for (uint32_t i = 0; look(q, pos, &v, err); i++) {
+		struct ts_step_effects all = ts_step_effects(v.b, v.st);
+		const struct ts_effect *e = NULL;
+		uint64_t mask = 0;
+
+		for (uint32_t n = 0; n <= i && (e = ts_step_effects_next(&all)); n += mask != 0)
+			mask = e->kind == TS_FX_REG_WRITE && all.thread == loc->owner ?
+				       ts_location_overlap(&bytes, e->addr, e->len) : 0;
+		if (!e)
+			return true;
+		changed = e->len > 64 || !ts_effect_data(v.b, e);
+		if (!changed && !find_changed(q, pos, &(struct ts_location){ TS_IN_REGS, loc->owner, e->addr, ts_mask(0, e->len) },
+					      true, &changed, err))
+			return false;
+		if (changed)
+			w->mask |= loc->kind == TS_IN_FLAGS ? loc->mask : mask;
+	}
+	return false;
 }
 
 static bool register_writes(struct ts_query *q, uint64_t pos, const struct ts_location *loc,
@@ -325,6 +353,8 @@ static bool register_writes(struct ts_query *q, uint64_t pos, const struct ts_lo
 	}
 	if (is_own && v.d->is_insn && !ts_writes_by_operands(q, pos, v.d, loc, &w->mask, err))
 		return false;
+	if (by_effects && v.d->is_insn && is_own && w->kind == TS_WRITER_INPUT)
+		return add_results(q, pos, loc, w, err);
 	if (by_effects && !v.d->is_insn) {
 		w->mask |= loc->kind == TS_IN_FLAGS ? loc->mask : by_effects;
 		return true;
@@ -336,9 +366,7 @@ static bool register_writes(struct ts_query *q, uint64_t pos, const struct ts_lo
 		return true;
 	if (!by_effects && may_contradict && !next_reads(q, pos, &bytes, &reads, err))
 		return false;
-	/* gdb's record lists registers that a system call may change, also where it does not: AArch64's x30 */
-	return (!by_effects && !reads) ||
-	       add_changes(q, pos, loc, by_effects, is_own && w->kind == TS_WRITER_INPUT ? by_effects : 0, w, err);
+	return (!by_effects && !reads) || add_changes(q, pos, loc, by_effects, w, err);
 }
 
 /* -------------------------------------------------------------------------------------------------- memory */

@@ -502,6 +502,8 @@ class Arm(Risc):
         self.set_reg(base, self.mix(self.source(base), *[self.source(w.strip("-")) for w in inside + after]))
 
     def access(self, name, ops):
+        if name in ("ldrd", "strd") and ops[1][0] == "[":     # binutils leaves the second register out
+            ops = [ops[0], f"r{int(ops[0][1:]) + 1}", *ops[1:]]
         at, n = next(i for i, o in enumerate(ops) if o[0] == "["), 4
         if name.endswith(("exb", "exh", "ex", "exd", "bt", "ht", "t")):
             return self.do_unlisted(name, ops)

@@ -3,8 +3,9 @@
  * Which bytes of a location one step wrote.
  *
  * Registers and flags are written by what the instruction's operands say (src/arch/operands/operands.h), whether their
- * value changes or not, and by whatever the recording shows to have changed besides.  Where the instruction is
- * not known, the recording alone counts.  Memory is written where the recording says so.
+ * value changes or not, and by whatever the recording shows to have changed besides.  A system call also writes each range
+ * of registers that the recording lists, if a byte of it changes or was unknown.  Where the instruction is not known, the
+ * recording alone counts.  Memory is written where the recording says so.
  */
 #ifndef TS_SEARCH_WRITES_H
 #define TS_SEARCH_WRITES_H

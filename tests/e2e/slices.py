@@ -201,11 +201,20 @@ def agrees_when_recorded_here(compiler, *options):
     agrees(pathlib.Path("here.ucir"), ())
 
 
+def the_exit_writes_the_whole_register():
+    """It changes al alone of eax; the slicer has all of eax from the system."""
+    trace = DATA / "usercorn/x64_fpu.ucir"
+    done = subprocess.run([TRACESTUB, "query", trace, "why $eax at 2055"], capture_output=True, text=True, check=True)
+    names, *rows = [line.split("\t") for line in done.stdout.splitlines()]
+    assert [(row[names.index("kind")], row[names.index("place")]) for row in rows] == [("input", "$eax")], rows
+
+
 if "SLICES_TRACE" in os.environ:
     add_case("a recording", agrees, pathlib.Path(os.environ["SLICES_TRACE"]), os.environ.get("SLICES_OPTIONS", "").split())
 else:
     for name in (*X86_RECORDINGS, *OTHERS):
         add_case(name, agrees, DATA / name, ())
     add_case("riscv64, -O2", agrees_when_recorded_here, "riscv64-linux-gnu-gcc", "-O2")
+    add_case("the exit", the_exit_writes_the_whole_register)
     add_case("tenet", agrees, DATA / "tenet-samples/pin-walk64.log.gz", ("--exec", "walk64.elf"))
 run_cases()

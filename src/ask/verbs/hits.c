@@ -30,6 +30,7 @@ bool ts_hits_init(struct ts_hits *h, struct ts_error *err)
 	ts_buf_init(&h->bytes);
 	h->is_open = ts_query_n_events(h->q, TS_EV_GAP) != 0; /* what ran there may have read */
 	h->infers_reads = is_memory && h->kinds >> TS_HIT_READ & 1 && ts_query_infers_reads(h->q);
+	h->has_late = !is_memory && ts_query_facts(h->q)->is_before;
 	if (!is_memory && !h->what->is_pc)
 		h->loc = ts_what_register_location(h->what, ts_query_regset(h->q), h->thread);
 	h->base = is_memory ? h->what->addr : h->what->off;
@@ -157,7 +158,7 @@ static uint64_t find_by_operands(struct ts_hits *h, uint64_t chunk, bool is_reve
 {
 	if (!ts_query_has_operands(h->q) || chunk == TS_NO_CHUNK ||
 	    (!is_reverse && chunk * TS_CHUNK_STEPS >= ts_query_n_steps(h->q)) ||
-	    (h->only_changes && is_settled(h, chunk * TS_CHUNK_STEPS)))
+	    (h->only_changes && !h->has_late && is_settled(h, chunk * TS_CHUNK_STEPS)))
 		return TS_NO_CHUNK;
 	return ts_reg_chunks_find(&h->reg_chunks, h->q, &h->loc, chunk, is_reverse);
 }
@@ -648,6 +649,25 @@ static void keep_before(const struct ts_hits *h, size_t len, struct before *b)
 		memcpy(b->data, h->data, len);
 }
 
+/* Does the next step show the registers of a thread that waited since an earlier step?  Values that were carried are not its. */
+static bool shows_late(const struct ts_hits *h, const struct step *st)
+{
+	struct ts_step_effects all = ts_step_effects(st->batch, st->s);
+	const struct ts_effect *e;
+
+	while (h->has_late && st->s->thread != h->thread && (e = ts_step_effects_next(&all))) {
+		if (e->kind == TS_FX_REG_WRITE && all.thread == h->thread)
+			return true;
+	}
+	return false;
+}
+
+/* Is what the step writes to registers shown by a later step than the next one? */
+static bool is_late(const struct ts_hits *h, const struct step *st)
+{
+	return h->has_late && ts_query_thread(h->q, st->pos + 1) != st->s->thread;
+}
+
 /* The values of a step's write: they need not be asked for where they are known, and nothing contradicts. */
 static void keep_values(struct ts_hits *h, const struct step *st, size_t len, const struct before *b)
 {
@@ -700,9 +720,13 @@ bool ts_hits_take(struct ts_hits *h, uint64_t chunk, struct ts_error *err)
 		if (!st.by_operands && !touches(h, &st))
 			continue;
 		st.is_replaced = false;
+		if (shows_late(h, &st) &&
+		    (!start_carrying(h, st.pos, err) || !ts_query_step(h->q, end - 1, &st.batch, err)))
+			return false;
+		st.s = &st.batch->steps[st.pos - start];
 		keep_before(h, valued, &before);
 		take_step(h, &st);
-		if (st.pos + 1 < end) /* the next chunk's first step may contradict */
+		if (st.pos + 1 < end && !is_late(h, &st)) /* the next chunk's first step may contradict */
 			keep_values(h, &st, valued, &before);
 		if (st.is_replaced) {
 			if (!start_carrying(h, st.pos + 1, err))

@@ -23,9 +23,10 @@ struct ts_does {
 	uint64_t regs;
 	uint32_t flags;
 	bool is_branch;
+	bool lacks_code; /* an instruction is not known: the recording alone says what it wrote */
 };
 
-/* What an instruction writes; nothing if it is not known. */
+/* What an instruction writes. */
 struct ts_does ts_does_of(const struct ts_query *q, const struct ts_decoded *d);
 
 /* What writes one of the registers' bytes (bit i of @mask: byte @base + i), flags (@mask), or (0) leads a branch. */
@@ -45,6 +46,9 @@ bool ts_query_has_write_runs(const struct ts_query *q);
 
 /* Is it found out already?  ts_query_need_write_runs() returns TS_NEED_DONE at once. */
 bool ts_query_knows_write_runs(const struct ts_query *q);
+
+/* May a step have executed an instruction that is not known?  Of ARM, also one whose bytes mean nothing in the other mode. */
+bool ts_query_lacks_code(const struct ts_query *q);
 
 /* A run that may do it, and where it began last. */
 struct ts_write_run {

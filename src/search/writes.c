@@ -242,12 +242,28 @@ static bool find_changed(struct ts_query *q, uint64_t pos, const struct ts_locat
 	return done;
 }
 
+/* Did the system act on @thread in the step, which may be another thread's? */
+static bool is_by_system(const struct ts_steps *b, const struct ts_step *st, uint32_t thread)
+{
+	struct ts_step_effects all = ts_step_effects(b, st);
+	const struct ts_effect *e;
+
+	while ((e = ts_step_effects_next(&all))) {
+		if (e->kind == TS_FX_EVENT && all.thread == thread &&
+		    (1u << TS_EV_SYSCALL | 1u << TS_EV_SIGNAL) >> b->events[e->item].kind & 1)
+			return true;
+	}
+	return false;
+}
+
 enum ts_writer_kind ts_step_other_writer(const struct ts_query *q, const struct ts_steps *b,
 					 const struct ts_step *st, const struct ts_decoded *d, uint32_t owner)
 {
+	if (st->thread != owner)
+		return is_by_system(b, st, owner) ? TS_WRITER_INPUT : TS_WRITER_UNEXPLAINED;
 	if (ts_step_is_syscall(q, b, st, d))
 		return TS_WRITER_INPUT;
-	if (st->thread != owner || ts_step_has_event(b, st, 1u << TS_EV_GAP))
+	if (ts_step_has_event(b, st, 1u << TS_EV_GAP))
 		return TS_WRITER_UNEXPLAINED;
 	if (!d->is_insn || !d->ops.is_complete || ts_query_facts(q)->is_physical ||
 	    ts_step_has_event(b, st, ~(1u << TS_EV_GAP)))
@@ -304,6 +320,20 @@ static bool look(struct ts_query *q, uint64_t pos, struct view *v, struct ts_err
 	return v->st != NULL;
 }
 
+/* All bytes of the registers of which @changed has some: who changed a part without an instruction set the whole. */
+static uint64_t whole_registers(const struct ts_query *q, const struct ts_location *loc, uint64_t changed)
+{
+	uint64_t mask = changed;
+
+	for (unsigned i = 0; loc->kind == TS_IN_REGS && i < 64; i++) {
+		const struct ts_reg *r = changed >> i & 1 ? ts_regset_at(ts_query_regset(q), loc->base + i) : NULL;
+
+		if (r)
+			mask |= ts_location_overlap(loc, r->off, r->len);
+	}
+	return loc->kind == TS_IN_FLAGS && changed ? loc->mask : mask;
+}
+
 /* What changed beside what the operands write: by an effect of the step, or seen by the next one. */
 static bool add_changes(struct ts_query *q, uint64_t pos, const struct ts_location *loc, bool is_effect,
 			struct ts_written *w, struct ts_error *err)
@@ -315,6 +345,8 @@ static bool add_changes(struct ts_query *q, uint64_t pos, const struct ts_locati
 		return false;
 	if (!(changed & ~w->mask))
 		return true;
+	if (v.st->thread != loc->owner)
+		changed = whole_registers(q, loc, changed);
 	if (!w->mask)
 		w->kind = is_effect ? ts_step_change_writer(q, v.b, v.st, v.d, loc, changed) : TS_WRITER_UNEXPLAINED;
 	w->mask |= changed;
@@ -384,7 +416,7 @@ static bool register_writes(struct ts_query *q, uint64_t pos, const struct ts_lo
 		w->mask |= by_syscall;
 		return done;
 	}
-	if (by_effects && !v.d->is_insn) {
+	if (by_effects && !v.d->is_insn && is_own) {
 		w->mask |= loc->kind == TS_IN_FLAGS ? loc->mask : by_effects;
 		return true;
 	}

@@ -8,6 +8,7 @@
 #include "src/base/vec.h"
 #include "src/query/insns.h"
 #include "src/query/paging.h"
+#include "writes.h"
 
 /* ------------------------------------------------------------------------------------------------ addresses */
 
@@ -100,6 +101,47 @@ static bool is_of_flags(const struct ts_flow *f, const struct ts_effect *e)
 	       e->addr - set->regs[set->flags].off < set->regs[set->flags].len;
 }
 
+/* Does a transfer read or write memory operand @i? */
+static bool has_memory(const struct ts_operands *ops, unsigned i)
+{
+	for (unsigned k = 0; k < ops->n; k++) {
+		const struct ts_transfer *t = &ops->transfers[k];
+
+		if ((t->to.kind == TS_AT_MEM && t->to.mem == i) || (t->from.kind == TS_AT_MEM && t->from.mem == i))
+			return true;
+	}
+	return false;
+}
+
+/* Of an instruction whose condition does not hold: take out the transfers that do not happen, their addresses, and its call. */
+static bool leave_out(struct ts_flow *f, uint64_t pos, uint32_t thread, struct ts_operands *ops, struct ts_error *err)
+{
+	bool had_memory[TS_MAX_OP_MEM];
+	struct ts_op_state state;
+	unsigned n = 0;
+
+	if (ops->condition == TS_IF_ALWAYS)
+		return true;
+	if (!ts_query_op_state(f->q, pos, thread, &state, err))
+		return false;
+	if (ts_operands_happen(ops, &state) != TS_HAPPENS_NOT)
+		return true;
+	for (unsigned i = 0; i < ops->n_mem; i++)
+		had_memory[i] = has_memory(ops, i);
+	for (unsigned k = 0; k < ops->n; k++) {
+		if (!ops->transfers[k].is_conditional)
+			ops->transfers[n++] = ops->transfers[k];
+	}
+	ops->n = (uint8_t)n;
+	for (unsigned i = 0; i < ops->n_mem; i++) {
+		if (had_memory[i] && !has_memory(ops, i))
+			ops->mem[i].base = ops->mem[i].index = ops->mem[i].extra = TS_NO_OFF16;
+	}
+	if (ops->flow == TS_OP_CALL || ops->flow == TS_OP_CALL_INDIRECT)
+		ops->flow = TS_OP_NEXT;
+	return true;
+}
+
 /* Registers that the operands write: the wider of two that overlap comes once, with the bytes of both. */
 static void add_operand_dest(struct ts_flow *f, const struct ts_operands *ops, uint32_t thread)
 {
@@ -143,40 +185,25 @@ static bool add_machine_dest(struct ts_flow *f, uint64_t pos, const struct ts_op
 	return true;
 }
 
-/* A recorded write of a whole register of which the instruction writes a part. */
-struct whole {
-	uint64_t base;
-	uint32_t len;
-	uint8_t data[64];
-};
-
-#define MAX_WHOLE 8u
-
-static bool touches_dest(const struct ts_flow *f, const struct ts_effect *e)
+/*
+ * Registers that the recording lists and the operands do not cover: the bytes that count as written.  The others keep what they
+ * are made of.
+ */
+static bool add_recorded(struct ts_flow *f, uint64_t pos, uint32_t thread, uint64_t base, uint64_t len, struct ts_error *err)
 {
-	for (unsigned i = 0; i < f->n_dest; i++) {
-		if (f->dest[i].kind == TS_IN_REGS && ts_location_overlap(&f->dest[i], e->addr, e->len))
-			return true;
+	for (uint64_t n; len; base += n, len -= n) {
+		struct ts_location loc = { TS_IN_REGS, thread, base, 0 };
+		struct ts_written w;
+
+		n = len < 32 ? len : 32;
+		for (uint64_t k = 0; k < n; k++)
+			loc.mask |= has_dest(f, TS_IN_REGS, base + k, 1) ? 0 : UINT64_C(1) << k;
+		if (loc.mask && !ts_step_writes(f->q, pos, &loc, false, &w, err))
+			return false;
+		loc.mask &= loc.mask ? w.mask : 0;
+		if (loc.mask && f->n_dest < TS_FLOW_MAX_DEST)
+			f->dest[f->n_dest++] = loc;
 	}
-	return false;
-}
-
-/* Add the bytes of the register that change: the others keep what they are made of, as the instruction does not write them. */
-static bool add_changed(struct ts_flow *f, uint64_t pos, uint32_t thread, const struct whole *w, struct ts_error *err)
-{
-	struct ts_location loc = { TS_IN_REGS, thread, w->base, 0 };
-	struct ts_op_state state;
-
-	if (!ts_query_op_state(f->q, pos, thread, &state, err))
-		return false;
-	for (uint32_t k = 0; k < w->len; k++) {
-		uint64_t at = w->base + k;
-
-		if ((!state.known[at] || state.g[at] != w->data[k]) && !has_dest(f, TS_IN_REGS, at, 1))
-			loc.mask |= UINT64_C(1) << k;
-	}
-	if (loc.mask && f->n_dest < TS_FLOW_MAX_DEST)
-		f->dest[f->n_dest++] = loc;
 	return true;
 }
 
@@ -186,40 +213,31 @@ static bool find_dest(struct ts_flow *f, uint64_t pos, struct ts_error *err)
 	const struct ts_steps *b;
 	const struct ts_decoded *d = ts_query_insn(f->q, pos, err);
 	const struct ts_step *st = d ? ts_query_step(f->q, pos, &b, err) : NULL;
-	struct whole wholes[MAX_WHOLE];
-	unsigned n_wholes = 0;
-	uint32_t thread;
 
 	f->n_dest = 0;
 	if (!st)
 		return false;
-	thread = st->thread;
-	if (d->is_insn)
-		add_operand_dest(f, &d->ops, thread);
-	for (uint32_t i = 0; i < st->n_effects; i++) {
+	if (d->is_insn) {
+		struct ts_operands ops = d->ops; /* a question in between may end the loan */
+		uint32_t thread = st->thread;
+
+		if (!leave_out(f, pos, thread, &ops, err))
+			return false;
+		add_operand_dest(f, &ops, thread);
+		if (f->is_physical && !add_machine_dest(f, pos, &ops, thread, err))
+			return false;
+	}
+	for (uint32_t i = 0; (st = ts_query_step(f->q, pos, &b, err)) && i < st->n_effects; i++) {
 		const struct ts_effect *e = &b->effects[st->first + i];
-		const uint8_t *data = ts_effect_data(b, e);
 
 		if (e->kind == TS_FX_THREAD)
 			break;
-		if (e->kind == TS_FX_REG_WRITE && !is_of_flags(f, e) && !has_dest(f, TS_IN_REGS, e->addr, e->len)) {
-			if (n_wholes < MAX_WHOLE && data && e->len <= sizeof(wholes[0].data) && touches_dest(f, e)) {
-				wholes[n_wholes] = (struct whole){ .base = e->addr, .len = (uint32_t)e->len };
-				memcpy(wholes[n_wholes++].data, data, e->len);
-			} else {
-				add_dest(f, TS_IN_REGS, thread, e->addr, e->len);
-			}
-		}
 		if (e->kind == TS_FX_WRITE && !f->is_physical && e->len <= 32 * TS_FLOW_MAX_DEST)
-			add_dest(f, TS_IN_MEMORY, ts_query_process(f->q, thread), e->addr, e->len);
-	}
-	if (f->is_physical && d->is_insn && !add_machine_dest(f, pos, &d->ops, thread, err))
-		return false;
-	for (unsigned i = 0; i < n_wholes; i++) {
-		if (!add_changed(f, pos, thread, &wholes[i], err))
+			add_dest(f, TS_IN_MEMORY, ts_query_process(f->q, st->thread), e->addr, e->len);
+		if (e->kind == TS_FX_REG_WRITE && !is_of_flags(f, e) && !add_recorded(f, pos, st->thread, e->addr, e->len, err))
 			return false;
 	}
-	return true;
+	return st != NULL;
 }
 
 /* ------------------------------------------------------------------------------------------------- one place */
@@ -413,6 +431,8 @@ static bool report_reads(struct ts_flow *f, uint64_t pos, uint32_t thread, bool 
 	if (!d || !d->is_insn)
 		return d != NULL;
 	ops = d->ops; /* a question in between may end the loan */
+	if (!leave_out(f, pos, thread, &ops, err))
+		return false;
 	*is_compare = ops.flow == TS_OP_NEXT;
 	for (unsigned i = 0; i < ops.n; i++)
 		*is_compare &= ops.transfers[i].to.kind == TS_AT_FLAGS;

@@ -204,9 +204,14 @@ def agrees_when_recorded_here(compiler, *options):
 def the_exit_writes_the_whole_register():
     """It changes al alone of eax; the slicer has all of eax from the system."""
     trace = DATA / "usercorn/x64_fpu.ucir"
-    done = subprocess.run([TRACESTUB, "query", trace, "why $eax at 2055"], capture_output=True, text=True, check=True)
-    names, *rows = [line.split("\t") for line in done.stdout.splitlines()]
-    assert [(row[names.index("kind")], row[names.index("place")]) for row in rows] == [("input", "$eax")], rows
+    for register in ("$eax", "$al", "$ah", "$rax"):
+        for question in ("why {}", "last-write {}", "history {} in 0:2055 last 1"):
+            question = f"{question.format(register)} at 2055"
+            done = subprocess.run([TRACESTUB, "query", trace, question], capture_output=True, text=True, check=True)
+            names, *rows = [line.split("\t") for line in done.stdout.splitlines()]
+            assert [row[names.index("position")] for row in rows] == ["2054"], (question, rows)
+            if question.startswith("why"):
+                assert [(row[names.index("kind")], row[names.index("place")]) for row in rows] == [("input", register)], rows
 
 
 if "SLICES_TRACE" in os.environ:

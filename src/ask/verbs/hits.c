@@ -194,7 +194,7 @@ struct step {
 	size_t first;      /* its first hit */
 	bool is_replaced;  /* a range of WHAT started afresh */
 	const struct ts_decoded *d; /* its instruction, of a question about a register */
-	uint64_t by_operands;       /* what that writes of the register */
+	uint64_t by_operands;       /* what that, or its system call, writes of the register */
 };
 
 static struct ts_hit *add(struct ts_hits *h, const struct step *st, enum ts_hit_kind kind, uint64_t first,
@@ -412,28 +412,21 @@ static uint64_t find_differences(const struct ts_hits *h, const uint8_t *value, 
 	return mask & h->loc.mask;
 }
 
-static bool is_known(const struct ts_hits *h, uint64_t first, uint64_t last)
-{
-	return !memchr(h->known + (first - h->base), 0, last - first + 1);
-}
-
 /*
  * The recording says that registers were written: all of one, as a rule, also where the instruction writes a
- * part.  What the instruction's operands write is a hit already.  gdb's record also lists registers that a system call
- * may change and does not (AArch64's x30): these are no hits.
+ * part.  What the instruction's operands or its system call write is a hit already.
  */
-static void take_register_write(struct ts_hits *h, const struct step *st, uint32_t thread, const uint8_t *value,
-				uint64_t first, uint64_t last)
+static void take_register_write(struct ts_hits *h, const struct step *st, const uint8_t *value, uint64_t first,
+				uint64_t last)
 {
 	enum ts_writer_kind kind = TS_WRITER_STEP;
-	bool is_own = thread == st->s->thread;
 	uint64_t mask = 0;
 
 	if (st->d && st->d->is_insn)
 		mask = find_differences(h, value, first, last) & ~st->by_operands;
 	if (st->d)
 		kind = ts_step_change_writer(h->q, st->batch, st->s, st->d, &h->loc, mask);
-	if (!st->d || !st->d->is_insn || (kind == TS_WRITER_INPUT && is_own && !is_known(h, first, last)))
+	if (!st->d || !st->d->is_insn)
 		add(h, st, TS_HIT_WRITE, first, last);
 	else if (mask)
 		add(h, st, kind == TS_WRITER_UNEXPLAINED ? TS_HIT_UNEXPLAINED : TS_HIT_WRITE, first, last);
@@ -455,7 +448,7 @@ static void take_operands(struct ts_hits *h, const struct step *st)
 		add(h, st, TS_HIT_WRITE, h->base + first, h->base + first + len - 1);
 }
 
-static void take_register(struct ts_hits *h, const struct step *st, const struct ts_effect *e, uint32_t thread)
+static void take_register(struct ts_hits *h, const struct step *st, const struct ts_effect *e)
 {
 	uint64_t first = h->what->off, last = first + h->what->len - 1, e_last = e->addr + (e->len - 1);
 	const uint8_t *value = ts_effect_data(st->batch, e);
@@ -474,7 +467,7 @@ static void take_register(struct ts_hits *h, const struct step *st, const struct
 	if (e->kind == TS_FX_REG_READ)
 		take_sight(h, st, value, first, last);
 	else
-		take_register_write(h, st, thread, value, first, last);
+		take_register_write(h, st, value, first, last);
 }
 
 static void take_step(struct ts_hits *h, struct step *st)
@@ -493,26 +486,36 @@ static void take_step(struct ts_hits *h, struct step *st)
 		if (is_memory && ts_query_process(h->q, all.thread) == h->process)
 			take_memory(h, st, e);
 		else if (!is_memory && (all.thread == h->thread || e->kind == TS_FX_FORGET_REGS))
-			take_register(h, st, e, all.thread);
+			take_register(h, st, e);
 	}
 }
 
 /*
- * Find out what the step's instruction writes of the register that is asked about.
+ * Find out what the step's instruction and its system call write of the register that is asked about.
  *
  * Returns false if the trace cannot be read, or memory is exhausted.
  */
 static bool find_operands(struct ts_hits *h, struct step *st, struct ts_error *err)
 {
+	uint64_t by_syscall = 0;
+	bool is_syscall;
+
 	st->d = NULL;
 	st->by_operands = 0;
 	if (h->what->kind == TS_WHAT_MEM || h->what->is_pc || !ts_query_has_operands(h->q))
 		return true;
+	is_syscall = ts_step_is_syscall(h->q, st->batch, st->s, NULL);
 	st->d = ts_query_insn(h->q, st->pos, err);
 	if (!st->d)
 		return false;
-	return st->s->thread != h->thread || !st->d->is_insn ||
-	       ts_writes_by_operands(h->q, st->pos, st->d, &h->loc, &st->by_operands, err);
+	if (st->s->thread != h->thread || !st->d->is_insn)
+		return true;
+	is_syscall |= st->d->ops.flow == TS_OP_SYSCALL;
+	if (!ts_writes_by_operands(h->q, st->pos, st->d, &h->loc, &st->by_operands, err) ||
+	    (is_syscall && !ts_writes_by_syscall(h->q, st->pos, &h->loc, &by_syscall, err)))
+		return false;
+	st->by_operands |= by_syscall;
+	return true;
 }
 
 static uint64_t *idle_place(struct ts_hits *h, uint64_t pc)

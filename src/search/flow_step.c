@@ -68,24 +68,41 @@ static bool add_read(struct ts_flow *f, uint64_t pos, enum ts_flow_kind kind, co
 
 /* -------------------------------------------------------------------------------------------- what is written */
 
+/* Are the bytes beside the last destination?  Then they become part of it: a string that is moved in pieces is one. */
+static bool joins_last(struct ts_flow *f, uint32_t owner, uint64_t base, uint64_t len)
+{
+	struct ts_location *last = f->n_dest ? &f->dest[f->n_dest - 1] : NULL;
+	uint64_t n = last ? 64 - (unsigned)__builtin_clzll(last->mask) : 0;
+
+	if (!last || last->kind != TS_IN_MEMORY || last->owner != owner || len > 32 - n ||
+	    (base != last->base + n && base + len != last->base))
+		return false;
+	last->base = base < last->base ? base : last->base;
+	last->mask = ts_mask(0, n + len);
+	return true;
+}
+
 static void add_dest(struct ts_flow *f, enum ts_location_kind kind, uint32_t owner, uint64_t base, uint64_t len)
 {
 	for (uint64_t n; len; base += n, len -= n) {
 		n = len < 32 ? len : 32;
-		if (f->n_dest == TS_FLOW_MAX_DEST)
+		if (kind == TS_IN_MEMORY && joins_last(f, owner, base, n))
+			continue;
+		f->is_full |= f->n_dest == TS_FLOW_MAX_DEST;
+		if (f->is_full)
 			return;
 		f->dest[f->n_dest++] = (struct ts_location){ kind, owner, base, ts_mask(0, n) };
 	}
 }
 
 /* Are all bytes part of destinations that are listed? */
-static bool has_dest(const struct ts_flow *f, enum ts_location_kind kind, uint64_t base, uint64_t len)
+static bool has_dest(const struct ts_flow *f, enum ts_location_kind kind, uint32_t owner, uint64_t base, uint64_t len)
 {
 	for (uint64_t at = base; at - base < len; at++) {
 		bool is_in = false;
 
 		for (unsigned i = 0; i < f->n_dest && !is_in; i++)
-			is_in = f->dest[i].kind == kind && ts_location_overlap(&f->dest[i], at, 1);
+			is_in = f->dest[i].kind == kind && f->dest[i].owner == owner && ts_location_overlap(&f->dest[i], at, 1);
 		if (!is_in)
 			return false;
 	}
@@ -152,7 +169,7 @@ static void add_operand_dest(struct ts_flow *f, const struct ts_operands *ops, u
 
 		if (to->kind == TS_AT_FLAGS)
 			flags |= to->flags;
-		if (to->kind != TS_AT_REG || has_dest(f, TS_IN_REGS, to->off, to->len))
+		if (to->kind != TS_AT_REG || has_dest(f, TS_IN_REGS, thread, to->off, to->len))
 			continue;
 		for (unsigned k = 0; k < f->n_dest; k++) { /* what it covers is not listed beside it */
 			if (f->dest[k].kind == TS_IN_REGS && f->dest[k].base >= to->off &&
@@ -170,6 +187,7 @@ static void add_operand_dest(struct ts_flow *f, const struct ts_operands *ops, u
 static bool add_machine_dest(struct ts_flow *f, uint64_t pos, const struct ts_operands *ops, uint32_t thread,
 			     struct ts_error *err)
 {
+	uint32_t process = ts_query_process(f->q, thread);
 	struct ts_op_state state;
 	uint64_t addr;
 
@@ -179,47 +197,89 @@ static bool add_machine_dest(struct ts_flow *f, uint64_t pos, const struct ts_op
 		const struct ts_op_place *to = &ops->transfers[i].to;
 
 		if (to->kind == TS_AT_MEM && ts_operands_addr(ops, to->mem, &state, &addr) &&
-		    !has_dest(f, TS_IN_MEMORY, addr + to->off, to->len))
-			add_dest(f, TS_IN_MEMORY, ts_query_process(f->q, thread), addr + to->off, to->len);
+		    !has_dest(f, TS_IN_MEMORY, process, addr + to->off, to->len))
+			add_dest(f, TS_IN_MEMORY, process, addr + to->off, to->len);
 	}
 	return true;
 }
 
 /*
  * Registers that the recording lists and the operands do not cover: the bytes that count as written.  The others keep what they
- * are made of.
+ * are made of.  @is_lost: what is written comes from nothing that is followed.
  */
-static bool add_recorded(struct ts_flow *f, uint64_t pos, uint32_t thread, uint64_t base, uint64_t len, struct ts_error *err)
+static bool add_recorded(struct ts_flow *f, uint64_t pos, uint32_t thread, uint64_t base, uint64_t len, bool is_lost,
+			 struct ts_error *err)
 {
 	for (uint64_t n; len; base += n, len -= n) {
 		struct ts_location loc = { TS_IN_REGS, thread, base, 0 };
 		struct ts_written w;
+		unsigned i;
 
 		n = len < 32 ? len : 32;
 		for (uint64_t k = 0; k < n; k++)
-			loc.mask |= has_dest(f, TS_IN_REGS, base + k, 1) ? 0 : UINT64_C(1) << k;
-		if (loc.mask && !ts_step_writes(f->q, pos, &loc, false, &w, err))
+			loc.mask |= has_dest(f, TS_IN_REGS, thread, base + k, 1) ? 0 : UINT64_C(1) << k;
+		if (!loc.mask || (is_lost && !ts_taint_any(&f->taint, &loc, &i)))
+			continue;
+		if (!ts_step_writes(f->q, pos, &loc, false, &w, err))
 			return false;
-		loc.mask &= loc.mask ? w.mask : 0;
-		if (loc.mask && f->n_dest < TS_FLOW_MAX_DEST)
+		loc.mask &= w.mask;
+		f->is_full |= loc.mask && f->n_dest == TS_FLOW_MAX_DEST;
+		if (loc.mask && !f->is_full)
 			f->dest[f->n_dest++] = loc;
 	}
 	return true;
 }
 
+/* What the effects of the step say to be written: memory, or registers. */
+static bool add_effects(struct ts_flow *f, uint64_t pos, bool is_insn, bool is_memory, struct ts_error *err)
+{
+	const struct ts_steps *b;
+	const struct ts_step *st = ts_query_step(f->q, pos, &b, err);
+	uint32_t thread = st ? st->thread : 0;
+
+	for (uint32_t i = 0; st && i < st->n_effects; i++) {
+		const struct ts_effect *e = &b->effects[st->first + i];
+		bool is_lost = is_insn || thread != st->thread;
+
+		if (e->kind == TS_FX_THREAD)
+			thread = e->item;
+		if (is_memory && e->kind == TS_FX_WRITE && !e->is_hidden && e->len <= 32 * TS_FLOW_MAX_DEST)
+			add_dest(f, TS_IN_MEMORY, ts_query_process(f->q, thread), e->addr, e->len);
+		f->is_full |= is_memory && e->kind == TS_FX_WRITE && !e->is_hidden && e->len > 32 * TS_FLOW_MAX_DEST;
+		if (is_memory || e->kind != TS_FX_REG_WRITE || is_of_flags(f, e))
+			continue;
+		if (!add_recorded(f, pos, thread, e->addr, e->len, is_lost, err))
+			return false;
+		st = ts_query_step(f->q, pos, &b, err); /* the question may have ended the loan */
+	}
+	return st != NULL;
+}
+
+static bool loses_registers(const struct ts_steps *b, const struct ts_step *st)
+{
+	for (uint32_t i = 0; i < st->n_effects; i++) {
+		if (b->effects[st->first + i].kind == TS_FX_FORGET_REGS)
+			return true;
+	}
+	return false;
+}
+
 /* What the step writes, to f->dest. */
 static bool find_dest(struct ts_flow *f, uint64_t pos, struct ts_error *err)
 {
-	const struct ts_steps *b;
 	const struct ts_decoded *d = ts_query_insn(f->q, pos, err);
+	const struct ts_steps *b;
 	const struct ts_step *st = d ? ts_query_step(f->q, pos, &b, err) : NULL;
+	uint32_t thread = st ? st->thread : 0;
+	bool is_insn = d && d->is_insn;
 
 	f->n_dest = 0;
+	f->is_full = false;
 	if (!st)
 		return false;
-	if (d->is_insn) {
+	f->loses_registers = loses_registers(b, st);
+	if (is_insn && !f->loses_registers) {
 		struct ts_operands ops = d->ops; /* a question in between may end the loan */
-		uint32_t thread = st->thread;
 
 		if (!leave_out(f, pos, thread, &ops, err))
 			return false;
@@ -227,20 +287,22 @@ static bool find_dest(struct ts_flow *f, uint64_t pos, struct ts_error *err)
 		if (f->is_physical && !add_machine_dest(f, pos, &ops, thread, err))
 			return false;
 	}
-	for (uint32_t i = 0; (st = ts_query_step(f->q, pos, &b, err)) && i < st->n_effects; i++) {
-		const struct ts_effect *e = &b->effects[st->first + i];
-
-		if (e->kind == TS_FX_THREAD)
-			break;
-		if (e->kind == TS_FX_WRITE && !f->is_physical && e->len <= 32 * TS_FLOW_MAX_DEST)
-			add_dest(f, TS_IN_MEMORY, ts_query_process(f->q, st->thread), e->addr, e->len);
-		if (e->kind == TS_FX_REG_WRITE && !is_of_flags(f, e) && !add_recorded(f, pos, st->thread, e->addr, e->len, err))
-			return false;
-	}
-	return st != NULL;
+	if ((!f->loses_registers && !add_effects(f, pos, is_insn, false, err)) ||
+	    (!f->is_physical && !add_effects(f, pos, is_insn, true, err)))
+		return false;
+	f->taint.is_cut |= f->is_full;
+	return true;
 }
 
 /* ------------------------------------------------------------------------------------------------- one place */
+
+/* Is the place one that the instruction of step @pos may write: of its thread, or its process? */
+static bool is_of_step(const struct ts_flow *f, uint64_t pos, const struct ts_location *loc)
+{
+	uint32_t thread = ts_query_thread(f->q, pos);
+
+	return loc->owner == (loc->kind == TS_IN_MEMORY ? ts_query_process(f->q, thread) : thread);
+}
 
 /* Through which step what byte @mask of @loc is made of came; 0: from nothing that is followed. */
 static bool find_source(struct ts_flow *f, uint64_t pos, struct ts_location loc, uint64_t mask, uint64_t *from, bool *is_copy,
@@ -250,6 +312,8 @@ static bool find_source(struct ts_flow *f, uint64_t pos, struct ts_location loc,
 
 	*from = 0;
 	loc.mask = mask;
+	if (!is_of_step(f, pos, &loc)) /* what another thread has got comes from nowhere */
+		return true;
 	if (!ts_sources_find(&f->sources, f->q, pos, &loc, false, err))
 		return false;
 	for (unsigned k = 0; k < f->sources.n && !*from; k++) {
@@ -476,19 +540,43 @@ static bool report_written(struct ts_flow *f, uint64_t pos, const struct ts_loca
 	       add_part(f, pos, TS_FLOW_OVERWRITTEN, loc, x->lost, lost, err);
 }
 
-/* Memory that is mapped, unmapped or lost no longer comes from others. */
-static bool forget_memory(struct ts_flow *f, uint64_t pos, struct ts_error *err)
+/* All registers became unknown: they no longer come from others. */
+static bool forget_registers(struct ts_flow *f, uint64_t pos, struct ts_error *err)
 {
+	const struct ts_regset *set = f->taint.set;
+
+	for (uint32_t thread = 0; thread < f->taint.n_threads; thread++) {
+		for (uint32_t i = 0; f->taint.threads[thread].n && i < set->n_regs; i++) {
+			bool is_flags = (int)i == set->flags;
+			struct ts_location loc = { is_flags ? TS_IN_FLAGS : TS_IN_REGS, thread, set->regs[i].off,
+						   is_flags ? UINT64_MAX : ts_mask(0, set->regs[i].len) };
+
+			loc.base = is_flags ? 0 : loc.base;
+			if (!is_flags && !add_read(f, pos, TS_FLOW_OVERWRITTEN, &loc, err))
+				return false;
+			for (uint64_t rest = loc.mask; rest; rest &= rest - 1)
+				ts_taint_set(&f->taint, &loc, (unsigned)__builtin_ctzll(rest), 0);
+		}
+	}
+	return true;
+}
+
+/* Memory that is mapped, unmapped or lost no longer comes from others; nor do registers that are. */
+static bool forget(struct ts_flow *f, uint64_t pos, struct ts_error *err)
+{
+	bool done = !f->loses_registers || forget_registers(f, pos, err);
 	const struct ts_steps *b;
 	const struct ts_step *st = ts_query_step(f->q, pos, &b, err);
 	uint32_t process = st ? ts_query_process(f->q, st->thread) : 0;
 	struct ts_taint_line *line;
 
-	for (uint32_t i = 0; st && i < st->n_effects; i++) {
+	for (uint32_t i = 0; done && st && i < st->n_effects; i++) {
 		const struct ts_effect *e = &b->effects[st->first + i];
 		bool is_gone = e->kind == TS_FX_MAP || e->kind == TS_FX_UNMAP || e->kind == TS_FX_FORGET ||
-			       (e->kind == TS_FX_WRITE && (e->is_hidden || e->len > 32 * TS_FLOW_MAX_DEST));
+			       (e->kind == TS_FX_WRITE && (e->is_hidden || f->is_full));
 
+		if (e->kind == TS_FX_THREAD)
+			process = ts_query_process(f->q, e->item);
 		while (is_gone && e->len && (line = ts_taint_line(&f->taint, process, e->addr, e->addr + (e->len - 1)))) {
 			struct ts_location loc = { TS_IN_MEMORY, process, line->addr, ts_mask(0, 16) };
 
@@ -501,7 +589,7 @@ static bool forget_memory(struct ts_flow *f, uint64_t pos, struct ts_error *err)
 			}
 		}
 	}
-	return st != NULL;
+	return done && st != NULL;
 }
 
 static int by_order(const void *a, const void *b)
@@ -550,7 +638,7 @@ bool ts_flow_take_step(struct ts_flow *f, uint64_t pos, uint32_t thread, struct 
 	for (unsigned i = 0; i < f->n_dest && done; i++)
 		done = find_fate(f, pos, &f->dest[i], &fates[i], err) &&
 		       report_written(f, pos, &f->dest[i], &fates[i], is_compare, err);
-	done = done && forget_memory(f, pos, err);
+	done = done && forget(f, pos, err);
 	for (unsigned i = 0; i < f->n_dest && done; i++)
 		done = apply(f, pos, &f->dest[i], &fates[i], err);
 	free(fates);

@@ -254,7 +254,7 @@ static bool is_compared(void)
 
 START_TEST(bytes_that_flow_are_those_of_the_walk)
 {
-	unsigned n = sample_n_questions(_i, 20);
+	unsigned n = sample_n_questions(_i, 15);
 
 	sample_open(&sample, sample_names[_i]);
 	ask_text_init(&a, sample.rec);

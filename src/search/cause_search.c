@@ -173,6 +173,24 @@ static struct ts_cause_node *add_write(struct ts_cause *c, const struct ts_cause
 	return n;
 }
 
+/* Is the place, as the step wrote it, a node beside others that was seen before?  An operand that is named twice is one. */
+static bool joins_seen(struct ts_cause *c, uint32_t parent, const struct ts_writer *w, const struct ts_location *loc)
+{
+	uint32_t at = parent == TS_NO_NODE ? c->root : c->nodes[parent].first_child;
+
+	for (; at != TS_NO_NODE; at = c->nodes[at].next_sibling) {
+		struct ts_cause_node *n = &c->nodes[at];
+
+		if (n->kind != TS_CAUSE_SEEN || n->pos != w->pos || n->loc.kind != loc->kind || n->loc.owner != loc->owner ||
+		    n->loc.base != loc->base || !(n->loc.mask & loc->mask))
+			continue;
+		n->loc.mask |= loc->mask;
+		ts_cause_add_range(c, n, loc);
+		return true;
+	}
+	return false;
+}
+
 /* An instruction wrote @loc. */
 static bool take_step(struct ts_cause *c, const struct ts_cause_task *t, const struct ts_writer *w,
 		      const struct ts_location *loc, struct ts_error *err)
@@ -192,7 +210,7 @@ static bool take_step(struct ts_cause *c, const struct ts_cause_task *t, const s
 		return !rest || expand(c, TS_NO_NODE, w->pos, &left, err);
 	}
 	at = find_turn(c, t->parent, w, &insn, loc);
-	if (at != TS_NO_NODE && !rest)
+	if (!rest && (at != TS_NO_NODE || joins_seen(c, t->parent, w, loc)))
 		return true;
 	if (at == TS_NO_NODE) {
 		n = add_write(c, t, w, &insn, loc, rest ? TS_CAUSE_WRITE : TS_CAUSE_SEEN);

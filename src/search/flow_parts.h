@@ -11,7 +11,7 @@
 #include "sources.h"
 #include "taint.h"
 
-#define TS_FLOW_MAX_DEST 64u /* places that one step writes */
+#define TS_FLOW_MAX_DEST 512u /* places that one step writes; what is beyond them is not followed, and the answer is cut */
 
 struct ts_flow_touch;
 
@@ -31,6 +31,8 @@ struct ts_flow {
 	size_t n_hops, cap_hops, next_hop;
 	struct ts_location dest[TS_FLOW_MAX_DEST]; /* of the step that is looked at */
 	unsigned n_dest;
+	bool is_full;          /* it writes more */
+	bool loses_registers;  /* all become unknown in it */
 	struct ts_sources sources;
 	bool is_physical, has_reads;
 };

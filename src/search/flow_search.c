@@ -87,15 +87,29 @@ static bool touches_registers(const struct ts_taint_thread *th, const struct ts_
 	return any != 0;
 }
 
+/* Do registers [@off, @off + @len) of the thread come from others? */
+static bool touches_range(const struct ts_taint_thread *th, uint64_t off, uint64_t len)
+{
+	struct ts_flow_touch t = { 0 };
+
+	if (!th->n)
+		return false;
+	touch_range(&t, off, len);
+	return touches_registers(th, &t);
+}
+
 /* Does an effect of the step concern what comes from others? */
 static bool touches_by_effects(const struct ts_flow *f, const struct ts_steps *b, const struct ts_step *st)
 {
+	const struct ts_taint_thread *th = &f->taint.threads[st->thread];
 	uint32_t process = ts_query_process(f->q, st->thread);
 
 	for (uint32_t i = 0; i < st->n_effects; i++) {
 		const struct ts_effect *e = &b->effects[st->first + i];
 
 		if (e->kind == TS_FX_THREAD || e->kind == TS_FX_FORGET_REGS || e->kind == TS_FX_EVENT)
+			return true;
+		if (e->kind == TS_FX_REG_WRITE && touches_range(th, e->addr, e->len))
 			return true;
 		if ((e->kind == TS_FX_READ || (e->kind >= TS_FX_WRITE && e->kind <= TS_FX_FORGET)) && e->len &&
 		    f->taint.n_memory && ts_taint_line(&f->taint, process, e->addr, e->addr + (e->len - 1)))
@@ -167,6 +181,8 @@ static void skip(struct ts_flow *f)
 	for (uint32_t i = 0; i < f->taint.n_threads && next > f->pos; i++) {
 		uint64_t step = f->taint.threads[i].n ? ts_query_next_step(f->q, i, f->pos) : TS_NO_POS;
 
+		if (step != TS_NO_POS && step > f->pos)
+			step--; /* with the step before it comes what happened to the thread's registers meanwhile */
 		next = step < next ? step : next;
 	}
 	if (next <= f->pos)

@@ -8,6 +8,7 @@
 #include "src/base/vec.h"
 #include "src/query/insns.h"
 #include "src/query/paging.h"
+#include "writes.h"
 
 /* ------------------------------------------------------------------------------------------------ addresses */
 
@@ -67,24 +68,41 @@ static bool add_read(struct ts_flow *f, uint64_t pos, enum ts_flow_kind kind, co
 
 /* -------------------------------------------------------------------------------------------- what is written */
 
+/* Are the bytes beside the last destination?  Then they become part of it: a string that is moved in pieces is one. */
+static bool joins_last(struct ts_flow *f, uint32_t owner, uint64_t base, uint64_t len)
+{
+	struct ts_location *last = f->n_dest ? &f->dest[f->n_dest - 1] : NULL;
+	uint64_t n = last ? 64 - (unsigned)__builtin_clzll(last->mask) : 0;
+
+	if (!last || last->kind != TS_IN_MEMORY || last->owner != owner || len > 32 - n ||
+	    (base != last->base + n && base + len != last->base))
+		return false;
+	last->base = base < last->base ? base : last->base;
+	last->mask = ts_mask(0, n + len);
+	return true;
+}
+
 static void add_dest(struct ts_flow *f, enum ts_location_kind kind, uint32_t owner, uint64_t base, uint64_t len)
 {
 	for (uint64_t n; len; base += n, len -= n) {
 		n = len < 32 ? len : 32;
-		if (f->n_dest == TS_FLOW_MAX_DEST)
+		if (kind == TS_IN_MEMORY && joins_last(f, owner, base, n))
+			continue;
+		f->is_full |= f->n_dest == TS_FLOW_MAX_DEST;
+		if (f->is_full)
 			return;
 		f->dest[f->n_dest++] = (struct ts_location){ kind, owner, base, ts_mask(0, n) };
 	}
 }
 
 /* Are all bytes part of destinations that are listed? */
-static bool has_dest(const struct ts_flow *f, enum ts_location_kind kind, uint64_t base, uint64_t len)
+static bool has_dest(const struct ts_flow *f, enum ts_location_kind kind, uint32_t owner, uint64_t base, uint64_t len)
 {
 	for (uint64_t at = base; at - base < len; at++) {
 		bool is_in = false;
 
 		for (unsigned i = 0; i < f->n_dest && !is_in; i++)
-			is_in = f->dest[i].kind == kind && ts_location_overlap(&f->dest[i], at, 1);
+			is_in = f->dest[i].kind == kind && f->dest[i].owner == owner && ts_location_overlap(&f->dest[i], at, 1);
 		if (!is_in)
 			return false;
 	}
@@ -100,6 +118,47 @@ static bool is_of_flags(const struct ts_flow *f, const struct ts_effect *e)
 	       e->addr - set->regs[set->flags].off < set->regs[set->flags].len;
 }
 
+/* Does a transfer read or write memory operand @i? */
+static bool has_memory(const struct ts_operands *ops, unsigned i)
+{
+	for (unsigned k = 0; k < ops->n; k++) {
+		const struct ts_transfer *t = &ops->transfers[k];
+
+		if ((t->to.kind == TS_AT_MEM && t->to.mem == i) || (t->from.kind == TS_AT_MEM && t->from.mem == i))
+			return true;
+	}
+	return false;
+}
+
+/* Of an instruction whose condition does not hold: take out the transfers that do not happen, their addresses, and its call. */
+static bool leave_out(struct ts_flow *f, uint64_t pos, uint32_t thread, struct ts_operands *ops, struct ts_error *err)
+{
+	bool had_memory[TS_MAX_OP_MEM];
+	struct ts_op_state state;
+	unsigned n = 0;
+
+	if (ops->condition == TS_IF_ALWAYS)
+		return true;
+	if (!ts_query_op_state(f->q, pos, thread, &state, err))
+		return false;
+	if (ts_operands_happen(ops, &state) != TS_HAPPENS_NOT)
+		return true;
+	for (unsigned i = 0; i < ops->n_mem; i++)
+		had_memory[i] = has_memory(ops, i);
+	for (unsigned k = 0; k < ops->n; k++) {
+		if (!ops->transfers[k].is_conditional)
+			ops->transfers[n++] = ops->transfers[k];
+	}
+	ops->n = (uint8_t)n;
+	for (unsigned i = 0; i < ops->n_mem; i++) {
+		if (had_memory[i] && !has_memory(ops, i))
+			ops->mem[i].base = ops->mem[i].index = ops->mem[i].extra = TS_NO_OFF16;
+	}
+	if (ops->flow == TS_OP_CALL || ops->flow == TS_OP_CALL_INDIRECT)
+		ops->flow = TS_OP_NEXT;
+	return true;
+}
+
 /* Registers that the operands write: the wider of two that overlap comes once, with the bytes of both. */
 static void add_operand_dest(struct ts_flow *f, const struct ts_operands *ops, uint32_t thread)
 {
@@ -110,7 +169,7 @@ static void add_operand_dest(struct ts_flow *f, const struct ts_operands *ops, u
 
 		if (to->kind == TS_AT_FLAGS)
 			flags |= to->flags;
-		if (to->kind != TS_AT_REG || has_dest(f, TS_IN_REGS, to->off, to->len))
+		if (to->kind != TS_AT_REG || has_dest(f, TS_IN_REGS, thread, to->off, to->len))
 			continue;
 		for (unsigned k = 0; k < f->n_dest; k++) { /* what it covers is not listed beside it */
 			if (f->dest[k].kind == TS_IN_REGS && f->dest[k].base >= to->off &&
@@ -128,6 +187,7 @@ static void add_operand_dest(struct ts_flow *f, const struct ts_operands *ops, u
 static bool add_machine_dest(struct ts_flow *f, uint64_t pos, const struct ts_operands *ops, uint32_t thread,
 			     struct ts_error *err)
 {
+	uint32_t process = ts_query_process(f->q, thread);
 	struct ts_op_state state;
 	uint64_t addr;
 
@@ -137,92 +197,112 @@ static bool add_machine_dest(struct ts_flow *f, uint64_t pos, const struct ts_op
 		const struct ts_op_place *to = &ops->transfers[i].to;
 
 		if (to->kind == TS_AT_MEM && ts_operands_addr(ops, to->mem, &state, &addr) &&
-		    !has_dest(f, TS_IN_MEMORY, addr + to->off, to->len))
-			add_dest(f, TS_IN_MEMORY, ts_query_process(f->q, thread), addr + to->off, to->len);
+		    !has_dest(f, TS_IN_MEMORY, process, addr + to->off, to->len))
+			add_dest(f, TS_IN_MEMORY, process, addr + to->off, to->len);
 	}
 	return true;
 }
 
-/* A recorded write of a whole register of which the instruction writes a part. */
-struct whole {
-	uint64_t base;
-	uint32_t len;
-	uint8_t data[64];
-};
-
-#define MAX_WHOLE 8u
-
-static bool touches_dest(const struct ts_flow *f, const struct ts_effect *e)
+/*
+ * Registers that the recording lists and the operands do not cover: the bytes that count as written.  The others keep what they
+ * are made of.  @is_lost: what is written comes from nothing that is followed.
+ */
+static bool add_recorded(struct ts_flow *f, uint64_t pos, uint32_t thread, uint64_t base, uint64_t len, bool is_lost,
+			 struct ts_error *err)
 {
-	for (unsigned i = 0; i < f->n_dest; i++) {
-		if (f->dest[i].kind == TS_IN_REGS && ts_location_overlap(&f->dest[i], e->addr, e->len))
+	for (uint64_t n; len; base += n, len -= n) {
+		struct ts_location loc = { TS_IN_REGS, thread, base, 0 };
+		struct ts_written w;
+		unsigned i;
+
+		n = len < 32 ? len : 32;
+		for (uint64_t k = 0; k < n; k++)
+			loc.mask |= has_dest(f, TS_IN_REGS, thread, base + k, 1) ? 0 : UINT64_C(1) << k;
+		if (!loc.mask || (is_lost && !ts_taint_any(&f->taint, &loc, &i)))
+			continue;
+		if (!ts_step_writes(f->q, pos, &loc, false, &w, err))
+			return false;
+		loc.mask &= w.mask;
+		f->is_full |= loc.mask && f->n_dest == TS_FLOW_MAX_DEST;
+		if (loc.mask && !f->is_full)
+			f->dest[f->n_dest++] = loc;
+	}
+	return true;
+}
+
+/* What the effects of the step say to be written: memory, or registers. */
+static bool add_effects(struct ts_flow *f, uint64_t pos, bool is_insn, bool is_memory, struct ts_error *err)
+{
+	const struct ts_steps *b;
+	const struct ts_step *st = ts_query_step(f->q, pos, &b, err);
+	uint32_t thread = st ? st->thread : 0;
+
+	for (uint32_t i = 0; st && i < st->n_effects; i++) {
+		const struct ts_effect *e = &b->effects[st->first + i];
+		bool is_lost = is_insn || thread != st->thread;
+
+		if (e->kind == TS_FX_THREAD)
+			thread = e->item;
+		if (is_memory && e->kind == TS_FX_WRITE && !e->is_hidden && e->len <= 32 * TS_FLOW_MAX_DEST)
+			add_dest(f, TS_IN_MEMORY, ts_query_process(f->q, thread), e->addr, e->len);
+		f->is_full |= is_memory && e->kind == TS_FX_WRITE && !e->is_hidden && e->len > 32 * TS_FLOW_MAX_DEST;
+		if (is_memory || e->kind != TS_FX_REG_WRITE || is_of_flags(f, e))
+			continue;
+		if (!add_recorded(f, pos, thread, e->addr, e->len, is_lost, err))
+			return false;
+		st = ts_query_step(f->q, pos, &b, err); /* the question may have ended the loan */
+	}
+	return st != NULL;
+}
+
+static bool loses_registers(const struct ts_steps *b, const struct ts_step *st)
+{
+	for (uint32_t i = 0; i < st->n_effects; i++) {
+		if (b->effects[st->first + i].kind == TS_FX_FORGET_REGS)
 			return true;
 	}
 	return false;
 }
 
-/* Add the bytes of the register that change: the others keep what they are made of, as the instruction does not write them. */
-static bool add_changed(struct ts_flow *f, uint64_t pos, uint32_t thread, const struct whole *w, struct ts_error *err)
-{
-	struct ts_location loc = { TS_IN_REGS, thread, w->base, 0 };
-	struct ts_op_state state;
-
-	if (!ts_query_op_state(f->q, pos, thread, &state, err))
-		return false;
-	for (uint32_t k = 0; k < w->len; k++) {
-		uint64_t at = w->base + k;
-
-		if ((!state.known[at] || state.g[at] != w->data[k]) && !has_dest(f, TS_IN_REGS, at, 1))
-			loc.mask |= UINT64_C(1) << k;
-	}
-	if (loc.mask && f->n_dest < TS_FLOW_MAX_DEST)
-		f->dest[f->n_dest++] = loc;
-	return true;
-}
-
 /* What the step writes, to f->dest. */
 static bool find_dest(struct ts_flow *f, uint64_t pos, struct ts_error *err)
 {
-	const struct ts_steps *b;
 	const struct ts_decoded *d = ts_query_insn(f->q, pos, err);
+	const struct ts_steps *b;
 	const struct ts_step *st = d ? ts_query_step(f->q, pos, &b, err) : NULL;
-	struct whole wholes[MAX_WHOLE];
-	unsigned n_wholes = 0;
-	uint32_t thread;
+	uint32_t thread = st ? st->thread : 0;
+	bool is_insn = d && d->is_insn;
 
 	f->n_dest = 0;
+	f->is_full = false;
 	if (!st)
 		return false;
-	thread = st->thread;
-	if (d->is_insn)
-		add_operand_dest(f, &d->ops, thread);
-	for (uint32_t i = 0; i < st->n_effects; i++) {
-		const struct ts_effect *e = &b->effects[st->first + i];
-		const uint8_t *data = ts_effect_data(b, e);
+	f->loses_registers = loses_registers(b, st);
+	if (is_insn && !f->loses_registers) {
+		struct ts_operands ops = d->ops; /* a question in between may end the loan */
 
-		if (e->kind == TS_FX_THREAD)
-			break;
-		if (e->kind == TS_FX_REG_WRITE && !is_of_flags(f, e) && !has_dest(f, TS_IN_REGS, e->addr, e->len)) {
-			if (n_wholes < MAX_WHOLE && data && e->len <= sizeof(wholes[0].data) && touches_dest(f, e)) {
-				wholes[n_wholes] = (struct whole){ .base = e->addr, .len = (uint32_t)e->len };
-				memcpy(wholes[n_wholes++].data, data, e->len);
-			} else {
-				add_dest(f, TS_IN_REGS, thread, e->addr, e->len);
-			}
-		}
-		if (e->kind == TS_FX_WRITE && !f->is_physical && e->len <= 32 * TS_FLOW_MAX_DEST)
-			add_dest(f, TS_IN_MEMORY, ts_query_process(f->q, thread), e->addr, e->len);
-	}
-	if (f->is_physical && d->is_insn && !add_machine_dest(f, pos, &d->ops, thread, err))
-		return false;
-	for (unsigned i = 0; i < n_wholes; i++) {
-		if (!add_changed(f, pos, thread, &wholes[i], err))
+		if (!leave_out(f, pos, thread, &ops, err))
+			return false;
+		add_operand_dest(f, &ops, thread);
+		if (f->is_physical && !add_machine_dest(f, pos, &ops, thread, err))
 			return false;
 	}
+	if ((!f->loses_registers && !add_effects(f, pos, is_insn, false, err)) ||
+	    (!f->is_physical && !add_effects(f, pos, is_insn, true, err)))
+		return false;
+	f->taint.is_cut |= f->is_full;
 	return true;
 }
 
 /* ------------------------------------------------------------------------------------------------- one place */
+
+/* Is the place one that the instruction of step @pos may write: of its thread, or its process? */
+static bool is_of_step(const struct ts_flow *f, uint64_t pos, const struct ts_location *loc)
+{
+	uint32_t thread = ts_query_thread(f->q, pos);
+
+	return loc->owner == (loc->kind == TS_IN_MEMORY ? ts_query_process(f->q, thread) : thread);
+}
 
 /* Through which step what byte @mask of @loc is made of came; 0: from nothing that is followed. */
 static bool find_source(struct ts_flow *f, uint64_t pos, struct ts_location loc, uint64_t mask, uint64_t *from, bool *is_copy,
@@ -232,6 +312,8 @@ static bool find_source(struct ts_flow *f, uint64_t pos, struct ts_location loc,
 
 	*from = 0;
 	loc.mask = mask;
+	if (!is_of_step(f, pos, &loc)) /* what another thread has got comes from nowhere */
+		return true;
 	if (!ts_sources_find(&f->sources, f->q, pos, &loc, false, err))
 		return false;
 	for (unsigned k = 0; k < f->sources.n && !*from; k++) {
@@ -413,6 +495,8 @@ static bool report_reads(struct ts_flow *f, uint64_t pos, uint32_t thread, bool 
 	if (!d || !d->is_insn)
 		return d != NULL;
 	ops = d->ops; /* a question in between may end the loan */
+	if (!leave_out(f, pos, thread, &ops, err))
+		return false;
 	*is_compare = ops.flow == TS_OP_NEXT;
 	for (unsigned i = 0; i < ops.n; i++)
 		*is_compare &= ops.transfers[i].to.kind == TS_AT_FLAGS;
@@ -456,19 +540,43 @@ static bool report_written(struct ts_flow *f, uint64_t pos, const struct ts_loca
 	       add_part(f, pos, TS_FLOW_OVERWRITTEN, loc, x->lost, lost, err);
 }
 
-/* Memory that is mapped, unmapped or lost no longer comes from others. */
-static bool forget_memory(struct ts_flow *f, uint64_t pos, struct ts_error *err)
+/* All registers became unknown: they no longer come from others. */
+static bool forget_registers(struct ts_flow *f, uint64_t pos, struct ts_error *err)
 {
+	const struct ts_regset *set = f->taint.set;
+
+	for (uint32_t thread = 0; thread < f->taint.n_threads; thread++) {
+		for (uint32_t i = 0; f->taint.threads[thread].n && i < set->n_regs; i++) {
+			bool is_flags = (int)i == set->flags;
+			struct ts_location loc = { is_flags ? TS_IN_FLAGS : TS_IN_REGS, thread, set->regs[i].off,
+						   is_flags ? UINT64_MAX : ts_mask(0, set->regs[i].len) };
+
+			loc.base = is_flags ? 0 : loc.base;
+			if (!is_flags && !add_read(f, pos, TS_FLOW_OVERWRITTEN, &loc, err))
+				return false;
+			for (uint64_t rest = loc.mask; rest; rest &= rest - 1)
+				ts_taint_set(&f->taint, &loc, (unsigned)__builtin_ctzll(rest), 0);
+		}
+	}
+	return true;
+}
+
+/* Memory that is mapped, unmapped or lost no longer comes from others; nor do registers that are. */
+static bool forget(struct ts_flow *f, uint64_t pos, struct ts_error *err)
+{
+	bool done = !f->loses_registers || forget_registers(f, pos, err);
 	const struct ts_steps *b;
 	const struct ts_step *st = ts_query_step(f->q, pos, &b, err);
 	uint32_t process = st ? ts_query_process(f->q, st->thread) : 0;
 	struct ts_taint_line *line;
 
-	for (uint32_t i = 0; st && i < st->n_effects; i++) {
+	for (uint32_t i = 0; done && st && i < st->n_effects; i++) {
 		const struct ts_effect *e = &b->effects[st->first + i];
 		bool is_gone = e->kind == TS_FX_MAP || e->kind == TS_FX_UNMAP || e->kind == TS_FX_FORGET ||
-			       (e->kind == TS_FX_WRITE && (e->is_hidden || e->len > 32 * TS_FLOW_MAX_DEST));
+			       (e->kind == TS_FX_WRITE && (e->is_hidden || f->is_full));
 
+		if (e->kind == TS_FX_THREAD)
+			process = ts_query_process(f->q, e->item);
 		while (is_gone && e->len && (line = ts_taint_line(&f->taint, process, e->addr, e->addr + (e->len - 1)))) {
 			struct ts_location loc = { TS_IN_MEMORY, process, line->addr, ts_mask(0, 16) };
 
@@ -481,7 +589,7 @@ static bool forget_memory(struct ts_flow *f, uint64_t pos, struct ts_error *err)
 			}
 		}
 	}
-	return st != NULL;
+	return done && st != NULL;
 }
 
 static int by_order(const void *a, const void *b)
@@ -530,7 +638,7 @@ bool ts_flow_take_step(struct ts_flow *f, uint64_t pos, uint32_t thread, struct 
 	for (unsigned i = 0; i < f->n_dest && done; i++)
 		done = find_fate(f, pos, &f->dest[i], &fates[i], err) &&
 		       report_written(f, pos, &f->dest[i], &fates[i], is_compare, err);
-	done = done && forget_memory(f, pos, err);
+	done = done && forget(f, pos, err);
 	for (unsigned i = 0; i < f->n_dest && done; i++)
 		done = apply(f, pos, &f->dest[i], &fates[i], err);
 	free(fates);

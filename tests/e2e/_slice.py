@@ -7,7 +7,8 @@ come from tracestub, which other tests compare with the truth.
 
 A place is a number: an address; below 0 a byte of a thread's registers, or a flag.  The shadow of a place is a pair of sets
 of leaves: those that certainly are part of it, and those that may be.  ANY in the second one stands for all.  A leaf is
-(kind, place, position): INPUT from the kernel, START of the recording, MAPPED memory, which begins anew.
+(kind, place, position): INPUT from the kernel, START of the recording, MAPPED memory, which begins anew, and MARK, a place
+that is followed.
 """
 import collections
 import json
@@ -18,7 +19,7 @@ from _rsp import Rsp
 from _server import Server
 from _tap import TRACESTUB
 
-INPUT, START, MAPPED, ANY = "input", "start", "map", "any"
+INPUT, START, MAPPED, ANY, MARK = "input", "start", "map", "any", "mark"
 THREAD = 1 << 16        # places of a thread's registers
 FLAGS = 1 << 15         # its flags follow its registers
 REGISTER = re.compile(r'<reg name="([^"]+)"([^>]*)>')
@@ -235,6 +236,10 @@ class Slicer:
 
     def flag(self, bit):
         return self.base + FLAGS + bit
+
+    @staticmethod
+    def is_flag(place):
+        return place < 0 and place % THREAD >= FLAGS
 
     def leaf(self, kind, place, position=0):
         number = self.sets.number({(kind, place, position)})

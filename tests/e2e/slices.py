@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""why and last-write beside an independent slicer (_slice.py), at random positions about random places of real programs.
+"""why, last-write and flows beside an independent slicer (_slice.py), at random positions about random places of real programs.
 
 Nothing that is certainly part of a value is lost, nothing is called start or input that is none, and the last writer is the
-step that wrote last.  SLICES=N asks N questions of each recording, about its first SLICES_MAX positions; SEED=N others than
+step that wrote last.  Each byte that is certainly made of others is one to which these flow, and no byte that is not.
+SLICES=N asks N questions of each recording, about its first SLICES_MAX positions; SEED=N others than
 usual; SLICES_TRACE=FILE (and SLICES_OPTIONS) asks about that recording only.
 """
 import collections
@@ -14,13 +15,15 @@ import re
 import shutil
 import subprocess
 
-from _slice import ANY, INPUT, MAPPED, START, Recorded, tid_of
+from _slice import ANY, INPUT, MAPPED, MARK, START, Recorded, tid_of
 from _slice_more import Mips, RiscV
 from _slice_risc import A64, Arm
 from _slice_x86 import X86
 from _tap import DATA, TRACESTUB, add_case, run_cases, skip
 
 N = int(os.environ.get("SLICES", 50))
+N_FLOWS = int(os.environ.get("SLICES_FLOWS", N // 25))
+N_FOLLOWED = 200        # steps after each
 SEED = int(os.environ.get("SEED", 27))
 BATCH = 50
 MAX_OPEN = float(os.environ.get("SLICES_OPEN", 1 / 3))      # share of answers that may end at something unknown
@@ -129,11 +132,60 @@ def slices(trace, options, n, seed):
     try:
         slicer = SLICERS[recorded.architecture](recorded)
         slicer.decode_all()
-        found = compare(slicer, recorded, Questions(slicer, rng), n, rng)
+        questions = Questions(slicer, rng)
+        wrong, asked = compare(slicer, recorded, questions, n, rng)
+        for _ in range(N_FLOWS):
+            wrong += follow(slicer, recorded, questions, rng, asked)
         print(f"# not followed: {[x for x in slicer.unknown.most_common(12) if x[1]]}")
-        return found
+        return wrong, asked
     finally:
         recorded.close()
+
+
+def turn_to(slicer, recorded, k):
+    """Registers are those of the thread at position k."""
+    slicer.look_at(recorded.threads[min(k, recorded.n - 1)])
+
+
+def follow(slicer, recorded, questions, rng, asked):
+    """A question each of flows and history: what is wrong with the rows."""
+    at = rng.randrange(recorded.n - 1)
+    end = min(recorded.n - (recorded.n - 1 in recorded.calls), at + N_FOLLOWED)     # an exit returns nothing
+    turn_to(slicer, recorded, at)
+    what, places = questions.choose()
+    slicer.shadow, slicer.writer = dict.fromkeys(places, slicer.leaf(MARK, at)), {}
+    wanted = {}         # (step, place): whether it is certainly made of the marked bytes, and whether it may be
+    writes = {}         # step: whether it certainly writes them
+    for k in range(at, end):
+        slicer.step(k)
+        turn_to(slicer, recorded, k)
+        for place in slicer.new:
+            must, may = (slicer.sets.sets[i] for i in slicer.shadow[place])
+            is_certain = slicer.writer[place] == k and place not in slicer.lost
+            wanted[k, place] = is_certain and (MARK, at, 0) in must, any(kind in (MARK, ANY) for kind, _, _ in may)
+        if any(p in slicer.new or slicer.writer.get(p, -1) in (k, None) for p in places):
+            writes[k] = any(slicer.writer.get(p) == k for p in places)
+    flows, history = recorded.console(f"flows {what} at {at} in {at}:{end}" if what not in FLAG_BITS else "when",
+                                      f"history {what} at {at} in {at}:{end}")
+    rows = list(cells(history))
+    wrong = [("history lost", [k for k, is_certain in writes.items() if is_certain and str(k) not in {r["position"] for r in rows}]),
+             ("history false", [r["position"] for r in rows if r["kind"] == "write" and int(r["position"]) not in writes])]
+    asked["rows of history"] += len(rows)
+    if what not in FLAG_BITS:
+        wrong += check_flows(slicer, recorded, list(cells(flows)), wanted)
+        asked["flows"] += 1
+        asked["bytes they came to"] += sum(must for must, _ in wanted.values())
+    return [(at, what, kind, found[:6]) for kind, found in wrong if found]
+
+
+def check_flows(slicer, recorded, rows, wanted):
+    got = set()
+    for row in rows:
+        if row["kind"] in ("copy", "compute"):
+            turn_to(slicer, recorded, int(row["position"]))
+            got.update((int(row["position"]), place) for place in place_of(slicer, row["place"]))
+    return [("flows lost", sorted(x for x, (must, _) in wanted.items() if must and x not in got and not slicer.is_flag(x[1]))),
+            ("flows false", sorted(x for x in got if not wanted.get(x, (0, 1))[1]))]
 
 
 def compare(slicer, recorded, questions, n, rng):
@@ -145,7 +197,7 @@ def compare(slicer, recorded, questions, n, rng):
             slicer.step(k)
             questions.recent.extend(p for p in slicer.new if p >= 0)
             k += 1
-        slicer.look_at(recorded.threads[min(at, recorded.n - 1)])
+        turn_to(slicer, recorded, at)
         what, places = questions.choose()
         batch.append((at, what, places, slicer.mix(places), [slicer.writer.get(p, -1) for p in places]))
         if len(batch) == BATCH or at == positions[-1]:
@@ -161,7 +213,7 @@ def ask(slicer, recorded, batch, wrong, asked):
         commands += [f"why {what} at {at}{who} inputs", f"last-write {what} at {at}{who}"]
     answers = list(recorded.console(*commands))
     for (at, what, places, wanted, writers), why, last in zip(batch, answers[::2], answers[1::2]):
-        slicer.look_at(recorded.threads[min(at, recorded.n - 1)])
+        turn_to(slicer, recorded, at)
         rows = list(cells(why))
         for row in rows:
             asked[row["kind"]] += 1

@@ -2,6 +2,10 @@
 #include "ask_text.h"
 
 #include "asserts.h"
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "twins.h"
 
 void ask_text_init(struct ask_text *a, struct ts_recording *rec)
 {
@@ -24,6 +28,8 @@ void ask_text_init(struct ask_text *a, struct ts_recording *rec)
 
 void ask_text_fini(struct ask_text *a)
 {
+	if (twins_n_questions())
+		printf("%" PRIu64 " answers\n", a->n_answers);
 	ts_buf_fini(&a->out);
 	ts_buf_fini(&a->end);
 	ts_names_fini(&a->names);

@@ -446,9 +446,7 @@ static void expect(const char *question, unsigned first, unsigned last)
 	wanted.len = rows[hi];
 	ck_assert_msg(ask_text(&a, TS_FORM_TSV, question), "%s: %s", question, a.err.text);
 	got = strchr(ts_buf_text(&a.out), '\n') + 1;
-	ck_assert_msg(!strcmp(got, ts_buf_text(&wanted) + rows[lo]),
-		      "%s (process %u)\nexpected:\n%.3000sgot:\n%.3000s", question, what.process,
-		      ts_buf_text(&wanted) + rows[lo], got);
+	twins_check_rows(question, got, ts_buf_text(&wanted) + rows[lo]);
 }
 
 /* A question of the verb, with random words. */

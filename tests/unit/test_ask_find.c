@@ -196,8 +196,7 @@ static void ask_for(uint64_t at)
 	}
 	ck_assert_msg(ask_text(&a, TS_FORM_TSV, question), "%s: %s", question, a.err.text);
 	got = take_virtual(strchr(ts_buf_text(&a.out), '\n') + 1);
-	ck_assert_msg(!strcmp(got, ts_buf_text(&want)), "%s\nexpected:\n%.3000sgot:\n%.3000s", question,
-		      ts_buf_text(&want), got);
+	twins_check_rows(question, got, ts_buf_text(&want));
 }
 
 /* What is known at an address, at a random position, if anything is: most random bytes stand nowhere. */

@@ -191,6 +191,21 @@ START_TEST(each_flag_has_its_own_writer)
 }
 END_TEST
 
+/* mov rcx, rax; mov rdx, rcx; add rcx, rcx; add rdx, rcx. */
+START_TEST(an_operand_that_is_named_twice_was_seen_once)
+{
+	begin();
+	run(CODE, "\x48\x89\xc1", 3, 1, 0x1000);
+	run(CODE + 3, "\x48\x89\xca", 3, 2, 0x1000);
+	run(CODE + 6, "\x48\x01\xc9", 3, 1, 0x2000);
+	run(CODE + 9, "\x48\x01\xca", 3, 2, 0x3000);
+	ask_text_init(&a, &p.s->rec);
+	ck_assert_str_eq(got("why $rdx"), "0 3 write $rdx 0x3000\n1 1 write $rdx 0x1000\n2 0 write $rcx 0x1000\n3  start $rax 0x1000\n"
+					  "1 2 write $rcx 0x2000\n2 0 seen $rcx 0x1000\n");
+	finish();
+}
+END_TEST
+
 /* mov [r15], rax; mov [r15+1], cl. */
 START_TEST(each_byte_has_its_own_writer_and_source)
 {
@@ -417,7 +432,7 @@ UNIT_SUITE("ask_why", a_branch_has_the_instruction_that_set_its_condition_howeve
 	   a_value_used_far_back_is_found_without_what_was_written_since,
 	   a_pointer_that_an_instruction_moves_is_made_of_itself, elements_that_a_gather_reads_are_those_of_the_recording,
 	   what_a_system_call_left_is_input_whatever_its_instruction_is, a_call_has_its_result_when_it_returns,
-	   each_flag_has_its_own_writer, each_byte_has_its_own_writer_and_source, a_jump_through_a_register_is_a_branch,
+	   an_operand_that_is_named_twice_was_seen_once, each_flag_has_its_own_writer, each_byte_has_its_own_writer_and_source, a_jump_through_a_register_is_a_branch,
 	   what_is_not_known_is_said,
 	   other_processors_have_what_the_recording_shows_read, addresses_of_a_machine_are_virtual,
 	   an_instruction_is_that_which_the_page_tables_of_its_step_lead_to)

@@ -50,3 +50,14 @@ TCase *twins_case(void)
 	tcase_set_timeout(c, twins_n_questions() ? 0 : SHORT_S);
 	return c;
 }
+
+void twins_check_rows(const char *question, const char *got, const char *wanted)
+{
+	size_t i = 0;
+
+	if (!strcmp(got, wanted))
+		return;
+	for (size_t k = 0; got[k] == wanted[k]; k++)
+		i = got[k] == '\n' ? k + 1 : i;
+	ck_abort_msg("%s\nexpected:\n%.1000s\ngot:\n%.1000s", question, wanted + i, got + i);
+}

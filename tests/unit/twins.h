@@ -25,4 +25,7 @@ bool twins_has_format(const char *name);
 /* A case of tests that compare with a twin, which may take as long as so many questions need. */
 TCase *twins_case(void);
 
+/* The rows of an answer are those that are wanted; if not, the first that differ are told, and some after them. */
+void twins_check_rows(const char *question, const char *got, const char *wanted);
+
 #endif

@@ -11,6 +11,7 @@ void ts_row_init(struct ts_row *row)
 {
 	ts_buf_init(&row->texts);
 	row->keeps_bytes = false;
+	row->kept = NULL;
 	ts_row_reset(row);
 }
 
@@ -22,7 +23,16 @@ void ts_row_fini(struct ts_row *row)
 void ts_row_reset(struct ts_row *row)
 {
 	memset(row->cells, 0, sizeof(row->cells));
+	row->group.id = 0;
 	ts_buf_reset(&row->texts);
+}
+
+bool ts_row_repeats(struct ts_row *row, uint64_t id, unsigned first, unsigned n)
+{
+	if (!row->kept || !id)
+		return false;
+	row->group = (struct ts_row_group){ id, first, n };
+	return row->kept[id % TS_KEPT_GROUPS] == id;
 }
 
 void ts_row_number(struct ts_row *row, unsigned i, uint64_t number)

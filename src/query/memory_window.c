@@ -121,21 +121,31 @@ static void take_step(struct ts_memory_window *w, const struct ts_steps *b, cons
 	}
 }
 
+/* Carry the blocks on to the next position, or (@is_seen) take what the step there shows.  Returns false if it is not decoded. */
+static bool take_next(struct ts_memory_window *w, uint64_t pos, bool is_seen)
+{
+	const struct ts_steps *b = &ts_query_cached_chunk(w->q, pos / TS_CHUNK_STEPS)->steps;
+
+	if (pos % TS_CHUNK_STEPS >= b->n_steps)
+		return false;
+	take_step(w, b, &b->steps[pos % TS_CHUNK_STEPS], is_seen);
+	return true;
+}
+
+/* From farther away it is cheaper to read the blocks again. */
+#define MAX_WAY 64u
+
 /* Carry the blocks on to @pos; those that cannot be are forgotten. */
 static void move_to(struct ts_memory_window *w, uint64_t pos, uint32_t process)
 {
-	uint64_t chunk = pos / TS_CHUNK_STEPS;
-	const struct ts_steps *b = &ts_query_cached_chunk(w->q, chunk)->steps;
+	bool is_near = process == w->process && w->pos <= pos && pos - w->pos <= MAX_WAY;
 
-	if (process == w->process && pos == w->pos)
+	if (is_near && pos == w->pos)
 		return;
-	if (process != w->process || w->pos > pos || w->pos / TS_CHUNK_STEPS != chunk || pos % TS_CHUNK_STEPS >= b->n_steps) {
+	while (is_near && w->pos < pos)
+		is_near = take_next(w, w->pos++, false);
+	if (!is_near || !take_next(w, pos, true))
 		forget_all(w);
-	} else {
-		while (w->pos < pos)
-			take_step(w, b, &b->steps[w->pos++ % TS_CHUNK_STEPS], false);
-		take_step(w, b, &b->steps[pos % TS_CHUNK_STEPS], true);
-	}
 	w->process = process;
 	w->pos = pos;
 }

@@ -66,7 +66,6 @@ struct ts_form *ts_form_new(enum ts_form_kind kind, const struct ts_verb *verb)
 	ts_buf_init(&form->waiting);
 	ts_buf_init(&form->keys);
 	ts_buf_init(&form->line);
-	form->groups = kind == TS_FORM_TEXT ? NULL : ts_printed_new();
 	if (kind != TS_FORM_JSON || make_keys(form))
 		return form;
 	ts_form_free(form);
@@ -607,8 +606,10 @@ static void json_row(struct ts_form *form, const struct ts_row *row, struct ts_b
 	ts_buf_puts(out, "}\n");
 }
 
-const uint64_t *ts_form_kept(const struct ts_form *form)
+const uint64_t *ts_form_kept(struct ts_form *form)
 {
+	if (!form->groups && form->kind != TS_FORM_TEXT)
+		form->groups = ts_printed_new();
 	return ts_printed_ids(form->groups);
 }
 

@@ -11,6 +11,7 @@
 
 #include "listen.h"
 
+struct ts_process_names;
 struct ts_symbols_file;
 
 struct rsp_server_options {
@@ -23,6 +24,7 @@ struct rsp_server_options {
 	const struct ts_symbols_file *name_list; /* borrowed; NULL: none */
 	/* the page tables of the process of sessions in a machine, whose program is @exec; NULL: all processes */
 	const uint64_t *process;
+	const struct ts_process_names *process_names; /* borrowed; of the processes of a machine; NULL: none */
 	/* libraries of this machine are used if they are the recorded ones */
 	bool has_local_files;
 	const struct ts_packed_library *libraries; /* borrowed; packed with the trace: they come before local files */

@@ -326,6 +326,7 @@ bool rsp_server_run(struct ts_query *q, const struct rsp_server_options *opt, st
 	sv.target.n_images = opt->n_images;
 	sv.target.name_list = opt->name_list;
 	sv.target.process = opt->process;
+	sv.target.process_names = opt->process_names;
 	sv.target.kept = &sv.kept;
 	ev_set_allocator(allocate);
 	ev_set_syserr_cb(end_without);

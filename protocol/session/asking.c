@@ -97,6 +97,7 @@ static bool prepare(struct rsp_session *s, struct ts_error *err)
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for marks");
 	q->ask.q = s->target->q;
 	q->ask.names = &s->target->names;
+	q->ask.process_names = s->target->process_names;
 	q->ask.marks = q->marks;
 	q->ask.view = s->layout ? &s->layout->regs : NULL;
 	q->ask.n_steps = rsp_last(s);

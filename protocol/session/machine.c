@@ -8,6 +8,8 @@
 
 #include "session.h"
 #include "src/query/paging.h"
+#include "src/base/utf8.h"
+#include "src/symbols/process_names.h"
 
 #define LOW_BITS UINT64_C(0xfff) /* of cr3, which are not part of the address */
 
@@ -131,22 +133,35 @@ bool rsp_machine_run_translate(struct rsp_session *s, const char *arg, struct ts
 
 static void put_filter(const struct rsp_session *s, struct ts_buf *out)
 {
+	const char *name = s->filter.has_root ? ts_process_names_get(s->target->process_names, s->filter.root) : NULL;
+
 	ts_buf_puts(out, "filter:");
 	if (s->filter.has_root)
 		ts_buf_printf(out, " process with cr3 0x%" PRIx64, s->filter.root);
+	if (name) {
+		ts_buf_puts(out, " (");
+		ts_utf8_put_shown(out, name);
+		ts_buf_putc(out, ')');
+	}
 	if (s->filter.has_user)
 		ts_buf_printf(out, "%s user code", s->filter.has_root ? "," : "");
 	ts_buf_puts(out, rsp_machine_filter(s) ? "\n" : " off\n");
 }
 
-/* "process [CR3]": the default is that of the position. */
+/* "process [CR3 | NAME]": the default is that of the position. */
 static bool set_process(struct rsp_session *s, const char *arg, struct ts_buf *out)
 {
 	const struct ts_mode *mode = ts_query_mode(s->target->q, s->pos);
 	uint64_t root = mode->regs[TS_MODE_CR3];
 
-	if (*arg ? !parse_number(arg, &root) : !ts_mode_knows(mode, TS_MODE_CR3)) {
-		ts_buf_puts(out, *arg ? "filter process takes a number, the process's cr3"
+	size_t n = *arg ? ts_process_names_find(s->target->process_names, arg, &root) : 0;
+
+	if (n > 1) {
+		ts_buf_printf(out, "%zu processes have this name: give the cr3 of one", n);
+		return false;
+	}
+	if (*arg ? !n && !parse_number(arg, &root) : !ts_mode_knows(mode, TS_MODE_CR3)) {
+		ts_buf_puts(out, *arg ? "filter process takes a number, the process's cr3, or a name of --processes"
 				      : "cr3 is not known here");
 		return false;
 	}

@@ -20,6 +20,7 @@ struct rsp_frame_budget;
 struct rsp_symbol_tables;
 struct ts_symbols;
 struct ts_local_files;
+struct ts_process_names;
 struct ts_symbols_file;
 
 /* Registers shown for another architecture than the recorded one; present if target_xml is not empty. */
@@ -62,6 +63,7 @@ struct rsp_target {
 	size_t n_images;
 	const struct ts_symbols_file *name_list; /* borrowed; NULL: none */
 	const uint64_t *process;        /* borrowed; as that of the server's options */
+	const struct ts_process_names *process_names; /* borrowed; the same */
 	struct rsp_symbol_tables *symbols; /* owned */
 	/* the recording of a machine in which the translation of addresses is known */
 	bool has_paging;

@@ -346,6 +346,11 @@ uint64_t ts_arch_get(const struct ts_arch *arch, const uint8_t *bytes, size_t le
 void ts_arch_put(const struct ts_arch *arch, uint8_t *bytes, size_t len, uint64_t val)
 {
 	assert(len <= 8);
+	if (len == 8) {
+		val = arch->is_big_endian ? htobe64(val) : htole64(val);
+		memcpy(bytes, &val, 8);
+		return;
+	}
 	for (size_t i = 0; i < len; i++) {
 		bytes[arch->is_big_endian ? len - 1 - i : i] = (uint8_t)val;
 		val >>= 8;

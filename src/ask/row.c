@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "row.h"
 
+#include <endian.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,6 +12,7 @@ void ts_row_init(struct ts_row *row)
 {
 	ts_buf_init(&row->texts);
 	row->keeps_bytes = false;
+	row->kept = NULL;
 	ts_row_reset(row);
 }
 
@@ -22,7 +24,16 @@ void ts_row_fini(struct ts_row *row)
 void ts_row_reset(struct ts_row *row)
 {
 	memset(row->cells, 0, sizeof(row->cells));
+	row->group.id = 0;
 	ts_buf_reset(&row->texts);
+}
+
+bool ts_row_repeats(struct ts_row *row, uint64_t id, unsigned first, unsigned n)
+{
+	if (!row->kept || !id)
+		return false;
+	row->group = (struct ts_row_group){ id, first, n };
+	return row->kept[id % TS_KEPT_GROUPS] == id;
 }
 
 void ts_row_number(struct ts_row *row, unsigned i, uint64_t number)
@@ -81,28 +92,36 @@ void ts_row_list_end(struct ts_row *row, unsigned i)
 /* Numbers are most of what is printed: printf() took half the time of a table. */
 void ts_put_decimal(struct ts_buf *out, uint64_t n)
 {
-	unsigned len = 1;
-	uint8_t *p;
+	uint8_t digits[20];
+	unsigned at = sizeof(digits);
 
-	for (uint64_t limit = 10; n >= limit && len < 19; limit *= 10)
-		len++;
-	len += n >= UINT64_C(10000000000000000000);
-	p = ts_buf_add(out, len);
-	for (; p && len--; n /= 10)
-		p[len] = (uint8_t)('0' + n % 10);
+	do
+		digits[--at] = (uint8_t)('0' + n % 10);
+	while (n /= 10);
+	ts_buf_put(out, digits + at, sizeof(digits) - at);
 }
 
+/* Sixteen digits at once: each half byte gets a byte of its own, then what is over nine is moved to the letters. */
 void ts_put_hex(struct ts_buf *out, uint64_t n)
 {
-	unsigned len = 3 + (63 - (unsigned)__builtin_clzll(n | 1)) / 4;
-	uint8_t *p = ts_buf_add(out, len);
+	unsigned n_digits = 1 + (63 - (unsigned)__builtin_clzll(n | 1)) / 4;
+	uint8_t text[18] = { '0', 'x' };
+	uint64_t halves[2];
 
-	if (!p)
-		return;
-	p[0] = '0';
-	p[1] = 'x';
-	for (; len-- > 2; n >>= 4)
-		p[len] = (uint8_t)"0123456789abcdef"[n & 15];
+	n <<= 64 - 4 * n_digits;
+	halves[0] = n >> 32;
+	halves[1] = n & UINT32_MAX;
+	for (unsigned i = 0; i < 2; i++) {
+		uint64_t x = halves[i], over;
+
+		x = (x | x << 16) & UINT64_C(0x0000ffff0000ffff);
+		x = (x | x << 8) & UINT64_C(0x00ff00ff00ff00ff);
+		x = (x | x << 4) & UINT64_C(0x0f0f0f0f0f0f0f0f);
+		over = (x + UINT64_C(0x0606060606060606)) >> 4 & UINT64_C(0x0101010101010101);
+		x = htobe64(x + UINT64_C(0x3030303030303030) + over * ('a' - '9' - 1));
+		memcpy(text + 2 + 8 * i, &x, 8);
+	}
+	ts_buf_put(out, text, 2 + n_digits);
 }
 
 static void put_number(struct ts_buf *out, const uint8_t *data, size_t len, bool is_big_endian)

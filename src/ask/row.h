@@ -42,10 +42,21 @@ struct ts_cell {
 /* In a TEXT cell or a text of a list: the text after it is for users only, and follows a blank. */
 #define TS_ROW_ASIDE '\x1f'
 
+/* Consecutive cells that are the same in all rows with one id. */
+struct ts_row_group {
+	uint64_t id; /* 0: there is no group */
+	unsigned first, n;
+};
+
+/* Groups of which a form has kept the printed cells, by id modulo their number. */
+#define TS_KEPT_GROUPS 8192u
+
 struct ts_row {
 	struct ts_cell cells[TS_MAX_COLUMNS]; /* in the order of the verb's columns */
 	struct ts_buf texts;
 	bool keeps_bytes; /* set by the caller: ts_row_value() also stores the bytes of values */
+	struct ts_row_group group;
+	const uint64_t *kept; /* borrowed, set by the caller: ids whose printed cells it has; NULL: all cells are to be filled */
 };
 
 void ts_row_init(struct ts_row *row);
@@ -62,6 +73,13 @@ void ts_row_pc(struct ts_row *row, unsigned i, uint64_t pc);
 void ts_row_share(struct ts_row *row, unsigned i, double share);
 void ts_row_text(struct ts_row *row, unsigned i, const char *text); /* NULL: null */
 void ts_row_text_len(struct ts_row *row, unsigned i, const char *text, size_t len);
+
+/*
+ * The @n cells from @first on are the same in all rows of this answer with this @id; 0: there are no others.
+ *
+ * Returns true if they need not be filled: the caller has printed them before.
+ */
+bool ts_row_repeats(struct ts_row *row, uint64_t id, unsigned first, unsigned n);
 
 /* Begin a list; its texts follow until another cell is filled.  An empty list is null. */
 void ts_row_list(struct ts_row *row, unsigned i);

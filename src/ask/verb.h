@@ -21,6 +21,7 @@
 
 struct ts_marks;
 struct ts_names;
+struct ts_process_names;
 struct ts_question;
 struct ts_regview;
 struct ts_symbols;
@@ -35,6 +36,7 @@ struct ts_symbols;
 struct ts_ask {
 	struct ts_query *q;
 	const struct ts_names *names; /* the ids of threads and processes for clients */
+	const struct ts_process_names *process_names; /* of a machine's processes; NULL: none are known */
 	struct ts_symbols *symbols; /* NULL: none are known */
 	struct ts_marks *marks;     /* NULL: marks are not available */
 	bool may_write_files;       /* the question comes from the command line: it may name files to write */

@@ -57,6 +57,9 @@ void ts_mcp_look(struct ts_mcp_server *sv)
 {
 	json_t *message;
 
+	if (ts_rpc_has_lost_client(&sv->rpc))
+		sv->is_cancelled = sv->is_broken = true;
+
 	while (!ts_requests_is_full(&sv->requests) && ts_rpc_read(&sv->rpc, 0, &message) == TS_RPC_MESSAGE) {
 		take_in(sv, message);
 		json_decref(message);

@@ -237,6 +237,13 @@ static bool limit_line(struct ts_rpc *rpc)
 	return is_new;
 }
 
+bool ts_rpc_has_lost_client(const struct ts_rpc *rpc)
+{
+	struct pollfd fd = { .fd = rpc->out };
+
+	return poll(&fd, 1, 0) == 1 && fd.revents & (POLLERR | POLLHUP);
+}
+
 enum ts_rpc_got ts_rpc_read(struct ts_rpc *rpc, int timeout_ms, json_t **message)
 {
 	struct pollfd fd = { .fd = rpc->in, .events = POLLIN };

@@ -54,6 +54,9 @@ enum ts_rpc_got {
  */
 enum ts_rpc_got ts_rpc_read(struct ts_rpc *rpc, int timeout_ms, json_t **message);
 
+/* Has the client closed the end from which it reads answers? */
+bool ts_rpc_has_lost_client(const struct ts_rpc *rpc);
+
 /*
  * Answer the request @id (borrowed) with @result, JSON text of one line; or with an error.
  *

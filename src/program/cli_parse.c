@@ -10,6 +10,7 @@
 #include "src/program/cli/cli_commands.h"
 #include "src/program/cli/cli_options.h"
 #include "verb_help.h"
+#include "src/symbols/process_names.h"
 
 /* As many as the descriptors of a process usually allow, and more than people have debuggers. */
 #define DEFAULT_MAX_CLIENTS 256u
@@ -170,7 +171,8 @@ bool ts_cli_parse(struct ts_cli *cli, int argc, char **argv, enum ts_status *sta
 			print_help(n > 1 ? operands[1] : NULL);
 		return false;
 	}
-	if (!ts_cli_find_command(cli, operands[0]) || !ts_cli_check_options(cli, seen))
+	if (!ts_cli_find_command(cli, operands[0]) || !ts_cli_check_options(cli, seen) ||
+	    !ts_cli_find_process(cli))
 		return false;
 	if (ts_cli_is_debugger(cli)) {
 		cli->gdb_args = rest;
@@ -196,6 +198,8 @@ void ts_cli_fini(struct ts_cli *cli)
 	cli->exec.path = NULL;
 	free(cli->names.path);
 	cli->names.path = NULL;
+	ts_process_names_free(cli->process_names);
+	cli->process_names = NULL;
 	free(cli->question);
 	cli->question = NULL;
 }

@@ -136,8 +136,8 @@ static bool write_frames(struct ts_query *q, struct ts_selection *s, const struc
 	ts_export_free(e);
 	if (next == TS_ITEM) {
 		ts_message(stderr,
-			   "tracestub: %s: interrupted; it was not written, and --positions A:B exports a part",
-			   cli->output);
+			   "tracestub: %s: %s; it was not written, and --positions A:B exports a part",
+			   cli->output, ts_interrupt_text());
 		ts_interrupt_end();
 	}
 	ts_interrupt_release();
@@ -244,7 +244,7 @@ static bool write_lines(struct ts_query *q, enum ts_listing_form form, const str
 			   ts_listing_done(l) - first);
 	ts_listing_free(l);
 	if (next == TS_ITEM) {
-		ts_message(stderr, "tracestub: %s: interrupted; it was not written", cli->output);
+		ts_message(stderr, "tracestub: %s: %s; it was not written", cli->output, ts_interrupt_text());
 		ts_interrupt_end();
 	}
 	ts_interrupt_release();

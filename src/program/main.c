@@ -22,6 +22,7 @@
 #include "src/program/ask/plot.h"
 #include "src/program/ask/sql.h"
 #include "src/program/ask/sql_prompt.h"
+#include "src/program/cli/interrupt.h"
 #include "src/program/cli/cli.h"
 #include "src/program/cli/files.h"
 #include "src/program/cli/report.h"
@@ -238,9 +239,18 @@ static int run_debugger(struct ts_cli *cli)
 	return status < 0 ? (int)ts_report_failure(NULL, &err) : status;
 }
 
+/* Is what the command makes for the reader of its output, and for nobody else? */
+static bool is_for_output(const struct ts_cli *cli)
+{
+	return cli->command == TS_CMD_QUERY || cli->command == TS_CMD_INFO || cli->command == TS_CMD_DIFF ||
+	       (cli->command == TS_CMD_SQL && !cli->save);
+}
+
 /* The commands that read recordings and have no clients. */
 static int run_confined(const struct ts_cli *cli)
 {
+	if (is_for_output(cli))
+		ts_interrupt_watch_output();
 	if (!ts_confine(cli, NULL))
 		return unreadable(cli, TS_STATUS_FAILED);
 	if (cli->command == TS_CMD_UNPACK)

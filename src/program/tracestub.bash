@@ -4,7 +4,7 @@
 
 _tracestub_commands="gdb lldb dap serve record info index query sql diff mcp export plot pack unpack help"
 _tracestub_options="--arch --as --cpu --exec --first --full --follow --format --from --function --grammar --image --index --index-key --index-reads --jobs --last --limit --log --max-memory --merge --module --quiet --segment
-  --rebase --against --all --names --in --max-clients --no-sandbox --sysroot --json --positions --at --collect --export-dir --box --csv --tsv --save --scan --for-sqlite --once --kind --only --process --qemu --until --with --help --version"
+  --rebase --against --all --names --in --max-clients --no-sandbox --sysroot --json --positions --at --collect --export-dir --box --csv --tsv --save --scan --for-sqlite --once --kind --only --process --processes --qemu --until --with --help --version"
 _tracestub_verbs="history accesses last-write last-read last-access last-change last-exec next-write next-read
   next-access next-change next-exec executions calls stack why flows events threads processes modules maps
   steps compares memory registers unexplained find strings
@@ -37,7 +37,7 @@ _tracestub()
 		word=${COMP_WORDS[i]}
 		case $word in
 		--arch | --cpu | --exec | --first | --format | --from | --function | --image | --in | --index | --index-key | --index-reads | --jobs | --kind | --last | --limit | --log | \
-			--max-clients | --max-memory | --module | --names | --segment | --sysroot | --against | --only | --positions | --process | --collect | --export-dir | -o) i=$((i + 1)) ;;
+			--max-clients | --max-memory | --module | --names | --segment | --sysroot | --against | --only | --positions | --process | --processes | --collect | --export-dir | -o) i=$((i + 1)) ;;
 		-*) ;;
 		*)
 			if [ -z "$command" ]; then command=$word
@@ -52,7 +52,7 @@ _tracestub()
 	--log) _tracestub_reply "error warn info debug trace"; return ;;
 	--kind | --only) _tracestub_reply "path register memory"; return ;;
 	--index-reads) _tracestub_reply "yes no"; return ;;
-	--exec | --image | --index | --index-key | --names | --sysroot | --export-dir | -o) _tracestub_files; return ;;
+	--exec | --image | --index | --index-key | --names | --processes | --sysroot | --export-dir | -o) _tracestub_files; return ;;
 	--arch | --cpu | --first | --from | --function | --until | --jobs | --last | --limit | --max-clients | --max-memory | --module | --segment | --positions | --process | --collect) return ;;
 	--in) _tracestub_reply "begin end $(_tracestub_marks "$trace")"; return ;;
 	at | goto | in | unmark)

@@ -31,6 +31,9 @@ static uint64_t count_sights(const struct ts_query *q)
 {
 	uint64_t n = 0;
 
+	if (q->tl->n_memory == 1)
+		return ts_space_n_sights(q->tl->memory[0]);
+
 	for (uint32_t i = 0; i < q->tl->n_memory; i++)
 		n += ts_space_n_sights(q->tl->memory[i]);
 	return n;

@@ -329,6 +329,7 @@ struct ts_decoded *ts_query_code(struct ts_query *q, uint64_t pos, struct ts_err
 	d->pc = st->pc;
 	d->process = process;
 	d->first_chunk = d->end_chunk = 0;
+	d->serial = ++q->n_decoded;
 	if (!ts_query_code_since(q, process, d->pc, TS_MAX_INSN, pos, &first, err) ||
 	    !decode(d, q, pos, first <= chunk ? chunk * TS_CHUNK_STEPS : pos, err))
 		return NULL;

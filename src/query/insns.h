@@ -18,6 +18,7 @@
 struct ts_decoded {
 	uint64_t pc;
 	uint64_t first_chunk, end_chunk; /* from the first on, below the end; 0 and 0: there is none */
+	uint64_t serial;                 /* of what was decoded: nothing else of the query object gets it */
 	uint32_t process;
 	bool is_insn;                    /* these bytes are one, and the step did what it does */
 	bool is_stopped;                 /* a fault or an interrupt came instead: what the step did are its effects */

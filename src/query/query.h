@@ -218,6 +218,14 @@ bool ts_query_first_regs(struct ts_query *q, uint64_t pos, uint32_t thread, uint
 			 uint8_t *known, struct ts_error *err);
 
 /*
+ * Carry the registers of @thread, which ts_query_regs() gave for position @pos, on to position @pos + 1, if the effects of
+ * the two steps tell all that is needed and are decoded.
+ *
+ * Returns false otherwise; the registers are then lost, and ts_query_regs() is to be asked.
+ */
+bool ts_query_regs_follow(struct ts_query *q, uint64_t pos, uint32_t thread, uint8_t *data, uint8_t *known);
+
+/*
  * The value of register @i of the register set, -1 for none, as a number.
  *
  * Returns false if there is no such register, if it has more than 8 bytes or one of them is unknown; if memory is exhausted or

@@ -347,6 +347,54 @@ bool ts_query_regs(struct ts_query *q, uint64_t pos, uint32_t thread, uint8_t *d
 	return ts_query_finish_question(q, err);
 }
 
+/* Does the step read a value that is not in the registers? */
+static bool contradicts(const struct ts_steps *b, const struct ts_step *s, uint32_t thread, const uint8_t *data,
+			const uint8_t *known)
+{
+	struct ts_step_effects all = ts_step_effects(b, s);
+	const struct ts_effect *e;
+
+	while ((e = next_reg_effect(&all, thread))) {
+		const uint8_t *value = e->kind == TS_FX_REG_READ ? ts_effect_data(b, e) : NULL;
+
+		if (e->kind == TS_FX_FORGET_REGS || (value && (memchr(known + e->addr, 0, e->len) ||
+							       memcmp(data + e->addr, value, e->len) != 0)))
+			return true;
+	}
+	return false;
+}
+
+/* Add what the step did to the registers.  Returns false if that is not known. */
+static bool follow_step(const struct ts_steps *b, const struct ts_step *s, uint32_t thread, uint8_t *data, uint8_t *known)
+{
+	struct ts_step_effects all = ts_step_effects(b, s);
+	const struct ts_effect *e;
+
+	while ((e = next_reg_effect(&all, thread))) {
+		const uint8_t *value = ts_effect_data(b, e);
+
+		if (!value && e->kind != TS_FX_REG_READ)
+			return false;
+		if (value)
+			know(data + e->addr, known + e->addr, value, e->len);
+	}
+	return true;
+}
+
+bool ts_query_regs_follow(struct ts_query *q, uint64_t pos, uint32_t thread, uint8_t *data, uint8_t *known)
+{
+	const struct cached_chunk *c = ts_query_cached_chunk(q, pos / TS_CHUNK_STEPS);
+	const struct ts_steps *b = &c->steps;
+	uint32_t i = pos % TS_CHUNK_STEPS;
+	const struct ts_step *s = b->steps + (i + 2 <= b->n_steps ? i : 0);
+
+	if (i + 2 > b->n_steps || s[0].thread != thread || s[1].thread != thread ||
+	    !follow_step(b, s, thread, data, known) || contradicts(b, s + 1, thread, data, known))
+		return false;
+	put_pc(q->tl, s[1].pc, s[1].pc != TS_NO_PC, data, known);
+	return true;
+}
+
 bool ts_query_first_regs(struct ts_query *q, uint64_t pos, uint32_t thread, uint32_t len, uint8_t *data,
 			 uint8_t *known, struct ts_error *err)
 {

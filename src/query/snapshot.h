@@ -62,6 +62,7 @@ struct ts_query {
 	struct cached_regs regs[N_CACHED_REGS];
 	struct ts_call_window calls;  /* where the last question about calls looked */
 	struct ts_insns *insns;       /* owned; NULL: none was asked for */
+	uint64_t n_decoded;           /* instructions, so far */
 	struct ts_write_runs *write_runs; /* the same */
 	struct ts_forks *forks;       /* the same */
 	void *kept;                     /* owned by free_kept(): see ts_query_keep() */

@@ -283,6 +283,21 @@ static const struct ts_symbols_entry *find_numbered(struct ts_symbols *s, const 
 	return found;
 }
 
+/* A function of which only a copy is left: unescape.constprop.0. */
+static const struct ts_symbols_entry *find_clone(struct ts_symbols *s, const struct parts *p, struct ts_meanings *all)
+{
+	const struct ts_symbols_entry *e, *found = NULL;
+	size_t i = 0;
+
+	while ((e = ts_symbols_next_clone(s, p->name, p->name_len, &i))) {
+		if (!e->is_own || !e->is_function || !is_of_file(s, e, p) || !is_of_module(s, e, p) || is_listed(all, e->addr))
+			continue;
+		found = e;
+		list_symbol(s, e, all);
+	}
+	return found;
+}
+
 static bool has_colons(const struct parts *p)
 {
 	for (size_t i = 0; i + 1 < p->name_len; i++) {
@@ -312,7 +327,7 @@ const struct ts_symbol *ts_symbols_mean(struct ts_symbols *s, const char *name, 
 		split_file(&p);
 		best = find_best(s, &p, is_code);
 	}
-	if (!best && (best = find_numbered(s, &p, all)))
+	if (!best && ((best = find_numbered(s, &p, all)) || (best = find_clone(s, &p, all))))
 		return all->n == 1 ? ts_symbols_show(s, best) : NULL;
 	if (!best)
 		return NULL;

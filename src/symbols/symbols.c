@@ -612,6 +612,37 @@ struct ts_symbols_entry *ts_symbols_next_numbered(struct ts_symbols *s, const ch
 	return NULL;
 }
 
+/* Is the text the name, and then .constprop.0, .isra.0 or .lto_priv.0, once or several times? */
+static bool is_clone(const char *text, const char *name, size_t len)
+{
+	static const char *const copies[] = { "constprop", "isra", "lto_priv" };
+	const char *p = text + len;
+
+	if (strncmp(text, name, len) != 0 || !*p)
+		return false;
+	while (*p == '.') {
+		size_t n = strcspn(++p, ".");
+		bool is_known = n && strspn(p, "0123456789") == n;
+
+		for (size_t i = 0; i < sizeof(copies) / sizeof(*copies); i++)
+			is_known |= n == strlen(copies[i]) && !strncmp(p, copies[i], n);
+		if (!is_known)
+			return false;
+		p += n;
+	}
+	return !*p;
+}
+
+struct ts_symbols_entry *ts_symbols_next_clone(struct ts_symbols *s, const char *name, size_t len, size_t *i)
+{
+	for (size_t at = first_from(s, name, len) + *i; at < s->n && !strncmp(name_of(s, at), name, len); at++) {
+		++*i;
+		if (is_clone(name_of(s, at), name, len))
+			return &s->items[s->by_name[at]];
+	}
+	return NULL;
+}
+
 struct ts_symbols_entry *ts_symbols_demangled(struct ts_symbols *s, size_t i)
 {
 	return sort_shown(s) && i < s->n_shown ? &s->items[s->by_shown[i]] : NULL;

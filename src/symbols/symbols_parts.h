@@ -78,6 +78,12 @@ struct ts_symbols_entry *ts_symbols_next_named(struct ts_symbols *s, const char 
 /* The next symbol from *i on (0: the first) whose name in the file is @name, a dot and digits; NULL after the last. */
 struct ts_symbols_entry *ts_symbols_next_numbered(struct ts_symbols *s, const char *name, size_t len, size_t *i);
 
+/*
+ * The next symbol from *i on (0: the first) that a compiler gave a copy of the function @name: NAME.constprop.0.isra.0; NULL
+ * after the last.  Parts of functions (NAME.part.0, NAME.cold) are no copies.
+ */
+struct ts_symbols_entry *ts_symbols_next_clone(struct ts_symbols *s, const char *name, size_t len, size_t *i);
+
 /* The @i-th symbol with a demangled name, in the order of these; NULL after the last. */
 struct ts_symbols_entry *ts_symbols_demangled(struct ts_symbols *s, size_t i);
 

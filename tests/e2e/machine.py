@@ -313,6 +313,47 @@ def a_process_has_tables_of_its_own():
         os.unlink(trace)
 
 
+def listed(text):
+    with open("processes", "w", encoding="utf-8") as out:
+        out.write(text)
+    return "processes"
+
+
+@case
+def the_user_names_processes():
+    """Process 0xb000 runs steps 9 to 11."""
+    trace = same_code_twice().save()
+
+    def run(command, *words, lines="# cr3 name\n\n0x1000  init\n0xb000\tsh\u00e9ll-1\n"):
+        done = subprocess.run([TRACESTUB, command, "--quiet", trace, "--processes", listed(lines), *words], capture_output=True, text=True,
+                              timeout=LIMIT)
+        return done.returncode, done.stderr, done.stdout.splitlines()
+
+    try:
+        rows = [json.loads(line) for line in run("query", "--json", "processes", "in", "0:end")[2]]
+        assert {r["process"]: r["name"] for r in rows[:-1]} == {"0x1000": "init", "0xb000": "sh\u00e9ll-1"} and "note" not in rows[-1], rows
+        assert [line.split("\t")[0] for line in run("query", "steps", "process", "sh\u00e9ll-1")[2]] == ["position", "9", "10", "11"]
+        assert run("query", "steps", "process", "0xb000")[2] == run("query", "steps", "process", "sh\u00e9ll-1")[2]
+        assert run("sql", "--tsv", "SELECT process, name FROM process ORDER BY 1")[2] == ["process\tname", "4096\tinit", "45056\tsh\u00e9ll-1"]
+        with open("names", "w", encoding="ascii") as out:
+            out.write("401000 entry\n")
+        done = run("query", "executions", "entry", "--names", "names", "--process", "sh\u00e9ll-1")
+        assert [line.split("\t")[0] for line in done[2]] == ["position", "9"], done
+        for words, lines, said in ((["steps", "process", "nobody"], "0xb000 a\n", "'nobody' is neither a name"),
+                                   (["steps", "process", "a"], "0xb000 a\n0x1000 a\n", "several processes"),
+                                   (["hot", "--process", "a"], "0xb000 a\n0x1000 a\n", "2 processes have this name"),
+                                   (["hot", "--process", "b"], "0xb000 a\n", "nor a name of --processes"),
+                                   (["processes"], "0xb000 a\n\n0xb000 b\n", "line 3 names the process of line 1"),
+                                   (["processes"], "0xb000 a\n0xb001 b\n", "line 2 is not CR3 NAME"),
+                                   (["processes"], "b a\n", "line 1 is not CR3 NAME"), (["processes"], "0xb000 a b\n", "no blanks"),
+                                   (["processes"], "0xb000\n", "line 1 is not CR3 NAME"), (["processes"], "# none\n", "no names"),
+                                   (["processes"], "0xb000 a\0b\n", "no text")):
+            status, err, out = run("query", *words, lines=lines)
+            assert (status, out) == (2, []) and said in err, (words, lines, status, err, out)
+    finally:
+        os.unlink(trace)
+
+
 @case
 def sessions_are_about_one_process():
     """gdb begins and stops in it alone, and the verbs have names there alone."""
@@ -331,6 +372,9 @@ def sessions_are_about_one_process():
         g("monitor filter off")
         g("reverse-continue")
         assert position(g) == 1, g.text
+    with Session(same_code_twice(), "--processes", listed("0xb000 shell\n")) as g:
+        assert "process with cr3 0xb000 (shell)" in g("monitor filter process shell")
+        assert "name of --processes" in g("monitor filter process nobody")
     trace = same_code_twice().save()
     try:
         for command, path, process, said in (("serve", trace, "0xc000", "never runs"), ("query", trace, "0xc000", "never runs"),

@@ -5,6 +5,7 @@
 What the tools answer is compared with `tracestub query --json`, whose answers have tests of their own.
 """
 import json
+import os
 import re
 import signal
 import subprocess
@@ -398,6 +399,13 @@ def a_client_that_leaves_ends_the_server():
         c.proc.send_signal(signal.SIGTERM)
         assert c.proc.wait(LIMIT) == -signal.SIGTERM
         c.proc.returncode = 0
+    with Client(TRACE, "--index", "left.tsindex", stderr=subprocess.PIPE) as c:     # while a call waits for the recording to be read
+        c.ask("tools/call", of_tool("events", {}))
+        c.proc.stdin.close()
+        c.proc.stdout.close()
+        assert b"the client cannot be written to" in c.proc.stderr.read() and c.proc.wait(LIMIT) == 1
+        c.proc.returncode = 0
+        assert not os.path.exists("left.tsindex")       # which the whole recording has
 
 
 run_cases_on_long()

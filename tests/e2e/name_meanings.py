@@ -12,7 +12,10 @@ from _record import LIMIT, compiler, record
 from _tap import TRACESTUB, case, run_cases, skip
 
 A = """static int state; volatile int index, glob; static int code_in_a(int k) { return k; } static volatile int code_in_b;
-int one(int k) { state = code_in_a(k); code_in_b = k; index = k; glob += k; return state; }"""
+static int copied(int k) __asm__("copied.constprop.0.isra.1"), parted(int k) __asm__("parted.part.0");
+static int copied(int k) { return k; }
+static int parted(int k) { return copied(k); }
+int one(int k) { state = code_in_a(parted(k)); code_in_b = k; index = k; glob += k; return state; }"""
 B = """static int state; static volatile int code_in_a; static int code_in_b(int k) { return k; }
 int two(int k) { state = code_in_b(k * 10); code_in_a = k; return state; }
 int one(int); int main(void) { int s = 0; for (int i = 1; i < 4; i++) s += one(i) + two(i); return s & 1; }"""
@@ -52,6 +55,17 @@ def two_statics_are_told_apart():
     for name, function, values in ("a.c::state", "one", ["0x1", "0x2", "0x3"]), ("'b.c'::state", "two", ["0xa", "0x14", "0x1e"]):
         _, rows, why = ask("history", name)
         assert [(r["function"], r["new"]) for r in rows] == [(function, v) for v in values], (rows, why)
+
+
+@case
+def a_function_of_which_a_copy_is_left_is_the_copy():
+    """gcc -O2 names it copied.constprop.0; a part is not the function."""
+    build()
+    _, rows, why = ask("executions", "copied")
+    assert [r["function"] for r in rows] == ["copied.constprop.0.isra.1"] * 3, (rows, why)
+    assert len(ask("calls", "copied")[1]) == 3
+    status, rows, why = ask("executions", "parted")
+    assert status == 2 and not rows and "'parted'" in why, (status, rows, why)
 
 
 OVERLOADS = """int calls_of; namespace ns { int f(int x) { return x + 1; } double f(double x, char) { return x * 2; }

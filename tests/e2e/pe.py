@@ -131,6 +131,27 @@ def the_table_of_functions_ends_them_and_names_no_more():
 
 
 @case
+def without_a_table_functions_begin_where_calls_lead():
+    """One export, the lowest, and no .pdata: what lies behind it is counted by function all the same."""
+    program = Program("pie", "trace64")
+    lines = subprocess.run(["nm", "-S", program.exec], capture_output=True, text=True, check=True).stdout.splitlines()
+    sizes = {f[3]: (int(f[0], 16), int(f[1], 16)) for f in (line.split() for line in lines) if len(f) == 4 and f[3] in NAMES}
+    lowest = min(sizes, key=sizes.get)
+    path = pathlib.Path("one.exe").resolve()
+    path.write_bytes(make_pe(pathlib.Path(program.exec).read_bytes(), {lowest: sizes[lowest][0]}))
+    done = subprocess.run([TRACESTUB, "query", program.trace, "hot", "5000", "--exec", str(path), "--quiet"], capture_output=True,
+                          text=True)
+    rows = {int(row[0], 16) - PIE_BASE: row for row in (line.split("\t") for line in done.stdout.splitlines()[1:])}
+    ran = collections.Counter(name for pc in program.pcs() for name, (at, size) in sizes.items() if at <= pc - PIE_BASE < at + size)
+    assert len(ran) >= 4 and "main" in ran, ran
+    highest = max(ran, key=sizes.get)       # _fini, which only a jump reaches, counts for it
+    for name, n in ran.items():
+        row = rows.get(sizes[name][0])
+        assert row and (n <= int(row[2]) < n + 8 if name == highest else int(row[2]) == n) and row[1].startswith(lowest), (name, n, row)
+    assert "where the next recorded call leads" in done.stderr, done
+
+
+@case
 def an_import_names_where_its_slot_leads_and_arguments_are_those_of_windows():
     imports = {"KERNEL32.dll": ["ReadFile", "CloseHandle"], "USER32.dll": ["MessageBoxA"]}
     _, slots = import_directory(EXPORTS_AT + len(export_directory({"start": 0x1000})), imports)

@@ -35,6 +35,7 @@ def environment(seconds="0"):
 
 def default_interrupts():
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
 
 
 def start(*argv, **options):
@@ -144,11 +145,14 @@ def questions_comparisons_exports_packing_and_unpacking_say_it_too():
     check_lines(progress_of(said, "unpacking"), "part.gz", "unpacking", "bytes")
 
 
-def interrupt(child, is_enough):
-    """Send ^C when a line of progress is enough; the rest of what was said."""
+def interrupt(child, is_enough, number=signal.SIGINT):
+    """Send a signal, or close what reads the output, when a line of progress is enough; the rest of what was said."""
     while not is_enough(line := child.stderr.readline()):
         assert line, "the work was over before"
-    child.send_signal(signal.SIGINT)
+    if number == signal.SIGPIPE:
+        child.stdout.close()
+    else:
+        child.send_signal(number)
     said = child.stderr.read()
     child.wait(LIMIT)
     return said
@@ -185,12 +189,16 @@ def an_interrupted_index_keeps_what_it_has_and_goes_on():
 
 @case
 def an_interrupted_reading_says_that_nothing_is_kept():
-    reader, writer = small_pipe()
-    child = start("query", TRACE, "hot", "--index", "none", stderr=writer, stdout=subprocess.DEVNULL)
-    os.close(writer)
-    child.stderr = reader
-    said = interrupt(child, amount)
-    assert "interrupted; nothing is kept: the index is in memory" in said and child.returncode == -signal.SIGINT, said
+    """^C, SIGTERM (timeout sends it), and a pipe that nobody reads any more end it at once."""
+    words = {signal.SIGINT: "interrupted", signal.SIGTERM: "ended by a signal (SIGTERM)", signal.SIGPIPE: "nobody reads the answer any more"}
+    for number, command in ((signal.SIGINT, ("query", TRACE, "hot")), (signal.SIGTERM, ("sql", TRACE, "SELECT count(*) FROM step")),
+                            (signal.SIGPIPE, ("sql", TRACE, "SELECT count(*) FROM step")), (signal.SIGPIPE, ("query", TRACE, "hot"))):
+        reader, writer = small_pipe()
+        child = start(*command, "--index", "none", stderr=writer, stdout=subprocess.PIPE)
+        os.close(writer)
+        child.stderr = reader
+        said = interrupt(child, amount, number)
+        assert words[number] + "; nothing is kept: the index is in memory" in said and child.returncode == -number, (number, command, said)
 
 
 @case

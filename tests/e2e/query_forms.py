@@ -439,6 +439,40 @@ def input_is_named_by_the_call_and_its_bytes():
         assert row["kind"] == "input" and row["instruction"] == f"read(0x4, 0x3000, 0x8) = 0x3, {where}", row
 
 
+def numbers(include, prefix, *headers):
+    """What Linux's headers for programs define with a number: the first header has what differs."""
+    found = {}
+    for header in headers:
+        text = (include / header).read_text(encoding="ascii") if (include / header).exists() else ""
+        for name, value in re.findall(rf"^#[ \t]*define[ \t]+({prefix}\w+)[ \t]+(0x[0-9a-fA-F]+|\d+)\b", text, re.M):
+            found.setdefault(name, int(value, 0) if not re.fullmatch(r"0\d+", value) else int(value, 8))
+    return found
+
+
+def flags_by_headers(include, wide):
+    """Calls by name, with arguments, and how their texts begin."""
+    mapped = numbers(include, "MAP_", "asm/mman.h", "asm-generic/mman.h", "asm-generic/mman-common.h")
+    cloned = numbers(include, "CLONE_", "linux/sched.h")
+    futexes = numbers(include, "FUTEX_", "linux/futex.h")
+    for name, value in mapped.items():
+        if value > 15 and "HUGE_" not in name:
+            yield "mmap" if wide else "mmap2", [0, 1, 0, value | 2, 3, 1], f"(0x0, 1, PROT_NONE, MAP_PRIVATE|{name}, 3, {'0x1' if wide else '0x1000'}) ="
+    for name, value in cloned.items():
+        if 0xff < value < 1 << 32 and "ARGS" not in name:
+            yield "clone", [value | 17, 0, 0, 0, 0], f"(SIGCHLD|{name}, 0x0,"
+    for name, value in numbers(include, "MADV_", "asm/mman.h", "asm-generic/mman-common.h").items():
+        yield "madvise", [0, 1, value], f"(0x0, 1, {name}) ="
+    for name, value in numbers(include, "F_", "asm/fcntl.h", "asm-generic/fcntl.h").items():
+        if not re.search("LCK|OWNER_[TP]|SPECIFIC", name):
+            yield "fcntl" if wide else "fcntl64", [3, value, 0], f"(3, {name}"
+    for name, value in futexes.items():
+        if value < 128 and not re.search("_OP_|_32$", name):
+            yield "futex", [0, value | 128, 0, 0, 0, 0], f"(0x0, {name}|FUTEX_PRIVATE_FLAG, 0,"
+    for name, value in numbers(include, "W[NUC]", "linux/wait.h").items():
+        yield "wait4", [0, 0, value, 0], f"(0, 0x0, {name}, 0x0) ="
+    assert len(mapped) > 12 and len(cloned) > 20 and len(futexes) > 12, (mapped, cloned, futexes)
+
+
 def open_flags(include):
     """The flags of open() that Linux's headers for programs give a number of one bit; {}: there are none here."""
     found = {}
@@ -472,7 +506,7 @@ def flags_of_system_calls_have_their_names():
     expected += ["open(0x0, O_WRONLY|O_TMPFILE, 0640) = 0", "open(0x0, O_RDONLY|0x10000000) = 0", "creat(0x0, 000) = 0"]
     expected += [f"mmap(0x0, 1, PROT_READ|PROT_EXEC, MAP_SHARED|{name}, 3, 0x0) = 0x0" for name in maps[1:]]
     expected += ["mmap(0x0, 1, PROT_NONE, MAP_PRIVATE|MAP_FIXED, 3, 0x0) = 0x0", "access(0x0, R_OK|X_OK) = 0", "access(0x0, F_OK) = 0",
-                 "lseek(3, 1, SEEK_CUR) = 0", "fcntl(3, F_SETFL, 0x2) = 0", "socket(AF_INET6, SOCK_DGRAM|SOCK_CLOEXEC, 0) = 0"]
+                 "lseek(3, 1, SEEK_CUR) = 0", "fcntl(3, F_SETFL, O_RDWR) = 0", "socket(AF_INET6, SOCK_DGRAM|SOCK_CLOEXEC, 0) = 0"]
     assert said == expected, [pair for pair in zip(said, expected) if pair[0] != pair[1]]
     # 0x4000: O_DIRECTORY of arm64, O_DIRECT of x86; MIPS has other numbers for nearly all
     assert texts("arm64", bytes.fromhex("010000d4"), (56, [2 ** 64 - 100, 0, 0x4000, 0])) == ["openat(AT_FDCWD, 0x0, O_RDONLY|O_DIRECTORY) = 0"]
@@ -482,6 +516,19 @@ def flags_of_system_calls_have_their_names():
         calls = [(number, [here, 0, value, 0]) for value in flags.values()]
         assert texts(arch, bytes.fromhex(code), *calls) == \
             [f"openat(AT_FDCWD, 0x0, O_RDONLY|{name}{', 000' if name == 'O_CREAT' else ''}) = 0" for name in flags], (arch, flags)
+    generic = {"mmap": 222, "clone": 220, "madvise": 233, "fcntl": 25, "futex": 98, "wait4": 260}     # asm-generic/unistd.h
+    for arch, triple, code, call in (("arm", "arm-linux-gnueabihf", "000000ef", {"mmap2": 192, "clone": 120, "madvise": 220, "fcntl64": 221,
+                                                                                "futex": 240, "wait4": 114}),
+                                     ("arm64", "aarch64-linux-gnu", "010000d4", generic), ("riscv64", "riscv64-linux-gnu", "73000000", generic)):
+        include = pathlib.Path("/usr") / triple / "include"
+        calls = list(flags_by_headers(include, arch != "arm")) if (include / "linux/sched.h").exists() else []
+        said = texts(arch, bytes.fromhex(code), *((call[name], args) for name, args, _ in calls)) if calls else []
+        assert all(text.startswith(name + begin) for text, (name, _, begin) in zip(said, calls)), \
+            (arch, [(text, begin) for text, (name, _, begin) in zip(said, calls) if not text.startswith(name + begin)])
+    assert texts("arm", bytes.fromhex("000000ef"), (221, [3, 4, 0x4000]), (221, [3, 2, 1]), (221, [3, 3, 9]), (37, [5, 10]), (328, [3, 0, 0x200]),
+                 (334, [2 ** 32 - 100, 0, 4, 0])) == \
+        ["fcntl64(3, F_SETFL, O_RDONLY|O_DIRECTORY) = 0", "fcntl64(3, F_SETFD, FD_CLOEXEC) = 0", "fcntl64(3, F_GETFL) = 0", "kill(5, SIGUSR1) = 0",
+         "unlinkat(3, 0x0, AT_REMOVEDIR) = 0", "faccessat(AT_FDCWD, 0x0, R_OK) = 0"]
     # O_CREAT of MIPS is 0x100, and 0x40 is no flag of creation there (arch/mips/include/uapi/asm/fcntl.h)
     assert texts("mips", bytes.fromhex("0000000c"), (4005, [0, 0x100, 0o644]), (4005, [0, 0x40, 0o644])) == \
         ["open(0x0, 0x100, 0644) = 0", "open(0x0, 0x40) = 0"]

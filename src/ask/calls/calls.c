@@ -414,6 +414,7 @@ static void note_gaps(struct ts_call_rows *x)
 	uint64_t n = ts_query_n_events_below(x->rows.ask->q, TS_EV_GAP, x->rows.qn->to) -
 		     ts_query_n_events_below(x->rows.ask->q, TS_EV_GAP, x->rows.qn->from);
 
+	x->rows.is_cut |= n != 0;
 	if (n && !*x->rows.note)
 		snprintf(x->rows.note, sizeof(x->rows.note),
 			 "the recording has %" PRIu64 " gap%s here: calls that were stepped over or not recorded are no rows", n,

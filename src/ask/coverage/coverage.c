@@ -5,8 +5,10 @@
 #include <string.h>
 
 #include "src/ask/verbs/verbs.h"
+#include "call_targets.h"
 #include "coverage_files.h"
 #include "covered.h"
+#include "src/ask/grammar/machine.h"
 #include "src/ask/grammar/machine_names.h"
 #include "src/ask/grammar/question.h"
 #include "src/ask/grammar/state.h"
@@ -34,6 +36,7 @@ enum stage {
 	SORTING,  /* the addresses, for files: into a heap, */
 	SORTED,   /* and out of it */
 	WRITING,  /* the files that the question names */
+	ENTERING, /* where functions begin to which symbols do not reach */
 	GROUPING, /* the addresses by function */
 	ORDERING,
 	LISTED,
@@ -53,6 +56,8 @@ struct coverage {
 	size_t n_ranges;               /* 0: all code */
 	size_t n_kept;
 	struct ts_covered_table addresses, functions;
+	struct ts_call_targets targets;
+	bool has_open;                 /* an address is behind a symbol without an end */
 	struct ts_heap sorted;         /* addresses, ascending, on their way to the files */
 	struct ts_coverage_file *file; /* owned; the one that is being written, or NULL */
 	struct ts_heap order;          /* what has not been shown yet */
@@ -268,6 +273,44 @@ static bool take_some_sorted(struct coverage *c)
 	return ts_heap_first(&c->sorted) != NULL;
 }
 
+/* The function of the address, as far as it is known: else the address itself. */
+static uint64_t owner_of(struct coverage *c, uint64_t addr)
+{
+	const struct ts_symbol *s = ts_symbols_function_at(c->rows.ask->symbols, addr);
+	uint64_t target = s && s->is_open ? ts_call_targets_before(&c->targets, addr) : 0;
+
+	if (!s || !s->is_open)
+		return s ? s->addr : addr;
+	if (target >= s->addr)
+		return target;
+	return c->targets.found.n && ts_covered_look_up(&c->addresses, s->addr) ? s->addr : addr;
+}
+
+/* A symbol without an end reaches up to the next address to which a call leads. */
+static enum ts_got enter_some(struct coverage *c, struct ts_budget *budget, struct ts_error *err)
+{
+	const struct ts_covered_table *from = &c->addresses;
+
+	if (!has_functions(c) || ts_machine_is_known(c->rows.ask->q))
+		return TS_GOT_END;
+	for (unsigned i = 0; i < ITEMS_A_CHUNK && c->next < from->n && !c->has_open; i++, c->next++) {
+		const struct ts_symbol *s = ts_symbols_function_at(c->rows.ask->symbols, from->items[c->next].addr);
+
+		c->has_open = s && s->is_open;
+	}
+	if (c->has_open)
+		return ts_call_targets_collect(&c->targets, c->rows.ask, c->process, c->n_at_most, budget, err);
+	return c->next < from->n ? TS_GOT_PENDING : TS_GOT_END;
+}
+
+static void note_open(struct coverage *c)
+{
+	if (c->has_open && !*c->rows.note)
+		snprintf(c->rows.note, sizeof(c->rows.note),
+			 "symbols without an end reach up to where the next recorded call leads: a function that only jumps or "
+			 "unrecorded code reached counts for the one before it");
+}
+
 static bool group_some(struct coverage *c)
 {
 	const struct ts_covered_table *from = &c->addresses;
@@ -278,8 +321,7 @@ static bool group_some(struct coverage *c)
 		c->is_failed = !ts_covered_make_slots(&c->functions, from->n);
 	for (unsigned i = 0; i < ITEMS_A_CHUNK && c->next < from->n && !c->is_failed; i++, c->next++) {
 		const struct ts_covered *x = &from->items[c->next];
-		const struct ts_symbol *s = ts_symbols_function_at(c->rows.ask->symbols, x->addr);
-		struct ts_covered *item = ts_covered_find(&c->functions, s && !s->is_open ? s->addr : x->addr);
+		struct ts_covered *item = ts_covered_find(&c->functions, owner_of(c, x->addr));
 
 		c->is_failed = !item;
 		if (item)
@@ -358,6 +400,8 @@ static enum ts_got list(struct coverage *c, struct ts_budget *budget, struct ts_
 			got = subtract_some(c, err);
 		else if (c->stage == MEASURING)
 			got = measure_one(c, err);
+		else if (c->stage == ENTERING)
+			got = enter_some(c, budget, err);
 		else
 			got = some[c->stage](c) ? TS_GOT_PENDING : TS_GOT_END;
 		if (got == TS_GOT_FAIL)
@@ -399,6 +443,7 @@ static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budg
 
 	if (got != TS_GOT_END)
 		return got;
+	note_open(c);
 	if (!c->n_left || !(rows->is_counting ? ts_heap_drop(&c->order) : ts_heap_take(&c->order, &x)))
 		return TS_GOT_END;
 	c->n_left--;
@@ -413,6 +458,7 @@ static void close_coverage(struct ts_rows *rows)
 
 	ts_covered_fini(&c->addresses);
 	ts_covered_fini(&c->functions);
+	ts_call_targets_fini(&c->targets);
 	ts_coverage_file_free(c->file);
 	ts_heap_fini(&c->sorted);
 	ts_heap_fini(&c->order);

@@ -11,6 +11,7 @@
 #include "src/base/similar.h"
 #include "src/symbols/names.h"
 #include "src/ask/verb.h"
+#include "src/symbols/process_names.h"
 
 static bool refuse_word(const struct ts_verb *verb, const char *word, size_t len, struct ts_error *err)
 {
@@ -93,6 +94,28 @@ static bool parse_thread(struct ts_question *qn, const struct ts_ask *ask, struc
 	return qn->thread != TS_NO_THREAD || ts_words_fail(&name, "is not a thread of this recording", err);
 }
 
+/* A name of --processes, or the address of page tables. */
+static bool parse_process(struct ts_words *w, const struct ts_ask *ask, uint64_t *root, struct ts_error *err)
+{
+	struct ts_words name = *w;
+	char text[TS_MAX_WORD];
+	size_t n;
+
+	if (!ask->process_names || !w->len)
+		return ts_words_number(w, root, err);
+	if (!ts_words_copy(text, w, err))
+		return false;
+	n = ts_process_names_find(ask->process_names, text, root);
+	if (n > 1)
+		return ts_words_fail(&name, "is the name of several processes: give the address of one", err);
+	if (n)
+		return true;
+	*w = name;
+	if (text[0] < '0' || text[0] > '9')
+		return ts_words_fail(&name, "is neither a name of --processes nor the address of page tables", err);
+	return ts_words_number(w, root, err);
+}
+
 static bool parse_machine(struct ts_question *qn, const struct ts_ask *ask, enum ts_word word, struct ts_words *w,
 			  struct ts_error *err)
 {
@@ -102,7 +125,7 @@ static bool parse_machine(struct ts_question *qn, const struct ts_ask *ask, enum
 	if (!ts_machine_is_known(ask->q))
 		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%s' is about cr3 and cs, and only recordings of whole machines have them",
 			       ts_word_text(word));
-	if (!ts_words_number(w, &number, err))
+	if (word == TS_WORD_PROCESS ? !parse_process(w, ask, &number, err) : !ts_words_number(w, &number, err))
 		return false;
 	if (word == TS_WORD_PROCESS && number & 0xfff)
 		return ts_words_fail(&name, "is not the address of page tables, as cr3 has it", err);

@@ -97,16 +97,22 @@ bool ts_word_is_taken(enum ts_word word, const struct ts_verb *verb)
 	return !words_of_grammar[word].takes || words_of_grammar[word].takes & verb->takes;
 }
 
-/* process and ring may be names of functions: they are words where a number follows. */
+/* May the word be the name of a process?  Behind a symbol `process` stands a word of the grammar, or the kinds of accesses. */
+static bool is_name(const struct ts_words *w)
+{
+	return ts_word_named(w->p, w->len) == TS_N_WORDS && (w->len > 3 || strspn(w->p, "rwx") < w->len);
+}
+
+/* process and ring may be names of functions: they are words where a number follows, or the name of a process. */
 enum ts_word ts_words_find(const struct ts_words *w)
 {
 	enum ts_word word = w->is_value ? TS_N_WORDS : ts_word_named(w->p, w->len);
-	struct ts_words number = *w;
+	struct ts_words after = *w;
 
 	if (word != TS_WORD_PROCESS && word != TS_WORD_RING)
 		return word;
-	ts_words_next(&number);
-	return number.len && isdigit((unsigned char)*number.p) ? word : TS_N_WORDS;
+	ts_words_next(&after);
+	return after.len && (isdigit((unsigned char)*after.p) || (word == TS_WORD_PROCESS && is_name(&after))) ? word : TS_N_WORDS;
 }
 
 bool ts_words_have_operand(const struct ts_words *w, const struct ts_verb *verb)

@@ -327,6 +327,15 @@ static unsigned begin_slice(struct ts_answer *a, unsigned n_chunks)
 	return a->n_slice;
 }
 
+/* Fewer rows are not worth what keeps printed cells. */
+#define FEW_ROWS 64u
+
+/* Is a row printed before the next one is found, are its cells looked at by nothing else, and have there been many? */
+static bool repeats_cells(const struct ts_answer *a)
+{
+	return a->n_shown > FEW_ROWS && a->qn.bound != TS_BOUND_LAST && !ts_machine_rows_look(&a->machine);
+}
+
 /*
  * Look for rows.
  *
@@ -346,6 +355,7 @@ static enum ts_got look(struct ts_answer *a, unsigned n_chunks, struct ts_buf *o
 	while (got == TS_GOT_ROW && a->err.code == TS_OK) {
 		ts_row_reset(&a->row);
 		a->row.keeps_bytes = a->kind == TS_FORM_JSON;
+		a->row.kept = repeats_cells(a) ? ts_form_kept(a->form) : NULL;
 		got = a->rows->ops->next(a->rows, &a->row, &budget, err);
 		if (got != TS_GOT_FAIL && !ts_query_finish_question(a->ask->q, err))
 			got = TS_GOT_FAIL;

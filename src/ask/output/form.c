@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "printed.h"
 #include "src/base/csv.h"
 #include "src/base/fit.h"
 #include "src/base/json_text.h"
@@ -30,6 +31,7 @@ struct ts_form {
 	const char *recording; /* borrowed; what each row begins with; NULL: nothing */
 	bool is_next;          /* after the rows of another recording */
 	/* JSON */
+	struct ts_printed *groups; /* owned; TSV, CSV and JSON; NULL: nothing is kept */
 	struct ts_buf keys;                    /* before the cell of each column: {"position": and ,"end": */
 	size_t key_ends[TS_MAX_COLUMNS];
 	/* TEXT */
@@ -77,6 +79,7 @@ void ts_form_free(struct ts_form *form)
 	ts_buf_fini(&form->waiting);
 	ts_buf_fini(&form->keys);
 	ts_buf_fini(&form->line);
+	ts_printed_free(form->groups);
 	free(form);
 }
 
@@ -508,32 +511,64 @@ static void put_csv_cell(struct ts_form *form, const struct ts_row *row, unsigne
 	ts_csv_put(out, ts_buf_text(&form->waiting), form->waiting.len);
 }
 
+/* A cell with what comes before it. */
+typedef void put_cell_fn(struct ts_form *form, const struct ts_row *row, unsigned i, struct ts_buf *out);
+
+static void put_next_csv_cell(struct ts_form *form, const struct ts_row *row, unsigned i, struct ts_buf *out)
+{
+	if (i)
+		ts_buf_putc(out, ',');
+	put_csv_cell(form, row, i, out);
+}
+
+static void put_next_tsv_cell(struct ts_form *form, const struct ts_row *row, unsigned i, struct ts_buf *out)
+{
+	(void)form;
+	if (i)
+		ts_buf_putc(out, '\t');
+	put_plain_cell(out, row, i, true, false);
+}
+
+/* All cells; those of the row's group are printed again if they were kept. */
+static void put_all_cells(struct ts_form *form, const struct ts_row *row, put_cell_fn *put_cell, struct ts_buf *out)
+{
+	const struct ts_row_group *g = &row->group;
+	unsigned end = g->first + g->n;
+
+	for (unsigned i = 0; i < form->verb->n_columns;) {
+		size_t start = out->len;
+		bool is_group = g->id && i == g->first;
+
+		if (is_group && ts_printed_put(form->groups, g->id, out)) {
+			i = end;
+			continue;
+		}
+		do
+			put_cell(form, row, i++, out);
+		while (is_group && i < end);
+		if (is_group && ts_buf_ok(out))
+			ts_printed_keep(form->groups, g->id, out->data + start, out->len - start);
+	}
+}
+
 static void csv_row(struct ts_form *form, const struct ts_row *row, struct ts_buf *out)
 {
 	if (form->recording) {
 		ts_csv_put(out, form->recording, strlen(form->recording));
 		ts_buf_putc(out, ',');
 	}
-	for (unsigned i = 0; i < form->verb->n_columns; i++) {
-		if (i)
-			ts_buf_putc(out, ',');
-		put_csv_cell(form, row, i, out);
-	}
+	put_all_cells(form, row, put_next_csv_cell, out);
 	ts_buf_puts(out, TS_CSV_END);
 	ts_buf_reset(&form->waiting);
 }
 
-static void tsv_row(const struct ts_form *form, const struct ts_row *row, struct ts_buf *out)
+static void tsv_row(struct ts_form *form, const struct ts_row *row, struct ts_buf *out)
 {
 	if (form->recording) {
 		put_plain_text(out, form->recording, true, false);
 		ts_buf_putc(out, '\t');
 	}
-	for (unsigned i = 0; i < form->verb->n_columns; i++) {
-		if (i)
-			ts_buf_putc(out, '\t');
-		put_plain_cell(out, row, i, true, false);
-	}
+	put_all_cells(form, row, put_next_tsv_cell, out);
 	ts_buf_putc(out, '\n');
 }
 
@@ -553,20 +588,29 @@ static void put_json_bytes(const struct ts_form *form, const struct ts_row *row,
 	}
 }
 
-static void json_row(const struct ts_form *form, const struct ts_row *row, struct ts_buf *out)
+static void put_next_json_cell(struct ts_form *form, const struct ts_row *row, unsigned i, struct ts_buf *out)
 {
-	size_t at = 0;
+	/* the brace of the first key stands before the recording */
+	size_t at = i ? form->key_ends[i - 1] : form->recording != NULL;
 
-	if (form->recording) {
+	ts_buf_put(out, form->keys.data + at, form->key_ends[i] - at);
+	put_json_cell(out, row, i);
+}
+
+static void json_row(struct ts_form *form, const struct ts_row *row, struct ts_buf *out)
+{
+	if (form->recording)
 		put_json_recording(form, out);
-		at = 1; /* the brace of the first key */
-	}
-	for (unsigned i = 0; i < form->verb->n_columns; at = form->key_ends[i++]) {
-		ts_buf_put(out, form->keys.data + at, form->key_ends[i] - at);
-		put_json_cell(out, row, i);
-	}
+	put_all_cells(form, row, put_next_json_cell, out);
 	put_json_bytes(form, row, out);
 	ts_buf_puts(out, "}\n");
+}
+
+const uint64_t *ts_form_kept(struct ts_form *form)
+{
+	if (!form->groups && form->kind != TS_FORM_TEXT)
+		form->groups = ts_printed_new();
+	return ts_printed_ids(form->groups);
 }
 
 void ts_form_row(struct ts_form *form, const struct ts_row *row, struct ts_buf *out)

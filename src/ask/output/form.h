@@ -59,6 +59,9 @@ void ts_form_fit(struct ts_form *form, uint32_t width);
 /* Print the text before the rows. */
 void ts_form_begin(struct ts_form *form, struct ts_buf *out);
 
+/* The ids of the groups of cells that the form has printed and kept, for struct ts_row; NULL if it keeps none. */
+const uint64_t *ts_form_kept(struct ts_form *form);
+
 /* Print a row.  The text form buffers the first rows to choose the columns. */
 void ts_form_row(struct ts_form *form, const struct ts_row *row, struct ts_buf *out);
 

@@ -24,6 +24,7 @@ struct module {
 	uint32_t process;
 	uint64_t first;           /* the module's address */
 	const char *name;         /* borrowed; NULL: there is no module, or it has no name */
+	size_t i;                 /* the module's ordinal; with a name only */
 };
 
 struct ts_code_places {
@@ -82,6 +83,7 @@ static void find_module(const struct ts_code_places *c, struct module *k, uint64
 		if (m.from <= pos && pos < m.until) {
 			k->name = last_name(m.file);
 			k->first = m.first;
+			k->i = i;
 		}
 		/* what holds here ends where one of these begins or ends */
 		for (unsigned edge = 0; edge < 2; edge++) {
@@ -95,8 +97,8 @@ static void find_module(const struct ts_code_places *c, struct module *k, uint64
 	}
 }
 
-void ts_code_places_module(struct ts_code_places *c, struct ts_row *row, unsigned i, uint64_t pos, uint32_t process,
-			   uint64_t pc, struct ts_budget *budget)
+static const struct module *module_of(struct ts_code_places *c, uint64_t pos, uint32_t process, uint64_t pc,
+				      struct ts_budget *budget)
 {
 	struct module *k = &c->modules[slot_of(pc)];
 
@@ -107,6 +109,22 @@ void ts_code_places_module(struct ts_code_places *c, struct ts_row *row, unsigne
 		for (size_t n = c->n_modules / MODULES_A_BUDGET; n && ts_budget_take(budget); n--)
 			continue;
 	}
+	return k;
+}
+
+size_t ts_code_places_module_number(struct ts_code_places *c, uint64_t pos, uint32_t process, uint64_t pc,
+				    struct ts_budget *budget)
+{
+	const struct module *k = module_of(c, pos, process, pc, budget);
+
+	return k->name ? k->i + 1 : 0;
+}
+
+void ts_code_places_module(struct ts_code_places *c, struct ts_row *row, unsigned i, uint64_t pos, uint32_t process,
+			   uint64_t pc, struct ts_budget *budget)
+{
+	const struct module *k = module_of(c, pos, process, pc, budget);
+
 	if (!k->name)
 		return;
 	ts_row_text(row, i, k->name);

@@ -26,6 +26,13 @@ void ts_code_places_free(struct ts_code_places *c);
 void ts_code_places_module(struct ts_code_places *c, struct ts_row *row, unsigned i, uint64_t pos, uint32_t process,
 			   uint64_t pc, struct ts_budget *budget);
 
+/*
+ * The module's ordinal + 1, 0 if there is none: with @pc and @process it tells which cells ts_code_places_module()
+ * fills.
+ */
+size_t ts_code_places_module_number(struct ts_code_places *c, uint64_t pos, uint32_t process, uint64_t pc,
+				    struct ts_budget *budget);
+
 /* Fill cells @i, @i + 1 and @i + 2 with the function, the file and the line of @pc. */
 void ts_code_places_line(struct ts_code_places *c, struct ts_row *row, unsigned i, uint64_t pc);
 

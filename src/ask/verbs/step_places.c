@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "places.h"
-#include "src/query/paging.h"
+#include "src/query/memory_window.h"
 
 /* Powers of two: of a few rows, and after as many plans as that. */
 #define FEW_PLANS  64u
@@ -50,6 +50,7 @@ struct ts_step_places {
 	size_t n_plans, n_made;
 	uint8_t *room;           /* owned; what before and after point into */
 	uint8_t *before, *after; /* registers, then which of their bytes are known */
+	struct ts_memory_window *window; /* owned */
 	uint64_t after_pos;      /* the position of those after; TS_NO_POS: none were read */
 	uint32_t after_thread;
 };
@@ -66,8 +67,9 @@ struct ts_step_places *ts_step_places_new(struct ts_query *q, struct ts_error *e
 		p->room = p->before = malloc(4 * g_len + 1);
 		p->after = p->before + 2 * g_len;
 		p->after_pos = TS_NO_POS;
+		p->window = ts_memory_window_new(q, err);
 	}
-	if (p && p->plans && p->room)
+	if (p && p->plans && p->room && p->window)
 		return p;
 	ts_step_places_free(p);
 	ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory exhausted: places of steps");
@@ -86,6 +88,7 @@ void ts_step_places_free(struct ts_step_places *p)
 	if (!p)
 		return;
 	free_plans(p);
+	ts_memory_window_free(p->window);
 	free(p->room);
 	free(p);
 }
@@ -288,17 +291,20 @@ static bool is_big_endian(const struct ts_step_places *p)
 static bool read_registers(struct ts_step_places *p, uint64_t pos, uint32_t thread, struct ts_error *err)
 {
 	size_t g_len = ts_query_regset(p->q)->g_len;
+	bool is_next = pos && p->after_pos == pos && p->after_thread == thread;
 
-	if (p->after_pos == pos && p->after_thread == thread) {
+	if (is_next) {
 		uint8_t *before = p->before;
 
 		p->before = p->after;
-		p->after = before;
+		p->after = before; /* those at pos - 1 */
+		is_next = ts_query_regs_follow(p->q, pos - 1, thread, p->after, p->after + g_len) &&
+			  ts_query_regs_follow(p->q, pos, thread, p->after, p->after + g_len);
 	} else if (!ts_query_regs(p->q, pos, thread, p->before, p->before + g_len, err)) {
 		return false;
 	}
 	p->after_pos = TS_NO_POS;
-	if (!ts_query_regs(p->q, pos + 1, thread, p->after, p->after + g_len, err))
+	if (!is_next && !ts_query_regs(p->q, pos + 1, thread, p->after, p->after + g_len, err))
 		return false;
 	p->after_pos = pos + 1;
 	p->after_thread = thread;
@@ -364,8 +370,8 @@ static bool put_memory(struct ts_step_places *p, uint64_t pos, const struct rang
 	memset(known, 1, n);
 	if (shown)
 		memcpy(data, shown, n);
-	else if (err->code != TS_OK || !(is_physical(p, r) ? ts_query_mem : ts_virtual_mem)(p->q, pos + r->is_write, process, r->addr, n,
-											   data, known, err))
+	else if (err->code != TS_OK || !(is_physical(p, r) ? ts_query_mem(p->q, pos + r->is_write, process, r->addr, n, data, known, err) :
+							     ts_memory_window_read(p->window, pos + r->is_write, process, r->addr, n, data, known, err)))
 		return false;
 	ts_put_value(out, data, known, n, is_number, is_big_endian(p));
 	return true;

@@ -93,16 +93,14 @@ static bool put_code(struct steps *x, uint64_t pos, const struct ts_decoded *d, 
 	return true;
 }
 
-static bool put_instruction(struct steps *x, uint64_t pos, unsigned len, struct ts_row *row, struct ts_error *err)
+static bool put_instruction(struct steps *x, uint64_t pos, unsigned len, struct ts_decoded *d, struct ts_row *row,
+			    struct ts_error *err)
 {
-	struct ts_decoded *d = ts_query_insn(x->rows.ask->q, pos, err);
-
-	if (!d || !put_code(x, pos, d, len, row, err))
+	if (!put_code(x, pos, d, len, row, err))
 		return false;
 	if (is_wanted(x, COL_INSTRUCTION) && *ts_decoded_text(x->rows.ask->q, d))
 		ts_row_text(row, COL_INSTRUCTION, ts_decoded_text(x->rows.ask->q, d));
-	return (!is_wanted(x, COL_READS) && !is_wanted(x, COL_WRITES)) ||
-	       ts_step_places_put(x->places, pos, d, row, COL_READS, COL_WRITES, err);
+	return true;
 }
 
 #define CODE_COLUMNS                                                                                                \
@@ -110,31 +108,68 @@ static bool put_instruction(struct steps *x, uint64_t pos, unsigned len, struct 
 #define NAME_COLUMNS   (1u << COL_FUNCTION | 1u << COL_FILE | 1u << COL_LINE)
 #define MODULE_COLUMNS (1u << COL_MODULE | 1u << COL_OFFSET)
 
-static bool put_row(struct steps *x, uint64_t pos, struct ts_row *row, struct ts_budget *budget,
-		    struct ts_error *err)
-{
-	const struct ts_steps *batch;
-	uint32_t wanted = ~x->rows.unwanted, process;
-	/* values of memory are found quickly where the whole chunk is decoded, which one row is not worth */
-	bool has_values = !x->rows.is_counting && wanted & (1u << COL_READS | 1u << COL_WRITES) && x->n_rows++ > FEW_ROWS;
-	const struct ts_step *st = (has_values ? ts_query_step_whole : ts_query_step)(x->rows.ask->q, pos, &batch, err);
-	unsigned len;
+/* Bits of an id, the lowest first: the instruction's serial number, its recorded length, and the module's number. */
+#define SERIAL_BITS 40u
+#define LENGTH_BITS 8u
+#define MODULE_BITS (64 - SERIAL_BITS - LENGTH_BITS)
 
-	if (!st)
-		return false;
-	len = st->insn_len;
-	ts_row_number(row, COL_POSITION, pos);
-	if (is_wanted(x, COL_THREAD))
-		ts_cell_thread(row, COL_THREAD, x->rows.ask, st->thread);
-	ts_row_pc(row, COL_PC, st->pc);
-	if (x->rows.is_counting || st->pc == TS_NO_PC || !(wanted & (MODULE_COLUMNS | NAME_COLUMNS | CODE_COLUMNS)))
+/*
+ * The cells from the pc to the instruction's text are the same for the same decoded instruction in the same module: their
+ * id, 0 if there is none or not all bytes are known.
+ */
+static uint64_t id_of(struct steps *x, uint64_t pos, const struct ts_decoded *d, unsigned len, struct ts_budget *budget)
+{
+	size_t module = ts_code_places_module_number(x->code, pos, d->process, d->pc, budget);
+
+	if (!d->is_insn || len > d->len || d->serial >> SERIAL_BITS || module >> MODULE_BITS ||
+	    len >> LENGTH_BITS)
+		return 0;
+	return ((uint64_t)module << LENGTH_BITS | len) << SERIAL_BITS | d->serial;
+}
+
+/* The cells of the instruction at @st, from the pc to its text.  @d is NULL if none of them is about the code. */
+static bool put_place(struct steps *x, uint64_t pos, const struct ts_step *st, struct ts_decoded *d, struct ts_row *row,
+		      struct ts_budget *budget, struct ts_error *err)
+{
+	uint32_t wanted = ~x->rows.unwanted, process = ts_query_process(x->rows.ask->q, st->thread);
+	unsigned len = st->insn_len;
+
+	if (d && ts_row_repeats(row, id_of(x, pos, d, len, budget), COL_PC, COL_READS - COL_PC))
 		return true;
-	process = ts_query_process(x->rows.ask->q, st->thread);
+	ts_row_pc(row, COL_PC, st->pc);
 	if (wanted & MODULE_COLUMNS)
 		ts_code_places_module(x->code, row, COL_MODULE, pos, process, st->pc, budget);
 	if (wanted & NAME_COLUMNS)
 		ts_code_places_line(x->code, row, COL_FUNCTION, st->pc);
-	return !(wanted & CODE_COLUMNS) || put_instruction(x, pos, len, row, err);
+	return !d || put_instruction(x, pos, len, d, row, err);
+}
+
+static bool put_row(struct steps *x, uint64_t pos, struct ts_row *row, struct ts_budget *budget,
+		    struct ts_error *err)
+{
+	const struct ts_steps *batch;
+	uint32_t wanted = ~x->rows.unwanted;
+	bool has_lists = wanted & (1u << COL_READS | 1u << COL_WRITES);
+	/* values of memory are found quickly where the whole chunk is decoded, which one row is not worth */
+	bool has_values = !x->rows.is_counting && has_lists && x->n_rows++ > FEW_ROWS;
+	const struct ts_step *st = (has_values ? ts_query_step_whole : ts_query_step)(x->rows.ask->q, pos, &batch, err);
+	struct ts_decoded *d = NULL;
+	struct ts_step step;
+
+	if (!st)
+		return false;
+	step = *st;
+	ts_row_number(row, COL_POSITION, pos);
+	if (is_wanted(x, COL_THREAD))
+		ts_cell_thread(row, COL_THREAD, x->rows.ask, step.thread);
+	if (x->rows.is_counting || step.pc == TS_NO_PC || !(wanted & (MODULE_COLUMNS | NAME_COLUMNS | CODE_COLUMNS))) {
+		ts_row_pc(row, COL_PC, step.pc);
+		return true;
+	}
+	if (wanted & CODE_COLUMNS && !(d = ts_query_insn(x->rows.ask->q, pos, err)))
+		return false;
+	return put_place(x, pos, &step, d, row, budget, err) &&
+	       (!d || !has_lists || ts_step_places_put(x->places, pos, d, row, COL_READS, COL_WRITES, err));
 }
 
 static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget, struct ts_error *err)

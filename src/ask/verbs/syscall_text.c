@@ -16,27 +16,30 @@
  * Arguments, a letter each: s a string, d an int, l a signed number as wide as a register, f a descriptor or AT_FDCWD, u an
  * unsigned number, x another one, w a buffer of as many bytes as the next argument says, r one that the call filled, with as
  * many bytes as it returned.  q: 64 bits, which lie in two registers on a processor of 32 bits: there the call has no text.
- * c: permissions, if the flags before them create a file.  Others are those of ts_syscall_put_flags().
+ * P: an offset in units of 4,096 bytes.  X: as the command of fcntl says.  c: permissions, if the flags before them create a file.  Others are those of ts_syscall_put_flags().
  */
 static const struct {
 	const char *name, *arguments;
 } calls[] = {
 	{ "access", "sa" },	  { "arch_prctl", "xx" },    { "bind", "dxu" },	     { "brk", "x" },	      { "chdir", "s" },
 	{ "chmod", "se" },	  { "chown", "sdd" },	     { "close", "d" },	      { "connect", "dxu" },
-	{ "creat", "se" },	  { "dup", "d" },	     { "dup2", "dd" },	      { "dup3", "ddx" },
+	{ "_llseek", "dxxxS" },	  { "clone", "Cxxxx" },	     { "fcntl64", "dFX" },    { "futex", "xUdxxx" },
+	{ "madvise", "xuV" },	  { "mmap2", "xupmdP" },     { "pipe", "x" },	      { "pipe2", "xO" },
+	{ "rt_sigaction", "gxxu" }, { "rt_sigprocmask", "Mxxu" }, { "socketpair", "ntdx" }, { "wait4", "dxWx" },
+	{ "creat", "se" },	  { "dup", "d" },	     { "dup2", "dd" },	      { "dup3", "ddO" },
 	{ "execve", "sxx" },	  { "execveat", "fsxxx" },   { "exit", "d" },	      { "exit_group", "d" },
-	{ "faccessat", "fsa" },	  { "faccessat2", "fsax" },  { "fchmodat", "fse" },   { "fchownat", "fsddx" },
-	{ "fcntl", "dFx" },	  { "fstat", "dx" },	     { "fstatat64", "fsxA" }, { "ftruncate", "du" },
-	{ "getcwd", "ru" },	  { "getdents64", "dxu" },   { "getrandom", "rux" },  { "ioctl", "dxx" },
-	{ "kill", "dd" },	  { "link", "ss" },	     { "linkat", "fsfsA" },   { "lseek", "dlS" },
+	{ "faccessat", "fsa" },	  { "faccessat2", "fsaE" },  { "fchmodat", "fse" },   { "fchownat", "fsddx" },
+	{ "fcntl", "dFX" },	  { "fstat", "dx" },	     { "fstatat64", "fsxA" }, { "ftruncate", "du" },
+	{ "getcwd", "ru" },	  { "getdents64", "dxu" },   { "getrandom", "ruG" },  { "ioctl", "dxx" },
+	{ "kill", "dg" },	  { "link", "ss" },	     { "linkat", "fsfsA" },   { "lseek", "dlS" },
 	{ "lstat", "sx" },	  { "mkdir", "se" },	     { "mkdirat", "fse" },    { "mmap", "xupmdx" },
 	{ "mprotect", "xup" },	  { "munmap", "xu" },	     { "newfstatat", "fsxA" }, { "open", "soc" },
 	{ "openat", "fsoc" },	  { "pread64", "druq" },     { "prlimit64", "ddxx" }, { "pwrite64", "dwuq" },
 	{ "read", "dru" },	  { "readlink", "sru" },     { "readlinkat", "fsru" }, { "recvfrom", "druxxx" },
 	{ "rename", "ss" },	  { "renameat", "fsfs" },    { "renameat2", "fsfsx" }, { "rmdir", "s" },
 	{ "sendto", "dwuxxu" },	  { "socket", "ntd" },	     { "stat", "sx" },	      { "statfs", "sx" },
-	{ "statx", "fsAxx" },	  { "symlink", "ss" },	     { "symlinkat", "sfs" },  { "tgkill", "ddd" },
-	{ "truncate", "su" },	  { "unlink", "s" },	     { "unlinkat", "fsx" },   { "utimensat", "fsxx" },
+	{ "statx", "fsATx" },	  { "symlink", "ss" },	     { "symlinkat", "sfs" },  { "tgkill", "ddg" },
+	{ "truncate", "su" },	  { "unlink", "s" },	     { "unlinkat", "fsR" },   { "utimensat", "fsxx" },
 	{ "write", "dwu" },
 };
 
@@ -111,7 +114,9 @@ static bool put_argument(struct ts_query *q, const struct ts_event_at *h, unsign
 		ts_buf_puts(out, "AT_FDCWD");
 	else if (kind == 'l' && is_wide(q))
 		ts_buf_printf(out, "%" PRId64, (int64_t)value);
-	else if (kind == 'd' || kind == 'f' || kind == 'l')
+	else if (kind == 'P')
+		ts_buf_printf(out, "0x%" PRIx64, value << 12);
+	else if (kind == 'd' || kind == 'f' || kind == 'l' || kind == 'g')
 		ts_buf_printf(out, "%" PRId32, (int32_t)value);
 	else if (kind == 'u' || kind == 'q')
 		ts_buf_printf(out, "%" PRIu64, value);
@@ -132,6 +137,10 @@ bool ts_syscall_text(struct ts_query *q, const struct ts_event_at *h, const char
 	for (unsigned i = 0; arguments[i] && i < e->n_args; i++) {
 		char kind = arguments[i];
 
+		if (kind == 'X')
+			kind = ts_syscall_fcntl_kind(ts_query_regset(q)->arch, e->args[1]);
+		if (!kind)
+			break;
 		if (kind == 'c' && !ts_syscall_creates(ts_query_regset(q)->arch, e->args[i - 1]))
 			break;
 		ts_buf_puts(out, i ? ", " : "");
@@ -140,7 +149,7 @@ bool ts_syscall_text(struct ts_query *q, const struct ts_event_at *h, const char
 	}
 	if (error)
 		ts_buf_printf(out, ") = -1 %s", error);
-	else if (e->has_ret && e->ret <= INT32_MAX && strcmp(name, "mmap") != 0 && strcmp(name, "brk") != 0)
+	else if (e->has_ret && e->ret <= INT32_MAX && strncmp(name, "mmap", 4) != 0 && strcmp(name, "brk") != 0)
 		ts_buf_printf(out, ") = %" PRIu64, e->ret);
 	else if (e->has_ret)
 		ts_buf_printf(out, ") = 0x%" PRIx64, e->ret);

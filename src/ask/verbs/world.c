@@ -14,6 +14,7 @@
 #include "src/symbols/symbols.h"
 #include "src/ask/grammar/question.h"
 #include "src/ask/grammar/state.h"
+#include "src/symbols/process_names.h"
 
 enum kind {
 	THREADS,
@@ -274,12 +275,15 @@ static const char *process_name(const struct ts_ask *ask, const struct item *it)
 	return NULL;
 }
 
-/* Page tables have no names: the user names the program of one process. */
+/* Page tables have no names: the user gives them, or the program of one process. */
 static const char *machine_process_name(const struct ts_ask *ask, const struct item *it)
 {
+	const char *name = it->i == UNKNOWN ? NULL : ts_process_names_get(ask->process_names, it->order);
 	const struct ts_loaded_file *f;
 	uint64_t root;
 
+	if (name)
+		return name;
 	if (it->i == UNKNOWN || !ask->symbols || !ts_symbols_process(ask->symbols, &root) || root != it->order)
 		return NULL;
 	f = ts_loaded_get(ts_symbols_loaded(ask->symbols), 0);
@@ -290,9 +294,9 @@ static void note_names(struct world *w)
 {
 	uint64_t root;
 
-	if (w->is_machine && !(w->rows.ask->symbols && ts_symbols_process(w->rows.ask->symbols, &root)))
+	if (w->is_machine && !w->rows.ask->process_names && !(w->rows.ask->symbols && ts_symbols_process(w->rows.ask->symbols, &root)))
 		snprintf(w->rows.note, sizeof(w->rows.note),
-			 "the recording has no names of processes; --exec FILE --process C is the program of one");
+			 "the recording has no names of processes; --processes FILE gives them, --exec FILE --process C is the program of one");
 }
 
 static void put_row(const struct world *w, const struct item *it, struct ts_row *row)

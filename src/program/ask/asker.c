@@ -46,6 +46,7 @@ bool ts_asker_init(struct ts_asker *a, struct ts_query *q, const struct ts_cli *
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
 	a->ask = (struct ts_ask){ .q = q,
 				  .names = &a->names,
+				  .process_names = cli->process_names,
 				  .marks = a->marks,
 				  .symbols = a->symbols,
 				  .n_steps = ts_query_end(q),

@@ -104,7 +104,7 @@ enum ts_status ts_run_call_export(struct ts_query *q, const struct ts_cli *cli)
 	}
 	ts_asker_fini(&asker);
 	if (next == TS_ITEM) {
-		ts_message(stderr, "tracestub: %s: interrupted; it was not written", cli->output);
+		ts_message(stderr, "tracestub: %s: %s; it was not written", cli->output, ts_interrupt_text());
 		ts_interrupt_end();
 	}
 	ts_interrupt_release();

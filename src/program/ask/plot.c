@@ -86,8 +86,8 @@ static bool gather(struct ts_plot *p, struct ts_asker *a, const struct ts_cli *c
 	ts_meter_clear(&d.meter);
 	if (!done && err->code == TS_OK) {
 		ts_message(stderr,
-			   "tracestub: %s: interrupted; it was not written, and --in A:B draws a part",
-			   cli->output);
+			   "tracestub: %s: %s; it was not written, and --in A:B draws a part",
+			   cli->output, ts_interrupt_text());
 		ts_interrupt_end();
 	}
 	ts_interrupt_release();

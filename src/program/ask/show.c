@@ -77,6 +77,8 @@ bool ts_show_answer(struct ts_answer *a, const struct ts_cli *cli, const char *d
 	ts_buf_init(&end);
 	while (done && got == TS_GOT_PENDING) {
 		*is_stopped = ts_is_interrupted();
+		if (*is_stopped && ts_has_lost_reader())
+			ts_interrupt_end();
 		if (*is_stopped)
 			ts_answer_stop(a);
 		got = ts_answer_run(a, CHUNKS_A_SLICE, &out, &end, err);
@@ -90,8 +92,8 @@ bool ts_show_answer(struct ts_answer *a, const struct ts_cli *cli, const char *d
 	}
 	ts_interrupt_release();
 	if (*is_stopped && !cli->is_quiet)
-		fprintf(stderr,
-			"tracestub: interrupted: the answer ends where it was; \"in A:B\" asks about fewer positions\n");
+		fprintf(stderr, "tracestub: %s: the answer ends where it was; \"in A:B\" asks about fewer positions\n",
+			ts_interrupt_text());
 	ts_buf_fini(&out);
 	ts_buf_fini(&end);
 	return done;

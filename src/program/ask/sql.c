@@ -153,13 +153,15 @@ static bool run(struct shell *sh, sqlite3_stmt *stmt)
 		ts_sql_error(sh->sql, &sh->err);
 		return false;
 	}
+	if (result == SQLITE_INTERRUPT && ts_has_lost_reader())
+		ts_interrupt_end();
 	is_cut = ts_sql_take_cut(sh->sql, &note);
 	if (!sh->saved)
 		ts_sql_print_end(&sh->print, stmt, result == SQLITE_DONE && !is_cut, &sh->out);
 	if (is_cut)
 		ts_message(stderr, "tracestub: the result is not complete%s%s", *note ? ": " : "", note);
 	if (result == SQLITE_INTERRUPT && !sh->cli->is_quiet)
-		fprintf(stderr, "tracestub: interrupted: the rows end where the statement was\n");
+		fprintf(stderr, "tracestub: %s: the rows end where the statement was\n", ts_interrupt_text());
 	return flush(sh);
 }
 

@@ -73,6 +73,9 @@ struct ts_cli {
 	const char *grammar; /* a file; NULL when not given */
 	const char *format, *arch, *sysroot, *index; /* NULL when not given */
 	struct ts_file_option exec;
+	const char *process_text; /* of --process; NULL when not given */
+	const char *process_list; /* of --processes, a file; NULL when not given */
+	struct ts_process_names *process_names; /* owned; read from it */
 	bool has_process;   /* --process: names are those of the process with the page tables at process */
 	uint64_t process;
 	struct ts_file_option names; /* a list of names; BASE is added to its addresses */

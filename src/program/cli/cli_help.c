@@ -135,6 +135,8 @@ const char ts_cli_help[] =
 	"  --process C           query, sql, mcp, serve, gdb, lldb, dap: of a whole machine's\n"
 	"                        recording: names are those of the process whose page\n"
 	"                        tables are at C (cr3); a debugger stops only in it\n"
+	"  --processes FILE      names of processes of such a recording: lines of CR3 NAME;\n"
+	"                        'processes' shows them, 'process NAME' asks for one\n"
 	"  --names FILE[@BASE]   names of addresses: lines of ADDR NAME, a table of Ghidra (CSV),\n"
 	"                        a .map file of IDA or a linker; BASE is added to addresses\n"
 	"  --once                serve: end after the first session\n"

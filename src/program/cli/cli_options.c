@@ -10,6 +10,7 @@
 
 #include "cli_commands.h"
 #include "picture.h"
+#include "src/symbols/process_names.h"
 #include "src/ask/diff/diff.h"
 #include "src/base/similar.h"
 #include "src/index/index_parts.h"
@@ -74,16 +75,37 @@ static bool set_index_reads(struct ts_cli *cli, const char *arg)
 	return ts_cli_usage_error("--index-reads %s: yes or no", arg);
 }
 
-static bool set_process(struct ts_cli *cli, const char *arg)
+static bool read_processes(struct ts_cli *cli)
 {
+	struct ts_error err = { 0 };
+
+	cli->process_names = ts_process_names_read(cli->process_list, &err);
+	return cli->process_names || ts_cli_usage_error("--processes %s: %s", cli->process_list, err.text);
+}
+
+/* The process is a name of --processes, or an address. */
+static bool find_process(struct ts_cli *cli)
+{
+	const char *arg = cli->process_text;
+	size_t n = ts_process_names_find(cli->process_names, arg, &cli->process);
 	char *end;
 
+	cli->has_process = true;
+	if (n == 1)
+		return true;
+	if (n)
+		return ts_cli_usage_error("--process %s: %zu processes have this name: give the address", arg, n);
 	errno = 0;
 	cli->process = strtoull(arg, &end, 0);
-	cli->has_process = true;
 	if (*arg < '0' || *arg > '9' || *end || errno || cli->process & 0xfff)
-		return ts_cli_usage_error("--process %s: not the address of page tables, as cr3 has it", arg);
+		return ts_cli_usage_error("--process %s: not the address of page tables, as cr3 has it%s", arg,
+					  cli->process_names ? ", nor a name of --processes" : "");
 	return true;
+}
+
+bool ts_cli_find_process(struct ts_cli *cli)
+{
+	return (!cli->process_list || read_processes(cli)) && (!cli->process_text || find_process(cli));
 }
 
 /* A number of bytes, or of KiB, MiB, GiB. */
@@ -224,8 +246,6 @@ static bool set_special(struct ts_cli *cli, int id)
 		break;
 	case TS_OPT_IMAGE:
 		return add_image(cli, optarg);
-	case TS_OPT_PROCESS:
-		return set_process(cli, optarg);
 	case TS_OPT_NAMES:
 		return ts_cli_parse_file(&cli->names, "--names", optarg);
 	case TS_OPT_INDEX:

@@ -57,7 +57,8 @@
 	X(AGAINST, "against", TEXT(against), ON(DIFF)) \
 	X(ONLY, "only", VALUE, ON(DIFF)) \
 	X(POSITIONS, "positions", VALUE, ON(EXPORT)) \
-	X(PROCESS, "process", VALUE, ON(SERVE) | ON(GDB) | ON(LLDB) | ON(DAP) | ON(QUERY) | ON(SQL) | ON(MCP)) \
+	X(PROCESS, "process", TEXT(process_text), ON(SERVE) | ON(GDB) | ON(LLDB) | ON(DAP) | ON(QUERY) | ON(SQL) | ON(MCP)) \
+	X(PROCESSES, "processes", TEXT(process_list), ON(SERVE) | ON(GDB) | ON(LLDB) | ON(DAP) | ON(QUERY) | ON(SQL) | ON(MCP)) \
 	X(QEMU, "qemu", TEXT(qemu), ON(RECORD)) \
 	X(QUIET, "quiet", WORD, ON_ALL | ON(RECORD) | ON(UNPACK)) \
 	X(REBASE, "rebase", FLAG(is_rebased), ON(DIFF)) \
@@ -100,6 +101,9 @@ bool ts_cli_parse_file(struct ts_file_option *file, const char *option, const ch
  * or two of them contradict each other.
  */
 bool ts_cli_check_options(const struct ts_cli *cli, uint64_t seen);
+
+/* Read the list of --processes, and find the process of --process.  Returns false after a message. */
+bool ts_cli_find_process(struct ts_cli *cli);
 
 /* Does the command @command accept the option @name, of @len bytes and without dashes? */
 bool ts_cli_takes_option(const char *command, const char *name, size_t len);

@@ -1,55 +1,93 @@
 /* SPDX-License-Identifier: MIT */
 #include "interrupt.h"
 
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
-static volatile sig_atomic_t is_interrupted;
+/* The signal that was recorded; 0: none was. */
+static volatile sig_atomic_t recorded;
+
+static bool watches_output;
 
 static void on_interrupt(int signal)
 {
-	(void)signal;
-	is_interrupted = 1;
+	recorded = signal;
 }
 
-static void catch(int flags)
+static void catch(int signal, int flags)
 {
 	const struct sigaction action = { .sa_handler = on_interrupt, .sa_flags = flags | SA_RESTART };
 
-	is_interrupted = 0;
-	sigaction(SIGINT, &action, NULL);
+	sigaction(signal, &action, NULL);
 }
 
 void ts_interrupt_catch(void)
 {
-	catch((int)SA_RESETHAND);
+	recorded = 0;
+	catch(SIGINT, (int)SA_RESETHAND);
+	catch(SIGTERM, (int)SA_RESETHAND);
 }
 
 void ts_interrupt_catch_all(void)
 {
-	catch(0);
+	recorded = 0;
+	catch(SIGINT, 0);
 }
 
 void ts_interrupt_release(void)
 {
 	signal(SIGINT, SIG_DFL);
+	signal(SIGTERM, SIG_DFL);
+}
+
+void ts_interrupt_watch_output(void)
+{
+	watches_output = true;
+}
+
+/* A pipe or socket without a reader.  A file has none either, and never says so. */
+static bool has_no_reader(void)
+{
+	struct pollfd fd = { .fd = STDOUT_FILENO };
+
+	return watches_output && poll(&fd, 1, 0) == 1 && fd.revents & (POLLERR | POLLHUP);
 }
 
 bool ts_is_interrupted(void)
 {
-	return is_interrupted;
+	if (!recorded && has_no_reader())
+		recorded = SIGPIPE;
+	return recorded;
+}
+
+bool ts_has_lost_reader(void)
+{
+	return recorded == SIGPIPE;
+}
+
+const char *ts_interrupt_text(void)
+{
+	switch (recorded) {
+	case SIGPIPE: return "nobody reads the answer any more";
+	case SIGTERM: return "ended by a signal (SIGTERM)";
+	default: return "interrupted";
+	}
 }
 
 _Noreturn void ts_interrupt_end(void)
 {
+	int number = recorded ? recorded : SIGINT;
 	sigset_t one;
 
-	(void)fflush(stdout);
-	signal(SIGINT, SIG_DFL);
+	if (number != SIGPIPE)
+		(void)fflush(stdout);
+	signal(number, SIG_DFL);
 	sigemptyset(&one);
-	sigaddset(&one, SIGINT);
+	sigaddset(&one, number);
 	sigprocmask(SIG_UNBLOCK, &one, NULL);
-	raise(SIGINT);
-	_Exit(128 + SIGINT);
+	raise(number);
+	_Exit(128 + number);
 }

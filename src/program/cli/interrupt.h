@@ -1,25 +1,35 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ^C during long work: it is recorded, so that the command can report the state of the work.
+ * What ends long work early: ^C, SIGTERM, and output that nobody reads any more.  It is recorded, so that the command can
+ * report the state of the work.
  */
 #ifndef TS_INTERRUPT_H
 #define TS_INTERRUPT_H
 
 #include <stdbool.h>
 
-/* Record the first SIGINT from now on; a second one ends the process at once. */
+/* Record the first SIGINT and SIGTERM from now on; a second one ends the process at once. */
 void ts_interrupt_catch(void);
 
 /* Record each SIGINT from now on; none ends the process, because the sender repeats it until the answer. */
 void ts_interrupt_catch_all(void);
 
-/* SIGINT ends the process again. */
+/* The signals end the process again. */
 void ts_interrupt_release(void);
 
-/* Was a SIGINT recorded since ts_interrupt_catch()? */
+/* From now on it counts as an interrupt if the reader of the standard output, a pipe or a socket, has left. */
+void ts_interrupt_watch_output(void);
+
+/* Was an interrupt recorded since ts_interrupt_catch()? */
 bool ts_is_interrupted(void);
 
-/* End the process by SIGINT, so that a shell's loop ends, too. */
+/* Was it that nobody reads the output any more?  Answers end without a message then, as those of other programs do. */
+bool ts_has_lost_reader(void);
+
+/* What was recorded, for a message: "interrupted". */
+const char *ts_interrupt_text(void);
+
+/* End the process by the signal that was recorded (SIGINT if none was), so that a shell's loop ends, too. */
 _Noreturn void ts_interrupt_end(void);
 
 #endif

@@ -120,6 +120,7 @@ int ts_service_run(struct ts_service *s, struct ts_model *m, const struct ts_cli
 		.n_images = cli->n_images,
 		.name_list = names.path ? &names : NULL,
 		.process = cli->has_process ? &cli->process : NULL,
+		.process_names = cli->process_names,
 		.has_local_files = !cli->sysroot,
 		.libraries = cli->libraries,
 		.n_libraries = cli->n_libraries,

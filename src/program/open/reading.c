@@ -47,10 +47,10 @@ static _Noreturn void end_reading(struct ts_model *m, const struct ts_cli *cli)
 
 	if (index.path && index.n_steps)
 		ts_message(stderr,
-			   "tracestub: %s: interrupted; %s.part keeps the first %" PRIu64 " instructions, from where the next run goes on",
-			   cli->trace, index.path, index.n_steps);
+			   "tracestub: %s: %s; %s.part keeps the first %" PRIu64 " instructions, from where the next run goes on",
+			   cli->trace, ts_interrupt_text(), index.path, index.n_steps);
 	else
-		ts_message(stderr, "tracestub: %s: interrupted; nothing is kept%s", cli->trace,
+		ts_message(stderr, "tracestub: %s: %s; nothing is kept%s", cli->trace, ts_interrupt_text(),
 			   index.path ? " yet: the next run begins again" : ": the index is in memory");
 	ts_interrupt_end();
 }

@@ -7,8 +7,6 @@
 #include "src/query/query.h"
 #include "tools.h"
 
-#define READ_NS INT64_C(5000000)
-
 /* Protocol versions, the newest first.  They differ in nothing that is used here but batches. */
 static const struct {
 	const char *name;
@@ -184,7 +182,7 @@ static bool read_on(struct ts_mcp_server *sv, struct ts_error *err)
 
 		if (!r->ask->is_reading)
 			continue;
-		return ts_model_grow_for(r->model, READ_NS) == TS_ITEM || ts_mcp_take_news(r, err);
+		return ts_model_grow_for(r->model, TS_MCP_READ_NS) == TS_ITEM || ts_mcp_take_news(r, err);
 	}
 	return false;
 }

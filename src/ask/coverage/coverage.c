@@ -31,11 +31,10 @@ enum stage {
 	SUBTRACTING, /* what `minus A:B` executed */
 	KEEPING, /* the addresses that are left */
 	MEASURING, /* how long the instructions are, where the format does not tell */
-	SORTING,  /* the addresses, for files: into a heap, */
-	SORTED,   /* and out of it */
-	WRITING,  /* the files that the question names */
 	GROUPING, /* the addresses by function */
-	ORDERING,
+	ORDERING, /* what has been found: into a heap */
+	SORTING,  /* for files: out of the heap, back into the table */
+	WRITING,  /* the files that the question names */
 	LISTED,
 };
 
@@ -53,9 +52,8 @@ struct coverage {
 	size_t n_ranges;               /* 0: all code */
 	size_t n_kept;
 	struct ts_covered_table addresses, functions;
-	struct ts_heap sorted;         /* addresses, ascending, on their way to the files */
 	struct ts_coverage_file *file; /* owned; the one that is being written, or NULL */
-	struct ts_heap order;          /* what has not been shown yet */
+	struct ts_heap order;          /* what has been neither shown nor written to a file */
 	uint64_t n_left;               /* so many rows of it are shown at most */
 	bool is_failed;
 };
@@ -111,19 +109,18 @@ static bool is_hot(const struct coverage *c)
 	return c->rows.qn->verb == &ts_verb_hot;
 }
 
-/* Does item @x come before @y, in the direction of the cursor? */
+static bool has_files(const struct coverage *c)
+{
+	return *c->rows.qn->lcov || *c->rows.qn->drcov;
+}
+
+/* Does item @x come before @y, in the direction of the cursor?  A file has its addresses in ascending order. */
 static bool is_before(const void *user, const void *x, const void *y)
 {
 	const struct coverage *c = user;
 	int order = is_hot(c) ? by_steps(x, y) : by_address(x, y);
 
-	return c->rows.is_reverse ? order > 0 : order < 0;
-}
-
-static bool is_below(const void *user, const void *x, const void *y)
-{
-	(void)user;
-	return by_address(x, y) < 0;
+	return c->rows.is_reverse && !has_files(c) ? order > 0 : order < 0;
 }
 
 /* Are functions shown in place of their instructions?  What is in none stays as it is. */
@@ -242,32 +239,6 @@ static enum ts_got measure_one(struct coverage *c, struct ts_error *err)
 	return TS_GOT_PENDING;
 }
 
-static bool has_files(const struct coverage *c)
-{
-	return *c->rows.qn->lcov || *c->rows.qn->drcov;
-}
-
-static bool sort_some(struct coverage *c)
-{
-	const struct ts_covered_table *t = &c->addresses;
-
-	if (!has_files(c))
-		return false;
-	for (unsigned i = 0; i < ITEMS_A_CHUNK && c->next < t->n && !c->is_failed; i++)
-		c->is_failed = !ts_heap_put(&c->sorted, &t->items[c->next++]);
-	return c->next < t->n;
-}
-
-/* The table is searched no more: its items take the order of the addresses. */
-static bool take_some_sorted(struct coverage *c)
-{
-	struct ts_covered *items = c->addresses.items;
-
-	for (unsigned i = 0; i < SORTED_A_CHUNK && ts_heap_first(&c->sorted); i++)
-		ts_heap_take(&c->sorted, &items[c->next++]);
-	return ts_heap_first(&c->sorted) != NULL;
-}
-
 static bool group_some(struct coverage *c)
 {
 	const struct ts_covered_table *from = &c->addresses;
@@ -292,11 +263,19 @@ static bool order_some(struct coverage *c)
 {
 	const struct ts_covered_table *from = has_functions(c) ? &c->functions : &c->addresses;
 
-	if (c->rows.is_done)
-		return false;
 	for (unsigned i = 0; i < ITEMS_A_CHUNK && c->next < from->n && !c->is_failed; i++)
 		c->is_failed = !ts_heap_put(&c->order, &from->items[c->next++]);
 	return c->next < from->n;
+}
+
+/* The files are written from the table, whose items take the order of the heap.  The table is searched no more. */
+static bool sort_some(struct coverage *c)
+{
+	struct ts_covered *items = c->addresses.items;
+
+	for (unsigned i = 0; i < SORTED_A_CHUNK && has_files(c) && ts_heap_first(&c->order); i++)
+		ts_heap_take(&c->order, &items[c->next++]);
+	return has_files(c) && ts_heap_first(&c->order);
 }
 
 /* ------------------------------------------------------------------------------------------------- files */
@@ -332,7 +311,6 @@ static enum ts_got write_some(struct coverage *c, struct ts_error *err)
 	if (!c->next++)
 		return TS_GOT_PENDING;
 	c->rows.is_done = has_files(c);
-	c->n_left = has_files(c) ? 0 : c->n_left;
 	return TS_GOT_END;
 }
 
@@ -342,8 +320,8 @@ static enum ts_got write_some(struct coverage *c, struct ts_error *err)
 static enum ts_got list(struct coverage *c, struct ts_budget *budget, struct ts_error *err)
 {
 	static bool (*const some[])(struct coverage *) = {
-		[SIZING] = size_some,        [KEEPING] = keep_some,   [SORTING] = sort_some,
-		[SORTED] = take_some_sorted, [GROUPING] = group_some, [ORDERING] = order_some,
+		[SIZING] = size_some,    [KEEPING] = keep_some, [GROUPING] = group_some,
+		[ORDERING] = order_some, [SORTING] = sort_some,
 	};
 	enum ts_got got;
 
@@ -414,7 +392,6 @@ static void close_coverage(struct ts_rows *rows)
 	ts_covered_fini(&c->addresses);
 	ts_covered_fini(&c->functions);
 	ts_coverage_file_free(c->file);
-	ts_heap_fini(&c->sorted);
 	ts_heap_fini(&c->order);
 	free(c->first);
 	free(c->len);
@@ -465,7 +442,6 @@ static bool begin(struct ts_rows *rows, struct ts_error *err)
 	c->n_left = UINT64_MAX;
 	if (is_hot(c))
 		c->n_left = qn->count == TS_NO_LIMIT ? N_HOT : qn->count;
-	ts_heap_init(&c->sorted, sizeof(struct ts_covered), is_below, NULL);
 	ts_heap_init(&c->order, sizeof(struct ts_covered), is_before, c);
 	return find_ranges(c) || ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The construction of a timeline; private to the files that construct it: growing.c adds chunks, effects.c applies the
- * effects of their steps, stages.c seals segments, timeline_file.c saves segments in index files and loads them.
+ * effects of their steps, growing.c seals segments, timeline_file.c saves segments in index files and loads them.
  */
 #ifndef TS_BUILDER_H
 #define TS_BUILDER_H

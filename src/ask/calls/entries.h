@@ -11,10 +11,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "entry_counts.h"
 #include "src/ask/verb.h"
 #include "src/base/heap.h"
 #include "src/query/call_list.h"
+#include "src/query/scan.h"
 
 enum ts_entry_kind {
 	TS_ENTRY_TAIL,    /* a jump to the function: it ends with the call that it replaces */
@@ -31,6 +31,22 @@ enum ts_entry_kind {
 struct ts_entry {
 	struct ts_call call;
 	enum ts_entry_kind kind;
+};
+
+/* A function, and the number of executions of its first instruction minus the calls that led to it. */
+struct ts_entry_count {
+	uint64_t addr;
+	uint64_t n;
+};
+
+struct ts_entry_counts {
+	struct ts_ask *ask; /* borrowed */
+	uint32_t process;
+	struct ts_entry_count *items; /* owned; by address, each once */
+	size_t n, cap;
+	struct ts_executed_at executed;
+	bool has_executed; /* executions are counted */
+	uint32_t thread, ordinal; /* the next call to count */
 };
 
 struct ts_entries {

@@ -135,7 +135,7 @@ enum ts_got ts_diff_run_start(struct ts_diff *d, struct ts_budget *budget, struc
 			if (!ts_budget_take(budget))
 				return TS_GOT_PENDING;
 			if (!compare_page(d, s->pages[s->at] << TS_SCAN_PAGE_BITS, err) ||
-			    !ts_diff_sift_start(d, s->process, err))
+			    !ts_diff_sift(d, NULL, err))
 				return TS_GOT_FAIL;
 		}
 		if (d->n)

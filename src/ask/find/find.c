@@ -33,6 +33,9 @@
 #define PLAIN_STEPS (TS_CHUNK_STEPS * TS_CHUNK_STEPS / 16)
 #define PLAIN_SHARE 4u
 
+/* Memory reads that may be spent on the ends of matches before anything is scanned. */
+#define FIRST_CREDIT 256
+
 /* -------------------------------------------------------------------------------------------- the cursor */
 
 /* Look at the steps up to the end of their chunk.  Returns TS_GOT_END if there are more. */
@@ -172,6 +175,104 @@ static enum ts_got scan(struct ts_find *f, struct ts_budget *budget, struct ts_e
 	return got;
 }
 
+/* ------------------------------------------------------------------------------------- the end of a match */
+
+static void spend(struct ts_find *f, unsigned n_looks)
+{
+	f->n_looks += n_looks;
+	f->ends.credit -= n_looks;
+}
+
+/* Does the effect leave a byte of the value that it does not have, or an unknown one? */
+static bool may_break(const struct ts_find *f, uint64_t addr, const struct ts_steps *batch,
+		      const struct ts_effect *fx)
+{
+	uint64_t last = addr + (f->rows.qn->value.len - 1), fx_last = fx->addr + (fx->len - 1);
+	const uint8_t *data;
+
+	if (!ts_effect_touches(fx, addr, last))
+		return false;
+	data = ts_effect_data(batch, fx);
+	if (fx->kind > TS_FX_READ || !data)
+		return fx->kind != TS_FX_READ;
+	return !ts_value_agrees(&f->rows.qn->value, addr, data, fx->addr, fx_last);
+}
+
+/*
+ * Step @pos may end it: does it not stand after that, or (a read shows) before?  If so its position goes to
+ * *end.
+ */
+static bool look_at_step(struct ts_find *f, uint64_t addr, const struct ts_steps *batch, uint64_t pos,
+			 uint64_t *end, struct ts_error *err)
+{
+	const struct ts_step *s = &batch->steps[pos % TS_CHUNK_STEPS];
+	struct ts_step_effects all = ts_step_effects(batch, s);
+	const struct ts_effect *fx;
+	bool breaks = false;
+
+	while ((fx = ts_step_effects_next(&all)))
+		breaks |= ts_query_process(f->rows.ask->q, all.thread) == f->process && may_break(f, addr, batch, fx);
+	for (unsigned pass = 0; breaks && pass < 2; pass++) {
+		uint8_t data[TS_MAX_VALUE], known[TS_MAX_VALUE];
+
+		spend(f, 1);
+		if (!ts_query_mem(f->rows.ask->q, pos + pass, f->process, addr, f->rows.qn->value.len, data, known, err))
+			return false;
+		if (!ts_value_is(&f->rows.qn->value, data, known)) {
+			*end = pos + pass;
+			return true;
+		}
+	}
+	return true;
+}
+
+static bool look_at_chunk(struct ts_find *f, uint64_t addr, uint64_t chunk, uint64_t pos, uint64_t *end,
+			  struct ts_error *err)
+{
+	uint64_t first = chunk * TS_CHUNK_STEPS, last = first + TS_CHUNK_STEPS;
+	const struct ts_steps *batch;
+
+	first = first > pos ? first : pos;
+	last = last < f->rows.ask->n_steps ? last : f->rows.ask->n_steps;
+	if (first >= last)
+		return true;
+	spend(f, TS_LOOKS_A_CHUNK);
+	if (!ts_query_step_whole(f->rows.ask->q, first, &batch, err))
+		return false;
+	for (; first < last && *end == TS_NO_POS; first++) {
+		if (!look_at_step(f, addr, batch, first, end, err))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Search the next chunk that changes the value, which is at @addr at position @pos.  If the end is found,
+ * *is_found is set to true and *end to the first position > @pos at which the value is not there, TS_NO_POS
+ * if there is none.  Otherwise call again; a later @pos is allowed.
+ *
+ * Returns false if the trace cannot be read.
+ */
+static bool look_ahead(struct ts_find *f, uint64_t addr, uint64_t pos, uint64_t *end, bool *is_found,
+		       struct ts_error *err)
+{
+	uint64_t chunk = pos / TS_CHUNK_STEPS, last = addr + (f->rows.qn->value.len - 1);
+
+	if (f->ends.addr != addr)
+		f->ends.chunk = 0;
+	f->ends.addr = addr;
+	chunk = f->ends.chunk > chunk ? f->ends.chunk : chunk;
+	chunk = ts_query_find_access(f->rows.ask->q, TS_ACCESS_CHANGE | TS_ACCESS_REPLACE, f->process, addr, last, chunk, TS_FORWARDS);
+	if (++f->ends.n % TS_QUESTIONS_A_LOOK == 0)
+		spend(f, 1);
+	*end = TS_NO_POS;
+	if (chunk != TS_NO_CHUNK && !look_at_chunk(f, addr, chunk, pos, end, err))
+		return false;
+	*is_found = chunk == TS_NO_CHUNK || *end != TS_NO_POS;
+	f->ends.chunk = chunk == TS_NO_CHUNK || *is_found ? 0 : chunk + 1;
+	return true;
+}
+
 /* -------------------------------------------------------------------------------------------------- rows */
 
 static bool put_row(const struct ts_find *f, const struct ts_match *m, uint64_t end, struct ts_row *row, struct ts_error *err)
@@ -262,10 +363,8 @@ static enum ts_got find_end(struct ts_find *f, const struct candidate *c, uint64
 	while (!*is_found && (f->ends.credit > 0 || f->is_over)) {
 		if (!ts_find_has_budget(f, budget))
 			return TS_GOT_PENDING;
-		if (!ts_ends_look(&f->ends, m->addr, pos, end, is_found, err))
+		if (!look_ahead(f, m->addr, pos, end, is_found, err))
 			return TS_GOT_FAIL;
-		f->n_looks += f->ends.n_looks;
-		f->ends.n_looks = 0;
 	}
 	return TS_GOT_END;
 }
@@ -378,7 +477,7 @@ static bool begin(struct ts_rows *rows, struct ts_error *err)
 	ts_heap_init(&f->waits, sizeof(struct ts_find_wait), is_due_before, NULL);
 	f->busy_pos = TS_NO_POS;
 	f->matches.len = qn->value.len;
-	ts_ends_init(&f->ends, ask, &qn->value, f->process);
+	f->ends.credit = FIRST_CREDIT;
 	return ts_sieve_init(&f->sieve, ask->q, &qn->value, f->process, err) &&
 	       (qn->from || !is_mapped || ts_find_add_range(f, f->first, f->last, false, err));
 }

@@ -9,6 +9,88 @@
 #include "src/query/paging.h"
 #include "question.h"
 
+/* ------------------------------------------------------------------------------- activations of functions */
+
+/*
+ * A debugger stops a function after its prologue, because its variables are in their places only there.  A question has the
+ * position of the function's first instruction.  Other threads and signal handlers may run between the two, and may call
+ * the same function: their steps belong to other activations.
+ */
+
+/* An activation of a function. */
+struct activation {
+	const struct ts_ask *ask;
+	uint32_t thread, process;
+	struct ts_call call; /* the innermost open one */
+	bool has_call;
+};
+
+/* Positions that are looked at in the time of a chunk that is decoded. */
+#define LOOKS_A_CHUNK 16u
+
+static bool is_at(const struct activation *a, uint64_t pos)
+{
+	struct ts_call call;
+	bool has_call;
+
+	if (ts_query_thread(a->ask->q, pos) != a->thread)
+		return false;
+	has_call = ts_query_innermost_call(a->ask->q, a->thread, pos, &call);
+	return has_call == a->has_call && (!has_call || call.ordinal == a->call.ordinal);
+}
+
+static uint64_t next_execution(const struct activation *a, uint64_t addr, uint64_t pos)
+{
+	return ts_query_find_execution(a->ask->q, a->process, addr, addr, pos, TS_FORWARDS);
+}
+
+/*
+ * Find the first step at or after @pos at which @thread executes @addr in the activation that it executes at @pos:
+ * the innermost open call is the same as at @pos.  The activation ends with this call, or when the call executes the
+ * instruction of @pos again, which begins another activation by a jump (a tail call).
+ *
+ * The caller keeps @search while TS_GOT_PENDING is returned.  ts_ask_need_calls() must have succeeded before.
+ *
+ * Returns TS_GOT_ROW with *at set.  Returns TS_GOT_END if the activation does not execute @addr, TS_GOT_PENDING if the
+ * budget is used up, TS_GOT_FAIL if the trace cannot be read.
+ */
+static enum ts_got activation_reaches(const struct ts_ask *ask, uint64_t pos, uint32_t thread, uint64_t addr,
+				      struct ts_activation_search *search, uint64_t *at, struct ts_budget *budget,
+				      struct ts_error *err)
+{
+	struct activation a = { .ask = ask, .thread = thread, .process = ts_query_process(ask->q, thread) };
+	uint64_t pc, end = ask->n_steps;
+	bool has_pc;
+
+	if (!ts_query_pc(ask->q, pos, thread, &pc, &has_pc, err))
+		return TS_GOT_FAIL;
+	if (!has_pc)
+		return TS_GOT_END;
+	a.has_call = ts_query_innermost_call(ask->q, thread, pos, &a.call);
+	if (a.has_call && a.call.end < end)
+		end = a.call.end;
+	if (search->from < pos)
+		search->from = pos;
+	for (unsigned n = 1;; n++) {
+		uint64_t next = next_execution(&a, pc, search->from);
+
+		*at = next_execution(&a, addr, search->from);
+		if (*at >= end)
+			return TS_GOT_END;
+		next = next < *at ? next : *at;
+		if (is_at(&a, next)) {
+			if (next == *at)
+				return TS_GOT_ROW;
+			if (search->has_begun)
+				return TS_GOT_END;
+			search->has_begun = true;
+		}
+		search->from = next + 1;
+		if (n % LOOKS_A_CHUNK == 0 && !ts_budget_take(budget))
+			return TS_GOT_PENDING;
+	}
+}
+
 uint32_t ts_ask_thread(const struct ts_ask *ask, const struct ts_question *qn)
 {
 	return qn->thread != TS_NO_THREAD ? qn->thread : ts_query_thread(ask->q, qn->at);
@@ -178,7 +260,7 @@ static enum ts_got find_places(struct ts_judged *judged, const struct ts_ask *as
 
 		*at = t->kind == TS_TERM_RESULT ? judged->result_at : pos;
 		if (t->has_addr)
-			got = ts_activation_reaches(ask, pos, thread, t->addr, &judged->search, at, budget,
+			got = activation_reaches(ask, pos, thread, t->addr, &judged->search, at, budget,
 						    err);
 		if (got == TS_GOT_PENDING || got == TS_GOT_FAIL)
 			return got;

@@ -8,7 +8,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "activation.h"
 #include "cond.h"
 #include "src/ask/verb.h"
 
@@ -20,6 +19,12 @@ uint32_t ts_ask_process(const struct ts_ask *ask, const struct ts_question *qn);
 
 /* The thread of the question, whose registers it concerns. */
 uint32_t ts_ask_thread(const struct ts_ask *ask, const struct ts_question *qn);
+
+/* A search in slices; zero at first. */
+struct ts_activation_search {
+	uint64_t from;  /* positions before it have been searched */
+	bool has_begun; /* the thread has executed the instruction of the search's position */
+};
 
 /* The positions at which the terms of a condition are evaluated; searched in slices, for one position at a time. */
 struct ts_judged {

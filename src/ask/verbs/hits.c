@@ -710,10 +710,7 @@ bool ts_hits_take(struct ts_hits *h, uint64_t chunk, struct ts_error *err)
 	ts_hits_sort(h);
 	if (h->kinds >> TS_HIT_UNEXPLAINED & 1 && !drop_early(h, start, err))
 		return false;
-	ts_hits_join(h);
-	h->is_failed |= !ts_hits_leave_out_written(h);
-	if (h->is_whole)
-		ts_hits_make_whole(h);
+	ts_hits_make_rows(h);
 	if (h->is_failed || !ts_buf_ok(&h->bytes))
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
 	return set_steps(h, err);

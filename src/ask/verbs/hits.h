@@ -85,13 +85,10 @@ uint64_t ts_hits_prev_chunk(struct ts_hits *h, uint64_t chunk);
 bool ts_hits_take(struct ts_hits *h, uint64_t chunk, struct ts_error *err);
 
 /*
- * Private to hits*.c, called in this order: sort the hits; merge adjacent hits of one step and kind (is_failed: memory is
- * exhausted); remove the bytes that a step wrote from its changes that may be unexplained (returns false if memory is
- * exhausted); replace parts of WHAT by all of WHAT.
+ * Private to hits*.c: sort the hits of a chunk; then make rows of them: merge adjacent hits of one step and kind, and remove
+ * the bytes that a step wrote from its changes that may be unexplained.  is_failed is set if memory is exhausted.
  */
 void ts_hits_sort(struct ts_hits *h);
-void ts_hits_join(struct ts_hits *h);
-bool ts_hits_leave_out_written(struct ts_hits *h);
-void ts_hits_make_whole(struct ts_hits *h);
+void ts_hits_make_rows(struct ts_hits *h);
 
 #endif

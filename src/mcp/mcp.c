@@ -193,7 +193,7 @@ static enum ts_rpc_got next(struct ts_mcp_server *sv, json_t **message, struct t
 	enum ts_rpc_got got;
 
 	if (!ts_requests_take(&sv->requests, message)) {
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a request that waited");
+		ts_no_memory(err, "a request that waited");
 		return TS_RPC_END;
 	}
 	if (*message)
@@ -212,7 +212,7 @@ bool ts_mcp_serve(struct ts_mcp_recording *recordings, size_t n, int in, int out
 	ts_error_reset(err);
 	if (!ts_requests_init(&sv.requests)) {
 		ts_requests_fini(&sv.requests);
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for requests");
+		return ts_no_memory(err, "requests");
 	}
 	ts_rpc_init(&sv.rpc, in, out);
 	while (!sv.is_broken && next(&sv, &message, err) == TS_RPC_MESSAGE) {

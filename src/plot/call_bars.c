@@ -229,7 +229,7 @@ bool ts_call_bars_take(struct ts_call_bars *b, struct ts_labels *labels, struct 
 	b->min_len = least_length(&t, max);
 	for (unsigned i = 0; i < b->n_threads; i++) {
 		if (!take_thread(&t, &b->threads[i]))
-			return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the calls of a picture");
+			return ts_no_memory(err, "the calls of a picture");
 	}
 	return true;
 }

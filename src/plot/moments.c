@@ -51,7 +51,7 @@ bool ts_moments_take(struct ts_moments *m, struct ts_query *q, uint64_t from, ui
 		if (!step)
 			return false;
 		if (!add_step(m, q, pos, step, batch))
-			return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the steps of a picture");
+			return ts_no_memory(err, "the steps of a picture");
 	}
 	return true;
 }

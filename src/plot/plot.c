@@ -480,7 +480,7 @@ bool ts_plot_init(struct ts_plot *p, struct ts_ask *ask, uint64_t from, uint64_t
 	ts_owners_fini(&g.owners);
 	ts_moments_fini(&g.moments);
 	free(g.runs);
-	return !g.is_stopped && (done || ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a picture")) &&
+	return !g.is_stopped && (done || ts_no_memory(err, "a picture")) &&
 	       ts_query_finish_question(ask->q, err);
 }
 

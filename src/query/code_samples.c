@@ -70,7 +70,7 @@ bool ts_code_samples_init(struct ts_code_samples *s, struct ts_query *q, uint32_
 
 	*s = (struct ts_code_samples){ .items = calloc(TS_MAX_CODE_SAMPLES, sizeof(*s->items)) };
 	if (!s->items)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for samples of the code");
+		return ts_no_memory(err, "samples of the code");
 	while (next(runs, process, spacing, &addr, &start)) {
 		uint64_t pos = ts_runs_next(runs, process, start, start, 0);
 

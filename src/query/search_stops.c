@@ -473,7 +473,7 @@ enum ts_next ts_search_run(struct ts_search *s, unsigned n_chunks, struct ts_fou
 	if (!offer_all(s, n_chunks)) {
 		if (!s->has_no_memory)
 			return TS_END;
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the list of forks");
+		ts_no_memory(err, "the list of forks");
 		return TS_FAIL;
 	}
 	while (has_more(s)) {

@@ -274,7 +274,7 @@ enum ts_need ts_query_need_write_runs(struct ts_query *q, unsigned n_runs, struc
 	}
 	if (f)
 		return TS_NEED_DONE;
-	ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for what instructions do");
+	ts_no_memory(err, "what instructions do");
 	return TS_NEED_FAILED;
 }
 
@@ -297,7 +297,7 @@ bool ts_run_search_init(struct ts_run_search *s, const struct ts_query *q, const
 		n++;
 	s->runs = malloc((n + (size_t)1) * sizeof(*s->runs));
 	if (!s->runs)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for what instructions do");
+		return ts_no_memory(err, "what instructions do");
 	for (uint32_t i = 0; i < n; i++) {
 		if (!f || i >= f->n || shares(&f->does[i], does))
 			s->runs[s->n++] = (struct ts_write_run){ .run = i, .start = TS_NO_POS };

@@ -471,7 +471,7 @@ static bool begin(struct ts_rows *rows, struct ts_error *err)
 	struct ts_call_rows *x = (struct ts_call_rows *)rows;
 
 	if (!ts_abi_init(&x->abi, rows->ask))
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
+		return ts_no_memory(err, "a question");
 	x->what = rows->qn->what;
 	x->batch = FIRST_BATCH;
 	x->judged.result = ts_abi_result_place(&x->abi, ts_query_regset(rows->ask->q));

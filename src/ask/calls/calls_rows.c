@@ -52,7 +52,7 @@ const struct ts_column ts_call_columns[N_COLUMNS] = {
 
 bool ts_call_rows_no_memory(struct ts_error *err)
 {
-	return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the calls of all threads");
+	return ts_no_memory(err, "the calls of all threads");
 }
 
 bool ts_call_rows_take_chunk(struct ts_call_rows *x, uint64_t pos, struct ts_budget *budget)

@@ -469,7 +469,7 @@ static bool find(struct ts_entries *e, uint32_t thread, uint64_t pos, uint64_t a
 
 	if (!look(e, thread, pos, addr, &entry, err))
 		return err->code == TS_OK;
-	return ts_heap_put(&e->found, &entry) || ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
+	return ts_heap_put(&e->found, &entry) || ts_no_memory(err, "a question");
 }
 
 /*
@@ -593,7 +593,7 @@ enum ts_got ts_entries_next(struct ts_entries *e, struct ts_entry *entry, struct
 		enum ts_got got = look_at_next(e, budget, err);
 
 		if (got == TS_GOT_FAIL && err->code == TS_OK)
-			ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
+			ts_no_memory(err, "a question");
 		if (got != TS_GOT_ROW)
 			return got;
 	}

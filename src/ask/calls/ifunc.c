@@ -31,7 +31,7 @@ static bool get_target(struct ts_ask *ask, const struct ts_call *call, uint64_t 
 	bool is_done;
 
 	if (!ts_abi_init(&abi, ask))
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
+		return ts_no_memory(err, "a question");
 	is_done = ts_abi_result_value(&abi, ask, call->end, call->thread, target, has_target, err);
 	ts_abi_fini(&abi);
 	return is_done;

@@ -58,7 +58,7 @@ static bool is_before(const void *user, const void *a, const void *b)
 
 static enum ts_got no_memory(struct ts_error *err)
 {
-	ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the blocks that were executed");
+	ts_no_memory(err, "the blocks that were executed");
 	return TS_GOT_FAIL;
 }
 

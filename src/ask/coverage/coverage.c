@@ -345,7 +345,7 @@ static enum ts_got list(struct coverage *c, struct ts_budget *budget, struct ts_
 			c->next = 0;
 		}
 		if (c->is_failed) {
-			ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for what was executed");
+			ts_no_memory(err, "what was executed");
 			return TS_GOT_FAIL;
 		}
 	}
@@ -443,7 +443,7 @@ static bool begin(struct ts_rows *rows, struct ts_error *err)
 	if (is_hot(c))
 		c->n_left = qn->count == TS_NO_LIMIT ? N_HOT : qn->count;
 	ts_heap_init(&c->order, sizeof(struct ts_covered), is_before, c);
-	return find_ranges(c) || ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
+	return find_ranges(c) || ts_no_memory(err, "a question");
 }
 
 static const struct ts_rows_ops ops = { sizeof(struct coverage), begin, next, close_coverage };

@@ -73,10 +73,8 @@ struct ts_jump_graph *ts_jump_graph_new(struct ts_ask *ask, uint32_t process, ui
 	struct ts_jump_graph *g = calloc(1, sizeof(*g));
 	uint64_t begin = from > TS_MAX_RUN_LEN ? from - TS_MAX_RUN_LEN : 0;
 
-	if (!g) {
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
-		return NULL;
-	}
+	if (!g)
+		return ts_no_memory(err, "a question");
 	*g = (struct ts_jump_graph){ .q = ask->q, .process = process, .from = from, .at = begin, .window_end = begin };
 	g->to = to < ask->n_steps ? to : ask->n_steps;
 	return g;
@@ -101,7 +99,7 @@ void ts_jump_graph_free(struct ts_jump_graph *g)
 
 static enum ts_got no_memory(struct ts_error *err)
 {
-	ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the blocks that were executed");
+	ts_no_memory(err, "the blocks that were executed");
 	return TS_GOT_FAIL;
 }
 

@@ -145,7 +145,7 @@ static bool need_sketches(struct ts_find *f, struct ts_budget *budget, struct ts
 static enum ts_got end_scan(struct ts_find *f, struct ts_error *err)
 {
 	if (f->is_failed) {
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for all places of a value");
+		ts_no_memory(err, "all places of a value");
 		return TS_GOT_FAIL;
 	}
 	f->is_over = true;
@@ -325,7 +325,7 @@ static enum ts_got next_match(struct ts_find *f, struct candidate *c, struct ts_
 
 	*c = (struct candidate){ NULL, NULL };
 	if (!ts_matches_next(&f->matches, f->rows.qn->from, settled, &c->kept)) {
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for all places of a value");
+		ts_no_memory(err, "all places of a value");
 		return TS_GOT_FAIL;
 	}
 	while ((r = ts_find_rest(f)) && !(c->kept && is_before(f, c->kept, r))) {

@@ -65,7 +65,7 @@ static bool begin_match(struct ts_find *f, uint64_t addr, uint64_t pos, struct t
 	f->n_looks += n % 32 == 0;
 	return (ts_matches_begin(&f->matches, &m) &&
 		(!f->probe || ts_find_add_wait(f, 0, (uint32_t)n))) ||
-	       ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for all places of a value");
+	       ts_no_memory(err, "all places of a value");
 }
 
 /* ------------------------------------------------------------------------------------------- looking */
@@ -152,7 +152,7 @@ static bool note_in_range(struct ts_find *f, struct before *b, uint64_t first, s
 	if (stood && pos > f->start && !b->data) {
 		b->data = malloc(2 * b->len);
 		if (!b->data)
-			return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a search");
+			return ts_no_memory(err, "a search");
 		if (!ts_query_mem(f->rows.ask->q, pos - 1, f->process, first, b->len, b->data, b->data + b->len,
 				  err))
 			return false;
@@ -201,7 +201,7 @@ static bool look_through(struct ts_find *f, uint64_t first, uint64_t last, uint6
 	bool done;
 
 	if (!data)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a search");
+		return ts_no_memory(err, "a search");
 	f->n_looks += len / 512;
 	done = ts_query_mem(f->rows.ask->q, pos, f->process, first, len, data, data + len, err);
 	for (size_t i = 0; done && (i = skip_to(f, data, i, len)) < n && i + v->len <= len; i++) {
@@ -237,7 +237,7 @@ static bool list_pages(struct ts_find *f, struct ts_error *err)
 
 	if (!f->has_pages &&
 	    !ts_query_pages(f->rows.ask->q, is_nonzero, f->process, f->first, f->last, &f->pages, &f->n_pages))
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
+		return ts_no_memory(err, "a question");
 	f->has_pages = true;
 	return true;
 }
@@ -288,7 +288,7 @@ bool ts_find_add_range(struct ts_find *f, uint64_t first, uint64_t last, bool is
 	uint64_t before = f->rows.qn->value.len - 1;
 
 	if (!ts_vec_reserve(&f->ranges, f->n_ranges, &f->cap_ranges, 1, sizeof(*f->ranges)))
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a search");
+		return ts_no_memory(err, "a search");
 	f->ranges[f->n_ranges++] =
 		(struct ts_find_range){ first, last, is_bare,
 					first - f->first < before ? f->first : first - before };
@@ -354,7 +354,7 @@ bool ts_find_leave(struct ts_find *f, uint64_t addr, uint64_t pos, struct ts_err
 		return true;
 	}
 	if (!ts_vec_reserve(&f->rests, f->n_rests, &f->cap_rests, 1, sizeof(*f->rests)))
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a search");
+		return ts_no_memory(err, "a search");
 	f->rests[f->n_rests++] = (struct ts_find_rest){ .pos = pos, .first = addr, .last = addr };
 	return true;
 }
@@ -364,7 +364,7 @@ static bool add(struct ts_find *f, uint64_t addr, uint64_t pos, struct ts_error 
 	struct ts_match *m;
 
 	if (!ts_vec_reserve(&f->again, f->n_again, &f->cap_again, 1, sizeof(*f->again)))
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a search");
+		return ts_no_memory(err, "a search");
 	m = &f->again[f->n_again];
 	*m = (struct ts_match){ .addr = addr, .begin = pos, .end = TS_NO_POS };
 	f->n_looks += f->n_again++ % STEPS_A_LOOK == 0;
@@ -381,7 +381,7 @@ static bool find_in(struct ts_find *f, uint64_t first, uint64_t last, uint64_t p
 	bool done;
 
 	if (!now)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a search");
+		return ts_no_memory(err, "a search");
 	f->n_looks += 2 * len / 512;
 	done = ts_query_mem(f->rows.ask->q, pos, f->process, first, len, now, now + len, err) &&
 	       (!pos || ts_query_mem(f->rows.ask->q, pos - 1, f->process, first, len, before, before + len, err));

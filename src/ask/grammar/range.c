@@ -28,7 +28,7 @@ bool ts_range_find(struct ts_ask *ask, const char *text, uint64_t *from, uint64_
 	bool done;
 
 	if (!qn)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
+		return ts_no_memory(err, "a question");
 	done = ts_question_parse_arguments(qn, ask, verb, &range, 1, err) && find_ends(ask, qn, err) == TS_GOT_ROW;
 	if (done) {
 		*from = qn->from;

@@ -179,7 +179,7 @@ bool ts_seek_init(struct ts_seek *s, struct ts_ask *ask, const struct ts_ask_pla
 	*s = (struct ts_seek){ .place = place, .ask = ask, .here = here };
 	s->qn = calloc(1, sizeof(*s->qn));
 	if (!s->qn)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a search");
+		return ts_no_memory(err, "a search");
 	*s->qn = (struct ts_question){ .thread = TS_NO_THREAD, .to = ask->n_steps + 1, .at = here,
 				       .depth = TS_NO_LIMIT, .min = TS_NO_LIMIT, .count = TS_NO_LIMIT };
 	name = make_question(s, text, sizeof(text));

@@ -138,7 +138,7 @@ static bool need_room(struct registers *r, const struct ts_ask *ask, struct ts_e
 	if (!r->data)
 		r->data = malloc(2 * (size_t)len);
 	if (!r->data)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the registers");
+		return ts_no_memory(err, "the registers");
 	r->known = r->data + len;
 	return true;
 }

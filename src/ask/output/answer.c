@@ -86,10 +86,8 @@ static struct ts_answer *new_answer(struct ts_ask *ask, struct ts_error *err)
 {
 	struct ts_answer *a = calloc(1, sizeof(*a));
 
-	if (!a) {
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for an answer");
-		return NULL;
-	}
+	if (!a)
+		return ts_no_memory(err, "an answer");
 	a->ask = ask;
 	ts_anchors_init(&a->anchors, ask, &a->qn);
 	a->go = TS_NO_POS;
@@ -104,7 +102,7 @@ static bool take_form(struct ts_answer *a, enum ts_form_kind form, struct ts_err
 	a->kind = form;
 	a->position_column = find_position_column(a->qn.verb);
 	a->form = ts_form_new(form, a->qn.verb);
-	return a->form || ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for an answer");
+	return a->form || ts_no_memory(err, "an answer");
 }
 
 static void take_rows(struct ts_answer *a, struct ts_rows *rows)
@@ -155,7 +153,7 @@ struct ts_answer *ts_answer_new(struct ts_ask *ask, const char *text, enum ts_fo
 	if (!a)
 		return NULL;
 	a->text = strdup(text);
-	done = a->text || ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for an answer");
+	done = a->text || ts_no_memory(err, "an answer");
 	return start(a, done && ts_question_parse(&a->qn, ask, a->text, err), form, err);
 }
 

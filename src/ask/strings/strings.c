@@ -79,7 +79,7 @@ static bool end_scan(struct ts_strings *x, struct ts_error *err)
 	ts_strings_end_old_growths(x, true);
 	x->is_over = true;
 	if (x->is_failed)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for texts");
+		return ts_no_memory(err, "texts");
 	return ts_strings_decide(x, err);
 }
 

@@ -30,14 +30,9 @@ static uint64_t prev_chunk(const struct ts_strings *x, const struct ts_old_range
 				    TS_BACKWARDS);
 }
 
-static bool no_memory(struct ts_error *err)
-{
-	return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for texts");
-}
-
 static enum ts_got fail(struct ts_error *err)
 {
-	no_memory(err);
+	ts_no_memory(err, "texts");
 	return TS_GOT_FAIL;
 }
 
@@ -72,7 +67,7 @@ static bool is_later(const void *user, const void *one, const void *other)
 static bool wait_for(struct ts_strings *x, size_t range, uint64_t chunk, struct ts_error *err)
 {
 	x->ranges[range].chunk = prev_chunk(x, &x->ranges[range], chunk);
-	return x->ranges[range].chunk == TS_NO_CHUNK || ts_heap_put(&x->waiting, &range) || no_memory(err);
+	return x->ranges[range].chunk == TS_NO_CHUNK || ts_heap_put(&x->waiting, &range) || ts_no_memory(err, "texts");
 }
 
 /* The ranges of all texts, sorted by address.  Those that meet become one, which is complete when the next one does not. */

@@ -51,7 +51,7 @@ static bool look_at_end(struct ts_strings *x, const struct ts_text *t, struct st
 	uint8_t *data = malloc(2 * len), *known;
 
 	if (!data)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for texts");
+		return ts_no_memory(err, "texts");
 	known = data + len;
 	x->n_looks++;
 	if (!ts_query_mem(x->rows.ask->q, x->rows.ask->n_steps, x->process, t->addr, len, data, known, err)) {
@@ -102,7 +102,7 @@ static bool decide(struct ts_strings *x, struct ts_doubt d, struct ts_error *err
 		if (d.chunk >= x->pos / TS_CHUNK_STEPS)
 			x->is_failed |= !ts_heap_put(&x->doubts, &d);
 	}
-	return !x->is_failed || ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for texts");
+	return !x->is_failed || ts_no_memory(err, "texts");
 }
 
 /* It has been changed for the last time, and what is being written there is no beginning of it. */

@@ -135,7 +135,7 @@ bool ts_strings_read_window(struct ts_strings *x, uint64_t first, uint64_t last,
 		x->data = malloc(x->cap_data);
 		if (!x->data) {
 			x->cap_data = 0;
-			return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for texts");
+			return ts_no_memory(err, "texts");
 		}
 	}
 	return copy_window(x, err);
@@ -215,7 +215,7 @@ static bool look(struct ts_strings *x, uint64_t first, uint64_t last, bool is_re
 	take_texts(x, first, last, 1, 0, is_read);
 	take_texts(x, first, last, 2, 0, is_read);
 	take_texts(x, first, last, 2, 1, is_read);
-	return !x->is_failed || ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for texts");
+	return !x->is_failed || ts_no_memory(err, "texts");
 }
 
 /* An access to bytes of which none is a character has no text. */

@@ -644,7 +644,7 @@ static bool begin(struct ts_rows *rows, struct ts_error *err)
 	set_positions(a);
 	set_note(a);
 	if (!translate(a, &is_mapped, err) || !ts_hits_init(&a->hits, err) || !a->old || !a->new)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
+		return ts_no_memory(err, "a question");
 	if (!is_mapped && a->hits.kinds != 1u << TS_HIT_EXEC)
 		a->chunk = TS_NO_CHUNK;
 	return true;

@@ -109,11 +109,6 @@ static enum ts_got next_memory(struct ts_rows *rows, struct ts_row *row, struct 
 	return TS_GOT_END;
 }
 
-static bool no_memory(struct ts_error *err)
-{
-	return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
-}
-
 static bool begin_memory(struct ts_rows *rows, struct ts_error *err)
 {
 	struct memory *m = (struct memory *)rows;
@@ -219,7 +214,7 @@ static bool read_registers(struct registers *r, struct ts_error *err)
 
 	r->data = malloc(2 * (size_t)len);
 	r->known = r->data ? r->data + len : NULL;
-	return (r->data || no_memory(err)) &&
+	return (r->data || ts_no_memory(err, "a question")) &&
 	       ts_query_regs(r->rows.ask->q, r->rows.qn->at, r->thread, r->data, r->known, err);
 }
 

@@ -448,7 +448,7 @@ static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budg
 	if (!make_all(x, budget))
 		return TS_GOT_PENDING;
 	if (x->is_failed) {
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for events");
+		ts_no_memory(err, "events");
 		return TS_GOT_FAIL;
 	}
 	for (;; ts_row_reset(row)) {

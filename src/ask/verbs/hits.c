@@ -37,7 +37,7 @@ bool ts_hits_init(struct ts_hits *h, struct ts_error *err)
 		return true;
 	h->data = malloc(2 * ((size_t)len + g_len));
 	if (!h->data)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
+		return ts_no_memory(err, "a question");
 	h->known = h->data + len;
 	h->regs = h->known + len;
 	return true;
@@ -712,6 +712,6 @@ bool ts_hits_take(struct ts_hits *h, uint64_t chunk, struct ts_error *err)
 		return false;
 	ts_hits_make_rows(h);
 	if (h->is_failed || !ts_buf_ok(&h->bytes))
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
+		return ts_no_memory(err, "a question");
 	return set_steps(h, err);
 }

@@ -239,7 +239,7 @@ static bool open_hits(struct unexplained *x, struct ts_error *err)
 	x->hits = calloc(x->n_processes + 1, sizeof(*x->hits));
 	x->next = calloc(x->n_processes + 1, sizeof(*x->next));
 	if (!x->hits || !x->next)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
+		return ts_no_memory(err, "a question");
 	for (uint32_t i = 0; i < x->n_processes; i++) {
 		struct ts_hits *h = &x->hits[i];
 

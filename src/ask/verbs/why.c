@@ -483,7 +483,7 @@ static bool begin(struct ts_rows *rows, struct ts_error *err)
 		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "why takes at most %u bytes of memory", MAX_ASKED);
 	y->thread = ts_ask_thread(rows->ask, qn);
 	if (!open_cause(y))
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
+		return ts_no_memory(err, "a question");
 	if (!ts_query_has_operands(q))
 		snprintf(rows->note, sizeof(rows->note),
 			 "instructions of %s are not decoded: inputs are what the recording says was read",

@@ -77,7 +77,7 @@ static bool end_span(struct address_spaces *a, uint64_t to, struct ts_error *err
 	steps = ts_covered_find(&a->steps, a->value);
 	begin = ts_covered_find(&a->begins, a->value);
 	if (!steps || !begin)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the processes of the machine");
+		return ts_no_memory(err, "the processes of the machine");
 	if (!steps->steps || first < begin->steps)
 		begin->steps = first;
 	steps->steps += n;
@@ -471,11 +471,6 @@ static void note_none(struct world *w)
 		snprintf(w->rows.note, sizeof(w->rows.note), "this %s recording has no memory map", format);
 }
 
-static bool no_memory(struct ts_error *err)
-{
-	return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
-}
-
 static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
 			struct ts_error *err)
 {
@@ -493,7 +488,7 @@ static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budg
 	if (!list_all(w, budget))
 		return TS_GOT_PENDING;
 	if (w->is_failed) {
-		no_memory(err);
+		ts_no_memory(err, "a question");
 		return TS_GOT_FAIL;
 	}
 	if (!w->is_any)
@@ -542,7 +537,7 @@ static bool begin(struct ts_rows *rows, struct ts_error *err)
 	if (w->is_machine)
 		address_spaces_init(&w->spaces, rows->ask);
 	ts_heap_init(&w->items, sizeof(struct item), is_before, w);
-	return w->kind == MODULES || w->kind == MAPS || make_counts(w) || no_memory(err);
+	return w->kind == MODULES || w->kind == MAPS || make_counts(w) || ts_no_memory(err, "a question");
 }
 
 static const struct ts_rows_ops ops = { sizeof(struct world), begin, next, close_world };

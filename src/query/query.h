@@ -239,10 +239,6 @@ bool ts_query_mem(struct ts_query *q, uint64_t pos, uint32_t process, uint64_t a
 /* In place of a process: any. */
 #define TS_ANY_PROCESS UINT32_MAX
 
-/* The direction of a search, for callers that have none of their own: the parameter @is_reverse. */
-#define TS_FORWARDS  false
-#define TS_BACKWARDS true
-
 /*
  * The first step >= @pos (@is_reverse: the last step <= @pos) that executed an instruction of @process with an address in
  * [@first, @last], both inclusive.  @pos may be anything.
@@ -261,6 +257,7 @@ uint64_t ts_query_find_arrival(const struct ts_query *q, uint32_t process, uint6
 
 /* -------------------------------------------------------------------------------------------- accesses */
 
+/* As a mask: bit i is the i-th of enum ts_space_deed. */
 enum ts_access {
 	TS_ACCESS_CHANGE = 1,  /* bytes were written and became different, or known */
 	TS_ACCESS_WRITE = 2,   /* written, changed or not */
@@ -285,14 +282,6 @@ uint64_t ts_query_find_access(const struct ts_query *q, unsigned accesses, uint3
  */
 uint64_t ts_query_find_register(const struct ts_query *q, unsigned accesses, uint32_t thread, uint32_t first, uint32_t last,
 				uint64_t chunk, bool is_reverse);
-
-/* The nearer of two chunks, or TS_NO_CHUNK, in the direction of a search. */
-static inline uint64_t ts_nearer_chunk(uint64_t a, uint64_t b, bool is_reverse)
-{
-	if (a == TS_NO_CHUNK || b == TS_NO_CHUNK)
-		return a == TS_NO_CHUNK ? b : a;
-	return is_reverse == (a > b) ? a : b;
-}
 
 /* ---------------------------------------------------------------------------------------------- events */
 

@@ -35,8 +35,8 @@ KINDS = {
         "src/sketch/sketch.c"),    # checks the order of what it passes
     "priority queue (base/heap)": (
         r"\(i - 1\) / 2[\])]", "src/base/heap.c", "protocol/tracing/collector.c"),
-    "nearer of two chunks (query.h)": (
-        r"== TS_NO_CHUNK \|\| b == TS_NO_CHUNK", "src/query/query.h", ""),
+    "nearer of two chunks or positions (trace/chunk.h)": (
+        r"== (TS_NO_CHUNK|TS_NO_POS|UINT64_MAX) \|\| b == (TS_NO_CHUNK|TS_NO_POS|UINT64_MAX)", "src/trace/chunk.h", ""),
     "effects on memory (trace/step.h)": (
         r"TS_FX_WRITE (&&|\|\|)[^;{]*TS_FX_FORGET\b", "src/trace/step.h",
         # these do not leave protections out

@@ -429,7 +429,7 @@ START_TEST(without_reads_the_rest_is_the_same)
 		compare_state(&a, &b, pos);
 	ts_timeline_stats(a.tl, &x);
 	ts_timeline_stats(b.tl, &y);
-	ck_assert_uint_eq(ts_space_next_read(b.tl->memory[0], 0, 0, UINT64_MAX), TS_NO_CHUNK);
+	ck_assert_uint_eq(ts_space_find(b.tl->memory[0], TS_SPACE_READ, 0, 0, UINT64_MAX, TS_FORWARDS), TS_NO_CHUNK);
 	ck_assert_uint_lt(y.reads_len, x.reads_len);
 	ck_assert(!b.s->rec.has_reads);
 	close_script(&a);

@@ -235,7 +235,7 @@ static void check_long(struct ts_timeline *tl, struct ts_query *q, uint64_t pos)
 	memcpy(&value, data, 8);
 	ck_assert_uint_eq(value, last_write);
 	ck_assert_uint_eq(known[0], pos > 0);
-	ck_assert_uint_eq(ts_runs_prev(&tl->runs, 0, 0x1000, 0x1000, pos), pos / LONG_LOOP * LONG_LOOP);
+	ck_assert_uint_eq(ts_runs_find(&tl->runs, 0, 0x1000, 0x1000, pos, TS_BACKWARDS), pos / LONG_LOOP * LONG_LOOP);
 	ck_assert(ts_search_init(&search, q, &stops, pos, 0, &err));
 	ck_assert_int_eq(ts_search_run(&search, 2, &found, &err), TS_ITEM);
 	ck_assert_uint_eq(found.pos, last_write);

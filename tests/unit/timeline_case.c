@@ -182,7 +182,7 @@ static void check_prefix(struct exam *x)
 		}
 		addr = x->s->steps.steps[pos].pc;
 		at = naive_next_exec(x->nv, process, addr, addr, pos);
-		if (ts_runs_next(&x->tl->runs, process, addr, addr, pos) != (at < n ? at : TS_NO_POS))
+		if (ts_runs_find(&x->tl->runs, process, addr, addr, pos, TS_FORWARDS) != (at < n ? at : TS_NO_POS))
 			wrong(x, "of %" PRIu64 " steps: 0x%" PRIx64 " runs next after %" PRIu64, n, addr,
 			      pos);
 		if (thread != naive_thread(x->nv, pos))

@@ -144,11 +144,11 @@ static uint64_t find_memory(struct ts_hits *h, uint64_t chunk, bool is_reverse)
 	uint64_t best = find_chunk(h, accesses, chunk, is_reverse);
 
 	if (wants(h, TS_HIT_WRITE))
-		best = ts_nearer_chunk(best, find_write(h, chunk, is_reverse), is_reverse);
+		best = ts_nearer(best, find_write(h, chunk, is_reverse), is_reverse);
 	if (h->infers_reads)
-		best = ts_nearer_chunk(best, find_any(h, chunk, is_reverse), is_reverse);
+		best = ts_nearer(best, find_any(h, chunk, is_reverse), is_reverse);
 	if (wants(h, TS_HIT_EXEC))
-		best = ts_nearer_chunk(best, find_execution(h, chunk, is_reverse), is_reverse);
+		best = ts_nearer(best, find_execution(h, chunk, is_reverse), is_reverse);
 	return best;
 }
 
@@ -167,7 +167,7 @@ static uint64_t find_register(struct ts_hits *h, uint64_t chunk, bool is_reverse
 	uint64_t pos = chunk * TS_CHUNK_STEPS + (is_reverse ? TS_CHUNK_STEPS - 1 : 0);
 
 	if (!h->what->is_pc)
-		return ts_nearer_chunk(ts_nearer_chunk(find_write(h, chunk, is_reverse),
+		return ts_nearer(ts_nearer(find_write(h, chunk, is_reverse),
 						       find_chunk(h, TS_ACCESS_REPLACE, chunk, is_reverse), is_reverse),
 				       find_by_operands(h, chunk, is_reverse), is_reverse);
 	pos = (is_reverse ? ts_query_prev_step : ts_query_next_step)(h->q, h->thread, pos);

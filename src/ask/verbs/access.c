@@ -345,7 +345,7 @@ static bool next_chunk(struct accesses *a, struct ts_budget *budget, enum ts_got
 	*got = TS_GOT_END;
 	if (a->chunk == TS_NO_CHUNK || !need_runs(a, budget, got, err))
 		return false;
-	chunk = (is_back ? ts_hits_prev_chunk : ts_hits_next_chunk)(&a->hits, a->chunk);
+	chunk = ts_hits_find_chunk(&a->hits, a->chunk, is_back);
 	/* an unexplained change of a chunk's first step is the row of the step before */
 	if (chunk == TS_NO_CHUNK || (is_back ? (chunk + 1) * TS_CHUNK_STEPS <= a->from
 					     : chunk * TS_CHUNK_STEPS > a->to))

@@ -174,14 +174,9 @@ static uint64_t find_register(struct ts_hits *h, uint64_t chunk, bool is_reverse
 	return pos == TS_NO_POS ? TS_NO_CHUNK : pos / TS_CHUNK_STEPS;
 }
 
-uint64_t ts_hits_next_chunk(struct ts_hits *h, uint64_t chunk)
+uint64_t ts_hits_find_chunk(struct ts_hits *h, uint64_t chunk, bool is_reverse)
 {
-	return (h->what->kind == TS_WHAT_MEM ? find_memory : find_register)(h, chunk, false);
-}
-
-uint64_t ts_hits_prev_chunk(struct ts_hits *h, uint64_t chunk)
-{
-	return (h->what->kind == TS_WHAT_MEM ? find_memory : find_register)(h, chunk, true);
+	return (h->what->kind == TS_WHAT_MEM ? find_memory : find_register)(h, chunk, is_reverse);
 }
 
 /* --------------------------------------------------------------------------------------------- one step */

@@ -72,9 +72,8 @@ struct ts_hits {
 bool ts_hits_init(struct ts_hits *h, struct ts_error *err);
 void ts_hits_fini(struct ts_hits *h);
 
-/* The next chunk >= @chunk (the last one <= @chunk) that may have a hit; TS_NO_CHUNK if there is none. */
-uint64_t ts_hits_next_chunk(struct ts_hits *h, uint64_t chunk);
-uint64_t ts_hits_prev_chunk(struct ts_hits *h, uint64_t chunk);
+/* The first chunk >= @chunk (@is_reverse: the last one <= @chunk) that may have a hit; TS_NO_CHUNK if there is none. */
+uint64_t ts_hits_find_chunk(struct ts_hits *h, uint64_t chunk, bool is_reverse);
 
 /*
  * List the hits of a chunk, replacing the previous ones.  A hit in the chunk's first step may belong to the step

@@ -404,14 +404,14 @@ static enum ts_next print_some(struct ts_call_file *f, struct ts_error *err)
 
 static enum ts_next run_once(struct ts_call_file *f, struct ts_error *err)
 {
-	enum ts_need need;
+	enum ts_next need;
 
 	switch (f->stage) {
 	case NEEDING:
 		need = ts_query_need_calls(f->q, STEPS_A_TURN, err);
-		if (need == TS_NEED_DONE)
+		if (need == TS_END)
 			return begin_thread(f, err) ? TS_ITEM : TS_FAIL;
-		return need == TS_NEED_MORE ? TS_ITEM : TS_FAIL;
+		return need == TS_MORE ? TS_ITEM : TS_FAIL;
 	case LISTING: return list_block(f, err) && write_text(f, MAX_WAITING, err) ? TS_ITEM : TS_FAIL;
 	case COUNTING: return count_some(f, err) ? TS_ITEM : TS_FAIL;
 	default: return print_some(f, err);

@@ -15,13 +15,13 @@
 
 bool ts_mcp_drive(struct ts_mcp_server *sv, struct ts_answer *a, struct ts_buf *lines, struct ts_error *err)
 {
-	enum ts_got got;
+	enum ts_next got;
 
 	do {
 		got = ts_answer_run(a, CHUNKS_A_SLICE, lines, lines, err);
 		ts_mcp_look(sv);
-	} while (got == TS_GOT_PENDING && !sv->is_cancelled);
-	return got == TS_GOT_END && !sv->is_cancelled;
+	} while (got == TS_MORE && !sv->is_cancelled);
+	return got == TS_END && !sv->is_cancelled;
 }
 
 void ts_mcp_reply_failure(struct ts_mcp_server *sv, const struct ts_mcp_recording *r, const struct ts_error *err,

@@ -30,6 +30,7 @@
 #include "src/arch/cpu_mode.h"
 #include "src/base/buf.h"
 #include "src/base/error.h"
+#include "src/base/next.h"
 #include "src/trace/chunk.h"
 #include "src/trace/step.h"
 
@@ -81,13 +82,6 @@ uint64_t ts_query_n_steps(const struct ts_query *q);
 
 /* Has the recording been read to its end, or to its damage?  Then the end is N. */
 bool ts_query_is_complete(const struct ts_query *q);
-
-/* What has to be built before it can be asked about. */
-enum ts_need {
-	TS_NEED_DONE, /* it is there */
-	TS_NEED_MORE, /* not yet; ask again */
-	TS_NEED_FAILED,
-};
 
 /* Is the pc at the end a guess?  The trace does not show where the last instruction led. */
 bool ts_query_is_end_assumed(const struct ts_query *q);
@@ -292,9 +286,9 @@ uint64_t ts_query_find_register(const struct ts_query *q, unsigned accesses, uin
  * Returns NULL if there is none.
  */
 const struct ts_event_at *ts_query_next_event(const struct ts_query *q, enum ts_event_kind kind,
-					       uint64_t step);
+					      uint64_t step);
 const struct ts_event_at *ts_query_prev_event(const struct ts_query *q, enum ts_event_kind kind,
-					       uint64_t step);
+					      uint64_t step);
 
 /* The i-th event of a kind in the snapshot, NULL after the last. */
 const struct ts_event_at *ts_query_event(const struct ts_query *q, enum ts_event_kind kind, uint64_t i);

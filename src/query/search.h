@@ -141,7 +141,7 @@ uint64_t ts_search_reached(const struct ts_search *s);
 /*
  * Go on, decoding at most @n_chunks chunks, or doing other things that take as long.
  *
- * Returns TS_ITEM and fills @found when it is over, TS_END when it needs another slice, TS_FAIL if the trace
+ * Returns TS_ITEM and fills @found when it is over, TS_MORE when it needs another slice, TS_FAIL if the trace
  * cannot be read.
  */
 enum ts_next ts_search_run(struct ts_search *s, unsigned n_chunks, struct ts_found *found,

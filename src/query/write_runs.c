@@ -252,7 +252,7 @@ static struct ts_write_runs *need_write_runs(struct ts_query *q)
 	return q->write_runs;
 }
 
-enum ts_need ts_query_need_write_runs(struct ts_query *q, unsigned n_runs, struct ts_error *err)
+enum ts_next ts_query_need_write_runs(struct ts_query *q, unsigned n_runs, struct ts_error *err)
 {
 	struct ts_write_runs *f = need_write_runs(q);
 	struct ts_run_facts run;
@@ -264,18 +264,18 @@ enum ts_need ts_query_need_write_runs(struct ts_query *q, unsigned n_runs, struc
 		if (f->is_done)
 			break;
 		if (!n_runs--)
-			return TS_NEED_MORE;
+			return TS_MORE;
 		if (!make_room(f))
 			f = NULL;
 		else if (!take_run(f, q, f->n, &run, &does, err))
-			return TS_NEED_FAILED;
+			return TS_FAIL;
 		else
 			f->does[f->n++] = does;
 	}
 	if (f)
-		return TS_NEED_DONE;
+		return TS_END;
 	ts_no_memory(err, "what instructions do");
-	return TS_NEED_FAILED;
+	return TS_FAIL;
 }
 
 bool ts_query_knows_write_runs(const struct ts_query *q)
@@ -347,7 +347,7 @@ static bool look_up(struct ts_run_search *s, struct ts_write_run *r, const struc
 }
 
 bool ts_run_search_prev(struct ts_run_search *s, const struct ts_query *q, uint64_t pos, unsigned n_looks,
-			 uint64_t *first, uint64_t *end)
+			uint64_t *first, uint64_t *end)
 {
 	struct ts_run_facts run;
 

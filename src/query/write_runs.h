@@ -35,7 +35,7 @@ struct ts_does ts_does_of_location(const struct ts_query *q, bool is_regs, uint6
  * Find out what @n_runs more runs do.  Only a recording of which
  * ts_query_has_write_runs() holds has an answer.
  */
-enum ts_need ts_query_need_write_runs(struct ts_query *q, unsigned n_runs, struct ts_error *err);
+enum ts_next ts_query_need_write_runs(struct ts_query *q, unsigned n_runs, struct ts_error *err);
 
 /*
  * Can there be one?  Of a machine only if its mode never changes: else the same addresses have other code
@@ -43,7 +43,7 @@ enum ts_need ts_query_need_write_runs(struct ts_query *q, unsigned n_runs, struc
  */
 bool ts_query_has_write_runs(const struct ts_query *q);
 
-/* Is it found out already?  ts_query_need_write_runs() returns TS_NEED_DONE at once. */
+/* Is it found out already?  ts_query_need_write_runs() returns TS_END at once. */
 bool ts_query_knows_write_runs(const struct ts_query *q);
 
 /* A run that may do it, and where it began last. */
@@ -78,7 +78,7 @@ void ts_run_search_fini(struct ts_run_search *s);
  * Returns true when the search is done.  Returns false if @n_looks is used up: call again with the same @pos.
  */
 bool ts_run_search_prev(struct ts_run_search *s, const struct ts_query *q, uint64_t pos, unsigned n_looks,
-			 uint64_t *first, uint64_t *end);
+			uint64_t *first, uint64_t *end);
 
 /* What a query object keeps; it frees it. */
 struct ts_write_runs;

@@ -76,10 +76,10 @@ void ts_cause_close(struct ts_cause *c);
 /*
  * Continue the search.  *at is set to the position up to which the search has come.
  *
- * Returns TS_GOT_END if the search is over.  Returns TS_GOT_PENDING if the budget is used up.  Returns
- * TS_GOT_FAIL if the trace cannot be read, or memory is exhausted.
+ * Returns TS_END if the search is over.  Returns TS_MORE if the budget is used up.  Returns
+ * TS_FAIL if the trace cannot be read, or memory is exhausted.
  */
-enum ts_got ts_cause_run(struct ts_cause *c, struct ts_budget *budget, uint64_t *at, struct ts_error *err);
+enum ts_next ts_cause_run(struct ts_cause *c, struct ts_budget *budget, uint64_t *at, struct ts_error *err);
 
 /* The node after @node in pre-order, NULL for the first one; NULL after the last. */
 const struct ts_cause_node *ts_cause_next(const struct ts_cause *c, const struct ts_cause_node *node);

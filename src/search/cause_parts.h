@@ -93,7 +93,7 @@ bool ts_cause_known(struct ts_cause *c, const struct ts_location *loc, uint64_t 
 		    struct ts_error *err);
 
 /* The last branch before the position that was asked from (cause_branch.c). */
-enum ts_got ts_cause_find_branch(struct ts_cause *c, struct ts_writer *w, struct ts_budget *budget, uint64_t *at,
-				 struct ts_error *err);
+enum ts_next ts_cause_find_branch(struct ts_cause *c, struct ts_writer *w, struct ts_budget *budget, uint64_t *at,
+				  struct ts_error *err);
 
 #endif

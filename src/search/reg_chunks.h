@@ -21,7 +21,7 @@ struct ts_reg_chunks {
 	uint64_t width;       /* of the next window */
 	uint64_t last, below; /* the chunk that was found first, backwards from @below; none after it up to @below has a write */
 	unsigned n_asked;     /* chunks that were named without a look at runs */
-	bool is_ready;        /* ts_query_need_write_runs() has returned TS_NEED_DONE */
+	bool is_ready;        /* ts_query_need_write_runs() has returned TS_END */
 	bool is_failed;       /* memory was exhausted: all chunks are named */
 };
 

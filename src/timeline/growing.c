@@ -88,25 +88,25 @@ static void begin_stage(struct ts_timeline *tl, enum ts_stage stage, void (*work
 }
 
 /* Sort what was noted; @stage says what becomes of it. */
-static enum ts_grow begin_packing(struct ts_timeline *tl, enum ts_stage stage, struct ts_error *err)
+static enum ts_next begin_packing(struct ts_timeline *tl, enum ts_stage stage, struct ts_error *err)
 {
 	if (!ts_runs_flush(&tl->builder->runs))
 		return ts_builder_no_memory(tl, err);
 	ts_feed_allow_lead(tl->builder->feed);
 	begin_stage(tl, stage, pack);
-	return TS_GROW_MORE;
+	return TS_MORE;
 }
 
 /*
  * Sort the notes of the first segment so far, so that they can be queried.  If no client waits, end only the current
  * run, as sorting does too, so that the index is the same in both cases.
  */
-static enum ts_grow begin_copy(struct ts_timeline *tl, struct ts_error *err)
+static enum ts_next begin_copy(struct ts_timeline *tl, struct ts_error *err)
 {
 	if (!tl->is_read_whole)
 		return begin_packing(tl, TS_STAGE_COPY, err);
 	tl->builder->next_copy *= 2;
-	return ts_runs_flush(&tl->builder->runs) ? TS_GROW_MORE : ts_builder_no_memory(tl, err);
+	return ts_runs_flush(&tl->builder->runs) ? TS_MORE : ts_builder_no_memory(tl, err);
 }
 
 static bool has_segment(const struct ts_builder *bd)
@@ -148,19 +148,19 @@ static void save(struct ts_timeline *tl, bool is_last)
 }
 
 /* Nothing is left to do. */
-static enum ts_grow end_build(struct ts_timeline *tl)
+static enum ts_next end_build(struct ts_timeline *tl)
 {
 	tl->damage = tl->builder->damage;
 	tl->has_end = !tl->builder->end.is_absent;
 	ts_builder_free(tl);
-	return TS_GROW_DONE;
+	return TS_END;
 }
 
 /*
  * All that was read is sealed: to the file with it, unless the reason why the recording ends is none of the
  * trace's own: another time there may be more.
  */
-static enum ts_grow keep(struct ts_timeline *tl)
+static enum ts_next keep(struct ts_timeline *tl)
 {
 	bool is_final = tl->builder->damage.code != TS_EIO && !tl->builder->is_at_limit;
 
@@ -170,11 +170,11 @@ static enum ts_grow keep(struct ts_timeline *tl)
 	if (!is_final || !tl->file || tl->file_error.code != TS_OK)
 		return end_build(tl);
 	begin_stage(tl, TS_STAGE_SYNC, sync_file);
-	return TS_GROW_MORE;
+	return TS_MORE;
 }
 
 /* End the stage, whose work is done. */
-static enum ts_grow end_stage(struct ts_timeline *tl, struct ts_error *err)
+static enum ts_next end_stage(struct ts_timeline *tl, struct ts_error *err)
 {
 	struct ts_builder *bd = tl->builder;
 	enum ts_stage stage = bd->stage;
@@ -207,17 +207,17 @@ static enum ts_grow end_stage(struct ts_timeline *tl, struct ts_error *err)
 			tl->file_error = bd->error;
 		return end_build(tl);
 	}
-	return TS_GROW_MORE;
+	return TS_MORE;
 }
 
 /* Begin the work after a segment was read to its end. */
-static enum ts_grow begin_segment(struct ts_timeline *tl, struct ts_error *err)
+static enum ts_next begin_segment(struct ts_timeline *tl, struct ts_error *err)
 {
 	return begin_packing(tl, TS_STAGE_SEGMENT, err);
 }
 
 /* Begin the work after the whole recording was read. */
-static enum ts_grow begin_last(struct ts_timeline *tl, struct ts_error *err)
+static enum ts_next begin_last(struct ts_timeline *tl, struct ts_error *err)
 {
 	return has_segment(tl->builder) ? begin_packing(tl, TS_STAGE_LAST, err) : keep(tl);
 }
@@ -341,7 +341,7 @@ static void warn_of_long_reads(struct ts_timeline *tl)
 }
 
 /* The recording has been read: what it says about its end. */
-static enum ts_grow end_reading(struct ts_timeline *tl, const struct ts_error *damage, struct ts_error *err)
+static enum ts_next end_reading(struct ts_timeline *tl, const struct ts_error *damage, struct ts_error *err)
 {
 	struct ts_builder *bd = tl->builder;
 	const struct ts_end *end = &bd->end;
@@ -351,7 +351,7 @@ static enum ts_grow end_reading(struct ts_timeline *tl, const struct ts_error *d
 			ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF, "it holds no executed instruction");
 		else
 			*err = *damage;
-		return TS_GROW_FAILED;
+		return TS_FAIL;
 	}
 	bd->damage = *damage;
 	bd->is_read = true;
@@ -364,7 +364,7 @@ static enum ts_grow end_reading(struct ts_timeline *tl, const struct ts_error *d
 }
 
 /* Take in what was decoded, and see what is next. */
-static enum ts_grow take_in(struct ts_timeline *tl, struct ts_batch *b, struct ts_error *err)
+static enum ts_next take_in(struct ts_timeline *tl, struct ts_batch *b, struct ts_error *err)
 {
 	struct ts_builder *bd = tl->builder;
 
@@ -372,7 +372,7 @@ static enum ts_grow take_in(struct ts_timeline *tl, struct ts_batch *b, struct t
 	bd->is_at_limit = b->is_limited;
 	if (b->next == TS_FAIL && b->err.code == TS_ENOMEM) {
 		*err = b->err;
-		return TS_GROW_FAILED;
+		return TS_FAIL;
 	}
 	if (b->steps.n_steps && !take_in_chunk(tl, b))
 		return ts_builder_no_memory(tl, err);
@@ -392,29 +392,29 @@ static enum ts_grow take_in(struct ts_timeline *tl, struct ts_batch *b, struct t
 		return end_reading(tl, &b->err, err);
 	if (bd->n_chunks % TS_SEGMENT_CHUNKS == 0)
 		return begin_segment(tl, err);
-	return bd->n_chunks == bd->next_copy ? begin_copy(tl, err) : TS_GROW_MORE;
+	return bd->n_chunks == bd->next_copy ? begin_copy(tl, err) : TS_MORE;
 }
 
-static enum ts_grow grow(struct ts_timeline *tl, uint64_t n_steps, struct ts_error *err)
+static enum ts_next grow(struct ts_timeline *tl, uint64_t n_steps, struct ts_error *err)
 {
 	struct ts_builder *bd = tl->builder;
-	enum ts_grow grown = bd ? TS_GROW_MORE : TS_GROW_DONE;
+	enum ts_next grown = bd ? TS_MORE : TS_END;
 	uint64_t start = ts_timeline_n_read(tl);
 
 	if (bd && !bd->is_begun)
 		ts_builder_begin_giving(tl);
-	while (grown == TS_GROW_MORE && (bd->stage != TS_STAGE_READ || bd->n_steps - start < n_steps)) {
+	while (grown == TS_MORE && (bd->stage != TS_STAGE_READ || bd->n_steps - start < n_steps)) {
 		struct ts_batch *b;
 
 		if (bd->stage != TS_STAGE_READ) {
 			if (bd->is_aside && !ts_task_wait(&bd->task))
-				return TS_GROW_MORE;
+				return TS_MORE;
 			grown = end_stage(tl, err);
 			continue;
 		}
 		b = ts_feed_next(bd->feed);
 		if (!b)
-			return TS_GROW_MORE;
+			return TS_MORE;
 		grown = take_in(tl, b, err);
 	}
 	return grown;
@@ -429,12 +429,12 @@ static void end_early(struct ts_timeline *tl, struct ts_error *err)
 	ts_builder_free(tl);
 }
 
-enum ts_grow ts_timeline_grow(struct ts_timeline *tl, uint64_t n_steps, struct ts_error *err)
+enum ts_next ts_timeline_grow(struct ts_timeline *tl, uint64_t n_steps, struct ts_error *err)
 {
-	enum ts_grow grown = grow(tl, n_steps, err);
+	enum ts_next grown = grow(tl, n_steps, err);
 
-	if (grown != TS_GROW_FAILED || !tl->n_steps || !tl->builder)
+	if (grown != TS_FAIL || !tl->n_steps || !tl->builder)
 		return grown;
 	end_early(tl, err);
-	return TS_GROW_DONE;
+	return TS_END;
 }

@@ -22,7 +22,7 @@ void finish(struct opened *o)
 {
 	struct ts_error err = { 0 };
 
-	ck_assert_int_eq(ts_timeline_grow(o->tl, UINT64_MAX, &err), TS_GROW_DONE);
+	ck_assert_int_eq(ts_timeline_grow(o->tl, UINT64_MAX, &err), TS_END);
 	o->q = ts_query_new(o->tl, &err);
 	ck_assert_ptr_nonnull(o->q);
 }

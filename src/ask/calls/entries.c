@@ -546,57 +546,57 @@ static bool is_worth_counting(const struct ts_entries *e)
 /*
  * Leave out the functions that are entered by calls alone.
  *
- * Returns TS_GOT_ROW when that is done, TS_GOT_PENDING if the budget is used up, TS_GOT_FAIL if memory is exhausted.
+ * Returns TS_ITEM when that is done, TS_MORE if the budget is used up, TS_FAIL if memory is exhausted.
  */
-static enum ts_got leave_out(struct ts_entries *e, struct ts_budget *budget)
+static enum ts_next leave_out(struct ts_entries *e, struct ts_budget *budget)
 {
 	struct ts_heap kept;
 	struct item it;
 
 	if (!count(&e->counts, budget))
-		return TS_GOT_PENDING;
+		return TS_MORE;
 	e->is_counted = true;
 	ts_heap_init(&kept, sizeof(struct item), is_before, e);
 	while (ts_heap_take(&e->heap, &it)) {
 		if (has_other_entries(&e->counts, it.addr) && !ts_heap_put(&kept, &it)) {
 			ts_heap_fini(&kept);
-			return TS_GOT_FAIL;
+			return TS_FAIL;
 		}
 	}
 	ts_heap_fini(&e->heap);
 	e->heap = kept;
-	return TS_GOT_ROW;
+	return TS_ITEM;
 }
 
-/* Look at the next execution.  Returns TS_GOT_ROW when that is done, TS_GOT_END after the last one. */
-static enum ts_got look_at_next(struct ts_entries *e, struct ts_budget *budget, struct ts_error *err)
+/* Look at the next execution.  Returns TS_ITEM when that is done, TS_END after the last one. */
+static enum ts_next look_at_next(struct ts_entries *e, struct ts_budget *budget, struct ts_error *err)
 {
 	struct item it;
 
 	if (!e->has_ends && (e->is_reverse || !ts_heap_first(&e->heap)))
-		return look_at_end(e, err) ? TS_GOT_ROW : TS_GOT_FAIL;
+		return look_at_end(e, err) ? TS_ITEM : TS_FAIL;
 	if (!ts_heap_first(&e->heap))
-		return TS_GOT_END;
+		return TS_END;
 	if (is_worth_counting(e))
 		return leave_out(e, budget);
 	if (!ts_budget_take(budget))
-		return TS_GOT_PENDING;
+		return TS_MORE;
 	ts_heap_take(&e->heap, &it);
 	e->n_looked++;
-	return put_next(e, it.addr, e->is_reverse ? it.pos : it.pos + 1) && look_at(e, &it, err) ? TS_GOT_ROW : TS_GOT_FAIL;
+	return put_next(e, it.addr, e->is_reverse ? it.pos : it.pos + 1) && look_at(e, &it, err) ? TS_ITEM : TS_FAIL;
 }
 
-enum ts_got ts_entries_next(struct ts_entries *e, struct ts_entry *entry, struct ts_budget *budget,
-			    struct ts_error *err)
+enum ts_next ts_entries_next(struct ts_entries *e, struct ts_entry *entry, struct ts_budget *budget,
+			     struct ts_error *err)
 {
 	while (!is_ready(e)) {
-		enum ts_got got = look_at_next(e, budget, err);
+		enum ts_next got = look_at_next(e, budget, err);
 
-		if (got == TS_GOT_FAIL && err->code == TS_OK)
+		if (got == TS_FAIL && err->code == TS_OK)
 			ts_no_memory(err, "a question");
-		if (got != TS_GOT_ROW)
+		if (got != TS_ITEM)
 			return got;
 	}
 	ts_heap_take(&e->found, entry);
-	return TS_GOT_ROW;
+	return TS_ITEM;
 }

@@ -87,11 +87,11 @@ bool ts_entries_add(struct ts_entries *e, uint64_t addr);
 /*
  * The next entry, in the direction of the cursor.  The index must have its calls.
  *
- * Returns TS_GOT_ROW if *entry has it, TS_GOT_END after the last one, TS_GOT_PENDING if the budget is used up,
- * TS_GOT_FAIL if the trace cannot be read or memory is exhausted.
+ * Returns TS_ITEM if *entry has it, TS_END after the last one, TS_MORE if the budget is used up,
+ * TS_FAIL if the trace cannot be read or memory is exhausted.
  */
-enum ts_got ts_entries_next(struct ts_entries *e, struct ts_entry *entry, struct ts_budget *budget,
-			    struct ts_error *err);
+enum ts_next ts_entries_next(struct ts_entries *e, struct ts_entry *entry, struct ts_budget *budget,
+			     struct ts_error *err);
 
 /*
  * Does @call, of a linkage table entry, lead to the function at @addr?  The index must have its calls.

@@ -150,8 +150,8 @@ static bool size_some(struct coverage *c)
  * Pass the steps [@from, @to) of the process and ring that are wanted to @use, one by one from *at on: the index does not
  * count them by process.
  */
-static enum ts_got each_of_machine(struct coverage *c, uint64_t from, uint64_t to, uint64_t *at,
-				   void (*use)(void *user, const struct ts_executed *x), struct ts_error *err)
+static enum ts_next each_of_machine(struct coverage *c, uint64_t from, uint64_t to, uint64_t *at,
+				    void (*use)(void *user, const struct ts_executed *x), struct ts_error *err)
 {
 	struct ts_query *q = c->rows.ask->q;
 
@@ -162,26 +162,26 @@ static enum ts_got each_of_machine(struct coverage *c, uint64_t from, uint64_t t
 		bool is_it;
 
 		if (!ts_machine_holds(&c->rows.qn->machine, q, &c->machine_at, *at, &is_it, err))
-			return TS_GOT_FAIL;
+			return TS_FAIL;
 		s = ts_query_step(q, *at, &b, err);
 		if (!s)
-			return TS_GOT_FAIL;
+			return TS_FAIL;
 		if (is_it && s->pc != TS_NO_PC)
 			use(c, &(struct ts_executed){ ts_query_process(q, s->thread), s->pc, (uint8_t)s->insn_len, 1 });
 	}
-	return *at < to ? TS_GOT_PENDING : TS_GOT_END;
+	return *at < to ? TS_MORE : TS_END;
 }
 
 /* As each_of_machine(), and without words about a machine by the index. */
-static enum ts_got each_executed(struct coverage *c, uint64_t from, uint64_t to, struct ts_executed_at *at, uint64_t *step,
-				 void (*use)(void *user, const struct ts_executed *x), struct ts_error *err)
+static enum ts_next each_executed(struct coverage *c, uint64_t from, uint64_t to, struct ts_executed_at *at, uint64_t *step,
+				  void (*use)(void *user, const struct ts_executed *x), struct ts_error *err)
 {
 	if (c->rows.qn->machine.has_process || c->rows.qn->machine.has_ring)
 		return each_of_machine(c, from, to < c->rows.ask->n_steps ? to : c->rows.ask->n_steps, step, use, err);
-	return ts_query_each_executed(c->rows.ask->q, from, to, at, use, c) ? TS_GOT_PENDING : TS_GOT_END;
+	return ts_query_each_executed(c->rows.ask->q, from, to, at, use, c) ? TS_MORE : TS_END;
 }
 
-static enum ts_got count_some(struct coverage *c, struct ts_error *err)
+static enum ts_next count_some(struct coverage *c, struct ts_error *err)
 {
 	return each_executed(c, c->rows.qn->from, c->rows.qn->to, &c->counted, &c->step, add, err);
 }
@@ -196,10 +196,10 @@ static void subtract(void *user, const struct ts_executed *x)
 		item->steps = 0;
 }
 
-static enum ts_got subtract_some(struct coverage *c, struct ts_error *err)
+static enum ts_next subtract_some(struct coverage *c, struct ts_error *err)
 {
 	if (!c->rows.qn->has_minus)
-		return TS_GOT_END;
+		return TS_END;
 	return each_executed(c, c->rows.qn->minus_from, c->rows.qn->minus_to, &c->subtracted, &c->minus_step, subtract, err);
 }
 
@@ -219,9 +219,9 @@ static bool keep_some(struct coverage *c)
 
 /*
  * The length of the next instruction, by its code.  The addresses are in the order in which they ran first, more or less,
- * so that most of the code is at hand.  Returns TS_GOT_END after the last one.
+ * so that most of the code is at hand.  Returns TS_END after the last one.
  */
-static enum ts_got measure_one(struct coverage *c, struct ts_error *err)
+static enum ts_next measure_one(struct coverage *c, struct ts_error *err)
 {
 	struct ts_query *q = c->rows.ask->q;
 	struct ts_covered *item;
@@ -229,14 +229,14 @@ static enum ts_got measure_one(struct coverage *c, struct ts_error *err)
 	uint16_t len;
 
 	if (!ts_query_facts(q)->guesses_lengths || is_hot(c) || c->next == c->addresses.n)
-		return TS_GOT_END;
+		return TS_END;
 	item = &c->addresses.items[c->next++];
 	pos = ts_query_find_execution(q, c->process, item->addr, item->addr, c->rows.qn->from, TS_FORWARDS);
 	len = item->len;
 	if (pos != TS_NO_POS && !ts_query_insn_len(q, pos, len, &len, err))
-		return TS_GOT_FAIL;
+		return TS_FAIL;
 	item->len = (uint8_t)len;
-	return TS_GOT_PENDING;
+	return TS_MORE;
 }
 
 static bool group_some(struct coverage *c)
@@ -290,44 +290,44 @@ static void note_written(struct coverage *c, const char *path)
 
 /*
  * A piece of the files that the question names, of the addresses in order: lcov's, then drcov's.  Returns
- * TS_GOT_END when they are written.
+ * TS_END when they are written.
  */
-static enum ts_got write_some(struct coverage *c, struct ts_error *err)
+static enum ts_next write_some(struct coverage *c, struct ts_error *err)
 {
 	const struct ts_covered_list all = { c->rows.ask, c->process, c->addresses.items, c->addresses.n };
 	enum ts_coverage_form form = c->next ? TS_COVERAGE_DRCOV : TS_COVERAGE_LCOV;
 	const char *path = c->next ? c->rows.qn->drcov : c->rows.qn->lcov;
-	enum ts_got got = TS_GOT_END;
+	enum ts_next got = TS_END;
 
 	if (*path) {
 		c->file = c->file ? c->file : ts_coverage_file_new(&all, form, path, err);
-		got = c->file ? ts_coverage_file_some(c->file, err) : TS_GOT_FAIL;
-		if (got != TS_GOT_END)
+		got = c->file ? ts_coverage_file_some(c->file, err) : TS_FAIL;
+		if (got != TS_END)
 			return got;
 		ts_coverage_file_free(c->file);
 		c->file = NULL;
 		note_written(c, path);
 	}
 	if (!c->next++)
-		return TS_GOT_PENDING;
+		return TS_MORE;
 	c->rows.is_done = has_files(c);
-	return TS_GOT_END;
+	return TS_END;
 }
 
 /* -------------------------------------------------------------------------------------------------- rows */
 
-/* Count, and put in order.  Returns TS_GOT_END when that is done. */
-static enum ts_got list(struct coverage *c, struct ts_budget *budget, struct ts_error *err)
+/* Count, and put in order.  Returns TS_END when that is done. */
+static enum ts_next list(struct coverage *c, struct ts_budget *budget, struct ts_error *err)
 {
 	static bool (*const some[])(struct coverage *) = {
 		[SIZING] = size_some,    [KEEPING] = keep_some, [GROUPING] = group_some,
 		[ORDERING] = order_some, [SORTING] = sort_some,
 	};
-	enum ts_got got;
+	enum ts_next got;
 
 	while (c->stage < LISTED) {
 		if (!ts_budget_take(budget))
-			return TS_GOT_PENDING;
+			return TS_MORE;
 		if (c->stage == WRITING)
 			got = write_some(c, err);
 		else if (c->stage == COUNTING)
@@ -337,19 +337,19 @@ static enum ts_got list(struct coverage *c, struct ts_budget *budget, struct ts_
 		else if (c->stage == MEASURING)
 			got = measure_one(c, err);
 		else
-			got = some[c->stage](c) ? TS_GOT_PENDING : TS_GOT_END;
-		if (got == TS_GOT_FAIL)
+			got = some[c->stage](c) ? TS_MORE : TS_END;
+		if (got == TS_FAIL)
 			return got;
-		if (got == TS_GOT_END) {
+		if (got == TS_END) {
 			c->stage++;
 			c->next = 0;
 		}
 		if (c->is_failed) {
 			ts_no_memory(err, "what was executed");
-			return TS_GOT_FAIL;
+			return TS_FAIL;
 		}
 	}
-	return TS_GOT_END;
+	return TS_END;
 }
 
 static void put_row(const struct coverage *c, const struct ts_covered *x, struct ts_row *row)
@@ -368,21 +368,21 @@ static void put_row(const struct coverage *c, const struct ts_covered *x, struct
 	ts_cell_line(row, 4, c->rows.ask, x->addr);
 }
 
-static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
-			struct ts_error *err)
+static enum ts_next next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
+			 struct ts_error *err)
 {
 	struct coverage *c = (struct coverage *)rows;
-	enum ts_got got = list(c, budget, err);
+	enum ts_next got = list(c, budget, err);
 	struct ts_covered x;
 
-	if (got != TS_GOT_END)
+	if (got != TS_END)
 		return got;
 	if (!c->n_left || !(rows->is_counting ? ts_heap_drop(&c->order) : ts_heap_take(&c->order, &x)))
-		return TS_GOT_END;
+		return TS_END;
 	c->n_left--;
 	if (!rows->is_counting)
 		put_row(c, &x, row);
-	return TS_GOT_ROW;
+	return TS_ITEM;
 }
 
 static void close_coverage(struct ts_rows *rows)

@@ -398,7 +398,7 @@ void ts_coverage_file_free(struct ts_coverage_file *f)
 	free(f);
 }
 
-enum ts_got ts_coverage_file_some(struct ts_coverage_file *f, struct ts_error *err)
+enum ts_next ts_coverage_file_some(struct ts_coverage_file *f, struct ts_error *err)
 {
 	f->work = 0;
 	ts_buf_reset(&f->text);
@@ -408,14 +408,14 @@ enum ts_got ts_coverage_file_some(struct ts_coverage_file *f, struct ts_error *e
 	}
 	if (!ts_buf_ok(&f->text)) {
 		ts_no_memory(err, "a file of coverage");
-		return TS_GOT_FAIL;
+		return TS_FAIL;
 	}
 	if (!ts_atomic_file_write(&f->to, f->text.data, f->text.len, err))
-		return TS_GOT_FAIL;
+		return TS_FAIL;
 	if (*f->some)
-		return TS_GOT_PENDING;
+		return TS_MORE;
 	if (!f->is_placed && !ts_atomic_file_place(&f->to, err))
-		return TS_GOT_FAIL;
+		return TS_FAIL;
 	f->is_placed = true;
-	return TS_GOT_END;
+	return TS_END;
 }

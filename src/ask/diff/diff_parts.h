@@ -300,8 +300,8 @@ void ts_diff_take_digests(struct ts_diff *d);
  */
 bool ts_diff_skip(struct ts_diff *d, const struct ts_diff_lane *l, bool *is_skipped, struct ts_error *err);
 
-/* Compare the next page of memory that A knows at position 0.  Returns TS_GOT_END after the last one. */
-enum ts_got ts_diff_run_start(struct ts_diff *d, struct ts_budget *budget, struct ts_error *err);
+/* Compare the next page of memory that A knows at position 0.  Returns TS_END after the last one. */
+enum ts_next ts_diff_run_start(struct ts_diff *d, struct ts_budget *budget, struct ts_error *err);
 
 /* The thread's step after @pos; TS_NO_POS if there is none. */
 uint64_t ts_diff_step_after(struct ts_diff_side *s, uint64_t pos);

@@ -38,25 +38,25 @@
 
 /* -------------------------------------------------------------------------------------------- the cursor */
 
-/* Look at the steps up to the end of their chunk.  Returns TS_GOT_END if there are more. */
-static enum ts_got scan_chunk(struct ts_find *f, struct ts_budget *budget, struct ts_error *err)
+/* Look at the steps up to the end of their chunk.  Returns TS_END if there are more. */
+static enum ts_next scan_chunk(struct ts_find *f, struct ts_budget *budget, struct ts_error *err)
 {
 	const struct ts_steps *batch;
 	uint64_t end = (f->pos / TS_CHUNK_STEPS + 1) * TS_CHUNK_STEPS;
 
 	if (!ts_query_step_whole(f->rows.ask->q, f->pos, &batch, err))
-		return TS_GOT_FAIL;
+		return TS_FAIL;
 	end = end < f->rows.ask->n_steps ? end : f->rows.ask->n_steps;
 	for (; f->pos < end && !f->n_ranges; f->pos++) {
 		bool may;
 
 		if (!ts_find_has_budget(f, budget))
-			return TS_GOT_PENDING;
+			return TS_MORE;
 		if (!ts_find_pass_step(f, batch, f->pos, &may, err) ||
 		    (may && !ts_find_look_at_step(f, f->pos, err)))
-			return TS_GOT_FAIL;
+			return TS_FAIL;
 	}
-	return TS_GOT_END;
+	return TS_END;
 }
 
 /*
@@ -121,7 +121,7 @@ static bool is_worth_a_pass(const struct ts_find *f)
 static bool need_sketches(struct ts_find *f, struct ts_budget *budget, struct ts_error *err)
 {
 	struct ts_query *q = f->rows.ask->q;
-	enum ts_need need = TS_NEED_DONE;
+	enum ts_next need = TS_END;
 	uint32_t share = 0;
 
 	if (f->is_sketched ||
@@ -135,40 +135,40 @@ static bool need_sketches(struct ts_find *f, struct ts_budget *budget, struct ts
 		share = budget->left - (budget->left + f->n_turns++ % PLAIN_SHARE) / PLAIN_SHARE;
 		need = ts_query_need_values(q, (uint64_t)share * TS_CHUNK_STEPS, err);
 	}
-	f->is_sketched = need == TS_NEED_DONE && (budget->left || !f->probe);
-	f->rows.n_prepared = need == TS_NEED_MORE ? ts_query_n_values_read(q) : 0;
-	budget->left -= need == TS_NEED_MORE ? share : 0;
-	return need != TS_NEED_FAILED;
+	f->is_sketched = need == TS_END && (budget->left || !f->probe);
+	f->rows.n_prepared = need == TS_MORE ? ts_query_n_values_read(q) : 0;
+	budget->left -= need == TS_MORE ? share : 0;
+	return need != TS_FAIL;
 }
 
 /* All steps have been looked at. */
-static enum ts_got end_scan(struct ts_find *f, struct ts_error *err)
+static enum ts_next end_scan(struct ts_find *f, struct ts_error *err)
 {
 	if (f->is_failed) {
 		ts_no_memory(err, "all places of a value");
-		return TS_GOT_FAIL;
+		return TS_FAIL;
 	}
 	f->is_over = true;
-	return TS_GOT_END;
+	return TS_END;
 }
 
-/* Go on: with a page, a chunk, or some that are passed over.  Returns TS_GOT_END if that is done. */
-static enum ts_got scan(struct ts_find *f, struct ts_budget *budget, struct ts_error *err)
+/* Go on: with a page, a chunk, or some that are passed over.  Returns TS_END if that is done. */
+static enum ts_next scan(struct ts_find *f, struct ts_budget *budget, struct ts_error *err)
 {
-	enum ts_got got = TS_GOT_END;
+	enum ts_next got = TS_END;
 
 	if (f->n_ranges) {
 		if (!ts_find_look_at_ranges(f, budget, err))
-			return TS_GOT_FAIL;
-		return f->n_ranges ? TS_GOT_PENDING : TS_GOT_END;
+			return TS_FAIL;
+		return f->n_ranges ? TS_MORE : TS_END;
 	}
 	if (!need_sketches(f, budget, err))
-		return TS_GOT_FAIL;
+		return TS_FAIL;
 	if (f->pos >= f->rows.ask->n_steps || (f->pos >= f->rows.qn->to && !f->matches.standing.n))
 		return end_scan(f, err);
 	/* looks are paid for first: with a budget of one a chunk is never begun without room for a step */
 	if (!ts_find_has_budget(f, budget) || !ts_budget_take(budget))
-		return TS_GOT_PENDING;
+		return TS_MORE;
 	f->ends.credit += TS_LOOKS_A_CHUNK / 4;
 	if (!f->probe || !f->is_sketched || pass_over(f))
 		got = scan_chunk(f, budget, err);
@@ -313,44 +313,44 @@ static bool is_before(const struct ts_find *f, const struct ts_match *kept, cons
 }
 
 /*
- * The match that is the next row, if it is known yet that none comes before it.  Returns TS_GOT_END if it is
+ * The match that is the next row, if it is known yet that none comes before it.  Returns TS_END if it is
  * not.
  */
-static enum ts_got next_match(struct ts_find *f, struct candidate *c, struct ts_budget *budget,
-			      struct ts_error *err)
+static enum ts_next next_match(struct ts_find *f, struct candidate *c, struct ts_budget *budget,
+			       struct ts_error *err)
 {
 	uint64_t settled = f->pos < f->rows.qn->to && !f->is_over ? f->pos : f->rows.qn->to;
 	const struct ts_find_rest *r;
-	enum ts_got got;
+	enum ts_next got;
 
 	*c = (struct candidate){ NULL, NULL };
 	if (!ts_matches_next(&f->matches, f->rows.qn->from, settled, &c->kept)) {
 		ts_no_memory(err, "all places of a value");
-		return TS_GOT_FAIL;
+		return TS_FAIL;
 	}
 	while ((r = ts_find_rest(f)) && !(c->kept && is_before(f, c->kept, r))) {
 		if (r->pos ? r->pos >= settled : f->n_ranges) {
 			c->kept = NULL;
-			return TS_GOT_END;
+			return TS_END;
 		}
 		got = ts_find_some_again(f, budget, err);
-		if (got == TS_GOT_END)
+		if (got == TS_END)
 			continue;
-		if (got != TS_GOT_ROW)
+		if (got != TS_ITEM)
 			return got;
 		if (c->kept && is_before(f, c->kept, r))
 			break;
 		c->again = &f->again[f->at_again];
 		if (c->kept && (c->kept->begin != r->pos || c->kept->addr != c->again->addr))
 			c->kept = NULL;
-		return TS_GOT_ROW;
+		return TS_ITEM;
 	}
-	return c->kept ? TS_GOT_ROW : TS_GOT_END;
+	return c->kept ? TS_ITEM : TS_END;
 }
 
 /* The end of the match, if it is known, or is found before the scan comes to it.  Else *is_found is false. */
-static enum ts_got find_end(struct ts_find *f, const struct candidate *c, uint64_t *end, bool *is_found,
-			    struct ts_budget *budget, struct ts_error *err)
+static enum ts_next find_end(struct ts_find *f, const struct candidate *c, uint64_t *end, bool *is_found,
+			     struct ts_budget *budget, struct ts_error *err)
 {
 	const struct ts_match *m = c->kept ? c->kept : c->again;
 	uint64_t pos = m->begin;
@@ -362,29 +362,29 @@ static enum ts_got find_end(struct ts_find *f, const struct candidate *c, uint64
 	*is_found = m->end != TS_NO_POS || (c->kept && f->is_over);
 	while (!*is_found && (f->ends.credit > 0 || f->is_over)) {
 		if (!ts_find_has_budget(f, budget))
-			return TS_GOT_PENDING;
+			return TS_MORE;
 		if (!look_ahead(f, m->addr, pos, end, is_found, err))
-			return TS_GOT_FAIL;
+			return TS_FAIL;
 	}
-	return TS_GOT_END;
+	return TS_END;
 }
 
-/* The row of the match, if it is known when it ends.  Returns TS_GOT_END if it is not. */
-static enum ts_got take_match(struct ts_find *f, const struct candidate *c, struct ts_row *row,
-			      struct ts_budget *budget, struct ts_error *err)
+/* The row of the match, if it is known when it ends.  Returns TS_END if it is not. */
+static enum ts_next take_match(struct ts_find *f, const struct candidate *c, struct ts_row *row,
+			       struct ts_budget *budget, struct ts_error *err)
 {
 	uint64_t end;
 	bool is_found;
-	enum ts_got got = find_end(f, c, &end, &is_found, budget, err);
+	enum ts_next got = find_end(f, c, &end, &is_found, budget, err);
 
-	if (got != TS_GOT_END || !is_found)
+	if (got != TS_END || !is_found)
 		return got;
 	if (!put_row(f, c->kept ? c->kept : c->again, end, row, err))
-		return TS_GOT_FAIL;
+		return TS_FAIL;
 	if (c->kept)
 		ts_matches_pass(&f->matches);
 	f->at_again += c->again != NULL;
-	return TS_GOT_ROW;
+	return TS_ITEM;
 }
 
 /* Up to where all has been found, and what of that is not told yet: before the scan goes on. */
@@ -397,23 +397,23 @@ static void note_waiting(struct ts_find *f, const struct candidate *c)
 	f->rows.waits_at = r && (!c->kept || r->pos < c->kept->begin) ? r->pos : c->kept ? c->kept->begin : 0;
 }
 
-static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
-			struct ts_error *err)
+static enum ts_next next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
+			 struct ts_error *err)
 {
 	struct ts_find *f = (struct ts_find *)rows;
 
 	for (;;) {
 		struct candidate c;
-		enum ts_got got = next_match(f, &c, budget, err);
+		enum ts_next got = next_match(f, &c, budget, err);
 
 		note_waiting(f, &c);
-		if (got == TS_GOT_ROW)
+		if (got == TS_ITEM)
 			got = take_match(f, &c, row, budget, err);
-		else if (got != TS_GOT_END || f->is_over)
+		else if (got != TS_END || f->is_over)
 			return got;
-		if (got == TS_GOT_END)
+		if (got == TS_END)
 			got = scan(f, budget, err);
-		if (got != TS_GOT_END)
+		if (got != TS_END)
 			return got;
 	}
 }

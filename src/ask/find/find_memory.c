@@ -414,20 +414,20 @@ static bool find_some(struct ts_find *f, struct ts_find_rest *r, struct ts_error
 	return first > last || find_in(f, first, last, r->pos, err);
 }
 
-enum ts_got ts_find_some_again(struct ts_find *f, struct ts_budget *budget, struct ts_error *err)
+enum ts_next ts_find_some_again(struct ts_find *f, struct ts_budget *budget, struct ts_error *err)
 {
 	struct ts_find_rest *r = ts_find_rest(f);
 
 	while (f->at_again == f->n_again) {
 		if (r->is_over) {
 			f->at_rest++;
-			return TS_GOT_END;
+			return TS_END;
 		}
 		if (!ts_find_has_budget(f, budget))
-			return TS_GOT_PENDING;
+			return TS_MORE;
 		if (!find_some(f, r, err))
-			return TS_GOT_FAIL;
+			return TS_FAIL;
 	}
-	return TS_GOT_ROW;
+	return TS_ITEM;
 }
 

@@ -148,11 +148,11 @@ static inline struct ts_find_rest *ts_find_rest(const struct ts_find *f)
 /*
  * Find more matches of the first rest, unless f->again still has some to report.
  *
- * Returns TS_GOT_ROW if f->again has a match to report, TS_GOT_END if the rest has no more (the next rest
- * becomes the first one), TS_GOT_PENDING if the budget is used up, TS_GOT_FAIL if the trace cannot be read or
+ * Returns TS_ITEM if f->again has a match to report, TS_END if the rest has no more (the next rest
+ * becomes the first one), TS_MORE if the budget is used up, TS_FAIL if the trace cannot be read or
  * memory is exhausted.
  */
-enum ts_got ts_find_some_again(struct ts_find *f, struct ts_budget *budget, struct ts_error *err);
+enum ts_next ts_find_some_again(struct ts_find *f, struct ts_budget *budget, struct ts_error *err);
 
 /*
  * Set *may to whether step @pos can begin or end a match.  Each step of a scanned chunk must pass, in order.

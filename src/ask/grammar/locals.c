@@ -257,23 +257,23 @@ static bool set_memory(struct ts_question *qn, const struct ts_regset *set, cons
 }
 
 /* The frame is the variable's during the call in which the position is. */
-static enum ts_got narrow(struct ts_ask *ask, struct ts_question *qn, const struct ts_variable *v, uint32_t thread, struct ts_budget *budget,
-			  struct ts_error *err)
+static enum ts_next narrow(struct ts_ask *ask, struct ts_question *qn, const struct ts_variable *v, uint32_t thread, struct ts_budget *budget,
+			   struct ts_error *err)
 {
-	enum ts_got got = ts_ask_need_calls(ask, budget, err);
+	enum ts_next got = ts_ask_need_calls(ask, budget, err);
 	size_t n = strlen(qn->local_note);
 	struct extent frame;
 	struct ts_call call;
 
-	if (got != TS_GOT_ROW)
+	if (got != TS_ITEM)
 		return got;
 	if (!ts_query_innermost_call(ask->q, thread, qn->at, &call)) {
 		snprintf(qn->local_note + n, sizeof(qn->local_note) - n,
 			 "; the call is not in the recording, and rows are of everything that lay there");
-		return TS_GOT_ROW;
+		return TS_ITEM;
 	}
 	if (!find_extent(ask, &call, v, qn->at, &frame, err))
-		return TS_GOT_FAIL;
+		return TS_FAIL;
 	if (qn->from < frame.begin)
 		qn->from = frame.begin;
 	if (qn->to > frame.end)
@@ -286,11 +286,11 @@ static enum ts_got narrow(struct ts_ask *ask, struct ts_question *qn, const stru
 	if (frame.is_unsure)
 		snprintf(qn->local_note + n, sizeof(qn->local_note) - n,
 			 ", and may be of other functions that shared this call by jumps");
-	return TS_GOT_ROW;
+	return TS_ITEM;
 }
 
 /* Several meanings are the parser's to list. */
-static enum ts_got refuse_unknown(const struct ts_ask *ask, struct ts_question *qn, const char *why, struct ts_error *err)
+static enum ts_next refuse_unknown(const struct ts_ask *ask, struct ts_question *qn, const char *why, struct ts_error *err)
 {
 	struct ts_meanings all;
 
@@ -300,7 +300,7 @@ static enum ts_got refuse_unknown(const struct ts_ask *ask, struct ts_question *
 			qn->at);
 	else
 		ts_what_parse(&qn->what, qn->local, qn->local_len, ts_query_regset(ask->q), ask->symbols, err);
-	return TS_GOT_FAIL;
+	return TS_FAIL;
 }
 
 /* Where the variable is of which each thread has one: that of the question's thread. */
@@ -346,9 +346,9 @@ static size_t base_len(const char *text, size_t len)
 	return n;
 }
 
-/* Find the variable outside of functions, and the member of it, that the text names.  TS_GOT_END: no variable has that name. */
-static enum ts_got use_global(struct ts_ask *ask, struct ts_question *qn, struct ts_variable_frame *frame, uint32_t thread,
-			      struct ts_error *err)
+/* Find the variable outside of functions, and the member of it, that the text names.  TS_END: no variable has that name. */
+static enum ts_next use_global(struct ts_ask *ask, struct ts_question *qn, struct ts_variable_frame *frame, uint32_t thread,
+			       struct ts_error *err)
 {
 	size_t len = base_len(qn->local, qn->local_len);
 	const struct ts_thread_local *t;
@@ -362,53 +362,53 @@ static enum ts_got use_global(struct ts_ask *ask, struct ts_question *qn, struct
 	symbol = t ? NULL : ts_symbols_mean(ask->symbols, qn->local, len, false, &all);
 	if (!t && !symbol && all.n > 1) {
 		ts_what_parse(&qn->what, qn->local, len, ts_query_regset(ask->q), ask->symbols, err);
-		return TS_GOT_FAIL;
+		return TS_FAIL;
 	}
 	if (!t && !symbol)
-		return TS_GOT_END;
+		return TS_END;
 	g.is_thread_local = t;
 	g.off = t ? t->off : 0;
 	g.addr = symbol ? symbol->addr : 0;
 	if (t && !place_thread_local(ask, qn, t, n, thread, &g.addr, err))
-		return TS_GOT_FAIL;
+		return TS_FAIL;
 	v = (struct ts_variable){ .kind = TS_VARIABLE_MEMORY, .addr = g.addr, .len = t ? t->len : 0 };
 	if (len < qn->local_len)
 		ts_symbols_in_global(ask->symbols, frame, &g, qn->local, qn->local_len, &v);
 	if (v.kind == TS_VARIABLE_NONE || (v.kind == TS_VARIABLE_MEMORY && !v.len))
-		return TS_GOT_END;
+		return TS_END;
 	if (v.kind != TS_VARIABLE_MEMORY) {
 		ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%.*s' %s (position %" PRIu64 ")", SHOWN(qn), v.why, qn->at);
-		return TS_GOT_FAIL;
+		return TS_FAIL;
 	}
 	if (t ? set_thread_local(ask, qn, &v, thread, err) : set_memory(qn, ts_query_regset(ask->q), &v, err))
-		return TS_GOT_ROW;
-	return TS_GOT_FAIL;
+		return TS_ITEM;
+	return TS_FAIL;
 }
 
-static enum ts_got use(struct ts_ask *ask, struct ts_question *qn, struct ts_variable_frame *frame, const struct ts_variable *v, uint32_t thread,
-		       struct ts_budget *budget, struct ts_error *err)
+static enum ts_next use(struct ts_ask *ask, struct ts_question *qn, struct ts_variable_frame *frame, const struct ts_variable *v, uint32_t thread,
+			struct ts_budget *budget, struct ts_error *err)
 {
 	const struct ts_regset *set = ts_query_regset(ask->q);
-	enum ts_got got;
+	enum ts_next got;
 
 	switch (v->kind) {
 	case TS_VARIABLE_MEMORY:
 		if (!set_memory(qn, set, v, err))
-			return TS_GOT_FAIL;
-		return v->is_in_frame && !qn->verb->is_of_moment ? narrow(ask, qn, v, thread, budget, err) : TS_GOT_ROW;
-	case TS_VARIABLE_REGISTER: return set_register(qn, set, v, err) ? TS_GOT_ROW : TS_GOT_FAIL;
+			return TS_FAIL;
+		return v->is_in_frame && !qn->verb->is_of_moment ? narrow(ask, qn, v, thread, budget, err) : TS_ITEM;
+	case TS_VARIABLE_REGISTER: return set_register(qn, set, v, err) ? TS_ITEM : TS_FAIL;
 	case TS_VARIABLE_NOWHERE:
 		ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%.*s' %s (position %" PRIu64 ")", SHOWN(qn), v->why, qn->at);
-		return TS_GOT_FAIL;
+		return TS_FAIL;
 	case TS_VARIABLE_NONE: break;
 	}
 	if (qn->what.kind != TS_WHAT_NONE)
-		return TS_GOT_ROW;
-	got = ask->symbols ? use_global(ask, qn, frame, thread, err) : TS_GOT_END;
-	return got != TS_GOT_END ? got : refuse_unknown(ask, qn, v->why, err);
+		return TS_ITEM;
+	got = ask->symbols ? use_global(ask, qn, frame, thread, err) : TS_END;
+	return got != TS_END ? got : refuse_unknown(ask, qn, v->why, err);
 }
 
-enum ts_got ts_local_find(struct ts_ask *ask, struct ts_question *qn, struct ts_budget *budget, struct ts_error *err)
+enum ts_next ts_local_find(struct ts_ask *ask, struct ts_question *qn, struct ts_budget *budget, struct ts_error *err)
 {
 	struct moment m = { .ask = ask, .pos = qn->at, .err = err };
 	struct ts_variable_frame frame = { .reg = read_register, .mem = read_memory, .user = &m };
@@ -416,13 +416,13 @@ enum ts_got ts_local_find(struct ts_ask *ask, struct ts_question *qn, struct ts_
 	bool has_pc;
 
 	if (!qn->local_len)
-		return TS_GOT_ROW;
+		return TS_ITEM;
 	m.thread = ts_ask_thread(ask, qn);
 	if (!ts_query_pc(ask->q, m.pos, m.thread, &frame.pc, &has_pc, err))
-		return TS_GOT_FAIL;
+		return TS_FAIL;
 	if (has_pc && ask->symbols)
 		ts_symbols_variable(ask->symbols, &frame, qn->local, qn->local_len, &v);
 	if (err->code != TS_OK)
-		return TS_GOT_FAIL;
+		return TS_FAIL;
 	return use(ask, qn, &frame, &v, m.thread, budget, err);
 }

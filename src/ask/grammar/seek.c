@@ -81,17 +81,17 @@ static bool is_same_line(const struct ts_code_line *a, const struct ts_code_line
  * position of its own line, *pos is set to the first position of that line instead.  Functions that the line called, and
  * code without lines, are skipped.
  *
- * Returns as a cursor does; TS_GOT_ROW when the search is done.
+ * Returns as a cursor does; TS_ITEM when the search is done.
  */
-static enum ts_got previous_line(struct ts_line_search *s, struct ts_ask *ask, uint64_t here, struct ts_budget *budget, uint64_t *pos,
-				 struct ts_error *err)
+static enum ts_next previous_line(struct ts_line_search *s, struct ts_ask *ask, uint64_t here, struct ts_budget *budget, uint64_t *pos,
+				  struct ts_error *err)
 {
-	enum ts_got got = ts_ask_need_calls(ask, budget, err);
+	enum ts_next got = ts_ask_need_calls(ask, budget, err);
 	uint32_t thread = ts_query_thread(ask->q, here);
 	struct ts_query *q = ask->q;
 	struct activation own;
 
-	if (got != TS_GOT_ROW || !ask->symbols)
+	if (got != TS_ITEM || !ask->symbols)
 		return got;
 	if (!s->has_begun)
 		s->at = here;
@@ -105,7 +105,7 @@ static enum ts_got previous_line(struct ts_line_search *s, struct ts_ask *ask, u
 		bool is_out;
 
 		if (n % STEPS_A_BUDGET == 0 && !ts_budget_take(budget))
-			return TS_GOT_PENDING;
+			return TS_MORE;
 		if (prev == TS_NO_POS && caller == TS_NO_POS)
 			break;
 		is_out = prev == TS_NO_POS;
@@ -120,10 +120,10 @@ static enum ts_got previous_line(struct ts_line_search *s, struct ts_ask *ask, u
 		s->at = prev;
 	}
 	if (err->code != TS_OK)
-		return TS_GOT_FAIL;
+		return TS_FAIL;
 	if (s->at != here)
 		*pos = s->at;
-	return TS_GOT_ROW;
+	return TS_ITEM;
 }
 
 static void set_bounds(struct ts_seek *s)
@@ -206,7 +206,7 @@ void ts_seek_fini(struct ts_seek *s)
  * The nearest position with another thread running than at the one before: after the last step of any other
  * thread.
  */
-static enum ts_got find_previous_switch(struct ts_seek *s, struct ts_budget *budget, uint64_t *pos)
+static enum ts_next find_previous_switch(struct ts_seek *s, struct ts_budget *budget, uint64_t *pos)
 {
 	const struct ts_query *q = s->ask->q;
 	uint32_t running = s->here > 1 ? ts_query_thread(q, s->here - 1) : 0;
@@ -217,17 +217,17 @@ static enum ts_got find_previous_switch(struct ts_seek *s, struct ts_budget *bud
 		if (s->thread == running)
 			continue;
 		if (!ts_budget_take(budget))
-			return TS_GOT_PENDING;
+			return TS_MORE;
 		step = ts_query_prev_step(q, s->thread, s->here - 2);
 		if (step != TS_NO_POS && step + 1 > s->nearest)
 			s->nearest = step + 1;
 	}
 	if (s->nearest)
 		*pos = s->nearest;
-	return TS_GOT_ROW;
+	return TS_ITEM;
 }
 
-static enum ts_got find_switch(struct ts_seek *s, struct ts_budget *budget, uint64_t *pos)
+static enum ts_next find_switch(struct ts_seek *s, struct ts_budget *budget, uint64_t *pos)
 {
 	uint64_t end = s->ask->n_steps;
 
@@ -237,7 +237,7 @@ static enum ts_got find_switch(struct ts_seek *s, struct ts_budget *budget, uint
 		end = ts_query_slice_end(s->ask->q, s->here);
 	if (end < s->ask->n_steps)
 		*pos = end;
-	return TS_GOT_ROW;
+	return TS_ITEM;
 }
 
 /* Where the row is: a row's position, or for what is arrived at, the position after it. */
@@ -256,35 +256,35 @@ static uint64_t place_of(const struct ts_seek *s, const struct ts_row *row)
 }
 
 /* The nearest position at which a call returned. */
-static enum ts_got find_return(const struct ts_seek *s, struct ts_budget *budget, uint64_t *pos,
-			       struct ts_error *err)
+static enum ts_next find_return(const struct ts_seek *s, struct ts_budget *budget, uint64_t *pos,
+				struct ts_error *err)
 {
-	enum ts_got got = ts_ask_need_calls(s->ask, budget, err);
+	enum ts_next got = ts_ask_need_calls(s->ask, budget, err);
 
-	if (got == TS_GOT_ROW)
+	if (got == TS_ITEM)
 		*pos = s->place->is_reverse ? ts_query_prev_return(s->ask->q, s->here)
 					    : ts_query_next_return(s->ask->q, s->here);
 	return got;
 }
 
 /* The innermost call or handler of a signal that is open in the thread which runs here: where it began, or where it is over. */
-static enum ts_got find_activation(const struct ts_seek *s, struct ts_budget *budget, uint64_t *pos, struct ts_error *err)
+static enum ts_next find_activation(const struct ts_seek *s, struct ts_budget *budget, uint64_t *pos, struct ts_error *err)
 {
-	enum ts_got got = ts_ask_need_calls(s->ask, budget, err);
+	enum ts_next got = ts_ask_need_calls(s->ask, budget, err);
 	bool is_out = s->place->kind == TS_PLACE_OUT;
 	uint32_t thread = ts_query_thread(s->ask->q, s->here);
 	struct ts_handler handler;
 	struct ts_call call;
 	bool has_call;
 
-	if (got != TS_GOT_ROW)
+	if (got != TS_ITEM)
 		return got;
 	has_call = ts_query_innermost_call(s->ask->q, thread, s->here, &call);
 	if (ts_query_handler_at(s->ask->q, thread, s->here, &handler, err) && (!has_call || call.pos <= handler.pos))
 		*pos = is_out ? handler.end : handler.pos;
 	else if (has_call)
 		*pos = is_out ? call.end : call.pos;
-	return err->code == TS_OK ? TS_GOT_ROW : TS_GOT_FAIL;
+	return err->code == TS_OK ? TS_ITEM : TS_FAIL;
 }
 
 /* A position that is @place->pos steps away from where the search begins. */
@@ -304,25 +304,25 @@ static uint64_t find_relative(const struct ts_seek *s, struct ts_error *err)
 bool ts_seek_run(struct ts_seek *s, struct ts_budget *budget, uint64_t *pos, struct ts_error *err)
 {
 	struct ts_row row;
-	enum ts_got got;
+	enum ts_next got;
 
 	*pos = s->place->kind == TS_PLACE_POSITION ? s->place->pos : TS_NO_POS;
 	if (s->place->kind == TS_PLACE_RELATIVE)
 		*pos = find_relative(s, err);
 	if (s->place->kind == TS_PLACE_SWITCH)
-		return find_switch(s, budget, pos) != TS_GOT_PENDING;
+		return find_switch(s, budget, pos) != TS_MORE;
 	if (s->place->kind == TS_PLACE_LINE)
-		return previous_line(&s->line, s->ask, s->here, budget, pos, err) != TS_GOT_PENDING;
+		return previous_line(&s->line, s->ask, s->here, budget, pos, err) != TS_MORE;
 	if (s->place->kind == TS_PLACE_RETURN)
-		return find_return(s, budget, pos, err) != TS_GOT_PENDING;
+		return find_return(s, budget, pos, err) != TS_MORE;
 	if (s->place->kind == TS_PLACE_CALLER || s->place->kind == TS_PLACE_OUT)
-		return find_activation(s, budget, pos, err) != TS_GOT_PENDING;
+		return find_activation(s, budget, pos, err) != TS_MORE;
 	if (!s->rows)
 		return true;
 	ts_row_init(&row);
 	got = s->rows->ops->next(s->rows, &row, budget, err);
-	if (got == TS_GOT_ROW)
+	if (got == TS_ITEM)
 		*pos = place_of(s, &row);
 	ts_row_fini(&row);
-	return got != TS_GOT_PENDING;
+	return got != TS_MORE;
 }

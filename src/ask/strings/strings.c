@@ -56,21 +56,21 @@ static uint64_t settled(const struct ts_strings *x)
 	return pos;
 }
 
-/* Look at the steps up to the end of their chunk.  Returns TS_GOT_END if there are more. */
-static enum ts_got scan_chunk(struct ts_strings *x, struct ts_budget *budget, struct ts_error *err)
+/* Look at the steps up to the end of their chunk.  Returns TS_END if there are more. */
+static enum ts_next scan_chunk(struct ts_strings *x, struct ts_budget *budget, struct ts_error *err)
 {
 	const struct ts_steps *batch;
 	uint64_t end = (x->pos / TS_CHUNK_STEPS + 1) * TS_CHUNK_STEPS;
 
 	if (!ts_query_step_whole(x->rows.ask->q, x->pos, &batch, err))
-		return TS_GOT_FAIL;
+		return TS_FAIL;
 	for (end = end < x->to ? end : x->to; x->pos < end; x->pos++) {
 		if (!ts_mirror_pay(&x->mirror, &x->n_looks, budget))
-			return TS_GOT_PENDING;
+			return TS_MORE;
 		if (!ts_strings_look_at_step(x, batch, err))
-			return TS_GOT_FAIL;
+			return TS_FAIL;
 	}
-	return TS_GOT_END;
+	return TS_END;
 }
 
 /* All steps have been looked at. */
@@ -83,20 +83,20 @@ static bool end_scan(struct ts_strings *x, struct ts_error *err)
 	return ts_strings_decide(x, err);
 }
 
-/* A chunk, or the end.  Returns TS_GOT_END if that is done. */
-static enum ts_got scan(struct ts_strings *x, struct ts_budget *budget, struct ts_error *err)
+/* A chunk, or the end.  Returns TS_END if that is done. */
+static enum ts_next scan(struct ts_strings *x, struct ts_budget *budget, struct ts_error *err)
 {
-	enum ts_got got;
+	enum ts_next got;
 
 	if (x->pos >= x->to)
-		return end_scan(x, err) ? TS_GOT_END : TS_GOT_FAIL;
+		return end_scan(x, err) ? TS_END : TS_FAIL;
 	if (!ts_budget_take(budget))
-		return TS_GOT_PENDING;
+		return TS_MORE;
 	if (x->pos % TS_CHUNK_STEPS == 0)
 		ts_strings_end_old_growths(x, false);
 	got = scan_chunk(x, budget, err);
 	x->rows.at = x->pos;
-	return got != TS_GOT_END || ts_strings_decide(x, err) ? got : TS_GOT_FAIL;
+	return got != TS_END || ts_strings_decide(x, err) ? got : TS_FAIL;
 }
 
 static bool put_row(const struct ts_strings *x, const struct ts_text *t, struct ts_row *row,
@@ -119,8 +119,8 @@ static bool put_row(const struct ts_strings *x, const struct ts_text *t, struct 
 	return ts_cell_virtual(row, 9, x->rows.ask, t->pos, t->addr, err);
 }
 
-static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
-			struct ts_error *err)
+static enum ts_next next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
+			 struct ts_error *err)
 {
 	struct ts_strings *x = (struct ts_strings *)rows;
 	const uint32_t *first;
@@ -128,11 +128,11 @@ static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budg
 
 	for (;;) {
 		uint64_t pos = x->is_part && !x->is_over ? x->rows.qn->from : settled(x);
-		enum ts_got got;
+		enum ts_next got;
 
 		if (x->is_part && x->is_over) {
 			got = ts_strings_look_before(x, budget, err);
-			if (got != TS_GOT_END)
+			if (got != TS_END)
 				return got;
 		}
 		first = ts_heap_first(&x->ready);
@@ -140,17 +140,17 @@ static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budg
 			ts_heap_take(&x->ready, &ordinal);
 			if (x->texts.items[ordinal].is_old) {
 				if (x->n_before++ % OLD_A_CHUNK == 0 && !ts_budget_take(budget))
-					return TS_GOT_PENDING;
+					return TS_MORE;
 				continue;
 			}
-			return put_row(x, &x->texts.items[ordinal], row, err) ? TS_GOT_ROW : TS_GOT_FAIL;
+			return put_row(x, &x->texts.items[ordinal], row, err) ? TS_ITEM : TS_FAIL;
 		}
 		rows->is_waiting = pos < x->pos;
 		rows->waits_at = pos;
 		if (x->is_over)
-			return TS_GOT_END;
+			return TS_END;
 		got = scan(x, budget, err);
-		if (got != TS_GOT_END)
+		if (got != TS_END)
 			return got;
 	}
 }

@@ -173,9 +173,9 @@ bool ts_strings_is_part(const struct ts_strings *x);
 /*
  * After the steps of the part: mark the texts that were seen before it as old.
  *
- * Returns TS_GOT_END when this is done, TS_GOT_PENDING if the budget is used up, or TS_GOT_FAIL.
+ * Returns TS_END when this is done, TS_MORE if the budget is used up, or TS_FAIL.
  */
-enum ts_got ts_strings_look_before(struct ts_strings *x, struct ts_budget *budget, struct ts_error *err);
+enum ts_next ts_strings_look_before(struct ts_strings *x, struct ts_budget *budget, struct ts_error *err);
 
 /* Decide the doubts that can be decided before the next step. */
 bool ts_strings_decide(struct ts_strings *x, struct ts_error *err);

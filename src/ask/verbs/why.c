@@ -425,23 +425,23 @@ static bool next_part(struct why *y)
 	return y->node != NULL;
 }
 
-static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
-			struct ts_error *err)
+static enum ts_next next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
+			 struct ts_error *err)
 {
 	struct why *y = (struct why *)rows;
 	const struct ts_cause_range none = { 0, 0 };
 	const struct ts_cause_range *r = &none;
-	enum ts_got got = ts_cause_run(y->cause, budget, &y->rows.at, err);
+	enum ts_next got = ts_cause_run(y->cause, budget, &y->rows.at, err);
 
-	if (got != TS_GOT_END)
+	if (got != TS_END)
 		return got;
 	set_note(y);
 	if (!next_part(y))
-		return !y->rows.qn->is_branch || note_no_branch(y, err) ? TS_GOT_END : TS_GOT_FAIL;
+		return !y->rows.qn->is_branch || note_no_branch(y, err) ? TS_END : TS_FAIL;
 	if (y->range < y->node->n_ranges)
 		r = &y->node->ranges[y->range];
 	y->range++;
-	return put_row(y, y->node, r, row, err) ? TS_GOT_ROW : TS_GOT_FAIL;
+	return put_row(y, y->node, r, row, err) ? TS_ITEM : TS_FAIL;
 }
 
 static void close_why(struct ts_rows *rows)

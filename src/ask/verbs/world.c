@@ -118,34 +118,34 @@ static bool look_into_chunk(struct address_spaces *a, uint64_t chunk, struct ts_
 }
 
 /*
- * Continue.  Returns TS_GOT_END when all processes are listed, TS_GOT_PENDING if the budget is used up, TS_GOT_FAIL if the
+ * Continue.  Returns TS_END when all processes are listed, TS_MORE if the budget is used up, TS_FAIL if the
  * trace cannot be read, or memory is exhausted.
  */
-static enum ts_got address_spaces_some(struct address_spaces *a, struct ts_budget *budget, struct ts_error *err)
+static enum ts_next address_spaces_some(struct address_spaces *a, struct ts_budget *budget, struct ts_error *err)
 {
 	while (a->thread < ts_query_n_threads(a->q)) {
 		uint64_t first = ts_query_next_step(a->q, a->thread, 0), chunk;
 
 		if (!ts_budget_take(budget))
-			return TS_GOT_PENDING;
+			return TS_MORE;
 		if (!a->is_inside && first < a->n_steps) {
 			if (!see_value(a, first, err))
-				return TS_GOT_FAIL;
+				return TS_FAIL;
 			a->chunk = first / TS_CHUNK_STEPS;
 		}
 		chunk = a->is_inside ? ts_machine_next_change(a->q, a->thread, a->chunk) : TS_NO_CHUNK;
 		if (chunk != TS_NO_CHUNK && chunk * TS_CHUNK_STEPS < a->n_steps) {
 			if (!look_into_chunk(a, chunk, err))
-				return TS_GOT_FAIL;
+				return TS_FAIL;
 			a->chunk = chunk + 1;
 			continue;
 		}
 		if (a->is_inside && !end_span(a, a->n_steps, err))
-			return TS_GOT_FAIL;
+			return TS_FAIL;
 		a->is_inside = false;
 		a->thread++;
 	}
-	return TS_GOT_END;
+	return TS_END;
 }
 
 /* Something that is there from position @begin until before position @end. */
@@ -471,14 +471,14 @@ static void note_none(struct world *w)
 		snprintf(w->rows.note, sizeof(w->rows.note), "this %s recording has no memory map", format);
 }
 
-static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
-			struct ts_error *err)
+static enum ts_next next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
+			 struct ts_error *err)
 {
 	struct world *w = (struct world *)rows;
 	struct item item;
-	enum ts_got got = w->is_machine ? address_spaces_some(&w->spaces, budget, err) : TS_GOT_END;
+	enum ts_next got = w->is_machine ? address_spaces_some(&w->spaces, budget, err) : TS_END;
 
-	if (got != TS_GOT_END)
+	if (got != TS_END)
 		return got;
 	note_names(w);
 	if (w->spaces.n_unknown) {
@@ -486,17 +486,17 @@ static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budg
 			 w->spaces.n_unknown);
 	}
 	if (!list_all(w, budget))
-		return TS_GOT_PENDING;
+		return TS_MORE;
 	if (w->is_failed) {
 		ts_no_memory(err, "a question");
-		return TS_GOT_FAIL;
+		return TS_FAIL;
 	}
 	if (!w->is_any)
 		note_none(w);
 	if (!ts_heap_take(&w->items, &item))
-		return TS_GOT_END;
+		return TS_END;
 	put_row(w, &item, row);
-	return TS_GOT_ROW;
+	return TS_ITEM;
 }
 
 static void close_world(struct ts_rows *rows)

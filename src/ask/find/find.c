@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One pass over the steps, from the first position that matters.  Where the value stands at position 0 is
- * found in all memory that may be known; from then on only what a step touches can begin or end a match.  Of
- * most values the index tells in which chunks none can begin; they are passed over unless they change a match
- * that stands.  In the others a sieve passes over most accesses.  What is left is compared with the part of
- * the value that it overlaps; what agrees, or ends a match, is then looked at in the sieve's mirror of
- * memory, or as the state has it where the mirror could not follow.
+ * The scan is one pass over the steps.  Matches at position 0 are found in all memory that may be known.  Later matches begin
+ * and end only where a step touches memory.
  *
- * A row is told when no other can come before it and its end is known, which is looked for ahead of the pass.
- * What a range of memory has too many of is not kept: it is found again when its rows are told.
+ * For most values the index lists the chunks in which a match can begin.  The other chunks are skipped, unless they change an
+ * open match.  In a chunk that is decoded, a sieve rules out most accesses.  The remaining accesses are compared with the part
+ * of the value that they overlap.  Where they agree, or end a match, memory is read from the sieve's mirror, or from the state
+ * if the mirror could not follow.
+ *
+ * A row is returned when no other row can come before it and its end is known.  Its end is searched ahead of the scan.  If a
+ * range of memory has too many matches, they are not kept, and are found again when their rows are due.
  */
 #include "src/ask/verbs/verbs.h"
 
@@ -23,12 +24,12 @@
 #include "src/ask/grammar/question.h"
 #include "src/ask/grammar/state.h"
 
-/* So many chunks are passed over at the cost of one that is decoded. */
+/* The number of chunks that are skipped in the time in which one is decoded. */
 #define PASSED_A_CHUNK 2048u
 
 /*
- * Before the sketches are made so many steps are looked at without them, for what comes early (64 chunks), if
- * there are more; then, while they are being made, with one part in so many of the work.
+ * The first PLAIN_STEPS steps (64 chunks) of a longer scan are scanned without sketches, so that early matches are returned
+ * soon.  While the sketches are built, one part in PLAIN_SHARE of the work goes to the scan.
  */
 #define PLAIN_STEPS (TS_CHUNK_STEPS * TS_CHUNK_STEPS / 16)
 #define PLAIN_SHARE 4u
@@ -38,7 +39,7 @@
 
 /* -------------------------------------------------------------------------------------------- the cursor */
 
-/* Look at the steps up to the end of their chunk.  Returns TS_END if there are more. */
+/* Scan the steps up to the end of their chunk.  Returns TS_END at the end of the chunk. */
 static enum ts_next scan_chunk(struct ts_find *f, struct ts_budget *budget, struct ts_error *err)
 {
 	const struct ts_steps *batch;
@@ -60,7 +61,7 @@ static enum ts_next scan_chunk(struct ts_find *f, struct ts_budget *budget, stru
 }
 
 /*
- * The first chunk >= @chunk that changes a match; no matter which one while the budget is used up.
+ * The first chunk >= @chunk that changes an open match.  If the budget is used up, an earlier chunk may be returned.
  */
 static uint64_t next_end(struct ts_find *f, uint64_t chunk)
 {
@@ -88,7 +89,7 @@ static uint64_t next_end(struct ts_find *f, uint64_t chunk)
 	return first ? first->chunk : TS_NO_CHUNK;
 }
 
-/* Pass over chunks in which no match begins or ends.  Returns false if there are still more. */
+/* Skip chunks in which no match begins or ends.  Returns false if there may be more of them. */
 static bool pass_over(struct ts_find *f)
 {
 	uint64_t chunk = f->pos / TS_CHUNK_STEPS, end = (f->rows.ask->n_steps - 1) / TS_CHUNK_STEPS + 1;
@@ -105,7 +106,7 @@ static bool pass_over(struct ts_find *f)
 	return false;
 }
 
-/* Is so much of the recording to be looked at that sketches of all of it are worth a pass? */
+/* Does the question cover enough of the recording to build the sketches of all of it? */
 static bool is_worth_a_pass(const struct ts_find *f)
 {
 	uint64_t end = f->rows.qn->to < f->rows.ask->n_steps ? f->rows.qn->to : f->rows.ask->n_steps;
@@ -114,9 +115,10 @@ static bool is_worth_a_pass(const struct ts_find *f)
 }
 
 /*
- * The first question that looks at all of a recording makes the sketches, for all later ones.  Until they are
- * there a part of the budget is left for the scan, which finds what comes early.  Returns false if the trace
- * cannot be read.
+ * Build the sketches, if this is the first question that covers most of the recording.  Meanwhile a part of the budget is left
+ * for the scan.
+ *
+ * Returns false if the trace cannot be read.
  */
 static bool need_sketches(struct ts_find *f, struct ts_budget *budget, struct ts_error *err)
 {
@@ -141,7 +143,7 @@ static bool need_sketches(struct ts_find *f, struct ts_budget *budget, struct ts
 	return need != TS_FAIL;
 }
 
-/* All steps have been looked at. */
+/* All steps have been scanned. */
 static enum ts_next end_scan(struct ts_find *f, struct ts_error *err)
 {
 	if (f->is_failed) {
@@ -152,7 +154,7 @@ static enum ts_next end_scan(struct ts_find *f, struct ts_error *err)
 	return TS_END;
 }
 
-/* Go on: with a page, a chunk, or some that are passed over.  Returns TS_END if that is done. */
+/* Continue the scan by some pages, a chunk, or some skipped chunks.  Returns TS_END when that is done. */
 static enum ts_next scan(struct ts_find *f, struct ts_budget *budget, struct ts_error *err)
 {
 	enum ts_next got = TS_END;
@@ -166,7 +168,7 @@ static enum ts_next scan(struct ts_find *f, struct ts_budget *budget, struct ts_
 		return TS_FAIL;
 	if (f->pos >= f->rows.ask->n_steps || (f->pos >= f->rows.qn->to && !f->matches.standing.n))
 		return end_scan(f, err);
-	/* looks are paid for first: with a budget of one a chunk is never begun without room for a step */
+	/* memory reads are charged first, so that with a budget of one a chunk is begun only if a step can be scanned */
 	if (!ts_find_has_budget(f, budget) || !ts_budget_take(budget))
 		return TS_MORE;
 	f->ends.credit += TS_LOOKS_A_CHUNK / 4;
@@ -183,7 +185,7 @@ static void spend(struct ts_find *f, unsigned n_looks)
 	f->ends.credit -= n_looks;
 }
 
-/* Does the effect leave a byte of the value that it does not have, or an unknown one? */
+/* After the effect, may the value no longer be at @addr, because a byte of it differs or is unknown? */
 static bool may_break(const struct ts_find *f, uint64_t addr, const struct ts_steps *batch,
 		      const struct ts_effect *fx)
 {
@@ -199,8 +201,8 @@ static bool may_break(const struct ts_find *f, uint64_t addr, const struct ts_st
 }
 
 /*
- * Step @pos may end it: does it not stand after that, or (a read shows) before?  If so its position goes to
- * *end.
+ * If step @pos ends the match, set *end: to @pos if a read of the step shows that the value was no longer there before it, else
+ * to @pos + 1.
  */
 static bool look_at_step(struct ts_find *f, uint64_t addr, const struct ts_steps *batch, uint64_t pos,
 			 uint64_t *end, struct ts_error *err)
@@ -297,12 +299,12 @@ static bool put_row(const struct ts_find *f, const struct ts_match *m, uint64_t 
 	return ts_cell_virtual(row, 9, f->rows.ask, m->begin - 1, m->addr, err);
 }
 
-/* The next row: of a match that is kept, of one that was found again, or of one that is both. */
+/* The match of the next row: it was kept, or found again, or both. */
 struct candidate {
-	const struct ts_match *kept, *again; /* NULL: not this one */
+	const struct ts_match *kept, *again; /* NULL: it was not */
 };
 
-/* Does the match that is kept come before those of the rest? */
+/* Does the match that was kept come before those of the rest? */
 static bool is_before(const struct ts_find *f, const struct ts_match *kept, const struct ts_find_rest *r)
 {
 	uint64_t first = r->is_over ? 0 : r->first;
@@ -348,14 +350,14 @@ static enum ts_next next_match(struct ts_find *f, struct candidate *c, struct ts
 	return c->kept ? TS_ITEM : TS_END;
 }
 
-/* The end of the match, if it is known, or is found before the scan comes to it.  Else *is_found is false. */
+/* Set *end to the end of the match if it is known, or can be found ahead of the scan.  Otherwise *is_found is false. */
 static enum ts_next find_end(struct ts_find *f, const struct candidate *c, uint64_t *end, bool *is_found,
 			     struct ts_budget *budget, struct ts_error *err)
 {
 	const struct ts_match *m = c->kept ? c->kept : c->again;
 	uint64_t pos = m->begin;
 
-	/* what the step before did is not known yet if ranges have to be looked through */
+	/* while ranges must be searched, the effect of the step before them is not known */
 	if (c->kept && f->pos > m->begin)
 		pos = f->pos - (f->n_ranges > 0);
 	*end = m->end;
@@ -369,7 +371,7 @@ static enum ts_next find_end(struct ts_find *f, const struct candidate *c, uint6
 	return TS_END;
 }
 
-/* The row of the match, if it is known when it ends.  Returns TS_END if it is not. */
+/* Fill the row of the match.  Returns TS_END if the end of the match is not known yet. */
 static enum ts_next take_match(struct ts_find *f, const struct candidate *c, struct ts_row *row,
 			       struct ts_budget *budget, struct ts_error *err)
 {
@@ -387,7 +389,7 @@ static enum ts_next take_match(struct ts_find *f, const struct candidate *c, str
 	return TS_ITEM;
 }
 
-/* Up to where all has been found, and what of that is not told yet: before the scan goes on. */
+/* Note for the caller the position up to which all matches were found, and the first one that has not been returned. */
 static void note_waiting(struct ts_find *f, const struct candidate *c)
 {
 	const struct ts_find_rest *r = ts_find_rest(f);
@@ -438,7 +440,7 @@ static bool is_due_before(const void *user, const void *x, const void *y)
 	return ((const struct ts_find_wait *)x)->chunk < ((const struct ts_find_wait *)y)->chunk;
 }
 
-/* Which addresses are looked at; the note says what they are in the recording of a machine. */
+/* Set the addresses to search.  For the recording of a machine, the note says what kind of addresses they are. */
 static bool take_memory(struct ts_find *f, bool *is_mapped, struct ts_error *err)
 {
 	const struct ts_question *qn = f->rows.qn;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where the value stands in ranges of memory: at the start, and where a step maps or unmaps.
+ * The search for the value in ranges of memory: in all memory at the start, and in a range that a step maps or unmaps.
  */
 #include "find_parts.h"
 
@@ -12,12 +12,12 @@
 #include "src/query/scan.h"
 #include "src/ask/grammar/question.h"
 
-/* Pages that are looked through at once. */
+/* The maximum number of pages that are searched together. */
 #define MAX_ADJOINING 16u
 
 #define PAGE_LEN (UINT64_C(1) << TS_SCAN_PAGE_BITS)
 
-/* Addresses that are asked about together: do many chunks change them? */
+/* The number of addresses that share an answer of is_busy(). */
 #define LINE 16u
 
 /* What the step did to the bytes at @addr. */
@@ -84,8 +84,8 @@ static bool stands_at(struct ts_find *f, uint64_t addr, uint64_t pos, bool *stan
 }
 
 /*
- * The value stands at @addr at @pos, which was not known before: since when?  What stood when looking began
- * is not searched for if it is not asked for, and then it turns up here; so does what was not kept.
+ * The value was found at @addr at @pos: add the match, unless it began earlier and is no row.  A match may have been there
+ * before without being known: if the question does not cover the start of the scan, or if it was not kept.
  */
 static bool note_match(struct ts_find *f, uint64_t addr, uint64_t pos, struct ts_error *err)
 {
@@ -143,7 +143,7 @@ struct before {
 	size_t len;
 };
 
-/* As note_match(), of ordinal @i of a range that begins at @first. */
+/* As note_match(), for the address @first + @i of a range that begins at @first. */
 static bool note_in_range(struct ts_find *f, struct before *b, uint64_t first, size_t i, uint64_t pos,
 			  struct ts_error *err)
 {
@@ -162,7 +162,7 @@ static bool note_in_range(struct ts_find *f, struct before *b, uint64_t first, s
 	return (stood && !f->rows.qn->from) || begin_match(f, first + i, stood ? f->start : pos, err);
 }
 
-/* Do several chunks from @pos on change what the value would be made of at @addr, or near to it? */
+/* Do several chunks from @pos on change the bytes of a match at @addr, or near it? */
 static bool is_busy(struct ts_find *f, uint64_t addr, uint64_t pos)
 {
 	uint64_t line = addr / LINE * LINE, last = line + (LINE - 1) + (f->rows.qn->value.len - 1), chunk;
@@ -180,7 +180,7 @@ static bool is_busy(struct ts_find *f, uint64_t addr, uint64_t pos)
 	return f->is_busy;
 }
 
-/* Is a match kept that is found at @addr at @pos in a range of memory? */
+/* Should a match that was found at @addr at @pos in a range of memory be kept? */
 static bool is_kept(struct ts_find *f, uint64_t addr, uint64_t pos)
 {
 	size_t n = f->matches.standing.n;
@@ -190,7 +190,7 @@ static bool is_kept(struct ts_find *f, uint64_t addr, uint64_t pos)
 	return n < TS_FIND_MAX_KEPT && is_busy(f, addr, pos);
 }
 
-/* Look through [first, last] of memory at @pos for what begins there; it is known to be within one block. */
+/* Search [first, last] at @pos for matches that begin there. */
 static bool look_through(struct ts_find *f, uint64_t first, uint64_t last, uint64_t pos, struct ts_error *err)
 {
 	const struct ts_value *v = &f->rows.qn->value;
@@ -215,7 +215,7 @@ static bool look_through(struct ts_find *f, uint64_t first, uint64_t last, uint6
 	return done;
 }
 
-/* The matches that begin in [first, last], a part of a page: do they still stand at @pos? */
+/* End the matches that begin in [first, last], a part of a page, and are no longer there at @pos. */
 static bool look_at_matches(struct ts_find *f, uint64_t first, uint64_t last, uint64_t pos,
 			    struct ts_error *err)
 {

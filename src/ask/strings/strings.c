@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Each read and write is looked at with what stands around it just after its step.  A text that is being
- * written piece by piece grows: it is noted when something else happens to it, so that each piece costs what
- * it is long.  What it was on the way there is noted too, but not shown unless it is read later, or stands at
- * the end.
+ * Each access is examined together with the memory around it, as it is after the step.
  *
- * A row is told when no other can come before it: when no text grows that had begun before, and of no text
- * that grew a beginning may still be shown.  The index tells until when that is so: a beginning can only
- * stand again after a change of the text.
+ * A text that is written piece by piece is tracked while it grows, and added to the list when something else happens to it: so
+ * the cost of a piece is proportional to its length.  The prefixes that it had on the way are added, too.  A prefix is a row only
+ * if it is read later, or if it is in memory at the end.
+ *
+ * A row is returned when no other row can come before it: when no earlier text is growing, and no prefix of an earlier text may
+ * become a row.  The index tells when the latter is decided: a prefix can be in memory again only after a change of the text.
  */
 #include "src/ask/verbs/verbs.h"
 
@@ -24,7 +24,7 @@
 
 #define MIN_CHARS 4u
 
-/* So many texts that are no rows are passed over at the cost of a chunk. */
+/* The number of texts that are skipped, because they are not rows, in the time in which a chunk is decoded. */
 #define OLD_A_CHUNK 512u
 
 static bool is_row_before(const void *user, const void *one, const void *other)
@@ -38,7 +38,7 @@ static bool is_row_before(const void *user, const void *one, const void *other)
 	return a->addr != b->addr ? a->addr < b->addr : a->is_wide < b->is_wide;
 }
 
-/* No text that has not been told yet was first seen before this position. */
+/* The position before which all texts have been found. */
 static uint64_t settled(const struct ts_strings *x)
 {
 	const struct ts_doubt *first = ts_heap_first(&x->doubts);
@@ -56,7 +56,7 @@ static uint64_t settled(const struct ts_strings *x)
 	return pos;
 }
 
-/* Look at the steps up to the end of their chunk.  Returns TS_END if there are more. */
+/* Scan the steps up to the end of their chunk.  Returns TS_END at the end of the chunk. */
 static enum ts_next scan_chunk(struct ts_strings *x, struct ts_budget *budget, struct ts_error *err)
 {
 	const struct ts_steps *batch;
@@ -73,7 +73,7 @@ static enum ts_next scan_chunk(struct ts_strings *x, struct ts_budget *budget, s
 	return TS_END;
 }
 
-/* All steps have been looked at. */
+/* All steps have been scanned. */
 static bool end_scan(struct ts_strings *x, struct ts_error *err)
 {
 	ts_strings_end_old_growths(x, true);
@@ -83,7 +83,7 @@ static bool end_scan(struct ts_strings *x, struct ts_error *err)
 	return ts_strings_decide(x, err);
 }
 
-/* A chunk, or the end.  Returns TS_END if that is done. */
+/* Scan a chunk, or end the scan.  Returns TS_END when that is done. */
 static enum ts_next scan(struct ts_strings *x, struct ts_budget *budget, struct ts_error *err)
 {
 	enum ts_next got;
@@ -174,7 +174,7 @@ static void close_strings(struct ts_rows *rows)
 	free(x->ranges);
 }
 
-/* Where texts are looked for; the note says what that leaves out. */
+/* Set the addresses to search.  The note says what the answer lacks. */
 static bool take_what(struct ts_strings *x, struct ts_error *err)
 {
 	const struct ts_facts *facts = ts_query_facts(x->rows.ask->q);

@@ -353,15 +353,12 @@ static bool find_reads(struct usercorn *rec, struct ts_error *err)
 static bool read_state(struct usercorn *rec, struct ts_error *err)
 {
 	struct ucir_start look = { 0 }, start = { .initial = &rec->base.initial };
+	enum ts_next got = ucir_read_start(rec, &look, err);
 
-	switch (ucir_read_start(rec, &look, err)) {
-	case TS_ITEM:
-		break;
-	case TS_END:
+	if (got == TS_END)
 		return refuse(&look, err);
-	case TS_FAIL:
+	if (got == TS_FAIL)
 		return err->code == TS_ETRUNC ? ts_fail_prefix(err, "nothing to serve") : false;
-	}
 	if (!ts_regset_init(&rec->base.regs, rec->model, choose_features(rec, look.seen), err))
 		return false;
 	if (rec->version < 2 && (!strcmp(rec->arch->name, "x86_64") || !strcmp(rec->arch->name, "x86"))) {

@@ -297,16 +297,16 @@ static void finish(struct rsp_session *s, struct rsp_reply *r)
 }
 
 /* Continue, with the rows and the end to @out. */
-static enum ts_got run(struct rsp_session *s, int64_t end_ns, struct ts_buf *out, struct ts_error *err)
+static enum ts_next run(struct rsp_session *s, int64_t end_ns, struct ts_buf *out, struct ts_error *err)
 {
 	struct rsp_asking *q = s->asking;
-	enum ts_got got;
+	enum ts_next got;
 
 	if (s->job.is_interrupted)
 		ts_answer_stop(q->answer);
 	do
 		got = ts_answer_run(q->answer, CHUNKS_A_TURN, out, out, err);
-	while (got == TS_GOT_PENDING && out->len < MAX_TEXT_A_TURN && ts_now_ns() < end_ns);
+	while (got == TS_MORE && out->len < MAX_TEXT_A_TURN && ts_now_ns() < end_ns);
 	return got;
 }
 
@@ -323,15 +323,15 @@ static const char *first_line(struct ts_buf *text)
 }
 
 /* Where an announced goto leads is told by the client's next stop; that it leads nowhere is told here. */
-static enum ts_got run_announced(struct rsp_session *s, int64_t end_ns, struct rsp_reply *r,
-				 struct ts_error *err)
+static enum ts_next run_announced(struct rsp_session *s, int64_t end_ns, struct rsp_reply *r,
+				  struct ts_error *err)
 {
 	struct ts_buf text;
-	enum ts_got got;
+	enum ts_next got;
 
 	ts_buf_init(&text);
 	got = run(s, end_ns, &text, err);
-	if (got == TS_GOT_END && ts_answer_go(s->asking->answer) == TS_NO_POS) {
+	if (got == TS_END && ts_answer_go(s->asking->answer) == TS_NO_POS) {
 		const char *why = first_line(&text);
 
 		rsp_session_refuse(s, r, *why ? why : "there is no such place", true);
@@ -343,14 +343,14 @@ static enum ts_got run_announced(struct rsp_session *s, int64_t end_ns, struct r
 static bool slice(struct rsp_session *s, int64_t end_ns, struct rsp_reply *r)
 {
 	struct ts_error err = { 0 };
-	enum ts_got got;
+	enum ts_next got;
 
 	got = s->asking->is_announced ? run_announced(s, end_ns, r, &err) : run(s, end_ns, &s->console, &err);
-	if (got == TS_GOT_PENDING)
+	if (got == TS_MORE)
 		return false;
-	if (got == TS_GOT_FAIL && err.code == TS_EUSAGE)
+	if (got == TS_FAIL && err.code == TS_EUSAGE)
 		rsp_session_refuse(s, r, err.text, true);
-	else if (got == TS_GOT_FAIL)
+	else if (got == TS_FAIL)
 		rsp_reply_failure(r, s->target->trace, &err);
 	else if (r->kind == RSP_REPLY_EMPTY)
 		finish(s, r);

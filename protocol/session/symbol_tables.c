@@ -82,16 +82,16 @@ static void read_found(void *user)
 static bool search(struct rsp_symbol_tables *t, struct ts_error *err)
 {
 	const int64_t end = ts_now_ns() + TS_SLICE_NS;
-	enum ts_got got;
+	enum ts_next got;
 
 	do
 		got = ts_symbols_search_next(&t->search, err);
-	while (got == TS_GOT_PENDING && ts_now_ns() < end);
-	if (got == TS_GOT_FAIL) {
+	while (got == TS_MORE && ts_now_ns() < end);
+	if (got == TS_FAIL) {
 		drop(t);
 		return false;
 	}
-	t->is_found = got == TS_GOT_END;
+	t->is_found = got == TS_END;
 	if (t->is_found)
 		ts_task_start(&t->task, read_found, t);
 	return true;

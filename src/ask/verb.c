@@ -8,10 +8,8 @@ void *ts_rows_open(const struct ts_rows_ops *ops, struct ts_ask *ask, const stru
 {
 	struct ts_rows *rows = calloc(1, ops->size);
 
-	if (!rows) {
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
-		return NULL;
-	}
+	if (!rows)
+		return ts_no_memory(err, "a question");
 	*rows = (struct ts_rows){ .ops = ops, .ask = ask, .qn = qn, .is_reverse = is_reverse, .go = TS_NO_POS };
 	if (!ops->begin || ops->begin(rows, err))
 		return rows;

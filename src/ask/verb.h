@@ -132,7 +132,7 @@ struct ts_rows_ops {
 	 */
 	bool (*begin)(struct ts_rows *rows, struct ts_error *err);
 	/* Fill @row, which is empty, with the next row. */
-	enum ts_got (*next)(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
+	enum ts_next (*next)(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
 			    struct ts_error *err);
 	/* Free what the struct owns.  May be NULL. */
 	void (*close)(struct ts_rows *rows);

@@ -68,6 +68,12 @@ bool ts_fail_errno(struct ts_error *err, const char *fmt, ...)
 	return ts_fail(err, saved == ENOMEM ? TS_ENOMEM : TS_EIO, TS_NO_OFF, "%s: %s", what, strerror(saved));
 }
 
+void *ts_no_memory(struct ts_error *err, const char *what)
+{
+	ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for %s", what);
+	return NULL;
+}
+
 void ts_error_format(const struct ts_error *err, const char *file, char *text, unsigned len)
 {
 	const char *sep = file ? ": " : "";

@@ -10,13 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fold.h"
 #include "src/base/atomic_file.h"
 #include "src/base/buf.h"
 #include "src/base/json_text.h"
 #include "src/base/utf8.h"
 #include "src/base/vec.h"
 #include "src/query/call_list.h"
+#include "src/base/hash_table.h"
+#include "src/base/hash.h"
 
 #define MAX_WAITING  (1u << 16)
 #define STEPS_A_TURN (1u << 16)
@@ -33,6 +34,67 @@ enum stage {
 struct row {
 	uint64_t until; /* the end of its last outermost call */
 };
+
+/* --------------------------------------------------------------------------------------- different stacks */
+
+#define NO_FOLD UINT32_MAX
+
+struct fold {
+	uint32_t parent;  /* NO_FOLD: a thread's own */
+	uint32_t depth;   /* of calls: 0 is a thread's own */
+	uint64_t key;     /* the address of the function, or the thread */
+	uint64_t n_steps; /* of the innermost function itself */
+};
+
+struct folds {
+	struct fold *items; /* owned */
+	size_t n, cap;
+	struct ts_hash_table by_stack;
+};
+
+static void folds_fini(struct folds *folds)
+{
+	free(folds->items);
+	ts_hash_table_fini(&folds->by_stack);
+	*folds = (struct folds){ 0 };
+}
+
+static bool is_stack(const void *user, uint32_t i, const void *key)
+{
+	const struct fold *x = &((const struct folds *)user)->items[i], *y = key;
+
+	return x->parent == y->parent && x->key == y->key;
+}
+
+static uint64_t hash_of_item(const void *user, uint32_t i)
+{
+	const struct fold *x = &((const struct folds *)user)->items[i];
+
+	return ts_hash(x->parent, x->key);
+}
+
+/*
+ * The ordinal of the stack of @key on @parent; one that is not there yet is added with no steps.
+ *
+ * Returns NO_FOLD if memory is exhausted, or if there are 2^32 - 1 stacks already.
+ */
+static uint32_t get_fold(struct folds *folds, uint32_t parent, uint64_t key)
+{
+	struct fold wanted = { .parent = parent, .key = key };
+	uint32_t *slot;
+
+	if (folds->n >= NO_FOLD || !ts_hash_table_reserve(&folds->by_stack, folds->n, 1, hash_of_item, folds))
+		return NO_FOLD;
+	slot = ts_hash_table_slot(&folds->by_stack, ts_hash(parent, key), is_stack, folds, &wanted);
+	if (*slot)
+		return *slot - 1;
+	if (!ts_vec_reserve(&folds->items, folds->n, &folds->cap, 1, sizeof(*folds->items)))
+		return NO_FOLD;
+	wanted.depth = parent == NO_FOLD ? 0 : folds->items[parent].depth + 1;
+	folds->items[folds->n] = wanted;
+	*slot = (uint32_t)++folds->n;
+	return *slot - 1;
+}
 
 struct ts_call_file {
 	struct ts_query *q; /* borrowed */
@@ -55,7 +117,7 @@ struct ts_call_file {
 
 	uint64_t *edges; /* owned; positions at which the innermost call may change */
 	size_t n_edges, cap_edges, next_edge;
-	struct ts_folds folds;
+	struct folds folds;
 	size_t next_fold;
 };
 
@@ -81,7 +143,7 @@ static uint32_t place_of_parent(const struct ts_call_file *f, const struct ts_ca
 	return x->parent < f->n_places ? f->places[x->parent] : TS_NO_CALL;
 }
 
-/* ------------------------------------------------------------------------------------------ trace events */
+/* ------------------------------------------------------------------------------------------- trace events */
 
 static void begin_event(struct ts_call_file *f)
 {
@@ -151,7 +213,7 @@ static bool put_event(struct ts_call_file *f, const struct ts_call *x, struct ts
 	return true;
 }
 
-/* ---------------------------------------------------------------------------------------- folded stacks */
+/* ------------------------------------------------------------------------------------------ folded stacks */
 
 static bool add_edge(struct ts_call_file *f, uint64_t pos)
 {
@@ -164,11 +226,11 @@ static bool add_edge(struct ts_call_file *f, uint64_t pos)
 /* The stack that a call makes on @parent; what is too deep is one frame more. */
 static uint32_t fold_on(struct ts_call_file *f, uint32_t parent, uint64_t target)
 {
-	const struct ts_fold *p = &f->folds.items[parent];
+	const struct fold *p = &f->folds.items[parent];
 
-	if (p->parent != TS_NO_FOLD && p->key == DEEPER)
+	if (p->parent != NO_FOLD && p->key == DEEPER)
 		return parent;
-	return ts_folds_get(&f->folds, parent, p->depth >= TS_MAX_FOLDED ? DEEPER : target);
+	return get_fold(&f->folds, parent, p->depth >= TS_MAX_FOLDED ? DEEPER : target);
 }
 
 static bool note_call(struct ts_call_file *f, const struct ts_call *x, struct ts_error *err)
@@ -176,7 +238,7 @@ static bool note_call(struct ts_call_file *f, const struct ts_call *x, struct ts
 	uint32_t parent = place_of_parent(f, x);
 
 	f->places[f->n_places] = fold_on(f, parent == TS_NO_CALL ? f->root : parent, x->target);
-	if (f->places[f->n_places] == TS_NO_FOLD || !add_edge(f, x->pos + 1) ||
+	if (f->places[f->n_places] == NO_FOLD || !add_edge(f, x->pos + 1) ||
 	    (f->has_slots && !add_edge(f, x->pos + 2)) || !add_edge(f, end_of(f, x)))
 		return fail_memory(err);
 	return true;
@@ -204,26 +266,26 @@ static bool begin_to_count(struct ts_call_file *f, struct ts_error *err)
 static void count_between(struct ts_call_file *f, uint64_t first, uint64_t last)
 {
 	uint64_t n = ts_query_n_steps_of(f->q, f->thread, last) - ts_query_n_steps_of(f->q, f->thread, first);
-	uint32_t fold = TS_NO_FOLD;
+	uint32_t fold = NO_FOLD;
 	struct ts_call x;
 
 	if (!n)
 		return;
 	if (ts_query_innermost_call(f->q, f->thread, first, &x) && x.ordinal < f->n_places)
 		fold = f->places[x.ordinal];
-	if (fold == TS_NO_FOLD)
+	if (fold == NO_FOLD)
 		fold = f->root;
 	f->folds.items[fold].n_steps += n;
-	if (f->folds.items[fold].parent != TS_NO_FOLD && f->folds.items[fold].key == DEEPER)
+	if (f->folds.items[fold].parent != NO_FOLD && f->folds.items[fold].key == DEEPER)
 		f->n_deeper += n;
 }
 
-static void put_frame(struct ts_call_file *f, const struct ts_fold *fold)
+static void put_frame(struct ts_call_file *f, const struct fold *fold)
 {
 	const char *name = NULL;
 	size_t from = f->text.len;
 
-	if (fold->parent == TS_NO_FOLD) {
+	if (fold->parent == NO_FOLD) {
 		ts_buf_printf(&f->text, "thread %" PRIu64, f->names.thread(f->names.user, (uint32_t)fold->key));
 		return;
 	}
@@ -242,21 +304,21 @@ static void put_frame(struct ts_call_file *f, const struct ts_fold *fold)
 	}
 }
 
-static void put_stack(struct ts_call_file *f, const struct ts_fold *fold)
+static void put_stack(struct ts_call_file *f, const struct fold *fold)
 {
-	const struct ts_fold *frames[TS_MAX_FOLDED + 2];
+	const struct fold *frames[TS_MAX_FOLDED + 2];
 	unsigned n = 0;
 
 	if (!fold->n_steps)
 		return;
-	for (frames[n++] = fold; fold->parent != TS_NO_FOLD && n < TS_MAX_FOLDED + 2; n++)
+	for (frames[n++] = fold; fold->parent != NO_FOLD && n < TS_MAX_FOLDED + 2; n++)
 		fold = frames[n] = &f->folds.items[fold->parent];
 	while (n)
 		put_frame(f, frames[--n]);
 	ts_buf_printf(&f->text, " %" PRIu64 "\n", frames[0]->n_steps);
 }
 
-/* ---------------------------------------------------------------------------------------------- the file */
+/* ----------------------------------------------------------------------------------------------- the file */
 
 static bool write_text(struct ts_call_file *f, size_t limit, struct ts_error *err)
 {
@@ -283,8 +345,8 @@ static bool begin_thread(struct ts_call_file *f, struct ts_error *err)
 	f->stage = LISTING;
 	f->n = ts_query_n_calls(f->q, f->thread);
 	if (f->form == TS_CALLS_FOLDED)
-		f->root = ts_folds_get(&f->folds, TS_NO_FOLD, f->thread);
-	return f->root != TS_NO_FOLD || fail_memory(err);
+		f->root = get_fold(&f->folds, NO_FOLD, f->thread);
+	return f->root != NO_FOLD || fail_memory(err);
 }
 
 /* A call of the thread, or a note that the thread moved to another stack. */
@@ -342,14 +404,14 @@ static enum ts_next print_some(struct ts_call_file *f, struct ts_error *err)
 
 static enum ts_next run_once(struct ts_call_file *f, struct ts_error *err)
 {
-	enum ts_need need;
+	enum ts_next need;
 
 	switch (f->stage) {
 	case NEEDING:
 		need = ts_query_need_calls(f->q, STEPS_A_TURN, err);
-		if (need == TS_NEED_DONE)
+		if (need == TS_END)
 			return begin_thread(f, err) ? TS_ITEM : TS_FAIL;
-		return need == TS_NEED_MORE ? TS_ITEM : TS_FAIL;
+		return need == TS_MORE ? TS_ITEM : TS_FAIL;
 	case LISTING: return list_block(f, err) && write_text(f, MAX_WAITING, err) ? TS_ITEM : TS_FAIL;
 	case COUNTING: return count_some(f, err) ? TS_ITEM : TS_FAIL;
 	default: return print_some(f, err);
@@ -383,7 +445,7 @@ void ts_call_file_free(struct ts_call_file *f)
 		return;
 	ts_atomic_file_fini(&f->file);
 	ts_buf_fini(&f->text);
-	ts_folds_fini(&f->folds);
+	folds_fini(&f->folds);
 	free(f->places);
 	free(f->edges);
 	free(f->rows);

@@ -164,7 +164,7 @@ bool ts_frame_bytes(struct ts_query *q, const struct ts_frame *f, struct ts_buf 
 	if (!put_blocks(&w))
 		return false;
 	if (!ts_buf_ok(out))
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a trace frame");
+		return ts_no_memory(err, "a trace frame");
 	ts_arch_put(w.arch, out->data + start + NUMBER_LEN, HEADER_LEN - NUMBER_LEN,
 		    out->len - start - HEADER_LEN);
 	return true;

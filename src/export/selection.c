@@ -316,7 +316,7 @@ static bool piece(struct ts_tracing *t, enum ts_piece kind, const char *text, st
 static bool put_piece(struct ts_tracing *t, enum ts_piece kind, struct ts_buf *text, struct ts_error *err)
 {
 	if (!ts_buf_ok(text))
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a tracepoint");
+		return ts_no_memory(err, "a tracepoint");
 	return piece(t, kind, ts_buf_text(text), err);
 }
 
@@ -438,7 +438,7 @@ bool ts_selection_init(struct ts_selection *s, struct ts_query *q, const struct 
 		return copy_tracing(s, facts->tracing);
 	s->regs = malloc(2 * (size_t)facts->regs->g_len + 1);
 	if (!s->regs)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for frames");
+		return ts_no_memory(err, "frames");
 	s->known = s->regs + facts->regs->g_len;
 	if (o->n_at) {
 		bool done = find_hits(s, &hits, err);

@@ -63,7 +63,7 @@ struct ts_part_writer *ts_part_writer_new(const struct ts_index_places *index, c
 
 	if (!done) {
 		free(w);
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the segment");
+		ts_no_memory(err, "the segment");
 		return NULL;
 	}
 	for (unsigned i = 0; i < N_ARRAYS; i++)

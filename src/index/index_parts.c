@@ -309,10 +309,8 @@ static struct ts_index_file *open_part(const struct ts_index_places *index, cons
 	struct ts_index_places places;
 	struct ts_index_file *f = NULL;
 
-	if (!ts_part_places(&places, index, i)) {
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the segments");
-		return NULL;
-	}
+	if (!ts_part_places(&places, index, i))
+		return ts_no_memory(err, "the segments");
 	for (unsigned at = 0; at < places.n && !f && err->code == TS_OK; at++) {
 		f = ts_index_open(places.paths[at], key, err);
 		if (!f)
@@ -348,7 +346,7 @@ static bool follows(struct ts_parts *p, uint32_t i, uint64_t *first, struct ts_b
 	ts_buf_put(point, last, last ? len : 0);
 	ts_index_let_go(f, n - 1);
 	ts_index_give_back(p->files[i]);
-	return ts_buf_ok(point) || ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the segments");
+	return ts_buf_ok(point) || ts_no_memory(err, "the segments");
 }
 
 /* All of them, of which the first says how many there are. */
@@ -365,7 +363,7 @@ static bool open_all(struct ts_parts *p, const struct ts_index_places *index, co
 	p->files = calloc(p->n, sizeof(struct ts_index_file *));
 	if (!p->files) {
 		ts_index_close(first);
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the segments");
+		return ts_no_memory(err, "the segments");
 	}
 	p->files[0] = first;
 	for (uint32_t i = 1; i < p->n; i++) {
@@ -394,10 +392,8 @@ struct ts_parts *ts_parts_open(const struct ts_index_places *index, const struct
 {
 	struct ts_parts *p = calloc(1, sizeof(*p));
 
-	if (!p) {
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the segments");
-		return NULL;
-	}
+	if (!p)
+		return ts_no_memory(err, "the segments");
 	*p = (struct ts_parts){ .store = { next_batch, p }, .left_out = first };
 	if (open_all(p, index, key, err) && are_in_order(p, err))
 		return p;

@@ -40,7 +40,7 @@ struct ts_trace_hash *ts_trace_hash_new(const struct ts_source *src, const struc
 		h->state = XXH3_createState();
 	if (!h || !h->state) {
 		ts_trace_hash_free(h);
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the hash of the trace");
+		ts_no_memory(err, "the hash of the trace");
 		return NULL;
 	}
 	derive_secret(signer, h->secret);

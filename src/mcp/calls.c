@@ -15,13 +15,13 @@
 
 bool ts_mcp_drive(struct ts_mcp_server *sv, struct ts_answer *a, struct ts_buf *lines, struct ts_error *err)
 {
-	enum ts_got got;
+	enum ts_next got;
 
 	do {
 		got = ts_answer_run(a, CHUNKS_A_SLICE, lines, lines, err);
 		ts_mcp_look(sv);
-	} while (got == TS_GOT_PENDING && !sv->is_cancelled);
-	return got == TS_GOT_END && !sv->is_cancelled;
+	} while (got == TS_MORE && !sv->is_cancelled);
+	return got == TS_END && !sv->is_cancelled;
 }
 
 void ts_mcp_reply_failure(struct ts_mcp_server *sv, const struct ts_mcp_recording *r, const struct ts_error *err,
@@ -156,13 +156,13 @@ static bool take_diff_options(struct ts_diff_options *o, struct ts_ask *ask, con
 
 static void call_diff(struct ts_mcp_server *sv, const json_t *arguments, const json_t *id)
 {
-	struct ts_mcp_recording *a = ts_mcp_read_named(sv, ts_mcp_text(arguments, "a"), id), *b;
+	struct ts_mcp_recording *a = ts_mcp_recording_of(sv, ts_mcp_text(arguments, "a"), false, id), *b;
 	struct ts_diff_options options;
 	struct ts_answer *answer = NULL;
 	struct ts_rows *rows = NULL;
 	struct ts_error err = { 0 };
 
-	b = a ? ts_mcp_read_named(sv, ts_mcp_text(arguments, "b"), id) : NULL;
+	b = a ? ts_mcp_recording_of(sv, ts_mcp_text(arguments, "b"), false, id) : NULL;
 	if (!b)
 		return;
 	a->ask->n_steps = ts_query_end(a->ask->q);
@@ -173,20 +173,14 @@ static void call_diff(struct ts_mcp_server *sv, const json_t *arguments, const j
 	reply_answer(sv, a, answer, bound_of(arguments), !ts_mcp_is_bounded(arguments), &err, id);
 }
 
-static void call_recordings(struct ts_mcp_server *sv, const json_t *id)
+static void call_tool(struct ts_mcp_server *sv, enum ts_mcp_tool tool, const json_t *arguments, const json_t *id)
 {
-	struct ts_buf lines;
+	bool is_of_one = tool != TS_MCP_RECORDINGS && tool != TS_MCP_DIFF, is_part = tool == TS_MCP_ASK && is_partial(arguments);
+	struct ts_mcp_recording *r =
+		is_of_one ? ts_mcp_recording_of(sv, ts_mcp_text(arguments, "recording"), is_part, id) : NULL;
 
-	ts_buf_init(&lines);
-	ts_mcp_put_recordings(sv, &lines);
-	ts_mcp_reply_rows(sv, id, &lines, false);
-	ts_buf_fini(&lines);
-}
-
-/* A tool that asks one recording. */
-static void call_tool(struct ts_mcp_server *sv, enum ts_mcp_tool tool, struct ts_mcp_recording *r,
-		      const json_t *arguments, const json_t *id)
-{
+	if (is_of_one && !r)
+		return;
 	switch (tool) {
 	case TS_MCP_OVERVIEW: ts_mcp_overview(sv, r, id); return;
 	case TS_MCP_WHERE: ts_mcp_where(sv, r, arguments, id); return;
@@ -196,27 +190,10 @@ static void call_tool(struct ts_mcp_server *sv, enum ts_mcp_tool tool, struct ts
 	case TS_MCP_SOURCE: ask_verb(sv, r, TS_MCP_SOURCE, &ts_verb_source, arguments, id); return;
 	case TS_MCP_SQL: ts_mcp_sql(sv, r, arguments, id); return;
 	case TS_MCP_MARK: call_mark(sv, r, arguments, id); return;
-	case TS_MCP_DIFF:
-	case TS_MCP_RECORDINGS:
+	case TS_MCP_DIFF: call_diff(sv, arguments, id); return;
+	case TS_MCP_RECORDINGS: ts_mcp_list_recordings(sv, id); return;
 	case TS_MCP_N_TOOLS: return;
 	}
-}
-
-static void call_of_one(struct ts_mcp_server *sv, enum ts_mcp_tool tool, const json_t *arguments, const json_t *id)
-{
-	struct ts_mcp_recording *r;
-	struct ts_error err = { 0 };
-	struct ts_buf sentence;
-
-	ts_buf_init(&sentence);
-	r = ts_mcp_find_recording(sv, ts_mcp_text(arguments, "recording"), &sentence);
-	if (!r)
-		ts_mcp_reply_error(sv, id, ts_buf_text(&sentence));
-	else if ((tool == TS_MCP_ASK && is_partial(arguments)) || ts_mcp_read_rest(sv, r, &err))
-		call_tool(sv, tool, r, arguments, id);
-	else
-		ts_mcp_reply_failure(sv, r, &err, id);
-	ts_buf_fini(&sentence);
 }
 
 /* There is no such tool: which there are. */
@@ -248,11 +225,7 @@ void ts_mcp_call(struct ts_mcp_server *sv, const json_t *params, const json_t *i
 	ts_buf_init(&text);
 	if (!ts_mcp_check(tool, arguments, sv->n_recordings > 1, &text))
 		ts_mcp_fail(sv, id, TS_RPC_BAD_PARAMS, ts_buf_text(&text));
-	else if (tool == TS_MCP_RECORDINGS)
-		call_recordings(sv, id);
-	else if (tool == TS_MCP_DIFF)
-		call_diff(sv, arguments, id);
 	else
-		call_of_one(sv, tool, arguments, id);
+		call_tool(sv, tool, arguments, id);
 	ts_buf_fini(&text);
 }

@@ -7,8 +7,6 @@
 #include "src/query/query.h"
 #include "tools.h"
 
-#define READ_NS INT64_C(5000000)
-
 /* Protocol versions, the newest first.  They differ in nothing that is used here but batches. */
 static const struct {
 	const char *name;
@@ -187,7 +185,7 @@ static bool read_on(struct ts_mcp_server *sv, struct ts_error *err)
 
 		if (!r->ask->is_reading)
 			continue;
-		return ts_model_grow_for(r->model, READ_NS) == TS_ITEM || ts_mcp_take_news(r, err);
+		return ts_model_grow_for(r->model, TS_MCP_READ_NS) == TS_ITEM || ts_mcp_take_news(r, err);
 	}
 	return false;
 }
@@ -198,7 +196,7 @@ static enum ts_rpc_got next(struct ts_mcp_server *sv, json_t **message, struct t
 	enum ts_rpc_got got;
 
 	if (!ts_requests_take(&sv->requests, message)) {
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a request that waited");
+		ts_no_memory(err, "a request that waited");
 		return TS_RPC_END;
 	}
 	if (*message)
@@ -217,7 +215,7 @@ bool ts_mcp_serve(struct ts_mcp_recording *recordings, size_t n, int in, int out
 	ts_error_reset(err);
 	if (!ts_requests_init(&sv.requests)) {
 		ts_requests_fini(&sv.requests);
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for requests");
+		return ts_no_memory(err, "requests");
 	}
 	ts_rpc_init(&sv.rpc, in, out);
 	while (!sv.is_broken && next(&sv, &message, err) == TS_RPC_MESSAGE) {

@@ -8,8 +8,6 @@
 #include "src/base/json_text.h"
 #include "src/query/query.h"
 
-#define READ_NS INT64_C(5000000)
-
 static const char *last_part(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -17,7 +15,8 @@ static const char *last_part(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-struct ts_mcp_recording *ts_mcp_find_recording(struct ts_mcp_server *sv, const char *name, struct ts_buf *out)
+/* Find a recording by its path, or by a unique file name; NULL with a sentence in @out. */
+static struct ts_mcp_recording *find(struct ts_mcp_server *sv, const char *name, struct ts_buf *out)
 {
 	struct ts_mcp_recording *found = NULL;
 	size_t n = 0;
@@ -50,12 +49,16 @@ bool ts_mcp_take_news(struct ts_mcp_recording *r, struct ts_error *err)
 	return !r->refresh || r->refresh(r->user, err);
 }
 
-bool ts_mcp_read_rest(struct ts_mcp_server *sv, struct ts_mcp_recording *r, struct ts_error *err)
+/*
+ * Wait until the whole recording has been read.  Returns false if the call was cancelled in the meantime, memory is
+ * exhausted, or the rest cannot be read: the client must request an answer about a part.
+ */
+static bool read_rest(struct ts_mcp_server *sv, struct ts_mcp_recording *r, struct ts_error *err)
 {
 	bool is_new = r->ask->is_reading, is_left = is_new;
 
 	while (is_left && !sv->is_cancelled) {
-		is_left = ts_model_grow_for(r->model, READ_NS) == TS_ITEM;
+		is_left = ts_model_grow_for(r->model, TS_MCP_READ_NS) == TS_ITEM;
 		ts_mcp_look(sv);
 	}
 	/* also if the call was cancelled just then: the next one does not wait */
@@ -64,18 +67,18 @@ bool ts_mcp_read_rest(struct ts_mcp_server *sv, struct ts_mcp_recording *r, stru
 	return !sv->is_cancelled && !ts_query_is_abandoned(r->ask->q, err);
 }
 
-struct ts_mcp_recording *ts_mcp_read_named(struct ts_mcp_server *sv, const char *name, const json_t *id)
+struct ts_mcp_recording *ts_mcp_recording_of(struct ts_mcp_server *sv, const char *name, bool is_partial, const json_t *id)
 {
 	struct ts_mcp_recording *r;
 	struct ts_error err = { 0 };
 	struct ts_buf sentence;
 
 	ts_buf_init(&sentence);
-	r = ts_mcp_find_recording(sv, name, &sentence);
+	r = find(sv, name, &sentence);
 	if (!r)
 		ts_mcp_reply_error(sv, id, ts_buf_text(&sentence));
 	ts_buf_fini(&sentence);
-	if (!r || ts_mcp_read_rest(sv, r, &err))
+	if (!r || is_partial || read_rest(sv, r, &err))
 		return r;
 	ts_mcp_reply_failure(sv, r, &err, id);
 	return NULL;
@@ -104,10 +107,15 @@ static void put_recording(struct ts_buf *lines, const struct ts_mcp_recording *r
 	}
 }
 
-void ts_mcp_put_recordings(const struct ts_mcp_server *sv, struct ts_buf *lines)
+void ts_mcp_list_recordings(struct ts_mcp_server *sv, const json_t *id)
 {
+	struct ts_buf lines;
+
+	ts_buf_init(&lines);
 	for (size_t i = 0; i < sv->n_recordings; i++)
-		put_recording(lines, &sv->recordings[i]);
-	ts_buf_printf(lines, "{\"complete\":true,\"rows\":%zu,\"total\":%zu}\n", sv->n_recordings,
+		put_recording(&lines, &sv->recordings[i]);
+	ts_buf_printf(&lines, "{\"complete\":true,\"rows\":%zu,\"total\":%zu}\n", sv->n_recordings,
 		      sv->n_recordings);
+	ts_mcp_reply_rows(sv, id, &lines, false);
+	ts_buf_fini(&lines);
 }

@@ -17,20 +17,26 @@ void ts_mcp_fail(struct ts_mcp_server *sv, const json_t *id, enum ts_rpc_error c
 	sv->is_broken |= !ts_rpc_fail(&sv->rpc, id, code, text);
 }
 
-void ts_mcp_reply_json(struct ts_mcp_server *sv, const json_t *id, json_t *value)
+/* Answer with the JSON text in @json, which is freed. */
+static void reply_text(struct ts_mcp_server *sv, const json_t *id, struct ts_buf *json)
 {
-	struct ts_buf json;
-	const char *text;
+	const char *text = ts_buf_text(json);
 
-	ts_buf_init(&json);
-	ts_json_put(&json, value, JSON_COMPACT);
-	text = ts_buf_text(&json);
-	if (ts_buf_ok(&json))
+	if (ts_buf_ok(json))
 		ts_mcp_reply(sv, id, text);
 	else
 		ts_mcp_fail(sv, id, TS_RPC_INTERNAL, "memory is exhausted");
-	ts_buf_fini(&json);
+	ts_buf_fini(json);
+}
+
+void ts_mcp_reply_json(struct ts_mcp_server *sv, const json_t *id, json_t *value)
+{
+	struct ts_buf json;
+
+	ts_buf_init(&json);
+	ts_json_put(&json, value, JSON_COMPACT);
 	json_decref(value);
+	reply_text(sv, id, &json);
 }
 
 /* --------------------------------------------------------------------------------------------- a result */
@@ -43,11 +49,7 @@ void ts_mcp_reply_error(struct ts_mcp_server *sv, const json_t *id, const char *
 	ts_buf_puts(&out, "{\"content\":[{\"type\":\"text\",\"text\":");
 	ts_json_put_text(&out, sentence, strlen(sentence));
 	ts_buf_puts(&out, "}],\"isError\":true}");
-	if (ts_buf_ok(&out))
-		ts_mcp_reply(sv, id, ts_buf_text(&out));
-	else
-		ts_mcp_fail(sv, id, TS_RPC_INTERNAL, "memory is exhausted");
-	ts_buf_fini(&out);
+	reply_text(sv, id, &out);
 }
 
 /* Split JSON Lines: *n_rows gets how many bytes the rows have, the rest is the line of the end. */
@@ -131,7 +133,8 @@ static void shorten(struct ts_buf *lines)
 
 void ts_mcp_reply_rows(struct ts_mcp_server *sv, const json_t *id, struct ts_buf *lines, bool is_short)
 {
-	struct ts_buf structure, text, out;
+	struct ts_buf text, out;
+	size_t len;
 
 	ts_buf_text(lines); /* for the terminating null byte */
 	if (is_short && ts_buf_ok(lines))
@@ -141,25 +144,20 @@ void ts_mcp_reply_rows(struct ts_mcp_server *sv, const json_t *id, struct ts_buf
 		ts_mcp_fail(sv, id, TS_RPC_INTERNAL, "memory is exhausted");
 		return;
 	}
-	ts_buf_init(&structure);
 	ts_buf_init(&text);
 	ts_buf_init(&out);
-	put_structure(&structure, lines);
-	ts_buf_put(&text, structure.data, structure.len);
+	put_structure(&text, lines);
+	len = text.len;
 	if (has_more(lines))
 		ts_buf_puts(&text, how_to_go_on);
 	ts_buf_puts(&out, "{\"content\":[{\"type\":\"text\",\"text\":");
 	ts_json_put_text(&out, (const char *)text.data, text.len);
 	ts_buf_puts(&out, "}],\"structuredContent\":");
-	ts_buf_put(&out, structure.data, structure.len);
+	ts_buf_put(&out, text.data, len);
 	ts_buf_puts(&out, ",\"isError\":false}");
-	if (ts_buf_ok(&structure) && ts_buf_ok(&text) && ts_buf_ok(&out))
-		ts_mcp_reply(sv, id, ts_buf_text(&out));
-	else
-		ts_mcp_fail(sv, id, TS_RPC_INTERNAL, "memory is exhausted");
-	ts_buf_fini(&structure);
+	out.is_failed |= !ts_buf_ok(&text);
 	ts_buf_fini(&text);
-	ts_buf_fini(&out);
+	reply_text(sv, id, &out);
 }
 
 void ts_mcp_reply_row(struct ts_mcp_server *sv, const json_t *id, json_t *row)

@@ -1,79 +1,57 @@
 /* SPDX-License-Identifier: MIT */
 #include "requests.h"
 
-#include "src/base/json.h"
+#include <string.h>
 
-/* More taken items than that are removed from the list when they are half of it. */
-#define MAX_TAKEN 64u
+#include "src/base/json.h"
 
 bool ts_requests_init(struct ts_requests *r)
 {
-	*r = (struct ts_requests){ .list = json_array(), .pending = json_object() };
-	return r->list && r->pending;
+	*r = (struct ts_requests){ .pending = json_object() };
+	ts_buf_init(&r->texts);
+	return r->pending;
 }
 
 void ts_requests_fini(struct ts_requests *r)
 {
-	json_decref(r->list);
+	ts_buf_fini(&r->texts);
 	json_decref(r->pending);
 }
 
 /* ------------------------------------------------------------------------------------------- the queue */
 
-/* If memory is exhausted, the list stays as it is. */
-static void drop_taken(struct ts_requests *r)
-{
-	size_t n = json_array_size(r->list);
-	json_t *rest = json_array();
-	bool done = rest != NULL;
-
-	for (size_t i = r->n_taken; done && i < n; i++)
-		done = !json_array_append(rest, json_array_get(r->list, i));
-	if (done) {
-		json_decref(r->list);
-		r->list = rest;
-		r->n_taken = 0;
-	} else {
-		json_decref(rest);
-	}
-}
-
 bool ts_requests_is_full(const struct ts_requests *r)
 {
-	return json_array_size(r->list) - r->n_taken >= TS_REQUESTS_MAX || r->len >= TS_REQUESTS_MAX_LEN;
+	return r->n >= TS_REQUESTS_MAX || r->texts.len - r->n_taken >= TS_REQUESTS_MAX_LEN;
 }
 
-/* A message waits as text: as values it takes up to eighty times as much memory. */
 bool ts_requests_put(struct ts_requests *r, const json_t *message)
 {
-	bool done = ts_requests_expect(r, message);
-	json_t *text = NULL;
-	struct ts_buf buf;
-
-	ts_buf_init(&buf);
-	if (done)
-		ts_json_put(&buf, message, JSON_COMPACT);
-	if (done && ts_buf_ok(&buf))
-		text = json_stringn_nocheck((const char *)buf.data, buf.len);
-	r->len += text ? buf.len : 0;
-	done = text && !json_array_append_new(r->list, text);
-	ts_buf_fini(&buf);
-	return done;
+	if (!ts_requests_expect(r, message))
+		return false;
+	ts_json_put(&r->texts, message, JSON_COMPACT);
+	ts_buf_putc(&r->texts, '\n');
+	r->n++;
+	return ts_buf_ok(&r->texts);
 }
 
 bool ts_requests_take(struct ts_requests *r, json_t **message)
 {
-	const json_t *text = json_array_get(r->list, r->n_taken);
+	const char *text;
+	size_t len;
 
 	*message = NULL;
-	if (!text)
+	if (!r->n)
 		return true;
-	*message = json_loadb(json_string_value(text), json_string_length(text), 0, NULL);
-	r->len -= json_string_length(text);
-	json_array_set_new(r->list, r->n_taken++, json_null());
-	if (r->n_taken == json_array_size(r->list) ||
-	    (r->n_taken > MAX_TAKEN && r->n_taken > json_array_size(r->list) / 2))
-		drop_taken(r);
+	text = (const char *)r->texts.data + r->n_taken;
+	len = (size_t)((const char *)memchr(text, '\n', r->texts.len - r->n_taken) - text);
+	*message = json_loadb(text, len, 0, NULL);
+	r->n_taken += len + 1;
+	r->n--;
+	if (r->n_taken > r->texts.len / 2) { /* a move costs less than the texts that were taken since the last one */
+		ts_buf_consume(&r->texts, r->n_taken);
+		r->n_taken = 0;
+	}
 	return *message != NULL;
 }
 

@@ -10,14 +10,17 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "src/base/buf.h"
+
 /* The limits on the number of queued messages, and on the length of their text. */
 #define TS_REQUESTS_MAX     ((size_t)32768)
 #define TS_REQUESTS_MAX_LEN ((size_t)4 << 20)
 
 struct ts_requests {
-	json_t *list;    /* owned; an array of strings, the messages' text, whose first n_taken items have been removed */
-	size_t n_taken;
-	size_t len;      /* of the text of queued messages */
+	/* the queued messages, each as a line of JSON: as values they take up to eighty times as much memory */
+	struct ts_buf texts;
+	size_t n_taken;  /* the bytes of texts that belong to messages that have been removed */
+	size_t n;        /* the number of queued messages */
 	json_t *pending; /* owned; by id: is the request cancelled? */
 };
 

@@ -8,6 +8,9 @@
 #include "rpc.h"
 #include "src/ask/output/answer.h"
 
+/* The time for which the server reads a trace before it looks for messages again. */
+#define TS_MCP_READ_NS INT64_C(5000000)
+
 struct ts_mcp_server {
 	struct ts_rpc rpc;
 	struct ts_mcp_recording *recordings; /* borrowed */
@@ -45,9 +48,6 @@ void ts_mcp_reply_row(struct ts_mcp_server *sv, const json_t *id, json_t *row);
 
 /* --------------------------------------------------------------------------------------- recordings.c */
 
-/* Find a recording by its path, or by a unique file name; NULL with a sentence in @out. */
-struct ts_mcp_recording *ts_mcp_find_recording(struct ts_mcp_server *sv, const char *name, struct ts_buf *out);
-
 /*
  * Make newly read positions available to questions.  If no goto has set the position, it becomes the new end.
  *
@@ -56,20 +56,14 @@ struct ts_mcp_recording *ts_mcp_find_recording(struct ts_mcp_server *sv, const c
 bool ts_mcp_take_news(struct ts_mcp_recording *r, struct ts_error *err);
 
 /*
- * Wait until the whole recording has been read.  Returns false if the call was cancelled in the meantime, memory is
- * exhausted, or the rest cannot be read: the client must request an answer about a part.
- */
-bool ts_mcp_read_rest(struct ts_mcp_server *sv, struct ts_mcp_recording *r, struct ts_error *err);
-
-/*
- * The recording @name (NULL: the only one), read to its end.
+ * The recording @name: a path, or a unique file name; NULL: the only one.  It is read to its end, unless the call @is_partial.
  *
  * Returns NULL if the call has been answered, or was cancelled.
  */
-struct ts_mcp_recording *ts_mcp_read_named(struct ts_mcp_server *sv, const char *name, const json_t *id);
+struct ts_mcp_recording *ts_mcp_recording_of(struct ts_mcp_server *sv, const char *name, bool is_partial, const json_t *id);
 
-/* Append the rows `recording positions` as JSON Lines. */
-void ts_mcp_put_recordings(const struct ts_mcp_server *sv, struct ts_buf *lines);
+/* Answer the tool recordings: rows with the columns recording and positions. */
+void ts_mcp_list_recordings(struct ts_mcp_server *sv, const json_t *id);
 
 /* -------------------------------------------------------------------------------------------- calls.c */
 

@@ -65,29 +65,38 @@ static json_t *rows_of(struct ts_buf *lines)
 }
 
 /*
- * The rows of a question, a new reference.  One that makes no sense of this recording has none.
+ * The rows of a question, a new reference.
  *
- * Returns NULL if the call was cancelled, the trace cannot be read or memory is exhausted.
+ * Returns NULL if the call was cancelled, the question makes no sense of this recording (TS_EUSAGE), the trace cannot be read
+ * or memory is exhausted.
  */
-static json_t *ask(struct summary *s, const struct ts_verb *verb, const struct ts_argument *arguments, size_t n)
+static json_t *find_rows(struct summary *s, const struct ts_verb *verb, const struct ts_argument *arguments, size_t n,
+			 struct ts_error *err)
 {
-	struct ts_error err = { 0 };
-	struct ts_answer *a;
+	struct ts_answer *a = ts_answer_new_arguments(s->r->ask, verb, arguments, n, TS_FORM_JSON, err);
 	struct ts_buf lines;
 	json_t *rows = NULL;
 
-	if (s->err.code != TS_OK || s->sv->is_cancelled)
-		return NULL;
-	a = ts_answer_new_arguments(s->r->ask, verb, arguments, n, TS_FORM_JSON, &err);
 	ts_buf_init(&lines);
-	if (a && ts_mcp_drive(s->sv, a, &lines, &err))
+	if (a && ts_mcp_drive(s->sv, a, &lines, err))
 		rows = rows_of(&lines);
-	else if (err.code == TS_EUSAGE)
-		rows = json_array();
-	else
-		s->err = err;
 	ts_answer_free(a);
 	ts_buf_fini(&lines);
+	return rows;
+}
+
+/* As find_rows(), after the questions before it have succeeded.  A question that makes no sense of this recording has no rows. */
+static json_t *ask(struct summary *s, const struct ts_verb *verb, const struct ts_argument *arguments, size_t n)
+{
+	struct ts_error err = { 0 };
+	json_t *rows;
+
+	if (s->err.code != TS_OK || s->sv->is_cancelled)
+		return NULL;
+	rows = find_rows(s, verb, arguments, n, &err);
+	if (err.code == TS_EUSAGE)
+		return json_array();
+	s->err = err;
 	return rows;
 }
 
@@ -248,20 +257,13 @@ struct moment {
 	bool has_thread;
 };
 
-static void put_members(struct summary *s, const json_t *rows)
-{
-	json_object_update(s->row, json_array_get(rows, 0));
-}
-
 /* The position that is asked for.  Returns false, and says why, if there is none. */
 static bool find_moment(struct summary *s, const json_t *arguments, struct moment *m)
 {
 	const struct ts_verb *when = ts_verb_find("when", 4);
 	const json_t *thread = json_object_get(arguments, "thread");
 	struct ts_mcp_question qn;
-	struct ts_answer *a;
-	struct ts_buf lines;
-	json_t *rows = NULL;
+	json_t *rows;
 	uint64_t pos;
 
 	ts_mcp_question(&qn, TS_MCP_WHERE, when, arguments);
@@ -269,15 +271,10 @@ static bool find_moment(struct summary *s, const json_t *arguments, struct momen
 		if (qn.arguments[i].word && !strcmp(qn.arguments[i].word, "thread"))
 			qn.arguments[i] = qn.arguments[--qn.n];
 	}
-	a = ts_answer_new_arguments(s->r->ask, when, qn.arguments, qn.n, TS_FORM_JSON, &s->err);
-	ts_buf_init(&lines);
-	if (a && ts_mcp_drive(s->sv, a, &lines, &s->err))
-		rows = rows_of(&lines);
-	ts_answer_free(a);
-	ts_buf_fini(&lines);
+	rows = find_rows(s, when, qn.arguments, qn.n, &s->err);
 	if (!rows)
 		return false;
-	put_members(s, rows);
+	json_object_update(s->row, json_array_get(rows, 0));
 	json_decref(rows);
 	pos = (uint64_t)json_integer_value(json_object_get(s->row, "position"));
 	snprintf(m->at, sizeof(m->at), "%" PRIu64, pos);

@@ -169,21 +169,21 @@ static uint64_t hash_len(uint64_t n_steps)
 enum ts_next ts_model_grow(struct ts_model *m, uint64_t n_steps, struct ts_error *err)
 {
 	bool is_left;
-	enum ts_grow grow = ts_timeline_grow(m->tl, n_steps, err);
+	enum ts_next grow = ts_timeline_grow(m->tl, n_steps, err);
 
-	if (grow == TS_GROW_FAILED) {
+	if (grow == TS_FAIL) {
 		ts_fail_prefix(err, "%s", m->rec->format);
 		return TS_FAIL;
 	}
-	if (grow == TS_GROW_DONE && !m->is_ended && m->tl->damage.code != TS_OK)
+	if (grow == TS_END && !m->is_ended && m->tl->damage.code != TS_OK)
 		ts_fail_prefix(&m->tl->damage, "%s", m->rec->format);
-	m->is_ended = grow == TS_GROW_DONE;
+	m->is_ended = grow == TS_END;
 	if (m->is_ended && m->parts && ts_model_index(m).is_finished)
 		ts_parts_remove(m->parts);
 	is_left = ts_trace_check_grow(&m->check, m->tl, hash_len(n_steps));
 	if (!publish(m, err))
 		return TS_FAIL;
-	return grow == TS_GROW_DONE && !is_left ? TS_END : TS_ITEM;
+	return grow == TS_END && !is_left ? TS_END : TS_ITEM;
 }
 
 enum ts_next ts_model_grow_for(struct ts_model *m, int64_t ns)

@@ -50,7 +50,7 @@ static bool clip(const struct taking *t, const struct ts_call *c, struct ts_call
 /* Call @use with each call of the thread that was open in the range. */
 static void each(struct taking *t, uint32_t thread,
 		 void (*use)(struct taking *t, struct ts_call_thread *x, const struct ts_call *c,
-			     const struct ts_call_bar *bar),
+		 const struct ts_call_bar *bar),
 		 struct ts_call_thread *x)
 {
 	uint32_t n = ts_query_n_calls_before(t->ask->q, thread, t->to);
@@ -209,17 +209,17 @@ bool ts_call_bars_take(struct ts_call_bars *b, struct ts_labels *labels, struct 
 		       size_t max, struct ts_error *err)
 {
 	struct taking t = { .bars = b, .labels = labels, .ask = ask, .owners = owners, .from = from, .to = to, .grid = grid };
-	enum ts_need need;
+	enum ts_next need;
 
 	do {
 		need = ts_query_need_calls(ask->q, STEPS_A_TURN, err);
-	} while (need == TS_NEED_MORE);
-	if (need == TS_NEED_FAILED && err->code == TS_EUNSUPPORTED) {
+	} while (need == TS_MORE);
+	if (need == TS_FAIL && err->code == TS_EUNSUPPORTED) {
 		snprintf(b->why, sizeof(b->why), "%.199s", err->text);
 		ts_error_reset(err);
 		return true;
 	}
-	if (need == TS_NEED_FAILED)
+	if (need == TS_FAIL)
 		return false;
 	choose_threads(&t);
 	for (unsigned i = 0; i < b->n_threads; i++) {
@@ -229,7 +229,7 @@ bool ts_call_bars_take(struct ts_call_bars *b, struct ts_labels *labels, struct 
 	b->min_len = least_length(&t, max);
 	for (unsigned i = 0; i < b->n_threads; i++) {
 		if (!take_thread(&t, &b->threads[i]))
-			return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the calls of a picture");
+			return ts_no_memory(err, "the calls of a picture");
 	}
 	return true;
 }

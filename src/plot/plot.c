@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "moments.h"
 #include "owners.h"
 #include "src/ask/verbs/cells.h"
 #include "src/symbols/names.h"
@@ -27,12 +26,27 @@ struct run {
 	const void *key;      /* the same for all runs that have one name; NULL: they have none */
 };
 
+enum moment_kind {
+	MOMENT_STEP, /* first: its pc */
+	MOMENT_WRITE,
+	MOMENT_READ,
+};
+
+/* What a step of a short range did: the address that it executed, or memory that it accessed. */
+struct moment {
+	uint64_t pos;
+	uint64_t first, last; /* addresses, both inclusive */
+	uint32_t process;
+	enum moment_kind kind;
+};
+
 struct gathering {
 	struct ts_plot *plot;
 	struct ts_ask *ask;
 	const struct ts_plot_bounds *bounds;
 	struct ts_owners owners;
-	struct ts_moments moments; /* of a range that is decoded */
+	struct moment *moments; /* owned; of a range that is decoded, by position */
+	size_t n_moments, cap_moments;
 	struct run *runs;          /* owned; by function */
 	size_t n_runs, cap_runs;
 	const struct ts_plot_watcher *watcher; /* borrowed; NULL: nobody */
@@ -91,8 +105,53 @@ static bool init_grid(struct gathering *g, struct ts_grid *grid, unsigned shift,
 	return ts_grid_init(grid, g->plot->from, g->plot->to, shift, g->bounds->max_cols, n_rows);
 }
 
+static bool add_moment(struct gathering *g, const struct moment *x)
+{
+	if (!ts_vec_reserve(&g->moments, g->n_moments, &g->cap_moments, 1, sizeof(*g->moments)))
+		return false;
+	g->moments[g->n_moments++] = *x;
+	return true;
+}
+
+/* A step whose pc is unknown has no moment of its own. */
+static bool add_step(struct gathering *g, uint64_t pos, const struct ts_step *step, const struct ts_steps *batch)
+{
+	struct moment x = { .pos = pos, .first = step->pc, .last = step->pc,
+			    .process = ts_query_process(g->ask->q, step->thread) };
+	struct ts_step_effects all = ts_step_effects(batch, step);
+	bool done = step->pc == TS_NO_PC || add_moment(g, &x);
+	const struct ts_effect *fx;
+
+	while (done && (fx = ts_step_effects_next(&all))) {
+		x.process = ts_query_process(g->ask->q, all.thread);
+		/* what no instruction read is not an access; what none wrote is a change all the same, if it was seen */
+		if ((fx->kind != TS_FX_WRITE && (fx->kind != TS_FX_READ || fx->is_hidden)) || fx->is_inferred || !fx->len)
+			continue;
+		x.kind = fx->kind == TS_FX_WRITE ? MOMENT_WRITE : MOMENT_READ;
+		x.first = fx->addr;
+		x.last = fx->addr + fx->len - 1;
+		done = add_moment(g, &x);
+	}
+	return done;
+}
+
+/* Decode the steps of the picture.  Returns false if the trace cannot be read, or memory is exhausted. */
+static bool decode(struct gathering *g, struct ts_error *err)
+{
+	for (uint64_t pos = g->plot->from; pos < g->plot->to; pos++) {
+		const struct ts_steps *batch;
+		const struct ts_step *step = ts_query_step(g->ask->q, pos, &batch, err);
+
+		if (!step)
+			return false;
+		if (!add_step(g, pos, step, batch))
+			return ts_no_memory(err, "the steps of a picture");
+	}
+	return true;
+}
+
 /* Count one at each row of [first, last]. */
-static void count_at(struct ts_grid *grid, const struct ts_areas *areas, const struct ts_moment *x)
+static void count_at(struct ts_grid *grid, const struct ts_areas *areas, const struct moment *x)
 {
 	uint32_t row = ts_areas_row(areas, x->process, x->first),
 		 end = ts_areas_row(areas, x->process, x->last);
@@ -103,49 +162,27 @@ static void count_at(struct ts_grid *grid, const struct ts_areas *areas, const s
 
 /* -------------------------------------------------------------------------------- a range that is decoded */
 
-static bool draw_code_moments(struct gathering *g)
+/* Steps are in the picture of code, what they access in that of data. */
+static bool draw_moments(struct gathering *g)
 {
 	struct ts_plot *p = g->plot;
-	const struct ts_moments *m = &g->moments;
+	struct ts_grid *const grids[] = { [MOMENT_STEP] = &p->code, [MOMENT_WRITE] = &p->writes, [MOMENT_READ] = &p->reads };
 
-	for (size_t i = 0; i < m->n; i++) {
-		if (m->items[i].kind == TS_MOMENT_STEP)
-			ts_areas_add(&p->code_areas, m->items[i].process, m->items[i].first,
-				     m->items[i].first);
+	for (size_t i = 0; i < g->n_moments; i++) {
+		const struct moment *x = &g->moments[i];
+
+		ts_areas_add(x->kind == MOMENT_STEP ? &p->code_areas : &p->data_areas, x->process, x->first, x->last);
 	}
-	if (!arrange(g, &p->code_areas, g->bounds->max_code_rows) ||
-	    !init_grid(g, &p->code, 0, p->code_areas.n_rows))
-		return false;
-	for (size_t i = 0; i < m->n; i++) {
-		const struct ts_moment *x = &m->items[i];
-
-		if (x->kind == TS_MOMENT_STEP)
-			count_at(&p->code, &p->code_areas, x);
-	}
-	ts_grid_fit(&p->code, g->bounds->max_filled);
-	return true;
-}
-
-static bool draw_data_moments(struct gathering *g)
-{
-	struct ts_plot *p = g->plot;
-	const struct ts_moments *m = &g->moments;
-
-	for (size_t i = 0; i < m->n; i++) {
-		if (m->items[i].kind != TS_MOMENT_STEP)
-			ts_areas_add(&p->data_areas, m->items[i].process, m->items[i].first,
-				     m->items[i].last);
-	}
-	if (!arrange(g, &p->data_areas, g->bounds->max_data_rows) ||
-	    !init_grid(g, &p->writes, 0, p->data_areas.n_rows) ||
+	if (!arrange(g, &p->code_areas, g->bounds->max_code_rows) || !init_grid(g, &p->code, 0, p->code_areas.n_rows) ||
+	    !arrange(g, &p->data_areas, g->bounds->max_data_rows) || !init_grid(g, &p->writes, 0, p->data_areas.n_rows) ||
 	    !init_grid(g, &p->reads, 0, p->data_areas.n_rows))
 		return false;
-	for (size_t i = 0; i < m->n; i++) {
-		const struct ts_moment *x = &m->items[i];
+	for (size_t i = 0; i < g->n_moments; i++) {
+		const struct moment *x = &g->moments[i];
 
-		if (x->kind != TS_MOMENT_STEP)
-			count_at(x->kind == TS_MOMENT_WRITE ? &p->writes : &p->reads, &p->data_areas, x);
+		count_at(grids[x->kind], x->kind == MOMENT_STEP ? &p->code_areas : &p->data_areas, x);
 	}
+	ts_grid_fit(&p->code, g->bounds->max_filled);
 	return true;
 }
 
@@ -157,10 +194,10 @@ static bool name_positions(struct gathering *g)
 	p->pcs = malloc(p->code.n_cols * sizeof(*p->pcs));
 	for (uint32_t i = 0; p->pcs && i < p->code.n_cols; i++)
 		p->pcs[i] = TS_NO_PC;
-	for (size_t i = 0; p->pcs && i < g->moments.n; i++) {
-		const struct ts_moment *x = &g->moments.items[i];
+	for (size_t i = 0; p->pcs && i < g->n_moments; i++) {
+		const struct moment *x = &g->moments[i];
 
-		if (x->kind != TS_MOMENT_STEP)
+		if (x->kind != MOMENT_STEP)
 			continue;
 		p->pcs[ts_grid_col(&p->code, x->pos)] = x->first;
 		p->functions[ts_grid_col(&p->code, x->pos)] =
@@ -364,7 +401,7 @@ static void use_touch(void *user, uint64_t addr, uint64_t chunk)
 {
 	struct touch_use *u = user;
 	struct ts_plot *p = u->g->plot;
-	struct ts_moment x = { .pos = chunk * TS_CHUNK_STEPS, .process = u->process, .first = addr,
+	struct moment x = { .pos = chunk * TS_CHUNK_STEPS, .process = u->process, .first = addr,
 			       .last = addr + TS_TOUCHED_LEN - 1 };
 
 	x.pos = x.pos > p->from ? x.pos : p->from;
@@ -453,9 +490,9 @@ static bool draw(struct gathering *g, struct ts_error *err)
 	bool done;
 
 	p->is_exact = (p->to - 1) / TS_CHUNK_STEPS - p->from / TS_CHUNK_STEPS < MAX_DECODED;
-	if (p->is_exact && !ts_moments_take(&g->moments, g->ask->q, p->from, p->to, err))
+	if (p->is_exact && !decode(g, err))
 		return false;
-	done = find_runs(g) && (p->is_exact ? draw_code_moments(g) && draw_data_moments(g) : draw_code(g) && draw_data(g)) &&
+	done = find_runs(g) && (p->is_exact ? draw_moments(g) : draw_code(g) && draw_data(g)) &&
 	       alloc_functions(p) && (p->is_exact && !p->code.shift ? name_positions(g) : name_columns(g));
 	if (!done || !draw_threads(g) ||
 	    !ts_timeline_marks_take(&p->marks, &p->labels, g->ask, p->from, p->to, g->bounds->max_marks))
@@ -478,9 +515,9 @@ bool ts_plot_init(struct ts_plot *p, struct ts_ask *ask, uint64_t from, uint64_t
 	done = ts_labels_init(&p->labels) && ts_owners_init(&g.owners, ask->q) && draw(&g, err) &&
 	       !p->labels.is_failed;
 	ts_owners_fini(&g.owners);
-	ts_moments_fini(&g.moments);
+	free(g.moments);
 	free(g.runs);
-	return !g.is_stopped && (done || ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a picture")) &&
+	return !g.is_stopped && (done || ts_no_memory(err, "a picture")) &&
 	       ts_query_finish_question(ask->q, err);
 }
 

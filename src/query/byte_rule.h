@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the effects of steps tell about single bytes of the state, of registers and of memory alike.
+ * The rule by which the effects of a step determine single bytes of the state: of registers and of memory.
  *
- * What a step saw before it changed anything was there when it began, whatever was known of it.  A byte that
- * the step has seen or written is passed over from there on: it says nothing more about the state before.
+ * A byte that the step reads before it writes it had that value when the step began, even if another value was known.  Later
+ * reads of the same step are ignored for a byte that it has read or written: they do not show the state before the step.
  */
 #ifndef TS_BYTE_RULE_H
 #define TS_BYTE_RULE_H
@@ -15,7 +15,8 @@
 struct ts_space;
 
 /*
- * Beside 0 and 1: something unknown was written in this chunk; if what comes next is a read, it shows what.
+ * A value of a known flag beside 0 and 1: an unknown value was written in this chunk.  If the next effect on the byte is a
+ * read, it shows the value.
  */
 #define TS_LOST 2
 
@@ -32,12 +33,12 @@ void ts_known_end_step(uint8_t *known, uint64_t n);
 bool ts_known_see(uint8_t *data, uint8_t *known, uint64_t n, const uint8_t *value);
 
 /*
- * The next effect on @n bytes shows what the lost ones among them held, or (@shown is NULL) overwrites them
- * unseen.
+ * Decide the lost ones among @n bytes by the next effect on them: it shows their values, or (@shown is NULL) it overwrites
+ * them, and they are unknown.
  */
 void ts_known_settle(uint8_t *data, uint8_t *known, size_t n, const uint8_t *shown);
 
-/* No effect concerned the lost bytes up to the chunk's end: they have the values that they have there. */
+/* Decide the bytes that are still lost at the end of the chunk: they have the values that they have there. */
 void ts_known_settle_at_end(const struct ts_space *sp, uint64_t chunk, uint64_t addr, uint8_t *data,
 			    uint8_t *known, size_t len);
 

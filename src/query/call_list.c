@@ -4,23 +4,17 @@
 #include "snapshot.h"
 #include "src/timeline/backfill.h"
 
-enum ts_need ts_query_need_calls(struct ts_query *q, uint64_t n_steps, struct ts_error *err)
+enum ts_next ts_query_need_calls(struct ts_query *q, uint64_t n_steps, struct ts_error *err)
 {
 	if (ts_timeline_has(q->tl, &ts_calls_section))
-		return TS_NEED_DONE;
+		return TS_END;
 	if (q->tl->builder) {
 		ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF,
-			"an older version began the index, without calls; they are known when the recording "
-			"has "
-			"been read to its end");
-		return TS_NEED_FAILED;
+			"an older version began the index, without calls; they are known when the recording has been read to its "
+			"end");
+		return TS_FAIL;
 	}
-	switch (ts_timeline_fill(q->tl, &ts_calls_section, n_steps, err)) {
-	case TS_GROW_MORE: return TS_NEED_MORE;
-	case TS_GROW_DONE: return TS_NEED_DONE;
-	case TS_GROW_FAILED: break;
-	}
-	return TS_NEED_FAILED;
+	return ts_timeline_fill(q->tl, &ts_calls_section, n_steps, err);
 }
 
 uint32_t ts_query_n_calls(struct ts_query *q, uint32_t thread)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the steps of a decoded chunk did to each line of memory: for many questions about memory in one chunk,
- * each of which then takes only the effects on the lines that it is about.
+ * A list of the effects of a decoded chunk by line of memory.
+ *
+ * It is for callers that read memory at many positions of one chunk: each read then applies only the effects on its lines.
  */
 #ifndef TS_CHUNK_LINES_H
 #define TS_CHUNK_LINES_H
@@ -20,7 +21,7 @@ struct ts_line_effect {
 	uint32_t effect;  /* ordinal in the batch */
 	uint32_t step;    /* ordinal in the chunk */
 	uint32_t process;
-	uint32_t next;    /* ordinal + 1 of the next one in its slot, which came later; 0: none */
+	uint32_t next;    /* ordinal + 1 of the next, later effect in the same slot; 0: none */
 };
 
 /* An effect on a whole range. */
@@ -30,13 +31,13 @@ struct ts_range_effect {
 };
 
 struct ts_chunk_lines {
-	uint32_t n_steps; /* of the chunk that it is about; 0: nothing has been listed */
-	unsigned n_asked; /* questions about a chunk of which nothing has been listed */
-	unsigned n_partly; /* questions about a chunk of which not all steps had been decoded */
-	bool is_failed;   /* memory was exhausted: nothing may be asked */
-	/* unseen changes, and writes of unknown values: both together need the order of all effects */
+	uint32_t n_steps; /* the number of steps of the chunk; 0: the list has not been made */
+	unsigned n_asked; /* the number of questions before the list was made */
+	unsigned n_partly; /* the number of questions before all steps of the chunk were decoded */
+	bool is_failed;   /* memory was exhausted: the list cannot be used */
+	/* the chunk has unseen changes, and writes of unknown values: both together depend on the order of all effects */
 	bool has_unseen, has_unknown;
-	struct ts_line_effect *items; /* owned; in the order in which they came */
+	struct ts_line_effect *items; /* owned; in order of execution */
 	size_t n, cap;
 	struct ts_range_effect *ranges; /* owned */
 	size_t n_ranges, cap_ranges;
@@ -49,13 +50,14 @@ void ts_chunk_lines_fini(struct ts_chunk_lines *t);
 void ts_chunk_lines_reset(struct ts_chunk_lines *t);
 
 /*
- * A question about the window comes, in the chunk with @steps.  All of them are there.
+ * Count a question about the window @v in the chunk with @steps, all of which have been decoded.  The list is made when there
+ * have been enough questions.
  *
- * Returns true if ts_chunk_lines_take() may answer it; else it is not worth it yet, or cannot.
+ * Returns true if ts_chunk_lines_take() can answer the question.
  */
 bool ts_chunk_lines_know(struct ts_chunk_lines *t, const struct ts_steps *steps, const struct ts_replay *v);
 
-/* Carry the window from the chunk's start through its first @n steps. */
+/* Apply the first @n steps of the chunk to the window @v, which has the contents at the start of the chunk. */
 void ts_chunk_lines_take(const struct ts_chunk_lines *t, const struct ts_steps *steps, uint32_t n,
 			 struct ts_replay *v);
 

@@ -17,7 +17,7 @@ static bool start_chunk(struct ts_query *q, struct cached_chunk *c, struct ts_er
 	const uint8_t *point = ts_timeline_point(q->tl, c->chunk, &q->points, &len);
 
 	if (!point)
-		return ts_query_finish_question(q, err) && ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a decode point");
+		return ts_query_finish_question(q, err) && ts_no_memory(err, "a decode point");
 	ts_steps_reset(&c->steps);
 	if (!q->reader->ops->resume(q->reader, point, len, err))
 		return ts_fail_prefix(err, "step %" PRIu64, c->chunk * TS_CHUNK_STEPS);
@@ -113,7 +113,7 @@ static bool decode(struct ts_query *q, struct cached_chunk *c, uint32_t n, struc
 		return ts_fail_prefix(err, "step %" PRIu64, c->chunk * TS_CHUNK_STEPS + b->n_steps);
 	}
 	if (b->is_failed)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the steps of a chunk");
+		return ts_no_memory(err, "the steps of a chunk");
 	return true;
 }
 

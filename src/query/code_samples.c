@@ -70,9 +70,9 @@ bool ts_code_samples_init(struct ts_code_samples *s, struct ts_query *q, uint32_
 
 	*s = (struct ts_code_samples){ .items = calloc(TS_MAX_CODE_SAMPLES, sizeof(*s->items)) };
 	if (!s->items)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for samples of the code");
+		return ts_no_memory(err, "samples of the code");
 	while (next(runs, process, spacing, &addr, &start)) {
-		uint64_t pos = ts_runs_next(runs, process, start, start, 0);
+		uint64_t pos = ts_runs_find(runs, process, start, start, 0, TS_FORWARDS);
 
 		if (pos < ts_query_n_steps(q) && !add(s, q, process, start, pos, err)) {
 			ts_code_samples_fini(s);

@@ -22,18 +22,13 @@ bool ts_query_has_values(const struct ts_query *q)
 	return ts_timeline_has(q->tl, &ts_sketch_section) && ts_sketches_fit(q->tl);
 }
 
-enum ts_need ts_query_need_values(struct ts_query *q, uint64_t n_steps, struct ts_error *err)
+enum ts_next ts_query_need_values(struct ts_query *q, uint64_t n_steps, struct ts_error *err)
 {
 	if (ts_query_has_values(q))
-		return TS_NEED_DONE;
+		return TS_END;
 	if (ts_timeline_has(q->tl, &ts_sketch_section))
 		ts_timeline_give_up(q->tl, &ts_sketch_section); /* of other files */
-	switch (ts_timeline_fill(q->tl, &ts_sketch_section, n_steps, err)) {
-	case TS_GROW_MORE: return TS_NEED_MORE;
-	case TS_GROW_DONE: return TS_NEED_DONE;
-	case TS_GROW_FAILED: break;
-	}
-	return TS_NEED_FAILED;
+	return ts_timeline_fill(q->tl, &ts_sketch_section, n_steps, err);
 }
 
 uint64_t ts_query_n_values_read(const struct ts_query *q)

@@ -31,10 +31,10 @@ bool ts_query_has_values(const struct ts_query *q);
  * If there are none build them, about @n_steps steps in each call; all who ask share that.  The recording
  * must be complete.
  *
- * Returns TS_NEED_FAILED if the trace cannot be read (TS_EIO, TS_ECORRUPT), or memory is exhausted
+ * Returns TS_FAIL if the trace cannot be read (TS_EIO, TS_ECORRUPT), or memory is exhausted
  * (TS_ENOMEM).
  */
-enum ts_need ts_query_need_values(struct ts_query *q, uint64_t n_steps, struct ts_error *err);
+enum ts_next ts_query_need_values(struct ts_query *q, uint64_t n_steps, struct ts_error *err);
 
 /* How many steps have been read for that. */
 uint64_t ts_query_n_values_read(const struct ts_query *q);

@@ -89,7 +89,7 @@ enum ts_next ts_query_look_for_forks(struct ts_query *q, uint64_t *left)
 		enum call kind;
 
 		if (!*left)
-			return TS_END;
+			return TS_MORE;
 		kind = kind_of(f, ts_query_regset(q)->arch, &at->event);
 		if (kind == IS_OTHER)
 			continue;

@@ -26,8 +26,8 @@ void ts_forks_free(struct ts_forks *f);
  * List the forks among the system calls that have been read since the last call.  *@left is decremented for
  * each system call that is examined.
  *
- * Returns TS_ITEM if all were examined.  Returns TS_END if *@left is 0 and calls remain.  Returns TS_FAIL if
- * memory is exhausted.  After TS_END or TS_FAIL the next call resumes at the same system call.
+ * Returns TS_ITEM if all were examined.  Returns TS_MORE if *@left is 0 and calls remain.  Returns TS_FAIL if
+ * memory is exhausted.  After TS_MORE or TS_FAIL the next call resumes at the same system call.
  */
 enum ts_next ts_query_look_for_forks(struct ts_query *q, uint64_t *left);
 

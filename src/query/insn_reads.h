@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which memory a step read, by its instruction's operands: for recordings that hold code and registers, but no reads,
- * or not all.
+ * The memory that a step read, derived from the operands of its instruction: for recordings that have code and registers, but
+ * lack some or all reads.
  */
 #ifndef TS_INSN_READS_H
 #define TS_INSN_READS_H
@@ -21,14 +21,15 @@ struct ts_insn_reads {
 	bool is_open; /* the code, or a register of an address, is not known: there may be others */
 };
 
-/* Which reads the recording lacks, for a sentence that goes on with "not recorded"; "" if none. */
+/* The reads that the recording lacks, as the beginning of a sentence that ends with "not recorded"; "" if it lacks none. */
 const char *ts_query_lacking_reads(const struct ts_query *q);
 
-/* Are reads to be had from the instructions?  No: all are recorded, or instructions are not decoded. */
+/* Are reads derived from instructions?  Returns false if all reads are recorded, or if instructions are not decoded. */
 bool ts_query_infers_reads(const struct ts_query *q);
 
 /*
- * The reads of step @pos, whatever of them is recorded; those that are not.  A step that was borrowed before is to be asked for again.
+ * Set *r to all reads of step @pos; to those that are not recorded.  A step that the caller borrowed before may be invalid
+ * afterwards.
  *
  * Returns false if the trace cannot be read, or memory is exhausted.
  */

@@ -86,7 +86,7 @@ bool ts_query_code_since(struct ts_query *q, uint32_t process, uint64_t pc, unsi
 		return true;
 	changed = last_change(q, process, t.phys, len, chunk);
 	for (unsigned i = 0; i < t.n_entries; i++)
-		changed = ts_nearer_chunk(changed, last_change(q, process, t.entries[i].addr, t.entry_len, chunk), TS_BACKWARDS);
+		changed = ts_nearer(changed, last_change(q, process, t.entries[i].addr, t.entry_len, chunk), TS_BACKWARDS);
 	*first = first_of_mode(q, changed == TS_NO_CHUNK ? 0 : changed + 1, chunk);
 	return true;
 }

@@ -42,7 +42,7 @@ bool ts_query_caches_init(struct ts_query *q, struct ts_error *err)
 	q->write_runs = NULL;
 	q->kept = NULL;
 	if (!alloc_regs(q))
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for queries");
+		return ts_no_memory(err, "queries");
 	q->reader = q->tl->rec->ops->reader(q->tl->rec, err);
 	return q->reader;
 }
@@ -94,15 +94,13 @@ struct ts_query *ts_query_new(struct ts_timeline *tl, struct ts_error *err)
 {
 	struct ts_query *q = calloc(1, sizeof(*q));
 
-	if (!q) {
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for queries");
-		return NULL;
-	}
+	if (!q)
+		return ts_no_memory(err, "queries");
 	q->tl = tl;
 	ts_facts_take(&q->facts, tl);
 	ts_query_refresh(q);
 	if (!take_mapped(q)) {
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the list of modules");
+		ts_no_memory(err, "the list of modules");
 		free(q);
 		return NULL;
 	}

@@ -32,7 +32,7 @@ static bool code_init(struct code *c, const struct ts_source *src, const struct 
 	*c = (struct code){ .addr = load->addr, .len = load->file_len < MAX_CODE ? load->file_len : MAX_CODE };
 	c->bytes = malloc((size_t)c->len + 1);
 	if (!c->bytes)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the program's code");
+		return ts_no_memory(err, "the program's code");
 	if (ts_source_read_all(src, load->file_off, c->bytes, (size_t)c->len, err))
 		return true;
 	free(c->bytes);

@@ -16,13 +16,9 @@ static uint64_t find_run(const struct ts_query *q, uint32_t process, uint64_t fi
 	uint64_t best = TS_NO_POS;
 
 	if (process != TS_ANY_PROCESS)
-		return (is_reverse ? ts_runs_prev : ts_runs_next)(&q->tl->runs, process, first, last, pos);
-	for (uint32_t i = 0; i < q->snap.n_processes; i++) {
-		uint64_t found = find_run(q, i, first, last, pos, is_reverse);
-
-		if (found != TS_NO_POS && (best == TS_NO_POS || (found > best) == is_reverse))
-			best = found;
-	}
+		return ts_runs_find(&q->tl->runs, process, first, last, pos, is_reverse);
+	for (uint32_t i = 0; i < q->snap.n_processes; i++)
+		best = ts_nearer(best, find_run(q, i, first, last, pos, is_reverse), is_reverse);
 	return best;
 }
 
@@ -62,16 +58,6 @@ uint64_t ts_query_find_arrival(const struct ts_query *q, uint32_t process, uint6
 
 /* -------------------------------------------------------------------------------------------- accesses */
 
-typedef uint64_t find_fn(const struct ts_space *sp, uint64_t chunk, uint64_t addr, uint64_t last);
-
-/* By the bits of enum ts_access, and by the direction. */
-static find_fn *const finds[][2] = {
-	{ ts_space_next_change, ts_space_prev_change },
-	{ ts_space_next_write, ts_space_prev_write },
-	{ ts_space_next_read, ts_space_prev_read },
-	{ ts_space_next_fill, ts_space_prev_fill },
-};
-
 static uint64_t find_in(const struct ts_query *q, const struct ts_space *sp, unsigned accesses, uint64_t first, uint64_t last,
 			uint64_t chunk, bool is_reverse)
 {
@@ -80,9 +66,9 @@ static uint64_t find_in(const struct ts_query *q, const struct ts_space *sp, uns
 	if (!n || chunk == TS_NO_CHUNK || (chunk >= n && !is_reverse))
 		return TS_NO_CHUNK;
 	chunk = chunk < n ? chunk : n - 1;
-	for (unsigned i = 0; i < sizeof(finds) / sizeof(finds[0]); i++) {
-		if (accesses >> i & 1)
-			best = ts_nearer_chunk(best, finds[i][is_reverse](sp, chunk, first, last), is_reverse);
+	for (unsigned deed = TS_SPACE_CHANGED; deed <= TS_SPACE_FILLED; deed++) {
+		if (accesses >> deed & 1)
+			best = ts_nearer(best, ts_space_find(sp, deed, chunk, first, last, is_reverse), is_reverse);
 	}
 	return best < n ? best : TS_NO_CHUNK;
 }

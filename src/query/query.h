@@ -30,6 +30,7 @@
 #include "src/arch/cpu_mode.h"
 #include "src/base/buf.h"
 #include "src/base/error.h"
+#include "src/base/next.h"
 #include "src/trace/chunk.h"
 #include "src/trace/step.h"
 
@@ -81,13 +82,6 @@ uint64_t ts_query_n_steps(const struct ts_query *q);
 
 /* Has the recording been read to its end, or to its damage?  Then the end is N. */
 bool ts_query_is_complete(const struct ts_query *q);
-
-/* What has to be built before it can be asked about. */
-enum ts_need {
-	TS_NEED_DONE, /* it is there */
-	TS_NEED_MORE, /* not yet; ask again */
-	TS_NEED_FAILED,
-};
 
 /* Is the pc at the end a guess?  The trace does not show where the last instruction led. */
 bool ts_query_is_end_assumed(const struct ts_query *q);
@@ -247,10 +241,6 @@ bool ts_query_mem(struct ts_query *q, uint64_t pos, uint32_t process, uint64_t a
 /* In place of a process: any. */
 #define TS_ANY_PROCESS UINT32_MAX
 
-/* The direction of a search, for callers that have none of their own: the parameter @is_reverse. */
-#define TS_FORWARDS  false
-#define TS_BACKWARDS true
-
 /*
  * The first step >= @pos (@is_reverse: the last step <= @pos) that executed an instruction of @process with an address in
  * [@first, @last], both inclusive.  @pos may be anything.
@@ -269,6 +259,7 @@ uint64_t ts_query_find_arrival(const struct ts_query *q, uint32_t process, uint6
 
 /* -------------------------------------------------------------------------------------------- accesses */
 
+/* As a mask: bit i is the i-th of enum ts_space_deed. */
 enum ts_access {
 	TS_ACCESS_CHANGE = 1,  /* bytes were written and became different, or known */
 	TS_ACCESS_WRITE = 2,   /* written, changed or not */
@@ -294,14 +285,6 @@ uint64_t ts_query_find_access(const struct ts_query *q, unsigned accesses, uint3
 uint64_t ts_query_find_register(const struct ts_query *q, unsigned accesses, uint32_t thread, uint32_t first, uint32_t last,
 				uint64_t chunk, bool is_reverse);
 
-/* The nearer of two chunks, or TS_NO_CHUNK, in the direction of a search. */
-static inline uint64_t ts_nearer_chunk(uint64_t a, uint64_t b, bool is_reverse)
-{
-	if (a == TS_NO_CHUNK || b == TS_NO_CHUNK)
-		return a == TS_NO_CHUNK ? b : a;
-	return is_reverse == (a > b) ? a : b;
-}
-
 /* ---------------------------------------------------------------------------------------------- events */
 
 /*
@@ -311,9 +294,9 @@ static inline uint64_t ts_nearer_chunk(uint64_t a, uint64_t b, bool is_reverse)
  * Returns NULL if there is none.
  */
 const struct ts_event_at *ts_query_next_event(const struct ts_query *q, enum ts_event_kind kind,
-					       uint64_t step);
+					      uint64_t step);
 const struct ts_event_at *ts_query_prev_event(const struct ts_query *q, enum ts_event_kind kind,
-					       uint64_t step);
+					      uint64_t step);
 
 /* The i-th event of a kind in the snapshot, NULL after the last. */
 const struct ts_event_at *ts_query_event(const struct ts_query *q, enum ts_event_kind kind, uint64_t i);

@@ -412,7 +412,7 @@ bool ts_query_reg(struct ts_query *q, uint64_t pos, uint32_t thread, int i, uint
 		return false;
 	g = malloc(2 * (size_t)set->g_len);
 	if (!g)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the registers");
+		return ts_no_memory(err, "the registers");
 	known = g + set->g_len;
 	is_known = ts_query_first_regs(q, pos, thread, reg->off + reg->len, g, known, err) && !memchr(known + reg->off, 0, reg->len);
 	if (is_known)

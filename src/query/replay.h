@@ -24,9 +24,9 @@ struct ts_replay {
 };
 
 /*
- * Where does a memory effect overlap the window?  *lo to *hi get it, both inclusive.
+ * Set [*lo, *hi] to the overlap of a memory effect with the window.
  *
- * Returns false if it does not, or is not a memory effect.
+ * Returns false if there is no overlap, or if it is not a memory effect.
  */
 static inline bool ts_replay_overlap(const struct ts_replay *v, const struct ts_effect *e, uint64_t *lo,
 				   uint64_t *hi)
@@ -40,7 +40,7 @@ static inline bool ts_replay_overlap(const struct ts_replay *v, const struct ts_
 	return *lo <= *hi;
 }
 
-/* May an effect of the step lie in the window?  Most steps are far from it. */
+/* May an effect of the step overlap the window? */
 static inline bool ts_replay_is_touched(const struct ts_replay *v, const struct ts_steps *b,
 				      const struct ts_step *s)
 {
@@ -54,7 +54,7 @@ static inline bool ts_replay_is_touched(const struct ts_replay *v, const struct 
 	return false;
 }
 
-/* Go to the first position of a chunk. */
+/* Set the window to its contents at the first position of @chunk. */
 void ts_replay_start(struct ts_replay *v, uint64_t chunk);
 
 /*
@@ -67,15 +67,15 @@ void ts_replay_take(struct ts_replay *v, const struct ts_steps *b, const struct 
 void ts_replay_step(struct ts_replay *v, const struct ts_steps *b, const struct ts_step *s);
 
 /*
- * The window stands before step @s: what the step saw before it wrote there was there when it began.  So a
- * value that contradicts what was known is visible at the step's own position.
+ * Before step @s is applied: set the bytes that the step read, before it wrote them, to the values that it read.  They had
+ * these values when the step began.
  *
- * Returns the first effect that contradicts, with its thread in *thread; NULL if none does.
+ * Returns the first effect whose value contradicts the window, with its thread in *thread; NULL if none does.
  */
 const struct ts_effect *ts_replay_see(struct ts_replay *v, const struct ts_steps *b, const struct ts_step *s,
 				    uint32_t *thread);
 
-/* Look ahead from position @pos to the chunk's end for the values of lost bytes. */
+/* Find the values of lost bytes in the effects from position @pos to the end of the chunk. */
 void ts_replay_settle(struct ts_replay *v, const struct ts_steps *b, uint64_t pos);
 
 #endif

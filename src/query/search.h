@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where running on, forwards or backwards, comes to a stop.
+ * The search for the position at which the program stops when it is continued, forwards or backwards.
  *
- * A search asks the index, not the steps: breakpoints and events are exact look-ups; for watchpoints, the
- * chunks that touch their lines are decoded one after the other until a step qualifies; watchpoints at
- * virtual addresses are searched in one span of steps after the other (watch_ranges.h).  It runs in slices, so that
- * a server can serve others and be interrupted in between.
+ * Breakpoints and events are looked up in the index.  For watchpoints, the chunks that touch their lines are decoded in order
+ * until a step qualifies.  Watchpoints at virtual addresses are searched in one span of steps after the other
+ * (watch_ranges.h).  The search runs in slices, so that a server can serve other clients and be interrupted in between.
  */
 #ifndef TS_SEARCH_H
 #define TS_SEARCH_H
@@ -62,9 +61,9 @@ enum ts_stop_kind {
 	TS_STOP_SIGNAL,    /* a signal arrives here, or the instruction before did not complete */
 	TS_STOP_EXIT,      /* the process of the instruction before has ended */
 	TS_STOP_MODULES,   /* other modules are loaded than on the side where the run comes from */
-	TS_STOP_VFORK_DONE, /* never found: what a client is told before it goes on after VFORK */
-	TS_STOP_STEP,      /* of a walk (walk.h): a step is done */
-	TS_STOP_INTERRUPT, /* the same: it gave up */
+	TS_STOP_VFORK_DONE, /* never found: a server reports it before it continues after VFORK */
+	TS_STOP_STEP,      /* of a walk (walk.h): the step is done */
+	TS_STOP_INTERRUPT, /* of a walk: it was interrupted */
 };
 
 struct ts_found {
@@ -72,7 +71,7 @@ struct ts_found {
 	enum ts_stop_kind kind;
 	size_t watch;    /* WATCH: ordinal in watches */
 	uint64_t addr;   /* WATCH: first byte accessed within the watched range, as the watchpoint has it */
-	/* WATCH: the thread that did it, or saw first that it was done; else that of position pos */
+	/* WATCH: the thread of the access, or the first thread that read the changed value; else the thread of position pos */
 	uint32_t thread;
 	uint64_t number; /* SYSCALL: its number; FORK, VFORK: the child; SIGNAL: gdb's number of it */
 };
@@ -84,22 +83,20 @@ struct ts_search {
 	const struct ts_stops *stops; /* borrowed */
 	uint64_t from;                /* where it started */
 	bool is_reverse;
-	bool infers_reads;            /* a watchpoint is about reads, and the instructions tell them */
-	bool has_open_reads;          /* of steps that were passed it is not known whether they read */
+	bool infers_reads;            /* a watchpoint is about reads, which are derived from instructions */
+	bool has_open_reads;          /* steps were passed that may have read, and whose reads cannot be derived */
 	bool has_no_memory;           /* memory was exhausted while stops were looked up */
-	bool is_offered;              /* best is final but for watchpoints */
+	bool is_offered;              /* best is final, except for watchpoints */
 	size_t n_offered;             /* breakpoints that have been looked up */
-	unsigned stage;               /* of the stops that are looked up: the place in search_stops.c's list */
-	uint64_t event;               /* the ordinal of the next event or module to look at, while one stage lasts */
+	unsigned stage;               /* the kind of stops that is looked up now: an index of the list in search_stops.c */
+	uint64_t event;               /* the ordinal of the next event or module of this stage */
 	bool is_walking;              /* event is valid */
-	unsigned n_compared;          /* edges of regions that were compared with other regions */
-	uint64_t break_from;          /* where to look for the next one, TS_NO_POS: at the start */
-	struct ts_found best;         /* the nearest stop that is no watchpoint */
-	/* the steps from the start to here have been looked through for watchpoints */
-	uint64_t at;
-	/* steps [first, end) of the span in which watchpoints are where the places say */
-	uint64_t first, end;
-	uint64_t chunk;               /* the next one to look into for watchpoints, TS_NO_CHUNK: none */
+	unsigned n_compared;          /* the number of edges of regions that were compared with other regions */
+	uint64_t break_from;          /* the position from which the current breakpoint is searched on; TS_NO_POS: the start */
+	struct ts_found best;         /* the nearest stop so far that is not a watchpoint's */
+	uint64_t at;                  /* watchpoints have been searched from the start to this position */
+	uint64_t first, end;          /* the span of steps [first, end) for which places are valid */
+	uint64_t chunk;               /* the next chunk to search for watchpoints; TS_NO_CHUNK: none */
 	struct ts_places places;      /* of the watchpoints */
 	struct ts_replay *views;        /* owned; the places' windows */
 	uint8_t *bytes;               /* owned; what the windows hold: values, then known flags */
@@ -141,7 +138,7 @@ uint64_t ts_search_reached(const struct ts_search *s);
 /*
  * Go on, decoding at most @n_chunks chunks, or doing other things that take as long.
  *
- * Returns TS_ITEM and fills @found when it is over, TS_END when it needs another slice, TS_FAIL if the trace
+ * Returns TS_ITEM and fills @found when it is over, TS_MORE when it needs another slice, TS_FAIL if the trace
  * cannot be read.
  */
 enum ts_next ts_search_run(struct ts_search *s, unsigned n_chunks, struct ts_found *found,

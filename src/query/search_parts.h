@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of the search for stops share.  Included by search*.c only. */
+/* Shared declarations of the search for stops; private to search*.c. */
 #ifndef TS_QUERY_SEARCH_PARTS_H
 #define TS_QUERY_SEARCH_PARTS_H
 
 #include "replay.h"
 #include "search.h"
 
-/* May the search stop at @pos: is the position not one that the filter skips? */
+/* Does the filter admit @pos as a stop? */
 bool ts_search_is_admitted(const struct ts_search *s, uint64_t pos);
 
 /* Make one window for each place, with all their bytes in one allocation.  Returns false if memory is exhausted. */
@@ -18,13 +18,14 @@ bool ts_watch_make_views(struct ts_search *s, struct ts_error *err);
 uint64_t ts_watch_touched_chunk(const struct ts_search *s, uint64_t chunk);
 
 /*
- * Look through a chunk for the trigger that is nearest in the direction of the search: of its steps, and of
- * the one before, whose changes the first one may see.  What the last step's successor sees belongs to the
- * next chunk.
+ * Search a chunk for the trigger that is nearest in the direction of the search.  A trigger is one of the chunk's steps, or the
+ * step before them, whose change the first step may show.
  *
- * Returns TS_ITEM with @found.  Returns TS_END if the part of the span in the chunk has none.  What the
- * last step of a span going back does to the tables counts for what comes after it, which has been looked
- * through.
+ * In a backward search, what the last step of a span does to the page tables applies to the steps after it, which have been
+ * searched.
+ *
+ * Returns TS_ITEM with @found.  Returns TS_END if no step of the span in this chunk triggers a watchpoint.  Returns TS_FAIL if
+ * the trace cannot be read.
  */
 enum ts_next ts_watch_chunk(struct ts_search *s, uint64_t chunk, struct ts_found *found,
 			     struct ts_error *err);

@@ -472,32 +472,31 @@ enum ts_next ts_search_run(struct ts_search *s, unsigned n_chunks, struct ts_fou
 {
 	if (!offer_all(s, n_chunks)) {
 		if (!s->has_no_memory)
-			return TS_END;
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the list of forks");
+			return TS_MORE;
+		ts_no_memory(err, "the list of forks");
 		return TS_FAIL;
 	}
 	while (has_more(s)) {
 		struct ts_found hit;
+		enum ts_next got;
 
 		if (!n_chunks--)
-			return TS_END;
+			return TS_MORE;
 		if (s->chunk == TS_NO_CHUNK) {
 			if (!start_span(s, err))
 				return TS_FAIL;
 			continue;
 		}
-		switch (ts_watch_chunk(s, s->chunk, &hit, err)) {
-		case TS_FAIL:
+		got = ts_watch_chunk(s, s->chunk, &hit, err);
+		if (got == TS_FAIL)
 			return TS_FAIL;
-		case TS_ITEM:
-			take_hit(s, &hit);
-			if (s->is_reverse && hit.pos < s->chunk * TS_CHUNK_STEPS)
-				look_again(s, hit.pos);
-			break;
-		case TS_END:
+		if (got == TS_END) {
 			aim(s, s->is_reverse ? s->chunk - 1 : s->chunk + 1); /* before the first: none */
-			break;
+			continue;
 		}
+		take_hit(s, &hit);
+		if (s->is_reverse && hit.pos < s->chunk * TS_CHUNK_STEPS)
+			look_again(s, hit.pos);
 	}
 	*found = s->best;
 	return ts_query_finish_question(s->q, err) ? TS_ITEM : TS_FAIL;

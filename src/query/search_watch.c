@@ -60,7 +60,7 @@ uint64_t ts_watch_touched_chunk(const struct ts_search *s, uint64_t chunk)
 		uint64_t found = ts_query_find_access(s->q, accesses[w->kind], w->process, w->addr, w->addr + (w->len - 1), chunk,
 						      s->is_reverse);
 
-		best = ts_nearer_chunk(best, found, s->is_reverse);
+		best = ts_nearer(best, found, s->is_reverse);
 	}
 	return best;
 }

@@ -232,14 +232,12 @@ static enum ts_walked arrive(struct ts_walk *w, struct ts_found *found)
 
 static enum ts_walked look(struct ts_walk *w, struct ts_found *found, struct ts_error *err)
 {
-	switch (ts_search_run(&w->search, CHUNKS_A_SLICE, found, err)) {
-	case TS_ITEM:
-		break;
-	case TS_END:
-		return w->is_interrupted ? give_up(w, found) : TS_WALK_ON;
-	case TS_FAIL:
+	enum ts_next got = ts_search_run(&w->search, CHUNKS_A_SLICE, found, err);
+
+	if (got == TS_FAIL)
 		return TS_WALK_FAIL;
-	}
+	if (got == TS_MORE)
+		return w->is_interrupted ? give_up(w, found) : TS_WALK_ON;
 	if (found->kind == TS_STOP_END)
 		return arrive(w, found);
 	if ((found->kind == TS_STOP_BREAK || found->kind == TS_STOP_EXIT || found->kind == TS_STOP_MODULES) &&
@@ -264,7 +262,7 @@ static enum ts_walked find_other(struct ts_walk *w, struct ts_found *found, stru
 	ts_search_fini(&search);
 	if (next == TS_FAIL)
 		return TS_WALK_FAIL;
-	if (next == TS_END || found->kind == TS_STOP_END)
+	if (next == TS_MORE || found->kind == TS_STOP_END)
 		return TS_WALK_ON;
 	ts_walk_fini(w);
 	return TS_WALK_STOP;

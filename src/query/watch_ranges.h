@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where watched ranges lie in memory, and for which steps.
+ * The physical places of watched ranges, and the span of steps for which they are valid.
  *
- * A range of virtual addresses is watched by its physical places, which are those of a span of steps: it ends
- * where the processor switches to other tables, and where a table entry changes that the translation
- * used.  The first kind of end is known in advance; entries are among the places, so that a search sees them
- * change.
+ * A span ends where the processor switches to other page tables, which is known in advance, and where a table entry changes
+ * that the translation used.  These entries are places, too, so that a search finds their changes.
  */
 #ifndef TS_WATCH_RANGES_H
 #define TS_WATCH_RANGES_H
@@ -37,7 +35,7 @@ struct ts_watch {
 struct ts_place {
 	struct ts_watch at; /* as in the recording's effects */
 	size_t watch;       /* ordinal of the watchpoint; TS_NO_WATCH: an entry, whose change ends the span */
-	uint64_t addr;      /* what its watchpoint calls at.addr */
+	uint64_t addr;      /* the address of at.addr in the watchpoint */
 };
 
 struct ts_places {

@@ -259,7 +259,7 @@ static struct ts_write_runs *need_write_runs(struct ts_query *q)
 	return q->write_runs;
 }
 
-enum ts_need ts_query_need_write_runs(struct ts_query *q, unsigned n_runs, struct ts_error *err)
+enum ts_next ts_query_need_write_runs(struct ts_query *q, unsigned n_runs, struct ts_error *err)
 {
 	struct ts_write_runs *f = need_write_runs(q);
 	struct ts_run_facts run;
@@ -271,20 +271,20 @@ enum ts_need ts_query_need_write_runs(struct ts_query *q, unsigned n_runs, struc
 		if (f->is_done)
 			break;
 		if (!n_runs--)
-			return TS_NEED_MORE;
+			return TS_MORE;
 		if (!make_room(f)) {
 			f = NULL;
 			break;
 		}
 		if (!take_run(f, q, f->n, &run, &does, err))
-			return TS_NEED_FAILED;
+			return TS_FAIL;
 		f->lacks_code |= does.lacks_code;
 		f->does[f->n++] = does;
 	}
 	if (f)
-		return TS_NEED_DONE;
-	ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for what instructions do");
-	return TS_NEED_FAILED;
+		return TS_END;
+	ts_no_memory(err, "what instructions do");
+	return TS_FAIL;
 }
 
 bool ts_query_knows_write_runs(const struct ts_query *q)
@@ -311,7 +311,7 @@ bool ts_run_search_init(struct ts_run_search *s, const struct ts_query *q, const
 		n++;
 	s->runs = malloc((n + (size_t)1) * sizeof(*s->runs));
 	if (!s->runs)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for what instructions do");
+		return ts_no_memory(err, "what instructions do");
 	for (uint32_t i = 0; i < n; i++) {
 		if (!f || i >= f->n || shares(&f->does[i], does))
 			s->runs[s->n++] = (struct ts_write_run){ .run = i, .start = TS_NO_POS };
@@ -361,7 +361,7 @@ static bool look_up(struct ts_run_search *s, struct ts_write_run *r, const struc
 }
 
 bool ts_run_search_prev(struct ts_run_search *s, const struct ts_query *q, uint64_t pos, unsigned n_looks,
-			 uint64_t *first, uint64_t *end)
+			uint64_t *first, uint64_t *end)
 {
 	struct ts_run_facts run;
 

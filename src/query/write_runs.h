@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which steps may have written a register or a flag, or been a branch: by the distinct runs of instructions
- * (scan.h), of which a program has few, however long it executes.
+ * A search for the steps that may have written a register or a flag, or may have been a branch, by the distinct runs of
+ * instructions (scan.h).  A program has few of them, however long it runs.
  *
- * What the instructions of each run do is found out once for a query object, when it is first asked for, and
- * again when the recording has grown.  Nothing is decoded for a search after that.
+ * The instructions of all runs are decoded once for a query object, at its first search, and those of new runs when the
+ * recording has grown.  The search itself decodes nothing.
  */
 #ifndef TS_WRITE_RUNS_H
 #define TS_WRITE_RUNS_H
@@ -16,8 +16,8 @@
 #include "insns.h"
 
 /*
- * What instructions write, roughly: registers by their number in the register set modulo 64, bits of the flags
- * register, and the address of the next instruction as data decide it.
+ * An approximation of what instructions write: registers, as a mask of their numbers modulo 64; bits of the flags register;
+ * is_branch: the address of the next instruction depends on data.
  */
 struct ts_does {
 	uint64_t regs;
@@ -29,32 +29,35 @@ struct ts_does {
 /* What an instruction writes. */
 struct ts_does ts_does_of(const struct ts_query *q, const struct ts_decoded *d);
 
-/* What writes one of the registers' bytes (bit i of @mask: byte @base + i), flags (@mask), or (0) leads a branch. */
+/*
+ * The writes of a location: with @is_regs, bytes of registers (bit i of @mask: byte @base + i); else flags (@mask); with @mask 0,
+ * a branch.
+ */
 struct ts_does ts_does_of_location(const struct ts_query *q, bool is_regs, uint64_t base, uint64_t mask);
 
 /*
  * Find out what @n_runs more runs do.  Only a recording of which
  * ts_query_has_write_runs() holds has an answer.
  */
-enum ts_need ts_query_need_write_runs(struct ts_query *q, unsigned n_runs, struct ts_error *err);
+enum ts_next ts_query_need_write_runs(struct ts_query *q, unsigned n_runs, struct ts_error *err);
 
 /*
- * Can there be one?  Of a machine only if its mode never changes: else the same addresses have other code
- * again and again.
+ * Can runs be searched?  For the recording of a machine only if its mode never changes: otherwise other processes have other
+ * code at the same addresses.
  */
 bool ts_query_has_write_runs(const struct ts_query *q);
 
-/* Is it found out already?  ts_query_need_write_runs() returns TS_NEED_DONE at once. */
+/* Have all runs been decoded?  Then ts_query_need_write_runs() returns TS_END at once. */
 bool ts_query_knows_write_runs(const struct ts_query *q);
 
 /* May a step have executed an instruction that is not known?  Of ARM, also one whose bytes mean nothing in the other mode. */
 bool ts_query_lacks_code(const struct ts_query *q);
 
-/* A run that may do it, and where it began last. */
+/* A run that matches the search, and the last position at which it began. */
 struct ts_write_run {
 	uint32_t run;
 	bool is_exact;  /* it began at start, and not after that */
-	uint64_t start; /* else it did not begin after start, as far as has been looked */
+	uint64_t start; /* if not is_exact: an upper bound of the last position at which it began */
 };
 
 /* A search backwards, from one run to the one before. */
@@ -82,14 +85,14 @@ void ts_run_search_fini(struct ts_run_search *s);
  * Returns true when the search is done.  Returns false if @n_looks is used up: call again with the same @pos.
  */
 bool ts_run_search_prev(struct ts_run_search *s, const struct ts_query *q, uint64_t pos, unsigned n_looks,
-			 uint64_t *first, uint64_t *end);
+			uint64_t *first, uint64_t *end);
 
-/* What a query object keeps; it frees it. */
+/* The decoded runs of a query object, which owns them. */
 struct ts_write_runs;
 
 void ts_write_runs_free(struct ts_write_runs *f);
 
-/* The recording has grown.  What is being found out now is gone on with: else it would never be done. */
+/* The recording has grown.  A pass over the runs that has begun is continued: it would never end otherwise. */
 void ts_write_runs_refresh(struct ts_query *q);
 
 #endif

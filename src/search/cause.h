@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where bytes came from: the steps that wrote them, the steps that wrote what these read, and so on back, as
- * a tree.
+ * The origin of bytes as a tree: the steps that wrote them, the steps that wrote what those read, and so on backwards.
  *
- * Each node is an instruction and what it wrote.  Instructions that come again on the way back are turns of a
- * loop: one node has all of them, and below it stands what entered in any turn.  What is below a node that was
- * met before is not repeated.
+ * A node is an instruction and the place that it wrote.  The iterations of a loop share one node, which has the inputs of all
+ * of them as children.  The children of a write are listed once: further nodes of the same write are of the kind SEEN.
  */
 #ifndef TS_SEARCH_CAUSE_H
 #define TS_SEARCH_CAUSE_H
@@ -17,8 +15,8 @@
 enum ts_cause_kind {
 	TS_CAUSE_WRITE,
 	TS_CAUSE_BRANCH,
-	TS_CAUSE_SEEN,      /* a write that another node shows */
-	TS_CAUSE_CUT,       /* there is more than the answer shows */
+	TS_CAUSE_SEEN,      /* a write that another node has already */
+	TS_CAUSE_CUT,       /* further causes are omitted */
 	TS_CAUSE_INPUT,     /* the system wrote it */
 	TS_CAUSE_MAP,
 	TS_CAUSE_START,     /* there at position 0 */
@@ -34,14 +32,14 @@ struct ts_cause_range {
 struct ts_cause_node {
 	enum ts_cause_kind kind;
 	uint64_t pos, pc;       /* of the step; TS_NO_POS, TS_NO_PC: there is none */
-	uint64_t last_pos;      /* of the last of a loop's turns: all of them have written memory then */
-	uint64_t before;        /* where its place was looked at, if no step wrote it */
+	uint64_t last_pos;      /* of a loop: its last iteration, after which all of its memory is written */
+	uint64_t before;        /* if no step wrote the place: the position at which it was read */
 	uint32_t thread;        /* of the step */
 	uint32_t depth;
-	uint64_t count;         /* turns of a loop; 1 of what goes no further */
+	uint64_t count;         /* the number of iterations of a loop; 1 for a leaf */
 	bool has_place;
-	struct ts_location loc; /* that was found first; of registers and flags all that belong to the node */
-	struct ts_cause_range *ranges; /* owned; of memory, all of it, ascending and apart */
+	struct ts_location loc; /* registers and flags: all that belong to the node; memory: the part that was found first */
+	struct ts_cause_range *ranges; /* owned; memory: all of it, ascending, with gaps between the ranges */
 	unsigned n_ranges;
 	uint64_t constant;
 	uint32_t parent, first_child, next_sibling; /* TS_NO_NODE: there is none */
@@ -53,20 +51,20 @@ struct ts_cause_node {
 #define TS_NO_NODE UINT32_MAX
 
 struct ts_cause_question {
-	const struct ts_location *what; /* n_what of them; none: the last branch */
+	const struct ts_location *what; /* n_what items; with none, the question is about the last branch */
 	size_t n_what;
 	uint32_t thread;
 	uint64_t at;
 	uint64_t max_depth;
 	bool with_addresses; /* registers of addresses count as inputs */
-	bool only_leaves;    /* what goes no further, merged, without the way to it */
+	bool only_leaves;    /* return the leaves only, merged */
 };
 
 struct ts_cause;
 
 /*
- * The search for the causes of @question, which is copied.  One that took long is kept with the query object
- * when it is over: the same question is answered by it again.
+ * Begin to search for the causes of @question, which is copied.  The query object caches the result of a long search, for
+ * the same question.
  *
  * Returns NULL if memory is exhausted.
  */
@@ -76,15 +74,15 @@ void ts_cause_close(struct ts_cause *c);
 /*
  * Continue the search.  *at is set to the position up to which the search has come.
  *
- * Returns TS_GOT_END if the search is over.  Returns TS_GOT_PENDING if the budget is used up.  Returns
- * TS_GOT_FAIL if the trace cannot be read, or memory is exhausted.
+ * Returns TS_END if the search is over.  Returns TS_MORE if the budget is used up.  Returns
+ * TS_FAIL if the trace cannot be read, or memory is exhausted.
  */
-enum ts_got ts_cause_run(struct ts_cause *c, struct ts_budget *budget, uint64_t *at, struct ts_error *err);
+enum ts_next ts_cause_run(struct ts_cause *c, struct ts_budget *budget, uint64_t *at, struct ts_error *err);
 
 /* The node after @node in pre-order, NULL for the first one; NULL after the last. */
 const struct ts_cause_node *ts_cause_next(const struct ts_cause *c, const struct ts_cause_node *node);
 
-/* Is more known than the tree shows? */
+/* Were causes omitted from the tree? */
 bool ts_cause_is_cut(const struct ts_cause *c);
 
 #endif

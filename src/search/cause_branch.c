@@ -32,29 +32,29 @@ static bool take_hop(struct ts_cause *c, const struct ts_writer *w, bool *is_cal
 	return true;
 }
 
-/* Is the return at c->branch one to its call?  TS_GOT_ROW: *is_own has the answer. */
-static enum ts_got judge_return(struct ts_cause *c, bool *is_own, struct ts_budget *budget, struct ts_error *err)
+/* Is the return at c->branch one to its call?  TS_ITEM: *is_own has the answer. */
+static enum ts_next judge_return(struct ts_cause *c, bool *is_own, struct ts_budget *budget, struct ts_error *err)
 {
 	bool is_copy = true;
 
 	*is_own = false;
 	while (is_copy && c->n_hops < MAX_HOPS) {
 		struct ts_writer w;
-		enum ts_got got = ts_writer_find(&c->return_search, c->q, &c->return_loc, c->return_before, 0,
+		enum ts_next got = ts_writer_find(&c->return_search, c->q, &c->return_loc, c->return_before, 0,
 						 &w, budget, err);
 
-		if (got == TS_GOT_PENDING || got == TS_GOT_FAIL)
+		if (got == TS_MORE || got == TS_FAIL)
 			return got;
 		*is_own = true; /* what was called before the recording began */
-		if (got == TS_GOT_END)
-			return TS_GOT_ROW;
+		if (got == TS_END)
+			return TS_ITEM;
 		c->n_hops++;
 		if (!take_hop(c, &w, is_own, &is_copy, err))
-			return TS_GOT_FAIL;
+			return TS_FAIL;
 		if (*is_own)
-			return TS_GOT_ROW;
+			return TS_ITEM;
 	}
-	return TS_GOT_ROW;
+	return TS_ITEM;
 }
 
 /* Where the return takes its address from.  *has_one is false if that is not known. */
@@ -79,34 +79,34 @@ static bool find_return_address(struct ts_cause *c, bool *has_one, struct ts_err
 	return true;
 }
 
-enum ts_got ts_cause_find_branch(struct ts_cause *c, struct ts_writer *w, struct ts_budget *budget, uint64_t *at,
-				 struct ts_error *err)
+enum ts_next ts_cause_find_branch(struct ts_cause *c, struct ts_writer *w, struct ts_budget *budget, uint64_t *at,
+				  struct ts_error *err)
 {
 	uint64_t before = c->has_branch ? c->branch.pos : c->question.at;
 
 	for (;;) {
 		bool is_own = false, is_return = true;
-		enum ts_got got;
+		enum ts_next got;
 
 		if (!c->has_branch) {
 			got = ts_writer_find_branch(&c->search, c->q, c->question.thread, before, &c->branch,
 						    budget, err);
 			*at = c->search.pos;
-			if (got != TS_GOT_ROW)
+			if (got != TS_ITEM)
 				return got;
 			if (!find_return_address(c, &is_return, err))
-				return TS_GOT_FAIL;
+				return TS_FAIL;
 		}
 		if (is_return) {
 			c->has_branch = true;
 			got = judge_return(c, &is_own, budget, err);
-			if (got != TS_GOT_ROW)
+			if (got != TS_ITEM)
 				return got;
 		}
 		c->has_branch = false;
 		if (!is_own) {
 			*w = c->branch;
-			return TS_GOT_ROW;
+			return TS_ITEM;
 		}
 		before = c->branch.pos;
 	}

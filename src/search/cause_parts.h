@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of the search for causes share.  Included by cause*.c only. */
+/* Shared declarations of the search for causes; private to cause*.c. */
 #ifndef TS_SEARCH_CAUSE_PARTS_H
 #define TS_SEARCH_CAUSE_PARTS_H
 
 #include "cause.h"
 #include "src/base/hash_table.h"
 
-/* A place whose writer is to be found. */
+/* A place whose last writer before position @before must be found. */
 struct ts_cause_task {
 	struct ts_location loc;
 	uint64_t before;
@@ -14,7 +14,7 @@ struct ts_cause_task {
 	uint8_t order;
 };
 
-/* Which bytes of what a step wrote have been followed. */
+/* The bytes, written by one step, whose sources have been followed. */
 struct ts_cause_done {
 	uint64_t pos;
 	uint64_t base;
@@ -23,7 +23,7 @@ struct ts_cause_done {
 	enum ts_location_kind kind;
 };
 
-/* The answer of a search: between the writer and @before nothing writes the location. */
+/* A cached result: the last writer of the location before @before, if it has one. */
 struct ts_cause_found {
 	struct ts_location loc;
 	uint64_t before; /* 0: empty */
@@ -38,7 +38,7 @@ struct ts_cause {
 	struct ts_query *q; /* borrowed */
 	struct ts_cause_question question;
 	struct ts_location *what; /* owned; the question's */
-	struct ts_cause_found found[TS_N_CAUSE_FOUND]; /* by location: those of a loop are asked for again and again */
+	struct ts_cause_found found[TS_N_CAUSE_FOUND]; /* by location: the locations of a loop are searched repeatedly */
 	bool has_paging;
 	struct ts_writer_search search;
 	struct ts_cause_node *nodes; /* owned */
@@ -55,7 +55,7 @@ struct ts_cause {
 	uint64_t asked_at;
 	uint32_t n_looked_up;
 	bool is_begun, is_cut, is_failed, is_kept;
-	/* the branch that is looked at: a return, whose address may be that of its call */
+	/* the branch of the question; of a return, the return address may have been written by its call */
 	struct ts_writer_search return_search;
 	struct ts_writer branch;
 	struct ts_location return_loc;
@@ -64,36 +64,36 @@ struct ts_cause {
 	bool has_branch;
 };
 
-/* A node without a place; NULL, and the answer is cut, if there are too many. */
+/* Add a node without a place.  Returns NULL, and marks the answer as cut, if there are too many nodes. */
 struct ts_cause_node *ts_cause_add_node(struct ts_cause *c, uint32_t parent, enum ts_cause_kind kind,
 					unsigned order);
 
-/* Bytes of memory belong to the node. */
+/* Add the bytes of memory @loc to the node. */
 void ts_cause_add_range(struct ts_cause *c, struct ts_cause_node *n, const struct ts_location *loc);
 
-/* What goes no further, below @parent: something without a place that takes part in step @pos ... */
+/* Add a leaf below @parent: an input of step @pos that has no place. */
 void ts_cause_add_leaf(struct ts_cause *c, uint32_t parent, enum ts_cause_kind kind, unsigned order,
 		       uint64_t pos, uint64_t constant);
 
-/* ... or a place, which @w (pos TS_NO_POS: nothing) wrote.  Equal ones are joined. */
+/* Add a leaf below @parent: a place that @w wrote (pos TS_NO_POS: nothing did).  Equal leaves become one. */
 void ts_cause_add_place(struct ts_cause *c, uint32_t parent, enum ts_cause_kind kind, unsigned order,
 			const struct ts_writer *w, const struct ts_location *loc);
 
 /* The bytes of @loc that belong to the register of its first byte. */
 uint64_t ts_cause_of_one_register(const struct ts_cause *c, const struct ts_location *loc);
 
-/* Something below the node is left out. */
+/* Mark that causes below the node are omitted. */
 void ts_cause_cut(struct ts_cause *c, uint32_t node);
 
-/* Which bytes of @loc, as step @pos wrote it, have been followed; NULL if memory is exhausted. */
+/* The mask of those bytes of @loc, as written by step @pos, that have been followed; NULL if memory is exhausted. */
 uint64_t *ts_cause_done(struct ts_cause *c, uint64_t pos, const struct ts_location *loc);
 
-/* Which bytes of @loc are known at @pos. */
+/* Set *known to the mask of the bytes of @loc that are known at @pos.  Returns false if the trace cannot be read. */
 bool ts_cause_known(struct ts_cause *c, const struct ts_location *loc, uint64_t pos, uint64_t *known,
 		    struct ts_error *err);
 
-/* The last branch before the position that was asked from (cause_branch.c). */
-enum ts_got ts_cause_find_branch(struct ts_cause *c, struct ts_writer *w, struct ts_budget *budget, uint64_t *at,
-				 struct ts_error *err);
+/* Find the last branch before the position of the question (cause_branch.c). */
+enum ts_next ts_cause_find_branch(struct ts_cause *c, struct ts_writer *w, struct ts_budget *budget, uint64_t *at,
+				  struct ts_error *err);
 
 #endif

@@ -299,36 +299,36 @@ static bool is_found(const struct ts_cause_found *f, const struct ts_location *l
  * The writer of the task's place.  What was found from another position counts, as far as nothing lies
  * between.
  */
-static enum ts_got find_writer(struct ts_cause *c, const struct ts_cause_task *t, struct ts_writer *w,
-			       struct ts_budget *budget, struct ts_error *err)
+static enum ts_next find_writer(struct ts_cause *c, const struct ts_cause_task *t, struct ts_writer *w,
+				struct ts_budget *budget, struct ts_error *err)
 {
 	struct ts_cause_found *f = found_slot(c, &t->loc);
 	bool is_known = is_found(f, &t->loc) && (!f->has_writer || f->writer.pos < t->before);
-	enum ts_got got = TS_GOT_END;
+	enum ts_next got = TS_END;
 
 	if (!is_known || t->before > f->before)
 		got = ts_writer_find(&c->search, c->q, &t->loc, t->before, is_known ? f->before : 0, w, budget,
 				     err);
-	if (got == TS_GOT_PENDING || got == TS_GOT_FAIL)
+	if (got == TS_MORE || got == TS_FAIL)
 		return got;
-	if (got == TS_GOT_END && is_known) {
+	if (got == TS_END && is_known) {
 		f->before = f->before < t->before ? t->before : f->before;
 		*w = f->writer;
-		return f->has_writer ? TS_GOT_ROW : TS_GOT_END;
+		return f->has_writer ? TS_ITEM : TS_END;
 	}
 	if (!c->has_paging || t->loc.kind != TS_IN_MEMORY)
-		*f = (struct ts_cause_found){ t->loc, t->before, got == TS_GOT_ROW, *w };
+		*f = (struct ts_cause_found){ t->loc, t->before, got == TS_ITEM, *w };
 	return got;
 }
 
-static enum ts_got run_task(struct ts_cause *c, struct ts_budget *budget, uint64_t *at, struct ts_error *err)
+static enum ts_next run_task(struct ts_cause *c, struct ts_budget *budget, uint64_t *at, struct ts_error *err)
 {
 	struct ts_cause_task t = c->tasks[c->n_tasks - 1];
 	struct ts_writer w = { 0 };
-	enum ts_got got = find_writer(c, &t, &w, budget, err);
+	enum ts_next got = find_writer(c, &t, &w, budget, err);
 	bool done;
 
-	if (got == TS_GOT_PENDING || got == TS_GOT_FAIL) {
+	if (got == TS_MORE || got == TS_FAIL) {
 		*at = c->search.pos;
 		return got;
 	}
@@ -336,12 +336,12 @@ static enum ts_got run_task(struct ts_cause *c, struct ts_budget *budget, uint64
 	c->asked_at = t.before;
 	if (++c->n_looked_up > MAX_LOOKED_UP) {
 		ts_cause_cut(c, t.parent);
-		return TS_GOT_ROW;
+		return TS_ITEM;
 	}
-	done = got == TS_GOT_ROW ? take_writer(c, &t, &w, err) : take_start(c, &t, err);
+	done = got == TS_ITEM ? take_writer(c, &t, &w, err) : take_start(c, &t, err);
 	if (done && c->is_failed)
 		done = ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory exhausted: causes");
-	return done ? TS_GOT_ROW : TS_GOT_FAIL;
+	return done ? TS_ITEM : TS_FAIL;
 }
 
 /* The branch becomes the first node; its target, or the flags that decide, are looked up. */
@@ -364,9 +364,9 @@ static bool take_branch(struct ts_cause *c, const struct ts_writer *w, struct ts
 	return true;
 }
 
-static enum ts_got begin(struct ts_cause *c, struct ts_budget *budget, uint64_t *at, struct ts_error *err)
+static enum ts_next begin(struct ts_cause *c, struct ts_budget *budget, uint64_t *at, struct ts_error *err)
 {
-	enum ts_got got = TS_GOT_END;
+	enum ts_next got = TS_END;
 	struct ts_writer w;
 
 	if (c->question.n_what) {
@@ -377,34 +377,34 @@ static enum ts_got begin(struct ts_cause *c, struct ts_budget *budget, uint64_t 
 
 			push(c, &task);
 		}
-		return TS_GOT_END;
+		return TS_END;
 	}
 	got = ts_cause_find_branch(c, &w, budget, at, err);
-	if (got == TS_GOT_ROW)
-		return take_branch(c, &w, err) ? TS_GOT_END : TS_GOT_FAIL;
+	if (got == TS_ITEM)
+		return take_branch(c, &w, err) ? TS_END : TS_FAIL;
 	return got;
 }
 
-enum ts_got ts_cause_run(struct ts_cause *c, struct ts_budget *budget, uint64_t *at, struct ts_error *err)
+enum ts_next ts_cause_run(struct ts_cause *c, struct ts_budget *budget, uint64_t *at, struct ts_error *err)
 {
 	if (!c->is_begun) {
-		enum ts_got got = begin(c, budget, at, err);
+		enum ts_next got = begin(c, budget, at, err);
 
-		if (got != TS_GOT_END)
+		if (got != TS_END)
 			return got;
 		c->is_begun = true;
 	}
 	while (c->n_tasks) {
-		enum ts_got got = ts_budget_take(budget) ? run_task(c, budget, at, err) : TS_GOT_PENDING;
+		enum ts_next got = ts_budget_take(budget) ? run_task(c, budget, at, err) : TS_MORE;
 
-		if (got != TS_GOT_ROW)
+		if (got != TS_ITEM)
 			return got;
 	}
 	if (c->is_failed) {
 		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory exhausted: causes");
-		return TS_GOT_FAIL;
+		return TS_FAIL;
 	}
-	return TS_GOT_END;
+	return TS_END;
 }
 
 bool ts_cause_is_cut(const struct ts_cause *c)

@@ -62,11 +62,11 @@ void ts_flow_close(struct ts_flow *f);
 /*
  * The next hop, ascending by position.  *at is set to the position up to which the search has come.
  *
- * Returns TS_GOT_ROW with *hop.  Returns TS_GOT_END after the last hop.  Returns TS_GOT_PENDING if the budget
- * is used up.  Returns TS_GOT_FAIL if the trace cannot be read, or memory is exhausted.
+ * Returns TS_ITEM with *hop.  Returns TS_END after the last hop.  Returns TS_MORE if the budget
+ * is used up.  Returns TS_FAIL if the trace cannot be read, or memory is exhausted.
  */
-enum ts_got ts_flow_next(struct ts_flow *f, struct ts_flow_hop *hop, struct ts_budget *budget, uint64_t *at,
-			 struct ts_error *err);
+enum ts_next ts_flow_next(struct ts_flow *f, struct ts_flow_hop *hop, struct ts_budget *budget, uint64_t *at,
+			  struct ts_error *err);
 
 /* Was some memory not followed, because it has too many pieces? */
 bool ts_flow_is_cut(const struct ts_flow *f);

@@ -242,8 +242,8 @@ static bool judge(struct ts_flow *f, uint64_t pos, uint32_t *thread, bool *matte
 	return err->code == TS_OK;
 }
 
-enum ts_got ts_flow_next(struct ts_flow *f, struct ts_flow_hop *hop, struct ts_budget *budget, uint64_t *at,
-			 struct ts_error *err)
+enum ts_next ts_flow_next(struct ts_flow *f, struct ts_flow_hop *hop, struct ts_budget *budget, uint64_t *at,
+			  struct ts_error *err)
 {
 	uint64_t end = f->question.to;
 
@@ -254,22 +254,22 @@ enum ts_got ts_flow_next(struct ts_flow *f, struct ts_flow_hop *hop, struct ts_b
 		skip(f);
 		*at = f->pos < end ? f->pos : end;
 		if (f->pos >= end || ts_taint_is_empty(&f->taint))
-			return TS_GOT_END;
+			return TS_END;
 		if (++f->n_looked % STEPS_A_CHUNK == 0 && !ts_budget_take(budget))
-			return TS_GOT_PENDING;
+			return TS_MORE;
 		if (!judge(f, f->pos, &thread, &matters, err))
-			return TS_GOT_FAIL;
+			return TS_FAIL;
 		if (matters) {
 			f->n_looked += 31;
 			if (f->n_looked % STEPS_A_CHUNK < 32 && !ts_budget_take(budget))
-				return TS_GOT_PENDING;
+				return TS_MORE;
 			if (!ts_flow_take_step(f, f->pos, thread, err))
-				return TS_GOT_FAIL;
+				return TS_FAIL;
 		}
 		f->pos++;
 	}
 	*hop = f->hops[f->next_hop++];
-	return TS_GOT_ROW;
+	return TS_ITEM;
 }
 
 bool ts_flow_is_cut(const struct ts_flow *f)

@@ -15,17 +15,17 @@ enum ts_location_kind {
 	TS_IN_REGS,
 	TS_IN_FLAGS,
 	TS_IN_MEMORY,
-	TS_IN_PC, /* where the thread goes next */
+	TS_IN_PC, /* the address of the thread's next instruction */
 };
 
 struct ts_location {
 	enum ts_location_kind kind;
-	uint32_t owner; /* the thread; of memory the process */
+	uint32_t owner; /* the thread; the process for memory */
 	uint64_t base;  /* REGS: offset in the 'g' layout; MEMORY: address */
 	uint64_t mask;  /* bit i: byte base + i; FLAGS: bits of the flags register */
 };
 
-/* The bits [@at, @at + @len) of a mask; those from 64 on are left out. */
+/* A mask with bits [@at, @at + @len) set; bits from 64 on are omitted. */
 static inline uint64_t ts_mask(uint64_t at, uint64_t len)
 {
 	if (at >= 64 || !len)
@@ -33,7 +33,7 @@ static inline uint64_t ts_mask(uint64_t at, uint64_t len)
 	return (len >= 64 - at ? UINT64_MAX << at : (UINT64_MAX >> (64 - len)) << at);
 }
 
-/* Which bytes of @loc are in [@first, @first + @len); both are in the same space. */
+/* The mask of the bytes of @loc that are in [@first, @first + @len), a range in the same space. */
 static inline uint64_t ts_location_overlap(const struct ts_location *loc, uint64_t first, uint64_t len)
 {
 	uint64_t skip;

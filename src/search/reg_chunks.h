@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * In which chunks instructions may write a register or flag: from the runs of instructions that do
+ * The chunks in which instructions may write a register or flag, found by the runs of instructions that write it
  * (src/query/write_runs.h).
  */
 #ifndef TS_SEARCH_REG_CHUNKS_H
@@ -12,22 +12,22 @@
 #include "location.h"
 #include "src/query/write_runs.h"
 
-/* All zero: nothing has been asked. */
+/* A search for one location; all zero at first. */
 struct ts_reg_chunks {
-	struct ts_run_search writers; /* the runs that may write it; it is not run */
-	uint64_t n_steps;     /* of the recording when they were listed; 0: they were not */
-	uint64_t first, end;  /* chunks of the window that bits is about */
-	uint64_t *bits;       /* owned; a bit a chunk */
-	uint64_t width;       /* of the next window */
-	uint64_t last, below; /* the chunk that was found first, backwards from @below; none after it up to @below has a write */
-	unsigned n_asked;     /* chunks that were named without a look at runs */
-	bool is_ready;        /* ts_query_need_write_runs() has returned TS_NEED_DONE */
-	bool is_failed;       /* memory was exhausted: all chunks are named */
+	struct ts_run_search writers; /* only its list of the runs that may write the location is used */
+	uint64_t n_steps;     /* the recording's length when the runs were listed; 0: they have not been listed */
+	uint64_t first, end;  /* the window [first, end) of chunks that bits describes */
+	uint64_t *bits;       /* owned; one bit for each chunk of the window: may it write the location? */
+	uint64_t width;       /* the number of chunks of the next window */
+	uint64_t last, below; /* the first result of a backward search from @below: no chunk in (last, below] has a write */
+	unsigned n_asked;     /* the number of chunks that were returned without knowledge of runs */
+	bool is_ready;        /* ts_query_need_write_runs() has returned TS_END */
+	bool is_failed;       /* memory was exhausted: every chunk is returned */
 };
 
 void ts_reg_chunks_fini(struct ts_reg_chunks *c);
 
-/* Is it time to find out what runs write?  Until c->is_ready all chunks are named. */
+/* Should the caller call ts_query_need_write_runs() now?  Every chunk is returned until c->is_ready is set. */
 bool ts_reg_chunks_want_runs(const struct ts_reg_chunks *c, const struct ts_query *q);
 
 /*

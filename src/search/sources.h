@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the bytes that a step wrote are made of: other places as they were before the step, constants, and
- * what has no place.
+ * The sources of the bytes that a step wrote: other places as they were before the step, constants, and sources without a
+ * place.
  */
 #ifndef TS_SEARCH_SOURCES_H
 #define TS_SEARCH_SOURCES_H
@@ -20,7 +20,7 @@ enum ts_source_kind {
 	TS_FROM_UNKNOWN,
 };
 
-/* One thing that the bytes are made of. */
+/* One source. */
 struct ts_made_of {
 	enum ts_source_kind kind;
 	struct ts_location loc; /* PLACE; addresses of memory are virtual */
@@ -32,12 +32,12 @@ struct ts_made_of {
 struct ts_sources {
 	struct ts_made_of items[TS_MAX_SOURCES];
 	unsigned n;
-	bool is_truncated; /* there are more than can be listed */
+	bool is_truncated; /* there are more than TS_MAX_SOURCES */
 };
 
 /*
- * The sources of @loc, which step @pos wrote, or (TS_IN_PC) of where it led.  @with_addresses: the registers of
- * addresses of memory that takes part are sources, too.
+ * Find the sources of @loc, which step @pos wrote, or (TS_IN_PC) of its next address.  @with_addresses: the registers that
+ * address its memory operands are sources, too.
  *
  * Returns false if the trace cannot be read, or memory is exhausted.
  */

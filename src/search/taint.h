@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The bytes of registers, flags and memory that come from others, and the step through which each came.
+ * Tainted bytes: the bytes of registers, flags and memory that were made of the bytes of the question, each with the step that
+ * wrote it last.
  */
 #ifndef TS_SEARCH_TAINT_H
 #define TS_SEARCH_TAINT_H
@@ -12,27 +13,27 @@
 #include "location.h"
 #include "src/query/query.h"
 
-/* Bytes of the layout that one bit of a mask of registers stands for, and words of such a mask. */
+/* The number of bytes of the layout for which one bit of a register mask stands, and the number of words of such a mask. */
 #define TS_TAINT_UNIT  8u
 #define TS_TAINT_WORDS 16u
 
-/* More lines of memory do not come from others. */
+/* The maximum number of tainted lines of memory; bytes in further lines are not followed. */
 #define TS_TAINT_MAX_LINES 65536u
 
 /* A line of memory: TS_TOUCHED_LEN bytes. */
 struct ts_taint_line {
 	uint64_t addr;    /* of its first byte, as effects have it */
 	uint32_t process;
-	uint32_t n;       /* bytes that come from others */
+	uint32_t n;       /* the number of tainted bytes */
 	uint64_t next;    /* no chunk before it, from `asked` on, touches the line */
 	uint64_t asked;
 	uint64_t from[16];
 };
 
-/* 1 + the step through which a byte came; 0: it does not come from others. */
+/* For each byte 1 + the step that wrote it; 0: the byte is not tainted. */
 struct ts_taint_thread {
-	uint64_t *regs;   /* owned; g_len of them, then 64 flags; NULL: none was ever written */
-	uint64_t mask[TS_TAINT_WORDS]; /* units of registers that may have some; flags are in that of their register */
+	uint64_t *regs;   /* owned; g_len items for registers, then 64 for flags; NULL: none was ever tainted */
+	uint64_t mask[TS_TAINT_WORDS]; /* the units that may have tainted bytes; flags belong to the unit of their register */
 	uint64_t n;
 };
 
@@ -42,7 +43,7 @@ struct ts_taint {
 	uint32_t n_threads;
 	struct ts_taint_line *lines;    /* owned; by process and address */
 	size_t n_lines, cap_lines;
-	uint64_t n_memory;              /* bytes of memory */
+	uint64_t n_memory;              /* the number of tainted bytes of memory */
 	bool is_cut;                    /* there were too many lines */
 };
 
@@ -56,7 +57,7 @@ void ts_taint_fini(struct ts_taint *t);
  */
 bool ts_taint_set(struct ts_taint *t, const struct ts_location *loc, unsigned i, uint64_t from);
 
-/* Through which step, plus 1, byte @i came; 0: it does not come from others. */
+/* 1 + the step that wrote byte @i; 0: the byte is not tainted. */
 uint64_t ts_taint_get(const struct ts_taint *t, const struct ts_location *loc, unsigned i);
 
 /* ts_taint_get() of the first byte in loc->mask with a source.  *i is set to that byte.  0: there is none. */
@@ -65,7 +66,7 @@ uint64_t ts_taint_any(const struct ts_taint *t, const struct ts_location *loc, u
 /* The first line with a byte in [@first, @last] that has a source; NULL if there is none. */
 struct ts_taint_line *ts_taint_line(const struct ts_taint *t, uint32_t process, uint64_t first, uint64_t last);
 
-/* Does anything come from others? */
+/* Is no byte tainted? */
 bool ts_taint_is_empty(const struct ts_taint *t);
 
 #endif

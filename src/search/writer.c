@@ -102,46 +102,46 @@ static uint64_t last_shown(const struct ts_writer_search *s, const struct ts_que
  * Runs of instructions that may write it: the last one up to step @pos, *first and *end of its steps, *first
  * is TS_NO_POS if there is none.
  */
-static enum ts_got find_run(struct ts_writer_search *s, struct ts_query *q, uint64_t pos, uint64_t *first,
-			    uint64_t *end, struct ts_budget *budget, struct ts_error *err)
+static enum ts_next find_run(struct ts_writer_search *s, struct ts_query *q, uint64_t pos, uint64_t *first,
+			     uint64_t *end, struct ts_budget *budget, struct ts_error *err)
 {
-	enum ts_need need = TS_NEED_MORE;
+	enum ts_next need = TS_MORE;
 
-	while ((need = ts_query_need_write_runs(q, RUNS_A_BUDGET, err)) == TS_NEED_MORE) {
+	while ((need = ts_query_need_write_runs(q, RUNS_A_BUDGET, err)) == TS_MORE) {
 		if (!ts_budget_take(budget))
-			return TS_GOT_PENDING;
+			return TS_MORE;
 	}
-	if (need == TS_NEED_FAILED)
-		return TS_GOT_FAIL;
+	if (need == TS_FAIL)
+		return TS_FAIL;
 	if (!s->among)
 		s->among = find_runs(s, q, pos);
 	if (!s->among && !(s->among = begin_runs(s, q, err)))
-		return TS_GOT_FAIL;
+		return TS_FAIL;
 	s->among->used = ++s->clock;
 	s->among->pos = pos;
 	while (!ts_run_search_prev(&s->among->search, q, pos, LOOKS_A_BUDGET, first, end)) {
 		if (!ts_budget_take(budget))
-			return TS_GOT_PENDING;
+			return TS_MORE;
 	}
-	return TS_GOT_ROW;
+	return TS_ITEM;
 }
 
 /*
- * From step @pos back to the last one that may write it.  TS_GOT_ROW: go on from s->pos down to s->first.
+ * From step @pos back to the last one that may write it.  TS_ITEM: go on from s->pos down to s->first.
  */
-static enum ts_got skip(struct ts_writer_search *s, struct ts_query *q, uint64_t pos, struct ts_budget *budget,
-			struct ts_error *err)
+static enum ts_next skip(struct ts_writer_search *s, struct ts_query *q, uint64_t pos, struct ts_budget *budget,
+			 struct ts_error *err)
 {
 	uint64_t first = TS_NO_POS, end = 0, chunk, start = TS_NO_POS, stop = 0;
 	unsigned accesses = CHANGES;
-	enum ts_got got;
+	enum ts_next got;
 
 	if (!ts_query_has_write_runs(q)) {
 		s->first = 0;
-		return TS_GOT_ROW;
+		return TS_ITEM;
 	}
 	got = find_run(s, q, pos, &first, &end, budget, err);
-	if (got != TS_GOT_ROW)
+	if (got != TS_ITEM)
 		return got;
 	if (ts_query_lacks_code(q)) /* what is not known to write it may have left it as it was */
 		accesses |= TS_ACCESS_WRITE;
@@ -151,7 +151,7 @@ static enum ts_got skip(struct ts_writer_search *s, struct ts_query *q, uint64_t
 		stop = (chunk + 1) * TS_CHUNK_STEPS;
 	}
 	if (first == TS_NO_POS && start == TS_NO_POS)
-		return TS_GOT_END;
+		return TS_END;
 	if (first == TS_NO_POS || (start != TS_NO_POS && stop > end)) {
 		first = first == TS_NO_POS || start > end ? start : first < start ? first : start;
 		end = stop;
@@ -159,7 +159,7 @@ static enum ts_got skip(struct ts_writer_search *s, struct ts_query *q, uint64_t
 	s->first = first;
 	if (end <= pos)
 		s->pos = end;
-	return TS_GOT_ROW;
+	return TS_ITEM;
 }
 
 static bool is_branch(const struct ts_decoded *d)
@@ -245,8 +245,8 @@ static bool find_foreign(const struct ts_writer_search *s, struct ts_query *q, u
 }
 
 /* Look at the step before s->pos, or pass over those that cannot be. */
-static enum ts_got look_back(struct ts_writer_search *s, struct ts_query *q, struct ts_written *written,
-			     struct ts_budget *budget, struct ts_error *err)
+static enum ts_next look_back(struct ts_writer_search *s, struct ts_query *q, struct ts_written *written,
+			      struct ts_budget *budget, struct ts_error *err)
 {
 	uint64_t pos = s->pos ? ts_query_prev_step(q, s->loc.owner, s->pos - 1) : TS_NO_POS;
 	uint64_t first = pos == TS_NO_POS ? 0 : pos + 1, foreign;
@@ -254,34 +254,34 @@ static enum ts_got look_back(struct ts_writer_search *s, struct ts_query *q, str
 	written->mask = 0;
 	if (s->loc.kind != TS_IN_PC) {
 		if (!find_foreign(s, q, first > s->stop ? first : s->stop, &foreign, err))
-			return TS_GOT_FAIL;
+			return TS_FAIL;
 		if (foreign != TS_NO_POS) {
 			s->pos = foreign;
-			return ts_step_writes(q, s->pos, &s->loc, s->may_contradict, written, err) ? TS_GOT_ROW : TS_GOT_FAIL;
+			return ts_step_writes(q, s->pos, &s->loc, s->may_contradict, written, err) ? TS_ITEM : TS_FAIL;
 		}
 	}
 	if (pos == TS_NO_POS || (pos < s->stop && s->loc.kind == TS_IN_PC))
-		return TS_GOT_END;
+		return TS_END;
 	if (pos < s->stop && !look_for_late(s, q, pos, written, err))
-		return TS_GOT_FAIL;
+		return TS_FAIL;
 	if (pos < s->stop)
-		return written->mask ? TS_GOT_ROW : TS_GOT_END;
+		return written->mask ? TS_ITEM : TS_END;
 	if (pos < s->first)
 		return skip(s, q, pos, budget, err);
 	s->pos = pos;
-	return look(s, q, written, err) ? TS_GOT_ROW : TS_GOT_FAIL;
+	return look(s, q, written, err) ? TS_ITEM : TS_FAIL;
 }
 
-static enum ts_got find_register(struct ts_writer_search *s, struct ts_query *q, struct ts_written *written,
-				 struct ts_budget *budget, struct ts_error *err)
+static enum ts_next find_register(struct ts_writer_search *s, struct ts_query *q, struct ts_written *written,
+				  struct ts_budget *budget, struct ts_error *err)
 {
-	enum ts_got got;
+	enum ts_next got;
 
 	do {
 		if (s->n_looked++ % STEPS_A_BUDGET == 0 && !ts_budget_take(budget))
-			return TS_GOT_PENDING;
+			return TS_MORE;
 		got = look_back(s, q, written, budget, err);
-	} while (got == TS_GOT_ROW && !written->mask);
+	} while (got == TS_ITEM && !written->mask);
 	return got;
 }
 
@@ -309,8 +309,8 @@ static bool touches(const struct ts_writer_search *s, const struct ts_steps *b, 
 }
 
 /* Steps of the chunk, from the one before s->pos back. */
-static enum ts_got find_in_chunk(struct ts_writer_search *s, struct ts_query *q, struct ts_written *written,
-				 struct ts_error *err)
+static enum ts_next find_in_chunk(struct ts_writer_search *s, struct ts_query *q, struct ts_written *written,
+				  struct ts_error *err)
 {
 	uint64_t start = s->chunk * TS_CHUNK_STEPS, last = s->pos - 1, end = ts_query_n_steps(q) - 1;
 	const struct ts_steps *b;
@@ -319,48 +319,48 @@ static enum ts_got find_in_chunk(struct ts_writer_search *s, struct ts_query *q,
 		last = (s->chunk + 1) * TS_CHUNK_STEPS - 1;
 	end = end < start + TS_CHUNK_STEPS ? end : start + TS_CHUNK_STEPS - 1;
 	if (!ts_query_step(q, end, &b, err))
-		return TS_GOT_FAIL;
+		return TS_FAIL;
 	for (uint64_t pos = last + 1; pos-- > (s->stop > start ? s->stop : start);) {
 		const struct ts_step *st = &b->steps[pos - start];
 
 		if (!touches(s, b, st) && !(s->may_contradict && (pos == end || touches(s, b, st + 1))))
 			continue;
 		if (!ts_step_writes(q, pos, &s->loc, s->may_contradict, written, err))
-			return TS_GOT_FAIL;
+			return TS_FAIL;
 		s->pos = pos;
 		if (written->mask)
-			return TS_GOT_ROW;
+			return TS_ITEM;
 		if (!ts_query_step(q, end, &b, err))
-			return TS_GOT_FAIL;
+			return TS_FAIL;
 	}
 	s->pos = start;
 	/* what the chunk's first step contradicts is a change of the step before */
 	if (!s->may_contradict || start <= s->stop || !touches(s, b, &b->steps[0]))
-		return TS_GOT_ROW;
+		return TS_ITEM;
 	s->pos = start - 1;
-	return ts_step_writes(q, start - 1, &s->loc, true, written, err) ? TS_GOT_ROW : TS_GOT_FAIL;
+	return ts_step_writes(q, start - 1, &s->loc, true, written, err) ? TS_ITEM : TS_FAIL;
 }
 
-static enum ts_got find_memory(struct ts_writer_search *s, struct ts_query *q, struct ts_written *written,
-			       struct ts_budget *budget, struct ts_error *err)
+static enum ts_next find_memory(struct ts_writer_search *s, struct ts_query *q, struct ts_written *written,
+				struct ts_budget *budget, struct ts_error *err)
 {
 	written->mask = 0;
 	while (!written->mask) {
 		uint64_t chunk = s->chunk == TS_NO_CHUNK || !s->pos ? TS_NO_CHUNK : last_access(s, q, s->chunk);
-		enum ts_got got;
+		enum ts_next got;
 
 		if (chunk == TS_NO_CHUNK || (chunk + 1) * TS_CHUNK_STEPS <= s->stop)
-			return TS_GOT_END;
+			return TS_END;
 		if (!ts_budget_take(budget))
-			return TS_GOT_PENDING;
+			return TS_MORE;
 		s->chunk = chunk;
 		got = find_in_chunk(s, q, written, err);
-		if (got != TS_GOT_ROW)
+		if (got != TS_ITEM)
 			return got;
 		if (!written->mask)
 			s->chunk = chunk ? chunk - 1 : TS_NO_CHUNK;
 	}
-	return TS_GOT_ROW;
+	return TS_ITEM;
 }
 
 /* The location as effects have it.  *is_mapped is false if it stands for no memory. */
@@ -381,47 +381,47 @@ static bool translate(struct ts_writer_search *s, struct ts_query *q, uint64_t b
 
 /* -------------------------------------------------------------------------------------------------- search */
 
-static enum ts_got finish(struct ts_writer_search *s, struct ts_query *q, const struct ts_written *written,
-			  struct ts_writer *w, struct ts_error *err)
+static enum ts_next finish(struct ts_writer_search *s, struct ts_query *q, const struct ts_written *written,
+			   struct ts_writer *w, struct ts_error *err)
 {
 	const struct ts_steps *b;
 	const struct ts_step *st = ts_query_step(q, s->pos, &b, err);
 
 	if (!st)
-		return TS_GOT_FAIL;
+		return TS_FAIL;
 	*w = (struct ts_writer){
 		.pos = s->pos, .pc = st->pc, .thread = st->thread, .kind = written->kind, .mask = written->mask
 	};
-	return TS_GOT_ROW;
+	return TS_ITEM;
 }
 
-enum ts_got ts_writer_find(struct ts_writer_search *s, struct ts_query *q, const struct ts_location *loc,
-			   uint64_t before, uint64_t stop, struct ts_writer *w, struct ts_budget *budget,
-			   struct ts_error *err)
+enum ts_next ts_writer_find(struct ts_writer_search *s, struct ts_query *q, const struct ts_location *loc,
+			    uint64_t before, uint64_t stop, struct ts_writer *w, struct ts_budget *budget,
+			    struct ts_error *err)
 {
 	struct ts_written written = { 0 };
 	bool is_mapped = true;
-	enum ts_got got;
+	enum ts_next got;
 
 	if (!s->is_begun) {
 		begin_search(s, q, loc, before, stop);
 		if (!translate(s, q, before, &is_mapped, err)) {
 			end_search(s);
-			return TS_GOT_FAIL;
+			return TS_FAIL;
 		}
 	}
 	if (!is_mapped)
-		got = TS_GOT_END;
+		got = TS_END;
 	else
 		got = (loc->kind == TS_IN_MEMORY ? find_memory : find_register)(s, q, &written, budget, err);
-	if (got != TS_GOT_PENDING)
+	if (got != TS_MORE)
 		end_search(s);
-	return got == TS_GOT_ROW ? finish(s, q, &written, w, err) : got;
+	return got == TS_ITEM ? finish(s, q, &written, w, err) : got;
 }
 
-enum ts_got ts_writer_find_branch(struct ts_writer_search *s, struct ts_query *q, uint32_t thread,
-				  uint64_t before, struct ts_writer *w, struct ts_budget *budget,
-				  struct ts_error *err)
+enum ts_next ts_writer_find_branch(struct ts_writer_search *s, struct ts_query *q, uint32_t thread,
+				   uint64_t before, struct ts_writer *w, struct ts_budget *budget,
+				   struct ts_error *err)
 {
 	const struct ts_location pc = { .kind = TS_IN_PC, .owner = thread, .mask = 1 };
 

@@ -53,20 +53,20 @@ struct ts_writer_search {
  * The last step before @before, and not before @stop, that wrote a byte of @loc.  Of a machine, memory has virtual addresses, and
  * must lie in one page.
  *
- * Returns TS_GOT_ROW and sets *w.  Returns TS_GOT_END if nothing wrote it.  Returns TS_GOT_PENDING if the
- * budget is used up: call again with the same arguments.  Returns TS_GOT_FAIL as in budget.h.
+ * Returns TS_ITEM and sets *w.  Returns TS_END if nothing wrote it.  Returns TS_MORE if the
+ * budget is used up: call again with the same arguments.  Returns TS_FAIL as in budget.h.
  */
-enum ts_got ts_writer_find(struct ts_writer_search *s, struct ts_query *q, const struct ts_location *loc,
-			   uint64_t before, uint64_t stop, struct ts_writer *w, struct ts_budget *budget,
-			   struct ts_error *err);
+enum ts_next ts_writer_find(struct ts_writer_search *s, struct ts_query *q, const struct ts_location *loc,
+			    uint64_t before, uint64_t stop, struct ts_writer *w, struct ts_budget *budget,
+			    struct ts_error *err);
 
 /*
  * The last step of @thread before @before whose next address depended on data: a conditional branch, an
  * indirect jump or call, or a return.  Returns as ts_writer_find(); w->kind and w->mask have no meaning.
  */
-enum ts_got ts_writer_find_branch(struct ts_writer_search *s, struct ts_query *q, uint32_t thread,
-				  uint64_t before, struct ts_writer *w, struct ts_budget *budget,
-				  struct ts_error *err);
+enum ts_next ts_writer_find_branch(struct ts_writer_search *s, struct ts_query *q, uint32_t thread,
+				   uint64_t before, struct ts_writer *w, struct ts_budget *budget,
+				   struct ts_error *err);
 
 void ts_writer_search_fini(struct ts_writer_search *s);
 

@@ -28,17 +28,21 @@ struct ts_written {
 };
 
 /*
- * Is @d, step @pos of the thread of @loc, a system call that returned after steps of other threads?  Then *@at is the last of
- * these, with which its result comes, and *@mask what of @loc the result is.
+ * Is @d, step @pos of the thread of @loc, a system call that returned after steps of other threads?  If so, *at is set to the
+ * last of these steps, at which the result is written, and *mask to the bytes of @loc that the result has.
  */
 bool ts_late_result(struct ts_query *q, uint64_t pos, const struct ts_decoded *d, const struct ts_location *loc,
 		    uint64_t *at, uint64_t *mask);
 
-/* The bytes of @loc (registers, flags, or the pc) that the operands of the instruction of step @pos write. */
+/*
+ * Set *mask to the bytes of @loc (registers, flags, or the pc) that the operands of @d, the instruction of step @pos, write.
+ *
+ * Returns false if the trace cannot be read, or memory is exhausted.
+ */
 bool ts_writes_by_operands(struct ts_query *q, uint64_t pos, const struct ts_decoded *d,
 			   const struct ts_location *loc, uint64_t *mask, struct ts_error *err);
 
-/* May it at some step?  Where not, the above is 0 whenever this instruction runs. */
+/* Can the operands of @d write a byte of @loc at any step?  If not, ts_writes_by_operands() sets the mask to 0 for each of its steps. */
 bool ts_operands_may_write(const struct ts_decoded *d, const struct ts_location *loc);
 
 /*
@@ -52,12 +56,13 @@ bool ts_operands_may_write(const struct ts_decoded *d, const struct ts_location 
 bool ts_writes_by_syscall(struct ts_query *q, uint64_t pos, const struct ts_location *loc, uint64_t *mask,
 			  struct ts_error *err);
 
-/* Does the recording contradict itself anywhere?  Else no step needs to be compared with the next one. */
+/* Does the recording contradict itself anywhere?  If not, no step must be compared with the next one. */
 bool ts_writes_may_contradict(const struct ts_query *q);
 
 /*
- * What step @pos wrote of @loc; @may_contradict is the answer of the above.  w->mask is 0 if nothing.  Of several kinds the one that came last counts, for the
- * bytes of that kind.  Memory of a machine has physical addresses here.
+ * Set *w to the bytes of @loc that step @pos wrote; w->mask is 0 if it wrote none.  If writers of several kinds wrote bytes, *w
+ * has the last kind, and the bytes of that kind.  @may_contradict is the result of ts_writes_may_contradict().  Memory of a
+ * machine has physical addresses.
  *
  * Returns false if the trace cannot be read, or memory is exhausted.
  */
@@ -67,19 +72,20 @@ bool ts_step_writes(struct ts_query *q, uint64_t pos, const struct ts_location *
 /* Does the step have an event of a kind of the mask (1 << enum ts_event_kind)? */
 bool ts_step_has_event(const struct ts_steps *b, const struct ts_step *st, uint32_t kinds);
 
-/* Is what the step leaves the result of a system call? */
+/* Is the step a system call?  Then the system wrote what changed. */
 bool ts_step_is_syscall(const struct ts_query *q, const struct ts_steps *b, const struct ts_step *st,
 			const struct ts_decoded *d);
 
 /*
- * What wrote registers of @owner in step @st, if its instruction's operands (@d) did not.
+ * The writer of those registers of thread @owner that step @st changed although the operands of its instruction, @d, do not
+ * write them.
  */
 enum ts_writer_kind ts_step_other_writer(const struct ts_query *q, const struct ts_steps *b,
 					 const struct ts_step *st, const struct ts_decoded *d, uint32_t owner);
 
 /*
- * What changed the bits @changed of @loc in step @st, beside what its operands write.  Bits of the flags register that
- * operands do not describe (IF, AC, the IT state) change by the instruction.
+ * The writer of the bits @changed of @loc, which step @st changed although its operands do not write them.  Bits of the flags
+ * register that operands do not describe (IF, AC, the IT state) are written by the instruction.
  */
 enum ts_writer_kind ts_step_change_writer(const struct ts_query *q, const struct ts_steps *b, const struct ts_step *st,
 					  const struct ts_decoded *d, const struct ts_location *loc,

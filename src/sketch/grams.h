@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The windows of four bytes that the changes of a segment left in memory, each with the groups of chunks that
- * left it, while the segment is read.
+ * Collects the four-byte windows that the changes of a segment create in memory, while the segment is read.
+ *
+ * Each window is kept as a hash, with the groups of chunks that created it.
  */
 #ifndef TS_GRAMS_H
 #define TS_GRAMS_H
@@ -14,34 +15,34 @@
 
 #define TS_RECENT_BITS 14u
 
-/* A hash table: the slot of a hash has the number that its highest bits are, or comes soon after it. */
+/* A hash table: the highest bits of a hash are the number of its slot; a hash that finds the slot taken lies soon after it. */
 struct ts_gram_table {
 	uint32_t *hashes; /* owned */
-	uint64_t *groups; /* owned; of each: bit g for group g; 0: an empty slot */
-	unsigned n_bits;  /* of a slot's number */
+	uint64_t *groups; /* owned; for each slot: bit g is set for group g; 0: the slot is empty */
+	unsigned n_bits;  /* the length of a slot number */
 };
 
 struct ts_grams {
-	/* hashes that this group has noted, each in the slot of its highest bits */
+	/* a cache of hashes that the current group has, each in the slot of its highest bits */
 	uint32_t recent[1u << TS_RECENT_BITS];
 	struct ts_gram_table table;
-	uint32_t n;        /* that are in it */
-	uint8_t *bitmap;   /* owned; in place of the table when there are too many, else NULL */
-	unsigned group;    /* that is being read */
-	bool is_failed;    /* memory ran out */
+	uint32_t n;        /* the number of hashes in the table */
+	uint8_t *bitmap;   /* owned; replaces the table when it has too many hashes; else NULL */
+	unsigned group;    /* the current group */
+	bool is_failed;    /* memory was exhausted */
 };
 
 /* Returns NULL if memory is exhausted. */
 struct ts_grams *ts_grams_new(void);
 void ts_grams_free(struct ts_grams *g);
 
-/* What follows is of this group, not below the one before. */
+/* The next windows belong to @group.  Groups do not descend. */
 void ts_grams_begin_group(struct ts_grams *g, unsigned group);
 
-/* The same of a window that has not been noted lately. */
+/* Add the hash of a window that is not in the cache. */
 void ts_grams_add(struct ts_grams *g, uint32_t hash);
 
-/* A change left the window @data, of TS_GRAM_LEN bytes. */
+/* Add the window @data, of TS_GRAM_LEN bytes, which a change created. */
 static inline void ts_grams_note(struct ts_grams *g, const uint8_t *data)
 {
 	uint32_t gram = data[0] | (uint32_t)data[1] << 8 | (uint32_t)data[2] << 16 | (uint32_t)data[3] << 24;
@@ -54,7 +55,7 @@ static inline void ts_grams_note(struct ts_grams *g, const uint8_t *data)
 }
 
 /*
- * The segment is over, of @n_steps steps: what was noted to *s (but its wild chunks), and begin the next one.
+ * End the segment, which has @n_steps steps: move its windows to *s, without the wild chunks, and begin the next segment.
  *
  * Returns false if memory is exhausted, or was before.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is asked of sketches (sketch.h): in which chunks may a value begin to stand somewhere in memory?
+ * A query of sketches (sketch.h): the chunks that may create a value anywhere in memory.
  */
 #ifndef TS_PROBE_H
 #define TS_PROBE_H
@@ -12,16 +12,15 @@ struct ts_probe;
 struct ts_sketch;
 
 /*
- * For a value of @len bytes; bytes i with mask[i] 0 may be anything, known or not.
+ * A query for a value of @len bytes.  Where mask[i] is 0, byte i may have any value, or be unknown.
  *
- * Returns NULL if no byte counts, or memory is exhausted.
+ * Returns NULL if the mask is 0 everywhere, or memory is exhausted.
  */
 struct ts_probe *ts_probe_new(const uint8_t *bytes, const uint8_t *mask, uint32_t len);
 void ts_probe_free(struct ts_probe *p);
 
 /*
- * The first chunk >= @chunk, both numbers within segment @segment, whose sketch is @s, in which the value may
- * begin to stand.
+ * The first chunk >= @chunk that may create the value.  Both are relative to segment @segment, whose sketch is @s.
  *
  * Returns TS_SEGMENT_CHUNKS if there is none.
  */

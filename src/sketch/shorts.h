@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The single bytes that the changes of a segment left in memory, and in which chunks, and the pairs of bytes
- * that have one of these, and in which groups of chunks, while the segment is read.
+ * Collects, while a segment is read, the single bytes that its changes create in memory, with their chunks, and the pairs of
+ * bytes that contain a changed byte, with their groups of chunks.
  */
 #ifndef TS_SHORTS_H
 #define TS_SHORTS_H
@@ -12,8 +12,8 @@
 #include "sketch.h"
 
 struct ts_shorts {
-	uint64_t bytes[4]; /* bit b % 64 of word b / 64: the chunk left byte b */
-	uint64_t group;    /* the bit of the group that is being read */
+	uint64_t bytes[4]; /* bit b % 64 of word b / 64 is set if the current chunk created byte b */
+	uint64_t group;    /* the bit of the current group */
 	uint8_t *chunks;   /* owned; as ts_sketch.bytes */
 	uint64_t *groups;  /* owned; by pair */
 };
@@ -22,26 +22,26 @@ struct ts_shorts {
 bool ts_shorts_init(struct ts_shorts *s);
 void ts_shorts_fini(struct ts_shorts *s);
 
-/* What follows is of chunk @chunk of the segment. */
+/* The next changes belong to chunk @chunk of the segment. */
 void ts_shorts_begin_chunk(struct ts_shorts *s, unsigned chunk);
 
-/* No more of it comes. */
+/* End that chunk. */
 void ts_shorts_end_chunk(struct ts_shorts *s, unsigned chunk);
 
-/* A change left byte @b. */
+/* Add byte @b, which a change created. */
 static inline void ts_shorts_note_byte(struct ts_shorts *s, uint8_t b)
 {
 	s->bytes[b / 64] |= UINT64_C(1) << b % 64;
 }
 
-/* A change left the two bytes at @data; it changed one of them, or both. */
+/* Add the pair of bytes at @data, of which a change wrote at least one. */
 static inline void ts_shorts_note_pair(struct ts_shorts *s, const uint8_t *data)
 {
 	s->groups[ts_sketch_pair(data)] |= s->group;
 }
 
 /*
- * The segment is over: what was noted to *sketch, and begin the next one.
+ * End the segment: move its bytes and pairs to *sketch, and begin the next segment.
  *
  * Returns false if memory is exhausted.
  */

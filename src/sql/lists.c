@@ -30,14 +30,14 @@ static const char *module_of(const struct ts_ask *ask, uint64_t addr)
 	return file;
 }
 
-static enum ts_got next_symbol(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget, struct ts_error *err)
+static enum ts_next next_symbol(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget, struct ts_error *err)
 {
 	const struct ts_symbol *x = rows->ask->symbols ? ts_symbols_get(rows->ask->symbols, take_item(rows)) : NULL;
 
 	(void)budget;
 	(void)err;
 	if (!x)
-		return TS_GOT_END;
+		return TS_END;
 	ts_row_text(row, 0, x->name);
 	ts_row_addr(row, 1, x->addr);
 	if (x->len)
@@ -45,10 +45,10 @@ static enum ts_got next_symbol(struct ts_rows *rows, struct ts_row *row, struct 
 	ts_row_text(row, 3, x->is_function ? "function" : "data");
 	if (!(rows->unwanted >> 4 & 1))
 		ts_row_text(row, 4, module_of(rows->ask, x->addr));
-	return TS_GOT_ROW;
+	return TS_ITEM;
 }
 
-static enum ts_got next_line(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget, struct ts_error *err)
+static enum ts_next next_line(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget, struct ts_error *err)
 {
 	size_t n = 0, i = take_item(rows);
 	struct ts_symbols *symbols = rows->ask->symbols;
@@ -57,12 +57,12 @@ static enum ts_got next_line(struct ts_rows *rows, struct ts_row *row, struct ts
 	(void)budget;
 	(void)err;
 	if (i >= n)
-		return TS_GOT_END;
+		return TS_END;
 	ts_row_addr(row, 0, lines[i].addr);
 	ts_row_number(row, 1, lines[i].len);
 	ts_row_text(row, 2, lines[i].file);
 	ts_row_number(row, 3, lines[i].line);
-	return TS_GOT_ROW;
+	return TS_ITEM;
 }
 
 static const char *const meta_keys[] = { "format", "variant", "arch", "os", "program", "folder", "positions", "threads",
@@ -78,7 +78,7 @@ static const char *meta_text(const struct ts_query *q, size_t i)
 	return texts[i] && *texts[i] ? texts[i] : NULL; /* an empty one is not known */
 }
 
-static enum ts_got next_meta(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget, struct ts_error *err)
+static enum ts_next next_meta(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget, struct ts_error *err)
 {
 	const struct ts_query *q = rows->ask->q;
 	size_t i = take_item(rows);
@@ -86,7 +86,7 @@ static enum ts_got next_meta(struct ts_rows *rows, struct ts_row *row, struct ts
 	(void)budget;
 	(void)err;
 	if (i >= sizeof(meta_keys) / sizeof(meta_keys[0]))
-		return TS_GOT_END;
+		return TS_END;
 	ts_row_text(row, 0, meta_keys[i]);
 	switch (i) {
 	case 6: ts_row_number(row, 1, rows->ask->n_steps); break;
@@ -94,7 +94,7 @@ static enum ts_got next_meta(struct ts_rows *rows, struct ts_row *row, struct ts
 	case 8: ts_row_number(row, 1, ts_query_n_processes(q)); break;
 	default: ts_row_text(row, 1, meta_text(q, i)); break;
 	}
-	return TS_GOT_ROW;
+	return TS_ITEM;
 }
 
 static const struct ts_column symbol_columns[] = {

@@ -280,17 +280,17 @@ static bool shows_bytes(const struct ts_sql_cursor *c, const struct ts_sql_vtab 
 static int open_rows(struct ts_sql_cursor *c, const struct ts_sql_vtab *t)
 {
 	struct ts_error err = { 0 };
-	enum ts_got got = TS_GOT_PENDING;
+	enum ts_next got = TS_MORE;
 
 	ts_anchors_init(&c->anchors, c->ask, &c->qn);
-	while (got == TS_GOT_PENDING) {
+	while (got == TS_MORE) {
 		struct ts_budget budget = { TS_SQL_CHUNKS_A_SLICE };
 
 		if (ts_sql_is_stopped(t))
 			return SQLITE_INTERRUPT;
 		got = ts_anchors_find(&c->anchors, &budget, &err);
 	}
-	if (got == TS_GOT_FAIL)
+	if (got == TS_FAIL)
 		return ts_sql_fail_in(c, t, &err);
 	if (is_counted(c, t)) {
 		uint64_t to = c->qn.to < c->ask->n_steps ? c->qn.to : c->ask->n_steps;

@@ -20,13 +20,13 @@ static bool may_be_cut(const struct ts_sql_cursor *c, const struct ts_sql_vtab *
 }
 
 /* The row as it is where WHAT reaches to the end of memory: that of the same step, address and kind. */
-static enum ts_got complete_row(struct ts_sql_cursor *c, const struct ts_sql_vtab *t, struct ts_error *err)
+static enum ts_next complete_row(struct ts_sql_cursor *c, const struct ts_sql_vtab *t, struct ts_error *err)
 {
 	int position = ts_sql_verb_column(t->t.verb, "position"), address = ts_sql_verb_column(t->t.verb, "address");
 	int kind = ts_sql_verb_column(t->t.verb, "kind");
 	uint64_t pos = c->row.cells[position].number, addr = c->row.cells[address].number;
 	struct ts_question qn = c->qn;
-	enum ts_got got = TS_GOT_PENDING;
+	enum ts_next got = TS_MORE;
 	struct ts_rows *rows;
 	char name[32];
 
@@ -36,17 +36,17 @@ static enum ts_got complete_row(struct ts_sql_cursor *c, const struct ts_sql_vta
 	qn.from = pos;
 	qn.to = pos + 1;
 	rows = ts_rows_open(t->t.verb->rows, c->ask, &qn, false, err);
-	while (rows && (got == TS_GOT_PENDING || got == TS_GOT_ROW)) {
+	while (rows && (got == TS_MORE || got == TS_ITEM)) {
 		struct ts_budget budget = { TS_SQL_CHUNKS_A_SLICE };
 
 		ts_row_reset(&c->row);
 		got = rows->ops->next(rows, &c->row, &budget, err);
-		if (got == TS_GOT_ROW && c->row.cells[address].number == addr &&
+		if (got == TS_ITEM && c->row.cells[address].number == addr &&
 		    !strcmp(ts_row_get(&c->row, (unsigned)kind), name))
 			break;
 	}
 	ts_rows_close(rows);
-	return rows ? got : TS_GOT_FAIL;
+	return rows ? got : TS_FAIL;
 }
 
 /* -------------------------------------------------------------------------------------------------- cursor */
@@ -59,7 +59,7 @@ static int next(sqlite3_vtab_cursor *cursor)
 	while (!c->is_over) {
 		struct ts_budget budget = { TS_SQL_CHUNKS_A_SLICE };
 		struct ts_error err = { 0 };
-		enum ts_got got;
+		enum ts_next got;
 		bool is_it = true;
 		int result;
 
@@ -75,23 +75,23 @@ static int next(sqlite3_vtab_cursor *cursor)
 		}
 		ts_row_reset(&c->row);
 		got = c->rows->ops->next(c->rows, &c->row, &budget, &err);
-		if (got == TS_GOT_FAIL || !ts_query_finish_question(c->ask->q, &err))
+		if (got == TS_FAIL || !ts_query_finish_question(c->ask->q, &err))
 			return ts_sql_fail_in(c, t, &err);
-		if (got == TS_GOT_ROW && may_be_cut(c, t))
+		if (got == TS_ITEM && may_be_cut(c, t))
 			got = complete_row(c, t, &err);
-		if (got == TS_GOT_FAIL)
+		if (got == TS_FAIL)
 			return ts_sql_fail_in(c, t, &err);
-		if (got == TS_GOT_ROW && !ts_machine_row(&c->machine, &c->row, &is_it, &err))
+		if (got == TS_ITEM && !ts_machine_row(&c->machine, &c->row, &is_it, &err))
 			return ts_sql_fail_in(c, t, &err);
-		if (got == TS_GOT_ROW && !is_it)
+		if (got == TS_ITEM && !is_it)
 			continue;
-		if (got == TS_GOT_ROW)
+		if (got == TS_ITEM)
 			return ts_buf_ok(&c->row.texts) ? SQLITE_OK : SQLITE_NOMEM;
-		if (got == TS_GOT_END && c->rows->is_cut) {
+		if (got == TS_END && c->rows->is_cut) {
 			t->s->is_cut = true;
 			snprintf(t->s->note, sizeof(t->s->note), "%s", c->rows->note);
 		}
-		if (got == TS_GOT_END)
+		if (got == TS_END)
 			ts_sql_close_question(c);
 		else if (ts_sql_is_stopped(t))
 			return SQLITE_INTERRUPT;

@@ -148,7 +148,7 @@ static bool add_region(const struct ts_symbols_search *f, const struct ts_region
 		     add_bare(f, r->first, r->last, r->file, r->file_off != 0, err);
 }
 
-enum ts_got ts_symbols_search_next(struct ts_symbols_search *f, struct ts_error *err)
+enum ts_next ts_symbols_search_next(struct ts_symbols_search *f, struct ts_error *err)
 {
 	struct ts_module_info m;
 	struct ts_region_info r;
@@ -174,18 +174,18 @@ enum ts_got ts_symbols_search_next(struct ts_symbols_search *f, struct ts_error 
 		f->n_regions++;
 		done = add_region(f, &r, err);
 	} else {
-		return TS_GOT_END;
+		return TS_END;
 	}
-	return done ? TS_GOT_PENDING : TS_GOT_FAIL;
+	return done ? TS_MORE : TS_FAIL;
 }
 
 bool ts_find_symbols(struct ts_symbols *s, struct ts_query *q, const struct ts_symbols_places *places,
 		     struct ts_error *err)
 {
 	struct ts_symbols_search f = { .symbols = s, .q = q, .places = *places };
-	enum ts_got got;
+	enum ts_next got;
 
-	while ((got = ts_symbols_search_next(&f, err)) == TS_GOT_PENDING)
+	while ((got = ts_symbols_search_next(&f, err)) == TS_MORE)
 		;
-	return got == TS_GOT_END && ts_symbols_read(s, err);
+	return got == TS_END && ts_symbols_read(s, err);
 }

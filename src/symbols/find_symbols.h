@@ -48,10 +48,10 @@ struct ts_symbols_search {
 /*
  * Register the next file of @f->places: images, the program, modules and mapped files, in this order.
  *
- * Returns TS_GOT_PENDING if there may be more, TS_GOT_END if not.  Returns TS_GOT_FAIL if an image, @exec or the
+ * Returns TS_MORE if there may be more, TS_END if not.  Returns TS_FAIL if an image, @exec or the
  * trace cannot be read (TS_EIO), or memory is exhausted.
  */
-enum ts_got ts_symbols_search_next(struct ts_symbols_search *f, struct ts_error *err);
+enum ts_next ts_symbols_search_next(struct ts_symbols_search *f, struct ts_error *err);
 
 /*
  * Search all files, and read their symbols.

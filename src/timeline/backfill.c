@@ -113,23 +113,23 @@ static bool end_segment(struct ts_backfill *b, bool is_last)
 	return true;
 }
 
-static enum ts_grow fail_no_memory(const struct ts_backfill *b, struct ts_error *err)
+static enum ts_next fail_no_memory(const struct ts_backfill *b, struct ts_error *err)
 {
 	ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to build %s", b->s->name);
-	return TS_GROW_FAILED;
+	return TS_FAIL;
 }
 
 /* All that the timeline has was read. */
-static enum ts_grow end(struct ts_backfill *b, struct ts_error *err)
+static enum ts_next end(struct ts_backfill *b, struct ts_error *err)
 {
 	if (!end_segment(b, true))
 		return fail_no_memory(b, err);
 	b->tl->lacks &= ~(UINT32_C(1) << b->ordinal);
-	return TS_GROW_DONE;
+	return TS_END;
 }
 
 /* Take in what was decoded: as many steps as the timeline has. */
-static enum ts_grow take_in(struct ts_backfill *b, struct ts_batch *batch, struct ts_error *err)
+static enum ts_next take_in(struct ts_backfill *b, struct ts_batch *batch, struct ts_error *err)
 {
 	uint64_t left = b->tl->n_steps - b->n_steps;
 
@@ -138,7 +138,7 @@ static enum ts_grow take_in(struct ts_backfill *b, struct ts_batch *batch, struc
 			*err = batch->err;
 		else
 			ts_fail(err, TS_ECORRUPT, TS_NO_OFF, "the trace is no longer what it was");
-		return TS_GROW_FAILED;
+		return TS_FAIL;
 	}
 	if (batch->steps.n_steps) {
 		if (!b->s->take(b->tl, b->n_steps, &batch->steps))
@@ -150,36 +150,36 @@ static enum ts_grow take_in(struct ts_backfill *b, struct ts_batch *batch, struc
 		return end(b, err);
 	if (b->n_chunks % TS_SEGMENT_CHUNKS == 0 && !end_segment(b, false))
 		return fail_no_memory(b, err);
-	return TS_GROW_MORE;
+	return TS_MORE;
 }
 
-enum ts_grow ts_backfill_grow(struct ts_backfill *b, uint64_t n_steps, struct ts_error *err)
+enum ts_next ts_backfill_grow(struct ts_backfill *b, uint64_t n_steps, struct ts_error *err)
 {
 	uint64_t start = b->n_steps;
-	enum ts_grow grown = TS_GROW_MORE;
+	enum ts_next grown = TS_MORE;
 
-	while (grown == TS_GROW_MORE && b->n_steps - start < n_steps)
+	while (grown == TS_MORE && b->n_steps - start < n_steps)
 		grown = take_in(b, ts_feed_next(b->feed), err);
 	return grown;
 }
 
-enum ts_grow ts_timeline_fill(struct ts_timeline *tl, const struct ts_section *s, uint64_t n_steps,
+enum ts_next ts_timeline_fill(struct ts_timeline *tl, const struct ts_section *s, uint64_t n_steps,
 			      struct ts_error *err)
 {
-	enum ts_grow grown;
+	enum ts_next grown;
 
 	if (ts_timeline_has(tl, s))
-		return TS_GROW_DONE;
+		return TS_END;
 	if (tl->is_filling)
-		return TS_GROW_MORE;
+		return TS_MORE;
 	tl->is_filling = true;
 	if (!tl->backfill) /* else one that others began, of this section or another one */
 		tl->backfill = ts_backfill_new(tl, s, err);
-	grown = tl->backfill ? ts_backfill_grow(tl->backfill, n_steps, err) : TS_GROW_FAILED;
+	grown = tl->backfill ? ts_backfill_grow(tl->backfill, n_steps, err) : TS_FAIL;
 	tl->is_filling = false;
-	if (grown == TS_GROW_MORE)
-		return TS_GROW_MORE;
+	if (grown == TS_MORE)
+		return TS_MORE;
 	ts_backfill_free(tl->backfill);
 	tl->backfill = NULL;
-	return grown == TS_GROW_DONE && !ts_timeline_has(tl, s) ? TS_GROW_MORE : grown;
+	return grown == TS_END && !ts_timeline_has(tl, s) ? TS_MORE : grown;
 }

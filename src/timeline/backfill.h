@@ -29,10 +29,10 @@ void ts_backfill_free(struct ts_backfill *b);
 /*
  * Read about @n_steps more steps (whole chunks).
  *
- * Returns TS_GROW_DONE when the timeline has the section; TS_GROW_FAILED and fills @err if the trace cannot
+ * Returns TS_END when the timeline has the section; TS_FAIL and fills @err if the trace cannot
  * be read (TS_EIO), has changed (TS_ECORRUPT), or memory is exhausted (TS_ENOMEM): the section may not be queried then.
  */
-enum ts_grow ts_backfill_grow(struct ts_backfill *b, uint64_t n_steps, struct ts_error *err);
+enum ts_next ts_backfill_grow(struct ts_backfill *b, uint64_t n_steps, struct ts_error *err);
 
 /* The number of steps that have been read. */
 uint64_t ts_backfill_n_read(const struct ts_backfill *b);

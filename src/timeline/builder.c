@@ -95,9 +95,9 @@ void ts_builder_free(struct ts_timeline *tl)
 	tl->builder = NULL;
 }
 
-enum ts_grow ts_builder_no_memory(const struct ts_timeline *tl, struct ts_error *err)
+enum ts_next ts_builder_no_memory(const struct ts_timeline *tl, struct ts_error *err)
 {
 	ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the index, after %" PRIu64 " steps",
 		tl->builder->n_steps);
-	return TS_GROW_FAILED;
+	return TS_FAIL;
 }

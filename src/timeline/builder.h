@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The construction of a timeline; private to the files that construct it: growing.c adds chunks, effects.c applies the
- * effects of their steps, stages.c seals segments, timeline_file.c saves segments in index files and loads them.
+ * effects of their steps, growing.c seals segments, timeline_file.c saves segments in index files and loads them.
  */
 #ifndef TS_BUILDER_H
 #define TS_BUILDER_H
@@ -111,8 +111,8 @@ void ts_builder_publish(struct ts_timeline *tl);
 /* Was memory exhausted while an effect was applied? */
 bool ts_builder_is_failed(const struct ts_timeline *tl);
 
-/* Fills @err; returns TS_GROW_FAILED. */
-enum ts_grow ts_builder_no_memory(const struct ts_timeline *tl, struct ts_error *err);
+/* Fills @err; returns TS_FAIL. */
+enum ts_next ts_builder_no_memory(const struct ts_timeline *tl, struct ts_error *err);
 
 /* Begin to give chunks to the optional sections.  The first chunk must be next. */
 void ts_builder_begin_giving(struct ts_timeline *tl);

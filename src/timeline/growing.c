@@ -6,7 +6,7 @@
 
 #include "builder.h"
 #include "src/calls/calls.h"
-#include "stages.h"
+#include "timeline.h"
 
 unsigned ts_timeline_permille(const struct ts_timeline *tl)
 {
@@ -18,6 +18,208 @@ unsigned ts_timeline_permille(const struct ts_timeline *tl)
 	if (!len || reached >= len)
 		return len ? 999 : 0;
 	return (unsigned)((double)reached / (double)len * 1000);
+}
+
+/* ------------------------------------------------------------------------------------------------- stages */
+
+/*
+ * Reading pauses while notes are sorted, sealed, and saved.  The work of a stage may run on another thread; end_stage() is
+ * called when that has ended.
+ *
+ * The functions that begin a stage return as ts_timeline_grow().
+ */
+
+/* The segment of the chunk that was added last. */
+static uint64_t last_segment(const struct ts_builder *bd)
+{
+	return (bd->n_chunks - 1) / TS_SEGMENT_CHUNKS;
+}
+
+/*
+ * Piece @i of packing, the long ones first: the optional sections, the parts of memory, those of the
+ * registers, the runs.  Queries may read the optional sections meanwhile, unless all is read first: only then
+ * they are sealed here.
+ */
+static bool do_piece(struct ts_timeline *tl, uint32_t i)
+{
+	struct ts_builder *bd = tl->builder;
+	uint32_t part = i - 1, space = part / TS_SPACE_PARTS;
+
+	if (!i)
+		return !tl->is_read_whole || ts_builder_seal_optional(tl, last_segment(bd), false);
+	if (space > tl->n_memory)
+		return ts_runs_pack(&bd->runs);
+	return ts_space_pack(space < tl->n_memory ? bd->memory[space] : &bd->regs, part % TS_SPACE_PARTS);
+}
+
+static void pack_piece(void *user, uint32_t i)
+{
+	struct ts_timeline *tl = user;
+
+	if (atomic_load(&tl->builder->is_done) && !do_piece(tl, i))
+		atomic_store(&tl->builder->is_done, false);
+}
+
+/* The long part of sealing.  Queries may be asked meanwhile. */
+static void pack(void *user)
+{
+	struct ts_timeline *tl = user;
+
+	atomic_store(&tl->builder->is_done, true);
+	ts_thread_each(tl->n_jobs, (tl->n_memory + 1) * TS_SPACE_PARTS + 2, pack_piece, tl);
+}
+
+static void sync_file(void *user)
+{
+	struct ts_timeline *tl = user;
+
+	tl->builder->is_done = ts_index_publish(tl->file, &tl->builder->error);
+}
+
+static void begin_stage(struct ts_timeline *tl, enum ts_stage stage, void (*work)(void *tl))
+{
+	struct ts_builder *bd = tl->builder;
+
+	bd->stage = stage;
+	if (bd->is_aside)
+		ts_task_start(&bd->task, work, tl);
+	else
+		work(tl);
+}
+
+/* Sort what was noted; @stage says what becomes of it. */
+static enum ts_next begin_packing(struct ts_timeline *tl, enum ts_stage stage, struct ts_error *err)
+{
+	if (!ts_runs_flush(&tl->builder->runs))
+		return ts_builder_no_memory(tl, err);
+	ts_feed_allow_lead(tl->builder->feed);
+	begin_stage(tl, stage, pack);
+	return TS_MORE;
+}
+
+/*
+ * Sort the notes of the first segment so far, so that they can be queried.  If no client waits, end only the current
+ * run, as sorting does too, so that the index is the same in both cases.
+ */
+static enum ts_next begin_copy(struct ts_timeline *tl, struct ts_error *err)
+{
+	if (!tl->is_read_whole)
+		return begin_packing(tl, TS_STAGE_COPY, err);
+	tl->builder->next_copy *= 2;
+	return ts_runs_flush(&tl->builder->runs) ? TS_MORE : ts_builder_no_memory(tl, err);
+}
+
+static bool has_segment(const struct ts_builder *bd)
+{
+	return bd->n_chunks > bd->n_sealed * TS_SEGMENT_CHUNKS;
+}
+
+static bool seal_segment(struct ts_timeline *tl)
+{
+	struct ts_builder *bd = tl->builder;
+	uint64_t segment = last_segment(bd);
+	bool done = bd->is_done && ts_space_seal(&bd->regs, segment) && ts_runs_seal(&bd->runs, bd->n_steps);
+
+	for (uint32_t i = 0; i < tl->n_memory && done; i++)
+		done = ts_space_seal(bd->memory[i], segment);
+	done = done && (tl->is_read_whole || ts_builder_seal_optional(tl, segment, false));
+	if (done)
+		bd->n_sealed = segment + 1;
+	return done;
+}
+
+static bool copy_segment(struct ts_timeline *tl)
+{
+	struct ts_builder *bd = tl->builder;
+	uint64_t segment = last_segment(bd);
+	bool done = bd->is_done && ts_space_seal_copy(&bd->regs, segment) && ts_runs_seal_copy(&bd->runs);
+
+	for (uint32_t i = 0; i < tl->n_memory && done; i++)
+		done = ts_space_seal_copy(bd->memory[i], segment);
+	bd->next_copy *= 2;
+	return done && ts_builder_seal_optional(tl, segment, true);
+}
+
+/* To the index file, if there is one that can still be written; else all stays in memory. */
+static void save(struct ts_timeline *tl, bool is_last)
+{
+	if (tl->file && tl->file_error.code == TS_OK && !ts_builder_save(tl, is_last, &tl->file_error))
+		ts_buf_fini(&tl->builder->journal);
+}
+
+/* Nothing is left to do. */
+static enum ts_next end_build(struct ts_timeline *tl)
+{
+	tl->damage = tl->builder->damage;
+	tl->has_end = !tl->builder->end.is_absent;
+	ts_builder_free(tl);
+	return TS_END;
+}
+
+/*
+ * All that was read is sealed: to the file with it, unless the reason why the recording ends is none of the
+ * trace's own: another time there may be more.
+ */
+static enum ts_next keep(struct ts_timeline *tl)
+{
+	bool is_final = tl->builder->damage.code != TS_EIO && !tl->builder->is_at_limit;
+
+	if (is_final)
+		save(tl, true);
+	ts_builder_publish(tl);
+	if (!is_final || !tl->file || tl->file_error.code != TS_OK)
+		return end_build(tl);
+	begin_stage(tl, TS_STAGE_SYNC, sync_file);
+	return TS_MORE;
+}
+
+/* End the stage, whose work is done. */
+static enum ts_next end_stage(struct ts_timeline *tl, struct ts_error *err)
+{
+	struct ts_builder *bd = tl->builder;
+	enum ts_stage stage = bd->stage;
+
+	bd->stage = TS_STAGE_READ;
+	switch (stage) {
+	case TS_STAGE_READ:
+		break;
+	case TS_STAGE_COPY:
+		if (!copy_segment(tl))
+			return ts_builder_no_memory(tl, err);
+		ts_builder_publish(tl);
+		break;
+	case TS_STAGE_SEGMENT:
+		if (!seal_segment(tl))
+			return ts_builder_no_memory(tl, err);
+		save(tl, false);
+		ts_builder_publish(tl);
+		ts_builder_let_give(tl);
+		break;
+	case TS_STAGE_LAST:
+		return seal_segment(tl) ? keep(tl) : ts_builder_no_memory(tl, err);
+	case TS_STAGE_SYNC:
+		if (!bd->is_done && ts_index_use_fallback(tl->file)) {
+			ts_error_reset(&bd->error);
+			begin_stage(tl, TS_STAGE_SYNC, sync_file);
+			break;
+		}
+		if (!bd->is_done)
+			tl->file_error = bd->error;
+		return end_build(tl);
+	}
+	return TS_MORE;
+}
+
+/* Begin the work after a segment was read to its end. */
+static enum ts_next begin_segment(struct ts_timeline *tl, struct ts_error *err)
+{
+	return begin_packing(tl, TS_STAGE_SEGMENT, err);
+}
+
+/* Begin the work after the whole recording was read. */
+static enum ts_next begin_last(struct ts_timeline *tl, struct ts_error *err)
+{
+	return has_segment(tl->builder) ? begin_packing(tl, TS_STAGE_LAST, err) : keep(tl);
 }
 
 uint64_t ts_timeline_n_read(const struct ts_timeline *tl)
@@ -139,7 +341,7 @@ static void warn_of_long_reads(struct ts_timeline *tl)
 }
 
 /* The recording has been read: what it says about its end. */
-static enum ts_grow end_reading(struct ts_timeline *tl, const struct ts_error *damage, struct ts_error *err)
+static enum ts_next end_reading(struct ts_timeline *tl, const struct ts_error *damage, struct ts_error *err)
 {
 	struct ts_builder *bd = tl->builder;
 	const struct ts_end *end = &bd->end;
@@ -149,7 +351,7 @@ static enum ts_grow end_reading(struct ts_timeline *tl, const struct ts_error *d
 			ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF, "it holds no executed instruction");
 		else
 			*err = *damage;
-		return TS_GROW_FAILED;
+		return TS_FAIL;
 	}
 	bd->damage = *damage;
 	bd->is_read = true;
@@ -158,11 +360,11 @@ static enum ts_grow end_reading(struct ts_timeline *tl, const struct ts_error *d
 	tl->is_end_assumed = !end->has_pc || end->is_assumed;
 	tl->has_exit = end->has_exit;
 	tl->is_fault = end->is_fault;
-	return ts_stage_last(tl, err);
+	return begin_last(tl, err);
 }
 
 /* Take in what was decoded, and see what is next. */
-static enum ts_grow take_in(struct ts_timeline *tl, struct ts_batch *b, struct ts_error *err)
+static enum ts_next take_in(struct ts_timeline *tl, struct ts_batch *b, struct ts_error *err)
 {
 	struct ts_builder *bd = tl->builder;
 
@@ -170,7 +372,7 @@ static enum ts_grow take_in(struct ts_timeline *tl, struct ts_batch *b, struct t
 	bd->is_at_limit = b->is_limited;
 	if (b->next == TS_FAIL && b->err.code == TS_ENOMEM) {
 		*err = b->err;
-		return TS_GROW_FAILED;
+		return TS_FAIL;
 	}
 	if (b->steps.n_steps && !take_in_chunk(tl, b))
 		return ts_builder_no_memory(tl, err);
@@ -189,30 +391,30 @@ static enum ts_grow take_in(struct ts_timeline *tl, struct ts_batch *b, struct t
 	if (b->next != TS_ITEM)
 		return end_reading(tl, &b->err, err);
 	if (bd->n_chunks % TS_SEGMENT_CHUNKS == 0)
-		return ts_stage_segment(tl, err);
-	return bd->n_chunks == bd->next_copy ? ts_stage_copy(tl, err) : TS_GROW_MORE;
+		return begin_segment(tl, err);
+	return bd->n_chunks == bd->next_copy ? begin_copy(tl, err) : TS_MORE;
 }
 
-static enum ts_grow grow(struct ts_timeline *tl, uint64_t n_steps, struct ts_error *err)
+static enum ts_next grow(struct ts_timeline *tl, uint64_t n_steps, struct ts_error *err)
 {
 	struct ts_builder *bd = tl->builder;
-	enum ts_grow grown = bd ? TS_GROW_MORE : TS_GROW_DONE;
+	enum ts_next grown = bd ? TS_MORE : TS_END;
 	uint64_t start = ts_timeline_n_read(tl);
 
 	if (bd && !bd->is_begun)
 		ts_builder_begin_giving(tl);
-	while (grown == TS_GROW_MORE && (bd->stage != TS_STAGE_READ || bd->n_steps - start < n_steps)) {
+	while (grown == TS_MORE && (bd->stage != TS_STAGE_READ || bd->n_steps - start < n_steps)) {
 		struct ts_batch *b;
 
 		if (bd->stage != TS_STAGE_READ) {
 			if (bd->is_aside && !ts_task_wait(&bd->task))
-				return TS_GROW_MORE;
-			grown = ts_stage_end(tl, err);
+				return TS_MORE;
+			grown = end_stage(tl, err);
 			continue;
 		}
 		b = ts_feed_next(bd->feed);
 		if (!b)
-			return TS_GROW_MORE;
+			return TS_MORE;
 		grown = take_in(tl, b, err);
 	}
 	return grown;
@@ -227,12 +429,12 @@ static void end_early(struct ts_timeline *tl, struct ts_error *err)
 	ts_builder_free(tl);
 }
 
-enum ts_grow ts_timeline_grow(struct ts_timeline *tl, uint64_t n_steps, struct ts_error *err)
+enum ts_next ts_timeline_grow(struct ts_timeline *tl, uint64_t n_steps, struct ts_error *err)
 {
-	enum ts_grow grown = grow(tl, n_steps, err);
+	enum ts_next grown = grow(tl, n_steps, err);
 
-	if (grown != TS_GROW_FAILED || !tl->n_steps || !tl->builder)
+	if (grown != TS_FAIL || !tl->n_steps || !tl->builder)
 		return grown;
 	end_early(tl, err);
-	return TS_GROW_DONE;
+	return TS_END;
 }

@@ -79,7 +79,7 @@ struct ts_timeline *ts_timeline_new(struct ts_recording *rec, struct ts_image *i
 		return tl;
 
 out_of_memory:
-	ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the index");
+	ts_no_memory(err, "the index");
 	if (tl && tl->builder)
 		ts_timeline_free(tl);
 	else {

@@ -396,30 +396,25 @@ static uint32_t last_touch(const struct ts_lines *set, const uint16_t *exact, ui
 	return first;
 }
 
-uint32_t ts_lines_next(const struct ts_lines *set, const uint16_t *exact, uint64_t addr, uint64_t last,
-		       uint32_t chunk)
+/* The first chunk >= @chunk (@is_reverse: the last chunk <= @chunk) of items [first, end) that touches one of @bytes. */
+static uint32_t nearest_touch(const struct ts_lines *set, const uint16_t *exact, uint32_t first, uint32_t end, uint16_t bytes,
+			      uint32_t chunk, bool is_reverse)
 {
-	struct line_walk w = walk_start(set, addr, last);
-	uint32_t best = UINT32_MAX, line, i, end;
-	uint16_t bytes;
+	uint32_t i = item_lower_bound(set, first, end, chunk + is_reverse);
 
-	while (best != chunk && walk_next(&w, &line, &bytes)) {
-		if (!is_touched(set, exact, line, bytes))
-			continue;
-		if (!ts_lines_items(set, line, &i, &end))
-			break;
-		i = first_touch(set, exact, item_lower_bound(set, i, end, chunk), end, bytes);
-		if (i < end && ts_lines_chunk(set, i) < best)
-			best = ts_lines_chunk(set, i);
+	if (is_reverse) {
+		i = last_touch(set, exact, first, i, bytes);
+		return i > first ? ts_lines_chunk(set, i - 1) : UINT32_MAX;
 	}
-	return check_chunk(set, best);
+	i = first_touch(set, exact, i, end, bytes);
+	return i < end ? ts_lines_chunk(set, i) : UINT32_MAX;
 }
 
-uint32_t ts_lines_prev(const struct ts_lines *set, const uint16_t *exact, uint64_t addr, uint64_t last,
-		       uint32_t chunk)
+uint32_t ts_lines_find_touch(const struct ts_lines *set, const uint16_t *exact, uint64_t addr, uint64_t last, uint32_t chunk,
+			     bool is_reverse)
 {
 	struct line_walk w = walk_start(set, addr, last);
-	uint32_t best = UINT32_MAX, line, first, i, end;
+	uint32_t best = UINT32_MAX, line, first, end, found;
 	uint16_t bytes;
 
 	while (best != chunk && walk_next(&w, &line, &bytes)) {
@@ -427,9 +422,9 @@ uint32_t ts_lines_prev(const struct ts_lines *set, const uint16_t *exact, uint64
 			continue;
 		if (!ts_lines_items(set, line, &first, &end))
 			break;
-		i = last_touch(set, exact, first, item_lower_bound(set, first, end, chunk + 1), bytes);
-		if (i > first && (best == UINT32_MAX || ts_lines_chunk(set, i - 1) > best))
-			best = ts_lines_chunk(set, i - 1);
+		found = nearest_touch(set, exact, first, end, bytes, chunk, is_reverse);
+		if (found != UINT32_MAX && (best == UINT32_MAX || is_reverse == (found > best)))
+			best = found;
 	}
 	return check_chunk(set, best);
 }

@@ -103,15 +103,13 @@ uint64_t ts_lines_page(const struct ts_lines *set, size_t i);
 uint32_t ts_lines_before(const struct ts_lines *set, uint32_t first, uint32_t end, uint32_t chunk);
 
 /*
- * The first chunk >= @chunk (last chunk <= @chunk) in which a line that overlaps [addr, last] was touched.
+ * The first chunk >= @chunk (@is_reverse: last chunk <= @chunk) in which a line that overlaps [addr, last] was touched.
  * @exact tells the bytes of each item; if it is NULL, whole quarters of lines are assumed.
  *
  * Returns it, UINT32_MAX if there is none.
  */
-uint32_t ts_lines_next(const struct ts_lines *set, const uint16_t *exact, uint64_t addr, uint64_t last,
-		       uint32_t chunk);
-uint32_t ts_lines_prev(const struct ts_lines *set, const uint16_t *exact, uint64_t addr, uint64_t last,
-		       uint32_t chunk);
+uint32_t ts_lines_find_touch(const struct ts_lines *set, const uint16_t *exact, uint64_t addr, uint64_t last, uint32_t chunk,
+			     bool is_reverse);
 
 /* Call @use with each line of the set (its address), by address, and each chunk that touched it, in order. */
 void ts_lines_each(const struct ts_lines *set, void (*use)(void *user, uint64_t addr, uint32_t chunk),

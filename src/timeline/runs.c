@@ -224,34 +224,15 @@ static uint64_t prev_in_run(const struct ts_runs *r, uint32_t run, uint64_t firs
 	return start == TS_NO_POS ? TS_NO_POS : start + (unsigned)last_insn(r, x, UINT64_MAX, first, last);
 }
 
-uint64_t ts_runs_next(const struct ts_runs *r, uint32_t process, uint64_t first, uint64_t last, uint64_t pos)
+uint64_t ts_runs_find(const struct ts_runs *r, uint32_t process, uint64_t first, uint64_t last, uint64_t pos, bool is_reverse)
 {
 	uint64_t best = TS_NO_POS;
 
 	for (uint32_t i = first_candidate(r, first); i < r->n_by_pc && r->runs[r->by_pc[i]].pc <= last; i++) {
-		uint64_t found;
+		uint32_t run = r->by_pc[i];
 
-		if (r->runs[r->by_pc[i]].process != process)
-			continue;
-		found = next_in_run(r, r->by_pc[i], first, last, pos, best);
-		if (found < best)
-			best = found;
-	}
-	return best;
-}
-
-uint64_t ts_runs_prev(const struct ts_runs *r, uint32_t process, uint64_t first, uint64_t last, uint64_t pos)
-{
-	uint64_t best = TS_NO_POS;
-
-	for (uint32_t i = first_candidate(r, first); i < r->n_by_pc && r->runs[r->by_pc[i]].pc <= last; i++) {
-		uint64_t found;
-
-		if (r->runs[r->by_pc[i]].process != process)
-			continue;
-		found = prev_in_run(r, r->by_pc[i], first, last, pos, best);
-		if (found != TS_NO_POS && (best == TS_NO_POS || found > best))
-			best = found;
+		if (r->runs[run].process == process)
+			best = ts_nearer(best, (is_reverse ? prev_in_run : next_in_run)(r, run, first, last, pos, best), is_reverse);
 	}
 	return best;
 }

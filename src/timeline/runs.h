@@ -61,13 +61,12 @@ void ts_runs_fini(struct ts_runs *r);
 bool ts_runs_set_group(struct ts_runs *r, size_t group, const struct ts_run_group *g);
 
 /*
- * The first position >= @pos (last position <= @pos) at which an instruction of @process with an address in
+ * The first position >= @pos (@is_reverse: last position <= @pos) at which an instruction of @process with an address in
  * [first, last] was executed.  Sees sealed segments only.
  *
  * Returns it, TS_NO_POS if there is none.
  */
-uint64_t ts_runs_next(const struct ts_runs *r, uint32_t process, uint64_t first, uint64_t last, uint64_t pos);
-uint64_t ts_runs_prev(const struct ts_runs *r, uint32_t process, uint64_t first, uint64_t last, uint64_t pos);
+uint64_t ts_runs_find(const struct ts_runs *r, uint32_t process, uint64_t first, uint64_t last, uint64_t pos, bool is_reverse);
 
 /*
  * The lowest address >= @addr at which a run of @process begins, in sealed segments.  With it all executed code is

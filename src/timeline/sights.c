@@ -8,6 +8,7 @@
 #include "src/base/bisect.h"
 #include "src/base/hash.h"
 #include "src/base/vec.h"
+#include "src/trace/chunk.h"
 
 void ts_sights_fini(struct ts_sights *s)
 {
@@ -119,26 +120,14 @@ static bool overlaps(const struct ts_sight *x, uint64_t addr, uint64_t last)
 	return x->addr <= last && x->addr + (x->len - 1) >= addr;
 }
 
-/* The same within a page. */
-static uint64_t next_of_page(const struct ts_sights *s, const struct ts_sight_page *pg, uint64_t pos,
-			     uint64_t addr, uint64_t last)
+/* The nearest position of a sight of the page that has a byte of [addr, last]; UINT64_MAX: none. */
+static uint64_t find_in_page(const struct ts_sights *s, const struct ts_sight_page *pg, uint64_t pos, uint64_t addr,
+			     uint64_t last, bool is_reverse)
 {
-	for (uint32_t i = count_below(s, pg, pos); i < pg->n; i++) {
-		const struct ts_sight *x = &s->items[pg->items[i]];
+	uint32_t i = is_reverse && pos == UINT64_MAX ? pg->n : count_below(s, pg, pos + is_reverse);
 
-		if (overlaps(x, addr, last))
-			return x->pos;
-	}
-	return UINT64_MAX;
-}
-
-static uint64_t prev_of_page(const struct ts_sights *s, const struct ts_sight_page *pg, uint64_t pos,
-			     uint64_t addr, uint64_t last)
-{
-	uint32_t i = pos < UINT64_MAX ? count_below(s, pg, pos + 1) : pg->n;
-
-	while (i-- > 0) {
-		const struct ts_sight *x = &s->items[pg->items[i]];
+	for (; is_reverse ? i > 0 : i < pg->n; i = is_reverse ? i - 1 : i + 1) {
+		const struct ts_sight *x = &s->items[pg->items[i - is_reverse]];
 
 		if (overlaps(x, addr, last))
 			return x->pos;
@@ -163,29 +152,13 @@ static const struct ts_sight_page *each_page(const struct ts_sights *s, uint64_t
 	return NULL;
 }
 
-uint64_t ts_sights_next(const struct ts_sights *s, uint64_t pos, uint64_t addr, uint64_t last)
+uint64_t ts_sights_find(const struct ts_sights *s, uint64_t pos, uint64_t addr, uint64_t last, bool is_reverse)
 {
 	const struct ts_sight_page *pg;
 	uint64_t best = UINT64_MAX, at = 0;
 
-	while (s->n && (pg = each_page(s, addr, last, &at)) != NULL) {
-		uint64_t found = next_of_page(s, pg, pos, addr, last);
-
-		best = found < best ? found : best;
-	}
-	return best;
-}
-
-uint64_t ts_sights_prev(const struct ts_sights *s, uint64_t pos, uint64_t addr, uint64_t last)
-{
-	const struct ts_sight_page *pg;
-	uint64_t best = UINT64_MAX, at = 0;
-
-	while (s->n && (pg = each_page(s, addr, last, &at)) != NULL) {
-		uint64_t found = prev_of_page(s, pg, pos, addr, last);
-
-		best = found + 1 > best + 1 ? found : best; /* none + 1 is 0 */
-	}
+	while (s->n && (pg = each_page(s, addr, last, &at)) != NULL)
+		best = ts_nearer(best, find_in_page(s, pg, pos, addr, last, is_reverse), is_reverse);
 	return best;
 }
 

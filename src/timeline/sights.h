@@ -53,12 +53,11 @@ bool ts_sights_add(struct ts_sights *s, const struct ts_sight *sight);
 size_t ts_sights_from(const struct ts_sights *s, uint64_t pos);
 
 /*
- * The smallest position >= @pos (the greatest <= @pos) of a sight that has a byte of [addr, last].
+ * The smallest position >= @pos (@is_reverse: the greatest <= @pos) of a sight that has a byte of [addr, last].
  *
  * Returns UINT64_MAX if there is none.
  */
-uint64_t ts_sights_next(const struct ts_sights *s, uint64_t pos, uint64_t addr, uint64_t last);
-uint64_t ts_sights_prev(const struct ts_sights *s, uint64_t pos, uint64_t addr, uint64_t last);
+uint64_t ts_sights_find(const struct ts_sights *s, uint64_t pos, uint64_t addr, uint64_t last, bool is_reverse);
 
 /*
  * Of the @n bytes at @addr, which are in one page and were copied from the page of @layer, make those unknown in @data

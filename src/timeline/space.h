@@ -80,22 +80,21 @@ void ts_space_base(const struct ts_space *sp, uint32_t n_layers, uint64_t addr, 
  */
 bool ts_space_is_blank(const struct ts_space *sp, uint64_t pos, uint64_t first, uint64_t last);
 
+/* What the steps of a chunk did to bytes. */
+enum ts_space_deed {
+	TS_SPACE_CHANGED, /* written with another value, or became known */
+	TS_SPACE_WRITTEN, /* perhaps written, with any value */
+	TS_SPACE_READ,
+	TS_SPACE_FILLED,  /* a range that overlaps them got new contents */
+};
+
 /*
- * The first chunk >= @chunk (the last chunk <= @chunk) in which a byte of [addr, last] was changed (written with another
- * value, or became known), was perhaps written (with any value), or was read.
+ * The first chunk >= @chunk (@is_reverse: the last chunk <= @chunk) that did so to a byte of [addr, last].
  *
  * Returns TS_NO_CHUNK if there is none.
  */
-uint64_t ts_space_next_change(const struct ts_space *sp, uint64_t chunk, uint64_t addr, uint64_t last);
-uint64_t ts_space_prev_change(const struct ts_space *sp, uint64_t chunk, uint64_t addr, uint64_t last);
-uint64_t ts_space_next_write(const struct ts_space *sp, uint64_t chunk, uint64_t addr, uint64_t last);
-uint64_t ts_space_prev_write(const struct ts_space *sp, uint64_t chunk, uint64_t addr, uint64_t last);
-uint64_t ts_space_next_read(const struct ts_space *sp, uint64_t chunk, uint64_t addr, uint64_t last);
-uint64_t ts_space_prev_read(const struct ts_space *sp, uint64_t chunk, uint64_t addr, uint64_t last);
-
-/* The same for chunks with a step that gives new contents to a range that overlaps [addr, last]. */
-uint64_t ts_space_next_fill(const struct ts_space *sp, uint64_t chunk, uint64_t addr, uint64_t last);
-uint64_t ts_space_prev_fill(const struct ts_space *sp, uint64_t chunk, uint64_t addr, uint64_t last);
+uint64_t ts_space_find(const struct ts_space *sp, enum ts_space_deed deed, uint64_t chunk, uint64_t addr, uint64_t last,
+		       bool is_reverse);
 
 /*
  * Call @use with the numbers (address >> TS_PAGE_BITS) of the pages of [addr, last] of which a byte may be

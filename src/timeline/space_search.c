@@ -7,13 +7,6 @@
 
 #define LINE_MASK ((uint64_t)TS_LINE_LEN - 1)
 
-/* What a chunk does to bytes. */
-enum deed {
-	CHANGE,
-	WRITE,
-	READ,
-};
-
 /* A chunk that changed any byte of a part may have written all of it: add what [addr, last] has half of. */
 static void widen(const struct ts_space *sp, uint64_t *addr, uint64_t *last)
 {
@@ -24,38 +17,24 @@ static void widen(const struct ts_space *sp, uint64_t *addr, uint64_t *last)
 	*last = (*last & ~LINE_MASK) + (uint64_t)(31 - __builtin_clz(high));
 }
 
-/* The first chunk >= @chunk, both relative to the segment; UINT32_MAX if there is none. */
-static uint32_t next_of_segment(const struct ts_space *sp, uint64_t segment, enum deed deed, uint64_t addr,
-				uint64_t last, uint32_t chunk)
+/*
+ * The first chunk >= @chunk (@is_reverse: the last chunk <= @chunk), both relative to the segment; UINT32_MAX if there is none.
+ */
+static uint32_t find_in_segment(const struct ts_space_segment *seg, const struct ts_space *sp, enum ts_space_deed deed, uint64_t addr,
+				uint64_t last, uint32_t chunk, bool is_reverse)
 {
-	const struct ts_space_segment *seg = &sp->segments[segment];
 	uint32_t silent = UINT32_MAX, changed;
 
-	if (deed == READ)
-		return ts_lines_next(&seg->reads, NULL, addr, last, chunk);
-	if (deed == WRITE) {
-		silent = ts_lines_next(&seg->silent, NULL, addr, last, chunk);
+	if (deed == TS_SPACE_READ)
+		return ts_lines_find_touch(&seg->reads, NULL, addr, last, chunk, is_reverse);
+	if (deed == TS_SPACE_WRITTEN) {
+		silent = ts_lines_find_touch(&seg->silent, NULL, addr, last, chunk, is_reverse);
 		widen(sp, &addr, &last);
 	}
-	changed = ts_lines_next(&seg->versions.lines, seg->versions.changed, addr, last, chunk);
-	return silent < changed ? silent : changed;
-}
-
-/* The last chunk <= @chunk; the same. */
-static uint32_t prev_of_segment(const struct ts_space *sp, uint64_t segment, enum deed deed, uint64_t addr,
-				uint64_t last, uint32_t chunk)
-{
-	const struct ts_space_segment *seg = &sp->segments[segment];
-	uint32_t silent = UINT32_MAX, changed;
-
-	if (deed == READ)
-		return ts_lines_prev(&seg->reads, NULL, addr, last, chunk);
-	if (deed == WRITE) {
-		silent = ts_lines_prev(&seg->silent, NULL, addr, last, chunk);
-		widen(sp, &addr, &last);
-	}
-	changed = ts_lines_prev(&seg->versions.lines, seg->versions.changed, addr, last, chunk);
-	return silent + 1 > changed + 1 ? silent : changed; /* none + 1 is 0 */
+	changed = ts_lines_find_touch(&seg->versions.lines, seg->versions.changed, addr, last, chunk, is_reverse);
+	if (silent == UINT32_MAX || changed == UINT32_MAX)
+		return silent == UINT32_MAX ? changed : silent;
+	return is_reverse == (silent > changed) ? silent : changed;
 }
 
 uint64_t ts_space_hunt(const void *user, size_t group)
@@ -74,152 +53,98 @@ uint64_t ts_space_hunt(const void *user, size_t group)
 	return bits;
 }
 
-static struct ts_hunt hunt(const struct ts_space *sp, enum deed deed, uint64_t addr, uint64_t last)
-{
-	static const unsigned parts[] = {
-		[CHANGE] = 1u << TS_SPACE_CHANGES,
-		[WRITE] = 1u << TS_SPACE_CHANGES | 1u << TS_SPACE_SILENT,
-		[READ] = 1u << TS_SPACE_READS,
-	};
-
-	return (struct ts_hunt){ sp, parts[deed], addr, last };
-}
-
 /* The segment of a chunk, at most @max. */
 static size_t segment_at(uint64_t chunk, size_t max)
 {
 	return chunk / TS_SEGMENT_CHUNKS < max ? (size_t)(chunk / TS_SEGMENT_CHUNKS) : max;
 }
 
-static uint64_t next_in(const struct ts_space *sp, enum deed deed, uint64_t chunk, uint64_t addr,
-			uint64_t last)
+static uint64_t find_touch(const struct ts_space *sp, enum ts_space_deed deed, uint64_t chunk, uint64_t addr, uint64_t last,
+			   bool is_reverse)
 {
-	const struct ts_hunt h = hunt(sp, deed, addr, last);
-	size_t seg = segment_at(chunk, sp->n_segments);
+	static const unsigned parts[] = {
+		[TS_SPACE_CHANGED] = 1u << TS_SPACE_CHANGES,
+		[TS_SPACE_WRITTEN] = 1u << TS_SPACE_CHANGES | 1u << TS_SPACE_SILENT,
+		[TS_SPACE_READ] = 1u << TS_SPACE_READS,
+	};
+	const struct ts_hunt h = { sp, parts[deed], addr, last };
+	size_t n = sp->n_segments, seg = segment_at(chunk, is_reverse ? n - 1 : n);
 
-	for (; seg < sp->n_segments; seg = ts_groups_next(ts_space_hunt, &h, seg + 1, sp->n_segments)) {
-		uint64_t start = (uint64_t)seg * TS_SEGMENT_CHUNKS;
-		uint32_t rel = chunk > start ? (uint32_t)(chunk - start) : 0;
-		uint32_t found = next_of_segment(sp, seg, deed, addr, last, rel);
+	while (seg < n) { /* SIZE_MAX: there are none before */
+		uint64_t start = (uint64_t)seg * TS_SEGMENT_CHUNKS, rel = chunk > start ? chunk - start : 0;
+		uint32_t found;
 
+		rel = rel < TS_SEGMENT_CHUNKS ? rel : TS_SEGMENT_CHUNKS - 1;
+		found = find_in_segment(&sp->segments[seg], sp, deed, addr, last, (uint32_t)rel, is_reverse);
 		if (found != UINT32_MAX)
 			return start + found;
+		seg = is_reverse ? ts_groups_prev(ts_space_hunt, &h, seg) : ts_groups_next(ts_space_hunt, &h, seg + 1, n);
 	}
 	return TS_NO_CHUNK;
 }
 
-static uint64_t prev_in(const struct ts_space *sp, enum deed deed, uint64_t chunk, uint64_t addr,
-			uint64_t last)
+/* The first position of a chunk; UINT64_MAX if there is no such position. */
+static uint64_t begin_of(uint64_t chunk)
 {
-	const struct ts_hunt h = hunt(sp, deed, addr, last);
-	size_t seg = segment_at(chunk, sp->n_segments - 1);
-
-	for (; seg != SIZE_MAX && sp->n_segments; seg = ts_groups_prev(ts_space_hunt, &h, seg)) {
-		uint64_t start = (uint64_t)seg * TS_SEGMENT_CHUNKS;
-		uint32_t rel =
-			chunk - start < TS_SEGMENT_CHUNKS ? (uint32_t)(chunk - start) : TS_SEGMENT_CHUNKS - 1;
-		uint32_t found = prev_of_segment(sp, seg, deed, addr, last, rel);
-
-		if (found != UINT32_MAX)
-			return start + found;
-	}
-	return TS_NO_CHUNK;
+	return chunk < TS_NO_CHUNK / TS_CHUNK_STEPS ? chunk * TS_CHUNK_STEPS : UINT64_MAX;
 }
 
-/*
- * The first chunk >= @chunk whose steps lead to a position from which on a byte is known, not before it;
- * bytes that are read from a position on are those of the step before it.
- */
-static uint64_t next_sight(const struct ts_space *sp, uint64_t chunk, uint64_t addr, uint64_t last)
+/* The chunk whose last step, or one before, leads to position @pos; TS_NO_CHUNK for UINT64_MAX. */
+static uint64_t chunk_before(uint64_t pos)
 {
-	uint64_t pos = UINT64_MAX;
-
-	if (sp->sights.n && chunk < TS_NO_CHUNK / TS_CHUNK_STEPS)
-		pos = ts_sights_next(&sp->sights, chunk * TS_CHUNK_STEPS + 1, addr, last);
 	return pos == UINT64_MAX ? TS_NO_CHUNK : (pos - 1) / TS_CHUNK_STEPS;
 }
 
-static uint64_t prev_sight(const struct ts_space *sp, uint64_t chunk, uint64_t addr, uint64_t last)
+/*
+ * A chunk whose steps lead to a position from which on a byte is known, not before it; bytes that are read from a position
+ * on are those of the step before it.
+ */
+static uint64_t find_sight(const struct ts_space *sp, uint64_t chunk, uint64_t addr, uint64_t last, bool is_reverse)
 {
-	uint64_t end = chunk < TS_NO_CHUNK / TS_CHUNK_STEPS - 1 ? (chunk + 1) * TS_CHUNK_STEPS : UINT64_MAX;
-	uint64_t pos = sp->sights.n ? ts_sights_prev(&sp->sights, end, addr, last) : UINT64_MAX;
+	uint64_t pos = is_reverse ? begin_of(chunk + (chunk != TS_NO_CHUNK)) : begin_of(chunk);
 
-	return pos == UINT64_MAX ? TS_NO_CHUNK : (pos - 1) / TS_CHUNK_STEPS;
-}
-
-static uint64_t next_written(const struct ts_space *sp, enum deed deed, uint64_t chunk, uint64_t addr,
-			     uint64_t last)
-{
-	uint64_t found = next_in(sp, deed, chunk, addr, last), sight = next_sight(sp, chunk, addr, last);
-
-	return sight < found ? sight : found; /* none is the greatest number */
-}
-
-static uint64_t prev_written(const struct ts_space *sp, enum deed deed, uint64_t chunk, uint64_t addr,
-			     uint64_t last)
-{
-	uint64_t found = prev_in(sp, deed, chunk, addr, last), sight = prev_sight(sp, chunk, addr, last);
-
-	return sight + 1 > found + 1 ? sight : found; /* none + 1 is 0 */
-}
-
-uint64_t ts_space_next_change(const struct ts_space *sp, uint64_t chunk, uint64_t addr, uint64_t last)
-{
-	return next_written(sp, CHANGE, chunk, addr, last);
-}
-
-uint64_t ts_space_prev_change(const struct ts_space *sp, uint64_t chunk, uint64_t addr, uint64_t last)
-{
-	return prev_written(sp, CHANGE, chunk, addr, last);
-}
-
-uint64_t ts_space_next_write(const struct ts_space *sp, uint64_t chunk, uint64_t addr, uint64_t last)
-{
-	return next_written(sp, WRITE, chunk, addr, last);
-}
-
-uint64_t ts_space_prev_write(const struct ts_space *sp, uint64_t chunk, uint64_t addr, uint64_t last)
-{
-	return prev_written(sp, WRITE, chunk, addr, last);
-}
-
-uint64_t ts_space_next_read(const struct ts_space *sp, uint64_t chunk, uint64_t addr, uint64_t last)
-{
-	return next_in(sp, READ, chunk, addr, last);
-}
-
-uint64_t ts_space_prev_read(const struct ts_space *sp, uint64_t chunk, uint64_t addr, uint64_t last)
-{
-	return prev_in(sp, READ, chunk, addr, last);
+	if (!sp->sights.n || (!is_reverse && pos == UINT64_MAX))
+		return TS_NO_CHUNK;
+	return chunk_before(ts_sights_find(&sp->sights, is_reverse ? pos : pos + 1, addr, last, is_reverse));
 }
 
 /*
- * A layer stands at the position after the step that made it; those at position 0 were there before any step.
+ * A layer is there from the position after the step that made it on; those at position 0 were there before any step.
  */
-uint64_t ts_space_next_fill(const struct ts_space *sp, uint64_t chunk, uint64_t addr, uint64_t last)
+static uint64_t next_fill(const struct ts_space *sp, uint64_t chunk, uint64_t addr, uint64_t last)
 {
 	const struct ts_layers *l = &sp->layers;
+	uint64_t begin = begin_of(chunk);
 
-	if (chunk >= TS_NO_CHUNK / TS_CHUNK_STEPS)
-		return TS_NO_CHUNK;
-	for (uint32_t i = ts_layers_until(l, chunk * TS_CHUNK_STEPS); i < l->n; i++) {
+	for (uint32_t i = begin == UINT64_MAX ? l->n : ts_layers_until(l, begin); i < l->n; i++) {
 		const struct ts_layer x = ts_layers_at(l, i);
 
-		if (x.pos > chunk * TS_CHUNK_STEPS && x.first <= last && x.last >= addr)
-			return (x.pos - 1) / TS_CHUNK_STEPS;
+		if (x.pos > begin && x.first <= last && x.last >= addr)
+			return chunk_before(x.pos);
 	}
 	return TS_NO_CHUNK;
 }
 
-uint64_t ts_space_prev_fill(const struct ts_space *sp, uint64_t chunk, uint64_t addr, uint64_t last)
+static uint64_t prev_fill(const struct ts_space *sp, uint64_t chunk, uint64_t addr, uint64_t last)
 {
-	const struct ts_layers *l = &sp->layers;
-	uint64_t end = chunk < TS_NO_CHUNK / TS_CHUNK_STEPS - 1 ? (chunk + 1) * TS_CHUNK_STEPS : UINT64_MAX;
+	uint64_t end = begin_of(chunk + (chunk != TS_NO_CHUNK));
 	struct ts_layer layer = { 0 };
-	uint32_t i = ts_layers_newest(l, ts_layers_until(l, end), addr, last, &layer);
+	uint32_t i = ts_layers_newest(&sp->layers, ts_layers_until(&sp->layers, end), addr, last, &layer);
 
-	return i == TS_NO_LAYER || !layer.pos || layer.pos > end ? TS_NO_CHUNK
-								 : (layer.pos - 1) / TS_CHUNK_STEPS;
+	return i == TS_NO_LAYER || !layer.pos || layer.pos > end ? TS_NO_CHUNK : chunk_before(layer.pos);
+}
+
+uint64_t ts_space_find(const struct ts_space *sp, enum ts_space_deed deed, uint64_t chunk, uint64_t addr, uint64_t last,
+		       bool is_reverse)
+{
+	uint64_t found;
+
+	if (deed == TS_SPACE_FILLED)
+		return (is_reverse ? prev_fill : next_fill)(sp, chunk, addr, last);
+	found = find_touch(sp, deed, chunk, addr, last, is_reverse);
+	if (deed == TS_SPACE_READ)
+		return found;
+	return ts_nearer(found, find_sight(sp, chunk, addr, last, is_reverse), is_reverse);
 }
 
 /* Zeros that are mapped in larger pieces are not looked through. */

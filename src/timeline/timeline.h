@@ -22,6 +22,7 @@
 #include "section.h"
 #include "space.h"
 #include "src/base/error.h"
+#include "src/base/next.h"
 #include "src/index/index_file.h"
 #include "src/object/image.h"
 #include "src/trace/reader.h"
@@ -79,12 +80,6 @@ struct ts_timeline {
 	/* limit on the memory of the index in bytes, without the file; set it before growing */
 	uint64_t max_memory;
 	unsigned n_jobs; /* how many threads may sort what was noted; set it before growing */
-};
-
-enum ts_grow {
-	TS_GROW_MORE,
-	TS_GROW_DONE,
-	TS_GROW_FAILED,
 };
 
 /*
@@ -171,20 +166,20 @@ void ts_timeline_give_back(const struct ts_timeline *tl);
  * Build a missing optional section, about @n_steps steps in each call.  The timeline must be complete.  All callers
  * continue the same work.
  *
- * Returns TS_GROW_DONE when the section is built, TS_GROW_FAILED as ts_backfill_grow(); the next call then starts again.
+ * Returns TS_END when the section is built, TS_FAIL as ts_backfill_grow(); the next call then starts again.
  */
-enum ts_grow ts_timeline_fill(struct ts_timeline *tl, const struct ts_section *s, uint64_t n_steps,
+enum ts_next ts_timeline_fill(struct ts_timeline *tl, const struct ts_section *s, uint64_t n_steps,
 			      struct ts_error *err);
 
 /*
  * Read about @n_steps more steps (whole chunks); less, after some milliseconds, while a thread is at work.
  *
- * Returns TS_GROW_MORE if there may be more, TS_GROW_DONE if the recording has been read to its end or up to
- * its damage (then tl->damage has the reason and the place; all before it is served).  Returns TS_GROW_FAILED
+ * Returns TS_MORE if there may be more, TS_END if the recording has been read to its end or up to
+ * its damage (then tl->damage has the reason and the place; all before it is served).  Returns TS_FAIL
  * and fills @err if nothing can be served: the first step is bad, or memory is exhausted (TS_ENOMEM) before
  * anything could be queried; later that is treated as damage.
  */
-enum ts_grow ts_timeline_grow(struct ts_timeline *tl, uint64_t n_steps, struct ts_error *err);
+enum ts_next ts_timeline_grow(struct ts_timeline *tl, uint64_t n_steps, struct ts_error *err);
 
 /* The part of the trace's bytes that has been read, in thousandths; 1000 only if all were read. */
 unsigned ts_timeline_permille(const struct ts_timeline *tl);

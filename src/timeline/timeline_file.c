@@ -173,7 +173,7 @@ bool ts_builder_save(struct ts_timeline *tl, bool is_last, struct ts_error *err)
 	bool is_whole;
 
 	if (!ts_buf_ok(&bd->journal))
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the data to be written");
+		return ts_no_memory(err, "the data to be written");
 	ts_index_use_threads(tl->file, tl->n_jobs);
 	ts_index_begin(tl->file, 1 + (has_segment ? n_sections(tl) : 0) + (is_last ? 1 + ts_builder_n_spaces(tl) : 0));
 	is_whole = save_head(tl, has_segment);
@@ -183,7 +183,7 @@ bool ts_builder_save(struct ts_timeline *tl, bool is_last, struct ts_error *err)
 		save_end(tl);
 	if (!is_whole) {
 		ts_index_abort(tl->file);
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the data to be written");
+		return ts_no_memory(err, "the data to be written");
 	}
 	if (!ts_index_commit(tl->file, bd->n_steps, is_last, err))
 		return false;
@@ -430,7 +430,7 @@ bool ts_timeline_use_file(struct ts_timeline *tl, struct ts_index_file *f, struc
 
 	for (unsigned kind = 0; kind < TS_N_EVENT_KINDS; kind++) {
 		if (!ts_event_list_begin(&tl->world.events[kind]))
-			return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for events");
+			return ts_no_memory(err, "events");
 	}
 	tl->builder->has_world = n && ts_index_is_finished(f) && ts_index_has(f, n - 1, WRLD);
 	for (size_t i = 0; i < n; i++) {

@@ -98,17 +98,17 @@ static struct answered ask(struct session *s, const char *question)
 	uint64_t epoch = ts_query_epoch(s->t.q);
 	double start = bench_cpu(), clock_start = bench_now();
 	struct ts_answer *a = ts_answer_new(&s->ask, question, TS_FORM_JSON, &err);
-	enum ts_got got = TS_GOT_PENDING;
+	enum ts_next got = TS_MORE;
 
 	bench_check(a, &err);
 	ts_buf_init(&out);
-	while (got == TS_GOT_PENDING) {
+	while (got == TS_MORE) {
 		ts_buf_reset(&out);
 		got = ts_answer_run(a, SLICE, &out, &out, &err);
-		bench_check(got != TS_GOT_FAIL, &err);
+		bench_check(got != TS_FAIL, &err);
 		if (s->has_counts)
 			r.n_counted += sum_counts(ts_buf_text(&out));
-		if (!r.first_s && (ts_answer_n_rows(a) || got == TS_GOT_END))
+		if (!r.first_s && (ts_answer_n_rows(a) || got == TS_END))
 			r.first_s = bench_cpu() - start;
 	}
 	r.seconds = bench_cpu() - start;

@@ -42,16 +42,16 @@ static struct compared compare(const struct bench_trace *a, const struct bench_t
 	const struct ts_diff_options options = { .is_all = true };
 	struct ts_rows *rows = ts_diff_open(&ask, b->q, &options, &err);
 	struct ts_answer *answer = rows ? ts_answer_of_rows(&ask, &ts_verb_diff, rows, TS_NO_LIMIT, TS_FORM_JSON, &err) : NULL;
-	enum ts_got got = TS_GOT_PENDING;
+	enum ts_next got = TS_MORE;
 	struct ts_buf out;
 
 	bench_check(answer, &err);
 	ts_buf_init(&out);
-	while (got == TS_GOT_PENDING) {
+	while (got == TS_MORE) {
 		ts_buf_reset(&out);
 		got = ts_answer_run(answer, SLICE, &out, &out, &err);
-		bench_check(got != TS_GOT_FAIL, &err);
-		if (!r.first_s && (ts_answer_n_rows(answer) || got == TS_GOT_END))
+		bench_check(got != TS_FAIL, &err);
+		if (!r.first_s && (ts_answer_n_rows(answer) || got == TS_END))
 			r.first_s = bench_cpu() - start;
 	}
 	r.whole_s = bench_cpu() - start;

@@ -116,7 +116,7 @@ static void read_ahead(struct bench_trace *t)
 void bench_build(struct bench_trace *t, const char *path, enum bench_index how)
 {
 	struct ts_error err = { 0 };
-	enum ts_grow grown;
+	enum ts_next grown;
 
 	bench_remove_index(path);
 	begin(t, path, how, true);
@@ -125,8 +125,8 @@ void bench_build(struct bench_trace *t, const char *path, enum bench_index how)
 	do {
 		grown = ts_timeline_grow(t->tl, 1 << 20, &err);
 		look_at_memory(t);
-	} while (grown == TS_GROW_MORE);
-	bench_check(grown == TS_GROW_DONE, &err);
+	} while (grown == TS_MORE);
+	bench_check(grown == TS_END, &err);
 	bench_check(t->tl->damage.code == TS_OK, &t->tl->damage);
 	bench_check(t->tl->file_error.code == TS_OK, &t->tl->file_error);
 }

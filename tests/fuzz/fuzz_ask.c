@@ -42,7 +42,7 @@ static void ask(struct ts_ask *a, const char *text)
 	struct ts_answer *answer;
 	struct ts_error err;
 	struct ts_buf out;
-	enum ts_got got;
+	enum ts_next got;
 
 	ts_error_reset(&err);
 	answer = ts_answer_new(a, text, TS_FORM_JSON, &err);
@@ -54,8 +54,8 @@ static void ask(struct ts_ask *a, const char *text)
 	ts_buf_init(&out);
 	do
 		got = ts_answer_run(answer, 1, &out, &out, &err);
-	while (got == TS_GOT_PENDING);
-	if (got == TS_GOT_FAIL) /* a place that was searched for is not in the recording */
+	while (got == TS_MORE);
+	if (got == TS_FAIL) /* a place that was searched for is not in the recording */
 		require(err.code == TS_EUSAGE && *err.text && !strchr(err.text, '\n'));
 	else
 		require(strstr(ts_buf_text(&out), "{\"complete\":") != NULL);
@@ -75,7 +75,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 	char *text = calloc(1, len + 1);
 
 	require(tl && symbols && text);
-	while (ts_timeline_grow(tl, UINT64_MAX, &err) == TS_GROW_MORE)
+	while (ts_timeline_grow(tl, UINT64_MAX, &err) == TS_MORE)
 		;
 	q = ts_query_new(tl, &err);
 	require(q && ts_names_init(&names, q, &err));

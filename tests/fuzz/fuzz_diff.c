@@ -21,17 +21,17 @@ static uint64_t compare(struct fuzz_opened *a, struct fuzz_opened *b, uint8_t bi
 	struct ts_error err = { 0 };
 	struct ts_rows *rows = ts_diff_open(&a->ask, b->q, &options, &err);
 	struct ts_answer *answer = rows ? ts_answer_of_rows(&a->ask, &ts_verb_diff, rows, TS_NO_LIMIT, TS_FORM_JSON, &err) : NULL;
-	enum ts_got got = TS_GOT_PENDING;
+	enum ts_next got = TS_MORE;
 	uint64_t n = 0;
 	struct ts_buf out;
 
 	ts_buf_init(&out);
 	fuzz_require(answer || err.text[0]);
-	for (unsigned i = 0; answer && got == TS_GOT_PENDING; i++) {
+	for (unsigned i = 0; answer && got == TS_MORE; i++) {
 		got = ts_answer_run(answer, 1, &out, &out, &err);
 		fuzz_require(i < MAX_SLICES);
 	}
-	fuzz_require(!answer || got == TS_GOT_END);
+	fuzz_require(!answer || got == TS_END);
 	if (answer)
 		n = ts_answer_n_rows(answer);
 	ts_answer_free(answer);

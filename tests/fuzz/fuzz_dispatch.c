@@ -131,7 +131,7 @@ static struct rsp_target *get_target(unsigned which)
 	if (targets[which])
 		return targets[which];
 	tl = ts_timeline_new(make_recording(which), NULL, &err);
-	require(tl && ts_timeline_grow(tl, UINT64_MAX, &err) == TS_GROW_DONE);
+	require(tl && ts_timeline_grow(tl, UINT64_MAX, &err) == TS_END);
 	q = ts_query_new(tl, &err);
 	targets[which] = calloc(1, sizeof(**targets));
 	require(q && targets[which] && rsp_target_init(targets[which], q, NULL, &err));

@@ -102,7 +102,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 		answer(&requests, &rpc, message);
 		json_decref(message);
 	}
-	assert(json_array_size(came) == n_taken && !requests.len);
+	assert(json_array_size(came) == n_taken && !requests.n);
 	json_decref(came);
 	ts_requests_fini(&requests);
 	ts_rpc_fini(&rpc);

@@ -25,12 +25,12 @@ size_t fuzz_first_part(const uint8_t *bytes, size_t len)
 static bool is_read(struct ts_timeline *tl)
 {
 	struct ts_error err = { 0 };
-	enum ts_grow grow = TS_GROW_MORE;
+	enum ts_next grow = TS_MORE;
 
-	while (grow == TS_GROW_MORE && ts_timeline_n_read(tl) < MAX_STEPS)
+	while (grow == TS_MORE && ts_timeline_n_read(tl) < MAX_STEPS)
 		grow = ts_timeline_grow(tl, MAX_STEPS, &err);
-	fuzz_require(grow != TS_GROW_FAILED || err.text[0]);
-	return grow == TS_GROW_DONE;
+	fuzz_require(grow != TS_FAIL || err.text[0]);
+	return grow == TS_END;
 }
 
 bool fuzz_opened_init(struct fuzz_opened *o, const uint8_t *bytes, size_t len)

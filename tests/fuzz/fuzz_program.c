@@ -43,14 +43,14 @@ static void ask(struct fuzz_opened *o, const char *question)
 {
 	struct ts_error err = { 0 };
 	struct ts_answer *answer = ts_answer_new(&o->ask, question, TS_FORM_TSV, &err);
-	enum ts_got got = TS_GOT_PENDING;
+	enum ts_next got = TS_MORE;
 	struct ts_buf out;
 
 	ts_buf_init(&out);
 	fuzz_require(answer || err.text[0]);
-	while (answer && got == TS_GOT_PENDING)
+	while (answer && got == TS_MORE)
 		got = ts_answer_run(answer, 4, &out, &out, &err);
-	fuzz_require(!answer || got == TS_GOT_END || err.text[0]);
+	fuzz_require(!answer || got == TS_END || err.text[0]);
 	ts_answer_free(answer);
 	ts_buf_fini(&out);
 }

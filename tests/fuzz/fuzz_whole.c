@@ -101,7 +101,7 @@ static void ask_text(struct ts_query *q, const char *question, struct told *told
 	struct ts_symbols *symbols = ts_symbols_new();
 	struct ts_names names;
 	struct ts_answer *answer;
-	enum ts_got got = TS_GOT_PENDING;
+	enum ts_next got = TS_MORE;
 	struct ts_ask a;
 
 	require(symbols && ts_names_init(&names, q, &err));
@@ -109,9 +109,9 @@ static void ask_text(struct ts_query *q, const char *question, struct told *told
 	answer = ts_answer_new(&a, question, TS_FORM_TSV, &err);
 	if (!answer)
 		require(err.text[0]);
-	while (answer && got == TS_GOT_PENDING)
+	while (answer && got == TS_MORE)
 		got = ts_answer_run(answer, 4, &told->text, &told->text, &err);
-	require(!answer || got == TS_GOT_END);
+	require(!answer || got == TS_END);
 	ts_answer_free(answer);
 	ts_names_fini(&names);
 	ts_symbols_free(symbols);
@@ -143,12 +143,12 @@ static void ask(struct ts_timeline *tl, unsigned turn, struct told *told)
 static bool build(struct ts_timeline *tl)
 {
 	struct ts_error err = { 0 };
-	enum ts_grow grow = TS_GROW_MORE;
+	enum ts_next grow = TS_MORE;
 
-	while (grow == TS_GROW_MORE && ts_timeline_n_read(tl) < MAX_STEPS)
+	while (grow == TS_MORE && ts_timeline_n_read(tl) < MAX_STEPS)
 		grow = ts_timeline_grow(tl, 100, &err);
-	require(grow != TS_GROW_FAILED || err.text[0]);
-	return grow == TS_GROW_DONE;
+	require(grow != TS_FAIL || err.text[0]);
+	return grow == TS_END;
 }
 
 static struct ts_recording *open_trace(const struct ts_source *src)

@@ -592,12 +592,12 @@ static void ask_world(struct ts_query *q, uint64_t pos, struct answers *a)
 
 static bool ask_calls(struct ts_query *q, struct answers *a)
 {
-	enum ts_need need = TS_NEED_MORE;
+	enum ts_next need = TS_MORE;
 	struct ts_call calls[TS_CALL_BLOCK];
 
-	while (need == TS_NEED_MORE)
+	while (need == TS_MORE)
 		need = ts_query_need_calls(q, 100, &a->err);
-	for (uint32_t t = 0; need == TS_NEED_DONE && t < ts_query_n_threads(q); t++) {
+	for (uint32_t t = 0; need == TS_END && t < ts_query_n_threads(q); t++) {
 		uint32_t n = ts_query_n_calls(q, t);
 		uint32_t n_block = n ? ts_query_call_block(q, t, n - 1, calls) : 0;
 
@@ -605,27 +605,27 @@ static bool ask_calls(struct ts_query *q, struct answers *a)
 		for (uint32_t i = 0; i < n_block; i++)
 			add_number(a, calls[i].pos);
 	}
-	return need == TS_NEED_DONE;
+	return need == TS_END;
 }
 
 static bool ask_values(struct ts_query *q, struct answers *a)
 {
 	static const uint8_t bytes[] = { 1, 0, 0, 0 }, mask[] = { 1, 1, 1, 1 };
 	const uint64_t end = (ts_query_end(q) + TS_CHUNK_STEPS - 1) / TS_CHUNK_STEPS;
-	enum ts_need need = TS_NEED_MORE;
+	enum ts_next need = TS_MORE;
 	struct ts_probe *p;
 
-	while (need == TS_NEED_MORE)
+	while (need == TS_MORE)
 		need = ts_query_need_values(q, 100, &a->err);
-	p = need == TS_NEED_DONE ? ts_query_probe_new(bytes, mask, 1) : NULL;
-	if (need == TS_NEED_DONE && !p)
+	p = need == TS_END ? ts_query_probe_new(bytes, mask, 1) : NULL;
+	if (need == TS_END && !p)
 		return ts_fail(&a->err, TS_ENOMEM, TS_NO_OFF, "no memory for a probe");
 	for (uint64_t chunk = 0, next; p && chunk < end; chunk = next + 1) {
 		next = ts_query_next_begin(q, p, chunk, end);
 		require(next >= chunk && next <= end);
 	}
 	ts_query_probe_free(p);
-	return need == TS_NEED_DONE;
+	return need == TS_END;
 }
 
 static bool ask(struct ts_query *q, const struct life_options *opt, struct answers *a)

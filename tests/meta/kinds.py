@@ -35,8 +35,8 @@ KINDS = {
         "src/sketch/sketch.c"),    # checks the order of what it passes
     "priority queue (base/heap)": (
         r"\(i - 1\) / 2[\])]", "src/base/heap.c", "protocol/tracing/collector.c"),
-    "nearer of two chunks (query.h)": (
-        r"== TS_NO_CHUNK \|\| b == TS_NO_CHUNK", "src/query/query.h", ""),
+    "nearer of two chunks or positions (trace/chunk.h)": (
+        r"== (TS_NO_CHUNK|TS_NO_POS|UINT64_MAX) \|\| b == (TS_NO_CHUNK|TS_NO_POS|UINT64_MAX)", "src/trace/chunk.h", ""),
     "effects on memory (trace/step.h)": (
         r"TS_FX_WRITE (&&|\|\|)[^;{]*TS_FX_FORGET\b", "src/trace/step.h",
         # these do not leave protections out
@@ -58,6 +58,8 @@ KINDS = {
         "src/arch/operands/operands_arm.c src/arch/tdesc.c src/ask/grammar/marks.c src/ask/grammar/value.c src/export/selection.c " \
         "src/program/cli/cli_options.c src/program/ask/info_text.c src/program/cli/meter.c src/program/open/packed.c " \
         "src/program/record/record_qemu.c src/program/record/record_vg.c src/source/pack.c"),
+    "item, end, more, failed (base/next.h)": (
+        r"\b\w+_(MORE|PENDING)(,| =)", "src/base/next.h", "loaders/grammar/later.c"),
     "helper threads (base/thread)": (
         r"\bpthread_create\(", "src/base/thread.c", "src/program/record/record.c src/record/press.c src/sandbox/filter.c"),
     "files that are there in whole or not at all (base/atomic_file)": (

@@ -32,7 +32,7 @@ static bool read_some(void *user)
 		usleep(1000);
 		return true;
 	}
-	bool has_more = ts_timeline_grow(job.tl, STEPS_A_GROW, &job.err) == TS_GROW_MORE;
+	bool has_more = ts_timeline_grow(job.tl, STEPS_A_GROW, &job.err) == TS_MORE;
 
 	ts_query_refresh(job.q);
 	return has_more;
@@ -48,7 +48,7 @@ static bool start(const char *path, uint64_t n_steps)
 	job.rec = loader ? ts_loader_open(loader, job.src, &opt, &job.err) : NULL;
 	job.tl = job.rec ? ts_timeline_new(job.rec, NULL, &job.err) : NULL;
 	while (job.tl && ts_timeline_n_read(job.tl) < n_steps) {
-		if (ts_timeline_grow(job.tl, STEPS_A_GROW, &job.err) != TS_GROW_MORE) {
+		if (ts_timeline_grow(job.tl, STEPS_A_GROW, &job.err) != TS_MORE) {
 			fprintf(stderr, "held_server: the recording is shorter\n");
 			return false;
 		}

@@ -38,15 +38,15 @@ static bool open_job(struct job *job, const char *path, const char *exec)
 {
 	const struct ts_loader_options opt = { .exec = exec };
 	const struct ts_loader *loader;
-	enum ts_grow grow = TS_GROW_MORE;
+	enum ts_next grow = TS_MORE;
 
 	job->src = ts_source_open(path, &job->err);
 	loader = job->src ? ts_loader_probe(job->src, &job->err) : NULL;
 	job->rec = loader ? ts_loader_open(loader, job->src, &opt, &job->err) : NULL;
 	job->tl = job->rec ? ts_timeline_new(job->rec, NULL, &job->err) : NULL;
-	while (job->tl && grow == TS_GROW_MORE)
+	while (job->tl && grow == TS_MORE)
 		grow = ts_timeline_grow(job->tl, 1 << 16, &job->err);
-	if (grow == TS_GROW_DONE)
+	if (grow == TS_END)
 		job->q = ts_query_new(job->tl, &job->err);
 	return job->q != NULL;
 }

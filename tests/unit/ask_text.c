@@ -15,7 +15,7 @@ void ask_text_init(struct ask_text *a, struct ts_recording *rec)
 	ts_buf_init(&a->end);
 	a->tl = ts_timeline_new(rec, NULL, &a->err);
 	ck_assert_ptr_nonnull(a->tl);
-	while (ts_timeline_grow(a->tl, UINT64_MAX, &a->err) == TS_GROW_MORE)
+	while (ts_timeline_grow(a->tl, UINT64_MAX, &a->err) == TS_MORE)
 		;
 	a->q = ts_query_new(a->tl, &a->err);
 	ck_assert_ptr_nonnull(a->q);
@@ -41,7 +41,7 @@ void ask_text_fini(struct ask_text *a)
 bool ask_text(struct ask_text *a, enum ts_form_kind form, const char *question)
 {
 	struct ts_answer *answer;
-	enum ts_got got;
+	enum ts_next got;
 
 	ts_error_reset(&a->err);
 	ts_buf_reset(&a->out);
@@ -58,8 +58,8 @@ bool ask_text(struct ask_text *a, enum ts_form_kind form, const char *question)
 		a->n_runs++;
 		n = ts_answer_n_rows(answer) - n;
 		a->most_rows = n > a->most_rows ? n : a->most_rows;
-	} while (got == TS_GOT_PENDING);
-	ck_assert_msg(got == TS_GOT_END, "%s: %s", question, a->err.text);
+	} while (got == TS_MORE);
+	ck_assert_msg(got == TS_END, "%s: %s", question, a->err.text);
 	a->n_rows = ts_answer_n_rows(answer);
 	a->go = ts_answer_go(answer);
 	ts_answer_free(answer);

@@ -150,7 +150,7 @@ struct ts_buf start(void)
 
 bool load(struct loaded *l, const struct ts_buf *file)
 {
-	enum ts_grow grow = TS_GROW_MORE;
+	enum ts_next grow = TS_MORE;
 
 	*l = (struct loaded){ 0 };
 	unit_seed(file->data, file->len);
@@ -160,9 +160,9 @@ bool load(struct loaded *l, const struct ts_buf *file)
 	if (!l->rec)
 		return false;
 	l->tl = ts_timeline_new(l->rec, NULL, &l->err);
-	while (l->tl && grow == TS_GROW_MORE)
+	while (l->tl && grow == TS_MORE)
 		grow = ts_timeline_grow(l->tl, 1 << 20, &l->err);
-	if (!l->tl || grow == TS_GROW_FAILED)
+	if (!l->tl || grow == TS_FAIL)
 		return false;
 	l->q = ts_query_new(l->tl, &l->err);
 	return l->q != NULL;

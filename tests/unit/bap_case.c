@@ -40,16 +40,16 @@ void teardown(void)
 
 void load(void)
 {
-	enum ts_grow grow = TS_GROW_MORE;
+	enum ts_next grow = TS_MORE;
 
 	unit_seed(file.data, file.len);
 	src = ts_source_from_memory(file.data, file.len, "test", &err);
 	rec = ts_loader_open(&bap_loader, src, NULL, &err);
 	ck_assert_msg(rec != NULL, "%s", err.text);
 	tl = ts_timeline_new(rec, NULL, &err);
-	while (tl && grow == TS_GROW_MORE)
+	while (tl && grow == TS_MORE)
 		grow = ts_timeline_grow(tl, 1 << 20, &err);
-	ck_assert_msg(tl && grow == TS_GROW_DONE, "%s", err.text);
+	ck_assert_msg(tl && grow == TS_END, "%s", err.text);
 	q = ts_query_new(tl, &err);
 	ck_assert_ptr_nonnull(q);
 }

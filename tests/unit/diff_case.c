@@ -12,7 +12,7 @@ void open_script(struct opened *o)
 	ck_assert_ptr_nonnull(o->tl);
 	if (o->has_digests)
 		ts_timeline_make_digests(o->tl);
-	while (ts_timeline_grow(o->tl, UINT64_MAX, &err) == TS_GROW_MORE)
+	while (ts_timeline_grow(o->tl, UINT64_MAX, &err) == TS_MORE)
 		;
 	o->q = ts_query_new(o->tl, &err);
 	ck_assert_ptr_nonnull(o->q);
@@ -37,13 +37,13 @@ struct ts_rows *open_diff(struct ts_query *a, struct ts_query *b, bool is_rebase
 bool next_row(struct ts_rows *d, struct ts_row *row)
 {
 	struct ts_error err = { 0 };
-	enum ts_got got;
+	enum ts_next got;
 
 	do {
 		struct ts_budget budget = { 3 };
 
 		got = d->ops->next(d, row, &budget, &err);
-	} while (got == TS_GOT_PENDING);
-	ck_assert_msg(got != TS_GOT_FAIL, "%s", err.text);
-	return got == TS_GOT_ROW;
+	} while (got == TS_MORE);
+	ck_assert_msg(got != TS_FAIL, "%s", err.text);
+	return got == TS_ITEM;
 }

@@ -119,9 +119,9 @@ void fake_begin(const struct fake_options *opt)
 	f->tl = ts_timeline_new(&f->script->rec, &f->image, &err);
 	ck_assert_msg(f->tl != NULL, "%s", err.text);
 	while (f->tl->n_steps < opt->n_read)
-		ck_assert_int_eq(ts_timeline_grow(f->tl, 1, &err), TS_GROW_MORE);
+		ck_assert_int_eq(ts_timeline_grow(f->tl, 1, &err), TS_MORE);
 	if (!opt->n_read)
-		ck_assert_int_eq(ts_timeline_grow(f->tl, UINT64_MAX, &err), TS_GROW_DONE);
+		ck_assert_int_eq(ts_timeline_grow(f->tl, UINT64_MAX, &err), TS_END);
 	f->q = ts_query_new(f->tl, &err);
 	ck_assert_msg(f->q != NULL, "%s", err.text);
 	ck_assert_msg(rsp_target_init(&f->target, f->q, opt->exec, &err), "%s", err.text);
@@ -151,7 +151,7 @@ bool fake_read_on(void)
 	struct ts_error err = { 0 };
 
 	do
-		ck_assert_int_ne(ts_timeline_grow(fake.tl, 1, &err), TS_GROW_FAILED);
+		ck_assert_int_ne(ts_timeline_grow(fake.tl, 1, &err), TS_FAIL);
 	while (!ts_query_refresh(fake.q) && !ts_query_is_complete(fake.q));
 	ck_assert(rsp_target_grow(&fake.target));
 	rsp_tracing_grow(&fake.session.tracing, fake.q);

@@ -427,7 +427,7 @@ uint8_t *forge_original(const char *path, uint64_t seed, size_t *len)
 	if (tl)
 		ts_timeline_make_digests(tl);
 	if (!tl || !ts_timeline_use_file(tl, ts_index_create(path, &forge_key, &err), &err) ||
-	    ts_timeline_grow(tl, UINT64_MAX, &err) != TS_GROW_DONE || tl->file_error.code != TS_OK)
+	    ts_timeline_grow(tl, UINT64_MAX, &err) != TS_END || tl->file_error.code != TS_OK)
 		die("cannot build the index");
 	ts_timeline_free(tl);
 	script_free(s);
@@ -631,12 +631,12 @@ static bool open_index(struct opened *o, const char *path, uint64_t seed)
 static void make_sketches(struct opened *o)
 {
 	struct ts_error err = { 0 };
-	enum ts_need need;
+	enum ts_next need;
 
 	do {
 		need = ts_query_need_values(o->q, forge_n_steps, &err);
-	} while (need == TS_NEED_MORE);
-	if (need != TS_NEED_DONE)
+	} while (need == TS_MORE);
+	if (need != TS_END)
 		die("cannot make sketches");
 }
 

@@ -22,7 +22,7 @@ void finish(struct opened *o)
 {
 	struct ts_error err = { 0 };
 
-	ck_assert_int_eq(ts_timeline_grow(o->tl, UINT64_MAX, &err), TS_GROW_DONE);
+	ck_assert_int_eq(ts_timeline_grow(o->tl, UINT64_MAX, &err), TS_END);
 	o->q = ts_query_new(o->tl, &err);
 	ck_assert_ptr_nonnull(o->q);
 }
@@ -104,10 +104,10 @@ static void compare_worlds(const struct opened *a, const struct opened *b, uint6
 		const struct ts_region *none[1];
 
 		ck_assert_uint_eq(world_regions(v, p, pos, none, 0), world_regions(w, p, pos, none, 0));
-		ck_assert_uint_eq(ts_runs_next(&a->tl->runs, p, pc, pc, pos),
-				  ts_runs_next(&b->tl->runs, p, pc, pc, pos));
-		ck_assert_uint_eq(ts_runs_prev(&a->tl->runs, p, pc, pc, pos),
-				  ts_runs_prev(&b->tl->runs, p, pc, pc, pos));
+		ck_assert_uint_eq(ts_runs_find(&a->tl->runs, p, pc, pc, pos, TS_FORWARDS),
+				  ts_runs_find(&b->tl->runs, p, pc, pc, pos, TS_FORWARDS));
+		ck_assert_uint_eq(ts_runs_find(&a->tl->runs, p, pc, pc, pos, TS_BACKWARDS),
+				  ts_runs_find(&b->tl->runs, p, pc, pc, pos, TS_BACKWARDS));
 	}
 }
 

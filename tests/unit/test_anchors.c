@@ -58,11 +58,11 @@ static struct ts_answer *begin(const char *question)
 }
 
 /* Returns how the answer ended, and in *n_runs after how many runs. */
-static enum ts_got drive(struct ts_answer *answer, unsigned *n_runs)
+static enum ts_next drive(struct ts_answer *answer, unsigned *n_runs)
 {
-	enum ts_got got = TS_GOT_PENDING;
+	enum ts_next got = TS_MORE;
 
-	for (*n_runs = 0; got == TS_GOT_PENDING; ++*n_runs) {
+	for (*n_runs = 0; got == TS_MORE; ++*n_runs) {
 		s->n_reads = 0;
 		got = ts_answer_run(answer, 1, &out, &out, &err);
 		ck_assert_uint_le(s->n_reads, MAX_READS);
@@ -83,7 +83,7 @@ START_TEST(a_place_is_searched_for_in_slices)
 	for (size_t i = 0; i < sizeof(questions) / sizeof(questions[0]); i++) {
 		struct ts_answer *answer = begin(questions[i]);
 
-		ck_assert_msg(drive(answer, &n) == TS_GOT_END, "%s: %s", questions[i], err.text);
+		ck_assert_msg(drive(answer, &n) == TS_END, "%s: %s", questions[i], err.text);
 		ck_assert_uint_ge(n, N_CHUNKS);
 		ts_answer_free(answer);
 	}
@@ -123,7 +123,7 @@ START_TEST(what_is_wrong_with_a_place_that_was_searched_for_is_told_late)
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		struct ts_answer *answer = ts_answer_new(&a.ask, bad[i].question, TS_FORM_TEXT, &err);
 
-		ck_assert(!answer || drive(answer, &n) == TS_GOT_FAIL);
+		ck_assert(!answer || drive(answer, &n) == TS_FAIL);
 		ck_assert_int_eq(err.code, TS_EUSAGE);
 		ck_assert_str_eq(err.text, bad[i].sentence);
 		ck_assert_uint_eq(out.len, 0); /* nothing was printed */
@@ -139,12 +139,12 @@ START_TEST(a_search_for_a_place_can_be_stopped)
 	uint64_t all;
 
 	for (unsigned i = 0; i < 10; i++)
-		ck_assert_int_eq(ts_answer_run(answer, 1, &out, &out, &err), TS_GOT_PENDING);
+		ck_assert_int_eq(ts_answer_run(answer, 1, &out, &out, &err), TS_MORE);
 	ck_assert_uint_lt(ts_answer_at(answer), N_STEPS - 8 * TS_CHUNK_STEPS); /* it looks back */
 	ck_assert_uint_gt(ts_answer_at(answer), N_STEPS - 12 * TS_CHUNK_STEPS);
 	ck_assert_uint_eq(ts_answer_searched(answer, &all), 0);
 	ts_answer_stop(answer);
-	ck_assert_int_eq(ts_answer_run(answer, 1, &out, &out, &err), TS_GOT_END);
+	ck_assert_int_eq(ts_answer_run(answer, 1, &out, &out, &err), TS_END);
 	ck_assert_ptr_nonnull(strstr(ts_buf_text(&out), "stopped by ^C"));
 	ts_answer_free(answer);
 }

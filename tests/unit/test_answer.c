@@ -56,11 +56,11 @@ static size_t count_lines(size_t from)
 }
 
 /* Go on until the answer is over, or has @n_lines.  No slice prints very many. */
-static enum ts_got drive(struct ts_answer *answer, size_t n_lines)
+static enum ts_next drive(struct ts_answer *answer, size_t n_lines)
 {
-	enum ts_got got = TS_GOT_PENDING;
+	enum ts_next got = TS_MORE;
 
-	while (got == TS_GOT_PENDING && count_lines(0) < n_lines) {
+	while (got == TS_MORE && count_lines(0) < n_lines) {
 		size_t before = a.out.len;
 
 		got = ts_answer_run(answer, 16, &a.out, &a.end, &a.err);
@@ -94,7 +94,7 @@ START_TEST(rows_that_wait_are_printed_in_slices)
 
 		snprintf(question, sizeof(question), "executions 0x401000:0x401190 in :%" PRIu64, lens[i]);
 		answer = begin(TS_FORM_TEXT, question);
-		ck_assert_int_eq(drive(answer, SIZE_MAX), TS_GOT_END);
+		ck_assert_int_eq(drive(answer, SIZE_MAX), TS_END);
 		check_rows(lens[i], 0);
 		ts_answer_free(answer);
 	}
@@ -105,7 +105,7 @@ START_TEST(rows_that_last_keeps_are_printed_in_slices)
 {
 	struct ts_answer *answer = begin(TS_FORM_TEXT, "executions 0x401000:0x401190 last 9000");
 
-	ck_assert_int_eq(drive(answer, SIZE_MAX), TS_GOT_END);
+	ck_assert_int_eq(drive(answer, SIZE_MAX), TS_END);
 	check_rows(9000, N_STEPS - 9000);
 	ck_assert_str_eq(ts_buf_text(&a.end), "last 9,000 rows of 70,000\n");
 	ts_answer_free(answer);
@@ -117,10 +117,10 @@ START_TEST(what_last_keeps_is_no_longer_printed_when_it_is_stopped)
 {
 	struct ts_answer *answer = begin(TS_FORM_TSV, "executions 0x401000:0x401190 last 9000");
 
-	ck_assert_int_eq(drive(answer, 1000), TS_GOT_PENDING);
+	ck_assert_int_eq(drive(answer, 1000), TS_MORE);
 	ts_answer_stop(answer);
 	ts_answer_stop(answer); /* again: nothing else happens */
-	ck_assert_int_eq(drive(answer, SIZE_MAX), TS_GOT_END);
+	ck_assert_int_eq(drive(answer, SIZE_MAX), TS_END);
 	ck_assert_uint_lt(count_lines(0), 3000);
 	ck_assert_uint_eq(count_lines(0), ts_answer_n_rows(answer) + 1);
 	ck_assert_ptr_nonnull(strstr(ts_buf_text(&a.end), "stopped by ^C at position "));
@@ -133,9 +133,9 @@ START_TEST(an_answer_of_which_all_rows_were_found_is_complete)
 {
 	struct ts_answer *answer = begin(TS_FORM_TEXT, "executions 0x401000:0x401190 in :5000");
 
-	ck_assert_int_eq(drive(answer, 1), TS_GOT_PENDING); /* printing has begun */
+	ck_assert_int_eq(drive(answer, 1), TS_MORE); /* printing has begun */
 	ts_answer_stop(answer);
-	ck_assert_int_eq(drive(answer, SIZE_MAX), TS_GOT_END);
+	ck_assert_int_eq(drive(answer, SIZE_MAX), TS_END);
 	check_rows(5000, 0);
 	ck_assert_str_eq(ts_buf_text(&a.end), "5,000 rows\n");
 	ts_answer_free(answer);
@@ -152,10 +152,10 @@ START_TEST(what_was_found_before_it_was_stopped_is_printed)
 		struct ts_answer *answer = begin(TS_FORM_TEXT, questions[i]);
 
 		for (unsigned k = 0; k < 8; k++)
-			ck_assert_int_eq(ts_answer_run(answer, 1, &a.out, &a.end, &a.err), TS_GOT_PENDING);
+			ck_assert_int_eq(ts_answer_run(answer, 1, &a.out, &a.end, &a.err), TS_MORE);
 		ck_assert_uint_eq(a.out.len, 0);
 		ts_answer_stop(answer);
-		ck_assert_int_eq(drive(answer, SIZE_MAX), TS_GOT_END);
+		ck_assert_int_eq(drive(answer, SIZE_MAX), TS_END);
 		ck_assert_uint_eq(count_lines(0), ts_answer_n_rows(answer) + 1);
 		ck_assert_uint_gt(ts_answer_n_rows(answer), 16);
 		ck_assert_ptr_nonnull(strstr(ts_buf_text(&a.end), "stopped by ^C at position "));

@@ -381,7 +381,7 @@ START_TEST(processors_must_be_the_same)
 		struct ts_timeline *tl = ts_timeline_new(&s->rec, NULL, &err);
 		struct ts_query *q;
 
-		ck_assert_int_eq(ts_timeline_grow(tl, UINT64_MAX, &err), TS_GROW_DONE);
+		ck_assert_int_eq(ts_timeline_grow(tl, UINT64_MAX, &err), TS_END);
 		q = ts_query_new(tl, &err);
 		ck_assert_ptr_null(open_diff(a.q, q, false, &err));
 		ck_assert_int_eq(err.code, TS_EUSAGE);

@@ -296,10 +296,10 @@ START_TEST(what_is_read_before_the_search_is_not_searched)
 	ask_text_init(&a, &s->rec);
 	answer = ts_answer_new(&a.ask, "find u32:0x01020304", TS_FORM_TSV, &a.err);
 	ck_assert_msg(answer, "%s", a.err.text);
-	while (ts_answer_run(answer, 1, &a.out, &a.end, &a.err) == TS_GOT_PENDING &&
+	while (ts_answer_run(answer, 1, &a.out, &a.end, &a.err) == TS_MORE &&
 	       !ts_answer_prepared(answer))
 		ck_assert_uint_le(ts_answer_at(answer), n_early);
-	while (ts_answer_run(answer, 1, &a.out, &a.end, &a.err) == TS_GOT_PENDING &&
+	while (ts_answer_run(answer, 1, &a.out, &a.end, &a.err) == TS_MORE &&
 	       ts_answer_prepared(answer)) {
 		ck_assert_uint_ge(ts_answer_prepared(answer), prepared);
 		prepared = ts_answer_prepared(answer);
@@ -397,7 +397,7 @@ static bool choose_lasting(uint64_t *addr, uint8_t *value)
 START_TEST(what_stands_at_the_start_is_told_before_the_rest_is_searched)
 {
 	struct ts_answer *answer;
-	enum ts_got got = TS_GOT_PENDING;
+	enum ts_next got = TS_MORE;
 	char question[80];
 	uint64_t addr;
 	uint8_t value;
@@ -415,10 +415,10 @@ START_TEST(what_stands_at_the_start_is_told_before_the_rest_is_searched)
 		 addr, addr + 1);
 	answer = ts_answer_new(&a.ask, question, TS_FORM_TSV, &a.err);
 	ck_assert_msg(answer, "%s", a.err.text);
-	while (got == TS_GOT_PENDING && !ts_answer_n_rows(answer))
+	while (got == TS_MORE && !ts_answer_n_rows(answer))
 		got = ts_answer_run(answer, 1, &a.out, &a.end, &a.err);
 	ck_assert_uint_eq(ts_answer_n_rows(answer), 1);
-	ck_assert_uint_eq(got, TS_GOT_PENDING);
+	ck_assert_uint_eq(got, TS_MORE);
 	ck_assert_uint_lt(ts_answer_at(answer), n_steps / 2);
 	ts_answer_free(answer);
 	naive_free(nv);
@@ -461,17 +461,17 @@ static bool is_stopped_with_all_before(const char *question, uint64_t max, unsig
 				       const struct begins *whole)
 {
 	struct ts_answer *answer = ts_answer_new(&a.ask, question, TS_FORM_JSON, &a.err);
-	enum ts_got got = TS_GOT_PENDING;
+	enum ts_next got = TS_MORE;
 	uint64_t pos, n_rows, n_before = 0;
 	const char *end;
 
 	ck_assert_msg(answer, "%s", a.err.text);
 	ts_buf_reset(&a.out);
-	for (unsigned i = 0; i < n_turns && got == TS_GOT_PENDING; i++)
+	for (unsigned i = 0; i < n_turns && got == TS_MORE; i++)
 		got = ts_answer_run(answer, 1, &a.out, &a.end, &a.err);
-	if (got == TS_GOT_PENDING) {
+	if (got == TS_MORE) {
 		ts_answer_stop(answer);
-		while (ts_answer_run(answer, 1, &a.out, &a.end, &a.err) == TS_GOT_PENDING)
+		while (ts_answer_run(answer, 1, &a.out, &a.end, &a.err) == TS_MORE)
 			;
 		ts_buf_put(&a.out, "", 1);
 		n_rows = ts_answer_n_rows(answer);
@@ -484,7 +484,7 @@ static bool is_stopped_with_all_before(const char *question, uint64_t max, unsig
 			      "%s: %" PRIu64 " rows up to %" PRIu64, question, n_rows, pos);
 	}
 	ts_answer_free(answer);
-	return got == TS_GOT_PENDING;
+	return got == TS_MORE;
 }
 
 START_TEST(what_is_stopped_has_all_rows_before_the_place_that_it_says)

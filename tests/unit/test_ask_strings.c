@@ -545,7 +545,7 @@ static struct script *early_texts(bool is_shortened)
 static uint64_t searched_for(struct ts_answer *answer, uint64_t n)
 {
 	while (ts_answer_n_rows(answer) < n &&
-	       ts_answer_run(answer, 1, &a.out, &a.end, &a.err) == TS_GOT_PENDING)
+	       ts_answer_run(answer, 1, &a.out, &a.end, &a.err) == TS_MORE)
 		continue;
 	ck_assert_uint_ge(ts_answer_n_rows(answer), n);
 	return ts_answer_at(answer);
@@ -562,7 +562,7 @@ START_TEST(a_text_is_told_when_no_other_can_come_before_it)
 	ck_assert_msg(answer, "%s", a.err.text);
 	ck_assert_uint_le(searched_for(answer, 1), 2 * TS_CHUNK_STEPS);
 	if (is_shortened) { /* "late", which has only been a beginning, may become a row */
-		ck_assert_int_eq(ts_answer_run(answer, 2, &a.out, &a.end, &a.err), TS_GOT_PENDING);
+		ck_assert_int_eq(ts_answer_run(answer, 2, &a.out, &a.end, &a.err), TS_MORE);
 		ck_assert_uint_eq(ts_answer_n_rows(answer), 1);
 		ck_assert_uint_ge(searched_for(answer, 3), N_QUIET);
 	} else {
@@ -583,9 +583,9 @@ START_TEST(an_answer_that_is_stopped_has_all_texts_before_its_position)
 	answer = ts_answer_new(&a.ask, _i ? "strings last 5" : "strings", TS_FORM_JSON, &a.err);
 	ck_assert_msg(answer, "%s", a.err.text);
 	while (ts_answer_at(answer) < N_QUIET / 2)
-		ck_assert_int_eq(ts_answer_run(answer, 1, &a.out, &a.end, &a.err), TS_GOT_PENDING);
+		ck_assert_int_eq(ts_answer_run(answer, 1, &a.out, &a.end, &a.err), TS_MORE);
 	ts_answer_stop(answer);
-	ck_assert_int_eq(ts_answer_run(answer, 1, &a.out, &a.end, &a.err), TS_GOT_END);
+	ck_assert_int_eq(ts_answer_run(answer, 1, &a.out, &a.end, &a.err), TS_END);
 	ts_buf_put(&a.out, "", 1);
 	ck_assert_uint_eq(ts_answer_n_rows(answer), 1);
 	ck_assert_msg(strstr((const char *)a.out.data, "\"position\":4,"), "%s", (const char *)a.out.data); /* of "late" */

@@ -215,17 +215,17 @@ static bool count_more(struct counting *c, uint32_t n_units)
 	struct ts_budget budget = { n_units };
 	struct ts_error err = { 0 };
 	struct ts_row row;
-	enum ts_got got;
+	enum ts_next got;
 
 	ts_row_init(&row);
 	got = c->rows->ops->next(c->rows, &row, &budget, &err);
-	ck_assert_int_ne(got, TS_GOT_FAIL);
-	if (got == TS_GOT_ROW && !c->count)
+	ck_assert_int_ne(got, TS_FAIL);
+	if (got == TS_ITEM && !c->count)
 		c->count = row.cells[COUNT].number;
 	ts_row_fini(&row);
-	if (got == TS_GOT_END)
+	if (got == TS_END)
 		ts_rows_close(c->rows);
-	return got != TS_GOT_END;
+	return got != TS_END;
 }
 
 /* Two questions follow the same loop by turns, from a part of it that was followed. */

@@ -598,19 +598,19 @@ START_TEST(what_is_there_is_listed_in_slices)
 		struct ts_buf out;
 		struct ts_error err;
 		struct ts_answer *answer;
-		enum ts_got got = TS_GOT_PENDING;
+		enum ts_next got = TS_MORE;
 		unsigned n_runs = 0;
 
 		ts_buf_init(&out);
 		ts_error_reset(&err);
 		answer = ts_answer_new(&a.ask, questions[i], TS_FORM_TSV, &err);
 		ck_assert_msg(answer != NULL, "%s: %s", questions[i], err.text);
-		for (; got == TS_GOT_PENDING && !ts_answer_n_rows(answer); n_runs++)
+		for (; got == TS_MORE && !ts_answer_n_rows(answer); n_runs++)
 			got = ts_answer_run(answer, 1, &out, &out, &err);
 		ck_assert_msg(n_runs >= N_EACH / 64, "%s: %u runs", questions[i], n_runs);
-		while (got == TS_GOT_PENDING)
+		while (got == TS_MORE)
 			got = ts_answer_run(answer, 1, &out, &out, &err);
-		ck_assert_msg(got == TS_GOT_END, "%s: %s", questions[i], err.text);
+		ck_assert_msg(got == TS_END, "%s: %s", questions[i], err.text);
 		ck_assert(strcmp(questions[i], "maps last 1") || strstr(ts_buf_text(&out), "0x1bb70000")); /* i = 2999 */
 		ts_answer_free(answer);
 		ts_buf_fini(&out);

@@ -139,7 +139,7 @@ static void build(bool has_sums)
 	remove(SIBLING);
 	open_script(&o, has_sums);
 	ck_assert(ts_timeline_use_file(o.tl, ts_index_create(PATH, &the_key, &err), &err));
-	ck_assert_int_eq(ts_timeline_grow(o.tl, UINT64_MAX, &err), TS_GROW_DONE);
+	ck_assert_int_eq(ts_timeline_grow(o.tl, UINT64_MAX, &err), TS_END);
 	ck_assert_int_eq(o.tl->file_error.code, TS_OK);
 	if (has_sums)
 		check_sums(o.s);
@@ -168,14 +168,14 @@ static void backfill(struct opened *o)
 {
 	struct ts_error err = { 0 };
 	struct ts_backfill *b = ts_backfill_new(o->tl, &sums_section, &err);
-	enum ts_grow grown;
+	enum ts_next grown;
 
 	ck_assert_ptr_nonnull(b);
 	do {
 		ck_assert(!ts_timeline_has(o->tl, &sums_section));
 		grown = ts_backfill_grow(b, 100, &err);
-	} while (grown == TS_GROW_MORE);
-	ck_assert_msg(grown == TS_GROW_DONE, "%s", err.text);
+	} while (grown == TS_MORE);
+	ck_assert_msg(grown == TS_END, "%s", err.text);
 	ck_assert_uint_eq(ts_backfill_n_read(b), o->tl->n_steps);
 	ts_backfill_free(b);
 	ck_assert(ts_timeline_has(o->tl, &sums_section));
@@ -285,7 +285,7 @@ START_TEST(a_missing_optional_section_is_built_for_an_index_in_memory)
 
 	remove(SIBLING);
 	open_script(&o, false);
-	ck_assert_int_eq(ts_timeline_grow(o.tl, UINT64_MAX, &err), TS_GROW_DONE);
+	ck_assert_int_eq(ts_timeline_grow(o.tl, UINT64_MAX, &err), TS_END);
 	o.tl->sections = with_sums;
 	for (unsigned i = 0; with_sums[i]; i++)
 		o.tl->lacks = UINT32_C(1) << i;
@@ -302,16 +302,16 @@ START_TEST(who_asks_for_another_section_than_is_being_built_waits_for_that_first
 
 	build(false);
 	reopen(&o, true);
-	ck_assert_int_eq(ts_timeline_fill(o.tl, &sums_section, 100, &err), TS_GROW_MORE);
+	ck_assert_int_eq(ts_timeline_fill(o.tl, &sums_section, 100, &err), TS_MORE);
 	o.tl->lacks |= 1; /* another section, which is not there either */
 	do {
-		ck_assert_int_eq(ts_timeline_fill(o.tl, o.tl->sections[0], 100, &err), TS_GROW_MORE);
+		ck_assert_int_eq(ts_timeline_fill(o.tl, o.tl->sections[0], 100, &err), TS_MORE);
 	} while (o.tl->backfill);
 	o.tl->lacks &= ~UINT32_C(1);
 	ck_assert(ts_timeline_has(o.tl, &sums_section));
 	check_sums(o.s);
 	o.s->n_reads = 0;
-	ck_assert_int_eq(ts_timeline_fill(o.tl, &sums_section, 100, &err), TS_GROW_DONE);
+	ck_assert_int_eq(ts_timeline_fill(o.tl, &sums_section, 100, &err), TS_END);
 	ck_assert_uint_eq(o.s->n_reads, 0);
 	close_script(&o);
 }
@@ -325,7 +325,7 @@ START_TEST(a_trace_that_is_no_longer_what_it_was_ends_a_backfill)
 	for (size_t i = 0; i < sizeof(n_steps) / sizeof(n_steps[0]); i++) {
 		struct ts_error err = { 0 };
 		struct ts_backfill *b;
-		enum ts_grow grown;
+		enum ts_next grown;
 		struct script *other;
 		struct opened o;
 
@@ -336,8 +336,8 @@ START_TEST(a_trace_that_is_no_longer_what_it_was_ends_a_backfill)
 		b = ts_backfill_new(o.tl, &sums_section, &err);
 		do {
 			grown = ts_backfill_grow(b, 100, &err);
-		} while (grown == TS_GROW_MORE);
-		ck_assert_int_eq(grown, TS_GROW_FAILED);
+		} while (grown == TS_MORE);
+		ck_assert_int_eq(grown, TS_FAIL);
 		ck_assert_ptr_nonnull(strstr(err.text, "no longer what it was"));
 		ck_assert(!ts_timeline_has(o.tl, &sums_section));
 		ts_backfill_free(b);
@@ -358,14 +358,14 @@ START_TEST(a_backfill_that_is_given_up_leaves_nothing)
 	build(false);
 	reopen(&o, true);
 	b = ts_backfill_new(o.tl, &sums_section, &err);
-	ck_assert_int_eq(ts_backfill_grow(b, N_STEPS / 2, &err), TS_GROW_MORE);
+	ck_assert_int_eq(ts_backfill_grow(b, N_STEPS / 2, &err), TS_MORE);
 	ts_backfill_free(b);
 	ck_assert(!ts_timeline_has(o.tl, &sums_section));
 	ck_assert_uint_eq(inode(SIBLING), 0);
 	ck_assert_uint_eq(inode(SIBLING ".part"), 0);
 	/* another one stays in memory */
 	sum = n_sums = 0;
-	while (ts_timeline_fill(o.tl, &sums_section, 100, &err) == TS_GROW_MORE)
+	while (ts_timeline_fill(o.tl, &sums_section, 100, &err) == TS_MORE)
 		continue;
 	ck_assert(ts_timeline_has(o.tl, &sums_section));
 	check_sums(o.s);

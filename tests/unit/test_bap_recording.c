@@ -186,7 +186,7 @@ START_TEST(threads_have_a_limit)
 	src = ts_source_from_memory(file.data, file.len, "test", &err);
 	rec = ts_loader_open(&bap_loader, src, NULL, &err);
 	tl = ts_timeline_new(rec, NULL, &err);
-	while (ts_timeline_grow(tl, 1 << 20, &err) == TS_GROW_MORE)
+	while (ts_timeline_grow(tl, 1 << 20, &err) == TS_MORE)
 		;
 	ck_assert_int_eq(tl->damage.code, TS_ELIMIT);
 	ck_assert_msg(strstr(tl->damage.text, "frame 16385: more than 16384 threads"), "%s", tl->damage.text);

@@ -394,12 +394,12 @@ static struct ts_timeline *open_timeline(bool has_calls, bool is_finished)
 static void grow(struct ts_timeline *tl, uint64_t n_steps)
 {
 	struct ts_error err = { 0 };
-	enum ts_grow grown;
+	enum ts_next grown;
 
 	do
 		grown = ts_timeline_grow(tl, n_steps, &err);
-	while (grown == TS_GROW_MORE && n_steps == UINT64_MAX);
-	ck_assert_msg(grown != TS_GROW_FAILED, "%s", err.text);
+	while (grown == TS_MORE && n_steps == UINT64_MAX);
+	ck_assert_msg(grown != TS_FAIL, "%s", err.text);
 }
 
 static void make_program(int seed)
@@ -450,7 +450,7 @@ START_TEST(an_index_without_calls_gets_them_when_they_are_asked_for)
 	struct ts_error err = { 0 };
 	struct ts_timeline *tl;
 	struct ts_query *q;
-	enum ts_need need;
+	enum ts_next need;
 
 	make_program(_i);
 	tl = open_timeline(false, false);
@@ -460,9 +460,9 @@ START_TEST(an_index_without_calls_gets_them_when_they_are_asked_for)
 	ck_assert(!ts_timeline_has(tl, &ts_calls_section));
 	q = ts_query_new(tl, &err);
 	ck_assert_ptr_nonnull(q);
-	while ((need = ts_query_need_calls(q, 100, &err)) == TS_NEED_MORE)
+	while ((need = ts_query_need_calls(q, 100, &err)) == TS_MORE)
 		ck_assert(!ts_timeline_has(tl, &ts_calls_section));
-	ck_assert_msg(need == TS_NEED_DONE, "%s", err.text);
+	ck_assert_msg(need == TS_END, "%s", err.text);
 	check_timeline(tl);
 	ts_query_free(q);
 	ts_timeline_free(tl);

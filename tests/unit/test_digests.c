@@ -119,12 +119,12 @@ static struct ts_timeline *open_timeline(struct script *s, bool has_digests, boo
 static void grow(struct ts_timeline *tl, uint64_t n_steps)
 {
 	struct ts_error err = { 0 };
-	enum ts_grow grown;
+	enum ts_next grown;
 
 	do
 		grown = ts_timeline_grow(tl, n_steps, &err);
-	while (grown == TS_GROW_MORE && n_steps == UINT64_MAX);
-	ck_assert_msg(grown != TS_GROW_FAILED, "%s", err.text);
+	while (grown == TS_MORE && n_steps == UINT64_MAX);
+	ck_assert_msg(grown != TS_FAIL, "%s", err.text);
 }
 
 /* The chunk's steps alone; effects and data stay those of the script. */

@@ -74,7 +74,7 @@ static void start_asking(struct asked *a)
 {
 	a->tl = ts_timeline_new(a->rec, NULL, &err);
 	ck_assert_ptr_nonnull(a->tl);
-	ck_assert_msg(ts_timeline_grow(a->tl, UINT64_MAX, &err) == TS_GROW_DONE, "%s", err.text);
+	ck_assert_msg(ts_timeline_grow(a->tl, UINT64_MAX, &err) == TS_END, "%s", err.text);
 	a->q = ts_query_new(a->tl, &err);
 	ck_assert_ptr_nonnull(a->q);
 }

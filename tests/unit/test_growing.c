@@ -45,7 +45,7 @@ static void publish(struct pair *p)
 	struct ts_error err = { 0 };
 
 	do
-		ck_assert_int_ne(ts_timeline_grow(p->tl, TS_CHUNK_STEPS, &err), TS_GROW_FAILED);
+		ck_assert_int_ne(ts_timeline_grow(p->tl, TS_CHUNK_STEPS, &err), TS_FAIL);
 	while (!ts_query_refresh(p->q) && !ts_query_is_complete(p->q));
 }
 
@@ -55,7 +55,7 @@ static void run_ahead(struct pair *p)
 	struct ts_error err = { 0 };
 
 	for (uint64_t n = script_below(&p->rnd, 4); n; n--)
-		ck_assert_int_ne(ts_timeline_grow(p->tl, 1, &err), TS_GROW_FAILED);
+		ck_assert_int_ne(ts_timeline_grow(p->tl, 1, &err), TS_FAIL);
 }
 
 static void pair_init(struct pair *p, uint64_t seed, uint64_t n_steps)
@@ -69,10 +69,10 @@ static void pair_init(struct pair *p, uint64_t seed, uint64_t n_steps)
 	p->tl = ts_timeline_new(&p->s->rec, NULL, &err);
 	p->whole_tl = ts_timeline_new(&p->twin->rec, NULL, &err);
 	ck_assert(p->tl && p->whole_tl);
-	ck_assert_int_eq(ts_timeline_grow(p->whole_tl, UINT64_MAX, &err), TS_GROW_DONE);
+	ck_assert_int_eq(ts_timeline_grow(p->whole_tl, UINT64_MAX, &err), TS_END);
 	p->whole = ts_query_new(p->whole_tl, &err);
 	while (!p->tl->n_steps)
-		ck_assert_int_ne(ts_timeline_grow(p->tl, 1, &err), TS_GROW_FAILED);
+		ck_assert_int_ne(ts_timeline_grow(p->tl, 1, &err), TS_FAIL);
 	p->q = ts_query_new(p->tl, &err);
 	ck_assert(p->q && p->whole);
 }
@@ -516,17 +516,17 @@ START_TEST(what_is_read_but_not_published_is_not_visible)
 	struct ts_query *q;
 
 	while (!tl->n_steps)
-		ck_assert_int_eq(ts_timeline_grow(tl, 1, &err), TS_GROW_MORE);
+		ck_assert_int_eq(ts_timeline_grow(tl, 1, &err), TS_MORE);
 	q = ts_query_new(tl, &err);
 	/* take steps in up to the event, and ask before the next snapshot is there */
 	while (!tl->world.n_modules)
-		ck_assert_int_eq(ts_timeline_grow(tl, 1, &err), TS_GROW_MORE);
+		ck_assert_int_eq(ts_timeline_grow(tl, 1, &err), TS_MORE);
 	ck_assert_uint_lt(ts_query_end(q), 5 * TS_CHUNK_STEPS);
 	ck_assert_ptr_null(ts_query_next_event(q, TS_EV_SIGNAL, 0));
 	ck_assert_ptr_null(ts_query_prev_event(q, TS_EV_SIGNAL, UINT64_MAX));
 	ck_assert_uint_eq(ts_query_n_events(q, TS_EV_SIGNAL), 0);
 	ck_assert(!ts_query_module(q, 0, &m));
-	while (ts_timeline_grow(tl, UINT64_MAX, &err) == TS_GROW_MORE)
+	while (ts_timeline_grow(tl, UINT64_MAX, &err) == TS_MORE)
 		continue;
 	ck_assert(ts_query_refresh(q) && ts_query_is_complete(q));
 	ck_assert_uint_eq(ts_query_next_event(q, TS_EV_SIGNAL, 0)->step, 5 * TS_CHUNK_STEPS);
@@ -552,7 +552,7 @@ START_TEST(a_recording_that_ends_for_want_of_memory_ends_where_the_pc_is_known)
 	s->end.has_exit = true;
 	s->ending = TS_FAIL;
 	s->damage = TS_ENOMEM;
-	ck_assert_int_eq(ts_timeline_grow(tl, UINT64_MAX, &err), TS_GROW_DONE);
+	ck_assert_int_eq(ts_timeline_grow(tl, UINT64_MAX, &err), TS_END);
 	ck_assert_int_eq(tl->damage.code, TS_ENOMEM);
 	q = ts_query_new(tl, &err);
 	n = ts_query_end(q);

@@ -152,7 +152,7 @@ static void open_all(struct opened *o)
 	}
 	ck_assert_msg(f && ts_timeline_use_file(o->tl, f, &err), "%s", err.text);
 	while (o->tl->builder)
-		ck_assert_int_ne(ts_timeline_grow(o->tl, UINT64_MAX, &err), TS_GROW_FAILED);
+		ck_assert_int_ne(ts_timeline_grow(o->tl, UINT64_MAX, &err), TS_FAIL);
 	o->q = ts_query_new(o->tl, &err);
 	ck_assert_ptr_nonnull(o->q);
 	ck_assert(ts_names_init(&o->names, o->q, &err));
@@ -176,12 +176,12 @@ static void close_all(struct opened *o)
 static bool ask(struct opened *o, const char *question, struct ts_buf *out, struct ts_error *err)
 {
 	struct ts_answer *answer = ts_answer_new(&o->ask, question, TS_FORM_TEXT, err);
-	enum ts_got got = answer ? TS_GOT_PENDING : TS_GOT_FAIL;
+	enum ts_next got = answer ? TS_MORE : TS_FAIL;
 
-	while (got == TS_GOT_PENDING)
+	while (got == TS_MORE)
 		got = ts_answer_run(answer, N_STEPS, out, out, err);
 	ts_answer_free(answer);
-	return got == TS_GOT_END;
+	return got == TS_END;
 }
 
 /* ----------------------------------------------------------------------------------------------- questions

@@ -76,7 +76,7 @@ static void grow_and_ask(struct ts_timeline *tl, struct result *out)
 {
 	struct ts_query *q;
 
-	if (ts_timeline_grow(tl, UINT64_MAX, &out->err) != TS_GROW_DONE)
+	if (ts_timeline_grow(tl, UINT64_MAX, &out->err) != TS_END)
 		return;
 	if (tl->damage.code != TS_OK || tl->file_error.code != TS_OK)
 		out->err = tl->damage.code != TS_OK ? tl->damage : tl->file_error;
@@ -115,7 +115,7 @@ static void complete(struct script *s, struct result *out)
 	struct ts_timeline *tl = ts_timeline_new(&s->rec, NULL, &out->err);
 	struct ts_index_file *f = tl ? ts_index_open(PATH, &the_key, &out->err) : NULL;
 	struct ts_query *q = NULL;
-	enum ts_need need = TS_NEED_FAILED;
+	enum ts_next need = TS_FAIL;
 
 	if (tl)
 		ts_timeline_make_digests(tl);
@@ -124,9 +124,9 @@ static void complete(struct script *s, struct result *out)
 	if (q) {
 		do {
 			need = ts_query_need_values(q, N_STEPS, &out->err);
-		} while (need == TS_NEED_MORE);
+		} while (need == TS_MORE);
 	}
-	if (need == TS_NEED_DONE)
+	if (need == TS_END)
 		ask(q, out);
 	ts_query_free(q);
 	ts_timeline_free(tl);

@@ -42,7 +42,7 @@ static int build_quietly(uint64_t seed)
 	struct ts_index_file *f = ts_index_create(PATH, &the_key, &err);
 
 	return tl && f && ts_timeline_use_file(tl, f, &err) &&
-			       ts_timeline_grow(tl, UINT64_MAX, &err) == TS_GROW_DONE
+			       ts_timeline_grow(tl, UINT64_MAX, &err) == TS_END
 		       ? 0
 		       : 1;
 }

@@ -84,8 +84,8 @@ static void check(uint64_t addr, uint64_t last, unsigned chunk)
 		next++;
 	while (prev > 0 && !is_any_touched(addr, last, prev - 1))
 		prev--;
-	ck_assert_uint_eq(ts_lines_next(&set, NULL, addr, last, chunk), next < N_CHUNKS ? next : UINT32_MAX);
-	ck_assert_uint_eq(ts_lines_prev(&set, NULL, addr, last, chunk), prev ? prev - 1 : UINT32_MAX);
+	ck_assert_uint_eq(ts_lines_find_touch(&set, NULL, addr, last, chunk, TS_FORWARDS), next < N_CHUNKS ? next : UINT32_MAX);
+	ck_assert_uint_eq(ts_lines_find_touch(&set, NULL, addr, last, chunk, TS_BACKWARDS), prev ? prev - 1 : UINT32_MAX);
 }
 
 START_TEST(next_and_previous_chunk_of_any_range_are_those_of_the_table)
@@ -171,8 +171,8 @@ START_TEST(a_set_without_touches_holds_nothing)
 
 	ck_assert(ts_lines_seal(&set, &touches, pages, 0, NULL));
 	ck_assert(!ts_lines_find(&set, 0, &line));
-	ck_assert_uint_eq(ts_lines_next(&set, NULL, 0, UINT64_MAX, 0), UINT32_MAX);
-	ck_assert_uint_eq(ts_lines_prev(&set, NULL, 0, UINT64_MAX, 4095), UINT32_MAX);
+	ck_assert_uint_eq(ts_lines_find_touch(&set, NULL, 0, UINT64_MAX, 0, TS_FORWARDS), UINT32_MAX);
+	ck_assert_uint_eq(ts_lines_find_touch(&set, NULL, 0, UINT64_MAX, 4095, TS_BACKWARDS), UINT32_MAX);
 }
 END_TEST
 
@@ -208,10 +208,10 @@ START_TEST(a_line_of_which_other_bytes_were_touched_is_passed_without_unpacking)
 	}
 	ck_assert(ts_lines_seal(&set, &touches, pages, N_PAGES, NULL));
 	f = save_and_load(&loaded, &pool);
-	ck_assert_uint_eq(ts_lines_prev(&loaded, NULL, addr + 8, addr + 15, N_CHUNKS - 1), UINT32_MAX);
-	ck_assert_uint_eq(ts_lines_next(&loaded, NULL, addr + 4, addr + 15, 0), UINT32_MAX);
+	ck_assert_uint_eq(ts_lines_find_touch(&loaded, NULL, addr + 8, addr + 15, N_CHUNKS - 1, TS_BACKWARDS), UINT32_MAX);
+	ck_assert_uint_eq(ts_lines_find_touch(&loaded, NULL, addr + 4, addr + 15, 0, TS_FORWARDS), UINT32_MAX);
 	ck_assert_uint_eq(pool->n_unpacked, 0);
-	ck_assert_uint_eq(ts_lines_prev(&loaded, NULL, addr, addr, N_CHUNKS - 1), N_CHUNKS - 1);
+	ck_assert_uint_eq(ts_lines_find_touch(&loaded, NULL, addr, addr, N_CHUNKS - 1, TS_BACKWARDS), N_CHUNKS - 1);
 	ck_assert_uint_gt(pool->n_unpacked, 0);
 	ts_lines_fini(&loaded);
 	ts_index_close(f);
@@ -247,9 +247,9 @@ START_TEST(pages_that_do_not_ascend_are_damage)
 				       .n_items = 2 };
 	uint64_t addr = (7 << TS_PAGE_BITS) + 2 * TS_LINE_LEN;
 
-	ck_assert_uint_eq(ts_lines_next(&lies, NULL, addr, addr + TS_LINE_LEN, 0), UINT32_MAX);
+	ck_assert_uint_eq(ts_lines_find_touch(&lies, NULL, addr, addr + TS_LINE_LEN, 0, TS_FORWARDS), UINT32_MAX);
 	ck_assert(!pool.is_damaged);
-	ck_assert_uint_eq(ts_lines_next(&lies, NULL, addr, addr + 8 * TS_LINE_LEN, 0), 2);
+	ck_assert_uint_eq(ts_lines_find_touch(&lies, NULL, addr, addr + 8 * TS_LINE_LEN, 0, TS_FORWARDS), 2);
 	ck_assert(pool.is_damaged);
 }
 END_TEST

@@ -28,7 +28,7 @@ static void build(void)
 {
 	tl = ts_timeline_new(&s->rec, NULL, &err);
 	ck_assert_ptr_nonnull(tl);
-	ck_assert_int_eq(ts_timeline_grow(tl, UINT64_MAX, &err), TS_GROW_DONE);
+	ck_assert_int_eq(ts_timeline_grow(tl, UINT64_MAX, &err), TS_END);
 }
 
 static void reg(const char *name, uint64_t value)

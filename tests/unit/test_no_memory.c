@@ -57,17 +57,17 @@ static bool ask(struct ts_query *q, struct ts_error *err)
 
 static bool build(struct ts_timeline *tl, struct ts_error *err)
 {
-	enum ts_grow grown;
+	enum ts_next grown;
 
 	do
 		grown = ts_timeline_grow(tl, 100, err);
-	while (grown == TS_GROW_MORE);
+	while (grown == TS_MORE);
 	/* what was read before can be asked about */
-	if (grown == TS_GROW_DONE && tl->damage.code == TS_ENOMEM) {
+	if (grown == TS_END && tl->damage.code == TS_ENOMEM) {
 		*err = tl->damage;
 		return false;
 	}
-	return grown == TS_GROW_DONE;
+	return grown == TS_END;
 }
 
 static bool lay_image(struct ts_image *img, struct ts_error *err)

@@ -60,12 +60,12 @@ static void check(uint32_t process, uint64_t first, uint64_t last, uint64_t pos)
 		prev--;
 	next = next < n_steps ? next : TS_NO_POS;
 	prev = prev ? prev - 1 : TS_NO_POS;
-	if (ts_runs_next(&runs, process, first, last, pos) != next ||
-	    ts_runs_prev(&runs, process, first, last, pos) != prev)
+	if (ts_runs_find(&runs, process, first, last, pos, TS_FORWARDS) != next ||
+	    ts_runs_find(&runs, process, first, last, pos, TS_BACKWARDS) != prev)
 		ck_abort_msg("0x%lx..0x%lx of %u from %lu: %ld and %ld, not %ld and %ld", (long)first,
 			     (long)last, process, (long)pos,
-			     (long)ts_runs_next(&runs, process, first, last, pos),
-			     (long)ts_runs_prev(&runs, process, first, last, pos), (long)next, (long)prev);
+			     (long)ts_runs_find(&runs, process, first, last, pos, TS_FORWARDS),
+			     (long)ts_runs_find(&runs, process, first, last, pos, TS_BACKWARDS), (long)next, (long)prev);
 }
 
 /* Each address that was executed, from each position. */
@@ -148,7 +148,7 @@ START_TEST(another_process_at_the_same_address_is_not_found)
 	step(1, 0x10, 2);
 	seal();
 	check_all();
-	ck_assert_uint_eq(ts_runs_next(&runs, 2, 0, UINT64_MAX, 0), TS_NO_POS);
+	ck_assert_uint_eq(ts_runs_find(&runs, 2, 0, UINT64_MAX, 0, TS_FORWARDS), TS_NO_POS);
 }
 END_TEST
 
@@ -168,12 +168,12 @@ END_TEST
 START_TEST(only_what_is_sealed_is_found)
 {
 	step(0, 0x10, 2);
-	ck_assert_uint_eq(ts_runs_next(&runs, 0, 0x10, 0x10, 0), TS_NO_POS);
-	ck_assert_uint_eq(ts_runs_prev(&runs, 0, 0x10, 0x10, 0), TS_NO_POS);
+	ck_assert_uint_eq(ts_runs_find(&runs, 0, 0x10, 0x10, 0, TS_FORWARDS), TS_NO_POS);
+	ck_assert_uint_eq(ts_runs_find(&runs, 0, 0x10, 0x10, 0, TS_BACKWARDS), TS_NO_POS);
 	seal();
-	ck_assert_uint_eq(ts_runs_next(&runs, 0, 0x10, 0x10, 0), 0);
-	ck_assert_uint_eq(ts_runs_prev(&runs, 0, 0x10, 0x10, UINT64_MAX), 0);
-	ck_assert_uint_eq(ts_runs_next(&runs, 0, 0x10, 0x10, UINT64_C(1) << 32), TS_NO_POS);
+	ck_assert_uint_eq(ts_runs_find(&runs, 0, 0x10, 0x10, 0, TS_FORWARDS), 0);
+	ck_assert_uint_eq(ts_runs_find(&runs, 0, 0x10, 0x10, UINT64_MAX, TS_BACKWARDS), 0);
+	ck_assert_uint_eq(ts_runs_find(&runs, 0, 0x10, 0x10, UINT64_C(1) << 32, TS_FORWARDS), TS_NO_POS);
 }
 END_TEST
 

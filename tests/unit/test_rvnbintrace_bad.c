@@ -448,7 +448,7 @@ END_TEST
 START_TEST(what_a_bad_event_did_is_not_told)
 {
 	struct ts_timeline *tl;
-	enum ts_grow grow;
+	enum ts_next grow;
 
 	ts_buf_reset(&p.events.bytes);
 	ts_buf_put(&p.events.bytes,
@@ -461,8 +461,8 @@ START_TEST(what_a_bad_event_did_is_not_told)
 	tl = ts_timeline_new(t.rec, NULL, &t.err);
 	do {
 		grow = ts_timeline_grow(tl, 1000, &t.err);
-	} while (grow == TS_GROW_MORE);
-	ck_assert_int_eq(grow, TS_GROW_DONE);
+	} while (grow == TS_MORE);
+	ck_assert_int_eq(grow, TS_END);
 	ck_assert_uint_eq(tl->n_steps, 1);
 	ck_assert_uint_eq(tl->end_pc, 0x401001);
 	ck_assert_int_eq(tl->damage.code, TS_ECORRUPT);

@@ -340,7 +340,7 @@ static struct ts_error err;
 
 static void open_file(void)
 {
-	enum ts_grow grow;
+	enum ts_next grow;
 
 	ts_error_reset(&err);
 	o.src = ts_source_from_memory(file.data, file.len, "machine", &err);
@@ -349,8 +349,8 @@ static void open_file(void)
 	o.tl = ts_timeline_new(o.rec, NULL, &err);
 	do {
 		grow = ts_timeline_grow(o.tl, 1 << 16, &err);
-	} while (grow == TS_GROW_MORE);
-	ck_assert_msg(grow == TS_GROW_DONE && o.tl->damage.code == TS_OK, "%s%s", err.text,
+	} while (grow == TS_MORE);
+	ck_assert_msg(grow == TS_END && o.tl->damage.code == TS_OK, "%s%s", err.text,
 		      o.tl->damage.text);
 	ck_assert_uint_eq(o.tl->n_steps, m.n_events);
 	o.q = ts_query_new(o.tl, &err);

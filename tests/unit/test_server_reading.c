@@ -35,7 +35,7 @@ static bool read_some(void *user)
 		usleep(1000);
 		return true;
 	}
-	has_more = ts_timeline_grow(fake.tl, 4096, &err) == TS_GROW_MORE;
+	has_more = ts_timeline_grow(fake.tl, 4096, &err) == TS_MORE;
 	ts_query_refresh(fake.q);
 	return has_more;
 }

@@ -354,9 +354,9 @@ START_TEST(a_value_that_begins_is_not_passed_over)
 	s = calm_script();
 	tl = ts_timeline_new(&s->rec, NULL, &err);
 	while (tl->builder)
-		ck_assert_int_ne(ts_timeline_grow(tl, UINT64_MAX, &err), TS_GROW_FAILED);
+		ck_assert_int_ne(ts_timeline_grow(tl, UINT64_MAX, &err), TS_FAIL);
 	q = ts_query_new(tl, &err);
-	while (ts_query_need_values(q, UINT64_MAX, &err) == TS_NEED_MORE)
+	while (ts_query_need_values(q, UINT64_MAX, &err) == TS_MORE)
 		continue;
 	for (unsigned pos = 0; pos <= N_CALM; pos++)
 		ck_assert(ts_query_mem(q, pos, 0, BASE, LEN, memory[pos], known[pos], &err));
@@ -420,9 +420,9 @@ static struct ts_query *sketched(struct script *s, struct ts_timeline **tl)
 
 	*tl = ts_timeline_new(&s->rec, NULL, &err);
 	while ((*tl)->builder)
-		ck_assert_int_ne(ts_timeline_grow(*tl, UINT64_MAX, &err), TS_GROW_FAILED);
+		ck_assert_int_ne(ts_timeline_grow(*tl, UINT64_MAX, &err), TS_FAIL);
 	q = ts_query_new(*tl, &err);
-	while (ts_query_need_values(q, UINT64_MAX, &err) == TS_NEED_MORE)
+	while (ts_query_need_values(q, UINT64_MAX, &err) == TS_MORE)
 		continue;
 	return q;
 }
@@ -594,7 +594,7 @@ static void open_all(struct opened *o, const char *file)
 		f = ts_index_create(PATH, &the_key, &err);
 	ck_assert_msg(f && ts_timeline_use_file(o->tl, f, &err), "%s", err.text);
 	while (o->tl->builder)
-		ck_assert_int_ne(ts_timeline_grow(o->tl, UINT64_MAX, &err), TS_GROW_FAILED);
+		ck_assert_int_ne(ts_timeline_grow(o->tl, UINT64_MAX, &err), TS_FAIL);
 	o->q = ts_query_new(o->tl, &err);
 	ck_assert_ptr_nonnull(o->q);
 }
@@ -610,12 +610,12 @@ static void close_all(struct opened *o)
 static void build(struct opened *o)
 {
 	struct ts_error err = { 0 };
-	enum ts_need need;
+	enum ts_next need;
 
 	do {
 		need = ts_query_need_values(o->q, TS_CHUNK_STEPS, &err);
-	} while (need == TS_NEED_MORE);
-	ck_assert_msg(need == TS_NEED_DONE, "%s", err.text);
+	} while (need == TS_MORE);
+	ck_assert_msg(need == TS_END, "%s", err.text);
 	ck_assert(ts_query_has_values(o->q));
 }
 

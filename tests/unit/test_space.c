@@ -130,7 +130,7 @@ START_TEST(a_value_that_contradicts_is_a_change_where_it_was_seen)
 	ck_assert_str_eq(text_at(1, 0x100, 1), "a");
 	ck_assert_str_eq(text_at(2, 0x100, 1), "b");
 	ck_assert_uint_eq(stats.n_unexplained, 1);
-	ck_assert_uint_eq(ts_space_next_write(sp, 0, 0x100, 0x100), 1);
+	ck_assert_uint_eq(ts_space_find(sp, TS_SPACE_WRITTEN, 0, 0x100, 0x100, TS_FORWARDS), 1);
 }
 END_TEST
 
@@ -171,8 +171,8 @@ START_TEST(an_unknown_write_is_found_as_a_write)
 	ts_space_fill(&sb, pos(), 0x100, 1, TS_FILL_UNKNOWN);
 	end_recording();
 	ck_assert_str_eq(text_at(2, 0x100, 2), ".b");
-	ck_assert_uint_eq(ts_space_prev_write(sp, 9, 0x100, 0x100), 1);
-	ck_assert_uint_eq(ts_space_next_write(sp, 2, 0, UINT64_MAX), TS_NO_CHUNK);
+	ck_assert_uint_eq(ts_space_find(sp, TS_SPACE_WRITTEN, 9, 0x100, 0x100, TS_BACKWARDS), 1);
+	ck_assert_uint_eq(ts_space_find(sp, TS_SPACE_WRITTEN, 2, 0, UINT64_MAX, TS_FORWARDS), TS_NO_CHUNK);
 }
 END_TEST
 
@@ -278,11 +278,11 @@ START_TEST(reads_are_found_by_the_quarters_of_lines_that_they_overlap)
 	end_chunk();
 	ts_space_note_read(&sb, 0x10f, 2);
 	end_recording();
-	ck_assert_uint_eq(ts_space_next_read(sp, 0, 0x10c, 0x10c), 1);
-	ck_assert_uint_eq(ts_space_next_read(sp, 0, 0x113, 0x113), 1);
-	ck_assert_uint_eq(ts_space_next_read(sp, 0, 0x114, UINT64_MAX), TS_NO_CHUNK);
-	ck_assert_uint_eq(ts_space_next_write(sp, 0, 0, UINT64_MAX), TS_NO_CHUNK);
-	ck_assert_uint_eq(ts_space_prev_read(sp, 0, 0x10f, 0x10f), TS_NO_CHUNK);
+	ck_assert_uint_eq(ts_space_find(sp, TS_SPACE_READ, 0, 0x10c, 0x10c, TS_FORWARDS), 1);
+	ck_assert_uint_eq(ts_space_find(sp, TS_SPACE_READ, 0, 0x113, 0x113, TS_FORWARDS), 1);
+	ck_assert_uint_eq(ts_space_find(sp, TS_SPACE_READ, 0, 0x114, UINT64_MAX, TS_FORWARDS), TS_NO_CHUNK);
+	ck_assert_uint_eq(ts_space_find(sp, TS_SPACE_WRITTEN, 0, 0, UINT64_MAX, TS_FORWARDS), TS_NO_CHUNK);
+	ck_assert_uint_eq(ts_space_find(sp, TS_SPACE_READ, 0, 0x10f, 0x10f, TS_BACKWARDS), TS_NO_CHUNK);
 }
 END_TEST
 
@@ -307,10 +307,10 @@ START_TEST(a_long_read_touches_no_more_memory_than_its_limits)
 	ts_space_note_read(&sb, gib + limit, 2 * TS_FRESH_READS_MORE * UINT64_C(4096));
 	ck_assert_uint_eq(n_pages(), TS_FRESH_READS + 1 + TS_FRESH_READS_MORE);
 	end_recording();
-	ck_assert_uint_eq(ts_space_next_read(sp, 0, gib, gib), 0);
-	ck_assert_uint_eq(ts_space_next_read(sp, 0, gib + limit - 1, gib + limit - 1), 0);
-	ck_assert_uint_eq(ts_space_next_read(sp, 0, 3 * gib + 2, 3 * gib + 2), 0);
-	ck_assert_uint_eq(ts_space_next_read(sp, 0, gib + limit, gib + limit), 1);
+	ck_assert_uint_eq(ts_space_find(sp, TS_SPACE_READ, 0, gib, gib, TS_FORWARDS), 0);
+	ck_assert_uint_eq(ts_space_find(sp, TS_SPACE_READ, 0, gib + limit - 1, gib + limit - 1, TS_FORWARDS), 0);
+	ck_assert_uint_eq(ts_space_find(sp, TS_SPACE_READ, 0, 3 * gib + 2, 3 * gib + 2, TS_FORWARDS), 0);
+	ck_assert_uint_eq(ts_space_find(sp, TS_SPACE_READ, 0, gib + limit, gib + limit, TS_FORWARDS), 1);
 }
 END_TEST
 
@@ -362,12 +362,12 @@ START_TEST(a_write_of_what_is_there_is_a_write_and_no_change)
 	write_text(0x100, "sane");
 	write_text(0x100, "same");
 	end_recording();
-	ck_assert_uint_eq(ts_space_next_change(sp, 1, 0x100, 0x103), 2);
-	ck_assert_uint_eq(ts_space_prev_change(sp, 1, 0x100, 0x103), 0);
-	ck_assert_uint_eq(ts_space_next_write(sp, 1, 0x100, 0x100), 1);
-	ck_assert_uint_eq(ts_space_prev_write(sp, 1, 0x103, 0x103), 1);
-	ck_assert_uint_eq(ts_space_prev_write(sp, 1, 0x107, 0x107), 0);
-	ck_assert_uint_eq(ts_space_prev_write(sp, 1, 0x108, 0x10f), TS_NO_CHUNK);
+	ck_assert_uint_eq(ts_space_find(sp, TS_SPACE_CHANGED, 1, 0x100, 0x103, TS_FORWARDS), 2);
+	ck_assert_uint_eq(ts_space_find(sp, TS_SPACE_CHANGED, 1, 0x100, 0x103, TS_BACKWARDS), 0);
+	ck_assert_uint_eq(ts_space_find(sp, TS_SPACE_WRITTEN, 1, 0x100, 0x100, TS_FORWARDS), 1);
+	ck_assert_uint_eq(ts_space_find(sp, TS_SPACE_WRITTEN, 1, 0x103, 0x103, TS_BACKWARDS), 1);
+	ck_assert_uint_eq(ts_space_find(sp, TS_SPACE_WRITTEN, 1, 0x107, 0x107, TS_BACKWARDS), 0);
+	ck_assert_uint_eq(ts_space_find(sp, TS_SPACE_WRITTEN, 1, 0x108, 0x10f, TS_BACKWARDS), TS_NO_CHUNK);
 	ck_assert_uint_eq(stats.n_versions, 2);
 	ck_assert_uint_eq(stats.n_silent, 1);
 	ck_assert_str_eq(text_at(2, 0x100, 5), "same.");
@@ -380,15 +380,15 @@ START_TEST(a_change_is_found_by_its_bytes_and_a_write_by_its_half_of_the_line)
 	end_chunk();
 	write_text(0x13e, "eF_");
 	end_recording();
-	ck_assert_uint_eq(ts_space_next_change(sp, 1, 0x13f, 0x13f), 1);
-	ck_assert_uint_eq(ts_space_next_change(sp, 1, 0x13e, 0x13e), TS_NO_CHUNK);
-	ck_assert_uint_eq(ts_space_next_change(sp, 1, 0x140, 0x140), TS_NO_CHUNK);
-	ck_assert_uint_eq(ts_space_next_write(sp, 1, 0x13e, 0x13e), 1);
-	ck_assert_uint_eq(ts_space_next_write(sp, 1, 0x140, 0x140), 1);
-	ck_assert_uint_eq(ts_space_next_write(sp, 1, 0x120, 0x12f), TS_NO_CHUNK);
-	ck_assert_uint_eq(ts_space_next_write(sp, 1, 0x138, 0x138), 1);
-	ck_assert_uint_eq(ts_space_next_write(sp, 1, 0x130, 0x137), TS_NO_CHUNK);
-	ck_assert_uint_eq(ts_space_next_write(sp, 1, 0x148, 0x14f), TS_NO_CHUNK);
+	ck_assert_uint_eq(ts_space_find(sp, TS_SPACE_CHANGED, 1, 0x13f, 0x13f, TS_FORWARDS), 1);
+	ck_assert_uint_eq(ts_space_find(sp, TS_SPACE_CHANGED, 1, 0x13e, 0x13e, TS_FORWARDS), TS_NO_CHUNK);
+	ck_assert_uint_eq(ts_space_find(sp, TS_SPACE_CHANGED, 1, 0x140, 0x140, TS_FORWARDS), TS_NO_CHUNK);
+	ck_assert_uint_eq(ts_space_find(sp, TS_SPACE_WRITTEN, 1, 0x13e, 0x13e, TS_FORWARDS), 1);
+	ck_assert_uint_eq(ts_space_find(sp, TS_SPACE_WRITTEN, 1, 0x140, 0x140, TS_FORWARDS), 1);
+	ck_assert_uint_eq(ts_space_find(sp, TS_SPACE_WRITTEN, 1, 0x120, 0x12f, TS_FORWARDS), TS_NO_CHUNK);
+	ck_assert_uint_eq(ts_space_find(sp, TS_SPACE_WRITTEN, 1, 0x138, 0x138, TS_FORWARDS), 1);
+	ck_assert_uint_eq(ts_space_find(sp, TS_SPACE_WRITTEN, 1, 0x130, 0x137, TS_FORWARDS), TS_NO_CHUNK);
+	ck_assert_uint_eq(ts_space_find(sp, TS_SPACE_WRITTEN, 1, 0x148, 0x14f, TS_FORWARDS), TS_NO_CHUNK);
 }
 END_TEST
 
@@ -404,10 +404,10 @@ START_TEST(a_write_is_found_in_one_half_of_a_line_while_the_other_changes)
 	write_text(0x108, "x");
 	write_text(0x100, "0");
 	end_recording();
-	ck_assert_uint_eq(ts_space_next_write(sp, 1, 0x10c, 0x10c), 2);
-	ck_assert_uint_eq(ts_space_prev_write(sp, 2, 0x108, 0x10b), 0);
-	ck_assert_uint_eq(ts_space_prev_write(sp, 3, 0x100, 0x100), 3);
-	ck_assert_uint_eq(ts_space_next_change(sp, 1, 0x10c, 0x10c), TS_NO_CHUNK);
+	ck_assert_uint_eq(ts_space_find(sp, TS_SPACE_WRITTEN, 1, 0x10c, 0x10c, TS_FORWARDS), 2);
+	ck_assert_uint_eq(ts_space_find(sp, TS_SPACE_WRITTEN, 2, 0x108, 0x10b, TS_BACKWARDS), 0);
+	ck_assert_uint_eq(ts_space_find(sp, TS_SPACE_WRITTEN, 3, 0x100, 0x100, TS_BACKWARDS), 3);
+	ck_assert_uint_eq(ts_space_find(sp, TS_SPACE_CHANGED, 1, 0x10c, 0x10c, TS_FORWARDS), TS_NO_CHUNK);
 	ck_assert_uint_eq(stats.n_silent, 2);
 }
 END_TEST
@@ -426,14 +426,14 @@ START_TEST(a_write_is_found_by_all_of_its_part_where_lines_are_divided)
 	write_text(0x108, "x");
 	write_text(0x110, "x");
 	end_recording();
-	ck_assert_uint_eq(ts_space_next_write(sp, 1, 0x100, 0x103), TS_NO_CHUNK);
-	ck_assert_uint_eq(ts_space_next_write(sp, 1, 0x104, 0x104), 1);
-	ck_assert_uint_eq(ts_space_prev_write(sp, 1, 0x10b, 0x10b), 1);
-	ck_assert_uint_eq(ts_space_prev_write(sp, 2, 0x10b, 0x10b), 2);
-	ck_assert_uint_eq(ts_space_next_write(sp, 1, 0x10d, 0x10d), 2);
-	ck_assert_uint_eq(ts_space_prev_write(sp, 1, 0x10d, 0x10d), 0);
-	ck_assert_uint_eq(ts_space_next_write(sp, 1, 0x11f, 0x11f), 2);
-	ck_assert_uint_eq(ts_space_next_change(sp, 1, 0x104, 0x104), TS_NO_CHUNK);
+	ck_assert_uint_eq(ts_space_find(sp, TS_SPACE_WRITTEN, 1, 0x100, 0x103, TS_FORWARDS), TS_NO_CHUNK);
+	ck_assert_uint_eq(ts_space_find(sp, TS_SPACE_WRITTEN, 1, 0x104, 0x104, TS_FORWARDS), 1);
+	ck_assert_uint_eq(ts_space_find(sp, TS_SPACE_WRITTEN, 1, 0x10b, 0x10b, TS_BACKWARDS), 1);
+	ck_assert_uint_eq(ts_space_find(sp, TS_SPACE_WRITTEN, 2, 0x10b, 0x10b, TS_BACKWARDS), 2);
+	ck_assert_uint_eq(ts_space_find(sp, TS_SPACE_WRITTEN, 1, 0x10d, 0x10d, TS_FORWARDS), 2);
+	ck_assert_uint_eq(ts_space_find(sp, TS_SPACE_WRITTEN, 1, 0x10d, 0x10d, TS_BACKWARDS), 0);
+	ck_assert_uint_eq(ts_space_find(sp, TS_SPACE_WRITTEN, 1, 0x11f, 0x11f, TS_FORWARDS), 2);
+	ck_assert_uint_eq(ts_space_find(sp, TS_SPACE_CHANGED, 1, 0x104, 0x104, TS_FORWARDS), TS_NO_CHUNK);
 	ck_assert_uint_eq(stats.n_silent, 1);
 }
 END_TEST
@@ -446,9 +446,9 @@ START_TEST(the_parts_of_lines_repeat)
 	write_text(0x140, "0");
 	write_text(0x1b4, "0");
 	end_recording();
-	ck_assert_uint_eq(ts_space_next_write(sp, 0, 0x143, 0x143), 0);
-	ck_assert_uint_eq(ts_space_next_write(sp, 0, 0x144, 0x14f), TS_NO_CHUNK);
-	ck_assert_uint_eq(ts_space_next_write(sp, 0, 0x1b0, 0x1b0), 0);
+	ck_assert_uint_eq(ts_space_find(sp, TS_SPACE_WRITTEN, 0, 0x143, 0x143, TS_FORWARDS), 0);
+	ck_assert_uint_eq(ts_space_find(sp, TS_SPACE_WRITTEN, 0, 0x144, 0x14f, TS_FORWARDS), TS_NO_CHUNK);
+	ck_assert_uint_eq(ts_space_find(sp, TS_SPACE_WRITTEN, 0, 0x1b0, 0x1b0, TS_FORWARDS), 0);
 }
 END_TEST
 
@@ -476,7 +476,7 @@ START_TEST(both_ends_of_the_space_hold_bytes_and_nothing_lies_beyond)
 	end_recording();
 	ck_assert_str_eq(text_at(1, UINT64_MAX - 2, 6), ".yz...");
 	ck_assert_str_eq(text_at(1, 0, 3), "ab.");
-	ck_assert_uint_eq(ts_space_next_write(sp, 0, UINT64_MAX, UINT64_MAX), 0);
+	ck_assert_uint_eq(ts_space_find(sp, TS_SPACE_WRITTEN, 0, UINT64_MAX, UINT64_MAX, TS_FORWARDS), 0);
 }
 END_TEST
 
@@ -582,8 +582,8 @@ START_TEST(what_is_first_seen_after_a_gap_was_so_since_the_gap)
 	ck_assert_str_eq(text_at(1, 0x1000, 8), "kept....");
 	ck_assert_str_eq(text_at(2, 0x1000, 8), "keptnew.");
 	ck_assert_str_eq(text_at(2, 0x1010, 4), "seen");
-	ck_assert_uint_eq(ts_space_next_change(sp, 0, 0x1004, 0x1006), 1);
-	ck_assert_uint_eq(ts_space_prev_change(sp, 4, 0x1006, 0x100f), 1);
+	ck_assert_uint_eq(ts_space_find(sp, TS_SPACE_CHANGED, 0, 0x1004, 0x1006, TS_FORWARDS), 1);
+	ck_assert_uint_eq(ts_space_find(sp, TS_SPACE_CHANGED, 4, 0x1006, 0x100f, TS_BACKWARDS), 1);
 	ck_assert_str_eq(text_at(3, 0x1000, 8), "keptnew.");
 	ck_assert_str_eq(text_at(3, 0x1010, 4), "SEEN");
 	ck_assert_str_eq(text_at(3, 0x2000, 6), "afresh"); /* its range began after the gap */
@@ -599,10 +599,10 @@ START_TEST(a_space_that_came_late_has_nothing_before)
 	chunk = 5 * TS_SEGMENT_CHUNKS + 3;
 	end_chunk();
 	ck_assert(ts_space_seal(&sb, 5));
-	ck_assert_uint_eq(ts_space_next_write(sp, 0, 0x100, 0x100), 5 * TS_SEGMENT_CHUNKS + 3);
-	ck_assert_uint_eq(ts_space_prev_write(sp, UINT64_MAX / TS_CHUNK_STEPS, 0x100, 0x100),
+	ck_assert_uint_eq(ts_space_find(sp, TS_SPACE_WRITTEN, 0, 0x100, 0x100, TS_FORWARDS), 5 * TS_SEGMENT_CHUNKS + 3);
+	ck_assert_uint_eq(ts_space_find(sp, TS_SPACE_WRITTEN, UINT64_MAX / TS_CHUNK_STEPS, 0x100, 0x100, TS_BACKWARDS),
 			  5 * TS_SEGMENT_CHUNKS + 3);
-	ck_assert_uint_eq(ts_space_prev_write(sp, 5 * TS_SEGMENT_CHUNKS, 0x100, 0x100), TS_NO_CHUNK);
+	ck_assert_uint_eq(ts_space_find(sp, TS_SPACE_WRITTEN, 5 * TS_SEGMENT_CHUNKS, 0x100, 0x100, TS_BACKWARDS), TS_NO_CHUNK);
 	ck_assert_str_eq(text_at(5 * TS_SEGMENT_CHUNKS + 3, 0x100, 1), ".");
 	ck_assert_str_eq(text_at(5 * TS_SEGMENT_CHUNKS + 4, 0x100, 1), "a");
 }

@@ -58,10 +58,10 @@ int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(
 static bool is_search_slow;
 static unsigned n_searches;
 
-enum ts_got __real_ts_symbols_search_next(struct ts_symbols_search *f, struct ts_error *err);
-enum ts_got __wrap_ts_symbols_search_next(struct ts_symbols_search *f, struct ts_error *err);
+enum ts_next __real_ts_symbols_search_next(struct ts_symbols_search *f, struct ts_error *err);
+enum ts_next __wrap_ts_symbols_search_next(struct ts_symbols_search *f, struct ts_error *err);
 
-enum ts_got __wrap_ts_symbols_search_next(struct ts_symbols_search *f, struct ts_error *err)
+enum ts_next __wrap_ts_symbols_search_next(struct ts_symbols_search *f, struct ts_error *err)
 {
 	const int64_t end = ts_now_ns() + TS_SLICE_NS;
 

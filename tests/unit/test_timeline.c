@@ -178,11 +178,11 @@ static void ask_exec(struct exam *x)
 		last = UINT64_MAX;
 	else if (how == 5)
 		first = 0;
-	next = ts_runs_next(&x->tl->runs, process, first, last, pos);
+	next = ts_runs_find(&x->tl->runs, process, first, last, pos, TS_FORWARDS);
 	if (next != naive_next_exec(x->nv, process, first, last, pos))
 		wrong(x, "0x%" PRIx64 "..0x%" PRIx64 " runs next after %" PRIu64 " at %" PRIu64, first, last,
 		      pos, next);
-	prev = ts_runs_prev(&x->tl->runs, process, first, last, pos);
+	prev = ts_runs_find(&x->tl->runs, process, first, last, pos, TS_BACKWARDS);
 	if (prev != naive_prev_exec(x->nv, process, first, last, pos))
 		wrong(x, "0x%" PRIx64 "..0x%" PRIx64 " ran before %" PRIu64 " at %" PRIu64, first, last, pos,
 		      prev);

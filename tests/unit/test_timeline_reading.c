@@ -23,7 +23,7 @@ static void check_refused(struct script *s, struct ts_error *err)
 	ts_error_reset(err);
 	tl = ts_timeline_new(&s->rec, NULL, err);
 	ck_assert_ptr_nonnull(tl);
-	ck_assert_int_eq(ts_timeline_grow(tl, 10, err), TS_GROW_FAILED);
+	ck_assert_int_eq(ts_timeline_grow(tl, 10, err), TS_FAIL);
 	ts_timeline_free(tl);
 	script_free(s);
 }
@@ -150,13 +150,13 @@ START_TEST(growing_by_any_amount_reads_whole_chunks_up_to_the_end)
 	struct ts_timeline *tl = ts_timeline_new(&s->rec, NULL, &err);
 
 	ck_assert_ptr_nonnull(tl);
-	ck_assert_int_eq(ts_timeline_grow(tl, 1, &err), TS_GROW_MORE);
+	ck_assert_int_eq(ts_timeline_grow(tl, 1, &err), TS_MORE);
 	ck_assert_uint_eq(ts_timeline_n_read(tl), TS_CHUNK_STEPS);
-	ck_assert_int_eq(ts_timeline_grow(tl, TS_CHUNK_STEPS + 1, &err), TS_GROW_MORE);
+	ck_assert_int_eq(ts_timeline_grow(tl, TS_CHUNK_STEPS + 1, &err), TS_MORE);
 	ck_assert_uint_eq(ts_timeline_n_read(tl), 3 * TS_CHUNK_STEPS);
-	ck_assert_int_eq(ts_timeline_grow(tl, UINT64_MAX, &err), TS_GROW_DONE);
+	ck_assert_int_eq(ts_timeline_grow(tl, UINT64_MAX, &err), TS_END);
 	ck_assert_uint_eq(tl->n_steps, 5 * TS_CHUNK_STEPS + 1);
-	ck_assert_int_eq(ts_timeline_grow(tl, UINT64_MAX, &err), TS_GROW_DONE);
+	ck_assert_int_eq(ts_timeline_grow(tl, UINT64_MAX, &err), TS_END);
 	ts_timeline_free(tl);
 	script_free(s);
 }
@@ -235,7 +235,7 @@ static void check_long(struct ts_timeline *tl, struct ts_query *q, uint64_t pos)
 	memcpy(&value, data, 8);
 	ck_assert_uint_eq(value, last_write);
 	ck_assert_uint_eq(known[0], pos > 0);
-	ck_assert_uint_eq(ts_runs_prev(&tl->runs, 0, 0x1000, 0x1000, pos), pos / LONG_LOOP * LONG_LOOP);
+	ck_assert_uint_eq(ts_runs_find(&tl->runs, 0, 0x1000, 0x1000, pos, TS_BACKWARDS), pos / LONG_LOOP * LONG_LOOP);
 	ck_assert(ts_search_init(&search, q, &stops, pos, 0, &err));
 	ck_assert_int_eq(ts_search_run(&search, 2, &found, &err), TS_ITEM);
 	ck_assert_uint_eq(found.pos, last_write);
@@ -260,7 +260,7 @@ START_TEST(several_segments_answer_as_one)
 	long_n_steps = 2 * segment + 5000;
 	tl = ts_timeline_new(&rec, NULL, &err);
 	ck_assert_ptr_nonnull(tl);
-	ck_assert_int_eq(ts_timeline_grow(tl, UINT64_MAX, &err), TS_GROW_DONE);
+	ck_assert_int_eq(ts_timeline_grow(tl, UINT64_MAX, &err), TS_END);
 	ck_assert_uint_eq(tl->n_steps, long_n_steps);
 	q = ts_query_new(tl, &err);
 	for (unsigned i = 0; i < 2000; i++)
@@ -293,11 +293,11 @@ START_TEST(calls_that_were_given_more_than_is_kept_are_left_out)
 	ck_assert(ts_timeline_read_ahead(tl, &twin->rec, &err));
 	ck_assert(ts_timeline_has(tl, &ts_calls_section));
 	while (ts_timeline_n_read(tl) < (N_LOOK - 1) * TS_CHUNK_STEPS)
-		ck_assert_int_eq(ts_timeline_grow(tl, 1, &err), TS_GROW_MORE);
+		ck_assert_int_eq(ts_timeline_grow(tl, 1, &err), TS_MORE);
 	while (TS_SEGMENT_CHUNKS > N_LOOK && ts_feed_n_passed(tl->builder->feed) <= N_LOOK)
 		sched_yield();
 	tl->max_memory = 1;
-	while (ts_timeline_grow(tl, 1, &err) == TS_GROW_MORE)
+	while (ts_timeline_grow(tl, 1, &err) == TS_MORE)
 		;
 	ck_assert_int_eq(tl->damage.code, TS_ELIMIT);
 	ck_assert_uint_eq(tl->n_steps, N_LOOK * TS_CHUNK_STEPS);

@@ -202,9 +202,9 @@ START_TEST(next_and_previous_change_are_exact_to_the_byte)
 
 		if (last < addr)
 			last = UINT64_MAX;
-		ck_assert_uint_eq(ts_lines_next(&set.lines, set.changed, addr, last, chunk),
+		ck_assert_uint_eq(ts_lines_find_touch(&set.lines, set.changed, addr, last, chunk, TS_FORWARDS),
 				  walk_to_change(addr, last, chunk, 1));
-		ck_assert_uint_eq(ts_lines_prev(&set.lines, set.changed, addr, last, chunk),
+		ck_assert_uint_eq(ts_lines_find_touch(&set.lines, set.changed, addr, last, chunk, TS_BACKWARDS),
 				  walk_to_change(addr, last, chunk, -1));
 	}
 	ts_versions_fini(&set);

@@ -44,7 +44,7 @@ static void build(void)
 
 	tl = ts_timeline_new(&s->rec, NULL, &err);
 	ck_assert_ptr_nonnull(tl);
-	ck_assert_int_eq(ts_timeline_grow(tl, UINT64_MAX, &err), TS_GROW_DONE);
+	ck_assert_int_eq(ts_timeline_grow(tl, UINT64_MAX, &err), TS_END);
 	q = ts_query_new(tl, &err);
 	ck_assert_ptr_nonnull(q);
 }

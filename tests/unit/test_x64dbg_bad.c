@@ -47,7 +47,7 @@ static void teardown(void)
 /* Returns false with the reason in err if nothing is served. */
 static bool load(size_t len)
 {
-	enum ts_grow grow = TS_GROW_MORE;
+	enum ts_next grow = TS_MORE;
 
 	unload();
 	ts_error_reset(&err);
@@ -55,9 +55,9 @@ static bool load(size_t len)
 	src = ts_source_from_memory(file.data, len, "test", &err);
 	rec = ts_loader_open(&x64dbg_loader, src, NULL, &err);
 	tl = rec ? ts_timeline_new(rec, NULL, &err) : NULL;
-	while (tl && grow == TS_GROW_MORE)
+	while (tl && grow == TS_MORE)
 		grow = ts_timeline_grow(tl, 1 << 20, &err);
-	return tl && grow == TS_GROW_DONE;
+	return tl && grow == TS_END;
 }
 
 static void refused(enum ts_code code, uint64_t off, const char *words)

@@ -54,7 +54,7 @@ static void load(void)
 	ck_assert_msg(rec, "0x%" PRIx64 ": %s", err.off, err.text);
 	tl = ts_timeline_new(rec, NULL, &err);
 	ck_assert_ptr_nonnull(tl);
-	while (ts_timeline_grow(tl, 1 << 20, &err) == TS_GROW_MORE)
+	while (ts_timeline_grow(tl, 1 << 20, &err) == TS_MORE)
 		;
 	ck_assert_msg(tl->damage.code == TS_OK, "0x%" PRIx64 ": %s", tl->damage.off, tl->damage.text);
 	q = ts_query_new(tl, &err);

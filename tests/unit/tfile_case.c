@@ -129,7 +129,7 @@ void serve(void)
 	ck_assert_msg(open_file(), "%s", err.text);
 	tl = ts_timeline_new(rec, NULL, &err);
 	ck_assert_ptr_nonnull(tl);
-	ck_assert_msg(ts_timeline_grow(tl, UINT64_MAX, &err) == TS_GROW_DONE, "%s", err.text);
+	ck_assert_msg(ts_timeline_grow(tl, UINT64_MAX, &err) == TS_END, "%s", err.text);
 	q = ts_query_new(tl, &err);
 	ck_assert_ptr_nonnull(q);
 }

@@ -102,11 +102,11 @@ static void begin_reading(struct exam *x)
 static void grow(struct exam *x, uint64_t until)
 {
 	struct ts_error err = { 0 };
-	enum ts_grow grown = TS_GROW_MORE;
+	enum ts_next grown = TS_MORE;
 
-	while (grown == TS_GROW_MORE && ts_timeline_n_read(x->tl) < until)
+	while (grown == TS_MORE && ts_timeline_n_read(x->tl) < until)
 		grown = ts_timeline_grow(x->tl, 1 + script_below(&x->rnd, 3000), &err);
-	must(x, grown != TS_GROW_FAILED, &err);
+	must(x, grown != TS_FAIL, &err);
 	must(x, x->tl->file_error.code == TS_OK, &x->tl->file_error);
 }
 
@@ -118,7 +118,7 @@ static void grow_asking(struct exam *x)
 	struct ts_error err = { 0 };
 
 	for (unsigned i = 0; x->tl->builder; i++) {
-		must(x, ts_timeline_grow(x->tl, TS_CHUNK_STEPS, &err) != TS_GROW_FAILED, &err);
+		must(x, ts_timeline_grow(x->tl, TS_CHUNK_STEPS, &err) != TS_FAIL, &err);
 		if (x->tl->builder && x->tl->n_steps && i % 3 == 0)
 			check_prefix(x);
 	}
@@ -182,7 +182,7 @@ static void check_prefix(struct exam *x)
 		}
 		addr = x->s->steps.steps[pos].pc;
 		at = naive_next_exec(x->nv, process, addr, addr, pos);
-		if (ts_runs_next(&x->tl->runs, process, addr, addr, pos) != (at < n ? at : TS_NO_POS))
+		if (ts_runs_find(&x->tl->runs, process, addr, addr, pos, TS_FORWARDS) != (at < n ? at : TS_NO_POS))
 			wrong(x, "of %" PRIu64 " steps: 0x%" PRIx64 " runs next after %" PRIu64, n, addr,
 			      pos);
 		if (thread != naive_thread(x->nv, pos))

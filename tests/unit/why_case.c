@@ -233,21 +233,21 @@ uint32_t cost_of(const char *reg)
 				  .thread = TS_NO_THREAD };
 	struct ts_budget budget = { all };
 	struct ts_error err = { 0 };
-	enum ts_got got = TS_GOT_ROW;
+	enum ts_next got = TS_ITEM;
 	struct ts_rows *rows;
 
 	qn.depth = TS_NO_LIMIT;
 	ck_assert(ts_what_register(&qn.what, reg, strlen(reg), &p.s->rec.regs));
 	rows = ts_rows_open(qn.verb->rows, &a.ask, &qn, false, &err);
 	ck_assert_ptr_nonnull(rows);
-	while (got == TS_GOT_ROW) {
+	while (got == TS_ITEM) {
 		struct ts_row row;
 
 		ts_row_init(&row);
 		got = rows->ops->next(rows, &row, &budget, &err);
 		ts_row_fini(&row);
 	}
-	ck_assert_int_eq(got, TS_GOT_END);
+	ck_assert_int_eq(got, TS_END);
 	ts_rows_close(rows);
 	return all - budget.left;
 }

@@ -64,15 +64,15 @@ void nop(uint64_t pc)
 
 bool try_load(void)
 {
-	enum ts_grow grow = TS_GROW_MORE;
+	enum ts_next grow = TS_MORE;
 
 	unit_seed(file.data, file.len);
 	src = ts_source_from_memory(file.data, file.len, "test", &err);
 	rec = ts_loader_open(&x64dbg_loader, src, NULL, &err);
 	tl = rec ? ts_timeline_new(rec, NULL, &err) : NULL;
-	while (tl && grow == TS_GROW_MORE)
+	while (tl && grow == TS_MORE)
 		grow = ts_timeline_grow(tl, 1 << 20, &err);
-	if (!tl || grow == TS_GROW_FAILED)
+	if (!tl || grow == TS_FAIL)
 		return false;
 	q = ts_query_new(tl, &err);
 	return q != NULL;

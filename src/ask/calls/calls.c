@@ -243,19 +243,19 @@ static bool is_entered(const struct ts_call_rows *x, const struct ts_symbol *s)
 	return !*x->rows.qn->operand || is_named(s, x->rows.qn->operand);
 }
 
-/* Find the functions whose entries are asked for.  Returns TS_GOT_ROW when all are there. */
-static enum ts_got gather_functions(struct ts_call_rows *x, struct ts_budget *budget, struct ts_error *err)
+/* Find the functions whose entries are asked for.  Returns TS_ITEM when all are there. */
+static enum ts_next gather_functions(struct ts_call_rows *x, struct ts_budget *budget, struct ts_error *err)
 {
 	const struct ts_symbol *s;
 
 	if (is_of_one(x)) {
 		if (!x->n_symbols++ && !ts_entries_add(&x->entries, x->what.addr))
 			goto out_of_memory;
-		return TS_GOT_ROW;
+		return TS_ITEM;
 	}
 	while (x->rows.ask->symbols && (s = ts_symbols_get(x->rows.ask->symbols, x->n_symbols))) {
 		if (x->n_symbols % FUNCTIONS_A_CHUNK == 0 && !ts_budget_take(budget))
-			return TS_GOT_PENDING;
+			return TS_MORE;
 		x->n_symbols++;
 		if (!is_entered(x, s))
 			continue;
@@ -263,26 +263,26 @@ static enum ts_got gather_functions(struct ts_call_rows *x, struct ts_budget *bu
 		if (!ts_entries_add(&x->entries, s->addr))
 			goto out_of_memory;
 	}
-	return TS_GOT_ROW;
+	return TS_ITEM;
 
 out_of_memory:
 	ts_call_rows_no_memory(err);
-	return TS_GOT_FAIL;
+	return TS_FAIL;
 }
 
-/* Have the next entry ready.  Returns TS_GOT_ROW when it is there, or there are no more. */
-static enum ts_got look_for_entry(struct ts_call_rows *x, struct ts_budget *budget, struct ts_error *err)
+/* Have the next entry ready.  Returns TS_ITEM when it is there, or there are no more. */
+static enum ts_next look_for_entry(struct ts_call_rows *x, struct ts_budget *budget, struct ts_error *err)
 {
-	enum ts_got got = TS_GOT_ROW;
+	enum ts_next got = TS_ITEM;
 
 	if (x->has_entry || x->has_no_entries)
 		return got;
 	got = gather_functions(x, budget, err);
-	if (got == TS_GOT_ROW)
+	if (got == TS_ITEM)
 		got = ts_entries_next(&x->entries, &x->entry, budget, err);
-	x->has_entry = got == TS_GOT_ROW;
-	x->has_no_entries = got == TS_GOT_END;
-	return got == TS_GOT_END ? TS_GOT_ROW : got;
+	x->has_entry = got == TS_ITEM;
+	x->has_no_entries = got == TS_END;
+	return got == TS_END ? TS_ITEM : got;
 }
 
 /* ----------------------------------------------------------------------------------------------- batches */
@@ -329,83 +329,83 @@ static bool find_begin(struct ts_call_rows *x, uint64_t *begin, struct ts_error 
 /*
  * Add the next call to the batch if it is wanted and the condition holds.
  *
- * Returns TS_GOT_ROW when that is decided, TS_GOT_END after the last call.
+ * Returns TS_ITEM when that is decided, TS_END after the last call.
  */
-static enum ts_got look_at_next(struct ts_call_rows *x, struct ts_budget *budget, struct ts_error *err)
+static enum ts_next look_at_next(struct ts_call_rows *x, struct ts_budget *budget, struct ts_error *err)
 {
 	const struct ts_cond *cond = &x->rows.qn->cond;
-	enum ts_got got = TS_GOT_ROW;
+	enum ts_next got = TS_ITEM;
 	uint64_t begin;
 	bool holds = true;
 
 	if (!x->has_call) {
 		if (x->n_looked % CALLS_A_CHUNK == 0 && !ts_budget_take(budget))
-			return TS_GOT_PENDING;
+			return TS_MORE;
 		got = look_for_entry(x, budget, err);
-		if (got != TS_GOT_ROW)
+		if (got != TS_ITEM)
 			return got;
 		x->n_looked++;
 		if (!find(x, &x->call))
-			return TS_GOT_END;
+			return TS_END;
 		x->rows.at = x->call.pos;
 		if (x->is_entry ? x->call.depth > x->rows.qn->depth : !is_wanted(x, &x->call))
-			return TS_GOT_ROW;
+			return TS_ITEM;
 	}
 	if (!find_begin(x, &begin, err))
-		return TS_GOT_FAIL;
+		return TS_FAIL;
 	if (cond->n && !ts_call_rows_take_chunk(x, begin, budget))
-		got = TS_GOT_PENDING;
+		got = TS_MORE;
 	x->judged.result_at = x->call.kind == TS_CALL_RETURN ? x->call.end : TS_NO_POS;
-	if (cond->n && got == TS_GOT_ROW)
+	if (cond->n && got == TS_ITEM)
 		got = ts_state_holds(x->rows.ask, cond, begin, x->call.thread, &x->judged,
 				     &holds, budget, err);
-	x->has_call = got == TS_GOT_PENDING;
-	if (got == TS_GOT_ROW && holds)
+	x->has_call = got == TS_MORE;
+	if (got == TS_ITEM && holds)
 		add_found(x, &x->call, begin);
 	return got;
 }
 
 /*
- * Find the calls of a batch, or some of them if the budget is used up.  Returns TS_GOT_ROW if there are any,
- * TS_GOT_END if there are no more.
+ * Find the calls of a batch, or some of them if the budget is used up.  Returns TS_ITEM if there are any,
+ * TS_END if there are no more.
  */
-static enum ts_got find_batch(struct ts_call_rows *x, struct ts_budget *budget, struct ts_error *err)
+static enum ts_next find_batch(struct ts_call_rows *x, struct ts_budget *budget, struct ts_error *err)
 {
-	enum ts_got got = TS_GOT_ROW;
+	enum ts_next got = TS_ITEM;
 
 	x->n_found = x->n_given = x->n_ends = x->n_arguments = x->n_results = 0;
 	x->got_chunk = TS_NO_POS;
 	ts_buf_reset(&x->texts);
-	while (got == TS_GOT_ROW && x->n_found < x->batch)
+	while (got == TS_ITEM && x->n_found < x->batch)
 		got = look_at_next(x, budget, err);
 	if (x->n_found == x->batch && x->batch < MAX_BATCH)
 		x->batch *= 2;
 	qsort(x->ends, x->n_ends, sizeof(*x->ends), compare_ends);
-	return x->n_found && got != TS_GOT_FAIL ? TS_GOT_ROW : got;
+	return x->n_found && got != TS_FAIL ? TS_ITEM : got;
 }
 
 /*
- * Without a row: note it if the pattern matches no function.  Returns TS_GOT_END when that is known,
- * TS_GOT_PENDING before.
+ * Without a row: note it if the pattern matches no function.  Returns TS_END when that is known,
+ * TS_MORE before.
  */
-static enum ts_got explain_none(struct ts_call_rows *x, struct ts_budget *budget)
+static enum ts_next explain_none(struct ts_call_rows *x, struct ts_budget *budget)
 {
 	const char *pattern = x->rows.qn->operand;
 	const struct ts_symbol *s;
 
 	if (x->has_row || !*pattern || x->what.kind == TS_WHAT_MEM)
-		return TS_GOT_END;
+		return TS_END;
 	while (x->rows.ask->symbols && (s = ts_symbols_get(x->rows.ask->symbols, x->n_matched))) {
 		if (s->is_function && is_named(s, pattern))
-			return TS_GOT_END;
+			return TS_END;
 		if (++x->n_matched % SYMBOLS_A_CHUNK == 0 && !ts_budget_take(budget))
-			return TS_GOT_PENDING;
+			return TS_MORE;
 	}
 	snprintf(x->rows.note, sizeof(x->rows.note),
 		 x->n_matched ? "the name of no known function matches '%.80s'"
 			      : "no functions are known, so none matches '%.80s'",
 		 pattern);
-	return TS_GOT_END;
+	return TS_END;
 }
 
 /* What a tracer stepped over, or left out, may have been calls. */
@@ -421,36 +421,36 @@ static void note_gaps(struct ts_call_rows *x)
 			 n == 1 ? "" : "s");
 }
 
-static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
-			struct ts_error *err)
+static enum ts_next next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
+			 struct ts_error *err)
 {
 	struct ts_call_rows *x = (struct ts_call_rows *)rows;
-	enum ts_got got = TS_GOT_ROW;
+	enum ts_next got = TS_ITEM;
 
 	if (!x->lists) {
 		got = x->what.is_indirect ? ts_ifunc_resolve(x->rows.ask, &x->what, x->rows.note, budget, err)
 					  : ts_ask_need_calls(x->rows.ask, budget, err);
-		if (got == TS_GOT_PENDING || got == TS_GOT_FAIL)
+		if (got == TS_MORE || got == TS_FAIL)
 			return got;
 		if (!begin_lists(x, err))
-			return TS_GOT_FAIL;
+			return TS_FAIL;
 		ts_note_moved_stacks(&x->rows);
 	}
 	if (x->n_given == x->n_found)
 		got = find_batch(x, budget, err);
-	if (got == TS_GOT_ROW)
+	if (got == TS_ITEM)
 		got = ts_call_rows_get_values(x, budget, err);
-	if (got == TS_GOT_END) {
+	if (got == TS_END) {
 		got = explain_none(x, budget);
-		if (got == TS_GOT_END)
+		if (got == TS_END)
 			note_gaps(x);
 	}
-	if (got != TS_GOT_ROW)
+	if (got != TS_ITEM)
 		return got;
 	x->has_row = true;
 	if (x->n_given % ROWS_A_CHUNK == ROWS_A_CHUNK - 1 && !ts_budget_take(budget))
-		return TS_GOT_PENDING;
-	return ts_call_rows_give(x, row, err) ? TS_GOT_ROW : TS_GOT_FAIL;
+		return TS_MORE;
+	return ts_call_rows_give(x, row, err) ? TS_ITEM : TS_FAIL;
 }
 
 static void close_calls(struct ts_rows *rows)
@@ -472,7 +472,7 @@ static bool begin(struct ts_rows *rows, struct ts_error *err)
 	struct ts_call_rows *x = (struct ts_call_rows *)rows;
 
 	if (!ts_abi_init(&x->abi, rows->ask))
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
+		return ts_no_memory(err, "a question");
 	x->what = rows->qn->what;
 	x->batch = FIRST_BATCH;
 	x->judged.result = ts_abi_result_place(&x->abi, ts_query_regset(rows->ask->q));

@@ -52,7 +52,7 @@ const struct ts_column ts_call_columns[N_COLUMNS] = {
 
 bool ts_call_rows_no_memory(struct ts_error *err)
 {
-	return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the calls of all threads");
+	return ts_no_memory(err, "the calls of all threads");
 }
 
 bool ts_call_rows_take_chunk(struct ts_call_rows *x, uint64_t pos, struct ts_budget *budget)
@@ -131,10 +131,10 @@ static bool has_wanted(const struct ts_call_rows *x, uint32_t mask)
 	return !x->rows.is_counting && !x->rows.is_bare && (mask & ~x->rows.unwanted);
 }
 
-enum ts_got ts_call_rows_get_values(struct ts_call_rows *x, struct ts_budget *budget, struct ts_error *err)
+enum ts_next ts_call_rows_get_values(struct ts_call_rows *x, struct ts_budget *budget, struct ts_error *err)
 {
 	if (!has_wanted(x, VALUES))
-		return TS_GOT_ROW;
+		return TS_ITEM;
 	for (;;) {
 		struct ts_call_found *begin = next_begin(x);
 		const struct ts_call_end *end = x->n_results < x->n_ends ? &x->ends[x->n_results] : NULL;
@@ -143,14 +143,14 @@ enum ts_got ts_call_rows_get_values(struct ts_call_rows *x, struct ts_budget *bu
 		if (!begin && !end)
 			break;
 		if (!ts_call_rows_take_chunk(x, is_end ? end->pos : begin->begin, budget))
-			return TS_GOT_PENDING;
+			return TS_MORE;
 		if (!(is_end ? get_result(x, &x->found[end->found], err) : get_arguments(x, begin, err)))
-			return TS_GOT_FAIL;
+			return TS_FAIL;
 	}
 	if (ts_buf_ok(&x->texts))
-		return TS_GOT_ROW;
+		return TS_ITEM;
 	ts_call_rows_no_memory(err);
-	return TS_GOT_FAIL;
+	return TS_FAIL;
 }
 
 /* The text that follows a value; empty if none does. */

@@ -7,6 +7,11 @@
 #include "src/query/handlers.h"
 #include "src/query/paging.h"
 #include "src/symbols/symbols.h"
+#include "src/query/scan.h"
+#include "src/arch/arch.h"
+#include "src/base/bisect.h"
+#include "src/base/vec.h"
+#include "src/query/call_list.h"
 
 /* Executions that are looked at before it is counted for which functions that is worth it: so many, and of calls this part. */
 #define MIN_LOOKED 256u
@@ -22,6 +27,133 @@
 struct item {
 	uint64_t pos, addr;
 };
+
+/* --------------------------------------------------------------- functions that are entered by calls only */
+
+/*
+ * The number of calls of such a function equals the number of executions of its first instruction: no other entries of it
+ * need to be searched for.
+ */
+
+/* Blocks of calls that are counted in the time of a chunk that is decoded. */
+#define BLOCKS_A_CHUNK 8u
+
+static void counts_init(struct ts_entry_counts *c, struct ts_ask *ask, uint32_t process)
+{
+	*c = (struct ts_entry_counts){ .ask = ask, .process = process };
+}
+
+static void counts_fini(struct ts_entry_counts *c)
+{
+	free(c->items);
+	c->items = NULL;
+	c->n = c->cap = 0;
+}
+
+/* Add the function that begins at @addr; addresses ascend.  Returns false if memory is exhausted. */
+static bool add_function(struct ts_entry_counts *c, uint64_t addr)
+{
+	if (!ts_vec_reserve(&c->items, c->n, &c->cap, 1, sizeof(*c->items)))
+		return false;
+	c->items[c->n++] = (struct ts_entry_count){ .addr = addr };
+	return true;
+}
+
+static struct ts_entry_count *find_count(const struct ts_entry_counts *c, uint64_t addr)
+{
+	size_t at = 0;
+
+	TS_BISECT(at, c->n, i, c->items[i].addr < addr);
+	return at < c->n && c->items[at].addr == addr ? &c->items[at] : NULL;
+}
+
+/* Does a function that was added begin at @addr? */
+static bool has_function(const struct ts_entry_counts *c, uint64_t addr)
+{
+	return find_count(c, addr) != NULL;
+}
+
+static void add_executed(void *user, const struct ts_executed *x)
+{
+	struct ts_entry_counts *c = user;
+	struct ts_entry_count *found = x->process == c->process ? find_count(c, x->pc) : NULL;
+
+	if (found)
+		found->n += x->n;
+}
+
+/*
+ * The last step of the thread that can have called and be followed by the callee's first instruction, TS_NO_POS if
+ * there is none.
+ */
+static uint64_t last_caller(const struct ts_entry_counts *c, uint32_t thread)
+{
+	const struct ts_query *q = c->ask->q;
+	unsigned n = 1 + ts_query_regset(q)->arch->has_delay_slots;
+	uint64_t pos = c->ask->n_steps ? ts_query_prev_step(q, thread, c->ask->n_steps - 1) : TS_NO_POS;
+
+	while (n-- && pos != TS_NO_POS)
+		pos = pos ? ts_query_prev_step(q, thread, pos - 1) : TS_NO_POS;
+	return pos;
+}
+
+static void count_block(struct ts_entry_counts *c, uint32_t n_calls)
+{
+	struct ts_call calls[TS_CALL_BLOCK];
+	uint64_t last = last_caller(c, c->thread);
+	uint32_t n = ts_query_call_block(c->ask->q, c->thread, c->ordinal, calls);
+
+	for (uint32_t i = 0; i < n && calls[i].ordinal < n_calls; i++) {
+		struct ts_entry_count *found;
+
+		if (calls[i].kind == TS_CALL_SWITCH || last == TS_NO_POS || calls[i].pos > last)
+			continue;
+		found = find_count(c, calls[i].target);
+		if (found)
+			found->n--;
+	}
+	c->ordinal += n;
+}
+
+/*
+ * Continue to count, in the whole recording.  All functions must have been added, and the index must have its
+ * calls.
+ *
+ * Returns true when the counts are complete, false if the budget is used up.
+ */
+static bool count(struct ts_entry_counts *c, struct ts_budget *budget)
+{
+	struct ts_query *q = c->ask->q;
+	unsigned n = 0;
+
+	while (!c->has_executed) {
+		if (!ts_budget_take(budget))
+			return false;
+		c->has_executed = !ts_query_each_executed(q, 0, c->ask->n_steps, &c->executed, add_executed, c);
+	}
+	while (c->thread < ts_query_n_threads(q)) {
+		uint32_t n_calls = ts_query_process(q, c->thread) == c->process
+					   ? ts_query_n_calls_before(q, c->thread, c->ask->n_steps) : 0;
+
+		if (c->ordinal >= n_calls) {
+			c->thread++;
+			c->ordinal = 0;
+			continue;
+		}
+		if (n++ % BLOCKS_A_CHUNK == 0 && !ts_budget_take(budget))
+			return false;
+		count_block(c, n_calls);
+	}
+	return true;
+}
+
+/* Was the function at @addr, which was added, also entered without a call?  The counts must be complete. */
+static bool has_other_entries(const struct ts_entry_counts *c, uint64_t addr)
+{
+	const struct ts_entry_count *found = find_count(c, addr);
+
+	return !found || found->n;
+}
 
 static bool is_before(const void *user, const void *x, const void *y)
 {
@@ -58,7 +190,7 @@ bool ts_entries_init(struct ts_entries *e, struct ts_ask *ask, uint32_t process,
 		.alias = alias,
 		.n_resumes = ts_query_n_threads(ask->q),
 	};
-	ts_entry_counts_init(&e->counts, ask, process);
+	counts_init(&e->counts, ask, process);
 	ts_heap_init(&e->heap, sizeof(struct item), is_before, e);
 	ts_heap_init(&e->found, sizeof(struct ts_entry), is_found_before, e);
 	e->resumes = calloc(e->n_resumes + 1, sizeof(*e->resumes));
@@ -67,7 +199,7 @@ bool ts_entries_init(struct ts_entries *e, struct ts_ask *ask, uint32_t process,
 
 void ts_entries_fini(struct ts_entries *e)
 {
-	ts_entry_counts_fini(&e->counts);
+	counts_fini(&e->counts);
 	ts_heap_fini(&e->heap);
 	ts_heap_fini(&e->found);
 	free(e->resumes);
@@ -89,11 +221,11 @@ static bool put_next(struct ts_entries *e, uint64_t addr, uint64_t pos)
 
 bool ts_entries_add(struct ts_entries *e, uint64_t addr)
 {
-	return ts_entry_counts_add(&e->counts, addr) &&
+	return add_function(&e->counts, addr) &&
 	       put_next(e, addr, !e->is_reverse ? e->from : e->to < e->ask->n_steps ? e->to + 1 : e->ask->n_steps);
 }
 
-/* ------------------------------------------------------------------------------------------ what it is */
+/* --------------------------------------------------------------------------------------------- what it is */
 
 /* Is @call, by its name, that of an entry of a linkage table which leads to the function at @addr? */
 static bool is_named_link(const struct ts_entries *e, const struct ts_call *call, uint64_t addr)
@@ -328,7 +460,7 @@ static bool look(const struct ts_entries *e, uint32_t thread, uint64_t pos, uint
 	return classify(e, pos, from, addr, has_call, entry, err);
 }
 
-/* ------------------------------------------------------------------------------------------------ order */
+/* -------------------------------------------------------------------------------------------------- order */
 
 /* Add the execution at @pos to what was found if it is an entry.  Returns false if it fails: *err tells. */
 static bool find(struct ts_entries *e, uint32_t thread, uint64_t pos, uint64_t addr, struct ts_error *err)
@@ -337,7 +469,7 @@ static bool find(struct ts_entries *e, uint32_t thread, uint64_t pos, uint64_t a
 
 	if (!look(e, thread, pos, addr, &entry, err))
 		return err->code == TS_OK;
-	return ts_heap_put(&e->found, &entry) || ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
+	return ts_heap_put(&e->found, &entry) || ts_no_memory(err, "a question");
 }
 
 /*
@@ -360,7 +492,7 @@ static bool find_resumed(struct ts_entries *e, uint64_t pos, uint32_t except, st
 			continue;
 		if (!ts_query_pc(q, next, i, &pc, &has_pc, err))
 			return false;
-		if (has_pc && ts_entry_counts_has(&e->counts, pc) && !find(e, i, next, pc, err))
+		if (has_pc && has_function(&e->counts, pc) && !find(e, i, next, pc, err))
 			return false;
 	}
 	return true;
@@ -397,7 +529,7 @@ static bool look_at_end(struct ts_entries *e, struct ts_error *err)
 	return e->to >= e->ask->n_steps || find_resumed(e, e->to, TS_NO_THREAD, err);
 }
 
-/* ----------------------------------------------------------------------------------------------- costs */
+/* -------------------------------------------------------------------------------------------------- costs */
 
 /* Is it time to know which functions are entered by calls alone? */
 static bool is_worth_counting(const struct ts_entries *e)
@@ -414,57 +546,57 @@ static bool is_worth_counting(const struct ts_entries *e)
 /*
  * Leave out the functions that are entered by calls alone.
  *
- * Returns TS_GOT_ROW when that is done, TS_GOT_PENDING if the budget is used up, TS_GOT_FAIL if memory is exhausted.
+ * Returns TS_ITEM when that is done, TS_MORE if the budget is used up, TS_FAIL if memory is exhausted.
  */
-static enum ts_got leave_out(struct ts_entries *e, struct ts_budget *budget)
+static enum ts_next leave_out(struct ts_entries *e, struct ts_budget *budget)
 {
 	struct ts_heap kept;
 	struct item it;
 
-	if (!ts_entry_counts_run(&e->counts, budget))
-		return TS_GOT_PENDING;
+	if (!count(&e->counts, budget))
+		return TS_MORE;
 	e->is_counted = true;
 	ts_heap_init(&kept, sizeof(struct item), is_before, e);
 	while (ts_heap_take(&e->heap, &it)) {
-		if (ts_entry_counts_has_others(&e->counts, it.addr) && !ts_heap_put(&kept, &it)) {
+		if (has_other_entries(&e->counts, it.addr) && !ts_heap_put(&kept, &it)) {
 			ts_heap_fini(&kept);
-			return TS_GOT_FAIL;
+			return TS_FAIL;
 		}
 	}
 	ts_heap_fini(&e->heap);
 	e->heap = kept;
-	return TS_GOT_ROW;
+	return TS_ITEM;
 }
 
-/* Look at the next execution.  Returns TS_GOT_ROW when that is done, TS_GOT_END after the last one. */
-static enum ts_got look_at_next(struct ts_entries *e, struct ts_budget *budget, struct ts_error *err)
+/* Look at the next execution.  Returns TS_ITEM when that is done, TS_END after the last one. */
+static enum ts_next look_at_next(struct ts_entries *e, struct ts_budget *budget, struct ts_error *err)
 {
 	struct item it;
 
 	if (!e->has_ends && (e->is_reverse || !ts_heap_first(&e->heap)))
-		return look_at_end(e, err) ? TS_GOT_ROW : TS_GOT_FAIL;
+		return look_at_end(e, err) ? TS_ITEM : TS_FAIL;
 	if (!ts_heap_first(&e->heap))
-		return TS_GOT_END;
+		return TS_END;
 	if (is_worth_counting(e))
 		return leave_out(e, budget);
 	if (!ts_budget_take(budget))
-		return TS_GOT_PENDING;
+		return TS_MORE;
 	ts_heap_take(&e->heap, &it);
 	e->n_looked++;
-	return put_next(e, it.addr, e->is_reverse ? it.pos : it.pos + 1) && look_at(e, &it, err) ? TS_GOT_ROW : TS_GOT_FAIL;
+	return put_next(e, it.addr, e->is_reverse ? it.pos : it.pos + 1) && look_at(e, &it, err) ? TS_ITEM : TS_FAIL;
 }
 
-enum ts_got ts_entries_next(struct ts_entries *e, struct ts_entry *entry, struct ts_budget *budget,
-			    struct ts_error *err)
+enum ts_next ts_entries_next(struct ts_entries *e, struct ts_entry *entry, struct ts_budget *budget,
+			     struct ts_error *err)
 {
 	while (!is_ready(e)) {
-		enum ts_got got = look_at_next(e, budget, err);
+		enum ts_next got = look_at_next(e, budget, err);
 
-		if (got == TS_GOT_FAIL && err->code == TS_OK)
-			ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
-		if (got != TS_GOT_ROW)
+		if (got == TS_FAIL && err->code == TS_OK)
+			ts_no_memory(err, "a question");
+		if (got != TS_ITEM)
 			return got;
 	}
 	ts_heap_take(&e->found, entry);
-	return TS_GOT_ROW;
+	return TS_ITEM;
 }

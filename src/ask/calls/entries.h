@@ -11,10 +11,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "entry_counts.h"
 #include "src/ask/verb.h"
 #include "src/base/heap.h"
 #include "src/query/call_list.h"
+#include "src/query/scan.h"
 
 enum ts_entry_kind {
 	TS_ENTRY_TAIL,    /* a jump to the function: it ends with the call that it replaces */
@@ -31,6 +31,22 @@ enum ts_entry_kind {
 struct ts_entry {
 	struct ts_call call;
 	enum ts_entry_kind kind;
+};
+
+/* A function, and the number of executions of its first instruction minus the calls that led to it. */
+struct ts_entry_count {
+	uint64_t addr;
+	uint64_t n;
+};
+
+struct ts_entry_counts {
+	struct ts_ask *ask; /* borrowed */
+	uint32_t process;
+	struct ts_entry_count *items; /* owned; by address, each once */
+	size_t n, cap;
+	struct ts_executed_at executed;
+	bool has_executed; /* executions are counted */
+	uint32_t thread, ordinal; /* the next call to count */
 };
 
 struct ts_entries {
@@ -71,11 +87,11 @@ bool ts_entries_add(struct ts_entries *e, uint64_t addr);
 /*
  * The next entry, in the direction of the cursor.  The index must have its calls.
  *
- * Returns TS_GOT_ROW if *entry has it, TS_GOT_END after the last one, TS_GOT_PENDING if the budget is used up,
- * TS_GOT_FAIL if the trace cannot be read or memory is exhausted.
+ * Returns TS_ITEM if *entry has it, TS_END after the last one, TS_MORE if the budget is used up,
+ * TS_FAIL if the trace cannot be read or memory is exhausted.
  */
-enum ts_got ts_entries_next(struct ts_entries *e, struct ts_entry *entry, struct ts_budget *budget,
-			    struct ts_error *err);
+enum ts_next ts_entries_next(struct ts_entries *e, struct ts_entry *entry, struct ts_budget *budget,
+			     struct ts_error *err);
 
 /*
  * Does @call, of a linkage table entry, lead to the function at @addr?  The index must have its calls.

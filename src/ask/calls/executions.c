@@ -102,39 +102,39 @@ static uint64_t find(struct executions *x)
 }
 
 /* The executions of an indirect function are those of the function that runs. */
-static enum ts_got resolve(struct executions *x, struct ts_budget *budget, struct ts_error *err)
+static enum ts_next resolve(struct executions *x, struct ts_budget *budget, struct ts_error *err)
 {
-	enum ts_got got = ts_ifunc_resolve(x->rows.ask, &x->what, x->rows.note, budget, err);
+	enum ts_next got = ts_ifunc_resolve(x->rows.ask, &x->what, x->rows.note, budget, err);
 
-	if (got == TS_GOT_PENDING || got == TS_GOT_FAIL)
+	if (got == TS_MORE || got == TS_FAIL)
 		return got;
 	x->what.is_indirect = false;
 	x->first = x->last = x->what.addr;
-	return TS_GOT_ROW;
+	return TS_ITEM;
 }
 
-static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
-			struct ts_error *err)
+static enum ts_next next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
+			 struct ts_error *err)
 {
 	struct executions *x = (struct executions *)rows;
 	bool needs_calls = !rows->is_counting || x->rows.qn->cond.has_addresses, holds = true;
-	enum ts_got got = x->what.is_indirect ? resolve(x, budget, err) : TS_GOT_ROW;
+	enum ts_next got = x->what.is_indirect ? resolve(x, budget, err) : TS_ITEM;
 
-	if (got != TS_GOT_ROW)
+	if (got != TS_ITEM)
 		return got;
-	got = needs_calls ? ts_ask_need_calls(x->rows.ask, budget, err) : TS_GOT_ROW;
+	got = needs_calls ? ts_ask_need_calls(x->rows.ask, budget, err) : TS_ITEM;
 
-	while (got == TS_GOT_ROW) {
+	while (got == TS_ITEM) {
 		uint64_t pos;
 
 		if (x->n_lookups++ % LOOKUPS_A_CHUNK == 0 && !ts_budget_take(budget)) {
 			x->n_lookups = 0;
-			return TS_GOT_PENDING;
+			return TS_MORE;
 		}
 		if (x->pos == TS_NO_POS)
 			x->pos = find(x);
 		if (x->pos == TS_NO_POS)
-			return TS_GOT_END;
+			return TS_END;
 		pos = x->pos;
 		if (x->rows.qn->thread != TS_NO_THREAD && x->rows.qn->thread != ts_query_thread(x->rows.ask->q, pos)) {
 			x->pos = TS_NO_POS;
@@ -143,11 +143,11 @@ static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budg
 		if (x->rows.qn->cond.n)
 			got = ts_state_holds(x->rows.ask, &x->rows.qn->cond, pos, ts_query_thread(x->rows.ask->q, pos),
 					     &x->judged, &holds, budget, err);
-		if (got != TS_GOT_ROW)
+		if (got != TS_ITEM)
 			return got;
 		x->pos = TS_NO_POS;
 		if (holds)
-			return put_row(x, pos, row, err) ? TS_GOT_ROW : TS_GOT_FAIL;
+			return put_row(x, pos, row, err) ? TS_ITEM : TS_FAIL;
 	}
 	return got;
 }

@@ -31,7 +31,7 @@ static bool get_target(struct ts_ask *ask, const struct ts_call *call, uint64_t 
 	bool is_done;
 
 	if (!ts_abi_init(&abi, ask))
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
+		return ts_no_memory(err, "a question");
 	is_done = ts_abi_result_value(&abi, ask, call->end, call->thread, target, has_target, err);
 	ts_abi_fini(&abi);
 	return is_done;
@@ -54,31 +54,31 @@ static bool look_at_resolver(struct ts_ask *ask, uint32_t process, uint64_t reso
 	return true;
 }
 
-enum ts_got ts_ifunc_resolve(struct ts_ask *ask, struct ts_what *what, char note[200], struct ts_budget *budget,
-			     struct ts_error *err)
+enum ts_next ts_ifunc_resolve(struct ts_ask *ask, struct ts_what *what, char note[200], struct ts_budget *budget,
+			      struct ts_error *err)
 {
 	uint32_t process = ts_query_process(ask->q, ts_query_thread(ask->q, ask->n_steps ? ask->n_steps - 1 : 0));
-	enum ts_got got = ts_ask_need_calls(ask, budget, err);
+	enum ts_next got = ts_ask_need_calls(ask, budget, err);
 	uint64_t resolver = what->addr, target = 0;
 	bool has_target = false;
 
-	if (got != TS_GOT_ROW)
+	if (got != TS_ITEM)
 		return got;
 	if (!look_at_resolver(ask, process, resolver, &target, &has_target, err))
-		return TS_GOT_FAIL;
+		return TS_FAIL;
 	for (unsigned i = 0; !has_target && i < MAX_VERSIONS &&
 			     ts_symbols_get_version(ask->symbols, what->addr, i, &resolver); i++) {
 		if (!look_at_resolver(ask, process, resolver, &target, &has_target, err))
-			return TS_GOT_FAIL;
+			return TS_FAIL;
 	}
 	if (!has_target) {
 		snprintf(note, 200, "the function is indirect (IFUNC); the recording does not show which code its resolver at "
 			 "0x%" PRIx64 " chose, so this is about the resolver", what->addr);
-		return TS_GOT_END;
+		return TS_END;
 	}
 	snprintf(note, 200, "the function is indirect (IFUNC): its resolver at 0x%" PRIx64 " chose the code at 0x%" PRIx64,
 		 resolver, target);
 	what->addr = what->last = target;
 	what->is_indirect = false;
-	return TS_GOT_ROW;
+	return TS_ITEM;
 }

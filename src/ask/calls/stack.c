@@ -63,47 +63,47 @@ static void put_row(struct stack *x, uint64_t pos, uint64_t pc, bool has_pc, str
 	x->rows.at = pos;
 }
 
-/* Is the thread in a handler of a signal at @pos?  Returns TS_GOT_ROW when that is known. */
-static enum ts_got look_for_handler(struct stack *x, uint64_t pos, struct ts_error *err)
+/* Is the thread in a handler of a signal at @pos?  Returns TS_ITEM when that is known. */
+static enum ts_next look_for_handler(struct stack *x, uint64_t pos, struct ts_error *err)
 {
 	x->has_handler = ts_query_handler_at(x->rows.ask->q, x->thread, pos, &x->handler, err);
-	return err->code == TS_OK ? TS_GOT_ROW : TS_GOT_FAIL;
+	return err->code == TS_OK ? TS_ITEM : TS_FAIL;
 }
 
 /* Depth 0: the position itself. */
-static enum ts_got put_here(struct stack *x, struct ts_row *row, struct ts_budget *budget, struct ts_error *err)
+static enum ts_next put_here(struct stack *x, struct ts_row *row, struct ts_budget *budget, struct ts_error *err)
 {
 	uint64_t pc;
 	bool has_pc;
 
 	if (!ts_query_pc(x->rows.ask->q, x->rows.qn->at, x->thread, &pc, &has_pc, err))
-		return TS_GOT_FAIL;
+		return TS_FAIL;
 	put_row(x, x->rows.qn->at, pc, has_pc, row, budget);
 	x->has_call = ts_query_innermost_call(x->rows.ask->q, x->thread, x->rows.qn->at, &x->call);
 	return look_for_handler(x, x->rows.qn->at, err);
 }
 
 /* What the system put between the handler and the function that it interrupted. */
-static enum ts_got put_signal(struct stack *x, struct ts_row *row, struct ts_budget *budget)
+static enum ts_next put_signal(struct stack *x, struct ts_row *row, struct ts_budget *budget)
 {
 	put_row(x, x->handler.pos, 0, false, row, budget);
 	ts_row_text(row, COL_FUNCTION, "signal");
 	x->is_interrupted = true;
-	return TS_GOT_ROW;
+	return TS_ITEM;
 }
 
 /*
  * The interrupted function: where the thread went on when the handler was over; if it never was, its last instruction
  * before the signal.
  */
-static enum ts_got put_interrupted(struct stack *x, struct ts_row *row, struct ts_budget *budget, struct ts_error *err)
+static enum ts_next put_interrupted(struct stack *x, struct ts_row *row, struct ts_budget *budget, struct ts_error *err)
 {
 	struct ts_query *q = x->rows.ask->q;
 	uint64_t at = x->handler.interrupted, pos = x->handler.back == TS_NO_POS ? at : x->handler.back, pc;
 	bool has_pc, is_call;
 
 	if (!ts_query_pc(q, pos, x->thread, &pc, &has_pc, err))
-		return TS_GOT_FAIL;
+		return TS_FAIL;
 	put_row(x, at, pc, has_pc, row, budget);
 	x->is_interrupted = false;
 	is_call = ts_query_innermost_call(q, x->thread, at + 1, &x->call) && x->call.pos == at;
@@ -143,30 +143,30 @@ static bool note_begin(struct stack *x, struct ts_error *err)
 	return true;
 }
 
-static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
-			struct ts_error *err)
+static enum ts_next next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
+			 struct ts_error *err)
 {
 	struct stack *x = (struct stack *)rows;
 
 	if (!x->depth) {
-		enum ts_got got = ts_ask_need_calls(x->rows.ask, budget, err);
+		enum ts_next got = ts_ask_need_calls(x->rows.ask, budget, err);
 
-		if (got != TS_GOT_ROW)
+		if (got != TS_ITEM)
 			return got;
 		ts_note_moved_stacks(rows);
 		return put_here(x, row, budget, err);
 	}
 	if (x->depth % FRAMES_A_CHUNK == 0 && !ts_budget_take(budget))
-		return TS_GOT_PENDING;
+		return TS_MORE;
 	if (x->is_interrupted)
 		return put_interrupted(x, row, budget, err);
 	if (x->has_handler && (!x->has_call || x->call.pos <= x->handler.pos))
 		return put_signal(x, row, budget);
 	if (!x->has_call)
-		return note_begin(x, err) ? TS_GOT_END : TS_GOT_FAIL;
+		return note_begin(x, err) ? TS_END : TS_FAIL;
 	put_row(x, x->call.pos, x->call.pc, true, row, budget);
 	x->has_call = ts_query_outer_call(x->rows.ask->q, &x->call);
-	return TS_GOT_ROW;
+	return TS_ITEM;
 }
 
 static void close_stack(struct ts_rows *rows)

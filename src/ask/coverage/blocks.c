@@ -56,19 +56,19 @@ static bool is_before(const void *user, const void *a, const void *b)
 	return x->loop.n_blocks > y->loop.n_blocks; /* an outer loop before the one inside of it */
 }
 
-static enum ts_got no_memory(struct ts_error *err)
+static enum ts_next no_memory(struct ts_error *err)
 {
-	ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the blocks that were executed");
-	return TS_GOT_FAIL;
+	ts_no_memory(err, "the blocks that were executed");
+	return TS_FAIL;
 }
 
-static enum ts_got link_blocks(struct blocks *b, struct ts_error *err)
+static enum ts_next link_blocks(struct blocks *b, struct ts_error *err)
 {
 	size_t n, n_edges, n_unknown;
 	const struct ts_block *blocks = ts_jump_graph_blocks(b->graph, &n);
 
 	if (!is_about_loops(b))
-		return TS_GOT_END;
+		return TS_END;
 	b->edges = ts_jump_graph_edges(b->graph, &n_edges, &n_unknown);
 	b->steps = calloc(n + 1, sizeof(*b->steps));
 	if (!b->edges || !b->steps || n >= TS_OUTSIDE)
@@ -81,24 +81,24 @@ static enum ts_got link_blocks(struct blocks *b, struct ts_error *err)
 	if (n_unknown)
 		snprintf(b->rows.note, sizeof(b->rows.note),
 			 "loops by %zu jumps are left out: their instructions are not known", n_unknown);
-	return TS_GOT_END;
+	return TS_END;
 }
 
-static enum ts_got find_loops(struct blocks *b, struct ts_error *err)
+static enum ts_next find_loops(struct blocks *b, struct ts_error *err)
 {
 	if (!is_about_loops(b))
-		return TS_GOT_END;
+		return TS_END;
 	if (ts_loops_find_some(&b->loops, EDGES_A_CHUNK))
-		return TS_GOT_PENDING;
+		return TS_MORE;
 	if (b->loops.is_failed)
 		return no_memory(err);
 	b->rows.is_cut |= b->loops.is_cut;
 	if (b->loops.is_cut)
 		snprintf(b->rows.note, sizeof(b->rows.note), "loops inside of more than %u others are left out", TS_MAX_NESTING);
-	return TS_GOT_END;
+	return TS_END;
 }
 
-static enum ts_got order_some(struct blocks *b, struct ts_error *err)
+static enum ts_next order_some(struct blocks *b, struct ts_error *err)
 {
 	size_t n_blocks, n;
 	const struct ts_block *blocks = ts_jump_graph_blocks(b->graph, &n_blocks);
@@ -118,16 +118,16 @@ static enum ts_got order_some(struct blocks *b, struct ts_error *err)
 		if (!ts_heap_put(&b->order, &x))
 			return no_memory(err);
 	}
-	return b->next < n ? TS_GOT_PENDING : TS_GOT_END;
+	return b->next < n ? TS_MORE : TS_END;
 }
 
-static enum ts_got list(struct blocks *b, struct ts_budget *budget, struct ts_error *err)
+static enum ts_next list(struct blocks *b, struct ts_budget *budget, struct ts_error *err)
 {
 	while (b->stage < LISTED) {
-		enum ts_got got = TS_GOT_END;
+		enum ts_next got = TS_END;
 
 		if (b->stage != GRAPH && !ts_budget_take(budget))
-			return TS_GOT_PENDING;
+			return TS_MORE;
 		switch (b->stage) {
 		case GRAPH: got = ts_jump_graph_some(b->graph, budget, err); break;
 		case LINKING: got = link_blocks(b, err); break;
@@ -135,11 +135,11 @@ static enum ts_got list(struct blocks *b, struct ts_budget *budget, struct ts_er
 		case ORDERING: got = order_some(b, err); break;
 		case LISTED: break;
 		}
-		if (got == TS_GOT_FAIL || (got == TS_GOT_PENDING && b->stage == GRAPH))
+		if (got == TS_FAIL || (got == TS_MORE && b->stage == GRAPH))
 			return got;
-		b->stage += got == TS_GOT_END;
+		b->stage += got == TS_END;
 	}
-	return TS_GOT_END;
+	return TS_END;
 }
 
 static void put_row(const struct blocks *b, const struct item *x, struct ts_row *row)
@@ -164,20 +164,20 @@ static void put_row(const struct blocks *b, const struct item *x, struct ts_row 
 	ts_row_share(row, 8, (double)x->steps / (double)b->rows.ask->n_steps);
 }
 
-static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget, struct ts_error *err)
+static enum ts_next next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget, struct ts_error *err)
 {
 	struct blocks *b = (struct blocks *)rows;
-	enum ts_got got = list(b, budget, err);
+	enum ts_next got = list(b, budget, err);
 	struct item x;
 
-	if (got != TS_GOT_END)
+	if (got != TS_END)
 		return got;
 	if (!b->n_left || !ts_heap_take(&b->order, &x))
-		return TS_GOT_END;
+		return TS_END;
 	b->n_left--;
 	if (!rows->is_counting)
 		put_row(b, &x, row);
-	return TS_GOT_ROW;
+	return TS_ITEM;
 }
 
 static void close_blocks(struct ts_rows *rows)

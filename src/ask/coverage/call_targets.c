@@ -46,45 +46,45 @@ static bool take_first(struct ts_call_targets *t, struct ts_query *q, struct ts_
 	return s && (s->pc == TS_NO_PC || ts_covered_find(&t->found, s->pc));
 }
 
-/* The blocks of one thread after the other.  Returns TS_GOT_ROW if there may be more. */
-static enum ts_got take_next(struct ts_call_targets *t, struct ts_query *q, uint32_t process, struct ts_error *err)
+/* The blocks of one thread after the other.  Returns TS_ITEM if there may be more. */
+static enum ts_next take_next(struct ts_call_targets *t, struct ts_query *q, uint32_t process, struct ts_error *err)
 {
 	uint32_t n_calls;
 
 	if (t->thread == ts_query_n_threads(q)) {
 		if (t->found.n)
 			qsort(t->found.items, t->found.n, sizeof(*t->found.items), by_address);
-		return TS_GOT_END;
+		return TS_END;
 	}
 	n_calls = ts_query_process(q, t->thread) == process ? ts_query_n_calls(q, t->thread) : 0;
 	if (!t->ordinal && ts_query_process(q, t->thread) == process && !take_first(t, q, err)) {
 		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory exhausted: targets of calls");
-		return TS_GOT_FAIL;
+		return TS_FAIL;
 	}
 	if (t->ordinal >= n_calls) {
 		t->thread++;
 		t->ordinal = 0;
-		return TS_GOT_ROW;
+		return TS_ITEM;
 	}
 	if (take_block(t, q, n_calls))
-		return TS_GOT_ROW;
+		return TS_ITEM;
 	ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory exhausted: targets of calls");
-	return TS_GOT_FAIL;
+	return TS_FAIL;
 }
 
-enum ts_got ts_call_targets_collect(struct ts_call_targets *t, struct ts_ask *ask, uint32_t process, size_t max,
+enum ts_next ts_call_targets_collect(struct ts_call_targets *t, struct ts_ask *ask, uint32_t process, size_t max,
 				    struct ts_budget *budget, struct ts_error *err)
 {
-	enum ts_got got = ts_ask_need_calls(ask, budget, err);
+	enum ts_next got = ts_ask_need_calls(ask, budget, err);
 
-	if (got == TS_GOT_ROW && !t->is_begun && !ts_covered_make_slots(&t->found, max)) {
+	if (got == TS_ITEM && !t->is_begun && !ts_covered_make_slots(&t->found, max)) {
 		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory exhausted: targets of calls");
-		return TS_GOT_FAIL;
+		return TS_FAIL;
 	}
-	t->is_begun |= got == TS_GOT_ROW;
-	while (got == TS_GOT_ROW) {
+	t->is_begun |= got == TS_ITEM;
+	while (got == TS_ITEM) {
 		if (!ts_budget_take(budget))
-			return TS_GOT_PENDING;
+			return TS_MORE;
 		got = take_next(t, ask->q, process, err);
 	}
 	return got;

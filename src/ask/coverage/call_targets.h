@@ -24,10 +24,10 @@ void ts_call_targets_fini(struct ts_call_targets *t);
 /*
  * Collect the targets, of which there are at most @max, in the whole recording.
  *
- * Returns TS_GOT_END when all have been collected, TS_GOT_PENDING if the budget is used up, TS_GOT_FAIL if the trace
+ * Returns TS_END when all have been collected, TS_MORE if the budget is used up, TS_FAIL if the trace
  * cannot be read or memory is exhausted.
  */
-enum ts_got ts_call_targets_collect(struct ts_call_targets *t, struct ts_ask *ask, uint32_t process, size_t max,
+enum ts_next ts_call_targets_collect(struct ts_call_targets *t, struct ts_ask *ask, uint32_t process, size_t max,
 				    struct ts_budget *budget, struct ts_error *err);
 
 /* The greatest target <= @addr, 0 if there is none.  All must have been collected. */

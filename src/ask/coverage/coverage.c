@@ -33,12 +33,11 @@ enum stage {
 	SUBTRACTING, /* what `minus A:B` executed */
 	KEEPING, /* the addresses that are left */
 	MEASURING, /* how long the instructions are, where the format does not tell */
-	SORTING,  /* the addresses, for files: into a heap, */
-	SORTED,   /* and out of it */
-	WRITING,  /* the files that the question names */
 	ENTERING, /* where functions begin to which symbols do not reach */
 	GROUPING, /* the addresses by function */
-	ORDERING,
+	ORDERING, /* what has been found: into a heap */
+	SORTING,  /* for files: out of the heap, back into the table */
+	WRITING,  /* the files that the question names */
 	LISTED,
 };
 
@@ -58,9 +57,8 @@ struct coverage {
 	struct ts_covered_table addresses, functions;
 	struct ts_call_targets targets;
 	bool has_open;                 /* an address is behind a symbol without an end */
-	struct ts_heap sorted;         /* addresses, ascending, on their way to the files */
 	struct ts_coverage_file *file; /* owned; the one that is being written, or NULL */
-	struct ts_heap order;          /* what has not been shown yet */
+	struct ts_heap order;          /* what has been neither shown nor written to a file */
 	uint64_t n_left;               /* so many rows of it are shown at most */
 	bool is_failed;
 };
@@ -116,19 +114,18 @@ static bool is_hot(const struct coverage *c)
 	return c->rows.qn->verb == &ts_verb_hot;
 }
 
-/* Does item @x come before @y, in the direction of the cursor? */
+static bool has_files(const struct coverage *c)
+{
+	return *c->rows.qn->lcov || *c->rows.qn->drcov;
+}
+
+/* Does item @x come before @y, in the direction of the cursor?  A file has its addresses in ascending order. */
 static bool is_before(const void *user, const void *x, const void *y)
 {
 	const struct coverage *c = user;
 	int order = is_hot(c) ? by_steps(x, y) : by_address(x, y);
 
-	return c->rows.is_reverse ? order > 0 : order < 0;
-}
-
-static bool is_below(const void *user, const void *x, const void *y)
-{
-	(void)user;
-	return by_address(x, y) < 0;
+	return c->rows.is_reverse && !has_files(c) ? order > 0 : order < 0;
 }
 
 /* Are functions shown in place of their instructions?  What is in none stays as it is. */
@@ -158,8 +155,8 @@ static bool size_some(struct coverage *c)
  * Pass the steps [@from, @to) of the process and ring that are wanted to @use, one by one from *at on: the index does not
  * count them by process.
  */
-static enum ts_got each_of_machine(struct coverage *c, uint64_t from, uint64_t to, uint64_t *at,
-				   void (*use)(void *user, const struct ts_executed *x), struct ts_error *err)
+static enum ts_next each_of_machine(struct coverage *c, uint64_t from, uint64_t to, uint64_t *at,
+				    void (*use)(void *user, const struct ts_executed *x), struct ts_error *err)
 {
 	struct ts_query *q = c->rows.ask->q;
 
@@ -170,26 +167,26 @@ static enum ts_got each_of_machine(struct coverage *c, uint64_t from, uint64_t t
 		bool is_it;
 
 		if (!ts_machine_holds(&c->rows.qn->machine, q, &c->machine_at, *at, &is_it, err))
-			return TS_GOT_FAIL;
+			return TS_FAIL;
 		s = ts_query_step(q, *at, &b, err);
 		if (!s)
-			return TS_GOT_FAIL;
+			return TS_FAIL;
 		if (is_it && s->pc != TS_NO_PC)
 			use(c, &(struct ts_executed){ ts_query_process(q, s->thread), s->pc, (uint8_t)s->insn_len, 1 });
 	}
-	return *at < to ? TS_GOT_PENDING : TS_GOT_END;
+	return *at < to ? TS_MORE : TS_END;
 }
 
 /* As each_of_machine(), and without words about a machine by the index. */
-static enum ts_got each_executed(struct coverage *c, uint64_t from, uint64_t to, struct ts_executed_at *at, uint64_t *step,
-				 void (*use)(void *user, const struct ts_executed *x), struct ts_error *err)
+static enum ts_next each_executed(struct coverage *c, uint64_t from, uint64_t to, struct ts_executed_at *at, uint64_t *step,
+				  void (*use)(void *user, const struct ts_executed *x), struct ts_error *err)
 {
 	if (c->rows.qn->machine.has_process || c->rows.qn->machine.has_ring)
 		return each_of_machine(c, from, to < c->rows.ask->n_steps ? to : c->rows.ask->n_steps, step, use, err);
-	return ts_query_each_executed(c->rows.ask->q, from, to, at, use, c) ? TS_GOT_PENDING : TS_GOT_END;
+	return ts_query_each_executed(c->rows.ask->q, from, to, at, use, c) ? TS_MORE : TS_END;
 }
 
-static enum ts_got count_some(struct coverage *c, struct ts_error *err)
+static enum ts_next count_some(struct coverage *c, struct ts_error *err)
 {
 	return each_executed(c, c->rows.qn->from, c->rows.qn->to, &c->counted, &c->step, add, err);
 }
@@ -204,10 +201,10 @@ static void subtract(void *user, const struct ts_executed *x)
 		item->steps = 0;
 }
 
-static enum ts_got subtract_some(struct coverage *c, struct ts_error *err)
+static enum ts_next subtract_some(struct coverage *c, struct ts_error *err)
 {
 	if (!c->rows.qn->has_minus)
-		return TS_GOT_END;
+		return TS_END;
 	return each_executed(c, c->rows.qn->minus_from, c->rows.qn->minus_to, &c->subtracted, &c->minus_step, subtract, err);
 }
 
@@ -227,9 +224,9 @@ static bool keep_some(struct coverage *c)
 
 /*
  * The length of the next instruction, by its code.  The addresses are in the order in which they ran first, more or less,
- * so that most of the code is at hand.  Returns TS_GOT_END after the last one.
+ * so that most of the code is at hand.  Returns TS_END after the last one.
  */
-static enum ts_got measure_one(struct coverage *c, struct ts_error *err)
+static enum ts_next measure_one(struct coverage *c, struct ts_error *err)
 {
 	struct ts_query *q = c->rows.ask->q;
 	struct ts_covered *item;
@@ -237,40 +234,14 @@ static enum ts_got measure_one(struct coverage *c, struct ts_error *err)
 	uint16_t len;
 
 	if (!ts_query_facts(q)->guesses_lengths || is_hot(c) || c->next == c->addresses.n)
-		return TS_GOT_END;
+		return TS_END;
 	item = &c->addresses.items[c->next++];
 	pos = ts_query_find_execution(q, c->process, item->addr, item->addr, c->rows.qn->from, TS_FORWARDS);
 	len = item->len;
 	if (pos != TS_NO_POS && !ts_query_insn_len(q, pos, len, &len, err))
-		return TS_GOT_FAIL;
+		return TS_FAIL;
 	item->len = (uint8_t)len;
-	return TS_GOT_PENDING;
-}
-
-static bool has_files(const struct coverage *c)
-{
-	return *c->rows.qn->lcov || *c->rows.qn->drcov;
-}
-
-static bool sort_some(struct coverage *c)
-{
-	const struct ts_covered_table *t = &c->addresses;
-
-	if (!has_files(c))
-		return false;
-	for (unsigned i = 0; i < ITEMS_A_CHUNK && c->next < t->n && !c->is_failed; i++)
-		c->is_failed = !ts_heap_put(&c->sorted, &t->items[c->next++]);
-	return c->next < t->n;
-}
-
-/* The table is searched no more: its items take the order of the addresses. */
-static bool take_some_sorted(struct coverage *c)
-{
-	struct ts_covered *items = c->addresses.items;
-
-	for (unsigned i = 0; i < SORTED_A_CHUNK && ts_heap_first(&c->sorted); i++)
-		ts_heap_take(&c->sorted, &items[c->next++]);
-	return ts_heap_first(&c->sorted) != NULL;
+	return TS_MORE;
 }
 
 /* The function of the address, as far as it is known: else the address itself. */
@@ -287,12 +258,12 @@ static uint64_t owner_of(struct coverage *c, uint64_t addr)
 }
 
 /* A symbol without an end reaches up to the next address to which a call leads. */
-static enum ts_got enter_some(struct coverage *c, struct ts_budget *budget, struct ts_error *err)
+static enum ts_next enter_some(struct coverage *c, struct ts_budget *budget, struct ts_error *err)
 {
 	const struct ts_covered_table *from = &c->addresses;
 
 	if (!has_functions(c) || ts_machine_is_known(c->rows.ask->q))
-		return TS_GOT_END;
+		return TS_END;
 	for (unsigned i = 0; i < ITEMS_A_CHUNK && c->next < from->n && !c->has_open; i++, c->next++) {
 		const struct ts_symbol *s = ts_symbols_function_at(c->rows.ask->symbols, from->items[c->next].addr);
 
@@ -300,7 +271,7 @@ static enum ts_got enter_some(struct coverage *c, struct ts_budget *budget, stru
 	}
 	if (c->has_open)
 		return ts_call_targets_collect(&c->targets, c->rows.ask, c->process, c->n_at_most, budget, err);
-	return c->next < from->n ? TS_GOT_PENDING : TS_GOT_END;
+	return c->next < from->n ? TS_MORE : TS_END;
 }
 
 static void note_open(struct coverage *c)
@@ -334,11 +305,19 @@ static bool order_some(struct coverage *c)
 {
 	const struct ts_covered_table *from = has_functions(c) ? &c->functions : &c->addresses;
 
-	if (c->rows.is_done)
-		return false;
 	for (unsigned i = 0; i < ITEMS_A_CHUNK && c->next < from->n && !c->is_failed; i++)
 		c->is_failed = !ts_heap_put(&c->order, &from->items[c->next++]);
 	return c->next < from->n;
+}
+
+/* The files are written from the table, whose items take the order of the heap.  The table is searched no more. */
+static bool sort_some(struct coverage *c)
+{
+	struct ts_covered *items = c->addresses.items;
+
+	for (unsigned i = 0; i < SORTED_A_CHUNK && has_files(c) && ts_heap_first(&c->order); i++)
+		ts_heap_take(&c->order, &items[c->next++]);
+	return has_files(c) && ts_heap_first(&c->order);
 }
 
 /* ------------------------------------------------------------------------------------------------- files */
@@ -353,45 +332,44 @@ static void note_written(struct coverage *c, const char *path)
 
 /*
  * A piece of the files that the question names, of the addresses in order: lcov's, then drcov's.  Returns
- * TS_GOT_END when they are written.
+ * TS_END when they are written.
  */
-static enum ts_got write_some(struct coverage *c, struct ts_error *err)
+static enum ts_next write_some(struct coverage *c, struct ts_error *err)
 {
 	const struct ts_covered_list all = { c->rows.ask, c->process, c->addresses.items, c->addresses.n };
 	enum ts_coverage_form form = c->next ? TS_COVERAGE_DRCOV : TS_COVERAGE_LCOV;
 	const char *path = c->next ? c->rows.qn->drcov : c->rows.qn->lcov;
-	enum ts_got got = TS_GOT_END;
+	enum ts_next got = TS_END;
 
 	if (*path) {
 		c->file = c->file ? c->file : ts_coverage_file_new(&all, form, path, err);
-		got = c->file ? ts_coverage_file_some(c->file, err) : TS_GOT_FAIL;
-		if (got != TS_GOT_END)
+		got = c->file ? ts_coverage_file_some(c->file, err) : TS_FAIL;
+		if (got != TS_END)
 			return got;
 		ts_coverage_file_free(c->file);
 		c->file = NULL;
 		note_written(c, path);
 	}
 	if (!c->next++)
-		return TS_GOT_PENDING;
+		return TS_MORE;
 	c->rows.is_done = has_files(c);
-	c->n_left = has_files(c) ? 0 : c->n_left;
-	return TS_GOT_END;
+	return TS_END;
 }
 
 /* -------------------------------------------------------------------------------------------------- rows */
 
-/* Count, and put in order.  Returns TS_GOT_END when that is done. */
-static enum ts_got list(struct coverage *c, struct ts_budget *budget, struct ts_error *err)
+/* Count, and put in order.  Returns TS_END when that is done. */
+static enum ts_next list(struct coverage *c, struct ts_budget *budget, struct ts_error *err)
 {
 	static bool (*const some[])(struct coverage *) = {
-		[SIZING] = size_some,        [KEEPING] = keep_some,   [SORTING] = sort_some,
-		[SORTED] = take_some_sorted, [GROUPING] = group_some, [ORDERING] = order_some,
+		[SIZING] = size_some,    [KEEPING] = keep_some, [GROUPING] = group_some,
+		[ORDERING] = order_some, [SORTING] = sort_some,
 	};
-	enum ts_got got;
+	enum ts_next got;
 
 	while (c->stage < LISTED) {
 		if (!ts_budget_take(budget))
-			return TS_GOT_PENDING;
+			return TS_MORE;
 		if (c->stage == WRITING)
 			got = write_some(c, err);
 		else if (c->stage == COUNTING)
@@ -403,19 +381,19 @@ static enum ts_got list(struct coverage *c, struct ts_budget *budget, struct ts_
 		else if (c->stage == ENTERING)
 			got = enter_some(c, budget, err);
 		else
-			got = some[c->stage](c) ? TS_GOT_PENDING : TS_GOT_END;
-		if (got == TS_GOT_FAIL)
+			got = some[c->stage](c) ? TS_MORE : TS_END;
+		if (got == TS_FAIL)
 			return got;
-		if (got == TS_GOT_END) {
+		if (got == TS_END) {
 			c->stage++;
 			c->next = 0;
 		}
 		if (c->is_failed) {
-			ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for what was executed");
-			return TS_GOT_FAIL;
+			ts_no_memory(err, "what was executed");
+			return TS_FAIL;
 		}
 	}
-	return TS_GOT_END;
+	return TS_END;
 }
 
 static void put_row(const struct coverage *c, const struct ts_covered *x, struct ts_row *row)
@@ -434,22 +412,22 @@ static void put_row(const struct coverage *c, const struct ts_covered *x, struct
 	ts_cell_line(row, 4, c->rows.ask, x->addr);
 }
 
-static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
-			struct ts_error *err)
+static enum ts_next next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
+			 struct ts_error *err)
 {
 	struct coverage *c = (struct coverage *)rows;
-	enum ts_got got = list(c, budget, err);
+	enum ts_next got = list(c, budget, err);
 	struct ts_covered x;
 
-	if (got != TS_GOT_END)
+	if (got != TS_END)
 		return got;
 	note_open(c);
 	if (!c->n_left || !(rows->is_counting ? ts_heap_drop(&c->order) : ts_heap_take(&c->order, &x)))
-		return TS_GOT_END;
+		return TS_END;
 	c->n_left--;
 	if (!rows->is_counting)
 		put_row(c, &x, row);
-	return TS_GOT_ROW;
+	return TS_ITEM;
 }
 
 static void close_coverage(struct ts_rows *rows)
@@ -460,7 +438,6 @@ static void close_coverage(struct ts_rows *rows)
 	ts_covered_fini(&c->functions);
 	ts_call_targets_fini(&c->targets);
 	ts_coverage_file_free(c->file);
-	ts_heap_fini(&c->sorted);
 	ts_heap_fini(&c->order);
 	free(c->first);
 	free(c->len);
@@ -511,9 +488,8 @@ static bool begin(struct ts_rows *rows, struct ts_error *err)
 	c->n_left = UINT64_MAX;
 	if (is_hot(c))
 		c->n_left = qn->count == TS_NO_LIMIT ? N_HOT : qn->count;
-	ts_heap_init(&c->sorted, sizeof(struct ts_covered), is_below, NULL);
 	ts_heap_init(&c->order, sizeof(struct ts_covered), is_before, c);
-	return find_ranges(c) || ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
+	return find_ranges(c) || ts_no_memory(err, "a question");
 }
 
 static const struct ts_rows_ops ops = { sizeof(struct coverage), begin, next, close_coverage };

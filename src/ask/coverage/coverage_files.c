@@ -367,10 +367,8 @@ struct ts_coverage_file *ts_coverage_file_new(const struct ts_covered_list *list
 {
 	struct ts_coverage_file *f = calloc(1, sizeof(*f));
 
-	if (!f) {
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a file of coverage");
-		return NULL;
-	}
+	if (!f)
+		return ts_no_memory(err, "a file of coverage");
 	f->list = *list;
 	f->some = form == TS_COVERAGE_LCOV ? lcov : drcov;
 	ts_buf_init(&f->text);
@@ -382,7 +380,7 @@ struct ts_coverage_file *ts_coverage_file_new(const struct ts_covered_list *list
 	if (form == TS_COVERAGE_DRCOV)
 		f->modules = calloc(MAX_MODULES, sizeof(*f->modules));
 	if (form == TS_COVERAGE_DRCOV && !f->modules) {
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a file of coverage");
+		ts_no_memory(err, "a file of coverage");
 		ts_coverage_file_free(f);
 		return NULL;
 	}
@@ -400,7 +398,7 @@ void ts_coverage_file_free(struct ts_coverage_file *f)
 	free(f);
 }
 
-enum ts_got ts_coverage_file_some(struct ts_coverage_file *f, struct ts_error *err)
+enum ts_next ts_coverage_file_some(struct ts_coverage_file *f, struct ts_error *err)
 {
 	f->work = 0;
 	ts_buf_reset(&f->text);
@@ -409,15 +407,15 @@ enum ts_got ts_coverage_file_some(struct ts_coverage_file *f, struct ts_error *e
 		f->next = 0;
 	}
 	if (!ts_buf_ok(&f->text)) {
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a file of coverage");
-		return TS_GOT_FAIL;
+		ts_no_memory(err, "a file of coverage");
+		return TS_FAIL;
 	}
 	if (!ts_atomic_file_write(&f->to, f->text.data, f->text.len, err))
-		return TS_GOT_FAIL;
+		return TS_FAIL;
 	if (*f->some)
-		return TS_GOT_PENDING;
+		return TS_MORE;
 	if (!f->is_placed && !ts_atomic_file_place(&f->to, err))
-		return TS_GOT_FAIL;
+		return TS_FAIL;
 	f->is_placed = true;
-	return TS_GOT_END;
+	return TS_END;
 }

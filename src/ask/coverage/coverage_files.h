@@ -50,9 +50,9 @@ void ts_coverage_file_free(struct ts_coverage_file *f);
 /*
  * Continue to write, for about the time that decoding a chunk takes.
  *
- * Returns TS_GOT_PENDING if there is more to write, TS_GOT_END when the file is complete and has its name, TS_GOT_FAIL if
+ * Returns TS_MORE if there is more to write, TS_END when the file is complete and has its name, TS_FAIL if
  * it cannot be written or memory is exhausted.
  */
-enum ts_got ts_coverage_file_some(struct ts_coverage_file *f, struct ts_error *err);
+enum ts_next ts_coverage_file_some(struct ts_coverage_file *f, struct ts_error *err);
 
 #endif

@@ -73,10 +73,8 @@ struct ts_jump_graph *ts_jump_graph_new(struct ts_ask *ask, uint32_t process, ui
 	struct ts_jump_graph *g = calloc(1, sizeof(*g));
 	uint64_t begin = from > TS_MAX_RUN_LEN ? from - TS_MAX_RUN_LEN : 0;
 
-	if (!g) {
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
-		return NULL;
-	}
+	if (!g)
+		return ts_no_memory(err, "a question");
 	*g = (struct ts_jump_graph){ .q = ask->q, .process = process, .from = from, .at = begin, .window_end = begin };
 	g->to = to < ask->n_steps ? to : ask->n_steps;
 	return g;
@@ -99,10 +97,10 @@ void ts_jump_graph_free(struct ts_jump_graph *g)
 	free(g);
 }
 
-static enum ts_got no_memory(struct ts_error *err)
+static enum ts_next no_memory(struct ts_error *err)
 {
-	ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the blocks that were executed");
-	return TS_GOT_FAIL;
+	ts_no_memory(err, "the blocks that were executed");
+	return TS_FAIL;
 }
 
 static bool count(struct ts_covered_table *t, uint64_t key, uint64_t n)
@@ -214,12 +212,12 @@ static bool open_window(struct ts_jump_graph *g)
 	return g->starts != NULL;
 }
 
-static enum ts_got walk_some(struct ts_jump_graph *g, struct ts_error *err)
+static enum ts_next walk_some(struct ts_jump_graph *g, struct ts_error *err)
 {
 	uint64_t end = g->at + POSITIONS_A_CHUNK;
 
 	if (g->at >= g->to)
-		return TS_GOT_END;
+		return TS_END;
 	if (g->at >= g->window_end && !open_window(g))
 		return no_memory(err);
 	end = end < g->window_end ? end : g->window_end;
@@ -230,7 +228,7 @@ static enum ts_got walk_some(struct ts_jump_graph *g, struct ts_error *err)
 			return no_memory(err);
 		g->at++;
 	}
-	return TS_GOT_PENDING;
+	return TS_MORE;
 }
 
 /* --------------------------------------------------------------------------------------------- addresses */
@@ -242,7 +240,7 @@ static bool take_insn(struct ts_jump_graph *g, uint64_t pc, uint8_t len, uint64_
 	const struct ts_decoded *d;
 
 	if (!item)
-		return no_memory(err) != TS_GOT_FAIL;
+		return no_memory(err) != TS_FAIL;
 	item->steps += n;
 	if (item->mark & FLOW_MASK) {
 		if (!ts_query_facts(g->q)->guesses_lengths && len && (!item->len || len < item->len))
@@ -277,32 +275,32 @@ static bool take_insns(struct ts_jump_graph *g, uint32_t ordinal, uint32_t lo, u
 		if (i >= lo && !take_insn(g, pc, facts.lens[i], pos + i, n, err))
 			return false;
 		if (i + 1 == hi && !count(&g->left, pc, n))
-			return no_memory(err) != TS_GOT_FAIL;
+			return no_memory(err) != TS_FAIL;
 	}
 	return true;
 }
 
-static enum ts_got decode_some(struct ts_jump_graph *g, struct ts_error *err)
+static enum ts_next decode_some(struct ts_jump_graph *g, struct ts_error *err)
 {
 	const struct run *r;
 
 	if (g->next == g->n_runs)
-		return TS_GOT_END;
+		return TS_END;
 	r = &g->runs[g->next];
 	if (r->count && !take_insns(g, (uint32_t)g->next, 0, r->n, r->first, r->count, err))
-		return TS_GOT_FAIL;
+		return TS_FAIL;
 	g->next++;
-	return TS_GOT_PENDING;
+	return TS_MORE;
 }
 
-static enum ts_got decode_parts(struct ts_jump_graph *g, struct ts_error *err)
+static enum ts_next decode_parts(struct ts_jump_graph *g, struct ts_error *err)
 {
 	const struct part *p;
 
 	if (g->next == g->n_parts)
-		return TS_GOT_END;
+		return TS_END;
 	p = &g->parts[g->next++];
-	return take_insns(g, p->run, p->lo, p->hi, p->pos, 1, err) ? TS_GOT_PENDING : TS_GOT_FAIL;
+	return take_insns(g, p->run, p->lo, p->hi, p->pos, 1, err) ? TS_MORE : TS_FAIL;
 }
 
 static bool is_transfer_flow(unsigned flow)
@@ -360,7 +358,7 @@ static void mark(struct ts_jump_graph *g, uint64_t pc, unsigned what)
 		item->mark |= (uint8_t)what;
 }
 
-static enum ts_got mark_some(struct ts_jump_graph *g)
+static enum ts_next mark_some(struct ts_jump_graph *g)
 {
 	struct passage p;
 
@@ -372,7 +370,7 @@ static enum ts_got mark_some(struct ts_jump_graph *g)
 			mark(g, p.to, IS_TARGET);
 		}
 	}
-	return g->next < g->edges.n ? TS_GOT_PENDING : TS_GOT_END;
+	return g->next < g->edges.n ? TS_MORE : TS_END;
 }
 
 /* ------------------------------------------------------------------------------------------------ blocks */
@@ -384,7 +382,7 @@ static int by_address(const void *a, const void *b)
 	return x->addr < y->addr ? -1 : x->addr > y->addr;
 }
 
-static enum ts_got sort_all(struct ts_jump_graph *g, struct ts_error *err)
+static enum ts_next sort_all(struct ts_jump_graph *g, struct ts_error *err)
 {
 	g->sorted = calloc(g->addresses.n + 1, sizeof(*g->sorted));
 	if (!g->sorted)
@@ -392,7 +390,7 @@ static enum ts_got sort_all(struct ts_jump_graph *g, struct ts_error *err)
 	if (g->addresses.n)
 		memcpy(g->sorted, g->addresses.items, g->addresses.n * sizeof(*g->sorted));
 	qsort(g->sorted, g->addresses.n, sizeof(*g->sorted), by_address);
-	return TS_GOT_END;
+	return TS_END;
 }
 
 /* Is the instruction the next one of the last block? */
@@ -412,7 +410,7 @@ static bool goes_on(const struct ts_jump_graph *g, const struct ts_covered *x)
 	return !is_transfer_flow(flow_at(g, b->last));
 }
 
-static enum ts_got join_some(struct ts_jump_graph *g, struct ts_error *err)
+static enum ts_next join_some(struct ts_jump_graph *g, struct ts_error *err)
 {
 	for (unsigned i = 0; i < ITEMS_A_CHUNK && g->next < g->addresses.n; i++, g->next++) {
 		const struct ts_covered *x = &g->sorted[g->next];
@@ -429,16 +427,16 @@ static enum ts_got join_some(struct ts_jump_graph *g, struct ts_error *err)
 		b->n++;
 		b->steps += x->steps;
 	}
-	return g->next < g->addresses.n ? TS_GOT_PENDING : TS_GOT_END;
+	return g->next < g->addresses.n ? TS_MORE : TS_END;
 }
 
-enum ts_got ts_jump_graph_some(struct ts_jump_graph *g, struct ts_budget *budget, struct ts_error *err)
+enum ts_next ts_jump_graph_some(struct ts_jump_graph *g, struct ts_budget *budget, struct ts_error *err)
 {
-	enum ts_got got = TS_GOT_END;
+	enum ts_next got = TS_END;
 
 	while (g->stage < DONE) {
 		if (!ts_budget_take(budget))
-			return TS_GOT_PENDING;
+			return TS_MORE;
 		switch (g->stage) {
 		case WALKING: got = walk_some(g, err); break;
 		case DECODING: got = decode_some(g, err); break;
@@ -448,14 +446,14 @@ enum ts_got ts_jump_graph_some(struct ts_jump_graph *g, struct ts_budget *budget
 		case JOINING: got = join_some(g, err); break;
 		case DONE: break;
 		}
-		if (got == TS_GOT_FAIL)
+		if (got == TS_FAIL)
 			return got;
-		if (got == TS_GOT_END) {
+		if (got == TS_END) {
 			g->stage++;
 			g->next = 0;
 		}
 	}
-	return TS_GOT_END;
+	return TS_END;
 }
 
 const struct ts_block *ts_jump_graph_blocks(const struct ts_jump_graph *g, size_t *n)

@@ -37,10 +37,10 @@ struct ts_jump_graph *ts_jump_graph_new(struct ts_ask *ask, uint32_t process, ui
 void ts_jump_graph_free(struct ts_jump_graph *g);
 
 /*
- * Continue to build the graph.  Returns TS_GOT_END when the blocks can be used, TS_GOT_PENDING if the budget is used up,
- * TS_GOT_FAIL if the trace cannot be read, or memory is exhausted.
+ * Continue to build the graph.  Returns TS_END when the blocks can be used, TS_MORE if the budget is used up,
+ * TS_FAIL if the trace cannot be read, or memory is exhausted.
  */
-enum ts_got ts_jump_graph_some(struct ts_jump_graph *g, struct ts_budget *budget, struct ts_error *err);
+enum ts_next ts_jump_graph_some(struct ts_jump_graph *g, struct ts_budget *budget, struct ts_error *err);
 
 /* The blocks, ascending by address; *n is set to their number. */
 const struct ts_block *ts_jump_graph_blocks(const struct ts_jump_graph *g, size_t *n);

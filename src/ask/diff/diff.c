@@ -238,7 +238,7 @@ static bool skip(struct ts_diff *d, bool *is_skipped, struct ts_error *err)
 }
 
 /* Go on until there is a difference. */
-static enum ts_got run_lanes(struct ts_diff *d, struct ts_budget *budget, struct ts_error *err)
+static enum ts_next run_lanes(struct ts_diff *d, struct ts_budget *budget, struct ts_error *err)
 {
 	bool is_skipped;
 
@@ -246,18 +246,18 @@ static enum ts_got run_lanes(struct ts_diff *d, struct ts_budget *budget, struct
 		if (!d->lane || d->lane->is_over || stands_at(d->lane) > d->limit)
 			choose_lane(d);
 		if (!d->lane || (d->options.has_range && stands_at(d->lane) >= d->options.to))
-			return TS_GOT_END;
+			return TS_END;
 		if (d->n_looked++ % TS_CHUNK_STEPS == 0 && !ts_budget_take(budget))
-			return TS_GOT_PENDING;
+			return TS_MORE;
 		d->rows.at = stands_at(d->lane);
 		if (!skip(d, &is_skipped, err))
-			return TS_GOT_FAIL;
+			return TS_FAIL;
 		if (is_skipped)
 			continue;
 		if (!run_lane(d, d->lane, err))
-			return TS_GOT_FAIL;
+			return TS_FAIL;
 	}
-	return TS_GOT_ROW;
+	return TS_ITEM;
 }
 
 /* --------------------------------------------------------------------------------------------------- rows */
@@ -286,23 +286,23 @@ static bool put_row(struct ts_diff *d, const struct ts_diff_item *x, struct ts_r
 }
 
 /* Go on until there are items that are wanted. */
-static enum ts_got find_items(struct ts_diff *d, struct ts_budget *budget, struct ts_error *err)
+static enum ts_next find_items(struct ts_diff *d, struct ts_budget *budget, struct ts_error *err)
 {
 	while (d->at == d->n) {
-		enum ts_got got;
+		enum ts_next got;
 
 		d->at = d->n = 0;
 		got = ts_diff_run_start(d, budget, err);
-		if (got == TS_GOT_END)
+		if (got == TS_END)
 			got = run_lanes(d, budget, err);
 		if (d->is_failed)
 			ts_diff_no_memory(err);
-		if (got != TS_GOT_ROW || d->is_failed)
-			return d->is_failed ? TS_GOT_FAIL : got;
+		if (got != TS_ITEM || d->is_failed)
+			return d->is_failed ? TS_FAIL : got;
 		if (!ts_diff_filter(d, err))
-			return TS_GOT_FAIL;
+			return TS_FAIL;
 	}
-	return TS_GOT_ROW;
+	return TS_ITEM;
 }
 
 static void put_note(struct ts_diff *d)
@@ -323,15 +323,15 @@ static void put_note(struct ts_diff *d)
 			 "stack by its first address", n ? "; " : "");
 }
 
-static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
-			struct ts_error *err)
+static enum ts_next next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
+			 struct ts_error *err)
 {
 	struct ts_diff *d = (struct ts_diff *)rows;
-	enum ts_got got = find_items(d, budget, err);
+	enum ts_next got = find_items(d, budget, err);
 
-	if (got == TS_GOT_ROW && !put_row(d, &d->items[d->at++], row, err))
-		return TS_GOT_FAIL;
-	if (got == TS_GOT_END)
+	if (got == TS_ITEM && !put_row(d, &d->items[d->at++], row, err))
+		return TS_FAIL;
+	if (got == TS_END)
 		put_note(d);
 	return got;
 }

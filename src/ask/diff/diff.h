@@ -3,7 +3,7 @@
  * Compare two recordings of one program: steps that only one of them has, and values that differ.
  *
  * Threads are paired in order of appearance; their interleaving does not matter.  Where the executed
- * addresses differ, the shortest way to equal steps is searched for (resync.h).  If only one of two steps
+ * addresses differ, the shortest way to equal steps is searched for (diff_path.c).  If only one of two steps
  * writes a place, the value is compared with that of the place in the other recording.
  */
 #ifndef TS_ASK_DIFF_H

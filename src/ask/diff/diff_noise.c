@@ -359,20 +359,25 @@ static bool is_by_nature(struct ts_diff *d, const struct ts_diff_lane *l, const 
 	return true;
 }
 
-bool ts_diff_count_moved(struct ts_diff *d, const struct ts_diff_item *x, struct ts_error *err)
+static bool count_left_out(struct ts_diff *d, const struct ts_diff_item *x, struct ts_error *err)
 {
-	bool is_wanted = false;
+	bool is_wanted;
 
-	if (!d->noise.is_off && !ts_diff_is_wanted(d, x, &is_wanted, err))
+	if (!ts_diff_is_wanted(d, x, &is_wanted, err))
 		return false;
 	d->noise.n_items += is_wanted;
 	return true;
 }
 
+bool ts_diff_count_moved(struct ts_diff *d, const struct ts_diff_item *x, struct ts_error *err)
+{
+	return d->noise.is_off || count_left_out(d, x, err);
+}
+
 static void keep_kind(struct ts_diff *d, const struct ts_diff_lane *l, const struct ts_diff_item *item,
 		      enum ts_diff_kind kind)
 {
-	uint32_t owner = item->is_reg ? l->a.thread : ts_query_process(d->a, l->a.thread);
+	uint32_t owner = !l ? d->start.process : item->is_reg ? l->a.thread : ts_query_process(d->a, l->a.thread);
 
 	for (uint32_t i = 0; i < item->len; i++) {
 		if (item->old[i] != item->new[i] || !item->old_known[i] || !item->new_known[i])
@@ -388,39 +393,16 @@ bool ts_diff_sift(struct ts_diff *d, const struct ts_diff_lane *l, struct ts_err
 		return true;
 	for (size_t i = d->at; i < d->n; i++) {
 		struct ts_diff_item *item = &d->items[i];
-		bool is_it = false, is_wanted = false;
+		bool is_it = !l && is_given(&d->noise, item);
 
-		if ((!item->is_path && !is_by_nature(d, l, item, &is_it, err)) ||
-		    (is_it && !ts_diff_is_wanted(d, item, &is_wanted, err)))
+		if ((l && !item->is_path && !is_by_nature(d, l, item, &is_it, err)) || (is_it && !count_left_out(d, item, err)))
 			return false;
-		d->noise.n_items += is_it && is_wanted;
 		if (!item->is_path)
 			keep_kind(d, l, item, is_it ? TS_DIFF_BY_NATURE : TS_DIFF_REAL);
 		if (!is_it)
 			d->items[n++] = *item;
 	}
 	d->n = n;
-	return true;
-}
-
-bool ts_diff_sift_start(struct ts_diff *d, uint32_t process, struct ts_error *err)
-{
-	size_t n = d->at;
-
-	for (size_t i = d->at; i < d->n && !d->noise.is_off; i++) {
-		struct ts_diff_item *item = &d->items[i];
-		bool is_it = is_given(&d->noise, item), is_wanted = false;
-
-		if (is_it && !ts_diff_is_wanted(d, item, &is_wanted, err))
-			return false;
-		d->noise.n_items += is_it && is_wanted;
-		for (uint32_t k = 0; k < item->len; k++)
-			set_kind(d, owner_of(TS_IN_MEMORY, process), item->at + k, is_it ? TS_DIFF_BY_NATURE : TS_DIFF_REAL);
-		if (!is_it)
-			d->items[n++] = *item;
-	}
-	if (!d->noise.is_off)
-		d->n = n;
 	return true;
 }
 

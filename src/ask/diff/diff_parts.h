@@ -4,8 +4,7 @@
  *
  * diff.c selects the threads to compare, and returns the rows.  diff_start.c compares memory at position 0,
  * diff_step.c steps at the same address.  diff_path.c finds where both execute the same addresses again.
- * diff_skip.c skips equal chunks.  diff_values.c compares values.  diff_noise.c recognizes differences by
- * nature.  diff_filter.c applies the options.
+ * diff_skip.c skips equal chunks.  diff_noise.c recognizes differences by nature.  diff_filter.c applies the options.
  */
 #ifndef TS_ASK_DIFF_PARTS_H
 #define TS_ASK_DIFF_PARTS_H
@@ -277,14 +276,11 @@ bool ts_diff_noise_begin(struct ts_diff *d, bool is_all, struct ts_error *err);
 void ts_diff_noise_fini(struct ts_diff_noise *x);
 
 /*
- * Remove the items of the lane's current step that differ by nature.
+ * Remove the items of the lane's current step (NULL: of memory of d->start.process at position 0) that differ by nature.
  *
  * Returns false if a trace cannot be read, or memory is exhausted.
  */
 bool ts_diff_sift(struct ts_diff *d, const struct ts_diff_lane *l, struct ts_error *err);
-
-/* As ts_diff_sift(), for memory of @process at position 0. */
-bool ts_diff_sift_start(struct ts_diff *d, uint32_t process, struct ts_error *err);
 
 /*
  * The steps that are apart have been passed.
@@ -304,8 +300,8 @@ void ts_diff_take_digests(struct ts_diff *d);
  */
 bool ts_diff_skip(struct ts_diff *d, const struct ts_diff_lane *l, bool *is_skipped, struct ts_error *err);
 
-/* Compare the next page of memory that A knows at position 0.  Returns TS_GOT_END after the last one. */
-enum ts_got ts_diff_run_start(struct ts_diff *d, struct ts_budget *budget, struct ts_error *err);
+/* Compare the next page of memory that A knows at position 0.  Returns TS_END after the last one. */
+enum ts_next ts_diff_run_start(struct ts_diff *d, struct ts_budget *budget, struct ts_error *err);
 
 /* The thread's step after @pos; TS_NO_POS if there is none. */
 uint64_t ts_diff_step_after(struct ts_diff_side *s, uint64_t pos);

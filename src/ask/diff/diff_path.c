@@ -2,8 +2,7 @@
 #include "diff_parts.h"
 
 #include <stdlib.h>
-
-#include "resync.h"
+#include <string.h>
 
 /* How far ahead a difference's end is looked for: at first, and at most. */
 #define FIRST_WINDOW (UINT32_C(1) << 8)
@@ -19,7 +18,95 @@ uint64_t ts_diff_step_after(struct ts_diff_side *s, uint64_t pos)
 	return pos < ts_query_n_steps(s->q) ? pos : TS_NO_POS;
 }
 
-static bool fill(struct ts_diff *d, const struct ts_diff_side *s, bool is_b, size_t max, struct ts_window *w,
+/* ---------------------------------------------------------------------------- where both execute the same */
+
+/* The number of equal steps that end a difference. */
+#define N_SAME 12u
+
+/* Addresses of the next steps of a thread. */
+struct window {
+	uint64_t *pcs, *steps; /* owned; n of them */
+	size_t n;
+	bool is_end;           /* the thread has no more */
+};
+
+enum resync {
+	FOUND,
+	NOT_FOUND,    /* not within these windows */
+	FAILED, /* memory is exhausted */
+};
+
+static uint64_t hash_steps(const uint64_t *pcs)
+{
+	uint64_t h = 0;
+
+	for (unsigned i = 0; i < N_SAME; i++)
+		h = (h ^ pcs[i]) * UINT64_C(0x9e3779b97f4a7c15);
+	return h ^ h >> 29;
+}
+
+static bool find_same(const struct window *a, const struct window *b, const uint32_t *table,
+		      size_t mask, size_t *i, size_t *j)
+{
+	size_t best = SIZE_MAX;
+
+	for (size_t k = 0; k + N_SAME <= a->n && k < best; k++) {
+		uint32_t at = table[hash_steps(a->pcs + k) & mask];
+
+		if (at && k + at - 1 < best &&
+		    !memcmp(a->pcs + k, b->pcs + at - 1, N_SAME * sizeof(*a->pcs))) {
+			best = k + at - 1;
+			*i = k;
+			*j = at - 1;
+		}
+	}
+	return best != SIZE_MAX;
+}
+
+/* Both windows reach the end: the steps that are the same there. */
+static void find_end(const struct window *a, const struct window *b, size_t *i, size_t *j)
+{
+	size_t n = 0;
+
+	while (n < a->n && n < b->n && a->pcs[a->n - 1 - n] == b->pcs[b->n - 1 - n])
+		n++;
+	*i = a->n - n;
+	*j = b->n - n;
+}
+
+/*
+ * Find the shortest way (steps of A and B together) to N_SAME equal steps, which begin at step *i of
+ * A's window and *j of B's.  If both windows reach the threads' ends, fewer equal steps at the ends are
+ * accepted, or the ends themselves.
+ */
+static enum resync find_meeting(const struct window *a, const struct window *b, size_t *i, size_t *j)
+{
+	size_t n_table = 1;
+	bool is_found = false;
+	uint32_t *table;
+
+	while (n_table < 2 * b->n)
+		n_table *= 2;
+	table = calloc(n_table, sizeof(*table)); /* hash -> first place in B + 1 */
+	if (!table)
+		return FAILED;
+	for (size_t k = b->n < N_SAME ? 0 : b->n - N_SAME + 1; k-- > 0;)
+		table[hash_steps(b->pcs + k) & (n_table - 1)] = (uint32_t)k + 1;
+	is_found = find_same(a, b, table, n_table - 1, i, j);
+	free(table);
+	while (is_found && *i && *j && a->pcs[*i - 1] == b->pcs[*j - 1]) { /* a place of the table was taken */
+		--*i;
+		--*j;
+	}
+	if (is_found)
+		return FOUND;
+	if (!a->is_end || !b->is_end)
+		return NOT_FOUND;
+	find_end(a, b, i, j);
+	return FOUND;
+}
+
+static bool fill(struct ts_diff *d, const struct ts_diff_side *s, bool is_b, size_t max, struct window *w,
 		 struct ts_error *err)
 {
 	struct ts_diff_side at = *s;
@@ -42,14 +129,14 @@ static bool fill(struct ts_diff *d, const struct ts_diff_side *s, bool is_b, siz
 	return true;
 }
 
-static void window_fini(struct ts_window *w)
+static void window_fini(struct window *w)
 {
 	free(w->pcs);
 	free(w->steps);
 }
 
 /* Go to the @i-th step of the window. */
-static bool go_to(struct ts_diff_side *s, const struct ts_window *w, size_t i, struct ts_error *err)
+static bool go_to(struct ts_diff_side *s, const struct window *w, size_t i, struct ts_error *err)
 {
 	if (i)
 		s->end = w->steps[i - 1] + 1;
@@ -71,18 +158,18 @@ static void go_to_end(struct ts_diff_side *s)
 }
 
 /* Look @max steps ahead on both sides; both go to where they are the same again, if they are. */
-static bool look_ahead(struct ts_diff *d, struct ts_diff_lane *l, size_t max, enum ts_resync *found,
+static bool look_ahead(struct ts_diff *d, struct ts_diff_lane *l, size_t max, enum resync *found,
 		       bool *is_all, struct ts_error *err)
 {
-	struct ts_window a = { 0 }, b = { 0 };
+	struct window a = { 0 }, b = { 0 };
 	size_t i = 0, j = 0;
 	bool done = fill(d, &l->a, false, max, &a, err) && fill(d, &l->b, true, max, &b, err);
 
-	*found = done ? ts_resync_find(&a, &b, &i, &j) : TS_RESYNC_FAILED;
+	*found = done ? find_meeting(&a, &b, &i, &j) : FAILED;
 	*is_all = a.is_end && b.is_end;
-	if (*found == TS_RESYNC_FOUND)
+	if (*found == FOUND)
 		done = go_to(&l->a, &a, i, err) && go_to(&l->b, &b, j, err);
-	else if (done && *found == TS_RESYNC_FAILED)
+	else if (done && *found == FAILED)
 		done = ts_diff_no_memory(err);
 	window_fini(&a);
 	window_fini(&b);
@@ -135,14 +222,14 @@ void ts_diff_tell_apart(struct ts_diff *d, struct ts_diff_lane *l)
 bool ts_diff_part(struct ts_diff *d, struct ts_diff_lane *l, struct ts_error *err)
 {
 	uint64_t a = l->a.pos, b = l->b.pos;
-	enum ts_resync found = TS_RESYNC_NOT;
+	enum resync found = NOT_FOUND;
 	bool is_all = false;
 
-	for (size_t max = FIRST_WINDOW; found == TS_RESYNC_NOT && !is_all && max <= LAST_WINDOW; max *= 16) {
+	for (size_t max = FIRST_WINDOW; found == NOT_FOUND && !is_all && max <= LAST_WINDOW; max *= 16) {
 		if (!look_ahead(d, l, max, &found, &is_all, err))
 			return false;
 	}
-	if (found != TS_RESYNC_FOUND) {
+	if (found != FOUND) {
 		go_to_end(&l->a);
 		go_to_end(&l->b);
 	}

@@ -120,7 +120,7 @@ static bool compare_page(struct ts_diff *d, uint64_t addr, struct ts_error *err)
 	return done;
 }
 
-enum ts_got ts_diff_run_start(struct ts_diff *d, struct ts_budget *budget, struct ts_error *err)
+enum ts_next ts_diff_run_start(struct ts_diff *d, struct ts_budget *budget, struct ts_error *err)
 {
 	struct ts_diff_start *s = &d->start;
 
@@ -128,22 +128,22 @@ enum ts_got ts_diff_run_start(struct ts_diff *d, struct ts_budget *budget, struc
 	     s->process++) {
 		if (!s->has_pages && !ts_query_pages(d->a, false, s->process, 0, UINT64_MAX, &s->pages, &s->n)) {
 			ts_diff_no_memory(err);
-			return TS_GOT_FAIL;
+			return TS_FAIL;
 		}
 		s->has_pages = true;
 		for (; s->at < s->n && !d->n; s->at++) {
 			if (!ts_budget_take(budget))
-				return TS_GOT_PENDING;
+				return TS_MORE;
 			if (!compare_page(d, s->pages[s->at] << TS_SCAN_PAGE_BITS, err) ||
-			    !ts_diff_sift_start(d, s->process, err))
-				return TS_GOT_FAIL;
+			    !ts_diff_sift(d, NULL, err))
+				return TS_FAIL;
 		}
 		if (d->n)
-			return TS_GOT_ROW;
+			return TS_ITEM;
 		free(s->pages);
 		s->pages = NULL;
 		s->has_pages = false;
 		s->at = 0;
 	}
-	return TS_GOT_END;
+	return TS_END;
 }

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One pass over the steps, from the first position that matters.  Where the value stands at position 0 is
- * found in all memory that may be known; from then on only what a step touches can begin or end a match.  Of
- * most values the index tells in which chunks none can begin; they are passed over unless they change a match
- * that stands.  In the others a sieve passes over most accesses.  What is left is compared with the part of
- * the value that it overlaps; what agrees, or ends a match, is then looked at in the sieve's mirror of
- * memory, or as the state has it where the mirror could not follow.
+ * The scan is one pass over the steps.  Matches at position 0 are found in all memory that may be known.  Later matches begin
+ * and end only where a step touches memory.
  *
- * A row is told when no other can come before it and its end is known, which is looked for ahead of the pass.
- * What a range of memory has too many of is not kept: it is found again when its rows are told.
+ * For most values the index lists the chunks in which a match can begin.  The other chunks are skipped, unless they change an
+ * open match.  In a chunk that is decoded, a sieve rules out most accesses.  The remaining accesses are compared with the part
+ * of the value that they overlap.  Where they agree, or end a match, memory is read from the sieve's mirror, or from the state
+ * if the mirror could not follow.
+ *
+ * A row is returned when no other row can come before it and its end is known.  Its end is searched ahead of the scan.  If a
+ * range of memory has too many matches, they are not kept, and are found again when their rows are due.
  */
 #include "src/ask/verbs/verbs.h"
 
@@ -23,41 +24,44 @@
 #include "src/ask/grammar/question.h"
 #include "src/ask/grammar/state.h"
 
-/* So many chunks are passed over at the cost of one that is decoded. */
+/* The number of chunks that are skipped in the time in which one is decoded. */
 #define PASSED_A_CHUNK 2048u
 
 /*
- * Before the sketches are made so many steps are looked at without them, for what comes early (64 chunks), if
- * there are more; then, while they are being made, with one part in so many of the work.
+ * The first PLAIN_STEPS steps (64 chunks) of a longer scan are scanned without sketches, so that early matches are returned
+ * soon.  While the sketches are built, one part in PLAIN_SHARE of the work goes to the scan.
  */
 #define PLAIN_STEPS (TS_CHUNK_STEPS * TS_CHUNK_STEPS / 16)
 #define PLAIN_SHARE 4u
 
+/* Memory reads that may be spent on the ends of matches before anything is scanned. */
+#define FIRST_CREDIT 256
+
 /* -------------------------------------------------------------------------------------------- the cursor */
 
-/* Look at the steps up to the end of their chunk.  Returns TS_GOT_END if there are more. */
-static enum ts_got scan_chunk(struct ts_find *f, struct ts_budget *budget, struct ts_error *err)
+/* Scan the steps up to the end of their chunk.  Returns TS_END at the end of the chunk. */
+static enum ts_next scan_chunk(struct ts_find *f, struct ts_budget *budget, struct ts_error *err)
 {
 	const struct ts_steps *batch;
 	uint64_t end = (f->pos / TS_CHUNK_STEPS + 1) * TS_CHUNK_STEPS;
 
 	if (!ts_query_step_whole(f->rows.ask->q, f->pos, &batch, err))
-		return TS_GOT_FAIL;
+		return TS_FAIL;
 	end = end < f->rows.ask->n_steps ? end : f->rows.ask->n_steps;
 	for (; f->pos < end && !f->n_ranges; f->pos++) {
 		bool may;
 
 		if (!ts_find_has_budget(f, budget))
-			return TS_GOT_PENDING;
+			return TS_MORE;
 		if (!ts_find_pass_step(f, batch, f->pos, &may, err) ||
 		    (may && !ts_find_look_at_step(f, f->pos, err)))
-			return TS_GOT_FAIL;
+			return TS_FAIL;
 	}
-	return TS_GOT_END;
+	return TS_END;
 }
 
 /*
- * The first chunk >= @chunk that changes a match; no matter which one while the budget is used up.
+ * The first chunk >= @chunk that changes an open match.  If the budget is used up, an earlier chunk may be returned.
  */
 static uint64_t next_end(struct ts_find *f, uint64_t chunk)
 {
@@ -85,7 +89,7 @@ static uint64_t next_end(struct ts_find *f, uint64_t chunk)
 	return first ? first->chunk : TS_NO_CHUNK;
 }
 
-/* Pass over chunks in which no match begins or ends.  Returns false if there are still more. */
+/* Skip chunks in which no match begins or ends.  Returns false if there may be more of them. */
 static bool pass_over(struct ts_find *f)
 {
 	uint64_t chunk = f->pos / TS_CHUNK_STEPS, end = (f->rows.ask->n_steps - 1) / TS_CHUNK_STEPS + 1;
@@ -102,7 +106,7 @@ static bool pass_over(struct ts_find *f)
 	return false;
 }
 
-/* Is so much of the recording to be looked at that sketches of all of it are worth a pass? */
+/* Does the question cover enough of the recording to build the sketches of all of it? */
 static bool is_worth_a_pass(const struct ts_find *f)
 {
 	uint64_t end = f->rows.qn->to < f->rows.ask->n_steps ? f->rows.qn->to : f->rows.ask->n_steps;
@@ -111,14 +115,15 @@ static bool is_worth_a_pass(const struct ts_find *f)
 }
 
 /*
- * The first question that looks at all of a recording makes the sketches, for all later ones.  Until they are
- * there a part of the budget is left for the scan, which finds what comes early.  Returns false if the trace
- * cannot be read.
+ * Build the sketches, if this is the first question that covers most of the recording.  Meanwhile a part of the budget is left
+ * for the scan.
+ *
+ * Returns false if the trace cannot be read.
  */
 static bool need_sketches(struct ts_find *f, struct ts_budget *budget, struct ts_error *err)
 {
 	struct ts_query *q = f->rows.ask->q;
-	enum ts_need need = TS_NEED_DONE;
+	enum ts_next need = TS_END;
 	uint32_t share = 0;
 
 	if (f->is_sketched ||
@@ -132,44 +137,142 @@ static bool need_sketches(struct ts_find *f, struct ts_budget *budget, struct ts
 		share = budget->left - (budget->left + f->n_turns++ % PLAIN_SHARE) / PLAIN_SHARE;
 		need = ts_query_need_values(q, (uint64_t)share * TS_CHUNK_STEPS, err);
 	}
-	f->is_sketched = need == TS_NEED_DONE && (budget->left || !f->probe);
-	f->rows.n_prepared = need == TS_NEED_MORE ? ts_query_n_values_read(q) : 0;
-	budget->left -= need == TS_NEED_MORE ? share : 0;
-	return need != TS_NEED_FAILED;
+	f->is_sketched = need == TS_END && (budget->left || !f->probe);
+	f->rows.n_prepared = need == TS_MORE ? ts_query_n_values_read(q) : 0;
+	budget->left -= need == TS_MORE ? share : 0;
+	return need != TS_FAIL;
 }
 
-/* All steps have been looked at. */
-static enum ts_got end_scan(struct ts_find *f, struct ts_error *err)
+/* All steps have been scanned. */
+static enum ts_next end_scan(struct ts_find *f, struct ts_error *err)
 {
 	if (f->is_failed) {
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for all places of a value");
-		return TS_GOT_FAIL;
+		ts_no_memory(err, "all places of a value");
+		return TS_FAIL;
 	}
 	f->is_over = true;
-	return TS_GOT_END;
+	return TS_END;
 }
 
-/* Go on: with a page, a chunk, or some that are passed over.  Returns TS_GOT_END if that is done. */
-static enum ts_got scan(struct ts_find *f, struct ts_budget *budget, struct ts_error *err)
+/* Continue the scan by some pages, a chunk, or some skipped chunks.  Returns TS_END when that is done. */
+static enum ts_next scan(struct ts_find *f, struct ts_budget *budget, struct ts_error *err)
 {
-	enum ts_got got = TS_GOT_END;
+	enum ts_next got = TS_END;
 
 	if (f->n_ranges) {
 		if (!ts_find_look_at_ranges(f, budget, err))
-			return TS_GOT_FAIL;
-		return f->n_ranges ? TS_GOT_PENDING : TS_GOT_END;
+			return TS_FAIL;
+		return f->n_ranges ? TS_MORE : TS_END;
 	}
 	if (!need_sketches(f, budget, err))
-		return TS_GOT_FAIL;
+		return TS_FAIL;
 	if (f->pos >= f->rows.ask->n_steps || (f->pos >= f->rows.qn->to && !f->matches.standing.n))
 		return end_scan(f, err);
-	/* looks are paid for first: with a budget of one a chunk is never begun without room for a step */
+	/* memory reads are charged first, so that with a budget of one a chunk is begun only if a step can be scanned */
 	if (!ts_find_has_budget(f, budget) || !ts_budget_take(budget))
-		return TS_GOT_PENDING;
+		return TS_MORE;
 	f->ends.credit += TS_LOOKS_A_CHUNK / 4;
 	if (!f->probe || !f->is_sketched || pass_over(f))
 		got = scan_chunk(f, budget, err);
 	return got;
+}
+
+/* ------------------------------------------------------------------------------------- the end of a match */
+
+static void spend(struct ts_find *f, unsigned n_looks)
+{
+	f->n_looks += n_looks;
+	f->ends.credit -= n_looks;
+}
+
+/* After the effect, may the value no longer be at @addr, because a byte of it differs or is unknown? */
+static bool may_break(const struct ts_find *f, uint64_t addr, const struct ts_steps *batch,
+		      const struct ts_effect *fx)
+{
+	uint64_t last = addr + (f->rows.qn->value.len - 1), fx_last = fx->addr + (fx->len - 1);
+	const uint8_t *data;
+
+	if (!ts_effect_touches(fx, addr, last))
+		return false;
+	data = ts_effect_data(batch, fx);
+	if (fx->kind > TS_FX_READ || !data)
+		return fx->kind != TS_FX_READ;
+	return !ts_value_agrees(&f->rows.qn->value, addr, data, fx->addr, fx_last);
+}
+
+/*
+ * If step @pos ends the match, set *end: to @pos if a read of the step shows that the value was no longer there before it, else
+ * to @pos + 1.
+ */
+static bool look_at_step(struct ts_find *f, uint64_t addr, const struct ts_steps *batch, uint64_t pos,
+			 uint64_t *end, struct ts_error *err)
+{
+	const struct ts_step *s = &batch->steps[pos % TS_CHUNK_STEPS];
+	struct ts_step_effects all = ts_step_effects(batch, s);
+	const struct ts_effect *fx;
+	bool breaks = false;
+
+	while ((fx = ts_step_effects_next(&all)))
+		breaks |= ts_query_process(f->rows.ask->q, all.thread) == f->process && may_break(f, addr, batch, fx);
+	for (unsigned pass = 0; breaks && pass < 2; pass++) {
+		uint8_t data[TS_MAX_VALUE], known[TS_MAX_VALUE];
+
+		spend(f, 1);
+		if (!ts_query_mem(f->rows.ask->q, pos + pass, f->process, addr, f->rows.qn->value.len, data, known, err))
+			return false;
+		if (!ts_value_is(&f->rows.qn->value, data, known)) {
+			*end = pos + pass;
+			return true;
+		}
+	}
+	return true;
+}
+
+static bool look_at_chunk(struct ts_find *f, uint64_t addr, uint64_t chunk, uint64_t pos, uint64_t *end,
+			  struct ts_error *err)
+{
+	uint64_t first = chunk * TS_CHUNK_STEPS, last = first + TS_CHUNK_STEPS;
+	const struct ts_steps *batch;
+
+	first = first > pos ? first : pos;
+	last = last < f->rows.ask->n_steps ? last : f->rows.ask->n_steps;
+	if (first >= last)
+		return true;
+	spend(f, TS_LOOKS_A_CHUNK);
+	if (!ts_query_step_whole(f->rows.ask->q, first, &batch, err))
+		return false;
+	for (; first < last && *end == TS_NO_POS; first++) {
+		if (!look_at_step(f, addr, batch, first, end, err))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Search the next chunk that changes the value, which is at @addr at position @pos.  If the end is found,
+ * *is_found is set to true and *end to the first position > @pos at which the value is not there, TS_NO_POS
+ * if there is none.  Otherwise call again; a later @pos is allowed.
+ *
+ * Returns false if the trace cannot be read.
+ */
+static bool look_ahead(struct ts_find *f, uint64_t addr, uint64_t pos, uint64_t *end, bool *is_found,
+		       struct ts_error *err)
+{
+	uint64_t chunk = pos / TS_CHUNK_STEPS, last = addr + (f->rows.qn->value.len - 1);
+
+	if (f->ends.addr != addr)
+		f->ends.chunk = 0;
+	f->ends.addr = addr;
+	chunk = f->ends.chunk > chunk ? f->ends.chunk : chunk;
+	chunk = ts_query_find_access(f->rows.ask->q, TS_ACCESS_CHANGE | TS_ACCESS_REPLACE, f->process, addr, last, chunk, TS_FORWARDS);
+	if (++f->ends.n % TS_QUESTIONS_A_LOOK == 0)
+		spend(f, 1);
+	*end = TS_NO_POS;
+	if (chunk != TS_NO_CHUNK && !look_at_chunk(f, addr, chunk, pos, end, err))
+		return false;
+	*is_found = chunk == TS_NO_CHUNK || *end != TS_NO_POS;
+	f->ends.chunk = chunk == TS_NO_CHUNK || *is_found ? 0 : chunk + 1;
+	return true;
 }
 
 /* -------------------------------------------------------------------------------------------------- rows */
@@ -196,12 +299,12 @@ static bool put_row(const struct ts_find *f, const struct ts_match *m, uint64_t 
 	return ts_cell_virtual(row, 9, f->rows.ask, m->begin - 1, m->addr, err);
 }
 
-/* The next row: of a match that is kept, of one that was found again, or of one that is both. */
+/* The match of the next row: it was kept, or found again, or both. */
 struct candidate {
-	const struct ts_match *kept, *again; /* NULL: not this one */
+	const struct ts_match *kept, *again; /* NULL: it was not */
 };
 
-/* Does the match that is kept come before those of the rest? */
+/* Does the match that was kept come before those of the rest? */
 static bool is_before(const struct ts_find *f, const struct ts_match *kept, const struct ts_find_rest *r)
 {
 	uint64_t first = r->is_over ? 0 : r->first;
@@ -212,83 +315,81 @@ static bool is_before(const struct ts_find *f, const struct ts_match *kept, cons
 }
 
 /*
- * The match that is the next row, if it is known yet that none comes before it.  Returns TS_GOT_END if it is
+ * The match that is the next row, if it is known yet that none comes before it.  Returns TS_END if it is
  * not.
  */
-static enum ts_got next_match(struct ts_find *f, struct candidate *c, struct ts_budget *budget,
-			      struct ts_error *err)
+static enum ts_next next_match(struct ts_find *f, struct candidate *c, struct ts_budget *budget,
+			       struct ts_error *err)
 {
 	uint64_t settled = f->pos < f->rows.qn->to && !f->is_over ? f->pos : f->rows.qn->to;
 	const struct ts_find_rest *r;
-	enum ts_got got;
+	enum ts_next got;
 
 	*c = (struct candidate){ NULL, NULL };
 	if (!ts_matches_next(&f->matches, f->rows.qn->from, settled, &c->kept)) {
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for all places of a value");
-		return TS_GOT_FAIL;
+		ts_no_memory(err, "all places of a value");
+		return TS_FAIL;
 	}
 	while ((r = ts_find_rest(f)) && !(c->kept && is_before(f, c->kept, r))) {
 		if (r->pos ? r->pos >= settled : f->n_ranges) {
 			c->kept = NULL;
-			return TS_GOT_END;
+			return TS_END;
 		}
 		got = ts_find_some_again(f, budget, err);
-		if (got == TS_GOT_END)
+		if (got == TS_END)
 			continue;
-		if (got != TS_GOT_ROW)
+		if (got != TS_ITEM)
 			return got;
 		if (c->kept && is_before(f, c->kept, r))
 			break;
 		c->again = &f->again[f->at_again];
 		if (c->kept && (c->kept->begin != r->pos || c->kept->addr != c->again->addr))
 			c->kept = NULL;
-		return TS_GOT_ROW;
+		return TS_ITEM;
 	}
-	return c->kept ? TS_GOT_ROW : TS_GOT_END;
+	return c->kept ? TS_ITEM : TS_END;
 }
 
-/* The end of the match, if it is known, or is found before the scan comes to it.  Else *is_found is false. */
-static enum ts_got find_end(struct ts_find *f, const struct candidate *c, uint64_t *end, bool *is_found,
-			    struct ts_budget *budget, struct ts_error *err)
+/* Set *end to the end of the match if it is known, or can be found ahead of the scan.  Otherwise *is_found is false. */
+static enum ts_next find_end(struct ts_find *f, const struct candidate *c, uint64_t *end, bool *is_found,
+			     struct ts_budget *budget, struct ts_error *err)
 {
 	const struct ts_match *m = c->kept ? c->kept : c->again;
 	uint64_t pos = m->begin;
 
-	/* what the step before did is not known yet if ranges have to be looked through */
+	/* while ranges must be searched, the effect of the step before them is not known */
 	if (c->kept && f->pos > m->begin)
 		pos = f->pos - (f->n_ranges > 0);
 	*end = m->end;
 	*is_found = m->end != TS_NO_POS || (c->kept && f->is_over);
 	while (!*is_found && (f->ends.credit > 0 || f->is_over)) {
 		if (!ts_find_has_budget(f, budget))
-			return TS_GOT_PENDING;
-		if (!ts_ends_look(&f->ends, m->addr, pos, end, is_found, err))
-			return TS_GOT_FAIL;
-		f->n_looks += f->ends.n_looks;
-		f->ends.n_looks = 0;
+			return TS_MORE;
+		if (!look_ahead(f, m->addr, pos, end, is_found, err))
+			return TS_FAIL;
 	}
-	return TS_GOT_END;
+	return TS_END;
 }
 
-/* The row of the match, if it is known when it ends.  Returns TS_GOT_END if it is not. */
-static enum ts_got take_match(struct ts_find *f, const struct candidate *c, struct ts_row *row,
-			      struct ts_budget *budget, struct ts_error *err)
+/* Fill the row of the match.  Returns TS_END if the end of the match is not known yet. */
+static enum ts_next take_match(struct ts_find *f, const struct candidate *c, struct ts_row *row,
+			       struct ts_budget *budget, struct ts_error *err)
 {
 	uint64_t end;
 	bool is_found;
-	enum ts_got got = find_end(f, c, &end, &is_found, budget, err);
+	enum ts_next got = find_end(f, c, &end, &is_found, budget, err);
 
-	if (got != TS_GOT_END || !is_found)
+	if (got != TS_END || !is_found)
 		return got;
 	if (!put_row(f, c->kept ? c->kept : c->again, end, row, err))
-		return TS_GOT_FAIL;
+		return TS_FAIL;
 	if (c->kept)
 		ts_matches_pass(&f->matches);
 	f->at_again += c->again != NULL;
-	return TS_GOT_ROW;
+	return TS_ITEM;
 }
 
-/* Up to where all has been found, and what of that is not told yet: before the scan goes on. */
+/* Note for the caller the position up to which all matches were found, and the first one that has not been returned. */
 static void note_waiting(struct ts_find *f, const struct candidate *c)
 {
 	const struct ts_find_rest *r = ts_find_rest(f);
@@ -298,23 +399,23 @@ static void note_waiting(struct ts_find *f, const struct candidate *c)
 	f->rows.waits_at = r && (!c->kept || r->pos < c->kept->begin) ? r->pos : c->kept ? c->kept->begin : 0;
 }
 
-static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
-			struct ts_error *err)
+static enum ts_next next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
+			 struct ts_error *err)
 {
 	struct ts_find *f = (struct ts_find *)rows;
 
 	for (;;) {
 		struct candidate c;
-		enum ts_got got = next_match(f, &c, budget, err);
+		enum ts_next got = next_match(f, &c, budget, err);
 
 		note_waiting(f, &c);
-		if (got == TS_GOT_ROW)
+		if (got == TS_ITEM)
 			got = take_match(f, &c, row, budget, err);
-		else if (got != TS_GOT_END || f->is_over)
+		else if (got != TS_END || f->is_over)
 			return got;
-		if (got == TS_GOT_END)
+		if (got == TS_END)
 			got = scan(f, budget, err);
-		if (got != TS_GOT_END)
+		if (got != TS_END)
 			return got;
 	}
 }
@@ -339,7 +440,7 @@ static bool is_due_before(const void *user, const void *x, const void *y)
 	return ((const struct ts_find_wait *)x)->chunk < ((const struct ts_find_wait *)y)->chunk;
 }
 
-/* Which addresses are looked at; the note says what they are in the recording of a machine. */
+/* Set the addresses to search.  For the recording of a machine, the note says what kind of addresses they are. */
 static bool take_memory(struct ts_find *f, bool *is_mapped, struct ts_error *err)
 {
 	const struct ts_question *qn = f->rows.qn;
@@ -378,7 +479,7 @@ static bool begin(struct ts_rows *rows, struct ts_error *err)
 	ts_heap_init(&f->waits, sizeof(struct ts_find_wait), is_due_before, NULL);
 	f->busy_pos = TS_NO_POS;
 	f->matches.len = qn->value.len;
-	ts_ends_init(&f->ends, ask, &qn->value, f->process);
+	f->ends.credit = FIRST_CREDIT;
 	return ts_sieve_init(&f->sieve, ask->q, &qn->value, f->process, err) &&
 	       (qn->from || !is_mapped || ts_find_add_range(f, f->first, f->last, false, err));
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where the value stands in ranges of memory: at the start, and where a step maps or unmaps.
+ * The search for the value in ranges of memory: in all memory at the start, and in a range that a step maps or unmaps.
  */
 #include "find_parts.h"
 
@@ -12,12 +12,12 @@
 #include "src/query/scan.h"
 #include "src/ask/grammar/question.h"
 
-/* Pages that are looked through at once. */
+/* The maximum number of pages that are searched together. */
 #define MAX_ADJOINING 16u
 
 #define PAGE_LEN (UINT64_C(1) << TS_SCAN_PAGE_BITS)
 
-/* Addresses that are asked about together: do many chunks change them? */
+/* The number of addresses that share an answer of is_busy(). */
 #define LINE 16u
 
 /* What the step did to the bytes at @addr. */
@@ -40,7 +40,8 @@ static enum ts_match_kind kind_of(const struct ts_find *f, const struct ts_steps
 	return kind;
 }
 
-bool ts_find_set_step(struct ts_find *f, struct ts_match *m, struct ts_error *err)
+/* Set kind, thread and pc of the match from the step before it. */
+static bool set_step(struct ts_find *f, struct ts_match *m, struct ts_error *err)
 {
 	const struct ts_steps *batch;
 	const struct ts_step *s = ts_query_step_whole(f->rows.ask->q, m->begin - 1, &batch, err);
@@ -59,12 +60,12 @@ static bool begin_match(struct ts_find *f, uint64_t addr, uint64_t pos, struct t
 	size_t n = f->matches.n;
 
 	/* a match that begins before the range of the question is not a row */
-	if (pos && pos >= f->rows.qn->from && !ts_find_set_step(f, &m, err))
+	if (pos && pos >= f->rows.qn->from && !set_step(f, &m, err))
 		return false;
 	f->n_looks += n % 32 == 0;
 	return (ts_matches_begin(&f->matches, &m) &&
 		(!f->probe || ts_find_add_wait(f, 0, (uint32_t)n))) ||
-	       ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for all places of a value");
+	       ts_no_memory(err, "all places of a value");
 }
 
 /* ------------------------------------------------------------------------------------------- looking */
@@ -83,8 +84,8 @@ static bool stands_at(struct ts_find *f, uint64_t addr, uint64_t pos, bool *stan
 }
 
 /*
- * The value stands at @addr at @pos, which was not known before: since when?  What stood when looking began
- * is not searched for if it is not asked for, and then it turns up here; so does what was not kept.
+ * The value was found at @addr at @pos: add the match, unless it began earlier and is no row.  A match may have been there
+ * before without being known: if the question does not cover the start of the scan, or if it was not kept.
  */
 static bool note_match(struct ts_find *f, uint64_t addr, uint64_t pos, struct ts_error *err)
 {
@@ -124,7 +125,8 @@ uint32_t ts_find_rare(const struct ts_value *v)
 	return best;
 }
 
-size_t ts_find_skip_to(const struct ts_find *f, const uint8_t *data, size_t i, size_t n)
+/* The first offset >= @i at which the value may begin in the @n bytes of @data; @n if there is none. */
+static size_t skip_to(const struct ts_find *f, const uint8_t *data, size_t i, size_t n)
 {
 	const struct ts_value *v = &f->rows.qn->value;
 	const uint8_t *p;
@@ -141,7 +143,7 @@ struct before {
 	size_t len;
 };
 
-/* As note_match(), of ordinal @i of a range that begins at @first. */
+/* As note_match(), for the address @first + @i of a range that begins at @first. */
 static bool note_in_range(struct ts_find *f, struct before *b, uint64_t first, size_t i, uint64_t pos,
 			  struct ts_error *err)
 {
@@ -150,7 +152,7 @@ static bool note_in_range(struct ts_find *f, struct before *b, uint64_t first, s
 	if (stood && pos > f->start && !b->data) {
 		b->data = malloc(2 * b->len);
 		if (!b->data)
-			return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a search");
+			return ts_no_memory(err, "a search");
 		if (!ts_query_mem(f->rows.ask->q, pos - 1, f->process, first, b->len, b->data, b->data + b->len,
 				  err))
 			return false;
@@ -160,7 +162,7 @@ static bool note_in_range(struct ts_find *f, struct before *b, uint64_t first, s
 	return (stood && !f->rows.qn->from) || begin_match(f, first + i, stood ? f->start : pos, err);
 }
 
-/* Do several chunks from @pos on change what the value would be made of at @addr, or near to it? */
+/* Do several chunks from @pos on change the bytes of a match at @addr, or near it? */
 static bool is_busy(struct ts_find *f, uint64_t addr, uint64_t pos)
 {
 	uint64_t line = addr / LINE * LINE, last = line + (LINE - 1) + (f->rows.qn->value.len - 1), chunk;
@@ -178,7 +180,7 @@ static bool is_busy(struct ts_find *f, uint64_t addr, uint64_t pos)
 	return f->is_busy;
 }
 
-/* Is a match kept that is found at @addr at @pos in a range of memory? */
+/* Should a match that was found at @addr at @pos in a range of memory be kept? */
 static bool is_kept(struct ts_find *f, uint64_t addr, uint64_t pos)
 {
 	size_t n = f->matches.standing.n;
@@ -188,7 +190,7 @@ static bool is_kept(struct ts_find *f, uint64_t addr, uint64_t pos)
 	return n < TS_FIND_MAX_KEPT && is_busy(f, addr, pos);
 }
 
-/* Look through [first, last] of memory at @pos for what begins there; it is known to be within one block. */
+/* Search [first, last] at @pos for matches that begin there. */
 static bool look_through(struct ts_find *f, uint64_t first, uint64_t last, uint64_t pos, struct ts_error *err)
 {
 	const struct ts_value *v = &f->rows.qn->value;
@@ -199,10 +201,10 @@ static bool look_through(struct ts_find *f, uint64_t first, uint64_t last, uint6
 	bool done;
 
 	if (!data)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a search");
+		return ts_no_memory(err, "a search");
 	f->n_looks += len / 512;
 	done = ts_query_mem(f->rows.ask->q, pos, f->process, first, len, data, data + len, err);
-	for (size_t i = 0; done && (i = ts_find_skip_to(f, data, i, len)) < n && i + v->len <= len; i++) {
+	for (size_t i = 0; done && (i = skip_to(f, data, i, len)) < n && i + v->len <= len; i++) {
 		if (!ts_value_is(v, data + i, data + len + i) || ts_matches_stands(&f->matches, first + i))
 			continue;
 		done = is_kept(f, first + i, pos) ? note_in_range(f, &before, first, i, pos, err)
@@ -213,7 +215,7 @@ static bool look_through(struct ts_find *f, uint64_t first, uint64_t last, uint6
 	return done;
 }
 
-/* The matches that begin in [first, last], a part of a page: do they still stand at @pos? */
+/* End the matches that begin in [first, last], a part of a page, and are no longer there at @pos. */
 static bool look_at_matches(struct ts_find *f, uint64_t first, uint64_t last, uint64_t pos,
 			    struct ts_error *err)
 {
@@ -235,12 +237,13 @@ static bool list_pages(struct ts_find *f, struct ts_error *err)
 
 	if (!f->has_pages &&
 	    !ts_query_pages(f->rows.ask->q, is_nonzero, f->process, f->first, f->last, &f->pages, &f->n_pages))
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
+		return ts_no_memory(err, "a question");
 	f->has_pages = true;
 	return true;
 }
 
-size_t ts_find_page_at(const struct ts_find *f, uint64_t addr)
+/* The index in f->pages, which must be filled, of the first page that ends at @addr or later. */
+static size_t page_at(const struct ts_find *f, uint64_t addr)
 {
 	size_t at = 0;
 
@@ -285,7 +288,7 @@ bool ts_find_add_range(struct ts_find *f, uint64_t first, uint64_t last, bool is
 	uint64_t before = f->rows.qn->value.len - 1;
 
 	if (!ts_vec_reserve(&f->ranges, f->n_ranges, &f->cap_ranges, 1, sizeof(*f->ranges)))
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a search");
+		return ts_no_memory(err, "a search");
 	f->ranges[f->n_ranges++] =
 		(struct ts_find_range){ first, last, is_bare,
 					first - f->first < before ? f->first : first - before };
@@ -297,7 +300,7 @@ static bool look_at_some(struct ts_find *f, struct ts_find_range *r, bool *has_m
 {
 	const struct range bare = { r->first, r->last };
 	uint64_t before = f->rows.qn->value.len - 1, first, last;
-	size_t i = ts_find_page_at(f, r->at);
+	size_t i = page_at(f, r->at);
 
 	*has_more = false;
 	if (i == f->n_pages)
@@ -333,3 +336,98 @@ bool ts_find_look_at_ranges(struct ts_find *f, struct ts_budget *budget, struct 
 		f->n_ranges = f->at_range = 0;
 	return true;
 }
+
+/* --------------------------------------------------------------------------- matches that are not kept */
+
+/* Matches whose step is looked at at the cost of a look at memory. */
+#define STEPS_A_LOOK 32u
+
+bool ts_find_leave(struct ts_find *f, uint64_t addr, uint64_t pos, struct ts_error *err)
+{
+	struct ts_find_rest *r = f->n_rests ? &f->rests[f->n_rests - 1] : NULL;
+
+	if (pos < f->rows.qn->from || pos >= f->rows.qn->to)
+		return true;
+	if (r && r->pos == pos) {
+		r->first = addr < r->first ? addr : r->first;
+		r->last = addr > r->last ? addr : r->last;
+		return true;
+	}
+	if (!ts_vec_reserve(&f->rests, f->n_rests, &f->cap_rests, 1, sizeof(*f->rests)))
+		return ts_no_memory(err, "a search");
+	f->rests[f->n_rests++] = (struct ts_find_rest){ .pos = pos, .first = addr, .last = addr };
+	return true;
+}
+
+static bool add(struct ts_find *f, uint64_t addr, uint64_t pos, struct ts_error *err)
+{
+	struct ts_match *m;
+
+	if (!ts_vec_reserve(&f->again, f->n_again, &f->cap_again, 1, sizeof(*f->again)))
+		return ts_no_memory(err, "a search");
+	m = &f->again[f->n_again];
+	*m = (struct ts_match){ .addr = addr, .begin = pos, .end = TS_NO_POS };
+	f->n_looks += f->n_again++ % STEPS_A_LOOK == 0;
+	return !pos || set_step(f, m, err);
+}
+
+/* Find those that begin in [first, last]. */
+static bool find_in(struct ts_find *f, uint64_t first, uint64_t last, uint64_t pos, struct ts_error *err)
+{
+	const struct ts_value *v = &f->rows.qn->value;
+	uint64_t room = f->last - last;
+	size_t n = (size_t)(last - first) + 1, len = n + (room < v->len - 1 ? (size_t)room : v->len - 1);
+	uint8_t *now = malloc(4 * len), *before = now ? now + 2 * len : NULL;
+	bool done;
+
+	if (!now)
+		return ts_no_memory(err, "a search");
+	f->n_looks += 2 * len / 512;
+	done = ts_query_mem(f->rows.ask->q, pos, f->process, first, len, now, now + len, err) &&
+	       (!pos || ts_query_mem(f->rows.ask->q, pos - 1, f->process, first, len, before, before + len, err));
+	for (size_t i = 0; done && (i = skip_to(f, now, i, len)) < n && i + v->len <= len; i++) {
+		if (ts_value_is(v, now + i, now + len + i) &&
+		    !(pos && ts_value_is(v, before + i, before + len + i)))
+			done = add(f, first + i, pos, err);
+	}
+	free(now);
+	return done;
+}
+
+/* Find those of the next page. */
+static bool find_some(struct ts_find *f, struct ts_find_rest *r, struct ts_error *err)
+{
+	uint64_t before = f->rows.qn->value.len - 1, first, last;
+	size_t i = page_at(f, r->first);
+
+	f->n_again = f->at_again = 0;
+	r->is_over = i == f->n_pages;
+	if (r->is_over)
+		return true;
+	first = f->pages[i] << TS_SCAN_PAGE_BITS;
+	last = first | ((UINT64_C(1) << TS_SCAN_PAGE_BITS) - 1);
+	first = first < before ? 0 : first - before;
+	first = first > r->first ? first : r->first;
+	last = last < r->last ? last : r->last;
+	r->is_over = last == r->last;
+	r->first = last + 1;
+	return first > last || find_in(f, first, last, r->pos, err);
+}
+
+enum ts_next ts_find_some_again(struct ts_find *f, struct ts_budget *budget, struct ts_error *err)
+{
+	struct ts_find_rest *r = ts_find_rest(f);
+
+	while (f->at_again == f->n_again) {
+		if (r->is_over) {
+			f->at_rest++;
+			return TS_END;
+		}
+		if (!ts_find_has_budget(f, budget))
+			return TS_MORE;
+		if (!find_some(f, r, err))
+			return TS_FAIL;
+	}
+	return TS_ITEM;
+}
+

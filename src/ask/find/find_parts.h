@@ -3,7 +3,7 @@
  * Shared declarations of the verb find; private to find*.c.
  *
  * find.c scans the steps and returns the rows.  find_step.c examines the memory that a step accesses,
- * find_memory.c searches ranges of memory, find_again.c searches again for matches that were not kept.
+ * find_memory.c searches ranges of memory, and searches again for matches that were not kept.
  */
 #ifndef TS_ASK_FIND_PARTS_H
 #define TS_ASK_FIND_PARTS_H
@@ -12,7 +12,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "ends.h"
 #include "matches.h"
 #include "sieve.h"
 #include "src/query/find_filter.h"
@@ -50,6 +49,20 @@ struct ts_find_wait {
 	uint32_t item; /* ordinal of the match */
 };
 
+/*
+ * The search for the end of the next row's match: the index lists the chunks that change its bytes, which are decoded in
+ * order, however far ahead of the scan they are.
+ *
+ * It has a credit, counted in memory reads, which grows in proportion to the work of the scan.  So the first rows are
+ * returned at once, and looking ahead costs no more than the scan.
+ */
+struct ts_find_ends {
+	uint64_t addr;  /* of the last match */
+	uint64_t chunk; /* for addr, chunks before this one have been searched; 0: none */
+	int64_t credit; /* memory reads that may still be spent */
+	uint64_t n;     /* the number of questions to the index */
+};
+
 struct ts_find {
 	struct ts_rows rows;
 	uint32_t process;
@@ -80,7 +93,7 @@ struct ts_find {
 	bool is_plain; /* the mirror followed all memory effects of the last step passed */
 	bool is_over;  /* all steps have been scanned */
 	bool is_failed;
-	struct ts_ends ends; /* finds the end of the next row's match, ahead of the scan */
+	struct ts_find_ends ends;
 };
 
 /* Charge the memory reads since the last call to @budget.  Returns false if the budget is used up. */
@@ -117,9 +130,6 @@ bool ts_find_add_range(struct ts_find *f, uint64_t first, uint64_t last, bool is
  */
 bool ts_find_look_at_ranges(struct ts_find *f, struct ts_budget *budget, struct ts_error *err);
 
-/* Set kind, thread and pc of the match from the step before it. */
-bool ts_find_set_step(struct ts_find *f, struct ts_match *m, struct ts_error *err);
-
 /* Note that a match at @addr from @pos on, the highest position so far, is not kept: it is searched again. */
 bool ts_find_leave(struct ts_find *f, uint64_t addr, uint64_t pos, struct ts_error *err);
 
@@ -138,17 +148,11 @@ static inline struct ts_find_rest *ts_find_rest(const struct ts_find *f)
 /*
  * Find more matches of the first rest, unless f->again still has some to report.
  *
- * Returns TS_GOT_ROW if f->again has a match to report, TS_GOT_END if the rest has no more (the next rest
- * becomes the first one), TS_GOT_PENDING if the budget is used up, TS_GOT_FAIL if the trace cannot be read or
+ * Returns TS_ITEM if f->again has a match to report, TS_END if the rest has no more (the next rest
+ * becomes the first one), TS_MORE if the budget is used up, TS_FAIL if the trace cannot be read or
  * memory is exhausted.
  */
-enum ts_got ts_find_some_again(struct ts_find *f, struct ts_budget *budget, struct ts_error *err);
-
-/* The index in f->pages, which must be filled, of the first page that ends at @addr or later. */
-size_t ts_find_page_at(const struct ts_find *f, uint64_t addr);
-
-/* The first offset >= @i at which the value may begin in the @n bytes of @data; @n if there is none. */
-size_t ts_find_skip_to(const struct ts_find *f, const uint8_t *data, size_t i, size_t n);
+enum ts_next ts_find_some_again(struct ts_find *f, struct ts_budget *budget, struct ts_error *err);
 
 /*
  * Set *may to whether step @pos can begin or end a match.  Each step of a scanned chunk must pass, in order.

@@ -66,7 +66,7 @@ static bool is_outdated(struct ts_find *f, const struct window *w, uint64_t addr
 	return true;
 }
 
-/* Read it as the mirror has it.  Returns false if that cannot be told; *w is as it was then. */
+/* Read the window from the mirror.  *done is false if the mirror does not have it; *w is unchanged then. */
 static bool copy_window(struct ts_find *f, struct window *w, uint64_t addr, size_t len, uint64_t pos,
 			bool *done, struct ts_error *err)
 {
@@ -95,8 +95,8 @@ static bool copy_window(struct ts_find *f, struct window *w, uint64_t addr, size
 }
 
 /*
- * Read from @addr to @last or a window's length, for values that begin there.  After a plain step that the
- * sieve took last the mirror has it.
+ * Read the bytes of values that begin in [@addr, @last], at most a window's length.  If the sieve followed the last step, the
+ * mirror has them.
  */
 static bool read_window(struct ts_find *f, struct window *w, uint64_t addr, uint64_t last, uint64_t pos,
 			struct ts_error *err)
@@ -113,7 +113,7 @@ static bool read_window(struct ts_find *f, struct window *w, uint64_t addr, uint
 	return done || ts_query_mem(f->rows.ask->q, pos, f->process, addr, len, w->data, w->known, err);
 }
 
-/* The addresses at which the value may begin to stand at @pos, or stand no longer. */
+/* Record the matches that begin or end at @pos because of the touch. */
 static bool look_at_touch(struct ts_find *f, const struct touch *t, uint64_t pos, struct ts_error *err)
 {
 	uint64_t before = f->rows.qn->value.len - 1;

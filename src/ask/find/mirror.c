@@ -17,7 +17,7 @@ bool ts_mirror_init(struct ts_mirror *m, struct ts_query *q, uint32_t process, s
 	*m = (struct ts_mirror){ .q = q, .process = process };
 	m->lines = malloc(TS_MIRROR_N_LINES * sizeof(*m->lines));
 	if (!m->lines)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a search");
+		return ts_no_memory(err, "a search");
 	ts_mirror_clear(m);
 	return true;
 }

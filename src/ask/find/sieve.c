@@ -3,10 +3,10 @@
 
 #include <string.h>
 
-/* More effects of one step than this are not repeated on a line that is loaded. */
+/* The maximum number of effects of a step that are applied to a line after it was loaded. */
 #define MAX_REPEATED 32u
 
-/* For a longer read no lines are loaded. */
+/* No lines are loaded for a longer read. */
 #define MAX_LOADED 4096u
 
 /* An access: the bytes at [first, last]. */
@@ -45,7 +45,7 @@ static bool is_read_there(const struct ts_effect *e, const struct ts_mirror_line
 	       e->addr + (e->len - 1) >= line->addr;
 }
 
-/* Does the read show what the line has? */
+/* Does the value of the read agree with the line? */
 static bool shows(const struct ts_mirror_line *line, const struct ts_steps *batch, const struct ts_effect *e)
 {
 	const uint8_t *value = ts_effect_data(batch, e);
@@ -60,8 +60,8 @@ static bool shows(const struct ts_mirror_line *line, const struct ts_steps *batc
 }
 
 /*
- * Does an effect of the step before its effect @i do something to memory, or a read there touch the same bytes?
- * Then what effect @i reads need not be what stood there when the step began.
+ * Does the step change memory, or read the same bytes, before its effect @i?  Then effect @i need not read the bytes that were
+ * there when the step began.
  */
 static bool is_touched_before(const struct ts_steps *batch, const struct ts_step *st, uint32_t i)
 {
@@ -79,8 +79,9 @@ static bool is_touched_before(const struct ts_steps *batch, const struct ts_step
 }
 
 /*
- * The first @n effects of step @pos, on a line that is as the step found it, or (@is_now) as the step before
- * left it.  Returns false if they cannot be repeated.
+ * Apply the first @n effects of step @pos to a line, which was loaded as of the step, or (@is_now) as of the step before.
+ *
+ * Returns false if an effect cannot be applied.
  */
 static bool repeat(const struct ts_sieve *s, struct ts_mirror_line *line, const struct ts_steps *batch,
 		   uint64_t pos, uint32_t n, bool is_now)
@@ -113,8 +114,8 @@ static bool repeat(const struct ts_sieve *s, struct ts_mirror_line *line, const 
 }
 
 /*
- * The line was loaded as it is at the step.  What the step's reads show is told of it then, but not of the
- * position before: would they find that it has changed?  Perhaps not if true.
+ * The line was loaded as of the step, and so contains what the step's reads show.  Set *may to whether it differs from the line
+ * as of the position before.
  */
 static bool may_differ(struct ts_sieve *s, const struct access *a, const struct ts_mirror_line *line,
 		       bool *may, struct ts_error *err)
@@ -137,8 +138,8 @@ static bool may_differ(struct ts_sieve *s, const struct access *a, const struct 
 }
 
 /*
- * The line before the access; *line gets NULL if it cannot be told.  It is that of the step before, which
- * does not know what this step's reads show.
+ * Set *line to the line before the access, NULL if it cannot be determined.  It is loaded as of the step before, and so does not
+ * contain what this step's reads show.
  */
 static bool load_line(struct ts_sieve *s, const struct access *a, uint64_t addr, struct ts_mirror_line **line,
 		      struct ts_error *err)
@@ -161,7 +162,7 @@ static bool load_line(struct ts_sieve *s, const struct access *a, uint64_t addr,
 	return true;
 }
 
-/* Does the access show what the lines hold anyway?  False if that is not known. */
+/* Are the bytes of the access in the cached lines already?  Returns false if a line is not cached. */
 static bool is_old(const struct ts_sieve *s, const struct access *a)
 {
 	for (uint64_t addr = a->first;;) {
@@ -182,8 +183,8 @@ static bool is_old(const struct ts_sieve *s, const struct access *a)
 /* ----------------------------------------------------------------------------------------------- the test */
 
 /*
- * Do the bytes agree with a part of the value, at any alignment?  Bit i of the state: they agree up to here
- * with the value if its byte i comes here, whatever lies before the access.
+ * Do the bytes agree with a part of the value, at any alignment?  Bit i of the state is set if the bytes so far agree with the
+ * value when its byte i is the current byte.
  */
 static bool agrees_somewhere(const struct ts_sieve *s, const struct access *a)
 {
@@ -201,7 +202,7 @@ static bool agrees_somewhere(const struct ts_sieve *s, const struct access *a)
 	return state;
 }
 
-/* Does the value stand at @addr, as the lines and the access have it? */
+/* Set *may if the value is at @addr, according to the lines and the access. */
 static bool stands(struct ts_sieve *s, const struct access *a, uint64_t addr, bool *may, struct ts_error *err)
 {
 	const struct ts_value *v = s->value;
@@ -228,7 +229,7 @@ static bool stands(struct ts_sieve *s, const struct access *a, uint64_t addr, bo
 	return true;
 }
 
-/* Look at each alignment at which the value overlaps the access. */
+/* Compare the value at each alignment at which it overlaps the access. */
 static bool look(struct ts_sieve *s, const struct access *a, bool *may, struct ts_error *err)
 {
 	uint64_t before = s->value->len - 1;
@@ -253,7 +254,7 @@ static struct access access_of(const struct ts_steps *batch, uint64_t pos, uint3
 	return (struct access){ batch, pos, i, e->addr, e->addr + (e->len - 1), ts_effect_data(batch, e) };
 }
 
-/* As is_old(), of lines that are loaded for it. */
+/* As is_old(), after the lines have been loaded. */
 static bool is_old_loaded(struct ts_sieve *s, const struct access *a, bool *is_same, struct ts_error *err)
 {
 	*is_same = false;
@@ -294,7 +295,7 @@ bool ts_sieve_take(struct ts_sieve *s, const struct ts_steps *batch, uint64_t po
 		return true;
 	if (agrees && !look(s, &a, &may, err))
 		return false;
-	/* what a read shows that memory did not hold may be what it held before the step wrote there */
+	/* a read that differs from memory may show the bytes before the step wrote them */
 	is_unsure = is_read && (!agrees || is_touched_before(batch, &batch->steps[pos % TS_CHUNK_STEPS], i));
 	if (is_unsure)
 		ts_mirror_forget(&s->mirror, a.first, a.last);

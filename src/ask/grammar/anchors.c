@@ -27,25 +27,25 @@ static uint64_t *position_of(struct ts_question *qn, unsigned kind)
 }
 
 /* Find the next one, if the question has it. */
-static enum ts_got find_one(struct ts_anchors *a, struct ts_budget *budget, struct ts_error *err)
+static enum ts_next find_one(struct ts_anchors *a, struct ts_budget *budget, struct ts_error *err)
 {
 	const struct ts_anchor *anchor = &a->qn->anchors[a->at];
 	uint64_t pos = TS_NO_POS;
 	bool is_done;
 
 	if (!anchor->len)
-		return TS_GOT_ROW;
+		return TS_ITEM;
 	is_done = !a->is_seeking && !ts_seek_init(&a->seek, a->ask, &anchor->place, a->qn->at, err);
 	a->is_seeking = true;
 	if (!is_done && !ts_seek_run(&a->seek, budget, &pos, err))
-		return TS_GOT_PENDING;
+		return TS_MORE;
 	ts_anchors_fini(a);
 	if (err->code == TS_OK && pos == TS_NO_POS)
 		ts_fail(err, TS_EUSAGE, TS_NO_OFF, "there is no place '%.*s'", (int)anchor->len, anchor->text);
 	if (err->code != TS_OK)
-		return TS_GOT_FAIL;
+		return TS_FAIL;
 	*position_of(a->qn, a->at) = pos;
-	return TS_GOT_ROW;
+	return TS_ITEM;
 }
 
 static bool is_range(const struct ts_question *qn, struct ts_error *err)
@@ -59,15 +59,15 @@ static bool is_range(const struct ts_question *qn, struct ts_error *err)
 		       qn->from == qn->to ? "an empty" : "a reversed");
 }
 
-enum ts_got ts_anchors_find(struct ts_anchors *a, struct ts_budget *budget, struct ts_error *err)
+enum ts_next ts_anchors_find(struct ts_anchors *a, struct ts_budget *budget, struct ts_error *err)
 {
 	for (; a->at < TS_N_ANCHORS; a->at++) {
-		enum ts_got got = find_one(a, budget, err);
+		enum ts_next got = find_one(a, budget, err);
 
-		if (got != TS_GOT_ROW)
+		if (got != TS_ITEM)
 			return got;
 	}
-	return is_range(a->qn, err) ? ts_local_find(a->ask, a->qn, budget, err) : TS_GOT_FAIL;
+	return is_range(a->qn, err) ? ts_local_find(a->ask, a->qn, budget, err) : TS_FAIL;
 }
 
 uint64_t ts_anchors_at(const struct ts_anchors *a)

@@ -26,11 +26,11 @@ void ts_anchors_fini(struct ts_anchors *a);
 /*
  * Continue the search.  If @budget is NULL, only places that need no search are resolved.
  *
- * Returns TS_GOT_ROW when the question's at, from and to are positions.  Returns TS_GOT_PENDING if the budget
- * is used up.  Returns TS_GOT_FAIL if a place does not exist, or the range is empty (TS_EUSAGE), the trace cannot
+ * Returns TS_ITEM when the question's at, from and to are positions.  Returns TS_MORE if the budget
+ * is used up.  Returns TS_FAIL if a place does not exist, or the range is empty (TS_EUSAGE), the trace cannot
  * be read, or memory is exhausted.
  */
-enum ts_got ts_anchors_find(struct ts_anchors *a, struct ts_budget *budget, struct ts_error *err);
+enum ts_next ts_anchors_find(struct ts_anchors *a, struct ts_budget *budget, struct ts_error *err);
 
 /* The position up to which has been searched, and the number of positions that were read in preparation. */
 uint64_t ts_anchors_at(const struct ts_anchors *a);

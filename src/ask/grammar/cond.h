@@ -4,7 +4,7 @@
  *
  * A condition on variables needs a debugger to locate them: the debugger compiles the condition to an agent
  * expression (src/agent), which is the term `agent HEX@ADDR`.  The location of a variable depends on the pc, so the
- * expression is valid at one address, and is evaluated there (activation.h).
+ * expression is valid at one address, and is evaluated there (state.c).
  */
 #ifndef TS_ASK_COND_H
 #define TS_ASK_COND_H

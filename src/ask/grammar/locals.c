@@ -10,8 +10,9 @@
 #include "src/query/paging.h"
 #include "src/query/tls.h"
 #include "src/symbols/meanings.h"
-#include "frame_extent.h"
 #include "state.h"
+#include "src/object/variables.h"
+#include "src/query/handlers.h"
 
 /* More of the user's text is not repeated in a sentence. */
 #define SHOWN(qn) (int)((qn)->local_len < 100 ? (qn)->local_len : 100), (qn)->local
@@ -44,6 +45,182 @@ static bool read_memory(void *user, uint64_t addr, unsigned len, uint64_t *value
 	    memchr(known, 0, len))
 		return false;
 	*value = ts_arch_get(arch, data, len);
+	return true;
+}
+
+/* ------------------------------------------------------------------------------------------- the frame */
+
+/*
+ * The range of positions in which the frame of a function exists.  One call may execute several functions: a function that is
+ * about to return jumps to another one (a tail call, a linkage table), whose frame replaces its own.
+ */
+struct extent {
+	uint64_t begin, end;     /* positions; the last frame of a call ends with the call */
+	bool ends_by_jump;
+	bool is_unsure;          /* both ends: the function's code is unknown, or its executions are too many to be searched */
+};
+
+/* Executions that are looked at for the one that began or ended a frame. */
+#define MAX_LOOKS 64u
+
+struct frame {
+	const struct ts_ask *ask;
+	const struct ts_call *call;
+	const struct ts_variable *v;
+	uint32_t process;
+	unsigned n_looks;
+};
+
+static bool look(struct frame *f)
+{
+	return f->n_looks++ < MAX_LOOKS;
+}
+
+static bool is_in_code(const struct ts_variable *v, uint64_t pc)
+{
+	for (unsigned i = 0; i < v->n_code; i++) {
+		if (pc >= v->code[i].first && pc <= v->code[i].last)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Is position @pos in the frame's call, and in none that was made during it?  If not, *from and *to are positions around it
+ * between which nothing is.
+ */
+static bool is_in_call(const struct frame *f, uint64_t pos, uint64_t *from, uint64_t *to)
+{
+	struct ts_call inner, outer;
+
+	*from = *to = pos;
+	if (ts_query_thread(f->ask->q, pos) != f->call->thread)
+		return false;
+	if (!ts_query_innermost_call(f->ask->q, f->call->thread, pos, &inner))
+		return false;
+	if (inner.ordinal == f->call->ordinal)
+		return true;
+	for (outer = inner; ts_query_outer_call(f->ask->q, &outer) && outer.ordinal != f->call->ordinal;)
+		inner = outer;
+	*from = inner.pos + 1;
+	*to = inner.end == TS_NO_END ? pos : inner.end - 1;
+	return false;
+}
+
+/* The last execution of the function's code in [at, end) by the call itself; TS_NO_POS if there were too many others. */
+static uint64_t last_execution(struct frame *f, uint64_t at, uint64_t end)
+{
+	uint64_t pos = end - 1;
+
+	while (look(f)) {
+		uint64_t found = at, to;
+
+		for (unsigned i = 0; i < f->v->n_code; i++) {
+			uint64_t p = ts_query_find_execution(f->ask->q, f->process, f->v->code[i].first, f->v->code[i].last, pos, TS_BACKWARDS);
+
+			if (p != TS_NO_POS && p > found)
+				found = p;
+		}
+		if (found <= at || is_in_call(f, found, &pos, &to))
+			return found;
+		pos--;
+	}
+	return TS_NO_POS;
+}
+
+/* Was the function entered at @pos, where its first instruction is, from other code?  A loop may begin there, too. */
+static bool is_entry(const struct frame *f, uint64_t pos, struct ts_error *err)
+{
+	uint64_t pc;
+	bool has_pc;
+
+	if (pos == f->call->pos + 1 || !f->v->n_code)
+		return true;
+	pos = ts_query_prev_step(f->ask->q, f->call->thread, pos - 1);
+	return !ts_query_pc(f->ask->q, pos, f->call->thread, &pc, &has_pc, err) || !has_pc || !is_in_code(f->v, pc);
+}
+
+/*
+ * Where after @at the function was entered again by a jump from other code, in the same call; @end if it was not; TS_NO_POS
+ * if there were too many other executions of its first instruction.
+ */
+static uint64_t next_entry(struct frame *f, uint64_t at, uint64_t end, struct ts_error *err)
+{
+	uint64_t pos = at + 1, from;
+
+	while (f->v->entry && look(f)) {
+		pos = ts_query_find_execution(f->ask->q, f->process, f->v->entry, f->v->entry, pos, TS_FORWARDS);
+		if (pos >= end)
+			return end;
+		if (is_in_call(f, pos, &from, &pos) && is_entry(f, pos, err))
+			return pos;
+		pos++;
+	}
+	return f->v->entry ? TS_NO_POS : end;
+}
+
+/* Did the call go on after @last with other code than the function's, of which it is the last execution? */
+static bool jumps_away(const struct frame *f, uint64_t last, uint64_t end, struct ts_error *err)
+{
+	uint64_t next = ts_query_next_step(f->ask->q, f->call->thread, last + 1), from, to;
+	struct ts_handler handler;
+
+	return next < end && is_in_call(f, next, &from, &to) &&
+	       !ts_query_handler_after(f->ask->q, f->call->thread, last, &handler, err) && err->code == TS_OK;
+}
+
+static bool find_end(struct frame *f, uint64_t at, struct extent *x, struct ts_error *err)
+{
+	uint64_t end = f->call->end < f->ask->n_steps ? f->call->end : f->ask->n_steps, last = TS_NO_POS;
+
+	if (f->v->n_code && end > at)
+		end = next_entry(f, at, end, err);
+	if (f->v->n_code && end != TS_NO_POS && end > at)
+		last = last_execution(f, at, end);
+	x->end = f->call->end;
+	x->is_unsure = last == TS_NO_POS;
+	x->ends_by_jump = !x->is_unsure && jumps_away(f, last, end, err);
+	if (x->ends_by_jump)
+		x->end = last + 1;
+	return err->code == TS_OK;
+}
+
+/* Where the frame begins: at the call, or where its function was entered last in it. */
+static uint64_t find_begin(struct frame *f, uint64_t at, bool *is_found, struct ts_error *err)
+{
+	uint64_t pos = at, entry = f->v->entry, to;
+
+	*is_found = !entry || (!f->v->n_code && entry == f->call->target);
+	while (!*is_found && look(f)) {
+		pos = ts_query_find_execution(f->ask->q, f->process, entry, entry, pos, TS_BACKWARDS);
+		*is_found = pos == TS_NO_POS || pos <= f->call->pos;
+		if (!*is_found && is_in_call(f, pos, &pos, &to) && is_entry(f, pos, err)) {
+			*is_found = true;
+			return pos;
+		}
+		pos--;
+	}
+	return f->call->pos + 1;
+}
+
+/*
+ * The frame, at position @at, of the function of the variable @v.  @call is the innermost open call at @at.
+ * ts_ask_need_calls() must have succeeded before.
+ *
+ * Returns false if the trace cannot be read.
+ */
+static bool find_extent(struct ts_ask *ask, const struct ts_call *call, const struct ts_variable *v, uint64_t at,
+			struct extent *extent, struct ts_error *err)
+{
+	struct frame f = { .ask = ask, .call = call, .v = v, .process = ts_query_process(ask->q, call->thread) };
+
+	bool is_begin_known;
+
+	*extent = (struct extent){ .begin = find_begin(&f, at, &is_begin_known, err) };
+	f.n_looks = 0;
+	if (err->code != TS_OK || !find_end(&f, at, extent, err))
+		return false;
+	extent->is_unsure |= !is_begin_known;
 	return true;
 }
 
@@ -80,23 +257,23 @@ static bool set_memory(struct ts_question *qn, const struct ts_regset *set, cons
 }
 
 /* The frame is the variable's during the call in which the position is. */
-static enum ts_got narrow(struct ts_ask *ask, struct ts_question *qn, const struct ts_variable *v, uint32_t thread, struct ts_budget *budget,
-			  struct ts_error *err)
+static enum ts_next narrow(struct ts_ask *ask, struct ts_question *qn, const struct ts_variable *v, uint32_t thread, struct ts_budget *budget,
+			   struct ts_error *err)
 {
-	enum ts_got got = ts_ask_need_calls(ask, budget, err);
+	enum ts_next got = ts_ask_need_calls(ask, budget, err);
 	size_t n = strlen(qn->local_note);
-	struct ts_frame_extent frame;
+	struct extent frame;
 	struct ts_call call;
 
-	if (got != TS_GOT_ROW)
+	if (got != TS_ITEM)
 		return got;
 	if (!ts_query_innermost_call(ask->q, thread, qn->at, &call)) {
 		snprintf(qn->local_note + n, sizeof(qn->local_note) - n,
 			 "; the call is not in the recording, and rows are of everything that lay there");
-		return TS_GOT_ROW;
+		return TS_ITEM;
 	}
-	if (!ts_frame_extent(ask, &call, v, qn->at, &frame, err))
-		return TS_GOT_FAIL;
+	if (!find_extent(ask, &call, v, qn->at, &frame, err))
+		return TS_FAIL;
 	if (qn->from < frame.begin)
 		qn->from = frame.begin;
 	if (qn->to > frame.end)
@@ -109,11 +286,11 @@ static enum ts_got narrow(struct ts_ask *ask, struct ts_question *qn, const stru
 	if (frame.is_unsure)
 		snprintf(qn->local_note + n, sizeof(qn->local_note) - n,
 			 ", and may be of other functions that shared this call by jumps");
-	return TS_GOT_ROW;
+	return TS_ITEM;
 }
 
 /* Several meanings are the parser's to list. */
-static enum ts_got refuse_unknown(const struct ts_ask *ask, struct ts_question *qn, const char *why, struct ts_error *err)
+static enum ts_next refuse_unknown(const struct ts_ask *ask, struct ts_question *qn, const char *why, struct ts_error *err)
 {
 	struct ts_meanings all;
 
@@ -123,7 +300,7 @@ static enum ts_got refuse_unknown(const struct ts_ask *ask, struct ts_question *
 			qn->at);
 	else
 		ts_what_parse(&qn->what, qn->local, qn->local_len, ts_query_regset(ask->q), ask->symbols, err);
-	return TS_GOT_FAIL;
+	return TS_FAIL;
 }
 
 /* Where the variable is of which each thread has one: that of the question's thread. */
@@ -169,9 +346,9 @@ static size_t base_len(const char *text, size_t len)
 	return n;
 }
 
-/* Find the variable outside of functions, and the member of it, that the text names.  TS_GOT_END: no variable has that name. */
-static enum ts_got use_global(struct ts_ask *ask, struct ts_question *qn, struct ts_variable_frame *frame, uint32_t thread,
-			      struct ts_error *err)
+/* Find the variable outside of functions, and the member of it, that the text names.  TS_END: no variable has that name. */
+static enum ts_next use_global(struct ts_ask *ask, struct ts_question *qn, struct ts_variable_frame *frame, uint32_t thread,
+			       struct ts_error *err)
 {
 	size_t len = base_len(qn->local, qn->local_len);
 	const struct ts_thread_local *t;
@@ -185,53 +362,53 @@ static enum ts_got use_global(struct ts_ask *ask, struct ts_question *qn, struct
 	symbol = t ? NULL : ts_symbols_mean(ask->symbols, qn->local, len, false, &all);
 	if (!t && !symbol && all.n > 1) {
 		ts_what_parse(&qn->what, qn->local, len, ts_query_regset(ask->q), ask->symbols, err);
-		return TS_GOT_FAIL;
+		return TS_FAIL;
 	}
 	if (!t && !symbol)
-		return TS_GOT_END;
+		return TS_END;
 	g.is_thread_local = t;
 	g.off = t ? t->off : 0;
 	g.addr = symbol ? symbol->addr : 0;
 	if (t && !place_thread_local(ask, qn, t, n, thread, &g.addr, err))
-		return TS_GOT_FAIL;
+		return TS_FAIL;
 	v = (struct ts_variable){ .kind = TS_VARIABLE_MEMORY, .addr = g.addr, .len = t ? t->len : 0 };
 	if (len < qn->local_len)
 		ts_symbols_in_global(ask->symbols, frame, &g, qn->local, qn->local_len, &v);
 	if (v.kind == TS_VARIABLE_NONE || (v.kind == TS_VARIABLE_MEMORY && !v.len))
-		return TS_GOT_END;
+		return TS_END;
 	if (v.kind != TS_VARIABLE_MEMORY) {
 		ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%.*s' %s (position %" PRIu64 ")", SHOWN(qn), v.why, qn->at);
-		return TS_GOT_FAIL;
+		return TS_FAIL;
 	}
 	if (t ? set_thread_local(ask, qn, &v, thread, err) : set_memory(qn, ts_query_regset(ask->q), &v, err))
-		return TS_GOT_ROW;
-	return TS_GOT_FAIL;
+		return TS_ITEM;
+	return TS_FAIL;
 }
 
-static enum ts_got use(struct ts_ask *ask, struct ts_question *qn, struct ts_variable_frame *frame, const struct ts_variable *v, uint32_t thread,
-		       struct ts_budget *budget, struct ts_error *err)
+static enum ts_next use(struct ts_ask *ask, struct ts_question *qn, struct ts_variable_frame *frame, const struct ts_variable *v, uint32_t thread,
+			struct ts_budget *budget, struct ts_error *err)
 {
 	const struct ts_regset *set = ts_query_regset(ask->q);
-	enum ts_got got;
+	enum ts_next got;
 
 	switch (v->kind) {
 	case TS_VARIABLE_MEMORY:
 		if (!set_memory(qn, set, v, err))
-			return TS_GOT_FAIL;
-		return v->is_in_frame && !qn->verb->is_of_moment ? narrow(ask, qn, v, thread, budget, err) : TS_GOT_ROW;
-	case TS_VARIABLE_REGISTER: return set_register(qn, set, v, err) ? TS_GOT_ROW : TS_GOT_FAIL;
+			return TS_FAIL;
+		return v->is_in_frame && !qn->verb->is_of_moment ? narrow(ask, qn, v, thread, budget, err) : TS_ITEM;
+	case TS_VARIABLE_REGISTER: return set_register(qn, set, v, err) ? TS_ITEM : TS_FAIL;
 	case TS_VARIABLE_NOWHERE:
 		ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%.*s' %s (position %" PRIu64 ")", SHOWN(qn), v->why, qn->at);
-		return TS_GOT_FAIL;
+		return TS_FAIL;
 	case TS_VARIABLE_NONE: break;
 	}
 	if (qn->what.kind != TS_WHAT_NONE)
-		return TS_GOT_ROW;
-	got = ask->symbols ? use_global(ask, qn, frame, thread, err) : TS_GOT_END;
-	return got != TS_GOT_END ? got : refuse_unknown(ask, qn, v->why, err);
+		return TS_ITEM;
+	got = ask->symbols ? use_global(ask, qn, frame, thread, err) : TS_END;
+	return got != TS_END ? got : refuse_unknown(ask, qn, v->why, err);
 }
 
-enum ts_got ts_local_find(struct ts_ask *ask, struct ts_question *qn, struct ts_budget *budget, struct ts_error *err)
+enum ts_next ts_local_find(struct ts_ask *ask, struct ts_question *qn, struct ts_budget *budget, struct ts_error *err)
 {
 	struct moment m = { .ask = ask, .pos = qn->at, .err = err };
 	struct ts_variable_frame frame = { .reg = read_register, .mem = read_memory, .user = &m };
@@ -239,13 +416,13 @@ enum ts_got ts_local_find(struct ts_ask *ask, struct ts_question *qn, struct ts_
 	bool has_pc;
 
 	if (!qn->local_len)
-		return TS_GOT_ROW;
+		return TS_ITEM;
 	m.thread = ts_ask_thread(ask, qn);
 	if (!ts_query_pc(ask->q, m.pos, m.thread, &frame.pc, &has_pc, err))
-		return TS_GOT_FAIL;
+		return TS_FAIL;
 	if (has_pc && ask->symbols)
 		ts_symbols_variable(ask->symbols, &frame, qn->local, qn->local_len, &v);
 	if (err->code != TS_OK)
-		return TS_GOT_FAIL;
+		return TS_FAIL;
 	return use(ask, qn, &frame, &v, m.thread, budget, err);
 }

@@ -14,9 +14,9 @@
  * same name.  A place in the function's frame belongs to the variable only during this call: the question's range is
  * narrowed to the call, except for questions about earlier positions.
  *
- * Returns TS_GOT_ROW when qn->what is valid, TS_GOT_PENDING if the budget is used up, TS_GOT_FAIL if there is neither a
+ * Returns TS_ITEM when qn->what is valid, TS_MORE if the budget is used up, TS_FAIL if there is neither a
  * variable nor a symbol of the name, or the variable has no place there (TS_EUSAGE), or the trace cannot be read.
  */
-enum ts_got ts_local_find(struct ts_ask *ask, struct ts_question *qn, struct ts_budget *budget, struct ts_error *err);
+enum ts_next ts_local_find(struct ts_ask *ask, struct ts_question *qn, struct ts_budget *budget, struct ts_error *err);
 
 #endif

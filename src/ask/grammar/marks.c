@@ -166,18 +166,13 @@ static void settle(struct ts_marks *m)
 		m->items[i].order = i;
 }
 
-static bool no_memory(struct ts_error *err)
-{
-	return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for marks");
-}
-
 /* Put one in its place, instead of one of the same name. */
 static bool put(struct ts_marks *m, uint64_t pos, const char *name, const char *text, struct ts_error *err)
 {
 	if (m->n >= TS_MAX_MARKS && find(m, name, strlen(name)) == m->n)
 		return ts_fail(err, TS_ELIMIT, TS_NO_OFF, "a recording has at most %u marks", TS_MAX_MARKS);
 	if (!append(m, pos, name, strlen(name), text, strlen(text)))
-		return no_memory(err);
+		return ts_no_memory(err, "marks");
 	settle(m);
 	return true;
 }
@@ -244,7 +239,7 @@ static bool take_whole(struct ts_marks *m, const char *path, const char *text, s
 	if (strlen(text) < n)
 		return ts_fail(err, TS_ECORRUPT, TS_NO_OFF, "%s: byte %zu of the marks is zero", path,
 			       strlen(text));
-	return take_text(m, text) || no_memory(err);
+	return take_text(m, text) || ts_no_memory(err, "marks");
 }
 
 /* What is not there, or cannot be opened, or is not a file, has no marks. */
@@ -256,7 +251,7 @@ static bool take_file(struct ts_marks *m, const char *path, struct ts_error *err
 
 	if (!f)
 		return true;
-	done = text || no_memory(err);
+	done = text || ts_no_memory(err, "marks");
 	if (done) {
 		size_t n = fread(text, 1, MAX_FILE + 1, f);
 
@@ -295,7 +290,7 @@ static bool write_file(const struct ts_marks *m, const char *path, struct ts_err
 
 	ts_buf_init(&text);
 	put_all(m, &text);
-	done = ts_buf_ok(&text) || no_memory(err);
+	done = ts_buf_ok(&text) || ts_no_memory(err, "marks");
 	if (done) {
 		done = ts_atomic_file_init(&f, path, err) &&
 		       ts_atomic_file_write(&f, text.data, text.len, err) && ts_atomic_file_finish(&f, err);
@@ -431,7 +426,7 @@ static bool apply_adopt(struct ts_marks *m, const void *user, struct ts_error *e
 	if (m->n)
 		return true;
 	if (!take_text(m, user))
-		return no_memory(err);
+		return ts_no_memory(err, "marks");
 	settle(m);
 	return true;
 }
@@ -485,7 +480,7 @@ static bool apply_add(struct ts_marks *m, const void *user, struct ts_error *err
 
 	*a->number = free_number(m, a->prefix);
 	if (!*a->number || asprintf(&name, "%s%u", a->prefix, *a->number) < 0)
-		return no_memory(err);
+		return ts_no_memory(err, "marks");
 	done = put(m, a->pos, name, a->text, err);
 	free(name);
 	return done;

@@ -7,14 +7,14 @@
 #include "anchors.h"
 #include "question.h"
 
-static enum ts_got find_ends(struct ts_ask *ask, struct ts_question *qn, struct ts_error *err)
+static enum ts_next find_ends(struct ts_ask *ask, struct ts_question *qn, struct ts_error *err)
 {
 	struct ts_budget budget = { UINT32_MAX };
 	struct ts_anchors anchors;
-	enum ts_got got;
+	enum ts_next got;
 
 	ts_anchors_init(&anchors, ask, qn);
-	while ((got = ts_anchors_find(&anchors, &budget, err)) == TS_GOT_PENDING)
+	while ((got = ts_anchors_find(&anchors, &budget, err)) == TS_MORE)
 		budget.left = UINT32_MAX;
 	ts_anchors_fini(&anchors);
 	return got;
@@ -28,8 +28,8 @@ bool ts_range_find(struct ts_ask *ask, const char *text, uint64_t *from, uint64_
 	bool done;
 
 	if (!qn)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
-	done = ts_question_parse_arguments(qn, ask, verb, &range, 1, err) && find_ends(ask, qn, err) == TS_GOT_ROW;
+		return ts_no_memory(err, "a question");
+	done = ts_question_parse_arguments(qn, ask, verb, &range, 1, err) && find_ends(ask, qn, err) == TS_ITEM;
 	if (done) {
 		*from = qn->from;
 		*to = qn->to;

@@ -9,13 +9,19 @@
 #include <stdint.h>
 
 #include "place.h"
-#include "seek_line.h"
 #include "src/base/error.h"
 
 struct ts_ask;
 struct ts_budget;
 struct ts_question;
 struct ts_rows;
+
+/* A search in slices, from one position; zero at first. */
+struct ts_line_search {
+	bool has_begun;
+	uint64_t at;
+	const struct ts_code_line *line; /* there; borrowed from the symbols, NULL: none */
+};
 
 /* A search for a place, in slices. */
 struct ts_seek {

@@ -9,6 +9,88 @@
 #include "src/query/paging.h"
 #include "question.h"
 
+/* ------------------------------------------------------------------------------- activations of functions */
+
+/*
+ * A debugger stops a function after its prologue, because its variables are in their places only there.  A question has the
+ * position of the function's first instruction.  Other threads and signal handlers may run between the two, and may call
+ * the same function: their steps belong to other activations.
+ */
+
+/* An activation of a function. */
+struct activation {
+	const struct ts_ask *ask;
+	uint32_t thread, process;
+	struct ts_call call; /* the innermost open one */
+	bool has_call;
+};
+
+/* Positions that are looked at in the time of a chunk that is decoded. */
+#define LOOKS_A_CHUNK 16u
+
+static bool is_at(const struct activation *a, uint64_t pos)
+{
+	struct ts_call call;
+	bool has_call;
+
+	if (ts_query_thread(a->ask->q, pos) != a->thread)
+		return false;
+	has_call = ts_query_innermost_call(a->ask->q, a->thread, pos, &call);
+	return has_call == a->has_call && (!has_call || call.ordinal == a->call.ordinal);
+}
+
+static uint64_t next_execution(const struct activation *a, uint64_t addr, uint64_t pos)
+{
+	return ts_query_find_execution(a->ask->q, a->process, addr, addr, pos, TS_FORWARDS);
+}
+
+/*
+ * Find the first step at or after @pos at which @thread executes @addr in the activation that it executes at @pos:
+ * the innermost open call is the same as at @pos.  The activation ends with this call, or when the call executes the
+ * instruction of @pos again, which begins another activation by a jump (a tail call).
+ *
+ * The caller keeps @search while TS_MORE is returned.  ts_ask_need_calls() must have succeeded before.
+ *
+ * Returns TS_ITEM with *at set.  Returns TS_END if the activation does not execute @addr, TS_MORE if the
+ * budget is used up, TS_FAIL if the trace cannot be read.
+ */
+static enum ts_next activation_reaches(const struct ts_ask *ask, uint64_t pos, uint32_t thread, uint64_t addr,
+				       struct ts_activation_search *search, uint64_t *at, struct ts_budget *budget,
+				       struct ts_error *err)
+{
+	struct activation a = { .ask = ask, .thread = thread, .process = ts_query_process(ask->q, thread) };
+	uint64_t pc, end = ask->n_steps;
+	bool has_pc;
+
+	if (!ts_query_pc(ask->q, pos, thread, &pc, &has_pc, err))
+		return TS_FAIL;
+	if (!has_pc)
+		return TS_END;
+	a.has_call = ts_query_innermost_call(ask->q, thread, pos, &a.call);
+	if (a.has_call && a.call.end < end)
+		end = a.call.end;
+	if (search->from < pos)
+		search->from = pos;
+	for (unsigned n = 1;; n++) {
+		uint64_t next = next_execution(&a, pc, search->from);
+
+		*at = next_execution(&a, addr, search->from);
+		if (*at >= end)
+			return TS_END;
+		next = next < *at ? next : *at;
+		if (is_at(&a, next)) {
+			if (next == *at)
+				return TS_ITEM;
+			if (search->has_begun)
+				return TS_END;
+			search->has_begun = true;
+		}
+		search->from = next + 1;
+		if (n % LOOKS_A_CHUNK == 0 && !ts_budget_take(budget))
+			return TS_MORE;
+	}
+}
+
 uint32_t ts_ask_thread(const struct ts_ask *ask, const struct ts_question *qn)
 {
 	return qn->thread != TS_NO_THREAD ? qn->thread : ts_query_thread(ask->q, qn->at);
@@ -56,7 +138,7 @@ static bool need_room(struct registers *r, const struct ts_ask *ask, struct ts_e
 	if (!r->data)
 		r->data = malloc(2 * (size_t)len);
 	if (!r->data)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the registers");
+		return ts_no_memory(err, "the registers");
 	r->known = r->data + len;
 	return true;
 }
@@ -168,26 +250,26 @@ static bool term_holds(const struct ts_term *t, const struct ts_judged *judged, 
 }
 
 /* Find where each term is judged. */
-static enum ts_got find_places(struct ts_judged *judged, const struct ts_ask *ask, const struct ts_cond *cond,
-			       uint64_t pos, uint32_t thread, struct ts_budget *budget, struct ts_error *err)
+static enum ts_next find_places(struct ts_judged *judged, const struct ts_ask *ask, const struct ts_cond *cond,
+				uint64_t pos, uint32_t thread, struct ts_budget *budget, struct ts_error *err)
 {
 	for (; judged->n < cond->n; judged->n++) {
 		const struct ts_term *t = &cond->terms[judged->n];
 		uint64_t *at = &judged->at[judged->n];
-		enum ts_got got = TS_GOT_ROW;
+		enum ts_next got = TS_ITEM;
 
 		*at = t->kind == TS_TERM_RESULT ? judged->result_at : pos;
 		if (t->has_addr)
-			got = ts_activation_reaches(ask, pos, thread, t->addr, &judged->search, at, budget,
+			got = activation_reaches(ask, pos, thread, t->addr, &judged->search, at, budget,
 						    err);
-		if (got == TS_GOT_PENDING || got == TS_GOT_FAIL)
+		if (got == TS_MORE || got == TS_FAIL)
 			return got;
-		if (got == TS_GOT_END)
+		if (got == TS_END)
 			*at = TS_NO_POS;
 		judged->search = (struct ts_activation_search){ 0 };
 	}
 	judged->n = 0;
-	return TS_GOT_ROW;
+	return TS_ITEM;
 }
 
 /* Work of expressions that takes as long as a chunk that is decoded: in instructions; a look is that of so many. */
@@ -202,17 +284,17 @@ static void charge(struct ts_judged *judged, const struct registers *r, struct t
 		judged->is_overdrawn |= !ts_budget_take(budget);
 }
 
-enum ts_got ts_state_holds(struct ts_ask *ask, const struct ts_cond *cond, uint64_t pos, uint32_t thread,
-			   struct ts_judged *judged, bool *holds, struct ts_budget *budget,
-			   struct ts_error *err)
+enum ts_next ts_state_holds(struct ts_ask *ask, const struct ts_cond *cond, uint64_t pos, uint32_t thread,
+			    struct ts_judged *judged, bool *holds, struct ts_budget *budget,
+			    struct ts_error *err)
 {
 	struct registers r = { .pos = TS_NO_POS, .thread = thread };
-	enum ts_got got = TS_GOT_PENDING;
+	enum ts_next got = TS_MORE;
 	bool is_done = true, all = true;
 
 	if (!judged->is_overdrawn || ts_budget_take(budget))
 		got = find_places(judged, ask, cond, pos, thread, budget, err);
-	if (got != TS_GOT_ROW)
+	if (got != TS_ITEM)
 		return got;
 	judged->is_overdrawn = false;
 	*holds = !cond->n;
@@ -230,16 +312,16 @@ enum ts_got ts_state_holds(struct ts_ask *ask, const struct ts_cond *cond, uint6
 	}
 	free(r.data);
 	charge(judged, &r, budget);
-	return is_done ? TS_GOT_ROW : TS_GOT_FAIL;
+	return is_done ? TS_ITEM : TS_FAIL;
 }
 
-enum ts_got ts_ask_need_calls(struct ts_ask *ask, struct ts_budget *budget, struct ts_error *err)
+enum ts_next ts_ask_need_calls(struct ts_ask *ask, struct ts_budget *budget, struct ts_error *err)
 {
-	enum ts_need need = ts_query_need_calls(ask->q, (uint64_t)budget->left * TS_CHUNK_STEPS, err);
+	enum ts_next need = ts_query_need_calls(ask->q, (uint64_t)budget->left * TS_CHUNK_STEPS, err);
 
-	if (need == TS_NEED_MORE)
+	if (need == TS_MORE)
 		budget->left = 0;
-	return need == TS_NEED_DONE ? TS_GOT_ROW : need == TS_NEED_MORE ? TS_GOT_PENDING : TS_GOT_FAIL;
+	return need == TS_END ? TS_ITEM : need;
 }
 
 void ts_cell_caller(struct ts_row *row, unsigned i, struct ts_ask *ask, uint64_t pos)

@@ -8,7 +8,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "activation.h"
 #include "cond.h"
 #include "src/ask/verb.h"
 
@@ -20,6 +19,12 @@ uint32_t ts_ask_process(const struct ts_ask *ask, const struct ts_question *qn);
 
 /* The thread of the question, whose registers it concerns. */
 uint32_t ts_ask_thread(const struct ts_ask *ask, const struct ts_question *qn);
+
+/* A search in slices; zero at first. */
+struct ts_activation_search {
+	uint64_t from;  /* positions before it have been searched */
+	bool has_begun; /* the thread has executed the instruction of the search's position */
+};
 
 /* The positions at which the terms of a condition are evaluated; searched in slices, for one position at a time. */
 struct ts_judged {
@@ -37,15 +42,15 @@ struct ts_judged {
  * hold, nor does an expression that cannot be evaluated.  A term with an address is evaluated at the position at which
  * the thread's activation reaches it; ts_ask_need_calls() must have succeeded before.
  *
- * @judged is zero at first, and ready for the next position after TS_GOT_ROW.  The work of expressions is charged to
+ * @judged is zero at first, and ready for the next position after TS_ITEM.  The work of expressions is charged to
  * the budget.
  *
- * Returns TS_GOT_ROW and *holds, TS_GOT_PENDING if the budget is used up, TS_GOT_FAIL if the trace cannot be
+ * Returns TS_ITEM and *holds, TS_MORE if the budget is used up, TS_FAIL if the trace cannot be
  * read.
  */
-enum ts_got ts_state_holds(struct ts_ask *ask, const struct ts_cond *cond, uint64_t pos, uint32_t thread,
-			   struct ts_judged *judged, bool *holds, struct ts_budget *budget,
-			   struct ts_error *err);
+enum ts_next ts_state_holds(struct ts_ask *ask, const struct ts_cond *cond, uint64_t pos, uint32_t thread,
+			    struct ts_judged *judged, bool *holds, struct ts_budget *budget,
+			    struct ts_error *err);
 
 /* Does a condition about the row's value hold?  The value has @len bytes; of a flag (@is_bit) the lowest bit counts. */
 bool ts_value_holds(const struct ts_ask *ask, const struct ts_cond *cond, const uint8_t *data,
@@ -55,9 +60,9 @@ bool ts_value_holds(const struct ts_ask *ask, const struct ts_cond *cond, const 
  * Prepare the calls.  A cursor must call this before it uses calls: an index of an older version has none, and they are
  * built now.
  *
- * Returns TS_GOT_ROW when the calls can be used, TS_GOT_PENDING if the budget is used up, or TS_GOT_FAIL.
+ * Returns TS_ITEM when the calls can be used, TS_MORE if the budget is used up, or TS_FAIL.
  */
-enum ts_got ts_ask_need_calls(struct ts_ask *ask, struct ts_budget *budget, struct ts_error *err);
+enum ts_next ts_ask_need_calls(struct ts_ask *ask, struct ts_budget *budget, struct ts_error *err);
 
 /*
  * The cell is the call instruction of the innermost open call at @pos; null if there is none.  ts_ask_need_calls() must

@@ -86,10 +86,8 @@ static struct ts_answer *new_answer(struct ts_ask *ask, struct ts_error *err)
 {
 	struct ts_answer *a = calloc(1, sizeof(*a));
 
-	if (!a) {
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for an answer");
-		return NULL;
-	}
+	if (!a)
+		return ts_no_memory(err, "an answer");
 	a->ask = ask;
 	ts_anchors_init(&a->anchors, ask, &a->qn);
 	a->go = TS_NO_POS;
@@ -104,7 +102,7 @@ static bool take_form(struct ts_answer *a, enum ts_form_kind form, struct ts_err
 	a->kind = form;
 	a->position_column = find_position_column(a->qn.verb);
 	a->form = ts_form_new(form, a->qn.verb);
-	return a->form || ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for an answer");
+	return a->form || ts_no_memory(err, "an answer");
 }
 
 static void take_rows(struct ts_answer *a, struct ts_rows *rows)
@@ -116,21 +114,21 @@ static void take_rows(struct ts_answer *a, struct ts_rows *rows)
 }
 
 /* Find the places of the question; then the rows can be looked for. */
-static enum ts_got open_rows(struct ts_answer *a, struct ts_budget *budget, struct ts_error *err)
+static enum ts_next open_rows(struct ts_answer *a, struct ts_budget *budget, struct ts_error *err)
 {
-	enum ts_got got = ts_anchors_find(&a->anchors, budget, err);
+	enum ts_next got = ts_anchors_find(&a->anchors, budget, err);
 	struct ts_rows *rows = NULL;
 
-	if (got == TS_GOT_PENDING)
+	if (got == TS_MORE)
 		return got;
 	a->is_reverse = a->qn.bound == TS_BOUND_LAST && a->qn.verb->is_reversible && !a->qn.verb->is_counted;
-	if (got == TS_GOT_ROW && ts_machine_names_take(a->ask, &a->qn, err))
+	if (got == TS_ITEM && ts_machine_names_take(a->ask, &a->qn, err))
 		rows = ts_rows_open(a->qn.verb->rows, a->ask, &a->qn, a->is_reverse, err);
 	if (rows)
 		take_rows(a, rows);
 	else
 		add_example(err, a->qn.verb);
-	return rows ? TS_GOT_ROW : TS_GOT_FAIL;
+	return rows ? TS_ITEM : TS_FAIL;
 }
 
 /* With a question that was understood.  Otherwise, and if it makes no sense here, @a is freed, and NULL returned. */
@@ -139,7 +137,7 @@ static struct ts_answer *start(struct ts_answer *a, bool is_understood, enum ts_
 {
 	struct ts_budget none = { 0 };
 
-	if (is_understood && take_form(a, form, err) && open_rows(a, &none, err) != TS_GOT_FAIL)
+	if (is_understood && take_form(a, form, err) && open_rows(a, &none, err) != TS_FAIL)
 		return a;
 	add_example(err, a->qn.verb);
 	ts_answer_free(a);
@@ -155,7 +153,7 @@ struct ts_answer *ts_answer_new(struct ts_ask *ask, const char *text, enum ts_fo
 	if (!a)
 		return NULL;
 	a->text = strdup(text);
-	done = a->text || ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for an answer");
+	done = a->text || ts_no_memory(err, "an answer");
 	return start(a, done && ts_question_parse(&a->qn, ask, a->text, err), form, err);
 }
 
@@ -339,56 +337,56 @@ static bool repeats_cells(const struct ts_answer *a)
 /*
  * Look for rows.
  *
- * Returns TS_GOT_END if no more are looked for, TS_GOT_PENDING and TS_GOT_FAIL as a cursor's next().
+ * Returns TS_END if no more are looked for, TS_MORE and TS_FAIL as a cursor's next().
  */
-static enum ts_got look(struct ts_answer *a, unsigned n_chunks, struct ts_buf *out, struct ts_error *err)
+static enum ts_next look(struct ts_answer *a, unsigned n_chunks, struct ts_buf *out, struct ts_error *err)
 {
 	struct ts_budget budget = { begin_slice(a, n_chunks) };
-	enum ts_got got = a->rows ? TS_GOT_ROW : open_rows(a, &budget, err);
+	enum ts_next got = a->rows ? TS_ITEM : open_rows(a, &budget, err);
 	bool is_it = true;
 
-	if (got != TS_GOT_ROW)
+	if (got != TS_ITEM)
 		return got;
 	if (!a->is_begun)
 		ts_form_begin(a->form, out);
 	a->is_begun = true;
-	while (got == TS_GOT_ROW && a->err.code == TS_OK) {
+	while (got == TS_ITEM && a->err.code == TS_OK) {
 		ts_row_reset(&a->row);
 		a->row.keeps_bytes = a->kind == TS_FORM_JSON;
 		a->row.kept = repeats_cells(a) ? ts_form_kept(a->form) : NULL;
 		got = a->rows->ops->next(a->rows, &a->row, &budget, err);
-		if (got != TS_GOT_FAIL && !ts_query_finish_question(a->ask->q, err))
-			got = TS_GOT_FAIL;
-		if (got == TS_GOT_ROW && !ts_machine_row(&a->machine, &a->row, &is_it, err))
-			got = TS_GOT_FAIL;
-		if (got == TS_GOT_ROW && is_it && !take(a, out))
+		if (got != TS_FAIL && !ts_query_finish_question(a->ask->q, err))
+			got = TS_FAIL;
+		if (got == TS_ITEM && !ts_machine_row(&a->machine, &a->row, &is_it, err))
+			got = TS_FAIL;
+		if (got == TS_ITEM && is_it && !take(a, out))
 			break;
-		a->n_looked += got == TS_GOT_ROW;
-		if (got == TS_GOT_ROW && a->n_looked % ROWS_A_CHUNK == 0 &&
+		a->n_looked += got == TS_ITEM;
+		if (got == TS_ITEM && a->n_looked % ROWS_A_CHUNK == 0 &&
 		    (!ts_budget_take(&budget) || !budget.left))
-			got = TS_GOT_PENDING;
+			got = TS_MORE;
 	}
-	if (got == TS_GOT_PENDING || got == TS_GOT_FAIL || a->err.code != TS_OK)
+	if (got == TS_MORE || got == TS_FAIL || a->err.code != TS_OK)
 		return got;
-	a->is_ended |= got == TS_GOT_END;
-	return TS_GOT_END;
+	a->is_ended |= got == TS_END;
+	return TS_END;
 }
 
-enum ts_got ts_answer_run(struct ts_answer *a, unsigned n_chunks, struct ts_buf *out, struct ts_buf *end,
-			  struct ts_error *err)
+enum ts_next ts_answer_run(struct ts_answer *a, unsigned n_chunks, struct ts_buf *out, struct ts_buf *end,
+			   struct ts_error *err)
 {
-	enum ts_got got = a->is_over ? TS_GOT_END : look(a, n_chunks, out, err);
+	enum ts_next got = a->is_over ? TS_END : look(a, n_chunks, out, err);
 
-	if (got == TS_GOT_END && !a->is_over && a->err.code == TS_OK) {
+	if (got == TS_END && !a->is_over && a->err.code == TS_OK) {
 		a->is_over = true;
 		a->stopped = a->ask->is_reading ? TS_STOPPED_PARTIAL : TS_STOPPED_NOT;
 	}
-	if (got == TS_GOT_END && a->err.code == TS_OK && !finish(a, out, end))
-		got = TS_GOT_PENDING;
+	if (got == TS_END && a->err.code == TS_OK && !finish(a, out, end))
+		got = TS_MORE;
 	if (a->err.code == TS_OK)
 		return got;
 	*err = a->err;
-	return TS_GOT_FAIL;
+	return TS_FAIL;
 }
 
 void ts_answer_stop(struct ts_answer *a)

@@ -59,10 +59,10 @@ void ts_answer_fit(struct ts_answer *a, uint32_t width);
  * Continue for a slice of at most @n_chunks decoded chunks, or other work of that duration.  Output is
  * appended to @out, the end line to @end (which may be the same).
  *
- * Returns TS_GOT_PENDING if the answer has not ended, TS_GOT_END if it has, TS_GOT_FAIL as a cursor's next() does.
+ * Returns TS_MORE if the answer has not ended, TS_END if it has, TS_FAIL as a cursor's next() does.
  */
-enum ts_got ts_answer_run(struct ts_answer *a, unsigned n_chunks, struct ts_buf *out, struct ts_buf *end,
-			  struct ts_error *err);
+enum ts_next ts_answer_run(struct ts_answer *a, unsigned n_chunks, struct ts_buf *out, struct ts_buf *end,
+			   struct ts_error *err);
 
 /*
  * Interrupt the answer (^C).  ts_answer_run() then prints the rows found so far, and an end line that reports the

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Each read and write is looked at with what stands around it just after its step.  A text that is being
- * written piece by piece grows: it is noted when something else happens to it, so that each piece costs what
- * it is long.  What it was on the way there is noted too, but not shown unless it is read later, or stands at
- * the end.
+ * Each access is examined together with the memory around it, as it is after the step.
  *
- * A row is told when no other can come before it: when no text grows that had begun before, and of no text
- * that grew a beginning may still be shown.  The index tells until when that is so: a beginning can only
- * stand again after a change of the text.
+ * A text that is written piece by piece is tracked while it grows, and added to the list when something else happens to it: so
+ * the cost of a piece is proportional to its length.  The prefixes that it had on the way are added, too.  A prefix is a row only
+ * if it is read later, or if it is in memory at the end.
+ *
+ * A row is returned when no other row can come before it: when no earlier text is growing, and no prefix of an earlier text may
+ * become a row.  The index tells when the latter is decided: a prefix can be in memory again only after a change of the text.
  */
 #include "src/ask/verbs/verbs.h"
 
@@ -24,7 +24,7 @@
 
 #define MIN_CHARS 4u
 
-/* So many texts that are no rows are passed over at the cost of a chunk. */
+/* The number of texts that are skipped, because they are not rows, in the time in which a chunk is decoded. */
 #define OLD_A_CHUNK 512u
 
 static bool is_row_before(const void *user, const void *one, const void *other)
@@ -38,7 +38,7 @@ static bool is_row_before(const void *user, const void *one, const void *other)
 	return a->addr != b->addr ? a->addr < b->addr : a->is_wide < b->is_wide;
 }
 
-/* No text that has not been told yet was first seen before this position. */
+/* The position before which all texts have been found. */
 static uint64_t settled(const struct ts_strings *x)
 {
 	const struct ts_doubt *first = ts_heap_first(&x->doubts);
@@ -56,47 +56,47 @@ static uint64_t settled(const struct ts_strings *x)
 	return pos;
 }
 
-/* Look at the steps up to the end of their chunk.  Returns TS_GOT_END if there are more. */
-static enum ts_got scan_chunk(struct ts_strings *x, struct ts_budget *budget, struct ts_error *err)
+/* Scan the steps up to the end of their chunk.  Returns TS_END at the end of the chunk. */
+static enum ts_next scan_chunk(struct ts_strings *x, struct ts_budget *budget, struct ts_error *err)
 {
 	const struct ts_steps *batch;
 	uint64_t end = (x->pos / TS_CHUNK_STEPS + 1) * TS_CHUNK_STEPS;
 
 	if (!ts_query_step_whole(x->rows.ask->q, x->pos, &batch, err))
-		return TS_GOT_FAIL;
+		return TS_FAIL;
 	for (end = end < x->to ? end : x->to; x->pos < end; x->pos++) {
 		if (!ts_mirror_pay(&x->mirror, &x->n_looks, budget))
-			return TS_GOT_PENDING;
+			return TS_MORE;
 		if (!ts_strings_look_at_step(x, batch, err))
-			return TS_GOT_FAIL;
+			return TS_FAIL;
 	}
-	return TS_GOT_END;
+	return TS_END;
 }
 
-/* All steps have been looked at. */
+/* All steps have been scanned. */
 static bool end_scan(struct ts_strings *x, struct ts_error *err)
 {
 	ts_strings_end_old_growths(x, true);
 	x->is_over = true;
 	if (x->is_failed)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for texts");
+		return ts_no_memory(err, "texts");
 	return ts_strings_decide(x, err);
 }
 
-/* A chunk, or the end.  Returns TS_GOT_END if that is done. */
-static enum ts_got scan(struct ts_strings *x, struct ts_budget *budget, struct ts_error *err)
+/* Scan a chunk, or end the scan.  Returns TS_END when that is done. */
+static enum ts_next scan(struct ts_strings *x, struct ts_budget *budget, struct ts_error *err)
 {
-	enum ts_got got;
+	enum ts_next got;
 
 	if (x->pos >= x->to)
-		return end_scan(x, err) ? TS_GOT_END : TS_GOT_FAIL;
+		return end_scan(x, err) ? TS_END : TS_FAIL;
 	if (!ts_budget_take(budget))
-		return TS_GOT_PENDING;
+		return TS_MORE;
 	if (x->pos % TS_CHUNK_STEPS == 0)
 		ts_strings_end_old_growths(x, false);
 	got = scan_chunk(x, budget, err);
 	x->rows.at = x->pos;
-	return got != TS_GOT_END || ts_strings_decide(x, err) ? got : TS_GOT_FAIL;
+	return got != TS_END || ts_strings_decide(x, err) ? got : TS_FAIL;
 }
 
 static bool put_row(const struct ts_strings *x, const struct ts_text *t, struct ts_row *row,
@@ -119,8 +119,8 @@ static bool put_row(const struct ts_strings *x, const struct ts_text *t, struct 
 	return ts_cell_virtual(row, 9, x->rows.ask, t->pos, t->addr, err);
 }
 
-static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
-			struct ts_error *err)
+static enum ts_next next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
+			 struct ts_error *err)
 {
 	struct ts_strings *x = (struct ts_strings *)rows;
 	const uint32_t *first;
@@ -128,11 +128,11 @@ static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budg
 
 	for (;;) {
 		uint64_t pos = x->is_part && !x->is_over ? x->rows.qn->from : settled(x);
-		enum ts_got got;
+		enum ts_next got;
 
 		if (x->is_part && x->is_over) {
 			got = ts_strings_look_before(x, budget, err);
-			if (got != TS_GOT_END)
+			if (got != TS_END)
 				return got;
 		}
 		first = ts_heap_first(&x->ready);
@@ -140,17 +140,17 @@ static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budg
 			ts_heap_take(&x->ready, &ordinal);
 			if (x->texts.items[ordinal].is_old) {
 				if (x->n_before++ % OLD_A_CHUNK == 0 && !ts_budget_take(budget))
-					return TS_GOT_PENDING;
+					return TS_MORE;
 				continue;
 			}
-			return put_row(x, &x->texts.items[ordinal], row, err) ? TS_GOT_ROW : TS_GOT_FAIL;
+			return put_row(x, &x->texts.items[ordinal], row, err) ? TS_ITEM : TS_FAIL;
 		}
 		rows->is_waiting = pos < x->pos;
 		rows->waits_at = pos;
 		if (x->is_over)
-			return TS_GOT_END;
+			return TS_END;
 		got = scan(x, budget, err);
-		if (got != TS_GOT_END)
+		if (got != TS_END)
 			return got;
 	}
 }
@@ -174,7 +174,7 @@ static void close_strings(struct ts_rows *rows)
 	free(x->ranges);
 }
 
-/* Where texts are looked for; the note says what that leaves out. */
+/* Set the addresses to search.  The note says what the answer lacks. */
 static bool take_what(struct ts_strings *x, struct ts_error *err)
 {
 	const struct ts_facts *facts = ts_query_facts(x->rows.ask->q);

@@ -30,15 +30,10 @@ static uint64_t prev_chunk(const struct ts_strings *x, const struct ts_old_range
 				    TS_BACKWARDS);
 }
 
-static bool no_memory(struct ts_error *err)
+static enum ts_next fail(struct ts_error *err)
 {
-	return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for texts");
-}
-
-static enum ts_got fail(struct ts_error *err)
-{
-	no_memory(err);
-	return TS_GOT_FAIL;
+	ts_no_memory(err, "texts");
+	return TS_FAIL;
 }
 
 /* So many ranges cost what a chunk does. */
@@ -72,11 +67,11 @@ static bool is_later(const void *user, const void *one, const void *other)
 static bool wait_for(struct ts_strings *x, size_t range, uint64_t chunk, struct ts_error *err)
 {
 	x->ranges[range].chunk = prev_chunk(x, &x->ranges[range], chunk);
-	return x->ranges[range].chunk == TS_NO_CHUNK || ts_heap_put(&x->waiting, &range) || no_memory(err);
+	return x->ranges[range].chunk == TS_NO_CHUNK || ts_heap_put(&x->waiting, &range) || ts_no_memory(err, "texts");
 }
 
 /* The ranges of all texts, sorted by address.  Those that meet become one, which is complete when the next one does not. */
-static enum ts_got take_ranges(struct ts_strings *x, struct ts_budget *budget, struct ts_error *err)
+static enum ts_next take_ranges(struct ts_strings *x, struct ts_budget *budget, struct ts_error *err)
 {
 	const uint32_t *ready = x->ready.items;
 	struct ts_old_range r;
@@ -94,7 +89,7 @@ static enum ts_got take_ranges(struct ts_strings *x, struct ts_budget *budget, s
 		const struct ts_text *t = &x->texts.items[ready[x->n_sorted]];
 
 		if (!has_budget(x, budget))
-			return TS_GOT_PENDING;
+			return TS_MORE;
 		r = (struct ts_old_range){ .first = t->addr, .last = t->addr + (((uint64_t)t->n << t->is_wide) - 1), .n_young = 1 };
 		if (!ts_heap_put(&x->sorted, &r))
 			return fail(err);
@@ -103,7 +98,7 @@ static enum ts_got take_ranges(struct ts_strings *x, struct ts_budget *budget, s
 		struct ts_old_range *to = x->n_ranges ? &x->ranges[x->n_ranges - 1] : NULL;
 
 		if (!has_budget(x, budget))
-			return TS_GOT_PENDING;
+			return TS_MORE;
 		ts_heap_take(&x->sorted, &r);
 		if (to && r.first <= to->last) {
 			to->last = r.last > to->last ? r.last : to->last;
@@ -114,11 +109,11 @@ static enum ts_got take_ranges(struct ts_strings *x, struct ts_budget *budget, s
 	}
 	for (; x->n_listed < x->n_ranges; x->n_listed++) {
 		if (!has_budget(x, budget))
-			return TS_GOT_PENDING;
+			return TS_MORE;
 		if (!wait_for(x, x->n_listed, (x->rows.qn->from - 1) / TS_CHUNK_STEPS, err))
-			return TS_GOT_FAIL;
+			return TS_FAIL;
 	}
-	return TS_GOT_END;
+	return TS_END;
 }
 
 /* The first range that ends at @addr or after it. */
@@ -159,7 +154,7 @@ void ts_strings_seen_before(struct ts_strings *x, uint64_t addr, const char *cha
  * The last chunk below x->below that accesses a text which has not been seen: *chunk; TS_NO_CHUNK: there is none.  Each range
  * that waits for a chunk which has been looked into is looked up once more.
  */
-static enum ts_got next_chunk(struct ts_strings *x, uint64_t *chunk, struct ts_budget *budget, struct ts_error *err)
+static enum ts_next next_chunk(struct ts_strings *x, uint64_t *chunk, struct ts_budget *budget, struct ts_error *err)
 {
 	const size_t *first;
 	size_t range;
@@ -173,12 +168,12 @@ static enum ts_got next_chunk(struct ts_strings *x, uint64_t *chunk, struct ts_b
 			break;
 		}
 		if (!has_budget(x, budget))
-			return TS_GOT_PENDING;
+			return TS_MORE;
 		ts_heap_take(&x->waiting, &range);
 		if (x->ranges[range].n_young && x->below && !wait_for(x, range, x->below - 1, err))
-			return TS_GOT_FAIL;
+			return TS_FAIL;
 	}
-	return TS_GOT_END;
+	return TS_END;
 }
 
 static bool look_into(struct ts_strings *x, uint64_t chunk, struct ts_error *err)
@@ -197,26 +192,26 @@ static bool look_into(struct ts_strings *x, uint64_t chunk, struct ts_error *err
 	return true;
 }
 
-enum ts_got ts_strings_look_before(struct ts_strings *x, struct ts_budget *budget, struct ts_error *err)
+enum ts_next ts_strings_look_before(struct ts_strings *x, struct ts_budget *budget, struct ts_error *err)
 {
-	enum ts_got got = x->is_listed ? TS_GOT_END : take_ranges(x, budget, err);
+	enum ts_next got = x->is_listed ? TS_END : take_ranges(x, budget, err);
 	uint64_t chunk;
 
-	if (got != TS_GOT_END)
+	if (got != TS_END)
 		return got;
 	x->is_listed = true;
 	while (x->n_young) {
 		got = next_chunk(x, &chunk, budget, err);
-		if (got != TS_GOT_END)
+		if (got != TS_END)
 			return got;
 		if (chunk == TS_NO_CHUNK)
 			break;
 		if (!ts_budget_take(budget))
-			return TS_GOT_PENDING;
+			return TS_MORE;
 		if (!look_into(x, chunk, err))
-			return TS_GOT_FAIL;
+			return TS_FAIL;
 		x->below = chunk;
 	}
 	x->n_young = 0;
-	return TS_GOT_END;
+	return TS_END;
 }

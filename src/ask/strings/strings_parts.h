@@ -2,10 +2,9 @@
 /*
  * Shared declarations of the verb strings; private to strings*.c.
  *
- * strings.c scans the steps and returns the rows.  strings_step.c examines what a step reads and writes;
- * strings_window.c reads memory around an access.  strings_growth.c tracks texts that are being written,
- * strings_list.c the texts found.  strings_doubts.c decides which prefixes of a text are rows;
- * strings_before.c, which texts of a short range were seen before it.
+ * strings.c scans the steps and returns the rows.  strings_step.c examines what a step reads and writes, with the memory
+ * around it.  strings_growth.c tracks texts that are being written, and decides which of their prefixes are rows.
+ * strings_before.c finds which texts of a short range were seen before it.
  */
 #ifndef TS_ASK_STRINGS_PARTS_H
 #define TS_ASK_STRINGS_PARTS_H
@@ -129,9 +128,6 @@ bool ts_strings_look_at_step(struct ts_strings *x, const struct ts_steps *batch,
 bool ts_strings_read_window(struct ts_strings *x, uint64_t first, uint64_t last, uint64_t before,
 			    uint64_t after, struct ts_error *err);
 
-/* Does a run of characters that overlaps [@first, @last] reach the edge of the window? */
-bool ts_strings_is_short(const struct ts_strings *x, uint64_t first, uint64_t last);
-
 /* Is a part of the text in WHAT? */
 bool ts_strings_is_in_what(const struct ts_strings *x, uint64_t addr, size_t n, bool is_wide);
 
@@ -145,15 +141,6 @@ void ts_strings_show(struct ts_strings *x, struct ts_text *t);
  */
 struct ts_text *ts_strings_note(struct ts_strings *x, uint64_t addr, uint64_t pos, const char *chars,
 				size_t n, bool is_wide, bool is_read);
-
-/*
- * Does the effect read a part of a long text in the cache of recent texts?  The last byte of the text does
- * not count: it may begin a wide text.
- */
-bool ts_strings_is_recent(const struct ts_strings *x, const struct ts_effect *e, const uint8_t *value);
-
-/* Remove texts that the effect overlaps or adjoins from the cache of recent texts. */
-void ts_strings_forget_recent(struct ts_strings *x, const struct ts_effect *e);
 
 /* Track the text, as step x->pos left it: later writes may extend it. */
 void ts_strings_begin_growth(struct ts_strings *x, uint64_t addr, const char *chars, size_t n, bool is_wide);
@@ -174,12 +161,6 @@ void ts_strings_end_growths(struct ts_strings *x, uint64_t first, uint64_t last,
 /* End the growth of texts that have not grown for many steps; if @is_end, of all texts. */
 void ts_strings_end_old_growths(struct ts_strings *x, bool is_end);
 
-/*
- * Prefixes of the text @root, the first one at @pos, may be rows.  This is decided after the last change of
- * the text, as a prefix may be in memory again until then.
- */
-void ts_strings_begin_doubt(struct ts_strings *x, const struct ts_text *root, uint64_t pos);
-
 /* Does the effect touch a range with texts that have not been seen before the part so far? */
 bool ts_strings_is_young(const struct ts_strings *x, const struct ts_effect *e);
 
@@ -192,9 +173,9 @@ bool ts_strings_is_part(const struct ts_strings *x);
 /*
  * After the steps of the part: mark the texts that were seen before it as old.
  *
- * Returns TS_GOT_END when this is done, TS_GOT_PENDING if the budget is used up, or TS_GOT_FAIL.
+ * Returns TS_END when this is done, TS_MORE if the budget is used up, or TS_FAIL.
  */
-enum ts_got ts_strings_look_before(struct ts_strings *x, struct ts_budget *budget, struct ts_error *err);
+enum ts_next ts_strings_look_before(struct ts_strings *x, struct ts_budget *budget, struct ts_error *err);
 
 /* Decide the doubts that can be decided before the next step. */
 bool ts_strings_decide(struct ts_strings *x, struct ts_error *err);

@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a step reads and writes: the texts that stand there, and those that grow by it.
+ * What a step reads and writes: the texts that are there after it, and those that it extends.
  */
 #include "src/ask/grammar/question.h"
+
+#include <stdlib.h>
+#include <string.h>
+
 #include "strings_parts.h"
 
 #include "src/ask/grammar/state.h"
+#include "src/query/query.h"
 
 /* A window on memory around an access grows up to this many bytes to each side. */
 #define FIRST_REACH 64u
@@ -16,6 +21,148 @@
  * as long.
  */
 #define MIN_GROWING 2u
+
+/* ----------------------------------------------------------------------------------------------- texts */
+
+/* A shorter text is not kept among those that were read lately. */
+#define MIN_RECENT 32u
+
+bool ts_strings_is_in_what(const struct ts_strings *x, uint64_t addr, size_t n, bool is_wide)
+{
+	return addr <= x->last && addr + (n << is_wide) - 1 >= x->first;
+}
+
+void ts_strings_show(struct ts_strings *x, struct ts_text *t)
+{
+	uint32_t ordinal = ts_text_ordinal(&x->texts, t);
+
+	t->is_hidden = false;
+	if (t->pos >= x->rows.qn->from && t->pos < x->rows.qn->to)
+		x->is_failed |= !ts_heap_put(&x->ready, &ordinal);
+}
+
+struct ts_text *ts_strings_note(struct ts_strings *x, uint64_t addr, uint64_t pos, const char *chars,
+				size_t n, bool is_wide, bool is_read)
+{
+	struct ts_text new = { .addr = addr,
+			       .pos = pos,
+			       .n = (uint32_t)n,
+			       .root = TS_NO_ROOT,
+			       .is_wide = is_wide,
+			       .is_read = is_read,
+			       .is_hidden = true };
+	struct ts_text *t;
+
+	if (!ts_strings_is_in_what(x, addr, n, is_wide) || x->is_failed)
+		return NULL;
+	new.hash = ts_text_hash_more(ts_text_hash(addr), chars, n);
+	t = ts_texts_find(&x->texts, chars, &new);
+	if (!t)
+		t = ts_texts_add(&x->texts, chars, &new);
+	x->is_failed |= !t;
+	if (!t)
+		return NULL;
+	if (t->is_hidden)
+		ts_strings_show(x, t);
+	if (is_read && !is_wide && n >= MIN_RECENT)
+		x->recent[x->at_recent++ % TS_STRINGS_N_RECENT] = ts_text_ordinal(&x->texts, t) + 1;
+	return t;
+}
+
+/*
+ * Does the effect read a part of a long text in the cache of recent texts?  The last byte of the text does
+ * not count: it may begin a wide text.
+ */
+static bool is_recent(const struct ts_strings *x, const struct ts_effect *e, const uint8_t *value)
+{
+	for (unsigned i = 0; i < TS_STRINGS_N_RECENT; i++) {
+		const struct ts_text *t = x->recent[i] ? &x->texts.items[x->recent[i] - 1] : NULL;
+
+		if (t && e->addr >= t->addr && e->addr - t->addr < t->n &&
+		    e->len < t->n - (e->addr - t->addr) &&
+		    (!value || !memcmp(value, ts_text_chars(&x->texts, t) + (e->addr - t->addr), e->len)))
+			return true;
+	}
+	return false;
+}
+
+/* Remove texts that the effect overlaps or adjoins from the cache of recent texts. */
+static void forget_recent(struct ts_strings *x, const struct ts_effect *e)
+{
+	for (unsigned i = 0; i < TS_STRINGS_N_RECENT; i++) {
+		const struct ts_text *t = x->recent[i] ? &x->texts.items[x->recent[i] - 1] : NULL;
+		uint64_t last = e->addr + (e->len - 1);
+
+		if (t && e->addr <= t->addr + t->n + 1 && last >= (t->addr > 2 ? t->addr - 2 : 0))
+			x->recent[i] = 0;
+	}
+}
+
+/* -------------------------------------------------------------------------------- memory around an access */
+
+/* The window as it is after the step, a line of the mirror after the other. */
+static bool copy_window(struct ts_strings *x, struct ts_error *err)
+{
+	if (x->len > TS_STRINGS_MAX_MIRRORED)
+		return ts_query_mem(x->rows.ask->q, x->pos + 1, x->process, x->addr, x->len, x->data,
+				    x->data + x->len, err);
+	for (size_t i = 0, n; i < x->len; i += n) {
+		const struct ts_mirror_line *line = ts_mirror_load(&x->mirror, x->pos + 1, x->addr + i, err);
+		size_t at = (x->addr + i) % TS_MIRROR_LINE;
+
+		if (!line)
+			return false;
+		n = TS_MIRROR_LINE - at < x->len - i ? TS_MIRROR_LINE - at : x->len - i;
+		memcpy(x->data + i, line->data + at, n);
+		memcpy(x->data + x->len + i, line->known + at, n);
+	}
+	return true;
+}
+
+bool ts_strings_read_window(struct ts_strings *x, uint64_t first, uint64_t last, uint64_t before,
+			    uint64_t after, struct ts_error *err)
+{
+	uint64_t mask = ts_arch_addr_mask(ts_query_regset(x->rows.ask->q)->arch), lo, hi;
+
+	lo = first > before ? first - before : 0;
+	hi = mask - last > after ? last + after : mask;
+	x->addr = lo;
+	x->len = (size_t)(hi - lo) + 1;
+	x->n_looks += x->len / TS_STRINGS_MAX_MIRRORED;
+	if (2 * x->len > x->cap_data) {
+		free(x->data);
+		x->cap_data = 2 * x->len;
+		x->data = malloc(x->cap_data);
+		if (!x->data) {
+			x->cap_data = 0;
+			return ts_no_memory(err, "texts");
+		}
+	}
+	return copy_window(x, err);
+}
+
+/* Does a run of characters that overlaps [@first, @last] reach the edge of the window? */
+static bool is_short(const struct ts_strings *x, uint64_t first, uint64_t last)
+{
+	for (unsigned width = 1; width <= 2; width++) {
+		for (size_t parity = 0; parity < width; parity++) {
+			size_t i = (size_t)(first - x->addr), k = (size_t)(last - x->addr);
+
+			i -= i >= width && i % width != parity ? 1 : 0;
+			k += k % width != parity ? 1 : 0;
+			while (i >= width && ts_strings_is_char(x, i - width, width) &&
+			       (ts_strings_is_char(x, i, width) || i > first - x->addr))
+				i -= width;
+			while (k + width <= x->len && ts_strings_is_char(x, k, width))
+				k += width;
+			if ((i < width && x->addr) || k + width > x->len)
+				return true;
+		}
+	}
+	return false;
+}
+
+/* ------------------------------------------------------------------------------------------------- a step */
 
 /* A text of the window, which the access touched: it is noted, or (the access wrote its end) may grow. */
 static void take_text(struct ts_strings *x, size_t i, size_t end, unsigned width, uint64_t last, bool is_read)
@@ -64,11 +211,11 @@ static bool look(struct ts_strings *x, uint64_t first, uint64_t last, bool is_re
 		if (!ts_strings_read_window(x, first, last, reach, reach, err))
 			return false;
 		reach *= 8;
-	} while (reach < MAX_REACH && ts_strings_is_short(x, first, last));
+	} while (reach < MAX_REACH && is_short(x, first, last));
 	take_texts(x, first, last, 1, 0, is_read);
 	take_texts(x, first, last, 2, 0, is_read);
 	take_texts(x, first, last, 2, 1, is_read);
-	return !x->is_failed || ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for texts");
+	return !x->is_failed || ts_no_memory(err, "texts");
 }
 
 /* An access to bytes of which none is a character has no text. */
@@ -120,7 +267,7 @@ static void follow(struct ts_strings *x, const struct ts_steps *batch, const str
 	uint64_t last = e->addr + (e->len - 1);
 
 	if (e->kind != TS_FX_READ)
-		ts_strings_forget_recent(x, e);
+		forget_recent(x, e);
 	if (value)
 		ts_mirror_change(&x->mirror, e->addr, last, value);
 	else if (e->kind != TS_FX_READ)
@@ -136,7 +283,7 @@ static bool is_wanted(const struct ts_strings *x, const struct ts_steps *batch, 
 {
 	if (x->ranges && !ts_strings_is_young(x, e))
 		return false;
-	if (e->kind == TS_FX_READ && (e->is_hidden || (!x->ranges && ts_strings_is_recent(x, e, ts_effect_data(batch, e)))))
+	if (e->kind == TS_FX_READ && (e->is_hidden || (!x->ranges && is_recent(x, e, ts_effect_data(batch, e)))))
 		return false;
 	return e->kind <= TS_FX_READ && e->len < MAX_REACH && e->addr <= x->last &&
 	       e->addr + (e->len - 1) >= x->first;

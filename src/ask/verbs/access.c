@@ -310,15 +310,15 @@ static bool is_backward(const struct accesses *a)
 }
 
 /* What runs write, to be found out in pieces.  Returns false, and *got, if there is more to do, or that fails. */
-static bool need_runs(struct accesses *a, struct ts_budget *budget, enum ts_got *got, struct ts_error *err)
+static bool need_runs(struct accesses *a, struct ts_budget *budget, enum ts_next *got, struct ts_error *err)
 {
 	while (ts_reg_chunks_want_runs(&a->hits.reg_chunks, a->rows.ask->q)) {
-		enum ts_need need = ts_query_need_write_runs(a->rows.ask->q, RUNS_A_BUDGET, err);
+		enum ts_next need = ts_query_need_write_runs(a->rows.ask->q, RUNS_A_BUDGET, err);
 
-		if (need == TS_NEED_DONE) {
+		if (need == TS_END) {
 			a->hits.reg_chunks.is_ready = true;
-		} else if (need == TS_NEED_FAILED || !ts_budget_take(budget)) {
-			*got = need == TS_NEED_FAILED ? TS_GOT_FAIL : TS_GOT_PENDING;
+		} else if (need == TS_FAIL || !ts_budget_take(budget)) {
+			*got = need;
 			return false;
 		}
 	}
@@ -337,23 +337,23 @@ static bool may_have_rows(struct accesses *a, uint64_t chunk, bool *may, struct 
 }
 
 /* Look into the next chunk.  Returns false, and *got, if there is none, or it has to wait. */
-static bool next_chunk(struct accesses *a, struct ts_budget *budget, enum ts_got *got, struct ts_error *err)
+static bool next_chunk(struct accesses *a, struct ts_budget *budget, enum ts_next *got, struct ts_error *err)
 {
 	bool is_back = is_backward(a), may;
 	uint64_t chunk;
 
-	*got = TS_GOT_END;
+	*got = TS_END;
 	if (a->chunk == TS_NO_CHUNK || !need_runs(a, budget, got, err))
 		return false;
-	chunk = (is_back ? ts_hits_prev_chunk : ts_hits_next_chunk)(&a->hits, a->chunk);
+	chunk = ts_hits_find_chunk(&a->hits, a->chunk, is_back);
 	/* an unexplained change of a chunk's first step is the row of the step before */
 	if (chunk == TS_NO_CHUNK || (is_back ? (chunk + 1) * TS_CHUNK_STEPS <= a->from
 					     : chunk * TS_CHUNK_STEPS > a->to))
 		return false;
-	*got = TS_GOT_PENDING;
+	*got = TS_MORE;
 	if (!ts_budget_take(budget))
 		return false;
-	*got = TS_GOT_FAIL;
+	*got = TS_FAIL;
 	if (!may_have_rows(a, chunk, &may, err))
 		return false;
 	a->hits.n = 0;
@@ -437,18 +437,18 @@ static void note_none(struct accesses *a)
 						      "written");
 }
 
-static enum ts_got next_row(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
-			    struct ts_error *err)
+static enum ts_next next_row(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
+			     struct ts_error *err)
 {
 	struct accesses *a = (struct accesses *)rows;
 	const struct ts_hit *hit;
-	enum ts_got got;
+	enum ts_next got;
 	bool has_row;
 
 	for (;;) {
 		hit = next_hit(a);
 		if (!hit && a->step != TS_NO_POS)
-			return TS_GOT_END;
+			return TS_END;
 		if (!hit) {
 			if (!next_chunk(a, budget, &got, err))
 				return got;
@@ -457,11 +457,11 @@ static enum ts_got next_row(struct ts_rows *rows, struct ts_row *row, struct ts_
 			continue;
 		}
 		if (a->step != TS_NO_POS && hit->pos != a->step)
-			return TS_GOT_END;
+			return TS_END;
 		if (!is_wanted(a, hit))
 			continue;
 		if (!put_row(a, row, hit, &has_row, err))
-			return TS_GOT_FAIL;
+			return TS_FAIL;
 		if (!has_row)
 			continue;
 		if (a->is_last || a->is_next) {
@@ -469,7 +469,7 @@ static enum ts_got next_row(struct ts_rows *rows, struct ts_row *row, struct ts_
 			set_go(a, hit->pos);
 		}
 		rows->at = hit->pos;
-		return TS_GOT_ROW;
+		return TS_ITEM;
 	}
 }
 
@@ -484,16 +484,16 @@ static void note_open(struct accesses *a)
 		 "may have read it", ts_query_lacking_reads(q), ts_query_facts(q)->format);
 }
 
-static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
-			struct ts_error *err)
+static enum ts_next next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
+			 struct ts_error *err)
 {
 	struct accesses *a = (struct accesses *)rows;
-	enum ts_got got = next_row(rows, row, budget, err);
+	enum ts_next got = next_row(rows, row, budget, err);
 
-	a->n_rows += got == TS_GOT_ROW;
-	if (got == TS_GOT_END)
+	a->n_rows += got == TS_ITEM;
+	if (got == TS_END)
 		note_none(a);
-	if (got == TS_GOT_END && a->hits.infers_reads && a->hits.is_open)
+	if (got == TS_END && a->hits.infers_reads && a->hits.is_open)
 		note_open(a);
 	return got;
 }
@@ -644,7 +644,7 @@ static bool begin(struct ts_rows *rows, struct ts_error *err)
 	set_positions(a);
 	set_note(a);
 	if (!translate(a, &is_mapped, err) || !ts_hits_init(&a->hits, err) || !a->old || !a->new)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
+		return ts_no_memory(err, "a question");
 	if (!is_mapped && a->hits.kinds != 1u << TS_HIT_EXEC)
 		a->chunk = TS_NO_CHUNK;
 	return true;

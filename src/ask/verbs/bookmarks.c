@@ -34,7 +34,7 @@ static void put_row(uint64_t pos, const char *name, const char *text, struct ts_
 }
 
 /* Set or remove the mark that the question names, and show it. */
-static enum ts_got change(struct bookmarks *b, struct ts_row *row, struct ts_error *err)
+static enum ts_next change(struct bookmarks *b, struct ts_row *row, struct ts_error *err)
 {
 	const struct ts_question *qn = b->rows.qn;
 	uint64_t pos = qn->at;
@@ -47,24 +47,24 @@ static enum ts_got change(struct bookmarks *b, struct ts_row *row, struct ts_err
 	} else {
 		there = ts_marks_find(b->rows.ask->marks, qn->operand, strlen(qn->operand), &pos, err);
 		if (there == TS_END)
-			return TS_GOT_END;
+			return TS_END;
 		done = there == TS_ITEM && ts_marks_remove(b->rows.ask->marks, qn->operand, &found, err);
 	}
 	if (!done)
-		return TS_GOT_FAIL;
+		return TS_FAIL;
 	put_row(pos, qn->operand, qn->text, row);
-	return TS_GOT_ROW;
+	return TS_ITEM;
 }
 
-static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
-			struct ts_error *err)
+static enum ts_next next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
+			 struct ts_error *err)
 {
 	struct bookmarks *b = (struct bookmarks *)rows;
 	struct ts_mark mark;
 
 	(void)budget;
 	if (b->is_done)
-		return TS_GOT_END;
+		return TS_END;
 	if (b->rows.qn->verb->arg != MARKS)
 		return change(b, row, err);
 	for (; b->at < b->n; b->at++) {
@@ -73,10 +73,10 @@ static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budg
 			continue;
 		put_row(mark.pos, mark.name, mark.text, row);
 		b->at++;
-		return TS_GOT_ROW;
+		return TS_ITEM;
 	}
 	b->is_done = true;
-	return TS_GOT_END;
+	return TS_END;
 }
 
 static bool check(const struct ts_ask *ask, const struct ts_question *qn, struct ts_error *err)

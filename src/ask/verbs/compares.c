@@ -117,9 +117,9 @@ static bool compares_itself(const struct ts_operands *ops)
 /*
  * The branch that tests @flags, which step c->pos wrote: c->branch gets its position.
  *
- * Returns TS_GOT_ROW, TS_GOT_END if there is none, TS_GOT_FAIL.
+ * Returns TS_ITEM, TS_END if there is none, TS_FAIL.
  */
-static enum ts_got find_branch(struct compares *x, struct compare *c, uint32_t flags, struct ts_error *err)
+static enum ts_next find_branch(struct compares *x, struct compare *c, uint32_t flags, struct ts_error *err)
 {
 	uint64_t pos = c->pos;
 
@@ -128,20 +128,20 @@ static enum ts_got find_branch(struct compares *x, struct compare *c, uint32_t f
 
 		pos = ts_query_next_step(x->rows.ask->q, c->thread, pos + 1);
 		if (pos == TS_NO_POS || pos >= x->rows.ask->n_steps)
-			return TS_GOT_END;
+			return TS_END;
 		d = ts_query_insn(x->rows.ask->q, pos, err);
 		x->n_decoded++;
 		if (!d)
-			return TS_GOT_FAIL;
+			return TS_FAIL;
 		if (!d->is_insn)
-			return TS_GOT_END;
+			return TS_END;
 		if (d->ops.flow == TS_OP_BRANCH && flags_of(&d->ops, true) & flags) {
 			c->branch = pos;
-			return TS_GOT_ROW;
+			return TS_ITEM;
 		}
 		flags &= ~flags_of(&d->ops, false);
 	}
-	return TS_GOT_END;
+	return TS_END;
 }
 
 /* ------------------------------------------------------------------------------------------------- values */
@@ -231,21 +231,21 @@ static bool is_wanted(const struct compares *x, const struct compare *c)
 	return !x->rows.qn->has_equal || is_equal(x, c, 0) || is_equal(x, c, 1);
 }
 
-/* The comparison of step @pos.  Returns as find_branch(): TS_GOT_END if the step is none. */
-static enum ts_got take_step(struct compares *x, uint64_t pos, struct compare *c, struct ts_error *err)
+/* The comparison of step @pos.  Returns as find_branch(): TS_END if the step is none. */
+static enum ts_next take_step(struct compares *x, uint64_t pos, struct compare *c, struct ts_error *err)
 {
 	struct ts_decoded *d = ts_query_insn(x->rows.ask->q, pos, err);
 	struct ts_operands ops;
-	enum ts_got got = TS_GOT_ROW;
+	enum ts_next got = TS_ITEM;
 	uint32_t flags;
 
 	x->n_decoded++;
 	if (!d)
-		return TS_GOT_FAIL;
+		return TS_FAIL;
 	x->n_unknown += !d->is_insn && !d->is_stopped;
 	flags = d->is_insn ? flags_of(&d->ops, false) : 0;
 	if (!d->is_insn || !(compares_itself(&d->ops) || (flags && is_comparison(ts_decoded_text(x->rows.ask->q, d)))))
-		return TS_GOT_END;
+		return TS_END;
 	c->pos = c->branch = pos;
 	c->pc = d->pc;
 	c->thread = ts_query_thread(x->rows.ask->q, pos);
@@ -254,11 +254,11 @@ static enum ts_got take_step(struct compares *x, uint64_t pos, struct compare *c
 	snprintf(c->instruction, sizeof(c->instruction), "%s", ts_decoded_text(x->rows.ask->q, d));
 	if (!compares_itself(&ops))
 		got = find_branch(x, c, flags, err);
-	if (got != TS_GOT_ROW)
+	if (got != TS_ITEM)
 		return got;
 	if (!put_operand(x, c, 0, &ops, err) || !put_operand(x, c, 1, &ops, err) || !put_branch(x, c, err))
-		return TS_GOT_FAIL;
-	return is_wanted(x, c) ? TS_GOT_ROW : TS_GOT_END;
+		return TS_FAIL;
+	return is_wanted(x, c) ? TS_ITEM : TS_END;
 }
 
 /* -------------------------------------------------------------------------------------------------- rows */
@@ -288,7 +288,7 @@ static void put_row(struct compares *x, const struct compare *c, struct ts_row *
 	ts_row_number(row, COL_COUNT, c->count);
 }
 
-static enum ts_got end(struct compares *x, struct ts_row *row)
+static enum ts_next end(struct compares *x, struct ts_row *row)
 {
 	const char *arch = ts_query_regset(x->rows.ask->q)->arch->name;
 
@@ -296,7 +296,7 @@ static enum ts_got end(struct compares *x, struct ts_row *row)
 	if (x->has_kept) {
 		x->has_kept = false;
 		put_row(x, &x->kept, row);
-		return TS_GOT_ROW;
+		return TS_ITEM;
 	}
 	if (!ts_query_has_operands(x->rows.ask->q))
 		snprintf(x->rows.note, sizeof(x->rows.note), "instructions of %s are not decoded: their comparisons are not known",
@@ -306,7 +306,7 @@ static enum ts_got end(struct compares *x, struct ts_row *row)
 			 "of %" PRIu64 " steps the instruction is not known: they may have compared; --exec or --image may have their bytes",
 			 x->n_unknown);
 	x->rows.is_cut |= x->n_unknown || !ts_query_has_operands(x->rows.ask->q);
-	return TS_GOT_END;
+	return TS_END;
 }
 
 /* A comparison goes into the row that waits, or ends it.  Returns true if @row was filled. */
@@ -325,31 +325,31 @@ static bool fold(struct compares *x, const struct compare *c, struct ts_row *row
 	return has_row;
 }
 
-static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget, struct ts_error *err)
+static enum ts_next next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget, struct ts_error *err)
 {
 	struct compares *x = (struct compares *)rows;
 	struct compare c;
 	uint64_t pos;
 
 	while (!x->is_over && ts_query_has_operands(x->rows.ask->q)) {
-		enum ts_got got;
+		enum ts_next got;
 
 		if (x->n_decoded >= TS_CHUNK_STEPS) {
 			x->n_decoded = 0;
 			if (!ts_budget_take(budget))
-				return TS_GOT_PENDING;
+				return TS_MORE;
 		}
 		got = ts_step_walk_next(&x->walk, &pos, budget, err);
-		if (got == TS_GOT_PENDING)
+		if (got == TS_MORE)
 			return got;
-		if (got == TS_GOT_END)
+		if (got == TS_END)
 			break;
 		rows->at = pos;
 		got = take_step(x, pos, &c, err);
-		if (got == TS_GOT_FAIL || (got == TS_GOT_ROW && fold(x, &c, row)))
+		if (got == TS_FAIL || (got == TS_ITEM && fold(x, &c, row)))
 			return got;
 	}
-	return x->is_over ? TS_GOT_END : end(x, row);
+	return x->is_over ? TS_END : end(x, row);
 }
 
 static void close_compares(struct ts_rows *rows)

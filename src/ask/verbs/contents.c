@@ -81,8 +81,8 @@ static void note_unknown(struct memory *m)
 			 "%" PRIu64 " bytes are left out: the recording does not show them up to this position", m->n_unknown);
 }
 
-static enum ts_got next_memory(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
-			       struct ts_error *err)
+static enum ts_next next_memory(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
+				struct ts_error *err)
 {
 	struct memory *m = (struct memory *)rows;
 
@@ -92,26 +92,21 @@ static enum ts_got next_memory(struct ts_rows *rows, struct ts_row *row, struct 
 
 		if (!m->look_len || m->next - m->look >= m->look_len) {
 			if (!ts_budget_take(budget))
-				return TS_GOT_PENDING;
+				return TS_MORE;
 			if (!look(m, err))
-				return TS_GOT_FAIL;
+				return TS_FAIL;
 		}
 		at = (size_t)(m->next - m->look);
 		m->is_over = left < ROW_LEN;
 		m->next += len;
 		if (is_any_known(m->known + at, len)) {
 			put_memory_row(m, at, len, row);
-			return TS_GOT_ROW;
+			return TS_ITEM;
 		}
 		m->n_unknown += len;
 	}
 	note_unknown(m);
-	return TS_GOT_END;
-}
-
-static bool no_memory(struct ts_error *err)
-{
-	return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
+	return TS_END;
 }
 
 static bool begin_memory(struct ts_rows *rows, struct ts_error *err)
@@ -219,12 +214,12 @@ static bool read_registers(struct registers *r, struct ts_error *err)
 
 	r->data = malloc(2 * (size_t)len);
 	r->known = r->data ? r->data + len : NULL;
-	return (r->data || no_memory(err)) &&
+	return (r->data || ts_no_memory(err, "a question")) &&
 	       ts_query_regs(r->rows.ask->q, r->rows.qn->at, r->thread, r->data, r->known, err);
 }
 
-static enum ts_got next_register(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
-				 struct ts_error *err)
+static enum ts_next next_register(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
+				  struct ts_error *err)
 {
 	struct registers *r = (struct registers *)rows;
 	struct ts_what what;
@@ -233,14 +228,14 @@ static enum ts_got next_register(struct ts_rows *rows, struct ts_row *row, struc
 
 	if (!r->data) {
 		if (!ts_budget_take(budget))
-			return TS_GOT_PENDING;
+			return TS_MORE;
 		if (!read_registers(r, err))
-			return TS_GOT_FAIL;
+			return TS_FAIL;
 	}
 	if (!take_name(r, &name, &len, &what))
-		return TS_GOT_END;
+		return TS_END;
 	put_register_row(r, name, len, &what, row);
-	return TS_GOT_ROW;
+	return TS_ITEM;
 }
 
 static void close_registers(struct ts_rows *rows)

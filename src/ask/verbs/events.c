@@ -438,22 +438,22 @@ static bool put_call(struct events *x, const struct event *e, struct ts_row *row
 	return true;
 }
 
-static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
-			struct ts_error *err)
+static enum ts_next next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
+			 struct ts_error *err)
 {
 	struct events *x = (struct events *)rows;
 	struct event e;
 	uint32_t thread;
 
 	if (!make_all(x, budget))
-		return TS_GOT_PENDING;
+		return TS_MORE;
 	if (x->is_failed) {
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for events");
-		return TS_GOT_FAIL;
+		ts_no_memory(err, "events");
+		return TS_FAIL;
 	}
 	for (;; ts_row_reset(row)) {
 		if (!take_look(x, budget))
-			return TS_GOT_PENDING;
+			return TS_MORE;
 		if (!take(x, &e))
 			break;
 		x->is_any = true;
@@ -464,10 +464,10 @@ static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budg
 		ts_row_number(row, 0, e.step);
 		ts_cell_thread(row, 1, x->rows.ask, thread);
 		ts_row_text(row, 2, ts_listed_names[e.kind]);
-		return put_call(x, &e, row, err) ? TS_GOT_ROW : TS_GOT_FAIL;
+		return put_call(x, &e, row, err) ? TS_ITEM : TS_FAIL;
 	}
 	note_none(x);
-	return TS_GOT_END;
+	return TS_END;
 }
 
 static void close_events(struct ts_rows *rows)

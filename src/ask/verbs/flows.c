@@ -127,19 +127,19 @@ static void note_open(struct flows *x)
 			 "--exec or --image may have their bytes", n_unknown);
 }
 
-static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget, struct ts_error *err)
+static enum ts_next next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget, struct ts_error *err)
 {
 	struct flows *x = (struct flows *)rows;
 
 	if (!x->has_hop) {
-		enum ts_got got = ts_flow_next(x->flow, &x->hop, budget, &x->rows.at, err);
+		enum ts_next got = ts_flow_next(x->flow, &x->hop, budget, &x->rows.at, err);
 
 		note_open(x);
-		if (got != TS_GOT_ROW)
+		if (got != TS_ITEM)
 			return got;
 		x->told = 0;
 	}
-	return put_row(x, row, err) ? TS_GOT_ROW : TS_GOT_FAIL;
+	return put_row(x, row, err) ? TS_ITEM : TS_FAIL;
 }
 
 static void close_flows(struct ts_rows *rows)

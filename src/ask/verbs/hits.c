@@ -38,7 +38,7 @@ bool ts_hits_init(struct ts_hits *h, struct ts_error *err)
 		return true;
 	h->data = malloc(2 * ((size_t)len + g_len));
 	if (!h->data)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
+		return ts_no_memory(err, "a question");
 	h->known = h->data + len;
 	h->regs = h->known + len;
 	return true;
@@ -145,11 +145,11 @@ static uint64_t find_memory(struct ts_hits *h, uint64_t chunk, bool is_reverse)
 	uint64_t best = find_chunk(h, accesses, chunk, is_reverse);
 
 	if (wants(h, TS_HIT_WRITE))
-		best = ts_nearer_chunk(best, find_write(h, chunk, is_reverse), is_reverse);
+		best = ts_nearer(best, find_write(h, chunk, is_reverse), is_reverse);
 	if (h->infers_reads)
-		best = ts_nearer_chunk(best, find_any(h, chunk, is_reverse), is_reverse);
+		best = ts_nearer(best, find_any(h, chunk, is_reverse), is_reverse);
 	if (wants(h, TS_HIT_EXEC))
-		best = ts_nearer_chunk(best, find_execution(h, chunk, is_reverse), is_reverse);
+		best = ts_nearer(best, find_execution(h, chunk, is_reverse), is_reverse);
 	return best;
 }
 
@@ -168,21 +168,16 @@ static uint64_t find_register(struct ts_hits *h, uint64_t chunk, bool is_reverse
 	uint64_t pos = chunk * TS_CHUNK_STEPS + (is_reverse ? TS_CHUNK_STEPS - 1 : 0);
 
 	if (!h->what->is_pc)
-		return ts_nearer_chunk(ts_nearer_chunk(find_write(h, chunk, is_reverse),
+		return ts_nearer(ts_nearer(find_write(h, chunk, is_reverse),
 						       find_chunk(h, TS_ACCESS_REPLACE, chunk, is_reverse), is_reverse),
 				       find_by_operands(h, chunk, is_reverse), is_reverse);
 	pos = (is_reverse ? ts_query_prev_step : ts_query_next_step)(h->q, h->thread, pos);
 	return pos == TS_NO_POS ? TS_NO_CHUNK : pos / TS_CHUNK_STEPS;
 }
 
-uint64_t ts_hits_next_chunk(struct ts_hits *h, uint64_t chunk)
+uint64_t ts_hits_find_chunk(struct ts_hits *h, uint64_t chunk, bool is_reverse)
 {
-	return (h->what->kind == TS_WHAT_MEM ? find_memory : find_register)(h, chunk, false);
-}
-
-uint64_t ts_hits_prev_chunk(struct ts_hits *h, uint64_t chunk)
-{
-	return (h->what->kind == TS_WHAT_MEM ? find_memory : find_register)(h, chunk, true);
+	return (h->what->kind == TS_WHAT_MEM ? find_memory : find_register)(h, chunk, is_reverse);
 }
 
 /* --------------------------------------------------------------------------------------------- one step */
@@ -738,11 +733,8 @@ bool ts_hits_take(struct ts_hits *h, uint64_t chunk, struct ts_error *err)
 	ts_hits_sort(h);
 	if (h->kinds >> TS_HIT_UNEXPLAINED & 1 && !drop_early(h, start, err))
 		return false;
-	ts_hits_join(h);
-	h->is_failed |= !ts_hits_leave_out_written(h);
-	if (h->is_whole)
-		ts_hits_make_whole(h);
+	ts_hits_make_rows(h);
 	if (h->is_failed || !ts_buf_ok(&h->bytes))
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
+		return ts_no_memory(err, "a question");
 	return set_steps(h, err);
 }

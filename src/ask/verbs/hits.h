@@ -73,9 +73,8 @@ struct ts_hits {
 bool ts_hits_init(struct ts_hits *h, struct ts_error *err);
 void ts_hits_fini(struct ts_hits *h);
 
-/* The next chunk >= @chunk (the last one <= @chunk) that may have a hit; TS_NO_CHUNK if there is none. */
-uint64_t ts_hits_next_chunk(struct ts_hits *h, uint64_t chunk);
-uint64_t ts_hits_prev_chunk(struct ts_hits *h, uint64_t chunk);
+/* The first chunk >= @chunk (@is_reverse: the last one <= @chunk) that may have a hit; TS_NO_CHUNK if there is none. */
+uint64_t ts_hits_find_chunk(struct ts_hits *h, uint64_t chunk, bool is_reverse);
 
 /*
  * List the hits of a chunk, replacing the previous ones.  A hit in the chunk's first step may belong to the step
@@ -86,13 +85,10 @@ uint64_t ts_hits_prev_chunk(struct ts_hits *h, uint64_t chunk);
 bool ts_hits_take(struct ts_hits *h, uint64_t chunk, struct ts_error *err);
 
 /*
- * Private to hits*.c, called in this order: sort the hits; merge adjacent hits of one step and kind (is_failed: memory is
- * exhausted); remove the bytes that a step wrote from its changes that may be unexplained (returns false if memory is
- * exhausted); replace parts of WHAT by all of WHAT.
+ * Private to hits*.c: sort the hits of a chunk; then make rows of them: merge adjacent hits of one step and kind, and remove
+ * the bytes that a step wrote from its changes that may be unexplained.  is_failed is set if memory is exhausted.
  */
 void ts_hits_sort(struct ts_hits *h);
-void ts_hits_join(struct ts_hits *h);
-bool ts_hits_leave_out_written(struct ts_hits *h);
-void ts_hits_make_whole(struct ts_hits *h);
+void ts_hits_make_rows(struct ts_hits *h);
 
 #endif

@@ -56,30 +56,30 @@ static bool put_row(const struct position *p, struct ts_row *row, struct ts_erro
 	return true;
 }
 
-static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
-			struct ts_error *err)
+static enum ts_next next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
+			 struct ts_error *err)
 {
 	struct position *p = (struct position *)rows;
 
 	if (p->is_done)
-		return TS_GOT_END;
+		return TS_END;
 	if (p->kind == GOTO) {
 		if (!ts_seek_run(&p->seek, budget, &p->pos, err))
-			return TS_GOT_PENDING;
+			return TS_MORE;
 		if (err->code != TS_OK)
-			return TS_GOT_FAIL;
+			return TS_FAIL;
 	}
 	p->is_done = true;
 	if (p->pos == TS_NO_POS) {
 		snprintf(rows->note, sizeof(rows->note), "%s",
 			 p->kind == GOTO ? "there is no such place" :
 			 p->kind == BACK ? "there is no place to go back to" : "there is no place to go forward to");
-		return TS_GOT_END;
+		return TS_END;
 	}
 	rows->at = p->pos;
 	if (p->kind != WHEN)
 		rows->go = p->pos;
-	return put_row(p, row, err) ? TS_GOT_ROW : TS_GOT_FAIL;
+	return put_row(p, row, err) ? TS_ITEM : TS_FAIL;
 }
 
 static void close_position(struct ts_rows *rows)

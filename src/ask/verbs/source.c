@@ -232,35 +232,35 @@ static bool put_row(struct source *x, struct ts_row *row, struct ts_error *err)
 }
 
 /* Count, and find the pass. */
-static enum ts_got prepare(struct source *x, struct ts_budget *budget)
+static enum ts_next prepare(struct source *x, struct ts_budget *budget)
 {
 	while (!x->is_counted) {
 		if (!ts_budget_take(budget))
-			return TS_GOT_PENDING;
+			return TS_MORE;
 		x->is_counted = !ts_query_each_executed(x->rows.ask->q, 0, x->rows.ask->n_steps, &x->counted, count, x);
 	}
 	qsort(x->pieces, x->n, sizeof(*x->pieces), by_line);
 	if (x->rows.qn->at)
 		x->from = ts_query_find_execution(x->rows.ask->q, x->process, x->first, x->first, x->rows.qn->at - 1, TS_BACKWARDS);
-	return TS_GOT_ROW;
+	return TS_ITEM;
 }
 
-static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget, struct ts_error *err)
+static enum ts_next next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget, struct ts_error *err)
 {
 	struct source *x = (struct source *)rows;
-	enum ts_got got = x->is_counted ? TS_GOT_ROW : prepare(x, budget);
+	enum ts_next got = x->is_counted ? TS_ITEM : prepare(x, budget);
 
-	if (got != TS_GOT_ROW)
+	if (got != TS_ITEM)
 		return got;
 	if (x->next == x->n)
-		return TS_GOT_END;
+		return TS_END;
 	if (!ts_budget_take(budget))
-		return TS_GOT_PENDING;
+		return TS_MORE;
 	if (x->next_line && x->next_line < x->pieces[x->next].line) {
 		put_line(x, x->pieces[x->next].file, x->next_line++, row);
-		return TS_GOT_ROW;
+		return TS_ITEM;
 	}
-	return put_row(x, row, err) ? TS_GOT_ROW : TS_GOT_FAIL;
+	return put_row(x, row, err) ? TS_ITEM : TS_FAIL;
 }
 
 static void close_source(struct ts_rows *rows)

@@ -92,13 +92,13 @@ static bool is_of_machine(struct ts_step_walk *w, uint64_t pos, bool *is_it, str
 	       ts_machine_holds(&w->machine, w->q, &w->at, pos, is_it, err);
 }
 
-enum ts_got ts_step_walk_next(struct ts_step_walk *w, uint64_t *pos, struct ts_budget *budget, struct ts_error *err)
+enum ts_next ts_step_walk_next(struct ts_step_walk *w, uint64_t *pos, struct ts_budget *budget, struct ts_error *err)
 {
 	bool is_it;
 
 	while (w->from < w->to) {
 		if (!charge(w, budget))
-			return TS_GOT_PENDING;
+			return TS_MORE;
 		*pos = w->has_addresses ? find_execution(w) : find_step(w);
 		if (*pos == TS_NO_POS)
 			break;
@@ -106,10 +106,10 @@ enum ts_got ts_step_walk_next(struct ts_step_walk *w, uint64_t *pos, struct ts_b
 		if (w->thread != TS_NO_THREAD && w->has_addresses && ts_query_thread(w->q, *pos) != w->thread)
 			continue;
 		if (!is_of_machine(w, *pos, &is_it, err))
-			return TS_GOT_FAIL;
+			return TS_FAIL;
 		if (is_it)
-			return TS_GOT_ROW;
+			return TS_ITEM;
 	}
 	w->from = w->to;
-	return TS_GOT_END;
+	return TS_END;
 }

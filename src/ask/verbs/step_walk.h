@@ -37,9 +37,9 @@ void ts_step_walk_init(struct ts_step_walk *w, const struct ts_ask *ask, const s
 /*
  * Set *pos to the next position in the direction of the walk.
  *
- * Returns TS_GOT_ROW, TS_GOT_END after the last position, TS_GOT_PENDING if the budget is used up, TS_GOT_FAIL if the trace
+ * Returns TS_ITEM, TS_END after the last position, TS_MORE if the budget is used up, TS_FAIL if the trace
  * cannot be read any more.
  */
-enum ts_got ts_step_walk_next(struct ts_step_walk *w, uint64_t *pos, struct ts_budget *budget, struct ts_error *err);
+enum ts_next ts_step_walk_next(struct ts_step_walk *w, uint64_t *pos, struct ts_budget *budget, struct ts_error *err);
 
 #endif

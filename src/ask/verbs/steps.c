@@ -172,28 +172,28 @@ static bool put_row(struct steps *x, uint64_t pos, struct ts_row *row, struct ts
 	       (!d || !has_lists || ts_step_places_put(x->places, pos, d, row, COL_READS, COL_WRITES, err));
 }
 
-static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget, struct ts_error *err)
+static enum ts_next next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget, struct ts_error *err)
 {
 	struct steps *x = (struct steps *)rows;
-	enum ts_got got = x->rows.qn->cond.has_addresses ? ts_ask_need_calls(x->rows.ask, budget, err) : TS_GOT_ROW;
+	enum ts_next got = x->rows.qn->cond.has_addresses ? ts_ask_need_calls(x->rows.ask, budget, err) : TS_ITEM;
 	bool holds = true;
 
-	while (got == TS_GOT_ROW) {
+	while (got == TS_ITEM) {
 		uint64_t pos;
 
 		if (x->pos == TS_NO_POS)
 			got = ts_step_walk_next(&x->walk, &x->pos, budget, err);
-		if (got != TS_GOT_ROW)
+		if (got != TS_ITEM)
 			return got;
 		pos = rows->at = x->pos;
 		if (x->rows.qn->cond.n)
 			got = ts_state_holds(x->rows.ask, &x->rows.qn->cond, pos, ts_query_thread(x->rows.ask->q, pos), &x->judged,
 					     &holds, budget, err);
-		if (got != TS_GOT_ROW)
+		if (got != TS_ITEM)
 			return got;
 		x->pos = TS_NO_POS;
 		if (holds)
-			return put_row(x, pos, row, budget, err) ? TS_GOT_ROW : TS_GOT_FAIL;
+			return put_row(x, pos, row, budget, err) ? TS_ITEM : TS_FAIL;
 	}
 	return got;
 }

@@ -124,8 +124,8 @@ static void put_row(const struct unexplained *x, size_t at, size_t len, struct t
 	ts_row_value(row, COL_NEW, x->new + at, x->new + WINDOW + at, len, is_number, is_big);
 }
 
-/* The next row of the hit.  Returns TS_GOT_END if it has no more. */
-static enum ts_got take_hit(struct unexplained *x, struct ts_row *row, struct ts_error *err)
+/* The next row of the hit.  Returns TS_END if it has no more. */
+static enum ts_next take_hit(struct unexplained *x, struct ts_row *row, struct ts_error *err)
 {
 	while (!x->is_over) {
 		size_t first = x->at;
@@ -136,18 +136,18 @@ static enum ts_got take_hit(struct unexplained *x, struct ts_row *row, struct ts
 			x->at++;
 		if (x->at > first) {
 			put_row(x, first, x->at - first, row);
-			return TS_GOT_ROW;
+			return TS_ITEM;
 		}
 		x->is_over = x->hit.last - x->window < x->len;
 		x->window += x->len;
 		if (!x->is_over && !compare(x, err))
-			return TS_GOT_FAIL;
+			return TS_FAIL;
 	}
-	return TS_GOT_END;
+	return TS_END;
 }
 
-/* Begin with the next hit that is asked for.  Returns TS_GOT_END after the chunk's last one. */
-static enum ts_got next_hit_of_chunk(struct unexplained *x, struct ts_error *err)
+/* Begin with the next hit that is asked for.  Returns TS_END after the chunk's last one. */
+static enum ts_next next_hit_of_chunk(struct unexplained *x, struct ts_error *err)
 {
 	const struct ts_hit *hit;
 
@@ -158,9 +158,9 @@ static enum ts_got next_hit_of_chunk(struct unexplained *x, struct ts_error *err
 		x->hit = *hit;
 		x->window = hit->first;
 		x->is_over = false;
-		return compare(x, err) ? TS_GOT_ROW : TS_GOT_FAIL;
+		return compare(x, err) ? TS_ITEM : TS_FAIL;
 	}
-	return TS_GOT_END;
+	return TS_END;
 }
 
 /* List the hits of the chunk.  Returns false if the trace cannot be read, or memory is exhausted. */
@@ -183,29 +183,29 @@ static void end(struct unexplained *x)
 		snprintf(x->rows.note, sizeof(x->rows.note), "addresses are physical");
 }
 
-static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget, struct ts_error *err)
+static enum ts_next next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget, struct ts_error *err)
 {
 	struct unexplained *x = (struct unexplained *)rows;
 
 	for (; x->chunk < x->end_chunk; x->chunk++, x->is_taken = false) {
-		enum ts_got got;
+		enum ts_next got;
 
 		if (!x->is_taken && !ts_budget_take(budget))
-			return TS_GOT_PENDING;
+			return TS_MORE;
 		rows->at = x->chunk * TS_CHUNK_STEPS;
 		if (!x->is_taken && !take_chunk(x, err))
-			return TS_GOT_FAIL;
+			return TS_FAIL;
 		do {
 			got = take_hit(x, row, err);
-			if (got != TS_GOT_END)
+			if (got != TS_END)
 				return got;
 			got = next_hit_of_chunk(x, err);
-		} while (got == TS_GOT_ROW);
-		if (got == TS_GOT_FAIL)
+		} while (got == TS_ITEM);
+		if (got == TS_FAIL)
 			return got;
 	}
 	end(x);
-	return TS_GOT_END;
+	return TS_END;
 }
 
 static void close_unexplained(struct ts_rows *rows)
@@ -239,7 +239,7 @@ static bool open_hits(struct unexplained *x, struct ts_error *err)
 	x->hits = calloc(x->n_processes + 1, sizeof(*x->hits));
 	x->next = calloc(x->n_processes + 1, sizeof(*x->next));
 	if (!x->hits || !x->next)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
+		return ts_no_memory(err, "a question");
 	for (uint32_t i = 0; i < x->n_processes; i++) {
 		struct ts_hits *h = &x->hits[i];
 

@@ -8,13 +8,13 @@
 #include <string.h>
 
 #include "cells.h"
-#include "input_text.h"
 #include "places.h"
 #include "src/ask/grammar/question.h"
 #include "src/query/paging.h"
 #include "src/search/cause.h"
 #include "src/ask/grammar/state.h"
 #include "unmapped.h"
+#include "src/arch/syscall_name.h"
 
 #define DEFAULT_DEPTH 8u
 
@@ -70,14 +70,217 @@ struct why {
 	uint8_t value[2 * MAX_VALUE]; /* of the row that is being made: bytes, then whether each is known */
 };
 
-/* ---------------------------------------------------------------------------------------------------- input */
+/* -------------------------------------------------------------------------------------------------- input */
+
+/* A place that was written at a step: bytes [first, last] of memory of a process, or a register of a thread. */
+struct input_place {
+	bool is_memory;
+	bool is_input;    /* of memory: the kernel wrote it */
+	uint32_t process; /* of memory */
+	uint32_t thread;  /* of a register */
+	uint64_t first, last;
+};
+
+/* So many earlier calls are looked at for the offset in a file. */
+#define MAX_CALLS 4096u
+
+/* So many bytes are shown. */
+#define MAX_INPUT 16u
+
+#define NO_OFFSET UINT64_MAX
+
+/* Calls that fill a buffer with as many bytes as they return: which arguments are the buffer and the descriptor. */
+static const struct filler {
+	const char *name;
+	int8_t buffer, descriptor; /* -1: it has none */
+} fillers[] = {
+	{ "getcwd", 0, -1 },	{ "getdents64", 1, 0 }, { "getrandom", 0, -1 }, { "pread64", 1, 0 },
+	{ "read", 1, 0 },	{ "readlink", 1, -1 },	{ "readlinkat", 2, -1 }, { "recv", 1, 0 },
+	{ "recvfrom", 1, 0 },
+};
+
+static bool has_failed(const struct ts_query *q, const struct ts_event *e)
+{
+	uint64_t mask = ts_arch_addr_mask(ts_query_regset(q)->arch);
+
+	return !e->has_ret || (e->ret & mask) > (mask & -UINT64_C(4096));
+}
+
+static const char *name_of(const struct ts_query *q, const struct ts_event *e, char *name, size_t size)
+{
+	const char *known = ts_syscall_name(ts_query_regset(q)->arch, e->number, name, size);
+
+	return known ? known : "";
+}
+
+static bool is_any(const char *name, const char *const *names)
+{
+	for (; *names; names++) {
+		if (!strcmp(name, *names))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * The offset in its file at which @descriptor stood before the @i-th system call, by those before it: from its
+ * opening or the last lseek on, moved by what was read and written.
+ */
+static uint64_t file_offset(const struct ts_query *q, uint64_t i, uint64_t descriptor)
+{
+	static const char *const openers[] = { "open", "openat", "openat2", "creat", NULL };
+	static const char *const movers[] = { "read", "readv", "write", "writev", NULL };
+	uint64_t moved = 0;
+
+	for (unsigned n = 0; i-- > 0 && n < MAX_CALLS; n++) {
+		const struct ts_event *e = &ts_query_event(q, TS_EV_SYSCALL, i)->event;
+		char buf[64];
+		const char *name = name_of(q, e, buf, sizeof(buf));
+
+		if (has_failed(q, e))
+			continue;
+		if (is_any(name, openers) && e->ret == descriptor)
+			return moved;
+		if (!e->n_args || (e->args[0] & UINT32_MAX) != descriptor)
+			continue;
+		if (!strcmp(name, "lseek"))
+			return e->ret + moved;
+		if (is_any(name, movers))
+			moved += e->ret;
+		else if (!strcmp(name, "close") || !strncmp(name, "dup", 3) || !strncmp(name, "send", 4))
+			return NO_OFFSET;
+	}
+	return NO_OFFSET;
+}
+
+static void put_call(const struct ts_query *q, const struct ts_event *e, struct ts_buf *text)
+{
+	char buf[64];
+	const char *name = name_of(q, e, buf, sizeof(buf));
+
+	if (*name)
+		ts_buf_printf(text, "%s(", name);
+	else
+		ts_buf_printf(text, "#%" PRIu64 "(", e->number);
+	for (unsigned i = 0; i < e->n_args && i < 3; i++)
+		ts_buf_printf(text, "%s0x%" PRIx64, i ? ", " : "", e->args[i]);
+	ts_buf_puts(text, ")");
+	if (e->has_ret)
+		ts_buf_printf(text, " = 0x%" PRIx64, e->ret);
+}
+
+/* The bytes as they are after the step, quoted; those that are not known or not printable as \xNN or ?. */
+static bool put_input_bytes(struct ts_query *q, uint64_t pos, uint32_t process, uint64_t first, uint64_t last,
+			    struct ts_buf *text, struct ts_error *err)
+{
+	uint8_t data[MAX_INPUT], known[MAX_INPUT];
+	size_t len = last - first < MAX_INPUT ? (size_t)(last - first) + 1 : MAX_INPUT;
+
+	if (!ts_virtual_mem(q, pos + 1, process, first, len, data, known, err))
+		return false;
+	ts_buf_puts(text, ": \"");
+	for (size_t i = 0; i < len; i++) {
+		if (!known[i])
+			ts_buf_puts(text, "?");
+		else if (data[i] >= 0x20 && data[i] < 0x7f && data[i] != '"' && data[i] != '\\')
+			ts_buf_printf(text, "%c", data[i]);
+		else
+			ts_buf_printf(text, "\\x%02x", data[i]);
+	}
+	ts_buf_puts(text, last - first < MAX_INPUT ? "\"" : "\"...");
+	return true;
+}
+
+static void put_file_place(const struct ts_query *q, const struct ts_event_at *h, const char *name, int descriptor,
+			   uint64_t from, uint64_t to, struct ts_buf *text)
+{
+	const struct ts_event *e = &h->event;
+	uint64_t offset = NO_OFFSET, number = descriptor < 0 ? 0 : e->args[descriptor] & UINT32_MAX;
+
+	if (from == to)
+		ts_buf_printf(text, ", byte %" PRIu64, from);
+	else
+		ts_buf_printf(text, ", bytes %" PRIu64 " to %" PRIu64, from, to);
+	if (descriptor < 0)
+		return;
+	ts_buf_printf(text, " of descriptor %" PRIu64, number);
+	if (!strcmp(name, "pread64") && e->n_args > 3)
+		offset = e->args[3];
+	else if (!strcmp(name, "read"))
+		offset = file_offset(q, ts_query_n_events_below(q, TS_EV_SYSCALL, h->step), number);
+	if (offset != NO_OFFSET)
+		ts_buf_printf(text, ", from file offset %" PRIu64, offset + from);
+}
+
+/* Of a call that filled a buffer which has the byte at @addr: what it is in fillers; NULL if it is none. */
+static const struct filler *find_filler(const struct ts_query *q, const struct ts_event *e, uint64_t addr)
+{
+	char buf[64];
+	const char *name = name_of(q, e, buf, sizeof(buf));
+
+	for (size_t i = 0; i < sizeof(fillers) / sizeof(fillers[0]) && !has_failed(q, e); i++) {
+		uint64_t at = e->n_args > fillers[i].buffer ? e->args[fillers[i].buffer] : 0;
+
+		if (!strcmp(name, fillers[i].name) && e->n_args > fillers[i].buffer && addr >= at && addr - at < e->ret)
+			return &fillers[i];
+	}
+	return NULL;
+}
+
+/*
+ * The system call of the step that @place is about; NULL if there is none.  Calls of several threads may return at one
+ * step: a register has that of its thread, memory the one that filled a buffer there, or the only one.
+ */
+static const struct ts_event_at *find_call(struct ts_query *q, uint64_t pos, const struct input_place *place,
+					   const struct filler **filler)
+{
+	const struct ts_event_at *h, *found = NULL;
+	unsigned n = 0;
+
+	*filler = NULL;
+	for (uint64_t i = ts_query_n_events_below(q, TS_EV_SYSCALL, pos);
+	     (h = ts_query_event(q, TS_EV_SYSCALL, i)) && h->step == pos; i++) {
+		if (!place->is_memory && h->thread != place->thread)
+			continue;
+		*filler = place->is_input ? find_filler(q, &h->event, place->first) : NULL;
+		if (*filler)
+			return h;
+		found = n++ ? NULL : h;
+	}
+	return found;
+}
+
+/*
+ * Append the system call of step @pos that wrote @place to @text: "read(0x3, 0x404060, 0x10) = 0x8".  If the bytes are
+ * in the buffer that the call filled, their offsets in the buffer follow, with the descriptor, the offset in its file if it
+ * follows from earlier calls, and the bytes: ", bytes 0 to 3 of descriptor 3, from file offset 16: \"abcd\"".
+ *
+ * Returns false if the trace cannot be read (@err).  Nothing is appended if the step has no system call, or has several and
+ * the one that wrote the place is unknown.
+ */
+static bool put_input_text(struct ts_query *q, uint64_t pos, const struct input_place *place, struct ts_buf *text,
+			   struct ts_error *err)
+{
+	const struct filler *f;
+	const struct ts_event_at *h = find_call(q, pos, place, &f);
+	uint64_t at;
+
+	if (!h)
+		return true;
+	put_call(q, &h->event, text);
+	if (!f)
+		return true;
+	at = h->event.args[f->buffer];
+	put_file_place(q, h, f->name, f->descriptor, place->first - at, place->last - at, text);
+	return put_input_bytes(q, pos, place->process, place->first, place->last, text, err);
+}
 
 /* What the system did; of bytes that are unknown before it, that it may have written them. */
 static bool put_input(const struct why *y, struct ts_row *row, const struct ts_cause_node *n,
 		      const struct ts_cause_range *r, struct ts_error *err)
 {
 	bool is_memory = n->has_place && n->loc.kind == TS_IN_MEMORY, done;
-	const struct ts_input_place place = {
+	const struct input_place place = {
 		.is_memory = is_memory,
 		.is_input = is_memory && n->kind == TS_CAUSE_INPUT,
 		.process = n->loc.owner,
@@ -92,14 +295,14 @@ static bool put_input(const struct why *y, struct ts_row *row, const struct ts_c
 	if (n->kind == TS_CAUSE_UNKNOWN)
 		ts_buf_puts(&text, "known only since ");
 	begin = text.len;
-	done = ts_input_text(y->rows.ask->q, n->pos, &place, &text, err);
+	done = put_input_text(y->rows.ask->q, n->pos, &place, &text, err);
 	if (done && ts_buf_ok(&text) && text.len > begin)
 		ts_row_text_len(row, COL_INSTRUCTION, (const char *)text.data, text.len);
 	ts_buf_fini(&text);
 	return done;
 }
 
-/* ---------------------------------------------------------------------------------------------------- value */
+/* -------------------------------------------------------------------------------------------------- value */
 
 static bool put_memory(struct why *y, const struct ts_cause_node *n, const struct ts_cause_range *r, uint64_t pos,
 		       struct ts_row *row, struct ts_error *err)
@@ -161,7 +364,7 @@ static bool put_place(struct why *y, const struct ts_cause_node *n, const struct
 	return put_register(y, n, r, pos, row, err);
 }
 
-/* ----------------------------------------------------------------------------------------------------- rows */
+/* --------------------------------------------------------------------------------------------------- rows */
 
 static bool put_row(struct why *y, const struct ts_cause_node *n, const struct ts_cause_range *r,
 		    struct ts_row *row, struct ts_error *err)
@@ -224,23 +427,23 @@ static bool next_part(struct why *y)
 	return y->node != NULL;
 }
 
-static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
-			struct ts_error *err)
+static enum ts_next next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
+			 struct ts_error *err)
 {
 	struct why *y = (struct why *)rows;
 	const struct ts_cause_range none = { 0, 0 };
 	const struct ts_cause_range *r = &none;
-	enum ts_got got = ts_cause_run(y->cause, budget, &y->rows.at, err);
+	enum ts_next got = ts_cause_run(y->cause, budget, &y->rows.at, err);
 
-	if (got != TS_GOT_END)
+	if (got != TS_END)
 		return got;
 	set_note(y);
 	if (!next_part(y))
-		return !y->rows.qn->is_branch || note_no_branch(y, err) ? TS_GOT_END : TS_GOT_FAIL;
+		return !y->rows.qn->is_branch || note_no_branch(y, err) ? TS_END : TS_FAIL;
 	if (y->range < y->node->n_ranges)
 		r = &y->node->ranges[y->range];
 	y->range++;
-	return put_row(y, y->node, r, row, err) ? TS_GOT_ROW : TS_GOT_FAIL;
+	return put_row(y, y->node, r, row, err) ? TS_ITEM : TS_FAIL;
 }
 
 static void close_why(struct ts_rows *rows)
@@ -282,7 +485,7 @@ static bool begin(struct ts_rows *rows, struct ts_error *err)
 		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "why takes at most %u bytes of memory", MAX_ASKED);
 	y->thread = ts_ask_thread(rows->ask, qn);
 	if (!open_cause(y))
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
+		return ts_no_memory(err, "a question");
 	if (!ts_query_has_operands(q))
 		snprintf(rows->note, sizeof(rows->note),
 			 "instructions of %s are not decoded: inputs are what the recording says was read",

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "address_spaces.h"
 #include "cells.h"
 #include "src/base/bisect.h"
 #include "src/base/heap.h"
@@ -15,6 +14,8 @@
 #include "src/ask/grammar/question.h"
 #include "src/ask/grammar/state.h"
 #include "src/symbols/process_names.h"
+#include "src/ask/coverage/covered.h"
+#include "src/ask/grammar/machine.h"
 
 enum kind {
 	THREADS,
@@ -29,6 +30,124 @@ enum kind {
 
 /* Of a machine: the steps whose process is not known. */
 #define UNKNOWN SIZE_MAX
+
+/* ----------------------------------------------------------------------------- the processes of a machine */
+
+/* The page tables (cr3) that were in use, with first positions and numbers of steps.  Only chunks that write cr3 are decoded. */
+struct address_spaces {
+	struct ts_query *q;              /* borrowed */
+	uint64_t n_steps;
+	struct ts_covered_table steps;   /* by cr3, in the form of `process C`: the number of steps */
+	struct ts_covered_table begins;  /* by cr3: the first position */
+	uint64_t n_unknown;              /* the number of steps at which cr3 is unknown ... */
+	uint64_t unknown_begin;          /* ... and the first of these positions */
+	uint32_t thread;                 /* the current processor */
+	bool is_inside;                  /* a span of it is open: */
+	uint64_t from;                   /* its first position */
+	uint64_t value;
+	bool has_value;
+	uint64_t chunk;                  /* the next chunk to decode */
+};
+
+/* The recording must be one of a machine (ts_machine_is_known()). */
+static void address_spaces_init(struct address_spaces *a, const struct ts_ask *ask)
+{
+	*a = (struct address_spaces){ .q = ask->q, .n_steps = ask->n_steps };
+}
+
+static void address_spaces_fini(struct address_spaces *a)
+{
+	ts_covered_fini(&a->steps);
+	ts_covered_fini(&a->begins);
+}
+
+/* The steps of the span that ends at @to are counted.  Returns false if memory is exhausted. */
+static bool end_span(struct address_spaces *a, uint64_t to, struct ts_error *err)
+{
+	uint64_t first = ts_query_next_step(a->q, a->thread, a->from);
+	uint64_t n = ts_query_n_steps_of(a->q, a->thread, to) - ts_query_n_steps_of(a->q, a->thread, a->from);
+	struct ts_covered *steps, *begin;
+
+	if (!n)
+		return true;
+	if (!a->has_value) {
+		a->unknown_begin = !a->n_unknown || first < a->unknown_begin ? first : a->unknown_begin;
+		a->n_unknown += n;
+		return true;
+	}
+	steps = ts_covered_find(&a->steps, a->value);
+	begin = ts_covered_find(&a->begins, a->value);
+	if (!steps || !begin)
+		return ts_no_memory(err, "the processes of the machine");
+	if (!steps->steps || first < begin->steps)
+		begin->steps = first;
+	steps->steps += n;
+	return true;
+}
+
+/* A span begins at @pos if the page tables are others there than before. */
+static bool see_value(struct address_spaces *a, uint64_t pos, struct ts_error *err)
+{
+	uint64_t value = 0;
+	bool has_value = ts_machine_process(a->q, pos, a->thread, &value, err);
+
+	if (err->code != TS_OK)
+		return false;
+	if (a->is_inside && has_value == a->has_value && value == a->value)
+		return true;
+	if (a->is_inside && !end_span(a, pos, err))
+		return false;
+	a->is_inside = true;
+	a->from = pos;
+	a->value = value;
+	a->has_value = has_value;
+	return true;
+}
+
+static bool look_into_chunk(struct address_spaces *a, uint64_t chunk, struct ts_error *err)
+{
+	uint64_t pos = chunk * TS_CHUNK_STEPS, end = pos + TS_CHUNK_STEPS < a->n_steps ? pos + TS_CHUNK_STEPS : a->n_steps;
+
+	for (pos = pos < a->from ? a->from : pos; pos < end; pos++) {
+		const struct ts_steps *b;
+		const struct ts_step *s = ts_query_step(a->q, pos, &b, err);
+
+		if (!s || (ts_machine_may_change(a->q, b, s) && !see_value(a, pos + 1, err)))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Continue.  Returns TS_END when all processes are listed, TS_MORE if the budget is used up, TS_FAIL if the
+ * trace cannot be read, or memory is exhausted.
+ */
+static enum ts_next address_spaces_some(struct address_spaces *a, struct ts_budget *budget, struct ts_error *err)
+{
+	while (a->thread < ts_query_n_threads(a->q)) {
+		uint64_t first = ts_query_next_step(a->q, a->thread, 0), chunk;
+
+		if (!ts_budget_take(budget))
+			return TS_MORE;
+		if (!a->is_inside && first < a->n_steps) {
+			if (!see_value(a, first, err))
+				return TS_FAIL;
+			a->chunk = first / TS_CHUNK_STEPS;
+		}
+		chunk = a->is_inside ? ts_machine_next_change(a->q, a->thread, a->chunk) : TS_NO_CHUNK;
+		if (chunk != TS_NO_CHUNK && chunk * TS_CHUNK_STEPS < a->n_steps) {
+			if (!look_into_chunk(a, chunk, err))
+				return TS_FAIL;
+			a->chunk = chunk + 1;
+			continue;
+		}
+		if (a->is_inside && !end_span(a, a->n_steps, err))
+			return TS_FAIL;
+		a->is_inside = false;
+		a->thread++;
+	}
+	return TS_END;
+}
 
 /* Something that is there from position @begin until before position @end. */
 struct item {
@@ -54,7 +173,7 @@ struct world {
 	unsigned n_looked;
 	struct item *processes; /* owned; of processes: all of them */
 	bool is_machine;        /* the processes are those of a whole machine: */
-	struct ts_address_spaces spaces;
+	struct address_spaces spaces;
 	uint32_t n_threads, n_processes;
 	uint32_t process;       /* whose modules or maps */
 	struct ts_heap items;   /* the next row is the first */
@@ -63,7 +182,7 @@ struct world {
 	bool is_failed;         /* memory ran out */
 };
 
-/* ------------------------------------------------------------------------------------------------- order */
+/* -------------------------------------------------------------------------------------------------- order */
 
 static int compare(uint64_t a, uint64_t b)
 {
@@ -100,7 +219,7 @@ static void add(struct world *w, const struct item *item)
 	w->is_failed |= !ts_heap_put(&w->items, item);
 }
 
-/* --------------------------------------------------------------------------------------------- the lists */
+/* ---------------------------------------------------------------------------------------------- the lists */
 
 /*
  * The first position at which the thread is there no more: after its last step it is there up to some
@@ -356,19 +475,14 @@ static void note_none(struct world *w)
 		snprintf(w->rows.note, sizeof(w->rows.note), "this %s recording has no memory map", format);
 }
 
-static bool no_memory(struct ts_error *err)
-{
-	return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
-}
-
-static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
-			struct ts_error *err)
+static enum ts_next next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
+			 struct ts_error *err)
 {
 	struct world *w = (struct world *)rows;
 	struct item item;
-	enum ts_got got = w->is_machine ? ts_address_spaces_some(&w->spaces, budget, err) : TS_GOT_END;
+	enum ts_next got = w->is_machine ? address_spaces_some(&w->spaces, budget, err) : TS_END;
 
-	if (got != TS_GOT_END)
+	if (got != TS_END)
 		return got;
 	note_names(w);
 	if (w->spaces.n_unknown) {
@@ -376,17 +490,17 @@ static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budg
 			 w->spaces.n_unknown);
 	}
 	if (!list_all(w, budget))
-		return TS_GOT_PENDING;
+		return TS_MORE;
 	if (w->is_failed) {
-		no_memory(err);
-		return TS_GOT_FAIL;
+		ts_no_memory(err, "a question");
+		return TS_FAIL;
 	}
 	if (!w->is_any)
 		note_none(w);
 	if (!ts_heap_take(&w->items, &item))
-		return TS_GOT_END;
+		return TS_END;
 	put_row(w, &item, row);
-	return TS_GOT_ROW;
+	return TS_ITEM;
 }
 
 static void close_world(struct ts_rows *rows)
@@ -394,7 +508,7 @@ static void close_world(struct ts_rows *rows)
 	struct world *w = (struct world *)rows;
 
 	free(w->processes);
-	ts_address_spaces_fini(&w->spaces);
+	address_spaces_fini(&w->spaces);
 	ts_heap_fini(&w->items);
 }
 
@@ -425,9 +539,9 @@ static bool begin(struct ts_rows *rows, struct ts_error *err)
 	w->process = ts_ask_process(rows->ask, qn);
 	w->is_machine = w->kind == PROCESSES && ts_machine_is_known(rows->ask->q);
 	if (w->is_machine)
-		ts_address_spaces_init(&w->spaces, rows->ask);
+		address_spaces_init(&w->spaces, rows->ask);
 	ts_heap_init(&w->items, sizeof(struct item), is_before, w);
-	return w->kind == MODULES || w->kind == MAPS || make_counts(w) || no_memory(err);
+	return w->kind == MODULES || w->kind == MAPS || make_counts(w) || ts_no_memory(err, "a question");
 }
 
 static const struct ts_rows_ops ops = { sizeof(struct world), begin, next, close_world };

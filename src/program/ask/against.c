@@ -77,16 +77,16 @@ static void put_row(const struct compared *x, struct ts_row *row)
 	}
 }
 
-static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget, struct ts_error *err)
+static enum ts_next next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget, struct ts_error *err)
 {
 	struct against *x = (struct against *)rows;
 
 	(void)budget;
 	(void)err;
 	if (x->next == x->n)
-		return TS_GOT_END;
+		return TS_END;
 	put_row(&x->items[x->next++], row);
-	return TS_GOT_ROW;
+	return TS_ITEM;
 }
 
 /* ts_run_against() has them. */
@@ -97,19 +97,19 @@ static const struct ts_rows_ops ops = { .next = next };
 /* Find the first difference.  Returns false if it cannot be found (@err), or if ^C was pressed. */
 static bool find_first(struct ts_rows *rows, struct compared *x, struct ts_error *err)
 {
-	enum ts_got got = TS_GOT_PENDING;
+	enum ts_next got = TS_MORE;
 
 	ts_interrupt_catch();
-	while (got == TS_GOT_PENDING && !ts_is_interrupted()) {
+	while (got == TS_MORE && !ts_is_interrupted()) {
 		struct ts_budget budget = { CHUNKS_A_SLICE };
 
 		ts_row_reset(&x->row);
 		got = rows->ops->next(rows, &x->row, &budget, err);
 	}
 	ts_interrupt_release();
-	x->has_row = got == TS_GOT_ROW;
+	x->has_row = got == TS_ITEM;
 	x->position = x->has_row ? x->row.cells[0].number : UINT64_MAX;
-	return got == TS_GOT_ROW || got == TS_GOT_END;
+	return got == TS_ITEM || got == TS_END;
 }
 
 /*

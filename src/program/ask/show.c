@@ -64,7 +64,7 @@ static void tell(struct ts_meter *meter, struct ts_meter *preparing, const struc
 bool ts_show_answer(struct ts_answer *a, const struct ts_cli *cli, const char *doing, bool *is_stopped,
 		    struct ts_error *err)
 {
-	enum ts_got got = TS_GOT_PENDING;
+	enum ts_next got = TS_MORE;
 	struct ts_meter meter, preparing;
 	struct ts_buf out, end;
 	bool done = true;
@@ -75,19 +75,19 @@ bool ts_show_answer(struct ts_answer *a, const struct ts_cli *cli, const char *d
 	ts_meter_init(&preparing, cli, cli->trace, "preparing", "positions");
 	ts_buf_init(&out);
 	ts_buf_init(&end);
-	while (done && got == TS_GOT_PENDING) {
+	while (done && got == TS_MORE) {
 		*is_stopped = ts_is_interrupted();
 		if (*is_stopped && ts_has_lost_reader())
 			ts_interrupt_end();
 		if (*is_stopped)
 			ts_answer_stop(a);
 		got = ts_answer_run(a, CHUNKS_A_SLICE, &out, &end, err);
-		if (out.len || end.len || got != TS_GOT_PENDING) {
+		if (out.len || end.len || got != TS_MORE) {
 			ts_meter_clear(&preparing);
 			ts_meter_clear(&meter);
 		}
-		done = got != TS_GOT_FAIL && show(&out, &end, ts_show_form(cli), err);
-		if (got == TS_GOT_PENDING)
+		done = got != TS_FAIL && show(&out, &end, ts_show_form(cli), err);
+		if (got == TS_MORE)
 			tell(&meter, &preparing, a);
 	}
 	ts_interrupt_release();

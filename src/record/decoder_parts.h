@@ -158,9 +158,6 @@ void ts_decode_signal_state(struct ts_log_decoder *d, struct ts_log_task *t, con
 /* The loose changes belong to thread @t. */
 void ts_decode_settle(struct ts_log_decoder *d, struct ts_log_task *t);
 
-/* Append the pieces of @len bytes at @addr that differ from the shadow as WRITEs, and change the shadow. */
-void ts_decode_differences(struct ts_op_piece *p, uint64_t addr, const uint8_t *bytes, uint64_t len);
-
 static inline void ts_log_decoder_add_tid_word(struct ts_log_decoder *d, uint64_t addr)
 {
 	d->tid_words[d->n_tid_words++ % TS_MAX_TID_WORDS] = addr;

@@ -53,12 +53,8 @@ static const uint8_t *value(const struct ts_log_code_event *e, const uint8_t *re
 /* Something that stands before the instruction's accesses. */
 static void insert(struct sink *s, const uint8_t *op, size_t len)
 {
-	uint8_t *at = s->gap ? ts_op_piece_room(&s->gap->ops, len) : NULL;
-
-	if (at)
-		ts_op_piece_done(&s->gap->ops, ucir_put_bytes(at, op, len));
 	if (s->gap) {
-		s->gap->is_failed |= !at;
+		s->gap->is_failed |= !ts_op_piece_bytes(&s->gap->ops, op, len, 1);
 		return;
 	}
 	memmove(s->start + len, s->start, (size_t)(s->p - s->start));

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "loaders/usercorn/op_write.h"
 #include "shadow.h"
 #include "src/base/vec.h"
 
@@ -64,11 +63,8 @@ void ts_gap_add(struct ts_gap *g, uint64_t addr, uint32_t len)
 static void put_write(struct ts_gap *g, uint64_t addr, uint32_t len)
 {
 	const uint8_t *bytes = ts_shadow_peek(addr);
-	uint8_t *at = bytes ? ts_op_piece_room(&g->ops, UCIR_PUT_ACCESS_LEN + len) : NULL;
 
-	if (at)
-		ts_op_piece_done(&g->ops, ucir_put_contents(at, UCIR_WRITE, addr, bytes, len));
-	else
+	if (!bytes || !ts_op_piece_contents(&g->ops, addr, bytes, len))
 		g->is_failed = true;
 }
 

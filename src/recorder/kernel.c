@@ -76,8 +76,7 @@ static void add_regs(struct ts_task *t, struct ts_op_piece *piece, bool is_all)
 	if (!p)
 		return;
 	p = is_all ? ts_regs_all(t->cpu, &t->values, p, &n) : ts_regs_changes(t->cpu, &t->values, ALL_GROUPS, p, &n);
-	piece->len = (size_t)(p - piece->bytes);
-	piece->n_ops += n;
+	ts_op_piece_done(piece, p, n);
 	t->is_stale = false;
 }
 
@@ -86,12 +85,9 @@ static void add_regs(struct ts_task *t, struct ts_op_piece *piece, bool is_all)
 void ts_kernel_begin(struct ts_task *t, uint64_t pc, bool is_first)
 {
 	struct ts_op_piece piece = { 0 };
-	uint8_t *p;
 
 	add_regs(t, &piece, true);
-	p = ts_op_piece_room(&piece, UCIR_PUT_JMP_LEN);
-	if (p)
-		ts_op_piece_done(&piece, ucir_put_jmp(p, pc));
+	ts_op_piece_jmp(&piece, pc);
 	if (is_first)
 		ts_maps_update(&piece, 0, 0, addr_max(), ts_regs_get(t->cpu, ts_guest->sp));
 	ts_out_piece(t->pid, UCIR_KEYFRAME, &piece);
@@ -188,27 +184,17 @@ void ts_kernel_call(struct ts_task *t, int num, const uint64_t args[TS_N_ARGS])
 
 static void put_call(uint64_t pid, const struct ts_call *c)
 {
-	const struct ts_op_piece *inner = &c->ops;
 	struct ts_op_piece piece = { 0 };
-	uint8_t *p = ts_op_piece_room(&piece, UCIR_PUT_SYSCALL_LEN + 8 * TS_N_ARGS + inner->len);
 
-	if (!p)
-		return;
-	p = ucir_put_syscall(p, (uint32_t)c->num, (uint64_t)c->ret, c->args, TS_N_ARGS, inner->n_ops);
-	ts_op_piece_done(&piece, ucir_put_bytes(p, inner->bytes, inner->len));
-	ts_out_piece(pid, UCIR_FRAME, &piece);
+	if (ts_op_piece_syscall(&piece, (uint32_t)c->num, (uint64_t)c->ret, c->args, &c->ops))
+		ts_out_piece(pid, UCIR_FRAME, &piece);
 	ts_op_piece_fini(&piece);
 }
 
 /* A call that does not return: what it has changed is in c->ops. */
 static void put_exit(uint64_t pid, struct ts_call *c)
 {
-	uint8_t *p = ts_op_piece_room(&c->ops, 1);
-
-	if (p) {
-		*p = UCIR_EXIT;
-		ts_op_piece_done(&c->ops, p + 1);
-	}
+	ts_op_piece_exit(&c->ops);
 	c->ret = 0;
 	put_call(pid, c);
 }
@@ -244,15 +230,10 @@ static bool is_leaving(const struct leaving *l)
 static void add_cleared(struct leaving *l)
 {
 	static const uint8_t zero[TID_LEN];
-	uint8_t id[TID_LEN], *p;
+	uint8_t id[TID_LEN];
 
-	if (!ts_maps_read(l->word, id, TID_LEN) || memcmp(id, zero, TID_LEN) != 0)
-		return;
-	p = ts_op_piece_room(&l->call.ops, UCIR_PUT_ACCESS_LEN + TID_LEN);
-	if (!p)
-		return;
-	ts_op_piece_done(&l->call.ops, ucir_put_contents(p, UCIR_WRITE, l->word, zero, TID_LEN));
-	ts_shadow_set(l->word, zero, TID_LEN);
+	if (ts_maps_read(l->word, id, TID_LEN) && memcmp(id, zero, TID_LEN) == 0)
+		ts_op_piece_write(&l->call.ops, l->word, zero, TID_LEN);
 }
 
 /* Write the ends of threads whose words are cleared, or with @is_last of all. */
@@ -480,7 +461,7 @@ void ts_kernel_write_signal(struct ts_task *t, int num, bool is_step)
 {
 	uint64_t sp = ts_regs_get(t->cpu, ts_guest->sp), addr = 0;
 	struct ts_op_piece piece = { 0 }, inner = { 0 };
-	uint8_t flags = UCIR_SIGNAL_HANDLER, *p;
+	uint8_t flags = UCIR_SIGNAL_HANDLER;
 	int32_t code = 0;
 
 	flags |= read_info(t, num, sp, &code, &addr);
@@ -491,12 +472,8 @@ void ts_kernel_write_signal(struct ts_task *t, int num, bool is_step)
 		flags |= UCIR_SIGNAL_FAULT;
 	compare_frames(&inner, t, sp);
 	add_regs(t, &inner, false);
-	p = ts_op_piece_room(&piece, UCIR_PUT_SIGNAL_LEN + inner.len);
-	if (p) {
-		p = ucir_put_signal(p, (uint16_t)num, code, addr, flags, inner.n_ops);
-		ts_op_piece_done(&piece, ucir_put_bytes(p, inner.bytes, inner.len));
+	if (ts_op_piece_signal(&piece, (uint16_t)num, code, addr, flags, &inner))
 		ts_out_piece(t->pid, UCIR_FRAME, &piece);
-	}
 	ts_op_piece_fini(&piece);
 	ts_op_piece_fini(&inner);
 }

@@ -14,7 +14,6 @@
 #include "src/program/cli/cli_options.h"
 #include "src/program/cli/thread_logs.h"
 #include "src/program/open/folder_list.h"
-#include "src/program/open/newest.h"
 #include "src/source/unpack.h"
 #include "verb_help.h"
 

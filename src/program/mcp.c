@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "mcp.h"
+#include "src/program/cli/cli_commands.h"
 
 #include <limits.h>
 #include <signal.h>

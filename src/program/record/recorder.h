@@ -7,6 +7,7 @@
 
 #include <limits.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "emulator.h"
@@ -14,6 +15,7 @@
 #include "src/base/error.h"
 #include "src/program/cli/cli.h"
 #include "src/program/cli/memory_cap.h"
+#include "src/record/log.h"
 
 struct ts_recorder;
 
@@ -151,5 +153,50 @@ bool ts_recorder_add_text(struct ts_recorder *r, uint8_t key, const char *text);
  * Returns false with r->err if it is at neither place.
  */
 bool ts_recorder_find_file(struct ts_recorder *r, const char *name, char path[PATH_MAX]);
+
+/* -------------------------------------------------------------------------------- record_choice.c */
+
+/*
+ * Set r->engine for r->program by the options of r->cli: Valgrind for programs of this machine's own processor, unless
+ * --with qemu, --qemu, --cpu or --sysroot ask for QEMU; QEMU for programs of other processors.
+ *
+ * Returns 0 on success.  Otherwise returns the status to exit with, after a message.
+ */
+int ts_record_choose(struct ts_recorder *r);
+
+/* After an exec: warn on stderr if the new program cannot run in a recorder. */
+void ts_record_warn(const struct ts_recorder *r);
+
+/* ------------------------------------------------------------------------------ record_progress.c */
+
+/*
+ * Print on stderr that @n_steps instructions are recorded, in @n_bytes of the file, if the last line is older than 10
+ * seconds (or TRACESTUB_PROGRESS of the environment).  Nothing is printed with --quiet and --follow, if stderr is no
+ * terminal, if this process is in the terminal's background, or if the program has switched off echo or line editing.
+ */
+void ts_record_progress_show(struct ts_recorder *r, uint64_t n_steps, uint64_t n_bytes);
+
+/* --------------------------------------------------------------------------------------- follow.c */
+
+#define TS_FOLLOW_FIFO ".logs"
+#define TS_FOLLOW_TEXT ".engine." /* what the engine says; the process id follows */
+
+/*
+ * Record the program of @r and all its descendants, until all of them have ended.
+ *
+ * Returns the status to exit with, as ts_run_record() does.
+ */
+int ts_run_follow(struct ts_recorder *r);
+
+/* ------------------------------------------------------------------------------------- followed.c */
+
+/*
+ * Record the process of @announced, which is the @number-th program and has executed @image programs before, into
+ * @folder, with the options of @first, and add it to the manifest.  SIGUSR2 reports that it executed another program.
+ *
+ * Returns the status to exit with.
+ */
+int ts_followed_run(const struct ts_recorder *first, const char *folder, const struct ts_log_process *announced,
+		    uint32_t number, uint32_t image);
 
 #endif

@@ -10,6 +10,7 @@
 #include "operand.h"
 #include "frame_template.h"
 #include "state.h"
+#include "stream.h"
 
 struct bap_course {
 	struct bap *rec; /* borrowed */
@@ -46,5 +47,25 @@ void bap_course_lose(struct bap_course *co);
  */
 void bap_course_save(const struct bap_course *co, bool has_told, struct ts_buf *b);
 bool bap_course_resume(struct bap_course *co, bool has_told, struct point *p);
+
+/* ----------------------------------------------------------------------------------- insn_frame.c */
+
+/*
+ * Read the opened std frame into the open step; *t and *pc get its thread and address, *insn_len the
+ * instruction's length in bytes (0: unknown).
+ *
+ * Returns false if it is damaged: the error that it was opened with has the reason.
+ */
+bool bap_read_std(struct bap_course *co, struct bap_stream *s, struct bap_thread **t, uint64_t *pc,
+		  uint16_t *insn_len);
+
+/* --------------------------------------------------------------------------------- other_frames.c */
+
+/*
+ * Read the opened frame, not a std frame, into the open step.
+ *
+ * Returns false if it is damaged: the error that it was opened with has the reason.
+ */
+bool bap_read_other(struct bap_course *co, const struct bap_stream *s);
 
 #endif

@@ -2,7 +2,7 @@
 /*
  * A look at the first frames before the trace is read: see detect.h.
  */
-#include "detect.h"
+#include "trace.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -10,9 +10,7 @@
 
 #include "decoder.h"
 #include "operand.h"
-#include "other_frames.h"
 #include "schema.h"
-#include "insn_frame.h"
 #include "stream.h"
 
 #define SCAN_FRAMES  4096

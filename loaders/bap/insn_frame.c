@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "insn_frame.h"
+#include "decoder.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "other_frames.h"
+#include "decoder.h"
 
 #include "schema.h"
 #include "src/arch/signals.h"

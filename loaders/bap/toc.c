@@ -6,7 +6,7 @@
  * be the offset of the meta frame.  So a file is not refused for the size of its index.  The index is used only to find the
  * next frame after a damaged one.
  */
-#include "toc.h"
+#include "trace.h"
 
 #include <inttypes.h>
 

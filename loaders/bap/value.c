@@ -10,7 +10,7 @@
 #include <endian.h>
 #include <string.h>
 
-#include "operand_place.h"
+#include "operand.h"
 #include "word_ops.h"
 
 static uint32_t low_bits(unsigned n)

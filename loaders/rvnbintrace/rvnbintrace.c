@@ -23,7 +23,7 @@
  * next to the trace is not read: the index replaces it, and its contents would have to be checked against the
  * trace.
  */
-#include "machine.h"
+#include "trace.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -32,8 +32,6 @@
 #include <string.h>
 
 #include "loaders/loader.h"
-#include "reader.h"
-#include "regs.h"
 
 static const uint8_t magic[8] = { 's', 'r', 'n', 'i', 'b', 'n', 'v', 'r' };
 static const uint8_t old_magic[8] = { 'c', 'r', 's', 'r', 'n', 'i', 'b', 'r' };

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "probe.h"
+#include "log.h"
 #include "src/base/hex.h"
 
 /* ------------------------------------------------------------------------------------------------ damage */

@@ -11,8 +11,10 @@
 
 #include "line.h"
 #include "loaders/kit/line_reader.h"
+#include "src/base/error.h"
 #include "src/source/source.h"
 #include "src/trace/reader.h"
+#include "src/trace/step.h"
 
 /* A line is at most this long. */
 #define TENET_MAX_LINE (UINT32_C(1) << 20)
@@ -52,5 +54,63 @@ struct tenet {
 	uint32_t n_parts;
 	struct tenet_damages damages;
 };
+
+/* ---------------------------------------------------------------------------------------- probe.c */
+
+struct tenet_head {
+	const char *arch;  /* by the names; NULL: they do not tell */
+	bool has_pc;       /* a program counter is listed */
+	bool has_r15;      /* the program counter of ARM, or a register of x86-64 */
+	bool has_high;     /* one of r0 to r12, of which x86-64 has some */
+	bool is_pc_wide;   /* with more than 32 bits */
+	bool is_utf16;
+	unsigned n_lists;  /* lines that are lists, of those that are whole */
+	unsigned n_others; /* that are not; comments and empty lines do not count */
+	bool is_first_list; /* the first that counts is a list */
+};
+
+/* Look at the first @len bytes of a file. */
+void tenet_head_scan(struct tenet_head *h, const uint8_t *bytes, size_t len);
+
+/* The bytes of the mark of UTF-8 at the beginning of a file. */
+size_t tenet_mark_len(const uint8_t *bytes, size_t len);
+
+/* Is it a log, by what was seen? */
+bool tenet_head_is_log(const struct tenet_head *h);
+
+/* --------------------------------------------------------------------------------------- images.c */
+
+/*
+ * Append the images to @initial; adds nothing if the file is missing or names no images.
+ *
+ * Returns false if memory is exhausted (TS_ENOMEM) or the file cannot be read any more (TS_EIO, TS_ETRUNC).
+ */
+bool tenet_read_images(const struct ts_source *log, struct ts_steps *initial, struct ts_error *err);
+
+/* Where the image with the name of the file @path was loaded.  Returns false if @initial does not list it. */
+bool tenet_find_image(const struct ts_steps *initial, const char *path, uint64_t *base);
+
+/* --------------------------------------------------------------------------------------- tracer.c */
+
+/*
+ * Fill rec->writer from the first lines of the first part.
+ *
+ * Returns false if there are fewer than two positions (TS_EUNSUPPORTED), the file cannot be read (TS_EIO,
+ * TS_ETRUNC), or memory is exhausted (TS_ENOMEM).
+ */
+bool tenet_writer_find(struct tenet *rec, struct ts_error *err);
+
+/* --------------------------------------------------------------------------------------- reader.c */
+
+/* A reader of @rec at position 0.  Returns NULL if memory is exhausted (TS_ENOMEM). */
+struct ts_reader *tenet_reader_new(struct tenet *rec, struct ts_error *err);
+
+/*
+ * Read what comes before position 0 of part @i, and that position's line: its place becomes the part's start,
+ * what it says is appended to @initial.
+ *
+ * Returns false if no line has a program counter (TS_EUNSUPPORTED), or the file cannot be read.
+ */
+bool tenet_read_start(struct tenet *rec, uint32_t i, struct ts_steps *initial, struct ts_error *err);
 
 #endif

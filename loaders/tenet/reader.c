@@ -28,7 +28,7 @@
  *
  * A decode point is a struct tenet_place, and the file that it is in.
  */
-#include "reader.h"
+#include "log.h"
 
 #include <endian.h>
 #include <stdio.h>

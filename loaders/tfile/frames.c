@@ -5,7 +5,7 @@
  * A frame's length is trusted and its blocks are not: a buffer that went round leaves blocks that are other
  * memory in frames whose places are right.
  */
-#include "frames.h"
+#include "trace.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

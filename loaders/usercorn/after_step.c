@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-#include "after_step.h"
+/*
+ * The tail of a step: what stands after its STEP and belongs to it.  That is SYSCALLs that do not end the
+ * process, the state of processes and threads that begin there, and in version 2 signals, the ends of threads
+ * and processes, and the JMP that says where the thread goes on.
+ *
+ * In version 2 the tail may be another thread's: its system call returned after a step of this one.
+ */
+#include "group.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "keyframe.h"
 #include "note.h"
 #include "src/arch/signals.h"
 

@@ -139,4 +139,91 @@ static inline bool ucir_group_op(struct ucir_reader *r, const struct ucir_op *op
  */
 bool ucir_replay(struct ucir_reader *r, uint64_t end, struct ts_steps *out, struct ts_error *err);
 
+/* ------------------------------------------------------------------------------------- keyframe.c */
+
+/*
+ * The use of a keyframe's state: as that of position 0; as a change after a step that no instruction made; or
+ * the same inside a step.  The position before that step may be the process's first, so its registers must
+ * hold there too.
+ */
+enum ucir_role {
+	UCIR_AT_START,
+	UCIR_BEHIND_STEP,
+	UCIR_IN_STEP,
+};
+
+/*
+ * A keyframe at @op, whose ops are read: the first of its process gives its state to @to (NULL: nowhere), any
+ * later one is only checked, since it sums up what follows.
+ *
+ * Returns false if it cannot be read or contradicts itself.
+ */
+bool ucir_keyframe(struct ucir_reader *r, const struct ucir_op *op, struct ts_steps *to, enum ucir_role role,
+		   struct ts_error *err);
+
+/* The same while a group may be open: its effects come before those of the group. */
+bool ucir_keyframe_in_group(struct ucir_reader *r, const struct ucir_op *op, struct ts_steps *out,
+			    struct ts_error *err);
+
+/* ------------------------------------------------------------------------------------------ x87.c */
+
+/* As ucir_x87_step(), when the instruction is not known to be another one. */
+void ucir_x87_look(struct ucir_reader *r, uint64_t insn_len, struct ts_steps *out);
+
+/* The group of @t, the current task, of an instruction of @insn_len bytes, is complete: add what it lacks. */
+static inline void ucir_x87_step(struct ucir_reader *r, const struct ucir_task *t, uint64_t insn_len,
+				 struct ts_steps *out)
+{
+	if (__builtin_expect(r->others[t->pc % UCIR_N_OTHERS] != (t->pc ^ t->pc_key), 0))
+		ucir_x87_look(r, insn_len, out);
+}
+
+/* ----------------------------------------------------------------------------------- after_step.c */
+
+/* Can the next op belong to the step before?  A look at one byte spares most of the looking ahead. */
+static inline bool ucir_may_be_tail(const struct ucir_reader *r)
+{
+	const struct ucir_stream *s = &r->w.s;
+	const uint8_t *next;
+	size_t n;
+	uint8_t kind;
+
+	next = ucir_stream_at_hand(s, &n);
+	if (!r->left || !n)
+		return true;
+	kind = *next;
+	if (kind == UCIR_JMP || kind > UCIR_EXIT)
+		return r->w.rec->version == 2;
+	return kind == UCIR_NOP || kind == UCIR_SYSCALL || kind == UCIR_EXIT;
+}
+
+/*
+ * A step was closed: what follows and belongs to it becomes its effect.  An op that does not, or that is bad,
+ * is left for next().
+ *
+ * Returns false if the trace cannot be read (TS_EIO) or memory is exhausted (TS_ENOMEM): the step may lack
+ * some of its tail.
+ */
+bool ucir_read_tail(struct ucir_reader *r, struct ts_steps *out, struct ts_error *err);
+
+/*
+ * An END that no step can have: before the first one, or inside an instruction.
+ *
+ * Returns false if it is of an unknown kind (TS_ECORRUPT), or if memory is exhausted (TS_ENOMEM).
+ */
+bool ucir_end_early(struct ucir_reader *r, const struct ucir_op *op, struct ts_steps *out,
+		    struct ts_error *err);
+
+/* --------------------------------------------------------------------------------------- reader.c */
+
+/* A reader at position 0; see struct ts_recording_ops. */
+struct ts_reader *ucir_reader_new(struct usercorn *rec, struct ts_error *err);
+
+/* The same, for a walk over the start of a trace (start.c). */
+struct ucir_reader *ucir_reader_open(struct usercorn *rec, struct ts_error *err);
+
+/* An op at stream level.  Returns false if it may not be there, or as what it begins fails. */
+bool ucir_stream_op(struct ucir_reader *r, const struct ucir_op *op, struct ts_steps *out,
+		    struct ts_error *err);
+
 #endif

@@ -6,6 +6,7 @@
 #define LOADERS_USERCORN_TRACE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "arch.h"
@@ -46,5 +47,83 @@ static inline uint64_t ucir_process_id(const struct usercorn *rec, uint64_t pid)
 {
 	return rec->version < 2 ? pid : pid >> 32;
 }
+
+/* ---------------------------------------------------------------------------------------- start.c */
+
+/* Facts of a trace from the ops before the first STEP. */
+struct ucir_start {
+	struct ts_steps *initial; /* receives the leading keyframes' state; NULL: it is only scanned */
+	bool seen[UCIR_N_REGS];   /* register numbers that occur */
+	bool has_keyframe;
+	bool has_jmp;
+	bool has_syscall;
+	uint64_t n_frames;
+};
+
+/*
+ * Walk over the trace up to its first STEP; @start (zeros except for initial) receives the facts found there.
+ *
+ * Returns TS_ITEM at a STEP, TS_END if the trace ends without one, TS_FAIL with @err if it is truncated or
+ * damaged before.
+ */
+enum ts_next ucir_read_start(struct usercorn *rec, struct ucir_start *start, struct ts_error *err);
+
+/* ------------------------------------------------------------------------------- initial_memory.c */
+
+/*
+ * Fill rec->contents from the initial effects, which are complete.
+ *
+ * Returns false if memory is exhausted (TS_ENOMEM).
+ */
+bool ucir_index_contents(struct usercorn *rec, struct ts_error *err);
+
+/* The initial bytes from @addr on of a thread's process, *n of them; NULL where the trace has none. */
+const uint8_t *ucir_initial_bytes(const struct usercorn *rec, uint32_t thread, uint64_t addr, size_t *n);
+
+/* ---------------------------------------------------------------------------------------- place.c */
+
+/*
+ * Move the contents in rec->base.initial.  @exec is the path of the program's file, NULL if it is not
+ * available.  @like: the same recording, opened before, whose contents are in their places; NULL: none.
+ *
+ * Returns false if @exec or the trace cannot be read (TS_EIO) or memory is exhausted (TS_ENOMEM): continuing
+ * would leave contents in wrong places for a temporary reason.  An @exec that is not an ELF file, or another
+ * program than the recorded one, is a warning.
+ */
+bool ucir_place(struct usercorn *rec, const struct usercorn *like, const char *exec, struct ts_error *err);
+
+/*
+ * Read the command line and the auxiliary vector from the initial stack of a Linux process into rec->base, if
+ * all of it is valid.
+ *
+ * Returns false if memory is exhausted (TS_ENOMEM).
+ */
+bool ucir_read_stack(struct usercorn *rec, struct ts_error *err);
+
+/* ----------------------------------------------------------------------------------------- vote.c */
+
+/* A question: at which shift in [addr, addr + len) do the @data_len bytes lie? */
+struct ucir_vote {
+	uint64_t addr, len;
+	uint64_t data_len;   /* less than len */
+	const uint8_t *data; /* borrowed; neither its first nor its last byte is zero */
+	uint32_t thread;
+	/* The answer. */
+	bool is_decided;
+	uint64_t shift;
+	uint32_t n_for,
+		n_against; /* bytes seen that are not zero and fit there; bytes seen that do not fit */
+};
+
+/* The largest number of questions; further ones are not answered. */
+#define UCIR_MAX_VOTES 32
+
+/*
+ * Answer the @n (at most UCIR_MAX_VOTES) questions, as far as a bounded first part of the trace can.  If the
+ * trace is damaged there, the part before is used.
+ *
+ * Returns false if the trace cannot be read (TS_EIO), or if memory is exhausted (TS_ENOMEM).
+ */
+bool ucir_vote(struct usercorn *rec, struct ucir_vote *votes, size_t n, struct ts_error *err);
 
 #endif

@@ -24,14 +24,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "initial_memory.h"
-#include "loaders/kit/snappy_table.h"
+#include "group.h"
+#include "loaders/kit/snappy.h"
 #include "loaders/loader.h"
 #include "ops.h"
-#include "place.h"
-#include "reader.h"
 #include "src/base/cursor.h"
-#include "start.h"
 
 #define MAGIC "UCIR"
 #define HEADER_LEN 74

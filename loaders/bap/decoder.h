@@ -5,12 +5,33 @@
 #ifndef LOADERS_BAP_DECODER_H
 #define LOADERS_BAP_DECODER_H
 
-#include "calls.h"
+#include "frame_template.h"
 #include "loaders/kit/point.h"
 #include "operand.h"
-#include "frame_template.h"
 #include "state.h"
 #include "stream.h"
+
+#define BAP_MAX_CALLS 8
+
+/* A system call whose frame was read. */
+struct bap_call {
+	uint64_t address, thread_id;
+	uint64_t number, args[TS_MAX_SYSCALL_ARGS];
+	uint32_t n_args;
+};
+
+/* System calls that wait for the std frames of their instructions, which come after them. */
+struct bap_calls {
+	struct bap_call items[BAP_MAX_CALLS];
+	uint32_t n;
+};
+
+/* One more; of too many the first is left out. */
+void bap_calls_add(struct bap_calls *calls, const struct bap_look *look, const struct bap_call *call);
+
+/* Take the one for the instruction of @t at @address, if there is one: an event of the open step. */
+void bap_calls_take(struct bap_calls *calls, struct bap_known *k, const struct bap_thread *t,
+		    uint64_t address);
 
 struct bap_course {
 	struct bap *rec; /* borrowed */

@@ -5,9 +5,12 @@
 #ifndef LOADERS_BAP_TRACE_H
 #define LOADERS_BAP_TRACE_H
 
-#include "arch.h"
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "loaders/kit/regmap.h"
 #include "loaders/kit/warn.h"
+#include "src/arch/arch.h"
 #include "src/arch/x86_insn.h"
 #include "src/source/source.h"
 #include "src/trace/reader.h"
@@ -182,5 +185,39 @@ uint64_t bap_reader_n_followed(const struct ts_reader *base);
 
 /* Fill the initial state with what comes before the first instruction.  Fails as bap_reader_new() does. */
 bool bap_read_initial(struct bap *rec, struct ts_error *err);
+
+/* ----------------------------------------------------------------------------------------- arch.c */
+
+/* The architectures that something depends on, by the format's numbers. */
+enum {
+	BAP_ARCH_M68K = 2,
+	BAP_ARCH_SPARC = 6,
+	BAP_ARCH_MIPS = 8,
+	BAP_ARCH_X86 = 9,
+	BAP_ARCH_POWERPC = 23,
+	BAP_ARCH_RS6000 = 24,
+	BAP_ARCH_ARM = 35,
+	BAP_ARCH_S390 = 66,
+	BAP_ARCH_AARCH64 = 78,
+};
+
+/* A machine of x86. */
+#define BAP_I8086 2
+
+/* The name of an architecture's number, NULL for a number that the format does not define. */
+const char *bap_arch_name(uint64_t number);
+
+/*
+ * The model's architecture for the header's numbers, NULL if the model has none.  *is_order_open is set when
+ * the file does not tell the byte order and machines of both orders exist; what is returned then is the usual
+ * one.
+ */
+const struct ts_arch *bap_arch_model(uint64_t number, uint64_t machine, bool *is_order_open);
+
+/*
+ * What gdb calls the machine, where it knows it better than the model, whose set of registers it shares;
+ * NULL: as the model does.
+ */
+const char *bap_arch_gdb_name(uint64_t number, uint64_t machine);
 
 #endif

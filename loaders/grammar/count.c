@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "count.h"
+#include "log.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -104,4 +104,24 @@ bool grammar_read_start(struct grammar_log *log, struct ts_error *err);
 /* A reader at position 0; NULL if memory is exhausted (TS_ENOMEM). */
 struct ts_reader *grammar_reader_new(struct grammar_log *log, struct ts_error *err);
 
+/* --------------------------------------------------------------------------------------- blocks.c */
+
+/*
+ * Look at the first states: log->is_blocks gets whether instructions that lead to the next one are mostly followed
+ * by another state than the next instruction's.  It is not known, and false, where the log has no code.
+ *
+ * Returns false if the source cannot be read (TS_EIO, TS_ETRUNC) or memory is exhausted (TS_ENOMEM).
+ */
+bool grammar_find_blocks(struct grammar_log *log, struct ts_error *err);
+
+/* ---------------------------------------------------------------------------------------- count.c */
+
+/*
+ * Add the notes "lines", how many of the first lines each line of the grammar matches, and "no pattern", the first
+ * lines that none does.
+ *
+ * Returns false if the trace cannot be read (TS_EIO) or memory is exhausted (TS_ENOMEM).
+ */
+bool grammar_count_lines(struct grammar_log *log, struct ts_error *err);
+
 #endif

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "blocks.h"
-#include "count.h"
 #include "dialects.h"
 #include "image.h"
 #include "loaders/kit/line_reader.h"

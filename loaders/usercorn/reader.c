@@ -76,7 +76,7 @@ static void put_fault(struct ucir_reader *r, uint64_t insn_len, struct ts_steps 
 }
 
 /* The step that ends its process. */
-static void ucir_last_step(struct ucir_reader *r, uint64_t insn_len, struct ts_steps *out)
+static void last_step(struct ucir_reader *r, uint64_t insn_len, struct ts_steps *out)
 {
 	if (!r->has_bare_exit)
 		return;
@@ -131,7 +131,7 @@ static uint32_t words_on(struct ucir_reader *r, uint64_t addr, uint32_t max, uin
  * The step has many effects, the last of which may be a write: a string instruction's go on after it,
  * thousands of them, and are one.
  */
-static void ucir_write_on(struct ucir_reader *r, struct ts_steps *out)
+static void write_on(struct ucir_reader *r, struct ts_steps *out)
 {
 	struct ts_effect *e = &out->effects[out->n_effects - 1];
 	uint32_t n = 1;
@@ -171,7 +171,7 @@ static bool step(struct ucir_reader *r, const struct ucir_op *op, struct ts_step
 		return false;
 	r->base.end.is_fault = false;
 	if (__builtin_expect(t->is_exiting, 0))
-		ucir_last_step(r, op->len, out);
+		last_step(r, op->len, out);
 	else
 		ucir_x87_step(r, t, op->len, out);
 	if (out->is_failed)
@@ -273,7 +273,7 @@ static bool read_group(struct ucir_reader *r, struct ts_steps *out, bool *is_end
 		if (!ucir_group_op(r, &op, out, err))
 			return false;
 		if (__builtin_expect(out->n_effects - out->n_closed > TS_MANY_EFFECTS, 0))
-			ucir_write_on(r, out);
+			write_on(r, out);
 	}
 }
 

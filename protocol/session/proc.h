@@ -42,4 +42,17 @@ void rsp_proc_put_region(const struct rsp_session *s, const struct ts_region_inf
  */
 bool rsp_proc_is_smaps(const struct rsp_session *s, const char *path);
 
+/* ---------------------------------------------------------------------------------------- smaps.c */
+
+struct rsp_session;
+
+/*
+ * Begin to open the file of the session's process, as the session's job: it becomes the text of @fd, an
+ * ordinal of s->files that is not open, and the reply is @reply_fd, its number for the client.  The reply is
+ * an error if nothing is known, and after ^C.
+ *
+ * Returns false if memory is exhausted.
+ */
+bool rsp_smaps_start(struct rsp_session *s, unsigned fd, unsigned reply_fd);
+
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "trace_check.h"
+#include "index_policy.h"
 
 #include <string.h>
 

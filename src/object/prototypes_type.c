@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "prototypes_type.h"
+#include "prototypes_parts.h"
 
 #include <gelf.h>
 #include <string.h>

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "src/mcp/mcp.h"
-#include "src/program/ask/asked.h"
+#include "src/program/ask/asker.h"
 #include "src/program/cli/report.h"
 
 /* One trace of several. */

@@ -6,12 +6,9 @@
 
 #include "loaders/usercorn/op_write.h"
 #include "maps.h"
-#include "names.h"
 #include "qemu.h"
 #include "ring.h"
-#include "siginfo.h"
 #include "src/record/shadow.h"
-#include "written.h"
 
 #define CLONE_THREAD 0x10000u
 #define CLONE_CHILD_CLEARTID 0x200000u

@@ -5,6 +5,9 @@
 #ifndef TS_RECORDER_KERNEL_H
 #define TS_RECORDER_KERNEL_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "thread.h"
 
 /* The keyframe of a thread whose first instruction is at @pc; of the first thread, with all memory. */
@@ -62,5 +65,35 @@ static inline int ts_kernel_signal_at(const struct ts_task *t, uint64_t pc)
 
 /* Write signal @num, which interrupted the thread; @is_step: its last instruction may have caused it. */
 void ts_kernel_write_signal(struct ts_task *t, int num, bool is_step);
+
+/* ---------------------------------------------------------------------------------------- names.c */
+
+/* A thread begins: it has the name of the one that made it, if the program has given that one. */
+void ts_names_begin(const struct ts_task *t);
+
+/* The call has returned: write a note of each name that it gave. */
+void ts_names_returned(const struct ts_task *t);
+
+/* -------------------------------------------------------------------------------------- written.c */
+
+/* Find the numbers of the calls of the processor ts_guest. */
+void ts_written_begin(void);
+
+/* The call has returned: add what it wrote to its ops. */
+void ts_written_add(struct ts_call *c);
+
+/* -------------------------------------------------------------------------------------- siginfo.c */
+
+/* Put the handler before those of QEMU, wherever it is not there yet: after each change of a handler. */
+void ts_siginfo_watch(void);
+
+/* The calling thread is in the recording: a signal that it takes is told of it. */
+void ts_siginfo_begin_thread(void);
+
+/*
+ * The code and the address of the failed access that the host told this thread of, if that was the last signal from the host
+ * and is guest signal @num.  Told once.
+ */
+bool ts_siginfo_last(int num, int32_t *code, uint64_t *addr);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "names.h"
+#include "kernel.h"
 
 #include <dirent.h>
 #include <stdio.h>

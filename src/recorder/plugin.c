@@ -21,11 +21,9 @@
 #include "loaders/usercorn/op_write.h"
 #include "qemu.h"
 #include "ring.h"
-#include "siginfo.h"
 #include "src/record/shadow.h"
 #include "step.h"
 #include "thread.h"
-#include "written.h"
 
 #define MAX_INSN_LEN 16u
 #define MAX_ACCESS_LEN 16u

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "written.h"
+#include "kernel.h"
 
 #include <string.h>
 

@@ -223,4 +223,13 @@ bool ts_source_init(struct ts_source *src, const struct ts_source_ops *ops, uint
 /* Copy the times and the inode of @file to @src, which has the bytes of the same file. */
 void ts_source_take_times(struct ts_source *src, const struct ts_source *file);
 
+/*
+ * The @len bytes from @off of @src, all before its end.  Takes ownership of @src, also on failure.  @name is the name
+ * of the new source; its time is that of @src.
+ *
+ * Returns NULL if memory is exhausted (TS_ENOMEM).
+ */
+struct ts_source *ts_part_open(struct ts_source *src, uint64_t off, uint64_t len, const char *name,
+			       struct ts_error *err);
+
 #endif

@@ -48,4 +48,12 @@ bool ts_zstd_frames_read(struct ts_zstd_frames *f, const struct ts_source *src, 
 /* The number of cached bytes; for tests. */
 uint64_t ts_zstd_frames_kept(struct ts_zstd_frames *f);
 
+/*
+ * Returns a source with the unpacked bytes of @src, which takes ownership of @src.
+ *
+ * Returns NULL with *err unchanged, and without taking @src, if @src is no such file or its frames are too large to
+ * be decoded for each question.  Returns NULL with *err set if @src cannot be read (TS_EIO) or memory is exhausted.
+ */
+struct ts_source *ts_zstd_seek_open(struct ts_source *src, struct ts_error *err);
+
 #endif

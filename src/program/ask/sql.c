@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "asked.h"
+#include "asker.h"
 #include "show.h"
 #include "sql_prompt.h"
 #include "src/base/atomic_file.h"

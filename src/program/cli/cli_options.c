@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "cli_commands.h"
-#include "picture.h"
 #include "src/ask/diff/diff.h"
 #include "src/base/similar.h"
 #include "src/index/index_parts.h"
@@ -352,4 +351,23 @@ bool ts_cli_check_options(const struct ts_cli *cli, uint64_t seen)
 	if (cli->command == TS_CMD_INDEX && cli->index && !strcmp(cli->index, "none"))
 		return ts_cli_usage_error("'tracestub index' builds what --index none does without");
 	return true;
+}
+
+/* ------------------------------------------------------------------------- file names of pictures */
+
+static bool has_suffix(const char *path, const char *suffix)
+{
+	size_t len = strlen(path), n = strlen(suffix);
+
+	return len > n && !strcmp(path + len - n, suffix);
+}
+
+bool ts_picture_is_svg(const char *path)
+{
+	return has_suffix(path, ".svg");
+}
+
+bool ts_picture_is_name(const char *path)
+{
+	return ts_picture_is_svg(path) || has_suffix(path, ".html") || has_suffix(path, ".htm");
 }

@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "threads.h"
-
 void bap_course_init(struct bap_course *co, struct bap *rec, struct bap_look *look, struct ts_end *end)
 {
 	memset(co, 0, sizeof(*co));

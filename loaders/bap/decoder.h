@@ -89,4 +89,37 @@ bool bap_read_std(struct bap_course *co, struct bap_stream *s, struct bap_thread
  */
 bool bap_read_other(struct bap_course *co, const struct bap_stream *s);
 
+/* ---------------------------------------------------------------------------------------- value.c */
+
+/* A register operand's value before the instruction, or after it. */
+void bap_op_see(struct bap_known *k, struct bap_thread *t, const struct bap_op *op);
+void bap_op_write(struct bap_known *k, struct bap_thread *t, const struct bap_op *op);
+
+/*
+ * The old recorder lists what is written, register or memory, with its old value: the new one is not there.
+ */
+void bap_op_lose(struct bap_known *k, struct bap_thread *t, const struct bap_op *op);
+
+/* A memory operand's value as an effect of kind TS_FX_READ or TS_FX_WRITE. */
+void bap_op_memory(struct bap_known *k, enum ts_effect_kind kind, const struct bap_op *op, bool is_hidden);
+
+/* -------------------------------------------------------------------------------------- threads.c */
+
+/*
+ * The thread with the recorder's @id, met at file offset @off; one that is met for the first time becomes a
+ * thread of the recording.  @keep, which may be NULL, stays valid; others are so until the next call.
+ *
+ * Returns NULL if there are too many threads (TS_ELIMIT) or memory is exhausted (TS_ENOMEM).
+ */
+struct bap_thread *bap_threads_find(struct bap_known *k, uint64_t id, const struct bap_thread *keep,
+				    uint64_t off, struct ts_error *err);
+
+/*
+ * A thread of a decode point, which lists threads from the one met last on.
+ *
+ * Returns NULL as above, or if there are too many, if it is there twice, or if the recording does not have it
+ * (TS_ECORRUPT).
+ */
+struct bap_thread *bap_threads_add(struct bap_known *k, uint64_t id, struct ts_error *err);
+
 #endif

@@ -6,7 +6,6 @@
 #include "insn.h"
 #include "schema.h"
 #include "snapshot.h"
-#include "value.h"
 #include "word_ops.h"
 
 /* Did this frame's list see the same memory before?  Then that is not the value before the instruction. */

@@ -3,8 +3,6 @@
 
 #include "schema.h"
 #include "src/arch/signals.h"
-#include "threads.h"
-#include "value.h"
 
 #define MAX_MODULES 4096
 

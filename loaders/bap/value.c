@@ -5,7 +5,7 @@
  * A value is stored least significant byte first and as wide as the recorder liked; registers have the
  * target's order.
  */
-#include "value.h"
+#include "decoder.h"
 
 #include <endian.h>
 #include <string.h>

@@ -5,9 +5,69 @@
 #ifndef LOADERS_GRAMMAR_DECODER_H
 #define LOADERS_GRAMMAR_DECODER_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "insn.h"
-#include "moves.h"
+#include "src/arch/operands/operands.h"
 #include "src/object/image.h"
+#include "src/trace/step.h"
+#include "states.h"
+
+#define GRAMMAR_MAX_MOVES 8u
+
+/* Bytes [off, off + len) of memory operand @mem, and where they come from or go to. */
+struct grammar_move {
+	uint64_t constant; /* of TS_WAY_PART, and the address of the next instruction */
+	uint16_t off, len;
+	uint16_t reg;      /* offset in the layout */
+	uint8_t mem;
+	uint8_t way;       /* enum ts_way: TS_WAY_COPY, TS_WAY_PART, TS_WAY_ZERO; another one: the bytes are not known */
+	uint8_t unit;      /* TS_WAY_PART: the first byte of the constant */
+	bool is_store;
+};
+
+/* The memory operands of an instruction. */
+struct grammar_moves {
+	struct ts_op_mem mem[TS_MAX_OP_MEM];
+	uint16_t sizes[TS_MAX_OP_MEM]; /* bytes of each operand, of all its registers */
+	struct grammar_move moves[GRAMMAR_MAX_MOVES];
+	uint64_t addr_mask, cond_mask;
+	uint16_t cond_off;
+	uint8_t cond_len, cond_code, condition; /* as of struct ts_operands */
+	uint8_t n_mem, n;
+	uint8_t reads, writes, always; /* bit i is set for operand i that is read, written, accessed without a condition */
+	bool is_known;    /* all of the memory that it accesses is in its operands */
+	bool is_repeated;
+	bool is_syscall;
+	bool is_cut;      /* addresses of its operands are not known */
+};
+
+/* The moves of @ops, the instruction at @pc. */
+void grammar_moves_take(struct grammar_moves *m, const struct ts_arch *arch, uint64_t pc, const struct ts_operands *ops);
+
+/*
+ * Keep what two ways have in common in which the code of one instruction may go on: constants and addresses may differ.
+ *
+ * Returns false if more differs.
+ */
+bool grammar_moves_keep_common(struct grammar_moves *m, const struct grammar_moves *other);
+
+/*
+ * Fill in the values of stores among the effects of @fx that have none, by the registers before the instruction;
+ * and those of loads, by the registers after it.  An access is one of an operand if it lies in it, or, where the
+ * registers do not tell the operand's address, has its size.
+ */
+void grammar_moves_fill(const struct grammar_moves *m, const struct ts_op_state *state, enum ts_effect_kind kind,
+			struct ts_steps *fx);
+
+/*
+ * Append the reads and the writes of an instruction, by the registers @before it, and @after it where those are
+ * known.  Reads are hidden: that nothing else was read is not known.  An instruction that may have written what is
+ * not known gives TS_FX_UNSEEN, and the result is false.
+ */
+bool grammar_moves_tell(const struct grammar_moves *m, const struct ts_op_state *before, const struct ts_op_state *after,
+			struct ts_steps *out);
 
 struct grammar_decoder;
 

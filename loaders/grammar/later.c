@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "later.h"
+/*
+ * Where a state lists the accesses of its thread's instruction before it, those of the last instruction before another
+ * thread runs are on a later line: the next one of its thread.  They are looked up there when the other thread comes.
+ */
+#include "reader.h"
 
 /* So many bytes are looked at: each switch between threads may cost that. */
 #define MAX_LOOKED 65536u

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "moves.h"
+/*
+ * What an instruction moves between memory and registers: values of accesses of which a trace has the addresses
+ * alone, and accesses of which it has nothing but the registers.  Instructions are decoded by src/arch/operands/operands.
+ */
+#include "decoder.h"
 
 #include <string.h>
 

@@ -16,7 +16,6 @@
 #include "protocol/session/command.h"
 #include "protocol/session/events.h"
 #include "protocol/session/machine.h"
-#include "protocol/session/goto_run.h"
 #include "protocol/session/save.h"
 #include "protocol/session/session.h"
 #include "protocol/session/wait.h"

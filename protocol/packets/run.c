@@ -10,7 +10,6 @@
 #include "packets.h"
 #include "protocol/session/asking.h"
 #include "protocol/session/modules.h"
-#include "protocol/session/goto_run.h"
 #include "protocol/session/run_job.h"
 #include "protocol/session/session.h"
 #include "protocol/session/stop.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "goto_run.h"
+#include "session.h"
 
 #include <inttypes.h>
 

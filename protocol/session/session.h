@@ -303,4 +303,16 @@ enum rsp_done rsp_reply_failure(struct rsp_reply *r, const char *file, const str
  */
 bool rsp_dispatch_packet(struct rsp_session *s, const uint8_t *payload, size_t len, struct rsp_reply *r);
 
+/* ------------------------------------------------------------------------------------- goto_run.c */
+
+enum rsp_reach {
+	RSP_REACHED, /* *pos has the position */
+	RSP_NOWHERE, /* there is no such position; @why has the reason in one sentence */
+	RSP_LATER,   /* more of the recording must be read first: the handler must return RSP_WAIT */
+};
+
+/* Find the destination's position, starting from the session's position. */
+enum rsp_reach rsp_reach(struct rsp_session *s, const struct rsp_destination *d, uint64_t *pos,
+				    struct ts_buf *why);
+
 #endif

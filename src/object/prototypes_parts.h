@@ -11,6 +11,7 @@
 
 #include "src/base/arena.h"
 #include "value_type.h"
+#include "variable_place.h"
 
 /* ------------------------------------------------------------------------------ prototypes_type.c */
 
@@ -100,5 +101,15 @@ static inline uint64_t ts_prototypes_allowance(const struct ts_prototypes *p)
 {
 	return p->len + (UINT64_C(1) << 20);
 }
+
+/* ------------------------------------------------------------------------------------- location.c */
+
+/*
+ * The place of the variable @die of the function @function.
+ *
+ * v->kind is set to MEMORY or REGISTER, or to NOWHERE with the reason.
+ */
+void ts_location_find(struct ts_prototypes *p, const struct ts_variable_frame *frame, Dwarf_Die *die, Dwarf_Die *function,
+		      struct ts_variable *v);
 
 #endif

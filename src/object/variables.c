@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "location.h"
+#include "prototypes_parts.h"
 
 /* Scopes lie in one another, and so do members without a name and base classes: so deep at most. */
 #define MAX_SCOPES	64u

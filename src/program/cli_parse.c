@@ -9,7 +9,6 @@
 #include "cli_operands.h"
 #include "src/program/cli/cli_commands.h"
 #include "src/program/cli/cli_options.h"
-#include "verb_help.h"
 
 /* As many as the descriptors of a process usually allow, and more than people have debuggers. */
 #define DEFAULT_MAX_CLIENTS 256u

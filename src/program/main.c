@@ -20,13 +20,10 @@
 #include "src/program/cli/thread_logs.h"
 #include "src/program/debug/debugger.h"
 #include "src/program/debug/serve.h"
-#include "src/program/open/beside.h"
-#include "src/program/open/confine.h"
 #include "src/program/open/kept.h"
 #include "src/program/open/opening.h"
 #include "src/program/open/packed.h"
 #include "src/program/open/processes.h"
-#include "src/program/open/reading.h"
 
 /* The other trace of a comparison, opened with the same options; --index names the first one's. */
 static int compare(struct ts_model *m, const struct ts_cli *cli)

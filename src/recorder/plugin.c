@@ -22,7 +22,6 @@
 #include "qemu.h"
 #include "ring.h"
 #include "src/record/shadow.h"
-#include "step.h"
 #include "thread.h"
 
 #define MAX_INSN_LEN 16u

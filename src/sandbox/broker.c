@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "broker.h"
+/*
+ * The broker: a process that opens files for a sandboxed process.
+ */
+#include "rules.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -18,7 +21,6 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "place.h"
 #include "src/base/bytes.h"
 #include "src/base/source_name.h"
 #include "src/source/rooted.h"

@@ -61,4 +61,16 @@ enum ts_got ts_symbols_search_next(struct ts_symbols_search *f, struct ts_error 
 bool ts_find_symbols(struct ts_symbols *s, struct ts_query *q, const struct ts_symbols_places *places,
 		     struct ts_error *err);
 
+/* ------------------------------------------------------------------------------------ name_list.c */
+
+/*
+ * Add the names of the file @src to @s, each @moved bytes above its address in the file.  In a .map file without
+ * addresses only the names of segment 1, to which OFFSET is relative, are added.
+ *
+ * Returns true if there is a name; lines of other forms are ignored.
+ * Returns false if there is none (TS_EUSAGE), the file is larger than 64 MiB (TS_ELIMIT) or cannot be read (TS_EIO,
+ * TS_ETRUNC), or memory is exhausted (TS_ENOMEM).
+ */
+bool ts_name_list_read(struct ts_symbols *s, const struct ts_source *src, uint64_t moved, struct ts_error *err);
+
 #endif

@@ -86,7 +86,6 @@ JOINTS = {
     "src/program/debug/serve.c": "protocol/server",
     "src/program/record/follow.c": "src/record",
     "src/program/record/record.c": "loaders/usercorn",
-    "src/program/record/record_last.h": "loaders/usercorn",
     "src/program/record/record_qemu.c": "src/recorder loaders/usercorn",
     "src/program/record/record_vg.c": "src/record loaders/usercorn",
     "src/program/record/recorder.h": "src/record loaders/usercorn",

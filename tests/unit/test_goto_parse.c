@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "fake_session.h"
-#include "protocol/session/goto_run.h"
+#include "protocol/session/session.h"
 
 static struct rsp_destination d;
 static struct ts_buf why;

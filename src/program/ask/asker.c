@@ -5,9 +5,8 @@
 
 #include "src/ask/grammar/machine.h"
 #include "src/program/cli/report.h"
-#include "src/program/open/beside.h"
 #include "src/program/open/kept.h"
-#include "src/program/open/reading.h"
+#include "src/program/open/opening.h"
 #include "src/symbols/find_symbols.h"
 
 static bool find_symbols(const struct ts_asker *a, struct ts_symbols *symbols, struct ts_local_files *local,

@@ -14,7 +14,6 @@
 #include "src/program/cli/interrupt.h"
 #include "src/program/cli/report.h"
 #include "src/program/open/opening.h"
-#include "src/program/open/reading.h"
 
 /*
  * A cursor over the differences with the options of @cli, which it borrows, as the recordings.

@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "beside.h"
+/*
+ * Search for the recorded program if the command line does not name it: a file beside the trace, in the current folder,
+ * or the copy from the time of the recording (kept.h).
+ *
+ * Its name is the program's name in the recording, or the trace's name without suffixes (run.ucir.gz: run,
+ * run.exe).  It is used only if its contents agree with the recording.
+ */
+#include "opening.h"
 
 #include <errno.h>
 #include <inttypes.h>

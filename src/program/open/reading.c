@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "reading.h"
+#include "opening.h"
 
 #include <inttypes.h>
 #include <stdio.h>

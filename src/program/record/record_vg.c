@@ -19,7 +19,6 @@
 #include <unistd.h>
 
 #include "loaders/usercorn/op_write.h"
-#include "record_last.h"
 #include "recorder.h"
 #include "src/program/cli/message.h"
 #include "src/record/decoder.h"

@@ -8,6 +8,7 @@
 
 #include "src/ask/grammar/question.h"
 #include "src/base/log.h"
+#include "src/base/suffix.h"
 #include "src/base/utf8.h"
 #include "src/export/call_file.h"
 #include "src/export/export.h"
@@ -334,28 +335,21 @@ static enum ts_status export_calls(struct ts_query *q, enum ts_call_form form, c
 
 /* ------------------------------------------------------------------------------------------ which form */
 
-static bool ends_with(const char *name, const char *suffix)
-{
-	size_t len = strlen(name), n = strlen(suffix);
-
-	return len > n && !strcmp(name + len - n, suffix);
-}
-
 /* Does the command line select calls, with --as or the name of the file? */
 static bool is_call_form(const struct ts_cli *cli, enum ts_call_form *form)
 {
 	if (cli->form)
 		return ts_call_form_find(cli->form, form);
 	*form = TS_CALLS_FOLDED;
-	return ends_with(cli->output, ".folded");
+	return ts_has_suffix(cli->output, ".folded");
 }
 
 /* By --as, or by the name of the file.  *is_frames: it is a trace file of gdb. */
 static bool choose_form(const struct ts_cli *cli, enum ts_listing_form *form, bool *is_frames, struct ts_error *err)
 {
-	bool is_plus = ends_with(cli->output, ".tenet") || ends_with(cli->output, ".trace");
+	bool is_plus = ts_has_suffix(cli->output, ".tenet") || ts_has_suffix(cli->output, ".trace");
 
-	*is_frames = cli->form ? !strcmp(cli->form, "tfile") : !is_plus && !ends_with(cli->output, ".csv");
+	*is_frames = cli->form ? !strcmp(cli->form, "tfile") : !is_plus && !ts_has_suffix(cli->output, ".csv");
 	if (!cli->form)
 		*form = is_plus ? TS_LISTING_TENETPP : TS_LISTING_CSV;
 	if (!cli->form || *is_frames || ts_listing_find(cli->form, form))

@@ -14,6 +14,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 #include "src/base/source_name.h"
+#include "src/base/suffix.h"
 #include "src/base/vec.h"
 
 /* Is the rule one for all files of a folder? */
@@ -176,13 +177,6 @@ static bool is_aside(const char *name, const char *file)
 	return has_random_end(name + len, ".") || is_segment(name + len);
 }
 
-static bool ends_in(const char *name, const char *suffix)
-{
-	size_t len = strlen(name), n = strlen(suffix);
-
-	return len > n && !strcmp(name + len - n, suffix);
-}
-
 /* Equal paths are the same folder even if it could not be opened: the call then reports why. */
 static bool is_in_folder(const struct ts_rule *rule, const struct ts_place *place)
 {
@@ -244,7 +238,7 @@ static bool allows_spare(const struct ts_rule *rule, const struct ts_place *plac
 {
 	if (use != TS_USE_REMOVE)
 		return use == TS_USE_FOLDER && is_in_folder(rule, place);
-	return ends_in(place->name, rule->name) && is_in_folder(rule, place);
+	return ts_has_suffix(place->name, rule->name) && is_in_folder(rule, place);
 }
 
 static bool allows_kept(const struct ts_rule *rule, const struct ts_place *place, enum ts_use use)

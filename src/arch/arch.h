@@ -208,7 +208,7 @@ uint32_t ts_arch_os_features(const struct ts_arch *arch, const char *osabi);
 /* Index into set->regs of the register called @name, -1 if there is none. */
 int ts_regset_find(const struct ts_regset *set, const char *name);
 
-/* The register that has the byte at @off of the 'g' layout; NULL if it is none's. */
+/* The register that contains the byte at @off of the 'g' layout.  Returns NULL if no register contains it. */
 const struct ts_reg *ts_regset_at(const struct ts_regset *set, uint64_t off);
 
 /* Index into set->regs of gdb's register number @regnum, -1 if there is none. */

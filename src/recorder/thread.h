@@ -73,11 +73,11 @@ struct ts_task {
 	unsigned n_accesses;
 	struct ts_access accesses[TS_MAX_ACCESSES];
 
-	uint64_t at;   /* the pc that the recording has for it now */
-	bool is_stale; /* all registers are to be compared */
+	uint64_t at;   /* its pc according to the ops written so far */
+	bool is_stale; /* all registers must be compared */
 	bool is_exiting;
 	struct ts_call call;
-	struct ts_ring_call *in_flight; /* the call's entry in the ring; NULL: it has none */
+	struct ts_ring_call *in_flight; /* the call's entry in the ring; NULL: none */
 };
 
 /* What is recorded; constant after the first instruction. */

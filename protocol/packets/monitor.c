@@ -116,7 +116,7 @@ static enum rsp_command_end go(struct rsp_session *s, const struct rsp_destinati
 		return move(s, pos, out);
 	case RSP_LATER:
 		return RSP_COMMAND_LATER;
-	case RSP_NOWHERE:
+	case RSP_UNREACHABLE:
 		break;
 	}
 	return RSP_COMMAND_REFUSED;
@@ -162,7 +162,7 @@ static enum rsp_command_end announce_goto(struct rsp_session *s, const char *arg
 		break;
 	case RSP_LATER:
 		break;
-	case RSP_NOWHERE:
+	case RSP_UNREACHABLE:
 		return RSP_COMMAND_REFUSED;
 	}
 	rsp_session_announce(s, &d);

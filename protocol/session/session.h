@@ -307,7 +307,7 @@ bool rsp_dispatch_packet(struct rsp_session *s, const uint8_t *payload, size_t l
 
 enum rsp_reach {
 	RSP_REACHED, /* *pos has the position */
-	RSP_NOWHERE, /* there is no such position; @why has the reason in one sentence */
+	RSP_UNREACHABLE, /* there is no such position; @why has the reason, one sentence */
 	RSP_LATER,   /* more of the recording must be read first: the handler must return RSP_WAIT */
 };
 

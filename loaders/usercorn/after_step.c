@@ -238,7 +238,7 @@ static bool take(struct ucir_reader *r, const struct ucir_op *op, struct ts_step
 	case UCIR_SYSCALL: return is_inside && take_syscall(r, op, out, err);
 	case UCIR_EXIT: return r->w.rec->version < 2 && take_exit(r, out, err);
 	case UCIR_FRAME: return !is_inside && ucir_begin_frame(r, op, out, err);
-	case UCIR_KEYFRAME: return !is_inside && ucir_keyframe(r, op, out, UCIR_BEHIND_STEP, err);
+	case UCIR_KEYFRAME: return !is_inside && ucir_keyframe(r, op, out, UCIR_AFTER_STEP, err);
 	case UCIR_SIGNAL: return is_inside && is_after_step(r) && take_signal(r, op, out, err);
 	case UCIR_GAP: return is_inside && is_after_step(r) && take_gap(r, op, out, err);
 	case UCIR_THREAD_END: return is_inside && is_after_step(r) && take_thread_end(r, op, out);

@@ -94,13 +94,13 @@ struct usercorn {
 	struct ts_x86 x86; /* if there are any */
 	struct ts_warner warner; /* by stream offsets */
 	bool is_cut;        /* the recorder said that it ended before the program */
-	uint64_t last_name; /* the stream offset of the last NOTE of a thread's name that was taken, 0: none was */
+	uint64_t last_name; /* stream offset of the last NOTE with a thread's name that was used; 0: none was */
 	/* Made when the initial state is complete. */
 	struct ucir_content *contents; /* owned; by thread and address */
 	uint32_t n_contents;
 };
 
-/* Of whom a frame with @pid is: in version 2 a process and a thread of it, before that a process. */
+/* The process id in a frame's @pid.  In version 2 @pid consists of a process id and a thread id. */
 static inline uint64_t ucir_process_id(const struct usercorn *rec, uint64_t pid)
 {
 	return rec->version < 2 ? pid : pid >> 32;

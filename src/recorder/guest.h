@@ -65,8 +65,24 @@ struct ts_calls {
 	const int *silent; /* calls that write no memory, except of mapped files; -1 at the end */
 	int mmap[2];       /* calls whose result is a new mapping */
 	int brk;
+	int prctl, open, openat, write;
+	int random, recvmsg; /* the buffer is the first argument; the second argument is a msghdr */
+	/* Lists with -1 at the end. */
+	const int *buffer;  /* the result is the number of bytes in the buffer, the second argument: read */
+	const int *vector;  /* the same with the buffers of an iovec: readv */
+	const int *files;   /* write to the file of the first or third argument */
+	const int *advises; /* may remove pages of [first argument, + second): madvise, mremap */
 	unsigned clone_tid; /* index of clone's argument with the address of the thread's id */
 };
+
+static inline bool ts_calls_have(const int *list, int num)
+{
+	for (; *list >= 0; list++) {
+		if (*list == num)
+			return true;
+	}
+	return false;
+}
 
 struct ts_guest {
 	const char *target; /* QEMU's name */

@@ -44,27 +44,6 @@ static uint64_t addr_max(void)
 	return ts_guest->word == 4 ? UINT32_MAX : (UINT64_C(1) << 47) - 1;
 }
 
-/* A word of the program's memory; 0 if it cannot be read. */
-static uint64_t guest_word(uint64_t addr, unsigned len)
-{
-	uint64_t val = 0;
-
-	if (!ts_maps_is_readable(addr, len))
-		return 0;
-	for (unsigned i = 0; i < len; i++)
-		val |= (uint64_t)*ts_host(addr + i) << 8 * (ts_guest->is_big_endian ? len - 1 - i : i);
-	return val;
-}
-
-static bool is_in(const int *list, int num)
-{
-	for (; *list >= 0; list++) {
-		if (*list == num)
-			return true;
-	}
-	return false;
-}
-
 static void add_regs(struct ts_task *t, struct ts_op_piece *piece, bool is_all)
 {
 	uint8_t *p = ts_op_piece_room(piece, TS_REGS_ROOM);
@@ -105,13 +84,8 @@ bool ts_kernel_is_exit(int num)
 static void note_exec(uint64_t path)
 {
 	struct ts_ring *r = ts_out_ring();
-	size_t n = 0;
 
-	while (n < sizeof(r->exec_path) - 1 && ts_maps_is_readable(path + n, 1) && *ts_host(path + n)) {
-		r->exec_path[n] = (char)*ts_host(path + n);
-		n++;
-	}
-	r->exec_path[n] = '\0';
+	ts_maps_text(path, r->exec_path, sizeof(r->exec_path));
 	atomic_store(&r->is_in_exec, 1);
 }
 
@@ -294,9 +268,9 @@ static void take_handler(const struct ts_call *c)
 
 	if (c->ret || !c->args[1] || num < 1 || num > MAX_SIGNAL)
 		return;
-	handler = guest_word(c->args[1] + (ts_guest->is_mips ? 4 : 0), ts_guest->word);
+	handler = ts_maps_word(c->args[1] + (ts_guest->is_mips ? 4 : 0), ts_guest->word);
 	if (ts_guest->has_descriptors && handler > 1)
-		handler = guest_word(handler, 8);
+		handler = ts_maps_word(handler, 8);
 	handlers[num] = ts_guest->is_arm ? handler & ~UINT64_C(1) : handler;
 	ts_kernel_handlers = 0;
 	for (num = 1; num <= MAX_SIGNAL; num++)
@@ -320,7 +294,7 @@ static void compare_pointed(struct ts_op_piece *p, uint64_t addr, unsigned depth
 		return;
 	ts_maps_compare_range(p, addr, NEAR);
 	for (unsigned i = 0; i < N_WORDS && depth; i++)
-		compare_pointed(p, guest_word(addr + i * ts_guest->word, ts_guest->word), depth - 1);
+		compare_pointed(p, ts_maps_word(addr + i * ts_guest->word, ts_guest->word), depth - 1);
 }
 
 /* QEMU keeps the pages that a program gives back by its break, and clears them when it takes them again. */
@@ -345,7 +319,7 @@ void ts_kernel_returned(struct ts_task *t, int64_t ret)
 	t->is_stale = true;
 	ts_out_ring()->is_in_exec = 0;
 	ts_op_piece_reset(&c->ops);
-	if (is_in(calls->maps, c->num) && !is_error) {
+	if (ts_calls_have(calls->maps, c->num) && !is_error) {
 		bool is_new = c->num == calls->mmap[0] || c->num == calls->mmap[1];
 		uint64_t start = ts_guest->word == 4 ? (uint32_t)ret : (uint64_t)ret;
 
@@ -355,16 +329,16 @@ void ts_kernel_returned(struct ts_task *t, int64_t ret)
 	}
 	if (!is_error)
 		ts_written_add(c);
-	if (is_in(calls->silent, c->num)) {
+	if (ts_calls_have(calls->silent, c->num)) {
 		ts_maps_compare_shared(&c->ops);
 	} else if (!ts_maps_compare(&c->ops)) {
 		for (unsigned i = 0; i < TS_N_ARGS; i++)
 			compare_pointed(&c->ops, c->args[i], DEPTH);
 	}
-	if (c->num == calls->rt_sigaction || c->num == calls->sigaction)
+	if (c->num == calls->rt_sigaction || c->num == calls->sigaction) {
 		take_handler(c);
-	if (c->num == calls->rt_sigaction || c->num == calls->sigaction)
 		ts_siginfo_watch();
+	}
 	if (c->num == calls->fork || c->num == calls->vfork || c->num == calls->clone)
 		note_child(c);
 	ts_names_returned(t);
@@ -386,7 +360,7 @@ static uint64_t argument(const struct ts_task *t, unsigned i)
 {
 	if (ts_guest->arg[0])
 		return ts_regs_get(t->cpu, ts_guest->arg[i]);
-	return guest_word(ts_regs_get(t->cpu, ts_guest->sp) + 4 * (i + 1), 4);
+	return ts_maps_word(ts_regs_get(t->cpu, ts_guest->sp) + 4 * (i + 1), 4);
 }
 
 int ts_kernel_find_signal(const struct ts_task *t, uint64_t pc)
@@ -416,7 +390,7 @@ static bool is_pc_in_frame(const struct ts_task *t, uint64_t sp)
 	for (uint64_t addr = sp & ~UINT64_C(7); addr < sp + FRAME_LEN; addr += ts_guest->word) {
 		if (!ts_maps_is_readable(addr, ts_guest->word))
 			break;
-		if (guest_word(addr, ts_guest->word) == t->pc)
+		if (ts_maps_word(addr, ts_guest->word) == t->pc)
 			return true;
 	}
 	return false;
@@ -430,13 +404,13 @@ static uint8_t read_info(const struct ts_task *t, int num, uint64_t sp, int32_t 
 {
 	uint64_t info = argument(t, 1);
 
-	if (info < sp || info - sp >= FRAME_LEN || guest_word(info, 4) != (uint64_t)num)
+	if (info < sp || info - sp >= FRAME_LEN || ts_maps_word(info, 4) != (uint64_t)num)
 		return 0;
-	*code = (int32_t)guest_word(info + (ts_guest->is_mips ? 4 : 8), 4);
+	*code = (int32_t)ts_maps_word(info + (ts_guest->is_mips ? 4 : 8), 4);
 	if (!is_fault(num) || *code <= 0)
-		*addr = guest_word(info + (ts_guest->word == 8 ? 16 : 12), 4);
+		*addr = ts_maps_word(info + (ts_guest->word == 8 ? 16 : 12), 4);
 	else
-		*addr = guest_word(info + (ts_guest->word == 8 ? 16 : 12), ts_guest->word);
+		*addr = ts_maps_word(info + (ts_guest->word == 8 ? 16 : 12), ts_guest->word);
 	return UCIR_SIGNAL_HAS_CODE | UCIR_SIGNAL_HAS_ADDR;
 }
 

@@ -74,9 +74,6 @@ void ts_names_returned(const struct ts_task *t);
 
 /* -------------------------------------------------------------------------------------- written.c */
 
-/* Find the numbers of the calls of the processor ts_guest. */
-void ts_written_begin(void);
-
 /* The call has returned: add what it wrote to its ops. */
 void ts_written_add(struct ts_call *c);
 

@@ -14,6 +14,7 @@
 #include "qemu.h"
 #include "src/record/resident.h"
 #include "src/record/shadow.h"
+#include "thread.h"
 
 #define PAGE 4096u
 #define MAX_FILE (UINT64_C(64) << 20)     /* contents of a larger file mapping are unknown */
@@ -497,4 +498,27 @@ bool ts_maps_is_readable(uint64_t addr, uint64_t len)
 			return r->prot & QEMU_PAGE_R && len <= r->end - addr;
 	}
 	return false;
+}
+
+uint64_t ts_maps_word(uint64_t addr, unsigned len)
+{
+	uint64_t val = 0;
+
+	if (!ts_maps_is_readable(addr, len))
+		return 0;
+	for (unsigned i = 0; i < len; i++)
+		val |= (uint64_t)*ts_host(addr + i) << 8 * (ts_guest->is_big_endian ? len - 1 - i : i);
+	return val;
+}
+
+size_t ts_maps_text(uint64_t addr, char *to, size_t cap)
+{
+	size_t n = 0;
+
+	while (n < cap - 1 && ts_maps_is_readable(addr + n, 1) && *ts_host(addr + n)) {
+		to[n] = (char)*ts_host(addr + n);
+		n++;
+	}
+	to[n] = '\0';
+	return n;
 }

@@ -60,4 +60,10 @@ bool ts_maps_is_mapped(uint64_t addr);
 /* Can [@addr, @addr + @len) be read? */
 bool ts_maps_is_readable(uint64_t addr, uint64_t len);
 
+/* The number of @len bytes at @addr.  Returns 0 if it cannot be read. */
+uint64_t ts_maps_word(uint64_t addr, unsigned len);
+
+/* Copy the text at @addr, as far as it can be read, to @to, of @cap bytes with the NUL.  Returns its length. */
+size_t ts_maps_text(uint64_t addr, char *to, size_t cap);
+
 #endif

@@ -88,7 +88,6 @@ static void begin_recording(struct ts_task *t)
 		refuse(why);
 	if (*missing)
 		ts_out_note(UCIR_NOTE_UNRECORDED, missing, (uint32_t)strlen(missing));
-	ts_written_begin();
 	ts_siginfo_watch();
 	atomic_store(&ts_out_ring()->is_started, 1);
 }

@@ -5,24 +5,18 @@
 #include <string.h>
 
 #include "shadow.h"
+#include "src/base/bisect.h"
 #include "src/base/vec.h"
 
 #define MIN_RANGES 4096u
 #define MAX_WRITE 65536u /* bytes of one WRITE */
-
-static int compare(const void *a, const void *b)
-{
-	const struct ts_gap_range *x = a, *y = b;
-
-	return x->start < y->start ? -1 : x->start > y->start;
-}
 
 /* In order, and none meets another one. */
 static void join(struct ts_gap *g)
 {
 	size_t n = 0;
 
-	qsort(g->ranges, g->n, sizeof(*g->ranges), compare);
+	qsort(g->ranges, g->n, sizeof(*g->ranges), ts_by_u64);
 	for (size_t i = 1; i < g->n; i++) {
 		struct ts_gap_range *last = &g->ranges[n], *r = &g->ranges[i];
 

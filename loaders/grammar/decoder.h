@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Instructions of a line: by its code, or by that of the program, decoded by src/arch/operands/operands.
+ * The decoder of instructions.  The code is from the line or from the program's file; src/arch/operands/operands decodes
+ * it.
  */
 #ifndef LOADERS_GRAMMAR_DECODER_H
 #define LOADERS_GRAMMAR_DECODER_H
@@ -47,9 +48,10 @@ struct grammar_moves {
 void grammar_moves_take(struct grammar_moves *m, const struct ts_arch *arch, uint64_t pc, const struct ts_operands *ops);
 
 /*
- * Keep what two ways have in common in which the code of one instruction may go on: constants and addresses may differ.
+ * Keep the common part of two decodings of the same first bytes, whose later bytes are unknown.  Constants and addresses may
+ * differ.
  *
- * Returns false if more differs.
+ * Returns false if anything else differs.
  */
 bool grammar_moves_keep_common(struct grammar_moves *m, const struct grammar_moves *other);
 
@@ -62,9 +64,10 @@ void grammar_moves_fill(const struct grammar_moves *m, const struct ts_op_state 
 			struct ts_steps *fx);
 
 /*
- * Append the reads and the writes of an instruction, by the registers @before it, and @after it where those are
- * known.  Reads are hidden: that nothing else was read is not known.  An instruction that may have written what is
- * not known gives TS_FX_UNSEEN, and the result is false.
+ * Append the reads and writes of an instruction, computed from the registers @before it, and from the known registers @after
+ * it.  Reads are hidden, because the instruction may have read other memory, too.
+ *
+ * Returns false if the instruction may have written unknown memory; then TS_FX_UNSEEN is appended.
  */
 bool grammar_moves_tell(const struct grammar_moves *m, const struct ts_op_state *before, const struct ts_op_state *after,
 			struct ts_steps *out);
@@ -80,14 +83,14 @@ struct grammar_decoder *grammar_decoder_new(const struct ts_regset *set, const s
 					    struct ts_error *err);
 void grammar_decoder_free(struct grammar_decoder *d);
 
-/* What the line's instruction of x86 is; @insn stays as it is if its code is not known. */
+/* Decode the x86 instruction of the line.  @insn is unchanged if its code is unknown. */
 void grammar_decoder_look(struct grammar_decoder *d, const struct grammar_line *line, struct grammar_insn *insn);
 
 /*
- * What the line's instruction moves between memory and registers, valid until the next call; @state are the registers
- * before it, which tell how ARM reads the code.
+ * The moves of the line's instruction between memory and registers.  @state are the registers before it; they determine
+ * ARM's instruction set.
  *
- * Returns NULL if its code is not known, or cannot be decoded.
+ * Returns the moves, valid until the next call; NULL if the code is unknown or cannot be decoded.
  */
 const struct grammar_moves *grammar_decoder_moves(struct grammar_decoder *d, const struct grammar_line *line,
 						  const struct ts_op_state *state);

@@ -51,7 +51,7 @@ bool grammar_fill_step(struct grammar_fill *f, struct grammar_files *files, stru
 /* Where lines list every change, take note in @files of the registers that the open step of @out writes. */
 void grammar_fill_keep(struct grammar_fill *f, struct grammar_files *files, uint32_t thread, const struct ts_steps *out);
 
-/* As grammar_fill_tell(), where no line tells it. */
+/* As grammar_fill_tell(), if no line has the accesses. */
 bool grammar_fill_moves(struct grammar_fill *f, struct grammar_files *files, const struct grammar_place *at,
 			const struct ts_steps *next, struct ts_steps *out);
 
@@ -84,7 +84,7 @@ struct grammar_reader {
 	struct grammar_files files;
 	struct ts_steps nothing; /* a state that lists no registers */
 	struct grammar_place at; /* of states: the position where the reader is */
-	struct grammar_place next; /* the one that is being read */
+	struct grammar_place next; /* the next position, which is being read */
 	uint32_t thread;         /* of the last group */
 	uint32_t part;           /* of states: its file */
 	bool is_lost;            /* of states: a line after the last group was lost */
@@ -92,13 +92,13 @@ struct grammar_reader {
 	unsigned n_modules;
 };
 
-/* gdb wants ids above 0, text traces count from 0. */
+/* gdb needs thread ids above 0; text traces count from 0. */
 static inline uint64_t grammar_tid(const struct grammar_head *head)
 {
 	return (head->line.has & HAS_THREAD ? head->line.thread : 0) + 1;
 }
 
-/* As grammar_find_thread(), where it is not the thread of the group before. */
+/* As grammar_find_thread(), if it is another thread than that of the previous group. */
 bool grammar_look_up_thread(struct grammar_reader *r, const struct grammar_head *head, uint32_t *thread, struct ts_error *err);
 
 /* The thread of a group, which is added if it is new.  Returns false if there are too many, or memory is exhausted. */
@@ -121,7 +121,7 @@ void grammar_tell_event(struct ts_steps *out, enum ts_event_kind kind, const cha
 enum ts_next grammar_next_step(struct grammar_reader *r, struct ts_steps *out, struct ts_error *err);
 enum ts_next grammar_next_state(struct grammar_reader *r, struct ts_steps *out, struct ts_error *err);
 
-/* Read ahead what is known at position 0, into the log.  Return false if the file cannot be read, or memory is exhausted. */
+/* Read the state of position 0 into the log.  Returns false if the file cannot be read, or memory is exhausted. */
 bool grammar_start_steps(struct grammar_reader *r, struct ts_error *err);
 bool grammar_start_states(struct grammar_reader *r, struct ts_error *err);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the kernel does to the program, into ops: maps, memory, system calls, signals, ends of threads.
+ * Write the effects of the kernel as ops: maps, memory, system calls, signals, ends of threads.
  */
 #include <stdio.h>
 #include <string.h>
@@ -32,8 +32,8 @@ void ts_decode_keep_code_file(struct ts_log_decoder *d, const char *file)
 }
 
 /*
- * Is the same part of the file mapped there, so that only the protection changes?  A linker maps a library whole and then
- * its segments over that: their bytes need not be written twice.  What could be written may differ from the file.
+ * Is the same part of the file mapped there already, so that only the protection changes?  A linker maps a whole library and
+ * then its segments over it; their bytes need not be written twice.  Memory that was writable may differ from the file.
  */
 static bool is_mapped_again(const struct ts_log_decoder *d, const struct ts_log_map *m, const char *file, size_t n_file)
 {
@@ -44,7 +44,7 @@ static bool is_mapped_again(const struct ts_log_decoder *d, const struct ts_log_
 	       strlen(r->file) == n_file && memcmp(r->file, file, n_file) == 0;
 }
 
-/* The contents follow, of which only what differs is written. */
+/* Records of the contents follow, of which only the differences are written. */
 static bool map_again(struct ts_log_decoder *d, const struct ts_log_map *m, const char *file, size_t n_file)
 {
 	char name[MAX_PATH_LEN + 1];
@@ -86,7 +86,7 @@ static void forget(struct ts_log_decoder *d, const struct ts_log_map *m)
 	d->unknown[d->n_unknown++].end = m->addr + m->len;
 }
 
-/* Pages that are not zero in the shadow become zero; what they hold now follows. */
+/* Set the pages in the shadow to zero; records of their new contents follow. */
 static void zero(struct ts_log_decoder *d, const struct ts_log_map *m)
 {
 	static const uint8_t page[PAGE];
@@ -97,7 +97,7 @@ static void zero(struct ts_log_decoder *d, const struct ts_log_map *m)
 	}
 }
 
-/* What is mapped there from now on is another thing. */
+/* Remove the unknown ranges inside a new or removed mapping. */
 static void drop_unknown(struct ts_log_decoder *d, const struct ts_log_map *m)
 {
 	for (unsigned i = 0; i < d->n_unknown; i++) {
@@ -245,7 +245,7 @@ void ts_decode_put_exit(struct ts_log_decoder *d, struct ts_log_task *t)
 	put_call(d, t, 0);
 }
 
-/* A text of the program, as far as the shadow has it. */
+/* Copy a text of the program, as far as it is in the shadow. */
 static void copy_text(char *to, size_t cap, uint64_t addr)
 {
 	size_t n = 0;
@@ -335,7 +335,7 @@ void ts_decode_unreturn(struct ts_log_decoder *d)
 	f->len = (size_t)(p - f->ops);
 }
 
-/* The kernel clears the word of the thread's id. */
+/* The thread ends; the kernel clears the word of its id. */
 void ts_decode_thread_end(struct ts_log_decoder *d, struct ts_log_task *t)
 {
 	static const uint8_t none[4];

@@ -28,11 +28,11 @@ static uint64_t handlers[MAX_SIGNAL + 1];
 extern uint64_t ts_kernel_handlers;
 uint64_t ts_kernel_handlers;
 
-/* The words that clone was given to be cleared; stacks of threads are used again, so they are few. */
+/* The addresses that clone got for CLEARTID.  They are few, because stacks of threads are reused. */
 static uint64_t tid_words[MAX_TID_WORDS];
 static unsigned n_tid_words;
 
-/* Threads that have ended, whose words QEMU has yet to clear; then their ends are written. */
+/* Threads that have ended.  Their ends are written when QEMU has cleared their words. */
 static struct leaving {
 	uint64_t pid, word;
 	struct ts_call call;
@@ -162,7 +162,7 @@ static void put_call(uint64_t pid, const struct ts_call *c)
 	ts_op_piece_fini(&piece);
 }
 
-/* A call that does not return: what it has changed is in c->ops. */
+/* Write a call that does not return; its changes are in c->ops. */
 static void put_exit(uint64_t pid, struct ts_call *c)
 {
 	ts_op_piece_exit(&c->ops);
@@ -189,7 +189,7 @@ static void put_thread_end(struct leaving *l)
 	ts_op_piece_fini(&l->call.ops);
 }
 
-/* Is the word of the thread's id as it left it?  Its page may be unmapped meanwhile. */
+/* Does the word still have the thread's id?  Its page may be unmapped now. */
 static bool is_leaving(const struct leaving *l)
 {
 	uint8_t id[TID_LEN];
@@ -197,7 +197,7 @@ static bool is_leaving(const struct leaving *l)
 	return ts_maps_read(l->word, id, TID_LEN) && is_tid(id, l->pid);
 }
 
-/* The kernel's write is seen in memory by now. */
+/* Append the kernel's write of zero, if memory has it. */
 static void add_cleared(struct leaving *l)
 {
 	static const uint8_t zero[TID_LEN];
@@ -235,7 +235,7 @@ void ts_kernel_exit(struct ts_task *t)
 	put_exit(t->pid, &t->call);
 }
 
-/* The word of a thread's id that holds the id of this one; 0 if there is none.  Others may be unmapped. */
+/* The address of the word with this thread's id; 0 if there is none.  Words of other threads may be unmapped. */
 static uint64_t tid_word(const struct ts_task *t)
 {
 	for (unsigned i = 0; i < n_tid_words; i++) {
@@ -287,7 +287,7 @@ static void note_child(const struct ts_call *c)
 	ts_out_note(UCIR_NOTE_CHILD, text, (uint32_t)snprintf(text, sizeof(text), "%d", (int)c->ret));
 }
 
-/* What @addr points to and, as in the structs of readv and recvmsg, what the words there point to. */
+/* Compare the memory at @addr and, as for the structs of readv and recvmsg, at the addresses that it contains. */
 static void compare_pointed(struct ts_op_piece *p, uint64_t addr, unsigned depth)
 {
 	if (!ts_maps_is_readable(addr, 1))
@@ -297,7 +297,7 @@ static void compare_pointed(struct ts_op_piece *p, uint64_t addr, unsigned depth
 		compare_pointed(p, ts_maps_word(addr + i * ts_guest->word, ts_guest->word), depth - 1);
 }
 
-/* QEMU keeps the pages that a program gives back by its break, and clears them when it takes them again. */
+/* QEMU keeps the pages below a lowered break, and clears them when the break is raised again. */
 static void compare_break(struct ts_op_piece *p, uint64_t now)
 {
 	static uint64_t before;
@@ -384,7 +384,7 @@ static bool is_fault(int num)
 	return num == 4 || num == 5 || num == (ts_guest->is_mips ? 10 : 7) || num == 8 || num == 11;
 }
 
-/* Is the address of the thread's last instruction in the frame: is it to be executed again? */
+/* Does the frame contain the address of the thread's last instruction, which will be executed again then? */
 static bool is_pc_in_frame(const struct ts_task *t, uint64_t sp)
 {
 	for (uint64_t addr = sp & ~UINT64_C(7); addr < sp + FRAME_LEN; addr += ts_guest->word) {
@@ -397,8 +397,8 @@ static bool is_pc_in_frame(const struct ts_task *t, uint64_t sp)
 }
 
 /*
- * What the frame says of the signal: siginfo begins with its number, code after an error number (before it on
- * MIPS).
+ * Read the signal's code and address from the siginfo in the frame.  A siginfo begins with the signal's number; the code is
+ * after the error number, on MIPS before it.
  */
 static uint8_t read_info(const struct ts_task *t, int num, uint64_t sp, int32_t *code, uint64_t *addr)
 {
@@ -415,8 +415,8 @@ static uint8_t read_info(const struct ts_task *t, int num, uint64_t sp, int32_t 
 }
 
 /*
- * The frame, and those of signals that came with this one, whose handlers are yet to begin: they end near the
- * last stack pointer.  On another stack their number is not known.
+ * Compare the signal's frame, and the frames of signals that were delivered with it and whose handlers have not begun.  They
+ * end near the last stack pointer.  On another stack their number is unknown.
  */
 static void compare_frames(struct ts_op_piece *p, const struct ts_task *t, uint64_t sp)
 {

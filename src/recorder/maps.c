@@ -89,7 +89,7 @@ static void add_region(struct maps *m, const struct region *r)
 	m->regions[m->n++] = *r;
 }
 
-/* The program's pages in one mapping of this process. */
+/* Add the program's pages of one mapping of this process. */
 static void add_line(struct maps *m, uint64_t start, uint64_t end, const struct ts_mapping *line)
 {
 	struct region r = { .file = line->file, .is_shared = line->perms[3] == 's' && *line->file };
@@ -210,15 +210,15 @@ static void visit_new_page(struct ts_op_piece *p, uint64_t addr)
 		ts_op_piece_differences(p, addr, page, PAGE);
 }
 
-/* It is resident, so it can be read here. */
+/* The page is resident, so it can be read directly. */
 static void visit_old_page(struct ts_op_piece *p, uint64_t addr)
 {
 	ts_op_piece_differences(p, addr, ts_host(addr), PAGE);
 }
 
 /*
- * Compare pages that the recording has something of, and the program does not: the kernel took them away
- * (MADV_DONTNEED, a hole in a file), and they hold zeros or what the file has.
+ * Compare pages that are in the shadow and not resident: the kernel has discarded them (MADV_DONTNEED, a hole in a file),
+ * and they have zeros or the file's bytes.
  */
 static void compare_gone(struct ts_op_piece *p, uint64_t addr, uint64_t n, const uint64_t *entries, int fd)
 {
@@ -308,7 +308,7 @@ static bool is_same_object(const struct region *a, const struct region *b)
 	       (!*a->file || a->start - a->file_off == b->start - b->file_off);
 }
 
-/* What became of [@start, @end), which lies in @old and @r or in neither (NULL). */
+/* Append the change of [@start, @end), which was in @old and is in @r; NULL: it was not, or is not, mapped. */
 static void change(struct ts_op_piece *p, const struct region *old, const struct region *r, bool is_fresh,
 		   uint64_t start, uint64_t end, uint64_t sp)
 {

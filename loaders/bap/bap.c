@@ -280,7 +280,7 @@ static const struct ts_arch *choose_arch(struct bap *rec, const char *exec, stru
 
 /*
  * The recorder that lists all registers before each instruction does not say so; its file version and the
- * case of its names tell (detect.h).  It never lists the flags after an instruction.
+ * case of its names tell (detect.c).  It never lists the flags after an instruction.
  */
 static bool tell_recorder(struct bap *rec, struct ts_error *err)
 {

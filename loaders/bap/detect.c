@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A look at the first frames before the trace is read: see detect.h.
+ * Facts from the first frames, before the trace is read: see trace.h.
  */
 #include "trace.h"
 

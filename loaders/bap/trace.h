@@ -52,7 +52,7 @@ struct bap {
 	struct bap_first_flags {
 		uint32_t value, known;
 		uint32_t open; /* while the first frames are examined: bits neither seen nor written yet */
-	} first_flags[REGMAP_MAX_FLAGS]; /* the first thread's flags at the start (detect.h) */
+	} first_flags[REGMAP_MAX_FLAGS]; /* the first thread's flags at the start (detect.c) */
 	bool is_x86; /* of 32 or 64 bits */
 	struct ts_x86 x86;
 
@@ -77,7 +77,7 @@ struct bap {
 	uint64_t read_until; /* frames that begin before this offset were counted and compared with the index */
 	uint64_t n_walked;
 	bool is_walked;  /* to its end */
-	bool is_scanned; /* the first look (detect.h) was at all frames */
+	bool is_scanned; /* the first look (detect.c) was at all frames */
 };
 
 /* A look at the trace from some place on. */

@@ -37,7 +37,7 @@ void rsp_proc_put_region(const struct rsp_session *s, const struct ts_region_inf
 			 struct ts_buf *text);
 
 /*
- * Is @path /proc/PID/smaps of the session's process, and the recording not of a machine?  See smaps.h, because the file
+ * Is @path /proc/PID/smaps of the session's process, and the recording not of a machine?  See rsp_smaps_start(), because the file
  * takes long to generate.
  */
 bool rsp_proc_is_smaps(const struct rsp_session *s, const char *path);

@@ -4,7 +4,7 @@
  *
  * The ops of a step are written with ts_out_room() and ts_out_publish(); the reader sees them at once.  Longer
  * pieces (keyframes, system calls) are assembled in a struct ts_op_piece first.  Only the thread that has the turn
- * (turn.h) calls these functions.
+ * (turn.c) calls these functions.
  */
 #ifndef TS_RECORDER_OUT_H
 #define TS_RECORDER_OUT_H

@@ -14,7 +14,6 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-
 /*
  * The place of a file: an open folder, and a name in it.
  *

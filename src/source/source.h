@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The bytes of a trace from any origin: a file, memory, or a file that is unpacked (unpack.h, zstd_seek.h).
+ * The bytes of a trace from any origin: a file, memory, or a file that is unpacked (unpack.h, zstd_frames.h).
  * Only this code opens or reads a trace.
  *
  * Bytes are copied with pread, never mapped: a trace that shrinks or is on a failing disk causes an error

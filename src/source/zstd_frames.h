@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The frames of a seekable zstd file: its table, and a cache of decoded frames.  All sources of the file share them, on
- * all threads, so that the cache does not grow with the number of sources, which a packed recording determines.
+ * A seekable zstd file has many frames that are compressed independently, and a table of their lengths in a skippable
+ * frame at the end (contrib/seekable_format in zstd).  This is the table and a cache of decoded frames.  All sources of the
+ * file share them, on all threads, so that the cache does not grow with the number of sources, which a packed recording
+ * determines.
  */
 #ifndef TS_ZSTD_FRAMES_H
 #define TS_ZSTD_FRAMES_H

@@ -26,7 +26,7 @@ struct ts_symbols_file {
 struct ts_symbols_places {
 	const struct ts_symbols_file *images; /* the files of --image */
 	size_t n_images;
-	const struct ts_symbols_file *names; /* a list of names (name_list.h); *base is added to addresses; NULL: none */
+	const struct ts_symbols_file *names; /* a list of names (name_list.c); *base is added to addresses; NULL: none */
 	const char *exec;            /* the program's file; NULL: none */
 	const struct ts_source *program; /* the same, if it is open already; NULL: it is not */
 	const uint64_t *base;        /* its address; NULL: to be determined */

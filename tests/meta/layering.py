@@ -98,7 +98,7 @@ DOORS = {
     "src/model": "model.h part.h",
     "src/timeline": "timeline.h world.h backfill.h sketch_section.h",
     "src/source": "pack.h rooted.h source.h spool.h unpack.h",
-    "src/object": "build_id.h elf_image.h inlined.h linetab.h object.h pe.h pe_symbols.h prot.h prototypes.h section.h symtab.h variables.h",
+    "src/object": "build_id.h elf_image.h linetab.h object.h pe.h pe_symbols.h prot.h prototypes.h section.h symtab.h variables.h",
     "src/trace": "chunk.h step.h",
 }
 # rooms that build the model or feed it, and see all of src/source, src/object and src/trace

@@ -85,7 +85,7 @@ static bool is_folder(const char *path)
 	return true;
 }
 
-/* Is the trace a folder of record --follow, for a command that takes one (folder.h)? */
+/* Is the trace a folder of record --follow, for a command that takes one (open/processes.h)? */
 static bool is_followed(const struct ts_cli *cli)
 {
 	bool takes_one = cli->command == TS_CMD_INFO || cli->command == TS_CMD_GDB || cli->command == TS_CMD_LLDB ||

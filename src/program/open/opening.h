@@ -44,7 +44,7 @@ bool ts_opening_is_no_folder(const struct ts_cli *cli, enum ts_status *status);
 
 /*
  * Open the trace cli->trace with the options of @cli, and load its index file; the trace is not read
- * yet (reading.h).
+ * yet (ts_read_recording()).
  *
  * Returns false on failure, after a message; *status is the status to exit with.  The caller must call ts_opened_fini()
  * in both cases.

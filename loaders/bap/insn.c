@@ -62,7 +62,7 @@ static void lose_one(struct bap_known *k, struct bap_thread *t, const char *name
 		bap_lose_reg(k, t, s->off, s->len);
 }
 
-/* The same of several, each name terminated. */
+/* As above, for several registers; each name ends with NUL. */
 static void lose_named(struct bap_known *k, struct bap_thread *t, const char *names)
 {
 	for (const char *p = names; *p; p += strlen(p) + 1)

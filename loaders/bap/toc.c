@@ -46,7 +46,7 @@ static bool entry_at(const struct bap *rec, uint64_t i, uint64_t *entry, struct 
 	return true;
 }
 
-/* The same for entries in their order: many are read at once, as far as they can be. */
+/* As above, for entries in order: up to BAP_TOC_PIECE of them are read at once. */
 static bool next_entry(struct bap *rec, uint64_t i, uint64_t *entry, struct ts_error *err)
 {
 	struct bap_toc *toc = &rec->toc;

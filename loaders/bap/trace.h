@@ -94,7 +94,7 @@ struct bap_look {
 			ts_warn_at(&(look)->rec->warner, (look)->off, __VA_ARGS__);        \
 	} while (0)
 
-/* The same, once for each text of it. */
+/* Warn about the frame, once for each text. */
 #define bap_warn_each(look, ...)                                                           \
 	do {                                                                               \
 		if (!(look)->is_silent)                                                    \

@@ -5,7 +5,7 @@
 
 #include "src/arch/operands/operands.h"
 
-/* So many states are looked at. */
+/* The number of examined states. */
 #define MAX_LOOKED 4096u
 
 /* The bytes at @pc among those of modules at position 0.  Returns how many there are, at most TS_MAX_INSN. */

@@ -20,7 +20,7 @@
 #include "states.h"
 #include "tags.h"
 
-/* So many threads a file may have, where its lines tell them, too. */
+/* The maximum number of threads of a file whose lines have thread ids, too. */
 #define GRAMMAR_PART_THREADS 4096u
 
 struct grammar_parts {

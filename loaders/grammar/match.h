@@ -3,7 +3,7 @@
  * The matcher: it compares each line of a text trace with the patterns of the grammar.
  *
  * Time is linear in the line's length but for optional groups, which are bounded by the grammar.  Values and
- * accesses are appended to a batch as effects, before which nobody has closed a step.
+ * accesses are appended to a batch as effects; the caller closes the step afterwards.
  */
 #ifndef LOADERS_GRAMMAR_MATCH_H
 #define LOADERS_GRAMMAR_MATCH_H

@@ -80,7 +80,7 @@ bool snappy_frames_decode(const struct snappy_frames *f, size_t i, uint8_t *out,
 /* CRC-32C (Castagnoli) of @len bytes, as the framing stores it before masking. */
 uint32_t snappy_crc32c(const uint8_t *data, size_t len);
 
-/* The same without the processor's instruction for it; for the test that compares them. */
+/* snappy_crc32c() without the processor's instruction; for the test that compares them. */
 uint32_t snappy_crc32c_by_table(const uint8_t *data, size_t len);
 
 /* The form in which a chunk stores a CRC. */

@@ -2,7 +2,7 @@
 /*
  * REVEN's binary traces (rvnbintrace): one processor of a whole machine with its physical memory.
  *
- * A file is five sections, each u64 length and so many bytes, usually after a resource header:
+ * A file has five sections, each a u64 length and that many bytes, usually after a resource header:
  *
  *      magic 73 72 6e 69 62 6e 76 72, u32 header version (0, 1), u32 resource type (1 = trace)
  *      or, older, 63 72 73 72 6e 69 62 72, u32 resource type

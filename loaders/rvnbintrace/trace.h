@@ -32,7 +32,7 @@
 #define RVN_NOT_KEPT    UINT32_MAX
 #define RVN_MAX_TARGETS 255u
 
-/* So many bytes can be read, and written as they were, after kept values. */
+/* This many bytes after kept values are readable, and may be written with the same values. */
 #define RVN_KEPT_PAD 8u
 
 /* How a register's value is used. */
@@ -202,7 +202,7 @@ bool rvn_has_x87(const struct rvn *rec, unsigned i);
 /* Append the effects of a register's new value; the program counter and x87 have none here. */
 void rvn_tell_register(const struct rvn_reg *reg, const uint8_t *value, struct ts_steps *out);
 
-/* The same where eight bytes can be read at @value: nearly all registers are a word. */
+/* As rvn_tell_register(), if eight bytes are readable at @value.  Nearly all registers are a word. */
 static inline void rvn_tell_padded(const struct rvn_reg *reg, const uint8_t *value, struct ts_steps *out)
 {
 	if (reg->role == RVN_PLAIN && reg->len == reg->g_len && reg->len <= 8)

@@ -219,7 +219,7 @@ bool ucir_end_early(struct ucir_reader *r, const struct ucir_op *op, struct ts_s
 /* A reader at position 0; see struct ts_recording_ops. */
 struct ts_reader *ucir_reader_new(struct usercorn *rec, struct ts_error *err);
 
-/* The same, for a walk over the start of a trace (start.c). */
+/* As ucir_reader_new(), for a walk over the start of a trace (start.c). */
 struct ucir_reader *ucir_reader_open(struct usercorn *rec, struct ts_error *err);
 
 /* Process an op at stream level.  Returns false if the op is not permitted there, or if its processing fails. */

@@ -127,7 +127,7 @@ static inline bool ucir_is_holder(unsigned kind)
 static inline bool ucir_op_read(struct ucir_stream *s, unsigned version, struct ucir_op *op,
 				struct ts_error *err);
 
-/* The same, of any kind. */
+/* As ucir_op_read(), for ops of any kind. */
 bool ucir_op_read_any(struct ucir_stream *s, unsigned version, struct ucir_op *op, struct ts_error *err);
 
 /* Length of a STEP, of a REG, of a FRAME, of a JMP, and of a WRITE of a word with its bytes. */

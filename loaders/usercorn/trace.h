@@ -61,7 +61,7 @@ struct ucir_slot {
 	uint32_t high;
 	uint16_t len;
 	uint8_t kind; /* enum ucir_slot_kind */
-	uint8_t gpr;  /* x86: the general register's place in the layout, from 1 on; 0: it is none */
+	uint8_t gpr;  /* x86: the general register's place in the layout, from 1 on; 0: it is no general register */
 	bool is_recorded;
 };
 

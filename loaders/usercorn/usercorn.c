@@ -292,7 +292,7 @@ static uint32_t choose_features(const struct usercorn *rec, const bool seen[UCIR
 	       ts_arch_os_features(rec->model, rec->base.osabi);
 }
 
-/* Accesses are looked for in so many ops: no program runs longer without memory. */
+/* The number of ops that are searched for accesses; no program runs longer without memory. */
 #define MAX_LOOK_OPS (1u << 20)
 
 /*

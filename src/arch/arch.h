@@ -140,7 +140,7 @@ struct ts_regset {
  */
 const struct ts_arch *ts_arch_find(const char *name);
 
-/* The same architecture in the other or in this byte order; NULL if it has none of that order. */
+/* The same architecture in the given byte order; NULL if it does not exist in that order. */
 const struct ts_arch *ts_arch_in_order(const struct ts_arch *arch, bool is_big_endian);
 
 /* All architectures in a fixed order; *n is set to their number. */

@@ -48,7 +48,7 @@ bool ts_index_policy_keeps(const struct ts_model_options *opt);
 
 /*
  * The key of the index of @rec, and of its parts (src/index/index_parts.h).  Returns false if the trace cannot be read, or there
- * is nobody to sign.
+ * is no key.
  */
 bool ts_index_policy_part_key(const struct ts_recording *rec, const struct ts_source *src, const struct ts_model_options *opt,
 			      struct ts_index_key *key, struct ts_error *err);

@@ -559,7 +559,7 @@ static int run_debugger(const struct ts_debugger_options *opt, const struct ts_a
 	pid_t pid;
 
 	ignore_terminal(old);
-	block_taken(&before); /* until there is somebody to pass them on to */
+	block_taken(&before); /* until there is a process to which they can be passed */
 	pid = fork();
 	if (!pid) {
 		sigprocmask(SIG_SETMASK, &before, NULL);

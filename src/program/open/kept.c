@@ -352,7 +352,7 @@ static bool original_of(const char *name, char path[NAME_MAX + 1])
 	return *path == '/';
 }
 
-/* The folder may come from elsewhere: what its names lead to may be a device, or a pipe that nobody writes. */
+/* The folder may come from another machine: its names may refer to a device, or to a pipe without a writer. */
 static bool is_as_copied(int folder, const char *name, const char *path)
 {
 	int copy = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);

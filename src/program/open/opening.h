@@ -51,7 +51,7 @@ bool ts_opening_is_no_folder(const struct ts_cli *cli, enum ts_status *status);
  */
 bool ts_opened_init(struct ts_opened *o, const struct ts_cli *cli, enum ts_status *status);
 
-/* The same for the part of --segment; the model stays closed.  The caller frees @part first (NULL on failure). */
+/* As ts_opened_init(), for the part of --segment; the model stays closed.  The caller frees @part first (NULL on failure). */
 bool ts_opened_init_part(struct ts_opened *o, const struct ts_cli *cli, struct ts_part **part, enum ts_status *status);
 
 void ts_opened_fini(struct ts_opened *o);

@@ -92,7 +92,7 @@ bool ts_processes_append(const char *folder, const struct ts_process *p, char **
 
 /* -------------------------------------------------------------------------------- reading */
 
-/* Returns @n if it is none of them. */
+/* The index of @word in @words; @n if it is not in it. */
 static unsigned word_of(const char *const *words, unsigned n, const char *word)
 {
 	unsigned i = 0;

@@ -5,7 +5,7 @@
  * Recorders call a register what their emulator, Pin, or gdb calls it: "RAX", "R_EAX_32", "R31".  All
  * spellings that are known go into one table of names when a trace is opened; case does not count.
  */
-#include "arch.h"
+#include "trace.h"
 
 #include <assert.h>
 #include <stdio.h>

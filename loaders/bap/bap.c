@@ -15,8 +15,7 @@
  * Numbers are little-endian whatever the target.  Messages are those of schema.c, in protobuf's encoding.
  * The index is not needed (toc.c).
  */
-#include "reader.h"
-#include "detect.h"
+#include "trace.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -24,12 +23,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "loaders/loader.h"
-#include "names.h"
 #include "frame_template.h"
+#include "loaders/loader.h"
 #include "schema.h"
 #include "src/base/cursor.h"
-#include "toc.h"
 
 static const uint8_t magic[8] = { 0x25, 0x60, 0xaf, 0x8a, 0x82, 0x28, 0x7c, 0x67 };
 
@@ -283,7 +280,7 @@ static const struct ts_arch *choose_arch(struct bap *rec, const char *exec, stru
 
 /*
  * The recorder that lists all registers before each instruction does not say so; its file version and the
- * case of its names tell (detect.h).  It never lists the flags after an instruction.
+ * case of its names tell (detect.c).  It never lists the flags after an instruction.
  */
 static bool tell_recorder(struct bap *rec, struct ts_error *err)
 {

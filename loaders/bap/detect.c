@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A look at the first frames before the trace is read: see detect.h.
+ * Facts from the first frames, before the trace is read: see trace.h.
  */
-#include "detect.h"
+#include "trace.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -10,9 +10,7 @@
 
 #include "decoder.h"
 #include "operand.h"
-#include "other_frames.h"
 #include "schema.h"
-#include "insn_frame.h"
 #include "stream.h"
 
 #define SCAN_FRAMES  4096
@@ -94,7 +92,7 @@ static bool scan(struct bap *rec, unsigned n, look_fn *look, void *user, struct 
 	return false;
 }
 
-/* The same where frames without an instruction, or damaged ones, only mean that nothing is found. */
+/* As above, but a trace without instructions, or with damaged frames, is no failure: nothing is found. */
 static bool scan_for_hints(struct bap *rec, unsigned n, look_fn *look, void *user, struct ts_error *err)
 {
 	struct ts_error stop = { 0 };
@@ -120,7 +118,7 @@ static void note_features(struct scan *s, struct ts_cursor list, uint32_t *featu
 		note_feature(&op, features);
 }
 
-/* The same of a key frame's list of values. */
+/* As above, for the list of values of a key frame. */
 static void note_key_features(struct scan *s, struct ts_cursor c, uint32_t *features)
 {
 	struct ts_cursor lists, list, tagged, item;

@@ -32,7 +32,7 @@
 /* A tail is at least that long: the word at its start tells many apart. */
 #define BAP_PLAN_MIN_LEN 8u
 
-/* So many frames that begin alike are read before there is a plan, which costs as much as reading a few. */
+/* The number of frames with the same beginning that are read before a plan is made; a plan costs as much as a few frames. */
 #define BAP_PLAN_AFTER 16u
 #define BAP_NO_PLANS   UINT32_MAX
 
@@ -171,7 +171,7 @@ static inline bool bap_plan_split(struct bap_plans *ps, const struct ts_cursor *
 	return true;
 }
 
-/* The same for tails that begin alike, and have the same length. */
+/* As above, for tails with the same beginning and length. */
 static inline uint32_t bap_plan_tag(const uint8_t *tail, uint32_t len)
 {
 	return (uint32_t)ts_hash(ts_load(tail), len);

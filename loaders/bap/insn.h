@@ -9,6 +9,7 @@
 #define LOADERS_BAP_INSN_H
 
 #include "loaders/kit/pbwire.h"
+#include "src/arch/x86_insn.h"
 #include "state.h"
 
 /* The cpsr's T bit: Thumb. */
@@ -52,5 +53,25 @@ void bap_lose_unlogged(struct bap_known *k, struct bap_thread *t, uint64_t pc, c
 
 /* Is the instruction after this one, at @pc, certainly the next one in memory? */
 bool bap_goes_on(const struct bap *rec, uint64_t pc, const uint8_t *bytes, size_t len);
+
+struct bap_result {
+	uint64_t pc;
+	uint8_t bytes[TS_X86_MAX_INSN + 1]; /* zeros after them */
+	uint8_t len;                        /* of the bytes; 0: empty */
+	bool is_insn;                       /* else the two below are empty */
+	struct ts_x86_insn insn;            /* the memory that it uses */
+	struct ts_x86_results results;      /* registers and flags */
+};
+
+struct bap_results;
+
+/*
+ * The instruction at @pc that @bytes (@len, not 0) begin with.  *table is made when it is first needed (NULL
+ * before); the caller frees it with free().
+ *
+ * Returns it, valid until the next call; NULL if memory is exhausted.
+ */
+const struct bap_result *bap_results_find(struct bap_results **table, const struct ts_x86 *x, uint64_t pc,
+					  const uint8_t *bytes, uint64_t len);
 
 #endif

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "insn_frame.h"
+#include "decoder.h"
 
 #include <string.h>
 
 #include "insn.h"
 #include "schema.h"
 #include "snapshot.h"
-#include "value.h"
 #include "word_ops.h"
 
 /* Did this frame's list see the same memory before?  Then that is not the value before the instruction. */
@@ -37,7 +36,7 @@ static void see_list(struct bap_course *co, struct bap_thread *t, struct ts_curs
 		see(co, t, &op);
 }
 
-/* The same of a list of all registers, of which most are what they were. */
+/* As above, for a list of all registers, of which most are unchanged. */
 static void see_snapshot(struct bap_course *co, struct bap_thread *t, struct ts_cursor *list)
 {
 	struct bap_op op;
@@ -148,7 +147,7 @@ static inline __attribute__((always_inline)) void see_code(struct bap_course *co
 
 	if (!raw->p || !raw->n || raw->n > 64 || raw->n - 1 > co->rec->addr_mask - pc)
 		return;
-	if (raw->n <= TS_X86_MAX_INSN) /* so many bytes can be read there: TS_WINDOW_PAD */
+	if (raw->n <= TS_X86_MAX_INSN) /* that many bytes are readable: TS_WINDOW_PAD */
 		e = ts_steps_short(co->known.out, TS_FX_READ, pc, raw->p, (uint32_t)raw->n, TS_X86_MAX_INSN);
 	else
 		e = ts_steps_value(co->known.out, TS_FX_READ, pc, raw->p, (uint32_t)raw->n);

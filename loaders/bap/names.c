@@ -2,7 +2,7 @@
 /*
  * How recorders spell the registers of each family.
  */
-#include "names.h"
+#include "trace.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -135,4 +135,14 @@ static inline bool bap_op_next(struct bap_parser *in, struct ts_cursor *list, st
 	return true;
 }
 
+/* Where a register's value goes, or a part of it, in the 'g' layout. */
+struct bap_part {
+	uint32_t off, len;
+	const uint8_t *data; /* in the target's order; borrowed from the operand, or in bytes */
+	uint8_t bytes[64];
+};
+
+/* The low part of a register operand's value, and what lies elsewhere.  Returns how many: 0 for others. */
+unsigned bap_op_parts(const struct bap *rec, const struct bap_op *op, struct bap_part parts[2]);
+
 #endif

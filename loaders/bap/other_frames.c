@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "other_frames.h"
+#include "decoder.h"
 
 #include "schema.h"
 #include "src/arch/signals.h"
-#include "threads.h"
-#include "value.h"
 
 #define MAX_MODULES 4096
 

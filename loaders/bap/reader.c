@@ -9,18 +9,15 @@
  * Every BAP_FORGET steps the reader forgets what it told the model of the registers, which keeps decode
  * points there small.
  */
-#include "reader.h"
+#include "trace.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "decoder.h"
 #include "insn.h"
-#include "other_frames.h"
 #include "schema.h"
-#include "insn_frame.h"
 #include "stream.h"
-#include "toc.h"
 
 #define BAP_FORGET 1024
 

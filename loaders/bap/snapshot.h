@@ -11,7 +11,7 @@
 #ifndef LOADERS_BAP_SNAPSHOT_H
 #define LOADERS_BAP_SNAPSHOT_H
 
-#include "operand_place.h"
+#include "operand.h"
 #include "thread.h"
 
 #define BAP_MAX_SHOWN     512u

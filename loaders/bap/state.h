@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is known of each thread.
+ * The known state of each thread.
  *
  * The reader keeps for each thread which register bytes it has told the model, so that a recorder's full
  * snapshots cost nothing if nothing changed.  Flags that are logged bit by bit are combined here: a byte of a
@@ -37,20 +37,20 @@ struct bap_known {
 	struct threads threads;
 };
 
-/* Nothing is known yet. */
+/* Initialize @k: nothing is known. */
 void bap_known_init(struct bap_known *k, struct bap *rec, struct bap_look *look, struct ts_end *end);
 void bap_known_fini(struct bap_known *k);
 
 /* Nothing is known of a thread's registers yet. */
 void bap_forget_flags(const struct regmap *names, struct bap_thread *t);
 
-/* No thread was met. */
+/* Drop all threads. */
 void bap_forget_threads(struct bap_known *k);
 
 /* All register bytes are untold again, except for those that the previous instruction wrote. */
 void bap_forget_told(struct bap_known *k);
 
-/* Lists are counted anew. */
+/* Restart the count of lists. */
 void bap_forget_seen(struct bap_known *k);
 
 /* A list of values before an instruction begins: no register was seen in it. */
@@ -103,7 +103,7 @@ static inline void bap_note_last(struct bap_thread *t, uint32_t off, uint32_t le
 		t->last[t->n_last++] = (struct bap_extent){ off, len };
 }
 
-/* Was the byte written by the thread's previous instruction, and not lost since? */
+/* Did the thread's previous instruction write the byte, and is its value still known? */
 bool bap_is_written(const struct bap_thread *t, uint32_t off);
 
 /* The first @len bytes of a word are written, unless they are what was told already. */
@@ -128,16 +128,16 @@ static inline void bap_write_word(struct bap_known *k, struct bap_thread *t, uin
 	bap_write_bytes(k, t, off, word, len);
 }
 
-/* Registers got a value that is not logged. */
+/* Registers were changed to values that are not logged. */
 void bap_lose_reg(struct bap_known *k, struct bap_thread *t, uint32_t off, uint32_t len);
 
-/* The registers of all threads got values that are not logged. */
+/* The registers of all threads were changed to values that are not logged. */
 void bap_lose_all_threads(struct bap_known *k);
 
 /* The following effects belong to @t. */
 void bap_switch_thread(struct bap_known *k, const struct bap_thread *t);
 
-/* The thread's previous instruction is no longer the previous one. */
+/* A new instruction of the thread begins: drop the record of the writes of the previous one. */
 static inline void bap_age_writes(struct bap_thread *t)
 {
 	t->n_last = 0;

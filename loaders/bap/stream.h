@@ -5,10 +5,9 @@
 #ifndef LOADERS_BAP_STREAM_H
 #define LOADERS_BAP_STREAM_H
 
-#include "toc.h"
-#include "trace.h"
 #include "loaders/kit/pbwire.h"
 #include "loaders/kit/window.h"
+#include "trace.h"
 
 struct bap_stream {
 	struct bap *rec; /* borrowed */

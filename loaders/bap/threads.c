@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "threads.h"
+/*
+ * The threads of a trace.
+ *
+ * A trace may have thousands, and a decode point holds what is known of each.  So only the BAP_MAX_LIVE
+ * threads that were met last are kept; of one that is met again after that many others nothing is known to
+ * the reader (the model still has its registers), as of a new one.
+ */
+#include "decoder.h"
 
 #include <stdlib.h>
 #include <string.h>

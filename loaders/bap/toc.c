@@ -6,7 +6,7 @@
  * be the offset of the meta frame.  So a file is not refused for the size of its index.  The index is used only to find the
  * next frame after a damaged one.
  */
-#include "toc.h"
+#include "trace.h"
 
 #include <inttypes.h>
 
@@ -46,7 +46,7 @@ static bool entry_at(const struct bap *rec, uint64_t i, uint64_t *entry, struct 
 	return true;
 }
 
-/* The same for entries in their order: many are read at once, as far as they can be. */
+/* As above, for entries in order: up to BAP_TOC_PIECE of them are read at once. */
 static bool next_entry(struct bap *rec, uint64_t i, uint64_t *entry, struct ts_error *err)
 {
 	struct bap_toc *toc = &rec->toc;

@@ -5,9 +5,12 @@
 #ifndef LOADERS_BAP_TRACE_H
 #define LOADERS_BAP_TRACE_H
 
-#include "arch.h"
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "loaders/kit/regmap.h"
 #include "loaders/kit/warn.h"
+#include "src/arch/arch.h"
 #include "src/arch/x86_insn.h"
 #include "src/source/source.h"
 #include "src/trace/reader.h"
@@ -49,7 +52,7 @@ struct bap {
 	struct bap_first_flags {
 		uint32_t value, known;
 		uint32_t open; /* while the first frames are examined: bits neither seen nor written yet */
-	} first_flags[REGMAP_MAX_FLAGS]; /* the first thread's flags at the start (detect.h) */
+	} first_flags[REGMAP_MAX_FLAGS]; /* the first thread's flags at the start (detect.c) */
 	bool is_x86; /* of 32 or 64 bits */
 	struct ts_x86 x86;
 
@@ -74,7 +77,7 @@ struct bap {
 	uint64_t read_until; /* frames that begin before this offset were counted and compared with the index */
 	uint64_t n_walked;
 	bool is_walked;  /* to its end */
-	bool is_scanned; /* the first look (detect.h) was at all frames */
+	bool is_scanned; /* the first look (detect.c) was at all frames */
 };
 
 /* A look at the trace from some place on. */
@@ -91,11 +94,130 @@ struct bap_look {
 			ts_warn_at(&(look)->rec->warner, (look)->off, __VA_ARGS__);        \
 	} while (0)
 
-/* The same, once for each text of it. */
+/* Warn about the frame, once for each text. */
 #define bap_warn_each(look, ...)                                                           \
 	do {                                                                               \
 		if (!(look)->is_silent)                                                    \
 			ts_warn_each_at(&(look)->rec->warner, (look)->off, __VA_ARGS__);   \
 	} while (0)
+
+/* ---------------------------------------------------------------------------------------- names.c */
+
+/*
+ * Add all names of registers for a set; @is_snapshot: the recorder's program counter and x86 flags are stale.
+ */
+void bap_names_init(struct regmap *t, const struct ts_regset *set, bool is_snapshot);
+
+/* --------------------------------------------------------------------------------------- detect.c */
+
+/*
+ * Scan the first frames, after all names of registers have been added, for the features of the architecture
+ * that have values: *features, a mask; and for the thread of the first instruction.
+ *
+ * Returns false if there is no instruction (TS_EUNSUPPORTED), or if the trace is damaged before the first
+ * one.
+ */
+bool bap_scan(struct bap *rec, uint32_t *features, struct ts_error *err);
+
+/*
+ * Fill rec->first_flags: which bits of the first thread's flag registers the first frames show before any
+ * instruction changes them.  The model infers the past of bytes; a byte of which one bit is written before
+ * another one is seen would stay unknown.
+ *
+ * Returns false if the trace cannot be read or memory is exhausted.
+ */
+bool bap_scan_flags(struct bap *rec, struct ts_error *err);
+
+/*
+ * Is the trace from the recorder that lists all registers by gdb's names?  Others write names in capitals, or
+ * the flags after an instruction.  A trace without names may be one.
+ *
+ * Returns false if the trace cannot be read or memory is exhausted, as the next two do.
+ */
+bool bap_is_snapshot(struct bap *rec, bool *is_snapshot, struct ts_error *err);
+
+/*
+ * Among the first instructions, do more look like big-endian words of MIPS code than like little-endian ones?
+ */
+bool bap_is_code_big_endian(struct bap *rec, bool *is_big, struct ts_error *err);
+
+/*
+ * Determine the byte order of memory values: the one in which the first accesses contradict each other less;
+ * if both fit, rec->is_mem_reversed is unchanged.
+ */
+bool bap_vote_memory_order(struct bap *rec, struct ts_error *err);
+
+/* ------------------------------------------------------------------------------------------ toc.c */
+
+/*
+ * Look at the index at file offset rec->end.  It is sane if the examined entries ascend and each points at
+ * the beginning of a frame; anything else gets a warning.
+ *
+ * Returns false if the trace cannot be read.
+ */
+bool bap_toc_open(struct bap *rec, struct ts_error *err);
+
+/*
+ * While the trace is read for the first time: frame number rec->toc.due begins at @off.  Is that what the
+ * index says?  Returns false if the trace cannot be read.
+ */
+bool bap_toc_compare(struct bap *rec, uint64_t off, struct ts_error *err);
+
+/*
+ * The first frame after file offset @off that a sane index knows: its number, and where it begins.  Returns
+ * false if there is none, with *err untouched, or if the trace cannot be read.
+ */
+bool bap_toc_after(const struct bap *rec, uint64_t off, uint64_t *frame, uint64_t *frame_off,
+		   struct ts_error *err);
+
+/* --------------------------------------------------------------------------------------- reader.c */
+
+/*
+ * A reader at the first instruction.
+ *
+ * Returns NULL if there is no instruction (TS_EUNSUPPORTED), the trace is damaged before the first one, or
+ * memory is exhausted.
+ */
+struct ts_reader *bap_reader_new(struct bap *rec, struct ts_error *err);
+
+/* Number of frames that this reader has read by a plan (frame_template.h), for tests. */
+uint64_t bap_reader_n_followed(const struct ts_reader *base);
+
+/* Fill the initial state with what comes before the first instruction.  Fails as bap_reader_new() does. */
+bool bap_read_initial(struct bap *rec, struct ts_error *err);
+
+/* ----------------------------------------------------------------------------------------- arch.c */
+
+/* The architectures that something depends on, by the format's numbers. */
+enum {
+	BAP_ARCH_M68K = 2,
+	BAP_ARCH_SPARC = 6,
+	BAP_ARCH_MIPS = 8,
+	BAP_ARCH_X86 = 9,
+	BAP_ARCH_POWERPC = 23,
+	BAP_ARCH_RS6000 = 24,
+	BAP_ARCH_ARM = 35,
+	BAP_ARCH_S390 = 66,
+	BAP_ARCH_AARCH64 = 78,
+};
+
+/* A machine of x86. */
+#define BAP_I8086 2
+
+/* The name of an architecture's number, NULL for a number that the format does not define. */
+const char *bap_arch_name(uint64_t number);
+
+/*
+ * The model's architecture for the header's numbers, NULL if the model has none.  *is_order_open is set when
+ * the file does not tell the byte order and machines of both orders exist; what is returned then is the usual
+ * one.
+ */
+const struct ts_arch *bap_arch_model(uint64_t number, uint64_t machine, bool *is_order_open);
+
+/*
+ * What gdb calls the machine, where it knows it better than the model, whose set of registers it shares;
+ * NULL: as the model does.
+ */
+const char *bap_arch_gdb_name(uint64_t number, uint64_t machine);
 
 #endif

@@ -5,12 +5,12 @@
  * A value is stored least significant byte first and as wide as the recorder liked; registers have the
  * target's order.
  */
-#include "value.h"
+#include "decoder.h"
 
 #include <endian.h>
 #include <string.h>
 
-#include "operand_place.h"
+#include "operand.h"
 #include "word_ops.h"
 
 static uint32_t low_bits(unsigned n)

@@ -99,20 +99,13 @@ static void add_segment(struct core *core, const struct ts_elf_header *s)
 	}
 }
 
-static int compare_loads(const void *a, const void *b)
-{
-	const struct core_load *x = a, *y = b;
-
-	return x->addr < y->addr ? -1 : x->addr > y->addr;
-}
-
 /* By address; what overlaps the one before it is left out. */
 static void sort_loads(struct core *core)
 {
 	size_t n = 0;
 
 	if (core->n_loads)
-		qsort(core->loads, core->n_loads, sizeof(*core->loads), compare_loads);
+		qsort(core->loads, core->n_loads, sizeof(*core->loads), ts_by_u64);
 	for (size_t i = 0; i < core->n_loads; i++) {
 		const struct core_load *last = n ? &core->loads[n - 1] : NULL;
 

@@ -226,13 +226,6 @@ static const struct file *file_at(const struct notes *n, uint64_t i)
 	return (const struct file *)(const void *)n->files.data + i;
 }
 
-static int compare_files(const void *a, const void *b)
-{
-	const struct file *x = a, *y = b;
-
-	return x->start < y->start ? -1 : x->start > y->start;
-}
-
 /* By address; one that overlaps the one before it is left out. */
 static void sort_files(struct notes *n)
 {
@@ -240,7 +233,7 @@ static void sort_files(struct notes *n)
 	uint64_t kept = 0;
 
 	if (n->n_files)
-		qsort(files, (size_t)n->n_files, sizeof(*files), compare_files);
+		qsort(files, (size_t)n->n_files, sizeof(*files), ts_by_u64);
 	for (uint64_t i = 0; i < n->n_files; i++) {
 		if (!kept || files[i].start >= files[kept - 1].end)
 			files[kept++] = files[i];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "insn.h"
+#include "gdbrecord.h"
 
 #include <string.h>
 

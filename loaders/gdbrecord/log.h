@@ -56,7 +56,7 @@ struct log_place {
 	uint32_t signal, count; /* gdb 18: of its head */
 };
 
-/* With so many bytes left, most records need no further look at what is left. */
+/* If at least this many bytes are left, most records need no further check of the length. */
 #define LOG_NEAR 64u
 
 /*

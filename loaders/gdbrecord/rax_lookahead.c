@@ -3,7 +3,7 @@
 
 #include "log.h"
 
-/* So many bytes of the log are looked at; rax is written every few instructions. */
+/* The maximum number of examined bytes of the log; programs write rax every few instructions. */
 #define MAX_AHEAD (UINT64_C(1) << 20)
 
 void ahead_init(struct ahead *a, const struct regs *regs, const struct ts_source *src, uint64_t log_end,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "blocks.h"
+#include "log.h"
 
 #include <string.h>
 
 #include "src/arch/operands/operands.h"
 
-/* So many states are looked at. */
+/* The number of examined states. */
 #define MAX_LOOKED 4096u
 
 /* The bytes at @pc among those of modules at position 0.  Returns how many there are, at most TS_MAX_INSN. */

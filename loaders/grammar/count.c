@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "count.h"
+#include "log.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "loaders/kit/line_reader.h"
 #include "match.h"
 
-/* Lines that are counted, and that are shown because no pattern matches them, with so many characters. */
+/* The number of counted lines, the number of shown lines that no pattern matches, and their characters. */
 #define MAX_COUNTED 10000u
 #define MAX_SHOWN   5u
 #define MAX_TEXT    80u

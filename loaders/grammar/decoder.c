@@ -87,7 +87,7 @@ static size_t find_code(const struct grammar_decoder *d, const struct grammar_li
 /* Bytes of an instruction of x86 that a head shows (enum grammar_order): zeros above those that are listed. */
 #define HEAD_LEN 4u
 
-/* So many ways to go on after a head are tried. */
+/* The number of tried continuations of an instruction's first bytes. */
 #define N_TAILS 3u
 
 /*

@@ -35,7 +35,7 @@ struct ts_reader *grammar_reader(struct ts_recording *base, struct ts_error *err
 		.fill = grammar_fill,                                                     \
 	};
 
-/* The same of a grammar that is built in; built_in.c has one for each. */
+/* As above, for a built-in grammar; built_in.c has one for each. */
 #define GRAMMAR_DIALECT(id, name_, summary_)                                              \
 	static unsigned probe_##id(const uint8_t *head, size_t len, uint64_t file_len)    \
 	{                                                                                 \

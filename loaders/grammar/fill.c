@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "fill.h"
+/*
+ * What instructions tell where lines do not: values of accesses of which a line has the addresses, by the registers;
+ * accesses of logs that have registers alone, by the program's code.
+ */
+#include "reader.h"
 
 #include <string.h>
 

@@ -7,7 +7,7 @@
 
 #include "pattern.h"
 
-/* So many characters after an item's first one can be read. */
+/* This many characters after the first one of an item are readable. */
 #define MAX_FAR 8u
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))

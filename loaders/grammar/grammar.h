@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A grammar: what the lines of a text trace look like, and what they mean.  tracestub-grammar(7) describes the
- * language.
+ * A grammar: the form and the meaning of the lines of a text trace.  tracestub-grammar(7) describes the language.
  *
- * A grammar is compiled once, into arrays of fixed size that match.c walks for each line.  A pattern is a run
- * of elements, matched from left to right in one pass; the only way back is out of an optional group.
+ * A grammar is compiled once, into arrays of fixed size, which match.c reads for each line.  A pattern is a sequence of
+ * elements.  They are matched from left to right in one pass; the matcher goes back only if an optional group fails.
  */
 #ifndef LOADERS_GRAMMAR_GRAMMAR_H
 #define LOADERS_GRAMMAR_GRAMMAR_H
@@ -27,7 +26,7 @@
 
 /* Kind of a line. */
 enum grammar_kind {
-	GRAMMAR_STEP,   /* an instruction, and what it did */
+	GRAMMAR_STEP,   /* an instruction and its effects */
 	GRAMMAR_STATE,  /* registers before an instruction; begins a state */
 	GRAMMAR_JOIN,   /* begins a state, or joins one that has no registers yet */
 	GRAMMAR_EFFECT, /* adds to the step or state before it */
@@ -36,22 +35,22 @@ enum grammar_kind {
 	GRAMMAR_LOAD,   /* a module appears */
 	GRAMMAR_UNLOAD,
 	GRAMMAR_GAP,    /* code that is not listed ran here */
-	GRAMMAR_EVENT,  /* an exception or an interrupt happened here */
-	GRAMMAR_UNDO,   /* the step or state before it did not come to pass */
-	GRAMMAR_REFUSE, /* begins like a step but is not one: a trace with such lines is refused */
-	GRAMMAR_SKIP,   /* this line and those after it are nothing, up to one of the next kind, a step or a state */
+	GRAMMAR_EVENT,  /* an exception or an interrupt */
+	GRAMMAR_UNDO,   /* the previous step or state did not happen */
+	GRAMMAR_REFUSE, /* begins like a step but is another line; a trace with such lines is refused */
+	GRAMMAR_SKIP,   /* this line and the following ones are ignored, up to a TAKE, a step or a state */
 	GRAMMAR_TAKE,
-	GRAMMAR_PREFIX, /* may stand before every line */
-	GRAMMAR_NOTE,   /* nothing that is used */
+	GRAMMAR_PREFIX, /* an optional prefix of every line */
+	GRAMMAR_NOTE,   /* a line that is not used */
 	GRAMMAR_ITEM,   /* an alternative of an item list */
 	GRAMMAR_NOISE,  /* no pattern matches */
 };
 
 enum grammar_element {
 	EL_LITERAL, /* `n` bytes of texts at `at` */
-	EL_AHEAD,   /* such bytes must come, but are not passed over */
+	EL_AHEAD,   /* such bytes must follow; they are not consumed */
 	EL_BLANKS,
-	EL_OPTION,  /* the next `n` elements may be missing */
+	EL_OPTION,  /* the next `n` elements are optional */
 	EL_LIST,    /* items of list `at`, up to what follows */
 	EL_SAY,     /* `arg`: enum grammar_say */
 	EL_PC,
@@ -61,14 +60,14 @@ enum grammar_element {
 	EL_CODE,    /* `arg`: enum grammar_order */
 	EL_HEX,
 	EL_DEC,
-	EL_SIZE,    /* decimal number of bytes; `n`: that number, which is not on the line */
+	EL_SIZE,    /* decimal number of bytes; with `n` that number, without text on the line */
 	EL_THREAD,  /* `arg`: the base of the number */
 	EL_OFFSET,
 	EL_BASE,
 	EL_LAST,    /* the last address of a module */
 	EL_LENGTH,
 	EL_REG,     /* `arg`: enum grammar_time; `n`: a letter before its digits, or 0 */
-	EL_SET,     /* the register called as `n` bytes of texts at `at` */
+	EL_SET,     /* the register whose name is `n` bytes of texts at `at` */
 	EL_IMAGE,   /* bytes of a module, to the end of the line */
 	EL_WORD,
 	EL_MODULE,  /* as EL_TEXT */
@@ -81,20 +80,20 @@ enum grammar_access {
 	GRAMMAR_READ,
 	GRAMMAR_WRITE,
 	GRAMMAR_ACCESS, /* read or written: unknown which */
-	GRAMMAR_BY_INSN, /* read or written, as the instruction does */
+	GRAMMAR_BY_INSN, /* read or written: the instruction decides */
 };
 
 enum grammar_picture {
 	GRAMMAR_PICTURE_READ,
 	GRAMMAR_PICTURE_WRITE,
-	GRAMMAR_PICTURE_AGAIN, /* as the picture on the line before */
+	GRAMMAR_PICTURE_AGAIN, /* the same access as the picture on the previous line */
 };
 
 enum grammar_order {
 	GRAMMAR_MEMORY, /* digits in the order of the bytes in memory */
 	GRAMMAR_NUMBER, /* digits of a number, the most significant first */
-	GRAMMAR_HEAD,   /* of a number that shows the first bytes only, zeros above them left out */
-	GRAMMAR_LOADED, /* of a number as it arrives in the register: extended */
+	GRAMMAR_HEAD,   /* of a number of the first bytes only, without leading zeros */
+	GRAMMAR_LOADED, /* of the number in the register after the load: extended */
 	GRAMMAR_WORDS,  /* of a number in groups with a blank between them */
 };
 
@@ -103,12 +102,12 @@ enum grammar_time {
 	GRAMMAR_BEFORE,
 };
 
-/* What an element says of its step, as bits. */
+/* Facts about the step that an element states, as bits. */
 enum grammar_say {
 	GRAMMAR_NO_EFFECT = 1, /* the instruction's condition failed */
 	GRAMMAR_TRAP = 2,      /* the instruction did not complete */
 	GRAMMAR_INTERRUPT = 4, /* first instruction of an interrupt's handler */
-	GRAMMAR_UNKNOWN_VALUE = 8, /* the register has another value, which the item does not tell */
+	GRAMMAR_UNKNOWN_VALUE = 8, /* the register has changed, to a value that the item does not have */
 	GRAMMAR_UNUSED = 16,   /* the item is read, but not used */
 	GRAMMAR_THUMB = 32,    /* code of 8 digits is two halfwords */
 };
@@ -135,7 +134,7 @@ struct grammar_part {
 	uint64_t word, mask; /* of a literal: its first bytes, up to eight, and which these are */
 };
 
-/* Items that most lines are made of, which match.c takes without a look at each element. */
+/* The shapes of the most frequent items, which match.c matches as a whole. */
 enum grammar_shape {
 	GRAMMAR_ANY_SHAPE,
 	GRAMMAR_REG_SHAPE,    /* [literal] [blanks] reg [blanks] [literal] value */
@@ -155,7 +154,7 @@ struct grammar_short {
 	uint8_t len;
 };
 
-/* The same of an item, in one place for match.c; blanks with which each item of its list begins are left out. */
+/* An item in the form for match.c, without the blanks with which each item of its list begins. */
 struct grammar_item {
 	uint16_t first, n;
 	uint8_t shape; /* enum grammar_shape */
@@ -174,8 +173,8 @@ struct grammar_list {
 	uint32_t at, len; /* its name, a text */
 	uint32_t place;   /* where the grammar's file names it first */
 	uint8_t n;
-	bool has_blanks;  /* each item begins with them: what follows is looked at */
-	uint8_t tell[2];  /* offsets from an item's first character of the two by which items differ most */
+	bool has_blanks;  /* each item begins with blanks; offsets are from the first character after them */
+	uint8_t tell[2];  /* offsets in an item of the two characters that distinguish items best */
 	uint64_t by[2][256]; /* by these characters: bit i is set if the item may be item i */
 	uint16_t patterns[GRAMMAR_MAX_ITEMS];
 	struct grammar_item items[GRAMMAR_MAX_ITEMS];
@@ -212,8 +211,8 @@ struct grammar {
 	bool has_skips;
 	uint8_t missing;          /* enum grammar_missing */
 	char thread_word[16];     /* "hart", "CPU" */
-	char lacks[160];          /* for people, "" if nothing */
-	char refusal[200];        /* why a trace of refused lines is refused */
+	char lacks[160];          /* what the format does not record, for users; "": nothing */
+	char refusal[200];        /* the reason for which a trace with REFUSE lines is refused */
 	uint32_t sign, sign_len;  /* a text that the first lines of such a trace have; 0: none */
 	uint32_t begin, begin_len; /* a file with these first bytes is one; 0: none */
 	int prefix;               /* ordinal of the pattern that may stand before every line, -1: none */
@@ -241,7 +240,7 @@ struct grammar {
  */
 bool grammar_compile(struct grammar *g, const char *text, size_t len, struct ts_error *err);
 
-/* A grammar that tracestub has. */
+/* A built-in grammar. */
 struct grammar_text {
 	const char *name;
 	const char *text; /* terminated */
@@ -252,7 +251,7 @@ struct grammar_text {
 	const char *tells;
 };
 
-/* All of them, in the order of their names; the end has the name NULL.  Made from dialects/ when built. */
+/* All built-in grammars, sorted by name; the last element has the name NULL.  embed.awk generates it from dialects/. */
 extern const struct grammar_text grammar_texts[];
 
 #endif

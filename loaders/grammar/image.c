@@ -12,7 +12,7 @@ static void tell(struct ts_steps *out, uint64_t addr, const uint8_t *bytes, uint
 	struct ts_effect *e = len ? ts_steps_value(out, TS_FX_WRITE, addr, bytes, (uint32_t)len) : NULL;
 
 	if (e)
-		e->is_hidden = true; /* who loads a module is not an instruction of the recording */
+		e->is_hidden = true; /* no recorded instruction loads a module */
 }
 
 static void tell_zeros(struct ts_steps *out, uint64_t addr, uint64_t n)

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "later.h"
+/*
+ * Where a state lists the accesses of its thread's instruction before it, those of the last instruction before another
+ * thread runs are on a later line: the next one of its thread.  They are looked up there when the other thread comes.
+ */
+#include "reader.h"
 
-/* So many bytes are looked at: each switch between threads may cost that. */
+/* The maximum number of examined bytes at each switch between threads. */
 #define MAX_LOOKED 65536u
 
 /* Is each state a line of its own, with its thread? */
@@ -32,7 +36,7 @@ void grammar_later_fini(struct grammar_later *l)
 	ts_steps_fini(&l->fx);
 }
 
-/* What a line is to somebody who looks for the next one of a thread. */
+/* The meaning of a line in the search for the next line of a thread. */
 enum look {
 	LOOK_ON,
 	LOOK_FOUND,

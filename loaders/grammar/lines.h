@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The lines of a text trace, matched, in groups: the line that begins a step or a state, and those after it that
- * add to it.
+ * The matched lines of a text trace in groups.  A group is the line that begins a step or a state, and the lines that add
+ * to it.
  */
 #ifndef LOADERS_GRAMMAR_LINES_H
 #define LOADERS_GRAMMAR_LINES_H
@@ -19,7 +19,7 @@ struct grammar_head {
 	struct grammar_insn insn;
 	struct ts_steps fx;
 	uint64_t off;
-	uint64_t begin; /* of the first line that adds to it, which may come before it */
+	uint64_t begin; /* of the group's first line, which may precede the line at off */
 	bool is_there;
 	char module[GRAMMAR_MAX_PATH]; /* of a step; "" for none */
 	unsigned n_regs; /* of a state: registers in all of its lines */
@@ -37,7 +37,7 @@ struct grammar_lines {
 	struct grammar_head *ahead; /* the line that begins the next group, if it is there */
 	uint32_t part;             /* the file of the last line */
 	uint64_t images_left;      /* bytes of modules that may still be kept */
-	bool is_skipping;          /* lines are nothing, up to one that ends that */
+	bool is_skipping;          /* lines are ignored up to one that ends the skipping */
 	struct grammar_decoder *decoder; /* borrowed; NULL: no instruction is decoded */
 	struct grammar_tags tags, tags_before; /* now, and before the line ahead */
 	struct grammar_shown_code shown;
@@ -50,7 +50,7 @@ struct grammar_lines {
 	uint64_t code_end;         /* where the code of the last line with code ends */
 	bool has_code_end;
 	uint64_t told_until; /* of lines before this offset only those count that add to what comes after them */
-	bool is_lost;              /* a line of the group was lost: no register is known before what it lists */
+	bool is_lost;              /* a line of the group was lost: only the listed registers are known */
 	bool has_gap;              /* code that is not listed ran after the group */
 	bool has_event;            /* an exception or an interrupt came after it */
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A text trace that is open.
+ * An open text trace.
  */
 #ifndef LOADERS_GRAMMAR_LOG_H
 #define LOADERS_GRAMMAR_LOG_H
@@ -14,21 +14,48 @@
 #include "line.h"
 #include "loaders/kit/regmap.h"
 #include "loaders/kit/warn.h"
-#include "parts.h"
 #include "shown_code.h"
 #include "src/source/source.h"
 #include "src/trace/reader.h"
 #include "states.h"
 #include "tags.h"
 
-/* A line is at most this long; longer ones are passed over. */
+/* The maximum number of threads of a file whose lines have thread ids, too. */
+#define GRAMMAR_PART_THREADS 4096u
+
+struct grammar_parts {
+	struct ts_source *joined; /* owned; NULL: it is one file */
+	const char **names;       /* owned; of the files, which are borrowed; NULL: it is one file */
+	uint64_t *ends;           /* owned; of the newline after each file in the joined ones */
+	uint32_t n;               /* at least 1 */
+};
+
+/*
+ * The files @src and @others, @n of them, borrowed until grammar_parts_fini().
+ *
+ * Returns the source to read, borrowed; NULL if there are too many (TS_ELIMIT), or memory is exhausted (TS_ENOMEM).
+ */
+const struct ts_source *grammar_parts_init(struct grammar_parts *p, const struct ts_source *src,
+					   const struct ts_source *const *others, size_t n, struct ts_error *err);
+void grammar_parts_fini(struct grammar_parts *p);
+
+/* The ordinal of the file that has the byte at @off. */
+uint32_t grammar_part_at(const struct grammar_parts *p, uint64_t off);
+
+/* Offset of the first byte of the file of ordinal @part. */
+uint64_t grammar_part_begin(const struct grammar_parts *p, uint32_t part);
+
+/* Returns true if the byte at @off is the newline inserted after a file. */
+bool grammar_part_ends(const struct grammar_parts *p, uint64_t off);
+
+/* The maximum length of a line; longer lines are skipped. */
 #define GRAMMAR_MAX_LINE (UINT32_C(1) << 20)
 
-/* Modules of which a reader remembers where they are. */
+/* The maximum number of modules whose addresses a reader keeps. */
 #define GRAMMAR_MAX_MODULES 64u
 #define GRAMMAR_MAX_PATH    256u
 
-/* What may be wrong in a line; each kind is one warning, with the first place. */
+/* The kinds of damage of a line.  Each kind is one warning, with the first place. */
 enum grammar_damage {
 	GRAMMAR_NOISE_LINE,
 	GRAMMAR_LOST_STEP,
@@ -50,14 +77,14 @@ struct grammar_damages {
 	const struct grammar_parts *parts; /* borrowed */
 };
 
-/* Where a thread's instruction is. */
+/* The place of a thread's instruction. */
 struct grammar_place {
 	uint64_t pc;
 	uint32_t thread; /* ordinal */
 	bool is_there;   /* false: before the first position */
 	bool has_event;  /* an exception or an interrupt came after its state */
 	bool has_gap;    /* code that is not listed ran after its state */
-	bool is_sight;   /* of the code: lines before the state show it, and nothing has told it yet */
+	bool is_sight;   /* the code is from lines before the state, and is not an effect yet */
 	uint8_t n_code;  /* bytes of the instruction that the state itself, or lines before it, show as memory */
 	uint8_t code[GRAMMAR_MAX_CODE];
 };
@@ -77,14 +104,14 @@ struct grammar_log {
 	struct regmap map;
 	struct grammar_damages damages;
 	uint64_t first;              /* file offset of the line that a new reader begins with */
-	uint64_t first_told;         /* lines before this offset have been told, but for what they add to it */
+	uint64_t first_told;         /* lines before this offset are in the initial state, except for their additions to first */
 	struct grammar_tags first_tags; /* before that line */
 	enum grammar_family family;
 	uint64_t max_images;         /* the most bytes of all modules that are kept */
 	uint64_t first_images;       /* bytes of modules that may still be kept after the first line */
-	bool is_blocks;              /* of states: several instructions run from one to the next */
+	bool is_blocks;              /* of states: several instructions are executed between two states */
 	bool has_registers;          /* the head lists some */
-	bool is_threadless;          /* of states: lines of its head that tell a thread are missing */
+	bool is_threadless;          /* of states: the log begins after the lines that name the thread */
 	bool has_tags;               /* of states: a line tells the thread of a dump of registers that comes later */
 	struct grammar_place start;  /* of states: position 0 */
 	struct grammar_shown_code shown; /* there */
@@ -98,10 +125,30 @@ void grammar_damages_init(struct grammar_damages *d, struct ts_recording *rec, c
 /* The line at @off is damaged. */
 void grammar_damaged(struct grammar_damages *d, enum grammar_damage kind, uint64_t off);
 
-/* The first line that is a step or a state, and what comes before it. */
+/* Read the lines up to the first step or state. */
 bool grammar_read_start(struct grammar_log *log, struct ts_error *err);
 
 /* A reader at position 0; NULL if memory is exhausted (TS_ENOMEM). */
 struct ts_reader *grammar_reader_new(struct grammar_log *log, struct ts_error *err);
+
+/* --------------------------------------------------------------------------------------- blocks.c */
+
+/*
+ * Set log->is_blocks from the first states: are most instructions without a branch followed by a state other than that of
+ * the next instruction?  Without code in the log it is false.
+ *
+ * Returns false if the source cannot be read (TS_EIO, TS_ETRUNC) or memory is exhausted (TS_ENOMEM).
+ */
+bool grammar_find_blocks(struct grammar_log *log, struct ts_error *err);
+
+/* ---------------------------------------------------------------------------------------- count.c */
+
+/*
+ * Add two notes for the author of a grammar: "lines", the number of the first lines that each line of the grammar matches,
+ * and "no pattern", the first lines that no pattern matches.
+ *
+ * Returns false if the trace cannot be read (TS_EIO) or memory is exhausted (TS_ENOMEM).
+ */
+bool grammar_count_lines(struct grammar_log *log, struct ts_error *err);
 
 #endif

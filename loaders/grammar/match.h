@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A line of a text trace against the patterns of its grammar: the part that runs for every line.
+ * The matcher: it compares each line of a text trace with the patterns of the grammar.
  *
  * Time is linear in the line's length but for optional groups, which are bounded by the grammar.  Values and
- * accesses are appended to a batch as effects, before which nobody has closed a step.
+ * accesses are appended to a batch as effects; the caller closes the step afterwards.
  */
 #ifndef LOADERS_GRAMMAR_MATCH_H
 #define LOADERS_GRAMMAR_MATCH_H
@@ -23,7 +23,7 @@ void grammar_match(struct grammar_matcher *m, const char *text, size_t len, stru
 		   struct ts_steps *out);
 
 /*
- * Whether lines are skipped, *is_skipping, as a line of @kind leaves it.  Returns whether that line is skipped, too.
+ * Update *is_skipping, whether lines are skipped, after a line of @kind.  Returns whether that line itself is skipped.
  */
 bool grammar_skips(enum grammar_kind kind, bool *is_skipping);
 

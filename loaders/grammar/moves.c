@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "moves.h"
+/*
+ * What an instruction moves between memory and registers: values of accesses of which a trace has the addresses
+ * alone, and accesses of which it has nothing but the registers.  Instructions are decoded by src/arch/operands/operands.
+ */
+#include "decoder.h"
 
 #include <string.h>
 
@@ -158,7 +162,7 @@ static bool find_value(const struct grammar_moves *m, unsigned i, bool is_store,
 
 /* ------------------------------------------------------------------------------------------------- filling */
 
-/* The operand that is accessed, *off gets at which of its bytes; -1: none, or nobody knows which. */
+/* The accessed operand; *off is set to the accessed byte of it.  Returns -1 if there is none, or if it is unknown. */
 static int find_operand(const struct grammar_moves *m, const struct ts_op_state *state, const struct ts_effect *e, uint64_t *off)
 {
 	uint8_t those = e->kind == TS_FX_WRITE ? m->writes : m->reads;

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "blocks.h"
-#include "count.h"
 #include "dialects.h"
 #include "image.h"
 #include "loaders/kit/line_reader.h"
@@ -203,7 +201,7 @@ static unsigned evidence(const struct grammar *g, const struct votes *v)
 	return n < g->probe_lines ? g->probe_bits / 2 : g->probe_bits;
 }
 
-/* The same of a head whose lines are compared with the grammar. */
+/* As above, for a head whose lines are compared with the grammar. */
 static unsigned weigh(const struct grammar_text *text, const uint8_t *head, size_t len)
 {
 	char padded[TS_PROBE_LEN + REGMAP_MAX_NAME] = { 0 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "parts.h"
+#include "log.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -10,7 +10,7 @@
 /* The longest value of a register, or of an access that is a number. */
 #define MAX_VALUE 64u
 
-/* An access that is larger is one whose size nobody knows. */
+/* The size of a larger access is unknown. */
 #define MAX_ACCESS 65536u
 
 const struct regmap_slot *grammar_find_register(const struct grammar_matcher *m, char prefix)

@@ -4,7 +4,7 @@
  * accesses that a state lists are those of the thread's instruction before it.
  *
  * Where another thread's state comes next, what the thread's last instruction wrote is told by its code.  What its own
- * next state lists is told just before that: nobody can see registers of a thread that does not run but by asking for it.
+ * next state lists is told just before that: registers of a thread that does not run are visible only to a question about that thread.
  */
 #include <string.h>
 
@@ -42,7 +42,7 @@ static void tell_fetched(struct ts_steps *out, uint32_t n)
 	}
 }
 
-/* Where other code ran, too, bytes are what is there now, and nobody's access. */
+/* If other code ran, too, the bytes are the current contents of memory, not an access. */
 static void tell_access(struct ts_effect *e, bool is_hidden, bool is_now)
 {
 	e->is_hidden |= is_hidden;
@@ -168,7 +168,7 @@ static void tell_sight(const struct grammar_place *at, enum ts_effect_kind kind,
 	if (!e)
 		return;
 	e->is_hidden = true;
-	e->is_inferred = kind == TS_FX_WRITE; /* nobody has seen it being written */
+	e->is_inferred = kind == TS_FX_WRITE; /* the write itself is not in the trace */
 }
 
 /* The state that was read; of its code only what is known is set. */

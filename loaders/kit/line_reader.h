@@ -33,7 +33,7 @@ struct ts_line_reader {
 void ts_line_reader_init(struct ts_line_reader *l, const struct ts_source *src, uint64_t off, size_t max_len);
 void ts_line_reader_fini(struct ts_line_reader *l);
 
-/* As ts_line_reader_next(), where the line is not whole in what has been read. */
+/* As ts_line_reader_next(), if the bytes in the buffer do not contain the whole line. */
 enum ts_next ts_line_reader_fill(struct ts_line_reader *l, struct ts_text_line *line, struct ts_error *err);
 
 /*
@@ -60,11 +60,11 @@ static inline enum ts_next ts_line_reader_next(struct ts_line_reader *l, struct 
  * Pass over a line that ts_line_reader_next() refuses as too long, without holding it.
  *
  * Returns TS_END if the text ends before the line does.  Returns TS_FAIL if the source cannot be read
- * (TS_EIO, TS_ETRUNC) or memory is exhausted (TS_ENOMEM); the reader then stands where it stood.
+ * (TS_EIO, TS_ETRUNC) or memory is exhausted (TS_ENOMEM); the reader does not move then.
  */
 enum ts_next ts_line_reader_pass(struct ts_line_reader *l, struct ts_error *err);
 
-/* Does the line begin with @word?  Then the line begins after it. */
+/* Does the line begin with @word?  If so, @word is removed from it. */
 bool ts_text_line_skip(struct ts_text_line *line, const char *word);
 
 #endif

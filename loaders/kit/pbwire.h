@@ -96,7 +96,7 @@ static inline const uint8_t *pb_get_varint(const uint8_t *p, const uint8_t *end,
 	return p + (__builtin_ctzll(ends) + 1) / 8;
 }
 
-/* The same for the rest of @c; fails (TS_ECORRUPT) where that returns NULL. */
+/* As above, for the rest of @c.  Fails (TS_ECORRUPT) where the function above returns NULL. */
 uint64_t pb_varint(struct ts_cursor *c);
 
 /*
@@ -143,7 +143,7 @@ bool pb_read(struct ts_cursor *c, const struct pb_message_def *def, struct pb_me
 bool pb_next_of(struct ts_cursor *message, const struct pb_message_def *def, unsigned wanted,
 		struct ts_cursor *item);
 
-/* The same for a list: a message whose field 1 repeats.  Most items are shorter than 128 bytes. */
+/* As above, for a list: a message whose field 1 repeats.  Most items are shorter than 128 bytes. */
 static inline bool pb_next_item(struct ts_cursor *list, const struct pb_message_def *def,
 				struct ts_cursor *item)
 {

@@ -28,7 +28,7 @@ struct ts_read_ahead {
 	uint64_t off;           /* of the first piece, which is taken next */
 	unsigned first, n_full; /* pieces: the first, and how many have been read from there on */
 	uint64_t next, end;     /* what the thread reads: from next, up to end */
-	unsigned n_wanted;      /* so many are to be read before one is taken: more as reading goes on */
+	unsigned n_wanted;      /* the number of pieces to read before one is taken; it grows with sequential reading */
 	bool is_reading;        /* the thread alone uses the piece after the full ones */
 	bool is_to_end;
 };

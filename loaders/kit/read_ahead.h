@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A thread that reads the pieces of a source which come next, while its owner uses the one before.
+ * A thread that reads the next pieces of a source while its owner uses the current one.
  *
  * Copying a trace out of the page cache, or unpacking it, is a tenth to a third of decoding it.  A window
  * (window.h) that is read front to back gives this part to another processor.
@@ -33,9 +33,8 @@ struct ts_read_ahead *ts_read_ahead_new(const struct ts_source *src, size_t pad)
 void ts_read_ahead_free(struct ts_read_ahead *ra);
 
 /*
- * Read the bytes from @off up to @end, piece by piece: one at first, up to several as they are taken. Nothing
- * changes if that is what it does already and the next piece to be taken begins at @off; else pieces that
- * were not taken are dropped.
+ * Read the bytes from @off up to @end in pieces: one piece in advance at first, later several.  Nothing changes if the
+ * thread does so already and the next piece begins at @off.  Otherwise unused pieces are dropped.
  */
 void ts_read_ahead_begin(struct ts_read_ahead *ra, uint64_t off, uint64_t end);
 
@@ -44,8 +43,8 @@ void ts_read_ahead_begin(struct ts_read_ahead *ra, uint64_t off, uint64_t end);
  * until the piece after the next is taken: the end of one can be copied before the next, into the
  * TS_READ_AHEAD_ROOM bytes there, which are the caller's to write.
  *
- * Returns NULL if another piece comes next or none, if it has less than @least bytes and is not the last one,
- * or if it could not be read as a whole: the owner, who reads it by itself, finds out why.
+ * Returns NULL if the next piece does not begin at @off, if the piece has less than @least bytes and is not the last one, or
+ * if it could not be read as a whole.  The owner then reads it directly and gets the error.
  */
 uint8_t *ts_read_ahead_take(struct ts_read_ahead *ra, uint64_t off, uint64_t least, size_t *len);
 

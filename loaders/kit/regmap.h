@@ -141,7 +141,7 @@ static inline void regmap_key(const uint8_t *name, size_t len, uint64_t key[2])
 	key[1] = (key[1] & mask[1]) | UINT64_C(0x2020202020202020);
 }
 
-/* The slot with a name's key; one of kind REGMAP_NONE if there is none. */
+/* The slot with a name's key; a slot of kind REGMAP_NONE if the name is unknown. */
 static inline const struct regmap_slot *regmap_find_key(const struct regmap *t, const uint64_t key[2])
 {
 	for (uint32_t i = regmap_hash(key);; i++) {

@@ -80,7 +80,7 @@ bool snappy_frames_decode(const struct snappy_frames *f, size_t i, uint8_t *out,
 /* CRC-32C (Castagnoli) of @len bytes, as the framing stores it before masking. */
 uint32_t snappy_crc32c(const uint8_t *data, size_t len);
 
-/* The same without the processor's instruction for it; for the test that compares them. */
+/* snappy_crc32c() without the processor's instruction; for the test that compares them. */
 uint32_t snappy_crc32c_by_table(const uint8_t *data, size_t len);
 
 /* The form in which a chunk stores a CRC. */
@@ -88,5 +88,28 @@ static inline uint32_t snappy_mask_crc(uint32_t crc)
 {
 	return (crc >> 15 | crc << 17) + 0xa282ead8u;
 }
+
+/* --------------------------------------------------------------------------------- snappy_table.c */
+
+/* Shorter tables are made anew faster than they are read. */
+#define SNAPPY_TABLE_MIN_KEPT 4096u
+
+/*
+ * As snappy_frames_scan().  @like is the table of another recording, or NULL; it is copied if its source is
+ * @src. A table from the keeper is used only if its chunks follow each other and lie within the file;
+ * otherwise the headers are scanned.
+ */
+bool snappy_table_open(struct snappy_frames *f, const struct ts_source *src, uint64_t off,
+		       const struct snappy_frames *like, struct ts_error *err);
+
+/* -------------------------------------------------------------------------------- snappy_source.c */
+
+/*
+ * A source over the decoded stream of @frames, borrowed until close.  A read that meets a damaged chunk gives
+ * the bytes before it, and fails with its file offset in the compressed file (TS_ECORRUPT).
+ *
+ * Returns NULL if memory is exhausted (TS_ENOMEM).
+ */
+struct ts_source *snappy_source_open(const struct snappy_frames *frames, struct ts_error *err);
 
 #endif

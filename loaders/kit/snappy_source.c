@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "snappy_source.h"
+#include "snappy.h"
 
 #include <inttypes.h>
 #include <pthread.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "snappy_table.h"
+#include "snappy.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,9 +2,9 @@
 /*
  * The threads of a recording by their ids.
  *
- * A reader that meets a thread id asks which of the recording's threads it is, and adds it if it is new.  The
- * table is hashed, so that a trace with a new thread in each record costs no more than another; the number of
- * threads is bounded, since each needs some kilobytes in the model.
+ * A reader looks up each thread id, and adds a new one to the recording's threads.  The table is hashed, so that a trace
+ * with a new thread in each record is not slower than others.  The number of threads is bounded, because each needs some
+ * kilobytes in the model.
  */
 #ifndef LOADERS_KIT_THREADS_H
 #define LOADERS_KIT_THREADS_H

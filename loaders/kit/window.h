@@ -2,10 +2,10 @@
 /*
  * A window over a trace: a buffer of contiguous bytes that moves over a source.
  *
- * Whoever decodes a record asks for the bytes at its offset and gets a pointer to them.  Little is read after
- * a jump, which may be for a few records only, and twice as much each time that reading goes on, up to a size
- * that stays in the processor's cache.  Then, if the source allows it, a thread reads the next pieces
- * meanwhile (read_ahead.h).  Nothing is allocated for bytes that the trace does not have.
+ * A decoder requests the bytes at an offset and gets a pointer to them.  After a jump the window reads little, because the
+ * decoder may need a few records only.  It doubles the length with each sequential read, up to a size that stays in the
+ * processor's cache.  Then, if the source allows it, a thread reads the next pieces in advance (read_ahead.h).  Nothing is
+ * allocated for bytes that the trace does not have.
  */
 #ifndef LOADERS_KIT_WINDOW_H
 #define LOADERS_KIT_WINDOW_H
@@ -19,20 +19,20 @@
 #include "src/base/error.h"
 #include "src/source/source.h"
 
-/* So many bytes after those that a window gives can be read too, whatever they hold: words may straddle. */
+/* This many bytes after the bytes of a window are readable, with any contents, so that words can be loaded whole. */
 #define TS_WINDOW_PAD 64u
 
 struct ts_window {
 	const struct ts_source *src; /* borrowed */
-	uint64_t end;                /* file offset of the first byte that is not given */
+	uint64_t end;                /* file offset after the last byte of the window */
 	const uint8_t *buf;          /* len bytes and the pad, in own or in a piece read ahead; NULL before the first read */
 	size_t len;
 	uint8_t *own;                /* owned; cap bytes and the pad */
 	size_t cap;
 	struct ts_read_ahead *ahead; /* owned; NULL until much has been read front to back of a source that allows it */
-	bool is_alone;               /* the system refused a thread for that */
+	bool is_alone;               /* the system refused a thread for reading ahead */
 	uint64_t off;                /* file offset of buf[0] */
-	size_t piece;                /* how much is read next */
+	size_t piece;                /* bytes of the next read */
 };
 
 /*
@@ -42,7 +42,7 @@ void ts_window_init(struct ts_window *w, const struct ts_source *src, uint64_t e
 void ts_window_fini(struct ts_window *w);
 
 /*
- * Go to file offset @off, at most the window's end: the buffer is empty, and what is read next is read there.
+ * Move to file offset @off, at most the window's end.  The buffer is empty then; the next read begins at @off.
  */
 void ts_window_go(struct ts_window *w, uint64_t off);
 

@@ -10,14 +10,12 @@
  *
  * A name is a length byte and that many bytes.  Registers and operations share one space of ids.
  */
-#include "machine.h"
+#include "trace.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "regs.h"
 
 struct name {
 	const uint8_t *p;

@@ -16,7 +16,7 @@
  * longest instruction, the difference is used: to the model a length only means that the next address
  * follows.  Questions take the length from the code (guesses_lengths).
  */
-#include "reader.h"
+#include "trace.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -26,7 +26,6 @@
 #include "loaders/kit/insn_len.h"
 #include "loaders/kit/point.h"
 #include "src/base/bisect.h"
-#include "regs.h"
 
 /* An entry without memory's bytes fits in; so does a piece of memory's bytes. */
 #define MIN_LEFT 2048u

@@ -2,7 +2,7 @@
 /*
  * REVEN's binary traces (rvnbintrace): one processor of a whole machine with its physical memory.
  *
- * A file is five sections, each u64 length and so many bytes, usually after a resource header:
+ * A file has five sections, each a u64 length and that many bytes, usually after a resource header:
  *
  *      magic 73 72 6e 69 62 6e 76 72, u32 header version (0, 1), u32 resource type (1 = trace)
  *      or, older, 63 72 73 72 6e 69 62 72, u32 resource type
@@ -23,7 +23,7 @@
  * next to the trace is not read: the index replaces it, and its contents would have to be checked against the
  * trace.
  */
-#include "machine.h"
+#include "trace.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -32,8 +32,6 @@
 #include <string.h>
 
 #include "loaders/loader.h"
-#include "reader.h"
-#include "regs.h"
 
 static const uint8_t magic[8] = { 's', 'r', 'n', 'i', 'b', 'n', 'v', 'r' };
 static const uint8_t old_magic[8] = { 'c', 'r', 's', 'r', 'n', 'i', 'b', 'r' };

@@ -32,7 +32,7 @@
 #define RVN_NOT_KEPT    UINT32_MAX
 #define RVN_MAX_TARGETS 255u
 
-/* So many bytes can be read, and written as they were, after kept values. */
+/* This many bytes after kept values are readable, and may be written with the same values. */
 #define RVN_KEPT_PAD 8u
 
 /* How a register's value is used. */
@@ -154,5 +154,66 @@ static inline uint64_t rvn_le(const uint8_t *p, size_t len)
 		n = n << 8 | p[len];
 	return n;
 }
+
+/* -------------------------------------------------------------------------------------- machine.c */
+
+/*
+ * Read the machine description, whose bytes @c has (they are those of rec->machine).
+ *
+ * Returns false if it contradicts itself (TS_ETRUNC, TS_ECORRUPT), is more than tracestub handles (TS_ELIMIT,
+ * TS_EUNSUPPORTED) or memory is exhausted.
+ */
+bool rvn_read_machine(struct rvn *rec, struct ts_cursor *c);
+
+/*
+ * Read the initial registers into the recording's initial effects and into rec->kept.
+ *
+ * Returns false if one is missing, there twice or unknown (TS_ECORRUPT), the bytes end (TS_ETRUNC), or memory
+ * is exhausted.
+ */
+bool rvn_read_registers(struct rvn *rec, struct ts_cursor *c);
+
+/* ----------------------------------------------------------------------------------------- regs.c */
+
+/*
+ * Choose the register set, and the role of each recorded register.
+ *
+ * Returns false if the architecture's registers are not there or have other widths (TS_EUNSUPPORTED), are too
+ * many (TS_ELIMIT), or memory is exhausted.
+ */
+bool rvn_choose_registers(struct rvn *rec, struct ts_error *err);
+
+/* Compute gdb's x87 registers, in the order of the 'g' layout, from current values. */
+#define RVN_N_ST    16
+#define RVN_ST_LEN  10
+#define RVN_X87_LEN (8 * RVN_ST_LEN + 8 * 4)
+void rvn_make_x87(const struct rvn *rec, const uint8_t *kept, uint8_t out[RVN_X87_LEN]);
+
+/* Offset of the i-th of them there, and its length. */
+static inline uint32_t rvn_x87_at(unsigned i, uint32_t *len)
+{
+	*len = i < 8 ? RVN_ST_LEN : 4;
+	return i < 8 ? i * RVN_ST_LEN : 8 * RVN_ST_LEN + (i - 8) * 4;
+}
+
+/* Are the registers recorded from which the i-th of them is computed? */
+bool rvn_has_x87(const struct rvn *rec, unsigned i);
+
+/* Append the effects of a register's new value; the program counter and x87 have none here. */
+void rvn_tell_register(const struct rvn_reg *reg, const uint8_t *value, struct ts_steps *out);
+
+/* As rvn_tell_register(), if eight bytes are readable at @value.  Nearly all registers are a word. */
+static inline void rvn_tell_padded(const struct rvn_reg *reg, const uint8_t *value, struct ts_steps *out)
+{
+	if (reg->role == RVN_PLAIN && reg->len == reg->g_len && reg->len <= 8)
+		ts_steps_word(out, TS_FX_REG_WRITE, reg->off, value, reg->len);
+	else
+		rvn_tell_register(reg, value, out);
+}
+
+/* --------------------------------------------------------------------------------------- reader.c */
+
+/* A reader at the first event.  Returns NULL if memory is exhausted. */
+struct ts_reader *rvn_reader_new(struct rvn *rec, struct ts_error *err);
 
 #endif

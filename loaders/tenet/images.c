@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "images.h"
+/*
+ * The images that pintenet lists in NAME.log, beside the logs NAME.NUMBER.log of the threads:
+ *
+ *      Loaded image: 0xLOW:0xHIGH -> FILE
+ *
+ * When they were loaded is not said: they are modules from position 0 on.
+ */
+#include "log.h"
 
 #include <stdio.h>
 #include <string.h>

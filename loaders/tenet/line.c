@@ -1,5 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-#include "line.h"
+/*
+ * What one line of a Tenet log says, as effects.
+ *
+ *      line = item { "," item }
+ *      item = REGISTER "=" HEX  |  ("mr" | "mw" | "mrw") "=" HEX ":" BYTES { ";" HEX ":" BYTES }
+ *
+ * HEX may begin with 0x and has any number of digits, BYTES are two digits each; all in either case.  Blanks
+ * around items, and empty items, say nothing.  Damage is found item by item and counted by kind.
+ */
+#include "log.h"
 
 #include <endian.h>
 #include <inttypes.h>
@@ -7,7 +16,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "probe.h"
 #include "src/base/hex.h"
 
 /* ------------------------------------------------------------------------------------------------ damage */

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "probe.h"
+/*
+ * The first lines of a file: is it a Tenet log?  There is no magic number, but every line is a list of names
+ * and hex values, and one of the names is a program counter.
+ */
+#include "log.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -28,7 +28,7 @@
  *
  * A decode point is a struct tenet_place, and the file that it is in.
  */
-#include "reader.h"
+#include "log.h"
 
 #include <endian.h>
 #include <stdio.h>
@@ -44,7 +44,7 @@
 #define MAX_CALL_LEN 16u
 #define MAX_X86_LEN  15u
 
-/* Called code removes at most so many words of arguments. */
+/* The maximum number of words of arguments that called code removes. */
 #define MAX_REMOVED 64u
 
 /* Of a step with more accesses, which share bytes is not looked up. */

@@ -8,14 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "probe.h"
-#include "images.h"
 #include "loaders/kit/program.h"
 #include "loaders/kit/threads.h"
 #include "loaders/loader.h"
 #include "log.h"
-#include "reader.h"
-#include "tracer.h"
 
 /* Enough to tell it from other texts, and less than any magic number. */
 #define EVIDENCE 24u

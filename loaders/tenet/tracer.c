@@ -7,7 +7,7 @@
  * pointer has the write if accesses are those of the previous instruction; the line before it if they are the
  * line's own.
  */
-#include "tracer.h"
+#include "log.h"
 
 #include <stdlib.h>
 #include <string.h>

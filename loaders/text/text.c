@@ -28,7 +28,7 @@
 
 #define MAGIC "tracestub text 1 "
 
-/* A line has at most this many bytes of memory, and a trace so many threads. */
+/* The maximum number of bytes of memory on a line, and of threads of a trace. */
 #define MAX_BYTES 4096u
 #define MAX_LINE (2 * MAX_BYTES + 256u)
 #define MAX_THREADS 1024u

@@ -5,7 +5,7 @@
  * A frame's length is trusted and its blocks are not: a buffer that went round leaves blocks that are other
  * memory in frames whose places are right.
  */
-#include "frames.h"
+#include "trace.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -45,7 +45,7 @@ enum found {
 /* Bytes that the list of frames has for each: its place, and its ordinal, in arrays that double. */
 #define MEMORY_A_FRAME 64u
 
-/* So many copies of a frame's bytes there are: of two readers, and of those who look at one. */
+/* The number of copies of a frame's bytes: in two readers, and in the frame that questions use. */
 #define COPIES_OF_A_FRAME 8u
 
 static bool is_too_much(const struct tfile *t, const struct tfile_place *place)
@@ -366,7 +366,7 @@ void tfile_frame_fini(struct tfile_frame *f)
 	*f = (struct tfile_frame){ 0 };
 }
 
-/* -------------------------------------------------------------------------------------- for those who ask */
+/* -------------------------------------------------------------------------------------- for questions */
 
 static const struct tfile *of_frames(const struct ts_frames *f)
 {

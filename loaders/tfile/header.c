@@ -3,7 +3,7 @@
  * The text section of a trace file: lines that begin with a word and a blank, in any order, up to an empty
  * line.
  */
-#include "header.h"
+#include "trace.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -5,12 +5,11 @@
  * Position k is what frame k collected.  Between two frames anything may have happened: what the next frame
  * does not show again is unknown there, except the parts of the program that it cannot write.
  */
-#include "reader.h"
+#include "trace.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "frames.h"
 #include "loaders/kit/point.h"
 #include "loaders/kit/window.h"
 

@@ -20,9 +20,7 @@
  * Frame k becomes position k.  A frame does not say which of its registers are valid: all registers in its
  * block are taken as known.
  */
-#include "frames.h"
-#include "header.h"
-#include "reader.h"
+#include "trace.h"
 
 #include <elf.h>
 #include <inttypes.h>

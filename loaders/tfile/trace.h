@@ -89,4 +89,64 @@ struct tfile_frame {
 	uint64_t pc;                 /* TS_NO_PC: nothing tells it for sure */
 };
 
+/* --------------------------------------------------------------------------------------- header.c */
+
+/*
+ * Read the text section.
+ *
+ * Returns false if it has no end (TS_ETRUNC), its register size cannot be understood (TS_ECORRUPT), it is
+ * larger than any real one (TS_ELIMIT), or the file cannot be read.  Other lines that cannot be understood
+ * are noted as warnings.
+ */
+bool tfile_read_header(struct tfile *t, struct ts_error *err);
+
+/* --------------------------------------------------------------------------------------- frames.c */
+
+/*
+ * Find all frames; the byte order is known.
+ *
+ * Returns false if the file cannot be read or memory is exhausted.  Damage is noted in t->damage.
+ */
+bool tfile_find_frames(struct tfile *t, struct ts_error *err);
+
+/* A score of how well the frames make sense in this byte order; higher is better. */
+unsigned tfile_rate_order(const struct tfile *t, bool is_big_endian);
+
+/*
+ * Do the blocks of the first frames fill them, with registers of @reg_len bytes?  @err is set if the frames
+ * could not be read.
+ */
+bool tfile_fits(struct tfile *t, uint64_t reg_len, struct ts_error *err);
+
+/* Sort t->places by tracepoint.  Returns false if memory is exhausted. */
+bool tfile_sort_frames(struct tfile *t, struct ts_error *err);
+
+/*
+ * Read frame @n.  Blocks from the first impossible one on are ignored; a warning says so once.
+ *
+ * Returns false if the file cannot be read any more or memory is exhausted.
+ */
+bool tfile_load(struct tfile *t, uint64_t n, struct tfile_frame *f, struct ts_error *err);
+void tfile_frame_fini(struct tfile_frame *f);
+
+/* Set the functions of t->frames. */
+void tfile_init_frames(struct tfile *t);
+
+/* --------------------------------------------------------------------------------------- reader.c */
+
+/*
+ * Steps of the recording: one for each frame, but at least one.  The last one leads nowhere: it is there for
+ * its pc, and the recording ends before it.
+ */
+static inline uint64_t tfile_n_steps(const struct tfile *t)
+{
+	return t->frames.n_frames ? t->frames.n_frames : 1;
+}
+
+struct ts_reader *tfile_reader(struct ts_recording *rec, struct ts_error *err);
+
+/* Append to @out the effects that lead from frame @from (NULL: nothing is known) to @to. */
+void tfile_put_change(const struct tfile *t, const struct tfile_frame *from, const struct tfile_frame *to,
+		      struct ts_steps *out);
+
 #endif

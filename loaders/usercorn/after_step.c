@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-#include "after_step.h"
+/*
+ * The tail of a step: what stands after its STEP and belongs to it.  That is SYSCALLs that do not end the
+ * process, the state of processes and threads that begin there, and in version 2 signals, the ends of threads
+ * and processes, and the JMP that says where the thread goes on.
+ *
+ * In version 2 the tail may be another thread's: its system call returned after a step of this one.
+ */
+#include "group.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "keyframe.h"
 #include "note.h"
 #include "src/arch/signals.h"
 
@@ -232,7 +238,7 @@ static bool take(struct ucir_reader *r, const struct ucir_op *op, struct ts_step
 	case UCIR_SYSCALL: return is_inside && take_syscall(r, op, out, err);
 	case UCIR_EXIT: return r->w.rec->version < 2 && take_exit(r, out, err);
 	case UCIR_FRAME: return !is_inside && ucir_begin_frame(r, op, out, err);
-	case UCIR_KEYFRAME: return !is_inside && ucir_keyframe(r, op, out, UCIR_BEHIND_STEP, err);
+	case UCIR_KEYFRAME: return !is_inside && ucir_keyframe(r, op, out, UCIR_AFTER_STEP, err);
 	case UCIR_SIGNAL: return is_inside && is_after_step(r) && take_signal(r, op, out, err);
 	case UCIR_GAP: return is_inside && is_after_step(r) && take_gap(r, op, out, err);
 	case UCIR_THREAD_END: return is_inside && is_after_step(r) && take_thread_end(r, op, out);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "arch.h"
+#include "trace.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -40,16 +40,15 @@ bool ucir_bad(const struct ucir_walk *w, uint64_t off, enum ts_code code, struct
 	} while (0)
 
 /*
- * Make of @err, why @op could not be read, a sentence about the trace; @left_ops is how many ops the current
- * frame still promises.
- * Returns false.
+ * Extend @err, the reason for which @op could not be read, to a sentence about the trace.  @left_ops is the number of ops
+ * left in the current frame.  Returns false.
  */
 bool ucir_explain(const struct ucir_walk *w, const struct ucir_op *op, uint32_t left_ops,
 		  struct ts_error *err);
 
 /*
- * Read the next op.  Returns false with the extent of the valid part (TS_ETRUNC), or with the error in the
- * op.
+ * Read the next op.  Returns false if the trace ends inside it (TS_ETRUNC; the sentence has the length of the valid part), or
+ * if the op is malformed.
  */
 static inline bool ucir_read(struct ucir_walk *w, struct ucir_op *op, uint32_t left_ops, struct ts_error *err)
 {
@@ -59,8 +58,7 @@ static inline bool ucir_read(struct ucir_walk *w, struct ucir_op *op, uint32_t l
 }
 
 /*
- * Append to @to (NULL: nowhere) what @op does: NOP, registers, memory, regions, FORGET, CHANGED.  @t is the
- * process that does it.
+ * Append the effects of @op (NOP, registers, memory, regions, FORGET, CHANGED) of the process @t to @to, unless @to is NULL.
  *
  * Returns false if the op contradicts itself or is not allowed here (TS_ECORRUPT).
  */
@@ -68,22 +66,22 @@ bool ucir_apply(struct ucir_walk *w, struct ucir_task *t, const struct ucir_op *
 		struct ts_error *err);
 
 /*
- * As ucir_apply() for a SYSCALL and the ops in it, which are read; *has_exit tells whether one of them is
- * EXIT, so that the process ends.  In version 2 EXIT says only that the call did not return.
+ * As ucir_apply() for a SYSCALL and its ops, which are read.  *has_exit is set to whether one of them is EXIT: the process
+ * ends.  In version 2 EXIT means only that the call did not return.
  */
 bool ucir_apply_syscall(struct ucir_walk *w, struct ucir_task *t, const struct ucir_op *op,
 			struct ts_steps *to, bool *has_exit, struct ts_error *err);
 
 /*
- * As ucir_apply() for a SIGNAL and the ops in it, which are read.  Its effects are hidden: no instruction
- * made them.  @flags are op->flags as far as they hold here.
+ * As ucir_apply() for a SIGNAL and its ops, which are read.  Its effects are hidden, because no instruction made them.  @flags
+ * are the op->flags that are valid here.
  */
 bool ucir_apply_signal(struct ucir_walk *w, struct ucir_task *t, const struct ucir_op *op, unsigned flags,
 		       struct ts_steps *to, struct ts_error *err);
 
 /*
- * As ucir_apply() for a GAP and the ops in it, which are read: instructions that are not recorded did what they say,
- * between the step and the next one.
+ * As ucir_apply() for a GAP and its ops, which are read: the effects of unrecorded instructions between this step and the
+ * next one.
  */
 bool ucir_apply_gap(struct ucir_walk *w, struct ucir_task *t, const struct ucir_op *op, struct ts_steps *to,
 		    struct ts_error *err);

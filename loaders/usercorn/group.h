@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A reader of a Usercorn trace, the processes that take turns in it, and the group of ops that is open.
+ * A reader of a Usercorn trace: its processes, and the open group of ops.
  *
  * When the frames of several processes are mixed, a group may be open while another process runs.  Only the
  * place of such a group in the stream is kept (its parts); its ops are read again at its STEP.  So a decode
@@ -20,28 +20,28 @@ struct ucir_reader {
 	struct ucir_walk w;
 	struct ucir_tasks tasks;
 	uint32_t n_processes;   /* that ever began (in version 2: threads): the ordinal of the next */
-	struct ucir_task *task; /* of the current frame; NULL: none of its pid lives (yet) */
+	struct ucir_task *task; /* of the current frame; NULL: no process with its pid is alive */
 	uint64_t pid;           /* of the current frame */
 	uint32_t left;          /* ops left in the current frame, 0: at stream level */
 	uint32_t last_thread;   /* of the last step */
-	uint32_t acting;        /* while looking ahead: the thread whose effects the last step's end has */
+	uint32_t acting;        /* while looking ahead: the thread of the effects at the end of the last step */
 	/* The open group. */
 	uint32_t begin;         /* effects in the batch when next() was called */
-	uint32_t mark;          /* and where the group's begin: after what keyframes put before it */
-	uint64_t part_off;      /* its ops since it was last taken up: from here, */
-	uint32_t part_left;     /* number of ops left in the frame there */
+	uint32_t mark;          /* index of the group's first effect, after the effects of keyframes */
+	uint64_t part_off;      /* stream offset of its ops since its process was resumed */
+	uint32_t part_left;     /* ops left in the frame at part_off */
 	bool has_bare_exit;     /* an EXIT of its own, not in a SYSCALL, */
-	uint32_t exit_effects;  /* and the effects in the batch there */
+	uint32_t exit_effects;  /* with has_bare_exit: the number of effects in the batch at the EXIT */
 	/* The tail of the last step, while it is read. */
 	bool has_signal;        /* a SIGNAL was in it, */
 	bool is_killed;         /* one that ended the process */
 	char became[36];        /* the path of the program that an exec started; terminated */
 	struct ts_error failed; /* the error with which next() failed */
-	/* Instructions that x87.c has no part in, by their addresses: an address and its task's key. */
+	/* Instructions that x87.c need not examine, by address: the address xor its task's key. */
 	uint64_t others[UCIR_N_OTHERS];
 };
 
-/* Is the stream over, and at a frame's end? */
+/* Has the stream ended, at the end of a frame? */
 bool ucir_is_at_end(const struct ucir_reader *r);
 
 /* The following effects belong to @thread. */
@@ -55,7 +55,7 @@ void ucir_put_thread(uint32_t thread, struct ts_steps *out);
 struct ucir_task *ucir_begin_task(struct ucir_reader *r, uint64_t pid, struct ts_error *err);
 void ucir_end_task(struct ucir_reader *r, struct ucir_task *t);
 
-/* The thread goes on at @pc, according to an op after its step. */
+/* Set the pc of the thread, according to an op after its step. */
 static inline void ucir_jump(struct ucir_reader *r, struct ucir_task *t, uint64_t pc)
 {
 	t->pc = pc;
@@ -66,7 +66,7 @@ static inline void ucir_jump(struct ucir_reader *r, struct ucir_task *t, uint64_
 	}
 }
 
-/* Nothing more comes of @t: the recording keeps where it is. */
+/* @t has no more steps: store its pc as the end of the thread. */
 static inline void ucir_note_end_pc(struct ucir_reader *r, const struct ucir_task *t)
 {
 	struct ts_thread *thread = &r->w.rec->base.threads[t->thread];
@@ -77,14 +77,14 @@ static inline void ucir_note_end_pc(struct ucir_reader *r, const struct ucir_tas
 	r->w.rec->base.n_learned++;
 }
 
-/* The group of the current task continues, or begins, here. */
+/* The group of the current task begins or continues at the current offset. */
 static inline void ucir_take_up(struct ucir_reader *r)
 {
 	r->part_off = ucir_stream_tell(&r->w.s);
 	r->part_left = r->left;
 }
 
-/* Another process runs from stream offset @off on.  Returns false if memory is exhausted (TS_ENOMEM). */
+/* At stream offset @off the frames of another process begin.  Returns false if memory is exhausted (TS_ENOMEM). */
 bool ucir_leave(struct ucir_reader *r, uint64_t off, struct ts_steps *out, struct ts_error *err);
 
 /*
@@ -97,7 +97,7 @@ bool ucir_begin_frame(struct ucir_reader *r, const struct ucir_op *op, struct ts
 /* An EXIT in the group, not in a SYSCALL. */
 void ucir_bare_exit(struct ucir_reader *r, const struct ts_steps *out);
 
-/* Ops came for a pid of which no process lives.  Returns false as ucir_begin_task() fails. */
+/* An op has a pid of which no process is alive: begin one.  Returns false if ucir_begin_task() fails. */
 bool ucir_begin_by_op(struct ucir_reader *r, const struct ucir_op *op, struct ts_error *err);
 
 /* An op of the group, other than STEP. */
@@ -138,5 +138,92 @@ static inline bool ucir_group_op(struct ucir_reader *r, const struct ucir_op *op
  * Returns false if the stream cannot be read there, or is damaged.
  */
 bool ucir_replay(struct ucir_reader *r, uint64_t end, struct ts_steps *out, struct ts_error *err);
+
+/* ------------------------------------------------------------------------------------- keyframe.c */
+
+/*
+ * The use of a keyframe's state: as the state of position 0, as a change after a step, or as a change inside a step.  No
+ * instruction made such a change.  The position before that step may be the first one of the process, so its registers
+ * are also those of that position.
+ */
+enum ucir_role {
+	UCIR_AT_START,
+	UCIR_AFTER_STEP,
+	UCIR_IN_STEP,
+};
+
+/*
+ * Read the keyframe @op with its ops.  The state in the first keyframe of a process is appended to @to, unless @to is NULL.
+ * Later keyframes are only checked, because they repeat the state.
+ *
+ * Returns false if it cannot be read or contradicts itself.
+ */
+bool ucir_keyframe(struct ucir_reader *r, const struct ucir_op *op, struct ts_steps *to, enum ucir_role role,
+		   struct ts_error *err);
+
+/* As ucir_keyframe(), if a group may be open: the keyframe's effects are put before those of the group. */
+bool ucir_keyframe_in_group(struct ucir_reader *r, const struct ucir_op *op, struct ts_steps *out,
+			    struct ts_error *err);
+
+/* ------------------------------------------------------------------------------------------ x87.c */
+
+/* As ucir_x87_step(), when the instruction is not known to be another one. */
+void ucir_x87_look(struct ucir_reader *r, uint64_t insn_len, struct ts_steps *out);
+
+/* The group of @t, the current task, of an instruction of @insn_len bytes, is complete: add what it lacks. */
+static inline void ucir_x87_step(struct ucir_reader *r, const struct ucir_task *t, uint64_t insn_len,
+				 struct ts_steps *out)
+{
+	if (__builtin_expect(r->others[t->pc % UCIR_N_OTHERS] != (t->pc ^ t->pc_key), 0))
+		ucir_x87_look(r, insn_len, out);
+}
+
+/* ----------------------------------------------------------------------------------- after_step.c */
+
+/* Can the next op belong to the step before?  A look at one byte spares most of the looking ahead. */
+static inline bool ucir_may_be_tail(const struct ucir_reader *r)
+{
+	const struct ucir_stream *s = &r->w.s;
+	const uint8_t *next;
+	size_t n;
+	uint8_t kind;
+
+	next = ucir_stream_at_hand(s, &n);
+	if (!r->left || !n)
+		return true;
+	kind = *next;
+	if (kind == UCIR_JMP || kind > UCIR_EXIT)
+		return r->w.rec->version == 2;
+	return kind == UCIR_NOP || kind == UCIR_SYSCALL || kind == UCIR_EXIT;
+}
+
+/*
+ * After a step was closed: append the effects of the following ops that belong to it.  An op that does not belong to it, or
+ * is malformed, is left for next().
+ *
+ * Returns false if the trace cannot be read (TS_EIO) or memory is exhausted (TS_ENOMEM): the step may lack
+ * some of its tail.
+ */
+bool ucir_read_tail(struct ucir_reader *r, struct ts_steps *out, struct ts_error *err);
+
+/*
+ * An END that no step can have: before the first one, or inside an instruction.
+ *
+ * Returns false if it is of an unknown kind (TS_ECORRUPT), or if memory is exhausted (TS_ENOMEM).
+ */
+bool ucir_end_early(struct ucir_reader *r, const struct ucir_op *op, struct ts_steps *out,
+		    struct ts_error *err);
+
+/* --------------------------------------------------------------------------------------- reader.c */
+
+/* A reader at position 0; see struct ts_recording_ops. */
+struct ts_reader *ucir_reader_new(struct usercorn *rec, struct ts_error *err);
+
+/* As ucir_reader_new(), for a walk over the start of a trace (start.c). */
+struct ucir_reader *ucir_reader_open(struct usercorn *rec, struct ts_error *err);
+
+/* Process an op at stream level.  Returns false if the op is not permitted there, or if its processing fails. */
+bool ucir_stream_op(struct ucir_reader *r, const struct ucir_op *op, struct ts_steps *out,
+		    struct ts_error *err);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "initial_memory.h"
+#include "trace.h"
 
 #include "src/base/bisect.h"
 

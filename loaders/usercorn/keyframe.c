@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "keyframe.h"
+#include "group.h"
 
 /* Does a process get its state from a keyframe here: it is new, or has neither a state nor a step yet? */
 static bool wants_state(const struct ucir_task *t)

@@ -11,7 +11,7 @@
 #define MAX_TEXT 1024u
 #define MAX_WARNED 120
 
-/* So many warnings leave room for other kinds; further children are counted together. */
+/* The maximum number of warnings about children, to leave room for other kinds; further children are counted together. */
 #define MAX_CHILD_WARNINGS (TS_MAX_WARNINGS / 2)
 
 /* What `info` calls facts that have no place of their own. */

@@ -118,7 +118,7 @@ static __attribute__((noinline)) uint64_t decode_new(const uint8_t *p, size_t le
 /*
  * Decode the op at @p, of which and of what follows @left (at least one) bytes are at hand.
  *
- * Returns its length; if that is more than @left, so many bytes are needed first, and then perhaps more.
+ * Returns its length; if that is more than @left, the caller must provide that many bytes first, and perhaps more then.
  * Returns 0 for an unknown op.
  */
 static inline uint64_t decode(const uint8_t *p, size_t left, unsigned version, struct ucir_op *op)

@@ -68,19 +68,19 @@ enum ucir_kind {
 /* Flags of a SIGNAL. */
 enum ucir_signal_flag {
 	UCIR_SIGNAL_HANDLER = 1,  /* a handler runs now */
-	UCIR_SIGNAL_KILLED = 2,   /* it ended the process */
+	UCIR_SIGNAL_KILLED = 2,   /* the signal ended the process */
 	UCIR_SIGNAL_FAULT = 4,    /* the STEP before did not complete */
 	UCIR_SIGNAL_HAS_CODE = 8,
 	UCIR_SIGNAL_HAS_ADDR = 16,
-	UCIR_SIGNAL_AT_PC = 32,   /* its address is that of the instruction that the thread is at */
+	UCIR_SIGNAL_AT_PC = 32,   /* its address is the thread's pc */
 };
 
 /* How a process ended: op->flags of END. */
 enum ucir_end_how {
 	UCIR_END_EXIT,   /* value: its status */
 	UCIR_END_SIGNAL, /* value: the system's number of the signal */
-	UCIR_END_EXEC,   /* another program runs on in it, unrecorded */
-	UCIR_END_CUT,    /* the recorder ended, the process did not */
+	UCIR_END_EXEC,   /* the process executed another program, which is not recorded */
+	UCIR_END_CUT,    /* the recording ended before the process */
 	UCIR_N_ENDS
 };
 
@@ -127,7 +127,7 @@ static inline bool ucir_is_holder(unsigned kind)
 static inline bool ucir_op_read(struct ucir_stream *s, unsigned version, struct ucir_op *op,
 				struct ts_error *err);
 
-/* The same, of any kind. */
+/* As ucir_op_read(), for ops of any kind. */
 bool ucir_op_read_any(struct ucir_stream *s, unsigned version, struct ucir_op *op, struct ts_error *err);
 
 /* Length of a STEP, of a REG, of a FRAME, of a JMP, and of a WRITE of a word with its bytes. */

@@ -1,14 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-#include "place.h"
+/*
+ * Puts the contents of a keyframe's regions in their places.
+ *
+ * The tool trims zero bytes from both ends of a region's contents and still writes them at the region's
+ * start, so that the contents of a region that begins with a zero byte are too low in the trace: the stack
+ * always, .data often.  The shift is not recorded.  It follows from facts about the region, from the
+ * program's file, or from the execution; if it cannot be found, the contents stay where they were recorded,
+ * with a warning.
+ */
+#include "trace.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "initial_memory.h"
 #include "src/base/log.h"
 #include "src/object/elf_image.h"
-#include "vote.h"
 
 #define PAGE_LEN UINT64_C(4096)
 #define VSYSCALL_PAGE UINT64_C(0xffffffffff600000)

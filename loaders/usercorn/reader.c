@@ -9,18 +9,146 @@
  *      FRAME JMP WRITE REG STEP  READ | FRAME JMP READ REG STEP  SYSCALL NOP | FRAME JMP ...
  *            `--- step 0 -----'  `------------- step 1 --------------------'   `--- step 2
  */
-#include "reader.h"
+#include "group.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "burst.h"
-#include "fault.h"
-#include "keyframe.h"
 #include "loaders/kit/point.h"
 #include "note.h"
-#include "after_step.h"
-#include "x87.h"
+#include "src/arch/traps.h"
+#include "trace.h"
+
+/* The "length" of an undefined instruction. */
+#define UNDEFINED_INSN 241
+
+/* The processor with the byte order of its instructions. */
+static const struct ts_arch *code_arch(const struct usercorn *rec)
+{
+	return rec->model->is_big_endian == rec->is_code_big_endian ? rec->model
+								    : ts_arch_in_order(rec->model,
+										       rec->is_code_big_endian);
+}
+
+/*
+ * A process that ends with a bare EXIT made a system call that was not traced, or its last instruction
+ * failed. The bytes of the instruction decide; if they are not in the trace, a register that changed after
+ * EXIT shows that the instruction was completed.
+ */
+static bool is_fault(const struct ucir_reader *r, uint64_t insn_len, const struct ts_steps *out)
+{
+	const struct usercorn *rec = r->w.rec;
+	size_t n = 0;
+	const uint8_t *insn = ucir_initial_bytes(rec, r->task->thread, r->task->pc, &n);
+
+	if (insn_len == UNDEFINED_INSN)
+		return true;
+	if (insn)
+		return ts_insn_trap(code_arch(rec), insn_len == 2, insn, n) != TS_TRAP_SYSCALL;
+	for (uint32_t i = r->exit_effects; i < out->n_effects; i++)
+		if (out->effects[i].kind == TS_FX_REG_WRITE)
+			return false;
+	return true;
+}
+
+/*
+ * The instruction failed.  The emulator stops at the access that it cannot make: the last one before EXIT did
+ * not happen and is removed.  Earlier accesses of the same instruction (such as those of a string
+ * instruction) did.
+ */
+static void put_fault(struct ucir_reader *r, uint64_t insn_len, struct ts_steps *out)
+{
+	uint32_t i = r->exit_effects - 1;
+	struct ts_event *ev;
+	bool has_addr = insn_len != UNDEFINED_INSN && r->exit_effects > r->mark &&
+			(out->effects[i].kind == TS_FX_READ || out->effects[i].kind == TS_FX_WRITE);
+	uint64_t addr = has_addr ? out->effects[i].addr : 0;
+
+	if (has_addr)
+		memmove(out->effects + i, out->effects + i + 1,
+			(--out->n_effects - i) * sizeof(*out->effects));
+	ev = ts_steps_event(out, TS_EV_FAULT);
+	if (ev) {
+		ev->addr = addr;
+		ev->has_addr = has_addr;
+	}
+}
+
+/* The step that ends its process. */
+static void last_step(struct ucir_reader *r, uint64_t insn_len, struct ts_steps *out)
+{
+	if (!r->has_bare_exit)
+		return;
+	r->base.end.is_fault = is_fault(r, insn_len, out);
+	if (r->base.end.is_fault)
+		put_fault(r, insn_len, out);
+	ucir_add_exit(out, NULL);
+}
+
+#define WORDS_AT_ONCE 512u
+
+/*
+ * The bytes before the last write, if it is alone in its frame: the header of the frame, perhaps with a JMP
+ * to the pc of the task. Returns their length, 0 if there is something else.
+ */
+static size_t head_of_word(const struct ucir_reader *r, const uint8_t **head)
+{
+	const struct ucir_stream *s = &r->w.s;
+	uint64_t len = ucir_stream_tell(s) - r->w.frame_off;
+
+	*head = r->left ? NULL : ucir_stream_passed(s, r->w.frame_off);
+	if (!*head)
+		return 0;
+	if (len == UCIR_FRAME_LEN + UCIR_WORD_LEN && (*head)[9] == 1)
+		return UCIR_FRAME_LEN;
+	if (len == UCIR_FRAME_LEN + UCIR_JMP_LEN + UCIR_WORD_LEN && (*head)[9] == 2 &&
+	    (*head)[UCIR_FRAME_LEN] == UCIR_JMP)
+		return UCIR_FRAME_LEN + UCIR_JMP_LEN;
+	return 0;
+}
+
+/* Up to @max writes of a word that go on at @addr, of this frame or each of one like that of the last one. */
+static uint32_t words_on(struct ucir_reader *r, uint64_t addr, uint32_t max, uint8_t *data)
+{
+	const uint8_t *head = NULL;
+	size_t len = head_of_word(r, &head);
+	uint32_t n;
+
+	if (!len) {
+		n = ucir_ops_write_on(&r->w.s, NULL, 0, addr, max < r->left ? max : r->left, data);
+		r->left -= n;
+		return n;
+	}
+	n = ucir_ops_write_on(&r->w.s, head, len, addr, max, data);
+	r->w.n_frames += n;
+	if (n)
+		r->w.frame_off = ucir_stream_tell(&r->w.s) - len - UCIR_WORD_LEN;
+	return n;
+}
+
+/*
+ * The step has many effects, the last of which may be a write: a string instruction's go on after it,
+ * thousands of them, and are one.
+ */
+static void write_on(struct ucir_reader *r, struct ts_steps *out)
+{
+	struct ts_effect *e = &out->effects[out->n_effects - 1];
+	uint32_t n = 1;
+
+	while (n && e->kind == TS_FX_WRITE && e->data + e->len == out->n_data) {
+		/* no room after the last byte of the space, where addr is 0 or one more than the mask */
+		uint64_t addr = e->addr + e->len, room = (r->w.rec->addr_mask - addr + 1) / 8;
+
+		if (out->cap_data - out->n_data < 8 * WORDS_AT_ONCE &&
+		    !ts_steps_grow_data(out, 8 * WORDS_AT_ONCE))
+			return;
+		n = words_on(r, addr, room < WORDS_AT_ONCE ? (uint32_t)room : WORDS_AT_ONCE,
+			     out->data + out->n_data);
+		e->len += 8 * n;
+		out->n_data += 8 * n;
+	}
+}
 
 static bool no_memory(struct ts_error *err)
 {
@@ -43,7 +171,7 @@ static bool step(struct ucir_reader *r, const struct ucir_op *op, struct ts_step
 		return false;
 	r->base.end.is_fault = false;
 	if (__builtin_expect(t->is_exiting, 0))
-		ucir_last_step(r, op->len, out);
+		last_step(r, op->len, out);
 	else
 		ucir_x87_step(r, t, op->len, out);
 	if (out->is_failed)
@@ -145,7 +273,7 @@ static bool read_group(struct ucir_reader *r, struct ts_steps *out, bool *is_end
 		if (!ucir_group_op(r, &op, out, err))
 			return false;
 		if (__builtin_expect(out->n_effects - out->n_closed > TS_MANY_EFFECTS, 0))
-			ucir_write_on(r, out);
+			write_on(r, out);
 	}
 }
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "start.h"
+#include "trace.h"
 
-#include "keyframe.h"
+#include "group.h"
 #include "note.h"
-#include "reader.h"
 
 static void note(struct ucir_start *start, uint8_t kind)
 {

@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <inttypes.h>
 
-#include "loaders/kit/snappy_source.h"
+#include "loaders/kit/snappy.h"
 
 uint64_t ucir_bytes_file_off(const struct ucir_bytes *bytes, uint64_t off)
 {

@@ -53,7 +53,7 @@ struct ucir_task {
 	uint64_t gprs[1 + UCIR_MAX_GPRS]; /* as the trace was read last; the first holds all other registers */
 };
 
-/* Has the open group ops before frames of other processes? */
+/* Does the open group have ops before frames of other processes? */
 static inline bool ucir_parts_any(const struct ucir_parts *p)
 {
 	return p->n || p->is_sought;
@@ -67,10 +67,10 @@ struct ucir_tasks {
 	struct ucir_task **of_pid, **of_thread; /* owned; chains by hash, cap of each */
 };
 
-/* Free all of them. */
+/* Free all tasks. */
 void ucir_tasks_fini(struct ucir_tasks *tasks);
 
-/* The one of process id @pid, or of thread ordinal @thread; NULL if none lives. */
+/* The live task of the process id @pid, or of the thread ordinal @thread; NULL if there is none. */
 struct ucir_task *ucir_tasks_find(const struct ucir_tasks *tasks, uint64_t pid);
 struct ucir_task *ucir_tasks_by_thread(const struct ucir_tasks *tasks, uint32_t thread);
 
@@ -78,10 +78,10 @@ struct ucir_task *ucir_tasks_by_thread(const struct ucir_tasks *tasks, uint32_t 
 struct ucir_task *ucir_tasks_add(struct ucir_tasks *tasks, uint64_t pid, uint32_t thread,
 				 struct ts_error *err);
 
-/* Take @t out and free it. */
+/* Remove and free @t. */
 void ucir_tasks_remove(struct ucir_tasks *tasks, struct ucir_task *t);
 
-/* Note that ops of the open group lie there.  Returns false if memory is exhausted (TS_ENOMEM). */
+/* Add the place @part of ops of the open group.  Returns false if memory is exhausted (TS_ENOMEM). */
 bool ucir_parts_add(struct ucir_parts *p, const struct ucir_part *part, struct ts_error *err);
 
 /* The group is over. */
@@ -91,8 +91,8 @@ void ucir_parts_clear(struct ucir_parts *p);
 void ucir_tasks_save(const struct ucir_tasks *tasks, uint32_t n_gprs, struct ts_buf *b);
 
 /*
- * Parse what ucir_tasks_save() wrote into the empty @tasks; threads must be below @n_threads, each of one
- * task, and parts within @stream_end.
+ * Parse the bytes that ucir_tasks_save() wrote, and fill the empty @tasks.  Thread ordinals must be less than @n_threads and
+ * different, and parts must end at @stream_end at the latest.
  *
  * Returns false if it is malformed (TS_ECORRUPT), or if memory is exhausted (TS_ENOMEM).
  */

@@ -24,14 +24,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "initial_memory.h"
-#include "loaders/kit/snappy_table.h"
+#include "group.h"
+#include "loaders/kit/snappy.h"
 #include "loaders/loader.h"
 #include "ops.h"
-#include "place.h"
-#include "reader.h"
 #include "src/base/cursor.h"
-#include "start.h"
 
 #define MAGIC "UCIR"
 #define HEADER_LEN 74
@@ -295,7 +292,7 @@ static uint32_t choose_features(const struct usercorn *rec, const bool seen[UCIR
 	       ts_arch_os_features(rec->model, rec->base.osabi);
 }
 
-/* Accesses are looked for in so many ops: no program runs longer without memory. */
+/* The number of ops that are searched for accesses; no program runs longer without memory. */
 #define MAX_LOOK_OPS (1u << 20)
 
 /*

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-#include "vote.h"
+/*
+ * Finds the place in a region of bytes that were recorded without it, from the execution: from what
+ * instructions load from the region before anything was written there, and from the form of calls and jumps
+ * in it.
+ */
+#include "trace.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "reader.h"
+#include "group.h"
 
 /* How far is looked: steps, bytes of evidence a region, shifts a region, and comparisons in all. */
 #define MAX_STEPS 200000

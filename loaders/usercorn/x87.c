@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-#include "x87.h"
+/*
+ * Stores of x86 that the tool does not see, or not wholly: the x87's of 10 bytes and of its whole state.  The
+ * bytes that the trace does not show become unknown.
+ *
+ * The instruction is taken from the memory at the start of the trace; its address from the general registers,
+ * which the tasks keep for that.
+ */
+#include "group.h"
 
 #include <endian.h>
 #include <string.h>
 
-#include "initial_memory.h"
+#include "trace.h"
 
 /* The largest operand: fxsave's. */
 #define MAX_STORE 512u

@@ -6,7 +6,7 @@
 
 #define LOOK_AHEAD 4
 
-/* After damage each place may lead into the same long run of plugins' blocks: so many are passed. */
+/* The maximum number of plugins' blocks that are skipped after damage, because each place may lead into the same long run. */
 #define LOOK_AHEAD_USER 32u
 
 void x64dbg_blocks_init(struct x64dbg_blocks *bl, struct x64dbg *rec, struct x64dbg_insns *insns)

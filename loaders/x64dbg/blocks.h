@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The instruction blocks of a trace in their order: over plugins' blocks, with thread ids that are not
- * announced found, and over damage.
+ * The instruction blocks of a trace in order.  Blocks of plugins and damaged parts are skipped, and thread ids that no flag
+ * announces are found.
  */
 #ifndef LOADERS_X64DBG_BLOCKS_H
 #define LOADERS_X64DBG_BLOCKS_H
@@ -22,7 +22,7 @@ struct x64dbg_located_block {
 	bool is_shifted;     /* its thread id is not announced */
 	bool is_session;     /* the first block of a session, except for the file's first */
 	uint64_t session_at; /* ordinal in its session */
-	uint64_t pc;         /* of its instruction; where the block before was if it does not say */
+	uint64_t pc;         /* of its instruction; the pc of the previous block if it has none */
 	struct x64dbg_insn *insn; /* NULL: it was not looked up; valid while insns->n_decoded is this: */
 	uint64_t insn_until;
 };
@@ -50,8 +50,8 @@ struct x64dbg_blocks {
 	struct x64dbg_insn *insn; /* NULL: it was not looked up, or a thread id may follow */
 	bool follows_flag;
 	bool is_first;              /* none has been read */
-	uint64_t bad_off, good_off; /* damage, and where reading continues after it; good_off 0: nowhere */
-	struct ts_error io;         /* why looking ahead could not read the file */
+	uint64_t bad_off, good_off; /* offsets of damage and of the next good block; good_off 0: there is none */
+	struct ts_error io;         /* the error of reading while looking ahead */
 	uint64_t failed[X64DBG_N_FAILED];
 	struct x64dbg_block scratch;
 };

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The form of a block: its bytes up to the values, which say what the block is.
+ * The form of a block: its bytes before the values.
  *
- * A program runs the same instructions again and again, and each mostly follows one that changed the same
- * registers: then the head, the instruction's bytes, and the list of slots are bytes that were checked
- * before. A form has them, and what they said; only the values after them are new.
+ * A program repeats instructions, and most repetitions change the same registers.  Then the head, the instruction's bytes
+ * and the list of slots are bytes that were checked before.  A form stores these bytes and their meaning; only the values
+ * after them are new.
  */
 #ifndef LOADERS_X64DBG_FORM_H
 #define LOADERS_X64DBG_FORM_H
@@ -27,7 +27,7 @@ struct x64dbg_form {
 	/* where they are in the block's bytes: the value of the program counter, and the memory slots */
 	uint8_t pc_at, mem_at;
 	bool is_plain; /* no slot is more than one register, or of the x87 */
-	uint8_t told;  /* bit i, if it is plain: a change of slot i is an effect */
+	uint8_t told;  /* of a plain form: bit i is set if a change of slot i is an effect */
 };
 
 /*

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The instructions of a recording, decoded once an address: a cache as large as a program's working set keeps
- * them.
+ * A cache of decoded instructions by address, as large as a program's working set.
  */
 #ifndef LOADERS_X64DBG_INSN_H
 #define LOADERS_X64DBG_INSN_H
@@ -21,15 +20,15 @@
 struct x64dbg_insn {
 	/* of a block of it of which nothing had to be repaired, most likely of its next one too */
 	_Alignas(X64DBG_INSN_ALIGN) struct x64dbg_form form;
-	struct x64dbg_insn *next; /* where the one is that came after it last, if that is still there; NULL: none */
-	uint32_t told;        /* when its bytes were told to the model last: the reader's number */
+	struct x64dbg_insn *next; /* the instruction that followed it last, if it is still cached; NULL: none */
+	uint32_t told;        /* the reader's window in which its bytes were last added as an effect */
 	uint8_t len;          /* as recorded; 0: an empty entry */
 	uint8_t n_seen;       /* how many of its bytes lie in the address space */
-	bool is_trap;         /* the kernel runs during it, and may write to memory */
+	bool is_trap;         /* the kernel runs during the instruction, and may write to memory */
 	bool is_simple;       /* it accesses all of its only operand, which is in one word, and once */
 	uint8_t bytes[16];    /* zeros after it */
 	struct ts_x86_insn x; /* no instruction has another length than the recorded one */
-	/* as form and next, of before: */
+	/* the previous form and next: */
 	struct x64dbg_form other;
 	struct x64dbg_insn *other_next;
 };
@@ -80,7 +79,7 @@ static inline bool x64dbg_insn_is(const struct x64dbg_insn *insn, uint64_t pc, c
 	return insn->x.pc == pc && insn->len == len && !memcmp(insn->bytes, bytes, 16);
 }
 
-/* Its bytes are memory: a hidden read, once a @window. */
+/* Append the instruction's bytes as a hidden read, once in each @window. */
 static inline void x64dbg_insn_tell(struct x64dbg_insn *insn, uint32_t window, struct ts_steps *out)
 {
 	struct ts_effect *e =
@@ -91,7 +90,7 @@ static inline void x64dbg_insn_tell(struct x64dbg_insn *insn, uint32_t window, s
 		e->is_hidden = e->is_code = true;
 }
 
-/* What it may have done to memory that the trace does not show. */
+/* Append the unknown changes of memory that the instruction may have caused. */
 static inline void x64dbg_insn_tell_unseen(const struct x64dbg_insn *insn, struct ts_steps *out)
 {
 	if (__builtin_expect(insn->is_trap, 0))

@@ -5,7 +5,7 @@
  * A block holds registers and memory before its instruction, so that step k is the instruction of block k,
  * and what it did is in block k + 1: N blocks are N positions and N - 1 steps.  A step is read with two
  * blocks in sight: the next one, which it leads to, and the one after that, which tells whether the next
- * one's instruction completes.  Nearly all of a trace are streaks of usual blocks: streak.h.
+ * one's instruction completes.  Nearly all of a trace are streaks of usual blocks: streak.c.
  *
  * The file does not show what ran between two blocks.  Where the second cannot follow the first, because a
  * session begins, a call was stepped over, or other code ran, that is a gap: an event.  Memory after it is

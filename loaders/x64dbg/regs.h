@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The register record: which of its words are which registers.
+ * The layout of the register record: the registers in its words.
  */
 #ifndef LOADERS_X64DBG_REGS_H
 #define LOADERS_X64DBG_REGS_H
@@ -48,8 +48,7 @@ struct x64dbg_layout {
 };
 
 /*
- * The registers of the thread that runs now, in the 'g' layout; what the record does not have is not looked
- * at.
+ * The registers of the current thread, in the 'g' layout.  Registers that the record does not have are not used.
  */
 struct x64dbg_regs {
 	uint8_t g[X64DBG_MAX_G];
@@ -60,10 +59,10 @@ struct x64dbg_regs {
 /* Make the layout of x64 or x86 for the registers of @set. */
 void x64dbg_layout_init(struct x64dbg_layout *l, bool is_64, const struct ts_regset *set);
 
-/* What the tag word follows from has changed. */
+/* Compute the tag word again after a change of x87 registers. */
 void x64dbg_regs_update_tag(struct x64dbg_regs *r, const struct x64dbg_layout *l, struct ts_steps *out);
 
-/* Take in piece @p of a slot's @word.  Returns whether the tag word may be another one now. */
+/* Apply piece @p of a slot's @word.  Returns whether the tag word may have changed. */
 static inline bool x64dbg_regs_take_piece(struct x64dbg_regs *r, const struct x64dbg_piece *p, uint64_t word,
 					  struct ts_steps *out)
 {

@@ -1,5 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-#include "streak.h"
+/*
+ * A streak of usual blocks, and the steps between them: the straight path for nearly all of a trace.
+ *
+ * A block is usual if it has a form of the instruction that came after the one before it when that was read
+ * before, and if that instruction can follow.  It is read where it lies in the window: nothing is copied but
+ * what becomes an effect.  Whatever else a block may be, the streak ends before it, and the reader goes on
+ * block by block (reader.c), where the same blocks would give the same steps.
+ *
+ * While a streak is on, the window does not move and no instruction is decoded, so that pointers into both
+ * stay.
+ */
+#include "reader_parts.h"
 
 /* The form of a block of @insn at @p, NULL if there is none. */
 static inline const struct x64dbg_form *form_at(const uint8_t *p, const struct x64dbg_insn *insn,

@@ -14,7 +14,6 @@
 #include "protocol/session/modules.h"
 #include "protocol/session/proc.h"
 #include "protocol/session/session.h"
-#include "protocol/session/smaps.h"
 #include "src/base/utf8.h"
 #include "src/source/source.h"
 

@@ -16,7 +16,6 @@
 #include "protocol/session/command.h"
 #include "protocol/session/events.h"
 #include "protocol/session/machine.h"
-#include "protocol/session/goto_run.h"
 #include "protocol/session/save.h"
 #include "protocol/session/session.h"
 #include "protocol/session/wait.h"
@@ -117,7 +116,7 @@ static enum rsp_command_end go(struct rsp_session *s, const struct rsp_destinati
 		return move(s, pos, out);
 	case RSP_LATER:
 		return RSP_COMMAND_LATER;
-	case RSP_NOWHERE:
+	case RSP_UNREACHABLE:
 		break;
 	}
 	return RSP_COMMAND_REFUSED;
@@ -163,7 +162,7 @@ static enum rsp_command_end announce_goto(struct rsp_session *s, const char *arg
 		break;
 	case RSP_LATER:
 		break;
-	case RSP_NOWHERE:
+	case RSP_UNREACHABLE:
 		return RSP_COMMAND_REFUSED;
 	}
 	rsp_session_announce(s, &d);

@@ -73,7 +73,7 @@ static uint32_t take_thread(const struct rsp_session *s, struct rsp_args *a)
 	return thread;
 }
 
-/* The same after other arguments and a ';'. */
+/* As take_thread(), after other arguments and a ';'. */
 static uint32_t take_suffix(const struct rsp_session *s, struct rsp_args *a)
 {
 	if (a->left)

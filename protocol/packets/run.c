@@ -10,7 +10,6 @@
 #include "packets.h"
 #include "protocol/session/asking.h"
 #include "protocol/session/modules.h"
-#include "protocol/session/goto_run.h"
 #include "protocol/session/run_job.h"
 #include "protocol/session/session.h"
 #include "protocol/session/stop.h"
@@ -67,7 +66,7 @@ static enum rsp_done announce(struct rsp_session *s, struct rsp_reply *r)
 	case RSP_LATER:
 		s->wait.kind = RSP_WAIT_RESUME;
 		return RSP_WAIT;
-	case RSP_NOWHERE:
+	case RSP_UNREACHABLE:
 		ts_buf_putc(&s->console, '\n');
 		break;
 	case RSP_REACHED:

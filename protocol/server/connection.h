@@ -9,9 +9,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "protocol/session/dispatch.h"
-#include "protocol/wire/framing.h"
 #include "options.h"
+#include "protocol/session/session.h"
+#include "protocol/wire/framing.h"
 
 /* One client. */
 struct rsp_connection {

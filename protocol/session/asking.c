@@ -38,7 +38,7 @@ struct rsp_asking {
 	bool is_offered;            /* one of these is the function or address of the question */
 };
 
-void rsp_asking_free(struct rsp_asking *q)
+static void asking_free(struct rsp_asking *q)
 {
 	if (!q)
 		return;
@@ -78,7 +78,7 @@ static struct rsp_asking *need_asking(struct rsp_session *s)
 {
 	if (!s->asking) {
 		s->asking = calloc(1, sizeof(*s->asking));
-		s->free_asking = rsp_asking_free;
+		s->free_asking = asking_free;
 		if (s->asking) {
 			ts_buf_init(&s->asking->wanted);
 			ts_buf_init(&s->asking->offered);

@@ -18,8 +18,6 @@ struct ts_error;
 /* The state of a session between questions. */
 struct rsp_asking;
 
-void rsp_asking_free(struct rsp_asking *q);
-
 /* Returns true if @name is the name of a question. */
 bool rsp_asking_is_verb(const char *name);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "dispatch.h"
+#include "session.h"
 
 #include "run_job.h"
 #include "wait.h"

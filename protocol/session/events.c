@@ -34,7 +34,7 @@ static void put_words(const struct ts_event_at *h, struct ts_buf *out)
 	ts_buf_putc(out, '\n');
 }
 
-/* Signals that an instruction causes, whose siginfo holds an address; that of others holds who sent them. */
+/* Signals that an instruction causes.  Their siginfo has an address; the siginfo of other signals has the sender. */
 static bool has_fault_addr(uint64_t signal)
 {
 	return signal == 4 || signal == 5 || signal == 8 || signal == 10 || signal == 11;

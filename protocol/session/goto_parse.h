@@ -26,7 +26,7 @@ struct rsp_destination {
 	enum ts_event_kind event; /* NEXT, PREVIOUS */
 };
 
-/* Returns false if @arg is none of these destinations; it may be a PLACE of questions. */
+/* Returns false if @arg has another form.  The caller then parses it as a PLACE (src/ask/grammar/place.h). */
 bool rsp_destination_parse(struct rsp_destination *d, const char *arg);
 
 /* The name of a kind of events in "next-EVENT". */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "goto_run.h"
+#include "session.h"
 
 #include <inttypes.h>
 
@@ -20,7 +20,7 @@ static enum rsp_reach find_position(struct rsp_session *s, uint64_t wanted, uint
 	}
 	ts_buf_printf(why, "'%" PRIu64 "' is not a position: the last one is %" PRIu64 EXAMPLE, wanted,
 		      rsp_last(s));
-	return RSP_NOWHERE;
+	return RSP_UNREACHABLE;
 }
 
 static enum rsp_reach find_share(struct rsp_session *s, const struct ts_percentage *share, uint64_t *pos)
@@ -38,7 +38,7 @@ static enum rsp_reach find_frame(const struct rsp_session *s, uint64_t *pos, str
 		return RSP_REACHED;
 	}
 	ts_buf_printf(why, "'frame' is not a place: no trace frame is selected" EXAMPLE);
-	return RSP_NOWHERE;
+	return RSP_UNREACHABLE;
 }
 
 /* The nearest event of the kind after, or before, the session's position; NULL if there is none. */
@@ -69,7 +69,7 @@ static enum rsp_reach find_event(struct rsp_session *s, enum ts_event_kind kind,
 	else
 		ts_buf_printf(why, "there is no %s %s position %" PRIu64, rsp_destination_event(kind),
 			      is_reverse ? "before" : "after", s->pos);
-	return h ? RSP_REACHED : RSP_NOWHERE;
+	return h ? RSP_REACHED : RSP_UNREACHABLE;
 }
 
 enum rsp_reach rsp_reach(struct rsp_session *s, const struct rsp_destination *d, uint64_t *pos,
@@ -82,5 +82,5 @@ enum rsp_reach rsp_reach(struct rsp_session *s, const struct rsp_destination *d,
 	case RSP_TO_NEXT:
 	case RSP_TO_PREVIOUS: return find_event(s, d->event, d->kind == RSP_TO_PREVIOUS, pos, why);
 	}
-	return RSP_NOWHERE;
+	return RSP_UNREACHABLE;
 }

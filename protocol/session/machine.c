@@ -32,7 +32,7 @@ static bool is_machine(const struct rsp_session *s, struct ts_buf *out)
 	return false;
 }
 
-/* The same if the translation of addresses is not known. */
+/* As above, if the translation of addresses is unknown. */
 static bool has_paging(const struct rsp_session *s, struct ts_buf *out)
 {
 	if (!is_machine(s, out))

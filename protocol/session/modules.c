@@ -17,7 +17,7 @@
 #define ELF_HEADERS_LEN 0x1000u
 
 /*
- * So many libraries are tried before the list is given up: a recording may name thousands that cannot be
+ * The number of libraries that are tried before the list is given up: a recording may name thousands that cannot be
  * placed, and each takes the decode of a chunk, and a file that is opened.
  */
 #define MAX_TRIED 16u

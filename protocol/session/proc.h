@@ -37,9 +37,22 @@ void rsp_proc_put_region(const struct rsp_session *s, const struct ts_region_inf
 			 struct ts_buf *text);
 
 /*
- * Is @path /proc/PID/smaps of the session's process, and the recording not of a machine?  See smaps.h, because the file
+ * Is @path /proc/PID/smaps of the session's process, and the recording not of a machine?  See rsp_smaps_start(), because the file
  * takes long to generate.
  */
 bool rsp_proc_is_smaps(const struct rsp_session *s, const char *path);
+
+/* ---------------------------------------------------------------------------------------- smaps.c */
+
+struct rsp_session;
+
+/*
+ * Begin to open the file of the session's process, as the session's job: it becomes the text of @fd, an
+ * ordinal of s->files that is not open, and the reply is @reply_fd, its number for the client.  The reply is
+ * an error if nothing is known, and after ^C.
+ *
+ * Returns false if memory is exhausted.
+ */
+bool rsp_smaps_start(struct rsp_session *s, unsigned fd, unsigned reply_fd);
 
 #endif

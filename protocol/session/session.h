@@ -293,4 +293,26 @@ void rsp_session_refuse(struct rsp_session *s, struct rsp_reply *r, const char *
 /* Make an error reply for a failure of @file, the trace itself; NULL: the failure names its file. */
 enum rsp_done rsp_reply_failure(struct rsp_reply *r, const char *file, const struct ts_error *err);
 
+/* ------------------------------------------------------------------------------------- dispatch.c */
+
+/*
+ * Answer one packet: the reply is added to @r, which must be empty.
+ *
+ * Returns true if there is a reply to send, false if not: a stop reply comes later, or the session ends
+ * (is_closing).
+ */
+bool rsp_dispatch_packet(struct rsp_session *s, const uint8_t *payload, size_t len, struct rsp_reply *r);
+
+/* ------------------------------------------------------------------------------------- goto_run.c */
+
+enum rsp_reach {
+	RSP_REACHED, /* *pos has the position */
+	RSP_UNREACHABLE, /* there is no such position; @why has the reason, one sentence */
+	RSP_LATER,   /* more of the recording must be read first: the handler must return RSP_WAIT */
+};
+
+/* Find the destination's position, starting from the session's position. */
+enum rsp_reach rsp_reach(struct rsp_session *s, const struct rsp_destination *d, uint64_t *pos,
+				    struct ts_buf *why);
+
 #endif

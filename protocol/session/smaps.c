@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-#include "smaps.h"
+/*
+ * /proc/PID/smaps: the ranges of memory that are known at the session's position.
+ *
+ * gdb reads this file only to write a core (gcore), and writes the listed ranges.  Therefore the file lists the known
+ * ranges, which may be less than the mapped memory (a core would have zeros for the rest), or more
+ * (many recordings have no map, and /proc/PID/maps does not exist then).  A range has the protection and the file
+ * of its region; without a region it is readable.  There are no counters: gdb then writes all ranges.
+ */
+#include "proc.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "bytes.h"
-#include "proc.h"
 #include "session.h"
 #include "src/base/clock.h"
 #include "src/query/scan.h"

@@ -69,7 +69,7 @@ static bool begin(struct rsp_symbol_tables *t, struct ts_query *q, const struct 
 	return true;
 }
 
-/* On the task's thread, while nobody else uses the table. */
+/* Called on the task's thread, while no other thread uses the table. */
 static void read_found(void *user)
 {
 	struct rsp_symbol_tables *t = user;

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "hex.h"
 #include "src/base/buf.h"
+#include "src/base/hex.h"
 
 void rsp_args_fail(struct rsp_args *a)
 {
@@ -58,7 +58,7 @@ bool rsp_args_switch(struct rsp_args *a)
 
 static int peek_digit(const struct rsp_args *a)
 {
-	return a->left ? rsp_hex_digit(*a->p) : -1;
+	return a->left ? ts_hex_digit(*a->p) : -1;
 }
 
 /* A number of at most @max; 0 after a failure. */
@@ -108,8 +108,8 @@ uint8_t rsp_args_u8(struct rsp_args *a)
 		rsp_args_fail(a);
 		return 0;
 	}
-	high = rsp_hex_digit(a->p[0]);
-	low = rsp_hex_digit(a->p[1]);
+	high = ts_hex_digit(a->p[0]);
+	low = ts_hex_digit(a->p[1]);
 	if (high < 0 || low < 0) {
 		rsp_args_fail(a);
 		return 0;
@@ -148,7 +148,7 @@ static size_t count_digits(const struct rsp_args *a)
 {
 	size_t n = 0;
 
-	while (n < a->left && rsp_hex_digit(a->p[n]) >= 0)
+	while (n < a->left && ts_hex_digit(a->p[n]) >= 0)
 		n++;
 	return n;
 }

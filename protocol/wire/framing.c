@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hex.h"
 #include "src/base/bytes.h"
 #include "src/base/error.h"
+#include "src/base/hex.h"
 
 #define INTERRUPT  0x03
 #define ESCAPE_XOR 0x20
@@ -169,9 +169,9 @@ enum rsp_event rsp_framing_feed(struct rsp_framing *f, const uint8_t **bytes, si
 			break;
 		case RSP_FRAME_SUM_HIGH:
 		case RSP_FRAME_SUM_LOW:
-			if (rsp_hex_digit(c) < 0) /* not part of this packet: the next feed sees it again */
+			if (ts_hex_digit(c) < 0) /* not part of this packet: the next feed sees it again */
 				return end_packet(f, false);
-			event = feed_sum(f, (uint8_t)rsp_hex_digit(c));
+			event = feed_sum(f, (uint8_t)ts_hex_digit(c));
 			break;
 		}
 		++*bytes;
@@ -252,8 +252,8 @@ static uint8_t *put_sum(uint8_t *dst, const uint8_t *body)
 	for (const uint8_t *p = body; p < dst; p++)
 		sum = (uint8_t)(sum + *p);
 	*dst++ = '#';
-	*dst++ = rsp_hex_char(sum >> 4);
-	*dst++ = rsp_hex_char(sum);
+	*dst++ = ts_hex_char(sum >> 4);
+	*dst++ = ts_hex_char(sum);
 	return dst;
 }
 

@@ -9,8 +9,8 @@
 
 #include "args.h"
 #include "framing.h"
-#include "hex.h"
 #include "src/base/error.h"
+#include "src/base/hex.h"
 
 #define REPLY_MIN 64
 #define TOO_MUCH  SIZE_MAX
@@ -126,7 +126,7 @@ enum rsp_done rsp_reply_num(struct rsp_reply *r, uint64_t value)
 	size_t n = sizeof(digits);
 
 	do {
-		digits[--n] = (char)rsp_hex_char((unsigned)value);
+		digits[--n] = (char)ts_hex_char((unsigned)value);
 		value >>= 4;
 	} while (value);
 	rsp_reply_put(r, digits + n, sizeof(digits) - n);
@@ -164,8 +164,8 @@ static uint8_t *add_pairs(struct rsp_reply *r, size_t len)
 static uint8_t *put_pairs(uint8_t *p, const uint8_t *bytes, size_t len)
 {
 	for (size_t i = 0; i < len; i++) {
-		*p++ = rsp_hex_char(bytes[i] >> 4);
-		*p++ = rsp_hex_char(bytes[i]);
+		*p++ = ts_hex_char(bytes[i] >> 4);
+		*p++ = ts_hex_char(bytes[i]);
 	}
 	return p;
 }
@@ -191,7 +191,7 @@ void rsp_reply_register(struct rsp_reply *r, uint32_t regnum, const void *bytes,
 	if (!p)
 		return;
 	while (n_digits)
-		*p++ = rsp_hex_char(regnum >> 4 * --n_digits);
+		*p++ = ts_hex_char(regnum >> 4 * --n_digits);
 	*p++ = ':';
 	p = put_pairs(p, bytes, len);
 	*p = ';';

@@ -13,6 +13,7 @@
 
 #include "families.h"
 #include "src/base/error.h"
+#include "src/base/suffix.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -123,17 +124,12 @@ int ts_arch_feature_with(const struct ts_arch *arch, const char *reg)
 
 uint32_t ts_arch_os_features(const struct ts_arch *arch, const char *osabi)
 {
-	static const char linux_suffix[] = ".linux";
-	size_t suffix_len = sizeof(linux_suffix) - 1;
 	uint32_t features = 0;
 
 	if (!osabi || strcmp(osabi, "GNU/Linux") != 0)
 		return 0;
 	for (unsigned i = 0; i < arch->n_features; i++) {
-		const char *name = arch->features[i].name;
-		size_t len = strlen(name);
-
-		if (len > suffix_len && strcmp(name + len - suffix_len, linux_suffix) == 0)
+		if (ts_has_suffix(arch->features[i].name, ".linux"))
 			features |= UINT32_C(1) << i;
 	}
 	return features;

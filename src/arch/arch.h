@@ -140,7 +140,7 @@ struct ts_regset {
  */
 const struct ts_arch *ts_arch_find(const char *name);
 
-/* The same architecture in the other or in this byte order; NULL if it has none of that order. */
+/* The same architecture in the given byte order; NULL if it does not exist in that order. */
 const struct ts_arch *ts_arch_in_order(const struct ts_arch *arch, bool is_big_endian);
 
 /* All architectures in a fixed order; *n is set to their number. */
@@ -208,7 +208,7 @@ uint32_t ts_arch_os_features(const struct ts_arch *arch, const char *osabi);
 /* Index into set->regs of the register called @name, -1 if there is none. */
 int ts_regset_find(const struct ts_regset *set, const char *name);
 
-/* The register that has the byte at @off of the 'g' layout; NULL if it is none's. */
+/* The register that contains the byte at @off of the 'g' layout.  Returns NULL if no register contains it. */
 const struct ts_reg *ts_regset_at(const struct ts_regset *set, uint64_t off);
 
 /* Index into set->regs of gdb's register number @regnum, -1 if there is none. */

@@ -235,7 +235,7 @@ static const char *no_memory(struct parse *p)
 	return NULL;
 }
 
-/* A copy of an attribute's or element's text; NULL with an error if it is none that could be a name. */
+/* A copy of an attribute's or element's text; NULL with an error if it is not valid as a name. */
 static const char *keep_name(struct parse *p, const char *what, const char *text, size_t len)
 {
 	const char *copy;

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Binary search.
+ * Sorted arrays: binary search, and the order of items that begin with a number.
  */
 #ifndef TS_BISECT_H
 #define TS_BISECT_H
+
+#include <stdint.h>
+#include <string.h>
 
 /*
  * Raise @at, an unsigned variable, to the first number of [@at, @end) for which @is_below, an expression of @i, is false; to @end
@@ -29,5 +32,15 @@
 			} \
 		} \
 	} while (0)
+
+/* For qsort(3): orders items by the uint64_t with which they begin. */
+static inline int ts_by_u64(const void *a, const void *b)
+{
+	uint64_t x, y;
+
+	memcpy(&x, a, sizeof(x));
+	memcpy(&y, b, sizeof(y));
+	return x < y ? -1 : x > y;
+}
 
 #endif

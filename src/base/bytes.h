@@ -57,7 +57,7 @@ static inline uint64_t ts_number(const uint8_t *p, size_t len, bool is_big_endia
 	return n;
 }
 
-/* The same number in each byte of a word. */
+/* A word with the same number in each byte. */
 #define TS_EACH_BYTE(n) ((n) * UINT64_C(0x0101010101010101))
 
 /* The lowest set bit of the result is in the lowest zero byte of @v; the result is 0 if @v has no zero byte. */

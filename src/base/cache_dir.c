@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "suffix.h"
 #include "vec.h"
 
 bool ts_cache_dir(char dir[PATH_MAX])
@@ -84,14 +85,11 @@ static struct kept *list_kept(int dir_fd, const char *suffix, size_t *n)
 
 	*n = 0;
 	while (dir && (e = readdir(dir))) {
-		size_t len = strlen(e->d_name);
-
-		if (len <= strlen(suffix) || strcmp(e->d_name + len - strlen(suffix), suffix) ||
-		    fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode))
+		if (!ts_has_suffix(e->d_name, suffix) || fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode))
 			continue;
 		if (!ts_vec_reserve(&list, *n, &cap, 1, sizeof(*list)))
 			break;
-		memcpy(list[*n].name, e->d_name, len + 1);
+		memcpy(list[*n].name, e->d_name, strlen(e->d_name) + 1);
 		list[*n].len = (uint64_t)st.st_size;
 		list[(*n)++].used = st.st_mtim;
 	}

@@ -17,7 +17,7 @@ static bool is_wide(uint32_t c)
 	       (c >= 0x20000 && c <= 0x3ffff);
 }
 
-/* The length of the character at @p, 1 of a byte that is none; *width gets its places. */
+/* The length of the character at @p, 1 for an invalid byte; *width is set to its columns. */
 static size_t take(const char *p, uint32_t *width)
 {
 	uint32_t c = 0;

@@ -25,6 +25,12 @@ static inline int ts_hex_digit(uint8_t c)
 	return -1;
 }
 
+/* The digit of the low four bits. */
+static inline uint8_t ts_hex_char(unsigned value)
+{
+	return (uint8_t)"0123456789abcdef"[value & 15];
+}
+
 #define TS_HEX_EACH UINT64_C(0x0101010101010101)
 
 /*

@@ -37,7 +37,7 @@ void ts_log(enum ts_level level, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(line, sizeof(line), fmt, ap);
 	va_end(ap);
-	ts_utf8_make_shown(line, strlen(line), false); /* names are of a trace, or of whoever sent it */
+	ts_utf8_make_shown(line, strlen(line), false); /* names come from a trace, and may have any bytes */
 	if (level == TS_LOG_INFO)
 		fprintf(stderr, "tracestub: %s\n", line);
 	else

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/bisect.h"
 #include "src/base/vec.h"
 
 void ts_frame_init(struct ts_frame *f)
@@ -65,19 +66,12 @@ bool ts_frames_get(struct ts_frames *f, uint64_t n, struct ts_frame *out, struct
 	return !out->is_failed || ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a trace frame");
 }
 
-static int by_address(const void *a, const void *b)
-{
-	const struct ts_range *x = a, *y = b;
-
-	return x->addr < y->addr ? -1 : x->addr > y->addr;
-}
-
 size_t ts_ranges_merge(struct ts_range *ranges, size_t n)
 {
 	size_t n_left = 0;
 
 	if (n)
-		qsort(ranges, n, sizeof(*ranges), by_address);
+		qsort(ranges, n, sizeof(*ranges), ts_by_u64);
 	for (size_t i = 0; i < n; i++) {
 		const struct ts_range r = ranges[i];
 		struct ts_range *last = n_left ? &ranges[n_left - 1] : NULL;

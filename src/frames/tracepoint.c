@@ -502,7 +502,8 @@ static void put_text(const char *text, struct ts_buf *out)
 		ts_buf_hex(out, text, strlen(text));
 }
 
-void ts_action_format(const struct ts_action *a, struct ts_buf *out)
+/* As it stands in pieces, without letter and address. */
+static void format_action(const struct ts_action *a, struct ts_buf *out)
 {
 	switch (a->kind) {
 	case TS_ACTION_REGS:
@@ -575,7 +576,7 @@ bool ts_tracepoint_format(const struct ts_tracepoint *tp, unsigned i, bool with_
 	if (a) {
 		ts_buf_printf(out, "%c%" PRIx32 ":%" PRIx64 ":", a->is_stepping ? 'S' : 'A', tp->number,
 			      tp->addr);
-		ts_action_format(a, out);
+		format_action(a, out);
 		return true;
 	}
 	while (s && i--)

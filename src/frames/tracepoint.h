@@ -188,9 +188,6 @@ bool ts_tracepoint_format(const struct ts_tracepoint *tp, unsigned i, bool with_
 void ts_tp_source_format(const struct ts_tracepoint *tp, const struct ts_tp_source *s, struct ts_buf *out);
 void ts_tracepoint_use_format(const struct ts_tracepoint *tp, struct ts_buf *out);
 
-/* Append one action as it stands in pieces, without letter and address. */
-void ts_action_format(const struct ts_action *a, struct ts_buf *out);
-
 /* Append a variable, and a status, as read above. */
 void ts_tvar_format(const struct ts_tvar *v, struct ts_buf *out);
 void ts_run_status_format(const struct ts_run_status *s, struct ts_buf *out);

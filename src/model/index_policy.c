@@ -45,7 +45,7 @@ static struct ts_index_file *find_file(const struct ts_source *src, const struct
 	struct ts_error err = { 0 };
 
 	if (ts_source_is_fleeting(src) && !opt->index.path)
-		return NULL; /* nobody comes back to what came through a pipe */
+		return NULL; /* data from a pipe is read once */
 	if (!ts_index_places_init(&places, opt->trace, opt->index.path))
 		return NULL;
 	if (!is_wanted && !ts_index_places_have_any(&places)) {

@@ -14,7 +14,6 @@
 #include "src/query/query.h"
 #include "src/source/source.h"
 #include "src/timeline/timeline.h"
-#include "trace_check.h"
 
 struct ts_model {
 	struct ts_model_options opt;

@@ -52,7 +52,7 @@ bool ts_model_open(struct ts_model *m, struct ts_source *src, struct ts_error *e
  */
 enum ts_next ts_model_grow(struct ts_model *m, uint64_t n_steps, struct ts_error *err);
 
-/* The same for about @ns nanoseconds; something has been published before, so it cannot fail. */
+/* As ts_model_grow(), for about @ns nanoseconds.  It cannot fail, because a part has been published before. */
 enum ts_next ts_model_grow_for(struct ts_model *m, int64_t ns);
 
 /* How much of the trace has been read, in thousandths; how many instructions. */

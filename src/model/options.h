@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How a model is opened: its trace, who loads it, and what becomes of its index.
+ * The options of a model: its trace, its loader, and the use of index files.
  */
 #ifndef TS_MODEL_OPTIONS_H
 #define TS_MODEL_OPTIONS_H

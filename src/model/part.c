@@ -124,7 +124,7 @@ static enum ts_next pass_stretch(struct ts_part *p, struct ts_error *err)
 	return p->batch.next == TS_ITEM ? TS_ITEM : TS_END;
 }
 
-/* The recording has so many stretches: which are the part's? */
+/* The stretches of the part, of all stretches of the recording. */
 static bool divide(struct ts_part *p, struct ts_error *err)
 {
 	uint64_t n = p->pass.n_stretches;

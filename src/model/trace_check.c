@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "trace_check.h"
+#include "index_policy.h"
 
 #include <string.h>
 
 #include "src/base/log.h"
 #include "src/index/index_verified.h"
 
-/* While a loader reads, so many bytes before its place may be missing in the hash; more are read for it. */
+/* While a loader reads, at most this many bytes before its place may be missing in the hash; more are read for the hash. */
 #define MAX_BEHIND (UINT64_C(4) << 20)
 
 /* Between two pieces of this length another thread may have its bytes taken. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "inlined.h"
+#include "prototypes.h"
 
 #include <stdlib.h>
 #include <string.h>

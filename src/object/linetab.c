@@ -25,7 +25,7 @@
 #define ROWS(len)       ((UINT64_C(1) << 20) + (len) / 4)
 #define MAX_ROWS        (UINT64_C(1) << 26)
 
-/* The line program of a unit is left out if it is longer.  After so many bytes libdw is made to forget. */
+/* The line program of a unit is left out if it is longer.  After this many bytes libdw's memory is freed. */
 #define MAX_PROGRAM (UINT64_C(8) << 20)
 
 struct walk {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "location.h"
+/* DWARF's expressions for places, DWARF 5 section 2.5.  Private to variables.c. */
+#include "prototypes_parts.h"
 
 #include <stdlib.h>
 

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/bisect.h"
 #include "src/base/vec.h"
 
 #define PAGE_MASK UINT64_C(0xfff)
@@ -28,24 +29,17 @@ bool ts_plt_slots_add(struct ts_plt_slots *s, uint64_t addr, uint32_t symbol)
 	return true;
 }
 
-static int by_addr(const void *a, const void *b)
-{
-	const struct ts_plt_slot *x = a, *y = b;
-
-	return x->addr < y->addr ? -1 : x->addr > y->addr;
-}
-
 void ts_plt_slots_sort(struct ts_plt_slots *s)
 {
 	if (s->n)
-		qsort(s->items, s->n, sizeof(*s->items), by_addr);
+		qsort(s->items, s->n, sizeof(*s->items), ts_by_u64);
 }
 
 static const struct ts_plt_slot *find_slot(const struct ts_plt_slots *s, uint64_t addr)
 {
 	const struct ts_plt_slot key = { .addr = addr };
 
-	return s->n ? bsearch(&key, s->items, s->n, sizeof(key), by_addr) : NULL;
+	return s->n ? bsearch(&key, s->items, s->n, sizeof(key), ts_by_u64) : NULL;
 }
 
 static uint32_t u32(const uint8_t *p)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "prototypes_parts.h"
+#include "src/base/bisect.h"
 #include "unpack_bound.h"
 #include "src/base/vec.h"
 
@@ -186,13 +187,6 @@ static bool read_scope(struct ts_prototypes *p, struct ts_prototype_unit *u, Dwa
 	return done;
 }
 
-static int by_address(const void *a, const void *b)
-{
-	const struct ts_prototype *x = a, *y = b;
-
-	return x->addr < y->addr ? -1 : x->addr > y->addr;
-}
-
 static void read_unit(struct ts_prototypes *p, struct ts_prototype_unit *u)
 {
 	Dwarf_Die die;
@@ -206,7 +200,7 @@ static void read_unit(struct ts_prototypes *p, struct ts_prototype_unit *u)
 		return; /* assemblers list functions, but not their parameters */
 	read_scope(p, u, &die, language == DW_LANG_Go || language == DW_LANG_Rust, 0);
 	if (u->n)
-		qsort(u->items, u->n, sizeof(*u->items), by_address);
+		qsort(u->items, u->n, sizeof(*u->items), ts_by_u64);
 }
 
 const struct ts_prototype *ts_prototypes_find(struct ts_prototypes *p, uint64_t addr)
@@ -222,7 +216,7 @@ const struct ts_prototype *ts_prototypes_find(struct ts_prototypes *p, uint64_t 
 		if (!u->is_read)
 			read_unit(p, u);
 		if (u->n)
-			found = bsearch(&key, u->items, u->n, sizeof(key), by_address);
+			found = bsearch(&key, u->items, u->n, sizeof(key), ts_by_u64);
 	}
 	return found;
 }

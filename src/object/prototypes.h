@@ -9,6 +9,7 @@
 #define TS_PROTOTYPES_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "src/source/source.h"
@@ -49,5 +50,16 @@ void ts_prototypes_add_frames(struct ts_prototypes *p, struct ts_source *src);
 
 /* The function that begins at @addr; NULL if the file does not describe it.  Valid until ts_prototypes_free(). */
 const struct ts_prototype *ts_prototypes_find(struct ts_prototypes *p, uint64_t addr);
+
+/* -------------------------------------------------------------------------------------- inlined.c */
+
+/*
+ * Call @found for each place at which the function @name was inlined: its first instruction, as linked, and the function
+ * with that code (NULL: it has no name).  A name with "::" in it is compared with the last part only.
+ *
+ * Returns false if the debugging information has more entries than are examined: there may be more places.
+ */
+bool ts_inlined_find(struct ts_prototypes *p, const char *name, size_t len,
+		     void (*found)(void *user, uint64_t addr, const char *function), void *user);
 
 #endif

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-#include "prototypes_type.h"
+#include "prototypes_parts.h"
 
 #include <gelf.h>
 #include <string.h>
 
-/* Types refer to others, and structures have members: so deep, and so many in all. */
+/* Types refer to others, and structures have members: the maximum depth, and their maximum number. */
 #define MAX_DEPTH   16u
 #define MAX_MEMBERS 64u
 #define MAX_ITEMS   16u
 
-/* Definitions refer to declarations, and these to others: so many steps at most. */
+/* The maximum number of references from a definition to its declarations. */
 #define MAX_ORIGINS 4u
 
 /* ------------------------------------------------------------------------------------------------- the entry */

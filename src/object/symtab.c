@@ -212,7 +212,7 @@ struct linkage {
 
 #define MAX_PLT_NAME 255u
 
-/* So many sections of entries, and of relocations, are read; linkers make three. */
+/* The maximum number of sections of entries, and of relocations; linkers make three. */
 #define MAX_PARTS 8u
 
 static void use_entry(void *user, uint64_t addr, uint64_t len, uint32_t symbol)

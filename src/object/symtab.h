@@ -19,7 +19,7 @@
 void ts_symtab_walk(const struct ts_source *src, void (*use)(void *user, const struct ts_symtab_entry *e),
 		    void *user);
 
-/* The same for the thread-local variables of an ELF file: their addresses are offsets in the file's block of a thread. */
+/* As above, for the thread-local variables of an ELF file.  Their addresses are offsets in a thread's block of the file. */
 void ts_symtab_walk_thread_locals(const struct ts_source *src, void (*use)(void *user, const struct ts_symtab_entry *e),
 				  void *user);
 

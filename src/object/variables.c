@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "location.h"
+#include "prototypes_parts.h"
 
 /* Scopes lie in one another, and so do members without a name and base classes: so deep at most. */
 #define MAX_SCOPES	64u
@@ -268,7 +268,7 @@ static uint64_t size_of(struct lookup *l, const struct typed *type, unsigned dep
 
 /* --------------------------------------------------------------------------------------------- members */
 
-/* Add @off to the place.  A register holds so many bytes at most as its variable has. */
+/* Add @off to the place.  A register has at most as many bytes as its variable. */
 static bool move(struct ts_variable *v, uint64_t off)
 {
 	if (v->kind == TS_VARIABLE_MEMORY)
@@ -415,7 +415,7 @@ static size_t identifier_len(const char *text, size_t len)
 	return n && !isdigit((unsigned char)*text) ? n : 0;
 }
 
-/* [INDEX], decimal.  Returns its length, 0 if it is none. */
+/* Parse [INDEX], decimal.  Returns its length; 0 if it is malformed. */
 static size_t index_len(const char *text, size_t len, uint64_t *index)
 {
 	size_t n = 1;

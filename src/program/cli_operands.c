@@ -14,9 +14,7 @@
 #include "src/program/cli/cli_options.h"
 #include "src/program/cli/thread_logs.h"
 #include "src/program/open/folder_list.h"
-#include "src/program/open/newest.h"
 #include "src/source/unpack.h"
-#include "verb_help.h"
 
 /* The files of the first trace's other threads.  Returns how many operands they are. */
 static int set_threads(struct ts_cli *cli, int n, char **operands)

@@ -4,6 +4,7 @@
 #define TS_CLI_OPERANDS_H
 
 #include <stdbool.h>
+#include <stdio.h>
 
 #include "src/program/cli/cli.h"
 
@@ -15,5 +16,13 @@ int ts_cli_find_dashes(int n, char **words);
 
 /* Returns false after a message if an output file is also an input file. */
 bool ts_cli_check_outputs(const struct ts_cli *cli);
+
+/* ------------------------------------------------------------------------------------ verb_help.c */
+
+/* Print a line for each verb: its words, and its description. */
+void ts_verb_help_list(FILE *out);
+
+/* Print the page of the verb called @name, or of "formats" a line for each format.  Returns false for any other name. */
+bool ts_verb_help_print(const char *name);
 
 #endif

@@ -9,7 +9,6 @@
 #include "cli_operands.h"
 #include "src/program/cli/cli_commands.h"
 #include "src/program/cli/cli_options.h"
-#include "verb_help.h"
 #include "src/symbols/process_names.h"
 
 /* As many as the descriptors of a process usually allow, and more than people have debuggers. */

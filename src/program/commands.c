@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "commands.h"
+#include "src/program/cli/cli_commands.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -8,17 +8,19 @@
 
 #include "src/ask/grammar/question.h"
 #include "src/base/log.h"
+#include "src/base/suffix.h"
 #include "src/base/utf8.h"
+#include "src/export/call_file.h"
 #include "src/export/export.h"
 #include "src/export/listing.h"
 #include "src/program/ask/asker.h"
-#include "src/program/ask/call_export.h"
 #include "src/program/ask/info.h"
 #include "src/program/cli/interrupt.h"
 #include "src/program/cli/message.h"
 #include "src/program/cli/meter.h"
 #include "src/program/cli/report.h"
 #include "src/query/query.h"
+#include "src/symbols/symbols.h"
 
 #define FRAMES_A_TURN 4096
 
@@ -88,6 +90,22 @@ enum ts_status ts_run_index(struct ts_model *m, const struct ts_cli *cli)
 
 /* ---------------------------------------------------------------------------------------------- export */
 
+static void say_written(const struct ts_cli *cli, uint64_t n, const char *unit)
+{
+	if (!cli->is_quiet)
+		ts_message(strcmp(cli->output, "-") ? stdout : stderr, "%s: %" PRIu64 " %s", cli->output, n, unit);
+}
+
+/* ^C (@next is TS_ITEM) ends the process; @hint ends the message. */
+static void end_writing(const struct ts_cli *cli, enum ts_next next, const char *hint)
+{
+	if (next == TS_ITEM) {
+		ts_message(stderr, "tracestub: %s: %s; it was not written%s", cli->output, ts_interrupt_text(), hint);
+		ts_interrupt_end();
+	}
+	ts_interrupt_release();
+}
+
 static void warn_of_some(const char *what, struct ts_buf *names)
 {
 	if (names->len || !ts_buf_ok(names))
@@ -134,13 +152,7 @@ static bool write_frames(struct ts_query *q, struct ts_selection *s, const struc
 		       " bytes of accesses that are longer than a page",
 		       TS_MAX_ACCESSED);
 	ts_export_free(e);
-	if (next == TS_ITEM) {
-		ts_message(stderr,
-			   "tracestub: %s: %s; it was not written, and --positions A:B exports a part",
-			   cli->output, ts_interrupt_text());
-		ts_interrupt_end();
-	}
-	ts_interrupt_release();
+	end_writing(cli, next, ", and --positions A:B exports a part");
 	return next == TS_END;
 }
 
@@ -239,31 +251,105 @@ static bool write_lines(struct ts_query *q, enum ts_listing_form form, const str
 	if (next == TS_END && form != TS_LISTING_CSV && ts_listing_forgotten(l))
 		ts_log(TS_LOG_WARN, "%" PRIu64 " times a register became unknown, which lines cannot say: readers see the value before",
 		       ts_listing_forgotten(l));
-	if (next == TS_END && !cli->is_quiet)
-		ts_message(strcmp(cli->output, "-") ? stdout : stderr, "%s: %" PRIu64 " positions", cli->output,
-			   ts_listing_done(l) - first);
+	if (next == TS_END)
+		say_written(cli, ts_listing_done(l) - first, "positions");
 	ts_listing_free(l);
-	if (next == TS_ITEM) {
-		ts_message(stderr, "tracestub: %s: %s; it was not written", cli->output, ts_interrupt_text());
-		ts_interrupt_end();
-	}
-	ts_interrupt_release();
+	end_writing(cli, next, "");
 	return next == TS_END;
 }
 
-static bool ends_with(const char *name, const char *suffix)
-{
-	size_t len = strlen(name), n = strlen(suffix);
+/* ---------------------------------------------------------------------------------------------- calls */
 
-	return len > n && !strcmp(name + len - n, suffix);
+static const char *function_at(void *user, uint64_t addr)
+{
+	const struct ts_ask *ask = user;
+	const struct ts_symbol *s = ts_symbols_function_at(ask->symbols, addr);
+
+	return s ? s->name : NULL;
+}
+
+static uint64_t number_of_thread(void *user, uint32_t thread)
+{
+	const struct ts_ask *ask = user;
+
+	return thread < ask->names->n_tids ? (uint64_t)ask->names->tids[thread] : thread;
+}
+
+static uint64_t number_of_process(void *user, uint32_t process)
+{
+	const struct ts_ask *ask = user;
+
+	return process < ask->names->n_pids ? (uint64_t)ask->names->pids[process] : process;
+}
+
+static enum ts_next write_calls(struct ts_call_file *f, const struct ts_cli *cli, struct ts_error *err)
+{
+	struct ts_meter meter;
+	enum ts_next next;
+
+	ts_meter_init(&meter, cli, cli->output, "exporting", "calls");
+	ts_interrupt_catch();
+	do {
+		next = ts_call_file_run(f, FRAMES_A_TURN, err);
+		ts_meter_show(&meter, TS_NO_SHARE, ts_call_file_n_calls(f));
+	} while (next == TS_ITEM && !ts_is_interrupted());
+	ts_meter_clear(&meter);
+	if (next == TS_END && ts_call_file_n_deeper(f))
+		ts_log(TS_LOG_WARN, "%" PRIu64 " instructions were executed below %u calls: their frame is \"...\"",
+		       ts_call_file_n_deeper(f), TS_MAX_FOLDED);
+	if (next == TS_END)
+		say_written(cli, ts_call_file_n_calls(f), "calls");
+	return next;
+}
+
+static bool is_selected(const struct ts_cli *cli)
+{
+	return cli->selection.has_positions || cli->selection.has_collect || cli->selection.n_at || cli->n_at_symbols ||
+	       cli->places;
+}
+
+static enum ts_status export_calls(struct ts_query *q, enum ts_call_form form, const struct ts_cli *cli)
+{
+	struct ts_call_file *f;
+	struct ts_asker asker;
+	enum ts_next next = TS_FAIL;
+	struct ts_error err;
+
+	ts_error_reset(&err);
+	if (is_selected(cli)) {
+		ts_fail(&err, TS_EUSAGE, TS_NO_OFF,
+			"calls are exported of the whole recording: without --positions, --at and --collect");
+		return ts_report_failure(NULL, &err);
+	}
+	if (ts_asker_init(&asker, q, cli, &err)) {
+		f = ts_call_file_new(q, form,
+				     &(struct ts_call_names){ function_at, number_of_thread, number_of_process, &asker.ask },
+				     cli->output, &err);
+		next = f ? write_calls(f, cli, &err) : TS_FAIL;
+		ts_call_file_free(f);
+	}
+	ts_asker_fini(&asker);
+	end_writing(cli, next, "");
+	return next == TS_END ? TS_STATUS_OK : ts_report_failure(cli->output, &err);
+}
+
+/* ------------------------------------------------------------------------------------------ which form */
+
+/* Does the command line select calls, with --as or the name of the file? */
+static bool is_call_form(const struct ts_cli *cli, enum ts_call_form *form)
+{
+	if (cli->form)
+		return ts_call_form_find(cli->form, form);
+	*form = TS_CALLS_FOLDED;
+	return ts_has_suffix(cli->output, ".folded");
 }
 
 /* By --as, or by the name of the file.  *is_frames: it is a trace file of gdb. */
 static bool choose_form(const struct ts_cli *cli, enum ts_listing_form *form, bool *is_frames, struct ts_error *err)
 {
-	bool is_plus = ends_with(cli->output, ".tenet") || ends_with(cli->output, ".trace");
+	bool is_plus = ts_has_suffix(cli->output, ".tenet") || ts_has_suffix(cli->output, ".trace");
 
-	*is_frames = cli->form ? !strcmp(cli->form, "tfile") : !is_plus && !ends_with(cli->output, ".csv");
+	*is_frames = cli->form ? !strcmp(cli->form, "tfile") : !is_plus && !ts_has_suffix(cli->output, ".csv");
 	if (!cli->form)
 		*form = is_plus ? TS_LISTING_TENETPP : TS_LISTING_CSV;
 	if (!cli->form || *is_frames || ts_listing_find(cli->form, form))
@@ -275,16 +361,16 @@ static bool choose_form(const struct ts_cli *cli, enum ts_listing_form *form, bo
 enum ts_status ts_run_export(struct ts_model *m, const struct ts_cli *cli)
 {
 	enum ts_listing_form form;
+	enum ts_call_form calls;
 	bool is_frames;
-
 	struct ts_query *q = ts_model_query(m);
 	struct ts_selection_options selected;
 	struct ts_selection s;
 	struct ts_error err;
 
 	ts_error_reset(&err);
-	if (ts_is_call_export(cli))
-		return ts_run_call_export(q, cli);
+	if (is_call_form(cli, &calls))
+		return export_calls(q, calls, cli);
 	if (!choose_form(cli, &form, &is_frames, &err) || !find_selection(&selected, q, cli, &err))
 		return ts_report_failure(NULL, &err);
 	if (!is_frames)
@@ -293,9 +379,8 @@ enum ts_status ts_run_export(struct ts_model *m, const struct ts_cli *cli)
 		ts_selection_fini(&s);
 		return ts_report_failure(cli->trace, &err);
 	}
-	if (write_frames(q, &s, cli, &err) && !cli->is_quiet)
-		ts_message(strcmp(cli->output, "-") ? stdout : stderr, "%s: %" PRIu64 " frames",
-			   cli->output, s.frames.n_frames);
+	if (write_frames(q, &s, cli, &err))
+		say_written(cli, s.frames.n_frames, "frames");
 	ts_selection_fini(&s);
 	return err.code == TS_OK ? TS_STATUS_OK : ts_report_failure(NULL, &err);
 }

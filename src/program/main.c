@@ -9,34 +9,22 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "commands.h"
-#include "mcp.h"
-#include "part.h"
 #include "src/base/log.h"
 #include "src/index/trace_keys.h"
 #include "src/model/model.h"
-#include "src/program/ask/against.h"
-#include "src/program/ask/ask.h"
-#include "src/program/ask/diff.h"
-#include "src/program/ask/folder.h"
-#include "src/program/ask/plot.h"
-#include "src/program/ask/sql.h"
 #include "src/program/ask/sql_prompt.h"
 #include "src/program/cli/interrupt.h"
 #include "src/program/cli/cli.h"
+#include "src/program/cli/cli_commands.h"
 #include "src/program/cli/files.h"
 #include "src/program/cli/report.h"
 #include "src/program/cli/thread_logs.h"
 #include "src/program/debug/debugger.h"
 #include "src/program/debug/serve.h"
-#include "src/program/open/beside.h"
-#include "src/program/open/confine.h"
 #include "src/program/open/kept.h"
 #include "src/program/open/opening.h"
 #include "src/program/open/packed.h"
 #include "src/program/open/processes.h"
-#include "src/program/open/reading.h"
-#include "src/program/record/record.h"
 
 /* The other trace of a comparison, opened with the same options; --index names the first one's. */
 static int compare(struct ts_model *m, const struct ts_cli *cli)
@@ -82,7 +70,7 @@ static int run_command(struct ts_model *m, const struct ts_cli *cli, struct ts_s
 	case TS_CMD_SQL: /* as that does */
 		break;
 	case TS_CMD_QUERY:
-		return ts_ask_run(ts_model_query(m), cli);
+		return ts_run_query(ts_model_query(m), cli);
 	}
 	abort();
 }
@@ -294,7 +282,7 @@ static int run(struct ts_cli *cli)
 		status = ts_folder_choose(cli);
 		return status ? status : run_debugger(cli);
 	case TS_CMD_INFO:
-		return ts_processes_is_folder(cli->trace) ? ts_folder_info(cli) : run_confined(cli);
+		return ts_processes_is_folder(cli->trace) ? ts_run_folder_info(cli) : run_confined(cli);
 	default:
 		return ts_prompt_sql(cli, &status) ? status : run_confined(cli);
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "mcp.h"
+#include "src/program/cli/cli_commands.h"
 
 #include <limits.h>
 #include <signal.h>
@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "src/mcp/mcp.h"
-#include "src/program/ask/asked.h"
+#include "src/program/ask/asker.h"
 #include "src/program/cli/report.h"
 
 /* One trace of several. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "part.h"
+#include "src/program/cli/cli_commands.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "verb_help.h"
+#include "cli_operands.h"
 
 #include <string.h>
 

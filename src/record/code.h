@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A block's description, checked once, so that its executions need no checks.
+ * The description of a block.  It is checked once; its executions then need no checks.
  */
 #ifndef TS_RECORD_CODE_H
 #define TS_RECORD_CODE_H
 
 #include "guest.h"
 
-/* Kinds of events that are prepared: the frequent ones have no conditions. */
+/* Kinds of prepared events.  Frequent events have kinds of their own, which execute.c applies without conditions. */
 enum ts_log_code_event_kind {
 	TS_CODE_PUT,       /* any */
 	TS_CODE_PUT_WORD,  /* 8 bytes of the record */
 	TS_CODE_PUT_CONST, /* 8 bytes that are constant */
 	TS_CODE_PUT_HALF,  /* 4 bytes of the record */
 	TS_CODE_PUT_HALF_CONST,
-	TS_CODE_PUT_MMX,   /* 8 bytes of the x87 unit, which are no double: x87 puts its registers by PUTI */
+	TS_CODE_PUT_MMX,   /* an MMX register, 8 bytes of the x87 unit; x87's own registers are written by PUTI */
 	TS_CODE_PUTI,
 	TS_CODE_LOAD,
 	TS_CODE_LOAD_WORD, /* 8 bytes of the record, at an address of the record: a processor of 64 bits */
@@ -41,7 +41,7 @@ struct ts_log_code_write {
 struct ts_log_code_insn {
 	uint64_t pc;
 	uint8_t len, flags;
-	uint16_t first_exit;         /* of the block's that are taken in it or later */
+	uint16_t first_exit;         /* the block's first exit in this instruction or a later one */
 	uint32_t events, end_events; /* the block's */
 	uint32_t writes, end_writes;
 	uint32_t room;               /* bytes that its ops need */
@@ -50,7 +50,7 @@ struct ts_log_code_insn {
 struct ts_log_code {
 	uint32_t num, len;
 	uint64_t addr;
-	bool is_elsewhere; /* the caller's: its instructions are not recorded */
+	bool is_elsewhere; /* set by the caller: the instructions of this block are not recorded */
 	uint32_t n_insns, n_exits, n_events, n_writes;
 	struct ts_log_code_insn *insns;       /* owned, as are the others */
 	struct ts_log_exit *exits;
@@ -59,9 +59,9 @@ struct ts_log_code {
 };
 
 /*
- * Parse the description in @bytes, @len of them: the part of a DESCRIBE after its head.
+ * Parse a description: the @len bytes at @bytes that follow the head of a DESCRIBE record.
  *
- * Returns false if it is malformed or memory is exhausted; @b needs no ts_log_code_fini() then.
+ * Returns false if it is malformed or memory is exhausted.  @b then needs no ts_log_code_fini().
  */
 bool ts_log_code_take(struct ts_log_code *b, const struct ts_log_guest *g, const uint8_t *bytes, size_t len);
 void ts_log_code_fini(struct ts_log_code *b);

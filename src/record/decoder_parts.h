@@ -26,14 +26,14 @@ struct ts_call_begun {
 struct ts_log_task {
 	uint64_t pid;       /* process << 32 | thread */
 	bool is_known;      /* its KEYFRAME is written */
-	uint64_t at;        /* the pc that the recording has for it */
+	uint64_t at;        /* its pc according to the ops written so far */
 	uint64_t last_step; /* pc of its last STEP */
 	uint64_t tid_word;  /* cleared when the thread ends; 0: none */
-	char name[24];      /* that it was given; "": none */
+	char name[24];      /* its name; "": unknown */
 	struct ts_call_begun call;
-	bool has_signal;    /* a handler is to begin */
+	bool has_signal;    /* a signal handler is about to begin */
 	struct ts_log_signal signal;
-	/* An execution that was not left: until it is known at which instruction. */
+	/* An incomplete execution of a block: the instruction at which it ended is not known yet. */
 	const struct ts_log_code *open;
 	uint64_t failed_pc;     /* the instruction that did not complete, if it was executed last */
 	uint8_t failed_len;     /* its bytes; 0: there is none */
@@ -64,7 +64,7 @@ struct ts_log_decoder {
 	struct ts_log_task *tasks[TS_MAX_THREADS]; /* owned; by Valgrind's number */
 	struct ts_log_task *now;  /* the thread that runs */
 	uint8_t *scratch;         /* owned; a description, as it was when it was checked */
-	struct ts_op_piece loose;    /* what the kernel changed, for which call is not known yet */
+	struct ts_op_piece loose;    /* changes by the kernel whose system call is not known yet */
 	struct ts_regions regions; /* what is mapped */
 	char *code_files[TS_MAX_CODE_FILES]; /* owned; paths of what was mapped as code, also if it is unmapped now */
 	size_t n_code_files;
@@ -108,58 +108,59 @@ void ts_decode_put_name(struct ts_log_decoder *d, const struct ts_log_task *t);
 
 /* -------------------------------------------------------------------------------- elsewhere.c */
 
-/* Is what is executed at @addr not to be recorded? */
+/* Is code at @addr excluded from the recording? */
 bool ts_decode_is_elsewhere(const struct ts_log_decoder *d, uint64_t addr);
 
 /* @t is about to execute @b. */
 void ts_decode_enter(struct ts_log_decoder *d, struct ts_log_task *t, const struct ts_log_code *b);
 
-/* From here on changes of @t are not written one by one, until ts_decode_tell_gap(). */
+/* @t enters code that is not recorded: its changes are collected until ts_decode_tell_gap(). */
 void ts_decode_leave(const struct ts_log_decoder *d, struct ts_log_task *t);
 
-/* Something is about to be written for @t: write what has changed elsewhere before it. */
+/* Called before anything is written for @t: write the changes that unrecorded code has made. */
 void ts_decode_tell_gap(struct ts_log_decoder *d, struct ts_log_task *t);
 
 /* -------------------------------------------------------------------------------- execute.c */
 
-/* Execution @record of @b, left by exit @exit (0: at its end), which is none of the block's if it is too large. */
+/*
+ * Write the execution @record of the block @b, which ended at its exit number @exit; 0: at the end of the block.
+ *
+ * Returns false if the block has no such exit.
+ */
 bool ts_execute(struct ts_log_decoder *d, struct ts_log_task *t, const struct ts_log_code *b, const uint8_t *record,
 		uint32_t exit);
 
-/* The same of one that was not left: the instructions before @pc. */
+/* Write the instructions before @pc of the incomplete execution of @t, if there is one. */
 void ts_execute_until(struct ts_log_decoder *d, struct ts_log_task *t, uint64_t pc);
 
 /* -------------------------------------------------------------------------------- kernel_ops.c */
 
-/* @file is mapped as code; NULL: what is mapped is of no file. */
+/* Add @file to the files that were mapped as code; NULL is ignored. */
 void ts_decode_keep_code_file(struct ts_log_decoder *d, const char *file);
 
 const char *ts_decode_map(struct ts_log_decoder *d, uint32_t kind, const uint8_t *bytes, size_t len);
 const char *ts_decode_memory(struct ts_log_decoder *d, uint32_t kind, const uint8_t *bytes, size_t len);
 
-/* Registers of @t that differ from the new state, as ops of @p; the new state is the thread's then. */
+/* Append the registers of @t that differ from @state to @p (all with @is_all), and store @state as the thread's state. */
 void ts_decode_registers(struct ts_log_decoder *d, struct ts_log_task *t, struct ts_op_piece *p, const uint8_t *state,
 			 bool is_all);
 
-/* The same; @mmx is that of the new state. */
+/* As ts_decode_registers(), with the MMX bits of @state. */
 void ts_decode_registers_as(struct ts_log_decoder *d, struct ts_log_task *t, struct ts_op_piece *p, const uint8_t *state,
 			    uint8_t mmx, bool is_all);
 void ts_decode_call(struct ts_log_decoder *d, struct ts_log_task *t, const struct ts_log_call *c);
 void ts_decode_return(struct ts_log_decoder *d, struct ts_log_task *t, const struct ts_log_call *c, const uint8_t *state);
 
-/* A fatal signal came in the call that Valgrind let return last: write it as one that does not return. */
+/* A fatal signal was delivered in the system call that returned last: rewrite it as one that does not return. */
 void ts_decode_unreturn(struct ts_log_decoder *d);
 
-/* Write the call as one that does not return. */
+/* Write the open system call of @t as one that does not return. */
 void ts_decode_put_exit(struct ts_log_decoder *d, struct ts_log_task *t);
 void ts_decode_thread_end(struct ts_log_decoder *d, struct ts_log_task *t);
 void ts_decode_signal_state(struct ts_log_decoder *d, struct ts_log_task *t, const uint8_t *state, uint64_t pc);
 
-/* The loose changes belong to thread @t. */
+/* Write d->loose as changes of thread @t. */
 void ts_decode_settle(struct ts_log_decoder *d, struct ts_log_task *t);
-
-/* Append the pieces of @len bytes at @addr that differ from the shadow as WRITEs, and change the shadow. */
-void ts_decode_differences(struct ts_op_piece *p, uint64_t addr, const uint8_t *bytes, uint64_t len);
 
 static inline void ts_log_decoder_add_tid_word(struct ts_log_decoder *d, uint64_t addr)
 {

@@ -108,14 +108,10 @@ void ts_decode_tell_gap(struct ts_log_decoder *d, struct ts_log_task *t)
 	ts_gap_settle(&d->gap);
 	if (t->is_elsewhere)
 		put_registers(d, t, inner);
-	p = ts_op_piece_room(&piece, UCIR_PUT_GAP_LEN + inner->len);
-	if (p) {
-		p = ucir_put_gap(p, t->is_elsewhere ? t->n_elsewhere : 0, inner->n_ops);
-		ts_op_piece_done(&piece, ucir_put_bytes(p, inner->bytes, inner->len));
+	if (ts_op_piece_gap(&piece, t->is_elsewhere ? t->n_elsewhere : 0, inner))
 		ts_op_frames_piece(d->frames, t->pid, UCIR_FRAME, &piece);
-	} else {
+	else
 		d->gap.is_failed = true;
-	}
 	ts_op_piece_fini(&piece);
 	ts_op_piece_reset(inner);
 	if (!t->is_elsewhere)

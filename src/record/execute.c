@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Executions of blocks into ops.  The block was checked: what it says of the record's places is right.  What
- * the record holds is not: addresses and values are the program's.
+ * Write the executions of blocks as ops.  The block was checked, so its offsets into a record are valid.  The contents of a
+ * record are unchecked: addresses and values of the program.
  */
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #include "loaders/usercorn/op_write.h"
 #include "shadow.h"
 
-/* Where the ops of an instruction go. */
+/* The destination of an instruction's ops. */
 struct sink {
 	uint8_t *start, *p;
 	uint32_t n_ops;
@@ -50,15 +50,11 @@ static const uint8_t *value(const struct ts_log_code_event *e, const uint8_t *re
 
 /* -------------------------------------------------------------------------------- memory */
 
-/* Something that stands before the instruction's accesses. */
+/* Insert an op before the instruction's accesses. */
 static void insert(struct sink *s, const uint8_t *op, size_t len)
 {
-	uint8_t *at = s->gap ? ts_op_piece_room(&s->gap->ops, len) : NULL;
-
-	if (at)
-		ts_op_piece_done(&s->gap->ops, ucir_put_bytes(at, op, len));
 	if (s->gap) {
-		s->gap->is_failed |= !at;
+		s->gap->is_failed |= !ts_op_piece_bytes(&s->gap->ops, op, len, 1);
 		return;
 	}
 	memmove(s->start + len, s->start, (size_t)(s->p - s->start));
@@ -67,7 +63,7 @@ static void insert(struct sink *s, const uint8_t *op, size_t len)
 	s->n_ops++;
 }
 
-/* The main stack grows without a word. */
+/* The kernel extends the main stack without a record in the log. */
 static void grow_stack(struct ts_log_decoder *d, struct sink *s, uint64_t addr)
 {
 	uint64_t start = addr & ~UINT64_C(4095);
@@ -145,7 +141,7 @@ static void store(struct ts_log_decoder *d, struct sink *s, const struct ts_log_
 		ts_gap_store(s->gap, addr, e->len);
 }
 
-/* A load of @len bytes, which is a constant where it is called: most are such. */
+/* A load of @len bytes; @len is a constant in each caller, because most loads have 4 or 8 bytes. */
 static inline void load_word(struct ts_log_decoder *d, struct sink *s, const struct ts_log_code_event *e,
 			     const uint8_t *record, uint32_t len)
 {
@@ -203,7 +199,7 @@ static void put_bytes(const struct ts_log_guest *g, struct ts_log_task *t, const
 	memcpy(t->state + e->off, from, e->len);
 }
 
-/* Of those that are rare. */
+/* Apply an event of a rare kind. */
 static void apply_any(struct ts_log_decoder *d, struct ts_log_task *t, struct sink *s, const struct ts_log_code_event *e,
 		      const uint8_t *record)
 {
@@ -282,7 +278,7 @@ static void put_registers(const struct ts_log_decoder *d, const struct ts_log_ta
 	}
 }
 
-/* One instruction, which is not recorded, of which the events before @end happened. */
+/* Process an unrecorded instruction, of which the events before @end happened. */
 static void pass(struct ts_log_decoder *d, struct ts_log_task *t, const struct ts_log_code *b,
 		 const struct ts_log_code_insn *insn, const uint8_t *record, uint32_t end)
 {
@@ -296,7 +292,7 @@ static void pass(struct ts_log_decoder *d, struct ts_log_task *t, const struct t
 	t->at = insn->pc + insn->len;
 }
 
-/* The same of one that is recorded, if the block is. */
+/* Write an instruction, of which the events before @end happened, if its block is recorded. */
 static void step(struct ts_log_decoder *d, struct ts_log_task *t, const struct ts_log_code *b, const struct ts_log_code_insn *insn,
 		 const uint8_t *record, uint32_t end)
 {
@@ -338,7 +334,7 @@ static void steps(struct ts_log_decoder *d, struct ts_log_task *t, const struct 
 		step(d, t, b, &b->insns[i], record, b->insns[i].end_events);
 }
 
-/* A signal may follow, which tells of it. */
+/* The instruction did not complete; a SIGNAL record may follow. */
 static void fail(struct ts_log_task *t, const struct ts_log_code *b, const struct ts_log_code_insn *insn)
 {
 	t->failed_pc = insn->pc;

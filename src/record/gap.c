@@ -4,26 +4,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "loaders/usercorn/op_write.h"
 #include "shadow.h"
+#include "src/base/bisect.h"
 #include "src/base/vec.h"
 
 #define MIN_RANGES 4096u
 #define MAX_WRITE 65536u /* bytes of one WRITE */
-
-static int compare(const void *a, const void *b)
-{
-	const struct ts_gap_range *x = a, *y = b;
-
-	return x->start < y->start ? -1 : x->start > y->start;
-}
 
 /* In order, and none meets another one. */
 static void join(struct ts_gap *g)
 {
 	size_t n = 0;
 
-	qsort(g->ranges, g->n, sizeof(*g->ranges), compare);
+	qsort(g->ranges, g->n, sizeof(*g->ranges), ts_by_u64);
 	for (size_t i = 1; i < g->n; i++) {
 		struct ts_gap_range *last = &g->ranges[n], *r = &g->ranges[i];
 
@@ -64,11 +57,8 @@ void ts_gap_add(struct ts_gap *g, uint64_t addr, uint32_t len)
 static void put_write(struct ts_gap *g, uint64_t addr, uint32_t len)
 {
 	const uint8_t *bytes = ts_shadow_peek(addr);
-	uint8_t *at = bytes ? ts_op_piece_room(&g->ops, UCIR_PUT_ACCESS_LEN + len) : NULL;
 
-	if (at)
-		ts_op_piece_done(&g->ops, ucir_put_contents(at, UCIR_WRITE, addr, bytes, len));
-	else
+	if (!bytes || !ts_op_piece_contents(&g->ops, addr, bytes, len))
 		g->is_failed = true;
 }
 

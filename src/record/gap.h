@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What instructions that are not recorded changed in memory, until it is told in a GAP.
+ * The memory that unrecorded instructions have changed, until a GAP is written.
  */
 #ifndef TS_RECORD_GAP_H
 #define TS_RECORD_GAP_H
@@ -22,7 +22,7 @@ struct ts_gap {
 	struct ts_gap_range *ranges; /* owned; what was stored to; they may overlap */
 	size_t n, cap;
 	uint64_t recent[TS_GAP_N_RECENT]; /* stores that are among the ranges */
-	bool is_failed;              /* memory was exhausted: a store is missing */
+	bool is_failed;              /* memory is exhausted: the range of a store is missing */
 };
 
 /* As ts_gap_store(), of a store that is not among the recent ones. */
@@ -44,10 +44,10 @@ static inline bool ts_gap_is_empty(const struct ts_gap *g)
 	return !g->n && !g->ops.n_ops;
 }
 
-/* What was stored becomes WRITEs at the end of g->ops, with what the shadow has. */
+/* Append a WRITE to g->ops for each range that was stored to, with its contents in the shadow. */
 void ts_gap_settle(struct ts_gap *g);
 
-/* Forget all of it. */
+/* Drop all changes. */
 void ts_gap_reset(struct ts_gap *g);
 void ts_gap_fini(struct ts_gap *g);
 

@@ -58,7 +58,7 @@ struct ts_log_guest {
 	} calls;
 };
 
-/* Returns NULL if @arch is none that Valgrind's tool records. */
+/* Returns NULL if Valgrind's tool does not record @arch. */
 const struct ts_log_guest *ts_log_guest_find(const char *arch);
 
 /*
@@ -69,22 +69,24 @@ const struct ts_log_guest *ts_log_guest_find(const char *arch);
 unsigned ts_log_guest_reg(const struct ts_log_guest *g, unsigned off, unsigned len);
 
 /*
- * Append register @r of @state as ops at @p; returns the byte after them and adds their number to *n_ops.  Bits of @mmx: the
- * places in the x87 unit that hold an integer of MMX, not a double.
+ * Write register @r of @state as ops at @p, and add their number to *n_ops.  The bits of @mmx mark the registers of the
+ * x87 unit that contain an MMX integer instead of a double.
+ *
+ * Returns the address after the ops.
  */
 uint8_t *ts_log_guest_put(const struct ts_log_guest *g, const struct ts_guest_reg *r, const uint8_t *state, uint8_t mmx,
 			  uint8_t *p, uint32_t *n_ops);
 
-/* The place in the x87 unit of the 8 bytes at @off of the guest state; -1: they are none of its registers. */
+/* The index of the x87 register at @off of the guest state.  Returns -1 if no x87 register is there. */
 int ts_log_guest_x87_place(const struct ts_log_guest *g, unsigned off);
 
-/* Those of @mmx whose places are the same in both states. */
+/* Clear the bits of @mmx whose registers differ between the two states. */
 uint8_t ts_log_guest_same_mmx(const struct ts_log_guest *g, uint8_t mmx, const uint8_t *a, const uint8_t *b);
 
-/* Are the sample's flags those that the decoder computes? */
+/* Does the decoder compute the flags of the sample @f? */
 bool ts_log_guest_knows(const struct ts_log_guest *g, const struct ts_log_flags *f);
 
-/* Constants that the guest state does not have: segments. */
+/* Write the registers that are constant and not in the guest state, such as segments. */
 uint8_t *ts_log_guest_put_constants(const struct ts_log_guest *g, uint8_t *p, uint32_t *n_ops);
 
 /* Does register @r differ between the two states? */

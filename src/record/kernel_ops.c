@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the kernel does to the program, into ops: maps, memory, system calls, signals, ends of threads.
+ * Write the effects of the kernel as ops: maps, memory, system calls, signals, ends of threads.
  */
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +10,6 @@
 #include "shadow.h"
 
 #define PAGE 4096u
-#define GRANULE 8u
 #define MAX_PATH_LEN 4096u
 #define MAX_STACK (UINT64_C(8) << 20)
 #define MAX_ADDR (UINT64_C(1) << 47)
@@ -19,22 +18,6 @@
 #define RESTARTED ((uint64_t)-512) /* the kernel's ERESTARTSYS: a signal came first */
 
 /* -------------------------------------------------------------------------------- maps */
-
-static void put_range(struct ts_op_piece *p, uint8_t kind, const struct ts_log_map *m)
-{
-	uint8_t *at = ts_op_piece_room(p, 17);
-
-	if (at)
-		ts_op_piece_done(p, ucir_put_range(at, kind, m->addr, m->len));
-}
-
-static void put_prot(struct ts_op_piece *p, const struct ts_log_map *m)
-{
-	uint8_t *at = ts_op_piece_room(p, 18);
-
-	if (at)
-		ts_op_piece_done(p, ucir_put_prot(at, m->addr, m->len, m->prot & 7));
-}
 
 void ts_decode_keep_code_file(struct ts_log_decoder *d, const char *file)
 {
@@ -48,22 +31,9 @@ void ts_decode_keep_code_file(struct ts_log_decoder *d, const char *file)
 	d->n_code_files += d->code_files[d->n_code_files] != NULL;
 }
 
-static bool keep_region(struct ts_log_decoder *d, const struct ts_log_map *m, const char *file, size_t n_file)
-{
-	char name[MAX_PATH_LEN + 1];
-	struct ts_region r = { .start = m->addr, .end = m->addr + m->len, .file_off = m->file_off, .prot = m->prot & 7,
-			       .is_stack = m->is_stack, .file = n_file ? name : NULL };
-
-	memcpy(name, file, n_file);
-	name[n_file] = '\0';
-	if (m->prot & 4)
-		ts_decode_keep_code_file(d, r.file);
-	return ts_regions_map(&d->regions, &r);
-}
-
 /*
- * Is the same part of the file mapped there, so that only the protection changes?  A linker maps a library whole and then
- * its segments over that: their bytes need not be written twice.  What could be written may differ from the file.
+ * Is the same part of the file mapped there already, so that only the protection changes?  A linker maps a whole library and
+ * then its segments over it; their bytes need not be written twice.  Memory that was writable may differ from the file.
  */
 static bool is_mapped_again(const struct ts_log_decoder *d, const struct ts_log_map *m, const char *file, size_t n_file)
 {
@@ -74,7 +44,7 @@ static bool is_mapped_again(const struct ts_log_decoder *d, const struct ts_log_
 	       strlen(r->file) == n_file && memcmp(r->file, file, n_file) == 0;
 }
 
-/* The contents follow, of which only what differs is written. */
+/* Records of the contents follow, of which only the differences are written. */
 static bool map_again(struct ts_log_decoder *d, const struct ts_log_map *m, const char *file, size_t n_file)
 {
 	char name[MAX_PATH_LEN + 1];
@@ -83,50 +53,51 @@ static bool map_again(struct ts_log_decoder *d, const struct ts_log_map *m, cons
 	name[n_file] = '\0';
 	if (m->prot & 4)
 		ts_decode_keep_code_file(d, name);
-	put_prot(&d->loose, m);
+	ts_op_piece_prot(&d->loose, m->addr, m->addr + m->len, m->prot & 7);
 	return ts_regions_protect(&d->regions, m->addr, m->addr + m->len, m->prot & 7);
 }
 
 static bool put_map(struct ts_log_decoder *d, const struct ts_log_map *m, const char *file, size_t n_file)
 {
-	const char *desc = m->is_stack ? "stack" : "";
-	uint16_t n_desc = (uint16_t)strlen(desc);
-	uint8_t *at = ts_op_piece_room(&d->loose, UCIR_PUT_MAP_LEN + n_desc + n_file);
+	char name[MAX_PATH_LEN + 1];
+	struct ts_region r = { .start = m->addr, .end = m->addr + m->len, .file_off = m->file_off, .prot = m->prot & 7,
+			       .is_stack = m->is_stack, .file = n_file ? name : NULL };
 
-	if (at)
-		ts_op_piece_done(&d->loose,
-			      ucir_put_map(at, m->addr, m->len, m->prot & 7, m->file_off, n_file ? m->len : 0, desc, n_desc,
-					   file, (uint16_t)n_file));
+	memcpy(name, file, n_file);
+	name[n_file] = '\0';
+	ts_op_piece_map(&d->loose, &r, r.file);
 	ts_shadow_clear(m->addr, m->len);
 	if (m->is_stack) {
 		d->stack_low = m->addr;
 		d->stack_high = m->addr + m->len;
 		d->stack_min = d->stack_high > MAX_STACK ? d->stack_high - MAX_STACK : 0;
 	}
-	return keep_region(d, m, file, n_file);
+	if (r.prot & 4)
+		ts_decode_keep_code_file(d, r.file);
+	return ts_regions_map(&d->regions, &r);
 }
 
 static void forget(struct ts_log_decoder *d, const struct ts_log_map *m)
 {
-	put_range(&d->loose, UCIR_FORGET, m);
+	ts_op_piece_range(&d->loose, UCIR_FORGET, m->addr, m->addr + m->len);
 	if (d->n_unknown == TS_MAX_UNKNOWN)
 		return;
 	d->unknown[d->n_unknown].start = m->addr;
 	d->unknown[d->n_unknown++].end = m->addr + m->len;
 }
 
-/* Pages that are not zero in the shadow become zero; what they hold now follows. */
+/* Set the pages in the shadow to zero; records of their new contents follow. */
 static void zero(struct ts_log_decoder *d, const struct ts_log_map *m)
 {
 	static const uint8_t page[PAGE];
 
 	for (uint64_t i = 0; i < m->len && m->len <= MAX_ZERO; i += PAGE) {
 		if (ts_shadow_peek(m->addr + i))
-			ts_decode_differences(&d->loose, m->addr + i, page, PAGE);
+			ts_op_piece_differences(&d->loose, m->addr + i, page, PAGE);
 	}
 }
 
-/* What is mapped there from now on is another thing. */
+/* Remove the unknown ranges inside a new or removed mapping. */
 static void drop_unknown(struct ts_log_decoder *d, const struct ts_log_map *m)
 {
 	for (unsigned i = 0; i < d->n_unknown; i++) {
@@ -144,11 +115,11 @@ static bool change_map(struct ts_log_decoder *d, uint32_t kind, const struct ts_
 	case TS_LOG_MAP:
 		return is_mapped_again(d, m, file, n_file) ? map_again(d, m, file, n_file) : put_map(d, m, file, n_file);
 	case TS_LOG_UNMAP:
-		put_range(&d->loose, UCIR_UNMAP, m);
+		ts_op_piece_range(&d->loose, UCIR_UNMAP, m->addr, m->addr + m->len);
 		ts_shadow_clear(m->addr, m->len);
 		return ts_regions_unmap(&d->regions, m->addr, m->addr + m->len);
 	case TS_LOG_PROTECT:
-		put_prot(&d->loose, m);
+		ts_op_piece_prot(&d->loose, m->addr, m->addr + m->len, m->prot & 7);
 		return ts_regions_protect(&d->regions, m->addr, m->addr + m->len, m->prot & 7);
 	case TS_LOG_FORGET:
 		forget(d, m);
@@ -175,42 +146,6 @@ const char *ts_decode_map(struct ts_log_decoder *d, uint32_t kind, const uint8_t
 
 /* -------------------------------------------------------------------------------- memory */
 
-static void put_write(struct ts_op_piece *p, uint64_t addr, const uint8_t *bytes, uint32_t len)
-{
-	uint8_t *at = ts_op_piece_room(p, UCIR_PUT_ACCESS_LEN + len);
-
-	if (at)
-		ts_op_piece_done(p, ucir_put_contents(at, UCIR_WRITE, addr, bytes, len));
-	ts_shadow_set(addr, bytes, len);
-}
-
-/* Does the shadow have the same page there?  Most do, and one comparison is cheaper than those of its pieces. */
-static bool is_same_page(const uint8_t *shadow, uint64_t addr, const uint8_t *bytes, uint64_t len)
-{
-	return shadow && len >= PAGE && ts_shadow_run(addr, PAGE) == PAGE && memcmp(shadow, bytes, PAGE) == 0;
-}
-
-void ts_decode_differences(struct ts_op_piece *p, uint64_t addr, const uint8_t *bytes, uint64_t len)
-{
-	for (uint64_t i = 0; i < len;) {
-		uint64_t n = ts_shadow_run(addr + i, len - i < GRANULE ? len - i : GRANULE), from = i;
-		const uint8_t *shadow = ts_shadow_at(addr + i);
-
-		if (is_same_page(shadow, addr + i, bytes + i, len - i)) {
-			i += PAGE;
-			continue;
-		}
-		while (shadow && n && memcmp(shadow, bytes + i, n) != 0) {
-			i += n;
-			n = i < len ? ts_shadow_run(addr + i, len - i < GRANULE ? len - i : GRANULE) : 0;
-			shadow = n ? ts_shadow_at(addr + i) : NULL;
-		}
-		if (i > from)
-			put_write(p, addr + from, bytes + from, (uint32_t)(i - from));
-		i += n;
-	}
-}
-
 const char *ts_decode_memory(struct ts_log_decoder *d, uint32_t kind, const uint8_t *bytes, size_t len)
 {
 	struct ts_log_memory m;
@@ -221,22 +156,16 @@ const char *ts_decode_memory(struct ts_log_decoder *d, uint32_t kind, const uint
 	if (m.len > len - sizeof(m) || m.addr > MAX_ADDR)
 		return "memory cannot be";
 	if (kind == TS_LOG_MEMORY && m.len)
-		put_write(&d->loose, m.addr, bytes + sizeof(m), (uint32_t)m.len);
+		ts_op_piece_write(&d->loose, m.addr, bytes + sizeof(m), (uint32_t)m.len);
 	else
-		ts_decode_differences(&d->loose, m.addr, bytes + sizeof(m), m.len);
+		ts_op_piece_differences(&d->loose, m.addr, bytes + sizeof(m), m.len);
 	return NULL;
 }
 
 /* Append @from to @to, and empty it. */
 static void move_piece(struct ts_op_piece *to, struct ts_op_piece *from)
 {
-	uint8_t *at = from->len ? ts_op_piece_room(to, from->len) : NULL;
-
-	if (at) {
-		memcpy(at, from->bytes, from->len);
-		to->len += from->len;
-		to->n_ops += from->n_ops;
-	}
+	ts_op_piece_append(to, from);
 	ts_op_piece_reset(from);
 }
 
@@ -270,13 +199,16 @@ void ts_decode_registers_as(struct ts_log_decoder *d, struct ts_log_task *t, str
 
 	for (unsigned i = 0; i < g->n_regs; i++) {
 		const struct ts_guest_reg *r = &g->regs[i];
+		uint32_t n = 0;
 		uint8_t *at;
 
 		if (r->kind == TS_GUEST_XMM || (!is_all && !ts_log_guest_differs(g, r, t->state, state)))
 			continue;
 		at = ts_op_piece_room(p, TS_GUEST_X87_PUT);
-		if (at)
-			p->len = (size_t)(ts_log_guest_put(g, r, state, mmx, at, &p->n_ops) - p->bytes);
+		if (!at)
+			continue;
+		at = ts_log_guest_put(g, r, state, mmx, at, &n);
+		ts_op_piece_done(p, at, n);
 	}
 	memmove(t->state, state, g->n_state);
 	t->mmx = mmx;
@@ -292,22 +224,14 @@ static uint64_t word_of(const struct ts_log_guest *g, const uint8_t *state, unsi
 
 /* -------------------------------------------------------------------------------- system calls */
 
-static uint8_t *put_ops(uint8_t *p, const struct ts_op_piece *ops)
-{
-	return ops->len ? ucir_put_bytes(p, ops->bytes, ops->len) : p;
-}
-
 static void put_call(struct ts_log_decoder *d, struct ts_log_task *t, uint64_t ret)
 {
 	struct ts_call_begun *c = &t->call;
 	struct ts_op_piece piece = { 0 };
-	uint8_t *p = ts_op_piece_room(&piece, UCIR_PUT_SYSCALL_LEN + 8 * TS_LOG_N_ARGS + c->ops.len);
 
 	c->is_open = false;
-	if (!p)
+	if (!ts_op_piece_syscall(&piece, c->num, ret, c->args, &c->ops))
 		return;
-	p = ucir_put_syscall(p, c->num, ret, c->args, TS_LOG_N_ARGS, c->ops.n_ops);
-	ts_op_piece_done(&piece, put_ops(p, &c->ops));
 	d->last_call_len = piece.len;
 	ts_op_frames_piece(d->frames, t->pid, UCIR_FRAME, &piece);
 	ts_op_piece_fini(&piece);
@@ -316,18 +240,12 @@ static void put_call(struct ts_log_decoder *d, struct ts_log_task *t, uint64_t r
 
 void ts_decode_put_exit(struct ts_log_decoder *d, struct ts_log_task *t)
 {
-	uint8_t *p;
-
 	ts_decode_settle(d, t);
-	p = ts_op_piece_room(&t->call.ops, 1);
-	if (p) {
-		*p = UCIR_EXIT;
-		ts_op_piece_done(&t->call.ops, p + 1);
-	}
+	ts_op_piece_exit(&t->call.ops);
 	put_call(d, t, 0);
 }
 
-/* A text of the program, as far as the shadow has it. */
+/* Copy a text of the program, as far as it is in the shadow. */
 static void copy_text(char *to, size_t cap, uint64_t addr)
 {
 	size_t n = 0;
@@ -417,7 +335,7 @@ void ts_decode_unreturn(struct ts_log_decoder *d)
 	f->len = (size_t)(p - f->ops);
 }
 
-/* The kernel clears the word of the thread's id. */
+/* The thread ends; the kernel clears the word of its id. */
 void ts_decode_thread_end(struct ts_log_decoder *d, struct ts_log_task *t)
 {
 	static const uint8_t none[4];
@@ -426,7 +344,7 @@ void ts_decode_thread_end(struct ts_log_decoder *d, struct ts_log_task *t)
 
 	ts_decode_settle(d, t);
 	if (t->tid_word) {
-		put_write(&t->call.ops, t->tid_word, none, sizeof(none));
+		ts_op_piece_write(&t->call.ops, t->tid_word, none, sizeof(none));
 		ts_log_decoder_add_tid_word(d, t->tid_word);
 	}
 	ts_decode_put_exit(d, t);
@@ -498,12 +416,8 @@ void ts_decode_signal_state(struct ts_log_decoder *d, struct ts_log_task *t, con
 		flags |= UCIR_SIGNAL_FAULT;
 	}
 	ts_decode_registers(d, t, &inner, state, false);
-	p = ts_op_piece_room(&piece, UCIR_PUT_SIGNAL_LEN + inner.len);
-	if (p) {
-		p = ucir_put_signal(p, (uint16_t)t->signal.num, code, addr, flags, inner.n_ops);
-		ts_op_piece_done(&piece, put_ops(p, &inner));
+	if (ts_op_piece_signal(&piece, (uint16_t)t->signal.num, code, addr, flags, &inner))
 		ts_op_frames_piece(d->frames, t->pid, UCIR_FRAME, &piece);
-	}
 	p = ts_op_frames_room(d->frames, t->pid, UCIR_PUT_JMP_LEN);
 	ts_op_frames_done(d->frames, ucir_put_jmp(p, pc), 1);
 	t->at = pc;

@@ -16,21 +16,17 @@ void ts_decode_put_keyframe(struct ts_log_decoder *d, struct ts_log_task *t, con
 			    const struct ts_op_piece *memory)
 {
 	struct ts_op_piece piece = { 0 };
-	size_t more = memory ? memory->len : 0;
+	uint32_t n = 0;
 	uint8_t *p;
 
 	ts_decode_registers(d, t, &piece, state, true);
 	p = ts_op_piece_room(&piece, MAX_CONSTANTS);
-	if (p)
-		piece.len = (size_t)(ts_log_guest_put_constants(d->guest, p, &piece.n_ops) - piece.bytes);
-	p = ts_op_piece_room(&piece, UCIR_PUT_JMP_LEN + more);
 	if (p) {
-		ts_op_piece_done(&piece, ucir_put_jmp(p, pc));
-		if (more)
-			memcpy(piece.bytes + piece.len, memory->bytes, more);
-		piece.len += more;
-		piece.n_ops += memory ? memory->n_ops : 0;
+		p = ts_log_guest_put_constants(d->guest, p, &n);
+		ts_op_piece_done(&piece, p, n);
 	}
+	if (ts_op_piece_jmp(&piece, pc) && memory)
+		ts_op_piece_append(&piece, memory);
 	ts_op_frames_piece(d->frames, t->pid, UCIR_KEYFRAME, &piece);
 	ts_op_piece_fini(&piece);
 }
@@ -47,28 +43,12 @@ void ts_decode_put_name(struct ts_log_decoder *d, const struct ts_log_task *t)
 
 /* -------------------------------------------------------------------------------- memory */
 
-static void put_region(struct ts_op_piece *p, const struct ts_region *r)
-{
-	const char *desc = r->is_stack ? "stack" : "", *file = r->file ? r->file : "";
-	uint16_t n_desc = (uint16_t)strlen(desc), n_file = (uint16_t)strlen(file);
-	uint64_t len = r->end - r->start;
-	uint8_t *at = ts_op_piece_room(p, UCIR_PUT_MAP_LEN + n_desc + n_file);
-
-	if (at)
-		ts_op_piece_done(p, ucir_put_map(at, r->start, len, r->prot, r->file_off, n_file ? len : 0, desc, n_desc, file,
-						 n_file));
-}
-
 static void put_page(struct ts_op_piece *p, uint64_t addr, const uint8_t *page)
 {
 	static const uint8_t zeros[PAGE];
-	uint8_t *at;
 
-	if (memcmp(page, zeros, PAGE) == 0)
-		return;
-	at = ts_op_piece_room(p, UCIR_PUT_ACCESS_LEN + PAGE);
-	if (at)
-		ts_op_piece_done(p, ucir_put_contents(at, UCIR_WRITE, addr, page, PAGE));
+	if (memcmp(page, zeros, PAGE) != 0)
+		ts_op_piece_contents(p, addr, page, PAGE);
 }
 
 /* Pages of one window of the shadow. */
@@ -96,24 +76,16 @@ static void put_contents(struct ts_op_piece *p, int map, const struct ts_region 
 	}
 }
 
-static void put_forget(struct ts_op_piece *p, uint64_t start, uint64_t end)
-{
-	uint8_t *at = ts_op_piece_room(p, 17);
-
-	if (at)
-		ts_op_piece_done(p, ucir_put_range(at, UCIR_FORGET, start, end - start));
-}
-
 static void put_memory(const struct ts_log_decoder *d, struct ts_op_piece *p)
 {
 	int map = ts_resident_open();
 
 	for (size_t i = 0; i < d->regions.n; i++) {
-		put_region(p, &d->regions.at[i]);
+		ts_op_piece_map(p, &d->regions.at[i], d->regions.at[i].file);
 		put_contents(p, map, &d->regions.at[i]);
 	}
 	for (unsigned i = 0; i < d->n_unknown; i++)
-		put_forget(p, d->unknown[i].start, d->unknown[i].end);
+		ts_op_piece_range(p, UCIR_FORGET, d->unknown[i].start, d->unknown[i].end);
 	if (map >= 0)
 		close(map);
 }

@@ -13,7 +13,8 @@
  *                              was not left.  Values follow at the places that the block's description names.
  *   anything else              TS_LOG_CONTROL | enum ts_log_kind; bytes of the record with this head
  *
- * The recorded program runs in the same address space and can write here: the reader believes nothing.
+ * The recorded program runs in the same address space and can write to this memory.  The reader therefore checks
+ * everything.
  */
 #ifndef TS_RECORD_LOG_H
 #define TS_RECORD_LOG_H
@@ -38,11 +39,11 @@ struct ts_log {
 	uint64_t chunk_len;
 	uint32_t n_chunks;
 	volatile int32_t reader; /* futex: process id of the reader; written by it */
-	uint64_t base;           /* where the tool has this struct */
+	uint64_t base;           /* the struct's address in the tool */
 	volatile uint64_t cur;   /* the tool's: address after the last record */
 	volatile uint64_t limit; /* beyond it a block needs a new chunk */
 	volatile uint32_t n_filled; /* futex: chunks that are complete */
-	volatile uint32_t n_taken;  /* futex: chunks that the reader has given back */
+	volatile uint32_t n_taken;  /* futex: chunks that the reader has released */
 	volatile uint32_t is_stopped; /* by either side: nothing more is recorded */
 	volatile uint32_t is_started; /* the first instruction is about to be executed */
 	volatile uint32_t is_begun;   /* the recording has begun: at once, or where --from says */
@@ -52,27 +53,27 @@ struct ts_log {
 	volatile uint32_t used[TS_LOG_MAX_CHUNKS]; /* bytes of each complete chunk */
 };
 
-/* --follow: the FIFO's name, this, and the process id are a link to the program that a process executes anew. */
+/* --follow: FIFO-NAME.own.PID is a symbolic link to the program that process PID executes next. */
 #define TS_LOG_OWN_PROGRAM ".own."
 
 #define TS_LOG_PROCESS_MAGIC 0x31707374u
 
-/* With --follow: a process tells that its log is the memory at descriptor @fd. */
+/* With --follow: the message of a process whose log is the memory at its descriptor @fd. */
 struct ts_log_process {
 	uint32_t magic;
 	int32_t pid, parent, fd;
-	uint32_t is_fork; /* it was forked; else it has begun a program */
+	uint32_t is_fork; /* the process was forked; else it has executed a program */
 };
 
 /* Requests that the user made by a signal, since the start. */
 enum ts_log_wanted { TS_LOG_WANTS_NOTHING, TS_LOG_WANTS_BEGIN, TS_LOG_WANTS_END };
 
-/* Why nothing more is recorded while the program goes on. */
+/* The reason for which the recording has ended although the program continues. */
 enum ts_log_ended_by { TS_LOG_NOT_ENDED, TS_LOG_ENDED_BY_UNTIL, TS_LOG_ENDED_BY_SIGNAL };
 
 enum ts_log_kind {
 	TS_LOG_DESCRIBE = 1, /* struct ts_log_block, instructions, exits, events */
-	TS_LOG_SWITCH,       /* struct ts_log_thread: the thread runs from here on */
+	TS_LOG_SWITCH,       /* struct ts_log_thread: this thread is scheduled */
 	TS_LOG_STATE,        /* struct ts_log_thread, guest state: all registers */
 	TS_LOG_CALL,         /* struct ts_log_call: a system call begins */
 	TS_LOG_RETURN,       /* struct ts_log_call, guest state: it has returned */
@@ -80,15 +81,15 @@ enum ts_log_kind {
 	TS_LOG_UNMAP,        /* struct ts_log_map */
 	TS_LOG_PROTECT,      /* struct ts_log_map */
 	TS_LOG_MEMORY,       /* struct ts_log_memory, bytes: the kernel wrote them */
-	TS_LOG_COMPARE,      /* the same; only what differs was written */
-	TS_LOG_ZERO,         /* struct ts_log_map: the range is zero but for the COMPAREs that follow */
-	TS_LOG_FORGET,       /* struct ts_log_map: nothing is known of the range */
-	TS_LOG_SIGNAL,       /* struct ts_log_signal: a handler is to run; its frame and a STATE follow */
+	TS_LOG_COMPARE,      /* the same; the kernel wrote only the bytes that differ from before */
+	TS_LOG_ZERO,         /* struct ts_log_map: the range is zero, except for the bytes of the following COMPAREs */
+	TS_LOG_FORGET,       /* struct ts_log_map: the contents of the range are unknown */
+	TS_LOG_SIGNAL,       /* struct ts_log_signal: a handler will run; records of its frame and a STATE follow */
 	TS_LOG_NEW_THREAD,   /* struct ts_log_thread; pc: its number in Valgrind */
 	TS_LOG_THREAD_END,   /* struct ts_log_thread */
-	TS_LOG_NAME,         /* struct ts_log_name: the thread is called so from here on */
+	TS_LOG_NAME,         /* struct ts_log_name: the thread's new name */
 	TS_LOG_FLAGS,        /* struct ts_log_flags: samples of the flags' computation */
-	TS_LOG_TID_WORD,     /* struct ts_log_thread; pc: the word that the kernel clears when the thread ends; tid 0: it has ended */
+	TS_LOG_TID_WORD,     /* struct ts_log_thread; pc: address of the word that the kernel clears at the thread's end; tid 0: it has ended */
 	TS_LOG_N_KINDS
 };
 
@@ -120,7 +121,7 @@ struct ts_log_memory {
 struct ts_log_signal {
 	uint32_t tid;
 	uint32_t num;
-	uint64_t pc; /* where it interrupted the thread */
+	uint64_t pc; /* the thread's pc when the signal was delivered */
 };
 
 struct ts_log_name {
@@ -135,7 +136,7 @@ struct ts_log_flags {
 /* -------------------------------------------------------------------------------- blocks */
 
 struct ts_log_block {
-	uint32_t num; /* from 1 on, one more each time */
+	uint32_t num; /* consecutive, from 1 */
 	uint32_t len; /* bytes of an execution's record */
 	uint64_t addr;
 	uint16_t n_insns, n_exits;
@@ -144,7 +145,7 @@ struct ts_log_block {
 
 enum ts_log_insn_flag {
 	TS_LOG_INSN_REP = 1,   /* a string instruction with rep: VEX makes a pass for a count of zero */
-	TS_LOG_INSN_FAULT = 2, /* it does not complete, a signal follows */
+	TS_LOG_INSN_FAULT = 2, /* the instruction does not complete; a signal follows */
 	TS_LOG_INSN_X87 = 4,   /* x87 arithmetic */
 };
 
@@ -168,8 +169,8 @@ enum ts_log_event_kind {
 };
 
 enum ts_log_event_flag {
-	TS_LOG_CONST_ADDR = 1,  /* addr is the address, else where the record has it */
-	TS_LOG_CONST_VALUE = 2, /* value is the value, with zeros above its 8 bytes; else where the record has it */
+	TS_LOG_CONST_ADDR = 1,  /* addr is the address; else addr is its offset in the record */
+	TS_LOG_CONST_VALUE = 2, /* value is the value, zero-extended from 8 bytes; else value is its offset in the record */
 	TS_LOG_GUARDED = 4,     /* only if the byte at @guard in the record is not 0 */
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Compression in a thread of its own: bytes of the stream go into a queue, the thread writes them to the file.
+ * Compression in a thread of its own.  Bytes of the stream are put into a queue; the thread writes them to the file.
  */
 #ifndef TS_RECORD_PRESS_H
 #define TS_RECORD_PRESS_H
@@ -22,7 +22,7 @@ struct ts_press {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	unsigned n_filled, n_taken;  /* buffers, since the start */
-	bool is_ending;
+	bool is_ending;              /* no more bytes will be added */
 	_Atomic bool has_failed;     /* err says why */
 	_Atomic uint64_t n_file;     /* bytes of the file */
 	struct ts_error err;         /* valid when the thread has ended */
@@ -31,15 +31,15 @@ struct ts_press {
 	uint8_t buffers[TS_PRESS_N][TS_PRESS_LEN];
 };
 
-/* Start the thread.  Returns false if there is none to be had; @p is large and the caller's. */
+/* Start the thread.  Returns false if the system refuses a thread.  @p, a large struct, is owned by the caller. */
 bool ts_press_begin(struct ts_press *p, struct ucir_writer *writer);
 
 /* Add bytes; waits while the queue is full.  Returns false if the file could not be written. */
 bool ts_press_add(struct ts_press *p, const uint8_t *bytes, size_t len);
 
 /*
- * Is the file @limit bytes long?  Waits for the queue only where what is in it can decide that, so that the answer does
- * not depend on how fast the thread is.
+ * Has the file at least @limit bytes?  If the bytes in the queue could decide this, the function waits until they are
+ * written, so that the answer does not depend on the speed of the thread.
  */
 bool ts_press_is_beyond(struct ts_press *p, uint64_t limit);
 

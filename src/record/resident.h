@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which pages of this process can hold something: those that are in memory or swapped out, by proc(5)'s pagemap.
+ * The resident pages of this process, by pagemap of proc(5): those that are in memory or swapped out.
  */
 #ifndef TS_RECORD_RESIDENT_H
 #define TS_RECORD_RESIDENT_H
@@ -15,13 +15,13 @@
 #define TS_RESIDENT_PAGE 4096u
 #define TS_RESIDENT_N 512u /* pages that are read at once, at most */
 
-/* To be closed.  Returns -1 if there is none: then all pages are said to be resident. */
+/* Open pagemap; the caller closes the descriptor.  Returns -1 if there is no pagemap. */
 static inline int ts_resident_open(void)
 {
 	return open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
 }
 
-/* The entries of the @n pages from @at on.  Those that cannot be read are said to be resident. */
+/* Read the entries of @n pages from @at on.  If they cannot be read, all pages are reported as resident. */
 static inline void ts_resident_read(int fd, const uint8_t *at, uint64_t n, uint64_t entries[TS_RESIDENT_N])
 {
 	off_t off = (off_t)((uintptr_t)at / TS_RESIDENT_PAGE * 8);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A second copy of the program's memory: what the recording says that it holds.
+ * The shadow: a copy of the program's memory with the contents that follow from the recording.
  *
- * What a load finds is compared with it, so that nothing the recording misses stays unnoticed.  It lies in
- * windows of 1 GiB that the kernel fills with zeros when they are touched.
+ * The bytes that a load finds are compared with the shadow, so that a change which the recording misses is noticed.  The
+ * shadow consists of windows of 1 GiB, which the kernel fills with zeros on the first access.
  */
 #ifndef TS_RECORD_SHADOW_H
 #define TS_RECORD_SHADOW_H
@@ -17,9 +17,9 @@
 #define TS_SHADOW_MASK ((UINT64_C(1) << TS_SHADOW_BITS) - 1)
 #define TS_SHADOW_N_RECENT 8u
 
-/* Windows that were used last: the stack and the heap take turns. */
+/* The windows that were used last: programs alternate between the stack and the heap. */
 struct ts_shadow_recent {
-	uint64_t next_key; /* the window's number + 1; 0: there is none */
+	uint64_t next_key; /* the window's number + 1; 0: the entry is empty */
 	uint8_t *at;
 };
 
@@ -27,12 +27,12 @@ extern struct ts_shadow_recent ts_shadow_recent[TS_SHADOW_N_RECENT];
 
 uint8_t *ts_shadow_window(uint64_t addr);
 
-/* The same for a thread that has not got the turn: nothing changes.  Returns NULL if there is no copy yet. */
+/* As ts_shadow_at(), but creates no window; any thread may call it.  Returns NULL if the window does not exist. */
 const uint8_t *ts_shadow_peek(uint64_t addr);
 
 /*
- * How many bytes of the recorder's memory from @at on are copies: to the end of a window.  Returns 0 if @at
- * is in none.
+ * The number of bytes from @at to the end of the window that contains this address of the recorder.  Returns 0 if no
+ * window contains it.
  */
 uint64_t ts_shadow_left(const uint8_t *at);
 
@@ -75,10 +75,10 @@ static inline bool ts_shadow_is_same(const uint8_t *a, const uint8_t *b, uint32_
 /* Copy @len bytes, which may lie in several windows. */
 void ts_shadow_set(uint64_t addr, const uint8_t *bytes, uint64_t len);
 
-/* Give all copies back. */
+/* Free all windows. */
 void ts_shadow_fini(void);
 
-/* Make @len bytes zero, and give their memory back. */
+/* Set @len bytes to zero, and free their memory. */
 void ts_shadow_clear(uint64_t addr, uint64_t len);
 
 #endif

@@ -26,17 +26,18 @@ void ts_log_open(Int fd);
  * New shared memory of @n_chunks chunks of @chunk_len bytes, in place of the log that there was, if any, at the same
  * address.
  *
- * Returns its descriptor, which is to be closed; -1 if the system refuses: the log that there was is still mapped.
+ * Returns its descriptor, which the caller closes.
+ * Returns -1 if the system refuses; the previous log is still mapped then.
  */
 Int ts_log_create(UInt n_chunks, ULong chunk_len);
 
-/* Nothing has been recorded yet: the log is empty. */
+/* Empty the log. */
 void ts_log_rewind(void);
 
 /*
  * Room for a control record of @kind whose head is followed by @len bytes, at most TS_LOG_MAX_CONTROL in all.
  *
- * Returns where those bytes are to be written; NULL if nothing is recorded any more.
+ * Returns the address for these bytes; NULL if the recording has ended.
  */
 void *ts_log_room(enum ts_log_kind kind, SizeT len);
 
@@ -46,16 +47,16 @@ void ts_log_next_chunk(void);
 /* Has either side ended the recording, while this process still records? */
 Bool ts_log_must_stop(void);
 
-/* Nothing is recorded from here on. */
+/* End the recording. */
 void ts_log_stop(void);
 
-/* Nothing is recorded from here on: private memory takes the place of the log, which is another process's or has no reader. */
+/* End the recording in this process, whose log belongs to another process or has no reader: use private memory instead. */
 void ts_log_detach(void);
 
 /* Returns the kernel's result: a negative value is an error number. */
 Word ts_syscall(Word num, Word a, Word b, Word c, Word d, Word e, Word f);
 
-/* Is there a process @pid?  Also if this process may send it no signal.  (Valgrind's kill() is in no header for tools.) */
+/* Does the process @pid exist?  True also without permission to signal it.  (No header for tools has Valgrind's kill().) */
 Bool ts_is_alive(Int pid);
 
 /* -------------------------------------------------------------------------------- follow.c */
@@ -68,13 +69,13 @@ Bool ts_follow_is_on(void);
 /*
  * Make a log for this process and wait until its reader has it.
  *
- * Returns False if the log has no reader: nothing must be recorded then.
+ * Returns False if the log has no reader; the caller must not record then.
  */
 Bool ts_follow_begin(Bool is_fork);
 
 /*
- * The program is about to execute the file whose path is at @path.  If that is the link to its own file, leave the file's
- * name for the launcher (exec.c), for which the link leads elsewhere.
+ * The program is about to execute the file whose path is at @path.  If this is a link to the program's own file
+ * (/proc/self/exe), store the file's name for the launcher (exec.c), in whose process the link has another target.
  */
 void ts_follow_exec(Addr path);
 
@@ -82,7 +83,7 @@ void ts_follow_exec(Addr path);
 
 enum ts_place_kind { TS_PLACE_NONE, TS_PLACE_ANY, TS_PLACE_NEVER, TS_PLACE_ADDR, TS_PLACE_FUNC, TS_PLACE_LINE };
 
-/* Where the recording begins or ends: the @count-th time that it is executed. */
+/* A place at which the recording begins or ends, when it is executed for the @count-th time. */
 struct ts_place {
 	enum ts_place_kind kind;
 	ULong count, n_seen;
@@ -107,25 +108,25 @@ extern struct ts_place ts_from, ts_until;
 /* The part of the execution that is recorded: the callbacks that begin and end it. */
 void ts_window_track(void);
 
-/* A process that was forked has a log: its recording begins at once, or where its parent's is to begin. */
+/* In a forked process that has a log: begin its recording at once, or wait for the place at which its parent's begins. */
 void ts_window_fork(void);
 
 /* Is the program recorded, or will it be? */
 Bool ts_window_is_open(void);
 
-/* The place that translated code has to look for now; NULL if there is none. */
+/* The place for which translated code must check now; NULL if there is none. */
 const struct ts_place *ts_window_place(void);
 
 /*
- * Called by translated code at that place, with two registers that a request to Valgrind uses.  Returns whether
- * Valgrind is to be entered.
+ * Called by translated code at that place, with the two registers of a request to Valgrind.  Returns whether the code must
+ * make the request.
  */
 UWord ts_window_arrive(UWord args_reg, UWord result_reg);
 
-/* What the register for the arguments of such a request has to hold. */
+/* The value for the argument register of such a request. */
 Addr ts_window_request(void);
 
-/* At a thread's start of a slice: end the recording if that was asked for, or wait for the place where it begins. */
+/* Called when a thread is scheduled: begin or end the recording if the user requested it by a signal. */
 void ts_window_poll(void);
 
 /* -------------------------------------------------------------------------------- memory.c */
@@ -139,24 +140,24 @@ void ts_memory_log(enum ts_log_kind kind, Addr addr, SizeT len);
 /* Log all that is mapped, with its contents. */
 void ts_memory_log_all(Addr sp);
 
-/* The kernel's changes of the address space: Valgrind's callbacks. */
+/* Install Valgrind's callbacks for changes of the address space. */
 void ts_memory_track(void);
 
 /*
- * May the code at @addr be written by a store?  *is_unseen gets whether Valgrind, which compares the code of anonymous memory
- * with what it translated, would not see that.
+ * Can the program modify the code at @addr?  *is_unseen is set to whether Valgrind would not notice it; Valgrind compares
+ * code in anonymous memory with the code that it translated.
  */
 Bool ts_memory_is_written_code(Addr addr, Bool *is_unseen);
 
-/* Memory that a system call may have changed without a callback. */
+/* Log the memory that a system call may have changed without a callback. */
 void ts_memory_after_call(UInt num, const UWord *args, UWord n_args, Bool is_error, UWord ret);
 
 /* -------------------------------------------------------------------------------- translate.c */
 
-/* The next block that is described is the first one. */
+/* Restart the numbers of blocks at the first one. */
 void ts_translate_restart(void);
 
-/* Valgrind's callback: a block with what logs its execution. */
+/* Valgrind's callback: add the code that logs a block's executions. */
 IRSB *ts_translate(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *layout, const VexGuestExtents *extents,
 		   const VexArchInfo *host, IRType guest_word, IRType host_word);
 
@@ -164,13 +165,13 @@ IRSB *ts_translate(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *l
 
 void ts_kernel_track(void);
 
-/* Log all threads: their registers, and the system calls in which they are; thread @now at last. */
+/* Log the registers and the open system calls of all threads; @now is the last one. */
 void ts_kernel_log_threads(ThreadId now);
 
 /* The system's number of a thread; 0 if there is no such thread. */
 UInt ts_kernel_lwp(ThreadId tid);
 
-/* The lowest address that the main stack had in use when the program began. */
+/* The stack pointer when the program began. */
 Addr ts_kernel_first_sp(void);
 
 /* -------------------------------------------------------------------------------- names.c */
@@ -188,10 +189,10 @@ void ts_clean_environment(Addr sp);
 /* Log samples of how flags are computed. */
 void ts_guest_log_flags(void);
 
-/* Offset in the log of the part of the guest state at @off; negative if the log does not have it. */
+/* The offset in a logged guest state of the byte at @off of the guest state; negative if it is not logged. */
 Int ts_guest_place(Int off);
 
-/* Copy the guest state of the thread as the log has it, TS_STATE_LEN bytes. */
+/* Copy the guest state of a thread in the log's form, TS_STATE_LEN bytes. */
 void ts_guest_read(ThreadId tid, UChar *to);
 
 #define TS_STATE_LEN ((SizeT)sizeof(VexGuestArchState) < TS_LOG_MAX_STATE ? (SizeT)sizeof(VexGuestArchState) : TS_LOG_MAX_STATE)

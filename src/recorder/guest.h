@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The processors that can be recorded: names, registers, instructions that need care, and numbers of system
- * calls.
+ * The processors that can be recorded: their names, registers and system calls, and the instructions that need special
+ * handling.
  */
 #ifndef TS_RECORDER_GUEST_H
 #define TS_RECORDER_GUEST_H
@@ -19,9 +19,9 @@ enum ts_group {
 	TS_N_GROUPS,
 };
 
-/* How its value is found. */
+/* The method by which a register's value is found. */
 enum ts_how {
-	TS_BY_SEARCH, /* write patterns with the gdb stub's function, search the processor's object */
+	TS_BY_SEARCH, /* write patterns with the gdb stub's function, and search QEMU's processor object for them */
 	TS_BY_CALL,   /* by the gdb stub's function, each time */
 	TS_BY_DUMP,   /* floating-point registers that only a dump of the state shows */
 	TS_BY_FPU,    /* AArch64's v registers */
@@ -54,19 +54,35 @@ enum {
 	TS_INSN_SELF = 8,   /* a branch to itself */
 	TS_INSN_ZERO = 16,  /* AArch64: dc zva; PowerPC: dcbz: a store that no callback shows */
 	TS_INSN_IT = 32,    /* Thumb: it */
-	TS_INSN_UNSEEN = 64, /* its bytes are not those that the recording has */
+	TS_INSN_UNSEEN = 64, /* its bytes differ from those in the recording */
 	TS_INSN_ZERO_LEN = 128, /* AArch64: mrs of DCZID_EL0, the length of dc zva */
 };
 
 /* System calls that the recorder must know; -1: the processor has none. */
 struct ts_calls {
 	int exit, exit_group, execve, execveat, fork, vfork, clone, rt_sigaction, sigaction;
-	const int *maps;   /* change what is mapped; -1 at the end */
-	const int *silent; /* write no memory of the program, but of files that it maps; -1 at the end */
-	int mmap[2];       /* of which the result is mapped afresh */
+	const int *maps;   /* calls that change mappings; -1 at the end */
+	const int *silent; /* calls that write no memory, except of mapped files; -1 at the end */
+	int mmap[2];       /* calls whose result is a new mapping */
 	int brk;
-	unsigned clone_tid; /* the argument of clone that says where the thread's id is */
+	int prctl, open, openat, write;
+	int random, recvmsg; /* the buffer is the first argument; the second argument is a msghdr */
+	/* Lists with -1 at the end. */
+	const int *buffer;  /* the result is the number of bytes in the buffer, the second argument: read */
+	const int *vector;  /* the same with the buffers of an iovec: readv */
+	const int *files;   /* write to the file of the first or third argument */
+	const int *advises; /* may remove pages of [first argument, + second): madvise, mremap */
+	unsigned clone_tid; /* index of clone's argument with the address of the thread's id */
 };
+
+static inline bool ts_calls_have(const int *list, int num)
+{
+	for (; *list >= 0; list++) {
+		if (*list == num)
+			return true;
+	}
+	return false;
+}
 
 struct ts_guest {
 	const char *target; /* QEMU's name */
@@ -89,7 +105,7 @@ struct ts_guest {
 	const struct ts_calls *calls;
 };
 
-/* The processor that QEMU calls @target; NULL: none of these. */
+/* The processor that QEMU calls @target.  Returns NULL if it cannot be recorded. */
 const struct ts_guest *ts_guest_find(const char *target);
 
 #endif

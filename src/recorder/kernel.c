@@ -6,12 +6,9 @@
 
 #include "loaders/usercorn/op_write.h"
 #include "maps.h"
-#include "names.h"
 #include "qemu.h"
 #include "ring.h"
-#include "siginfo.h"
 #include "src/record/shadow.h"
-#include "written.h"
 
 #define CLONE_THREAD 0x10000u
 #define CLONE_CHILD_CLEARTID 0x200000u
@@ -31,11 +28,11 @@ static uint64_t handlers[MAX_SIGNAL + 1];
 extern uint64_t ts_kernel_handlers;
 uint64_t ts_kernel_handlers;
 
-/* The words that clone was given to be cleared; stacks of threads are used again, so they are few. */
+/* The addresses that clone got for CLEARTID.  They are few, because stacks of threads are reused. */
 static uint64_t tid_words[MAX_TID_WORDS];
 static unsigned n_tid_words;
 
-/* Threads that have ended, whose words QEMU has yet to clear; then their ends are written. */
+/* Threads that have ended.  Their ends are written when QEMU has cleared their words. */
 static struct leaving {
 	uint64_t pid, word;
 	struct ts_call call;
@@ -47,27 +44,6 @@ static uint64_t addr_max(void)
 	return ts_guest->word == 4 ? UINT32_MAX : (UINT64_C(1) << 47) - 1;
 }
 
-/* A word of the program's memory; 0 if it cannot be read. */
-static uint64_t guest_word(uint64_t addr, unsigned len)
-{
-	uint64_t val = 0;
-
-	if (!ts_maps_is_readable(addr, len))
-		return 0;
-	for (unsigned i = 0; i < len; i++)
-		val |= (uint64_t)*ts_host(addr + i) << 8 * (ts_guest->is_big_endian ? len - 1 - i : i);
-	return val;
-}
-
-static bool is_in(const int *list, int num)
-{
-	for (; *list >= 0; list++) {
-		if (*list == num)
-			return true;
-	}
-	return false;
-}
-
 static void add_regs(struct ts_task *t, struct ts_op_piece *piece, bool is_all)
 {
 	uint8_t *p = ts_op_piece_room(piece, TS_REGS_ROOM);
@@ -76,8 +52,7 @@ static void add_regs(struct ts_task *t, struct ts_op_piece *piece, bool is_all)
 	if (!p)
 		return;
 	p = is_all ? ts_regs_all(t->cpu, &t->values, p, &n) : ts_regs_changes(t->cpu, &t->values, ALL_GROUPS, p, &n);
-	piece->len = (size_t)(p - piece->bytes);
-	piece->n_ops += n;
+	ts_op_piece_done(piece, p, n);
 	t->is_stale = false;
 }
 
@@ -86,12 +61,9 @@ static void add_regs(struct ts_task *t, struct ts_op_piece *piece, bool is_all)
 void ts_kernel_begin(struct ts_task *t, uint64_t pc, bool is_first)
 {
 	struct ts_op_piece piece = { 0 };
-	uint8_t *p;
 
 	add_regs(t, &piece, true);
-	p = ts_op_piece_room(&piece, UCIR_PUT_JMP_LEN);
-	if (p)
-		ts_op_piece_done(&piece, ucir_put_jmp(p, pc));
+	ts_op_piece_jmp(&piece, pc);
 	if (is_first)
 		ts_maps_update(&piece, 0, 0, addr_max(), ts_regs_get(t->cpu, ts_guest->sp));
 	ts_out_piece(t->pid, UCIR_KEYFRAME, &piece);
@@ -112,13 +84,8 @@ bool ts_kernel_is_exit(int num)
 static void note_exec(uint64_t path)
 {
 	struct ts_ring *r = ts_out_ring();
-	size_t n = 0;
 
-	while (n < sizeof(r->exec_path) - 1 && ts_maps_is_readable(path + n, 1) && *ts_host(path + n)) {
-		r->exec_path[n] = (char)*ts_host(path + n);
-		n++;
-	}
-	r->exec_path[n] = '\0';
+	ts_maps_text(path, r->exec_path, sizeof(r->exec_path));
 	atomic_store(&r->is_in_exec, 1);
 }
 
@@ -188,27 +155,17 @@ void ts_kernel_call(struct ts_task *t, int num, const uint64_t args[TS_N_ARGS])
 
 static void put_call(uint64_t pid, const struct ts_call *c)
 {
-	const struct ts_op_piece *inner = &c->ops;
 	struct ts_op_piece piece = { 0 };
-	uint8_t *p = ts_op_piece_room(&piece, UCIR_PUT_SYSCALL_LEN + 8 * TS_N_ARGS + inner->len);
 
-	if (!p)
-		return;
-	p = ucir_put_syscall(p, (uint32_t)c->num, (uint64_t)c->ret, c->args, TS_N_ARGS, inner->n_ops);
-	ts_op_piece_done(&piece, ucir_put_bytes(p, inner->bytes, inner->len));
-	ts_out_piece(pid, UCIR_FRAME, &piece);
+	if (ts_op_piece_syscall(&piece, (uint32_t)c->num, (uint64_t)c->ret, c->args, &c->ops))
+		ts_out_piece(pid, UCIR_FRAME, &piece);
 	ts_op_piece_fini(&piece);
 }
 
-/* A call that does not return: what it has changed is in c->ops. */
+/* Write a call that does not return; its changes are in c->ops. */
 static void put_exit(uint64_t pid, struct ts_call *c)
 {
-	uint8_t *p = ts_op_piece_room(&c->ops, 1);
-
-	if (p) {
-		*p = UCIR_EXIT;
-		ts_op_piece_done(&c->ops, p + 1);
-	}
+	ts_op_piece_exit(&c->ops);
 	c->ret = 0;
 	put_call(pid, c);
 }
@@ -232,7 +189,7 @@ static void put_thread_end(struct leaving *l)
 	ts_op_piece_fini(&l->call.ops);
 }
 
-/* Is the word of the thread's id as it left it?  Its page may be unmapped meanwhile. */
+/* Does the word still have the thread's id?  Its page may be unmapped now. */
 static bool is_leaving(const struct leaving *l)
 {
 	uint8_t id[TID_LEN];
@@ -240,19 +197,14 @@ static bool is_leaving(const struct leaving *l)
 	return ts_maps_read(l->word, id, TID_LEN) && is_tid(id, l->pid);
 }
 
-/* The kernel's write is seen in memory by now. */
+/* Append the kernel's write of zero, if memory has it. */
 static void add_cleared(struct leaving *l)
 {
 	static const uint8_t zero[TID_LEN];
-	uint8_t id[TID_LEN], *p;
+	uint8_t id[TID_LEN];
 
-	if (!ts_maps_read(l->word, id, TID_LEN) || memcmp(id, zero, TID_LEN) != 0)
-		return;
-	p = ts_op_piece_room(&l->call.ops, UCIR_PUT_ACCESS_LEN + TID_LEN);
-	if (!p)
-		return;
-	ts_op_piece_done(&l->call.ops, ucir_put_contents(p, UCIR_WRITE, l->word, zero, TID_LEN));
-	ts_shadow_set(l->word, zero, TID_LEN);
+	if (ts_maps_read(l->word, id, TID_LEN) && memcmp(id, zero, TID_LEN) == 0)
+		ts_op_piece_write(&l->call.ops, l->word, zero, TID_LEN);
 }
 
 /* Write the ends of threads whose words are cleared, or with @is_last of all. */
@@ -283,7 +235,7 @@ void ts_kernel_exit(struct ts_task *t)
 	put_exit(t->pid, &t->call);
 }
 
-/* The word of a thread's id that holds the id of this one; 0 if there is none.  Others may be unmapped. */
+/* The address of the word with this thread's id; 0 if there is none.  Words of other threads may be unmapped. */
 static uint64_t tid_word(const struct ts_task *t)
 {
 	for (unsigned i = 0; i < n_tid_words; i++) {
@@ -316,9 +268,9 @@ static void take_handler(const struct ts_call *c)
 
 	if (c->ret || !c->args[1] || num < 1 || num > MAX_SIGNAL)
 		return;
-	handler = guest_word(c->args[1] + (ts_guest->is_mips ? 4 : 0), ts_guest->word);
+	handler = ts_maps_word(c->args[1] + (ts_guest->is_mips ? 4 : 0), ts_guest->word);
 	if (ts_guest->has_descriptors && handler > 1)
-		handler = guest_word(handler, 8);
+		handler = ts_maps_word(handler, 8);
 	handlers[num] = ts_guest->is_arm ? handler & ~UINT64_C(1) : handler;
 	ts_kernel_handlers = 0;
 	for (num = 1; num <= MAX_SIGNAL; num++)
@@ -335,17 +287,17 @@ static void note_child(const struct ts_call *c)
 	ts_out_note(UCIR_NOTE_CHILD, text, (uint32_t)snprintf(text, sizeof(text), "%d", (int)c->ret));
 }
 
-/* What @addr points to and, as in the structs of readv and recvmsg, what the words there point to. */
+/* Compare the memory at @addr and, as for the structs of readv and recvmsg, at the addresses that it contains. */
 static void compare_pointed(struct ts_op_piece *p, uint64_t addr, unsigned depth)
 {
 	if (!ts_maps_is_readable(addr, 1))
 		return;
 	ts_maps_compare_range(p, addr, NEAR);
 	for (unsigned i = 0; i < N_WORDS && depth; i++)
-		compare_pointed(p, guest_word(addr + i * ts_guest->word, ts_guest->word), depth - 1);
+		compare_pointed(p, ts_maps_word(addr + i * ts_guest->word, ts_guest->word), depth - 1);
 }
 
-/* QEMU keeps the pages that a program gives back by its break, and clears them when it takes them again. */
+/* QEMU keeps the pages below a lowered break, and clears them when the break is raised again. */
 static void compare_break(struct ts_op_piece *p, uint64_t now)
 {
 	static uint64_t before;
@@ -367,7 +319,7 @@ void ts_kernel_returned(struct ts_task *t, int64_t ret)
 	t->is_stale = true;
 	ts_out_ring()->is_in_exec = 0;
 	ts_op_piece_reset(&c->ops);
-	if (is_in(calls->maps, c->num) && !is_error) {
+	if (ts_calls_have(calls->maps, c->num) && !is_error) {
 		bool is_new = c->num == calls->mmap[0] || c->num == calls->mmap[1];
 		uint64_t start = ts_guest->word == 4 ? (uint32_t)ret : (uint64_t)ret;
 
@@ -377,16 +329,16 @@ void ts_kernel_returned(struct ts_task *t, int64_t ret)
 	}
 	if (!is_error)
 		ts_written_add(c);
-	if (is_in(calls->silent, c->num)) {
+	if (ts_calls_have(calls->silent, c->num)) {
 		ts_maps_compare_shared(&c->ops);
 	} else if (!ts_maps_compare(&c->ops)) {
 		for (unsigned i = 0; i < TS_N_ARGS; i++)
 			compare_pointed(&c->ops, c->args[i], DEPTH);
 	}
-	if (c->num == calls->rt_sigaction || c->num == calls->sigaction)
+	if (c->num == calls->rt_sigaction || c->num == calls->sigaction) {
 		take_handler(c);
-	if (c->num == calls->rt_sigaction || c->num == calls->sigaction)
 		ts_siginfo_watch();
+	}
 	if (c->num == calls->fork || c->num == calls->vfork || c->num == calls->clone)
 		note_child(c);
 	ts_names_returned(t);
@@ -408,7 +360,7 @@ static uint64_t argument(const struct ts_task *t, unsigned i)
 {
 	if (ts_guest->arg[0])
 		return ts_regs_get(t->cpu, ts_guest->arg[i]);
-	return guest_word(ts_regs_get(t->cpu, ts_guest->sp) + 4 * (i + 1), 4);
+	return ts_maps_word(ts_regs_get(t->cpu, ts_guest->sp) + 4 * (i + 1), 4);
 }
 
 int ts_kernel_find_signal(const struct ts_task *t, uint64_t pc)
@@ -432,39 +384,39 @@ static bool is_fault(int num)
 	return num == 4 || num == 5 || num == (ts_guest->is_mips ? 10 : 7) || num == 8 || num == 11;
 }
 
-/* Is the address of the thread's last instruction in the frame: is it to be executed again? */
+/* Does the frame contain the address of the thread's last instruction, which will be executed again then? */
 static bool is_pc_in_frame(const struct ts_task *t, uint64_t sp)
 {
 	for (uint64_t addr = sp & ~UINT64_C(7); addr < sp + FRAME_LEN; addr += ts_guest->word) {
 		if (!ts_maps_is_readable(addr, ts_guest->word))
 			break;
-		if (guest_word(addr, ts_guest->word) == t->pc)
+		if (ts_maps_word(addr, ts_guest->word) == t->pc)
 			return true;
 	}
 	return false;
 }
 
 /*
- * What the frame says of the signal: siginfo begins with its number, code after an error number (before it on
- * MIPS).
+ * Read the signal's code and address from the siginfo in the frame.  A siginfo begins with the signal's number; the code is
+ * after the error number, on MIPS before it.
  */
 static uint8_t read_info(const struct ts_task *t, int num, uint64_t sp, int32_t *code, uint64_t *addr)
 {
 	uint64_t info = argument(t, 1);
 
-	if (info < sp || info - sp >= FRAME_LEN || guest_word(info, 4) != (uint64_t)num)
+	if (info < sp || info - sp >= FRAME_LEN || ts_maps_word(info, 4) != (uint64_t)num)
 		return 0;
-	*code = (int32_t)guest_word(info + (ts_guest->is_mips ? 4 : 8), 4);
+	*code = (int32_t)ts_maps_word(info + (ts_guest->is_mips ? 4 : 8), 4);
 	if (!is_fault(num) || *code <= 0)
-		*addr = guest_word(info + (ts_guest->word == 8 ? 16 : 12), 4);
+		*addr = ts_maps_word(info + (ts_guest->word == 8 ? 16 : 12), 4);
 	else
-		*addr = guest_word(info + (ts_guest->word == 8 ? 16 : 12), ts_guest->word);
+		*addr = ts_maps_word(info + (ts_guest->word == 8 ? 16 : 12), ts_guest->word);
 	return UCIR_SIGNAL_HAS_CODE | UCIR_SIGNAL_HAS_ADDR;
 }
 
 /*
- * The frame, and those of signals that came with this one, whose handlers are yet to begin: they end near the
- * last stack pointer.  On another stack their number is not known.
+ * Compare the signal's frame, and the frames of signals that were delivered with it and whose handlers have not begun.  They
+ * end near the last stack pointer.  On another stack their number is unknown.
  */
 static void compare_frames(struct ts_op_piece *p, const struct ts_task *t, uint64_t sp)
 {
@@ -480,7 +432,7 @@ void ts_kernel_write_signal(struct ts_task *t, int num, bool is_step)
 {
 	uint64_t sp = ts_regs_get(t->cpu, ts_guest->sp), addr = 0;
 	struct ts_op_piece piece = { 0 }, inner = { 0 };
-	uint8_t flags = UCIR_SIGNAL_HANDLER, *p;
+	uint8_t flags = UCIR_SIGNAL_HANDLER;
 	int32_t code = 0;
 
 	flags |= read_info(t, num, sp, &code, &addr);
@@ -491,12 +443,8 @@ void ts_kernel_write_signal(struct ts_task *t, int num, bool is_step)
 		flags |= UCIR_SIGNAL_FAULT;
 	compare_frames(&inner, t, sp);
 	add_regs(t, &inner, false);
-	p = ts_op_piece_room(&piece, UCIR_PUT_SIGNAL_LEN + inner.len);
-	if (p) {
-		p = ucir_put_signal(p, (uint16_t)num, code, addr, flags, inner.n_ops);
-		ts_op_piece_done(&piece, ucir_put_bytes(p, inner.bytes, inner.len));
+	if (ts_op_piece_signal(&piece, (uint16_t)num, code, addr, flags, &inner))
 		ts_out_piece(t->pid, UCIR_FRAME, &piece);
-	}
 	ts_op_piece_fini(&piece);
 	ts_op_piece_fini(&inner);
 }

@@ -14,12 +14,12 @@
 #include "qemu.h"
 #include "src/record/resident.h"
 #include "src/record/shadow.h"
+#include "thread.h"
 
 #define PAGE 4096u
 #define MAX_FILE (UINT64_C(64) << 20)     /* contents of a larger file mapping are unknown */
 #define MAX_COMPARED (UINT64_C(256) << 20) /* resident; above it all memory is not compared */
 #define MAX_RESERVED (UINT64_C(1) << 30)   /* an inaccessible mapping of the emulator's: not looked at by pages */
-#define GRANULE 8u                        /* differences are told in such units */
 
 struct region {
 	uint64_t start, end, file_off;
@@ -89,7 +89,7 @@ static void add_region(struct maps *m, const struct region *r)
 	m->regions[m->n++] = *r;
 }
 
-/* The program's pages in one mapping of this process. */
+/* Add the program's pages of one mapping of this process. */
 static void add_line(struct maps *m, uint64_t start, uint64_t end, const struct ts_mapping *line)
 {
 	struct region r = { .file = line->file, .is_shared = line->perms[3] == 's' && *line->file };
@@ -161,10 +161,7 @@ bool ts_maps_is_unknown(uint64_t addr)
 
 static void forget(struct ts_op_piece *p, uint64_t start, uint64_t end)
 {
-	uint8_t *at = ts_op_piece_room(p, 17);
-
-	if (at)
-		ts_op_piece_done(p, ucir_put_range(at, UCIR_FORGET, start, end - start));
+	ts_op_piece_range(p, UCIR_FORGET, start, end);
 	if (n_unknown < sizeof(unknown) / sizeof(unknown[0])) {
 		unknown[n_unknown].start = start;
 		unknown[n_unknown++].end = end;
@@ -178,42 +175,6 @@ bool ts_maps_read(uint64_t addr, void *to, size_t len)
 	struct iovec here = { to, len }, there = { ts_host(addr), len };
 
 	return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == (ssize_t)len;
-}
-
-static bool read_page(uint64_t addr, uint8_t page[PAGE])
-{
-	return ts_maps_read(addr, page, PAGE);
-}
-
-static void write_op(struct ts_op_piece *p, uint64_t addr, const uint8_t *bytes, uint32_t len)
-{
-	uint8_t *at = ts_op_piece_room(p, UCIR_PUT_ACCESS_LEN + len);
-
-	if (at)
-		ts_op_piece_done(p, ucir_put_contents(at, UCIR_WRITE, addr, bytes, len));
-}
-
-/*
- * The pieces of @len bytes (a multiple of the granule) that differ from the shadow; @len stays in a window.
- */
-static void write_differences(struct ts_op_piece *p, uint64_t addr, const uint8_t *bytes, uint32_t len)
-{
-	uint8_t *shadow = ts_shadow_at(addr);
-	uint32_t i = 0;
-
-	if (!shadow || memcmp(shadow, bytes, len) == 0)
-		return;
-	while (i < len) {
-		uint32_t from = i;
-
-		while (i < len && memcmp(shadow + i, bytes + i, GRANULE) != 0)
-			i += GRANULE;
-		if (i > from) {
-			write_op(p, addr + from, bytes + from, i - from);
-			memcpy(shadow + from, bytes + from, i - from);
-		}
-		i += GRANULE;
-	}
 }
 
 typedef void visitor(struct ts_op_piece *p, uint64_t page);
@@ -245,19 +206,19 @@ static void visit_new_page(struct ts_op_piece *p, uint64_t addr)
 {
 	uint8_t page[PAGE];
 
-	if (read_page(addr, page))
-		write_differences(p, addr, page, PAGE);
+	if (ts_maps_read(addr, page, PAGE))
+		ts_op_piece_differences(p, addr, page, PAGE);
 }
 
-/* It is resident, so it can be read here. */
+/* The page is resident, so it can be read directly. */
 static void visit_old_page(struct ts_op_piece *p, uint64_t addr)
 {
-	write_differences(p, addr, ts_host(addr), PAGE);
+	ts_op_piece_differences(p, addr, ts_host(addr), PAGE);
 }
 
 /*
- * Compare pages that the recording has something of, and the program does not: the kernel took them away
- * (MADV_DONTNEED, a hole in a file), and they hold zeros or what the file has.
+ * Compare pages that are in the shadow and not resident: the kernel has discarded them (MADV_DONTNEED, a hole in a file),
+ * and they have zeros or the file's bytes.
  */
 static void compare_gone(struct ts_op_piece *p, uint64_t addr, uint64_t n, const uint64_t *entries, int fd)
 {
@@ -298,11 +259,6 @@ static void compare_pages(struct ts_op_piece *p, uint64_t start, uint64_t end)
 
 /* -------------------------------------------------------------------------------- changes of maps */
 
-static const char *description(const struct region *r, uint64_t sp)
-{
-	return sp >= r->start && sp < r->end && !*r->file ? "stack" : "";
-}
-
 static void add_contents(struct ts_op_piece *p, const struct region *r, uint64_t start, uint64_t end)
 {
 	ts_shadow_clear(start, end - start);
@@ -322,34 +278,25 @@ static void tell_code_file(const struct region *r)
 
 static void add_map(struct ts_op_piece *p, const struct region *r, uint64_t start, uint64_t end, uint64_t sp)
 {
-	const char *desc = description(r, sp);
-	size_t n_desc = strlen(desc), n_file = strlen(r->file);
-	uint64_t off = *r->file ? r->file_off + (start - r->start) : 0;
-	uint8_t *at = ts_op_piece_room(p, UCIR_PUT_MAP_LEN + n_desc + n_file);
+	struct ts_region part = { .start = start, .end = end, .prot = r->prot,
+				  .file_off = *r->file ? r->file_off + (start - r->start) : 0,
+				  .is_stack = sp >= r->start && sp < r->end && !*r->file };
 
-	if (at)
-		ts_op_piece_done(p, ucir_put_map(at, start, end - start, r->prot, off, *r->file ? end - start : 0, desc,
-					      (uint16_t)n_desc, r->file, (uint16_t)n_file));
+	ts_op_piece_map(p, &part, r->file);
 	add_contents(p, r, start, end);
 	tell_code_file(r);
 }
 
 static void add_unmap(struct ts_op_piece *p, uint64_t start, uint64_t end)
 {
-	uint8_t *at = ts_op_piece_room(p, 17);
-
-	if (at)
-		ts_op_piece_done(p, ucir_put_range(at, UCIR_UNMAP, start, end - start));
+	ts_op_piece_range(p, UCIR_UNMAP, start, end);
 	ts_shadow_clear(start, end - start);
 }
 
 static void add_prot(struct ts_op_piece *p, const struct region *r, const struct region *old, uint64_t start,
 		     uint64_t end)
 {
-	uint8_t *at = ts_op_piece_room(p, 18);
-
-	if (at)
-		ts_op_piece_done(p, ucir_put_prot(at, start, end - start, r->prot));
+	ts_op_piece_prot(p, start, end, r->prot);
 	if (r->prot & QEMU_PAGE_R && !(old->prot & QEMU_PAGE_R))
 		add_contents(p, r, start, end);
 	tell_code_file(r);
@@ -361,7 +308,7 @@ static bool is_same_object(const struct region *a, const struct region *b)
 	       (!*a->file || a->start - a->file_off == b->start - b->file_off);
 }
 
-/* What became of [@start, @end), which lies in @old and @r or in neither (NULL). */
+/* Append the change of [@start, @end), which was in @old and is in @r; NULL: it was not, or is not, mapped. */
 static void change(struct ts_op_piece *p, const struct region *old, const struct region *r, bool is_fresh,
 		   uint64_t start, uint64_t end, uint64_t sp)
 {
@@ -527,8 +474,7 @@ void ts_maps_note_written(struct ts_op_piece *p, uint64_t addr, uint64_t len)
 
 		if (!n || !ts_maps_read(addr, bytes, n))
 			return;
-		write_op(p, addr, bytes, (uint32_t)n);
-		ts_shadow_set(addr, bytes, n);
+		ts_op_piece_write(p, addr, bytes, (uint32_t)n);
 		addr += n;
 		len -= n;
 	}
@@ -552,4 +498,27 @@ bool ts_maps_is_readable(uint64_t addr, uint64_t len)
 			return r->prot & QEMU_PAGE_R && len <= r->end - addr;
 	}
 	return false;
+}
+
+uint64_t ts_maps_word(uint64_t addr, unsigned len)
+{
+	uint64_t val = 0;
+
+	if (!ts_maps_is_readable(addr, len))
+		return 0;
+	for (unsigned i = 0; i < len; i++)
+		val |= (uint64_t)*ts_host(addr + i) << 8 * (ts_guest->is_big_endian ? len - 1 - i : i);
+	return val;
+}
+
+size_t ts_maps_text(uint64_t addr, char *to, size_t cap)
+{
+	size_t n = 0;
+
+	while (n < cap - 1 && ts_maps_is_readable(addr + n, 1) && *ts_host(addr + n)) {
+		to[n] = (char)*ts_host(addr + n);
+		n++;
+	}
+	to[n] = '\0';
+	return n;
 }

@@ -14,43 +14,43 @@
 #include "out.h"
 
 /*
- * Read the maps, and add what is new, gone and different to @p as ops, with the contents of what is new.
- * [@fresh, @fresh + @len) is new even where nothing seems changed.  @addr_max: the guest's last address.
+ * Read the maps, and append their changes to @p as ops, with the contents of new mappings.  The mappings in [@fresh,
+ * @fresh + @len) are new even if they look unchanged.  @addr_max is the guest's last address.
  */
 void ts_maps_update(struct ts_op_piece *p, uint64_t fresh, uint64_t len, uint64_t addr_max, uint64_t sp);
 
 /*
- * Add a WRITE for each piece of writable memory that differs from the shadow, and bring that up to date.
+ * Compare all writable memory with the shadow: append a WRITE for each difference, and update the shadow.
  *
- * Returns false, and does nothing, if so much memory is resident (256 MiB) that this would take too long.
+ * Returns false, and does nothing, if more than 256 MiB are resident, because this would take too long.
  */
 bool ts_maps_compare(struct ts_op_piece *p);
 
 /*
- * The same for files that are mapped shared, however large they are: a call that writes a file changes them.
+ * Compare the files that are mapped shared, whatever their size: a call that writes a file changes them.
  */
 void ts_maps_compare_shared(struct ts_op_piece *p);
 
-/* The same for [@addr, @addr + @len) as far as it is mapped. */
+/* Compare the writable memory in [@addr, @addr + @len). */
 void ts_maps_compare_range(struct ts_op_piece *p, uint64_t addr, uint64_t len);
 
-/* The same, with what the program can only read. */
+/* Compare the memory in [@addr, @addr + @len) that the program can read. */
 void ts_maps_compare_readable(struct ts_op_piece *p, uint64_t addr, uint64_t len);
 
-/* The same for all mappings of the file that @fd is open on, private ones too: their untouched pages are the file's. */
+/* Compare all mappings of the file of @fd, also private ones, whose unmodified pages are those of the file. */
 void ts_maps_compare_file(struct ts_op_piece *p, int fd);
 
 /*
- * The kernel wrote [@addr, @addr + @len): add a WRITE of it, also where it holds what it held before, and bring
- * the shadow up to date.
+ * The kernel wrote [@addr, @addr + @len): append a WRITE of these bytes, even if they are unchanged, and update the
+ * shadow.
  */
 void ts_maps_note_written(struct ts_op_piece *p, uint64_t addr, uint64_t len);
 
-/* Is this part of a file that was too large to be recorded, and has not been read since? */
+/* Does @addr belong to a mapped file whose contents were too large to be recorded? */
 bool ts_maps_is_unknown(uint64_t addr);
 
 /*
- * Copy @len bytes at @addr.  Returns false if they are not mapped: other threads may unmap them at any time.
+ * Copy @len bytes at @addr.  Returns false if they are not mapped.  Other threads may unmap them at any time.
  */
 bool ts_maps_read(uint64_t addr, void *to, size_t len);
 
@@ -59,5 +59,11 @@ bool ts_maps_is_mapped(uint64_t addr);
 
 /* Can [@addr, @addr + @len) be read? */
 bool ts_maps_is_readable(uint64_t addr, uint64_t len);
+
+/* The number of @len bytes at @addr.  Returns 0 if it cannot be read. */
+uint64_t ts_maps_word(uint64_t addr, unsigned len);
+
+/* Copy the text at @addr, as far as it can be read, to @to, of @cap bytes with the NUL.  Returns its length. */
+size_t ts_maps_text(uint64_t addr, char *to, size_t cap);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "names.h"
+#include "kernel.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -14,16 +14,6 @@
 #define NAME_LEN 16u
 #define MAX_THREADS 1024u
 #define MAX_PATH 64u
-
-/* By processor: prctl, open, openat, write. */
-static const struct {
-	const char *ucir;
-	int prctl, open, openat, write;
-} all[] = {
-	{ "x86_64", 157, 2, 257, 1 },  { "x86", 172, 5, 295, 4 },     { "arm", 172, 5, 322, 4 },
-	{ "arm64", 167, -1, 56, 64 },  { "riscv64", 167, -1, 56, 64 }, { "mips", 4192, 4005, 4288, 4004 },
-	{ "ppc64", 171, 5, 286, 4 },
-};
 
 /* The names that are in the recording. */
 static struct {
@@ -98,13 +88,9 @@ static char emulator[NAME_LEN];
 
 static bool is_comm(uint64_t path)
 {
-	char text[MAX_PATH] = "";
-	size_t n = 0;
+	char text[MAX_PATH];
+	size_t n = ts_maps_text(path, text, sizeof(text));
 
-	while (n < sizeof(text) - 1 && ts_maps_is_readable(path + n, 1) && *ts_host(path + n)) {
-		text[n] = (char)*ts_host(path + n);
-		n++;
-	}
 	return n > 5 && strcmp(text + n - 5, "/comm") == 0;
 }
 
@@ -120,17 +106,13 @@ void ts_names_begin(const struct ts_task *t)
 
 void ts_names_returned(const struct ts_task *t)
 {
+	const struct ts_calls *calls = ts_guest->calls;
 	const struct ts_call *c = &t->call;
-	size_t i = 0;
 
-	while (i < sizeof(all) / sizeof(all[0]) && strcmp(all[i].ucir, ts_guest->ucir) != 0)
-		i++;
-	if (i == sizeof(all) / sizeof(all[0]))
-		return;
-	if (c->num == all[i].prctl && c->args[0] == PR_SET_NAME)
+	if (c->num == calls->prctl && c->args[0] == PR_SET_NAME)
 		note_name(t->pid >> 32, (uint32_t)t->pid);
-	else if (c->num == all[i].openat || c->num == all[i].open)
-		is_comm_open |= c->ret >= 0 && is_comm(c->args[c->num == all[i].openat]);
-	else if (c->num == all[i].write && is_comm_open)
+	else if (c->num == calls->openat || c->num == calls->open)
+		is_comm_open |= c->ret >= 0 && is_comm(c->args[c->num == calls->openat]);
+	else if (c->num == calls->write && is_comm_open)
 		note_all(t->pid >> 32, emulator);
 }

@@ -4,7 +4,7 @@
  *
  * The ops of a step are written with ts_out_room() and ts_out_publish(); the reader sees them at once.  Longer
  * pieces (keyframes, system calls) are assembled in a struct ts_op_piece first.  Only the thread that has the turn
- * (turn.h) calls these functions.
+ * (turn.c) calls these functions.
  */
 #ifndef TS_RECORDER_OUT_H
 #define TS_RECORDER_OUT_H
@@ -21,13 +21,13 @@
  */
 bool ts_out_open(int fd, size_t size, int reader);
 
-/* Is there somebody to write for? */
+/* Is the recording on? */
 bool ts_out_is_on(void);
 
 /* End the recording, for the plugin and for the reader. */
 void ts_out_stop(void);
 
-/* Write no more in this process, which was forked; its parent goes on recording. */
+/* End the recording in this process, which was forked; its parent continues to record. */
 void ts_out_leave(void);
 
 /* Room for @len bytes of ops (less than 60,000) in the open frame of thread @pid.  A frame of another thread is closed. */

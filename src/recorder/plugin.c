@@ -21,11 +21,8 @@
 #include "loaders/usercorn/op_write.h"
 #include "qemu.h"
 #include "ring.h"
-#include "siginfo.h"
 #include "src/record/shadow.h"
-#include "step.h"
 #include "thread.h"
-#include "written.h"
 
 #define MAX_INSN_LEN 16u
 #define MAX_ACCESS_LEN 16u
@@ -91,7 +88,6 @@ static void begin_recording(struct ts_task *t)
 		refuse(why);
 	if (*missing)
 		ts_out_note(UCIR_NOTE_UNRECORDED, missing, (uint32_t)strlen(missing));
-	ts_written_begin();
 	ts_siginfo_watch();
 	atomic_store(&ts_out_ring()->is_started, 1);
 }

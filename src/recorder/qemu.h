@@ -67,7 +67,7 @@ extern const int ts_qemu_insn_flags;
 /*
  * Find what @guest needs of QEMU.
  *
- * Returns NULL, or why it cannot be recorded: a sentence in static memory.
+ * Returns NULL on success.  Returns the reason, a sentence in static memory, if @guest cannot be recorded.
  */
 const char *ts_qemu_find(const struct ts_guest *guest);
 
@@ -75,15 +75,16 @@ const char *ts_qemu_find(const struct ts_guest *guest);
 void *ts_qemu_current_cpu(void);
 
 /*
- * Find where @cpu, the calling thread's, tells that it executes; the program's first instruction begins.
+ * Find the flag in @cpu, the processor of the calling thread, that is set while QEMU executes an instruction.  Called
+ * before the program's first instruction.
  *
- * Returns NULL, or why nothing can be recorded: a sentence in static memory.
+ * Returns NULL on success.  Returns the reason, a sentence in static memory, if nothing can be recorded.
  */
 const char *ts_qemu_begin(void *cpu);
 
 /*
- * Does @cpu execute an instruction?  If not, an access is the emulator's own: it writes the frame of a signal
- * with the functions that instructions use, and the callbacks of the last instruction are told.
+ * Does @cpu execute an instruction?  If not, an access is QEMU's own: QEMU writes signal frames with the same functions,
+ * which run the callbacks of the last instruction.
  */
 static inline bool ts_qemu_is_executing(const void *cpu)
 {
@@ -96,8 +97,8 @@ static inline bool ts_qemu_is_executing(const void *cpu)
 void ts_qemu_insn_bytes(const struct qemu_plugin_insn *insn, uint8_t *bytes, size_t cap);
 
 /*
- * What an instruction found at @addr; in memory, or in @bytes.  QEMU 9 tells of the load of an atomic
- * instruction when memory has its result already, and gives the value.
+ * The bytes that an instruction loaded from @addr: in memory, or in @bytes.  QEMU 9 reports the load of an atomic
+ * instruction after the store, with the loaded value.
  */
 const uint8_t *ts_qemu_loaded(uint32_t info, uint64_t addr, uint8_t bytes[16]);
 
@@ -114,18 +115,18 @@ struct ts_mapping {
 };
 
 /*
- * QEMU_PAGE_... of the program's page at @addr, which lies @from bytes after the beginning of @m; 0: it is
- * not the program's.
+ * The flags QEMU_PAGE_... of the program's page at @addr, which is @from bytes after the beginning of @m.  Returns 0 if
+ * the page does not belong to the program.
  */
 int ts_qemu_page(uint64_t addr, const struct ts_mapping *m, uint64_t from);
 
 /*
- * Leave the block: the instruction's callback comes again.  Returns if this QEMU does not let a callback do
- * that.
+ * Leave the block, so that the instruction's callback is called again.  Returns if a callback cannot leave a block in
+ * this QEMU.
  */
 void ts_qemu_leave(void *cpu);
 
-/* Where guest memory lies in this process. */
+/* The address of guest memory in this process. */
 extern uintptr_t *ts_guest_base;
 
 static inline uint8_t *ts_host(uint64_t addr)

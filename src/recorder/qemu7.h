@@ -2,7 +2,7 @@
 /*
  * QEMU 7.2: functions that it exports without their being part of the plugin API.
  *
- * They are looked up by name at the start: one that is missing is a reason to refuse, not to crash.
+ * They are looked up by name at the start.  If one is missing, recording is refused.
  */
 #ifndef TS_RECORDER_QEMU7_H
 #define TS_RECORDER_QEMU7_H
@@ -13,7 +13,7 @@
 #include "qemu.h"
 
 struct qemu {
-	/* Registers by the numbers of the gdb stub: in the order of bytes of the target. */
+	/* Registers by the gdb stub's numbers, in the target's byte order. */
 	int (*read_register)(void *cpu, struct qemu_bytes *to, int n);
 	int (*write_register)(void *cpu, uint8_t *from, int n);
 	struct qemu_bytes *(*bytes_new)(void);
@@ -35,8 +35,8 @@ extern struct qemu ts_qemu;
 #define QEMU_DUMP_FPU 0x20000
 
 /*
- * The bytes of register @n as the gdb stub gives them, up to @cap.  Returns their number, 0 if there is no
- * such register.
+ * Read the bytes of register @n, at most @cap, as the gdb stub has them.  Returns their number; 0 if there is no such
+ * register.
  */
 unsigned ts_qemu_read(void *cpu, int n, uint8_t *bytes, unsigned cap);
 unsigned ts_qemu_fpu_read(void *env, int n, uint8_t *bytes, unsigned cap);

@@ -10,12 +10,12 @@
 struct qemu_plugin_register;
 
 /*
- * The register that gdb calls @name, of the calling thread's processor.  Returns NULL if QEMU does not name
- * it.
+ * The register that gdb calls @name, of the calling thread's processor.  Returns NULL if QEMU has no register of that
+ * name.
  */
 struct qemu_plugin_register *ts_qemu_register(const char *name);
 
-/* Its bytes, in the order of the target, up to @cap.  Returns their number. */
+/* Read the register's bytes, at most @cap, in the target's byte order.  Returns their number. */
 unsigned ts_qemu_register_bytes(struct qemu_plugin_register *reg, uint8_t *bytes, unsigned cap);
 
 #endif

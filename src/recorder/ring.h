@@ -2,12 +2,11 @@
 /*
  * The shared memory between `tracestub record` and its plugin in the emulator.
  *
- * The plugin writes the stream of ops (loaders/usercorn/op_write.h) into a ring of bytes; the command takes
- * it out and owns the file.  The frame that is being written lies beside the ring and becomes part of it when
- * it is full: the command takes what is there when the program has died, so that nothing that was executed is
- * missing.
+ * The plugin writes the stream of ops (loaders/usercorn/op_write.h) into a ring of bytes.  The command reads the ring
+ * and writes the file.  The open frame is beside the ring, and is copied into the ring when it is full.  If the program
+ * dies, the command also reads the open frame, so that no executed instruction is missing.
  *
- * One thread writes at a time, one process reads.
+ * One thread writes at a time; one process reads.
  */
 #ifndef TS_RECORDER_RING_H
 #define TS_RECORDER_RING_H
@@ -31,9 +30,9 @@ struct ts_ring_call {
 	uint64_t args[TS_RING_N_ARGS];
 };
 
-/* The last signal that the host delivered to the emulator: the one that ends the program may be this one. */
+/* The last signal that the host delivered to the emulator; it may be the signal that ends the program. */
 struct ts_ring_signal {
-	uint64_t pid;    /* of the thread that took it; 0: it is not recorded */
+	uint64_t pid;    /* of the receiving thread; 0: that thread is not recorded */
 	uint64_t addr;   /* the program's address, or the process id of the sender */
 	uint64_t n_steps;
 	int32_t num, code; /* the host's; 0: there was none */
@@ -45,7 +44,7 @@ struct ts_ring {
 	_Atomic uint64_t head;     /* bytes written since the start */
 	_Atomic uint64_t tail;     /* bytes taken */
 	_Atomic uint64_t boundary; /* head after the last complete frame or note */
-	_Atomic uint64_t boundary_steps; /* instructions until there */
+	_Atomic uint64_t boundary_steps; /* instructions before boundary */
 	_Atomic uint32_t n_seals; /* odd while these two change */
 	_Atomic uint32_t written;  /* futex: changes with head, and by ts_ring_wake() */
 	_Atomic uint32_t taken;    /* futex: changes with tail */
@@ -53,12 +52,12 @@ struct ts_ring {
 	_Atomic uint32_t is_stopped; /* set by either side: nothing more is recorded */
 	_Atomic uint32_t is_started; /* the first instruction is about to be executed */
 
-	/* Said by the plugin, for messages and notes; texts are terminated. */
+	/* Facts from the plugin, for messages and notes; texts end with NUL. */
 	_Atomic uint64_t n_steps, n_unexplained;
 	_Atomic uint32_t n_children;
-	_Atomic uint32_t is_in_exec; /* inside a call of execve, of this file */
+	_Atomic uint32_t is_in_exec; /* a call of execve, of the file exec_path, has not returned */
 	char exec_path[TS_RING_TEXT];
-	/* Paths of the files that were mapped as code, each with its NUL: those that have room. */
+	/* Paths of the files that were mapped as code, each with its NUL, as far as they fit. */
 	_Atomic uint32_t n_code_files; /* bytes */
 	char code_files[TS_RING_CODE_FILES];
 	struct ts_ring_call calls[TS_RING_MAX_CALLS];
@@ -66,7 +65,7 @@ struct ts_ring {
 	_Atomic uint32_t is_refused; /* the plugin cannot record, for this reason */
 	char refusal[512];
 
-	/* The open frame: it is to be appended where head was open_base, and is void otherwise. */
+	/* The open frame.  It belongs after byte open_base of the stream; it is void if head is another number. */
 	_Atomic uint64_t open_base;
 	_Atomic uint64_t open_state; /* bytes << 32 | ops */
 	uint64_t open_pid;
@@ -82,26 +81,26 @@ static inline size_t ts_ring_size(uint64_t len)
 }
 
 /*
- * Append @len bytes; waits while the ring is full, and looks whether process @reader lives.
+ * Append @len bytes.  Waits while the ring is full, as long as the process @reader lives.
  *
  * Returns false if the ring is stopped or @reader is not the parent of this process any more.
  */
 bool ts_ring_put(struct ts_ring *r, const uint8_t *bytes, size_t len, pid_t reader);
 
-/* The bytes put so far are complete: a frame, or a note, ends here. */
+/* Mark a boundary: a frame or a note ends here. */
 void ts_ring_seal(struct ts_ring *r);
 
-/* The last boundary, and in *n_steps the instructions until there. */
+/* The last boundary; *n_steps is set to the number of instructions before it. */
 uint64_t ts_ring_boundary(const struct ts_ring *r, uint64_t *n_steps);
 
 /*
- * Bytes that can be taken: at *bytes, contiguous.  Waits up to a second if there are none.
+ * Set *bytes to the contiguous bytes that can be read.  With @may_wait the function waits up to a second for the first.
  *
- * Returns their number; 0 if none came.
+ * Returns the number of bytes; 0 if there are none.
  */
 size_t ts_ring_peek(struct ts_ring *r, const uint8_t **bytes, bool may_wait);
 
-/* Give @len of the peeked bytes back to the writer. */
+/* Remove the first @len of these bytes; the writer may use their room. */
 void ts_ring_take(struct ts_ring *r, size_t len);
 
 /* End a wait of the reader. */

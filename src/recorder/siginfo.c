@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "siginfo.h"
+#include "kernel.h"
 
 #include <signal.h>
 #include <stdint.h>

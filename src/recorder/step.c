@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "step.h"
+#include "kernel.h"
 
 #include <string.h>
 
-#include "kernel.h"
 #include "loaders/usercorn/op_write.h"
 #include "maps.h"
 #include "qemu.h"

@@ -6,6 +6,7 @@
 #ifndef TS_RECORDER_THREAD_H
 #define TS_RECORDER_THREAD_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -13,7 +14,32 @@
 #include "out.h"
 #include "regs.h"
 #include "ring.h"
-#include "turn.h"
+
+struct ts_turn_taker {
+	_Atomic unsigned n_used; /* instructions of this turn */
+	_Atomic bool is_inside;  /* of a callback */
+};
+
+/*
+ * A callback of @t begins, and ends.  QEMU 9 does not let a thread that waits leave its callback, though QEMU
+ * may want all threads to stop, among them the one that has the turn: whoever waits takes the turn from a
+ * thread that does nothing and is in no callback.  Returns whether @t has the turn.
+ */
+bool ts_turn_enter(struct ts_turn_taker *t);
+void ts_turn_leave(struct ts_turn_taker *t);
+
+/* Does @t have the turn? */
+bool ts_turn_is_of(const struct ts_turn_taker *t);
+
+/* Wait for the turn: as long as it takes, or at most two milliseconds.  Returns whether @t has it. */
+void ts_turn_take(struct ts_turn_taker *t);
+bool ts_turn_try(struct ts_turn_taker *t);
+
+/* Give it to whoever waits. */
+void ts_turn_give(struct ts_turn_taker *t);
+
+/* Has @t run for long enough, while somebody waits?  Counts an instruction. */
+bool ts_turn_is_over(struct ts_turn_taker *t);
 
 #define TS_MAX_ACCESSES 512u
 #define TS_N_ARGS 6u
@@ -47,11 +73,11 @@ struct ts_task {
 	unsigned n_accesses;
 	struct ts_access accesses[TS_MAX_ACCESSES];
 
-	uint64_t at;   /* the pc that the recording has for it now */
-	bool is_stale; /* all registers are to be compared */
+	uint64_t at;   /* its pc according to the ops written so far */
+	bool is_stale; /* all registers must be compared */
 	bool is_exiting;
 	struct ts_call call;
-	struct ts_ring_call *in_flight; /* the call's entry in the ring; NULL: it has none */
+	struct ts_ring_call *in_flight; /* the call's entry in the ring; NULL: none */
 };
 
 /* What is recorded; constant after the first instruction. */

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "turn.h"
+/*
+ * The threads of the program take turns: one of them runs at a time, so that the order of the recording is
+ * the order of what happened in memory.
+ */
+#include "thread.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

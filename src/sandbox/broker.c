@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-#include "broker.h"
+/*
+ * The broker: a process that opens files for a sandboxed process.
+ */
+#include "rules.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/openat2.h>
 #include <linux/seccomp.h>
 #include <poll.h>
@@ -16,8 +21,109 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "images.h"
+#include "src/base/bytes.h"
+#include "src/base/source_name.h"
 #include "src/source/rooted.h"
+
+/* Where ELF has the type of the file, and DOS the offset of the header that counts. */
+#define ELF_TYPE_AT   16
+#define PE_OFFSET_AT  0x3c
+#define HEAD_LEN      0x40
+
+static bool is_elf_image(const uint8_t *head)
+{
+	uint64_t type = ts_number(head + ELF_TYPE_AT, 2, head[EI_DATA] == ELFDATA2MSB);
+
+	return !memcmp(head, ELFMAG, SELFMAG) && (type == ET_EXEC || type == ET_DYN || type == ET_REL);
+}
+
+static bool is_pe_image(int fd, const uint8_t *head)
+{
+	char magic[4];
+
+	return !memcmp(head, "MZ", 2) &&
+	       pread(fd, magic, sizeof(magic), (off_t)ts_number(head + PE_OFFSET_AT, 4, false)) == (ssize_t)sizeof(magic) &&
+	       !memcmp(magic, "PE\0\0", 4);
+}
+
+static bool is_image(int fd)
+{
+	uint8_t head[HEAD_LEN];
+
+	return pread(fd, head, sizeof(head), 0) == (ssize_t)sizeof(head) && (is_elf_image(head) || is_pe_image(fd, head));
+}
+
+/* The file that @held names, for reading. */
+static int reopen(int held)
+{
+	char self[32];
+
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", held);
+	return open(self, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+}
+
+/* The regular file that @held names, for reading; the descriptor is closed. */
+static int open_regular(int held)
+{
+	int fd = -1, error = EACCES;
+	struct stat st;
+
+	if (!fstat(held, &st) && S_ISREG(st.st_mode)) {
+		fd = reopen(held);
+		error = errno;
+	}
+	close(held);
+	errno = error;
+	return fd;
+}
+
+/*
+ * Open the file @path for reading if it is a program, a library or an object file (ELF, PE).  Core dumps and files
+ * below /proc or /sys are refused.  Devices and pipes are not even opened, because that has effects.
+ *
+ * Returns a descriptor, to be closed by the caller; -1 with errno, EACCES for a file that is no image.
+ */
+static int open_image(const char *path)
+{
+	int held = ts_place_resolve(AT_FDCWD, path, 0), fd = held < 0 ? -1 : open_regular(held);
+
+	if (fd < 0 || is_image(fd))
+		return fd;
+	close(fd);
+	errno = EACCES;
+	return -1;
+}
+
+/* What the file is called in truth, behind symbolic links. */
+static bool is_source(int held)
+{
+	char self[32], path[PATH_MAX];
+	ssize_t len;
+
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", held);
+	len = readlink(self, path, sizeof(path) - 1);
+	path[len > 0 ? len : 0] = '\0';
+	return ts_is_source_name(path);
+}
+
+/*
+ * Open the file @path for reading if it is a regular file with the name of a source file.  If @path is a symbolic link,
+ * the name of its target must be one, too.
+ *
+ * Returns as open_image().
+ */
+static int open_source(const char *path)
+{
+	int held = ts_place_resolve(AT_FDCWD, path, 0);
+
+	if (held < 0)
+		return -1;
+	if (is_source(held))
+		return open_regular(held);
+	close(held);
+	errno = EACCES;
+	return -1;
+}
 
 #define PAGE 4096u
 
@@ -129,9 +235,9 @@ static int open_by_rule(const struct ts_rule *rule, const struct ts_place *place
 	bool is_file = !ts_use_is_of_folder(use_of(flags)), is_named = ts_rule_is_named(rule, place);
 
 	if (rule->kind == TS_RULE_IMAGES)
-		return ts_sandbox_open_image(place->path);
+		return open_image(place->path);
 	if (rule->kind == TS_RULE_SOURCES)
-		return ts_sandbox_open_source(place->path);
+		return open_source(place->path);
 	if (rule->kind == TS_RULE_ROOT && is_file)
 		return ts_rooted_open_at(rule->dir, ts_sandbox_below(rule, place));
 	if (folder_of(rule) < 0)

@@ -4,11 +4,17 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
+#include <linux/openat2.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 #include "src/base/source_name.h"
+#include "src/base/suffix.h"
 #include "src/base/vec.h"
 
 /* Is the rule one for all files of a folder? */
@@ -171,13 +177,6 @@ static bool is_aside(const char *name, const char *file)
 	return has_random_end(name + len, ".") || is_segment(name + len);
 }
 
-static bool ends_in(const char *name, const char *suffix)
-{
-	size_t len = strlen(name), n = strlen(suffix);
-
-	return len > n && !strcmp(name + len - n, suffix);
-}
-
 /* Equal paths are the same folder even if it could not be opened: the call then reports why. */
 static bool is_in_folder(const struct ts_rule *rule, const struct ts_place *place)
 {
@@ -239,7 +238,7 @@ static bool allows_spare(const struct ts_rule *rule, const struct ts_place *plac
 {
 	if (use != TS_USE_REMOVE)
 		return use == TS_USE_FOLDER && is_in_folder(rule, place);
-	return ends_in(place->name, rule->name) && is_in_folder(rule, place);
+	return ts_has_suffix(place->name, rule->name) && is_in_folder(rule, place);
 }
 
 static bool allows_kept(const struct ts_rule *rule, const struct ts_place *place, enum ts_use use)
@@ -293,4 +292,77 @@ const struct ts_rule *ts_sandbox_find_rule(const struct ts_sandbox_rules *rules,
 			return &rules->items[i];
 	}
 	return NULL;
+}
+
+/* ----------------------------------------------------------------------------------------- places */
+
+/* What lies below /proc and /sys. */
+static bool is_of_kernel(int fd)
+{
+	static const unsigned long types[] = { PROC_SUPER_MAGIC, SYSFS_MAGIC,  DEBUGFS_MAGIC,	   TRACEFS_MAGIC,
+					       SECURITYFS_MAGIC, CGROUP_SUPER_MAGIC, CGROUP2_SUPER_MAGIC, BPF_FS_MAGIC };
+	struct statfs fs;
+
+	if (fstatfs(fd, &fs))
+		return true;
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+		if ((unsigned long)fs.f_type == types[i])
+			return true;
+	}
+	return false;
+}
+
+int ts_place_resolve(int base, const char *path, int flags)
+{
+	struct open_how how = { .flags = (uint64_t)(flags | O_PATH | O_CLOEXEC), .resolve = RESOLVE_NO_MAGICLINKS };
+	int fd = (int)syscall(SYS_openat2, base, path, &how, sizeof(how));
+
+	if (fd < 0 && (errno == ENOSYS || errno == EPERM)) /* an old kernel, or a container's filter */
+		fd = openat(base, path, flags | O_PATH | O_CLOEXEC);
+	if (fd < 0 || !is_of_kernel(fd))
+		return fd;
+	close(fd);
+	errno = EACCES;
+	return -1;
+}
+
+/* Open the folder, whose path ends at @end. */
+static void open_folder(struct ts_place *place, int base, const char *path)
+{
+	struct stat st;
+
+	place->dir = ts_place_resolve(base, path, O_DIRECTORY);
+	if (place->dir < 0 || fstat(place->dir, &st)) {
+		place->error = errno;
+		ts_place_close(place);
+		return;
+	}
+	place->dev = st.st_dev;
+	place->ino = st.st_ino;
+}
+
+void ts_place_open(struct ts_place *place, int base, bool is_folder)
+{
+	char *slash = is_folder ? NULL : strrchr(place->path, '/'), folder[PATH_MAX];
+	size_t len = slash ? (size_t)(slash - place->path) : 0;
+
+	place->dir = -1;
+	place->error = EACCES;
+	place->name = is_folder ? "" : slash ? slash + 1 : place->path;
+	if (is_folder) {
+		open_folder(place, base, place->path);
+		return;
+	}
+	if (!*place->name || !strcmp(place->name, ".") || !strcmp(place->name, ".."))
+		return;
+	memcpy(folder, place->path, len);
+	folder[len] = '\0';
+	open_folder(place, base, len ? folder : slash ? "/" : ".");
+}
+
+void ts_place_close(struct ts_place *place)
+{
+	if (place->dir >= 0)
+		close(place->dir);
+	place->dir = -1;
 }

@@ -3,17 +3,49 @@
  * The files that a command may use, by name.
  *
  * The folder of a rule is opened once, before the sandboxed process can send a request.  A request names a file by the
- * descriptor of a folder and a name in it (place.h).  Folders are compared by device and inode, and the file is opened
+ * descriptor of a folder and a name in it.  Folders are compared by device and inode, and the file is opened
  * through the descriptor that was compared.
  */
 #ifndef TS_SANDBOX_RULES_H
 #define TS_SANDBOX_RULES_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
-#include "place.h"
+/*
+ * The place of a file: an open folder, and a name in it.
+ *
+ * A path is resolved once, because its meaning may change at any time; the folder of a descriptor does not change.
+ */
+struct ts_place {
+	char path[PATH_MAX]; /* the caller's path */
+	const char *name;    /* in path: the last component; "" if the path is that of a folder */
+	bool is_relative;    /* the path is relative to a descriptor */
+	int dir;	     /* owned; the folder, opened with O_PATH; -1: there is none */
+	int error;	     /* errno if dir is -1 */
+	dev_t dev;	     /* the folder's identity, with ino */
+	ino_t ino;
+};
+
+/*
+ * Open @path with O_PATH, relative to @base (AT_FDCWD or a folder) if it is not absolute.  Links that the kernel makes
+ * up (/proc/PID/fd/N, /proc/PID/root) are not followed, and files below /proc and /sys are refused.
+ *
+ * Returns the descriptor, to be closed by the caller; -1 with errno.
+ */
+int ts_place_resolve(int base, const char *path, int flags);
+
+/*
+ * Look up the folder of place->path, which is filled, relative to @base; with @is_folder the path is the folder's.
+ * AT_FDCWD is the working directory.
+ *
+ * The place is always filled: dir is -1 if the folder cannot be opened, or if the name is not valid for a file.
+ */
+void ts_place_open(struct ts_place *place, int base, bool is_folder);
+
+void ts_place_close(struct ts_place *place);
 
 enum ts_rule_kind {
 	TS_RULE_READ,	   /* this file, named by the user, for reading */
@@ -82,5 +114,16 @@ bool ts_rule_is_named(const struct ts_rule *rule, const struct ts_place *place);
 
 /* The part of the place's path that is below the root of a rule of that kind, "/lib/x.so"; NULL if it is outside. */
 const char *ts_sandbox_below(const struct ts_rule *root, const struct ts_place *place);
+
+/* --------------------------------------------------------------------------------------- broker.c */
+
+/* Can this process read the memory of process @pid? */
+bool ts_broker_can_read(pid_t pid);
+
+/*
+ * Answer the notifications of @fd (seccomp_unotify(2)) by @rules, until the last process of that filter has
+ * ended.
+ */
+void ts_broker_run(int fd, const struct ts_sandbox_rules *rules);
 
 #endif

@@ -16,8 +16,8 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#include "broker.h"
 #include "filter.h"
+#include "rules.h"
 #include "src/base/io_full.h"
 
 #if defined(__SANITIZE_THREAD__) || defined(TS_NO_SANDBOX)

@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "source_slice.h"
-#include "zstd_seek.h"
+#include "source.h"
 #include "src/base/vec.h"
+#include "zstd_frames.h"
 
 #define BLOCK       512u
 #define MAX_MEMBERS 20000u /* a recording has at most 16,384 threads */

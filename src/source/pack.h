@@ -2,7 +2,7 @@
 /*
  * A packed recording: a trace and its files in one file that is read in place.
  *
- * The file is a seekable zstd file (zstd_seek.h) of a tar archive (POSIX ustar): `zstd -dc FILE | tar x`
+ * The file is a seekable zstd file (zstd_frames.h) of a tar archive (POSIX ustar): `zstd -dc FILE | tar x`
  * gives the same files without tracestub.  Members, in this order; all but the first two may be missing:
  *
  *      tracestub-pack     lines of a word and a number: "version 1", "mtime NS", "base 0xADDR"

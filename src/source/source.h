@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The bytes of a trace from any origin: a file, memory, or a file that is unpacked (unpack.h, zstd_seek.h).
+ * The bytes of a trace from any origin: a file, memory, or a file that is unpacked (unpack.h, zstd_frames.h).
  * Only this code opens or reads a trace.
  *
  * Bytes are copied with pread, never mapped: a trace that shrinks or is on a failing disk causes an error
@@ -222,5 +222,14 @@ bool ts_source_init(struct ts_source *src, const struct ts_source_ops *ops, uint
 
 /* Copy the times and the inode of @file to @src, which has the bytes of the same file. */
 void ts_source_take_times(struct ts_source *src, const struct ts_source *file);
+
+/*
+ * The @len bytes from @off of @src, all before its end.  Takes ownership of @src, also on failure.  @name is the name
+ * of the new source; its time is that of @src.
+ *
+ * Returns NULL if memory is exhausted (TS_ENOMEM).
+ */
+struct ts_source *ts_part_open(struct ts_source *src, uint64_t off, uint64_t len, const char *name,
+			       struct ts_error *err);
 
 #endif

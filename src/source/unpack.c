@@ -28,7 +28,7 @@
 #include "src/base/buf.h"
 #include "src/base/cache_dir.h"
 #include "src/base/cursor.h"
-#include "zstd_seek.h"
+#include "zstd_frames.h"
 
 #define MAGIC "TSUNPACK"
 #define TRAILER_VERSION 1u

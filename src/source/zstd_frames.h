@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The frames of a seekable zstd file: its table, and a cache of decoded frames.  All sources of the file share them, on
- * all threads, so that the cache does not grow with the number of sources, which a packed recording determines.
+ * A seekable zstd file has many frames that are compressed independently, and a table of their lengths in a skippable
+ * frame at the end (contrib/seekable_format in zstd).  This is the table and a cache of decoded frames.  All sources of the
+ * file share them, on all threads, so that the cache does not grow with the number of sources, which a packed recording
+ * determines.
  */
 #ifndef TS_ZSTD_FRAMES_H
 #define TS_ZSTD_FRAMES_H
@@ -47,5 +49,13 @@ bool ts_zstd_frames_read(struct ts_zstd_frames *f, const struct ts_source *src, 
 
 /* The number of cached bytes; for tests. */
 uint64_t ts_zstd_frames_kept(struct ts_zstd_frames *f);
+
+/*
+ * Returns a source with the unpacked bytes of @src, which takes ownership of @src.
+ *
+ * Returns NULL with *err unchanged, and without taking @src, if @src is no such file or its frames are too large to
+ * be decoded for each question.  Returns NULL with *err set if @src cannot be read (TS_EIO) or memory is exhausted.
+ */
+struct ts_source *ts_zstd_seek_open(struct ts_source *src, struct ts_error *err);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Layout: zstd_seek.c. */
+/* Layout: zstd_frames.c. */
 #include "zstd_write.h"
 
 #include <endian.h>

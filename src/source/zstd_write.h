@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writes seekable zstd files, which zstd_seek.h reads in place and every zstd decoder decodes.
+ * Writes seekable zstd files, which zstd_frames.h reads in place and every zstd decoder decodes.
  */
 #ifndef TS_ZSTD_WRITE_H
 #define TS_ZSTD_WRITE_H

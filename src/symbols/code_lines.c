@@ -127,14 +127,6 @@ static void add(void *user, const struct ts_linetab_entry *e)
 		};
 }
 
-static int by_address(const void *a, const void *b)
-{
-	const struct ts_code_line *x = a;
-	const struct ts_code_line *y = b;
-
-	return x->addr < y->addr ? -1 : x->addr > y->addr;
-}
-
 bool ts_code_lines_read(struct ts_code_lines *l)
 {
 	if (!l->n_files)
@@ -147,7 +139,7 @@ bool ts_code_lines_read(struct ts_code_lines *l)
 		ts_source_close(f->src);
 	}
 	if (l->n)
-		qsort(l->items, l->n, sizeof(*l->items), by_address);
+		qsort(l->items, l->n, sizeof(*l->items), ts_by_u64);
 	return !l->is_failed;
 }
 

@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "name_list.h"
 #include "src/base/bytes.h"
 #include "src/base/log.h"
 #include "src/object/object.h"

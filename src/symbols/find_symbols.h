@@ -26,7 +26,7 @@ struct ts_symbols_file {
 struct ts_symbols_places {
 	const struct ts_symbols_file *images; /* the files of --image */
 	size_t n_images;
-	const struct ts_symbols_file *names; /* a list of names (name_list.h); *base is added to addresses; NULL: none */
+	const struct ts_symbols_file *names; /* a list of names (name_list.c); *base is added to addresses; NULL: none */
 	const char *exec;            /* the program's file; NULL: none */
 	const struct ts_source *program; /* the same, if it is open already; NULL: it is not */
 	const uint64_t *base;        /* its address; NULL: to be determined */
@@ -60,5 +60,17 @@ enum ts_next ts_symbols_search_next(struct ts_symbols_search *f, struct ts_error
  */
 bool ts_find_symbols(struct ts_symbols *s, struct ts_query *q, const struct ts_symbols_places *places,
 		     struct ts_error *err);
+
+/* ------------------------------------------------------------------------------------ name_list.c */
+
+/*
+ * Add the names of the file @src to @s, each @moved bytes above its address in the file.  In a .map file without
+ * addresses only the names of segment 1, to which OFFSET is relative, are added.
+ *
+ * Returns true if there is a name; lines of other forms are ignored.
+ * Returns false if there is none (TS_EUSAGE), the file is larger than 64 MiB (TS_ELIMIT) or cannot be read (TS_EIO,
+ * TS_ETRUNC), or memory is exhausted (TS_ENOMEM).
+ */
+bool ts_name_list_read(struct ts_symbols *s, const struct ts_source *src, uint64_t moved, struct ts_error *err);
 
 #endif

@@ -1,5 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-#include "name_list.h"
+/*
+ * Names of addresses from files of other tools: lines of text in one of these forms.
+ *
+ *     ADDR NAME, ADDR TYPE NAME         TYPE is a letter as nm prints it
+ *     a table of Ghidra as CSV          a line of headings, with Name and Location (or Address, Entry Point)
+ *     SEGMENT:OFFSET NAME [ADDR ...]    of linkers' and IDA's .map files, below "Publics by Value"
+ *
+ * Numbers are hexadecimal.
+ */
+#include "find_symbols.h"
 
 #include <ctype.h>
 #include <stdlib.h>

@@ -7,7 +7,6 @@
 #ifndef TS_SYMBOLS_SIGNATURES_H
 #define TS_SYMBOLS_SIGNATURES_H
 
-#include "src/object/inlined.h"
 #include "src/object/prototypes.h"
 #include "src/object/variables.h"
 
@@ -58,7 +57,7 @@ void ts_signatures_in_global(struct ts_signatures *s, struct ts_variable_frame *
 			     size_t len, struct ts_variable *v);
 
 /*
- * Call @found for each place at which the function @name was inlined into the program's own code: src/object/inlined.h, but
+ * Call @found for each place at which the function @name was inlined into the program's own code: src/object/prototypes.h, but
  * @addr is an address in memory.
  *
  * Returns false if there may be more places.

@@ -125,30 +125,6 @@ bool ts_symbols_add(struct ts_symbols *s, uint64_t addr, uint64_t len, uint64_t 
 	return ts_buf_ok(&s->names);
 }
 
-bool ts_symbols_set_file(struct ts_symbols *s, const char *file)
-{
-	if (!s->n || s->names.len + strlen(file) >= MAX_NAMES)
-		return true;
-	if (!s->last_file || strcmp((const char *)s->names.data + s->last_file - 1, file) != 0) {
-		s->last_file = s->names.len + 1;
-		ts_buf_put(&s->names, file, strlen(file) + 1);
-	}
-	s->items[s->n - 1].file = s->last_file;
-	return ts_buf_ok(&s->names);
-}
-
-void ts_symbols_set_indirect(struct ts_symbols *s)
-{
-	if (s->n)
-		s->items[s->n - 1].is_indirect = true;
-}
-
-void ts_symbols_set_open(struct ts_symbols *s)
-{
-	if (s->n)
-		s->items[s->n - 1].is_open = true;
-}
-
 void ts_symbols_end_own(struct ts_symbols *s)
 {
 	s->is_own_over = true;
@@ -444,19 +420,32 @@ struct adding {
 	bool is_failed;
 };
 
+/* The source file of the local symbol @e, which was added last.  Returns false if memory is exhausted. */
+static bool set_file(struct ts_symbols *s, struct ts_symbols_entry *e, const char *file)
+{
+	if (s->names.len + strlen(file) >= MAX_NAMES)
+		return true;
+	if (!s->last_file || strcmp((const char *)s->names.data + s->last_file - 1, file) != 0) {
+		s->last_file = s->names.len + 1;
+		ts_buf_put(&s->names, file, strlen(file) + 1);
+	}
+	e->file = s->last_file;
+	return ts_buf_ok(&s->names);
+}
+
 static void add_one(void *user, const struct ts_symtab_entry *e)
 {
 	struct adding *a = user;
+	struct ts_symbols_entry *added;
 	size_t n = a->symbols->n;
 
 	a->is_failed |= !ts_symbols_add(a->symbols, e->addr + a->bias, e->len, e->room, e->name, e->is_function);
 	if (a->symbols->n == n)
 		return;
-	if (e->is_indirect)
-		ts_symbols_set_indirect(a->symbols);
-	a->is_failed |= e->file && !ts_symbols_set_file(a->symbols, e->file);
-	if (e->is_open)
-		ts_symbols_set_open(a->symbols);
+	added = &a->symbols->items[n];
+	added->is_indirect = e->is_indirect;
+	added->is_open = e->is_open;
+	a->is_failed |= e->file && !set_file(a->symbols, added, e->file);
 }
 
 /*

@@ -76,15 +76,6 @@ bool ts_symbols_read_all(struct ts_symbols *s, struct ts_error *err);
 bool ts_symbols_add(struct ts_symbols *s, uint64_t addr, uint64_t len, uint64_t room, const char *name,
 		    bool is_function);
 
-/* Make the last added symbol local to source file @file, which is copied.  Returns false if memory is exhausted. */
-bool ts_symbols_set_file(struct ts_symbols *s, const char *file);
-
-/* Make the last added symbol one of an indirect function. */
-void ts_symbols_set_indirect(struct ts_symbols *s);
-
-/* Mark the end of the last added symbol as unknown. */
-void ts_symbols_set_open(struct ts_symbols *s);
-
 /*
  * The files that were registered so far are the program's own, and those that the user names: their symbols take
  * precedence over those of later files.

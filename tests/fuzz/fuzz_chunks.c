@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "loaders/kit/snappy_table.h"
+#include "loaders/kit/snappy.h"
 
 struct kept {
 	const uint8_t *bytes;

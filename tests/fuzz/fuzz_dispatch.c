@@ -19,7 +19,7 @@
 #include <string.h>
 
 #include "loaders/loader.h"
-#include "protocol/session/dispatch.h"
+#include "protocol/session/session.h"
 #include "src/base/log.h"
 #include "src/timeline/timeline.h"
 #include "tests/unit/machine.h"

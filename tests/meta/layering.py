@@ -85,15 +85,11 @@ JOINTS = {
     "src/program/open/opening.c": "loaders",
     "src/program/debug/relay.c": "protocol/wire",
     "src/program/debug/serve.c": "protocol/server",
-    "src/program/record/unfinished.c": "src/recorder loaders/usercorn",
-    "src/program/record/unfinished.h": "src/recorder loaders/usercorn",
     "src/program/record/follow.c": "src/record",
-    "src/program/record/followed.h": "src/record",
     "src/program/record/record.c": "loaders/usercorn",
-    "src/program/record/record_last.h": "loaders/usercorn",
     "src/program/record/record_qemu.c": "src/recorder loaders/usercorn",
     "src/program/record/record_vg.c": "src/record loaders/usercorn",
-    "src/program/record/recorder.h": "loaders/usercorn",
+    "src/program/record/recorder.h": "src/record loaders/usercorn",
 }
 
 # room -> its headers that other rooms may include; a room that is not here shows all.  Whoever asks about a
@@ -103,7 +99,7 @@ DOORS = {
     "src/model": "model.h part.h",
     "src/timeline": "timeline.h world.h backfill.h sketch_section.h",
     "src/source": "pack.h rooted.h source.h spool.h unpack.h",
-    "src/object": "build_id.h elf_image.h inlined.h linetab.h object.h pe.h pe_symbols.h prot.h prototypes.h section.h symtab.h variables.h",
+    "src/object": "build_id.h elf_image.h linetab.h object.h pe.h pe_symbols.h prot.h prototypes.h section.h symtab.h variables.h",
     "src/trace": "chunk.h step.h",
 }
 # rooms that build the model or feed it, and see all of src/source, src/object and src/trace
@@ -114,7 +110,7 @@ BUILT_FROM = "src/source", "src/object", "src/trace"
 LIBRARIES = [
     (re.compile(r"ev\.h"), re.compile(r"protocol/server/(connection\.[ch]|server\.c)")),
     (re.compile(r"nettle/.*"), re.compile(r"src/index/signer\.c")),
-    (re.compile(r"jansson\.h"), re.compile(r"src/base/json\.h|src/mcp/.*\.[ch]|src/program/ask/(folder|info)_json\.c|loaders/.*\.c|protocol/packets/lldb\.c")),
+    (re.compile(r"jansson\.h"), re.compile(r"src/base/json\.h|src/mcp/.*\.[ch]|src/program/ask/(folder|info_json)\.c|loaders/.*\.c|protocol/packets/lldb\.c")),
     (re.compile(r"(g|lib)elf\.h"), re.compile(r"src/object/(build_id|elf_image|linetab|prototypes_type|unpack_bound)\.[ch]")),
     (re.compile(r"libxml/.*"), re.compile(r"src/arch/tdesc\.c")),
     (re.compile(r"snappy.*\.h"), re.compile(r"loaders/.*\.c")),

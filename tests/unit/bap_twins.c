@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "loaders/bap/frame_template.h"
-#include "loaders/bap/reader.h"
+#include "loaders/bap/trace.h"
 #include "loaders/loader.h"
 
 /* Steps from one decode point that is compared to the next. */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "protocol/session/dispatch.h"
+#include "protocol/session/session.h"
 #include "script.h"
 
 /* ------------------------------------------------------------------------------------------ the recording */

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#include "loaders/bap/results.h"
+#include "loaders/bap/insn.h"
 #include "src/base/error.h"
 
 static struct ts_regset set;

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "fake_session.h"
-#include "protocol/session/goto_run.h"
+#include "protocol/session/session.h"
 
 static struct rsp_destination d;
 static struct ts_buf why;
@@ -55,7 +55,7 @@ static void check_find(const char *arg, enum rsp_reach reach, uint64_t pos)
 	ck_assert(rsp_destination_parse(&d, arg));
 	ck_assert_int_eq(rsp_reach(&fake.session, &d, &found, &why), reach);
 	ck_assert_uint_eq(found, pos);
-	ck_assert((why.len > 0) == (reach == RSP_NOWHERE));
+	ck_assert((why.len > 0) == (reach == RSP_UNREACHABLE));
 	ts_buf_fini(&why);
 }
 
@@ -63,15 +63,15 @@ static void check_find(const char *arg, enum rsp_reach reach, uint64_t pos)
 START_TEST(a_destination_is_found_or_left_alone)
 {
 	check_find("10", RSP_REACHED, 10);
-	check_find("11", RSP_NOWHERE, 77);
+	check_find("11", RSP_UNREACHABLE, 77);
 	check_find("end", RSP_REACHED, 10);
 	check_find("25%", RSP_REACHED, 2);
-	check_find("frame", RSP_NOWHERE, 77);
+	check_find("frame", RSP_UNREACHABLE, 77);
 	check_find("next-syscall", RSP_REACHED, 6);
 	check_find("next-thread-end", RSP_REACHED, 5);
-	check_find("previous-syscall", RSP_NOWHERE, 77);
+	check_find("previous-syscall", RSP_UNREACHABLE, 77);
 	rsp_session_go(&fake.session, 6);
-	check_find("next-syscall", RSP_NOWHERE, 77);
+	check_find("next-syscall", RSP_UNREACHABLE, 77);
 	rsp_session_go(&fake.session, 7);
 	check_find("previous-syscall", RSP_REACHED, 6);
 }

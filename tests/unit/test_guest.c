@@ -5,7 +5,7 @@
  */
 #include "unit.h"
 
-#include "loaders/usercorn/arch.h"
+#include "loaders/usercorn/trace.h"
 #include "src/recorder/guest.h"
 
 #include <stdio.h>

@@ -13,7 +13,7 @@
 #include "src/base/buf.h"
 #include "src/source/pack.h"
 #include "src/source/unpack.h"
-#include "src/source/zstd_seek.h"
+#include "src/source/zstd_frames.h"
 
 #define TRACE_LEN 700001u /* several frames, and no whole blocks */
 #define BLOCK     512u

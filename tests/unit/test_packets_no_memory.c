@@ -13,7 +13,7 @@
 
 #include "machine.h"
 #include "no_memory.h"
-#include "protocol/session/dispatch.h"
+#include "protocol/session/session.h"
 #include "script.h"
 #include "src/base/log.h"
 

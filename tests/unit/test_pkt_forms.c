@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "protocol/session/dispatch.h"
+#include "protocol/session/session.h"
 
 static const struct {
 	const char *packet; /* "%" begins text that is sent in hexadecimal, up to the next one */

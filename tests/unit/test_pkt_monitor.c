@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "protocol/wire/hex.h"
 #include "script.h"
+#include "src/base/hex.h"
 
 /* What a client shows of a command that succeeds. */
 static const char *monitor(const char *command)
@@ -16,8 +16,8 @@ static const char *monitor(const char *command)
 	fake_send_hex("qRcmd,%s", command);
 	ck_assert_msg(fake.reply.kind == RSP_REPLY_DATA, "%s: %s", command, fake.text);
 	for (size_t i = 0; i < fake.reply.len; i += 2)
-		*out++ = (char)(rsp_hex_digit((uint8_t)fake.text[i]) << 4 |
-				rsp_hex_digit((uint8_t)fake.text[i + 1]));
+		*out++ = (char)(ts_hex_digit((uint8_t)fake.text[i]) << 4 |
+				ts_hex_digit((uint8_t)fake.text[i + 1]));
 	*out = '\0';
 	return fake.text;
 }

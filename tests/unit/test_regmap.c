@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "loaders/bap/names.h"
+#include "loaders/bap/trace.h"
 #include "src/base/error.h"
 
 static struct regmap map;

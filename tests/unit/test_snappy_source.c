@@ -5,7 +5,7 @@
  */
 #include "unit.h"
 
-#include "loaders/kit/snappy_source.h"
+#include "loaders/kit/snappy.h"
 
 #include <snappy-c.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
  */
 #include "unit.h"
 
-#include "loaders/kit/snappy_table.h"
+#include "loaders/kit/snappy.h"
 
 #include <stdlib.h>
 #include <string.h>

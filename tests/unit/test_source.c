@@ -6,7 +6,6 @@
 
 #include "src/source/sibling_file.h"
 #include "src/source/source.h"
-#include "src/source/source_slice.h"
 
 #include <fcntl.h>
 #include <stdio.h>

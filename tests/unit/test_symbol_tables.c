@@ -10,11 +10,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "protocol/session/dispatch.h"
+#include "protocol/session/session.h"
 #include "protocol/session/symbol_tables.h"
 #include "script.h"
-#include "src/symbols/find_symbols.h"
 #include "src/base/clock.h"
+#include "src/symbols/find_symbols.h"
 
 static struct rsp_session *const s = &fake.session;
 

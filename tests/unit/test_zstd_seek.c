@@ -12,7 +12,7 @@
 #include <xxhash.h>
 
 #include "src/base/buf.h"
-#include "src/source/zstd_seek.h"
+#include "src/source/zstd_frames.h"
 
 #define N_FRAMES 20u
 #define LEN 20000u

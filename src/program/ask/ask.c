@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "ask.h"
+#include "src/program/cli/cli_commands.h"
 
 #include "asker.h"
 #include "show.h"
@@ -22,7 +22,7 @@ static void name_recording(struct ts_answer *answer, const struct ts_cli *cli)
 	*cli->has_shown = true;
 }
 
-int ts_ask_run(struct ts_query *q, const struct ts_cli *cli)
+int ts_run_query(struct ts_query *q, const struct ts_cli *cli)
 {
 	enum ts_form_kind form = ts_show_form(cli);
 	struct ts_answer *answer = NULL;

@@ -4,7 +4,9 @@
 #include <stdlib.h>
 
 #include "src/ask/grammar/machine.h"
+#include "src/program/cli/report.h"
 #include "src/program/open/kept.h"
+#include "src/program/open/opening.h"
 #include "src/symbols/find_symbols.h"
 
 static bool find_symbols(const struct ts_asker *a, struct ts_symbols *symbols, struct ts_local_files *local,
@@ -80,4 +82,28 @@ void ts_asker_fini(struct ts_asker *a)
 	ts_symbols_free(a->symbols);
 	ts_marks_free(a->marks);
 	free(a->ask.shown);
+}
+
+/* ---------------------------------------------------------------------- one of several recordings */
+
+bool ts_asked_init(struct ts_asked *a, const struct ts_cli *cli, enum ts_status *status)
+{
+	struct ts_error err = { 0 };
+
+	*a = (struct ts_asked){ 0 };
+	if (!ts_opened_init(&a->opened, cli, status) || !ts_read_recording(a->opened.model, &a->opened.cli, status))
+		return false;
+	ts_beside_check(&a->opened.cli, ts_model_query(a->opened.model));
+	a->program = ts_beside_find(&a->opened.cli, ts_model_query(a->opened.model));
+	if (ts_asker_init(&a->asker, ts_model_query(a->opened.model), &a->opened.cli, &err))
+		return true;
+	*status = ts_report_failure(cli->trace, &err);
+	return false;
+}
+
+void ts_asked_fini(struct ts_asked *a)
+{
+	ts_asker_fini(&a->asker);
+	ts_opened_fini(&a->opened);
+	free(a->program);
 }

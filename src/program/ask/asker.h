@@ -10,6 +10,7 @@
 #include "src/ask/grammar/marks.h"
 #include "src/ask/verb.h"
 #include "src/program/cli/cli.h"
+#include "src/program/open/opening.h"
 #include "src/query/local_files.h"
 #include "src/symbols/names.h"
 #include "src/symbols/symbols.h"
@@ -39,5 +40,20 @@ void ts_asker_fini(struct ts_asker *a);
  * Returns false if a file with symbols cannot be read, or memory is exhausted; earlier names and symbols are kept.
  */
 bool ts_asker_refresh(struct ts_asker *a, struct ts_error *err);
+
+struct ts_asked {
+	struct ts_opened opened;
+	char *program; /* owned; found beside the trace, or NULL */
+	struct ts_asker asker;
+};
+
+/*
+ * Open the trace cli->trace with the options of @cli, and read it.
+ *
+ * Returns false on failure, after a message; *status is the status to exit with.  The caller must call ts_asked_fini()
+ * in both cases.
+ */
+bool ts_asked_init(struct ts_asked *a, const struct ts_cli *cli, enum ts_status *status);
+void ts_asked_fini(struct ts_asked *a);
 
 #endif

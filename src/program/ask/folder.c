@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-#include "folder.h"
+#include "src/program/cli/cli_commands.h"
 
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "folder_json.h"
 #include "src/base/buf.h"
+#include "src/base/json.h"
 #include "src/program/cli/message.h"
 #include "src/program/cli/report.h"
 #include "src/program/open/processes.h"
@@ -139,9 +140,59 @@ static bool put_list(struct ts_buf *to, const struct ts_processes *all)
 	return next && stack && ts_buf_ok(to);
 }
 
+/* -------------------------------------------------------------------------------- as JSON */
+
+static json_t *arguments_as_json(const char *text)
+{
+	json_t *list = json_array();
+	char *arg = malloc(4 * strlen(text) + 1);
+
+	while (arg && *text) {
+		const char *end = strchrnul(text, ' ');
+		size_t n = 0;
+
+		while (text < end) {
+			unsigned char c = ts_process_byte(&text);
+
+			/* bytes beyond ASCII as they are in Latin-1: JSON has no bytes */
+			if (c >= 0x80)
+				arg[n++] = (char)(0xc0 | c >> 6);
+			arg[n++] = (char)(c >= 0x80 ? 0x80 | (c & 0x3f) : c);
+		}
+		json_array_append_new(list, json_stringn(arg, n));
+		text = *end ? end + 1 : end;
+	}
+	free(arg);
+	return list;
+}
+
+static json_t *process_as_json(const struct ts_process *p)
+{
+	char name[64];
+
+	ts_process_file(p, name);
+	return json_pack("{s:s, s:i, s:i, s:s, s:s, s:I, s:o}", "file", name, "pid", p->pid, "parent", p->parent, "began",
+			 ts_process_began_words[p->began], "end", ts_process_end_words[p->end], "value", (json_int_t)p->value, "arguments",
+			 arguments_as_json(p->arguments));
+}
+
+/* Append the recordings of the folder @path as a JSON object.  Returns false if memory is exhausted. */
+static bool put_json(struct ts_buf *to, const struct ts_processes *all, const char *path)
+{
+	json_t *list = json_array(), *object = json_pack("{s:s?, s:o}", "folder", path, "recordings", list);
+
+	for (size_t i = 0; object && i < all->n; i++)
+		json_array_append_new(list, process_as_json(&all->at[i]));
+	if (object)
+		ts_json_put(to, object, JSON_INDENT(2));
+	json_decref(object);
+	ts_buf_putc(to, '\n');
+	return object && ts_buf_ok(to);
+}
+
 /* -------------------------------------------------------------------------------- commands */
 
-int ts_folder_info(const struct ts_cli *cli)
+int ts_run_folder_info(const struct ts_cli *cli)
 {
 	struct ts_processes all;
 	int status = read_folder(&all, cli->trace);
@@ -150,7 +201,7 @@ int ts_folder_info(const struct ts_cli *cli)
 	if (status)
 		return status;
 	ts_buf_init(&text);
-	if (cli->is_json ? ts_folder_put_json(&text, &all, cli->trace) : put_list(&text, &all)) {
+	if (cli->is_json ? put_json(&text, &all, cli->trace) : put_list(&text, &all)) {
 		fwrite(text.data, 1, text.len, stdout);
 	} else {
 		ts_message(stderr, "tracestub: %s: memory is exhausted", cli->trace);

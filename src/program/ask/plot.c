@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "plot.h"
+#include "src/program/cli/cli_commands.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,10 +11,10 @@
 #include "src/base/atomic_file.h"
 #include "src/plot/html.h"
 #include "src/plot/svg.h"
+#include "src/program/cli/cli_options.h"
 #include "src/program/cli/interrupt.h"
 #include "src/program/cli/message.h"
 #include "src/program/cli/meter.h"
-#include "src/program/cli/picture.h"
 #include "src/program/cli/report.h"
 
 /* The range of --in, in the words of questions; without it all. */

@@ -9,10 +9,10 @@
 #include <string.h>
 
 #include "cli_commands.h"
-#include "picture.h"
 #include "src/symbols/process_names.h"
 #include "src/ask/diff/diff.h"
 #include "src/base/similar.h"
+#include "src/base/suffix.h"
 #include "src/index/index_parts.h"
 #include "src/source/unpack.h"
 
@@ -348,6 +348,21 @@ bool ts_cli_takes_option(const char *command, const char *name, size_t len)
 	return false;
 }
 
+/* ------------------------------------------------------------------------- file names of pictures */
+
+bool ts_picture_is_svg(const char *path)
+{
+	return ts_has_suffix(path, ".svg");
+}
+
+/* Can a picture be written to @path? */
+static bool is_picture(const char *path)
+{
+	return ts_picture_is_svg(path) || ts_has_suffix(path, ".html") || ts_has_suffix(path, ".htm");
+}
+
+/* -------------------------------------------------------------------------------- all of them */
+
 bool ts_cli_check_options(const struct ts_cli *cli, uint64_t seen)
 {
 	const char *command = ts_cli_commands[cli->command].name;
@@ -363,7 +378,7 @@ bool ts_cli_check_options(const struct ts_cli *cli, uint64_t seen)
 		return ts_cli_usage_error("--last keeps the end of a run, --limit its beginning: one of them");
 	if (cli->grammar && cli->format)
 		return ts_cli_usage_error("--grammar names the format: --format says nothing beside it");
-	if (cli->command == TS_CMD_PLOT && (!cli->output || !ts_picture_is_name(cli->output)))
+	if (cli->command == TS_CMD_PLOT && (!cli->output || !is_picture(cli->output)))
 		return ts_cli_usage_error("'tracestub plot' needs -o OUT.svg, or -o OUT.html for a page that zooms");
 	if ((cli->command == TS_CMD_PACK || cli->command == TS_CMD_UNPACK) && !cli->output)
 		return ts_cli_usage_error("'tracestub %s' needs -o %s", command, cli->command == TS_CMD_PACK ? "FILE" : "TRACE");

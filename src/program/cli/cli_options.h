@@ -114,4 +114,7 @@ int ts_cli_option_len(char **argv);
 /* If there is an option similar to @arg, which getopt did not know, suggest it on stderr. */
 void ts_cli_suggest_option(const char *arg);
 
+/* Does the name of a picture end in .svg: is it a still picture, and not a page that zooms? */
+bool ts_picture_is_svg(const char *path);
+
 #endif

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "record_place.h"
+/*
+ * A place at which a recording begins or ends, in the form of the command line: FUNC[:N], FILE:LINE[:N],
+ * ADDRESS[:N] or SIGUSR1.
+ */
+#include "cli.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -4,17 +4,18 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "src/base/suffix.h"
+
 size_t ts_cli_thread_number(const char *path)
 {
 	static const char *const suffixes[] = { ".gz", ".xz", ".zst", ".log" };
 	size_t len = strlen(path), digits;
 
 	for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
-		size_t n = strlen(suffixes[i]);
+		size_t n = ts_suffix_len(path, len, suffixes[i]);
 
-		if (len > n && !strncmp(path + len - n, suffixes[i], n))
-			len -= n;
-		else if (i == 3)
+		len -= n;
+		if (!n && i == 3)
 			return 0;
 	}
 	for (digits = len; digits && path[digits - 1] >= '0' && path[digits - 1] <= '9'; digits--)

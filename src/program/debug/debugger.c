@@ -2,6 +2,7 @@
 #include "debugger.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <ftw.h>
 #include <limits.h>
 #include <signal.h>
@@ -14,7 +15,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "adapter.h"
 #include "relay.h"
 #include "src/base/buf.h"
 #include "src/base/io_full.h"
@@ -296,13 +296,73 @@ static void choose_own(const char **candidates, const char *variable)
 	}
 }
 
+/* Printed by a gdb whose Python has the adapter's package. */
+#define ANSWER "tracestub-has-dap"
+
+static _Noreturn void be_answering_gdb(const char *gdb, int out)
+{
+	const char *args[] = { gdb,   "-nx", "-nh", "-batch", "-ex", "python import gdb.dap; print('" ANSWER "')",
+			       NULL };
+	int null = open("/dev/null", O_RDWR);
+
+	dup2(null, STDIN_FILENO);
+	dup2(null, STDERR_FILENO);
+	dup2(out, STDOUT_FILENO);
+	execvp(gdb, (char *const *)args);
+	_exit(127);
+}
+
+/* Does the text that comes from @fd contain the answer?  It is read to its end. */
+static bool is_answered(int fd)
+{
+	char text[1024];
+	size_t len = 0;
+	ssize_t n;
+
+	while ((n = read(fd, text + len, sizeof(text) - 1 - len)) > 0 || (n < 0 && errno == EINTR)) {
+		len += n > 0 ? (size_t)n : 0;
+		if (len == sizeof(text) - 1) { /* of a long text, the end */
+			memmove(text, text + len / 2, len - len / 2);
+			len -= len / 2;
+		}
+	}
+	text[len] = '\0';
+	return strstr(text, ANSWER) != NULL;
+}
+
+/*
+ * Does the program @gdb (a path, or a name in PATH) have an adapter?  The function starts it.
+ *
+ * Returns false if it has none, or if it cannot be started.
+ */
+static bool has_adapter(const char *gdb)
+{
+	bool is_in;
+	int ends[2];
+	pid_t pid;
+
+	if (pipe(ends) < 0)
+		return false;
+	pid = fork();
+	if (!pid) {
+		close(ends[0]);
+		be_answering_gdb(gdb, ends[1]);
+	}
+	close(ends[1]);
+	is_in = pid > 0 && is_answered(ends[0]);
+	close(ends[0]);
+	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		continue;
+	return is_in;
+}
+
 /* Only the candidates that have an adapter are left; without one, the process ends. */
 static void keep_adapters(const char **candidates)
 {
 	const char *first = candidates[0], **kept = candidates;
 
 	for (const char **c = candidates; *c; c++) {
-		if (ts_adapter_is_in(*c))
+		if (has_adapter(*c))
 			*kept++ = *c;
 	}
 	*kept = NULL;
@@ -499,7 +559,7 @@ static int run_debugger(const struct ts_debugger_options *opt, const struct ts_a
 	pid_t pid;
 
 	ignore_terminal(old);
-	block_taken(&before); /* until there is somebody to pass them on to */
+	block_taken(&before); /* until there is a process to which they can be passed */
 	pid = fork();
 	if (!pid) {
 		sigprocmask(SIG_SETMASK, &before, NULL);

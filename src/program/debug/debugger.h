@@ -12,7 +12,7 @@
 
 #include <stdbool.h>
 
-#include "served.h"
+#include "serve.h"
 #include "src/base/error.h"
 
 enum ts_debugger_kind {

@@ -11,7 +11,7 @@
 #include "src/program/cli/message.h"
 #include "src/program/cli/report.h"
 #include "src/program/open/kept.h"
-#include "src/program/open/reading.h"
+#include "src/program/open/opening.h"
 #include "src/query/query.h"
 #include "src/symbols/find_symbols.h"
 

@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "beside.h"
+/*
+ * Search for the recorded program if the command line does not name it: a file beside the trace, in the current folder,
+ * or the copy from the time of the recording (kept.h).
+ *
+ * Its name is the program's name in the recording, or the trace's name without suffixes (run.ucir.gz: run,
+ * run.exe).  It is used only if its contents agree with the recording.
+ */
+#include "opening.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -11,6 +18,7 @@
 
 #include "kept.h"
 #include "src/base/log.h"
+#include "src/base/suffix.h"
 #include "src/program/cli/message.h"
 #include "src/query/file_match.h"
 #include "src/query/local_files.h"
@@ -39,12 +47,8 @@ static int stem_len(const char *name)
 	size_t len = strlen(name);
 	const char *dot;
 
-	for (size_t i = 0; i < sizeof(packed) / sizeof(packed[0]); i++) {
-		size_t n = strlen(packed[i]);
-
-		if (len > n && !strncmp(name + len - n, packed[i], n))
-			len -= n;
-	}
+	for (size_t i = 0; i < sizeof(packed) / sizeof(packed[0]); i++)
+		len -= ts_suffix_len(name, len, packed[i]);
 	dot = memrchr(name, '.', len);
 	return dot && dot > name ? (int)(dot - name) : 0;
 }

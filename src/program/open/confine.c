@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "confine.h"
+/*
+ * A command's sandbox: the files that its command line names, and tracestub's own files of the user.
+ */
+#include "opening.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -8,19 +8,17 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "src/base/suffix.h"
 #include "src/base/vec.h"
 
 /* @own: of the recording that the others are compared with. */
 static bool is_recording(const char *path, const char *name, const struct stat *own)
 {
 	static const char *const beside[] = { ".tsindex", ".tsmarks", ".part" };
-	size_t len = strlen(name);
 	struct stat st;
 
 	for (size_t i = 0; i < sizeof(beside) / sizeof(beside[0]); i++) {
-		size_t n = strlen(beside[i]);
-
-		if (len >= n && !strcmp(name + len - n, beside[i]))
+		if (ts_has_suffix(name, beside[i]))
 			return false;
 	}
 	return *name != '.' && !stat(path, &st) && S_ISREG(st.st_mode) &&
@@ -101,4 +99,37 @@ char **ts_folder_list(const char *trace, const char *folder, size_t *n, struct t
 	}
 	free_list(list, *n);
 	return NULL;
+}
+
+/* ------------------------------------------------------------------------------------------- the newest */
+
+/* Is it a visible regular file of that name? */
+static bool is_ucir(const char *name, struct stat *st)
+{
+	return *name != '.' && ts_has_suffix(name, ".ucir") && !stat(name, st) && S_ISREG(st->st_mode);
+}
+
+static bool is_newer(const struct stat *a, const struct stat *b)
+{
+	return a->st_mtim.tv_sec != b->st_mtim.tv_sec ? a->st_mtim.tv_sec > b->st_mtim.tv_sec
+						      : a->st_mtim.tv_nsec > b->st_mtim.tv_nsec;
+}
+
+char *ts_newest_recording(void)
+{
+	DIR *dir = opendir(".");
+	struct stat newest = { 0 }, st;
+	char *name = NULL;
+	struct dirent *e;
+
+	while (dir && (e = readdir(dir))) {
+		if (!is_ucir(e->d_name, &st) || (name && !is_newer(&st, &newest)))
+			continue;
+		free(name);
+		name = strdup(e->d_name);
+		newest = st;
+	}
+	if (dir)
+		closedir(dir);
+	return name;
 }

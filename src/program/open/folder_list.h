@@ -22,4 +22,12 @@
  */
 char **ts_folder_list(const char *trace, const char *folder, size_t *n, struct ts_error *err);
 
+/*
+ * The name of the newest file NAME.ucir in the current folder, by modification time, for a command line that names no
+ * recording.  The caller frees it.
+ *
+ * Returns NULL if there is none, or if memory is exhausted.
+ */
+char *ts_newest_recording(void);
+
 #endif

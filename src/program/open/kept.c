@@ -17,6 +17,7 @@
 #include "src/base/atomic_file.h"
 #include "src/base/bytes.h"
 #include "src/base/io_full.h"
+#include "src/base/suffix.h"
 #include "src/object/build_id.h"
 #include "src/program/cli/message.h"
 #include "src/query/local_files.h"
@@ -28,7 +29,8 @@
 #define MAX_OTHERS 1000u
 #define SUFFIX ".files"
 
-void ts_kept_folder(const char *out, char folder[PATH_MAX])
+/* The folder of the recording @out, with a '/' at its end.  A path that is too long is truncated. */
+static void find_folder(const char *out, char folder[PATH_MAX])
 {
 	snprintf(folder, PATH_MAX, "%s" SUFFIX "/", out);
 }
@@ -53,7 +55,7 @@ bool ts_kept_find(const char *trace, char folder[2 * PATH_MAX])
 
 	if (ts_is_stdin(trace) || !getcwd(here, sizeof(here)))
 		return false;
-	ts_kept_folder(trace, kept);
+	find_folder(trace, kept);
 	snprintf(folder, 2 * PATH_MAX, "%s%s%s", *trace == '/' ? "" : here, *trace == '/' ? "" : "/", kept);
 	return true;
 }
@@ -155,10 +157,9 @@ static bool share(const char *out, int from, const char *name, const char *place
 	snprintf(folder, sizeof(folder), "%.*s", slash ? (int)(slash + 1 - out) : 1, slash ? out : ".");
 	dir = opendir(folder);
 	while (dir && !is_shared && n < MAX_OTHERS && (entry = readdir(dir))) {
-		size_t len = strlen(entry->d_name);
 		int at;
 
-		if (len < strlen(SUFFIX) || strcmp(entry->d_name + len - strlen(SUFFIX), SUFFIX) != 0)
+		if (!ts_has_suffix(entry->d_name, SUFFIX))
 			continue;
 		n++;
 		at = openat(dirfd(dir), entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -290,7 +291,7 @@ static void keep(const char *out, const char *real, const char *place, const cha
 	struct ts_error err;
 
 	ts_error_reset(&err);
-	ts_kept_folder(out, folder);
+	find_folder(out, folder);
 	folder[strlen(folder) - 1] = '\0';
 	if (make_folder(folder, &err))
 		strcat(folder, "/");
@@ -325,7 +326,7 @@ void ts_kept_library(const char *out, const char *library)
 	char real[PATH_MAX], place[PATH_MAX], folder[PATH_MAX], name[NAME_MAX + 1];
 	struct stat st;
 
-	ts_kept_folder(out, folder);
+	find_folder(out, folder);
 	/* the recorded program could have forged the path */
 	if (!find_place(out, library, real, place) || stat(real, &st) || !S_ISREG(st.st_mode) ||
 	    st.st_size > MAX_LIBRARY || !is_image(real) || !ts_kept_name(library, name) ||
@@ -351,7 +352,7 @@ static bool original_of(const char *name, char path[NAME_MAX + 1])
 	return *path == '/';
 }
 
-/* The folder may come from elsewhere: what its names lead to may be a device, or a pipe that nobody writes. */
+/* The folder may come from another machine: its names may refer to a device, or to a pipe without a writer. */
 static bool is_as_copied(int folder, const char *name, const char *path)
 {
 	int copy = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -385,7 +386,7 @@ void ts_kept_remove(const char *out, const char *program)
 
 	if (!find_place(out, program, real, place))
 		return;
-	ts_kept_folder(out, folder);
+	find_folder(out, folder);
 	remove_by_id(folder, place);
 	unlink(place);
 	folder[strlen(folder) - 1] = '\0';

@@ -9,9 +9,6 @@
 #include <limits.h>
 #include <stdbool.h>
 
-/* The folder of the recording @out, with a '/' at its end.  A path that is too long is truncated. */
-void ts_kept_folder(const char *out, char folder[PATH_MAX]);
-
 /*
  * The folder of @trace as an absolute path.  Returns false if @trace is the standard input, or the current folder has
  * no name.

@@ -2,11 +2,12 @@
 #include "opening.h"
 
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "guard.h"
 #include "loaders/loader.h"
 #include "loaders/unread.h"
 #include "processes.h"
@@ -20,6 +21,31 @@
 #include "src/program/cli/report.h"
 #include "src/source/pack.h"
 #include "src/source/unpack.h"
+
+/* What the signal handler says. */
+static char missing_page[4400];
+
+static void on_missing_page(int signal)
+{
+	ssize_t ignored = write(STDERR_FILENO, missing_page, strlen(missing_page));
+
+	(void)signal;
+	(void)ignored;
+	_exit(TS_STATUS_FAILED);
+}
+
+/*
+ * Guard the mapped index file @path.  If the file is truncated, or its disk fails, the process prints a message on
+ * stderr and exits with TS_STATUS_FAILED, instead of dying by SIGBUS.
+ */
+static void guard_index(const char *path)
+{
+	const struct sigaction action = { .sa_handler = on_missing_page };
+
+	snprintf(missing_page, sizeof(missing_page),
+		 "tracestub: %s: truncated or unreadable while in use; the next run rebuilds it\n", path);
+	sigaction(SIGBUS, &action, NULL);
+}
 
 bool ts_opening_knows_format(const struct ts_cli *cli)
 {
@@ -59,7 +85,7 @@ static bool is_folder(const char *path)
 	return true;
 }
 
-/* Is the trace a folder of record --follow, for a command that takes one (folder.h)? */
+/* Is the trace a folder of record --follow, for a command that takes one (open/processes.h)? */
 static bool is_followed(const struct ts_cli *cli)
 {
 	bool takes_one = cli->command == TS_CMD_INFO || cli->command == TS_CMD_GDB || cli->command == TS_CMD_LLDB ||
@@ -314,7 +340,7 @@ static bool open_model(struct ts_opened *o, enum ts_status *status)
 	}
 	index = ts_model_index(o->model);
 	if (index.path)
-		ts_guard_index(index.path);
+		guard_index(index.path);
 	if (!index.path && cli->command == TS_CMD_INDEX && !ts_model_has_frames(o->model)) { /* why not has been said; reading would be in vain */
 		ts_fail(&err, TS_EIO, TS_NO_OFF, "there is no place for its index: --index PATH names one");
 		*status = ts_report_failure(cli->trace, &err);

@@ -11,6 +11,7 @@
 #include "src/model/model.h"
 #include "src/program/cli/cli.h"
 #include "src/program/cli/meter.h"
+#include "src/query/query.h"
 
 struct ts_loader;
 struct ts_part;
@@ -43,16 +44,63 @@ bool ts_opening_is_no_folder(const struct ts_cli *cli, enum ts_status *status);
 
 /*
  * Open the trace cli->trace with the options of @cli, and load its index file; the trace is not read
- * yet (reading.h).
+ * yet (ts_read_recording()).
  *
  * Returns false on failure, after a message; *status is the status to exit with.  The caller must call ts_opened_fini()
  * in both cases.
  */
 bool ts_opened_init(struct ts_opened *o, const struct ts_cli *cli, enum ts_status *status);
 
-/* The same for the part of --segment; the model stays closed.  The caller frees @part first (NULL on failure). */
+/* As ts_opened_init(), for the part of --segment; the model stays closed.  The caller frees @part first (NULL on failure). */
 bool ts_opened_init_part(struct ts_opened *o, const struct ts_cli *cli, struct ts_part **part, enum ts_status *status);
 
 void ts_opened_fini(struct ts_opened *o);
+
+/* -------------------------------------------------------------------------------------- reading.c */
+
+/*
+ * Read the recording to its end or to its damage; for a server, and for a question with --partial, only as far as
+ * the first question needs.  ^C, except in a server, ends the process with a message about the part that is kept.
+ *
+ * Returns false after a message if nothing can be served; *status is the status to exit with.
+ */
+bool ts_read_recording(struct ts_model *m, const struct ts_cli *cli, enum ts_status *status);
+
+/*
+ * For a server: continue to read for some milliseconds.
+ *
+ * Returns false if the recording has been read; its warnings have been printed then.
+ */
+bool ts_read_on(struct ts_model *m, const struct ts_cli *cli);
+
+/* --------------------------------------------------------------------------------------- beside.c */
+
+/*
+ * Check that the program of the command line is the recorded one.  If it is certainly another build, a warning is
+ * printed and cli->exec is cleared, because its lines belong to other code.  If some of its code differs, a warning is
+ * printed, too.
+ */
+void ts_beside_check(struct ts_cli *cli, struct ts_query *q);
+
+/*
+ * Search for the program of the recording @q, as far as it has been read, if @cli names neither it nor a
+ * sysroot.  On success cli->exec names it, and one line on stderr reports it; @cli borrows the path.
+ *
+ * Returns the path, which the caller frees after @cli; NULL if there is no such file.
+ */
+char *ts_beside_find(struct ts_cli *cli, struct ts_query *q);
+
+/* -------------------------------------------------------------------------------------- confine.c */
+
+/*
+ * Enter the sandbox of the command, before its recording is opened; @socket is the unix socket that is
+ * removed at the end, NULL for none.
+ *
+ * With --no-sandbox, or on a system without the needed features, a warning is printed instead.
+ *
+ * Returns true if the command may continue.  Returns false after a message if memory or open files are too few for a
+ * sandbox.
+ */
+bool ts_confine(const struct ts_cli *cli, const char *socket);
 
 #endif

@@ -21,6 +21,7 @@
 #include "src/index/trace_keys.h"
 #include "src/object/build_id.h"
 #include "src/object/object.h"
+#include "src/program/cli/cli_commands.h"
 #include "src/program/cli/message.h"
 #include "src/program/cli/meter.h"
 #include "src/program/cli/report.h"

@@ -39,12 +39,4 @@ void ts_packed_files_fini(struct ts_packed_files *files);
 /* Is @path a folder?  unpack then writes all files into it. */
 bool ts_is_folder(const char *path);
 
-/*
- * Pack the recording @m, which has been read, with its index, its marks and --exec.  Returns the status to exit with.
- */
-enum ts_status ts_run_pack(struct ts_model *m, const struct ts_cli *cli);
-
-/* Write the trace of a packed recording, and its marks.  Returns the status to exit with. */
-enum ts_status ts_run_unpack(const struct ts_cli *cli);
-
 #endif

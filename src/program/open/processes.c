@@ -17,8 +17,8 @@
 #define MAX_LEN (16u << 20)
 #define NAME "processes"
 
-static const char *const began_words[TS_N_PROCESS_BEGAN] = { "start", "fork", "exec" };
-static const char *const end_words[TS_N_PROCESS_ENDS] = { "exited", "killed", "became", "unknown" };
+const char *const ts_process_began_words[TS_N_PROCESS_BEGAN] = { "start", "fork", "exec" };
+const char *const ts_process_end_words[TS_N_PROCESS_ENDS] = { "exited", "killed", "became", "unknown" };
 
 /* -------------------------------------------------------------------------------- writing */
 
@@ -80,8 +80,8 @@ bool ts_processes_append(const char *folder, const struct ts_process *p, char **
 	bool is_done;
 
 	ts_buf_init(&line);
-	ts_buf_printf(&line, "%u %d %d %u %s %s %u", p->number, p->pid, p->parent, p->image, began_words[p->began],
-		      end_words[p->end], p->value);
+	ts_buf_printf(&line, "%u %d %d %u %s %s %u", p->number, p->pid, p->parent, p->image, ts_process_began_words[p->began],
+		      ts_process_end_words[p->end], p->value);
 	for (; *argv; argv++)
 		put_argument(&line, *argv);
 	ts_buf_putc(&line, '\n');
@@ -92,7 +92,7 @@ bool ts_processes_append(const char *folder, const struct ts_process *p, char **
 
 /* -------------------------------------------------------------------------------- reading */
 
-/* Returns @n if it is none of them. */
+/* The index of @word in @words; @n if it is not in it. */
 static unsigned word_of(const char *const *words, unsigned n, const char *word)
 {
 	unsigned i = 0;
@@ -110,8 +110,8 @@ static bool parse(struct ts_process *p, const char *line)
 	if (sscanf(line, "%" SCNu32 " %" SCNd32 " %" SCNd32 " %" SCNu32 " %15s %15s %" SCNu32 "%n", &p->number, &p->pid,
 		   &p->parent, &p->image, began, end, &p->value, &len) != 7 || p->pid <= 0)
 		return false;
-	p->began = word_of(began_words, TS_N_PROCESS_BEGAN, began);
-	p->end = word_of(end_words, TS_N_PROCESS_ENDS, end);
+	p->began = word_of(ts_process_began_words, TS_N_PROCESS_BEGAN, began);
+	p->end = word_of(ts_process_end_words, TS_N_PROCESS_ENDS, end);
 	p->arguments = strdup(line + len + (line[len] == ' '));
 	return p->began < TS_N_PROCESS_BEGAN && p->end < TS_N_PROCESS_ENDS && p->arguments;
 }

@@ -25,6 +25,9 @@
 enum ts_process_began { TS_PROCESS_START, TS_PROCESS_FORK, TS_PROCESS_EXEC, TS_N_PROCESS_BEGAN };
 enum ts_process_end { TS_PROCESS_EXITED, TS_PROCESS_KILLED, TS_PROCESS_BECAME, TS_PROCESS_UNKNOWN, TS_N_PROCESS_ENDS };
 
+/* Their words in the manifest. */
+extern const char *const ts_process_began_words[TS_N_PROCESS_BEGAN], *const ts_process_end_words[TS_N_PROCESS_ENDS];
+
 struct ts_process {
 	uint32_t number;    /* in the order in which they began */
 	int32_t pid, parent;

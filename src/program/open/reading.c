@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "reading.h"
+#include "opening.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -31,7 +31,7 @@ static void say_read(struct ts_model *m, const struct ts_cli *cli)
  */
 #define READ_FIRST_NS INT64_C(250000000)
 
-/* It reads on for this long at a time, when nobody wants anything. */
+/* The time for which a server continues to read while no client waits. */
 #define READ_ON_NS INT64_C(2000000)
 
 static bool is_enough(struct ts_model *m, const struct ts_cli *cli, int64_t start)

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "emulator.h"
+/*
+ * The choice of the emulator for a program.  The program is searched as a shell does, in PATH and through the first
+ * lines of scripts, and its ELF header determines the processor.
+ */
+#include "recorder.h"
 #include "src/program/cli/message.h"
 
 #include <elf.h>

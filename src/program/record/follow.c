@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "follow.h"
+#include "recorder.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -17,7 +17,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "followed.h"
 #include "src/base/vec.h"
 #include "src/program/cli/message.h"
 #include "src/program/cli/report.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "followed.h"
+#include "recorder.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -11,7 +11,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "record_choice.h"
 #include "src/base/buf.h"
 #include "src/program/cli/report.h"
 #include "src/program/open/processes.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "record.h"
+#include "src/program/cli/cli_commands.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,9 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "follow.h"
 #include "loaders/usercorn/op_write.h"
-#include "record_choice.h"
+#include "recorder.h"
 #include "src/program/cli/installed.h"
 #include "src/program/cli/memory_cap.h"
 #include "src/program/cli/message.h"

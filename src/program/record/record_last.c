@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "record_last.h"
+/*
+ * `record --last SIZE`: the end of a run.
+ *
+ * The stream is written to parts, unnamed files beside the output.  Each part begins with the state of the program.
+ * When a part has half of the size, a new part begins, and replaces the second to last part.  At the end
+ * the last two parts are copied into the recording.
+ */
+#include "recorder.h"
 
 #include <libgen.h>
 #include <limits.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "record_progress.h"
+#include "recorder.h"
 
 #include <inttypes.h>
 #include <termios.h>

@@ -18,10 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "follow.h"
 #include "loaders/usercorn/op_write.h"
-#include "record_last.h"
-#include "record_progress.h"
 #include "recorder.h"
 #include "src/program/cli/message.h"
 #include "src/record/decoder.h"

@@ -7,13 +7,61 @@
 
 #include <limits.h>
 #include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
-#include "emulator.h"
 #include "loaders/usercorn/write.h"
 #include "src/base/error.h"
 #include "src/program/cli/cli.h"
 #include "src/program/cli/memory_cap.h"
+#include "src/record/log.h"
+
+#define TS_MAX_SCRIPTS 4
+
+/* A processor of QEMU's user mode that can be recorded. */
+struct ts_emulated {
+	unsigned machine; /* EM_... */
+	bool is_64, is_big_endian;
+	const char *qemu;  /* the emulator's file name */
+	const char *arch;  /* name in a recording */
+	const char *model; /* -cpu; NULL: QEMU's default */
+	const char *vg_arch; /* Valgrind's name of it; NULL if its tool was not built */
+};
+
+struct ts_program {
+	const struct ts_emulated *emulated;
+	char path[PATH_MAX];     /* of the ELF file */
+	char emulator[PATH_MAX]; /* of QEMU */
+	char **argv;             /* owned; the program's arguments, NULL-terminated; the strings are borrowed */
+	/* owned; first lines of scripts and their paths, which argv points into */
+	char *lines[TS_MAX_SCRIPTS], *scripts[TS_MAX_SCRIPTS];
+	unsigned n_scripts;
+};
+
+/*
+ * Find the program @argv[0], and its processor.
+ *
+ * Returns 0 on success; the caller must then call ts_program_fini().  Otherwise returns the status to exit with, after
+ * a message: 127 if there is no such program, 126 if it cannot be run, 1 if it cannot be recorded.
+ */
+int ts_program_find(struct ts_program *p, char **argv);
+
+/*
+ * Find QEMU for the program: at @path, a file or a name in PATH, or by the emulator's name if @path is NULL.
+ *
+ * Returns 0 with p->emulator set.  Otherwise returns the status to exit with, after a message.
+ */
+int ts_program_find_emulator(struct ts_program *p, const char *path);
+
+void ts_program_fini(struct ts_program *p);
+
+/* Does this machine's processor execute such programs?  If not, Valgrind's tool for them runs in QEMU. */
+bool ts_emulated_is_own(const struct ts_emulated *e);
+
+/* The number of this machine's signal @sig on the emulated processor. */
+int ts_emulated_signal(const struct ts_emulated *e, int sig);
 
 struct ts_recorder;
 
@@ -151,5 +199,95 @@ bool ts_recorder_add_text(struct ts_recorder *r, uint8_t key, const char *text);
  * Returns false with r->err if it is at neither place.
  */
 bool ts_recorder_find_file(struct ts_recorder *r, const char *name, char path[PATH_MAX]);
+
+/* -------------------------------------------------------------------------------- record_choice.c */
+
+/*
+ * Set r->engine for r->program by the options of r->cli: Valgrind for programs of this machine's own processor, unless
+ * --with qemu, --qemu, --cpu or --sysroot ask for QEMU; QEMU for programs of other processors.
+ *
+ * Returns 0 on success.  Otherwise returns the status to exit with, after a message.
+ */
+int ts_record_choose(struct ts_recorder *r);
+
+/* After an exec: warn on stderr if the new program cannot run in a recorder. */
+void ts_record_warn(const struct ts_recorder *r);
+
+/* ------------------------------------------------------------------------------ record_progress.c */
+
+/*
+ * Print on stderr that @n_steps instructions are recorded, in @n_bytes of the file, if the last line is older than 10
+ * seconds (or TRACESTUB_PROGRESS of the environment).  Nothing is printed with --quiet and --follow, if stderr is no
+ * terminal, if this process is in the terminal's background, or if the program has switched off echo or line editing.
+ */
+void ts_record_progress_show(struct ts_recorder *r, uint64_t n_steps, uint64_t n_bytes);
+
+/* --------------------------------------------------------------------------------------- follow.c */
+
+#define TS_FOLLOW_FIFO ".logs"
+#define TS_FOLLOW_TEXT ".engine." /* what the engine says; the process id follows */
+
+/*
+ * Record the program of @r and all its descendants, until all of them have ended.
+ *
+ * Returns the status to exit with, as ts_run_record() does.
+ */
+int ts_run_follow(struct ts_recorder *r);
+
+/* ------------------------------------------------------------------------------------- followed.c */
+
+/*
+ * Record the process of @announced, which is the @number-th program and has executed @image programs before, into
+ * @folder, with the options of @first, and add it to the manifest.  SIGUSR2 reports that it executed another program.
+ *
+ * Returns the status to exit with.
+ */
+int ts_followed_run(const struct ts_recorder *first, const char *folder, const struct ts_log_process *announced,
+		    uint32_t number, uint32_t image);
+
+/* ---------------------------------------------------------------------------------- record_last.c */
+
+struct ts_record_part {
+	int fd;               /* owned; -1: there is none */
+	uint64_t first;       /* steps of the run before it */
+	uint64_t n_state;     /* bytes of the file that hold the state at its beginning */
+	struct ucir_writer writer;
+};
+
+struct ts_record_last {
+	uint64_t max;  /* bytes of both parts, without the states */
+	unsigned n;    /* parts that have begun */
+	struct ts_record_part parts[2];
+};
+
+/*
+ * Initialize @last without parts.
+ *
+ * Returns false with @err if no files can be created in the folder of @path, the output.  The caller must call
+ * ts_record_last_fini() in both cases.
+ */
+bool ts_record_last_init(struct ts_record_last *last, uint64_t max, const char *path, struct ts_error *err);
+
+/*
+ * Begin a part after @n_steps steps of the run.
+ *
+ * Returns the writer of the part, to which the caller first writes the state of the program; NULL with @err if the file
+ * cannot be truncated.
+ */
+struct ucir_writer *ts_record_last_begin(struct ts_record_last *last, uint64_t n_steps, struct ts_error *err);
+
+/* Called after the state was written and flushed: later bytes count towards the size. */
+void ts_record_last_end_state(struct ts_record_last *last);
+
+/* The file length at which the newest part has half of the size. */
+uint64_t ts_record_last_bound(const struct ts_record_last *last);
+
+/* The number of steps of the run that are in no kept part. */
+uint64_t ts_record_last_n_lost(const struct ts_record_last *last);
+
+/* Append the kept parts, which must be flushed, to @w.  Returns false with @err. */
+bool ts_record_last_copy(const struct ts_record_last *last, struct ucir_writer *w, struct ts_error *err);
+
+void ts_record_last_fini(struct ts_record_last *last);
 
 #endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The ends of file names: ".gz", ".log".
+ */
+#ifndef TS_BASE_SUFFIX_H
+#define TS_BASE_SUFFIX_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+/* The length of @suffix if the @len bytes of @name are longer and end with it, else 0. */
+static inline size_t ts_suffix_len(const char *name, size_t len, const char *suffix)
+{
+	size_t n = strlen(suffix);
+
+	return len > n && !memcmp(name + len - n, suffix, n) ? n : 0;
+}
+
+static inline bool ts_has_suffix(const char *name, const char *suffix)
+{
+	return ts_suffix_len(name, strlen(name), suffix) != 0;
+}
+
+#endif

@@ -9,6 +9,8 @@
 /* So that one input does not take the whole time: steps, and the step where the decode point is. */
 #define MAX_STEPS 300000u
 #define POINT_STEP 5u
+/* Effects and bytes; readers append no plain steps to a batch that may have to grow. */
+#define PLAIN_ROOM 4096u
 
 static void require(int condition)
 {
@@ -57,6 +59,7 @@ static void read_plain(struct ts_reader *one, struct ts_reader *many)
 
 	ts_steps_init(&a);
 	ts_steps_init(&b);
+	require(ts_steps_grow_steps(&b) && ts_steps_room(&b, PLAIN_ROOM, PLAIN_ROOM));
 	for (unsigned n = 0, turn = 1; next == TS_ITEM && n < MAX_STEPS; n += b.n_steps, turn = turn * 5 % 257) {
 		ts_steps_reset(&a);
 		ts_steps_reset(&b);

@@ -564,6 +564,7 @@ static void read_plain(struct ucir_trace *t, const struct ts_buf *point, const c
 	ck_assert_msg(r->ops->resume(r, point->data, point->len, &err), "%s", err.text);
 	ts_buf_init(&lines);
 	ts_steps_init(&b);
+	ck_assert(ts_steps_grow_steps(&b) && ts_steps_room(&b, 4096, 4096)); /* else nothing is plain at first */
 	do {
 		ts_steps_reset(&b);
 		next = ts_reader_next_steps(r, 1000, &b, &err);

@@ -58,6 +58,11 @@ static inline uint32_t u32(const uint8_t *p)
 	return le32toh(v);
 }
 
+static inline uint64_t address(const struct plain *x, const uint8_t *p)
+{
+	return u64(p) & x->mask;
+}
+
 static inline bool has_room(const struct plain *x, const struct place *at)
 {
 	return x->cap_effects > at->n_effects && x->cap_data - at->n_data >= MAX_LEN;
@@ -114,7 +119,7 @@ static inline bool take_reg(const struct plain *x, struct place *at)
 
 static inline bool take_access(const struct plain *x, struct place *at, enum ts_effect_kind kind)
 {
-	uint64_t addr = u64(at->p + 1) & x->mask, raw = u64(at->p + 1);
+	uint64_t addr = address(x, at->p + 1), raw = u64(at->p + 1);
 	uint32_t len = u32(at->p + 9);
 
 	if (__builtin_expect(len - 1 >= MAX_LEN || raw + (len - 1) < raw || len - 1 > x->mask - addr, 0))
@@ -153,7 +158,7 @@ static inline bool take_group(const struct plain *x, struct place *at)
 				return false;
 			break;
 		case UCIR_JMP:
-			at->pc = u64(at->p + 1) & x->mask;
+			at->pc = address(x, at->p + 1);
 			at->p += UCIR_JMP_LEN;
 			break;
 		case UCIR_READ:
@@ -183,7 +188,7 @@ static inline bool take_tail(const struct plain *x, struct place *at, bool *has_
 			return *at->p != UCIR_NOP && *at->p < UCIR_SYSCALL;
 		if (!x->has_jumps)
 			return true;
-		at->pc = u64(at->p + 1) & x->mask;
+		at->pc = address(x, at->p + 1);
 		at->p += UCIR_JMP_LEN;
 		at->left--;
 		*has_jumped = true;

@@ -20,6 +20,11 @@ unsigned ts_timeline_permille(const struct ts_timeline *tl)
 	return (unsigned)((double)reached / (double)len * 1000);
 }
 
+bool ts_timeline_waits(const struct ts_timeline *tl)
+{
+	return tl->builder && ts_feed_is_slow(tl->builder->feed);
+}
+
 uint64_t ts_timeline_n_read(const struct ts_timeline *tl)
 {
 	return tl->builder ? tl->builder->n_steps : tl->n_steps;

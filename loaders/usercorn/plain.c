@@ -131,7 +131,7 @@ static inline bool take_access(const struct plain *x, struct place *at, enum ts_
 	}
 	if (__builtin_expect(at->p + len > x->end, 0))
 		return false;
-	if (__builtin_expect(len == 8, 1))
+	if (__builtin_expect(len <= 8, 1)) /* more may be read and written than counts */
 		memcpy(x->data + at->n_data, at->p, 8);
 	else
 		memcpy(x->data + at->n_data, at->p, len);

@@ -488,6 +488,153 @@ static enum ts_next next(struct ts_reader *base, struct ts_steps *out, struct ts
 	return TS_ITEM;
 }
 
+/* ------------------------------------------------------------------------------------------- plain events */
+
+/*
+ * A plain event has entries in their short forms only, which nearly all events have, all of them in the window.  It is
+ * made with less work for each, and undone where it turns out not to be plain.
+ */
+#define MAX_ENTRIES   14u /* of memory, and of registers */
+#define MAX_PLAIN_LEN 512u
+_Static_assert(MAX_PLAIN_LEN >= 1 + MAX_ENTRIES * (8 + 1 + 8 + 1 + 8), "a plain event fits in");
+
+struct kept_before {
+	uint8_t *at;
+	uint64_t value;
+};
+
+struct plain {
+	const struct rvn *rec;
+	struct rvn_reader *r;
+	struct ts_effect *effects; /* as in the batch */
+	uint8_t *data;
+	const uint8_t *p;          /* the next byte of the trace */
+	uint32_t n_effects, n_data;
+	/* of the open event */
+	unsigned n_before, n_changed;
+	uint64_t is_changed;       /* bit i: target i is in changed */
+	struct kept_before before[MAX_ENTRIES];
+	const struct rvn_short *changed[MAX_ENTRIES];
+};
+
+static inline void put_word(struct plain *x, enum ts_effect_kind kind, uint64_t addr, const uint8_t *bytes, uint32_t len)
+{
+	x->effects[x->n_effects++] = (struct ts_effect){ .addr = addr, .len = len, .data = x->n_data, .kind = kind };
+	memcpy(x->data + x->n_data, bytes, 8);
+	x->n_data += len;
+}
+
+static inline bool take_plain_memory(struct plain *x)
+{
+	const struct rvn_span *s = x->r->span;
+	const unsigned addr_len = x->rec->addr_len;
+	const uint64_t addr = rvn_le(x->p, addr_len), len = x->p[addr_len];
+
+	if (!s || len - 1 >= 8 || addr < s->first || addr > s->last || len - 1 > s->last - addr)
+		return false;
+	put_word(x, TS_FX_WRITE, addr, x->p + addr_len + 1, (uint32_t)len);
+	x->p += addr_len + 1 + len;
+	return true;
+}
+
+static inline bool change_plainly(struct plain *x, const struct rvn_short *s)
+{
+	uint8_t *value = x->r->kept + s->kept;
+	uint64_t old = rvn_le(value, 8), made = ((old & s->keep) | s->set) + s->add;
+
+	x->before[x->n_before++] = (struct kept_before){ value, htole64(old) };
+	made += rvn_le(x->p, 8) & s->take;
+	made = htole64((made & s->mask) | (old & ~s->mask));
+	memcpy(value, &made, 8);
+	if (s->way == RVN_KEEP)
+		return true;
+	if (!s->width || s->target >= 64)
+		return false;
+	if (!(x->is_changed >> s->target & 1))
+		x->changed[x->n_changed++] = s;
+	x->is_changed |= UINT64_C(1) << s->target;
+	return true;
+}
+
+static inline bool take_plain_register(struct plain *x)
+{
+	const struct rvn_short *s = &x->rec->shorts[*x->p];
+
+	x->p++;
+	if (s->way == RVN_TELL)
+		put_word(x, TS_FX_REG_WRITE, s->off, x->p, s->len);
+	else if (s->way == RVN_NO_SHORT || !change_plainly(x, s))
+		return false;
+	x->p += s->len;
+	return true;
+}
+
+static inline bool take_plain_event(struct plain *x)
+{
+	const uint8_t diff = *x->p++;
+	unsigned n_memory = diff & 15, n_regs = diff >> 4;
+
+	x->n_before = x->n_changed = 0;
+	x->is_changed = 0;
+	if (is_continued(diff))
+		return false;
+	for (; n_memory; n_memory--)
+		if (!take_plain_memory(x))
+			return false;
+	for (; n_regs; n_regs--)
+		if (!take_plain_register(x))
+			return false;
+	for (unsigned i = 0; i < x->n_changed; i++)
+		put_word(x, TS_FX_REG_WRITE, x->changed[i]->off, x->r->kept + x->changed[i]->kept,
+			 x->changed[i]->width);
+	return true;
+}
+
+static void undo_plain_event(const struct plain *x)
+{
+	for (unsigned i = x->n_before; i-- > 0;)
+		memcpy(x->before[i].at, &x->before[i].value, 8);
+}
+
+static inline bool has_room(const struct ts_steps *out, const struct plain *x)
+{
+	return out->n_steps < out->cap_steps && out->cap_effects - x->n_effects >= 2 * MAX_ENTRIES &&
+	       out->cap_data - x->n_data >= 2 * MAX_ENTRIES * 8;
+}
+
+/* Are the bytes of an event in the cursor, if it is plain? */
+static inline bool is_at_hand(const struct rvn_reader *r)
+{
+	return __builtin_expect(r->c.left >= MAX_PLAIN_LEN, 1) ||
+	       (r->c.left && r->c.left > (*r->c.p & 15) * (r->rec->addr_len + 9u) + (*r->c.p >> 4) * 9u);
+}
+
+static void next_plain(struct ts_reader *base, uint32_t max, struct ts_steps *out)
+{
+	struct rvn_reader *r = (struct rvn_reader *)base;
+	struct plain x = { .rec = r->rec, .r = r, .effects = out->effects, .data = out->data, .p = r->c.p };
+	uint64_t n = 0, n_left = r->rec->n_events - r->n;
+
+	x.n_effects = out->n_effects;
+	x.n_data = out->n_data;
+	r->out = out;
+	for (; n < max && n < n_left && is_at_hand(r) && has_room(out, &x); n++) {
+		const uint64_t pc = r->base.end.pc;
+
+		if (!take_plain_event(&x)) {
+			undo_plain_event(&x);
+			break;
+		}
+		r->data_len = *r->c.p & 15; /* 0 or not */
+		out->n_effects = x.n_effects;
+		out->n_data = x.n_data;
+		r->base.end.pc = pc_of(r);
+		ts_steps_close(out, pc, insn_len(r, pc, r->base.end.pc), 0);
+		ts_take(&r->c, (uint64_t)(x.p - r->c.p));
+	}
+	r->n += n;
+}
+
 /* ------------------------------------------------------------------------------------------ decode points */
 
 /* A decode point: where the next event is, its ordinal, how what is kept differs from position 0. */
@@ -537,7 +684,8 @@ static void close_reader(struct ts_reader *base)
 }
 
 static const struct ts_reader_ops ops = {
-	.size = sizeof(struct rvn_reader), .next = next, .save = save, .resume = resume, .close = close_reader
+	.size = sizeof(struct rvn_reader), .next = next, .next_plain = next_plain, .save = save, .resume = resume,
+	.close = close_reader
 };
 
 struct ts_reader *rvn_reader_new(struct rvn *rec, struct ts_error *err)

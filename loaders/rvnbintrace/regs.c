@@ -296,12 +296,14 @@ static void shorten(struct rvn_short *s, const struct rvn *rec, const struct rvn
 	s->off = r->off;
 	s->kept = r->kept;
 	s->len = op ? 0 : (uint8_t)r->len;
+	s->target = r->target;
+	s->width = r->role == RVN_PLAIN && r->len == r->g_len ? (uint8_t)r->len : 0;
 	s->mask = UINT64_MAX >> (64 - 8 * r->len);
 	s->take = op ? 0 : s->mask;
 	s->keep = !op || op->kind == RVN_SET ? 0 : op->kind == RVN_AND ? operand : UINT64_MAX;
 	s->set = op && (op->kind == RVN_SET || op->kind == RVN_OR) ? operand : 0;
 	s->add = op && op->kind == RVN_ADD ? operand : 0;
-	if (r->role == RVN_PC)
+	if (r->role == RVN_PC || (r->role == RVN_LEFT_OUT && r->kept != RVN_NOT_KEPT))
 		s->way = RVN_KEEP;
 	else if (r->kept == RVN_NOT_KEPT && r->role == RVN_PLAIN && r->len == r->g_len)
 		s->way = RVN_TELL;

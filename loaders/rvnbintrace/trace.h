@@ -104,6 +104,8 @@ struct rvn_short {
 	uint16_t ordinal; /* of the register */
 	uint8_t len;
 	uint8_t way;      /* enum rvn_way */
+	uint8_t target;   /* RVN_KEEP_NOTE: ordinal among the targets of operations, */
+	uint8_t width;    /* and the register's bytes if it is told as it is kept; 0: it is not */
 };
 
 /* Physical addresses first to last, both inclusive. */

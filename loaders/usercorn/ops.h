@@ -130,11 +130,12 @@ static inline bool ucir_op_read(struct ucir_stream *s, unsigned version, struct 
 /* As ucir_op_read(), for ops of any kind. */
 bool ucir_op_read_any(struct ucir_stream *s, unsigned version, struct ucir_op *op, struct ts_error *err);
 
-/* Length of a STEP, of a REG, of a FRAME, of a JMP, and of a WRITE of a word with its bytes. */
+/* Length of a STEP, of a REG, of a FRAME, of a JMP, of a READ or WRITE without bytes, and of a WRITE of a word. */
 #define UCIR_STEP_LEN 2u
 #define UCIR_REG_LEN 11u
 #define UCIR_FRAME_LEN 13u
 #define UCIR_JMP_LEN 13u
+#define UCIR_ACCESS_LEN 13u
 #define UCIR_WORD_LEN (13u + 8u)
 
 /*

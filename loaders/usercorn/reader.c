@@ -17,6 +17,7 @@
 
 #include "loaders/kit/point.h"
 #include "note.h"
+#include "plain.h"
 #include "src/arch/traps.h"
 #include "trace.h"
 
@@ -304,6 +305,11 @@ static enum ts_next next(struct ts_reader *base, struct ts_steps *out, struct ts
 	return TS_ITEM;
 }
 
+static void next_plain(struct ts_reader *base, uint32_t max, struct ts_steps *out)
+{
+	ucir_plain_steps((struct ucir_reader *)base, max, out);
+}
+
 /*
  * A decode point: stream offset; ops left in the frame; pid of the frame; frames and steps passed; offset of
  * the frame; processes that began; last thread; the end; thread of the current task and 1; the tasks.
@@ -384,7 +390,7 @@ static void close_reader(struct ts_reader *base)
 }
 
 static const struct ts_reader_ops ops = {
-	.size = sizeof(struct ucir_reader), .next = next, .save = save, .resume = resume, .close = close_reader
+	.size = sizeof(struct ucir_reader), .next = next, .next_plain = next_plain, .save = save, .resume = resume, .close = close_reader
 };
 
 struct ucir_reader *ucir_reader_open(struct usercorn *rec, struct ts_error *err)

@@ -267,7 +267,7 @@ static bool collect(struct usercorn *rec, struct box *boxes, size_t n, struct ts
 	     n_steps += b.n_steps) {
 		ts_steps_reset(&b);
 		while (result == TS_ITEM && b.n_steps < BATCH_STEPS && !b.is_failed)
-			result = ts_reader_next(reader, &b, &failed);
+			result = ts_reader_next_steps(reader, BATCH_STEPS - b.n_steps, &b, &failed);
 		if (b.is_limited) { /* what was seen before is the evidence */
 			ts_error_reset(&failed);
 			break;

@@ -71,6 +71,12 @@ bool ts_model_add_file(struct ts_model *m, const char *path, const uint64_t *bas
 #define MIN_AHEAD (UINT64_C(1) << 20)
 
 /*
+ * With so many jobs the thread that decodes a file reads it, too, unless the timeline waits for that one anyway.  A third
+ * thread on two processors copies to memory that is in no cache of the decoder, and takes time from the other two.
+ */
+#define MAX_JOBS_READING 2u
+
+/*
  * Where there is a second processor it decodes while this one indexes; if others wait, there is a thread in
  * any case.
  */
@@ -120,7 +126,7 @@ bool ts_model_open(struct ts_model *m, struct ts_source *src, struct ts_error *e
 	m->src = src;
 	if (ts_index_policy_keeps(&m->opt))
 		ts_layout_cache_init(&m->keeper, src, m->opt.trace, m->opt.index.path);
-	if (m->opt.n_jobs > 1)
+	if (m->opt.n_jobs > (ts_source_is_file(src) ? MAX_JOBS_READING : 1))
 		ts_source_allow_ahead(src);
 	for (unsigned tries = 0; is_bad_file && tries < 1 + TS_INDEX_MAX_PLACES && !m->tl; tries++) {
 		ts_recording_close(m->rec);
@@ -170,6 +176,8 @@ enum ts_next ts_model_grow(struct ts_model *m, uint64_t n_steps, struct ts_error
 	bool is_left;
 	enum ts_next grow = ts_timeline_grow(m->tl, n_steps, err);
 
+	if (m->opt.n_jobs == MAX_JOBS_READING && ts_timeline_waits(m->tl))
+		ts_source_allow_ahead(m->src);
 	if (grow == TS_FAIL) {
 		ts_fail_prefix(err, "%s", m->rec->format);
 		return TS_FAIL;

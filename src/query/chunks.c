@@ -100,7 +100,7 @@ static bool decode(struct ts_query *q, struct cached_chunk *c, uint32_t n, struc
 	bool is_sighted = has_sights(q, c->chunk);
 
 	while (b->n_steps < n && !b->is_failed) {
-		enum ts_next next = ts_reader_next(q->reader, b, err);
+		enum ts_next next = ts_reader_next_steps(q->reader, is_sighted ? 1 : n - b->n_steps, b, err);
 
 		if (next == TS_ITEM) {
 			if (is_sighted)

@@ -348,6 +348,11 @@ const char *ts_source_name(const struct ts_source *src)
 	return src->name;
 }
 
+bool ts_source_is_file(const struct ts_source *src)
+{
+	return src->ops->read == read_file;
+}
+
 bool ts_source_is_fleeting(const struct ts_source *src)
 {
 	return src->is_fleeting;

@@ -110,7 +110,8 @@ uint64_t ts_source_reached(const struct ts_source *src);
 void ts_source_restart(struct ts_source *src);
 
 /*
- * Permit sequential readers to use a thread that reads the next piece ahead.  Inherited by sources that are opened over
+ * Permit sequential readers to use a thread that reads the next piece ahead, also those that are reading; any thread may
+ * call this function.  Inherited by sources that are opened over
  * @src or beside it afterwards.
  */
 void ts_source_allow_ahead(struct ts_source *src);
@@ -136,6 +137,9 @@ bool ts_source_recall(const struct ts_source *src, struct ts_buf *out);
 
 /* Store the layout @bytes; nothing is stored if the buffer has failed. */
 void ts_source_keep(const struct ts_source *src, const struct ts_buf *bytes);
+
+/* Are its bytes those of a file, which nothing unpacks when they are read? */
+bool ts_source_is_file(const struct ts_source *src);
 
 /* Is the data lost when the source is closed, like data from a pipe?  Then an index file is useless. */
 bool ts_source_is_fleeting(const struct ts_source *src);
@@ -205,7 +209,7 @@ struct ts_source {
 	atomic_uint_least64_t reached; /* the end of the highest byte that was read */
 	char *name;             /* owned */
 	bool is_fleeting;
-	bool is_read_ahead;     /* see ts_source_allow_ahead() */
+	atomic_bool is_read_ahead; /* see ts_source_allow_ahead() */
 	struct ts_error damage;
 	const struct ts_source_keeper *keeper; /* borrowed; NULL: none */
 	const struct ts_source_listener *_Atomic listener; /* borrowed; NULL: none */

@@ -96,6 +96,12 @@ static uint64_t digest_long(uint64_t sum, const uint8_t *data, uint64_t len)
 	return mix(sum, load(data, len));
 }
 
+/* Nearly all effects: a value of at most eight bytes. */
+static inline bool is_short(const struct ts_effect *e)
+{
+	return __builtin_expect(e->kind <= TS_FX_WRITE && e->data != TS_NO_DATA && e->len <= 8, 1);
+}
+
 static inline bool is_counted(enum ts_effect_kind kind)
 {
 	return kind <= TS_FX_WRITE || kind == TS_FX_THREAD || kind == TS_FX_FORGET_REGS;
@@ -110,34 +116,40 @@ static inline bool is_unknown_reg(const struct ts_effect *e)
 	       __builtin_expect(e->kind == TS_FX_FORGET_REGS, 0);
 }
 
-/* @turn: which of the effects it is; their order counts. */
-static inline uint64_t digest_effect(const struct ts_steps *b, const struct ts_effect *e, uint64_t turn)
+/* @turn_key: a multiple of KEY_B by the place of the effect; their order counts. */
+static inline uint64_t what_of(const struct ts_effect *e, uint64_t turn_key)
 {
-	uint64_t what = e->addr ^ (e->len << 4 | (uint64_t)e->kind) << 44 ^ turn * KEY_B;
+	return e->addr ^ (e->len << 4 | (uint64_t)e->kind) << 44 ^ turn_key;
+}
+
+static __attribute__((noinline)) uint64_t digest_other(const struct ts_steps *b, const struct ts_effect *e, uint64_t what)
+{
 	const uint8_t *value = ts_effect_data(b, e);
 
-	if (!value)
-		return mix(what, ts_effect_item(e) ^ KEY_A);
-	if (e->len > 8)
-		return digest_long(what, value, e->len);
-	return mix(what, load(value, e->len));
+	return value ? digest_long(what, value, e->len) : mix(what, ts_effect_item(e) ^ KEY_A);
 }
 
 uint64_t ts_digest(const struct ts_steps *chunk)
 {
 	const struct ts_step *end = chunk->steps + chunk->n_steps;
+	const uint8_t *data = chunk->data;
 	uint64_t sum = chunk->n_steps, turn = 0;
 
 	for (const struct ts_step *s = chunk->steps; s < end; s++) {
 		const struct ts_effect *e = chunk->effects + s->first;
 
-		sum += mix(s->pc, (uint64_t)s->thread << 32 ^ ++turn * KEY_A);
+		turn++;
+		sum += mix(s->pc, (uint64_t)s->thread << 32 ^ turn * KEY_A);
 		for (const struct ts_effect *e_end = e + s->n_effects; e < e_end; e++) {
+			if (is_short(e)) {
+				sum += mix(what_of(e, ++turn * KEY_B), load(data + e->data, e->len));
+				continue;
+			}
 			if (!is_counted(e->kind))
 				continue;
 			if (is_unknown_reg(e))
 				return 0;
-			sum += digest_effect(chunk, e, ++turn);
+			sum += digest_other(chunk, e, what_of(e, ++turn * KEY_B));
 		}
 	}
 	return sum ? sum : 1;

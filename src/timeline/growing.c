@@ -222,6 +222,11 @@ static enum ts_next begin_last(struct ts_timeline *tl, struct ts_error *err)
 	return has_segment(tl->builder) ? begin_packing(tl, TS_STAGE_LAST, err) : keep(tl);
 }
 
+bool ts_timeline_waits(const struct ts_timeline *tl)
+{
+	return tl->builder && ts_feed_is_slow(tl->builder->feed);
+}
+
 uint64_t ts_timeline_n_read(const struct ts_timeline *tl)
 {
 	return tl->builder ? tl->builder->n_steps : tl->n_steps;

@@ -184,6 +184,9 @@ enum ts_next ts_timeline_grow(struct ts_timeline *tl, uint64_t n_steps, struct t
 /* The part of the trace's bytes that has been read, in thousandths; 1000 only if all were read. */
 unsigned ts_timeline_permille(const struct ts_timeline *tl);
 
+/* Is it decoded by other threads, which take much longer than ts_timeline_grow() does for what they decode? */
+bool ts_timeline_waits(const struct ts_timeline *tl);
+
 /* The number of steps that have been read, including those that cannot be queried yet. */
 uint64_t ts_timeline_n_read(const struct ts_timeline *tl);
 

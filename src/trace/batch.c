@@ -67,7 +67,7 @@ void ts_batch_read_steps(struct ts_batch *b, struct ts_reader *r, struct ts_step
 	ts_steps_bound(out, b->max_memory);
 	do {
 		n_whole = out->n_steps;
-		b->next = ts_reader_next(r, out, &b->err);
+		b->next = ts_reader_next_steps(r, TS_CHUNK_STEPS - out->n_steps, out, &b->err);
 	} while (b->next == TS_ITEM && out->n_steps < TS_CHUNK_STEPS && !out->is_failed);
 	if (out->is_limited)
 		end_at_limit(b, r, out, n_whole);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "feed_parts.h"
+#include "src/base/clock.h"
 #include "src/base/log.h"
 #include "src/base/thread.h"
 
@@ -113,8 +114,17 @@ static void wait_for_batches(struct ts_feed *f)
 		;
 	if (ts_feed_n_ready(f))
 		return;
+	f->waited -= ts_now_ns();
 	while (!ts_feed_has_enough(f) && failed != ETIMEDOUT)
 		failed = pthread_cond_timedwait(&f->filled, &f->lock, &until);
+	f->waited += ts_now_ns();
+}
+
+#define MIN_JUDGED 256u
+
+bool ts_feed_is_slow(const struct ts_feed *f)
+{
+	return f->n_lent >= MIN_JUDGED && f->waited > (ts_now_ns() - f->since) / 3;
 }
 
 static struct ts_batch *lend(struct ts_feed *f)
@@ -135,6 +145,9 @@ struct ts_batch *ts_feed_next(struct ts_feed *f)
 	give_back(f);
 	wait_for_batches(f);
 	b = lend(f);
+	if (!f->n_lent)
+		f->since = ts_now_ns();
+	f->n_lent += b != NULL;
 	pthread_mutex_unlock(&f->lock);
 	if (b && b->has_learned && !ts_learned_give(&b->learned, f->rec))
 		ts_batch_fail_for_memory(b);

@@ -74,6 +74,9 @@ bool ts_feed_go_ahead(struct ts_feed *f, struct ts_recording *twin, struct ts_er
  */
 struct ts_batch *ts_feed_next(struct ts_feed *f);
 
+/* Has the caller spent a third of its time on waiting for batches, after the first hundreds of them? */
+bool ts_feed_is_slow(const struct ts_feed *f);
+
 /*
  * Inform the feed that the caller will take no batch for some milliseconds.  Until its next call, a thread that decodes
  * alone may be further ahead than usual, within a limit on memory.

@@ -116,6 +116,10 @@ struct ts_feed {
 	bool is_to_rest;
 	bool is_lent;               /* the first batch that was not given back is the caller's */
 
+	/* only the caller uses these: */
+	uint64_t n_lent;            /* batches so far */
+	int64_t since, waited;      /* ns: when it took the first one, and how long it has waited */
+
 	bool (*look)(void *user, const struct ts_steps *steps); /* NULL: nobody looks */
 	void *look_user;
 	uint64_t look_at;           /* the stretch of the batch that is looked at next, and which of it that is */

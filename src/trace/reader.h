@@ -39,6 +39,12 @@ struct ts_reader_ops {
 	 */
 	enum ts_next (*next)(struct ts_reader *r, struct ts_steps *out, struct ts_error *err);
 
+	/*
+	 * Append up to @max steps, exactly as @max calls of next() do, but with less work for each.  It stops before the
+	 * first step that needs more: next() appends that one.  NULL: next() appends all.
+	 */
+	void (*next_plain)(struct ts_reader *r, uint32_t max, struct ts_steps *out);
+
 	/* Append all data that resume() needs to continue from here to @point.  Called between steps only. */
 	void (*save)(const struct ts_reader *r, struct ts_buf *point);
 
@@ -230,6 +236,20 @@ static inline enum ts_next ts_reader_next(struct ts_reader *r, struct ts_steps *
 	if (__builtin_expect(next != TS_ITEM, 0))
 		ts_steps_rollback(out, out->n_closed);
 	return next;
+}
+
+/*
+ * Append up to @max (at least 1) steps to @out, and at least one unless it returns something else than TS_ITEM, as
+ * ts_reader_next() does.
+ */
+static inline enum ts_next ts_reader_next_steps(struct ts_reader *r, uint32_t max, struct ts_steps *out,
+						struct ts_error *err)
+{
+	const uint32_t n = out->n_steps;
+
+	if (r->ops->next_plain)
+		r->ops->next_plain(r, max, out);
+	return out->n_steps > n ? TS_ITEM : ts_reader_next(r, out, err);
 }
 
 /* A reader of @ops->size bytes, zero but for ops.  Returns NULL if memory is exhausted (TS_ENOMEM). */

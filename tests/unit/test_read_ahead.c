@@ -166,6 +166,25 @@ START_TEST(a_window_over_it_gives_every_byte)
 }
 END_TEST
 
+START_TEST(it_may_be_allowed_while_a_window_is_read)
+{
+	struct ts_window w;
+
+	ts_window_init(&w, src, LEN);
+	for (uint64_t off = 0; off < LEN; off += 1777) {
+		const uint8_t *p = ts_window_need(&w, off, off + 1777 < LEN ? 1777 : LEN - off, &err);
+
+		ck_assert(p && *p == bytes[off]);
+		if (off < LEN / 2)
+			ck_assert_ptr_null(w.ahead);
+		else
+			ts_source_allow_ahead(src);
+	}
+	ck_assert_ptr_nonnull(w.ahead);
+	ts_window_fini(&w);
+}
+END_TEST
+
 START_TEST(a_file_that_becomes_shorter_is_the_same_error)
 {
 	const uint64_t end = LEN - 100000;
@@ -181,4 +200,4 @@ END_TEST
 UNIT_FIXTURE_SUITE("read_ahead", setup, teardown, pieces_come_one_after_the_other,
 		   one_that_is_too_short_is_given_only_as_the_last, one_that_was_not_begun_is_not_given,
 		   the_last_one_begun_counts, one_that_cannot_be_read_as_a_whole_is_not_given,
-		   a_window_over_it_gives_every_byte, a_file_that_becomes_shorter_is_the_same_error)
+		   a_window_over_it_gives_every_byte, it_may_be_allowed_while_a_window_is_read, a_file_that_becomes_shorter_is_the_same_error)

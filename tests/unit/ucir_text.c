@@ -551,10 +551,45 @@ void ucir_close(struct ucir_trace *t)
 	*t = (struct ucir_trace){ 0 };
 }
 
-enum ts_next ucir_read_all(struct ucir_trace *t, struct ts_buf *out)
+/* Steps that are read many at a time, from the decode point @point on, are the lines @wanted, and end as @t did. */
+static void read_plain(struct ucir_trace *t, const struct ts_buf *point, const char *wanted, enum ts_next end)
 {
+	struct ts_error err = { 0 };
+	struct ts_reader *r = t->rec->ops->reader(t->rec, &err);
+	struct ts_buf lines;
+	struct ts_steps b;
 	enum ts_next next;
 
+	ck_assert_ptr_nonnull(r);
+	ck_assert_msg(r->ops->resume(r, point->data, point->len, &err), "%s", err.text);
+	ts_buf_init(&lines);
+	ts_steps_init(&b);
+	ck_assert(ts_steps_grow_steps(&b) && ts_steps_room(&b, 4096, 4096)); /* else nothing is plain at first */
+	do {
+		ts_steps_reset(&b);
+		next = ts_reader_next_steps(r, 1000, &b, &err);
+		for (uint32_t i = 0; i < b.n_steps; i++)
+			ucir_describe(&lines, t->rec, &b, i);
+	} while (next == TS_ITEM);
+	ck_assert_str_eq(ts_buf_text(&lines), wanted);
+	ck_assert_int_eq(next, end);
+	ck_assert_str_eq(err.text, t->err.text);
+	ck_assert(r->end.pc == t->reader->end.pc && r->end.has_pc == t->reader->end.has_pc &&
+		  r->end.is_assumed == t->reader->end.is_assumed && r->end.has_exit == t->reader->end.has_exit &&
+		  r->end.is_fault == t->reader->end.is_fault);
+	ts_steps_fini(&b);
+	ts_buf_fini(&lines);
+	ts_reader_close(r);
+}
+
+enum ts_next ucir_read_all(struct ucir_trace *t, struct ts_buf *out)
+{
+	struct ts_buf point, lines;
+	enum ts_next next;
+
+	ts_buf_init(&point);
+	ts_buf_init(&lines);
+	t->reader->ops->save(t->reader, &point);
 	for (;;) {
 		ts_steps_reset(&t->steps);
 		next = ts_reader_next(t->reader, &t->steps, &t->err);
@@ -563,10 +598,16 @@ enum ts_next ucir_read_all(struct ucir_trace *t, struct ts_buf *out)
 			ck_abort_msg("next() gave %d with %u steps and error \"%s\"", next, t->steps.n_steps,
 				     t->err.text);
 		if (next != TS_ITEM)
-			return next;
-		if (out)
-			ucir_describe(out, t->rec, &t->steps, 0);
+			break;
+		ucir_describe(&lines, t->rec, &t->steps, 0);
 	}
+	if (t->reader->ops->next_plain)
+		read_plain(t, &point, ts_buf_text(&lines), next);
+	if (out)
+		ts_buf_put(out, lines.data, lines.len);
+	ts_buf_fini(&lines);
+	ts_buf_fini(&point);
+	return next;
 }
 
 uint64_t ucir_warned(const struct ts_recording *rec, const char *word)

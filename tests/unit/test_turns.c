@@ -169,6 +169,18 @@ START_TEST(columns_are_as_wide_as_they_need)
 }
 END_TEST
 
+/* As a file may say: callers use the number as an index. */
+START_TEST(a_thread_that_there_is_not_is_the_first_one)
+{
+	ck_assert(ts_turns_add(&turns, 0, 0) && ts_turns_add(&turns, 5, 1) && ts_turns_add(&turns, 9, 0));
+	ck_assert(ts_turns_end_block(&turns));
+	ck_assert_uint_eq(ts_turns_thread(&turns, 6), 1);
+	turns.n_threads = 1;
+	ck_assert_uint_eq(ts_turns_thread(&turns, 6), 0);
+	turns.n_threads = 2;
+}
+END_TEST
+
 Suite *unit_suite(void)
 {
 	Suite *s = suite_create("turns");
@@ -177,6 +189,7 @@ Suite *unit_suite(void)
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_loop_test(t, turns_are_found_as_in_a_list, 0, (int)(sizeof(shapes) / sizeof(shapes[0])));
 	tcase_add_test(t, columns_are_as_wide_as_they_need);
+	tcase_add_test(t, a_thread_that_there_is_not_is_the_first_one);
 	suite_add_tcase(s, t);
 	return s;
 }

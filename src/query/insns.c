@@ -17,6 +17,16 @@ struct pair {
 	uint32_t process[2];
 };
 
+/* Memory around the instruction that was decoded last, as it was at a position: the next one is often there, too. */
+#define CODE_ALIGN 64u
+struct code_window {
+	uint64_t at, n_steps; /* the position, and how much of the recording had been read */
+	uint64_t addr;
+	uint32_t process;
+	bool is_there;
+	uint8_t data[2 * CODE_ALIGN], known[2 * CODE_ALIGN];
+};
+
 struct ts_insns {
 	struct ts_decoder *decoder;           /* owned */
 	uint8_t *g;                           /* owned; registers and their known flags */
@@ -26,6 +36,7 @@ struct ts_insns {
 	struct ts_decoded stopped;            /* of the last step that did not complete */
 	struct ts_decoded aside;              /* outside of the cache */
 	uint64_t aside_end;                   /* the position after its step; 0: there is none */
+	struct code_window window;
 };
 
 bool ts_query_has_operands(const struct ts_query *q)
@@ -74,9 +85,9 @@ bool ts_query_code_since(struct ts_query *q, uint32_t process, uint64_t pc, unsi
 	uint64_t chunk = pos / TS_CHUNK_STEPS, changed;
 	struct ts_translation t;
 
-	if (!ts_query_mode(q, pos)) {
+	if (!ts_query_mode(q, pos) || !ts_paging_is_known(q)) { /* addresses are those of the recording */
 		changed = last_change(q, process, pc, len, chunk);
-		*first = changed == TS_NO_CHUNK ? 0 : changed + 1;
+		*first = first_of_mode(q, changed == TS_NO_CHUNK ? 0 : changed + 1, chunk);
 		return true;
 	}
 	*first = chunk + 1;
@@ -275,13 +286,36 @@ static bool find_arm_mode(struct ts_decoded *d, struct ts_query *q, uint64_t pos
 }
 
 /*
+ * Memory at an instruction: ts_virtual_mem() of TS_MAX_INSN bytes.  Bytes of an image cost a read of its file, whether
+ * they are few or many; so at the beginning of a chunk more are read than are asked for.
+ */
+static bool read_code(struct ts_query *q, uint64_t at, uint32_t process, uint64_t pc, uint8_t *bytes, uint8_t *known,
+		      struct ts_error *err)
+{
+	struct code_window *w = &q->insns->window;
+	uint64_t addr = pc - pc % CODE_ALIGN, n_steps = ts_query_n_steps(q);
+
+	if (at % TS_CHUNK_STEPS || addr > UINT64_MAX - sizeof(w->data))
+		return ts_virtual_mem(q, at, process, pc, TS_MAX_INSN, bytes, known, err);
+	if (!w->is_there || w->at != at || w->n_steps != n_steps || w->process != process || w->addr != addr) {
+		*w = (struct code_window){ .at = at, .n_steps = n_steps, .addr = addr, .process = process };
+		if (!ts_virtual_mem(q, at, process, addr, sizeof(w->data), w->data, w->known, err))
+			return false;
+		w->is_there = true;
+	}
+	memcpy(bytes, w->data + (pc - addr), TS_MAX_INSN);
+	memcpy(known, w->known + (pc - addr), TS_MAX_INSN);
+	return true;
+}
+
+/*
  * The bytes at the instruction in memory of position @at, as far as they are known, in the mode of step @pos.
  */
 static bool decode(struct ts_decoded *d, struct ts_query *q, uint64_t pos, uint64_t at, struct ts_error *err)
 {
 	uint8_t known[TS_MAX_INSN];
 
-	if (!ts_virtual_mem(q, at, d->process, d->pc, sizeof(d->bytes), d->bytes, known, err))
+	if (!read_code(q, at, d->process, d->pc, d->bytes, known, err))
 		return false;
 	for (d->len = 0; d->len < sizeof(known) && known[d->len];)
 		d->len++;

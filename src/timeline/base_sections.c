@@ -6,6 +6,7 @@
 #include "journal.h"
 #include "section.h"
 #include "space_parts.h"
+#include "src/base/cursor.h"
 #include "src/index/index_blocks.h"
 #include "src/index/index_write.h"
 
@@ -59,6 +60,7 @@ static void save_journal(const struct ts_section_at *at, struct ts_index_file *f
 
 	ts_index_put_packed(f, notes->data, notes->len / TS_JOURNAL_ITEM, TS_JOURNAL_ITEM);
 	ts_buf_reset(notes);
+	ts_turns_save(&at->tl->world.turns, at->segment * TS_SEGMENT_CHUNKS * TS_CHUNK_STEPS, at->tl->builder->n_steps, f);
 	for (unsigned kind = 0; kind < TS_N_EVENT_KINDS; kind++) {
 		if (!ts_journal_has_event(kind))
 			ts_event_list_save(&at->tl->world.events[kind], f);
@@ -76,6 +78,51 @@ static bool load_events(struct ts_timeline *tl, struct ts_index_arrays *a)
 	return true;
 }
 
+/* The turns of a segment, as they are applied. */
+struct turn_reader {
+	const struct ts_turn_piece *piece;
+	size_t n_read; /* blocks */
+	struct ts_turn_columns block; /* the last one of them */
+	uint32_t at;   /* its next turn */
+	uint64_t pos;  /* where that begins */
+};
+
+/* Have a next turn.  Returns false if the blocks are damaged. */
+static bool see_turn(struct turn_reader *r)
+{
+	if (r->at < r->block.n || r->n_read == r->piece->n)
+		return true;
+	if (!ts_turns_columns(r->piece, r->n_read++, &r->block))
+		return false;
+	r->at = 0;
+	r->pos = r->block.pos;
+	return true;
+}
+
+/* Apply the turns that begin below @pos.  Returns false if one contradicts those before it. */
+static bool run_turns(struct ts_timeline *tl, struct turn_reader *r, uint64_t pos)
+{
+	const struct ts_turns *so_far = &tl->world.turns;
+	uint32_t thread;
+
+	while (see_turn(r)) {
+		if (r->at == r->block.n || r->pos >= pos)
+			return true;
+		thread = ts_turn_thread(&r->block, r->at);
+		/* turns begin with the first step, and none is empty */
+		if (thread >= tl->rec->n_threads || r->pos >= r->block.end ||
+		    (ts_turns_are_empty(so_far) ? r->pos : r->pos <= so_far->last_pos))
+			return false;
+		ts_builder_run(tl, r->pos, thread);
+		if (tl->builder->world.is_failed)
+			return false;
+		if (r->at + 1 < r->block.n && !ts_add(r->pos, ts_turn_len(&r->block, r->at), &r->pos))
+			return false;
+		r->at++;
+	}
+	return false;
+}
+
 static bool load_note(struct ts_timeline *tl, const struct ts_note *note, struct ts_steps *batch)
 {
 	struct ts_target target = { .pos = note->pos };
@@ -84,40 +131,39 @@ static bool load_note(struct ts_timeline *tl, const struct ts_note *note, struct
 	if (note->thread >= tl->rec->n_threads || note->pos < bd->last_note || note->pos > bd->n_steps)
 		return false;
 	bd->last_note = note->pos;
-	if (note->kind == TS_FX_THREAD) {
-		const struct ts_world *w = &tl->world;
-
-		/* stretches begin with the first step and none is empty */
-		if (note->pos == bd->n_steps ||
-		    (w->n_slices ? note->pos <= w->slices[w->n_slices - 1].pos : note->pos))
-			return false;
-		ts_builder_run(tl, note->pos, note->thread);
-		return true;
-	}
 	return note->pos && ts_builder_aim(tl, &target, note->thread) &&
 	       ts_builder_apply(tl, &target, batch, batch->effects);
 }
 
-static bool load_notes(struct ts_timeline *tl, struct ts_index_arrays *a, const uint8_t *p, size_t len)
+/* The turns and notes of a segment, in the order of positions: a turn that begins at a step comes before the step's notes. */
+static bool load_notes(struct ts_timeline *tl, const struct ts_turn_piece *piece, const uint8_t *p, size_t len)
 {
+	struct turn_reader turns = { .piece = piece };
+	bool done = ts_index_blocks_use(piece->file, p, len);
 	struct ts_steps batch;
 	struct ts_note note;
-	bool done = ts_index_blocks_use(a->blocks, p, len);
 
 	ts_steps_init(&batch);
 	while (done && len)
-		done = ts_journal_next(&p, &len, &note, &batch) && load_note(tl, &note, &batch);
+		done = ts_journal_next(&p, &len, &note, &batch) && run_turns(tl, &turns, note.pos) &&
+		       load_note(tl, &note, &batch);
+	done = done && run_turns(tl, &turns, UINT64_MAX);
 	ts_steps_fini(&batch);
 	return done && !tl->builder->world.is_failed;
 }
 
 static bool load_journal(const struct ts_section_at *at, struct ts_index_arrays *a)
 {
+	struct ts_timeline *tl = at->tl;
+	struct ts_turn_piece piece;
 	size_t len;
 	const uint8_t *p = ts_index_take_unread(a, 1, &len);
 
-	return p && (at->is_in_memory || at->tl->builder->has_world || load_notes(at->tl, a, p, len)) &&
-	       load_events(at->tl, a);
+	if (!p || !ts_turns_take(&piece, a, tl->builder->n_steps))
+		return false;
+	if (tl->builder->has_world && !at->is_in_memory && !ts_turns_use(&tl->world.turns, &piece))
+		return false;
+	return (at->is_in_memory || tl->builder->has_world || load_notes(tl, &piece, p, len)) && load_events(tl, a);
 }
 
 static uint32_t n_modes(const struct ts_timeline *tl)

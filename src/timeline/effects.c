@@ -209,11 +209,8 @@ static bool begin_turn(struct ts_timeline *tl, uint64_t pos, uint32_t thread)
 {
 	struct ts_builder *bd = tl->builder;
 
-	if (thread != bd->last_thread) {
+	if (thread != bd->last_thread)
 		ts_builder_run(tl, pos, thread);
-		if (tl->file)
-			ts_journal_run(&bd->journal, pos, thread);
-	}
 	return ts_builder_aim(tl, &bd->target, thread);
 }
 

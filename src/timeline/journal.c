@@ -3,7 +3,7 @@
  * A note is a struct head, then what its kind needs: of a map a struct ts_map and its two texts, of a module its text, of
  * an event a struct ts_event.  Texts have their terminators; those of a map that are not there are not written, its
  * struct says so.  Zeros follow up to a multiple of the head's length: packed arrays are filtered by items
- * (src/index/index_pack.h), and where the thread changes at each step nearly all notes are heads.
+ * (src/index/index_pack.h), and nearly all notes are heads.
  */
 #include "journal.h"
 
@@ -64,13 +64,6 @@ void ts_journal_effect(struct ts_buf *out, uint64_t pos, uint32_t thread, const 
 	memcpy(out->data + start, &head, sizeof(head));
 }
 
-void ts_journal_run(struct ts_buf *out, uint64_t pos, uint32_t thread)
-{
-	struct head head = { .pos = pos, .thread = thread, .kind = TS_FX_THREAD };
-
-	ts_buf_put(out, &head, sizeof(head));
-}
-
 /* The text at *p, NULL if @has says that there is none; *size is what is left. */
 static const char *take_text(const uint8_t **p, uint32_t *size, bool has, size_t *len)
 {
@@ -84,8 +77,6 @@ static const char *take_text(const uint8_t **p, uint32_t *size, bool has, size_t
 	*size -= (uint32_t)*len + 1;
 	return text;
 }
-
-#define PROT_ALL (TS_PROT_READ | TS_PROT_WRITE | TS_PROT_EXEC)
 
 #define PROT_ALL (TS_PROT_READ | TS_PROT_WRITE | TS_PROT_EXEC)
 
@@ -145,7 +136,6 @@ static bool take_effect(const struct head *head, const uint8_t *p, struct ts_ste
 	case TS_FX_MAP: return take_map(head, p, b);
 	case TS_FX_LOAD: return take_module(head, p, b);
 	case TS_FX_EVENT: return take_event(head, p, b);
-	case TS_FX_THREAD: return true;
 	case TS_FX_UNMAP:
 	case TS_FX_PROTECT:
 	case TS_FX_FORGET:

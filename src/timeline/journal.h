@@ -3,8 +3,8 @@
  * The changes of the world in order of time, to be replayed from an index file.
  *
  * They are the effects that are neither values nor accesses, of which a recording has few: maps, modules, events that
- * change the state, and switches of threads.  Loading an index applies them as reading the recording does.  Other
- * events, which may be many, are stored separately (event_list.h).
+ * change the state.  Loading an index applies them as reading the recording does.  Turns of threads (turns.h) and other
+ * events (event_list.h), which may be many, are stored separately.
  */
 #ifndef TS_JOURNAL_H
 #define TS_JOURNAL_H
@@ -28,12 +28,7 @@ bool ts_journal_has_event(enum ts_event_kind kind);
 void ts_journal_effect(struct ts_buf *out, uint64_t pos, uint32_t thread, const struct ts_steps *b,
 		       const struct ts_effect *e);
 
-/* Note that @thread runs from position @pos on. */
-void ts_journal_run(struct ts_buf *out, uint64_t pos, uint32_t thread);
-
-/*
- * A note.  If its kind is TS_FX_THREAD, @thread runs from here; otherwise the batch has the change as its only effect.
- */
+/* A note.  The batch has the change as its only effect. */
 struct ts_note {
 	uint64_t pos;
 	uint32_t thread;

@@ -317,7 +317,7 @@ static bool load_world(struct ts_timeline *tl, const struct ts_index_file *f)
 	uint64_t n_steps = tl->builder->n_steps;
 	struct ts_index_arrays a = ts_index_find(f, ts_index_n_records(f) - 1, WRLD, 0);
 
-	if (!ts_world_use_file(&tl->world, &a, n_steps, rec->n_threads, rec->n_processes))
+	if (!ts_world_use_file(&tl->world, &a, rec->n_threads, rec->n_processes))
 		return false;
 	for (unsigned kind = 0; kind < TS_N_EVENT_KINDS; kind++) {
 		struct ts_event_list *list = &tl->world.events[kind];
@@ -379,7 +379,7 @@ static bool load_record(struct ts_timeline *tl, const struct ts_index_file *f, s
 	if (!load_spaces(tl, f, head) || !ts_builder_load_sections(tl, f, record))
 		return false;
 	tl->builder->n_sealed = record + 1;
-	return tl->builder->has_world || tl->world.n_slices; /* somebody executed the first step */
+	return tl->builder->has_world || !ts_turns_are_empty(&tl->world.turns); /* somebody executed the first step */
 }
 
 /* ------------------------------------------------------------------------------------------ the whole file */

@@ -12,14 +12,7 @@
 #include "event_list.h"
 #include "src/base/buf.h"
 #include "src/trace/step.h"
-
-/* Consecutive steps of one thread.  A slice ends where the next begins. */
-struct ts_slice {
-	uint64_t pos;
-	uint64_t n_before; /* steps of the thread before it */
-	uint32_t thread;
-	uint32_t zero; /* no padding: it goes to index files */
-};
+#include "turns.h"
 
 /* A region that was mapped at positions @from to @until - 1. */
 struct ts_region {
@@ -39,27 +32,15 @@ struct ts_module_span {
 	uint32_t file; /* offset in the world's texts */
 };
 
-/* The slices of a thread: ordinals in slices. */
-struct ts_thread_slices {
-	uint32_t *items; /* ascending */
-	uint32_t n;
-	size_t cap;
-	uint64_t end_step; /* the first step that ended it since it ran last, UINT64_MAX if none did */
-};
-
 /* The number of regions that a search skips together. */
 #define TS_REGION_GROUP 64u
 
 /*
  * Made by struct ts_world_builder (world_builder.h), or taken from an index file.  In the second case the arrays of
- * slices, of their ordinals, of regions and of modules are in the file, and any number in them may be wrong.  Otherwise
- * the arrays are owned.
+ * turns, of regions and of modules are in the file, and any number in them may be wrong.  Otherwise the arrays are owned.
  */
 struct ts_world {
-	struct ts_slice *slices;
-	size_t n_slices;
-	struct ts_thread_slices *threads; /* owned; by thread ordinal */
-	uint32_t n_threads;
+	struct ts_turns turns;
 	struct ts_event_list events[TS_N_EVENT_KINDS];
 	struct ts_region *regions; /* in the order in which they began */
 	size_t n_regions;
@@ -70,21 +51,17 @@ struct ts_world {
 	size_t n_modules;
 	struct ts_buf texts;          /* each once */
 	struct ts_index_blocks *file; /* borrowed; where the arrays lie; NULL: in memory */
-	uint64_t n_steps;             /* of the recording whose index file it is */
 	uint32_t n_processes;         /* likewise, at least 1 */
 };
 
 void ts_world_init(struct ts_world *w);
 void ts_world_fini(struct ts_world *w);
 
-/* Free what the world owns, except the events and texts. */
+/* Free the regions and modules that the world owns. */
 void ts_world_drop_arrays(struct ts_world *w);
 
 /* The thread of step @pos, or of the last step if there are fewer steps.  There must be a step. */
 uint32_t ts_world_thread(const struct ts_world *w, uint64_t pos);
-
-/* The last of the first @n_steps steps that is of the thread, which must have run. */
-uint64_t ts_world_last_step(const struct ts_world *w, const struct ts_thread_slices *t, uint64_t n_steps);
 
 /* The first step >= @pos (last step <= @pos) of @thread; UINT64_MAX if there is none. */
 uint64_t ts_world_next_step(const struct ts_world *w, uint32_t thread, uint64_t pos, uint64_t n_steps);
@@ -93,7 +70,7 @@ uint64_t ts_world_prev_step(const struct ts_world *w, uint32_t thread, uint64_t 
 /* The number of the thread's steps among the first @n_steps. */
 uint64_t ts_world_n_steps(const struct ts_world *w, uint32_t thread, uint64_t n_steps);
 
-/* The end of the slice of step @pos, UINT64_MAX if it is the last one. */
+/* Where the turn of step @pos ends, UINT64_MAX if it is the last one. */
 uint64_t ts_world_slice_end(const struct ts_world *w, uint64_t pos);
 
 /*
@@ -132,12 +109,11 @@ const char *ts_world_text(const struct ts_world *w, uint32_t off);
 void ts_world_save(const struct ts_world *w, struct ts_index_file *f);
 
 /*
- * Replace the world by that of the arrays, which stay in the file, of a recording of @n_steps steps by up to @n_threads
- * threads of @n_processes processes.  Items are checked when they are used.
+ * Replace the world by that of the arrays, which stay in the file, of a recording of up to @n_threads threads of
+ * @n_processes processes.  The pieces of its turns were added before.  Items are checked when they are used.
  *
  * Returns false if the arrays contradict each other, or memory is exhausted.
  */
-bool ts_world_use_file(struct ts_world *w, struct ts_index_arrays *a, uint64_t n_steps, uint32_t n_threads,
-		       uint32_t n_processes);
+bool ts_world_use_file(struct ts_world *w, struct ts_index_arrays *a, uint32_t n_threads, uint32_t n_processes);
 
 #endif

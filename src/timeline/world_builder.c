@@ -29,62 +29,23 @@ static void *room(struct ts_world_builder *wb, void *array, size_t n, size_t *ca
 	return NULL;
 }
 
-static struct ts_thread_slices *thread_slices(struct ts_world_builder *wb, uint32_t thread)
-{
-	struct ts_world *w = wb->world;
-	size_t n = w->n_threads;
-
-	if (thread < n)
-		return &w->threads[thread];
-	if (!ts_vec_extend(&w->threads, &n, thread, sizeof(*w->threads))) {
-		wb->is_failed = true;
-		return NULL;
-	}
-	for (; w->n_threads < n; w->n_threads++)
-		w->threads[w->n_threads].end_step = UINT64_MAX;
-	return &w->threads[thread];
-}
-
-/* The steps of a thread that is not the last one that ran. */
-static uint64_t steps_so_far(const struct ts_world *w, const struct ts_thread_slices *t)
-{
-	const struct ts_slice *last = t->n ? &w->slices[t->items[t->n - 1]] : NULL;
-
-	return last ? last->n_before + (last[1].pos - last->pos) : 0;
-}
-
 void ts_world_run(struct ts_world_builder *wb, uint64_t pos, uint32_t thread)
 {
-	struct ts_world *w = wb->world;
-	struct ts_thread_slices *t;
-	struct ts_slice *slices;
-
-	if (w->n_slices && w->slices[w->n_slices - 1].thread == thread)
-		return;
-	t = thread_slices(wb, thread);
-	if (!t)
-		return;
-	slices = room(wb, w->slices, w->n_slices, &wb->cap_slices, sizeof(*slices));
-	if (!slices)
-		return;
-	w->slices = slices;
-	if (!ts_vec_reserve(&t->items, t->n, &t->cap, 1, sizeof(*t->items))) {
+	if (!ts_turns_add(&wb->world->turns, pos, thread))
 		wb->is_failed = true;
-		return;
-	}
-	slices[w->n_slices] = (struct ts_slice){ pos, steps_so_far(w, t), thread, 0 };
-	t->items[t->n++] = (uint32_t)w->n_slices++;
 }
 
 void ts_world_end_thread(struct ts_world_builder *wb, uint64_t step, uint32_t thread)
 {
-	struct ts_world *w = wb->world;
-	struct ts_thread_slices *t;
+	const struct ts_turns *turns = &wb->world->turns;
+	struct ts_thread_turns *t;
+	uint64_t last_step;
 
-	if (thread >= w->n_threads || !w->threads[thread].n)
+	if (thread >= turns->n_threads || !turns->threads[thread].n)
 		return;
-	t = &w->threads[thread];
-	if (t->end_step == UINT64_MAX || t->end_step < ts_world_last_step(w, t, step + 1))
+	t = &turns->threads[thread];
+	last_step = t->end <= step ? t->end - 1 : step;
+	if (t->end_step == UINT64_MAX || t->end_step < last_step)
 		t->end_step = step;
 }
 
@@ -305,9 +266,8 @@ bool ts_world_is_constant(const struct ts_world_builder *wb, uint32_t process, u
 uint64_t ts_world_mem(const struct ts_world_builder *wb)
 {
 	const struct ts_world *w = wb->world;
-	uint64_t sum = wb->cap_slices * (sizeof(*w->slices) + sizeof(*w->threads->items));
+	uint64_t sum = ts_turns_mem(&w->turns);
 
-	sum += w->n_threads * sizeof(*w->threads);
 	sum += wb->cap_regions * sizeof(*w->regions) + w->n_regions * (TREE_ITEM_LEN + sizeof(struct ts_range));
 	sum += wb->cap_modules * sizeof(*w->modules) + w->n_modules * (TREE_ITEM_LEN + sizeof(struct ts_range));
 	sum += wb->cap_with_file * sizeof(*w->with_file);

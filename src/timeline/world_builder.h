@@ -10,7 +10,7 @@
 
 struct ts_world_builder {
 	struct ts_world *world; /* borrowed; what is built */
-	size_t cap_slices, cap_regions, cap_with_file, cap_modules;
+	size_t cap_regions, cap_with_file, cap_modules;
 	struct ts_ranges live_regions, live_modules; /* those that stand at the end of what was read: ordinals */
 	void *texts;                                 /* owned; where each one is: a tree (tsearch(3)) */
 	size_t n_texts;

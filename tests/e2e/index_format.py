@@ -17,11 +17,11 @@ SECTIONS = {  # length of an item of each array; the last one as often as needed
     "HEAD": [64, 64, 264, 1, 1],
     "PNTS": [4, 1],
     "RUNS": [8, *POSTINGS, 24, 1, 4],
-    "JRNL": [40, 168, "*"],
+    "JRNL": [40, 16, 1, 168, "*"],
     "SPCE": [*LINES, 2, 4, 1, 22, *LINES, *LINES, 48, 18, 32, 24, 16, 24],
     "MODE": [56, 16, 48, 48],
     "GRUP": None,
-    "WRLD": [16, 1, 24, 4, 56, 8, 4, 40, 168, "*", 40],
+    "WRLD": [32, 1, 16, 56, 8, 4, 40, 168, "*", 40],
     "LAYR": [32, *[16, 8] * 11],
     "CALL": None, "DGST": [1, 8], "FIND": None,
 }
@@ -171,6 +171,33 @@ def threads_hold_what_the_page_says():
     info = subprocess.run([TRACESTUB, "info", "--json", trace], capture_output=True, text=True, check=True).stdout
     told = [t["tid"] for t in json.loads(info)["thread_list"]]
     assert [struct.unpack_from("<Q", threads, at + 16)[0] for at in range(0, len(threads), 64)] == told and len(told) > 1, told
+
+
+def column(data, at, n, width):
+    """Numbers whose first bytes are a row, whose second bytes the next one, ..."""
+    return [sum(data[at + k * n + i] << 8 * k for k in range(width)) for i in range(n)]
+
+
+@case
+def turns_hold_what_the_page_says():
+    """The thread of each step, beside what the question answers."""
+    trace, data, steps = index_of(shutil.copy(DATA / "usercorn/v2_threads.ucir", "turns"))
+    running, next_block = {}, []
+    for r in records_of(data)[0]:
+        blocks, columns = (r.bytes_of(a) for a in r.sections["JRNL", 0][1:3])
+        for at in range(0, len(blocks), 16):
+            pos, off, n, len_width, thread_width = struct.unpack_from("<QIHBB", blocks, at)
+            lens = column(columns, off, n - 1, len_width)
+            for thread, length in zip(column(columns, off + (n - 1) * len_width, n, thread_width), [*lens, None]):
+                running[pos] = thread
+                pos += length or 0
+    begins = [*sorted(running), steps]
+    sums = {}
+    for pos, end in zip(begins, begins[1:]):
+        sums[running[pos]] = sums.get(running[pos], 0) + end - pos
+    info = subprocess.run([TRACESTUB, "info", "--json", trace], capture_output=True, text=True, check=True).stdout
+    told = {i: t["steps"] for i, t in enumerate(json.loads(info)["thread_list"]) if t["steps"]}
+    assert begins[0] == 0 and len(sums) > 1 and sums == told, (sums, told)
 
 
 @case

@@ -6,6 +6,8 @@
 
 #include "ask_text.h"
 #include "machine.h"
+#include "src/query/insns.h"
+#include "src/trace/chunk.h"
 
 #include <string.h>
 
@@ -73,5 +75,63 @@ START_TEST(executions_are_at_virtual_addresses)
 }
 END_TEST
 
+/* Two instructions side by side, of which a step in the middle of the second chunk changes the second one. */
+static void make_without_control_registers(void)
+{
+	teardown();
+	s = machine_new(40);
+	ck_assert_ptr_nonnull(s);
+	machine_put(&s->rec.initial, PC, 0x90c03148, 4); /* xor rax, rax; nop */
+	for (unsigned i = 0; i < 3 * TS_CHUNK_STEPS; i++) {
+		if (i == TS_CHUNK_STEPS * 3 / 2)
+			machine_put(&s->steps, PC + 3, 0xcc, 1);
+		machine_step(s, PC + (i % 2 ? 3 : 0));
+	}
+	ask_text_init(&a, &s->rec);
+}
+
+static uint64_t code_since(uint64_t pos)
+{
+	uint64_t first;
+
+	ck_assert(ts_query_code_since(a.q, 0, PC, 8, pos, &first, &a.err));
+	return first;
+}
+
+/* Where no register says how addresses are translated, no page table is looked for that could have changed. */
+START_TEST(code_stays_where_addresses_are_those_of_the_recording)
+{
+	make_without_control_registers();
+	ck_assert_uint_eq(code_since(10), 0);
+	ck_assert_uint_eq(code_since(TS_CHUNK_STEPS - 1), 0);
+	ck_assert_uint_eq(code_since(TS_CHUNK_STEPS + 10), 2);
+	ck_assert_uint_eq(code_since(2 * TS_CHUNK_STEPS + 10), 2);
+}
+END_TEST
+
+static uint8_t byte_of_second(uint64_t pos)
+{
+	const struct ts_decoded *d = ts_query_insn(a.q, pos | 1, &a.err);
+
+	ck_assert_ptr_nonnull(d);
+	ck_assert_uint_eq(d->pc, PC + 3);
+	return d->bytes[0];
+}
+
+/* The first one is asked for before, so that its surroundings are at hand. */
+START_TEST(code_is_that_of_the_position)
+{
+	static const uint64_t at[] = { 0, 2, 0, 1, 2, 1 };
+
+	make_without_control_registers();
+	for (unsigned i = 0; i < 6; i++) {
+		ck_assert_ptr_nonnull(ts_query_insn(a.q, at[i] * TS_CHUNK_STEPS, &a.err));
+		ck_assert_uint_eq(byte_of_second(at[i] * TS_CHUNK_STEPS), at[i] < 2 ? 0x90 : 0xcc);
+	}
+	ck_assert_uint_eq(byte_of_second(2 * TS_CHUNK_STEPS - 2), 0xcc);
+}
+END_TEST
+
 UNIT_FIXTURE_SUITE("ask_machine", setup, teardown, memory_is_asked_for_by_virtual_address,
-		   an_address_that_is_not_mapped_has_no_rows_and_a_note, executions_are_at_virtual_addresses)
+		   an_address_that_is_not_mapped_has_no_rows_and_a_note, executions_are_at_virtual_addresses,
+		   code_stays_where_addresses_are_those_of_the_recording, code_is_that_of_the_position)

@@ -285,6 +285,10 @@ END_TEST
 enum { NOTE_ADDR_AT = 8, NOTE_LEN_AT = 16, NOTE_THREAD_AT = 24, NOTE_KIND_AT = 32, NOTE_SIZE_AT = 36,
        NOTE_LEN = 40 };
 
+/* struct ts_turn_block (src/timeline/turns.h), and the arrays of JRNL */
+enum { BLOCK_AT_AT = 8, BLOCK_N_AT = 12, BLOCK_WIDTHS_AT = 14 };
+enum { NOTES, BLOCKS, COLUMNS };
+
 /* struct saved_page (src/timeline/space_file.c): page, layer, n_lines, lines */
 enum { PAGE_LAYER_AT = 8, PAGE_LINES_AT = 16 };
 
@@ -382,14 +386,25 @@ END_TEST
 START_TEST(a_journal_that_contradicts_itself_or_its_record_is_refused)
 {
 	static const struct lie lies[] = {
-		{ "a thread that there is not", 0, "JRNL", 0, false, NOTE_THREAD_AT, 4, 1000 },
-		{ "a first stretch that is not at the start", 0, "JRNL", 0, false, 0, 8, 1 },
-		{ "a stretch that is not after the one before", 1, "JRNL", 0, false, 0, 8, 0 },
-		{ "a stretch after all steps", 0, "JRNL", 0, false, 0, 8, 32 },
-		{ "a note far after all steps", 0, "JRNL", 0, false, 0, 8, UINT64_MAX },
-		{ "something else at the start", 0, "JRNL", 0, false, NOTE_KIND_AT, 4, TS_FX_FORGET },
-		{ "an effect that is not noted", 0, "JRNL", 0, false, NOTE_KIND_AT, 4, TS_FX_WRITE },
-		{ "a part of a note", 0, "JRNL", 0, true, 8, 8, 8 },
+		{ "a thread that there is not", 0, "JRNL", NOTES, false, NOTE_THREAD_AT, 4, 1000 },
+		{ "a note far after all steps", 0, "JRNL", NOTES, false, 0, 8, UINT64_MAX },
+		{ "a note of the start", 0, "JRNL", NOTES, false, 0, 8, 0 },
+		{ "an effect that is not noted", 0, "JRNL", NOTES, false, NOTE_KIND_AT, 4, TS_FX_WRITE },
+		{ "a turn as a note", 0, "JRNL", NOTES, false, NOTE_KIND_AT, 4, TS_FX_THREAD },
+		{ "a part of a note", 0, "JRNL", NOTES, true, 8, 8, 8 },
+		{ "a first turn that is not at the start", 0, "JRNL", BLOCKS, false, 0, 8, 1 },
+		{ "a turn that is not after the one before", 1, "JRNL", BLOCKS, false, 0, 8, 0 },
+		{ "a turn after all steps", 0, "JRNL", BLOCKS, false, 0, 8, 32 },
+		{ "turns that end after all steps", 0, "JRNL", BLOCKS, false, 0, 8, 31 },
+		{ "columns that are not there", 0, "JRNL", BLOCKS, false, BLOCK_AT_AT, 4, 1 << 20 },
+		{ "columns that end after the bytes", 0, "JRNL", COLUMNS, true, 8, 8, 0 },
+		{ "no turns in a block", 0, "JRNL", BLOCKS, false, BLOCK_N_AT, 2, 0 },
+		{ "more turns than a block has", 0, "JRNL", BLOCKS, false, BLOCK_N_AT, 2, 5 },
+		{ "lengths of no bytes", 0, "JRNL", BLOCKS, false, BLOCK_WIDTHS_AT, 1, 0 },
+		{ "lengths of three bytes", 0, "JRNL", BLOCKS, false, BLOCK_WIDTHS_AT, 1, 3 },
+		{ "threads of no bytes", 0, "JRNL", BLOCKS, false, BLOCK_WIDTHS_AT + 1, 1, 0 },
+		{ "threads of eight bytes", 0, "JRNL", BLOCKS, false, BLOCK_WIDTHS_AT + 1, 1, 8 },
+		{ "a part of a block", 0, "JRNL", BLOCKS, true, 8, 8, 8 },
 	};
 
 	tell_each(&journals, lies, sizeof(lies) / sizeof(lies[0]));
@@ -397,24 +412,25 @@ START_TEST(a_journal_that_contradicts_itself_or_its_record_is_refused)
 END_TEST
 
 /*
- * struct saved_thread (src/timeline/world_file.c): end_step, n; the arrays of WRLD, and those of LAYR
+ * struct saved_thread (src/timeline/turns_file.c): first, end, end_step, n; the arrays of WRLD, and those of LAYR
  * (layers.c)
  */
-enum { THREAD_N_AT = 8 };
-enum { THREADS, TEXTS, SLICES, ORDINALS, REGIONS, LATEST, WITH_FILE, MODULES };
+enum { THREAD_N_AT = 24 };
+enum { THREADS, TEXTS, PLACES, REGIONS, LATEST, WITH_FILE, MODULES };
 enum { LAYERS, EXTENTS, ENDS };
 
 START_TEST(a_world_that_contradicts_itself_is_refused)
 {
 	static const struct lie lies[] = {
-		{ "more slices of a thread than there are", -1, "WRLD", THREADS, false, THREAD_N_AT, 4,
+		{ "more places of a thread than there are", -1, "WRLD", THREADS, false, THREAD_N_AT, 4,
 		  1 << 20 },
-		{ "slices of no thread", -1, "WRLD", THREADS, false, THREAD_N_AT, 4, 0 },
+		{ "a thread that ends before it begins", -1, "WRLD", THREADS, false, 0, 8, UINT64_MAX },
+		{ "places of no thread", -1, "WRLD", THREADS, false, THREAD_N_AT, 4, 0 },
 		{ "more threads than there are", -1, "WRLD", THREADS, true, 8, 8, 4096 },
 		{ "a text without its end", -1, "WRLD", TEXTS, true, 8, 8, 1 },
-		{ "no slices", -1, "WRLD", SLICES, true, 8, 8, 0 },
-		{ "a part of a slice", -1, "WRLD", SLICES, true, 8, 8, 8 },
-		{ "no ordinals", -1, "WRLD", ORDINALS, true, 8, 8, 0 },
+		{ "no places", -1, "WRLD", PLACES, true, 8, 8, 0 },
+		{ "a part of a place", -1, "WRLD", PLACES, true, 8, 8, 8 },
+		{ "a part of a block of turns", 0, "JRNL", BLOCKS, true, 8, 8, 8 },
 		{ "no regions", -1, "WRLD", REGIONS, true, 8, 8, 0 },
 		{ "a part of a region", -1, "WRLD", REGIONS, true, 8, 8, 8 },
 		{ "no groups of regions", -1, "WRLD", LATEST, true, 8, 8, 0 },
@@ -432,11 +448,13 @@ END_TEST
 START_TEST(what_lies_in_the_world_is_noticed_when_it_is_asked)
 {
 	static const struct lie lies[] = {
-		{ "a thread that there is not", -1, "WRLD", SLICES, false, offsetof(struct ts_slice, thread),
-		  4, 1000 },
-		{ "a slice after all steps", -1, "WRLD", SLICES, false, sizeof(struct ts_slice), 8,
-		  UINT64_MAX },
-		{ "a slice that there is not", -1, "WRLD", ORDINALS, false, 0, 4, UINT32_MAX },
+		{ "turns after all steps", 0, "JRNL", BLOCKS, false, 0, 8, UINT64_MAX },
+		{ "columns that are not there", 0, "JRNL", BLOCKS, false, BLOCK_AT_AT, 4, 1 << 20 },
+		{ "no turns in a block", 0, "JRNL", BLOCKS, false, BLOCK_N_AT, 2, 0 },
+		{ "more turns than a block has", 0, "JRNL", BLOCKS, false, BLOCK_N_AT, 2, 5 },
+		{ "lengths of three bytes", 0, "JRNL", BLOCKS, false, BLOCK_WIDTHS_AT, 1, 3 },
+		{ "threads of eight bytes", 0, "JRNL", BLOCKS, false, BLOCK_WIDTHS_AT + 1, 1, 8 },
+		{ "blocks that there are not", -1, "WRLD", PLACES, false, 0, 128, UINT8_MAX },
 		{ "a region without bytes", -1, "WRLD", REGIONS, false, offsetof(struct ts_region, first), 8,
 		  UINT64_MAX },
 		{ "a process that there is not", -1, "WRLD", REGIONS, false,
@@ -458,6 +476,19 @@ START_TEST(what_lies_in_the_world_is_noticed_when_it_is_asked)
 }
 END_TEST
 
+/* Up to three lies about a record. */
+static bool tell_all(uint8_t *file, size_t len, const struct lie *lies, int record)
+{
+	for (unsigned k = 0; k < 3 && lies[k].what; k++) {
+		struct lie lie = lies[k];
+
+		lie.record = record;
+		if (!tell(file, len, &lie))
+			return false;
+	}
+	return true;
+}
+
 /* Each alone would be noticed by another check. */
 START_TEST(numbers_that_are_false_together_are_refused)
 {
@@ -475,9 +506,13 @@ START_TEST(numbers_that_are_false_together_are_refused)
 
 	ck_assert_ptr_nonnull(forged);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		memcpy(forged, file, len);
-		for (unsigned k = 0; k < 3 && cases[i].lies[k].what; k++)
-			ck_assert_msg(tell(forged, len, &cases[i].lies[k]), "%s", cases[i].lies[k].what);
+		bool are_told = false;
+
+		for (int record = 0; !are_told && record < (int)forge_n_records(file, len); record++) {
+			memcpy(forged, file, len);
+			are_told = tell_all(forged, len, cases[i].lies, record);
+		}
+		ck_assert_msg(are_told, "no place for %s", cases[i].lies[0].what);
 		forge(forged, len, NULL, 0);
 		ck_assert_msg(forge_ask(PATH, forged, len, 1) == FORGED_REFUSED, "case %zu", i);
 	}
@@ -533,22 +568,106 @@ START_TEST(steps_that_do_not_go_on_are_refused)
 }
 END_TEST
 
-/* The second note of the first record becomes a stretch that begins where the first one does. */
-START_TEST(a_stretch_that_is_empty_is_refused)
+/* The first block of two turns or more: its lengths, and in *threads its threads, of a byte each; NULL if there is none. */
+static uint8_t *some_turns(uint8_t *file, size_t len, uint32_t *n, uint8_t **threads)
 {
-	size_t len;
-	uint8_t *file = original_without_world(PATH, 1, &len);
-	struct forge_array notes = forge_find(file, len, 0, KIND("JRNL"), 0, 0);
-	const uint32_t kind = TS_FX_THREAD;
-	size_t notes_len;
-	uint8_t *p = items_of(&notes, &notes_len);
+	for (size_t i = 0; i < forge_n_records(file, len); i++) {
+		struct forge_array blocks = forge_find(file, len, (int)i, KIND("JRNL"), 0, BLOCKS),
+				   columns = forge_find(file, len, (int)i, KIND("JRNL"), 0, COLUMNS);
+		struct ts_turn_block b;
+		size_t items_len;
+		uint8_t *items = items_of(&blocks, &items_len);
 
-	ck_assert_uint_ge(notes_len, 2 * NOTE_LEN);
-	memset(p + NOTE_LEN, 0, NOTE_LEN);
-	memcpy(p + NOTE_LEN + NOTE_KIND_AT, &kind, sizeof(kind));
-	forge(file, len, NULL, 0);
-	ck_assert_int_eq(forge_ask(PATH, file, len, 1), FORGED_REFUSED);
-	free(file);
+		if (items_len < sizeof(b))
+			continue;
+		memcpy(&b, items, sizeof(b));
+		if (b.n < 2)
+			continue;
+		ck_assert(!b.at && b.len_width == 1 && b.thread_width == 1);
+		*n = b.n;
+		*threads = items_of(&columns, &items_len) + b.n - 1;
+		return *threads - (b.n - 1);
+	}
+	return NULL;
+}
+
+/* Each returns false if the file has no place for the lie. */
+static bool tell_empty(uint8_t *file, size_t len)
+{
+	uint8_t *threads, *lens;
+	uint32_t n;
+
+	lens = some_turns(file, len, &n, &threads);
+	if (lens)
+		lens[0] = 0;
+	return lens;
+}
+
+static bool tell_long(uint8_t *file, size_t len)
+{
+	uint8_t *threads, *lens;
+	uint32_t n;
+
+	lens = some_turns(file, len, &n, &threads);
+	if (lens)
+		lens[n - 2] = 200;
+	return lens;
+}
+
+static bool tell_no_thread(uint8_t *file, size_t len)
+{
+	uint8_t *threads, *lens;
+	uint32_t n;
+
+	lens = some_turns(file, len, &n, &threads);
+	if (lens)
+		threads[n - 1] = 200;
+	return lens;
+}
+
+static bool tell_no_blocks(uint8_t *file, size_t len)
+{
+	static const uint64_t none;
+
+	for (size_t i = 0, n = forge_n_records(file, len); i < n; i++) {
+		struct forge_array blocks = forge_find(file, len, (int)i, KIND("JRNL"), 0, BLOCKS);
+
+		if (blocks.entry)
+			memcpy(blocks.entry + 8, &none, sizeof(none));
+	}
+	return true;
+}
+
+/* What becomes of the first file of @kind that has a place for the lie. */
+static enum forged end_of(const struct kind *kind, bool (*tell_it)(uint8_t *file, size_t len))
+{
+	for (uint64_t seed = 1; seed <= N_LIED_SEEDS; seed++) {
+		size_t len;
+		uint8_t *file = kind->original(PATH, seed, &len);
+		enum forged end = FORGED_BELIEVED;
+		bool is_told = tell_it(file, len);
+
+		if (is_told) {
+			forge(file, len, NULL, 0);
+			end = kind->ask(PATH, file, len, seed);
+		}
+		free(file);
+		if (is_told)
+			return end;
+	}
+	ck_abort_msg("no seed has a place for it");
+}
+
+START_TEST(turns_that_lie_are_refused_or_noticed)
+{
+	ck_assert_int_eq(end_of(&journals, tell_empty), FORGED_REFUSED);
+	ck_assert_int_eq(end_of(&journals, tell_long), FORGED_REFUSED);
+	ck_assert_int_eq(end_of(&journals, tell_no_thread), FORGED_REFUSED);
+	ck_assert_int_eq(end_of(&journals, tell_no_blocks), FORGED_REFUSED);
+	ck_assert_int_ne(end_of(&a_stored_index, tell_empty), FORGED_REFUSED); /* it is passed over */
+	ck_assert_int_eq(end_of(&a_stored_index, tell_long), FORGED_NOTICED);
+	ck_assert_int_eq(end_of(&a_stored_index, tell_no_thread), FORGED_NOTICED);
+	ck_assert_int_eq(end_of(&a_stored_index, tell_no_blocks), FORGED_REFUSED);
 }
 END_TEST
 
@@ -703,7 +822,7 @@ UNIT_SUITE("index_forged", a_file_that_is_signed_again_is_as_good_as_before, a_n
 	   an_index_without_the_world_after_all_steps_is_as_good,
 	   a_journal_that_contradicts_itself_or_its_record_is_refused,
 	   a_world_that_contradicts_itself_is_refused, what_lies_in_the_world_is_noticed_when_it_is_asked,
-	   a_stretch_that_is_empty_is_refused, a_region_of_no_bytes_is_refused,
+	   turns_that_lie_are_refused_or_noticed, a_region_of_no_bytes_is_refused,
 	   packed_arrays_that_are_more_than_their_record_are_refused,
 	   numbers_that_are_false_together_are_refused, tables_that_lead_out_of_their_record_are_refused,
 	   sketches_that_contradict_themselves_are_refused,

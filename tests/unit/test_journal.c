@@ -8,7 +8,7 @@
 #include "no_memory.h"
 #include "src/timeline/journal.h"
 
-#define N_NOTES 9
+#define N_NOTES 8
 #define PROT_ALL (TS_PROT_READ | TS_PROT_WRITE | TS_PROT_EXEC)
 
 static struct ts_steps made, batch;
@@ -17,10 +17,7 @@ static size_t ends[N_NOTES]; /* of each note */
 
 static void note(unsigned i, const struct ts_effect *e)
 {
-	if (e)
-		ts_journal_effect(&notes, 10 + i, i, &made, e);
-	else
-		ts_journal_run(&notes, 10 + i, i);
+	ts_journal_effect(&notes, 10 + i, i, &made, e);
 	ends[i] = notes.len;
 }
 
@@ -48,7 +45,7 @@ static void write_notes(void)
 	ts_steps_effect(&made, TS_FX_UNLOAD, UINT64_MAX - 0xfff, 0x1000);
 	ck_assert(!made.is_failed);
 	for (unsigned i = 0; i < N_NOTES; i++)
-		note(i, i < N_NOTES - 1 ? &made.effects[i] : NULL);
+		note(i, &made.effects[i]);
 	ck_assert(ts_buf_ok(&notes));
 }
 
@@ -85,10 +82,6 @@ START_TEST(notes_are_read_as_they_were_written)
 		ck_assert_uint_eq(n.pos, 10 + i);
 		ck_assert_uint_eq(n.thread, i);
 		ck_assert_uint_eq(notes.len - len, ends[i]);
-		if (i == N_NOTES - 1) {
-			ck_assert_int_eq(n.kind, TS_FX_THREAD);
-			break;
-		}
 		e = &batch.effects[0];
 		ck_assert_int_eq(n.kind, want->kind);
 		ck_assert_uint_eq(batch.n_effects, 1);
@@ -122,8 +115,6 @@ static bool is_range(uint64_t addr, uint64_t len)
 /* What the world relies on. */
 static void check(const struct ts_note *n)
 {
-	if (n->kind == TS_FX_THREAD)
-		return;
 	ck_assert_uint_eq(batch.n_effects, 1);
 	ck_assert(!batch.effects[0].len || is_range(batch.effects[0].addr, batch.effects[0].len));
 	switch (n->kind) {

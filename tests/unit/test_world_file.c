@@ -10,10 +10,13 @@
 #include "script.h"
 #include "world_lists.h"
 #include "src/index/index_write.h"
+#include "src/trace/chunk.h"
 #include "src/timeline/world_builder.h"
 
 #define PATH      "world.tsindex"
 #define KIND      1u
+#define TURNS     2u
+#define SEGMENT   (TS_CHUNK_STEPS * TS_SEGMENT_CHUNKS)
 #define N_STEPS   3000u
 #define N_THREADS 4u
 #define N_PLACES  400u
@@ -71,6 +74,20 @@ static void make_change(struct script_random *r, uint64_t pos)
 	}
 }
 
+/* The record of a segment, which has its turns. */
+static void save_turns(uint64_t from, uint64_t end)
+{
+	ts_index_section(f, TURNS, 0);
+	ts_turns_save(&made.turns, from, end, f);
+}
+
+static void save_segment(uint64_t end)
+{
+	ts_index_begin(f, 1);
+	save_turns(end - SEGMENT, end);
+	ck_assert_msg(ts_index_commit(f, end, false, &err), "%s", err.text);
+}
+
 /* Thread 0 runs to the end; the others end when they have run for the last time. */
 static void make(struct script_random *r)
 {
@@ -84,14 +101,19 @@ static void make(struct script_random *r)
 			ts_world_end_thread(&builder, pos, 3);
 		if (script_chance(r, 30))
 			make_change(r, pos + 1);
+		if ((pos + 1) % SEGMENT == 0)
+			save_segment(pos + 1);
 	}
 }
 
 static void save_and_load(void)
 {
 	struct ts_index_arrays a;
+	struct ts_turn_piece piece;
+	size_t n;
 
-	ts_index_begin(f, 1);
+	ts_index_begin(f, 2);
+	save_turns(ts_index_n_records(f) * SEGMENT, N_STEPS);
 	ts_index_section(f, KIND, 0);
 	ts_world_save(&made, f);
 	ck_assert_msg(ts_index_commit(f, N_STEPS, true, &err), "%s", err.text);
@@ -99,8 +121,13 @@ static void save_and_load(void)
 	ts_index_close(f);
 	f = ts_index_open(PATH, &the_key, &err);
 	ck_assert_msg(f, "%s", err.text);
-	a = ts_index_find(f, 0, KIND, 0);
-	ck_assert(ts_world_use_file(&loaded, &a, N_STEPS, N_THREADS, 2));
+	n = ts_index_n_records(f);
+	for (size_t i = 0; i < n; i++) {
+		a = ts_index_find(f, i, TURNS, 0);
+		ck_assert(ts_turns_take(&piece, &a, ts_index_n_steps(f, i)) && ts_turns_use(&loaded.turns, &piece));
+	}
+	a = ts_index_find(f, n - 1, KIND, 0);
+	ck_assert(ts_world_use_file(&loaded, &a, N_THREADS, 2));
 	ck_assert(!a.left && !a.is_bad);
 }
 

@@ -40,10 +40,8 @@ static bool count_steps(struct ts_info *info, const struct ts_query *q, struct t
 	info->thread_steps = calloc((size_t)ts_query_n_threads(q) + 1, sizeof(*info->thread_steps));
 	if (!info->thread_steps)
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the threads");
-	for (uint64_t pos = 0, end; pos < ts_query_end(q); pos = end) {
-		end = ts_query_slice_end(q, pos);
-		info->thread_steps[ts_query_thread(q, pos)] += end - pos;
-	}
+	for (uint32_t i = 0; i < ts_query_n_threads(q); i++)
+		info->thread_steps[i] = ts_query_n_steps_of(q, i, ts_query_end(q));
 	return true;
 }
 

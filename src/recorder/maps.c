@@ -453,16 +453,22 @@ void ts_maps_compare_file(struct ts_op_piece *p, int fd)
 	}
 }
 
+/* The region that contains @addr; NULL if it is not mapped. */
+static const struct region *region_of(uint64_t addr)
+{
+	for (size_t i = 0; i < now.n; i++) {
+		if (addr >= now.regions[i].start && addr < now.regions[i].end)
+			return &now.regions[i];
+	}
+	return NULL;
+}
+
 /* The part of [@addr, @addr + @len) that is in one region and one window of the shadow; 0: it is not mapped. */
 static uint64_t piece_len(uint64_t addr, uint64_t len)
 {
-	for (size_t i = 0; i < now.n; i++) {
-		const struct region *r = &now.regions[i];
+	const struct region *r = region_of(addr);
 
-		if (addr >= r->start && addr < r->end)
-			return is_readable(r) ? ts_shadow_run(addr, min(len, r->end - addr)) : 0;
-	}
-	return 0;
+	return r && is_readable(r) ? ts_shadow_run(addr, min(len, r->end - addr)) : 0;
 }
 
 void ts_maps_note_written(struct ts_op_piece *p, uint64_t addr, uint64_t len)
@@ -482,22 +488,14 @@ void ts_maps_note_written(struct ts_op_piece *p, uint64_t addr, uint64_t len)
 
 bool ts_maps_is_mapped(uint64_t addr)
 {
-	for (size_t i = 0; i < now.n; i++) {
-		if (addr >= now.regions[i].start && addr < now.regions[i].end)
-			return true;
-	}
-	return false;
+	return region_of(addr) != NULL;
 }
 
 bool ts_maps_is_readable(uint64_t addr, uint64_t len)
 {
-	for (size_t i = 0; i < now.n; i++) {
-		const struct region *r = &now.regions[i];
+	const struct region *r = region_of(addr);
 
-		if (addr >= r->start && addr < r->end)
-			return r->prot & QEMU_PAGE_R && len <= r->end - addr;
-	}
-	return false;
+	return r && r->prot & QEMU_PAGE_R && len <= r->end - addr;
 }
 
 uint64_t ts_maps_word(uint64_t addr, unsigned len)

@@ -356,7 +356,7 @@ static int finish(struct ts_recorder *r)
 {
 	bool is_there;
 	bool is_started = r->engine->is_started(r);
-	const char *refusal = r->engine->refusal(r);
+	const char *refusal = r->engine->refusal ? r->engine->refusal(r) : NULL;
 	const char *nothing = is_started && r->engine->nothing ? r->engine->nothing(r) : NULL;
 	char why[128];
 

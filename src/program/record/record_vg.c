@@ -687,12 +687,6 @@ static bool is_started(const struct ts_recorder *r)
 	return false;
 }
 
-static const char *refusal(const struct ts_recorder *r)
-{
-	(void)r;
-	return NULL;
-}
-
 /* The first signal ends a recording that has begun, or begins one that waits; the next one ends that. */
 static void toggle(struct ts_recorder *r)
 {
@@ -727,6 +721,5 @@ const struct ts_record_engine ts_record_valgrind = {
 	.toggle = toggle,
 	.nothing = nothing,
 	.is_started = is_started,
-	.refusal = refusal,
 	.finish = finish,
 };

@@ -99,7 +99,7 @@ struct ts_record_engine {
 	/* Was an instruction executed? */
 	bool (*is_started)(const struct ts_recorder *r);
 
-	/* The reason for which the engine does not record; NULL if it does. */
+	/* The reason for which the engine does not record; NULL if it does.  A NULL member: it always does. */
 	const char *(*refusal)(const struct ts_recorder *r);
 
 	/* Write the rest and fill r->counts.  Returns whether the stream is complete, so that an END can follow. */

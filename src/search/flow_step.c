@@ -118,44 +118,17 @@ static bool is_of_flags(const struct ts_flow *f, const struct ts_effect *e)
 	       e->addr - set->regs[set->flags].off < set->regs[set->flags].len;
 }
 
-/* Does a transfer read or write memory operand @i? */
-static bool has_memory(const struct ts_operands *ops, unsigned i)
-{
-	for (unsigned k = 0; k < ops->n; k++) {
-		const struct ts_transfer *t = &ops->transfers[k];
-
-		if ((t->to.kind == TS_AT_MEM && t->to.mem == i) || (t->from.kind == TS_AT_MEM && t->from.mem == i))
-			return true;
-	}
-	return false;
-}
-
-/* Of an instruction whose condition does not hold: take out the transfers that do not happen, their addresses, and its call. */
+/* Take out what does not happen. */
 static bool leave_out(struct ts_flow *f, uint64_t pos, uint32_t thread, struct ts_operands *ops, struct ts_error *err)
 {
-	bool had_memory[TS_MAX_OP_MEM];
 	struct ts_op_state state;
-	unsigned n = 0;
 
 	if (ops->condition == TS_IF_ALWAYS)
 		return true;
 	if (!ts_query_op_state(f->q, pos, thread, &state, err))
 		return false;
-	if (ts_operands_happen(ops, &state) != TS_HAPPENS_NOT)
-		return true;
-	for (unsigned i = 0; i < ops->n_mem; i++)
-		had_memory[i] = has_memory(ops, i);
-	for (unsigned k = 0; k < ops->n; k++) {
-		if (!ops->transfers[k].is_conditional)
-			ops->transfers[n++] = ops->transfers[k];
-	}
-	ops->n = (uint8_t)n;
-	for (unsigned i = 0; i < ops->n_mem; i++) {
-		if (had_memory[i] && !has_memory(ops, i))
-			ops->mem[i].base = ops->mem[i].index = ops->mem[i].extra = TS_NO_OFF16;
-	}
-	if (ops->flow == TS_OP_CALL || ops->flow == TS_OP_CALL_INDIRECT)
-		ops->flow = TS_OP_NEXT;
+	if (ts_operands_happen(ops, &state) == TS_HAPPENS_NOT)
+		ts_operands_leave_out(ops);
 	return true;
 }
 

@@ -148,7 +148,7 @@ def turn_to(slicer, recorded, k):
 
 
 def follow(slicer, recorded, questions, rng, asked):
-    """A question each of flows and history: what is wrong with the rows."""
+    """A question each of flows, history and steps: what is wrong with the rows."""
     at = rng.randrange(recorded.n - 1)
     end = min(recorded.n - (recorded.n - 1 in recorded.calls), at + N_FOLLOWED)     # an exit returns nothing
     turn_to(slicer, recorded, at)
@@ -156,6 +156,7 @@ def follow(slicer, recorded, questions, rng, asked):
     slicer.shadow, slicer.writer = dict.fromkeys(places, slicer.leaf(MARK, at)), {}
     wanted = {}         # (step, place): whether it is certainly made of the marked bytes, and whether it may be
     writes = {}         # step: whether it certainly writes them
+    written = {}        # step: registers that it certainly writes, and those that it may
     for k in range(at, end):
         slicer.step(k)
         turn_to(slicer, recorded, k)
@@ -163,19 +164,35 @@ def follow(slicer, recorded, questions, rng, asked):
             must, may = (slicer.sets.sets[i] for i in slicer.shadow[place])
             is_certain = slicer.writer[place] == k and place not in slicer.lost
             wanted[k, place] = is_certain and (MARK, at, 0) in must, any(kind in (MARK, ANY) for kind, _, _ in may)
+        written[k] = [{p for p in slicer.new if p < 0 and not slicer.is_flag(p) and (slicer.writer[p] == k or not is_certain)}
+                      for is_certain in (True, False)]
         if any(p in slicer.new or slicer.writer.get(p, -1) in (k, None) for p in places):
             writes[k] = any(slicer.writer.get(p) == k for p in places)
-    flows, history = recorded.console(f"flows {what} at {at} in {at}:{end}" if what not in FLAG_BITS else "when",
-                                      f"history {what} at {at} in {at}:{end}")
+    flows, history, steps = recorded.console(f"flows {what} at {at} in {at}:{end}" if what not in FLAG_BITS else "when",
+                                             f"history {what} at {at} in {at}:{end}", f"steps in {at}:{end}")
     rows = list(cells(history))
     wrong = [("history lost", [k for k, is_certain in writes.items() if is_certain and str(k) not in {r["position"] for r in rows}]),
              ("history false", [r["position"] for r in rows if r["kind"] == "write" and int(r["position"]) not in writes])]
+    wrong += check_steps(slicer, recorded, list(cells(steps)), written)
     asked["rows of history"] += len(rows)
+    asked["registers written"] += sum(len(certain) for certain, _ in written.values())
     if what not in FLAG_BITS:
         wrong += check_flows(slicer, recorded, list(cells(flows)), wanted)
         asked["flows"] += 1
         asked["bytes they came to"] += sum(must for must, _ in wanted.values())
     return [(at, what, kind, found[:6]) for kind, found in wrong if found]
+
+
+def check_steps(slicer, recorded, rows, written):
+    lost, false = [], []
+    for row in rows:
+        k = int(row["position"])
+        turn_to(slicer, recorded, k)
+        got = {p for item in re.findall(r"\$[^=]+", row["writes"]) if re.match(r"\w+", item[1:])[0] not in slicer.ignored for p in place_of(slicer, item)}
+        got = {p for p in got if not slicer.is_flag(p)}
+        lost += [(k, p) for p in sorted(written[k][0] - got)]
+        false += [(k, p) for p in sorted(got - written[k][1])]
+    return [("steps lost", lost), ("steps false", false)]
 
 
 def check_flows(slicer, recorded, rows, wanted):

@@ -473,6 +473,71 @@ START_TEST(equal_comparisons_of_a_loop_are_one_row)
 }
 END_TEST
 
+static void put_number(struct ts_steps *to, const char *name, uint64_t value)
+{
+	const struct ts_reg *r = &s->rec.regs.regs[ts_regset_find(&s->rec.regs, name)];
+	uint8_t bytes[8];
+
+	ts_arch_put(s->rec.regs.arch, bytes, r->len, value);
+	ts_steps_value(to, TS_FX_REG_WRITE, r->off, bytes, r->len);
+}
+
+/* Of r0 that is 0 and r1 that is 9: cmp r0, #0; cmpne r1, #2; bhi; subs r2, r1, #8; bne; ldreq r3, [r0]. */
+START_TEST(what_a_condition_leaves_out_is_not_told)
+{
+	static const char code[] = "\x00\x00\x50\xe3\x02\x00\x51\x13\x00\x00\x00\x8a\x08\x20\x51\xe2\xff\xff\xff\x1a\x00\x30\x90\x05";
+
+	s = script_new("arm", 1, NULL);
+	ts_steps_value(&s->rec.initial, TS_FX_WRITE, 0x1000, code, sizeof(code) - 1);
+	put_number(&s->rec.initial, "cpsr", 0x10);
+	put_number(&s->rec.initial, "r0", 0);
+	put_number(&s->rec.initial, "r1", 9);
+	for (unsigned i = 0; i < 6; i++) {
+		if (i == 3)
+			put_number(&s->steps, "r2", 1);
+		if (i == 0 || i == 3)
+			put_number(&s->steps, "cpsr", i ? 0x20000010 : 0x60000010);
+		ts_steps_close(&s->steps, 0x1000 + 4 * i, 4, 0);
+	}
+	ask_text_init(&a, &s->rec);
+	ask("compares");
+	ck_assert_uint_eq(n_rows, 2);
+	ck_assert_msg(!strncmp(cells[0][6], "cmp r0, #0; bhi ", 16), "%s", cells[0][6]);
+	ck_assert_str_eq(cells[0][7], "0x0");
+	ck_assert_str_eq(cells[0][8], "0x0");
+	ck_assert_str_eq(cells[1][7], "0x9");
+	ck_assert_str_eq(cells[1][8], "0x8");
+	ask("steps");
+	ck_assert_str_eq(cells[1][11], "");
+	ck_assert_str_eq(cells[1][12], "");
+	ck_assert_str_eq(cells[3][11], "$r1=0x9");
+	ck_assert_str_eq(cells[5][11], "");
+	ck_assert_str_eq(cells[5][12], "");
+	ask_text_fini(&a);
+	script_free(s);
+}
+END_TEST
+
+/* rep movsb and bsf eax, ecx, of rcx that is 0. */
+START_TEST(what_decides_that_nothing_happens_is_read)
+{
+	s = script_new("x86_64", 1, NULL);
+	ts_steps_value(&s->rec.initial, TS_FX_WRITE, 0x401000, "\xf3\xa4\x0f\xbc\xc1", 5);
+	put_number(&s->rec.initial, "rcx", 0);
+	put_number(&s->rec.initial, "rsi", 0x5000);
+	ts_steps_close(&s->steps, 0x401000, 2, 0);
+	ts_steps_close(&s->steps, 0x401002, 3, 0);
+	ask_text_init(&a, &s->rec);
+	ask("steps");
+	ck_assert_str_eq(cells[0][11], "$rcx=0x0");
+	ck_assert_str_eq(cells[0][12], "");
+	ck_assert_str_eq(cells[1][11], "$ecx=0x0");
+	ck_assert_str_eq(cells[1][12], "$eflags=?? ?? ?? ??");
+	ask_text_fini(&a);
+	script_free(s);
+}
+END_TEST
+
 /* Two of three instructions are known: an answer about all three is not complete, one about the known ones is. */
 START_TEST(instructions_that_are_not_known_may_have_compared)
 {
@@ -559,6 +624,8 @@ Suite *unit_suite(void)
 	if (twins_has_format(TWINS_MADE_UP))
 		tcase_add_loop_test(c, rows_of_a_random_recording_are_those_of_the_walk, 0, 40);
 	tcase_add_test(c, equal_comparisons_of_a_loop_are_one_row);
+	tcase_add_test(c, what_a_condition_leaves_out_is_not_told);
+	tcase_add_test(c, what_decides_that_nothing_happens_is_read);
 	tcase_add_test(c, instructions_that_are_not_known_may_have_compared);
 	tcase_add_loop_test(c, an_instruction_that_was_stopped_did_nothing, 0, 3);
 	tcase_add_test(c, an_instruction_before_a_signal_ran);

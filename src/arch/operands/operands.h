@@ -200,6 +200,12 @@ enum ts_op_happens {
 /* Do the conditional transfers happen? */
 enum ts_op_happens ts_operands_happen(const struct ts_operands *ops, const struct ts_op_state *state);
 
+/*
+ * The condition does not hold: take out the conditional transfers, and the registers of the addresses that these alone use.
+ * The instruction calls nothing.
+ */
+void ts_operands_leave_out(struct ts_operands *ops);
+
 /* A decoder of one family appends a transfer; one that does not fit makes the instruction incomplete. */
 struct ts_transfer *ts_operands_add(struct ts_operands *ops, struct ts_op_place to, struct ts_op_place from,
 				    enum ts_way way);

@@ -213,3 +213,35 @@ enum ts_op_happens ts_operands_happen(const struct ts_operands *ops, const struc
 	}
 	return does ? TS_HAPPENS : TS_HAPPENS_NOT;
 }
+
+/* Does a transfer read or write memory operand @i? */
+static bool has_memory(const struct ts_operands *ops, unsigned i)
+{
+	for (unsigned k = 0; k < ops->n; k++) {
+		const struct ts_transfer *t = &ops->transfers[k];
+
+		if ((t->to.kind == TS_AT_MEM && t->to.mem == i) || (t->from.kind == TS_AT_MEM && t->from.mem == i))
+			return true;
+	}
+	return false;
+}
+
+void ts_operands_leave_out(struct ts_operands *ops)
+{
+	bool had_memory[TS_MAX_OP_MEM];
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < ops->n_mem; i++)
+		had_memory[i] = has_memory(ops, i);
+	for (unsigned k = 0; k < ops->n; k++) {
+		if (!ops->transfers[k].is_conditional)
+			ops->transfers[n++] = ops->transfers[k];
+	}
+	ops->n = (uint8_t)n;
+	for (unsigned i = 0; i < ops->n_mem; i++) {
+		if (had_memory[i] && !has_memory(ops, i))
+			ops->mem[i].base = ops->mem[i].index = ops->mem[i].extra = TS_NO_OFF16;
+	}
+	if (ops->flow == TS_OP_CALL || ops->flow == TS_OP_CALL_INDIRECT)
+		ops->flow = TS_OP_NEXT;
+}

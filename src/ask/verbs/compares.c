@@ -114,6 +114,22 @@ static bool compares_itself(const struct ts_operands *ops)
 	return ops->flow == TS_OP_BRANCH && has_register && !flags_of(ops, true);
 }
 
+/* The flags that step @pos, of instruction *d, writes: none if its condition does not hold.  Returns false as a query does. */
+static bool find_written_flags(struct compares *x, uint64_t pos, struct ts_decoded **d, uint32_t *flags, struct ts_error *err)
+{
+	struct ts_query *q = x->rows.ask->q;
+	enum ts_op_happens happens;
+
+	*flags = (*d)->is_insn ? flags_of(&(*d)->ops, false) : 0;
+	if (!*flags || (*d)->ops.condition == TS_IF_ALWAYS)
+		return true;
+	if (!ts_query_happens(q, pos, *d, &happens, err))
+		return false;
+	*d = ts_query_insn(q, pos, err); /* the question may have ended the loan */
+	*flags = happens == TS_HAPPENS_NOT ? 0 : *flags;
+	return *d != NULL;
+}
+
 /*
  * The branch that tests @flags, which step c->pos wrote: c->branch gets its position.
  *
@@ -125,6 +141,7 @@ static enum ts_next find_branch(struct compares *x, struct compare *c, uint32_t 
 
 	for (unsigned i = 0; i < MAX_DISTANCE && flags; i++) {
 		struct ts_decoded *d;
+		uint32_t written;
 
 		pos = ts_query_next_step(x->rows.ask->q, c->thread, pos + 1);
 		if (pos == TS_NO_POS || pos >= x->rows.ask->n_steps)
@@ -139,7 +156,9 @@ static enum ts_next find_branch(struct compares *x, struct compare *c, uint32_t 
 			c->branch = pos;
 			return TS_ITEM;
 		}
-		flags &= ~flags_of(&d->ops, false);
+		if (!find_written_flags(x, pos, &d, &written, err))
+			return TS_GOT_FAIL;
+		flags &= ~written;
 	}
 	return TS_END;
 }
@@ -165,10 +184,22 @@ static const struct ts_transfer *find_operand(const struct ts_operands *ops, uns
 	return best;
 }
 
+/* The left one (@i is 0) or the right one: subs r2, r1, #8 has its destination before both. */
+static const struct ts_transfer *find_side(const struct ts_operands *ops, unsigned i, bool is_branch)
+{
+	for (unsigned order = 0; order < TS_MAX_TRANSFERS; order++) {
+		const struct ts_transfer *t = find_operand(ops, order, is_branch);
+
+		if (t && !i--)
+			return t;
+	}
+	return NULL;
+}
+
 static bool put_operand(struct compares *x, struct compare *c, unsigned i, const struct ts_operands *ops,
 			struct ts_error *err)
 {
-	const struct ts_transfer *t = find_operand(ops, i, c->branch == c->pos);
+	const struct ts_transfer *t = find_side(ops, i, c->branch == c->pos);
 
 	*c->value[i] = 0;
 	c->len[i] = t ? t->from.len : 0;
@@ -243,7 +274,8 @@ static enum ts_next take_step(struct compares *x, uint64_t pos, struct compare *
 	if (!d)
 		return TS_FAIL;
 	x->n_unknown += !d->is_insn && !d->is_stopped;
-	flags = d->is_insn ? flags_of(&d->ops, false) : 0;
+	if (!find_written_flags(x, pos, &d, &flags, err))
+		return TS_GOT_FAIL;
 	if (!d->is_insn || !(compares_itself(&d->ops) || (flags && is_comparison(ts_decoded_text(x->rows.ask->q, d)))))
 		return TS_END;
 	c->pos = c->branch = pos;

@@ -214,16 +214,19 @@ static void draft_places(const struct ts_regset *set, struct draft *to, const st
 	name_places(set, to->writes, to->n_writes);
 }
 
-static struct plan *make_plan(const struct ts_regset *set, const struct ts_decoded *d)
+static struct plan *make_plan(const struct ts_regset *set, const struct ts_decoded *d, const struct ts_operands *ops,
+			      struct ts_error *err)
 {
 	struct draft draft;
 	struct plan *plan;
 
 	draft.n_reads = draft.n_writes = 0;
-	draft_places(set, &draft, &d->ops);
+	draft_places(set, &draft, ops);
 	plan = malloc(sizeof(*plan) + (draft.n_reads + (size_t)draft.n_writes) * sizeof(*plan->places));
-	if (!plan)
+	if (!plan) {
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory exhausted: places of steps");
 		return NULL;
+	}
 	plan->pc = d->pc;
 	memcpy(plan->bytes, d->bytes, sizeof(plan->bytes));
 	plan->len = d->ops.len;
@@ -267,11 +270,9 @@ static const struct plan *plan_of(struct ts_step_places *p, const struct ts_deco
 		return two[0];
 	plan = two[1];
 	if (!is_of(plan, d)) {
-		plan = make_plan(ts_query_regset(p->q), d);
-		if (!plan) {
-			ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory exhausted: places of steps");
+		plan = make_plan(ts_query_regset(p->q), d, &d->ops, err);
+		if (!plan)
 			return NULL;
-		}
 		free(two[1]);
 		p->n_made++;
 	}
@@ -377,12 +378,19 @@ static bool put_memory(struct ts_step_places *p, uint64_t pos, const struct rang
 	return true;
 }
 
-static bool find_address(struct ts_step_places *p, const struct ts_operands *ops, unsigned i, uint64_t *addr)
+static struct ts_op_state state_before(const struct ts_step_places *p)
 {
 	const struct ts_regset *set = ts_query_regset(p->q);
 	struct ts_op_state state = { .arch = set->arch, .g = p->before, .known = p->before + set->g_len };
 
 	state.flags_off = set->flags < 0 ? TS_NO_OFF16 : (uint16_t)set->regs[set->flags].off;
+	return state;
+}
+
+static bool find_address(struct ts_step_places *p, const struct ts_operands *ops, unsigned i, uint64_t *addr)
+{
+	struct ts_op_state state = state_before(p);
+
 	return ts_operands_addr(ops, i, &state, addr);
 }
 
@@ -544,19 +552,49 @@ static void end_list(const struct list *l)
 		l->row->cells[l->column] = (struct ts_cell){ .kind = TS_CELL_NULL };
 }
 
-bool ts_step_places_put(struct ts_step_places *p, uint64_t pos, const struct ts_decoded *d, struct ts_row *row,
-			unsigned reads, unsigned writes, struct ts_error *err)
+static bool put_lists(struct ts_step_places *p, uint64_t pos, const struct plan *plan, const struct ts_operands *ops,
+		      struct ts_row *row, unsigned reads, unsigned writes, struct ts_error *err)
 {
-	uint32_t thread = ts_query_thread(p->q, pos);
-	const struct plan *plan = d->is_insn ? plan_of(p, d, err) : NULL;
-	bool done = (plan || !d->is_insn) && read_registers(p, pos, thread, err);
+	bool done = true;
 
 	for (unsigned is_write = 0; done && is_write < 2; is_write++) {
-		struct list l = { row, is_write ? writes : reads, is_write, pos, thread };
+		struct list l = { row, is_write ? writes : reads, is_write, pos, ts_query_thread(p->q, pos) };
 
 		begin_list(&l);
-		done = plan ? put_places(p, &l, plan, &d->ops, err) : put_recorded(p, &l, err);
+		done = plan ? put_places(p, &l, plan, ops, err) : put_recorded(p, &l, err);
 		end_list(&l);
 	}
 	return done;
+}
+
+/* Of an instruction whose condition does not hold: what is left of it, and the count or the source that is zero. */
+static bool put_rest(struct ts_step_places *p, uint64_t pos, const struct ts_decoded *d, struct ts_row *row, unsigned reads,
+		     unsigned writes, struct ts_error *err)
+{
+	struct ts_operands rest = d->ops;
+	struct plan *plan;
+	bool done;
+
+	ts_operands_leave_out(&rest);
+	if (rest.condition == TS_IF_COUNT && rest.n < TS_MAX_TRANSFERS)
+		rest.transfers[rest.n++] = (struct ts_transfer){
+			.from = { .kind = TS_AT_REG, .off = rest.cond_off, .len = rest.cond_len } };
+	plan = make_plan(ts_query_regset(p->q), d, &rest, err);
+	done = plan && put_lists(p, pos, plan, &rest, row, reads, writes, err);
+	free(plan);
+	return done;
+}
+
+bool ts_step_places_put(struct ts_step_places *p, uint64_t pos, const struct ts_decoded *d, struct ts_row *row,
+			unsigned reads, unsigned writes, struct ts_error *err)
+{
+	const struct plan *plan = d->is_insn ? plan_of(p, d, err) : NULL;
+	struct ts_op_state state;
+
+	if ((d->is_insn && !plan) || !read_registers(p, pos, ts_query_thread(p->q, pos), err))
+		return false;
+	state = state_before(p);
+	if (d->is_insn && d->ops.condition != TS_IF_ALWAYS && ts_operands_happen(&d->ops, &state) == TS_HAPPENS_NOT)
+		return put_rest(p, pos, d, row, reads, writes, err);
+	return put_lists(p, pos, plan, &d->ops, row, reads, writes, err);
 }

@@ -177,6 +177,22 @@ static const struct ts_event_at *find_call(struct ts_query *q, uint64_t pos, con
 	return found;
 }
 
+/*
+ * Did the call map a file at @addr?  *offset gets the offset there: mmap2 counts pages of 4,096 bytes.
+ */
+static bool maps_file(const struct ts_query *q, const struct ts_event *e, uint64_t addr, uint64_t *offset)
+{
+	char buf[64];
+	const char *name = name_of(q, e, buf, sizeof(buf));
+	bool is_paged = !strcmp(name, "mmap2");
+
+	if ((!is_paged && strcmp(name, "mmap") != 0) || has_failed(q, e) || e->n_args < 6 || (uint32_t)e->args[4] == UINT32_MAX ||
+	    addr < e->ret || addr - e->ret >= e->args[1])
+		return false;
+	*offset = (is_paged ? e->args[5] << 12 : e->args[5]) + (addr - e->ret);
+	return true;
+}
+
 bool ts_input_text(struct ts_query *q, uint64_t pos, const struct ts_input_place *place, struct ts_buf *text,
 		   struct ts_error *err)
 {
@@ -187,6 +203,10 @@ bool ts_input_text(struct ts_query *q, uint64_t pos, const struct ts_input_place
 	if (!h)
 		return true;
 	put_call(q, &h->event, text);
+	if (!f && place->is_input && place->is_memory && maps_file(q, &h->event, place->first, &at)) {
+		ts_buf_printf(text, ", of descriptor %" PRIu32 ", from file offset %" PRIu64, (uint32_t)h->event.args[4], at);
+		return put_bytes(q, pos, place->process, place->first, place->last, text, err);
+	}
 	if (!f)
 		return true;
 	at = h->event.args[f->buffer];

@@ -268,6 +268,28 @@ static const struct ts_symbols_entry *find_inside(struct ts_symbols *s, const st
 	return found;
 }
 
+/* Is the demangled name, without parameters, the name in a namespace, a module or a class: r::total? */
+static bool is_qualified(const char *shown, const char *name, size_t len)
+{
+	size_t n = strcspn(shown, "(");
+
+	return n > len + 2 && !memcmp(shown + n - len, name, len) && shown[n - len - 1] == ':' && shown[n - len - 2] == ':';
+}
+
+static const struct ts_symbols_entry *find_qualified(struct ts_symbols *s, const struct parts *p, bool is_code, struct ts_meanings *all)
+{
+	const struct ts_symbols_entry *e, *found = NULL;
+
+	for (size_t i = 0; (e = ts_symbols_demangled(s, i)); i++) {
+		if (!e->is_own || e->is_function != is_code || is_other_part(s, e, p) || !is_qualified(e->shown, p->name, p->name_len) ||
+		    !is_of_file(s, e, p) || !is_of_module(s, e, p) || is_listed(all, e->addr))
+			continue;
+		found = e;
+		list_symbol(s, e, all);
+	}
+	return found;
+}
+
 /* count.0 and count.1: static variables in functions of C are data with the name, a dot and a number. */
 static const struct ts_symbols_entry *find_numbered(struct ts_symbols *s, const struct parts *p, struct ts_meanings *all)
 {
@@ -333,6 +355,21 @@ const struct ts_symbol *ts_symbols_mean(struct ts_symbols *s, const char *name, 
 		return NULL;
 	list_rivals(s, &p, best, all);
 	return all->n == 1 ? ts_symbols_show(s, best) : NULL;
+}
+
+const struct ts_symbol *ts_symbols_mean_qualified(struct ts_symbols *s, const char *name, size_t len, bool is_code,
+						  struct ts_meanings *all)
+{
+	const struct ts_symbols_entry *found;
+	struct parts p = { 0 };
+
+	all->n = 0;
+	set_name(&p, name, len);
+	if (!len || !ts_symbols_sort(s))
+		return NULL;
+	split_module(s, &p);
+	found = find_qualified(s, &p, is_code, all);
+	return found && all->n == 1 ? ts_symbols_show(s, found) : NULL;
 }
 
 const struct ts_loaded_file *ts_symbols_mean_module(struct ts_symbols *s, const char *name, size_t len,

@@ -39,6 +39,12 @@ const struct ts_symbol *ts_symbols_mean(struct ts_symbols *s, const char *name, 
 					struct ts_meanings *all);
 
 /*
+ * The program's own symbol NS::NAME for a name that means nothing else; otherwise as ts_symbols_mean().
+ */
+const struct ts_symbol *ts_symbols_mean_qualified(struct ts_symbols *s, const char *name, size_t len, bool is_code,
+						  struct ts_meanings *all);
+
+/*
  * The places in the program's own code at which the function @name was inlined, by debugging information: all->items are their
  * first instructions.
  */

@@ -42,7 +42,8 @@ def calls_that_were_stepped_over_are_said_to_lack():
     gaps = [row["position"] for row in lines("events", "gap")[:-1]]
     assert gaps and f"the recording has {len(gaps)} gap" in lines("calls")[-1]["note"], gaps
     assert "gap" in lines("calls", "in", f"{gaps[0]}:{gaps[0] + 1}")[-1]["note"]
-    assert "note" not in lines("calls", "in", f"0:{gaps[0]}")[-1]
+    assert not lines("calls")[-1]["complete"]
+    assert "note" not in lines("calls", "in", f"0:{gaps[0]}")[-1] and lines("calls", "in", f"0:{gaps[0]}")[-1]["complete"]
 
 
 @functools.cache

@@ -69,9 +69,9 @@ def a_function_of_which_a_copy_is_left_is_the_copy():
 
 
 OVERLOADS = """int calls_of; namespace ns { int f(int x) { return x + 1; } double f(double x, char) { return x * 2; }
-int once(int x) { return f(x) + (int)f(x * .5, 'c'); } }
+int once_more(int x) { return f(x) + (int)f(x * .5, 'c'); } }
 int counted(int x) { static int times; return times += x; }
-int main() { int s = 0; for (int i = 0; i < 3; i++) s += ns::once(i) + counted(i + 1); return s > 1000; }"""
+int main() { int s = 0; for (int i = 0; i < 3; i++) s += ns::once_more(i) + counted(i + 1); return s > 1000; }"""
 
 
 def build_overloads():
@@ -120,11 +120,20 @@ def a_static_variable_of_a_function_goes_by_both():
 
 
 @case
+def a_name_in_a_namespace_may_stand_alone():
+    addr = build_overloads()
+    _, rows, why = ask("executions", "once_more")
+    assert [int(r["pc"], 16) for r in rows] == 3 * [addr["ns::once_more(int)"]], (rows, why)
+    status, rows, why = ask("executions", "f")
+    assert status == 2 and "ns::f(int)" in why and "ns::f(double, char)" in why, (status, rows, why)
+
+
+@case
 def modules_and_offsets_in_them_are_places_in_memory():
     addr = build_overloads()
-    for words in ("over!ns::once",), (f"over+{addr['ns::once(int)'] - 0x400000:#x}",), ("over!ns::once+0",):
+    for words in ("over!ns::once_more",), (f"over+{addr['ns::once_more(int)'] - 0x400000:#x}",), ("over!ns::once_more+0",):
         _, rows, why = ask("executions", *words)
-        assert [int(r["pc"], 16) for r in rows] == 3 * [addr["ns::once(int)"]], (words, rows, why)
+        assert [int(r["pc"], 16) for r in rows] == 3 * [addr["ns::once_more(int)"]], (words, rows, why)
     _, rows, _ = ask("executions", "libc.so.6!exit", "first", "1")
     assert rows and rows[0]["function"] == "exit", rows
     for words in ("over!exit",), ("nowhere!exit",), ("nowhere+0x10",):

@@ -439,6 +439,20 @@ def input_is_named_by_the_call_and_its_bytes():
         assert row["kind"] == "input" and row["instruction"] == f"read(0x4, 0x3000, 0x8) = 0x3, {where}", row
 
 
+@case
+def input_by_a_mapped_file_is_named_by_its_offset():
+    """mmap of x86-64 counts bytes, mmap2 of ARM pages; what is mapped without a file has no offset."""
+    for arch, code, nr, args in (("x86_64", b"\x0f\x05", 9, [0, 0x2000, 1, 2, 7, 0x5000]), ("arm", bytes.fromhex("000000ef"), 192, [0, 0x2000, 1, 2, 7, 5]),
+                                 ("x86_64", b"\x0f\x05", 9, [0, 0x2000, 1, 2, 2 ** 64 - 1, 0x5000])):
+        pathlib.Path("mapped.ucir").write_bytes(_ucir2.ucir2(arch, _ucir2.keyframe(
+            1, 1, _ucir2.map_(0x1000, 0x1000, 5), _ucir2.write(0x1000, code * 9), _ucir2.map_(0x3000, 0x2000, 3)), _ucir2.frame(
+                1, 1, _ucir2.jmp(0x1000), _ucir2.step(len(code)), _ucir2.syscall(nr, 0x3000, args, _ucir2.write(0x4010, b"abc")),
+                _ucir2.step(len(code)), _ucir2.step(len(code)))))
+        row = json.loads(query("mapped.ucir", "why 0x4011,2 inputs", "--json").stdout.splitlines()[0])
+        where = ', of descriptor 7, from file offset 24593: "bc"' if args[4] == 7 else ""
+        assert row["kind"] == "input" and row["instruction"] == f"{'mmap2' if arch == 'arm' else 'mmap'}(0x0, 0x2000, 0x1) = 0x3000{where}", row
+
+
 def numbers(include, prefix, *headers):
     """What Linux's headers for programs define with a number: the first header has what differs."""
     found = {}

@@ -234,6 +234,16 @@ static size_t take_line(struct ts_what *what, const char *text, size_t len, size
 	return file_len + 1 + digits;
 }
 
+static bool take(struct ts_what *what, const struct ts_symbol *s)
+{
+	what->addr = s->addr;
+	what->last = s->addr + (s->len ? s->len - 1 : 0);
+	what->is_function = s->is_function;
+	what->is_indirect = s->is_indirect;
+	what->is_inlined = false;
+	return true;
+}
+
 /* What a name stands for: a symbol, or with an offset a module, too. */
 static bool find_name(struct ts_what *what, const char *text, size_t len, bool has_offset, struct ts_symbols *symbols,
 		      struct ts_error *err)
@@ -247,13 +257,8 @@ static bool find_name(struct ts_what *what, const char *text, size_t len, bool h
 	/* the name of data may also be that of a function of the program's */
 	if (may_be_inlined)
 		ts_symbols_mean_inlined(symbols, text, len, &places);
-	if (s && !places.n) {
-		what->addr = s->addr;
-		what->last = s->addr + (s->len ? s->len - 1 : 0);
-		what->is_function = s->is_function;
-		what->is_indirect = s->is_indirect;
-		return true;
-	}
+	if (s && !places.n)
+		return take(what, s);
 	if (!places.n && all.n < 2 && has_offset) {
 		m = ts_symbols_mean_module(symbols, text, len, &all);
 		what->addr = what->last = m ? m->first : 0;
@@ -267,6 +272,8 @@ static bool find_name(struct ts_what *what, const char *text, size_t len, bool h
 		if (places.n == 1)
 			return true;
 	}
+	if (!places.n && !all.n && (s = ts_symbols_mean_qualified(symbols, text, len, what->is_code, &all)))
+		return take(what, s);
 	if (places.n > 1)
 		list_meanings(&places, text, len, err);
 	else if (all.n > 1)

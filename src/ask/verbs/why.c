@@ -251,6 +251,22 @@ static const struct ts_event_at *find_call(struct ts_query *q, uint64_t pos, con
 }
 
 /*
+ * Did the call map a file at @addr?  *offset gets the offset there: mmap2 counts pages of 4,096 bytes.
+ */
+static bool maps_file(const struct ts_query *q, const struct ts_event *e, uint64_t addr, uint64_t *offset)
+{
+	char buf[64];
+	const char *name = name_of(q, e, buf, sizeof(buf));
+	bool is_paged = !strcmp(name, "mmap2");
+
+	if ((!is_paged && strcmp(name, "mmap") != 0) || has_failed(q, e) || e->n_args < 6 || (uint32_t)e->args[4] == UINT32_MAX ||
+	    addr < e->ret || addr - e->ret >= e->args[1])
+		return false;
+	*offset = (is_paged ? e->args[5] << 12 : e->args[5]) + (addr - e->ret);
+	return true;
+}
+
+/*
  * Append the system call of step @pos that wrote @place to @text: "read(0x3, 0x404060, 0x10) = 0x8".  If the bytes are
  * in the buffer that the call filled, their offsets in the buffer follow, with the descriptor, the offset in its file if it
  * follows from earlier calls, and the bytes: ", bytes 0 to 3 of descriptor 3, from file offset 16: \"abcd\"".
@@ -268,6 +284,10 @@ static bool put_input_text(struct ts_query *q, uint64_t pos, const struct input_
 	if (!h)
 		return true;
 	put_call(q, &h->event, text);
+	if (!f && place->is_input && place->is_memory && maps_file(q, &h->event, place->first, &at)) {
+		ts_buf_printf(text, ", of descriptor %" PRIu32 ", from file offset %" PRIu64, (uint32_t)h->event.args[4], at);
+		return put_input_bytes(q, pos, place->process, place->first, place->last, text, err);
+	}
 	if (!f)
 		return true;
 	at = h->event.args[f->buffer];

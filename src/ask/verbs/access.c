@@ -654,7 +654,7 @@ static const struct ts_rows_ops ops = { sizeof(struct accesses), begin, next, cl
 
 #define ACCESS_VERB(verb_name, verb_arg, ask_help, ask_example)                                            \
 	.name = (verb_name), .synopsis = "WHAT", .help = (ask_help), .example = (ask_example), .arg = (verb_arg), \
-	.columns = columns, .n_columns = sizeof(columns) / sizeof(columns[0]), .operand = TS_OPERAND_WHAT,       \
+	TS_COLUMNS(columns), .operand = TS_OPERAND_WHAT,       \
 	.rows = &ops
 #define TAKES (TS_TAKES_PHYSICAL | TS_TAKES_RANGE | TS_TAKES_COND | TS_TAKES_THREAD | TS_TAKES_BOUND | TS_TAKES_AT | TS_TAKES_CHANGES)
 

@@ -29,10 +29,9 @@ enum column {
 	COL_TAKEN,
 	COL_TARGET,
 	COL_COUNT,
-	N_COLUMNS,
 };
 
-static const struct ts_column columns[N_COLUMNS] = {
+static const struct ts_column columns[] = {
 	TS_PLACE_COLUMNS(COL_POSITION),
 	[COL_INSTRUCTION] = { .name = "instruction", .type = TS_COLUMN_TEXT },
 	[COL_LEFT] = { .name = "left", .type = TS_COLUMN_AMOUNT, .is_kept = true },
@@ -380,8 +379,7 @@ const struct ts_verb ts_verb_compares = {
 	.synopsis = "[WHAT] [== N]",
 	.help = "List the comparisons that decided a branch, with both values: of code in WHAT, or with N.",
 	.example = "compares first 10",
-	.columns = columns,
-	.n_columns = N_COLUMNS,
+	TS_COLUMNS(columns),
 	.operand = TS_OPERAND_MEMORY_OR_NONE,
 	.takes = TS_TAKES_MACHINE | TS_TAKES_RANGE | TS_TAKES_THREAD | TS_TAKES_BOUND | TS_TAKES_AT | TS_TAKES_EQUAL,
 	.rows = &ops,

@@ -545,7 +545,6 @@ static const struct ts_rows_ops ops = { sizeof(struct world), begin, next, close
 #define WORLD_VERB                                                                                 \
 	.takes = TS_TAKES_RANGE | TS_TAKES_BOUND | TS_TAKES_AT | TS_TAKES_THREAD, .is_reversible = true, \
 	.rows = &ops
-#define COLUMNS(c) .columns = (c), .n_columns = sizeof(c) / sizeof((c)[0])
 
 static const struct ts_column thread_columns[] = {
 	{ .name = "thread", .type = TS_COLUMN_NUMBER }, { .name = "process", .type = TS_COLUMN_NUMBER },
@@ -559,7 +558,7 @@ const struct ts_verb ts_verb_threads = {
 	.help = "List the threads that are there at the position.",
 	.example = "threads in 0:end",
 	.arg = THREADS,
-	COLUMNS(thread_columns),
+	TS_COLUMNS(thread_columns),
 	WORLD_VERB,
 };
 
@@ -575,7 +574,7 @@ const struct ts_verb ts_verb_processes = {
 	.help = "List the processes that are there at the position.",
 	.example = "processes in 0:end",
 	.arg = PROCESSES,
-	COLUMNS(process_columns),
+	TS_COLUMNS(process_columns),
 	WORLD_VERB,
 };
 
@@ -591,7 +590,7 @@ const struct ts_verb ts_verb_modules = {
 	.help = "List the programs and libraries that are loaded at the position.",
 	.example = "modules in 0:end",
 	.arg = MODULES,
-	COLUMNS(module_columns),
+	TS_COLUMNS(module_columns),
 	WORLD_VERB,
 };
 
@@ -607,6 +606,6 @@ const struct ts_verb ts_verb_maps = {
 	.help = "List the regions of memory that are mapped at the position.",
 	.example = "maps at 0",
 	.arg = MAPS,
-	COLUMNS(map_columns),
+	TS_COLUMNS(map_columns),
 	WORLD_VERB,
 };

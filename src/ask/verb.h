@@ -194,6 +194,9 @@ struct ts_verb {
 	const struct ts_rows_ops *rows;
 };
 
+/* The members columns and n_columns of a verb or another table, whose columns are the array @c. */
+#define TS_COLUMNS(c) .columns = (c), .n_columns = sizeof(c) / sizeof((c)[0])
+
 /* The verb of this name, NULL if there is none. */
 const struct ts_verb *ts_verb_find(const char *name, size_t len);
 

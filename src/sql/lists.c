@@ -113,7 +113,7 @@ static const struct ts_column meta_columns[] = {
 };
 
 #define LIST(of, next_item) \
-	{ .name = #of, .columns = of##_columns, .n_columns = sizeof(of##_columns) / sizeof(of##_columns[0]), \
+	{ .name = #of, TS_COLUMNS(of##_columns), \
 	  .rows = &(const struct ts_rows_ops){ .size = sizeof(struct list_rows), .next = (next_item) } }
 
 const struct ts_verb ts_sql_symbols = LIST(symbol, next_symbol);

@@ -9,7 +9,6 @@
 #define CELL(column)        { (column), TS_SQL_CELL, (column), 0 }
 #define ITEM(n, list, i)    { (n), TS_SQL_ITEM, (list), (i) }
 #define ITEM_TEXT(n, list, i) { (n), TS_SQL_ITEM_TEXT, (list), (i) }
-#define COLUMNS(c)          .columns = (c), .n_columns = sizeof(c) / sizeof((c)[0])
 
 static const struct ts_sql_column step_columns[] = {
 	CELL("position"), CELL("thread"), CELL("pc"),	  CELL("module"), CELL("offset"),      CELL("function"),
@@ -48,16 +47,16 @@ static const struct ts_sql_column branch_columns[] = {
 };
 
 static const struct ts_sql_table tables[] = {
-	{ .name = "step", .verb = &ts_verb_steps, COLUMNS(step_columns), .arguments = "", .has_pc = true,
+	{ .name = "step", .verb = &ts_verb_steps, TS_COLUMNS(step_columns), .arguments = "", .has_pc = true,
 	  .is_each_step = true },
-	{ .name = "reg_write", .verb = &ts_verb_history, COLUMNS(reg_columns), .arguments = "", .each = TS_SQL_EACH_REGISTER },
-	{ .name = "mem_write", .verb = &ts_verb_history, COLUMNS(mem_columns), .arguments = "",
+	{ .name = "reg_write", .verb = &ts_verb_history, TS_COLUMNS(reg_columns), .arguments = "", .each = TS_SQL_EACH_REGISTER },
+	{ .name = "mem_write", .verb = &ts_verb_history, TS_COLUMNS(mem_columns), .arguments = "",
 	  .each = TS_SQL_EACH_PROCESS, .has_address = true },
-	{ .name = "mem_read", .verb = &ts_verb_accesses, COLUMNS(mem_columns), .arguments = "", .kinds = "r",
+	{ .name = "mem_read", .verb = &ts_verb_accesses, TS_COLUMNS(mem_columns), .arguments = "", .kinds = "r",
 	  .each = TS_SQL_EACH_PROCESS, .has_address = true },
-	{ .name = "call", .verb = &ts_verb_calls, COLUMNS(call_columns), .arguments = "", .operand = "callee" },
-	{ .name = "event", .verb = &ts_verb_events, COLUMNS(event_columns), .arguments = "", .operand = "kind" },
-	{ .name = "branch", .verb = &ts_verb_compares, COLUMNS(branch_columns), .arguments = "", .has_pc = true },
+	{ .name = "call", .verb = &ts_verb_calls, TS_COLUMNS(call_columns), .arguments = "", .operand = "callee" },
+	{ .name = "event", .verb = &ts_verb_events, TS_COLUMNS(event_columns), .arguments = "", .operand = "kind" },
+	{ .name = "branch", .verb = &ts_verb_compares, TS_COLUMNS(branch_columns), .arguments = "", .has_pc = true },
 	{ .name = "thread", .verb = &ts_verb_threads, .arguments = "", .range = "0:end" },
 	{ .name = "process", .verb = &ts_verb_processes, .arguments = "", .range = "0:end" },
 	{ .name = "module", .verb = &ts_verb_modules, .arguments = "", .range = "0:end", .each = TS_SQL_EACH_PROCESS },

@@ -7,7 +7,7 @@ SQLITE_EXTENSION_INIT1
 #include <stdlib.h>
 #include <string.h>
 
-#include "table.h"
+#include "link.h"
 
 /* What tracestub_open() takes. */
 #define MAX_ARGUMENTS 60

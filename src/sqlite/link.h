@@ -53,4 +53,10 @@ int ts_link_ask(struct ts_link *l, struct ts_buf *reply, struct ts_cursor *c, st
 bool ts_link_take_cursor(struct ts_link *l, uint32_t *i);
 void ts_link_return_cursor(struct ts_link *l, uint32_t i);
 
+/* table.c: add all tables of @l to @db, as virtual tables that query the process.  Returns SQLite's result. */
+int ts_sqlite_add_tables(sqlite3 *db, struct ts_link *l);
+
+/* Set the result of a function or a column to the value. */
+void ts_sqlite_put_value(sqlite3_context *out, const struct ts_wire_value *v);
+
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "table.h"
+#include "link.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -38,45 +38,31 @@ struct item {
 /* Blocks of calls that are counted in the time of a chunk that is decoded. */
 #define BLOCKS_A_CHUNK 8u
 
-static void counts_init(struct ts_entry_counts *c, struct ts_ask *ask, uint32_t process)
-{
-	*c = (struct ts_entry_counts){ .ask = ask, .process = process };
-}
-
-static void counts_fini(struct ts_entry_counts *c)
-{
-	free(c->items);
-	c->items = NULL;
-	c->n = c->cap = 0;
-}
-
 /* Add the function that begins at @addr; addresses ascend.  Returns false if memory is exhausted. */
-static bool add_function(struct ts_entry_counts *c, uint64_t addr)
+static bool add_function(struct ts_entries *e, uint64_t addr)
 {
+	struct ts_entry_counts *c = &e->counts;
+
 	if (!ts_vec_reserve(&c->items, c->n, &c->cap, 1, sizeof(*c->items)))
 		return false;
 	c->items[c->n++] = (struct ts_entry_count){ .addr = addr };
 	return true;
 }
 
-static struct ts_entry_count *find_count(const struct ts_entry_counts *c, uint64_t addr)
+/* The function that begins at @addr; NULL if it was not added. */
+static struct ts_entry_count *find_function(const struct ts_entries *e, uint64_t addr)
 {
+	const struct ts_entry_counts *c = &e->counts;
 	size_t at = 0;
 
 	TS_BISECT(at, c->n, i, c->items[i].addr < addr);
 	return at < c->n && c->items[at].addr == addr ? &c->items[at] : NULL;
 }
 
-/* Does a function that was added begin at @addr? */
-static bool has_function(const struct ts_entry_counts *c, uint64_t addr)
-{
-	return find_count(c, addr) != NULL;
-}
-
 static void add_executed(void *user, const struct ts_executed *x)
 {
-	struct ts_entry_counts *c = user;
-	struct ts_entry_count *found = x->process == c->process ? find_count(c, x->pc) : NULL;
+	const struct ts_entries *e = user;
+	struct ts_entry_count *found = x->process == e->process ? find_function(e, x->pc) : NULL;
 
 	if (found)
 		found->n += x->n;
@@ -86,29 +72,30 @@ static void add_executed(void *user, const struct ts_executed *x)
  * The last step of the thread that can have called and be followed by the callee's first instruction, TS_NO_POS if
  * there is none.
  */
-static uint64_t last_caller(const struct ts_entry_counts *c, uint32_t thread)
+static uint64_t last_caller(const struct ts_entries *e, uint32_t thread)
 {
-	const struct ts_query *q = c->ask->q;
+	const struct ts_query *q = e->ask->q;
 	unsigned n = 1 + ts_query_regset(q)->arch->has_delay_slots;
-	uint64_t pos = c->ask->n_steps ? ts_query_prev_step(q, thread, c->ask->n_steps - 1) : TS_NO_POS;
+	uint64_t pos = e->ask->n_steps ? ts_query_prev_step(q, thread, e->ask->n_steps - 1) : TS_NO_POS;
 
 	while (n-- && pos != TS_NO_POS)
 		pos = pos ? ts_query_prev_step(q, thread, pos - 1) : TS_NO_POS;
 	return pos;
 }
 
-static void count_block(struct ts_entry_counts *c, uint32_t n_calls)
+static void count_block(struct ts_entries *e, uint32_t n_calls)
 {
+	struct ts_entry_counts *c = &e->counts;
 	struct ts_call calls[TS_CALL_BLOCK];
-	uint64_t last = last_caller(c, c->thread);
-	uint32_t n = ts_query_call_block(c->ask->q, c->thread, c->ordinal, calls);
+	uint64_t last = last_caller(e, c->thread);
+	uint32_t n = ts_query_call_block(e->ask->q, c->thread, c->ordinal, calls);
 
 	for (uint32_t i = 0; i < n && calls[i].ordinal < n_calls; i++) {
 		struct ts_entry_count *found;
 
 		if (calls[i].kind == TS_CALL_SWITCH || last == TS_NO_POS || calls[i].pos > last)
 			continue;
-		found = find_count(c, calls[i].target);
+		found = find_function(e, calls[i].target);
 		if (found)
 			found->n--;
 	}
@@ -121,19 +108,20 @@ static void count_block(struct ts_entry_counts *c, uint32_t n_calls)
  *
  * Returns true when the counts are complete, false if the budget is used up.
  */
-static bool count(struct ts_entry_counts *c, struct ts_budget *budget)
+static bool count(struct ts_entries *e, struct ts_budget *budget)
 {
-	struct ts_query *q = c->ask->q;
+	struct ts_entry_counts *c = &e->counts;
+	struct ts_query *q = e->ask->q;
 	unsigned n = 0;
 
 	while (!c->has_executed) {
 		if (!ts_budget_take(budget))
 			return false;
-		c->has_executed = !ts_query_each_executed(q, 0, c->ask->n_steps, &c->executed, add_executed, c);
+		c->has_executed = !ts_query_each_executed(q, 0, e->ask->n_steps, &c->executed, add_executed, e);
 	}
 	while (c->thread < ts_query_n_threads(q)) {
-		uint32_t n_calls = ts_query_process(q, c->thread) == c->process
-					   ? ts_query_n_calls_before(q, c->thread, c->ask->n_steps) : 0;
+		uint32_t n_calls = ts_query_process(q, c->thread) == e->process
+					   ? ts_query_n_calls_before(q, c->thread, e->ask->n_steps) : 0;
 
 		if (c->ordinal >= n_calls) {
 			c->thread++;
@@ -142,15 +130,15 @@ static bool count(struct ts_entry_counts *c, struct ts_budget *budget)
 		}
 		if (n++ % BLOCKS_A_CHUNK == 0 && !ts_budget_take(budget))
 			return false;
-		count_block(c, n_calls);
+		count_block(e, n_calls);
 	}
 	return true;
 }
 
 /* Was the function at @addr, which was added, also entered without a call?  The counts must be complete. */
-static bool has_other_entries(const struct ts_entry_counts *c, uint64_t addr)
+static bool has_other_entries(const struct ts_entries *e, uint64_t addr)
 {
-	const struct ts_entry_count *found = find_count(c, addr);
+	const struct ts_entry_count *found = find_function(e, addr);
 
 	return !found || found->n;
 }
@@ -190,7 +178,6 @@ bool ts_entries_init(struct ts_entries *e, struct ts_ask *ask, uint32_t process,
 		.alias = alias,
 		.n_resumes = ts_query_n_threads(ask->q),
 	};
-	counts_init(&e->counts, ask, process);
 	ts_heap_init(&e->heap, sizeof(struct item), is_before, e);
 	ts_heap_init(&e->found, sizeof(struct ts_entry), is_found_before, e);
 	e->resumes = calloc(e->n_resumes + 1, sizeof(*e->resumes));
@@ -199,7 +186,7 @@ bool ts_entries_init(struct ts_entries *e, struct ts_ask *ask, uint32_t process,
 
 void ts_entries_fini(struct ts_entries *e)
 {
-	counts_fini(&e->counts);
+	free(e->counts.items);
 	ts_heap_fini(&e->heap);
 	ts_heap_fini(&e->found);
 	free(e->resumes);
@@ -221,7 +208,7 @@ static bool put_next(struct ts_entries *e, uint64_t addr, uint64_t pos)
 
 bool ts_entries_add(struct ts_entries *e, uint64_t addr)
 {
-	return add_function(&e->counts, addr) &&
+	return add_function(e, addr) &&
 	       put_next(e, addr, !e->is_reverse ? e->from : e->to < e->ask->n_steps ? e->to + 1 : e->ask->n_steps);
 }
 
@@ -492,7 +479,7 @@ static bool find_resumed(struct ts_entries *e, uint64_t pos, uint32_t except, st
 			continue;
 		if (!ts_query_pc(q, next, i, &pc, &has_pc, err))
 			return false;
-		if (has_pc && has_function(&e->counts, pc) && !find(e, i, next, pc, err))
+		if (has_pc && find_function(e, pc) && !find(e, i, next, pc, err))
 			return false;
 	}
 	return true;
@@ -553,12 +540,12 @@ static enum ts_next leave_out(struct ts_entries *e, struct ts_budget *budget)
 	struct ts_heap kept;
 	struct item it;
 
-	if (!count(&e->counts, budget))
+	if (!count(e, budget))
 		return TS_MORE;
 	e->is_counted = true;
 	ts_heap_init(&kept, sizeof(struct item), is_before, e);
 	while (ts_heap_take(&e->heap, &it)) {
-		if (has_other_entries(&e->counts, it.addr) && !ts_heap_put(&kept, &it)) {
+		if (has_other_entries(e, it.addr) && !ts_heap_put(&kept, &it)) {
 			ts_heap_fini(&kept);
 			return TS_FAIL;
 		}

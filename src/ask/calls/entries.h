@@ -40,8 +40,6 @@ struct ts_entry_count {
 };
 
 struct ts_entry_counts {
-	struct ts_ask *ask; /* borrowed */
-	uint32_t process;
 	struct ts_entry_count *items; /* owned; by address, each once */
 	size_t n, cap;
 	struct ts_executed_at executed;

@@ -230,8 +230,7 @@ const struct ts_verb ts_verb_hot_blocks = {
 	.synopsis = "[N] blocks [by address]",
 	.help = "List the basic blocks with most steps.",
 	.example = "hot 10 blocks",
-	.columns = block_columns,
-	.n_columns = sizeof(block_columns) / sizeof(block_columns[0]),
+	TS_COLUMNS(block_columns),
 	.takes = TAKEN,
 	.rows = &ops,
 };
@@ -241,8 +240,7 @@ const struct ts_verb ts_verb_hot_loops = {
 	.synopsis = "[N] loops [by address]",
 	.help = "List the loops with most steps.",
 	.example = "hot 10 loops",
-	.columns = loop_columns,
-	.n_columns = sizeof(loop_columns) / sizeof(loop_columns[0]),
+	TS_COLUMNS(loop_columns),
 	.takes = TAKEN,
 	.rows = &ops,
 };

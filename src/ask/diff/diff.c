@@ -21,10 +21,9 @@ enum column {
 	COL_WHAT,
 	COL_OLD,
 	COL_NEW,
-	N_COLUMNS,
 };
 
-static const struct ts_column columns[N_COLUMNS] = {
+static const struct ts_column columns[] = {
 	[COL_POSITION] = { .name = "position", .type = TS_COLUMN_NUMBER },
 	[COL_END] = { .name = "end", .type = TS_COLUMN_NUMBER },
 	[COL_POSITION2] = { .name = "position2", .type = TS_COLUMN_NUMBER },
@@ -41,8 +40,7 @@ static const struct ts_column columns[N_COLUMNS] = {
 const struct ts_verb ts_verb_diff = {
 	.name = "diff",
 	.help = "Tell where two recordings of one program part.",
-	.columns = columns,
-	.n_columns = N_COLUMNS,
+	TS_COLUMNS(columns),
 };
 
 /* ------------------------------------------------------------------------------------------------- making */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The index tells which chunks to look into; each is decoded, what its steps did to WHAT is listed (hits.h),
- * and becomes rows with the values before and after.
+ * The index names the chunks that may access WHAT.  Each is decoded, its accesses are listed (hits.h), and become rows with the
+ * values before and after.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -20,18 +20,18 @@
 #include "src/ask/verb.h"
 #include "unmapped.h"
 
-/* Up to so many bytes WHAT is one thing, of which a row shows all. */
+/* A WHAT of at most this many bytes is shown as a whole in each row. */
 #define MAX_WHOLE 16u
 
-/* What of a longer value is read for a cell: one byte more than it shows. */
+/* The number of bytes of a longer value that are read for a cell: one more than it shows. */
 #define MAX_SHOWN (TS_SHOWN_BYTES + 1)
 
-/* Runs of instructions that are decoded for one of the budget. */
+/* The number of runs of instructions that are decoded for one unit of the budget. */
 #define RUNS_A_BUDGET 4u
 
 #define CHANGES (1u << TS_HIT_WRITE | 1u << TS_HIT_MAP | 1u << TS_HIT_UNEXPLAINED)
 
-/* What verbs of this file differ in; it is their arg. */
+/* The arg of the verbs of this file. */
 enum kind {
 	HISTORY,
 	ACCESSES,
@@ -76,17 +76,17 @@ static const char *const kind_names[] = {
 struct accesses {
 	struct ts_rows rows;
 	struct ts_hits hits;
-	struct ts_what what;   /* as the recording's effects have it: of a machine, physical addresses */
-	uint64_t moved;        /* what is added to these for the address that was asked for */
+	struct ts_what what;   /* in the form that effects have: of a machine, physical addresses */
+	uint64_t moved;        /* the difference between the address of the question and this one */
 	size_t at;             /* the next hit, in the direction of the cursor */
 	bool is_last, is_next; /* only the rows of one step are wanted */
-	uint64_t step;         /* the one that was found; TS_NO_POS: none yet */
-	uint64_t chunk;        /* the next one to look into, TS_NO_CHUNK: no more */
+	uint64_t step;         /* of is_last and is_next: the step that was found; TS_NO_POS: none yet */
+	uint64_t chunk;        /* the next chunk to search; TS_NO_CHUNK: there is none */
 	uint64_t from, to;     /* positions */
 	uint64_t n_rows;
-	uint8_t *old, *new;    /* owned; values, then known flags; of registers, all of them */
-	size_t room;           /* how many bytes each of the two has for values */
-	size_t max_value;      /* what is read of a longer part */
+	uint8_t *old, *new;    /* owned; values, then known flags; for a register, those of all registers */
+	size_t room;           /* the number of bytes for values in each of the two */
+	size_t max_value;      /* the maximum number of bytes that are read of a part of WHAT */
 };
 
 /* ------------------------------------------------------------------------------------------------ values */
@@ -97,7 +97,7 @@ struct value {
 	size_t len;
 };
 
-/* WHAT, or its part, as it is at a position. */
+/* Read WHAT, or the part of it that the hit is about, as it is at a position. */
 static bool read_state(struct accesses *a, uint64_t pos, const struct ts_hit *hit, uint8_t *to,
 		       struct value *value, struct ts_error *err)
 {
@@ -120,7 +120,7 @@ static bool read_state(struct accesses *a, uint64_t pos, const struct ts_hit *hi
 	return true;
 }
 
-/* The values that came with the hit. */
+/* Use the values that the hit has. */
 static void take_values(struct accesses *a, const struct ts_hit *hit, struct value *old, struct value *new)
 {
 	const struct ts_what *what = &a->rows.qn->what;
@@ -145,8 +145,7 @@ static bool is_same(const struct value *x, const struct value *y)
 }
 
 /*
- * Is a byte another one in @y than in @x; or (of memory, which a gap may have changed) known for the first
- * time?
+ * Does a byte of @y differ from @x, or (@is_memory: a gap may have changed it) is it known only in @y?
  */
 static bool is_contradiction(const struct value *x, const struct value *y, bool is_memory)
 {
@@ -157,7 +156,7 @@ static bool is_contradiction(const struct value *x, const struct value *y, bool 
 	return false;
 }
 
-/* Is there a row for the hit, by its values? */
+/* Do the values of the hit make it a row? */
 static bool is_row(const struct accesses *a, const struct ts_hit *hit, const struct value *old,
 		   const struct value *new)
 {
@@ -223,8 +222,7 @@ static bool put_step(const struct accesses *a, struct ts_row *row, const struct 
 }
 
 /*
- * What a read saw: the value that the format has, else what is known of the memory before the step.  A longer
- * part is not shown as a whole.
+ * The value that a read saw: the one that the recording has, otherwise the known bytes of memory before the step.
  */
 static bool read_seen(struct accesses *a, const struct ts_hit *hit, struct value *value, struct ts_error *err)
 {
@@ -242,7 +240,7 @@ static bool read_seen(struct accesses *a, const struct ts_hit *hit, struct value
 	return true;
 }
 
-/* Is it a row whatever the values are, and nobody wants to see these? */
+/* Is the hit a row whatever its values are, and are these not shown? */
 static bool is_without_values(const struct accesses *a, const struct ts_hit *hit)
 {
 	if (hit->kind == TS_HIT_EXEC)
@@ -251,13 +249,13 @@ static bool is_without_values(const struct accesses *a, const struct ts_hit *hit
 	       (hit->kind == TS_HIT_READ || (hit->kind == TS_HIT_WRITE && !a->hits.only_changes));
 }
 
-/* Do the values of the hit decide whether it is a row?  Then all of their bytes do. */
+/* Do the values decide whether the hit is a row?  Then all of their bytes must be read. */
 static bool is_compared(const struct accesses *a, const struct ts_hit *hit)
 {
 	return hit->kind == TS_HIT_MAP || hit->kind == TS_HIT_UNEXPLAINED || a->hits.only_changes;
 }
 
-/* Make the hit a row.  *has_row is false if it turns out not to be a hit. */
+/* Fill @row with the hit.  *has_row is false if its values show that it is no row. */
 static bool put_row(struct accesses *a, struct ts_row *row, const struct ts_hit *hit, bool *has_row,
 		    struct ts_error *err)
 {
@@ -303,13 +301,13 @@ static void set_go(struct accesses *a, uint64_t pos)
 
 /* -------------------------------------------------------------------------------------------- the cursor */
 
-/* Goes backwards: by the rows' order, or since the last step is asked for. */
+/* Is the search backward, because rows are reversed, or because the question is about the last access? */
 static bool is_backward(const struct accesses *a)
 {
 	return a->rows.is_reverse || a->is_last;
 }
 
-/* What runs write, to be found out in pieces.  Returns false, and *got, if there is more to do, or that fails. */
+/* Decode the runs of instructions, if the search needs them.  Returns false and sets *got if the budget is used up, or on failure. */
 static bool need_runs(struct accesses *a, struct ts_budget *budget, enum ts_next *got, struct ts_error *err)
 {
 	while (ts_reg_chunks_want_runs(&a->hits.reg_chunks, a->rows.ask->q)) {
@@ -336,7 +334,7 @@ static bool may_have_rows(struct accesses *a, uint64_t chunk, bool *may, struct 
 	return ts_reg_values_may_hold(a->rows.ask, &a->rows.qn->cond, what, a->hits.thread, chunk, a->old, may, err);
 }
 
-/* Look into the next chunk.  Returns false, and *got, if there is none, or it has to wait. */
+/* List the hits of the next chunk.  Returns false and sets *got if there is none, if the budget is used up, or on failure. */
 static bool next_chunk(struct accesses *a, struct ts_budget *budget, enum ts_next *got, struct ts_error *err)
 {
 	bool is_back = is_backward(a), may;
@@ -373,7 +371,7 @@ static bool is_wanted(const struct accesses *a, const struct ts_hit *hit)
 	       a->rows.qn->what.kind == TS_WHAT_REG;
 }
 
-/* The next hit of the chunk in the direction of the cursor; of the step that was found, in order. */
+/* The next hit of the chunk in the direction of the search; NULL after the last one. */
 static const struct ts_hit *next_hit(struct accesses *a)
 {
 	size_t i = a->at;
@@ -386,7 +384,7 @@ static const struct ts_hit *next_hit(struct accesses *a)
 	return &a->hits.items[a->hits.n - 1 - i];
 }
 
-/* Backwards a step's hits come in the opposite order: the first one of it that has not been shown. */
+/* Reverse the order of the hits of each step, so that a backward search returns them in order. */
 static void turn_step(struct accesses *a)
 {
 	struct ts_hit *items = a->hits.items;
@@ -404,7 +402,7 @@ static void turn_step(struct accesses *a)
 	}
 }
 
-/* A condition never holds for what is shown as one value, if that is not as long as a number. */
+/* A condition never holds for a value whose length is not that of a number: say so in the note. */
 static bool note_not_compared(struct accesses *a)
 {
 	const struct ts_what *what = &a->rows.qn->what;
@@ -417,7 +415,7 @@ static bool note_not_compared(struct accesses *a)
 	return true;
 }
 
-/* Why there is no row, if the question was about the whole recording. */
+/* If the question covers the whole recording and has no rows, say why in the note. */
 static void note_none(struct accesses *a)
 {
 	const struct ts_question *qn = a->rows.qn;
@@ -473,7 +471,7 @@ static enum ts_next next_row(struct ts_rows *rows, struct ts_row *row, struct ts
 	}
 }
 
-/* Steps that may have read WHAT, and nobody knows. */
+/* The answer is incomplete: some steps may have read WHAT, and their reads cannot be derived. */
 static void note_open(struct accesses *a)
 {
 	const struct ts_query *q = a->rows.ask->q;
@@ -509,7 +507,7 @@ static void close_accesses(struct ts_rows *rows)
 
 /* ---------------------------------------------------------------------------------------------- opening */
 
-/* Which hits the verb is about. */
+/* Set the kinds of hits that the verb lists. */
 static void set_kinds(struct accesses *a)
 {
 	const struct ts_question *qn = a->rows.qn;
@@ -557,7 +555,7 @@ static void set_positions(struct accesses *a)
 		a->chunk = is_backward(a) ? a->to / TS_CHUNK_STEPS : a->from / TS_CHUNK_STEPS;
 }
 
-/* What the effects of the recording have for WHAT: of a machine, physical addresses. */
+/* Translate WHAT to the form that effects have: of a machine, physical addresses. */
 static bool translate(struct accesses *a, bool *is_mapped, struct ts_error *err)
 {
 	const struct ts_what *what = &a->rows.qn->what;
@@ -654,7 +652,7 @@ static const struct ts_rows_ops ops = { sizeof(struct accesses), begin, next, cl
 
 #define ACCESS_VERB(verb_name, verb_arg, ask_help, ask_example)                                            \
 	.name = (verb_name), .synopsis = "WHAT", .help = (ask_help), .example = (ask_example), .arg = (verb_arg), \
-	.columns = columns, .n_columns = sizeof(columns) / sizeof(columns[0]), .operand = TS_OPERAND_WHAT,       \
+	TS_COLUMNS(columns), .operand = TS_OPERAND_WHAT,       \
 	.rows = &ops
 #define TAKES (TS_TAKES_PHYSICAL | TS_TAKES_RANGE | TS_TAKES_COND | TS_TAKES_THREAD | TS_TAKES_BOUND | TS_TAKES_AT | TS_TAKES_CHANGES)
 

@@ -103,7 +103,7 @@ static bool begin(struct ts_rows *rows, struct ts_error *err)
 
 static const struct ts_rows_ops ops = { sizeof(struct bookmarks), begin, next, NULL };
 
-#define MARK_VERB .columns = columns, .n_columns = sizeof(columns) / sizeof(columns[0]), .rows = &ops
+#define MARK_VERB TS_COLUMNS(columns), .rows = &ops
 
 const struct ts_verb ts_verb_mark = {
 	.name = "mark",

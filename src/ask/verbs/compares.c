@@ -29,10 +29,9 @@ enum column {
 	COL_TAKEN,
 	COL_TARGET,
 	COL_COUNT,
-	N_COLUMNS,
 };
 
-static const struct ts_column columns[N_COLUMNS] = {
+static const struct ts_column columns[] = {
 	TS_PLACE_COLUMNS(COL_POSITION),
 	[COL_INSTRUCTION] = { .name = "instruction", .type = TS_COLUMN_TEXT },
 	[COL_LEFT] = { .name = "left", .type = TS_COLUMN_AMOUNT, .is_kept = true },
@@ -157,7 +156,7 @@ static enum ts_next find_branch(struct compares *x, struct compare *c, uint32_t 
 			return TS_ITEM;
 		}
 		if (!find_written_flags(x, pos, &d, &written, err))
-			return TS_GOT_FAIL;
+			return TS_FAIL;
 		flags &= ~written;
 	}
 	return TS_END;
@@ -275,7 +274,7 @@ static enum ts_next take_step(struct compares *x, uint64_t pos, struct compare *
 		return TS_FAIL;
 	x->n_unknown += !d->is_insn && !d->is_stopped;
 	if (!find_written_flags(x, pos, &d, &flags, err))
-		return TS_GOT_FAIL;
+		return TS_FAIL;
 	if (!d->is_insn || !(compares_itself(&d->ops) || (flags && is_comparison(ts_decoded_text(x->rows.ask->q, d)))))
 		return TS_END;
 	c->pos = c->branch = pos;
@@ -412,8 +411,7 @@ const struct ts_verb ts_verb_compares = {
 	.synopsis = "[WHAT] [== N]",
 	.help = "List the comparisons that decided a branch, with both values: of code in WHAT, or with N.",
 	.example = "compares first 10",
-	.columns = columns,
-	.n_columns = N_COLUMNS,
+	TS_COLUMNS(columns),
 	.operand = TS_OPERAND_MEMORY_OR_NONE,
 	.takes = TS_TAKES_MACHINE | TS_TAKES_RANGE | TS_TAKES_THREAD | TS_TAKES_BOUND | TS_TAKES_AT | TS_TAKES_EQUAL,
 	.rows = &ops,

@@ -17,8 +17,6 @@
 #define ROW_LEN  16u
 #define LOOK_LEN 4096u
 
-#define N_COLUMNS(c) (sizeof(c) / sizeof((c)[0]))
-
 /* ------------------------------------------------------------------------------------------------- memory */
 
 struct memory {
@@ -127,8 +125,7 @@ const struct ts_verb ts_verb_memory = {
 	.synopsis = "ADDR,LEN",
 	.help = "Show the bytes of memory at a position, sixteen in a row.",
 	.example = "memory 0x401000,64 at 50%",
-	.columns = memory_columns,
-	.n_columns = N_COLUMNS(memory_columns),
+	TS_COLUMNS(memory_columns),
 	.operand = TS_OPERAND_MEMORY,
 	.is_of_moment = true,
 	.takes = TS_TAKES_PHYSICAL | TS_TAKES_AT | TS_TAKES_THREAD | TS_TAKES_BOUND,
@@ -262,8 +259,7 @@ const struct ts_verb ts_verb_registers = {
 	.synopsis = "[REG ...]",
 	.help = "Show the registers at a position: all of them, or those that are named.",
 	.example = "registers pc sp at 50%",
-	.columns = register_columns,
-	.n_columns = N_COLUMNS(register_columns),
+	TS_COLUMNS(register_columns),
 	.operand = TS_OPERAND_REGISTERS_OR_NONE,
 	.takes = TS_TAKES_AT | TS_TAKES_THREAD | TS_TAKES_BOUND,
 	.rows = &register_ops,

@@ -500,8 +500,7 @@ const struct ts_verb ts_verb_events = {
 	.help = "List system calls, signals, faults, interrupts, threads, modules, maps, gaps and exits; those of a KIND; "
 		"or the system calls that failed.",
 	.example = "events syscall first 10",
-	.columns = columns,
-	.n_columns = sizeof(columns) / sizeof(columns[0]),
+	TS_COLUMNS(columns),
 	.operand = TS_OPERAND_KIND_OR_NONE,
 	.takes = TS_TAKES_MACHINE | TS_TAKES_RANGE | TS_TAKES_THREAD | TS_TAKES_BOUND | TS_TAKES_AT,
 	.is_reversible = true,

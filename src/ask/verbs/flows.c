@@ -30,10 +30,9 @@ enum column {
 	COL_PLACE,
 	COL_VALUE,
 	COL_FROM,
-	N_COLUMNS,
 };
 
-static const struct ts_column columns[N_COLUMNS] = {
+static const struct ts_column columns[] = {
 	TS_PLACE_COLUMNS(COL_POSITION),
 	[COL_INSTRUCTION] = { .name = "instruction", .type = TS_COLUMN_TEXT },
 	[COL_KIND] = { .name = "kind", .type = TS_COLUMN_TEXT },
@@ -224,8 +223,7 @@ const struct ts_verb ts_verb_flows = {
 	.synopsis = "WHAT [to KIND]",
 	.help = "Tell where a value went: what was copied or made of it, compared, used as an address or sent.",
 	.example = "flows $sp to address first 5",
-	.columns = columns,
-	.n_columns = N_COLUMNS,
+	TS_COLUMNS(columns),
 	.operand = TS_OPERAND_WHAT,
 	.is_of_moment = true,
 	.takes = TS_TAKES_RANGE | TS_TAKES_THREAD | TS_TAKES_BOUND | TS_TAKES_AT | TS_TAKES_TO,

@@ -9,13 +9,13 @@
 #include "src/query/insn_reads.h"
 #include "src/search/writes.h"
 
-/* The contents of a longer WHAT are not carried along: each read is compared with the state instead. */
+/* A longer WHAT is not tracked through the chunk: each read is compared with the state instead. */
 #define MAX_CARRIED 4096u
 
-/* Values of up to so many bytes are kept with the hits. */
+/* Values of at most this many bytes are stored with the hits. */
 #define MAX_VALUED 64u
 
-/* Bytes of WHAT; 0: all of memory. */
+/* The length of WHAT; 0: all of memory. */
 static uint64_t len_of(const struct ts_hits *h)
 {
 	return h->what->kind == TS_WHAT_MEM ? h->what->last - h->what->addr + 1 : h->what->len;
@@ -28,7 +28,7 @@ bool ts_hits_init(struct ts_hits *h, struct ts_error *err)
 	size_t g_len = is_memory ? 0 : ts_query_regset(h->q)->g_len;
 
 	ts_buf_init(&h->bytes);
-	h->is_open = ts_query_n_events(h->q, TS_EV_GAP) != 0; /* what ran there may have read */
+	h->is_open = ts_query_n_events(h->q, TS_EV_GAP) != 0; /* the code of a gap may have read */
 	h->infers_reads = is_memory && h->kinds >> TS_HIT_READ & 1 && ts_query_infers_reads(h->q);
 	h->has_late = !is_memory && ts_query_facts(h->q)->is_before;
 	if (!is_memory && !h->what->is_pc)
@@ -81,7 +81,7 @@ static uint64_t find_chunk(const struct ts_hits *h, unsigned accesses, uint64_t 
 	return find_part(h, accesses, h->base, h->base + len_of(h) - 1, chunk, is_reverse);
 }
 
-/* WHAT as it is at @pos, to h->data and h->known. */
+/* Read WHAT, as it is at @pos, to h->data and h->known. */
 static bool read_what(struct ts_hits *h, uint64_t pos, struct ts_error *err)
 {
 	size_t len = (size_t)len_of(h), g_len = ts_query_regset(h->q)->g_len;
@@ -96,8 +96,7 @@ static bool read_what(struct ts_hits *h, uint64_t pos, struct ts_error *err)
 }
 
 /*
- * Is a write of the same value no change, around @pos?  Of WHAT as a whole it is one if a byte of that is
- * unknown.
+ * Is a write of an equal value no change at @pos?  If WHAT is a whole, and a byte of it is unknown, the write may be a change.
  */
 static bool is_settled(struct ts_hits *h, uint64_t pos)
 {
@@ -127,7 +126,7 @@ static uint64_t find_write(struct ts_hits *h, uint64_t chunk, bool is_reverse)
 	return before < change ? before : change;
 }
 
-/* Any step may read: the chunk itself, or the last one. */
+/* The chunk itself, or the last one of the recording if that is before it: any step may read. */
 static uint64_t find_any(const struct ts_hits *h, uint64_t chunk, bool is_reverse)
 {
 	uint64_t n = ts_query_n_steps(h->q), last;
@@ -153,7 +152,7 @@ static uint64_t find_memory(struct ts_hits *h, uint64_t chunk, bool is_reverse)
 	return best;
 }
 
-/* An instruction that writes the register need not change it; where its value is not known, it may. */
+/* The chunks in which instructions write the register.  They are not needed for changes while the register's value is known. */
 static uint64_t find_by_operands(struct ts_hits *h, uint64_t chunk, bool is_reverse)
 {
 	if (!ts_query_has_operands(h->q) || chunk == TS_NO_CHUNK ||
@@ -182,15 +181,15 @@ uint64_t ts_hits_find_chunk(struct ts_hits *h, uint64_t chunk, bool is_reverse)
 
 /* --------------------------------------------------------------------------------------------- one step */
 
-/* A step whose effects are looked at. */
+/* The current step. */
 struct step {
 	const struct ts_steps *batch;
 	const struct ts_step *s;
 	uint64_t pos;
 	size_t first;      /* its first hit */
-	bool is_replaced;  /* a range of WHAT started afresh */
-	const struct ts_decoded *d; /* its instruction, of a question about a register */
-	uint64_t by_operands;       /* what that, or its system call, writes of the register */
+	bool is_replaced;  /* a range of WHAT got new contents */
+	const struct ts_decoded *d; /* its instruction, if WHAT is a register */
+	uint64_t by_operands;       /* the mask of the bytes of the register that its operands or its system call write */
 };
 
 static struct ts_hit *add(struct ts_hits *h, const struct step *st, enum ts_hit_kind kind, uint64_t first,
@@ -253,7 +252,7 @@ static void add_read(struct ts_hits *h, const struct step *st, const uint8_t *va
 		take_earlier(h, &h->items[i], hit);
 }
 
-/* What the instruction of the step read of WHAT; the value is what is known of the memory. */
+/* Add hits for the reads that are derived from the step's instruction.  Their values are those of memory. */
 static bool take_inferred_reads(struct ts_hits *h, const struct step *st, struct ts_error *err)
 {
 	struct ts_insn_reads r;
@@ -318,8 +317,8 @@ static void carry(struct ts_hits *h, const uint8_t *value, uint64_t first, uint6
 }
 
 /*
- * A value contradicts: it shows at the step's own position, so the change is that of the step before.  If the
- * step saw two values of one byte, it is its own.  The values at these positions will tell.
+ * A value contradicts what was known.  The change is visible at the step's own position, so the step before made it.  If the
+ * step read two values of one byte, the step itself did.  Both hits are added; the values at their positions decide.
  */
 static void add_contradiction(struct ts_hits *h, const struct step *st, uint64_t first, uint64_t last)
 {
@@ -333,7 +332,7 @@ static void add_contradiction(struct ts_hits *h, const struct step *st, uint64_t
 	}
 }
 
-/* A value was seen: before the step, but for the bytes that it wrote itself. */
+/* The step read a value: memory had it before the step, except for bytes that the step has written. */
 static void take_sight(struct ts_hits *h, const struct step *st, const uint8_t *value, uint64_t first,
 		       uint64_t last)
 {
@@ -430,7 +429,7 @@ static void take_register_write(struct ts_hits *h, const struct step *st, const 
 	carry(h, value, first, last);
 }
 
-/* What the instruction writes, whether it changes or not. */
+/* Add hits for the bytes that the operands write, changed or not. */
 static void take_operands(struct ts_hits *h, const struct step *st)
 {
 	unsigned first, len;
@@ -520,7 +519,7 @@ static uint64_t *idle_place(struct ts_hits *h, uint64_t pc)
 	return &h->idle[(pc ^ pc >> 8) % TS_N_IDLE];
 }
 
-/* Remember the step's instruction if it never writes the register, and is the same one all through the chunk. */
+/* Cache the step's instruction if it never writes the register, and has the same bytes in the whole chunk. */
 static void note_idle(struct ts_hits *h, const struct step *st)
 {
 	uint64_t chunk = st->pos / TS_CHUNK_STEPS;
@@ -530,7 +529,7 @@ static void note_idle(struct ts_hits *h, const struct step *st)
 		*idle_place(h, st->s->pc) = ~st->s->pc;
 }
 
-/* Do the operands of the step's instruction not need to be looked at? */
+/* Need the operands of the step's instruction not be examined? */
 static bool is_idle(struct ts_hits *h, const struct step *st)
 {
 	if (h->what->kind == TS_WHAT_MEM)
@@ -538,7 +537,7 @@ static bool is_idle(struct ts_hits *h, const struct step *st)
 	return st->s->thread == h->thread && *idle_place(h, st->s->pc) == ~st->s->pc;
 }
 
-/* May the step be, or do, something to WHAT?  Most steps of a chunk do not. */
+/* May the step have a hit by its effects or its address? */
 static bool touches(const struct ts_hits *h, const struct step *st)
 {
 	uint64_t len = h->what->kind == TS_WHAT_MEM ? h->what->last - h->what->addr : h->what->len - 1;

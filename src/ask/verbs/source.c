@@ -31,10 +31,9 @@ enum column {
 	COL_POSITION,
 	COL_TEXT,
 	COL_VALUES,
-	N_COLUMNS,
 };
 
-static const struct ts_column columns[N_COLUMNS] = {
+static const struct ts_column columns[] = {
 	[COL_FILE] = { .name = "file", .type = TS_COLUMN_TEXT },
 	[COL_LINE] = { .name = "line", .type = TS_COLUMN_NUMBER },
 	[COL_STEPS] = { .name = "steps", .type = TS_COLUMN_NUMBER },
@@ -313,8 +312,7 @@ const struct ts_verb ts_verb_source = {
 	.synopsis = "FUNCTION [at PLACE]",
 	.help = "List the lines of a function with how often each ran.",
 	.example = "source main",
-	.columns = columns,
-	.n_columns = N_COLUMNS,
+	TS_COLUMNS(columns),
 	.operand = TS_OPERAND_MEMORY,
 	.takes = TS_TAKES_BOUND | TS_TAKES_AT,
 	.rows = &ops,

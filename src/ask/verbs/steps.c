@@ -26,10 +26,9 @@ enum column {
 	COL_INSTRUCTION,
 	COL_READS,
 	COL_WRITES,
-	N_COLUMNS,
 };
 
-static const struct ts_column columns[N_COLUMNS] = {
+static const struct ts_column columns[] = {
 	[COL_POSITION] = { .name = "position", .type = TS_COLUMN_NUMBER },
 	[COL_THREAD] = { .name = "thread", .type = TS_COLUMN_NUMBER },
 	[COL_PC] = { .name = "pc", .type = TS_COLUMN_ADDR },
@@ -224,8 +223,7 @@ const struct ts_verb ts_verb_steps = {
 	.synopsis = "[WHAT]",
 	.help = "List the steps that were executed, with their instructions and what these read and wrote.",
 	.example = "steps in 100:110",
-	.columns = columns,
-	.n_columns = N_COLUMNS,
+	TS_COLUMNS(columns),
 	.operand = TS_OPERAND_MEMORY_OR_NONE,
 	.takes = TS_TAKES_MACHINE | TS_TAKES_RANGE | TS_TAKES_STATE | TS_TAKES_THREAD | TS_TAKES_BOUND | TS_TAKES_AT,
 	.is_reversible = true,

@@ -20,10 +20,9 @@ enum column {
 	COL_LENGTH,
 	COL_OLD,
 	COL_NEW,
-	N_COLUMNS,
 };
 
-static const struct ts_column columns[N_COLUMNS] = {
+static const struct ts_column columns[] = {
 	[COL_POSITION] = { .name = "position", .type = TS_COLUMN_NUMBER },
 	[COL_THREAD] = { .name = "thread", .type = TS_COLUMN_NUMBER },
 	[COL_PC] = { .name = "pc", .type = TS_COLUMN_ADDR },
@@ -272,8 +271,7 @@ const struct ts_verb ts_verb_unexplained = {
 	.synopsis = "",
 	.help = "List the changes of memory that nothing in the recording made.",
 	.example = "unexplained first 10",
-	.columns = columns,
-	.n_columns = N_COLUMNS,
+	TS_COLUMNS(columns),
 	.operand = TS_OPERAND_NONE,
 	.takes = TS_TAKES_MACHINE | TS_TAKES_RANGE | TS_TAKES_THREAD | TS_TAKES_BOUND | TS_TAKES_AT,
 	.rows = &ops,

@@ -39,10 +39,9 @@ enum column {
 	COL_PLACE,
 	COL_VALUE,
 	COL_COUNT,
-	N_COLUMNS,
 };
 
-static const struct ts_column columns[N_COLUMNS] = {
+static const struct ts_column columns[] = {
 	[COL_DEPTH] = { .name = "depth", .type = TS_COLUMN_NUMBER },
 	TS_PLACE_COLUMNS(COL_POSITION),
 	[COL_INSTRUCTION] = { .name = "instruction", .type = TS_COLUMN_TEXT },
@@ -520,8 +519,7 @@ const struct ts_verb ts_verb_why = {
 	.synopsis = "WHAT|branch [depth N] [inputs] [addresses]",
 	.help = "Tell where a value came from, or why the last branch went where it went.",
 	.example = "why $sp",
-	.columns = columns,
-	.n_columns = N_COLUMNS,
+	TS_COLUMNS(columns),
 	.operand = TS_OPERAND_WHAT,
 	.is_of_moment = true,
 	.takes = TS_TAKES_THREAD | TS_TAKES_BOUND | TS_TAKES_AT | TS_TAKES_DEPTH | TS_TAKES_BRANCH,

@@ -24,11 +24,11 @@ enum kind {
 	MAPS,
 };
 
-/* Threads, and other things, that take as long to look at as a chunk to decode. */
+/* The number of threads, and of other items, that are examined in the time in which a chunk is decoded. */
 #define THREADS_A_CHUNK 8u
 #define ITEMS_A_CHUNK	64u
 
-/* Of a machine: the steps whose process is not known. */
+/* The item of the steps of a machine whose process is not known. */
 #define UNKNOWN SIZE_MAX
 
 /* ----------------------------------------------------------------------------- the processes of a machine */
@@ -149,18 +149,18 @@ static enum ts_next address_spaces_some(struct address_spaces *a, struct ts_budg
 	return TS_END;
 }
 
-/* Something that is there from position @begin until before position @end. */
+/* An item of a list, which exists at positions [begin, end). */
 struct item {
-	uint64_t begin, end; /* end: TS_NO_POS if it is there at the last position */
-	uint64_t order;      /* an address, or a number */
+	uint64_t begin, end; /* end: TS_NO_POS if it exists at the last position */
+	uint64_t order;      /* the sort key: an address, or an id */
 	uint64_t steps;
-	size_t i;            /* its ordinal in the model */
-	uint32_t named;      /* of a process: its first thread that has a name; TS_NO_THREAD: none has */
+	size_t i;            /* its ordinal in the recording */
+	uint32_t named;      /* for a process: its first thread with a name; TS_NO_THREAD: none has one */
 };
 
-/* What is looked at now, before there are rows. */
+/* The stages before the first row. */
 enum stage {
-	THREADS_OF_ALL, /* for when their processes are there */
+	THREADS_OF_ALL, /* finds from when to when the processes exist, by their threads */
 	LIST,
 	LISTED,
 };
@@ -169,7 +169,7 @@ struct world {
 	struct ts_rows rows;
 	enum kind kind;
 	enum stage stage;
-	uint64_t next;          /* the ordinal, or position, that is looked at next */
+	uint64_t next;          /* the ordinal of the next item of the stage */
 	unsigned n_looked;
 	struct item *processes; /* owned; of processes: all of them */
 	bool is_machine;        /* the processes are those of a whole machine: */
@@ -189,7 +189,7 @@ static int compare(uint64_t a, uint64_t b)
 	return a < b ? -1 : a > b;
 }
 
-/* Modules and maps come by address, threads and processes as they begin. */
+/* Modules and maps are sorted by address, threads and processes by their first position. */
 static int compare_items(enum kind kind, const struct item *x, const struct item *y)
 {
 	int by_begin = compare(x->begin, y->begin), order = compare(x->order, y->order);
@@ -210,7 +210,7 @@ static bool is_before(const void *user, const void *x, const void *y)
 	return w->rows.is_reverse ? order > 0 : order < 0;
 }
 
-/* It is listed, if it is there when the question asks. */
+/* Add the item to the list if it exists at a position of the question. */
 static void add(struct world *w, const struct item *item)
 {
 	if (item->begin >= w->to || (item->end != TS_NO_POS && item->end <= w->from))
@@ -222,8 +222,8 @@ static void add(struct world *w, const struct item *item)
 /* ---------------------------------------------------------------------------------------------- the lists */
 
 /*
- * The first position at which the thread is there no more: after its last step it is there up to some
- * position.
+ * The first position at which the thread no longer exists, TS_NO_POS if it exists at the end.  A thread may exist for some time
+ * after its last step.
  */
 static uint64_t thread_end(const struct ts_ask *ask, uint32_t thread)
 {
@@ -236,7 +236,7 @@ static uint64_t thread_end(const struct ts_ask *ask, uint32_t thread)
 	return at;
 }
 
-/* A process is there from its first thread's begin until the last one ends. */
+/* Extend the process by its next thread: it exists while one of its threads does. */
 static bool take_thread(struct world *w)
 {
 	const struct ts_query *q = w->rows.ask->q;
@@ -276,7 +276,7 @@ static bool list_thread(struct world *w)
 	return true;
 }
 
-/* A process of a machine is there since it ran first. */
+/* A process of a machine exists from its first step on. */
 static bool list_space(struct world *w)
 {
 	size_t i = (size_t)w->next++;
@@ -330,7 +330,7 @@ static bool list_map(struct world *w)
 	return true;
 }
 
-/* Look at the next thing of the stage.  Returns false after its last one. */
+/* Examine the next item of the stage.  Returns false after the last one. */
 static bool look(struct world *w)
 {
 	static bool (*const list[])(struct world *) = {
@@ -394,7 +394,7 @@ static const char *process_name(const struct ts_ask *ask, const struct item *it)
 	return NULL;
 }
 
-/* Page tables have no names: the user gives them, or the program of one process. */
+/* The name of a machine's process: page tables have none, but the user may have given names, or the program of one. */
 static const char *machine_process_name(const struct ts_ask *ask, const struct item *it)
 {
 	const char *name = it->i == UNKNOWN ? NULL : ts_process_names_get(ask->process_names, it->order);
@@ -549,7 +549,6 @@ static const struct ts_rows_ops ops = { sizeof(struct world), begin, next, close
 #define WORLD_VERB                                                                                 \
 	.takes = TS_TAKES_RANGE | TS_TAKES_BOUND | TS_TAKES_AT | TS_TAKES_THREAD, .is_reversible = true, \
 	.rows = &ops
-#define COLUMNS(c) .columns = (c), .n_columns = sizeof(c) / sizeof((c)[0])
 
 static const struct ts_column thread_columns[] = {
 	{ .name = "thread", .type = TS_COLUMN_NUMBER }, { .name = "process", .type = TS_COLUMN_NUMBER },
@@ -563,7 +562,7 @@ const struct ts_verb ts_verb_threads = {
 	.help = "List the threads that are there at the position.",
 	.example = "threads in 0:end",
 	.arg = THREADS,
-	COLUMNS(thread_columns),
+	TS_COLUMNS(thread_columns),
 	WORLD_VERB,
 };
 
@@ -579,7 +578,7 @@ const struct ts_verb ts_verb_processes = {
 	.help = "List the processes that are there at the position.",
 	.example = "processes in 0:end",
 	.arg = PROCESSES,
-	COLUMNS(process_columns),
+	TS_COLUMNS(process_columns),
 	WORLD_VERB,
 };
 
@@ -595,7 +594,7 @@ const struct ts_verb ts_verb_modules = {
 	.help = "List the programs and libraries that are loaded at the position.",
 	.example = "modules in 0:end",
 	.arg = MODULES,
-	COLUMNS(module_columns),
+	TS_COLUMNS(module_columns),
 	WORLD_VERB,
 };
 
@@ -611,6 +610,6 @@ const struct ts_verb ts_verb_maps = {
 	.help = "List the regions of memory that are mapped at the position.",
 	.example = "maps at 0",
 	.arg = MAPS,
-	COLUMNS(map_columns),
+	TS_COLUMNS(map_columns),
 	WORLD_VERB,
 };

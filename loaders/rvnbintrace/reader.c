@@ -498,23 +498,23 @@ static enum ts_next next(struct ts_reader *base, struct ts_steps *out, struct ts
 #define MAX_PLAIN_LEN 512u
 _Static_assert(MAX_PLAIN_LEN >= 1 + MAX_ENTRIES * (8 + 1 + 8 + 1 + 8), "a plain event fits in");
 
-struct kept_before {
-	uint8_t *at;
-	uint64_t value;
+/* Kept values that the open event changed, as they were. */
+struct undo {
+	unsigned n;
+	uint8_t *at[MAX_ENTRIES];
+	uint64_t value[MAX_ENTRIES];
 };
 
+/* Members are used one by one and never by address, so that a processor's registers hold them. */
 struct plain {
-	const struct rvn *rec;
-	struct rvn_reader *r;
-	struct ts_effect *effects; /* as in the batch */
+	const struct rvn_short *shorts; /* as in the recording */
+	uint8_t *kept;                  /* as in the reader */
+	uint64_t first, last;           /* the span where memory was written last; nothing, if first is more than last */
+	unsigned addr_len;
+	struct ts_effect *effects;      /* as in the batch */
 	uint8_t *data;
-	const uint8_t *p;          /* the next byte of the trace */
+	const uint8_t *p;               /* the next byte of the trace */
 	uint32_t n_effects, n_data;
-	/* of the open event */
-	unsigned n_before, n_changed;
-	uint64_t is_changed;       /* bit i: target i is in changed */
-	struct kept_before before[MAX_ENTRIES];
-	const struct rvn_short *changed[MAX_ENTRIES];
 };
 
 static inline void put_word(struct plain *x, enum ts_effect_kind kind, uint64_t addr, const uint8_t *bytes, uint32_t len)
@@ -526,23 +526,30 @@ static inline void put_word(struct plain *x, enum ts_effect_kind kind, uint64_t 
 
 static inline bool take_plain_memory(struct plain *x)
 {
-	const struct rvn_span *s = x->r->span;
-	const unsigned addr_len = x->rec->addr_len;
-	const uint64_t addr = rvn_le(x->p, addr_len), len = x->p[addr_len];
+	const uint64_t addr = rvn_le(x->p, x->addr_len), len = x->p[x->addr_len];
 
-	if (!s || len - 1 >= 8 || addr < s->first || addr > s->last || len - 1 > s->last - addr)
+	if (len - 1 >= 8 || addr < x->first || addr > x->last || len - 1 > x->last - addr)
 		return false;
-	put_word(x, TS_FX_WRITE, addr, x->p + addr_len + 1, (uint32_t)len);
-	x->p += addr_len + 1 + len;
+	put_word(x, TS_FX_WRITE, addr, x->p + x->addr_len + 1, (uint32_t)len);
+	x->p += x->addr_len + 1 + len;
 	return true;
 }
 
-static inline bool change_plainly(struct plain *x, const struct rvn_short *s)
-{
-	uint8_t *value = x->r->kept + s->kept;
-	uint64_t old = rvn_le(value, 8), made = ((old & s->keep) | s->set) + s->add;
+/* Registers to be told at the end of the open event. */
+struct changed {
+	unsigned n;
+	uint64_t targets; /* bit i: target i is among them */
+	const struct rvn_short *regs[MAX_ENTRIES];
+};
 
-	x->before[x->n_before++] = (struct kept_before){ value, htole64(old) };
+static inline bool change_plainly(const struct plain *x, const struct rvn_short *s, struct undo *undo, struct changed *c)
+{
+	uint8_t *value = x->kept + s->kept;
+	const uint64_t old = rvn_le(value, 8);
+	uint64_t made = ((old & s->keep) | s->set) + s->add;
+
+	undo->at[undo->n] = value;
+	undo->value[undo->n++] = htole64(old);
 	made += rvn_le(x->p, 8) & s->take;
 	made = htole64((made & s->mask) | (old & ~s->mask));
 	memcpy(value, &made, 8);
@@ -550,88 +557,106 @@ static inline bool change_plainly(struct plain *x, const struct rvn_short *s)
 		return true;
 	if (!s->width || s->target >= 64)
 		return false;
-	if (!(x->is_changed >> s->target & 1))
-		x->changed[x->n_changed++] = s;
-	x->is_changed |= UINT64_C(1) << s->target;
+	if (!(c->targets >> s->target & 1))
+		c->regs[c->n++] = s;
+	c->targets |= UINT64_C(1) << s->target;
 	return true;
 }
 
-static inline bool take_plain_register(struct plain *x)
+static inline bool take_plain_register(struct plain *x, struct undo *undo, struct changed *c)
 {
-	const struct rvn_short *s = &x->rec->shorts[*x->p];
+	const struct rvn_short *s = &x->shorts[*x->p++];
 
-	x->p++;
 	if (s->way == RVN_TELL)
 		put_word(x, TS_FX_REG_WRITE, s->off, x->p, s->len);
-	else if (s->way == RVN_NO_SHORT || !change_plainly(x, s))
+	else if (s->way == RVN_NO_SHORT || !change_plainly(x, s, undo, c))
 		return false;
 	x->p += s->len;
 	return true;
 }
 
-static inline bool take_plain_event(struct plain *x)
+static inline bool take_plain_event(struct plain *x, struct undo *undo)
 {
 	const uint8_t diff = *x->p++;
-	unsigned n_memory = diff & 15, n_regs = diff >> 4;
+	struct changed c;
 
-	x->n_before = x->n_changed = 0;
-	x->is_changed = 0;
+	undo->n = c.n = 0;
+	c.targets = 0;
 	if (is_continued(diff))
 		return false;
-	for (; n_memory; n_memory--)
+	for (unsigned n = diff & 15; n; n--)
 		if (!take_plain_memory(x))
 			return false;
-	for (; n_regs; n_regs--)
-		if (!take_plain_register(x))
+	for (unsigned n = diff >> 4; n; n--)
+		if (!take_plain_register(x, undo, &c))
 			return false;
-	for (unsigned i = 0; i < x->n_changed; i++)
-		put_word(x, TS_FX_REG_WRITE, x->changed[i]->off, x->r->kept + x->changed[i]->kept,
-			 x->changed[i]->width);
+	for (unsigned i = 0; i < c.n; i++)
+		put_word(x, TS_FX_REG_WRITE, c.regs[i]->off, x->kept + c.regs[i]->kept, c.regs[i]->width);
 	return true;
 }
 
-static void undo_plain_event(const struct plain *x)
+static void give_back(const struct undo *undo)
 {
-	for (unsigned i = x->n_before; i-- > 0;)
-		memcpy(x->before[i].at, &x->before[i].value, 8);
+	for (unsigned i = undo->n; i-- > 0;)
+		memcpy(undo->at[i], &undo->value[i], 8);
 }
 
-static inline bool has_room(const struct ts_steps *out, const struct plain *x)
+/* Are the bytes of the event at @p, of @left, all there if it is plain? */
+static inline bool is_at_hand(const uint8_t *p, uint64_t left, unsigned addr_len)
 {
-	return out->n_steps < out->cap_steps && out->cap_effects - x->n_effects >= 2 * MAX_ENTRIES &&
-	       out->cap_data - x->n_data >= 2 * MAX_ENTRIES * 8;
+	return __builtin_expect(left >= MAX_PLAIN_LEN, 1) ||
+	       (left && left > (*p & 15) * (addr_len + 9u) + (*p >> 4) * 9u);
 }
 
-/* Are the bytes of an event in the cursor, if it is plain? */
-static inline bool is_at_hand(const struct rvn_reader *r)
+static inline bool has_room(const struct ts_steps *out, uint32_t n_effects, uint32_t n_data)
 {
-	return __builtin_expect(r->c.left >= MAX_PLAIN_LEN, 1) ||
-	       (r->c.left && r->c.left > (*r->c.p & 15) * (r->rec->addr_len + 9u) + (*r->c.p >> 4) * 9u);
+	return out->n_steps < out->cap_steps && out->cap_effects - n_effects >= 2 * MAX_ENTRIES &&
+	       out->cap_data - n_data >= 2 * MAX_ENTRIES * 8;
 }
 
 static void next_plain(struct ts_reader *base, uint32_t max, struct ts_steps *out)
 {
 	struct rvn_reader *r = (struct rvn_reader *)base;
-	struct plain x = { .rec = r->rec, .r = r, .effects = out->effects, .data = out->data, .p = r->c.p };
-	uint64_t n = 0, n_left = r->rec->n_events - r->n;
+	const uint64_t n_left = r->rec->n_events - r->n;
+	const uint8_t *begin = r->c.p;
+	uint64_t left = r->c.left;
+	const uint8_t *pc = r->kept + r->rec->regs[r->rec->pc].kept;
+	uint64_t n = 0, from = r->base.end.pc;
+	struct undo undo;
+	struct plain x = { .shorts = r->rec->shorts,
+			   .kept = r->kept,
+			   .first = r->span ? r->span->first : 1,
+			   .last = r->span ? r->span->last : 0,
+			   .addr_len = r->rec->addr_len,
+			   .effects = out->effects,
+			   .data = out->data,
+			   .p = begin,
+			   .n_effects = out->n_effects,
+			   .n_data = out->n_data };
 
-	x.n_effects = out->n_effects;
-	x.n_data = out->n_data;
+	if (!r->c.left)
+		return;
 	r->out = out;
-	for (; n < max && n < n_left && is_at_hand(r) && has_room(out, &x); n++) {
-		const uint64_t pc = r->base.end.pc;
+	for (; n < max && n < n_left && is_at_hand(begin, left, x.addr_len) &&
+	       has_room(out, x.n_effects, x.n_data);
+	     n++) {
+		uint64_t to;
 
-		if (!take_plain_event(&x)) {
-			undo_plain_event(&x);
+		if (!take_plain_event(&x, &undo)) {
+			give_back(&undo);
 			break;
 		}
-		r->data_len = *r->c.p & 15; /* 0 or not */
+		to = rvn_le(pc, 8);
+		r->data_len = *begin & 15; /* 0 or not */
 		out->n_effects = x.n_effects;
+		ts_steps_close(out, from, insn_len(r, from, to), 0);
 		out->n_data = x.n_data;
-		r->base.end.pc = pc_of(r);
-		ts_steps_close(out, pc, insn_len(r, pc, r->base.end.pc), 0);
-		ts_take(&r->c, (uint64_t)(x.p - r->c.p));
+		from = to;
+		left -= (uint64_t)(x.p - begin);
+		begin = x.p;
 	}
+	ts_take(&r->c, (uint64_t)(begin - r->c.p));
+	r->base.end.pc = from;
 	r->n += n;
 }
 

@@ -12,8 +12,9 @@ bool rsp_thread_exists(const struct rsp_session *s, uint32_t thread)
 {
 	if (s->is_detached)
 		return false;
-	return thread == ts_query_thread(s->target->q, s->pos) ||
-	       ts_query_is_alive(s->target->q, thread, s->pos);
+	/* the first one needs no search for the turn of the position */
+	return ts_query_is_alive(s->target->q, thread, s->pos) ||
+	       thread == ts_query_thread(s->target->q, s->pos);
 }
 
 void rsp_threads_note(struct rsp_session *s, uint32_t thread)

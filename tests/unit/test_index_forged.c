@@ -402,7 +402,6 @@ START_TEST(a_journal_that_contradicts_itself_or_its_record_is_refused)
 		{ "more turns than a block has", 0, "JRNL", BLOCKS, false, BLOCK_N_AT, 2, 5 },
 		{ "lengths of no bytes", 0, "JRNL", BLOCKS, false, BLOCK_WIDTHS_AT, 1, 0 },
 		{ "lengths of three bytes", 0, "JRNL", BLOCKS, false, BLOCK_WIDTHS_AT, 1, 3 },
-		{ "threads of no bytes", 0, "JRNL", BLOCKS, false, BLOCK_WIDTHS_AT + 1, 1, 0 },
 		{ "threads of eight bytes", 0, "JRNL", BLOCKS, false, BLOCK_WIDTHS_AT + 1, 1, 8 },
 		{ "a part of a block", 0, "JRNL", BLOCKS, true, 8, 8, 8 },
 	};
@@ -449,11 +448,7 @@ START_TEST(what_lies_in_the_world_is_noticed_when_it_is_asked)
 {
 	static const struct lie lies[] = {
 		{ "turns after all steps", 0, "JRNL", BLOCKS, false, 0, 8, UINT64_MAX },
-		{ "columns that are not there", 0, "JRNL", BLOCKS, false, BLOCK_AT_AT, 4, 1 << 20 },
-		{ "no turns in a block", 0, "JRNL", BLOCKS, false, BLOCK_N_AT, 2, 0 },
 		{ "more turns than a block has", 0, "JRNL", BLOCKS, false, BLOCK_N_AT, 2, 5 },
-		{ "lengths of three bytes", 0, "JRNL", BLOCKS, false, BLOCK_WIDTHS_AT, 1, 3 },
-		{ "threads of eight bytes", 0, "JRNL", BLOCKS, false, BLOCK_WIDTHS_AT + 1, 1, 8 },
 		{ "blocks that there are not", -1, "WRLD", PLACES, false, 0, 128, UINT8_MAX },
 		{ "a region without bytes", -1, "WRLD", REGIONS, false, offsetof(struct ts_region, first), 8,
 		  UINT64_MAX },
@@ -476,7 +471,6 @@ START_TEST(what_lies_in_the_world_is_noticed_when_it_is_asked)
 }
 END_TEST
 
-/* Up to three lies about a record. */
 static bool tell_all(uint8_t *file, size_t len, const struct lie *lies, int record)
 {
 	for (unsigned k = 0; k < 3 && lies[k].what; k++) {
@@ -591,83 +585,59 @@ static uint8_t *some_turns(uint8_t *file, size_t len, uint32_t *n, uint8_t **thr
 	return NULL;
 }
 
-/* Each returns false if the file has no place for the lie. */
-static bool tell_empty(uint8_t *file, size_t len)
+enum turn_lie { EMPTY_TURN, LONG_TURN, TURN_OF_NO_THREAD, NO_BLOCKS };
+
+static void tell_no_blocks(uint8_t *file, size_t len)
 {
-	uint8_t *threads, *lens;
-	uint32_t n;
-
-	lens = some_turns(file, len, &n, &threads);
-	if (lens)
-		lens[0] = 0;
-	return lens;
-}
-
-static bool tell_long(uint8_t *file, size_t len)
-{
-	uint8_t *threads, *lens;
-	uint32_t n;
-
-	lens = some_turns(file, len, &n, &threads);
-	if (lens)
-		lens[n - 2] = 200;
-	return lens;
-}
-
-static bool tell_no_thread(uint8_t *file, size_t len)
-{
-	uint8_t *threads, *lens;
-	uint32_t n;
-
-	lens = some_turns(file, len, &n, &threads);
-	if (lens)
-		threads[n - 1] = 200;
-	return lens;
-}
-
-static bool tell_no_blocks(uint8_t *file, size_t len)
-{
-	static const uint64_t none;
-
 	for (size_t i = 0, n = forge_n_records(file, len); i < n; i++) {
-		struct forge_array blocks = forge_find(file, len, (int)i, KIND("JRNL"), 0, BLOCKS);
+		memset(forge_find(file, len, (int)i, KIND("JRNL"), 0, BLOCKS).entry + 8, 0, 8);
+	}
+}
 
-		if (blocks.entry)
-			memcpy(blocks.entry + 8, &none, sizeof(none));
+/* Returns false if the file has no place for the lie. */
+static bool tell_of_turns(uint8_t *file, size_t len, enum turn_lie lie)
+{
+	uint32_t n;
+	uint8_t *threads, *lens = some_turns(file, len, &n, &threads);
+
+	if (!lens)
+		return false;
+	switch (lie) {
+	case EMPTY_TURN: lens[0] = 0; break;
+	case LONG_TURN: lens[n - 2] = 200; break;
+	case TURN_OF_NO_THREAD: threads[n - 1] = 200; break;
+	case NO_BLOCKS: tell_no_blocks(file, len); break;
 	}
 	return true;
 }
 
 /* What becomes of the first file of @kind that has a place for the lie. */
-static enum forged end_of(const struct kind *kind, bool (*tell_it)(uint8_t *file, size_t len))
+static enum forged end_of(const struct kind *kind, enum turn_lie lie)
 {
 	for (uint64_t seed = 1; seed <= N_LIED_SEEDS; seed++) {
 		size_t len;
 		uint8_t *file = kind->original(PATH, seed, &len);
-		enum forged end = FORGED_BELIEVED;
-		bool is_told = tell_it(file, len);
+		enum forged end;
 
-		if (is_told) {
+		if (tell_of_turns(file, len, lie)) {
 			forge(file, len, NULL, 0);
 			end = kind->ask(PATH, file, len, seed);
+			free(file);
+			return end;
 		}
 		free(file);
-		if (is_told)
-			return end;
 	}
 	ck_abort_msg("no seed has a place for it");
 }
 
 START_TEST(turns_that_lie_are_refused_or_noticed)
 {
-	ck_assert_int_eq(end_of(&journals, tell_empty), FORGED_REFUSED);
-	ck_assert_int_eq(end_of(&journals, tell_long), FORGED_REFUSED);
-	ck_assert_int_eq(end_of(&journals, tell_no_thread), FORGED_REFUSED);
-	ck_assert_int_eq(end_of(&journals, tell_no_blocks), FORGED_REFUSED);
-	ck_assert_int_ne(end_of(&a_stored_index, tell_empty), FORGED_REFUSED); /* it is passed over */
-	ck_assert_int_eq(end_of(&a_stored_index, tell_long), FORGED_NOTICED);
-	ck_assert_int_eq(end_of(&a_stored_index, tell_no_thread), FORGED_NOTICED);
-	ck_assert_int_eq(end_of(&a_stored_index, tell_no_blocks), FORGED_REFUSED);
+	for (enum turn_lie lie = EMPTY_TURN; lie <= NO_BLOCKS; lie++)
+		ck_assert_int_eq(end_of(&journals, lie), FORGED_REFUSED);
+	ck_assert_int_ne(end_of(&a_stored_index, EMPTY_TURN), FORGED_REFUSED); /* it is passed over */
+	ck_assert_int_eq(end_of(&a_stored_index, LONG_TURN), FORGED_NOTICED);
+	ck_assert_int_eq(end_of(&a_stored_index, TURN_OF_NO_THREAD), FORGED_NOTICED);
+	ck_assert_int_eq(end_of(&a_stored_index, NO_BLOCKS), FORGED_REFUSED);
 }
 END_TEST
 

@@ -380,7 +380,7 @@ START_TEST(a_filter_that_makes_no_sense_is_refused)
 	monitor("filter kernel");
 	ck_assert_str_eq(fake_console(), "filter takes process, user or off\n");
 	monitor("filter process bash");
-	ck_assert_str_eq(fake_console(), "filter process takes a number, the process's cr3\n");
+	ck_assert_str_eq(fake_console(), "filter process takes a number, the process's cr3, or a name of --processes\n");
 	monitor("filter processes");
 	ck_assert_str_eq(fake_console(), "filter takes process, user or off\n");
 	ck_assert_str_eq(monitor("filter"), "filter: off\n");

@@ -288,7 +288,7 @@ static struct ts_found search(uint64_t pos, uint64_t limit)
 
 		ck_assert(limit < pos ? reached <= pos : reached >= pos);
 		next = ts_search_run(&se, 1 + (unsigned)below(3), &found, &err);
-	} while (next == TS_END);
+	} while (next == TS_MORE);
 	ck_assert_int_eq(next, TS_ITEM);
 	ts_search_fini(&se);
 	return found;
@@ -403,7 +403,7 @@ START_TEST(a_breakpoint_that_does_not_count_is_passed_over_in_slices)
 	breaks[0] = (struct ts_break){ 0, PCS + 16 };
 	stops = (struct ts_stops){ .breaks = breaks, .n_breaks = 1, .filter = &filter };
 	ck_assert(ts_search_init(&se, q, &stops, 0, 1000, &err));
-	for (; ts_search_run(&se, 1, &found, &err) == TS_END; n++)
+	for (; ts_search_run(&se, 1, &found, &err) == TS_MORE; n++)
 		ck_assert_uint_eq(ts_search_reached(&se), 0);
 	ts_search_fini(&se);
 	ck_assert_uint_gt(n, 3);

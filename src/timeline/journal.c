@@ -87,8 +87,6 @@ static const char *take_text(const uint8_t **p, uint32_t *size, bool has, size_t
 
 #define PROT_ALL (TS_PROT_READ | TS_PROT_WRITE | TS_PROT_EXEC)
 
-#define PROT_ALL (TS_PROT_READ | TS_PROT_WRITE | TS_PROT_EXEC)
-
 static bool take_map(const struct head *head, const uint8_t *p, struct ts_steps *b)
 {
 	uint32_t size = head->size - (uint32_t)sizeof(struct ts_map);

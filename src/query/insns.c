@@ -24,6 +24,8 @@ struct ts_insns {
 	struct ts_decoded decoded[N_DECODED]; /* by pc, in pairs: a loop has the same instructions again and again */
 	uint64_t clock;
 	struct ts_decoded stopped;            /* of the last step that did not complete */
+	struct ts_decoded aside;              /* outside of the cache */
+	uint64_t aside_end;                   /* the position after its step; 0: there is none */
 };
 
 bool ts_query_has_operands(const struct ts_query *q)
@@ -332,6 +334,25 @@ struct ts_decoded *ts_query_code(struct ts_query *q, uint64_t pos, struct ts_err
 		return NULL;
 	d->first_chunk = first;
 	d->end_chunk = first <= chunk ? code_until(q, process, d->pc, TS_MAX_INSN, pos) : chunk + 1;
+	return d;
+}
+
+const struct ts_decoded *ts_query_code_aside(struct ts_query *q, uint64_t pos, struct ts_error *err)
+{
+	const struct ts_steps *b;
+	const struct ts_step *st = ts_query_step(q, pos, &b, err);
+	struct ts_decoded *d;
+
+	if (!st || !need_insns(q, err))
+		return NULL;
+	d = &q->insns->aside;
+	if (q->insns->aside_end == pos + 1)
+		return d;
+	q->insns->aside_end = 0;
+	*d = (struct ts_decoded){ .pc = st->pc, .process = ts_query_process(q, st->thread) };
+	if (!decode(d, q, pos, pos, err))
+		return NULL;
+	q->insns->aside_end = pos + 1;
 	return d;
 }
 

@@ -44,6 +44,12 @@ struct ts_decoded *ts_query_insn(struct ts_query *q, uint64_t pos, struct ts_err
 struct ts_decoded *ts_query_code(struct ts_query *q, uint64_t pos, struct ts_error *err);
 
 /*
+ * The same for a caller inside a question about registers: what ts_query_insn() returned stays valid.  It is valid until
+ * the next call.
+ */
+const struct ts_decoded *ts_query_code_aside(struct ts_query *q, uint64_t pos, struct ts_error *err);
+
+/*
  * The length in bytes of the instruction of step @pos: @recorded, the length in the step, unless lengths are
  * guessed (ts_facts) and instructions are decoded.  Then *len is the decoded instruction's length, 0 if
  * there is no instruction.

@@ -8,20 +8,10 @@
 
 #include "chunks.h"
 #include "byte_rule.h"
+#include "waiting.h"
 
 /* Registers are kept for positions that are a multiple of this; divides TS_CHUNK_STEPS. */
 #define REGS_STEPS (TS_CHUNK_STEPS / 4 < 64 ? TS_CHUNK_STEPS / 4 : 64)
-
-/* The step whose instruction is the next one of @thread at @pos; TS_NO_POS if there is none. */
-static uint64_t pc_step(const struct ts_query *q, uint64_t pos, uint32_t thread)
-{
-	const struct ts_world *w = &q->tl->world;
-	uint64_t step = TS_NO_POS;
-
-	if (q->facts.is_before && pos && thread != ts_query_thread(q, pos))
-		step = ts_world_prev_step(w, thread, pos - 1, q->snap.n_indexed);
-	return step == TS_NO_POS ? ts_world_next_step(w, thread, pos, q->snap.n_indexed) : step;
-}
 
 /* Where a thread is that does not run again; TS_NO_PC if that is not known. */
 static uint64_t last_pc(const struct ts_query *q, uint32_t thread)
@@ -36,10 +26,15 @@ static uint64_t last_pc(const struct ts_query *q, uint32_t thread)
 bool ts_query_pc(struct ts_query *q, uint64_t pos, uint32_t thread, uint64_t *pc, bool *has_pc,
 		 struct ts_error *err)
 {
-	uint64_t step = pc_step(q, pos, thread);
 	const struct ts_steps *b;
 	const struct ts_step *s;
+	struct ts_waiting w;
+	uint64_t step;
 
+	if (!ts_waiting_find(q, pos, thread, &w, err))
+		return false;
+	step = w.last != TS_NO_POS && w.next == TS_NO_POS ?
+		       w.last : ts_world_next_step(&q->tl->world, thread, pos, q->snap.n_indexed);
 	if (step != TS_NO_POS) {
 		s = ts_query_step(q, step, &b, err);
 		if (!s)
@@ -272,13 +267,80 @@ static bool read_regs(struct ts_query *q, uint64_t pos, uint32_t thread, uint32_
 	return true;
 }
 
+/* @len bytes at @off of the registers after a waiting thread's last step: those of @next, or unknown if that is NULL. */
+static void put_late(uint8_t *data, uint8_t *known, uint32_t off, uint32_t len, const uint8_t *next, uint32_t next_len)
+{
+	if (next) {
+		memcpy(data + off, next + off, len);
+		memcpy(known + off, next + next_len + off, len);
+	} else {
+		memset(data + off, 0, len);
+		memset(known + off, 0, len);
+	}
+}
+
+/* What the flags in @mask are after it. */
+static void put_late_flags(const struct ts_regset *set, uint32_t mask, uint32_t len, uint8_t *data, uint8_t *known,
+			   const uint8_t *next)
+{
+	uint32_t off = set->flags < 0 ? len : set->regs[set->flags].off;
+
+	for (unsigned i = 0; i < 4 && off + i < len; i++) {
+		uint8_t bits = (uint8_t)(mask >> 8 * (set->arch->is_big_endian ? 3 - i : i)), *byte = data + off + i;
+		uint8_t other = (uint8_t)(*byte & ~bits);
+		bool was_known = known[off + i];
+
+		if (!bits)
+			continue;
+		put_late(data, known, off + i, 1, next, len);
+		*byte = (uint8_t)((*byte & bits) | other);
+		known[off + i] = known[off + i] && was_known;
+	}
+}
+
+/*
+ * The first @len bytes of the registers of @thread but the pc.  Of a thread that waits, what its last step wrote is
+ * as its next step has it.
+ */
+static bool read_all_regs(struct ts_query *q, uint64_t pos, uint32_t thread, uint32_t len, uint8_t *data,
+			  uint8_t *known, struct ts_error *err)
+{
+	const struct ts_regset *set = &q->tl->rec->regs;
+	struct ts_waiting w;
+	uint8_t *next = NULL;
+
+	if (!read_regs(q, pos, thread, len, data, known, err) || !ts_waiting_find(q, pos, thread, &w, err))
+		return false;
+	if (w.last == TS_NO_POS || !w.ops)
+		return true;
+	if (w.next != TS_NO_POS) {
+		next = malloc(2 * (size_t)len + 1);
+		if (!next || !read_regs(q, w.next, thread, len, next, next + len, err)) {
+			free(next);
+			return next ? false : ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory exhausted: registers");
+		}
+	}
+	if (!w.ops->is_complete)
+		put_late(data, known, 0, len, next, len);
+	for (unsigned i = 0; i < w.ops->n; i++) {
+		const struct ts_op_place *to = &w.ops->transfers[i].to;
+
+		if (to->kind == TS_AT_REG && to->off < len)
+			put_late(data, known, to->off, to->len < len - to->off ? to->len : len - to->off, next, len);
+		else if (to->kind == TS_AT_FLAGS)
+			put_late_flags(set, to->flags, len, data, known, next);
+	}
+	free(next);
+	return true;
+}
+
 bool ts_query_regs(struct ts_query *q, uint64_t pos, uint32_t thread, uint8_t *data, uint8_t *known,
 		   struct ts_error *err)
 {
 	uint64_t pc;
 	bool has_pc;
 
-	if (!read_regs(q, pos, thread, q->tl->rec->regs.g_len, data, known, err) ||
+	if (!read_all_regs(q, pos, thread, q->tl->rec->regs.g_len, data, known, err) ||
 	    !ts_query_pc(q, pos, thread, &pc, &has_pc, err))
 		return false;
 	put_pc(q->tl, pc, has_pc, data, known);
@@ -288,7 +350,7 @@ bool ts_query_regs(struct ts_query *q, uint64_t pos, uint32_t thread, uint8_t *d
 bool ts_query_first_regs(struct ts_query *q, uint64_t pos, uint32_t thread, uint32_t len, uint8_t *data,
 			 uint8_t *known, struct ts_error *err)
 {
-	return read_regs(q, pos, thread, len, data, known, err) && ts_query_finish_question(q, err);
+	return read_all_regs(q, pos, thread, len, data, known, err) && ts_query_finish_question(q, err);
 }
 
 bool ts_query_reg(struct ts_query *q, uint64_t pos, uint32_t thread, int i, uint64_t *value, struct ts_error *err)

@@ -12,7 +12,8 @@
 
 /* A run whose code is another one more often may do anything. */
 #define MAX_VERSIONS 8u
-static const struct ts_does anything = { UINT64_MAX, UINT32_MAX, true };
+static const struct ts_does anything = { UINT64_MAX, UINT32_MAX, true, false };
+static const struct ts_does not_known = { .lacks_code = true };
 
 /* What instructions do by their bytes: the same ones stand in many runs. */
 #define N_KNOWN 4096u /* a power of two */
@@ -30,6 +31,7 @@ struct ts_write_runs {
 	uint32_t n;
 	size_t cap;
 	bool is_done;
+	bool lacks_code; /* of any run */
 	struct known_insn known[N_KNOWN];
 };
 
@@ -60,6 +62,7 @@ static void join(struct ts_does *to, const struct ts_does *more)
 	to->regs |= more->regs;
 	to->flags |= more->flags;
 	to->is_branch |= more->is_branch;
+	to->lacks_code |= more->lacks_code;
 }
 
 static bool shares(const struct ts_does *a, const struct ts_does *b)
@@ -98,7 +101,7 @@ static struct ts_does does_of(const struct ts_regset *set, const struct ts_opera
 
 struct ts_does ts_does_of(const struct ts_query *q, const struct ts_decoded *d)
 {
-	return d->is_insn ? does_of(ts_query_regset(q), &d->ops) : (struct ts_does){ 0 };
+	return d->is_insn ? does_of(ts_query_regset(q), &d->ops) : not_known;
 }
 
 struct ts_does ts_does_of_location(const struct ts_query *q, bool is_regs, uint64_t base, uint64_t mask)
@@ -126,7 +129,7 @@ static uint32_t hash(const uint8_t *bytes, size_t len)
 	return (uint32_t)(h >> 40) % N_KNOWN;
 }
 
-/* What the instruction does; nothing if the bytes are none. */
+/* What the instruction does. */
 static struct ts_does decode(struct ts_write_runs *f, struct ts_query *q, struct ts_op_mode mode,
 			     const uint8_t *bytes, size_t len)
 {
@@ -139,7 +142,7 @@ static struct ts_does decode(struct ts_write_runs *f, struct ts_query *q, struct
 	k->len = (uint8_t)n;
 	k->mode = mode;
 	memcpy(k->bytes, bytes, n);
-	k->does = (struct ts_does){ 0 };
+	k->does = not_known;
 	if (ts_query_decode(q, mode, 0, bytes, n, &f->ops))
 		k->does = does_of(ts_query_regset(q), &f->ops);
 	return k->does;
@@ -177,8 +180,10 @@ static bool take_version(struct ts_write_runs *f, struct ts_query *q, const stru
 
 	if (!ts_virtual_mem(q, pos, run->process, run->first, len, bytes, known, err))
 		return false;
-	if (!ts_query_op_mode(q, pos, &mode))
+	if (!ts_query_op_mode(q, pos, &mode)) {
+		*does = not_known;
 		return true;
+	}
 	for (unsigned i = 0; i < run->n; at += run->lens[i++]) {
 		unsigned n = 0, most = run->lens[i] ? run->lens[i] : TS_MAX_INSN;
 
@@ -186,6 +191,8 @@ static bool take_version(struct ts_write_runs *f, struct ts_query *q, const stru
 			n++;
 		if (n)
 			take_insn(f, q, mode, bytes + at, n, does);
+		else
+			does->lacks_code = true;
 	}
 	return true;
 }
@@ -265,12 +272,14 @@ enum ts_next ts_query_need_write_runs(struct ts_query *q, unsigned n_runs, struc
 			break;
 		if (!n_runs--)
 			return TS_MORE;
-		if (!make_room(f))
+		if (!make_room(f)) {
 			f = NULL;
-		else if (!take_run(f, q, f->n, &run, &does, err))
+			break;
+		}
+		if (!take_run(f, q, f->n, &run, &does, err))
 			return TS_FAIL;
-		else
-			f->does[f->n++] = does;
+		f->lacks_code |= does.lacks_code;
+		f->does[f->n++] = does;
 	}
 	if (f)
 		return TS_END;
@@ -281,6 +290,11 @@ enum ts_next ts_query_need_write_runs(struct ts_query *q, unsigned n_runs, struc
 bool ts_query_knows_write_runs(const struct ts_query *q)
 {
 	return q->write_runs && q->write_runs->is_done;
+}
+
+bool ts_query_lacks_code(const struct ts_query *q)
+{
+	return !q->write_runs || !q->write_runs->is_done || q->write_runs->lacks_code;
 }
 
 /* ----------------------------------------------------------------------------------------------- a search */

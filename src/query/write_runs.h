@@ -23,9 +23,10 @@ struct ts_does {
 	uint64_t regs;
 	uint32_t flags;
 	bool is_branch;
+	bool lacks_code; /* an instruction is not known: the recording alone says what it wrote */
 };
 
-/* What an instruction writes; nothing if it is not known. */
+/* What an instruction writes. */
 struct ts_does ts_does_of(const struct ts_query *q, const struct ts_decoded *d);
 
 /*
@@ -48,6 +49,9 @@ bool ts_query_has_write_runs(const struct ts_query *q);
 
 /* Have all runs been decoded?  Then ts_query_need_write_runs() returns TS_END at once. */
 bool ts_query_knows_write_runs(const struct ts_query *q);
+
+/* May a step have executed an instruction that is not known?  Of ARM, also one whose bytes mean nothing in the other mode. */
+bool ts_query_lacks_code(const struct ts_query *q);
 
 /* A run that matches the search, and the last position at which it began. */
 struct ts_write_run {

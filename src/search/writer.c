@@ -12,6 +12,8 @@
 #define RUNS_A_BUDGET  4u
 #define LOOKS_A_BUDGET 64u
 
+#define CHANGES ((unsigned)TS_ACCESS_CHANGE | (unsigned)TS_ACCESS_REPLACE)
+
 static void end_search(struct ts_writer_search *s)
 {
 	s->is_begun = false;
@@ -78,8 +80,8 @@ static void begin_search(struct ts_writer_search *s, struct ts_query *q, const s
 
 /* ----------------------------------------------------------------------------------------------- registers */
 
-/* The last chunk up to @chunk in which the recording shows that the registers changed. */
-static uint64_t last_change(const struct ts_writer_search *s, const struct ts_query *q, uint64_t chunk)
+/* The last chunk up to @chunk in which the recording shows @accesses (a mask of enum ts_access) of the registers. */
+static uint64_t last_shown(const struct ts_writer_search *s, const struct ts_query *q, unsigned accesses, uint64_t chunk)
 {
 	const struct ts_regset *set = ts_query_regset(q);
 	uint64_t first = s->loc.base, last = first + 63;
@@ -93,8 +95,7 @@ static uint64_t last_change(const struct ts_writer_search *s, const struct ts_qu
 		first += (unsigned)__builtin_ctzll(s->loc.mask);
 		last = s->loc.base + 63 - (unsigned)__builtin_clzll(s->loc.mask);
 	}
-	return ts_query_find_register(q, TS_ACCESS_CHANGE | TS_ACCESS_REPLACE, s->loc.owner, (uint32_t)first, (uint32_t)last,
-				      chunk, TS_BACKWARDS);
+	return ts_query_find_register(q, accesses, s->loc.owner, (uint32_t)first, (uint32_t)last, chunk, TS_BACKWARDS);
 }
 
 /*
@@ -132,6 +133,7 @@ static enum ts_next skip(struct ts_writer_search *s, struct ts_query *q, uint64_
 			 struct ts_error *err)
 {
 	uint64_t first = TS_NO_POS, end = 0, chunk, start = TS_NO_POS, stop = 0;
+	unsigned accesses = CHANGES;
 	enum ts_next got;
 
 	if (!ts_query_has_write_runs(q)) {
@@ -141,7 +143,9 @@ static enum ts_next skip(struct ts_writer_search *s, struct ts_query *q, uint64_
 	got = find_run(s, q, pos, &first, &end, budget, err);
 	if (got != TS_ITEM)
 		return got;
-	chunk = last_change(s, q, pos / TS_CHUNK_STEPS);
+	if (ts_query_lacks_code(q)) /* what is not known to write it may have left it as it was */
+		accesses |= TS_ACCESS_WRITE;
+	chunk = last_shown(s, q, accesses, pos / TS_CHUNK_STEPS);
 	if (chunk != TS_NO_CHUNK) {
 		start = chunk ? chunk * TS_CHUNK_STEPS - 1 : 0;
 		stop = (chunk + 1) * TS_CHUNK_STEPS;
@@ -198,13 +202,64 @@ static bool look(struct ts_writer_search *s, struct ts_query *q, struct ts_writt
 	return d != NULL;
 }
 
+/* Does the step, which is another thread's, have an effect on the registers of the location? */
+static bool touches_registers(const struct ts_writer_search *s, const struct ts_steps *b, const struct ts_step *st)
+{
+	struct ts_step_effects all = ts_step_effects(b, st);
+	const struct ts_effect *e;
+
+	while ((e = ts_step_effects_next(&all))) {
+		if ((e->kind == TS_FX_REG_WRITE && all.thread == s->loc.owner) || e->kind == TS_FX_FORGET_REGS)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * The last step of another thread in [@first, s->pos) that may have changed registers of the owner: a signal that was
+ * delivered to it, or what a switch to it shows.  *pos is set to TS_NO_POS if there is none.
+ *
+ * Returns false if the trace cannot be read.
+ */
+static bool find_foreign(const struct ts_writer_search *s, struct ts_query *q, uint64_t first, uint64_t *pos,
+			 struct ts_error *err)
+{
+	uint64_t chunk = first < s->pos ? last_shown(s, q, CHANGES, (s->pos - 1) / TS_CHUNK_STEPS) : TS_NO_CHUNK;
+
+	for (; chunk != TS_NO_CHUNK && chunk >= first / TS_CHUNK_STEPS;
+	     chunk = chunk ? last_shown(s, q, CHANGES, chunk - 1) : TS_NO_CHUNK) {
+		uint64_t begin = chunk * TS_CHUNK_STEPS, end = begin + TS_CHUNK_STEPS;
+		const struct ts_steps *b;
+
+		*pos = end < s->pos ? end : s->pos;
+		if (!ts_query_step(q, *pos - 1, &b, err))
+			return false;
+		while (*pos > begin && *pos > first) {
+			--*pos;
+			if (touches_registers(s, b, &b->steps[*pos - begin]))
+				return true;
+		}
+	}
+	*pos = TS_NO_POS;
+	return true;
+}
+
 /* Look at the step before s->pos, or pass over those that cannot be. */
 static enum ts_next look_back(struct ts_writer_search *s, struct ts_query *q, struct ts_written *written,
 			      struct ts_budget *budget, struct ts_error *err)
 {
 	uint64_t pos = s->pos ? ts_query_prev_step(q, s->loc.owner, s->pos - 1) : TS_NO_POS;
+	uint64_t first = pos == TS_NO_POS ? 0 : pos + 1, foreign;
 
 	written->mask = 0;
+	if (s->loc.kind != TS_IN_PC) {
+		if (!find_foreign(s, q, first > s->stop ? first : s->stop, &foreign, err))
+			return TS_FAIL;
+		if (foreign != TS_NO_POS) {
+			s->pos = foreign;
+			return ts_step_writes(q, s->pos, &s->loc, s->may_contradict, written, err) ? TS_ITEM : TS_FAIL;
+		}
+	}
 	if (pos == TS_NO_POS || (pos < s->stop && s->loc.kind == TS_IN_PC))
 		return TS_END;
 	if (pos < s->stop && !look_for_late(s, q, pos, written, err))

@@ -188,47 +188,82 @@ static bool reads_register(const struct ts_steps *b, const struct ts_step *st, c
 	return false;
 }
 
+/* The registers of a thread around a step.  Each array holds g_len values, then g_len known flags. */
+struct around {
+	uint8_t *old; /* owned */
+	uint8_t *new; /* in the same allocation */
+	size_t g_len;
+};
+
+/* Read them at @pos and at @pos + 1.  The caller frees a->old, also after a failure. */
+static bool read_around(struct ts_query *q, uint64_t pos, uint32_t thread, struct around *a, struct ts_error *err)
+{
+	size_t g_len = ts_query_regset(q)->g_len;
+
+	*a = (struct around){ malloc(4 * g_len), NULL, g_len };
+	if (!a->old)
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory exhausted: registers");
+	a->new = a->old + 2 * g_len;
+	return ts_query_regs(q, pos, thread, a->old, a->old + g_len, err) &&
+	       ts_query_regs(q, pos + 1, thread, a->new, a->new + g_len, err);
+}
+
 /*
- * Which bytes (or flags) have another value at @pos + 1 than at @pos.  Bytes that are unknown at @pos + 1 do not count;
- * those that are unknown at @pos count if @with_unknown.
+ * The bits of byte @at that the step changed.  A byte that is unknown after the step did not change.  All bits of a byte
+ * that became known changed if @with_unknown.
  */
-static bool find_changed(struct ts_query *q, uint64_t pos, const struct ts_location *loc, bool with_unknown,
-			 uint64_t *mask, struct ts_error *err)
+static uint8_t byte_change(const struct around *a, uint64_t at, bool with_unknown)
+{
+	if (!a->new[a->g_len + at])
+		return 0;
+	if (!a->old[a->g_len + at])
+		return with_unknown ? UINT8_MAX : 0;
+	return a->old[at] ^ a->new[at];
+}
+
+/* The bytes (or flags) of @loc whose values at @pos and @pos + 1 are known and differ. */
+static bool find_changed(struct ts_query *q, uint64_t pos, const struct ts_location *loc, uint64_t *mask,
+			 struct ts_error *err)
 {
 	struct ts_location bytes = as_bytes(q, loc);
-	size_t g_len = ts_query_regset(q)->g_len;
-	uint8_t *old = malloc(4 * g_len), *new = old ? old + 2 * g_len : NULL;
-	bool done;
+	struct around a;
+	bool done = read_around(q, pos, loc->owner, &a, err);
 
 	*mask = 0;
-	if (!old)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory exhausted: registers");
-	done = ts_query_regs(q, pos, loc->owner, old, old + g_len, err) &&
-	       ts_query_regs(q, pos + 1, loc->owner, new, new + g_len, err);
 	for (unsigned i = 0; done && i < 64; i++) {
-		uint64_t at = bytes.base + i;
-		uint8_t diff;
+		uint8_t diff = bytes.mask >> i & 1 ? byte_change(&a, bytes.base + i, false) : 0;
 
-		if (!(bytes.mask >> i & 1))
-			continue;
-		if (!new[g_len + at])
-			continue;
-		diff = old[g_len + at] ? old[at] ^ new[at] : with_unknown ? UINT8_MAX : 0;
 		if (loc->kind == TS_IN_FLAGS)
 			*mask |= (uint64_t)diff << 8 * i & loc->mask;
 		else if (diff)
 			*mask |= UINT64_C(1) << i;
 	}
-	free(old);
+	free(a.old);
 	return done;
+}
+
+/* Did the system act on @thread in the step, which may be another thread's? */
+static bool is_by_system(const struct ts_steps *b, const struct ts_step *st, uint32_t thread)
+{
+	struct ts_step_effects all = ts_step_effects(b, st);
+	const struct ts_effect *e;
+
+	while ((e = ts_step_effects_next(&all))) {
+		if (e->kind == TS_FX_EVENT && all.thread == thread &&
+		    (1u << TS_EV_SYSCALL | 1u << TS_EV_SIGNAL) >> b->events[e->item].kind & 1)
+			return true;
+	}
+	return false;
 }
 
 enum ts_writer_kind ts_step_other_writer(const struct ts_query *q, const struct ts_steps *b,
 					 const struct ts_step *st, const struct ts_decoded *d, uint32_t owner)
 {
+	if (st->thread != owner)
+		return is_by_system(b, st, owner) ? TS_WRITER_INPUT : TS_WRITER_UNEXPLAINED;
 	if (ts_step_is_syscall(q, b, st, d))
 		return TS_WRITER_INPUT;
-	if (st->thread != owner || ts_step_has_event(b, st, 1u << TS_EV_GAP))
+	if (ts_step_has_event(b, st, 1u << TS_EV_GAP))
 		return TS_WRITER_UNEXPLAINED;
 	if (!d->is_insn || !d->ops.is_complete || ts_query_facts(q)->is_physical ||
 	    ts_step_has_event(b, st, ~(1u << TS_EV_GAP)))
@@ -285,6 +320,20 @@ static bool look(struct ts_query *q, uint64_t pos, struct view *v, struct ts_err
 	return v->st != NULL;
 }
 
+/* All bytes of the registers of which @changed has some: who changed a part without an instruction set the whole. */
+static uint64_t whole_registers(const struct ts_query *q, const struct ts_location *loc, uint64_t changed)
+{
+	uint64_t mask = changed;
+
+	for (unsigned i = 0; loc->kind == TS_IN_REGS && i < 64; i++) {
+		const struct ts_reg *r = changed >> i & 1 ? ts_regset_at(ts_query_regset(q), loc->base + i) : NULL;
+
+		if (r)
+			mask |= ts_location_overlap(loc, r->off, r->len);
+	}
+	return loc->kind == TS_IN_FLAGS && changed ? loc->mask : mask;
+}
+
 /* What changed beside what the operands write: by an effect of the step, or seen by the next one. */
 static bool add_changes(struct ts_query *q, uint64_t pos, const struct ts_location *loc, bool is_effect,
 			struct ts_written *w, struct ts_error *err)
@@ -292,53 +341,62 @@ static bool add_changes(struct ts_query *q, uint64_t pos, const struct ts_locati
 	struct view v;
 	uint64_t changed;
 
-	if (!find_changed(q, pos, loc, false, &changed, err) || !look(q, pos, &v, err))
+	if (!find_changed(q, pos, loc, &changed, err) || !look(q, pos, &v, err))
 		return false;
 	if (!(changed & ~w->mask))
 		return true;
+	if (v.st->thread != loc->owner)
+		changed = whole_registers(q, loc, changed);
 	if (!w->mask)
 		w->kind = is_effect ? ts_step_change_writer(q, v.b, v.st, v.d, loc, changed) : TS_WRITER_UNEXPLAINED;
 	w->mask |= changed;
 	return true;
 }
 
-/*
- * What a system call of the thread wrote beside what the operands write: each range that the recording lists, if a byte
- * of it changed, or was unknown before.  gdb's record also lists registers that the call does not change: AArch64's x30.
- */
-static bool add_results(struct ts_query *q, uint64_t pos, const struct ts_location *loc, struct ts_written *w,
-			struct ts_error *err)
+/* Does the range that effect @e lists have a byte that the step changed, or whose value it does not show? */
+static bool is_changed(const struct around *a, const struct ts_steps *b, const struct ts_effect *e)
+{
+	bool changed = !ts_effect_data(b, e);
+
+	for (uint64_t i = 0; i < e->len && !changed; i++)
+		changed = byte_change(a, e->addr + i, true);
+	return changed;
+}
+
+bool ts_writes_by_syscall(struct ts_query *q, uint64_t pos, const struct ts_location *loc, uint64_t *mask,
+			  struct ts_error *err)
 {
 	struct ts_location bytes = as_bytes(q, loc);
-	uint64_t changed;
+	struct ts_step_effects all;
+	const struct ts_effect *e;
+	struct around a;
 	struct view v;
+	bool done;
 
-	for (uint32_t i = 0; look(q, pos, &v, err); i++) {
-		struct ts_step_effects all = ts_step_effects(v.b, v.st);
-		const struct ts_effect *e = NULL;
-		uint64_t mask = 0;
-
-		for (uint32_t n = 0; n <= i && (e = ts_step_effects_next(&all)); n += mask != 0)
-			mask = e->kind == TS_FX_REG_WRITE && all.thread == loc->owner ?
-				       ts_location_overlap(&bytes, e->addr, e->len) : 0;
-		if (!e)
-			return true;
-		changed = e->len > 64 || !ts_effect_data(v.b, e);
-		if (!changed && !find_changed(q, pos, &(struct ts_location){ TS_IN_REGS, loc->owner, e->addr, ts_mask(0, e->len) },
-					      true, &changed, err))
-			return false;
-		if (changed)
-			w->mask |= loc->kind == TS_IN_FLAGS ? loc->mask : mask;
+	*mask = 0;
+	if (!look(q, pos, &v, err))
+		return false;
+	if (v.st->thread != loc->owner || !v.d->is_insn || !ts_step_is_syscall(q, v.b, v.st, v.d))
+		return true;
+	done = read_around(q, pos, loc->owner, &a, err) && look(q, pos, &v, err);
+	if (done)
+		all = ts_step_effects(v.b, v.st);
+	while (done && (e = ts_step_effects_next(&all))) {
+		if (e->kind == TS_FX_REG_WRITE && all.thread == loc->owner && is_changed(&a, v.b, e))
+			*mask |= ts_location_overlap(&bytes, e->addr, e->len);
 	}
-	return false;
+	if (*mask && loc->kind == TS_IN_FLAGS)
+		*mask = loc->mask;
+	free(a.old);
+	return done;
 }
 
 static bool register_writes(struct ts_query *q, uint64_t pos, const struct ts_location *loc,
 			    bool may_contradict, struct ts_written *w, struct ts_error *err)
 {
 	struct ts_location bytes = as_bytes(q, loc);
-	bool is_lost = false, reads = false, is_own;
-	uint64_t by_effects, unseen = 0;
+	bool is_lost = false, reads = false, is_own, done;
+	uint64_t by_effects, by_syscall, unseen = 0;
 	struct view v;
 
 	*w = (struct ts_written){ .mask = 0 };
@@ -353,9 +411,12 @@ static bool register_writes(struct ts_query *q, uint64_t pos, const struct ts_lo
 	}
 	if (is_own && v.d->is_insn && !ts_writes_by_operands(q, pos, v.d, loc, &w->mask, err))
 		return false;
-	if (by_effects && v.d->is_insn && is_own && w->kind == TS_WRITER_INPUT)
-		return add_results(q, pos, loc, w, err);
-	if (by_effects && !v.d->is_insn) {
+	if (by_effects && v.d->is_insn && is_own && w->kind == TS_WRITER_INPUT) {
+		done = ts_writes_by_syscall(q, pos, loc, &by_syscall, err);
+		w->mask |= by_syscall;
+		return done;
+	}
+	if (by_effects && !v.d->is_insn && is_own) {
 		w->mask |= loc->kind == TS_IN_FLAGS ? loc->mask : by_effects;
 		return true;
 	}

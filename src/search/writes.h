@@ -45,6 +45,17 @@ bool ts_writes_by_operands(struct ts_query *q, uint64_t pos, const struct ts_dec
 /* Can the operands of @d write a byte of @loc at any step?  If not, ts_writes_by_operands() sets the mask to 0 for each of its steps. */
 bool ts_operands_may_write(const struct ts_decoded *d, const struct ts_location *loc);
 
+/*
+ * The bytes of @loc (registers, or flags) that the system call of step @pos wrote beside what its operands write: each range
+ * that the recording lists, if a byte of it changed, became known, or has a value that the step does not show.  gdb's
+ * record also lists registers that the call leaves as they are (AArch64's x30).  *@mask is 0 if the step is no system call
+ * of the thread of @loc.
+ *
+ * Returns false if the trace cannot be read, or memory is exhausted.
+ */
+bool ts_writes_by_syscall(struct ts_query *q, uint64_t pos, const struct ts_location *loc, uint64_t *mask,
+			  struct ts_error *err);
+
 /* Does the recording contradict itself anywhere?  If not, no step must be compared with the next one. */
 bool ts_writes_may_contradict(const struct ts_query *q);
 

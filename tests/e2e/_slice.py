@@ -110,6 +110,9 @@ class Recorded:
         n = self.ask("when")[0]["positions"]
         next(self.console("goto 0"))
         n = min(n, n_max) if n_max else n
+        if len(self.ask("threads")) > 1:
+            self.read_states_of_threads(n)
+            return
         self.rsp.ask("?")
         thread = re.search("thread:([^;]+)", self.rsp.ask("?"))[1]
         self.states.append(self.rsp.ask("g"))
@@ -137,6 +140,14 @@ class Recorded:
         for u in self.ask("unexplained"):
             if u["address"]:
                 self.unexplained[u["position"]].append((int(u["address"], 16), u["length"]))
+
+    def read_states_of_threads(self, n):
+        """A step is one of the thread that steps: each position is gone to."""
+        for k in range(n + 1):
+            next(self.console(f"goto {k}"))
+            self.threads.append(re.search("thread:([^;]+)", self.rsp.ask("?"))[1])
+            self.rsp.ask(f"Hg{self.threads[-1]}")
+            self.states.append(self.rsp.ask("g"))
 
     def value(self, k, off, size):
         """Bytes of a register at position k as a number; None if not all are known."""
@@ -182,6 +193,11 @@ class Sets:
         return self.unions[key]
 
 
+def tid_of(thread):
+    """The number of a thread that packets call p1.6040."""
+    return int(thread.split(".")[-1], 16)
+
+
 class Slicer:
     """The shadow of each place, and which step wrote it last: None if that is not certain."""
 
@@ -198,9 +214,21 @@ class Slicer:
     def enter(self, k):
         """The step from position k on is looked at."""
         self.k = k
-        thread = self.r.threads[k]
-        self.base = -(self.numbers.setdefault(thread, len(self.numbers)) + 1) * THREAD
+        self.look_at(self.r.threads[k])
         self.new = {}
+
+    def look_at(self, thread):
+        """Registers are those of the thread, as packets name it."""
+        self.base = -(self.numbers.setdefault(tid_of(thread), len(self.numbers)) + 1) * THREAD
+
+    def of_thread(self, tid, result):
+        """result() with registers of the thread of a row; "-": as before."""
+        kept = self.base
+        if tid != "-" and len(self.numbers) > 1:
+            self.base = -(self.numbers[int(tid)] + 1) * THREAD
+        got = result()
+        self.base = kept
+        return got
 
     def register(self, off, size):
         return [self.base + off + i for i in range(size)]

@@ -14,7 +14,7 @@ import re
 import shutil
 import subprocess
 
-from _slice import ANY, INPUT, MAPPED, START, Recorded
+from _slice import ANY, INPUT, MAPPED, START, Recorded, tid_of
 from _slice_more import Mips, RiscV
 from _slice_risc import A64, Arm
 from _slice_x86 import X86
@@ -26,7 +26,7 @@ BATCH = 50
 MAX_OPEN = float(os.environ.get("SLICES_OPEN", 1 / 3))      # share of answers that may end at something unknown
 X86_RECORDINGS = ("usercorn/x64_walk.ucir", "usercorn/x86_walk.ucir", "usercorn/x64_fpu.ucir", "usercorn/x64_lib.ucir",
                   "bap-samples/tw-x86_64.frames.gz", "bap-samples/plug-i386.frames.gz", "gdbrecord-samples/walk64.core.gz",
-                  "gdbrecord-samples/walk32.core.gz", "rvnbintrace-samples/tiny-fib.bin.gz", "x64dbg-samples/fib64.trace64.gz", "x64dbg-samples/list64.trace64.gz",
+                  "gdbrecord-samples/walk32.core.gz", "rvnbintrace-samples/tiny-fib.bin.gz", "x64dbg-samples/fib64.trace64.gz", "x64dbg-samples/list64.trace64.gz", "x64dbg-samples/threads-flagless.trace64.gz",
                   "x64dbg-samples/fib32.trace32.gz", "programs/static/story.ucir.gz", "programs/static/story.frames.gz",
                   "programs/static/story.bin.gz", "programs/static/story.trace64.gz", "programs/pie/story.frames.gz")
 X86_REGISTERS = "rax rbx rcx rdx rsi rdi rbp r8 r9 r10 r12 r13 r14 r15 eax edx al ah bl cx xmm0 xmm1".split()
@@ -92,7 +92,7 @@ def check_why(slicer, rows, wanted, asked):
     must, may = sets[wanted[0]], sets[wanted[1]]
     got, everywhere, is_open = set(), set(), False
     for row in rows:
-        at = place_of(slicer, row.get("place", "-"))
+        at = slicer.of_thread(row.get("thread", "-"), lambda: place_of(slicer, row.get("place", "-")))
         kind = row["kind"]
         if kind == "cut" or (kind == "unknown" and (not at or not slicer.lost.isdisjoint(at))):
             is_open = True
@@ -145,7 +145,7 @@ def compare(slicer, recorded, questions, n, rng):
             slicer.step(k)
             questions.recent.extend(p for p in slicer.new if p >= 0)
             k += 1
-        slicer.base = -(slicer.numbers.setdefault(recorded.threads[min(at, recorded.n - 1)], len(slicer.numbers)) + 1) * (1 << 16)
+        slicer.look_at(recorded.threads[min(at, recorded.n - 1)])
         what, places = questions.choose()
         batch.append((at, what, places, slicer.mix(places), [slicer.writer.get(p, -1) for p in places]))
         if len(batch) == BATCH or at == positions[-1]:
@@ -157,10 +157,11 @@ def compare(slicer, recorded, questions, n, rng):
 def ask(slicer, recorded, batch, wrong, asked):
     commands = []
     for at, what, *_ in batch:
-        commands += [f"why {what} at {at} inputs", f"last-write {what} at {at}"]
+        who = f" thread {tid_of(recorded.threads[min(at, recorded.n - 1)])}" if len(set(recorded.threads)) > 1 and what[:2] != "0x" else ""
+        commands += [f"why {what} at {at}{who} inputs", f"last-write {what} at {at}{who}"]
     answers = list(recorded.console(*commands))
     for (at, what, places, wanted, writers), why, last in zip(batch, answers[::2], answers[1::2]):
-        slicer.base = -(slicer.numbers.setdefault(recorded.threads[min(at, recorded.n - 1)], len(slicer.numbers)) + 1) * (1 << 16)
+        slicer.look_at(recorded.threads[min(at, recorded.n - 1)])
         rows = list(cells(why))
         for row in rows:
             asked[row["kind"]] += 1
@@ -204,9 +205,14 @@ def agrees_when_recorded_here(compiler, *options):
 def the_exit_writes_the_whole_register():
     """It changes al alone of eax; the slicer has all of eax from the system."""
     trace = DATA / "usercorn/x64_fpu.ucir"
-    done = subprocess.run([TRACESTUB, "query", trace, "why $eax at 2055"], capture_output=True, text=True, check=True)
-    names, *rows = [line.split("\t") for line in done.stdout.splitlines()]
-    assert [(row[names.index("kind")], row[names.index("place")]) for row in rows] == [("input", "$eax")], rows
+    for register in ("$eax", "$al", "$ah", "$rax"):
+        for question in ("why {}", "last-write {}", "history {} in 0:2055 last 1"):
+            question = f"{question.format(register)} at 2055"
+            done = subprocess.run([TRACESTUB, "query", trace, question], capture_output=True, text=True, check=True)
+            names, *rows = [line.split("\t") for line in done.stdout.splitlines()]
+            assert [row[names.index("position")] for row in rows] == ["2054"], (question, rows)
+            if question.startswith("why"):
+                assert [(row[names.index("kind")], row[names.index("place")]) for row in rows] == [("input", register)], rows
 
 
 if "SLICES_TRACE" in os.environ:

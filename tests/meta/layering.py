@@ -9,6 +9,7 @@ A new word in these tables is a question of design, not a warning to silence.
 import os
 import pathlib
 import re
+import subprocess
 import sys
 
 TOP = pathlib.Path(os.environ.get("TEST_SRCDIR", pathlib.Path(__file__).resolve().parents[2]))
@@ -129,6 +130,10 @@ LIBRARIES = [
 # whose pairs of files include each other one way only
 WITHOUT_CIRCLES = "loaders", "protocol", "src"
 
+# what lies at the top: a file that a test left there was once committed
+AT_TOP = ".ci .clang-format .editorconfig .gitattributes .gitignore LICENSE Makefile.am README bootstrap configure.ac gdbinit " \
+         "loaders protocol src tests"
+
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.M)
 
 
@@ -208,6 +213,12 @@ def circle_faults(folder):
             for n in sorted(found)]
 
 
+def strangers():
+    """Names at the top of the repository that do not belong there; none in a tree without one."""
+    got = subprocess.run(["git", "-C", TOP, "ls-files"], capture_output=True, text=True)
+    return sorted({line.split("/")[0] for line in got.stdout.splitlines()} - set(AT_TOP.split()))
+
+
 def main():
     failed = False
     folders = "src", "loaders", "protocol"
@@ -223,8 +234,11 @@ def main():
         for f in faults:
             print(f"# {f}")
         failed |= bool(faults)
-    print(f"1..{len(folders) + len(WITHOUT_CIRCLES)}")
-    return failed
+    n = len(folders) + len(WITHOUT_CIRCLES) + 1
+    found = strangers()
+    print(f"{'not ' if found else ''}ok {n} - nothing else lies at the top: {' '.join(found)}")
+    print(f"1..{n}")
+    return failed or bool(found)
 
 
 sys.exit(main())

@@ -403,6 +403,20 @@ uint64_t naive_next_change(const struct naive *nv, uint64_t pos, uint32_t proces
 	return step > pos ? step : step + 1;
 }
 
+/*
+ * Of a thread that waits, where registers are recorded before instructions: what it has when it goes on.  No instruction of
+ * it runs until then.  Changes of a register that its last instruction does not write do not count: samples have none.
+ */
+static uint64_t shown_at(const struct naive *nv, uint64_t pos, uint32_t thread)
+{
+	uint64_t next;
+
+	if (!nv->s->rec.is_before || !pos || thread == naive_thread(nv, pos) || naive_prev_step(nv, thread, pos - 1) == TS_NO_POS)
+		return pos;
+	next = naive_next_step(nv, thread, pos);
+	return next == TS_NO_POS ? pos : next;
+}
+
 /* The program counter is what the steps say, not what the registers' effects say. */
 bool naive_reg(const struct naive *nv, uint64_t pos, uint32_t thread, uint32_t off, uint8_t *value)
 {
@@ -412,6 +426,7 @@ bool naive_reg(const struct naive *nv, uint64_t pos, uint32_t thread, uint32_t o
 	bool is_known;
 
 	if (off < pc_reg->off || off >= pc_reg->off + pc_reg->len) {
+		pos = shown_at(nv, pos, thread);
 		is_known = seen_by_step(nv, reg_log(nv, thread, off), pos, value) ||
 			   shown_before(reg_log(nv, thread, off), nv->first_seq[pos], value);
 	} else {
@@ -668,8 +683,8 @@ static bool shows_change(const struct naive *nv, const struct ts_watch *w, const
 
 static bool watch_effects(const struct naive *nv, const struct ts_stops *stops, uint64_t step,
 			  bool (*is_stop)(const struct naive *nv, const struct ts_watch *w,
-					  const struct ts_effect *e, uint64_t step, uint32_t seq, uint64_t lo,
-					  uint64_t hi),
+			  const struct ts_effect *e, uint64_t step, uint32_t seq, uint64_t lo,
+			  uint64_t hi),
 			  struct ts_found *found)
 {
 	const struct ts_step *st = step_at(nv, step);

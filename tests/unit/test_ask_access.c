@@ -209,6 +209,33 @@ static bool writes_register(uint64_t pos, bool *is_decoded, bool *is_unexplained
 	return w.mask && !*is_unexplained;
 }
 
+/* Is a system call or a signal of the register's thread an event of the step, which is another thread's? */
+static bool is_by_system(uint64_t pos)
+{
+	const struct ts_step *st = &s->steps.steps[pos];
+	uint32_t thread = st->thread;
+	bool is_event = false, is_lost = false;
+
+	for (uint32_t i = 0; i < st->n_effects; i++) {
+		const struct ts_effect *e = &s->steps.effects[st->first + i];
+
+		is_lost |= e->kind == TS_FX_FORGET_REGS;
+		if (e->kind == TS_FX_THREAD)
+			thread = e->item;
+		else if (e->kind == TS_FX_EVENT && thread == what.thread)
+			is_event |= s->steps.events[e->item].kind == TS_EV_SYSCALL || s->steps.events[e->item].kind == TS_EV_SIGNAL;
+	}
+	return what.is_reg && st->thread != what.thread && is_event && !is_lost;
+}
+
+/* How the step did what effect @e shows of registers; -1: as the values at both sides of it say. */
+static int how_of_register(const struct ts_step *st, const struct ts_effect *e, bool is_decoded)
+{
+	if (st->thread == what.thread)
+		return is_decoded ? -1 : DID_WRITE;
+	return ts_effect_data(&s->steps, e) ? -1 : DID_FORGET;
+}
+
 /* Which bytes of WHAT a step touched, and how. */
 static void look_at_step(uint64_t pos, bool did[N_DID][MAX_LEN])
 {
@@ -230,7 +257,7 @@ static void look_at_step(uint64_t pos, bool did[N_DID][MAX_LEN])
 		if (what.is_reg && e->kind == TS_FX_FORGET_REGS)
 			memset(did[DID_FORGET], 1, what.len);
 		else if (what.is_reg)
-			how = !is_decoded && thread == what.thread && e->kind == TS_FX_REG_WRITE ? DID_WRITE : -1;
+			how = thread == what.thread && e->kind == TS_FX_REG_WRITE ? how_of_register(st, e, is_decoded) : -1;
 		else if (s->rec.threads[thread].process != what.process)
 			how = -1;
 		else if (e->kind == TS_FX_READ)
@@ -298,7 +325,7 @@ static void walk_whole(uint64_t pos)
 		if (!is_same(&p))
 			put_row(pos, "map", &p);
 	} else if (any(did[DID_FORGET]) || is_unexplained(&p)) {
-		put_row(pos, "unexplained", &p);
+		put_row(pos, is_by_system(pos) ? "write" : "unexplained", &p);
 	}
 }
 

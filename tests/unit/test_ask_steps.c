@@ -102,6 +102,12 @@ static void find_register(const char *name, size_t len, struct ts_what *what)
 	what->len = end - first;
 }
 
+/* May what the thread's last instruction wrote be unknown at @pos, because the thread does not go on? */
+static bool is_left(uint64_t pos, uint32_t thread)
+{
+	return s->rec.is_before && thread != naive_thread(nv, pos) && naive_next_step(nv, thread, pos) == TS_NO_POS;
+}
+
 static void check_register(const char *item, const char *value, uint64_t pos, uint32_t thread)
 {
 	struct ts_what what;
@@ -111,6 +117,8 @@ static void check_register(const char *item, const char *value, uint64_t pos, ui
 		uint8_t want = 0, got = 0;
 		bool is_known = naive_reg(nv, pos, thread, what.off + i, &want);
 
+		if (is_left(pos, thread) && strchr(value, '?'))
+			break;
 		if (what.is_flag) {
 			ck_assert_msg(is_known == (*value != '?') && (!is_known || *value == '0' + (want >> what.bit & 1)),
 				      "%s at %" PRIu64, item, pos);

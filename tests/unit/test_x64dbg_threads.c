@@ -126,26 +126,44 @@ static void switch_to(uint32_t tid, uint64_t pc, uint64_t rax, bool is_flagged)
 	add(&b);
 }
 
-START_TEST(a_thread_that_waits_is_before_its_last_instruction)
+/* Registers are recorded before instructions: what the last one wrote is shown when the thread goes on. */
+START_TEST(a_thread_that_waits_is_after_its_last_instruction)
 {
 	load_text("x64\n"
 		  "full 1000 90 ax=1\n"
-		  "step 1001 90 ax=2 tid=64\n"
+		  "step 1001 b805000000 ax=2 cx=7 tid=64\n" /* mov eax, 5 */
 		  "step 5000 90 ax=3 tid=c8\n"
-		  "step 5001 90 ax=4 tid=c8\n"
-		  "step 1002 90 ax=5 tid=64\n"
-		  "step 1003 90\n");
+		  "step 5001 ffc1 ax=4 cx=8 tid=c8\n"         /* inc ecx */
+		  "step 1006 90 ax=5 cx=9 tid=64\n"
+		  "step 1007 90\n");
 	ck_assert_uint_eq(rec->n_threads, 2);
 	ck_assert_uint_eq(rec->threads[0].tid, 100);
 	ck_assert_uint_eq(rec->threads[1].tid, 200);
 	ck_assert_uint_eq(reg(1, "rax"), 2);
 	ck_assert_uint_eq(reg(2, "rax"), 3);
-	ck_assert_uint_eq(reg_of(3, 0, "rax"), 2);
-	ck_assert_uint_eq(reg_of(3, 0, "rip"), 0x1001);
+	ck_assert_uint_eq(reg_of(3, 0, "rax"), 5);
+	ck_assert_uint_eq(reg_of(3, 0, "rcx"), 7); /* not written by the mov: nobody knows when it changed */
+	ck_assert_uint_eq(reg_of(3, 0, "rip"), 0x1006);
 	ck_assert_uint_eq(reg(4, "rax"), 5);
-	ck_assert_uint_eq(reg_of(5, 1, "rax"), 4);
+	ck_assert_uint_eq(reg(4, "rcx"), 9);
+	ck_assert_uint_eq(reg_of(5, 1, "rax"), 4); /* it does not go on */
+	ck_assert_uint_eq(reg_of(5, 1, "rcx"), UNKNOWN);
 	ck_assert_uint_eq(reg_of(5, 1, "rip"), 0x5001);
 	ck_assert_uint_eq(reg_of(1, 1, "rax"), UNKNOWN); /* it had not run */
+}
+END_TEST
+
+/* Code that was not recorded ran before the thread went on: it may have written the register again. */
+START_TEST(a_thread_that_goes_on_elsewhere_does_not_show_what_it_wrote)
+{
+	load_text("x64\n"
+		  "full 1000 b805000000 ax=2\n"
+		  "step 5000 90 ax=3 tid=c8\n"
+		  "step 1234 90 ax=6 tid=64\n"
+		  "step 1235 90\n");
+	ck_assert_uint_eq(reg_of(1, 0, "rax"), UNKNOWN);
+	ck_assert_uint_eq(reg_of(1, 0, "rip"), 0x1000);
+	ck_assert_uint_eq(reg(2, "rax"), 6);
 }
 END_TEST
 
@@ -528,7 +546,8 @@ END_TEST
 UNIT_FIXTURE_SUITE("x64dbg_threads", setup, teardown, a_new_session_forgets_memory_and_other_threads,
 		   a_page_of_a_session_is_no_gap, a_call_that_was_stepped_over_keeps_memory,
 		   other_code_that_ran_keeps_memory, an_instruction_that_cannot_follow_is_a_gap,
-		   a_thread_that_waits_is_before_its_last_instruction, a_thread_id_without_its_flag_is_found,
+		   a_thread_that_waits_is_after_its_last_instruction,
+		   a_thread_that_goes_on_elsewhere_does_not_show_what_it_wrote, a_thread_id_without_its_flag_is_found,
 		   it_is_found_behind_any_block, threads_that_alternate_are_found,
 		   what_is_looked_at_ahead_is_not_read_again, user_blocks_are_passed_over,
 		   a_plugins_list_of_modules_threads_and_regions_is_used,

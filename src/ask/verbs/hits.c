@@ -30,6 +30,7 @@ bool ts_hits_init(struct ts_hits *h, struct ts_error *err)
 	ts_buf_init(&h->bytes);
 	h->is_open = ts_query_n_events(h->q, TS_EV_GAP) != 0; /* the code of a gap may have read */
 	h->infers_reads = is_memory && h->kinds >> TS_HIT_READ & 1 && ts_query_infers_reads(h->q);
+	h->has_late = !is_memory && ts_query_facts(h->q)->is_before;
 	if (!is_memory && !h->what->is_pc)
 		h->loc = ts_what_register_location(h->what, ts_query_regset(h->q), h->thread);
 	h->base = is_memory ? h->what->addr : h->what->off;
@@ -156,7 +157,7 @@ static uint64_t find_by_operands(struct ts_hits *h, uint64_t chunk, bool is_reve
 {
 	if (!ts_query_has_operands(h->q) || chunk == TS_NO_CHUNK ||
 	    (!is_reverse && chunk * TS_CHUNK_STEPS >= ts_query_n_steps(h->q)) ||
-	    (h->only_changes && is_settled(h, chunk * TS_CHUNK_STEPS)))
+	    (h->only_changes && !h->has_late && is_settled(h, chunk * TS_CHUNK_STEPS)))
 		return TS_NO_CHUNK;
 	return ts_reg_chunks_find(&h->reg_chunks, h->q, &h->loc, chunk, is_reverse);
 }
@@ -188,7 +189,7 @@ struct step {
 	size_t first;      /* its first hit */
 	bool is_replaced;  /* a range of WHAT got new contents */
 	const struct ts_decoded *d; /* its instruction, if WHAT is a register */
-	uint64_t by_operands;       /* the mask of the bytes of the register that its operands write */
+	uint64_t by_operands;       /* the mask of the bytes of the register that its operands, or its system call, write */
 };
 
 static struct ts_hit *add(struct ts_hits *h, const struct step *st, enum ts_hit_kind kind, uint64_t first,
@@ -406,28 +407,22 @@ static uint64_t find_differences(const struct ts_hits *h, const uint8_t *value, 
 	return mask & h->loc.mask;
 }
 
-static bool is_known(const struct ts_hits *h, uint64_t first, uint64_t last)
-{
-	return !memchr(h->known + (first - h->base), 0, last - first + 1);
-}
-
 /*
  * The recording says that registers were written: all of one, as a rule, also where the instruction writes a
- * part.  What the instruction's operands write is a hit already.  gdb's record also lists registers that a system call
- * may change and does not (AArch64's x30): these are no hits.
+ * part.  What the instruction's operands or its system call write is a hit already.
  */
-static void take_register_write(struct ts_hits *h, const struct step *st, uint32_t thread, const uint8_t *value,
-				uint64_t first, uint64_t last)
+static void take_register_write(struct ts_hits *h, const struct step *st, const uint8_t *value, uint64_t first,
+				uint64_t last)
 {
+	bool is_own = st->s->thread == h->thread;
 	enum ts_writer_kind kind = TS_WRITER_STEP;
-	bool is_own = thread == st->s->thread;
 	uint64_t mask = 0;
 
-	if (st->d && st->d->is_insn)
+	if (!is_own || (st->d && st->d->is_insn))
 		mask = find_differences(h, value, first, last) & ~st->by_operands;
-	if (st->d)
+	if (!is_own || st->d)
 		kind = ts_step_change_writer(h->q, st->batch, st->s, st->d, &h->loc, mask);
-	if (!st->d || !st->d->is_insn || (kind == TS_WRITER_INPUT && is_own && !is_known(h, first, last)))
+	if (is_own && (!st->d || !st->d->is_insn))
 		add(h, st, TS_HIT_WRITE, first, last);
 	else if (mask)
 		add(h, st, kind == TS_WRITER_UNEXPLAINED ? TS_HIT_UNEXPLAINED : TS_HIT_WRITE, first, last);
@@ -449,7 +444,7 @@ static void take_operands(struct ts_hits *h, const struct step *st)
 		add(h, st, TS_HIT_WRITE, h->base + first, h->base + first + len - 1);
 }
 
-static void take_register(struct ts_hits *h, const struct step *st, const struct ts_effect *e, uint32_t thread)
+static void take_register(struct ts_hits *h, const struct step *st, const struct ts_effect *e)
 {
 	uint64_t first = h->what->off, last = first + h->what->len - 1, e_last = e->addr + (e->len - 1);
 	const uint8_t *value = ts_effect_data(st->batch, e);
@@ -468,7 +463,7 @@ static void take_register(struct ts_hits *h, const struct step *st, const struct
 	if (e->kind == TS_FX_REG_READ)
 		take_sight(h, st, value, first, last);
 	else
-		take_register_write(h, st, thread, value, first, last);
+		take_register_write(h, st, value, first, last);
 }
 
 static void take_step(struct ts_hits *h, struct step *st)
@@ -487,26 +482,36 @@ static void take_step(struct ts_hits *h, struct step *st)
 		if (is_memory && ts_query_process(h->q, all.thread) == h->process)
 			take_memory(h, st, e);
 		else if (!is_memory && (all.thread == h->thread || e->kind == TS_FX_FORGET_REGS))
-			take_register(h, st, e, all.thread);
+			take_register(h, st, e);
 	}
 }
 
 /*
- * Find out what the step's instruction writes of the register that is asked about.
+ * Find out what the step's instruction and its system call write of the register that is asked about.
  *
  * Returns false if the trace cannot be read, or memory is exhausted.
  */
 static bool find_operands(struct ts_hits *h, struct step *st, struct ts_error *err)
 {
+	uint64_t by_syscall = 0;
+	bool is_syscall;
+
 	st->d = NULL;
 	st->by_operands = 0;
 	if (h->what->kind == TS_WHAT_MEM || h->what->is_pc || !ts_query_has_operands(h->q))
 		return true;
+	is_syscall = ts_step_is_syscall(h->q, st->batch, st->s, NULL);
 	st->d = ts_query_insn(h->q, st->pos, err);
 	if (!st->d)
 		return false;
-	return st->s->thread != h->thread || !st->d->is_insn ||
-	       ts_writes_by_operands(h->q, st->pos, st->d, &h->loc, &st->by_operands, err);
+	if (st->s->thread != h->thread || !st->d->is_insn)
+		return true;
+	is_syscall |= st->d->ops.flow == TS_OP_SYSCALL;
+	if (!ts_writes_by_operands(h->q, st->pos, st->d, &h->loc, &st->by_operands, err) ||
+	    (is_syscall && !ts_writes_by_syscall(h->q, st->pos, &h->loc, &by_syscall, err)))
+		return false;
+	st->by_operands |= by_syscall;
+	return true;
 }
 
 static uint64_t *idle_place(struct ts_hits *h, uint64_t pc)
@@ -639,6 +644,25 @@ static void keep_before(const struct ts_hits *h, size_t len, struct before *b)
 		memcpy(b->data, h->data, len);
 }
 
+/* Does the next step show the registers of a thread that waited since an earlier step?  Values that were carried are not its. */
+static bool shows_late(const struct ts_hits *h, const struct step *st)
+{
+	struct ts_step_effects all = ts_step_effects(st->batch, st->s);
+	const struct ts_effect *e;
+
+	while (h->has_late && st->s->thread != h->thread && (e = ts_step_effects_next(&all))) {
+		if (e->kind == TS_FX_REG_WRITE && all.thread == h->thread)
+			return true;
+	}
+	return false;
+}
+
+/* Is what the step writes to registers shown by a later step than the next one? */
+static bool is_late(const struct ts_hits *h, const struct step *st)
+{
+	return h->has_late && ts_query_thread(h->q, st->pos + 1) != st->s->thread;
+}
+
 /* The values of a step's write: they need not be asked for where they are known, and nothing contradicts. */
 static void keep_values(struct ts_hits *h, const struct step *st, size_t len, const struct before *b)
 {
@@ -691,9 +715,13 @@ bool ts_hits_take(struct ts_hits *h, uint64_t chunk, struct ts_error *err)
 		if (!st.by_operands && !touches(h, &st))
 			continue;
 		st.is_replaced = false;
+		if (shows_late(h, &st) &&
+		    (!start_carrying(h, st.pos, err) || !ts_query_step(h->q, end - 1, &st.batch, err)))
+			return false;
+		st.s = &st.batch->steps[st.pos - start];
 		keep_before(h, valued, &before);
 		take_step(h, &st);
-		if (st.pos + 1 < end) /* the next chunk's first step may contradict */
+		if (st.pos + 1 < end && !is_late(h, &st)) /* the next chunk's first step may contradict */
 			keep_values(h, &st, valued, &before);
 		if (st.is_replaced) {
 			if (!start_carrying(h, st.pos + 1, err))

@@ -373,6 +373,8 @@ static bool put_row(struct why *y, const struct ts_cause_node *n, const struct t
 	ts_row_number(row, COL_DEPTH, n->depth);
 	if (n->pos != TS_NO_POS && !ts_cell_step(row, COL_POSITION, y->rows.ask, n->pos, n->thread, err))
 		return false;
+	if (n->pos == TS_NO_POS && n->has_place && n->loc.kind != TS_IN_MEMORY)
+		ts_cell_thread(row, COL_THREAD, y->rows.ask, n->loc.owner);
 	if ((n->kind == TS_CAUSE_INPUT || (n->kind == TS_CAUSE_UNKNOWN && n->pos != TS_NO_POS)) &&
 	    !put_input(y, row, n, r, err))
 		return false;

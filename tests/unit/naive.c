@@ -683,8 +683,8 @@ static bool shows_change(const struct naive *nv, const struct ts_watch *w, const
 
 static bool watch_effects(const struct naive *nv, const struct ts_stops *stops, uint64_t step,
 			  bool (*is_stop)(const struct naive *nv, const struct ts_watch *w,
-					  const struct ts_effect *e, uint64_t step, uint32_t seq, uint64_t lo,
-					  uint64_t hi),
+			  const struct ts_effect *e, uint64_t step, uint32_t seq, uint64_t lo,
+			  uint64_t hi),
 			  struct ts_found *found)
 {
 	const struct ts_step *st = step_at(nv, step);

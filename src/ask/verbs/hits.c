@@ -189,7 +189,7 @@ struct step {
 	size_t first;      /* its first hit */
 	bool is_replaced;  /* a range of WHAT got new contents */
 	const struct ts_decoded *d; /* its instruction, if WHAT is a register */
-	uint64_t by_operands;       /* the mask of the bytes of the register that its operands or its system call write */
+	uint64_t by_operands;       /* the mask of the bytes of the register that its operands, or its system call, write */
 };
 
 static struct ts_hit *add(struct ts_hits *h, const struct step *st, enum ts_hit_kind kind, uint64_t first,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Compressed sections of ELF files: no more is unpacked than a file of that length may have. */
-#include "src/object/section.h"
+#include "src/object/unpack_bound.h"
 
 #include <elf.h>
 #include <endian.h>

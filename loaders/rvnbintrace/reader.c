@@ -496,6 +496,7 @@ static enum ts_next next(struct ts_reader *base, struct ts_steps *out, struct ts
  */
 #define MAX_ENTRIES   14u /* of memory, and of registers */
 #define MAX_PLAIN_LEN 512u
+_Static_assert(2 * MAX_ENTRIES <= TS_MANY_EFFECTS, "nothing is to be joined");
 _Static_assert(MAX_PLAIN_LEN >= 1 + MAX_ENTRIES * (8 + 1 + 8 + 1 + 8), "a plain event fits in");
 
 /* Kept values that the open event changed, as they were. */
@@ -608,16 +609,29 @@ static inline bool is_at_hand(const uint8_t *p, uint64_t left, unsigned addr_len
 	       (left && left > (*p & 15) * (addr_len + 9u) + (*p >> 4) * 9u);
 }
 
-static inline bool has_room(const struct ts_steps *out, uint32_t n_effects, uint32_t n_data)
+static uint64_t least(uint64_t a, uint64_t b)
 {
-	return out->n_steps < out->cap_steps && out->cap_effects - n_effects >= 2 * MAX_ENTRIES &&
-	       out->cap_data - n_data >= 2 * MAX_ENTRIES * 8;
+	return a < b ? a : b;
+}
+
+/* How many effects, and bytes, @out may have so that those of one more event have room.  Returns false: none. */
+static bool room_of(const struct ts_steps *out, uint32_t *max_effects, uint32_t *max_data)
+{
+	const uint32_t n = 2 * MAX_ENTRIES;
+
+	if (out->cap_effects < n || out->cap_data < n * 8)
+		return false;
+	*max_effects = out->cap_effects - n;
+	*max_data = out->cap_data - n * 8;
+	return true;
 }
 
 static void next_plain(struct ts_reader *base, uint32_t max, struct ts_steps *out)
 {
 	struct rvn_reader *r = (struct rvn_reader *)base;
-	const uint64_t n_left = r->rec->n_events - r->n;
+	const uint64_t n_most = least(least(max, out->cap_steps - out->n_steps), r->rec->n_events - r->n);
+	struct ts_step *step = out->steps + out->n_steps;
+	uint32_t max_effects, max_data;
 	const uint8_t *begin = r->c.p;
 	uint64_t left = r->c.left;
 	const uint8_t *pc = r->kept + r->rec->regs[r->rec->pc].kept;
@@ -634,12 +648,11 @@ static void next_plain(struct ts_reader *base, uint32_t max, struct ts_steps *ou
 			   .n_effects = out->n_effects,
 			   .n_data = out->n_data };
 
-	if (!r->c.left)
+	if (!r->c.left || !room_of(out, &max_effects, &max_data))
 		return;
 	r->out = out;
-	for (; n < max && n < n_left && is_at_hand(begin, left, x.addr_len) &&
-	       has_room(out, x.n_effects, x.n_data);
-	     n++) {
+	for (; n < n_most && is_at_hand(begin, left, x.addr_len) && x.n_effects <= max_effects && x.n_data <= max_data; n++) {
+		const uint32_t first = x.n_effects;
 		uint64_t to;
 
 		if (!take_plain_event(&x, &undo)) {
@@ -648,8 +661,13 @@ static void next_plain(struct ts_reader *base, uint32_t max, struct ts_steps *ou
 		}
 		to = rvn_le(pc, 8);
 		r->data_len = *begin & 15; /* 0 or not */
+		out->n_closed = first;
 		out->n_effects = x.n_effects;
-		ts_steps_close(out, from, insn_len(r, from, to), 0);
+		*step++ = (struct ts_step){ .pc = from,
+					    .first = first,
+					    .n_effects = x.n_effects - first,
+					    .insn_len = insn_len(r, from, to) };
+		out->n_closed = x.n_effects;
 		out->n_data = x.n_data;
 		from = to;
 		left -= (uint64_t)(x.p - begin);
@@ -658,6 +676,7 @@ static void next_plain(struct ts_reader *base, uint32_t max, struct ts_steps *ou
 	ts_take(&r->c, (uint64_t)(begin - r->c.p));
 	r->base.end.pc = from;
 	r->n += n;
+	out->n_steps += (uint32_t)n;
 }
 
 /* ------------------------------------------------------------------------------------------ decode points */
